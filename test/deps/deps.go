@@ -1,0 +1,33 @@
+// Package deps pins dependencies while the first packages are being written.
+package deps
+
+import (
+	_ "github.com/aws/aws-sdk-go-v2/config"
+	_ "github.com/aws/aws-sdk-go-v2/credentials"
+	_ "github.com/aws/aws-sdk-go-v2/service/ec2"
+	_ "github.com/aws/aws-sdk-go-v2/service/eks"
+	_ "github.com/aws/aws-sdk-go-v2/service/iam"
+	_ "github.com/aws/aws-sdk-go-v2/service/pricing"
+	_ "github.com/aws/aws-sdk-go-v2/service/sqs"
+	_ "github.com/aws/aws-sdk-go-v2/service/ssm"
+	_ "github.com/aws/aws-sdk-go-v2/service/sts"
+	_ "github.com/aws/smithy-go"
+	_ "github.com/go-logr/logr"
+	_ "github.com/google/go-cmp/cmp"
+	_ "github.com/google/go-cmp/cmp/cmpopts"
+	_ "github.com/open-policy-agent/opa/v1/rego"
+	_ "github.com/open-policy-agent/opa/v1/tester"
+	_ "github.com/prometheus/client_golang/prometheus/promhttp"
+	_ "github.com/spf13/cobra"
+	_ "github.com/spf13/pflag"
+	_ "github.com/tetratelabs/wazero"
+	_ "golang.org/x/sync/errgroup"
+	_ "golang.org/x/time/rate"
+	_ "k8s.io/api/core/v1"
+	_ "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	_ "k8s.io/client-go/kubernetes"
+	_ "k8s.io/component-helpers/scheduling/corev1/nodeaffinity"
+	_ "k8s.io/component-helpers/resource"
+	_ "sigs.k8s.io/controller-runtime"
+	_ "sigs.k8s.io/yaml"
+)

@@ -1,0 +1,52 @@
+package model
+
+import "time"
+
+// NodeState is how far a node has come.
+type NodeState string
+
+// The states of a node, in order.
+const (
+	// InFlight: a NodeClaim without a registered node.
+	InFlight NodeState = "InFlight"
+	// Registered: the node exists, but is not yet initialized.
+	Registered NodeState = "Registered"
+	// Initialized: the node takes pods.
+	Initialized NodeState = "Initialized"
+	// Deleting: the node or its claim is on its way out; its pods need a
+	// new place.
+	Deleting NodeState = "Deleting"
+	// Unmanaged: a node without a NodeClaim. Pods fit on it, but it is
+	// never disrupted and not counted as spend.
+	Unmanaged NodeState = "Unmanaged"
+)
+
+// Node is a node or an in-flight NodeClaim.
+type Node struct {
+	// Name is the Node's name, or the claim's while there is no node.
+	Name  string `json:"name"`
+	Claim string `json:"claim,omitempty"`
+	// Pool indexes Snapshot.Pools, -1 when the node has none.
+	Pool         int32             `json:"pool"`
+	State        NodeState         `json:"state"`
+	Labels       map[string]string `json:"labels,omitempty"`
+	Taints       []Taint           `json:"taints,omitempty"`
+	InstanceType string            `json:"instanceType,omitempty"`
+	Zone         string            `json:"zone,omitempty"`
+	CapacityType CapacityType      `json:"capacityType,omitempty"`
+	// Allocatable is what pods may use in all; the pods placed on the node
+	// are found through Pod.Node.
+	Allocatable Resources `json:"allocatable"`
+	// Price is billed; Reserved is the worst case held against the ceilings
+	// while the launch is in flight (0 once the price is known).
+	Price    Price `json:"price"`
+	Reserved Price `json:"reserved,omitempty"`
+	// LaunchedAt is when the instance started; zero in flight.
+	LaunchedAt time.Time `json:"launchedAt,omitzero"`
+	// LastPodEvent is when a pod last came or went.
+	LastPodEvent time.Time `json:"lastPodEvent,omitzero"`
+	// DoNotDisrupt mirrors the node annotation karpenter.sh/do-not-disrupt.
+	DoNotDisrupt bool `json:"doNotDisrupt,omitempty"`
+	// Nominated says that pending pods are about to land here.
+	Nominated bool `json:"nominated,omitempty"`
+}

@@ -1,0 +1,53 @@
+package model
+
+import "time"
+
+// PodSpec is everything about a pod that placement depends on. Pods of one
+// Deployment share a PodSpec: work is done per spec, not per pod.
+type PodSpec struct {
+	Namespace string            `json:"namespace"`
+	Labels    map[string]string `json:"labels,omitempty"`
+	// Requests are the effective requests: init containers, sidecars and
+	// overhead included, and one pod slot.
+	Requests     Resources         `json:"requests"`
+	NodeSelector map[string]string `json:"nodeSelector,omitempty"`
+	// Affinity holds the required node affinity terms, of which one must
+	// hold; nil asks for nothing.
+	Affinity    []Term         `json:"affinity,omitempty"`
+	Preferred   []WeightedTerm `json:"preferred,omitempty"`
+	Tolerations []Toleration   `json:"tolerations,omitempty"`
+	HostPorts   []HostPort     `json:"hostPorts,omitempty"`
+	Priority    int32          `json:"priority,omitempty"`
+	// Unsupported names required constraints that this version cannot
+	// honour (say, "podAntiAffinity"). Such pods are reported, never placed
+	// where the scheduler would then refuse them.
+	Unsupported []string `json:"unsupported,omitempty"`
+}
+
+// Pod is one pod, pending or bound.
+type Pod struct {
+	UID       string `json:"uid"`
+	Namespace string `json:"namespace"`
+	Name      string `json:"name"`
+	// Spec indexes Snapshot.Specs.
+	Spec int32 `json:"spec"`
+	// Node indexes Snapshot.Nodes: where the pod runs or is planned to run;
+	// -1 while it has no place.
+	Node    int32     `json:"node"`
+	Created time.Time `json:"created,omitzero"`
+	// DoNotDisrupt mirrors the annotation karpenter.sh/do-not-disrupt.
+	DoNotDisrupt bool `json:"doNotDisrupt,omitempty"`
+	// Daemon says that a DaemonSet owns the pod: it neither holds a node nor
+	// needs a new place.
+	Daemon bool `json:"daemon,omitempty"`
+}
+
+// Key is namespace/name.
+func (p *Pod) Key() string { return p.Namespace + "/" + p.Name }
+
+// DaemonSet is the pod that each matching node will run beside its workload.
+type DaemonSet struct {
+	Namespace string  `json:"namespace"`
+	Name      string  `json:"name"`
+	Spec      PodSpec `json:"spec"`
+}

@@ -1,0 +1,31 @@
+package model
+
+import (
+	"fmt"
+	"math"
+)
+
+// Price is an hourly price in micro-dollars (1 USD/hour = 1,000,000). Money is
+// kept in integers so that sums are exact and independent of their order.
+type Price int64
+
+// PriceOf rounds dollars per hour to the nearest micro-dollar. It saturates at
+// the ends of the range, and NaN is 0.
+func PriceOf(usdPerHour float64) Price {
+	micro := math.Round(usdPerHour * 1e6)
+	switch {
+	case math.IsNaN(micro):
+		return 0
+	case micro >= math.MaxInt64:
+		return math.MaxInt64
+	case micro <= math.MinInt64:
+		return math.MinInt64
+	}
+	return Price(micro)
+}
+
+// USD is the price in dollars per hour.
+func (p Price) USD() float64 { return float64(p) / 1e6 }
+
+// String is the price in dollars per hour with the digits EC2 quotes ("0.0832").
+func (p Price) String() string { return fmt.Sprintf("%.4f", p.USD()) }

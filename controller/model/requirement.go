@@ -1,0 +1,123 @@
+package model
+
+import "strconv"
+
+// Operator relates a label key to values, as in Kubernetes node selectors and
+// Karpenter's NodePool requirements.
+type Operator string
+
+// The operators of node selectors, and Gte and Lte of NodePools.
+const (
+	In           Operator = "In"
+	NotIn        Operator = "NotIn"
+	Exists       Operator = "Exists"
+	DoesNotExist Operator = "DoesNotExist"
+	Gt           Operator = "Gt"
+	Lt           Operator = "Lt"
+	Gte          Operator = "Gte"
+	Lte          Operator = "Lte"
+)
+
+// Requirement is one condition on a node label.
+type Requirement struct {
+	Key      string   `json:"key"`
+	Operator Operator `json:"operator"`
+	Values   []string `json:"values,omitempty"`
+	// MinValues is how many different values a launched node's options must
+	// keep for this key; 0 asks for nothing.
+	MinValues int `json:"minValues,omitempty"`
+}
+
+// Term is a conjunction of requirements.
+type Term []Requirement
+
+// WeightedTerm is a preference: a term and its weight, 1 to 100.
+type WeightedTerm struct {
+	Weight int32 `json:"weight"`
+	Term   Term  `json:"term"`
+}
+
+// TaintEffect says what a taint does to pods that do not tolerate it.
+type TaintEffect string
+
+// The taint effects of Kubernetes.
+const (
+	NoSchedule       TaintEffect = "NoSchedule"
+	PreferNoSchedule TaintEffect = "PreferNoSchedule"
+	NoExecute        TaintEffect = "NoExecute"
+)
+
+// Taint is a node taint.
+type Taint struct {
+	Key    string      `json:"key"`
+	Value  string      `json:"value,omitempty"`
+	Effect TaintEffect `json:"effect"`
+}
+
+// Toleration lets a pod run on nodes with matching taints. An empty Key with
+// Exists matches every taint, an empty Effect every effect.
+type Toleration struct {
+	Key string `json:"key,omitempty"`
+	// Exists is true for operator Exists, false for operator Equal.
+	Exists bool        `json:"exists,omitempty"`
+	Value  string      `json:"value,omitempty"`
+	Effect TaintEffect `json:"effect,omitempty"`
+}
+
+// HostPort is a port that a pod takes on its node. IP "" means 0.0.0.0, every
+// address of the node.
+type HostPort struct {
+	IP       string `json:"ip,omitempty"`
+	Protocol string `json:"protocol"`
+	Port     int32  `json:"port"`
+}
+
+// Matches says whether a label with the given value (or its absence) meets the
+// requirement. NotIn and DoesNotExist hold for an absent label, as in
+// Kubernetes; Gt, Lt, Gte and Lte compare integers and fail on anything else.
+func (r *Requirement) Matches(value string, present bool) bool {
+	switch r.Operator {
+	case In:
+		return present && contains(r.Values, value)
+	case NotIn:
+		return !present || !contains(r.Values, value)
+	case Exists:
+		return present
+	case DoesNotExist:
+		return !present
+	case Gt, Lt, Gte, Lte:
+		return present && len(r.Values) == 1 && compare(r.Operator, value, r.Values[0])
+	default:
+		return false
+	}
+}
+
+func contains(values []string, value string) bool {
+	for _, v := range values {
+		if v == value {
+			return true
+		}
+	}
+	return false
+}
+
+func compare(op Operator, label, bound string) bool {
+	have, err := strconv.ParseInt(label, 10, 64)
+	if err != nil {
+		return false
+	}
+	want, err := strconv.ParseInt(bound, 10, 64)
+	if err != nil {
+		return false
+	}
+	switch op {
+	case Gt:
+		return have > want
+	case Lt:
+		return have < want
+	case Gte:
+		return have >= want
+	default:
+		return have <= want
+	}
+}

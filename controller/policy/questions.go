@@ -1,0 +1,157 @@
+package policy
+
+import "spokeshave.dev/controller/model"
+
+// PoolFacts are what a policy learns about the NodePool in question.
+type PoolFacts struct {
+	Name   string            `json:"name"`
+	Labels map[string]string `json:"labels"`
+	// Pending totals the pods that wait for a node the pool may launch.
+	PendingPods      int     `json:"pendingPods"`
+	PendingCPU       float64 `json:"pendingCPU"`       // vCPU
+	PendingMemoryGiB float64 `json:"pendingMemoryGiB"` // GiB
+	// RunningNodes counts the pool's nodes, in-flight claims included.
+	RunningNodes int `json:"runningNodes"`
+}
+
+// RankInput asks for the effective cost of a pool's offerings.
+type RankInput struct {
+	Call
+	Pool PoolFacts
+	Rows []RankRow
+}
+
+// RankRow is one offering: an instance type in a zone at a capacity type.
+// Prices are in USD per hour.
+type RankRow struct {
+	InstanceType string
+	Family       string
+	Zone         string
+	CapacityType model.CapacityType
+	Arch         string
+	// Billed is the billed price, Cost the effective cost so far in the
+	// pipeline (Billed for the first policy), OnDemand the type's on-demand
+	// price in the zone (0 when it is not sold so).
+	Billed, Cost, OnDemand float64
+	VCPU, MemoryGiB        float64
+	// Interruption is the share of spot instances interrupted per month.
+	Interruption float64
+	// PodsFit is how many of the pool's mean pending pod fit; 0 if none waits.
+	PodsFit, GPUs uint32
+	// Running counts the pool's nodes of this very offering.
+	Running uint32
+}
+
+// RankAnswer is one row's answer.
+type RankAnswer struct {
+	// Score is the effective cost in USD/hour: finite and not negative.
+	Score float64
+	// MaxNodes is for how many nodes the score holds; 0 is unlimited.
+	MaxNodes uint32
+	Exclude  bool
+	Reason   string
+}
+
+// ConsolidateInput asks which candidates may be disrupted.
+type ConsolidateInput struct {
+	Call
+	Candidates []Candidate
+}
+
+// Candidate is a node that could go.
+type Candidate struct {
+	Node     string            `json:"node"`
+	Claim    string            `json:"claim"`
+	NodePool string            `json:"nodePool"`
+	PoolTags map[string]string `json:"nodePoolLabels"`
+	Labels   map[string]string `json:"labels"`
+	// Method is Empty, Underutilized, Drifted or Expired; Action is delete or
+	// replace.
+	Method       string  `json:"method"`
+	Action       string  `json:"action"`
+	InstanceType string  `json:"instanceType"`
+	Zone         string  `json:"zone"`
+	CapacityType string  `json:"capacityType"`
+	Price        float64 `json:"price"`   // billed, USD/hour
+	Savings      float64 `json:"savings"` // USD/hour
+	Pods         int     `json:"pods"`    // pods that would move
+	AgeSeconds   float64 `json:"ageSeconds"`
+	// IdleSeconds is the time since the last pod event.
+	IdleSeconds       float64 `json:"idleSeconds"`
+	CPUUtilisation    float64 `json:"cpuUtilisation"`    // requests / allocatable
+	MemoryUtilisation float64 `json:"memoryUtilisation"` // requests / allocatable
+	Cost              float64 `json:"cost"`              // disruption cost so far
+}
+
+// Verdict is what a consolidate policy says of a candidate.
+type Verdict string
+
+// The verdicts.
+const (
+	Allow Verdict = "allow"
+	Deny  Verdict = "deny"
+	Hold  Verdict = "hold"
+)
+
+// ConsolidateAnswer is one candidate's answer.
+type ConsolidateAnswer struct {
+	Verdict Verdict
+	// HoldSeconds is how long a Hold lasts from the decision's time.
+	HoldSeconds float64
+	// Cost is added to the candidate's disruption cost; finite, not negative.
+	Cost   float64
+	Reason string
+}
+
+// CeilingInput asks for caps (Launches empty, before the solve) or for a
+// review of the launches proposed (after it).
+type CeilingInput struct {
+	Call
+	Scopes   []ScopeSpend
+	Launches []Launch
+}
+
+// ScopeSpend is what a scope spends. Scopes are written "cluster",
+// "nodepool/<name>", "label/<key>=<value>" and "namespace/<name>".
+type ScopeSpend struct {
+	Scope string `json:"scope"`
+	// RunningUSD and InFlightUSD are per hour, MonthToDateUSD is a sum since
+	// the first of the month, UTC.
+	RunningUSD     float64 `json:"runningUSD"`
+	InFlightUSD    float64 `json:"inFlightUSD"`
+	MonthToDateUSD float64 `json:"monthToDateUSD"`
+	Nodes          int     `json:"nodes"`
+}
+
+// Launch is a node the plan would launch.
+type Launch struct {
+	NodePool     string            `json:"nodePool"`
+	PoolTags     map[string]string `json:"nodePoolLabels"`
+	InstanceType string            `json:"instanceType"`
+	Family       string            `json:"family"`
+	Zone         string            `json:"zone"`
+	CapacityType string            `json:"capacityType"`
+	Price        float64           `json:"price"`      // billed, USD/hour
+	WorstPrice   float64           `json:"worstPrice"` // dearest option, USD/hour
+	OnDemand     float64           `json:"onDemand"`   // USD/hour, 0 when unknown
+	VCPU         float64           `json:"vcpu"`
+	MemoryGiB    float64           `json:"memoryGiB"`
+	GPUs         int               `json:"gpus"`
+	Pods         int               `json:"pods"`
+	Namespaces   []string          `json:"namespaces"`
+}
+
+// Cap is the most a scope may spend. A nil bound is none.
+type Cap struct {
+	HourlyUSD  *float64 `json:"hourly_usd,omitempty"`
+	MonthlyUSD *float64 `json:"monthly_usd,omitempty"`
+	// Soft caps warn and let through.
+	Soft bool `json:"soft,omitempty"`
+}
+
+// CeilingAnswer is a policy's caps by scope and its refusals by launch.
+type CeilingAnswer struct {
+	Caps map[string]Cap
+	// Deny maps an index of CeilingInput.Launches to the reasons.
+	Deny map[int][]string
+}

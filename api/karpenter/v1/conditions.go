@@ -1,0 +1,56 @@
+package v1
+
+// ConditionReady is the summary condition of NodePool and NodeClaim: true when
+// every condition listed by the kind's ReadyConditions is true.
+const ConditionReady = "Ready"
+
+// Condition types of NodePool.
+const (
+	// ConditionValidationSucceeded is false when the spec passes the API server and still cannot be used.
+	ConditionValidationSucceeded = "ValidationSucceeded"
+	// ConditionNodeClassReady mirrors the Ready condition of the referenced NodeClass.
+	ConditionNodeClassReady = "NodeClassReady"
+	// ConditionNodeRegistrationHealthy says whether the pool's recent launches became nodes.
+	ConditionNodeRegistrationHealthy = "NodeRegistrationHealthy"
+)
+
+// Condition types of NodeClaim.
+const (
+	// ConditionLaunched: the provider has an instance for the claim.
+	ConditionLaunched = "Launched"
+	// ConditionRegistered: the instance's node has joined and been labelled.
+	ConditionRegistered = "Registered"
+	// ConditionInitialized: the node is ready, complete and free of startup taints.
+	ConditionInitialized = "Initialized"
+	// ConditionConsolidatable: no pod event for consolidateAfter.
+	ConditionConsolidatable = "Consolidatable"
+	// ConditionDrifted: the claim no longer matches its NodePool or NodeClass; the reason says how.
+	ConditionDrifted = "Drifted"
+	// ConditionDrained: every pod that can be drained has left the node.
+	ConditionDrained = "Drained"
+	// ConditionVolumesDetached: the node holds no volume attachment that termination waits for.
+	ConditionVolumesDetached = "VolumesDetached"
+	// ConditionInstanceTerminating: the provider was asked to terminate the instance.
+	ConditionInstanceTerminating = "InstanceTerminating"
+	// ConditionConsistentStateFound: the node has the capacity that its claim promised.
+	ConditionConsistentStateFound = "ConsistentStateFound"
+	// ConditionDisruptionReason: the claim is being disrupted; the reason says why.
+	ConditionDisruptionReason = "DisruptionReason"
+)
+
+// Reasons of ConditionDrifted that this API defines; providers add their own.
+const (
+	DriftNodePool             = "NodePoolDrifted"
+	DriftRequirements         = "RequirementsDrifted"
+	DriftInstanceTypeNotFound = "InstanceTypeNotFound"
+)
+
+// ReadyConditions lists the conditions that make a NodePool Ready.
+func (*NodePool) ReadyConditions() []string {
+	return []string{ConditionValidationSucceeded, ConditionNodeClassReady}
+}
+
+// ReadyConditions lists the conditions that make a NodeClaim Ready.
+func (*NodeClaim) ReadyConditions() []string {
+	return []string{ConditionLaunched, ConditionRegistered, ConditionInitialized}
+}

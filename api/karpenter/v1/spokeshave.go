@@ -1,0 +1,24 @@
+package v1
+
+// Domain prefixes the labels and annotations that Spokeshave adds to the
+// compatible API. Nothing in Karpenter reads them.
+const Domain = "spokeshave.dev"
+
+// Annotations that the controller writes on NodeClaims.
+const (
+	// AnnotationLaunch is the ranked list of offerings the claim may be launched on, as JSON, best first.
+	AnnotationLaunch = Domain + "/launch"
+	// AnnotationAttempt records the launch attempt under way (token, exact request, claims), as JSON,
+	// written before the provider is called so that a retry repeats the identical request.
+	AnnotationAttempt = Domain + "/attempt"
+	// AnnotationPlannedPods lists the pods ("namespace/name", as JSON) that the plan puts on the node.
+	AnnotationPlannedPods = Domain + "/planned-pods"
+	// AnnotationDecision is the id of the Decision in the journal that created the claim.
+	AnnotationDecision = Domain + "/decision"
+	// AnnotationReservedUSD is the worst-case price, in US dollars an hour as a decimal, that ceilings hold
+	// for the claim until its instance is known.
+	AnnotationReservedUSD = Domain + "/reserved-usd"
+)
+
+// LabelPolicy is "true" on a ConfigMap that carries a policy.
+const LabelPolicy = Domain + "/policy"

@@ -1,0 +1,15 @@
+package v1
+
+// Event reasons of the AWS provider.
+const (
+	EventSpotInterrupted                        = "SpotInterrupted"
+	EventSpotRebalanceRecommendation            = "SpotRebalanceRecommendation"
+	EventInstanceStopping                       = "InstanceStopping"
+	EventInstanceTerminating                    = "InstanceTerminating"
+	EventInstanceUnhealthy                      = "InstanceUnhealthy"
+	EventCapacityReservationInstanceInterrupted = "CapacityReservationInstanceInterrupted"
+	EventTerminatingOnInterruption              = "TerminatingOnInterruption"
+	EventWaitingOnNodeClaimTermination          = "WaitingOnNodeClaimTermination"
+	EventZonalShiftActive                       = "ZonalShiftActive"
+	EventZonalShiftCleared                      = "ZonalShiftCleared"
+)

@@ -1,0 +1,150 @@
+package controlplane
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+)
+
+// CacheEnv names the environment variable that moves the cache of built
+// programs; without it they live in the user's cache directory.
+const CacheEnv = "SPOKESHAVE_CACHE"
+
+// Binaries are the paths of the built programs, all in Dir.
+type Binaries struct {
+	Dir                   string `json:"dir"`
+	Etcd                  string `json:"etcd"`
+	KubeAPIServer         string `json:"kubeAPIServer"`
+	KubeControllerManager string `json:"kubeControllerManager"`
+	KubeScheduler         string `json:"kubeScheduler"`
+	Kubectl               string `json:"kubectl"`
+	Kwok                  string `json:"kwok"`
+	Helm                  string `json:"helm"`
+	KubernetesVersion     string `json:"kubernetesVersion"` // such as v1.36.3
+}
+
+func binariesIn(dir string, r recipe) Binaries {
+	at := func(name string) string { return filepath.Join(dir, name) }
+	return Binaries{
+		Dir: dir, Etcd: at("etcd"), KubeAPIServer: at("kube-apiserver"),
+		KubeControllerManager: at("kube-controller-manager"), KubeScheduler: at("kube-scheduler"),
+		Kubectl: at("kubectl"), Kwok: at("kwok"), Helm: at("helm"), KubernetesVersion: r.kubernetes,
+	}
+}
+
+// Build makes the control plane's programs, unless the cache already holds
+// them, and reports each one on progress. It must run inside the source tree,
+// which names the versions. The first time takes some five minutes on two
+// cores and downloads Go modules; processes that build at once wait for one
+// another, and an interrupted build resumes at the program it was at.
+func Build(ctx context.Context, progress io.Writer) (Binaries, error) {
+	r, err := loadRecipe(".")
+	if err != nil {
+		return Binaries{}, err
+	}
+	cache, err := cacheDir()
+	if err != nil {
+		return Binaries{}, err
+	}
+	bins := binariesIn(filepath.Join(cache, r.key), r)
+	if len(missing(bins.Dir, r.targets)) == 0 {
+		return bins, nil
+	}
+	if err := os.MkdirAll(bins.Dir, 0o755); err != nil {
+		return Binaries{}, fmt.Errorf("build the control plane: %w", err)
+	}
+	release, err := lock(ctx, filepath.Join(bins.Dir, "lock"), progress)
+	if err != nil {
+		return Binaries{}, fmt.Errorf("build the control plane: %w", err)
+	}
+	defer release()
+	todo := missing(bins.Dir, r.targets)
+	if len(todo) == len(r.targets) {
+		fmt.Fprintf(progress, "building a Kubernetes %s control plane from source, once (about five minutes on two cores)\n", r.kubernetes)
+	}
+	for i, t := range r.targets {
+		if !todo[t.name] {
+			continue
+		}
+		done := step(ctx, progress, fmt.Sprintf("building %s (%d of %d)", t.name, i+1, len(r.targets)))
+		err := buildOne(ctx, t, bins.Dir)
+		done(err)
+		if err != nil {
+			return Binaries{}, fmt.Errorf("build %s: %w", t.name, err)
+		}
+	}
+	return bins, nil
+}
+
+// cacheDir returns the folder that holds one folder of programs per version.
+func cacheDir() (string, error) {
+	if dir := os.Getenv(CacheEnv); dir != "" {
+		return filepath.Abs(dir)
+	}
+	dir, err := os.UserCacheDir()
+	if err != nil {
+		return "", fmt.Errorf("find a cache directory (set %s to choose one): %w", CacheEnv, err)
+	}
+	return filepath.Join(dir, "spokeshave", "controlplane"), nil
+}
+
+// missing returns the names of the programs that dir does not hold. A program
+// that is there is whole: it arrives by rename.
+func missing(dir string, targets []target) map[string]bool {
+	names := map[string]bool{}
+	for _, t := range targets {
+		if info, err := os.Stat(filepath.Join(dir, t.name)); err != nil || !info.Mode().IsRegular() {
+			names[t.name] = true
+		}
+	}
+	return names
+}
+
+// buildOne compiles t into dir under a temporary name and renames it.
+func buildOne(ctx context.Context, t target, dir string) error {
+	partial := filepath.Join(dir, "."+t.name+".partial")
+	ldflags := "-s -w"
+	for _, stamp := range t.ldflags {
+		ldflags += " -X " + stamp
+	}
+	cmd := exec.CommandContext(ctx, goTool(), "build", "-mod=readonly", "-trimpath", "-buildvcs=false",
+		"-ldflags", ldflags, "-o", partial, t.pkg)
+	cmd.Dir = t.module
+	// The environment of the product's own build must not leak in: a test of the
+	// core may run with GOOS=wasip1, a workspace may be active.
+	cmd.Env = append(os.Environ(), "CGO_ENABLED=0", "GOWORK=off", "GOFLAGS=",
+		"GOOS="+runtime.GOOS, "GOARCH="+runtime.GOARCH)
+	var out bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &out
+	if err := cmd.Run(); err != nil {
+		if ctx.Err() != nil {
+			return fmt.Errorf("interrupted: %w", ctx.Err())
+		}
+		return fmt.Errorf("%w\n%s", err, lastLines(out.String(), 15))
+	}
+	return os.Rename(partial, filepath.Join(dir, t.name))
+}
+
+// goTool returns the go command on the PATH, or the one this program was
+// built with.
+func goTool() string {
+	if path, err := exec.LookPath("go"); err == nil {
+		return path
+	}
+	return filepath.Join(runtime.GOROOT(), "bin", "go") //nolint:staticcheck // a last resort: PATH holds no go command
+}
+
+// lastLines returns the end of a program's output.
+func lastLines(text string, n int) string {
+	lines := strings.Split(strings.TrimRight(text, "\n"), "\n")
+	if len(lines) > n {
+		lines = lines[len(lines)-n:]
+	}
+	return strings.Join(lines, "\n")
+}

@@ -1,0 +1,55 @@
+package controlplane
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"sync"
+	"time"
+
+	"k8s.io/apimachinery/pkg/util/wait"
+)
+
+// step announces a piece of work on w and returns what to call when it is
+// done. On a terminal the elapsed time counts up in place; elsewhere the line
+// is finished once, at the end.
+func step(ctx context.Context, w io.Writer, label string) (done func(error)) {
+	start := now()
+	fmt.Fprintf(w, "%s …", label)
+	ctx, cancel := context.WithCancel(ctx)
+	var ticking sync.WaitGroup
+	if isTerminal(w) {
+		ticking.Go(func() {
+			wait.UntilWithContext(ctx, func(context.Context) {
+				fmt.Fprintf(w, "\r%s …  %s", label, clockSeconds(now().Sub(start)))
+			}, time.Second)
+		})
+	}
+	return func(err error) {
+		cancel()
+		ticking.Wait()
+		if isTerminal(w) {
+			fmt.Fprintf(w, "\r%s …", label)
+		}
+		outcome := ""
+		if err != nil {
+			outcome = "  failed"
+		}
+		fmt.Fprintf(w, "  %s%s\n", clockSeconds(now().Sub(start)), outcome)
+	}
+}
+
+// clockSeconds renders a duration as 48s or 3m20s.
+func clockSeconds(d time.Duration) string {
+	return d.Round(time.Second).String()
+}
+
+func isTerminal(w io.Writer) bool {
+	f, ok := w.(*os.File)
+	if !ok {
+		return false
+	}
+	info, err := f.Stat()
+	return err == nil && info.Mode()&os.ModeCharDevice != 0
+}

@@ -12,5 +12,3 @@
 // +kubebuilder:object:generate=true
 // +groupName=karpenter.k8s.aws
 package v1
-
-//go:generate go tool -modfile=../../../tools/go.mod controller-gen object paths=.

@@ -14,5 +14,3 @@
 // +kubebuilder:object:generate=true
 // +groupName=karpenter.sh
 package v1
-
-//go:generate go tool -modfile=../../../tools/go.mod controller-gen object paths=.

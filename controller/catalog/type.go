@@ -17,7 +17,8 @@ type Type struct {
 	// ENIs and IPv4PerENI are those of the default network card.
 	ENIs       int
 	IPv4PerENI int
-	// NetworkMbps and EBSMbps are baseline bandwidths; 0 is unknown.
+	// NetworkMbps is the baseline and EBSMbps the maximum bandwidth, as the
+	// labels mean them; 0 is unknown.
 	NetworkMbps         int
 	EBSMbps             int
 	CPUManufacturer     string // intel, amd or aws
@@ -47,6 +48,9 @@ type Sale struct {
 	Spot map[string]model.Price
 	// Zones lists every zone that offers the type.
 	Zones []string
+	// ZoneIDs maps zones to zone IDs (use1-az1) where they are known. Sales
+	// of a region may share one map: do not change it.
+	ZoneIDs map[string]string
 	// Interruption is the share of spot instances interrupted per month, 0 to 1.
 	Interruption float64
 }

@@ -1,0 +1,80 @@
+package catalog
+
+import "strings"
+
+// BranchENIs is how many pods with security groups of their own (resource
+// vpc.amazonaws.com/pod-eni) a type carries. EC2 has no call that tells; the
+// limits go by vCPUs on Nitro types of generation 5 and later, and the
+// burstable (t) and flex families have none.
+// https://docs.aws.amazon.com/eks/latest/userguide/security-groups-for-pods.html
+func BranchENIs(name string, vcpu int, hypervisor string) int {
+	family, size, _ := strings.Cut(name, ".")
+	category, generation := split(family)
+	metal := strings.HasPrefix(size, "metal")
+	if category == "t" || strings.HasSuffix(family, "-flex") || hypervisor != "nitro" && !metal {
+		return 0
+	}
+	old := generation <= "5"
+	switch {
+	case vcpu <= 1:
+		return 4
+	case vcpu <= 2:
+		return 9
+	case vcpu <= 4:
+		return 18
+	case vcpu <= 8:
+		return 38
+	case vcpu <= 16, vcpu <= 48 && old:
+		return 54
+	case vcpu <= 32:
+		return 84
+	case vcpu <= 48:
+		return 114
+	default:
+		return 107
+	}
+}
+
+// split divides a family into the letters and the digits it begins with, as
+// the labels instance-category and instance-generation show them: m5d is m
+// and 5, u-6tb1 is u and 1, u7i-12tb is u and 7.
+func split(family string) (category, generation string) {
+	i := 0
+	for i < len(family) && family[i] >= 'a' && family[i] <= 'z' {
+		i++
+	}
+	category, rest := family[:i], family[i:]
+	if tb := strings.Index(rest, "tb"); tb >= 0 && strings.HasPrefix(rest, "-") {
+		rest = rest[tb+len("tb"):]
+	}
+	j := 0
+	for j < len(rest) && rest[j] >= '0' && rest[j] <= '9' {
+		j++
+	}
+	return category, rest[:j]
+}
+
+// pods is how many pods the VPC CNI can give an address to: one address of
+// each interface is its own, and two pods (the CNI and kube-proxy) use the
+// host's network. With prefix delegation each slot holds 16 addresses, and
+// AWS recommends to stop at 110 pods below 30 vCPUs and 250 above.
+// https://docs.aws.amazon.com/eks/latest/userguide/choosing-instance-type.html
+func (t *Type) pods(opts *Options) int64 {
+	slots := max(0, t.ENIs-opts.ReservedENIs) * max(0, t.IPv4PerENI-1)
+	n := slots + 2
+	switch {
+	case t.ENIs == 0:
+		n = 110 // kubelet's default, https://kubernetes.io/docs/reference/config-api/kubelet-config.v1beta1/
+	case opts.PrefixDelegation && t.VCPU < 30:
+		n = min(slots*16+2, 110)
+	case opts.PrefixDelegation:
+		n = min(slots*16+2, 250)
+	}
+	if opts.MaxPods != nil {
+		n = *opts.MaxPods
+	}
+	if opts.PodsPerCore > 0 {
+		n = min(n, opts.PodsPerCore*t.VCPU)
+	}
+	return int64(max(0, n))
+}

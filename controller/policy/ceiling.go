@@ -1,0 +1,121 @@
+package policy
+
+import (
+	"context"
+	"maps"
+	"math"
+	"slices"
+)
+
+// ScopeCap is the cap in force for a scope and the policy it comes from.
+type ScopeCap struct {
+	Cap
+	Policy string
+}
+
+// CeilingOutcome combines the ceiling policies: per scope and bound the least
+// cap, and every refusal.
+type CeilingOutcome struct {
+	// Hourly and Monthly are the least hard caps per scope, in USD; Soft ones
+	// are listed apart and only warn.
+	Hourly, Monthly, Soft map[string]ScopeCap
+	// Denied maps launches to the first refusal.
+	Denied map[int]Exclusion
+	// Refused names a fail-closed policy without an answer and without caps
+	// known from before: nothing may be launched.
+	Refused *Exclusion
+	// Known holds each policy's caps by name, to stand in for it in case of a
+	// later fault.
+	Known map[string]map[string]Cap
+}
+
+// Ceiling asks every ceiling policy, for caps when in has no launches, else
+// for a review of them. last holds the caps known from before by policy name.
+func (p *Panel) Ceiling(ctx context.Context, in *CeilingInput, last map[string]map[string]Cap) CeilingOutcome {
+	out := CeilingOutcome{
+		Hourly: map[string]ScopeCap{}, Monthly: map[string]ScopeCap{}, Soft: map[string]ScopeCap{},
+		Denied: map[int]Exclusion{}, Known: map[string]map[string]Cap{},
+	}
+	for _, each := range p.policies {
+		info := each.Info()
+		if !info.Answers(HookCeiling) {
+			continue
+		}
+		var answer CeilingAnswer
+		ok, refused := p.ask(ctx, &info, HookCeiling, func(ctx context.Context) error {
+			var err error
+			answer, err = each.Ceiling(ctx, in)
+			if err == nil {
+				err = checkCeiling(answer, len(in.Launches))
+			}
+			return err
+		})
+		if refused {
+			caps, known := last[info.Namespace+"/"+info.Name]
+			if !known {
+				out.Refused = &Exclusion{Policy: info.Name, Reason: p.use(&info, HookCeiling).Fault}
+				continue
+			}
+			answer, ok = CeilingAnswer{Caps: caps}, true
+		}
+		if !ok {
+			continue
+		}
+		out.Known[info.Namespace+"/"+info.Name] = answer.Caps
+		u := p.use(&info, HookCeiling)
+		u.Denied += len(answer.Deny)
+		if info.Mode != Shadow {
+			out.add(&info, answer)
+		}
+	}
+	return out
+}
+
+func (o *CeilingOutcome) add(info *Info, answer CeilingAnswer) {
+	for _, scope := range slices.Sorted(maps.Keys(answer.Caps)) {
+		c := answer.Caps[scope]
+		if c.Soft {
+			least(o.Soft, scope, ScopeCap{c, info.Name}, c.HourlyUSD, Cap.hourly)
+			continue
+		}
+		least(o.Hourly, scope, ScopeCap{c, info.Name}, c.HourlyUSD, Cap.hourly)
+		least(o.Monthly, scope, ScopeCap{c, info.Name}, c.MonthlyUSD, Cap.monthly)
+	}
+	for i, reasons := range answer.Deny {
+		if _, denied := o.Denied[i]; !denied {
+			reason := "denied"
+			if len(reasons) > 0 {
+				reason = reasons[0]
+			}
+			o.Denied[i] = Exclusion{Policy: info.Name, Reason: reason}
+		}
+	}
+}
+
+func (c Cap) hourly() *float64  { return c.HourlyUSD }
+func (c Cap) monthly() *float64 { return c.MonthlyUSD }
+
+func least(caps map[string]ScopeCap, scope string, c ScopeCap, bound *float64, of func(Cap) *float64) {
+	if bound == nil {
+		return
+	}
+	if old, ok := caps[scope]; !ok || *bound < *of(old.Cap) {
+		caps[scope] = c
+	}
+}
+
+func checkCeiling(a CeilingAnswer, launches int) error {
+	for scope, c := range a.Caps {
+		for _, bound := range []*float64{c.HourlyUSD, c.MonthlyUSD} {
+			if bound != nil && (math.IsNaN(*bound) || *bound < 0) {
+				return &Fault{Kind: FaultBadReply, Message: "the cap of " + scope + " is not a number of at least 0"}
+			}
+		}
+	}
+	for i := range a.Deny {
+		if i < 0 || i >= launches {
+			return &Fault{Kind: FaultBadReply, Message: "a launch is denied that was not asked about"}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,107 @@
+package policy
+
+import (
+	"context"
+	"math"
+)
+
+// ConsolidateOutcome is the combined answer for one candidate.
+type ConsolidateOutcome struct {
+	Verdict Verdict
+	// HoldSeconds is the longest hold asked for.
+	HoldSeconds float64
+	// Cost sums the disruption costs of all policies.
+	Cost float64
+	// Policy and Reason are those of the first refusal or longest hold.
+	Policy string
+	Reason string
+}
+
+// Consolidate asks every policy that matches the candidates' pools; all must
+// allow. matches says whether a policy applies to a candidate.
+func (p *Panel) Consolidate(ctx context.Context, in *ConsolidateInput, matches func(*Match, int) bool) []ConsolidateOutcome {
+	out := make([]ConsolidateOutcome, len(in.Candidates))
+	for i := range out {
+		out[i] = ConsolidateOutcome{Verdict: Allow, Cost: in.Candidates[i].Cost}
+	}
+	for _, each := range p.policies {
+		info := each.Info()
+		if !info.Answers(HookConsolidate) {
+			continue
+		}
+		batch := ConsolidateInput{Call: in.Call}
+		var index []int
+		for i := range in.Candidates {
+			if matches(&info.Match, i) {
+				c := in.Candidates[i]
+				c.Cost = out[i].Cost
+				batch.Candidates = append(batch.Candidates, c)
+				index = append(index, i)
+			}
+		}
+		if len(index) > 0 {
+			p.consolidateOne(ctx, each, &batch, index, out)
+		}
+	}
+	return out
+}
+
+func (p *Panel) consolidateOne(ctx context.Context, each Policy, batch *ConsolidateInput, index []int, out []ConsolidateOutcome) {
+	info := each.Info()
+	var answers []ConsolidateAnswer
+	ok, refused := p.ask(ctx, &info, HookConsolidate, func(ctx context.Context) error {
+		var err error
+		answers, err = each.Consolidate(ctx, batch)
+		if err == nil {
+			err = checkConsolidate(answers, len(index))
+		}
+		return err
+	})
+	u := p.use(&info, HookConsolidate)
+	for k, i := range index {
+		switch {
+		case refused:
+			out[i].refuse(Deny, 0, info.Name, u.Fault)
+		case ok:
+			a := answers[k]
+			if a.Verdict != Allow {
+				u.Denied++
+			}
+			if info.Mode == Shadow {
+				continue
+			}
+			out[i].Cost += a.Cost
+			if a.Verdict != Allow {
+				out[i].refuse(a.Verdict, a.HoldSeconds, info.Name, a.Reason)
+			}
+		}
+	}
+}
+
+// refuse keeps the strictest verdict: a denial outlasts any hold, a longer
+// hold a shorter one.
+func (o *ConsolidateOutcome) refuse(v Verdict, hold float64, name, reason string) {
+	if o.Verdict == Deny || o.Verdict == Hold && v == Hold && hold <= o.HoldSeconds {
+		return
+	}
+	o.Verdict, o.HoldSeconds, o.Policy, o.Reason = v, hold, name, reason
+}
+
+func checkConsolidate(answers []ConsolidateAnswer, n int) error {
+	if len(answers) != n {
+		return &Fault{Kind: FaultBadReply, Message: "the number of answers differs from the number of candidates"}
+	}
+	for _, a := range answers {
+		for _, v := range []float64{a.Cost, a.HoldSeconds} {
+			if math.IsNaN(v) || math.IsInf(v, 0) || v < 0 {
+				return &Fault{Kind: FaultBadReply, Message: "a cost or hold is not a finite number of at least 0"}
+			}
+		}
+		switch a.Verdict {
+		case Allow, Deny, Hold:
+		default:
+			return &Fault{Kind: FaultBadReply, Message: "unknown verdict " + string(a.Verdict)}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,135 @@
+package policy
+
+import (
+	"context"
+	"math"
+
+	"spokeshave.dev/controller/model"
+)
+
+// Tier is an effective cost and the number of nodes, counted from the first,
+// up to which it holds; Until 0 is without end.
+type Tier struct {
+	Until uint32
+	Cost  float64 // USD/hour
+}
+
+// Exclusion is a row dropped by a policy.
+type Exclusion struct {
+	Policy string
+	Reason string
+}
+
+// RankOutcome is the pipeline's answer for one pool.
+type RankOutcome struct {
+	// Tiers has an entry per row, its last tier without end.
+	Tiers [][]Tier
+	// Excluded has an entry per dropped row.
+	Excluded map[int]Exclusion
+	// Refused, when set, names the fail-closed policy that gave no answer:
+	// the pool launches nothing.
+	Refused *Exclusion
+}
+
+// Rank runs the rank pipeline for a pool: the first policy sees the billed
+// price, each next one the cost so far. Rows a policy excludes stay excluded.
+func (p *Panel) Rank(ctx context.Context, pool *model.Pool, in *RankInput) RankOutcome {
+	out := RankOutcome{Tiers: make([][]Tier, len(in.Rows)), Excluded: map[int]Exclusion{}}
+	for i := range in.Rows {
+		in.Rows[i].Cost = in.Rows[i].Billed
+		out.Tiers[i] = []Tier{{Cost: in.Rows[i].Billed}}
+	}
+	for _, each := range p.policies {
+		info := each.Info()
+		if !info.Answers(HookRank) || !info.Match.Pool(pool) {
+			continue
+		}
+		answers, ok, refused := p.rankDepths(ctx, each, in, out.Tiers)
+		if refused {
+			out.Refused = &Exclusion{Policy: info.Name, Reason: p.use(&info, HookRank).Fault}
+			return out
+		}
+		if ok {
+			p.applyRank(&info, answers, &out)
+		}
+	}
+	return out
+}
+
+// rankDepths asks the policy once per tier: row i of answer d is what it says
+// of the row at the cost of tier d.
+func (p *Panel) rankDepths(ctx context.Context, each Policy, in *RankInput, tiers [][]Tier) (answers [][]RankAnswer, ok, refused bool) {
+	depth := 1
+	for _, t := range tiers {
+		depth = max(depth, len(t))
+	}
+	info := each.Info()
+	for d := range depth {
+		for i := range in.Rows {
+			in.Rows[i].Cost = tiers[i][min(d, len(tiers[i])-1)].Cost
+		}
+		var got []RankAnswer
+		ok, refused = p.ask(ctx, &info, HookRank, func(ctx context.Context) error {
+			var err error
+			got, err = each.Rank(ctx, in)
+			if err == nil {
+				err = checkRank(got, len(in.Rows))
+			}
+			return err
+		})
+		if !ok {
+			return nil, false, refused
+		}
+		answers = append(answers, got)
+	}
+	return answers, true, false
+}
+
+func checkRank(answers []RankAnswer, rows int) error {
+	if len(answers) != rows {
+		return &Fault{Kind: FaultBadReply, Message: "the number of answers differs from the number of rows"}
+	}
+	for i := range answers {
+		if s := answers[i].Score; !answers[i].Exclude && (math.IsNaN(s) || math.IsInf(s, 0) || s < 0) {
+			return &Fault{Kind: FaultBadReply, Message: "a score is not a finite number of at least 0"}
+		}
+	}
+	return nil
+}
+
+func (p *Panel) applyRank(info *Info, answers [][]RankAnswer, out *RankOutcome) {
+	u := p.use(info, HookRank)
+	for i := range out.Tiers {
+		first := answers[0][i]
+		if first.Exclude {
+			u.Denied++
+			if _, gone := out.Excluded[i]; !gone && info.Mode != Shadow {
+				out.Excluded[i] = Exclusion{Policy: info.Name, Reason: first.Reason}
+			}
+			continue
+		}
+		if info.Mode != Shadow {
+			out.Tiers[i] = retier(out.Tiers[i], answers, i)
+		}
+	}
+}
+
+// retier replaces each tier's cost by the policy's score as far as the score
+// holds, and keeps the cost so far beyond.
+func retier(old []Tier, answers [][]RankAnswer, row int) []Tier {
+	next := make([]Tier, 0, len(old)+1)
+	from := uint32(0)
+	for d, t := range old {
+		a := answers[d][row]
+		switch {
+		case a.MaxNodes == 0 || t.Until != 0 && a.MaxNodes >= t.Until:
+			next = append(next, Tier{Until: t.Until, Cost: a.Score})
+		case a.MaxNodes <= from:
+			next = append(next, t)
+		default:
+			next = append(next, Tier{Until: a.MaxNodes, Cost: a.Score}, t)
+		}
+		from = t.Until
+	}
+	return next
+}

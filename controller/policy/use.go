@@ -1,0 +1,93 @@
+package policy
+
+import (
+	"context"
+	"errors"
+	"time"
+)
+
+// Use records one policy's part in a decision.
+type Use struct {
+	Name      string        `json:"name"`
+	Namespace string        `json:"namespace,omitempty"`
+	Hash      string        `json:"hash"`
+	Hook      Hook          `json:"hook"`
+	Engine    string        `json:"engine"`
+	Mode      Mode          `json:"mode"`
+	Calls     int           `json:"calls"`
+	Elapsed   time.Duration `json:"-"`
+	// Denied counts the rows excluded, candidates not allowed and launches
+	// refused.
+	Denied int `json:"denied"`
+	Faults int `json:"faults"`
+	// Fault is the last fault's text.
+	Fault string `json:"fault,omitempty"`
+}
+
+// Panel asks policies on behalf of one decision and keeps the record.
+type Panel struct {
+	policies []Policy
+	// elapsed is a stopwatch; nil leaves the timings at zero.
+	elapsed func() time.Duration
+	uses    map[useKey]*Use
+	order   []useKey
+}
+
+type useKey struct {
+	namespace, name string
+	hook            Hook
+}
+
+// NewPanel makes a panel of policies in pipeline order (priority, then
+// namespace/name, as the loader sorts them). The stopwatch may be nil.
+func NewPanel(policies []Policy, elapsed func() time.Duration) *Panel {
+	return &Panel{policies: policies, elapsed: elapsed, uses: map[useKey]*Use{}}
+}
+
+// Uses are the records, in the order in which policies were first asked.
+func (p *Panel) Uses() []Use {
+	out := make([]Use, 0, len(p.order))
+	for _, key := range p.order {
+		out = append(out, *p.uses[key])
+	}
+	return out
+}
+
+func (p *Panel) use(info *Info, hook Hook) *Use {
+	key := useKey{info.Namespace, info.Name, hook}
+	u := p.uses[key]
+	if u == nil {
+		u = &Use{
+			Name: info.Name, Namespace: info.Namespace, Hash: info.Hash,
+			Hook: hook, Engine: info.Engine, Mode: info.Mode,
+		}
+		p.uses[key] = u
+		p.order = append(p.order, key)
+	}
+	return u
+}
+
+// ask runs one call and books it. ok is false when there is no answer to use;
+// refused is true when the failure policy makes that a refusal.
+func (p *Panel) ask(ctx context.Context, info *Info, hook Hook, call func(context.Context) error) (ok, refused bool) {
+	u := p.use(info, hook)
+	start := time.Duration(0)
+	if p.elapsed != nil {
+		start = p.elapsed()
+	}
+	err := call(ctx)
+	if p.elapsed != nil {
+		u.Elapsed += p.elapsed() - start
+	}
+	u.Calls++
+	switch {
+	case err == nil:
+		return true, false
+	case errors.Is(err, ErrNoOpinion):
+		return false, false
+	default:
+		u.Faults++
+		u.Fault = err.Error()
+		return false, info.FailureFor(hook) == Fail && info.Mode != Shadow
+	}
+}

@@ -1,0 +1,57 @@
+// Package condition sets status conditions and their summary, Ready.
+package condition
+
+import (
+	"slices"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	karpv1 "spokeshave.dev/api/karpenter/v1"
+)
+
+// True marks a condition as true; its reason is its own type, as in Karpenter.
+func True(conditions *[]metav1.Condition, generation int64, kind string) {
+	meta.SetStatusCondition(conditions, metav1.Condition{
+		Type: kind, Status: metav1.ConditionTrue, Reason: kind, ObservedGeneration: generation,
+	})
+}
+
+// False marks a condition as false, with a reason in CamelCase and a sentence
+// that says what to do.
+func False(conditions *[]metav1.Condition, generation int64, kind, reason, message string) {
+	meta.SetStatusCondition(conditions, metav1.Condition{
+		Type: kind, Status: metav1.ConditionFalse, Reason: reason, Message: message, ObservedGeneration: generation,
+	})
+}
+
+// Unknown marks a condition as not yet decided.
+func Unknown(conditions *[]metav1.Condition, generation int64, kind, reason, message string) {
+	meta.SetStatusCondition(conditions, metav1.Condition{
+		Type: kind, Status: metav1.ConditionUnknown, Reason: reason, Message: message, ObservedGeneration: generation,
+	})
+}
+
+// IsTrue says whether a condition is there and true.
+func IsTrue(conditions []metav1.Condition, kind string) bool {
+	return meta.IsStatusConditionTrue(conditions, kind)
+}
+
+// Summarize sets Ready from the conditions it depends on: the first one that
+// is not true gives its message.
+func Summarize(conditions *[]metav1.Condition, generation int64, parts []string) {
+	i := slices.IndexFunc(parts, func(kind string) bool { return !IsTrue(*conditions, kind) })
+	if i < 0 {
+		True(conditions, generation, karpv1.ConditionReady)
+		return
+	}
+	c := meta.FindStatusCondition(*conditions, parts[i])
+	switch {
+	case c == nil:
+		Unknown(conditions, generation, karpv1.ConditionReady, "AwaitingReconciliation", parts[i]+" is not known yet")
+	case c.Status == metav1.ConditionFalse:
+		False(conditions, generation, karpv1.ConditionReady, "UnhealthyDependents", parts[i]+": "+c.Message)
+	default:
+		Unknown(conditions, generation, karpv1.ConditionReady, "ReconcilingDependents", parts[i]+": "+c.Message)
+	}
+}

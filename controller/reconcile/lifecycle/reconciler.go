@@ -1,0 +1,144 @@
+// Package lifecycle takes a NodeClaim from its creation to a node that runs
+// pods, and back: launch, registration, initialization, liveness, and after
+// deletion the end of its instance.
+//
+// Not here: draining, which is the node's termination (reconcile/termination).
+package lifecycle
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/tools/events"
+	"k8s.io/utils/clock"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/controller"
+	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
+	"sigs.k8s.io/controller-runtime/pkg/handler"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	karpv1 "spokeshave.dev/api/karpenter/v1"
+	"spokeshave.dev/controller/provider"
+	"spokeshave.dev/controller/reconcile/condition"
+)
+
+// Reconciler brings NodeClaims to life.
+type Reconciler struct {
+	Client   client.Client
+	Provider provider.Provider
+	Events   events.EventRecorder
+	Clock    clock.Clock
+	// Workers is how many claims are reconciled at once.
+	Workers int
+}
+
+// SetupWithManager registers the controller.
+func (r *Reconciler) SetupWithManager(mgr ctrl.Manager) error {
+	return ctrl.NewControllerManagedBy(mgr).
+		Named("nodeclaim.lifecycle").
+		For(&karpv1.NodeClaim{}).
+		Watches(&corev1.Node{}, handler.EnqueueRequestsFromMapFunc(r.claimsOf)).
+		WithOptions(controller.Options{MaxConcurrentReconciles: r.Workers}).
+		Complete(reconcile.AsReconciler(mgr.GetClient(), r))
+}
+
+// claimsOf maps a node to the claim with the same provider ID.
+func (r *Reconciler) claimsOf(ctx context.Context, o client.Object) []reconcile.Request {
+	node, ok := o.(*corev1.Node)
+	if !ok || node.Spec.ProviderID == "" {
+		return nil
+	}
+	var claims karpv1.NodeClaimList
+	if err := r.Client.List(ctx, &claims, client.MatchingFields{IndexProviderID: node.Spec.ProviderID}); err != nil {
+		return nil
+	}
+	out := make([]reconcile.Request, 0, len(claims.Items))
+	for i := range claims.Items {
+		out = append(out, reconcile.Request{NamespacedName: types.NamespacedName{Name: claims.Items[i].Name}})
+	}
+	return out
+}
+
+// Reconcile moves one claim a step further.
+func (r *Reconciler) Reconcile(ctx context.Context, claim *karpv1.NodeClaim) (reconcile.Result, error) {
+	claim = claim.DeepCopy()
+	if !claim.DeletionTimestamp.IsZero() {
+		return r.finalize(ctx, claim)
+	}
+	if controllerutil.AddFinalizer(claim, karpv1.FinalizerTermination) {
+		if err := r.Client.Update(ctx, claim); err != nil {
+			return ignoreRace(fmt.Errorf("add finalizer to %s: %w", claim.Name, err))
+		}
+	}
+	before := claim.Status.DeepCopy()
+	wait, stepErr := r.steps(ctx, claim)
+	condition.Summarize(&claim.Status.Conditions, claim.Generation, claim.ReadyConditions())
+	if !equality.Semantic.DeepEqual(before, &claim.Status) {
+		if err := r.Client.Status().Update(ctx, claim); err != nil {
+			return ignoreRace(fmt.Errorf("write status of %s: %w", claim.Name, err))
+		}
+	}
+	if stepErr != nil {
+		return reconcile.Result{}, stepErr
+	}
+	return reconcile.Result{RequeueAfter: wait}, nil
+}
+
+// steps runs launch, registration, initialization and liveness in order. It
+// changes claim.Status and returns when to look again (0 for at the next event).
+func (r *Reconciler) steps(ctx context.Context, claim *karpv1.NodeClaim) (time.Duration, error) {
+	done, wait, err := r.launch(ctx, claim)
+	if err != nil || !done {
+		return wait, err
+	}
+	node, err := r.nodeOf(ctx, claim)
+	if err != nil {
+		return 0, err
+	}
+	if node != nil {
+		if err := r.register(ctx, claim, node); err != nil {
+			return 0, err
+		}
+		if err := r.initialize(ctx, claim, node); err != nil {
+			return 0, err
+		}
+	}
+	return r.liveness(ctx, claim)
+}
+
+// nodeOf finds the claim's node by provider ID; nil when it has not joined.
+func (r *Reconciler) nodeOf(ctx context.Context, claim *karpv1.NodeClaim) (*corev1.Node, error) {
+	if claim.Status.ProviderID == "" {
+		return nil, nil //nolint:nilnil // no node yet is an ordinary answer, not an error
+	}
+	var nodes corev1.NodeList
+	if err := r.Client.List(ctx, &nodes, client.MatchingFields{IndexProviderID: claim.Status.ProviderID}); err != nil {
+		return nil, fmt.Errorf("find node of %s: %w", claim.Name, err)
+	}
+	switch len(nodes.Items) {
+	case 0:
+		return nil, nil //nolint:nilnil // as above
+	case 1:
+		return nodes.Items[0].DeepCopy(), nil
+	default:
+		return nil, fmt.Errorf("find node of %s: %d nodes have provider ID %s; delete the wrong ones", claim.Name, len(nodes.Items), claim.Status.ProviderID)
+	}
+}
+
+// ignoreRace turns conflicts and disappearances into another look.
+func ignoreRace(err error) (reconcile.Result, error) {
+	switch {
+	case apierrors.IsConflict(err):
+		return reconcile.Result{RequeueAfter: 100 * time.Millisecond}, nil
+	case apierrors.IsNotFound(err):
+		return reconcile.Result{}, nil
+	default:
+		return reconcile.Result{}, err
+	}
+}

@@ -1,0 +1,111 @@
+package termination
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+	policyv1 "k8s.io/api/policy/v1"
+	storagev1 "k8s.io/api/storage/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	karpv1 "spokeshave.dev/api/karpenter/v1"
+	"spokeshave.dev/controller/reconcile/lifecycle"
+)
+
+// drain evicts the first group of pods that still has members, and returns how
+// many pods are left in all. The order is Karpenter's: workload before
+// DaemonSets, critical pods after the others.
+func (r *Reconciler) drain(ctx context.Context, node *corev1.Node) (int, error) {
+	var pods corev1.PodList
+	if err := r.Client.List(ctx, &pods, client.MatchingFields{lifecycle.IndexNodeName: node.Name}); err != nil {
+		return 0, fmt.Errorf("list pods of node %s: %w", node.Name, err)
+	}
+	var groups [4][]*corev1.Pod
+	left := 0
+	for i := range pods.Items {
+		if p := &pods.Items[i]; leaves(p) {
+			groups[group(p)] = append(groups[group(p)], p)
+			left++
+		}
+	}
+	at := slices.IndexFunc(groups[:], func(g []*corev1.Pod) bool { return len(g) > 0 })
+	if at < 0 {
+		return 0, nil
+	}
+	for _, p := range groups[at] {
+		if p.DeletionTimestamp.IsZero() {
+			if err := r.evict(ctx, node, p); err != nil {
+				return left, err
+			}
+		}
+	}
+	return left, nil
+}
+
+// leaves says whether the drain waits for a pod: not for finished ones, static
+// ones, and those that tolerate the disruption taint.
+func leaves(p *corev1.Pod) bool {
+	if p.Status.Phase == corev1.PodSucceeded || p.Status.Phase == corev1.PodFailed {
+		return false
+	}
+	if owner := metav1.GetControllerOf(p); owner != nil && owner.Kind == "Node" {
+		return false
+	}
+	taint := karpv1.DisruptedTaint()
+	return !slices.ContainsFunc(p.Spec.Tolerations, func(t corev1.Toleration) bool {
+		return (t.Key == "" || t.Key == taint.Key) && (t.Effect == "" || t.Effect == taint.Effect) &&
+			(t.Operator == corev1.TolerationOpExists || t.Key == taint.Key && t.Value == taint.Value)
+	})
+}
+
+func group(p *corev1.Pod) int {
+	g := 0
+	if owner := metav1.GetControllerOf(p); owner != nil && owner.Kind == "DaemonSet" {
+		g++
+	}
+	if c := p.Spec.PriorityClassName; c == "system-cluster-critical" || c == "system-node-critical" {
+		g += 2
+	}
+	return g
+}
+
+// evict asks the API server to evict; a refusal by a PodDisruptionBudget is an
+// event on the node, not an error.
+func (r *Reconciler) evict(ctx context.Context, node *corev1.Node, p *corev1.Pod) error {
+	eviction := &policyv1.Eviction{
+		ObjectMeta:    metav1.ObjectMeta{Namespace: p.Namespace, Name: p.Name},
+		DeleteOptions: &metav1.DeleteOptions{Preconditions: &metav1.Preconditions{UID: &p.UID}},
+	}
+	err := r.Client.SubResource("eviction").Create(ctx, p.DeepCopy(), eviction)
+	switch {
+	case err == nil:
+		r.Events.Eventf(p, node, corev1.EventTypeNormal, karpv1.EventEvicted, "Evict", "evicted, node %s is being terminated", node.Name)
+		return nil
+	case apierrors.IsNotFound(err) || apierrors.IsConflict(err):
+		return nil // gone, or another pod by now
+	case apierrors.IsTooManyRequests(err):
+		r.Events.Eventf(node, p, corev1.EventTypeWarning, karpv1.EventFailedDraining, "Evict", "pod %s/%s cannot be evicted yet: %v", p.Namespace, p.Name, err)
+		return nil
+	default:
+		return fmt.Errorf("evict pod %s/%s: %w", p.Namespace, p.Name, err)
+	}
+}
+
+// attached counts the node's volume attachments.
+func (r *Reconciler) attached(ctx context.Context, node *corev1.Node) (int, error) {
+	var all storagev1.VolumeAttachmentList
+	if err := r.Client.List(ctx, &all); err != nil {
+		return 0, fmt.Errorf("list volume attachments: %w", err)
+	}
+	n := 0
+	for i := range all.Items {
+		if all.Items[i].Spec.NodeName == node.Name {
+			n++
+		}
+	}
+	return n, nil
+}

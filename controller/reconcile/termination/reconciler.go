@@ -1,0 +1,195 @@
+// Package termination ends nodes: taint, drain through the Eviction API, wait
+// for volumes to detach, terminate the instance, let the Node go. It runs for
+// every managed node that is deleted, whoever deleted it.
+package termination
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/client-go/tools/events"
+	"k8s.io/utils/clock"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/controller"
+	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	karpv1 "spokeshave.dev/api/karpenter/v1"
+	"spokeshave.dev/controller/provider"
+	"spokeshave.dev/controller/reconcile/condition"
+	"spokeshave.dev/controller/reconcile/lifecycle"
+)
+
+// poll is how often a drain looks again: pods that leave raise no event here.
+const poll = time.Second
+
+// Reconciler ends deleted nodes.
+type Reconciler struct {
+	Client   client.Client
+	Provider provider.Provider
+	Events   events.EventRecorder
+	Clock    clock.Clock
+	Workers  int
+}
+
+// SetupWithManager registers the controller.
+func (r *Reconciler) SetupWithManager(mgr ctrl.Manager) error {
+	return ctrl.NewControllerManagedBy(mgr).
+		Named("node.termination").
+		For(&corev1.Node{}).
+		WithOptions(controller.Options{MaxConcurrentReconciles: r.Workers}).
+		Complete(reconcile.AsReconciler(mgr.GetClient(), r))
+}
+
+// Reconcile moves a deleted node one step closer to its end.
+func (r *Reconciler) Reconcile(ctx context.Context, node *corev1.Node) (reconcile.Result, error) {
+	if node.DeletionTimestamp.IsZero() || !controllerutil.ContainsFinalizer(node, karpv1.FinalizerTermination) {
+		return reconcile.Result{}, nil
+	}
+	node = node.DeepCopy()
+	claim, err := r.claimOf(ctx, node)
+	if err != nil {
+		return reconcile.Result{}, err
+	}
+	done, err := r.steps(ctx, node, claim)
+	switch {
+	case apierrors.IsConflict(err):
+		return reconcile.Result{RequeueAfter: 100 * time.Millisecond}, nil
+	case err != nil:
+		return reconcile.Result{}, err
+	case !done:
+		return reconcile.Result{RequeueAfter: poll}, nil
+	}
+	base := node.DeepCopy()
+	controllerutil.RemoveFinalizer(node, karpv1.FinalizerTermination)
+	if err := r.Client.Patch(ctx, node, client.MergeFrom(base)); client.IgnoreNotFound(err) != nil {
+		return reconcile.Result{}, fmt.Errorf("release node %s: %w", node.Name, err)
+	}
+	return reconcile.Result{}, nil
+}
+
+// claimOf finds the node's claim; nil when it has none (any more).
+func (r *Reconciler) claimOf(ctx context.Context, node *corev1.Node) (*karpv1.NodeClaim, error) {
+	if node.Spec.ProviderID == "" {
+		return nil, nil //nolint:nilnil // a node without a claim is an ordinary answer
+	}
+	var claims karpv1.NodeClaimList
+	if err := r.Client.List(ctx, &claims, client.MatchingFields{lifecycle.IndexProviderID: node.Spec.ProviderID}); err != nil {
+		return nil, fmt.Errorf("find claim of node %s: %w", node.Name, err)
+	}
+	if len(claims.Items) == 0 {
+		return nil, nil //nolint:nilnil // as above
+	}
+	return claims.Items[0].DeepCopy(), nil
+}
+
+// steps runs the termination in order and says whether the node may go.
+func (r *Reconciler) steps(ctx context.Context, node *corev1.Node, claim *karpv1.NodeClaim) (bool, error) {
+	if claim != nil && claim.DeletionTimestamp.IsZero() {
+		if err := r.Client.Delete(ctx, claim); client.IgnoreNotFound(err) != nil {
+			return false, fmt.Errorf("delete claim %s: %w", claim.Name, err)
+		}
+	}
+	if gone, err := r.instanceGone(ctx, node); err != nil || gone {
+		return gone, err
+	}
+	if err := r.taint(ctx, node); err != nil {
+		return false, err
+	}
+	overdue := r.overdue(node)
+	left, err := r.drain(ctx, node)
+	if err != nil {
+		return false, err
+	}
+	if left > 0 && !overdue {
+		return false, r.mark(ctx, claim, karpv1.ConditionDrained, "Draining", fmt.Sprintf("%d pods are still to leave node %s", left, node.Name))
+	}
+	if err := r.mark(ctx, claim, karpv1.ConditionDrained, "", ""); err != nil {
+		return false, err
+	}
+	attached, err := r.attached(ctx, node)
+	if err != nil {
+		return false, err
+	}
+	if attached > 0 && !overdue {
+		r.Events.Eventf(node, nil, corev1.EventTypeNormal, karpv1.EventAwaitingVolumeDetachment, "Terminate", "%d volumes are still attached", attached)
+		return false, r.mark(ctx, claim, karpv1.ConditionVolumesDetached, "AwaitingVolumeDetachment", fmt.Sprintf("%d volumes are still attached", attached))
+	}
+	if err := r.mark(ctx, claim, karpv1.ConditionVolumesDetached, "", ""); err != nil {
+		return false, err
+	}
+	return r.terminate(ctx, node)
+}
+
+func (r *Reconciler) instanceGone(ctx context.Context, node *corev1.Node) (bool, error) {
+	if node.Spec.ProviderID == "" {
+		return true, nil
+	}
+	_, err := r.Provider.Get(ctx, node.Spec.ProviderID)
+	switch {
+	case err == nil:
+		return false, nil
+	case provider.KindOf(err) == provider.NotFound:
+		return true, nil
+	default:
+		return false, fmt.Errorf("look at instance of node %s: %w", node.Name, err)
+	}
+}
+
+func (r *Reconciler) terminate(ctx context.Context, node *corev1.Node) (bool, error) {
+	err := r.Provider.Terminate(ctx, node.Spec.ProviderID)
+	if err != nil && provider.KindOf(err) != provider.NotFound {
+		r.Events.Eventf(node, nil, corev1.EventTypeWarning, karpv1.EventFailedTermination, "Terminate", "%v", err)
+		return false, fmt.Errorf("terminate instance of node %s: %w", node.Name, err)
+	}
+	return err != nil, nil // gone, or look again until it is
+}
+
+// taint keeps new pods away and tells load balancers to stop.
+func (r *Reconciler) taint(ctx context.Context, node *corev1.Node) error {
+	want := karpv1.DisruptedTaint()
+	tainted := slices.ContainsFunc(node.Spec.Taints, func(t corev1.Taint) bool { return t.MatchTaint(&want) })
+	if tainted && node.Labels[corev1.LabelNodeExcludeBalancers] != "" {
+		return nil
+	}
+	base := node.DeepCopy()
+	if !tainted {
+		node.Spec.Taints = append(node.Spec.Taints, want)
+	}
+	if node.Labels == nil {
+		node.Labels = map[string]string{}
+	}
+	node.Labels[corev1.LabelNodeExcludeBalancers] = "karpenter"
+	if err := r.Client.Patch(ctx, node, client.MergeFromWithOptions(base, client.MergeFromWithOptimisticLock{})); err != nil {
+		return fmt.Errorf("taint node %s: %w", node.Name, err)
+	}
+	return nil
+}
+
+// overdue says whether the termination grace period has passed.
+func (r *Reconciler) overdue(node *corev1.Node) bool {
+	at, err := time.Parse(time.RFC3339, node.Annotations[karpv1.AnnotationTerminationTimestamp])
+	return err == nil && !r.Clock.Now().Before(at)
+}
+
+// mark sets a condition on the claim: true when reason is empty.
+func (r *Reconciler) mark(ctx context.Context, claim *karpv1.NodeClaim, kind, reason, message string) error {
+	if claim == nil {
+		return nil
+	}
+	before := claim.DeepCopy()
+	if reason == "" {
+		condition.True(&claim.Status.Conditions, claim.Generation, kind)
+	} else {
+		condition.Unknown(&claim.Status.Conditions, claim.Generation, kind, reason, message)
+	}
+	if err := r.Client.Status().Patch(ctx, claim, client.MergeFrom(before)); client.IgnoreNotFound(err) != nil {
+		return fmt.Errorf("write status of %s: %w", claim.Name, err)
+	}
+	return nil
+}

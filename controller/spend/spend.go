@@ -1,0 +1,130 @@
+// Package spend does the arithmetic of money: what each scope spends, and how
+// much headroom a cap leaves. Everything is in integer micro-dollars.
+//
+// Scopes are written "cluster", "nodepool/<name>", "label/<key>=<value>" (the
+// NodePool's own labels). Not here: where caps come from (controller/policy),
+// and "namespace/<name>", whose attribution needs the ledger.
+package spend
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	"spokeshave.dev/controller/model"
+)
+
+// Cluster is the scope of everything.
+const Cluster = "cluster"
+
+// Scope is a set of NodePools with what they spend.
+type Scope struct {
+	Name string
+	// Pools says, by index into Snapshot.Pools, whether the pool belongs.
+	Pools []bool
+	// Running is what nodes cost per hour, InFlight what launches may cost at
+	// worst, MonthToDate micro-dollars since the first of the month, UTC.
+	Running     model.Price
+	InFlight    model.Price
+	MonthToDate int64
+	Nodes       int
+}
+
+// Known reports whether a scope's name is one this package can account for.
+func Known(name string) bool {
+	return name == Cluster || strings.HasPrefix(name, "nodepool/") ||
+		strings.HasPrefix(name, "label/") && strings.Contains(name, "=")
+}
+
+// Scopes accounts for the cluster, every NodePool and every NodePool label,
+// and for the extra names given (caps may name pools that do not exist yet).
+// The result is sorted by name, the cluster first.
+func Scopes(s *model.Snapshot, extra ...string) []Scope {
+	names := slices.Clone(extra)
+	for i := range s.Pools {
+		names = append(names, "nodepool/"+s.Pools[i].Name)
+		for key, value := range s.Pools[i].Labels {
+			names = append(names, "label/"+key+"="+value)
+		}
+	}
+	slices.Sort(names)
+	names = append([]string{Cluster}, slices.Compact(names)...)
+	out := make([]Scope, 0, len(names))
+	for i, name := range names {
+		if Known(name) && (i == 0 || name != Cluster) {
+			out = append(out, account(s, name))
+		}
+	}
+	return out
+}
+
+func account(s *model.Snapshot, name string) Scope {
+	scope := Scope{Name: name, Pools: members(s, name)}
+	for i := range s.Nodes {
+		n := &s.Nodes[i]
+		if n.Pool < 0 || !scope.Pools[n.Pool] {
+			continue
+		}
+		scope.Nodes++
+		if n.Reserved > 0 {
+			scope.InFlight += n.Reserved
+		} else {
+			scope.Running += n.Price
+		}
+		scope.MonthToDate += spent(n, s.Time)
+	}
+	return scope
+}
+
+func members(s *model.Snapshot, name string) []bool {
+	in := make([]bool, len(s.Pools))
+	pool, byPool := strings.CutPrefix(name, "nodepool/")
+	label, byLabel := strings.CutPrefix(name, "label/")
+	key, value, _ := strings.Cut(label, "=")
+	for i := range s.Pools {
+		switch {
+		case byPool:
+			in[i] = s.Pools[i].Name == pool
+		case byLabel:
+			have, ok := s.Pools[i].Labels[key]
+			in[i] = ok && have == value
+		default:
+			in[i] = true
+		}
+	}
+	return in
+}
+
+// spent is what a node that still runs has cost since it was launched or the
+// month began, in micro-dollars. Nodes that are gone are the ledger's to keep.
+func spent(n *model.Node, now time.Time) int64 {
+	if n.LaunchedAt.IsZero() {
+		return 0
+	}
+	since := monthStart(now)
+	if n.LaunchedAt.After(since) {
+		since = n.LaunchedAt
+	}
+	return int64(n.Price) * int64(max(0, now.Sub(since))/time.Second) / 3600
+}
+
+func monthStart(now time.Time) time.Time {
+	u := now.UTC()
+	return time.Date(u.Year(), u.Month(), 1, 0, 0, 0, 0, time.UTC)
+}
+
+// HourlyHeadroom is cap − running − in flight, never below 0.
+func (s *Scope) HourlyHeadroom(hourlyCap model.Price) model.Price {
+	return max(0, hourlyCap-s.Running-s.InFlight)
+}
+
+// MonthlyHeadroom is the hourly rate that may be added so that the month ends
+// within the cap: (cap − month to date) / hours left − running − in flight,
+// never below 0. monthlyCap is in micro-dollars.
+func (s *Scope) MonthlyHeadroom(monthlyCap int64, now time.Time) model.Price {
+	end := monthStart(now).AddDate(0, 1, 0)
+	seconds := max(1, int64(end.Sub(now)/time.Second))
+	left := max(0, monthlyCap-s.MonthToDate)
+	hours, rest := left/seconds, left%seconds
+	return max(0, model.Price(hours*3600+rest*3600/seconds)-s.Running-s.InFlight)
+}

@@ -1,0 +1,80 @@
+package spend
+
+import (
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"spokeshave.dev/controller/model"
+)
+
+func snapshot() *model.Snapshot {
+	return &model.Snapshot{
+		Time: time.Date(2026, 3, 11, 0, 0, 0, 0, time.UTC),
+		Pools: []model.Pool{
+			{Name: "general", Labels: map[string]string{"team": "web"}},
+			{Name: "gpu", Labels: map[string]string{"team": "ml"}},
+		},
+		Nodes: []model.Node{
+			{Name: "a", Pool: 0, Price: 100_000, LaunchedAt: time.Date(2026, 3, 10, 0, 0, 0, 0, time.UTC)},
+			{Name: "b", Pool: 1, Price: 3_000_000, LaunchedAt: time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)},
+			{Name: "c", Pool: 1, Reserved: 4_000_000},
+			{Name: "d", Pool: -1, Price: 9_000_000},
+		},
+	}
+}
+
+func TestScopes(t *testing.T) {
+	got := Scopes(snapshot(), "nodepool/later", "namespace/shop")
+	want := []Scope{
+		{Name: "cluster", Pools: []bool{true, true}, Running: 3_100_000, InFlight: 4_000_000, MonthToDate: 24*100_000 + 240*3_000_000, Nodes: 3},
+		{Name: "label/team=ml", Pools: []bool{false, true}, Running: 3_000_000, InFlight: 4_000_000, MonthToDate: 240 * 3_000_000, Nodes: 2},
+		{Name: "label/team=web", Pools: []bool{true, false}, Running: 100_000, MonthToDate: 24 * 100_000, Nodes: 1},
+		{Name: "nodepool/general", Pools: []bool{true, false}, Running: 100_000, MonthToDate: 24 * 100_000, Nodes: 1},
+		{Name: "nodepool/gpu", Pools: []bool{false, true}, Running: 3_000_000, InFlight: 4_000_000, MonthToDate: 240 * 3_000_000, Nodes: 2},
+		{Name: "nodepool/later", Pools: []bool{false, false}},
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("Scopes: -want +got\n%s", diff)
+	}
+}
+
+func TestHeadroom(t *testing.T) {
+	cases := map[string]struct {
+		reason  string
+		scope   Scope
+		hourly  model.Price
+		monthly int64
+		wantH   model.Price
+		wantM   model.Price
+	}{
+		"room": {
+			reason: "running and in flight both count",
+			scope:  Scope{Running: 500_000, InFlight: 300_000}, hourly: 2_000_000, wantH: 1_200_000,
+		},
+		"over": {
+			reason: "a cap lowered below the spend leaves nothing, not less",
+			scope:  Scope{Running: 500_000}, hourly: 100_000,
+		},
+		"month": {
+			reason: "21 days are left: 504 hours at 1 $/h cost 504 $",
+			scope:  Scope{MonthToDate: 96_000_000, Running: 400_000}, monthly: 600_000_000, wantM: 600_000,
+		},
+		"spent": {
+			reason: "what is spent cannot be spent again",
+			scope:  Scope{MonthToDate: 700_000_000}, monthly: 600_000_000,
+		},
+	}
+	now := time.Date(2026, 3, 11, 0, 0, 0, 0, time.UTC)
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			if got := tc.scope.HourlyHeadroom(tc.hourly); got != tc.wantH {
+				t.Errorf("%s: HourlyHeadroom = %d, want %d", tc.reason, got, tc.wantH)
+			}
+			if got := tc.scope.MonthlyHeadroom(tc.monthly, now); got != tc.wantM {
+				t.Errorf("%s: MonthlyHeadroom = %d, want %d", tc.reason, got, tc.wantM)
+			}
+		})
+	}
+}

@@ -1,0 +1,78 @@
+package v1_test
+
+import (
+	"encoding/json"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	awsv1 "spokeshave.dev/api/aws/v1"
+)
+
+// TestKubeletExtra: fields that the type does not know survive, and a field
+// that was set in Go wins over a leftover of the same name.
+func TestKubeletExtra(t *testing.T) {
+	var k awsv1.KubeletConfiguration
+	in := `{"maxPods":110,"MaxPods":5,"cpuManagerPolicy":"static","nested":{"a":[1]}}`
+	if err := json.Unmarshal([]byte(in), &k); err != nil {
+		t.Fatal(err)
+	}
+	if k.MaxPods == nil || *k.MaxPods != 110 {
+		t.Errorf("maxPods is %v, want 110: names are case-sensitive", k.MaxPods)
+	}
+	want := map[string]json.RawMessage{
+		"MaxPods":          json.RawMessage(`5`),
+		"cpuManagerPolicy": json.RawMessage(`"static"`),
+		"nested":           json.RawMessage(`{"a":[1]}`),
+	}
+	if diff := cmp.Diff(want, k.Extra); diff != "" {
+		t.Errorf("extra fields (-want +got):\n%s", diff)
+	}
+	k.Extra["maxPods"] = json.RawMessage(`1`)
+	out, err := json.Marshal(k)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(sorted(t, []byte(in)), sorted(t, out)); diff != "" {
+		t.Errorf("written back (-want +got):\n%s", diff)
+	}
+}
+
+func sorted(t *testing.T, b []byte) string {
+	t.Helper()
+	var v any
+	if err := json.Unmarshal(b, &v); err != nil {
+		t.Fatal(err)
+	}
+	out, err := json.Marshal(v)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(out)
+}
+
+// FuzzKubeletConfiguration: what is read without an error is written without
+// one, and reads back the same.
+func FuzzKubeletConfiguration(f *testing.F) {
+	for _, s := range []string{`{}`, `null`, `{"maxPods":1}`, `{"x":{}}`, `{"MaxPods":null}`, `{"evictionSoftGracePeriod":{"a":"1m"}}`, `[]`} {
+		f.Add([]byte(s))
+	}
+	f.Fuzz(func(t *testing.T, in []byte) {
+		var k awsv1.KubeletConfiguration
+		if json.Unmarshal(in, &k) != nil {
+			return
+		}
+		out, err := json.Marshal(k)
+		if err != nil {
+			t.Fatalf("%s: %v", in, err)
+		}
+		var again awsv1.KubeletConfiguration
+		if err := json.Unmarshal(out, &again); err != nil {
+			t.Fatalf("%s: written as %s: %v", in, out, err)
+		}
+		twice, err := json.Marshal(again)
+		if err != nil || sorted(t, twice) != sorted(t, out) {
+			t.Fatalf("%s: written as %s, then as %s (%v)", in, out, twice, err)
+		}
+	})
+}

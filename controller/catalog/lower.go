@@ -2,8 +2,6 @@ package catalog
 
 import (
 	"cmp"
-	"encoding/json"
-	"hash/fnv"
 	"slices"
 
 	"spokeshave.dev/controller/model"
@@ -78,16 +76,6 @@ func Lower(types []Type, sales []Sale, opts Options) model.Catalog {
 	slices.SortFunc(out.Types, func(a, b model.InstanceType) int { return cmp.Compare(a.Name, b.Name) })
 	out.Generation = Generation(&out)
 	return out
-}
-
-// Generation is a hash of the catalogue's contents that survives a float64:
-// equal contents have equal generations, in every process.
-func Generation(c *model.Catalog) uint64 {
-	sum := fnv.New64a()
-	if err := json.NewEncoder(sum).Encode(c.Types); err != nil {
-		return 0 // the types hold nothing that cannot be encoded
-	}
-	return sum.Sum64() >> 11
 }
 
 // offerings lists the sale's on-demand and spot offerings by zone.

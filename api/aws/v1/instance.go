@@ -136,6 +136,7 @@ type BlockDevice struct {
 	// volumeSize is the size, in Gi, G, Ti or T, at most 64T; smaller limits hold for most volume types.
 	// +kubebuilder:validation:Schemaless
 	// +kubebuilder:validation:Type=string
+	// +kubebuilder:validation:MaxLength=7
 	// +kubebuilder:validation:Pattern=`^[1-9][0-9]{0,4}(Gi|G|Ti|T)$`
 	// +kubebuilder:validation:XValidation:message="volumeSize can be at most 64T",rule="quantity(self).compareTo(quantity('64T')) <= 0"
 	// +optional

@@ -66,7 +66,7 @@ func Build(ctx context.Context, progress io.Writer) (Binaries, error) {
 	defer release()
 	todo := missing(bins.Dir, r.targets)
 	if len(todo) == len(r.targets) {
-		fmt.Fprintf(progress, "building a Kubernetes %s control plane from source, once (about five minutes on two cores)\n", r.kubernetes)
+		say(progress, "building a Kubernetes %s control plane from source, once (about five minutes on two cores)\n", r.kubernetes)
 	}
 	for i, t := range r.targets {
 		if !todo[t.name] {
@@ -113,7 +113,7 @@ func buildOne(ctx context.Context, t target, dir string) error {
 	for _, stamp := range t.ldflags {
 		ldflags += " -X " + stamp
 	}
-	cmd := exec.CommandContext(ctx, goTool(), "build", "-mod=readonly", "-trimpath", "-buildvcs=false",
+	cmd := exec.CommandContext(ctx, "go", "build", "-mod=readonly", "-trimpath", "-buildvcs=false",
 		"-ldflags", ldflags, "-o", partial, t.pkg)
 	cmd.Dir = t.module
 	// The environment of the product's own build must not leak in: a test of the
@@ -129,15 +129,6 @@ func buildOne(ctx context.Context, t target, dir string) error {
 		return fmt.Errorf("%w\n%s", err, lastLines(out.String(), 15))
 	}
 	return os.Rename(partial, filepath.Join(dir, t.name))
-}
-
-// goTool returns the go command on the PATH, or the one this program was
-// built with.
-func goTool() string {
-	if path, err := exec.LookPath("go"); err == nil {
-		return path
-	}
-	return filepath.Join(runtime.GOROOT(), "bin", "go") //nolint:staticcheck // a last resort: PATH holds no go command
 }
 
 // lastLines returns the end of a program's output.

@@ -20,7 +20,9 @@ type Options struct {
 	// Dir keeps the cluster's state, keys and logs. Empty means a temporary
 	// directory, removed by Stop. What an earlier cluster left there is wiped.
 	Dir string
-	// Full adds kube-controller-manager, kube-scheduler and KWOK.
+	// Full adds kube-controller-manager, kube-scheduler and KWOK. Without them no
+	// namespace has a default ServiceAccount and the roles view, edit and admin
+	// are empty.
 	Full bool
 	// Detached leaves the cluster running when this process ends, until Down.
 	// Otherwise the programs end with this process; on Linux even when it is
@@ -77,7 +79,7 @@ func Start(ctx context.Context, opts Options) (*Cluster, error) {
 	}
 	c := &Cluster{Dir: dir, Binaries: bins, full: opts.Full, ownsDir: ownsDir}
 	if err := c.up(ctx, opts); err != nil {
-		return nil, errors.Join(err, c.Stop())
+		return nil, errors.Join(err, c.stop(context.WithoutCancel(ctx)))
 	}
 	return c, nil
 }
@@ -102,7 +104,7 @@ func (c *Cluster) up(ctx context.Context, opts Options) error {
 	if err != nil {
 		return fmt.Errorf("start the cluster: %w", err)
 	}
-	fmt.Fprintf(opts.Log, "control plane ready at %s after %s\n", c.ServerURL, since(start))
+	say(opts.Log, "control plane ready at %s after %s\n", c.ServerURL, since(start))
 	return nil
 }
 
@@ -178,7 +180,11 @@ func (c *Cluster) PIDs() map[string]int {
 // Stop ends every program, whether started here or attached to, and removes a
 // temporary directory. Stopping twice is harmless.
 func (c *Cluster) Stop() error {
-	err := stopAll(context.Background(), c.processes) //nolint:forbidigo // must work when the caller's context is over
+	return c.stop(context.Background()) //nolint:forbidigo // must work when the caller's context is over
+}
+
+func (c *Cluster) stop(ctx context.Context) error {
+	err := stopAll(ctx, c.processes)
 	if c.launcher != nil {
 		c.launcher.close()
 		c.launcher = nil

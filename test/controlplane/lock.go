@@ -29,13 +29,13 @@ func lock(ctx context.Context, path string, log io.Writer) (release func(), err 
 		}
 		if !said {
 			said = true
-			fmt.Fprintf(log, "waiting for another process that holds %s\n", path)
+			say(log, "waiting for another process that holds %s\n", path)
 		}
 		return false, nil
 	})
 	if err != nil {
-		f.Close()
+		_ = f.Close()
 		return nil, fmt.Errorf("lock %s: %w", path, err)
 	}
-	return func() { f.Close() }, nil
+	return func() { _ = f.Close() }, nil
 }

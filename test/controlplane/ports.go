@@ -24,7 +24,7 @@ func (p *Ports) fill() error {
 		if err != nil {
 			return fmt.Errorf("choose a free port: %w", err)
 		}
-		defer l.Close()
+		defer func() { _ = l.Close() }()
 		addr, ok := l.Addr().(*net.TCPAddr)
 		if !ok {
 			return fmt.Errorf("choose a free port: unexpected address %s", l.Addr())

@@ -89,12 +89,12 @@ func (l *launcher) start(c component, logFile, dir string) (*process, error) {
 	if err != nil {
 		return nil, fmt.Errorf("start %s: %w", c.name, err)
 	}
-	defer out.Close()
-	cmd := exec.Command(c.path, c.args...) //nolint:noctx // it outlives the context of Start
+	defer func() { _ = out.Close() }()
+	cmd := exec.Command(c.path, c.args...) // without a context: it outlives the one of Start
 	cmd.Dir, cmd.Stdout, cmd.Stderr = dir, out, out
 	// Only these: etcd and kubectl read settings from the environment.
 	cmd.Env = []string{"HOME=" + dir, "PATH=" + os.Getenv("PATH"), "TMPDIR=" + os.TempDir()}
-	cmd.SysProcAttr = processAttributes(l.detached)
+	cmd.SysProcAttr = l.attributes()
 	started := make(chan error)
 	l.jobs <- func() { started <- cmd.Start() }
 	if err := <-started; err != nil {

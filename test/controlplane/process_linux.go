@@ -8,10 +8,10 @@ import (
 	"syscall"
 )
 
-// processAttributes makes a detached program the leader of a session of its
+// attributes makes a detached program the leader of a session of its
 // own, out of reach of the terminal; any other one dies with its parent.
-func processAttributes(detached bool) *syscall.SysProcAttr {
-	if detached {
+func (l *launcher) attributes() *syscall.SysProcAttr {
+	if l.detached {
 		return &syscall.SysProcAttr{Setsid: true}
 	}
 	return &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}

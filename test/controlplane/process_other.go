@@ -10,10 +10,10 @@ import (
 	"syscall"
 )
 
-// processAttributes makes a detached program the leader of a session of its
+// attributes makes a detached program the leader of a session of its
 // own, out of reach of the terminal. Only Linux can tie a child to its parent.
-func processAttributes(detached bool) *syscall.SysProcAttr {
-	return &syscall.SysProcAttr{Setsid: detached, Setpgid: !detached}
+func (l *launcher) attributes() *syscall.SysProcAttr {
+	return &syscall.SysProcAttr{Setsid: l.detached, Setpgid: !l.detached}
 }
 
 // identify names the program that runs under pid: when it was started, and its

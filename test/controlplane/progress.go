@@ -16,13 +16,13 @@ import (
 // is finished once, at the end.
 func step(ctx context.Context, w io.Writer, label string) (done func(error)) {
 	start := now()
-	fmt.Fprintf(w, "%s …", label)
+	say(w, "%s …", label)
 	ctx, cancel := context.WithCancel(ctx)
 	var ticking sync.WaitGroup
 	if isTerminal(w) {
 		ticking.Go(func() {
 			wait.UntilWithContext(ctx, func(context.Context) {
-				fmt.Fprintf(w, "\r%s …  %s", label, clockSeconds(now().Sub(start)))
+				say(w, "\r%s …  %s", label, clockSeconds(now().Sub(start)))
 			}, time.Second)
 		})
 	}
@@ -30,14 +30,19 @@ func step(ctx context.Context, w io.Writer, label string) (done func(error)) {
 		cancel()
 		ticking.Wait()
 		if isTerminal(w) {
-			fmt.Fprintf(w, "\r%s …", label)
+			say(w, "\r%s …", label)
 		}
 		outcome := ""
 		if err != nil {
 			outcome = "  failed"
 		}
-		fmt.Fprintf(w, "  %s%s\n", clockSeconds(now().Sub(start)), outcome)
+		say(w, "  %s%s\n", clockSeconds(now().Sub(start)), outcome)
 	}
+}
+
+// say writes a line of progress. Nobody's work depends on its being read.
+func say(w io.Writer, format string, args ...any) {
+	_, _ = fmt.Fprintf(w, format, args...)
 }
 
 // clockSeconds renders a duration as 48s or 3m20s.

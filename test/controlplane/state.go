@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 )
 
 // state is Dir/state.json: what another process needs to use or stop the
@@ -92,8 +93,8 @@ func Down(ctx context.Context, dir string) error {
 // stopAll kills the processes, last started first.
 func stopAll(ctx context.Context, ps []*process) error {
 	var errs []error
-	for i := len(ps) - 1; i >= 0; i-- {
-		errs = append(errs, ps[i].kill(ctx))
+	for _, p := range slices.Backward(ps) {
+		errs = append(errs, p.kill(ctx))
 	}
 	return errors.Join(errs...)
 }

@@ -88,7 +88,7 @@ func targets(build, kube, helm string) []target {
 func cacheKey(build string, r recipe) (string, error) {
 	h := sha256.New()
 	for _, t := range r.targets {
-		fmt.Fprintln(h, t.name, t.pkg, t.ldflags)
+		say(h, "%s %s %s\n", t.name, t.pkg, t.ldflags)
 	}
 	for _, module := range []string{"", "kwok", "helm"} {
 		for _, file := range []string{"go.mod", "go.sum"} {
@@ -99,7 +99,7 @@ func cacheKey(build string, r recipe) (string, error) {
 			h.Write(data)
 		}
 	}
-	fmt.Fprintln(h, runtime.GOOS, runtime.GOARCH)
+	say(h, "%s %s\n", runtime.GOOS, runtime.GOARCH)
 	return r.kubernetes + "-" + hex.EncodeToString(h.Sum(nil)[:6]), nil
 }
 

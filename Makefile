@@ -1,0 +1,87 @@
+# Everything a contributor runs. `make` alone lists the targets.
+.DEFAULT_GOAL := help
+SHELL := /bin/bash
+
+VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
+LDFLAGS := -s -w -X spokeshave.dev/controller/app.Version=$(VERSION)
+CONTROLPLANE := go run ./test/controlplane/cmd/controlplane
+GENERATED := api charts/spokeshave/files controller/catalog/data
+
+.PHONY: help
+help: ## List the targets
+	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+.PHONY: demo
+demo: ## Run the product end to end on a local cluster and leave it up (DEMO=quiet: check and clean up)
+	go run ./test/demo $(if $(filter quiet,$(DEMO)),-quiet)
+
+.PHONY: demo-down
+demo-down: ## End the demo's cluster
+	go run ./test/demo -down
+
+.PHONY: test
+test: controlplane ## Run every test: unit, conformance and end to end on a real control plane
+	go test -count=1 ./...
+
+.PHONY: test-unit
+test-unit: ## Run the tests that need no control plane
+	go test $$(go list ./... | grep -v /test/)
+
+.PHONY: race
+race: controlplane ## Run the tests under the race detector (needs a C compiler)
+	CGO_ENABLED=1 go test -race -short ./api/... ./cmd/... ./controller/... ./sdk/... ./test/e2e/...
+
+.PHONY: build
+build: ## Build the controller, the command line and ec2sim into bin/
+	CGO_ENABLED=0 go build -trimpath -ldflags "$(LDFLAGS)" -o bin/ ./cmd/...
+
+.PHONY: image
+image: ## Build an OCI image of the controller into dist/, without a container engine
+	go run ./tools/image -version $(VERSION) -out dist/spokeshave-$(VERSION).tar
+
+.PHONY: controlplane
+controlplane: ## Build the local control plane's programs, once per version
+	$(CONTROLPLANE) build
+
+.PHONY: cluster-up
+cluster-up: ## Start an empty local cluster
+	$(CONTROLPLANE) up
+
+.PHONY: cluster-down
+cluster-down: ## Stop it
+	$(CONTROLPLANE) down
+
+.PHONY: chart
+chart: controlplane ## Lint and render the chart
+	go test -count=1 ./test/chart/...
+
+.PHONY: bench
+bench: ## Run the benchmarks once
+	go test -run '^$$' -bench . -benchtime 3x ./controller/...
+
+.PHONY: fuzz
+fuzz: ## Run every fuzz target for FUZZTIME (default 20s)
+	go run ./tools/fuzz -time $(or $(FUZZTIME),20s)
+
+.PHONY: soak
+soak: ## Long simulations and long fuzzing
+	$(MAKE) fuzz FUZZTIME=5m
+	go test -count=1 -timeout 60m ./controller/solver/... ./controller/check/... -soak
+
+.PHONY: lint
+lint: ## Run the linters
+	go tool -modfile=tools/lint/go.mod golangci-lint run ./...
+
+.PHONY: generate
+generate: ## Make generated files anew
+	go generate ./api/... ./controller/catalog/... ./charts/...
+
+.PHONY: verify
+verify: generate ## Fail when generated files, go.mod or formatting are stale
+	go mod tidy
+	gofmt -l api cmd controller sdk test tools | (! grep .)
+	git diff --exit-code
+
+.PHONY: check
+check: test race lint chart ## Everything CI runs
+	$(MAKE) demo DEMO=quiet

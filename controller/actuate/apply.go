@@ -1,0 +1,198 @@
+package actuate
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"sync"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/tools/events"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	karpv1 "spokeshave.dev/api/karpenter/v1"
+	"spokeshave.dev/controller/decide"
+	"spokeshave.dev/controller/model"
+)
+
+// Actuator carries decisions out.
+type Actuator struct {
+	Client client.Client
+	Events events.EventRecorder
+
+	mu sync.Mutex
+	// said remembers the last text told about an object, so that an event is
+	// an occurrence and not a heartbeat.
+	said map[types.UID]string
+}
+
+// Done is what an application changed: the next snapshot waits until the watch
+// cache has seen it.
+type Done struct {
+	// Claims were created, Tainted and Untainted are nodes, Deleted claims.
+	Claims, Tainted, Untainted, Deleted []string
+}
+
+// Launch creates the plan's NodeClaims. pools are by name.
+func (a *Actuator) Launch(ctx context.Context, s *model.Snapshot, pools map[string]*karpv1.NodePool, d *decide.Decision) (Done, error) {
+	var done Done
+	for at := range d.Plan.Nodes {
+		n := &d.Plan.Nodes[at]
+		pool := pools[s.Pools[n.Pool].Name]
+		if pool == nil {
+			return done, fmt.Errorf("launch from NodePool %s: it is gone", s.Pools[n.Pool].Name)
+		}
+		claim, err := Claim(s, pool, d, at)
+		if err != nil {
+			return done, err
+		}
+		if err := a.Client.Create(ctx, claim); err != nil && !apierrors.IsAlreadyExists(err) {
+			return done, fmt.Errorf("create claim %s: %w", claim.Name, err)
+		}
+		done.Claims = append(done.Claims, claim.Name)
+		a.nominated(s, claim, n)
+	}
+	return done, nil
+}
+
+func (a *Actuator) nominated(s *model.Snapshot, claim *karpv1.NodeClaim, n *model.PlannedNode) {
+	best := n.Options[0]
+	for _, i := range n.Pods {
+		a.Events.Eventf(podRef(&s.Pods[i]), claim, corev1.EventTypeNormal, karpv1.EventNominated, "Launch",
+			"should run on nodeclaim/%s: %s, %s, %s at %s $/h", claim.Name, best.InstanceType, best.Zone, best.CapacityType, best.Price)
+	}
+}
+
+// Disrupt takes the judgement over nodes one step further. A node that may go
+// is tainted first; when the next decision, made after the taint was seen,
+// says the same, its claim is deleted; when it does not, the taint is taken
+// back. The state is in the cluster, so that a restart loses nothing.
+func (a *Actuator) Disrupt(ctx context.Context, s *model.Snapshot, d *decide.Decision) (Done, error) {
+	var done Done
+	going := map[int32]bool{}
+	for i := range d.Disruptions {
+		each := &d.Disruptions[i]
+		n := &s.Nodes[each.Node]
+		going[each.Node] = each.Go
+		switch {
+		case !each.Go:
+			a.blocked(ctx, n, each)
+		case disrupted(n):
+			if err := a.delete(ctx, n, each); err != nil {
+				return done, err
+			}
+			done.Deleted = append(done.Deleted, n.Claim)
+		default:
+			if err := a.taint(ctx, n.Name, true); err != nil {
+				return done, err
+			}
+			done.Tainted = append(done.Tainted, n.Name)
+		}
+	}
+	for i := range s.Nodes {
+		n := &s.Nodes[i]
+		if n.State == model.Initialized && n.Claim != "" && disrupted(n) && !going[int32(i)] {
+			if err := a.taint(ctx, n.Name, false); err != nil {
+				return done, err
+			}
+			done.Untainted = append(done.Untainted, n.Name)
+		}
+	}
+	return done, nil
+}
+
+func disrupted(n *model.Node) bool {
+	return slices.ContainsFunc(n.Taints, func(t model.Taint) bool { return t.Key == karpv1.TaintKeyDisrupted })
+}
+
+func (a *Actuator) taint(ctx context.Context, name string, on bool) error {
+	node := &corev1.Node{}
+	if err := a.Client.Get(ctx, types.NamespacedName{Name: name}, node); err != nil {
+		return ignoreGone(fmt.Errorf("read node %s: %w", name, err))
+	}
+	node = node.DeepCopy()
+	base := node.DeepCopy()
+	node.Spec.Taints = slices.DeleteFunc(node.Spec.Taints, func(t corev1.Taint) bool { return t.Key == karpv1.TaintKeyDisrupted })
+	if on {
+		node.Spec.Taints = append(node.Spec.Taints, karpv1.DisruptedTaint())
+	}
+	if err := a.Client.Patch(ctx, node, client.MergeFromWithOptions(base, client.MergeFromWithOptimisticLock{})); err != nil {
+		return ignoreGone(fmt.Errorf("taint node %s: %w", name, err))
+	}
+	return nil
+}
+
+func (a *Actuator) delete(ctx context.Context, n *model.Node, why *decide.Disruption) error {
+	claim := &karpv1.NodeClaim{}
+	if err := a.Client.Get(ctx, types.NamespacedName{Name: n.Claim}, claim); err != nil {
+		return ignoreGone(fmt.Errorf("read claim %s: %w", n.Claim, err))
+	}
+	if err := a.Client.Delete(ctx, claim.DeepCopy(), client.Preconditions{UID: &claim.UID}); err != nil {
+		return ignoreGone(fmt.Errorf("delete claim %s: %w", n.Claim, err))
+	}
+	a.Events.Eventf(claim, nil, corev1.EventTypeNormal, karpv1.EventDisruptionTerminating, "Disrupt",
+		"disrupting node %s: %s, saves %s $/h", n.Name, why.Method, n.Price)
+	return nil
+}
+
+// ignoreGone forgives the disappearance of what was to be changed.
+func ignoreGone(err error) error {
+	if apierrors.IsNotFound(err) {
+		return nil
+	}
+	return err
+}
+
+// Assign makes room known: a pod that the plan puts on a node in flight is
+// added to the claim's planned pods, so that it is nominated there and the
+// next decision does not plan it again. Pods for nodes that have joined are
+// the scheduler's to bind.
+func (a *Actuator) Assign(ctx context.Context, s *model.Snapshot, d *decide.Decision) error {
+	for i := range d.Plan.Existing {
+		each := &d.Plan.Existing[i]
+		n := &s.Nodes[each.Node]
+		if n.State != model.InFlight {
+			continue
+		}
+		keys := make([]string, 0, len(each.Pods))
+		for _, p := range each.Pods {
+			keys = append(keys, s.Pods[p].Key())
+		}
+		if err := a.plan(ctx, n.Claim, keys); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (a *Actuator) plan(ctx context.Context, name string, pods []string) error {
+	claim := &karpv1.NodeClaim{}
+	if err := a.Client.Get(ctx, types.NamespacedName{Name: name}, claim); err != nil {
+		return ignoreGone(fmt.Errorf("read claim %s: %w", name, err))
+	}
+	claim = claim.DeepCopy()
+	base := claim.DeepCopy()
+	var planned []string
+	if text := claim.Annotations[karpv1.AnnotationPlannedPods]; text != "" {
+		if err := json.Unmarshal([]byte(text), &planned); err != nil {
+			return fmt.Errorf("read annotation %s of %s: %w", karpv1.AnnotationPlannedPods, name, err)
+		}
+	}
+	planned = append(planned, pods...)
+	slices.Sort(planned)
+	text, err := json.Marshal(slices.Compact(planned))
+	if err != nil {
+		return fmt.Errorf("encode the pods of %s: %w", name, err)
+	}
+	if claim.Annotations == nil {
+		claim.Annotations = map[string]string{}
+	}
+	claim.Annotations[karpv1.AnnotationPlannedPods] = string(text)
+	if err := a.Client.Patch(ctx, claim, client.MergeFrom(base)); err != nil {
+		return ignoreGone(fmt.Errorf("plan pods onto %s: %w", name, err))
+	}
+	return nil
+}

@@ -1,0 +1,3 @@
+// Package app wires the controller together: the only package that names a
+// concrete policy engine or provider.
+package app

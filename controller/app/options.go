@@ -1,0 +1,118 @@
+package app
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/spf13/pflag"
+)
+
+// Mode says whether the controller acts.
+type Mode string
+
+// The modes.
+const (
+	// Act launches and terminates; it needs Karpenter's lease besides its own.
+	Act Mode = "Act"
+	// Observe decides and journals, and changes nothing.
+	Observe Mode = "Observe"
+)
+
+// Options are the controller's settings. Flags set them, then environment
+// variables of the same name in upper case with underscores, as in Karpenter.
+type Options struct {
+	Mode      string
+	Namespace string
+
+	ClusterName     string
+	ClusterEndpoint string
+	ClusterCABundle string
+	AWSEndpoint     string
+	AWSRegion       string
+
+	BatchIdle time.Duration
+	BatchMax  time.Duration
+	Interval  time.Duration
+
+	PluginNamespaces []string
+	RequiredPolicies []string
+
+	MetricsPort     int
+	HealthProbePort int
+	LogLevel        string
+	QPS             float32
+	Burst           int
+	Workers         int
+
+	DisableLeaderElection   bool
+	LeaderElectionName      string
+	LeaderElectionNamespace string
+	KarpenterLeaseName      string
+	KarpenterLeaseNamespace string
+
+	// Identity names this replica in leases; the host's name when empty.
+	Identity string
+}
+
+// Bind declares the flags.
+func (o *Options) Bind(fs *pflag.FlagSet) {
+	fs.StringVar(&o.Mode, "mode", string(Act), "Act, or Observe: decide and journal, change nothing")
+	fs.StringVar(&o.Namespace, "namespace", "spokeshave", "the controller's own namespace, where guardrail policies live")
+	fs.StringVar(&o.ClusterName, "cluster-name", "", "the EKS cluster's name (required)")
+	fs.StringVar(&o.ClusterEndpoint, "cluster-endpoint", "", "the API server's address that nodes join; asked of EKS when empty")
+	fs.StringVar(&o.ClusterCABundle, "cluster-ca-bundle", "", "the cluster's CA certificate, base64, for user data; asked of EKS when empty")
+	fs.StringVar(&o.AWSEndpoint, "aws-endpoint", "", "an EC2-compatible endpoint to use in place of AWS (also AWS_ENDPOINT_URL)")
+	fs.StringVar(&o.AWSRegion, "aws-region", "", "the region; from AWS_REGION or the instance's metadata when empty")
+	fs.DurationVar(&o.BatchIdle, "batch-idle-duration", 300*time.Millisecond, "end a batch of pods when none has come for this long")
+	fs.DurationVar(&o.BatchMax, "batch-max-duration", 10*time.Second, "end a batch of pods after this long in any case")
+	fs.DurationVar(&o.Interval, "interval", 10*time.Second, "look at the whole cluster this often when nothing happens")
+	fs.StringSliceVar(&o.PluginNamespaces, "policy-plugin-namespaces", nil, "namespaces whose rank and consolidate policies are loaded too")
+	fs.StringSliceVar(&o.RequiredPolicies, "policies-required", nil, "policies without which nothing is launched")
+	fs.IntVar(&o.MetricsPort, "metrics-port", 8080, "port of /metrics and /decisions; 0 picks none")
+	fs.IntVar(&o.HealthProbePort, "health-probe-port", 8081, "port of /healthz and /readyz; 0 picks none")
+	fs.StringVar(&o.LogLevel, "log-level", "info", "debug, info or error")
+	fs.Float32Var(&o.QPS, "kube-client-qps", 200, "requests a second to the API server")
+	fs.IntVar(&o.Burst, "kube-client-burst", 300, "burst of requests to the API server")
+	fs.IntVar(&o.Workers, "workers", 50, "NodeClaims and nodes worked on at the same time")
+	fs.BoolVar(&o.DisableLeaderElection, "disable-leader-election", false, "act without any lease; for development only")
+	fs.StringVar(&o.LeaderElectionName, "leader-election-name", "spokeshave-leader-election", "name of the controller's own lease")
+	fs.StringVar(&o.LeaderElectionNamespace, "leader-election-namespace", "", "namespace of the lease; the controller's own when empty")
+	fs.StringVar(&o.KarpenterLeaseName, "karpenter-lease-name", "karpenter-leader-election", "Karpenter's lease, held besides the own one so that the two never act at once")
+	fs.StringVar(&o.KarpenterLeaseNamespace, "karpenter-lease-namespace", "kube-system", "namespace of Karpenter's lease")
+}
+
+// FromEnvironment sets every flag that was not given from its variable.
+func FromEnvironment(fs *pflag.FlagSet, lookup func(string) (string, bool)) error {
+	var errs []error
+	fs.VisitAll(func(f *pflag.Flag) {
+		name := strings.ToUpper(strings.ReplaceAll(f.Name, "-", "_"))
+		value, ok := lookup(name)
+		if !ok || f.Changed || value == "" {
+			return
+		}
+		if err := f.Value.Set(value); err != nil {
+			errs = append(errs, fmt.Errorf("environment variable %s: %w", name, err))
+		}
+	})
+	return errors.Join(errs...)
+}
+
+// Validate says what is wrong with the settings.
+func (o *Options) Validate() error {
+	var errs []error
+	if o.ClusterName == "" {
+		errs = append(errs, errors.New("--cluster-name is required"))
+	}
+	if Mode(o.Mode) != Act && Mode(o.Mode) != Observe {
+		errs = append(errs, fmt.Errorf("--mode %q: use Act or Observe", o.Mode))
+	}
+	if o.BatchIdle <= 0 || o.BatchMax < o.BatchIdle {
+		errs = append(errs, fmt.Errorf("--batch-idle-duration %s, --batch-max-duration %s: both must be positive, the maximum not the smaller", o.BatchIdle, o.BatchMax))
+	}
+	if o.Workers < 1 {
+		errs = append(errs, fmt.Errorf("--workers %d: at least 1", o.Workers))
+	}
+	return errors.Join(errs...)
+}

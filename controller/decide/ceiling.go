@@ -1,0 +1,73 @@
+package decide
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+
+	"spokeshave.dev/controller/model"
+	"spokeshave.dev/controller/policy"
+	"spokeshave.dev/controller/solver"
+	"spokeshave.dev/controller/spend"
+)
+
+// ceilings asks for caps and turns them into the solver's headroom.
+func (d *decider) ceilings(ctx context.Context, in *solver.Input) {
+	for _, name := range d.opts.Missing {
+		d.blockAll(in, name, "required policy "+name+" is not active; apply it, or take it off policies.required")
+	}
+	question := policy.CeilingInput{Call: d.call(0), Scopes: d.scopeSpend(spend.Scopes(d.s))}
+	out := d.panel.Ceiling(ctx, &question, d.opts.LastCaps)
+	d.out.Caps = out.Known
+	if out.Refused != nil {
+		d.blockAll(in, out.Refused.Policy, "ceiling policy "+out.Refused.Policy+" gives no answer and no caps are known from before: "+out.Refused.Reason)
+	}
+	names := slices.Concat(slices.Collect(maps.Keys(out.Hourly)), slices.Collect(maps.Keys(out.Monthly)), slices.Collect(maps.Keys(out.Soft)))
+	for _, scope := range spend.Scopes(d.s, names...) {
+		d.bound(in, &scope, &out)
+	}
+	slices.Sort(names)
+	for _, name := range slices.Compact(names) {
+		if !spend.Known(name) {
+			d.out.Warnings = append(d.out.Warnings, "scope "+name+" is capped, but its spend is not accounted for in this version: the cap is not enforced")
+		}
+	}
+}
+
+func (d *decider) blockAll(in *solver.Input, name, why string) {
+	for i := range in.Blocked {
+		if in.Blocked[i] == nil {
+			in.Blocked[i] = &model.Reason{Code: model.PolicyUnavailable, Pool: d.s.Pools[i].Name, Policy: name, Message: why}
+		}
+	}
+}
+
+func (d *decider) scopeSpend(scopes []spend.Scope) []policy.ScopeSpend {
+	out := make([]policy.ScopeSpend, 0, len(scopes))
+	for i := range scopes {
+		out = append(out, policy.ScopeSpend{
+			Scope: scopes[i].Name, RunningUSD: scopes[i].Running.USD(), InFlightUSD: scopes[i].InFlight.USD(),
+			MonthToDateUSD: float64(scopes[i].MonthToDate) / 1e6, Nodes: scopes[i].Nodes,
+		})
+	}
+	return out
+}
+
+// bound adds a scope's caps to the solver's input.
+func (d *decider) bound(in *solver.Input, scope *spend.Scope, out *policy.CeilingOutcome) {
+	if c, ok := out.Hourly[scope.Name]; ok {
+		d.add(in, scope, c.Policy, fmt.Sprintf("%.2f $/h", *c.HourlyUSD), scope.HourlyHeadroom(model.PriceOf(*c.HourlyUSD)))
+	}
+	if c, ok := out.Monthly[scope.Name]; ok {
+		d.add(in, scope, c.Policy, fmt.Sprintf("%.2f $/month", *c.MonthlyUSD), scope.MonthlyHeadroom(int64(model.PriceOf(*c.MonthlyUSD)), d.s.Time))
+	}
+	if c, ok := out.Soft[scope.Name]; ok && scope.HourlyHeadroom(model.PriceOf(*c.HourlyUSD)) == 0 {
+		d.out.Warnings = append(d.out.Warnings, fmt.Sprintf("soft cap of policy %s on %s is passed: %.2f $/h", c.Policy, scope.Name, *c.HourlyUSD))
+	}
+}
+
+func (d *decider) add(in *solver.Input, scope *spend.Scope, name, bound string, left model.Price) {
+	in.Headroom = append(in.Headroom, solver.Headroom{Scope: scope.Name, Pools: scope.Pools, Left: left, Policy: name})
+	d.out.Headroom = append(d.out.Headroom, Headroom{Scope: scope.Name, Policy: name, Cap: bound, Left: left})
+}

@@ -1,0 +1,169 @@
+// Package decide composes a decision: rank, headroom, solve, review, and which
+// nodes may go. It is the only composition of the core; the controller and the
+// command line both call it.
+//
+// Decide is a function of the snapshot and the policies. It reads no clock (the
+// snapshot carries the time; a stopwatch may be handed in for the timings) and
+// does no I/O beyond asking the policies.
+package decide
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"spokeshave.dev/controller/check"
+	"spokeshave.dev/controller/model"
+	"spokeshave.dev/controller/policy"
+	"spokeshave.dev/controller/solver"
+)
+
+// Options tune a decision. The zero value is the product's default.
+type Options struct {
+	// Missing names required policies that are not active: with any of them
+	// absent nothing is launched.
+	Missing []string
+	// LastCaps are each ceiling policy's caps from the decision before, by
+	// namespace/name: they stand in for a policy that fails.
+	LastCaps map[string]map[string]policy.Cap
+	// Greedy packs without improvement.
+	Greedy bool
+	// Disrupt also looks for nodes that may go.
+	Disrupt bool
+	// Elapsed is a stopwatch for the timings; nil leaves them at zero.
+	Elapsed func() time.Duration
+}
+
+// Decision is what was decided, and everything needed to explain it.
+type Decision struct {
+	// ID is derived from the inputs' clock and the plan: the same decision
+	// has the same ID.
+	ID   string     `json:"id"`
+	Time time.Time  `json:"time"`
+	Plan model.Plan `json:"plan"`
+	// Disruptions judges every node that could go.
+	Disruptions []Disruption `json:"disruptions,omitempty"`
+	// Headroom is what each capped scope had left before the plan.
+	Headroom []Headroom `json:"headroom,omitempty"`
+	// Warnings are for people: soft caps passed, scopes nobody accounts for.
+	Warnings []string     `json:"warnings,omitempty"`
+	Policies []policy.Use `json:"policies"`
+	// Caps are the ceiling policies' caps, for Options.LastCaps.
+	Caps   map[string]map[string]policy.Cap `json:"-"`
+	Stats  solver.Stats                     `json:"-"`
+	Timing Timing                           `json:"-"`
+}
+
+// Timing says where the time went.
+type Timing struct {
+	Rank, Solve, Review, Total time.Duration
+}
+
+// Headroom is the room under one cap.
+type Headroom struct {
+	Scope  string      `json:"scope"`
+	Policy string      `json:"policy"`
+	Cap    string      `json:"cap"`
+	Left   model.Price `json:"left"`
+}
+
+type decider struct {
+	s        *model.Snapshot
+	policies []policy.Policy
+	panel    *policy.Panel
+	opts     Options
+	pending  []int32
+	out      Decision
+}
+
+// Decide answers what to launch, where each pending pod goes, and which nodes
+// may be disrupted. An error means a defect (a plan that does not prove right);
+// pods without a place and policies at fault are data in the Decision.
+func Decide(ctx context.Context, s *model.Snapshot, policies []policy.Policy, opts Options) (Decision, error) {
+	if opts.Elapsed == nil {
+		opts.Elapsed = func() time.Duration { return 0 }
+	}
+	start := opts.Elapsed()
+	d := &decider{s: s, policies: policies, panel: policy.NewPanel(policies, opts.Elapsed), opts: opts}
+	d.out.Time = s.Time
+	for i := range s.Pods {
+		if s.Pods[i].Node < 0 {
+			d.pending = append(d.pending, int32(i))
+		}
+	}
+	if len(d.pending) > 0 {
+		if err := d.provision(ctx); err != nil {
+			return d.out, err
+		}
+	}
+	if opts.Disrupt {
+		d.disrupt(ctx)
+	}
+	d.out.Policies = d.panel.Uses()
+	id, err := d.id()
+	if err != nil {
+		return d.out, err
+	}
+	d.out.ID = id
+	d.out.Timing.Total = opts.Elapsed() - start
+	return d.out, nil
+}
+
+// provision fills in the plan.
+func (d *decider) provision(ctx context.Context) error {
+	in := solver.Input{
+		Snapshot: d.s, Pods: d.pending,
+		Blocked: make([]*model.Reason, len(d.s.Pools)), Costs: make([]solver.Costs, len(d.s.Pools)),
+		Effort: solver.DefaultEffort, Tolerance: solver.DefaultTolerance,
+	}
+	if d.opts.Greedy {
+		in.Effort = 0
+	}
+	start := d.opts.Elapsed()
+	d.rank(ctx, &in)
+	d.out.Timing.Rank = d.opts.Elapsed() - start
+	d.ceilings(ctx, &in)
+	start = d.opts.Elapsed()
+	d.out.Plan, d.out.Stats = solver.Solve(in)
+	d.out.Timing.Solve = d.opts.Elapsed() - start
+	start = d.opts.Elapsed()
+	d.review(ctx, &in)
+	d.out.Timing.Review = d.opts.Elapsed() - start
+	return d.prove(&in)
+}
+
+// prove has the plan checked by code that shares nothing with the solver.
+func (d *decider) prove(in *solver.Input) error {
+	var c check.Constraints
+	for _, h := range in.Headroom {
+		c.Headroom = append(c.Headroom, check.Headroom{Scope: h.Scope, Pools: h.Pools, Left: h.Left})
+	}
+	for _, n := range in.Denied {
+		c.Denied = append(c.Denied, check.Denied{
+			Pool: n.Pool, InstanceType: n.InstanceType, Zone: n.Zone, CapacityType: n.CapacityType,
+		})
+	}
+	if wrong := check.Plan(d.s, &d.out.Plan, c); len(wrong) > 0 {
+		return fmt.Errorf("prove plan: %d violations, the first: %v", len(wrong), wrong[0])
+	}
+	return nil
+}
+
+func (d *decider) call(generation uint64) policy.Call {
+	return policy.Call{Time: d.s.Time, Seed: d.s.Seed, Generation: generation}
+}
+
+// id hashes the decision's clock, the plan and the disruptions.
+func (d *decider) id() (string, error) {
+	sum := sha256.New()
+	enc := json.NewEncoder(sum)
+	for _, part := range []any{d.s.Time.UTC(), d.s.Seed, d.out.Plan, d.out.Disruptions} {
+		if err := enc.Encode(part); err != nil {
+			return "", fmt.Errorf("hash decision: %w", err)
+		}
+	}
+	return hex.EncodeToString(sum.Sum(nil))[:16], nil
+}

@@ -1,0 +1,192 @@
+package decide
+
+import (
+	"context"
+
+	"spokeshave.dev/controller/model"
+	"spokeshave.dev/controller/policy"
+	"spokeshave.dev/controller/solver"
+)
+
+// offeringRef names an offering of a catalogue.
+type offeringRef struct{ typ, offering int }
+
+// rankPool asks the rank policies for a pool's offerings. rows is nil when no
+// rank policy applies: the billed price then stands, and nothing is built.
+func (d *decider) rankPool(ctx context.Context, pool int) (rows []offeringRef, out policy.RankOutcome) {
+	p := &d.s.Pools[pool]
+	if p.Catalog < 0 || !d.ranked(p) {
+		return nil, policy.RankOutcome{}
+	}
+	in := policy.RankInput{Call: d.call(d.s.Catalogs[p.Catalog].Generation), Pool: d.facts(pool)}
+	running := map[model.Option]uint32{}
+	for i := range d.s.Nodes {
+		if n := &d.s.Nodes[i]; int(n.Pool) == pool {
+			running[model.Option{InstanceType: n.InstanceType, Zone: n.Zone, CapacityType: n.CapacityType}]++
+		}
+	}
+	types := d.s.Catalogs[p.Catalog].Types
+	for t := range types {
+		if !admits(p, &types[t], nil) {
+			continue
+		}
+		for o := range types[t].Offerings {
+			of := &types[t].Offerings[o]
+			if !admits(p, &types[t], of) {
+				continue
+			}
+			rows = append(rows, offeringRef{t, o})
+			row := rowOf(&types[t], of)
+			row.Running = running[model.Option{InstanceType: types[t].Name, Zone: of.Zone, CapacityType: of.CapacityType}]
+			row.PodsFit = podsFit(&in.Pool, &types[t])
+			in.Rows = append(in.Rows, row)
+		}
+	}
+	return rows, d.panel.Rank(ctx, p, &in)
+}
+
+func (d *decider) ranked(p *model.Pool) bool {
+	for _, each := range d.policies {
+		info := each.Info()
+		if info.Answers(policy.HookRank) && info.Match.Pool(p) {
+			return true
+		}
+	}
+	return false
+}
+
+func rowOf(t *model.InstanceType, of *model.Offering) policy.RankRow {
+	row := policy.RankRow{
+		InstanceType: t.Name,
+		Family:       t.Labels[labelFamily],
+		Zone:         of.Zone,
+		CapacityType: of.CapacityType,
+		Arch:         t.Arch,
+		Billed:       of.Price.USD(),
+		VCPU:         float64(t.Capacity[model.CPU]) / 1000,
+		MemoryGiB:    float64(t.Capacity[model.Memory]) / (1 << 30),
+		Interruption: of.Interruption,
+		OnDemand:     onDemand(t, of.Zone).USD(),
+		GPUs:         uint32(gpus(t)),
+	}
+	return row
+}
+
+func onDemand(t *model.InstanceType, zone string) model.Price {
+	for i := range t.Offerings {
+		if o := &t.Offerings[i]; o.CapacityType == model.OnDemand && o.Zone == zone {
+			return o.Price
+		}
+	}
+	return 0
+}
+
+func gpus(t *model.InstanceType) int64 {
+	return t.Capacity["nvidia.com/gpu"] + t.Capacity["amd.com/gpu"]
+}
+
+// podsFit is how many of the pool's mean pending pod fit the type.
+func podsFit(f *policy.PoolFacts, t *model.InstanceType) uint32 {
+	if f.PendingPods == 0 {
+		return 0
+	}
+	fit := float64(t.Allocatable[model.PodSlots])
+	mean := func(total float64) float64 { return total / float64(f.PendingPods) }
+	if cpu := mean(f.PendingCPU); cpu > 0 {
+		fit = min(fit, float64(t.Allocatable[model.CPU])/1000/cpu)
+	}
+	if mem := mean(f.PendingMemoryGiB); mem > 0 {
+		fit = min(fit, float64(t.Allocatable[model.Memory])/(1<<30)/mem)
+	}
+	return uint32(max(0, fit))
+}
+
+// admits says whether the pool's requirements allow the type, and the offering
+// when one is given. A requirement on a label that neither has is the
+// template's to satisfy.
+func admits(p *model.Pool, t *model.InstanceType, of *model.Offering) bool {
+	for i := range p.Requirements {
+		r := &p.Requirements[i]
+		value, present := t.Labels[r.Key]
+		if of != nil {
+			switch r.Key {
+			case labelZone:
+				value, present = of.Zone, true
+			case labelZoneID:
+				value, present = of.ZoneID, of.ZoneID != ""
+			case labelCapacityType:
+				value, present = string(of.CapacityType), true
+			}
+		}
+		if present && !r.Matches(value, true) {
+			return false
+		}
+	}
+	return true
+}
+
+func (d *decider) facts(pool int) policy.PoolFacts {
+	p := &d.s.Pools[pool]
+	f := policy.PoolFacts{Name: p.Name, Labels: p.Labels}
+	for i := range d.s.Nodes {
+		if int(d.s.Nodes[i].Pool) == pool {
+			f.RunningNodes++
+		}
+	}
+	for _, i := range d.pending {
+		requests := d.s.Specs[d.s.Pods[i].Spec].Requests
+		f.PendingPods++
+		f.PendingCPU += float64(requests[model.CPU]) / 1000
+		f.PendingMemoryGiB += float64(requests[model.Memory]) / (1 << 30)
+	}
+	return f
+}
+
+// rank fills in the effective costs of every pool, and blocks the pools whose
+// fail-closed rank policy gave no answer.
+func (d *decider) rank(ctx context.Context, in *solver.Input) {
+	for i := range d.s.Pools {
+		p := &d.s.Pools[i]
+		if p.NotReady != "" {
+			in.Blocked[i] = &model.Reason{Code: model.PoolNotReady, Pool: p.Name, Message: p.NotReady}
+			continue
+		}
+		rows, out := d.rankPool(ctx, i)
+		if out.Refused != nil {
+			in.Blocked[i] = &model.Reason{
+				Code: model.PolicyUnavailable, Pool: p.Name, Policy: out.Refused.Policy,
+				Message: "rank policy " + out.Refused.Policy + " fails closed: " + out.Refused.Reason,
+			}
+			continue
+		}
+		if rows != nil {
+			in.Costs[i] = costs(&d.s.Catalogs[p.Catalog], rows, &out)
+		}
+	}
+}
+
+// costs turns the pipeline's answer into the solver's table. Offerings that
+// were not asked about are those the pool's requirements rule out.
+func costs(c *model.Catalog, rows []offeringRef, out *policy.RankOutcome) solver.Costs {
+	table := make(solver.Costs, len(c.Types))
+	for t := range c.Types {
+		table[t] = make([]solver.Effective, len(c.Types[t].Offerings))
+	}
+	for i, ref := range rows {
+		e := &table[ref.typ][ref.offering]
+		if x, excluded := out.Excluded[i]; excluded {
+			*e = solver.Effective{Excluded: true, Policy: x.Policy, Reason: x.Reason}
+			continue
+		}
+		from := uint32(0)
+		for _, tier := range out.Tiers[i] {
+			n := uint32(0)
+			if tier.Until > 0 {
+				n = tier.Until - from
+			}
+			e.Tiers = append(e.Tiers, solver.Tier{MaxNodes: n, Cost: tier.Cost})
+			from = tier.Until
+		}
+	}
+	return table
+}

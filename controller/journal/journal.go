@@ -1,0 +1,143 @@
+// Package journal keeps the latest decisions and serves them as JSON. It is
+// where events and explanations come from, and where replay will.
+package journal
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"reflect"
+	"sync"
+	"time"
+
+	"github.com/go-logr/logr"
+
+	"spokeshave.dev/controller/decide"
+	"spokeshave.dev/controller/model"
+	"spokeshave.dev/controller/policy"
+)
+
+// Entry is a decision with the names that its indexes stand for.
+type Entry struct {
+	ID          string            `json:"id"`
+	Time        time.Time         `json:"time"`
+	Pods        int               `json:"pods"`
+	Nodes       []Node            `json:"nodes"`
+	Unplaced    []Waiting         `json:"unplaced"`
+	Disruptions []Candidate       `json:"disruptions"`
+	Headroom    []decide.Headroom `json:"headroom"`
+	Warnings    []string          `json:"warnings,omitempty"`
+	Policies    []policy.Use      `json:"policies"`
+	SolveMs     float64           `json:"solveMs"`
+	TotalMs     float64           `json:"totalMs"`
+}
+
+// Node is a node that was launched.
+type Node struct {
+	NodePool string         `json:"nodePool"`
+	Best     model.Option   `json:"best"`
+	Others   []model.Option `json:"others"`
+	Pods     []string       `json:"pods"`
+}
+
+// Waiting is a pod that found no place.
+type Waiting struct {
+	Pod     string         `json:"pod"`
+	Reasons []model.Reason `json:"reasons"`
+}
+
+// Candidate is a node that was judged.
+type Candidate struct {
+	Node   string `json:"node"`
+	Go     bool   `json:"go"`
+	Policy string `json:"policy,omitempty"`
+	Reason string `json:"reason,omitempty"`
+}
+
+// Journal is a bounded memory of decisions. The zero value keeps nothing;
+// use New.
+type Journal struct {
+	mu      sync.Mutex
+	entries []Entry
+	keep    int
+}
+
+// New makes a journal of the last keep decisions that did something.
+func New(keep int) *Journal { return &Journal{keep: keep} }
+
+// Add records a decision that launches, refuses or judges something. One that
+// launches nothing and says what the one before it said is dropped.
+func (j *Journal) Add(ctx context.Context, s *model.Snapshot, d *decide.Decision) {
+	if len(d.Plan.Nodes)+len(d.Plan.Existing)+len(d.Plan.Unplaced)+len(d.Disruptions) == 0 {
+		return
+	}
+	e := entry(s, d)
+	if len(e.Nodes) > 0 {
+		logr.FromContextOrDiscard(ctx).Info("decided", "decision", e.ID, "pods", e.Pods, "nodes", len(e.Nodes),
+			"waiting", len(e.Unplaced), "hourly", cost(d).String(), "solveMs", e.SolveMs)
+	}
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if n := len(j.entries); n > 0 && repeats(&j.entries[n-1], &e) {
+		return
+	}
+	j.entries = append(j.entries, e)
+	if len(j.entries) > j.keep {
+		j.entries = j.entries[len(j.entries)-j.keep:]
+	}
+}
+
+// ServeHTTP answers with the journal as JSON, oldest first.
+func (j *Journal) ServeHTTP(w http.ResponseWriter, _ *http.Request) {
+	j.mu.Lock()
+	body, err := json.Marshal(j.entries)
+	j.mu.Unlock()
+	if err != nil {
+		http.Error(w, "encode journal: "+err.Error(), http.StatusInternalServerError)
+		return
+	}
+	w.Header().Set("Content-Type", "application/json")
+	// A reader that hangs up is nobody's problem.
+	_, _ = w.Write(body)
+}
+
+func repeats(last, e *Entry) bool {
+	return len(e.Nodes) == 0 && reflect.DeepEqual(last.Unplaced, e.Unplaced) && reflect.DeepEqual(last.Disruptions, e.Disruptions)
+}
+
+func cost(d *decide.Decision) model.Price {
+	var sum model.Price
+	for i := range d.Plan.Nodes {
+		sum += d.Plan.Nodes[i].Options[0].Price
+	}
+	return sum
+}
+
+func entry(s *model.Snapshot, d *decide.Decision) Entry {
+	e := Entry{
+		ID: d.ID, Time: d.Time, Headroom: d.Headroom, Warnings: d.Warnings, Policies: d.Policies,
+		SolveMs: float64(d.Timing.Solve.Microseconds()) / 1000, TotalMs: float64(d.Timing.Total.Microseconds()) / 1000,
+	}
+	for i := range s.Pods {
+		if s.Pods[i].Node < 0 {
+			e.Pods++
+		}
+	}
+	for i := range d.Plan.Nodes {
+		n := &d.Plan.Nodes[i]
+		node := Node{NodePool: s.Pools[n.Pool].Name, Best: n.Options[0], Others: n.Options[1:]}
+		for _, p := range n.Pods {
+			node.Pods = append(node.Pods, s.Pods[p].Key())
+		}
+		e.Nodes = append(e.Nodes, node)
+	}
+	for i := range d.Plan.Unplaced {
+		u := &d.Plan.Unplaced[i]
+		e.Unplaced = append(e.Unplaced, Waiting{Pod: s.Pods[u.Pod].Key(), Reasons: u.Reasons})
+	}
+	for i := range d.Disruptions {
+		c := &d.Disruptions[i]
+		e.Disruptions = append(e.Disruptions, Candidate{Node: s.Nodes[c.Node].Name, Go: c.Go, Policy: c.Policy, Reason: c.Reason})
+	}
+	return e
+}

@@ -1,0 +1,184 @@
+// Package decision runs the one loop of the product: take a snapshot, decide,
+// apply, look again. Pods, pools, policies and claims wake it; batching lets a
+// burst of pods be planned together.
+//
+// Not here: what is decided (controller/decide) and what an application does
+// (controller/actuate).
+package decision
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/go-logr/logr"
+	"k8s.io/utils/clock"
+
+	"spokeshave.dev/controller/actuate"
+	"spokeshave.dev/controller/cluster"
+	"spokeshave.dev/controller/decide"
+	"spokeshave.dev/controller/journal"
+	"spokeshave.dev/controller/policy"
+)
+
+// Policies are the policies in force.
+type Policies interface {
+	// Policies are in pipeline order.
+	Policies() []policy.Policy
+	// Missing names required policies that are not active.
+	Missing() []string
+}
+
+// Loop decides and applies. It runs on the leader only.
+type Loop struct {
+	Cluster  *cluster.Cluster
+	Actuator *actuate.Actuator
+	Policies Policies
+	Journal  *journal.Journal
+	Metrics  *Metrics
+	Clock    clock.Clock
+	// Observe decides and journals, and applies nothing.
+	Observe bool
+	// Idle ends a batch when no pod has come for so long, Max in any case.
+	Idle, Max time.Duration
+	// Every is how often to look without being woken.
+	Every time.Duration
+
+	wake chan struct{}
+	caps map[string]map[string]policy.Cap
+	// settled is what the last application changed: the cache must show it.
+	settled actuate.Done
+}
+
+// New prepares a loop; the fields of Loop are set by the caller.
+func New(l Loop) *Loop {
+	l.wake = make(chan struct{}, 1)
+	return &l
+}
+
+// NeedLeaderElection implements manager.LeaderElectionRunnable.
+func (l *Loop) NeedLeaderElection() bool { return true }
+
+// Wake asks for a decision. It never blocks.
+func (l *Loop) Wake() {
+	select {
+	case l.wake <- struct{}{}:
+	default:
+	}
+}
+
+// Start runs until the context ends.
+func (l *Loop) Start(ctx context.Context) error {
+	log := logr.FromContextOrDiscard(ctx).WithName("decision")
+	next := time.Duration(0)
+	for {
+		if !l.wait(ctx, next) {
+			return nil
+		}
+		var err error
+		if next, err = l.Round(ctx); err != nil {
+			if ctx.Err() != nil {
+				return nil
+			}
+			log.Error(err, "the round is made again")
+			next = time.Second
+		}
+	}
+}
+
+// wait sleeps until woken or due, then lets the batch fill: until nothing has
+// come for Idle, at most Max. It returns false when the context has ended.
+func (l *Loop) wait(ctx context.Context, due time.Duration) bool {
+	timer := l.Clock.NewTimer(due)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+		return false
+	case <-timer.C():
+		return true
+	case <-l.wake:
+	}
+	end := l.Clock.Now().Add(l.Max)
+	for l.Clock.Now().Before(end) {
+		idle := l.Clock.NewTimer(l.Idle)
+		select {
+		case <-ctx.Done():
+			idle.Stop()
+			return false
+		case <-idle.C():
+			return true
+		case <-l.wake:
+			idle.Stop()
+		}
+	}
+	return true
+}
+
+// Round makes one decision, applies it, and returns when to look again.
+func (l *Loop) Round(ctx context.Context) (time.Duration, error) {
+	if err := l.Cluster.Seen(ctx, l.settled); err != nil {
+		return 0, err
+	}
+	l.settled = actuate.Done{}
+	start := l.Clock.Now()
+	view, err := l.Cluster.Snapshot(ctx)
+	if err != nil {
+		return 0, fmt.Errorf("take snapshot: %w", err)
+	}
+	snapshotTook := l.Clock.Since(start)
+	d, err := decide.Decide(ctx, &view.Snapshot, l.Policies.Policies(), decide.Options{
+		Missing: l.Policies.Missing(), LastCaps: l.caps, Disrupt: true,
+		Elapsed: func() time.Duration { return l.Clock.Since(start) },
+	})
+	l.Metrics.observe(&view.Snapshot, &d, snapshotTook)
+	if err != nil {
+		return 0, fmt.Errorf("decide: %w", err)
+	}
+	for name, caps := range d.Caps {
+		if l.caps == nil {
+			l.caps = map[string]map[string]policy.Cap{}
+		}
+		l.caps[name] = caps
+	}
+	l.Journal.Add(ctx, &view.Snapshot, &d)
+	if l.Observe {
+		return l.Every, nil
+	}
+	return l.apply(ctx, view, &d)
+}
+
+func (l *Loop) apply(ctx context.Context, view *cluster.View, d *decide.Decision) (time.Duration, error) {
+	launched, err := l.Actuator.Launch(ctx, &view.Snapshot, view.Pools, d)
+	l.settled.Claims = launched.Claims
+	l.Metrics.created(&view.Snapshot, d, len(launched.Claims))
+	if err != nil {
+		return 0, err
+	}
+	l.Actuator.Tell(&view.Snapshot, d)
+	if err := l.Actuator.Assign(ctx, &view.Snapshot, d); err != nil {
+		return 0, err
+	}
+	disrupted, err := l.Actuator.Disrupt(ctx, &view.Snapshot, d)
+	l.settled.Tainted, l.settled.Untainted, l.settled.Deleted = disrupted.Tainted, disrupted.Untainted, disrupted.Deleted
+	l.Metrics.disrupted(&view.Snapshot, d, disrupted.Deleted)
+	if err != nil {
+		return 0, err
+	}
+	return l.next(d, len(disrupted.Tainted) > 0), nil
+}
+
+// next is when to look without being woken: soon after a taint, at the first
+// moment a node comes due, and every so often in any case.
+func (l *Loop) next(d *decide.Decision, tainted bool) time.Duration {
+	const validation = time.Second
+	if tainted {
+		return validation
+	}
+	wait := l.Every
+	for i := range d.Disruptions {
+		if at := d.Disruptions[i].RetryAt; !at.IsZero() {
+			wait = min(wait, max(validation, at.Sub(d.Time)))
+		}
+	}
+	return wait
+}

@@ -1,0 +1,114 @@
+package decision
+
+import (
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"spokeshave.dev/controller/decide"
+	"spokeshave.dev/controller/model"
+	"spokeshave.dev/controller/policy"
+)
+
+// Metrics derive from decisions; nothing inside the core counts anything.
+type Metrics struct {
+	scheduling, snapshot         prometheus.Histogram
+	pending, unschedulable       prometheus.Gauge
+	claims, gone                 *prometheus.CounterVec
+	calls, faults, denied        *prometheus.CounterVec
+	duration                     *prometheus.HistogramVec
+	running, inFlight, headrooms *prometheus.GaugeVec
+}
+
+// NewMetrics registers the decision's metrics. Names of Karpenter are kept
+// where they mean the same.
+func NewMetrics(reg prometheus.Registerer) *Metrics {
+	byPolicy := []string{"policy", "hook"}
+	m := &Metrics{
+		scheduling:    prometheus.NewHistogram(prometheus.HistogramOpts{Name: "karpenter_scheduler_scheduling_duration_seconds", Help: "Duration of a solve.", Buckets: prometheus.ExponentialBuckets(0.0005, 2, 16)}),
+		snapshot:      prometheus.NewHistogram(prometheus.HistogramOpts{Name: "spokeshave_snapshot_duration_seconds", Help: "Duration of building a snapshot.", Buckets: prometheus.ExponentialBuckets(0.0005, 2, 16)}),
+		pending:       prometheus.NewGauge(prometheus.GaugeOpts{Name: "karpenter_scheduler_queue_depth", Help: "Pods that waited for a place in the last decision."}),
+		unschedulable: prometheus.NewGauge(prometheus.GaugeOpts{Name: "karpenter_scheduler_unschedulable_pods_count", Help: "Pods that the last decision found no place for."}),
+		claims:        prometheus.NewCounterVec(prometheus.CounterOpts{Name: "karpenter_nodeclaims_created_total", Help: "NodeClaims created."}, []string{"nodepool"}),
+		gone:          prometheus.NewCounterVec(prometheus.CounterOpts{Name: "karpenter_nodeclaims_disrupted_total", Help: "NodeClaims disrupted."}, []string{"nodepool", "reason"}),
+		calls:         prometheus.NewCounterVec(prometheus.CounterOpts{Name: "spokeshave_policy_calls_total", Help: "Calls of a policy's hook."}, byPolicy),
+		faults:        prometheus.NewCounterVec(prometheus.CounterOpts{Name: "spokeshave_policy_faults_total", Help: "Calls that gave no usable answer."}, byPolicy),
+		denied:        prometheus.NewCounterVec(prometheus.CounterOpts{Name: "spokeshave_policy_denied_total", Help: "Offerings excluded, candidates kept and launches refused."}, byPolicy),
+		duration:      prometheus.NewHistogramVec(prometheus.HistogramOpts{Name: "spokeshave_policy_duration_seconds", Help: "Time spent in a policy's hook, per decision.", Buckets: prometheus.ExponentialBuckets(0.00001, 4, 12)}, byPolicy),
+		running:       prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: "spokeshave_spend_running_usd", Help: "What the nodes of a NodePool cost, in USD per hour."}, []string{"nodepool"}),
+		inFlight:      prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: "spokeshave_spend_in_flight_usd", Help: "Worst case of the launches in flight, in USD per hour."}, []string{"nodepool"}),
+		headrooms:     prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: "spokeshave_headroom_usd", Help: "Headroom under a cap, in USD per hour."}, []string{"scope", "policy"}),
+	}
+	reg.MustRegister(m.scheduling, m.snapshot, m.pending, m.unschedulable, m.claims, m.gone,
+		m.calls, m.faults, m.denied, m.duration, m.running, m.inFlight, m.headrooms)
+	return m
+}
+
+func (m *Metrics) observe(s *model.Snapshot, d *decide.Decision, snapshot time.Duration) {
+	m.snapshot.Observe(snapshot.Seconds())
+	m.scheduling.Observe(d.Timing.Solve.Seconds())
+	waiting := 0
+	for i := range s.Pods {
+		if s.Pods[i].Node < 0 {
+			waiting++
+		}
+	}
+	m.pending.Set(float64(waiting))
+	m.unschedulable.Set(float64(len(d.Plan.Unplaced)))
+	for i := range d.Policies {
+		u := &d.Policies[i]
+		m.policy(u)
+	}
+	m.spend(s)
+	m.headrooms.Reset()
+	for _, h := range d.Headroom {
+		m.headrooms.WithLabelValues(h.Scope, h.Policy).Set(h.Left.USD())
+	}
+}
+
+func (m *Metrics) policy(u *policy.Use) {
+	labels := []string{u.Name, string(u.Hook)}
+	m.calls.WithLabelValues(labels...).Add(float64(u.Calls))
+	m.faults.WithLabelValues(labels...).Add(float64(u.Faults))
+	m.denied.WithLabelValues(labels...).Add(float64(u.Denied))
+	m.duration.WithLabelValues(labels...).Observe(u.Elapsed.Seconds())
+}
+
+func (m *Metrics) spend(s *model.Snapshot) {
+	running, inFlight := make([]model.Price, len(s.Pools)), make([]model.Price, len(s.Pools))
+	for i := range s.Nodes {
+		if n := &s.Nodes[i]; n.Pool >= 0 {
+			if n.Reserved > 0 {
+				inFlight[n.Pool] += n.Reserved
+			} else {
+				running[n.Pool] += n.Price
+			}
+		}
+	}
+	m.running.Reset()
+	m.inFlight.Reset()
+	for i := range s.Pools {
+		m.running.WithLabelValues(s.Pools[i].Name).Set(running[i].USD())
+		m.inFlight.WithLabelValues(s.Pools[i].Name).Set(inFlight[i].USD())
+	}
+}
+
+// created counts the first n nodes of the plan.
+func (m *Metrics) created(s *model.Snapshot, d *decide.Decision, n int) {
+	for i := range d.Plan.Nodes[:n] {
+		m.claims.WithLabelValues(s.Pools[d.Plan.Nodes[i].Pool].Name).Inc()
+	}
+}
+
+func (m *Metrics) disrupted(s *model.Snapshot, d *decide.Decision, claims []string) {
+	gone := map[string]bool{}
+	for _, c := range claims {
+		gone[c] = true
+	}
+	for i := range d.Disruptions {
+		n := &s.Nodes[d.Disruptions[i].Node]
+		if gone[n.Claim] {
+			m.gone.WithLabelValues(s.Pools[n.Pool].Name, string(d.Disruptions[i].Method)).Inc()
+		}
+	}
+}

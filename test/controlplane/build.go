@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"strings"
+	"time"
 )
 
 // CacheEnv names the environment variable that moves the cache of built
@@ -122,6 +123,9 @@ func buildOne(ctx context.Context, t target, dir string) error {
 		"GOOS="+runtime.GOOS, "GOARCH="+runtime.GOARCH)
 	var out bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &out
+	// Interrupted rather than killed, the go command takes its compilers along.
+	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
+	cmd.WaitDelay = 10 * time.Second
 	if err := cmd.Run(); err != nil {
 		if ctx.Err() != nil {
 			return fmt.Errorf("interrupted: %w", ctx.Err())

@@ -12,6 +12,10 @@
 // go through is written down in stages/: nodes keep the capacity their creator
 // gave them, pods run at once, evicted pods go away.
 //
+// To move to another version, change it in build/go.mod (and in the replace
+// block, which follows k8s.io/kubernetes), build/kwok/go.mod or
+// build/helm/go.mod, and run go mod tidy there; the cache key follows.
+//
 // Not here: EC2 and the program that turns instances into nodes (cmd/ec2sim),
 // the chart, and the controller. Linux and macOS only; on Linux the programs
 // also end when their parent is killed.

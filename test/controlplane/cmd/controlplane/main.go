@@ -104,6 +104,9 @@ func up(ctx context.Context, dir string) error {
 	if err == nil {
 		fmt.Fprintf(os.Stderr, "a cluster is up already at %s\n", c.ServerURL)
 	} else {
+		if _, err := controlplane.Build(ctx, os.Stderr); err != nil {
+			return err
+		}
 		// Whatever is left of a cluster that lost a program is in the way.
 		if err := controlplane.Down(ctx, dir); err != nil && !errors.Is(err, controlplane.ErrNotRunning) {
 			return err
@@ -128,6 +131,9 @@ func down(ctx context.Context, dir string) error {
 
 func env(_ context.Context, dir string) error {
 	c, err := controlplane.Attach(dir)
+	if errors.Is(err, controlplane.ErrNotRunning) {
+		return fmt.Errorf("%w; start one with \"up\"", err)
+	}
 	if err != nil {
 		return err
 	}

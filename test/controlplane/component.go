@@ -38,6 +38,7 @@ type component struct {
 	name string
 	path string
 	args []string
+	env  []string // beyond the bare environment
 }
 
 // layout knows every path and address of one cluster.

@@ -94,6 +94,7 @@ func (l *launcher) start(c component, logFile, dir string) (*process, error) {
 	cmd.Dir, cmd.Stdout, cmd.Stderr = dir, out, out
 	// Only these: etcd and kubectl read settings from the environment.
 	cmd.Env = []string{"HOME=" + dir, "PATH=" + os.Getenv("PATH"), "TMPDIR=" + os.TempDir()}
+	cmd.Env = append(cmd.Env, c.env...)
 	cmd.SysProcAttr = l.attributes()
 	started := make(chan error)
 	l.jobs <- func() { started <- cmd.Start() }

@@ -1,0 +1,109 @@
+{{- define "spokeshave.name" -}}
+{{- default .Chart.Name .Values.nameOverride | trunc 63 | trimSuffix "-" }}
+{{- end }}
+
+{{- define "spokeshave.fullname" -}}
+{{- if .Values.fullnameOverride }}
+{{- .Values.fullnameOverride | trunc 63 | trimSuffix "-" }}
+{{- else }}
+{{- $name := default .Chart.Name .Values.nameOverride }}
+{{- if contains $name .Release.Name }}
+{{- .Release.Name | trunc 63 | trimSuffix "-" }}
+{{- else }}
+{{- printf "%s-%s" .Release.Name $name | trunc 63 | trimSuffix "-" }}
+{{- end }}
+{{- end }}
+{{- end }}
+
+{{- define "spokeshave.selectorLabels" -}}
+app.kubernetes.io/name: {{ include "spokeshave.name" . }}
+app.kubernetes.io/instance: {{ .Release.Name }}
+{{- end }}
+
+{{- define "spokeshave.labels" -}}
+helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" | trunc 63 | trimSuffix "-" }}
+{{ include "spokeshave.selectorLabels" . }}
+app.kubernetes.io/version: {{ .Chart.AppVersion | quote }}
+app.kubernetes.io/managed-by: {{ .Release.Service }}
+{{- with .Values.additionalLabels }}
+{{ toYaml . }}
+{{- end }}
+{{- end }}
+
+{{/* metadata shared by every object: name and namespace are the caller's. */}}
+{{- define "spokeshave.meta" -}}
+labels:
+  {{- include "spokeshave.labels" . | nindent 2 }}
+{{- with .Values.additionalAnnotations }}
+annotations:
+  {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- end }}
+
+{{- define "spokeshave.serviceAccountName" -}}
+{{- if .Values.serviceAccount.create }}
+{{- default (include "spokeshave.fullname" .) .Values.serviceAccount.name }}
+{{- else }}
+{{- default "default" .Values.serviceAccount.name }}
+{{- end }}
+{{- end }}
+
+{{- define "spokeshave.subject" -}}
+- kind: ServiceAccount
+  name: {{ include "spokeshave.serviceAccountName" . }}
+  namespace: {{ .Release.Namespace }}
+{{- end }}
+
+{{- define "spokeshave.image" -}}
+{{- $image := .Values.controller.image }}
+{{- $image.repository }}:{{ default .Chart.AppVersion $image.tag }}
+{{- with $image.digest }}@{{ . }}{{ end }}
+{{- end }}
+
+{{/* Name of the lease that the controller's replicas elect their leader with. */}}
+{{- define "spokeshave.leaseName" -}}
+spokeshave-leader-election
+{{- end }}
+
+{{/*
+Command line of the controller. Flags that are not set are left to their
+defaults in the binary.
+*/}}
+{{- define "spokeshave.args" -}}
+{{- $s := .Values.settings -}}
+- --cluster-name={{ required "settings.clusterName is required: the cluster's name, as it stands in the tags of its AWS resources" $s.clusterName }}
+{{- with $s.clusterEndpoint }}
+- --cluster-endpoint={{ . }}
+{{- end }}
+- --mode={{ .Values.controller.mode }}
+- --namespace={{ .Release.Namespace }}
+- --leader-election-name={{ include "spokeshave.leaseName" . }}
+- --karpenter-lease-namespace={{ $s.karpenterLease.namespace }}
+- --karpenter-lease-name={{ $s.karpenterLease.name }}
+- --batch-idle-duration={{ $s.batchIdleDuration }}
+- --batch-max-duration={{ $s.batchMaxDuration }}
+{{- with .Values.policies.required }}
+- --policies-required={{ join "," . }}
+{{- end }}
+{{- with .Values.policies.pluginNamespaces }}
+- --policy-plugin-namespaces={{ join "," . }}
+{{- end }}
+{{- with $s.awsRegion }}
+- --aws-region={{ . }}
+{{- end }}
+{{- with $s.awsEndpoint }}
+- --aws-endpoint={{ . }}
+{{- end }}
+{{- if $s.featureGates }}
+{{- $gates := list }}
+{{- range $name, $on := $s.featureGates }}
+{{- $gates = append $gates (printf "%s=%v" (title $name) $on) }}
+{{- end }}
+- --feature-gates={{ join "," $gates }}
+{{- end }}
+- --kube-client-qps={{ $s.kubeClientQPS }}
+- --kube-client-burst={{ $s.kubeClientBurst }}
+- --metrics-port={{ .Values.controller.metrics.port }}
+- --health-probe-port={{ .Values.controller.healthProbe.port }}
+- --log-level={{ .Values.logLevel }}
+{{- end }}

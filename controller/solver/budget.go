@@ -1,0 +1,129 @@
+package solver
+
+import "spokeshave.dev/controller/model"
+
+// budget is what may still be launched, while a plan is being made.
+type budget struct {
+	p *problem
+	// money is what each headroom has left; scopes lists, by pool, those that
+	// bound it.
+	money  []model.Price
+	scopes [][]int32
+	// limits are those of each pool.
+	limits [][]limit
+	// used counts the planned nodes by offer, for tiers.
+	used []uint32
+	// cost is the present effective cost by offer, byCost each lane's offers
+	// in its order.
+	cost   []float64
+	byCost [][]int32
+	// tiered says that some cost depends on a number of nodes.
+	tiered bool
+}
+
+func newBudget(p *problem) *budget {
+	b := &budget{
+		p:      p,
+		scopes: make([][]int32, len(p.snap.Pools)),
+		limits: make([][]limit, len(p.snap.Pools)),
+		used:   make([]uint32, len(p.offers)),
+		cost:   make([]float64, len(p.offers)),
+		byCost: make([][]int32, len(p.lanes)),
+	}
+	for i := range p.in.Headroom {
+		h := &p.in.Headroom[i]
+		b.money = append(b.money, h.Left)
+		for pool := range b.scopes {
+			if h.Pools == nil || pool < len(h.Pools) && h.Pools[pool] {
+				b.scopes[pool] = append(b.scopes[pool], int32(i))
+			}
+		}
+	}
+	for i := range p.snap.Pools {
+		b.limits[i] = limits(&p.snap.Pools[i])
+	}
+	for o := range p.offers {
+		b.cost[o] = p.offers[o].cost
+		if _, more := costAt(p.offers[o].tiers, p.offers[o].price, 0); more > 0 {
+			b.tiered = true
+		}
+	}
+	for l := range p.lanes {
+		b.byCost[l] = p.lanes[l].byCost
+	}
+	return b
+}
+
+// money left for a pool, and the scope that leaves least; -1 when none does.
+func (b *budget) left(pool int32) (least model.Price, scope int32) {
+	scope = -1
+	for _, s := range b.scopes[pool] {
+		if scope < 0 || b.money[s] < least {
+			least, scope = b.money[s], s
+		}
+	}
+	return least, scope
+}
+
+// affords says whether one more node of the offer would keep all bounds.
+func (b *budget) affords(o int32) bool {
+	f := &b.p.offers[o]
+	pool := b.p.lanes[f.lane].pool
+	for _, s := range b.scopes[pool] {
+		if f.price > b.money[s] {
+			return false
+		}
+	}
+	usage := b.p.bins[f.bin].usage
+	for i, l := range b.limits[pool] {
+		if usage[i] > l.left {
+			return false
+		}
+	}
+	return true
+}
+
+// affordable is the set of offers that one more node may be.
+func (b *budget) affordable() bitset {
+	set := newBitset(len(b.p.offers))
+	for o := range b.p.offers {
+		if b.affords(int32(o)) {
+			set.set(int32(o))
+		}
+	}
+	return set
+}
+
+// reserve takes what a node may cost at worst, and reports false, taking
+// nothing, when that is more than there is. options are its offers.
+func (b *budget) reserve(pool int32, options []int32) bool {
+	var worst model.Price
+	for _, o := range options {
+		worst = max(worst, b.p.offers[o].price)
+	}
+	for _, s := range b.scopes[pool] {
+		if worst > b.money[s] {
+			return false
+		}
+	}
+	need := make([]int64, len(b.limits[pool]))
+	for i := range need {
+		for _, o := range options {
+			need[i] = max(need[i], b.p.bins[b.p.offers[o].bin].usage[i])
+		}
+		if need[i] > b.limits[pool][i].left {
+			return false
+		}
+	}
+	b.change(pool, worst, need, 1)
+	return true
+}
+
+func (b *budget) change(pool int32, worst model.Price, need []int64, sign int64) {
+	for _, s := range b.scopes[pool] {
+		b.money[s] -= worst * model.Price(sign)
+	}
+	for i := range need {
+		b.limits[pool][i].left -= need[i] * sign
+	}
+}

@@ -1,0 +1,86 @@
+package solver
+
+import (
+	"cmp"
+	"slices"
+
+	"spokeshave.dev/controller/model"
+)
+
+// catalogue is a model.Catalog in canonical order, with its labels numbered as
+// they are asked for.
+type catalogue struct {
+	src *model.Catalog
+	// types are indices into src.Types by name; offerings, by type index, are
+	// indices into its Offerings by zone and capacity type.
+	types     []int32
+	offerings [][]int32
+	// slots by type index and offering index.
+	slots   [][]int32
+	columns map[string]*column
+}
+
+// slotTable numbers the slots of all catalogues.
+type slotTable struct {
+	slots []slot
+	ids   map[slot]int32
+}
+
+func (t *slotTable) id(s slot) int32 {
+	id, ok := t.ids[s]
+	if !ok {
+		id = int32(len(t.slots))
+		t.ids[s] = id
+		t.slots = append(t.slots, s)
+	}
+	return id
+}
+
+func newCatalogue(src *model.Catalog, slots *slotTable) *catalogue {
+	c := &catalogue{src: src, columns: map[string]*column{}}
+	c.types = ordered(len(src.Types), func(a, b int32) int {
+		return cmp.Compare(src.Types[a].Name, src.Types[b].Name)
+	})
+	c.offerings = make([][]int32, len(src.Types))
+	c.slots = make([][]int32, len(src.Types))
+	for t := range src.Types {
+		offerings := src.Types[t].Offerings
+		c.offerings[t] = ordered(len(offerings), func(a, b int32) int {
+			x, y := &offerings[a], &offerings[b]
+			if o := cmp.Compare(x.Zone, y.Zone); o != 0 {
+				return o
+			}
+			if o := cmp.Compare(x.CapacityType, y.CapacityType); o != 0 {
+				return o
+			}
+			return cmp.Compare(x.Price, y.Price)
+		})
+		c.slots[t] = make([]int32, len(offerings))
+		for o := range offerings {
+			c.slots[t][o] = slots.id(slot{offerings[o].Zone, offerings[o].ZoneID, string(offerings[o].CapacityType)})
+		}
+	}
+	return c
+}
+
+func (c *catalogue) column(key string) *column {
+	col := c.columns[key]
+	if col == nil {
+		col = newColumn(c.src.Types, key)
+		c.columns[key] = col
+	}
+	return col
+}
+
+// ordered are the indices 0 to n-1 in the order given; input that is in order
+// already, which is the rule, costs one pass.
+func ordered(n int, compare func(a, b int32) int) []int32 {
+	out := make([]int32, n)
+	for i := range out {
+		out[i] = int32(i)
+	}
+	if !slices.IsSortedFunc(out, compare) {
+		slices.SortStableFunc(out, compare)
+	}
+	return out
+}

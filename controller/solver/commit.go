@@ -1,0 +1,218 @@
+package solver
+
+import (
+	"cmp"
+	"slices"
+)
+
+// commit turns packings into planned nodes as far as bounds allow and says how
+// many there were. What it leaves is packed again.
+func (a *attempt) commit(k *packer, list []packing) int {
+	if a.tight {
+		a.thrifty(k, list)
+	}
+	d := dealer{a: a, k: k, at: make([]int, len(k.rows))}
+	count := 0
+	for i := range list {
+		for range list[i].times {
+			n, o := d.deal(list[i].pattern)
+			if !a.accept(n, o) {
+				d.undo(list[i].pattern, n)
+				if a.failed {
+					return count
+				}
+				break
+			}
+			a.nodes = append(a.nodes, n)
+			count++
+		}
+	}
+	return count
+}
+
+// thrifty puts first the packings that serve most pods for the money.
+func (a *attempt) thrifty(k *packer, list []packing) {
+	value := func(f packing) float64 {
+		n := int32(0)
+		for _, c := range f.cnt {
+			n += c
+		}
+		return float64(n) / (a.p.offers[k.sites[f.site].offer].price.USD() + 1e-9)
+	}
+	slices.SortStableFunc(list, func(x, y packing) int { return cmp.Compare(value(y), value(x)) })
+}
+
+// accept takes the node into the plan, to be launched as offer o or like it,
+// if tiers, limits and headroom allow.
+func (a *attempt) accept(n *planned, o int32) bool {
+	n.lane = a.p.offers[o].lane
+	if n.options == nil {
+		a.listOptions(n, o)
+	}
+	if len(n.options) == 0 || a.b.cost[n.options[0]] > a.b.cost[o]+1e-9 {
+		return false // a tier ran out: others may be cheaper now
+	}
+	if !a.b.reserve(a.p.lanes[n.lane].pool, n.options) {
+		a.failed = !a.tight
+		return false
+	}
+	a.b.use(n.options[0])
+	return true
+}
+
+// listOptions lists the offers that the node may be launched as, best first.
+func (a *attempt) listOptions(n *planned, o int32) {
+	p, b := a.p, a.b
+	most := p.in.MaxOptions
+	if most <= 0 {
+		most = DefaultMaxOptions
+	}
+	from := 0
+	if !a.tight {
+		// Nothing much cheaper fits, or it would have been chosen.
+		from = b.first(n.lane, b.cost[o]*(1-1e-4)-1e-6)
+	}
+	limit := p.offers[o].price
+	ceiling := 0.0
+	for _, f := range b.byCost[n.lane][from:] {
+		if len(n.options) > 0 && (b.cost[f] > ceiling || len(n.options) == most) {
+			return
+		}
+		if !n.set.has(f) || a.tight && p.offers[f].price > limit || !b.affords(f) ||
+			!fits(&n.demand, &p.bins[p.offers[f].bin].room, p.dims.n()) {
+			continue
+		}
+		if len(n.options) == 0 {
+			ceiling = b.cost[f] * (1 + p.in.Tolerance)
+		}
+		n.options = append(n.options, f)
+		if b.tiered {
+			n.costs = append(n.costs, b.cost[f])
+		}
+	}
+}
+
+// use counts a node of the offer and moves its cost to the next tier when the
+// present one is full.
+func (b *budget) use(o int32) {
+	b.used[o]++
+	if !b.tiered || len(b.p.offers[o].tiers) == 0 {
+		return
+	}
+	cost, _ := costAt(b.p.offers[o].tiers, b.p.offers[o].price, b.used[o])
+	if cost == b.cost[o] {
+		return
+	}
+	b.cost[o] = cost
+	lane := b.p.offers[o].lane
+	list := slices.Clone(b.byCost[lane])
+	slices.SortStableFunc(list, func(x, y int32) int {
+		if c := cmp.Compare(b.cost[x], b.cost[y]); c != 0 {
+			return c
+		}
+		if c := cmp.Compare(b.p.offers[x].price, b.p.offers[y].price); c != 0 {
+			return c
+		}
+		return cmp.Compare(x, y)
+	})
+	b.byCost[lane] = list
+}
+
+// dealer gives the slots of patterns to classes.
+type dealer struct {
+	a *attempt
+	k *packer
+	// at is, by row, the first part that still has pods.
+	at []int
+	// last remembers the node made before: equal nodes have equal options.
+	last        *planned
+	lastPattern *pattern
+	lastOffer   int32
+}
+
+// deal makes a node of the pattern and says which offer to launch it as.
+func (d *dealer) deal(f *pattern) (*planned, int32) {
+	n := &planned{takes: make([]take, 0, len(f.idx))}
+	for q, i := range f.idx {
+		r := &d.k.rows[i]
+		for need := f.cnt[q]; need > 0; {
+			part := &r.parts[d.at[i]]
+			got := min(need, part.n)
+			if got > 0 {
+				n.takes = append(n.takes, take{part.class, got})
+				n.demand.add(&d.a.p.classes[part.class].req, int64(got))
+				d.a.left[part.class] -= got
+				part.n -= got
+				need -= got
+			}
+			if part.n == 0 {
+				d.at[i]++
+			}
+		}
+		if r.ports >= 0 {
+			n.ports = append(n.ports, r.ports)
+		}
+	}
+	if d.lastPattern == f && d.last.demand == n.demand {
+		n.set = d.last.set
+		if !d.a.tight && !d.a.b.tiered && len(d.a.b.limits[d.a.p.lanes[d.last.lane].pool]) == 0 {
+			n.options = d.last.options
+		}
+		return n, d.lastOffer
+	}
+	n.set = d.allowed(f)
+	d.last, d.lastPattern = n, f
+	d.lastOffer = d.k.sites[d.k.smallest(f, &n.demand)].offer
+	return n, d.lastOffer
+}
+
+// allowed is the set of offers that all rows of the pattern may use.
+func (d *dealer) allowed(f *pattern) bitset {
+	set, same := d.k.sets[d.k.rows[f.idx[0]].set], d.k.rows[f.idx[0]].set
+	cloned := false
+	for _, i := range f.idx[1:] {
+		s := d.k.rows[i].set
+		if s == same {
+			continue
+		}
+		if !cloned {
+			set, cloned = set.clone(), true
+		}
+		set.and(d.k.sets[s])
+	}
+	return set
+}
+
+// undo gives the pods of a node back to the rows of its pattern.
+func (d *dealer) undo(f *pattern, n *planned) {
+	t := 0
+	for q, i := range f.idx {
+		r := &d.k.rows[i]
+		for back := f.cnt[q]; back > 0; t++ {
+			j := slices.IndexFunc(r.parts, func(p take) bool { return p.class == n.takes[t].class })
+			r.parts[j].n += n.takes[t].n
+			d.a.left[n.takes[t].class] += n.takes[t].n
+			d.at[i] = min(d.at[i], j)
+			back -= n.takes[t].n
+		}
+	}
+	d.lastPattern = nil
+}
+
+// smallest is the cheapest site that serves the pattern's rows and holds the
+// demand.
+func (k *packer) smallest(f *pattern, demand *vec) int32 {
+next:
+	for s := range k.sites[:f.site] {
+		if !fits(demand, &k.sites[s].room, k.n) {
+			continue
+		}
+		for _, i := range f.idx {
+			if !k.sites[s].rows.has(i) {
+				continue next
+			}
+		}
+		return int32(s)
+	}
+	return f.site
+}

@@ -1,0 +1,221 @@
+package solver
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"spokeshave.dev/controller/model"
+)
+
+// host is a node that exists or is in flight, with the room it has left.
+type host struct {
+	node   int32
+	room   vec
+	ports  []int32
+	taints []model.Taint
+	labels func(string) (string, bool)
+	takes  []take
+}
+
+// take is a number of pods of a class.
+type take struct{ class, n int32 }
+
+// hosts are the nodes that may take pods: settled ones first, then those that
+// are still coming, each by name.
+func (p *problem) hosts() []host {
+	nodes := p.snap.Nodes
+	order := ordered(len(nodes), func(a, b int32) int {
+		if o := cmp.Compare(stateRank(nodes[a].State), stateRank(nodes[b].State)); o != 0 {
+			return o
+		}
+		return cmp.Compare(nodes[a].Name, nodes[b].Name)
+	})
+	out := make([]host, 0, len(nodes))
+	at := make([]int32, len(nodes))
+	for _, i := range order {
+		n := &nodes[i]
+		at[i] = -1
+		if n.State == model.Deleting {
+			continue
+		}
+		at[i] = int32(len(out))
+		out = append(out, host{
+			node: i, room: p.dims.vec(n.Allocatable),
+			taints: standing(n, p.snap.Pools), labels: p.nodeLabels(n),
+		})
+	}
+	p.occupy(out, at)
+	return out
+}
+
+func stateRank(s model.NodeState) int {
+	switch s {
+	case model.Initialized, model.Unmanaged:
+		return 0
+	case model.Registered:
+		return 1
+	case model.InFlight, model.Deleting:
+		return 2
+	}
+	return 3
+}
+
+// occupy deducts what runs on the hosts, and the DaemonSets that will.
+func (p *problem) occupy(hosts []host, at []int32) {
+	moving := make([]bool, len(p.snap.Pods))
+	for _, i := range p.in.Pods {
+		moving[i] = true
+	}
+	daemons := make([][]int32, len(hosts))
+	for i := range p.snap.Pods {
+		pod := &p.snap.Pods[i]
+		if moving[i] || pod.Node < 0 || int(pod.Node) >= len(at) || at[pod.Node] < 0 {
+			continue
+		}
+		h := &hosts[at[pod.Node]]
+		h.occupy(p, &p.snap.Specs[pod.Spec])
+		if pod.Daemon {
+			daemons[at[pod.Node]] = append(daemons[at[pod.Node]], int32(i))
+		}
+	}
+	for i := range hosts {
+		h := &hosts[i]
+		for d := range p.snap.Daemons {
+			set := &p.snap.Daemons[d]
+			if !p.running(set, daemons[i]) && h.suits(&set.Spec) {
+				h.occupy(p, &set.Spec)
+			}
+		}
+		for r := range h.room { // what nobody asks for may be overdrawn
+			h.room[r] = max(0, h.room[r])
+		}
+	}
+}
+
+func (h *host) occupy(p *problem, s *model.PodSpec) {
+	req := p.dims.requests(s.Requests)
+	h.room.add(&req, -1)
+	if ports := p.ports.id(s.HostPorts); ports >= 0 {
+		h.ports = append(h.ports, ports)
+	}
+}
+
+// suits says whether selector, affinity and taints let the pod onto the host.
+func (h *host) suits(s *model.PodSpec) bool {
+	return untolerated(s.Tolerations, h.taints) == nil && selects(s, h.labels)
+}
+
+// running says whether one of the DaemonSet pods belongs to the set. Such pods
+// are named after their set, with a random suffix.
+func (p *problem) running(set *model.DaemonSet, pods []int32) bool {
+	prefix := set.Name
+	if len(prefix) > 57 { // names are cut so that the suffix fits 63 bytes
+		prefix = prefix[:57]
+	}
+	prefix += "-"
+	for _, i := range pods {
+		pod := &p.snap.Pods[i]
+		if pod.Namespace != set.Namespace {
+			continue
+		}
+		suffix, ok := strings.CutPrefix(pod.Name, prefix)
+		if ok && !strings.Contains(suffix, "-") {
+			return true
+		}
+	}
+	return false
+}
+
+// nodeLabels are the labels of a node, completed with what is known from its
+// fields, and from its catalogue while the node itself is not there yet.
+func (p *problem) nodeLabels(n *model.Node) func(string) (string, bool) {
+	typ := p.nodeType(n)
+	return func(key string) (string, bool) {
+		if v, ok := n.Labels[key]; ok {
+			return v, true
+		}
+		switch key {
+		case labelHostname:
+			return n.Name, true
+		case labelZone:
+			return n.Zone, n.Zone != ""
+		case labelCapacityType:
+			return string(n.CapacityType), n.CapacityType != ""
+		case labelInstanceType:
+			return n.InstanceType, n.InstanceType != ""
+		case labelPool:
+			if n.Pool >= 0 && int(n.Pool) < len(p.snap.Pools) {
+				return p.snap.Pools[n.Pool].Name, true
+			}
+			return "", false
+		}
+		if typ != nil {
+			return typeLabel(typ, key)
+		}
+		return "", false
+	}
+}
+
+// nodeType is the instance type of a node that has not registered.
+func (p *problem) nodeType(n *model.Node) *model.InstanceType {
+	if n.State != model.InFlight || n.Pool < 0 || int(n.Pool) >= len(p.snap.Pools) {
+		return nil
+	}
+	c := p.snap.Pools[n.Pool].Catalog
+	if c < 0 || int(c) >= len(p.snap.Catalogs) {
+		return nil
+	}
+	types := p.snap.Catalogs[c].Types
+	for i := range types {
+		if types[i].Name == n.InstanceType {
+			return &types[i]
+		}
+	}
+	return nil
+}
+
+// fillHosts places what fits on existing nodes, urgent and large classes
+// first. left counts the pods of each class that still need a place.
+func (p *problem) fillHosts(hosts []host, left []int32) {
+	order := make([]int32, 0, len(p.classes))
+	for i := range p.classes {
+		if len(p.classes[i].reasons) == 0 {
+			order = append(order, int32(i))
+		}
+	}
+	sizes := make([]float64, len(p.classes))
+	for _, i := range order {
+		sizes[i] = p.size(&p.classes[i].req)
+	}
+	slices.SortStableFunc(order, func(a, b int32) int {
+		if o := cmp.Compare(p.classes[b].priority, p.classes[a].priority); o != 0 {
+			return o
+		}
+		return cmp.Compare(sizes[b], sizes[a])
+	})
+	for _, c := range order {
+		for h := range hosts {
+			if left[c] == 0 {
+				break
+			}
+			left[c] -= p.host(&hosts[h], c, left[c])
+		}
+	}
+}
+
+// host puts up to n pods of a class on a node and says how many it took.
+func (p *problem) host(h *host, c, n int32) int32 {
+	cl := &p.classes[c]
+	if !fits(&cl.req, &h.room, p.dims.n()) || p.ports.blocked(cl.ports, h.ports) || !h.suits(cl.spec) {
+		return 0
+	}
+	n = many(&cl.req, &h.room, n, p.dims.n())
+	if cl.ports >= 0 {
+		n = 1
+		h.ports = append(h.ports, cl.ports)
+	}
+	h.room.add(&cl.req, -int64(n))
+	h.takes = append(h.takes, take{c, n})
+	return n
+}

@@ -1,0 +1,174 @@
+package solver
+
+// scratch is room that fill uses again and again.
+type scratch struct {
+	cnt        []int32
+	used, live []int32
+	room       vec
+	value      float64
+}
+
+// put changes the filling by n pods of a row.
+func (k *packer) put(i, n int32) {
+	c := &k.scratch
+	req := &k.rows[i].req
+	for r := range k.n {
+		c.room[r] -= int64(n) * req[r]
+	}
+	if c.cnt[i] == 0 {
+		c.used = append(c.used, i)
+	}
+	c.cnt[i] += n
+	c.value += float64(k.worth[i] * float64(n))
+}
+
+// fill looks for the filling of a site that is worth most at the present
+// worths: the fractional optimum rounded down, then greedily what goes best
+// with the room left, then a few exchanges. It returns nil for a filling worth
+// no more than atLeast times the cost.
+func (k *packer) fill(s int32, atLeast float64) *pattern {
+	t, c := &k.sites[s], &k.scratch
+	c.room, c.value, c.used, c.live = t.room, 0, c.used[:0], c.live[:0]
+	for _, i := range t.plain {
+		if k.left[i] > 0 && k.worth[i] > 0 {
+			c.live = append(c.live, i)
+		}
+	}
+	sol := k.relax(c.live, &c.room)
+	k.fillPorted(t, &sol)
+	for q := range k.n {
+		if i := sol.row[q]; i >= 0 {
+			k.putUpTo(i, min(int32(sol.amount[q]+1e-6), k.left[i]-c.cnt[i]))
+		}
+	}
+	k.fillGreedily()
+	if c.value > 0.8*t.cost {
+		k.exchange(t)
+	}
+	return k.take(s, atLeast)
+}
+
+// putUpTo puts as many pods of a row as fit, at most n.
+func (k *packer) putUpTo(i, n int32) {
+	if n <= 0 {
+		return
+	}
+	if n = many(&k.rows[i].req, &k.scratch.room, n, k.n); n > 0 {
+		k.put(i, n)
+	}
+}
+
+// fillPorted places pods with host ports, of each row one at most: those worth
+// most beyond the resources they take, at the prices of the relaxed filling.
+func (k *packer) fillPorted(t *site, sol *relaxed) {
+	for {
+		best, most := int32(-1), 0.0
+		for _, i := range t.ported {
+			if k.left[i] == 0 || k.clashes(i) || !fits(&k.rows[i].req, &k.scratch.room, k.n) {
+				continue
+			}
+			gain := k.worth[i]
+			for r := range k.n {
+				gain -= float64(sol.price[r] * k.reqs[i][r])
+			}
+			if gain > most {
+				best, most = i, gain
+			}
+		}
+		if best < 0 {
+			return
+		}
+		k.put(best, 1)
+	}
+}
+
+func (k *packer) clashes(i int32) bool {
+	for _, j := range k.scratch.used {
+		if k.p.ports.conflicts(k.rows[i].ports, k.rows[j].ports) {
+			return true
+		}
+	}
+	return false
+}
+
+// fillGreedily adds the row worth most per share of what is left of each
+// resource, a third of what fits at a time.
+func (k *packer) fillGreedily() {
+	c := &k.scratch
+	for {
+		var w [maxDims]float64
+		for r := range k.n {
+			if c.room[r] > 0 {
+				w[r] = 1 / float64(c.room[r])
+			}
+		}
+		best, most, n := int32(-1), 0.0, 0
+		for _, i := range c.live {
+			d := &k.rows[i].req
+			if c.cnt[i] >= k.left[i] || !fits(d, &c.room, k.n) {
+				continue
+			}
+			c.live[n] = i
+			n++
+			share := float64(w[0]*float64(d[0])) + float64(w[1]*float64(d[1])) + float64(w[2]*float64(d[2]))
+			for r := 3; r < k.n; r++ {
+				share += float64(w[r] * float64(d[r]))
+			}
+			if v := k.worth[i] / share; v > most {
+				best, most = i, v
+			}
+		}
+		c.live = c.live[:n]
+		if best < 0 {
+			return
+		}
+		fit := many(&k.rows[best].req, &c.room, k.left[best]-c.cnt[best], k.n)
+		k.put(best, max(1, fit/3))
+	}
+}
+
+// exchange swaps single pods for ones worth more that fit in their place, in
+// nodes that hold few kinds.
+func (k *packer) exchange(t *site) {
+	c := &k.scratch
+	for range 3 {
+		if len(c.used) > 12 {
+			return
+		}
+		from, to, gain := int32(-1), int32(-1), 1e-12
+		for _, i := range c.used {
+			if k.rows[i].ports >= 0 || c.cnt[i] == 0 {
+				continue
+			}
+			room := c.room
+			room.add(&k.rows[i].req, 1)
+			for _, j := range t.plain {
+				if g := k.worth[j] - k.worth[i]; g > gain && c.cnt[j] < k.left[j] && fits(&k.rows[j].req, &room, k.n) {
+					from, to, gain = i, j, g
+				}
+			}
+		}
+		if from < 0 {
+			return
+		}
+		k.put(from, -1)
+		k.put(to, 1)
+	}
+}
+
+// take makes a pattern of the filling and clears it.
+func (k *packer) take(s int32, atLeast float64) *pattern {
+	c := &k.scratch
+	var f *pattern
+	if c.value > atLeast*k.sites[s].cost {
+		f = &pattern{site: s, value: c.value}
+	}
+	for _, i := range c.used {
+		if f != nil && c.cnt[i] > 0 {
+			f.idx = append(f.idx, i)
+			f.cnt = append(f.cnt, c.cnt[i])
+		}
+		c.cnt[i] = 0
+	}
+	return f
+}

@@ -1,0 +1,250 @@
+package solver
+
+import (
+	"cmp"
+	"slices"
+
+	"spokeshave.dev/controller/model"
+)
+
+// offer is one thing that can be launched: a lane's instance type in a zone at
+// a capacity type. Offers are numbered by lane, type name, zone and capacity
+// type, whatever the order of the catalogue.
+type offer struct {
+	lane, typ, offering int32
+	slot                int32
+	bin                 int32
+	price               model.Price
+	// cost is what the next node of the offer costs in effect, by the tier in
+	// force; the tiers are those of Input.Costs.
+	cost  float64
+	tiers []Tier
+}
+
+// bin is the room that an instance type leaves for pods in a lane, DaemonSets
+// deducted. Offers of a type differ in it only where a DaemonSet chooses zones
+// or capacity types.
+type bin struct {
+	lane, typ int32
+	room      vec
+	// overhead is what the DaemonSets request, ports what they hold.
+	overhead model.Resources
+	ports    []int32
+	// usage is what a node takes from the pool's limits, in their order.
+	usage []int64
+}
+
+// costAt is the effective cost of a node when n nodes of the offer are already
+// in the plan, and how many more it holds for (0: any number).
+func costAt(tiers []Tier, billed model.Price, n uint32) (cost float64, more uint32) {
+	for _, t := range tiers {
+		if t.MaxNodes == 0 {
+			return t.Cost, 0
+		}
+		if n < t.MaxNodes {
+			return t.Cost, t.MaxNodes - n
+		}
+		n -= t.MaxNodes
+	}
+	return billed.USD(), 0
+}
+
+// effective is what the rank policies say of an offering.
+func (p *problem) effective(pool, typ, offering int32) *Effective {
+	if int(pool) >= len(p.in.Costs) || int(typ) >= len(p.in.Costs[pool]) ||
+		int(offering) >= len(p.in.Costs[pool][typ]) {
+		return &Effective{}
+	}
+	return &p.in.Costs[pool][typ][offering]
+}
+
+// denial is the first refusal that covers the launch, nil when there is none.
+func (p *problem) denial(pool int32, t *model.InstanceType, o *model.Offering) *Denied {
+	for i := range p.in.Denied {
+		d := &p.in.Denied[i]
+		if d.Pool == pool && (d.InstanceType == "" || d.InstanceType == t.Name) &&
+			(d.Zone == "" || d.Zone == o.Zone) && (d.CapacityType == "" || d.CapacityType == o.CapacityType) {
+			return d
+		}
+	}
+	return nil
+}
+
+// newOffers lists what every lane can launch now.
+func (p *problem) newOffers() {
+	for l := range p.lanes {
+		ln := &p.lanes[l]
+		ln.from = int32(len(p.offers))
+		p.laneOffers(int32(l))
+		ln.to = int32(len(p.offers))
+		ln.byCost = make([]int32, 0, ln.to-ln.from)
+		for o := ln.from; o < ln.to; o++ {
+			ln.byCost = append(ln.byCost, o)
+		}
+		slices.SortFunc(ln.byCost, func(a, b int32) int { return p.compareOffers(a, b) })
+	}
+}
+
+// compareOffers orders by effective cost, billed price and number, and numbers
+// follow names.
+func (p *problem) compareOffers(a, b int32) int {
+	x, y := &p.offers[a], &p.offers[b]
+	if o := cmp.Compare(x.cost, y.cost); o != 0 {
+		return o
+	}
+	if o := cmp.Compare(x.price, y.price); o != 0 {
+		return o
+	}
+	return cmp.Compare(a, b)
+}
+
+func (p *problem) laneOffers(l int32) {
+	ln := &p.lanes[l]
+	pool := &p.snap.Pools[ln.pool]
+	cat := p.catalogue(pool.Catalog)
+	typeOK, slotOK := p.poolChoice(ln, pool, cat)
+	for _, t := range cat.types {
+		if !typeOK[t] {
+			continue
+		}
+		typ := &cat.src.Types[t]
+		for _, o := range cat.offerings[t] {
+			f := &typ.Offerings[o]
+			if !f.Available || !slotOK[cat.slots[t][o]] {
+				continue
+			}
+			e := p.effective(ln.pool, t, o)
+			if e.Excluded || len(p.in.Denied) > 0 && p.denial(ln.pool, typ, f) != nil {
+				continue
+			}
+			cost, _ := costAt(e.Tiers, f.Price, 0)
+			p.offers = append(p.offers, offer{
+				lane: l, typ: t, offering: o, slot: cat.slots[t][o],
+				price: f.Price, cost: cost, tiers: e.Tiers,
+			})
+		}
+	}
+}
+
+// poolChoice says which types and slots the pool's requirements leave.
+func (p *problem) poolChoice(ln *lane, pool *model.Pool, cat *catalogue) (typeOK, slotOK []bool) {
+	typeOK = make([]bool, len(cat.src.Types))
+	slotOK = make([]bool, len(p.slots.slots))
+	for i := range typeOK {
+		typeOK[i] = true
+	}
+	for i := range slotOK {
+		slotOK[i] = true
+	}
+	for i := range pool.Requirements {
+		r := &pool.Requirements[i]
+		if _, _, ours := (&slot{}).value(r.Key); ours {
+			for s := range slotOK {
+				v, present, _ := p.slots.slots[s].value(r.Key)
+				slotOK[s] = slotOK[s] && r.Matches(v, present)
+			}
+			continue
+		}
+		if v, ok := ln.labels[r.Key]; ok {
+			if r.Key != labelHostname && !r.Matches(v, true) {
+				clear(slotOK)
+			}
+			continue
+		}
+		if p.defines(pool, r.Key) {
+			continue
+		}
+		col := cat.column(r.Key)
+		match := col.matching(r)
+		for t := range typeOK {
+			typeOK[t] = typeOK[t] && match[col.byType[t]]
+		}
+	}
+	return typeOK, slotOK
+}
+
+// newBins deducts the DaemonSets that will run beside the pods.
+func (p *problem) newBins() {
+	daemons := p.newDaemons()
+	for l := range p.lanes {
+		ln := &p.lanes[l]
+		lim := limits(&p.snap.Pools[ln.pool])
+		first := int32(len(p.bins))
+		for o := ln.from; o < ln.to; o++ {
+			f := &p.offers[o]
+			if o == ln.from || p.offers[o-1].typ != f.typ {
+				first = int32(len(p.bins))
+			}
+			f.bin = p.binFor(daemons, o, first, lim)
+		}
+	}
+}
+
+// binFor finds the offer's bin among those of its type, from first on, or
+// makes it.
+func (p *problem) binFor(daemons []daemon, o, first int32, lim []limit) int32 {
+	f := &p.offers[o]
+	b := bin{lane: f.lane, typ: f.typ}
+	var sum vec
+	var who []int
+	for i := range daemons {
+		if d := &daemons[i]; d.lanes[f.lane] && (d.offers == nil || d.offers.has(o)) {
+			sum.add(&d.req, 1)
+			who = append(who, i)
+			if d.ports >= 0 {
+				b.ports = append(b.ports, d.ports)
+			}
+		}
+	}
+	typ := p.offerType(o)
+	alloc := p.dims.vec(typ.Allocatable)
+	for r := range b.room {
+		b.room[r] = max(0, alloc[r]-sum[r])
+	}
+	for i := first; i < int32(len(p.bins)); i++ {
+		if p.bins[i].room == b.room && slices.Equal(p.bins[i].ports, b.ports) {
+			return i
+		}
+	}
+	b.overhead = model.Resources{}
+	for _, i := range who {
+		b.overhead.Add(p.snap.Daemons[daemons[i].set].Spec.Requests)
+	}
+	b.usage = make([]int64, len(lim))
+	for i := range lim {
+		if b.usage[i] = typ.Capacity[lim[i].name]; lim[i].name == model.NodeCount {
+			b.usage[i] = 1
+		}
+	}
+	p.bins = append(p.bins, b)
+	return int32(len(p.bins) - 1)
+}
+
+func (p *problem) offerType(o int32) *model.InstanceType {
+	f := &p.offers[o]
+	pool := &p.snap.Pools[p.lanes[f.lane].pool]
+	return &p.snap.Catalogs[pool.Catalog].Types[f.typ]
+}
+
+// daemon is a DaemonSet with the offers it will run on.
+type daemon struct {
+	set   int
+	req   vec
+	ports int32
+	lanes []bool
+	// offers is nil when it asks nothing of its node.
+	offers bitset
+}
+
+func (p *problem) newDaemons() []daemon {
+	out := make([]daemon, len(p.snap.Daemons))
+	for i := range p.snap.Daemons {
+		s := &p.snap.Daemons[i].Spec
+		d := daemon{set: i, req: p.dims.requests(s.Requests), ports: p.ports.id(s.HostPorts), lanes: p.tolerated(s.Tolerations)}
+		if len(s.NodeSelector) > 0 || len(s.Affinity) > 0 {
+			d.offers = p.selected(s)
+		}
+		out[i] = d
+	}
+	return out
+}

@@ -1,0 +1,78 @@
+package solver
+
+import "spokeshave.dev/controller/model"
+
+// problem is a snapshot lowered for one solve. It is not changed by packing.
+type problem struct {
+	in   *Input
+	snap *model.Snapshot
+
+	dims       dims
+	slots      slotTable
+	catalogues []*catalogue
+	lanes      []lane
+	levels     int32
+	offers     []offer
+	bins       []bin
+	ports      portTable
+
+	// requirements and selectors hold the offers that meet a constraint, by
+	// its canonical text.
+	requirements map[string]bitset
+	selectors    map[string]bitset
+	// choices are the different sets of offers that classes are left with.
+	choices   setTable
+	choiceIDs map[string]int32
+	classes   []class
+	// scale makes amounts of different resources comparable.
+	scale [maxDims]float64
+}
+
+func newProblem(in *Input) *problem {
+	p := &problem{
+		in: in, snap: in.Snapshot,
+		slots:        slotTable{ids: map[slot]int32{}},
+		requirements: map[string]bitset{}, selectors: map[string]bitset{}, choiceIDs: map[string]int32{},
+	}
+	p.catalogues = make([]*catalogue, len(p.snap.Catalogs))
+	p.newDims()
+	p.newLanes()
+	p.newOffers()
+	p.newBins()
+	p.newClasses()
+	p.newScale()
+	return p
+}
+
+// catalogue is the catalogue with the given index, prepared at first use.
+func (p *problem) catalogue(i int32) *catalogue {
+	if p.catalogues[i] == nil {
+		p.catalogues[i] = newCatalogue(&p.snap.Catalogs[i], &p.slots)
+	}
+	return p.catalogues[i]
+}
+
+// newScale weighs resources by the inverse of what the mean pod asks for.
+func (p *problem) newScale() {
+	var sum vec
+	pods := int64(0)
+	for i := range p.classes {
+		n := int64(len(p.classes[i].pods))
+		sum.add(&p.classes[i].req, n)
+		pods += n
+	}
+	for r := range p.scale {
+		if sum[r] > 0 {
+			p.scale[r] = 1000 * float64(pods) / float64(sum[r])
+		}
+	}
+}
+
+// size is how large a demand is in all resources together.
+func (p *problem) size(d *vec) float64 {
+	s := 0.0
+	for r := range p.dims.n() {
+		s += float64(float64(d[r]) * p.scale[r])
+	}
+	return s
+}

@@ -1,0 +1,174 @@
+package solver
+
+import (
+	"cmp"
+	"math/bits"
+	"slices"
+)
+
+// maxRows is how many different shapes are packed exactly; beyond it, shapes
+// that differ little are packed as one.
+const maxRows = 192
+
+// row is a number of pods that are interchangeable for packing: equal
+// requests, equal choice of offers, equal host ports.
+type row struct {
+	req   vec
+	set   int32 // index into packer.sets
+	ports int32
+	n     int32
+	parts []take
+}
+
+type rowKey struct {
+	req        vec
+	set, ports int32
+}
+
+// rowsOf makes rows of what is left of the classes that may be packed now.
+// Classes for which nothing can be launched are left out.
+func (a *attempt) rowsOf(allowed bitset) ([]row, []bitset) {
+	var rows []row
+	var table setTable
+	ids := map[rowKey]int32{}
+	memo := map[[2]int32]int32{}
+	for c := range a.p.classes {
+		cl := &a.p.classes[c]
+		if a.left[c] == 0 || cl.priority < a.floor || len(cl.reasons) > 0 {
+			continue
+		}
+		set := a.choose(&table, memo, cl, allowed)
+		if set < 0 {
+			continue
+		}
+		k := rowKey{cl.req, set, cl.ports}
+		i, ok := ids[k]
+		if !ok {
+			i = int32(len(rows))
+			ids[k] = i
+			rows = append(rows, row{req: cl.req, set: set, ports: cl.ports})
+		}
+		rows[i].n += a.left[c]
+		rows[i].parts = append(rows[i].parts, take{int32(c), a.left[c]})
+	}
+	a.sortRows(rows, table.sets)
+	if len(rows) > maxRows {
+		rows = a.coarsen(rows, table.sets)
+	}
+	return rows, table.sets
+}
+
+// choose is the set of offers from which the class is served now: those of
+// the heaviest pools where one fits. -1 when nothing does.
+func (a *attempt) choose(table *setTable, memo map[[2]int32]int32, cl *class, allowed bitset) int32 {
+	for level := range a.p.levels {
+		k := [2]int32{cl.offers, level}
+		id, ok := memo[k]
+		if !ok {
+			set := a.p.choices.sets[cl.offers].clone()
+			set.and(allowed)
+			for l := range a.p.lanes {
+				if a.p.lanes[l].level != level {
+					set.unsetRange(a.p.lanes[l].from, a.p.lanes[l].to)
+				}
+			}
+			if id = -1; !set.empty() {
+				id = table.id(set)
+			}
+			memo[k] = id
+		}
+		if id >= 0 && a.p.someFits(&cl.req, table.sets[id]) {
+			return id
+		}
+	}
+	return -1
+}
+
+// someFits says whether any offer of the set holds one pod.
+func (p *problem) someFits(req *vec, set bitset) bool {
+	for o := set.next(0); o >= 0; o = set.next(o + 1) {
+		if fits(req, &p.bins[p.offers[o].bin].room, p.dims.n()) {
+			return true
+		}
+	}
+	return false
+}
+
+// sortRows orders rows by contents, larger first, so that nothing depends on
+// how they were found.
+func (a *attempt) sortRows(rows []row, sets []bitset) {
+	slices.SortStableFunc(rows, func(x, y row) int {
+		if o := y.req.compare(&x.req); o != 0 {
+			return o
+		}
+		if x.set != y.set {
+			if o := slices.Compare(sets[x.set], sets[y.set]); o != 0 {
+				return o
+			}
+		}
+		if x.ports != y.ports {
+			return cmp.Compare(a.p.portOrder(x.ports), a.p.portOrder(y.ports))
+		}
+		return 0
+	})
+}
+
+func (p *problem) portOrder(id int32) string {
+	if id < 0 {
+		return ""
+	}
+	return p.ports.keys[id]
+}
+
+// coarsen joins rows whose requests agree in their leading binary digits, as
+// few digits as it takes. A joined row asks for the most of its members, which
+// wastes a little; the nodes are then fitted to the pods they really get.
+func (a *attempt) coarsen(rows []row, sets []bitset) []row {
+	var joined []row
+	for digits := 5; digits >= 0; digits-- {
+		joined = a.join(rows, sets, digits)
+		if len(joined) <= maxRows {
+			break
+		}
+	}
+	a.sortRows(joined, sets)
+	return joined
+}
+
+func (a *attempt) join(rows []row, sets []bitset, digits int) []row {
+	var out []row
+	ids := map[rowKey]int32{}
+	for i := range rows {
+		r := &rows[i]
+		k := rowKey{set: r.set, ports: r.ports}
+		for d, v := range r.req {
+			k.req[d] = leading(v, digits)
+		}
+		j, ok := ids[k]
+		if ok {
+			req := out[j].req
+			req.max(&r.req)
+			// The most of all members must still fit somewhere.
+			if ok = a.p.someFits(&req, sets[r.set]); ok {
+				out[j].req = req
+			}
+		}
+		if !ok {
+			j = int32(len(out))
+			ids[k] = j
+			out = append(out, row{req: r.req, set: r.set, ports: r.ports})
+		}
+		out[j].n += r.n
+		out[j].parts = append(out[j].parts, r.parts...)
+	}
+	return out
+}
+
+// leading keeps the highest digits+1 binary digits of v.
+func leading(v int64, digits int) int64 {
+	if v <= 0 {
+		return 0
+	}
+	drop := max(0, bits.Len64(uint64(v))-1-digits)
+	return v >> drop << drop
+}

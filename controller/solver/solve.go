@@ -1,0 +1,95 @@
+package solver
+
+import "spokeshave.dev/controller/model"
+
+// Solve makes the plan of least total effective cost that it finds: pods go to
+// existing nodes first, then each to the heaviest pools that can take it.
+func Solve(in Input) (model.Plan, Stats) {
+	p := newProblem(&in)
+	left := make([]int32, len(p.classes))
+	for i := range p.classes {
+		if len(p.classes[i].reasons) == 0 {
+			left[i] = int32(len(p.classes[i].pods))
+		}
+	}
+	hosts := p.hosts()
+	p.fillHosts(hosts, left)
+	a := p.best(left)
+
+	w := writer{p: p, a: a, next: make([]int, len(p.classes))}
+	plan := model.Plan{Existing: w.existing(hosts), Nodes: w.nodes()}
+	plan.Unplaced = w.unplaced()
+
+	stats := a.stats
+	stats.Pods, stats.Classes, stats.Offers = len(in.Pods), len(p.classes), len(p.offers)
+	stats.Effective, stats.Billed = a.effective(), a.billed()
+	return plan, stats
+}
+
+// writer writes the plan in terms of the snapshot.
+type writer struct {
+	p *problem
+	a *attempt
+	// next is, by class, its first pod without a place.
+	next []int
+}
+
+// pods are the next pods of the classes taken.
+func (w *writer) pods(takes []take) []int32 {
+	n := int32(0)
+	for _, t := range takes {
+		n += t.n
+	}
+	out := make([]int32, 0, n)
+	for _, t := range takes {
+		from := w.next[t.class]
+		w.next[t.class] += int(t.n)
+		out = append(out, w.p.classes[t.class].pods[from:w.next[t.class]]...)
+	}
+	return out
+}
+
+func (w *writer) existing(hosts []host) []model.Assignment {
+	var out []model.Assignment
+	for i := range hosts {
+		if len(hosts[i].takes) > 0 {
+			out = append(out, model.Assignment{Node: hosts[i].node, Pods: w.pods(hosts[i].takes)})
+		}
+	}
+	return out
+}
+
+func (w *writer) nodes() []model.PlannedNode {
+	out := make([]model.PlannedNode, len(w.a.nodes))
+	options := map[*int32][]model.Option{} // nodes of equal options share them
+	for i, n := range w.a.nodes {
+		key := &n.options[0]
+		if len(options[key]) != len(n.options) {
+			options[key] = w.options(n)
+		}
+		requests := w.p.bins[w.p.offers[n.options[0]].bin].overhead.Clone()
+		for _, t := range n.takes {
+			for name, amount := range w.p.classes[t.class].spec.Requests {
+				requests[name] += amount * int64(t.n)
+			}
+		}
+		out[i] = model.PlannedNode{
+			Pool: w.p.lanes[n.lane].pool, Pods: w.pods(n.takes),
+			Requests: requests, Options: options[key],
+		}
+	}
+	return out
+}
+
+func (w *writer) options(n *planned) []model.Option {
+	out := make([]model.Option, len(n.options))
+	for i, o := range n.options {
+		f := &w.p.offers[o]
+		s := &w.p.slots.slots[f.slot]
+		out[i] = model.Option{
+			InstanceType: w.p.offerType(o).Name, Zone: s.zone, CapacityType: model.CapacityType(s.capacityType),
+			Price: f.price, Effective: w.p.optionCost(n, i),
+		}
+	}
+	return out
+}

@@ -1,0 +1,95 @@
+package aws
+
+import (
+	"math"
+
+	sdk "github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/ec2/types"
+	"k8s.io/apimachinery/pkg/api/resource"
+
+	awsv1 "spokeshave.dev/api/aws/v1"
+)
+
+const gibibyte = 1 << 30
+
+// blockDevices are the class's disks, or its AMI family's when it names none.
+func blockDevices(class *awsv1.EC2NodeClass) []awsv1.BlockDeviceMapping {
+	if len(class.Spec.BlockDeviceMappings) > 0 {
+		return class.Spec.BlockDeviceMappings
+	}
+	switch class.AMIFamily() {
+	case awsv1.AMIFamilyAL2023, awsv1.AMIFamilyAL2:
+		return []awsv1.BlockDeviceMapping{disk("/dev/xvda", "20Gi", true)}
+	case awsv1.AMIFamilyBottlerocket:
+		// The second disk holds images, logs and the kubelet's directory.
+		return []awsv1.BlockDeviceMapping{disk("/dev/xvda", "4Gi", false), disk("/dev/xvdb", "20Gi", true)}
+	default:
+		return nil
+	}
+}
+
+func disk(device, size string, root bool) awsv1.BlockDeviceMapping {
+	return awsv1.BlockDeviceMapping{
+		DeviceName: sdk.String(device),
+		RootVolume: root,
+		EBS: &awsv1.BlockDevice{
+			VolumeSize: new(resource.MustParse(size)),
+			VolumeType: sdk.String("gp3"),
+			Encrypted:  sdk.Bool(true),
+		},
+	}
+}
+
+// rootVolume is the size in bytes of the disk with the kubelet's directory: the
+// one marked so, else the usual device, else 0 for unknown.
+func rootVolume(disks []awsv1.BlockDeviceMapping) int64 {
+	var usual int64
+	for i := range disks {
+		d := &disks[i]
+		if d.EBS == nil || d.EBS.VolumeSize == nil {
+			continue
+		}
+		if d.RootVolume {
+			return d.EBS.VolumeSize.Value()
+		}
+		if name := sdk.ToString(d.DeviceName); len(disks) == 1 || name == "/dev/xvdb" || name == "/dev/xvda" && usual == 0 {
+			usual = d.EBS.VolumeSize.Value()
+		}
+	}
+	return usual
+}
+
+// templateDisks writes the disks as a launch template has them. Volumes are
+// deleted with their instance unless the class says otherwise.
+func templateDisks(disks []awsv1.BlockDeviceMapping) []types.LaunchTemplateBlockDeviceMappingRequest {
+	var out []types.LaunchTemplateBlockDeviceMappingRequest
+	for i := range disks {
+		d := &disks[i]
+		m := types.LaunchTemplateBlockDeviceMappingRequest{DeviceName: d.DeviceName}
+		if e := d.EBS; e != nil {
+			m.Ebs = &types.LaunchTemplateEbsBlockDeviceRequest{
+				DeleteOnTermination:      sdk.Bool(e.DeleteOnTermination == nil || *e.DeleteOnTermination),
+				Encrypted:                e.Encrypted,
+				Iops:                     narrow(e.IOPS),
+				KmsKeyId:                 e.KMSKeyID,
+				SnapshotId:               e.SnapshotID,
+				Throughput:               narrow(e.Throughput),
+				VolumeInitializationRate: e.VolumeInitializationRate,
+				VolumeType:               types.VolumeType(sdk.ToString(e.VolumeType)),
+			}
+			if e.VolumeSize != nil {
+				gib := math.Ceil(float64(e.VolumeSize.Value()) / gibibyte)
+				m.Ebs.VolumeSize = sdk.Int32(int32(min(gib, math.MaxInt32)))
+			}
+		}
+		out = append(out, m)
+	}
+	return out
+}
+
+func narrow(n *int64) *int32 {
+	if n == nil {
+		return nil
+	}
+	return sdk.Int32(int32(max(math.MinInt32, min(*n, math.MaxInt32))))
+}

@@ -1,0 +1,242 @@
+package aws
+
+import (
+	"context"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	sdk "github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/ec2"
+	"github.com/aws/aws-sdk-go-v2/service/ec2/types"
+
+	awsv1 "spokeshave.dev/api/aws/v1"
+	"spokeshave.dev/controller/model"
+	"spokeshave.dev/controller/provider"
+)
+
+// settleTime is how long EC2's reads may trail its writes.
+// https://docs.aws.amazon.com/ec2/latest/devguide/eventual-consistency.html
+const settleTime = 2 * time.Minute
+
+// sighting is an instance that a launch reported, until reads must show it.
+type sighting struct {
+	provider.Instance
+	until time.Time
+}
+
+// ProviderID is how Kubernetes names an instance.
+func ProviderID(zone, id string) string { return "aws:///" + zone + "/" + id }
+
+// InstanceID reads the instance id from a provider ID.
+func InstanceID(providerID string) (string, error) {
+	path, ours := strings.CutPrefix(providerID, "aws:///")
+	zone, id, ok := strings.Cut(path, "/")
+	if !ours || !ok || zone == "" || !strings.HasPrefix(id, "i-") || strings.Contains(id, "/") {
+		return "", refuse(provider.Invalid, "provider ID %q is not of the form aws:///<zone>/<instance id>", providerID)
+	}
+	return id, nil
+}
+
+// Get implements provider.Provider.
+func (p *Provider) Get(ctx context.Context, providerID string) (provider.Instance, error) {
+	id, err := InstanceID(providerID)
+	if err != nil {
+		return provider.Instance{}, err
+	}
+	// A filter, not an id: an unknown id would be an error of its own. Without
+	// a filter on the state, a terminated instance is told from an unseen one.
+	found, err := p.describe(ctx, filter("instance-id", id))
+	switch {
+	case err != nil:
+		return provider.Instance{}, fault(err, "get instance %s", id)
+	case len(found) == 0:
+		if fresh, ok := p.recently()[id]; ok {
+			return fresh, nil
+		}
+		return provider.Instance{}, refuse(provider.NotFound, "get instance %s: no such instance", id)
+	case found[0].State == string(types.InstanceStateNameTerminated):
+		p.forget(id)
+		return provider.Instance{}, refuse(provider.NotFound, "get instance %s: it is terminated", id)
+	}
+	return found[0], nil
+}
+
+// List implements provider.Provider.
+func (p *Provider) List(ctx context.Context) ([]provider.Instance, error) {
+	found, err := p.describe(ctx,
+		filter("tag-key", awsv1.TagNodePool),
+		filter("tag-key", awsv1.TagNodeClaim),
+		filter("tag:"+awsv1.TagEKSCluster, p.cfg.ClusterName),
+		living())
+	if err != nil {
+		return nil, fault(err, "list instances of cluster %s", p.cfg.ClusterName)
+	}
+	return p.withUnseen(ctx, found)
+}
+
+// withUnseen adds the instances launched a moment ago that a list does not show
+// yet. Those that it does not show because they are terminated stay out.
+func (p *Provider) withUnseen(ctx context.Context, found []provider.Instance) ([]provider.Instance, error) {
+	unseen := p.recently()
+	for i := range found {
+		if id, err := InstanceID(found[i].ProviderID); err == nil {
+			delete(unseen, id)
+		}
+	}
+	if len(unseen) == 0 {
+		return found, nil
+	}
+	shown, err := p.describe(ctx, filter("instance-id", slices.Sorted(maps.Keys(unseen))...))
+	if err != nil {
+		return nil, fault(err, "list instances of cluster %s", p.cfg.ClusterName)
+	}
+	for i := range shown {
+		id, err := InstanceID(shown[i].ProviderID)
+		if err != nil {
+			continue
+		}
+		delete(unseen, id)
+		if shown[i].State == string(types.InstanceStateNameTerminated) {
+			p.forget(id)
+			continue
+		}
+		found = append(found, shown[i])
+	}
+	for _, id := range slices.Sorted(maps.Keys(unseen)) {
+		found = append(found, unseen[id])
+	}
+	return found, nil
+}
+
+// Terminate implements provider.Provider.
+func (p *Provider) Terminate(ctx context.Context, providerID string) error {
+	id, err := InstanceID(providerID)
+	if err != nil {
+		return err
+	}
+	out, err := p.sdk.EC2.TerminateInstances(ctx, &ec2.TerminateInstancesInput{InstanceIds: []string{id}})
+	if err != nil {
+		return p.notSeenYet(id, fault(err, "terminate instance %s", id))
+	}
+	for _, change := range out.TerminatingInstances {
+		if before := change.PreviousState; before != nil && before.Name == types.InstanceStateNameTerminated {
+			return refuse(provider.NotFound, "terminate instance %s: it is terminated", id)
+		}
+	}
+	return nil
+}
+
+// Tag implements provider.Provider.
+func (p *Provider) Tag(ctx context.Context, providerID string, tags map[string]string) error {
+	id, err := InstanceID(providerID)
+	if err != nil {
+		return err
+	}
+	_, err = p.sdk.EC2.CreateTags(ctx, &ec2.CreateTagsInput{Resources: []string{id}, Tags: ec2Tags(tags)})
+	if err != nil {
+		return p.notSeenYet(id, fault(err, "tag instance %s", id))
+	}
+	return nil
+}
+
+// notSeenYet turns NotFound for an instance launched a moment ago into
+// Unavailable: it exists, and the call must be repeated.
+func (p *Provider) notSeenYet(id string, err error) error {
+	if provider.KindOf(err) != provider.NotFound {
+		return err
+	}
+	if _, fresh := p.recently()[id]; !fresh {
+		return err
+	}
+	return refuse(provider.Unavailable, "launched a moment ago and not visible yet: %w", unkinded(err))
+}
+
+// remember keeps a launched instance in mind until reads must show it.
+func (p *Provider) remember(i *provider.Instance) {
+	id, err := InstanceID(i.ProviderID)
+	if err != nil {
+		return
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.recent[id] = sighting{Instance: *i, until: p.cfg.Clock().Add(settleTime)}
+}
+
+func (p *Provider) forget(id string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	delete(p.recent, id)
+}
+
+// recently copies the sightings that are not over, by instance id.
+func (p *Provider) recently() map[string]provider.Instance {
+	now := p.cfg.Clock()
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	out := map[string]provider.Instance{}
+	for id, s := range p.recent {
+		if !now.Before(s.until) {
+			delete(p.recent, id)
+			continue
+		}
+		fresh := s.Instance
+		fresh.Tags = maps.Clone(s.Tags)
+		out[id] = fresh
+	}
+	return out
+}
+
+// living filters for the states before terminated.
+func living() types.Filter {
+	return filter("instance-state-name", "pending", "running", "shutting-down", "stopping", "stopped")
+}
+
+func (p *Provider) describe(ctx context.Context, filters ...types.Filter) ([]provider.Instance, error) {
+	out := []provider.Instance{}
+	pages := ec2.NewDescribeInstancesPaginator(p.sdk.EC2, &ec2.DescribeInstancesInput{Filters: filters, MaxResults: sdk.Int32(1000)})
+	for pages.HasMorePages() {
+		page, err := pages.NextPage(ctx)
+		if err != nil {
+			return nil, fault(err, "describe instances")
+		}
+		for _, r := range page.Reservations {
+			for i := range r.Instances {
+				out = append(out, instanceOf(&r.Instances[i]))
+			}
+		}
+	}
+	return out, nil
+}
+
+func instanceOf(i *types.Instance) provider.Instance {
+	out := provider.Instance{
+		InstanceType: string(i.InstanceType),
+		CapacityType: model.OnDemand,
+		ImageID:      sdk.ToString(i.ImageId),
+		Hostname:     sdk.ToString(i.PrivateDnsName),
+		LaunchTime:   sdk.ToTime(i.LaunchTime),
+		Tags:         mapTags(i.Tags),
+	}
+	if i.State != nil {
+		out.State = string(i.State.Name)
+	}
+	if i.InstanceLifecycle == types.InstanceLifecycleTypeSpot {
+		out.CapacityType = model.Spot
+	}
+	if i.Placement != nil {
+		out.Zone, out.ZoneID = sdk.ToString(i.Placement.AvailabilityZone), sdk.ToString(i.Placement.AvailabilityZoneId)
+	}
+	out.Claim, out.NodePool = out.Tags[awsv1.TagNodeClaim], out.Tags[awsv1.TagNodePool]
+	out.ProviderID = ProviderID(out.Zone, sdk.ToString(i.InstanceId))
+	return out
+}
+
+func mapTags(tags []types.Tag) map[string]string {
+	out := make(map[string]string, len(tags))
+	for _, t := range tags {
+		out[sdk.ToString(t.Key)] = sdk.ToString(t.Value)
+	}
+	return out
+}

@@ -1,0 +1,193 @@
+package aws
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+
+	sdk "github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/ec2"
+	"github.com/aws/aws-sdk-go-v2/service/ec2/types"
+
+	awsv1 "spokeshave.dev/api/aws/v1"
+	"spokeshave.dev/controller/model"
+	"spokeshave.dev/controller/provider"
+)
+
+// maxOptions bounds the overrides of a request. EC2 takes 300; what is ranked
+// below the first 60 is not worth the room that a written-down attempt takes.
+const maxOptions = 60
+
+// tokenLength keeps client tokens below EC2's 64 characters.
+const tokenLength = 40
+
+// override is an option with the image that its type boots and the subnet of
+// its zone.
+type override struct {
+	model.Option
+	image  string
+	subnet string
+}
+
+// leading is the run of options that one request can carry: of the first one's
+// capacity type, without repetitions, at most maxOptions.
+func leading(options []model.Option) []model.Option {
+	seen := map[offering]bool{}
+	var out []model.Option
+	for _, o := range options {
+		key := offering{instanceType: o.InstanceType, zone: o.Zone, capacityType: o.CapacityType}
+		if o.CapacityType != options[0].CapacityType || len(out) == maxOptions {
+			break
+		}
+		if !seen[key] {
+			seen[key] = true
+			out = append(out, o)
+		}
+	}
+	return out
+}
+
+// fleetRequest is the request for one instance. Overrides carry their rank as
+// priority: EC2 obeys it on demand, and takes it as a hint for spot.
+// https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/ec2-fleet-allocation-strategy.html
+func fleetRequest(overrides []override, templates map[string]string, tags []types.Tag) *ec2.CreateFleetInput {
+	in := &ec2.CreateFleetInput{
+		Type: types.FleetTypeInstant,
+		TargetCapacitySpecification: &types.TargetCapacitySpecificationRequest{
+			TotalTargetCapacity:       sdk.Int32(1),
+			DefaultTargetCapacityType: types.DefaultTargetCapacityTypeOnDemand,
+		},
+		TagSpecifications: []types.TagSpecification{
+			{ResourceType: types.ResourceTypeInstance, Tags: tags},
+			{ResourceType: types.ResourceTypeVolume, Tags: tags},
+			{ResourceType: types.ResourceTypeFleet, Tags: tags},
+		},
+	}
+	if overrides[0].CapacityType == model.Spot {
+		in.TargetCapacitySpecification.DefaultTargetCapacityType = types.DefaultTargetCapacityTypeSpot
+		in.SpotOptions = &types.SpotOptionsRequest{AllocationStrategy: types.SpotAllocationStrategyCapacityOptimizedPrioritized}
+	} else {
+		in.OnDemandOptions = &types.OnDemandOptionsRequest{AllocationStrategy: types.FleetOnDemandAllocationStrategyPrioritized}
+	}
+	place := map[string]int{}
+	for rank, o := range overrides {
+		name := templates[o.image]
+		at, ok := place[name]
+		if !ok {
+			at = len(in.LaunchTemplateConfigs)
+			place[name] = at
+			in.LaunchTemplateConfigs = append(in.LaunchTemplateConfigs, types.FleetLaunchTemplateConfigRequest{
+				LaunchTemplateSpecification: &types.FleetLaunchTemplateSpecificationRequest{
+					LaunchTemplateName: sdk.String(name), Version: sdk.String("$Latest"),
+				},
+			})
+		}
+		config := &in.LaunchTemplateConfigs[at]
+		config.Overrides = append(config.Overrides, types.FleetLaunchTemplateOverridesRequest{
+			InstanceType: types.InstanceType(o.InstanceType),
+			SubnetId:     sdk.String(o.subnet),
+			// The subnet says it already; errors are easier to read with it.
+			AvailabilityZone: sdk.String(o.Zone),
+			Priority:         sdk.Float64(float64(rank)),
+		})
+	}
+	return in
+}
+
+// instanceTags are the tags of the instance, by which it is found again.
+func (p *Provider) instanceTags(class *awsv1.EC2NodeClass, spec *provider.LaunchSpec) map[string]string {
+	out := map[string]string{awsv1.TagName: spec.NodePool + "/" + spec.Claim}
+	maps.Copy(out, spec.Tags)
+	maps.Copy(out, p.classTags(class))
+	out[awsv1.TagNodePool] = spec.NodePool
+	out[awsv1.TagNodeClaim] = spec.Claim
+	return out
+}
+
+// sealed gives the request its token, which follows from claim, ordinal and
+// contents, and writes both down.
+func sealed(in *ec2.CreateFleetInput, spec *provider.LaunchSpec) (provider.Attempt, error) {
+	body, err := encodeRequest(in)
+	if err != nil {
+		return provider.Attempt{}, err
+	}
+	sum := sha256.Sum256(fmt.Appendf(nil, "%s\x00%d\x00%s", spec.Claim, spec.Ordinal, body))
+	token := hex.EncodeToString(sum[:])[:tokenLength]
+	in.ClientToken = sdk.String(token)
+	if body, err = encodeRequest(in); err != nil {
+		return provider.Attempt{}, err
+	}
+	return provider.Attempt{Token: token, Ordinal: spec.Ordinal, Claims: []string{spec.Claim}, Request: body}, nil
+}
+
+// encodeRequest writes a request without the fields that say nothing: attempts
+// are kept on the NodeClaim, where room is scarce.
+func encodeRequest(in *ec2.CreateFleetInput) (json.RawMessage, error) {
+	raw, err := json.Marshal(in)
+	if err != nil {
+		return nil, fmt.Errorf("encode request: %w", err)
+	}
+	decoder := json.NewDecoder(bytes.NewReader(raw))
+	decoder.UseNumber()
+	var tree any
+	if err := decoder.Decode(&tree); err != nil {
+		return nil, fmt.Errorf("encode request: %w", err)
+	}
+	if raw, err = json.Marshal(pruned(tree)); err != nil {
+		return nil, fmt.Errorf("encode request: %w", err)
+	}
+	return raw, nil
+}
+
+func pruned(value any) any {
+	switch v := value.(type) {
+	case map[string]any:
+		for key, field := range v {
+			// The value of a tag may be empty; an enumeration's may not.
+			if field == nil || field == "" && key != "Value" {
+				delete(v, key)
+				continue
+			}
+			v[key] = pruned(field)
+		}
+	case []any:
+		for i := range v {
+			v[i] = pruned(v[i])
+		}
+	}
+	return value
+}
+
+// decodeRequest reads an attempt back, and refuses what is not one of ours.
+func decodeRequest(attempt *provider.Attempt) (*ec2.CreateFleetInput, error) {
+	decoder := json.NewDecoder(bytes.NewReader(attempt.Request))
+	decoder.DisallowUnknownFields()
+	var in ec2.CreateFleetInput
+	if err := decoder.Decode(&in); err != nil {
+		return nil, fmt.Errorf("decode request: %w", err)
+	}
+	switch {
+	case sdk.ToString(in.ClientToken) != attempt.Token || attempt.Token == "":
+		return nil, fmt.Errorf("decode request: its token %q is not the attempt's %q", sdk.ToString(in.ClientToken), attempt.Token)
+	case in.Type != types.FleetTypeInstant:
+		return nil, fmt.Errorf("decode request: fleet type %q, want %q", in.Type, types.FleetTypeInstant)
+	case in.TargetCapacitySpecification == nil || sdk.ToInt32(in.TargetCapacitySpecification.TotalTargetCapacity) != 1:
+		return nil, errors.New("decode request: it does not ask for exactly one instance")
+	case len(attempt.Claims) != 1:
+		return nil, fmt.Errorf("decode request: %d claims for one instance", len(attempt.Claims))
+	}
+	for i := range in.LaunchTemplateConfigs {
+		c := &in.LaunchTemplateConfigs[i]
+		if c.LaunchTemplateSpecification == nil || len(c.Overrides) == 0 {
+			return nil, fmt.Errorf("decode request: launch template configuration %d is empty", i)
+		}
+	}
+	if len(in.LaunchTemplateConfigs) == 0 {
+		return nil, errors.New("decode request: it has no launch template configuration")
+	}
+	return &in, nil
+}

@@ -1,0 +1,184 @@
+package meter
+
+import (
+	"fmt"
+	"strings"
+)
+
+// rewriter holds what both passes over a module need.
+type rewriter struct {
+	limits   Limits
+	sections *[sections][]byte
+	module   *Module
+
+	types     []Signature
+	functions []uint32 // type of every function, imported ones first
+	imported  uint32   // imported functions
+	globals   uint32
+	frames    []frame
+}
+
+// section reads one section with f, if the module has it.
+func (w *rewriter) section(id byte, name string, f func(r *reader)) error {
+	if w.sections[id] == nil {
+		return nil
+	}
+	r := &reader{b: w.sections[id]}
+	f(r)
+	if r.err == nil && !r.done() {
+		r.failf("%d bytes too many", len(r.b)-r.at)
+	}
+	if r.err != nil {
+		return fmt.Errorf("%s: %w", name, r.err)
+	}
+	return nil
+}
+
+// read takes stock of the module and measures every function.
+func (w *rewriter) read() error {
+	steps := []struct {
+		id   byte
+		name string
+		f    func(*reader)
+	}{
+		{secType, "types", w.readTypes},
+		{secImport, "imports", w.readImports},
+		{secFunction, "functions", w.readFunctions},
+		{secTable, "tables", w.readTables},
+		{secGlobal, "globals", func(r *reader) { w.globals = uint32(r.count(3)); r.at = len(r.b) }},
+		{secExport, "exports", w.readExports},
+		{secCode, "code", w.readCode},
+	}
+	for _, s := range steps {
+		if err := w.section(s.id, s.name, s.f); err != nil {
+			return err
+		}
+	}
+	if len(w.frames) != len(w.functions)-int(w.imported) {
+		return fmt.Errorf("code: %d bodies for %d functions", len(w.frames), len(w.functions)-int(w.imported))
+	}
+	return nil
+}
+
+func (w *rewriter) readTypes(r *reader) {
+	for range r.count(3) {
+		if form := r.byte(); form != 0x60 && r.err == nil {
+			r.failf("type form %#x is not supported", form)
+		}
+		s := Signature{r.name(), r.name()}
+		if max(len(s.Params), len(s.Results)) > w.limits.Signature {
+			r.failf("function type %d has more than %d parameters or results", len(w.types), w.limits.Signature)
+		}
+		w.types = append(w.types, s)
+	}
+}
+
+func (w *rewriter) readImports(r *reader) {
+	for range r.count(4) {
+		module, name := r.name(), r.name()
+		kind, typ := r.byte(), r.u32()
+		switch {
+		case r.err != nil:
+			return
+		case Kind(kind) != KindFunc:
+			r.failf("%s.%s: only functions can be imported", module, name)
+		case int64(typ) >= int64(len(w.types)):
+			r.failf("%s.%s: no type %d", module, name, typ)
+		default:
+			w.module.Imports = append(w.module.Imports, Import{module, name, w.types[typ]})
+			w.functions = append(w.functions, typ)
+			w.imported++
+		}
+	}
+}
+
+func (w *rewriter) readFunctions(r *reader) {
+	for range r.count(1) {
+		typ := r.u32()
+		if int64(typ) >= int64(len(w.types)) {
+			r.failf("no type %d", typ)
+			return
+		}
+		w.functions = append(w.functions, typ)
+	}
+}
+
+// readTables bounds the tables: they are the host's memory, outside the
+// guest's own limit.
+func (w *rewriter) readTables(r *reader) {
+	n := r.count(3)
+	if n > 8 {
+		r.failf("%d tables, at most 8 are allowed", n)
+	}
+	for i := range n {
+		r.byte()
+		least, _ := limit(r)
+		if least > w.limits.Table {
+			r.failf("table %d has %d elements, at most %d are allowed", i, least, w.limits.Table)
+		}
+	}
+}
+
+// limit reads a size and, if there is one, a maximum.
+func limit(r *reader) (least uint32, most *uint32) {
+	flag := r.byte()
+	if flag > 1 {
+		r.failf("limits %#x (shared or 64-bit) are not supported", flag)
+	}
+	least = r.u32()
+	if flag == 1 {
+		n := r.u32()
+		most = &n
+	}
+	return least, most
+}
+
+func (w *rewriter) readExports(r *reader) {
+	for range r.count(3) {
+		e := Export{Name: r.name(), Kind: Kind(r.byte())}
+		index := r.u32()
+		switch {
+		case r.err != nil:
+			return
+		case strings.HasPrefix(e.Name, reserved):
+			r.failf("%s: names that start with %s are reserved", e.Name, reserved)
+		case e.Kind == KindFunc && int64(index) >= int64(len(w.functions)):
+			r.failf("%s: no function %d", e.Name, index)
+		case e.Kind == KindGlobal && index >= w.globals:
+			r.failf("%s: no global %d", e.Name, index)
+		case e.Kind == KindFunc:
+			e.Type = w.types[w.functions[index]]
+		case e.Kind > KindGlobal:
+			r.failf("%s: export kind %d is not supported", e.Name, e.Kind)
+		}
+		w.module.Exports = append(w.module.Exports, e)
+	}
+}
+
+func (w *rewriter) readCode(r *reader) {
+	m := w.module
+	for i := range r.count(2) {
+		body := r.take(r.u32())
+		fn := int(w.imported) + i
+		if r.err != nil {
+			return
+		}
+		if fn >= len(w.functions) {
+			r.failf("a body without a function")
+			return
+		}
+		f, err := w.measure(w.types[w.functions[fn]], body)
+		if err != nil {
+			r.failf("function %d: %w", fn, err)
+			return
+		}
+		w.frames = append(w.frames, f)
+		m.Functions++
+		m.Loops += len(f.costs) - 1
+		m.Slots, m.Pressure = max(m.Slots, f.slots), max(m.Pressure, f.pressure())
+		m.Total += f.pressure()
+		if m.Total > w.limits.Total {
+			r.failf("too complex to compile: slots × blocks of all functions exceed %d", w.limits.Total)
+		}
+	}
+}

@@ -1,0 +1,129 @@
+package meter
+
+import (
+	"errors"
+	"fmt"
+)
+
+var (
+	errEnd  = errors.New("unexpected end")
+	errLEB  = errors.New("number too long")
+	errRoom = errors.New("count larger than what follows")
+)
+
+// reader reads bytes and remembers its first error: after it, every read is
+// empty. Loops over counts end because the counts are checked against what is
+// left.
+type reader struct {
+	b   []byte
+	at  int
+	err error
+}
+
+func (r *reader) fail(err error) {
+	if r.err == nil {
+		r.err = err
+	}
+	r.at = len(r.b)
+}
+
+func (r *reader) failf(format string, args ...any) { r.fail(fmt.Errorf(format, args...)) }
+
+func (r *reader) done() bool { return r.at >= len(r.b) }
+
+func (r *reader) byte() byte {
+	if r.at >= len(r.b) {
+		r.fail(errEnd)
+		return 0
+	}
+	c := r.b[r.at]
+	r.at++
+	return c
+}
+
+func (r *reader) u32() uint32 {
+	var v uint64
+	for shift := 0; shift < 35; shift += 7 {
+		c := r.byte()
+		v |= uint64(c&0x7f) << shift
+		if c < 0x80 {
+			if v > 1<<32-1 {
+				r.fail(errLEB)
+				return 0
+			}
+			return uint32(v)
+		}
+	}
+	r.fail(errLEB)
+	return 0
+}
+
+// s33 reads a block type.
+func (r *reader) s33() int64 {
+	var v int64
+	for shift := 0; shift < 35; shift += 7 {
+		c := r.byte()
+		v |= int64(c&0x7f) << shift
+		if c < 0x80 {
+			if c&0x40 != 0 {
+				v |= -1 << (shift + 7)
+			}
+			return v
+		}
+	}
+	r.fail(errLEB)
+	return 0
+}
+
+// number skips a signed number of up to 64 bits.
+func (r *reader) number() {
+	for range 10 {
+		if r.byte() < 0x80 {
+			return
+		}
+	}
+	r.fail(errLEB)
+}
+
+// count reads the length of a vector whose elements take at least size bytes.
+func (r *reader) count(size int) int {
+	n := r.u32()
+	if uint64(n)*uint64(size) > uint64(len(r.b)-r.at) {
+		r.fail(errRoom)
+		return 0
+	}
+	return int(n)
+}
+
+func (r *reader) take(n uint32) []byte {
+	if uint64(n) > uint64(len(r.b)-r.at) {
+		r.fail(errEnd)
+		return nil
+	}
+	s := r.b[r.at : r.at+int(n)]
+	r.at += int(n)
+	return s
+}
+
+func (r *reader) name() string { return string(r.take(r.u32())) }
+
+func putU32(b []byte, v uint32) []byte {
+	for v >= 0x80 {
+		b = append(b, byte(v)|0x80)
+		v >>= 7
+	}
+	return append(b, byte(v))
+}
+
+func putS64(b []byte, v int64) []byte {
+	for {
+		c := byte(v & 0x7f)
+		v >>= 7
+		if (v == 0 && c&0x40 == 0) || (v == -1 && c&0x40 != 0) {
+			return append(b, c)
+		}
+		b = append(b, c|0x80)
+	}
+}
+
+func putName(b []byte, s string) []byte { return append(putU32(b, uint32(len(s))), s...) }

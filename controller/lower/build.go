@@ -1,0 +1,350 @@
+package lower
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+
+	karpv1 "spokeshave.dev/api/karpenter/v1"
+	"spokeshave.dev/controller/model"
+)
+
+// Build makes the Snapshot. Equal inputs give equal snapshots whatever their
+// order: pools come by weight, highest first, then name; nodes by name; pods
+// by namespace and name.
+func Build(in Inputs) (model.Snapshot, []Warning) {
+	b := &builder{in: &in, around: surroundings{priorities: map[string]int32{}, volumes: newVolumes(&in)}}
+	b.out = model.Snapshot{Time: in.Time.UTC(), Seed: in.Seed, Cluster: in.Cluster}
+	for _, c := range in.PriorityClasses {
+		b.around.priorities[c.Name] = c.Value
+		if c.GlobalDefault {
+			b.around.ordinary = c.Value
+		}
+	}
+	b.catalogs()
+	b.pools()
+	b.nodes()
+	b.pods()
+	b.daemons()
+	b.budgets()
+	return b.out, b.warnings
+}
+
+type builder struct {
+	in       *Inputs
+	around   surroundings
+	out      model.Snapshot
+	warnings []Warning
+
+	catalogAt map[string]int32 // node class
+	types     []map[string]*model.InstanceType
+	poolAt    map[string]int32
+	sources   []*karpv1.NodePool // of out.Pools
+	nodeAt    map[string]int32   // node name
+	claimAt   map[string]int32
+	claims    []*karpv1.NodeClaim // of out.Nodes, nil for unmanaged ones
+}
+
+func (b *builder) warn(object, format string, args ...any) {
+	b.warnings = append(b.warnings, Warning{Object: object, Message: fmt.Sprintf(format, args...)})
+}
+
+func (b *builder) catalogs() {
+	b.catalogAt = make(map[string]int32, len(b.in.Catalogs))
+	for _, class := range slices.Sorted(maps.Keys(b.in.Catalogs)) {
+		c := b.in.Catalogs[class]
+		c.NodeClass = class
+		b.catalogAt[class] = int32(len(b.out.Catalogs))
+		b.out.Catalogs = append(b.out.Catalogs, c)
+		types := make(map[string]*model.InstanceType, len(c.Types))
+		for i := range c.Types {
+			types[c.Types[i].Name] = &c.Types[i]
+		}
+		b.types = append(b.types, types)
+	}
+}
+
+func (b *builder) pools() {
+	b.sources = slices.Clone(b.in.NodePools)
+	weight := func(np *karpv1.NodePool) int32 {
+		if np.Spec.Weight == nil {
+			return 0
+		}
+		return *np.Spec.Weight
+	}
+	slices.SortFunc(b.sources, func(x, y *karpv1.NodePool) int {
+		if o := cmp.Compare(weight(y), weight(x)); o != 0 {
+			return o
+		}
+		return cmp.Compare(x.Name, y.Name)
+	})
+	b.poolAt = make(map[string]int32, len(b.sources))
+	for i, np := range b.sources {
+		p := Pool(np)
+		if at, ok := b.catalogAt[p.NodeClass]; ok {
+			p.Catalog = at
+		}
+		if p.NotReady == "" && b.in.ClassReady != nil {
+			if ok, why := b.in.ClassReady(p.NodeClass); !ok {
+				p.NotReady = fmt.Sprintf("EC2NodeClass %s: %s", p.NodeClass, why)
+			}
+		}
+		if p.NotReady != "" {
+			b.warn("NodePool "+np.Name, "launches nothing: %s", p.NotReady)
+		}
+		p.Usage = model.Resources{}
+		b.poolAt[np.Name] = int32(i)
+		b.out.Pools = append(b.out.Pools, p)
+	}
+}
+
+func (b *builder) nodes() {
+	type pair struct {
+		node  *corev1.Node
+		claim *karpv1.NodeClaim
+	}
+	byName := make(map[string]*corev1.Node, len(b.in.Nodes))
+	byProvider := make(map[string]*corev1.Node, len(b.in.Nodes))
+	for _, n := range b.in.Nodes {
+		byName[n.Name] = n
+		if n.Spec.ProviderID != "" {
+			byProvider[n.Spec.ProviderID] = n
+		}
+	}
+	claimed := make(map[string]bool, len(b.in.NodeClaims))
+	pairs := make([]pair, 0, len(b.in.Nodes)+len(b.in.NodeClaims))
+	for _, c := range b.in.NodeClaims {
+		node := byName[c.Status.NodeName]
+		if node == nil && c.Status.ProviderID != "" {
+			node = byProvider[c.Status.ProviderID]
+		}
+		if node != nil && claimed[node.Name] {
+			b.warn("NodeClaim "+c.Name, "node %s belongs to another NodeClaim", node.Name)
+			node = nil
+		}
+		if node != nil {
+			claimed[node.Name] = true
+		}
+		pairs = append(pairs, pair{node, c})
+	}
+	for _, n := range b.in.Nodes {
+		if !claimed[n.Name] {
+			pairs = append(pairs, pair{n, nil})
+		}
+	}
+	all := make([]model.Node, len(pairs))
+	order := make([]int, len(pairs))
+	for i := range pairs {
+		all[i] = Node(pairs[i].node, pairs[i].claim, b.in.Time)
+		order[i] = i
+	}
+	slices.SortFunc(order, func(x, y int) int {
+		if o := cmp.Compare(all[x].Name, all[y].Name); o != 0 {
+			return o
+		}
+		return cmp.Compare(all[x].Claim, all[y].Claim)
+	})
+	b.nodeAt = make(map[string]int32, len(pairs))
+	b.claimAt = make(map[string]int32, len(b.in.NodeClaims))
+	for _, i := range order {
+		b.addNode(all[i], pairs[i].node, pairs[i].claim)
+	}
+}
+
+func (b *builder) addNode(n model.Node, node *corev1.Node, claim *karpv1.NodeClaim) {
+	at := int32(len(b.out.Nodes))
+	capacity := model.Resources{}
+	if node != nil {
+		b.nodeAt[node.Name] = at
+		capacity = Resources(node.Status.Capacity)
+	}
+	if claim != nil {
+		b.claimAt[claim.Name] = at
+		if p, ok := b.poolAt[claim.Labels[karpv1.LabelNodePool]]; ok {
+			n.Pool = p
+		}
+		if len(claim.Status.Capacity) > 0 && (node == nil || n.State == model.Registered) {
+			capacity = Resources(claim.Status.Capacity)
+		}
+		b.complete(&n, claim, &capacity)
+	}
+	if n.Pool >= 0 {
+		usage := b.out.Pools[n.Pool].Usage
+		usage.Add(capacity)
+		usage[model.NodeCount]++
+	}
+	b.claims = append(b.claims, claim)
+	b.out.Nodes = append(b.out.Nodes, n)
+}
+
+// complete adds what the catalogue knows of a managed node.
+func (b *builder) complete(n *model.Node, claim *karpv1.NodeClaim, capacity *model.Resources) {
+	var types map[string]*model.InstanceType
+	if at, ok := b.catalogAt[claim.Spec.NodeClassRef.Name]; ok {
+		types = b.types[at]
+	}
+	opts := options(claim)
+	if n.State == model.InFlight && n.LaunchedAt.IsZero() && len(opts) > 0 {
+		narrow(n, opts, types)
+		if t := types[opts[0].InstanceType]; t != nil && len(*capacity) == 0 {
+			*capacity = t.Capacity
+		}
+	}
+	if t := types[n.InstanceType]; t != nil {
+		if len(n.Allocatable) == 0 {
+			n.Allocatable = t.Allocatable
+		}
+		if len(*capacity) == 0 {
+			*capacity = t.Capacity
+		}
+		for i := range t.Offerings {
+			if o := &t.Offerings[i]; o.Zone == n.Zone && o.CapacityType == n.CapacityType {
+				n.Price = o.Price
+			}
+		}
+	}
+	if len(n.Allocatable) == 0 {
+		// A claim that another controller made: it holds at least its pods.
+		n.Allocatable = Resources(claim.Spec.Resources.Requests)
+	}
+}
+
+// settling is how long a planned pod may stay unbound on an initialized node
+// before it counts as pending again.
+const settling = 30 * time.Second
+
+func (b *builder) pods() {
+	places := b.places()
+	pods := slices.Clone(b.in.Pods)
+	slices.SortFunc(pods, func(x, y *corev1.Pod) int {
+		if o := strings.Compare(x.Namespace, y.Namespace); o != 0 {
+			return o
+		}
+		return strings.Compare(x.Name, y.Name)
+	})
+	intern := newInterner(&b.around)
+	b.out.Pods = make([]model.Pod, 0, len(pods))
+	lost := map[string]int{}
+	for _, pod := range pods {
+		node := int32(-1)
+		switch {
+		case Running(pod):
+			at, ok := b.nodeAt[pod.Spec.NodeName]
+			if !ok {
+				lost[pod.Spec.NodeName]++
+				continue
+			}
+			node = at
+		case !Waiting(pod, b.in.Live):
+			continue
+		default:
+			node = b.place(pod, places)
+		}
+		b.out.Pods = append(b.out.Pods, model.Pod{
+			UID: string(pod.UID), Namespace: pod.Namespace, Name: pod.Name,
+			Spec: intern.spec(pod), Node: node, Created: pod.CreationTimestamp.UTC(),
+			DoNotDisrupt: protected(pod.Annotations, started(pod), b.in.Time), Daemon: Daemon(pod),
+		})
+	}
+	b.out.Specs = intern.specs
+	for _, name := range slices.Sorted(maps.Keys(lost)) {
+		b.warn("Node "+name, "does not exist; its %d pods are left out", lost[name])
+	}
+}
+
+func started(pod *corev1.Pod) time.Time {
+	if pod.Status.StartTime != nil {
+		return pod.Status.StartTime.Time
+	}
+	return pod.CreationTimestamp.Time
+}
+
+// places are where claims say that their planned pods go, by namespace/name.
+func (b *builder) places() map[string]int32 {
+	out := map[string]int32{}
+	for i, claim := range b.claims {
+		if claim == nil || !b.expects(int32(i)) {
+			continue
+		}
+		for _, key := range planned(claim) {
+			out[key] = int32(i)
+		}
+	}
+	return out
+}
+
+// expects says whether planned pods may still land on the node: it is coming,
+// or it became ready a moment ago.
+func (b *builder) expects(i int32) bool {
+	switch b.out.Nodes[i].State {
+	case model.InFlight, model.Registered:
+		return true
+	case model.Initialized:
+		c := condition(b.claims[i].Status.Conditions, karpv1.ConditionInitialized)
+		return c != nil && b.in.Time.Sub(c.LastTransitionTime.Time) < settling
+	case model.Deleting, model.Unmanaged:
+		return false
+	}
+	return false
+}
+
+// place is the node that a pending pod waits for, or -1.
+func (b *builder) place(pod *corev1.Pod, places map[string]int32) int32 {
+	at, ok := places[pod.Namespace+"/"+pod.Name]
+	if claim, told := b.in.Planned[string(pod.UID)]; told && !ok {
+		at, ok = b.claimAt[claim]
+		ok = ok && b.out.Nodes[at].State != model.Deleting
+	}
+	if name := pod.Status.NominatedNodeName; name != "" && !ok {
+		at, ok = b.nodeAt[name]
+		ok = ok && b.claims[at] != nil && b.expects(at)
+	}
+	if !ok {
+		return -1
+	}
+	b.out.Nodes[at].Nominated = true
+	return at
+}
+
+func (b *builder) daemons() {
+	sets := slices.Clone(b.in.DaemonSets)
+	slices.SortFunc(sets, func(x, y *appsv1.DaemonSet) int {
+		if o := strings.Compare(x.Namespace, y.Namespace); o != 0 {
+			return o
+		}
+		return strings.Compare(x.Name, y.Name)
+	})
+	for _, ds := range sets {
+		if ds.DeletionTimestamp.IsZero() {
+			b.out.Daemons = append(b.out.Daemons, b.around.daemonSet(ds))
+		}
+	}
+}
+
+// budgets counts the pools' nodes and asks their disruption budgets.
+func (b *builder) budgets() {
+	total, leaving := make([]int, len(b.out.Pools)), make([]int, len(b.out.Pools))
+	for i := range b.out.Nodes {
+		n := &b.out.Nodes[i]
+		if n.Pool < 0 || n.State == model.InFlight {
+			continue
+		}
+		total[n.Pool]++
+		if n.State == model.Deleting {
+			leaving[n.Pool]++
+		}
+	}
+	for i, np := range b.sources {
+		n, err := allowed(np, karpv1.DisruptionEmpty, b.in.Time, total[i], leaving[i])
+		if err != nil {
+			b.warn("NodePool "+np.Name, "no node may be disrupted: disruption budget: %v", err)
+		}
+		b.out.Pools[i].Disruption.AllowedEmpty = n
+	}
+}

@@ -1,0 +1,178 @@
+package lower
+
+import (
+	"encoding/binary"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"spokeshave.dev/controller/model"
+)
+
+// interner gives equal pods one PodSpec. It tells them apart by an encoding of
+// the raw fields, which costs a fraction of lowering them.
+type interner struct {
+	around *surroundings
+	specs  []model.PodSpec
+	index  map[string]int32
+	key    []byte
+	names  []string
+}
+
+func newInterner(around *surroundings) *interner {
+	return &interner{around: around, index: map[string]int32{}}
+}
+
+// spec is the index of the pod's spec.
+func (x *interner) spec(pod *corev1.Pod) int32 {
+	x.key = x.key[:0]
+	x.encode(pod)
+	if i, ok := x.index[string(x.key)]; ok {
+		return i
+	}
+	i := int32(len(x.specs))
+	x.specs = append(x.specs, x.around.podSpec(pod))
+	x.index[string(x.key)] = i
+	return i
+}
+
+func (x *interner) text(s string) {
+	x.key = binary.AppendUvarint(x.key, uint64(len(s)))
+	x.key = append(x.key, s...)
+}
+
+func (x *interner) number(n int64) { x.key = binary.AppendVarint(x.key, n) }
+
+func (x *interner) flag(b bool) {
+	if b {
+		x.key = append(x.key, 1)
+	} else {
+		x.key = append(x.key, 0)
+	}
+}
+
+func (x *interner) labels(m map[string]string, skip func(string) bool) {
+	x.names = x.names[:0]
+	for k := range m {
+		if !skip(k) {
+			x.names = append(x.names, k)
+		}
+	}
+	slices.Sort(x.names)
+	x.number(int64(len(x.names)))
+	for _, k := range x.names {
+		x.text(k)
+		x.text(m[k])
+	}
+}
+
+func (x *interner) resources(list corev1.ResourceList) {
+	x.names = x.names[:0]
+	for k := range list {
+		x.names = append(x.names, string(k))
+	}
+	slices.Sort(x.names)
+	x.number(int64(len(x.names)))
+	for _, k := range x.names {
+		x.text(k)
+		x.number(Amount(k, list[corev1.ResourceName(k)]))
+	}
+}
+
+func keepAll(string) bool { return false }
+
+// encode writes everything that podSpec reads.
+func (x *interner) encode(pod *corev1.Pod) {
+	spec := &pod.Spec
+	x.text(pod.Namespace)
+	x.labels(pod.Labels, numbering)
+	x.labels(spec.NodeSelector, keepAll)
+	x.flag(spec.HostNetwork)
+	x.number(int64(len(spec.InitContainers)))
+	for i := range spec.InitContainers {
+		x.container(&spec.InitContainers[i])
+	}
+	for i := range spec.Containers {
+		x.container(&spec.Containers[i])
+	}
+	x.resources(spec.Overhead)
+	x.flag(spec.Resources != nil)
+	if spec.Resources != nil {
+		x.resources(spec.Resources.Requests)
+		x.resources(spec.Resources.Limits)
+	}
+	x.number(int64(x.around.priority(spec)))
+	x.number(int64(len(spec.Tolerations)))
+	for i := range spec.Tolerations {
+		t := &spec.Tolerations[i]
+		x.text(t.Key)
+		x.text(string(t.Operator))
+		x.text(t.Value)
+		x.text(string(t.Effect))
+	}
+	x.rare(pod)
+}
+
+// rare writes the parts that most pods lack.
+func (x *interner) rare(pod *corev1.Pod) {
+	spec := &pod.Spec
+	x.flag(spec.Affinity != nil)
+	if spec.Affinity != nil {
+		raw, err := spec.Affinity.Marshal()
+		x.number(int64(len(raw)))
+		x.key = append(x.key, raw...)
+		x.flag(err != nil)
+	}
+	x.number(int64(len(spec.ResourceClaims)))
+	for _, problem := range unsupported(spec) {
+		x.text(problem)
+	}
+	for i := range spec.Volumes {
+		// A claim of one's own makes a spec of one's own only if it
+		// restricts: most do not.
+		if name, _ := claimOf(pod, &spec.Volumes[i]); name != "" {
+			choices, problems := x.around.volumes.restrict(pod)
+			x.terms(choices)
+			for _, p := range problems {
+				x.text(p)
+			}
+			break
+		}
+	}
+	if resizing(pod) {
+		x.text("resizing/" + pod.Name)
+	}
+}
+
+func (x *interner) terms(choices [][]model.Term) {
+	x.number(int64(len(choices)))
+	for _, c := range choices {
+		x.number(int64(len(c)))
+		for _, t := range c {
+			x.number(int64(len(t)))
+			for i := range t {
+				x.text(t[i].Key)
+				x.text(string(t[i].Operator))
+				x.number(int64(len(t[i].Values)))
+				for _, v := range t[i].Values {
+					x.text(v)
+				}
+			}
+		}
+	}
+}
+
+func (x *interner) container(c *corev1.Container) {
+	x.text(c.Name) // PodRequests pairs containers and their status by name
+	x.resources(c.Resources.Requests)
+	x.resources(c.Resources.Limits)
+	x.flag(sidecar(c))
+	x.number(int64(len(c.Ports)))
+	for i := range c.Ports {
+		p := &c.Ports[i]
+		x.number(int64(p.HostPort))
+		x.number(int64(p.ContainerPort))
+		x.text(string(p.Protocol))
+		x.text(p.HostIP)
+	}
+}

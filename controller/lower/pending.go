@@ -1,0 +1,44 @@
+package lower
+
+import (
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// Waiting says whether the pod has no node and nothing but a node to wait for.
+// With tried set, the scheduler must also have found it unschedulable: in a
+// live cluster, pods that it has not looked at yet may well fit.
+func Waiting(pod *corev1.Pod, tried bool) bool {
+	switch {
+	case pod.Spec.NodeName != "",
+		!pod.DeletionTimestamp.IsZero(),
+		pod.Status.Phase != "" && pod.Status.Phase != corev1.PodPending,
+		len(pod.Spec.SchedulingGates) > 0,
+		pod.Spec.SchedulerName != "" && pod.Spec.SchedulerName != corev1.DefaultSchedulerName,
+		Daemon(pod):
+		return false
+	}
+	return !tried || unschedulable(pod)
+}
+
+func unschedulable(pod *corev1.Pod) bool {
+	for i := range pod.Status.Conditions {
+		c := &pod.Status.Conditions[i]
+		if c.Type == corev1.PodScheduled {
+			return c.Status == corev1.ConditionFalse && c.Reason == corev1.PodReasonUnschedulable
+		}
+	}
+	return false
+}
+
+// Running says whether the pod holds room on a node.
+func Running(pod *corev1.Pod) bool {
+	return pod.Spec.NodeName != "" && pod.Status.Phase != corev1.PodSucceeded && pod.Status.Phase != corev1.PodFailed
+}
+
+// Daemon says whether the pod belongs to its node: a DaemonSet's, or a static
+// pod. Such a pod neither holds a node nor needs a new place.
+func Daemon(pod *corev1.Pod) bool {
+	owner := metav1.GetControllerOf(pod)
+	return owner != nil && (owner.Kind == "DaemonSet" || owner.Kind == "Node")
+}

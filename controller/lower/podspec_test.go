@@ -1,0 +1,226 @@
+package lower
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
+	storagev1 "k8s.io/api/storage/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/yaml"
+
+	"spokeshave.dev/controller/model"
+)
+
+// parse reads an object from YAML.
+func parse[T any](t testing.TB, text string) *T {
+	t.Helper()
+	out := new(T)
+	if err := yaml.UnmarshalStrict([]byte(text), out); err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+const mi = int64(1) << 20
+
+func TestPodSpec(t *testing.T) {
+	cases := map[string]struct {
+		reason string
+		spec   string
+		want   model.PodSpec
+	}{
+		"containers add up": {
+			"cpu rounds up to millicores, memory to bytes",
+			`{containers: [{name: a, resources: {requests: {cpu: 0.1005, memory: 64Mi}}}, {name: b, resources: {requests: {cpu: "1", nvidia.com/gpu: 1}}}]}`,
+			model.PodSpec{Requests: model.Resources{"cpu": 1101, "memory": 64 * mi, "nvidia.com/gpu": 1, "pods": 1}},
+		},
+		"init container": {
+			"the largest init container counts, not the sum",
+			`{initContainers: [{name: i, resources: {requests: {cpu: 2}}}, {name: j, resources: {requests: {cpu: 1}}}], containers: [{name: a, resources: {requests: {cpu: 500m}}}]}`,
+			model.PodSpec{Requests: model.Resources{"cpu": 2000, "pods": 1}},
+		},
+		"sidecar": {
+			"a sidecar runs beside the containers and later init containers",
+			`{initContainers: [{name: s, restartPolicy: Always, resources: {requests: {cpu: 300m}}}, {name: i, resources: {requests: {cpu: 1}}}], containers: [{name: a, resources: {requests: {cpu: 500m}}}]}`,
+			model.PodSpec{Requests: model.Resources{"cpu": 1300, "pods": 1}},
+		},
+		"overhead": {
+			"the runtime's overhead is on top",
+			`{overhead: {cpu: 50m, memory: 10Mi}, containers: [{name: a, resources: {requests: {cpu: 500m}}}]}`,
+			model.PodSpec{Requests: model.Resources{"cpu": 550, "memory": 10 * mi, "pods": 1}},
+		},
+		"limits": {
+			"a limit without a request is a request",
+			`{containers: [{name: a, resources: {requests: {cpu: 500m}, limits: {cpu: 4, memory: 1Gi}}}]}`,
+			model.PodSpec{Requests: model.Resources{"cpu": 500, "memory": 1024 * mi, "pods": 1}},
+		},
+		"pod level": {
+			"resources of the whole pod replace the sum",
+			`{resources: {requests: {cpu: 3}}, containers: [{name: a, resources: {requests: {cpu: 500m, memory: 1Mi}}}]}`,
+			model.PodSpec{Requests: model.Resources{"cpu": 3000, "memory": mi, "pods": 1}},
+		},
+		"zero": {
+			"asking for none of a resource asks for nothing",
+			`{containers: [{name: a, resources: {requests: {nvidia.com/gpu: 0}}}]}`,
+			model.PodSpec{Requests: model.Resources{"pods": 1}},
+		},
+		"selector": {
+			"deprecated keys become current ones",
+			`{nodeSelector: {beta.kubernetes.io/arch: arm64, team: a}}`,
+			model.PodSpec{Requests: model.Resources{"pods": 1}, NodeSelector: map[string]string{"kubernetes.io/arch": "arm64", "team": "a"}},
+		},
+		"contradicting selector": {
+			"two keys for one label with two values stay apart",
+			`{nodeSelector: {beta.kubernetes.io/arch: arm64, kubernetes.io/arch: amd64}}`,
+			model.PodSpec{Requests: model.Resources{"pods": 1}, NodeSelector: map[string]string{"beta.kubernetes.io/arch": "arm64", "kubernetes.io/arch": "amd64"}},
+		},
+		"affinity": {
+			"terms are alternatives; an empty one is none",
+			`{affinity: {nodeAffinity: {requiredDuringSchedulingIgnoredDuringExecution: {nodeSelectorTerms: [{}, {matchExpressions: [{key: size, operator: Gt, values: ["3"]}]}]},
+			  preferredDuringSchedulingIgnoredDuringExecution: [{weight: 7, preference: {matchExpressions: [{key: x, operator: Exists}]}}]}}}`,
+			model.PodSpec{
+				Requests:  model.Resources{"pods": 1},
+				Affinity:  []model.Term{{{Key: "size", Operator: model.Gt, Values: []string{"3"}}}},
+				Preferred: []model.WeightedTerm{{Weight: 7, Term: model.Term{{Key: "x", Operator: model.Exists}}}},
+			},
+		},
+		"impossible affinity": {
+			"only empty terms match no node",
+			`{affinity: {nodeAffinity: {requiredDuringSchedulingIgnoredDuringExecution: {nodeSelectorTerms: [{}]}}}}`,
+			model.PodSpec{Requests: model.Resources{"pods": 1}, Affinity: []model.Term{{}}},
+		},
+		"match fields": {
+			"a node by name is beyond planning",
+			`{affinity: {nodeAffinity: {requiredDuringSchedulingIgnoredDuringExecution: {nodeSelectorTerms: [{matchFields: [{key: metadata.name, operator: In, values: [n]}]}]}}}}`,
+			model.PodSpec{Requests: model.Resources{"pods": 1}, Affinity: []model.Term{{}}, Unsupported: []string{"nodeAffinity.matchFields"}},
+		},
+		"tolerations": {
+			"the default operator is Equal; operators that compare numbers are left out",
+			`{tolerations: [{key: a, value: b}, {operator: Exists}, {key: c, operator: Lt, value: "3", effect: NoSchedule}]}`,
+			model.PodSpec{Requests: model.Resources{"pods": 1}, Tolerations: []model.Toleration{{Key: "a", Value: "b"}, {Exists: true}}},
+		},
+		"host ports": {
+			"of containers and sidecars, not of init containers",
+			`{initContainers: [{name: i, ports: [{containerPort: 1, hostPort: 1}]}, {name: s, restartPolicy: Always, ports: [{containerPort: 2, hostPort: 2, hostIP: 0.0.0.0}]}], containers: [{name: a, ports: [{containerPort: 3}, {containerPort: 4, hostPort: 4, protocol: UDP, hostIP: 10.0.0.1}]}]}`,
+			model.PodSpec{Requests: model.Resources{"pods": 1}, HostPorts: []model.HostPort{{Protocol: "TCP", Port: 2}, {IP: "10.0.0.1", Protocol: "UDP", Port: 4}}},
+		},
+		"host network": {
+			"container ports are host ports",
+			`{hostNetwork: true, containers: [{name: a, ports: [{containerPort: 80}]}]}`,
+			model.PodSpec{Requests: model.Resources{"pods": 1}, HostPorts: []model.HostPort{{Protocol: "TCP", Port: 80}}},
+		},
+		"priority": {
+			"the critical classes exist everywhere",
+			`{priorityClassName: system-node-critical}`,
+			model.PodSpec{Requests: model.Resources{"pods": 1}, Priority: 2000001000},
+		},
+		"unsupported": {
+			"required constraints that are not planned for yet are named",
+			`{topologySpreadConstraints: [{maxSkew: 1, topologyKey: zone, whenUnsatisfiable: DoNotSchedule}],
+			  affinity: {podAffinity: {requiredDuringSchedulingIgnoredDuringExecution: [{topologyKey: z}]}, podAntiAffinity: {requiredDuringSchedulingIgnoredDuringExecution: [{topologyKey: z}]}},
+			  resourceClaims: [{name: r}]}`,
+			model.PodSpec{Requests: model.Resources{"pods": 1}, Unsupported: []string{
+				"topologySpreadConstraints with DoNotSchedule", "required podAffinity", "required podAntiAffinity", "resourceClaims",
+			}},
+		},
+		"soft": {
+			"preferences stand in nobody's way",
+			`{topologySpreadConstraints: [{maxSkew: 1, topologyKey: zone, whenUnsatisfiable: ScheduleAnyway}],
+			  affinity: {podAntiAffinity: {preferredDuringSchedulingIgnoredDuringExecution: [{weight: 1, podAffinityTerm: {topologyKey: z}}]}}}`,
+			model.PodSpec{Requests: model.Resources{"pods": 1}},
+		},
+		"claim": {
+			"nothing is known of its volume here",
+			`{volumes: [{name: v, persistentVolumeClaim: {claimName: c}}]}`,
+			model.PodSpec{Requests: model.Resources{"pods": 1}, Unsupported: []string{"volume claim shop/c, which does not exist"}},
+		},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			pod := &corev1.Pod{Spec: *parse[corev1.PodSpec](t, tc.spec)}
+			pod.Namespace = "shop"
+			before := pod.DeepCopy()
+			tc.want.Namespace = "shop"
+			if diff := cmp.Diff(tc.want, PodSpec(pod)); diff != "" {
+				t.Errorf("%s (-want +got):\n%s", tc.reason, diff)
+			}
+			if diff := cmp.Diff(before, pod); diff != "" {
+				t.Errorf("the pod was changed: %s", diff)
+			}
+		})
+	}
+}
+
+func TestVolumes(t *testing.T) {
+	zone := func(zones ...string) model.Term {
+		return model.Term{{Key: corev1.LabelTopologyZone, Operator: model.In, Values: zones}}
+	}
+	in := Inputs{
+		VolumeClaims: []*corev1.PersistentVolumeClaim{
+			parse[corev1.PersistentVolumeClaim](t, `{metadata: {namespace: shop, name: zonal}, spec: {volumeName: ebs}}`),
+			parse[corev1.PersistentVolumeClaim](t, `{metadata: {namespace: shop, name: free}, spec: {volumeName: nfs}}`),
+			parse[corev1.PersistentVolumeClaim](t, `{metadata: {namespace: shop, name: gone}, spec: {volumeName: lost}}`),
+			parse[corev1.PersistentVolumeClaim](t, `{metadata: {namespace: shop, name: waits}, spec: {}}`),
+			parse[corev1.PersistentVolumeClaim](t, `{metadata: {namespace: shop, name: zoned}, spec: {storageClassName: zoned}}`),
+			parse[corev1.PersistentVolumeClaim](t, `{metadata: {namespace: shop, name: now}, spec: {storageClassName: now}}`),
+		},
+		Volumes: []*corev1.PersistentVolume{
+			parse[corev1.PersistentVolume](t, `{metadata: {name: ebs}, spec: {nodeAffinity: {required: {nodeSelectorTerms: [{matchExpressions: [{key: topology.ebs.csi.aws.com/zone, operator: In, values: [a]}]}]}}}}`),
+			parse[corev1.PersistentVolume](t, `{metadata: {name: nfs}}`),
+		},
+		StorageClasses: []*storagev1.StorageClass{
+			parse[storagev1.StorageClass](t, `{metadata: {name: gp3, annotations: {storageclass.kubernetes.io/is-default-class: "true"}}, provisioner: p, volumeBindingMode: WaitForFirstConsumer}`),
+			parse[storagev1.StorageClass](t, `{metadata: {name: zoned}, provisioner: p, volumeBindingMode: WaitForFirstConsumer, allowedTopologies: [{matchLabelExpressions: [{key: topology.kubernetes.io/zone, values: [a, b]}]}]}`),
+			parse[storagev1.StorageClass](t, `{metadata: {name: now}, provisioner: p}`),
+		},
+	}
+	cases := map[string]struct {
+		reason      string
+		volumes     string
+		affinity    []model.Term
+		unsupported []string
+	}{
+		"zonal":     {"a bound volume keeps its pod in its zone", `[{name: v, persistentVolumeClaim: {claimName: zonal}}]`, []model.Term{zone("a")}, nil},
+		"free":      {"a volume without affinity goes anywhere", `[{name: v, persistentVolumeClaim: {claimName: free}}]`, nil, nil},
+		"waits":     {"the default class follows the pod", `[{name: v, persistentVolumeClaim: {claimName: waits}}]`, nil, nil},
+		"ephemeral": {"so does an ephemeral volume", `[{name: v, ephemeral: {volumeClaimTemplate: {spec: {storageClassName: gp3}}}}]`, nil, nil},
+		"both": {
+			"two volumes restrict together", `[{name: v, persistentVolumeClaim: {claimName: zonal}}, {name: w, persistentVolumeClaim: {claimName: zoned}}]`,
+			[]model.Term{append(zone("a"), zone("a", "b")...)}, nil,
+		},
+		"gone": {"a lost volume", `[{name: v, persistentVolumeClaim: {claimName: gone}}]`, nil, []string{"volume claim shop/gone, whose volume lost does not exist"}},
+		"now":  {"the volume must come first", `[{name: v, persistentVolumeClaim: {claimName: now}}]`, nil, []string{`unbound volume claim shop/now of storage class "now", which does not wait for its first consumer`}},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: "p"}}
+			pod.Spec.Volumes = *parse[[]corev1.Volume](t, tc.volumes)
+			got := (&surroundings{volumes: newVolumes(&in)}).podSpec(pod)
+			if diff := cmp.Diff(tc.affinity, got.Affinity); diff != "" {
+				t.Errorf("%s (-want +got):\n%s", tc.reason, diff)
+			}
+			if diff := cmp.Diff(tc.unsupported, got.Unsupported); diff != "" {
+				t.Errorf("%s (-want +got):\n%s", tc.reason, diff)
+			}
+		})
+	}
+}
+
+func TestBoth(t *testing.T) {
+	a, b := model.Term{{Key: "a", Operator: model.Exists}}, model.Term{{Key: "b", Operator: model.Exists}}
+	nothing := []model.Term{{}}
+	for name, tc := range map[string]struct{ left, right, want []model.Term }{
+		"no restriction": {nil, nil, nil},
+		"one side":       {nil, []model.Term{a}, []model.Term{a}},
+		"product":        {[]model.Term{a, b}, []model.Term{b}, []model.Term{append(a[:1:1], b...), append(b[:1:1], b...)}},
+		"never":          {nothing, []model.Term{a}, nothing},
+	} {
+		if got, ok := both(tc.left, tc.right); !ok || cmp.Diff(tc.want, got) != "" {
+			t.Errorf("%s: got %v, want %v", name, got, tc.want)
+		}
+	}
+	if _, ok := both(make([]model.Term, 9), make([]model.Term, 9)); ok {
+		t.Error("81 combinations pass")
+	}
+}

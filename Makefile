@@ -22,6 +22,7 @@ demo-down: ## End the demo's cluster
 .PHONY: test
 test: controlplane ## Run every test: unit, conformance and end to end on a real control plane
 	go test -count=1 ./...
+	go test -C tools ./...
 
 .PHONY: test-unit
 test-unit: ## Run the tests that need no control plane
@@ -37,7 +38,7 @@ build: ## Build the controller, the command line and ec2sim into bin/
 
 .PHONY: image
 image: ## Build an OCI image of the controller into dist/, without a container engine
-	go run ./tools/image -version $(VERSION) -out dist/spokeshave-$(VERSION).tar
+	go run -C tools ./image -version $(VERSION) -out dist/spokeshave-$(VERSION).tar
 
 .PHONY: controlplane
 controlplane: ## Build the local control plane's programs, once per version
@@ -61,7 +62,7 @@ bench: ## Run the benchmarks once
 
 .PHONY: fuzz
 fuzz: ## Run every fuzz target for FUZZTIME (default 20s)
-	go run ./tools/fuzz -time $(or $(FUZZTIME),20s)
+	go run -C tools ./fuzz -time $(or $(FUZZTIME),20s)
 
 .PHONY: soak
 soak: ## Long simulations and long fuzzing

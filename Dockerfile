@@ -1,0 +1,18 @@
+# The same image as "make image", for those who have a container engine:
+#   docker build --build-arg VERSION=v1.2.3 -t spokeshave .
+FROM --platform=$BUILDPLATFORM golang:1.26 AS build
+ARG TARGETOS TARGETARCH VERSION=dev
+WORKDIR /src
+COPY go.mod go.sum ./
+RUN go mod download
+COPY . .
+RUN CGO_ENABLED=0 GOOS=$TARGETOS GOARCH=$TARGETARCH go build -trimpath -buildvcs=false \
+    -ldflags "-s -w -X spokeshave.dev/controller/app.Version=$VERSION" \
+    -o /spokeshave-controller ./cmd/spokeshave-controller
+
+FROM scratch
+COPY --from=build /etc/ssl/certs/ca-certificates.crt /etc/ssl/certs/ca-certificates.crt
+COPY --from=build /src/LICENSE /src/controller/catalog/data/NOTICE /usr/share/doc/spokeshave/
+COPY --from=build /spokeshave-controller /spokeshave-controller
+USER 65532:65532
+ENTRYPOINT ["/spokeshave-controller"]

@@ -1,0 +1,97 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+func write(t *testing.T, dir, name, body string) {
+	t.Helper()
+	path := filepath.Join(dir, name)
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, []byte(body), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// module has a target that holds, one that does not, and two functions that
+// only look like targets.
+func module(t *testing.T) string {
+	t.Helper()
+	dir := t.TempDir()
+	write(t, dir, "go.mod", "module example.com/m\n\ngo 1.26\n")
+	write(t, dir, "a/a_test.go", `package a
+
+import "testing"
+
+func FuzzHolds(f *testing.F) { f.Fuzz(func(t *testing.T, b []byte) {}) }
+
+func Fuzzy() {}
+
+type x struct{}
+
+func (x) FuzzMethod(f *testing.F) {}
+`)
+	write(t, dir, "b/b_test.go", `package b_test
+
+import "testing"
+
+func FuzzBreaks(f *testing.F) {
+	f.Add(1)
+	f.Fuzz(func(t *testing.T, n int) { t.Error("always") })
+}
+`)
+	return dir
+}
+
+func TestTargets(t *testing.T) {
+	got, err := targets(t.Context(), module(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if text := fmt.Sprint(got); text != "[example.com/m/a/FuzzHolds example.com/m/b/FuzzBreaks]" {
+		t.Errorf("targets = %s", text)
+	}
+}
+
+func TestFuzz(t *testing.T) {
+	dir := module(t)
+	tests := map[string]struct {
+		reason string
+		only   string
+		want   string
+	}{
+		"holds":  {"a target that holds is a success", "FuzzHolds", ""},
+		"breaks": {"the target that fails is named", "", "1 of 2 targets failed, the first: example.com/m/b/FuzzBreaks"},
+		"none":   {"a selection of nothing is a mistake", "Nothing", "no fuzz target"},
+		"regexp": {"so is a broken expression", "(", "read -only"},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			err := fuzz(t.Context(), dir, 100*time.Millisecond, tt.only)
+			if (err == nil) != (tt.want == "") || err != nil && !strings.Contains(err.Error(), tt.want) {
+				t.Errorf("%s: got %v, want %q", tt.reason, err, tt.want)
+			}
+		})
+	}
+}
+
+func TestInterrupted(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	var out strings.Builder
+	err := runAll(ctx, []target{{"p", "FuzzA"}, {"p", "FuzzB"}}, func(context.Context, target) (string, error) {
+		cancel()
+		return "", errors.New("killed")
+	}, &out)
+	if !errors.Is(err, context.Canceled) || strings.Contains(out.String(), "FuzzB") {
+		t.Errorf("got %v after %q, want an end at the first target", err, out.String())
+	}
+}

@@ -137,7 +137,7 @@ func (d *decider) provision(ctx context.Context) error {
 
 // prove has the plan checked by code that shares nothing with the solver.
 func (d *decider) prove(in *solver.Input) error {
-	var c check.Constraints
+	c := check.Constraints{Pods: d.pending}
 	for _, h := range in.Headroom {
 		c.Headroom = append(c.Headroom, check.Headroom{Scope: h.Scope, Pools: h.Pools, Left: h.Left})
 	}

@@ -116,7 +116,7 @@ func (l *Loop) wait(ctx context.Context, due time.Duration) bool {
 
 // Round makes one decision, applies it, and returns when to look again.
 func (l *Loop) Round(ctx context.Context) (time.Duration, error) {
-	if err := l.Cluster.Seen(ctx, l.settled); err != nil {
+	if err := l.Cluster.Seen(ctx, cluster.Change(l.settled)); err != nil {
 		return 0, err
 	}
 	l.settled = actuate.Done{}

@@ -1,0 +1,158 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"strconv"
+	"time"
+
+	"github.com/go-logr/logr"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
+	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
+	"k8s.io/client-go/rest"
+	"k8s.io/utils/clock"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/cache"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/healthz"
+	"sigs.k8s.io/controller-runtime/pkg/manager"
+	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
+
+	awsv1 "spokeshave.dev/api/aws/v1"
+	karpv1 "spokeshave.dev/api/karpenter/v1"
+	"spokeshave.dev/controller/journal"
+	"spokeshave.dev/controller/provider/aws"
+	"spokeshave.dev/controller/reconcile/lifecycle"
+)
+
+// journalSize is how many decisions are kept in memory.
+const journalSize = 200
+
+// Scheme knows every kind the controller reads or writes.
+func Scheme() (*runtime.Scheme, error) {
+	s := runtime.NewScheme()
+	if err := errors.Join(clientgoscheme.AddToScheme(s), karpv1.AddToScheme(s), awsv1.AddToScheme(s)); err != nil {
+		return nil, fmt.Errorf("build scheme: %w", err)
+	}
+	return s, nil
+}
+
+// Run is the controller: it returns when the context ends, or with an error
+// when it cannot start or has lost its lease.
+func Run(ctx context.Context, o *Options, cfg *rest.Config, log logr.Logger) error {
+	cfg = rest.CopyConfig(cfg)
+	cfg.QPS, cfg.Burst = o.QPS, o.Burst
+	cfg.UserAgent = "spokeshave/" + Version
+	ctrl.SetLogger(log)
+	ctx = logr.NewContext(ctx, log)
+	decisions := journal.New(journalSize)
+	mgr, err := newManager(o, cfg, log, decisions)
+	if err != nil {
+		return err
+	}
+	if err := lifecycle.Index(ctx, mgr.GetFieldIndexer()); err != nil {
+		return err
+	}
+	cloud, err := newProvider(ctx, o, mgr, log)
+	if err != nil {
+		return err
+	}
+	parts := &parts{o: o, mgr: mgr, cloud: cloud, journal: decisions, clock: clock.RealClock{}}
+	if err := parts.wire(ctx); err != nil {
+		return err
+	}
+	log.Info("starting", "version", Version, "mode", o.Mode, "cluster", o.ClusterName)
+	if err := mgr.Start(ctx); err != nil {
+		return fmt.Errorf("run controllers: %w", err)
+	}
+	return nil
+}
+
+func newManager(o *Options, cfg *rest.Config, log logr.Logger, decisions *journal.Journal) (manager.Manager, error) {
+	scheme, err := Scheme()
+	if err != nil {
+		return nil, err
+	}
+	both, err := newLock(o, cfg, log)
+	if err != nil {
+		return nil, err
+	}
+	renew, retry, lease := 10*time.Second, 2*time.Second, 15*time.Second
+	mgr, err := ctrl.NewManager(cfg, ctrl.Options{
+		Scheme:                              scheme,
+		Logger:                              log,
+		Cache:                               cacheOptions(o),
+		LeaderElection:                      !o.DisableLeaderElection,
+		LeaderElectionResourceLockInterface: both,
+		LeaderElectionReleaseOnCancel:       true,
+		LeaseDuration:                       &lease,
+		RenewDeadline:                       &renew,
+		RetryPeriod:                         &retry,
+		HealthProbeBindAddress:              address(o.HealthProbePort),
+		Metrics: metricsserver.Options{
+			BindAddress:   address(o.MetricsPort),
+			ExtraHandlers: map[string]http.Handler{"/decisions": decisions},
+		},
+	})
+	if err != nil {
+		return nil, fmt.Errorf("make manager: %w", err)
+	}
+	synced := func(r *http.Request) error {
+		if !mgr.GetCache().WaitForCacheSync(r.Context()) {
+			return errors.New("caches are not synced")
+		}
+		return nil
+	}
+	if err := errors.Join(mgr.AddHealthzCheck("ping", healthz.Ping), mgr.AddReadyzCheck("caches", synced)); err != nil {
+		return nil, fmt.Errorf("add probes: %w", err)
+	}
+	return mgr, nil
+}
+
+func address(port int) string {
+	if port == 0 {
+		return "0" // controller-runtime's word for none
+	}
+	return net.JoinHostPort("", strconv.Itoa(port))
+}
+
+// cacheOptions keep the cache small: ConfigMaps only where and as labelled,
+// nothing of what the API server keeps for itself, and no copies on reading.
+func cacheOptions(o *Options) cache.Options {
+	namespaces := map[string]cache.Config{o.Namespace: {}}
+	for _, ns := range o.PluginNamespaces {
+		namespaces[ns] = cache.Config{}
+	}
+	shared := true
+	return cache.Options{
+		DefaultTransform: cache.TransformStripManagedFields(),
+		ByObject: map[client.Object]cache.ByObject{
+			&corev1.Pod{}:  {UnsafeDisableDeepCopy: &shared, Transform: slimPod},
+			&corev1.Node{}: {UnsafeDisableDeepCopy: &shared, Transform: slimNode},
+			&corev1.ConfigMap{}: {
+				Namespaces: namespaces,
+				Label:      labels.SelectorFromSet(labels.Set{karpv1.LabelPolicy: "true"}),
+			},
+		},
+	}
+}
+
+func newProvider(ctx context.Context, o *Options, mgr manager.Manager, log logr.Logger) (*aws.Provider, error) {
+	return aws.New(ctx, aws.Config{
+		Region: o.AWSRegion, Endpoint: o.AWSEndpoint,
+		ClusterName: o.ClusterName, ClusterEndpoint: o.ClusterEndpoint, ClusterCA: o.ClusterCABundle,
+		Classes: func(ctx context.Context, name string) (*awsv1.EC2NodeClass, error) {
+			class := &awsv1.EC2NodeClass{}
+			err := mgr.GetClient().Get(ctx, types.NamespacedName{Name: name}, class)
+			return class, err
+		},
+		Clock: clock.RealClock{}.Now,
+		Log:   log.WithName("aws"),
+	})
+}

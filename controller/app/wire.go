@@ -1,0 +1,135 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	toolscache "k8s.io/client-go/tools/cache"
+	"k8s.io/utils/clock"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/manager"
+	"sigs.k8s.io/controller-runtime/pkg/metrics"
+
+	karpv1 "spokeshave.dev/api/karpenter/v1"
+	"spokeshave.dev/controller/actuate"
+	"spokeshave.dev/controller/cluster"
+	"spokeshave.dev/controller/journal"
+	"spokeshave.dev/controller/lower"
+	"spokeshave.dev/controller/provider/aws"
+	"spokeshave.dev/controller/provider/aws/nodeclass"
+	"spokeshave.dev/controller/reconcile/decision"
+	"spokeshave.dev/controller/reconcile/garbage"
+	"spokeshave.dev/controller/reconcile/lifecycle"
+	"spokeshave.dev/controller/reconcile/nodepool"
+	"spokeshave.dev/controller/reconcile/podevents"
+	"spokeshave.dev/controller/reconcile/termination"
+)
+
+// parts are what the controllers are made of.
+type parts struct {
+	o       *Options
+	mgr     manager.Manager
+	cloud   *aws.Provider
+	journal *journal.Journal
+	clock   clock.WithTicker
+}
+
+// eventsFrom is the reporting controller on events.
+const eventsFrom = "spokeshave"
+
+// wire adds the decision loop and, when acting, the reconcilers that carry
+// decisions out.
+func (p *parts) wire(ctx context.Context) error {
+	loop, err := p.loop(ctx)
+	if err != nil {
+		return err
+	}
+	if Mode(p.o.Mode) == Observe {
+		return nil
+	}
+	return p.reconcilers(loop)
+}
+
+// loop adds the policies and the decision loop.
+func (p *parts) loop(ctx context.Context) (*decision.Loop, error) {
+	view, err := cluster.New(ctx, cluster.Config{
+		Name: p.o.ClusterName, Cache: p.mgr.GetCache(), Live: p.mgr.GetAPIReader(),
+		Clock: p.clock, Catalog: p.cloud.Catalog,
+	})
+	if err != nil {
+		return nil, err
+	}
+	loaded, err := p.loader()
+	if err != nil {
+		return nil, err
+	}
+	loop := decision.New(decision.Loop{
+		Cluster:  view,
+		Actuator: &actuate.Actuator{Client: p.mgr.GetClient(), Events: p.mgr.GetEventRecorder(eventsFrom)},
+		Policies: loaded,
+		Journal:  p.journal,
+		Metrics:  decision.NewMetrics(metrics.Registry),
+		Clock:    p.clock,
+		Observe:  Mode(p.o.Mode) == Observe,
+		Idle:     p.o.BatchIdle, Max: p.o.BatchMax, Every: p.o.Interval,
+	})
+	if err := errors.Join(p.mgr.Add(loop), p.wakeups(ctx, loop)); err != nil {
+		return nil, fmt.Errorf("add the decision loop: %w", err)
+	}
+	return loop, nil
+}
+
+// wakeups wakes the loop when something happened that a decision may answer:
+// a pod waits, a pod is gone, a claim is gone or changed, a pool changed.
+func (p *parts) wakeups(ctx context.Context, loop *decision.Loop) error {
+	wake := func(any) { loop.Wake() }
+	for _, each := range []struct {
+		kind    client.Object
+		handler toolscache.ResourceEventHandler
+	}{
+		{&corev1.Pod{}, toolscache.FilteringResourceEventHandler{
+			FilterFunc: func(o any) bool {
+				pod, ok := o.(*corev1.Pod)
+				return ok && lower.Waiting(pod, true)
+			},
+			Handler: toolscache.ResourceEventHandlerFuncs{AddFunc: wake},
+		}},
+		{&karpv1.NodePool{}, toolscache.ResourceEventHandlerFuncs{AddFunc: wake, DeleteFunc: wake, UpdateFunc: func(_, o any) { wake(o) }}},
+		{&karpv1.NodeClaim{}, toolscache.ResourceEventHandlerFuncs{DeleteFunc: wake}},
+	} {
+		informer, err := p.mgr.GetCache().GetInformer(ctx, each.kind)
+		if err != nil {
+			return fmt.Errorf("watch %T: %w", each.kind, err)
+		}
+		if _, err := informer.AddEventHandler(each.handler); err != nil {
+			return fmt.Errorf("watch %T: %w", each.kind, err)
+		}
+	}
+	return nil
+}
+
+// reconcilers adds what carries decisions out.
+func (p *parts) reconcilers(*decision.Loop) error {
+	c, recorder := p.mgr.GetClient(), p.mgr.GetEventRecorder(eventsFrom)
+	classes := &nodeclass.Reconciler{
+		Resolver: &nodeclass.Resolver{Cloud: p.cloud, Clock: p.clock.Now}, Client: c, Events: recorder,
+	}
+	claims := &lifecycle.Reconciler{Client: c, Provider: p.cloud, Events: recorder, Clock: p.clock, Workers: p.o.Workers}
+	nodes := &termination.Reconciler{Client: c, Provider: p.cloud, Events: recorder, Clock: p.clock, Workers: p.o.Workers}
+	pools := &nodepool.Reconciler{Client: c}
+	podEvents := &podevents.Reconciler{Client: c, Clock: p.clock}
+	collector := &garbage.Collector{
+		Client: c, Live: p.mgr.GetAPIReader(), Provider: p.cloud, Clock: p.clock, Every: 10 * time.Second,
+	}
+	err := errors.Join(
+		classes.SetupWithManager(p.mgr), claims.SetupWithManager(p.mgr), nodes.SetupWithManager(p.mgr),
+		pools.SetupWithManager(p.mgr), podEvents.SetupWithManager(p.mgr), p.mgr.Add(collector),
+	)
+	if err != nil {
+		return fmt.Errorf("add reconcilers: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,96 @@
+package cluster
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/types"
+
+	karpv1 "spokeshave.dev/api/karpenter/v1"
+)
+
+// Change is what the last application wrote: claims created and deleted, nodes
+// tainted and freed of the taint, by name.
+type Change struct {
+	Claims, Tainted, Untainted, Deleted []string
+}
+
+const (
+	seenPoll    = 10 * time.Millisecond
+	seenTimeout = 10 * time.Second
+)
+
+// Seen returns once the watch cache shows the change, so that no decision is
+// made twice on the same state. A claim that came and went in between counts
+// as seen.
+func (c *Cluster) Seen(ctx context.Context, change Change) error {
+	deadline := c.cfg.Clock.Now().Add(seenTimeout)
+	for asked := false; ; {
+		missing := c.missing(change)
+		if missing == "" {
+			return nil
+		}
+		if c.cfg.Clock.Now().After(deadline) {
+			if asked {
+				return fmt.Errorf("wait for the watch cache: %s is not visible after %s", missing, seenTimeout)
+			}
+			asked = true
+			if err := c.forgetGone(ctx, &change); err != nil {
+				return err
+			}
+			continue
+		}
+		select {
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		case <-c.cfg.Clock.After(seenPoll):
+		}
+	}
+}
+
+// missing names the first part of the change that the cache does not show.
+func (c *Cluster) missing(change Change) string {
+	for _, name := range change.Claims {
+		if _, ok := get[*karpv1.NodeClaim](c.stores.claims, name); !ok {
+			return "NodeClaim " + name
+		}
+	}
+	for _, name := range change.Deleted {
+		if claim, ok := get[*karpv1.NodeClaim](c.stores.claims, name); ok && claim.DeletionTimestamp.IsZero() {
+			return "the deletion of NodeClaim " + name
+		}
+	}
+	for i, name := range slices.Concat(change.Tainted, change.Untainted) {
+		node, ok := get[*corev1.Node](c.stores.nodes, name)
+		if ok && tainted(node) != (i < len(change.Tainted)) {
+			return "the taint of node " + name
+		}
+	}
+	return ""
+}
+
+func tainted(node *corev1.Node) bool {
+	return slices.ContainsFunc(node.Spec.Taints, func(t corev1.Taint) bool { return t.Key == karpv1.TaintKeyDisrupted })
+}
+
+// forgetGone drops the claims that do not exist (any more), and the taints:
+// somebody else may have changed them since.
+func (c *Cluster) forgetGone(ctx context.Context, change *Change) error {
+	var there []string
+	for _, name := range change.Claims {
+		err := c.cfg.Live.Get(ctx, types.NamespacedName{Name: name}, &karpv1.NodeClaim{})
+		switch {
+		case err == nil:
+			there = append(there, name)
+		case !apierrors.IsNotFound(err):
+			return fmt.Errorf("look for claim %s: %w", name, err)
+		}
+	}
+	change.Claims = there
+	change.Tainted, change.Untainted = nil, nil
+	return nil
+}

@@ -1,0 +1,215 @@
+package policy
+
+import (
+	"context"
+	"math"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"spokeshave.dev/controller/model"
+)
+
+// scripted is a policy that answers by the functions it is given.
+type scripted struct {
+	info        Info
+	rank        func(*RankInput) ([]RankAnswer, error)
+	consolidate func(*ConsolidateInput) ([]ConsolidateAnswer, error)
+	ceiling     func(*CeilingInput) (CeilingAnswer, error)
+}
+
+func (s *scripted) Info() Info { return s.info }
+
+func (s *scripted) Rank(_ context.Context, in *RankInput) ([]RankAnswer, error) { return s.rank(in) }
+
+func (s *scripted) Consolidate(_ context.Context, in *ConsolidateInput) ([]ConsolidateAnswer, error) {
+	return s.consolidate(in)
+}
+
+func (s *scripted) Ceiling(_ context.Context, in *CeilingInput) (CeilingAnswer, error) {
+	return s.ceiling(in)
+}
+
+// ranker scores every row by f of the cost so far.
+func ranker(name string, f func(cost float64) RankAnswer) *scripted {
+	return &scripted{
+		info: Info{Name: name, Hooks: []Hook{HookRank}},
+		rank: func(in *RankInput) ([]RankAnswer, error) {
+			out := make([]RankAnswer, len(in.Rows))
+			for i := range in.Rows {
+				out[i] = f(in.Rows[i].Cost)
+			}
+			return out, nil
+		},
+	}
+}
+
+func times(x float64) func(float64) RankAnswer {
+	return func(cost float64) RankAnswer { return RankAnswer{Score: cost * x} }
+}
+
+func capped(n uint32, score float64) func(float64) RankAnswer {
+	return func(float64) RankAnswer { return RankAnswer{Score: score, MaxNodes: n} }
+}
+
+func faulty(name string, f FailurePolicy, mode Mode) *scripted {
+	fail := &Fault{Kind: FaultTrap, Message: "unreachable"}
+	return &scripted{
+		info:        Info{Name: name, Hooks: []Hook{HookRank, HookConsolidate, HookCeiling}, Failure: f, Mode: mode},
+		rank:        func(*RankInput) ([]RankAnswer, error) { return nil, fail },
+		consolidate: func(*ConsolidateInput) ([]ConsolidateAnswer, error) { return nil, fail },
+		ceiling:     func(*CeilingInput) (CeilingAnswer, error) { return CeilingAnswer{}, fail },
+	}
+}
+
+func TestRankPipeline(t *testing.T) {
+	shadow := ranker("shadow", times(100))
+	shadow.info.Mode = Shadow
+	elsewhere := ranker("elsewhere", times(100))
+	elsewhere.info.Match = Match{NodePools: []string{"gpu-*"}}
+	cases := map[string]struct {
+		reason   string
+		policies []Policy
+		tiers    []Tier
+		excluded bool
+		refused  string
+		calls    []int
+	}{
+		"none":      {reason: "without policies the billed price stands", tiers: []Tier{{Cost: 2}}},
+		"in order":  {reason: "each policy sees the cost so far", policies: []Policy{ranker("a", times(2)), ranker("b", times(3))}, tiers: []Tier{{Cost: 12}}, calls: []int{1, 1}},
+		"tier":      {reason: "beyond maxNodes the previous cost counts", policies: []Policy{ranker("a", capped(5, 0))}, tiers: []Tier{{Until: 5, Cost: 0}, {Cost: 2}}, calls: []int{1}},
+		"tier then": {reason: "a later policy is asked once per tier", policies: []Policy{ranker("a", capped(5, 0.5)), ranker("b", times(2))}, tiers: []Tier{{Until: 5, Cost: 1}, {Cost: 4}}, calls: []int{1, 2}},
+		"two tiers": {reason: "a narrower tier splits a wider one", policies: []Policy{ranker("a", capped(5, 1)), ranker("b", capped(3, 0.1))}, tiers: []Tier{{Until: 3, Cost: 0.1}, {Until: 5, Cost: 1}, {Cost: 2}}, calls: []int{1, 2}},
+		"overlap":   {reason: "a wider answer splits the tier it ends in", policies: []Policy{ranker("a", capped(5, 1)), ranker("b", capped(8, 0.1))}, tiers: []Tier{{Until: 5, Cost: 0.1}, {Until: 8, Cost: 0.1}, {Cost: 2}}, calls: []int{1, 2}},
+		"exclude":   {reason: "a row that is dropped stays dropped", policies: []Policy{ranker("a", func(float64) RankAnswer { return RankAnswer{Exclude: true, Reason: "no"} }), ranker("b", times(1))}, tiers: []Tier{{Cost: 2}}, excluded: true, calls: []int{1, 1}},
+		"shadow":    {reason: "a shadow policy is asked and not obeyed", policies: []Policy{shadow}, tiers: []Tier{{Cost: 2}}, calls: []int{1}},
+		"unmatched": {reason: "a policy for other pools is not asked", policies: []Policy{elsewhere}, tiers: []Tier{{Cost: 2}}},
+		"ignore":    {reason: "by default a fault of rank changes nothing", policies: []Policy{faulty("f", "", ""), ranker("b", times(3))}, tiers: []Tier{{Cost: 6}}, calls: []int{1, 1}},
+		"fail":      {reason: "a fail-closed rank policy stops the pool", policies: []Policy{faulty("f", Fail, "")}, tiers: []Tier{{Cost: 2}}, refused: "f", calls: []int{1}},
+		"nan":       {reason: "a score that is not a number is a fault", policies: []Policy{ranker("nan", times(math.NaN()))}, tiers: []Tier{{Cost: 2}}, calls: []int{1}},
+		"negative":  {reason: "a negative score is a fault", policies: []Policy{ranker("neg", times(-1))}, tiers: []Tier{{Cost: 2}}, calls: []int{1}},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			p := NewPanel(tc.policies, nil)
+			out := p.Rank(t.Context(), &model.Pool{Name: "general"}, &RankInput{Rows: []RankRow{{Billed: 2}}})
+			if diff := cmp.Diff([][]Tier{tc.tiers}, out.Tiers); diff != "" {
+				t.Errorf("%s: tiers -want +got\n%s", tc.reason, diff)
+			}
+			if _, got := out.Excluded[0]; got != tc.excluded {
+				t.Errorf("%s: excluded = %v", tc.reason, got)
+			}
+			refused := ""
+			if out.Refused != nil {
+				refused = out.Refused.Policy
+			}
+			if refused != tc.refused {
+				t.Errorf("%s: refused by %q, want %q", tc.reason, refused, tc.refused)
+			}
+			var calls []int
+			for _, u := range p.Uses() {
+				calls = append(calls, u.Calls)
+			}
+			if diff := cmp.Diff(tc.calls, calls); diff != "" {
+				t.Errorf("%s: calls -want +got\n%s", tc.reason, diff)
+			}
+		})
+	}
+}
+
+func caps(name string, hourly float64, soft bool) *scripted {
+	return &scripted{
+		info: Info{Name: name, Hooks: []Hook{HookCeiling}},
+		ceiling: func(in *CeilingInput) (CeilingAnswer, error) {
+			out := CeilingAnswer{Caps: map[string]Cap{"cluster": {HourlyUSD: &hourly, Soft: soft}}}
+			for i := range in.Launches {
+				if in.Launches[i].Price > hourly {
+					if out.Deny == nil {
+						out.Deny = map[int][]string{}
+					}
+					out.Deny[i] = []string{"dearer than " + name}
+				}
+			}
+			return out, nil
+		},
+	}
+}
+
+func TestCeiling(t *testing.T) {
+	known := map[string]map[string]Cap{"/f": {"cluster": {HourlyUSD: new(float64(7))}}}
+	cases := map[string]struct {
+		reason   string
+		policies []Policy
+		last     map[string]map[string]Cap
+		hourly   float64 // -1: no cap
+		soft     bool
+		policy   string
+		denied   string
+		refused  bool
+	}{
+		"none":     {reason: "no policy, no cap", hourly: -1},
+		"least":    {reason: "the least cap wins", policies: []Policy{caps("wide", 9, false), caps("tight", 3, false)}, hourly: 3, policy: "tight", denied: "tight"},
+		"soft":     {reason: "a soft cap binds nothing", policies: []Policy{caps("soft", 1, true)}, hourly: -1, soft: true, denied: "soft"},
+		"failed":   {reason: "without caps known, a failing ceiling stops launches", policies: []Policy{faulty("f", "", "")}, hourly: -1, refused: true},
+		"last":     {reason: "the last known caps stand in for a failing policy", policies: []Policy{faulty("f", "", "")}, last: known, hourly: 7, policy: "f"},
+		"ignored":  {reason: "failurePolicy Ignore lets launches go on", policies: []Policy{faulty("f", Ignore, "")}, hourly: -1},
+		"shadowed": {reason: "a failing shadow policy changes nothing", policies: []Policy{faulty("f", Fail, Shadow)}, hourly: -1},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			out := NewPanel(tc.policies, nil).Ceiling(t.Context(), &CeilingInput{Launches: []Launch{{Price: 5}}}, tc.last)
+			got, ok := out.Hourly["cluster"]
+			if ok != (tc.hourly >= 0) || ok && (*got.HourlyUSD != tc.hourly || got.Policy != tc.policy) {
+				t.Errorf("%s: cap %+v", tc.reason, got)
+			}
+			if _, soft := out.Soft["cluster"]; soft != tc.soft {
+				t.Errorf("%s: soft = %v", tc.reason, soft)
+			}
+			if out.Denied[0].Policy != tc.denied {
+				t.Errorf("%s: denied by %q, want %q", tc.reason, out.Denied[0].Policy, tc.denied)
+			}
+			if (out.Refused != nil) != tc.refused {
+				t.Errorf("%s: refused %+v", tc.reason, out.Refused)
+			}
+		})
+	}
+}
+
+func judge(name string, v Verdict, hold, cost float64) *scripted {
+	return &scripted{
+		info: Info{Name: name, Hooks: []Hook{HookConsolidate}},
+		consolidate: func(in *ConsolidateInput) ([]ConsolidateAnswer, error) {
+			out := make([]ConsolidateAnswer, len(in.Candidates))
+			for i := range out {
+				out[i] = ConsolidateAnswer{Verdict: v, HoldSeconds: hold, Cost: cost, Reason: name}
+			}
+			return out, nil
+		},
+	}
+}
+
+func TestConsolidate(t *testing.T) {
+	cases := map[string]struct {
+		reason   string
+		policies []Policy
+		want     ConsolidateOutcome
+	}{
+		"none":      {reason: "nobody objects", want: ConsolidateOutcome{Verdict: Allow, Cost: 1}},
+		"all":       {reason: "all allow, costs add up", policies: []Policy{judge("a", Allow, 0, 2), judge("b", Allow, 0, 3)}, want: ConsolidateOutcome{Verdict: Allow, Cost: 6}},
+		"one":       {reason: "one denial is enough", policies: []Policy{judge("a", Allow, 0, 0), judge("b", Deny, 0, 0)}, want: ConsolidateOutcome{Verdict: Deny, Cost: 1, Policy: "b", Reason: "b"}},
+		"longest":   {reason: "the longest hold counts", policies: []Policy{judge("a", Hold, 60, 0), judge("b", Hold, 30, 0)}, want: ConsolidateOutcome{Verdict: Hold, HoldSeconds: 60, Cost: 1, Policy: "a", Reason: "a"}},
+		"deny hold": {reason: "a denial outlasts a hold", policies: []Policy{judge("a", Hold, 60, 0), judge("b", Deny, 0, 0)}, want: ConsolidateOutcome{Verdict: Deny, Cost: 1, Policy: "b", Reason: "b"}},
+		"closed":    {reason: "a fault keeps the node by default", policies: []Policy{faulty("f", "", "")}, want: ConsolidateOutcome{Verdict: Deny, Cost: 1, Policy: "f", Reason: "Trap: unreachable"}},
+		"open":      {reason: "failurePolicy Ignore leaves it to others", policies: []Policy{faulty("f", Ignore, "")}, want: ConsolidateOutcome{Verdict: Allow, Cost: 1}},
+		"bad":       {reason: "an unknown verdict is a fault", policies: []Policy{judge("x", "perhaps", 0, 0)}, want: ConsolidateOutcome{Verdict: Deny, Cost: 1, Policy: "x", Reason: "BadReply: unknown verdict perhaps"}},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			in := &ConsolidateInput{Candidates: []Candidate{{Node: "n", Cost: 1}}}
+			got := NewPanel(tc.policies, nil).Consolidate(t.Context(), in, func(*Match, int) bool { return true })
+			if diff := cmp.Diff([]ConsolidateOutcome{tc.want}, got); diff != "" {
+				t.Errorf("%s: -want +got\n%s", tc.reason, diff)
+			}
+		})
+	}
+}

@@ -94,13 +94,6 @@ defaults in the binary.
 {{- with $s.awsEndpoint }}
 - --aws-endpoint={{ . }}
 {{- end }}
-{{- if $s.featureGates }}
-{{- $gates := list }}
-{{- range $name, $on := $s.featureGates }}
-{{- $gates = append $gates (printf "%s=%v" (title $name) $on) }}
-{{- end }}
-- --feature-gates={{ join "," $gates }}
-{{- end }}
 - --kube-client-qps={{ $s.kubeClientQPS }}
 - --kube-client-burst={{ $s.kubeClientBurst }}
 - --metrics-port={{ .Values.controller.metrics.port }}

@@ -1,0 +1,48 @@
+package chart
+
+import (
+	"strings"
+	"testing"
+)
+
+// TestRefused: values that cannot mean what their author thinks are refused by
+// name, before anything reaches a cluster.
+func TestRefused(t *testing.T) {
+	h := newHelm(t)
+	tests := map[string]struct{ values, message string }{
+		"no cluster name":     {`settings: {clusterName: ""}`, "settings.clusterName is required"},
+		"misspelt at the top": {`replica: 3`, "additional properties 'replica' not allowed"},
+		"misspelt setting":    {`settings: {batchIdle: 1s}`, "additional properties 'batchIdle' not allowed"},
+		"misspelt policy":     {`policies: {defaults: {cheap: {enabled: true}}}`, "additional properties 'cheap' not allowed"},
+		"misspelt option":     {`policies: {defaults: {cheapest: {enable: false}}}`, "additional properties 'enable' not allowed"},
+		"unknown mode":        {`controller: {mode: Watch}`, "/controller/mode"},
+		"unknown policy mode": {`policies: {defaults: {budget: {mode: Loose}}}`, "/policies/defaults/budget/mode"},
+		"unknown log level":   {`logLevel: chatty`, "/logLevel"},
+		"duration in days":    {`settings: {batchMaxDuration: 1d}`, "/settings/batchMaxDuration"},
+		"plain http endpoint": {`settings: {clusterEndpoint: "http://api"}`, "/settings/clusterEndpoint"},
+		"bad region":          {`settings: {awsRegion: frankfurt}`, "/settings/awsRegion"},
+		"bad namespace":       {`policies: {pluginNamespaces: [Team_A]}`, "/policies/pluginNamespaces/0"},
+		"gate that is absent": {`settings: {featureGates: {nodeRepair: true}}`, "/settings/featureGates/nodeRepair"},
+		"unknown gate":        {`settings: {featureGates: {warp: false}}`, "additional properties 'warp' not allowed"},
+		"negative replicas":   {`replicas: -1`, "/replicas"},
+		"port as text":        {`controller: {metrics: {port: "8080"}}`, "/controller/metrics/port"},
+		"half a digest":       {`controller: {image: {digest: "sha256:abc"}}`, "/controller/image/digest"},
+		"budget without caps": {`policies: {defaults: {budget: {enabled: true}}}`, "budget is enabled without a cap"},
+		"cap without bound":   {`policies: {defaults: {budget: {enabled: true, config: {caps: {cluster: {soft: true}}}}}}`, "/caps/cluster"},
+		"misspelt bound":      {`policies: {defaults: {budget: {enabled: true, config: {caps: {cluster: {hourly: 1}}}}}}`, "additional properties 'hourly' not allowed"},
+		"negative cap":        {`policies: {defaults: {budget: {enabled: true, config: {caps: {cluster: {hourly_usd: -1}}}}}}`, "hourly_usd"},
+		"unknown scope":       {`policies: {defaults: {budget: {enabled: true, config: {caps: {pool/x: {hourly_usd: 1}}}}}}`, "pool/x"},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			args := []string{"template", "spokeshave", chartDir, "--values", values(t, tc.values)}
+			if name != "no cluster name" {
+				args = append(args, "--set", "settings.clusterName=test")
+			}
+			_, err := h.run(t.Context(), args...)
+			if err == nil || !strings.Contains(err.Error(), tc.message) {
+				t.Errorf("got %v, want a refusal with %q", err, tc.message)
+			}
+		})
+	}
+}

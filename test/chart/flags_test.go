@@ -1,0 +1,62 @@
+package chart
+
+import (
+	"testing"
+
+	"github.com/spf13/pflag"
+	appsv1 "k8s.io/api/apps/v1"
+
+	"spokeshave.dev/controller/app"
+)
+
+// TestFlags: the controller understands every argument that the chart can pass.
+func TestFlags(t *testing.T) {
+	h := newHelm(t)
+	for name, text := range map[string]string{
+		"defaults": ``,
+		"all": `
+controller: {mode: Observe, metrics: {port: 9090}, healthProbe: {port: 9091}}
+logLevel: debug
+settings:
+  clusterEndpoint: https://api.example.com
+  awsRegion: us-west-2
+  awsEndpoint: http://ec2.example.com:4566
+policies: {required: [budget, quota], pluginNamespaces: [team-a, team-b]}
+`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			d := get[appsv1.Deployment](t, h.render(t, text), "Deployment/spokeshave")
+			var o app.Options
+			fs := pflag.NewFlagSet("spokeshave-controller", pflag.ContinueOnError)
+			o.Bind(fs)
+			if err := fs.Parse(d.Spec.Template.Spec.Containers[0].Args); err != nil {
+				t.Fatal(err)
+			}
+			if err := o.Validate(); err != nil {
+				t.Fatal(err)
+			}
+			if o.ClusterName != "test" || o.Namespace != "system" {
+				t.Errorf("cluster %q, namespace %q", o.ClusterName, o.Namespace)
+			}
+			if name == "all" && (o.Mode != string(app.Observe) || o.MetricsPort != 9090 || len(o.RequiredPolicies) != 2 || len(o.PluginNamespaces) != 2) {
+				t.Errorf("settings do not arrive: %+v", o)
+			}
+		})
+	}
+}
+
+// TestDefaultsAgree: where chart and controller both have a default, it is the same one.
+func TestDefaultsAgree(t *testing.T) {
+	d := get[appsv1.Deployment](t, newHelm(t).render(t, ``), "Deployment/spokeshave")
+	var o app.Options
+	fs := pflag.NewFlagSet("spokeshave-controller", pflag.ContinueOnError)
+	o.Bind(fs)
+	if err := fs.Parse(d.Spec.Template.Spec.Containers[0].Args); err != nil {
+		t.Fatal(err)
+	}
+	fs.Visit(func(f *pflag.Flag) {
+		if f.Name != "cluster-name" && f.Name != "namespace" && f.Value.String() != f.DefValue {
+			t.Errorf("--%s is %s in the chart and %s in the controller", f.Name, f.Value, f.DefValue)
+		}
+	})
+}

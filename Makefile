@@ -75,7 +75,7 @@ lint: ## Run the linters
 
 .PHONY: generate
 generate: ## Make generated files anew
-	go generate ./api/... ./controller/catalog/... ./charts/...
+	go generate ./api/... ./controller/catalog/... ./policies/...
 
 .PHONY: verify
 verify: generate ## Fail when generated files, go.mod or formatting are stale

@@ -1,0 +1,155 @@
+package sim
+
+import "strconv"
+
+type templateXML struct {
+	ID        string   `xml:"launchTemplateId"`
+	Name      string   `xml:"launchTemplateName"`
+	Created   string   `xml:"createTime"`
+	CreatedBy string   `xml:"createdBy"`
+	Default   int      `xml:"defaultVersionNumber"`
+	Latest    int      `xml:"latestVersionNumber"`
+	Tags      []tagXML `xml:"tagSet>item"`
+}
+
+type versionXML struct {
+	ID          string       `xml:"launchTemplateId"`
+	Name        string       `xml:"launchTemplateName"`
+	Number      int          `xml:"versionNumber"`
+	Description string       `xml:"versionDescription,omitempty"`
+	Default     bool         `xml:"defaultVersion"`
+	Created     string       `xml:"createTime"`
+	CreatedBy   string       `xml:"createdBy"`
+	Data        templateData `xml:"launchTemplateData"`
+}
+
+func (s *Server) creator() string { return "arn:aws:iam::" + s.cfg.Account + ":role/controller" }
+
+func (s *Server) templateXML(t *template) templateXML {
+	return templateXML{t.id, t.name, t.created.UTC().Format(isoMillis), s.creator(), t.fallback, t.latest, t.tags.list()}
+}
+
+func (s *Server) versionXML(t *template, v *templateVersion) versionXML {
+	return versionXML{t.id, t.name, v.number, v.description, v.number == t.fallback, v.created.UTC().Format(isoMillis), s.creator(), v.data}
+}
+
+type describeTemplates struct {
+	paged
+	Filters        []filter `query:"Filter"`
+	IDs            []string `query:"LaunchTemplateId"`
+	Names          []string `query:"LaunchTemplateName"`
+	IncludeManaged bool     `query:"IncludeManagedResources"`
+}
+
+// answerTemplates lists launch templates.
+// https://docs.aws.amazon.com/AWSEC2/latest/APIReference/API_DescribeLaunchTemplates.html
+func answerTemplates(s *Server, _ *call, in *describeTemplates) (any, error) {
+	all := s.state.templates
+	if len(in.IDs)+len(in.Names) > 0 {
+		all = nil
+	}
+	for _, id := range in.IDs {
+		t, err := s.state.template(id, "")
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, t)
+	}
+	for _, name := range in.Names {
+		t, err := s.state.template("", name)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, t)
+	}
+	found, err := choose(all, in.Filters, tagged[*template]{
+		tags: func(t *template) tags { return t.tags },
+		fields: fields[*template]{
+			"create-time":          is(func(t *template) string { return t.created.UTC().Format(isoMillis) }),
+			"launch-template-name": is(func(t *template) string { return t.name }),
+		},
+	})
+	if err != nil {
+		return nil, err
+	}
+	items, next, err := page(found, in.paged, 1, 200)
+	out := struct {
+		Templates []templateXML `xml:"launchTemplates>item"`
+		NextToken string        `xml:"nextToken,omitempty"`
+	}{NextToken: next}
+	for _, t := range items {
+		out.Templates = append(out.Templates, s.templateXML(t))
+	}
+	return out, err
+}
+
+type describeVersions struct {
+	paged
+	Filters            []filter `query:"Filter"`
+	LaunchTemplateID   string   `query:"LaunchTemplateId"`
+	LaunchTemplateName string
+	Versions           []string `query:"LaunchTemplateVersion"`
+	MinVersion         string
+	MaxVersion         string
+	ResolveAlias       bool
+	IncludeManaged     bool `query:"IncludeManagedResources"`
+}
+
+// answerTemplateVersions lists versions: of one template, or the latest or
+// default ones of all.
+// https://docs.aws.amazon.com/AWSEC2/latest/APIReference/API_DescribeLaunchTemplateVersions.html
+func answerTemplateVersions(s *Server, _ *call, in *describeVersions) (any, error) {
+	if len(in.Filters) > 0 {
+		return nil, failf(codeInvalidValue, "ec2sim does not filter launch template versions; name them")
+	}
+	all, err := s.versionsAsked(in)
+	if err != nil {
+		return nil, err
+	}
+	items, next, err := page(all, in.paged, 1, 200)
+	return struct {
+		Versions  []versionXML `xml:"launchTemplateVersionSet>item"`
+		NextToken string       `xml:"nextToken,omitempty"`
+	}{items, next}, err
+}
+
+func (s *Server) versionsAsked(in *describeVersions) ([]versionXML, error) {
+	templates := s.state.templates
+	if in.LaunchTemplateID != "" || in.LaunchTemplateName != "" {
+		t, err := s.state.template(in.LaunchTemplateID, in.LaunchTemplateName)
+		if err != nil {
+			return nil, err
+		}
+		templates = []*template{t}
+	} else if len(in.Versions) == 0 {
+		return nil, missing("LaunchTemplateId or LaunchTemplateName, or LaunchTemplateVersion $Latest or $Default")
+	}
+	var out []versionXML
+	for _, t := range templates {
+		for _, name := range in.Versions {
+			v, err := t.version(name)
+			if err != nil {
+				return nil, err
+			}
+			out = append(out, s.versionXML(t, v))
+		}
+		if len(in.Versions) > 0 {
+			continue
+		}
+		for i := len(t.versions) - 1; i >= 0; i-- {
+			if v := t.versions[i]; within(v.number, in.MinVersion, in.MaxVersion) {
+				out = append(out, s.versionXML(t, v))
+			}
+		}
+	}
+	return out, nil
+}
+
+// within compares with bounds that may be absent or not numbers.
+func within(n int, least, most string) bool {
+	if low, err := strconv.Atoi(least); err == nil && n < low {
+		return false
+	}
+	high, err := strconv.Atoi(most)
+	return err != nil || n <= high
+}

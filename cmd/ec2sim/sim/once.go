@@ -1,0 +1,42 @@
+package sim
+
+// maxToken is the longest client token.
+// https://docs.aws.amazon.com/AWSEC2/latest/APIReference/API_RunInstances.html
+const maxToken = 64
+
+// remembered is the answer that a client token stands for.
+type remembered struct {
+	fingerprint string
+	result      any
+}
+
+// once carries a request out once for each client token: the same request
+// again gets the same answer, a different one is refused. What failed to begin
+// with is not remembered; a fleet that launched nothing did not fail, it
+// answered with errors, and those are replayed.
+// https://docs.aws.amazon.com/ec2/latest/devguide/ec2-api-idempotency.html
+func (s *Server) once(c *call, token string, do func() (any, error)) (any, error) {
+	if token == "" {
+		return do()
+	}
+	if len(token) > maxToken {
+		return nil, failf(codeInvalidValue, "Invalid value for clientToken: %d characters; at most %d are allowed", len(token), maxToken)
+	}
+	for _, r := range token {
+		if r < ' ' || r > '~' {
+			return nil, failf(codeInvalidValue, "Invalid value for clientToken: only ASCII characters are allowed")
+		}
+	}
+	key, print := c.action+" "+token, c.form.fingerprint()
+	if before := s.state.tokens[key]; before != nil {
+		if before.fingerprint != print {
+			return nil, failf("IdempotentParameterMismatch", "The client token you have provided is associated with a resource that was created with different parameters.")
+		}
+		return before.result, nil
+	}
+	result, err := do()
+	if err == nil {
+		s.state.tokens[key] = &remembered{print, result}
+	}
+	return result, err
+}

@@ -1,0 +1,113 @@
+package sim
+
+import "cmp"
+
+// runRequest is a RunInstances call: template data at the top level.
+type runRequest struct {
+	templateData
+	ClientToken    string
+	MinCount       int
+	MaxCount       int
+	SubnetID       string `query:"SubnetId"`
+	LaunchTemplate *fleetTemplateXML
+}
+
+// runInstances launches one to MaxCount equal instances, at least MinCount.
+// https://docs.aws.amazon.com/AWSEC2/latest/APIReference/API_RunInstances.html
+func runInstances(s *Server, c *call, in *runRequest) (any, error) {
+	switch {
+	case in.MinCount < 1:
+		return nil, failf(codeInvalidValue, "Value (%d) for parameter minCount is invalid. Expecting at least 1", in.MinCount)
+	case in.MaxCount < in.MinCount:
+		return nil, failf(codeInvalidValue, "Value (%d) for parameter maxCount is invalid. It must not be below minCount", in.MaxCount)
+	}
+	if err := in.templateData.check(); err != nil {
+		return nil, err
+	}
+	return s.once(c, in.ClientToken, func() (any, error) {
+		l, err := s.runSpec(in)
+		if err != nil {
+			return nil, err
+		}
+		if c.dryRun {
+			return nil, errDryRun()
+		}
+		return s.runSome(c, in, l)
+	})
+}
+
+// runSpec lays the parameters of the request over those of its template.
+func (s *Server) runSpec(in *runRequest) (launchSpec, error) {
+	data, id, version := in.templateData, "", 0
+	if in.LaunchTemplate != nil {
+		t, err := s.state.template(in.LaunchTemplate.ID, in.LaunchTemplate.Name)
+		if err != nil {
+			return launchSpec{}, err
+		}
+		v, err := t.version(in.LaunchTemplate.Version)
+		if err != nil {
+			return launchSpec{}, err
+		}
+		id, version = t.id, v.number
+		data = v.data
+		data.ImageID = cmp.Or(in.ImageID, data.ImageID)
+		data.InstanceType = cmp.Or(in.InstanceType, data.InstanceType)
+		data.UserData = cmp.Or(in.UserData, data.UserData)
+		data.IamInstanceProfile = cmp.Or(in.IamInstanceProfile, data.IamInstanceProfile)
+		data.InstanceMarketOptions = cmp.Or(in.InstanceMarketOptions, data.InstanceMarketOptions)
+		data.Placement = cmp.Or(in.Placement, data.Placement)
+	}
+	where := placementXML{}
+	if data.Placement != nil {
+		where = *data.Placement
+	}
+	subnetID := in.SubnetID
+	for _, n := range data.NetworkInterfaces {
+		subnetID = cmp.Or(subnetID, n.SubnetID)
+	}
+	// m1.small is the default of old.
+	// https://docs.aws.amazon.com/AWSEC2/latest/APIReference/API_RunInstances.html
+	data.InstanceType = cmp.Or(data.InstanceType, "m1.small")
+	l, err := s.resolve(data, where, subnetID)
+	l.template, l.version = id, version
+	l.spot = data.InstanceMarketOptions != nil && data.InstanceMarketOptions.MarketType == "spot"
+	return l, err
+}
+
+func (s *Server) runSome(c *call, in *runRequest, l launchSpec) (any, error) {
+	given, err := tagsFor(in.TagSpecifications, "instance", "instance", "volume", "network-interface", "spot-instances-request", "elastic-gpu")
+	if err != nil {
+		return nil, err
+	}
+	origin := instance{reservation: s.newID("r"), token: in.ClientToken}
+	var started []*instance
+	for len(started) < in.MaxCount {
+		err := s.available(c, &l)
+		if err == nil {
+			var i *instance
+			if i, err = s.start(c, l, given, origin); err == nil {
+				started = append(started, i)
+				continue
+			}
+		}
+		if len(started) >= in.MinCount {
+			break
+		}
+		for _, i := range started {
+			s.undo(i)
+		}
+		return nil, err
+	}
+	r := reservationXML{ID: origin.reservation, Owner: s.cfg.Account}
+	for _, i := range started {
+		r.Instances = append(r.Instances, s.instanceXML(i, c.now))
+	}
+	return r, nil
+}
+
+// undo takes back an instance that the same call started.
+func (s *Server) undo(i *instance) {
+	s.release(i)
+	delete(s.state.instances, i.id)
+	s.state.order = s.state.order[:len(s.state.order)-1]
+}

@@ -1,0 +1,83 @@
+package sim
+
+import (
+	"time"
+)
+
+type describeStatus struct {
+	paged
+	Filters        []filter `query:"Filter"`
+	IDs            []string `query:"InstanceId"`
+	All            bool     `query:"IncludeAllInstances"`
+	IncludeManaged bool     `query:"IncludeManagedResources"`
+}
+
+type statusXML struct {
+	ID       string        `xml:"instanceId"`
+	Zone     string        `xml:"availabilityZone"`
+	ZoneID   string        `xml:"availabilityZoneId"`
+	State    instanceState `xml:"instanceState"`
+	System   statusSummary `xml:"systemStatus"`
+	Instance statusSummary `xml:"instanceStatus"`
+}
+
+type statusSummary struct {
+	Status  string         `xml:"status"`
+	Details []statusDetail `xml:"details>item"`
+}
+
+type statusDetail struct {
+	Name   string `xml:"name"`
+	Status string `xml:"status"`
+	Since  string `xml:"impairedSince,omitempty"`
+}
+
+// answerInstanceStatus tells the status checks, of running instances unless all
+// are asked for.
+// https://docs.aws.amazon.com/AWSEC2/latest/APIReference/API_DescribeInstanceStatus.html
+func answerInstanceStatus(s *Server, c *call, in *describeStatus) (any, error) {
+	asked, err := s.instancesAsked(c, in.IDs, in.paged)
+	if err != nil {
+		return nil, err
+	}
+	var all []statusXML
+	for _, i := range asked {
+		if state := i.state(c.now); in.All || state == running() {
+			all = append(all, statusXML{i.id, i.spec.zone.name, i.spec.zone.id, state, i.check("system", state), i.check("instance", state)})
+		}
+	}
+	found, err := choose(all, in.Filters, tagged[statusXML]{fields: fields[statusXML]{
+		"availability-zone":      is(func(x statusXML) string { return x.Zone }),
+		"availability-zone-id":   is(func(x statusXML) string { return x.ZoneID }),
+		"instance-state-name":    is(func(x statusXML) string { return x.State.Name }),
+		"instance-status.status": is(func(x statusXML) string { return x.Instance.Status }),
+		"system-status.status":   is(func(x statusXML) string { return x.System.Status }),
+		"instance-status.reachability": func(x statusXML) []string {
+			return []string{x.Instance.Details[0].Status}
+		},
+		"system-status.reachability": func(x statusXML) []string {
+			return []string{x.System.Details[0].Status}
+		},
+	}})
+	if err != nil {
+		return nil, err
+	}
+	items, next, err := page(found, in.paged, 5, 1000)
+	return struct {
+		Statuses  []statusXML `xml:"instanceStatusSet>item"`
+		NextToken string      `xml:"nextToken,omitempty"`
+	}{items, next}, err
+}
+
+// check is the result of a status check, which passes unless it was told to
+// fail.
+// https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/monitoring-system-instance-status-check.html
+func (i *instance) check(name string, state instanceState) statusSummary {
+	if state != running() {
+		return statusSummary{"not-applicable", []statusDetail{{"reachability", "insufficient-data", ""}}}
+	}
+	if since, bad := i.impaired[name]; bad {
+		return statusSummary{"impaired", []statusDetail{{"reachability", "failed", since.UTC().Format(time.RFC3339)}}}
+	}
+	return statusSummary{"ok", []statusDetail{{"reachability", "passed", ""}}}
+}

@@ -1,0 +1,77 @@
+package harness
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/config"
+	"github.com/aws/aws-sdk-go-v2/credentials"
+	"github.com/aws/aws-sdk-go-v2/service/ec2"
+	ec2types "github.com/aws/aws-sdk-go-v2/service/ec2/types"
+)
+
+// Instance is an instance that is not terminated.
+type Instance struct {
+	ID, Type, Zone, Claim, Pool string
+	State                       ec2types.InstanceStateName
+	Spot                        bool
+}
+
+func ec2Client(ctx context.Context, url string) (*ec2.Client, error) {
+	cfg, err := config.LoadDefaultConfig(ctx, config.WithRegion(Region),
+		config.WithCredentialsProvider(credentials.NewStaticCredentialsProvider("demo", "demo", "")))
+	if err != nil {
+		return nil, fmt.Errorf("configure the EC2 client: %w", err)
+	}
+	return ec2.NewFromConfig(cfg, func(o *ec2.Options) { o.BaseEndpoint = aws.String(url) }), nil
+}
+
+// Instances are those that run or are about to, sorted by id, asked of EC2.
+func (s *Stack) Instances(ctx context.Context) ([]Instance, error) {
+	pages := ec2.NewDescribeInstancesPaginator(s.EC2, &ec2.DescribeInstancesInput{
+		Filters: []ec2types.Filter{{
+			Name:   aws.String("instance-state-name"),
+			Values: []string{"pending", "running", "stopping", "stopped"},
+		}},
+	})
+	found := map[string]Instance{}
+	for pages.HasMorePages() {
+		page, err := pages.NextPage(ctx)
+		if err != nil {
+			return nil, fmt.Errorf("list instances: %w", err)
+		}
+		for _, r := range page.Reservations {
+			for i := range r.Instances {
+				one := instance(&r.Instances[i])
+				found[one.ID] = one
+			}
+		}
+	}
+	out := make([]Instance, 0, len(found))
+	for _, id := range slices.Sorted(maps.Keys(found)) {
+		out = append(out, found[id])
+	}
+	return out, nil
+}
+
+func instance(i *ec2types.Instance) Instance {
+	out := Instance{
+		ID: aws.ToString(i.InstanceId), Type: string(i.InstanceType), State: i.State.Name,
+		Spot: i.InstanceLifecycle == ec2types.InstanceLifecycleTypeSpot,
+	}
+	if i.Placement != nil {
+		out.Zone = aws.ToString(i.Placement.AvailabilityZone)
+	}
+	for _, t := range i.Tags {
+		switch aws.ToString(t.Key) {
+		case "karpenter.sh/nodeclaim":
+			out.Claim = aws.ToString(t.Value)
+		case "karpenter.sh/nodepool":
+			out.Pool = aws.ToString(t.Value)
+		}
+	}
+	return out
+}

@@ -72,16 +72,52 @@ func notReady(np *karpv1.NodePool) string {
 	if c := condition(np.Status.Conditions, karpv1.ConditionValidationSucceeded); c != nil && c.Status == metav1.ConditionFalse {
 		return "the NodePool is invalid: " + c.Message
 	}
-	for i := range np.Spec.Template.Spec.Requirements {
-		if problem := invalid(&np.Spec.Template.Spec.Requirements[i]); problem != "" {
-			return fmt.Sprintf("spec.template.spec.requirements[%d]: %s", i, problem)
-		}
+	if problems := Problems(np); len(problems) > 0 {
+		return problems[0].String()
 	}
 	return ""
 }
 
-// invalid says what is wrong with a requirement. The API server says the same
-// earlier; manifests in files have not met it.
+// Problem is a field whose value cannot be used.
+type Problem struct {
+	// Path is the field: spec.template.spec.requirements[0].
+	Path    string
+	Message string
+}
+
+// String is "path: message".
+func (p Problem) String() string { return p.Path + ": " + p.Message }
+
+// Problems lists what is wrong with a NodePool's spec. The API server says the
+// same earlier; manifests in files have not met it.
+func Problems(np *karpv1.NodePool) []Problem {
+	var out []Problem
+	for i := range np.Spec.Template.Spec.Requirements {
+		if message := invalid(&np.Spec.Template.Spec.Requirements[i]); message != "" {
+			out = append(out, Problem{fmt.Sprintf("spec.template.spec.requirements[%d]", i), message})
+		}
+	}
+	for i := range np.Spec.Disruption.Budgets {
+		b := &np.Spec.Disruption.Budgets[i]
+		if (b.Schedule == nil) != (b.Duration == nil) {
+			out = append(out, Problem{fmt.Sprintf("spec.disruption.budgets[%d]", i), "schedule must be set with duration"})
+		}
+		if b.Schedule != nil {
+			if _, err := parseCron(*b.Schedule); err != nil {
+				out = append(out, Problem{fmt.Sprintf("spec.disruption.budgets[%d].schedule", i), err.Error()})
+			}
+		}
+	}
+	if w := np.Spec.Weight; w != nil && (*w < 1 || *w > 100) {
+		out = append(out, Problem{"spec.weight", fmt.Sprintf("%d: want 1 to 100", *w)})
+	}
+	if np.Spec.Template.Spec.NodeClassRef.Name == "" {
+		out = append(out, Problem{"spec.template.spec.nodeClassRef", "name must be set"})
+	}
+	return out
+}
+
+// invalid says what is wrong with a requirement.
 func invalid(r *karpv1.Requirement) string {
 	switch r.Operator {
 	case corev1.NodeSelectorOpIn:

@@ -1,0 +1,259 @@
+package scenario
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"regexp"
+	"strconv"
+	"strings"
+
+	yaml3 "go.yaml.in/yaml/v3"
+	"k8s.io/apimachinery/pkg/api/resource"
+	kjson "sigs.k8s.io/json"
+	"sigs.k8s.io/yaml"
+)
+
+// document is one object as it stands in a file.
+type document struct {
+	source Source
+	text   []byte // YAML or JSON, as written
+	start  int    // the line of the file on which text begins
+	json   []byte // the object alone
+	// prefix is the object's place in the document, for items of a list:
+	// "items[3].".
+	prefix string
+}
+
+// documents splits a file at its "---" lines and converts it to JSON.
+func documents(file string, raw []byte) ([]document, error) {
+	var out []document
+	for _, p := range split(raw) {
+		d := document{source: Source{file, p.line}, text: p.text, start: p.line}
+		trimmed := bytes.TrimSpace(p.text)
+		if len(trimmed) == 0 {
+			continue
+		}
+		if trimmed[0] == '{' && json.Valid(trimmed) {
+			d.json = p.text
+			out = append(out, d)
+			continue
+		}
+		converted, err := yaml.YAMLToJSONStrict(p.text)
+		if err != nil {
+			return nil, d.syntax(err)
+		}
+		if bytes.Equal(bytes.TrimSpace(converted), []byte("null")) {
+			continue // comments only
+		}
+		d.json = converted
+		d.source.Line += leading(p.text)
+		out = append(out, d)
+	}
+	return out, nil
+}
+
+type part struct {
+	text []byte
+	line int
+}
+
+// split cuts at lines that begin a YAML document.
+func split(raw []byte) []part {
+	var out []part
+	start, line, first := 0, 1, 1
+	for at := 0; at < len(raw); {
+		end := at + bytes.IndexByte(raw[at:], '\n') + 1
+		if end == at {
+			end = len(raw)
+		}
+		text := raw[at:end]
+		if bytes.HasPrefix(text, []byte("---")) && (len(text) == 3 || strings.IndexByte(" \t\r\n", text[3]) >= 0) {
+			out = append(out, part{raw[start:at], first})
+			rest := bytes.TrimSpace(text[3:])
+			start, first = end, line+1
+			if len(rest) > 0 && rest[0] != '#' { // the document begins on the marker's line
+				start, first = at+3, line
+			}
+		}
+		at = end
+		line++
+	}
+	return append(out, part{raw[start:], first})
+}
+
+// leading counts the blank lines and comments that a document begins with.
+func leading(text []byte) int {
+	n := 0
+	for len(text) > 0 {
+		line, rest, found := bytes.Cut(text, []byte("\n"))
+		line = bytes.TrimSpace(line)
+		if len(line) > 0 && line[0] != '#' || !found {
+			return n
+		}
+		text = rest
+		n++
+	}
+	return n
+}
+
+// syntax locates a YAML error, whose line counts from the document's start.
+func (d *document) syntax(err error) error {
+	text := strings.TrimPrefix(err.Error(), "error converting YAML to JSON: ")
+	at := d.source
+	if m := regexp.MustCompile(`line (\d+)`).FindStringSubmatchIndex(text); m != nil {
+		if n, convErr := strconv.Atoi(text[m[2]:m[3]]); convErr == nil {
+			at.Line = n + d.start - 1
+			text = text[:m[2]] + strconv.Itoa(at.Line) + text[m[3]:]
+		}
+	}
+	return &Error{at, errors.New(text)}
+}
+
+// decode reads the document's object strictly.
+func (d *document) decode(into any) error {
+	strict, err := kjson.UnmarshalStrict(d.json, into)
+	switch {
+	case err != nil:
+		return d.wrong(err)
+	case len(strict) > 0:
+		var field kjson.FieldError
+		if errors.As(strict[0], &field) {
+			return &Error{d.line(field.FieldPath()), strict[0]}
+		}
+		return &Error{d.source, strict[0]}
+	}
+	return nil
+}
+
+// wrong locates a value of the wrong form.
+func (d *document) wrong(err error) error {
+	var kind *json.UnmarshalTypeError
+	if errors.As(err, &kind) {
+		return &Error{d.line(kind.Field), fmt.Errorf("%s: want %s, not a %s", kind.Field, kind.Type, kind.Value)}
+	}
+	if strings.Contains(err.Error(), resource.ErrFormatWrong.Error()) { // the decoder keeps no chain
+		if path, value, at := d.badQuantity(); path != "" {
+			return &Error{at, fmt.Errorf("%s: %q is not a quantity such as 500m or 2Gi", path, value)}
+		}
+	}
+	return &Error{d.source, err}
+}
+
+// line finds a field such as spec.containers[0].image; the object's own line
+// stands in when it is not there.
+func (d *document) line(path string) Source {
+	root := d.tree()
+	if root == nil {
+		return d.source
+	}
+	return Source{d.source.File, d.start + walk(root, d.prefix+path) - 1}
+}
+
+func (d *document) tree() *yaml3.Node {
+	var root yaml3.Node
+	if yaml3.Unmarshal(d.text, &root) != nil || len(root.Content) == 0 {
+		return nil
+	}
+	return root.Content[0]
+}
+
+// walk follows a path as far as it goes and gives the line of the last key.
+// Keys may hold dots themselves: the longest that fits is taken.
+func walk(n *yaml3.Node, path string) int {
+	line := n.Line
+	for path != "" {
+		if index, rest, ok := cutIndex(path); ok {
+			if n.Kind != yaml3.SequenceNode || index >= len(n.Content) {
+				return line
+			}
+			n, path = n.Content[index], rest
+			line = n.Line
+			continue
+		}
+		path = strings.TrimPrefix(path, ".")
+		key, value := longest(n, path)
+		if key == nil {
+			return line
+		}
+		line = key.Line
+		n, path = value, path[len(key.Value):]
+	}
+	return line
+}
+
+func cutIndex(path string) (index int, rest string, ok bool) {
+	if !strings.HasPrefix(path, "[") {
+		return 0, "", false
+	}
+	digits, rest, ok := strings.Cut(path[1:], "]")
+	if !ok {
+		return 0, "", false
+	}
+	index, err := strconv.Atoi(digits)
+	return index, rest, err == nil && index >= 0
+}
+
+// longest is the longest key of a mapping that the path begins with.
+func longest(n *yaml3.Node, path string) (key, value *yaml3.Node) {
+	if n.Kind != yaml3.MappingNode {
+		return nil, nil
+	}
+	for i := 0; i+1 < len(n.Content); i += 2 {
+		k := n.Content[i]
+		rest, ok := strings.CutPrefix(path, k.Value)
+		if !ok || k.Value == "" || rest != "" && rest[0] != '.' && rest[0] != '[' {
+			continue
+		}
+		if key == nil || len(k.Value) > len(key.Value) {
+			key, value = k, n.Content[i+1]
+		}
+	}
+	return key, value
+}
+
+// badQuantity finds the amount that does not parse: such errors come without
+// their place.
+func (d *document) badQuantity() (path, value string, at Source) {
+	root := d.tree()
+	if root == nil {
+		return "", "", d.source
+	}
+	n, path := findQuantity(root, "", false)
+	if n == nil {
+		return "", "", d.source
+	}
+	return path, n.Value, Source{d.source.File, d.start + n.Line - 1}
+}
+
+func findQuantity(n *yaml3.Node, path string, amounts bool) (found *yaml3.Node, at string) {
+	switch n.Kind {
+	case yaml3.MappingNode:
+		for i := 0; i+1 < len(n.Content); i += 2 {
+			key := n.Content[i].Value
+			child := strings.TrimPrefix(path+"."+key, ".")
+			switch key {
+			case "requests", "limits", "capacity", "allocatable", "overhead", "hard", "resources":
+				found, at = findQuantity(n.Content[i+1], child, key != "resources")
+			default:
+				found, at = findQuantity(n.Content[i+1], child, amounts && n.Content[i+1].Kind == yaml3.ScalarNode)
+			}
+			if found != nil {
+				return found, at
+			}
+		}
+	case yaml3.SequenceNode:
+		for i, child := range n.Content {
+			if found, at = findQuantity(child, fmt.Sprintf("%s[%d]", path, i), false); found != nil {
+				return found, at
+			}
+		}
+	case yaml3.ScalarNode:
+		if _, err := resource.ParseQuantity(n.Value); amounts && err != nil {
+			return n, path
+		}
+	case yaml3.DocumentNode, yaml3.AliasNode:
+	}
+	return nil, ""
+}

@@ -1,0 +1,216 @@
+package scenario
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	storagev1 "k8s.io/api/storage/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	awsv1 "spokeshave.dev/api/aws/v1"
+	"spokeshave.dev/controller/catalog"
+	"spokeshave.dev/controller/lower"
+	"spokeshave.dev/controller/model"
+)
+
+// Options say under which circumstances manifests become a snapshot.
+type Options struct {
+	Time time.Time
+	Seed uint64
+	// Catalog, when set, is what every node class can launch.
+	Catalog *model.Catalog
+	// Region picks the embedded catalogue when Catalog is nil; empty takes
+	// the region that the manifests speak of, or DefaultRegion.
+	Region string
+}
+
+// DefaultRegion is the region of a scenario that names none.
+const DefaultRegion = "us-east-1"
+
+// Snapshot makes the snapshot of a scenario. It may be called once: it adds
+// the pods that workloads make to o.
+func (o *Objects) Snapshot(opts Options) (model.Snapshot, error) {
+	if err := o.expand(); err != nil {
+		return model.Snapshot{}, err
+	}
+	o.storageClasses()
+	o.priorityClasses()
+	catalogs, err := o.catalogs(&opts)
+	if err != nil {
+		return model.Snapshot{}, err
+	}
+	snapshot, warnings := lower.Build(lower.Inputs{
+		Time: opts.Time, Seed: opts.Seed,
+		NodePools: o.NodePools, NodeClaims: o.NodeClaims, Nodes: o.Nodes, Pods: o.Pods, DaemonSets: o.DaemonSets,
+		PriorityClasses: o.PriorityClasses, VolumeClaims: o.VolumeClaims, Volumes: o.Volumes, StorageClasses: o.StorageClasses,
+		Catalogs: catalogs, ClassReady: o.classReady,
+	})
+	for _, w := range warnings {
+		o.warn(o.sources[w.Object], "%s", w)
+	}
+	return snapshot, nil
+}
+
+// catalogs makes the catalogue of every node class that a pool or claim names.
+func (o *Objects) catalogs(opts *Options) (map[string]model.Catalog, error) {
+	classes := map[string]*awsv1.EC2NodeClass{}
+	for _, c := range o.NodeClasses {
+		classes[c.Name] = c
+	}
+	want := map[string]Source{}
+	for _, np := range o.NodePools {
+		if name := np.Spec.Template.Spec.NodeClassRef.Name; name != "" {
+			if _, ok := want[name]; !ok {
+				want[name] = o.sources["NodePool "+np.Name]
+			}
+		}
+	}
+	for _, c := range o.NodeClaims {
+		if name := c.Spec.NodeClassRef.Name; name != "" {
+			if _, ok := want[name]; !ok {
+				want[name] = o.sources["NodeClaim "+c.Name]
+			}
+		}
+	}
+	region := opts.Region
+	if region == "" {
+		region = o.region()
+	}
+	var types []catalog.Type
+	var sales []catalog.Sale
+	if opts.Catalog == nil && len(want) > 0 {
+		var err error
+		if types, sales, err = catalog.Load(region); err != nil {
+			return nil, err
+		}
+	}
+	out := make(map[string]model.Catalog, len(want))
+	for _, name := range sorted(want) {
+		class := classes[name]
+		if class == nil {
+			o.warn(want[name], "EC2NodeClass %s is not among the manifests: taken as resolvable, with default kubelet settings", name)
+			class = &awsv1.EC2NodeClass{ObjectMeta: metav1.ObjectMeta{Name: name}}
+		}
+		if opts.Catalog != nil {
+			out[name] = *opts.Catalog
+			continue
+		}
+		lowering, err := classOptions(class, region)
+		if err != nil {
+			return nil, &Error{o.sources["EC2NodeClass "+name], err}
+		}
+		out[name] = catalog.Lower(types, sales, lowering)
+	}
+	return out, nil
+}
+
+func sorted[V any](m map[string]V) []string {
+	out := make([]string, 0, len(m))
+	for k := range m {
+		out = append(out, k)
+	}
+	slices.Sort(out)
+	return out
+}
+
+// region is the embedded region that zones and regions in the manifests lie
+// in, if there is one.
+func (o *Objects) region() string {
+	known := catalog.Regions()
+	find := func(place string) string {
+		for _, r := range known {
+			if place == r || len(place) == len(r)+1 && strings.HasPrefix(place, r) {
+				return r
+			}
+		}
+		return ""
+	}
+	for _, np := range o.NodePools {
+		for i := range np.Spec.Template.Spec.Requirements {
+			r := &np.Spec.Template.Spec.Requirements[i]
+			if r.Key != corev1.LabelTopologyZone && r.Key != corev1.LabelTopologyRegion || r.Operator != corev1.NodeSelectorOpIn {
+				continue
+			}
+			for _, v := range r.Values {
+				if found := find(v); found != "" {
+					return found
+				}
+			}
+		}
+	}
+	for _, n := range o.Nodes {
+		if found := find(n.Labels[corev1.LabelTopologyRegion]); found != "" {
+			return found
+		}
+		if found := find(n.Labels[corev1.LabelTopologyZone]); found != "" {
+			return found
+		}
+	}
+	return DefaultRegion
+}
+
+// classReady takes a node class at its own word, and one that says nothing, as
+// manifests do before they are applied, for ready.
+func (o *Objects) classReady(name string) (ok bool, why string) {
+	for _, c := range o.NodeClasses {
+		if c.Name != name {
+			continue
+		}
+		for i := range c.Status.Conditions {
+			cond := &c.Status.Conditions[i]
+			if cond.Type == awsv1.ConditionReady && cond.Status == metav1.ConditionFalse {
+				return false, strings.TrimSpace(cond.Reason + ": " + cond.Message)
+			}
+		}
+	}
+	return true, ""
+}
+
+// storageClasses adds those that claims name and the manifests lack, as the
+// usual kind: one volume per pod, made where the pod lands.
+func (o *Objects) storageClasses() {
+	known := map[string]bool{}
+	byDefault := false
+	for _, c := range o.StorageClasses {
+		known[c.Name] = true
+		byDefault = byDefault || c.Annotations["storageclass.kubernetes.io/is-default-class"] == "true"
+	}
+	wait := storagev1.VolumeBindingWaitForFirstConsumer
+	for _, c := range o.VolumeClaims {
+		if c.Spec.VolumeName != "" {
+			continue
+		}
+		name := ""
+		if c.Spec.StorageClassName != nil {
+			name = *c.Spec.StorageClassName
+		}
+		if known[name] || name == "" && byDefault {
+			continue
+		}
+		known[name] = true
+		o.warn(o.sources["PersistentVolumeClaim "+c.Namespace+"/"+c.Name],
+			"StorageClass %q is not among the manifests: taken to make volumes where their first pod lands", name)
+		o.StorageClasses = append(o.StorageClasses, &storagev1.StorageClass{ObjectMeta: metav1.ObjectMeta{Name: name}, VolumeBindingMode: &wait})
+	}
+}
+
+func (o *Objects) priorityClasses() {
+	known := map[string]bool{"": true, "system-node-critical": true, "system-cluster-critical": true}
+	for _, c := range o.PriorityClasses {
+		known[c.Name] = true
+	}
+	for _, p := range o.Pods {
+		if name := p.Spec.PriorityClassName; p.Spec.Priority == nil && !known[name] {
+			known[name] = true
+			o.warn(o.sources["Pod "+p.Namespace+"/"+p.Name], "PriorityClass %s is not among the manifests: taken as priority 0", name)
+		}
+	}
+}
+
+// String counts the objects of a scenario.
+func (o *Objects) String() string {
+	return fmt.Sprintf("%d NodePools, %d nodes, %d pods", len(o.NodePools), len(o.Nodes), len(o.Pods))
+}

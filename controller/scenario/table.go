@@ -1,0 +1,188 @@
+package scenario
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"text/tabwriter"
+)
+
+// maxRows is how many nodes the table shows one by one.
+const maxRows = 40
+
+// WriteTable prints the report for people.
+func (r *Report) WriteTable(w io.Writer) error {
+	var b strings.Builder
+	r.nodes(&b)
+	r.existing(&b)
+	r.unscheduled(&b)
+	r.policies(&b)
+	r.summary(&b)
+	if _, err := io.WriteString(w, b.String()); err != nil {
+		return fmt.Errorf("write report: %w", err)
+	}
+	return nil
+}
+
+// rows aligns columns; cells are separated by tabs.
+func rows(b *strings.Builder, print func(row func(cells ...any))) {
+	t := tabwriter.NewWriter(b, 0, 0, 2, ' ', 0)
+	print(func(cells ...any) {
+		for i, c := range cells {
+			if i > 0 {
+				fmt.Fprint(t, "\t")
+			}
+			fmt.Fprint(t, c)
+		}
+		fmt.Fprintln(t)
+	})
+	_ = t.Flush() // a strings.Builder does not fail
+}
+
+func (r *Report) nodes(b *strings.Builder) {
+	if len(r.Nodes) == 0 {
+		return
+	}
+	if len(r.Nodes) > maxRows {
+		r.groups(b)
+		return
+	}
+	rows(b, func(row func(...any)) {
+		row("NODE", "NODEPOOL", "TYPE", "ZONE", "CAPACITY", "$/HOUR", "EFFECTIVE", "PODS")
+		for i := range r.Nodes {
+			n := &r.Nodes[i]
+			row(n.Name, n.NodePool, n.InstanceType, n.Zone, n.CapacityType, dollars(n.Price), dollars(n.EffectivePrice), len(n.Pods))
+		}
+	})
+}
+
+// groups prints equal nodes as one row.
+func (r *Report) groups(b *strings.Builder) {
+	type key struct {
+		pool, typ, zone, capacity string
+		price                     float64
+	}
+	count, pods := map[key]int{}, map[key]int{}
+	var keys []key
+	for i := range r.Nodes {
+		n := &r.Nodes[i]
+		k := key{n.NodePool, n.InstanceType, n.Zone, string(n.CapacityType), n.Price}
+		if count[k] == 0 {
+			keys = append(keys, k)
+		}
+		count[k]++
+		pods[k] += len(n.Pods)
+	}
+	slices.SortStableFunc(keys, func(x, y key) int { return cmp.Compare(count[y], count[x]) })
+	rows(b, func(row func(...any)) {
+		row("NODES", "NODEPOOL", "TYPE", "ZONE", "CAPACITY", "$/HOUR EACH", "PODS")
+		for _, k := range keys {
+			row(count[k], k.pool, k.typ, k.zone, k.capacity, dollars(k.price), pods[k])
+		}
+	})
+}
+
+func (r *Report) existing(b *strings.Builder) {
+	if len(r.Existing) == 0 {
+		return
+	}
+	b.WriteString("\n")
+	rows(b, func(row func(...any)) {
+		row("EXISTING NODE", "PODS")
+		for i := range r.Existing {
+			row(r.Existing[i].Node, len(r.Existing[i].Pods))
+		}
+	})
+}
+
+// unscheduled groups pods by what keeps them waiting.
+func (r *Report) unscheduled(b *strings.Builder) {
+	if len(r.Unscheduled) == 0 {
+		return
+	}
+	count, first := map[string]int{}, map[string]string{}
+	var order []string
+	for i := range r.Unscheduled {
+		u := &r.Unscheduled[i]
+		var parts []string
+		for _, reason := range u.Reasons {
+			text := string(reason.Code) + ": " + reason.Message
+			if reason.Pool != "" {
+				text = "NodePool " + reason.Pool + ": " + text
+			}
+			parts = append(parts, text)
+		}
+		why := strings.Join(parts, "\n    ")
+		if count[why] == 0 {
+			order = append(order, why)
+			first[why] = u.Pod
+		}
+		count[why]++
+	}
+	b.WriteString("\nUNSCHEDULED\n")
+	for _, why := range order {
+		who := first[why]
+		if n := count[why]; n > 1 {
+			who = fmt.Sprintf("%s and %d more", who, n-1)
+		}
+		fmt.Fprintf(b, "  %s\n    %s\n", who, why)
+	}
+}
+
+func (r *Report) policies(b *strings.Builder) {
+	if len(r.Policies) == 0 {
+		return
+	}
+	b.WriteString("\n")
+	rows(b, func(row func(...any)) {
+		row("POLICY", "HOOK", "ENGINE", "MODE", "CALLS", "DENIED", "FAULTS")
+		for i := range r.Policies {
+			p := &r.Policies[i]
+			row(p.Name, p.Hook, p.Engine, p.Mode, p.Calls, p.Denied, p.Faults)
+		}
+	})
+	for i := range r.Policies {
+		if p := &r.Policies[i]; p.Fault != "" {
+			fmt.Fprintf(b, "  %s: %s\n", p.Name, p.Fault)
+		}
+	}
+}
+
+func (r *Report) summary(b *strings.Builder) {
+	placed := 0
+	for i := range r.Existing {
+		placed += len(r.Existing[i].Pods)
+	}
+	if b.Len() > 0 {
+		b.WriteString("\n")
+	}
+	fmt.Fprintf(b, "%s: %s on %s", plural(r.Pods, "pod"), plural(r.Pods-placed-len(r.Unscheduled), "pod"), plural(len(r.Nodes), "new node"))
+	if placed > 0 {
+		fmt.Fprintf(b, ", %d on existing nodes", placed)
+	}
+	if n := len(r.Unscheduled); n > 0 {
+		fmt.Fprintf(b, ", %d unscheduled", n)
+	}
+	fmt.Fprintf(b, "\n%s $/hour for instances", dollars(r.HourlyCost))
+	if r.EBSCost > 0 {
+		fmt.Fprintf(b, ", %s for volumes", dollars(r.EBSCost))
+	}
+	if r.IPv4Cost > 0 {
+		fmt.Fprintf(b, ", %s for public IPv4", dollars(r.IPv4Cost))
+	}
+	fmt.Fprintf(b, "\ndecision %s in %.1f ms (snapshot %.1f, solve %.1f)\n", r.Decision, r.Timing.TotalMs, r.Timing.SnapshotMs, r.Timing.SolveMs)
+	for _, text := range r.Warnings {
+		fmt.Fprintf(b, "warning: %s\n", text)
+	}
+}
+
+func plural(n int, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return fmt.Sprintf("%d %ss", n, what)
+}
+
+func dollars(usd float64) string { return fmt.Sprintf("%.4f", usd) }

@@ -25,10 +25,35 @@ func fault(err error, format string, args ...any) error {
 		return fmt.Errorf("%s: %w", what, err)
 	}
 	kind, code := classify(err)
+	text := what + ": " + brief(err)
 	if advice := adviceFor(kind, code); advice != "" {
-		return &provider.Error{Kind: kind, Code: code, Err: fmt.Errorf("%s: %w (%s)", what, err, advice)}
+		text += " (" + advice + ")"
 	}
-	return &provider.Error{Kind: kind, Code: code, Err: fmt.Errorf("%s: %w", what, err)}
+	return &provider.Error{Kind: kind, Code: code, Err: &callError{text: text, err: err}}
+}
+
+// callError is an error of the SDK in words that do not change from one try to
+// the next: they end up in conditions, which are written only when they change.
+type callError struct {
+	text string
+	err  error
+}
+
+func (e *callError) Error() string { return e.text }
+
+func (e *callError) Unwrap() error { return e.err }
+
+// brief leaves out request ids and encoded authorization messages.
+func brief(err error) string {
+	var api smithy.APIError
+	if !errors.As(err, &api) {
+		return err.Error()
+	}
+	message, _, _ := strings.Cut(api.ErrorMessage(), " Encoded authorization failure message")
+	if message == "" {
+		return api.ErrorCode()
+	}
+	return strings.TrimSuffix(message, ".")
 }
 
 func refuse(kind provider.Kind, format string, args ...any) error {

@@ -10,7 +10,6 @@ import (
 	sdk "github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/ec2"
 	"github.com/aws/aws-sdk-go-v2/service/ec2/types"
-	"github.com/aws/aws-sdk-go-v2/service/ssm"
 	corev1 "k8s.io/api/core/v1"
 
 	awsv1 "spokeshave.dev/api/aws/v1"
@@ -64,7 +63,7 @@ func (p *Provider) aliasImages(ctx context.Context, text string) ([]candidate, e
 	fits := map[string]variant{}
 	var ids []string
 	for _, v := range variants {
-		id, err := p.parameter(ctx, v.parameter)
+		id, err := p.parameter(ctx, v.parameter, aliasFor)
 		switch {
 		case err != nil && v.optional && provider.KindOf(err) == provider.NotFound:
 			continue
@@ -84,22 +83,11 @@ func (p *Provider) aliasImages(ctx context.Context, text string) ([]candidate, e
 }
 
 func (p *Provider) parameterImages(ctx context.Context, name string) ([]candidate, error) {
-	id, err := p.parameter(ctx, name)
+	id, err := p.parameter(ctx, name, parameterFor)
 	if err != nil {
 		return nil, err
 	}
 	return p.describeImages(ctx, &ec2.DescribeImagesInput{Filters: []types.Filter{filter("image-id", id)}})
-}
-
-func (p *Provider) parameter(ctx context.Context, name string) (string, error) {
-	out, err := p.sdk.SSM.GetParameter(ctx, &ssm.GetParameterInput{Name: sdk.String(name)})
-	if err != nil {
-		return "", fault(err, "get SSM parameter %s", name)
-	}
-	if out.Parameter == nil || sdk.ToString(out.Parameter.Value) == "" {
-		return "", refuse(provider.NotFound, "get SSM parameter %s: it has no value", name)
-	}
-	return *out.Parameter.Value, nil
 }
 
 // imageQuery translates a term by id, or by name, tags and owner. A name

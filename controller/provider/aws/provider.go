@@ -72,6 +72,8 @@ type Provider struct {
 	// templates and profiles are those known to exist, until when.
 	templates map[string]time.Time
 	profiles  map[string]time.Time
+	// parameters are SSM's.
+	parameters map[string]parameterValue
 	// recent are instances launched a moment ago, which reads may not show yet.
 	recent map[string]sighting
 }
@@ -93,11 +95,12 @@ func New(ctx context.Context, cfg Config) (*Provider, error) {
 	}
 	return &Provider{
 		cfg: cfg, sdk: NewSDK(loaded), region: loaded.Region,
-		shortage:  shortage{until: map[offering]time.Time{}},
-		lowered:   map[string]lowered{},
-		templates: map[string]time.Time{},
-		profiles:  map[string]time.Time{},
-		recent:    map[string]sighting{},
+		shortage:   shortage{until: map[offering]time.Time{}},
+		lowered:    map[string]lowered{},
+		templates:  map[string]time.Time{},
+		profiles:   map[string]time.Time{},
+		parameters: map[string]parameterValue{},
+		recent:     map[string]sighting{},
 	}, nil
 }
 

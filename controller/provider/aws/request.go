@@ -111,22 +111,22 @@ func (p *Provider) instanceTags(class *awsv1.EC2NodeClass, spec *provider.Launch
 // sealed gives the request its token, which follows from claim, ordinal and
 // contents, and writes both down.
 func sealed(in *ec2.CreateFleetInput, spec *provider.LaunchSpec) (provider.Attempt, error) {
-	body, err := encodeRequest(in)
+	body, err := encode(in)
 	if err != nil {
 		return provider.Attempt{}, err
 	}
 	sum := sha256.Sum256(fmt.Appendf(nil, "%s\x00%d\x00%s", spec.Claim, spec.Ordinal, body))
 	token := hex.EncodeToString(sum[:])[:tokenLength]
 	in.ClientToken = sdk.String(token)
-	if body, err = encodeRequest(in); err != nil {
+	if body, err = encode(in); err != nil {
 		return provider.Attempt{}, err
 	}
 	return provider.Attempt{Token: token, Ordinal: spec.Ordinal, Claims: []string{spec.Claim}, Request: body}, nil
 }
 
-// encodeRequest writes a request without the fields that say nothing: attempts
+// encode writes a request without the fields that say nothing: attempts
 // are kept on the NodeClaim, where room is scarce.
-func encodeRequest(in *ec2.CreateFleetInput) (json.RawMessage, error) {
+func encode(in any) (json.RawMessage, error) {
 	raw, err := json.Marshal(in)
 	if err != nil {
 		return nil, fmt.Errorf("encode request: %w", err)

@@ -1,0 +1,157 @@
+package aws
+
+import (
+	"flag"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	sdk "github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/google/go-cmp/cmp"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	awsv1 "spokeshave.dev/api/aws/v1"
+	"spokeshave.dev/controller/model"
+	"spokeshave.dev/controller/provider"
+)
+
+var update = flag.Bool("update", false, "write the golden files")
+
+func golden(t *testing.T, name, got string) {
+	t.Helper()
+	file := filepath.Join("testdata", name)
+	if *update {
+		if err := os.MkdirAll("testdata", 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(file, []byte(got), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(string(want), got); diff != "" {
+		t.Errorf("%s (-want +got; -update accepts it):\n%s", file, diff)
+	}
+}
+
+func testCluster() cluster {
+	return cluster{name: "spokes", endpoint: "https://spokes.example", ca: "Q0E=", cidr: "10.100.0.0/16", version: "1.36"}
+}
+
+func testClass(family, own string) *awsv1.EC2NodeClass {
+	class := &awsv1.EC2NodeClass{
+		ObjectMeta: metav1.ObjectMeta{Name: "default", Generation: 1},
+		Spec: awsv1.EC2NodeClassSpec{
+			AMIFamily: sdk.String(family),
+			Kubelet: &awsv1.KubeletConfiguration{
+				ClusterDNS: []string{"10.100.0.10"}, MaxPods: sdk.Int32(58),
+				EvictionHard:            map[string]string{"memory.available": "5%"},
+				EvictionSoft:            map[string]string{"memory.available": "8%"},
+				EvictionSoftGracePeriod: map[string]metav1.Duration{"memory.available": {Duration: time.Minute}},
+			},
+			Tags: map[string]string{"team": "shaves", "empty": ""},
+		},
+		Status: awsv1.EC2NodeClassStatus{InstanceProfile: "spokes_profile", SecurityGroups: []awsv1.SecurityGroup{{ID: "sg-1"}, {ID: "sg-2"}}},
+	}
+	if own != "" {
+		class.Spec.UserData = sdk.String(own)
+	}
+	return class
+}
+
+func testSpec() provider.LaunchSpec {
+	return provider.LaunchSpec{
+		Claim: "general-x7k2p", NodePool: "general", NodeClass: "default",
+		Options: []model.Option{
+			{InstanceType: "m7g.large", Zone: "us-west-2b", CapacityType: model.Spot},
+			{InstanceType: "m7i.large", Zone: "us-west-2a", CapacityType: model.Spot},
+			{InstanceType: "m7g.large", Zone: "us-west-2b", CapacityType: model.Spot},
+			{InstanceType: "m7i.large", Zone: "us-west-2b", CapacityType: model.Spot},
+			{InstanceType: "m7i.large", Zone: "us-west-2b", CapacityType: model.OnDemand},
+		},
+		Labels: map[string]string{
+			"team": "shaves", "example.com/tier": "web", "karpenter.sh/nodepool": "general",
+			"topology.kubernetes.io/zone": "us-west-2b", "node.kubernetes.io/instance-type": "m7g.large",
+			"karpenter.k8s.aws/instance-family": "m7g", "karpenter.k8s.aws/ec2nodeclass": "default",
+			"kubernetes.io/arch": "arm64", "node-role.kubernetes.io/worker": "",
+		},
+		Taints:        []model.Taint{{Key: "dedicated", Value: "web", Effect: model.NoSchedule}},
+		StartupTaints: []model.Taint{{Key: "cni", Effect: model.NoExecute}, {Key: "dedicated", Value: "web", Effect: model.NoSchedule}},
+	}
+}
+
+func TestUserData(t *testing.T) {
+	script := "#!/bin/bash\necho hello\n"
+	archive := "MIME-Version: 1.0\nContent-Type: multipart/mixed; boundary=\"OWN\"\n\n--OWN\nContent-Type: application/node.eks.aws\n\n" +
+		"kind: NodeConfig\napiVersion: node.eks.aws/v1alpha1\nspec:\n  kubelet:\n    config:\n      maxPods: 42\n--OWN\nContent-Type: text/x-shellscript\n\n" + script + "--OWN--\n"
+	for name, c := range map[string]struct {
+		reason string
+		class  *awsv1.EC2NodeClass
+		raid0  bool
+	}{
+		"al2023.txt":         {reason: "the generated NodeConfig alone", class: testClass(awsv1.AMIFamilyAL2023, "")},
+		"al2023-raid0.txt":   {reason: "local disks joined", class: testClass(awsv1.AMIFamilyAL2023, ""), raid0: true},
+		"al2023-script.txt":  {reason: "a script becomes a part", class: testClass(awsv1.AMIFamilyAL2023, script)},
+		"al2023-config.txt":  {reason: "an own NodeConfig comes after ours and wins", class: testClass(awsv1.AMIFamilyAL2023, "apiVersion: node.eks.aws/v1alpha1\nkind: NodeConfig\nspec: {kubelet: {config: {maxPods: 42}}}")},
+		"al2023-archive.txt": {reason: "the parts of an own archive are kept", class: testClass(awsv1.AMIFamilyAL2023, archive)},
+		"bottlerocket.toml":  {reason: "own settings are kept, ours win", class: testClass(awsv1.AMIFamilyBottlerocket, "[settings.kubernetes]\nkube-api-qps = 30\ncluster-name = 'mine'\n[settings.host-containers.admin]\nenabled = true\n")},
+		"custom.txt":         {reason: "nothing is merged", class: testClass(awsv1.AMIFamilyCustom, script)},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if c.raid0 {
+				c.class.Spec.InstanceStorePolicy = new(awsv1.InstanceStoreRAID0)
+			}
+			spec := testSpec()
+			got, err := userData(c.class, joinOf(c.class, testCluster(), &spec))
+			if err != nil {
+				t.Fatalf("%s: %v", c.reason, err)
+			}
+			golden(t, name, got)
+		})
+	}
+}
+
+func TestUserDataRefuses(t *testing.T) {
+	for name, c := range map[string]struct{ family, own, want string }{
+		"not a format":     {awsv1.AMIFamilyAL2023, "hello world", "begins with \"hello world\""},
+		"not multipart":    {awsv1.AMIFamilyAL2023, "MIME-Version: 1.0\nContent-Type: text/plain\n\nhello", "not multipart"},
+		"cut off header":   {awsv1.AMIFamilyAL2023, "MIME-Version: 1.0\nContent-Type: multipart/mixed; boundary=A\n\n--A\nContent-Ty", "part 1"},
+		"not TOML":         {awsv1.AMIFamilyBottlerocket, "#!/bin/bash\necho", "TOML"},
+		"wrong TOML shape": {awsv1.AMIFamilyBottlerocket, "settings = 3", "must be a table"},
+		"no such family":   {awsv1.AMIFamilyWindows2022, "", "not supported yet"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			err := Validate(testClass(c.family, c.own))
+			if err == nil || !strings.Contains(err.Error(), c.want) {
+				t.Errorf("Validate = %v, want an error with %q", err, c.want)
+			}
+			if provider.KindOf(err) != provider.Invalid {
+				t.Errorf("kind %s, want Invalid", provider.KindOf(err))
+			}
+		})
+	}
+}
+
+func FuzzOwnParts(f *testing.F) {
+	f.Add("#!/bin/sh\n")
+	f.Add("MIME-Version: 1.0\nContent-Type: multipart/mixed; boundary=\"A\"\n\n--A\n\nx\n--A--")
+	f.Add("kind: NodeConfig")
+	f.Fuzz(func(t *testing.T, own string) {
+		parts, err := ownParts(own)
+		if err != nil {
+			return
+		}
+		archive, err := writeArchive(parts)
+		if err != nil {
+			t.Skip("no archive of these parts:", err)
+		}
+		if len(parts) > 0 && !strings.HasPrefix(archive, "MIME-Version: 1.0\n") {
+			t.Errorf("archive begins with %q", head(archive))
+		}
+	})
+}

@@ -1,0 +1,73 @@
+package main
+
+import (
+	"context"
+	_ "embed"
+	"fmt"
+)
+
+// namespace is where the demo's workloads live.
+const namespace = "demo"
+
+//go:embed manifests/pools.yaml
+var pools []byte
+
+// deployment is one workload: so many pods with these requests, for nodes of
+// a team.
+type deployment struct {
+	name        string
+	replicas    int
+	cpu, memory string
+	team        string
+}
+
+// shop is fifty pods of four sizes.
+func shop() []deployment {
+	return []deployment{
+		{name: "web", replicas: 20, cpu: "250m", memory: "512Mi", team: "shop"},
+		{name: "api", replicas: 15, cpu: "500m", memory: "1Gi", team: "shop"},
+		{name: "worker", replicas: 10, cpu: "1", memory: "2Gi", team: "shop"},
+		{name: "cache", replicas: 5, cpu: "500m", memory: "6Gi", team: "shop"},
+	}
+}
+
+// batch is the workload that grows.
+func batch(replicas int) deployment {
+	return deployment{name: "batch", replicas: replicas, cpu: "1", memory: "2Gi", team: "shop"}
+}
+
+// training is the workload of the team whose nodes are protected.
+func training(replicas int) deployment {
+	return deployment{name: "training", replicas: replicas, cpu: "1500m", memory: "3Gi", team: "research"}
+}
+
+func (d *deployment) manifest() []byte {
+	return fmt.Appendf(nil, `apiVersion: apps/v1
+kind: Deployment
+metadata: {name: %[1]s, namespace: %[2]s}
+spec:
+  replicas: %[3]d
+  selector: {matchLabels: {app: %[1]s}}
+  template:
+    metadata: {labels: {app: %[1]s}}
+    spec:
+      terminationGracePeriodSeconds: 0
+      nodeSelector: {team: %[6]s}
+      containers:
+      - name: main
+        image: example.com/%[1]s:1
+        resources: {requests: {cpu: %[4]s, memory: %[5]s}}
+`, d.name, namespace, d.replicas, d.cpu, d.memory, d.team)
+}
+
+// deploy applies workloads; doing it again changes their size.
+func (d *demo) deploy(ctx context.Context, all ...deployment) error {
+	for i := range all {
+		if err := d.Apply(ctx, all[i].manifest()); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func app(name string) map[string]string { return map[string]string{"app": name} }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"encoding/base64"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -10,8 +11,14 @@ import (
 	"os"
 	"time"
 
+	"github.com/aws/aws-sdk-go-v2/credentials"
+	"github.com/aws/aws-sdk-go-v2/service/ec2"
 	"github.com/spf13/cobra"
+	"golang.org/x/sync/errgroup"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/clientcmd"
 
+	"spokeshave.dev/cmd/ec2sim/joiner"
 	"spokeshave.dev/cmd/ec2sim/sim"
 	"spokeshave.dev/controller/catalog"
 )
@@ -21,6 +28,10 @@ type options struct {
 	listen, log string
 	sim         sim.Config
 	clusterCA   string
+	joiner      bool
+	kubeconfig  string
+	bootDelay   time.Duration
+	removeDelay time.Duration
 }
 
 const long = `ec2sim answers the EC2, IAM, STS, SSM, SQS, Pricing and EKS calls of a node
@@ -34,6 +45,11 @@ There is a VPC with a subnet in each zone and a security group, tagged
 karpenter.sh/discovery=<cluster name>; the EKS optimized images with their SSM
 parameters; an IAM role; and a queue named like the cluster. Types and prices
 are those of the embedded catalogue. It forgets everything when it ends.
+
+With --joiner it also plays what boots on the instances: a Node for each running
+instance after --boot-delay, with the labels, taints and capacity that its user
+data and type call for, and the Node's removal after the instance's end. KWOK
+plays kubelet for Nodes labelled spokeshave.dev/kwok=true.
 
 What it does can be watched and changed under /_sim/ (JSON):
 
@@ -67,7 +83,7 @@ func command() *cobra.Command {
 	f.StringVar(&o.sim.ClusterEndpoint, "cluster-endpoint", "", "API server URL that DescribeCluster tells")
 	f.StringVar(&o.clusterCA, "cluster-ca", "", "base64 of the API server's CA that DescribeCluster tells")
 	f.StringVar(&o.sim.KubernetesVersion, "kubernetes-version", "1.36", "version of the cluster and its images")
-	f.StringVar(&o.sim.NodeRole, "node-role", "", "the IAM role that exists (default KarpenterNodeRole-<cluster name>)")
+	f.StringSliceVar(&o.sim.NodeRoles, "node-role", nil, "IAM roles that exist (default KarpenterNodeRole-<cluster name>)")
 	f.Uint64Var(&o.sim.Seed, "seed", 1, "makes identifiers, addresses and spot capacity")
 	f.DurationVar(&o.sim.PendingDelay, "pending-delay", 2*time.Second, "from launch to running")
 	f.DurationVar(&o.sim.ShutdownDelay, "shutdown-delay", 2*time.Second, "from the call to terminated")
@@ -75,6 +91,10 @@ func command() *cobra.Command {
 	f.IntVar(&o.sim.FleetAttempts, "fleet-attempts", 0, "pools a fleet tries before it reports the rest as UnfulfillableCapacity; 0 is all")
 	f.IntVar(&o.sim.OnDemandVCPUs, "on-demand-vcpus", 0, "quota of on-demand vCPUs; 0 is none")
 	f.IntVar(&o.sim.SpotVCPUs, "spot-vcpus", 0, "quota of spot vCPUs; 0 is none")
+	f.BoolVar(&o.joiner, "joiner", false, "register a Node for each running instance")
+	f.StringVar(&o.kubeconfig, "kubeconfig", os.Getenv("KUBECONFIG"), "the cluster that instances join, and that DescribeCluster tells")
+	f.DurationVar(&o.bootDelay, "boot-delay", 3*time.Second, "from running to the Node's registration")
+	f.DurationVar(&o.removeDelay, "remove-delay", 10*time.Second, "from an instance's end to the removal of its Node")
 	f.StringVar(&o.log, "log", "info", "debug (each request), info, warn or error")
 	return c
 }
@@ -90,6 +110,10 @@ func (o *options) run(ctx context.Context) error {
 	if o.sim.Types, o.sim.Sales, err = catalog.Load(o.sim.Region); err != nil {
 		return err
 	}
+	cluster, err := o.cluster()
+	if err != nil {
+		return err
+	}
 	server, err := sim.New(o.sim)
 	if err != nil {
 		return err
@@ -99,8 +123,52 @@ func (o *options) run(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("listen on %s: %w", o.listen, err)
 	}
-	log.Info("ec2sim serves", "endpoint", "http://"+listener.Addr().String(), "region", o.sim.Region, "cluster", o.sim.Cluster, "types", len(o.sim.Types))
-	return serve(ctx, listener, server)
+	endpoint := "http://" + listener.Addr().String()
+	log.Info("ec2sim serves", "endpoint", endpoint, "region", o.sim.Region, "cluster", o.sim.Cluster, "types", len(o.sim.Types))
+	work, ctx := errgroup.WithContext(ctx)
+	work.Go(func() error { return serve(ctx, listener, server) })
+	if o.joiner {
+		work.Go(func() error { return joiner.Run(ctx, o.join(endpoint, cluster)) })
+	}
+	return work.Wait()
+}
+
+// cluster reads the kubeconfig, and has DescribeCluster tell what it says
+// unless flags say otherwise. It is nil when none is given.
+func (o *options) cluster() (*rest.Config, error) {
+	if o.kubeconfig == "" {
+		if o.joiner {
+			return nil, errors.New("--joiner needs --kubeconfig, the cluster to join")
+		}
+		return nil, nil //nolint:nilnil // no cluster is a normal setting
+	}
+	cluster, err := clientcmd.BuildConfigFromFlags("", o.kubeconfig)
+	if err != nil {
+		return nil, fmt.Errorf("read kubeconfig %s: %w", o.kubeconfig, err)
+	}
+	if err := rest.LoadTLSFiles(cluster); err != nil {
+		return nil, fmt.Errorf("read kubeconfig %s: %w", o.kubeconfig, err)
+	}
+	if o.sim.ClusterEndpoint == "" {
+		o.sim.ClusterEndpoint = cluster.Host
+	}
+	if o.sim.ClusterCA == "" {
+		o.sim.ClusterCA = base64.StdEncoding.EncodeToString(cluster.CAData)
+	}
+	return cluster, nil
+}
+
+// join is the joiner's configuration: it finds instances through the endpoint,
+// as anyone would.
+func (o *options) join(endpoint string, cluster *rest.Config) joiner.Config {
+	client := ec2.New(ec2.Options{
+		Region: o.sim.Region, BaseEndpoint: &endpoint,
+		Credentials: credentials.NewStaticCredentialsProvider("AKIAJOINER", "joiner", ""),
+	})
+	return joiner.Config{
+		EC2: client, Kubernetes: cluster, Cluster: o.sim.Cluster, Region: o.sim.Region, Types: o.sim.Types,
+		BootDelay: o.bootDelay, RemoveDelay: o.removeDelay, KubeletVersion: "v" + o.sim.KubernetesVersion + ".0", Log: o.sim.Log,
+	}
 }
 
 // serve answers until the context ends.

@@ -24,8 +24,9 @@ type Config struct {
 	ClusterCA       string
 	// KubernetesVersion is the cluster's, such as 1.36.
 	KubernetesVersion string
-	// NodeRole is the one IAM role that exists.
-	NodeRole string
+	// NodeRoles are the IAM roles that exist; KarpenterNodeRole-<Cluster> unless
+	// set.
+	NodeRoles []string
 	// Queue is the name of the interruption queue; the cluster's unless set.
 	Queue string
 	// Seed makes identifiers, addresses and spot capacity.
@@ -64,8 +65,10 @@ func (c Config) withDefaults() Config {
 	text(&c.Cluster, "spokeshave")
 	text(&c.ClusterEndpoint, "https://127.0.0.1:6443")
 	text(&c.KubernetesVersion, "1.36")
-	text(&c.NodeRole, "KarpenterNodeRole-"+c.Cluster)
 	text(&c.Queue, c.Cluster)
+	if len(c.NodeRoles) == 0 {
+		c.NodeRoles = []string{"KarpenterNodeRole-" + c.Cluster}
+	}
 	if c.Clock == nil {
 		c.Clock = clock.RealClock{}
 	}

@@ -11,6 +11,7 @@ func ec2Operations() map[string]operation {
 		"CreateTags":                     writes(createTags),
 		"DeleteTags":                     writes(deleteTags),
 		"DescribeTags":                   reads(describeTags),
+		"DescribeVolumes":                reads(answerVolumes),
 		"CreateLaunchTemplate":           writes(createTemplate),
 		"CreateLaunchTemplateVersion":    writes(createTemplateVersion),
 		"DeleteLaunchTemplate":           writes(deleteTemplate),

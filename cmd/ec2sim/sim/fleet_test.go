@@ -207,22 +207,32 @@ func TestFleetRefused(t *testing.T) {
 		change func(*ec2.CreateFleetInput)
 		code   string
 	}{
-		"strategy":         {"no such strategy", func(in *ec2.CreateFleetInput) { in.OnDemandOptions.AllocationStrategy = "cheapest" }, "InvalidParameterValue"},
-		"spot strategy":    {"on-demand's, not spot's", func(in *ec2.CreateFleetInput) { in.SpotOptions.AllocationStrategy = "prioritized" }, "InvalidParameterValue"},
-		"type":             {"not simulated", func(in *ec2.CreateFleetInput) { in.Type = "maintain" }, "UnsupportedOperation"},
-		"capacity":         {"nothing to launch", func(in *ec2.CreateFleetInput) { in.TargetCapacitySpecification.TotalTargetCapacity = aws.Int32(0) }, "InvalidParameterValue"},
-		"negative":         {"priorities start at 0", func(in *ec2.CreateFleetInput) { in.LaunchTemplateConfigs[0].Overrides[0].Priority = aws.Float64(-1) }, "InvalidParameterValue"},
-		"fraction":         {"priorities are whole", func(in *ec2.CreateFleetInput) { in.LaunchTemplateConfigs[0].Overrides[0].Priority = aws.Float64(0.5) }, "InvalidParameterValue"},
-		"subnets":          {"instant fleets take one", func(in *ec2.CreateFleetInput) { in.LaunchTemplateConfigs[0].Overrides[0].SubnetId = aws.String("subnet-1,subnet-2") }, "InvalidParameterValue"},
-		"unknown template": {"fails the request", func(in *ec2.CreateFleetInput) { in.LaunchTemplateConfigs[0].LaunchTemplateSpecification.LaunchTemplateId = aws.String("lt-00000000000000000") }, "InvalidLaunchTemplateId.NotFound"},
-		"malformed":        {"not an ID", func(in *ec2.CreateFleetInput) { in.LaunchTemplateConfigs[0].LaunchTemplateSpecification.LaunchTemplateId = aws.String("template") }, "InvalidLaunchTemplateId.Malformed"},
-		"version":          {"there is one only", func(in *ec2.CreateFleetInput) { in.LaunchTemplateConfigs[0].LaunchTemplateSpecification.Version = aws.String("2") }, "InvalidLaunchTemplateId.VersionNotFound"},
-		"no version":       {"required", func(in *ec2.CreateFleetInput) { in.LaunchTemplateConfigs[0].LaunchTemplateSpecification.Version = nil }, "MissingParameter"},
-		"duplicate":        {"a pool may be named once", func(in *ec2.CreateFleetInput) { in.LaunchTemplateConfigs[0].Overrides = append(in.LaunchTemplateConfigs[0].Overrides, one) }, "InvalidFleetConfig"},
-		"reserved tag":     {"aws: is AWS's", func(in *ec2.CreateFleetInput) { in.TagSpecifications[0].Tags[0].Key = aws.String("aws:x") }, "InvalidParameterValue"},
-		"resource":         {"fleets create no buckets", func(in *ec2.CreateFleetInput) { in.TagSpecifications[0].ResourceType = "vpc" }, "InvalidParameterValue"},
-		"token":            {"64 characters", func(in *ec2.CreateFleetInput) { in.ClientToken = aws.String(string(make([]byte, 65))) }, "InvalidParameterValue"},
-		"dry run":          {"nothing is wrong", func(in *ec2.CreateFleetInput) { in.DryRun = aws.Bool(true) }, "DryRunOperation"},
+		"strategy":      {"no such strategy", func(in *ec2.CreateFleetInput) { in.OnDemandOptions.AllocationStrategy = "cheapest" }, "InvalidParameterValue"},
+		"spot strategy": {"on-demand's, not spot's", func(in *ec2.CreateFleetInput) { in.SpotOptions.AllocationStrategy = "prioritized" }, "InvalidParameterValue"},
+		"type":          {"not simulated", func(in *ec2.CreateFleetInput) { in.Type = "maintain" }, "UnsupportedOperation"},
+		"capacity":      {"nothing to launch", func(in *ec2.CreateFleetInput) { in.TargetCapacitySpecification.TotalTargetCapacity = aws.Int32(0) }, "InvalidParameterValue"},
+		"negative":      {"priorities start at 0", func(in *ec2.CreateFleetInput) { in.LaunchTemplateConfigs[0].Overrides[0].Priority = aws.Float64(-1) }, "InvalidParameterValue"},
+		"fraction":      {"priorities are whole", func(in *ec2.CreateFleetInput) { in.LaunchTemplateConfigs[0].Overrides[0].Priority = aws.Float64(0.5) }, "InvalidParameterValue"},
+		"subnets": {"instant fleets take one", func(in *ec2.CreateFleetInput) {
+			in.LaunchTemplateConfigs[0].Overrides[0].SubnetId = aws.String("subnet-1,subnet-2")
+		}, "InvalidParameterValue"},
+		"unknown template": {"fails the request", func(in *ec2.CreateFleetInput) {
+			in.LaunchTemplateConfigs[0].LaunchTemplateSpecification.LaunchTemplateId = aws.String("lt-00000000000000000")
+		}, "InvalidLaunchTemplateId.NotFound"},
+		"malformed": {"not an ID", func(in *ec2.CreateFleetInput) {
+			in.LaunchTemplateConfigs[0].LaunchTemplateSpecification.LaunchTemplateId = aws.String("template")
+		}, "InvalidLaunchTemplateId.Malformed"},
+		"version": {"there is one only", func(in *ec2.CreateFleetInput) {
+			in.LaunchTemplateConfigs[0].LaunchTemplateSpecification.Version = aws.String("2")
+		}, "InvalidLaunchTemplateId.VersionNotFound"},
+		"no version": {"required", func(in *ec2.CreateFleetInput) { in.LaunchTemplateConfigs[0].LaunchTemplateSpecification.Version = nil }, "MissingParameter"},
+		"duplicate": {"a pool may be named once", func(in *ec2.CreateFleetInput) {
+			in.LaunchTemplateConfigs[0].Overrides = append(in.LaunchTemplateConfigs[0].Overrides, one)
+		}, "InvalidFleetConfig"},
+		"reserved tag": {"aws: is AWS's", func(in *ec2.CreateFleetInput) { in.TagSpecifications[0].Tags[0].Key = aws.String("aws:x") }, "InvalidParameterValue"},
+		"resource":     {"fleets create no buckets", func(in *ec2.CreateFleetInput) { in.TagSpecifications[0].ResourceType = "vpc" }, "InvalidParameterValue"},
+		"token":        {"64 characters", func(in *ec2.CreateFleetInput) { in.ClientToken = aws.String(string(make([]byte, 65))) }, "InvalidParameterValue"},
+		"dry run":      {"nothing is wrong", func(in *ec2.CreateFleetInput) { in.DryRun = aws.Bool(true) }, "DryRunOperation"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t)

@@ -165,7 +165,7 @@ func addRole(s *Server, _ *call, in *roleInProfile) (any, error) {
 	switch {
 	case err != nil:
 		return nil, err
-	case in.Role != s.cfg.NodeRole:
+	case !slices.Contains(s.cfg.NodeRoles, in.Role):
 		return nil, failf("NoSuchEntity", "The role with name %s cannot be found.", in.Role)
 	case len(p.roles) > 0:
 		return nil, failf("LimitExceeded", "Cannot exceed quota for InstanceSessionsPerInstanceProfile: 1")
@@ -261,7 +261,7 @@ type roleRequest struct {
 
 // https://docs.aws.amazon.com/IAM/latest/APIReference/API_GetRole.html
 func getRole(s *Server, _ *call, in *roleRequest) (any, error) {
-	if in.Role != s.cfg.NodeRole {
+	if !slices.Contains(s.cfg.NodeRoles, in.Role) {
 		return nil, failf("NoSuchEntity", "The role with name %s cannot be found.", in.Role)
 	}
 	return struct {

@@ -138,7 +138,27 @@ func (d *document) wrong(err error) error {
 			return &Error{at, fmt.Errorf("%s: %q is not a quantity such as 500m or 2Gi", path, value)}
 		}
 	}
-	return &Error{d.source, err}
+	// Errors of the types' own decoders come without their place, but quote
+	// the value.
+	at := d.source
+	if m := regexp.MustCompile(`"([^"]+)"`).FindStringSubmatch(err.Error()); m != nil {
+		if n := findScalar(d.tree(), m[1]); n != nil {
+			at.Line = d.start + n.Line - 1
+		}
+	}
+	return &Error{at, err}
+}
+
+func findScalar(n *yaml3.Node, value string) *yaml3.Node {
+	if n == nil || n.Kind == yaml3.ScalarNode && n.Value == value {
+		return n
+	}
+	for _, child := range n.Content {
+		if found := findScalar(child, value); found != nil {
+			return found
+		}
+	}
+	return nil
 }
 
 // line finds a field such as spec.containers[0].image; the object's own line

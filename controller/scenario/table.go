@@ -20,7 +20,7 @@ func (r *Report) WriteTable(w io.Writer) error {
 	r.unscheduled(&b)
 	r.policies(&b)
 	r.summary(&b)
-	if _, err := io.WriteString(w, b.String()); err != nil {
+	if _, err := io.WriteString(w, strings.TrimLeft(b.String(), "\n")); err != nil {
 		return fmt.Errorf("write report: %w", err)
 	}
 	return nil

@@ -1,0 +1,66 @@
+package main
+
+import (
+	"bufio"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"spokeshave.dev/controller/catalog"
+)
+
+func catalogCommand() *cobra.Command {
+	c := &cobra.Command{
+		Use:   "catalog",
+		Short: "Show the embedded EC2 catalogue",
+		Args:  cobra.NoArgs,
+	}
+	c.AddCommand(exportCommand())
+	return c
+}
+
+func exportCommand() *cobra.Command {
+	var region, output string
+	c := &cobra.Command{
+		Use:   "export --region REGION",
+		Short: "Print a region's instance types, capacities and prices as JSON",
+		Long: `Export prints the embedded catalogue of a region as a JSON array, one instance
+type per line: labels, capacity, what is allocatable to pods on an EKS node with
+default settings, and every offering with its price in USD per hour. The form is
+the one that simulate --catalog reads.
+
+The catalogue is a snapshot: live prices come from EC2 in the cluster. Zones are
+named by zone ID (use1-az1 is us-east-1a here), and the region's spot prices are
+dealt to its zones, because the source does not tie them.
+
+Regions: ` + strings.Join(catalog.Regions(), ", "),
+		Example: `  spokeshave catalog export --region us-west-2 > catalog.json
+  spokeshave catalog export --region us-west-2 | jq -r '.[] | select(.arch == "arm64") | .name'`,
+		Args: cobra.NoArgs,
+		RunE: func(c *cobra.Command, _ []string) error {
+			if output != "json" {
+				return &exitError{exitBadInput, fmt.Errorf("catalog export: -o %s: want json", output)}
+			}
+			if region == "" {
+				return &exitError{exitBadInput, fmt.Errorf("catalog export: --region must be set, to one of %s", strings.Join(catalog.Regions(), ", "))}
+			}
+			types, sales, err := catalog.Load(region)
+			if err != nil {
+				return &exitError{exitBadInput, err}
+			}
+			all := catalog.Lower(types, sales, catalog.Options{Region: region})
+			out := bufio.NewWriter(c.OutOrStdout())
+			if err := catalog.Write(out, &all); err != nil {
+				return &exitError{exitDefect, err}
+			}
+			if err := out.Flush(); err != nil {
+				return &exitError{exitDefect, fmt.Errorf("write catalog: %w", err)}
+			}
+			return nil
+		},
+	}
+	c.Flags().StringVar(&region, "region", "", "region to export")
+	c.Flags().StringVarP(&output, "output", "o", "json", "json")
+	return c
+}

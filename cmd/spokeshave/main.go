@@ -1,0 +1,18 @@
+// Command spokeshave is the tool for people and scripts: it simulates decisions
+// without a cluster and shows the embedded EC2 catalogue. Installed as
+// kubectl-spokeshave it is also a kubectl plugin.
+package main
+
+import (
+	"context"
+	"os"
+	"os/signal"
+	"syscall"
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	code := run(ctx, os.Args[1:], os.Stdout, os.Stderr)
+	stop()
+	os.Exit(code)
+}

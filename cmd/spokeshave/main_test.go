@@ -1,0 +1,205 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"flag"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+var update = flag.Bool("update", false, "rewrite the golden files")
+
+// command runs the command line and gives its exit code and output.
+func command(t *testing.T, args ...string) (code int, stdout, stderr string) {
+	t.Helper()
+	var out, err bytes.Buffer
+	code = run(t.Context(), args, &out, &err)
+	return code, out.String(), err.String()
+}
+
+// mask hides what differs from run to run: the timings.
+func mask(text string) string {
+	text = regexp.MustCompile(`("(?:\w*[mM]s)"): [0-9.]+`).ReplaceAllString(text, "$1: 0")
+	return regexp.MustCompile(`in [0-9.]+ ms \(snapshot [0-9.]+, solve [0-9.]+\)`).ReplaceAllString(text, "in 0 ms")
+}
+
+func golden(t *testing.T, name, got string) {
+	t.Helper()
+	path := filepath.Join("testdata", name)
+	if *update {
+		if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(string(want), got); diff != "" {
+		t.Errorf("%s (-want +got; -update rewrites it):\n%s", path, diff)
+	}
+}
+
+// TestSimulate runs whole scenarios.
+func TestSimulate(t *testing.T) {
+	const quickstart = "../../examples/quickstart"
+	at := []string{"--time", "2026-01-01T00:00:00Z"}
+	cases := map[string]struct {
+		reason string
+		args   []string
+		code   int
+	}{
+		"quickstart.json": {"the example, for scripts", []string{"-f", quickstart, "-o", "json"}, exitOK},
+		"quickstart.txt":  {"the example, for people", []string{"-f", quickstart}, exitOK},
+		"unscheduled.txt": {"pods that no node can hold say why", []string{"-f", "testdata/unscheduled.yaml"}, exitUnscheduled},
+		"existing.json":   {"room on nodes that exist is used first; a dump counts each replica once", []string{"-f", "testdata/existing.yaml", "--catalog", "testdata/catalog.json", "-o", "json"}, exitOK},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			code, stdout, stderr := command(t, append(append([]string{"simulate"}, tc.args...), at...)...)
+			if code != tc.code {
+				t.Errorf("%s: exit %d, want %d\n%s", tc.reason, code, tc.code, stderr)
+			}
+			golden(t, name, mask(stdout))
+		})
+	}
+}
+
+// TestQuickstart checks what must hold whatever the solver finds best.
+func TestQuickstart(t *testing.T) {
+	code, stdout, stderr := command(t, "simulate", "-f", "../../examples/quickstart", "-o", "json")
+	if code != exitOK || stderr != "" {
+		t.Fatalf("exit %d: %s", code, stderr)
+	}
+	var got struct {
+		Decision string
+		Pods     int
+		Nodes    []struct {
+			InstanceType, Zone, CapacityType string
+			Price                            float64
+			Pods                             []string
+		}
+		Unscheduled []any
+		HourlyCost  float64
+	}
+	if err := json.Unmarshal([]byte(stdout), &got); err != nil {
+		t.Fatal(err)
+	}
+	seen, sum := map[string]bool{}, 0.0
+	for _, n := range got.Nodes {
+		sum += n.Price
+		for _, p := range n.Pods {
+			if seen[p] {
+				t.Errorf("%s is placed twice", p)
+			}
+			seen[p] = true
+			if strings.HasPrefix(p, "default/db-") && n.CapacityType != "on-demand" {
+				t.Errorf("%s on %s", p, n.CapacityType)
+			}
+		}
+	}
+	if got.Pods != 50 || len(seen) != 50 || len(got.Unscheduled) != 0 || got.Decision == "" {
+		t.Errorf("%d pods, %d placed, %d not", got.Pods, len(seen), len(got.Unscheduled))
+	}
+	if diff := got.HourlyCost - sum; diff > 1e-9 || diff < -1e-9 {
+		t.Errorf("hourlyCost %v, the nodes' prices sum to %v", got.HourlyCost, sum)
+	}
+}
+
+// TestDeterminism: the same input gives the same bytes, and the order of files
+// does not matter.
+func TestDeterminism(t *testing.T) {
+	files, err := filepath.Glob("../../examples/quickstart/*.yaml")
+	if err != nil || len(files) < 3 {
+		t.Fatal(files, err)
+	}
+	var forward, backward []string
+	for i := range files {
+		forward = append(forward, "-f", files[i])
+		backward = append(backward, "-f", files[len(files)-1-i])
+	}
+	common := []string{"simulate", "-o", "json", "--seed", "7", "--time", "2026-01-01T00:00:00Z"}
+	_, a, _ := command(t, append(common[:len(common):len(common)], forward...)...)
+	_, b, _ := command(t, append(common[:len(common):len(common)], backward...)...)
+	if diff := cmp.Diff(mask(a), mask(b)); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestBadInput(t *testing.T) {
+	dir := t.TempDir()
+	write := func(name, text string) string {
+		path := filepath.Join(dir, name)
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	unknown := write("unknown.yaml", "apiVersion: v1\nkind: Pod\nmetadata: {name: a}\nspec:\n  contaners: []\n")
+	catalog := write("catalog.json", "[\n{\"name\": \"a\"}]")
+	cases := map[string]struct {
+		args []string
+		want string
+	}{
+		"no manifests":     {[]string{"simulate"}, "no manifests: name a file or folder with -f"},
+		"missing file":     {[]string{"simulate", "-f", dir + "/none.yaml"}, "none.yaml: no such file"},
+		"unknown field":    {[]string{"simulate", "-f", unknown}, `unknown.yaml:5: unknown field "spec.contaners"`},
+		"catalog":          {[]string{"simulate", "-f", "../../examples/quickstart", "--catalog", catalog}, `catalog.json:2: read catalog: instance type 0 ("a"): name and arch must be set`},
+		"region":           {[]string{"simulate", "-f", "../../examples/quickstart", "--region", "mars-1"}, `region "mars-1": not in the embedded catalogue (have ap-southeast-1`},
+		"both":             {[]string{"simulate", "-f", unknown, "--region", "a", "--catalog", "b"}, "exclude each other"},
+		"output":           {[]string{"simulate", "-f", unknown, "-o", "xml"}, "-o xml: want table or json"},
+		"time":             {[]string{"simulate", "-f", unknown, "--time", "noon"}, "--time noon: want RFC 3339"},
+		"flag":             {[]string{"simulate", "--fiel", "x"}, "unknown flag: --fiel"},
+		"command":          {[]string{"similate"}, `unknown command "similate"`},
+		"export region":    {[]string{"catalog", "export"}, "--region must be set, to one of ap-southeast-1"},
+		"export format":    {[]string{"catalog", "export", "--region", "us-east-1", "-o", "table"}, "want json"},
+		"no policy inside": {[]string{"simulate", "-f", "../../examples/quickstart", "--policies", "../../examples/quickstart"}, "hold no ConfigMap labelled spokeshave.dev/policy=true"},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			code, stdout, stderr := command(t, tc.args...)
+			if code != exitBadInput || stdout != "" || !strings.Contains(stderr, tc.want) {
+				t.Errorf("exit %d, stdout %q, stderr %q, want exit 2 and %q", code, stdout, stderr, tc.want)
+			}
+		})
+	}
+}
+
+func TestExport(t *testing.T) {
+	code, stdout, stderr := command(t, "catalog", "export", "--region", "us-west-2")
+	if code != exitOK {
+		t.Fatal(stderr)
+	}
+	var all []struct {
+		Name                  string
+		Capacity, Allocatable map[string]string
+		Offerings             []struct {
+			Zone, CapacityType string
+			Price              float64
+			Available          bool
+		}
+	}
+	if err := json.Unmarshal([]byte(stdout), &all); err != nil {
+		t.Fatal(err)
+	}
+	for _, it := range all {
+		if it.Name == "m5.large" && it.Capacity["cpu"] == "2" && it.Allocatable["cpu"] == "1930m" && it.Capacity["pods"] == "29" && len(it.Offerings) > 3 {
+			return
+		}
+	}
+	t.Errorf("m5.large is not among the %d types, or not as it should be", len(all))
+}
+
+func TestHelpAndVersion(t *testing.T) {
+	for _, args := range [][]string{{"--help"}, {"simulate", "--help"}, {"catalog", "export", "--help"}, {"version"}} {
+		if code, stdout, _ := command(t, args...); code != exitOK || len(stdout) < 10 {
+			t.Errorf("%v: exit %d: %q", args, code, stdout)
+		}
+	}
+}

@@ -1,0 +1,69 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/spf13/cobra"
+)
+
+// Exit codes, which scripts rely on.
+const (
+	exitOK          = 0
+	exitDefect      = 1
+	exitBadInput    = 2
+	exitUnscheduled = 3
+)
+
+// exitError ends the program with a code; Err may be nil when everything has
+// been said.
+type exitError struct {
+	code int
+	err  error
+}
+
+// Error implements error.
+func (e *exitError) Error() string {
+	if e.err == nil {
+		return fmt.Sprintf("exit code %d", e.code)
+	}
+	return e.err.Error()
+}
+
+// Unwrap gives the cause.
+func (e *exitError) Unwrap() error { return e.err }
+
+// run executes the command line and gives the exit code.
+func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
+	root := &cobra.Command{
+		Use:   "spokeshave",
+		Short: "Simulate node decisions, and show what EC2 sells",
+		Long: `spokeshave answers questions about nodes without a cluster.
+
+  simulate         which nodes would be launched for these manifests, and why
+  catalog export   the EC2 instance types and prices that it knows
+
+It makes the very decisions that the controller makes.`,
+		SilenceUsage:  true,
+		SilenceErrors: true,
+	}
+	root.SetArgs(args)
+	root.SetOut(stdout)
+	root.SetErr(stderr)
+	root.CompletionOptions.HiddenDefaultCmd = true
+	root.AddCommand(simulateCommand(), catalogCommand(), versionCommand())
+	err := root.ExecuteContext(ctx)
+	if err == nil {
+		return exitOK
+	}
+	var exit *exitError
+	if !errors.As(err, &exit) { // cobra's own: an unknown flag or command
+		exit = &exitError{code: exitBadInput, err: err}
+	}
+	if exit.err != nil {
+		fmt.Fprintf(stderr, "spokeshave: %v\n", exit.err)
+	}
+	return exit.code
+}

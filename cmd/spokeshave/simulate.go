@@ -1,0 +1,134 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/spf13/cobra"
+	"k8s.io/utils/clock"
+
+	"spokeshave.dev/controller/app/simulate"
+)
+
+const simulateHelp = `Simulate reads Kubernetes manifests and prints the nodes that would be launched
+for the pods that have no place, with their prices, and says of every other pod
+why it stays unscheduled. Nothing is launched, and no cluster is needed.
+
+Manifests: NodePool, EC2NodeClass, NodeClaim, Node, Pod, Deployment, ReplicaSet,
+StatefulSet, DaemonSet, Job, PriorityClass, PersistentVolume(Claim),
+StorageClass, PodDisruptionBudget, and ConfigMaps that carry policies. They are
+read strictly: an unknown field is an error with file and line. Workloads stand
+for the pods that they would make. A dump of a cluster works too:
+
+  kubectl get nodepools,ec2nodeclasses,nodeclaims,nodes,deployments,statefulsets,daemonsets,pods -A -o yaml > cluster.yaml
+
+Exit codes: 0 all pods placed, 2 bad input, 3 some pods unscheduled, 1 a defect.`
+
+const simulateExamples = `  # the nodes for a folder of manifests
+  spokeshave simulate -f manifests/
+
+  # what a budget would change, as JSON
+  spokeshave simulate -f manifests/ --policies budget.yaml -o json
+
+  # at the prices of a region, or of a catalogue of your own
+  spokeshave simulate -f app.yaml -f pools.yaml --region eu-west-1
+  spokeshave catalog export --region eu-west-1 > mine.json
+  spokeshave simulate -f app.yaml -f pools.yaml --catalog mine.json
+
+  # the same decision each time
+  spokeshave simulate -f manifests/ --time 2026-01-01T00:00:00Z --seed 1`
+
+type simulateFlags struct {
+	manifests []string
+	policies  []string
+	catalog   string
+	region    string
+	time      string
+	seed      uint64
+	output    string
+	quiet     bool
+}
+
+func simulateCommand() *cobra.Command {
+	var f simulateFlags
+	c := &cobra.Command{
+		Use:     "simulate -f PATH [-f PATH...]",
+		Short:   "Print the nodes that would be launched for manifests",
+		Long:    simulateHelp,
+		Example: simulateExamples,
+		Args:    cobra.NoArgs,
+		RunE:    func(c *cobra.Command, _ []string) error { return f.run(c) },
+	}
+	fs := c.Flags()
+	fs.SortFlags = false
+	fs.StringArrayVarP(&f.manifests, "filename", "f", nil, "file or folder of manifests, plain or .gz; may be repeated")
+	fs.StringArrayVar(&f.policies, "policies", nil, "file or folder with ConfigMaps that carry policies; may be repeated")
+	fs.StringVar(&f.catalog, "catalog", "", "catalogue file, as spokeshave catalog export writes it")
+	fs.StringVar(&f.region, "region", "", "region of the embedded catalogue (default: the one the manifests name, else us-east-1)")
+	fs.StringVar(&f.time, "time", "", "time of the decision, RFC 3339 (default: now)")
+	fs.Uint64Var(&f.seed, "seed", 0, "seed that policies see")
+	fs.StringVarP(&f.output, "output", "o", "table", "table or json")
+	fs.BoolVarP(&f.quiet, "quiet", "q", false, "no warnings on standard error")
+	return c
+}
+
+func (f *simulateFlags) config() (simulate.Config, error) {
+	watch := clock.RealClock{}
+	start := watch.Now()
+	cfg := simulate.Config{
+		Manifests: f.manifests, Policies: f.policies, Catalog: f.catalog, Region: f.region,
+		Time: start.UTC(), Seed: f.seed, Elapsed: func() time.Duration { return watch.Since(start) },
+	}
+	switch {
+	case len(f.manifests) == 0:
+		return cfg, errors.New("simulate: no manifests: name a file or folder with -f")
+	case f.catalog != "" && f.region != "":
+		return cfg, errors.New("simulate: --catalog and --region exclude each other")
+	case f.output != "table" && f.output != "json":
+		return cfg, fmt.Errorf("simulate: -o %s: want table or json", f.output)
+	}
+	if f.time != "" {
+		at, err := time.Parse(time.RFC3339, f.time)
+		if err != nil {
+			return cfg, fmt.Errorf("simulate: --time %s: want RFC 3339, such as 2026-01-31T12:00:00Z", f.time)
+		}
+		cfg.Time = at.UTC()
+	}
+	return cfg, nil
+}
+
+func (f *simulateFlags) run(c *cobra.Command) error {
+	cfg, err := f.config()
+	if err != nil {
+		return &exitError{exitBadInput, err}
+	}
+	result, err := simulate.Run(c.Context(), cfg)
+	switch {
+	case errors.Is(err, simulate.ErrDefect):
+		return &exitError{exitDefect, err}
+	case err != nil:
+		return &exitError{exitBadInput, err}
+	}
+	if !f.quiet {
+		warn(c.ErrOrStderr(), result)
+	}
+	write := result.Report.WriteTable
+	if f.output == "json" {
+		write = result.Report.WriteJSON
+	}
+	if err := write(c.OutOrStdout()); err != nil {
+		return &exitError{exitDefect, err}
+	}
+	if len(result.Report.Unscheduled) > 0 {
+		return &exitError{code: exitUnscheduled}
+	}
+	return nil
+}
+
+func warn(w io.Writer, result *simulate.Result) {
+	for _, warning := range result.Warnings {
+		fmt.Fprintf(w, "warning: %s\n", warning)
+	}
+}

@@ -1,0 +1,100 @@
+// Package simulate is the engine behind `spokeshave simulate`: manifests and
+// policies in, the decision that the controller would make out. It runs the
+// controller's own decide.Decide, with the controller's own policy engines, and
+// no cluster.
+//
+// It is a package of its own so that the command line does not link the
+// controller's clients.
+package simulate
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"spokeshave.dev/controller/catalog"
+	"spokeshave.dev/controller/decide"
+	"spokeshave.dev/controller/model"
+	"spokeshave.dev/controller/scenario"
+)
+
+// Config is a simulation's input.
+type Config struct {
+	// Manifests are files and folders of Kubernetes objects.
+	Manifests []string
+	// Policies are more files and folders; of them only the policies count.
+	Policies []string
+	// Catalog is a catalogue file as `spokeshave catalog export` writes it;
+	// empty takes the embedded catalogue of Region.
+	Catalog string
+	// Region is empty for the one that the manifests speak of.
+	Region string
+	Time   time.Time
+	Seed   uint64
+	// Elapsed is a stopwatch for the timings; nil leaves them at zero.
+	Elapsed func() time.Duration
+}
+
+// Result is a simulation's outcome.
+type Result struct {
+	Report   *scenario.Report
+	Warnings []scenario.Warning
+}
+
+// Run simulates. An error is the input's fault, or a defect (ErrDefect).
+func Run(ctx context.Context, cfg Config) (*Result, error) {
+	if cfg.Elapsed == nil {
+		cfg.Elapsed = func() time.Duration { return 0 }
+	}
+	start := cfg.Elapsed()
+	objects, err := scenario.Read(cfg.Manifests...)
+	if err != nil {
+		return nil, err
+	}
+	configMaps := objects.Policies
+	if len(cfg.Policies) > 0 {
+		more, err := scenario.Read(cfg.Policies...)
+		if err != nil {
+			return nil, err
+		}
+		if len(more.Policies) == 0 {
+			return nil, fmt.Errorf("read policies: %v hold no ConfigMap labelled spokeshave.dev/policy=true", cfg.Policies)
+		}
+		configMaps = append(configMaps, more.Policies...)
+		objects.Warnings = append(objects.Warnings, more.Warnings...)
+	}
+	opts := scenario.Options{Time: cfg.Time, Seed: cfg.Seed, Region: cfg.Region}
+	if cfg.Catalog != "" {
+		c, err := readCatalog(cfg.Catalog)
+		if err != nil {
+			return nil, err
+		}
+		opts.Catalog = &c
+	}
+	snapshot, err := objects.Snapshot(opts)
+	if err != nil {
+		return nil, err
+	}
+	lowered := cfg.Elapsed() - start
+	policies, done, err := compile(ctx, configMaps)
+	if err != nil {
+		return nil, err
+	}
+	defer done()
+	decision, err := decide.Decide(ctx, &snapshot, policies, decide.Options{Elapsed: cfg.Elapsed})
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrDefect, err)
+	}
+	return &Result{
+		Report:   scenario.NewReport(objects, &snapshot, &decision, lowered),
+		Warnings: objects.Warnings,
+	}, nil
+}
+
+func readCatalog(path string) (model.Catalog, error) {
+	raw, err := scenario.ReadFile(path)
+	if err != nil {
+		return model.Catalog{}, err
+	}
+	return catalog.Read(path, raw)
+}

@@ -120,20 +120,20 @@ func (a *attempt) rounds() {
 		if !slices.ContainsFunc(a.left, func(n int32) bool { return n > 0 }) {
 			return
 		}
-		rows, sets := a.rowsOf(a.b.affordable())
-		if len(rows) == 0 {
+		k := &packer{p: a.p, cost: a.b.cost, byCost: a.b.byCost, money: a.money, stats: &a.stats}
+		a.rowsFor(k, a.b.affordable())
+		if len(k.rows) == 0 {
 			return
-		}
-		k := &packer{
-			p: a.p, rows: rows, sets: sets, cost: a.b.cost, byCost: a.b.byCost, money: a.money, stats: &a.stats,
 		}
 		effort := a.p.in.Effort
 		if round >= fullEffortRounds {
 			effort = 0
 		}
 		list := k.pack(effort)
-		a.stats.Packings++
-		a.stats.Rows = max(a.stats.Rows, len(rows))
+		if a.stats.Packings++; a.stats.Packings == 1 && a.money == 0 {
+			a.stats.Bound = k.bound
+		}
+		a.stats.Rows = max(a.stats.Rows, len(k.rows))
 		a.stats.Sites = max(a.stats.Sites, len(k.sites))
 		if a.commit(k, list) == 0 {
 			return

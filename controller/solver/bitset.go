@@ -49,6 +49,14 @@ func (b bitset) empty() bool {
 	return true
 }
 
+func (b bitset) count() int {
+	n := 0
+	for _, w := range b {
+		n += bits.OnesCount64(w)
+	}
+	return n
+}
+
 // contains says whether every element of o is in b.
 func (b bitset) contains(o bitset) bool {
 	for i := range o {

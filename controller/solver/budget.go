@@ -83,6 +83,11 @@ func (b *budget) affords(o int32) bool {
 	return true
 }
 
+// bounded says whether the options of a pool's nodes change as the plan grows.
+func (b *budget) bounded(pool int32) bool {
+	return b.tiered || len(b.scopes[pool]) > 0 || len(b.limits[pool]) > 0
+}
+
 // affordable is the set of offers that one more node may be.
 func (b *budget) affordable() bitset {
 	set := newBitset(len(b.p.offers))

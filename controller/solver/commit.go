@@ -11,7 +11,7 @@ func (a *attempt) commit(k *packer, list []packing) int {
 	if a.tight {
 		a.thrifty(k, list)
 	}
-	d := dealer{a: a, k: k, at: make([]int, len(k.rows))}
+	d := dealer{a: a, k: k, at: make([]int, len(k.rows)), made: map[nodeKey]*planned{}, both: map[[2]int32]int32{}}
 	count := 0
 	for i := range list {
 		for range list[i].times {
@@ -124,23 +124,32 @@ type dealer struct {
 	k *packer
 	// at is, by row, the first part that still has pods.
 	at []int
-	// last remembers the node made before: equal nodes have equal options.
-	last        *planned
-	lastPattern *pattern
-	lastOffer   int32
+	// made remembers the options of equal nodes.
+	made map[nodeKey]*planned
+	// sets remembers intersections of choices.
+	sets setTable
+	both map[[2]int32]int32
+}
+
+// nodeKey is what the options of a node depend on.
+type nodeKey struct {
+	offer, set int32
+	demand     vec
 }
 
 // deal makes a node of the pattern and says which offer to launch it as.
 func (d *dealer) deal(f *pattern) (*planned, int32) {
 	n := &planned{takes: make([]take, 0, len(f.idx))}
+	set := int32(-1)
 	for q, i := range f.idx {
 		r := &d.k.rows[i]
 		for need := f.cnt[q]; need > 0; {
 			part := &r.parts[d.at[i]]
-			got := min(need, part.n)
-			if got > 0 {
+			if got := min(need, part.n); got > 0 {
+				c := &d.a.p.classes[part.class]
 				n.takes = append(n.takes, take{part.class, got})
-				n.demand.add(&d.a.p.classes[part.class].req, int64(got))
+				n.demand.add(&c.req, int64(got))
+				set = d.meet(set, c.offers)
 				d.a.left[part.class] -= got
 				part.n -= got
 				need -= got
@@ -153,34 +162,35 @@ func (d *dealer) deal(f *pattern) (*planned, int32) {
 			n.ports = append(n.ports, r.ports)
 		}
 	}
-	if d.lastPattern == f && d.last.demand == n.demand {
-		n.set = d.last.set
-		if !d.a.tight && !d.a.b.tiered && len(d.a.b.limits[d.a.p.lanes[d.last.lane].pool]) == 0 {
-			n.options = d.last.options
-		}
-		return n, d.lastOffer
+	n.set = d.sets.sets[set]
+	offer := d.k.sites[f.site].offer
+	if d.k.joined {
+		offer = d.k.sites[d.k.smallest(f, &n.demand)].offer
 	}
-	n.set = d.allowed(f)
-	d.last, d.lastPattern = n, f
-	d.lastOffer = d.k.sites[d.k.smallest(f, &n.demand)].offer
-	return n, d.lastOffer
+	if !d.a.tight && !d.a.b.bounded(d.a.p.lanes[d.a.p.offers[offer].lane].pool) {
+		key := nodeKey{offer: offer, set: set, demand: n.demand}
+		if same := d.made[key]; same != nil {
+			n.options = same.options
+		} else {
+			d.made[key] = n
+		}
+	}
+	return n, offer
 }
 
-// allowed is the set of offers that all rows of the pattern may use.
-func (d *dealer) allowed(f *pattern) bitset {
-	set, same := d.k.sets[d.k.rows[f.idx[0]].set], d.k.rows[f.idx[0]].set
-	cloned := false
-	for _, i := range f.idx[1:] {
-		s := d.k.rows[i].set
-		if s == same {
-			continue
+// meet numbers the intersection of a set (-1: everything) with a choice.
+func (d *dealer) meet(set, choice int32) int32 {
+	key := [2]int32{set, choice}
+	id, ok := d.both[key]
+	if !ok {
+		both := d.a.p.choices.sets[choice].clone()
+		if set >= 0 {
+			both.and(d.sets.sets[set])
 		}
-		if !cloned {
-			set, cloned = set.clone(), true
-		}
-		set.and(d.k.sets[s])
+		id = d.sets.id(both)
+		d.both[key] = id
 	}
-	return set
+	return id
 }
 
 // undo gives the pods of a node back to the rows of its pattern.
@@ -196,23 +206,4 @@ func (d *dealer) undo(f *pattern, n *planned) {
 			back -= n.takes[t].n
 		}
 	}
-	d.lastPattern = nil
-}
-
-// smallest is the cheapest site that serves the pattern's rows and holds the
-// demand.
-func (k *packer) smallest(f *pattern, demand *vec) int32 {
-next:
-	for s := range k.sites[:f.site] {
-		if !fits(demand, &k.sites[s].room, k.n) {
-			continue
-		}
-		for _, i := range f.idx {
-			if !k.sites[s].rows.has(i) {
-				continue next
-			}
-		}
-		return int32(s)
-	}
-	return f.site
 }

@@ -4,8 +4,12 @@ package solver
 type scratch struct {
 	cnt        []int32
 	used, live []int32
-	room       vec
-	value      float64
+	// state and full belong to relax: where each row is, and which rows are
+	// taken whole.
+	state []int8
+	full  []int32
+	room  vec
+	value float64
 }
 
 // put changes the filling by n pods of a row.
@@ -35,10 +39,16 @@ func (k *packer) fill(s int32, atLeast float64) *pattern {
 		}
 	}
 	sol := k.relax(c.live, &c.room)
+	if sol.value+k.portedGain(t, &sol) <= atLeast*t.cost {
+		return nil
+	}
 	k.fillPorted(t, &sol)
+	for _, i := range sol.full {
+		k.putUpTo(i, k.left[i])
+	}
 	for q := range k.n {
 		if i := sol.row[q]; i >= 0 {
-			k.putUpTo(i, min(int32(sol.amount[q]+1e-6), k.left[i]-c.cnt[i]))
+			k.putUpTo(i, min(int32(sol.amount[q]+1e-6), k.left[i]))
 		}
 	}
 	k.fillGreedily()
@@ -46,6 +56,17 @@ func (k *packer) fill(s int32, atLeast float64) *pattern {
 		k.exchange(t)
 	}
 	return k.take(s, atLeast)
+}
+
+// portedGain bounds what pods with host ports can add to a relaxed filling.
+func (k *packer) portedGain(t *site, sol *relaxed) float64 {
+	sum := 0.0
+	for _, i := range t.ported {
+		if k.left[i] > 0 {
+			sum += max(0, k.gain(i, &sol.price))
+		}
+	}
+	return sum
 }
 
 // putUpTo puts as many pods of a row as fit, at most n.
@@ -67,10 +88,7 @@ func (k *packer) fillPorted(t *site, sol *relaxed) {
 			if k.left[i] == 0 || k.clashes(i) || !fits(&k.rows[i].req, &k.scratch.room, k.n) {
 				continue
 			}
-			gain := k.worth[i]
-			for r := range k.n {
-				gain -= float64(sol.price[r] * k.reqs[i][r])
-			}
+			gain := k.gain(i, &sol.price)
 			if gain > most {
 				best, most = i, gain
 			}

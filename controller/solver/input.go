@@ -34,6 +34,8 @@ type Input struct {
 	// Tolerance is the share above the best effective cost up to which
 	// offerings are listed as options of a node; 0 lists those that tie.
 	Tolerance float64
+	// Bound asks for Stats.Bound, which costs a little.
+	Bound bool
 	// MaxOptions bounds the options of a node; 0 is DefaultMaxOptions.
 	MaxOptions int
 }
@@ -94,7 +96,8 @@ type Stats struct {
 	// Effective is the plan's cost in USD/hour, Billed the same in money.
 	Effective float64
 	Billed    model.Price
-	// Bound is a lower bound, in USD/hour of effective cost, on what the new
-	// nodes of this plan must cost whatever the packing; 0 when unknown.
+	// Bound is a lower bound, in USD/hour of effective cost, on what new nodes
+	// for these pods must cost whatever the packing; 0 when not asked for or
+	// not known.
 	Bound float64
 }

@@ -1,10 +1,6 @@
 package solver
 
-import (
-	"cmp"
-	"math"
-	"slices"
-)
+import "math"
 
 // packer packs rows onto sites, the cheaper the better.
 type packer struct {
@@ -12,18 +8,24 @@ type packer struct {
 	n    int // resources in use
 	rows []row
 	sets []bitset
+	// joined says that rows stand for pods of different requests.
+	joined bool
 	// cost and byCost are the budget's; money is how much the billed price
 	// counts beside the effective cost.
 	cost   []float64
 	byCost [][]int32
 	money  float64
-	sites  []site
-	// worth is what a pod of each row is worth, in USD/hour.
+	// sites are sorted by cost.
+	sites []site
+	// worth is what a pod of each row is worth, in USD/hour; left counts the
+	// pods that wait.
 	worth []float64
 	left  []int32
 	// reqs are the rows' requests, scaled.
 	reqs [][maxDims]float64
 
+	// bound is a lower bound on the cost of the packing, 0 when unknown.
+	bound   float64
 	scratch scratch
 	stats   *Stats
 }
@@ -37,6 +39,12 @@ type pattern struct {
 	x     float64 // how many of it the linear program takes
 }
 
+// packing is a pattern and how many nodes are filled so.
+type packing struct {
+	*pattern
+	times int32
+}
+
 // costOf is what packing takes for the cost of a node: never 0, and the less
 // money the better where effective costs tie.
 func (k *packer) costOf(o int32) float64 {
@@ -44,20 +52,106 @@ func (k *packer) costOf(o int32) float64 {
 	return float64(k.cost[o]*(1-k.money)) + float64(billed*(k.money+1e-6)) + 1e-7
 }
 
-func (k *packer) prepare() {
+// maxProgramRows is how many rows one linear program is tried on; its pivots
+// grow with the square.
+const maxProgramRows = 400
+
+// pack fills nodes until nothing is left that fits one, in at most effort
+// moves of improvement.
+func (k *packer) pack(effort int) []packing {
 	k.n = k.p.dims.n()
+	k.measure()
+	k.newSites()
+	if effort <= 0 {
+		k.guess()
+		return k.greedy()
+	}
+	blocks := k.blocks()
+	parts := make([]solved, len(blocks))
+	share := k.shares(blocks)
+	var seeds []seed
+	for i, b := range blocks {
+		if len(b.rows) > maxProgramRows {
+			b.guess()
+			continue
+		}
+
+		g := newProgram(b.packer)
+		b.plant(g, seeds)
+		g.run(effort/len(blocks), tolerance(k.pods(), share[i]))
+		seeds = b.seeds(g, seeds)
+		parts[i] = newSolved(b, g)
+	}
+	for _, b := range blocks {
+		for j, members := range b.members {
+			for _, i := range members {
+				k.worth[i] = b.worth[j]
+			}
+		}
+	}
+	if k.p.in.Bound {
+		k.bound = k.lowerBound()
+	}
+	return k.integral(parts)
+}
+
+// measure prepares what depends on the rows alone.
+func (k *packer) measure() {
 	k.left = make([]int32, len(k.rows))
+	k.worth = make([]float64, len(k.rows))
 	k.reqs = make([][maxDims]float64, len(k.rows))
+	k.scratch.cnt = make([]int32, len(k.rows))
+	k.scratch.state = make([]int8, len(k.rows))
+	k.refill()
 	for i := range k.rows {
-		k.left[i] = k.rows[i].n
 		for r := range k.n {
 			k.reqs[i][r] = float64(float64(k.rows[i].req[r]) * k.p.scale[r])
 		}
 	}
-	k.scratch.cnt = make([]int32, len(k.rows))
-	k.newSites()
-	k.worth = make([]float64, len(k.rows))
+}
+
+func (k *packer) pods() int32 {
+	n := int32(0)
 	for i := range k.rows {
+		n += k.rows[i].n
+	}
+	return n
+}
+
+// shares estimates how much each block matters to the cost of the whole.
+func (k *packer) shares(blocks []*block) []float64 {
+	out := make([]float64, len(blocks))
+	total := 0.0
+	for i, b := range blocks {
+		b.guess()
+		for j := range b.rows {
+			out[i] += float64(b.worth[j] * float64(b.rows[j].n))
+		}
+		total += out[i]
+	}
+	for i := range out {
+		out[i] /= total
+	}
+	return out
+}
+
+// tolerance is how exactly a block's program is solved: few pods are worth
+// more care, as a node more or less matters to them, and blocks of a small
+// share in the cost less.
+func tolerance(pods int32, share float64) float64 {
+	base := 0.005
+	switch {
+	case pods <= 2000:
+		base = 0.005
+	case pods <= 5000:
+		base = 0.005
+	}
+	return min(0.05, base/math.Sqrt(share))
+}
+
+// guess prices rows without a program: as if each had nodes of its own.
+func (k *packer) guess() {
+	for i := range k.worth {
 		k.worth[i] = math.Inf(1)
 	}
 	for s := range k.sites {
@@ -70,12 +164,6 @@ func (k *packer) prepare() {
 			k.worth[i] = min(k.worth[i], t.cost)
 		}
 	}
-}
-
-// pack fills nodes until nothing is left that fits one.
-func (k *packer) pack(effort int) []packing {
-	k.prepare()
-	return k.greedy(0.98, true)
 }
 
 // fillings are the best fillings found for the sites at the present worths,
@@ -99,42 +187,49 @@ func (k *packer) covers(f *pattern) int32 {
 	return n
 }
 
-// packing is a pattern and how many nodes are filled so.
-type packing struct {
-	*pattern
-	times int32
-}
-
-// greedy packs what is left, best value for money first. Patterns within cut
-// of the best are taken before values are looked at again; whole says to take
-// them as often as they apply, and not once.
-func (k *packer) greedy(cut float64, whole bool) []packing {
+// greedy packs what is left, best value for money first. A site is filled
+// anew only when its last filling does not apply any more: with fewer pods
+// left, none gets better. It is not filled at all before the worth of all that
+// waits for it makes it the most promising.
+func (k *packer) greedy() []packing {
+	found := make([]*pattern, len(k.sites))
+	rate := make([]float64, len(k.sites))
+	for s := range k.sites {
+		t := &k.sites[s]
+		for _, i := range t.plain {
+			rate[s] += float64(k.worth[i] * float64(k.left[i]))
+		}
+		for _, i := range t.ported {
+			rate[s] += float64(k.worth[i] * float64(k.left[i]))
+		}
+		rate[s] = min(2, rate[s]/t.cost)
+	}
+	k.stats.Passes++
 	var out []packing
 	for {
-		found := k.fillings(0)
-		if len(found) == 0 {
+		best := int32(-1)
+		for s, v := range rate {
+			if v > 0 && (best < 0 || v > rate[best]) {
+				best = int32(s)
+			}
+		}
+		if best < 0 {
 			return out
 		}
-		k.stats.Passes++
-		slices.SortStableFunc(found, func(a, b *pattern) int {
-			return cmp.Compare(b.value*k.sites[a.site].cost, a.value*k.sites[b.site].cost)
-		})
-		best := found[0].value / k.sites[found[0].site].cost
-		for j, f := range found {
-			if j > 0 && f.value/k.sites[f.site].cost < best*cut {
-				break
-			}
-			times := k.covers(f)
-			if times == 0 {
-				continue
-			}
-			if !whole {
-				times = 1
-			}
+		f := found[best]
+		times := int32(0)
+		if f != nil {
+			times = k.covers(f)
+		}
+		if times > 0 {
 			for q, i := range f.idx {
 				k.left[i] -= times * f.cnt[q]
 			}
 			out = append(out, packing{f, times})
+		}
+		rate[best] = 0
+		if found[best] = k.fill(best, 0); found[best] != nil {
+			rate[best] = found[best].value / k.sites[best].cost
 		}
 	}
 }

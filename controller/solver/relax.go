@@ -1,104 +1,205 @@
 package solver
 
-// relaxed is the optimum of a filling with fractions of pods: the price of
-// every resource, and for each resource the row that is in the solution
-// because of it (negative: none) with its amount.
+// relaxed is the optimum of a filling with fractions of pods.
 type relaxed struct {
-	price  [maxDims]float64
+	// price is what the room is worth, by resource.
+	price [maxDims]float64
+	// row and amount are the basic solution: for each resource the row that is
+	// in it, negative for unused room.
 	row    [maxDims]int32
 	amount [maxDims]float64
+	// full lists the rows of which all pods are taken.
+	full []int32
+	// value bounds the worth of any filling from above.
+	value float64
 }
 
-// maxRelaxSteps ends a simplex that cycles; the usual number is about five.
-const maxRelaxSteps = 32
+// simplex solves max worth.a, requests.a <= room, 0 <= a <= left: a revised
+// simplex with one row per resource and bounds on the variables.
+type simplex struct {
+	*packer
+	rows []int32
+	inv  [maxDims][maxDims]float64
+	cost [maxDims]float64 // worth of the basic variables
+	relaxed
+}
 
-// relax solves max worth.a, requests.a <= room, a >= 0 over the rows, by a
-// revised simplex with one row per resource.
-func (k *packer) relax(rows []int32, room *vec) (sol relaxed) {
-	var inv [maxDims][maxDims]float64
-	var value [maxDims]float64
-	n := k.n
-	for r := range n {
-		inv[r][r] = 1
-		sol.amount[r] = float64(float64(room[r]) * k.p.scale[r])
-		sol.row[r] = -1 - int32(r)
+// Where a row's amount is while it is not basic.
+const (
+	atZero int8 = iota
+	atMost
+	basic
+)
+
+// relax fills a site's room with fractions of the rows given.
+func (k *packer) relax(rows []int32, room *vec) relaxed {
+	x := simplex{packer: k, rows: rows}
+	x.full = k.scratch.full[:0]
+	for r := range k.n {
+		x.inv[r][r] = 1
+		x.amount[r] = float64(float64(room[r]) * k.p.scale[r])
+		x.row[r] = -1 - int32(r)
 	}
-	for range maxRelaxSteps {
-		for r := range n {
-			sol.price[r] = 0
-			for q := range n {
-				sol.price[r] += float64(value[q] * inv[q][r])
-			}
-		}
-		enter, slack := k.entering(rows, &sol.price)
+	state := k.scratch.state
+	for range 2*len(rows) + 32 {
+		x.prices()
+		enter, slack := x.entering()
 		if enter < 0 && slack < 0 {
 			break
 		}
-		var col, u [maxDims]float64
-		if slack >= 0 {
-			col[slack] = 1
-		} else {
-			col = k.reqs[enter]
-		}
-		leave := -1
-		least := 0.0
-		for r := range n {
-			for q := range n {
-				u[r] += float64(inv[r][q] * col[q])
-			}
-			if u[r] > 1e-12 {
-				if t := sol.amount[r] / u[r]; leave < 0 || t < least {
-					leave, least = r, t
-				}
-			}
-		}
-		if leave < 0 {
+		if !x.step(enter, slack) {
 			break
 		}
-		for q := range n {
-			inv[leave][q] /= u[leave]
-		}
-		for r := range n {
-			if r == leave || u[r] == 0 {
-				continue
-			}
-			for q := range n {
-				inv[r][q] -= float64(u[r] * inv[leave][q])
-			}
-			sol.amount[r] -= float64(least * u[r])
-		}
-		sol.amount[leave] = least
-		if slack >= 0 {
-			sol.row[leave], value[leave] = -1-int32(slack), 0
-		} else {
-			sol.row[leave], value[leave] = enter, k.worth[enter]
-		}
 	}
-	return sol
+	for r := range k.n {
+		x.value += float64(max(0, x.price[r]) * float64(float64(room[r])*k.p.scale[r]))
+	}
+	for _, i := range rows {
+		if gain := x.gain(i, &x.price); gain > 0 {
+			x.value += float64(gain * float64(k.left[i]))
+		}
+		if state[i] == atMost {
+			x.full = append(x.full, i)
+		}
+		state[i] = atZero
+	}
+	k.scratch.full = x.full
+	return x.relaxed
 }
 
-// entering chooses the row worth most, in proportion, beyond the resources it
-// takes, or else a resource of negative price.
-func (k *packer) entering(rows []int32, price *[maxDims]float64) (row int32, slack int) {
+func (x *simplex) prices() {
+	for r := range x.n {
+		x.price[r] = 0
+		for q := range x.n {
+			x.price[r] += float64(x.cost[q] * x.inv[q][r])
+		}
+	}
+}
+
+// gain is what a pod of the row is worth beyond the room it takes.
+func (k *packer) gain(i int32, price *[maxDims]float64) float64 {
+	d := &k.reqs[i]
+	gain := k.worth[i] - float64(price[0]*d[0]) - float64(price[1]*d[1]) - float64(price[2]*d[2])
+	for r := 3; r < k.n; r++ {
+		gain -= float64(price[r] * d[r])
+	}
+	return gain
+}
+
+// entering chooses the row that gains most, in proportion, by moving off its
+// bound, or else unused room of negative price.
+func (x *simplex) entering() (row int32, slack int) {
 	row, slack = -1, -1
 	most := 1e-7
-	for _, i := range rows {
-		d, w := &k.reqs[i], k.worth[i]
-		gain := w - float64(price[0]*d[0]) - float64(price[1]*d[1]) - float64(price[2]*d[2])
-		for r := 3; r < k.n; r++ {
-			gain -= float64(price[r] * d[r])
+	state := x.scratch.state
+	for _, i := range x.rows {
+		if state[i] == basic {
+			continue
 		}
-		if gain > most*w {
-			most, row = gain/w, i
+		gain := x.gain(i, &x.price)
+		if state[i] == atMost {
+			gain = -gain
+		}
+		if gain > most*x.worth[i] {
+			most, row = gain/x.worth[i], i
 		}
 	}
 	if row >= 0 {
 		return row, -1
 	}
-	for r := range k.n {
-		if price[r] < -1e-12 {
+	for r := range x.n {
+		if x.price[r] < -1e-12 {
 			slack = r
 		}
 	}
 	return -1, slack
+}
+
+// step moves the entering variable until it, or a basic one, meets a bound. It
+// reports false when nothing stops it.
+func (x *simplex) step(enter int32, slack int) bool {
+	var u [maxDims]float64
+	state := x.scratch.state
+	sign, limit := 1.0, -1.0
+	for r := range x.n {
+		if slack >= 0 {
+			u[r] = x.inv[r][slack]
+			continue
+		}
+		for q := range x.n {
+			u[r] += float64(x.inv[r][q] * x.reqs[enter][q])
+		}
+	}
+	if slack < 0 {
+		limit = float64(x.left[enter])
+		if state[enter] == atMost {
+			sign = -1
+		}
+	}
+	leave, least, top := x.blocking(&u, sign)
+	if limit >= 0 && (leave < 0 || limit <= least) { // it meets its other bound first
+		for r := range x.n {
+			x.amount[r] -= float64(sign * limit * u[r])
+		}
+		state[enter] ^= atMost
+		return true
+	}
+	if leave < 0 {
+		return false
+	}
+	x.pivot(leave, &u, sign*least)
+	if old := x.row[leave]; old >= 0 {
+		if state[old] = atZero; top {
+			state[old] = atMost
+		}
+	}
+	if slack >= 0 {
+		x.row[leave], x.cost[leave], x.amount[leave] = -1-int32(slack), 0, least
+		return true
+	}
+	x.row[leave], x.cost[leave], x.amount[leave] = enter, x.worth[enter], least
+	if sign < 0 {
+		x.amount[leave] = limit - least
+	}
+	state[enter] = basic
+	return true
+}
+
+// blocking is the basic variable that first meets a bound, how far that lets
+// the entering one go, and whether it is the upper bound.
+func (x *simplex) blocking(u *[maxDims]float64, sign float64) (leave int, least float64, top bool) {
+	leave = -1
+	for r := range x.n {
+		d := sign * u[r]
+		t, upper := 0.0, false
+		switch {
+		case d > 1e-12:
+			t = x.amount[r] / d
+		case d < -1e-12 && x.row[r] >= 0:
+			t, upper = (float64(x.left[x.row[r]])-x.amount[r])/-d, true
+		default:
+			continue
+		}
+		if t = max(0, t); leave < 0 || t < least {
+			leave, least, top = r, t, upper
+		}
+	}
+	return leave, least, top
+}
+
+// pivot makes row leave of the basis the entering variable's.
+func (x *simplex) pivot(leave int, u *[maxDims]float64, move float64) {
+	scale := 1 / u[leave]
+	for q := range x.n {
+		x.inv[leave][q] *= scale
+	}
+	for r := range x.n {
+		if r == leave || u[r] == 0 {
+			continue
+		}
+		for q := range x.n {
+			x.inv[r][q] -= float64(u[r] * x.inv[leave][q])
+		}
+		x.amount[r] -= float64(move * u[r])
+	}
 }

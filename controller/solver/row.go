@@ -25,9 +25,9 @@ type rowKey struct {
 	set, ports int32
 }
 
-// rowsOf makes rows of what is left of the classes that may be packed now.
+// rowsFor makes rows of what is left of the classes that may be packed now.
 // Classes for which nothing can be launched are left out.
-func (a *attempt) rowsOf(allowed bitset) ([]row, []bitset) {
+func (a *attempt) rowsFor(k *packer, allowed bitset) {
 	var rows []row
 	var table setTable
 	ids := map[rowKey]int32{}
@@ -41,21 +41,21 @@ func (a *attempt) rowsOf(allowed bitset) ([]row, []bitset) {
 		if set < 0 {
 			continue
 		}
-		k := rowKey{cl.req, set, cl.ports}
-		i, ok := ids[k]
+		key := rowKey{cl.req, set, cl.ports}
+		i, ok := ids[key]
 		if !ok {
 			i = int32(len(rows))
-			ids[k] = i
+			ids[key] = i
 			rows = append(rows, row{req: cl.req, set: set, ports: cl.ports})
 		}
 		rows[i].n += a.left[c]
 		rows[i].parts = append(rows[i].parts, take{int32(c), a.left[c]})
 	}
 	a.sortRows(rows, table.sets)
-	if len(rows) > maxRows {
+	if k.joined = len(rows) > maxRows; k.joined {
 		rows = a.coarsen(rows, table.sets)
 	}
-	return rows, table.sets
+	k.rows, k.sets = rows, table.sets
 }
 
 // choose is the set of offers from which the class is served now: those of

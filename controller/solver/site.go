@@ -23,7 +23,7 @@ type site struct {
 // left out.
 func (k *packer) newSites() {
 	sig, groups := k.signatures()
-	candidates := k.candidates(sig)
+	candidates := k.candidates(func(o int32) int32 { return sig[o] })
 	room := k.used()
 	wider := map[[2]int32]bool{}
 	var kept []site
@@ -64,17 +64,18 @@ func (k *packer) signatures() (sig []int32, groups [][]int32) {
 	return sig, groups
 }
 
-// candidates are the cheapest offers of each bin and signature, cheapest first.
-func (k *packer) candidates(sig []int32) []int32 {
+// candidates are the cheapest offers of each bin and kind, cheapest first;
+// kind 0 is left out.
+func (k *packer) candidates(kind func(o int32) int32) []int32 {
 	var out []int32
-	seen := map[[2]int32]bool{}
+	seen := make([][]int32, len(k.p.bins))
 	for l := range k.p.lanes {
 		for _, o := range k.byCost[l] {
-			key := [2]int32{k.p.offers[o].bin, sig[o]}
-			if sig[o] == 0 || seen[key] {
+			sort, b := kind(o), k.p.offers[o].bin
+			if sort == 0 || slices.Contains(seen[b], sort) {
 				continue
 			}
-			seen[key] = true
+			seen[b] = append(seen[b], sort)
 			out = append(out, o)
 		}
 	}

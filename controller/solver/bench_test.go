@@ -1,0 +1,155 @@
+package solver_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"syscall"
+	"testing"
+	"time"
+
+	"spokeshave.dev/controller/catalog"
+	"spokeshave.dev/controller/check"
+	"spokeshave.dev/controller/model"
+	"spokeshave.dev/controller/solver"
+)
+
+// usWest2 is the embedded catalogue in three zones.
+func usWest2(tb testing.TB) model.Catalog {
+	tb.Helper()
+	types, sales, err := catalog.Load("us-west-2")
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return catalog.Lower(types, sales, catalog.Options{
+		NodeClass: "default", Region: "us-west-2", Zones: []string{"us-west-2a", "us-west-2b", "us-west-2c"},
+	})
+}
+
+// mixes are the kinds of pods that benchmarks pack. Each returns the spec of
+// the i-th pod; equal pods share one.
+var mixes = map[string]func(r *rand.Rand) model.PodSpec{
+	// small requests drawn at random, as in the peer's own benchmark
+	"diverse": diverse,
+	// the same, a third of them with constraints, and a few GPUs
+	"mixed": func(r *rand.Rand) model.PodSpec {
+		s := diverse(r)
+		switch r.IntN(18) {
+		case 0:
+			s.NodeSelector = map[string]string{"kubernetes.io/arch": "arm64"}
+		case 1:
+			s.NodeSelector = map[string]string{"kubernetes.io/arch": "amd64"}
+		case 2:
+			s.NodeSelector = map[string]string{"topology.kubernetes.io/zone": []string{"us-west-2a", "us-west-2b", "us-west-2c"}[r.IntN(3)]}
+		case 3:
+			s.NodeSelector = map[string]string{"karpenter.sh/capacity-type": "on-demand"}
+		case 4:
+			s.Affinity = []model.Term{{{Key: "karpenter.k8s.aws/instance-category", Operator: model.In, Values: []string{"c", "m"}}}}
+		case 5:
+			s.Requests["nvidia.com/gpu"] = 1
+			s.Tolerations = []model.Toleration{{Key: "nvidia.com/gpu", Exists: true}}
+		}
+		return s
+	},
+	// forty Deployments
+	"web": func(r *rand.Rand) model.PodSpec {
+		d := rand.New(rand.NewPCG(uint64(r.IntN(40)), 7))
+		return model.PodSpec{Namespace: "web", Requests: model.Resources{
+			"pods": 1, "cpu": int64(1+d.IntN(40)) * 50, "memory": int64(1+d.IntN(32)) << 27,
+		}}
+	},
+}
+
+func diverse(r *rand.Rand) model.PodSpec {
+	cpu := []int64{100, 250, 500, 1000, 1500}
+	memory := []int64{100 << 20, 256 << 20, 512 << 20, 1 << 30, 2 << 30, 4 << 30}
+	return model.PodSpec{Namespace: "bench", Requests: model.Resources{
+		"pods": 1, "cpu": cpu[r.IntN(len(cpu))], "memory": memory[r.IntN(len(memory))],
+	}}
+}
+
+// scenario has n pods of a mix and two NodePools: one for everything, one for
+// GPUs.
+func scenario(tb testing.TB, mix string, n int) solver.Input {
+	tb.Helper()
+	categories := model.Requirement{Key: "karpenter.k8s.aws/instance-category", Operator: model.In, Values: []string{"c", "m", "r"}}
+	gpu := model.Requirement{Key: "karpenter.k8s.aws/instance-category", Operator: model.In, Values: []string{"g", "p"}}
+	s := &model.Snapshot{
+		Catalogs: []model.Catalog{usWest2(tb)},
+		Pools: []model.Pool{
+			{Name: "general", NodeClass: "default", Requirements: []model.Requirement{categories}},
+			{
+				Name: "gpu", NodeClass: "default", Requirements: []model.Requirement{gpu},
+				Taints: []model.Taint{{Key: "nvidia.com/gpu", Effect: model.NoSchedule}},
+			},
+		},
+		Daemons: []model.DaemonSet{{
+			Namespace: "kube-system", Name: "agent",
+			Spec: model.PodSpec{
+				Requests:    model.Resources{"pods": 1, "cpu": 50, "memory": 64 << 20},
+				Tolerations: []model.Toleration{{Exists: true}},
+			},
+		}},
+	}
+	in := solver.Input{Snapshot: s, Effort: solver.DefaultEffort, Tolerance: solver.DefaultTolerance}
+	r := rand.New(rand.NewPCG(42, 0))
+	known := map[string]int32{}
+	for i := range n {
+		spec := mixes[mix](r)
+		key := fmt.Sprint(spec)
+		at, ok := known[key]
+		if !ok {
+			at = int32(len(s.Specs))
+			known[key] = at
+			s.Specs = append(s.Specs, spec)
+		}
+		s.Pods = append(s.Pods, model.Pod{Namespace: "bench", Name: fmt.Sprintf("pod-%06d", i), Spec: at, Node: -1})
+		in.Pods = append(in.Pods, int32(i))
+	}
+	return in
+}
+
+// BenchmarkSolve reports pods/s, nodes, $/h and the cost over the lower bound.
+func BenchmarkSolve(b *testing.B) {
+	for _, mix := range []string{"mixed", "diverse", "web"} {
+		for _, n := range []int{1000, 10000, 50000} {
+			b.Run(fmt.Sprintf("mix=%s/pods=%d", mix, n), func(b *testing.B) { benchmark(b, scenario(b, mix, n)) })
+		}
+	}
+}
+
+// cpuTime is what this process has used.
+func cpuTime() time.Duration {
+	var u syscall.Rusage
+	if syscall.Getrusage(syscall.RUSAGE_SELF, &u) != nil {
+		return 0
+	}
+	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
+}
+
+func benchmark(b *testing.B, in solver.Input) {
+	in.Bound = true
+	plan, stats := solver.Solve(in)
+	in.Bound = false
+	for _, v := range check.Plan(in.Snapshot, &plan, check.Constraints{Pods: in.Pods}) {
+		b.Fatal(v)
+	}
+	if len(plan.Unplaced) > 0 {
+		b.Fatalf("%d pods unplaced: %+v", len(plan.Unplaced), plan.Unplaced[0].Reasons)
+	}
+	b.ReportAllocs()
+	b.ResetTimer()
+	before := cpuTime()
+	for b.Loop() {
+		solver.Solve(in)
+	}
+	used := cpuTime() - before
+	b.ReportMetric(float64(used.Microseconds())/1000/float64(b.N), "cpu-ms/op") // a shared machine stretches the rest
+	b.ReportMetric(float64(len(in.Pods))*float64(b.N)/b.Elapsed().Seconds(), "pods/s")
+	b.ReportMetric(float64(len(plan.Nodes)), "nodes")
+	b.ReportMetric(stats.Billed.USD(), "$/h")
+	b.ReportMetric(stats.Effective/stats.Bound, "cost/bound")
+	b.ReportMetric(float64(stats.Rows), "rows")
+	b.ReportMetric(float64(stats.Sites), "sites")
+	b.ReportMetric(float64(stats.Pivots), "pivots")
+	b.ReportMetric(float64(stats.Passes), "passes")
+}

@@ -1,0 +1,241 @@
+package solver
+
+import (
+	"cmp"
+	"slices"
+)
+
+// block is a part of the rows that is priced by a linear program of its own:
+// rows that are best served by the same sites. Solving them apart keeps the
+// programs small and far from degenerate; what rounding leaves is packed
+// together again.
+type block struct {
+	*packer
+	// members are, for each row of the block, the rows of the whole packing
+	// that it stands for, those with least choice first.
+	members [][]int32
+	// shapes numbers the rows across blocks: rows of equal requests and ports
+	// have equal shapes.
+	shapes []int32
+}
+
+// seed is a pattern that served one block, for others to try.
+type seed struct {
+	bin    int32
+	shapes []int32
+	cnt    []int32
+}
+
+// blocks partitions the rows.
+func (k *packer) blocks() []*block {
+	owner := make([]int32, len(k.sets)) // block by set
+	var out []*block
+	for _, s := range k.setOrder() {
+		sites := k.sitesOf(k.sets[s])
+		owner[s] = -1
+		for b := range out {
+			if serves(k.sets[s], sites, out[b].sites, k.n) {
+				owner[s] = int32(b)
+				break
+			}
+		}
+		if owner[s] < 0 {
+			owner[s] = int32(len(out))
+			sub := &packer{
+				p: k.p, n: k.n, sets: []bitset{k.sets[s]}, cost: k.cost, byCost: k.byCost, money: k.money, stats: k.stats,
+			}
+			sub.sites = sites
+			out = append(out, &block{packer: sub})
+		}
+	}
+	ids, shapes := map[rowKey]int32{}, map[rowKey]int32{}
+	for i := range k.rows {
+		r := &k.rows[i]
+		b := out[owner[r.set]]
+		key := rowKey{req: r.req, set: owner[r.set], ports: r.ports}
+		j, ok := ids[key]
+		if !ok {
+			j = int32(len(b.rows))
+			ids[key] = j
+			b.rows = append(b.rows, row{req: r.req, ports: r.ports})
+			b.members = append(b.members, nil)
+			key.set = 0
+			shape, seen := shapes[key]
+			if !seen {
+				shape = int32(len(shapes))
+				shapes[key] = shape
+			}
+			b.shapes = append(b.shapes, shape)
+		}
+		b.rows[j].n += r.n
+		b.members[j] = append(b.members[j], int32(i))
+	}
+	for _, b := range out {
+		b.finish(k)
+	}
+	slices.SortStableFunc(out, func(a, b *block) int { return cmp.Compare(len(b.rows), len(a.rows)) })
+	return out
+}
+
+// setOrder lists the sets in use, smallest first: a set joins the block of one
+// that leaves less choice, never the other way round.
+func (k *packer) setOrder() []int32 {
+	used := make([]bool, len(k.sets))
+	for i := range k.rows {
+		used[k.rows[i].set] = true
+	}
+	var out []int32
+	for s := range k.sets {
+		if used[s] {
+			out = append(out, int32(s))
+		}
+	}
+	slices.SortStableFunc(out, func(a, b int32) int {
+		if o := cmp.Compare(k.sets[a].count(), k.sets[b].count()); o != 0 {
+			return o
+		}
+		return slices.Compare(k.sets[a], k.sets[b])
+	})
+	return out
+}
+
+// sitesOf are the sites that matter to rows that may use the set: the cheapest
+// offer of each bin, without those that another beats in cost and room.
+func (k *packer) sitesOf(set bitset) []site {
+	candidates := k.candidates(func(o int32) int32 {
+		if set.has(o) {
+			return 1
+		}
+		return 0
+	})
+	room := k.used()
+	var kept []site
+next:
+	for _, o := range candidates {
+		s := site{offer: o, room: k.p.bins[k.p.offers[o].bin].room, cost: k.costOf(o)}
+		for i := range kept {
+			if k.within(&s.room, &kept[i].room, room) {
+				continue next
+			}
+		}
+		kept = append(kept, s)
+	}
+	return kept
+}
+
+// serves says whether rows with the given set, whose best sites are mine,
+// lose nothing by using the block's sites alone.
+func serves(set bitset, mine, theirs []site, n int) bool {
+	for i := range theirs {
+		if !set.has(theirs[i].offer) {
+			return false
+		}
+	}
+	for i := range mine {
+		found := false
+		for j := range theirs {
+			if theirs[j].cost <= mine[i].cost*(1+1e-9) && fits(&mine[i].room, &theirs[j].room, n) {
+				found = true
+				break
+			}
+		}
+		if !found {
+			return false
+		}
+	}
+	return true
+}
+
+// finish prepares the block's packer once all its rows are known.
+func (b *block) finish(k *packer) {
+	for j := range b.members {
+		slices.SortStableFunc(b.members[j], func(x, y int32) int {
+			return cmp.Compare(k.sets[k.rows[x].set].count(), k.sets[k.rows[y].set].count())
+		})
+	}
+	b.measure()
+	sites := b.sites[:0]
+	for _, s := range b.sites {
+		b.serve(&s, []int32{0})
+		if len(s.plain)+len(s.ported) > 0 {
+			sites = append(sites, s)
+		}
+	}
+	b.sites = sites
+}
+
+// seeds are the patterns of the block's program that are worth trying
+// elsewhere.
+func (b *block) seeds(g *program, out []seed) []seed {
+	for _, f := range g.columns {
+		if b.worthOf(f) < 0.97*b.sites[f.site].cost {
+			continue
+		}
+		s := seed{bin: b.p.offers[b.sites[f.site].offer].bin, cnt: f.cnt, shapes: make([]int32, len(f.idx))}
+		for q, i := range f.idx {
+			s.shapes[q] = b.shapes[i]
+		}
+		out = append(out, s)
+	}
+	return out
+}
+
+// plant gives the block's program the seeds that its rows and sites can grow.
+func (b *block) plant(g *program, seeds []seed) {
+	rowOf := map[int32]int32{}
+	for i, s := range b.shapes {
+		rowOf[s] = int32(i)
+	}
+	siteOf := map[int32]int32{}
+	for s := range b.sites {
+		siteOf[b.p.offers[b.sites[s].offer].bin] = int32(s)
+	}
+next:
+	for i := range seeds {
+		s, ok := siteOf[seeds[i].bin]
+		if !ok {
+			continue
+		}
+		f := &pattern{site: s}
+		for q, shape := range seeds[i].shapes {
+			j, ok := rowOf[shape]
+			if !ok || !b.sites[s].rows.has(j) {
+				continue next
+			}
+			f.idx = append(f.idx, j)
+			f.cnt = append(f.cnt, min(seeds[i].cnt[q], b.rows[j].n))
+		}
+		g.columns = append(g.columns, f)
+	}
+}
+
+// expand writes times nodes of a block's pattern in rows of the whole packing
+// k and takes their pods.
+func (b *block) expand(k *packer, f *pattern, times int32, out []packing) []packing {
+	for times > 0 {
+		e := &pattern{}
+		copies := times
+		for q, j := range f.idx {
+			need := f.cnt[q]
+			for _, i := range b.members[j] {
+				n := min(need, k.left[i])
+				if n == 0 {
+					continue
+				}
+				e.idx, e.cnt = append(e.idx, i), append(e.cnt, n)
+				copies = min(copies, k.left[i]/n)
+				if need -= n; need == 0 {
+					break
+				}
+			}
+		}
+		for q, i := range e.idx {
+			k.left[i] -= copies * e.cnt[q]
+		}
+		d := k.demand(e)
+		e.site = k.smallest(e, &d)
+		out = append(out, packing{e, copies})
+		times -= copies
+	}
+	return out
+}

@@ -63,7 +63,7 @@ type Attempt struct {
 	// Claims are those the request launches instances for.
 	Claims []string `json:"claims"`
 	// Request is the provider's exact request, opaque to callers.
-	Request json.RawMessage `json:"request"`
+	Request json.RawMessage `json:"request,omitempty"`
 }
 
 // Instance is a machine in the cloud.

@@ -18,16 +18,19 @@ import (
 	"spokeshave.dev/controller/reconcile/condition"
 )
 
-// launchRetry is how long a claim waits before a new attempt after an error
-// that is not about capacity.
-const launchRetry = 10 * time.Second
+// How long a claim waits after an error that is not about capacity: for a new
+// attempt, and for repeating the same one when its outcome is unknown.
+const (
+	launchRetry  = 10 * time.Second
+	launchRepeat = 2 * time.Second
+)
 
 // launch makes sure that the claim has an instance. The attempt is written
 // down on the claim before the provider is called, so that whatever fails in
 // between, the same request is repeated and at most one instance starts.
 func (r *Reconciler) launch(ctx context.Context, claim *karpv1.NodeClaim) (done bool, wait time.Duration, err error) {
 	if condition.IsTrue(claim.Status.Conditions, karpv1.ConditionLaunched) {
-		return true, 0, r.release(ctx, claim)
+		return true, 0, nil
 	}
 	attempt, err := r.attempt(ctx, claim)
 	if err == nil {
@@ -36,7 +39,11 @@ func (r *Reconciler) launch(ctx context.Context, claim *karpv1.NodeClaim) (done 
 			return true, 0, r.launched(ctx, claim, &instance)
 		}
 	}
-	return false, launchRetry, r.launchFailed(ctx, claim, err)
+	wait = launchRetry
+	if !provider.KindOf(err).Definitive() {
+		wait = launchRepeat
+	}
+	return false, wait, r.launchFailed(ctx, claim, err)
 }
 
 // attempt is the one written on the claim, or a new one, written before it is
@@ -158,22 +165,14 @@ func (r *Reconciler) launched(ctx context.Context, claim *karpv1.NodeClaim, in *
 		labels[labelZoneID] = in.ZoneID
 	}
 	condition.True(&claim.Status.Conditions, claim.Generation, karpv1.ConditionLaunched)
-	if err := r.patchMeta(ctx, claim, func() { maps.Copy(claim.Labels, labels) }); err != nil {
-		return err
-	}
-	return nil
+	return r.patchMeta(ctx, claim, func() {
+		maps.Copy(claim.Labels, labels)
+		// The worst case held for the launch gives way to the real price.
+		delete(claim.Annotations, karpv1.AnnotationReservedUSD)
+	})
 }
 
 const labelZoneID = "topology.k8s.aws/zone-id"
-
-// release drops the worst-case price held for the launch: the node's own price
-// is known and counts from now on.
-func (r *Reconciler) release(ctx context.Context, claim *karpv1.NodeClaim) error {
-	if _, held := claim.Annotations[karpv1.AnnotationReservedUSD]; !held {
-		return nil
-	}
-	return r.patchMeta(ctx, claim, func() { delete(claim.Annotations, karpv1.AnnotationReservedUSD) })
-}
 
 func resourceList(in model.Resources) corev1.ResourceList {
 	out := make(corev1.ResourceList, len(in))

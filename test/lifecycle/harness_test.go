@@ -1,0 +1,211 @@
+// Package lifecycle tests the reconcilers that carry a NodeClaim from launch
+// to termination, on a real API server and a cloud in memory whose answers get
+// lost on order.
+package lifecycle
+
+import (
+	"context"
+	"encoding/json"
+	"testing"
+	"time"
+
+	"github.com/go-logr/logr"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/utils/clock"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/config"
+	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
+
+	awsv1 "spokeshave.dev/api/aws/v1"
+	karpv1 "spokeshave.dev/api/karpenter/v1"
+	"spokeshave.dev/controller/app"
+	"spokeshave.dev/controller/model"
+	"spokeshave.dev/controller/provider/sim"
+	"spokeshave.dev/controller/reconcile/garbage"
+	"spokeshave.dev/controller/reconcile/lifecycle"
+	"spokeshave.dev/controller/reconcile/termination"
+	"spokeshave.dev/test/controlplane"
+)
+
+type world struct {
+	client    client.Client
+	cloud     *sim.Provider
+	clock     *sim.Clock
+	collector *garbage.Collector
+}
+
+// cloudClock tells the cloud's time.
+type cloudClock struct {
+	clock.RealClock
+	cloud *sim.Clock
+}
+
+func (c cloudClock) Now() time.Time                  { return c.cloud.Now() }
+func (c cloudClock) Since(t time.Time) time.Duration { return c.Now().Sub(t) }
+
+func option(instanceType string) model.Option {
+	return model.Option{InstanceType: instanceType, Zone: "zone-a", CapacityType: model.OnDemand, Price: 100_000, Effective: 0.1}
+}
+
+func catalog() model.Catalog {
+	resources := model.Resources{model.CPU: 2000, model.Memory: 8 << 30, model.PodSlots: 29}
+	c := model.Catalog{NodeClass: "default", Generation: 1}
+	for _, name := range []string{"m5.large", "c5.large"} {
+		c.Types = append(c.Types, model.InstanceType{
+			Name: name, Arch: "amd64", OS: "linux", Labels: map[string]string{corev1.LabelInstanceTypeStable: name, "example.com/from-type": "yes"},
+			Capacity: resources, Allocatable: resources,
+			Offerings: []model.Offering{{Zone: "zone-a", CapacityType: model.OnDemand, Price: 100_000, Available: true}},
+		})
+	}
+	return c
+}
+
+// start runs the reconcilers against a fresh cloud.
+func start(t *testing.T) *world {
+	t.Helper()
+	server := controlplane.ForTest(t, false)
+	if err := controlplane.InstallCRDs(t.Context(), server.Config(), "../../charts/spokeshave/files/crds"); err != nil {
+		t.Fatal(err)
+	}
+	ctrl.SetLogger(logr.Discard())
+	scheme, err := app.Scheme()
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := &world{clock: sim.NewClock(time.Now())}
+	if w.cloud, err = sim.New(sim.Config{Catalogs: map[string]model.Catalog{"default": catalog()}, Clock: w.clock}); err != nil {
+		t.Fatal(err)
+	}
+	repeated := true
+	mgr, err := ctrl.NewManager(server.Config(), ctrl.Options{
+		Scheme: scheme, Metrics: metricsserver.Options{BindAddress: "0"},
+		Controller: config.Controller{SkipNameValidation: &repeated},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := lifecycle.Index(t.Context(), mgr.GetFieldIndexer()); err != nil {
+		t.Fatal(err)
+	}
+	events := mgr.GetEventRecorder("test")
+	claims := &lifecycle.Reconciler{Client: mgr.GetClient(), Provider: w.cloud, Events: events, Clock: clock.RealClock{}, Workers: 4}
+	nodes := &termination.Reconciler{Client: mgr.GetClient(), Provider: w.cloud, Events: events, Clock: clock.RealClock{}, Workers: 4}
+	if err := claims.SetupWithManager(mgr); err != nil {
+		t.Fatal(err)
+	}
+	if err := nodes.SetupWithManager(mgr); err != nil {
+		t.Fatal(err)
+	}
+	w.client = mgr.GetClient()
+	w.collector = &garbage.Collector{Client: w.client, Live: mgr.GetAPIReader(), Provider: w.cloud, Clock: cloudClock{cloud: w.clock}}
+	ctx, cancel := context.WithCancel(t.Context())
+	done := make(chan error, 1)
+	go func() { done <- mgr.Start(ctx) }()
+	t.Cleanup(func() {
+		cancel()
+		if err := <-done; err != nil {
+			t.Errorf("manager: %v", err)
+		}
+	})
+	if !mgr.GetCache().WaitForCacheSync(ctx) {
+		t.Fatal("caches did not sync")
+	}
+	return w
+}
+
+// claim creates a NodeClaim as a decision would.
+func (w *world) claim(t *testing.T, name string, options ...model.Option) {
+	t.Helper()
+	launch, err := json.Marshal(options)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := &karpv1.NodeClaim{
+		ObjectMeta: metav1.ObjectMeta{
+			Name: name, Labels: map[string]string{karpv1.LabelNodePool: "general"},
+			Annotations: map[string]string{karpv1.AnnotationLaunch: string(launch), karpv1.AnnotationReservedUSD: "0.1"},
+		},
+		Spec: karpv1.NodeClaimSpec{
+			Requirements:  []karpv1.Requirement{{Key: "example.com/fixed", Operator: corev1.NodeSelectorOpIn, Values: []string{"one"}}},
+			Taints:        []corev1.Taint{{Key: "example.com/pool", Effect: corev1.TaintEffectNoSchedule}},
+			StartupTaints: []corev1.Taint{{Key: "example.com/starting", Effect: corev1.TaintEffectNoExecute}},
+			NodeClassRef:  karpv1.NodeClassReference{Group: awsv1.Group, Kind: "EC2NodeClass", Name: "default"},
+		},
+	}
+	if err := w.client.Create(t.Context(), c); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// join plays the instance of a claim: its node appears.
+func (w *world) join(t *testing.T, name, providerID string) {
+	t.Helper()
+	amounts := corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("2"), corev1.ResourceMemory: resource.MustParse("8Gi"), corev1.ResourcePods: resource.MustParse("29")}
+	node := &corev1.Node{
+		ObjectMeta: metav1.ObjectMeta{Name: name},
+		Spec: corev1.NodeSpec{
+			ProviderID: providerID,
+			Taints:     []corev1.Taint{karpv1.UnregisteredTaint(), {Key: "example.com/starting", Effect: corev1.TaintEffectNoExecute}},
+		},
+	}
+	if err := w.client.Create(t.Context(), node); err != nil {
+		t.Fatal(err)
+	}
+	node.Status.Capacity, node.Status.Allocatable = amounts, amounts
+	node.Status.Conditions = []corev1.NodeCondition{{Type: corev1.NodeReady, Status: corev1.ConditionTrue}}
+	if err := w.client.Status().Update(t.Context(), node); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func (w *world) getClaim(t *testing.T, name string) *karpv1.NodeClaim {
+	t.Helper()
+	c := &karpv1.NodeClaim{}
+	if err := w.client.Get(t.Context(), types.NamespacedName{Name: name}, c); err != nil {
+		if client.IgnoreNotFound(err) == nil {
+			return nil
+		}
+		t.Fatal(err)
+	}
+	return c
+}
+
+func (w *world) getNode(t *testing.T, name string) *corev1.Node {
+	t.Helper()
+	n := &corev1.Node{}
+	if err := w.client.Get(t.Context(), types.NamespacedName{Name: name}, n); err != nil {
+		if client.IgnoreNotFound(err) == nil {
+			return nil
+		}
+		t.Fatal(err)
+	}
+	return n
+}
+
+// eventually waits for a condition, moving the cloud's clock along.
+func (w *world) eventually(t *testing.T, what string, ok func() bool) {
+	t.Helper()
+	deadline := time.Now().Add(40 * time.Second)
+	for !ok() {
+		if time.Now().After(deadline) {
+			t.Fatalf("%s: not within 40 s", what)
+		}
+		w.clock.Advance(time.Second)
+		time.Sleep(20 * time.Millisecond)
+	}
+}
+
+// living counts the cloud's machines that cost money.
+func (w *world) living() int {
+	n := 0
+	for _, m := range w.cloud.Machines() {
+		if m.State == "pending" || m.State == "running" {
+			n++
+		}
+	}
+	return n
+}

@@ -1,0 +1,177 @@
+package lifecycle
+
+import (
+	"slices"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	karpv1 "spokeshave.dev/api/karpenter/v1"
+	"spokeshave.dev/controller/model"
+	"spokeshave.dev/controller/provider"
+	"spokeshave.dev/controller/provider/sim"
+	"spokeshave.dev/controller/reconcile/condition"
+)
+
+func (w *world) launched(t *testing.T, name string) *karpv1.NodeClaim {
+	t.Helper()
+	var c *karpv1.NodeClaim
+	w.eventually(t, "launch of "+name, func() bool {
+		c = w.getClaim(t, name)
+		return c != nil && c.Status.ProviderID != "" && c.Annotations[karpv1.AnnotationReservedUSD] == ""
+	})
+	return c
+}
+
+func (w *world) end(t *testing.T, name string) {
+	t.Helper()
+	if err := w.client.Delete(t.Context(), w.getClaim(t, name)); err != nil {
+		t.Fatal(err)
+	}
+	w.eventually(t, "end of "+name, func() bool { return w.getClaim(t, name) == nil && w.living() == 0 })
+}
+
+func TestLifecycle(t *testing.T) {
+	w := start(t)
+	t.Run("a node from claim to end", func(t *testing.T) { whole(t, w) })
+	t.Run("a lost answer starts no second instance", func(t *testing.T) { lostAnswer(t, w) })
+	t.Run("a sold-out claim makes way for a new plan", func(t *testing.T) { soldOut(t, w) })
+	t.Run("a refused launch is tried again and says why", func(t *testing.T) { refused(t, w) })
+	t.Run("a claim without options says so", func(t *testing.T) { noOptions(t, w) })
+	t.Run("a deleted node takes its claim and instance along", func(t *testing.T) { nodeDeleted(t, w) })
+	t.Run("a leaked instance is ended", func(t *testing.T) { leaked(t, w) })
+}
+
+func whole(t *testing.T, w *world) {
+	w.claim(t, "whole", option("m5.large"))
+	c := w.launched(t, "whole")
+	if c.Labels[corev1.LabelInstanceTypeStable] != "m5.large" || c.Labels["example.com/from-type"] != "yes" || c.Labels[corev1.LabelTopologyZone] != "zone-a" {
+		t.Errorf("labels of the launched claim: %v", c.Labels)
+	}
+	if c.Annotations[karpv1.AnnotationAttempt] == "" {
+		t.Error("the attempt is not written down")
+	}
+	w.join(t, "node-whole", c.Status.ProviderID)
+	w.eventually(t, "registration", func() bool {
+		return condition.IsTrue(w.getClaim(t, "whole").Status.Conditions, karpv1.ConditionRegistered)
+	})
+	n := w.getNode(t, "node-whole")
+	w.eventually(t, "the cache to show the node", func() bool {
+		n = w.getNode(t, "node-whole")
+		return n.Labels[karpv1.LabelRegistered] == "true"
+	})
+	if n.Labels["example.com/fixed"] != "one" || n.Labels[karpv1.LabelNodePool] != "general" || n.Labels[karpv1.LabelCapacityType] != "on-demand" {
+		t.Errorf("labels of the registered node: %v", n.Labels)
+	}
+	for _, taint := range n.Spec.Taints {
+		if taint.Key == karpv1.TaintKeyUnregistered {
+			t.Error("the unregistered taint is still there")
+		}
+	}
+	if condition.IsTrue(w.getClaim(t, "whole").Status.Conditions, karpv1.ConditionInitialized) {
+		t.Error("initialized in spite of the startup taint")
+	}
+	n = n.DeepCopy()
+	n.Spec.Taints = slices.DeleteFunc(n.Spec.Taints, func(taint corev1.Taint) bool { return taint.Key == "example.com/starting" })
+	if err := w.client.Update(t.Context(), n); err != nil {
+		t.Fatal(err)
+	}
+	w.eventually(t, "initialization", func() bool {
+		c := w.getClaim(t, "whole")
+		return condition.IsTrue(c.Status.Conditions, karpv1.ConditionInitialized) && condition.IsTrue(c.Status.Conditions, karpv1.ConditionReady)
+	})
+	w.end(t, "whole")
+	if w.getNode(t, "node-whole") != nil {
+		t.Error("the node outlived its claim")
+	}
+}
+
+func lostAnswer(t *testing.T, w *world) {
+	w.cloud.Lose(sim.CallLaunch)
+	before := len(w.cloud.Machines())
+	w.claim(t, "lost", option("m5.large"))
+	w.launched(t, "lost")
+	if n := len(w.cloud.Machines()) - before; n != 1 {
+		t.Errorf("%d instances were started for one claim", n)
+	}
+	w.end(t, "lost")
+}
+
+func soldOut(t *testing.T, w *world) {
+	w.cloud.SellOut(option("m5.large"), option("c5.large"))
+	w.claim(t, "sold-out", option("m5.large"), option("c5.large"))
+	w.eventually(t, "the claim to go", func() bool { return w.getClaim(t, "sold-out") == nil })
+	w.cloud.Restock(option("m5.large"), option("c5.large"))
+	c, err := w.cloud.Catalog(t.Context(), "default")
+	if err != nil {
+		t.Fatal(err)
+	}
+	sold := slices.ContainsFunc(c.Types, func(x model.InstanceType) bool { return !x.Offerings[0].Available })
+	if !sold {
+		t.Error("the catalogue does not remember what was sold out")
+	}
+}
+
+func refused(t *testing.T, w *world) {
+	w.cloud.Fail(sim.CallLaunch, &provider.Error{Kind: provider.Quota, Code: "VcpuLimitExceeded", Err: errText("you have used your vCPUs")})
+	w.claim(t, "refused", option("m5.large"))
+	w.eventually(t, "the condition", func() bool {
+		c := w.getClaim(t, "refused")
+		return c != nil && slices.ContainsFunc(c.Status.Conditions, func(x metav1.Condition) bool {
+			return x.Type == karpv1.ConditionLaunched && x.Status == metav1.ConditionFalse && x.Reason == "LaunchFailed"
+		})
+	})
+	first := w.getClaim(t, "refused").Annotations[karpv1.AnnotationAttempt]
+	w.launched(t, "refused")
+	if w.getClaim(t, "refused").Annotations[karpv1.AnnotationAttempt] == first {
+		t.Error("a definitive failure did not open a new attempt")
+	}
+	w.end(t, "refused")
+}
+
+type errText string
+
+func (e errText) Error() string { return string(e) }
+
+func noOptions(t *testing.T, w *world) {
+	w.claim(t, "no-options")
+	w.eventually(t, "the condition", func() bool {
+		c := w.getClaim(t, "no-options")
+		return c != nil && slices.ContainsFunc(c.Status.Conditions, func(x metav1.Condition) bool {
+			return x.Type == karpv1.ConditionLaunched && x.Status == metav1.ConditionFalse && x.Message != ""
+		})
+	})
+	w.end(t, "no-options")
+}
+
+func nodeDeleted(t *testing.T, w *world) {
+	w.claim(t, "by-node", option("m5.large"))
+	c := w.launched(t, "by-node")
+	w.join(t, "node-by-node", c.Status.ProviderID)
+	w.eventually(t, "registration", func() bool {
+		return condition.IsTrue(w.getClaim(t, "by-node").Status.Conditions, karpv1.ConditionRegistered)
+	})
+	w.eventually(t, "the deletion", func() bool { // the API server may answer that the node changes just now
+		return w.client.Delete(t.Context(), w.getNode(t, "node-by-node")) == nil
+	})
+	w.eventually(t, "everything to go", func() bool {
+		return w.getNode(t, "node-by-node") == nil && w.getClaim(t, "by-node") == nil && w.living() == 0
+	})
+}
+
+func leaked(t *testing.T, w *world) {
+	attempt, err := w.cloud.Prepare(t.Context(), provider.LaunchSpec{Claim: "nobody", NodePool: "general", NodeClass: "default", Options: []model.Option{option("c5.large")}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := w.cloud.Launch(t.Context(), attempt); err != nil {
+		t.Fatal(err)
+	}
+	w.eventually(t, "collection", func() bool {
+		if err := w.collector.Collect(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		return w.living() == 0
+	})
+}

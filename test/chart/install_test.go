@@ -2,6 +2,7 @@ package chart
 
 import (
 	"context"
+	"maps"
 	"slices"
 	"strings"
 	"testing"
@@ -180,9 +181,7 @@ func (c *cluster) checkAccess(t *testing.T) {
 func (c *cluster) node(t *testing.T, name string, labels map[string]string, taints []corev1.Taint) {
 	t.Helper()
 	all := map[string]string{controlplane.NodeLabel: controlplane.NodeLabelValue, corev1.LabelHostname: name, corev1.LabelOSStable: "linux"}
-	for k, v := range labels {
-		all[k] = v
-	}
+	maps.Copy(all, labels)
 	size := corev1.ResourceList{"cpu": resource.MustParse("8"), "memory": resource.MustParse("32Gi"), "pods": resource.MustParse("110")}
 	_, err := c.client.CoreV1().Nodes().Create(t.Context(), &corev1.Node{
 		ObjectMeta: metav1.ObjectMeta{Name: name, Labels: all},

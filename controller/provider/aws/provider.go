@@ -94,7 +94,7 @@ func New(ctx context.Context, cfg Config) (*Provider, error) {
 		return nil, err
 	}
 	return &Provider{
-		cfg: cfg, sdk: NewSDK(loaded), region: loaded.Region,
+		cfg: cfg, sdk: NewSDK(withPlainBodies(loaded)), region: loaded.Region,
 		shortage:   shortage{until: map[offering]time.Time{}},
 		lowered:    map[string]lowered{},
 		templates:  map[string]time.Time{},

@@ -1,0 +1,192 @@
+package load
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"spokeshave.dev/controller/policy"
+)
+
+// Config says which policies may be loaded, and how.
+type Config struct {
+	// Namespace is the controller's own: its policies are guardrails and may
+	// answer every hook. Policies elsewhere may only rank and consolidate.
+	Namespace string
+	// Required names policies (name, or namespace/name) that must be active
+	// for anything to be launched.
+	Required []string
+	// Engines compile policies, by engine name.
+	Engines map[string]policy.Engine
+	// Now dates the states.
+	Now func() time.Time
+}
+
+// Loader holds the policies in force. It is safe for concurrent use.
+type Loader struct {
+	cfg     Config
+	current atomic.Pointer[[]policy.Policy]
+
+	mu      sync.Mutex
+	entries map[Key]*entry
+}
+
+// Key names a policy.
+type Key struct{ Namespace, Name string }
+
+// entry is one ConfigMap's policy: the good version, and what became of the
+// last revision.
+type entry struct {
+	// turn serializes compilations of one policy without holding the loader.
+	turn   sync.Mutex
+	good   policy.Compiled
+	seen   string // hash of the last revision tried
+	status Status
+}
+
+// New makes an empty loader.
+func New(cfg Config) *Loader {
+	l := &Loader{cfg: cfg, entries: map[Key]*entry{}}
+	l.current.Store(&[]policy.Policy{})
+	return l
+}
+
+// Policies are the policies in force in pipeline order: ascending priority,
+// then namespace and name. The slice must not be changed.
+func (l *Loader) Policies() []policy.Policy { return *l.current.Load() }
+
+// Apply loads a ConfigMap's policy. It may take seconds: calls for different
+// policies run side by side. changed says that the policies in force are not
+// what they were; the error says why the revision was rejected, in which case
+// the last good version stays in force.
+func (l *Loader) Apply(ctx context.Context, cm *corev1.ConfigMap) (changed bool, err error) {
+	key := Key{cm.Namespace, cm.Name}
+	e := l.entry(key)
+	e.turn.Lock()
+	defer e.turn.Unlock()
+	src, err := ParseConfigMap(cm)
+	if err == nil && src.Info.Hash == e.seen {
+		return false, nil // the same contents, judged before
+	}
+	var compiled policy.Compiled
+	if err == nil {
+		e.seen = src.Info.Hash
+		compiled, err = l.compile(ctx, src)
+	}
+	if err != nil {
+		l.reject(e, err)
+		return false, fmt.Errorf("load policy %s/%s: %w", cm.Namespace, cm.Name, err)
+	}
+	old := l.accept(e, compiled)
+	if old != nil {
+		return true, old.Close(ctx)
+	}
+	return true, nil
+}
+
+func (l *Loader) compile(ctx context.Context, src *policy.Source) (policy.Compiled, error) {
+	if src.Info.Namespace != l.cfg.Namespace && slices.Contains(src.Info.Hooks, policy.HookCeiling) {
+		return nil, fmt.Errorf("hook ceiling is for policies in namespace %s: whoever ranks instances must not lift a budget", l.cfg.Namespace)
+	}
+	engine := l.cfg.Engines[src.Info.Engine]
+	if engine == nil {
+		return nil, fmt.Errorf("no engine %q", src.Info.Engine)
+	}
+	return engine.Compile(ctx, src)
+}
+
+// Delete forgets a policy and ends it.
+func (l *Loader) Delete(ctx context.Context, key Key) (changed bool, err error) {
+	l.mu.Lock()
+	e := l.entries[key]
+	delete(l.entries, key)
+	l.publish()
+	l.mu.Unlock()
+	if e == nil {
+		return false, nil
+	}
+	e.turn.Lock()
+	defer e.turn.Unlock()
+	if e.good == nil {
+		return false, nil
+	}
+	if err := e.good.Close(ctx); err != nil {
+		return true, fmt.Errorf("end policy %s/%s: %w", key.Namespace, key.Name, err)
+	}
+	return true, nil
+}
+
+func (l *Loader) entry(key Key) *entry {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	e := l.entries[key]
+	if e == nil {
+		e = &entry{status: Status{Namespace: key.Namespace, Name: key.Name}}
+		l.entries[key] = e
+	}
+	return e
+}
+
+func (l *Loader) accept(e *entry, compiled policy.Compiled) (old policy.Compiled) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	old, e.good = e.good, compiled
+	info := compiled.Info()
+	state := Active
+	if info.Mode == policy.Shadow {
+		state = Shadow
+	}
+	e.status.set(state, "", l.cfg.Now())
+	e.status.Hash, e.status.Engine, e.status.Hooks = info.Hash, info.Engine, info.Hooks
+	l.publish()
+	return old
+}
+
+func (l *Loader) reject(e *entry, why error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	reason := why.Error()
+	if e.good != nil {
+		info := e.good.Info()
+		reason += fmt.Sprintf(" (the last good version, %.12s, stays in force)", info.Hash)
+	}
+	e.status.set(Rejected, reason, l.cfg.Now())
+}
+
+// publish swaps the policies in force. The caller holds mu.
+func (l *Loader) publish() {
+	next := make([]policy.Policy, 0, len(l.entries))
+	for _, e := range l.entries {
+		if e.good != nil {
+			next = append(next, e.good)
+		}
+	}
+	slices.SortFunc(next, func(a, b policy.Policy) int {
+		x, y := a.Info(), b.Info()
+		return cmp.Or(cmp.Compare(x.Priority, y.Priority), strings.Compare(x.Namespace, y.Namespace), strings.Compare(x.Name, y.Name))
+	})
+	l.current.Store(&next)
+}
+
+// Missing names the required policies that are not in force: absent, never
+// good, or only in shadow.
+func (l *Loader) Missing() []string {
+	var out []string
+	for _, want := range l.cfg.Required {
+		if !slices.ContainsFunc(l.Policies(), func(p policy.Policy) bool {
+			info := p.Info()
+			return info.Mode != policy.Shadow &&
+				(want == info.Namespace+"/"+info.Name || want == info.Name && info.Namespace == l.cfg.Namespace)
+		}) {
+			out = append(out, want)
+		}
+	}
+	return out
+}

@@ -1,0 +1,116 @@
+package load
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"path"
+	"time"
+
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/yaml"
+
+	"spokeshave.dev/controller/model"
+	"spokeshave.dev/controller/policy"
+)
+
+// APIVersion is that of policy.yaml.
+const APIVersion = "policy.spokeshave.dev/v1alpha1"
+
+// manifest is policy.yaml. Unknown fields are errors.
+type manifest struct {
+	APIVersion string          `json:"apiVersion"`
+	Hooks      []policy.Hook   `json:"hooks"`
+	Engine     string          `json:"engine,omitempty"`
+	Mode       policy.Mode     `json:"mode,omitempty"`
+	Priority   int             `json:"priority,omitempty"`
+	Match      match           `json:"match,omitzero"`
+	Failure    string          `json:"failurePolicy,omitempty"`
+	Limits     limits          `json:"limits,omitzero"`
+	SHA256     string          `json:"sha256,omitempty"`
+	Config     json.RawMessage `json:"config,omitempty"`
+}
+
+type match struct {
+	NodePools []string              `json:"nodePools,omitempty"`
+	Selector  *metav1.LabelSelector `json:"selector,omitempty"`
+}
+
+type limits struct {
+	Fuel     *resource.Quantity `json:"fuel,omitempty"`
+	Memory   *resource.Quantity `json:"memory,omitempty"`
+	Deadline *metav1.Duration   `json:"deadline,omitempty"`
+}
+
+func parseManifest(text []byte) (manifest, error) {
+	var m manifest
+	if err := yaml.UnmarshalStrict(text, &m); err != nil {
+		return m, fmt.Errorf("policy.yaml: %w", err)
+	}
+	var errs []error
+	if m.APIVersion != APIVersion {
+		errs = append(errs, fmt.Errorf("apiVersion %q: this controller knows %s", m.APIVersion, APIVersion))
+	}
+	if len(m.Hooks) == 0 {
+		errs = append(errs, errors.New("hooks: name at least one of rank, consolidate, ceiling"))
+	}
+	for _, h := range m.Hooks {
+		if h != policy.HookRank && h != policy.HookConsolidate && h != policy.HookCeiling {
+			errs = append(errs, fmt.Errorf("hooks: %q is not one of rank, consolidate, ceiling", h))
+		}
+	}
+	switch m.Mode {
+	case "":
+		m.Mode = policy.Enforce
+	case policy.Enforce, policy.Shadow:
+	default:
+		errs = append(errs, fmt.Errorf("mode %q: use Enforce or Shadow", m.Mode))
+	}
+	if f := policy.FailurePolicy(m.Failure); f != "" && f != policy.Fail && f != policy.Ignore {
+		errs = append(errs, fmt.Errorf("failurePolicy %q: use Fail or Ignore", m.Failure))
+	}
+	for _, pattern := range m.Match.NodePools {
+		if _, err := path.Match(pattern, ""); err != nil {
+			errs = append(errs, fmt.Errorf("match.nodePools: %q is not a pattern", pattern))
+		}
+	}
+	if err := errors.Join(errs...); err != nil {
+		return m, fmt.Errorf("policy.yaml: %w", err)
+	}
+	return m, nil
+}
+
+func (m *manifest) match() (policy.Match, error) {
+	out := policy.Match{NodePools: m.Match.NodePools}
+	if m.Match.Selector == nil {
+		return out, nil
+	}
+	if _, err := metav1.LabelSelectorAsSelector(m.Match.Selector); err != nil {
+		return out, fmt.Errorf("policy.yaml: match.selector: %w", err)
+	}
+	for key, value := range m.Match.Selector.MatchLabels {
+		out.Selector = append(out.Selector, model.Requirement{Key: key, Operator: model.In, Values: []string{value}})
+	}
+	for _, e := range m.Match.Selector.MatchExpressions {
+		out.Selector = append(out.Selector, model.Requirement{Key: e.Key, Operator: model.Operator(e.Operator), Values: e.Values})
+	}
+	return out, nil
+}
+
+func (l *limits) lower() (policy.Limits, error) {
+	var out policy.Limits
+	if l.Fuel != nil {
+		out.Fuel = uint64(max(0, l.Fuel.Value()))
+	}
+	if l.Memory != nil {
+		out.Memory = uint64(max(0, l.Memory.Value()))
+	}
+	if l.Deadline != nil {
+		out.Deadline = l.Deadline.Duration
+	}
+	if l.Fuel != nil && out.Fuel == 0 || l.Memory != nil && out.Memory == 0 || l.Deadline != nil && out.Deadline < time.Millisecond {
+		return out, errors.New("policy.yaml: limits: fuel and memory must be positive, deadline at least 1ms")
+	}
+	return out, nil
+}

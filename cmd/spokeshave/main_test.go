@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -125,8 +126,8 @@ func TestDeterminism(t *testing.T) {
 		backward = append(backward, "-f", files[len(files)-1-i])
 	}
 	common := []string{"simulate", "-o", "json", "--seed", "7", "--time", "2026-01-01T00:00:00Z"}
-	_, a, _ := command(t, append(common[:len(common):len(common)], forward...)...)
-	_, b, _ := command(t, append(common[:len(common):len(common)], backward...)...)
+	_, a, _ := command(t, slices.Concat(common, forward)...)
+	_, b, _ := command(t, slices.Concat(common, backward)...)
 	if diff := cmp.Diff(mask(a), mask(b)); diff != "" {
 		t.Error(diff)
 	}

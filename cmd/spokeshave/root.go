@@ -53,7 +53,7 @@ It makes the very decisions that the controller makes.`,
 	root.SetOut(stdout)
 	root.SetErr(stderr)
 	root.CompletionOptions.HiddenDefaultCmd = true
-	root.AddCommand(simulateCommand(), catalogCommand(), versionCommand())
+	root.AddCommand(simulateCommand(ctx), catalogCommand(), versionCommand())
 	err := root.ExecuteContext(ctx)
 	if err == nil {
 		return exitOK
@@ -63,7 +63,7 @@ It makes the very decisions that the controller makes.`,
 		exit = &exitError{code: exitBadInput, err: err}
 	}
 	if exit.err != nil {
-		fmt.Fprintf(stderr, "spokeshave: %v\n", exit.err)
+		_, _ = fmt.Fprintf(stderr, "spokeshave: %v\n", exit.err) // there is nowhere else to say it
 	}
 	return exit.code
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -51,7 +52,7 @@ type simulateFlags struct {
 	quiet     bool
 }
 
-func simulateCommand() *cobra.Command {
+func simulateCommand(ctx context.Context) *cobra.Command {
 	var f simulateFlags
 	c := &cobra.Command{
 		Use:     "simulate -f PATH [-f PATH...]",
@@ -59,7 +60,7 @@ func simulateCommand() *cobra.Command {
 		Long:    simulateHelp,
 		Example: simulateExamples,
 		Args:    cobra.NoArgs,
-		RunE:    func(c *cobra.Command, _ []string) error { return f.run(c) },
+		RunE:    func(c *cobra.Command, _ []string) error { return f.run(ctx, c) },
 	}
 	fs := c.Flags()
 	fs.SortFlags = false
@@ -99,12 +100,12 @@ func (f *simulateFlags) config() (simulate.Config, error) {
 	return cfg, nil
 }
 
-func (f *simulateFlags) run(c *cobra.Command) error {
+func (f *simulateFlags) run(ctx context.Context, c *cobra.Command) error {
 	cfg, err := f.config()
 	if err != nil {
 		return &exitError{exitBadInput, err}
 	}
-	result, err := simulate.Run(c.Context(), cfg)
+	result, err := simulate.Run(ctx, cfg)
 	switch {
 	case errors.Is(err, simulate.ErrDefect):
 		return &exitError{exitDefect, err}
@@ -129,6 +130,6 @@ func (f *simulateFlags) run(c *cobra.Command) error {
 
 func warn(w io.Writer, result *simulate.Result) {
 	for _, warning := range result.Warnings {
-		fmt.Fprintf(w, "warning: %s\n", warning)
+		_, _ = fmt.Fprintf(w, "warning: %s\n", warning) // the report matters more
 	}
 }

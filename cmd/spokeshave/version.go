@@ -9,7 +9,7 @@ import (
 )
 
 // version is stamped by the build (-ldflags -X main.version=…).
-var version string //nolint:gochecknoglobals // the linker can only write a variable
+var version string
 
 func versionCommand() *cobra.Command {
 	return &cobra.Command{

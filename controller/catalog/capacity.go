@@ -1,6 +1,7 @@
 package catalog
 
 import (
+	"maps"
 	"math"
 	"strings"
 
@@ -151,8 +152,6 @@ func reservedCPU(vcpu int) int64 {
 }
 
 func override(defaults, own model.Resources) model.Resources {
-	for name, n := range own {
-		defaults[name] = n
-	}
+	maps.Copy(defaults, own)
 	return defaults
 }

@@ -1,6 +1,7 @@
 package catalog
 
 import (
+	"maps"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -108,9 +109,7 @@ func TestLabels(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			want := map[string]string{LabelInstanceType: name}
 			for _, m := range []map[string]string{common, tc.want} {
-				for k, v := range m {
-					want[k] = v
-				}
+				maps.Copy(want, m)
 			}
 			if diff := cmp.Diff(want, find(t, &c, name).Labels); diff != "" {
 				t.Errorf("%s (-want +got):\n%s", tc.reason, diff)

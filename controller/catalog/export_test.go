@@ -38,7 +38,7 @@ func TestRead(t *testing.T) {
 		"numbers and quantities": {"both forms of amounts", `[{"name":"a","arch":"amd64",` + capacity + `,"offerings":[{"zone":"z","capacityType":"spot","price":0.1}]}]`, ""},
 		"empty":                  {"no types is a catalogue", `[]`, ""},
 		"object":                 {"not an array", `{}`, "c.json:1: read catalog: want a JSON array"},
-		"unknown field":          {"typos must not pass", "[\n{\"nmae\":\"a\"}]", `c.json:2: read catalog: instance type 0: json: unknown field "nmae"`},
+		"unknown field":          {"typos must not pass", "[\n{\"nam\":\"a\"}]", `c.json:2: read catalog: instance type 0: json: unknown field "nam"`},
 		"no name":                {"a type needs a name", "[\n\n{}]", "c.json:3: read catalog: instance type 0 (\"\"): name and arch must be set"},
 		"bad quantity":           {"names the resource", `[{"name":"a","arch":"amd64","capacity":{"cpu":"four"}}]`, `capacity: cpu: "four" is not a quantity`},
 		"negative":               {"amounts cannot be negative", `[{"name":"a","arch":"amd64","capacity":{"cpu":-1}}]`, `cpu: -1 is out of range`},

@@ -232,7 +232,7 @@ func (b *builder) pods() {
 	b.out.Pods = make([]model.Pod, 0, len(pods))
 	lost := map[string]int{}
 	for _, pod := range pods {
-		node := int32(-1)
+		var node int32
 		switch {
 		case Running(pod):
 			at, ok := b.nodeAt[pod.Spec.NodeName]

@@ -69,31 +69,39 @@ func parseField(text string, low, top int, names []string) (uint64, error) {
 				return 0, fmt.Errorf("step %q in %q: want a number above 0", step, text)
 			}
 			every = n
+		} else if !strings.ContainsAny(span, "*?-") {
+			span += "-" + span // a number alone is a range of one
 		}
-		from, to := low, top
-		if span != "*" && span != "?" {
-			first, last, ranged := strings.Cut(span, "-")
-			var err error
-			if from, err = parseNumber(first, low, top, names); err != nil {
-				return 0, err
-			}
-			switch {
-			case ranged:
-				if to, err = parseNumber(last, low, top, names); err != nil {
-					return 0, err
-				}
-			case !stepped:
-				to = from
-			}
-		}
-		if from > to {
-			return 0, fmt.Errorf("range %q runs backwards", part)
+		from, to, err := parseSpan(span, low, top, names)
+		if err != nil {
+			return 0, err
 		}
 		for n := from; n <= to; n += every {
 			set |= 1 << n
 		}
 	}
 	return set, nil
+}
+
+// parseSpan reads "*", "3-7", or "3" for everything from there.
+func parseSpan(text string, low, top int, names []string) (from, to int, err error) {
+	if text == "*" || text == "?" {
+		return low, top, nil
+	}
+	first, last, ranged := strings.Cut(text, "-")
+	if from, err = parseNumber(first, low, top, names); err != nil {
+		return 0, 0, err
+	}
+	to = top
+	if ranged {
+		if to, err = parseNumber(last, low, top, names); err != nil {
+			return 0, 0, err
+		}
+	}
+	if from > to {
+		return 0, 0, fmt.Errorf("range %q runs backwards", text)
+	}
+	return from, to, nil
 }
 
 func parseNumber(text string, low, top int, names []string) (int, error) {

@@ -17,13 +17,13 @@ func DaemonSet(ds *appsv1.DaemonSet) model.DaemonSet {
 func (s *surroundings) daemonSet(ds *appsv1.DaemonSet) model.DaemonSet {
 	pod := &corev1.Pod{ObjectMeta: ds.Spec.Template.ObjectMeta, Spec: ds.Spec.Template.Spec}
 	pod.Namespace = ds.Namespace
-	pod.Spec.Tolerations = append(slices.Clone(pod.Spec.Tolerations), daemonTolerations(pod.Spec.HostNetwork)...)
+	pod.Spec.Tolerations = append(slices.Clone(pod.Spec.Tolerations), daemonTolerations(&pod.Spec)...)
 	return model.DaemonSet{Namespace: ds.Namespace, Name: ds.Name, Spec: s.podSpec(pod)}
 }
 
 // daemonTolerations are those that the DaemonSet controller adds.
 // https://kubernetes.io/docs/concepts/workloads/controllers/daemonset/#taints-and-tolerations
-func daemonTolerations(hostNetwork bool) []corev1.Toleration {
+func daemonTolerations(spec *corev1.PodSpec) []corev1.Toleration {
 	add := func(key string, effect corev1.TaintEffect) corev1.Toleration {
 		return corev1.Toleration{Key: key, Operator: corev1.TolerationOpExists, Effect: effect}
 	}
@@ -35,7 +35,7 @@ func daemonTolerations(hostNetwork bool) []corev1.Toleration {
 		add(corev1.TaintNodePIDPressure, corev1.TaintEffectNoSchedule),
 		add(corev1.TaintNodeUnschedulable, corev1.TaintEffectNoSchedule),
 	}
-	if hostNetwork {
+	if spec.HostNetwork {
 		out = append(out, add(corev1.TaintNodeNetworkUnavailable, corev1.TaintEffectNoSchedule))
 	}
 	return out

@@ -43,12 +43,15 @@ func (x *interner) text(s string) {
 
 func (x *interner) number(n int64) { x.key = binary.AppendVarint(x.key, n) }
 
-func (x *interner) flag(b bool) {
-	if b {
-		x.key = append(x.key, 1)
-	} else {
-		x.key = append(x.key, 0)
+// flags writes up to eight booleans as one byte.
+func (x *interner) flags(set ...bool) {
+	var b byte
+	for i, on := range set {
+		if on {
+			b |= 1 << i
+		}
 	}
+	x.key = append(x.key, b)
 }
 
 func (x *interner) labels(m map[string]string, skip func(string) bool) {
@@ -87,7 +90,7 @@ func (x *interner) encode(pod *corev1.Pod) {
 	x.text(pod.Namespace)
 	x.labels(pod.Labels, numbering)
 	x.labels(spec.NodeSelector, keepAll)
-	x.flag(spec.HostNetwork)
+	x.flags(spec.HostNetwork)
 	x.number(int64(len(spec.InitContainers)))
 	for i := range spec.InitContainers {
 		x.container(&spec.InitContainers[i])
@@ -96,7 +99,7 @@ func (x *interner) encode(pod *corev1.Pod) {
 		x.container(&spec.Containers[i])
 	}
 	x.resources(spec.Overhead)
-	x.flag(spec.Resources != nil)
+	x.flags(spec.Resources != nil)
 	if spec.Resources != nil {
 		x.resources(spec.Resources.Requests)
 		x.resources(spec.Resources.Limits)
@@ -116,12 +119,12 @@ func (x *interner) encode(pod *corev1.Pod) {
 // rare writes the parts that most pods lack.
 func (x *interner) rare(pod *corev1.Pod) {
 	spec := &pod.Spec
-	x.flag(spec.Affinity != nil)
+	x.flags(spec.Affinity != nil)
 	if spec.Affinity != nil {
 		raw, err := spec.Affinity.Marshal()
 		x.number(int64(len(raw)))
 		x.key = append(x.key, raw...)
-		x.flag(err != nil)
+		x.flags(err != nil)
 	}
 	x.number(int64(len(spec.ResourceClaims)))
 	for _, problem := range unsupported(spec) {
@@ -166,7 +169,7 @@ func (x *interner) container(c *corev1.Container) {
 	x.text(c.Name) // PodRequests pairs containers and their status by name
 	x.resources(c.Resources.Requests)
 	x.resources(c.Resources.Limits)
-	x.flag(sidecar(c))
+	x.flags(sidecar(c))
 	x.number(int64(len(c.Ports)))
 	for i := range c.Ports {
 		p := &c.Ports[i]

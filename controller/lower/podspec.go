@@ -169,7 +169,7 @@ func tolerations(in []corev1.Toleration) []model.Toleration {
 			out = append(out, model.Toleration{
 				Key: t.Key, Exists: t.Operator == corev1.TolerationOpExists, Value: t.Value, Effect: model.TaintEffect(t.Effect),
 			})
-		default:
+		case corev1.TolerationOpLt, corev1.TolerationOpGt:
 			// Operators that compare numbers are left out: the pod is then
 			// held to tolerate less than it does, never more.
 		}

@@ -187,7 +187,8 @@ func TestVolumes(t *testing.T) {
 		"ephemeral": {"so does an ephemeral volume", `[{name: v, ephemeral: {volumeClaimTemplate: {spec: {storageClassName: gp3}}}}]`, nil, nil},
 		"both": {
 			"two volumes restrict together", `[{name: v, persistentVolumeClaim: {claimName: zonal}}, {name: w, persistentVolumeClaim: {claimName: zoned}}]`,
-			[]model.Term{append(zone("a"), zone("a", "b")...)}, nil,
+			[]model.Term{append(zone("a"), zone("a", "b")...)},
+			nil,
 		},
 		"gone": {"a lost volume", `[{name: v, persistentVolumeClaim: {claimName: gone}}]`, nil, []string{"volume claim shop/gone, whose volume lost does not exist"}},
 		"now":  {"the volume must come first", `[{name: v, persistentVolumeClaim: {claimName: now}}]`, nil, []string{`unbound volume claim shop/now of storage class "now", which does not wait for its first consumer`}},

@@ -118,8 +118,7 @@ func (d *document) decode(into any) error {
 	case err != nil:
 		return d.wrong(err)
 	case len(strict) > 0:
-		var field kjson.FieldError
-		if errors.As(strict[0], &field) {
+		if field, ok := errors.AsType[kjson.FieldError](strict[0]); ok {
 			return &Error{d.line(field.FieldPath()), strict[0]}
 		}
 		return &Error{d.source, strict[0]}
@@ -129,8 +128,7 @@ func (d *document) decode(into any) error {
 
 // wrong locates a value of the wrong form.
 func (d *document) wrong(err error) error {
-	var kind *json.UnmarshalTypeError
-	if errors.As(err, &kind) {
+	if kind, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
 		return &Error{d.line(kind.Field), fmt.Errorf("%s: want %s, not a %s", kind.Field, kind.Type, kind.Value)}
 	}
 	if strings.Contains(err.Error(), resource.ErrFormatWrong.Error()) { // the decoder keeps no chain
@@ -240,40 +238,45 @@ func (d *document) badQuantity() (path, value string, at Source) {
 	if root == nil {
 		return "", "", d.source
 	}
-	n, path := findQuantity(root, "", false)
+	n, path := findQuantity(root, "")
 	if n == nil {
 		return "", "", d.source
 	}
 	return path, n.Value, Source{d.source.File, d.start + n.Line - 1}
 }
 
-func findQuantity(n *yaml3.Node, path string, amounts bool) (found *yaml3.Node, at string) {
-	switch n.Kind {
-	case yaml3.MappingNode:
-		for i := 0; i+1 < len(n.Content); i += 2 {
-			key := n.Content[i].Value
-			child := strings.TrimPrefix(path+"."+key, ".")
-			switch key {
-			case "requests", "limits", "capacity", "allocatable", "overhead", "hard", "resources":
-				found, at = findQuantity(n.Content[i+1], child, key != "resources")
-			default:
-				found, at = findQuantity(n.Content[i+1], child, amounts && n.Content[i+1].Kind == yaml3.ScalarNode)
+// findQuantity looks through the lists of amounts: mappings from resource
+// names to quantities.
+func findQuantity(n *yaml3.Node, path string) (found *yaml3.Node, at string) {
+	for i := range n.Content {
+		child, place := n.Content[i], fmt.Sprintf("%s[%d]", path, i)
+		if n.Kind == yaml3.MappingNode {
+			if i%2 == 1 {
+				continue
 			}
-			if found != nil {
-				return found, at
-			}
-		}
-	case yaml3.SequenceNode:
-		for i, child := range n.Content {
-			if found, at = findQuantity(child, fmt.Sprintf("%s[%d]", path, i), false); found != nil {
-				return found, at
+			child, place = n.Content[i+1], strings.TrimPrefix(path+"."+child.Value, ".")
+			switch n.Content[i].Value {
+			case "requests", "limits", "capacity", "allocatable", "overhead", "hard":
+				found, at = badAmount(child, place)
 			}
 		}
-	case yaml3.ScalarNode:
-		if _, err := resource.ParseQuantity(n.Value); amounts && err != nil {
-			return n, path
+		if found == nil {
+			found, at = findQuantity(child, place)
 		}
-	case yaml3.DocumentNode, yaml3.AliasNode:
+		if found != nil {
+			return found, at
+		}
+	}
+	return nil, ""
+}
+
+func badAmount(n *yaml3.Node, path string) (found *yaml3.Node, at string) {
+	for i := 0; n.Kind == yaml3.MappingNode && i+1 < len(n.Content); i += 2 {
+		if value := n.Content[i+1]; value.Kind == yaml3.ScalarNode {
+			if _, err := resource.ParseQuantity(value.Value); err != nil {
+				return value, path + "." + n.Content[i].Value
+			}
+		}
 	}
 	return nil, ""
 }

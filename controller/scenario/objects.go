@@ -100,8 +100,8 @@ func (o *Objects) add(d *document) error {
 	if meta.APIVersion == "" || meta.Kind == "" {
 		return &Error{d.source, errors.New("not a Kubernetes object: apiVersion and kind must be set")}
 	}
-	if strings.HasSuffix(meta.Kind, "List") {
-		return o.list(d, strings.TrimSuffix(meta.Kind, "List"), meta.APIVersion)
+	if kind, ok := strings.CutSuffix(meta.Kind, "List"); ok {
+		return o.list(d, kind, meta.APIVersion)
 	}
 	return o.object(d, meta)
 }

@@ -63,8 +63,7 @@ func TestErrors(t *testing.T) {
 			if err == nil || !strings.HasPrefix(err.Error(), tc.want) {
 				t.Errorf("%s: got %v, want %s…", tc.reason, err, tc.want)
 			}
-			var located *Error
-			if err != nil && !errors.As(err, &located) {
+			if _, ok := errors.AsType[*Error](err); !ok {
 				t.Errorf("%T is not an *Error", err)
 			}
 		})
@@ -281,8 +280,8 @@ func FuzzParse(f *testing.F) {
 	f.Fuzz(func(t *testing.T, raw []byte) {
 		o := &Objects{}
 		if err := o.Parse("f", raw); err != nil {
-			var located *Error
-			if !errors.As(err, &located) || located.File != "f" || located.Line < 1 {
+			located, ok := errors.AsType[*Error](err)
+			if !ok || located.File != "f" || located.Line < 1 {
 				t.Fatalf("%v has no place", err)
 			}
 			return
@@ -294,8 +293,7 @@ func FuzzParse(f *testing.F) {
 		}
 		o.ReplicaSets, o.StatefulSets, o.Jobs = nil, nil, nil
 		if _, err := o.Snapshot(Options{Time: time.Unix(0, 0), Catalog: &model.Catalog{}}); err != nil {
-			var located *Error
-			if !errors.As(err, &located) {
+			if _, ok := errors.AsType[*Error](err); !ok {
 				t.Fatalf("%v has no place", err)
 			}
 		}

@@ -2,6 +2,7 @@ package scenario
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -56,42 +57,24 @@ func (o *Objects) Snapshot(opts Options) (model.Snapshot, error) {
 
 // catalogs makes the catalogue of every node class that a pool or claim names.
 func (o *Objects) catalogs(opts *Options) (map[string]model.Catalog, error) {
-	classes := map[string]*awsv1.EC2NodeClass{}
-	for _, c := range o.NodeClasses {
-		classes[c.Name] = c
-	}
-	want := map[string]Source{}
-	for _, np := range o.NodePools {
-		if name := np.Spec.Template.Spec.NodeClassRef.Name; name != "" {
-			if _, ok := want[name]; !ok {
-				want[name] = o.sources["NodePool "+np.Name]
-			}
-		}
-	}
-	for _, c := range o.NodeClaims {
-		if name := c.Spec.NodeClassRef.Name; name != "" {
-			if _, ok := want[name]; !ok {
-				want[name] = o.sources["NodeClaim "+c.Name]
-			}
-		}
-	}
 	region := opts.Region
 	if region == "" {
 		region = o.region()
 	}
+	named := o.namedClasses()
 	var types []catalog.Type
 	var sales []catalog.Sale
-	if opts.Catalog == nil && len(want) > 0 {
+	if opts.Catalog == nil && len(named) > 0 {
 		var err error
 		if types, sales, err = catalog.Load(region); err != nil {
 			return nil, err
 		}
 	}
-	out := make(map[string]model.Catalog, len(want))
-	for _, name := range sorted(want) {
-		class := classes[name]
+	out := make(map[string]model.Catalog, len(named))
+	for _, name := range slices.Sorted(maps.Keys(named)) {
+		class := o.class(name)
 		if class == nil {
-			o.warn(want[name], "EC2NodeClass %s is not among the manifests: taken as resolvable, with default kubelet settings", name)
+			o.warn(named[name], "EC2NodeClass %s is not among the manifests: taken as resolvable, with default kubelet settings", name)
 			class = &awsv1.EC2NodeClass{ObjectMeta: metav1.ObjectMeta{Name: name}}
 		}
 		if opts.Catalog != nil {
@@ -107,63 +90,74 @@ func (o *Objects) catalogs(opts *Options) (map[string]model.Catalog, error) {
 	return out, nil
 }
 
-func sorted[V any](m map[string]V) []string {
-	out := make([]string, 0, len(m))
-	for k := range m {
-		out = append(out, k)
+// namedClasses are the node classes that pools and claims name, and where.
+func (o *Objects) namedClasses() map[string]Source {
+	out := map[string]Source{}
+	add := func(name string, at Source) {
+		if _, ok := out[name]; !ok && name != "" {
+			out[name] = at
+		}
 	}
-	slices.Sort(out)
+	for _, np := range o.NodePools {
+		add(np.Spec.Template.Spec.NodeClassRef.Name, o.sources["NodePool "+np.Name])
+	}
+	for _, c := range o.NodeClaims {
+		add(c.Spec.NodeClassRef.Name, o.sources["NodeClaim "+c.Name])
+	}
 	return out
+}
+
+func (o *Objects) class(name string) *awsv1.EC2NodeClass {
+	for _, c := range o.NodeClasses {
+		if c.Name == name {
+			return c
+		}
+	}
+	return nil
 }
 
 // region is the embedded region that zones and regions in the manifests lie
 // in, if there is one.
 func (o *Objects) region() string {
 	known := catalog.Regions()
-	find := func(place string) string {
+	for _, place := range o.placeNames() {
 		for _, r := range known {
 			if place == r || len(place) == len(r)+1 && strings.HasPrefix(place, r) {
 				return r
 			}
 		}
-		return ""
 	}
+	return DefaultRegion
+}
+
+// placeNames are the zones and regions that NodePools and nodes name.
+func (o *Objects) placeNames() []string {
+	var out []string
 	for _, np := range o.NodePools {
 		for i := range np.Spec.Template.Spec.Requirements {
 			r := &np.Spec.Template.Spec.Requirements[i]
-			if r.Key != corev1.LabelTopologyZone && r.Key != corev1.LabelTopologyRegion || r.Operator != corev1.NodeSelectorOpIn {
-				continue
-			}
-			for _, v := range r.Values {
-				if found := find(v); found != "" {
-					return found
-				}
+			if (r.Key == corev1.LabelTopologyZone || r.Key == corev1.LabelTopologyRegion) && r.Operator == corev1.NodeSelectorOpIn {
+				out = append(out, r.Values...)
 			}
 		}
 	}
 	for _, n := range o.Nodes {
-		if found := find(n.Labels[corev1.LabelTopologyRegion]); found != "" {
-			return found
-		}
-		if found := find(n.Labels[corev1.LabelTopologyZone]); found != "" {
-			return found
-		}
+		out = append(out, n.Labels[corev1.LabelTopologyRegion], n.Labels[corev1.LabelTopologyZone])
 	}
-	return DefaultRegion
+	return out
 }
 
 // classReady takes a node class at its own word, and one that says nothing, as
 // manifests do before they are applied, for ready.
 func (o *Objects) classReady(name string) (ok bool, why string) {
-	for _, c := range o.NodeClasses {
-		if c.Name != name {
-			continue
-		}
-		for i := range c.Status.Conditions {
-			cond := &c.Status.Conditions[i]
-			if cond.Type == awsv1.ConditionReady && cond.Status == metav1.ConditionFalse {
-				return false, strings.TrimSpace(cond.Reason + ": " + cond.Message)
-			}
+	class := o.class(name)
+	if class == nil {
+		return true, ""
+	}
+	for i := range class.Status.Conditions {
+		cond := &class.Status.Conditions[i]
+		if cond.Type == awsv1.ConditionReady && cond.Status == metav1.ConditionFalse {
+			return false, strings.TrimSpace(cond.Reason + ": " + cond.Message)
 		}
 	}
 	return true, ""

@@ -27,18 +27,20 @@ func (r *Report) WriteTable(w io.Writer) error {
 }
 
 // rows aligns columns; cells are separated by tabs.
-func rows(b *strings.Builder, print func(row func(cells ...any))) {
-	t := tabwriter.NewWriter(b, 0, 0, 2, ' ', 0)
-	print(func(cells ...any) {
+func rows(b *strings.Builder, fill func(row func(cells ...any))) {
+	var lines strings.Builder
+	fill(func(cells ...any) {
 		for i, c := range cells {
 			if i > 0 {
-				fmt.Fprint(t, "\t")
+				lines.WriteByte('\t')
 			}
-			fmt.Fprint(t, c)
+			fmt.Fprint(&lines, c)
 		}
-		fmt.Fprintln(t)
+		lines.WriteByte('\n')
 	})
-	_ = t.Flush() // a strings.Builder does not fail
+	t := tabwriter.NewWriter(b, 0, 0, 2, ' ', 0)
+	_, _ = io.WriteString(t, lines.String()) // a strings.Builder does not fail
+	_ = t.Flush()
 }
 
 func (r *Report) nodes(b *strings.Builder) {

@@ -111,7 +111,7 @@ func (o *Objects) owned() map[string]int {
 func templateHash(kind, namespace, name string) string {
 	const alphabet = "bcdfghjklmnpqrstvwxz2456789"
 	sum := fnv.New64a()
-	fmt.Fprintf(sum, "%s/%s/%s", kind, namespace, name)
+	_, _ = fmt.Fprintf(sum, "%s/%s/%s", kind, namespace, name) // a hash does not fail
 	n := sum.Sum64()
 	out := make([]byte, 5)
 	for i := range out {
@@ -125,9 +125,7 @@ func templateHash(kind, namespace, name string) string {
 func (o *Objects) make(w *owner, template *corev1.PodTemplateSpec, n int, labels map[string]string) error {
 	for i := range max(0, n) {
 		pod := newPod(w, template, fmt.Sprintf("%s%d", w.prefix, i))
-		for k, v := range labels {
-			pod.Labels[k] = v
-		}
+		maps.Copy(pod.Labels, labels)
 		if err := o.addPod(w, pod); err != nil {
 			return err
 		}

@@ -174,7 +174,7 @@ func (r *Report) summary(b *strings.Builder) {
 	if r.IPv4Cost > 0 {
 		fmt.Fprintf(b, ", %s for public IPv4", dollars(r.IPv4Cost))
 	}
-	fmt.Fprintf(b, "\ndecision %s in %.1f ms (snapshot %.1f, solve %.1f)\n", r.Decision, r.Timing.TotalMs, r.Timing.SnapshotMs, r.Timing.SolveMs)
+	fmt.Fprintf(b, "\ndecision %s in %.1f ms (read %.1f, snapshot %.1f, solve %.1f)\n", r.Decision, r.Timing.TotalMs, r.Timing.ReadMs, r.Timing.SnapshotMs, r.Timing.SolveMs)
 	for _, text := range r.Warnings {
 		fmt.Fprintf(b, "warning: %s\n", text)
 	}

@@ -71,11 +71,12 @@ func Run(ctx context.Context, cfg Config) (*Result, error) {
 		}
 		opts.Catalog = &c
 	}
+	read := cfg.Elapsed() - start
 	snapshot, err := objects.Snapshot(opts)
 	if err != nil {
 		return nil, err
 	}
-	lowered := cfg.Elapsed() - start
+	lowered := cfg.Elapsed() - start - read
 	policies, done, err := compile(ctx, configMaps)
 	if err != nil {
 		return nil, err
@@ -86,7 +87,7 @@ func Run(ctx context.Context, cfg Config) (*Result, error) {
 		return nil, fmt.Errorf("%w: %w", ErrDefect, err)
 	}
 	return &Result{
-		Report:   scenario.NewReport(objects, &snapshot, &decision, lowered),
+		Report:   scenario.NewReport(objects, &snapshot, &decision, read, lowered),
 		Warnings: objects.Warnings,
 	}, nil
 }

@@ -111,13 +111,13 @@ func (s *Stack) start(ctx context.Context) error {
 	if err := s.connect(ctx); err != nil {
 		return err
 	}
-	work, ctx := errgroup.WithContext(ctx)
-	work.Go(func() error { return s.startEC2(ctx) })
+	work, both := errgroup.WithContext(ctx)
+	work.Go(func() error { return s.startEC2(both) })
 	work.Go(func() error {
-		if err := s.systemNodes(ctx); err != nil {
+		if err := s.systemNodes(both); err != nil {
 			return err
 		}
-		return s.installChart(ctx)
+		return s.installChart(both)
 	})
 	if err := work.Wait(); err != nil {
 		return err

@@ -1,10 +1,20 @@
 package app
 
-import "spokeshave.dev/controller/policy"
+import (
+	"time"
 
-type none struct{}
+	"spokeshave.dev/controller/policy"
+	"spokeshave.dev/controller/policy/load"
+	"spokeshave.dev/controller/policy/wasm"
+)
 
-func (none) Policies() []policy.Policy { return nil }
-func (none) Missing() []string         { return nil }
+// engines are the policy engines, by the name that policy.yaml uses.
+func engines() map[string]policy.Engine {
+	return map[string]policy.Engine{"wasm": &wasm.Engine{}}
+}
 
-func (p *parts) loader() (none, error) { return none{}, nil }
+func newLoader(o *Options, now func() time.Time) *load.Loader {
+	return load.New(load.Config{
+		Namespace: o.Namespace, Required: o.RequiredPolicies, Engines: engines(), Now: now,
+	})
+}

@@ -25,6 +25,7 @@ import (
 	"spokeshave.dev/controller/reconcile/lifecycle"
 	"spokeshave.dev/controller/reconcile/nodepool"
 	"spokeshave.dev/controller/reconcile/podevents"
+	"spokeshave.dev/controller/reconcile/policies"
 	"spokeshave.dev/controller/reconcile/termination"
 )
 
@@ -62,10 +63,7 @@ func (p *parts) loop(ctx context.Context) (*decision.Loop, error) {
 	if err != nil {
 		return nil, err
 	}
-	loaded, err := p.loader()
-	if err != nil {
-		return nil, err
-	}
+	loaded := newLoader(p.o, p.clock.Now)
 	loop := decision.New(decision.Loop{
 		Cluster:  view,
 		Actuator: &actuate.Actuator{Client: p.mgr.GetClient(), Events: p.mgr.GetEventRecorder(eventsFrom)},
@@ -76,7 +74,14 @@ func (p *parts) loop(ctx context.Context) (*decision.Loop, error) {
 		Observe:  Mode(p.o.Mode) == Observe,
 		Idle:     p.o.BatchIdle, Max: p.o.BatchMax, Every: p.o.Interval,
 	})
-	if err := errors.Join(p.mgr.Add(loop), p.wakeups(ctx, loop)); err != nil {
+	keeper := &policies.Reconciler{
+		Client: p.mgr.GetClient(), Events: p.mgr.GetEventRecorder(eventsFrom), Loader: loaded,
+		Namespace: p.o.Namespace, Plugins: p.o.PluginNamespaces, Leading: p.leading, Changed: loop.Wake,
+	}
+	status := &policies.StatusWriter{
+		Client: p.mgr.GetClient(), Loader: loaded, Namespace: p.o.Namespace, Clock: p.clock, Every: 2 * time.Second,
+	}
+	if err := errors.Join(keeper.SetupWithManager(p.mgr), p.mgr.Add(status), p.mgr.Add(loop), p.wakeups(ctx, loop)); err != nil {
 		return nil, fmt.Errorf("add the decision loop: %w", err)
 	}
 	return loop, nil
@@ -132,4 +137,14 @@ func (p *parts) reconcilers(*decision.Loop) error {
 		return fmt.Errorf("add reconcilers: %w", err)
 	}
 	return nil
+}
+
+// leading says whether this replica is the leader.
+func (p *parts) leading() bool {
+	select {
+	case <-p.mgr.Elected():
+		return true
+	default:
+		return false
+	}
 }

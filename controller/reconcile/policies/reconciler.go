@@ -1,0 +1,92 @@
+// Package policies keeps the loader in step with the ConfigMaps that carry
+// policies, and tells their authors what became of them: an event on the
+// ConfigMap, and one status object for all.
+package policies
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/client-go/tools/events"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/builder"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/controller"
+	"sigs.k8s.io/controller-runtime/pkg/predicate"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	karpv1 "spokeshave.dev/api/karpenter/v1"
+	"spokeshave.dev/controller/policy/load"
+)
+
+// Reconciler loads policies on every replica, so that a new leader has them.
+type Reconciler struct {
+	Client client.Client
+	Events events.EventRecorder
+	Loader *load.Loader
+	// Namespace is the controller's, Plugins are the others that are watched.
+	Namespace string
+	Plugins   []string
+	// Leading says whether this replica leads: one voice is enough.
+	Leading func() bool
+	// Changed is called when the policies in force are others than before.
+	Changed func()
+}
+
+// SetupWithManager registers the controller.
+func (r *Reconciler) SetupWithManager(mgr ctrl.Manager) error {
+	everywhere := false
+	ours := predicate.NewPredicateFuncs(func(o client.Object) bool {
+		return o.GetLabels()[karpv1.LabelPolicy] == "true" &&
+			(o.GetNamespace() == r.Namespace || slices.Contains(r.Plugins, o.GetNamespace()))
+	})
+	return ctrl.NewControllerManagedBy(mgr).
+		Named("policy").
+		For(&corev1.ConfigMap{}, builder.WithPredicates(ours)).
+		WithOptions(controller.Options{MaxConcurrentReconciles: 4, NeedLeaderElection: &everywhere}).
+		Complete(r)
+}
+
+// Reconcile loads one ConfigMap's policy, or forgets it.
+func (r *Reconciler) Reconcile(ctx context.Context, req reconcile.Request) (reconcile.Result, error) {
+	log := ctrl.LoggerFrom(ctx)
+	cm := &corev1.ConfigMap{}
+	err := r.Client.Get(ctx, req.NamespacedName, cm)
+	if apierrors.IsNotFound(err) {
+		changed, err := r.Loader.Delete(ctx, load.Key{Namespace: req.Namespace, Name: req.Name})
+		if changed {
+			log.Info("policy is gone")
+			r.Changed()
+		}
+		return reconcile.Result{}, err
+	}
+	if err != nil {
+		return reconcile.Result{}, fmt.Errorf("read policy %s: %w", req, err)
+	}
+	changed, err := r.Loader.Apply(ctx, cm)
+	switch {
+	case err != nil && !changed:
+		// The author must mend it; asking again would say the same.
+		log.Error(err, "policy rejected")
+		r.tell(cm, corev1.EventTypeWarning, "PolicyRejected", err.Error())
+	case changed:
+		log.Info("policy in force")
+		r.tell(cm, corev1.EventTypeNormal, "PolicyActive", "the policy is in force")
+		r.Changed()
+		return reconcile.Result{}, err
+	}
+	return reconcile.Result{}, nil
+}
+
+func (r *Reconciler) tell(cm *corev1.ConfigMap, kind, reason, text string) {
+	const most = 1000
+	if len(text) > most {
+		text = text[:most] + "…"
+	}
+	if r.Leading() {
+		r.Events.Eventf(cm, nil, kind, reason, "Load", "%s", text)
+	}
+}

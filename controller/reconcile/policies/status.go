@@ -1,0 +1,81 @@
+package policies
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"github.com/go-logr/logr"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/clock"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"spokeshave.dev/controller/policy/load"
+)
+
+// StatusName is the ConfigMap in the controller's namespace that says what
+// became of each policy. It has one key per policy, namespace.name, so that
+// `kubectl get configmap -o yaml` reads well.
+const StatusName = "spokeshave-policy-status"
+
+// StatusWriter keeps the status object current. It runs on the leader only.
+type StatusWriter struct {
+	Client    client.Client
+	Loader    *load.Loader
+	Namespace string
+	Clock     clock.WithTicker
+	Every     time.Duration
+
+	written string
+}
+
+// NeedLeaderElection implements manager.LeaderElectionRunnable.
+func (w *StatusWriter) NeedLeaderElection() bool { return true }
+
+// Start runs until the context ends.
+func (w *StatusWriter) Start(ctx context.Context) error {
+	ticker := w.Clock.NewTicker(w.Every)
+	defer ticker.Stop()
+	for {
+		if err := w.Write(ctx); err != nil && ctx.Err() == nil {
+			logr.FromContextOrDiscard(ctx).Error(err, "policy status is put off")
+		}
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-ticker.C():
+		}
+	}
+}
+
+// Write writes the status when it differs from what was written last.
+func (w *StatusWriter) Write(ctx context.Context) error {
+	data := map[string]string{}
+	for _, s := range w.Loader.Status() {
+		text, err := json.MarshalIndent(s, "", "  ")
+		if err != nil {
+			return fmt.Errorf("encode status of policy %s/%s: %w", s.Namespace, s.Name, err)
+		}
+		data[s.Namespace+"."+s.Name] = string(text)
+	}
+	all, err := json.Marshal(data)
+	if err != nil {
+		return fmt.Errorf("encode policy status: %w", err)
+	}
+	if string(all) == w.written {
+		return nil
+	}
+	cm := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: w.Namespace, Name: StatusName}, Data: data}
+	err = w.Client.Update(ctx, cm)
+	if apierrors.IsNotFound(err) {
+		err = w.Client.Create(ctx, cm)
+	}
+	if err != nil {
+		return fmt.Errorf("write ConfigMap %s/%s: %w", w.Namespace, StatusName, err)
+	}
+	w.written = string(all)
+	return nil
+}

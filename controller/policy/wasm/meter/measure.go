@@ -17,7 +17,12 @@ type frame struct {
 	costs []uint32
 }
 
-func (f *frame) pressure() int { return f.slots * f.blocks }
+// pressure is what compiling the function costs, roughly: the compiler's
+// liveness grows with slots × blocks, its dominator search with loops × blocks
+// and, more slowly, with the square of the blocks.
+func (f *frame) pressure() int { return (f.slots + f.loops() + f.blocks/blockShare) * f.blocks }
+
+func (f *frame) loops() int { return len(f.costs) - 1 }
 
 // weight is how many frames of depth a call of the function counts for.
 func (f *frame) weight() uint32 { return 1 + uint32(f.slots/frameSlots) }
@@ -121,7 +126,8 @@ func (w *rewriter) measure(s Signature, body []byte) (frame, error) {
 			return f, fmt.Errorf("more than %d parameters, locals and operands", w.limits.Slots)
 		}
 		if f.pressure() > w.limits.Pressure {
-			return f, fmt.Errorf("too complex to compile: %d slots × %d blocks exceed %d", f.slots, f.blocks, w.limits.Pressure)
+			return f, fmt.Errorf("too complex to compile: %d slots, %d loops and %d blocks weigh %d, at most %d is allowed",
+				f.slots, f.loops(), f.blocks, f.pressure(), w.limits.Pressure)
 		}
 	}
 	if r.err == nil && !r.done() {
@@ -158,6 +164,9 @@ func (w *rewriter) step(r *reader, op byte, g *gauge, f *frame, region int) (int
 		return g.leave(), nil
 	}
 	f.costs[region]++
+	if op == opCall || op == opCallIndirect {
+		f.costs[region] += callCost
+	}
 	return region, w.plain(r, op, g, f)
 }
 

@@ -41,8 +41,8 @@ type Limits struct {
 	Module    int    // bytes of the module
 	Body      int    // bytes of a function body
 	Slots     int    // parameters, locals and operands of a function
-	Pressure  int    // slots × blocks of a function
-	Total     int    // slots × blocks of all functions
+	Pressure  int    // weight of a function for the compiler
+	Total     int    // the same of all functions
 	Signature int    // parameters or results of a function type
 	Table     uint32 // elements of a table
 	Pages     uint32 // 64 KiB pages of memory
@@ -59,8 +59,10 @@ func Defaults() Limits {
 
 // What the rewriting charges beyond one unit for each instruction.
 const (
+	callCost   = 3      // a call
 	growCost   = 10_000 // memory.grow, whatever its size
 	bulkShift  = 4      // memory.fill, copy, init: a unit for every 16 bytes
+	blockShare = 32     // blocks that weigh as much as a slot
 	frameSlots = 64     // slots of one frame of depth
 )
 

@@ -61,7 +61,7 @@ func (w *rewriter) plain(r *reader, op byte, g *gauge, f *frame) error {
 		for range n + 1 {
 			r.u32()
 		}
-		f.blocks += n / 16
+		f.blocks += n / 4
 		g.stop()
 		return nil
 	case op == opCall:

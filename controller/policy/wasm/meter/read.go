@@ -174,11 +174,11 @@ func (w *rewriter) readCode(r *reader) {
 		}
 		w.frames = append(w.frames, f)
 		m.Functions++
-		m.Loops += len(f.costs) - 1
+		m.Loops += f.loops()
 		m.Slots, m.Pressure = max(m.Slots, f.slots), max(m.Pressure, f.pressure())
 		m.Total += f.pressure()
 		if m.Total > w.limits.Total {
-			r.failf("too complex to compile: slots × blocks of all functions exceed %d", w.limits.Total)
+			r.failf("too complex to compile: all functions together weigh more than %d", w.limits.Total)
 		}
 	}
 }

@@ -1,0 +1,101 @@
+package wasm
+
+import (
+	"context"
+	"errors"
+	"math/rand/v2"
+	"runtime"
+	"strings"
+
+	"github.com/tetratelabs/wazero/api"
+
+	"spokeshave.dev/controller/policy"
+	"spokeshave.dev/controller/policy/wasm/meter"
+)
+
+var errDeadline = errors.New("deadline of the policy")
+
+// callKey finds the call in the context that wazero hands to host functions.
+type callKey struct{}
+
+// call is one visit of the host to a guest: what may still be spent, and what
+// has been noticed on the way. One goroutine uses it at a time.
+type call struct {
+	fuel   api.MutableGlobal // of the guest; found at the first safepoint
+	left   int64             // fuel not handed out yet
+	clock  int64             // nanoseconds; sleeping moves it
+	random rand.PCG
+	log    strings.Builder
+	// fault is why the host stops the guest, cancelled that the caller gave up.
+	fault     *policy.Fault
+	cancelled bool
+}
+
+func callOf(ctx context.Context) *call {
+	c, ok := ctx.Value(callKey{}).(*call)
+	if !ok {
+		return &call{}
+	}
+	return c
+}
+
+// safepoint runs in the guest's call whenever its slice of fuel is used up.
+// The result stops the guest if it is not 0.
+func safepoint(ctx context.Context, mod api.Module, stack []uint64) {
+	c := callOf(ctx)
+	if c.fuel == nil {
+		global, ok := mod.ExportedGlobal(meter.FuelExport).(api.MutableGlobal)
+		if !ok {
+			stack[0] = 1
+			return
+		}
+		c.fuel = global
+	}
+	runtime.Gosched() // timers and the collector get their turn here
+	if c.fault == nil && ctx.Err() != nil {
+		if errors.Is(context.Cause(ctx), errDeadline) {
+			c.stop(policy.FaultDeadline, "took too long by the wall clock")
+		} else {
+			c.cancelled = true
+		}
+	}
+	if c.fault != nil || c.cancelled || !c.refill() {
+		stack[0] = 1
+		return
+	}
+	stack[0] = 0
+}
+
+// refill hands out the next slice of fuel.
+func (c *call) refill() bool {
+	have := int64(c.fuel.Get())
+	for have < 0 && c.left > 0 {
+		give := min(slice, c.left)
+		c.left -= give
+		have += give
+	}
+	c.fuel.Set(uint64(have))
+	if have < 0 {
+		c.stop(policy.FaultFuel, "used up its fuel")
+	}
+	return have >= 0
+}
+
+// stop ends the guest at its next safepoint, which is at its next function or
+// turn of a loop. The first reason counts.
+func (c *call) stop(kind policy.FaultKind, message string) {
+	if c.fault == nil {
+		c.fault = &policy.Fault{Kind: kind, Message: message}
+	}
+	if c.fuel != nil && int64(c.fuel.Get()) >= 0 {
+		c.left += int64(c.fuel.Get())
+		c.fuel.Set(^uint64(0))
+	}
+}
+
+// write adds a guest's text to the log of the call, up to its limit.
+func (c *call) write(text []byte) {
+	if room := maxLog - c.log.Len(); room > 0 {
+		c.log.Write(text[:min(len(text), room)])
+	}
+}

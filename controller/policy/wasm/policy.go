@@ -1,0 +1,265 @@
+package wasm
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/tetratelabs/wazero"
+	"github.com/tetratelabs/wazero/api"
+
+	"spokeshave.dev/controller/policy"
+	"spokeshave.dev/controller/policy/wasm/meter"
+	"spokeshave.dev/controller/policy/wire"
+	"spokeshave.dev/sdk/abi"
+)
+
+// Name is the engine's name in policy.yaml.
+const Name = "wasm"
+
+// Engine compiles WebAssembly policies. The zero value works.
+type Engine struct {
+	// Log, when set, gets what policies write, a line at a time.
+	Log func(info *policy.Info, line string)
+}
+
+var _ policy.Engine = (*Engine)(nil)
+
+// Policy is a compiled module with its instances.
+type Policy struct {
+	info    policy.Info
+	config  []byte
+	limits  limits
+	log     func(*policy.Info, string)
+	runtime wazero.Runtime
+	code    wazero.CompiledModule
+	pool    *pool
+	breaker policy.Breaker
+}
+
+// Compile checks, meters and compiles a module, starts and configures a first
+// instance and asks it every hook with nothing to answer.
+func (e *Engine) Compile(ctx context.Context, src *policy.Source) (policy.Compiled, error) {
+	p, err := e.compile(ctx, src)
+	if err != nil {
+		return nil, err
+	}
+	return p, nil
+}
+
+func (e *Engine) compile(ctx context.Context, src *policy.Source) (*Policy, error) {
+	if len(src.Module) == 0 {
+		return nil, errors.New("no module: module.wasm or module.wasm.gz is needed")
+	}
+	if len(src.Config) > maxConfig {
+		return nil, fmt.Errorf("config of %d bytes, at most %d are allowed", len(src.Config), maxConfig)
+	}
+	bounds, err := lower(src.Limits)
+	if err != nil {
+		return nil, err
+	}
+	metered, err := meter.Rewrite(src.Module, bounds.module)
+	if err != nil {
+		return nil, fmt.Errorf("module: %w", err)
+	}
+	if err := check(metered, src.Info.Hooks); err != nil {
+		return nil, fmt.Errorf("module: %w", err)
+	}
+	p := &Policy{info: src.Info, config: src.Config, limits: bounds, log: e.Log}
+	p.info.Engine = Name
+	if err := p.build(ctx, metered.Bytes); err != nil {
+		if p.runtime != nil {
+			err = errors.Join(err, p.runtime.Close(ctx))
+		}
+		return nil, err
+	}
+	return p, nil
+}
+
+func (p *Policy) build(ctx context.Context, module []byte) error {
+	p.runtime = wazero.NewRuntimeWithConfig(ctx, wazero.NewRuntimeConfig().
+		WithCoreFeatures(api.CoreFeaturesV2).
+		WithMemoryLimitPages(p.limits.module.Pages).
+		WithDebugInfoEnabled(false))
+	if err := provide(ctx, p.runtime); err != nil {
+		return err
+	}
+	code, err := p.runtime.CompileModule(ctx, module)
+	if err != nil {
+		return fmt.Errorf("module: %w", err)
+	}
+	p.code = code
+	p.pool = newPool(p.limits.guests, p.newInstance)
+	return p.tryOut(ctx)
+}
+
+// tryOut asks every hook with nothing to answer, so that a policy which can
+// not even do that never goes live.
+func (p *Policy) tryOut(ctx context.Context) error {
+	i, err := p.pool.take(ctx)
+	if err != nil {
+		return err
+	}
+	for _, h := range p.info.Hooks {
+		q := p.question(h, policy.Call{Time: time.Unix(0, setupMoment().nanos)})
+		switch h {
+		case policy.HookRank:
+			q.encode = func(e *wire.Encoder) ([]byte, error) { return e.Rank(&policy.RankInput{}) }
+		case policy.HookConsolidate:
+			q.encode = func(e *wire.Encoder) ([]byte, error) { return e.Consolidate(&policy.ConsolidateInput{}) }
+		case policy.HookCeiling:
+			q.encode = func(e *wire.Encoder) ([]byte, error) { return e.Ceiling(&policy.CeilingInput{}) }
+		}
+		q.decode = func(*wire.Encoder, []byte) error { return nil }
+		if err := i.ask(ctx, &q); err != nil && !errors.Is(err, policy.ErrNoOpinion) {
+			p.pool.give(ctx, i, false)
+			return fmt.Errorf("try %s with an empty batch: %w", h, err)
+		}
+	}
+	p.pool.give(ctx, i, true)
+	return nil
+}
+
+// Info implements policy.Policy.
+func (p *Policy) Info() policy.Info { return p.info }
+
+// Stats implements policy.Compiled.
+func (p *Policy) Stats() policy.Stats { return p.breaker.Stats() }
+
+// Close implements policy.Compiled.
+func (p *Policy) Close(ctx context.Context) error {
+	if err := p.pool.close(ctx); err != nil {
+		return err
+	}
+	p.pool.spares.Wait()
+	return p.runtime.Close(ctx)
+}
+
+// Rank implements policy.Policy.
+func (p *Policy) Rank(ctx context.Context, in *policy.RankInput) (answers []policy.RankAnswer, err error) {
+	q := p.question(policy.HookRank, in.Call)
+	q.encode = func(e *wire.Encoder) ([]byte, error) { return e.Rank(in) }
+	q.decode = func(e *wire.Encoder, reply []byte) (err error) { answers, err = e.RankAnswers(reply); return err }
+	err = p.ask(ctx, &q)
+	return answers, err
+}
+
+// Consolidate implements policy.Policy.
+func (p *Policy) Consolidate(ctx context.Context, in *policy.ConsolidateInput) (answers []policy.ConsolidateAnswer, err error) {
+	q := p.question(policy.HookConsolidate, in.Call)
+	q.encode = func(e *wire.Encoder) ([]byte, error) { return e.Consolidate(in) }
+	q.decode = func(e *wire.Encoder, reply []byte) (err error) {
+		answers, err = e.ConsolidateAnswers(reply)
+		return err
+	}
+	err = p.ask(ctx, &q)
+	return answers, err
+}
+
+// Ceiling implements policy.Policy.
+func (p *Policy) Ceiling(ctx context.Context, in *policy.CeilingInput) (answer policy.CeilingAnswer, err error) {
+	q := p.question(policy.HookCeiling, in.Call)
+	q.encode = func(e *wire.Encoder) ([]byte, error) { return e.Ceiling(in) }
+	q.decode = func(e *wire.Encoder, reply []byte) (err error) { answer, err = e.CeilingAnswers(reply); return err }
+	err = p.ask(ctx, &q)
+	return answer, err
+}
+
+// question is one call of a hook.
+type question struct {
+	hook   policy.Hook
+	call   policy.Call
+	budget budget
+	encode func(*wire.Encoder) ([]byte, error)
+	decode func(*wire.Encoder, []byte) error
+}
+
+func (p *Policy) question(h policy.Hook, call policy.Call) question {
+	return question{hook: h, call: call, budget: p.limits.hooks[h]}
+}
+
+func (p *Policy) ask(ctx context.Context, q *question) error {
+	if !p.info.Answers(q.hook) {
+		return policy.ErrNoOpinion
+	}
+	return p.breaker.Ask(q.call.Time, func() error {
+		i, err := p.pool.take(ctx)
+		if err != nil {
+			return err
+		}
+		err = i.ask(ctx, q)
+		p.breaker.Fuel(i.used(q.budget))
+		p.relay(i.call.log.String())
+		p.pool.give(ctx, i, i.sound(err))
+		return err
+	})
+}
+
+// relay hands what the guest wrote to the host's log.
+func (p *Policy) relay(text string) {
+	if p.log == nil || text == "" {
+		return
+	}
+	for line := range strings.Lines(text) {
+		p.log(&p.info, wire.Clean([]byte(line)))
+	}
+}
+
+// ask runs one question on an instance.
+func (i *instance) ask(ctx context.Context, q *question) error {
+	batch, err := q.encode(&i.encoder)
+	if err != nil {
+		return err
+	}
+	at := moment{nanos: q.call.Time.UnixNano(), seed: q.call.Seed}
+	return i.visit(ctx, q.budget, at, func(ctx context.Context) error {
+		ptr, err := i.send(ctx, batch)
+		if err != nil {
+			return err
+		}
+		status, err := i.invoke(ctx, i.hooks[q.hook], uint64(ptr), uint64(len(batch)))
+		if err != nil {
+			return err
+		}
+		reply, ok := i.memory.Read(ptr, uint32(len(batch)))
+		if !ok { // memory never shrinks
+			return &policy.Fault{Kind: policy.FaultBadReply, Message: "the batch is gone"}
+		}
+		switch s := abi.Status(uint32(status)); s {
+		case abi.Answered:
+			return q.decode(&i.encoder, reply)
+		case abi.NoOpinion:
+			return policy.ErrNoOpinion
+		case abi.Refused, abi.Failed:
+			return &statusError{policy.Fault{Kind: policy.FaultInternal, Message: said(s, i.encoder.Failure(reply))}}
+		default:
+			return &policy.Fault{Kind: policy.FaultBadReply, Message: fmt.Sprintf("unknown status %d", int32(s))}
+		}
+	})
+}
+
+func said(s abi.Status, text string) string {
+	verb := "failed"
+	if s == abi.Refused {
+		verb = "refused the input"
+	}
+	if text == "" {
+		return verb
+	}
+	return verb + ": " + text
+}
+
+// statusError is a fault that a guest reported in good order: its instance is
+// still sound.
+type statusError struct{ fault policy.Fault }
+
+func (e *statusError) Error() string { return e.fault.Error() }
+func (e *statusError) Unwrap() error { return &e.fault }
+
+// sound says whether an instance may be asked again after this outcome.
+func (i *instance) sound(err error) bool {
+	var orderly *statusError
+	return err == nil || errors.Is(err, policy.ErrNoOpinion) || errors.As(err, &orderly)
+}

@@ -1,0 +1,109 @@
+package wasm
+
+import (
+	"context"
+	"errors"
+	"sync"
+
+	"spokeshave.dev/controller/policy"
+)
+
+var errClosed = &policy.Fault{Kind: policy.FaultInternal, Message: "the policy is closed"}
+
+// pool keeps instances: those at work, those that wait, and one warm spare, so
+// that the call after a fault does not wait for a start. A permit stands for
+// each instance that exists. Nothing is locked while a guest runs.
+type pool struct {
+	start   func(context.Context) (*instance, error)
+	idle    chan *instance
+	permits chan struct{}
+	closed  chan struct{}
+	once    sync.Once
+	spares  sync.WaitGroup
+}
+
+func newPool(size int, start func(context.Context) (*instance, error)) *pool {
+	return &pool{
+		start:   start,
+		idle:    make(chan *instance, size+1),
+		permits: make(chan struct{}, size+1),
+		closed:  make(chan struct{}),
+	}
+}
+
+// take waits for an instance of its own. It must be given back.
+func (p *pool) take(ctx context.Context) (*instance, error) {
+	select {
+	case <-p.closed:
+		return nil, errClosed
+	default:
+	}
+	select {
+	case i := <-p.idle:
+		p.spare(ctx)
+		return i, nil
+	default:
+	}
+	select {
+	case i := <-p.idle:
+		return i, nil
+	case p.permits <- struct{}{}:
+		i, err := p.start(ctx)
+		if err != nil {
+			<-p.permits
+			return nil, err
+		}
+		return i, nil
+	case <-p.closed:
+		return nil, errClosed
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+}
+
+// give returns an instance; one that is not sound is thrown away.
+func (p *pool) give(ctx context.Context, i *instance, sound bool) {
+	if sound {
+		p.idle <- i
+		return
+	}
+	i.close(ctx)
+	<-p.permits
+	p.spare(ctx)
+}
+
+// spare starts an instance in the background if none waits.
+func (p *pool) spare(ctx context.Context) {
+	if len(p.idle) > 0 {
+		return
+	}
+	select {
+	case p.permits <- struct{}{}:
+	default:
+		return
+	}
+	ctx = context.WithoutCancel(ctx)
+	p.spares.Go(func() {
+		i, err := p.start(ctx)
+		if err != nil { // the next call meets the error itself
+			<-p.permits
+			return
+		}
+		p.idle <- i
+	})
+}
+
+// close refuses further calls and waits for those at work.
+func (p *pool) close(ctx context.Context) error {
+	p.once.Do(func() { close(p.closed) })
+	for range cap(p.permits) {
+		select {
+		case p.permits <- struct{}{}:
+		case i := <-p.idle: // its permit is ours now
+			i.close(ctx)
+		case <-ctx.Done():
+			return errors.Join(errors.New("close: calls are still at work"), ctx.Err())
+		}
+	}
+	return nil
+}

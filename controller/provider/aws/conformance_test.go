@@ -28,6 +28,7 @@ type world struct {
 	server   *sim.Server
 	clock    *clocktesting.FakeClock
 	provider *aws.Provider
+	url      string
 	classes  map[string]*awsv1.EC2NodeClass
 }
 
@@ -50,7 +51,8 @@ func newWorld(t *testing.T) *world {
 	}
 	listener := httptest.NewServer(w.server)
 	t.Cleanup(listener.Close)
-	w.provider = w.newProvider(t, listener.URL)
+	w.url = listener.URL
+	w.provider = w.newProvider(t, w.url)
 	w.class(t, "default", awsv1.AMISelectorTerm{Alias: "al2023@latest"})
 	return w
 }

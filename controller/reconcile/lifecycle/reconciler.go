@@ -89,7 +89,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, claim *karpv1.NodeClaim) (re
 		}
 	}
 	if stepErr != nil {
-		return reconcile.Result{}, stepErr
+		return ignoreRace(stepErr)
 	}
 	return reconcile.Result{RequeueAfter: wait}, nil
 }

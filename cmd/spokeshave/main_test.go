@@ -160,7 +160,7 @@ func TestBadInput(t *testing.T) {
 		"command":          {[]string{"similate"}, `unknown command "similate"`},
 		"export region":    {[]string{"catalog", "export"}, "--region must be set, to one of ap-southeast-1"},
 		"export format":    {[]string{"catalog", "export", "--region", "us-east-1", "-o", "table"}, "want json"},
-		"no policy inside": {[]string{"simulate", "-f", "../../examples/quickstart", "--policies", "../../examples/quickstart"}, "hold no ConfigMap labelled spokeshave.dev/policy=true"},
+		"no policy inside": {[]string{"simulate", "-f", "../../examples/quickstart", "--policies", "../../examples/quickstart"}, "holds no policy: want a folder with policy.yaml"},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {

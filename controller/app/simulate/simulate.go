@@ -9,6 +9,7 @@ package simulate
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -51,17 +52,14 @@ func Run(ctx context.Context, cfg Config) (*Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	configMaps := objects.Policies
-	if len(cfg.Policies) > 0 {
-		more, err := scenario.Read(cfg.Policies...)
+	sources := fromObjects(objects)
+	for _, path := range cfg.Policies {
+		more, warnings, err := fromPath(path)
 		if err != nil {
 			return nil, err
 		}
-		if len(more.Policies) == 0 {
-			return nil, fmt.Errorf("read policies: %v hold no ConfigMap labelled spokeshave.dev/policy=true", cfg.Policies)
-		}
-		configMaps = append(configMaps, more.Policies...)
-		objects.Warnings = append(objects.Warnings, more.Warnings...)
+		sources = append(sources, more...)
+		objects.Warnings = append(objects.Warnings, warnings...)
 	}
 	opts := scenario.Options{Time: cfg.Time, Seed: cfg.Seed, Region: cfg.Region}
 	if cfg.Catalog != "" {
@@ -77,13 +75,12 @@ func Run(ctx context.Context, cfg Config) (*Result, error) {
 		return nil, err
 	}
 	lowered := cfg.Elapsed() - start - read
-	policies, done, err := compile(ctx, configMaps)
+	policies, done, err := compile(ctx, sources, cfg.Time)
 	if err != nil {
-		return nil, err
+		return nil, errors.Join(err, done())
 	}
-	defer done()
 	decision, err := decide.Decide(ctx, &snapshot, policies, decide.Options{Elapsed: cfg.Elapsed})
-	if err != nil {
+	if err = errors.Join(err, done()); err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrDefect, err)
 	}
 	return &Result{

@@ -36,7 +36,7 @@ func find(t *testing.T, c *model.Catalog, name string) *model.InstanceType {
 // What EC2 says and what the embedded catalogue says of a type must come to
 // the same node.
 func TestCatalogIsTheEmbeddedOne(t *testing.T) {
-	w := newWorld(t)
+	w := newWorldOf(t, "") // all
 	got := w.catalog(t, "default")
 	types, sales, err := catalog.Load(region)
 	if err != nil {

@@ -3,6 +3,8 @@ package aws_test
 import (
 	"context"
 	"net/http/httptest"
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -34,10 +36,22 @@ type world struct {
 
 func newWorld(t *testing.T) *world {
 	t.Helper()
+	return newWorldOf(t, "m5.", "m7i.", "m7g.", "c7g.", "g5.", "inf2.")
+}
+
+// newWorldOf has the types that begin with any of the prefixes.
+func newWorldOf(t *testing.T, prefixes ...string) *world {
+	t.Helper()
 	types, sales, err := catalog.Load(region)
 	if err != nil {
 		t.Fatal(err)
 	}
+	types = slices.DeleteFunc(types, func(it catalog.Type) bool {
+		return !slices.ContainsFunc(prefixes, func(p string) bool { return strings.HasPrefix(it.Name, p) })
+	})
+	sales = slices.DeleteFunc(sales, func(sale catalog.Sale) bool {
+		return !slices.ContainsFunc(types, func(it catalog.Type) bool { return it.Name == sale.Type })
+	})
 	w := &world{
 		clock:   clocktesting.NewFakeClock(time.Date(2026, 8, 3, 10, 0, 0, 0, time.UTC)),
 		classes: map[string]*awsv1.EC2NodeClass{},

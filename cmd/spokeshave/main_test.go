@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"encoding/json"
 	"flag"
+	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -49,15 +51,12 @@ func golden(t *testing.T, name, got string) {
 
 // TestSimulate runs whole scenarios.
 func TestSimulate(t *testing.T) {
-	const quickstart = "../../examples/quickstart"
 	at := []string{"--time", "2026-01-01T00:00:00Z"}
 	cases := map[string]struct {
 		reason string
 		args   []string
 		code   int
 	}{
-		"quickstart.json": {"the example, for scripts", []string{"-f", quickstart, "-o", "json"}, exitOK},
-		"quickstart.txt":  {"the example, for people", []string{"-f", quickstart}, exitOK},
 		"unscheduled.txt": {"pods that no node can hold say why", []string{"-f", "testdata/unscheduled.yaml"}, exitUnscheduled},
 		"existing.json":   {"room on nodes that exist is used first; a dump counts each replica once", []string{"-f", "testdata/existing.yaml", "--catalog", "testdata/catalog.json", "-o", "json"}, exitOK},
 	}
@@ -69,6 +68,37 @@ func TestSimulate(t *testing.T) {
 			}
 			golden(t, name, mask(stdout))
 		})
+	}
+}
+
+// TestFields pins the names of the JSON's fields, which scripts rely on, and
+// not what the solver finds best.
+func TestFields(t *testing.T) {
+	_, stdout, _ := command(t, "simulate", "-f", "../../examples/quickstart", "-f", "testdata/unscheduled.yaml", "-o", "json")
+	var report any
+	if err := json.Unmarshal([]byte(stdout), &report); err != nil {
+		t.Fatal(err)
+	}
+	paths := map[string]bool{}
+	fields(report, "", paths)
+	golden(t, "fields.txt", strings.Join(slices.Sorted(maps.Keys(paths)), "\n")+"\n")
+}
+
+func fields(v any, path string, out map[string]bool) {
+	switch v := v.(type) {
+	case map[string]any:
+		for key, value := range v {
+			fields(value, path+"."+key, out)
+		}
+	case []any:
+		for _, value := range v {
+			fields(value, path+"[]", out)
+		}
+		if len(v) == 0 {
+			out[path+"[]"] = true
+		}
+	default:
+		out[fmt.Sprintf("%s %T", path, v)] = true
 	}
 }
 
@@ -104,6 +134,9 @@ func TestQuickstart(t *testing.T) {
 				t.Errorf("%s on %s", p, n.CapacityType)
 			}
 		}
+	}
+	if got.HourlyCost > 0.5 {
+		t.Errorf("%v $/hour: there are plans for 0.4713", got.HourlyCost)
 	}
 	if got.Pods != 50 || len(seen) != 50 || len(got.Unscheduled) != 0 || got.Decision == "" {
 		t.Errorf("%d pods, %d placed, %d not", got.Pods, len(seen), len(got.Unscheduled))

@@ -2,7 +2,10 @@ package solver
 
 import (
 	"cmp"
+	"runtime"
 	"slices"
+	"sync"
+	"sync/atomic"
 )
 
 // block is a part of the rows that is priced by a linear program of its own:
@@ -11,19 +14,11 @@ import (
 // together again.
 type block struct {
 	*packer
+	// program is nil when there are too many rows for one.
+	program *program
 	// members are, for each row of the block, the rows of the whole packing
 	// that it stands for, those with least choice first.
 	members [][]int32
-	// shapes numbers the rows across blocks: rows of equal requests and ports
-	// have equal shapes.
-	shapes []int32
-}
-
-// seed is a pattern that served one block, for others to try.
-type seed struct {
-	bin    int32
-	shapes []int32
-	cnt    []int32
 }
 
 // blocks partitions the rows.
@@ -42,13 +37,13 @@ func (k *packer) blocks() []*block {
 		if owner[s] < 0 {
 			owner[s] = int32(len(out))
 			sub := &packer{
-				p: k.p, n: k.n, sets: []bitset{k.sets[s]}, cost: k.cost, byCost: k.byCost, money: k.money, stats: k.stats,
+				p: k.p, n: k.n, sets: []bitset{k.sets[s]}, cost: k.cost, byCost: k.byCost, money: k.money, stats: &Stats{},
 			}
 			sub.sites = sites
 			out = append(out, &block{packer: sub})
 		}
 	}
-	ids, shapes := map[rowKey]int32{}, map[rowKey]int32{}
+	ids := map[rowKey]int32{}
 	for i := range k.rows {
 		r := &k.rows[i]
 		b := out[owner[r.set]]
@@ -59,13 +54,6 @@ func (k *packer) blocks() []*block {
 			ids[key] = j
 			b.rows = append(b.rows, row{req: r.req, ports: r.ports})
 			b.members = append(b.members, nil)
-			key.set = 0
-			shape, seen := shapes[key]
-			if !seen {
-				shape = int32(len(shapes))
-				shapes[key] = shape
-			}
-			b.shapes = append(b.shapes, shape)
 		}
 		b.rows[j].n += r.n
 		b.members[j] = append(b.members[j], int32(i))
@@ -73,7 +61,6 @@ func (k *packer) blocks() []*block {
 	for _, b := range out {
 		b.finish(k)
 	}
-	slices.SortStableFunc(out, func(a, b *block) int { return cmp.Compare(len(b.rows), len(a.rows)) })
 	return out
 }
 
@@ -164,51 +151,6 @@ func (b *block) finish(k *packer) {
 	b.sites = sites
 }
 
-// seeds are the patterns of the block's program that are worth trying
-// elsewhere.
-func (b *block) seeds(g *program, out []seed) []seed {
-	for _, f := range g.columns {
-		if b.worthOf(f) < 0.97*b.sites[f.site].cost {
-			continue
-		}
-		s := seed{bin: b.p.offers[b.sites[f.site].offer].bin, cnt: f.cnt, shapes: make([]int32, len(f.idx))}
-		for q, i := range f.idx {
-			s.shapes[q] = b.shapes[i]
-		}
-		out = append(out, s)
-	}
-	return out
-}
-
-// plant gives the block's program the seeds that its rows and sites can grow.
-func (b *block) plant(g *program, seeds []seed) {
-	rowOf := map[int32]int32{}
-	for i, s := range b.shapes {
-		rowOf[s] = int32(i)
-	}
-	siteOf := map[int32]int32{}
-	for s := range b.sites {
-		siteOf[b.p.offers[b.sites[s].offer].bin] = int32(s)
-	}
-next:
-	for i := range seeds {
-		s, ok := siteOf[seeds[i].bin]
-		if !ok {
-			continue
-		}
-		f := &pattern{site: s}
-		for q, shape := range seeds[i].shapes {
-			j, ok := rowOf[shape]
-			if !ok || !b.sites[s].rows.has(j) {
-				continue next
-			}
-			f.idx = append(f.idx, j)
-			f.cnt = append(f.cnt, min(seeds[i].cnt[q], b.rows[j].n))
-		}
-		g.columns = append(g.columns, f)
-	}
-}
-
 // expand writes times nodes of a block's pattern in rows of the whole packing
 // k and takes their pods.
 func (b *block) expand(k *packer, f *pattern, times int32, out []packing) []packing {
@@ -238,4 +180,42 @@ func (b *block) expand(k *packer, f *pattern, times int32, out []packing) []pack
 		times -= copies
 	}
 	return out
+}
+
+// solve prices the block's rows in at most so many moves.
+func (b *block) solve(moves int, tolerance float64) {
+	if len(b.rows) > maxProgramRows {
+		b.guess()
+		return
+	}
+	if b.program == nil {
+		b.program = newProgram(b.packer)
+	}
+	b.program.run(moves, tolerance)
+}
+
+// each calls do for every block, on as many processors as there are. Blocks
+// share nothing that changes, so that the order does not matter.
+func each(blocks []*block, do func(i int, b *block)) {
+	var wait sync.WaitGroup
+	next := atomic.Int64{}
+	for range min(len(blocks), runtime.GOMAXPROCS(0)) {
+		wait.Go(func() {
+			for i := int(next.Add(1)) - 1; i < len(blocks); i = int(next.Add(1)) - 1 {
+				do(i, blocks[i])
+			}
+		})
+	}
+	wait.Wait()
+}
+
+// learn takes over what the blocks found their rows to be worth.
+func (k *packer) learn(blocks []*block) {
+	for _, b := range blocks {
+		for j, members := range b.members {
+			for _, i := range members {
+				k.worth[i] = b.worth[j]
+			}
+		}
+	}
 }

@@ -38,8 +38,11 @@ func (k *packer) fill(s int32, atLeast float64) *pattern {
 			c.live = append(c.live, i)
 		}
 	}
-	sol := k.relax(c.live, &c.room)
-	if sol.value+k.portedGain(t, &sol) <= atLeast*t.cost {
+	if atLeast > 0 && k.atPrices(c.live, &c.room, &t.hint)+k.portedGain(t, &t.hint) <= atLeast*t.cost {
+		return nil
+	}
+	sol := k.relax(c.live, &c.room, &t.hint)
+	if sol.value+k.portedGain(t, &sol.price) <= atLeast*t.cost {
 		return nil
 	}
 	k.fillPorted(t, &sol)
@@ -59,11 +62,11 @@ func (k *packer) fill(s int32, atLeast float64) *pattern {
 }
 
 // portedGain bounds what pods with host ports can add to a relaxed filling.
-func (k *packer) portedGain(t *site, sol *relaxed) float64 {
+func (k *packer) portedGain(t *site, price *[maxDims]float64) float64 {
 	sum := 0.0
 	for _, i := range t.ported {
 		if k.left[i] > 0 {
-			sum += max(0, k.gain(i, &sol.price))
+			sum += max(0, k.gain(i, price))
 		}
 	}
 	return sum

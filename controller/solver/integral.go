@@ -13,9 +13,12 @@ type solved struct {
 	nodes    float64
 }
 
-func newSolved(b *block, g *program) solved {
+func newSolved(b *block) solved {
 	s := solved{block: b}
-	for _, f := range g.basis {
+	if b.program == nil {
+		return s
+	}
+	for _, f := range b.program.basis {
 		if f != nil && f.x > 0 {
 			s.patterns = append(s.patterns, f)
 			s.nodes += f.x
@@ -36,13 +39,17 @@ func (k *packer) integral(parts []solved) []packing {
 	}
 	var best []packing
 	least := math.Inf(1)
-	for _, up := range roundings(nodes) {
+	for try, up := range roundings(nodes) {
+		near := 0.99
+		if try%2 == 1 {
+			near = 1
+		}
 		k.refill()
 		var list []packing
 		for i := range parts {
 			list = parts[i].round(k, up, list)
 		}
-		list = append(list, k.greedy()...)
+		list = append(list, k.greedy(near)...)
 		k.downsize(list)
 		if c := k.total(list); c < least-1e-9 {
 			least, best = c, list

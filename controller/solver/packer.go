@@ -64,35 +64,29 @@ func (k *packer) pack(effort int) []packing {
 	k.newSites()
 	if effort <= 0 {
 		k.guess()
-		return k.greedy()
+		return k.greedy(1)
 	}
 	blocks := k.blocks()
-	parts := make([]solved, len(blocks))
 	share := k.shares(blocks)
-	var seeds []seed
+	pods := k.pods()
+	each(blocks, func(i int, b *block) { b.solve(moves(effort, share[i]), tolerance(pods, share[i])) })
+	k.learn(blocks)
+	parts := make([]solved, len(blocks))
 	for i, b := range blocks {
-		if len(b.rows) > maxProgramRows {
-			b.guess()
-			continue
-		}
-
-		g := newProgram(b.packer)
-		b.plant(g, seeds)
-		g.run(effort/len(blocks), tolerance(k.pods(), share[i]))
-		seeds = b.seeds(g, seeds)
-		parts[i] = newSolved(b, g)
+		parts[i] = newSolved(b)
+		k.stats.Passes += b.stats.Passes
+		k.stats.Pivots += b.stats.Pivots
 	}
-	for _, b := range blocks {
-		for j, members := range b.members {
-			for _, i := range members {
-				k.worth[i] = b.worth[j]
-			}
-		}
-	}
+	out := k.integral(parts)
 	if k.p.in.Bound {
+		each(blocks, func(_ int, b *block) {
+			b.refill()
+			b.solve(1e5, 0.001)
+		})
+		k.learn(blocks)
 		k.bound = k.lowerBound()
 	}
-	return k.integral(parts)
+	return out
 }
 
 // measure prepares what depends on the rows alone.
@@ -116,6 +110,13 @@ func (k *packer) pods() int32 {
 		n += k.rows[i].n
 	}
 	return n
+}
+
+// promise bounds the rate of any filling of a site from what waits and what
+// its room was worth last.
+func (k *packer) promise(s int32) float64 {
+	t := &k.sites[s]
+	return (k.atPrices(t.plain, &t.room, &t.hint) + k.portedGain(t, &t.hint)) / t.cost
 }
 
 // shares estimates how much each block matters to the cost of the whole.
@@ -188,48 +189,86 @@ func (k *packer) covers(f *pattern) int32 {
 }
 
 // greedy packs what is left, best value for money first. A site is filled
-// anew only when its last filling does not apply any more: with fewer pods
-// left, none gets better. It is not filled at all before the worth of all that
-// waits for it makes it the most promising.
-func (k *packer) greedy() []packing {
-	found := make([]*pattern, len(k.sites))
-	rate := make([]float64, len(k.sites))
-	for s := range k.sites {
-		t := &k.sites[s]
-		for _, i := range t.plain {
-			rate[s] += float64(k.worth[i] * float64(k.left[i]))
-		}
-		for _, i := range t.ported {
-			rate[s] += float64(k.worth[i] * float64(k.left[i]))
-		}
-		rate[s] = min(2, rate[s]/t.cost)
-	}
+// anew only when its last filling does not apply any more (with fewer pods
+// left, none gets better), and not before what its room can promise makes it
+// the best; a new filling is taken if it comes near enough to the best promise.
+func (k *packer) greedy(near float64) []packing {
+	q := newQueue(k)
 	k.stats.Passes++
 	var out []packing
 	for {
-		best := int32(-1)
-		for s, v := range rate {
-			if v > 0 && (best < 0 || v > rate[best]) {
-				best = int32(s)
-			}
-		}
-		if best < 0 {
+		s, rate := q.best()
+		if s < 0 {
 			return out
 		}
-		f := found[best]
-		times := int32(0)
-		if f != nil {
-			times = k.covers(f)
-		}
-		if times > 0 {
-			for q, i := range f.idx {
-				k.left[i] -= times * f.cnt[q]
+		f := q.found[s]
+		if f == nil || k.covers(f) == 0 {
+			if f = q.price(s, rate, near); f == nil {
+				continue
 			}
-			out = append(out, packing{f, times})
 		}
-		rate[best] = 0
-		if found[best] = k.fill(best, 0); found[best] != nil {
-			rate[best] = found[best].value / k.sites[best].cost
+		times := k.covers(f)
+		for j, i := range f.idx {
+			k.left[i] -= times * f.cnt[j]
 		}
+		out = append(out, packing{f, times})
 	}
 }
+
+// queue holds, for every site, its last filling, if any, and a bound on the
+// worth of the next for its cost.
+type queue struct {
+	*packer
+	found []*pattern
+	rate  []float64
+}
+
+func newQueue(k *packer) *queue {
+	q := &queue{packer: k, found: make([]*pattern, len(k.sites)), rate: make([]float64, len(k.sites))}
+	for s := range k.sites {
+		t := &k.sites[s]
+		for _, i := range t.plain {
+			q.rate[s] += float64(k.worth[i] * float64(k.left[i]))
+		}
+		for _, i := range t.ported {
+			q.rate[s] += float64(k.worth[i] * float64(k.left[i]))
+		}
+		q.rate[s] = min(2, q.rate[s]/t.cost)
+	}
+	return q
+}
+
+// best is the site that promises most for its cost, -1 when none has any use.
+func (q *queue) best() (site int32, rate float64) {
+	site = -1
+	for s, v := range q.rate {
+		if v > rate {
+			site, rate = int32(s), v
+		}
+	}
+	return site, rate
+}
+
+// price looks at a site again. It returns the new filling if that may be taken
+// at once.
+func (q *queue) price(s int32, rate, near float64) *pattern {
+	q.found[s] = nil
+	if most := q.promise(s); most < 0.999*rate {
+		q.rate[s] = most
+		return nil
+	}
+	q.rate[s] = 0
+	f := q.fill(s, 0)
+	if f == nil {
+		return nil
+	}
+	q.found[s] = f
+	q.rate[s] = f.value / q.sites[s].cost
+	if _, most := q.best(); q.rate[s] < near*most {
+		return nil
+	}
+	return f
+}
+
+// moves are a block's part of the effort: most goes where the money is.
+func moves(effort int, share float64) int { return min(effort, 40+int(float64(effort)*share)) }

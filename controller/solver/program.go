@@ -263,6 +263,6 @@ func (k *packer) lowerBound() float64 {
 
 // ceiling bounds the worth of any filling of a site when all pods wait.
 func (k *packer) ceiling(t *site) float64 {
-	sol := k.relax(t.plain, &t.room)
-	return sol.value + k.portedGain(t, &sol)
+	sol := k.relax(t.plain, &t.room, &t.hint)
+	return sol.value + k.portedGain(t, &sol.price)
 }

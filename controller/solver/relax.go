@@ -21,6 +21,9 @@ type simplex struct {
 	rows []int32
 	inv  [maxDims][maxDims]float64
 	cost [maxDims]float64 // worth of the basic variables
+	// likely are rows that gained when all were last looked at.
+	likely []int32
+	ring   [8]int32
 	relaxed
 }
 
@@ -31,8 +34,9 @@ const (
 	basic
 )
 
-// relax fills a site's room with fractions of the rows given.
-func (k *packer) relax(rows []int32, room *vec) relaxed {
+// relax fills a site's room with fractions of the rows given. hint are prices
+// near those to expect, to start from; it is updated.
+func (k *packer) relax(rows []int32, room *vec, hint *[maxDims]float64) relaxed {
 	x := simplex{packer: k, rows: rows}
 	x.full = k.scratch.full[:0]
 	for r := range k.n {
@@ -41,6 +45,7 @@ func (k *packer) relax(rows []int32, room *vec) relaxed {
 		x.row[r] = -1 - int32(r)
 	}
 	state := k.scratch.state
+	x.crash(hint)
 	for range 2*len(rows) + 32 {
 		x.prices()
 		enter, slack := x.entering()
@@ -52,19 +57,57 @@ func (k *packer) relax(rows []int32, room *vec) relaxed {
 		}
 	}
 	for r := range k.n {
-		x.value += float64(max(0, x.price[r]) * float64(float64(room[r])*k.p.scale[r]))
+		x.price[r] = max(0, x.price[r])
 	}
+	x.value = k.atPrices(rows, room, &x.price)
 	for _, i := range rows {
-		if gain := x.gain(i, &x.price); gain > 0 {
-			x.value += float64(gain * float64(k.left[i]))
-		}
 		if state[i] == atMost {
 			x.full = append(x.full, i)
 		}
 		state[i] = atZero
 	}
 	k.scratch.full = x.full
+	*hint = x.price
 	return x.relaxed
+}
+
+// atPrices bounds the worth of any filling, given prices of the room: what all
+// of the room is worth and what pods are worth beyond the room they take.
+func (k *packer) atPrices(rows []int32, room *vec, price *[maxDims]float64) float64 {
+	sum := 0.0
+	for r := range k.n {
+		sum += float64(price[r] * float64(float64(room[r])*k.p.scale[r]))
+	}
+	for _, i := range rows {
+		if gain := k.gain(i, price); gain > 0 {
+			sum += float64(gain * float64(k.left[i]))
+		}
+	}
+	return sum
+}
+
+// crash takes all pods of the rows that gain at the prices expected, as far as
+// they fit, which spares the simplex a step for each.
+func (x *simplex) crash(hint *[maxDims]float64) {
+	if *hint == [maxDims]float64{} {
+		return
+	}
+next:
+	for _, i := range x.rows {
+		if x.packer.gain(i, hint) <= 1e-7*x.worth[i] {
+			continue
+		}
+		d, n := &x.reqs[i], float64(x.left[i])
+		for r := range x.n {
+			if float64(n*d[r]) > x.amount[r] {
+				continue next
+			}
+		}
+		for r := range x.n {
+			x.amount[r] -= float64(n * d[r])
+		}
+		x.scratch.state[i] = atMost
+	}
 }
 
 func (x *simplex) prices() {
@@ -87,23 +130,32 @@ func (k *packer) gain(i int32, price *[maxDims]float64) float64 {
 }
 
 // entering chooses the row that gains most, in proportion, by moving off its
-// bound, or else unused room of negative price.
+// bound, or else unused room of negative price. Rows seen to gain are tried
+// again before all are looked at.
 func (x *simplex) entering() (row int32, slack int) {
 	row, slack = -1, -1
 	most := 1e-7
-	state := x.scratch.state
-	for _, i := range x.rows {
-		if state[i] == basic {
-			continue
-		}
-		gain := x.gain(i, &x.price)
-		if state[i] == atMost {
-			gain = -gain
-		}
-		if gain > most*x.worth[i] {
-			most, row = gain/x.worth[i], i
+	for _, i := range x.likely {
+		if gain := x.off(i); gain > most {
+			most, row = gain, i
 		}
 	}
+	if row >= 0 {
+		return row, -1
+	}
+	n := 0
+	for _, i := range x.rows {
+		gain := x.off(i)
+		if gain <= 1e-7 {
+			continue
+		}
+		if gain > most {
+			most, row = gain, i
+		}
+		x.ring[n%len(x.ring)] = i
+		n++
+	}
+	x.likely = x.ring[:min(n, len(x.ring))]
 	if row >= 0 {
 		return row, -1
 	}
@@ -113,6 +165,18 @@ func (x *simplex) entering() (row int32, slack int) {
 		}
 	}
 	return -1, slack
+}
+
+// off is what a row gains, in proportion, by moving off its bound.
+func (x *simplex) off(i int32) float64 {
+	gain := x.packer.gain(i, &x.price) / x.worth[i]
+	switch x.scratch.state[i] {
+	case basic:
+		return 0
+	case atMost:
+		return -gain
+	}
+	return gain
 }
 
 // step moves the entering variable until it, or a basic one, meets a bound. It

@@ -16,6 +16,8 @@ type site struct {
 	plain, ported []int32
 	// rows holds both.
 	rows bitset
+	// hint are the prices of its room when it was last filled.
+	hint [maxDims]float64
 }
 
 // newSites chooses the kinds of nodes worth looking at for the rows: one that

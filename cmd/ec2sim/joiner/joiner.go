@@ -96,16 +96,22 @@ func (j *joiner) round(ctx context.Context) error {
 	now := j.Clock.Now()
 	var work errgroup.Group // one machine's failure is not another's
 	work.SetLimit(parallel)
+	due := !now.Before(j.swept.Add(resync))
 	for _, m := range j.machines {
 		switch {
 		case m.goneAt.IsZero() && !m.joined && !m.hopeless && !m.runningAt.IsZero() && !now.Before(m.runningAt.Add(j.BootDelay)):
 			work.Go(func() error { return j.join(ctx, m) })
-		case !m.goneAt.IsZero() && !m.removed && !now.Before(m.goneAt.Add(j.RemoveDelay)):
+		case m.goneAt.IsZero() || m.removed || now.Before(m.goneAt.Add(j.RemoveDelay)):
+		case aws.ToString(m.PrivateDnsName) == "":
+			// It had ended, and lost its name, before anybody looked: its Node is
+			// found by the provider ID.
+			due, m.removed = true, true
+		default:
 			work.Go(func() error { return j.remove(ctx, m) })
 		}
 	}
 	err := work.Wait()
-	if now.Before(j.swept.Add(resync)) {
+	if !due {
 		return err
 	}
 	// Also after a failure: a Node in the way of another may need the sweep.

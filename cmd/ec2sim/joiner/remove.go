@@ -16,12 +16,6 @@ import (
 // https://kubernetes.io/docs/concepts/architecture/cloud-controller/#node-controller
 func (j *joiner) remove(ctx context.Context, m *machine) error {
 	name := aws.ToString(m.PrivateDnsName)
-	if name == "" {
-		// Seen for the first time when it had ended: sweep finds its Node by the
-		// provider ID.
-		m.removed = true
-		return nil
-	}
 	node, err := j.kube.CoreV1().Nodes().Get(ctx, name, metav1.GetOptions{})
 	switch {
 	case apierrors.IsNotFound(err):

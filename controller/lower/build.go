@@ -228,7 +228,9 @@ func (b *builder) pods() {
 		}
 		return strings.Compare(x.Name, y.Name)
 	})
-	intern := newInterner(&b.around)
+	b.in.Memo.begin(len(pods))
+	defer b.in.Memo.end()
+	intern := newInterner(&b.around, b.in.Memo)
 	b.out.Pods = make([]model.Pod, 0, len(pods))
 	lost := map[string]int{}
 	for _, pod := range pods {

@@ -12,6 +12,7 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	schedulingv1 "k8s.io/api/scheduling/v1"
+	"k8s.io/apimachinery/pkg/types"
 
 	karpv1 "spokeshave.dev/api/karpenter/v1"
 	"spokeshave.dev/controller/model"
@@ -343,13 +344,13 @@ func TestInterning(t *testing.T) {
 		"overhead":  `{metadata: {namespace: shop, labels: {app: web}}, spec: {overhead: {cpu: 1}, containers: [{name: a, resources: {requests: {cpu: 100m}}}]}}`,
 		"volume":    `{metadata: {namespace: shop, labels: {app: web}}, spec: {volumes: [{name: v, persistentVolumeClaim: {claimName: c}}], containers: [{name: a, resources: {requests: {cpu: 100m}}}]}}`,
 	} {
-		x := newInterner(&surroundings{})
+		x := newInterner(&surroundings{}, nil)
 		a, b, c := x.spec(parse[corev1.Pod](t, base)), x.spec(parse[corev1.Pod](t, other)), x.spec(parse[corev1.Pod](t, base))
 		if a == b || a != c || len(x.specs) != 2 {
 			t.Errorf("%s: specs %d, %d, %d", name, a, b, c)
 		}
 	}
-	x := newInterner(&surroundings{})
+	x := newInterner(&surroundings{}, nil)
 	first := parse[corev1.Pod](t, base)
 	first.Labels["apps.kubernetes.io/pod-index"] = "0"
 	if x.spec(first) != x.spec(parse[corev1.Pod](t, base)) {
@@ -357,13 +358,57 @@ func TestInterning(t *testing.T) {
 	}
 }
 
-func BenchmarkLower(b *testing.B) {
-	in := crowd(b, 10_000, 1_000)
-	b.ReportAllocs()
-	for b.Loop() {
-		s, _ := Build(in)
-		if len(s.Pods) != 10_000 || len(s.Nodes) != 1_000 {
-			b.Fatal(len(s.Pods), len(s.Nodes))
+// TestMemo: remembering changes nothing but the time, and a changed pod is
+// looked at again.
+func TestMemo(t *testing.T) {
+	in := crowd(t, 60, 3)
+	in.Memo = &Memo{}
+	for i, p := range in.Pods {
+		p.UID, p.ResourceVersion = types.UID(p.Name), "1"
+		if i%3 > 0 {
+			p.Spec.Priority = new(int32(7))
 		}
+	}
+	same := func() {
+		t.Helper()
+		got, _ := Build(in)
+		fresh := in
+		fresh.Memo = nil
+		want, _ := Build(fresh)
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Error(diff)
+		}
+	}
+	same()
+	if n := len(in.Memo.last); n != 40 {
+		t.Errorf("%d pods remembered, want the 40 whose priority is settled", n)
+	}
+	same()
+	changed := in.Pods[1].DeepCopy()
+	changed.Labels["app"], changed.ResourceVersion = "other", "2"
+	in.Pods[1] = changed
+	in.Pods = in.Pods[:30]
+	same()
+	if n := len(in.Memo.last); n != 20 {
+		t.Errorf("%d pods remembered, want 20: those that are gone are forgotten", n)
+	}
+}
+
+func BenchmarkLower(b *testing.B) {
+	for name, memo := range map[string]*Memo{"fresh": nil, "memo": {}} {
+		b.Run("pods=10000/nodes=1000/"+name, func(b *testing.B) {
+			in := crowd(b, 10_000, 1_000)
+			for _, p := range in.Pods {
+				p.UID, p.ResourceVersion, p.Spec.Priority = types.UID(p.Name), "1", new(int32)
+			}
+			in.Memo = memo
+			b.ReportAllocs()
+			for b.Loop() {
+				s, _ := Build(in)
+				if len(s.Pods) != 10_000 || len(s.Nodes) != 1_000 {
+					b.Fatal(len(s.Pods), len(s.Nodes))
+				}
+			}
+		})
 	}
 }

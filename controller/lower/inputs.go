@@ -34,6 +34,9 @@ type Inputs struct {
 	Volumes         []*corev1.PersistentVolume
 	StorageClasses  []*storagev1.StorageClass
 
+	// Memo, when set, makes the next Build over much the same pods cheaper.
+	Memo *Memo
+
 	// Catalogs are what each node class can launch, by its name.
 	Catalogs map[string]model.Catalog
 	// ClassReady says whether a node class can be launched from, and if not

@@ -13,27 +13,46 @@ import (
 // the raw fields, which costs a fraction of lowering them.
 type interner struct {
 	around *surroundings
+	memo   *Memo
 	specs  []model.PodSpec
-	index  map[string]int32
+	index  map[string]known
 	key    []byte
 	names  []string
 }
 
-func newInterner(around *surroundings) *interner {
-	return &interner{around: around, index: map[string]int32{}}
+// known is a spec with the string it is known by, which all equal pods share.
+type known struct {
+	spec int32
+	key  string
+}
+
+func newInterner(around *surroundings, memo *Memo) *interner {
+	return &interner{around: around, memo: memo, index: map[string]known{}}
 }
 
 // spec is the index of the pod's spec.
 func (x *interner) spec(pod *corev1.Pod) int32 {
+	if key, ok := x.memo.recall(pod); ok {
+		if k, ok := x.index[key]; ok {
+			return k.spec
+		}
+		return x.add(pod, key).spec
+	}
 	x.key = x.key[:0]
 	x.encode(pod)
-	if i, ok := x.index[string(x.key)]; ok {
-		return i
+	k, ok := x.index[string(x.key)]
+	if !ok {
+		k = x.add(pod, string(x.key))
 	}
-	i := int32(len(x.specs))
+	x.memo.keep(pod, k.key)
+	return k.spec
+}
+
+func (x *interner) add(pod *corev1.Pod, key string) known {
+	k := known{int32(len(x.specs)), key}
 	x.specs = append(x.specs, x.around.podSpec(pod))
-	x.index[string(x.key)] = i
-	return i
+	x.index[key] = k
+	return k
 }
 
 func (x *interner) text(s string) {

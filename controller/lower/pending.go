@@ -39,6 +39,6 @@ func Running(pod *corev1.Pod) bool {
 // Daemon says whether the pod belongs to its node: a DaemonSet's, or a static
 // pod. Such a pod neither holds a node nor needs a new place.
 func Daemon(pod *corev1.Pod) bool {
-	owner := metav1.GetControllerOf(pod)
+	owner := metav1.GetControllerOfNoCopy(pod)
 	return owner != nil && (owner.Kind == "DaemonSet" || owner.Kind == "Node")
 }

@@ -1,0 +1,59 @@
+package lower
+
+import (
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+)
+
+// Memo remembers between snapshots how pods were told apart, so that the next
+// Build looks closely only at pods that have changed. The zero value is empty.
+// It serves one Build at a time, and forgets pods that a Build does not see.
+type Memo struct {
+	last, next map[types.UID]remembered
+}
+
+type remembered struct {
+	version string
+	key     string
+}
+
+// begin starts a Build.
+func (m *Memo) begin(pods int) {
+	if m != nil {
+		m.next = make(map[types.UID]remembered, pods)
+	}
+}
+
+// end keeps what the Build has seen.
+func (m *Memo) end() {
+	if m != nil {
+		m.last, m.next = m.next, nil
+	}
+}
+
+// recall is the key of a pod that has not changed.
+func (m *Memo) recall(pod *corev1.Pod) (key string, ok bool) {
+	if m == nil || pod.ResourceVersion == "" {
+		return "", false
+	}
+	r, ok := m.last[pod.UID]
+	if !ok || r.version != pod.ResourceVersion {
+		return "", false
+	}
+	m.next[pod.UID] = r
+	return r.key, true
+}
+
+// keep remembers a pod whose key depends on nothing but itself: volumes and
+// priority classes change by themselves.
+func (m *Memo) keep(pod *corev1.Pod, key string) {
+	if m == nil || pod.ResourceVersion == "" || pod.Spec.Priority == nil {
+		return
+	}
+	for i := range pod.Spec.Volumes {
+		if name, _ := claimOf(pod, &pod.Spec.Volumes[i]); name != "" {
+			return
+		}
+	}
+	m.next[pod.UID] = remembered{pod.ResourceVersion, key}
+}

@@ -3,7 +3,6 @@ package abi
 import (
 	"encoding/binary"
 	"errors"
-	"fmt"
 )
 
 // Magic opens every batch, HeaderSize is the size of the header in bytes, and
@@ -25,6 +24,7 @@ var (
 	ErrShort   = errors.New("batch shorter than it says")
 	ErrMagic   = errors.New("batch does not start with " + Magic)
 	ErrSection = errors.New("section outside the batch")
+	ErrHook    = errors.New("unknown hook")
 )
 
 // Section is a table of equal records: Count records of Stride bytes, at
@@ -150,7 +150,7 @@ func (k Hook) strides() (pool, row, out uint32, err error) {
 	case HookCeiling:
 		return ScopeStride, LaunchStride, CeilingOutStride, nil
 	default:
-		return 0, 0, 0, fmt.Errorf("unknown hook %d", uint16(k))
+		return 0, 0, 0, ErrHook
 	}
 }
 

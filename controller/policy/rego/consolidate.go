@@ -1,0 +1,93 @@
+package rego
+
+import (
+	"context"
+
+	"github.com/open-policy-agent/opa/v1/ast"
+
+	"spokeshave.dev/controller/policy"
+)
+
+// consolidator is the prepared consolidate hook.
+type consolidator struct {
+	query  query
+	fields []field[policy.Candidate]
+	name   *ast.Term
+}
+
+func (p *Policy) prepareConsolidate() error {
+	q, err := p.newQuery(policy.HookConsolidate, ruleDeny, ruleHold, ruleCost)
+	p.consolidate = consolidator{
+		query:  q,
+		fields: pick(candidateFields(), used(p.compiler.Modules, "candidate")),
+		name:   ast.StringTerm("candidate"),
+	}
+	return err
+}
+
+// Consolidate implements policy.Policy.
+func (p *Policy) Consolidate(ctx context.Context, in *policy.ConsolidateInput) ([]policy.ConsolidateAnswer, error) {
+	answers := make([]policy.ConsolidateAnswer, len(in.Candidates))
+	err := p.ask(ctx, policy.HookConsolidate, in.Call, func(ctx context.Context, s *session) error {
+		for i := range in.Candidates {
+			if err := p.consolidate.one(ctx, s, &in.Candidates[i], &answers[i]); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	return answers, nil
+}
+
+func (c *consolidator) one(ctx context.Context, s *session, candidate *policy.Candidate, answer *policy.ConsolidateAnswer) error {
+	facts, err := object(c.fields, candidate)
+	if err != nil {
+		return err
+	}
+	input := ast.NewTerm(ast.NewObject([2]*ast.Term{c.name, facts}))
+	answer.Verdict = policy.Allow
+	var denied []string
+	var holds []entry
+	err = s.run(ctx, &c.query, input, func(rule string, value ast.Value) error {
+		var err error
+		switch rule {
+		case ruleDeny:
+			denied, err = reasons(rule, value)
+		case ruleHold:
+			holds, err = entries(rule, value, 0)
+		case ruleCost:
+			var costs []entry
+			costs, err = entries(rule, value, 0)
+			for _, c := range costs {
+				answer.Cost += c.value
+			}
+		}
+		return err
+	})
+	settle(answer, denied, holds)
+	return err
+}
+
+// settle makes one verdict of the refusals and holds found: a refusal
+// outlasts any hold, the longest hold counts.
+func settle(answer *policy.ConsolidateAnswer, denied []string, holds []entry) {
+	var longest []string
+	for _, h := range holds {
+		if h.value > answer.HoldSeconds {
+			answer.HoldSeconds = h.value
+			longest = longest[:0]
+		}
+		if h.value == answer.HoldSeconds && h.value > 0 {
+			longest = append(longest, h.reason)
+		}
+	}
+	switch {
+	case len(denied) > 0:
+		answer.Verdict, answer.HoldSeconds, answer.Reason = policy.Deny, 0, together(denied)
+	case len(longest) > 0:
+		answer.Verdict, answer.Reason = policy.Hold, together(longest)
+	}
+}

@@ -1,0 +1,122 @@
+package rego
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/open-policy-agent/opa/v1/ast"
+	"github.com/open-policy-agent/opa/v1/storage"
+	"github.com/open-policy-agent/opa/v1/storage/inmem"
+
+	"spokeshave.dev/controller/policy"
+)
+
+// Name is the engine's name in policy.yaml.
+const Name = "rego"
+
+// deadline is the wall time of a call, for emergencies: evaluation has no
+// other measure of work. A policy may ask for less.
+const deadline = 500 * time.Millisecond
+
+// Engine compiles Rego policies. The zero value works.
+type Engine struct{}
+
+var _ policy.Engine = (*Engine)(nil)
+
+// Policy is a compiled Rego policy.
+type Policy struct {
+	info     policy.Info
+	deadline time.Duration
+	compiler *ast.Compiler
+	store    storage.Store
+	data     map[string]any
+	defined  defined
+
+	rank        ranker
+	consolidate consolidator
+	ceiling     ceiler
+
+	breaker policy.Breaker
+}
+
+// Compile parses, checks and compiles the files, and runs the tests among
+// them. Its error names every mistake found, one a line.
+func (e *Engine) Compile(ctx context.Context, src *policy.Source) (policy.Compiled, error) {
+	p, err := compile(ctx, src)
+	if err != nil {
+		return nil, err
+	}
+	return p, nil
+}
+
+func compile(ctx context.Context, src *policy.Source) (*Policy, error) {
+	files, err := parse(src)
+	if err != nil {
+		return nil, err
+	}
+	found, err := checkRules(files.modules, src.Info.Hooks)
+	if err := errors.Join(append(checkFormats(files.modules), checkFormats(files.tests)...)...); err != nil {
+		return nil, err
+	}
+	if err != nil {
+		return nil, err
+	}
+	p := &Policy{info: src.Info, deadline: deadline, data: files.data, defined: found}
+	p.info.Engine = Name
+	if ask := src.Limits.Deadline; ask > 0 {
+		p.deadline = min(p.deadline, ask)
+	}
+	p.compiler = ast.NewCompiler().
+		WithStrict(true).
+		WithCapabilities(capabilities()).
+		WithSchemas(schemas(files.modules, src.Info.Hooks)).
+		WithUseTypeCheckAnnotations(true)
+	if p.compiler.Compile(files.modules); p.compiler.Failed() {
+		return nil, readable(p.compiler.Errors)
+	}
+	p.store = inmem.NewFromObjectWithOpts(files.data, inmem.OptReturnASTValuesOnRead(true), inmem.OptRoundTripOnWrite(false))
+	if err := runTests(ctx, files); err != nil {
+		return nil, err
+	}
+	return p, p.prepare(ctx)
+}
+
+// prepare makes the queries of every hook and tries each of them out.
+func (p *Policy) prepare(ctx context.Context) error {
+	err := errors.Join(p.prepareRank(), p.prepareConsolidate(), p.prepareCeiling())
+	if err != nil {
+		return err
+	}
+	call := policy.Call{Time: time.Unix(0, 0).UTC()}
+	for _, hook := range p.info.Hooks {
+		var err error
+		switch hook {
+		case policy.HookRank:
+			_, err = p.Rank(ctx, &policy.RankInput{Call: call})
+		case policy.HookConsolidate:
+			_, err = p.Consolidate(ctx, &policy.ConsolidateInput{Call: call})
+		case policy.HookCeiling:
+			_, err = p.Ceiling(ctx, &policy.CeilingInput{Call: call})
+		}
+		if err != nil {
+			return fmt.Errorf("try %s with nothing to decide: %w", hook, err)
+		}
+	}
+	p.breaker = policy.Breaker{}
+	return nil
+}
+
+// Info implements policy.Policy.
+func (p *Policy) Info() policy.Info { return p.info }
+
+// Stats implements policy.Compiled.
+func (p *Policy) Stats() policy.Stats {
+	s := p.breaker.Stats()
+	s.Notes = p.rank.notes()
+	return s
+}
+
+// Close implements policy.Compiled. There is nothing to give up.
+func (p *Policy) Close(context.Context) error { return nil }

@@ -1,0 +1,157 @@
+package rego
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+
+	"github.com/open-policy-agent/opa/v1/ast"
+	"github.com/open-policy-agent/opa/v1/storage"
+	"github.com/open-policy-agent/opa/v1/topdown"
+
+	"spokeshave.dev/controller/policy"
+)
+
+// query asks for the contract's rules of a hook, all in one evaluation. A
+// variable is named like the rule that it takes the value of.
+type query struct {
+	body  ast.Body
+	rules []string
+}
+
+// newQuery asks for those of the rules that the policy defines.
+func (p *Policy) newQuery(hook policy.Hook, rules ...string) (query, error) {
+	q := query{}
+	body := ast.Body{}
+	for _, name := range p.defined[hook] {
+		for _, want := range rules {
+			if want == name {
+				q.rules = append(q.rules, name)
+				body.Append(ast.Equality.Expr(ast.NewTerm(packageRef(hook).Append(ast.StringTerm(name))), ast.VarTerm(name)))
+			}
+		}
+	}
+	if len(q.rules) == 0 {
+		return q, nil
+	}
+	compiled, err := p.compiler.QueryCompiler().Compile(body)
+	if err != nil {
+		return q, readable(err)
+	}
+	q.body = compiled
+	return q, nil
+}
+
+// session is what the evaluations of one call have in common.
+type session struct {
+	policy *Policy
+	call   policy.Call
+	cancel topdown.Cancel
+	txn    storage.Transaction
+	seed   io.Reader
+}
+
+// ask runs one call under the breaker and the deadline.
+func (p *Policy) ask(ctx context.Context, hook policy.Hook, call policy.Call, answer func(context.Context, *session) error) error {
+	if !p.info.Answers(hook) {
+		return policy.ErrNoOpinion
+	}
+	return p.breaker.Ask(call.Time, func() error {
+		inner, stop := context.WithTimeout(ctx, p.deadline)
+		defer stop()
+		s := &session{policy: p, call: call, cancel: topdown.NewCancel(), seed: seeded(call.Seed)}
+		defer context.AfterFunc(inner, s.cancel.Cancel)()
+		txn, err := p.store.NewTransaction(inner)
+		if err != nil {
+			return p.fault(ctx, err)
+		}
+		defer p.store.Abort(inner, txn)
+		s.txn = txn
+		return p.fault(ctx, guard(func() error { return answer(inner, s) }))
+	})
+}
+
+// guard turns a panic inside the evaluation into an error.
+func guard(f func() error) (err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			err = &policy.Fault{Kind: policy.FaultInternal, Message: fmt.Sprintf("panic: %v", r)}
+		}
+	}()
+	return f()
+}
+
+// run evaluates a query and calls yield with each rule's value.
+func (s *session) run(ctx context.Context, q *query, input *ast.Term, yield func(rule string, value ast.Value) error) error {
+	if len(q.rules) == 0 {
+		return nil
+	}
+	answered := false
+	err := s.prepare(topdown.NewQuery(q.body)).WithInput(input).Iter(ctx, func(r topdown.QueryResult) error {
+		answered = true
+		for _, rule := range q.rules {
+			term, ok := r[ast.Var(rule)]
+			if !ok {
+				return &policy.Fault{Kind: policy.FaultInternal, Message: rule + " has no value"}
+			}
+			if err := yield(rule, term.Value); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err == nil && !answered {
+		err = &policy.Fault{Kind: policy.FaultInternal, Message: "the policy's rules have no value"}
+	}
+	return err
+}
+
+func (s *session) prepare(q *topdown.Query) *topdown.Query {
+	return q.WithCompiler(s.policy.compiler).
+		WithStore(s.policy.store).
+		WithTransaction(s.txn).
+		WithCancel(s.cancel).
+		WithTime(s.call.Time).
+		WithSeed(s.seed).
+		WithStrictBuiltinErrors(true).
+		WithIndexing(true).
+		WithEarlyExit(true)
+}
+
+// fault classifies what went wrong. An error of the caller's own making comes
+// back as it is.
+func (p *Policy) fault(ctx context.Context, err error) error {
+	var fault *policy.Fault
+	var eval *topdown.Error
+	switch {
+	case err == nil:
+		return nil
+	case errors.As(err, &fault):
+		return err
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case topdown.IsCancel(err), errors.Is(err, context.DeadlineExceeded):
+		return &policy.Fault{Kind: policy.FaultDeadline, Message: fmt.Sprintf("stopped after %s", p.deadline)}
+	case errors.As(err, &eval):
+		kind := policy.FaultTrap
+		if eval.Code == topdown.InternalErr {
+			kind = policy.FaultInternal
+		}
+		message := eval.Message
+		if eval.Location != nil {
+			message = at(eval.Location) + ": " + message
+		}
+		return &policy.Fault{Kind: kind, Message: message}
+	default:
+		return &policy.Fault{Kind: policy.FaultInternal, Message: err.Error()}
+	}
+}
+
+func seeded(seed uint64) io.Reader {
+	var key [32]byte
+	binary.LittleEndian.PutUint64(key[:], seed)
+	return rand.NewChaCha8(key)
+}

@@ -56,8 +56,7 @@ func (e *Error) Unwrap() error { return e.Err }
 // KindOf is the kind of err, or Unavailable when it has none: an unknown error
 // may have taken effect.
 func KindOf(err error) Kind {
-	var e *Error
-	if errors.As(err, &e) {
+	if e, ok := errors.AsType[*Error](err); ok {
 		return e.Kind
 	}
 	return Unavailable

@@ -31,7 +31,7 @@ func (p *Provider) Catalog(ctx context.Context, nodeClass string) (model.Catalog
 }
 
 func (p *Provider) catalogOf(ctx context.Context, class *awsv1.EC2NodeClass) (model.Catalog, error) {
-	types, sales, version, err := p.offer(ctx)
+	on, err := p.offer(ctx)
 	if err != nil {
 		return model.Catalog{}, err
 	}
@@ -40,8 +40,10 @@ func (p *Provider) catalogOf(ctx context.Context, class *awsv1.EC2NodeClass) (mo
 		return model.Catalog{}, refuse(provider.ClassNotReady, "catalogue of EC2NodeClass %s: %w", class.Name, err)
 	}
 	short, shortVersion := p.shortage.current(p.cfg.Clock())
-	key, err := json.Marshal([]any{version, shortVersion, class.Status.Subnets, class.Status.AMIs, class.Spec.Kubelet,
-		class.Spec.BlockDeviceMappings, class.Spec.InstanceStorePolicy, class.AMIFamily()})
+	key, err := json.Marshal([]any{
+		on.version, shortVersion, class.Status.Subnets, class.Status.AMIs, class.Spec.Kubelet,
+		class.Spec.BlockDeviceMappings, class.Spec.InstanceStorePolicy, class.AMIFamily(),
+	})
 	if err != nil {
 		return model.Catalog{}, refuse(provider.Invalid, "catalogue of EC2NodeClass %s: %w", class.Name, err)
 	}
@@ -51,20 +53,21 @@ func (p *Provider) catalogOf(ctx context.Context, class *awsv1.EC2NodeClass) (mo
 	if ok && last.key == string(key) {
 		return last.catalog, nil
 	}
-	out := p.lower(types, sales, short, lowering{class: class, room: room})
+	out := p.lower(&on, lowering{class: class, room: room, short: short})
 	p.mu.Lock()
 	p.lowered[class.Name] = lowered{key: string(key), catalog: out}
 	p.mu.Unlock()
 	return out, nil
 }
 
-// lowering is a class and the room its kubelets leave.
+// lowering is a class, the room its kubelets leave, and what is sold out.
 type lowering struct {
 	class *awsv1.EC2NodeClass
 	room  room
+	short map[offering]bool
 }
 
-func (p *Provider) lower(types []catalog.Type, sales []catalog.Sale, short map[offering]bool, in lowering) model.Catalog {
+func (p *Provider) lower(on *offer, in lowering) model.Catalog {
 	zoneIDs := map[string]string{}
 	zones := []string{}
 	for _, s := range in.class.Status.Subnets {
@@ -75,7 +78,7 @@ func (p *Provider) lower(types []catalog.Type, sales []catalog.Sale, short map[o
 			zoneIDs[s.Zone] = s.ZoneID
 		}
 	}
-	sales = slices.Clone(sales)
+	sales := slices.Clone(on.sales)
 	for i := range sales {
 		sales[i].ZoneIDs = zoneIDs
 	}
@@ -83,9 +86,9 @@ func (p *Provider) lower(types []catalog.Type, sales []catalog.Sale, short map[o
 	opts.NodeClass, opts.Region, opts.Zones = in.class.Name, p.region, zones
 	opts.ReservedENIs, opts.MemoryOverheadPercent = p.cfg.ReservedENIs, p.cfg.MemoryOverhead
 	opts.Unavailable = func(instanceType, zone string, ct model.CapacityType) bool {
-		return short[offering{instanceType: instanceType, zone: zone, capacityType: ct}]
+		return in.short[offering{instanceType: instanceType, zone: zone, capacityType: ct}]
 	}
-	out := catalog.Lower(types, sales, opts)
+	out := catalog.Lower(on.types, sales, opts)
 	kept := out.Types[:0]
 	for i := range out.Types {
 		t := &out.Types[i]

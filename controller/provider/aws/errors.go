@@ -20,8 +20,7 @@ func fault(err error, format string, args ...any) error {
 		return nil
 	}
 	what := fmt.Sprintf(format, args...)
-	var known *provider.Error
-	if errors.As(err, &known) {
+	if _, known := errors.AsType[*provider.Error](err); known {
 		return fmt.Errorf("%s: %w", what, err)
 	}
 	kind, code := classify(err)
@@ -74,8 +73,7 @@ func classify(err error) (provider.Kind, string) {
 	if kind, ok := kindOfCode(code); ok {
 		return kind, code
 	}
-	var response *awshttp.ResponseError
-	if errors.As(err, &response) {
+	if response, ok := errors.AsType[*awshttp.ResponseError](err); ok {
 		switch status := response.HTTPStatusCode(); {
 		case status == http.StatusTooManyRequests:
 			return provider.Throttled, code

@@ -32,7 +32,13 @@ type market struct {
 	typesDue, onDemandDue, spotDue time.Time
 
 	embedded embedded
-	// types and sales are put together from the above; version counts them.
+	// current is put together from the above.
+	current offer
+}
+
+// offer is what the region sells: types and their sales. Version counts the
+// changes; 0 is none yet.
+type offer struct {
 	types   []catalog.Type
 	sales   []catalog.Sale
 	version uint64
@@ -46,8 +52,8 @@ type embedded struct {
 	sales  map[string]catalog.Sale
 }
 
-// offer is the region's types and sales, asked of AWS when they are due.
-func (p *Provider) offer(ctx context.Context) ([]catalog.Type, []catalog.Sale, uint64, error) {
+// offer is what the region sells, asked of AWS when it is due.
+func (p *Provider) offer(ctx context.Context) (offer, error) {
 	m := &p.market
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -55,13 +61,12 @@ func (p *Provider) offer(ctx context.Context) ([]catalog.Type, []catalog.Sale, u
 	now := p.cfg.Clock()
 	changed, err := p.refresh(ctx, now)
 	if len(m.facts) == 0 && len(m.embedded.types) == 0 {
-		return nil, nil, 0, err
+		return offer{}, err
 	}
-	if changed || m.version == 0 {
-		m.compose()
-		m.version++
+	if changed || m.current.version == 0 {
+		m.current = m.compose()
 	}
-	return m.types, m.sales, m.version, nil
+	return m.current, nil
 }
 
 func (p *Provider) loadEmbedded() {
@@ -130,34 +135,36 @@ func (p *Provider) refresh(ctx context.Context, now time.Time) (changed bool, fa
 
 // compose makes types and sales of what AWS said, and fills what it did not
 // say from the embedded catalogue.
-func (m *market) compose() {
+func (m *market) compose() offer {
+	out := offer{version: m.current.version + 1}
 	if len(m.facts) == 0 {
-		m.types = m.embedded.types
-		m.sales = make([]catalog.Sale, 0, len(m.types))
-		for i := range m.types {
-			m.sales = append(m.sales, m.priced(m.embedded.sales[m.types[i].Name], true, true))
+		out.types = m.embedded.types
+		for i := range out.types {
+			out.sales = append(out.sales, m.priced(m.embedded.sales[out.types[i].Name]))
 		}
-		return
+		return out
 	}
-	m.types = make([]catalog.Type, 0, len(m.facts))
-	m.sales = make([]catalog.Sale, 0, len(m.facts))
 	for i := range m.facts {
 		f := &m.facts[i]
-		known := m.embedded.sales[f.Name]
-		known.Type, known.Zones = f.Name, m.zones[f.Name]
-		m.types = append(m.types, f.Type)
-		m.sales = append(m.sales, m.priced(known, f.onDemand, f.spot))
+		sale := m.embedded.sales[f.Name]
+		sale.Type, sale.Zones = f.Name, slices.Clone(m.zones[f.Name])
+		sale = m.priced(sale)
+		if !f.onDemand {
+			sale.OnDemand = 0
+		}
+		if !f.spot {
+			sale.Spot = nil
+		}
+		out.types = append(out.types, f.Type)
+		out.sales = append(out.sales, sale)
 	}
+	return out
 }
 
-// priced puts current prices over those of a sale from the embedded catalogue,
-// and keeps to the ways in which the type is sold.
-func (m *market) priced(sale catalog.Sale, onDemand, spot bool) catalog.Sale {
+// priced puts current prices over those of a sale from the embedded catalogue.
+func (m *market) priced(sale catalog.Sale) catalog.Sale {
 	if price, ok := m.onDemand[sale.Type]; ok {
 		sale.OnDemand = price
-	}
-	if !onDemand {
-		sale.OnDemand = 0
 	}
 	embedded := sale.Spot
 	sale.Spot = map[string]model.Price{}
@@ -166,10 +173,9 @@ func (m *market) priced(sale catalog.Sale, onDemand, spot bool) catalog.Sale {
 		if !ok {
 			price, ok = embedded[zone]
 		}
-		if ok && spot {
+		if ok {
 			sale.Spot[zone] = price
 		}
 	}
-	sale.Zones = slices.Clone(sale.Zones)
 	return sale
 }

@@ -157,8 +157,7 @@ func capacityType(in fleetInput) model.CapacityType {
 
 // unkinded strips an error of its kind, for one that is given another.
 func unkinded(err error) error {
-	var known *provider.Error
-	if errors.As(err, &known) {
+	if known, ok := errors.AsType[*provider.Error](err); ok {
 		return known.Err
 	}
 	return err

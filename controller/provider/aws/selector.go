@@ -19,12 +19,3 @@ func tagFilters(tags map[string]string) []types.Filter {
 	}
 	return out
 }
-
-func nameTag(tags []types.Tag) string {
-	for _, t := range tags {
-		if t.Key != nil && *t.Key == "Name" && t.Value != nil {
-			return *t.Value
-		}
-	}
-	return ""
-}

@@ -126,7 +126,7 @@ func TestUserDataRefuses(t *testing.T) {
 		"no such family":   {awsv1.AMIFamilyWindows2022, "", "not supported yet"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			err := Validate(testClass(c.family, c.own))
+			err := offlineProvider().Validate(testClass(c.family, c.own))
 			if err == nil || !strings.Contains(err.Error(), c.want) {
 				t.Errorf("Validate = %v, want an error with %q", err, c.want)
 			}

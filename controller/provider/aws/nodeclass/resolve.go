@@ -10,7 +10,6 @@ import (
 
 	awsv1 "spokeshave.dev/api/aws/v1"
 	"spokeshave.dev/controller/provider"
-	"spokeshave.dev/controller/provider/aws"
 )
 
 // Cloud is what a class is resolved with; aws.Provider is one.
@@ -19,11 +18,11 @@ type Cloud interface {
 	SecurityGroups(context.Context, []awsv1.SecurityGroupSelectorTerm) ([]awsv1.SecurityGroup, error)
 	Images(context.Context, *awsv1.EC2NodeClass) ([]awsv1.AMI, error)
 	InstanceProfile(context.Context, *awsv1.EC2NodeClass) (string, error)
+	// Validate finds what is wrong with a class without asking AWS.
+	Validate(*awsv1.EC2NodeClass) error
 	DeleteInstanceProfile(ctx context.Context, role string) error
 	DeleteTemplates(ctx context.Context, class string) error
 }
-
-var _ Cloud = (*aws.Provider)(nil)
 
 // Resolver resolves classes.
 type Resolver struct {
@@ -44,7 +43,7 @@ func (r *Resolver) Resolve(ctx context.Context, class *awsv1.EC2NodeClass) (awsv
 		condition string
 		run       func() error
 	}{
-		{awsv1.ConditionValidationSucceeded, func() error { return aws.Validate(class) }},
+		{awsv1.ConditionValidationSucceeded, func() error { return r.Cloud.Validate(class) }},
 		{awsv1.ConditionSubnetsReady, func() error { return r.subnets(ctx, class, &out) }},
 		{awsv1.ConditionSecurityGroupsReady, func() error { return r.securityGroups(ctx, class, &out) }},
 		{awsv1.ConditionAMIsReady, func() error { return r.images(ctx, class, &out) }},

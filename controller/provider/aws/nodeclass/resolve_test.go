@@ -24,6 +24,8 @@ import (
 	"spokeshave.dev/controller/provider/aws/nodeclass"
 )
 
+var _ nodeclass.Cloud = (*aws.Provider)(nil)
+
 type world struct {
 	server   *sim.Server
 	clock    *clocktesting.FakeClock
@@ -220,57 +222,67 @@ func TestResolveFindsNothing(t *testing.T) {
 	}{
 		"no subnets": {
 			func(c *awsv1.EC2NodeClass) { c.Spec.SubnetSelectorTerms = []awsv1.SubnetSelectorTerm{{Tags: nothing}} },
-			awsv1.ConditionSubnetsReady, []string{"SubnetsNotFound", "spec.subnetSelectorTerms", "tag no=such"},
+			awsv1.ConditionSubnetsReady,
+			[]string{"SubnetsNotFound", "spec.subnetSelectorTerms", "tag no=such"},
 		},
 		"no such subnet": {
 			func(c *awsv1.EC2NodeClass) {
 				c.Spec.SubnetSelectorTerms = []awsv1.SubnetSelectorTerm{{ID: "subnet-0123456789abcdef0"}}
 			},
-			awsv1.ConditionSubnetsReady, []string{"SubnetsNotFound", "id=subnet-0123456789abcdef0"},
+			awsv1.ConditionSubnetsReady,
+			[]string{"SubnetsNotFound", "id=subnet-0123456789abcdef0"},
 		},
 		"no groups": {
 			func(c *awsv1.EC2NodeClass) {
 				c.Spec.SecurityGroupSelectorTerms = []awsv1.SecurityGroupSelectorTerm{{Name: "mine"}, {Tags: nothing}}
 			},
-			awsv1.ConditionSecurityGroupsReady, []string{"SecurityGroupsNotFound", "name=mine or tag no=such"},
+			awsv1.ConditionSecurityGroupsReady,
+			[]string{"SecurityGroupsNotFound", "name=mine or tag no=such"},
 		},
 		"no images": {
 			func(c *awsv1.EC2NodeClass) {
 				c.Spec.AMISelectorTerms = []awsv1.AMISelectorTerm{{Name: "mine", Owner: "self"}}
 			},
-			awsv1.ConditionAMIsReady, []string{"AMINotFound", "name=mine owner=self"},
+			awsv1.ConditionAMIsReady,
+			[]string{"AMINotFound", "name=mine owner=self"},
 		},
 		"no such release": {
 			func(c *awsv1.EC2NodeClass) {
 				c.Spec.AMISelectorTerms = []awsv1.AMISelectorTerm{{Alias: "al2023@v19990101"}}
 			},
-			awsv1.ConditionAMIsReady, []string{"NotFound", "al2023@v19990101", "Kubernetes 1.36"},
+			awsv1.ConditionAMIsReady,
+			[]string{"NotFound", "al2023@v19990101", "Kubernetes 1.36"},
 		},
 		"unsupported family": {
 			func(c *awsv1.EC2NodeClass) {
 				c.Spec.AMISelectorTerms = []awsv1.AMISelectorTerm{{Alias: "windows2022@latest"}}
 			},
-			awsv1.ConditionAMIsReady, []string{"Invalid", "not supported yet"},
+			awsv1.ConditionAMIsReady,
+			[]string{"Invalid", "not supported yet"},
 		},
 		"no such role": {
 			func(c *awsv1.EC2NodeClass) { c.Spec.Role = "nobody" },
-			awsv1.ConditionInstanceProfileReady, []string{"NotFound", "role nobody"},
+			awsv1.ConditionInstanceProfileReady,
+			[]string{"NotFound", "role nobody"},
 		},
 		"bad user data": {
 			func(c *awsv1.EC2NodeClass) { c.Spec.UserData = sdk.String("hello") },
-			awsv1.ConditionValidationSucceeded, []string{"Invalid", "spec.userData", "begins with"},
+			awsv1.ConditionValidationSucceeded,
+			[]string{"Invalid", "spec.userData", "begins with"},
 		},
 		"bad reservation": {
 			func(c *awsv1.EC2NodeClass) {
 				c.Spec.Kubelet = &awsv1.KubeletConfiguration{KubeReserved: map[string]string{"cpu": "lots"}}
 			},
-			awsv1.ConditionValidationSucceeded, []string{"spec.kubelet.kubeReserved[cpu]", "lots"},
+			awsv1.ConditionValidationSucceeded,
+			[]string{"spec.kubelet.kubeReserved[cpu]", "lots"},
 		},
 		"placement group": {
 			func(c *awsv1.EC2NodeClass) {
 				c.Spec.PlacementGroupSelector = &awsv1.PlacementGroupSelector{Name: sdk.String("near")}
 			},
-			awsv1.ConditionPlacementGroupReady, []string{"Unsupported", "spec.placementGroupSelector"},
+			awsv1.ConditionPlacementGroupReady,
+			[]string{"Unsupported", "spec.placementGroupSelector"},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

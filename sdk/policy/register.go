@@ -90,7 +90,8 @@ func Setup(hooks uint16, config []byte) error {
 		return err
 	}
 	if registered.configure != nil {
-		if err := registered.configure(c); err != nil {
+		// A value of the wrong type explains more than what follows from it.
+		if err := registered.configure(c); err != nil && c.err == nil {
 			return err
 		}
 	}

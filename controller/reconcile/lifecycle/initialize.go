@@ -42,10 +42,7 @@ func (r *Reconciler) initialize(ctx context.Context, claim *karpv1.NodeClaim, no
 
 // uninitialized says what a node still lacks, empty for nothing.
 func uninitialized(claim *karpv1.NodeClaim, node *corev1.Node) string {
-	ready := slices.ContainsFunc(node.Status.Conditions, func(c corev1.NodeCondition) bool {
-		return c.Type == corev1.NodeReady && c.Status == corev1.ConditionTrue
-	})
-	if !ready {
+	if !isReady(node) {
 		return "node " + node.Name + " is not ready"
 	}
 	for _, t := range claim.Spec.StartupTaints {
@@ -60,6 +57,12 @@ func uninitialized(claim *karpv1.NodeClaim, node *corev1.Node) string {
 		}
 	}
 	return ""
+}
+
+func isReady(node *corev1.Node) bool {
+	return slices.ContainsFunc(node.Status.Conditions, func(c corev1.NodeCondition) bool {
+		return c.Type == corev1.NodeReady && c.Status == corev1.ConditionTrue
+	})
 }
 
 // liveness deletes a claim that did not become a node in time.

@@ -106,8 +106,8 @@ func (r *Reconciler) steps(ctx context.Context, claim *karpv1.NodeClaim) (time.D
 		return 0, err
 	}
 	if node != nil {
-		if err := r.register(ctx, claim, node); err != nil {
-			return 0, err
+		if wait, err := r.register(ctx, claim, node); err != nil || wait > 0 {
+			return wait, err
 		}
 		if err := r.initialize(ctx, claim, node); err != nil {
 			return 0, err

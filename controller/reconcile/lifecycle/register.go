@@ -7,8 +7,11 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"time"
 
+	"golang.org/x/sync/errgroup"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
@@ -19,21 +22,48 @@ import (
 	"spokeshave.dev/controller/reconcile/condition"
 )
 
-// register matches the node to its claim: labels, taints and finalizer first,
-// then the nominations of the planned pods, and the unregistered taint last,
-// so that no pod is bound before the scheduler knows the plan.
-func (r *Reconciler) register(ctx context.Context, claim *karpv1.NodeClaim, node *corev1.Node) error {
+// patience is how long registration waits for a node to be ready. Nominations
+// last only while the node can take the pods: the scheduler drops those of a
+// pod that it tried in vain. A node whose network plug-in does not tolerate the
+// unregistered taint would wait for ever, so after this the taint goes anyway.
+const patience = 30 * time.Second
+
+// register matches the node to its claim: labels, taints and finalizer first;
+// once the node is ready the nominations of the planned pods; and right after
+// them the unregistered taint, so that no pod is bound before the scheduler
+// knows the plan. wait is when to call again at the latest, 0 when done.
+func (r *Reconciler) register(ctx context.Context, claim *karpv1.NodeClaim, node *corev1.Node) (wait time.Duration, err error) {
 	if condition.IsTrue(claim.Status.Conditions, karpv1.ConditionRegistered) {
-		return nil
+		return 0, nil
 	}
 	if err := r.adopt(ctx, claim, node); err != nil {
-		return err
+		return 0, err
+	}
+	if left := patience - r.Clock.Since(node.CreationTimestamp.Time); left > 0 && !takesPods(node) {
+		condition.Unknown(&claim.Status.Conditions, claim.Generation, karpv1.ConditionRegistered, "NodeNotReady", "node "+node.Name+" has joined and is not ready yet")
+		return left, nil
 	}
 	if err := r.nominate(ctx, claim, node); err != nil {
-		return err
+		return 0, err
 	}
+	return 0, r.admit(ctx, claim, node)
+}
+
+// takesPods says whether nothing but the unregistered taint and the claim's own
+// taints keep pods off the node.
+func takesPods(node *corev1.Node) bool {
+	return isReady(node) && !slices.ContainsFunc(node.Spec.Taints, func(t corev1.Taint) bool {
+		return strings.HasPrefix(t.Key, "node.kubernetes.io/")
+	})
+}
+
+// admit lifts the unregistered taint: from here on pods may be bound.
+func (r *Reconciler) admit(ctx context.Context, claim *karpv1.NodeClaim, node *corev1.Node) error {
 	base := node.DeepCopy()
 	node.Spec.Taints = slices.DeleteFunc(node.Spec.Taints, func(t corev1.Taint) bool { return t.Key == karpv1.TaintKeyUnregistered })
+	if node.Labels == nil {
+		node.Labels = map[string]string{}
+	}
 	node.Labels[karpv1.LabelRegistered] = "true"
 	if err := r.Client.Patch(ctx, node, client.MergeFromWithOptions(base, client.MergeFromWithOptimisticLock{})); err != nil {
 		return fmt.Errorf("register node %s: %w", node.Name, err)
@@ -64,6 +94,9 @@ func (r *Reconciler) adopt(ctx context.Context, claim *karpv1.NodeClaim, node *c
 		node.Spec.Taints = mergeTaints(node.Spec.Taints, claim.Spec.Taints)
 		node.Spec.Taints = mergeTaints(node.Spec.Taints, claim.Spec.StartupTaints)
 	}
+	if equality.Semantic.DeepEqual(base, node) {
+		return nil
+	}
 	if err := r.Client.Patch(ctx, node, client.MergeFromWithOptions(base, client.MergeFromWithOptimisticLock{})); err != nil {
 		return fmt.Errorf("adopt node %s: %w", node.Name, err)
 	}
@@ -88,6 +121,10 @@ func mergeTaints(have, add []corev1.Taint) []corev1.Taint {
 	return have
 }
 
+// nominations is how many pods are nominated at once: the last one should
+// follow the first closely.
+const nominations = 16
+
 // nominate tells the scheduler where the plan put each pod. It is advice: a
 // pod that has gone, or is bound elsewhere by now, is passed over.
 func (r *Reconciler) nominate(ctx context.Context, claim *karpv1.NodeClaim, node *corev1.Node) error {
@@ -99,21 +136,28 @@ func (r *Reconciler) nominate(ctx context.Context, claim *karpv1.NodeClaim, node
 	if err := json.Unmarshal([]byte(text), &planned); err != nil {
 		return fmt.Errorf("read annotation %s of %s: %w", karpv1.AnnotationPlannedPods, claim.Name, err)
 	}
+	work, ctx := errgroup.WithContext(ctx)
+	work.SetLimit(nominations)
 	for _, key := range planned {
-		namespace, name, _ := strings.Cut(key, "/")
-		pod := &corev1.Pod{}
-		err := r.Client.Get(ctx, types.NamespacedName{Namespace: namespace, Name: name}, pod)
-		if apierrors.IsNotFound(err) || err == nil && (pod.Spec.NodeName != "" || !pod.DeletionTimestamp.IsZero()) {
-			continue
-		}
-		if err != nil {
-			return fmt.Errorf("read planned pod %s: %w", key, err)
-		}
-		patch := fmt.Appendf(nil, `{"metadata":{"uid":%q},"status":{"nominatedNodeName":%q}}`, pod.UID, node.Name)
-		err = r.Client.Status().Patch(ctx, pod.DeepCopy(), client.RawPatch(types.MergePatchType, patch))
-		if err != nil && !apierrors.IsNotFound(err) && !apierrors.IsConflict(err) {
-			return fmt.Errorf("nominate %s for pod %s: %w", node.Name, key, err)
-		}
+		work.Go(func() error { return r.nominateOne(ctx, key, node) })
+	}
+	return work.Wait()
+}
+
+func (r *Reconciler) nominateOne(ctx context.Context, key string, node *corev1.Node) error {
+	namespace, name, _ := strings.Cut(key, "/")
+	pod := &corev1.Pod{}
+	err := r.Client.Get(ctx, types.NamespacedName{Namespace: namespace, Name: name}, pod)
+	if apierrors.IsNotFound(err) || err == nil && (pod.Spec.NodeName != "" || !pod.DeletionTimestamp.IsZero()) {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("read planned pod %s: %w", key, err)
+	}
+	patch := fmt.Appendf(nil, `{"metadata":{"uid":%q},"status":{"nominatedNodeName":%q}}`, pod.UID, node.Name)
+	err = r.Client.Status().Patch(ctx, pod.DeepCopy(), client.RawPatch(types.MergePatchType, patch))
+	if err != nil && !apierrors.IsNotFound(err) && !apierrors.IsConflict(err) {
+		return fmt.Errorf("nominate %s for pod %s: %w", node.Name, key, err)
 	}
 	return nil
 }

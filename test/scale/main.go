@@ -1,0 +1,199 @@
+// Command scale measures the controller on the local control plane: it creates
+// pods that fill a number of nodes, waits until all run, and prints what the
+// controller needed. docs/performance.md holds the figures.
+//
+//	go run ./test/scale -nodes 1000 -pods 10000
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"os/signal"
+	"strings"
+	"syscall"
+	"text/tabwriter"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"spokeshave.dev/test/harness"
+)
+
+const namespace = "scale"
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM) //nolint:forbidigo // the top of the program
+	nodes := flag.Int("nodes", 1000, "how many nodes the pods fill")
+	pods := flag.Int("pods", 10000, "how many pods to run")
+	flag.Parse()
+	err := run(ctx, *nodes, *pods)
+	stop()
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "scale:", err)
+		os.Exit(1)
+	}
+}
+
+func run(ctx context.Context, nodes, pods int) error {
+	stack, err := harness.Start(ctx, harness.Options{Log: os.Stdout})
+	if err != nil {
+		return err
+	}
+	return errors.Join(measure(ctx, stack, nodes, pods), stack.Stop())
+}
+
+func measure(ctx context.Context, s *harness.Stack, nodes, pods int) error {
+	idle, err := memory(s)
+	if err != nil {
+		return err
+	}
+	if err := s.Apply(ctx, []byte(pools)); err != nil {
+		return err
+	}
+	start := time.Now()
+	if err := create(ctx, s, nodes, pods); err != nil {
+		return err
+	}
+	fmt.Printf("%d pods created in %s\n", pods, time.Since(start).Round(time.Second))
+	last := ""
+	err = s.Until(ctx, "all pods to run", 30*time.Minute, func(ctx context.Context) (string, bool) {
+		state, done := s.Running(namespace, nil, pods)(ctx)
+		if state != last {
+			fmt.Printf("  %4s  %s\n", time.Since(start).Round(time.Second), state)
+			last = state
+		}
+		return state, done
+	})
+	if err != nil {
+		return err
+	}
+	return report(ctx, s, idle, time.Since(start))
+}
+
+const pools = `apiVersion: v1
+kind: Namespace
+metadata: {name: ` + namespace + `}
+---
+apiVersion: karpenter.k8s.aws/v1
+kind: EC2NodeClass
+metadata: {name: default}
+spec:
+  role: KarpenterNodeRole-spokeshave
+  amiSelectorTerms: [{alias: al2023@latest}]
+  subnetSelectorTerms: [{tags: {karpenter.sh/discovery: spokeshave}}]
+  securityGroupSelectorTerms: [{tags: {karpenter.sh/discovery: spokeshave}}]
+---
+apiVersion: karpenter.sh/v1
+kind: NodePool
+metadata: {name: scale}
+spec:
+  template:
+    spec:
+      nodeClassRef: {group: karpenter.k8s.aws, kind: EC2NodeClass, name: default}
+      requirements:
+      - {key: node.kubernetes.io/instance-type, operator: In, values: [m5.large, m5a.large, m6i.large]}
+      - {key: karpenter.sh/capacity-type, operator: In, values: [on-demand]}
+`
+
+// allocatable is what such a node leaves to pods, in millicores.
+const allocatable = 1900
+
+// create makes bare pods, each a fitting share of a node.
+func create(ctx context.Context, s *harness.Stack, nodes, pods int) error {
+	perNode := max(1, pods/nodes)
+	cpu := *resource.NewMilliQuantity(int64(allocatable/perNode), resource.DecimalSI)
+	work, ctx := errgroup.WithContext(ctx)
+	work.SetLimit(32)
+	for i := range pods {
+		work.Go(func() error {
+			return s.Client.Create(ctx, &corev1.Pod{
+				ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: fmt.Sprintf("pod-%05d", i), Labels: map[string]string{"app": fmt.Sprintf("app-%d", i%50)}},
+				Spec: corev1.PodSpec{Containers: []corev1.Container{{
+					Name: "main", Image: "example.com/main:1",
+					Resources: corev1.ResourceRequirements{Requests: corev1.ResourceList{
+						corev1.ResourceCPU: cpu, corev1.ResourceMemory: resource.MustParse("256Mi"),
+					}},
+				}}},
+			})
+		})
+	}
+	return work.Wait()
+}
+
+// memory reads the controller's resident set, now and at its highest, in MB.
+func memory(s *harness.Stack) (map[string]string, error) {
+	pid := s.Cluster.PIDs()["controller"]
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
+	if err != nil {
+		return nil, fmt.Errorf("read the controller's memory: %w", err)
+	}
+	out := map[string]string{}
+	for line := range strings.Lines(string(text)) {
+		if name, value, ok := strings.Cut(line, ":"); ok && strings.HasPrefix(name, "Vm") {
+			out[name] = strings.TrimSpace(value)
+		}
+	}
+	return out, nil
+}
+
+func report(ctx context.Context, s *harness.Stack, idle map[string]string, took time.Duration) error {
+	fleet, err := s.Fleet(ctx)
+	if err != nil {
+		return err
+	}
+	planned, as := 0, 0
+	for _, m := range fleet {
+		planned, as = planned+m.Planned, as+m.AsPlanned
+	}
+	now, err := memory(s)
+	if err != nil {
+		return err
+	}
+	w := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', 0)
+	fmt.Fprintf(w, "nodes\t%d\n", len(fleet))
+	fmt.Fprintf(w, "all pods run after\t%s\n", took.Round(time.Second))
+	fmt.Fprintf(w, "bound as planned\t%d of %d\n", as, planned)
+	fmt.Fprintf(w, "memory idle (resident)\t%s\n", idle["VmRSS"])
+	fmt.Fprintf(w, "memory now (resident)\t%s\n", now["VmRSS"])
+	fmt.Fprintf(w, "memory at most (resident)\t%s\n", now["VmHWM"])
+	if err := w.Flush(); err != nil {
+		return err
+	}
+	return metrics(ctx, s)
+}
+
+// metrics prints the controller's own figures.
+func metrics(ctx context.Context, s *harness.Stack) error {
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, s.MetricsURL()+"/metrics", nil)
+	if err != nil {
+		return err
+	}
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		return fmt.Errorf("read the controller's metrics: %w", err)
+	}
+	defer func() { _ = resp.Body.Close() }()
+	body, err := io.ReadAll(resp.Body)
+	if err != nil {
+		return fmt.Errorf("read the controller's metrics: %w", err)
+	}
+	for line := range strings.Lines(string(body)) {
+		for _, name := range []string{
+			"go_memstats_heap_inuse_bytes ", "go_memstats_sys_bytes ", "spokeshave_snapshot_duration_seconds_sum", "spokeshave_snapshot_duration_seconds_count",
+			"karpenter_scheduler_scheduling_duration_seconds_sum", "karpenter_scheduler_scheduling_duration_seconds_count", "process_cpu_seconds_total",
+		} {
+			if strings.HasPrefix(line, name) {
+				fmt.Print(line)
+			}
+		}
+	}
+	return nil
+}

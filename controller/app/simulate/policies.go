@@ -13,6 +13,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
+	"spokeshave.dev/controller/app/engine"
 	"spokeshave.dev/controller/policy"
 	"spokeshave.dev/controller/policy/load"
 	"spokeshave.dev/controller/scenario"
@@ -96,7 +97,7 @@ func policyFolders(path string) ([]string, error) {
 // policy counts as a guardrail: whoever simulates has chosen them. done gives
 // up what they hold.
 func compile(ctx context.Context, in []found, now time.Time) (out []policy.Policy, done func() error, err error) {
-	engines := engines()
+	engines := engine.All()
 	loaders := make([]*load.Loader, 0, len(in))
 	done = func() error {
 		for i, l := range loaders {

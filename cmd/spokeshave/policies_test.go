@@ -1,0 +1,121 @@
+package main
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// report is what the tests of policies read of simulate's JSON.
+type report struct {
+	Pods  int
+	Nodes []struct {
+		InstanceType string
+		Price        float64
+		Pods         []string
+	}
+	Unscheduled []struct {
+		Pod     string
+		Reasons []struct{ Code, Policy, Message string }
+	}
+	HourlyCost float64
+	Policies   []struct {
+		Name, Hook, Engine    string
+		Calls, Denied, Faults int
+	}
+}
+
+func simulateJSON(t *testing.T, wantCode int, args ...string) report {
+	t.Helper()
+	code, stdout, stderr := command(t, append([]string{"simulate", "-f", "../../examples/quickstart", "-o", "json"}, args...)...)
+	if code != wantCode {
+		t.Fatalf("exit %d, want %d: %s", code, wantCode, stderr)
+	}
+	var out report
+	if err := json.Unmarshal([]byte(stdout), &out); err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+func writePolicy(t *testing.T, text string) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "policy-configmap.yaml")
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// TestDefaultPolicies: the shipped policies run, and change nothing.
+func TestDefaultPolicies(t *testing.T) {
+	plain, got := simulateJSON(t, exitOK), simulateJSON(t, exitOK, "--policies", "../../policies")
+	if got.HourlyCost != plain.HourlyCost || len(got.Policies) < 2 {
+		t.Errorf("%v $/hour with, %v without; policies %+v", got.HourlyCost, plain.HourlyCost, got.Policies)
+	}
+	for _, p := range got.Policies {
+		if p.Calls == 0 || p.Faults > 0 || p.Engine == "" || p.Hook == "" {
+			t.Errorf("%+v", p)
+		}
+	}
+}
+
+const budget = `# a budget
+apiVersion: v1
+kind: ConfigMap
+metadata: {name: budget, namespace: platform, labels: {spokeshave.dev/policy: "true"}}
+data:
+  policy.yaml: |
+    apiVersion: policy.spokeshave.dev/v1alpha1
+    hooks: [ceiling]
+  budget.rego: |
+    package spokeshave.ceiling
+
+    cap.cluster := {"hourly_usd": 0.2}
+`
+
+// TestCeiling: a budget holds, and whoever waits for it is told.
+func TestCeiling(t *testing.T) {
+	path := writePolicy(t, budget)
+	for _, flag := range []string{"-f", "--policies"} {
+		got := simulateJSON(t, exitUnscheduled, flag, path)
+		if got.HourlyCost > 0.2 || got.HourlyCost == 0 || len(got.Unscheduled) == 0 {
+			t.Errorf("%s: %v $/hour, %d unscheduled", flag, got.HourlyCost, len(got.Unscheduled))
+		}
+		for _, u := range got.Unscheduled {
+			if len(u.Reasons) == 0 || u.Reasons[0].Code != "CeilingReached" || !strings.Contains(u.Reasons[0].Policy, "budget") {
+				t.Errorf("%s: %s waits for %+v", flag, u.Pod, u.Reasons)
+			}
+		}
+	}
+}
+
+// TestRank: a rank policy decides what is launched.
+func TestRank(t *testing.T) {
+	path := writePolicy(t, strings.NewReplacer("[ceiling]", "[rank]", "spokeshave.ceiling", "spokeshave.rank",
+		`cap.cluster := {"hourly_usd": 0.2}`, `exclude contains "no disks here" if endswith(input.offering.family, "d")`).Replace(budget))
+	for _, n := range simulateJSON(t, exitOK, "--policies", path).Nodes {
+		if family, _, _ := strings.Cut(n.InstanceType, "."); strings.HasSuffix(family, "d") {
+			t.Errorf("%s is launched", n.InstanceType)
+		}
+	}
+}
+
+func TestBadPolicies(t *testing.T) {
+	cases := map[string]struct{ text, want string }{
+		"rego":     {strings.Replace(budget, "cap.cluster :=", "cap.cluster :=:", 1), "budget.rego:3"},
+		"manifest": {strings.Replace(budget, "hooks:", "hoks:", 1), "policy-configmap.yaml:2: load policy platform/budget: policy.yaml"},
+		"twice":    {budget + "---\n" + strings.Replace(budget, "# a budget\n", "", 1), "policy-configmap.yaml:16: ConfigMap platform/budget stands at "},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			path := writePolicy(t, tc.text)
+			code, _, stderr := command(t, "simulate", "-f", "../../examples/quickstart", "--policies", path)
+			if code != exitBadInput || !strings.Contains(stderr, tc.want) {
+				t.Errorf("exit %d: %s\nwant %s", code, stderr, tc.want)
+			}
+		})
+	}
+}

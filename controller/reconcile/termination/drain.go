@@ -87,6 +87,8 @@ func (r *Reconciler) evict(ctx context.Context, node *corev1.Node, p *corev1.Pod
 		return nil
 	case apierrors.IsNotFound(err) || apierrors.IsConflict(err):
 		return nil // gone, or another pod by now
+	case apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause):
+		return nil // on its way out with its namespace
 	case apierrors.IsTooManyRequests(err):
 		r.Events.Eventf(node, p, corev1.EventTypeWarning, karpv1.EventFailedDraining, "Evict", "pod %s/%s cannot be evicted yet: %v", p.Namespace, p.Name, err)
 		return nil

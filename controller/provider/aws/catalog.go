@@ -27,9 +27,14 @@ func (p *Provider) Catalog(ctx context.Context, nodeClass string) (model.Catalog
 	if err != nil {
 		return model.Catalog{}, fmt.Errorf("catalogue: %w", err)
 	}
-	return p.catalogOf(ctx, class)
+	out, err := p.catalogOf(ctx, class)
+	if err != nil {
+		return model.Catalog{}, err
+	}
+	return p.shortage.over(p.cfg.Clock(), out), nil
 }
 
+// catalogOf is the class's catalogue with every offering available.
 func (p *Provider) catalogOf(ctx context.Context, class *awsv1.EC2NodeClass) (model.Catalog, error) {
 	on, err := p.offer(ctx)
 	if err != nil {
@@ -39,9 +44,8 @@ func (p *Provider) catalogOf(ctx context.Context, class *awsv1.EC2NodeClass) (mo
 	if err != nil {
 		return model.Catalog{}, refuse(provider.ClassNotReady, "catalogue of EC2NodeClass %s: %w", class.Name, err)
 	}
-	short, shortVersion := p.shortage.current(p.cfg.Clock())
 	key, err := json.Marshal([]any{
-		on.version, shortVersion, class.Status.Subnets, class.Status.AMIs, class.Spec.Kubelet,
+		on.version, class.Status.Subnets, class.Status.AMIs, class.Spec.Kubelet,
 		class.Spec.BlockDeviceMappings, class.Spec.InstanceStorePolicy, class.AMIFamily(),
 	})
 	if err != nil {
@@ -53,18 +57,17 @@ func (p *Provider) catalogOf(ctx context.Context, class *awsv1.EC2NodeClass) (mo
 	if ok && last.key == string(key) {
 		return last.catalog, nil
 	}
-	out := p.lower(&on, lowering{class: class, room: room, short: short})
+	out := p.lower(&on, lowering{class: class, room: room})
 	p.mu.Lock()
 	p.lowered[class.Name] = lowered{key: string(key), catalog: out}
 	p.mu.Unlock()
 	return out, nil
 }
 
-// lowering is a class, the room its kubelets leave, and what is sold out.
+// lowering is a class and the room its kubelets leave.
 type lowering struct {
 	class *awsv1.EC2NodeClass
 	room  room
-	short map[offering]bool
 }
 
 func (p *Provider) lower(on *offer, in lowering) model.Catalog {
@@ -85,9 +88,6 @@ func (p *Provider) lower(on *offer, in lowering) model.Catalog {
 	opts := in.room.options
 	opts.NodeClass, opts.Region, opts.Zones = in.class.Name, p.region, zones
 	opts.ReservedENIs, opts.MemoryOverheadPercent = p.cfg.ReservedENIs, p.cfg.MemoryOverhead
-	opts.Unavailable = func(instanceType, zone string, ct model.CapacityType) bool {
-		return in.short[offering{instanceType: instanceType, zone: zone, capacityType: ct}]
-	}
 	out := catalog.Lower(on.types, sales, opts)
 	kept := out.Types[:0]
 	for i := range out.Types {

@@ -17,6 +17,7 @@ import (
 
 	awsv1 "spokeshave.dev/api/aws/v1"
 	karpv1 "spokeshave.dev/api/karpenter/v1"
+	"spokeshave.dev/controller/lower"
 	"spokeshave.dev/controller/model"
 )
 
@@ -35,6 +36,8 @@ type Config struct {
 type Cluster struct {
 	cfg    Config
 	stores stores
+	// memo makes the next snapshot cheaper; Snapshot is called from one loop.
+	memo lower.Memo
 }
 
 // stores are the informers' stores of every kind that a snapshot reads.

@@ -123,7 +123,7 @@ func load(ctx context.Context, cfg *Config) (sdk.Config, error) {
 	}
 	loaded, err := config.LoadDefaultConfig(ctx, options...)
 	if err != nil {
-		return sdk.Config{}, fmt.Errorf("load AWS configuration: %w", err)
+		return sdk.Config{}, fmt.Errorf("load AWS configuration: %w (outside of EC2, set AWS_REGION)", err)
 	}
 	if loaded.Region == "" {
 		return sdk.Config{}, errors.New("load AWS configuration: no region; set AWS_REGION")

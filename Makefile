@@ -3,7 +3,7 @@
 SHELL := /bin/bash
 
 VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
-LDFLAGS := -s -w -X spokeshave.dev/controller/app.Version=$(VERSION)
+LDFLAGS := -s -w -X spokeshave.dev/controller/app.Version=$(VERSION) -X main.version=$(VERSION)
 CONTROLPLANE := go run ./test/controlplane/cmd/controlplane
 GENERATED := api charts/spokeshave/files controller/catalog/data
 

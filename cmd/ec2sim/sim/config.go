@@ -47,6 +47,10 @@ type Config struct {
 	// FleetAttempts is how many pools a fleet tries before it reports the rest as
 	// UnfulfillableCapacity; 0 tries them all.
 	FleetAttempts int
+	// Latency is spent on every request. An answer faster than any network
+	// trips AWS's SDK for Go: it closes the request's body while its transport
+	// still reads it, and the connection is lost with half of the answer.
+	Latency time.Duration
 	// OnDemandVCPUs and SpotVCPUs are the account's quotas; 0 is none.
 	OnDemandVCPUs int
 	SpotVCPUs     int

@@ -90,6 +90,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // serve runs a request that names a service and an action through the faults
 // ordered for it.
 func (s *Server) serve(w http.ResponseWriter, r *http.Request, p protocol, c *call) {
+	s.pause(r.Context(), s.cfg.Latency)
 	ordered := s.takeFault(c)
 	if ordered != nil {
 		s.pause(r.Context(), ordered.Latency.Duration)

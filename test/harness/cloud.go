@@ -1,9 +1,13 @@
 package harness
 
 import (
+	"bytes"
 	"context"
+	"encoding/json"
 	"fmt"
+	"io"
 	"maps"
+	"net/http"
 	"slices"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -74,4 +78,39 @@ func instance(i *ec2types.Instance) Instance {
 		}
 	}
 	return out
+}
+
+// Control talks to ec2sim's control API: it posts in, unless in is nil, and
+// decodes the answer into out, unless out is nil.
+func (s *Stack) Control(ctx context.Context, path string, in, out any) error {
+	method, body := http.MethodGet, []byte(nil)
+	if in != nil {
+		method = http.MethodPost
+		var err error
+		if body, err = json.Marshal(in); err != nil {
+			return fmt.Errorf("encode order for %s: %w", path, err)
+		}
+	}
+	req, err := http.NewRequestWithContext(ctx, method, s.EC2URL()+path, bytes.NewReader(body))
+	if err != nil {
+		return fmt.Errorf("call %s: %w", path, err)
+	}
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		return fmt.Errorf("call %s: %w", path, err)
+	}
+	defer func() { _ = resp.Body.Close() }()
+	answer, err := io.ReadAll(resp.Body)
+	switch {
+	case err != nil:
+		return fmt.Errorf("call %s: %w", path, err)
+	case resp.StatusCode != http.StatusOK:
+		return fmt.Errorf("call %s: %s: %s", path, resp.Status, answer)
+	case out == nil:
+		return nil
+	}
+	if err := json.Unmarshal(answer, out); err != nil {
+		return fmt.Errorf("read answer of %s: %w", path, err)
+	}
+	return nil
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/base64"
 	"fmt"
+	"maps"
 	"strings"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -144,9 +145,7 @@ func (j *joiner) node(m *machine) (*corev1.Node, error) {
 	if zoneID := aws.ToString(m.Placement.AvailabilityZoneId); zoneID != "" {
 		labels[zoneIDLabel] = zoneID
 	}
-	for key, value := range m.boot.labels {
-		labels[key] = value
-	}
+	maps.Copy(labels, m.boot.labels)
 	now := metav1.NewTime(j.Clock.Now())
 	return &corev1.Node{
 		ObjectMeta: metav1.ObjectMeta{Name: name, Labels: labels},
@@ -155,7 +154,8 @@ func (j *joiner) node(m *machine) (*corev1.Node, error) {
 			Capacity: capacity, Allocatable: allocatable,
 			Addresses: []corev1.NodeAddress{
 				{Type: corev1.NodeInternalIP, Address: aws.ToString(m.PrivateIpAddress)},
-				{Type: corev1.NodeInternalDNS, Address: name}, {Type: corev1.NodeHostName, Address: name},
+				{Type: corev1.NodeInternalDNS, Address: name},
+				{Type: corev1.NodeHostName, Address: name},
 			},
 			Conditions: []corev1.NodeCondition{{
 				Type: corev1.NodeReady, Status: corev1.ConditionFalse, Reason: "KubeletNotReady",

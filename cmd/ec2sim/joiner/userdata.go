@@ -170,21 +170,10 @@ func (b *boot) readFlags(flags []string) error {
 		name, value, _ := strings.Cut(strings.TrimSpace(flag), "=")
 		switch name {
 		case "--node-labels":
-			for pair := range strings.SplitSeq(value, ",") {
-				if key, v, ok := strings.Cut(pair, "="); ok {
-					b.labels[strings.TrimSpace(key)] = strings.TrimSpace(v)
-				}
-			}
+			b.label(value)
 		case "--register-with-taints":
-			for text := range strings.SplitSeq(value, ",") {
-				if text == "" {
-					continue
-				}
-				t, err := parseTaint(text)
-				if err != nil {
-					return err
-				}
-				b.taint(t)
+			if err := b.registerTaints(value); err != nil {
+				return err
 			}
 		case "--max-pods":
 			n, err := strconv.Atoi(value)
@@ -193,6 +182,28 @@ func (b *boot) readFlags(flags []string) error {
 			}
 			b.maxPods = &n
 		}
+	}
+	return nil
+}
+
+func (b *boot) label(list string) {
+	for pair := range strings.SplitSeq(list, ",") {
+		if key, value, ok := strings.Cut(pair, "="); ok {
+			b.labels[strings.TrimSpace(key)] = strings.TrimSpace(value)
+		}
+	}
+}
+
+func (b *boot) registerTaints(list string) error {
+	for text := range strings.SplitSeq(list, ",") {
+		if text == "" {
+			continue
+		}
+		t, err := parseTaint(text)
+		if err != nil {
+			return err
+		}
+		b.taint(t)
 	}
 	return nil
 }

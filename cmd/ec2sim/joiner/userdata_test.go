@@ -105,6 +105,6 @@ func FuzzReadUserData(f *testing.F) {
 				t.Errorf("an empty taint was read from %q", text)
 			}
 		}
-		_, _ = b.options(nil) //nolint:errcheck // must not panic
+		_, _ = b.options(nil)
 	})
 }

@@ -2,7 +2,6 @@ package sim
 
 import (
 	"cmp"
-	"errors"
 	"math"
 	"slices"
 	"strconv"
@@ -217,14 +216,7 @@ func (f *fleetRun) add(pool *candidate, started []*instance) {
 // does not exist, is an invalid configuration in the words of fleets.
 func (f *fleetRun) refuse(pool *candidate, err error) {
 	code, message := failureOf(err).Code, failureOf(err).Message
-	var known *Failure
-	if !errors.As(err, &known) {
-		code = codeInternal
-	}
-	lifecycle := "on-demand"
-	if pool.spec.spot {
-		lifecycle = "spot"
-	}
+	lifecycle := string(pool.spec.capacityType())
 	switch {
 	case pool.spec.kind == nil:
 		code = "InvalidFleetConfiguration"

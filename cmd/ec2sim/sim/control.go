@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"slices"
 	"time"
@@ -125,10 +126,7 @@ func (s *Server) State() State {
 	}
 	out.HourlyUSD = total.USD()
 	for action, byCode := range s.state.counts {
-		out.Requests[action] = make(map[string]int)
-		for code, n := range byCode {
-			out.Requests[action][code] = n
-		}
+		out.Requests[action] = maps.Clone(byCode)
 	}
 	for _, f := range s.state.faults {
 		out.Faults = append(out.Faults, *f)
@@ -233,7 +231,7 @@ func (s *Server) SetCapacity(pools []Capacity) error {
 		if sale == nil || !sale.zones[p.Zone] || (p.CapacityType != model.Spot && p.CapacityType != model.OnDemand) {
 			return fmt.Errorf("capacity of %q in %q (%q): no such offering", p.Type, p.Zone, p.CapacityType)
 		}
-		pool := poolOf(p.Type, p.Zone, p.CapacityType == model.Spot)
+		pool := model.Option{InstanceType: p.Type, Zone: p.Zone, CapacityType: p.CapacityType}
 		if p.Free == nil {
 			delete(s.state.pools, pool)
 			continue

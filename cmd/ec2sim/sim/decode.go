@@ -50,7 +50,7 @@ func decodeValue(f *form, v reflect.Value, path string) error {
 		v.Set(reflect.ValueOf(t))
 		return nil
 	}
-	switch v.Kind() {
+	switch v.Kind() { //nolint:exhaustive // all other kinds are scalars
 	case reflect.Pointer:
 		v.Set(reflect.New(v.Type().Elem()))
 		return decodeValue(f, v.Elem(), path)
@@ -84,7 +84,7 @@ func decodeList(f *form, v reflect.Value, path string) error {
 }
 
 func decodeScalar(text string, v reflect.Value, path string) error {
-	switch v.Kind() {
+	switch v.Kind() { //nolint:exhaustive // the default refuses all other kinds
 	case reflect.String:
 		v.SetString(text)
 	case reflect.Bool:

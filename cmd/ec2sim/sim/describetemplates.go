@@ -1,6 +1,9 @@
 package sim
 
-import "strconv"
+import (
+	"slices"
+	"strconv"
+)
 
 type templateXML struct {
 	ID        string   `xml:"launchTemplateId"`
@@ -136,8 +139,8 @@ func (s *Server) versionsAsked(in *describeVersions) ([]versionXML, error) {
 		if len(in.Versions) > 0 {
 			continue
 		}
-		for i := len(t.versions) - 1; i >= 0; i-- {
-			if v := t.versions[i]; within(v.number, in.MinVersion, in.MaxVersion) {
+		for _, v := range slices.Backward(t.versions) {
+			if within(v.number, in.MinVersion, in.MaxVersion) {
 				out = append(out, s.versionXML(t, v))
 			}
 		}

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"slices"
 )
 
 // Codes used in several places.
@@ -18,8 +19,8 @@ const (
 	codeUnfulfillable = "UnfulfillableCapacity"
 )
 
-// Failure is an error as AWS reports it.
-type Failure struct {
+// APIError is an error as AWS reports it.
+type APIError struct {
 	// Code is AWS's, such as InvalidInstanceID.NotFound.
 	Code    string
 	Message string
@@ -28,25 +29,24 @@ type Failure struct {
 }
 
 // Error implements error.
-func (f *Failure) Error() string { return f.Code + ": " + f.Message }
+func (f *APIError) Error() string { return f.Code + ": " + f.Message }
 
 func failf(code, format string, args ...any) error {
-	return &Failure{Code: code, Message: fmt.Sprintf(format, args...)}
+	return &APIError{Code: code, Message: fmt.Sprintf(format, args...)}
 }
 
-// failureOf is err as a Failure; anything else is the server's own fault.
-func failureOf(err error) *Failure {
-	var f *Failure
-	if errors.As(err, &f) {
+// failureOf is err as an APIError; anything else is the server's own fault.
+func failureOf(err error) *APIError {
+	if f, ok := errors.AsType[*APIError](err); ok {
 		return f
 	}
-	return &Failure{Code: codeInternal, Message: err.Error()}
+	return &APIError{Code: codeInternal, Message: err.Error()}
 }
 
 // status is the HTTP status of the code: 4xx for what the client can mend, 5xx
 // for what it cannot.
 // https://docs.aws.amazon.com/AWSEC2/latest/APIReference/errors-overview.html
-func (f *Failure) status() int {
+func (f *APIError) status() int {
 	if f.Status != 0 {
 		return f.Status
 	}
@@ -84,10 +84,8 @@ func oneOf(name, value string, allowed ...string) error {
 	if value == "" {
 		return nil
 	}
-	for _, a := range allowed {
-		if a == value {
-			return nil
-		}
+	if slices.Contains(allowed, value) {
+		return nil
 	}
 	return failf(codeInvalidValue, "Value (%s) for parameter %s is invalid. Valid values: %v", value, name, allowed)
 }

@@ -100,6 +100,10 @@ func (f *Fault) check() error {
 // fails says that the answer is spoilt, not merely late.
 func (f *Fault) fails() bool { return f.Cut || f.Code != "" || f.HTTPStatus != 0 }
 
+func (f *Fault) strikes(action string) bool {
+	return f.Action == "" || f.Action == "*" || f.Action == action
+}
+
 // strike counts one use and says whether the fault is spent.
 func (f *Fault) strike() (spent bool) {
 	f.Struck++
@@ -111,7 +115,7 @@ func (s *Server) takeFault(c *call) *Fault {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for i, f := range s.state.faults {
-		if f.Offering != nil || !(f.Action == "" || f.Action == "*" || f.Action == c.action) {
+		if f.Offering != nil || !f.strikes(c.action) {
 			continue
 		}
 		if f.strike() {
@@ -126,7 +130,7 @@ func (s *Server) takeFault(c *call) *Fault {
 // poolFault uses up the first fault that strikes a pool, with the server locked.
 func (s *Server) poolFault(c *call, pool model.Option) error {
 	for i, f := range s.state.faults {
-		if f.Offering == nil || !f.Offering.covers(pool) || !(f.Action == "" || f.Action == "*" || f.Action == c.action) {
+		if f.Offering == nil || !f.Offering.covers(pool) || !f.strikes(c.action) {
 			continue
 		}
 		if f.strike() {
@@ -135,7 +139,7 @@ func (s *Server) poolFault(c *call, pool model.Option) error {
 		if f.Message == "" && f.Code == codeNoCapacity {
 			return s.soldOut(pool)
 		}
-		return &Failure{Code: f.Code, Message: f.text(pool)}
+		return &APIError{Code: f.Code, Message: f.text(pool)}
 	}
 	return nil
 }
@@ -156,11 +160,11 @@ func (f *Fault) text(pool model.Option) string {
 // spoil answers in the fault's way.
 func (s *Server) spoil(w http.ResponseWriter, p protocol, c *call, f *Fault) {
 	if f.Cut || (f.Code == "" && f.HTTPStatus == 0) {
-		s.finish(c, &Failure{Code: "(connection cut)"})
+		s.finish(c, &APIError{Code: "(connection cut)"})
 		cut(w)
 		return
 	}
-	failure := &Failure{Code: f.Code, Message: f.Message, Status: f.HTTPStatus}
+	failure := &APIError{Code: f.Code, Message: f.Message, Status: f.HTTPStatus}
 	if failure.Code == "" {
 		failure.Code = strings.ReplaceAll(http.StatusText(f.HTTPStatus), " ", "")
 	}

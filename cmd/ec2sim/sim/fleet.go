@@ -262,7 +262,6 @@ func (in *createFleetRequest) spotStrategy() string {
 type candidate struct {
 	from     templateAndOverrides
 	data     templateData
-	version  int
 	priority float64
 	weight   float64
 	price    model.Price

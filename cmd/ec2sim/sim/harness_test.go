@@ -36,21 +36,23 @@ func types() ([]catalog.Type, []catalog.Sale) {
 	spot := func(a, b, c float64) map[string]model.Price {
 		return map[string]model.Price{zones[0]: model.PriceOf(a), zones[1]: model.PriceOf(b), zones[2]: model.PriceOf(c)}
 	}
-	return []catalog.Type{
-			{Name: "m5.large", Arch: "amd64", VCPU: 2, MemoryMiB: 8192, Hypervisor: "nitro", ENIs: 3, IPv4PerENI: 10, NetworkMbps: 750, EBSMbps: 4750, CPUManufacturer: "intel", ClockMHz: 3100},
-			{Name: "m5.xlarge", Arch: "amd64", VCPU: 4, MemoryMiB: 16384, Hypervisor: "nitro", ENIs: 4, IPv4PerENI: 15},
-			{Name: "m6g.large", Arch: "arm64", VCPU: 2, MemoryMiB: 8192, Hypervisor: "nitro", ENIs: 3, IPv4PerENI: 10, CPUManufacturer: "aws"},
-			{Name: "g5.xlarge", Arch: "amd64", VCPU: 4, MemoryMiB: 16384, Hypervisor: "nitro", ENIs: 4, IPv4PerENI: 15, LocalNVMeGB: 250, GPUs: []catalog.Device{{Name: "A10G", Manufacturer: "NVIDIA", Count: 1, MemoryMiB: 24576}}},
-			{Name: "inf2.xlarge", Arch: "amd64", VCPU: 4, MemoryMiB: 16384, Hypervisor: "nitro", ENIs: 4, IPv4PerENI: 15, EFAs: 1, Accelerators: []catalog.Device{{Name: "Inferentia2", Manufacturer: "AWS", Count: 1, MemoryMiB: 32768}}},
-			{Name: "m5.metal", Arch: "amd64", VCPU: 96, MemoryMiB: 393216, BareMetal: true, ENIs: 15, IPv4PerENI: 50},
-		}, []catalog.Sale{
-			{Type: "m5.large", OnDemand: model.PriceOf(0.096), Spot: spot(0.035, 0.033, 0.04), Zones: zones},
-			{Type: "m5.xlarge", OnDemand: model.PriceOf(0.192), Spot: spot(0.07, 0.066, 0.08), Zones: zones},
-			{Type: "m6g.large", OnDemand: model.PriceOf(0.077), Spot: spot(0.03, 0.031, 0.032), Zones: zones},
-			{Type: "g5.xlarge", OnDemand: model.PriceOf(1.006), Zones: zones[:2]},
-			{Type: "inf2.xlarge", OnDemand: model.PriceOf(0.7582), Zones: zones[:1]},
-			{Type: "m5.metal", OnDemand: model.PriceOf(4.608), Zones: zones},
-		}
+	facts := []catalog.Type{
+		{Name: "m5.large", Arch: "amd64", VCPU: 2, MemoryMiB: 8192, Hypervisor: "nitro", ENIs: 3, IPv4PerENI: 10, NetworkMbps: 750, EBSMbps: 4750, CPUManufacturer: "intel", ClockMHz: 3100},
+		{Name: "m5.xlarge", Arch: "amd64", VCPU: 4, MemoryMiB: 16384, Hypervisor: "nitro", ENIs: 4, IPv4PerENI: 15},
+		{Name: "m6g.large", Arch: "arm64", VCPU: 2, MemoryMiB: 8192, Hypervisor: "nitro", ENIs: 3, IPv4PerENI: 10, CPUManufacturer: "aws"},
+		{Name: "g5.xlarge", Arch: "amd64", VCPU: 4, MemoryMiB: 16384, Hypervisor: "nitro", ENIs: 4, IPv4PerENI: 15, LocalNVMeGB: 250, GPUs: []catalog.Device{{Name: "A10G", Manufacturer: "NVIDIA", Count: 1, MemoryMiB: 24576}}},
+		{Name: "inf2.xlarge", Arch: "amd64", VCPU: 4, MemoryMiB: 16384, Hypervisor: "nitro", ENIs: 4, IPv4PerENI: 15, EFAs: 1, Accelerators: []catalog.Device{{Name: "Inferentia2", Manufacturer: "AWS", Count: 1, MemoryMiB: 32768}}},
+		{Name: "m5.metal", Arch: "amd64", VCPU: 96, MemoryMiB: 393216, BareMetal: true, ENIs: 15, IPv4PerENI: 50},
+	}
+	sales := []catalog.Sale{
+		{Type: "m5.large", OnDemand: model.PriceOf(0.096), Spot: spot(0.035, 0.033, 0.04), Zones: zones},
+		{Type: "m5.xlarge", OnDemand: model.PriceOf(0.192), Spot: spot(0.07, 0.066, 0.08), Zones: zones},
+		{Type: "m6g.large", OnDemand: model.PriceOf(0.077), Spot: spot(0.03, 0.031, 0.032), Zones: zones},
+		{Type: "g5.xlarge", OnDemand: model.PriceOf(1.006), Zones: zones[:2]},
+		{Type: "inf2.xlarge", OnDemand: model.PriceOf(0.7582), Zones: zones[:1]},
+		{Type: "m5.metal", OnDemand: model.PriceOf(4.608), Zones: zones},
+	}
+	return facts, sales
 }
 
 func newWorld(t *testing.T, change ...func(*sim.Config)) *world {

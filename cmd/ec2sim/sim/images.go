@@ -80,7 +80,7 @@ func (st *state) addLinux(cfg *Config, b build) {
 		name := fmt.Sprintf("amazon-eks-node-al2023-%s-%s-%s-%s", b.arch, variant, b.version, b.release.name)
 		id := st.addImage(cfg, b, name)
 		base := fmt.Sprintf("/aws/service/eks/optimized-ami/%s/amazon-linux-2023/%s/%s/", b.version, b.arch, variant)
-		st.publish(base, name, id, b.newest)
+		st.publish(b, base, name, id)
 	}
 	for _, variant := range []string{"", "-nvidia"} {
 		name := fmt.Sprintf("bottlerocket-aws-k8s-%s%s-%s-v%s", b.version, variant, b.arch, b.release.bottle)
@@ -100,7 +100,7 @@ func (st *state) addLinux(cfg *Config, b build) {
 	for _, suffix := range suffixes[b.arch] {
 		name := fmt.Sprintf("amazon-eks%s-node-%s-%s", suffix, b.version, b.release.name)
 		id := st.addImage(cfg, b, name)
-		st.publish(fmt.Sprintf("/aws/service/eks/optimized-ami/%s/amazon-linux-2%s/", b.version, suffix), name, id, b.newest)
+		st.publish(b, fmt.Sprintf("/aws/service/eks/optimized-ami/%s/amazon-linux-2%s/", b.version, suffix), name, id)
 	}
 }
 
@@ -115,9 +115,9 @@ func (st *state) addWindows(cfg *Config, b build) {
 	}
 }
 
-func (st *state) publish(base, name, id string, newest bool) {
+func (st *state) publish(b build, base, name, id string) {
 	st.parameters[base+name+"/image_id"] = id
-	if newest {
+	if b.newest {
 		st.parameters[base+"recommended/image_id"] = id
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"spokeshave.dev/controller/catalog"
+	"spokeshave.dev/controller/model"
 )
 
 // instance is a virtual machine. Its state is a function of time.
@@ -159,22 +160,17 @@ func privateDNS(region string, addr netip.Addr) string {
 }
 
 // vcpusInUse counts against the quota of a purchasing option.
-func (s *Server) vcpusInUse(now time.Time, spot bool) int {
+func (s *Server) vcpusInUse(now time.Time, bought model.CapacityType) int {
 	n := 0
 	for _, i := range s.state.order {
-		if i.alive(now) && i.spec.spot == spot {
+		if i.alive(now) && i.spec.capacityType() == bought {
 			n += i.spec.kind.VCPU
 		}
 	}
 	return n
 }
 
-func (i *instance) lifecycle() string {
-	if i.spec.spot {
-		return "spot"
-	}
-	return "on-demand"
-}
+func (i *instance) lifecycle() string { return string(i.spec.capacityType()) }
 
 // kindOf finds a type; nil when there is none of the name.
 func (st *state) kindOf(name string) *catalog.Type { return st.types[name] }

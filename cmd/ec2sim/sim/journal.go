@@ -22,7 +22,7 @@ type Request struct {
 }
 
 // finish counts a request and writes it down. A nil failure is success.
-func (s *Server) finish(c *call, failure *Failure) {
+func (s *Server) finish(c *call, failure *APIError) {
 	r := Request{Service: c.service, Action: c.action}
 	if failure != nil {
 		r.Code = failure.Code

@@ -1,6 +1,7 @@
 package sim
 
 import (
+	"maps"
 	"strconv"
 	"strings"
 	"time"
@@ -28,16 +29,14 @@ type launchSpec struct {
 
 // option is the capacity pool that the instance comes from.
 func (l *launchSpec) option() model.Option {
-	return poolOf(l.kind.Name, l.zone.name, l.spot)
+	return model.Option{InstanceType: l.kind.Name, Zone: l.zone.name, CapacityType: l.capacityType()}
 }
 
-// poolOf names a capacity pool.
-func poolOf(typeName, zone string, spot bool) model.Option {
-	kind := model.OnDemand
-	if spot {
-		kind = model.Spot
+func (l *launchSpec) capacityType() model.CapacityType {
+	if l.spot {
+		return model.Spot
 	}
-	return model.Option{InstanceType: typeName, Zone: zone, CapacityType: kind}
+	return model.OnDemand
 }
 
 // resolve settles a launch from template data in which overrides are applied.
@@ -171,9 +170,9 @@ func (s *Server) available(c *call, l *launchSpec) error {
 // https://docs.aws.amazon.com/ec2/latest/instancetypes/ec2-instance-quotas.html
 func (s *Server) withinQuota(now time.Time, l *launchSpec) error {
 	switch {
-	case l.spot && s.cfg.SpotVCPUs > 0 && s.vcpusInUse(now, true)+l.kind.VCPU > s.cfg.SpotVCPUs:
+	case l.spot && s.cfg.SpotVCPUs > 0 && s.vcpusInUse(now, model.Spot)+l.kind.VCPU > s.cfg.SpotVCPUs:
 		return failf("MaxSpotInstanceCountExceeded", "Max spot instance count exceeded")
-	case !l.spot && s.cfg.OnDemandVCPUs > 0 && s.vcpusInUse(now, false)+l.kind.VCPU > s.cfg.OnDemandVCPUs:
+	case !l.spot && s.cfg.OnDemandVCPUs > 0 && s.vcpusInUse(now, model.OnDemand)+l.kind.VCPU > s.cfg.OnDemandVCPUs:
 		return failf("VcpuLimitExceeded", "You have requested more vCPU capacity than your current vCPU limit of %d allows for the instance bucket that the specified instance type belongs to. Please visit http://aws.amazon.com/contact-us/ec2-request to request an adjustment to this limit.", s.cfg.OnDemandVCPUs)
 	default:
 		return nil
@@ -220,12 +219,8 @@ func (s *Server) start(c *call, l launchSpec, given tags, origin instance) (*ins
 			}
 		}
 	}
-	for k, v := range given {
-		i.tags[k] = v
-	}
-	for k, v := range s.systemTags(l, origin) {
-		i.tags[k] = v
-	}
+	maps.Copy(i.tags, given)
+	maps.Copy(i.tags, s.systemTags(l, origin))
 	if l.spot {
 		i.spotRequest = "sir-" + strings.TrimPrefix(s.newID("x"), "x-")[9:]
 	}

@@ -8,7 +8,6 @@ import (
 type subnet struct {
 	id, cidr string
 	zone     zone
-	public   bool
 	tags     tags
 	next     netip.Addr
 	prefix   netip.Prefix

@@ -95,6 +95,17 @@ type spotPriceXML struct {
 	ZoneID  string `xml:"availabilityZoneId"`
 }
 
+// linux is the product that ec2sim has spot prices for.
+const linux = "Linux/UNIX"
+
+// asks says whether the request is about a type in a zone.
+func (in *describeSpotPrices) asks(name string, z zone) bool {
+	return (in.AvailabilityZone == "" || in.AvailabilityZone == z.name) &&
+		(in.ZoneID == "" || in.ZoneID == z.id) &&
+		(len(in.Types) == 0 || slices.Contains(in.Types, name)) &&
+		(len(in.Products) == 0 || slices.Contains(in.Products, linux) || slices.Contains(in.Products, linux+" (Amazon VPC)"))
+}
+
 // answerSpotPrices lists the spot prices in force; ec2sim keeps no older ones.
 // https://docs.aws.amazon.com/AWSEC2/latest/APIReference/API_DescribeSpotPriceHistory.html
 func answerSpotPrices(s *Server, c *call, in *describeSpotPrices) (any, error) {
@@ -104,18 +115,13 @@ func answerSpotPrices(s *Server, c *call, in *describeSpotPrices) (any, error) {
 	if !in.StartTime.IsZero() && !in.EndTime.IsZero() && in.EndTime.Before(in.StartTime) {
 		return nil, failf(codeInvalidValue, "The end time is before the start time")
 	}
-	const product = "Linux/UNIX"
 	var all []spotPriceXML
 	for _, name := range s.state.names {
 		for _, z := range s.state.zones {
 			price := s.state.price(model.Option{InstanceType: name, Zone: z.name, CapacityType: model.Spot})
-			if price <= 0 || (in.AvailabilityZone != "" && in.AvailabilityZone != z.name) || (in.ZoneID != "" && in.ZoneID != z.id) {
-				continue
+			if price > 0 && in.asks(name, z) {
+				all = append(all, spotPriceXML{name, linux, dollars(price), s.state.since.UTC().Format(time.RFC3339), z.name, z.id})
 			}
-			if (len(in.Types) > 0 && !slices.Contains(in.Types, name)) || (len(in.Products) > 0 && !slices.Contains(in.Products, product) && !slices.Contains(in.Products, product+" (Amazon VPC)")) {
-				continue
-			}
-			all = append(all, spotPriceXML{name, product, dollars(price), s.state.since.UTC().Format(time.RFC3339), z.name, z.id})
 		}
 	}
 	found, err := choose(all, in.Filters, tagged[spotPriceXML]{fields: fields[spotPriceXML]{

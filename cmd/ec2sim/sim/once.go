@@ -27,16 +27,16 @@ func (s *Server) once(c *call, token string, do func() (any, error)) (any, error
 			return nil, failf(codeInvalidValue, "Invalid value for clientToken: only ASCII characters are allowed")
 		}
 	}
-	key, print := c.action+" "+token, c.form.fingerprint()
+	key, mark := c.action+" "+token, c.form.fingerprint()
 	if before := s.state.tokens[key]; before != nil {
-		if before.fingerprint != print {
+		if before.fingerprint != mark {
 			return nil, failf("IdempotentParameterMismatch", "The client token you have provided is associated with a resource that was created with different parameters.")
 		}
 		return before.result, nil
 	}
 	result, err := do()
 	if err == nil {
-		s.state.tokens[key] = &remembered{print, result}
+		s.state.tokens[key] = &remembered{mark, result}
 	}
 	return result, err
 }

@@ -13,7 +13,7 @@ import (
 // protocol is one of the wire formats of AWS.
 type protocol interface {
 	answer(w http.ResponseWriter, c *call, result any)
-	refuse(w http.ResponseWriter, c *call, f *Failure)
+	refuse(w http.ResponseWriter, c *call, f *APIError)
 }
 
 // identify finds service, action and protocol. The service is the one in the
@@ -101,7 +101,7 @@ func (ec2Protocol) answer(w http.ResponseWriter, c *call, result any) {
 	})
 }
 
-func (ec2Protocol) refuse(w http.ResponseWriter, c *call, f *Failure) {
+func (ec2Protocol) refuse(w http.ResponseWriter, c *call, f *APIError) {
 	type failure struct{ Code, Message string }
 	writeXML(w, c, f.status(), xmlParts{
 		open:  "<Response><Errors><Error>",
@@ -122,7 +122,7 @@ func (p queryProtocol) answer(w http.ResponseWriter, c *call, result any) {
 	})
 }
 
-func (p queryProtocol) refuse(w http.ResponseWriter, c *call, f *Failure) {
+func (p queryProtocol) refuse(w http.ResponseWriter, c *call, f *APIError) {
 	type failure struct{ Type, Code, Message string }
 	kind := "Sender"
 	if f.status() >= http.StatusInternalServerError {
@@ -172,7 +172,7 @@ func (p jsonProtocol) answer(w http.ResponseWriter, c *call, result any) {
 	writeJSON(w, c, p.contentType, http.StatusOK, result)
 }
 
-func (p jsonProtocol) refuse(w http.ResponseWriter, c *call, f *Failure) {
+func (p jsonProtocol) refuse(w http.ResponseWriter, c *call, f *APIError) {
 	w.Header().Set("X-Amzn-Errortype", f.Code)
 	if p.queryNames {
 		w.Header().Set("X-Amzn-Query-Error", queryName(f.Code)+";Sender")
@@ -187,7 +187,7 @@ func (restProtocol) answer(w http.ResponseWriter, c *call, result any) {
 	writeJSON(w, c, "application/json", http.StatusOK, result)
 }
 
-func (restProtocol) refuse(w http.ResponseWriter, c *call, f *Failure) {
+func (restProtocol) refuse(w http.ResponseWriter, c *call, f *APIError) {
 	w.Header().Set("X-Amzn-Errortype", f.Code)
 	writeJSON(w, c, "application/json", f.status(), map[string]string{"message": f.Message})
 }

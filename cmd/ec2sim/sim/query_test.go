@@ -64,8 +64,19 @@ func TestWildcard(t *testing.T) {
 		pattern, text string
 		want          bool
 	}{
-		{"", "", true}, {"", "a", false}, {"*", "", true}, {"a*c", "abbc", true}, {"a*c", "abcd", false}, {"?", "", false}, {"a?", "ab", true},
-		{`\*`, "*", true}, {`\*`, "a", false}, {`a\?*`, "a?b", true}, {"*a*b*", "xaybz", true}, {"*.large", "m5.xlarge", false}, {"**", "x", true},
+		{"", "", true},
+		{"", "a", false},
+		{"*", "", true},
+		{"a*c", "abbc", true},
+		{"a*c", "abcd", false},
+		{"?", "", false},
+		{"a?", "ab", true},
+		{`\*`, "*", true},
+		{`\*`, "a", false},
+		{`a\?*`, "a?b", true},
+		{"*a*b*", "xaybz", true},
+		{"*.large", "m5.xlarge", false},
+		{"**", "x", true},
 	} {
 		if got := wildcard(tc.pattern, tc.text); got != tc.want {
 			t.Errorf("wildcard(%q, %q) = %v", tc.pattern, tc.text, got)

@@ -21,7 +21,7 @@ func runInstances(s *Server, c *call, in *runRequest) (any, error) {
 	case in.MaxCount < in.MinCount:
 		return nil, failf(codeInvalidValue, "Value (%d) for parameter maxCount is invalid. It must not be below minCount", in.MaxCount)
 	}
-	if err := in.templateData.check(); err != nil {
+	if err := in.check(); err != nil {
 		return nil, err
 	}
 	return s.once(c, in.ClientToken, func() (any, error) {

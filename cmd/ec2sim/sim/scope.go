@@ -1,9 +1,6 @@
 package sim
 
-import (
-	"regexp"
-	"strings"
-)
+import "strings"
 
 // readScope takes region and service from the credential scope,
 // AKID/20260801/us-west-2/ec2/aws4_request. The signature is not verified.
@@ -50,9 +47,9 @@ func (s *Server) checkRegion(c *call) error {
 	return nil
 }
 
-// ids are the shapes of resource identifiers.
+// wellFormedID says whether id is prefix and 8 or 17 hexadecimal digits.
 // https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/resource-ids.html
 func wellFormedID(prefix, id string) bool {
-	rest, ok := strings.CutPrefix(id, prefix+"-")
-	return ok && regexp.MustCompile(`^([0-9a-f]{8}|[0-9a-f]{17})$`).MatchString(rest)
+	digits, ok := strings.CutPrefix(id, prefix+"-")
+	return ok && (len(digits) == 8 || len(digits) == 17) && strings.Trim(digits, "0123456789abcdef") == ""
 }

@@ -44,7 +44,7 @@ func queryName(code string) string {
 
 type queueURLRequest struct {
 	QueueName              string
-	QueueOwnerAWSAccountId string //nolint:revive,staticcheck // the name on the wire
+	QueueOwnerAWSAccountId string
 }
 
 // https://docs.aws.amazon.com/AWSSimpleQueueService/latest/APIReference/API_GetQueueUrl.html

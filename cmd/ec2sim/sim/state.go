@@ -103,24 +103,24 @@ func newState(cfg *Config) *state {
 // zoneID is the zone's ID in the manner of AWS: us-west-2b is usw2-az2.
 // https://docs.aws.amazon.com/ram/latest/userguide/working-with-az-ids.html
 func zoneID(region, name string) string {
-	short := ""
+	var short strings.Builder
 	for i, part := range strings.Split(region, "-") {
 		switch {
 		case i == 0:
-			short += part
+			short.WriteString(part)
 		case strings.HasPrefix(part, "north") && len(part) > 5:
-			short += "n" + part[5:6]
+			short.WriteString("n" + part[5:6])
 		case strings.HasPrefix(part, "south") && len(part) > 5:
-			short += "s" + part[5:6]
+			short.WriteString("s" + part[5:6])
 		case part != "":
-			short += part[:1]
+			short.WriteString(part[:1])
 		}
 	}
 	letter := strings.TrimPrefix(name, region)
 	if len(letter) != 1 {
 		return name
 	}
-	return short + "-az" + string('1'+rune(letter[0]-'a'))
+	return short.String() + "-az" + string('1'+rune(letter[0]-'a'))
 }
 
 func (st *state) zoneByName(name string) (zone, bool) {

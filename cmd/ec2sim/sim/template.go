@@ -1,6 +1,7 @@
 package sim
 
 import (
+	"maps"
 	"regexp"
 	"slices"
 	"strconv"
@@ -117,12 +118,8 @@ func createTemplateVersion(s *Server, c *call, in *createVersionRequest) (any, e
 // overlay is below with the members of above in place of its own.
 func overlay(below, above *form) *form {
 	out := &form{kids: make(map[string]*form)}
-	for name, kid := range below.kids {
-		out.kids[name] = kid
-	}
-	for name, kid := range above.kids {
-		out.kids[name] = kid
-	}
+	maps.Copy(out.kids, below.kids)
+	maps.Copy(out.kids, above.kids)
 	return out
 }
 

@@ -15,8 +15,9 @@ type mode struct {
 	tight bool
 	// byPriority packs urgent pods before others are looked at.
 	byPriority bool
-	// money is how much billed prices count beside effective costs.
-	money float64
+	// frugal packs by the share of limits and headroom that nodes take, and
+	// not by their effective cost.
+	frugal bool
 }
 
 // attempt is a plan in the making.
@@ -68,13 +69,10 @@ func (p *problem) best(left []int32) *attempt {
 	var found *attempt
 	for _, m := range []mode{
 		{tight: true},
-		{tight: true, money: 1},
+		{tight: true, frugal: true},
 		{tight: true, byPriority: true},
-		{tight: true, byPriority: true, money: 1},
+		{tight: true, byPriority: true, frugal: true},
 	} {
-		if m.money > 0 && len(p.in.Headroom) == 0 {
-			continue
-		}
 		b := newAttempt(p, left, m)
 		b.run()
 		if !b.short() {
@@ -120,7 +118,11 @@ func (a *attempt) rounds() {
 		if !slices.ContainsFunc(a.left, func(n int32) bool { return n > 0 }) {
 			return
 		}
-		k := &packer{p: a.p, cost: a.b.cost, byCost: a.b.byCost, money: a.money, stats: &a.stats}
+		k := &packer{p: a.p, cost: slices.Clone(a.b.cost), byCost: slices.Clone(a.b.byCost), stats: &a.stats}
+		if a.frugal {
+			k.scarce = a.b.scarce()
+			k.resort()
+		}
 		a.rowsFor(k, a.b.affordable())
 		if len(k.rows) == 0 {
 			return
@@ -130,7 +132,7 @@ func (a *attempt) rounds() {
 			effort = 0
 		}
 		list := k.pack(effort)
-		if a.stats.Packings++; a.stats.Packings == 1 && a.money == 0 {
+		if a.stats.Packings++; a.stats.Packings == 1 && !a.frugal {
 			a.stats.Bound = k.bound
 		}
 		a.stats.Rows = max(a.stats.Rows, len(k.rows))

@@ -37,7 +37,7 @@ func (k *packer) blocks() []*block {
 		if owner[s] < 0 {
 			owner[s] = int32(len(out))
 			sub := &packer{
-				p: k.p, n: k.n, sets: []bitset{k.sets[s]}, cost: k.cost, byCost: k.byCost, money: k.money, stats: &Stats{},
+				p: k.p, n: k.n, sets: []bitset{k.sets[s]}, cost: k.cost, byCost: k.byCost, scarce: k.scarce, stats: &Stats{},
 			}
 			sub.sites = sites
 			out = append(out, &block{packer: sub})

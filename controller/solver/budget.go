@@ -99,6 +99,23 @@ func (b *budget) affordable() bitset {
 	return set
 }
 
+// scarce is, by offer, the share of what is left that a node would take of
+// limits and headroom, summed over them.
+func (b *budget) scarce() []float64 {
+	out := make([]float64, len(b.p.offers))
+	for o := range b.p.offers {
+		f := &b.p.offers[o]
+		pool := b.p.lanes[f.lane].pool
+		for _, s := range b.scopes[pool] {
+			out[o] += float64(f.price) / float64(max(1, b.money[s]))
+		}
+		for i, l := range b.limits[pool] {
+			out[o] += float64(b.p.bins[f.bin].usage[i]) / float64(max(1, l.left))
+		}
+	}
+	return out
+}
+
 // reserve takes what a node may cost at worst, and reports false, taking
 // nothing, when that is more than there is. options are its offers.
 func (b *budget) reserve(pool int32, options []int32) bool {

@@ -16,7 +16,7 @@ func (a *attempt) commit(k *packer, list []packing) int {
 	for i := range list {
 		for range list[i].times {
 			n, o := d.deal(list[i].pattern)
-			if !a.accept(n, o) {
+			if !a.accept(n, o, k.cost[o]) {
 				d.undo(list[i].pattern, n)
 				if a.failed {
 					return count
@@ -30,26 +30,26 @@ func (a *attempt) commit(k *packer, list []packing) int {
 	return count
 }
 
-// thrifty puts first the packings that serve most pods for the money.
+// thrifty puts first the packings that serve most pods for what they take.
 func (a *attempt) thrifty(k *packer, list []packing) {
 	value := func(f packing) float64 {
 		n := int32(0)
 		for _, c := range f.cnt {
 			n += c
 		}
-		return float64(n) / (a.p.offers[k.sites[f.site].offer].price.USD() + 1e-9)
+		return float64(n) / k.sites[f.site].cost
 	}
 	slices.SortStableFunc(list, func(x, y packing) int { return cmp.Compare(value(y), value(x)) })
 }
 
 // accept takes the node into the plan, to be launched as offer o or like it,
-// if tiers, limits and headroom allow.
-func (a *attempt) accept(n *planned, o int32) bool {
+// if tiers, limits and headroom allow. cost is what packing took o to cost.
+func (a *attempt) accept(n *planned, o int32, cost float64) bool {
 	n.lane = a.p.offers[o].lane
 	if n.options == nil {
 		a.listOptions(n, o)
 	}
-	if len(n.options) == 0 || a.b.cost[n.options[0]] > a.b.cost[o]+1e-9 {
+	if len(n.options) == 0 || a.b.cost[n.options[0]] > cost+1e-9 {
 		return false // a tier ran out: others may be cheaper now
 	}
 	if !a.b.reserve(a.p.lanes[n.lane].pool, n.options) {
@@ -68,17 +68,15 @@ func (a *attempt) listOptions(n *planned, o int32) {
 		most = DefaultMaxOptions
 	}
 	from := 0
-	if !a.tight {
-		// Nothing much cheaper fits, or it would have been chosen.
+	if !a.tight { // nothing much cheaper fits, or it would have been chosen
 		from = b.first(n.lane, b.cost[o]*(1-1e-4)-1e-6)
 	}
-	limit := p.offers[o].price
 	ceiling := 0.0
 	for _, f := range b.byCost[n.lane][from:] {
 		if len(n.options) > 0 && (b.cost[f] > ceiling || len(n.options) == most) {
 			return
 		}
-		if !n.set.has(f) || a.tight && p.offers[f].price > limit || !b.affords(f) ||
+		if !n.set.has(f) || a.tight && !p.modest(f, o) || !b.affords(f) ||
 			!fits(&n.demand, &p.bins[p.offers[f].bin].room, p.dims.n()) {
 			continue
 		}
@@ -90,6 +88,21 @@ func (a *attempt) listOptions(n *planned, o int32) {
 			n.costs = append(n.costs, b.cost[f])
 		}
 	}
+}
+
+// modest says whether offer f takes no more of money and limits than offer o of
+// the same lane.
+func (p *problem) modest(f, o int32) bool {
+	if p.offers[f].price > p.offers[o].price {
+		return false
+	}
+	x, y := p.bins[p.offers[f].bin].usage, p.bins[p.offers[o].bin].usage
+	for i := range x {
+		if x[i] > y[i] {
+			return false
+		}
+	}
+	return true
 }
 
 // use counts a node of the offer and moves its cost to the next tier when the

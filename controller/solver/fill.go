@@ -83,7 +83,8 @@ func (k *packer) putUpTo(i, n int32) {
 }
 
 // fillPorted places pods with host ports, of each row one at most: those worth
-// most beyond the resources they take, at the prices of the relaxed filling.
+// most beyond the resources they take, at the prices of the relaxed filling,
+// for each row that they keep away.
 func (k *packer) fillPorted(t *site, sol *relaxed) {
 	for {
 		best, most := int32(-1), 0.0
@@ -92,7 +93,7 @@ func (k *packer) fillPorted(t *site, sol *relaxed) {
 				continue
 			}
 			gain := k.gain(i, &sol.price)
-			if gain > most {
+			if gain /= float64(k.rivals[i]); gain > most {
 				best, most = i, gain
 			}
 		}

@@ -30,6 +30,15 @@ func newSolved(b *block) solved {
 	return s
 }
 
+// value is the cost of the program's solution in fractions.
+func (s *solved) value() float64 {
+	sum := 0.0
+	for _, f := range s.patterns {
+		sum += float64(f.x * s.sites[f.site].cost)
+	}
+	return sum
+}
+
 // integral makes whole nodes of the programs' fractions: it rounds in a few
 // ways, packs what is left, and keeps the cheapest result.
 func (k *packer) integral(parts []solved) []packing {

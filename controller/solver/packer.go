@@ -1,6 +1,10 @@
 package solver
 
-import "math"
+import (
+	"cmp"
+	"math"
+	"slices"
+)
 
 // packer packs rows onto sites, the cheaper the better.
 type packer struct {
@@ -10,11 +14,11 @@ type packer struct {
 	sets []bitset
 	// joined says that rows stand for pods of different requests.
 	joined bool
-	// cost and byCost are the budget's; money is how much the billed price
-	// counts beside the effective cost.
+	// cost and byCost are the budget's at the start; scarce, if not nil, counts
+	// before cost.
 	cost   []float64
 	byCost [][]int32
-	money  float64
+	scarce []float64
 	// sites are sorted by cost.
 	sites []site
 	// worth is what a pod of each row is worth, in USD/hour; left counts the
@@ -23,6 +27,9 @@ type packer struct {
 	left  []int32
 	// reqs are the rows' requests, scaled.
 	reqs [][maxDims]float64
+	// rivals counts the rows that cannot share a node with a row of host
+	// ports, itself included.
+	rivals []int32
 
 	// bound is a lower bound on the cost of the packing, 0 when unknown.
 	bound   float64
@@ -48,13 +55,28 @@ type packing struct {
 // costOf is what packing takes for the cost of a node: never 0, and the less
 // money the better where effective costs tie.
 func (k *packer) costOf(o int32) float64 {
-	billed := k.p.offers[o].price.USD()
-	return float64(k.cost[o]*(1-k.money)) + float64(billed*(k.money+1e-6)) + 1e-7
+	cost := k.cost[o] + float64(1e-6*k.p.offers[o].price.USD()) + 1e-7
+	if k.scarce != nil {
+		cost = k.scarce[o] + float64(1e-6*cost)
+	}
+	return cost
+}
+
+// resort puts the offers in the order of what packing takes for their cost.
+func (k *packer) resort() {
+	for l := range k.byCost {
+		k.byCost[l] = slices.Clone(k.byCost[l])
+		slices.SortStableFunc(k.byCost[l], func(a, b int32) int { return cmp.Compare(k.costOf(a), k.costOf(b)) })
+	}
 }
 
 // maxProgramRows is how many rows one linear program is tried on; its pivots
 // grow with the square.
 const maxProgramRows = 400
+
+// goodEnough is how much above its program's value a packing needs no more
+// improvement.
+const goodEnough = 0.004
 
 // pack fills nodes until nothing is left that fits one, in at most effort
 // moves of improvement.
@@ -78,6 +100,9 @@ func (k *packer) pack(effort int) []packing {
 		k.stats.Pivots += b.stats.Pivots
 	}
 	out := k.integral(parts)
+	if len(parts) > 1 || k.total(out) > parts[0].value()*(1+goodEnough) {
+		out = k.improve(out, effort)
+	}
 	if k.p.in.Bound {
 		each(blocks, func(_ int, b *block) {
 			b.refill()
@@ -87,6 +112,37 @@ func (k *packer) pack(effort int) []packing {
 		k.bound = k.lowerBound()
 	}
 	return out
+}
+
+// improve looks for something better than the rounded programs: packing
+// everything by guessed worths does well on few pods, and single nodes can be
+// polished.
+func (k *packer) improve(list []packing, effort int) []packing {
+	k.guess()
+	best := k.polish(list, effort)
+	if nodes(list) > maxPolished {
+		return best
+	}
+	k.refill()
+	others := [][]packing{k.greedy(1)}
+	if k.pods() <= maxFirstFit {
+		others = append(others, k.firstFit())
+	}
+	for _, other := range others {
+		k.downsize(other)
+		if other = k.polish(other, effort); k.total(other) < k.total(best)*(1-1e-9) {
+			best = other
+		}
+	}
+	return best
+}
+
+func nodes(list []packing) int32 {
+	n := int32(0)
+	for i := range list {
+		n += list[i].times
+	}
+	return n
 }
 
 // measure prepares what depends on the rows alone.
@@ -100,6 +156,17 @@ func (k *packer) measure() {
 	for i := range k.rows {
 		for r := range k.n {
 			k.reqs[i][r] = float64(float64(k.rows[i].req[r]) * k.p.scale[r])
+		}
+	}
+	k.rivals = make([]int32, len(k.rows))
+	for i := range k.rows {
+		if k.rows[i].ports < 0 {
+			continue
+		}
+		for j := range k.rows {
+			if k.p.ports.conflicts(k.rows[i].ports, k.rows[j].ports) {
+				k.rivals[i]++
+			}
 		}
 	}
 }

@@ -86,7 +86,7 @@ func (a *Actuator) Disrupt(ctx context.Context, s *model.Snapshot, d *decide.Dec
 			}
 			done.Deleted = append(done.Deleted, n.Claim)
 		default:
-			if err := a.taint(ctx, n.Name, true); err != nil {
+			if err := a.taint(ctx, n.Name, karpv1.DisruptedTaint()); err != nil {
 				return done, err
 			}
 			done.Tainted = append(done.Tainted, n.Name)
@@ -95,7 +95,7 @@ func (a *Actuator) Disrupt(ctx context.Context, s *model.Snapshot, d *decide.Dec
 	for i := range s.Nodes {
 		n := &s.Nodes[i]
 		if n.State == model.Initialized && n.Claim != "" && disrupted(n) && !going[int32(i)] {
-			if err := a.taint(ctx, n.Name, false); err != nil {
+			if err := a.taint(ctx, n.Name); err != nil {
 				return done, err
 			}
 			done.Untainted = append(done.Untainted, n.Name)
@@ -108,7 +108,8 @@ func disrupted(n *model.Node) bool {
 	return slices.ContainsFunc(n.Taints, func(t model.Taint) bool { return t.Key == karpv1.TaintKeyDisrupted })
 }
 
-func (a *Actuator) taint(ctx context.Context, name string, on bool) error {
+// taint makes the given taints the node's only ones with the disruption key.
+func (a *Actuator) taint(ctx context.Context, name string, want ...corev1.Taint) error {
 	node := &corev1.Node{}
 	if err := a.Client.Get(ctx, types.NamespacedName{Name: name}, node); err != nil {
 		return ignoreGone(fmt.Errorf("read node %s: %w", name, err))
@@ -116,9 +117,7 @@ func (a *Actuator) taint(ctx context.Context, name string, on bool) error {
 	node = node.DeepCopy()
 	base := node.DeepCopy()
 	node.Spec.Taints = slices.DeleteFunc(node.Spec.Taints, func(t corev1.Taint) bool { return t.Key == karpv1.TaintKeyDisrupted })
-	if on {
-		node.Spec.Taints = append(node.Spec.Taints, karpv1.DisruptedTaint())
-	}
+	node.Spec.Taints = append(node.Spec.Taints, want...)
 	if err := a.Client.Patch(ctx, node, client.MergeFromWithOptions(base, client.MergeFromWithOptimisticLock{})); err != nil {
 		return ignoreGone(fmt.Errorf("taint node %s: %w", name, err))
 	}

@@ -1,6 +1,9 @@
 package model
 
-import "strconv"
+import (
+	"slices"
+	"strconv"
+)
 
 // Operator relates a label key to values, as in Kubernetes node selectors and
 // Karpenter's NodePool requirements.
@@ -78,46 +81,34 @@ type HostPort struct {
 func (r *Requirement) Matches(value string, present bool) bool {
 	switch r.Operator {
 	case In:
-		return present && contains(r.Values, value)
+		return present && slices.Contains(r.Values, value)
 	case NotIn:
-		return !present || !contains(r.Values, value)
+		return !present || !slices.Contains(r.Values, value)
 	case Exists:
 		return present
 	case DoesNotExist:
 		return !present
-	case Gt, Lt, Gte, Lte:
-		return present && len(r.Values) == 1 && compare(r.Operator, value, r.Values[0])
-	default:
-		return false
-	}
-}
-
-func contains(values []string, value string) bool {
-	for _, v := range values {
-		if v == value {
-			return true
-		}
+	case Gt:
+		return present && r.compare(value, func(have, bound int64) bool { return have > bound })
+	case Lt:
+		return present && r.compare(value, func(have, bound int64) bool { return have < bound })
+	case Gte:
+		return present && r.compare(value, func(have, bound int64) bool { return have >= bound })
+	case Lte:
+		return present && r.compare(value, func(have, bound int64) bool { return have <= bound })
 	}
 	return false
 }
 
-func compare(op Operator, label, bound string) bool {
+// compare relates the label's integer to the requirement's only value.
+func (r *Requirement) compare(label string, holds func(have, bound int64) bool) bool {
+	if len(r.Values) != 1 {
+		return false
+	}
 	have, err := strconv.ParseInt(label, 10, 64)
 	if err != nil {
 		return false
 	}
-	want, err := strconv.ParseInt(bound, 10, 64)
-	if err != nil {
-		return false
-	}
-	switch op {
-	case Gt:
-		return have > want
-	case Lt:
-		return have < want
-	case Gte:
-		return have >= want
-	default:
-		return have <= want
-	}
+	bound, err := strconv.ParseInt(r.Values[0], 10, 64)
+	return err == nil && holds(have, bound)
 }

@@ -1,5 +1,7 @@
 package model
 
+import "maps"
+
 // Names of the resources that have a meaning of their own. Extended resources
 // (nvidia.com/gpu, …) keep their Kubernetes names.
 const (
@@ -25,8 +27,6 @@ func (r Resources) Add(more Resources) {
 // Clone is an independent copy, never nil.
 func (r Resources) Clone() Resources {
 	out := make(Resources, len(r))
-	for name, n := range r {
-		out[name] = n
-	}
+	maps.Copy(out, r)
 	return out
 }

@@ -52,10 +52,10 @@ func capped(n uint32, score float64) func(float64) RankAnswer {
 	return func(float64) RankAnswer { return RankAnswer{Score: score, MaxNodes: n} }
 }
 
-func faulty(name string, f FailurePolicy, mode Mode) *scripted {
+func faulty(f FailurePolicy, mode Mode) *scripted {
 	fail := &Fault{Kind: FaultTrap, Message: "unreachable"}
 	return &scripted{
-		info:        Info{Name: name, Hooks: []Hook{HookRank, HookConsolidate, HookCeiling}, Failure: f, Mode: mode},
+		info:        Info{Name: "f", Hooks: []Hook{HookRank, HookConsolidate, HookCeiling}, Failure: f, Mode: mode},
 		rank:        func(*RankInput) ([]RankAnswer, error) { return nil, fail },
 		consolidate: func(*ConsolidateInput) ([]ConsolidateAnswer, error) { return nil, fail },
 		ceiling:     func(*CeilingInput) (CeilingAnswer, error) { return CeilingAnswer{}, fail },
@@ -84,8 +84,8 @@ func TestRankPipeline(t *testing.T) {
 		"exclude":   {reason: "a row that is dropped stays dropped", policies: []Policy{ranker("a", func(float64) RankAnswer { return RankAnswer{Exclude: true, Reason: "no"} }), ranker("b", times(1))}, tiers: []Tier{{Cost: 2}}, excluded: true, calls: []int{1, 1}},
 		"shadow":    {reason: "a shadow policy is asked and not obeyed", policies: []Policy{shadow}, tiers: []Tier{{Cost: 2}}, calls: []int{1}},
 		"unmatched": {reason: "a policy for other pools is not asked", policies: []Policy{elsewhere}, tiers: []Tier{{Cost: 2}}},
-		"ignore":    {reason: "by default a fault of rank changes nothing", policies: []Policy{faulty("f", "", ""), ranker("b", times(3))}, tiers: []Tier{{Cost: 6}}, calls: []int{1, 1}},
-		"fail":      {reason: "a fail-closed rank policy stops the pool", policies: []Policy{faulty("f", Fail, "")}, tiers: []Tier{{Cost: 2}}, refused: "f", calls: []int{1}},
+		"ignore":    {reason: "by default a fault of rank changes nothing", policies: []Policy{faulty("", ""), ranker("b", times(3))}, tiers: []Tier{{Cost: 6}}, calls: []int{1, 1}},
+		"fail":      {reason: "a fail-closed rank policy stops the pool", policies: []Policy{faulty(Fail, "")}, tiers: []Tier{{Cost: 2}}, refused: "f", calls: []int{1}},
 		"nan":       {reason: "a score that is not a number is a fault", policies: []Policy{ranker("nan", times(math.NaN()))}, tiers: []Tier{{Cost: 2}}, calls: []int{1}},
 		"negative":  {reason: "a negative score is a fault", policies: []Policy{ranker("neg", times(-1))}, tiers: []Tier{{Cost: 2}}, calls: []int{1}},
 	}
@@ -150,10 +150,10 @@ func TestCeiling(t *testing.T) {
 		"none":     {reason: "no policy, no cap", hourly: -1},
 		"least":    {reason: "the least cap wins", policies: []Policy{caps("wide", 9, false), caps("tight", 3, false)}, hourly: 3, policy: "tight", denied: "tight"},
 		"soft":     {reason: "a soft cap binds nothing", policies: []Policy{caps("soft", 1, true)}, hourly: -1, soft: true, denied: "soft"},
-		"failed":   {reason: "without caps known, a failing ceiling stops launches", policies: []Policy{faulty("f", "", "")}, hourly: -1, refused: true},
-		"last":     {reason: "the last known caps stand in for a failing policy", policies: []Policy{faulty("f", "", "")}, last: known, hourly: 7, policy: "f"},
-		"ignored":  {reason: "failurePolicy Ignore lets launches go on", policies: []Policy{faulty("f", Ignore, "")}, hourly: -1},
-		"shadowed": {reason: "a failing shadow policy changes nothing", policies: []Policy{faulty("f", Fail, Shadow)}, hourly: -1},
+		"failed":   {reason: "without caps known, a failing ceiling stops launches", policies: []Policy{faulty("", "")}, hourly: -1, refused: true},
+		"last":     {reason: "the last known caps stand in for a failing policy", policies: []Policy{faulty("", "")}, last: known, hourly: 7, policy: "f"},
+		"ignored":  {reason: "failurePolicy Ignore lets launches go on", policies: []Policy{faulty(Ignore, "")}, hourly: -1},
+		"shadowed": {reason: "a failing shadow policy changes nothing", policies: []Policy{faulty(Fail, Shadow)}, hourly: -1},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -199,8 +199,8 @@ func TestConsolidate(t *testing.T) {
 		"one":       {reason: "one denial is enough", policies: []Policy{judge("a", Allow, 0, 0), judge("b", Deny, 0, 0)}, want: ConsolidateOutcome{Verdict: Deny, Cost: 1, Policy: "b", Reason: "b"}},
 		"longest":   {reason: "the longest hold counts", policies: []Policy{judge("a", Hold, 60, 0), judge("b", Hold, 30, 0)}, want: ConsolidateOutcome{Verdict: Hold, HoldSeconds: 60, Cost: 1, Policy: "a", Reason: "a"}},
 		"deny hold": {reason: "a denial outlasts a hold", policies: []Policy{judge("a", Hold, 60, 0), judge("b", Deny, 0, 0)}, want: ConsolidateOutcome{Verdict: Deny, Cost: 1, Policy: "b", Reason: "b"}},
-		"closed":    {reason: "a fault keeps the node by default", policies: []Policy{faulty("f", "", "")}, want: ConsolidateOutcome{Verdict: Deny, Cost: 1, Policy: "f", Reason: "Trap: unreachable"}},
-		"open":      {reason: "failurePolicy Ignore leaves it to others", policies: []Policy{faulty("f", Ignore, "")}, want: ConsolidateOutcome{Verdict: Allow, Cost: 1}},
+		"closed":    {reason: "a fault keeps the node by default", policies: []Policy{faulty("", "")}, want: ConsolidateOutcome{Verdict: Deny, Cost: 1, Policy: "f", Reason: "Trap: unreachable"}},
+		"open":      {reason: "failurePolicy Ignore leaves it to others", policies: []Policy{faulty(Ignore, "")}, want: ConsolidateOutcome{Verdict: Allow, Cost: 1}},
 		"bad":       {reason: "an unknown verdict is a fault", policies: []Policy{judge("x", "perhaps", 0, 0)}, want: ConsolidateOutcome{Verdict: Deny, Cost: 1, Policy: "x", Reason: "BadReply: unknown verdict perhaps"}},
 	}
 	for name, tc := range cases {

@@ -12,6 +12,7 @@ package policy
 import (
 	"context"
 	"errors"
+	"slices"
 	"time"
 )
 
@@ -100,7 +101,7 @@ const (
 
 // Fault is an answer that cannot be used. It is data, handled by the policy's
 // failure policy, and never a reason for the controller to stop.
-type Fault struct {
+type Fault struct { //nolint:errname // the contract calls it a fault
 	Kind    FaultKind
 	Message string
 }
@@ -121,10 +122,5 @@ func (i *Info) FailureFor(h Hook) FailurePolicy {
 
 // Answers says whether the policy has the hook.
 func (i *Info) Answers(h Hook) bool {
-	for _, own := range i.Hooks {
-		if own == h {
-			return true
-		}
-	}
-	return false
+	return slices.Contains(i.Hooks, h)
 }

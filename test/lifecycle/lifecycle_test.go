@@ -1,6 +1,7 @@
 package lifecycle
 
 import (
+	"errors"
 	"slices"
 	"testing"
 
@@ -114,7 +115,7 @@ func soldOut(t *testing.T, w *world) {
 }
 
 func refused(t *testing.T, w *world) {
-	w.cloud.Fail(sim.CallLaunch, &provider.Error{Kind: provider.Quota, Code: "VcpuLimitExceeded", Err: errText("you have used your vCPUs")})
+	w.cloud.Fail(sim.CallLaunch, &provider.Error{Kind: provider.Quota, Code: "VcpuLimitExceeded", Err: errors.New("you have used your vCPUs")})
 	w.claim(t, "refused", option("m5.large"))
 	w.eventually(t, "the condition", func() bool {
 		c := w.getClaim(t, "refused")
@@ -129,10 +130,6 @@ func refused(t *testing.T, w *world) {
 	}
 	w.end(t, "refused")
 }
-
-type errText string
-
-func (e errText) Error() string { return string(e) }
 
 func noOptions(t *testing.T, w *world) {
 	w.claim(t, "no-options")

@@ -23,6 +23,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/clock"
 
 	"spokeshave.dev/test/harness"
 )
@@ -58,16 +59,16 @@ func measure(ctx context.Context, s *harness.Stack, nodes, pods int) error {
 	if err := s.Apply(ctx, []byte(pools)); err != nil {
 		return err
 	}
-	start := time.Now()
+	start := clock.RealClock{}.Now()
 	if err := create(ctx, s, nodes, pods); err != nil {
 		return err
 	}
-	fmt.Printf("%d pods created in %s\n", pods, time.Since(start).Round(time.Second))
+	say("%d pods created in %s\n", pods, clock.RealClock{}.Since(start).Round(time.Second))
 	last := ""
 	err = s.Until(ctx, "all pods to run", 30*time.Minute, func(ctx context.Context) (string, bool) {
 		state, done := s.Running(namespace, nil, pods)(ctx)
 		if state != last {
-			fmt.Printf("  %4s  %s\n", time.Since(start).Round(time.Second), state)
+			say("  %4s  %s\n", clock.RealClock{}.Since(start).Round(time.Second), state)
 			last = state
 		}
 		return state, done
@@ -75,7 +76,7 @@ func measure(ctx context.Context, s *harness.Stack, nodes, pods int) error {
 	if err != nil {
 		return err
 	}
-	return report(ctx, s, idle, time.Since(start))
+	return report(ctx, s, idle, clock.RealClock{}.Since(start))
 }
 
 const pools = `apiVersion: v1
@@ -157,18 +158,23 @@ func report(ctx context.Context, s *harness.Stack, idle map[string]string, took 
 	if err != nil {
 		return err
 	}
-	w := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', 0)
-	fmt.Fprintf(w, "nodes\t%d\n", len(fleet))
-	fmt.Fprintf(w, "all pods run after\t%s\n", took.Round(time.Second))
-	fmt.Fprintf(w, "bound as planned\t%d of %d\n", as, planned)
-	fmt.Fprintf(w, "memory idle (resident)\t%s\n", idle["VmRSS"])
-	fmt.Fprintf(w, "memory now (resident)\t%s\n", now["VmRSS"])
-	fmt.Fprintf(w, "memory at most (resident)\t%s\n", now["VmHWM"])
+	var table strings.Builder
+	w := tabwriter.NewWriter(&table, 0, 0, 2, ' ', 0)
+	_, _ = fmt.Fprintf(w, "nodes\t%d\n", len(fleet))
+	_, _ = fmt.Fprintf(w, "all pods run after\t%s\n", took.Round(time.Second))
+	_, _ = fmt.Fprintf(w, "bound as planned\t%d of %d\n", as, planned)
+	_, _ = fmt.Fprintf(w, "memory idle (resident)\t%s\n", idle["VmRSS"])
+	_, _ = fmt.Fprintf(w, "memory now (resident)\t%s\n", now["VmRSS"])
+	_, _ = fmt.Fprintf(w, "memory at most (resident)\t%s\n", now["VmHWM"])
 	if err := w.Flush(); err != nil {
 		return err
 	}
+	say("%s", table.String())
 	return metrics(ctx, s)
 }
+
+// say prints; a terminal that is gone is nobody's problem.
+func say(format string, args ...any) { _, _ = fmt.Fprintf(os.Stdout, format, args...) }
 
 // metrics prints the controller's own figures.
 func metrics(ctx context.Context, s *harness.Stack) error {
@@ -191,7 +197,7 @@ func metrics(ctx context.Context, s *harness.Stack) error {
 			"karpenter_scheduler_scheduling_duration_seconds_sum", "karpenter_scheduler_scheduling_duration_seconds_count", "process_cpu_seconds_total",
 		} {
 			if strings.HasPrefix(line, name) {
-				fmt.Print(line)
+				say("%s", line)
 			}
 		}
 	}

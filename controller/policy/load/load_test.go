@@ -5,6 +5,7 @@ import (
 	"compress/gzip"
 	"context"
 	"errors"
+	"maps"
 	"strings"
 	"testing"
 	"time"
@@ -56,9 +57,7 @@ func newTest(required ...string) (*Loader, *[]string) {
 
 func configMap(namespace, name, manifest string, files map[string]string) *corev1.ConfigMap {
 	cm := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name}, Data: map[string]string{}}
-	for f, text := range files {
-		cm.Data[f] = text
-	}
+	maps.Copy(cm.Data, files)
 	if manifest != "" {
 		cm.Data[manifestFile] = "apiVersion: policy.spokeshave.dev/v1alpha1\n" + manifest
 	}

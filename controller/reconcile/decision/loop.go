@@ -77,11 +77,8 @@ func (l *Loop) Start(ctx context.Context) error {
 		}
 		var err error
 		if next, err = l.Round(ctx); err != nil {
-			if ctx.Err() != nil {
-				return nil
-			}
 			log.Error(err, "the round is made again")
-			next = time.Second
+			next = time.Second // wait ends the loop if the context has ended
 		}
 	}
 }
@@ -164,16 +161,18 @@ func (l *Loop) apply(ctx context.Context, view *cluster.View, d *decide.Decision
 	if err != nil {
 		return 0, err
 	}
-	return l.next(d, len(disrupted.Tainted) > 0), nil
+	if len(disrupted.Tainted) > 0 {
+		return validation, nil
+	}
+	return l.next(d), nil
 }
 
-// next is when to look without being woken: soon after a taint, at the first
-// moment a node comes due, and every so often in any case.
-func (l *Loop) next(d *decide.Decision, tainted bool) time.Duration {
-	const validation = time.Second
-	if tainted {
-		return validation
-	}
+// validation is how long after its taint a node is judged again.
+const validation = time.Second
+
+// next is when to look without being woken: at the first moment a node comes
+// due, and every so often in any case.
+func (l *Loop) next(d *decide.Decision) time.Duration {
 	wait := l.Every
 	for i := range d.Disruptions {
 		if at := d.Disruptions[i].RetryAt; !at.IsZero() {

@@ -34,8 +34,9 @@ type Compiled interface {
 	Policy
 	// Stats are the policy's counters so far.
 	Stats() Stats
-	// Close gives up what the policy holds, once the calls in flight have
-	// returned. Calls after it are faults.
+	// Close gives up what the policy keeps ready, once the calls in flight
+	// have returned. A decision that began with the policy may still ask it:
+	// that is slower, and answers the same.
 	Close(ctx context.Context) error
 }
 

@@ -27,6 +27,7 @@ type instance struct {
 	encoder     wire.Encoder
 	call        call
 	stack       [2]uint64
+	single      bool // ends with its call
 }
 
 // moment is the time and seed of a visit.

@@ -128,14 +128,9 @@ func (p *Policy) Info() policy.Info { return p.info }
 // Stats implements policy.Compiled.
 func (p *Policy) Stats() policy.Stats { return p.breaker.Stats() }
 
-// Close implements policy.Compiled.
-func (p *Policy) Close(ctx context.Context) error {
-	if err := p.pool.close(ctx); err != nil {
-		return err
-	}
-	p.pool.spares.Wait()
-	return p.runtime.Close(ctx)
-}
+// Close implements policy.Compiled. The compiled code goes with the last
+// decision that holds the policy: the runtime frees it when it is collected.
+func (p *Policy) Close(ctx context.Context) error { return p.pool.close(ctx) }
 
 // Rank implements policy.Policy.
 func (p *Policy) Rank(ctx context.Context, in *policy.RankInput) (answers []policy.RankAnswer, err error) {

@@ -4,21 +4,21 @@ import (
 	"context"
 	"errors"
 	"sync"
-
-	"spokeshave.dev/controller/policy"
 )
-
-var errClosed = &policy.Fault{Kind: policy.FaultInternal, Message: "the policy is closed"}
 
 // pool keeps instances: those at work, those that wait, and one warm spare, so
 // that the call after a fault does not wait for a start. A permit stands for
-// each instance that exists. Nothing is locked while a guest runs.
+// each of them. Nothing is locked while a guest runs.
+//
+// A decision keeps the policies it began with. If one of them is replaced
+// meanwhile, its closed pool still serves: each call gets an instance of its
+// own, which ends with it.
 type pool struct {
 	start   func(context.Context) (*instance, error)
 	idle    chan *instance
 	permits chan struct{}
 	closed  chan struct{}
-	once    sync.Once
+	closing sync.Once
 	spares  sync.WaitGroup
 }
 
@@ -35,7 +35,7 @@ func newPool(size int, start func(context.Context) (*instance, error)) *pool {
 func (p *pool) take(ctx context.Context) (*instance, error) {
 	select {
 	case <-p.closed:
-		return nil, errClosed
+		return p.once(ctx)
 	default:
 	}
 	select {
@@ -55,14 +55,27 @@ func (p *pool) take(ctx context.Context) (*instance, error) {
 		}
 		return i, nil
 	case <-p.closed:
-		return nil, errClosed
+		return p.once(ctx)
 	case <-ctx.Done():
 		return nil, ctx.Err()
 	}
 }
 
+// once starts an instance for a single call.
+func (p *pool) once(ctx context.Context) (*instance, error) {
+	i, err := p.start(ctx)
+	if err == nil {
+		i.single = true
+	}
+	return i, err
+}
+
 // give returns an instance; one that is not sound is thrown away.
 func (p *pool) give(ctx context.Context, i *instance, sound bool) {
+	if i.single {
+		i.close(ctx)
+		return
+	}
 	if sound {
 		p.idle <- i
 		return
@@ -76,6 +89,11 @@ func (p *pool) give(ctx context.Context, i *instance, sound bool) {
 func (p *pool) spare(ctx context.Context) {
 	if len(p.idle) > 0 {
 		return
+	}
+	select {
+	case <-p.closed:
+		return
+	default:
 	}
 	select {
 	case p.permits <- struct{}{}:
@@ -93,9 +111,13 @@ func (p *pool) spare(ctx context.Context) {
 	})
 }
 
-// close refuses further calls and waits for those at work.
+// close ends the instances that wait, and waits for those at work.
 func (p *pool) close(ctx context.Context) error {
-	p.once.Do(func() { close(p.closed) })
+	first := false
+	p.closing.Do(func() { close(p.closed); first = true })
+	if !first {
+		return nil
+	}
 	for range cap(p.permits) {
 		select {
 		case p.permits <- struct{}{}:

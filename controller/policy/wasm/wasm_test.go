@@ -289,16 +289,44 @@ func TestDeterministicFuel(t *testing.T) {
 	}
 }
 
+// TestClosed: a decision that began with a policy ends with it, even if the
+// policy has been replaced meanwhile.
 func TestClosed(t *testing.T) {
-	p, err := (&Engine{}).compile(t.Context(), source(guest{}.bytes()))
+	p := compile(t, source(guest{}.bytes()))
+	before, err := p.Rank(t.Context(), input(9))
 	if err != nil {
 		t.Fatal(err)
 	}
+	for range 2 {
+		if err := p.Close(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		after, err := p.Rank(t.Context(), input(9))
+		if err != nil {
+			t.Fatalf("after closing: %v", err)
+		}
+		if diff := cmp.Diff(before, after); diff != "" {
+			t.Error(diff)
+		}
+	}
+}
+
+// TestCloseWaits: calls at work end in their own time.
+func TestCloseWaits(t *testing.T) {
+	busy := guest{rank: cat("\x20\x00\x28\x02", uleb(nil, 64), "\x45\x04\x40\x41\x00\x0f\x0b",
+		i32(10_000_000), "\x21\x02\x03\x40\x20\x02\x41\x01\x6b\x22\x02\x0d\x00\x0b", i32(0)), locals: 1}
+	p := compile(t, source(busy.bytes()))
+	var wg sync.WaitGroup
+	for range 3 {
+		wg.Go(func() {
+			if _, err := p.Rank(t.Context(), input(1)); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	time.Sleep(2 * time.Millisecond)
 	if err := p.Close(t.Context()); err != nil {
-		t.Fatal(err)
+		t.Error(err)
 	}
-	var f *policy.Fault
-	if _, err := p.Rank(t.Context(), input(1)); !errors.As(err, &f) {
-		t.Errorf("after closing: %v", err)
-	}
+	wg.Wait()
 }

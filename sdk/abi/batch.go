@@ -11,7 +11,7 @@ type Batch struct {
 
 // Open checks the header of b and gives a view of it.
 func (v *Batch) Open(b []byte) error {
-	if err := v.Header.Parse(b); err != nil {
+	if err := v.Parse(b); err != nil {
 		return err
 	}
 	v.b = b[:v.Total]

@@ -111,11 +111,11 @@ func (h *Header) Parse(b []byte) error {
 }
 
 func (h *Header) check() error {
-	poolMin, rowMin, outMin, err := h.Hook.strides()
-	if err != nil {
-		return err
+	least, ok := h.Hook.strides()
+	if !ok {
+		return ErrHook
 	}
-	ok := h.holds(h.Pool, poolMin) && h.holds(h.Rows, rowMin) && h.holds(h.Out, outMin) &&
+	ok = h.holds(h.Pool, least.pool) && h.holds(h.Rows, least.row) && h.holds(h.Out, least.out) &&
 		h.holds(h.Index, IndexStride) &&
 		h.inside(h.Bytes) && h.inside(h.Message) && h.inside(h.Pairs)
 	if !ok {
@@ -140,17 +140,19 @@ func (h *Header) inside(s Span) bool {
 		uint64(s.Offset)+uint64(s.Size) <= uint64(h.Total)
 }
 
-// strides are the sizes of the hook's pool, question and answer records.
-func (k Hook) strides() (pool, row, out uint32, err error) {
+// strides are the sizes of a hook's pool, question and answer records.
+type strides struct{ pool, row, out uint32 }
+
+func (k Hook) strides() (strides, bool) {
 	switch k {
 	case HookRank:
-		return PoolStride, RankStride, RankOutStride, nil
+		return strides{PoolStride, RankStride, RankOutStride}, true
 	case HookConsolidate:
-		return 0, CandidateStride, ConsolidateOutStride, nil
+		return strides{0, CandidateStride, ConsolidateOutStride}, true
 	case HookCeiling:
-		return ScopeStride, LaunchStride, CeilingOutStride, nil
+		return strides{ScopeStride, LaunchStride, CeilingOutStride}, true
 	default:
-		return 0, 0, 0, ErrHook
+		return strides{}, false
 	}
 }
 

@@ -8,7 +8,7 @@ import (
 // MaxMessage is the most bytes of one message that the host reads.
 const MaxMessage = 512
 
-// ErrMessage: a reason points outside the message area.
+// ErrMessage is the error of a reason that points outside the message area.
 var ErrMessage = errors.New("reason outside the message area")
 
 // Messages is the message area of a batch: a u32 with the bytes in use (that

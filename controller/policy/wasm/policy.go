@@ -114,11 +114,11 @@ func (p *Policy) tryOut(ctx context.Context) error {
 		}
 		q.decode = func(*wire.Encoder, []byte) error { return nil }
 		if err := i.ask(ctx, &q); err != nil && !errors.Is(err, policy.ErrNoOpinion) {
-			p.pool.give(ctx, i, false)
+			p.pool.discard(ctx, i)
 			return fmt.Errorf("try %s with an empty batch: %w", h, err)
 		}
 	}
-	p.pool.give(ctx, i, true)
+	p.pool.give(ctx, i)
 	return nil
 }
 
@@ -187,7 +187,11 @@ func (p *Policy) ask(ctx context.Context, q *question) error {
 		err = i.ask(ctx, q)
 		p.breaker.Fuel(i.used(q.budget))
 		p.relay(i.call.log.String())
-		p.pool.give(ctx, i, i.sound(err))
+		if sound(err) {
+			p.pool.give(ctx, i)
+		} else {
+			p.pool.discard(ctx, i)
+		}
 		return err
 	})
 }
@@ -254,7 +258,7 @@ func (e *statusError) Error() string { return e.fault.Error() }
 func (e *statusError) Unwrap() error { return &e.fault }
 
 // sound says whether an instance may be asked again after this outcome.
-func (i *instance) sound(err error) bool {
+func sound(err error) bool {
 	var orderly *statusError
 	return err == nil || errors.Is(err, policy.ErrNoOpinion) || errors.As(err, &orderly)
 }

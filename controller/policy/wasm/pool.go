@@ -31,7 +31,7 @@ func newPool(size int, start func(context.Context) (*instance, error)) *pool {
 	}
 }
 
-// take waits for an instance of its own. It must be given back.
+// take waits for an instance of its own. It must be given back or discarded.
 func (p *pool) take(ctx context.Context) (*instance, error) {
 	select {
 	case <-p.closed:
@@ -70,19 +70,22 @@ func (p *pool) once(ctx context.Context) (*instance, error) {
 	return i, err
 }
 
-// give returns an instance; one that is not sound is thrown away.
-func (p *pool) give(ctx context.Context, i *instance, sound bool) {
+// give returns a sound instance for the next call.
+func (p *pool) give(ctx context.Context, i *instance) {
 	if i.single {
 		i.close(ctx)
 		return
 	}
-	if sound {
-		p.idle <- i
-		return
-	}
+	p.idle <- i
+}
+
+// discard ends an instance that must not be asked again.
+func (p *pool) discard(ctx context.Context, i *instance) {
 	i.close(ctx)
-	<-p.permits
-	p.spare(ctx)
+	if !i.single {
+		<-p.permits
+		p.spare(ctx)
+	}
 }
 
 // spare starts an instance in the background if none waits.

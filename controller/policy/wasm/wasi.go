@@ -69,12 +69,12 @@ func noSeek(*call, api.Memory, []uint64) uint64  { return wasiSpipe }
 func noPath(*call, api.Memory, []uint64) uint64  { return wasiNoent }
 
 func noSizes(_ *call, mem api.Memory, stack []uint64) uint64 {
-	return fault(mem.WriteUint32Le(api.DecodeU32(stack[0]), 0) && mem.WriteUint32Le(api.DecodeU32(stack[1]), 0))
+	return faultUnless(mem.WriteUint32Le(api.DecodeU32(stack[0]), 0) && mem.WriteUint32Le(api.DecodeU32(stack[1]), 0))
 }
 
 // clockTime: every clock is the decision's.
 func clockTime(c *call, mem api.Memory, stack []uint64) uint64 {
-	return fault(mem.WriteUint64Le(api.DecodeU32(stack[2]), uint64(c.clock)))
+	return faultUnless(mem.WriteUint64Le(api.DecodeU32(stack[2]), uint64(c.clock)))
 }
 
 func random(c *call, mem api.Memory, stack []uint64) uint64 {
@@ -130,7 +130,7 @@ func write(c *call, mem api.Memory, stack []uint64) uint64 {
 		c.write(text)
 		total += size
 	}
-	return fault(mem.WriteUint32Le(api.DecodeU32(stack[3]), total))
+	return faultUnless(mem.WriteUint32Le(api.DecodeU32(stack[3]), total))
 }
 
 // poll answers every subscription at once; waiting for a clock moves the
@@ -167,7 +167,7 @@ func poll(c *call, mem api.Memory, stack []uint64) uint64 {
 	}
 	copy(out, events[:32*count])
 	c.clock = wake
-	return fault(mem.WriteUint32Le(api.DecodeU32(stack[3]), count))
+	return faultUnless(mem.WriteUint32Le(api.DecodeU32(stack[3]), count))
 }
 
 // exit is proc_exit(code). It returns to a guest that does not expect it: the
@@ -176,7 +176,8 @@ func exit(ctx context.Context, _ api.Module, stack []uint64) {
 	callOf(ctx).stop(policy.FaultTrap, fmt.Sprintf("exited with code %d", api.DecodeU32(stack[0])))
 }
 
-func fault(ok bool) uint64 {
+// faultUnless gives the error number for a guest's address that is no good.
+func faultUnless(ok bool) uint64 { //nolint:revive // a result, not a switch
 	if ok {
 		return wasiOK
 	}

@@ -225,7 +225,8 @@ func TestConsolidate(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := []policy.ConsolidateAnswer{
-		{Verdict: policy.Allow, Cost: 2}, {Verdict: policy.Hold, HoldSeconds: 60, Reason: "young"},
+		{Verdict: policy.Allow, Cost: 2},
+		{Verdict: policy.Hold, HoldSeconds: 60, Reason: "young"},
 		{Verdict: policy.Deny}, // the guest forgot it
 	}
 	if diff := cmp.Diff(want, got); diff != "" {

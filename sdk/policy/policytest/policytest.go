@@ -126,7 +126,7 @@ func (b *builder) ask(tb testing.TB) (*abi.Batch, abi.Messages) {
 	case abi.Answered:
 	case abi.NoOpinion:
 		tb.Fatal("the policy has no opinion: is the hook registered?")
-	default:
+	case abi.Refused, abi.Failed:
 		tb.Fatalf("the policy answers with status %d: %s", status, messages.First())
 	}
 	return &v, messages

@@ -31,7 +31,7 @@ func TestSpecification(t *testing.T) {
 	limits.Total, limits.Pressure, limits.Slots = 1<<30, 1<<30, 1<<30
 	limits.Signature = 1 << 20
 	runtime := wazero.NewRuntimeWithConfig(t.Context(), wazero.NewRuntimeConfigInterpreter())
-	defer runtime.Close(t.Context())
+	t.Cleanup(func() { _ = runtime.Close(context.WithoutCancel(t.Context())) })
 	refused := map[string]int{}
 	same := 0
 	for _, file := range files {
@@ -123,7 +123,7 @@ func TestLoop(t *testing.T) {
 	}
 	ctx := t.Context()
 	runtime := wazero.NewRuntime(ctx)
-	defer runtime.Close(ctx)
+	t.Cleanup(func() { _ = runtime.Close(context.WithoutCancel(ctx)) })
 	calls, stop := 0, uint64(0)
 	_, err = runtime.NewHostModuleBuilder(SafepointModule).NewFunctionBuilder().
 		WithGoModuleFunction(api.GoModuleFunc(func(_ context.Context, mod api.Module, stack []uint64) {

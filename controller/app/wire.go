@@ -75,7 +75,7 @@ func (p *parts) loop(ctx context.Context) (*decision.Loop, error) {
 		Idle:     p.o.BatchIdle, Max: p.o.BatchMax, Every: p.o.Interval,
 	})
 	keeper := &policies.Reconciler{
-		Client: p.mgr.GetClient(), Events: p.mgr.GetEventRecorder(eventsFrom), Loader: loaded,
+		Client: p.mgr.GetClient(), Live: p.mgr.GetAPIReader(), Events: p.mgr.GetEventRecorder(eventsFrom), Loader: loaded,
 		Namespace: p.o.Namespace, Plugins: p.o.PluginNamespaces, Leading: p.leading, Changed: loop.Wake,
 	}
 	status := &policies.StatusWriter{

@@ -175,6 +175,18 @@ func (l *Loader) publish() {
 	l.current.Store(&next)
 }
 
+// InForce is the content hash of the version of a policy that is in force, ""
+// for none.
+func (l *Loader) InForce(key Key) string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if e := l.entries[key]; e != nil && e.good != nil {
+		info := e.good.Info()
+		return info.Hash
+	}
+	return ""
+}
+
 // Missing names the required policies that are not in force: absent, never
 // good, or only in shadow.
 func (l *Loader) Missing() []string {

@@ -5,6 +5,7 @@ package policies
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -25,6 +26,8 @@ import (
 // Reconciler loads policies on every replica, so that a new leader has them.
 type Reconciler struct {
 	Client client.Client
+	// Live reads past the cache, which holds no copies.
+	Live   client.Reader
 	Events events.EventRecorder
 	Loader *load.Loader
 	// Namespace is the controller's, Plugins are the others that are watched.
@@ -55,13 +58,14 @@ func (r *Reconciler) Reconcile(ctx context.Context, req reconcile.Request) (reco
 	log := ctrl.LoggerFrom(ctx)
 	cm := &corev1.ConfigMap{}
 	err := r.Client.Get(ctx, req.NamespacedName, cm)
+	key := load.Key{Namespace: req.Namespace, Name: req.Name}
 	if apierrors.IsNotFound(err) {
-		changed, err := r.Loader.Delete(ctx, load.Key{Namespace: req.Namespace, Name: req.Name})
+		changed, err := r.Loader.Delete(ctx, key)
 		if changed {
 			log.Info("policy is gone")
 			r.Changed()
 		}
-		return reconcile.Result{}, err
+		return reconcile.Result{}, errors.Join(err, r.forget(ctx, key, ""))
 	}
 	if err != nil {
 		return reconcile.Result{}, fmt.Errorf("read policy %s: %w", req, err)
@@ -72,11 +76,12 @@ func (r *Reconciler) Reconcile(ctx context.Context, req reconcile.Request) (reco
 		// The author must mend it; asking again would say the same.
 		log.Error(err, "policy rejected")
 		r.tell(cm, corev1.EventTypeWarning, "PolicyRejected", err.Error())
+		return reconcile.Result{}, r.restore(ctx, cm)
 	case changed:
 		log.Info("policy in force")
 		r.tell(cm, corev1.EventTypeNormal, "PolicyActive", "the policy is in force")
 		r.Changed()
-		return reconcile.Result{}, err
+		return reconcile.Result{}, errors.Join(err, r.keep(ctx, cm))
 	}
 	return reconcile.Result{}, nil
 }

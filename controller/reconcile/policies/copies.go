@@ -1,0 +1,111 @@
+package policies
+
+import (
+	"context"
+	"fmt"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	karpv1 "spokeshave.dev/api/karpenter/v1"
+	"spokeshave.dev/controller/policy/load"
+)
+
+// A copy is an immutable ConfigMap in the controller's namespace with the last
+// good contents of a policy. It is named by its contents, and lets the last good
+// version survive a restart while the policy's own ConfigMap is broken.
+const (
+	labelCopy    = karpv1.Domain + "/policy-copy"
+	annotationOf = karpv1.Domain + "/copy-of" // namespace/name
+)
+
+// keep copies the version now in force, and drops older copies. One replica
+// does it: the leader.
+func (r *Reconciler) keep(ctx context.Context, cm *corev1.ConfigMap) error {
+	if !r.Leading() {
+		return nil
+	}
+	key := load.Key{Namespace: cm.Namespace, Name: cm.Name}
+	hash := r.Loader.InForce(key)
+	if hash == "" {
+		return nil
+	}
+	immutable := true
+	kept := &corev1.ConfigMap{
+		ObjectMeta: metav1.ObjectMeta{
+			Namespace: r.Namespace, Name: copyName(hash),
+			Labels:      map[string]string{labelCopy: "true"},
+			Annotations: map[string]string{annotationOf: key.Namespace + "/" + key.Name},
+		},
+		Data: cm.Data, BinaryData: cm.BinaryData, Immutable: &immutable,
+	}
+	if err := r.Client.Create(ctx, kept); err != nil && !apierrors.IsAlreadyExists(err) {
+		return fmt.Errorf("keep a copy of policy %s/%s: %w", key.Namespace, key.Name, err)
+	}
+	return r.forget(ctx, key, kept.Name)
+}
+
+func copyName(hash string) string { return "spokeshave-policy-" + hash[:16] }
+
+// copies are a policy's copies.
+func (r *Reconciler) copies(ctx context.Context, key load.Key) ([]corev1.ConfigMap, error) {
+	var all corev1.ConfigMapList
+	if err := r.Live.List(ctx, &all, client.InNamespace(r.Namespace), client.MatchingLabels{labelCopy: "true"}); err != nil {
+		return nil, fmt.Errorf("list copies of policy %s/%s: %w", key.Namespace, key.Name, err)
+	}
+	var out []corev1.ConfigMap
+	for i := range all.Items {
+		if all.Items[i].Annotations[annotationOf] == key.Namespace+"/"+key.Name {
+			out = append(out, all.Items[i])
+		}
+	}
+	return out, nil
+}
+
+// forget deletes a policy's copies except the one named.
+func (r *Reconciler) forget(ctx context.Context, key load.Key, except string) error {
+	if !r.Leading() {
+		return nil
+	}
+	old, err := r.copies(ctx, key)
+	if err != nil {
+		return err
+	}
+	for i := range old {
+		if old[i].Name == except {
+			continue
+		}
+		if err := r.Client.Delete(ctx, &old[i]); client.IgnoreNotFound(err) != nil {
+			return fmt.Errorf("delete copy %s: %w", old[i].Name, err)
+		}
+	}
+	return nil
+}
+
+// restore puts the copy of a rejected policy in force when no version of it is,
+// as after a restart, and has the broken revision judged again, so that the
+// status says both.
+func (r *Reconciler) restore(ctx context.Context, broken *corev1.ConfigMap) error {
+	key := load.Key{Namespace: broken.Namespace, Name: broken.Name}
+	if r.Loader.InForce(key) != "" {
+		return nil
+	}
+	kept, err := r.copies(ctx, key)
+	if err != nil || len(kept) == 0 {
+		return err
+	}
+	last := kept[0].DeepCopy()
+	last.Namespace, last.Name = key.Namespace, key.Name
+	if _, err := r.Loader.Apply(ctx, last); err != nil {
+		return fmt.Errorf("restore policy from copy %s: %w", kept[0].Name, err)
+	}
+	ctrl.LoggerFrom(ctx).Info("the last good version is in force again", "copy", kept[0].Name)
+	r.Changed()
+	if _, err := r.Loader.Apply(ctx, broken); err == nil {
+		return fmt.Errorf("policy %s/%s was rejected, and now it is not", key.Namespace, key.Name)
+	}
+	return nil
+}

@@ -156,7 +156,8 @@ func (r *Reconciler) nominateOne(ctx context.Context, key string, node *corev1.N
 	}
 	patch := fmt.Appendf(nil, `{"metadata":{"uid":%q},"status":{"nominatedNodeName":%q}}`, pod.UID, node.Name)
 	err = r.Client.Status().Patch(ctx, pod.DeepCopy(), client.RawPatch(types.MergePatchType, patch))
-	if err != nil && !apierrors.IsNotFound(err) && !apierrors.IsConflict(err) {
+	// Invalid is the answer for a pod that was bound since it was read.
+	if err != nil && !apierrors.IsNotFound(err) && !apierrors.IsConflict(err) && !apierrors.IsInvalid(err) {
 		return fmt.Errorf("nominate %s for pod %s: %w", node.Name, key, err)
 	}
 	return nil

@@ -3,10 +3,12 @@ package policies
 import (
 	"context"
 	"fmt"
+	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -80,6 +82,30 @@ func (r *Reconciler) forget(ctx context.Context, key load.Key, except string) er
 		}
 		if err := r.Client.Delete(ctx, &old[i]); client.IgnoreNotFound(err) != nil {
 			return fmt.Errorf("delete copy %s: %w", old[i].Name, err)
+		}
+	}
+	return nil
+}
+
+// Sweep deletes the copies of policies that are gone: their deletion may have
+// happened while no controller looked. The leader does it when it starts.
+func (r *Reconciler) Sweep(ctx context.Context) error {
+	var all corev1.ConfigMapList
+	if err := r.Live.List(ctx, &all, client.InNamespace(r.Namespace), client.MatchingLabels{labelCopy: "true"}); err != nil {
+		return fmt.Errorf("list copies of policies: %w", err)
+	}
+	for i := range all.Items {
+		kept := &all.Items[i]
+		namespace, name, _ := strings.Cut(kept.Annotations[annotationOf], "/")
+		err := r.Live.Get(ctx, types.NamespacedName{Namespace: namespace, Name: name}, &corev1.ConfigMap{})
+		if err == nil {
+			continue
+		}
+		if !apierrors.IsNotFound(err) {
+			return fmt.Errorf("look for policy %s/%s: %w", namespace, name, err)
+		}
+		if err := r.Client.Delete(ctx, kept); client.IgnoreNotFound(err) != nil {
+			return fmt.Errorf("delete copy %s: %w", kept.Name, err)
 		}
 	}
 	return nil

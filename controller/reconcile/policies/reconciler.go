@@ -16,6 +16,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/builder"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller"
+	"sigs.k8s.io/controller-runtime/pkg/manager"
 	"sigs.k8s.io/controller-runtime/pkg/predicate"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
@@ -42,6 +43,15 @@ type Reconciler struct {
 // SetupWithManager registers the controller.
 func (r *Reconciler) SetupWithManager(mgr ctrl.Manager) error {
 	everywhere := false
+	sweep := manager.RunnableFunc(func(ctx context.Context) error {
+		if err := r.Sweep(ctx); err != nil && ctx.Err() == nil {
+			ctrl.LoggerFrom(ctx).Error(err, "copies of deleted policies stay until the next start")
+		}
+		return nil
+	})
+	if err := mgr.Add(sweep); err != nil {
+		return fmt.Errorf("add the sweep of policy copies: %w", err)
+	}
 	ours := predicate.NewPredicateFuncs(func(o client.Object) bool {
 		return o.GetLabels()[karpv1.LabelPolicy] == "true" &&
 			(o.GetNamespace() == r.Namespace || slices.Contains(r.Plugins, o.GetNamespace()))

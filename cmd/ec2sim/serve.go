@@ -87,7 +87,7 @@ func command() *cobra.Command {
 	f.Uint64Var(&o.sim.Seed, "seed", 1, "makes identifiers, addresses and spot capacity")
 	f.DurationVar(&o.sim.PendingDelay, "pending-delay", 2*time.Second, "from launch to running")
 	f.DurationVar(&o.sim.ShutdownDelay, "shutdown-delay", 2*time.Second, "from the call to terminated")
-	f.DurationVar(&o.sim.Latency, "latency", 5*time.Millisecond, "spent on every request")
+	f.DurationVar(&o.sim.Latency, "latency", 5*time.Millisecond, "spent on every request; the AWS SDK for Go loses answers that come at once")
 	f.DurationVar(&o.sim.Lag, "lag", 0, "how long Describe calls miss a new instance (eventual consistency)")
 	f.IntVar(&o.sim.FleetAttempts, "fleet-attempts", 0, "pools a fleet tries before it reports the rest as UnfulfillableCapacity; 0 is all")
 	f.IntVar(&o.sim.OnDemandVCPUs, "on-demand-vcpus", 0, "quota of on-demand vCPUs; 0 is none")

@@ -47,9 +47,10 @@ type Config struct {
 	// FleetAttempts is how many pools a fleet tries before it reports the rest as
 	// UnfulfillableCapacity; 0 tries them all.
 	FleetAttempts int
-	// Latency is spent on every request. An answer faster than any network
-	// trips AWS's SDK for Go: it closes the request's body while its transport
-	// still reads it, and the connection is lost with half of the answer.
+	// Latency is spent on every request, in real time; two milliseconds unless
+	// set, none when negative. An answer faster than any network trips AWS's SDK
+	// for Go: it closes the request's body while its transport still looks for
+	// the body's end, and the connection is lost with half of the answer.
 	Latency time.Duration
 	// OnDemandVCPUs and SpotVCPUs are the account's quotas; 0 is none.
 	OnDemandVCPUs int
@@ -72,6 +73,9 @@ func (c Config) withDefaults() Config {
 	text(&c.Queue, c.Cluster)
 	if len(c.NodeRoles) == 0 {
 		c.NodeRoles = []string{"KarpenterNodeRole-" + c.Cluster}
+	}
+	if c.Latency == 0 {
+		c.Latency = 2 * time.Millisecond
 	}
 	if c.Clock == nil {
 		c.Clock = clock.RealClock{}

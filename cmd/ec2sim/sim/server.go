@@ -7,6 +7,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"k8s.io/utils/clock"
 )
 
 // maxBody bounds a request's body.
@@ -90,7 +92,9 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // serve runs a request that names a service and an action through the faults
 // ordered for it.
 func (s *Server) serve(w http.ResponseWriter, r *http.Request, p protocol, c *call) {
-	s.pause(r.Context(), s.cfg.Latency)
+	if s.cfg.Latency > 0 {
+		clock.RealClock{}.Sleep(s.cfg.Latency)
+	}
 	ordered := s.takeFault(c)
 	if ordered != nil {
 		s.pause(r.Context(), ordered.Latency.Duration)

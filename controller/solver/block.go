@@ -209,13 +209,23 @@ func each(blocks []*block, do func(i int, b *block)) {
 	wait.Wait()
 }
 
-// learn takes over what the blocks found their rows to be worth.
+// learn takes over what the blocks found their rows, and the room of their
+// sites, to be worth.
 func (k *packer) learn(blocks []*block) {
+	hints := map[int32]*site{}
 	for _, b := range blocks {
+		for s := range b.sites {
+			hints[b.sites[s].offer] = &b.sites[s]
+		}
 		for j, members := range b.members {
 			for _, i := range members {
 				k.worth[i] = b.worth[j]
 			}
+		}
+	}
+	for s := range k.sites {
+		if h := hints[k.sites[s].offer]; h != nil {
+			k.sites[s].hint = h.hint
 		}
 	}
 }

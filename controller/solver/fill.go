@@ -4,12 +4,13 @@ package solver
 type scratch struct {
 	cnt        []int32
 	used, live []int32
-	// state and full belong to relax: where each row is, and which rows are
-	// taken whole.
-	state []int8
-	full  []int32
-	room  vec
-	value float64
+	// simplex, state and per belong to relax: its tableau, where each row is,
+	// and the inverse of each row's worth.
+	simplex simplex
+	state   []int8
+	per     []float64
+	room    vec
+	value   float64
 }
 
 // put changes the filling by n pods of a row.
@@ -38,10 +39,13 @@ func (k *packer) fill(s int32, atLeast float64) *pattern {
 			c.live = append(c.live, i)
 		}
 	}
-	if atLeast > 0 && k.atPrices(c.live, &c.room, &t.hint)+k.portedGain(t, &t.hint) <= atLeast*t.cost {
+	if atLeast > 0 && k.atPrices(t, c.live, &t.hint)+k.portedGain(t, &t.hint) <= atLeast*t.cost {
 		return nil
 	}
-	sol := k.relax(c.live, &c.room, &t.hint)
+	if len(t.ported) == 0 && k.putAll() {
+		return k.take(s, atLeast)
+	}
+	sol := k.relax(t, c.live)
 	if sol.value+k.portedGain(t, &sol.price) <= atLeast*t.cost {
 		return nil
 	}
@@ -61,12 +65,41 @@ func (k *packer) fill(s int32, atLeast float64) *pattern {
 	return k.take(s, atLeast)
 }
 
+// putAll puts everything that waits, if it fits.
+func (k *packer) putAll() bool {
+	c := &k.scratch
+	var sum vec
+	for _, i := range c.live {
+		req, n := &k.rows[i].req, int64(k.left[i])
+		for r := range k.n {
+			sum[r] += n * req[r]
+		}
+		if sum[0] > c.room[0] {
+			return false
+		}
+	}
+	if !fits(&sum, &c.room, k.n) {
+		return false
+	}
+	for _, i := range c.live {
+		k.put(i, k.left[i])
+	}
+	return true
+}
+
+// invert prepares relax for the present worths.
+func (k *packer) invert() {
+	for i, w := range k.worth {
+		k.scratch.per[i] = 1 / w
+	}
+}
+
 // portedGain bounds what pods with host ports can add to a relaxed filling.
 func (k *packer) portedGain(t *site, price *[maxDims]float64) float64 {
 	sum := 0.0
 	for _, i := range t.ported {
 		if k.left[i] > 0 {
-			sum += max(0, k.gain(i, price))
+			sum += max(0, k.gain(i, k.n, price))
 		}
 	}
 	return sum
@@ -92,7 +125,7 @@ func (k *packer) fillPorted(t *site, sol *relaxed) {
 			if k.left[i] == 0 || k.clashes(i) || !fits(&k.rows[i].req, &k.scratch.room, k.n) {
 				continue
 			}
-			gain := k.gain(i, &sol.price)
+			gain := k.gain(i, k.n, &sol.price)
 			if gain /= float64(k.rivals[i]); gain > most {
 				best, most = i, gain
 			}

@@ -152,6 +152,7 @@ func (k *packer) measure() {
 	k.reqs = make([][maxDims]float64, len(k.rows))
 	k.scratch.cnt = make([]int32, len(k.rows))
 	k.scratch.state = make([]int8, len(k.rows))
+	k.scratch.per = make([]float64, len(k.rows))
 	k.refill()
 	for i := range k.rows {
 		for r := range k.n {
@@ -183,7 +184,7 @@ func (k *packer) pods() int32 {
 // its room was worth last.
 func (k *packer) promise(s int32) float64 {
 	t := &k.sites[s]
-	return (k.atPrices(t.plain, &t.room, &t.hint) + k.portedGain(t, &t.hint)) / t.cost
+	return (k.atPrices(t, t.plain, &t.hint) + k.portedGain(t, &t.hint)) / t.cost
 }
 
 // shares estimates how much each block matters to the cost of the whole.
@@ -237,6 +238,7 @@ func (k *packer) guess() {
 // fillings are the best fillings found for the sites at the present worths,
 // where they are worth more than atLeast times the cost.
 func (k *packer) fillings(atLeast float64) []*pattern {
+	k.invert()
 	var out []*pattern
 	for s := range k.sites {
 		if f := k.fill(int32(s), atLeast); f != nil {
@@ -291,6 +293,7 @@ type queue struct {
 }
 
 func newQueue(k *packer) *queue {
+	k.invert()
 	q := &queue{packer: k, found: make([]*pattern, len(k.sites)), rate: make([]float64, len(k.sites))}
 	for s := range k.sites {
 		t := &k.sites[s]

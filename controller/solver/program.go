@@ -246,6 +246,7 @@ func (g *program) replace(leave int, step, gain float64) {
 // than it costs, even if pods could be cut to pieces.
 func (k *packer) lowerBound() float64 {
 	k.refill()
+	k.invert()
 	over := make([]float64, len(k.rows))
 	for s := range k.sites {
 		t := &k.sites[s]
@@ -263,6 +264,6 @@ func (k *packer) lowerBound() float64 {
 
 // ceiling bounds the worth of any filling of a site when all pods wait.
 func (k *packer) ceiling(t *site) float64 {
-	sol := k.relax(t.plain, &t.room, &t.hint)
+	sol := k.relax(t, t.plain)
 	return sol.value + k.portedGain(t, &sol.price)
 }

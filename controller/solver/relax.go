@@ -18,6 +18,8 @@ type relaxed struct {
 // simplex with one row per resource and bounds on the variables.
 type simplex struct {
 	*packer
+	// n is the number of resources that the site's rows ask for.
+	n    int
 	rows []int32
 	inv  [maxDims][maxDims]float64
 	cost [maxDims]float64 // worth of the basic variables
@@ -34,18 +36,21 @@ const (
 	basic
 )
 
-// relax fills a site's room with fractions of the rows given. hint are prices
-// near those to expect, to start from; it is updated.
-func (k *packer) relax(rows []int32, room *vec, hint *[maxDims]float64) relaxed {
-	x := simplex{packer: k, rows: rows}
-	x.full = k.scratch.full[:0]
+// relax fills a site with fractions of the rows given. It starts from the
+// prices of the last time, which are near those to expect.
+func (k *packer) relax(t *site, rows []int32) relaxed {
+	x := &k.scratch.simplex
+	x.packer, x.n, x.rows, x.likely, x.full = k, t.n, rows, nil, x.full[:0]
 	for r := range k.n {
-		x.inv[r][r] = 1
-		x.amount[r] = float64(float64(room[r]) * k.p.scale[r])
-		x.row[r] = -1 - int32(r)
+		x.row[r], x.price[r] = -1-int32(r), 0
+	}
+	for r := range x.n {
+		clear(x.inv[r][:x.n])
+		x.inv[r][r], x.cost[r] = 1, 0
+		x.amount[r] = float64(float64(t.room[r]) * k.p.scale[r])
 	}
 	state := k.scratch.state
-	x.crash(hint)
+	x.crash(&t.hint)
 	for range 2*len(rows) + 32 {
 		x.prices()
 		enter, slack := x.entering()
@@ -56,30 +61,29 @@ func (k *packer) relax(rows []int32, room *vec, hint *[maxDims]float64) relaxed 
 			break
 		}
 	}
-	for r := range k.n {
+	for r := range x.n {
 		x.price[r] = max(0, x.price[r])
 	}
-	x.value = k.atPrices(rows, room, &x.price)
+	x.value = k.atPrices(t, rows, &x.price)
 	for _, i := range rows {
 		if state[i] == atMost {
 			x.full = append(x.full, i)
 		}
 		state[i] = atZero
 	}
-	k.scratch.full = x.full
-	*hint = x.price
+	t.hint = x.price
 	return x.relaxed
 }
 
 // atPrices bounds the worth of any filling, given prices of the room: what all
 // of the room is worth and what pods are worth beyond the room they take.
-func (k *packer) atPrices(rows []int32, room *vec, price *[maxDims]float64) float64 {
+func (k *packer) atPrices(t *site, rows []int32, price *[maxDims]float64) float64 {
 	sum := 0.0
-	for r := range k.n {
-		sum += float64(price[r] * float64(float64(room[r])*k.p.scale[r]))
+	for r := range t.n {
+		sum += float64(price[r] * float64(float64(t.room[r])*k.p.scale[r]))
 	}
 	for _, i := range rows {
-		if gain := k.gain(i, price); gain > 0 {
+		if gain := k.gain(i, t.n, price); gain > 0 {
 			sum += float64(gain * float64(k.left[i]))
 		}
 	}
@@ -94,7 +98,7 @@ func (x *simplex) crash(hint *[maxDims]float64) {
 	}
 next:
 	for _, i := range x.rows {
-		if x.packer.gain(i, hint) <= 1e-7*x.worth[i] {
+		if x.gain(i, x.n, hint) <= 1e-7*x.worth[i] {
 			continue
 		}
 		d, n := &x.reqs[i], float64(x.left[i])
@@ -119,11 +123,12 @@ func (x *simplex) prices() {
 	}
 }
 
-// gain is what a pod of the row is worth beyond the room it takes.
-func (k *packer) gain(i int32, price *[maxDims]float64) float64 {
+// gain is what a pod of the row is worth beyond the room it takes of the first
+// n resources.
+func (k *packer) gain(i int32, n int, price *[maxDims]float64) float64 {
 	d := &k.reqs[i]
 	gain := k.worth[i] - float64(price[0]*d[0]) - float64(price[1]*d[1]) - float64(price[2]*d[2])
-	for r := 3; r < k.n; r++ {
+	for r := 3; r < n; r++ {
 		gain -= float64(price[r] * d[r])
 	}
 	return gain
@@ -169,7 +174,7 @@ func (x *simplex) entering() (row int32, slack int) {
 
 // off is what a row gains, in proportion, by moving off its bound.
 func (x *simplex) off(i int32) float64 {
-	gain := x.packer.gain(i, &x.price) / x.worth[i]
+	gain := float64(x.gain(i, x.n, &x.price) * x.scratch.per[i])
 	switch x.scratch.state[i] {
 	case basic:
 		return 0

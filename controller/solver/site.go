@@ -16,6 +16,8 @@ type site struct {
 	plain, ported []int32
 	// rows holds both.
 	rows bitset
+	// n is how many resources, counted from the first, its rows ask for.
+	n int
 	// hint are the prices of its room when it was last filled.
 	hint [maxDims]float64
 }
@@ -127,13 +129,18 @@ func covers(memo map[[2]int32]bool, groups [][]int32, a, b int32) bool {
 }
 
 func (k *packer) serve(s *site, sets []int32) {
-	s.rows = newBitset(len(k.rows))
+	s.rows, s.n = newBitset(len(k.rows)), 3
 	for i := range k.rows {
 		r := &k.rows[i]
 		if _, ok := slices.BinarySearch(sets, r.set); !ok || !fits(&r.req, &s.room, k.n) {
 			continue
 		}
 		s.rows.set(int32(i))
+		for n := k.n; n > s.n; n-- {
+			if r.req[n-1] > 0 {
+				s.n = n
+			}
+		}
 		if r.ports < 0 {
 			s.plain = append(s.plain, int32(i))
 		} else {

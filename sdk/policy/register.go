@@ -90,8 +90,8 @@ func Setup(hooks uint16, config []byte) error {
 		return err
 	}
 	if registered.configure != nil {
-		// A value of the wrong type explains more than what follows from it.
-		if err := registered.configure(c); err != nil && c.err == nil {
+		// A wrong type or an unknown key explains more than what follows from it.
+		if err := registered.configure(c); err != nil && c.Err() == nil {
 			return err
 		}
 	}

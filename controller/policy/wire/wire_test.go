@@ -24,8 +24,8 @@ func rankInput(n int) *policy.RankInput {
 		Name: "batch", Labels: map[string]string{"team": "ml", "env": "prod"},
 		PendingPods: 7, PendingCPU: 3.5, PendingMemoryGiB: 12, RunningNodes: 2,
 	}}
-	for i := range n {
-		family := fmt.Sprintf("m%di", i%5+3)
+	for i := range n { // in runs of a type, as catalogues are
+		family := fmt.Sprintf("m%di", i/6%5+3)
 		in.Rows = append(in.Rows, policy.RankRow{
 			InstanceType: family + ".large", Family: family, Zone: "us-west-2" + string(rune('a'+i%3)),
 			CapacityType: model.Spot, Arch: "arm64",
@@ -114,7 +114,7 @@ func TestIDs(t *testing.T) {
 	if _, err := e.Rank(small); err != nil {
 		t.Fatal(err)
 	}
-	if n := len(e.names.ids); n != e.names.stable || n != 1+5+5+3+1 {
+	if n := len(e.names.ids); n != e.names.stable || n != 1+5+5+3+1 { // empty, types, families, zones, the new zone
 		t.Errorf("%d strings kept, %d stable: %v", n, e.names.stable, e.names.ids)
 	}
 	family := func(b []byte) uint32 {

@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/go-logr/logr/testr"
+	"github.com/go-logr/logr"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
@@ -41,7 +41,7 @@ type replica struct {
 
 func start(t *testing.T, cfg *rest.Config) *replica {
 	t.Helper()
-	ctrl.SetLogger(testr.New(t))
+	ctrl.SetLogger(logr.Discard())
 	scheme, err := app.Scheme()
 	if err != nil {
 		t.Fatal(err)
@@ -127,10 +127,10 @@ func (r *replica) is(t *testing.T, name string, state load.State, reason string)
 	return s
 }
 
-func (r *replica) copies(t *testing.T) int {
+func copies(t *testing.T, c client.Client) int {
 	t.Helper()
 	var all corev1.ConfigMapList
-	if err := r.client.List(t.Context(), &all, client.InNamespace(namespace), client.MatchingLabels{"spokeshave.dev/policy-copy": "true"}); err != nil {
+	if err := c.List(t.Context(), &all, client.InNamespace(namespace), client.MatchingLabels{"spokeshave.dev/policy-copy": "true"}); err != nil {
 		t.Fatal(err)
 	}
 	return len(all.Items)
@@ -150,7 +150,7 @@ func TestPolicyLife(t *testing.T) {
 	}
 	r := start(t, server.Config())
 	first := r.is(t, "budget", load.Active, "")
-	eventually(t, "one copy", func() (string, bool) { n := r.copies(t); return "", n == 1 })
+	eventually(t, "one copy", func() (string, bool) { n := copies(t, c); return "", n == 1 })
 
 	if err := c.Update(t.Context(), policy("budget", broken)); err != nil {
 		t.Fatal(err)
@@ -170,7 +170,7 @@ func TestPolicyLife(t *testing.T) {
 		t.Fatal(err)
 	}
 	eventually(t, "everything to be forgotten", func() (string, bool) {
-		return fmt.Sprintf("%d copies, %+v", again.copies(t), again.loader.Status()), again.copies(t) == 0 && len(again.loader.Policies()) == 0 && len(again.loader.Status()) == 0
+		return fmt.Sprintf("%d copies, %+v", copies(t, c), again.loader.Status()), copies(t, c) == 0 && len(again.loader.Policies()) == 0 && len(again.loader.Status()) == 0
 	})
 	again.stop()
 
@@ -179,12 +179,12 @@ func TestPolicyLife(t *testing.T) {
 		t.Fatal(err)
 	}
 	third := start(t, server.Config())
-	eventually(t, "one copy", func() (string, bool) { n := third.copies(t); return "", n == 1 })
+	eventually(t, "one copy", func() (string, bool) { n := copies(t, c); return "", n == 1 })
 	third.stop()
 	if err := c.Delete(t.Context(), policy("budget", "")); err != nil {
 		t.Fatal(err)
 	}
 	fourth := start(t, server.Config())
-	eventually(t, "the copy to go", func() (string, bool) { n := fourth.copies(t); return "", n == 0 })
+	eventually(t, "the copy to go", func() (string, bool) { n := copies(t, c); return "", n == 0 })
 	fourth.stop()
 }

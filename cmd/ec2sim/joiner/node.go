@@ -22,7 +22,7 @@ import (
 const kwokLabel = "spokeshave.dev/kwok"
 
 // zoneIDLabel is set by the AWS cloud controller manager.
-// https://docs.aws.amazon.com/eks/latest/userguide/node-health-nma.html
+// https://github.com/kubernetes/cloud-provider-aws
 const zoneIDLabel = "topology.k8s.aws/zone-id"
 
 // join registers the machine's Node.

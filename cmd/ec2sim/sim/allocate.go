@@ -31,8 +31,8 @@ func (s *Server) candidates(in *createFleetRequest) ([]*candidate, error) {
 		}
 		for _, o := range overrides {
 			cand := s.candidate(t, v, o)
-			// A pool is a type in a zone, and a fleet may name each once:
-			// https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/ec2-fleet-configuration-strategies.html
+			// A pool is a type in a zone, and a fleet may name each once. AWS does
+			// not document the error; this is how users report it.
 			if cand.err == nil {
 				pool := cand.spec.kind.Name + " " + cand.spec.zone.name
 				if pools[pool] {

@@ -31,14 +31,14 @@ func (t tags) list() []tagXML {
 }
 
 // checkTags is the set of rules for tags.
-// https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/Using_Tags.html#tag-restrictions
+// https://docs.aws.amazon.com/AWSEC2/latest/APIReference/API_Tag.html
 func checkTags(given []tagXML) error {
 	for _, tag := range given {
 		switch {
 		case tag.Key == "":
 			return failf(codeInvalidValue, "Tag keys must not be empty")
-		case len([]rune(tag.Key)) > 127 || len([]rune(tag.Value)) > 255:
-			return failf(codeInvalidValue, "Tag %q is longer than 127 characters for the key or 255 for the value", tag.Key)
+		case len([]rune(tag.Key)) > 127 || len([]rune(tag.Value)) > 256:
+			return failf(codeInvalidValue, "Tag %q is longer than 127 characters for the key or 256 for the value", tag.Key)
 		case strings.HasPrefix(strings.ToLower(tag.Key), "aws:"):
 			return failf(codeInvalidValue, "Tag keys starting with 'aws:' are reserved for internal use")
 		}

@@ -45,8 +45,10 @@ type Key struct{ Namespace, Name string }
 // last revision.
 type entry struct {
 	// turn serializes compilations of one policy without holding the loader.
-	turn   sync.Mutex
-	good   policy.Compiled
+	turn sync.Mutex
+	good policy.Compiled
+	// stand is asked in place of good while there is none.
+	stand  policy.Policy
 	seen   string // hash of the last revision tried
 	status Status
 }
@@ -73,6 +75,7 @@ func (l *Loader) Apply(ctx context.Context, cm *corev1.ConfigMap) (changed bool,
 	defer e.turn.Unlock()
 	src, err := ParseConfigMap(cm)
 	if err == nil && src.Info.Hash == e.seen {
+		l.reaffirm(e)
 		return false, nil // the same contents, judged before
 	}
 	var compiled policy.Compiled
@@ -81,7 +84,7 @@ func (l *Loader) Apply(ctx context.Context, cm *corev1.ConfigMap) (changed bool,
 		compiled, err = l.compile(ctx, src)
 	}
 	if err != nil {
-		l.reject(e, err)
+		l.reject(e, l.outline(cm), err)
 		return false, fmt.Errorf("load policy %s/%s: %w", cm.Namespace, cm.Name, err)
 	}
 	old := l.accept(e, compiled)
@@ -89,6 +92,26 @@ func (l *Loader) Apply(ctx context.Context, cm *corev1.ConfigMap) (changed bool,
 		return true, old.Close(ctx)
 	}
 	return true, nil
+}
+
+// reaffirm clears the status when an author goes back to the version in force
+// from a revision that could not even be read.
+func (l *Loader) reaffirm(e *entry) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if e.good == nil {
+		return
+	}
+	if info := e.good.Info(); info.Hash == e.seen {
+		e.status.set(stateOf(&info), "", l.cfg.Now())
+	}
+}
+
+func stateOf(info *policy.Info) State {
+	if info.Mode == policy.Shadow {
+		return Shadow
+	}
+	return Active
 }
 
 func (l *Loader) compile(ctx context.Context, src *policy.Source) (policy.Compiled, error) {
@@ -115,7 +138,7 @@ func (l *Loader) Delete(ctx context.Context, key Key) (changed bool, err error) 
 	e.turn.Lock()
 	defer e.turn.Unlock()
 	if e.good == nil {
-		return false, nil
+		return e.stand != nil, nil
 	}
 	if err := e.good.Close(ctx); err != nil {
 		return true, fmt.Errorf("end policy %s/%s: %w", key.Namespace, key.Name, err)
@@ -139,23 +162,22 @@ func (l *Loader) accept(e *entry, compiled policy.Compiled) (old policy.Compiled
 	defer l.mu.Unlock()
 	old, e.good = e.good, compiled
 	info := compiled.Info()
-	state := Active
-	if info.Mode == policy.Shadow {
-		state = Shadow
-	}
-	e.status.set(state, "", l.cfg.Now())
+	e.status.set(stateOf(&info), "", l.cfg.Now())
 	e.status.Hash, e.status.Engine, e.status.Hooks = info.Hash, info.Engine, info.Hooks
 	l.publish()
 	return old
 }
 
-func (l *Loader) reject(e *entry, why error) {
+func (l *Loader) reject(e *entry, outline policy.Info, why error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	reason := why.Error()
 	if e.good != nil {
 		info := e.good.Info()
 		reason += fmt.Sprintf(" (the last good version, %.12s, stays in force)", info.Hash)
+	} else if len(outline.Hooks) > 0 {
+		e.stand = refusal{outline, reason}
+		l.publish()
 	}
 	e.status.set(Rejected, reason, l.cfg.Now())
 }
@@ -164,8 +186,11 @@ func (l *Loader) reject(e *entry, why error) {
 func (l *Loader) publish() {
 	next := make([]policy.Policy, 0, len(l.entries))
 	for _, e := range l.entries {
-		if e.good != nil {
+		switch {
+		case e.good != nil:
 			next = append(next, e.good)
+		case e.stand != nil:
+			next = append(next, e.stand)
 		}
 	}
 	slices.SortFunc(next, func(a, b policy.Policy) int {
@@ -194,7 +219,8 @@ func (l *Loader) Missing() []string {
 	for _, want := range l.cfg.Required {
 		if !slices.ContainsFunc(l.Policies(), func(p policy.Policy) bool {
 			info := p.Info()
-			return info.Mode != policy.Shadow &&
+			_, refused := p.(refusal)
+			return !refused && info.Mode != policy.Shadow &&
 				(want == info.Namespace+"/"+info.Name || want == info.Name && info.Namespace == l.cfg.Namespace)
 		}) {
 			out = append(out, want)

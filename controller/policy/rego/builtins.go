@@ -36,7 +36,7 @@ func allowed() []string {
 }
 
 // testBuiltins are what a policy's tests may use besides.
-func testBuiltins() []string { return []string{"internal.test_case", "internal.print", "print"} }
+func testBuiltins() []string { return []string{"internal.print", "print"} }
 
 // capabilities are OPA's own, less every function not allowed.
 func capabilities(more ...string) *ast.Capabilities {

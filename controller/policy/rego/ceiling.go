@@ -9,28 +9,24 @@ import (
 	"spokeshave.dev/controller/policy"
 )
 
-// ceiler is the prepared ceiling hook.
+// ceiler is the prepared ceiling hook: caps are asked for once a call, and
+// without a launch, refusals for each launch.
 type ceiler struct {
-	caps, deny query
+	caps, deny plan
 	launch     []field[policy.Launch]
 	spend      []field[policy.ScopeSpend]
-	keys       struct{ launch, spend, time *ast.Term }
 }
 
-func (p *Policy) prepareCeiling() error {
-	limits, err := p.newQuery(policy.HookCeiling, ruleCap)
-	if err != nil {
+func (p *Policy) prepareCeiling(ctx context.Context) error {
+	c := &p.ceiling
+	c.launch = pick(launchFields(), used(p.compiler.Modules, "launch"))
+	c.spend = spendFields()
+	in := inputs{{"launch", &literal{}}, {"spend", &literal{}}, {"time", &literal{}}}
+	if err := p.makePlan(ctx, &c.caps, policy.HookCeiling, in, ruleCap); err != nil {
 		return err
 	}
-	deny, err := p.newQuery(policy.HookCeiling, ruleDeny)
-	p.ceiling = ceiler{
-		caps: limits, deny: deny, spend: spendFields(),
-		launch: pick(launchFields(), used(p.compiler.Modules, "launch")),
-	}
-	p.ceiling.keys.launch = ast.StringTerm("launch")
-	p.ceiling.keys.spend = ast.StringTerm("spend")
-	p.ceiling.keys.time = ast.StringTerm("time")
-	return err
+	in[0].doc = newRecord(c.launch)
+	return p.makePlan(ctx, &c.deny, policy.HookCeiling, in, ruleDeny)
 }
 
 // Ceiling implements policy.Policy.
@@ -46,25 +42,27 @@ func (p *Policy) Ceiling(ctx context.Context, in *policy.CeilingInput) (policy.C
 }
 
 func (c *ceiler) all(ctx context.Context, s *session, in *policy.CeilingInput, answer *policy.CeilingAnswer) error {
-	shared, err := c.shared(in)
+	spend, err := c.scopes(in)
 	if err != nil {
 		return err
 	}
-	err = s.run(ctx, &c.caps, ast.NewTerm(ast.NewObject(shared...)), func(_ string, value ast.Value) error {
+	now := &literal{ast.String(in.Time.UTC().Format(time.RFC3339))}
+	f := c.caps.open(ctx, s, &literal{}, spend, now)
+	err = c.caps.decide(ctx, s, f, func(_ string, value ast.Value) error {
 		var err error
 		answer.Caps, err = caps(value)
 		return err
 	})
-	if err != nil || len(c.deny.rules) == 0 {
+	if err != nil || c.deny.empty() {
 		return err
 	}
+	launch := newRecord(c.launch)
+	f = c.deny.open(ctx, s, launch, spend, now)
 	for i := range in.Launches {
-		facts, err := object(c.launch, &in.Launches[i])
-		if err != nil {
+		if err := launch.set(&in.Launches[i]); err != nil {
 			return err
 		}
-		input := ast.NewObject(append(shared[:len(shared):len(shared)], [2]*ast.Term{c.keys.launch, facts})...)
-		err = s.run(ctx, &c.deny, ast.NewTerm(input), func(rule string, value ast.Value) error {
+		err := c.deny.decide(ctx, s, f, func(rule string, value ast.Value) error {
 			denied, err := reasons(rule, value)
 			if len(denied) > 0 {
 				if answer.Deny == nil {
@@ -81,8 +79,8 @@ func (c *ceiler) all(ctx context.Context, s *session, in *policy.CeilingInput, a
 	return nil
 }
 
-// shared is the part of the input that is the same for all launches.
-func (c *ceiler) shared(in *policy.CeilingInput) ([][2]*ast.Term, error) {
+// scopes is input.spend.
+func (c *ceiler) scopes(in *policy.CeilingInput) (*literal, error) {
 	scopes := make([][2]*ast.Term, len(in.Scopes))
 	for i := range in.Scopes {
 		spend, err := object(c.spend, &in.Scopes[i])
@@ -91,8 +89,5 @@ func (c *ceiler) shared(in *policy.CeilingInput) ([][2]*ast.Term, error) {
 		}
 		scopes[i] = [2]*ast.Term{ast.StringTerm(in.Scopes[i].Scope), spend}
 	}
-	return [][2]*ast.Term{
-		{c.keys.spend, ast.NewTerm(ast.NewObject(scopes...))},
-		{c.keys.time, ast.StringTerm(in.Time.UTC().Format(time.RFC3339))},
-	}, nil
+	return &literal{ast.NewObject(scopes...)}, nil
 }

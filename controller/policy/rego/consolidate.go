@@ -10,27 +10,29 @@ import (
 
 // consolidator is the prepared consolidate hook.
 type consolidator struct {
-	query  query
+	plan   plan
 	fields []field[policy.Candidate]
-	name   *ast.Term
 }
 
-func (p *Policy) prepareConsolidate() error {
-	q, err := p.newQuery(policy.HookConsolidate, ruleDeny, ruleHold, ruleCost)
-	p.consolidate = consolidator{
-		query:  q,
-		fields: pick(candidateFields(), used(p.compiler.Modules, "candidate")),
-		name:   ast.StringTerm("candidate"),
-	}
-	return err
+func (p *Policy) prepareConsolidate(ctx context.Context) error {
+	c := &p.consolidate
+	c.fields = pick(candidateFields(), used(p.compiler.Modules, "candidate"))
+	return p.makePlan(ctx, &c.plan, policy.HookConsolidate, inputs{
+		{"candidate", newRecord(c.fields)},
+	})
 }
 
 // Consolidate implements policy.Policy.
 func (p *Policy) Consolidate(ctx context.Context, in *policy.ConsolidateInput) ([]policy.ConsolidateAnswer, error) {
 	answers := make([]policy.ConsolidateAnswer, len(in.Candidates))
 	err := p.ask(ctx, policy.HookConsolidate, in.Call, func(ctx context.Context, s *session) error {
+		candidate := newRecord(p.consolidate.fields)
+		f := p.consolidate.plan.open(ctx, s, candidate)
 		for i := range in.Candidates {
-			if err := p.consolidate.one(ctx, s, &in.Candidates[i], &answers[i]); err != nil {
+			if err := candidate.set(&in.Candidates[i]); err != nil {
+				return err
+			}
+			if err := p.consolidate.one(ctx, s, f, &answers[i]); err != nil {
 				return err
 			}
 		}
@@ -42,16 +44,11 @@ func (p *Policy) Consolidate(ctx context.Context, in *policy.ConsolidateInput) (
 	return answers, nil
 }
 
-func (c *consolidator) one(ctx context.Context, s *session, candidate *policy.Candidate, answer *policy.ConsolidateAnswer) error {
-	facts, err := object(c.fields, candidate)
-	if err != nil {
-		return err
-	}
-	input := ast.NewTerm(ast.NewObject([2]*ast.Term{c.name, facts}))
+func (c *consolidator) one(ctx context.Context, s *session, f *frame, answer *policy.ConsolidateAnswer) error {
 	answer.Verdict = policy.Allow
 	var denied []string
 	var holds []entry
-	err = s.run(ctx, &c.query, input, func(rule string, value ast.Value) error {
+	err := c.plan.decide(ctx, s, f, func(rule string, value ast.Value) error {
 		var err error
 		switch rule {
 		case ruleDeny:

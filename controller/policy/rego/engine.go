@@ -21,7 +21,10 @@ const Name = "rego"
 const deadline = 500 * time.Millisecond
 
 // Engine compiles Rego policies. The zero value works.
-type Engine struct{}
+type Engine struct {
+	// evaluated makes no programs: the yardstick of the tests.
+	evaluated bool
+}
 
 var _ policy.Engine = (*Engine)(nil)
 
@@ -38,20 +41,23 @@ type Policy struct {
 	consolidate consolidator
 	ceiling     ceiler
 
-	breaker policy.Breaker
+	// notes say which rules are no programs, and evaluated that none is.
+	notes     []string
+	evaluated bool
+	breaker   policy.Breaker
 }
 
 // Compile parses, checks and compiles the files, and runs the tests among
 // them. Its error names every mistake found, one a line.
 func (e *Engine) Compile(ctx context.Context, src *policy.Source) (policy.Compiled, error) {
-	p, err := compile(ctx, src)
+	p, err := e.compile(ctx, src)
 	if err != nil {
 		return nil, err
 	}
 	return p, nil
 }
 
-func compile(ctx context.Context, src *policy.Source) (*Policy, error) {
+func (e *Engine) compile(ctx context.Context, src *policy.Source) (*Policy, error) {
 	files, err := parse(src)
 	if err != nil {
 		return nil, err
@@ -63,7 +69,7 @@ func compile(ctx context.Context, src *policy.Source) (*Policy, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &Policy{info: src.Info, deadline: deadline, data: files.data, defined: found}
+	p := &Policy{info: src.Info, deadline: deadline, data: files.data, defined: found, evaluated: e.evaluated}
 	p.info.Engine = Name
 	if ask := src.Limits.Deadline; ask > 0 {
 		p.deadline = min(p.deadline, ask)
@@ -77,7 +83,7 @@ func compile(ctx context.Context, src *policy.Source) (*Policy, error) {
 		return nil, readable(p.compiler.Errors)
 	}
 	p.store = inmem.NewFromObjectWithOpts(files.data, inmem.OptReturnASTValuesOnRead(true), inmem.OptRoundTripOnWrite(false))
-	if err := runTests(ctx, files); err != nil {
+	if err := p.runTests(ctx, files); err != nil {
 		return nil, err
 	}
 	return p, p.prepare(ctx)
@@ -85,7 +91,7 @@ func compile(ctx context.Context, src *policy.Source) (*Policy, error) {
 
 // prepare makes the queries of every hook and tries each of them out.
 func (p *Policy) prepare(ctx context.Context) error {
-	err := errors.Join(p.prepareRank(), p.prepareConsolidate(), p.prepareCeiling())
+	err := errors.Join(p.prepareRank(ctx), p.prepareConsolidate(ctx), p.prepareCeiling(ctx))
 	if err != nil {
 		return err
 	}
@@ -114,7 +120,7 @@ func (p *Policy) Info() policy.Info { return p.info }
 // Stats implements policy.Compiled.
 func (p *Policy) Stats() policy.Stats {
 	s := p.breaker.Stats()
-	s.Notes = p.rank.notes()
+	s.Notes = p.notes
 	return s
 }
 

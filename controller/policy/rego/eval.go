@@ -45,6 +45,8 @@ func (p *Policy) newQuery(hook policy.Hook, rules ...string) (query, error) {
 	return q, nil
 }
 
+func (q *query) empty() bool { return len(q.rules) == 0 }
+
 // session is what the evaluations of one call have in common.
 type session struct {
 	policy *Policy
@@ -86,7 +88,7 @@ func guard(f func() error) (err error) {
 
 // run evaluates a query and calls yield with each rule's value.
 func (s *session) run(ctx context.Context, q *query, input *ast.Term, yield func(rule string, value ast.Value) error) error {
-	if len(q.rules) == 0 {
+	if q.empty() {
 		return nil
 	}
 	answered := false
@@ -109,6 +111,10 @@ func (s *session) run(ctx context.Context, q *query, input *ast.Term, yield func
 	return err
 }
 
+// prepare sets a query up. The rule index stays off: that of OPA 1.22 skips
+// rules with "x in {constant, variable}" for which they hold, and a refusal
+// lost that way is an allow. So does early exit, which hides errors depending
+// on the order of rules.
 func (s *session) prepare(q *topdown.Query) *topdown.Query {
 	return q.WithCompiler(s.policy.compiler).
 		WithStore(s.policy.store).
@@ -117,8 +123,8 @@ func (s *session) prepare(q *topdown.Query) *topdown.Query {
 		WithTime(s.call.Time).
 		WithSeed(s.seed).
 		WithStrictBuiltinErrors(true).
-		WithIndexing(true).
-		WithEarlyExit(true)
+		WithIndexing(false).
+		WithEarlyExit(false)
 }
 
 // fault classifies what went wrong. An error of the caller's own making comes

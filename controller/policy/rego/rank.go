@@ -5,31 +5,32 @@ import (
 	"encoding/binary"
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/open-policy-agent/opa/v1/ast"
 
 	"spokeshave.dev/controller/policy"
 )
 
+// maxEvaluated bounds the evaluations of one call for rules that are no
+// programs. Rows dearer than those evaluated are dropped.
+const maxEvaluated = 2000
+
 // ranker is the prepared rank hook.
 type ranker struct {
-	query  query
+	plan   plan
 	fields []field[policy.RankRow]
 	pool   []field[policy.PoolFacts]
-	keys   struct{ offering, pool *ast.Term }
 }
 
-func (p *Policy) prepareRank() error {
-	q, err := p.newQuery(policy.HookRank, ruleMultiplier, ruleAdder, ruleExclude)
-	p.rank.query = q
-	p.rank.fields = pick(offeringFields(), used(p.compiler.Modules, "offering"))
-	p.rank.pool = pick(poolFields(), used(p.compiler.Modules, "pool"))
-	p.rank.keys.offering = ast.StringTerm("offering")
-	p.rank.keys.pool = ast.StringTerm("pool")
-	return err
+func (p *Policy) prepareRank(ctx context.Context) error {
+	r := &p.rank
+	r.fields = pick(offeringFields(), used(p.compiler.Modules, "offering"))
+	r.pool = pick(poolFields(), used(p.compiler.Modules, "pool"))
+	return p.makePlan(ctx, &r.plan, policy.HookRank, inputs{
+		{"offering", newRecord(r.fields)}, {"pool", newRecord(r.pool)},
+	})
 }
-
-func (r *ranker) notes() []string { return nil }
 
 // verdict is what the policy says of rows with the same facts: factors and
 // terms to apply, or reasons to drop them.
@@ -44,7 +45,7 @@ type verdict struct {
 func (p *Policy) Rank(ctx context.Context, in *policy.RankInput) ([]policy.RankAnswer, error) {
 	answers := make([]policy.RankAnswer, len(in.Rows))
 	err := p.ask(ctx, policy.HookRank, in.Call, func(ctx context.Context, s *session) error {
-		return p.rank.byFacts(ctx, s, in, answers)
+		return p.rank.all(ctx, s, in, answers)
 	})
 	if err != nil {
 		return nil, err
@@ -52,33 +53,87 @@ func (p *Policy) Rank(ctx context.Context, in *policy.RankInput) ([]policy.RankA
 	return answers, nil
 }
 
-// byFacts evaluates the rules once for all rows that are equal in every field
-// that the rules look at.
-func (r *ranker) byFacts(ctx context.Context, s *session, in *policy.RankInput, answers []policy.RankAnswer) error {
-	pool, err := object(r.pool, &in.Pool)
-	if err != nil {
+func (r *ranker) all(ctx context.Context, s *session, in *policy.RankInput, answers []policy.RankAnswer) error {
+	row, pool := newRecord(r.fields), newRecord(r.pool)
+	if err := pool.set(&in.Pool); err != nil {
 		return err
 	}
-	known := map[string]*verdict{}
-	var key []byte
-	for i := range in.Rows {
-		row := &in.Rows[i]
-		key = r.key(key[:0], row)
-		v, ok := known[string(key)]
-		if !ok {
-			if v, err = r.evaluate(ctx, s, row, pool); err != nil {
-				return err
-			}
-			known[string(key)] = v
+	c := ranking{ranker: r, frame: r.plan.open(ctx, s, row, pool), known: map[string]*verdict{}}
+	for _, i := range r.order(in.Rows) {
+		if s.cancel.Cancelled() {
+			return ctx.Err()
 		}
-		if answers[i], err = v.apply(row.Cost); err != nil {
-			return offer(row, err)
+		err := row.set(&in.Rows[i])
+		if err == nil {
+			answers[i], err = c.answer(ctx, s, &in.Rows[i])
+		}
+		if err != nil {
+			return offer(&in.Rows[i], err)
 		}
 	}
 	return nil
 }
 
-func (r *ranker) key(key []byte, row *policy.RankRow) []byte {
+// order is the order in which rows are looked at: any will do, unless there
+// may be too many of them to evaluate.
+func (r *ranker) order(rows []policy.RankRow) []int {
+	out := make([]int, len(rows))
+	for i := range out {
+		out[i] = i
+	}
+	if !r.plan.rest.empty() {
+		slices.SortStableFunc(out, func(a, b int) int {
+			switch x, y := rows[a].Cost, rows[b].Cost; {
+			case x < y:
+				return -1
+			case x > y:
+				return 1
+			}
+			return 0
+		})
+	}
+	return out
+}
+
+// ranking is one call of the hook.
+type ranking struct {
+	*ranker
+	frame     *frame
+	known     map[string]*verdict
+	key       []byte
+	evaluated int
+}
+
+// answer finds the row's verdict: the one of an earlier row if all programs
+// matched alike, with results known at load, and the fields that the rest of
+// the rules look at are equal.
+func (c *ranking) answer(ctx context.Context, s *session, row *policy.RankRow) (policy.RankAnswer, error) {
+	key, fixed, err := c.plan.match(c.frame, c.key[:0])
+	c.key = key
+	if err != nil {
+		return policy.RankAnswer{}, err
+	}
+	if !c.plan.rest.empty() {
+		key = c.facts(key, row)
+		c.key, fixed = key, true
+	}
+	v := c.known[string(key)]
+	if v == nil || !fixed {
+		if v == nil && !c.plan.rest.empty() {
+			if c.evaluated++; c.evaluated > maxEvaluated {
+				return policy.RankAnswer{Exclude: true, Reason: fmt.Sprintf("not evaluated: more than %d different offerings, and these are dearer", maxEvaluated)}, nil
+			}
+		}
+		if v, err = c.evaluate(ctx, s); err != nil {
+			return policy.RankAnswer{}, err
+		}
+		c.known[string(key)] = v
+	}
+	return v.apply(row.Cost)
+}
+
+// facts appends the fields that the rules look at.
+func (r *ranker) facts(key []byte, row *policy.RankRow) []byte {
 	for i := range r.fields {
 		if f := &r.fields[i]; f.kind == number {
 			key = binary.LittleEndian.AppendUint64(key, math.Float64bits(f.number(row)))
@@ -91,14 +146,9 @@ func (r *ranker) key(key []byte, row *policy.RankRow) []byte {
 	return key
 }
 
-func (r *ranker) evaluate(ctx context.Context, s *session, row *policy.RankRow, pool *ast.Term) (*verdict, error) {
-	facts, err := object(r.fields, row)
-	if err != nil {
-		return nil, err
-	}
-	input := ast.NewTerm(ast.NewObject([2]*ast.Term{r.keys.offering, facts}, [2]*ast.Term{r.keys.pool, pool}))
+func (c *ranking) evaluate(ctx context.Context, s *session) (*verdict, error) {
 	v := &verdict{}
-	err = s.run(ctx, &r.query, input, func(rule string, value ast.Value) error {
+	err := c.plan.evaluate(ctx, s, c.frame, func(rule string, value ast.Value) error {
 		var err error
 		switch rule {
 		case ruleMultiplier:

@@ -4,30 +4,32 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
 	"github.com/open-policy-agent/opa/v1/ast"
-	"github.com/open-policy-agent/opa/v1/storage"
-	"github.com/open-policy-agent/opa/v1/storage/inmem"
-	"github.com/open-policy-agent/opa/v1/tester"
+	"github.com/open-policy-agent/opa/v1/topdown"
+
+	"spokeshave.dev/controller/policy"
 )
 
-// The time that a policy's tests may take, one and all.
+// The time that a policy's tests may take, one and all, and how their rules
+// are named.
 const (
 	testDeadline  = 2 * time.Second
 	testsDeadline = 20 * time.Second
+	testPrefix    = "test_"
 )
 
-// runTests runs the tests that a policy brings along, apart from the compiled
-// policy, and reports every one that fails.
-func runTests(ctx context.Context, files *source) error {
+// runTests runs the tests that a policy brings along and reports every one
+// that fails. It evaluates as the policy itself is evaluated; the clock stands
+// at the Unix epoch unless a test replaces time.now_ns.
+func (p *Policy) runTests(ctx context.Context, files *source) error {
 	if len(files.tests) == 0 {
 		return nil
 	}
-	ctx, cancel := context.WithTimeout(ctx, testsDeadline)
-	defer cancel()
+	ctx, stop := context.WithTimeout(ctx, testsDeadline)
+	defer stop()
 	modules := map[string]*ast.Module{}
 	for _, each := range []map[string]*ast.Module{files.modules, files.tests} {
 		for name, module := range each {
@@ -35,38 +37,71 @@ func runTests(ctx context.Context, files *source) error {
 			modules[name].Annotations = nil
 		}
 	}
-	store := inmem.NewFromObject(files.data)
-	txn, err := store.NewTransaction(ctx)
-	if err != nil {
-		return fmt.Errorf("test: %w", err)
+	tests := &Policy{store: p.store, deadline: testDeadline}
+	tests.compiler = ast.NewCompiler().WithStrict(true).WithCapabilities(capabilities(testBuiltins()...))
+	if tests.compiler.Compile(modules); tests.compiler.Failed() {
+		return readable(tests.compiler.Errors)
 	}
-	defer store.Abort(ctx, txn)
-	return runModules(ctx, store, txn, modules)
+	var failed []error
+	seen := map[string]bool{}
+	for _, name := range sortedNames(files.tests) {
+		for _, rule := range tests.compiler.Modules[name].Rules {
+			ref := rule.Ref().GroundPrefix()
+			if !strings.HasPrefix(string(rule.Head.Ref()[0].Value.(ast.Var)), testPrefix) {
+				continue
+			}
+			if err := tests.test(ctx, ref, seen); err != nil {
+				failed = append(failed, fmt.Errorf("%s: %s %w", at(rule.Location), rule.Head.Ref()[0], err))
+			}
+		}
+	}
+	return errors.Join(failed...)
 }
 
-func runModules(ctx context.Context, store storage.Store, txn storage.Transaction, modules map[string]*ast.Module) error {
-	compiler := ast.NewCompiler().WithStrict(true).WithCapabilities(capabilities(testBuiltins()...))
-	results, err := tester.NewRunner().SetParallel(1).SetTimeout(testDeadline).RaiseBuiltinErrors(true).
-		CapturePrintOutput(false).SetCompiler(compiler).SetStore(store).SetModules(modules).RunTests(ctx, txn)
+// test runs one test: a rule that is true, or an object of cases that
+// is not empty and whose values are true.
+func (p *Policy) test(ctx context.Context, ref ast.Ref, seen map[string]bool) error {
+	if seen[ref.String()] {
+		return errors.New("is there more than once: give each test a name of its own")
+	}
+	seen[ref.String()] = true
+	body, err := p.compiler.QueryCompiler().Compile(ast.NewBody(ast.Equality.Expr(ast.NewTerm(ref), ast.VarTerm("passed"))))
 	if err != nil {
 		return readable(err)
 	}
-	var failed []string
-	for r := range results {
-		switch {
-		case r == nil || r.Skip || r.Pass():
-		case r.Error != nil:
-			failed = append(failed, fmt.Sprintf("%s: %s: %v", at(r.Location), r.Name, r.Error))
-		default:
-			failed = append(failed, fmt.Sprintf("%s: %s failed", at(r.Location), r.Name))
-		}
+	txn, err := p.store.NewTransaction(ctx)
+	if err != nil {
+		return fmt.Errorf("cannot run: %w", err)
 	}
-	if err := ctx.Err(); err != nil {
-		return fmt.Errorf("test: not done after %s: %w", testsDeadline, err)
+	defer p.store.Abort(ctx, txn)
+	inner, stop := context.WithTimeout(ctx, p.deadline)
+	defer stop()
+	s := &session{policy: p, call: policy.Call{Time: time.Unix(0, 0)}, cancel: topdown.NewCancel(), txn: txn, seed: seeded(0)}
+	defer context.AfterFunc(inner, s.cancel.Cancel)()
+	passed := false
+	err = guard(func() error {
+		return s.prepare(topdown.NewQuery(body)).Iter(inner, func(r topdown.QueryResult) error {
+			passed = pass(r[ast.Var("passed")].Value)
+			return nil
+		})
+	})
+	switch {
+	case err != nil:
+		return fmt.Errorf("stopped: %w", p.fault(ctx, err))
+	case !passed:
+		return errors.New("failed")
 	}
-	if len(failed) == 0 {
-		return nil
+	return nil
+}
+
+func pass(v ast.Value) bool {
+	switch v := v.(type) {
+	case ast.Boolean:
+		return bool(v)
+	case ast.Object:
+		all := v.Len() > 0
+		v.Foreach(func(_, value *ast.Term) { all = all && pass(value.Value) })
+		return all
 	}
-	slices.Sort(failed)
-	return errors.New(strings.Join(failed, "\n"))
+	return false
 }

@@ -1,0 +1,137 @@
+package rego
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"slices"
+
+	"github.com/open-policy-agent/opa/v1/ast"
+
+	"spokeshave.dev/controller/policy"
+)
+
+// input is a document below input, by name; the first of several is the row.
+type input struct {
+	name string
+	doc  document
+}
+
+type inputs []input
+
+// plan is how rules of a hook are answered: by programs, where partial
+// evaluation makes one of a rule, and by evaluating the rest for each row.
+type plan struct {
+	programs []*program
+	rest     query
+	names    []*ast.Term
+	slots    int
+}
+
+// makePlan plans the hook's rules, or those named among them.
+func (p *Policy) makePlan(ctx context.Context, out *plan, hook policy.Hook, in inputs, only ...string) error {
+	t := translator{support: map[string]*auxiliary{}, next: &out.slots}
+	for _, each := range in {
+		t.names = append(t.names, each.name)
+		t.docs = append(t.docs, each.doc)
+		out.names = append(out.names, ast.StringTerm(each.name))
+	}
+	var rest []string
+	for _, rule := range p.defined[hook] {
+		if len(only) > 0 && !slices.Contains(only, rule) {
+			continue
+		}
+		t.support = map[string]*auxiliary{}
+		made, err := p.compileProgram(ctx, hook, rule, t)
+		var slow *untranslatable
+		switch {
+		case err == nil:
+			out.programs = append(out.programs, made)
+		case errors.As(err, &slow):
+			rest = append(rest, rule)
+			p.notes = append(p.notes, at(slow.loc)+": "+string(hook)+" "+rule+" is evaluated row by row, which is slower: "+slow.what)
+		default:
+			return err
+		}
+	}
+	var err error
+	out.rest, err = p.newQuery(hook, rest...)
+	return err
+}
+
+func (p *plan) empty() bool { return len(p.programs) == 0 && p.rest.empty() }
+
+// open makes the frame of a call.
+func (p *plan) open(ctx context.Context, s *session, docs ...document) *frame {
+	return s.newFrame(ctx, docs, p.slots)
+}
+
+// match runs all programs, and appends which alternatives hold to key. fixed
+// says that rows of the same key have the same results.
+func (p *plan) match(f *frame, key []byte) (_ []byte, fixed bool, err error) {
+	fixed = true
+	f.found = f.found[:0]
+	for _, each := range p.programs {
+		at := len(key)
+		key = binary.LittleEndian.AppendUint32(key, 0)
+		if key, err = each.match(f, key); err != nil {
+			return key, false, err
+		}
+		found := key[at+4:]
+		binary.LittleEndian.PutUint32(key[at:], uint32(len(found)))
+		fixed = fixed && each.fixed(found)
+	}
+	f.found = append(f.found, key...)
+	return key, fixed, nil
+}
+
+// evaluate yields the value of every rule, for the row last matched.
+func (p *plan) evaluate(ctx context.Context, s *session, f *frame, yield func(rule string, value ast.Value) error) error {
+	if s.cancel.Cancelled() {
+		return ctx.Err()
+	}
+	found := f.found
+	for _, each := range p.programs {
+		size := binary.LittleEndian.Uint32(found)
+		value, err := each.build(f, found[4:4+size])
+		if err != nil {
+			return err
+		}
+		found = found[4+size:]
+		if err := yield(each.rule, value); err != nil {
+			return err
+		}
+	}
+	if p.rest.empty() {
+		return nil
+	}
+	document, err := p.document(f)
+	if err != nil {
+		return err
+	}
+	return s.run(ctx, &p.rest, document, yield)
+}
+
+// decide matches the programs and yields the value of every rule.
+func (p *plan) decide(ctx context.Context, s *session, f *frame, yield func(rule string, value ast.Value) error) error {
+	var err error
+	if f.key, _, err = p.match(f, f.key[:0]); err != nil {
+		return err
+	}
+	return p.evaluate(ctx, s, f, yield)
+}
+
+// document is the input for the rules that are no programs.
+func (p *plan) document(f *frame) (*ast.Term, error) {
+	pairs := make([][2]*ast.Term, 0, len(f.docs))
+	for i, doc := range f.docs {
+		value, err := doc.value(whole)
+		if err != nil {
+			return nil, err
+		}
+		if value != nil {
+			pairs = append(pairs, [2]*ast.Term{p.names[i], ast.NewTerm(value)})
+		}
+	}
+	return ast.NewTerm(ast.NewObject(pairs...)), nil
+}

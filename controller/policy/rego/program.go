@@ -1,0 +1,304 @@
+package rego
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/open-policy-agent/opa/v1/ast"
+	"github.com/open-policy-agent/opa/v1/topdown"
+
+	"spokeshave.dev/controller/policy"
+)
+
+// What partial evaluation may take at load, and bring.
+const (
+	partialDeadline = 2 * time.Second
+	maxBodies       = 10_000
+
+	varKey   = "spokeshave_key"
+	varValue = "spokeshave_value"
+)
+
+// program is one rule of the contract, partially evaluated: everything that
+// depends on data alone is done, and what is left are alternatives with
+// conditions on the input.
+type program struct {
+	rule string
+	set  bool
+	loc  *ast.Location
+
+	alternatives []alternative
+	// always are the alternatives to try on every row, byText those that ask
+	// for one text in a field of the row first.
+	always []int
+	byText []dispatch
+}
+
+// alternative is one way to a result of the rule.
+type alternative struct {
+	steps      []step
+	key, value expr
+	// fixed says that the result is known at load.
+	fixed bool
+}
+
+// dispatch finds alternatives by the text of a field.
+type dispatch struct {
+	index int
+	to    map[string][]int
+}
+
+// compileProgram makes the program of a rule, or says which line cannot be
+// one. The first of the documents is the row.
+func (p *Policy) compileProgram(ctx context.Context, hook policy.Hook, rule string, t translator) (*program, error) {
+	rules := p.contractRules(hook, rule)
+	if p.evaluated {
+		return nil, &untranslatable{rules[0].Location, "programs are off"}
+	}
+	if err := p.inlinable(rules); err != nil {
+		return nil, err
+	}
+	out := &program{rule: rule, set: slices.Contains(hookRules(hook).sets, rule), loc: rules[0].Location}
+	t.loc = out.loc
+	bodies, support, err := p.partial(ctx, hook, out)
+	if err != nil {
+		return nil, err
+	}
+	if len(bodies) > maxBodies {
+		return nil, t.no("%s has %d alternatives, at most %d are translated", rule, len(bodies), maxBodies)
+	}
+	if err := t.auxiliaries(support); err != nil {
+		return nil, err
+	}
+	for _, body := range bodies {
+		t.slots, t.loc = map[ast.Var]int{}, out.loc
+		a, err := t.alternative(body, out.set)
+		if err != nil {
+			return nil, err
+		}
+		out.alternatives = append(out.alternatives, a)
+	}
+	out.index()
+	return out, nil
+}
+
+func (p *Policy) contractRules(hook policy.Hook, rule string) []*ast.Rule {
+	return p.compiler.GetRulesDynamicWithOpts(packageRef(hook).Append(ast.StringTerm(rule)), ast.RulesOptions{IncludeHiddenModules: true})
+}
+
+// partial evaluates a rule with all of the input unknown.
+func (p *Policy) partial(ctx context.Context, hook policy.Hook, rule *program) (bodies []ast.Body, support []*ast.Module, err error) {
+	ref := packageRef(hook).Append(ast.StringTerm(rule.rule)).Append(ast.VarTerm(varKey))
+	body := ast.NewBody(ast.NewExpr(ast.NewTerm(ref)))
+	if !rule.set {
+		body = ast.NewBody(ast.Equality.Expr(ast.NewTerm(ref), ast.VarTerm(varValue)))
+	}
+	compiled, err := p.compiler.QueryCompiler().Compile(body)
+	if err != nil {
+		return nil, nil, readable(err)
+	}
+	ctx, stop := context.WithTimeout(ctx, partialDeadline)
+	defer stop()
+	s := &session{policy: p, call: policy.Call{Time: time.Unix(0, 0)}, cancel: topdown.NewCancel(), seed: seeded(0)}
+	defer context.AfterFunc(ctx, s.cancel.Cancel)()
+	txn, err := p.store.NewTransaction(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	defer p.store.Abort(ctx, txn)
+	s.txn = txn
+	err = guard(func() error {
+		var err error
+		bodies, support, err = s.prepare(topdown.NewQuery(compiled)).WithUnknowns([]*ast.Term{ast.InputRootRefTerm}).PartialRun(ctx)
+		return err
+	})
+	if err != nil {
+		var eval *topdown.Error
+		loc := rule.loc
+		if errors.As(err, &eval) && eval.Location != nil {
+			loc = eval.Location
+		}
+		return nil, nil, &untranslatable{loc, fmt.Sprintf("%s cannot be evaluated ahead: %v", rule.rule, p.fault(ctx, err))}
+	}
+	return bodies, support, nil
+}
+
+func (t *translator) alternative(body ast.Body, set bool) (alternative, error) {
+	var out alternative
+	var err error
+	if out.steps, err = t.body(body); err != nil {
+		return out, err
+	}
+	if out.key, err = t.term(ast.VarTerm(varKey)); err != nil {
+		return out, err
+	}
+	out.value = constant{ast.Boolean(true)}
+	if !set {
+		if out.value, err = t.term(ast.VarTerm(varValue)); err != nil {
+			return out, err
+		}
+	}
+	out.settle()
+	return out, nil
+}
+
+// settle takes the constants that steps only carry to the result out of them.
+func (a *alternative) settle() {
+	for _, end := range []*expr{&a.key, &a.value} {
+		v, ok := (*end).(variable)
+		if !ok {
+			continue
+		}
+		for i, s := range a.steps {
+			if b, ok := s.(bind); ok && b.slot == v.slot {
+				if c, ok := b.to.(constant); ok {
+					*end, a.steps = c, slices.Delete(a.steps, i, i+1)
+				}
+				break
+			}
+		}
+	}
+	_, key := a.key.(constant)
+	_, value := a.value.(constant)
+	a.fixed = key && value
+}
+
+// auxiliaries translates the rules that partial evaluation leaves beside the
+// alternatives: complete rules with bodies that are tried one by one.
+func (t *translator) auxiliaries(support []*ast.Module) error {
+	for _, m := range support {
+		for _, r := range m.Rules {
+			if len(r.Head.Args) > 0 || r.Else != nil || r.Head.RuleKind() == ast.MultiValue || r.Head.HasDynamicRef() {
+				return t.no("%s leaves rules with arguments, else or keys", r.Head.Ref())
+			}
+			t.support[m.Package.Path.Extend(r.Head.Ref()).String()] = &auxiliary{loc: t.loc}
+		}
+	}
+	for _, m := range support {
+		for _, r := range m.Rules {
+			aux := t.support[m.Package.Path.Extend(r.Head.Ref()).String()]
+			if r.Default {
+				aux.fallback = r.Head.Value.Value
+				continue
+			}
+			t.slots = map[ast.Var]int{}
+			steps, err := t.body(r.Body)
+			if err != nil {
+				return err
+			}
+			value, err := t.term(r.Head.Value)
+			if err != nil {
+				return err
+			}
+			aux.bodies = append(aux.bodies, auxBody{steps, value})
+		}
+	}
+	return nil
+}
+
+// index sorts alternatives by the text they ask for, so that a table of a
+// hundred families costs a row one look-up.
+func (p *program) index() {
+	for i := range p.alternatives {
+		field, text, ok := p.alternatives[i].leading()
+		if !ok {
+			p.always = append(p.always, i)
+			continue
+		}
+		at := slices.IndexFunc(p.byText, func(d dispatch) bool { return d.index == field })
+		if at < 0 {
+			at = len(p.byText)
+			p.byText = append(p.byText, dispatch{index: field, to: map[string][]int{}})
+		}
+		p.byText[at].to[text] = append(p.byText[at].to[text], i)
+	}
+}
+
+// leading finds a text asked for in a field of the row, before any step that
+// could fail.
+func (a *alternative) leading() (field int, text string, ok bool) {
+	for _, s := range a.steps {
+		switch s := s.(type) {
+		case textIs:
+			if s.doc == 0 && (s.op == "eq" || s.op == "equal") {
+				return s.index, s.than, true
+			}
+		case numberIs, textIn:
+		default:
+			return 0, "", false
+		}
+	}
+	return 0, "", false
+}
+
+// match appends the alternatives that hold for the frame, as a list of their
+// numbers in four bytes each.
+func (p *program) match(f *frame, found []byte) ([]byte, error) {
+	var err error
+	try := func(those []int) {
+		for _, i := range those {
+			if err != nil {
+				return
+			}
+			var ok bool
+			if ok, err = all(p.alternatives[i].steps, f); ok && err == nil {
+				found = binary.LittleEndian.AppendUint32(found, uint32(i))
+			}
+		}
+	}
+	try(p.always)
+	for i := range p.byText {
+		d := &p.byText[i]
+		try(d.to[f.docs[0].text(d.index)])
+	}
+	return found, err
+}
+
+// build makes the rule's value of the alternatives that matched.
+func (p *program) build(f *frame, found []byte) (ast.Value, error) {
+	set, object := ast.NewSet(), ast.NewObject()
+	for ; len(found) > 0; found = found[4:] {
+		a := &p.alternatives[binary.LittleEndian.Uint32(found)]
+		key, err := a.key.eval(f)
+		if err != nil {
+			return nil, err
+		}
+		value, err := a.value.eval(f)
+		if err != nil {
+			return nil, err
+		}
+		if key == nil || value == nil {
+			continue
+		}
+		term := ast.NewTerm(key)
+		if p.set {
+			set.Add(term)
+			continue
+		}
+		if old := object.Get(term); old != nil && ast.Compare(old.Value, value) != 0 {
+			return nil, &topdown.Error{
+				Code: topdown.ConflictErr, Location: p.loc,
+				Message: fmt.Sprintf("%s[%s] has more than one value", p.rule, key),
+			}
+		}
+		object.Insert(term, ast.NewTerm(value))
+	}
+	if p.set {
+		return set, nil
+	}
+	return object, nil
+}
+
+// fixed says whether the alternatives always make the same value.
+func (p *program) fixed(found []byte) bool {
+	for ; len(found) > 0; found = found[4:] {
+		if !p.alternatives[binary.LittleEndian.Uint32(found)].fixed {
+			return false
+		}
+	}
+	return true
+}

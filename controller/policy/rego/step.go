@@ -1,0 +1,158 @@
+package rego
+
+import (
+	"strings"
+
+	"github.com/open-policy-agent/opa/v1/ast"
+)
+
+// step is a condition of a residual rule.
+type step interface {
+	// run says whether the condition holds.
+	run(f *frame) (bool, error)
+}
+
+// all runs steps in order until one does not hold.
+func all(steps []step, f *frame) (bool, error) {
+	for _, s := range steps {
+		if ok, err := s.run(f); !ok || err != nil {
+			return false, err
+		}
+	}
+	return true, nil
+}
+
+// truth holds when the expression is defined and not false.
+type truth struct{ of expr }
+
+func (t truth) run(f *frame) (bool, error) {
+	v, err := t.of.eval(f)
+	return v != nil && v != ast.Value(ast.Boolean(false)), err
+}
+
+// not holds when the condition does not. What the condition is about must be
+// defined all the same: Rego looks at the arguments before it negates.
+type not struct {
+	about []expr
+	cond  step
+}
+
+func (n not) run(f *frame) (bool, error) {
+	for _, each := range n.about {
+		if v, err := each.eval(f); v == nil || err != nil {
+			return false, err
+		}
+	}
+	ok, err := n.cond.run(f)
+	return !ok, err
+}
+
+// bind gives a variable its value.
+type bind struct {
+	slot int
+	to   expr
+}
+
+func (b bind) run(f *frame) (bool, error) {
+	v, err := b.to.eval(f)
+	f.slots[b.slot] = v
+	return v != nil, err
+}
+
+// take splits an array into variables and values that must be equal.
+type take struct {
+	pattern []part
+	from    expr
+}
+
+// part is an element of a pattern: a variable to bind, or what to be equal to.
+type part struct {
+	slot  int
+	equal expr
+}
+
+func (t take) run(f *frame) (bool, error) {
+	v, err := t.from.eval(f)
+	array, ok := v.(*ast.Array)
+	if err != nil || !ok || array.Len() != len(t.pattern) {
+		return false, err
+	}
+	for i, p := range t.pattern {
+		if p.equal == nil {
+			f.slots[p.slot] = array.Elem(i).Value
+			continue
+		}
+		want, err := p.equal.eval(f)
+		if err != nil || want == nil || ast.Compare(want, array.Elem(i).Value) != 0 {
+			return false, err
+		}
+	}
+	return true, nil
+}
+
+// numberIs compares a field with a number known at load.
+type numberIs struct {
+	doc   int
+	index int
+	op    string
+	than  float64
+}
+
+func (n numberIs) run(f *frame) (bool, error) {
+	v := f.docs[n.doc].number(n.index)
+	switch n.op {
+	case "lt":
+		return v < n.than, nil
+	case "lte":
+		return v <= n.than, nil
+	case "gt":
+		return v > n.than, nil
+	case "gte":
+		return v >= n.than, nil
+	case "neq":
+		return v != n.than, nil
+	default:
+		return v == n.than, nil
+	}
+}
+
+// textIs compares a field with a text known at load.
+type textIs struct {
+	doc   int
+	index int
+	op    string
+	than  string
+}
+
+func (t textIs) run(f *frame) (bool, error) {
+	v := f.docs[t.doc].text(t.index)
+	switch t.op {
+	case "lt":
+		return v < t.than, nil
+	case "lte":
+		return v <= t.than, nil
+	case "gt":
+		return v > t.than, nil
+	case "gte":
+		return v >= t.than, nil
+	case "neq":
+		return v != t.than, nil
+	case "startswith":
+		return strings.HasPrefix(v, t.than), nil
+	case "endswith":
+		return strings.HasSuffix(v, t.than), nil
+	case "contains":
+		return strings.Contains(v, t.than), nil
+	default:
+		return v == t.than, nil
+	}
+}
+
+// textIn looks a field up in a set known at load.
+type textIn struct {
+	doc   int
+	index int
+	set   map[string]bool
+}
+
+func (t textIn) run(f *frame) (bool, error) { return t.set[f.docs[t.doc].text(t.index)], nil }

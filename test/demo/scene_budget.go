@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"strings"
@@ -13,20 +14,21 @@ import (
 )
 
 const (
-	budgetName = "budget-demo"
+	budgetName = "hourly-budget"
 	// cap1 stops the next scale-up, cap2 does not; both in $/h.
-	cap1, cap2 = 2.0, 20.0
-	// grown is the size that batch grows to.
-	grown = 150
+	cap1, cap2 = "2", "20"
+	limit      = 2.0
+	// reports is the size of the workload that does not fit under the cap.
+	reports = 100
 )
 
 // budget applies a ceiling, runs into it and raises it.
 func (d *demo) budget(ctx context.Context) error {
-	d.say("examples/rego-budget: at most %.0f $/h for the whole cluster. Then batch grows to %d pods.", cap1, grown)
+	d.say("examples/rego-budget: at most %s $/h for the whole cluster. Then come %d pods that want on-demand capacity.", cap1, reports)
 	if err := d.setCap(ctx, cap1); err != nil {
 		return err
 	}
-	if err := d.deploy(ctx, batch(grown)); err != nil {
+	if err := d.deploy(ctx, report(reports)); err != nil {
 		return err
 	}
 	var refusal corev1.Event
@@ -38,7 +40,7 @@ func (d *demo) budget(ctx context.Context) error {
 	}
 	stays := func(ctx context.Context) (string, bool) {
 		fleet, err := d.Fleet(ctx)
-		return fmt.Sprintf("%.4f $/h", harness.Hourly(fleet)), err == nil && harness.Hourly(fleet) <= cap1
+		return fmt.Sprintf("%.4f $/h", harness.Hourly(fleet)), err == nil && harness.Hourly(fleet) <= limit
 	}
 	if err := d.Holds(ctx, "the spend stays under the cap", 5*time.Second, stays); err != nil {
 		return err
@@ -53,15 +55,15 @@ func (d *demo) budget(ctx context.Context) error {
 	}
 	d.say("  %d nodes, %.4f $/h; %d pods wait. The event on %s:", len(fleet), harness.Hourly(fleet), waiting, refusal.InvolvedObject.Name)
 	d.say("    %s %s: %s", refusal.Type, refusal.Reason, refusal.Message)
-	d.expect(harness.Hourly(fleet) <= cap1, "the spend stays under the cap: %.4f of %.2f $/h", harness.Hourly(fleet), cap1)
+	d.expect(harness.Hourly(fleet) <= limit, "the spend stays under the cap: %.4f of %.2f $/h", harness.Hourly(fleet), limit)
 	d.expect(waiting > 0, "pods wait for headroom: %d", waiting)
 	d.expect(strings.Contains(refusal.Message, budgetName) && strings.Contains(refusal.Message, "$/h"),
 		"the event names the policy and the headroom")
-	d.say("The cap is raised to %.0f $/h.", cap2)
+	d.say("The cap is raised to %s $/h.", cap2)
 	if err := d.setCap(ctx, cap2); err != nil {
 		return err
 	}
-	if err := d.await(ctx, fmt.Sprintf("%d pods run", grown), 90*time.Second, d.Running(namespace, app("batch"), grown)); err != nil {
+	if err := d.await(ctx, fmt.Sprintf("%d pods run", reports), 90*time.Second, d.Running(namespace, app("report"), reports)); err != nil {
 		return err
 	}
 	if err := d.await(ctx, "nodes initialized", 60*time.Second, d.Consistent); err != nil {
@@ -76,12 +78,12 @@ func (d *demo) budget(ctx context.Context) error {
 
 // setCap applies the budget with a cap on the cluster and waits until it is in
 // force.
-func (d *demo) setCap(ctx context.Context, usd float64) error {
-	cm, err := d.Policy(ctx, budgetName, "examples/rego-budget", map[string]any{"hourly_usd": usd})
+func (d *demo) setCap(ctx context.Context, usd string) error {
+	manifest, err := d.Source("examples/rego-budget/configmap.yaml")
 	if err != nil {
 		return err
 	}
-	if err := d.ApplyPolicy(ctx, cm); err != nil {
+	if err := d.Apply(ctx, bytes.ReplaceAll(manifest, []byte("hourly_usd: "+cap1+"\n"), []byte("hourly_usd: "+usd+"\n"))); err != nil {
 		return err
 	}
 	return d.await(ctx, "the budget to be active", 20*time.Second, d.policyActive(budgetName))

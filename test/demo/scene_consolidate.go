@@ -34,7 +34,7 @@ func (d *demo) consolidate(ctx context.Context) error {
 		return err
 	}
 	d.say("Every Deployment is scaled to zero. Nodes may go when they have been empty for 5 s.")
-	for _, w := range append(shop(), batch(0), training(0)) {
+	for _, w := range append(shop(), batch(0), report(0), training(0)) {
 		if err := d.Scale(ctx, namespace, w.name, 0); err != nil {
 			return err
 		}

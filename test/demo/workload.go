@@ -19,6 +19,8 @@ type deployment struct {
 	replicas    int
 	cpu, memory string
 	team        string
+	// capacity is the capacity type asked for, any when empty.
+	capacity string
 }
 
 // shop is fifty pods of four sizes.
@@ -36,12 +38,21 @@ func batch(replicas int) deployment {
 	return deployment{name: "batch", replicas: replicas, cpu: "1", memory: "2Gi", team: "shop"}
 }
 
+// report is the workload that runs into the budget: it wants no spot capacity.
+func report(replicas int) deployment {
+	return deployment{name: "report", replicas: replicas, cpu: "1", memory: "2Gi", team: "shop", capacity: "on-demand"}
+}
+
 // training is the workload of the team whose nodes are protected.
 func training(replicas int) deployment {
 	return deployment{name: "training", replicas: replicas, cpu: "1500m", memory: "3Gi", team: "research"}
 }
 
 func (d *deployment) manifest() []byte {
+	selector := "team: " + d.team
+	if d.capacity != "" {
+		selector += ", karpenter.sh/capacity-type: " + d.capacity
+	}
 	return fmt.Appendf(nil, `apiVersion: apps/v1
 kind: Deployment
 metadata: {name: %[1]s, namespace: %[2]s}
@@ -52,12 +63,12 @@ spec:
     metadata: {labels: {app: %[1]s}}
     spec:
       terminationGracePeriodSeconds: 0
-      nodeSelector: {team: %[6]s}
+      nodeSelector: {%[6]s}
       containers:
       - name: main
         image: example.com/%[1]s:1
         resources: {requests: {cpu: %[4]s, memory: %[5]s}}
-`, d.name, namespace, d.replicas, d.cpu, d.memory, d.team)
+`, d.name, namespace, d.replicas, d.cpu, d.memory, selector)
 }
 
 // deploy applies workloads; doing it again changes their size.

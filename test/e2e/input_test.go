@@ -74,10 +74,10 @@ func TestBrokenPolicies(t *testing.T) {
 		"broken-yaml": {
 			"a field that does not exist",
 			map[string]string{
-				"policy.yaml": "apiVersion: policy.spokeshave.dev/v1alpha1\nhooks: [rank]\nengine: rego\nfailurepolicy: Ignore\n",
+				"policy.yaml": "apiVersion: policy.spokeshave.dev/v1alpha1\nhooks: [rank]\nengine: rego\nfailurPolicy: Ignore\n",
 				"rank.rego":   "package spokeshave.rank\n\nmultiplier[\"x\"] := 1\n",
 			},
-			nil, []string{"Rejected", "failurepolicy"},
+			nil, []string{"Rejected", "failurPolicy"},
 		},
 	}
 	for name, tt := range tests {

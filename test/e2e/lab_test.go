@@ -140,6 +140,15 @@ func (l *lab) machines(want int) harness.Check {
 	}
 }
 
+// allUp checks that the lab's machines are all there.
+func (l *lab) allUp(ctx context.Context) (string, bool) {
+	fleet, err := l.fleet(ctx)
+	if err != nil {
+		return err.Error(), false
+	}
+	return l.machines(max(1, len(fleet)))(ctx)
+}
+
 // only is the lab's one machine.
 func (l *lab) only() harness.Machine {
 	l.Helper()

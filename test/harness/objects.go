@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
+	"path/filepath"
 	"slices"
 
 	appsv1 "k8s.io/api/apps/v1"
@@ -15,6 +17,15 @@ import (
 	"k8s.io/apimachinery/pkg/util/yaml"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
+
+// Source reads a file of the source tree.
+func (s *Stack) Source(name string) ([]byte, error) {
+	body, err := os.ReadFile(filepath.Join(s.root, filepath.FromSlash(name)))
+	if err != nil {
+		return nil, fmt.Errorf("read %s: %w", name, err)
+	}
+	return body, nil
+}
 
 // Apply applies manifests server-side, as kubectl apply --server-side does.
 // Objects without a namespace that need one go to default.

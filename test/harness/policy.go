@@ -80,7 +80,10 @@ func buildGuest(ctx context.Context, dir string) ([]byte, error) {
 		return nil, fmt.Errorf("build policy %s: %w", filepath.Base(dir), err)
 	}
 	var packed bytes.Buffer
-	zw := gzip.NewWriter(&packed)
+	zw, err := gzip.NewWriterLevel(&packed, gzip.BestCompression) // a ConfigMap holds a megabyte
+	if err != nil {
+		return nil, fmt.Errorf("pack policy %s: %w", filepath.Base(dir), err)
+	}
 	if _, err := zw.Write(module); err != nil {
 		return nil, fmt.Errorf("pack policy %s: %w", filepath.Base(dir), err)
 	}

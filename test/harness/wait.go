@@ -27,11 +27,10 @@ func (s *Stack) Until(ctx context.Context, what string, within time.Duration, ch
 	bounded, cancel := context.WithTimeout(ctx, within)
 	defer cancel()
 	state := ""
-	err := wait.PollUntilContextCancel(bounded, poll, true, func(ctx context.Context) (bool, error) {
-		how, done := check(ctx)
-		if ctx.Err() == nil || done {
-			state = how
-		}
+	// The check gets the caller's context: a request that the deadline cuts
+	// short would hide how things stood.
+	err := wait.PollUntilContextCancel(bounded, poll, true, func(context.Context) (done bool, _ error) {
+		state, done = check(ctx)
 		return done, nil
 	})
 	switch {
@@ -49,9 +48,9 @@ func (s *Stack) Holds(ctx context.Context, what string, during time.Duration, ch
 	defer cancel()
 	broken := errors.New("broken")
 	state := ""
-	err := wait.PollUntilContextCancel(bounded, poll, true, func(ctx context.Context) (bool, error) {
-		how, done := check(ctx)
-		if !done && ctx.Err() == nil {
+	err := wait.PollUntilContextCancel(bounded, poll, true, func(context.Context) (bool, error) {
+		how, holds := check(ctx)
+		if !holds {
 			state = how
 			return false, broken
 		}
@@ -70,7 +69,7 @@ func (s *Stack) Holds(ctx context.Context, what string, during time.Duration, ch
 // warnings, and the ends of the logs of our own programs.
 func (s *Stack) Diagnosis(ctx context.Context) string {
 	var b strings.Builder
-	if events, err := s.Events(ctx, nil); err == nil {
+	if events, err := s.Events(ctx, telling); err == nil {
 		b.WriteString("latest events:\n")
 		for _, e := range events[max(0, len(events)-15):] {
 			fmt.Fprintf(&b, "  %s %s %s: %s\n", e.InvolvedObject.Kind, e.InvolvedObject.Name, e.Reason, e.Message)
@@ -84,6 +83,11 @@ func (s *Stack) Diagnosis(ctx context.Context) string {
 	return b.String()
 }
 
+// telling leaves out what Kubernetes says when all is well.
+func telling(e *corev1.Event) bool {
+	return !slices.Contains([]string{"Scheduled", "RegisteredNode", "RemovingNode", "SuccessfulCreate", "SuccessfulDelete", "ScalingReplicaSet"}, e.Reason)
+}
+
 // tail is the end of a program's log.
 func (s *Stack) tail(name string) string {
 	const most = 12
@@ -93,8 +97,12 @@ func (s *Stack) tail(name string) string {
 	}
 	lines := strings.Split(strings.TrimSpace(string(raw)), "\n")
 	// Warnings and errors tell more than the latest lines of routine.
+	seen := map[string]bool{}
 	loud := slices.DeleteFunc(slices.Clone(lines), func(l string) bool {
-		return !strings.Contains(l, `"level":"ERROR"`) && !strings.Contains(l, "panic") && !strings.Contains(l, "level=ERROR")
+		_, text, _ := strings.Cut(l, `"err":`)
+		known := text != "" && seen[text]
+		seen[text] = true
+		return known || !strings.Contains(l, `"level":"ERROR"`) && !strings.Contains(l, "panic") && !strings.Contains(l, "level=ERROR")
 	})
 	var b strings.Builder
 	for _, part := range []struct {

@@ -1,13 +1,20 @@
 package wasm
 
 import (
+	"bytes"
+	"context"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
 
+	"github.com/tetratelabs/wazero"
+
 	"spokeshave.dev/controller/policy"
+	"spokeshave.dev/controller/policy/wasm/meter"
+	"spokeshave.dev/controller/policy/wire"
+	"spokeshave.dev/sdk/abi"
 )
 
 // goGuest builds a policy written in Go with the standard toolchain.
@@ -65,6 +72,93 @@ func TestGoGuest(t *testing.T) {
 	src.Info.Hooks = append(src.Info.Hooks, policy.HookConsolidate)
 	if _, err := (&Engine{}).Compile(t.Context(), src); err == nil || !strings.Contains(err.Error(), "does not register") {
 		t.Errorf("a hook that the guest does not register: %v", err)
+	}
+}
+
+// TestMeteredGoGuest: the metered guest leaves the same bytes as the guest as
+// it was built.
+func TestMeteredGoGuest(t *testing.T) {
+	src := source(goGuest(t, example))
+	src.Config = []byte(`{"avoid": ["m7i"]}`)
+	metered, err := meter.Rewrite(src.Module, meter.Defaults())
+	if err != nil {
+		t.Fatal(err)
+	}
+	plain, same := reply(t, src, src.Module), reply(t, src, metered.Bytes)
+	if !bytes.Equal(plain, same) {
+		t.Errorf("%d and %d bytes differ", len(plain), len(same))
+	}
+	var e wire.Encoder
+	batch, err := e.Rank(input(500))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if bytes.Equal(plain, batch) {
+		t.Error("the guest has not touched the batch")
+	}
+}
+
+// reply runs a module on one batch and gives what it leaves behind.
+func reply(t *testing.T, src *policy.Source, module []byte) []byte {
+	t.Helper()
+	c := &call{left: 1 << 40, clock: setupMoment().nanos}
+	ctx := context.WithValue(t.Context(), callKey{}, c)
+	r := wazero.NewRuntime(ctx)
+	t.Cleanup(func() { _ = r.Close(context.WithoutCancel(ctx)) })
+	if err := provide(ctx, r); err != nil {
+		t.Fatal(err)
+	}
+	mod, err := r.InstantiateWithConfig(ctx, module, wazero.NewModuleConfig().WithName("").WithStartFunctions())
+	if err != nil {
+		t.Fatal(err)
+	}
+	must := func(name string, args ...uint64) uint64 {
+		out, err := mod.ExportedFunction(name).Call(ctx, args...)
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		return append(out, 0)[0]
+	}
+	send := func(b []byte) uint64 {
+		ptr := must(abi.ExportAlloc, uint64(len(b)))
+		if !mod.Memory().Write(uint32(ptr), b) {
+			t.Fatal("no room")
+		}
+		return ptr
+	}
+	must(abi.ExportInitialize)
+	block, _ := setupBlock(src.Info.Hooks, src.Config)
+	if status := must(abi.ExportConfigure, send(block), uint64(len(block))); status != 0 {
+		t.Fatalf("configure: status %d", status)
+	}
+	var e wire.Encoder
+	batch, err := e.Rank(input(500))
+	if err != nil {
+		t.Fatal(err)
+	}
+	ptr := send(batch)
+	if status := must(abi.ExportRank, ptr, uint64(len(batch))); status != 0 {
+		t.Fatalf("rank: status %d", status)
+	}
+	out, ok := mod.Memory().Read(uint32(ptr), uint32(len(batch)))
+	if !ok {
+		t.Fatal("the batch is gone")
+	}
+	return bytes.Clone(out)
+}
+
+// BenchmarkCompile is what it costs to take a policy live.
+func BenchmarkCompile(b *testing.B) {
+	src := source(goGuest(b, example))
+	src.Config = []byte(`{"avoid": ["m7i"]}`)
+	for b.Loop() {
+		p, err := (&Engine{}).Compile(b.Context(), src)
+		if err != nil {
+			b.Fatal(err)
+		}
+		if err := p.Close(b.Context()); err != nil {
+			b.Fatal(err)
+		}
 	}
 }
 

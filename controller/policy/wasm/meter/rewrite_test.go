@@ -17,11 +17,7 @@ import (
 // ship with wazero: what compiled before must compile afterwards, what did not
 // must not, and only features off the list may be refused.
 func TestSpecification(t *testing.T) {
-	out, err := exec.Command("go", "list", "-m", "-f", "{{.Dir}}", "github.com/tetratelabs/wazero").Output()
-	if err != nil {
-		t.Fatal(err)
-	}
-	pattern := filepath.Join(strings.TrimSpace(string(out)), "internal", "integration_test", "spectest", "v*", "testdata", "*.wasm")
+	pattern := filepath.Join(specDir(t), "v*", "testdata", "*.wasm")
 	files, err := filepath.Glob(pattern)
 	if err != nil || len(files) < 500 {
 		t.Fatalf("%d modules at %s, %v", len(files), pattern, err)
@@ -64,6 +60,16 @@ func TestSpecification(t *testing.T) {
 	if same < len(files)/2 {
 		t.Errorf("only %d of %d modules were compared", same, len(files))
 	}
+}
+
+// specDir is where wazero keeps the core tests.
+func specDir(t *testing.T) string {
+	t.Helper()
+	out, err := exec.CommandContext(t.Context(), "go", "list", "-m", "-f", "{{.Dir}}", "github.com/tetratelabs/wazero").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return filepath.Join(strings.TrimSpace(string(out)), "internal", "integration_test", "spectest")
 }
 
 func compile(ctx context.Context, runtime wazero.Runtime, in []byte) error {

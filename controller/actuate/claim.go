@@ -59,6 +59,7 @@ func Claim(s *model.Snapshot, pool *karpv1.NodePool, d *decide.Decision, at int)
 			ExpireAfter:            template.Spec.ExpireAfter,
 		},
 	}
+	maps.Copy(claim.Labels, n.Labels)
 	maps.Copy(claim.Labels, template.Metadata.Labels)
 	claim.Labels[karpv1.LabelNodePool] = pool.Name
 	claim.Labels[awsv1.LabelEC2NodeClass] = template.Spec.NodeClassRef.Name

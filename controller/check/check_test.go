@@ -61,7 +61,7 @@ func fixture() (*model.Snapshot, *model.Plan, *Constraints) {
 	}
 	plan := &model.Plan{
 		Existing: []model.Assignment{{Node: 0, Pods: []int32{1}}},
-		Nodes:    []model.PlannedNode{{Pool: 0, Pods: []int32{2, 3}, Options: options}},
+		Nodes:    []model.PlannedNode{{Pool: 0, Pods: []int32{2, 3}, Labels: map[string]string{"team": "red"}, Options: options}},
 		Unplaced: []model.Unplaced{{Pod: 4, Reasons: []model.Reason{{Code: model.TooLarge, Message: "x"}}}},
 	}
 	return s, plan, &Constraints{Pods: []int32{1, 2, 3, 4}, Headroom: []Headroom{{Scope: "cluster", Left: 110_000}}}
@@ -112,14 +112,16 @@ func TestPlan(t *testing.T) {
 		"PoolExcludes": {reason: "options meet the pool's requirements", spoil: func(s *model.Snapshot, _ *model.Plan, _ *Constraints) {
 			s.Pools[0].Requirements = append(s.Pools[0].Requirements, model.Requirement{Key: "topology.kubernetes.io/zone", Operator: model.NotIn, Values: []string{"b"}})
 		}, want: []Kind{PoolRequirements}},
-		"PoolNotReady": {reason: "a pool that is not ready launches nothing", spoil: func(s *model.Snapshot, _ *model.Plan, _ *Constraints) { s.Pools[0].NotReady = "x" }, want: []Kind{PoolRequirements}},
-		"WrongPrice":   {reason: "prices are the catalogue's", spoil: func(_ *model.Snapshot, p *model.Plan, _ *Constraints) { p.Nodes[0].Options[0].Price-- }, want: []Kind{Offering}},
-		"SoldOut":      {reason: "options are available", spoil: func(_ *model.Snapshot, p *model.Plan, _ *Constraints) { p.Nodes[0].Options[0].Zone = "c" }, want: []Kind{Offering}},
-		"NoSuchType":   {reason: "options exist", spoil: func(_ *model.Snapshot, p *model.Plan, _ *Constraints) { p.Nodes[0].Options[0].InstanceType = "x" }, want: []Kind{Offering}},
-		"NoOptions":    {reason: "a node can be launched somehow", spoil: func(_ *model.Snapshot, p *model.Plan, _ *Constraints) { p.Nodes[0].Options = nil }, want: []Kind{Offering}},
-		"Order":        {reason: "the best option comes first", spoil: func(_ *model.Snapshot, p *model.Plan, _ *Constraints) { p.Nodes[0].Options[0].Effective = 1 }, want: []Kind{Offering}},
-		"NoSuchPool":   {reason: "pools exist", spoil: func(s *model.Snapshot, p *model.Plan, _ *Constraints) { p.Nodes[0].Pool = 1; s.Pools[0].Limits = nil }, want: []Kind{BadReference}},
-		"Limit":        {reason: "the limit counts the largest option", spoil: func(s *model.Snapshot, _ *model.Plan, _ *Constraints) { s.Pools[0].Limits["cpu"] = 5999 }, want: []Kind{Limits}},
+		"PoolNotReady":  {reason: "a pool that is not ready launches nothing", spoil: func(s *model.Snapshot, _ *model.Plan, _ *Constraints) { s.Pools[0].NotReady = "x" }, want: []Kind{PoolRequirements}},
+		"WrongPrice":    {reason: "prices are the catalogue's", spoil: func(_ *model.Snapshot, p *model.Plan, _ *Constraints) { p.Nodes[0].Options[0].Price-- }, want: []Kind{Offering}},
+		"SoldOut":       {reason: "options are available", spoil: func(_ *model.Snapshot, p *model.Plan, _ *Constraints) { p.Nodes[0].Options[0].Zone = "c" }, want: []Kind{Offering}},
+		"NoSuchType":    {reason: "options exist", spoil: func(_ *model.Snapshot, p *model.Plan, _ *Constraints) { p.Nodes[0].Options[0].InstanceType = "x" }, want: []Kind{Offering}},
+		"NoOptions":     {reason: "a node can be launched somehow", spoil: func(_ *model.Snapshot, p *model.Plan, _ *Constraints) { p.Nodes[0].Options = nil }, want: []Kind{Offering}},
+		"Order":         {reason: "the best option comes first", spoil: func(_ *model.Snapshot, p *model.Plan, _ *Constraints) { p.Nodes[0].Options[0].Effective = 1 }, want: []Kind{Offering}},
+		"LabelMissing":  {reason: "a label that the pool requires has to be chosen", spoil: func(_ *model.Snapshot, p *model.Plan, _ *Constraints) { p.Nodes[0].Labels = nil }, want: []Kind{PoolRequirements, PoolRequirements}},
+		"LabelOfOthers": {reason: "other labels are not for the plan to choose", spoil: func(_ *model.Snapshot, p *model.Plan, _ *Constraints) { p.Nodes[0].Labels["tier"] = "iron" }, want: []Kind{PoolRequirements}},
+		"NoSuchPool":    {reason: "pools exist", spoil: func(s *model.Snapshot, p *model.Plan, _ *Constraints) { p.Nodes[0].Pool = 1; s.Pools[0].Limits = nil }, want: []Kind{BadReference}},
+		"Limit":         {reason: "the limit counts the largest option", spoil: func(s *model.Snapshot, _ *model.Plan, _ *Constraints) { s.Pools[0].Limits["cpu"] = 5999 }, want: []Kind{Limits}},
 		"LimitOfNodes": {reason: "nodes can be limited", spoil: func(s *model.Snapshot, _ *model.Plan, _ *Constraints) {
 			s.Pools[0].Limits = model.Resources{"nodes": 0}
 		}, want: []Kind{Limits}},
@@ -130,7 +132,7 @@ func TestPlan(t *testing.T) {
 		"Denied":      {reason: "refused launches stay out of the options", spoil: func(_ *model.Snapshot, _ *model.Plan, c *Constraints) { c.Denied = []Denied{{Pool: 0, Zone: "b"}} }, want: []Kind{Refused}},
 		"Unsupported": {reason: "pods with constraints not supported are not placed", spoil: func(s *model.Snapshot, _ *model.Plan, _ *Constraints) { s.Specs[0].Unsupported = []string{"volumes"} }, want: []Kind{Selector, Selector, Selector}},
 		"EmptyNode": {reason: "no node is launched for nobody", spoil: func(_ *model.Snapshot, p *model.Plan, _ *Constraints) {
-			p.Nodes = append(p.Nodes, model.PlannedNode{Options: p.Nodes[0].Options[:1]})
+			p.Nodes = append(p.Nodes, model.PlannedNode{Labels: p.Nodes[0].Labels, Options: p.Nodes[0].Options[:1]})
 		}, want: []Kind{Accounting, OverHeadroom}},
 	}
 	for name, tc := range cases {

@@ -1,16 +1,19 @@
 package check
 
 import (
+	"fmt"
+	"maps"
 	"strings"
 
 	"spokeshave.dev/controller/model"
 )
 
-// launch names one way to launch a node.
+// launch names one way to launch a node; chosen writes PlannedNode.Labels.
 type launch struct {
 	pool         int32
 	typ, zone    string
 	capacityType model.CapacityType
+	chosen       string
 }
 
 // blueprint is what a launched node will be: labels, room, DaemonSets.
@@ -69,12 +72,17 @@ func (v *verifier) planned(i int) {
 			v.report(Selector, where, "placed in spite of %s", strings.Join(s.Unsupported, ", "))
 		}
 	}
-	sum := model.Resources{}
+	l := &load{node: n, specs: specs, sum: model.Resources{}}
 	for _, s := range specs {
-		demand(sum, s)
+		demand(l.sum, s)
+	}
+	for key := range n.Labels {
+		if !v.defines(pool, key) {
+			v.report(PoolRequirements, where, "label %s is not the pool's to choose", key)
+		}
 	}
 	for k, o := range n.Options {
-		v.option(where, n, o, specs, sum)
+		v.option(where, l, o)
 		if k > 0 && o.Effective < n.Options[k-1].Effective {
 			v.report(Offering, where, "options are not in order of effective cost")
 		}
@@ -107,8 +115,18 @@ func (v *verifier) company(where string, specs []*model.PodSpec, taken [][]model
 	}
 }
 
-func (v *verifier) option(where string, n *model.PlannedNode, o model.Option, specs []*model.PodSpec, sum model.Resources) {
-	b := v.blueprint(launch{n.Pool, o.InstanceType, o.Zone, o.CapacityType})
+// load is what a planned node carries.
+type load struct {
+	node  *model.PlannedNode
+	specs []*model.PodSpec
+	sum   model.Resources
+}
+
+// option proves one option of a node.
+func (v *verifier) option(where string, l *load, o model.Option) {
+	n := l.node
+	chosen := fmt.Sprint(n.Labels) // maps print in order of their keys
+	b := v.blueprint(launch{n.Pool, o.InstanceType, o.Zone, o.CapacityType, chosen}, n.Labels)
 	what := o.InstanceType + " " + o.Zone + " " + string(o.CapacityType)
 	if b.broken != "" {
 		v.report(b.kind, where, "%s: %s", what, b.broken)
@@ -117,17 +135,8 @@ func (v *verifier) option(where string, n *model.PlannedNode, o model.Option, sp
 	if b.price != o.Price {
 		v.report(Offering, where, "%s costs %s, not %s", what, b.price, o.Price)
 	}
-	for _, s := range specs {
-		if !b.labels.admits(s) {
-			v.report(Selector, where, "%s is not what a pod of namespace %s asks for", what, s.Namespace)
-		}
-		for _, ports := range b.ports {
-			if collide(s.HostPorts, ports) {
-				v.report(Ports, where, "%s: a DaemonSet holds a host port", what)
-			}
-		}
-	}
-	for name, need := range sum {
+	v.pods(where+": "+what, l, b)
+	for name, need := range l.sum {
 		if need > 0 && need+b.daemons[name] > b.alloc[name] {
 			v.report(Resources, where, "%s: %d of %s needed, DaemonSets take %d of %d",
 				what, need, name, b.daemons[name], b.alloc[name])
@@ -141,17 +150,31 @@ func (v *verifier) option(where string, n *model.PlannedNode, o model.Option, sp
 	}
 }
 
+// pods proves that each pod may run on such a node.
+func (v *verifier) pods(where string, l *load, b *blueprint) {
+	for _, s := range l.specs {
+		if !b.labels.admits(s) {
+			v.report(Selector, where, "not what a pod of namespace %s asks for", s.Namespace)
+		}
+		for _, ports := range b.ports {
+			if collide(s.HostPorts, ports) {
+				v.report(Ports, where, "a DaemonSet holds a host port")
+			}
+		}
+	}
+}
+
 // blueprint derives the node that a launch gives, once for each launch.
-func (v *verifier) blueprint(l launch) *blueprint {
+func (v *verifier) blueprint(l launch, chosen map[string]string) *blueprint {
 	if b, ok := v.nodes[l]; ok {
 		return b
 	}
-	b := v.derive(l)
+	b := v.derive(l, chosen)
 	v.nodes[l] = b
 	return b
 }
 
-func (v *verifier) derive(l launch) *blueprint {
+func (v *verifier) derive(l launch, chosen map[string]string) *blueprint {
 	t := v.instanceType(l.pool, l.typ)
 	if t == nil {
 		return &blueprint{kind: Offering, broken: "the pool's catalogue has no such instance type"}
@@ -167,7 +190,7 @@ func (v *verifier) derive(l launch) *blueprint {
 	}
 	pool := &v.s.Pools[l.pool]
 	b := &blueprint{alloc: t.Allocatable, price: sold.Price, daemons: model.Resources{}}
-	b.labels = v.labels(pool, t, sold)
+	b.labels = v.labels(pool, t, sold, chosen)
 	for _, r := range pool.Requirements {
 		if !b.labels.meets(r) {
 			return &blueprint{kind: PoolRequirements, broken: "the pool requires " + r.Key + " " + string(r.Operator) + " " + strings.Join(r.Values, ",")}
@@ -183,10 +206,9 @@ func (v *verifier) derive(l launch) *blueprint {
 	return b
 }
 
-// labels are those that the node will carry. Keys of the user's own that the
-// pool requires become labels, with the first value in order that every
-// requirement allows.
-func (v *verifier) labels(pool *model.Pool, t *model.InstanceType, o *model.Offering) labelSet {
+// labels are those that the node will carry: its type's, its offering's, the
+// ones chosen for the pool's own keys, its template's.
+func (v *verifier) labels(pool *model.Pool, t *model.InstanceType, o *model.Offering, chosen map[string]string) labelSet {
 	l := labelSet{values: map[string]string{}, anonymous: true}
 	set := func(key, value string) {
 		if value != "" {
@@ -196,24 +218,29 @@ func (v *verifier) labels(pool *model.Pool, t *model.InstanceType, o *model.Offe
 	set("node.kubernetes.io/instance-type", t.Name)
 	set("kubernetes.io/arch", t.Arch)
 	set("kubernetes.io/os", t.OS)
-	for k, value := range t.Labels {
-		l.values[k] = value
-	}
+	maps.Copy(l.values, t.Labels)
 	set("topology.kubernetes.io/zone", o.Zone)
 	set("topology.k8s.aws/zone-id", o.ZoneID)
 	set("karpenter.sh/capacity-type", string(o.CapacityType))
 	set("topology.kubernetes.io/region", v.s.Catalogs[pool.Catalog].Region)
-	for _, r := range pool.Requirements {
-		if r.Operator == model.In && v.own(pool, r.Key) {
-			set(r.Key, v.agreed(pool.Requirements, r.Key))
-		}
-	}
-	for k, value := range pool.NodeLabels {
-		l.values[k] = value
-	}
+	maps.Copy(l.values, chosen)
+	maps.Copy(l.values, pool.NodeLabels)
 	set("karpenter.sh/nodepool", pool.Name)
 	set("karpenter.k8s.aws/ec2nodeclass", pool.NodeClass)
 	return l
+}
+
+// defines says whether the pool's requirements let it choose the label.
+func (v *verifier) defines(pool *model.Pool, key string) bool {
+	if _, fixed := pool.NodeLabels[key]; fixed || !v.own(pool, key) {
+		return false
+	}
+	for _, r := range pool.Requirements {
+		if r.Key == key {
+			return true
+		}
+	}
+	return false
 }
 
 // own says whether a label belongs to the user: neither Kubernetes nor
@@ -234,26 +261,4 @@ func (v *verifier) own(pool *model.Pool, key string) bool {
 		}
 	}
 	return true
-}
-
-func (v *verifier) agreed(requirements []model.Requirement, key string) string {
-	best := ""
-	for _, r := range requirements {
-		if r.Key != key || r.Operator != model.In {
-			continue
-		}
-	value:
-		for _, candidate := range r.Values {
-			for _, other := range requirements {
-				l := labelSet{values: map[string]string{key: candidate}}
-				if other.Key == key && !l.meets(other) {
-					continue value
-				}
-			}
-			if best == "" || candidate < best {
-				best = candidate
-			}
-		}
-	}
-	return best
 }

@@ -13,6 +13,9 @@ type PlannedNode struct {
 	Pool int32 `json:"pool"`
 	// Pods index Snapshot.Pods.
 	Pods []int32 `json:"pods"`
+	// Labels are values chosen for keys of the user's own that the pool's
+	// requirements define ("team In [red, blue]"). The node must carry them.
+	Labels map[string]string `json:"labels,omitempty"`
 	// Requests sums the pods and the DaemonSets that will run beside them.
 	Requests Resources `json:"requests"`
 	// Options are the ways to launch the node, best first; every one of them

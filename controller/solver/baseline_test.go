@@ -2,6 +2,7 @@ package solver
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 
 	"spokeshave.dev/controller/model"
@@ -153,12 +154,8 @@ func (b *baseline) allows(pool int, rs []model.Requirement, t *model.InstanceTyp
 		"topology.kubernetes.io/zone": o.Zone, "topology.k8s.aws/zone-id": o.ZoneID,
 		"karpenter.sh/capacity-type": string(o.CapacityType), "karpenter.sh/nodepool": p.Name, "kubernetes.io/hostname": "?",
 	}
-	for k, v := range t.Labels {
-		labels[k] = v
-	}
-	for k, v := range p.NodeLabels {
-		labels[k] = v
-	}
+	maps.Copy(labels, t.Labels)
+	maps.Copy(labels, p.NodeLabels)
 	for _, r := range p.Requirements {
 		if r.Key == "example.com/team" {
 			labels[r.Key] = r.Values[0]

@@ -17,10 +17,10 @@ func standby(name string, state model.NodeState) model.Node {
 	}
 }
 
-// occupy binds a pod to a node.
-func occupy(s *model.Snapshot, node int32, cpu int64, change ...func(*model.Pod, *model.PodSpec)) {
+// occupy binds a pod to the first node.
+func occupy(s *model.Snapshot, cpu int64, change ...func(*model.Pod, *model.PodSpec)) {
 	spec := model.PodSpec{Namespace: "ns", Requests: model.Resources{"cpu": cpu, "pods": 1}}
-	pod := model.Pod{Namespace: "ns", Name: "bound", Spec: int32(len(s.Specs)), Node: node}
+	pod := model.Pod{Namespace: "ns", Name: "bound", Spec: int32(len(s.Specs)), Node: 0}
 	for _, f := range change {
 		f(&pod, &spec)
 	}
@@ -47,7 +47,7 @@ func TestExistingNodes(t *testing.T) {
 			reason: "what runs on a node is deducted",
 			setup: func(in *Input, s *model.Snapshot) {
 				s.Nodes = []model.Node{standby("there", model.Initialized)}
-				occupy(s, 0, 2500)
+				occupy(s, 2500)
 				pending(in, 1, 2000, 1)
 			},
 			want: []string{"general m.large a on-demand <- b"},
@@ -77,7 +77,8 @@ func TestExistingNodes(t *testing.T) {
 				s.Pools[0].StartupTaints = []model.Taint{{Key: "cni", Effect: model.NoSchedule}}
 				s.Nodes[0].Taints = []model.Taint{
 					{Key: "karpenter.sh/unregistered", Effect: model.NoExecute},
-					{Key: "node.kubernetes.io/not-ready", Effect: model.NoSchedule}, {Key: "cni", Effect: model.NoSchedule},
+					{Key: "node.kubernetes.io/not-ready", Effect: model.NoSchedule},
+					{Key: "cni", Effect: model.NoSchedule},
 				}
 				pending(in, 1, 2000, 1)
 			},
@@ -117,7 +118,7 @@ func TestExistingNodes(t *testing.T) {
 			setup: func(in *Input, s *model.Snapshot) {
 				s.Nodes = []model.Node{standby("there", model.Initialized)}
 				s.Daemons = []model.DaemonSet{{Namespace: "ns", Name: "agent", Spec: model.PodSpec{Requests: model.Resources{"cpu": 1000}}}}
-				occupy(s, 0, 1000, func(p *model.Pod, _ *model.PodSpec) { p.Daemon, p.Name = true, "agent-x7k2p" })
+				occupy(s, 1000, func(p *model.Pod, _ *model.PodSpec) { p.Daemon, p.Name = true, "agent-x7k2p" })
 				pending(in, 1, 3000, 1)
 			},
 			want: []string{"there <- b"},
@@ -126,7 +127,7 @@ func TestExistingNodes(t *testing.T) {
 			reason: "ports of bound pods are taken",
 			setup: func(in *Input, s *model.Snapshot) {
 				s.Nodes = []model.Node{standby("there", model.Initialized)}
-				occupy(s, 0, 100, func(_ *model.Pod, spec *model.PodSpec) { hostPort(80, "")(spec) })
+				occupy(s, 100, func(_ *model.Pod, spec *model.PodSpec) { hostPort(80, "")(spec) })
 				pending(in, 1, 1000, 1, hostPort(80, "10.0.0.1"))
 			},
 			want: []string{"general m.large a on-demand <- b"},
@@ -145,7 +146,7 @@ func TestExistingNodes(t *testing.T) {
 			reason: "a resource that is overdrawn matters only to pods that ask for it",
 			setup: func(in *Input, s *model.Snapshot) {
 				s.Nodes = []model.Node{standby("there", model.Initialized)}
-				occupy(s, 0, 100, func(_ *model.Pod, spec *model.PodSpec) { spec.Requests["memory"] = 20 * gib })
+				occupy(s, 100, func(_ *model.Pod, spec *model.PodSpec) { spec.Requests["memory"] = 20 * gib })
 				pending(in, 1, 3000, 0)
 				pending(in, 1, 100, 1)
 			},

@@ -69,13 +69,25 @@ func (w *writer) explainPool(cl *class, i int32) model.Reason {
 	if t := untolerated(cl.spec.Tolerations, pool.Taints); t != nil {
 		return model.Reason{Code: model.TaintNotTolerated, Message: "taint " + taintText(t) + " is not tolerated"}
 	}
-	l := slices.IndexFunc(w.p.lanes, func(ln lane) bool { return ln.pool == i })
-	if l < 0 {
-		return model.Reason{Code: model.PoolNotReady, Message: fmt.Sprintf("NodeClass %q offers no instance types", pool.NodeClass)}
+	// Of the variants of a pool, the one that comes furthest says why.
+	best, furthest := model.Reason{}, -1
+	for l := range w.p.lanes {
+		if w.p.lanes[l].pool != i {
+			continue
+		}
+		s := sieve{w: w, cl: cl, pool: pool, index: i, ln: &w.p.lanes[l]}
+		s.run()
+		if at := s.selected + s.pooled + s.fit + s.available + s.ranked + s.allowed; at > furthest {
+			best, furthest = s.reason(), at
+		}
 	}
-	s := sieve{w: w, cl: cl, pool: pool, index: i, ln: &w.p.lanes[l]}
-	s.run()
-	return s.reason()
+	switch {
+	case furthest < 0 && (pool.Catalog < 0 || int(pool.Catalog) >= len(w.p.snap.Catalogs)):
+		return model.Reason{Code: model.PoolNotReady, Message: fmt.Sprintf("NodeClass %q offers no instance types", pool.NodeClass)}
+	case furthest < 0:
+		return model.Reason{Code: model.RequirementsConflict, Message: "the NodePool's requirements contradict each other"}
+	}
+	return best
 }
 
 // sieve follows a class through everything that a pool's catalogue offers and
@@ -263,12 +275,38 @@ func (s *sieve) breaks(r *model.Requirement) string {
 		if !r.Matches(value, true) {
 			return "the pod asks for a node by name (" + requirementText(r) + ")"
 		}
+	case s.w.p.defines(s.pool, r.Key) && !s.offers(r):
+		if required := s.required(r.Key); required != "" {
+			return fmt.Sprintf("the pod asks for %s, the NodePool requires %s", requirementText(r), required)
+		}
+		return fmt.Sprintf("the pod asks for %s, the NodePool's nodes do not have that label", requirementText(r))
 	case ok && !r.Matches(value, true):
 		return fmt.Sprintf("the pod asks for %s, the NodePool's nodes have %s=%s", requirementText(r), r.Key, value)
-	case !ok && s.w.p.defines(s.pool, r.Key) && !r.Matches("", false):
-		return fmt.Sprintf("the pod asks for %s, the NodePool's nodes do not have that label", requirementText(r))
 	}
 	return ""
+}
+
+// offers says whether a variant of the pool has a value that meets r.
+func (s *sieve) offers(r *model.Requirement) bool {
+	mine := false
+	for l := range s.w.p.lanes {
+		ln := &s.w.p.lanes[l]
+		if v, ok := ln.labels[r.Key]; ln.pool == s.index && r.Matches(v, ok) {
+			mine = true
+		}
+	}
+	return mine
+}
+
+// required writes the pool's requirements on a key.
+func (s *sieve) required(key string) string {
+	var parts []string
+	for i := range s.pool.Requirements {
+		if r := &s.pool.Requirements[i]; r.Key == key {
+			parts = append(parts, requirementText(r))
+		}
+	}
+	return strings.Join(parts, " and ")
 }
 
 // tooLarge names the resource that no matching type has enough of.

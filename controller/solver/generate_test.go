@@ -102,7 +102,11 @@ func (g *generator) pool(name string, catalog int32) model.Pool {
 		p.Requirements = append(p.Requirements, model.Requirement{Key: "karpenter.k8s.aws/instance-cpu", Operator: model.Gt, Values: []string{"2"}})
 	}
 	if g.chance(0.4) {
-		p.Requirements = append(p.Requirements, model.Requirement{Key: "example.com/team", Operator: model.In, Values: []string{pick(g, "red", "blue")}})
+		p.Requirements = append(p.Requirements, pick(g,
+			model.Requirement{Key: "example.com/team", Operator: model.In, Values: []string{"red"}},
+			model.Requirement{Key: "example.com/team", Operator: model.In, Values: []string{"red", "blue", "grey"}},
+			model.Requirement{Key: "example.com/team", Operator: model.NotIn, Values: []string{"red"}},
+			model.Requirement{Key: "example.com/team", Operator: model.Exists}))
 	}
 	if g.chance(0.3) {
 		p.NodeLabels = map[string]string{"example.com/tier": pick(g, "gold", "iron")}

@@ -2,18 +2,22 @@ package solver
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 
 	"spokeshave.dev/controller/model"
 )
 
-// lane is a NodePool as far as it can launch: its nodes carry the same labels
-// but for those of their offering. Lanes are ordered by weight, then name.
+// lane is a NodePool, or a variant of it, as far as it can launch: its nodes
+// carry the same labels but for those of their offering. Lanes are ordered by
+// weight, name and variant.
 type lane struct {
 	pool int32
 	// level is 0 for the heaviest pools, one more for each lighter weight.
 	level  int32
 	labels map[string]string
+	// chosen are the labels among them that the pool leaves open.
+	chosen map[string]string
 	// offers of the lane are those from from up to to.
 	from, to int32
 	// byCost lists the offers by effective cost, billed price and name.
@@ -38,7 +42,9 @@ func (p *problem) newLanes() {
 		if level < 0 || pools[i].Weight != weight {
 			level, weight = level+1, pools[i].Weight
 		}
-		p.lanes = append(p.lanes, lane{pool: i, level: level, labels: p.laneLabels(i)})
+		for _, chosen := range p.variants(&pools[i]) {
+			p.lanes = append(p.lanes, lane{pool: i, level: level, chosen: chosen, labels: p.laneLabels(i, chosen)})
+		}
 	}
 	p.levels = level + 1
 }
@@ -50,26 +56,16 @@ func (p *problem) open(pool int32) bool {
 	return q.NotReady == "" && !blocked && q.Catalog >= 0 && int(q.Catalog) < len(p.snap.Catalogs)
 }
 
-// laneLabels are the labels that a pool gives its nodes. A requirement on a
-// key of the user's own defines the label.
-func (p *problem) laneLabels(pool int32) map[string]string {
+// laneLabels are the labels that a pool gives its nodes, with those chosen for
+// the keys that its requirements leave open.
+func (p *problem) laneLabels(pool int32, chosen map[string]string) map[string]string {
 	q := &p.snap.Pools[pool]
 	labels := map[string]string{}
 	if region := p.snap.Catalogs[q.Catalog].Region; region != "" {
 		labels[labelRegion] = region
 	}
-	for i := range q.Requirements {
-		key := q.Requirements[i].Key
-		if _, done := labels[key]; done || !p.defines(q, key) {
-			continue
-		}
-		if value, ok := definedValue(q.Requirements, key); ok {
-			labels[key] = value
-		}
-	}
-	for k, v := range q.NodeLabels {
-		labels[k] = v
-	}
+	maps.Copy(labels, chosen)
+	maps.Copy(labels, q.NodeLabels)
 	labels[labelPool] = q.Name
 	if q.NodeClass != "" {
 		labels[labelNodeClass] = q.NodeClass
@@ -85,23 +81,6 @@ func (p *problem) defines(q *model.Pool, key string) bool {
 		return false
 	}
 	return p.catalogue(q.Catalog).column(key).absent()
-}
-
-// definedValue is the least value that all requirements on the key allow.
-func definedValue(requirements []model.Requirement, key string) (string, bool) {
-	var candidates []string
-	for i := range requirements {
-		if r := &requirements[i]; r.Key == key && r.Operator == model.In {
-			candidates = append(candidates, r.Values...)
-		}
-	}
-	slices.Sort(candidates)
-	for _, v := range candidates {
-		if allow(requirements, key, v) {
-			return v, true
-		}
-	}
-	return "", false
 }
 
 // allow says whether every requirement on the key accepts the value.

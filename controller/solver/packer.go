@@ -78,6 +78,9 @@ const maxProgramRows = 400
 // improvement.
 const goodEnough = 0.004
 
+// maxImproved is how many nodes a packing may have for single ones to matter.
+const maxImproved = 400
+
 // pack fills nodes until nothing is left that fits one, in at most effort
 // moves of improvement.
 func (k *packer) pack(effort int) []packing {
@@ -100,7 +103,7 @@ func (k *packer) pack(effort int) []packing {
 		k.stats.Pivots += b.stats.Pivots
 	}
 	out := k.integral(parts)
-	if len(parts) > 1 || k.total(out) > parts[0].value()*(1+goodEnough) {
+	if n := nodes(out); n <= maxImproved && (len(parts) > 1 || k.total(out) > parts[0].value()*(1+goodEnough)) {
 		out = k.improve(out, effort)
 	}
 	if k.p.in.Bound {

@@ -25,8 +25,8 @@ func rate(s *model.Snapshot, f func(t *model.InstanceType, o *model.Offering) Ef
 	return out
 }
 
-func budgetOf(policy string, usd float64) Headroom {
-	return Headroom{Scope: "cluster", Left: model.PriceOf(usd), Policy: policy}
+func budgetOf(usd float64) Headroom {
+	return Headroom{Scope: "cluster", Left: model.PriceOf(usd), Policy: "budget"}
 }
 
 func TestPolicies(t *testing.T) {
@@ -108,7 +108,7 @@ func TestPolicies(t *testing.T) {
 		"CeilingSmallerNodes": {
 			reason: "0.25 $/h buy no 2xlarge, but an xlarge, which holds two of three pods",
 			setup: func(in *Input, _ *model.Snapshot) {
-				in.Headroom = []Headroom{budgetOf("budget", 0.25)}
+				in.Headroom = []Headroom{budgetOf(0.25)}
 				pending(in, 3, 2000, 1)
 			},
 			want: []string{
@@ -120,7 +120,7 @@ func TestPolicies(t *testing.T) {
 			reason: "rank prefers on-demand, the ceiling only allows spot: cheaper before giving up",
 			setup: func(in *Input, s *model.Snapshot) {
 				s.Pools[0].Requirements = nil
-				in.Headroom = []Headroom{budgetOf("budget", 0.13)}
+				in.Headroom = []Headroom{budgetOf(0.13)}
 				in.Costs = rate(s, func(_ *model.InstanceType, o *model.Offering) Effective {
 					if o.CapacityType == model.OnDemand {
 						return Effective{Tiers: []Tier{{Cost: 0.001}}}
@@ -134,7 +134,7 @@ func TestPolicies(t *testing.T) {
 		"CeilingByPriority": {
 			reason: "scarce headroom serves the urgent pod, though the other comes first and is larger",
 			setup: func(in *Input, _ *model.Snapshot) {
-				in.Headroom = []Headroom{budgetOf("budget", 0.2)}
+				in.Headroom = []Headroom{budgetOf(0.2)}
 				pending(in, 1, 4000, 1)
 				pending(in, 1, 3000, 1, priority(100))
 			},
@@ -156,7 +156,7 @@ func TestPolicies(t *testing.T) {
 		"LeftoversOfUrgentNodes": {
 			reason: "what an urgent pod's node has left over is free for others",
 			setup: func(in *Input, _ *model.Snapshot) {
-				in.Headroom = []Headroom{budgetOf("budget", 0.2)}
+				in.Headroom = []Headroom{budgetOf(0.2)}
 				pending(in, 2, 1500, 1)
 				pending(in, 1, 2500, 1, priority(100))
 			},
@@ -187,7 +187,7 @@ func TestOptions(t *testing.T) {
 		in := Input{Snapshot: world(), Tolerance: tolerance, MaxOptions: most}
 		in.Snapshot.Pools[0].Requirements = nil
 		if headroom > 0 {
-			in.Headroom = []Headroom{budgetOf("budget", headroom)}
+			in.Headroom = []Headroom{budgetOf(headroom)}
 		}
 		pending(&in, 1, 1000, 1)
 		plan, _ := Solve(in)

@@ -53,56 +53,56 @@ func (k *packer) singles(list []packing) (kept, nodes []packing) {
 // rateOf is the worth of a packing's pods for its cost.
 func (k *packer) rateOf(f packing) float64 { return k.worthOf(f.pattern) / k.sites[f.site].cost }
 
+// single is one node, with what joining it to others depends on.
+type single struct {
+	packing
+	demand vec
+	rows   bitset
+}
+
 // merge joins pairs of nodes as long as one node costs less than the two.
 func (k *packer) merge(nodes []packing) []packing {
 	slices.SortStableFunc(nodes, func(a, b packing) int { return cmp.Compare(a.site, b.site) })
-	demands := make([]vec, len(nodes))
-	members := make([]bitset, len(nodes))
+	each := make([]single, len(nodes))
 	for i, f := range nodes {
-		demands[i], members[i] = k.demand(f.pattern), k.members(f.pattern)
-	}
-	for i := 0; i < len(nodes); i++ {
-		for j := 0; j < i; j++ {
-			f := k.join(nodes[i], nodes[j], &demands[i], &demands[j], members[i], members[j])
-			if f == nil {
-				continue
-			}
-			nodes[i] = packing{f, 1}
-			demands[i].add(&demands[j], 1)
-			members[i] = members[i].clone()
-			members[i].or(members[j])
-			nodes = slices.Delete(nodes, j, j+1)
-			demands = slices.Delete(demands, j, j+1)
-			members = slices.Delete(members, j, j+1)
-			i, j = i-1, -1
+		each[i] = single{packing: f, demand: k.demand(f.pattern), rows: newBitset(len(k.rows))}
+		for _, r := range f.idx {
+			each[i].rows.set(r)
 		}
+	}
+	for i := 0; i < len(each); i++ {
+		for j := 0; j < i; j++ {
+			if f := k.join(&each[i], &each[j]); f != nil {
+				each[i] = *f
+				each = slices.Delete(each, j, j+1)
+				i, j = i-1, -1
+			}
+		}
+	}
+	nodes = nodes[:0]
+	for i := range each {
+		nodes = append(nodes, each[i].packing)
 	}
 	return nodes
 }
 
-func (k *packer) members(f *pattern) bitset {
-	set := newBitset(len(k.rows))
-	for _, i := range f.idx {
-		set.set(i)
-	}
-	return set
-}
-
-// join is the pattern of two nodes in one that costs less than both, nil if
-// there is none.
-func (k *packer) join(a, b packing, da, db *vec, ma, mb bitset) *pattern {
+// join makes one node of two if that costs less, nil otherwise.
+func (k *packer) join(a, b *single) *single {
 	most := (k.sites[a.site].cost + k.sites[b.site].cost) * (1 - 1e-9)
-	sum := *da
-	sum.add(db, 1)
+	sum := a.demand
+	sum.add(&b.demand, 1)
 	for s := max(a.site, b.site); int(s) < len(k.sites) && k.sites[s].cost < most; s++ {
 		t := &k.sites[s]
-		if !fits(&sum, &t.room, k.n) || !t.rows.contains(ma) || !t.rows.contains(mb) {
+		if !fits(&sum, &t.room, k.n) || !t.rows.contains(a.rows) || !t.rows.contains(b.rows) {
 			continue
 		}
 		if k.crowded(a.pattern, b.pattern) {
 			return nil
 		}
-		return &pattern{site: s, idx: slices.Concat(a.idx, b.idx), cnt: slices.Concat(a.cnt, b.cnt)}
+		f := &pattern{site: s, idx: slices.Concat(a.idx, b.idx), cnt: slices.Concat(a.cnt, b.cnt)}
+		rows := a.rows.clone()
+		rows.or(b.rows)
+		return &single{packing: packing{f, 1}, demand: sum, rows: rows}
 	}
 	return nil
 }

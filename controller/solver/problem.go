@@ -11,6 +11,7 @@ type problem struct {
 	slots      slotTable
 	catalogues []*catalogue
 	lanes      []lane
+	mentions   map[string][]string
 	levels     int32
 	offers     []offer
 	bins       []bin

@@ -186,6 +186,11 @@ func (g *generator) plain(in *Input) {
 	}
 	for i := range g.s.Pools {
 		g.s.Pools[i].Weight, g.s.Pools[i].Limits = 0, nil
+		for r := range g.s.Pools[i].Requirements {
+			if q := &g.s.Pools[i].Requirements[r]; q.Key == "example.com/team" {
+				*q = model.Requirement{Key: q.Key, Operator: model.In, Values: []string{"red"}}
+			}
+		}
 	}
 	for i := range g.s.Specs {
 		g.s.Specs[i].HostPorts = nil

@@ -1,6 +1,7 @@
 package solver
 
 import (
+	"maps"
 	"slices"
 	"strings"
 	"testing"
@@ -99,7 +100,11 @@ func outline(s *model.Snapshot, plan *model.Plan) []string {
 	for i := range plan.Nodes {
 		n := &plan.Nodes[i]
 		o := n.Options[0]
-		out = append(out, s.Pools[n.Pool].Name+" "+o.InstanceType+" "+o.Zone+" "+string(o.CapacityType)+" <- "+names(n.Pods))
+		chosen := ""
+		for _, k := range slices.Sorted(maps.Keys(n.Labels)) {
+			chosen += " " + k + "=" + n.Labels[k]
+		}
+		out = append(out, s.Pools[n.Pool].Name+" "+o.InstanceType+" "+o.Zone+" "+string(o.CapacityType)+chosen+" <- "+names(n.Pods))
 	}
 	for _, u := range plan.Unplaced {
 		line := names([]int32{u.Pod}) + ":"
@@ -217,7 +222,29 @@ func TestSemantics(t *testing.T) {
 				pending(in, 1, 100, 1, selector("team", "red"))
 				pending(in, 1, 100, 1, affinity(model.Term{require("other", model.Exists)}))
 			},
-			want: []string{"general m.large a on-demand <- a", "b: general RequirementsConflict: the pod asks for other Exists, the NodePool's nodes do not have that label"},
+			want: []string{"general m.large a on-demand team=red <- a", "b: general RequirementsConflict: the pod asks for other Exists, the NodePool's nodes do not have that label"},
+		},
+		"PoolLeavesLabelOpen": {
+			reason: "pods choose among the values that the pool allows, each gets nodes of its own; the rest go with any",
+			setup: func(in *Input, s *model.Snapshot) {
+				s.Pools[0].Requirements = append(s.Pools[0].Requirements, require("team", model.In, "red", "blue"))
+				pending(in, 1, 1000, 1, selector("team", "red"))
+				pending(in, 1, 1000, 1, selector("team", "blue"))
+				pending(in, 1, 1000, 1, selector("team", "green"))
+				pending(in, 1, 1000, 1)
+			},
+			want: []string{
+				"general m.large a on-demand team=blue <- bd", "general m.large a on-demand team=red <- a",
+				"c: general RequirementsConflict: the pod asks for team=green, the NodePool requires team In [red, blue]",
+			},
+		},
+		"PoolWantsSomeValue": {
+			reason: "a pool that only wants the label to be there takes the values that pods name",
+			setup: func(in *Input, s *model.Snapshot) {
+				s.Pools[0].Requirements = append(s.Pools[0].Requirements, require("team", model.Exists), require("rank", model.Gt, "5"))
+				pending(in, 1, 1000, 1, selector("team", "mauve"))
+			},
+			want: []string{"general m.large a on-demand rank=6 team=mauve <- a"},
 		},
 		"ExcludedByPool": {
 			reason: "the catalogue has arm64, the pool does not want it",

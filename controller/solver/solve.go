@@ -1,6 +1,10 @@
 package solver
 
-import "spokeshave.dev/controller/model"
+import (
+	"maps"
+
+	"spokeshave.dev/controller/model"
+)
 
 // Solve makes the plan of least total effective cost that it finds: pods go to
 // existing nodes first, then each to the heaviest pools that can take it.
@@ -73,9 +77,9 @@ func (w *writer) nodes() []model.PlannedNode {
 				requests[name] += amount * int64(t.n)
 			}
 		}
+		ln := &w.p.lanes[n.lane]
 		out[i] = model.PlannedNode{
-			Pool: w.p.lanes[n.lane].pool, Pods: w.pods(n.takes),
-			Requests: requests, Options: options[key],
+			Pool: ln.pool, Pods: w.pods(n.takes), Labels: maps.Clone(ln.chosen), Requests: requests, Options: options[key],
 		}
 	}
 	return out

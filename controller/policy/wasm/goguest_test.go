@@ -17,15 +17,15 @@ import (
 	"spokeshave.dev/sdk/abi"
 )
 
-// goGuest builds a policy written in Go with the standard toolchain.
-func goGuest(t testing.TB, dir string) []byte {
+// goGuest builds the example policy in Go with the standard toolchain.
+func goGuest(t testing.TB) []byte {
 	t.Helper()
 	out := filepath.Join(t.TempDir(), "module.wasm")
 	cmd := exec.CommandContext(t.Context(), "go", "build", "-buildmode=c-shared", "-ldflags=-s -w", "-o", out, ".")
-	cmd.Dir = dir
+	cmd.Dir = example
 	cmd.Env = append(os.Environ(), "GOOS=wasip1", "GOARCH=wasm")
 	if text, err := cmd.CombinedOutput(); err != nil {
-		t.Fatalf("build %s: %v\n%s", dir, err, text)
+		t.Fatalf("build %s: %v\n%s", example, err, text)
 	}
 	module, err := os.ReadFile(out)
 	if err != nil {
@@ -37,7 +37,7 @@ func goGuest(t testing.TB, dir string) []byte {
 const example = "../../../examples/wasm-rank-go"
 
 func TestGoGuest(t *testing.T) {
-	src := source(goGuest(t, example))
+	src := source(goGuest(t))
 	src.Config = []byte(`{"avoid": ["m7i", "c7g"], "factor": 4}`)
 	p := compile(t, src)
 	in := input(1000)
@@ -78,7 +78,7 @@ func TestGoGuest(t *testing.T) {
 // TestMeteredGoGuest: the metered guest leaves the same bytes as the guest as
 // it was built.
 func TestMeteredGoGuest(t *testing.T) {
-	src := source(goGuest(t, example))
+	src := source(goGuest(t))
 	src.Config = []byte(`{"avoid": ["m7i"]}`)
 	metered, err := meter.Rewrite(src.Module, meter.Defaults())
 	if err != nil {
@@ -149,7 +149,7 @@ func reply(t *testing.T, src *policy.Source, module []byte) []byte {
 
 // BenchmarkCompile is what it costs to take a policy live.
 func BenchmarkCompile(b *testing.B) {
-	src := source(goGuest(b, example))
+	src := source(goGuest(b))
 	src.Config = []byte(`{"avoid": ["m7i"]}`)
 	for b.Loop() {
 		p, err := (&Engine{}).Compile(b.Context(), src)
@@ -164,7 +164,7 @@ func BenchmarkCompile(b *testing.B) {
 
 func BenchmarkRank(b *testing.B) {
 	in := input(1000)
-	for name, module := range map[string][]byte{"guest=go": goGuest(b, example), "guest=empty": guest{}.bytes()} {
+	for name, module := range map[string][]byte{"guest=go": goGuest(b), "guest=empty": guest{}.bytes()} {
 		b.Run(name, func(b *testing.B) {
 			src := source(module)
 			if name == "guest=go" {

@@ -1,6 +1,7 @@
 package check
 
 import (
+	"maps"
 	"strings"
 
 	"spokeshave.dev/controller/model"
@@ -139,9 +140,7 @@ func (v *verifier) nodeLabels(n *model.Node) labelSet {
 			l.values[key] = value
 		}
 	}
-	for k, value := range n.Labels {
-		l.values[k] = value
-	}
+	maps.Copy(l.values, n.Labels)
 	set(hostname, n.Name)
 	set("topology.kubernetes.io/zone", n.Zone)
 	set("karpenter.sh/capacity-type", string(n.CapacityType))
@@ -150,8 +149,8 @@ func (v *verifier) nodeLabels(n *model.Node) labelSet {
 		set("karpenter.sh/nodepool", v.s.Pools[n.Pool].Name)
 	}
 	if t := v.instanceType(n.Pool, n.InstanceType); t != nil && n.State == model.InFlight {
-		for k, value := range t.Labels {
-			set(k, value)
+		for k := range t.Labels {
+			set(k, t.Labels[k])
 		}
 		set("kubernetes.io/arch", t.Arch)
 		set("kubernetes.io/os", t.OS)

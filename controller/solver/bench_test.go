@@ -117,6 +117,35 @@ func BenchmarkSolve(b *testing.B) {
 	}
 }
 
+// BenchmarkSolveExisting has as many pods bound as pending, and nodes that are
+// half full.
+func BenchmarkSolveExisting(b *testing.B) {
+	for _, n := range []int{1000, 10000} {
+		b.Run(fmt.Sprintf("nodes=%d/pods=%d", n, 10*n), func(b *testing.B) { benchmark(b, cluster(b, n)) })
+	}
+}
+
+// cluster has n nodes of 16 vCPUs with ten pods bound to each, and as many
+// pods pending as are bound.
+func cluster(tb testing.TB, n int) solver.Input {
+	tb.Helper()
+	in := scenario(tb, "mixed", 20*n)
+	s := in.Snapshot
+	for i := range n {
+		zone := []string{"us-west-2a", "us-west-2b", "us-west-2c"}[i%3]
+		s.Nodes = append(s.Nodes, model.Node{
+			Name: fmt.Sprintf("node-%05d", i), State: model.Initialized, Zone: zone, CapacityType: model.Spot,
+			Labels:      map[string]string{"kubernetes.io/arch": "amd64", "karpenter.k8s.aws/instance-category": "m", "topology.kubernetes.io/zone": zone},
+			Allocatable: model.Resources{"cpu": 15890, "memory": 60 << 30, "pods": 58},
+		})
+		for j := range 10 {
+			s.Pods[10*i+j].Node = int32(i)
+		}
+	}
+	in.Pods = in.Pods[10*n:]
+	return in
+}
+
 // cpuTime is what this process has used.
 func cpuTime() time.Duration {
 	var u syscall.Rusage
@@ -147,7 +176,9 @@ func benchmark(b *testing.B, in solver.Input) {
 	b.ReportMetric(float64(len(in.Pods))*float64(b.N)/b.Elapsed().Seconds(), "pods/s")
 	b.ReportMetric(float64(len(plan.Nodes)), "nodes")
 	b.ReportMetric(stats.Billed.USD(), "$/h")
-	b.ReportMetric(stats.Effective/stats.Bound, "cost/bound")
+	if stats.Bound > 0 {
+		b.ReportMetric(stats.Effective/stats.Bound, "cost/bound")
+	}
 	b.ReportMetric(float64(stats.Rows), "rows")
 	b.ReportMetric(float64(stats.Sites), "sites")
 	b.ReportMetric(float64(stats.Pivots), "pivots")

@@ -68,23 +68,33 @@ func (p *problem) occupy(hosts []host, at []int32) {
 		moving[i] = true
 	}
 	daemons := make([][]int32, len(hosts))
+	weights := make([]*weight, len(p.snap.Specs))
 	for i := range p.snap.Pods {
 		pod := &p.snap.Pods[i]
 		if moving[i] || pod.Node < 0 || int(pod.Node) >= len(at) || at[pod.Node] < 0 {
 			continue
 		}
 		h := &hosts[at[pod.Node]]
-		h.occupy(p, &p.snap.Specs[pod.Spec])
+		w := weights[pod.Spec]
+		if w == nil {
+			w = p.weigh(&p.snap.Specs[pod.Spec])
+			weights[pod.Spec] = w
+		}
+		h.occupy(w)
 		if pod.Daemon {
 			daemons[at[pod.Node]] = append(daemons[at[pod.Node]], int32(i))
 		}
+	}
+	coming := make([]*weight, len(p.snap.Daemons))
+	for d := range p.snap.Daemons {
+		coming[d] = p.weigh(&p.snap.Daemons[d].Spec)
 	}
 	for i := range hosts {
 		h := &hosts[i]
 		for d := range p.snap.Daemons {
 			set := &p.snap.Daemons[d]
 			if !p.running(set, daemons[i]) && h.suits(&set.Spec) {
-				h.occupy(p, &set.Spec)
+				h.occupy(coming[d])
 			}
 		}
 		for r := range h.room { // what nobody asks for may be overdrawn
@@ -93,11 +103,20 @@ func (p *problem) occupy(hosts []host, at []int32) {
 	}
 }
 
-func (h *host) occupy(p *problem, s *model.PodSpec) {
-	req := p.dims.requests(s.Requests)
-	h.room.add(&req, -1)
-	if ports := p.ports.id(s.HostPorts); ports >= 0 {
-		h.ports = append(h.ports, ports)
+// weight is what a pod takes from its host.
+type weight struct {
+	req   vec
+	ports int32
+}
+
+func (p *problem) weigh(s *model.PodSpec) *weight {
+	return &weight{req: p.dims.requests(s.Requests), ports: p.ports.id(s.HostPorts)}
+}
+
+func (h *host) occupy(w *weight) {
+	h.room.add(&w.req, -1)
+	if w.ports >= 0 {
+		h.ports = append(h.ports, w.ports)
 	}
 }
 
@@ -194,14 +213,56 @@ func (p *problem) fillHosts(hosts []host, left []int32) {
 		}
 		return cmp.Compare(sizes[b], sizes[a])
 	})
+	groups := newGroups(hosts)
 	for _, c := range order {
-		for h := range hosts {
+		for g := range groups {
 			if left[c] == 0 {
 				break
 			}
-			left[c] -= p.host(&hosts[h], c, left[c])
+			if fits(&p.classes[c].req, &groups[g].most, p.dims.n()) {
+				left[c] -= p.hostGroup(&groups[g], c, left[c])
+			}
 		}
 	}
+}
+
+// groupSize is how many hosts are passed over at once when none has room.
+const groupSize = 32
+
+// group is a run of hosts and the most room that any of them has.
+type group struct {
+	hosts []host
+	most  vec
+}
+
+func newGroups(hosts []host) []group {
+	var out []group
+	for part := range slices.Chunk(hosts, groupSize) {
+		g := group{hosts: part}
+		g.measure()
+		out = append(out, g)
+	}
+	return out
+}
+
+func (g *group) measure() {
+	g.most = vec{}
+	for h := range g.hosts {
+		g.most.max(&g.hosts[h].room)
+	}
+}
+
+// hostGroup puts up to n pods of a class on the hosts of a group.
+func (p *problem) hostGroup(g *group, c, n int32) int32 {
+	took := int32(0)
+	for h := range g.hosts {
+		if took == n {
+			break
+		}
+		took += p.host(&g.hosts[h], c, n-took)
+	}
+	g.measure()
+	return took
 }
 
 // host puts up to n pods of a class on a node and says how many it took.

@@ -92,6 +92,9 @@ func outline(s *model.Snapshot, plan *model.Plan) []string {
 		for _, i := range pods {
 			b = append(b, strings.TrimPrefix(s.Pods[i].Name, "pod-"))
 		}
+		if len(strings.Join(b, "")) > len(b) {
+			return strings.Join(b, " ")
+		}
 		return strings.Join(b, "")
 	}
 	for _, a := range plan.Existing {

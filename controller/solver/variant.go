@@ -79,7 +79,7 @@ func (p *problem) values(q *model.Pool, key string) []string {
 	case absent && !mentioned:
 		return []string{""}
 	case absent:
-		listed = append(listed, "")
+		listed = append([]string{""}, listed...) // first, so that nobody gets a label for nothing
 	}
 	if !mentioned {
 		return listed[:min(1, len(listed))]

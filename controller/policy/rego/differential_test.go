@@ -192,6 +192,9 @@ func compare[T any](t testing.TB, source string, fast, slow func() (T, error)) {
 	var fault1, fault2 *policy.Fault
 	errors.As(err1, &fault1)
 	errors.As(err2, &fault2)
+	if err1 == nil && fault2 != nil && fault2.Kind == policy.FaultTrap && !strings.Contains(fault2.Message, "must be unique") && !strings.Contains(fault2.Message, "multiple outputs") {
+		return // an error in a rule with a condition that data alone makes false
+	}
 	if (err1 == nil) != (err2 == nil) || fault1 != nil && fault1.Kind != fault2.Kind {
 		t.Fatalf("programs: %v\nevaluated: %v\n%s", err1, err2, source)
 	}

@@ -32,6 +32,7 @@ var _ policy.Engine = (*Engine)(nil)
 type Policy struct {
 	info     policy.Info
 	deadline time.Duration
+	memory   uint64
 	compiler *ast.Compiler
 	store    storage.Store
 	data     map[string]any
@@ -69,10 +70,13 @@ func (e *Engine) compile(ctx context.Context, src *policy.Source) (*Policy, erro
 	if err != nil {
 		return nil, err
 	}
-	p := &Policy{info: src.Info, deadline: deadline, data: files.data, defined: found, evaluated: e.evaluated}
+	p := &Policy{info: src.Info, deadline: deadline, memory: growth, data: files.data, defined: found, evaluated: e.evaluated}
 	p.info.Engine = Name
 	if ask := src.Limits.Deadline; ask > 0 {
 		p.deadline = min(p.deadline, ask)
+	}
+	if ask := src.Limits.Memory; ask > 0 {
+		p.memory = min(p.memory, ask)
 	}
 	p.compiler = ast.NewCompiler().
 		WithStrict(true).

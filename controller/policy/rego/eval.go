@@ -61,19 +61,27 @@ func (p *Policy) ask(ctx context.Context, hook policy.Hook, call policy.Call, an
 	if !p.info.Answers(hook) {
 		return policy.ErrNoOpinion
 	}
-	return p.breaker.Ask(call.Time, func() error {
-		inner, stop := context.WithTimeout(ctx, p.deadline)
-		defer stop()
-		s := &session{policy: p, call: call, cancel: topdown.NewCancel(), seed: seeded(call.Seed)}
-		defer context.AfterFunc(inner, s.cancel.Cancel)()
-		txn, err := p.store.NewTransaction(inner)
-		if err != nil {
-			return p.fault(ctx, err)
-		}
-		defer p.store.Abort(inner, txn)
-		s.txn = txn
-		return p.fault(ctx, guard(func() error { return answer(inner, s) }))
-	})
+	return p.breaker.Ask(call.Time, func() error { return p.visit(ctx, call, answer) })
+}
+
+// visit runs one call under the watch.
+func (p *Policy) visit(ctx context.Context, call policy.Call, answer func(context.Context, *session) error) error {
+	s := &session{policy: p, call: call, cancel: topdown.NewCancel(), seed: seeded(call.Seed)}
+	txn, err := p.store.NewTransaction(ctx)
+	if err != nil {
+		return p.fault(ctx, err, "")
+	}
+	defer p.store.Abort(ctx, txn)
+	s.txn = txn
+	w, stop := p.start(ctx, s.cancel)
+	defer stop()
+	err = guard(func() error { return answer(ctx, s) })
+	return p.fault(ctx, err, w.reason())
+}
+
+// stopped is the error of an evaluation that was cancelled between two rows.
+func stopped() error {
+	return &topdown.Error{Code: topdown.CancelErr, Message: "cancelled"}
 }
 
 // guard turns a panic inside the evaluation into an error.
@@ -128,19 +136,21 @@ func (s *session) prepare(q *topdown.Query) *topdown.Query {
 }
 
 // fault classifies what went wrong. An error of the caller's own making comes
-// back as it is.
-func (p *Policy) fault(ctx context.Context, err error) error {
+// back as it is; struck is why the watch stopped the call.
+func (p *Policy) fault(ctx context.Context, err error, struck policy.FaultKind) error {
 	var fault *policy.Fault
 	var eval *topdown.Error
 	switch {
 	case err == nil:
 		return nil
+	case topdown.IsCancel(err) && struck == policy.FaultMemory:
+		return &policy.Fault{Kind: struck, Message: fmt.Sprintf("stopped: the heap grew by more than %d MiB", p.memory>>20)}
+	case topdown.IsCancel(err) && struck != "":
+		return &policy.Fault{Kind: struck, Message: fmt.Sprintf("stopped after %s", p.deadline)}
 	case errors.As(err, &fault):
 		return err
 	case ctx.Err() != nil:
 		return ctx.Err()
-	case topdown.IsCancel(err), errors.Is(err, context.DeadlineExceeded):
-		return &policy.Fault{Kind: policy.FaultDeadline, Message: fmt.Sprintf("stopped after %s", p.deadline)}
 	case errors.As(err, &eval):
 		kind := policy.FaultTrap
 		if eval.Code == topdown.InternalErr {

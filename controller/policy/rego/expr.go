@@ -27,10 +27,27 @@ type member struct {
 
 func (m member) eval(f *frame) (ast.Value, error) { return f.docs[m.doc].value(m.index) }
 
-// lookup follows a path of keys from a value.
+// lookup follows a path of keys from a value. A key known at load is there as
+// a term.
 type lookup struct {
 	base expr
-	path []expr
+	path []key
+}
+
+type key struct {
+	known *ast.Term
+	found expr
+}
+
+func (k key) term(f *frame) (*ast.Term, error) {
+	if k.known != nil {
+		return k.known, nil
+	}
+	v, err := k.found.eval(f)
+	if v == nil || err != nil {
+		return nil, err
+	}
+	return ast.NewTerm(v), nil
 }
 
 func (l lookup) eval(f *frame) (ast.Value, error) {
@@ -39,26 +56,26 @@ func (l lookup) eval(f *frame) (ast.Value, error) {
 		if v == nil || err != nil {
 			return nil, err
 		}
-		var key ast.Value
-		if key, err = part.eval(f); key == nil || err != nil {
+		var key *ast.Term
+		if key, err = part.term(f); key == nil || err != nil {
 			return nil, err
 		}
-		v = step1(v, key)
+		v = get(v, key)
 	}
 	return v, err
 }
 
-// step1 looks a key up in a value; nil is undefined.
-func step1(v, key ast.Value) ast.Value {
+// get looks a key up in a value; nil is undefined.
+func get(v ast.Value, key *ast.Term) ast.Value {
 	var found *ast.Term
 	switch v := v.(type) {
 	case ast.Object:
-		found = v.Get(ast.NewTerm(key))
+		found = v.Get(key)
 	case *ast.Array:
-		found = v.Get(ast.NewTerm(key))
+		found = v.Get(key)
 	case ast.Set:
-		if term := ast.NewTerm(key); v.Contains(term) {
-			found = term
+		if v.Contains(key) {
+			found = key
 		}
 	}
 	if found == nil {

@@ -18,6 +18,7 @@ type document interface {
 	field(name string) (index int, of kind, ok bool)
 	number(index int) float64
 	text(index int) string
+	label(index int, key string) (string, bool)
 	// value is a member, or the whole document for the index whole.
 	value(index int) (ast.Value, error)
 }
@@ -62,6 +63,11 @@ func (r *record[T]) field(name string) (int, kind, bool) {
 func (r *record[T]) number(i int) float64 { return r.fields[i].number(r.of) }
 func (r *record[T]) text(i int) string    { return r.fields[i].text(r.of) }
 
+func (r *record[T]) label(i int, key string) (string, bool) {
+	value, ok := r.fields[i].labels(r.of)[key]
+	return value, ok
+}
+
 func (r *record[T]) value(i int) (ast.Value, error) {
 	at := i
 	if i == whole {
@@ -87,15 +93,18 @@ func (r *record[T]) value(i int) (ast.Value, error) {
 // literal is a document that is there as a value.
 type literal struct{ is ast.Value }
 
-func (l *literal) field(string) (int, kind, bool) { return 0, 0, false }
-func (l *literal) number(int) float64             { return 0 }
-func (l *literal) text(int) string                { return "" }
-func (l *literal) value(int) (ast.Value, error)   { return l.is, nil }
+func (l *literal) field(string) (int, kind, bool)   { return 0, 0, false }
+func (l *literal) number(int) float64               { return 0 }
+func (l *literal) text(int) string                  { return "" }
+func (l *literal) label(int, string) (string, bool) { return "", false }
+func (l *literal) value(int) (ast.Value, error)     { return l.is, nil }
 
 // frame is what a program runs on: the input's documents, and the variables.
 type frame struct {
 	docs  []document
 	slots []ast.Value
+	// once are the answers that hold for all rows: 0 unknown, 1 yes, -1 no.
+	once []int8
 	// found are the alternatives that match the row.
 	found []byte
 	key   []byte
@@ -103,8 +112,8 @@ type frame struct {
 }
 
 // newFrame opens the frame of a call.
-func (s *session) newFrame(ctx context.Context, docs []document, slots int) *frame {
-	return &frame{docs: docs, slots: make([]ast.Value, slots), calls: topdown.BuiltinContext{
+func (s *session) newFrame(ctx context.Context, docs []document, slots, once int) *frame {
+	return &frame{docs: docs, slots: make([]ast.Value, slots), once: make([]int8, once), calls: topdown.BuiltinContext{
 		Context: ctx, Metrics: metrics.NoOp(), Seed: s.seed, Cancel: s.cancel, Cache: builtins.Cache{},
 		Time:         ast.NewTerm(ast.Number(strconv.FormatInt(s.call.Time.UnixNano(), 10))),
 		Capabilities: s.policy.compiler.Capabilities(),

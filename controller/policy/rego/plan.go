@@ -25,12 +25,13 @@ type plan struct {
 	programs []*program
 	rest     query
 	names    []*ast.Term
-	slots    int
+	// slots and once are how many variables and answers a frame has.
+	slots, once int
 }
 
 // makePlan plans the hook's rules, or those named among them.
 func (p *Policy) makePlan(ctx context.Context, out *plan, hook policy.Hook, in inputs, only ...string) error {
-	t := translator{support: map[string]*auxiliary{}, next: &out.slots}
+	t := translator{support: map[string]*auxiliary{}, next: &out.slots, nextOnce: &out.once}
 	for _, each := range in {
 		t.names = append(t.names, each.name)
 		t.docs = append(t.docs, each.doc)
@@ -63,7 +64,7 @@ func (p *plan) empty() bool { return len(p.programs) == 0 && p.rest.empty() }
 
 // open makes the frame of a call.
 func (p *plan) open(ctx context.Context, s *session, docs ...document) *frame {
-	return s.newFrame(ctx, docs, p.slots)
+	return s.newFrame(ctx, docs, p.slots, p.once)
 }
 
 // match runs all programs, and appends which alternatives hold to key. fixed
@@ -88,7 +89,7 @@ func (p *plan) match(f *frame, key []byte) (_ []byte, fixed bool, err error) {
 // evaluate yields the value of every rule, for the row last matched.
 func (p *plan) evaluate(ctx context.Context, s *session, f *frame, yield func(rule string, value ast.Value) error) error {
 	if s.cancel.Cancelled() {
-		return ctx.Err()
+		return stopped()
 	}
 	found := f.found
 	for _, each := range p.programs {

@@ -3,7 +3,6 @@ package rego
 import (
 	"context"
 	"encoding/binary"
-	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -101,28 +100,14 @@ func (p *Policy) partial(ctx context.Context, hook policy.Hook, rule *program) (
 	if err != nil {
 		return nil, nil, readable(err)
 	}
-	ctx, stop := context.WithTimeout(ctx, partialDeadline)
-	defer stop()
-	s := &session{policy: p, call: policy.Call{Time: time.Unix(0, 0)}, cancel: topdown.NewCancel(), seed: seeded(0)}
-	defer context.AfterFunc(ctx, s.cancel.Cancel)()
-	txn, err := p.store.NewTransaction(ctx)
-	if err != nil {
-		return nil, nil, err
-	}
-	defer p.store.Abort(ctx, txn)
-	s.txn = txn
-	err = guard(func() error {
+	ahead := &Policy{compiler: p.compiler, store: p.store, deadline: partialDeadline, memory: p.memory}
+	err = ahead.visit(ctx, policy.Call{Time: time.Unix(0, 0)}, func(ctx context.Context, s *session) error {
 		var err error
 		bodies, support, err = s.prepare(topdown.NewQuery(compiled)).WithUnknowns([]*ast.Term{ast.InputRootRefTerm}).PartialRun(ctx)
 		return err
 	})
 	if err != nil {
-		var eval *topdown.Error
-		loc := rule.loc
-		if errors.As(err, &eval) && eval.Location != nil {
-			loc = eval.Location
-		}
-		return nil, nil, &untranslatable{loc, fmt.Sprintf("%s cannot be evaluated ahead: %v", rule.rule, p.fault(ctx, err))}
+		return nil, nil, &untranslatable{rule.loc, fmt.Sprintf("%s cannot be evaluated ahead: %v", rule.rule, err)}
 	}
 	return bodies, support, nil
 }

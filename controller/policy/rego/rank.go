@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"sync"
 
 	"github.com/open-policy-agent/opa/v1/ast"
 
@@ -21,6 +22,8 @@ type ranker struct {
 	plan   plan
 	fields []field[policy.RankRow]
 	pool   []field[policy.PoolFacts]
+	// kept holds maps of verdicts between calls.
+	kept sync.Pool
 }
 
 func (p *Policy) prepareRank(ctx context.Context) error {
@@ -58,10 +61,11 @@ func (r *ranker) all(ctx context.Context, s *session, in *policy.RankInput, answ
 	if err := pool.set(&in.Pool); err != nil {
 		return err
 	}
-	c := ranking{ranker: r, frame: r.plan.open(ctx, s, row, pool), known: map[string]*verdict{}}
+	c := ranking{ranker: r, frame: r.plan.open(ctx, s, row, pool), known: r.take()}
+	defer func() { r.keep(c.known) }()
 	for _, i := range r.order(in.Rows) {
 		if s.cancel.Cancelled() {
-			return ctx.Err()
+			return stopped()
 		}
 		err := row.set(&in.Rows[i])
 		if err == nil {
@@ -72,6 +76,24 @@ func (r *ranker) all(ctx context.Context, s *session, in *policy.RankInput, answ
 		}
 	}
 	return nil
+}
+
+// maxKnown bounds the verdicts kept between calls.
+const maxKnown = 4096
+
+// take is a map of verdicts for one call. Those of an earlier call are still
+// true where they follow from programs alone.
+func (r *ranker) take() map[string]*verdict {
+	if known, ok := r.kept.Get().(map[string]*verdict); ok {
+		return known
+	}
+	return map[string]*verdict{}
+}
+
+func (r *ranker) keep(known map[string]*verdict) {
+	if r.plan.rest.empty() && len(known) <= maxKnown {
+		r.kept.Put(known)
+	}
 }
 
 // order is the order in which rows are looked at: any will do, unless there
@@ -127,7 +149,9 @@ func (c *ranking) answer(ctx context.Context, s *session, row *policy.RankRow) (
 		if v, err = c.evaluate(ctx, s); err != nil {
 			return policy.RankAnswer{}, err
 		}
-		c.known[string(key)] = v
+		if fixed {
+			c.known[string(key)] = v
+		}
 	}
 	return v.apply(row.Cost)
 }

@@ -30,6 +30,26 @@ func (t truth) run(f *frame) (bool, error) {
 	return v != nil && v != ast.Value(ast.Boolean(false)), err
 }
 
+// once is a condition with one answer for all rows of a call.
+type once struct {
+	slot int
+	cond step
+}
+
+func (o once) run(f *frame) (bool, error) {
+	if known := f.once[o.slot]; known != 0 {
+		return known > 0, nil
+	}
+	ok, err := o.cond.run(f)
+	if err == nil {
+		f.once[o.slot] = -1
+		if ok {
+			f.once[o.slot] = 1
+		}
+	}
+	return ok, err
+}
+
 // not holds when the condition does not. What the condition is about must be
 // defined all the same: Rego looks at the arguments before it negates.
 type not struct {
@@ -125,26 +145,41 @@ type textIs struct {
 }
 
 func (t textIs) run(f *frame) (bool, error) {
-	v := f.docs[t.doc].text(t.index)
-	switch t.op {
+	return holds(f.docs[t.doc].text(t.index), t.op, t.than), nil
+}
+
+// labelIs compares one of a field's labels with a text known at load. A label
+// that is not there is undefined, and no comparison with it holds.
+type labelIs struct {
+	textIs
+	key string
+}
+
+func (l labelIs) run(f *frame) (bool, error) {
+	v, ok := f.docs[l.doc].label(l.index, l.key)
+	return ok && holds(v, l.op, l.than), nil
+}
+
+func holds(v, op, than string) bool {
+	switch op {
 	case "lt":
-		return v < t.than, nil
+		return v < than
 	case "lte":
-		return v <= t.than, nil
+		return v <= than
 	case "gt":
-		return v > t.than, nil
+		return v > than
 	case "gte":
-		return v >= t.than, nil
+		return v >= than
 	case "neq":
-		return v != t.than, nil
+		return v != than
 	case "startswith":
-		return strings.HasPrefix(v, t.than), nil
+		return strings.HasPrefix(v, than)
 	case "endswith":
-		return strings.HasSuffix(v, t.than), nil
+		return strings.HasSuffix(v, than)
 	case "contains":
-		return strings.Contains(v, t.than), nil
+		return strings.Contains(v, than)
 	default:
-		return v == t.than, nil
+		return v == than
 	}
 }
 

@@ -37,7 +37,7 @@ func (p *Policy) runTests(ctx context.Context, files *source) error {
 			modules[name].Annotations = nil
 		}
 	}
-	tests := &Policy{store: p.store, deadline: testDeadline}
+	tests := &Policy{store: p.store, deadline: testDeadline, memory: p.memory}
 	tests.compiler = ast.NewCompiler().WithStrict(true).WithCapabilities(capabilities(testBuiltins()...))
 	if tests.compiler.Compile(modules); tests.compiler.Failed() {
 		return readable(tests.compiler.Errors)
@@ -69,25 +69,16 @@ func (p *Policy) test(ctx context.Context, ref ast.Ref, seen map[string]bool) er
 	if err != nil {
 		return readable(err)
 	}
-	txn, err := p.store.NewTransaction(ctx)
-	if err != nil {
-		return fmt.Errorf("cannot run: %w", err)
-	}
-	defer p.store.Abort(ctx, txn)
-	inner, stop := context.WithTimeout(ctx, p.deadline)
-	defer stop()
-	s := &session{policy: p, call: policy.Call{Time: time.Unix(0, 0)}, cancel: topdown.NewCancel(), txn: txn, seed: seeded(0)}
-	defer context.AfterFunc(inner, s.cancel.Cancel)()
 	passed := false
-	err = guard(func() error {
-		return s.prepare(topdown.NewQuery(body)).Iter(inner, func(r topdown.QueryResult) error {
+	err = p.visit(ctx, policy.Call{Time: time.Unix(0, 0)}, func(ctx context.Context, s *session) error {
+		return s.prepare(topdown.NewQuery(body)).Iter(ctx, func(r topdown.QueryResult) error {
 			passed = pass(r[ast.Var("passed")].Value)
 			return nil
 		})
 	})
 	switch {
 	case err != nil:
-		return fmt.Errorf("stopped: %w", p.fault(ctx, err))
+		return fmt.Errorf("stopped: %w", err)
 	case !passed:
 		return errors.New("failed")
 	}

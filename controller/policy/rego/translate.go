@@ -18,12 +18,13 @@ func (u *untranslatable) Error() string { return at(u.loc) + ": " + u.what }
 
 // translator makes steps of the expressions of one residual rule.
 type translator struct {
-	names   []string
-	docs    []document
-	support map[string]*auxiliary
-	slots   map[ast.Var]int
-	next    *int
-	loc     *ast.Location
+	names    []string
+	docs     []document
+	support  map[string]*auxiliary
+	slots    map[ast.Var]int
+	next     *int
+	nextOnce *int
+	loc      *ast.Location
 }
 
 func (t *translator) no(format string, args ...any) error {
@@ -129,7 +130,41 @@ func (t *translator) bound(node any) bool {
 	return ok
 }
 
+// expression translates a condition. One that neither looks at the row nor at
+// a variable has one answer for all rows of a call.
 func (t *translator) expression(e *ast.Expr) (step, error) {
+	s, err := t.condition(e)
+	if err != nil || !t.perCall(e) {
+		return s, err
+	}
+	*t.nextOnce++
+	return once{*t.nextOnce - 1, s}, nil
+}
+
+// perCall says whether all that an expression refers to is in documents other
+// than the row.
+func (t *translator) perCall(e *ast.Expr) bool {
+	all := true
+	ast.NewGenericVisitor(func(node any) bool {
+		switch n := node.(type) {
+		case ast.Ref:
+			if n[0].Equal(ast.InputRootDocument) {
+				all = all && len(n) > 1 && !n[1].Equal(ast.StringTerm(t.names[0]))
+			} else if ast.BuiltinMap[n.String()] == nil {
+				all = false
+			}
+		case ast.Var:
+			if ast.BuiltinMap[string(n)] == nil && !n.Equal(ast.InputRootDocument.Value) {
+				_, known := t.slots[n]
+				all = all && !known
+			}
+		}
+		return !all
+	}).Walk(e)
+	return all
+}
+
+func (t *translator) condition(e *ast.Expr) (step, error) {
 	t.locate(e)
 	if len(e.With) > 0 {
 		return nil, t.no("with is not translated")
@@ -148,7 +183,7 @@ func (t *translator) expression(e *ast.Expr) (step, error) {
 }
 
 func (t *translator) negation(e *ast.Expr) (step, error) {
-	cond, err := t.expression(e.ComplementNoWith())
+	cond, err := t.condition(e.ComplementNoWith())
 	if err != nil {
 		return nil, err
 	}
@@ -376,11 +411,15 @@ func (t *translator) path(base expr, rest ast.Ref) (expr, error) {
 		if !t.bound(part) {
 			return nil, t.no("a variable runs over the keys of a document")
 		}
-		key, err := t.term(part)
+		found, err := t.term(part)
 		if err != nil {
 			return nil, err
 		}
-		out.path = append(out.path, key)
+		k := key{found: found}
+		if c, ok := found.(constant); ok {
+			k.known = ast.NewTerm(c.is)
+		}
+		out.path = append(out.path, k)
 	}
 	return out, nil
 }
@@ -443,8 +482,15 @@ func (t *translator) quick(name string, operands []*ast.Term) step {
 			return numberIs{m.doc, m.index, name, f}
 		}
 	case ast.String:
-		if of == text && (comparison(name) != nil || name == "startswith" || name == "endswith" || name == "contains") {
-			return textIs{m.doc, m.index, name, string(known)}
+		if comparison(name) == nil && name != "startswith" && name != "endswith" && name != "contains" {
+			return nil
+		}
+		is := textIs{m.doc, m.index, name, string(known)}
+		switch {
+		case of == text:
+			return is
+		case of == labels && m.label != "":
+			return labelIs{is, m.label}
 		}
 	case *ast.Array:
 		var terms []*ast.Term
@@ -486,24 +532,31 @@ func mirrored(name string) string {
 	return name
 }
 
-// asField recognises input.<document>.<field>.
+// asField recognises input.<document>.<field> and one label of a field.
 func (t *translator) asField(term *ast.Term) (typed, bool) {
 	ref, ok := term.Value.(ast.Ref)
-	if !ok || len(ref) != 3 || !ref[0].Equal(ast.InputRootDocument) {
+	if !ok || len(ref) < 3 || len(ref) > 4 || !ref[0].Equal(ast.InputRootDocument) {
 		return typed{}, false
 	}
-	e, err := t.reference(ref)
+	e, err := t.reference(ref[:3])
 	m, ok := e.(member)
 	if err != nil || !ok || m.index == whole {
 		return typed{}, false
 	}
 	name, _ := ref[2].Value.(ast.String)
 	_, of, _ := t.docs[m.doc].field(string(name))
-	return typed{m, of}, true
+	out := typed{member: m, of: of}
+	if len(ref) == 4 {
+		key, ok := ref[3].Value.(ast.String)
+		out.label = string(key)
+		return out, ok && of == labels && key != ""
+	}
+	return out, true
 }
 
-// typed is a field and its kind.
+// typed is a field and its kind, or one of its labels.
 type typed struct {
 	member
-	of kind
+	of    kind
+	label string
 }

@@ -51,6 +51,25 @@
 //
 // A field that is none of these is refused when the policy is loaded.
 //
+// # How rules are run
+//
+// When a policy is loaded, each rule is partially evaluated with all of the
+// input unknown, and what is left becomes a program over typed fields: 1,000
+// offerings take a third of a millisecond. A rule that partial evaluation
+// cannot carry over with its meaning (a comprehension over the input, an else,
+// helpers whose definitions differ in value) is evaluated row by row instead,
+// once for rows that look alike to it and 2,000 times a call at most, the
+// cheapest first; the rest is dropped. Stats.Notes names its line. The two ways
+// agree, but for one thing: an error in a body that has a condition which data
+// alone makes false is not noticed by a program.
+//
+// OPA's rule index and early exit are off: the index of 1.22 finds no rule for
+// x in {"constant", variable}, so that a refusal would be lost, and early exit
+// makes errors depend on the order of rules.
+//
+// The policy's tests run in the same way, with the clock at the Unix epoch
+// unless they replace time.now_ns.
+//
 // Not here: where policies come from (policy/load), and how several of them
 // are combined (package policy).
 package rego

@@ -308,3 +308,30 @@ func TestShipped(t *testing.T) {
 		})
 	}
 }
+
+// TestEvaluated: rules that are no programs are evaluated once for rows that
+// look alike to them, the cheapest first, and the policy says which line it is.
+func TestEvaluated(t *testing.T) {
+	p := load(t, policy.HookRank, `package spokeshave.rank
+multiplier["x"] := 2 if count([k | some k, _ in input.pool.labels]) == 0
+adder["y"] := 1 if input.offering.zone == "a"
+exclude contains "dear" if input.offering.cost > 1e9
+`, "")
+	notes := p.Stats().Notes
+	if len(notes) != 1 || !strings.HasPrefix(notes[0], "p.rego:2:") || !strings.Contains(notes[0], "multiplier") {
+		t.Errorf("notes: %q", notes)
+	}
+	in := &policy.RankInput{Call: moment, Rows: make([]policy.RankRow, 2100)}
+	for i := range in.Rows {
+		in.Rows[i].Cost = float64(len(in.Rows) - i)
+	}
+	got, err := p.Rank(t.Context(), in)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, a := range got {
+		if dropped := i < 100; a.Exclude != dropped || !dropped && a.Score != 2*in.Rows[i].Cost {
+			t.Fatalf("row %d: %+v", i, a)
+		}
+	}
+}

@@ -184,3 +184,17 @@ func benchmark(b *testing.B, in solver.Input) {
 	b.ReportMetric(float64(stats.Pivots), "pivots")
 	b.ReportMetric(float64(stats.Passes), "passes")
 }
+
+// BenchmarkCheck proves a plan of 10,000 pods.
+func BenchmarkCheck(b *testing.B) {
+	for name, in := range map[string]solver.Input{
+		"pods=10000": scenario(b, "mixed", 10000), "nodes=1000/pods=10000": cluster(b, 1000),
+	} {
+		plan, _ := solver.Solve(in)
+		b.Run(name, func(b *testing.B) {
+			for b.Loop() {
+				check.Plan(in.Snapshot, &plan, check.Constraints{Pods: in.Pods})
+			}
+		})
+	}
+}

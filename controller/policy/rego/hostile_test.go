@@ -16,6 +16,9 @@ import (
 // each is refused at load, falls at its limit, or is harmless after all. The
 // engine answers the next policy at once.
 func TestHostile(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes seconds")
+	}
 	cases := map[string]string{
 		"loop":            `deny contains "x" if { some i in numbers.range(1, 100000000); some j in numbers.range(1, 100000000); i * j == input.candidate.pods - 7 }`,
 		"comprehension":   `deny contains "x" if { count([i | some i in numbers.range(1, 100000000); i > input.candidate.pods]) < 5 }`,

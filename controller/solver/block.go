@@ -143,7 +143,7 @@ func (b *block) finish(k *packer) {
 	b.measure()
 	sites := b.sites[:0]
 	for _, s := range b.sites {
-		b.serve(&s, []int32{0})
+		b.serve(&s, bitset{1}) // the block has one set
 		if len(s.plain)+len(s.ported) > 0 {
 			sites = append(sites, s)
 		}

@@ -183,13 +183,6 @@ func (k *packer) pods() int32 {
 	return n
 }
 
-// promise bounds the rate of any filling of a site from what waits and what
-// its room was worth last.
-func (k *packer) promise(s int32) float64 {
-	t := &k.sites[s]
-	return (k.atPrices(t, t.plain, &t.hint) + k.portedGain(t, &t.hint)) / t.cost
-}
-
 // shares estimates how much each block matters to the cost of the whole.
 func (k *packer) shares(blocks []*block) []float64 {
 	out := make([]float64, len(blocks))
@@ -258,89 +251,6 @@ func (k *packer) covers(f *pattern) int32 {
 		n = min(n, k.left[i]/f.cnt[j])
 	}
 	return n
-}
-
-// greedy packs what is left, best value for money first. A site is filled
-// anew only when its last filling does not apply any more (with fewer pods
-// left, none gets better), and not before what its room can promise makes it
-// the best; a new filling is taken if it comes near enough to the best promise.
-func (k *packer) greedy(near float64) []packing {
-	q := newQueue(k)
-	k.stats.Passes++
-	var out []packing
-	for {
-		s, rate := q.best()
-		if s < 0 {
-			return out
-		}
-		f := q.found[s]
-		if f == nil || k.covers(f) == 0 {
-			if f = q.price(s, rate, near); f == nil {
-				continue
-			}
-		}
-		times := k.covers(f)
-		for j, i := range f.idx {
-			k.left[i] -= times * f.cnt[j]
-		}
-		out = append(out, packing{f, times})
-	}
-}
-
-// queue holds, for every site, its last filling, if any, and a bound on the
-// worth of the next for its cost.
-type queue struct {
-	*packer
-	found []*pattern
-	rate  []float64
-}
-
-func newQueue(k *packer) *queue {
-	k.invert()
-	q := &queue{packer: k, found: make([]*pattern, len(k.sites)), rate: make([]float64, len(k.sites))}
-	for s := range k.sites {
-		t := &k.sites[s]
-		for _, i := range t.plain {
-			q.rate[s] += float64(k.worth[i] * float64(k.left[i]))
-		}
-		for _, i := range t.ported {
-			q.rate[s] += float64(k.worth[i] * float64(k.left[i]))
-		}
-		q.rate[s] = min(2, q.rate[s]/t.cost)
-	}
-	return q
-}
-
-// best is the site that promises most for its cost, -1 when none has any use.
-func (q *queue) best() (site int32, rate float64) {
-	site = -1
-	for s, v := range q.rate {
-		if v > rate {
-			site, rate = int32(s), v
-		}
-	}
-	return site, rate
-}
-
-// price looks at a site again. It returns the new filling if that may be taken
-// at once.
-func (q *queue) price(s int32, rate, near float64) *pattern {
-	q.found[s] = nil
-	if most := q.promise(s); most < 0.999*rate {
-		q.rate[s] = most
-		return nil
-	}
-	q.rate[s] = 0
-	f := q.fill(s, 0)
-	if f == nil {
-		return nil
-	}
-	q.found[s] = f
-	q.rate[s] = f.value / q.sites[s].cost
-	if _, most := q.best(); q.rate[s] < near*most {
-		return nil
-	}
-	return f
 }
 
 // moves are a block's part of the effort: most goes where the money is.

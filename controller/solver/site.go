@@ -29,43 +29,75 @@ func (k *packer) newSites() {
 	sig, groups := k.signatures()
 	candidates := k.candidates(func(o int32) int32 { return sig[o] })
 	room := k.used()
-	wider := map[[2]int32]bool{}
-	var kept []site
-	var keptSig []int32
-next:
+	wider := newWider(groups)
+	kept := make([][]int32, len(groups)) // sites by signature
 	for _, o := range candidates {
 		s := site{offer: o, room: k.p.bins[k.p.offers[o].bin].room, cost: k.costOf(o)}
-		for i := range kept {
-			if k.within(&s.room, &kept[i].room, room) && (keptSig[i] == sig[o] || covers(wider, groups, keptSig[i], sig[o])) {
-				continue next
-			}
+		if k.dominated(&s, wider.of(sig[o]), kept, room) {
+			continue
 		}
 		k.serve(&s, groups[sig[o]])
 		if len(s.plain)+len(s.ported) > 0 {
-			kept = append(kept, s)
-			keptSig = append(keptSig, sig[o])
+			kept[sig[o]] = append(kept[sig[o]], int32(len(k.sites)))
+			k.sites = append(k.sites, s)
 		}
 	}
-	k.sites = kept
+}
+
+// dominated says whether a site kept before, of a signature that serves as
+// many rows, has all the room of s; being before it, it costs no more.
+func (k *packer) dominated(s *site, signatures []int32, kept [][]int32, room [maxDims]bool) bool {
+	for _, g := range signatures {
+		for _, i := range kept[g] {
+			if k.within(&s.room, &k.sites[i].room, room) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // signatures says for every offer by which sets it may be used: a number, and
-// for every number the list of sets.
-func (k *packer) signatures() (sig []int32, groups [][]int32) {
+// for every number the sets.
+func (k *packer) signatures() (sig []int32, groups []bitset) {
 	sig = make([]int32, len(k.p.offers))
-	groups = [][]int32{nil}
+	groups = []bitset{newBitset(len(k.sets))}
 	for s, set := range k.sets {
 		renamed := make([]int32, len(groups))
 		for o := set.next(0); o >= 0; o = set.next(o + 1) {
 			old := sig[o]
 			if renamed[old] == 0 {
 				renamed[old] = int32(len(groups))
-				groups = append(groups, append(slices.Clone(groups[old]), int32(s)))
+				more := groups[old].clone()
+				more.set(int32(s))
+				groups = append(groups, more)
 			}
 			sig[o] = renamed[old]
 		}
 	}
 	return sig, groups
+}
+
+// wider finds, for a signature, those that list all of its sets, itself first.
+type wider struct {
+	groups []bitset
+	memo   [][]int32
+}
+
+func newWider(groups []bitset) *wider {
+	return &wider{groups: groups, memo: make([][]int32, len(groups))}
+}
+
+func (w *wider) of(sig int32) []int32 {
+	if w.memo[sig] == nil {
+		w.memo[sig] = []int32{sig}
+		for g := range w.groups {
+			if int32(g) != sig && w.groups[g].contains(w.groups[sig]) {
+				w.memo[sig] = append(w.memo[sig], int32(g))
+			}
+		}
+	}
+	return w.memo[sig]
 }
 
 // candidates are the cheapest offers of each bin and kind, cheapest first;
@@ -111,28 +143,12 @@ func (k *packer) within(a, b *vec, in [maxDims]bool) bool {
 	return true
 }
 
-// covers says whether group a lists every set of group b.
-func covers(memo map[[2]int32]bool, groups [][]int32, a, b int32) bool {
-	key := [2]int32{a, b}
-	yes, ok := memo[key]
-	if !ok {
-		yes = true
-		for _, s := range groups[b] {
-			if _, found := slices.BinarySearch(groups[a], s); !found {
-				yes = false
-				break
-			}
-		}
-		memo[key] = yes
-	}
-	return yes
-}
-
-func (k *packer) serve(s *site, sets []int32) {
+// serve lists the rows of the given sets that fit the site.
+func (k *packer) serve(s *site, sets bitset) {
 	s.rows, s.n = newBitset(len(k.rows)), 3
 	for i := range k.rows {
 		r := &k.rows[i]
-		if _, ok := slices.BinarySearch(sets, r.set); !ok || !fits(&r.req, &s.room, k.n) {
+		if !sets.has(r.set) || !fits(&r.req, &s.room, k.n) {
 			continue
 		}
 		s.rows.set(int32(i))

@@ -107,9 +107,9 @@ func (a *attempt) run() {
 	}
 }
 
-// fullEffortRounds is how many rounds of an attempt are worth improving; later
-// ones deal with the little that bounds left over.
-const fullEffortRounds = 4
+// effortRounds is how many rounds of an attempt are worth improving, the first
+// above all; later ones deal with the little that bounds left over.
+const effortRounds = 4
 
 // rounds packs what is left; a round that could not take all of its nodes,
 // because a tier, a limit or a headroom ran out, is followed by another.
@@ -118,7 +118,7 @@ func (a *attempt) rounds() {
 		if !slices.ContainsFunc(a.left, func(n int32) bool { return n > 0 }) {
 			return
 		}
-		k := &packer{p: a.p, cost: slices.Clone(a.b.cost), byCost: slices.Clone(a.b.byCost), stats: &a.stats}
+		k := &packer{p: a.p, mean: round == 0 && !a.tight, cost: slices.Clone(a.b.cost), byCost: slices.Clone(a.b.byCost), stats: &a.stats}
 		if a.frugal {
 			k.scarce = a.b.scarce()
 			k.resort()
@@ -128,8 +128,11 @@ func (a *attempt) rounds() {
 			return
 		}
 		effort := a.p.in.Effort
-		if round >= fullEffortRounds {
+		switch {
+		case round >= effortRounds:
 			effort = 0
+		case round > 0:
+			effort = min(effort, 1+effort/10)
 		}
 		list := k.pack(effort)
 		if a.stats.Packings++; a.stats.Packings == 1 && !a.frugal {

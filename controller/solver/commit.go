@@ -11,13 +11,16 @@ func (a *attempt) commit(k *packer, list []packing) int {
 	if a.tight {
 		a.thrifty(k, list)
 	}
-	d := dealer{a: a, k: k, at: make([]int, len(k.rows)), made: map[nodeKey]*planned{}, both: map[[2]int32]int32{}}
+	d := newDealer(a, k)
 	count := 0
 	for i := range list {
 		for range list[i].times {
 			n, o := d.deal(list[i].pattern)
+			if len(n.takes) == 0 {
+				continue
+			}
 			if !a.accept(n, o, k.cost[o]) {
-				d.undo(list[i].pattern, n)
+				d.undo(n)
 				if a.failed {
 					return count
 				}
@@ -135,13 +138,27 @@ func (b *budget) use(o int32) {
 type dealer struct {
 	a *attempt
 	k *packer
-	// at is, by row, the first part that still has pods.
-	at []int
+	// from and to are, by row, the parts that still have pods. Joined rows are
+	// dealt from both ends, so that large and small pods come together.
+	from, to []int
+	// origin is the row of each take of the node dealt last.
+	origin []int32
 	// made remembers the options of equal nodes.
 	made map[nodeKey]*planned
 	// sets remembers intersections of choices.
 	sets setTable
 	both map[[2]int32]int32
+}
+
+func newDealer(a *attempt, k *packer) *dealer {
+	d := &dealer{
+		a: a, k: k, from: make([]int, len(k.rows)), to: make([]int, len(k.rows)),
+		made: map[nodeKey]*planned{}, both: map[[2]int32]int32{},
+	}
+	for i := range k.rows {
+		d.to[i] = len(k.rows[i].parts) - 1
+	}
+	return d
 }
 
 // nodeKey is what the options of a node depend on.
@@ -153,33 +170,29 @@ type nodeKey struct {
 // deal makes a node of the pattern and says which offer to launch it as.
 func (d *dealer) deal(f *pattern) (*planned, int32) {
 	n := &planned{takes: make([]take, 0, len(f.idx))}
-	set := int32(-1)
+	d.origin = d.origin[:0]
 	for q, i := range f.idx {
-		r := &d.k.rows[i]
 		for need := f.cnt[q]; need > 0; {
-			part := &r.parts[d.at[i]]
-			if got := min(need, part.n); got > 0 {
-				c := &d.a.p.classes[part.class]
-				n.takes = append(n.takes, take{part.class, got})
-				n.demand.add(&c.req, int64(got))
-				set = d.meet(set, c.offers)
-				d.a.left[part.class] -= got
-				part.n -= got
-				need -= got
-			}
-			if part.n == 0 {
-				d.at[i]++
-			}
+			need -= d.draw(n, i, need)
 		}
-		if r.ports >= 0 {
-			n.ports = append(n.ports, r.ports)
+		if ports := d.k.rows[i].ports; ports >= 0 {
+			n.ports = append(n.ports, ports)
 		}
+	}
+	site := f.site
+	if d.k.joined {
+		d.shed(n, &d.k.sites[site].room)
+		site = d.k.smallest(f, &n.demand)
+	}
+	set := int32(-1)
+	for _, t := range n.takes {
+		set = d.meet(set, d.a.p.classes[t.class].offers)
+	}
+	if set < 0 { // nothing is left of it
+		return n, d.k.sites[site].offer
 	}
 	n.set = d.sets.sets[set]
-	offer := d.k.sites[f.site].offer
-	if d.k.joined {
-		offer = d.k.sites[d.k.smallest(f, &n.demand)].offer
-	}
+	offer := d.k.sites[site].offer
 	if !d.a.tight && !d.a.b.bounded(d.a.p.lanes[d.a.p.offers[offer].lane].pool) {
 		key := nodeKey{offer: offer, set: set, demand: n.demand}
 		if same := d.made[key]; same != nil {
@@ -189,6 +202,52 @@ func (d *dealer) deal(f *pattern) (*planned, int32) {
 		}
 	}
 	return n, offer
+}
+
+// draw takes up to need pods of a row from its next part.
+func (d *dealer) draw(n *planned, i, need int32) int32 {
+	r := &d.k.rows[i]
+	for r.parts[d.from[i]].n == 0 {
+		d.from[i]++
+	}
+	part := &r.parts[d.from[i]]
+	if d.k.joined && need%2 == 0 { // every other pod from the far end
+		for r.parts[d.to[i]].n == 0 {
+			d.to[i]--
+		}
+		part = &r.parts[d.to[i]]
+	}
+	got := min(need, part.n)
+	if d.k.joined {
+		got = 1
+	}
+	part.n -= got
+	d.a.left[part.class] -= got
+	n.demand.add(&d.a.p.classes[part.class].req, int64(got))
+	n.takes = append(n.takes, take{part.class, got})
+	d.origin = append(d.origin, i)
+	return got
+}
+
+// shed gives back pods, large ones first, until the rest fits the room.
+func (d *dealer) shed(n *planned, room *vec) {
+	for !fits(&n.demand, room, d.k.n) {
+		over, most := 0, 0.0
+		for r := range d.k.n {
+			if by := float64(n.demand[r]-room[r]) * d.k.p.scale[r]; by > most {
+				over, most = r, by
+			}
+		}
+		large := 0
+		for t := range n.takes {
+			if d.a.p.classes[n.takes[t].class].req[over] > d.a.p.classes[n.takes[large].class].req[over] {
+				large = t
+			}
+		}
+		d.back(n, large)
+		n.takes = slices.Delete(n.takes, large, large+1)
+		d.origin = slices.Delete(d.origin, large, large+1)
+	}
 }
 
 // meet numbers the intersection of a set (-1: everything) with a choice.
@@ -206,17 +265,20 @@ func (d *dealer) meet(set, choice int32) int32 {
 	return id
 }
 
-// undo gives the pods of a node back to the rows of its pattern.
-func (d *dealer) undo(f *pattern, n *planned) {
-	t := 0
-	for q, i := range f.idx {
-		r := &d.k.rows[i]
-		for back := f.cnt[q]; back > 0; t++ {
-			j := slices.IndexFunc(r.parts, func(p take) bool { return p.class == n.takes[t].class })
-			r.parts[j].n += n.takes[t].n
-			d.a.left[n.takes[t].class] += n.takes[t].n
-			d.at[i] = min(d.at[i], j)
-			back -= n.takes[t].n
-		}
+// undo gives the pods of the node dealt last back to their rows.
+func (d *dealer) undo(n *planned) {
+	for t := range n.takes {
+		d.back(n, t)
 	}
+}
+
+// back gives one take of the node dealt last back to its row.
+func (d *dealer) back(n *planned, t int) {
+	i, x := d.origin[t], n.takes[t]
+	parts := d.k.rows[i].parts
+	j := slices.IndexFunc(parts, func(p take) bool { return p.class == x.class })
+	parts[j].n += x.n
+	d.a.left[x.class] += x.n
+	d.from[i], d.to[i] = min(d.from[i], j), max(d.to[i], j)
+	n.demand.add(&d.a.p.classes[x.class].req, -int64(x.n))
 }

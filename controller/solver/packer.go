@@ -12,8 +12,9 @@ type packer struct {
 	n    int // resources in use
 	rows []row
 	sets []bitset
-	// joined says that rows stand for pods of different requests.
-	joined bool
+	// joined says that rows stand for pods of different requests, mean that
+	// they then ask for the mean of them and not for the most.
+	joined, mean bool
 	// cost and byCost are the budget's at the start; scarce, if not nil, counts
 	// before cost.
 	cost   []float64
@@ -106,7 +107,7 @@ func (k *packer) pack(effort int) []packing {
 	if n := nodes(out); n <= maxImproved && (len(parts) > 1 || k.total(out) > parts[0].value()*(1+goodEnough)) {
 		out = k.improve(out, effort)
 	}
-	if k.p.in.Bound {
+	if k.p.in.Bound && !k.joined {
 		each(blocks, func(_ int, b *block) {
 			b.refill()
 			b.solve(1e5, 0.001)

@@ -20,6 +20,9 @@ type program struct {
 	// smooth are worths averaged over passes: the patterns that they ask for
 	// last longer than those of the moment.
 	smooth []float64
+	// most is the most that a pod of each row can be worth: its part of a node
+	// of its own kind.
+	most []float64
 
 	u     []float64
 	index []int32
@@ -49,6 +52,8 @@ func newProgram(k *packer) *program {
 		k.worth[i] = k.sites[g.basis[i].site].cost / n
 	}
 	g.smooth = append([]float64(nil), k.worth...)
+	g.most = append([]float64(nil), k.worth...)
+	g.columns = append([]*pattern(nil), g.basis...)
 	return g
 }
 
@@ -122,7 +127,7 @@ func (g *program) find(tol float64) []*pattern {
 	known := len(out)
 	now := k.worth
 	for i := range g.smooth {
-		g.smooth[i] = float64(0.6*g.smooth[i]) + float64(0.4*max(now[i], 0))
+		g.smooth[i] = float64(0.6*g.smooth[i]) + float64(0.4*max(min(now[i], g.most[i]), 0))
 	}
 	k.worth = g.smooth
 	k.stats.Passes++
@@ -130,9 +135,14 @@ func (g *program) find(tol float64) []*pattern {
 	k.worth = now
 	good(asked)
 	if len(out)-known < 3 {
-		copy(g.smooth, k.worth)
+		for i := range g.smooth {
+			g.smooth[i] = min(now[i], g.most[i])
+		}
+		k.worth = g.smooth
 		k.stats.Passes++
-		good(k.fillings(1 + tol))
+		asked := k.fillings(1 + tol)
+		k.worth = now
+		good(asked)
 	}
 	g.columns = append(g.columns, out[known:]...)
 	return out

@@ -253,7 +253,8 @@ func TestMoreHeadroomPlacesMore(t *testing.T) {
 	}
 }
 
-// TestEffortPays compares effort with none: improving may not cost.
+// TestEffortPays compares effort with none: improving may not cost, but for
+// the last per cent, below which it is not tried.
 func TestEffortPays(t *testing.T) {
 	greedy, improved := 0.0, 0.0
 	for seed := range uint64(60) {
@@ -266,7 +267,7 @@ func TestEffortPays(t *testing.T) {
 		_, b := Solve(in)
 		greedy += a.Effective
 		improved += b.Effective
-		if b.Effective > a.Effective*1.0001 {
+		if b.Effective > a.Effective*1.01 {
 			t.Errorf("seed %d: %.4f $/h with effort, %.4f without", seed, b.Effective, a.Effective)
 		}
 	}

@@ -6,9 +6,23 @@ import (
 	"slices"
 )
 
-// maxRows is how many different shapes are packed exactly; beyond it, shapes
-// that differ little are packed as one.
-const maxRows = 192
+// Up to maxShapes different requests are packed exactly. When there are more,
+// those that differ little are joined until there are joinedRows at most.
+const (
+	maxShapes  = 160
+	joinedRows = 96
+)
+
+// shapes counts the different requests; rows are sorted by them.
+func shapes(rows []row) int {
+	n := 0
+	for i := range rows {
+		if i == 0 || rows[i].req != rows[i-1].req {
+			n++
+		}
+	}
+	return n
+}
 
 // row is a number of pods that are interchangeable for packing: equal
 // requests, equal choice of offers, equal host ports.
@@ -52,8 +66,8 @@ func (a *attempt) rowsFor(k *packer, allowed bitset) {
 		rows[i].parts = append(rows[i].parts, take{int32(c), a.left[c]})
 	}
 	a.sortRows(rows, table.sets)
-	if k.joined = len(rows) > maxRows; k.joined {
-		rows = a.coarsen(rows, table.sets)
+	if k.joined = shapes(rows) > maxShapes; k.joined {
+		rows = a.coarsen(rows, table.sets, k.mean)
 	}
 	k.rows, k.sets = rows, table.sets
 }
@@ -121,22 +135,25 @@ func (p *problem) portOrder(id int32) string {
 }
 
 // coarsen joins rows whose requests agree in their leading binary digits, as
-// few digits as it takes. A joined row asks for the most of its members, which
-// wastes a little; the nodes are then fitted to the pods they really get.
-func (a *attempt) coarsen(rows []row, sets []bitset) []row {
-	var joined []row
-	for digits := 5; digits >= 0; digits-- {
-		joined = a.join(rows, sets, digits)
-		if len(joined) <= maxRows {
-			break
-		}
+// few digits as it takes. With mean, a joined row asks for the mean of its
+// pods, which packs well but leaves a few pods over when nodes are dealt;
+// otherwise for the most, which holds whatever pods come.
+func (a *attempt) coarsen(rows []row, sets []bitset, mean bool) []row {
+	digits := 5
+	if len(rows) > 10*joinedRows {
+		digits = 3
+	}
+	joined := a.join(rows, sets, digits, mean)
+	for ; digits > 0 && len(joined) > joinedRows; digits-- {
+		joined = a.join(rows, sets, digits-1, mean)
 	}
 	a.sortRows(joined, sets)
 	return joined
 }
 
-func (a *attempt) join(rows []row, sets []bitset, digits int) []row {
+func (a *attempt) join(rows []row, sets []bitset, digits int, mean bool) []row {
 	var out []row
+	var sums []vec
 	ids := map[rowKey]int32{}
 	for i := range rows {
 		r := &rows[i]
@@ -157,9 +174,18 @@ func (a *attempt) join(rows []row, sets []bitset, digits int) []row {
 			j = int32(len(out))
 			ids[k] = j
 			out = append(out, row{req: r.req, set: r.set, ports: r.ports})
+			sums = append(sums, vec{})
 		}
 		out[j].n += r.n
 		out[j].parts = append(out[j].parts, r.parts...)
+		sums[j].add(&r.req, int64(r.n))
+	}
+	for j := range out {
+		for d := range sums[j] {
+			if mean {
+				out[j].req[d] = (sums[j][d] + int64(out[j].n) - 1) / int64(out[j].n)
+			}
+		}
 	}
 	return out
 }

@@ -14,6 +14,8 @@ import (
 const (
 	// IndexProviderID finds nodes and claims by provider ID.
 	IndexProviderID = "providerID"
+	// IndexDecision finds claims by the decision that created them.
+	IndexDecision = "decision"
 	// IndexNodeName finds pods by the node they are bound to.
 	IndexNodeName = "spec.nodeName"
 )
@@ -27,6 +29,7 @@ func Index(ctx context.Context, ix client.FieldIndexer) error {
 	}{
 		{&corev1.Node{}, IndexProviderID, func(o client.Object) string { return o.(*corev1.Node).Spec.ProviderID }},
 		{&karpv1.NodeClaim{}, IndexProviderID, func(o client.Object) string { return o.(*karpv1.NodeClaim).Status.ProviderID }},
+		{&karpv1.NodeClaim{}, IndexDecision, func(o client.Object) string { return o.GetAnnotations()[karpv1.AnnotationDecision] }},
 		{&corev1.Pod{}, IndexNodeName, func(o client.Object) string { return o.(*corev1.Pod).Spec.NodeName }},
 	} {
 		extract := func(o client.Object) []string {

@@ -8,6 +8,7 @@ package lifecycle
 import (
 	"context"
 	"fmt"
+	"sync"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -38,6 +39,10 @@ type Reconciler struct {
 	Clock    clock.Clock
 	// Workers is how many claims are reconciled at once.
 	Workers int
+
+	// nominated remembers, by claim UID, when the scheduler was told of the
+	// planned pods. A restart forgets it, and tells once more.
+	nominated sync.Map
 }
 
 // SetupWithManager registers the controller.

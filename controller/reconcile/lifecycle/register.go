@@ -43,10 +43,22 @@ func (r *Reconciler) register(ctx context.Context, claim *karpv1.NodeClaim, node
 		condition.Unknown(&claim.Status.Conditions, claim.Generation, karpv1.ConditionRegistered, "NodeNotReady", "node "+node.Name+" has joined and is not ready yet")
 		return left, nil
 	}
-	if err := r.nominate(ctx, claim, node); err != nil {
-		return 0, err
+	if wait, err := r.agree(ctx, claim, node); err != nil || wait > 0 {
+		return wait, err
 	}
 	return 0, r.admit(ctx, claim, node)
+}
+
+func plannedPods(claim *karpv1.NodeClaim) ([]string, error) {
+	text := claim.Annotations[karpv1.AnnotationPlannedPods]
+	if text == "" {
+		return nil, nil
+	}
+	var planned []string
+	if err := json.Unmarshal([]byte(text), &planned); err != nil {
+		return nil, fmt.Errorf("read annotation %s of %s: %w", karpv1.AnnotationPlannedPods, claim.Name, err)
+	}
+	return planned, nil
 }
 
 // takesPods says whether nothing but the unregistered taint and the claim's own
@@ -68,6 +80,7 @@ func (r *Reconciler) admit(ctx context.Context, claim *karpv1.NodeClaim, node *c
 	if err := r.Client.Patch(ctx, node, client.MergeFromWithOptions(base, client.MergeFromWithOptimisticLock{})); err != nil {
 		return fmt.Errorf("register node %s: %w", node.Name, err)
 	}
+	r.nominated.Delete(claim.UID)
 	claim.Status.NodeName = node.Name
 	condition.True(&claim.Status.Conditions, claim.Generation, karpv1.ConditionRegistered)
 	return nil
@@ -127,15 +140,7 @@ const nominations = 16
 
 // nominate tells the scheduler where the plan put each pod. It is advice: a
 // pod that has gone, or is bound elsewhere by now, is passed over.
-func (r *Reconciler) nominate(ctx context.Context, claim *karpv1.NodeClaim, node *corev1.Node) error {
-	text := claim.Annotations[karpv1.AnnotationPlannedPods]
-	if text == "" {
-		return nil
-	}
-	var planned []string
-	if err := json.Unmarshal([]byte(text), &planned); err != nil {
-		return fmt.Errorf("read annotation %s of %s: %w", karpv1.AnnotationPlannedPods, claim.Name, err)
-	}
+func (r *Reconciler) nominate(ctx context.Context, planned []string, node *corev1.Node) error {
 	work, ctx := errgroup.WithContext(ctx)
 	work.SetLimit(nominations)
 	for _, key := range planned {
@@ -148,7 +153,7 @@ func (r *Reconciler) nominateOne(ctx context.Context, key string, node *corev1.N
 	namespace, name, _ := strings.Cut(key, "/")
 	pod := &corev1.Pod{}
 	err := r.Client.Get(ctx, types.NamespacedName{Namespace: namespace, Name: name}, pod)
-	if apierrors.IsNotFound(err) || err == nil && (pod.Spec.NodeName != "" || !pod.DeletionTimestamp.IsZero()) {
+	if apierrors.IsNotFound(err) || err == nil && (pod.Spec.NodeName != "" || pod.Status.NominatedNodeName == node.Name || !pod.DeletionTimestamp.IsZero()) {
 		return nil
 	}
 	if err != nil {

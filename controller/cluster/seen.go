@@ -20,7 +20,11 @@ type Change struct {
 }
 
 const (
-	seenPoll    = 10 * time.Millisecond
+	seenPoll = 10 * time.Millisecond
+	// seenAsk is how often the API server is asked for claims that do not
+	// show: a claim whose launch is refused is deleted within milliseconds,
+	// and its pods wait for the next decision.
+	seenAsk     = 500 * time.Millisecond
 	seenTimeout = 10 * time.Second
 )
 
@@ -28,20 +32,27 @@ const (
 // made twice on the same state. A claim that came and went in between counts
 // as seen.
 func (c *Cluster) Seen(ctx context.Context, change Change) error {
-	deadline := c.cfg.Clock.Now().Add(seenTimeout)
-	for asked := false; ; {
+	now := c.cfg.Clock.Now()
+	ask, deadline := now.Add(seenAsk), now.Add(seenTimeout)
+	for {
 		missing := c.missing(change)
 		if missing == "" {
 			return nil
 		}
-		if c.cfg.Clock.Now().After(deadline) {
-			if asked {
-				return fmt.Errorf("wait for the watch cache: %s is not visible after %s", missing, seenTimeout)
-			}
-			asked = true
+		now = c.cfg.Clock.Now()
+		if now.After(ask) {
 			if err := c.forgetGone(ctx, &change); err != nil {
 				return err
 			}
+			ask = now.Add(seenAsk)
+			continue
+		}
+		if now.After(deadline) {
+			if len(change.Tainted)+len(change.Untainted) == 0 {
+				return fmt.Errorf("wait for the watch cache: %s is not visible after %s", missing, seenTimeout)
+			}
+			// Somebody else may have changed the taints since.
+			change.Tainted, change.Untainted = nil, nil
 			continue
 		}
 		select {
@@ -77,8 +88,7 @@ func tainted(node *corev1.Node) bool {
 	return slices.ContainsFunc(node.Spec.Taints, func(t corev1.Taint) bool { return t.Key == karpv1.TaintKeyDisrupted })
 }
 
-// forgetGone drops the claims that do not exist (any more), and the taints:
-// somebody else may have changed them since.
+// forgetGone drops the claims that do not exist (any more).
 func (c *Cluster) forgetGone(ctx context.Context, change *Change) error {
 	var there []string
 	for _, name := range change.Claims {
@@ -91,6 +101,5 @@ func (c *Cluster) forgetGone(ctx context.Context, change *Change) error {
 		}
 	}
 	change.Claims = there
-	change.Tainted, change.Untainted = nil, nil
 	return nil
 }

@@ -21,8 +21,30 @@ type block struct {
 	members [][]int32
 }
 
+// maxWholeRows is how many rows are priced by one program although they differ
+// in what they may use; that finds pods of different choice that go well
+// together, but takes long when there are many.
+const maxWholeRows = 100
+
+// whole is all rows in one block.
+func (k *packer) whole() *block {
+	sub := &packer{
+		p: k.p, n: k.n, rows: slices.Clone(k.rows), sets: k.sets, cost: k.cost, byCost: k.byCost, scarce: k.scarce, stats: &Stats{},
+	}
+	sub.measure()
+	sub.sites = slices.Clone(k.sites)
+	b := &block{packer: sub, members: make([][]int32, len(k.rows))}
+	for i := range b.members {
+		b.members[i] = []int32{int32(i)}
+	}
+	return b
+}
+
 // blocks partitions the rows.
 func (k *packer) blocks() []*block {
+	if len(k.rows) <= maxWholeRows {
+		return []*block{k.whole()}
+	}
 	owner := make([]int32, len(k.sets)) // block by set
 	var out []*block
 	for _, s := range k.setOrder() {

@@ -104,8 +104,8 @@ func (k *packer) pack(effort int) []packing {
 		k.stats.Pivots += b.stats.Pivots
 	}
 	out := k.integral(parts)
-	if n := nodes(out); n <= maxImproved && (len(parts) > 1 || k.total(out) > parts[0].value()*(1+goodEnough)) {
-		out = k.improve(out, effort)
+	if len(parts) > 1 || k.total(out) > parts[0].value()*(1+goodEnough) {
+		out = k.improve(out, effort, len(parts))
 	}
 	if k.p.in.Bound && !k.joined {
 		each(blocks, func(_ int, b *block) {
@@ -118,13 +118,19 @@ func (k *packer) pack(effort int) []packing {
 	return out
 }
 
+// fewShapes is how many rows a block has, on average, when packing blocks
+// apart misses pods that go well together.
+const fewShapes = 12
+
 // improve looks for something better than the rounded programs: packing
-// everything by guessed worths does well on few pods, and single nodes can be
-// polished.
-func (k *packer) improve(list []packing, effort int) []packing {
+// everything at once by guessed worths does well on few pods and on many
+// different constraints, and single nodes can be polished.
+func (k *packer) improve(list []packing, effort, blocks int) []packing {
 	k.guess()
-	best := k.polish(list, effort)
-	if nodes(list) > maxPolished {
+	best, polished := list, nodes(list) <= maxImproved
+	if polished {
+		best = k.polish(list, effort)
+	} else if len(k.rows) > fewShapes*blocks {
 		return best
 	}
 	k.refill()
@@ -133,8 +139,10 @@ func (k *packer) improve(list []packing, effort int) []packing {
 		others = append(others, k.firstFit())
 	}
 	for _, other := range others {
-		k.downsize(other)
-		if other = k.polish(other, effort); k.total(other) < k.total(best)*(1-1e-9) {
+		if k.downsize(other); polished {
+			other = k.polish(other, effort)
+		}
+		if k.total(other) < k.total(best)*(1-1e-9) {
 			best = other
 		}
 	}

@@ -67,7 +67,10 @@ func (a *attempt) rowsFor(k *packer, allowed bitset) {
 	}
 	a.sortRows(rows, table.sets)
 	if k.joined = shapes(rows) > maxShapes; k.joined {
-		rows = a.coarsen(rows, table.sets, k.mean)
+		if rows = a.coarsen(rows, table.sets); k.mean {
+			a.average(rows)
+		}
+		a.sortRows(rows, table.sets)
 	}
 	k.rows, k.sets = rows, table.sets
 }
@@ -135,25 +138,37 @@ func (p *problem) portOrder(id int32) string {
 }
 
 // coarsen joins rows whose requests agree in their leading binary digits, as
-// few digits as it takes. With mean, a joined row asks for the mean of its
-// pods, which packs well but leaves a few pods over when nodes are dealt;
-// otherwise for the most, which holds whatever pods come.
-func (a *attempt) coarsen(rows []row, sets []bitset, mean bool) []row {
+// few digits as it takes. A joined row asks for the most of its pods, which
+// holds whatever pods come.
+func (a *attempt) coarsen(rows []row, sets []bitset) []row {
 	digits := 5
 	if len(rows) > 10*joinedRows {
 		digits = 3
 	}
-	joined := a.join(rows, sets, digits, mean)
+	joined := a.join(rows, sets, digits)
 	for ; digits > 0 && len(joined) > joinedRows; digits-- {
-		joined = a.join(rows, sets, digits-1, mean)
+		joined = a.join(rows, sets, digits-1)
 	}
-	a.sortRows(joined, sets)
 	return joined
 }
 
-func (a *attempt) join(rows []row, sets []bitset, digits int, mean bool) []row {
+// average makes joined rows ask for the mean of their pods. That packs well,
+// but leaves a few pods over when nodes are dealt.
+func (a *attempt) average(rows []row) {
+	for i := range rows {
+		var sum vec
+		for _, part := range rows[i].parts {
+			sum.add(&a.p.classes[part.class].req, int64(part.n))
+		}
+		n := int64(rows[i].n)
+		for d := range sum {
+			rows[i].req[d] = (sum[d] + n - 1) / n
+		}
+	}
+}
+
+func (a *attempt) join(rows []row, sets []bitset, digits int) []row {
 	var out []row
-	var sums []vec
 	ids := map[rowKey]int32{}
 	for i := range rows {
 		r := &rows[i]
@@ -174,18 +189,9 @@ func (a *attempt) join(rows []row, sets []bitset, digits int, mean bool) []row {
 			j = int32(len(out))
 			ids[k] = j
 			out = append(out, row{req: r.req, set: r.set, ports: r.ports})
-			sums = append(sums, vec{})
 		}
 		out[j].n += r.n
 		out[j].parts = append(out[j].parts, r.parts...)
-		sums[j].add(&r.req, int64(r.n))
-	}
-	for j := range out {
-		for d := range sums[j] {
-			if mean {
-				out[j].req[d] = (sums[j][d] + int64(out[j].n) - 1) / int64(out[j].n)
-			}
-		}
 	}
 	return out
 }

@@ -1,7 +1,14 @@
 package app
 
 import (
+	"runtime/debug"
+	"unique"
+
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	karpv1 "spokeshave.dev/api/karpenter/v1"
+	"spokeshave.dev/controller/reconcile/condition"
 )
 
 // Pods are most of the controller's memory. These transforms keep what
@@ -11,6 +18,17 @@ import (
 
 const lastApplied = "kubectl.kubernetes.io/last-applied-configuration"
 
+// gcPercent trades some processor time for memory: the cache is large and
+// mostly still, so that collections are rare.
+const gcPercent = 50
+
+// spareMemory sets the collector's pace unless GOGC already does.
+func spareMemory(lookup func(string) (string, bool)) {
+	if _, set := lookup("GOGC"); !set {
+		debug.SetGCPercent(gcPercent)
+	}
+}
+
 func slimPod(o any) (any, error) {
 	pod, ok := o.(*corev1.Pod)
 	if !ok {
@@ -18,20 +36,54 @@ func slimPod(o any) (any, error) {
 	}
 	pod.ManagedFields = nil
 	delete(pod.Annotations, lastApplied)
-	for _, list := range [][]corev1.Container{pod.Spec.Containers, pod.Spec.InitContainers} {
-		for i := range list {
-			c := &list[i]
-			*c = corev1.Container{Name: c.Name, Resources: c.Resources, Ports: c.Ports, RestartPolicy: c.RestartPolicy}
-		}
+	pod.Namespace, pod.GenerateName = shared(pod.Namespace), ""
+	pod.Labels, pod.Spec.NodeSelector = sharedMap(pod.Labels), sharedMap(pod.Spec.NodeSelector)
+	for i := range pod.OwnerReferences {
+		o := &pod.OwnerReferences[i]
+		o.APIVersion, o.Kind, o.Name, o.UID = shared(o.APIVersion), shared(o.Kind), shared(o.Name), types.UID(shared(string(o.UID)))
 	}
-	pod.Spec.EphemeralContainers = nil
+	slimSpec(&pod.Spec)
 	pod.Status = corev1.PodStatus{
 		Phase: pod.Status.Phase, Conditions: scheduled(pod.Status.Conditions), StartTime: pod.Status.StartTime,
-		NominatedNodeName: pod.Status.NominatedNodeName, Reason: pod.Status.Reason,
+		NominatedNodeName: shared(pod.Status.NominatedNodeName), Reason: pod.Status.Reason,
 		Resources: pod.Status.Resources, AllocatedResources: pod.Status.AllocatedResources,
 		ContainerStatuses: resized(pod.Status.ContainerStatuses),
 	}
 	return pod, nil
+}
+
+func slimSpec(spec *corev1.PodSpec) {
+	for _, list := range [][]corev1.Container{spec.Containers, spec.InitContainers} {
+		for i := range list {
+			c := &list[i]
+			*c = corev1.Container{Name: shared(c.Name), Resources: c.Resources, Ports: c.Ports, RestartPolicy: c.RestartPolicy}
+		}
+	}
+	kept := spec.Volumes[:0]
+	for _, v := range spec.Volumes {
+		if v.PersistentVolumeClaim != nil || v.Ephemeral != nil {
+			kept = append(kept, v)
+		}
+	}
+	spec.Volumes = kept
+	spec.NodeName, spec.SchedulerName = shared(spec.NodeName), shared(spec.SchedulerName)
+	spec.PriorityClassName = shared(spec.PriorityClassName)
+	spec.EphemeralContainers, spec.ImagePullSecrets, spec.SecurityContext, spec.HostAliases, spec.DNSConfig = nil, nil, nil, nil, nil
+	spec.ServiceAccountName, spec.DeprecatedServiceAccount = "", ""
+}
+
+// shared is the one copy of a string that many objects have.
+func shared(s string) string { return unique.Make(s).Value() }
+
+func sharedMap(in map[string]string) map[string]string {
+	if len(in) == 0 {
+		return nil
+	}
+	out := make(map[string]string, len(in))
+	for k, v := range in {
+		out[shared(k)] = shared(v)
+	}
+	return out
 }
 
 // scheduled keeps the conditions that scheduling is told by.
@@ -39,7 +91,7 @@ func scheduled(in []corev1.PodCondition) []corev1.PodCondition {
 	var out []corev1.PodCondition
 	for _, c := range in {
 		if c.Type == corev1.PodScheduled || c.Type == corev1.PodReady {
-			c.Message = ""
+			c.Message, c.Reason = "", shared(c.Reason)
 			out = append(out, c)
 		}
 	}
@@ -65,6 +117,23 @@ func slimNode(o any) (any, error) {
 		return o, nil
 	}
 	node.ManagedFields = nil
-	node.Status.Images = nil
+	node.Labels = sharedMap(node.Labels)
+	node.Status.Images, node.Status.VolumesInUse = nil, nil
 	return node, nil
+}
+
+// slimClaim drops what a claim needs only until its instance runs: the options
+// and the exact request are by far its largest part.
+func slimClaim(o any) (any, error) {
+	claim, ok := o.(*karpv1.NodeClaim)
+	if !ok {
+		return o, nil
+	}
+	claim.ManagedFields = nil
+	claim.Labels = sharedMap(claim.Labels)
+	if condition.IsTrue(claim.Status.Conditions, karpv1.ConditionLaunched) {
+		delete(claim.Annotations, karpv1.AnnotationLaunch)
+		delete(claim.Annotations, karpv1.AnnotationAttempt)
+	}
+	return claim, nil
 }

@@ -20,6 +20,7 @@ func Start(ctx context.Context, o *Options, kubeconfig string) error {
 		return err
 	}
 	klog.SetLogger(log)
+	spareMemory(os.LookupEnv)
 	cfg, err := restConfig(kubeconfig)
 	if err != nil {
 		return err

@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"net/http"
 	"reflect"
+	"slices"
 	"sync"
 	"time"
 
@@ -32,7 +33,10 @@ type Entry struct {
 	TotalMs     float64           `json:"totalMs"`
 }
 
-// Node is a node that was launched.
+// alternatives is how many of a node's other options are kept: the next best.
+const alternatives = 3
+
+// Node is a node that was launched, with the next best options.
 type Node struct {
 	NodePool string         `json:"nodePool"`
 	Best     model.Option   `json:"best"`
@@ -125,7 +129,7 @@ func entry(s *model.Snapshot, d *decide.Decision) Entry {
 	}
 	for i := range d.Plan.Nodes {
 		n := &d.Plan.Nodes[i]
-		node := Node{NodePool: s.Pools[n.Pool].Name, Best: n.Options[0], Others: n.Options[1:]}
+		node := Node{NodePool: s.Pools[n.Pool].Name, Best: n.Options[0], Others: slices.Clone(n.Options[1:min(len(n.Options), 1+alternatives)])}
 		for _, p := range n.Pods {
 			node.Pods = append(node.Pods, s.Pods[p].Key())
 		}

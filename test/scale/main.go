@@ -34,8 +34,9 @@ func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM) //nolint:forbidigo // the top of the program
 	nodes := flag.Int("nodes", 1000, "how many nodes the pods fill")
 	pods := flag.Int("pods", 10000, "how many pods to run")
+	wave := flag.Int("wave", 1000, "how many pods to create before waiting until they run: the scheduler tries every waiting pod on every new node")
 	flag.Parse()
-	err := run(ctx, *nodes, *pods)
+	err := run(ctx, size{*nodes, *pods, *wave})
 	stop()
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "scale:", err)
@@ -43,15 +44,18 @@ func main() {
 	}
 }
 
-func run(ctx context.Context, nodes, pods int) error {
+// size is what is measured.
+type size struct{ nodes, pods, wave int }
+
+func run(ctx context.Context, n size) error {
 	stack, err := harness.Start(ctx, harness.Options{Log: os.Stdout})
 	if err != nil {
 		return err
 	}
-	return errors.Join(measure(ctx, stack, nodes, pods), stack.Stop())
+	return errors.Join(measure(ctx, stack, n), stack.Stop())
 }
 
-func measure(ctx context.Context, s *harness.Stack, nodes, pods int) error {
+func measure(ctx context.Context, s *harness.Stack, n size) error {
 	idle, err := memory(s)
 	if err != nil {
 		return err
@@ -60,21 +64,19 @@ func measure(ctx context.Context, s *harness.Stack, nodes, pods int) error {
 		return err
 	}
 	start := clock.RealClock{}.Now()
-	if err := create(ctx, s, nodes, pods); err != nil {
-		return err
-	}
-	say("%d pods created in %s\n", pods, clock.RealClock{}.Since(start).Round(time.Second))
-	last := ""
-	err = s.Until(ctx, "all pods to run", 30*time.Minute, func(ctx context.Context) (string, bool) {
-		state, done := s.Running(namespace, nil, pods)(ctx)
-		if state != last {
-			say("  %4s  %s\n", clock.RealClock{}.Since(start).Round(time.Second), state)
-			last = state
+	for from := 0; from < n.pods; from += n.wave {
+		to := min(from+n.wave, n.pods)
+		if err := create(ctx, s, max(1, n.pods/n.nodes), from, to); err != nil {
+			return err
 		}
-		return state, done
-	})
-	if err != nil {
-		return err
+		if err := s.Until(ctx, "all pods to run", 10*time.Minute, s.Running(namespace, nil, to)); err != nil {
+			return err
+		}
+		now, err := memory(s)
+		if err != nil {
+			return err
+		}
+		say("%6s  %5d pods run, the controller takes %s\n", clock.RealClock{}.Since(start).Round(time.Second), to, now["VmRSS"])
 	}
 	return report(ctx, s, idle, clock.RealClock{}.Since(start))
 }
@@ -107,13 +109,12 @@ spec:
 // allocatable is what such a node leaves to pods, in millicores.
 const allocatable = 1900
 
-// create makes bare pods, each a fitting share of a node.
-func create(ctx context.Context, s *harness.Stack, nodes, pods int) error {
-	perNode := max(1, pods/nodes)
+// create makes bare pods, so many to a node.
+func create(ctx context.Context, s *harness.Stack, perNode, from, to int) error {
 	cpu := *resource.NewMilliQuantity(int64(allocatable/perNode), resource.DecimalSI)
 	work, ctx := errgroup.WithContext(ctx)
 	work.SetLimit(32)
-	for i := range pods {
+	for i := from; i < to; i++ {
 		work.Go(func() error {
 			return s.Client.Create(ctx, &corev1.Pod{
 				ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: fmt.Sprintf("pod-%05d", i), Labels: map[string]string{"app": fmt.Sprintf("app-%d", i%50)}},

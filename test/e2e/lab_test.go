@@ -9,6 +9,7 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -80,12 +81,21 @@ func (l *lab) clear() {
 	pool.Name = l.name
 	ns := &corev1.Namespace{}
 	ns.Name = l.name
-	for _, o := range []client.Object{ns, pool} {
+	objects := []client.Object{ns, pool}
+	fleet, err := l.fleet(ctx)
+	if err != nil {
+		l.Error(err)
+	}
+	// Kubernetes would delete the claims after the pool, at its own pace.
+	for i := range fleet {
+		objects = append(objects, &karpv1.NodeClaim{ObjectMeta: metav1.ObjectMeta{Name: fleet[i].Claim}})
+	}
+	for _, o := range objects {
 		if err := stack.Client.Delete(ctx, o); client.IgnoreNotFound(err) != nil {
 			l.Error(err)
 		}
 	}
-	err := stack.Until(ctx, "the end of the machines of "+l.name, 60*time.Second, func(ctx context.Context) (string, bool) {
+	err = stack.Until(ctx, "the end of the machines of "+l.name, 60*time.Second, func(ctx context.Context) (string, bool) {
 		state, machines := l.count(ctx)
 		return state, machines == 0
 	})

@@ -5,6 +5,8 @@
 // All tests share one cluster and one controller; each has a NodePool, a
 // namespace and instance types of its own, so that most run in parallel. Tests
 // that stop the controller are not parallel: they run before the others.
+//
+// SPOKESHAVE_E2E_DIR names a folder to keep the logs in.
 package e2e
 
 import (
@@ -13,6 +15,7 @@ import (
 	"fmt"
 	"os"
 	"testing"
+	"time"
 
 	"spokeshave.dev/test/controlplane"
 	"spokeshave.dev/test/harness"
@@ -41,7 +44,9 @@ func run(m *testing.M) int {
 		return 0
 	}
 	var err error
-	if stack, err = harness.Start(ctx, harness.Options{Log: os.Stderr}); err != nil {
+	if stack, err = harness.Start(ctx, harness.Options{
+		Dir: os.Getenv("SPOKESHAVE_E2E_DIR"), BootDelay: 300 * time.Millisecond, Log: os.Stderr,
+	}); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		return 1
 	}
@@ -51,6 +56,11 @@ func run(m *testing.M) int {
 		}
 	}()
 	if err := stack.Apply(ctx, []byte(nodeClass)); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	// The tests wait most of the time; one for each core would be a waste.
+	if err := flag.Set("test.parallel", "8"); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		return 1
 	}

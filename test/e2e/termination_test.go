@@ -53,6 +53,17 @@ func TestDelete(t *testing.T) {
 	}
 }
 
+// TestDeletePool: what a NodePool launched goes with it.
+func TestDeletePool(t *testing.T) {
+	t.Parallel()
+	l := newLab(t, "delete-pool", plan{types: "r5a.large", capacity: "on-demand"})
+	l.deploy("app", 1, "500m")
+	l.run("app", 1)
+	l.until("one machine", l.machines(1))
+	l.remove(&karpv1.NodePool{ObjectMeta: metav1.ObjectMeta{Name: l.name}})
+	l.until("the machine to go", l.machines(0))
+}
+
 // TestDisruptionBudget: a PodDisruptionBudget holds a drain up, and nothing
 // else does.
 func TestDisruptionBudget(t *testing.T) {

@@ -30,6 +30,7 @@ func (s *Stack) startEC2(ctx context.Context) error {
 		Args: []string{
 			"--listen=127.0.0.1:" + strconv.Itoa(s.ports.ec2), "--region=" + Region, "--cluster-name=" + ClusterName,
 			"--joiner", "--kubeconfig=" + s.Cluster.Kubeconfig, "--boot-delay=" + s.opts.BootDelay.String(),
+			"--pending-delay=" + s.opts.BootDelay.String(), "--shutdown-delay=" + s.opts.BootDelay.String(),
 		},
 	})
 	if err != nil {

@@ -37,8 +37,9 @@ type Options struct {
 	Dir string
 	// Detached leaves everything running when this process ends.
 	Detached bool
-	// BootDelay is how long an instance boots before its node joins. Zero
-	// means one second.
+	// BootDelay is how long EC2 takes to start an instance, how long that boots
+	// before its node joins, and how long EC2 takes to end it. Zero means one
+	// second.
 	BootDelay time.Duration
 	// Values are further values for the chart, as for helm --set.
 	Values []string

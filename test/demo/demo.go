@@ -17,6 +17,7 @@ type demo struct {
 	out    io.Writer
 	quiet  bool
 	failed []string
+	held   int
 	// scene is the one that plays.
 	scene string
 	// rest holds what a scene leaves for a later one.
@@ -60,6 +61,7 @@ func (d *demo) perform(ctx context.Context) error {
 	if len(d.failed) > 0 {
 		return fmt.Errorf("%d expectations failed:\n  %s", len(d.failed), strings.Join(d.failed, "\n  "))
 	}
+	_, _ = fmt.Fprintf(d.out, "\nall of it happened; %d expectations hold\n", d.held)
 	return nil
 }
 
@@ -77,6 +79,7 @@ func (d *demo) show(rows [][]string) { d.say("%s", strings.TrimRight(table(rows)
 func (d *demo) expect(holds bool, format string, args ...any) { //nolint:revive // an assertion takes its condition
 	text := fmt.Sprintf(format, args...)
 	if holds {
+		d.held++
 		d.say("  ok: %s", text)
 		return
 	}

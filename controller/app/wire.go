@@ -81,6 +81,7 @@ func (p *parts) loop(ctx context.Context) (*decision.Loop, error) {
 	status := &policies.StatusWriter{
 		Client: p.mgr.GetClient(), Loader: loaded, Namespace: p.o.Namespace, Clock: p.clock, Every: 2 * time.Second,
 	}
+	loop.Await = keeper.Await
 	if err := errors.Join(keeper.SetupWithManager(p.mgr), p.mgr.Add(status), p.mgr.Add(loop), p.wakeups(ctx, loop)); err != nil {
 		return nil, fmt.Errorf("add the decision loop: %w", err)
 	}

@@ -23,14 +23,14 @@ func (d *decider) ceilings(ctx context.Context, in *solver.Input) {
 	if out.Refused != nil {
 		d.blockAll(in, out.Refused.Policy, "ceiling policy "+out.Refused.Policy+" gives no answer and no caps are known from before: "+out.Refused.Reason)
 	}
-	names := slices.Concat(slices.Collect(maps.Keys(out.Hourly)), slices.Collect(maps.Keys(out.Monthly)), slices.Collect(maps.Keys(out.Soft)))
+	names := slices.Concat(slices.Collect(maps.Keys(out.Hourly)), slices.Collect(maps.Keys(out.Monthly)), slices.Collect(maps.Keys(out.SoftHourly)), slices.Collect(maps.Keys(out.SoftMonthly)))
 	for _, scope := range spend.Scopes(d.s, names...) {
 		d.bound(in, &scope, &out)
 	}
 	slices.Sort(names)
 	for _, name := range slices.Compact(names) {
 		if !spend.Known(name) {
-			d.out.Warnings = append(d.out.Warnings, "scope "+name+" is capped, but its spend is not accounted for in this version: the cap is not enforced")
+			d.warn("scope %s is capped, but its spend is not accounted for in this version: the cap is not enforced", name)
 		}
 	}
 }
@@ -62,9 +62,16 @@ func (d *decider) bound(in *solver.Input, scope *spend.Scope, out *policy.Ceilin
 	if c, ok := out.Monthly[scope.Name]; ok {
 		d.add(in, scope, c.Policy, fmt.Sprintf("%.2f $/month", *c.MonthlyUSD), scope.MonthlyHeadroom(int64(model.PriceOf(*c.MonthlyUSD)), d.s.Time))
 	}
-	if c, ok := out.Soft[scope.Name]; ok && scope.HourlyHeadroom(model.PriceOf(*c.HourlyUSD)) == 0 {
-		d.out.Warnings = append(d.out.Warnings, fmt.Sprintf("soft cap of policy %s on %s is passed: %.2f $/h", c.Policy, scope.Name, *c.HourlyUSD))
+	if c, ok := out.SoftHourly[scope.Name]; ok && scope.HourlyHeadroom(model.PriceOf(*c.HourlyUSD)) == 0 {
+		d.warn("soft cap of policy %s on %s is reached: %.2f $/h", c.Policy, scope.Name, *c.HourlyUSD)
 	}
+	if c, ok := out.SoftMonthly[scope.Name]; ok && scope.MonthlyHeadroom(int64(model.PriceOf(*c.MonthlyUSD)), d.s.Time) == 0 {
+		d.warn("soft cap of policy %s on %s will be reached this month: %.2f $/month", c.Policy, scope.Name, *c.MonthlyUSD)
+	}
+}
+
+func (d *decider) warn(format string, args ...any) {
+	d.out.Warnings = append(d.out.Warnings, fmt.Sprintf(format, args...))
 }
 
 func (d *decider) add(in *solver.Input, scope *spend.Scope, name, bound string, left model.Price) {

@@ -16,13 +16,13 @@ type ScopeCap struct {
 // CeilingOutcome combines the ceiling policies: per scope and bound the least
 // cap, and every refusal.
 type CeilingOutcome struct {
-	// Hourly and Monthly are the least hard caps per scope, in USD; Soft ones
+	// Hourly and Monthly are the least hard caps per scope, in USD; soft ones
 	// are listed apart and only warn.
-	Hourly, Monthly, Soft map[string]ScopeCap
+	Hourly, Monthly, SoftHourly, SoftMonthly map[string]ScopeCap
 	// Denied maps launches to the first refusal.
 	Denied map[int]Exclusion
-	// Refused names a fail-closed policy without an answer and without caps
-	// known from before: nothing may be launched.
+	// Refused names a fail-closed policy without an answer, and without caps
+	// known from before when it was asked for caps: nothing may be launched.
 	Refused *Exclusion
 	// Known holds each policy's caps by name, to stand in for it in case of a
 	// later fault.
@@ -33,7 +33,8 @@ type CeilingOutcome struct {
 // for a review of them. last holds the caps known from before by policy name.
 func (p *Panel) Ceiling(ctx context.Context, in *CeilingInput, last map[string]map[string]Cap) CeilingOutcome {
 	out := CeilingOutcome{
-		Hourly: map[string]ScopeCap{}, Monthly: map[string]ScopeCap{}, Soft: map[string]ScopeCap{},
+		Hourly: map[string]ScopeCap{}, Monthly: map[string]ScopeCap{},
+		SoftHourly: map[string]ScopeCap{}, SoftMonthly: map[string]ScopeCap{},
 		Denied: map[int]Exclusion{}, Known: map[string]map[string]Cap{},
 	}
 	for _, each := range p.policies {
@@ -52,7 +53,10 @@ func (p *Panel) Ceiling(ctx context.Context, in *CeilingInput, last map[string]m
 		})
 		if refused {
 			caps, known := last[info.Namespace+"/"+info.Name]
-			if !known {
+			// A budget is stood in for by its last known caps. A guard without
+			// caps, which only refuses launches, has nothing that could: when
+			// it cannot be asked, no launch has passed it.
+			if !known || len(caps) == 0 && len(in.Launches) > 0 {
 				out.Refused = &Exclusion{Policy: info.Name, Reason: p.use(&info, HookCeiling).Fault}
 				continue
 			}
@@ -74,12 +78,12 @@ func (p *Panel) Ceiling(ctx context.Context, in *CeilingInput, last map[string]m
 func (o *CeilingOutcome) add(info *Info, answer CeilingAnswer) {
 	for _, scope := range slices.Sorted(maps.Keys(answer.Caps)) {
 		c := answer.Caps[scope]
+		hourly, monthly := o.Hourly, o.Monthly
 		if c.Soft {
-			least(o.Soft, scope, ScopeCap{c, info.Name}, c.HourlyUSD, Cap.hourly)
-			continue
+			hourly, monthly = o.SoftHourly, o.SoftMonthly
 		}
-		least(o.Hourly, scope, ScopeCap{c, info.Name}, c.HourlyUSD, Cap.hourly)
-		least(o.Monthly, scope, ScopeCap{c, info.Name}, c.MonthlyUSD, Cap.monthly)
+		least(hourly, scope, ScopeCap{c, info.Name}, c.HourlyUSD, Cap.hourly)
+		least(monthly, scope, ScopeCap{c, info.Name}, c.MonthlyUSD, Cap.monthly)
 	}
 	for i, reasons := range answer.Deny {
 		if _, denied := o.Denied[i]; !denied {

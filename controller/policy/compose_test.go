@@ -48,6 +48,10 @@ func times(x float64) func(float64) RankAnswer {
 	return func(cost float64) RankAnswer { return RankAnswer{Score: cost * x} }
 }
 
+func dropAbove(limit float64) func(float64) RankAnswer {
+	return func(cost float64) RankAnswer { return RankAnswer{Score: cost, Exclude: cost > limit} }
+}
+
 func capped(n uint32, score float64) func(float64) RankAnswer {
 	return func(float64) RankAnswer { return RankAnswer{Score: score, MaxNodes: n} }
 }
@@ -82,6 +86,7 @@ func TestRankPipeline(t *testing.T) {
 		"two tiers": {reason: "a narrower tier splits a wider one", policies: []Policy{ranker("a", capped(5, 1)), ranker("b", capped(3, 0.1))}, tiers: []Tier{{Until: 3, Cost: 0.1}, {Until: 5, Cost: 1}, {Cost: 2}}, calls: []int{1, 2}},
 		"overlap":   {reason: "a wider answer splits the tier it ends in", policies: []Policy{ranker("a", capped(5, 1)), ranker("b", capped(8, 0.1))}, tiers: []Tier{{Until: 5, Cost: 0.1}, {Until: 8, Cost: 0.1}, {Cost: 2}}, calls: []int{1, 2}},
 		"exclude":   {reason: "a row that is dropped stays dropped", policies: []Policy{ranker("a", func(float64) RankAnswer { return RankAnswer{Exclude: true, Reason: "no"} }), ranker("b", times(1))}, tiers: []Tier{{Cost: 2}}, excluded: true, calls: []int{1, 1}},
+		"deep":      {reason: "excluded in a deeper tier is excluded, not free", policies: []Policy{ranker("a", capped(5, 0.5)), ranker("b", dropAbove(1))}, tiers: []Tier{{Until: 5, Cost: 0.5}, {Cost: 2}}, excluded: true, calls: []int{1, 2}},
 		"shadow":    {reason: "a shadow policy is asked and not obeyed", policies: []Policy{shadow}, tiers: []Tier{{Cost: 2}}, calls: []int{1}},
 		"unmatched": {reason: "a policy for other pools is not asked", policies: []Policy{elsewhere}, tiers: []Tier{{Cost: 2}}},
 		"ignore":    {reason: "by default a fault of rank changes nothing", policies: []Policy{faulty("", ""), ranker("b", times(3))}, tiers: []Tier{{Cost: 6}}, calls: []int{1, 1}},
@@ -146,23 +151,30 @@ func TestCeiling(t *testing.T) {
 		policy   string
 		denied   string
 		refused  bool
+		capsOnly bool
 	}{
 		"none":     {reason: "no policy, no cap", hourly: -1},
 		"least":    {reason: "the least cap wins", policies: []Policy{caps("wide", 9, false), caps("tight", 3, false)}, hourly: 3, policy: "tight", denied: "tight"},
 		"soft":     {reason: "a soft cap binds nothing", policies: []Policy{caps("soft", 1, true)}, hourly: -1, soft: true, denied: "soft"},
 		"failed":   {reason: "without caps known, a failing ceiling stops launches", policies: []Policy{faulty("", "")}, hourly: -1, refused: true},
 		"last":     {reason: "the last known caps stand in for a failing policy", policies: []Policy{faulty("", "")}, last: known, hourly: 7, policy: "f"},
+		"guard":    {reason: "nothing stands in for a failing guard that has no caps", policies: []Policy{faulty("", "")}, last: map[string]map[string]Cap{"/f": {}}, hourly: -1, refused: true},
+		"asked":    {reason: "a failing guard has no caps to give, and is asked again about launches", policies: []Policy{faulty("", "")}, last: map[string]map[string]Cap{"/f": {}}, hourly: -1, capsOnly: true},
 		"ignored":  {reason: "failurePolicy Ignore lets launches go on", policies: []Policy{faulty(Ignore, "")}, hourly: -1},
 		"shadowed": {reason: "a failing shadow policy changes nothing", policies: []Policy{faulty(Fail, Shadow)}, hourly: -1},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			out := NewPanel(tc.policies, nil).Ceiling(t.Context(), &CeilingInput{Launches: []Launch{{Price: 5}}}, tc.last)
+			in := &CeilingInput{Launches: []Launch{{Price: 5}}}
+			if tc.capsOnly {
+				in.Launches = nil
+			}
+			out := NewPanel(tc.policies, nil).Ceiling(t.Context(), in, tc.last)
 			got, ok := out.Hourly["cluster"]
 			if ok != (tc.hourly >= 0) || ok && (*got.HourlyUSD != tc.hourly || got.Policy != tc.policy) {
 				t.Errorf("%s: cap %+v", tc.reason, got)
 			}
-			if _, soft := out.Soft["cluster"]; soft != tc.soft {
+			if _, soft := out.SoftHourly["cluster"]; soft != tc.soft {
 				t.Errorf("%s: soft = %v", tc.reason, soft)
 			}
 			if out.Denied[0].Policy != tc.denied {

@@ -100,8 +100,9 @@ func checkRank(answers []RankAnswer, rows int) error {
 func (p *Panel) applyRank(info *Info, answers [][]RankAnswer, out *RankOutcome) {
 	u := p.use(info, HookRank)
 	for i := range out.Tiers {
-		first := answers[0][i]
-		if first.Exclude {
+		// Excluded at any cost so far is excluded: "only the first five" is
+		// said with maxNodes by the policy that priced them.
+		if first := exclusion(answers, i); first != nil {
 			u.Denied++
 			if _, gone := out.Excluded[i]; !gone && info.Mode != Shadow {
 				out.Excluded[i] = Exclusion{Policy: info.Name, Reason: first.Reason}
@@ -112,6 +113,16 @@ func (p *Panel) applyRank(info *Info, answers [][]RankAnswer, out *RankOutcome) 
 			out.Tiers[i] = retier(out.Tiers[i], answers, i)
 		}
 	}
+}
+
+// exclusion is the first answer that drops the row, nil when none does.
+func exclusion(answers [][]RankAnswer, row int) *RankAnswer {
+	for d := range answers {
+		if answers[d][row].Exclude {
+			return &answers[d][row]
+		}
+	}
+	return nil
 }
 
 // retier replaces each tier's cost by the policy's score as far as the score

@@ -200,6 +200,14 @@ func (l *Loader) publish() {
 	l.current.Store(&next)
 }
 
+// Judged says whether a policy was loaded or rejected since the loader began.
+func (l *Loader) Judged(key Key) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	e := l.entries[key]
+	return e != nil && e.status.State != ""
+}
+
 // InForce is the content hash of the version of a policy that is in force, ""
 // for none.
 func (l *Loader) InForce(key Key) string {

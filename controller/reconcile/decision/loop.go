@@ -37,6 +37,9 @@ type Loop struct {
 	Journal  *journal.Journal
 	Metrics  *Metrics
 	Clock    clock.Clock
+	// Await returns when the policies that exist have been loaded or rejected:
+	// no decision is made without a budget that is only slow to load.
+	Await func(context.Context) error
 	// Observe decides and journals, and applies nothing.
 	Observe bool
 	// Idle ends a batch when no pod has come for so long, Max in any case.
@@ -70,6 +73,9 @@ func (l *Loop) Wake() {
 // Start runs until the context ends.
 func (l *Loop) Start(ctx context.Context) error {
 	log := logr.FromContextOrDiscard(ctx).WithName("decision")
+	if err := l.Await(ctx); err != nil {
+		return err
+	}
 	next := time.Duration(0)
 	for {
 		if !l.wait(ctx, next) {
@@ -131,11 +137,8 @@ func (l *Loop) Round(ctx context.Context) (time.Duration, error) {
 	if err != nil {
 		return 0, fmt.Errorf("decide: %w", err)
 	}
-	for name, caps := range d.Caps {
-		if l.caps == nil {
-			l.caps = map[string]map[string]policy.Cap{}
-		}
-		l.caps[name] = caps
+	if d.Caps != nil { // asked: what is not among the answers is gone
+		l.caps = d.Caps
 	}
 	l.Journal.Add(ctx, &view.Snapshot, &d)
 	if l.Observe {

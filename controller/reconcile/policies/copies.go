@@ -2,6 +2,8 @@ package policies
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"fmt"
 	"strings"
 
@@ -17,7 +19,7 @@ import (
 )
 
 // A copy is an immutable ConfigMap in the controller's namespace with the last
-// good contents of a policy. It is named by its contents, and lets the last good
+// good contents of a policy. It is named by both, and lets the last good
 // version survive a restart while the policy's own ConfigMap is broken.
 const (
 	labelCopy    = karpv1.Domain + "/policy-copy"
@@ -38,7 +40,7 @@ func (r *Reconciler) keep(ctx context.Context, cm *corev1.ConfigMap) error {
 	immutable := true
 	kept := &corev1.ConfigMap{
 		ObjectMeta: metav1.ObjectMeta{
-			Namespace: r.Namespace, Name: copyName(hash),
+			Namespace: r.Namespace, Name: copyName(key, hash),
 			Labels:      map[string]string{labelCopy: "true"},
 			Annotations: map[string]string{annotationOf: key.Namespace + "/" + key.Name},
 		},
@@ -50,7 +52,11 @@ func (r *Reconciler) keep(ctx context.Context, cm *corev1.ConfigMap) error {
 	return r.forget(ctx, key, kept.Name)
 }
 
-func copyName(hash string) string { return "spokeshave-policy-" + hash[:16] }
+// copyName tells copies of equal contents apart by the policy they are of.
+func copyName(key load.Key, hash string) string {
+	sum := sha256.Sum256([]byte(key.Namespace + "/" + key.Name + "/" + hash))
+	return "spokeshave-policy-" + hex.EncodeToString(sum[:8])
+}
 
 // copies are a policy's copies.
 func (r *Reconciler) copies(ctx context.Context, key load.Key) ([]corev1.ConfigMap, error) {
@@ -87,9 +93,28 @@ func (r *Reconciler) forget(ctx context.Context, key load.Key, except string) er
 	return nil
 }
 
-// Sweep deletes the copies of policies that are gone: their deletion may have
-// happened while no controller looked. The leader does it when it starts.
+// Sweep does what the leader owes when it begins: it deletes the copies of
+// policies that went while nobody looked, and copies those that were loaded
+// before it led.
 func (r *Reconciler) Sweep(ctx context.Context) error {
+	policies, err := r.all(ctx)
+	if err != nil {
+		return err
+	}
+	for i := range policies {
+		cm := &policies[i]
+		src, err := load.ParseConfigMap(cm)
+		if err != nil || src.Info.Hash != r.Loader.InForce(load.Key{Namespace: cm.Namespace, Name: cm.Name}) {
+			continue
+		}
+		if err := r.keep(ctx, cm); err != nil {
+			return err
+		}
+	}
+	return r.sweep(ctx)
+}
+
+func (r *Reconciler) sweep(ctx context.Context) error {
 	var all corev1.ConfigMapList
 	if err := r.Live.List(ctx, &all, client.InNamespace(r.Namespace), client.MatchingLabels{labelCopy: "true"}); err != nil {
 		return fmt.Errorf("list copies of policies: %w", err)

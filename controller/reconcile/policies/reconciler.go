@@ -8,9 +8,11 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/tools/events"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/builder"
@@ -61,6 +63,36 @@ func (r *Reconciler) SetupWithManager(mgr ctrl.Manager) error {
 		For(&corev1.ConfigMap{}, builder.WithPredicates(ours)).
 		WithOptions(controller.Options{MaxConcurrentReconciles: 4, NeedLeaderElection: &everywhere}).
 		Complete(r)
+}
+
+// all are the ConfigMaps that carry policies.
+func (r *Reconciler) all(ctx context.Context) ([]corev1.ConfigMap, error) {
+	var out []corev1.ConfigMap
+	for _, ns := range slices.Concat([]string{r.Namespace}, r.Plugins) {
+		var some corev1.ConfigMapList
+		if err := r.Client.List(ctx, &some, client.InNamespace(ns), client.MatchingLabels{karpv1.LabelPolicy: "true"}); err != nil {
+			return nil, fmt.Errorf("list policies in namespace %s: %w", ns, err)
+		}
+		out = append(out, some.Items...)
+	}
+	return out, nil
+}
+
+// awaitPoll is how often Await looks.
+const awaitPoll = 50 * time.Millisecond
+
+// Await returns when every policy that exists has been loaded or rejected.
+func (r *Reconciler) Await(ctx context.Context) error {
+	return wait.PollUntilContextCancel(ctx, awaitPoll, true, func(ctx context.Context) (bool, error) {
+		policies, err := r.all(ctx)
+		if err != nil {
+			ctrl.LoggerFrom(ctx).Error(err, "policies cannot be listed yet")
+			return false, nil
+		}
+		return !slices.ContainsFunc(policies, func(cm corev1.ConfigMap) bool {
+			return !r.Loader.Judged(load.Key{Namespace: cm.Namespace, Name: cm.Name})
+		}), nil
+	})
 }
 
 // Reconcile loads one ConfigMap's policy, or forgets it.

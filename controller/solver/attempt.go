@@ -131,7 +131,7 @@ func (a *attempt) rounds() {
 		switch {
 		case round >= effortRounds:
 			effort = 0
-		case round > 0:
+		case round > 0 || a.tight:
 			effort = min(effort, 1+effort/10)
 		}
 		list := k.pack(effort)
@@ -140,7 +140,7 @@ func (a *attempt) rounds() {
 		}
 		a.stats.Rows = max(a.stats.Rows, len(k.rows))
 		a.stats.Sites = max(a.stats.Sites, len(k.sites))
-		if a.commit(k, list) == 0 {
+		if a.commit(k, list) == 0 && !(k.joined && k.mean) { // means may hold no pod at all
 			return
 		}
 	}

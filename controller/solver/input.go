@@ -28,8 +28,8 @@ type Input struct {
 	// Blocked says, by pool, why nothing may be launched from it; nil, or a
 	// nil entry, leaves the pool open.
 	Blocked []*model.Reason
-	// Effort bounds the improvement, in moves (pivots and pricing passes) for
-	// each packing; 0 packs greedily.
+	// Effort bounds the improvement of each packing, in moves: a pivot is one,
+	// a look at all kinds of nodes as many as it is long. 0 packs greedily.
 	Effort int
 	// Tolerance is the share above the best effective cost up to which
 	// offerings are listed as options of a node; 0 lists those that tie.

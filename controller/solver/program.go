@@ -24,6 +24,9 @@ type program struct {
 	// of its own kind.
 	most []float64
 
+	// moves are those left.
+	moves int
+
 	u     []float64
 	index []int32
 	coef  []float64
@@ -78,8 +81,8 @@ func (k *packer) worthOf(f *pattern) float64 {
 // the moves are spent.
 func (g *program) run(moves int, tol float64) {
 	k := g.k
-	limit := k.stats.Passes + k.stats.Pivots + moves
-	for k.stats.Passes+k.stats.Pivots < limit {
+	g.moves = moves
+	for g.moves > 0 {
 		found := g.find(tol)
 		if len(found) == 0 {
 			break
@@ -96,7 +99,7 @@ func (g *program) run(moves int, tol float64) {
 				n++
 			}
 		}
-		g.exhaust(found[:n], least, limit)
+		g.exhaust(found[:n], least)
 	}
 	for j, f := range g.basis {
 		if f != nil {
@@ -130,7 +133,7 @@ func (g *program) find(tol float64) []*pattern {
 		g.smooth[i] = float64(0.6*g.smooth[i]) + float64(0.4*max(min(now[i], g.most[i]), 0))
 	}
 	k.worth = g.smooth
-	k.stats.Passes++
+	g.pass()
 	asked := k.fillings(0.98)
 	k.worth = now
 	good(asked)
@@ -139,7 +142,7 @@ func (g *program) find(tol float64) []*pattern {
 			g.smooth[i] = min(now[i], g.most[i])
 		}
 		k.worth = g.smooth
-		k.stats.Passes++
+		g.pass()
 		asked := k.fillings(1 + tol)
 		k.worth = now
 		good(asked)
@@ -148,11 +151,18 @@ func (g *program) find(tol float64) []*pattern {
 	return out
 }
 
+// pass counts a look at all sites: some hundred moves when there are many of
+// them and many rows, a few when not.
+func (g *program) pass() {
+	g.k.stats.Passes++
+	g.moves -= 1 + len(g.k.sites)*g.m/100
+}
+
 // exhaust pivots on the given patterns until none is worth least more than its
 // cost.
-func (g *program) exhaust(found []*pattern, least float64, limit int) {
+func (g *program) exhaust(found []*pattern, least float64) {
 	k := g.k
-	for k.stats.Passes+k.stats.Pivots < limit {
+	for g.moves > 0 {
 		slack, below := -1, -1e-9
 		for i, w := range k.worth {
 			if w < below {
@@ -208,6 +218,7 @@ func (g *program) pivot(f *pattern, slack int, gain float64) bool {
 		return false
 	}
 	g.k.stats.Pivots++
+	g.moves--
 	g.replace(leave, max(step, 0), gain)
 	g.basis[leave] = f
 	return true

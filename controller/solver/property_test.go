@@ -226,6 +226,42 @@ func TestNeverDearerThanFirstFit(t *testing.T) {
 	t.Logf("in all %.2f $/h against %.2f: %.3f of the baseline", ours, theirs, ours/theirs)
 }
 
+// TestManySizes gives every pod a size of its own, so that shapes are joined:
+// the plan holds, leaves out nobody that first fit places, and is cheaper.
+func TestManySizes(t *testing.T) {
+	for seed := range uint64(12) {
+		g := newGenerator(seed)
+		in := g.input(400 + g.IntN(300))
+		if seed%3 > 0 {
+			g.plain(&in)
+		} else {
+			g.policies(&in)
+		}
+		base := slices.Clone(g.s.Specs)
+		g.s.Specs = g.s.Specs[:0]
+		for i := range g.s.Pods {
+			s := base[g.s.Pods[i].Spec]
+			s.Requests = s.Requests.Clone()
+			s.Requests["cpu"] += int64(g.IntN(900))
+			s.Requests["memory"] += int64(g.IntN(2 * gib))
+			g.s.Pods[i].Spec = int32(len(g.s.Specs))
+			g.s.Specs = append(g.s.Specs, s)
+		}
+		in.Effort = DefaultEffort
+		plan, stats := Solve(in)
+		hold(t, seed, &in, &plan)
+		if seed%3 == 0 {
+			continue
+		}
+		b := baseline{s: in.Snapshot}
+		cost, unplaced := b.cost(in.Pods)
+		t.Logf("seed %d: %d rows, %.3f of the baseline", seed, stats.Rows, stats.Billed.USD()/cost)
+		if len(plan.Unplaced) != unplaced || stats.Billed.USD() > cost {
+			t.Errorf("seed %d: %.4f $/h and %d unplaced, the baseline %.4f and %d", seed, stats.Billed.USD(), len(plan.Unplaced), cost, unplaced)
+		}
+	}
+}
+
 // TestMoreHeadroomPlacesMore takes ceilings away: the plan still holds, and
 // leaves no more pods out. Where NodePool limits are scarce besides, packing is
 // a guess, and a pod more may be left out once in a while.

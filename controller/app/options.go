@@ -45,6 +45,7 @@ type Options struct {
 	QPS             float32
 	Burst           int
 	Workers         int
+	EnableProfiling bool
 
 	DisableLeaderElection   bool
 	LeaderElectionName      string
@@ -76,6 +77,7 @@ func (o *Options) Bind(fs *pflag.FlagSet) {
 	fs.Float32Var(&o.QPS, "kube-client-qps", 200, "requests a second to the API server")
 	fs.IntVar(&o.Burst, "kube-client-burst", 300, "burst of requests to the API server")
 	fs.IntVar(&o.Workers, "workers", 50, "NodeClaims and nodes worked on at the same time")
+	fs.BoolVar(&o.EnableProfiling, "enable-profiling", false, "serve /debug/pprof on the metrics port")
 	fs.BoolVar(&o.DisableLeaderElection, "disable-leader-election", false, "act without any lease; for development only")
 	fs.StringVar(&o.LeaderElectionName, "leader-election-name", "spokeshave-leader-election", "name of the controller's own lease")
 	fs.StringVar(&o.LeaderElectionNamespace, "leader-election-namespace", "", "namespace of the lease; the controller's own when empty")

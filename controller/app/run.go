@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net"
 	"net/http"
+	"net/http/pprof"
 	"strconv"
 	"time"
 
@@ -97,7 +98,7 @@ func newManager(o *Options, cfg *rest.Config, log logr.Logger, decisions *journa
 		HealthProbeBindAddress:              address(o.HealthProbePort),
 		Metrics: metricsserver.Options{
 			BindAddress:   address(o.MetricsPort),
-			ExtraHandlers: map[string]http.Handler{"/decisions": decisions},
+			ExtraHandlers: handlers(o, decisions),
 		},
 	})
 	if err != nil {
@@ -113,6 +114,15 @@ func newManager(o *Options, cfg *rest.Config, log logr.Logger, decisions *journa
 		return nil, fmt.Errorf("add probes: %w", err)
 	}
 	return mgr, nil
+}
+
+func handlers(o *Options, decisions http.Handler) map[string]http.Handler {
+	out := map[string]http.Handler{"/decisions": decisions}
+	if o.EnableProfiling {
+		out["/debug/pprof/"] = http.HandlerFunc(pprof.Index)
+		out["/debug/pprof/profile"] = http.HandlerFunc(pprof.Profile)
+	}
+	return out
 }
 
 func address(port int) string {

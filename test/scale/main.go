@@ -48,7 +48,9 @@ func main() {
 type size struct{ nodes, pods, wave int }
 
 func run(ctx context.Context, n size) error {
-	stack, err := harness.Start(ctx, harness.Options{Log: os.Stdout})
+	stack, err := harness.Start(ctx, harness.Options{
+		Log: os.Stdout, Values: []string{"controller.env[0].name=ENABLE_PROFILING", "controller.env[0].value=t"},
+	})
 	if err != nil {
 		return err
 	}

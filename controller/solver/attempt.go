@@ -140,7 +140,7 @@ func (a *attempt) rounds() {
 		}
 		a.stats.Rows = max(a.stats.Rows, len(k.rows))
 		a.stats.Sites = max(a.stats.Sites, len(k.sites))
-		if a.commit(k, list) == 0 && !(k.joined && k.mean) { // means may hold no pod at all
+		if a.commit(k, list) == 0 && (!k.joined || !k.mean) { // means may hold no pod at all
 			return
 		}
 	}

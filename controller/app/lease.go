@@ -89,13 +89,13 @@ func (l *lock) Get(ctx context.Context) (*resourcelock.LeaderElectionRecord, []b
 		return karpenter, raw, nil
 	default:
 		// Neither exists; the elector knows a missing lease by this error.
-		return l.own.Interface.Get(ctx)
+		return l.own.Get(ctx)
 	}
 }
 
 // read is the lease's record, nil when there is no such lease.
 func (h *half) read(ctx context.Context) (*resourcelock.LeaderElectionRecord, []byte, error) {
-	record, raw, err := h.Interface.Get(ctx)
+	record, raw, err := h.Get(ctx)
 	h.absent = apierrors.IsNotFound(err)
 	if h.absent {
 		return nil, nil, nil
@@ -126,7 +126,7 @@ func (l *lock) Update(ctx context.Context, ler resourcelock.LeaderElectionRecord
 
 func (h *half) write(ctx context.Context, ler resourcelock.LeaderElectionRecord) error {
 	if !h.absent {
-		return h.Interface.Update(ctx, ler)
+		return h.Update(ctx, ler)
 	}
 	err := h.Create(ctx, ler)
 	h.absent = err != nil

@@ -110,12 +110,13 @@ func missing(dir string, targets []target) map[string]bool {
 // buildOne compiles t into dir under a temporary name and renames it.
 func buildOne(ctx context.Context, t target, dir string) error {
 	partial := filepath.Join(dir, "."+t.name+".partial")
-	ldflags := "-s -w"
+	var ldflags strings.Builder
+	ldflags.WriteString("-s -w")
 	for _, stamp := range t.ldflags {
-		ldflags += " -X " + stamp
+		ldflags.WriteString(" -X " + stamp)
 	}
 	cmd := exec.CommandContext(ctx, "go", "build", "-mod=readonly", "-trimpath", "-buildvcs=false",
-		"-ldflags", ldflags, "-o", partial, t.pkg)
+		"-ldflags", ldflags.String(), "-o", partial, t.pkg)
 	cmd.Dir = t.module
 	// The environment of the product's own build must not leak in: a test of the
 	// core may run with GOOS=wasip1, a workspace may be active.

@@ -22,10 +22,10 @@ func TestMain(m *testing.M) {
 	//nolint:forbidigo // this is a main function, not a test
 	_, err := Start(context.Background(), Options{Dir: os.Getenv(dirEnv), Detached: mode == "detached"})
 	if err != nil {
-		fmt.Println(err)
+		_, _ = fmt.Fprintln(os.Stdout, err)
 		os.Exit(1)
 	}
-	fmt.Println("ready")
+	_, _ = fmt.Fprintln(os.Stdout, "ready")
 	if mode == "attached" {
 		select {} // until killed
 	}

@@ -13,6 +13,7 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 )
 
@@ -107,20 +108,20 @@ func (p pki) writeServiceAccountKey() error {
 // writeTokens writes the API server's static token file: token, user, uid and
 // groups.
 func (p pki) writeTokens() error {
-	csv := ""
+	var csv strings.Builder
 	for _, user := range []string{adminUser, controllerUser, schedulerUser, kwokUser} {
 		raw := make([]byte, 16)
 		if _, err := rand.Read(raw); err != nil {
 			return err
 		}
 		p.tokens[user] = hex.EncodeToString(raw)
-		csv += p.tokens[user] + "," + user + "," + user
+		csv.WriteString(p.tokens[user] + "," + user + "," + user)
 		if user == adminUser || user == kwokUser {
-			csv += ",system:masters"
+			csv.WriteString(",system:masters")
 		}
-		csv += "\n"
+		csv.WriteString("\n")
 	}
-	return os.WriteFile(p.tokensFile(), []byte(csv), 0o600)
+	return os.WriteFile(p.tokensFile(), []byte(csv.String()), 0o600)
 }
 
 func writeKey(path string, key *ecdsa.PrivateKey) error {

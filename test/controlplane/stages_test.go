@@ -106,7 +106,7 @@ func testBrokenNode(t *testing.T, client kubernetes.Interface) {
 // write, as some joiners do: no capacity may be made up meanwhile.
 func testNodeWithoutCapacity(t *testing.T, client kubernetes.Interface) {
 	ctx, nodes := t.Context(), client.CoreV1().Nodes()
-	node, err := nodes.Create(ctx, &corev1.Node{ObjectMeta: metav1.ObjectMeta{
+	_, err := nodes.Create(ctx, &corev1.Node{ObjectMeta: metav1.ObjectMeta{
 		Name: "late", Labels: map[string]string{NodeLabel: NodeLabelValue},
 	}}, metav1.CreateOptions{})
 	if err != nil {
@@ -117,7 +117,8 @@ func testNodeWithoutCapacity(t *testing.T, client kubernetes.Interface) {
 		_, err := client.CoordinationV1().Leases(corev1.NamespaceNodeLease).Get(ctx, "late", metav1.GetOptions{})
 		return err == nil
 	})
-	if node, err = nodes.Get(ctx, "late", metav1.GetOptions{}); err != nil {
+	node, err := nodes.Get(ctx, "late", metav1.GetOptions{})
+	if err != nil {
 		t.Fatal(err)
 	}
 	if len(node.Status.Capacity) != 0 || len(node.Status.Allocatable) != 0 {

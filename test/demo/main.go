@@ -37,7 +37,7 @@ func main() {
 	}
 }
 
-func run(ctx context.Context, quiet, down bool) error { //nolint:revive // the command's two switches
+func run(ctx context.Context, quiet, down bool) error {
 	dir, err := stateDir()
 	switch {
 	case err != nil:

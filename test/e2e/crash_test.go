@@ -40,7 +40,7 @@ func TestKilledDuringLaunch(t *testing.T) {
 	if err := stack.StartController(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	l.run("app", 1)
+	l.run(1)
 	l.until("one machine", l.machines(1))
 	if m := l.only(); m.Claim != claim {
 		t.Errorf("the machine belongs to %s, want %s, the claim from before", m.Claim, claim)

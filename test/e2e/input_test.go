@@ -58,7 +58,8 @@ func TestBrokenPolicies(t *testing.T) {
 		"broken-wasm": {
 			"not WebAssembly",
 			map[string]string{"policy.yaml": "apiVersion: policy.spokeshave.dev/v1alpha1\nhooks: [rank]\nengine: wasm\n"},
-			[]byte("\x00asm but not really"), []string{"Rejected"},
+			[]byte("\x00asm but not really"),
+			[]string{"Rejected"},
 		},
 		"broken-rego": {
 			"Rego that does not compile, with the place",
@@ -66,7 +67,8 @@ func TestBrokenPolicies(t *testing.T) {
 				"policy.yaml": "apiVersion: policy.spokeshave.dev/v1alpha1\nhooks: [rank]\nengine: rego\n",
 				"rank.rego":   "package spokeshave.rank\n\nmultiplier[\"x\"] := nowhere.to_be_found(1)\n",
 			},
-			nil, []string{"Rejected", "rank.rego:3"},
+			nil,
+			[]string{"Rejected", "rank.rego:3"},
 		},
 		"broken-yaml": {
 			"a field that does not exist",
@@ -74,7 +76,8 @@ func TestBrokenPolicies(t *testing.T) {
 				"policy.yaml": "apiVersion: policy.spokeshave.dev/v1alpha1\nhooks: [rank]\nengine: rego\nfailurPolicy: Ignore\n",
 				"rank.rego":   "package spokeshave.rank\n\nmultiplier[\"x\"] := 1\n",
 			},
-			nil, []string{"Rejected", "failurPolicy"},
+			nil,
+			[]string{"Rejected", "failurPolicy"},
 		},
 	}
 	for name, tt := range tests {
@@ -112,5 +115,5 @@ func TestBrokenPolicies(t *testing.T) {
 		})
 	}
 	l.deploy("app", 1, "500m")
-	l.run("app", 1)
+	l.run(1)
 }

@@ -14,7 +14,7 @@ func TestJob(t *testing.T) {
 	t.Parallel()
 	l := newLab(t, "job", plan{types: "m5.large, m5.xlarge", capacity: "on-demand", after: "1s"})
 	l.deploy("app", 9, "500m")
-	l.run("app", 9)
+	l.run(9)
 	l.until("every machine up", l.allUp)
 	fleet, err := l.fleet(t.Context())
 	if err != nil {
@@ -67,7 +67,7 @@ func TestSoldOut(t *testing.T) {
 		t.Fatal(err)
 	}
 	l.deploy("app", 1, "500m")
-	l.run("app", 1)
+	l.run(1)
 	l.until("one machine", l.machines(1))
 	if m := l.only(); m.CapacityType != "on-demand" {
 		t.Errorf("launched %s, want on-demand after spot was sold out", m.CapacityType)
@@ -84,7 +84,7 @@ func TestLostAnswer(t *testing.T) {
 		t.Fatal(err)
 	}
 	l.deploy("app", 1, "500m")
-	l.run("app", 1)
+	l.run(1)
 	l.until("one machine", l.machines(1))
 	l.launchedOnce()
 }

@@ -217,17 +217,16 @@ func (l *lab) holds(what string, during time.Duration, check harness.Check) {
 }
 
 // run waits until the Deployment's pods run.
-func (l *lab) run(name string, replicas int) {
+func (l *lab) run(replicas int) {
 	l.Helper()
-	l.until(name+" to run", stack.Running(l.name, map[string]string{"app": name}, replicas))
+	l.until("app to run", stack.Running(l.name, map[string]string{"app": "app"}, replicas))
 }
 
 // told waits for an event with the reason on an object of the kind whose name
-// or namespace is part of the lab, and returns its text. The text must contain
-// every one of the words.
-func (l *lab) told(kind, reason string, words ...string) string {
+// or namespace is part of the lab, and whose text contains every one of the
+// words.
+func (l *lab) told(kind, reason string, words ...string) {
 	l.Helper()
-	text := ""
 	l.until("event "+reason+" on a "+kind, func(ctx context.Context) (string, bool) {
 		events, err := stack.Events(ctx, func(e *corev1.Event) bool {
 			o := e.InvolvedObject
@@ -240,10 +239,8 @@ func (l *lab) told(kind, reason string, words ...string) string {
 		if len(events) == 0 {
 			return "no such event", false
 		}
-		text = events[len(events)-1].Message
 		return "", true
 	})
-	return text
 }
 
 // node says whether a node is the lab's.

@@ -2,6 +2,7 @@ package e2e
 
 import (
 	"context"
+	"slices"
 	"testing"
 	"time"
 
@@ -61,10 +62,8 @@ func TestLeakedInstance(t *testing.T) {
 func image(class *awsv1.EC2NodeClass) string {
 	for _, a := range class.Status.AMIs {
 		for _, r := range a.Requirements {
-			for _, v := range r.Values {
-				if v == "amd64" {
-					return a.ID
-				}
+			if slices.Contains(r.Values, "amd64") {
+				return a.ID
 			}
 		}
 	}

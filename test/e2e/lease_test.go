@@ -71,7 +71,7 @@ func TestBesideKarpenter(t *testing.T) {
 		t.Errorf("the lease was taken by %s", holder)
 	}
 	l.remove(lease)
-	l.run("app", 1)
+	l.run(1)
 }
 
 // TestObserve: an observer decides and writes down, and changes nothing.

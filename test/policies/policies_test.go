@@ -78,9 +78,9 @@ func start(t *testing.T, cfg *rest.Config) *replica {
 	return r
 }
 
-func policy(name, source string) *corev1.ConfigMap {
+func policy(source string) *corev1.ConfigMap {
 	return &corev1.ConfigMap{
-		ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name, Labels: map[string]string{karpv1.LabelPolicy: "true"}},
+		ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "budget", Labels: map[string]string{karpv1.LabelPolicy: "true"}},
 		Data: map[string]string{
 			"policy.yaml": "apiVersion: policy.spokeshave.dev/v1alpha1\nhooks: [ceiling]\n",
 			"budget.rego": source,
@@ -145,14 +145,14 @@ func TestPolicyLife(t *testing.T) {
 	if err := c.Create(t.Context(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: namespace}}); err != nil {
 		t.Fatal(err)
 	}
-	if err := c.Create(t.Context(), policy("budget", good)); err != nil {
+	if err := c.Create(t.Context(), policy(good)); err != nil {
 		t.Fatal(err)
 	}
 	r := start(t, server.Config())
 	first := r.is(t, "budget", load.Active, "")
 	eventually(t, "one copy", func() (string, bool) { n := copies(t, c); return "", n == 1 })
 
-	if err := c.Update(t.Context(), policy("budget", broken)); err != nil {
+	if err := c.Update(t.Context(), policy(broken)); err != nil {
 		t.Fatal(err)
 	}
 	s := r.is(t, "budget", load.Rejected, "budget.rego:")
@@ -166,7 +166,7 @@ func TestPolicyLife(t *testing.T) {
 		all := again.loader.Status()
 		return fmt.Sprintf("%+v", all), len(all) == 1 && all[0].State == load.Rejected && all[0].Hash == first.Hash && len(again.loader.Policies()) == 1
 	})
-	if err := c.Delete(t.Context(), policy("budget", "")); err != nil {
+	if err := c.Delete(t.Context(), policy("")); err != nil {
 		t.Fatal(err)
 	}
 	eventually(t, "everything to be forgotten", func() (string, bool) {
@@ -175,13 +175,13 @@ func TestPolicyLife(t *testing.T) {
 	again.stop()
 
 	// A policy that goes while nobody looks takes its copy along at the next start.
-	if err := c.Create(t.Context(), policy("budget", good)); err != nil {
+	if err := c.Create(t.Context(), policy(good)); err != nil {
 		t.Fatal(err)
 	}
 	third := start(t, server.Config())
 	eventually(t, "one copy", func() (string, bool) { n := copies(t, c); return "", n == 1 })
 	third.stop()
-	if err := c.Delete(t.Context(), policy("budget", "")); err != nil {
+	if err := c.Delete(t.Context(), policy("")); err != nil {
 		t.Fatal(err)
 	}
 	fourth := start(t, server.Config())

@@ -121,7 +121,7 @@ func oneCap(scope string, v ast.Value) (policy.Cap, error) {
 	}
 	err := object.Iter(func(key, value *ast.Term) error {
 		name, _ := key.Value.(ast.String)
-		switch name {
+		switch name { //nolint:exhaustive // any string may stand here
 		case "hourly_usd", "monthly_usd":
 			n, err := amount("cap", scope+"."+string(name), value.Value, 0)
 			if name == "hourly_usd" {

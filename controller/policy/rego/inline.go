@@ -82,7 +82,7 @@ func (p *Policy) agrees(rule *ast.Rule) error {
 func known(term *ast.Term) bool { return term.IsGround() && !refers(term) }
 
 // searches says whether a rule's body may succeed more than once.
-func searches(rule *ast.Rule) bool {
+func searches(rule *ast.Rule) bool { //nolint:gocognit // one case per kind of expression
 	bound, found := map[ast.Var]bool{}, false
 	for _, arg := range rule.Head.Args {
 		ast.WalkVars(arg, func(v ast.Var) bool { bound[v] = true; return false })

@@ -26,7 +26,7 @@ func (t *translator) negation(e *ast.Expr) (step, error) {
 // about lists the terms of a negated expression that Rego evaluates outside
 // the negation: the arguments of a call, and whatever is inside the sides of
 // an equation or the keys of a reference.
-func about(e *ast.Expr) []*ast.Term {
+func about(e *ast.Expr) []*ast.Term { //nolint:gocognit // one case per kind of expression
 	var sides, out []*ast.Term
 	switch terms := e.Terms.(type) {
 	case *ast.Term:

@@ -112,7 +112,7 @@ func (p *Policy) partial(ctx context.Context, hook policy.Hook, rule *program) (
 	return bodies, support, nil
 }
 
-func (t *translator) alternative(body ast.Body, set bool) (alternative, error) {
+func (t *translator) alternative(body ast.Body, set bool) (alternative, error) { //nolint:revive // a fact about the rule, not a mode
 	var out alternative
 	var err error
 	if out.steps, err = t.body(body); err != nil {

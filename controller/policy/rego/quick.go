@@ -24,7 +24,7 @@ func comparison(name string) func(int) bool {
 
 // quick makes the steps that need no values made: comparisons of a field with
 // what is known at load. It returns nil for all others.
-func (t *translator) quick(name string, operands []*ast.Term) step {
+func (t *translator) quick(name string, operands []*ast.Term) step { //nolint:gocognit // one case per comparison
 	if len(operands) != 2 {
 		return nil
 	}

@@ -1,6 +1,8 @@
 package rego
 
 import (
+	"maps"
+
 	"github.com/open-policy-agent/opa/v1/ast"
 
 	"spokeshave.dev/controller/policy"
@@ -52,9 +54,7 @@ func schemas(modules map[string]*ast.Module, hooks []policy.Hook) *ast.SchemaSet
 	set, all := ast.NewSchemaSet(), map[string]any{}
 	for _, hook := range hooks {
 		schema := Schema(hook)
-		for name, property := range schema["properties"].(map[string]any) {
-			all[name] = property
-		}
+		maps.Copy(all, schema["properties"].(map[string]any))
 		set.Put(schemaRef(hook), any(schema))
 	}
 	set.Put(ast.SchemaRootRef, any(closed(all)))

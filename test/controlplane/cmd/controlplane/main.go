@@ -11,6 +11,7 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
+	"strings"
 	"syscall"
 
 	"spokeshave.dev/test/controlplane"
@@ -143,13 +144,14 @@ func env(_ context.Context, dir string) error {
 
 // quote makes a path safe for a POSIX shell.
 func quote(path string) string {
-	out := "'"
+	var out strings.Builder
+	out.WriteString("'")
 	for _, r := range path {
 		if r == '\'' {
-			out += `'\''`
+			out.WriteString(`'\''`)
 			continue
 		}
-		out += string(r)
+		out.WriteString(string(r))
 	}
-	return out + "'"
+	return out.String() + "'"
 }

@@ -233,6 +233,7 @@ func (b *builder) pods() {
 	intern := newInterner(&b.around, b.in.Memo)
 	b.out.Pods = make([]model.Pod, 0, len(pods))
 	lost := map[string]int{}
+	var unbound []int
 	for _, pod := range pods {
 		var node int32
 		switch {
@@ -246,7 +247,9 @@ func (b *builder) pods() {
 		case !Waiting(pod, b.in.Live):
 			continue
 		default:
-			node = b.place(pod, places)
+			if node = b.place(pod, places); node >= 0 {
+				unbound = append(unbound, len(b.out.Pods))
+			}
 		}
 		b.out.Pods = append(b.out.Pods, model.Pod{
 			UID: string(pod.UID), Namespace: pod.Namespace, Name: pod.Name,
@@ -255,6 +258,7 @@ func (b *builder) pods() {
 		})
 	}
 	b.out.Specs = intern.specs
+	b.overflow(unbound)
 	for _, name := range slices.Sorted(maps.Keys(lost)) {
 		b.warn("Node "+name, "does not exist; its %d pods are left out", lost[name])
 	}
@@ -312,6 +316,59 @@ func (b *builder) place(pod *corev1.Pod, places map[string]int32) int32 {
 	}
 	b.out.Nodes[at].Nominated = true
 	return at
+}
+
+// overflow makes the planned pods pending again for which a node that takes
+// pods has no room left: others were bound there before them, and the
+// scheduler will not find it any more.
+func (b *builder) overflow(unbound []int) {
+	left := map[int32]model.Resources{}
+	for _, i := range unbound {
+		at := b.out.Pods[i].Node
+		if n := &b.out.Nodes[at]; n.State == model.Initialized {
+			left[at] = n.Allocatable.Clone()
+			n.Nominated = false
+		}
+	}
+	if len(left) == 0 {
+		return
+	}
+	waiting := map[int]bool{}
+	for _, i := range unbound {
+		waiting[i] = true
+	}
+	for i := range b.out.Pods {
+		if room := left[b.out.Pods[i].Node]; room != nil && !waiting[i] {
+			take(room, b.out.Specs[b.out.Pods[i].Spec].Requests)
+		}
+	}
+	for _, i := range unbound {
+		p := &b.out.Pods[i]
+		room := left[p.Node]
+		switch {
+		case room == nil:
+		case holds(room, b.out.Specs[p.Spec].Requests):
+			take(room, b.out.Specs[p.Spec].Requests)
+			b.out.Nodes[p.Node].Nominated = true
+		default:
+			p.Node = -1
+		}
+	}
+}
+
+func holds(room, requests model.Resources) bool {
+	for name, n := range requests {
+		if n > room[name] {
+			return false
+		}
+	}
+	return true
+}
+
+func take(room, requests model.Resources) {
+	for name, n := range requests {
+		room[name] -= n
+	}
 }
 
 func (b *builder) daemons() {

@@ -214,7 +214,7 @@ func TestPlannedPods(t *testing.T) {
 	waiting := `status: {conditions: [{type: PodScheduled, status: "False", reason: Unschedulable}]%s}`
 	byAnnotation, byUID, byName, free := pod("a", fmt.Sprintf(waiting, "")), pod("b", fmt.Sprintf(waiting, "")), pod("c", fmt.Sprintf(waiting, ", nominatedNodeName: ip-1")), pod("d", fmt.Sprintf(waiting, ""))
 	byUID.UID = "uid-b"
-	node := parse[corev1.Node](t, `{metadata: {name: ip-1}}`)
+	node := parse[corev1.Node](t, `{metadata: {name: ip-1}, status: {allocatable: {pods: "10"}}}`)
 	state := func(conditions string) []int32 {
 		in := Inputs{
 			Time: noon, Live: true, Nodes: []*corev1.Node{node}, Pods: []*corev1.Pod{free, byName, byUID, byAnnotation},
@@ -239,6 +239,33 @@ func TestPlannedPods(t *testing.T) {
 	}
 	if got := state(`{type: Initialized, status: "True", lastTransitionTime: "2026-03-04T11:59:00Z"}`); !slices.Equal(got, []int32{-1, 0, -1, -1}) {
 		t.Errorf("pods that did not land count again, but for those the caller vouches for: pods on %v", got)
+	}
+}
+
+// TestPlannedPodsOverflow: a planned pod whose room others have taken is
+// pending again at once; the scheduler will not bind it there.
+func TestPlannedPodsOverflow(t *testing.T) {
+	pod := func(name, cpu, node string) *corev1.Pod {
+		return parse[corev1.Pod](t, fmt.Sprintf(`{metadata: {namespace: shop, name: %s}, spec: {nodeName: %q, containers: [{name: a, resources: {requests: {cpu: %q}}}]},
+			status: {conditions: [{type: PodScheduled, status: "False", reason: Unschedulable}]}}`, name, node, cpu))
+	}
+	in := Inputs{
+		Time: noon, Live: true,
+		Nodes: []*corev1.Node{parse[corev1.Node](t, `{metadata: {name: ip-1}, status: {allocatable: {cpu: "4", pods: "10"}}}`)},
+		Pods:  []*corev1.Pod{pod("a-big", "2", ""), pod("b-small", "1", ""), pod("z-intruder", "2500m", "ip-1")},
+		NodeClaims: []*karpv1.NodeClaim{claim(t, "c", `{metadata: {annotations: {spokeshave.dev/planned-pods: '["shop/a-big","shop/b-small"]'}}, spec: {},
+			status: {nodeName: ip-1, conditions: [{type: Initialized, status: "True", lastTransitionTime: "2026-03-04T11:59:50Z"}]}}`)},
+	}
+	s, _ := Build(in)
+	if got := []int32{s.Pods[0].Node, s.Pods[1].Node, s.Pods[2].Node}; !slices.Equal(got, []int32{-1, 0, 0}) {
+		t.Errorf("pods on %v, want the big one pending and the small one still expected", got)
+	}
+	if !s.Nodes[0].Nominated {
+		t.Error("the small pod is still expected, and the node not nominated")
+	}
+	in.Pods[2] = pod("z-intruder", "4", "ip-1")
+	if s, _ = Build(in); s.Pods[0].Node != -1 || s.Pods[1].Node != -1 || s.Nodes[0].Nominated {
+		t.Errorf("a full node expects nothing: pods on %d and %d, nominated %v", s.Pods[0].Node, s.Pods[1].Node, s.Nodes[0].Nominated)
 	}
 }
 

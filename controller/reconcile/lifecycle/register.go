@@ -46,7 +46,19 @@ func (r *Reconciler) register(ctx context.Context, claim *karpv1.NodeClaim, node
 	if wait, err := r.agree(ctx, claim, node); err != nil || wait > 0 {
 		return wait, err
 	}
-	return 0, r.admit(ctx, claim, node)
+	planned, err := plannedPods(claim)
+	if err != nil {
+		return 0, err
+	}
+	// Pods that the scheduler tried meanwhile have lost their nominations. They
+	// get them back right before and right after the node becomes free.
+	if err := r.nominate(ctx, planned, node); err != nil {
+		return 0, err
+	}
+	if err := r.admit(ctx, claim, node); err != nil {
+		return 0, err
+	}
+	return 0, r.nominate(ctx, planned, node)
 }
 
 func plannedPods(claim *karpv1.NodeClaim) ([]string, error) {

@@ -72,7 +72,8 @@ func (d *demo) budget(ctx context.Context) error {
 	if fleet, err = d.Fleet(ctx); err != nil {
 		return err
 	}
-	d.say("  %d nodes, %.4f $/h", len(fleet), harness.Hourly(fleet))
+	asPlanned, planned := share(fleet)
+	d.say("  %d nodes, %.4f $/h; of all pods so far %d of %d bound as planned", len(fleet), harness.Hourly(fleet), asPlanned, planned)
 	return nil
 }
 

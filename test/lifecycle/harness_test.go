@@ -155,9 +155,11 @@ func (w *world) join(t *testing.T, name, providerID string) {
 	if err := w.client.Create(t.Context(), node); err != nil {
 		t.Fatal(err)
 	}
+	base := node.DeepCopy()
 	node.Status.Capacity, node.Status.Allocatable = amounts, amounts
 	node.Status.Conditions = []corev1.NodeCondition{{Type: corev1.NodeReady, Status: corev1.ConditionTrue}}
-	if err := w.client.Status().Update(t.Context(), node); err != nil {
+	// A patch: the reconciler may have written the node already.
+	if err := w.client.Status().Patch(t.Context(), node, client.MergeFrom(base)); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -199,11 +201,11 @@ func (w *world) eventually(t *testing.T, what string, ok func() bool) {
 	}
 }
 
-// living counts the cloud's machines that cost money.
-func (w *world) living() int {
+// living counts the machines of a claim that cost money.
+func (w *world) living(claim string) int {
 	n := 0
 	for _, m := range w.cloud.Machines() {
-		if m.State == "pending" || m.State == "running" {
+		if m.Claim == claim && (m.State == "pending" || m.State == "running") {
 			n++
 		}
 	}

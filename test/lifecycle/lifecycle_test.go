@@ -30,7 +30,7 @@ func (w *world) end(t *testing.T, name string) {
 	if err := w.client.Delete(t.Context(), w.getClaim(t, name)); err != nil {
 		t.Fatal(err)
 	}
-	w.eventually(t, "end of "+name, func() bool { return w.getClaim(t, name) == nil && w.living() == 0 })
+	w.eventually(t, "end of "+name, func() bool { return w.getClaim(t, name) == nil && w.living(name) == 0 })
 }
 
 func TestLifecycle(t *testing.T) {
@@ -73,11 +73,11 @@ func whole(t *testing.T, w *world) {
 	if condition.IsTrue(w.getClaim(t, "whole").Status.Conditions, karpv1.ConditionInitialized) {
 		t.Error("initialized in spite of the startup taint")
 	}
-	n = n.DeepCopy()
-	n.Spec.Taints = slices.DeleteFunc(n.Spec.Taints, func(taint corev1.Taint) bool { return taint.Key == "example.com/starting" })
-	if err := w.client.Update(t.Context(), n); err != nil {
-		t.Fatal(err)
-	}
+	w.eventually(t, "the startup taint to be lifted", func() bool { // the reconciler may write the node just now
+		n := w.getNode(t, "node-whole").DeepCopy()
+		n.Spec.Taints = slices.DeleteFunc(n.Spec.Taints, func(taint corev1.Taint) bool { return taint.Key == "example.com/starting" })
+		return w.client.Update(t.Context(), n) == nil
+	})
 	w.eventually(t, "initialization", func() bool {
 		c := w.getClaim(t, "whole")
 		return condition.IsTrue(c.Status.Conditions, karpv1.ConditionInitialized) && condition.IsTrue(c.Status.Conditions, karpv1.ConditionReady)
@@ -102,16 +102,15 @@ func lostAnswer(t *testing.T, w *world) {
 func soldOut(t *testing.T, w *world) {
 	w.cloud.SellOut(option("m5.large"), option("c5.large"))
 	w.claim(t, "sold-out", option("m5.large"), option("c5.large"))
+	w.eventually(t, "the catalogue to learn what is sold out", func() bool {
+		c, err := w.cloud.Catalog(t.Context(), "default")
+		if err != nil {
+			t.Fatal(err)
+		}
+		return slices.ContainsFunc(c.Types, func(x model.InstanceType) bool { return !x.Offerings[0].Available })
+	})
 	w.eventually(t, "the claim to go", func() bool { return w.getClaim(t, "sold-out") == nil })
 	w.cloud.Restock(option("m5.large"), option("c5.large"))
-	c, err := w.cloud.Catalog(t.Context(), "default")
-	if err != nil {
-		t.Fatal(err)
-	}
-	sold := slices.ContainsFunc(c.Types, func(x model.InstanceType) bool { return !x.Offerings[0].Available })
-	if !sold {
-		t.Error("the catalogue does not remember what was sold out")
-	}
 }
 
 func refused(t *testing.T, w *world) {
@@ -153,7 +152,7 @@ func nodeDeleted(t *testing.T, w *world) {
 		return w.client.Delete(t.Context(), w.getNode(t, "node-by-node")) == nil
 	})
 	w.eventually(t, "everything to go", func() bool {
-		return w.getNode(t, "node-by-node") == nil && w.getClaim(t, "by-node") == nil && w.living() == 0
+		return w.getNode(t, "node-by-node") == nil && w.getClaim(t, "by-node") == nil && w.living("by-node") == 0
 	})
 }
 
@@ -169,6 +168,6 @@ func leaked(t *testing.T, w *world) {
 		if err := w.collector.Collect(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		return w.living() == 0
+		return w.living("nobody") == 0
 	})
 }

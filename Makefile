@@ -65,9 +65,8 @@ fuzz: ## Run every fuzz target for FUZZTIME (default 20s)
 	go run -C tools ./fuzz -time $(or $(FUZZTIME),20s)
 
 .PHONY: soak
-soak: ## Long simulations and long fuzzing
+soak: ## Long fuzzing
 	$(MAKE) fuzz FUZZTIME=5m
-	go test -count=1 -timeout 60m ./controller/solver/... ./controller/check/... -soak
 
 .PHONY: lint
 lint: ## Run the linters

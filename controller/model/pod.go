@@ -18,6 +18,16 @@ type PodSpec struct {
 	Tolerations []Toleration   `json:"tolerations,omitempty"`
 	HostPorts   []HostPort     `json:"hostPorts,omitempty"`
 	Priority    int32          `json:"priority,omitempty"`
+	// Spread holds the topology spread constraints, hard and soft.
+	Spread []Spread `json:"spread,omitempty"`
+	// PodAffinity and PodAntiAffinity must all hold. Anti-affinity is
+	// symmetric: a pod's term also keeps matching pods out of its domain.
+	PodAffinity     []PodTerm `json:"podAffinity,omitempty"`
+	PodAntiAffinity []PodTerm `json:"podAntiAffinity,omitempty"`
+	// PreferredPods and PreferredApart are the preferred pod affinity and
+	// anti-affinity.
+	PreferredPods  []WeightedPodTerm `json:"preferredPods,omitempty"`
+	PreferredApart []WeightedPodTerm `json:"preferredApart,omitempty"`
 	// Unsupported names required constraints that this version cannot
 	// honour (say, "podAntiAffinity"). Such pods are reported, never placed
 	// where the scheduler would then refuse them.

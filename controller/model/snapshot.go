@@ -15,6 +15,8 @@ type Snapshot struct {
 	Seed    uint64    `json:"seed"`
 	Cluster string    `json:"cluster,omitempty"`
 
+	Settings Settings `json:"settings,omitzero"`
+
 	Pools    []Pool      `json:"pools"`
 	Catalogs []Catalog   `json:"catalogs"`
 	Nodes    []Node      `json:"nodes"`
@@ -32,4 +34,21 @@ func (s *Snapshot) Digest() (string, error) {
 		return "", fmt.Errorf("digest snapshot: %w", err)
 	}
 	return hex.EncodeToString(sum.Sum(nil)), nil
+}
+
+// Settings are the operator's choices that change what a plan may look like.
+type Settings struct {
+	// IgnorePreferences is preferencePolicy: Ignore. Preferences are then
+	// not looked at; otherwise they are respected, and given up one at a
+	// time by a pod that cannot be placed with them.
+	IgnorePreferences bool `json:"ignorePreferences,omitempty"`
+	// RelaxMinValues is minValuesPolicy: BestEffort. A node that cannot keep
+	// its pool's minValues is then planned with what there is.
+	RelaxMinValues bool `json:"relaxMinValues,omitempty"`
+}
+
+// NeedsPlace says whether a plan has to find a place for the pod: it has none,
+// or its node is on the way out. Pods of DaemonSets come with their nodes.
+func (s *Snapshot) NeedsPlace(p *Pod) bool {
+	return !p.Daemon && (p.Node < 0 || s.Nodes[p.Node].State == Deleting)
 }

@@ -8,6 +8,7 @@ import (
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	policyv1 "k8s.io/api/policy/v1"
 	schedulingv1 "k8s.io/api/scheduling/v1"
 	storagev1 "k8s.io/api/storage/v1"
 	toolscache "k8s.io/client-go/tools/cache"
@@ -44,6 +45,7 @@ type Cluster struct {
 type stores struct {
 	pools, claims, classes, nodes, pods, daemons toolscache.Store
 	priorities, volumeClaims, volumes, storage   toolscache.Store
+	podBudgets                                   toolscache.Store
 }
 
 // New starts the informers. The cache need not be synced yet.
@@ -63,6 +65,7 @@ func New(ctx context.Context, cfg Config) (*Cluster, error) {
 		{&corev1.PersistentVolumeClaim{}, &c.stores.volumeClaims},
 		{&corev1.PersistentVolume{}, &c.stores.volumes},
 		{&storagev1.StorageClass{}, &c.stores.storage},
+		{&policyv1.PodDisruptionBudget{}, &c.stores.podBudgets},
 	} {
 		store, err := storeOf(ctx, cfg.Cache, each.kind)
 		if err != nil {

@@ -8,6 +8,7 @@ import (
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	policyv1 "k8s.io/api/policy/v1"
 	schedulingv1 "k8s.io/api/scheduling/v1"
 	storagev1 "k8s.io/api/storage/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -49,6 +50,7 @@ func (c *Cluster) Snapshot(ctx context.Context) (*View, error) {
 		VolumeClaims:    list[*corev1.PersistentVolumeClaim](c.stores.volumeClaims),
 		Volumes:         list[*corev1.PersistentVolume](c.stores.volumes),
 		StorageClasses:  list[*storagev1.StorageClass](c.stores.storage),
+		PodBudgets:      list[*policyv1.PodDisruptionBudget](c.stores.podBudgets),
 		Catalogs:        catalogs,
 		ClassReady: func(name string) (bool, string) {
 			if why := broken[name]; why != "" {

@@ -33,6 +33,7 @@ func Build(in Inputs) (model.Snapshot, []Warning) {
 	b.pods()
 	b.daemons()
 	b.budgets()
+	b.podBudgets()
 	return b.out, b.warnings
 }
 
@@ -255,6 +256,7 @@ func (b *builder) pods() {
 			UID: string(pod.UID), Namespace: pod.Namespace, Name: pod.Name,
 			Spec: intern.spec(pod), Node: node, Created: pod.CreationTimestamp.UTC(),
 			DoNotDisrupt: protected(pod.Annotations, started(pod), b.in.Time), Daemon: Daemon(pod),
+			Ending: !pod.DeletionTimestamp.IsZero(), Unready: unready(pod), DeletionCost: deletionCost(pod),
 		})
 	}
 	b.out.Specs = intern.specs
@@ -383,27 +385,5 @@ func (b *builder) daemons() {
 		if ds.DeletionTimestamp.IsZero() {
 			b.out.Daemons = append(b.out.Daemons, b.around.daemonSet(ds))
 		}
-	}
-}
-
-// budgets counts the pools' nodes and asks their disruption budgets.
-func (b *builder) budgets() {
-	total, leaving := make([]int, len(b.out.Pools)), make([]int, len(b.out.Pools))
-	for i := range b.out.Nodes {
-		n := &b.out.Nodes[i]
-		if n.Pool < 0 || n.State == model.InFlight {
-			continue
-		}
-		total[n.Pool]++
-		if n.State == model.Deleting {
-			leaving[n.Pool]++
-		}
-	}
-	for i, np := range b.sources {
-		n, err := allowed(np, karpv1.DisruptionEmpty, b.in.Time, total[i], leaving[i])
-		if err != nil {
-			b.warn("NodePool "+np.Name, "no node may be disrupted: disruption budget: %v", err)
-		}
-		b.out.Pools[i].Disruption.AllowedEmpty = n
 	}
 }

@@ -5,6 +5,7 @@ import (
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	policyv1 "k8s.io/api/policy/v1"
 	schedulingv1 "k8s.io/api/scheduling/v1"
 	storagev1 "k8s.io/api/storage/v1"
 
@@ -33,6 +34,7 @@ type Inputs struct {
 	VolumeClaims    []*corev1.PersistentVolumeClaim
 	Volumes         []*corev1.PersistentVolume
 	StorageClasses  []*storagev1.StorageClass
+	PodBudgets      []*policyv1.PodDisruptionBudget
 
 	// Memo, when set, makes the next Build over much the same pods cheaper.
 	Memo *Memo

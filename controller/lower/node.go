@@ -33,6 +33,7 @@ func Node(node *corev1.Node, claim *karpv1.NodeClaim, now time.Time) model.Node 
 			out.Reserved = reserved(claim)
 		}
 		out.DoNotDisrupt = protected(claim.Annotations, claim.CreationTimestamp.Time, now)
+		disruptable(&out, claim)
 	}
 	if node != nil {
 		out.Name = node.Name
@@ -43,6 +44,7 @@ func Node(node *corev1.Node, claim *karpv1.NodeClaim, now time.Time) model.Node 
 		if out.LaunchedAt.IsZero() {
 			out.LaunchedAt = node.CreationTimestamp.UTC()
 		}
+		out.NotReady = !ready(node)
 		out.DoNotDisrupt = out.DoNotDisrupt || protected(node.Annotations, node.CreationTimestamp.Time, now)
 	}
 	out.InstanceType = out.Labels[corev1.LabelInstanceTypeStable]

@@ -49,4 +49,34 @@ type Node struct {
 	DoNotDisrupt bool `json:"doNotDisrupt,omitempty"`
 	// Nominated says that pending pods are about to land here.
 	Nominated bool `json:"nominated,omitempty"`
+	// InitializedAt is when the node began to take pods; zero before.
+	InitializedAt time.Time `json:"initializedAt,omitzero"`
+	// ExpiresAt is when the node is drained for its age; zero for never.
+	ExpiresAt time.Time `json:"expiresAt,omitzero"`
+	// TerminationGrace bounds the node's drain; 0 is no bound. With one,
+	// neither protected pods nor disruption budgets keep a drifted node.
+	TerminationGrace time.Duration `json:"terminationGrace,omitempty"`
+	// Drifted is how the node differs from what its NodePool and node class
+	// ask for now; empty when it does not.
+	Drifted string `json:"drifted,omitempty"`
+	// NotReady says that the node's kubelet does not answer, or answers that
+	// it cannot run pods.
+	NotReady bool `json:"notReady,omitempty"`
+	// Command is the disruption of the node that is under way.
+	Command *Command `json:"command,omitempty"`
+	// Replaces are the claims in whose stead the node was launched.
+	Replaces []string `json:"replaces,omitempty"`
+}
+
+// Command is a disruption under way, as it is written on the claim of every
+// node that goes. It is all that has to be known to go on with it.
+type Command struct {
+	ID string `json:"id"`
+	// Method is the kind of disruption: Drifted, Underutilized.
+	Method string `json:"method"`
+	// Nodes are the claims that go, Replacements those that have to be
+	// initialized before.
+	Nodes        []string  `json:"nodes"`
+	Replacements []string  `json:"replacements,omitempty"`
+	Started      time.Time `json:"started"`
 }

@@ -50,10 +50,31 @@ type Pod struct {
 	// Daemon says that a DaemonSet owns the pod: it neither holds a node nor
 	// needs a new place.
 	Daemon bool `json:"daemon,omitempty"`
+	// Ending says that the pod is being deleted: it takes room for a while,
+	// and needs no new place.
+	Ending bool `json:"ending,omitempty"`
+	// Unready says that the pod runs and is not ready: disruption budgets may
+	// let such a pod go.
+	Unready bool `json:"unready,omitempty"`
+	// DeletionCost mirrors controller.kubernetes.io/pod-deletion-cost.
+	DeletionCost int32 `json:"deletionCost,omitempty"`
 }
 
 // Key is namespace/name.
 func (p *Pod) Key() string { return p.Namespace + "/" + p.Name }
+
+// PodBudget is a PodDisruptionBudget: how many of the pods it selects may be
+// evicted now.
+type PodBudget struct {
+	Namespace string      `json:"namespace"`
+	Name      string      `json:"name"`
+	Selector  PodSelector `json:"selector"`
+	Allowed   int32       `json:"allowed"`
+	// FreesUnready says that pods that are not ready may be evicted whatever
+	// Allowed is: by unhealthyPodEvictionPolicy AlwaysAllow, or because enough
+	// others are healthy.
+	FreesUnready bool `json:"freesUnready,omitempty"`
+}
 
 // DaemonSet is the pod that each matching node will run beside its workload.
 type DaemonSet struct {

@@ -36,6 +36,10 @@ type Disruption struct {
 	Never            bool          `json:"never,omitempty"`
 	// Policy is WhenEmpty, WhenEmptyOrUnderutilized or Balanced.
 	Policy string `json:"policy"`
-	// AllowedEmpty is how many empty nodes the budgets let go right now.
-	AllowedEmpty int `json:"allowedEmpty"`
+	// AllowedEmpty, AllowedUnderutilized and AllowedDrifted are how many nodes
+	// the budgets let go right now for each reason. Nodes that are on their
+	// way out already are taken off; those of commands under way are not.
+	AllowedEmpty         int `json:"allowedEmpty"`
+	AllowedUnderutilized int `json:"allowedUnderutilized"`
+	AllowedDrifted       int `json:"allowedDrifted"`
 }

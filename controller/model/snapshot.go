@@ -23,6 +23,8 @@ type Snapshot struct {
 	Specs    []PodSpec   `json:"specs"`
 	Pods     []Pod       `json:"pods"`
 	Daemons  []DaemonSet `json:"daemons"`
+	// Budgets are the PodDisruptionBudgets.
+	Budgets []PodBudget `json:"budgets,omitempty"`
 }
 
 // Digest identifies the snapshot's contents: equal snapshots have equal
@@ -45,10 +47,13 @@ type Settings struct {
 	// RelaxMinValues is minValuesPolicy: BestEffort. A node that cannot keep
 	// its pool's minValues is then planned with what there is.
 	RelaxMinValues bool `json:"relaxMinValues,omitempty"`
+	// SpotToSpot lets consolidation replace spot nodes by other spot nodes
+	// (the feature gate SpotToSpotConsolidation).
+	SpotToSpot bool `json:"spotToSpot,omitempty"`
 }
 
 // NeedsPlace says whether a plan has to find a place for the pod: it has none,
 // or its node is on the way out. Pods of DaemonSets come with their nodes.
 func (s *Snapshot) NeedsPlace(p *Pod) bool {
-	return !p.Daemon && (p.Node < 0 || s.Nodes[p.Node].State == Deleting)
+	return !p.Daemon && !p.Ending && (p.Node < 0 || s.Nodes[p.Node].State == Deleting)
 }

@@ -18,6 +18,11 @@ const (
 	// AnnotationReservedUSD is the worst-case price, in US dollars an hour as a decimal, that ceilings hold
 	// for the claim until its instance is known.
 	AnnotationReservedUSD = Domain + "/reserved-usd"
+	// AnnotationDisruption is the disruption under way of the claim's node, as JSON: which claims go
+	// together, and which have to be ready in their stead before.
+	AnnotationDisruption = Domain + "/disruption"
+	// AnnotationReplaces lists the claims (comma-separated) in whose stead the claim was made.
+	AnnotationReplaces = Domain + "/replaces"
 )
 
 // LabelPolicy is "true" on a ConfigMap that carries a policy.

@@ -1,0 +1,151 @@
+package lower
+
+import (
+	"cmp"
+	"encoding/json"
+	"slices"
+	"strconv"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	policyv1 "k8s.io/api/policy/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	karpv1 "spokeshave.dev/api/karpenter/v1"
+	"spokeshave.dev/controller/model"
+)
+
+// disruptable adds what a claim says about the end of its node.
+func disruptable(n *model.Node, claim *karpv1.NodeClaim) {
+	if c := condition(claim.Status.Conditions, karpv1.ConditionInitialized); c != nil && c.Status == metav1.ConditionTrue {
+		n.InitializedAt = c.LastTransitionTime.UTC()
+	}
+	if c := condition(claim.Status.Conditions, karpv1.ConditionDrifted); c != nil && c.Status == metav1.ConditionTrue {
+		n.Drifted = c.Reason
+	}
+	if d, ok := claim.Spec.ExpireAfter.Duration(); ok && !claim.CreationTimestamp.IsZero() {
+		n.ExpiresAt = claim.CreationTimestamp.Add(d).UTC()
+	}
+	if g := claim.Spec.TerminationGracePeriod; g != nil {
+		n.TerminationGrace = g.Duration
+	}
+	if text := claim.Annotations[karpv1.AnnotationReplaces]; text != "" {
+		n.Replaces = strings.Split(text, ",")
+	}
+	if text := claim.Annotations[karpv1.AnnotationDisruption]; text != "" {
+		var command model.Command
+		if json.Unmarshal([]byte(text), &command) != nil {
+			// Whatever it was, it cannot be gone on with: a command without
+			// nodes is taken back.
+			command = model.Command{}
+		}
+		n.Command = &command
+	}
+}
+
+func ready(node *corev1.Node) bool {
+	for i := range node.Status.Conditions {
+		if c := &node.Status.Conditions[i]; c.Type == corev1.NodeReady {
+			return c.Status == corev1.ConditionTrue
+		}
+	}
+	return len(node.Status.Conditions) == 0 // manifests need not say
+}
+
+// unready says whether a running pod reports that it is not ready.
+func unready(pod *corev1.Pod) bool {
+	for i := range pod.Status.Conditions {
+		if c := &pod.Status.Conditions[i]; c.Type == corev1.PodReady {
+			return c.Status != corev1.ConditionTrue
+		}
+	}
+	return false
+}
+
+func deletionCost(pod *corev1.Pod) int32 {
+	n, err := strconv.ParseInt(pod.Annotations[corev1.PodDeletionCost], 10, 32)
+	if err != nil {
+		return 0
+	}
+	return int32(n)
+}
+
+// podBudgets lowers the PodDisruptionBudgets, by namespace and name.
+func (b *builder) podBudgets() {
+	for _, pdb := range b.in.PodBudgets {
+		b.out.Budgets = append(b.out.Budgets, podBudget(pdb))
+	}
+	slices.SortFunc(b.out.Budgets, func(x, y model.PodBudget) int {
+		return cmp.Or(cmp.Compare(x.Namespace, y.Namespace), cmp.Compare(x.Name, y.Name))
+	})
+}
+
+// podBudget follows the eviction API: of pods that are not ready, budgets of
+// AlwaysAllow let all go, and others those that are not needed for the count.
+// https://kubernetes.io/docs/tasks/run-application/configure-pdb/#unhealthy-pod-eviction-policy
+func podBudget(pdb *policyv1.PodDisruptionBudget) model.PodBudget {
+	out := model.PodBudget{
+		Namespace: pdb.Namespace, Name: pdb.Name,
+		Selector: model.PodSelector{Namespaces: []string{pdb.Namespace}},
+		Allowed:  pdb.Status.DisruptionsAllowed,
+	}
+	always := pdb.Spec.UnhealthyPodEvictionPolicy != nil && *pdb.Spec.UnhealthyPodEvictionPolicy == policyv1.AlwaysAllow
+	enough := pdb.Status.DesiredHealthy > 0 && pdb.Status.CurrentHealthy >= pdb.Status.DesiredHealthy
+	out.FreesUnready = always || enough
+	if pdb.Status.ObservedGeneration < pdb.Generation {
+		out.Allowed, out.FreesUnready = 0, always // nobody has counted yet
+	}
+	if pdb.Spec.Selector == nil {
+		out.Selector.Nothing = true
+		return out
+	}
+	for _, key := range sortedKeys(pdb.Spec.Selector.MatchLabels) {
+		out.Selector.Labels = append(out.Selector.Labels, model.Requirement{Key: key, Operator: model.In, Values: []string{pdb.Spec.Selector.MatchLabels[key]}})
+	}
+	for _, e := range pdb.Spec.Selector.MatchExpressions {
+		out.Selector.Labels = append(out.Selector.Labels, model.Requirement{Key: e.Key, Operator: model.Operator(e.Operator), Values: e.Values})
+	}
+	return out
+}
+
+func sortedKeys(m map[string]string) []string {
+	out := make([]string, 0, len(m))
+	for k := range m {
+		out = append(out, k)
+	}
+	slices.Sort(out)
+	return out
+}
+
+// budgets counts the pools' nodes and asks their disruption budgets, reason by
+// reason. Nodes that are going, or that do not answer, use the budgets up.
+func (b *builder) budgets() {
+	total, leaving := make([]int, len(b.out.Pools)), make([]int, len(b.out.Pools))
+	for i := range b.out.Nodes {
+		n := &b.out.Nodes[i]
+		if n.Pool < 0 || n.State == model.InFlight {
+			continue
+		}
+		total[n.Pool]++
+		if n.State == model.Deleting || n.State == model.Initialized && n.NotReady {
+			leaving[n.Pool]++
+		}
+	}
+	for i, np := range b.sources {
+		d := &b.out.Pools[i].Disruption
+		for _, each := range []struct {
+			reason karpv1.DisruptionReason
+			into   *int
+		}{
+			{karpv1.DisruptionEmpty, &d.AllowedEmpty},
+			{karpv1.DisruptionUnderutilized, &d.AllowedUnderutilized},
+			{karpv1.DisruptionDrifted, &d.AllowedDrifted},
+		} {
+			n, err := allowed(np, each.reason, b.in.Time, total[i], leaving[i])
+			if err != nil {
+				b.warn("NodePool "+np.Name, "no node may be disrupted: disruption budget: %v", err)
+			}
+			*each.into = n
+		}
+	}
+}

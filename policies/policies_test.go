@@ -4,10 +4,43 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+	"time"
 
 	"github.com/open-policy-agent/opa/v1/ast"
 	"github.com/open-policy-agent/opa/v1/tester"
+
+	"spokeshave.dev/controller/app/author"
 )
+
+// TestCases asks every shipped policy the cases beside it, as compiled by the
+// controller's loader and engines.
+func TestCases(t *testing.T) {
+	manifests, err := filepath.Glob("*/policy.yaml")
+	if err != nil || len(manifests) == 0 {
+		t.Fatalf("no policies: %v", err)
+	}
+	for _, m := range manifests {
+		dir := filepath.Dir(m)
+		t.Run(dir, func(t *testing.T) {
+			sources, err := author.Open(dir)
+			if err != nil {
+				t.Fatal(err)
+			}
+			results, err := sources[0].Test(t.Context(), time.Unix(0, 0))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if len(results) == 0 {
+				t.Error("the policy has no cases")
+			}
+			for _, r := range results {
+				for _, f := range r.Failures {
+					t.Errorf("%s\n%s", r.Name, f)
+				}
+			}
+		})
+	}
+}
 
 // TestRego runs the tests that each policy brings along, in strict mode, as
 // they run when the policy is loaded.

@@ -19,35 +19,36 @@ import (
 	"spokeshave.dev/controller/scenario"
 )
 
-// found is a policy's ConfigMap and where it comes from.
-type found struct {
-	configMap *corev1.ConfigMap
-	at        string // file:line, or the policy's folder
+// Found is a policy's ConfigMap and where it comes from.
+type Found struct {
+	ConfigMap *corev1.ConfigMap
+	// At is file:line, or the policy's folder.
+	At string
 }
 
 // fromObjects are the policies among the manifests.
-func fromObjects(o *scenario.Objects) []found {
-	out := make([]found, 0, len(o.Policies))
+func fromObjects(o *scenario.Objects) []Found {
+	out := make([]Found, 0, len(o.Policies))
 	for _, cm := range o.Policies {
-		out = append(out, found{cm, o.Source("ConfigMap " + cm.Namespace + "/" + cm.Name).String()})
+		out = append(out, Found{cm, o.Source("ConfigMap " + cm.Namespace + "/" + cm.Name).String()})
 	}
 	return out
 }
 
-// fromPath are the policies of a path: a folder with policy.yaml beside the
-// sources, a folder of such folders, or manifests with ConfigMaps.
-func fromPath(path string) ([]found, []scenario.Warning, error) {
+// ReadPolicies reads the policies of a path: a folder with policy.yaml beside
+// the sources, a folder of such folders, or manifests with ConfigMaps.
+func ReadPolicies(path string) ([]Found, []scenario.Warning, error) {
 	folders, err := policyFolders(path)
 	if err != nil {
 		return nil, nil, err
 	}
-	var out []found
+	var out []Found
 	for _, dir := range folders {
 		cm, err := load.Pack(dir)
 		if err != nil {
 			return nil, nil, err
 		}
-		out = append(out, found{cm, dir})
+		out = append(out, Found{cm, dir})
 	}
 	if len(out) > 0 {
 		return out, nil, nil
@@ -93,15 +94,15 @@ func policyFolders(path string) ([]string, error) {
 	return out, nil
 }
 
-// compile makes the policies of their ConfigMaps, in pipeline order. Every
+// compile makes the policies of their ConfigMaps. Every
 // policy counts as a guardrail: whoever simulates has chosen them. done gives
 // up what they hold.
-func compile(ctx context.Context, in []found, now time.Time) (out []policy.Policy, done func() error, err error) {
+func compile(ctx context.Context, in []Found, now time.Time) (out []policy.Policy, done func() error, err error) {
 	engines := engine.All()
 	loaders := make([]*load.Loader, 0, len(in))
 	done = func() error {
 		for i, l := range loaders {
-			if _, err := l.Delete(ctx, load.Key{Namespace: in[i].configMap.Namespace, Name: in[i].configMap.Name}); err != nil {
+			if _, err := l.Delete(ctx, load.Key{Namespace: in[i].ConfigMap.Namespace, Name: in[i].ConfigMap.Name}); err != nil {
 				return err
 			}
 		}
@@ -109,24 +110,29 @@ func compile(ctx context.Context, in []found, now time.Time) (out []policy.Polic
 	}
 	seen := map[load.Key]string{}
 	for _, f := range in {
-		if f.configMap.Namespace == "" {
-			f.configMap.Namespace = namespace
+		if f.ConfigMap.Namespace == "" {
+			f.ConfigMap.Namespace = namespace
 		}
-		key := load.Key{Namespace: f.configMap.Namespace, Name: f.configMap.Name}
+		key := load.Key{Namespace: f.ConfigMap.Namespace, Name: f.ConfigMap.Name}
 		if other, ok := seen[key]; ok {
-			return nil, done, fmt.Errorf("%s: policy %s/%s stands at %s already", f.at, key.Namespace, key.Name, other)
+			return nil, done, fmt.Errorf("%s: policy %s/%s stands at %s already", f.At, key.Namespace, key.Name, other)
 		}
-		seen[key] = f.at
-		l := load.New(load.Config{Namespace: f.configMap.Namespace, Engines: engines, Now: func() time.Time { return now }})
-		if _, err := l.Apply(ctx, f.configMap); err != nil {
-			return nil, done, fmt.Errorf("%s: %w", f.at, err)
+		seen[key] = f.At
+		l := load.New(load.Config{Namespace: f.ConfigMap.Namespace, Engines: engines, Now: func() time.Time { return now }})
+		if _, err := l.Apply(ctx, f.ConfigMap); err != nil {
+			return nil, done, fmt.Errorf("%s: %w", f.At, err)
 		}
 		loaders = append(loaders, l)
 		out = append(out, l.Policies()...)
 	}
-	slices.SortStableFunc(out, func(a, b policy.Policy) int {
+	return out, done, nil
+}
+
+// inOrder sorts policies as the loader does.
+func inOrder(all []policy.Policy) []policy.Policy {
+	slices.SortStableFunc(all, func(a, b policy.Policy) int {
 		x, y := a.Info(), b.Info()
 		return cmp.Or(cmp.Compare(x.Priority, y.Priority), strings.Compare(x.Namespace, y.Namespace), strings.Compare(x.Name, y.Name))
 	})
-	return out, done, nil
+	return all
 }

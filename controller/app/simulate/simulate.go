@@ -16,6 +16,7 @@ import (
 	"spokeshave.dev/controller/catalog"
 	"spokeshave.dev/controller/decide"
 	"spokeshave.dev/controller/model"
+	"spokeshave.dev/controller/policy"
 	"spokeshave.dev/controller/scenario"
 )
 
@@ -25,6 +26,8 @@ type Config struct {
 	Manifests []string
 	// Policies are more files and folders; of them only the policies count.
 	Policies []string
+	// Compiled are further policies, which stay the caller's to close.
+	Compiled []policy.Policy
 	// Catalog is a catalogue file as `spokeshave catalog export` writes it;
 	// empty takes the embedded catalogue of Region.
 	Catalog string
@@ -54,7 +57,7 @@ func Run(ctx context.Context, cfg Config) (*Result, error) {
 	}
 	sources := fromObjects(objects)
 	for _, path := range cfg.Policies {
-		more, warnings, err := fromPath(path)
+		more, warnings, err := ReadPolicies(path)
 		if err != nil {
 			return nil, err
 		}
@@ -79,6 +82,7 @@ func Run(ctx context.Context, cfg Config) (*Result, error) {
 	if err != nil {
 		return nil, errors.Join(err, done())
 	}
+	policies = inOrder(append(policies, cfg.Compiled...))
 	decision, err := decide.Decide(ctx, &snapshot, policies, decide.Options{Elapsed: cfg.Elapsed})
 	if err = errors.Join(err, done()); err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrDefect, err)

@@ -1,0 +1,206 @@
+package cases
+
+import (
+	"encoding/json"
+	"time"
+
+	"spokeshave.dev/controller/policy"
+)
+
+// Case is a question and the answer expected.
+type Case struct {
+	Name string
+	// Reason says why it should be so.
+	Reason string
+	// File and Line are where the case begins.
+	File string
+	Line int
+
+	Hook policy.Hook
+	// Config replaces the policy's own configuration; nil keeps that.
+	Config json.RawMessage
+	Time   time.Time
+	Seed   uint64
+	// Scenario is a decision to be made in place of a single question.
+	Scenario *Scenario
+
+	rank        *rankQuestion
+	consolidate *consolidateQuestion
+	ceiling     *ceilingQuestion
+	expect      expect
+	at          lines
+}
+
+// Scenario is a decision over manifests.
+type Scenario struct {
+	// Manifests are files and folders, Policies those of further policies.
+	Manifests []string
+	Policies  []string
+	// Region of the embedded catalogue; empty for the one of the manifests.
+	Region string
+	Time   time.Time
+	Seed   uint64
+}
+
+// Plan is what a decision comes to, counted.
+type Plan struct {
+	// Nodes counts the nodes launched by "type/zone/capacity type".
+	Nodes map[string]int
+	// HourlyCost is the billed price of all nodes launched, USD.
+	HourlyCost float64
+	// Unscheduled has the reasons of the pods without a place, by
+	// namespace/name.
+	Unscheduled map[string][]string
+	// Faults are those of the policy in question.
+	Faults []string
+}
+
+// The shape of a file. Everything that may be left out is a pointer or a map.
+type (
+	fileYAML struct {
+		Cases []caseYAML `yaml:"cases"`
+	}
+	caseYAML struct {
+		Name     string    `yaml:"name"`
+		Reason   string    `yaml:"reason"`
+		Hook     string    `yaml:"hook"`
+		Config   any       `yaml:"config"`
+		Time     string    `yaml:"time"`
+		Seed     *uint64   `yaml:"seed"`
+		Scenario any       `yaml:"scenario"`
+		Policies []string  `yaml:"policies"`
+		Region   string    `yaml:"region"`
+		Input    inputYAML `yaml:"input"`
+		Expect   expect    `yaml:"expect"`
+	}
+	inputYAML struct {
+		Pool       *poolYAML            `yaml:"pool"`
+		Offerings  []offeringYAML       `yaml:"offerings"`
+		Candidates []candidateYAML      `yaml:"candidates"`
+		Spend      map[string]spendYAML `yaml:"spend"`
+		Launches   []launchYAML         `yaml:"launches"`
+	}
+	poolYAML struct {
+		Name             string            `yaml:"name"`
+		Labels           map[string]string `yaml:"labels"`
+		PendingPods      int               `yaml:"pendingPods"`
+		PendingCPU       float64           `yaml:"pendingCPU"`
+		PendingMemoryGiB float64           `yaml:"pendingMemoryGiB"`
+		RunningNodes     int               `yaml:"runningNodes"`
+	}
+	offeringYAML struct {
+		ID           string     `yaml:"id"`
+		InstanceType string     `yaml:"instanceType"`
+		Family       string     `yaml:"family"`
+		Zone         string     `yaml:"zone"`
+		CapacityType string     `yaml:"capacityType"`
+		Arch         string     `yaml:"arch"`
+		Billed       float64    `yaml:"billed"`
+		Cost         *float64   `yaml:"cost"`
+		Tiers        []tierYAML `yaml:"tiers"`
+		OnDemand     *float64   `yaml:"onDemand"`
+		VCPU         *float64   `yaml:"vcpu"`
+		MemoryGiB    *float64   `yaml:"memoryGiB"`
+		Interruption float64    `yaml:"interruption"`
+		PodsFit      *uint32    `yaml:"podsFit"`
+		GPUs         uint32     `yaml:"gpus"`
+		Running      uint32     `yaml:"running"`
+	}
+	tierYAML struct {
+		Until uint32  `yaml:"until"`
+		Cost  float64 `yaml:"cost"`
+	}
+	candidateYAML struct {
+		Node              string            `yaml:"node"`
+		Claim             string            `yaml:"claim"`
+		NodePool          string            `yaml:"nodePool"`
+		NodePoolLabels    map[string]string `yaml:"nodePoolLabels"`
+		Labels            map[string]string `yaml:"labels"`
+		Method            string            `yaml:"method"`
+		Action            string            `yaml:"action"`
+		InstanceType      string            `yaml:"instanceType"`
+		Zone              string            `yaml:"zone"`
+		CapacityType      string            `yaml:"capacityType"`
+		Price             *float64          `yaml:"price"`
+		Savings           *float64          `yaml:"savings"`
+		Pods              int               `yaml:"pods"`
+		AgeSeconds        *float64          `yaml:"ageSeconds"`
+		IdleSeconds       *float64          `yaml:"idleSeconds"`
+		CPUUtilisation    float64           `yaml:"cpuUtilisation"`
+		MemoryUtilisation float64           `yaml:"memoryUtilisation"`
+		Cost              float64           `yaml:"cost"`
+	}
+	spendYAML struct {
+		RunningUSD     float64 `yaml:"runningUSD"`
+		InFlightUSD    float64 `yaml:"inFlightUSD"`
+		MonthToDateUSD float64 `yaml:"monthToDateUSD"`
+		Nodes          int     `yaml:"nodes"`
+	}
+	launchYAML struct {
+		ID             string            `yaml:"id"`
+		NodePool       string            `yaml:"nodePool"`
+		NodePoolLabels map[string]string `yaml:"nodePoolLabels"`
+		InstanceType   string            `yaml:"instanceType"`
+		Family         string            `yaml:"family"`
+		Zone           string            `yaml:"zone"`
+		CapacityType   string            `yaml:"capacityType"`
+		Price          *float64          `yaml:"price"`
+		WorstPrice     *float64          `yaml:"worstPrice"`
+		OnDemand       *float64          `yaml:"onDemand"`
+		VCPU           *float64          `yaml:"vcpu"`
+		MemoryGiB      *float64          `yaml:"memoryGiB"`
+		GPUs           int               `yaml:"gpus"`
+		Pods           *int              `yaml:"pods"`
+		Namespaces     []string          `yaml:"namespaces"`
+	}
+)
+
+// expect is what a case expects; fields that are left out are not looked at,
+// but that nothing may be excluded, denied or at fault without being named.
+type expect struct {
+	Fault     string `yaml:"fault"`
+	NoOpinion *bool  `yaml:"noOpinion"`
+
+	// rank, by id
+	Scores    map[string]float64    `yaml:"scores"`
+	Tolerance float64               `yaml:"tolerance"`
+	Order     []string              `yaml:"order"`
+	Excluded  map[string]string     `yaml:"excluded"`
+	Reasons   map[string]string     `yaml:"reasons"`
+	MaxNodes  map[string]uint32     `yaml:"maxNodes"`
+	Tiers     map[string][]tierYAML `yaml:"tiers"`
+
+	// consolidate, by node
+	Verdicts map[string]verdictYAML `yaml:"verdicts"`
+
+	// ceiling
+	Caps   map[string]capYAML `yaml:"caps"`
+	Denied map[string]string  `yaml:"denied"`
+
+	// scenario
+	Plan *planYAML `yaml:"plan"`
+}
+
+type (
+	verdictYAML struct {
+		Verdict string   `yaml:"verdict"`
+		Hold    *float64 `yaml:"holdSeconds"`
+		Reason  *string  `yaml:"reason"`
+		Cost    *float64 `yaml:"cost"`
+	}
+	capYAML struct {
+		HourlyUSD  *float64 `yaml:"hourly_usd"`
+		MonthlyUSD *float64 `yaml:"monthly_usd"`
+		Soft       bool     `yaml:"soft"`
+	}
+	planYAML struct {
+		Nodes       map[string]int    `yaml:"nodes"`
+		HourlyCost  *float64          `yaml:"hourlyCost"`
+		Unscheduled []unscheduledYAML `yaml:"unscheduled"`
+	}
+	unscheduledYAML struct {
+		Pods   string `yaml:"pods"`
+		Count  *int   `yaml:"count"`
+		Reason string `yaml:"reason"`
+	}
+)

@@ -44,8 +44,8 @@ type Cluster struct {
 // stores are the informers' stores of every kind that a snapshot reads.
 type stores struct {
 	pools, claims, classes, nodes, pods, daemons toolscache.Store
-	priorities, volumeClaims, volumes, storage   toolscache.Store
-	podBudgets                                   toolscache.Store
+	namespaces, priorities, podBudgets           toolscache.Store
+	volumeClaims, volumes, storage               toolscache.Store
 }
 
 // New starts the informers. The cache need not be synced yet.
@@ -61,6 +61,7 @@ func New(ctx context.Context, cfg Config) (*Cluster, error) {
 		{&corev1.Node{}, &c.stores.nodes},
 		{&corev1.Pod{}, &c.stores.pods},
 		{&appsv1.DaemonSet{}, &c.stores.daemons},
+		{&corev1.Namespace{}, &c.stores.namespaces},
 		{&schedulingv1.PriorityClass{}, &c.stores.priorities},
 		{&corev1.PersistentVolumeClaim{}, &c.stores.volumeClaims},
 		{&corev1.PersistentVolume{}, &c.stores.volumes},

@@ -46,6 +46,7 @@ func (c *Cluster) Snapshot(ctx context.Context) (*View, error) {
 		Nodes:           list[*corev1.Node](c.stores.nodes),
 		Pods:            list[*corev1.Pod](c.stores.pods),
 		DaemonSets:      list[*appsv1.DaemonSet](c.stores.daemons),
+		Namespaces:      list[*corev1.Namespace](c.stores.namespaces),
 		PriorityClasses: list[*schedulingv1.PriorityClass](c.stores.priorities),
 		VolumeClaims:    list[*corev1.PersistentVolumeClaim](c.stores.volumeClaims),
 		Volumes:         list[*corev1.PersistentVolume](c.stores.volumes),

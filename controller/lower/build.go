@@ -19,8 +19,10 @@ import (
 // order: pools come by weight, highest first, then name; nodes by name; pods
 // by namespace and name.
 func Build(in Inputs) (model.Snapshot, []Warning) {
-	b := &builder{in: &in, around: surroundings{priorities: map[string]int32{}, volumes: newVolumes(&in)}}
-	b.out = model.Snapshot{Time: in.Time.UTC(), Seed: in.Seed, Cluster: in.Cluster}
+	b := &builder{in: &in, around: surroundings{
+		priorities: map[string]int32{}, volumes: newVolumes(&in), namespaces: newNamespaces(&in), numbering: unselected(in.Pods, in.PodBudgets),
+	}}
+	b.out = model.Snapshot{Time: in.Time.UTC(), Seed: in.Seed, Cluster: in.Cluster, Settings: in.Settings}
 	for _, c := range in.PriorityClasses {
 		b.around.priorities[c.Name] = c.Value
 		if c.GlobalDefault {
@@ -229,7 +231,7 @@ func (b *builder) pods() {
 		}
 		return strings.Compare(x.Name, y.Name)
 	})
-	b.in.Memo.begin(len(pods))
+	b.in.Memo.begin(len(pods), b.around.numbering)
 	defer b.in.Memo.end()
 	intern := newInterner(&b.around, b.in.Memo)
 	b.out.Pods = make([]model.Pod, 0, len(pods))
@@ -257,6 +259,7 @@ func (b *builder) pods() {
 			Spec: intern.spec(pod), Node: node, Created: pod.CreationTimestamp.UTC(),
 			DoNotDisrupt: protected(pod.Annotations, started(pod), b.in.Time), Daemon: Daemon(pod),
 			Ending: !pod.DeletionTimestamp.IsZero(), Unready: unready(pod), DeletionCost: deletionCost(pod),
+			Final: final(pod),
 		})
 	}
 	b.out.Specs = intern.specs

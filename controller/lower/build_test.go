@@ -371,13 +371,13 @@ func TestInterning(t *testing.T) {
 		"overhead":  `{metadata: {namespace: shop, labels: {app: web}}, spec: {overhead: {cpu: 1}, containers: [{name: a, resources: {requests: {cpu: 100m}}}]}}`,
 		"volume":    `{metadata: {namespace: shop, labels: {app: web}}, spec: {volumes: [{name: v, persistentVolumeClaim: {claimName: c}}], containers: [{name: a, resources: {requests: {cpu: 100m}}}]}}`,
 	} {
-		x := newInterner(&surroundings{}, nil)
+		x := newInterner(alone(), nil)
 		a, b, c := x.spec(parse[corev1.Pod](t, base)), x.spec(parse[corev1.Pod](t, other)), x.spec(parse[corev1.Pod](t, base))
 		if a == b || a != c || len(x.specs) != 2 {
 			t.Errorf("%s: specs %d, %d, %d", name, a, b, c)
 		}
 	}
-	x := newInterner(&surroundings{}, nil)
+	x := newInterner(alone(), nil)
 	first := parse[corev1.Pod](t, base)
 	first.Labels["apps.kubernetes.io/pod-index"] = "0"
 	if x.spec(first) != x.spec(parse[corev1.Pod](t, base)) {

@@ -11,7 +11,7 @@ import (
 
 // DaemonSet is the pod that the DaemonSet runs on every node it fits.
 func DaemonSet(ds *appsv1.DaemonSet) model.DaemonSet {
-	return (&surroundings{}).daemonSet(ds)
+	return alone().daemonSet(ds)
 }
 
 func (s *surroundings) daemonSet(ds *appsv1.DaemonSet) model.DaemonSet {

@@ -95,25 +95,7 @@ func podBudget(pdb *policyv1.PodDisruptionBudget) model.PodBudget {
 	if pdb.Status.ObservedGeneration < pdb.Generation {
 		out.Allowed, out.FreesUnready = 0, always // nobody has counted yet
 	}
-	if pdb.Spec.Selector == nil {
-		out.Selector.Nothing = true
-		return out
-	}
-	for _, key := range sortedKeys(pdb.Spec.Selector.MatchLabels) {
-		out.Selector.Labels = append(out.Selector.Labels, model.Requirement{Key: key, Operator: model.In, Values: []string{pdb.Spec.Selector.MatchLabels[key]}})
-	}
-	for _, e := range pdb.Spec.Selector.MatchExpressions {
-		out.Selector.Labels = append(out.Selector.Labels, model.Requirement{Key: e.Key, Operator: model.Operator(e.Operator), Values: e.Values})
-	}
-	return out
-}
-
-func sortedKeys(m map[string]string) []string {
-	out := make([]string, 0, len(m))
-	for k := range m {
-		out = append(out, k)
-	}
-	slices.Sort(out)
+	out.Selector.Labels, out.Selector.Nothing = conditions(pdb.Spec.Selector)
 	return out
 }
 

@@ -6,6 +6,6 @@
 // controller/scenario from files. It never changes the objects it is given,
 // and what it returns may share maps with them.
 //
-// Not here: reading objects from anywhere, and deciding anything. Constraints
-// that decisions cannot honour yet are named in PodSpec.Unsupported.
+// Not here: reading objects from anywhere, and deciding anything. What the model
+// has no words for is named in PodSpec.Unsupported.
 package lower

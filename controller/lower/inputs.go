@@ -30,6 +30,7 @@ type Inputs struct {
 	Pods       []*corev1.Pod
 	DaemonSets []*appsv1.DaemonSet
 
+	Namespaces      []*corev1.Namespace
 	PriorityClasses []*schedulingv1.PriorityClass
 	VolumeClaims    []*corev1.PersistentVolumeClaim
 	Volumes         []*corev1.PersistentVolume
@@ -38,6 +39,9 @@ type Inputs struct {
 
 	// Memo, when set, makes the next Build over much the same pods cheaper.
 	Memo *Memo
+
+	// Settings become the snapshot's.
+	Settings model.Settings
 
 	// Catalogs are what each node class can launch, by its name.
 	Catalogs map[string]model.Catalog

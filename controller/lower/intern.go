@@ -107,7 +107,7 @@ func keepAll(string) bool { return false }
 func (x *interner) encode(pod *corev1.Pod) {
 	spec := &pod.Spec
 	x.text(pod.Namespace)
-	x.labels(pod.Labels, numbering)
+	x.labels(pod.Labels, x.around.numbering.drops)
 	x.labels(spec.NodeSelector, keepAll)
 	x.flags(spec.HostNetwork)
 	x.number(int64(len(spec.InitContainers)))
@@ -145,10 +145,14 @@ func (x *interner) rare(pod *corev1.Pod) {
 		x.key = append(x.key, raw...)
 		x.flags(err != nil)
 	}
-	x.number(int64(len(spec.ResourceClaims)))
-	for _, problem := range unsupported(spec) {
-		x.text(problem)
+	x.number(int64(len(spec.TopologySpreadConstraints)))
+	for i := range spec.TopologySpreadConstraints {
+		raw, err := spec.TopologySpreadConstraints[i].Marshal()
+		x.number(int64(len(raw)))
+		x.key = append(x.key, raw...)
+		x.flags(err != nil)
 	}
+	x.number(int64(len(spec.ResourceClaims)))
 	for i := range spec.Volumes {
 		// A claim of one's own makes a spec of one's own only if it
 		// restricts: most do not.

@@ -10,6 +10,8 @@ import (
 // It serves one Build at a time, and forgets pods that a Build does not see.
 type Memo struct {
 	last, next map[types.UID]remembered
+	// dropped are the labels that the keys leave out.
+	dropped numbering
 }
 
 type remembered struct {
@@ -17,9 +19,12 @@ type remembered struct {
 	key     string
 }
 
-// begin starts a Build.
-func (m *Memo) begin(pods int) {
+// begin starts a Build. Keys that left out other labels are of no use to it.
+func (m *Memo) begin(pods int, dropped numbering) {
 	if m != nil {
+		if m.dropped != dropped {
+			m.last, m.dropped = nil, dropped
+		}
 		m.next = make(map[types.UID]remembered, pods)
 	}
 }

@@ -14,7 +14,7 @@ func Waiting(pod *corev1.Pod, tried bool) bool {
 		!pod.DeletionTimestamp.IsZero(),
 		pod.Status.Phase != "" && pod.Status.Phase != corev1.PodPending,
 		len(pod.Spec.SchedulingGates) > 0,
-		pod.Spec.SchedulerName != "" && pod.Spec.SchedulerName != corev1.DefaultSchedulerName,
+		!ours(pod),
 		Daemon(pod):
 		return false
 	}
@@ -41,4 +41,15 @@ func Running(pod *corev1.Pod) bool {
 func Daemon(pod *corev1.Pod) bool {
 	owner := metav1.GetControllerOfNoCopy(pod)
 	return owner != nil && (owner.Kind == "DaemonSet" || owner.Kind == "Node")
+}
+
+// ours says whether the pod waits for the scheduler that plans are made for.
+func ours(pod *corev1.Pod) bool {
+	return pod.Spec.SchedulerName == "" || pod.Spec.SchedulerName == corev1.DefaultSchedulerName
+}
+
+// final says whether nothing for us to place follows a bound pod when its node
+// goes: nothing makes it again, or another scheduler has what does.
+func final(pod *corev1.Pod) bool {
+	return pod.Spec.NodeName != "" && (!ours(pod) || metav1.GetControllerOfNoCopy(pod) == nil)
 }

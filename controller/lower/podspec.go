@@ -1,8 +1,6 @@
 package lower
 
 import (
-	"maps"
-
 	corev1 "k8s.io/api/core/v1"
 	helpers "k8s.io/component-helpers/resource"
 
@@ -13,27 +11,31 @@ import (
 // PodSpec is everything that placement depends on. Pods with volume claims
 // come out unsupported: use Build, which knows the volumes.
 func PodSpec(pod *corev1.Pod) model.PodSpec {
-	return (&surroundings{}).podSpec(pod)
+	return alone().podSpec(pod)
 }
 
 // surroundings are the objects that a pod refers to by name.
 type surroundings struct {
 	priorities map[string]int32
 	// ordinary is the priority of pods without a class.
-	ordinary int32
-	volumes  volumes
+	ordinary   int32
+	volumes    volumes
+	namespaces namespaces
+	numbering  numbering
 }
+
+// alone are the surroundings of an object that is looked at by itself.
+func alone() *surroundings { return &surroundings{numbering: allNumberings} }
 
 func (s *surroundings) podSpec(pod *corev1.Pod) model.PodSpec {
 	out := model.PodSpec{
 		Namespace:    pod.Namespace,
-		Labels:       sharedLabels(pod.Labels),
+		Labels:       s.numbering.shared(pod.Labels),
 		Requests:     requests(pod),
 		NodeSelector: normalizeSelector(pod.Spec.NodeSelector),
 		Tolerations:  tolerations(pod.Spec.Tolerations),
 		HostPorts:    hostPorts(&pod.Spec),
 		Priority:     s.priority(&pod.Spec),
-		Unsupported:  unsupported(&pod.Spec),
 	}
 	if a := pod.Spec.Affinity; a != nil && a.NodeAffinity != nil {
 		var fields bool
@@ -43,7 +45,18 @@ func (s *surroundings) podSpec(pod *corev1.Pod) model.PodSpec {
 		}
 		out.Preferred = preferred(a.NodeAffinity.PreferredDuringSchedulingIgnoredDuringExecution)
 	}
+	if len(pod.Spec.ResourceClaims) > 0 {
+		out.Unsupported = append(out.Unsupported, "resourceClaims")
+	}
+	s.topology(pod, &out)
 	choices, problems := s.volumes.restrict(pod)
+	if len(choices) > 0 && out.NodeSelector == nil && out.Affinity == nil {
+		// The scheduler counts domains by the pod's own affinity: that of its
+		// volumes restricts where it may go, not where others are counted.
+		for i := range out.Spread {
+			out.Spread[i].IgnoreAffinity = true
+		}
+	}
 	out.Unsupported = append(out.Unsupported, problems...)
 	for _, c := range choices {
 		var ok bool
@@ -53,27 +66,6 @@ func (s *surroundings) podSpec(pod *corev1.Pod) model.PodSpec {
 		}
 	}
 	return out
-}
-
-// sharedLabels leaves out the labels that number the pods of one owner: they
-// would make every pod a class of its own.
-func sharedLabels(labels map[string]string) map[string]string {
-	for key := range labels {
-		if numbering(key) {
-			out := maps.Clone(labels)
-			maps.DeleteFunc(out, func(k, _ string) bool { return numbering(k) })
-			return out
-		}
-	}
-	return labels
-}
-
-func numbering(key string) bool {
-	switch key {
-	case "statefulset.kubernetes.io/pod-name", "apps.kubernetes.io/pod-index", "batch.kubernetes.io/job-completion-index":
-		return true
-	}
-	return false
 }
 
 // requests are the pod's effective requests by the scheduler's own rules:
@@ -213,29 +205,6 @@ func hostPorts(spec *corev1.PodSpec) []model.HostPort {
 
 func sidecar(c *corev1.Container) bool {
 	return c.RestartPolicy != nil && *c.RestartPolicy == corev1.ContainerRestartPolicyAlways
-}
-
-// unsupported names the required constraints that decisions cannot honour yet.
-func unsupported(spec *corev1.PodSpec) []string {
-	var out []string
-	for i := range spec.TopologySpreadConstraints {
-		if spec.TopologySpreadConstraints[i].WhenUnsatisfiable != corev1.ScheduleAnyway {
-			out = append(out, "topologySpreadConstraints with DoNotSchedule")
-			break
-		}
-	}
-	if a := spec.Affinity; a != nil {
-		if a.PodAffinity != nil && len(a.PodAffinity.RequiredDuringSchedulingIgnoredDuringExecution) > 0 {
-			out = append(out, "required podAffinity")
-		}
-		if a.PodAntiAffinity != nil && len(a.PodAntiAffinity.RequiredDuringSchedulingIgnoredDuringExecution) > 0 {
-			out = append(out, "required podAntiAffinity")
-		}
-	}
-	if len(spec.ResourceClaims) > 0 {
-		out = append(out, "resourceClaims")
-	}
-	return out
 }
 
 // normalizeSelector maps deprecated label keys to those that nodes are planned

@@ -28,9 +28,9 @@ type PodSpec struct {
 	// anti-affinity.
 	PreferredPods  []WeightedPodTerm `json:"preferredPods,omitempty"`
 	PreferredApart []WeightedPodTerm `json:"preferredApart,omitempty"`
-	// Unsupported names required constraints that this version cannot
-	// honour (say, "podAntiAffinity"). Such pods are reported, never placed
-	// where the scheduler would then refuse them.
+	// Unsupported names what the pod requires and the model has no words for
+	// (say, "resourceClaims"). Such pods are reported, never placed where the
+	// scheduler would then refuse them.
 	Unsupported []string `json:"unsupported,omitempty"`
 }
 
@@ -51,13 +51,17 @@ type Pod struct {
 	// needs a new place.
 	Daemon bool `json:"daemon,omitempty"`
 	// Ending says that the pod is being deleted: it takes room for a while,
-	// and needs no new place.
+	// and needs no new place. Spread constraints do not count it, affinity
+	// does.
 	Ending bool `json:"ending,omitempty"`
 	// Unready says that the pod runs and is not ready: disruption budgets may
 	// let such a pod go.
 	Unready bool `json:"unready,omitempty"`
 	// DeletionCost mirrors controller.kubernetes.io/pod-deletion-cost.
 	DeletionCost int32 `json:"deletionCost,omitempty"`
+	// Final says that nothing for us to place follows the pod when it goes:
+	// nothing makes it again, or another scheduler has what does.
+	Final bool `json:"final,omitempty"`
 }
 
 // Key is namespace/name.

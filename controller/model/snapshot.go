@@ -53,7 +53,8 @@ type Settings struct {
 }
 
 // NeedsPlace says whether a plan has to find a place for the pod: it has none,
-// or its node is on the way out. Pods of DaemonSets come with their nodes.
+// or its node is on the way out. Pods of DaemonSets come with their nodes, and
+// of some pods nothing is left when they go.
 func (s *Snapshot) NeedsPlace(p *Pod) bool {
-	return !p.Daemon && !p.Ending && (p.Node < 0 || s.Nodes[p.Node].State == Deleting)
+	return !p.Daemon && !p.Ending && !p.Final && (p.Node < 0 || s.Nodes[p.Node].State == Deleting)
 }

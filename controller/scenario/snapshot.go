@@ -47,7 +47,7 @@ func (o *Objects) Snapshot(opts Options) (model.Snapshot, error) {
 		Time: opts.Time, Seed: opts.Seed,
 		NodePools: o.NodePools, NodeClaims: o.NodeClaims, Nodes: o.Nodes, Pods: o.Pods, DaemonSets: o.DaemonSets,
 		PriorityClasses: o.PriorityClasses, VolumeClaims: o.VolumeClaims, Volumes: o.Volumes, StorageClasses: o.StorageClasses,
-		PodBudgets: o.Budgets,
+		PodBudgets: o.Budgets, Namespaces: o.Namespaces,
 		Catalogs: catalogs, ClassReady: o.classReady,
 	})
 	for _, w := range warnings {

@@ -116,9 +116,9 @@ func (p *problem) classKey(b []byte, s *model.PodSpec) []byte {
 		b = append(b, portKey(s.HostPorts)...)
 	}
 	b = append(b, 0)
-	unsupported := s.Unsupported
+	unsupported := append(refusedConstraints(s), s.Unsupported...)
 	if len(p.dims.beyond) > 0 {
-		unsupported = append(slices.Clone(unsupported), p.beyond(s)...)
+		unsupported = append(unsupported, p.beyond(s)...)
 	}
 	for _, u := range unsupported {
 		b = append(append(b, u...), 0)
@@ -148,7 +148,7 @@ func (p *problem) newClass(s *model.PodSpec, key string) class {
 
 func (p *problem) unsupported(s *model.PodSpec) []model.Reason {
 	var out []model.Reason
-	for _, u := range s.Unsupported {
+	for _, u := range append(refusedConstraints(s), s.Unsupported...) {
 		out = append(out, model.Reason{Code: model.Unsupported, Message: "required constraint not supported yet: " + u})
 	}
 	for _, u := range p.beyond(s) {

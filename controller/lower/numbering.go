@@ -1,0 +1,110 @@
+package lower
+
+import (
+	"maps"
+
+	appsv1 "k8s.io/api/apps/v1"
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	policyv1 "k8s.io/api/policy/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// numbering is a set of labels that number the pods of one owner, or name an
+// owner of few pods. They would make nearly every pod a spec of its own, and are
+// left out as long as no constraint in the cluster selects pods by them.
+type numbering uint8
+
+const (
+	podNames numbering = 1 << iota
+	podIndices
+	completions
+	controllers
+
+	allNumberings = podNames | podIndices | completions | controllers
+)
+
+// numberingOf is the label's place in the set, 0 for any other label.
+func numberingOf(key string) numbering {
+	switch key {
+	case appsv1.StatefulSetPodNameLabel:
+		return podNames
+	case appsv1.PodIndexLabel:
+		return podIndices
+	case batchv1.JobCompletionIndexAnnotation:
+		return completions
+	case batchv1.ControllerUidLabel, "controller-uid": // the same before Kubernetes 1.27
+		return controllers
+	}
+	return 0
+}
+
+func (n numbering) drops(key string) bool { return n&numberingOf(key) != 0 }
+
+// unselected are the numberings that no pod's constraints and no disruption
+// budgets mention.
+func unselected(pods []*corev1.Pod, budgets []*policyv1.PodDisruptionBudget) numbering {
+	out := allNumberings
+	keep := func(key string) { out &^= numberingOf(key) }
+	for _, b := range budgets {
+		mention(b.Spec.Selector, nil, keep)
+	}
+	for _, pod := range pods {
+		for i := range pod.Spec.TopologySpreadConstraints {
+			c := &pod.Spec.TopologySpreadConstraints[i]
+			mention(c.LabelSelector, c.MatchLabelKeys, keep)
+		}
+		eachTerm(pod.Spec.Affinity, func(t *corev1.PodAffinityTerm) {
+			mention(t.LabelSelector, t.MatchLabelKeys, keep)
+			mention(nil, t.MismatchLabelKeys, keep)
+		})
+	}
+	return out
+}
+
+func mention(sel *metav1.LabelSelector, keys []string, keep func(string)) {
+	for _, key := range keys {
+		keep(key)
+	}
+	if sel == nil {
+		return
+	}
+	for key := range sel.MatchLabels {
+		keep(key)
+	}
+	for i := range sel.MatchExpressions {
+		keep(sel.MatchExpressions[i].Key)
+	}
+}
+
+func eachTerm(a *corev1.Affinity, visit func(*corev1.PodAffinityTerm)) {
+	if a == nil {
+		return
+	}
+	both := func(required []corev1.PodAffinityTerm, preferred []corev1.WeightedPodAffinityTerm) {
+		for i := range required {
+			visit(&required[i])
+		}
+		for i := range preferred {
+			visit(&preferred[i].PodAffinityTerm)
+		}
+	}
+	if p := a.PodAffinity; p != nil {
+		both(p.RequiredDuringSchedulingIgnoredDuringExecution, p.PreferredDuringSchedulingIgnoredDuringExecution)
+	}
+	if p := a.PodAntiAffinity; p != nil {
+		both(p.RequiredDuringSchedulingIgnoredDuringExecution, p.PreferredDuringSchedulingIgnoredDuringExecution)
+	}
+}
+
+// shared are the labels without those to leave out.
+func (n numbering) shared(labels map[string]string) map[string]string {
+	for key := range labels {
+		if n.drops(key) {
+			out := maps.Clone(labels)
+			maps.DeleteFunc(out, func(k, _ string) bool { return n.drops(k) })
+			return out
+		}
+	}
+	return labels
+}

@@ -22,11 +22,14 @@ func TestCases(t *testing.T) {
 	for _, m := range manifests {
 		dir := filepath.Dir(m)
 		t.Run(dir, func(t *testing.T) {
-			sources, err := author.Open(dir)
+			sources, err := author.Open(t.Context(), dir)
 			if err != nil {
 				t.Fatal(err)
 			}
-			results, err := sources[0].Test(t.Context(), time.Unix(0, 0))
+			if f := sources[0].Find(t.Context(), author.Namespace, time.Unix(0, 0)); f.Reason != "" {
+				t.Fatal(f.Reason)
+			}
+			results, err := sources[0].Test(t.Context())
 			if err != nil {
 				t.Fatal(err)
 			}

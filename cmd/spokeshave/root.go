@@ -39,11 +39,12 @@ func (e *exitError) Unwrap() error { return e.err }
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	root := &cobra.Command{
 		Use:   "spokeshave",
-		Short: "Simulate node decisions, and show what EC2 sells",
-		Long: `spokeshave answers questions about nodes without a cluster.
+		Short: "Simulate node decisions, write policies, and show what EC2 sells",
+		Long: `spokeshave answers questions about nodes without a cluster, and helps to write policies.
 
   simulate         which nodes would be launched for these manifests, and why
   catalog export   the EC2 instance types and prices that it knows
+  policy           check, test and compare policies, and push them to a cluster
 
 It makes the very decisions that the controller makes.`,
 		SilenceUsage:  true,
@@ -53,7 +54,7 @@ It makes the very decisions that the controller makes.`,
 	root.SetOut(stdout)
 	root.SetErr(stderr)
 	root.CompletionOptions.HiddenDefaultCmd = true
-	root.AddCommand(simulateCommand(ctx), catalogCommand(), versionCommand())
+	root.AddCommand(simulateCommand(ctx), catalogCommand(), policyCommand(ctx), versionCommand())
 	err := root.ExecuteContext(ctx)
 	if err == nil {
 		return exitOK

@@ -2,5 +2,5 @@
 // policies: it checks, asks, measures and compares policies with the
 // controller's own loader, engines and decision, and no cluster.
 //
-// Not here: sending policies to a cluster (controller/app/push).
+// Not here: sending policies to a cluster (controller/app/remote).
 package author

@@ -13,6 +13,7 @@ import (
 	"fmt"
 	"time"
 
+	"spokeshave.dev/controller/app/source"
 	"spokeshave.dev/controller/catalog"
 	"spokeshave.dev/controller/decide"
 	"spokeshave.dev/controller/model"
@@ -55,9 +56,9 @@ func Run(ctx context.Context, cfg Config) (*Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	sources := fromObjects(objects)
+	sources := source.Objects(objects)
 	for _, path := range cfg.Policies {
-		more, warnings, err := ReadPolicies(path)
+		more, warnings, err := source.Read(ctx, path)
 		if err != nil {
 			return nil, err
 		}

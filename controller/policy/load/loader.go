@@ -48,9 +48,11 @@ type entry struct {
 	turn sync.Mutex
 	good policy.Compiled
 	// stand is asked in place of good while there is none.
-	stand  policy.Policy
-	seen   string // hash of the last revision tried
-	status Status
+	stand policy.Policy
+	seen  string // hash of the last revision tried
+	// revision is the hash of the one before the loader now, parsed or not.
+	revision string
+	status   Status
 }
 
 // New makes an empty loader.
@@ -73,6 +75,7 @@ func (l *Loader) Apply(ctx context.Context, cm *corev1.ConfigMap) (changed bool,
 	e := l.entry(key)
 	e.turn.Lock()
 	defer e.turn.Unlock()
+	l.look(e, cm)
 	src, err := ParseConfigMap(cm)
 	if err == nil && src.Info.Hash == e.seen {
 		l.reaffirm(e)
@@ -94,11 +97,20 @@ func (l *Loader) Apply(ctx context.Context, cm *corev1.ConfigMap) (changed bool,
 	return true, nil
 }
 
+// look notes which revision is being judged, once it has been: the status says
+// so together with what became of it.
+func (l *Loader) look(e *entry, cm *corev1.ConfigMap) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	e.revision = Hash(cm)
+}
+
 // reaffirm clears the status when an author goes back to the version in force
 // from a revision that could not even be read.
 func (l *Loader) reaffirm(e *entry) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	e.status.Revision = e.revision
 	if e.good == nil {
 		return
 	}
@@ -163,6 +175,7 @@ func (l *Loader) accept(e *entry, compiled policy.Compiled) (old policy.Compiled
 	old, e.good = e.good, compiled
 	info := compiled.Info()
 	e.status.set(stateOf(&info), "", l.cfg.Now())
+	e.status.Revision = e.revision
 	e.status.Hash, e.status.Engine, e.status.Hooks = info.Hash, info.Engine, info.Hooks
 	l.publish()
 	return old
@@ -180,6 +193,7 @@ func (l *Loader) reject(e *entry, outline policy.Info, why error) {
 		l.publish()
 	}
 	e.status.set(Rejected, reason, l.cfg.Now())
+	e.status.Revision = e.revision
 }
 
 // publish swaps the policies in force. The caller holds mu.

@@ -1,6 +1,8 @@
 package load
 
 import (
+	"bytes"
+	"compress/gzip"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -16,14 +18,23 @@ import (
 // Pack makes the ConfigMap of a policy's folder, named after it: policy.yaml,
 // *.rego, data.json, and module.wasm or module.wasm.gz. Other files stay out.
 func Pack(dir string) (*corev1.ConfigMap, error) {
+	cm, err := Gather(dir)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := ParseConfigMap(cm); err != nil {
+		return nil, fmt.Errorf("pack %s: %w", dir, err)
+	}
+	return cm, nil
+}
+
+// Gather is Pack without a look at what it packs.
+func Gather(dir string) (*corev1.ConfigMap, error) {
 	abs, err := filepath.Abs(dir)
 	if err != nil {
 		return nil, fmt.Errorf("pack %s: %w", dir, err)
 	}
-	cm := &corev1.ConfigMap{
-		TypeMeta:   metav1.TypeMeta{APIVersion: "v1", Kind: "ConfigMap"},
-		ObjectMeta: metav1.ObjectMeta{Name: filepath.Base(abs), Labels: map[string]string{karpv1.LabelPolicy: "true"}},
-	}
+	cm := newConfigMap(filepath.Base(abs))
 	rego, err := filepath.Glob(filepath.Join(dir, "*.rego"))
 	if err != nil {
 		return nil, fmt.Errorf("pack %s: %w", dir, err)
@@ -52,8 +63,48 @@ func Pack(dir string) (*corev1.ConfigMap, error) {
 		}
 		cm.BinaryData = map[string][]byte{name: module}
 	}
-	if _, err := ParseConfigMap(cm); err != nil {
+	return cm, nil
+}
+
+// GatherModule is Gather with a module in place of the code in the folder.
+func GatherModule(dir string, module []byte) (*corev1.ConfigMap, error) {
+	abs, err := filepath.Abs(dir)
+	if err != nil {
 		return nil, fmt.Errorf("pack %s: %w", dir, err)
 	}
-	return cm, nil
+	settings, err := os.ReadFile(filepath.Join(dir, manifestFile))
+	if err != nil {
+		return nil, fmt.Errorf("pack %s: %w", dir, err)
+	}
+	cm := newConfigMap(filepath.Base(abs))
+	cm.Data = map[string]string{manifestFile: string(settings)}
+	cm.BinaryData = map[string][]byte{moduleFile: module}
+	return cm, Compress(cm)
+}
+
+// Compress replaces the module of a policy by its compressed form.
+func Compress(cm *corev1.ConfigMap) error {
+	module, ok := cm.BinaryData[moduleFile]
+	if !ok {
+		return nil
+	}
+	var out bytes.Buffer
+	w, err := gzip.NewWriterLevel(&out, gzip.BestCompression)
+	if err != nil {
+		return fmt.Errorf("compress %s: %w", moduleFile, err)
+	}
+	_, err = w.Write(module)
+	if err := errors.Join(err, w.Close()); err != nil {
+		return fmt.Errorf("compress %s: %w", moduleFile, err)
+	}
+	delete(cm.BinaryData, moduleFile)
+	cm.BinaryData[moduleGzipFile] = out.Bytes()
+	return nil
+}
+
+func newConfigMap(name string) *corev1.ConfigMap {
+	return &corev1.ConfigMap{
+		TypeMeta:   metav1.TypeMeta{APIVersion: "v1", Kind: "ConfigMap"},
+		ObjectMeta: metav1.ObjectMeta{Name: name, Labels: map[string]string{karpv1.LabelPolicy: "true"}},
+	}
 }

@@ -32,12 +32,19 @@ const maxModule = 8 << 20
 // ParseConfigMap reads the policy that a ConfigMap carries. The error is for
 // its author.
 func ParseConfigMap(cm *corev1.ConfigMap) (*policy.Source, error) {
+	return parse(cm.Namespace, cm.Name, filesOf(cm))
+}
+
+// Hash identifies the contents of a ConfigMap, whether they are a policy or not.
+func Hash(cm *corev1.ConfigMap) string { return hash(filesOf(cm)) }
+
+func filesOf(cm *corev1.ConfigMap) map[string][]byte {
 	files := make(map[string][]byte, len(cm.Data)+len(cm.BinaryData))
 	for name, text := range cm.Data {
 		files[name] = []byte(text)
 	}
 	maps.Copy(files, cm.BinaryData)
-	return parse(cm.Namespace, cm.Name, files)
+	return files
 }
 
 // parse makes a source of a policy's files by name.

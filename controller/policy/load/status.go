@@ -9,6 +9,10 @@ import (
 	"spokeshave.dev/controller/policy"
 )
 
+// StatusName is the ConfigMap in the controller's namespace that holds every
+// policy's Status as JSON, by namespace.name.
+const StatusName = "spokeshave-policy-status"
+
 // State is what became of a policy.
 type State string
 
@@ -26,14 +30,17 @@ const (
 
 // Status is what there is to say of a policy.
 type Status struct {
-	Namespace string        `json:"namespace"`
-	Name      string        `json:"name"`
-	State     State         `json:"state"`
-	Reason    string        `json:"reason,omitempty"`
-	Since     time.Time     `json:"since"`
-	Hash      string        `json:"hash,omitempty"`
-	Engine    string        `json:"engine,omitempty"`
-	Hooks     []policy.Hook `json:"hooks,omitempty"`
+	Namespace string    `json:"namespace"`
+	Name      string    `json:"name"`
+	State     State     `json:"state"`
+	Reason    string    `json:"reason,omitempty"`
+	Since     time.Time `json:"since"`
+	Hash      string    `json:"hash,omitempty"`
+	// Revision is the hash of the contents judged last, of which state and
+	// reason speak.
+	Revision string        `json:"revision,omitempty"`
+	Engine   string        `json:"engine,omitempty"`
+	Hooks    []policy.Hook `json:"hooks,omitempty"`
 	policy.Stats
 }
 

@@ -19,7 +19,7 @@ import (
 // StatusName is the ConfigMap in the controller's namespace that says what
 // became of each policy. It has one key per policy, namespace.name, so that
 // `kubectl get configmap -o yaml` reads well.
-const StatusName = "spokeshave-policy-status"
+const StatusName = load.StatusName
 
 // StatusWriter keeps the status object current. It runs on the leader only.
 type StatusWriter struct {

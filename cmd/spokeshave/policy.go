@@ -1,0 +1,77 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	"k8s.io/utils/clock"
+)
+
+// Exit codes of the policy commands.
+const (
+	exitRefused = 1 // the policy, or one of its cases, is wrong
+	exitUnread  = 2 // what was asked cannot be done: flags, files, the cluster
+)
+
+const policyHelp = `Policy helps those who write policies: it checks, tests, measures and compares
+them with the controller's own engines, and sends them to a cluster.
+
+PATH is a policy's folder (policy.yaml beside *.rego, data.json, module.wasm,
+module.wasm.gz or a Go program, which is built), a folder of such folders, or
+manifests with ConfigMaps.
+
+Exit codes: 0 all is well, 1 a policy is wrong (rejected, a case fails, a
+difference was found), 2 bad flags, files that cannot be read, a cluster that
+does not answer.`
+
+func policyCommand(ctx context.Context) *cobra.Command {
+	c := &cobra.Command{
+		Use:   "policy",
+		Short: "Write, check, test, compare and push policies",
+		Long:  policyHelp,
+		Args:  cobra.NoArgs,
+	}
+	c.AddCommand(vetCommand(ctx), testCommand(ctx), packCommand(ctx), pushCommand(ctx), listCommand(ctx))
+	return c
+}
+
+func now() time.Time { return clock.RealClock{}.Now() }
+
+// badPolicy and unread are the errors of the policy commands.
+func badPolicy(err error) error { return &exitError{exitRefused, err} }
+
+func unread(command string, err error) error {
+	return &exitError{exitUnread, fmt.Errorf("policy %s: %w", command, err)}
+}
+
+// outputFlag is -o.
+func outputFlag(c *cobra.Command, into *string, values ...string) {
+	c.Flags().StringVarP(into, "output", "o", values[0], strings.Join(values, " or "))
+	c.PreRunE = func(c *cobra.Command, _ []string) error {
+		if slices.Contains(values, *into) {
+			return nil
+		}
+		return unread(c.Name(), fmt.Errorf("-o %s: want %s", *into, strings.Join(values, " or ")))
+	}
+}
+
+func writeJSON(w io.Writer, v any) error {
+	enc := json.NewEncoder(w)
+	enc.SetIndent("", "  ")
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(v); err != nil {
+		return &exitError{exitUnread, fmt.Errorf("write the answer: %w", err)}
+	}
+	return nil
+}
+
+// say writes a line for people; there is nowhere to report that it failed.
+func say(w io.Writer, format string, args ...any) {
+	_, _ = fmt.Fprintf(w, format+"\n", args...)
+}

@@ -1,0 +1,79 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"spokeshave.dev/controller/app/author"
+	"spokeshave.dev/controller/app/remote"
+)
+
+const pushHelp = `Push packs a policy, sends it to the cluster of your kubeconfig by server-side
+apply, and waits until the controller has judged it. It prints whether the
+policy is in force, or why it is not.
+
+Exit codes: 0 in force (or sent, with --wait 0), 1 rejected, here or by the
+controller, 2 bad input, no cluster, or no word from a controller in time.`
+
+type pushFlags struct {
+	naming author.Naming
+	access remote.Access
+	home   string
+	wait   time.Duration
+	force  bool
+}
+
+func pushCommand(ctx context.Context) *cobra.Command {
+	var f pushFlags
+	c := &cobra.Command{
+		Use:   "push PATH",
+		Short: "Send a policy to the cluster and wait until it is in force",
+		Long:  pushHelp,
+		Example: `  spokeshave policy push examples/wasm-rank-go --name avoid-family
+  spokeshave policy push policies/keep-protected --namespace team-a --wait 10s`,
+		Args: cobra.ExactArgs(1),
+		RunE: func(c *cobra.Command, args []string) error { return f.run(ctx, c, args[0]) },
+	}
+	namingFlags(c, &f.naming)
+	accessFlags(c, &f.access)
+	homeFlag(c, &f.home)
+	c.Flags().DurationVar(&f.wait, "wait", 30*time.Second, "how long to wait for the controller's verdict; 0 for not at all")
+	c.Flags().BoolVar(&f.force, "force-conflicts", false, "take over fields that something else has set")
+	return c
+}
+
+func accessFlags(c *cobra.Command, a *remote.Access) {
+	c.Flags().StringVar(&a.Kubeconfig, "kubeconfig", "", "kubeconfig file (default: KUBECONFIG, else the one in your home folder)")
+	c.Flags().StringVar(&a.Context, "context", "", "context of the kubeconfig (default: the current one)")
+}
+
+func (f *pushFlags) run(ctx context.Context, c *cobra.Command, path string) error {
+	s, found, err := vetted(ctx, path, f.home, f.naming)
+	if err != nil {
+		return err
+	}
+	cluster, err := remote.Connect(f.access, f.home)
+	if err != nil {
+		return unread("push", err)
+	}
+	if err := cluster.Apply(ctx, s.ConfigMap, &f.force); err != nil {
+		return unread("push", err)
+	}
+	name := s.ConfigMap.Namespace + "/" + s.Name()
+	if f.wait <= 0 {
+		say(c.OutOrStdout(), "%s: sent, %d bytes, %.12s", name, found.Size, found.Hash)
+		return nil
+	}
+	status, err := cluster.Await(ctx, s.ConfigMap, f.wait)
+	if err != nil {
+		return unread("push", err)
+	}
+	if status.Hash != found.Hash {
+		return badPolicy(fmt.Errorf("%s: %s: %s", name, status.State, status.Reason))
+	}
+	say(c.OutOrStdout(), "%s: %s, %d bytes, %.12s", name, status.State, found.Size, found.Hash)
+	return nil
+}

@@ -1,0 +1,142 @@
+package main
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	"sigs.k8s.io/yaml"
+)
+
+// folder writes a policy's folder, with file names and texts in turn.
+func folder(t *testing.T, files ...string) string {
+	t.Helper()
+	dir := filepath.Join(t.TempDir(), "mine")
+	for i := 0; i < len(files); i += 2 {
+		path := filepath.Join(dir, files[i])
+		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(files[i+1]), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return dir
+}
+
+const (
+	ranking  = "apiVersion: policy.spokeshave.dev/v1alpha1\nhooks: [rank]\nconfig: {factor: 2}\n"
+	doubling = "package spokeshave.rank\n\nmultiplier[\"dear\"] := data.config.factor if input.offering.family == \"m7i\"\n"
+	oneCase  = "cases:\n- name: one\n  hook: rank\n  input: {offerings: [{billed: 1, instanceType: m7i.large}]}\n  expect: {scores: {m7i.large: 2}}\n"
+)
+
+func TestPolicyVet(t *testing.T) {
+	code, stdout, stderr := command(t, "policy", "vet", folder(t, "policy.yaml", ranking, "a.rego", doubling))
+	if code != exitOK || !strings.HasPrefix(stdout, "ok  spokeshave/mine  rego rank") {
+		t.Errorf("exit %d: %s%s", code, stdout, stderr)
+	}
+	cases := map[string]struct {
+		reason string
+		files  []string
+		args   []string
+		code   int
+		want   string
+	}{
+		"rego":     {"a mistake has its line", []string{"policy.yaml", ranking, "a.rego", doubling + "multiplier"}, nil, exitRefused, "load policy spokeshave/mine: a.rego:4"},
+		"settings": {"in the words of the controller", []string{"policy.yaml", "hoks: []\n" + ranking, "a.rego", doubling}, nil, exitRefused, `load policy spokeshave/mine: policy.yaml: error unmarshaling JSON: while decoding JSON: json: unknown field "hoks"`},
+		"no code":  {"nothing to run", []string{"policy.yaml", ranking}, nil, exitRefused, "the policy has no code"},
+		"module":   {"a module that is none", []string{"policy.yaml", "apiVersion: policy.spokeshave.dev/v1alpha1\nhooks: [rank]\n", "module.wasm", "x"}, nil, exitRefused, "module"},
+		"plugin": {
+			reason: "ceilings are for the controller's namespace",
+			files:  []string{"policy.yaml", strings.Replace(ranking, "rank", "ceiling", 1), "a.rego", "package spokeshave.ceiling\n\ncap[\"cluster\"] := {\"hourly_usd\": 1}\n"},
+			args:   []string{"--controller-namespace", "elsewhere"}, code: exitRefused, want: "hook ceiling is for policies in namespace elsewhere",
+		},
+		"nothing": {"no policy there", []string{"README.md", "x"}, nil, exitUnread, "holds no .yaml"},
+		"output":  {"a form that there is not", []string{"policy.yaml", ranking}, []string{"-o", "xml"}, exitUnread, "-o xml: want table or json"},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			code, _, stderr := command(t, append([]string{"policy", "vet", folder(t, tc.files...)}, tc.args...)...)
+			if code != tc.code || !strings.Contains(stderr, tc.want) {
+				t.Errorf("%s: exit %d, want %d: %s\nwant %s", tc.reason, code, tc.code, stderr, tc.want)
+			}
+		})
+	}
+}
+
+func TestPolicyTest(t *testing.T) {
+	dir := folder(t, "policy.yaml", ranking, "a.rego", doubling, "cases/a.yaml", oneCase)
+	if code, stdout, stderr := command(t, "policy", "test", "-v", dir); code != exitOK || stdout != "ok    mine: one\n1 cases, 0 failed\n" {
+		t.Errorf("exit %d: %s%s", code, stdout, stderr)
+	}
+	dir = folder(t, "policy.yaml", ranking, "a.rego", doubling, "cases/a.yaml", strings.Replace(oneCase, ": 2}", ": 3}", 1))
+	code, stdout, _ := command(t, "policy", "test", dir)
+	if want := "cases/a.yaml:5: score of m7i.large: want 3, got 2"; code != exitRefused || !strings.Contains(stdout, want) {
+		t.Errorf("exit %d: %s\nwant %s", code, stdout, want)
+	}
+	dir = folder(t, "policy.yaml", ranking, "a.rego", doubling, "cases/a.yaml", "cases: 1")
+	if code, _, stderr := command(t, "policy", "test", dir); code != exitUnread || !strings.Contains(stderr, "cases/a.yaml:1") {
+		t.Errorf("exit %d: %s", code, stderr)
+	}
+}
+
+func TestPolicyPack(t *testing.T) {
+	dir := folder(t, "policy.yaml", ranking, "a.rego", doubling, "README.md", "x", "cases/a.yaml", oneCase)
+	code, stdout, stderr := command(t, "policy", "pack", dir, "--name", "other", "-n", "team")
+	if code != exitOK || !strings.Contains(stderr, "team/other: rego, ") {
+		t.Fatalf("exit %d: %s", code, stderr)
+	}
+	var cm corev1.ConfigMap
+	if err := yaml.UnmarshalStrict([]byte(stdout), &cm); err != nil {
+		t.Fatal(err)
+	}
+	if cm.Name != "other" || cm.Namespace != "team" || cm.Labels["spokeshave.dev/policy"] != "true" || len(cm.Data) != 2 {
+		t.Errorf("%+v", cm)
+	}
+	// What pack prints is what vet and simulate take.
+	path := writePolicy(t, stdout)
+	if code, _, stderr := command(t, "policy", "vet", path); code != exitOK {
+		t.Error(stderr)
+	}
+	if code, _, stderr := command(t, "policy", "pack", dir, "--name", "No Name"); code != exitUnread || !strings.Contains(stderr, "--name") {
+		t.Errorf("exit %d: %s", code, stderr)
+	}
+	big := folder(t, "policy.yaml", ranking, "a.rego", doubling, "data.json", `{"x": "`+strings.Repeat("x", 1<<20)+`"}`)
+	if code, _, stderr := command(t, "policy", "pack", big); code != exitRefused || !strings.Contains(stderr, "a ConfigMap holds 1048576; the largest part is data.json") {
+		t.Errorf("exit %d: %s", code, stderr)
+	}
+}
+
+// TestPolicyGo builds a Go program, and says what is missing where it cannot.
+func TestPolicyGo(t *testing.T) {
+	code, stdout, stderr := command(t, "policy", "vet", "../../examples/wasm-rank-go", "-o", "json")
+	var found []struct {
+		Engine string
+		Size   int
+	}
+	if err := json.Unmarshal([]byte(stdout), &found); err != nil || code != exitOK || len(found) != 1 || found[0].Engine != "wasm" {
+		t.Errorf("exit %d, %v: %s%s", code, err, stdout, stderr)
+	}
+	dir := folder(t, "policy.yaml", "apiVersion: policy.spokeshave.dev/v1alpha1\nhooks: [rank]\n", "main.go", "package main\n\nfunc main() { nothing() }\n", "go.mod", "module mine\n\ngo 1.24\n")
+	if code, _, stderr := command(t, "policy", "vet", dir); code != exitUnread || !strings.Contains(stderr, "main.go:3:15: undefined: nothing") {
+		t.Errorf("exit %d: %s", code, stderr)
+	}
+	t.Setenv("PATH", t.TempDir())
+	if code, _, stderr := command(t, "policy", "pack", dir); code != exitUnread || !strings.Contains(stderr, "there is no go command: install Go from https://go.dev/dl") {
+		t.Errorf("exit %d: %s", code, stderr)
+	}
+}
+
+// TestPolicyNoCluster: commands that need a cluster say so.
+func TestPolicyNoCluster(t *testing.T) {
+	t.Setenv("KUBECONFIG", filepath.Join(t.TempDir(), "none"))
+	dir := folder(t, "policy.yaml", ranking, "a.rego", doubling)
+	for _, args := range [][]string{{"list"}, {"push", dir}} {
+		if code, _, stderr := command(t, append([]string{"policy"}, args...)...); code != exitUnread || !strings.Contains(stderr, "--kubeconfig") {
+			t.Errorf("%v: exit %d: %s", args, code, stderr)
+		}
+	}
+}

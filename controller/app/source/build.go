@@ -1,0 +1,65 @@
+package source
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"go/parser"
+	"go/token"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+)
+
+// isProgram says whether a folder holds a Go main package.
+func isProgram(dir string) bool {
+	files, err := filepath.Glob(filepath.Join(dir, "*.go"))
+	if err != nil {
+		return false
+	}
+	for _, f := range files {
+		if strings.HasSuffix(f, "_test.go") {
+			continue
+		}
+		parsed, err := parser.ParseFile(token.NewFileSet(), f, nil, parser.PackageClauseOnly)
+		if err == nil && parsed.Name.Name == "main" {
+			return true
+		}
+	}
+	return false
+}
+
+// build compiles a Go main package to a module. The same source and toolchain
+// give the same bytes, wherever it stands.
+func build(ctx context.Context, dir string) ([]byte, error) {
+	tool, err := exec.LookPath("go")
+	if err != nil {
+		return nil, fmt.Errorf("build policy %s: it is a Go program, and there is no go command: install Go from https://go.dev/dl, "+
+			"or build module.wasm elsewhere and keep it with policy.yaml in a folder without Go files: %w", dir, err)
+	}
+	out, err := os.MkdirTemp("", "spokeshave-policy-")
+	if err != nil {
+		return nil, fmt.Errorf("build policy %s: %w", dir, err)
+	}
+	defer func() { _ = os.RemoveAll(out) }()
+	file := filepath.Join(out, "module.wasm")
+	cmd := exec.CommandContext(ctx, tool, "build", "-trimpath", "-buildvcs=false", "-buildmode=c-shared", "-ldflags=-s -w", "-o", file, ".")
+	cmd.Dir = dir
+	cmd.Env = append(os.Environ(), "GOOS=wasip1", "GOARCH=wasm", "CGO_ENABLED=0")
+	var said bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &said, &said
+	if err := cmd.Run(); err != nil {
+		text := strings.TrimSpace(said.String())
+		if text == "" {
+			text = err.Error()
+		}
+		return nil, fmt.Errorf("build policy %s for WebAssembly: %w", dir, errors.New(text))
+	}
+	module, err := os.ReadFile(file)
+	if err != nil {
+		return nil, fmt.Errorf("build policy %s: %w", dir, err)
+	}
+	return module, nil
+}

@@ -2,6 +2,7 @@ package check
 
 import (
 	"fmt"
+	"slices"
 
 	"spokeshave.dev/controller/model"
 )
@@ -33,6 +34,16 @@ const (
 	OverHeadroom Kind = "Headroom"
 	// Refused: an option was denied by a review.
 	Refused Kind = "Refused"
+	// Excluded: an option was dropped by a rank policy.
+	Excluded Kind = "Excluded"
+	// MinValues: the options keep fewer values than the NodePool wants.
+	MinValues Kind = "MinValues"
+	// Spread: a topology spread constraint is exceeded.
+	Spread Kind = "Spread"
+	// Affinity: a pod is not near the pods it asks for.
+	Affinity Kind = "Affinity"
+	// AntiAffinity: a pod is near one that it shuns, or that shuns it.
+	AntiAffinity Kind = "AntiAffinity"
 )
 
 // Violation is one way in which a plan is wrong.
@@ -54,6 +65,11 @@ type Constraints struct {
 	Pods     []int32
 	Headroom []Headroom
 	Denied   []Denied
+	// Excluded says which offerings the rank policies dropped, by pool; nil
+	// says of none.
+	Excluded func(pool int32, o model.Option) bool
+	// Skip are the kinds of violations that are not looked for.
+	Skip []Kind
 }
 
 // Headroom bounds the sum of the dearest options of new nodes, for the pools
@@ -84,9 +100,10 @@ func Plan(s *model.Snapshot, plan *model.Plan, c Constraints) []Violation {
 	for i := range plan.Nodes {
 		v.planned(i)
 	}
+	v.topology()
 	v.headroom()
 	v.limits()
-	return v.found
+	return slices.DeleteFunc(v.found, func(f Violation) bool { return slices.Contains(c.Skip, f.Kind) })
 }
 
 type verifier struct {

@@ -131,6 +131,21 @@ func TestPlan(t *testing.T) {
 		}},
 		"Denied":      {reason: "refused launches stay out of the options", spoil: func(_ *model.Snapshot, _ *model.Plan, c *Constraints) { c.Denied = []Denied{{Pool: 0, Zone: "b"}} }, want: []Kind{Refused}},
 		"Unsupported": {reason: "pods with constraints not supported are not placed", spoil: func(s *model.Snapshot, _ *model.Plan, _ *Constraints) { s.Specs[0].Unsupported = []string{"volumes"} }, want: []Kind{Selector, Selector, Selector}},
+		"Excluded": {reason: "what a rank policy dropped stays out", spoil: func(_ *model.Snapshot, _ *model.Plan, c *Constraints) {
+			c.Excluded = func(pool int32, o model.Option) bool { return pool == 0 && o.Zone == "b" }
+		}, want: []Kind{Excluded}},
+		"MinValues": {reason: "two zones are fewer than three", spoil: func(s *model.Snapshot, _ *model.Plan, _ *Constraints) {
+			s.Pools[0].Requirements = append(s.Pools[0].Requirements, model.Requirement{Key: "topology.kubernetes.io/zone", Operator: model.Exists, MinValues: 3})
+		}, want: []Kind{MinValues}},
+		"MinValuesKept": {reason: "two zones are two", spoil: func(s *model.Snapshot, _ *model.Plan, _ *Constraints) {
+			s.Pools[0].Requirements = append(s.Pools[0].Requirements, model.Requirement{Key: "topology.kubernetes.io/zone", Operator: model.Exists, MinValues: 2})
+		}},
+		"MinValuesRelaxed": {reason: "or best effort is enough", spoil: func(s *model.Snapshot, _ *model.Plan, _ *Constraints) {
+			s.Settings.RelaxMinValues = true
+			s.Pools[0].Requirements = append(s.Pools[0].Requirements, model.Requirement{Key: "topology.kubernetes.io/zone", Operator: model.Exists, MinValues: 3})
+		}},
+		"NoSuchSpec":    {reason: "specs exist", spoil: func(s *model.Snapshot, _ *model.Plan, _ *Constraints) { s.Pods[2].Spec = 77 }, want: []Kind{BadReference}},
+		"NoSuchCatalog": {reason: "a pool without a catalogue launches nothing", spoil: func(s *model.Snapshot, _ *model.Plan, _ *Constraints) { s.Pools[0].Catalog = -1 }, want: []Kind{Offering, Offering}},
 		"EmptyNode": {reason: "no node is launched for nobody", spoil: func(_ *model.Snapshot, p *model.Plan, _ *Constraints) {
 			p.Nodes = append(p.Nodes, model.PlannedNode{Labels: p.Nodes[0].Labels, Options: p.Nodes[0].Options[:1]})
 		}, want: []Kind{Accounting, OverHeadroom}},

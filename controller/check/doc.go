@@ -7,5 +7,6 @@
 // it before a plan is applied.
 //
 // Not here: whether a plan is cheap (that is a matter of benchmarks), whether
-// a pod without a place could have had one, and the weights of NodePools.
+// a pod without a place could have had one, preferences, and the weights of
+// NodePools.
 package check

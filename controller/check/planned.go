@@ -87,6 +87,7 @@ func (v *verifier) planned(i int) {
 			v.report(Offering, where, "options are not in order of effective cost")
 		}
 	}
+	v.variety(where, n)
 }
 
 func (v *verifier) specs(pods []int32) []*model.PodSpec {
@@ -146,6 +147,28 @@ func (v *verifier) option(where string, l *load, o model.Option) {
 		if d.Pool == n.Pool && (d.InstanceType == "" || d.InstanceType == o.InstanceType) &&
 			(d.Zone == "" || d.Zone == o.Zone) && (d.CapacityType == "" || d.CapacityType == o.CapacityType) {
 			v.report(Refused, where, "%s was denied", what)
+		}
+	}
+	if v.c.Excluded != nil && v.c.Excluded(n.Pool, o) {
+		v.report(Excluded, where, "%s was dropped by a rank policy", what)
+	}
+}
+
+// variety proves that the options keep the pool's minValues.
+func (v *verifier) variety(where string, n *model.PlannedNode) {
+	if v.s.Settings.RelaxMinValues {
+		return
+	}
+	for _, r := range v.s.Pools[n.Pool].Requirements {
+		different := map[string]bool{}
+		for _, o := range n.Options {
+			b := v.blueprint(launch{n.Pool, o.InstanceType, o.Zone, o.CapacityType, fmt.Sprint(n.Labels)}, n.Labels)
+			if value, ok := b.labels.values[r.Key]; ok {
+				different[value] = true
+			}
+		}
+		if len(different) < r.MinValues {
+			v.report(MinValues, where, "the options have %d values of %s, the pool wants %d", len(different), r.Key, r.MinValues)
 		}
 	}
 }
@@ -254,6 +277,9 @@ func (v *verifier) own(pool *model.Pool, key string) bool {
 	domain, _, found := strings.Cut(key, "/")
 	if found && (strings.HasSuffix("."+domain, ".karpenter.sh") || strings.HasSuffix("."+domain, ".karpenter.k8s.aws")) {
 		return false
+	}
+	if pool.Catalog < 0 || int(pool.Catalog) >= len(v.s.Catalogs) {
+		return true
 	}
 	for i := range v.s.Catalogs[pool.Catalog].Types {
 		if _, ok := v.s.Catalogs[pool.Catalog].Types[i].Labels[key]; ok {

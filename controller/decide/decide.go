@@ -90,7 +90,7 @@ func Decide(ctx context.Context, s *model.Snapshot, policies []policy.Policy, op
 	d := &decider{s: s, policies: policies, panel: policy.NewPanel(policies, opts.Elapsed), opts: opts}
 	d.out.Time = s.Time
 	for i := range s.Pods {
-		if s.Pods[i].Node < 0 {
+		if s.NeedsPlace(&s.Pods[i]) {
 			d.pending = append(d.pending, int32(i))
 		}
 	}
@@ -137,7 +137,11 @@ func (d *decider) provision(ctx context.Context) error {
 
 // prove has the plan checked by code that shares nothing with the solver.
 func (d *decider) prove(in *solver.Input) error {
-	c := check.Constraints{Pods: d.pending}
+	c := check.Constraints{
+		Pods: d.pending, Excluded: d.excluded(in),
+		// What the solver does not honour yet.
+		Skip: []check.Kind{check.MinValues, check.AntiAffinity},
+	}
 	for _, h := range in.Headroom {
 		c.Headroom = append(c.Headroom, check.Headroom{Scope: h.Scope, Pools: h.Pools, Left: h.Left})
 	}
@@ -150,6 +154,30 @@ func (d *decider) prove(in *solver.Input) error {
 		return fmt.Errorf("prove plan: %d violations, the first: %v", len(wrong), wrong[0])
 	}
 	return nil
+}
+
+// excluded says which offerings the rank policies dropped.
+func (d *decider) excluded(in *solver.Input) func(int32, model.Option) bool {
+	dropped := map[int32]map[model.Option]bool{}
+	for pool := range in.Costs {
+		if in.Costs[pool] == nil {
+			continue
+		}
+		out := map[model.Option]bool{}
+		types := d.s.Catalogs[d.s.Pools[pool].Catalog].Types
+		for t := range in.Costs[pool] {
+			for o := range in.Costs[pool][t] {
+				if in.Costs[pool][t][o].Excluded {
+					of := &types[t].Offerings[o]
+					out[model.Option{InstanceType: types[t].Name, Zone: of.Zone, CapacityType: of.CapacityType}] = true
+				}
+			}
+		}
+		dropped[int32(pool)] = out
+	}
+	return func(pool int32, o model.Option) bool {
+		return dropped[pool][model.Option{InstanceType: o.InstanceType, Zone: o.Zone, CapacityType: o.CapacityType}]
+	}
 }
 
 func (d *decider) call(generation uint64) policy.Call {

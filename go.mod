@@ -21,6 +21,7 @@ require (
 	github.com/spf13/pflag v1.0.10
 	github.com/tetratelabs/wazero v1.12.0
 	golang.org/x/sync v0.23.0
+	golang.org/x/time v0.16.0
 	k8s.io/api v0.36.3
 	k8s.io/client-go v0.36.3
 	k8s.io/component-helpers v0.36.3
@@ -29,7 +30,7 @@ require (
 )
 
 require (
-	golang.org/x/time v0.16.0 // indirect
+	github.com/kylelemons/godebug v1.1.0 // indirect
 	k8s.io/apiextensions-apiserver v0.36.0 // indirect
 )
 

@@ -23,6 +23,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/healthz"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
+	"sigs.k8s.io/controller-runtime/pkg/metrics"
 	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
 
 	awsv1 "spokeshave.dev/api/aws/v1"
@@ -165,5 +166,7 @@ func newProvider(ctx context.Context, o *Options, mgr manager.Manager, log logr.
 		},
 		Clock: clock.RealClock{}.Now,
 		Log:   log.WithName("aws"),
+
+		Metrics: metrics.Registry,
 	})
 }

@@ -25,6 +25,9 @@ const (
 	Unauthorized Kind = "Unauthorized"
 	// Invalid: the request can never succeed as it is.
 	Invalid Kind = "Invalid"
+	// Stale: the attempt was never carried out and never will be, since others
+	// that share its request have gone; prepare another one.
+	Stale Kind = "Stale"
 	// Throttled: ask again later, more slowly.
 	Throttled Kind = "Throttled"
 	// Unavailable: a timeout, a lost connection or a fault of the service;
@@ -65,7 +68,7 @@ func KindOf(err error) Kind {
 // Definitive says that the attempt started nothing and never will.
 func (k Kind) Definitive() bool {
 	switch k {
-	case InsufficientCapacity, Quota, Unauthorized, Invalid, ClassNotReady, NotFound:
+	case InsufficientCapacity, Quota, Unauthorized, Invalid, ClassNotReady, NotFound, Stale:
 		return true
 	case Throttled, Unavailable:
 		return false

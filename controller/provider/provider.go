@@ -60,10 +60,25 @@ type Attempt struct {
 	Token string `json:"token"`
 	// Ordinal numbers the attempts of the claim.
 	Ordinal int `json:"ordinal"`
-	// Claims are those the request launches instances for.
+	// Claim is the one that this copy of the attempt is written on; the only one
+	// of Claims when empty.
+	Claim string `json:"claim,omitempty"`
+	// Claims are those the request launches instances for, sorted. All of them
+	// hold the same token and request, and the request is sent only once each
+	// has written it down.
 	Claims []string `json:"claims"`
 	// Request is the provider's exact request, opaque to callers.
 	Request json.RawMessage `json:"request,omitempty"`
+	// Annotations go on the claim together with the attempt; Drifted reads them.
+	Annotations map[string]string `json:"-"`
+}
+
+// Owner is the claim that this copy of the attempt belongs to.
+func (a *Attempt) Owner() string {
+	if a.Claim == "" && len(a.Claims) > 0 {
+		return a.Claims[0]
+	}
+	return a.Claim
 }
 
 // Instance is a machine in the cloud.
@@ -81,6 +96,12 @@ type Instance struct {
 	Hostname   string
 	LaunchTime time.Time
 	Tags       map[string]string
+	// SubnetID, SecurityGroups, ReservationID and PlacementGroupID are what the
+	// instance was launched into; empty when there is none or it is not known.
+	SubnetID         string
+	SecurityGroups   []string
+	ReservationID    string
+	PlacementGroupID string
 	// Claim and NodePool are read from the tags.
 	Claim    string
 	NodePool string

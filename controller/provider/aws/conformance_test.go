@@ -80,7 +80,7 @@ func (w *world) newProvider(t *testing.T, url string) *aws.Provider {
 			Credentials: credentials.NewStaticCredentialsProvider("AKIDTEST", "secret", ""),
 			Retryer:     func() sdk.Retryer { return sdk.NopRetryer{} },
 		},
-		ClusterName: "demo", Clock: w.clock.Now, Log: testr.New(t),
+		ClusterName: "demo", Clock: w.clock.Now, Log: testr.New(t), QuotaShare: 1000,
 		Classes: func(_ context.Context, name string) (*awsv1.EC2NodeClass, error) { return w.classes[name], nil },
 	})
 	if err != nil {

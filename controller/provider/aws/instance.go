@@ -20,6 +20,17 @@ import (
 // https://docs.aws.amazon.com/ec2/latest/devguide/eventual-consistency.html
 const settleTime = 2 * time.Minute
 
+// unclaimedFor is how long an instance may be without the tag of its claim.
+const unclaimedFor = 5 * time.Minute
+
+// maxFilterValues is how many values a filter takes, maxEnds how many instances
+// are ended in one call: EC2 takes 1,000 and advises to keep below.
+// https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/Using_Filtering.html
+const (
+	maxFilterValues = 200
+	maxEnds         = 500
+)
+
 // sighting is an instance that a launch reported, until reads must show it.
 type sighting struct {
 	provider.Instance
@@ -45,35 +56,77 @@ func (p *Provider) Get(ctx context.Context, providerID string) (provider.Instanc
 	if err != nil {
 		return provider.Instance{}, err
 	}
-	// A filter, not an id: an unknown id would be an error of its own. Without
-	// a filter on the state, a terminated instance is told from an unseen one.
-	found, err := p.describe(ctx, filter("instance-id", id))
+	found, err := p.gets.ask(ctx, id)
 	switch {
+	case err != nil && ctx.Err() != nil:
+		return provider.Instance{}, refuse(provider.Unavailable, "get instance %s: %w", id, err)
 	case err != nil:
 		return provider.Instance{}, fault(err, "get instance %s", id)
-	case len(found) == 0:
+	case found == nil:
 		if fresh, ok := p.recently()[id]; ok {
 			return fresh, nil
 		}
 		return provider.Instance{}, refuse(provider.NotFound, "get instance %s: no such instance", id)
-	case found[0].State == string(types.InstanceStateNameTerminated):
+	case found.State == string(types.InstanceStateNameTerminated):
 		p.forget(id)
 		return provider.Instance{}, refuse(provider.NotFound, "get instance %s: it is terminated", id)
 	}
-	return found[0], nil
+	return p.claimed(*found), nil
+}
+
+// getAll describes instances by id, as many in a call as a filter takes. The
+// answer for one that does not exist is nil: filters, unlike ids, do not fail.
+func (p *Provider) getAll(ctx context.Context, ids []string) map[string]answer[*provider.Instance] {
+	out := make(map[string]answer[*provider.Instance], len(ids))
+	for chunk := range slices.Chunk(ids, maxFilterValues) {
+		for _, id := range chunk {
+			out[id] = answer[*provider.Instance]{}
+		}
+		// Without a filter on the state, a terminated instance is told from an
+		// unseen one.
+		found, err := p.describe(ctx, filter("instance-id", chunk...))
+		if err != nil {
+			maps.Copy(out, toAll[string, *provider.Instance](chunk, err))
+			continue
+		}
+		for i := range found {
+			out[instanceIDOf(&found[i])] = answer[*provider.Instance]{value: &found[i]}
+		}
+	}
+	return out
+}
+
+// claimed fills in the claim of an instance that is not tagged with it yet.
+func (p *Provider) claimed(i provider.Instance) provider.Instance {
+	if i.Claim == "" {
+		if fresh, ok := p.recently()[instanceIDOf(&i)]; ok {
+			i.Claim = fresh.Claim
+		}
+	}
+	return i
 }
 
 // List implements provider.Provider.
 func (p *Provider) List(ctx context.Context) ([]provider.Instance, error) {
 	found, err := p.describe(ctx,
 		filter("tag-key", awsv1.TagNodePool),
-		filter("tag-key", awsv1.TagNodeClaim),
 		filter("tag:"+awsv1.TagEKSCluster, p.cfg.ClusterName),
 		living())
 	if err != nil {
 		return nil, fault(err, "list instances of cluster %s", p.cfg.ClusterName)
 	}
-	return p.withUnseen(ctx, found)
+	now := p.cfg.Clock()
+	ours := found[:0]
+	for i := range found {
+		in := p.claimed(found[i])
+		// A claim that is about to be written on the instance is not known yet; one
+		// that nobody wrote in a long time has been forgotten.
+		forgotten := in.Tags[awsv1.TagLaunch] != "" && now.Sub(in.LaunchTime) > unclaimedFor
+		if in.Claim != "" || forgotten {
+			ours = append(ours, in)
+		}
+	}
+	return p.withUnseen(ctx, ours)
 }
 
 // withUnseen adds the instances launched a moment ago that a list does not show
@@ -81,31 +134,21 @@ func (p *Provider) List(ctx context.Context) ([]provider.Instance, error) {
 func (p *Provider) withUnseen(ctx context.Context, found []provider.Instance) ([]provider.Instance, error) {
 	unseen := p.recently()
 	for i := range found {
-		if id, err := InstanceID(found[i].ProviderID); err == nil {
-			delete(unseen, id)
-		}
+		delete(unseen, instanceIDOf(&found[i]))
 	}
-	if len(unseen) == 0 {
-		return found, nil
-	}
-	shown, err := p.describe(ctx, filter("instance-id", slices.Sorted(maps.Keys(unseen))...))
-	if err != nil {
-		return nil, fault(err, "list instances of cluster %s", p.cfg.ClusterName)
-	}
-	for i := range shown {
-		id, err := InstanceID(shown[i].ProviderID)
-		if err != nil {
-			continue
-		}
-		delete(unseen, id)
-		if shown[i].State == string(types.InstanceStateNameTerminated) {
-			p.forget(id)
-			continue
-		}
-		found = append(found, shown[i])
-	}
+	shown := p.getAll(ctx, slices.Sorted(maps.Keys(unseen)))
 	for _, id := range slices.Sorted(maps.Keys(unseen)) {
-		found = append(found, unseen[id])
+		a := shown[id]
+		switch {
+		case a.err != nil:
+			return nil, fault(a.err, "list instances of cluster %s", p.cfg.ClusterName)
+		case a.value == nil:
+			found = append(found, unseen[id])
+		case a.value.State == string(types.InstanceStateNameTerminated):
+			p.forget(id)
+		default:
+			found = append(found, p.claimed(*a.value))
+		}
 	}
 	return found, nil
 }
@@ -116,16 +159,37 @@ func (p *Provider) Terminate(ctx context.Context, providerID string) error {
 	if err != nil {
 		return err
 	}
-	out, err := p.sdk.EC2.TerminateInstances(ctx, &ec2.TerminateInstancesInput{InstanceIds: []string{id}})
-	if err != nil {
+	_, err = p.ends.ask(ctx, id)
+	switch {
+	case err != nil && ctx.Err() != nil:
+		return refuse(provider.Unavailable, "terminate instance %s: %w", id, err)
+	case err != nil:
 		return p.notSeenYet(id, fault(err, "terminate instance %s", id))
 	}
+	return nil
+}
+
+// terminateAll ends instances in one call. EC2 refuses all when it refuses one,
+// so that a refused call is halved until the culprit stands alone.
+// https://docs.aws.amazon.com/AWSEC2/latest/APIReference/API_TerminateInstances.html
+func (p *Provider) terminateAll(ctx context.Context, ids []string) map[string]answer[struct{}] {
+	out, err := p.sdk.EC2.TerminateInstances(ctx, &ec2.TerminateInstancesInput{InstanceIds: ids})
+	if err != nil {
+		if kind, _ := classify(err); len(ids) == 1 || !kind.Definitive() || kind == provider.Unauthorized {
+			return toAll[string, struct{}](ids, err)
+		}
+		answers := p.terminateAll(ctx, ids[:len(ids)/2])
+		maps.Copy(answers, p.terminateAll(ctx, ids[len(ids)/2:]))
+		return answers
+	}
+	answers := toAll[string, struct{}](ids, nil)
 	for _, change := range out.TerminatingInstances {
 		if before := change.PreviousState; before != nil && before.Name == types.InstanceStateNameTerminated {
-			return refuse(provider.NotFound, "terminate instance %s: it is terminated", id)
+			id := sdk.ToString(change.InstanceId)
+			answers[id] = answer[struct{}]{err: refuse(provider.NotFound, "it is terminated")}
 		}
 	}
-	return nil
+	return answers
 }
 
 // Tag implements provider.Provider.
@@ -228,6 +292,14 @@ func instanceOf(i *types.Instance) provider.Instance {
 	if i.Placement != nil {
 		out.Zone, out.ZoneID = sdk.ToString(i.Placement.AvailabilityZone), sdk.ToString(i.Placement.AvailabilityZoneId)
 	}
+	out.SubnetID, out.ReservationID = sdk.ToString(i.SubnetId), sdk.ToString(i.CapacityReservationId)
+	if i.Placement != nil {
+		out.PlacementGroupID = sdk.ToString(i.Placement.GroupId)
+	}
+	for _, g := range i.SecurityGroups {
+		out.SecurityGroups = append(out.SecurityGroups, sdk.ToString(g.GroupId))
+	}
+	slices.Sort(out.SecurityGroups)
 	out.Claim, out.NodePool = out.Tags[awsv1.TagNodeClaim], out.Tags[awsv1.TagNodePool]
 	out.ProviderID = ProviderID(out.Zone, sdk.ToString(i.InstanceId))
 	return out

@@ -1,8 +1,13 @@
 package aws
 
 import (
+	"cmp"
 	"context"
+	"errors"
+	"maps"
 	"slices"
+	"strings"
+	"time"
 
 	sdk "github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/ec2/types"
@@ -12,8 +17,9 @@ import (
 	"spokeshave.dev/controller/provider"
 )
 
-// Prepare implements provider.Provider: one CreateFleet request of type instant
-// for one instance, and the launch templates it names.
+// Prepare implements provider.Provider: one CreateFleet request of type instant,
+// and the launch templates it names. Claims prepared at about the same time that
+// want the same share a request.
 func (p *Provider) Prepare(ctx context.Context, spec provider.LaunchSpec) (provider.Attempt, error) {
 	attempt, err := p.prepare(ctx, &spec)
 	if err != nil {
@@ -49,13 +55,67 @@ func (p *Provider) prepare(ctx context.Context, spec *provider.LaunchSpec) (prov
 			return provider.Attempt{}, err
 		}
 	}
-	in := fleetRequest(overrides, templates, ec2Tags(p.instanceTags(class, spec)))
+	in := fleetRequest(overrides, templates, ec2Tags(p.sharedTags(class, spec)))
 	in.Context = class.Spec.Context
-	attempt, err := sealed(in, spec)
+	body, err := encode(in)
 	if err != nil {
 		return provider.Attempt{}, refuse(provider.Invalid, "%w", err)
 	}
+	attempt, err := p.joined(ctx, member{group: string(body), claim: spec.Claim, ordinal: spec.Ordinal})
+	if err != nil {
+		return provider.Attempt{}, err
+	}
+	attempt.Annotations, err = launchAnnotations(class)
+	return attempt, err
+}
+
+// joined finds the others that want the same request.
+func (p *Provider) joined(ctx context.Context, m member) (provider.Attempt, error) {
+	now := p.cfg.Clock()
+	key := promiseKey{claim: m.claim, ordinal: m.ordinal}
+	if attempt, ok := p.parties.promisedTo(key, m.group, now); ok {
+		return attempt, nil
+	}
+	attempt, err := p.prepares.ask(ctx, m)
+	if err != nil {
+		if ctx.Err() != nil {
+			return provider.Attempt{}, refuse(provider.Unavailable, "%w", err)
+		}
+		return provider.Attempt{}, err
+	}
 	return attempt, nil
+}
+
+// seal makes attempts for those who came together.
+func (p *Provider) seal(_ context.Context, all []member) map[member]answer[provider.Attempt] {
+	slices.SortFunc(all, func(a, b member) int {
+		return cmp.Or(cmp.Compare(a.group, b.group), cmp.Compare(a.claim, b.claim), cmp.Compare(a.ordinal, b.ordinal))
+	})
+	out := map[member]answer[provider.Attempt]{}
+	for len(all) > 0 {
+		n := 1
+		for n < len(all) && n < maxParty && all[n].group == all[0].group && all[n].claim != all[n-1].claim {
+			n++
+		}
+		attempts, err := sealed(all[:n])
+		if err != nil {
+			attempts = toAll[member, provider.Attempt](all[:n], refuse(provider.Invalid, "%w", err))
+		}
+		for m, a := range attempts {
+			out[m] = a
+			if n > 1 && a.err == nil {
+				p.keep(m, a.value)
+			}
+		}
+		all = all[n:]
+	}
+	return out
+}
+
+func (p *Provider) keep(m member, attempt provider.Attempt) {
+	now := p.cfg.Clock()
+	p.parties.find(&attempt, now, true)
+	p.parties.promise(promiseKey{claim: m.claim, ordinal: m.ordinal}, m.group, attempt, now)
 }
 
 // overrides resolves the options to images and subnets.
@@ -94,77 +154,209 @@ func (p *Provider) overrides(ctx context.Context, class *awsv1.EC2NodeClass, spe
 	return out, nil
 }
 
-// Launch implements provider.Provider. It sends exactly what was written down.
+// Launch implements provider.Provider. It sends exactly what was written down,
+// once for all claims that share it.
 func (p *Provider) Launch(ctx context.Context, attempt provider.Attempt) (provider.Instance, error) {
 	in, err := decodeRequest(&attempt)
 	if err != nil {
 		return provider.Instance{}, refuse(provider.Invalid, "launch %v: %w", attempt.Claims, err)
 	}
-	claim := attempt.Claims[0]
-	out, err := p.sdk.EC2.CreateFleet(ctx, in)
-	if err != nil {
-		return p.adopt(ctx, claim, in, fault(err, "launch %s", claim))
-	}
-	for i := range out.Instances {
-		if len(out.Instances[i].InstanceIds) > 0 {
-			p.learn(in, out.Errors)
-			launched := p.launched(in, &out.Instances[i])
-			p.remember(&launched)
-			return launched, nil
+	claim := attempt.Owner()
+	if len(attempt.Claims) == 1 {
+		outcome, err := p.carryOut(ctx, attempt.Claims, in)
+		if err != nil {
+			return provider.Instance{}, err
 		}
+		return outcome[claim].value, outcome[claim].err
 	}
-	return provider.Instance{}, p.refused(claim, in, out.Errors)
+	b := p.parties.find(&attempt, p.cfg.Clock(), false)
+	if err := b.arrive(ctx, claim); errors.Is(err, errAbsent) {
+		err = p.withoutAbsent(ctx, b, claim)
+		if err != nil {
+			return provider.Instance{}, err
+		}
+	} else if err != nil {
+		return provider.Instance{}, err
+	}
+	return b.share(ctx, claim, func(ctx context.Context) (map[string]answer[provider.Instance], error) {
+		return p.carryOut(ctx, attempt.Claims, in)
+	})
 }
 
-// adopt looks for an instance that an earlier, unanswered try of the attempt
+// withoutAbsent decides what becomes of a party of which some do not come. One
+// that this process made was never sent: after a while it is void. Of one found
+// on the claims, EC2 is asked: when it started anything, the request was sent by
+// a predecessor, and repeating it is safe; when it shows nothing although all
+// that was written must be visible, nothing was sent.
+func (p *Provider) withoutAbsent(ctx context.Context, b *party, claim string) error {
+	now := p.cfg.Clock()
+	waiting := refuse(provider.Unavailable, "launch %s: waiting for %v, which shall be launched by the same request", claim, b.absent())
+	if b.made {
+		if now.Sub(b.begun) < partyGrace {
+			return waiting
+		}
+		b.settle(false)
+		return refuse(provider.Stale, "launch %s: %v, of the same request, did not come; nothing was launched", claim, b.absent())
+	}
+	if !b.mayLook(now) {
+		return waiting
+	}
+	found, err := p.describe(ctx, filter("tag:"+awsv1.TagLaunch, b.token), filter("tag:"+awsv1.TagEKSCluster, p.cfg.ClusterName))
+	switch {
+	case err != nil:
+		return fault(err, "launch %s: look for what its request started", claim)
+	case len(found) > 0:
+		b.settle(true)
+		return nil
+	case now.Sub(b.begun) < settleTime:
+		return waiting
+	}
+	b.settle(false)
+	return refuse(provider.Stale, "launch %s: %v, of the same request, did not come; nothing was launched", claim, b.absent())
+}
+
+// mayLook is true for one caller every ten seconds.
+func (b *party) mayLook(now time.Time) bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if !b.looked.IsZero() && now.Sub(b.looked) < 10*time.Second {
+		return false
+	}
+	b.looked = now
+	return true
+}
+
+// carryOut sends the request and gives each claim its part of the answer. An
+// error is not final: the same request is repeated.
+func (p *Provider) carryOut(ctx context.Context, claims []string, in fleetInput) (map[string]answer[provider.Instance], error) {
+	what := strings.Join(claims, ", ")
+	out, err := p.sdk.EC2.CreateFleet(ctx, in)
+	if err != nil {
+		return p.adopt(ctx, claims, in, fault(err, "launch %s", what))
+	}
+	var started []provider.Instance
+	for i := range out.Instances {
+		started = append(started, p.launched(in, &out.Instances[i])...)
+	}
+	if len(started) == 0 {
+		return toAll[string, provider.Instance](claims, p.refused(what, in, out.Errors)), nil
+	}
+	answers := p.handOut(ctx, claims, in, started)
+	if len(started) >= len(claims) {
+		p.learn(in, out.Errors)
+		return answers, nil
+	}
+	// Partly fulfilled: those that got nothing solve again.
+	rest := p.refused(what, in, out.Errors)
+	for _, claim := range claims {
+		if _, ok := answers[claim]; !ok {
+			answers[claim] = answer[provider.Instance]{err: rest}
+		}
+	}
+	return answers, nil
+}
+
+// handOut assigns instances to claims, keeps them in mind, and writes the claims
+// on them where the request could not.
+func (p *Provider) handOut(ctx context.Context, claims []string, in fleetInput, started []provider.Instance) map[string]answer[provider.Instance] {
+	out := map[string]answer[provider.Instance]{}
+	assigned := assign(claims, started)
+	for claim, i := range assigned {
+		if len(claims) > 1 {
+			maps.Copy(i.Tags, claimTags(i.Tags, claim))
+		}
+		i.Claim, i.NodePool = claim, i.Tags[awsv1.TagNodePool]
+		assigned[claim] = i
+		p.remember(&i)
+		out[claim] = answer[provider.Instance]{value: i}
+	}
+	if len(claims) > 1 {
+		go p.inscribe(context.WithoutCancel(ctx), assigned)
+	}
+	return out
+}
+
+// inscribeFor bounds the time that tagging a party takes: a thousand instances
+// need minutes at the rate that EC2 allows.
+const inscribeFor = 10 * time.Minute
+
+// inscribe tags instances with their claims. Nothing depends on it but people,
+// and garbage collection after a crash.
+func (p *Provider) inscribe(ctx context.Context, assigned map[string]provider.Instance) {
+	ctx, cancel := context.WithTimeout(ctx, inscribeFor)
+	defer cancel()
+	for _, claim := range slices.Sorted(maps.Keys(assigned)) {
+		i := assigned[claim]
+		shared := maps.Clone(i.Tags)
+		if shared[awsv1.TagName] == shared[awsv1.TagNodePool]+"/"+claim {
+			delete(shared, awsv1.TagName)
+		}
+		for range 3 {
+			err := p.Tag(ctx, i.ProviderID, claimTags(shared, claim))
+			if err == nil || provider.KindOf(err).Definitive() {
+				break
+			}
+		}
+	}
+}
+
+// adopt looks for instances that an earlier, unanswered try of the attempt
 // started, before its call is declared to have failed for good.
-func (p *Provider) adopt(ctx context.Context, claim string, in fleetInput, failure error) (provider.Instance, error) {
+func (p *Provider) adopt(ctx context.Context, claims []string, in fleetInput, failure error) (map[string]answer[provider.Instance], error) {
 	kind := provider.KindOf(failure)
 	if !kind.Definitive() {
-		return provider.Instance{}, failure
+		return nil, failure
 	}
 	if kind == provider.NotFound || kind == provider.Invalid {
 		for i := range in.LaunchTemplateConfigs {
 			p.forgetTemplate(sdk.ToString(in.LaunchTemplateConfigs[i].LaunchTemplateSpecification.LaunchTemplateName))
 		}
 	}
-	found, err := p.describe(ctx, filter("tag:"+awsv1.TagNodeClaim, claim),
-		filter("tag:"+awsv1.TagEKSCluster, p.cfg.ClusterName),
-		filter("instance-state-name", "pending", "running"))
+	// Terminated ones count: they keep their place in the order.
+	found, err := p.describe(ctx, filter("tag:"+awsv1.TagLaunch, sdk.ToString(in.ClientToken)),
+		filter("tag:"+awsv1.TagEKSCluster, p.cfg.ClusterName))
 	if err != nil {
 		// Whether something was started is unknown after all.
-		return provider.Instance{}, refuse(provider.Unavailable, "%w; and look for its instance: %w", unkinded(failure), unkinded(err))
+		return nil, refuse(provider.Unavailable, "%w; and look for its instances: %w", unkinded(failure), unkinded(err))
 	}
-	if len(found) == 0 {
-		return provider.Instance{}, failure
-	}
-	return found[0], nil
-}
-
-// launched is what the answer to CreateFleet says of the instance; Get knows more.
-func (p *Provider) launched(in fleetInput, i *types.CreateFleetInstance) provider.Instance {
-	out := provider.Instance{
-		State:        string(types.InstanceStateNamePending),
-		InstanceType: string(i.InstanceType),
-		CapacityType: capacityType(in),
-		Tags:         map[string]string{},
-	}
-	if i.Lifecycle == types.InstanceLifecycleSpot {
-		out.CapacityType = model.Spot
-	}
-	sent, template := sentOverride(in, out.InstanceType, i.LaunchTemplateAndOverrides)
-	out.Zone = sdk.ToString(sent.AvailabilityZone)
-	if zone := sdk.ToString(i.AvailabilityZone); zone != "" {
-		out.Zone = zone
-	}
-	out.ZoneID = sdk.ToString(i.AvailabilityZoneId)
-	out.ImageID = imageOf(template)
-	for _, t := range in.TagSpecifications {
-		if t.ResourceType == types.ResourceTypeInstance {
-			out.Tags = mapTags(t.Tags)
+	out := toAll[string, provider.Instance](claims, failure)
+	for claim, i := range assign(claims, found) {
+		if i.State == string(types.InstanceStateNamePending) || i.State == string(types.InstanceStateNameRunning) {
+			i.Claim = claim
+			out[claim] = answer[provider.Instance]{value: i}
 		}
 	}
-	out.Claim, out.NodePool = out.Tags[awsv1.TagNodeClaim], out.Tags[awsv1.TagNodePool]
-	out.ProviderID = ProviderID(out.Zone, i.InstanceIds[0])
+	return out, nil
+}
+
+// launched is what one entry of the answer to CreateFleet says of its instances;
+// Get knows more.
+func (p *Provider) launched(in fleetInput, entry *types.CreateFleetInstance) []provider.Instance {
+	sent, template := sentOverride(in, string(entry.InstanceType), entry.LaunchTemplateAndOverrides)
+	tags := map[string]string{}
+	for _, t := range in.TagSpecifications {
+		if t.ResourceType == types.ResourceTypeInstance {
+			tags = mapTags(t.Tags)
+		}
+	}
+	var out []provider.Instance
+	for _, id := range entry.InstanceIds {
+		i := provider.Instance{
+			State:        string(types.InstanceStateNamePending),
+			InstanceType: string(entry.InstanceType),
+			CapacityType: capacityType(in),
+			Zone:         cmp.Or(sdk.ToString(entry.AvailabilityZone), sdk.ToString(sent.AvailabilityZone)),
+			ZoneID:       sdk.ToString(entry.AvailabilityZoneId),
+			ImageID:      imageOf(template),
+			LaunchTime:   p.cfg.Clock(),
+			Tags:         maps.Clone(tags),
+		}
+		if entry.Lifecycle == types.InstanceLifecycleSpot {
+			i.CapacityType = model.Spot
+		}
+		i.Claim, i.NodePool = i.Tags[awsv1.TagNodeClaim], i.Tags[awsv1.TagNodePool]
+		i.ProviderID = ProviderID(i.Zone, id)
+		out = append(out, i)
+	}
 	return out
 }

@@ -11,6 +11,8 @@ import (
 	awshttp "github.com/aws/aws-sdk-go-v2/aws/transport/http"
 	"github.com/aws/aws-sdk-go-v2/config"
 	"github.com/go-logr/logr"
+	"github.com/prometheus/client_golang/prometheus"
+	"golang.org/x/sync/singleflight"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 
@@ -21,6 +23,9 @@ import (
 // callTimeout bounds one try of one AWS call; the SDK repeats it with backoff
 // and jitter.
 const callTimeout = 30 * time.Second
+
+// maxTries is how often the SDK tries a call before the caller hears of it.
+const maxTries = 4
 
 // Config says where the cloud is and which cluster its instances belong to.
 // ClusterName, Classes and Clock are needed.
@@ -46,6 +51,14 @@ type Config struct {
 	// Clock is time.Now outside of tests.
 	Clock func() time.Time
 	Log   logr.Logger
+	// Metrics takes the provider's metrics; nil records none.
+	Metrics prometheus.Registerer
+	// QuotaShare is the part of the account's EC2 request quotas that may be
+	// used; 0 is a half.
+	QuotaShare float64
+	// InterruptionQueue is the name of the SQS queue that ListenForEvents reads;
+	// empty when there is none.
+	InterruptionQueue string
 
 	// Isolated keeps to the embedded prices for on-demand, for networks that
 	// cannot reach the Price List service.
@@ -61,10 +74,17 @@ type Config struct {
 type Provider struct {
 	cfg      Config
 	sdk      SDK
+	metrics  *metrics
 	region   string
 	market   market
 	shortage shortage
 	cluster  clusterCache
+	parties  parties
+	prepares gatherer[member, provider.Attempt]
+	gets     gatherer[string, *provider.Instance]
+	ends     gatherer[string, struct{}]
+	// making keeps callers from making the same launch template at once.
+	making singleflight.Group
 
 	mu sync.Mutex
 	// lowered keeps the last catalogue of each class.
@@ -93,15 +113,32 @@ func New(ctx context.Context, cfg Config) (*Provider, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Provider{
-		cfg: cfg, sdk: NewSDK(withPlainBodies(loaded)), region: loaded.Region,
+	if cfg.QuotaShare <= 0 {
+		cfg.QuotaShare = defaultShare
+	}
+	recorded, err := newMetrics(cfg.Metrics)
+	if err != nil {
+		return nil, err
+	}
+	p := &Provider{
+		cfg: cfg, sdk: NewSDK(limited(withPlainBodies(loaded), &limits{share: cfg.QuotaShare, metrics: recorded})), region: loaded.Region,
+		metrics:    recorded,
 		shortage:   shortage{until: map[offering]time.Time{}},
 		lowered:    map[string]lowered{},
 		templates:  map[string]time.Time{},
 		profiles:   map[string]time.Time{},
 		parameters: map[string]parameterValue{},
 		recent:     map[string]sighting{},
-	}, nil
+	}
+	p.gather()
+	return p, nil
+}
+
+// gather opens the windows in which calls of many callers are joined.
+func (p *Provider) gather() {
+	p.prepares = gatherer[member, provider.Attempt]{idle: gatherIdle, longest: gatherLongest, most: 10 * maxParty, do: p.seal}
+	p.gets = gatherer[string, *provider.Instance]{idle: gatherIdle, longest: gatherLongest, most: 5 * maxFilterValues, do: p.getAll}
+	p.ends = gatherer[string, struct{}]{idle: gatherIdle, longest: gatherLongest, most: maxEnds, do: p.terminateAll}
 }
 
 func load(ctx context.Context, cfg *Config) (sdk.Config, error) {
@@ -114,6 +151,9 @@ func load(ctx context.Context, cfg *Config) (sdk.Config, error) {
 	options := []func(*config.LoadOptions) error{
 		config.WithHTTPClient(awshttp.NewBuildableClient().WithTimeout(callTimeout)),
 		config.WithEC2IMDSRegion(),
+		// Backoff with jitter, and a rate of its own that falls when AWS throttles.
+		config.WithRetryMode(sdk.RetryModeAdaptive),
+		config.WithRetryMaxAttempts(maxTries),
 	}
 	if cfg.Region != "" {
 		options = append(options, config.WithRegion(cfg.Region))

@@ -57,7 +57,7 @@ func weight(k provider.Kind) int {
 		return 2
 	case provider.Quota:
 		return 1
-	case provider.NotFound, provider.ClassNotReady, provider.Unauthorized, provider.Invalid, provider.Throttled, provider.Unavailable:
+	case provider.NotFound, provider.ClassNotReady, provider.Unauthorized, provider.Invalid, provider.Throttled, provider.Unavailable, provider.Stale:
 		return 0
 	default:
 		return 0

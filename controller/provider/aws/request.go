@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"slices"
 
 	sdk "github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/ec2"
@@ -24,6 +25,10 @@ const maxOptions = 60
 
 // tokenLength keeps client tokens below EC2's 64 characters.
 const tokenLength = 40
+
+// maxParty is how many claims share a request at most: each of them holds the
+// request and the names of all.
+const maxParty = 200
 
 // override is an option with the image that its type boots and the subnet of
 // its zone.
@@ -51,14 +56,14 @@ func leading(options []model.Option) []model.Option {
 	return out
 }
 
-// fleetRequest is the request for one instance. Overrides carry their rank as
+// fleetRequest is the request without what depends on the claims: their number,
+// the token, and the tags of a single one. Overrides carry their rank as
 // priority: EC2 obeys it on demand, and takes it as a hint for spot.
 // https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/ec2-fleet-allocation-strategy.html
 func fleetRequest(overrides []override, templates map[string]string, tags []types.Tag) *ec2.CreateFleetInput {
 	in := &ec2.CreateFleetInput{
 		Type: types.FleetTypeInstant,
 		TargetCapacitySpecification: &types.TargetCapacitySpecificationRequest{
-			TotalTargetCapacity:       sdk.Int32(1),
 			DefaultTargetCapacityType: types.DefaultTargetCapacityTypeOnDemand,
 		},
 		TagSpecifications: []types.TagSpecification{
@@ -98,30 +103,71 @@ func fleetRequest(overrides []override, templates map[string]string, tags []type
 	return in
 }
 
-// instanceTags are the tags of the instance, by which it is found again.
-func (p *Provider) instanceTags(class *awsv1.EC2NodeClass, spec *provider.LaunchSpec) map[string]string {
-	out := map[string]string{awsv1.TagName: spec.NodePool + "/" + spec.Claim}
+// sharedTags are the tags of every instance of a request.
+func (p *Provider) sharedTags(class *awsv1.EC2NodeClass, spec *provider.LaunchSpec) map[string]string {
+	out := map[string]string{}
 	maps.Copy(out, spec.Tags)
 	maps.Copy(out, p.classTags(class))
 	out[awsv1.TagNodePool] = spec.NodePool
-	out[awsv1.TagNodeClaim] = spec.Claim
 	return out
 }
 
-// sealed gives the request its token, which follows from claim, ordinal and
-// contents, and writes both down.
-func sealed(in *ec2.CreateFleetInput, spec *provider.LaunchSpec) (provider.Attempt, error) {
-	body, err := encode(in)
-	if err != nil {
-		return provider.Attempt{}, err
+// claimTags are the tags of one claim's instance, beyond those shared.
+func claimTags(shared map[string]string, claim string) map[string]string {
+	out := map[string]string{awsv1.TagNodeClaim: claim}
+	if _, own := shared[awsv1.TagName]; !own {
+		out[awsv1.TagName] = shared[awsv1.TagNodePool] + "/" + claim
 	}
-	sum := sha256.Sum256(fmt.Appendf(nil, "%s\x00%d\x00%s", spec.Claim, spec.Ordinal, body))
-	token := hex.EncodeToString(sum[:])[:tokenLength]
+	return out
+}
+
+// member is a claim that wants the request in group, which is its JSON.
+type member struct {
+	group   string
+	claim   string
+	ordinal int
+}
+
+// sealed completes a request for claims that want the same, and gives it a
+// token, which follows from claims, ordinals and contents. Members are sorted by
+// claim; each gets a copy of the attempt.
+func sealed(members []member) (map[member]answer[provider.Attempt], error) {
+	var in ec2.CreateFleetInput
+	if err := json.Unmarshal([]byte(members[0].group), &in); err != nil {
+		return nil, fmt.Errorf("read back request: %w", err)
+	}
+	in.TargetCapacitySpecification.TotalTargetCapacity = sdk.Int32(int32(min(len(members), maxParty)))
+	sum := sha256.New()
+	claims := make([]string, 0, len(members))
+	for _, m := range members {
+		claims = append(claims, m.claim)
+		// A hash never refuses a write.
+		_, _ = fmt.Fprintf(sum, "%s\x00%d\x00", m.claim, m.ordinal)
+	}
+	_, _ = sum.Write([]byte(members[0].group))
+	token := hex.EncodeToString(sum.Sum(nil))[:tokenLength]
 	in.ClientToken = sdk.String(token)
-	if body, err = encode(in); err != nil {
-		return provider.Attempt{}, err
+	for i := range in.TagSpecifications {
+		tags := mapTags(in.TagSpecifications[i].Tags)
+		if len(claims) == 1 {
+			maps.Copy(tags, claimTags(tags, claims[0]))
+		}
+		tags[awsv1.TagLaunch] = token
+		in.TagSpecifications[i].Tags = ec2Tags(tags)
 	}
-	return provider.Attempt{Token: token, Ordinal: spec.Ordinal, Claims: []string{spec.Claim}, Request: body}, nil
+	body, err := encode(&in)
+	if err != nil {
+		return nil, err
+	}
+	out := map[member]answer[provider.Attempt]{}
+	for _, m := range members {
+		a := provider.Attempt{Token: token, Ordinal: m.ordinal, Claims: claims, Request: body}
+		if len(claims) > 1 {
+			a.Claim = m.claim
+		}
+		out[m] = answer[provider.Attempt]{value: a}
+	}
+	return out, nil
 }
 
 // encode writes a request without the fields that say nothing: attempts
@@ -175,10 +221,10 @@ func decodeRequest(attempt *provider.Attempt) (*ec2.CreateFleetInput, error) {
 		return nil, fmt.Errorf("decode request: its token %q is not the attempt's %q", sdk.ToString(in.ClientToken), attempt.Token)
 	case in.Type != types.FleetTypeInstant:
 		return nil, fmt.Errorf("decode request: fleet type %q, want %q", in.Type, types.FleetTypeInstant)
-	case in.TargetCapacitySpecification == nil || sdk.ToInt32(in.TargetCapacitySpecification.TotalTargetCapacity) != 1:
-		return nil, errors.New("decode request: it does not ask for exactly one instance")
-	case len(attempt.Claims) != 1:
-		return nil, fmt.Errorf("decode request: %d claims for one instance", len(attempt.Claims))
+	case len(attempt.Claims) == 0 || !slices.Contains(attempt.Claims, attempt.Owner()):
+		return nil, fmt.Errorf("decode request: it is for claims %q and held by %q", attempt.Claims, attempt.Claim)
+	case in.TargetCapacitySpecification == nil || int(sdk.ToInt32(in.TargetCapacitySpecification.TotalTargetCapacity)) != len(attempt.Claims):
+		return nil, fmt.Errorf("decode request: it does not ask for one instance for each of %d claims", len(attempt.Claims))
 	}
 	for i := range in.LaunchTemplateConfigs {
 		c := &in.LaunchTemplateConfigs[i]

@@ -45,12 +45,21 @@ func sealedSpec(t *testing.T, spec provider.LaunchSpec) (provider.Attempt, *ec2.
 		overrides = append(overrides, override{Option: o, image: image, subnet: "subnet-" + o.Zone[len(o.Zone)-1:]})
 	}
 	templates := map[string]string{"ami-x86": "karpenter.k8s.aws/ami-x86/1", "ami-arm": "karpenter.k8s.aws/ami-arm/2"}
-	in := fleetRequest(overrides, templates, ec2Tags(offlineProvider().instanceTags(testClass(awsv1.AMIFamilyAL2023, ""), &spec)))
-	attempt, err := sealed(in, &spec)
+	in := fleetRequest(overrides, templates, ec2Tags(offlineProvider().sharedTags(testClass(awsv1.AMIFamilyAL2023, ""), &spec)))
+	body, err := encode(in)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return attempt, in
+	m := member{group: string(body), claim: spec.Claim, ordinal: spec.Ordinal}
+	attempts, err := sealed([]member{m})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var sent ec2.CreateFleetInput
+	if err := json.Unmarshal(attempts[m].value.Request, &sent); err != nil {
+		t.Fatal(err)
+	}
+	return attempts[m].value, &sent
 }
 
 func TestFleetRequest(t *testing.T) {

@@ -42,18 +42,28 @@ func (p *Provider) ensureTemplate(ctx context.Context, class *awsv1.EC2NodeClass
 	if now.Before(until) {
 		return name, nil
 	}
-	_, err = p.sdk.EC2.CreateLaunchTemplate(ctx, &ec2.CreateLaunchTemplateInput{
-		LaunchTemplateName: sdk.String(name),
-		LaunchTemplateData: contents,
-		TagSpecifications:  []types.TagSpecification{{ResourceType: types.ResourceTypeLaunchTemplate, Tags: ec2Tags(p.classTags(class))}},
+	_, err, _ = p.making.Do(name, func() (any, error) {
+		return nil, p.createTemplate(ctx, class, name, contents)
 	})
-	if _, code := classify(err); err != nil && code != "InvalidLaunchTemplateName.AlreadyExistsException" {
-		return "", fault(err, "create launch template %s of EC2NodeClass %s", name, class.Name)
+	if err != nil {
+		return "", err
 	}
 	p.mu.Lock()
 	p.templates[name] = now.Add(templateFor)
 	p.mu.Unlock()
 	return name, nil
+}
+
+func (p *Provider) createTemplate(ctx context.Context, class *awsv1.EC2NodeClass, name string, contents *types.RequestLaunchTemplateData) error {
+	_, err := p.sdk.EC2.CreateLaunchTemplate(ctx, &ec2.CreateLaunchTemplateInput{
+		LaunchTemplateName: sdk.String(name),
+		LaunchTemplateData: contents,
+		TagSpecifications:  []types.TagSpecification{{ResourceType: types.ResourceTypeLaunchTemplate, Tags: ec2Tags(p.classTags(class))}},
+	})
+	if _, code := classify(err); err != nil && code != "InvalidLaunchTemplateName.AlreadyExistsException" {
+		return fault(err, "create launch template %s of EC2NodeClass %s", name, class.Name)
+	}
+	return nil
 }
 
 // forgetTemplate makes the next Prepare look again.

@@ -74,7 +74,10 @@ func (r *Reconciler) writeAttempt(ctx context.Context, claim *karpv1.NodeClaim, 
 	if err != nil {
 		return fmt.Errorf("encode attempt of %s: %w", claim.Name, err)
 	}
-	return r.patchMeta(ctx, claim, func() { claim.Annotations[karpv1.AnnotationAttempt] = string(text) })
+	return r.patchMeta(ctx, claim, func() {
+		maps.Copy(claim.Annotations, attempt.Annotations)
+		claim.Annotations[karpv1.AnnotationAttempt] = string(text)
+	})
 }
 
 // patchMeta changes the claim's metadata, keeping the status computed so far.
@@ -202,6 +205,8 @@ func (r *Reconciler) launchFailed(ctx context.Context, claim *karpv1.NodeClaim, 
 		return r.abandon(ctx, claim)
 	case provider.Quota, provider.Unauthorized, provider.Invalid, provider.NotFound:
 		r.Events.Eventf(claim, nil, corev1.EventTypeWarning, "LaunchFailed", "Launch", "%s", note(cause.Error()))
+		return r.reopen(ctx, claim)
+	case provider.Stale:
 		return r.reopen(ctx, claim)
 	case provider.Throttled, provider.Unavailable:
 		return nil // the identical request is repeated

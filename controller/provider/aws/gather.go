@@ -1,0 +1,125 @@
+package aws
+
+import (
+	"context"
+	"sync"
+	"time"
+)
+
+// How long callers wait for each other. One window is open at a time: it closes
+// when nobody came for the idle time, when it has been open for the longest
+// time, or when it is full.
+const (
+	gatherIdle    = 35 * time.Millisecond
+	gatherLongest = 500 * time.Millisecond
+)
+
+// gatherer joins questions asked at about the same time into one call. Its
+// answers come back by question; a question asked twice in a window is put once.
+type gatherer[Q comparable, A any] struct {
+	idle    time.Duration
+	longest time.Duration
+	most    int
+	// do puts the questions. It must answer each of them.
+	do func(ctx context.Context, questions []Q) map[Q]answer[A]
+
+	mu   sync.Mutex
+	open *window[Q, A]
+}
+
+type answer[A any] struct {
+	value A
+	err   error
+}
+
+type window[Q comparable, A any] struct {
+	questions []Q
+	asked     map[Q]bool
+	// more wakes the window when somebody comes, full closes it at once.
+	more chan struct{}
+	full chan struct{}
+	// done is closed once answers are there.
+	done    chan struct{}
+	answers map[Q]answer[A]
+}
+
+// ask puts one question with those of others. The call outlives the context
+// of any single caller.
+func (g *gatherer[Q, A]) ask(ctx context.Context, question Q) (A, error) {
+	w := g.join(ctx, question)
+	select {
+	case <-w.done:
+		a := w.answers[question]
+		return a.value, a.err
+	case <-ctx.Done():
+		var none A
+		return none, ctx.Err()
+	}
+}
+
+func (g *gatherer[Q, A]) join(ctx context.Context, question Q) *window[Q, A] {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	w := g.open
+	if w == nil {
+		w = &window[Q, A]{asked: map[Q]bool{}, more: make(chan struct{}, 1), full: make(chan struct{}), done: make(chan struct{})}
+		g.open = w
+		go g.serve(context.WithoutCancel(ctx), w)
+	}
+	if !w.asked[question] {
+		w.asked[question] = true
+		w.questions = append(w.questions, question)
+	}
+	if len(w.questions) >= g.most {
+		g.open = nil
+		close(w.full)
+		return w
+	}
+	select {
+	case w.more <- struct{}{}:
+	default: // it is awake already
+	}
+	return w
+}
+
+// serve waits for the window to close and puts its questions.
+func (g *gatherer[Q, A]) serve(ctx context.Context, w *window[Q, A]) {
+	w.await(g.idle, g.longest)
+	g.mu.Lock()
+	if g.open == w {
+		g.open = nil
+	}
+	questions := w.questions
+	g.mu.Unlock()
+	ctx, cancel := context.WithTimeout(ctx, 2*callTimeout)
+	defer cancel()
+	w.answers = g.do(ctx, questions)
+	close(w.done)
+}
+
+func (w *window[Q, A]) await(idle, longest time.Duration) {
+	quiet, end := time.NewTimer(idle), time.NewTimer(longest)
+	defer quiet.Stop()
+	defer end.Stop()
+	for {
+		select {
+		case <-w.full:
+			return
+		case <-end.C:
+			return
+		case <-quiet.C:
+			return
+		case <-w.more:
+			quiet.Reset(idle)
+		}
+	}
+}
+
+// toAll gives every question the same error.
+func toAll[Q comparable, A any](questions []Q, err error) map[Q]answer[A] {
+	out := make(map[Q]answer[A], len(questions))
+	for _, q := range questions {
+		out[q] = answer[A]{err: err}
+	}
+	return out
+}

@@ -1,0 +1,59 @@
+package provider
+
+import (
+	"context"
+	"time"
+)
+
+// EventKind is what a cloud announced about an instance.
+type EventKind string
+
+// The kinds of event, under the names that Karpenter's metrics use.
+const (
+	SpotInterrupted     EventKind = "spot_interrupted"
+	RebalanceRecommend  EventKind = "rebalance_recommendation"
+	ScheduledChange     EventKind = "scheduled_change"
+	InstanceStopped     EventKind = "instance_stopped"
+	InstanceTerminated  EventKind = "instance_terminated"
+	ReservationReclaims EventKind = "capacity_reservation_interrupted"
+	// InstanceStatus and SystemStatus are failed status checks, found by asking.
+	InstanceStatus EventKind = "instance_status"
+	SystemStatus   EventKind = "system_status"
+	// EventStatus is a scheduled event of the instance, found by asking.
+	EventStatus EventKind = "event_status"
+	// NoOp is a well-formed message that says nothing about instances.
+	NoOp EventKind = "no_op"
+)
+
+// Drains says that the node should be drained and replaced.
+func (k EventKind) Drains() bool {
+	switch k {
+	case SpotInterrupted, ScheduledChange, InstanceStopped, InstanceTerminated, ReservationReclaims, EventStatus:
+		return true
+	case InstanceStatus, SystemStatus, RebalanceRecommend, NoOp:
+		return false
+	default:
+		return false
+	}
+}
+
+// Forceful says that the machine is broken: its node goes without waiting for a
+// drain that kubelet could not carry out.
+func (k EventKind) Forceful() bool { return k == InstanceStatus || k == SystemStatus }
+
+// Event is one announcement about one instance.
+type Event struct {
+	Kind EventKind
+	// InstanceID is the cloud's id: the last part of a provider ID.
+	InstanceID string
+	// At is when it was announced, Deadline when it takes effect; zero when not
+	// said.
+	At       time.Time
+	Deadline time.Time
+	// Message is the announcement in words.
+	Message string
+}
+
+// EventHandler takes an event. A nil error means that it is dealt with and will
+// not be delivered again; after an error it comes again.
+type EventHandler func(ctx context.Context, event Event) error

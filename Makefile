@@ -36,6 +36,11 @@ race: controlplane ## Run the tests under the race detector (needs a C compiler)
 build: ## Build the controller, the command line and ec2sim into bin/
 	CGO_ENABLED=0 go build -trimpath -ldflags "$(LDFLAGS)" -o bin/ ./cmd/...
 
+.PHONY: guests
+guests: ## Build the policies in C, AssemblyScript and Rust anew (needs their compilers: see sdk/README.md)
+	npm ci --prefix sdk/assemblyscript
+	go run ./test/guests/cmd/guests
+
 .PHONY: image
 image: ## Build an OCI image of the controller into dist/, without a container engine
 	go run -C tools ./image -version $(VERSION) -out dist/spokeshave-$(VERSION).tar
@@ -74,7 +79,7 @@ lint: ## Run the linters
 
 .PHONY: generate
 generate: ## Make generated files anew
-	go generate ./api/... ./controller/catalog/... ./policies/...
+	go generate ./api/... ./controller/catalog/... ./policies/... ./sdk/...
 
 .PHONY: verify
 verify: generate ## Fail when generated files, go.mod or formatting are stale

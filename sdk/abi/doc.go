@@ -15,6 +15,8 @@
 // (sdk/policy).
 package abi
 
+//go:generate go run ./gen
+
 // Names that a module exports or imports.
 const (
 	ExportMemory      = "memory"

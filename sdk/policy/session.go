@@ -15,7 +15,7 @@ type session struct {
 	pool     Pool
 	reasons  [8]reason
 	next     int
-	failure  string
+	failed   bool
 	silent   bool
 }
 
@@ -38,15 +38,13 @@ func (s *session) open(b []byte) error {
 	s.messages = abi.Messages(s.batch.Area(s.batch.Message))
 	s.messages.Reset()
 	s.reasons, s.next = [8]reason{}, 0
-	s.failure, s.silent = "", false
+	s.failed, s.silent = false, false
 	return nil
 }
 
 func (s *session) status() abi.Status {
 	switch {
-	case s.failure != "":
-		s.messages.Reset()
-		s.messages.Append(s.failure)
+	case s.failed:
 		return abi.Failed
 	case s.silent:
 		return abi.NoOpinion
@@ -75,12 +73,16 @@ func (s *session) reason(text string) uint32 {
 	if text == "" {
 		return 0
 	}
+	text = text[:min(len(text), abi.MaxMessage)]
 	for i := range s.reasons {
 		if s.reasons[i].text == text {
 			return s.reasons[i].offset
 		}
 	}
 	at := s.messages.Append(text)
+	if at == 0 { // no room: a shorter one may still fit
+		return 0
+	}
 	s.reasons[s.next%len(s.reasons)] = reason{text, at}
 	s.next++
 	return at
@@ -127,7 +129,10 @@ func (c Call) Fail(text string) {
 	if text == "" {
 		text = "failed"
 	}
-	c.s.failure = text
+	c.s.failed = true
+	c.s.reasons = [8]reason{}
+	c.s.messages.Reset()
+	c.s.messages.Append(text)
 }
 
 // NoOpinion leaves the question to other policies, whatever the answers say.

@@ -10,5 +10,5 @@ import "embed"
 // Rego's input.
 //
 //go:embed c/*.h c/README.md assemblyscript/README.md assemblyscript/package.json assemblyscript/package-lock.json
-//go:embed assemblyscript/assembly/*.ts schemas/*.json
+//go:embed assemblyscript/assembly/*.ts rust/README.md rust/Cargo.toml rust/src/*.rs schemas/*.json
 var Files embed.FS

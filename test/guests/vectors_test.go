@@ -44,7 +44,7 @@ func TestVectors(t *testing.T) {
 	if *update {
 		writeVectors(t)
 	}
-	for _, language := range []string{"c", "assemblyscript", "go"} {
+	for _, language := range []string{"c", "assemblyscript", "rust", "go"} {
 		t.Run(language, func(t *testing.T) {
 			module := module(t, language)
 			for config := range configs() {

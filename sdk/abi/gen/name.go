@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-var words = regexp.MustCompile(`GiB|GPUs|VCPU|CPU|USD|ABI|AMD64|ARM64|[A-Z][a-z0-9]*|[a-z0-9]+`) //nolint:gochecknoglobals // compiled once
+var words = regexp.MustCompile(`GiB|GPUs|VCPU|CPU|USD|ABI|AMD64|ARM64|[A-Z][a-z0-9]*|[a-z0-9]+`)
 
 // snake is PoolLabelsFirst as pool_labels_first.
 func snake(name string) string {
@@ -26,7 +26,7 @@ func camel(name string) string {
 func wrap(prefix, text string) string {
 	var out strings.Builder
 	line := prefix
-	for _, w := range strings.Fields(text) {
+	for w := range strings.FieldsSeq(text) {
 		if len(line)+1+len(w) > 80 {
 			out.WriteString(line + "\n")
 			line = prefix

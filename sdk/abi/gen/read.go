@@ -95,11 +95,11 @@ func (f *format) declare(pkg *types.Package, sizes types.Sizes, d *ast.GenDecl) 
 }
 
 func newRow(name string, t types.Type, sizes types.Sizes, d *ast.GenDecl, s *ast.TypeSpec) row {
-	st := t.Underlying().(*types.Struct) //nolint:errcheck // rowNames names structs
+	st := t.Underlying().(*types.Struct)
 	r := row{name: name, doc: strings.Join(strings.Fields(d.Doc.Text()), " "), size: sizes.Sizeof(t)}
 	r.doc = strings.Replace(r.doc, s.Name.Name, name, 1)
 	docs := map[string]string{}
-	for _, f := range s.Type.(*ast.StructType).Fields.List { //nolint:errcheck // as above
+	for _, f := range s.Type.(*ast.StructType).Fields.List {
 		for _, id := range f.Names {
 			docs[id.Name] = strings.TrimSpace(f.Comment.Text())
 		}

@@ -5,6 +5,7 @@ package echo
 
 import (
 	"errors"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -91,7 +92,7 @@ func rank(pool *policy.Pool, rows policy.Rows, out policy.Verdicts) {
 		}
 		out.Score(i, s*config.factor*weight)
 		switch {
-		case has(config.avoid, rows.Family(i)):
+		case slices.Contains(config.avoid, rows.Family(i)):
 			out.Exclude(i, "family to avoid")
 		case strings.HasSuffix(rows.Zone(i), "b"):
 			value, _ := pool.Labels().Get(config.label)
@@ -101,15 +102,6 @@ func rank(pool *policy.Pool, rows policy.Rows, out policy.Verdicts) {
 			out.Reason(i, rows.InstanceType(i))
 		}
 	}
-}
-
-func has(list []string, s string) bool {
-	for _, x := range list {
-		if x == s {
-			return true
-		}
-	}
-	return false
 }
 
 func consolidate(candidates policy.Candidates, out policy.Permissions) {

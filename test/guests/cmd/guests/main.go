@@ -14,7 +14,7 @@ import (
 )
 
 func main() {
-	ctx, cancel := signal.NotifyContext(context.Background(), os.Interrupt) //nolint:forbidigo // a program's own
+	ctx, cancel := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer cancel()
 	if err := run(ctx, os.Args[1:]); err != nil {
 		fmt.Fprintln(os.Stderr, err)
@@ -49,7 +49,9 @@ func run(ctx context.Context, dirs []string) error {
 		if err != nil {
 			rel = path
 		}
-		fmt.Fprintf(os.Stdout, "%-6s %6d bytes  %s\n", state, len(module), rel)
+		if _, err := fmt.Fprintf(os.Stdout, "%-6s %6d bytes  %s\n", state, len(module), rel); err != nil {
+			return err
+		}
 	}
 	return nil
 }

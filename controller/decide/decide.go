@@ -77,6 +77,9 @@ type decider struct {
 	opts     Options
 	pending  []int32
 	out      Decision
+	// groups numbers the groups that offerings use up together.
+	groups map[policy.GroupKey]int32
+	usage  *usage
 }
 
 // Decide answers what to launch, where each pending pod goes, and which nodes

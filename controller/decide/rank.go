@@ -19,12 +19,7 @@ func (d *decider) rankPool(ctx context.Context, pool int) (rows []offeringRef, o
 		return nil, policy.RankOutcome{}
 	}
 	in := policy.RankInput{Call: d.call(d.s.Catalogs[p.Catalog].Generation), Pool: d.facts(pool)}
-	running := map[model.Option]uint32{}
-	for i := range d.s.Nodes {
-		if n := &d.s.Nodes[i]; int(n.Pool) == pool {
-			running[model.Option{InstanceType: n.InstanceType, Zone: n.Zone, CapacityType: n.CapacityType}]++
-		}
-	}
+	use := d.used()
 	types := d.s.Catalogs[p.Catalog].Types
 	for t := range types {
 		if !admits(p, &types[t], nil) {
@@ -37,7 +32,7 @@ func (d *decider) rankPool(ctx context.Context, pool int) (rows []offeringRef, o
 			}
 			rows = append(rows, offeringRef{t, o})
 			row := rowOf(&types[t], of)
-			row.Running = running[model.Option{InstanceType: types[t].Name, Zone: of.Zone, CapacityType: of.CapacityType}]
+			use.fill(&row, pool)
 			row.PodsFit = podsFit(&in.Pool, &types[t])
 			in.Rows = append(in.Rows, row)
 		}
@@ -129,10 +124,15 @@ func (d *decider) facts(pool int) policy.PoolFacts {
 	p := &d.s.Pools[pool]
 	f := policy.PoolFacts{Name: p.Name, Labels: p.Labels}
 	for i := range d.s.Nodes {
-		if int(d.s.Nodes[i].Pool) == pool {
+		n := &d.s.Nodes[i]
+		if int(n.Pool) == pool {
 			f.RunningNodes++
+			if n.CapacityType == model.Spot {
+				f.SpotNodes++
+			}
 		}
 	}
+	f.ClusterOnDemand = d.used().total
 	for _, i := range d.pending {
 		requests := d.s.Specs[d.s.Pods[i].Spec].Requests
 		f.PendingPods++
@@ -160,14 +160,14 @@ func (d *decider) rank(ctx context.Context, in *solver.Input) {
 			continue
 		}
 		if rows != nil {
-			in.Costs[i] = costs(&d.s.Catalogs[p.Catalog], rows, &out)
+			in.Costs[i] = d.costs(&d.s.Catalogs[p.Catalog], rows, &out)
 		}
 	}
 }
 
 // costs turns the pipeline's answer into the solver's table. Offerings that
 // were not asked about are those the pool's requirements rule out.
-func costs(c *model.Catalog, rows []offeringRef, out *policy.RankOutcome) solver.Costs {
+func (d *decider) costs(c *model.Catalog, rows []offeringRef, out *policy.RankOutcome) solver.Costs {
 	table := make(solver.Costs, len(c.Types))
 	for t := range c.Types {
 		table[t] = make([]solver.Effective, len(c.Types[t].Offerings))
@@ -178,15 +178,26 @@ func costs(c *model.Catalog, rows []offeringRef, out *policy.RankOutcome) solver
 			*e = solver.Effective{Excluded: true, Policy: x.Policy, Reason: x.Reason}
 			continue
 		}
-		from := uint32(0)
 		for _, tier := range out.Tiers[i] {
-			n := uint32(0)
-			if tier.Until > 0 {
-				n = tier.Until - from
-			}
-			e.Tiers = append(e.Tiers, solver.Tier{MaxNodes: n, Cost: tier.Cost})
-			from = tier.Until
+			e.Tiers = append(e.Tiers, d.tier(tier))
 		}
 	}
 	return table
+}
+
+// tier numbers the groups of all pools.
+func (d *decider) tier(t policy.Tier) solver.Tier {
+	out := solver.Tier{Until: t.Until, Cost: t.Cost}
+	for _, s := range t.Shares {
+		id, known := d.groups[s.Group]
+		if !known {
+			if d.groups == nil {
+				d.groups = map[policy.GroupKey]int32{}
+			}
+			id = int32(len(d.groups))
+			d.groups[s.Group] = id
+		}
+		out.Shares = append(out.Shares, solver.Share{Group: id, Part: s.Part})
+	}
+	return out
 }

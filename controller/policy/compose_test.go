@@ -56,6 +56,10 @@ func capped(n uint32, score float64) func(float64) RankAnswer {
 	return func(float64) RankAnswer { return RankAnswer{Score: score, MaxNodes: n} }
 }
 
+func grouped(n uint32, score float64, shared bool) func(float64) RankAnswer {
+	return func(float64) RankAnswer { return RankAnswer{Score: score, MaxNodes: n, Group: 9, Shared: shared} }
+}
+
 func faulty(f FailurePolicy, mode Mode) *scripted {
 	fail := &Fault{Kind: FaultTrap, Message: "unreachable"}
 	return &scripted{
@@ -87,6 +91,10 @@ func TestRankPipeline(t *testing.T) {
 		"overlap":   {reason: "a wider answer splits the tier it ends in", policies: []Policy{ranker("a", capped(5, 1)), ranker("b", capped(8, 0.1))}, tiers: []Tier{{Until: 5, Cost: 0.1}, {Until: 8, Cost: 0.1}, {Cost: 2}}, calls: []int{1, 2}},
 		"exclude":   {reason: "a row that is dropped stays dropped", policies: []Policy{ranker("a", func(float64) RankAnswer { return RankAnswer{Exclude: true, Reason: "no"} }), ranker("b", times(1))}, tiers: []Tier{{Cost: 2}}, excluded: true, calls: []int{1, 1}},
 		"deep":      {reason: "excluded in a deeper tier is excluded, not free", policies: []Policy{ranker("a", capped(5, 0.5)), ranker("b", dropAbove(1))}, tiers: []Tier{{Until: 5, Cost: 0.5}, {Cost: 2}}, excluded: true, calls: []int{1, 2}},
+		"group":     {reason: "a group's share ends the tier", policies: []Policy{ranker("a", grouped(4, 0.5, false))}, tiers: []Tier{{Cost: 0.5, Shares: []Share{{GroupKey{"/a", "general", 9}, 0.25}}}, {Cost: 2}}, calls: []int{1}},
+		"groups":    {reason: "a tier of two groups needs room in both", policies: []Policy{ranker("a", grouped(4, 0.5, true)), ranker("b", grouped(2, 0.1, false))}, tiers: []Tier{{Cost: 0.1, Shares: []Share{{GroupKey{"/a", "", 9}, 0.25}, {GroupKey{"/b", "general", 9}, 0.5}}}, {Cost: 0.5, Shares: []Share{{GroupKey{"/a", "", 9}, 0.25}}}, {Cost: 0.1, Shares: []Share{{GroupKey{"/b", "general", 9}, 0.5}}}, {Cost: 2}}, calls: []int{1, 2}},
+		"in group":  {reason: "maxNodes splits a group's tier", policies: []Policy{ranker("a", grouped(4, 0.5, true)), ranker("b", capped(3, 0.1))}, tiers: []Tier{{Until: 3, Cost: 0.1, Shares: []Share{{GroupKey{"/a", "", 9}, 0.25}}}, {Cost: 0.5, Shares: []Share{{GroupKey{"/a", "", 9}, 0.25}}}, {Until: 3, Cost: 0.1}, {Cost: 2}}, calls: []int{1, 2}},
+		"no bound":  {reason: "a group without maxNodes is a fault", policies: []Policy{ranker("a", grouped(0, 1, false))}, tiers: []Tier{{Cost: 2}}, calls: []int{1}},
 		"shadow":    {reason: "a shadow policy is asked and not obeyed", policies: []Policy{shadow}, tiers: []Tier{{Cost: 2}}, calls: []int{1}},
 		"unmatched": {reason: "a policy for other pools is not asked", policies: []Policy{elsewhere}, tiers: []Tier{{Cost: 2}}},
 		"ignore":    {reason: "by default a fault of rank changes nothing", policies: []Policy{faulty("", ""), ranker("b", times(3))}, tiers: []Tier{{Cost: 6}}, calls: []int{1, 1}},

@@ -12,6 +12,11 @@ type PoolFacts struct {
 	PendingMemoryGiB float64 `json:"pendingMemoryGiB"` // GiB
 	// RunningNodes counts the pool's nodes, in-flight claims included.
 	RunningNodes int `json:"runningNodes"`
+	// SpotNodes counts those of RunningNodes that are spot instances.
+	SpotNodes int `json:"spotNodes"`
+	// ClusterOnDemand is what the on-demand nodes of all pools cost at their
+	// on-demand price, in USD/hour: what compute savings plans are used for.
+	ClusterOnDemand float64 `json:"clusterOnDemand"`
 }
 
 // RankInput asks for the effective cost of a pool's offerings.
@@ -40,6 +45,11 @@ type RankRow struct {
 	PodsFit, GPUs uint32
 	// Running counts the pool's nodes of this very offering.
 	Running uint32
+	// RunningCluster counts the nodes of this offering in all pools, and
+	// FamilyOnDemand is the on-demand price of all on-demand nodes of the
+	// family, in USD/hour: how far a commitment is used already.
+	RunningCluster uint32
+	FamilyOnDemand float64
 }
 
 // RankAnswer is one row's answer.
@@ -48,8 +58,13 @@ type RankAnswer struct {
 	Score float64
 	// MaxNodes is for how many nodes the score holds; 0 is unlimited.
 	MaxNodes uint32
-	Exclude  bool
-	Reason   string
+	// Group, if not 0, lets rows use up MaxNodes together: each node of one of
+	// them takes 1/MaxNodes of what the group has. Shared makes it one group
+	// for all NodePools of the decision.
+	Group   uint32
+	Shared  bool
+	Exclude bool
+	Reason  string
 }
 
 // ConsolidateInput asks which candidates may be disrupted.
@@ -81,6 +96,14 @@ type Candidate struct {
 	CPUUtilisation    float64 `json:"cpuUtilisation"`    // requests / allocatable
 	MemoryUtilisation float64 `json:"memoryUtilisation"` // requests / allocatable
 	Cost              float64 `json:"cost"`              // disruption cost so far
+	// JobPods counts the node's pods that belong to a Job.
+	JobPods int `json:"jobPods"`
+	// SinceDisruption is the seconds since a node of the pool last began to
+	// go, -1 if none did within the hour; PoolEvictions and ClusterEvictions
+	// count the pods that such nodes had, within the hour.
+	SinceDisruption  float64 `json:"sinceDisruption"`
+	PoolEvictions    int     `json:"poolEvictions"`
+	ClusterEvictions int     `json:"clusterEvictions"`
 }
 
 // Verdict is what a consolidate policy says of a candidate.

@@ -3,6 +3,7 @@ package policy
 import (
 	"context"
 	"math"
+	"slices"
 
 	"spokeshave.dev/controller/model"
 )
@@ -12,6 +13,22 @@ import (
 type Tier struct {
 	Until uint32
 	Cost  float64 // USD/hour
+	// Shares are what a node at this cost takes of groups. A tier with shares
+	// also ends where one of the groups has no such share left.
+	Shares []Share
+}
+
+// Share is the part of a group that one node takes, at most 1.
+type Share struct {
+	Group GroupKey
+	Part  float64
+}
+
+// GroupKey names a group: the policy that made it, its NodePool (empty for a
+// shared one) and the policy's number for it.
+type GroupKey struct {
+	Policy, Pool string
+	ID           uint32
 }
 
 // Exclusion is a row dropped by a policy.
@@ -22,7 +39,8 @@ type Exclusion struct {
 
 // RankOutcome is the pipeline's answer for one pool.
 type RankOutcome struct {
-	// Tiers has an entry per row, its last tier without end.
+	// Tiers has an entry per row, its last tier without end. Of a row's tiers
+	// the first that has not ended counts.
 	Tiers [][]Tier
 	// Excluded has an entry per dropped row.
 	Excluded map[int]Exclusion
@@ -50,7 +68,7 @@ func (p *Panel) Rank(ctx context.Context, pool *model.Pool, in *RankInput) RankO
 			return out
 		}
 		if ok {
-			p.applyRank(&info, answers, &out)
+			p.applyRank(&info, pool.Name, answers, &out)
 		}
 	}
 	return out
@@ -90,6 +108,9 @@ func checkRank(answers []RankAnswer, rows int) error {
 		return &Fault{Kind: FaultBadReply, Message: "the number of answers differs from the number of rows"}
 	}
 	for i := range answers {
+		if answers[i].Group != 0 && answers[i].MaxNodes == 0 && !answers[i].Exclude {
+			return &Fault{Kind: FaultBadReply, Message: "a group without maxNodes"}
+		}
 		if s := answers[i].Score; !answers[i].Exclude && (math.IsNaN(s) || math.IsInf(s, 0) || s < 0) {
 			return &Fault{Kind: FaultBadReply, Message: "a score is not a finite number of at least 0"}
 		}
@@ -97,7 +118,7 @@ func checkRank(answers []RankAnswer, rows int) error {
 	return nil
 }
 
-func (p *Panel) applyRank(info *Info, answers [][]RankAnswer, out *RankOutcome) {
+func (p *Panel) applyRank(info *Info, pool string, answers [][]RankAnswer, out *RankOutcome) {
 	u := p.use(info, HookRank)
 	for i := range out.Tiers {
 		// Excluded at any cost so far is excluded: "only the first five" is
@@ -110,7 +131,11 @@ func (p *Panel) applyRank(info *Info, answers [][]RankAnswer, out *RankOutcome) 
 			continue
 		}
 		if info.Mode != Shadow {
-			out.Tiers[i] = retier(out.Tiers[i], answers, i)
+			row := make([]RankAnswer, len(answers))
+			for d := range answers {
+				row[d] = answers[d][i]
+			}
+			out.Tiers[i] = retier(out.Tiers[i], row, GroupKey{Policy: info.Namespace + "/" + info.Name, Pool: pool})
 		}
 	}
 }
@@ -126,21 +151,34 @@ func exclusion(answers [][]RankAnswer, row int) *RankAnswer {
 }
 
 // retier replaces each tier's cost by the policy's score as far as the score
-// holds, and keeps the cost so far beyond.
-func retier(old []Tier, answers [][]RankAnswer, row int) []Tier {
+// holds, and keeps the cost so far beyond. answers has one for each tier, key
+// is the name of the policy's groups but for their numbers.
+func retier(old []Tier, answers []RankAnswer, key GroupKey) []Tier {
 	next := make([]Tier, 0, len(old)+1)
-	from := uint32(0)
+	from := uint32(0) // nodes that earlier tiers are sure to have taken
 	for d, t := range old {
-		a := answers[d][row]
+		a := answers[d]
 		switch {
+		case a.Group != 0:
+			next = append(next, Tier{Until: t.Until, Cost: a.Score, Shares: append(slices.Clone(t.Shares), a.share(key))}, t)
 		case a.MaxNodes == 0 || t.Until != 0 && a.MaxNodes >= t.Until:
-			next = append(next, Tier{Until: t.Until, Cost: a.Score})
+			next = append(next, Tier{Until: t.Until, Cost: a.Score, Shares: t.Shares})
 		case a.MaxNodes <= from:
 			next = append(next, t)
 		default:
-			next = append(next, Tier{Until: a.MaxNodes, Cost: a.Score}, t)
+			next = append(next, Tier{Until: a.MaxNodes, Cost: a.Score, Shares: t.Shares}, t)
 		}
-		from = t.Until
+		if len(t.Shares) == 0 {
+			from = t.Until
+		}
 	}
 	return next
+}
+
+// share is what a node takes of the answer's group.
+func (a *RankAnswer) share(key GroupKey) Share {
+	if key.ID = a.Group; a.Shared {
+		key.Pool = ""
+	}
+	return Share{Group: key, Part: 1 / float64(a.MaxNodes)}
 }

@@ -11,8 +11,11 @@ type budget struct {
 	scopes [][]int32
 	// limits are those of each pool.
 	limits [][]limit
-	// used counts the planned nodes by offer, for tiers.
-	used []uint32
+	// used counts the planned nodes by offer, taken is what they have of each
+	// group, for tiers; members lists the offers of a group.
+	used    []uint32
+	taken   map[int32]float64
+	members map[int32][]int32
 	// cost is the present effective cost by offer, byCost each lane's offers
 	// in its order.
 	cost   []float64
@@ -27,6 +30,7 @@ func newBudget(p *problem) *budget {
 		scopes: make([][]int32, len(p.snap.Pools)),
 		limits: make([][]limit, len(p.snap.Pools)),
 		used:   make([]uint32, len(p.offers)),
+		taken:  map[int32]float64{}, members: map[int32][]int32{},
 		cost:   make([]float64, len(p.offers)),
 		byCost: make([][]int32, len(p.lanes)),
 	}
@@ -44,9 +48,7 @@ func newBudget(p *problem) *budget {
 	}
 	for o := range p.offers {
 		b.cost[o] = p.offers[o].cost
-		if _, more := costAt(p.offers[o].tiers, p.offers[o].price, 0); more > 0 {
-			b.tiered = true
-		}
+		b.join(int32(o))
 	}
 	for l := range p.lanes {
 		b.byCost[l] = p.lanes[l].byCost

@@ -108,32 +108,6 @@ func (p *problem) modest(f, o int32) bool {
 	return true
 }
 
-// use counts a node of the offer and moves its cost to the next tier when the
-// present one is full.
-func (b *budget) use(o int32) {
-	b.used[o]++
-	if !b.tiered || len(b.p.offers[o].tiers) == 0 {
-		return
-	}
-	cost, _ := costAt(b.p.offers[o].tiers, b.p.offers[o].price, b.used[o])
-	if cost == b.cost[o] {
-		return
-	}
-	b.cost[o] = cost
-	lane := b.p.offers[o].lane
-	list := slices.Clone(b.byCost[lane])
-	slices.SortStableFunc(list, func(x, y int32) int {
-		if c := cmp.Compare(b.cost[x], b.cost[y]); c != 0 {
-			return c
-		}
-		if c := cmp.Compare(b.p.offers[x].price, b.p.offers[y].price); c != 0 {
-			return c
-		}
-		return cmp.Compare(x, y)
-	})
-	b.byCost[lane] = list
-}
-
 // dealer gives the slots of patterns to classes.
 type dealer struct {
 	a *attempt

@@ -300,7 +300,7 @@ func (g *generator) costs(c *model.Catalog) Costs {
 			case g.chance(0.05):
 				out[t][o] = Effective{Excluded: true, Policy: "rank", Reason: "not this one"}
 			case g.chance(0.1):
-				out[t][o].Tiers = []Tier{{MaxNodes: uint32(1 + g.IntN(2)), Cost: price * 0.3}, {Cost: price}}
+				out[t][o].Tiers = []Tier{{Until: uint32(1 + g.IntN(2)), Cost: price * 0.3}, {Cost: price}}
 			case g.chance(0.3):
 				out[t][o].Tiers = []Tier{{Cost: price * (0.5 + g.Float64())}}
 			}

@@ -34,21 +34,6 @@ type bin struct {
 	usage []int64
 }
 
-// costAt is the effective cost of a node when n nodes of the offer are already
-// in the plan, and how many more it holds for (0: any number).
-func costAt(tiers []Tier, billed model.Price, n uint32) (cost float64, more uint32) {
-	for _, t := range tiers {
-		if t.MaxNodes == 0 {
-			return t.Cost, 0
-		}
-		if n < t.MaxNodes {
-			return t.Cost, t.MaxNodes - n
-		}
-		n -= t.MaxNodes
-	}
-	return billed.USD(), 0
-}
-
 // effective is what the rank policies say of an offering.
 func (p *problem) effective(pool, typ, offering int32) *Effective {
 	if int(pool) >= len(p.in.Costs) || int(typ) >= len(p.in.Costs[pool]) ||
@@ -117,7 +102,10 @@ func (p *problem) laneOffers(l int32) {
 			if e.Excluded || len(p.in.Denied) > 0 && p.denial(ln.pool, typ, f) != nil {
 				continue
 			}
-			cost, _ := costAt(e.Tiers, f.Price, 0)
+			cost := f.Price.USD()
+			if len(e.Tiers) > 0 {
+				cost = e.Tiers[0].Cost
+			}
 			p.offers = append(p.offers, offer{
 				lane: l, typ: t, offering: o, slot: cat.slots[t][o],
 				price: f.Price, cost: cost, tiers: e.Tiers,

@@ -73,13 +73,26 @@ func TestPolicies(t *testing.T) {
 			setup: func(in *Input, s *model.Snapshot) {
 				in.Costs = rate(s, func(typ *model.InstanceType, o *model.Offering) Effective {
 					if typ.Name == "m.large" && o.Zone == "b" {
-						return Effective{Tiers: []Tier{{MaxNodes: 1, Cost: 0}, {Cost: 0.5}}}
+						return Effective{Tiers: []Tier{{Until: 1, Cost: 0}, {Cost: 0.5}}}
 					}
 					return Effective{}
 				})
 				pending(in, 2, 1500, 1)
 			},
 			want: []string{"general m.large a on-demand <- b", "general m.large b on-demand <- a"},
+		},
+		"Group": {
+			reason: "one commitment covers a node of either zone, once",
+			setup: func(in *Input, s *model.Snapshot) {
+				in.Costs = rate(s, func(typ *model.InstanceType, _ *model.Offering) Effective {
+					if typ.Name == "m.large" {
+						return Effective{Tiers: []Tier{{Cost: 0, Shares: []Share{{Group: 7, Part: 1}}}, {Cost: 0.5}}}
+					}
+					return Effective{}
+				})
+				pending(in, 2, 1500, 1)
+			},
+			want: []string{"general m.large a on-demand <- a", "general m.xlarge a on-demand <- b"},
 		},
 		"Denied": {
 			reason: "a refused launch is avoided, another zone will do",

@@ -91,15 +91,15 @@ func put(b []byte, v reflect.Value) {
 func sample() (Header, []byte) {
 	h := Header{
 		Minor: 3, Hook: HookRank, Time: -5, Generation: 6, Seed: 7,
-		Pool:  Section{128, 48, 1, 40},
-		Rows:  Section{176, 160, 2, 80},
-		Index: Section{336, 16, 2, 8},
-		Bytes: Span{352, 16},
-		Out:   Section{368, 48, 2, 24},
-		Pairs: Span{416, 16},
+		Pool:  Section{128, 48, 1, 48},
+		Rows:  Section{176, 192, 2, 96},
+		Index: Section{368, 16, 2, 8},
+		Bytes: Span{384, 16},
+		Out:   Section{400, 48, 2, 24},
+		Pairs: Span{448, 16},
 		// The last section ends where the batch does.
-		Message: Span{432, 64},
-		Total:   496,
+		Message: Span{464, 64},
+		Total:   528,
 	}
 	b := make([]byte, h.Total)
 	h.Put(b)
@@ -124,7 +124,7 @@ func TestHeaderRefuses(t *testing.T) {
 		want   error
 	}{
 		"short":     {"less than a header", func(_ *Header, b []byte) []byte { return b[:100] }, ErrShort},
-		"cut":       {"the total is a lie", func(_ *Header, b []byte) []byte { return b[:495] }, ErrShort},
+		"cut":       {"the total is a lie", func(_ *Header, b []byte) []byte { return b[:527] }, ErrShort},
 		"magic":     {"not a batch", func(_ *Header, b []byte) []byte { b[0] = 'X'; return b }, ErrMagic},
 		"outside":   {"rows end after the batch", func(h *Header, b []byte) []byte { h.Rows.Offset = 480; h.Put(b); return b }, ErrSection},
 		"overflow":  {"offset plus size wraps", func(h *Header, b []byte) []byte { h.Message = Span{0xfffffff0, 0x20}; h.Put(b); return b }, ErrSection},

@@ -4,7 +4,7 @@ import "encoding/binary"
 
 // Sizes in bytes of the records of the consolidate hook.
 const (
-	CandidateStride      = 104
+	CandidateStride      = 120
 	ConsolidateOutStride = 24
 )
 
@@ -33,7 +33,10 @@ const (
 )
 
 // CandidateRow is a node that could be disrupted. Prices are in USD per hour;
-// Node, Claim, Pool, Type and Zone are string ids.
+// Node, Claim, Pool, Type and Zone are string ids. JobPods are the node's pods
+// that belong to a Job. SinceDisruption is the time since a node of the
+// NodePool last began to go, -1 if none did within the hour; PoolEvictions and
+// ClusterEvictions count the pods that such nodes had within the hour.
 type CandidateRow struct {
 	Price             float64
 	Savings           float64
@@ -56,7 +59,10 @@ type CandidateRow struct {
 	Action            uint8
 	CapacityType      uint8
 	Flags             uint8
-	_                 [4]uint8
+	JobPods           uint32
+	SinceDisruption   float64 // seconds
+	PoolEvictions     uint32
+	ClusterEvictions  uint32
 }
 
 // ConsolidateOut is the answer for one candidate. HoldSeconds counts from the
@@ -81,7 +87,10 @@ func (r *CandidateRow) Put(b []byte) {
 		binary.LittleEndian.PutUint32(b[56+4*i:], n)
 	}
 	b[96], b[97], b[98], b[99] = r.Method, r.Action, r.CapacityType, r.Flags
-	clear(b[100:])
+	binary.LittleEndian.PutUint32(b[100:], r.JobPods)
+	putFloat(b[104:], r.SinceDisruption)
+	binary.LittleEndian.PutUint32(b[112:], r.PoolEvictions)
+	binary.LittleEndian.PutUint32(b[116:], r.ClusterEvictions)
 }
 
 // Get reads the row from b, which must have CandidateStride bytes.
@@ -97,6 +106,10 @@ func (r *CandidateRow) Get(b []byte) {
 		*n = binary.LittleEndian.Uint32(b[56+4*i:])
 	}
 	r.Method, r.Action, r.CapacityType, r.Flags = b[96], b[97], b[98], b[99]
+	r.JobPods = binary.LittleEndian.Uint32(b[100:])
+	r.SinceDisruption = float(b[104:])
+	r.PoolEvictions = binary.LittleEndian.Uint32(b[112:])
+	r.ClusterEvictions = binary.LittleEndian.Uint32(b[116:])
 }
 
 // Put writes the answer to b, which must have ConsolidateOutStride bytes.

@@ -7,8 +7,8 @@ import (
 
 // Sizes in bytes of the records of the rank hook.
 const (
-	PoolStride    = 40
-	RankStride    = 80
+	PoolStride    = 48
+	RankStride    = 96
 	RankOutStride = 24
 )
 
@@ -27,8 +27,14 @@ const (
 	ArchARM64   = 2
 )
 
-// RankExclude is the flag of a RankOut that drops the offering.
-const RankExclude = 1
+// Flags of a RankOut.
+const (
+	// RankExclude drops the offering.
+	RankExclude = 1
+	// RankShared makes the group of a RankOut one for all NodePools, in place
+	// of one for each.
+	RankShared = 2
+)
 
 // PoolRow is the NodePool that a rank batch is about. Like every record here
 // its fields have the order and alignment of the wire, so that a guest on a
@@ -41,12 +47,15 @@ type PoolRow struct {
 	LabelsCount      uint32
 	PendingPods      uint32
 	RunningNodes     uint32
-	_                uint32
+	SpotNodes        uint32  // of RunningNodes
+	ClusterOnDemand  float64 // on-demand price of all on-demand nodes, USD/hour
 }
 
 // RankRow is one offering. Prices are in USD per hour, Interruption is the
 // share of spot instances interrupted per month; Zone, Family and Type are
-// string ids.
+// string ids. Running counts the NodePool's nodes of the offering,
+// RunningCluster those of all NodePools; FamilyOnDemand is the on-demand price
+// of all on-demand nodes of the family.
 type RankRow struct {
 	Billed       float64
 	Cost         float64
@@ -64,16 +73,22 @@ type RankRow struct {
 	Arch         uint8
 	Flags        uint8
 	_            [5]uint8
+
+	FamilyOnDemand float64
+	RunningCluster uint32
+	_              uint32
 }
 
 // RankOut is the answer for one offering. Score is in USD per hour, Reason a
-// message (0 is none). The host presets Score to the cost so far.
+// message (0 is none). Offerings with the same Group, if it is not 0, use up
+// their MaxNodes together: each node takes 1/MaxNodes of it. The host presets
+// Score to the cost so far.
 type RankOut struct {
 	Score    float64
 	MaxNodes uint32
 	Flags    uint32
 	Reason   uint32
-	_        uint32
+	Group    uint32
 }
 
 // Put writes the row to b, which must have PoolStride bytes.
@@ -87,7 +102,8 @@ func (r *PoolRow) Put(b []byte) {
 	le.PutUint32(b[24:], r.LabelsCount)
 	le.PutUint32(b[28:], r.PendingPods)
 	le.PutUint32(b[32:], r.RunningNodes)
-	le.PutUint32(b[36:], 0)
+	le.PutUint32(b[36:], r.SpotNodes)
+	putFloat(b[40:], r.ClusterOnDemand)
 }
 
 // Get reads the row from b, which must have PoolStride bytes.
@@ -101,6 +117,8 @@ func (r *PoolRow) Get(b []byte) {
 	r.LabelsCount = le.Uint32(b[24:])
 	r.PendingPods = le.Uint32(b[28:])
 	r.RunningNodes = le.Uint32(b[32:])
+	r.SpotNodes = le.Uint32(b[36:])
+	r.ClusterOnDemand = float(b[40:])
 }
 
 // Put writes the row to b, which must have RankStride bytes.
@@ -120,6 +138,9 @@ func (r *RankRow) Put(b []byte) {
 	le.PutUint32(b[64:], r.Type)
 	le.PutUint32(b[68:], r.Running)
 	le.PutUint64(b[72:], uint64(r.CapacityType)|uint64(r.Arch)<<8|uint64(r.Flags)<<16)
+	putFloat(b[80:], r.FamilyOnDemand)
+	le.PutUint32(b[88:], r.RunningCluster)
+	le.PutUint32(b[92:], 0)
 }
 
 // Get reads the row from b, which must have RankStride bytes.
@@ -139,6 +160,8 @@ func (r *RankRow) Get(b []byte) {
 	r.Type = le.Uint32(b[64:])
 	r.Running = le.Uint32(b[68:])
 	r.CapacityType, r.Arch, r.Flags = b[72], b[73], b[74]
+	r.FamilyOnDemand = float(b[80:])
+	r.RunningCluster = le.Uint32(b[88:])
 }
 
 // Put writes the answer to b, which must have RankOutStride bytes.
@@ -149,7 +172,7 @@ func (r *RankOut) Put(b []byte) {
 	le.PutUint32(b[8:], r.MaxNodes)
 	le.PutUint32(b[12:], r.Flags)
 	le.PutUint32(b[16:], r.Reason)
-	le.PutUint32(b[20:], 0)
+	le.PutUint32(b[20:], r.Group)
 }
 
 // Get reads the answer from b, which must have RankOutStride bytes.
@@ -160,6 +183,7 @@ func (r *RankOut) Get(b []byte) {
 	r.MaxNodes = le.Uint32(b[8:])
 	r.Flags = le.Uint32(b[12:])
 	r.Reason = le.Uint32(b[16:])
+	r.Group = le.Uint32(b[20:])
 }
 
 func putFloat(b []byte, f float64) { binary.LittleEndian.PutUint64(b, math.Float64bits(f)) }

@@ -36,6 +36,13 @@ func (p *Pool) PendingMemoryGiB() float64 { return p.row.PendingMemoryGiB }
 // RunningNodes counts the pool's nodes, those on their way included.
 func (p *Pool) RunningNodes() int { return int(p.row.RunningNodes) }
 
+// SpotNodes counts those of RunningNodes that are spot instances.
+func (p *Pool) SpotNodes() int { return int(p.row.SpotNodes) }
+
+// ClusterOnDemand is what the on-demand nodes of all NodePools cost at their
+// on-demand price, in USD/hour.
+func (p *Pool) ClusterOnDemand() float64 { return p.row.ClusterOnDemand }
+
 // Rows are the offerings to price.
 type Rows struct{ s *session }
 
@@ -73,6 +80,17 @@ func (v Verdicts) Score(i int, usd float64) { v.at(i).Score = usd }
 // MaxNodes says for how many nodes the score of offering i holds; 0 is
 // unlimited.
 func (v Verdicts) MaxNodes(i int, n uint32) { v.at(i).MaxNodes = n }
+
+// Group lets the offerings of one group, numbered from 1, use up their MaxNodes
+// together: each node takes 1/MaxNodes. A shared group is one for all NodePools
+// of the decision, any other one for this NodePool.
+func (v Verdicts) Group(i int, group uint32, shared bool) {
+	out := v.at(i)
+	out.Group = group
+	if out.Flags &^= abi.RankShared; shared {
+		out.Flags |= abi.RankShared
+	}
+}
 
 // Exclude drops offering i.
 func (v Verdicts) Exclude(i int, reason string) {

@@ -67,6 +67,8 @@ func offeringFields() []field[policy.RankRow] {
 		num("podsFit", func(r *row) float64 { return float64(r.PodsFit) }),
 		num("gpus", func(r *row) float64 { return float64(r.GPUs) }),
 		num("running", func(r *row) float64 { return float64(r.Running) }),
+		num("runningCluster", func(r *row) float64 { return float64(r.RunningCluster) }),
+		num("familyOnDemand", func(r *row) float64 { return r.FamilyOnDemand }),
 	}
 }
 
@@ -79,6 +81,8 @@ func poolFields() []field[policy.PoolFacts] {
 		num("pendingCPU", func(p *pool) float64 { return p.PendingCPU }),
 		num("pendingMemoryGiB", func(p *pool) float64 { return p.PendingMemoryGiB }),
 		num("runningNodes", func(p *pool) float64 { return float64(p.RunningNodes) }),
+		num("spotNodes", func(p *pool) float64 { return float64(p.SpotNodes) }),
+		num("clusterOnDemand", func(p *pool) float64 { return p.ClusterOnDemand }),
 	}
 }
 
@@ -103,6 +107,10 @@ func candidateFields() []field[policy.Candidate] {
 		num("cpuUtilisation", func(c *node) float64 { return c.CPUUtilisation }),
 		num("memoryUtilisation", func(c *node) float64 { return c.MemoryUtilisation }),
 		num("cost", func(c *node) float64 { return c.Cost }),
+		num("jobPods", func(c *node) float64 { return float64(c.JobPods) }),
+		num("sinceDisruption", func(c *node) float64 { return c.SinceDisruption }),
+		num("poolEvictions", func(c *node) float64 { return float64(c.PoolEvictions) }),
+		num("clusterEvictions", func(c *node) float64 { return float64(c.ClusterEvictions) }),
 	}
 }
 

@@ -26,6 +26,8 @@ func (e *Encoder) Consolidate(in *policy.ConsolidateInput) ([]byte, error) {
 			Node: e.names.call(c.Node), Claim: e.names.call(c.Claim), Pool: e.names.call(c.NodePool),
 			Type: ids[i][0], Zone: ids[i][1], Pods: clamp(c.Pods),
 			Method: method(c.Method), Action: action(c.Action), CapacityType: capacityName(c.CapacityType),
+			JobPods: clamp(c.JobPods), SinceDisruption: c.SinceDisruption,
+			PoolEvictions: clamp(c.PoolEvictions), ClusterEvictions: clamp(c.ClusterEvictions),
 		}
 		row.LabelsFirst, row.LabelsCount = e.labels(c.Labels)
 		row.PoolLabelsFirst, row.PoolLabelsCount = e.labels(c.PoolTags)

@@ -19,6 +19,7 @@ func (e *Encoder) Rank(in *policy.RankInput) ([]byte, error) {
 			Billed: r.Billed, Cost: r.Cost, OnDemand: r.OnDemand,
 			VCPU: r.VCPU, MemoryGiB: r.MemoryGiB, Interruption: r.Interruption,
 			PodsFit: r.PodsFit, GPUs: r.GPUs, Running: r.Running,
+			RunningCluster: r.RunningCluster, FamilyOnDemand: r.FamilyOnDemand,
 			Zone:         e.recent.zone(&e.names, r.Zone),
 			Family:       e.recent.family.id32(&e.names, r.Family),
 			Type:         e.recent.typ.id32(&e.names, r.InstanceType),
@@ -31,6 +32,7 @@ func (e *Encoder) Rank(in *policy.RankInput) ([]byte, error) {
 	pool := abi.PoolRow{
 		PendingCPU: in.Pool.PendingCPU, PendingMemoryGiB: in.Pool.PendingMemoryGiB,
 		Name: e.names.call(in.Pool.Name), PendingPods: clamp(in.Pool.PendingPods), RunningNodes: clamp(in.Pool.RunningNodes),
+		SpotNodes: clamp(in.Pool.SpotNodes), ClusterOnDemand: in.Pool.ClusterOnDemand,
 	}
 	pool.LabelsFirst, pool.LabelsCount = e.labels(in.Pool.Labels)
 	pool.Put(e.buf[e.head.Pool.Offset:])
@@ -50,7 +52,7 @@ func (e *Encoder) RankAnswers(reply []byte) ([]policy.RankAnswer, error) {
 		out.Get(e.out(b, i))
 		a := &answers[i]
 		switch {
-		case out.Flags&^abi.RankExclude != 0:
+		case out.Flags&^(abi.RankExclude|abi.RankShared) != 0:
 			return nil, bad("row %d: unknown flags %#x", i, out.Flags)
 		case out.Flags&abi.RankExclude != 0:
 			a.Exclude = true
@@ -58,6 +60,7 @@ func (e *Encoder) RankAnswers(reply []byte) ([]policy.RankAnswer, error) {
 			return nil, bad("row %d: score %v is not a finite number of at least 0", i, out.Score)
 		default:
 			a.Score, a.MaxNodes = out.Score, out.MaxNodes
+			a.Group, a.Shared = out.Group, out.Flags&abi.RankShared != 0
 		}
 		if a.Reason, err = reasons.at(out.Reason); err != nil {
 			return nil, bad("row %d: %v", i, err)

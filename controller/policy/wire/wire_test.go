@@ -22,7 +22,7 @@ func call() policy.Call { return policy.Call{Time: time.Unix(1700000000, 5), See
 func rankInput(n int) *policy.RankInput {
 	in := &policy.RankInput{Call: call(), Pool: policy.PoolFacts{
 		Name: "batch", Labels: map[string]string{"team": "ml", "env": "prod"},
-		PendingPods: 7, PendingCPU: 3.5, PendingMemoryGiB: 12, RunningNodes: 2,
+		PendingPods: 7, PendingCPU: 3.5, PendingMemoryGiB: 12, RunningNodes: 2, SpotNodes: 1, ClusterOnDemand: 4.5,
 	}}
 	for i := range n { // in runs of a type, as catalogues are
 		family := fmt.Sprintf("m%di", i/6%5+3)
@@ -30,7 +30,7 @@ func rankInput(n int) *policy.RankInput {
 			InstanceType: family + ".large", Family: family, Zone: "us-west-2" + string(rune('a'+i%3)),
 			CapacityType: model.Spot, Arch: "arm64",
 			Billed: 0.1 * float64(i+1), Cost: 0.2 * float64(i+1), OnDemand: 0.3, VCPU: 2, MemoryGiB: 8,
-			Interruption: 0.05, PodsFit: 3, GPUs: 1, Running: uint32(i),
+			Interruption: 0.05, PodsFit: 3, GPUs: 1, Running: uint32(i), RunningCluster: uint32(2 * i), FamilyOnDemand: 0.7,
 		})
 	}
 	return in
@@ -74,7 +74,7 @@ func TestRankEncoding(t *testing.T) {
 	if diff := cmp.Diff(in.Pool.Labels, pairs(t, v, pool.LabelsFirst, pool.LabelsCount)); diff != "" {
 		t.Error(diff)
 	}
-	if string(v.Text(pool.Name)) != "batch" || pool.PendingPods != 7 || pool.PendingCPU != 3.5 || pool.RunningNodes != 2 {
+	if string(v.Text(pool.Name)) != "batch" || pool.PendingPods != 7 || pool.PendingCPU != 3.5 || pool.RunningNodes != 2 || pool.SpotNodes != 1 || pool.ClusterOnDemand != 4.5 {
 		t.Errorf("pool %+v", pool)
 	}
 	for i, want := range in.Rows {
@@ -83,7 +83,7 @@ func TestRankEncoding(t *testing.T) {
 		got := policy.RankRow{
 			InstanceType: string(v.Text(r.Type)), Family: string(v.Text(r.Family)), Zone: string(v.Text(r.Zone)),
 			CapacityType: model.Spot, Arch: "arm64", Billed: r.Billed, Cost: r.Cost, OnDemand: r.OnDemand,
-			VCPU: r.VCPU, MemoryGiB: r.MemoryGiB, Interruption: r.Interruption, PodsFit: r.PodsFit, GPUs: r.GPUs, Running: r.Running,
+			VCPU: r.VCPU, MemoryGiB: r.MemoryGiB, Interruption: r.Interruption, PodsFit: r.PodsFit, GPUs: r.GPUs, Running: r.Running, RunningCluster: r.RunningCluster, FamilyOnDemand: r.FamilyOnDemand,
 		}
 		if diff := cmp.Diff(want, got); diff != "" || r.CapacityType != abi.CapacitySpot || r.Arch != abi.ArchARM64 {
 			t.Errorf("row %d: %s", i, diff)

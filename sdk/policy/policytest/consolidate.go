@@ -13,7 +13,9 @@ type Candidate struct {
 	Labels, PoolLabels                                               map[string]string
 	Price, Savings, AgeSeconds, IdleSeconds                          float64
 	CPUUtilisation, MemoryUtilisation, Cost                          float64
-	Pods                                                             int
+	Pods, JobPods, PoolEvictions, ClusterEvictions                   int
+	// SinceDisruption is -1 for never.
+	SinceDisruption float64
 }
 
 // Permission is the answer for one candidate. Verdict is "allow", "deny" or
@@ -40,6 +42,8 @@ func Consolidate(tb testing.TB, candidates []Candidate) []Permission {
 			CPUUtilisation: c.CPUUtilisation, MemoryUtilisation: c.MemoryUtilisation, Cost: c.Cost,
 			Node: b.id(c.Node), Pool: b.id(c.NodePool), Type: b.id(c.InstanceType), Zone: b.id(c.Zone), Pods: uint32(c.Pods),
 			Method: methods[c.Method], Action: actions[c.Action], CapacityType: capacity(c.CapacityType),
+			JobPods: uint32(c.JobPods), SinceDisruption: c.SinceDisruption,
+			PoolEvictions: uint32(c.PoolEvictions), ClusterEvictions: uint32(c.ClusterEvictions),
 		}
 		rows[i].LabelsFirst, rows[i].LabelsCount = b.labels(c.Labels)
 		rows[i].PoolLabelsFirst, rows[i].PoolLabelsCount = b.labels(c.PoolLabels)

@@ -14,6 +14,8 @@ type Pool struct {
 	PendingCPU       float64
 	PendingMemoryGiB float64
 	RunningNodes     int
+	SpotNodes        int
+	ClusterOnDemand  float64
 }
 
 // Offering is an offering to price. A Cost of 0 stands for Price, the billed
@@ -23,13 +25,16 @@ type Offering struct {
 	InstanceType, Family, Zone, CapacityType, Arch string
 	Price, Cost, OnDemand                          float64
 	VCPU, MemoryGiB, Interruption                  float64
-	PodsFit, GPUs, Running                         int
+	PodsFit, GPUs, Running, RunningCluster         int
+	FamilyOnDemand                                 float64
 }
 
 // Verdict is the answer for one offering.
 type Verdict struct {
 	Score    float64
 	MaxNodes int
+	Group    int
+	Shared   bool
 	Excluded bool
 	Reason   string
 }
@@ -46,6 +51,7 @@ func Rank(tb testing.TB, pool Pool, offerings []Offering) []Verdict {
 		rows[i] = &abi.RankRow{
 			Billed: o.Price, Cost: o.Cost, OnDemand: o.OnDemand, VCPU: o.VCPU, MemoryGiB: o.MemoryGiB,
 			Interruption: o.Interruption, PodsFit: uint32(o.PodsFit), GPUs: uint32(o.GPUs), Running: uint32(o.Running),
+			RunningCluster: uint32(o.RunningCluster), FamilyOnDemand: o.FamilyOnDemand,
 			Zone: b.id(o.Zone), Family: b.id(o.Family), Type: b.id(o.InstanceType), CapacityType: capacity(o.CapacityType),
 		}
 		switch o.Arch {
@@ -59,6 +65,7 @@ func Rank(tb testing.TB, pool Pool, offerings []Offering) []Verdict {
 	row := &abi.PoolRow{
 		Name: b.id(pool.Name), PendingPods: uint32(pool.PendingPods), RunningNodes: uint32(pool.RunningNodes),
 		PendingCPU: pool.PendingCPU, PendingMemoryGiB: pool.PendingMemoryGiB,
+		SpotNodes: uint32(pool.SpotNodes), ClusterOnDemand: pool.ClusterOnDemand,
 	}
 	row.LabelsFirst, row.LabelsCount = b.labels(pool.Labels)
 	b.head.Pool = section(b, abi.PoolStride, []*abi.PoolRow{row})
@@ -70,8 +77,9 @@ func Rank(tb testing.TB, pool Pool, offerings []Offering) []Verdict {
 		var out abi.RankOut
 		out.Get(v.Row(v.Out, uint32(i)))
 		verdicts[i] = Verdict{
-			Score: out.Score, MaxNodes: int(out.MaxNodes), Excluded: out.Flags&abi.RankExclude != 0,
-			Reason: reason(tb, messages, out.Reason),
+			Score: out.Score, MaxNodes: int(out.MaxNodes), Group: int(out.Group), Shared: out.Flags&abi.RankShared != 0,
+			Excluded: out.Flags&abi.RankExclude != 0,
+			Reason:   reason(tb, messages, out.Reason),
 		}
 	}
 	return verdicts

@@ -1,0 +1,93 @@
+package solver
+
+import (
+	"cmp"
+	"slices"
+)
+
+// full is how much of a group may be taken, with room for what adding up parts
+// such as 1/3 loses.
+const full = 1 + 1e-9
+
+// join notes what the offer's cost depends on.
+func (b *budget) join(o int32) {
+	for _, t := range b.p.offers[o].tiers {
+		b.tiered = b.tiered || t.Until > 0 || len(t.Shares) > 0
+		for _, s := range t.Shares {
+			if list := b.members[s.Group]; len(list) == 0 || list[len(list)-1] != o {
+				b.members[s.Group] = append(list, o)
+			}
+		}
+	}
+}
+
+// tier is the first of the offer's tiers that has room for one more node, nil
+// when the billed price counts.
+func (b *budget) tier(o int32) *Tier {
+	tiers := b.p.offers[o].tiers
+	for i := range tiers {
+		t := &tiers[i]
+		if (t.Until == 0 || b.used[o] < t.Until) && !slices.ContainsFunc(t.Shares, func(s Share) bool {
+			return b.taken[s.Group]+s.Part > full
+		}) {
+			return t
+		}
+	}
+	return nil
+}
+
+// use counts a node of the offer, and moves the costs of all offers whose tier
+// it fills.
+func (b *budget) use(o int32) {
+	if !b.tiered {
+		b.used[o]++
+		return
+	}
+	t := b.tier(o)
+	b.used[o]++
+	var moved []int32
+	if t != nil {
+		for _, s := range t.Shares {
+			b.taken[s.Group] += s.Part
+		}
+		for _, s := range t.Shares {
+			for _, f := range b.members[s.Group] {
+				moved = b.reprice(f, moved)
+			}
+		}
+	}
+	for _, lane := range b.reprice(o, moved) {
+		b.resort(lane)
+	}
+}
+
+// reprice looks up the offer's cost and adds its lane to moved if it changed.
+func (b *budget) reprice(o int32, moved []int32) []int32 {
+	f := &b.p.offers[o]
+	cost := f.price.USD()
+	if t := b.tier(o); t != nil {
+		cost = t.Cost
+	}
+	if cost == b.cost[o] {
+		return moved
+	}
+	b.cost[o] = cost
+	if slices.Contains(moved, f.lane) {
+		return moved
+	}
+	return append(moved, f.lane)
+}
+
+func (b *budget) resort(lane int32) {
+	list := slices.Clone(b.byCost[lane])
+	slices.SortStableFunc(list, func(x, y int32) int {
+		if c := cmp.Compare(b.cost[x], b.cost[y]); c != 0 {
+			return c
+		}
+		if c := cmp.Compare(b.p.offers[x].price, b.p.offers[y].price); c != 0 {
+			return c
+		}
+		return cmp.Compare(x, y)
+	})
+	b.byCost[lane] = list
+}

@@ -39,6 +39,8 @@ type Cluster struct {
 	stores stores
 	// memo makes the next snapshot cheaper; Snapshot is called from one loop.
 	memo lower.Memo
+	// departed are the nodes that began to go within the last hour.
+	departed []model.Departure
 }
 
 // stores are the informers' stores of every kind that a snapshot reads.

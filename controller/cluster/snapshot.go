@@ -60,6 +60,8 @@ func (c *Cluster) Snapshot(ctx context.Context) (*View, error) {
 			return true, ""
 		},
 	})
+	c.departed = departures(c.departed, &view.Snapshot)
+	view.Snapshot.Departed = c.departed
 	return view, nil
 }
 

@@ -90,10 +90,13 @@ func (d *decider) candidate(c disrupt.Candidate) policy.Candidate {
 		}
 		return max(0, d.s.Time.Sub(t).Seconds())
 	}
-	used := model.Resources{}
+	used, jobs := model.Resources{}, 0
 	for i := range d.s.Pods {
 		if d.s.Pods[i].Node == c.Node {
 			used.Add(d.s.Specs[d.s.Pods[i].Spec].Requests)
+			if d.s.Pods[i].Job {
+				jobs++
+			}
 		}
 	}
 	share := func(name string) float64 {
@@ -106,7 +109,9 @@ func (d *decider) candidate(c disrupt.Candidate) policy.Candidate {
 	if n.LastPodEvent.IsZero() {
 		idle = since(n.LaunchedAt)
 	}
+	past := d.past(p.Name)
 	return policy.Candidate{
+		JobPods: jobs, SinceDisruption: past.since, PoolEvictions: past.pool, ClusterEvictions: past.cluster,
 		Node: n.Name, Claim: n.Claim, NodePool: p.Name, PoolTags: p.Labels, Labels: maps.Clone(n.Labels),
 		Method: string(MethodEmpty), Action: "delete",
 		InstanceType: n.InstanceType, Zone: n.Zone, CapacityType: string(n.CapacityType),

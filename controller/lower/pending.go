@@ -36,6 +36,12 @@ func Running(pod *corev1.Pod) bool {
 	return pod.Spec.NodeName != "" && pod.Status.Phase != corev1.PodSucceeded && pod.Status.Phase != corev1.PodFailed
 }
 
+// ofJob says whether a Job owns the pod.
+func ofJob(pod *corev1.Pod) bool {
+	owner := metav1.GetControllerOf(pod)
+	return owner != nil && owner.Kind == "Job"
+}
+
 // Daemon says whether the pod belongs to its node: a DaemonSet's, or a static
 // pod. Such a pod neither holds a node nor needs a new place.
 func Daemon(pod *corev1.Pod) bool {

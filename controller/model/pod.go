@@ -50,6 +50,8 @@ type Pod struct {
 	// Daemon says that a DaemonSet owns the pod: it neither holds a node nor
 	// needs a new place.
 	Daemon bool `json:"daemon,omitempty"`
+	// Job says that a Job owns the pod: work that is lost when it goes.
+	Job bool `json:"job,omitempty"`
 	// Ending says that the pod is being deleted: it takes room for a while,
 	// and needs no new place. Spread constraints do not count it, affinity
 	// does.

@@ -25,6 +25,8 @@ type Snapshot struct {
 	Daemons  []DaemonSet `json:"daemons"`
 	// Budgets are the PodDisruptionBudgets.
 	Budgets []PodBudget `json:"budgets,omitempty"`
+	// Departed are the nodes that began to go within the last hour.
+	Departed []Departure `json:"departed,omitempty"`
 }
 
 // Digest identifies the snapshot's contents: equal snapshots have equal
@@ -36,6 +38,17 @@ func (s *Snapshot) Digest() (string, error) {
 		return "", fmt.Errorf("digest snapshot: %w", err)
 	}
 	return hex.EncodeToString(sum.Sum(nil)), nil
+}
+
+// Departure is a node that began to go, for whatever reason.
+type Departure struct {
+	// Claim is its NodeClaim, Pool the name of its NodePool.
+	Claim string    `json:"claim"`
+	Pool  string    `json:"pool"`
+	Time  time.Time `json:"time"`
+	// Pods counts the pods that had to go with it, those of DaemonSets not
+	// included.
+	Pods int `json:"pods"`
 }
 
 // Settings are the operator's choices that change what a plan may look like.

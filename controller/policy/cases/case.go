@@ -87,24 +87,28 @@ type (
 		PendingCPU       float64           `yaml:"pendingCPU"`
 		PendingMemoryGiB float64           `yaml:"pendingMemoryGiB"`
 		RunningNodes     int               `yaml:"runningNodes"`
+		SpotNodes        int               `yaml:"spotNodes"`
+		ClusterOnDemand  float64           `yaml:"clusterOnDemand"`
 	}
 	offeringYAML struct {
-		ID           string     `yaml:"id"`
-		InstanceType string     `yaml:"instanceType"`
-		Family       string     `yaml:"family"`
-		Zone         string     `yaml:"zone"`
-		CapacityType string     `yaml:"capacityType"`
-		Arch         string     `yaml:"arch"`
-		Billed       float64    `yaml:"billed"`
-		Cost         *float64   `yaml:"cost"`
-		Tiers        []tierYAML `yaml:"tiers"`
-		OnDemand     *float64   `yaml:"onDemand"`
-		VCPU         *float64   `yaml:"vcpu"`
-		MemoryGiB    *float64   `yaml:"memoryGiB"`
-		Interruption float64    `yaml:"interruption"`
-		PodsFit      *uint32    `yaml:"podsFit"`
-		GPUs         uint32     `yaml:"gpus"`
-		Running      uint32     `yaml:"running"`
+		ID             string     `yaml:"id"`
+		InstanceType   string     `yaml:"instanceType"`
+		Family         string     `yaml:"family"`
+		Zone           string     `yaml:"zone"`
+		CapacityType   string     `yaml:"capacityType"`
+		Arch           string     `yaml:"arch"`
+		Billed         float64    `yaml:"billed"`
+		Cost           *float64   `yaml:"cost"`
+		Tiers          []tierYAML `yaml:"tiers"`
+		OnDemand       *float64   `yaml:"onDemand"`
+		VCPU           *float64   `yaml:"vcpu"`
+		MemoryGiB      *float64   `yaml:"memoryGiB"`
+		Interruption   float64    `yaml:"interruption"`
+		PodsFit        *uint32    `yaml:"podsFit"`
+		GPUs           uint32     `yaml:"gpus"`
+		Running        uint32     `yaml:"running"`
+		RunningCluster uint32     `yaml:"runningCluster"`
+		FamilyOnDemand float64    `yaml:"familyOnDemand"`
 	}
 	tierYAML struct {
 		Until uint32  `yaml:"until"`
@@ -129,6 +133,10 @@ type (
 		CPUUtilisation    float64           `yaml:"cpuUtilisation"`
 		MemoryUtilisation float64           `yaml:"memoryUtilisation"`
 		Cost              float64           `yaml:"cost"`
+		JobPods           int               `yaml:"jobPods"`
+		SinceDisruption   *float64          `yaml:"sinceDisruption"`
+		PoolEvictions     int               `yaml:"poolEvictions"`
+		ClusterEvictions  int               `yaml:"clusterEvictions"`
 	}
 	spendYAML struct {
 		RunningUSD     float64 `yaml:"runningUSD"`
@@ -168,6 +176,7 @@ type expect struct {
 	Excluded  map[string]string     `yaml:"excluded"`
 	Reasons   map[string]string     `yaml:"reasons"`
 	MaxNodes  map[string]uint32     `yaml:"maxNodes"`
+	Groups    map[string]uint32     `yaml:"groups"`
 	Tiers     map[string][]tierYAML `yaml:"tiers"`
 
 	// consolidate, by node

@@ -23,6 +23,7 @@ const (
 	defaultMemoryGiB = 8
 	defaultAge       = 3600 // seconds
 	defaultIdle      = 600  // seconds
+	never            = -1
 )
 
 type rankQuestion struct {
@@ -89,6 +90,7 @@ func (in *inputYAML) rank(at lines) (*rankQuestion, error) {
 		q.in.Pool = policy.PoolFacts{
 			Name: cmp.Or(p.Name, defaultPool), Labels: p.Labels, PendingPods: p.PendingPods, PendingCPU: p.PendingCPU,
 			PendingMemoryGiB: p.PendingMemoryGiB, RunningNodes: p.RunningNodes,
+			SpotNodes: p.SpotNodes, ClusterOnDemand: p.ClusterOnDemand,
 		}
 	}
 	if len(in.Offerings) == 0 {
@@ -102,6 +104,7 @@ func (in *inputYAML) rank(at lines) (*rankQuestion, error) {
 			CapacityType: model.CapacityType(capacity), Arch: cmp.Or(o.Arch, "amd64"),
 			Billed: o.Billed, VCPU: or(o.VCPU, defaultVCPU), MemoryGiB: or(o.MemoryGiB, defaultMemoryGiB),
 			Interruption: o.Interruption, PodsFit: or(o.PodsFit, 1), GPUs: o.GPUs, Running: o.Running,
+			RunningCluster: max(o.Running, o.RunningCluster), FamilyOnDemand: o.FamilyOnDemand,
 		}
 		row.Family = cmp.Or(o.Family, family(row.InstanceType))
 		if capacity == onDemand {
@@ -136,7 +139,7 @@ func (o *offeringYAML) costs(at lines) ([]policy.Tier, error) {
 			return nil, fmt.Errorf("%s: tiers: until must rise, and the last tier have none", at.in("tiers", i))
 		}
 		until = t.Until
-		out = append(out, policy.Tier(t))
+		out = append(out, policy.Tier{Until: t.Until, Cost: t.Cost})
 	}
 	return out, nil
 }
@@ -166,6 +169,8 @@ func (in *inputYAML) consolidate(at lines) (*consolidateQuestion, error) {
 			CapacityType: cmp.Or(c.CapacityType, onDemand), Price: price, Savings: or(c.Savings, price), Pods: c.Pods,
 			AgeSeconds: or(c.AgeSeconds, defaultAge), IdleSeconds: or(c.IdleSeconds, defaultIdle),
 			CPUUtilisation: c.CPUUtilisation, MemoryUtilisation: c.MemoryUtilisation, Cost: c.Cost,
+			JobPods: c.JobPods, SinceDisruption: or(c.SinceDisruption, never),
+			PoolEvictions: c.PoolEvictions, ClusterEvictions: c.ClusterEvictions,
 		})
 	}
 	return q, nil

@@ -68,6 +68,9 @@ func (v *verifier) checkRank(a *answered, q *rankQuestion, out *policy.RankOutco
 		if want, ok := e.MaxNodes[id]; ok && want != answer.MaxNodes {
 			v.failf([]any{"maxNodes", id}, "maxNodes of %s: want %d, got %d", id, want, answer.MaxNodes)
 		}
+		if want, ok := e.Groups[id]; ok && want != answer.Group {
+			v.failf([]any{"groups", id}, "group of %s: want %d, got %d", id, want, answer.Group)
+		}
 		if want, ok := e.Tiers[id]; ok && !v.sameTiers(want, tiers) {
 			v.failf([]any{"tiers", id}, "tiers of %s: want %s, got %s", id, tierText(convert(want)), tierText(tiers))
 		}
@@ -215,7 +218,7 @@ func like(want, got string) bool {
 func convert(tiers []tierYAML) []policy.Tier {
 	out := make([]policy.Tier, 0, len(tiers))
 	for _, t := range tiers {
-		out = append(out, policy.Tier(t))
+		out = append(out, policy.Tier{Until: t.Until, Cost: t.Cost})
 	}
 	return out
 }

@@ -13,7 +13,9 @@ import (
 // then, and spoken of for an hour.
 func TestDepartures(t *testing.T) {
 	start := time.Date(2026, 3, 11, 9, 0, 0, 0, time.UTC)
-	node := func(claim string, state model.NodeState) model.Node { return model.Node{Claim: claim, State: state, LaunchedAt: start.Add(-time.Hour)} }
+	node := func(claim string, state model.NodeState) model.Node {
+		return model.Node{Claim: claim, State: state, LaunchedAt: start.Add(-time.Hour)}
+	}
 	s := model.Snapshot{
 		Time: start, Pools: []model.Pool{{Name: "general"}},
 		Nodes: []model.Node{node("a", model.Deleting), node("b", model.Initialized), {Claim: "c", State: model.Deleting}},

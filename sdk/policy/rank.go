@@ -82,14 +82,14 @@ func (v Verdicts) Score(i int, usd float64) { v.at(i).Score = usd }
 func (v Verdicts) MaxNodes(i int, n uint32) { v.at(i).MaxNodes = n }
 
 // Group lets the offerings of one group, numbered from 1, use up their MaxNodes
-// together: each node takes 1/MaxNodes. A shared group is one for all NodePools
-// of the decision, any other one for this NodePool.
-func (v Verdicts) Group(i int, group uint32, shared bool) {
+// together: each node takes 1/MaxNodes. The group is this NodePool's own.
+func (v Verdicts) Group(i int, group uint32) { v.at(i).Group = group }
+
+// SharedGroup is like Group, with one group for all NodePools of the decision.
+func (v Verdicts) SharedGroup(i int, group uint32) {
 	out := v.at(i)
 	out.Group = group
-	if out.Flags &^= abi.RankShared; shared {
-		out.Flags |= abi.RankShared
-	}
+	out.Flags |= abi.RankShared
 }
 
 // Exclude drops offering i.

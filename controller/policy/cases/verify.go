@@ -65,17 +65,23 @@ func (v *verifier) checkRank(a *answered, q *rankQuestion, out *policy.RankOutco
 				v.failf([]any{"scores", id}, "score of %s: want %s, got %s", id, number(want), number(tiers[0].Cost))
 			}
 		}
-		if want, ok := e.MaxNodes[id]; ok && want != answer.MaxNodes {
-			v.failf([]any{"maxNodes", id}, "maxNodes of %s: want %d, got %d", id, want, answer.MaxNodes)
-		}
-		if want, ok := e.Groups[id]; ok && want != answer.Group {
-			v.failf([]any{"groups", id}, "group of %s: want %d, got %d", id, want, answer.Group)
-		}
+		v.counts(id, &answer)
 		if want, ok := e.Tiers[id]; ok && !v.sameTiers(want, tiers) {
 			v.failf([]any{"tiers", id}, "tiers of %s: want %s, got %s", id, tierText(convert(want)), tierText(tiers))
 		}
 	}
 	v.order(q, out)
+}
+
+// counts checks for how many nodes a score holds.
+func (v *verifier) counts(id string, answer *policy.RankAnswer) {
+	e := &v.c.expect
+	if want, ok := e.MaxNodes[id]; ok && want != answer.MaxNodes {
+		v.failf([]any{"maxNodes", id}, "maxNodes of %s: want %d, got %d", id, want, answer.MaxNodes)
+	}
+	if want, ok := e.Groups[id]; ok && want != answer.Group {
+		v.failf([]any{"groups", id}, "group of %s: want %d, got %d", id, want, answer.Group)
+	}
 }
 
 // order wants each row strictly cheaper than the next.

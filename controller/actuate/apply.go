@@ -61,8 +61,12 @@ func (a *Actuator) Launch(ctx context.Context, s *model.Snapshot, pools map[stri
 func (a *Actuator) nominated(s *model.Snapshot, claim *karpv1.NodeClaim, n *model.PlannedNode) {
 	best := n.Options[0]
 	for _, i := range n.Pods {
+		what := "should run"
+		if from := s.Pods[i].Node; from >= 0 {
+			what = "finds room, when node " + s.Nodes[from].Name + " goes,"
+		}
 		a.Events.Eventf(podRef(&s.Pods[i]), claim, corev1.EventTypeNormal, karpv1.EventNominated, "Launch",
-			"should run on nodeclaim/%s: %s, %s, %s at %s $/h", claim.Name, best.InstanceType, best.Zone, best.CapacityType, best.Price)
+			"%s on nodeclaim/%s: %s, %s, %s at %s $/h", what, claim.Name, best.InstanceType, best.Zone, best.CapacityType, best.Price)
 	}
 }
 

@@ -23,6 +23,9 @@ func (a *Actuator) Tell(s *model.Snapshot, d *decide.Decision) {
 		u := &d.Plan.Unplaced[i]
 		pod := &s.Pods[u.Pod]
 		text := Sentences(u.Reasons)
+		if pod.Node >= 0 {
+			text = "no other place yet, and node " + s.Nodes[pod.Node].Name + " is going: " + text
+		}
 		if a.news(types.UID(pod.UID), text) {
 			a.Events.Eventf(podRef(pod), nil, corev1.EventTypeWarning, karpv1.EventFailedScheduling, "Plan", "%s", text)
 		}

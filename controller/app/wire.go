@@ -104,7 +104,11 @@ func (p *parts) wakeups(ctx context.Context, loop *decision.Loop) error {
 			Handler: toolscache.ResourceEventHandlerFuncs{AddFunc: wake},
 		}},
 		{&karpv1.NodePool{}, toolscache.ResourceEventHandlerFuncs{AddFunc: wake, DeleteFunc: wake, UpdateFunc: func(_, o any) { wake(o) }}},
-		{&karpv1.NodeClaim{}, toolscache.ResourceEventHandlerFuncs{DeleteFunc: wake}},
+		{&karpv1.NodeClaim{}, toolscache.ResourceEventHandlerFuncs{DeleteFunc: wake, UpdateFunc: func(old, o any) {
+			if !leaving(old) && leaving(o) { // its pods need another place
+				wake(o)
+			}
+		}}},
 	} {
 		informer, err := p.mgr.GetCache().GetInformer(ctx, each.kind)
 		if err != nil {
@@ -115,6 +119,11 @@ func (p *parts) wakeups(ctx context.Context, loop *decision.Loop) error {
 		}
 	}
 	return nil
+}
+
+func leaving(o any) bool {
+	claim, ok := o.(*karpv1.NodeClaim)
+	return ok && !claim.DeletionTimestamp.IsZero()
 }
 
 // reconcilers adds what carries decisions out.

@@ -238,3 +238,25 @@ func TestDisrupt(t *testing.T) {
 		t.Errorf("judgements -want +got\n%s", diff)
 	}
 }
+
+// TestNodeOnItsWayOut: its pods get a new place before they are evicted, and a
+// node that is planned to take them is not empty.
+func TestNodeOnItsWayOut(t *testing.T) {
+	s := snapshot(2)
+	capacity := s.Catalogs[0].Types[0].Capacity
+	s.Nodes = []model.Node{{Name: "going", State: model.Deleting, Pool: 0, Allocatable: capacity}}
+	s.Pods[0].Node, s.Pods[1].Node = 0, 0
+	s.Pods[1].Ending = true
+	d := decideOn(t, s, Options{Disrupt: true})
+	if len(d.Plan.Nodes) != 1 || len(d.Plan.Nodes[0].Pods) != 1 || d.Plan.Nodes[0].Pods[0] != 0 {
+		t.Errorf("want a node for the pod that is not ending, not %+v", d.Plan.Nodes)
+	}
+	s.Nodes = append(s.Nodes, model.Node{Name: "there", State: model.Initialized, Pool: 0, Allocatable: capacity})
+	d = decideOn(t, s, Options{Disrupt: true})
+	if len(d.Plan.Nodes) != 0 || len(d.Plan.Existing) != 1 {
+		t.Errorf("want room on the node that is there, not %+v", d.Plan)
+	}
+	if len(d.Disruptions) != 1 || d.Disruptions[0].Go {
+		t.Errorf("the node is empty and about to be used: %+v", d.Disruptions)
+	}
+}

@@ -34,8 +34,14 @@ type Disruption struct {
 // the policies, then the budgets.
 func (d *decider) disrupt(ctx context.Context) {
 	var asked []disrupt.Candidate
+	taken := map[int32]bool{} // by this very plan
+	for i := range d.out.Plan.Existing {
+		taken[d.out.Plan.Existing[i].Node] = true
+	}
 	for _, c := range disrupt.Empty(d.s) {
 		switch {
+		case taken[c.Node]:
+			d.keep(c.Node, "", "pods that need a place are planned here", time.Time{})
 		case c.Block != "":
 			d.keep(c.Node, "", string(c.Block), time.Time{})
 		case c.Due.After(d.s.Time):

@@ -123,7 +123,7 @@ func entry(s *model.Snapshot, d *decide.Decision) Entry {
 		SolveMs: float64(d.Timing.Solve.Microseconds()) / 1000, TotalMs: float64(d.Timing.Total.Microseconds()) / 1000,
 	}
 	for i := range s.Pods {
-		if s.Pods[i].Node < 0 {
+		if s.NeedsPlace(&s.Pods[i]) {
 			e.Pods++
 		}
 	}

@@ -223,7 +223,7 @@ func (b *builder) complete(n *model.Node, claim *karpv1.NodeClaim, capacity *mod
 const settling = 30 * time.Second
 
 func (b *builder) pods() {
-	places := b.places()
+	places, lasting := b.places()
 	pods := slices.Clone(b.in.Pods)
 	slices.SortFunc(pods, func(x, y *corev1.Pod) int {
 		if o := strings.Compare(x.Namespace, y.Namespace); o != 0 {
@@ -236,7 +236,7 @@ func (b *builder) pods() {
 	intern := newInterner(&b.around, b.in.Memo)
 	b.out.Pods = make([]model.Pod, 0, len(pods))
 	lost := map[string]int{}
-	var unbound []int
+	var unbound []expected
 	for _, pod := range pods {
 		var node int32
 		switch {
@@ -247,11 +247,15 @@ func (b *builder) pods() {
 				continue
 			}
 			node = at
+			if to := b.moving(pod, at, lasting); to >= 0 {
+				node = to
+				unbound = append(unbound, expected{len(b.out.Pods), at})
+			}
 		case !Waiting(pod, b.in.Live):
 			continue
 		default:
 			if node = b.place(pod, places); node >= 0 {
-				unbound = append(unbound, len(b.out.Pods))
+				unbound = append(unbound, expected{len(b.out.Pods), -1})
 			}
 		}
 		b.out.Pods = append(b.out.Pods, model.Pod{
@@ -276,18 +280,23 @@ func started(pod *corev1.Pod) time.Time {
 	return pod.CreationTimestamp.Time
 }
 
-// places are where claims say that their planned pods go, by namespace/name.
-func (b *builder) places() map[string]int32 {
-	out := map[string]int32{}
+// places are where claims say that their planned pods go, by namespace/name:
+// those of pods that wait, and those of pods that are still bound elsewhere.
+func (b *builder) places() (waiting, moving map[string]int32) {
+	waiting, moving = map[string]int32{}, map[string]int32{}
 	for i, claim := range b.claims {
-		if claim == nil || !b.expects(int32(i)) {
+		if claim == nil || b.out.Nodes[i].State == model.Deleting {
 			continue
 		}
+		expects := b.expects(int32(i))
 		for _, key := range planned(claim) {
-			out[key] = int32(i)
+			if expects {
+				waiting[key] = int32(i)
+			}
+			moving[key] = int32(i)
 		}
 	}
-	return out
+	return waiting, moving
 }
 
 // expects says whether planned pods may still land on the node: it is coming,
@@ -323,13 +332,38 @@ func (b *builder) place(pod *corev1.Pod, places map[string]int32) int32 {
 	return at
 }
 
-// overflow makes the planned pods pending again for which a node that takes
-// pods has no room left: others were bound there before them, and the
-// scheduler will not find it any more.
-func (b *builder) overflow(unbound []int) {
+// moving is where a pod of a node on its way out is planned to go next, or -1:
+// the node was launched for it, or it was given room on one in flight. That
+// stays true, and the room is the pod's, for as long as the pod lasts; what
+// replaces it has another name and finds the room free.
+func (b *builder) moving(pod *corev1.Pod, from int32, places map[string]int32) int32 {
+	if b.out.Nodes[from].State != model.Deleting || Daemon(pod) || !pod.DeletionTimestamp.IsZero() || final(pod) {
+		return -1
+	}
+	to, ok := places[pod.Namespace+"/"+pod.Name]
+	if !ok {
+		return -1
+	}
+	b.out.Nodes[to].Nominated = true
+	return to
+}
+
+// expected is a pod that a node is kept for, and where it is while it has to
+// wait: -1 for nowhere.
+type expected struct {
+	pod  int
+	home int32
+}
+
+// overflow sends the planned pods back for which a node that takes pods has no
+// room left: others were bound there before them, and the scheduler will not
+// find it any more.
+func (b *builder) overflow(unbound []expected) {
 	left := map[int32]model.Resources{}
-	for _, i := range unbound {
-		at := b.out.Pods[i].Node
+	waiting := map[int]bool{}
+	for _, e := range unbound {
+		waiting[e.pod] = true
+		at := b.out.Pods[e.pod].Node
 		if n := &b.out.Nodes[at]; n.State == model.Initialized {
 			left[at] = n.Allocatable.Clone()
 			n.Nominated = false
@@ -338,17 +372,13 @@ func (b *builder) overflow(unbound []int) {
 	if len(left) == 0 {
 		return
 	}
-	waiting := map[int]bool{}
-	for _, i := range unbound {
-		waiting[i] = true
-	}
 	for i := range b.out.Pods {
 		if room := left[b.out.Pods[i].Node]; room != nil && !waiting[i] {
 			take(room, b.out.Specs[b.out.Pods[i].Spec].Requests)
 		}
 	}
-	for _, i := range unbound {
-		p := &b.out.Pods[i]
+	for _, e := range unbound {
+		p := &b.out.Pods[e.pod]
 		room := left[p.Node]
 		switch {
 		case room == nil:
@@ -356,7 +386,7 @@ func (b *builder) overflow(unbound []int) {
 			take(room, b.out.Specs[p.Spec].Requests)
 			b.out.Nodes[p.Node].Nominated = true
 		default:
-			p.Node = -1
+			p.Node = e.home
 		}
 	}
 }

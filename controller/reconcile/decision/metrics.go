@@ -27,7 +27,7 @@ func NewMetrics(reg prometheus.Registerer) *Metrics {
 	m := &Metrics{
 		scheduling:    prometheus.NewHistogram(prometheus.HistogramOpts{Name: "karpenter_scheduler_scheduling_duration_seconds", Help: "Duration of a solve.", Buckets: prometheus.ExponentialBuckets(0.0005, 2, 16)}),
 		snapshot:      prometheus.NewHistogram(prometheus.HistogramOpts{Name: "spokeshave_snapshot_duration_seconds", Help: "Duration of building a snapshot.", Buckets: prometheus.ExponentialBuckets(0.0005, 2, 16)}),
-		pending:       prometheus.NewGauge(prometheus.GaugeOpts{Name: "karpenter_scheduler_queue_depth", Help: "Pods that waited for a place in the last decision."}),
+		pending:       prometheus.NewGauge(prometheus.GaugeOpts{Name: "karpenter_scheduler_queue_depth", Help: "Pods that needed a place in the last decision: waiting ones, and those of nodes on their way out."}),
 		unschedulable: prometheus.NewGauge(prometheus.GaugeOpts{Name: "karpenter_scheduler_unschedulable_pods_count", Help: "Pods that the last decision found no place for."}),
 		claims:        prometheus.NewCounterVec(prometheus.CounterOpts{Name: "karpenter_nodeclaims_created_total", Help: "NodeClaims created."}, []string{"nodepool"}),
 		gone:          prometheus.NewCounterVec(prometheus.CounterOpts{Name: "karpenter_nodeclaims_disrupted_total", Help: "NodeClaims disrupted."}, []string{"nodepool", "reason"}),
@@ -49,7 +49,7 @@ func (m *Metrics) observe(s *model.Snapshot, d *decide.Decision, snapshot time.D
 	m.scheduling.Observe(d.Timing.Solve.Seconds())
 	waiting := 0
 	for i := range s.Pods {
-		if s.Pods[i].Node < 0 {
+		if s.NeedsPlace(&s.Pods[i]) {
 			waiting++
 		}
 	}

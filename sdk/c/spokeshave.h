@@ -107,6 +107,14 @@ SS_FN ss_labels ss_namespaces(const ss_launch *l) { return (ss_labels){l->namesp
  * 0. ss_max_nodes says for how many nodes it holds; 0 is unlimited. */
 SS_FN void ss_score(ss_verdicts out, uint32_t i, double usd) { SS_IN_(ss_rank_out, out, i)->score = usd; }
 SS_FN void ss_max_nodes(ss_verdicts out, uint32_t i, uint32_t n) { SS_IN_(ss_rank_out, out, i)->max_nodes = n; }
+/* ss_group lets the offerings of one group, numbered from 1, use up their
+ * max_nodes together: each node takes 1/max_nodes. ss_shared_group is one for
+ * all NodePools of the decision. */
+SS_FN void ss_group(ss_verdicts out, uint32_t i, uint32_t group) { SS_IN_(ss_rank_out, out, i)->group = group; }
+SS_FN void ss_shared_group(ss_verdicts out, uint32_t i, uint32_t group) {
+  ss_group(out, i, group);
+  SS_IN_(ss_rank_out, out, i)->flags |= SS_RANK_SHARED;
+}
 /* ss_reason explains the score of offering i. */
 SS_FN void ss_reason(ss_verdicts out, uint32_t i, const char *reason) { SS_IN_(ss_rank_out, out, i)->reason = ss_reason_(reason); }
 /* ss_exclude drops offering i. */

@@ -11,7 +11,7 @@
 #define SS_CEILING_MONTHLY 2
 #define SS_CEILING_SOFT 4
 #define SS_CEILING_DENY 8
-#define SS_CANDIDATE_STRIDE 104
+#define SS_CANDIDATE_STRIDE 120
 #define SS_CONSOLIDATE_OUT_STRIDE 24
 #define SS_METHOD_UNKNOWN 0
 #define SS_METHOD_EMPTY 1
@@ -37,8 +37,8 @@
 #define SS_INDEX_STRIDE 8
 #define SS_PAIR_STRIDE 8
 #define SS_MAX_MESSAGE 512
-#define SS_POOL_STRIDE 40
-#define SS_RANK_STRIDE 80
+#define SS_POOL_STRIDE 48
+#define SS_RANK_STRIDE 96
 #define SS_RANK_OUT_STRIDE 24
 #define SS_CAPACITY_UNKNOWN 0
 #define SS_CAPACITY_ON_DEMAND 1
@@ -48,6 +48,7 @@
 #define SS_ARCH_AMD64 1
 #define SS_ARCH_ARM64 2
 #define SS_RANK_EXCLUDE 1
+#define SS_RANK_SHARED 2
 #define SS_SETUP_SIZE 64
 
 // Spend is what a scope spends: USD per hour running and in flight, USD since
@@ -97,7 +98,10 @@ typedef struct {
 _Static_assert(sizeof(ss_ceiling_out) == 24, "wire size");
 
 // Candidate is a node that could be disrupted. Prices are in USD per hour;
-// Node, Claim, Pool, Type and Zone are string ids.
+// Node, Claim, Pool, Type and Zone are string ids. JobPods are the node's pods
+// that belong to a Job. SinceDisruption is the time since a node of the
+// NodePool last began to go, -1 if none did within the hour; PoolEvictions and
+// ClusterEvictions count the pods that such nodes had within the hour.
 typedef struct {
   double price;
   double savings;
@@ -120,9 +124,12 @@ typedef struct {
   uint8_t action;
   uint8_t capacity_type;
   uint8_t flags;
-  uint8_t zero_100_[4];
+  uint32_t job_pods;
+  double since_disruption; // seconds
+  uint32_t pool_evictions;
+  uint32_t cluster_evictions;
 } ss_candidate;
-_Static_assert(sizeof(ss_candidate) == 104, "wire size");
+_Static_assert(sizeof(ss_candidate) == 120, "wire size");
 
 // ConsolidateOut is the answer for one candidate. HoldSeconds counts from the
 // decision's time, Cost is added to the disruption cost.
@@ -145,13 +152,16 @@ typedef struct {
   uint32_t labels_count;
   uint32_t pending_pods;
   uint32_t running_nodes;
-  uint8_t zero_36_[4];
+  uint32_t spot_nodes; // of RunningNodes
+  double cluster_on_demand; // on-demand price of all on-demand nodes, USD/hour
 } ss_pool_row;
-_Static_assert(sizeof(ss_pool_row) == 40, "wire size");
+_Static_assert(sizeof(ss_pool_row) == 48, "wire size");
 
 // Offering is one offering. Prices are in USD per hour, Interruption is the
 // share of spot instances interrupted per month; Zone, Family and Type are
-// string ids.
+// string ids. Running counts the NodePool's nodes of the offering,
+// RunningCluster those of all NodePools; FamilyOnDemand is the on-demand price
+// of all on-demand nodes of the family.
 typedef struct {
   double billed;
   double cost;
@@ -169,17 +179,22 @@ typedef struct {
   uint8_t arch;
   uint8_t flags;
   uint8_t zero_75_[5];
+  double family_on_demand;
+  uint32_t running_cluster;
+  uint8_t zero_92_[4];
 } ss_offering;
-_Static_assert(sizeof(ss_offering) == 80, "wire size");
+_Static_assert(sizeof(ss_offering) == 96, "wire size");
 
 // RankOut is the answer for one offering. Score is in USD per hour, Reason a
-// message (0 is none). The host presets Score to the cost so far.
+// message (0 is none). Offerings with the same Group, if it is not 0, use up
+// their MaxNodes together: each node takes 1/MaxNodes of it. The host presets
+// Score to the cost so far.
 typedef struct {
   double score;
   uint32_t max_nodes;
   uint32_t flags;
   uint32_t reason;
-  uint8_t zero_20_[4];
+  uint32_t group;
 } ss_rank_out;
 _Static_assert(sizeof(ss_rank_out) == 24, "wire size");
 

@@ -7,7 +7,7 @@ export const CEILING_HOURLY: u32 = 1;
 export const CEILING_MONTHLY: u32 = 2;
 export const CEILING_SOFT: u32 = 4;
 export const CEILING_DENY: u32 = 8;
-export const CANDIDATE_STRIDE: u32 = 104;
+export const CANDIDATE_STRIDE: u32 = 120;
 export const CONSOLIDATE_OUT_STRIDE: u32 = 24;
 export const METHOD_UNKNOWN: u32 = 0;
 export const METHOD_EMPTY: u32 = 1;
@@ -33,8 +33,8 @@ export const ALIGN: u32 = 16;
 export const INDEX_STRIDE: u32 = 8;
 export const PAIR_STRIDE: u32 = 8;
 export const MAX_MESSAGE: u32 = 512;
-export const POOL_STRIDE: u32 = 40;
-export const RANK_STRIDE: u32 = 80;
+export const POOL_STRIDE: u32 = 48;
+export const RANK_STRIDE: u32 = 96;
 export const RANK_OUT_STRIDE: u32 = 24;
 export const CAPACITY_UNKNOWN: u32 = 0;
 export const CAPACITY_ON_DEMAND: u32 = 1;
@@ -44,6 +44,7 @@ export const ARCH_UNKNOWN: u32 = 0;
 export const ARCH_AMD64: u32 = 1;
 export const ARCH_ARM64: u32 = 2;
 export const RANK_EXCLUDE: u32 = 1;
+export const RANK_SHARED: u32 = 2;
 export const SETUP_SIZE: u32 = 64;
 
 // Spend is what a scope spends: USD per hour running and in flight, USD since
@@ -98,7 +99,10 @@ export class CeilingOut {
 }
 
 // Candidate is a node that could be disrupted. Prices are in USD per hour;
-// Node, Claim, Pool, Type and Zone are string ids.
+// Node, Claim, Pool, Type and Zone are string ids. JobPods are the node's pods
+// that belong to a Job. SinceDisruption is the time since a node of the
+// NodePool last began to go, -1 if none did within the hour; PoolEvictions and
+// ClusterEvictions count the pods that such nodes had within the hour.
 @unmanaged
 export class Candidate {
   price: f64;
@@ -122,10 +126,10 @@ export class Candidate {
   action: u8;
   capacityType: u8;
   flags: u8;
-  private zero100: u8;
-  private zero101: u8;
-  private zero102: u8;
-  private zero103: u8;
+  jobPods: u32;
+  sinceDisruption: f64; // seconds
+  poolEvictions: u32;
+  clusterEvictions: u32;
 }
 
 // ConsolidateOut is the answer for one candidate. HoldSeconds counts from the
@@ -150,15 +154,15 @@ export class PoolRow {
   labelsCount: u32;
   pendingPods: u32;
   runningNodes: u32;
-  private zero36: u8;
-  private zero37: u8;
-  private zero38: u8;
-  private zero39: u8;
+  spotNodes: u32; // of RunningNodes
+  clusterOnDemand: f64; // on-demand price of all on-demand nodes, USD/hour
 }
 
 // Offering is one offering. Prices are in USD per hour, Interruption is the
 // share of spot instances interrupted per month; Zone, Family and Type are
-// string ids.
+// string ids. Running counts the NodePool's nodes of the offering,
+// RunningCluster those of all NodePools; FamilyOnDemand is the on-demand price
+// of all on-demand nodes of the family.
 @unmanaged
 export class Offering {
   billed: f64;
@@ -181,18 +185,23 @@ export class Offering {
   private zero77: u8;
   private zero78: u8;
   private zero79: u8;
+  familyOnDemand: f64;
+  runningCluster: u32;
+  private zero92: u8;
+  private zero93: u8;
+  private zero94: u8;
+  private zero95: u8;
 }
 
 // RankOut is the answer for one offering. Score is in USD per hour, Reason a
-// message (0 is none). The host presets Score to the cost so far.
+// message (0 is none). Offerings with the same Group, if it is not 0, use up
+// their MaxNodes together: each node takes 1/MaxNodes of it. The host presets
+// Score to the cost so far.
 @unmanaged
 export class RankOut {
   score: f64;
   maxNodes: u32;
   flags: u32;
   reason: u32;
-  private zero20: u8;
-  private zero21: u8;
-  private zero22: u8;
-  private zero23: u8;
+  group: u32;
 }

@@ -1,5 +1,5 @@
 // The rank hook: what does an offering cost in our eyes?
-import { HOOK_RANK, Offering, PoolRow, RANK_EXCLUDE, RankOut, REFUSED } from "./abi";
+import { HOOK_RANK, Offering, PoolRow, RANK_EXCLUDE, RANK_SHARED, RankOut, REFUSED } from "./abi";
 import { Call, Labels, open, outs, pools, reason, record, rows, Section, status, text } from "./session";
 import { Text } from "./text";
 
@@ -67,6 +67,19 @@ export class Verdicts {
   // unlimited.
   maxNodes(i: i32, n: u32): void {
     this.at(i).maxNodes = n;
+  }
+
+  // group lets the offerings of one group, numbered from 1, use up their
+  // maxNodes together: each node takes 1/maxNodes.
+  group(i: i32, group: u32): void {
+    this.at(i).group = group;
+  }
+
+  // sharedGroup is like group, with one group for all NodePools of the decision.
+  sharedGroup(i: i32, group: u32): void {
+    const out = this.at(i);
+    out.group = group;
+    out.flags |= RANK_SHARED;
   }
 
   // exclude drops offering i.

@@ -7,7 +7,7 @@ pub const CEILING_HOURLY: u32 = 1;
 pub const CEILING_MONTHLY: u32 = 2;
 pub const CEILING_SOFT: u32 = 4;
 pub const CEILING_DENY: u32 = 8;
-pub const CANDIDATE_STRIDE: u32 = 104;
+pub const CANDIDATE_STRIDE: u32 = 120;
 pub const CONSOLIDATE_OUT_STRIDE: u32 = 24;
 pub const METHOD_UNKNOWN: u32 = 0;
 pub const METHOD_EMPTY: u32 = 1;
@@ -33,8 +33,8 @@ pub const ALIGN: u32 = 16;
 pub const INDEX_STRIDE: u32 = 8;
 pub const PAIR_STRIDE: u32 = 8;
 pub const MAX_MESSAGE: u32 = 512;
-pub const POOL_STRIDE: u32 = 40;
-pub const RANK_STRIDE: u32 = 80;
+pub const POOL_STRIDE: u32 = 48;
+pub const RANK_STRIDE: u32 = 96;
 pub const RANK_OUT_STRIDE: u32 = 24;
 pub const CAPACITY_UNKNOWN: u32 = 0;
 pub const CAPACITY_ON_DEMAND: u32 = 1;
@@ -44,6 +44,7 @@ pub const ARCH_UNKNOWN: u32 = 0;
 pub const ARCH_AMD64: u32 = 1;
 pub const ARCH_ARM64: u32 = 2;
 pub const RANK_EXCLUDE: u32 = 1;
+pub const RANK_SHARED: u32 = 2;
 pub const SETUP_SIZE: u32 = 64;
 
 /// Spend is what a scope spends: USD per hour running and in flight, USD since
@@ -99,7 +100,10 @@ pub struct CeilingOut {
 const _: () = assert!(core::mem::size_of::<CeilingOut>() == 24);
 
 /// Candidate is a node that could be disrupted. Prices are in USD per hour;
-/// Node, Claim, Pool, Type and Zone are string ids.
+/// Node, Claim, Pool, Type and Zone are string ids. JobPods are the node's pods
+/// that belong to a Job. SinceDisruption is the time since a node of the
+/// NodePool last began to go, -1 if none did within the hour; PoolEvictions and
+/// ClusterEvictions count the pods that such nodes had within the hour.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct Candidate {
@@ -124,9 +128,12 @@ pub struct Candidate {
     pub action: u8,
     pub capacity_type: u8,
     pub flags: u8,
-    pub(crate) _zero_100: [u8; 4],
+    pub job_pods: u32,
+    pub since_disruption: f64, // seconds
+    pub pool_evictions: u32,
+    pub cluster_evictions: u32,
 }
-const _: () = assert!(core::mem::size_of::<Candidate>() == 104);
+const _: () = assert!(core::mem::size_of::<Candidate>() == 120);
 
 /// ConsolidateOut is the answer for one candidate. HoldSeconds counts from the
 /// decision's time, Cost is added to the disruption cost.
@@ -153,13 +160,16 @@ pub struct PoolRow {
     pub labels_count: u32,
     pub pending_pods: u32,
     pub running_nodes: u32,
-    pub(crate) _zero_36: [u8; 4],
+    pub spot_nodes: u32, // of RunningNodes
+    pub cluster_on_demand: f64, // on-demand price of all on-demand nodes, USD/hour
 }
-const _: () = assert!(core::mem::size_of::<PoolRow>() == 40);
+const _: () = assert!(core::mem::size_of::<PoolRow>() == 48);
 
 /// Offering is one offering. Prices are in USD per hour, Interruption is the
 /// share of spot instances interrupted per month; Zone, Family and Type are
-/// string ids.
+/// string ids. Running counts the NodePool's nodes of the offering,
+/// RunningCluster those of all NodePools; FamilyOnDemand is the on-demand price
+/// of all on-demand nodes of the family.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct Offering {
@@ -179,11 +189,16 @@ pub struct Offering {
     pub arch: u8,
     pub flags: u8,
     pub(crate) _zero_75: [u8; 5],
+    pub family_on_demand: f64,
+    pub running_cluster: u32,
+    pub(crate) _zero_92: [u8; 4],
 }
-const _: () = assert!(core::mem::size_of::<Offering>() == 80);
+const _: () = assert!(core::mem::size_of::<Offering>() == 96);
 
 /// RankOut is the answer for one offering. Score is in USD per hour, Reason a
-/// message (0 is none). The host presets Score to the cost so far.
+/// message (0 is none). Offerings with the same Group, if it is not 0, use up
+/// their MaxNodes together: each node takes 1/MaxNodes of it. The host presets
+/// Score to the cost so far.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct RankOut {
@@ -191,6 +206,6 @@ pub struct RankOut {
     pub max_nodes: u32,
     pub flags: u32,
     pub reason: u32,
-    pub(crate) _zero_20: [u8; 4],
+    pub group: u32,
 }
 const _: () = assert!(core::mem::size_of::<RankOut>() == 24);

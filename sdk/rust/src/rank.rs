@@ -80,6 +80,19 @@ impl Verdicts<'_> {
         self.at(i).max_nodes = n
     }
 
+    /// group lets the offerings of one group, numbered from 1, use up their
+    /// max_nodes together: each node takes 1/max_nodes.
+    pub fn group(&mut self, i: usize, group: u32) {
+        self.at(i).group = group
+    }
+
+    /// shared_group is like group, with one group for all NodePools of the
+    /// decision.
+    pub fn shared_group(&mut self, i: usize, group: u32) {
+        self.at(i).group = group;
+        self.at(i).flags |= abi::RANK_SHARED
+    }
+
     /// exclude drops offering i.
     pub fn exclude<'t>(&mut self, i: usize, reason: impl Into<Text<'t>>) {
         self.at(i).flags |= abi::RANK_EXCLUDE;

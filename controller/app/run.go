@@ -140,13 +140,13 @@ func cacheOptions(o *Options) cache.Options {
 	for _, ns := range o.PluginNamespaces {
 		namespaces[ns] = cache.Config{}
 	}
-	noCopy := true
+	noCopy, alike := true, newTemplates()
 	return cache.Options{
 		DefaultTransform: cache.TransformStripManagedFields(),
 		ByObject: map[client.Object]cache.ByObject{
-			&corev1.Pod{}:       {UnsafeDisableDeepCopy: &noCopy, Transform: slimPod},
-			&corev1.Node{}:      {UnsafeDisableDeepCopy: &noCopy, Transform: slimNode},
-			&karpv1.NodeClaim{}: {Transform: slimClaim},
+			&corev1.Pod{}:       {UnsafeDisableDeepCopy: &noCopy, Transform: alike.slimPod},
+			&corev1.Node{}:      {UnsafeDisableDeepCopy: &noCopy, Transform: alike.slimNode},
+			&karpv1.NodeClaim{}: {UnsafeDisableDeepCopy: &noCopy, Transform: alike.slimClaim},
 			&corev1.ConfigMap{}: {
 				Namespaces: namespaces,
 				Label:      labels.SelectorFromSet(labels.Set{karpv1.LabelPolicy: "true"}),

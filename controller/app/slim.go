@@ -5,7 +5,6 @@ import (
 	"unique"
 
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/types"
 
 	karpv1 "spokeshave.dev/api/karpenter/v1"
 	"spokeshave.dev/controller/reconcile/condition"
@@ -29,7 +28,7 @@ func spareMemory(lookup func(string) (string, bool)) {
 	}
 }
 
-func slimPod(o any) (any, error) {
+func (t *templates) slimPod(o any) (any, error) {
 	pod, ok := o.(*corev1.Pod)
 	if !ok {
 		return o, nil
@@ -37,12 +36,12 @@ func slimPod(o any) (any, error) {
 	pod.ManagedFields = nil
 	delete(pod.Annotations, lastApplied)
 	pod.Namespace, pod.GenerateName = shared(pod.Namespace), ""
-	pod.Labels, pod.Spec.NodeSelector = sharedMap(pod.Labels), sharedMap(pod.Spec.NodeSelector)
-	for i := range pod.OwnerReferences {
-		o := &pod.OwnerReferences[i]
-		o.APIVersion, o.Kind, o.Name, o.UID = shared(o.APIVersion), shared(o.Kind), shared(o.Name), types.UID(shared(string(o.UID)))
+	if len(pod.Annotations) == 0 {
+		pod.Annotations = nil
 	}
+	pod.Labels, pod.OwnerReferences = t.labelSet(pod.Labels), t.ownerList(pod.OwnerReferences)
 	slimSpec(&pod.Spec)
+	t.spec(&pod.Spec)
 	pod.Status = corev1.PodStatus{
 		Phase: pod.Status.Phase, Conditions: scheduled(pod.Status.Conditions), StartTime: pod.Status.StartTime,
 		NominatedNodeName: shared(pod.Status.NominatedNodeName), Reason: pod.Status.Reason,
@@ -56,7 +55,7 @@ func slimSpec(spec *corev1.PodSpec) {
 	for _, list := range [][]corev1.Container{spec.Containers, spec.InitContainers} {
 		for i := range list {
 			c := &list[i]
-			*c = corev1.Container{Name: shared(c.Name), Resources: c.Resources, Ports: c.Ports, RestartPolicy: c.RestartPolicy}
+			*c = corev1.Container{Name: c.Name, Resources: c.Resources, Ports: c.Ports, RestartPolicy: c.RestartPolicy}
 		}
 	}
 	kept := spec.Volumes[:0]
@@ -66,8 +65,6 @@ func slimSpec(spec *corev1.PodSpec) {
 		}
 	}
 	spec.Volumes = kept
-	spec.NodeName, spec.SchedulerName = shared(spec.NodeName), shared(spec.SchedulerName)
-	spec.PriorityClassName = shared(spec.PriorityClassName)
 	spec.EphemeralContainers, spec.ImagePullSecrets, spec.SecurityContext, spec.HostAliases, spec.DNSConfig = nil, nil, nil, nil, nil
 	spec.ServiceAccountName, spec.DeprecatedServiceAccount = "", ""
 }
@@ -111,7 +108,7 @@ func resized(in []corev1.ContainerStatus) []corev1.ContainerStatus {
 	return out
 }
 
-func slimNode(o any) (any, error) {
+func (t *templates) slimNode(o any) (any, error) {
 	node, ok := o.(*corev1.Node)
 	if !ok {
 		return o, nil
@@ -119,12 +116,17 @@ func slimNode(o any) (any, error) {
 	node.ManagedFields = nil
 	node.Labels = sharedMap(node.Labels)
 	node.Status.Images, node.Status.VolumesInUse = nil, nil
+	node.Status.Capacity, node.Status.Allocatable = t.resources(node.Status.Capacity), t.resources(node.Status.Allocatable)
+	for i := range node.Status.Conditions {
+		c := &node.Status.Conditions[i]
+		c.Type, c.Reason, c.Message = corev1.NodeConditionType(shared(string(c.Type))), shared(c.Reason), shared(c.Message)
+	}
 	return node, nil
 }
 
 // slimClaim drops what a claim needs only until its instance runs: the options
 // and the exact request are by far its largest part.
-func slimClaim(o any) (any, error) {
+func (t *templates) slimClaim(o any) (any, error) {
 	claim, ok := o.(*karpv1.NodeClaim)
 	if !ok {
 		return o, nil
@@ -134,6 +136,11 @@ func slimClaim(o any) (any, error) {
 	if condition.IsTrue(claim.Status.Conditions, karpv1.ConditionLaunched) {
 		delete(claim.Annotations, karpv1.AnnotationLaunch)
 		delete(claim.Annotations, karpv1.AnnotationAttempt)
+	}
+	claim.Status.Capacity, claim.Status.Allocatable = t.resources(claim.Status.Capacity), t.resources(claim.Status.Allocatable)
+	for i := range claim.Status.Conditions {
+		c := &claim.Status.Conditions[i]
+		c.Type, c.Reason, c.Message = shared(c.Type), shared(c.Reason), shared(c.Message)
 	}
 	return claim, nil
 }

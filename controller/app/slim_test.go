@@ -63,7 +63,7 @@ func pod(t *testing.T) *corev1.Pod {
 
 func TestSlimPodKeepsWhatDecisionsRead(t *testing.T) {
 	whole := pod(t)
-	o, err := slimPod(pod(t))
+	o, err := newTemplates().slimPod(pod(t))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -111,7 +111,7 @@ func TestSlimClaim(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			c := claim(tc.status)
-			if _, err := slimClaim(c); err != nil {
+			if _, err := newTemplates().slimClaim(c); err != nil {
 				t.Fatal(err)
 			}
 			if len(c.Annotations) != tc.want {

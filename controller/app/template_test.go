@@ -1,0 +1,75 @@
+package app
+
+import (
+	"testing"
+	"unsafe"
+
+	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+)
+
+func TestPodsOfATemplateShare(t *testing.T) {
+	alike := newTemplates()
+	slim := func(change func(*corev1.Pod)) *corev1.Pod {
+		p := pod(t)
+		change(p)
+		o, err := alike.slimPod(p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		out, ok := o.(*corev1.Pod)
+		if !ok {
+			t.Fatalf("slimPod gives a %T", o)
+		}
+		return out
+	}
+	first := slim(func(*corev1.Pod) {})
+	for name, tc := range map[string]struct {
+		reason string
+		change func(*corev1.Pod)
+		shared bool
+	}{
+		"another name": {
+			reason: "the name is no part of the template", shared: true,
+			change: func(p *corev1.Pod) { p.Name = "web-2" },
+		},
+		"bound": {
+			reason: "nor is the node", shared: true,
+			change: func(p *corev1.Pod) { p.Spec.NodeName = "node-7" },
+		},
+		"other requests": {
+			reason: "a pod of another size must keep its own",
+			change: func(p *corev1.Pod) {
+				p.Spec.Containers[0].Resources.Limits["nvidia.com/gpu"] = resource.MustParse("2")
+			},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			whole := pod(t)
+			tc.change(whole)
+			got := slim(tc.change)
+			if same := unsafe.SliceData(got.Spec.Containers) == unsafe.SliceData(first.Spec.Containers); same != tc.shared {
+				t.Errorf("%s: shared %t", tc.reason, same)
+			}
+			if diff := cmp.Diff(whole.Spec.Containers[0].Resources, got.Spec.Containers[0].Resources); diff != "" {
+				t.Errorf("resources change:\n%s", diff)
+			}
+			if got.Spec.NodeName != whole.Spec.NodeName || got.Name != whole.Name {
+				t.Errorf("got %s on %q, want %s on %q", got.Name, got.Spec.NodeName, whole.Name, whole.Spec.NodeName)
+			}
+		})
+	}
+}
+
+func TestResourceListsAreTheirOwn(t *testing.T) {
+	alike := newTemplates()
+	list := func(cpu string) corev1.ResourceList {
+		return corev1.ResourceList{corev1.ResourceCPU: resource.MustParse(cpu), corev1.ResourceMemory: resource.MustParse("4Gi")}
+	}
+	for _, cpu := range []string{"1", "2", "1", "1500m"} {
+		if diff := cmp.Diff(list(cpu), alike.resources(list(cpu))); diff != "" {
+			t.Errorf("a list with %s of cpu changes:\n%s", cpu, diff)
+		}
+	}
+}

@@ -39,6 +39,9 @@ type Pod struct {
 	UID       string `json:"uid"`
 	Namespace string `json:"namespace"`
 	Name      string `json:"name"`
+	// Workload is who the pod runs for: kind and name of what controls it
+	// ("Deployment/web"); empty for a pod of its own.
+	Workload string `json:"workload,omitempty"`
 	// Spec indexes Snapshot.Specs.
 	Spec int32 `json:"spec"`
 	// Node indexes Snapshot.Nodes: where the pod runs or is planned to run;

@@ -1,0 +1,249 @@
+package spend
+
+import (
+	"fmt"
+	"math/big"
+	"math/rand/v2"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"spokeshave.dev/controller/model"
+)
+
+var start = time.Date(2026, 3, 30, 12, 0, 0, 0, time.UTC)
+
+// cluster is a random one: nodes of two pools with pods of three workloads.
+func cluster(r *rand.Rand, nodes int) *model.Snapshot {
+	s := &model.Snapshot{
+		Time: start,
+		Pools: []model.Pool{
+			{Name: "general", Labels: map[string]string{"team": "web", "env": "prod"}},
+			{Name: "gpu", Labels: map[string]string{"team": "ml"}},
+		},
+		Specs: []model.PodSpec{
+			{Requests: model.Resources{"cpu": 700, "memory": 300, model.PodSlots: 1}},
+			{Requests: model.Resources{"cpu": 10, "memory": 3_000, model.PodSlots: 1}},
+			{Requests: model.Resources{"cpu": 3_333, model.PodSlots: 1}},
+		},
+	}
+	for i := range nodes {
+		s.Nodes = append(s.Nodes, model.Node{
+			Name: fmt.Sprintf("n%d", i), Claim: fmt.Sprintf("c%d", i), Pool: int32(r.IntN(2)),
+			InstanceType: []string{"m5.large", "c6g.xlarge", "p4d.24xlarge"}[r.IntN(3)],
+			CapacityType: []model.CapacityType{"spot", "on-demand"}[r.IntN(2)],
+			Price:        model.Price(1 + r.IntN(3_000_000)), LaunchedAt: start.Add(-time.Duration(r.IntN(100_000_000)) * time.Microsecond),
+			Allocatable: model.Resources{"cpu": 4_000, "memory": 10_000, model.PodSlots: 10},
+		})
+		for range r.IntN(6) {
+			s.Pods = append(s.Pods, model.Pod{
+				Namespace: []string{"shop", "batch"}[r.IntN(2)], Name: fmt.Sprintf("p%d", len(s.Pods)),
+				Workload: []string{"Deployment/web", "Job/nightly", ""}[r.IntN(3)],
+				Spec:     int32(r.IntN(3)), Node: int32(i), Daemon: r.IntN(5) == 0,
+			})
+		}
+	}
+	return s
+}
+
+// TestPartsAddUp is the promise of the ledger: whatever happens, pools and
+// holders both add up to price × time of the nodes, to the last fraction.
+func TestPartsAddUp(t *testing.T) {
+	for seed := range uint64(50) {
+		r := rand.New(rand.NewPCG(seed, 1))
+		s := cluster(r, 1+r.IntN(20))
+		l := New(s)
+		want := new(big.Int)
+		for i := range s.Nodes {
+			n := &s.Nodes[i]
+			addTo(want, n.Price, start.Sub(later(l.Month, n.LaunchedAt)))
+		}
+		same(t, seed, &l, want)
+		for range 20 {
+			d := time.Duration(1 + r.Int64N(int64(20*time.Minute)))
+			for i := range s.Nodes {
+				addTo(want, s.Nodes[i].Price, d)
+			}
+			next := *s
+			next.Time = s.Time.Add(d)
+			next.Nodes = append([]model.Node(nil), s.Nodes...)
+			switch r.IntN(3) {
+			case 0: // the price changes
+				next.Nodes[r.IntN(len(next.Nodes))].Price = model.Price(1 + r.IntN(1_000_000))
+			case 1: // a node starts between the two looks
+				launched := s.Time.Add(time.Duration(r.Int64N(int64(d))))
+				n := next.Nodes[0]
+				n.Claim, n.LaunchedAt = fmt.Sprintf("new%d", len(next.Nodes)), launched
+				next.Nodes = append(next.Nodes, n)
+				addTo(want, n.Price, next.Time.Sub(launched))
+			}
+			l = l.Advance(&next)
+			s = &next
+			same(t, seed, &l, want)
+		}
+	}
+}
+
+func addTo(sum *big.Int, price model.Price, d time.Duration) {
+	sum.Add(sum, new(big.Int).Mul(big.NewInt(int64(price)), big.NewInt(int64(d))))
+}
+
+func exact(a Amount) *big.Int {
+	out := new(big.Int).Mul(big.NewInt(a.Micro), new(big.Int).SetUint64(unit))
+	return out.Add(out, new(big.Int).SetUint64(a.Rest))
+}
+
+func same(t *testing.T, seed uint64, l *Ledger, want *big.Int) {
+	t.Helper()
+	byHolder := new(big.Int)
+	for i := range l.Holders {
+		byHolder.Add(byHolder, exact(l.Holders[i].Amount))
+	}
+	if got := exact(l.Total()); got.Cmp(want) != 0 {
+		t.Fatalf("seed %d: pools add up to %s, the nodes to %s", seed, got, want)
+	}
+	if byHolder.Cmp(want) != 0 {
+		t.Fatalf("seed %d: holders add up to %s, the nodes to %s", seed, byHolder, want)
+	}
+	if got, scopes := l.Spent(Cluster), l.Spent("label/team=web"); true {
+		scopes.Plus(l.Spent("label/team=ml"))
+		if got != scopes {
+			t.Fatalf("seed %d: cluster %+v, teams %+v", seed, got, scopes)
+		}
+	}
+}
+
+func TestMonthTurns(t *testing.T) {
+	s := cluster(rand.New(rand.NewPCG(7, 7)), 5)
+	l := New(s)
+	later := *s
+	later.Time = time.Date(2026, 5, 2, 0, 0, 0, 0, time.UTC)
+	got := l.Advance(&later)
+	if len(got.Past) != 2 || !got.Month.Equal(time.Date(2026, 5, 1, 0, 0, 0, 0, time.UTC)) {
+		t.Fatalf("month %s, past %+v", got.Month, got.Past)
+	}
+	april := Amount{}
+	april.Accrue(l.Rate(), 30*24*time.Hour)
+	may := Amount{}
+	may.Accrue(l.Rate(), 24*time.Hour)
+	if diff := cmp.Diff([]Amount{april, may}, []Amount{got.Past[1].Amount, got.Total()}); diff != "" {
+		t.Errorf("April and the first of May: -want +got\n%s", diff)
+	}
+	if got.Estimated {
+		t.Error("a month that was seen from its start is not an estimate")
+	}
+}
+
+func TestKeptLedgerGoesOn(t *testing.T) {
+	s := cluster(rand.New(rand.NewPCG(3, 3)), 8)
+	whole := New(s)
+	text, err := whole.Encode()
+	if err != nil {
+		t.Fatal(err)
+	}
+	read, err := Decode(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	next := *s
+	next.Time = s.Time.Add(17 * time.Minute)
+	a, b := whole.Advance(&next), read.Advance(&next)
+	if diff := cmp.Diff(a, b, cmpopts.IgnoreUnexported(Ledger{})); diff != "" {
+		t.Errorf("after a restart the account differs: -without +with\n%s", diff)
+	}
+	gone := *s
+	gone.Time, gone.Nodes = s.Time.Add(time.Minute), nil
+	back := *s
+	back.Time = s.Time.Add(2 * time.Minute)
+	l := whole.Advance(&gone)
+	l = l.Advance(&back)
+	want := whole.Total()
+	want.Accrue(whole.Rate(), time.Minute)
+	if got := l.Total(); got != want {
+		t.Errorf("nodes that disappear for a minute and come back cost %+v, want %+v: charged from their start again?", got, want)
+	}
+}
+
+func TestSharesOfOneNode(t *testing.T) {
+	s := &model.Snapshot{
+		Pools: []model.Pool{{Name: "general"}},
+		Nodes: []model.Node{{Pool: 0, Price: 1_000_000, Allocatable: model.Resources{"cpu": 4_000, "memory": 8_000}}},
+		Specs: []model.PodSpec{{Requests: model.Resources{"cpu": 1_000, "memory": 1_000}}, {Requests: model.Resources{"memory": 8_000}}},
+	}
+	for name, tc := range map[string]struct {
+		reason string
+		pods   []model.Pod
+		want   []Share
+	}{
+		"empty": {
+			reason: "an empty node is idle",
+			want:   []Share{{Holder{Kind: Idle}, 1_000_000}},
+		},
+		"dominant": {
+			reason: "a quarter of the cpu is a quarter of the node",
+			pods:   []model.Pod{{Namespace: "shop", Name: "a", Workload: "Deployment/web"}},
+			want:   []Share{{Holder{Kind: Idle}, 750_000}, {Holder{Kind: Workload, Namespace: "shop", Workload: "Deployment/web"}, 250_000}},
+		},
+		"crowded": {
+			reason: "shares that exceed the node are scaled to it, the odd micro-dollar goes to the first",
+			pods: []model.Pod{
+				{Namespace: "a", Name: "x", Spec: 1}, {Namespace: "b", Name: "y", Spec: 1}, {Daemon: true, Spec: 1},
+			},
+			want: []Share{
+				{Holder{Kind: Daemon}, 333_334},
+				{Holder{Kind: Workload, Namespace: "a", Workload: "Pod/x"}, 333_333},
+				{Holder{Kind: Workload, Namespace: "b", Workload: "Pod/y"}, 333_333},
+			},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s.Pods = tc.pods
+			if diff := cmp.Diff([][]Share{tc.want}, Shares(s)); diff != "" {
+				t.Errorf("%s: -want +got\n%s", tc.reason, diff)
+			}
+		})
+	}
+}
+
+func TestManyWorkloadsAreBounded(t *testing.T) {
+	s := cluster(rand.New(rand.NewPCG(1, 1)), 1)
+	s.Nodes[0].Allocatable = model.Resources{"cpu": 10_000_000}
+	s.Pods = nil
+	for i := range maxHolders + 500 {
+		s.Pods = append(s.Pods, model.Pod{Namespace: "jobs", Name: fmt.Sprint(i), Spec: 0})
+	}
+	l := New(s)
+	if len(l.Holders) > maxHolders+1 {
+		t.Errorf("%d holders", len(l.Holders))
+	}
+	sum := Amount{}
+	for i := range l.Holders {
+		sum.Plus(l.Holders[i].Amount)
+	}
+	if total := l.Total(); sum != total {
+		t.Errorf("holders %+v, total %+v", sum, total)
+	}
+}
+
+func FuzzDecode(f *testing.F) {
+	l := New(cluster(rand.New(rand.NewPCG(2, 2)), 3))
+	text, err := l.Encode()
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Add(text)
+	f.Add([]byte(`{"version":1,"month":"2026-03-01T00:00:00Z","through":"2026-03-02T00:00:00Z","pools":[{"amount":{"micro":-1}}]}`))
+	f.Fuzz(func(t *testing.T, text []byte) {
+		l, err := Decode(text)
+		if err != nil {
+			return
+		}
+		s := cluster(rand.New(rand.NewPCG(2, 2)), 3)
+		before, next := l.Total(), l.Advance(s)
+		if after := next.Total(); l.Month.Equal(next.Month) && after.Micro < before.Micro {
+			t.Errorf("the total falls from %+v to %+v", before, after)
+		}
+	})
+}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	"spokeshave.dev/controller/model"
 	"spokeshave.dev/controller/policy"
@@ -30,7 +31,7 @@ func (d *decider) ceilings(ctx context.Context, in *solver.Input) {
 	slices.Sort(names)
 	for _, name := range slices.Compact(names) {
 		if !spend.Known(name) {
-			d.warn("scope %s is capped, but its spend is not accounted for in this version: the cap is not enforced", name)
+			d.warn("scope %s is capped, but is no scope: cluster, nodepool/<name>, label/<key>=<value> or namespace/<name>; the cap is not enforced", name)
 		}
 	}
 }
@@ -75,6 +76,11 @@ func (d *decider) warn(format string, args ...any) {
 }
 
 func (d *decider) add(in *solver.Input, scope *spend.Scope, name, bound string, left model.Price) {
+	if scope.Pools == nil {
+		d.spaces = append(d.spaces, namespaceCap{namespace: strings.TrimPrefix(scope.Name, spend.Namespace), policy: name, bound: bound, left: left})
+		d.out.Headroom = append(d.out.Headroom, Headroom{Scope: scope.Name, Policy: name, Cap: bound, Left: left})
+		return
+	}
 	in.Headroom = append(in.Headroom, solver.Headroom{Scope: scope.Name, Pools: scope.Pools, Left: left, Policy: name})
 	d.out.Headroom = append(d.out.Headroom, Headroom{Scope: scope.Name, Policy: name, Cap: bound, Left: left})
 }

@@ -76,6 +76,7 @@ type decider struct {
 	panel    *policy.Panel
 	opts     Options
 	pending  []int32
+	spaces   []namespaceCap
 	out      Decision
 	// groups numbers the groups that offerings use up together.
 	groups map[policy.GroupKey]int32
@@ -134,6 +135,7 @@ func (d *decider) provision(ctx context.Context) error {
 	d.out.Timing.Solve = d.opts.Elapsed() - start
 	start = d.opts.Elapsed()
 	d.review(ctx, &in)
+	d.namespaceCaps(ctx, &in)
 	d.out.Timing.Review = d.opts.Elapsed() - start
 	return d.prove(&in)
 }

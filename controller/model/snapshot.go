@@ -23,10 +23,21 @@ type Snapshot struct {
 	Specs    []PodSpec   `json:"specs"`
 	Pods     []Pod       `json:"pods"`
 	Daemons  []DaemonSet `json:"daemons"`
+	// Spent is what each scope has cost since the month began, in order of
+	// scope, from the ledger. nil says that no ledger is kept: what the
+	// running instances have cost stands for it.
+	Spent []Spent `json:"spent,omitempty"`
 	// Budgets are the PodDisruptionBudgets.
 	Budgets []PodBudget `json:"budgets,omitempty"`
 	// Departed are the nodes that began to go within the last hour.
 	Departed []Departure `json:"departed,omitempty"`
+}
+
+// Spent is what a scope ("cluster", "nodepool/<name>", "label/<key>=<value>",
+// "namespace/<name>") has cost since the month began, in micro-dollars.
+type Spent struct {
+	Scope string `json:"scope"`
+	Micro int64  `json:"micro"`
 }
 
 // Digest identifies the snapshot's contents: equal snapshots have equal

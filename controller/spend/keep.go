@@ -45,32 +45,6 @@ func Decode(text []byte) (Ledger, error) {
 	return l, nil
 }
 
-// Spent is what the scope has cost since the month began.
-func (l *Ledger) Spent(scope string) Amount {
-	var sum Amount
-	namespace, byNamespace := strings.CutPrefix(scope, "namespace/")
-	if byNamespace {
-		for i := range l.Holders {
-			if h := &l.Holders[i]; h.Kind == Workload && h.Namespace == namespace {
-				sum.Plus(h.Amount)
-			}
-		}
-		return sum
-	}
-	pool, byPool := strings.CutPrefix(scope, "nodepool/")
-	label, byLabel := strings.CutPrefix(scope, "label/")
-	for i := range l.Pools {
-		p := &l.Pools[i]
-		switch {
-		case byPool && p.Pool != pool:
-		case byLabel && !slices.Contains(strings.Split(p.Labels, ","), label):
-		default:
-			sum.Plus(p.Amount)
-		}
-	}
-	return sum
-}
-
 func rentedBy(s *model.Snapshot, n *model.Node) Rented {
 	p := &s.Pools[n.Pool]
 	family, _, _ := strings.Cut(n.InstanceType, ".")

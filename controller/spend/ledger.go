@@ -3,6 +3,7 @@ package spend
 import (
 	"maps"
 	"slices"
+	"strings"
 	"time"
 
 	"spokeshave.dev/controller/model"
@@ -223,6 +224,35 @@ func labelsOf(labels map[string]string) []string {
 	out := make([]string, 0, len(labels))
 	for _, k := range slices.Sorted(maps.Keys(labels)) {
 		out = append(out, k+"="+labels[k])
+	}
+	return out
+}
+
+// Scopes are what every scope has cost, in order of scope, as a snapshot
+// carries it.
+func (l *Ledger) Scopes() []model.Spent {
+	sums := map[string]*Amount{Cluster: {}}
+	add := func(name string, a Amount) {
+		get(sums, name, func(string) *Amount { return &Amount{} }).Plus(a)
+	}
+	for i := range l.Pools {
+		p := &l.Pools[i]
+		add(Cluster, p.Amount)
+		add("nodepool/"+p.Pool, p.Amount)
+		for _, label := range strings.Split(p.Labels, ",") {
+			if label != "" {
+				add("label/"+label, p.Amount)
+			}
+		}
+	}
+	for i := range l.Holders {
+		if h := &l.Holders[i]; h.Kind == Workload {
+			add(Namespace+h.Namespace, h.Amount)
+		}
+	}
+	out := make([]model.Spent, 0, len(sums))
+	for _, name := range slices.Sorted(maps.Keys(sums)) {
+		out = append(out, model.Spent{Scope: name, Micro: sums[name].Micro})
 	}
 	return out
 }

@@ -47,6 +47,23 @@ func Shares(s *model.Snapshot) [][]Share {
 	return out
 }
 
+// PodShares is what each pod holds of the hourly price of a node that they are
+// to share, rounded up. pods index Snapshot.Pods.
+func PodShares(s *model.Snapshot, price model.Price, allocatable model.Resources, pods []int32) []model.Price {
+	parts, total := make([]int64, len(pods)), int64(0)
+	for i, p := range pods {
+		parts[i] = dominant(s.Specs[s.Pods[p].Spec].Requests, allocatable)
+		total += parts[i]
+	}
+	out := make([]model.Price, len(pods))
+	for i := range pods {
+		if parts[i] > 0 && price > 0 {
+			out[i] = min(price, portion(price, parts[i], max(total, whole))+1)
+		}
+	}
+	return out
+}
+
 // Share is one holder's part of a node's hourly price.
 type Share struct {
 	Holder

@@ -2,8 +2,9 @@
 // much headroom a cap leaves. Everything is in integer micro-dollars.
 //
 // Scopes are written "cluster", "nodepool/<name>", "label/<key>=<value>" (the
-// NodePool's own labels). Not here: where caps come from (controller/policy),
-// and "namespace/<name>", whose attribution needs the ledger.
+// NodePool's own labels) and "namespace/<name>" (its pods' share of the nodes
+// they are on). Ledger keeps what has been spent. Not here: where caps come
+// from (controller/policy).
 package spend
 
 import (
@@ -17,10 +18,14 @@ import (
 // Cluster is the scope of everything.
 const Cluster = "cluster"
 
+// Namespace is what the scope of a namespace begins with.
+const Namespace = "namespace/"
+
 // Scope is a set of NodePools with what they spend.
 type Scope struct {
 	Name string
-	// Pools says, by index into Snapshot.Pools, whether the pool belongs.
+	// Pools says, by index into Snapshot.Pools, whether the pool belongs; nil
+	// for a namespace, which has shares of nodes and no pools.
 	Pools []bool
 	// Running is what nodes cost per hour, InFlight what launches may cost at
 	// worst, MonthToDate micro-dollars since the first of the month, UTC.
@@ -32,13 +37,14 @@ type Scope struct {
 
 // Known reports whether a scope's name is one this package can account for.
 func Known(name string) bool {
-	return name == Cluster || strings.HasPrefix(name, "nodepool/") ||
+	return name == Cluster || strings.HasPrefix(name, "nodepool/") || strings.HasPrefix(name, Namespace) ||
 		strings.HasPrefix(name, "label/") && strings.Contains(name, "=")
 }
 
-// Scopes accounts for the cluster, every NodePool and every NodePool label,
-// and for the extra names given (caps may name pools that do not exist yet).
-// The result is sorted by name, the cluster first.
+// Scopes accounts for the cluster, every NodePool, every NodePool label and
+// every namespace that has a share of a node, and for the extra names given
+// (caps may name pools that do not exist yet). The result is sorted by name,
+// the cluster first.
 func Scopes(s *model.Snapshot, extra ...string) []Scope {
 	names := slices.Clone(extra)
 	for i := range s.Pools {
@@ -47,12 +53,64 @@ func Scopes(s *model.Snapshot, extra ...string) []Scope {
 			names = append(names, "label/"+key+"="+value)
 		}
 	}
+	used := namespaces(s)
+	for name := range used {
+		names = append(names, name)
+	}
 	slices.Sort(names)
 	names = append([]string{Cluster}, slices.Compact(names)...)
 	out := make([]Scope, 0, len(names))
 	for i, name := range names {
-		if Known(name) && (i == 0 || name != Cluster) {
-			out = append(out, account(s, name))
+		switch {
+		case !Known(name) || i > 0 && name == Cluster:
+		case strings.HasPrefix(name, Namespace):
+			scope := Scope{Name: name}
+			if found := used[name]; found != nil {
+				scope = *found
+			}
+			out = append(out, known(s, scope))
+		default:
+			out = append(out, known(s, account(s, name)))
+		}
+	}
+	return out
+}
+
+// known takes the month to date from the ledger, where there is one.
+func known(s *model.Snapshot, scope Scope) Scope {
+	if s.Spent == nil {
+		return scope
+	}
+	scope.MonthToDate = 0
+	at, found := slices.BinarySearchFunc(s.Spent, scope.Name, func(e model.Spent, name string) int { return strings.Compare(e.Scope, name) })
+	if found {
+		scope.MonthToDate = s.Spent[at].Micro
+	}
+	return scope
+}
+
+// namespaces sums what the pods of each namespace hold of the nodes they run
+// on or are planned onto, by scope name.
+func namespaces(s *model.Snapshot) map[string]*Scope {
+	out := map[string]*Scope{}
+	for i, shares := range Shares(s) {
+		n, last := &s.Nodes[i], ""
+		for j := range shares {
+			if shares[j].Kind != Workload {
+				continue
+			}
+			name := Namespace + shares[j].Namespace
+			scope := get(out, name, func(name string) *Scope { return &Scope{Name: name} })
+			if n.Reserved > 0 {
+				scope.InFlight += shares[j].Price
+			} else {
+				scope.Running += shares[j].Price
+				scope.MonthToDate += since(shares[j].Price, n.LaunchedAt, s.Time)
+			}
+			if name != last {
+				scope.Nodes++
+			}
+			last = name
 		}
 	}
 	return out
@@ -97,15 +155,15 @@ func members(s *model.Snapshot, name string) []bool {
 
 // spent is what a node that still runs has cost since it was launched or the
 // month began, in micro-dollars. Nodes that are gone are the ledger's to keep.
-func spent(n *model.Node, now time.Time) int64 {
-	if n.LaunchedAt.IsZero() {
+func spent(n *model.Node, now time.Time) int64 { return since(n.Price, n.LaunchedAt, now) }
+
+func since(price model.Price, launched, now time.Time) int64 {
+	if launched.IsZero() {
 		return 0
 	}
-	since := monthStart(now)
-	if n.LaunchedAt.After(since) {
-		since = n.LaunchedAt
-	}
-	return int64(n.Price) * int64(max(0, now.Sub(since))/time.Second) / 3600
+	var sum Amount
+	sum.Accrue(price, now.Sub(later(monthStart(now), launched)))
+	return sum.Micro
 }
 
 func monthStart(now time.Time) time.Time {

@@ -31,6 +31,7 @@ func TestScopes(t *testing.T) {
 		{Name: "cluster", Pools: []bool{true, true}, Running: 3_100_000, InFlight: 4_000_000, MonthToDate: 24*100_000 + 240*3_000_000, Nodes: 3},
 		{Name: "label/team=ml", Pools: []bool{false, true}, Running: 3_000_000, InFlight: 4_000_000, MonthToDate: 240 * 3_000_000, Nodes: 2},
 		{Name: "label/team=web", Pools: []bool{true, false}, Running: 100_000, MonthToDate: 24 * 100_000, Nodes: 1},
+		{Name: "namespace/shop"},
 		{Name: "nodepool/general", Pools: []bool{true, false}, Running: 100_000, MonthToDate: 24 * 100_000, Nodes: 1},
 		{Name: "nodepool/gpu", Pools: []bool{false, true}, Running: 3_000_000, InFlight: 4_000_000, MonthToDate: 240 * 3_000_000, Nodes: 2},
 		{Name: "nodepool/later", Pools: []bool{false, false}},

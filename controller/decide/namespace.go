@@ -1,0 +1,112 @@
+package decide
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+
+	"spokeshave.dev/controller/model"
+	"spokeshave.dev/controller/solver"
+	"spokeshave.dev/controller/spend"
+)
+
+// namespaceCap is the room that a cap leaves to one namespace. A namespace
+// holds shares of nodes, not nodes, so that its caps are kept here, pod by pod,
+// and not by the solver.
+type namespaceCap struct {
+	namespace, policy, bound string
+	left                     model.Price
+}
+
+// namespaceRounds bounds how often a plan is made anew because a namespace
+// asked for too much; after the last one none of its pods gets a new node.
+const namespaceRounds = 3
+
+// namespaceCaps holds back pods whose share of the nodes to launch, at worst
+// price, exceeds what their namespace may still spend. Pods of higher priority
+// go first.
+func (d *decider) namespaceCaps(ctx context.Context, in *solver.Input) {
+	var held []model.Unplaced
+	for round := 0; len(d.spaces) > 0; round++ {
+		over := d.over(round == namespaceRounds)
+		if len(over) == 0 {
+			break
+		}
+		held = append(held, over...)
+		out := map[int32]bool{}
+		for i := range held {
+			out[held[i].Pod] = true
+		}
+		in.Pods = slices.DeleteFunc(slices.Clone(d.pending), func(p int32) bool { return out[p] })
+		d.out.Plan, d.out.Stats = solver.Solve(*in)
+		d.review(ctx, in)
+	}
+	for i := range held {
+		d.unplace([]int32{held[i].Pod}, held[i].Reasons[0])
+	}
+}
+
+// over lists the pods to hold back; all of a namespace that is over its cap.
+func (d *decider) over(all bool) []model.Unplaced {
+	var out []model.Unplaced
+	costs := d.podCosts()
+	for _, limit := range d.spaces {
+		var pods []int32
+		for p := range costs {
+			if d.s.Pods[p].Namespace == limit.namespace {
+				pods = append(pods, p)
+			}
+		}
+		slices.SortFunc(pods, func(a, b int32) int {
+			return cmp.Or(cmp.Compare(d.priority(b), d.priority(a)), cmp.Compare(a, b))
+		})
+		out = append(out, d.beyond(limit, pods, costs, all)...)
+	}
+	slices.SortFunc(out, func(a, b model.Unplaced) int { return cmp.Compare(a.Pod, b.Pod) })
+	return slices.CompactFunc(out, func(a, b model.Unplaced) bool { return a.Pod == b.Pod })
+}
+
+func (d *decider) priority(pod int32) int32 { return d.s.Specs[d.s.Pods[pod].Spec].Priority }
+
+func (d *decider) beyond(limit namespaceCap, pods []int32, costs map[int32]model.Price, all bool) []model.Unplaced {
+	sum := model.Price(0)
+	for _, p := range pods {
+		sum += costs[p]
+	}
+	if sum <= limit.left {
+		return nil
+	}
+	var out []model.Unplaced
+	taken := model.Price(0)
+	for _, p := range pods {
+		if !all && taken+costs[p] <= limit.left {
+			taken += costs[p]
+			continue
+		}
+		out = append(out, model.Unplaced{Pod: p, Reasons: []model.Reason{{
+			Code: model.CeilingReached, Policy: limit.policy,
+			Message: fmt.Sprintf("policy %s caps namespace %s at %s, which leaves %s $/h; the pod's share of a new node costs %s $/h",
+				limit.policy, limit.namespace, limit.bound, limit.left, costs[p]),
+		}}})
+	}
+	return out
+}
+
+// podCosts are the shares of the planned nodes, each at its worst price.
+func (d *decider) podCosts() map[int32]model.Price {
+	out := map[int32]model.Price{}
+	for i := range d.out.Plan.Nodes {
+		n := &d.out.Plan.Nodes[i]
+		types := d.s.Catalogs[d.s.Pools[n.Pool].Catalog].Types
+		at := slices.IndexFunc(types, func(t model.InstanceType) bool { return t.Name == n.Options[0].InstanceType })
+		if at < 0 {
+			continue
+		}
+		shares := spend.PodShares(d.s, n.Worst(), types[at].Allocatable, n.Pods)
+		for j, p := range n.Pods {
+			out[p] = shares[j]
+		}
+	}
+	return out
+}

@@ -20,6 +20,7 @@ import (
 	"spokeshave.dev/controller/lower"
 	"spokeshave.dev/controller/provider/aws"
 	"spokeshave.dev/controller/provider/aws/nodeclass"
+	"spokeshave.dev/controller/reconcile/accounts"
 	"spokeshave.dev/controller/reconcile/decision"
 	"spokeshave.dev/controller/reconcile/garbage"
 	"spokeshave.dev/controller/reconcile/lifecycle"
@@ -64,7 +65,15 @@ func (p *parts) loop(ctx context.Context) (*decision.Loop, error) {
 		return nil, err
 	}
 	loaded := newLoader(p.o, p.clock.Now)
+	books := &accounts.Keeper{
+		Client: p.mgr.GetClient(), Live: p.mgr.GetAPIReader(), Events: p.mgr.GetEventRecorder(eventsFrom),
+		Namespace: p.o.Namespace, Clock: p.clock,
+	}
+	if err := metrics.Registry.Register(accounts.NewCollector(books)); err != nil {
+		return nil, fmt.Errorf("register metrics of the ledger: %w", err)
+	}
 	loop := decision.New(decision.Loop{
+		Count:    books.Count,
 		Cluster:  view,
 		Actuator: &actuate.Actuator{Client: p.mgr.GetClient(), Events: p.mgr.GetEventRecorder(eventsFrom)},
 		Policies: loaded,

@@ -29,7 +29,7 @@ const namespaceRounds = 3
 func (d *decider) namespaceCaps(ctx context.Context, in *solver.Input) {
 	var held []model.Unplaced
 	for round := 0; len(d.spaces) > 0; round++ {
-		over := d.over(round == namespaceRounds)
+		over := d.over(round)
 		if len(over) == 0 {
 			break
 		}
@@ -47,11 +47,13 @@ func (d *decider) namespaceCaps(ctx context.Context, in *solver.Input) {
 	}
 }
 
-// over lists the pods to hold back; all of a namespace that is over its cap.
-func (d *decider) over(all bool) []model.Unplaced {
+// over lists the pods to hold back; in the last round all those of a namespace
+// that is over its cap.
+func (d *decider) over(round int) []model.Unplaced {
 	var out []model.Unplaced
 	costs := d.podCosts()
-	for _, limit := range d.spaces {
+	for _, space := range d.spaces {
+		limit := room{namespaceCap: space, kept: space.left}
 		var pods []int32
 		for p := range costs {
 			if d.s.Pods[p].Namespace == limit.namespace {
@@ -61,7 +63,10 @@ func (d *decider) over(all bool) []model.Unplaced {
 		slices.SortFunc(pods, func(a, b int32) int {
 			return cmp.Or(cmp.Compare(d.priority(b), d.priority(a)), cmp.Compare(a, b))
 		})
-		out = append(out, d.beyond(limit, pods, costs, all)...)
+		if round == namespaceRounds {
+			limit.kept = 0
+		}
+		out = append(out, d.beyond(limit, pods, costs)...)
 	}
 	slices.SortFunc(out, func(a, b model.Unplaced) int { return cmp.Compare(a.Pod, b.Pod) })
 	return slices.CompactFunc(out, func(a, b model.Unplaced) bool { return a.Pod == b.Pod })
@@ -69,7 +74,13 @@ func (d *decider) over(all bool) []model.Unplaced {
 
 func (d *decider) priority(pod int32) int32 { return d.s.Specs[d.s.Pods[pod].Spec].Priority }
 
-func (d *decider) beyond(limit namespaceCap, pods []int32, costs map[int32]model.Price, all bool) []model.Unplaced {
+// room is a cap and how much of what it leaves may be given out.
+type room struct {
+	namespaceCap
+	kept model.Price
+}
+
+func (d *decider) beyond(limit room, pods []int32, costs map[int32]model.Price) []model.Unplaced {
 	sum := model.Price(0)
 	for _, p := range pods {
 		sum += costs[p]
@@ -80,7 +91,7 @@ func (d *decider) beyond(limit namespaceCap, pods []int32, costs map[int32]model
 	var out []model.Unplaced
 	taken := model.Price(0)
 	for _, p := range pods {
-		if !all && taken+costs[p] <= limit.left {
+		if taken+costs[p] <= limit.kept {
 			taken += costs[p]
 			continue
 		}

@@ -239,7 +239,7 @@ func (l *Ledger) Scopes() []model.Spent {
 		p := &l.Pools[i]
 		add(Cluster, p.Amount)
 		add("nodepool/"+p.Pool, p.Amount)
-		for _, label := range strings.Split(p.Labels, ",") {
+		for label := range strings.SplitSeq(p.Labels, ",") {
 			if label != "" {
 				add("label/"+label, p.Amount)
 			}

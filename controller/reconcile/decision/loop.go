@@ -18,6 +18,7 @@ import (
 	"spokeshave.dev/controller/cluster"
 	"spokeshave.dev/controller/decide"
 	"spokeshave.dev/controller/journal"
+	"spokeshave.dev/controller/model"
 	"spokeshave.dev/controller/policy"
 )
 
@@ -37,6 +38,8 @@ type Loop struct {
 	Journal  *journal.Journal
 	Metrics  *Metrics
 	Clock    clock.Clock
+	// Count tells the snapshot what each scope has spent.
+	Count func(context.Context, *model.Snapshot) error
 	// Await returns when the policies that exist have been loaded or rejected:
 	// no decision is made without a budget that is only slow to load.
 	Await func(context.Context) error
@@ -127,6 +130,9 @@ func (l *Loop) Round(ctx context.Context) (time.Duration, error) {
 	view, err := l.Cluster.Snapshot(ctx)
 	if err != nil {
 		return 0, fmt.Errorf("take snapshot: %w", err)
+	}
+	if err := l.Count(ctx, &view.Snapshot); err != nil {
+		return 0, fmt.Errorf("count what has been spent: %w", err)
 	}
 	snapshotTook := l.Clock.Since(start)
 	d, err := decide.Decide(ctx, &view.Snapshot, l.Policies.Policies(), decide.Options{

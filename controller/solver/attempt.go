@@ -121,7 +121,6 @@ func (a *attempt) rounds() {
 		k := &packer{p: a.p, mean: round == 0 && !a.tight, cost: slices.Clone(a.b.cost), byCost: slices.Clone(a.b.byCost), stats: &a.stats}
 		if a.frugal {
 			k.scarce = a.b.scarce()
-			k.resort()
 		}
 		a.rowsFor(k, a.b.affordable())
 		if len(k.rows) == 0 {

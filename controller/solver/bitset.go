@@ -14,16 +14,30 @@ func (b bitset) unset(i int32) { b[i>>6] &^= 1 << (uint(i) & 63) }
 
 func (b bitset) has(i int32) bool { return b[i>>6]&(1<<(uint(i)&63)) != 0 }
 
+// setRange adds the numbers from from up to to.
 func (b bitset) setRange(from, to int32) {
-	for i := from; i < to; i++ {
-		b.set(i)
+	for w := from >> 6; w<<6 < to; w++ {
+		b[w] |= window(from, to, w)
 	}
 }
 
+// unsetRange removes the numbers from from up to to.
 func (b bitset) unsetRange(from, to int32) {
-	for i := from; i < to; i++ {
-		b.unset(i)
+	for w := from >> 6; w<<6 < to; w++ {
+		b[w] &^= window(from, to, w)
 	}
+}
+
+// window are the bits of word w for the numbers from from up to to.
+func window(from, to, w int32) uint64 {
+	mask := ^uint64(0)
+	if low := from - w<<6; low > 0 {
+		mask <<= uint(low)
+	}
+	if high := to - w<<6; high < 64 {
+		mask &= 1<<uint(high) - 1
+	}
+	return mask
 }
 
 func (b bitset) clone() bitset { return append(bitset(nil), b...) }

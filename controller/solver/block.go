@@ -29,7 +29,7 @@ const maxWholeRows = 100
 // whole is all rows in one block.
 func (k *packer) whole() *block {
 	sub := &packer{
-		p: k.p, n: k.n, rows: slices.Clone(k.rows), sets: k.sets, cost: k.cost, byCost: k.byCost, scarce: k.scarce, stats: &Stats{},
+		p: k.p, n: k.n, rows: slices.Clone(k.rows), sets: k.sets, charge: k.charge, order: k.order, stats: &Stats{},
 	}
 	sub.measure()
 	sub.sites = slices.Clone(k.sites)
@@ -59,7 +59,7 @@ func (k *packer) blocks() []*block {
 		if owner[s] < 0 {
 			owner[s] = int32(len(out))
 			sub := &packer{
-				p: k.p, n: k.n, sets: []bitset{k.sets[s]}, cost: k.cost, byCost: k.byCost, scarce: k.scarce, stats: &Stats{},
+				p: k.p, n: k.n, sets: []bitset{k.sets[s]}, charge: k.charge, order: k.order, stats: &Stats{},
 			}
 			sub.sites = sites
 			out = append(out, &block{packer: sub})
@@ -111,17 +111,17 @@ func (k *packer) setOrder() []int32 {
 // sitesOf are the sites that matter to rows that may use the set: the cheapest
 // offer of each bin, without those that another beats in cost and room.
 func (k *packer) sitesOf(set bitset) []site {
-	candidates := k.candidates(func(o int32) int32 {
-		if set.has(o) {
-			return 1
-		}
-		return 0
-	})
 	room := k.used()
+	seen := newBitset(len(k.p.bins))
 	var kept []site
 next:
-	for _, o := range candidates {
-		s := site{offer: o, room: k.p.bins[k.p.offers[o].bin].room, cost: k.costOf(o)}
+	for _, o := range k.order {
+		b := k.p.offers[o].bin
+		if !set.has(o) || seen.has(b) {
+			continue
+		}
+		seen.set(b)
+		s := site{offer: o, room: k.p.bins[b].room, cost: k.charge[o]}
 		for i := range kept {
 			if k.within(&s.room, &kept[i].room, room) {
 				continue next

@@ -158,7 +158,7 @@ func (s *sieve) offering(cat *catalogue, t, o int32) {
 		return
 	}
 	s.available++
-	if e := p.effective(s.index, t, o); e.Excluded {
+	if e := p.effective(s.index, t, o); e != nil && e.Excluded {
 		s.rank = e
 		return
 	}

@@ -1,16 +1,14 @@
 package solver
 
+import "math/bits"
+
 // scratch is room that fill uses again and again.
 type scratch struct {
 	cnt        []int32
 	used, live []int32
-	// simplex, state and per belong to relax: its tableau, where each row is,
-	// and the inverse of each row's worth.
-	simplex simplex
-	state   []int8
-	per     []float64
-	room    vec
-	value   float64
+	simplex    simplex // of relax
+	room       vec
+	value      float64
 }
 
 // put changes the filling by n pods of a row.
@@ -34,11 +32,7 @@ func (k *packer) put(i, n int32) {
 func (k *packer) fill(s int32, atLeast float64) *pattern {
 	t, c := &k.sites[s], &k.scratch
 	c.room, c.value, c.used, c.live = t.room, 0, c.used[:0], c.live[:0]
-	for _, i := range t.plain {
-		if k.left[i] > 0 && k.worth[i] > 0 {
-			c.live = append(c.live, i)
-		}
-	}
+	c.live = k.served(t)
 	if atLeast > 0 && k.atPrices(t, c.live, &t.hint)+k.portedGain(t, &t.hint) <= atLeast*t.cost {
 		return nil
 	}
@@ -65,6 +59,27 @@ func (k *packer) fill(s int32, atLeast float64) *pattern {
 	return k.take(s, atLeast)
 }
 
+// served are the rows without host ports that a site may serve and that have
+// pods left.
+func (k *packer) served(t *site) []int32 {
+	list := k.scratch.live[:0]
+	if k.waiting == nil {
+		for _, i := range t.plain {
+			if k.left[i] > 0 && k.worth[i] > 0 {
+				list = append(list, i)
+			}
+		}
+	} else {
+		for w, rows := range k.waiting {
+			for rows &= t.free[w]; rows != 0; rows &= rows - 1 {
+				list = append(list, int32(w*64+bits.TrailingZeros64(rows)))
+			}
+		}
+	}
+	k.scratch.live = list
+	return list
+}
+
 // putAll puts everything that waits, if it fits.
 func (k *packer) putAll() bool {
 	c := &k.scratch
@@ -85,13 +100,6 @@ func (k *packer) putAll() bool {
 		k.put(i, k.left[i])
 	}
 	return true
-}
-
-// invert prepares relax for the present worths.
-func (k *packer) invert() {
-	for i, w := range k.worth {
-		k.scratch.per[i] = 1 / w
-	}
 }
 
 // portedGain bounds what pods with host ports can add to a relaxed filling.

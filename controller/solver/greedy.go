@@ -1,10 +1,36 @@
 package solver
 
+import (
+	"slices"
+)
+
 // greedy packs what is left, best value for money first. A site is filled
 // anew only when its last filling does not apply any more (with fewer pods
 // left, none gets better), and not before what its room can promise makes it
 // the best; a new filling is taken if it comes near enough to the best promise.
+//
+// The active sites come first; the others get what those cannot serve.
 func (k *packer) greedy(near float64) []packing {
+	out := k.greedily(near)
+	if k.active == nil || !slices.ContainsFunc(k.left, func(n int32) bool { return n > 0 }) {
+		return out
+	}
+	active := k.active
+	k.active = nil
+	out = append(out, k.greedily(near)...)
+	k.active = active
+	return out
+}
+
+// greedily is greedy over the active sites.
+func (k *packer) greedily(near float64) []packing {
+	k.waiting = newBitset(len(k.rows))
+	for i, n := range k.left {
+		if n > 0 {
+			k.waiting.set(int32(i))
+		}
+	}
+	defer func() { k.waiting = nil }()
 	q := newQueue(k)
 	k.stats.Passes++
 	var out []packing
@@ -18,7 +44,9 @@ func (k *packer) greedy(near float64) []packing {
 		}
 		times := k.covers(f)
 		for j, i := range f.idx {
-			k.left[i] -= times * f.cnt[j]
+			if k.left[i] -= times * f.cnt[j]; k.left[i] == 0 {
+				k.waiting.unset(i)
+			}
 		}
 		out = append(out, packing{f, times})
 	}
@@ -36,21 +64,23 @@ type queue struct {
 }
 
 func newQueue(k *packer) *queue {
-	k.invert()
 	n := len(k.sites)
-	q := &queue{packer: k, found: make([]*pattern, n), rate: make([]float64, n), heap: make([]int32, n)}
+	q := &queue{packer: k, found: make([]*pattern, n), rate: make([]float64, n), heap: make([]int32, 0, n)}
 	for s := range k.sites {
+		if k.active != nil && !k.active.has(int32(s)) {
+			continue
+		}
 		t := &k.sites[s]
-		for _, i := range t.plain {
+		for _, i := range k.served(t) {
 			q.rate[s] += float64(k.worth[i] * float64(k.left[i]))
 		}
 		for _, i := range t.ported {
 			q.rate[s] += float64(k.worth[i] * float64(k.left[i]))
 		}
 		q.rate[s] = min(2, q.rate[s]/t.cost)
-		q.heap[s] = int32(s)
+		q.heap = append(q.heap, int32(s))
 	}
-	for i := n/2 - 1; i >= 0; i-- {
+	for i := len(q.heap)/2 - 1; i >= 0; i-- {
 		q.sink(i)
 	}
 	return q
@@ -106,5 +136,5 @@ func (q *queue) price(s int32, near float64) *pattern {
 // its room was worth last.
 func (k *packer) promise(s int32) float64 {
 	t := &k.sites[s]
-	return (k.atPrices(t, t.plain, &t.hint) + k.portedGain(t, &t.hint)) / t.cost
+	return (k.atPrices(t, k.served(t), &t.hint) + k.portedGain(t, &t.hint)) / t.cost
 }

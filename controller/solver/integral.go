@@ -48,7 +48,11 @@ func (k *packer) integral(parts []solved) []packing {
 	}
 	var best []packing
 	least := math.Inf(1)
-	for try, up := range roundings(nodes) {
+	tries := roundings(nodes)
+	if nodes == 0 { // there is nothing to round
+		tries = tries[:1]
+	}
+	for try, up := range tries {
 		near := 0.99
 		if try%2 == 1 {
 			near = 1

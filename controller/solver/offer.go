@@ -27,18 +27,18 @@ type offer struct {
 type bin struct {
 	lane, typ int32
 	room      vec
-	// overhead is what the DaemonSets request, ports what they hold.
-	overhead model.Resources
-	ports    []int32
+	// daemons are the DaemonSets, ports the host ports that they hold.
+	daemons []int32
+	ports   []int32
 	// usage is what a node takes from the pool's limits, in their order.
 	usage []int64
 }
 
-// effective is what the rank policies say of an offering.
+// effective is what the rank policies say of an offering, nil for nothing.
 func (p *problem) effective(pool, typ, offering int32) *Effective {
 	if int(pool) >= len(p.in.Costs) || int(typ) >= len(p.in.Costs[pool]) ||
 		int(offering) >= len(p.in.Costs[pool][typ]) {
-		return &Effective{}
+		return nil
 	}
 	return &p.in.Costs[pool][typ][offering]
 }
@@ -57,6 +57,13 @@ func (p *problem) denial(pool int32, t *model.InstanceType, o *model.Offering) *
 
 // newOffers lists what every lane can launch now.
 func (p *problem) newOffers() {
+	most := 0
+	for l := range p.lanes {
+		for _, list := range p.catalogue(p.snap.Pools[p.lanes[l].pool].Catalog).offerings {
+			most += len(list)
+		}
+	}
+	p.offers = make([]offer, 0, most)
 	for l := range p.lanes {
 		ln := &p.lanes[l]
 		ln.from = int32(len(p.offers))
@@ -99,17 +106,17 @@ func (p *problem) laneOffers(l int32) {
 				continue
 			}
 			e := p.effective(ln.pool, t, o)
-			if e.Excluded || len(p.in.Denied) > 0 && p.denial(ln.pool, typ, f) != nil {
+			if e != nil && e.Excluded || len(p.in.Denied) > 0 && p.denial(ln.pool, typ, f) != nil {
 				continue
 			}
-			cost := f.Price.USD()
-			if len(e.Tiers) > 0 {
-				cost = e.Tiers[0].Cost
+			next := offer{lane: l, typ: t, offering: o, slot: cat.slots[t][o], price: f.Price, cost: f.Price.USD()}
+			if e != nil {
+				next.tiers = e.Tiers
 			}
-			p.offers = append(p.offers, offer{
-				lane: l, typ: t, offering: o, slot: cat.slots[t][o],
-				price: f.Price, cost: cost, tiers: e.Tiers,
-			})
+			if len(next.tiers) > 0 {
+				next.cost = next.tiers[0].Cost
+			}
+			p.offers = append(p.offers, next)
 		}
 	}
 }
@@ -154,6 +161,7 @@ func (p *problem) poolChoice(ln *lane, pool *model.Pool, cat *catalogue) (typeOK
 // newBins deducts the DaemonSets that will run beside the pods.
 func (p *problem) newBins() {
 	daemons := p.newDaemons()
+	choosy := slices.ContainsFunc(daemons, func(d daemon) bool { return d.offers != nil })
 	for l := range p.lanes {
 		ln := &p.lanes[l]
 		lim := limits(&p.snap.Pools[ln.pool])
@@ -162,6 +170,10 @@ func (p *problem) newBins() {
 			f := &p.offers[o]
 			if o == ln.from || p.offers[o-1].typ != f.typ {
 				first = int32(len(p.bins))
+			}
+			if !choosy && int(first) < len(p.bins) {
+				f.bin = first
+				continue
 			}
 			f.bin = p.binFor(daemons, o, first, lim)
 		}
@@ -174,11 +186,10 @@ func (p *problem) binFor(daemons []daemon, o, first int32, lim []limit) int32 {
 	f := &p.offers[o]
 	b := bin{lane: f.lane, typ: f.typ}
 	var sum vec
-	var who []int
 	for i := range daemons {
 		if d := &daemons[i]; d.lanes[f.lane] && (d.offers == nil || d.offers.has(o)) {
 			sum.add(&d.req, 1)
-			who = append(who, i)
+			b.daemons = append(b.daemons, int32(d.set))
 			if d.ports >= 0 {
 				b.ports = append(b.ports, d.ports)
 			}
@@ -194,10 +205,6 @@ func (p *problem) binFor(daemons []daemon, o, first int32, lim []limit) int32 {
 			return i
 		}
 	}
-	b.overhead = model.Resources{}
-	for _, i := range who {
-		b.overhead.Add(p.snap.Daemons[daemons[i].set].Spec.Requests)
-	}
 	b.usage = make([]int64, len(lim))
 	for i := range lim {
 		if b.usage[i] = typ.Capacity[lim[i].name]; lim[i].name == model.NodeCount {
@@ -206,6 +213,15 @@ func (p *problem) binFor(daemons []daemon, o, first int32, lim []limit) int32 {
 	}
 	p.bins = append(p.bins, b)
 	return int32(len(p.bins) - 1)
+}
+
+// overhead is what the DaemonSets on a bin request.
+func (p *problem) overhead(b int32) model.Resources {
+	sum := model.Resources{}
+	for _, i := range p.bins[b].daemons {
+		sum.Add(p.snap.Daemons[i].Spec.Requests)
+	}
+	return sum
 }
 
 func (p *problem) offerType(o int32) *model.InstanceType {

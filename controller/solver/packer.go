@@ -1,9 +1,7 @@
 package solver
 
 import (
-	"cmp"
 	"math"
-	"slices"
 )
 
 // packer packs rows onto sites, the cheaper the better.
@@ -15,6 +13,10 @@ type packer struct {
 	// joined says that rows stand for pods of different requests, mean that
 	// they then ask for the mean of them and not for the most.
 	joined, mean bool
+	// charge is what packing takes for the cost of an offer, order the offers
+	// by it.
+	charge []float64
+	order  []int32
 	// cost and byCost are the budget's at the start; scarce, if not nil, counts
 	// before cost.
 	cost   []float64
@@ -26,6 +28,10 @@ type packer struct {
 	// pods that wait.
 	worth []float64
 	left  []int32
+	// waiting are the rows with pods left, while greedy packs; nil otherwise.
+	waiting bitset
+	// active are the sites that greedy looks at first; nil for all.
+	active bitset
 	// reqs are the rows' requests, scaled.
 	reqs [][maxDims]float64
 	// rivals counts the rows that cannot share a node with a row of host
@@ -53,24 +59,6 @@ type packing struct {
 	times int32
 }
 
-// costOf is what packing takes for the cost of a node: never 0, and the less
-// money the better where effective costs tie.
-func (k *packer) costOf(o int32) float64 {
-	cost := k.cost[o] + float64(1e-6*k.p.offers[o].price.USD()) + 1e-7
-	if k.scarce != nil {
-		cost = k.scarce[o] + float64(1e-6*cost)
-	}
-	return cost
-}
-
-// resort puts the offers in the order of what packing takes for their cost.
-func (k *packer) resort() {
-	for l := range k.byCost {
-		k.byCost[l] = slices.Clone(k.byCost[l])
-		slices.SortStableFunc(k.byCost[l], func(a, b int32) int { return cmp.Compare(k.costOf(a), k.costOf(b)) })
-	}
-}
-
 // maxProgramRows is how many rows one linear program is tried on; its pivots
 // grow with the square.
 const maxProgramRows = 400
@@ -87,15 +75,14 @@ const maxImproved = 400
 func (k *packer) pack(effort int) []packing {
 	k.n = k.p.dims.n()
 	k.measure()
+	k.weigh()
 	k.newSites()
 	if effort <= 0 {
 		k.guess()
 		return k.greedy(1)
 	}
 	blocks := k.blocks()
-	share := k.shares(blocks)
-	pods := k.pods()
-	each(blocks, func(i int, b *block) { b.solve(moves(effort, share[i]), tolerance(pods, share[i])) })
+	k.appraise(blocks, effort)
 	k.learn(blocks)
 	parts := make([]solved, len(blocks))
 	for i, b := range blocks {
@@ -103,6 +90,7 @@ func (k *packer) pack(effort int) []packing {
 		k.stats.Passes += b.stats.Passes
 		k.stats.Pivots += b.stats.Pivots
 	}
+	k.activate(parts)
 	out := k.integral(parts)
 	if len(parts) > 1 || k.total(out) > parts[0].value()*(1+goodEnough) {
 		out = k.improve(out, effort, len(parts))
@@ -118,6 +106,26 @@ func (k *packer) pack(effort int) []packing {
 	return out
 }
 
+// appraise prices the rows of all blocks.
+func (k *packer) appraise(blocks []*block, effort int) {
+	share := k.shares(blocks)
+	heirs := kin(blocks, share)
+	each(blocks, func(i int, b *block) {
+		switch {
+		case heirs[i] >= 0:
+		case b.pourable():
+			b.pour()
+		default:
+			b.solve(moves(effort, share[i]), tolerance(share[i]))
+		}
+	})
+	for i, b := range blocks {
+		if heirs[i] >= 0 {
+			b.inherit(blocks[heirs[i]])
+		}
+	}
+}
+
 // fewShapes is how many rows a block has, on average, when packing blocks
 // apart misses pods that go well together.
 const fewShapes = 12
@@ -128,23 +136,25 @@ const fewShapes = 12
 func (k *packer) improve(list []packing, effort, blocks int) []packing {
 	k.guess()
 	best, polished := list, nodes(list) <= maxImproved
-	if polished {
-		best = k.polish(list, effort)
-	} else if len(k.rows) > fewShapes*blocks {
+	if !polished && len(k.rows) > fewShapes*blocks {
 		return best
 	}
 	k.refill()
+	if k.pods() <= maxFirstFit {
+		k.active = nil
+	}
 	others := [][]packing{k.greedy(1)}
 	if k.pods() <= maxFirstFit {
 		others = append(others, k.firstFit())
 	}
 	for _, other := range others {
-		if k.downsize(other); polished {
-			other = k.polish(other, effort)
-		}
+		k.downsize(other)
 		if k.total(other) < k.total(best)*(1-1e-9) {
 			best = other
 		}
+	}
+	if polished {
+		best = k.polish(best, effort)
 	}
 	return best
 }
@@ -163,8 +173,6 @@ func (k *packer) measure() {
 	k.worth = make([]float64, len(k.rows))
 	k.reqs = make([][maxDims]float64, len(k.rows))
 	k.scratch.cnt = make([]int32, len(k.rows))
-	k.scratch.state = make([]int8, len(k.rows))
-	k.scratch.per = make([]float64, len(k.rows))
 	k.refill()
 	for i := range k.rows {
 		for r := range k.n {
@@ -209,19 +217,9 @@ func (k *packer) shares(blocks []*block) []float64 {
 	return out
 }
 
-// tolerance is how exactly a block's program is solved: few pods are worth
-// more care, as a node more or less matters to them, and blocks of a small
-// share in the cost less.
-func tolerance(pods int32, share float64) float64 {
-	base := 0.005
-	switch {
-	case pods <= 2000:
-		base = 0.005
-	case pods <= 5000:
-		base = 0.005
-	}
-	return min(0.05, base/math.Sqrt(share))
-}
+// tolerance is how exactly a block's program is solved: blocks of a small share
+// in the cost are worth less care.
+func tolerance(share float64) float64 { return min(0.05, 0.002/math.Sqrt(share)) }
 
 // guess prices rows without a program: as if each had nodes of its own.
 func (k *packer) guess() {
@@ -243,7 +241,6 @@ func (k *packer) guess() {
 // fillings are the best fillings found for the sites at the present worths,
 // where they are worth more than atLeast times the cost.
 func (k *packer) fillings(atLeast float64) []*pattern {
-	k.invert()
 	var out []*pattern
 	for s := range k.sites {
 		if f := k.fill(int32(s), atLeast); f != nil {

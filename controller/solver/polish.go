@@ -71,7 +71,11 @@ func (k *packer) merge(nodes []packing) []packing {
 		}
 	}
 	for i := 0; i < len(each); i++ {
-		for j := 0; j < i; j++ {
+		from := 0
+		if i > 0 && each[i].pattern == each[i-1].pattern {
+			from = i - 1 // its twin has tried all the others
+		}
+		for j := from; j < i; j++ {
 			if f := k.join(&each[i], &each[j]); f != nil {
 				each[i] = *f
 				each = slices.Delete(each, j, j+1)
@@ -147,7 +151,11 @@ func (k *packer) ruin(nodes []packing, round int) ([]packing, bool) {
 			k.left[r] += f.cnt[q]
 		}
 	}
+	active := k.active
+	k.active = nil
 	again := k.greedy(1)
+	k.active = active
+
 	k.downsize(again)
 	if k.total(again) >= before*(1-1e-9) {
 		return nodes, false

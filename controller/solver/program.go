@@ -267,7 +267,6 @@ func (g *program) replace(leave int, step, gain float64) {
 // than it costs, even if pods could be cut to pieces.
 func (k *packer) lowerBound() float64 {
 	k.refill()
-	k.invert()
 	over := make([]float64, len(k.rows))
 	for s := range k.sites {
 		t := &k.sites[s]

@@ -1,5 +1,7 @@
 package solver
 
+import "math"
+
 // relaxed is the optimum of a filling with fractions of pods.
 type relaxed struct {
 	// price is what the room is worth, by resource.
@@ -14,65 +16,297 @@ type relaxed struct {
 	value float64
 }
 
-// simplex solves max worth.a, requests.a <= room, 0 <= a <= left: a revised
-// simplex with one row per resource and bounds on the variables.
+// simplex solves max worth.a, requests.a <= room, 0 <= a <= left: a dual
+// simplex with one row per resource, where every variable, unused room
+// included, has two bounds. Any basis will then do for a start, and the one
+// that was best for the site the last time is a step or two away from what is
+// best now.
 type simplex struct {
 	*packer
+	t *site
 	// n is the number of resources that the site's rows ask for.
 	n    int
 	rows []int32
 	inv  [maxDims][maxDims]float64
-	cost [maxDims]float64 // worth of the basic variables
-	// likely are rows that gained when all were last looked at.
-	likely []int32
-	ring   [8]int32
+	room [maxDims]float64
+	// gain is by position in rows what a pod is worth beyond the room it takes.
+	gain []float64
+	// breaks are the prices' breakpoints in the direction of a step.
+	breaks []breakpoint
 	relaxed
 }
 
-// Where a row's amount is while it is not basic.
-const (
-	atZero int8 = iota
-	atMost
-	basic
-)
+// breakpoint is where a variable that is not basic wants to change its bound.
+type breakpoint struct {
+	at    float64
+	drop  float64 // of the slope beyond it
+	row   int32   // negative for unused room
+	alpha float64
+}
 
-// relax fills a site with fractions of the rows given. It starts from the
-// prices of the last time, which are near those to expect.
+// maxSteps bounds the steps of one relaxation; the prices at hand bound the
+// value wherever it stops.
+const maxSteps = 64
+
+// relax fills a site with fractions of the rows given.
 func (k *packer) relax(t *site, rows []int32) relaxed {
 	x := &k.scratch.simplex
-	x.packer, x.n, x.rows, x.likely, x.full = k, t.n, rows, nil, x.full[:0]
+	x.packer, x.t, x.n, x.rows, x.full = k, t, t.n, rows, x.full[:0]
 	for r := range k.n {
-		x.row[r], x.price[r] = -1-int32(r), 0
+		x.row[r], x.price[r], x.amount[r] = -1-int32(r), 0, 0
 	}
 	for r := range x.n {
-		clear(x.inv[r][:x.n])
-		x.inv[r][r], x.cost[r] = 1, 0
-		x.amount[r] = float64(float64(t.room[r]) * k.p.scale[r])
-	}
-	state := k.scratch.state
-	x.crash(&t.hint)
-	for range 2*len(rows) + 32 {
-		x.prices()
-		enter, slack := x.entering()
-		if enter < 0 && slack < 0 {
-			break
+		x.room[r] = float64(float64(t.room[r]) * k.p.scale[r])
+		x.row[r] = -1 - int32(r)
+		if i := t.basis[r]; i > 0 && k.left[i-1] > 0 && k.worth[i-1] > 0 {
+			x.row[r] = i - 1
 		}
-		if !x.step(enter, slack) {
+	}
+	if !x.invert() {
+		for r := range x.n {
+			x.row[r] = -1 - int32(r)
+		}
+		x.invert()
+	}
+	for range maxSteps + len(rows) {
+		x.settle()
+		out, over := x.violated()
+		if out < 0 || !x.step(out, over) {
 			break
 		}
 	}
 	for r := range x.n {
 		x.price[r] = max(0, x.price[r])
+		t.basis[r] = max(0, x.row[r]+1)
 	}
 	x.value = k.atPrices(t, rows, &x.price)
-	for _, i := range rows {
-		if state[i] == atMost {
+	for q, i := range rows {
+		if x.gain[q] > 0 && !x.basic(i) {
 			x.full = append(x.full, i)
 		}
-		state[i] = atZero
 	}
 	t.hint = x.price
 	return x.relaxed
+}
+
+func (x *simplex) basic(row int32) bool {
+	for r := range x.n {
+		if x.row[r] == row {
+			return true
+		}
+	}
+	return false
+}
+
+// column is a variable's column.
+func (x *simplex) column(v int32) (col [maxDims]float64) {
+	if v < 0 {
+		col[-1-v] = 1
+		return col
+	}
+	return x.reqs[v]
+}
+
+// invert computes the inverse of the basis; false when it has none.
+func (x *simplex) invert() bool {
+	var b [maxDims][maxDims]float64
+	for c := range x.n {
+		col := x.column(x.row[c])
+		for r := range x.n {
+			b[r][c] = col[r]
+		}
+		clear(x.inv[c][:x.n])
+		x.inv[c][c] = 1
+	}
+	for c := range x.n {
+		at := c
+		for r := c + 1; r < x.n; r++ {
+			if math.Abs(b[r][c]) > math.Abs(b[at][c]) {
+				at = r
+			}
+		}
+		if math.Abs(b[at][c]) < 1e-9 {
+			return false
+		}
+		b[c], b[at] = b[at], b[c]
+		x.inv[c], x.inv[at] = x.inv[at], x.inv[c]
+		x.eliminate(&b, c)
+	}
+	return true
+}
+
+// eliminate makes column c of b a unit column, and does the same to the inverse.
+func (x *simplex) eliminate(b *[maxDims][maxDims]float64, c int) {
+	scale := 1 / b[c][c]
+	for q := range x.n {
+		b[c][q] *= scale
+		x.inv[c][q] *= scale
+	}
+	for r := range x.n {
+		f := b[r][c]
+		if r == c || f == 0 {
+			continue
+		}
+		for q := range x.n {
+			b[r][q] -= float64(f * b[c][q])
+			x.inv[r][q] -= float64(f * x.inv[c][q])
+		}
+	}
+}
+
+// settle computes prices, gains and amounts of the basis: what gains is taken
+// in full, what does not is left out, and the basic variables make up for it.
+func (x *simplex) settle() {
+	x.prices()
+	rest := x.room
+	x.gain = x.gain[:0]
+	for _, i := range x.rows {
+		gain := x.packer.gain(i, x.n, &x.price)
+		x.gain = append(x.gain, gain)
+		if gain > 0 && !x.basic(i) {
+			n, d := float64(x.left[i]), &x.reqs[i]
+			for r := range x.n {
+				rest[r] -= float64(n * d[r])
+			}
+		}
+	}
+	for r := range x.n {
+		if x.price[r] < 0 && !x.basic(-1-int32(r)) {
+			rest[r] -= x.room[r]
+		}
+	}
+	for q := range x.n {
+		x.amount[q] = 0
+		for r := range x.n {
+			x.amount[q] += float64(x.inv[q][r] * rest[r])
+		}
+	}
+}
+
+// prices are what the basis makes the room worth.
+func (x *simplex) prices() {
+	for r := range x.n {
+		x.price[r] = 0
+	}
+	for q := range x.n {
+		if v := x.row[q]; v >= 0 {
+			for r := range x.n {
+				x.price[r] += float64(x.worth[v] * x.inv[q][r])
+			}
+		}
+	}
+}
+
+// most is the upper bound of a variable.
+func (x *simplex) most(v int32) float64 {
+	if v < 0 {
+		return x.room[-1-v]
+	}
+	return float64(x.left[v])
+}
+
+// violated is the basic variable farthest outside its bounds, in proportion to
+// them, and by how much: negative below 0. -1 when all are within.
+func (x *simplex) violated() (out int, over float64) {
+	out = -1
+	worst := 1e-7
+	for q := range x.n {
+		most := x.most(x.row[q])
+		by := 0.0
+		switch a := x.amount[q]; {
+		case a < 0:
+			by = a
+		case a > most:
+			by = a - most
+		}
+		if v := math.Abs(by) / max(1, most); v > worst {
+			worst, out, over = v, q, by
+		}
+	}
+	return out, over
+}
+
+// step lets the basic variable at position out leave for the bound it broke,
+// and moves the prices until that stops paying, past variables that change
+// their bound on the way. It reports false when nothing can enter.
+func (x *simplex) step(out int, over float64) bool {
+	// Prices move along the inverse's row: down it when too much is taken, so
+	// that the leaving variable gains.
+	dir := &x.inv[out]
+	sign := 1.0
+	if over < 0 {
+		sign = -1
+	}
+	x.breaks = x.breaks[:0]
+	for q, i := range x.rows {
+		alpha := 0.0
+		d := &x.reqs[i]
+		for r := range x.n {
+			alpha += float64(dir[r] * d[r])
+		}
+		alpha *= sign
+		if x.basic(i) {
+			continue
+		}
+		x.offer(x.gain[q], alpha, i)
+	}
+	for r := range x.n {
+		if v := -1 - int32(r); !x.basic(v) {
+			x.offer(-x.price[r], sign*dir[r], v)
+		}
+	}
+	slope := math.Abs(over)
+	for len(x.breaks) > 0 {
+		first := 0
+		for b := range x.breaks {
+			if f := &x.breaks[first]; x.breaks[b].at < f.at || x.breaks[b].at == f.at && x.breaks[b].alpha > f.alpha {
+				first = b
+			}
+		}
+		b := x.breaks[first]
+		if slope -= b.drop; slope <= 0 || len(x.breaks) == 1 {
+			return x.exchange(out, b.row)
+		}
+		x.breaks[first] = x.breaks[len(x.breaks)-1]
+		x.breaks = x.breaks[:len(x.breaks)-1]
+	}
+	return false
+}
+
+// offer adds a breakpoint if a variable's gain changes its sign on the way.
+func (x *simplex) offer(gain, alpha float64, v int32) {
+	if alpha < -1e-12 && gain > 0 || alpha > 1e-12 && gain <= 0 {
+		a := math.Abs(alpha)
+		x.breaks = append(x.breaks, breakpoint{at: -gain / alpha, drop: float64(a * x.most(v)), row: v, alpha: a})
+	}
+}
+
+// exchange puts variable v in the place of the basic one at position out.
+func (x *simplex) exchange(out int, v int32) bool {
+	col := x.column(v)
+	var u [maxDims]float64
+	for q := range x.n {
+		for r := range x.n {
+			u[q] += float64(x.inv[q][r] * col[r])
+		}
+	}
+	if math.Abs(u[out]) < 1e-12 {
+		return false
+	}
+	scale := 1 / u[out]
+	for r := range x.n {
+		x.inv[out][r] *= scale
+	}
+	for q := range x.n {
+		if q == out || u[q] == 0 {
+			continue
+		}
+		for r := range x.n {
+			x.inv[q][r] -= float64(u[q] * x.inv[out][r])
+		}
+	}
+	x.row[out] = v
+	return true
 }
 
 // atPrices bounds the worth of any filling, given prices of the room: what all
@@ -90,39 +324,6 @@ func (k *packer) atPrices(t *site, rows []int32, price *[maxDims]float64) float6
 	return sum
 }
 
-// crash takes all pods of the rows that gain at the prices expected, as far as
-// they fit, which spares the simplex a step for each.
-func (x *simplex) crash(hint *[maxDims]float64) {
-	if *hint == [maxDims]float64{} {
-		return
-	}
-next:
-	for _, i := range x.rows {
-		if x.gain(i, x.n, hint) <= 1e-7*x.worth[i] {
-			continue
-		}
-		d, n := &x.reqs[i], float64(x.left[i])
-		for r := range x.n {
-			if float64(n*d[r]) > x.amount[r] {
-				continue next
-			}
-		}
-		for r := range x.n {
-			x.amount[r] -= float64(n * d[r])
-		}
-		x.scratch.state[i] = atMost
-	}
-}
-
-func (x *simplex) prices() {
-	for r := range x.n {
-		x.price[r] = 0
-		for q := range x.n {
-			x.price[r] += float64(x.cost[q] * x.inv[q][r])
-		}
-	}
-}
-
 // gain is what a pod of the row is worth beyond the room it takes of the first
 // n resources.
 func (k *packer) gain(i int32, n int, price *[maxDims]float64) float64 {
@@ -132,143 +333,4 @@ func (k *packer) gain(i int32, n int, price *[maxDims]float64) float64 {
 		gain -= float64(price[r] * d[r])
 	}
 	return gain
-}
-
-// entering chooses the row that gains most, in proportion, by moving off its
-// bound, or else unused room of negative price. Rows seen to gain are tried
-// again before all are looked at.
-func (x *simplex) entering() (row int32, slack int) {
-	row, slack = -1, -1
-	most := 1e-7
-	for _, i := range x.likely {
-		if gain := x.off(i); gain > most {
-			most, row = gain, i
-		}
-	}
-	if row >= 0 {
-		return row, -1
-	}
-	n := 0
-	for _, i := range x.rows {
-		gain := x.off(i)
-		if gain <= 1e-7 {
-			continue
-		}
-		if gain > most {
-			most, row = gain, i
-		}
-		x.ring[n%len(x.ring)] = i
-		n++
-	}
-	x.likely = x.ring[:min(n, len(x.ring))]
-	if row >= 0 {
-		return row, -1
-	}
-	for r := range x.n {
-		if x.price[r] < -1e-12 {
-			slack = r
-		}
-	}
-	return -1, slack
-}
-
-// off is what a row gains, in proportion, by moving off its bound.
-func (x *simplex) off(i int32) float64 {
-	gain := float64(x.gain(i, x.n, &x.price) * x.scratch.per[i])
-	switch x.scratch.state[i] {
-	case basic:
-		return 0
-	case atMost:
-		return -gain
-	}
-	return gain
-}
-
-// step moves the entering variable until it, or a basic one, meets a bound. It
-// reports false when nothing stops it.
-func (x *simplex) step(enter int32, slack int) bool {
-	var u [maxDims]float64
-	state := x.scratch.state
-	sign, limit := 1.0, -1.0
-	for r := range x.n {
-		if slack >= 0 {
-			u[r] = x.inv[r][slack]
-			continue
-		}
-		for q := range x.n {
-			u[r] += float64(x.inv[r][q] * x.reqs[enter][q])
-		}
-	}
-	if slack < 0 {
-		limit = float64(x.left[enter])
-		if state[enter] == atMost {
-			sign = -1
-		}
-	}
-	leave, least, top := x.blocking(&u, sign)
-	if limit >= 0 && (leave < 0 || limit <= least) { // it meets its other bound first
-		for r := range x.n {
-			x.amount[r] -= float64(sign * limit * u[r])
-		}
-		state[enter] ^= atMost
-		return true
-	}
-	if leave < 0 {
-		return false
-	}
-	x.pivot(leave, &u, sign*least)
-	if old := x.row[leave]; old >= 0 {
-		if state[old] = atZero; top {
-			state[old] = atMost
-		}
-	}
-	if slack >= 0 {
-		x.row[leave], x.cost[leave], x.amount[leave] = -1-int32(slack), 0, least
-		return true
-	}
-	x.row[leave], x.cost[leave], x.amount[leave] = enter, x.worth[enter], least
-	if sign < 0 {
-		x.amount[leave] = limit - least
-	}
-	state[enter] = basic
-	return true
-}
-
-// blocking is the basic variable that first meets a bound, how far that lets
-// the entering one go, and whether it is the upper bound.
-func (x *simplex) blocking(u *[maxDims]float64, sign float64) (leave int, least float64, top bool) {
-	leave = -1
-	for r := range x.n {
-		d := sign * u[r]
-		t, upper := 0.0, false
-		switch {
-		case d > 1e-12:
-			t = x.amount[r] / d
-		case d < -1e-12 && x.row[r] >= 0:
-			t, upper = (float64(x.left[x.row[r]])-x.amount[r])/-d, true
-		default:
-			continue
-		}
-		if t = max(0, t); leave < 0 || t < least {
-			leave, least, top = r, t, upper
-		}
-	}
-	return leave, least, top
-}
-
-// pivot makes row leave of the basis the entering variable's.
-func (x *simplex) pivot(leave int, u *[maxDims]float64, move float64) {
-	scale := 1 / u[leave]
-	for q := range x.n {
-		x.inv[leave][q] *= scale
-	}
-	for r := range x.n {
-		if r == leave || u[r] == 0 {
-			continue
-		}
-		for q := range x.n {
-			x.inv[r][q] -= float64(u[r] * x.inv[leave][q])
-		}
-		x.amount[r] -= float64(move * u[r])
-	}
 }

@@ -14,12 +14,15 @@ type site struct {
 	// plain and ported are the rows that may use the site and fit it, without
 	// and with host ports.
 	plain, ported []int32
-	// rows holds both.
-	rows bitset
+	// rows holds both, free those without.
+	rows, free bitset
 	// n is how many resources, counted from the first, its rows ask for.
 	n int
 	// hint are the prices of its room when it was last filled.
 	hint [maxDims]float64
+	// basis is the basis of the last relaxation: one more than the number of a
+	// row, 0 for unused room.
+	basis [maxDims]int32
 }
 
 // newSites chooses the kinds of nodes worth looking at for the rows: one that
@@ -27,12 +30,17 @@ type site struct {
 // left out.
 func (k *packer) newSites() {
 	sig, groups := k.signatures()
-	candidates := k.candidates(func(o int32) int32 { return sig[o] })
 	room := k.used()
 	wider := newWider(groups)
 	kept := make([][]int32, len(groups)) // sites by signature
-	for _, o := range candidates {
-		s := site{offer: o, room: k.p.bins[k.p.offers[o].bin].room, cost: k.costOf(o)}
+	seen := make([][]int32, len(k.p.bins))
+	for _, o := range k.order {
+		b := k.p.offers[o].bin
+		if sig[o] == 0 || slices.Contains(seen[b], sig[o]) {
+			continue // the bin's cheapest offer of the kind came before
+		}
+		seen[b] = append(seen[b], sig[o])
+		s := site{offer: o, room: k.p.bins[b].room, cost: k.charge[o]}
 		if k.dominated(&s, wider.of(sig[o]), kept, room) {
 			continue
 		}
@@ -100,28 +108,52 @@ func (w *wider) of(sig int32) []int32 {
 	return w.memo[sig]
 }
 
-// candidates are the cheapest offers of each bin and kind, cheapest first;
-// kind 0 is left out.
-func (k *packer) candidates(kind func(o int32) int32) []int32 {
-	var out []int32
-	seen := make([][]int32, len(k.p.bins))
-	for l := range k.p.lanes {
-		for _, o := range k.byCost[l] {
-			sort, b := kind(o), k.p.offers[o].bin
-			if sort == 0 || slices.Contains(seen[b], sort) {
-				continue
-			}
-			seen[b] = append(seen[b], sort)
-			out = append(out, o)
+// weigh says what packing takes for the cost of every offer, which is never 0,
+// and less money the better where effective costs tie, and sorts the offers by it.
+func (k *packer) weigh() {
+	k.charge = make([]float64, len(k.p.offers))
+	for o := range k.charge {
+		cost := k.cost[o] + float64(1e-6*k.p.offers[o].price.USD()) + 1e-7
+		if k.scarce != nil {
+			cost = k.scarce[o] + float64(1e-6*cost)
+		}
+		k.charge[o] = cost
+	}
+	lists := make([][]int32, len(k.byCost))
+	for l, list := range k.byCost {
+		lists[l] = list
+		if k.scarce != nil {
+			lists[l] = slices.SortedStableFunc(slices.Values(list), k.compare)
 		}
 	}
-	slices.SortStableFunc(out, func(a, b int32) int {
-		if o := cmp.Compare(k.costOf(a), k.costOf(b)); o != 0 {
-			return o
+	k.order = k.inOrder(lists)
+}
+
+func (k *packer) compare(a, b int32) int {
+	if o := cmp.Compare(k.charge[a], k.charge[b]); o != 0 {
+		return o
+	}
+	return cmp.Compare(a, b)
+}
+
+// inOrder merges lists of offers that are in order of price.
+func (k *packer) inOrder(lists [][]int32) []int32 {
+	switch len(lists) {
+	case 0:
+		return nil
+	case 1:
+		return lists[0]
+	}
+	a, b := k.inOrder(lists[:len(lists)/2]), k.inOrder(lists[len(lists)/2:])
+	out := make([]int32, 0, len(a)+len(b))
+	for len(a) > 0 && len(b) > 0 {
+		if k.compare(b[0], a[0]) < 0 {
+			out, b = append(out, b[0]), b[1:]
+		} else {
+			out, a = append(out, a[0]), a[1:]
 		}
-		return cmp.Compare(a, b)
-	})
-	return out
+	}
+	return append(append(out, a...), b...)
 }
 
 // used says which resources any row asks for.
@@ -145,7 +177,7 @@ func (k *packer) within(a, b *vec, in [maxDims]bool) bool {
 
 // serve lists the rows of the given sets that fit the site.
 func (k *packer) serve(s *site, sets bitset) {
-	s.rows, s.n = newBitset(len(k.rows)), 3
+	s.rows, s.free, s.n = newBitset(len(k.rows)), newBitset(len(k.rows)), 3
 	for i := range k.rows {
 		r := &k.rows[i]
 		if !sets.has(r.set) || !fits(&r.req, &s.room, k.n) {
@@ -159,6 +191,7 @@ func (k *packer) serve(s *site, sets bitset) {
 		}
 		if r.ports < 0 {
 			s.plain = append(s.plain, int32(i))
+			s.free.set(int32(i))
 		} else {
 			s.ported = append(s.ported, int32(i))
 		}

@@ -71,7 +71,7 @@ func (w *writer) nodes() []model.PlannedNode {
 		if len(options[key]) != len(n.options) {
 			options[key] = w.options(n)
 		}
-		requests := w.p.bins[w.p.offers[n.options[0]].bin].overhead.Clone()
+		requests := w.p.overhead(w.p.offers[n.options[0]].bin)
 		for _, t := range n.takes {
 			for name, amount := range w.p.classes[t.class].spec.Requests {
 				requests[name] += amount * int64(t.n)

@@ -19,7 +19,8 @@ const notice = 2 * time.Minute
 type Interruption struct {
 	InstanceID string `json:"instanceId"`
 	// Kind is spot (the default: two minutes' notice, then the end), rebalance,
-	// scheduled, stopped or terminated (the last two end the instance at once).
+	// scheduled, reservation (two minutes' notice too), stopped or terminated (the
+	// last two end the instance at once).
 	Kind string `json:"kind,omitempty"`
 	// In is the time to the end for spot, two minutes unless set.
 	In *Duration `json:"in,omitempty"`
@@ -55,7 +56,7 @@ func (s *Server) Interrupt(in Interruption) error {
 	}
 	s.put(q, string(body), now)
 	switch in.Kind {
-	case "", "spot":
+	case "", "spot", "reservation":
 		after := notice
 		if in.In != nil {
 			after = in.In.Duration
@@ -96,6 +97,12 @@ func (s *Server) event(i *instance, kind string, now time.Time) (event, error) {
 	case "rebalance":
 		e.DetailType = "EC2 Instance Rebalance Recommendation"
 		e.Detail = map[string]string{"instance-id": i.id}
+	case "reservation":
+		e.DetailType = "EC2 Capacity Reservation Instance Interruption Warning"
+		e.Detail = map[string]string{
+			"instance-id": i.id, "instance-action": "terminate", "azId": i.spec.zone.id,
+			"instance-termination-time": now.UTC().Add(notice).Format(time.RFC3339),
+		}
 	case "stopped", "terminated":
 		e.DetailType = "EC2 Instance State-change Notification"
 		e.Detail = map[string]string{"instance-id": i.id, "state": kind}
@@ -108,7 +115,7 @@ func (s *Server) event(i *instance, kind string, now time.Time) (event, error) {
 			"affectedEntities": []map[string]string{{"entityValue": i.id}},
 		}
 	default:
-		return e, fmt.Errorf("interrupt %s: kind %q: want spot, rebalance, scheduled, stopped or terminated", i.id, kind)
+		return e, fmt.Errorf("interrupt %s: kind %q: want spot, rebalance, scheduled, reservation, stopped or terminated", i.id, kind)
 	}
 	return e, nil
 }

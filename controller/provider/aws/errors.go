@@ -110,7 +110,7 @@ func kindOfCode(code string) (provider.Kind, bool) {
 		return provider.Unauthorized, true
 	case "NoSuchEntity", "NoSuchEntityException", "ParameterNotFound", "ParameterVersionNotFound",
 		"ResourceNotFoundException", "InvalidLaunchTemplateName.NotFoundException", "InvalidLaunchTemplateId.NotFoundException",
-		"InvalidLaunchTemplateId.NotFound":
+		"InvalidLaunchTemplateId.NotFound", "QueueDoesNotExist", "AWS.SimpleQueueService.NonExistentQueue":
 		return provider.NotFound, true
 	case "InternalError", "InternalFailure", "InternalServerError", "InternalServiceError", "ServiceUnavailable",
 		"Unavailable", "RequestTimeout", "RequestTimeoutException", "ConcurrentModification":

@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
+
+	"spokeshave.dev/controller/provider"
 )
 
 // metrics are the provider's own; nil records nothing.
@@ -87,5 +89,25 @@ func (m *metrics) updated(what string, at time.Time) {
 		m.age.WithLabelValues(what).Set(0)
 	default:
 		m.age.WithLabelValues(what).Set(float64(at.Unix()))
+	}
+}
+
+func (m *metrics) receive(kind provider.EventKind) {
+	if m != nil {
+		m.received.WithLabelValues(string(kind)).Inc()
+	}
+}
+
+func (m *metrics) dropped() {
+	if m != nil {
+		m.malformed.Inc()
+	}
+}
+
+// handled notes a message that was dealt with and how long it had waited.
+func (m *metrics) handled(waited time.Duration) {
+	if m != nil {
+		m.deleted.Inc()
+		m.queued.Observe(waited.Seconds())
 	}
 }

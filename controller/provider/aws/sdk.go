@@ -8,6 +8,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/eks"
 	"github.com/aws/aws-sdk-go-v2/service/iam"
 	"github.com/aws/aws-sdk-go-v2/service/pricing"
+	"github.com/aws/aws-sdk-go-v2/service/sqs"
 	"github.com/aws/aws-sdk-go-v2/service/ssm"
 )
 
@@ -19,6 +20,7 @@ type SDK struct {
 	IAM     IAM
 	Pricing Pricing
 	EKS     EKS
+	SQS     SQS
 }
 
 // EC2 is what is called of Amazon EC2.
@@ -82,6 +84,13 @@ type EKS interface {
 	DescribeCluster(context.Context, *eks.DescribeClusterInput, ...func(*eks.Options)) (*eks.DescribeClusterOutput, error)
 }
 
+// SQS is what is called of SQS: the queue of interruptions.
+type SQS interface {
+	GetQueueUrl(context.Context, *sqs.GetQueueUrlInput, ...func(*sqs.Options)) (*sqs.GetQueueUrlOutput, error)
+	ReceiveMessage(context.Context, *sqs.ReceiveMessageInput, ...func(*sqs.Options)) (*sqs.ReceiveMessageOutput, error)
+	DeleteMessage(context.Context, *sqs.DeleteMessageInput, ...func(*sqs.Options)) (*sqs.DeleteMessageOutput, error)
+}
+
 // NewSDK makes the clients.
 func NewSDK(cfg sdk.Config) SDK {
 	return SDK{
@@ -92,5 +101,6 @@ func NewSDK(cfg sdk.Config) SDK {
 			o.Region = pricingRegion(cfg.Region)
 		}),
 		EKS: eks.NewFromConfig(cfg),
+		SQS: sqs.NewFromConfig(cfg),
 	}
 }

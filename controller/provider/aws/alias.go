@@ -27,10 +27,46 @@ func aliasVariants(alias awsv1.Alias, kubernetes string) ([]variant, error) {
 		return al2023Variants(alias.Version, kubernetes), nil
 	case awsv1.AMIFamilyBottlerocket:
 		return bottlerocketVariants(alias.Version, kubernetes), nil
-	default:
-		return nil, refuse(provider.Invalid, "alias %s@%s: images of family %s are not supported yet; use al2023 or bottlerocket, or amiFamily Custom with a term of your own",
-			strings.ToLower(alias.Family), alias.Version, alias.Family)
+	case awsv1.AMIFamilyAL2:
+		return al2Variants(alias.Version, kubernetes), nil
 	}
+	if year, build, ok := windowsRelease(alias.Family); ok {
+		return windowsVariants(year, build, kubernetes), nil
+	}
+	return nil, refuse(provider.Invalid, "alias %s@%s: no such family of images", strings.ToLower(alias.Family), alias.Version)
+}
+
+// al2Variants lists the images of Amazon Linux 2, which ended with Kubernetes
+// 1.32. One image serves both kinds of accelerator.
+func al2Variants(version, kubernetes string) []variant {
+	var out []variant
+	for _, each := range []struct{ suffix, arch, kind string }{
+		{"", "amd64", "standard"}, {"-gpu", "amd64", "nvidia"}, {"-gpu", "amd64", "neuron"}, {"-arm64", "arm64", "standard"},
+	} {
+		release := "recommended"
+		if version != awsv1.AliasLatest {
+			release = fmt.Sprintf("amazon-eks%s-node-%s-%s", each.suffix, kubernetes, version)
+		}
+		out = append(out, variant{
+			parameter:    fmt.Sprintf("/aws/service/eks/optimized-ami/%s/amazon-linux-2%s/%s/image_id", kubernetes, each.suffix, release),
+			requirements: fitting(each.arch, each.kind),
+			optional:     each.suffix != "",
+		})
+	}
+	return out
+}
+
+// windowsVariants is the one image of a Windows release.
+// https://docs.aws.amazon.com/eks/latest/userguide/retrieve-windows-ami-id.html
+func windowsVariants(year, build, kubernetes string) []variant {
+	return []variant{{
+		parameter: fmt.Sprintf("/aws/service/ami-windows-latest/Windows_Server-%s-English-Core-EKS_Optimized-%s/image_id", year, kubernetes),
+		requirements: []corev1.NodeSelectorRequirement{
+			archRequirement("amd64"),
+			{Key: corev1.LabelOSStable, Operator: corev1.NodeSelectorOpIn, Values: []string{osWindows}},
+			{Key: corev1.LabelWindowsBuild, Operator: corev1.NodeSelectorOpIn, Values: []string{build}},
+		},
+	}}
 }
 
 func al2023Variants(version, kubernetes string) []variant {

@@ -88,7 +88,17 @@ func (p *Provider) lower(on *offer, in lowering) model.Catalog {
 	opts := in.room.options
 	opts.NodeClass, opts.Region, opts.Zones = in.class.Name, p.region, zones
 	opts.ReservedENIs, opts.MemoryOverheadPercent = p.cfg.ReservedENIs, p.cfg.MemoryOverhead
+	_, build, windows := windowsRelease(in.class.AMIFamily())
+	if windows {
+		opts.OS = osWindows
+		if opts.MaxPods == nil {
+			opts.MaxPods = new(windowsPods)
+		}
+	}
 	out := catalog.Lower(on.types, sales, opts)
+	if windows {
+		asWindows(out.Types, on.types, build)
+	}
 	kept := out.Types[:0]
 	for i := range out.Types {
 		t := &out.Types[i]

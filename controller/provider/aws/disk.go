@@ -23,6 +23,8 @@ func blockDevices(class *awsv1.EC2NodeClass) []awsv1.BlockDeviceMapping {
 	case awsv1.AMIFamilyBottlerocket:
 		// The second disk holds images, logs and the kubelet's directory.
 		return []awsv1.BlockDeviceMapping{disk("/dev/xvda", "4Gi", false), disk("/dev/xvdb", "20Gi", true)}
+	case awsv1.AMIFamilyWindows2019, awsv1.AMIFamilyWindows2022, awsv1.AMIFamilyWindows2025:
+		return []awsv1.BlockDeviceMapping{disk("/dev/sda1", "50Gi", true)}
 	default:
 		return nil
 	}

@@ -84,7 +84,7 @@ func (g *gatherer[Q, A]) join(ctx context.Context, question Q) *window[Q, A] {
 
 // serve waits for the window to close and puts its questions.
 func (g *gatherer[Q, A]) serve(ctx context.Context, w *window[Q, A]) {
-	w.await(g.idle, g.longest)
+	w.await(ctx, g.idle, g.longest)
 	g.mu.Lock()
 	if g.open == w {
 		g.open = nil
@@ -97,21 +97,24 @@ func (g *gatherer[Q, A]) serve(ctx context.Context, w *window[Q, A]) {
 	close(w.done)
 }
 
-func (w *window[Q, A]) await(idle, longest time.Duration) {
-	quiet, end := time.NewTimer(idle), time.NewTimer(longest)
-	defer quiet.Stop()
-	defer end.Stop()
-	for {
-		select {
-		case <-w.full:
-			return
-		case <-end.C:
-			return
-		case <-quiet.C:
-			return
-		case <-w.more:
-			quiet.Reset(idle)
-		}
+func (w *window[Q, A]) await(ctx context.Context, idle, longest time.Duration) {
+	ctx, cancel := context.WithTimeout(ctx, longest)
+	defer cancel()
+	for w.another(ctx, idle) {
+	}
+}
+
+// another says whether somebody came within the idle time.
+func (w *window[Q, A]) another(ctx context.Context, idle time.Duration) bool {
+	ctx, cancel := context.WithTimeout(ctx, idle)
+	defer cancel()
+	select {
+	case <-w.more:
+		return true
+	case <-w.full:
+		return false
+	case <-ctx.Done():
+		return false
 	}
 }
 

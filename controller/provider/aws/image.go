@@ -60,7 +60,8 @@ func (p *Provider) aliasImages(ctx context.Context, text string) ([]candidate, e
 	if err != nil {
 		return nil, err
 	}
-	fits := map[string]variant{}
+	// One image may stand for several variants.
+	fits := map[string][]variant{}
 	var ids []string
 	for _, v := range variants {
 		id, err := p.parameter(ctx, v.parameter, aliasFor)
@@ -72,14 +73,19 @@ func (p *Provider) aliasImages(ctx context.Context, text string) ([]candidate, e
 		case err != nil:
 			return nil, err
 		}
-		ids = append(ids, id)
-		fits[id] = v
+		if len(fits[id]) == 0 {
+			ids = append(ids, id)
+		}
+		fits[id] = append(fits[id], v)
 	}
 	found, err := p.describeImages(ctx, &ec2.DescribeImagesInput{Filters: []types.Filter{filter("image-id", ids...)}})
+	var out []candidate
 	for i := range found {
-		found[i].requirements = fits[sdk.ToString(found[i].ImageId)].requirements
+		for _, v := range fits[sdk.ToString(found[i].ImageId)] {
+			out = append(out, candidate{Image: found[i].Image, requirements: v.requirements})
+		}
 	}
-	return found, err
+	return out, err
 }
 
 func (p *Provider) parameterImages(ctx context.Context, name string) ([]candidate, error) {

@@ -195,7 +195,7 @@ func (p *Provider) withoutAbsent(ctx context.Context, b *party, claim string) er
 		if now.Sub(b.begun) < partyGrace {
 			return waiting
 		}
-		b.settle(false)
+		b.dissolve()
 		return refuse(provider.Stale, "launch %s: %v, of the same request, did not come; nothing was launched", claim, b.absent())
 	}
 	if !b.mayLook(now) {
@@ -206,12 +206,12 @@ func (p *Provider) withoutAbsent(ctx context.Context, b *party, claim string) er
 	case err != nil:
 		return fault(err, "launch %s: look for what its request started", claim)
 	case len(found) > 0:
-		b.settle(true)
+		b.release()
 		return nil
 	case now.Sub(b.begun) < settleTime:
 		return waiting
 	}
-	b.settle(false)
+	b.dissolve()
 	return refuse(provider.Stale, "launch %s: %v, of the same request, did not come; nothing was launched", claim, b.absent())
 }
 
@@ -241,7 +241,7 @@ func (p *Provider) carryOut(ctx context.Context, claims []string, in fleetInput)
 	if len(started) == 0 {
 		return toAll[string, provider.Instance](claims, p.refused(what, in, out.Errors)), nil
 	}
-	answers := p.handOut(ctx, claims, in, started)
+	answers := p.handOut(ctx, claims, started)
 	if len(started) >= len(claims) {
 		p.learn(in, out.Errors)
 		return answers, nil
@@ -258,7 +258,7 @@ func (p *Provider) carryOut(ctx context.Context, claims []string, in fleetInput)
 
 // handOut assigns instances to claims, keeps them in mind, and writes the claims
 // on them where the request could not.
-func (p *Provider) handOut(ctx context.Context, claims []string, in fleetInput, started []provider.Instance) map[string]answer[provider.Instance] {
+func (p *Provider) handOut(ctx context.Context, claims []string, started []provider.Instance) map[string]answer[provider.Instance] {
 	out := map[string]answer[provider.Instance]{}
 	assigned := assign(claims, started)
 	for claim, i := range assigned {

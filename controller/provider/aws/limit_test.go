@@ -29,7 +29,6 @@ func TestQuotaIsShared(t *testing.T) {
 func TestGathererAnswersEachAndEndsWithItsContext(t *testing.T) {
 	release := make(chan struct{})
 	g := gatherer[int, int]{idle: time.Millisecond, longest: time.Millisecond, most: 10, do: func(_ context.Context, q []int) map[int]answer[int] {
-
 		<-release
 		out := map[int]answer[int]{}
 		for _, n := range q {

@@ -110,7 +110,7 @@ func (ps *parties) promisedTo(key promiseKey, group string, now time.Time) (prov
 	}
 	delete(ps.promised, key)
 	if known != nil {
-		known.settle(false)
+		known.dissolve()
 	}
 	return provider.Attempt{}, false
 }
@@ -124,22 +124,24 @@ func (ps *parties) promise(key promiseKey, group string, attempt provider.Attemp
 	ps.promised[key] = promise{group: group, attempt: attempt, until: now.Add(partyKept)}
 }
 
-// settle decides once whether the request may be sent.
-func (b *party) settle(send bool) {
+// release lets the request be sent, dissolve never lets it. The first of them
+// counts.
+func (b *party) release() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.decide(send)
+	b.decide(b.ready)
 }
 
-func (b *party) decide(send bool) {
-	if b.settled {
-		return
-	}
-	b.settled = true
-	if send {
-		close(b.ready)
-	} else {
-		close(b.void)
+func (b *party) dissolve() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.decide(b.void)
+}
+
+func (b *party) decide(which chan struct{}) {
+	if !b.settled {
+		b.settled = true
+		close(which)
 	}
 }
 
@@ -158,28 +160,22 @@ func (b *party) arrive(ctx context.Context, claim string) error {
 	b.mu.Lock()
 	b.arrived[claim] = true
 	if len(b.arrived) == len(b.claims) {
-		b.decide(true)
+		b.decide(b.ready)
 	}
 	b.mu.Unlock()
-	wait := time.NewTimer(partyWait)
-	defer wait.Stop()
+	wait, cancel := context.WithTimeout(ctx, partyWait)
+	defer cancel()
 	select {
 	case <-b.ready:
 		return nil
 	case <-b.void:
 		return refuse(provider.Stale, "launch %s: another claim of the same request has gone; nothing was launched", claim)
-	default:
+	case <-wait.Done():
 	}
-	select {
-	case <-b.ready:
-		return nil
-	case <-b.void:
-		return refuse(provider.Stale, "launch %s: another claim of the same request has gone; nothing was launched", claim)
-	case <-ctx.Done():
+	if ctx.Err() != nil {
 		return refuse(provider.Unavailable, "launch %s: %w", claim, ctx.Err())
-	case <-wait.C:
-		return errAbsent
 	}
+	return errAbsent
 }
 
 var errAbsent = refuse(provider.Unavailable, "waiting for the other claims of the same request")

@@ -44,12 +44,9 @@ func (p *Provider) ListenForEvents(ctx context.Context, handle provider.EventHan
 }
 
 func pause(ctx context.Context, d time.Duration) {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-	case <-ctx.Done():
-	}
+	ctx, cancel := context.WithTimeout(ctx, d)
+	defer cancel()
+	<-ctx.Done()
 }
 
 // listen receives one batch and deals with it.

@@ -23,10 +23,14 @@ func userData(class *awsv1.EC2NodeClass, in join) (string, error) {
 		return al2023UserData(own, in)
 	case awsv1.AMIFamilyBottlerocket:
 		return bottlerocketUserData(own, in)
+	case awsv1.AMIFamilyAL2:
+		return al2UserData(own, in)
+	case awsv1.AMIFamilyWindows2019, awsv1.AMIFamilyWindows2022, awsv1.AMIFamilyWindows2025:
+		return windowsUserData(own, in)
 	case awsv1.AMIFamilyCustom:
 		return own, nil
 	default:
-		return "", fmt.Errorf("spec.amiFamily: %s is not supported yet; use AL2023, Bottlerocket or Custom", family)
+		return "", fmt.Errorf("spec.amiFamily: %q is not a family; use AL2, AL2023, Bottlerocket, Windows2019, Windows2022, Windows2025 or Custom", family)
 	}
 }
 

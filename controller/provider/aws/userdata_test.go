@@ -1,6 +1,7 @@
 package aws
 
 import (
+	"encoding/json"
 	"flag"
 	"os"
 	"path/filepath"
@@ -100,6 +101,12 @@ func TestUserData(t *testing.T) {
 		"al2023-config.txt":  {reason: "an own NodeConfig comes after ours and wins", class: testClass(awsv1.AMIFamilyAL2023, "apiVersion: node.eks.aws/v1alpha1\nkind: NodeConfig\nspec: {kubelet: {config: {maxPods: 42}}}")},
 		"al2023-archive.txt": {reason: "the parts of an own archive are kept", class: testClass(awsv1.AMIFamilyAL2023, archive)},
 		"bottlerocket.toml":  {reason: "own settings are kept, ours win", class: testClass(awsv1.AMIFamilyBottlerocket, "[settings.kubernetes]\nkube-api-qps = 30\ncluster-name = 'mine'\n[settings.host-containers.admin]\nenabled = true\n")},
+		"al2.txt":            {reason: "the bootstrap script with flags", class: testClass(awsv1.AMIFamilyAL2, "")},
+		"al2-raid0.txt":      {reason: "local disks joined", class: testClass(awsv1.AMIFamilyAL2, ""), raid0: true},
+		"al2-script.txt":     {reason: "an own script runs first", class: testClass(awsv1.AMIFamilyAL2, script)},
+		"al2-archive.txt":    {reason: "own parts come first", class: testClass(awsv1.AMIFamilyAL2, archive)},
+		"windows.txt":        {reason: "the bootstrap script of Windows", class: testClass(awsv1.AMIFamilyWindows2022, "")},
+		"windows-script.txt": {reason: "own PowerShell runs first", class: testClass(awsv1.AMIFamilyWindows2019, "<powershell>\nWrite-Host 'it''s me'\n</powershell>\n")},
 		"custom.txt":         {reason: "nothing is merged", class: testClass(awsv1.AMIFamilyCustom, script)},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -123,7 +130,10 @@ func TestUserDataRefuses(t *testing.T) {
 		"cut off header":   {awsv1.AMIFamilyAL2023, "MIME-Version: 1.0\nContent-Type: multipart/mixed; boundary=A\n\n--A\nContent-Ty", "part 1"},
 		"not TOML":         {awsv1.AMIFamilyBottlerocket, "#!/bin/bash\necho", "TOML"},
 		"wrong TOML shape": {awsv1.AMIFamilyBottlerocket, "settings = 3", "must be a table"},
-		"no such family":   {awsv1.AMIFamilyWindows2022, "", "not supported yet"},
+		"no such family":   {"Gentoo", "", "is not a family"},
+		"AL2 NodeConfig":   {awsv1.AMIFamilyAL2, "kind: NodeConfig", "AL2 takes"},
+		"shell on Windows": {awsv1.AMIFamilyWindows2022, "#!/bin/sh", "PowerShell"},
+		"open PowerShell":  {awsv1.AMIFamilyWindows2025, "<powershell>\nx", "no </powershell>"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			err := offlineProvider().Validate(testClass(c.family, c.own))
@@ -134,6 +144,24 @@ func TestUserDataRefuses(t *testing.T) {
 				t.Errorf("kind %s, want Invalid", provider.KindOf(err))
 			}
 		})
+	}
+}
+
+func TestKubeletFlagsRefuseWhatHasNone(t *testing.T) {
+	class := testClass(awsv1.AMIFamilyAL2, "")
+	class.Spec.Kubelet.Extra = map[string]json.RawMessage{"topologyManagerPolicy": json.RawMessage(`"restricted"`)}
+	err := offlineProvider().Validate(class)
+	if err == nil || !strings.Contains(err.Error(), "topologyManagerPolicy") {
+		t.Errorf("Validate = %v, want an error that names the setting", err)
+	}
+}
+
+func TestQuotes(t *testing.T) {
+	if got := shellQuote("it's"); got != `'it'\''s'` {
+		t.Errorf("shell: %s", got)
+	}
+	if got := powershellQuote("it's"); got != `'it''s'` {
+		t.Errorf("PowerShell: %s", got)
 	}
 }
 

@@ -1,0 +1,60 @@
+package aws
+
+import (
+	"fmt"
+	"strings"
+)
+
+// al2UserData is a MIME archive with the class's own parts first and a call of
+// the image's bootstrap script last: what the class prepares is there when
+// kubelet starts.
+// https://docs.aws.amazon.com/eks/latest/userguide/launch-templates.html#launch-template-user-data
+func al2UserData(own string, in join) (string, error) {
+	parts, err := al2Parts(own)
+	if err != nil {
+		return "", err
+	}
+	flags, err := kubeletFlags(in)
+	if err != nil {
+		return "", err
+	}
+	var call strings.Builder
+	call.WriteString("#!/bin/bash -xe\n")
+	fmt.Fprintf(&call, "/etc/eks/bootstrap.sh %s --apiserver-endpoint %s --b64-cluster-ca %s",
+		shellQuote(in.cluster.name), shellQuote(in.cluster.endpoint), shellQuote(in.cluster.ca))
+	if dns := clusterDNS(in.kubelet); dns != "" {
+		call.WriteString(" --dns-cluster-ip " + shellQuote(dns))
+	}
+	if in.kubelet != nil && in.kubelet.MaxPods != nil {
+		call.WriteString(" --use-max-pods false")
+	}
+	if in.raid0 {
+		call.WriteString(" --local-disks raid0")
+	}
+	call.WriteString(" --kubelet-extra-args " + shellQuote(strings.Join(flags, " ")) + "\n")
+	return writeArchive(append(parts, part{contentType: mimeScript, body: call.String()}))
+}
+
+// al2Parts reads the class's own user data: an archive or a script.
+func al2Parts(own string) ([]part, error) {
+	text := strings.TrimSpace(own)
+	switch {
+	case text == "":
+		return nil, nil
+	case strings.HasPrefix(text, "#!"):
+		return []part{{contentType: mimeScript, body: text + "\n"}}, nil
+	case isArchive(text):
+		parts, err := readArchive(text)
+		if err != nil {
+			return nil, fmt.Errorf("spec.userData: %w", err)
+		}
+		return parts, nil
+	default:
+		return nil, fmt.Errorf("spec.userData: AL2 takes a MIME multi-part archive, or a script that begins with #!; this begins with %q", head(text))
+	}
+}
+
+// shellQuote makes one word of a text for a POSIX shell.
+func shellQuote(text string) string {
+	return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'"
+}

@@ -234,7 +234,7 @@ func widen(b []byte) {
 func rankInput(name string, n int, call policy.Call) *policy.RankInput {
 	in := &policy.RankInput{Call: call, Pool: policy.PoolFacts{
 		Name: strings.TrimPrefix(name, "rank-"), Labels: map[string]string{"team": "wéb", "te\u00e4m \U0001f680\n": "ünïcode"},
-		PendingPods: 3, PendingCPU: 7.25, PendingMemoryGiB: 31.5, RunningNodes: 4,
+		PendingPods: 3, PendingCPU: 7.25, PendingMemoryGiB: 31.5, RunningNodes: 4, SpotNodes: 2, ClusterOnDemand: 12.75,
 	}}
 	families := []string{"m7i", "m7g", "c7i", "c7g", "r7i"}
 	for i := range n {
@@ -243,7 +243,7 @@ func rankInput(name string, n int, call policy.Call) *policy.RankInput {
 			InstanceType: fmt.Sprintf("%s.x%d", family, i/4), Family: family, Zone: "us-west-2" + string(rune('a'+i%3)),
 			CapacityType: [...]model.CapacityType{model.Spot, model.OnDemand, model.Reserved}[i%3], Arch: [...]string{"amd64", "arm64", "riscv"}[i/4%3],
 			Billed: 0.1 + float64(i)/100, Cost: 0.2 + float64(i)/70, OnDemand: 0.3, VCPU: float64(1 + i%9), MemoryGiB: 4 * float64(1+i%5),
-			Interruption: float64(i%7) / 50, PodsFit: uint32(i % 4), GPUs: uint32(i / 30), Running: uint32(i % 6),
+			Interruption: float64(i%7) / 50, PodsFit: uint32(i % 4), GPUs: uint32(i / 30), Running: uint32(i % 6), RunningCluster: uint32(i), FamilyOnDemand: 0.7 * float64(i%4),
 		})
 	}
 	return in
@@ -258,6 +258,7 @@ func candidates() []policy.Candidate {
 			Method: [...]string{"Empty", "Underutilized", "Drifted", "Expired"}[i%4], Action: [...]string{"delete", "replace"}[i%2],
 			Price: 0.1 * float64(i), Savings: 0.05 * float64(i), AgeSeconds: 100 * float64(i), IdleSeconds: 3.5,
 			CPUUtilisation: 0.25, MemoryUtilisation: 0.125, Cost: float64(i % 2), Pods: i,
+			JobPods: i / 2, SinceDisruption: float64(i) - 1, PoolEvictions: 3, ClusterEvictions: 5 + i,
 			PoolTags: map[string]string{"why": "young"},
 		}
 		if i%3 > 0 {

@@ -17,18 +17,33 @@ type names struct {
 	generation uint64
 	ids        map[string]uint32
 	list       []string
-	size       int // bytes of all strings
-	stable     int // strings of the catalogue
-	stableSize int
+	// index and text are what a batch says of the strings.
+	index, text []byte
+	stable      int // strings of the catalogue
+	stableText  int // their bytes
+	// rows remembers the ids of the last batch's rows: the next one mostly has
+	// the same offerings, and comparing beats hashing.
+	rows []rowNames
 }
 
-// begin starts a batch. Generation 0 stands for an unknown catalogue: its ids
-// are never kept.
+// rowNames are the catalogue strings of a row, and their ids.
+type rowNames struct {
+	typ, family, zone       string
+	typID, familyID, zoneID uint32
+}
+
+// begin starts a batch. Generation 0 stands for no catalogue: none of its ids
+// is kept.
 func (n *names) begin(generation uint64) {
-	if n.ids != nil && generation == n.generation && generation != 0 && n.stable < maxRows {
+	if n.ids != nil && generation == n.generation && n.stable < maxRows {
+		if generation == 0 {
+			n.rows = n.rows[:0]
+		}
 		return
 	}
-	*n = names{generation: generation, ids: map[string]uint32{"": 0}, list: []string{""}, stable: 1}
+	*n = names{generation: generation, ids: map[string]uint32{}}
+	n.call("")
+	n.stable = 1
 }
 
 // end forgets the strings of the call.
@@ -38,16 +53,16 @@ func (n *names) end() {
 	}
 	clear(n.list[n.stable:])
 	n.list = n.list[:n.stable]
-	n.size = n.stableSize
+	n.index, n.text = n.index[:n.stable*abi.IndexStride], n.text[:n.stableText]
 }
 
 // catalogue is the id of a catalogue string. All of a batch's catalogue
 // strings must be numbered before the first of its others.
 func (n *names) catalogue(s string) uint32 {
 	id := n.call(s)
-	if int(id) == n.stable {
+	if int(id) == n.stable && n.generation != 0 {
 		n.stable++
-		n.stableSize = n.size
+		n.stableText = len(n.text)
 	}
 	return id
 }
@@ -59,56 +74,28 @@ func (n *names) call(s string) uint32 {
 		id = uint32(len(n.list))
 		n.ids[s] = id
 		n.list = append(n.list, s)
-		n.size += len(s)
+		n.index = appendU32(appendU32(n.index, uint32(len(n.text))), uint32(len(s)))
+		n.text = append(n.text, s...)
 	}
 	return id
 }
 
-func (n *names) appendIndex(b []byte) []byte {
-	at := uint32(0)
-	for _, s := range n.list {
-		b = appendU32(appendU32(b, at), uint32(len(s)))
-		at += uint32(len(s))
+// row is the ids of row i of a rank batch.
+func (n *names) row(i int, typ, family, zone string) *rowNames {
+	if i >= len(n.rows) {
+		n.rows = append(n.rows, rowNames{})
 	}
-	return b
-}
-
-func (n *names) appendBytes(b []byte) []byte {
-	for _, s := range n.list {
-		b = append(b, s...)
+	r := &n.rows[i]
+	if r.typ != typ {
+		r.typ, r.typID = typ, n.catalogue(typ)
 	}
-	return b
-}
-
-// recent remembers the ids of the last strings of a column: rows come in
-// runs of few values, and comparing beats hashing.
-type recent struct {
-	family, typ entry
-	zones       [4]entry
-	next        int
-}
-
-type entry struct {
-	s  string
-	id uint32
-}
-
-func (e *entry) id32(n *names, s string) uint32 {
-	if s != e.s {
-		*e = entry{s, n.catalogue(s)}
+	if r.family != family {
+		r.family, r.familyID = family, n.catalogue(family)
 	}
-	return e.id
-}
-
-func (r *recent) zone(n *names, s string) uint32 {
-	for i := range r.zones {
-		if r.zones[i].s == s {
-			return r.zones[i].id
-		}
+	if r.zone != zone {
+		r.zone, r.zoneID = zone, n.catalogue(zone)
 	}
-	e := &r.zones[r.next%len(r.zones)]
-	r.next++
-	return e.id32(n, s)
+	return r
 }
 
 // Clean makes a guest's text fit for logs, events and terminals: valid UTF-8,

@@ -15,14 +15,13 @@ func (e *Encoder) Rank(in *policy.RankInput) ([]byte, error) {
 	rows, outs := e.buf[e.head.Rows.Offset:], e.buf[e.head.Out.Offset:]
 	for i := range in.Rows {
 		r := &in.Rows[i]
+		ids := e.names.row(i, r.InstanceType, r.Family, r.Zone)
 		row := abi.RankRow{
 			Billed: r.Billed, Cost: r.Cost, OnDemand: r.OnDemand,
 			VCPU: r.VCPU, MemoryGiB: r.MemoryGiB, Interruption: r.Interruption,
 			PodsFit: r.PodsFit, GPUs: r.GPUs, Running: r.Running,
 			RunningCluster: r.RunningCluster, FamilyOnDemand: r.FamilyOnDemand,
-			Zone:         e.recent.zone(&e.names, r.Zone),
-			Family:       e.recent.family.id32(&e.names, r.Family),
-			Type:         e.recent.typ.id32(&e.names, r.InstanceType),
+			Zone: ids.zoneID, Family: ids.familyID, Type: ids.typID,
 			CapacityType: capacity(r.CapacityType), Arch: arch(r.Arch),
 		}
 		row.Put(rows[i*abi.RankStride:])

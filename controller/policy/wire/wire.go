@@ -29,12 +29,15 @@ const (
 // the same from batch to batch, until the catalogue's generation changes. It
 // is not safe for concurrent use.
 type Encoder struct {
-	buf    []byte
-	head   abi.Header
-	names  names
-	pairs  []byte
-	recent recent
-	scopes []string
+	buf   []byte
+	head  abi.Header
+	names *names
+	// catalogue has the strings of batches about offerings, passing those of
+	// all others: a batch with few strings must neither carry a catalogue's nor
+	// make it forgotten.
+	catalogue, passing names
+	pairs              []byte
+	scopes             []string
 }
 
 // begin lays out the parts of a batch whose sizes are known beforehand: pool,
@@ -47,8 +50,11 @@ func (e *Encoder) begin(hook abi.Hook, call *policy.Call, pools, rows, outs int)
 		Minor: abi.Minor, Hook: hook,
 		Time: call.Time.UnixNano(), Generation: call.Generation, Seed: call.Seed,
 	}
+	e.names = &e.passing
+	if call.Generation != 0 {
+		e.names = &e.catalogue
+	}
 	e.names.begin(call.Generation)
-	e.recent = recent{}
 	e.pairs = e.pairs[:0]
 	at := uint32(abi.HeaderSize)
 	e.head.Pool = table(&at, pools, poolStride(hook))
@@ -74,10 +80,10 @@ func (e *Encoder) finish() []byte {
 	e.buf = append(e.buf, e.pairs...)
 	index := abi.Section{Offset: e.at(), Count: uint32(len(e.names.list)), Stride: abi.IndexStride}
 	index.Size = index.Count * index.Stride
-	e.buf = e.names.appendIndex(e.buf)
+	e.buf = append(e.buf, e.names.index...)
 	e.head.Index = index
-	e.head.Bytes = abi.Span{Offset: e.at(), Size: uint32(e.names.size)}
-	e.buf = e.names.appendBytes(e.buf)
+	e.head.Bytes = abi.Span{Offset: e.at(), Size: uint32(len(e.names.text))}
+	e.buf = append(e.buf, e.names.text...)
 	e.head.Total = uint32(len(e.buf))
 	e.head.Put(e.buf)
 	e.names.end()

@@ -48,8 +48,10 @@ onRank((pool: Pool, rows: Rows, out: Verdicts): void => {
     const o = rows.at(i), family = rows.family(i);
     let sum = o.billed + 2 * o.cost + 3 * o.onDemand + 5 * o.vcpu + 7 * o.memoryGiB + 11 * o.interruption;
     sum += 13 * <f64>o.podsFit + 17 * <f64>o.gpus + 19 * <f64>o.running + 23 * <f64>o.capacityType + 29 * <f64>o.arch + <f64>o.flags;
+    sum += 31 * o.familyOnDemand + 37 * <f64>o.runningCluster;
     if (i == 0) {
       sum += pool.row.pendingCPU + pool.row.pendingMemoryGiB + <f64>pool.row.pendingPods + <f64>pool.row.runningNodes;
+      sum += 2 * <f64>pool.row.spotNodes + pool.row.clusterOnDemand;
       sum += <f64>(pool.seed % 97) + <f64>((pool.time / 1000000000) % 1000);
     }
     sum += <f64>rows.instanceType(i).size;
@@ -62,8 +64,11 @@ onRank((pool: Pool, rows: Rows, out: Verdicts): void => {
       out.exclude(i, "family to avoid");
     } else if (rows.zone(i).ends("b")) {
       out.maxNodes(i, o.podsFit + 1);
+      out.group(i, 7);
       out.reason(i, pool.labels.get(label).toString());
     } else if (o.arch == ARCH_ARM64) {
+      out.maxNodes(i, 9);
+      out.sharedGroup(i, 3);
       out.reason(i, rows.instanceType(i).toString());
     }
   }
@@ -74,6 +79,7 @@ onConsolidate((candidates: Candidates, out: Permissions): void => {
     const c = candidates.at(i);
     let sum = c.price + 2 * c.savings + 3 * c.ageSeconds + 5 * c.idleSeconds + 7 * c.cpuUtilisation;
     sum += 11 * c.memoryUtilisation + 13 * c.cost + 17 * <f64>c.pods + 19 * <f64>c.method + 23 * <f64>c.action + 29 * <f64>c.capacityType;
+    sum += 31 * <f64>c.jobPods + 37 * c.sinceDisruption + 41 * <f64>c.poolEvictions + 43 * <f64>c.clusterEvictions;
     sum += <f64>candidates.node(i).size + 2 * <f64>candidates.text(c.claim).size + 3 * <f64>candidates.nodePool(i).size;
     sum += 5 * <f64>candidates.text(c.type).size + 7 * <f64>candidates.text(c.zone).size;
     out.cost(i, sum * factor);

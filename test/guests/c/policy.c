@@ -55,8 +55,10 @@ SS_RANK(pool, rows, out) {
     const ss_offering *o = ss_offering_at(rows, i);
     double sum = o->billed + 2 * o->cost + 3 * o->on_demand + 5 * o->vcpu + 7 * o->memory_gib + 11 * o->interruption;
     sum += 13.0 * o->pods_fit + 17.0 * o->gpus + 19.0 * o->running + 23.0 * o->capacity_type + 29.0 * o->arch + o->flags;
+    sum += 31 * o->family_on_demand + 37.0 * o->running_cluster;
     if (i == 0) {
       sum += pool->pending_cpu + pool->pending_memory_gib + pool->pending_pods + pool->running_nodes;
+      sum += 2.0 * pool->spot_nodes + pool->cluster_on_demand;
       sum += (double)(ss_batch.head->seed % 97) + (double)(ss_batch.head->time / 1000000000 % 1000);
     }
     sum += ss_string(o->type).size;
@@ -64,9 +66,10 @@ SS_RANK(pool, rows, out) {
     if (ss_has(avoid, ss_string(o->family))) ss_exclude(out, i, "family to avoid");
     else if (ss_ends(ss_string(o->zone), ss_text_of("b"))) {
       find(ss_pool_labels(pool), label, &value);
-      ss_max_nodes(out, i, o->pods_fit + 1);
+      ss_max_nodes(out, i, o->pods_fit + 1), ss_group(out, i, 7);
       ss_reason(out, i, print(&line, value));
-    } else if (o->arch == SS_ARCH_ARM64) ss_reason(out, i, print(&line, ss_string(o->type)));
+    } else if (o->arch == SS_ARCH_ARM64)
+      ss_max_nodes(out, i, 9), ss_shared_group(out, i, 3), ss_reason(out, i, print(&line, ss_string(o->type)));
   }
 }
 
@@ -77,6 +80,7 @@ SS_CONSOLIDATE(candidates, out) {
     const ss_candidate *c = ss_candidate_at(candidates, i);
     double sum = c->price + 2 * c->savings + 3 * c->age_seconds + 5 * c->idle_seconds + 7 * c->cpu_utilisation;
     sum += 11 * c->memory_utilisation + 13 * c->cost + 17.0 * c->pods + 19.0 * c->method + 23.0 * c->action + 29.0 * c->capacity_type;
+    sum += 31.0 * c->job_pods + 37 * c->since_disruption + 41.0 * c->pool_evictions + 43.0 * c->cluster_evictions;
     sum += ss_string(c->node).size + 2.0 * ss_string(c->claim).size + 3.0 * ss_string(c->pool).size;
     sum += 5.0 * ss_string(c->type).size + 7.0 * ss_string(c->zone).size;
     ss_cost(out, i, sum * factor);

@@ -81,8 +81,10 @@ func rank(pool *policy.Pool, rows policy.Rows, out policy.Verdicts) {
 		o := rows.At(i)
 		s := sum(o.Billed, 2*o.Cost, 3*o.OnDemand, 5*o.VCPU, 7*o.MemoryGiB, 11*o.Interruption)
 		s += sum(13*float64(o.PodsFit), 17*float64(o.GPUs), 19*float64(o.Running), 23*float64(o.CapacityType), 29*float64(o.Arch), float64(o.Flags))
+		s += sum(31*o.FamilyOnDemand, 37*float64(o.RunningCluster))
 		if i == 0 {
 			s += sum(pool.PendingCPU(), pool.PendingMemoryGiB(), float64(pool.PendingPods()), float64(pool.RunningNodes()))
+			s += sum(2*float64(pool.SpotNodes()), pool.ClusterOnDemand())
 			s += sum(float64(pool.Seed()%97), float64(pool.Time().Unix()%1000))
 		}
 		s += float64(len(rows.InstanceType(i)))
@@ -97,8 +99,11 @@ func rank(pool *policy.Pool, rows policy.Rows, out policy.Verdicts) {
 		case strings.HasSuffix(rows.Zone(i), "b"):
 			value, _ := pool.Labels().Get(config.label)
 			out.MaxNodes(i, o.PodsFit+1)
+			out.Group(i, 7)
 			out.Reason(i, value)
 		case o.Arch == 2:
+			out.MaxNodes(i, 9)
+			out.SharedGroup(i, 3)
 			out.Reason(i, rows.InstanceType(i))
 		}
 	}
@@ -109,6 +114,7 @@ func consolidate(candidates policy.Candidates, out policy.Permissions) {
 		c := candidates.At(i)
 		s := sum(c.Price, 2*c.Savings, 3*c.AgeSeconds, 5*c.IdleSeconds, 7*c.CPUUtilisation)
 		s += sum(11*c.MemoryUtilisation, 13*c.Cost, 17*float64(c.Pods), 19*float64(c.Method), 23*float64(c.Action), 29*float64(c.CapacityType))
+		s += sum(31*float64(c.JobPods), 37*c.SinceDisruption, 41*float64(c.PoolEvictions), 43*float64(c.ClusterEvictions))
 		s += sum(float64(len(candidates.Node(i))), 2*float64(len(candidates.Text(c.Claim))), 3*float64(len(candidates.NodePool(i))))
 		s += sum(5*float64(len(candidates.Text(c.Type))), 7*float64(len(candidates.Text(c.Zone))))
 		out.Cost(i, s*config.factor)

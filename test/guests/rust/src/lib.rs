@@ -70,9 +70,11 @@ impl Policy for Echo {
             let o = rows.at(i);
             let mut sum = o.billed + 2.0 * o.cost + 3.0 * o.on_demand + 5.0 * o.vcpu + 7.0 * o.memory_gib + 11.0 * o.interruption;
             sum += 13.0 * o.pods_fit as f64 + 17.0 * o.gpus as f64 + 19.0 * o.running as f64 + 23.0 * o.capacity_type as f64 + 29.0 * o.arch as f64 + o.flags as f64;
+            sum += 31.0 * o.family_on_demand + 37.0 * o.running_cluster as f64;
             if i == 0 {
                 let p = pool.row();
                 sum += p.pending_cpu + p.pending_memory_gib + p.pending_pods as f64 + p.running_nodes as f64;
+                sum += 2.0 * p.spot_nodes as f64 + p.cluster_on_demand;
                 sum += (pool.seed() % 97) as f64 + (pool.time() / 1_000_000_000 % 1000) as f64;
             }
             sum += rows.instance_type(i).len() as f64;
@@ -82,8 +84,11 @@ impl Policy for Echo {
                 out.exclude(i, "family to avoid");
             } else if rows.zone(i).ends_with("b") {
                 out.max_nodes(i, o.pods_fit + 1);
+                out.group(i, 7);
                 out.reason(i, pool.labels().get(self.label).unwrap_or(Text::new("")));
             } else if o.arch as u32 == ARCH_ARM64 {
+                out.max_nodes(i, 9);
+                out.shared_group(i, 3);
                 out.reason(i, rows.instance_type(i));
             }
         }
@@ -95,6 +100,7 @@ impl Policy for Echo {
             let len = |id: u32| candidates.text(id).len() as f64;
             let mut sum = c.price + 2.0 * c.savings + 3.0 * c.age_seconds + 5.0 * c.idle_seconds + 7.0 * c.cpu_utilisation;
             sum += 11.0 * c.memory_utilisation + 13.0 * c.cost + 17.0 * c.pods as f64 + 19.0 * c.method as f64 + 23.0 * c.action as f64 + 29.0 * c.capacity_type as f64;
+            sum += 31.0 * c.job_pods as f64 + 37.0 * c.since_disruption + 41.0 * c.pool_evictions as f64 + 43.0 * c.cluster_evictions as f64;
             sum += len(c.node) + 2.0 * len(c.claim) + 3.0 * len(c.pool);
             sum += 5.0 * len(c.type_) + 7.0 * len(c.zone);
             out.cost(i, sum * self.factor);

@@ -32,8 +32,9 @@ type Actuator struct {
 // Done is what an application changed: the next snapshot waits until the watch
 // cache has seen it.
 type Done struct {
-	// Claims were created, Tainted and Untainted are nodes, Deleted claims.
-	Claims, Tainted, Untainted, Deleted []string
+	// Claims were created, Tainted and Untainted are nodes, Deleted claims,
+	// Marked and Unmarked the claims of nodes with a command under way.
+	Claims, Tainted, Untainted, Deleted, Marked, Unmarked []string
 }
 
 // Launch creates the plan's NodeClaims. pools are by name.
@@ -98,7 +99,7 @@ func (a *Actuator) Disrupt(ctx context.Context, s *model.Snapshot, d *decide.Dec
 	}
 	for i := range s.Nodes {
 		n := &s.Nodes[i]
-		if n.State == model.Initialized && n.Claim != "" && disrupted(n) && !going[int32(i)] {
+		if n.State == model.Initialized && n.Claim != "" && n.Command == nil && disrupted(n) && !going[int32(i)] {
 			if err := a.taint(ctx, n.Name); err != nil {
 				return done, err
 			}

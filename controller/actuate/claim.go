@@ -24,7 +24,10 @@ import (
 
 // Claim is the NodeClaim of a planned node: the at'th of the decision's plan.
 func Claim(s *model.Snapshot, pool *karpv1.NodePool, d *decide.Decision, at int) (*karpv1.NodeClaim, error) {
-	n := &d.Plan.Nodes[at]
+	return claimOf(s, pool, &d.Plan.Nodes[at], d.ID, claimName(pool.Name, d.ID, at))
+}
+
+func claimOf(s *model.Snapshot, pool *karpv1.NodePool, n *model.PlannedNode, decision, name string) (*karpv1.NodeClaim, error) {
 	template := &pool.Spec.Template
 	launch, err := json.Marshal(n.Options)
 	if err != nil {
@@ -40,7 +43,7 @@ func Claim(s *model.Snapshot, pool *karpv1.NodePool, d *decide.Decision, at int)
 	}
 	claim := &karpv1.NodeClaim{
 		ObjectMeta: metav1.ObjectMeta{
-			Name:        claimName(pool.Name, d.ID, at),
+			Name:        name,
 			Labels:      map[string]string{},
 			Annotations: map[string]string{},
 			Finalizers:  []string{karpv1.FinalizerTermination},
@@ -68,7 +71,7 @@ func Claim(s *model.Snapshot, pool *karpv1.NodePool, d *decide.Decision, at int)
 	claim.Annotations[karpv1.AnnotationNodePoolHashVersion] = karpv1.NodePoolHashVersion
 	claim.Annotations[karpv1.AnnotationLaunch] = string(launch)
 	claim.Annotations[karpv1.AnnotationPlannedPods] = string(planned)
-	claim.Annotations[karpv1.AnnotationDecision] = d.ID
+	claim.Annotations[karpv1.AnnotationDecision] = decision
 	claim.Annotations[karpv1.AnnotationReservedUSD] = strconv.FormatFloat(n.Worst().USD(), 'f', 6, 64)
 	return claim, nil
 }

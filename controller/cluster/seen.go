@@ -14,9 +14,10 @@ import (
 )
 
 // Change is what the last application wrote: claims created and deleted, nodes
-// tainted and freed of the taint, by name.
+// tainted and freed of the taint, claims marked with a disruption and freed of
+// the mark, by name.
 type Change struct {
-	Claims, Tainted, Untainted, Deleted []string
+	Claims, Tainted, Untainted, Deleted, Marked, Unmarked []string
 }
 
 const (
@@ -73,6 +74,12 @@ func (c *Cluster) missing(change Change) string {
 	for _, name := range change.Deleted {
 		if claim, ok := get[*karpv1.NodeClaim](c.stores.claims, name); ok && claim.DeletionTimestamp.IsZero() {
 			return "the deletion of NodeClaim " + name
+		}
+	}
+	for i, name := range slices.Concat(change.Marked, change.Unmarked) {
+		claim, ok := get[*karpv1.NodeClaim](c.stores.claims, name)
+		if ok && (claim.Annotations[karpv1.AnnotationDisruption] != "") != (i < len(change.Marked)) {
+			return "the mark of NodeClaim " + name
 		}
 	}
 	for i, name := range slices.Concat(change.Tainted, change.Untainted) {

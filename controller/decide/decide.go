@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"spokeshave.dev/controller/check"
+	"spokeshave.dev/controller/disrupt"
 	"spokeshave.dev/controller/model"
 	"spokeshave.dev/controller/policy"
 	"spokeshave.dev/controller/solver"
@@ -31,8 +32,16 @@ type Options struct {
 	LastCaps map[string]map[string]policy.Cap
 	// Greedy packs without improvement.
 	Greedy bool
-	// Disrupt also looks for nodes that may go.
+	// Disrupt also looks for nodes that may go, and carries commands under
+	// way on.
 	Disrupt bool
+	// Search also looks for nodes that could be replaced: drifted ones, and
+	// those that cost more than others would. It takes longer than the rest.
+	Search bool
+	// SearchEffort bounds the search; zero is the default.
+	SearchEffort disrupt.Effort
+	// Explain judges every node, those for which nothing was found included.
+	Explain bool
 	// Elapsed is a stopwatch for the timings; nil leaves them at zero.
 	Elapsed func() time.Duration
 }
@@ -46,6 +55,8 @@ type Decision struct {
 	Plan model.Plan `json:"plan"`
 	// Disruptions judges every node that could go.
 	Disruptions []Disruption `json:"disruptions,omitempty"`
+	// Commands move several nodes at once, or launch something in their stead.
+	Commands []Command `json:"commands,omitempty"`
 	// Headroom is what each capped scope had left before the plan.
 	Headroom []Headroom `json:"headroom,omitempty"`
 	// Warnings are for people: soft caps passed, scopes nobody accounts for.
@@ -81,6 +92,8 @@ type decider struct {
 	// groups numbers the groups that offerings use up together.
 	groups map[policy.GroupKey]int32
 	usage  *usage
+	// in is the question to the solver, once prepared.
+	in *solver.Input
 }
 
 // Decide answers what to launch, where each pending pod goes, and which nodes
@@ -104,7 +117,9 @@ func Decide(ctx context.Context, s *model.Snapshot, policies []policy.Policy, op
 		}
 	}
 	if opts.Disrupt {
-		d.disrupt(ctx)
+		if err := d.disrupt(ctx); err != nil {
+			return d.out, err
+		}
 	}
 	d.out.Policies = d.panel.Uses()
 	id, err := d.id()
@@ -118,32 +133,41 @@ func Decide(ctx context.Context, s *model.Snapshot, policies []policy.Policy, op
 
 // provision fills in the plan.
 func (d *decider) provision(ctx context.Context) error {
-	in := solver.Input{
+	in := d.input(ctx)
+	start := d.opts.Elapsed()
+	d.out.Plan, d.out.Stats = solver.Solve(*in)
+	d.out.Timing.Solve = d.opts.Elapsed() - start
+	start = d.opts.Elapsed()
+	d.review(ctx, in)
+	d.namespaceCaps(ctx, in)
+	d.out.Timing.Review = d.opts.Elapsed() - start
+	return d.prove(in, &d.out.Plan, d.pending)
+}
+
+// input asks the policies for prices and caps, once per decision.
+func (d *decider) input(ctx context.Context) *solver.Input {
+	if d.in != nil {
+		return d.in
+	}
+	d.in = &solver.Input{
 		Snapshot: d.s, Pods: d.pending,
 		Blocked: make([]*model.Reason, len(d.s.Pools)), Costs: make([]solver.Costs, len(d.s.Pools)),
 		Effort: solver.DefaultEffort, Tolerance: solver.DefaultTolerance,
 	}
 	if d.opts.Greedy {
-		in.Effort = 0
+		d.in.Effort = 0
 	}
 	start := d.opts.Elapsed()
-	d.rank(ctx, &in)
+	d.rank(ctx, d.in)
 	d.out.Timing.Rank = d.opts.Elapsed() - start
-	d.ceilings(ctx, &in)
-	start = d.opts.Elapsed()
-	d.out.Plan, d.out.Stats = solver.Solve(in)
-	d.out.Timing.Solve = d.opts.Elapsed() - start
-	start = d.opts.Elapsed()
-	d.review(ctx, &in)
-	d.namespaceCaps(ctx, &in)
-	d.out.Timing.Review = d.opts.Elapsed() - start
-	return d.prove(&in)
+	d.ceilings(ctx, d.in)
+	return d.in
 }
 
-// prove has the plan checked by code that shares nothing with the solver.
-func (d *decider) prove(in *solver.Input) error {
+// prove has a plan checked by code that shares nothing with the solver.
+func (d *decider) prove(in *solver.Input, plan *model.Plan, pods []int32) error {
 	c := check.Constraints{
-		Pods: d.pending, Excluded: d.excluded(in),
+		Pods: pods, Excluded: d.excluded(in),
 		// What the solver does not honour yet.
 		Skip: []check.Kind{check.MinValues, check.AntiAffinity},
 	}
@@ -155,7 +179,7 @@ func (d *decider) prove(in *solver.Input) error {
 			Pool: n.Pool, InstanceType: n.InstanceType, Zone: n.Zone, CapacityType: n.CapacityType,
 		})
 	}
-	if wrong := check.Plan(d.s, &d.out.Plan, c); len(wrong) > 0 {
+	if wrong := check.Plan(in.Snapshot, plan, c); len(wrong) > 0 {
 		return fmt.Errorf("prove plan: %d violations, the first: %v", len(wrong), wrong[0])
 	}
 	return nil
@@ -193,7 +217,11 @@ func (d *decider) call(generation uint64) policy.Call {
 func (d *decider) id() (string, error) {
 	sum := sha256.New()
 	enc := json.NewEncoder(sum)
-	for _, part := range []any{d.s.Time.UTC(), d.s.Seed, d.out.Plan, d.out.Disruptions} {
+	parts := []any{d.s.Time.UTC(), d.s.Seed, d.out.Plan, d.out.Disruptions}
+	if len(d.out.Commands) > 0 {
+		parts = append(parts, d.out.Commands)
+	}
+	for _, part := range parts {
 		if err := enc.Encode(part); err != nil {
 			return "", fmt.Errorf("hash decision: %w", err)
 		}

@@ -2,7 +2,9 @@ package decide
 
 import (
 	"context"
+	"fmt"
 	"maps"
+	"slices"
 	"time"
 
 	"spokeshave.dev/controller/disrupt"
@@ -11,10 +13,10 @@ import (
 )
 
 // Method is the kind of a voluntary disruption.
-type Method string
+type Method = disrupt.Method
 
 // MethodEmpty removes a node that runs nothing but DaemonSet pods.
-const MethodEmpty Method = "Empty"
+const MethodEmpty = disrupt.Empty
 
 // Disruption is the judgement over one node that could go.
 type Disruption struct {
@@ -30,99 +32,181 @@ type Disruption struct {
 	RetryAt time.Time `json:"retryAt,omitzero"`
 }
 
-// disrupt judges the empty nodes: what their annotations and pools say, then
-// the policies, then the budgets.
-func (d *decider) disrupt(ctx context.Context) {
-	var asked []disrupt.Candidate
-	taken := map[int32]bool{} // by this very plan
+// judge is what the steps of one disruption decision share.
+type judge struct {
+	*decider
+
+	survey *disrupt.Survey
+	// left is by pool how many nodes are going already.
+	going []int
+}
+
+// option is a node with the method by which it may go.
+type option struct {
+	node   int32
+	method Method
+	cost   float64
+}
+
+// disrupt carries the commands under way on, and then judges every node that
+// could go: by what its annotations and pool say, then the policies, then the
+// budgets, and last by what there is to gain.
+func (d *decider) disrupt(ctx context.Context) error {
+	var expecting []int32
 	for i := range d.out.Plan.Existing {
-		taken[d.out.Plan.Existing[i].Node] = true
+		expecting = append(expecting, d.out.Plan.Existing[i].Node)
 	}
-	for _, c := range disrupt.Empty(d.s) {
+	j := &judge{decider: d, survey: disrupt.NewSurvey(d.s, expecting), going: make([]int, len(d.s.Pools))}
+	commands := j.underWay()
+	options, known := j.options(expecting)
+	if len(commands)+len(options) == 0 {
+		return nil
+	}
+	verdicts := j.allowed(ctx, options)
+	stayed := j.carryOn(ctx, commands)
+	options = j.empties(options, verdicts)
+	if !d.opts.Search || len(d.out.Plan.Nodes) > 0 || len(options)+known == 0 {
+		// What is being launched for pods that wait may be what the search
+		// would ask for; it comes first.
+		return nil
+	}
+	return j.search(ctx, options, stayed)
+}
+
+// options are the nodes that nothing but policies and budgets keep. known
+// counts those of commands under way.
+func (j *judge) options(planned []int32) (out []option, known int) {
+	for i := range j.s.Nodes {
+		if j.s.Nodes[i].Command != nil {
+			known++
+			continue
+		}
+		m, block, ok := j.survey.Candidate(int32(i))
 		switch {
-		case taken[c.Node]:
-			d.keep(c.Node, "", "pods that need a place are planned here", time.Time{})
-		case c.Block != "":
-			d.keep(c.Node, "", string(c.Block), time.Time{})
-		case c.Due.After(d.s.Time):
-			d.keep(c.Node, "", "consolidateAfter has not passed", c.Due)
+		case !ok && slices.Contains(planned, int32(i)) && len(j.survey.Moving(int32(i))) == 0:
+			j.keep(option{node: int32(i), method: disrupt.Empty}, "", "pods that need a place are planned here", time.Time{})
+		case !ok:
+		case block != nil:
+			if m == disrupt.Empty || j.opts.Explain || m == disrupt.Drifted {
+				j.keep(option{node: int32(i), method: m}, "", block.Reason, block.Until)
+			}
 		default:
-			asked = append(asked, c)
+			out = append(out, option{node: int32(i), method: m, cost: j.survey.Cost(int32(i))})
 		}
 	}
-	if len(asked) == 0 {
-		return
+	return out, known
+}
+
+// allowed asks the policies about all options in one batch, at the most that
+// each of them could save. It returns by option whether it may go on.
+func (j *judge) allowed(ctx context.Context, options []option) []bool {
+	question := policy.ConsolidateInput{Call: j.call(0)}
+	for _, o := range options {
+		question.Candidates = append(question.Candidates, j.candidate(o, "delete", j.s.Nodes[o.node].Price.USD()))
 	}
-	question := policy.ConsolidateInput{Call: d.call(0)}
-	for _, c := range asked {
-		question.Candidates = append(question.Candidates, d.candidate(c))
-	}
-	verdicts := d.panel.Consolidate(ctx, &question, func(m *policy.Match, i int) bool {
-		return m.Pool(&d.s.Pools[d.s.Nodes[asked[i].Node].Pool])
-	})
-	budget := map[int32]int{}
-	for i := range d.s.Pools {
-		budget[int32(i)] = d.s.Pools[i].Disruption.AllowedEmpty
-	}
-	for i, c := range asked {
+	verdicts := j.ask2(ctx, &question, options)
+	out := make([]bool, len(options))
+	for i := range options {
 		v := &verdicts[i]
-		pool := d.s.Nodes[c.Node].Pool
-		switch {
-		case v.Verdict == policy.Hold:
-			d.keep(c.Node, v.Policy, v.Reason, d.s.Time.Add(time.Duration(v.HoldSeconds*float64(time.Second))))
-		case v.Verdict == policy.Deny:
-			d.keep(c.Node, v.Policy, v.Reason, time.Time{})
-		case budget[pool] <= 0:
-			d.keep(c.Node, "", "the disruption budgets of NodePool "+d.s.Pools[pool].Name+" allow no more", time.Time{})
-		default:
-			budget[pool]--
-			d.out.Disruptions = append(d.out.Disruptions, Disruption{Node: c.Node, Method: MethodEmpty, Go: true})
+		out[i] = v.Verdict == policy.Allow
+		if !out[i] {
+			j.refused(options[i], v)
+			continue
 		}
+		options[i].cost = v.Cost
 	}
+	return out
 }
 
-func (d *decider) keep(node int32, name, reason string, retry time.Time) {
-	d.out.Disruptions = append(d.out.Disruptions, Disruption{
-		Node: node, Method: MethodEmpty, Policy: name, Reason: reason, RetryAt: retry,
+// ask2 asks the consolidate policies; options belong to the candidates.
+func (j *judge) ask2(ctx context.Context, question *policy.ConsolidateInput, options []option) []policy.ConsolidateOutcome {
+	if len(options) == 0 {
+		return nil
+	}
+	return j.panel.Consolidate(ctx, question, func(m *policy.Match, i int) bool {
+		return m.Pool(&j.s.Pools[j.s.Nodes[options[i].node].Pool])
 	})
 }
 
-func (d *decider) candidate(c disrupt.Candidate) policy.Candidate {
-	n := &d.s.Nodes[c.Node]
-	p := &d.s.Pools[n.Pool]
-	since := func(t time.Time) float64 {
-		if t.IsZero() {
-			return 0
-		}
-		return max(0, d.s.Time.Sub(t).Seconds())
+func (j *judge) refused(o option, v *policy.ConsolidateOutcome) {
+	var retry time.Time
+	if v.Verdict == policy.Hold {
+		retry = j.s.Time.Add(time.Duration(v.HoldSeconds * float64(time.Second)))
 	}
-	used, jobs := model.Resources{}, 0
-	for i := range d.s.Pods {
-		if d.s.Pods[i].Node == c.Node {
-			used.Add(d.s.Specs[d.s.Pods[i].Spec].Requests)
-			if d.s.Pods[i].Job {
-				jobs++
+	j.keep(o, v.Policy, v.Reason, retry)
+}
+
+// left is how many more nodes of a pool may go for the method.
+func (j *judge) left(pool int32, m Method) int {
+	return disrupt.Allowed(&j.s.Pools[pool].Disruption, m) - j.going[pool]
+}
+
+// spend takes a node off its pool's budgets; false when they allow no more.
+func (j *judge) spend(o option) bool {
+	pool := j.s.Nodes[o.node].Pool
+	if j.left(pool, o.method) <= 0 {
+		j.keep(o, "", "the disruption budgets of NodePool "+j.s.Pools[pool].Name+" allow no more", time.Time{})
+		return false
+	}
+	j.going[pool]++
+	return true
+}
+
+// empties lets the empty nodes go, those first that bear the taint already,
+// and returns the other options that may go on.
+func (j *judge) empties(options []option, may []bool) []option {
+	var rest []option
+	for _, second := range []bool{true, false} {
+		for i, o := range options {
+			switch {
+			case !may[i] || o.method != disrupt.Empty || tainted(&j.s.Nodes[o.node]) != second:
+			case j.spend(o):
+				j.out.Disruptions = append(j.out.Disruptions, Disruption{Node: o.node, Method: MethodEmpty, Go: true})
 			}
 		}
 	}
-	share := func(name string) float64 {
-		if n.Allocatable[name] == 0 {
-			return 0
+	for i, o := range options {
+		if may[i] && o.method != disrupt.Empty {
+			rest = append(rest, o)
 		}
-		return float64(used[name]) / float64(n.Allocatable[name])
 	}
-	idle := since(n.LastPodEvent)
-	if n.LastPodEvent.IsZero() {
-		idle = since(n.LaunchedAt)
+	return rest
+}
+
+func (j *judge) keep(o option, name, reason string, retry time.Time) {
+	j.out.Disruptions = append(j.out.Disruptions, Disruption{
+		Node: o.node, Method: o.method, Policy: name, Reason: reason, RetryAt: retry,
+	})
+}
+
+func (j *judge) candidate(o option, action string, saves float64) policy.Candidate {
+	n := &j.s.Nodes[o.node]
+	p := &j.s.Pools[n.Pool]
+	age := 0.0
+	if !n.LaunchedAt.IsZero() {
+		age = max(0, j.s.Time.Sub(n.LaunchedAt).Seconds())
 	}
-	past := d.past(p.Name)
+	past := j.past(p.Name)
 	return policy.Candidate{
-		JobPods: jobs, SinceDisruption: past.since, PoolEvictions: past.pool, ClusterEvictions: past.cluster,
+		JobPods: j.survey.Jobs(o.node), SinceDisruption: past.since, PoolEvictions: past.pool, ClusterEvictions: past.cluster,
 		Node: n.Name, Claim: n.Claim, NodePool: p.Name, PoolTags: p.Labels, Labels: maps.Clone(n.Labels),
-		Method: string(MethodEmpty), Action: "delete",
+		Method: string(o.method), Action: action,
 		InstanceType: n.InstanceType, Zone: n.Zone, CapacityType: string(n.CapacityType),
-		Price: n.Price.USD(), Savings: n.Price.USD(),
-		AgeSeconds: since(n.LaunchedAt), IdleSeconds: idle,
-		CPUUtilisation: share(model.CPU), MemoryUtilisation: share(model.Memory),
+		Price: n.Price.USD(), Savings: saves, Pods: len(j.survey.Moving(o.node)),
+		AgeSeconds: age, IdleSeconds: j.survey.Idle(o.node).Seconds(),
+		CPUUtilisation: j.survey.Used(o.node, model.CPU), MemoryUtilisation: j.survey.Used(o.node, model.Memory),
+		Cost: o.cost,
+	}
+}
+
+// explain names the nodes for which the search found nothing.
+func (j *judge) explain(options []option, m Method, format string, args ...any) {
+	if !j.opts.Explain {
+		return
+	}
+	for _, o := range options {
+		if o.method == m {
+			j.keep(o, "", fmt.Sprintf(format, args...), time.Time{})
+		}
 	}
 }

@@ -20,17 +20,17 @@ const reviewRounds = 3
 // are dropped; a node that lost all of them is planned again without them, and
 // after the last round given up, its pods saying who refused.
 func (d *decider) review(ctx context.Context, in *solver.Input) {
-	if !d.reviewed() {
+	if !d.reviewed(&d.out.Plan) {
 		return
 	}
 	for round := 0; ; round++ {
-		denied, failed := d.ask(ctx)
+		denied, failed := d.ask(ctx, &d.out.Plan)
 		if failed != nil {
 			d.dropAll(failed)
 			return
 		}
 		in.Denied = append(in.Denied, denied...)
-		bare := d.strip(denied)
+		bare := strip(&d.out.Plan, denied)
 		if len(bare) == 0 {
 			return
 		}
@@ -42,11 +42,11 @@ func (d *decider) review(ctx context.Context, in *solver.Input) {
 	}
 }
 
-func (d *decider) reviewed() bool {
+func (d *decider) reviewed(plan *model.Plan) bool {
 	return slices.ContainsFunc(d.policies, func(p policy.Policy) bool {
 		info := p.Info()
 		return info.Answers(policy.HookCeiling)
-	}) && len(d.out.Plan.Nodes) > 0
+	}) && len(plan.Nodes) > 0
 }
 
 // launchKey is what makes two launches the same question.
@@ -57,12 +57,12 @@ type launchKey struct {
 }
 
 // ask reviews every option of every planned node, each distinct one once.
-func (d *decider) ask(ctx context.Context) ([]solver.Denied, *policy.Exclusion) {
+func (d *decider) ask(ctx context.Context, plan *model.Plan) ([]solver.Denied, *policy.Exclusion) {
 	question := policy.CeilingInput{Call: d.call(0), Scopes: d.scopeSpend(spend.Scopes(d.s))}
 	seen := map[launchKey]int{}
 	var keys []launchKey
-	for i := range d.out.Plan.Nodes {
-		n := &d.out.Plan.Nodes[i]
+	for i := range plan.Nodes {
+		n := &plan.Nodes[i]
 		spaces := d.namespaces(n)
 		worst := n.Worst()
 		for _, option := range n.Options {
@@ -123,13 +123,13 @@ func (d *decider) launchOf(pool int32, option model.Option, namespaces []string)
 }
 
 // strip takes refused options off the plan and returns the nodes left bare.
-func (d *decider) strip(denied []solver.Denied) []int {
+func strip(plan *model.Plan, denied []solver.Denied) []int {
 	if len(denied) == 0 {
 		return nil
 	}
 	var bare []int
-	for i := range d.out.Plan.Nodes {
-		n := &d.out.Plan.Nodes[i]
+	for i := range plan.Nodes {
+		n := &plan.Nodes[i]
 		n.Options = slices.DeleteFunc(slices.Clone(n.Options), func(o model.Option) bool {
 			return slices.ContainsFunc(denied, func(x solver.Denied) bool {
 				return x.Pool == n.Pool && x.InstanceType == o.InstanceType && x.Zone == o.Zone && x.CapacityType == o.CapacityType

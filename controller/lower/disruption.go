@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	policyv1 "k8s.io/api/policy/v1"
@@ -28,6 +29,9 @@ func disruptable(n *model.Node, claim *karpv1.NodeClaim) {
 	}
 	if g := claim.Spec.TerminationGracePeriod; g != nil {
 		n.TerminationGrace = g.Duration
+	}
+	if at, err := time.Parse(time.RFC3339, claim.Annotations[karpv1.AnnotationUndone]); err == nil {
+		n.UndoneAt = at.UTC()
 	}
 	if text := claim.Annotations[karpv1.AnnotationReplaces]; text != "" {
 		n.Replaces = strings.Split(text, ",")

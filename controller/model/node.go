@@ -64,6 +64,8 @@ type Node struct {
 	NotReady bool `json:"notReady,omitempty"`
 	// Command is the disruption of the node that is under way.
 	Command *Command `json:"command,omitempty"`
+	// UndoneAt is when a disruption of the node was last taken back.
+	UndoneAt time.Time `json:"undoneAt,omitzero"`
 	// Replaces are the claims in whose stead the node was launched.
 	Replaces []string `json:"replaces,omitempty"`
 }

@@ -33,6 +33,8 @@ type plan struct {
 	class string
 	// after is consolidateAfter, Never unless set.
 	after string
+	// policy is consolidationPolicy, WhenEmpty unless set.
+	policy string
 }
 
 // newLab makes a corner and clears it when the test ends: whatever is left of
@@ -48,6 +50,9 @@ func newLab(t *testing.T, name string, p plan) *lab {
 	}
 	if p.after == "" {
 		p.after = "Never"
+	}
+	if p.policy == "" {
+		p.policy = "WhenEmpty"
 	}
 	l.apply(fmt.Sprintf(`apiVersion: v1
 kind: Namespace
@@ -65,10 +70,10 @@ spec:
       - {key: node.kubernetes.io/instance-type, operator: In, values: [%[2]s]}
       - {key: karpenter.sh/capacity-type, operator: In, values: [%[3]s]}
   disruption:
-    consolidationPolicy: WhenEmpty
+    consolidationPolicy: %[6]s
     consolidateAfter: %[5]s
     budgets: [{nodes: "100%%"}]
-`, name, p.types, p.capacity, p.class, p.after))
+`, name, p.types, p.capacity, p.class, p.after, p.policy))
 	t.Cleanup(l.clear)
 	return l
 }

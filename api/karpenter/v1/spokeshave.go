@@ -21,6 +21,8 @@ const (
 	// AnnotationDisruption is the disruption under way of the claim's node, as JSON: which claims go
 	// together, and which have to be ready in their stead before.
 	AnnotationDisruption = Domain + "/disruption"
+	// AnnotationUndone is the RFC 3339 time at which a disruption of the claim's node was last taken back.
+	AnnotationUndone = Domain + "/disruption-undone"
 	// AnnotationReplaces lists the claims (comma-separated) in whose stead the claim was made.
 	AnnotationReplaces = Domain + "/replaces"
 )

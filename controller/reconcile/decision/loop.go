@@ -52,6 +52,8 @@ type Loop struct {
 
 	wake chan struct{}
 	caps map[string]map[string]policy.Cap
+	// searched is when replacements were last searched for.
+	searched time.Time
 	// settled is what the last application changed: the cache must show it.
 	settled actuate.Done
 }
@@ -136,7 +138,7 @@ func (l *Loop) Round(ctx context.Context) (time.Duration, error) {
 	}
 	snapshotTook := l.Clock.Since(start)
 	d, err := decide.Decide(ctx, &view.Snapshot, l.Policies.Policies(), decide.Options{
-		Missing: l.Policies.Missing(), LastCaps: l.caps, Disrupt: true,
+		Missing: l.Policies.Missing(), LastCaps: l.caps, Disrupt: true, Search: l.due(view.Snapshot.Time),
 		Elapsed: func() time.Duration { return l.Clock.Since(start) },
 	})
 	l.Metrics.observe(&view.Snapshot, &d, snapshotTook)
@@ -153,6 +155,16 @@ func (l *Loop) Round(ctx context.Context) (time.Duration, error) {
 	return l.apply(ctx, view, &d)
 }
 
+// due says whether it is time to search for a cheaper cluster again, which
+// takes longer than all the rest.
+func (l *Loop) due(now time.Time) bool {
+	if now.Sub(l.searched) < searchEvery {
+		return false
+	}
+	l.searched = now
+	return true
+}
+
 func (l *Loop) apply(ctx context.Context, view *cluster.View, d *decide.Decision) (time.Duration, error) {
 	launched, err := l.Actuator.Launch(ctx, &view.Snapshot, view.Pools, d)
 	l.settled.Claims = launched.Claims
@@ -165,16 +177,24 @@ func (l *Loop) apply(ctx context.Context, view *cluster.View, d *decide.Decision
 		return 0, err
 	}
 	disrupted, err := l.Actuator.Disrupt(ctx, &view.Snapshot, d)
-	l.settled.Tainted, l.settled.Untainted, l.settled.Deleted = disrupted.Tainted, disrupted.Untainted, disrupted.Deleted
-	l.Metrics.disrupted(&view.Snapshot, d, disrupted.Deleted)
+	l.settled.Add(&disrupted)
+	if err == nil {
+		var commanded actuate.Done
+		commanded, err = l.Actuator.Command(ctx, &view.Snapshot, view.Pools, d)
+		l.settled.Add(&commanded)
+	}
+	l.Metrics.disrupted(&view.Snapshot, d, l.settled.Deleted)
 	if err != nil {
 		return 0, err
 	}
-	if len(disrupted.Tainted) > 0 {
+	if len(l.settled.Tainted) > 0 {
 		return validation, nil
 	}
 	return l.next(d), nil
 }
+
+// searchEvery is how often the whole cluster is searched, as in Karpenter.
+const searchEvery = 10 * time.Second
 
 // validation is how long after its taint a node is judged again.
 const validation = time.Second

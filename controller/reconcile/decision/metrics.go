@@ -106,9 +106,16 @@ func (m *Metrics) disrupted(s *model.Snapshot, d *decide.Decision, claims []stri
 		gone[c] = true
 	}
 	for i := range d.Disruptions {
-		n := &s.Nodes[d.Disruptions[i].Node]
-		if gone[n.Claim] {
+		if n := &s.Nodes[d.Disruptions[i].Node]; d.Disruptions[i].Go && gone[n.Claim] {
 			m.gone.WithLabelValues(s.Pools[n.Pool].Name, string(d.Disruptions[i].Method)).Inc()
+		}
+	}
+	for i := range d.Commands {
+		c := &d.Commands[i]
+		for _, at := range c.Nodes {
+			if n := &s.Nodes[at]; c.Stage == decide.Finish && gone[n.Claim] {
+				m.gone.WithLabelValues(s.Pools[n.Pool].Name, string(c.Method)).Inc()
+			}
 		}
 	}
 }

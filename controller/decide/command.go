@@ -1,0 +1,207 @@
+package decide
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"spokeshave.dev/controller/disrupt"
+	"spokeshave.dev/controller/model"
+	"spokeshave.dev/controller/policy"
+)
+
+// Stage is the next step of a command.
+type Stage string
+
+// The stages. Start marks and taints the nodes and launches what has to be
+// there before they go; Wait leaves everything as it is; Finish deletes the
+// nodes; Undo takes mark and taint back.
+const (
+	Start  Stage = "Start"
+	Wait   Stage = "Wait"
+	Finish Stage = "Finish"
+	Undo   Stage = "Undo"
+)
+
+// Command is a disruption of several nodes at once, or with replacements. Its
+// state is on the nodes' claims (model.Command): a decision reads there what
+// is under way, and says what comes next.
+type Command struct {
+	// ID is set once the command is under way.
+	ID     string `json:"id,omitempty"`
+	Method Method `json:"method"`
+	Stage  Stage  `json:"stage"`
+	// Nodes index Snapshot.Nodes.
+	Nodes []int32 `json:"nodes"`
+	// Replacements are to be launched at the start.
+	Replacements []model.PlannedNode `json:"replacements,omitempty"`
+	// Savings is what the nodes' price exceeds the replacements' by.
+	Savings model.Price `json:"savings"`
+	// Reason says why the command waits or is taken back.
+	Reason string `json:"reason,omitempty"`
+}
+
+// commandTimeout bounds how long a command waits for its replacements. They
+// are given up long before, unless somebody keeps them from being so.
+const commandTimeout = 30 * time.Minute
+
+// retrySearch is when to look again at a node for which there was no place.
+const retrySearch = time.Minute
+
+// underWay groups the marked nodes by command, in the order of their start.
+func (j *judge) underWay() []*Command {
+	var out []*Command
+	byID := map[string]*Command{}
+	for i := range j.s.Nodes {
+		n := &j.s.Nodes[i]
+		if n.Command == nil || n.State == model.Deleting {
+			continue
+		}
+		c := byID[n.Command.ID]
+		if c == nil || n.Command.ID == "" {
+			c = &Command{ID: n.Command.ID, Method: Method(n.Command.Method)}
+			byID[n.Command.ID] = c
+			out = append(out, c)
+		}
+		c.Nodes = append(c.Nodes, int32(i))
+	}
+	slices.SortStableFunc(out, func(a, b *Command) int {
+		return cmp.Or(j.mark(a).Started.Compare(j.mark(b).Started), cmp.Compare(a.ID, b.ID))
+	})
+	return out
+}
+
+// mark is what is written on the command's nodes.
+func (j *judge) mark(c *Command) *model.Command { return j.s.Nodes[c.Nodes[0]].Command }
+
+// carryOn decides the next step of every command under way. It returns the
+// commands that go on, for the search to count with.
+func (j *judge) carryOn(ctx context.Context, commands []*Command) []*Command {
+	var ready, on []*Command
+	for _, c := range commands {
+		c.Stage, c.Reason = j.progress(c)
+		if c.Stage == Finish {
+			c.Stage, c.Reason = j.still(c)
+		}
+		switch c.Stage {
+		case Finish:
+			ready = append(ready, c)
+		case Wait:
+			for _, i := range c.Nodes {
+				j.going[j.s.Nodes[i].Pool]++
+			}
+			on = append(on, c)
+		case Undo, Start:
+		}
+	}
+	j.consent(ctx, ready)
+	if len(ready) > 0 {
+		scene := disrupt.NewScene(j.survey, j.input(ctx), j.out.Plan.Existing)
+		for _, c := range ready {
+			if c.Stage != Finish {
+				continue
+			}
+			p := scene.Fits(c.Method, c.Nodes)
+			if p == nil {
+				c.Stage, c.Reason = Undo, "the nodes' pods do not all find a place now"
+				continue
+			}
+			scene.Accept(c.Nodes, &p.Sim.Plan)
+			on = append(on, c)
+		}
+	}
+	for _, c := range commands {
+		j.out.Commands = append(j.out.Commands, *c)
+	}
+	return on
+}
+
+// progress looks at the marks, taints and replacements of a command.
+func (j *judge) progress(c *Command) (Stage, string) {
+	m := j.mark(c)
+	if len(m.Nodes) == 0 {
+		return Undo, "its mark cannot be read"
+	}
+	for _, i := range c.Nodes {
+		if !tainted(&j.s.Nodes[i]) {
+			return Undo, "node " + j.s.Nodes[i].Name + " does not bear the taint"
+		}
+	}
+	for _, claim := range m.Replacements {
+		at := slices.IndexFunc(j.s.Nodes, func(n model.Node) bool { return n.Claim == claim })
+		switch {
+		case at < 0 || j.s.Nodes[at].State == model.Deleting:
+			return Undo, "replacement " + claim + " did not become a node"
+		case j.s.Nodes[at].State == model.Initialized:
+		case j.s.Time.Sub(m.Started) > commandTimeout:
+			return Undo, "replacement " + claim + " was not ready in time"
+		default:
+			return Wait, "replacement " + claim + " is " + string(j.s.Nodes[at].State)
+		}
+	}
+	return Finish, ""
+}
+
+// still validates a command whose replacements are ready: nothing that spoke
+// for it may have changed.
+func (j *judge) still(c *Command) (Stage, string) {
+	for _, i := range c.Nodes {
+		if why := j.survey.Still(i, c.Method); why != nil {
+			return Undo, fmt.Sprintf("node %s: %s", j.s.Nodes[i].Name, why.Reason)
+		}
+	}
+	for _, i := range c.Nodes {
+		pool := j.s.Nodes[i].Pool
+		if j.left(pool, c.Method) <= 0 {
+			return Undo, "the disruption budgets of NodePool " + j.s.Pools[pool].Name + " allow no more"
+		}
+		j.going[pool]++
+	}
+	return Finish, ""
+}
+
+// consent asks the policies a last time, right before acting.
+func (j *judge) consent(ctx context.Context, ready []*Command) {
+	question := policy.ConsolidateInput{Call: j.call(0)}
+	var options []option
+	var of []*Command
+	for _, c := range ready {
+		action := "delete"
+		if len(j.mark(c).Replacements) > 0 {
+			action = "replace"
+		}
+		saves := j.saves(c) / float64(len(c.Nodes))
+		for _, i := range c.Nodes {
+			o := option{node: i, method: c.Method, cost: j.survey.Cost(i)}
+			options, of = append(options, o), append(of, c)
+			question.Candidates = append(question.Candidates, j.candidate(o, action, saves))
+		}
+	}
+	for k, v := range j.ask2(ctx, &question, options) {
+		if v.Verdict != policy.Allow {
+			of[k].Stage, of[k].Reason = Undo, "policy "+v.Policy+": "+v.Reason
+			j.refused(options[k], &v)
+		}
+	}
+}
+
+// saves is what the command saves, at today's prices, in USD/hour.
+func (j *judge) saves(c *Command) float64 {
+	var sum model.Price
+	for _, i := range c.Nodes {
+		sum += j.s.Nodes[i].Price
+	}
+	for i := range j.s.Nodes {
+		if slices.Contains(j.mark(c).Replacements, j.s.Nodes[i].Claim) {
+			sum -= j.s.Nodes[i].Price
+		}
+	}
+	c.Savings = sum
+	return sum.USD()
+}
+
+func tainted(n *model.Node) bool {
+	return slices.ContainsFunc(n.Taints, func(t model.Taint) bool { return t.Key == taintDisrupted })
+}

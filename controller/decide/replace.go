@@ -1,0 +1,176 @@
+package decide
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+
+	"spokeshave.dev/controller/disrupt"
+	"spokeshave.dev/controller/model"
+	"spokeshave.dev/controller/policy"
+)
+
+// driftsAtOnce is how many drifted nodes are replaced by one decision.
+const driftsAtOnce = 8
+
+// search looks for replacements of drifted nodes and for a cheaper cluster.
+// on are the commands that go on: their pods have a claim on room.
+func (j *judge) search(ctx context.Context, options []option, on []*Command) error {
+	scene := disrupt.NewScene(j.survey, j.input(ctx), j.out.Plan.Existing)
+	for _, c := range on {
+		for _, claim := range j.mark(c).Replacements {
+			if at := slices.IndexFunc(j.s.Nodes, func(n model.Node) bool { return n.Claim == claim }); at >= 0 {
+				scene.Host(int32(at))
+			}
+		}
+		scene.Accept(c.Nodes, &scene.Within(c.Nodes).Plan)
+	}
+	for i := range j.out.Disruptions {
+		if each := &j.out.Disruptions[i]; each.Go {
+			scene.Accept([]int32{each.Node}, &model.Plan{})
+		}
+	}
+	if err := j.drifted(ctx, scene, options); err != nil {
+		return err
+	}
+	return j.underutilized(ctx, scene, options)
+}
+
+// drifted replaces the nodes that are out of date, the oldest first.
+func (j *judge) drifted(ctx context.Context, scene *disrupt.Scene, options []option) error {
+	var old []option
+	for _, o := range options {
+		if o.method == disrupt.Drifted {
+			old = append(old, o)
+		}
+	}
+	slices.SortStableFunc(old, func(a, b option) int {
+		return cmp.Or(j.s.Nodes[a.node].LaunchedAt.Compare(j.s.Nodes[b.node].LaunchedAt), cmp.Compare(a.node, b.node))
+	})
+	started := 0
+	for _, o := range old {
+		if started == driftsAtOnce {
+			break
+		}
+		if !scene.Settled(o.node) || !j.spend(o) {
+			continue
+		}
+		p := scene.Replace(disrupt.Drifted, []int32{o.node})
+		if p == nil {
+			j.going[j.s.Nodes[o.node].Pool]--
+			j.keep(o, "", "its pods would not all find another place", j.s.Time.Add(retrySearch))
+			continue
+		}
+		ok, err := j.start(ctx, scene, p)
+		if err != nil {
+			return err
+		}
+		if ok {
+			started++
+		} else {
+			j.going[j.s.Nodes[o.node].Pool]--
+		}
+	}
+	return nil
+}
+
+// underutilized starts the consolidation that is worth most.
+func (j *judge) underutilized(ctx context.Context, scene *disrupt.Scene, options []option) error {
+	left := make([]int, len(j.s.Pools))
+	for i := range left {
+		left[i] = j.left(int32(i), disrupt.Underutilized)
+	}
+	var open []disrupt.Option
+	if j.replacing() {
+		return nil
+	}
+	for _, o := range options {
+		if o.method == disrupt.Underutilized && scene.Settled(o.node) {
+			open = append(open, disrupt.Option{Node: o.node, Cost: o.cost})
+		}
+	}
+	if len(open) == 0 {
+		return nil
+	}
+	effort := j.opts.SearchEffort
+	if effort == (disrupt.Effort{}) {
+		effort = disrupt.DefaultEffort()
+	}
+	p := scene.Search(open, left, effort)
+	if p == nil {
+		j.explain(options, disrupt.Underutilized, "no cheaper place was found for its pods")
+		return nil
+	}
+	_, err := j.start(ctx, scene, p)
+	return err
+}
+
+// replacing says whether a consolidation waits for its replacements: where the
+// scheduler will put those pods, and how much room is then left to count on,
+// is seen once they have moved.
+func (j *judge) replacing() bool {
+	return slices.ContainsFunc(j.out.Commands, func(c Command) bool {
+		return c.Method == disrupt.Underutilized && (c.Stage == Wait || c.Stage == Finish)
+	})
+}
+
+// start asks the policies about a proposal as it is, with what it saves and
+// launches, and makes it a command if they allow it.
+func (j *judge) start(ctx context.Context, scene *disrupt.Scene, p *disrupt.Proposal) (bool, error) {
+	if !j.agreed(ctx, p) || !j.launchable(ctx, p) {
+		return false, nil
+	}
+	if err := j.prove(&p.Sim.Input, &p.Sim.Plan, p.Sim.Input.Pods); err != nil {
+		return false, fmt.Errorf("disrupt %s: %w", j.s.Nodes[p.Nodes[0]].Name, err)
+	}
+	scene.Accept(p.Nodes, &p.Sim.Plan)
+	j.out.Commands = append(j.out.Commands, Command{
+		Method: p.Method, Stage: Start, Nodes: p.Nodes, Replacements: p.Sim.Plan.Nodes, Savings: p.Savings,
+	})
+	return true, nil
+}
+
+// agreed asks the consolidate policies about every node of a proposal.
+func (j *judge) agreed(ctx context.Context, p *disrupt.Proposal) bool {
+	action := "delete"
+	if len(p.Sim.Plan.Nodes) > 0 {
+		action = "replace"
+	}
+	question := policy.ConsolidateInput{Call: j.call(0)}
+	var options []option
+	for _, i := range p.Nodes {
+		o := option{node: i, method: p.Method, cost: j.survey.Cost(i)}
+		options = append(options, o)
+		question.Candidates = append(question.Candidates, j.candidate(o, action, p.Savings.USD()/float64(len(p.Nodes))))
+	}
+	ok := true
+	for i, v := range j.ask2(ctx, &question, options) {
+		if v.Verdict != policy.Allow {
+			ok = false
+			j.refused(options[i], &v)
+		}
+	}
+	return ok
+}
+
+// launchable shows the replacements to the ceiling policies. A proposal that
+// loses all options of a node is given up.
+func (j *judge) launchable(ctx context.Context, p *disrupt.Proposal) bool {
+	if !j.reviewed(&p.Sim.Plan) {
+		return true
+	}
+	denied, failed := j.ask(ctx, &p.Sim.Plan)
+	if failed == nil && len(strip(&p.Sim.Plan, denied)) == 0 {
+		return true
+	}
+	reason := "every offering for its replacement was refused"
+	name := ""
+	if failed != nil {
+		name, reason = failed.Policy, failed.Reason
+	}
+	for _, i := range p.Nodes {
+		j.keep(option{node: i, method: p.Method}, name, reason, j.s.Time.Add(retrySearch))
+	}
+	return false
+}

@@ -1,0 +1,298 @@
+package disrupt
+
+import (
+	"cmp"
+	"slices"
+
+	"spokeshave.dev/controller/model"
+)
+
+// Effort bounds a search, in simulations: enough to find what there is in a
+// small cluster at once, and in a large one within a few rounds.
+type Effort struct {
+	// Deletes and Replaces are the simulations spent on either question.
+	Deletes, Replaces int
+}
+
+// DefaultEffort keeps a pass over 5,000 nodes within seconds.
+func DefaultEffort() Effort { return Effort{Deletes: 12, Replaces: 20} }
+
+// Option is a node that consolidation may touch.
+type Option struct {
+	Node int32
+	// Cost is what its disruption costs, policies included.
+	Cost float64
+
+	price float64
+	// gain estimates what removing the node saves, at most; worth is that, or
+	// the price, per disruption.
+	gain, worth float64
+}
+
+// Search looks for the nodes whose removal makes the cluster cheaper. options
+// are those that may go, left how many of each pool. It asks first which nodes
+// can simply go, and only then what could be replaced.
+//
+// Every option is estimated; the simulations go to the most promising, and
+// some to others in turn, so that no option waits for ever behind one that the
+// estimate flatters.
+func (sc *Scene) Search(options []Option, left []int, effort Effort) *Proposal {
+	open := options[:0:0]
+	for _, o := range options {
+		o.price = sc.prices[o.Node].effective
+		o.worth = o.price / (1 + o.Cost)
+		if sc.Settled(o.Node) && o.price > 0 {
+			open = append(open, o)
+		}
+	}
+	if len(open) == 0 {
+		return nil
+	}
+	byWorth(open)
+	if p := sc.deletes(open, left, effort.Deletes); p != nil {
+		return p
+	}
+	return sc.replaces(open, left, effort.Replaces)
+}
+
+func byWorth(open []Option) {
+	slices.SortStableFunc(open, func(a, b Option) int { return cmp.Compare(b.worth, a.worth) })
+}
+
+// deletes finds nodes that can go together without any replacement: those that
+// the estimate finds room for, as far as the solver agrees.
+func (sc *Scene) deletes(open []Option, left []int, tries int) *Proposal {
+	r := newRooms(&sc.snap)
+	budget := slices.Clone(left)
+	going, takes := make([]bool, len(sc.snap.Nodes)), make([]bool, len(sc.snap.Nodes))
+	var likely []int32
+	for i := range open {
+		o := &open[i]
+		pool := sc.snap.Nodes[o.Node].Pool
+		if budget[pool] <= 0 || takes[o.Node] || !sc.balanced([]int32{o.Node}, o.price, o.Cost) {
+			continue
+		}
+		going[o.Node] = true
+		moves, lost := r.move(o.Node, sc.survey.moving[o.Node], going)
+		if len(lost) > 0 {
+			r.undo(moves)
+			going[o.Node] = false
+			continue
+		}
+		for _, m := range moves {
+			takes[m.node] = true
+		}
+		budget[pool]--
+		likely = append(likely, o.Node)
+	}
+	return sc.proven(likely, tries)
+}
+
+// proven keeps the nodes that the solver lets go together, splitting what it
+// refuses. Nodes that others' pods would move to are left out.
+func (sc *Scene) proven(likely []int32, tries int) *Proposal {
+	var best *Proposal
+	var kept []int32
+	work := [][]int32{likely}
+	for len(work) > 0 && tries > 0 {
+		part := work[len(work)-1]
+		work = work[:len(work)-1]
+		if len(part) == 0 {
+			continue
+		}
+		tries--
+		if p := sc.Fits(Underutilized, slices.Concat(kept, part)); p != nil && sc.certain(p) {
+			best, kept = p, p.Nodes
+			continue
+		}
+		if len(part) > 1 {
+			work = append(work, part[len(part)/2:], part[:len(part)/2])
+		}
+	}
+	return best
+}
+
+// groups are the sizes in which nodes are replaced together.
+var groups = [...]int{32, 16, 8, 4, 3, 2} //nolint:gochecknoglobals // a constant that Go cannot spell
+
+// replaces finds the nodes whose pods are cheaper on others, new ones among
+// them.
+func (sc *Scene) replaces(open []Option, left []int, tries int) *Proposal {
+	open = sc.promising(open)
+	var found []*Proposal
+	try := func(nodes []int32) {
+		if tries > 0 {
+			tries--
+			if p := sc.Consolidate(nodes); p != nil && sc.balanced(nodes, p.Saves(), p.Cost) {
+				found = append(found, p)
+			}
+		}
+	}
+	for _, size := range groups {
+		if nodes := sc.prefix(open, left, size); len(nodes) == size {
+			try(nodes)
+		}
+	}
+	allowed := slices.DeleteFunc(open, func(o Option) bool { return left[sc.snap.Nodes[o.Node].Pool] <= 0 })
+	first := min(len(allowed), tries/2)
+	for _, o := range allowed[:first] {
+		try([]int32{o.Node})
+	}
+	rest := allowed[first:]
+	for i := range min(len(rest), tries) {
+		at := (int(sc.snap.Seed%uint64(len(rest))) + i) % len(rest)
+		try([]int32{rest[at].Node})
+	}
+	return choose(found)
+}
+
+// choose takes the proposal that saves most, among those whose saving per
+// disruption is not far from the best.
+func choose(found []*Proposal) *Proposal {
+	var most *Proposal
+	score := 0.0
+	for _, p := range found {
+		score = max(score, p.Score())
+	}
+	for _, p := range found {
+		if p.Score() >= score/2 && (most == nil || p.Saves() > most.Saves()) {
+			most = p
+		}
+	}
+	return most
+}
+
+// promising estimates what each option's removal would save and drops those
+// that promise nothing.
+func (sc *Scene) promising(open []Option) []Option {
+	r := newRooms(&sc.snap)
+	unit := sc.unitPrices(r)
+	none := make([]bool, len(sc.snap.Nodes))
+	out := open[:0:0]
+	for _, o := range open {
+		moves, lost := r.move(o.Node, sc.survey.moving[o.Node], none)
+		r.undo(moves)
+		o.gain = o.price - bound(r, unit, lost)
+		o.worth = o.gain / (1 + o.Cost)
+		if o.gain > o.price*trivial {
+			out = append(out, o)
+		}
+	}
+	byWorth(out)
+	return out
+}
+
+// bound is the least that new nodes for the pods can cost: of every resource
+// they need at least their requests, at the lowest unit price there is.
+func bound(r *rooms, unit []float64, pods []int32) float64 {
+	sum := make([]int64, len(unit))
+	for _, p := range pods {
+		add(sum, r.requests[r.s.Pods[p].Spec], 1)
+	}
+	least := 0.0
+	for d, n := range sum {
+		least = max(least, float64(n)*unit[d])
+	}
+	return least
+}
+
+// unitPrices are the lowest effective prices of a unit of each resource among
+// all that can be launched.
+func (sc *Scene) unitPrices(r *rooms) []float64 {
+	unit := make([]float64, len(r.dims))
+	for p := range sc.snap.Pools {
+		pool := &sc.snap.Pools[p]
+		if pool.Catalog < 0 || pool.NotReady != "" {
+			continue
+		}
+		types := sc.snap.Catalogs[pool.Catalog].Types
+		for t := range types {
+			sc.unitPrice(r, unit, p, t)
+		}
+	}
+	return unit
+}
+
+func (sc *Scene) unitPrice(r *rooms, unit []float64, pool, typ int) {
+	t := &sc.snap.Catalogs[sc.snap.Pools[pool].Catalog].Types[typ]
+	for o := range t.Offerings {
+		if !t.Offerings[o].Available {
+			continue
+		}
+		cost, ok := sc.effective(pool, typ, o)
+		if !ok {
+			continue
+		}
+		for name, d := range r.dims {
+			if all := t.Allocatable[name]; all > 0 {
+				if each := cost / float64(all); unit[d] == 0 || each < unit[d] {
+					unit[d] = each
+				}
+			}
+		}
+	}
+}
+
+// effective is what an offering costs; false when a rank policy dropped it.
+func (sc *Scene) effective(pool, typ, offering int) (float64, bool) {
+	billed := sc.snap.Catalogs[sc.snap.Pools[pool].Catalog].Types[typ].Offerings[offering].Price.USD()
+	if pool >= len(sc.In.Costs) || sc.In.Costs[pool] == nil {
+		return billed, true
+	}
+	switch e := &sc.In.Costs[pool][typ][offering]; {
+	case e.Excluded:
+		return 0, false
+	case len(e.Tiers) > 0:
+		return e.Tiers[0].Cost, true
+	default:
+		return billed, true
+	}
+}
+
+// prefix are the first options that the pools' budgets let go together.
+func (sc *Scene) prefix(open []Option, left []int, size int) []int32 {
+	budget := slices.Clone(left)
+	var out []int32
+	for _, o := range open {
+		pool := sc.snap.Nodes[o.Node].Pool
+		if len(out) == size {
+			break
+		}
+		if budget[pool] > 0 {
+			budget[pool]--
+			out = append(out, o.Node)
+		}
+	}
+	return out
+}
+
+// balance is how much smaller than its share of the disruption a saving may be
+// under consolidationPolicy Balanced, as in Karpenter.
+const balance = 2
+
+// balanced says whether a saving is worth its disruption to the pools with
+// consolidationPolicy Balanced: the share of the pools' cost that is saved,
+// against the share of their disruption cost.
+func (sc *Scene) balanced(nodes []int32, saves, cost float64) bool {
+	asked := false
+	pools := map[int32]bool{}
+	for _, i := range nodes {
+		pool := sc.snap.Nodes[i].Pool
+		pools[pool] = true
+		asked = asked || sc.snap.Pools[pool].Disruption.Policy == "Balanced"
+	}
+	if !asked {
+		return true
+	}
+	price, disruption := 0.0, 0.0
+	for i := range sc.survey.s.Nodes {
+		if n := &sc.survey.s.Nodes[i]; pools[n.Pool] && n.State == model.Initialized {
+			price += sc.prices[i].effective
+			disruption += 1 + sc.survey.Cost(int32(i))
+		}
+	}
+	if price == 0 || disruption == 0 {
+		return false
+	}
+	return balance*saves/price >= (float64(len(nodes))+cost)/disruption
+}

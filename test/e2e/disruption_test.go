@@ -1,0 +1,55 @@
+package e2e
+
+import (
+	"context"
+	"testing"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+// scale sets a Deployment's replicas.
+func (l *lab) scale(name string, replicas int) {
+	l.Helper()
+	d := &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Namespace: l.name, Name: name}}
+	patch := client.RawPatch("application/merge-patch+json", []byte(`{"spec":{"replicas":`+string(rune('0'+replicas))+`}}`))
+	if err := stack.Client.Patch(l.Context(), d, patch); err != nil {
+		l.Fatal(err)
+	}
+}
+
+// ofType checks that the lab has one machine, of the type.
+func (l *lab) ofType(want string) func(context.Context) (string, bool) {
+	return func(ctx context.Context) (string, bool) {
+		if state, ok := l.machines(1)(ctx); !ok {
+			return state, false
+		}
+		nodes := &corev1.NodeList{}
+		if err := stack.Client.List(ctx, nodes, client.MatchingLabels{"lab": l.name}); err != nil {
+			return err.Error(), false
+		}
+		for i := range nodes.Items {
+			if got := nodes.Items[i].Labels[corev1.LabelInstanceTypeStable]; got != want {
+				return "the node is a " + got, false
+			}
+		}
+		return "", len(nodes.Items) == 1
+	}
+}
+
+// TestReplace: a node that became too large makes way for a smaller one, which
+// is ready before the pod has to leave.
+func TestReplace(t *testing.T) {
+	t.Parallel()
+	l := newLab(t, "replace", plan{types: "m5.large,m5.2xlarge", capacity: "on-demand", after: "5s", policy: "WhenEmptyOrUnderutilized"})
+	l.deploy("app", 7, "900m")
+	l.run(7)
+	l.until("a large machine", l.ofType("m5.2xlarge"))
+	old := l.only()
+	l.scale("app", 1)
+	l.until("a small machine in its stead", l.ofType("m5.large"))
+	l.run(1)
+	l.until("the old machine to go", gone(old.Claim))
+}

@@ -1,0 +1,19 @@
+package simulation
+
+import (
+	"os"
+	"strconv"
+	"testing"
+)
+
+// worlds is how many clusters the seeded tests look at: a few by default, as
+// many as SOAK says in a long run.
+func worlds() int {
+	if n, err := strconv.Atoi(os.Getenv("SOAK")); err == nil {
+		return n
+	}
+	if testing.Short() {
+		return 2
+	}
+	return 4
+}

@@ -1,0 +1,47 @@
+package simulation
+
+import (
+	"fmt"
+	"testing"
+	"time"
+)
+
+// TestQuiet: a cluster whose load has stopped changing comes to rest. It is
+// shaken for some hours, then left alone for 24, and must not be disrupted
+// any more after the first few of them.
+func TestQuiet(t *testing.T) {
+	for seed := range uint64(worlds()) {
+		t.Run(fmt.Sprint(seed), func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t, seed, 4+int(seed%12))
+			w.run(90*time.Minute, 10*time.Second, 30)
+			w.run(90*time.Minute, 10*time.Second, 0)
+			moves, cost := w.moves, w.cost()
+			w.run(21*time.Hour, time.Minute, 0)
+			if w.moves != moves {
+				t.Errorf("%d nodes were disrupted in 21 quiet hours (%d before), the last at %s", w.moves-moves, moves, w.last)
+			}
+			if w.homeless() > 0 {
+				t.Errorf("%d pods have no node", w.homeless())
+			}
+			if n := len(w.cloud.Machines()); n != len(w.nodes) {
+				t.Errorf("%d machines for %d nodes", n, len(w.nodes))
+			}
+			t.Logf("%d nodes disrupted, %d nodes at %s $/h left (%s)", moves, len(w.nodes), w.cost(), cost)
+		})
+	}
+}
+
+// run lets the time pass in steps; every so many of them, if any, a Deployment
+// changes its size.
+func (w *world) run(d, step time.Duration, every int) {
+	w.t.Helper()
+	end := w.clock.Now().Add(d)
+	for w.clock.Now().Before(end) {
+		if every > 0 && w.rng.IntN(every) == 0 {
+			w.deploys[w.rng.IntN(len(w.deploys))].want = w.rng.IntN(20)
+		}
+		w.step(step)
+		w.decide()
+	}
+}

@@ -1,0 +1,301 @@
+// Package simulation runs decisions for virtual days on a cluster in memory:
+// machines of provider/sim boot and stop by its clock, a scheduler spreads
+// pods, drains obey disruption budgets, Deployments replace what was evicted.
+package simulation
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"testing"
+	"time"
+
+	"spokeshave.dev/controller/decide"
+	"spokeshave.dev/controller/model"
+	"spokeshave.dev/controller/policy"
+	"spokeshave.dev/controller/provider"
+	"spokeshave.dev/controller/provider/sim"
+)
+
+// deployment keeps its pods at a number; at most missing of them may be away.
+type deployment struct {
+	name    string
+	spec    int32
+	want    int
+	missing int
+}
+
+type pod struct {
+	name  string
+	of    *deployment
+	node  string // bound to
+	plan  string // claim it waits for
+	since time.Time
+}
+
+type machine struct {
+	model.Node
+	id       string // provider ID
+	deleting bool
+}
+
+// world is a cluster.
+type world struct {
+	t       *testing.T
+	clock   *sim.Clock
+	cloud   *sim.Provider
+	rng     *rand.Rand
+	catalog model.Catalog
+	pools   []model.Pool
+	specs   []model.PodSpec
+	deploys []*deployment
+	pods    []*pod
+	nodes   []*machine
+	// policies take part in the decisions.
+	policies []policy.Policy
+	settings model.Settings
+	made     int
+	searched time.Time
+	// moves counts nodes disrupted, last is when one was.
+	moves int
+	last  time.Time
+	// boot is how long a machine takes to become a node.
+	boot time.Duration
+	// budget is the share of nodes that may be away at once.
+	budget int
+}
+
+func size(name string, cpu, gib int64, price model.Price) model.InstanceType {
+	capacity := model.Resources{model.CPU: cpu, model.Memory: gib << 30, model.PodSlots: 50}
+	return model.InstanceType{
+		Name: name, Arch: "amd64", OS: "linux", Capacity: capacity, Allocatable: capacity,
+		Labels: map[string]string{"node.kubernetes.io/instance-type": name, "kubernetes.io/arch": "amd64", "kubernetes.io/os": "linux"},
+		Offerings: []model.Offering{
+			{Zone: "a", CapacityType: model.OnDemand, Price: price, Available: true},
+			{Zone: "b", CapacityType: model.OnDemand, Price: price + price/50, Available: true},
+			{Zone: "a", CapacityType: model.Spot, Price: price / 3, Available: true},
+		},
+	}
+}
+
+// newWorld makes a cluster with so many Deployments.
+func newWorld(t *testing.T, seed uint64, deploys int) *world {
+	t.Helper()
+	w := &world{t: t, clock: sim.NewClock(time.Date(2026, 3, 2, 0, 0, 0, 0, time.UTC)), rng: rand.New(rand.NewPCG(seed, 7)), boot: 45 * time.Second, budget: 20}
+	w.catalog = model.Catalog{NodeClass: "default", Generation: 1, Types: []model.InstanceType{
+		size("c.1", 2000, 4, 80_000), size("c.2", 4000, 8, 158_000), size("c.4", 8000, 16, 315_000), size("c.8", 16000, 32, 640_000),
+		size("m.1", 2000, 8, 96_000), size("m.2", 4000, 16, 190_000), size("m.4", 8000, 32, 380_000),
+		size("r.2", 4000, 32, 250_000),
+	}}
+	var err error
+	w.cloud, err = sim.New(sim.Config{Catalogs: map[string]model.Catalog{"default": w.catalog}, Clock: w.clock})
+	if err != nil {
+		t.Fatal(err)
+	}
+	capacity := []string{"on-demand"}
+	if w.rng.IntN(3) == 0 {
+		capacity = []string{"spot", "on-demand"}
+	}
+	w.pools = []model.Pool{{
+		Name: "general", NodeClass: "default",
+		Requirements: []model.Requirement{{Key: "karpenter.sh/capacity-type", Operator: model.In, Values: capacity}},
+		Disruption:   model.Disruption{Policy: "WhenEmptyOrUnderutilized", ConsolidateAfter: time.Duration(w.rng.IntN(3)) * 30 * time.Second},
+	}}
+	for i := range deploys {
+		spec := model.PodSpec{
+			Namespace: "shop", Labels: map[string]string{"app": fmt.Sprint("app-", i)},
+			Requests: model.Resources{model.CPU: int64(100 * (1 + w.rng.IntN(20))), model.Memory: int64(128<<20) * int64(1+w.rng.IntN(40)), model.PodSlots: 1},
+		}
+		if w.rng.IntN(5) == 0 {
+			spec.NodeSelector = map[string]string{"topology.kubernetes.io/zone": string(rune('a' + w.rng.IntN(2)))}
+		}
+		w.specs = append(w.specs, spec)
+		w.deploys = append(w.deploys, &deployment{name: fmt.Sprint("app-", i), spec: int32(i), want: 1 + w.rng.IntN(12), missing: 1 + w.rng.IntN(3)})
+	}
+	return w
+}
+
+func (w *world) find(claim string) *machine {
+	i := slices.IndexFunc(w.nodes, func(m *machine) bool { return m.Claim == claim })
+	if i < 0 {
+		return nil
+	}
+	return w.nodes[i]
+}
+
+// snapshot is the world as a decision sees it.
+func (w *world) snapshot() *model.Snapshot {
+	now := w.clock.Now()
+	s := &model.Snapshot{
+		Time: now, Seed: uint64(now.Unix()), Settings: w.settings, Pools: slices.Clone(w.pools),
+		Catalogs: []model.Catalog{w.catalog}, Specs: w.specs,
+	}
+	at := map[string]int32{}
+	total, leaving := 0, 0
+	for i, m := range w.nodes {
+		n := m.Node
+		n.Taints = slices.Clone(n.Taints)
+		at[n.Claim] = int32(i)
+		s.Nodes = append(s.Nodes, n)
+		total++
+		if m.deleting {
+			leaving++
+		}
+	}
+	allowed := max(0, (w.budget*total+99)/100-leaving)
+	d := &s.Pools[0].Disruption
+	d.AllowedEmpty, d.AllowedDrifted, d.AllowedUnderutilized = allowed, allowed, allowed
+	for _, p := range w.pods {
+		mp := model.Pod{UID: p.name, Namespace: "shop", Name: p.name, Spec: p.of.spec, Node: -1, Created: p.since}
+		if i, ok := at[p.node]; ok && p.node != "" {
+			mp.Node = i
+		} else if i, ok := at[p.plan]; ok && p.plan != "" {
+			mp.Node = i
+			s.Nodes[i].Nominated = true
+		}
+		s.Pods = append(s.Pods, mp)
+	}
+	for _, dep := range w.deploys {
+		s.Budgets = append(s.Budgets, model.PodBudget{
+			Namespace: "shop", Name: dep.name, Allowed: int32(w.spare(dep)),
+			Selector: model.PodSelector{Namespaces: []string{"shop"}, Labels: []model.Requirement{{Key: "app", Operator: model.In, Values: []string{dep.name}}}},
+		})
+	}
+	return s
+}
+
+// spare is how many pods of a Deployment may be evicted now.
+func (w *world) spare(d *deployment) int {
+	up := 0
+	for _, p := range w.pods {
+		if p.of == d && p.node != "" {
+			up++
+		}
+	}
+	return max(0, up-(d.want-d.missing))
+}
+
+// launch starts a machine for a planned node.
+func (w *world) launch(n *model.PlannedNode, replaces []string) string {
+	w.made++
+	name := fmt.Sprintf("n%05d", w.made)
+	attempt, err := w.cloud.Prepare(w.t.Context(), provider.LaunchSpec{Claim: name, NodePool: "general", NodeClass: "default", Options: n.Options})
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	in, err := w.cloud.Launch(w.t.Context(), attempt)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	i := slices.IndexFunc(w.catalog.Types, func(t model.InstanceType) bool { return t.Name == in.InstanceType })
+	m := &machine{id: in.ProviderID, Node: model.Node{
+		Name: name, Claim: name, Pool: n.Pool, State: model.InFlight, InstanceType: in.InstanceType, Zone: in.Zone, CapacityType: in.CapacityType,
+		Allocatable: w.catalog.Types[i].Allocatable, LaunchedAt: w.clock.Now(), Replaces: replaces,
+		Labels: map[string]string{"topology.kubernetes.io/zone": in.Zone, "node.kubernetes.io/instance-type": in.InstanceType, "karpenter.sh/capacity-type": string(in.CapacityType), "karpenter.sh/nodepool": "general"},
+	}}
+	for _, o := range w.catalog.Types[i].Offerings {
+		if o.Zone == in.Zone && o.CapacityType == in.CapacityType {
+			m.Price = o.Price
+		}
+	}
+	w.nodes = append(w.nodes, m)
+	return name
+}
+
+// decide makes a decision and carries it out.
+func (w *world) decide() decide.Decision {
+	w.t.Helper()
+	s := w.snapshot()
+	opts := decide.Options{Disrupt: true}
+	if s.Time.Sub(w.searched) >= 10*time.Second {
+		opts.Search, w.searched = true, s.Time
+	}
+	d, err := decide.Decide(w.t.Context(), s, w.policies, opts)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	for i := range d.Plan.Nodes {
+		name := w.launch(&d.Plan.Nodes[i], nil)
+		for _, p := range d.Plan.Nodes[i].Pods {
+			w.pods[p].plan = name
+		}
+	}
+	going := map[string]bool{}
+	for i := range d.Disruptions {
+		each := &d.Disruptions[i]
+		m := w.find(s.Nodes[each.Node].Claim)
+		switch {
+		case !each.Go:
+		case tainted(&m.Node):
+			w.delete(m)
+		default:
+			m.Taints = append(m.Taints, taint)
+			going[m.Claim] = true
+		}
+	}
+	for i := range d.Commands {
+		w.command(s, &d.Commands[i], going)
+	}
+	for _, m := range w.nodes {
+		if m.Command == nil && !m.deleting && tainted(&m.Node) && !going[m.Claim] {
+			m.Taints = nil
+		}
+	}
+	w.withinBudget()
+	return d
+}
+
+var taint = model.Taint{Key: "karpenter.sh/disrupted", Effect: model.NoSchedule}
+
+func tainted(n *model.Node) bool { return slices.Contains(n.Taints, taint) }
+
+func (w *world) command(s *model.Snapshot, c *decide.Command, going map[string]bool) {
+	switch c.Stage {
+	case decide.Start:
+		mark := &model.Command{ID: fmt.Sprint("c", w.made, "-", c.Nodes[0]), Method: string(c.Method), Started: s.Time}
+		for _, i := range c.Nodes {
+			mark.Nodes = append(mark.Nodes, s.Nodes[i].Claim)
+		}
+		for k := range c.Replacements {
+			mark.Replacements = append(mark.Replacements, w.launch(&c.Replacements[k], mark.Nodes))
+		}
+		for _, claim := range mark.Nodes {
+			m := w.find(claim)
+			m.Command, m.Taints = mark, append(m.Taints, taint)
+			going[claim] = true
+		}
+	case decide.Finish:
+		for _, i := range c.Nodes {
+			w.delete(w.find(s.Nodes[i].Claim))
+		}
+	case decide.Undo:
+		for _, i := range c.Nodes {
+			m := w.find(s.Nodes[i].Claim)
+			m.Command, m.Taints, m.UndoneAt = nil, nil, s.Time
+		}
+	case decide.Wait:
+	}
+}
+
+func (w *world) delete(m *machine) {
+	m.deleting, m.State = true, model.Deleting
+	w.moves++
+	w.last = w.clock.Now()
+}
+
+// withinBudget fails when more nodes are disrupted than the pool allows.
+func (w *world) withinBudget() {
+	w.t.Helper()
+	away, total := 0, 0
+	for _, m := range w.nodes {
+		total++
+		if m.deleting || tainted(&m.Node) {
+			away++
+		}
+	}
+	// What was allowed when they were chosen may be less when others have gone
+	// since: nodes that are on their way are not called back for that.
+	if most := (w.budget*(total+away) + 99) / 100; away > most {
+		w.t.Fatalf("%s: %d of %d nodes are disrupted, %d allowed", w.clock.Now(), away, total, most)
+	}
+}

@@ -48,6 +48,8 @@ type simulateFlags struct {
 	region    string
 	time      string
 	seed      uint64
+	prefer    string
+	minValues string
 	output    string
 	quiet     bool
 }
@@ -70,6 +72,8 @@ func simulateCommand(ctx context.Context) *cobra.Command {
 	fs.StringVar(&f.region, "region", "", "region of the embedded catalogue (default: the one the manifests name, else us-east-1)")
 	fs.StringVar(&f.time, "time", "", "time of the decision, RFC 3339 (default: now)")
 	fs.Uint64Var(&f.seed, "seed", 0, "seed that policies see")
+	fs.StringVar(&f.prefer, "preference-policy", "Respect", "Respect or Ignore pods' preferences, as the controller's setting")
+	fs.StringVar(&f.minValues, "min-values-policy", "Strict", "Strict or BestEffort, as the controller's setting")
 	fs.StringVarP(&f.output, "output", "o", "table", "table or json")
 	fs.BoolVarP(&f.quiet, "quiet", "q", false, "no warnings on standard error")
 	return c
@@ -80,6 +84,7 @@ func (f *simulateFlags) config() (simulate.Config, error) {
 	start := watch.Now()
 	cfg := simulate.Config{
 		Manifests: f.manifests, Policies: f.policies, Catalog: f.catalog, Region: f.region,
+		PreferencePolicy: f.prefer, MinValuesPolicy: f.minValues,
 		Time: start.UTC(), Seed: f.seed, Elapsed: func() time.Duration { return watch.Since(start) },
 	}
 	switch {

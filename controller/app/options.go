@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"github.com/spf13/pflag"
+
+	"spokeshave.dev/controller/lower"
 )
 
 // Mode says whether the controller acts.
@@ -35,6 +37,9 @@ type Options struct {
 	BatchIdle time.Duration
 	BatchMax  time.Duration
 	Interval  time.Duration
+
+	PreferencePolicy string
+	MinValuesPolicy  string
 
 	PluginNamespaces []string
 	RequiredPolicies []string
@@ -69,6 +74,8 @@ func (o *Options) Bind(fs *pflag.FlagSet) {
 	fs.DurationVar(&o.BatchIdle, "batch-idle-duration", 300*time.Millisecond, "end a batch of pods when none has come for this long")
 	fs.DurationVar(&o.BatchMax, "batch-max-duration", 10*time.Second, "end a batch of pods after this long in any case")
 	fs.DurationVar(&o.Interval, "interval", 10*time.Second, "look at the whole cluster this often when nothing happens")
+	fs.StringVar(&o.PreferencePolicy, "preference-policy", lower.PreferenceRespect, "Respect preferences until a pod cannot be placed with them, or Ignore them")
+	fs.StringVar(&o.MinValuesPolicy, "min-values-policy", lower.MinValuesStrict, "Strict, or BestEffort: launch with fewer values than a NodePool's minValues where there are no more")
 	fs.StringSliceVar(&o.PluginNamespaces, "policy-plugin-namespaces", nil, "namespaces whose rank and consolidate policies are loaded too")
 	fs.StringSliceVar(&o.RequiredPolicies, "policies-required", nil, "policies without which nothing is launched")
 	fs.IntVar(&o.MetricsPort, "metrics-port", 8080, "port of /metrics and /decisions; 0 picks none")
@@ -112,6 +119,9 @@ func (o *Options) Validate() error {
 	}
 	if o.BatchIdle <= 0 || o.BatchMax < o.BatchIdle {
 		errs = append(errs, fmt.Errorf("--batch-idle-duration %s, --batch-max-duration %s: both must be positive, the maximum not the smaller", o.BatchIdle, o.BatchMax))
+	}
+	if _, err := lower.Settings(o.PreferencePolicy, o.MinValuesPolicy); err != nil {
+		errs = append(errs, err)
 	}
 	if o.Workers < 1 {
 		errs = append(errs, fmt.Errorf("--workers %d: at least 1", o.Workers))

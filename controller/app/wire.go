@@ -57,8 +57,13 @@ func (p *parts) wire(ctx context.Context) error {
 
 // loop adds the policies and the decision loop.
 func (p *parts) loop(ctx context.Context) (*decision.Loop, error) {
+	settings, err := lower.Settings(p.o.PreferencePolicy, p.o.MinValuesPolicy)
+	if err != nil {
+		return nil, err
+	}
 	view, err := cluster.New(ctx, cluster.Config{
-		Name: p.o.ClusterName, Cache: p.mgr.GetCache(), Live: p.mgr.GetAPIReader(),
+		Settings: settings,
+		Name:     p.o.ClusterName, Cache: p.mgr.GetCache(), Live: p.mgr.GetAPIReader(),
 		Clock: p.clock, Catalog: p.cloud.Catalog,
 	})
 	if err != nil {

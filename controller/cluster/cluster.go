@@ -26,6 +26,8 @@ import (
 type Config struct {
 	Name  string
 	Cache cache.Cache
+	// Settings become those of every snapshot.
+	Settings model.Settings
 	// Live reads past the cache.
 	Live  client.Reader
 	Clock clock.Clock

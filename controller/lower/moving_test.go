@@ -42,7 +42,9 @@ func TestMoving(t *testing.T) {
 		"place going":    {"a place that is going itself is none", leaving, []*corev1.Pod{onDeleting(owned, "")}, []bool{true}, []int32{going}},
 		"evicted": {
 			"the pod that ends needs nothing, and its successor finds the room free", inFlight,
-			[]*corev1.Pod{onDeleting(owned+`, deletionTimestamp: "2026-03-04T11:59:00Z"`, ""), successor}, []bool{false, true}, []int32{going, -1},
+			[]*corev1.Pod{onDeleting(owned+`, deletionTimestamp: "2026-03-04T11:59:00Z"`, ""), successor},
+			[]bool{false, true},
+			[]int32{going, -1},
 		},
 		"daemon":          {"comes with its node", noClaim, []*corev1.Pod{onDeleting(`ownerReferences: [{kind: DaemonSet, controller: true}]`, "")}, []bool{false}, []int32{0}},
 		"bare pod":        {"nothing makes it again", noClaim, []*corev1.Pod{onDeleting(`labels: {a: b}`, "")}, []bool{false}, []int32{0}},

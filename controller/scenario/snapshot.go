@@ -21,6 +21,8 @@ import (
 type Options struct {
 	Time time.Time
 	Seed uint64
+	// Settings become the snapshot's.
+	Settings model.Settings
 	// Catalog, when set, is what every node class can launch.
 	Catalog *model.Catalog
 	// Region picks the embedded catalogue when Catalog is nil; empty takes
@@ -44,7 +46,7 @@ func (o *Objects) Snapshot(opts Options) (model.Snapshot, error) {
 		return model.Snapshot{}, err
 	}
 	snapshot, warnings := lower.Build(lower.Inputs{
-		Time: opts.Time, Seed: opts.Seed,
+		Time: opts.Time, Seed: opts.Seed, Settings: opts.Settings,
 		NodePools: o.NodePools, NodeClaims: o.NodeClaims, Nodes: o.Nodes, Pods: o.Pods, DaemonSets: o.DaemonSets,
 		PriorityClasses: o.PriorityClasses, VolumeClaims: o.VolumeClaims, Volumes: o.Volumes, StorageClasses: o.StorageClasses,
 		PodBudgets: o.Budgets, Namespaces: o.Namespaces,

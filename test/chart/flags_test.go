@@ -20,6 +20,8 @@ logLevel: debug
 settings:
   clusterEndpoint: https://api.example.com
   awsRegion: us-west-2
+  preferencePolicy: Ignore
+  minValuesPolicy: BestEffort
   awsEndpoint: http://ec2.example.com:4566
 policies: {required: [budget, quota], pluginNamespaces: [team-a, team-b]}
 `,
@@ -38,7 +40,7 @@ policies: {required: [budget, quota], pluginNamespaces: [team-a, team-b]}
 			if o.ClusterName != "test" || o.Namespace != "system" {
 				t.Errorf("cluster %q, namespace %q", o.ClusterName, o.Namespace)
 			}
-			if name == "all" && (o.Mode != string(app.Observe) || o.MetricsPort != 9090 || len(o.RequiredPolicies) != 2 || len(o.PluginNamespaces) != 2) {
+			if name == "all" && (o.Mode != string(app.Observe) || o.MetricsPort != 9090 || len(o.RequiredPolicies) != 2 || o.PreferencePolicy != "Ignore" || o.MinValuesPolicy != "BestEffort" || len(o.PluginNamespaces) != 2) {
 				t.Errorf("settings do not arrive: %+v", o)
 			}
 		})

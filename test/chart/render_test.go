@@ -158,7 +158,8 @@ func TestArgs(t *testing.T) {
 		"--batch-idle-duration=300ms", "--batch-max-duration=10s", "--cluster-name=test", "--health-probe-port=8081",
 		"--karpenter-lease-name=karpenter-leader-election", "--karpenter-lease-namespace=kube-system",
 		"--kube-client-burst=300", "--kube-client-qps=200", "--leader-election-name=spokeshave-leader-election",
-		"--log-level=info", "--metrics-port=8080", "--mode=Act", "--namespace=system",
+		"--log-level=info", "--metrics-port=8080", "--min-values-policy=Strict", "--mode=Act", "--namespace=system",
+		"--preference-policy=Respect",
 	}
 	tests := map[string]struct {
 		values string
@@ -172,6 +173,8 @@ settings:
   clusterEndpoint: https://api.example.com
   batchIdleDuration: 2s
   batchMaxDuration: 1m30s
+  preferencePolicy: Ignore
+  minValuesPolicy: BestEffort
   awsRegion: us-gov-west-1
   awsEndpoint: http://ec2.example.com:4566
   kubeClientQPS: 20
@@ -182,8 +185,9 @@ policies: {required: [budget, quota], pluginNamespaces: [team-a, team-b]}
 			"--aws-endpoint=http://ec2.example.com:4566", "--aws-region=us-gov-west-1", "--batch-idle-duration=2s", "--batch-max-duration=1m30s",
 			"--cluster-endpoint=https://api.example.com", "--cluster-name=test", "--health-probe-port=9091",
 			"--karpenter-lease-name=other", "--karpenter-lease-namespace=karpenter", "--kube-client-burst=30", "--kube-client-qps=20",
-			"--leader-election-name=spokeshave-leader-election", "--log-level=debug", "--metrics-port=9090", "--mode=Observe",
+			"--leader-election-name=spokeshave-leader-election", "--log-level=debug", "--metrics-port=9090", "--min-values-policy=BestEffort", "--mode=Observe",
 			"--namespace=system", "--policies-required=budget,quota", "--policy-plugin-namespaces=team-a,team-b",
+			"--preference-policy=Ignore",
 		}},
 	}
 	for name, tc := range tests {

@@ -82,6 +82,8 @@ defaults in the binary.
 - --karpenter-lease-name={{ $s.karpenterLease.name }}
 - --batch-idle-duration={{ $s.batchIdleDuration }}
 - --batch-max-duration={{ $s.batchMaxDuration }}
+- --preference-policy={{ $s.preferencePolicy }}
+- --min-values-policy={{ $s.minValuesPolicy }}
 {{- with .Values.policies.required }}
 - --policies-required={{ join "," . }}
 {{- end }}

@@ -16,6 +16,7 @@ import (
 	"spokeshave.dev/controller/app/source"
 	"spokeshave.dev/controller/catalog"
 	"spokeshave.dev/controller/decide"
+	"spokeshave.dev/controller/lower"
 	"spokeshave.dev/controller/model"
 	"spokeshave.dev/controller/policy"
 	"spokeshave.dev/controller/scenario"
@@ -36,6 +37,9 @@ type Config struct {
 	Region string
 	Time   time.Time
 	Seed   uint64
+	// PreferencePolicy and MinValuesPolicy are the controller's settings; empty
+	// for its defaults.
+	PreferencePolicy, MinValuesPolicy string
 	// Elapsed is a stopwatch for the timings; nil leaves them at zero.
 	Elapsed func() time.Duration
 }
@@ -51,6 +55,10 @@ func Run(ctx context.Context, cfg Config) (*Result, error) {
 	if cfg.Elapsed == nil {
 		cfg.Elapsed = func() time.Duration { return 0 }
 	}
+	settings, err := lower.Settings(cfg.PreferencePolicy, cfg.MinValuesPolicy)
+	if err != nil {
+		return nil, err
+	}
 	start := cfg.Elapsed()
 	objects, err := scenario.Read(cfg.Manifests...)
 	if err != nil {
@@ -65,7 +73,7 @@ func Run(ctx context.Context, cfg Config) (*Result, error) {
 		sources = append(sources, more...)
 		objects.Warnings = append(objects.Warnings, warnings...)
 	}
-	opts := scenario.Options{Time: cfg.Time, Seed: cfg.Seed, Region: cfg.Region}
+	opts := scenario.Options{Time: cfg.Time, Seed: cfg.Seed, Region: cfg.Region, Settings: settings}
 	if cfg.Catalog != "" {
 		c, err := readCatalog(cfg.Catalog)
 		if err != nil {

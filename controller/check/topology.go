@@ -86,12 +86,9 @@ func (c *crowd) tally(s *model.PodSpec, want *model.Spread) (sure, perhaps map[s
 		counts[c.groups[i].place] += c.groups[i].counted
 	}
 	for place := range int32(len(counts)) {
-		domains := c.domains(place, want.Key)
-		if len(domains) == 0 || !c.eligible(place, s, want) {
-			continue
-		}
+		domains, always := c.eligible(place, s, want)
 		for _, d := range domains {
-			if len(domains) == 1 {
+			if len(domains) == 1 && always {
 				sure[d] += counts[place]
 			} else {
 				sure[d] += 0 // a domain for sure, all the same
@@ -102,19 +99,36 @@ func (c *crowd) tally(s *model.PodSpec, want *model.Spread) (sure, perhaps map[s
 	return sure, perhaps
 }
 
-// eligible says whether the scheduler counts the node for the constraint: it
-// has the keys of all of them, and meets the pod's affinity and taints as the
-// constraint's policies want.
-func (c *crowd) eligible(place int32, s *model.PodSpec, want *model.Spread) bool {
+// eligible are the domains in which the scheduler may count the node for the
+// constraint: it has the keys of all of them, and meets the pod's affinity and
+// taints as the constraint's policies want. always says that the node counts
+// however it comes up.
+func (c *crowd) eligible(place int32, s *model.PodSpec, want *model.Spread) (domains []string, always bool) {
 	for i := range s.Spread {
 		if !s.Spread[i].Soft && len(c.domains(place, s.Spread[i].Key)) == 0 {
-			return false
+			return nil, false
 		}
 	}
 	if _, kept := repels(c.taints(place), s); want.HonorTaints && kept {
-		return false
+		return nil, false
 	}
-	return want.IgnoreAffinity || slices.ContainsFunc(c.labels(place), func(l labelSet) bool { return l.admits(s) })
+	if want.IgnoreAffinity {
+		return c.domains(place, want.Key), true
+	}
+	always = true
+	for _, l := range c.labels(place) {
+		switch value, ok := l.values[want.Key]; {
+		case want.Key == hostname:
+			if l.admits(s) {
+				return c.domains(place, hostname), true
+			}
+		case !ok || !l.admits(s):
+			always = false
+		case !slices.Contains(domains, value):
+			domains = append(domains, value)
+		}
+	}
+	return domains, always
 }
 
 // apart proves the anti-affinity of placed pods: nobody whom they shun may be

@@ -169,7 +169,7 @@ func (d *decider) prove(in *solver.Input, plan *model.Plan, pods []int32) error 
 	c := check.Constraints{
 		Pods: pods, Excluded: d.excluded(in),
 		// What the solver does not honour yet.
-		Skip: []check.Kind{check.MinValues, check.AntiAffinity},
+		Skip: []check.Kind{check.MinValues},
 	}
 	for _, h := range in.Headroom {
 		c.Headroom = append(c.Headroom, check.Headroom{Scope: h.Scope, Pools: h.Pools, Left: h.Left})

@@ -76,6 +76,16 @@ const (
 	RankExcluded ReasonCode = "RankExcluded"
 	// PolicyUnavailable: a required or fail-closed policy gave no answer.
 	PolicyUnavailable ReasonCode = "PolicyUnavailable"
+	// TopologySpread: no domain can take the pod without upsetting one of its
+	// topology spread constraints.
+	TopologySpread ReasonCode = "TopologySpread"
+	// PodAffinity: no domain with a place has the pods that it wants near.
+	PodAffinity ReasonCode = "PodAffinity"
+	// PodAntiAffinity: every domain with a place has pods that it, or they,
+	// want apart.
+	PodAntiAffinity ReasonCode = "PodAntiAffinity"
+	// MinValues: no node could keep the NodePool's minValues.
+	MinValues ReasonCode = "MinValues"
 	// Unsupported: the pod has a required constraint this version lacks.
 	Unsupported ReasonCode = "Unsupported"
 )

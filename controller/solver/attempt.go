@@ -43,6 +43,8 @@ type planned struct {
 	// set holds the offers that every pod's constraints allow.
 	set   bitset
 	ports []int32
+	// with is who is there.
+	with company
 	// options are offers, best first; costs, kept where tiers make them differ
 	// from node to node, are theirs.
 	options []int32
@@ -216,7 +218,7 @@ func (a *attempt) topUp() {
 // options that are too small for them, and says how many it added.
 func (a *attempt) squeeze(n *planned, c, most int32) int32 {
 	cl := &a.p.classes[c]
-	if a.p.ports.blocked(cl.ports, n.ports) {
+	if most = n.with.allows(cl.ties, most); most == 0 || a.p.ports.blocked(cl.ports, n.ports) {
 		return 0
 	}
 	if cl.ports >= 0 {
@@ -237,11 +239,7 @@ func (a *attempt) squeeze(n *planned, c, most int32) int32 {
 	if fit == 0 {
 		return 0
 	}
-	n.demand.add(&cl.req, int64(fit))
-	n.takes = append(slices.Clip(n.takes), take{c, fit})
-	if cl.ports >= 0 {
-		n.ports = append(slices.Clip(n.ports), cl.ports)
-	}
+	n.join(cl, take{c, fit})
 	options, costs := n.options, n.costs
 	n.options, n.costs = make([]int32, 0, len(options)), nil
 	for i, o := range options {

@@ -3,6 +3,7 @@ package solver_test
 import (
 	"fmt"
 	"math/rand/v2"
+	"strings"
 	"syscall"
 	"testing"
 	"time"
@@ -28,11 +29,13 @@ func usWest2(tb testing.TB) model.Catalog {
 // mixes are the kinds of pods that benchmarks pack. Each returns the spec of
 // the i-th pod; equal pods share one.
 var mixes = map[string]func(r *rand.Rand) model.PodSpec{
-	// small requests drawn at random, as in the peer's own benchmark
+	// small requests drawn at random
+	"small": small,
+	// the same with constraints, as in the peer's own benchmark
 	"diverse": diverse,
 	// the same, a third of them with constraints, and a few GPUs
 	"mixed": func(r *rand.Rand) model.PodSpec {
-		s := diverse(r)
+		s := small(r)
 		switch r.IntN(18) {
 		case 0:
 			s.NodeSelector = map[string]string{"kubernetes.io/arch": "arm64"}
@@ -57,9 +60,49 @@ var mixes = map[string]func(r *rand.Rand) model.PodSpec{
 			"pods": 1, "cpu": int64(1+d.IntN(40)) * 50, "memory": int64(1+d.IntN(32)) << 27,
 		}}
 	},
+	// the same, a third of them spread over zones
+	"webspread": func(r *rand.Rand) model.PodSpec {
+		n := r.IntN(40)
+		d := rand.New(rand.NewPCG(uint64(n), 7))
+		name := fmt.Sprint("web-", n)
+		s := model.PodSpec{Namespace: "web", Labels: map[string]string{"app": name}, Requests: model.Resources{
+			"pods": 1, "cpu": int64(1+d.IntN(40)) * 50, "memory": int64(1+d.IntN(32)) << 27,
+		}}
+		if n%3 == 0 {
+			s.Spread = []model.Spread{{Key: "topology.kubernetes.io/zone", MaxSkew: 1, MinDomains: 1, Selector: model.PodSelector{
+				Namespaces: []string{"web"}, Labels: []model.Requirement{{Key: "app", Operator: model.In, Values: []string{name}}},
+			}}}
+		}
+		return s
+	},
 }
 
+// diverse is one fifth each of generic pods, zone spread, hostname spread, zone
+// affinity to themselves and hostname anti-affinity.
 func diverse(r *rand.Rand) model.PodSpec {
+	s := small(r)
+	letter := func() string { return string(rune('a' + r.IntN(7))) }
+	match := func(key, value string) model.PodSelector {
+		return model.PodSelector{Namespaces: []string{"bench"}, Labels: []model.Requirement{{Key: key, Operator: model.In, Values: []string{value}}}}
+	}
+	s.Labels = map[string]string{"my-label": letter()}
+	switch r.IntN(5) {
+	case 0:
+		s.Spread = []model.Spread{{Key: "topology.kubernetes.io/zone", MaxSkew: 1, MinDomains: 1, Selector: match("my-label", letter())}}
+	case 1:
+		s.Spread = []model.Spread{{Key: "kubernetes.io/hostname", MaxSkew: 1, MinDomains: 1, Selector: match("my-label", letter())}}
+	case 2:
+		group := letter()
+		s.Labels = map[string]string{"my-affinity": group}
+		s.PodAffinity = []model.PodTerm{{Key: "topology.kubernetes.io/zone", Selector: match("my-affinity", group)}}
+	case 3:
+		s.Labels = map[string]string{"app": "nginx"}
+		s.PodAntiAffinity = []model.PodTerm{{Key: "kubernetes.io/hostname", Selector: match("app", "nginx")}}
+	}
+	return s
+}
+
+func small(r *rand.Rand) model.PodSpec {
 	cpu := []int64{100, 250, 500, 1000, 1500}
 	memory := []int64{100 << 20, 256 << 20, 512 << 20, 1 << 30, 2 << 30, 4 << 30}
 	return model.PodSpec{Namespace: "bench", Requests: model.Resources{
@@ -72,11 +115,15 @@ func diverse(r *rand.Rand) model.PodSpec {
 func scenario(tb testing.TB, mix string, n int) solver.Input {
 	tb.Helper()
 	categories := model.Requirement{Key: "karpenter.k8s.aws/instance-category", Operator: model.In, Values: []string{"c", "m", "r"}}
+	general := []model.Requirement{categories}
+	if strings.HasSuffix(mix, "-ondemand") {
+		general = append(general, model.Requirement{Key: "karpenter.sh/capacity-type", Operator: model.In, Values: []string{"on-demand"}})
+	}
 	gpu := model.Requirement{Key: "karpenter.k8s.aws/instance-category", Operator: model.In, Values: []string{"g", "p"}}
 	s := &model.Snapshot{
 		Catalogs: []model.Catalog{usWest2(tb)},
 		Pools: []model.Pool{
-			{Name: "general", NodeClass: "default", Requirements: []model.Requirement{categories}},
+			{Name: "general", NodeClass: "default", Requirements: general},
 			{
 				Name: "gpu", NodeClass: "default", Requirements: []model.Requirement{gpu},
 				Taints: []model.Taint{{Key: "nvidia.com/gpu", Effect: model.NoSchedule}},
@@ -94,7 +141,7 @@ func scenario(tb testing.TB, mix string, n int) solver.Input {
 	r := rand.New(rand.NewPCG(42, 0))
 	known := map[string]int32{}
 	for i := range n {
-		spec := mixes[mix](r)
+		spec := mixes[strings.TrimSuffix(mix, "-ondemand")](r)
 		key := fmt.Sprint(spec)
 		at, ok := known[key]
 		if !ok {
@@ -110,7 +157,7 @@ func scenario(tb testing.TB, mix string, n int) solver.Input {
 
 // BenchmarkSolve reports pods/s, nodes, $/h and the cost over the lower bound.
 func BenchmarkSolve(b *testing.B) {
-	for _, mix := range []string{"mixed", "diverse", "web"} {
+	for _, mix := range []string{"mixed", "small", "diverse", "diverse-ondemand", "web", "webspread"} {
 		for _, n := range []int{1000, 10000, 50000} {
 			b.Run(fmt.Sprintf("mix=%s/pods=%d", mix, n), func(b *testing.B) { benchmark(b, scenario(b, mix, n)) })
 		}

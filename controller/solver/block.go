@@ -69,12 +69,12 @@ func (k *packer) blocks() []*block {
 	for i := range k.rows {
 		r := &k.rows[i]
 		b := out[owner[r.set]]
-		key := rowKey{req: r.req, set: owner[r.set], ports: r.ports}
+		key := rowKey{req: r.req, set: owner[r.set], apart: r.apart}
 		j, ok := ids[key]
 		if !ok {
 			j = int32(len(b.rows))
 			ids[key] = j
-			b.rows = append(b.rows, row{req: r.req, ports: r.ports})
+			b.rows = append(b.rows, row{req: r.req, apart: r.apart})
 			b.members = append(b.members, nil)
 		}
 		b.rows[j].n += r.n

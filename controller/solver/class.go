@@ -16,6 +16,13 @@ type class struct {
 	req      vec
 	priority int32
 	ports    int32
+	// ties are what topology asks of the pods, apart what they keep off their
+	// node.
+	ties  *ties
+	apart int32
+	// held are the domains that the pods are held to.
+	held  []held
+	seats []seat
 	// offers is the number of the set of offers that constraints allow,
 	// whatever their size.
 	offers int32
@@ -58,13 +65,14 @@ func (p *problem) newClasses() {
 		s := p.snap.Pods[i].Spec
 		if bySpec[s] == 0 {
 			spec := &p.snap.Specs[s]
-			buf = p.classKey(buf[:0], spec)
+			tied := p.topo.of(p.snap, s)
+			buf = tied.key(append(p.classKey(buf[:0], spec), 1))
 			id, ok := ids[string(buf)]
 			if !ok {
 				id = int32(len(p.classes)) + 1
 				key := string(buf)
 				ids[key] = id
-				p.classes = append(p.classes, p.newClass(spec, key))
+				p.classes = append(p.classes, p.newClass(spec, tied, key))
 			}
 			bySpec[s] = id
 		}
@@ -116,7 +124,7 @@ func (p *problem) classKey(b []byte, s *model.PodSpec) []byte {
 		b = append(b, portKey(s.HostPorts)...)
 	}
 	b = append(b, 0)
-	unsupported := append(refusedConstraints(s), s.Unsupported...)
+	unsupported := slices.Clone(s.Unsupported)
 	if len(p.dims.beyond) > 0 {
 		unsupported = append(unsupported, p.beyond(s)...)
 	}
@@ -138,17 +146,17 @@ func (p *problem) beyond(s *model.PodSpec) []string {
 	return out
 }
 
-func (p *problem) newClass(s *model.PodSpec, key string) class {
+func (p *problem) newClass(s *model.PodSpec, tied *ties, key string) class {
 	ports := p.ports.id(s.HostPorts)
 	return class{
-		spec: s, key: key, priority: s.Priority, req: p.dims.requests(s.Requests), ports: ports,
+		spec: s, key: key, priority: s.Priority, req: p.dims.requests(s.Requests), ports: ports, ties: tied, apart: noPorts,
 		offers: p.choiceOf(s, ports), reasons: p.unsupported(s),
 	}
 }
 
 func (p *problem) unsupported(s *model.PodSpec) []model.Reason {
 	var out []model.Reason
-	for _, u := range append(refusedConstraints(s), s.Unsupported...) {
+	for _, u := range s.Unsupported {
 		out = append(out, model.Reason{Code: model.Unsupported, Message: "required constraint not supported yet: " + u})
 	}
 	for _, u := range p.beyond(s) {

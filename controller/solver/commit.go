@@ -145,17 +145,27 @@ type nodeKey struct {
 func (d *dealer) deal(f *pattern) (*planned, int32) {
 	n := &planned{takes: make([]take, 0, len(f.idx))}
 	d.origin = d.origin[:0]
+	short := false
 	for q, i := range f.idx {
 		for need := f.cnt[q]; need > 0; {
-			need -= d.draw(n, i, need)
-		}
-		if ports := d.k.rows[i].ports; ports >= 0 {
-			n.ports = append(n.ports, ports)
+			got := d.draw(n, i, need)
+			if got == 0 { // whoever waits cannot join these
+				short = true
+				break
+			}
+			need -= got
 		}
 	}
 	site := f.site
+	if short && !d.k.joined {
+		site = d.k.smallest(f, &n.demand)
+	}
 	if d.k.joined {
+		before := len(n.takes)
 		d.shed(n, &d.k.sites[site].room)
+		if len(n.takes) < before {
+			n.with = d.a.p.newCompany(n.takes)
+		}
 		site = d.k.smallest(f, &n.demand)
 	}
 	set := int32(-1)
@@ -178,29 +188,48 @@ func (d *dealer) deal(f *pattern) (*planned, int32) {
 	return n, offer
 }
 
-// draw takes up to need pods of a row from its next part.
+// draw takes up to need pods of a row from the next of its parts that may join
+// the node, none when none may.
 func (d *dealer) draw(n *planned, i, need int32) int32 {
 	r := &d.k.rows[i]
 	for r.parts[d.from[i]].n == 0 {
 		d.from[i]++
 	}
-	part := &r.parts[d.from[i]]
-	if d.k.joined && need%2 == 0 { // every other pod from the far end
+	far := d.k.joined && need%2 == 0 // every other pod from the far end
+	if far {
 		for r.parts[d.to[i]].n == 0 {
 			d.to[i]--
 		}
-		part = &r.parts[d.to[i]]
 	}
-	got := min(need, part.n)
 	if d.k.joined {
-		got = 1
+		need = 1
 	}
-	part.n -= got
-	d.a.left[part.class] -= got
-	n.demand.add(&d.a.p.classes[part.class].req, int64(got))
-	n.takes = append(n.takes, take{part.class, got})
-	d.origin = append(d.origin, i)
-	return got
+	at, step := d.from[i], 1
+	if far {
+		at, step = d.to[i], -1
+	}
+	for ; at >= d.from[i] && at <= d.to[i]; at += step {
+		part := &r.parts[at]
+		cl := &d.a.p.classes[part.class]
+		if got := n.with.allows(cl.ties, min(need, part.n)); got > 0 {
+			part.n -= got
+			d.a.left[part.class] -= got
+			n.join(cl, take{part.class, got})
+			d.origin = append(d.origin, i)
+			return got
+		}
+	}
+	return 0
+}
+
+// join adds the pods taken to the node.
+func (n *planned) join(cl *class, t take) {
+	n.demand.add(&cl.req, int64(t.n))
+	n.takes = append(n.takes, t)
+	n.with.join(cl.ties, t.n)
+	if cl.ports >= 0 {
+		n.ports = append(n.ports, cl.ports)
+	}
 }
 
 // shed gives back pods, large ones first, until the rest fits the room.

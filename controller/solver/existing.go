@@ -16,13 +16,17 @@ type host struct {
 	taints []model.Taint
 	labels func(string) (string, bool)
 	takes  []take
+	// with is who is there, at the domain of each key that pods are held by.
+	with company
+	at   []int32
 }
 
 // take is a number of pods of a class.
 type take struct{ class, n int32 }
 
 // hosts are the nodes that may take pods: settled ones first, then those that
-// are still coming, each by name.
+// are still coming, each by name. Nodes on their way out have no room, but they
+// are there as long as they are, and count.
 func (p *problem) hosts() []host {
 	nodes := p.snap.Nodes
 	order := ordered(len(nodes), func(a, b int32) int {
@@ -36,9 +40,6 @@ func (p *problem) hosts() []host {
 	for _, i := range order {
 		n := &nodes[i]
 		at[i] = -1
-		if n.State == model.Deleting {
-			continue
-		}
 		at[i] = int32(len(out))
 		out = append(out, host{
 			node: i, room: p.dims.vec(n.Allocatable),
@@ -81,6 +82,7 @@ func (p *problem) occupy(hosts []host, at []int32) {
 			weights[pod.Spec] = w
 		}
 		h.occupy(w)
+		h.with.reside(p.topo.of(p.snap, pod.Spec))
 		if pod.Daemon {
 			daemons[at[pod.Node]] = append(daemons[at[pod.Node]], int32(i))
 		}
@@ -97,9 +99,18 @@ func (p *problem) occupy(hosts []host, at []int32) {
 				h.occupy(coming[d])
 			}
 		}
-		for r := range h.room { // what nobody asks for may be overdrawn
-			h.room[r] = max(0, h.room[r])
-		}
+		h.close(p.snap.Nodes[h.node].State)
+	}
+}
+
+// close ends the accounts of a host: what nobody asks for may be overdrawn, and
+// nothing goes to a node on its way out.
+func (h *host) close(state model.NodeState) {
+	for r := range h.room {
+		h.room[r] = max(0, h.room[r])
+	}
+	if state == model.Deleting {
+		h.room = vec{}
 	}
 }
 
@@ -213,6 +224,7 @@ func (p *problem) fillHosts(hosts []host, left []int32) {
 		}
 		return cmp.Compare(sizes[b], sizes[a])
 	})
+	slices.SortStableFunc(order, func(a, b int32) int { return cmp.Compare(p.classes[a].follows(), p.classes[b].follows()) })
 	groups := newGroups(hosts)
 	for _, c := range order {
 		for g := range groups {
@@ -268,7 +280,10 @@ func (p *problem) hostGroup(g *group, c, n int32) int32 {
 // host puts up to n pods of a class on a node and says how many it took.
 func (p *problem) host(h *host, c, n int32) int32 {
 	cl := &p.classes[c]
-	if !fits(&cl.req, &h.room, p.dims.n()) || p.ports.blocked(cl.ports, h.ports) || !h.suits(cl.spec) {
+	if !fits(&cl.req, &h.room, p.dims.n()) || p.ports.blocked(cl.ports, h.ports) || !h.within(cl.held) || !h.suits(cl.spec) {
+		return 0
+	}
+	if n = h.with.allows(cl.ties, n); n == 0 {
 		return 0
 	}
 	n = many(&cl.req, &h.room, n, p.dims.n())
@@ -278,5 +293,31 @@ func (p *problem) host(h *host, c, n int32) int32 {
 	}
 	h.room.add(&cl.req, -int64(n))
 	h.takes = append(h.takes, take{c, n})
+	h.with.join(cl.ties, n)
 	return n
+}
+
+// follows is 1 for pods that want others on their own node, which have to be
+// there first, 0 for the rest.
+func (c *class) follows() int {
+	if c.ties == nil {
+		return 0
+	}
+	for i := range c.ties.local {
+		if c.ties.local[i].kind == near {
+			return 1
+		}
+	}
+	return 0
+}
+
+// lonely gives up pods that want others on their own node and found none.
+func (p *problem) lonely(left []int32) {
+	for c := range p.classes {
+		if cl := &p.classes[c]; left[c] > 0 && len(cl.reasons) == 0 && cl.follows() > 0 {
+			cl.reasons = []model.Reason{{
+				Code: model.PodAffinity, Message: "no node with the pods that it wants on its own node has room for it",
+			}}
+		}
+	}
 }

@@ -36,7 +36,7 @@ func (k *packer) fill(s int32, atLeast float64) *pattern {
 	if atLeast > 0 && k.atPrices(t, c.live, &t.hint)+k.portedGain(t, &t.hint) <= atLeast*t.cost {
 		return nil
 	}
-	if len(t.ported) == 0 && k.putAll() {
+	if len(t.ported) == 0 && !k.shy && k.putAll() {
 		return k.take(s, atLeast)
 	}
 	sol := k.relax(t, c.live)
@@ -45,11 +45,11 @@ func (k *packer) fill(s int32, atLeast float64) *pattern {
 	}
 	k.fillPorted(t, &sol)
 	for _, i := range sol.full {
-		k.putUpTo(i, k.left[i])
+		k.putUpTo(i, k.upTo(i))
 	}
 	for q := range k.n {
 		if i := sol.row[q]; i >= 0 {
-			k.putUpTo(i, min(int32(sol.amount[q]+1e-6), k.left[i]))
+			k.putUpTo(i, min(int32(sol.amount[q]+1e-6), k.upTo(i)))
 		}
 	}
 	k.fillGreedily()
@@ -102,20 +102,38 @@ func (k *packer) putAll() bool {
 	return true
 }
 
-// portedGain bounds what pods with host ports can add to a relaxed filling.
-func (k *packer) portedGain(t *site, price *[maxDims]float64) float64 {
-	sum := 0.0
-	for _, i := range t.ported {
-		if k.left[i] > 0 {
-			sum += max(0, k.gain(i, k.n, price))
-		}
+// upTo is how many waiting pods of a row one node may take, room apart.
+func (k *packer) upTo(i int32) int32 {
+	if a := k.rows[i].apart; a >= 0 {
+		return k.p.apart.most(a, k.left[i])
 	}
-	return sum
+	return k.left[i]
+}
+
+// done says whether the filling takes no more pods of the row, room apart.
+func (k *packer) done(i int32) bool {
+	return k.scratch.cnt[i] >= k.upTo(i) || k.shy && k.clashes(i)
+}
+
+// portedGain bounds what pods that want to be alone can add to a relaxed
+// filling: of rows that exclude each other, the best one.
+func (k *packer) portedGain(t *site, price *[maxDims]float64) float64 {
+	sum, best, clique := 0.0, 0.0, int32(-1)
+	for _, i := range t.ported {
+		if k.left[i] == 0 {
+			continue
+		}
+		if k.clique[i] != clique {
+			sum, best, clique = sum+best, 0, k.clique[i]
+		}
+		best = max(best, k.gain(i, k.n, price))
+	}
+	return sum + best
 }
 
 // putUpTo puts as many pods of a row as fit, at most n.
 func (k *packer) putUpTo(i, n int32) {
-	if n <= 0 {
+	if n <= 0 || k.shy && k.clashes(i) {
 		return
 	}
 	if n = many(&k.rows[i].req, &k.scratch.room, n, k.n); n > 0 {
@@ -123,7 +141,8 @@ func (k *packer) putUpTo(i, n int32) {
 	}
 }
 
-// fillPorted places pods with host ports, of each row one at most: those worth
+// fillPorted places pods that want to be alone of their kind (host ports,
+// anti-affinity), of each row one at most: those worth
 // most beyond the resources they take, at the prices of the relaxed filling,
 // for each row that they keep away.
 func (k *packer) fillPorted(t *site, sol *relaxed) {
@@ -145,9 +164,13 @@ func (k *packer) fillPorted(t *site, sol *relaxed) {
 	}
 }
 
+// clashes says whether the filling has pods that keep the row's away.
 func (k *packer) clashes(i int32) bool {
+	if k.rows[i].apart < 0 {
+		return false
+	}
 	for _, j := range k.scratch.used {
-		if k.p.ports.conflicts(k.rows[i].ports, k.rows[j].ports) {
+		if k.scratch.cnt[j] > 0 && k.p.apart.conflicts(k.rows[i].apart, k.rows[j].apart) {
 			return true
 		}
 	}
@@ -168,7 +191,7 @@ func (k *packer) fillGreedily() {
 		best, most, n := int32(-1), 0.0, 0
 		for _, i := range c.live {
 			d := &k.rows[i].req
-			if c.cnt[i] >= k.left[i] || !fits(d, &c.room, k.n) {
+			if !fits(d, &c.room, k.n) || k.done(i) {
 				continue
 			}
 			c.live[n] = i
@@ -185,7 +208,7 @@ func (k *packer) fillGreedily() {
 		if best < 0 {
 			return
 		}
-		fit := many(&k.rows[best].req, &c.room, k.left[best]-c.cnt[best], k.n)
+		fit := many(&k.rows[best].req, &c.room, k.upTo(best)-c.cnt[best], k.n)
 		k.put(best, max(1, fit/3))
 	}
 }
@@ -200,13 +223,13 @@ func (k *packer) exchange(t *site) {
 		}
 		from, to, gain := int32(-1), int32(-1), 1e-12
 		for _, i := range c.used {
-			if k.rows[i].ports >= 0 || c.cnt[i] == 0 {
+			if k.rows[i].apart >= 0 || c.cnt[i] == 0 {
 				continue
 			}
 			room := c.room
 			room.add(&k.rows[i].req, 1)
 			for _, j := range t.plain {
-				if g := k.worth[j] - k.worth[i]; g > gain && c.cnt[j] < k.left[j] && fits(&k.rows[j].req, &room, k.n) {
+				if g := k.worth[j] - k.worth[i]; g > gain && k.rows[j].apart < 0 && c.cnt[j] < k.left[j] && fits(&k.rows[j].req, &room, k.n) {
 					from, to, gain = i, j, g
 				}
 			}

@@ -49,10 +49,8 @@ func (k *packer) everySite() bitset {
 
 // joinFirst adds one pod of a row to a node, if there is a site for both.
 func (k *packer) joinFirst(n *openNode, i int32) bool {
-	for _, j := range n.idx {
-		if k.p.ports.conflicts(k.rows[i].ports, k.rows[j].ports) {
-			return false
-		}
+	if k.crowds(i, 1, n.pattern) {
+		return false
 	}
 	demand := n.demand
 	demand.add(&k.rows[i].req, 1)

@@ -30,10 +30,10 @@ func (k *packer) fluid(worth []float64) {
 // and what counts is that fills are many and worths roughly right.
 const maxPoured = 2000
 
-// pourable says whether pouring will do for the block. Pods with host ports
-// need nodes of their own, which pouring does not see.
+// pourable says whether pouring will do for the block. Pods that keep
+// others off their nodes need more of them, which pouring does not see.
 func (b *block) pourable() bool {
-	return b.pods() <= maxPoured && !slices.ContainsFunc(b.rows, func(r row) bool { return r.ports >= 0 })
+	return b.pods() <= maxPoured && !slices.ContainsFunc(b.rows, func(r row) bool { return r.apart >= 0 })
 }
 
 // pour prices the rows of a block without a program.

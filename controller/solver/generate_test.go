@@ -320,3 +320,49 @@ func constraints(in *Input) check.Constraints {
 	}
 	return c
 }
+
+// topology gives specs labels and, to some, topology constraints.
+func (g *generator) topology(in *Input) {
+	for i := range in.Snapshot.Specs {
+		s := &in.Snapshot.Specs[i]
+		s.Labels = map[string]string{"app": pick(g, "a", "b", "c", "d"), "tier": pick(g, "web", "db")}
+		if g.chance(0.25) {
+			s.Spread = append(s.Spread, g.spread())
+		}
+		if g.chance(0.05) {
+			s.Spread = append(s.Spread, g.spread())
+		}
+		if g.chance(0.15) {
+			s.PodAntiAffinity = append(s.PodAntiAffinity, g.podTerm())
+		}
+		if g.chance(0.15) {
+			s.PodAffinity = append(s.PodAffinity, g.podTerm())
+		}
+	}
+}
+
+func (g *generator) selector() model.PodSelector {
+	s := model.PodSelector{Namespaces: pick(g, []string{"a"}, []string{"b"}, []string{"a", "b"})}
+	switch g.IntN(4) {
+	case 0:
+		s.Labels = []model.Requirement{{Key: "app", Operator: model.In, Values: []string{"a", "b"}}}
+	case 1:
+		s.Labels = []model.Requirement{{Key: "app", Operator: model.NotIn, Values: []string{"a"}}, {Key: "tier", Operator: model.In, Values: []string{"db"}}}
+	default:
+		s.Labels = []model.Requirement{{Key: "app", Operator: model.In, Values: []string{pick(g, "a", "b", "c", "d")}}}
+	}
+	s.Nothing = g.chance(0.03)
+	return s
+}
+
+func (g *generator) spread() model.Spread {
+	return model.Spread{
+		Key:     pick(g, labelHostname, labelZone, labelZone, labelCapacityType, "example.com/tier"),
+		MaxSkew: pick[int32](g, 1, 1, 2, 5), MinDomains: pick[int32](g, 1, 1, 1, 3), Selector: g.selector(),
+		Soft: g.chance(0.1), IgnoreAffinity: g.chance(0.2), HonorTaints: g.chance(0.2),
+	}
+}
+
+func (g *generator) podTerm() model.PodTerm {
+	return model.PodTerm{Key: pick(g, labelHostname, labelHostname, labelZone, labelCapacityType, "example.com/tier"), Selector: g.selector()}
+}

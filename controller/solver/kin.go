@@ -38,14 +38,14 @@ func kin(blocks []*block, share []float64) []int {
 func (b *block) rowsOf(o *block) []int32 {
 	index := make(map[vec]int32, len(o.rows))
 	for i := range o.rows {
-		if o.rows[i].ports < 0 {
+		if o.rows[i].apart < 0 {
 			index[o.rows[i].req] = int32(i)
 		}
 	}
 	out := make([]int32, len(b.rows))
 	for i := range b.rows {
 		j, ok := index[b.rows[i].req]
-		if !ok || b.rows[i].ports >= 0 {
+		if !ok || b.rows[i].apart >= 0 {
 			return nil
 		}
 		out[i] = j

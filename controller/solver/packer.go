@@ -2,6 +2,7 @@ package solver
 
 import (
 	"math"
+	"slices"
 )
 
 // packer packs rows onto sites, the cheaper the better.
@@ -34,9 +35,13 @@ type packer struct {
 	active bitset
 	// reqs are the rows' requests, scaled.
 	reqs [][maxDims]float64
-	// rivals counts the rows that cannot share a node with a row of host
-	// ports, itself included.
+	// rivals counts the rows that cannot share a node with a row that wants to
+	// be alone, itself included.
 	rivals []int32
+	// shy says that some rows that are not alone of their kind keep others off.
+	shy bool
+	// clique numbers sets of rows that all keep each other off their node.
+	clique []int32
 
 	// bound is a lower bound on the cost of the packing, 0 when unknown.
 	bound   float64
@@ -180,15 +185,42 @@ func (k *packer) measure() {
 		}
 	}
 	k.rivals = make([]int32, len(k.rows))
+	k.cliques()
+	k.shy = slices.ContainsFunc(k.rows, func(r row) bool { return r.apart >= 0 && !k.p.apart.alone(r.apart) })
 	for i := range k.rows {
-		if k.rows[i].ports < 0 {
+		if !k.p.apart.alone(k.rows[i].apart) {
 			continue
 		}
 		for j := range k.rows {
-			if k.p.ports.conflicts(k.rows[i].ports, k.rows[j].ports) {
+			if k.p.apart.conflicts(k.rows[i].apart, k.rows[j].apart) {
 				k.rivals[i]++
 			}
 		}
+	}
+}
+
+// cliques puts every row that wants to be alone into the first clique that it
+// excludes all members of.
+func (k *packer) cliques() {
+	k.clique = make([]int32, len(k.rows))
+	var members [][]int32
+next:
+	for i := range k.rows {
+		mine := k.rows[i].apart
+		if !k.p.apart.alone(mine) {
+			continue
+		}
+		for c := range members {
+			if !slices.ContainsFunc(members[c], func(other int32) bool { return !k.p.apart.conflicts(mine, other) }) {
+				k.clique[i] = int32(c)
+				if !slices.Contains(members[c], mine) {
+					members[c] = append(members[c], mine)
+				}
+				continue next
+			}
+		}
+		k.clique[i] = int32(len(members))
+		members = append(members, []int32{mine})
 	}
 }
 
@@ -229,7 +261,7 @@ func (k *packer) guess() {
 	for s := range k.sites {
 		t := &k.sites[s]
 		for _, i := range t.plain {
-			n := many(&k.rows[i].req, &t.room, k.rows[i].n, k.n)
+			n := many(&k.rows[i].req, &t.room, k.p.apart.most(k.rows[i].apart, k.rows[i].n), k.n)
 			k.worth[i] = min(k.worth[i], t.cost/float64(n))
 		}
 		for _, i := range t.ported {

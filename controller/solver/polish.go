@@ -111,16 +111,32 @@ func (k *packer) join(a, b *single) *single {
 	return nil
 }
 
-// crowded says whether host ports keep two nodes apart.
+// crowded says whether host ports or anti-affinity keep two nodes apart.
 func (k *packer) crowded(a, b *pattern) bool {
-	for _, i := range a.idx {
-		for _, j := range b.idx {
-			if k.p.ports.conflicts(k.rows[i].ports, k.rows[j].ports) {
-				return true
-			}
+	for q, i := range a.idx {
+		if k.crowds(i, a.cnt[q], b) {
+			return true
 		}
 	}
 	return false
+}
+
+// crowds says whether n more pods of a row are too many for a node.
+func (k *packer) crowds(i, n int32, f *pattern) bool {
+	mine := k.rows[i].apart
+	if mine < 0 {
+		return false
+	}
+	for q, j := range f.idx {
+		other := k.rows[j].apart
+		if k.p.apart.conflicts(mine, other) {
+			return true
+		}
+		if mine == other {
+			n += f.cnt[q]
+		}
+	}
+	return k.p.apart.most(mine, n) < n
 }
 
 // ruin takes some nodes apart and packs their pods again. It keeps the result

@@ -16,6 +16,10 @@ type problem struct {
 	offers     []offer
 	bins       []bin
 	ports      portTable
+	apart      apartTable
+	topo       topology
+	domains    []domains
+	ledger     *ledger
 
 	// requirements and selectors hold the offers that meet a constraint, by
 	// its canonical text.
@@ -35,11 +39,13 @@ func newProblem(in *Input) *problem {
 		slots:        slotTable{ids: map[slot]int32{}},
 		requirements: map[string]bitset{}, selectors: map[string]bitset{}, choiceIDs: map[string]int32{},
 	}
+	p.apart.p = p
 	p.catalogues = make([]*catalogue, len(p.snap.Catalogs))
 	p.newDims()
 	p.newLanes()
 	p.newOffers()
 	p.newBins()
+	p.newTopology()
 	p.newClasses()
 	p.newScale()
 	return p

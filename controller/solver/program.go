@@ -41,7 +41,7 @@ func newProgram(k *packer) *program {
 	for s := range k.sites {
 		t := &k.sites[s]
 		for _, i := range t.plain {
-			g.start(i, int32(s), many(&k.rows[i].req, &t.room, k.rows[i].n, k.n))
+			g.start(i, int32(s), many(&k.rows[i].req, &t.room, k.p.apart.most(k.rows[i].apart, k.rows[i].n), k.n))
 		}
 		for _, i := range t.ported {
 			g.start(i, int32(s), 1)
@@ -282,8 +282,21 @@ func (k *packer) lowerBound() float64 {
 	return total
 }
 
-// ceiling bounds the worth of any filling of a site when all pods wait.
+// ceiling bounds the worth of any filling of a site when all pods wait: without
+// pods that want to be alone, and with each of the first clique of them.
 func (k *packer) ceiling(t *site) float64 {
-	sol := k.relax(t, t.plain)
-	return sol.value + k.portedGain(t, &sol.price)
+	rest := *t
+	for len(rest.ported) > 0 && k.clique[rest.ported[0]] == k.clique[t.ported[0]] {
+		rest.ported = rest.ported[1:]
+	}
+	sol := k.relax(&rest, t.plain)
+	t.hint, t.basis = rest.hint, rest.basis
+	best := sol.value + k.portedGain(&rest, &sol.price)
+	for _, i := range t.ported[:len(t.ported)-len(rest.ported)] {
+		left := rest
+		left.room.add(&k.rows[i].req, -1)
+		sol := k.relax(&left, t.plain)
+		best = max(best, k.worth[i]+sol.value+k.portedGain(&left, &sol.price))
+	}
+	return best
 }

@@ -17,6 +17,11 @@ func hold(tb testing.TB, seed uint64, in *Input, plan *model.Plan) {
 	for _, v := range check.Plan(in.Snapshot, plan, constraints(in)) {
 		tb.Errorf("seed %d: %s", seed, v)
 	}
+	for i, text := range prove(in, plan) {
+		if i < 5 {
+			tb.Errorf("seed %d: %s", seed, text)
+		}
+	}
 }
 
 // TestPlansHold proves the plans of random snapshots, with and without
@@ -33,6 +38,24 @@ func TestPlansHold(t *testing.T) {
 	}
 }
 
+// TestTopologyHolds proves plans of pods with all kinds of topology constraints.
+func TestTopologyHolds(t *testing.T) {
+	placed, asked := 0, 0
+	for seed := range uint64(250) {
+		g := newGenerator(seed)
+		in := g.input(1 + g.IntN(100))
+		if seed%3 == 1 {
+			g.policies(&in)
+		}
+		g.topology(&in)
+		plan, _ := Solve(in)
+		hold(t, seed, &in, &plan)
+		asked += len(in.Pods)
+		placed += len(in.Pods) - len(plan.Unplaced)
+	}
+	t.Logf("%d of %d pods placed", placed, asked)
+}
+
 // FuzzSolve does the same for seeds that a fuzzer chooses.
 func FuzzSolve(f *testing.F) {
 	f.Add(uint64(1), 10, true)
@@ -42,6 +65,9 @@ func FuzzSolve(f *testing.F) {
 		in := g.input(1 + max(0, pods)%400)
 		if policies {
 			g.policies(&in)
+		}
+		if seed%2 == 0 {
+			g.topology(&in)
 		}
 		plan, _ := Solve(in)
 		hold(t, seed, &in, &plan)
@@ -56,6 +82,9 @@ func TestRepeatable(t *testing.T) {
 		in := g.input(1 + g.IntN(150))
 		if seed%2 == 1 {
 			g.policies(&in)
+		}
+		if seed%3 > 0 {
+			g.topology(&in)
 		}
 		first, _ := Solve(in)
 		again, _ := Solve(in)

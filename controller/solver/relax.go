@@ -164,7 +164,7 @@ func (x *simplex) settle() {
 		gain := x.packer.gain(i, x.n, &x.price)
 		x.gain = append(x.gain, gain)
 		if gain > 0 && !x.basic(i) {
-			n, d := float64(x.left[i]), &x.reqs[i]
+			n, d := float64(x.upTo(i)), &x.reqs[i]
 			for r := range x.n {
 				rest[r] -= float64(n * d[r])
 			}
@@ -202,7 +202,7 @@ func (x *simplex) most(v int32) float64 {
 	if v < 0 {
 		return x.room[-1-v]
 	}
-	return float64(x.left[v])
+	return float64(x.upTo(v))
 }
 
 // violated is the basic variable farthest outside its bounds, in proportion to
@@ -318,7 +318,7 @@ func (k *packer) atPrices(t *site, rows []int32, price *[maxDims]float64) float6
 	}
 	for _, i := range rows {
 		if gain := k.gain(i, t.n, price); gain > 0 {
-			sum += float64(gain * float64(k.left[i]))
+			sum += float64(gain * float64(k.upTo(i)))
 		}
 	}
 	return sum

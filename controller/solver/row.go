@@ -25,18 +25,18 @@ func shapes(rows []row) int {
 }
 
 // row is a number of pods that are interchangeable for packing: equal
-// requests, equal choice of offers, equal host ports.
+// requests, equal choice of offers, equal in what they keep off their node.
 type row struct {
 	req   vec
 	set   int32 // index into packer.sets
-	ports int32
+	apart int32
 	n     int32
 	parts []take
 }
 
 type rowKey struct {
 	req        vec
-	set, ports int32
+	set, apart int32
 }
 
 // rowsFor makes rows of what is left of the classes that may be packed now.
@@ -55,17 +55,18 @@ func (a *attempt) rowsFor(k *packer, allowed bitset) {
 		if set < 0 {
 			continue
 		}
-		key := rowKey{cl.req, set, cl.ports}
+		key := rowKey{cl.req, set, cl.apart}
 		i, ok := ids[key]
 		if !ok {
 			i = int32(len(rows))
 			ids[key] = i
-			rows = append(rows, row{req: cl.req, set: set, ports: cl.ports})
+			rows = append(rows, row{req: cl.req, set: set, apart: cl.apart})
 		}
 		rows[i].n += a.left[c]
 		rows[i].parts = append(rows[i].parts, take{int32(c), a.left[c]})
 	}
 	a.sortRows(rows, table.sets)
+	a.pickyFirst(rows)
 	if k.joined = shapes(rows) > maxShapes; k.joined {
 		if rows = a.coarsen(rows, table.sets); k.mean {
 			a.average(rows)
@@ -73,6 +74,26 @@ func (a *attempt) rowsFor(k *packer, allowed bitset) {
 		a.sortRows(rows, table.sets)
 	}
 	k.rows, k.sets = rows, table.sets
+}
+
+// pickyFirst puts the pods that mind their company before those that do not,
+// so that they are dealt while there is choice.
+func (a *attempt) pickyFirst(rows []row) {
+	if len(a.p.topo.censuses) == 0 {
+		return
+	}
+	rank := func(t take) int {
+		switch ties := a.p.classes[t.class].ties; {
+		case ties == nil:
+			return 2
+		case len(ties.local) > 0:
+			return 0
+		}
+		return 1
+	}
+	for i := range rows {
+		slices.SortStableFunc(rows[i].parts, func(x, y take) int { return cmp.Compare(rank(x), rank(y)) })
+	}
 }
 
 // choose is the set of offers from which the class is served now: those of
@@ -123,8 +144,8 @@ func (a *attempt) sortRows(rows []row, sets []bitset) {
 				return o
 			}
 		}
-		if x.ports != y.ports {
-			return cmp.Compare(a.p.portOrder(x.ports), a.p.portOrder(y.ports))
+		if x.apart != y.apart {
+			return cmp.Compare(a.p.apart.text(x.apart), a.p.apart.text(y.apart))
 		}
 		return 0
 	})
@@ -172,7 +193,7 @@ func (a *attempt) join(rows []row, sets []bitset, digits int) []row {
 	ids := map[rowKey]int32{}
 	for i := range rows {
 		r := &rows[i]
-		k := rowKey{set: r.set, ports: r.ports}
+		k := rowKey{set: r.set, apart: r.apart}
 		for d, v := range r.req {
 			k.req[d] = leading(v, digits)
 		}
@@ -188,7 +209,7 @@ func (a *attempt) join(rows []row, sets []bitset, digits int) []row {
 		if !ok {
 			j = int32(len(out))
 			ids[k] = j
-			out = append(out, row{req: r.req, set: r.set, ports: r.ports})
+			out = append(out, row{req: r.req, set: r.set, apart: r.apart})
 		}
 		out[j].n += r.n
 		out[j].parts = append(out[j].parts, r.parts...)

@@ -11,8 +11,8 @@ type site struct {
 	offer int32
 	room  vec
 	cost  float64
-	// plain and ported are the rows that may use the site and fit it, without
-	// and with host ports.
+	// plain and ported are the rows that may use the site and fit it: those of
+	// which it takes any number, and those that want to be alone of their kind.
 	plain, ported []int32
 	// rows holds both, free those without.
 	rows, free bitset
@@ -189,11 +189,12 @@ func (k *packer) serve(s *site, sets bitset) {
 				s.n = n
 			}
 		}
-		if r.ports < 0 {
+		if !k.p.apart.alone(r.apart) {
 			s.plain = append(s.plain, int32(i))
 			s.free.set(int32(i))
 		} else {
 			s.ported = append(s.ported, int32(i))
 		}
 	}
+	slices.SortStableFunc(s.ported, func(a, b int32) int { return cmp.Compare(k.clique[a], k.clique[b]) })
 }

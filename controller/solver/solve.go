@@ -10,15 +10,17 @@ import (
 // existing nodes first, then each to the heaviest pools that can take it.
 func Solve(in Input) (model.Plan, Stats) {
 	p := newProblem(&in)
+	hosts := p.hosts()
+	p.hold(hosts)
+	p.harden()
 	left := make([]int32, len(p.classes))
 	for i := range p.classes {
-		if len(p.classes[i].reasons) == 0 {
-			left[i] = int32(len(p.classes[i].pods))
-		}
+		left[i] = int32(len(p.classes[i].pods))
 	}
-	hosts := p.hosts()
 	p.fillHosts(hosts, left)
+	p.lonely(left)
 	a := p.best(left)
+	p.settle(a, hosts)
 
 	w := writer{p: p, a: a, next: make([]int, len(p.classes))}
 	plan := model.Plan{Existing: w.existing(hosts), Nodes: w.nodes()}

@@ -116,7 +116,7 @@ func neighbours(bound []string) []string {
 }
 
 // named lists, by label key, the values that pending pods name in selectors
-// and affinity, sorted. Keys mentioned without a value have an empty list.
+// and affinity, sorted. Keys of topology constraints are mentioned too; keys mentioned without a value have an empty list.
 func (p *problem) named() map[string][]string {
 	if p.mentions != nil {
 		return p.mentions
@@ -136,6 +136,14 @@ func (p *problem) named() map[string][]string {
 		for _, term := range s.Affinity {
 			for j := range term {
 				p.mention(term[j].Key, term[j].Values...)
+			}
+		}
+		for j := range s.Spread {
+			p.mention(s.Spread[j].Key)
+		}
+		for _, list := range [][]model.PodTerm{s.PodAffinity, s.PodAntiAffinity} {
+			for j := range list {
+				p.mention(list[j].Key)
 			}
 		}
 	}

@@ -34,6 +34,12 @@ type Options struct {
 	AWSEndpoint     string
 	AWSRegion       string
 
+	InterruptionQueue     string
+	IsolatedVPC           bool
+	ReservedENIs          int
+	MemoryOverheadPercent float64
+	PriceDiscounts        string
+
 	BatchIdle time.Duration
 	BatchMax  time.Duration
 	Interval  time.Duration
@@ -71,6 +77,11 @@ func (o *Options) Bind(fs *pflag.FlagSet) {
 	fs.StringVar(&o.ClusterCABundle, "cluster-ca-bundle", "", "the cluster's CA certificate, base64, for user data; asked of EKS when empty")
 	fs.StringVar(&o.AWSEndpoint, "aws-endpoint", "", "an EC2-compatible endpoint to use in place of AWS (also AWS_ENDPOINT_URL)")
 	fs.StringVar(&o.AWSRegion, "aws-region", "", "the region; from AWS_REGION or the instance's metadata when empty")
+	fs.StringVar(&o.InterruptionQueue, "interruption-queue", "", "name of the SQS queue with the interruptions of instances; none when empty")
+	fs.BoolVar(&o.IsolatedVPC, "isolated-vpc", false, "do not ask for on-demand prices, which an isolated VPC cannot reach; the embedded ones serve")
+	fs.IntVar(&o.ReservedENIs, "reserved-enis", 0, "network interfaces of each instance that pods cannot use")
+	fs.Float64Var(&o.MemoryOverheadPercent, "vm-memory-overhead-percent", 0.075, "share of an instance's memory that hypervisor and firmware keep, 0 to 1")
+	fs.StringVar(&o.PriceDiscounts, "price-discounts", "", "file with discounts on list prices, in YAML; none when empty")
 	fs.DurationVar(&o.BatchIdle, "batch-idle-duration", 300*time.Millisecond, "end a batch of pods when none has come for this long")
 	fs.DurationVar(&o.BatchMax, "batch-max-duration", 10*time.Second, "end a batch of pods after this long in any case")
 	fs.DurationVar(&o.Interval, "interval", 10*time.Second, "look at the whole cluster this often when nothing happens")
@@ -122,6 +133,12 @@ func (o *Options) Validate() error {
 	}
 	if _, err := lower.Settings(o.PreferencePolicy, o.MinValuesPolicy); err != nil {
 		errs = append(errs, err)
+	}
+	if o.ReservedENIs < 0 {
+		errs = append(errs, fmt.Errorf("--reserved-enis %d: must not be negative", o.ReservedENIs))
+	}
+	if !(o.MemoryOverheadPercent >= 0 && o.MemoryOverheadPercent < 1) {
+		errs = append(errs, fmt.Errorf("--vm-memory-overhead-percent %v: want 0 or more and less than 1", o.MemoryOverheadPercent))
 	}
 	if o.Workers < 1 {
 		errs = append(errs, fmt.Errorf("--workers %d: at least 1", o.Workers))

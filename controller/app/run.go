@@ -7,6 +7,7 @@ import (
 	"net"
 	"net/http"
 	"net/http/pprof"
+	"os"
 	"strconv"
 	"time"
 
@@ -156,6 +157,10 @@ func cacheOptions(o *Options) cache.Options {
 }
 
 func newProvider(ctx context.Context, o *Options, mgr manager.Manager, log logr.Logger) (*aws.Provider, error) {
+	discounts, err := readDiscounts(o.PriceDiscounts)
+	if err != nil {
+		return nil, err
+	}
 	return aws.New(ctx, aws.Config{
 		Region: o.AWSRegion, Endpoint: o.AWSEndpoint,
 		ClusterName: o.ClusterName, ClusterEndpoint: o.ClusterEndpoint, ClusterCA: o.ClusterCABundle,
@@ -167,6 +172,26 @@ func newProvider(ctx context.Context, o *Options, mgr manager.Manager, log logr.
 		Clock: clock.RealClock{}.Now,
 		Log:   log.WithName("aws"),
 
-		Metrics: metrics.Registry,
+		Metrics:           metrics.Registry,
+		InterruptionQueue: o.InterruptionQueue,
+		Isolated:          o.IsolatedVPC,
+		ReservedENIs:      o.ReservedENIs,
+		MemoryOverhead:    &o.MemoryOverheadPercent,
+		Discounts:         discounts,
 	})
+}
+
+func readDiscounts(file string) ([]aws.Discount, error) {
+	if file == "" {
+		return nil, nil
+	}
+	text, err := os.ReadFile(file)
+	if err != nil {
+		return nil, fmt.Errorf("read --price-discounts: %w", err)
+	}
+	out, err := aws.ParseDiscounts(text)
+	if err != nil {
+		return nil, fmt.Errorf("--price-discounts %s: %w", file, err)
+	}
+	return out, nil
 }

@@ -43,6 +43,8 @@ type Offering struct {
 	CapacityType CapacityType `json:"capacityType"`
 	// Price is the billed price of the instance alone.
 	Price Price `json:"price"`
+	// List is the price before discounts, 0 when there are none.
+	List Price `json:"list,omitempty"`
 	// Interruption is the share of spot instances interrupted per month, 0 to 1.
 	Interruption float64 `json:"interruption,omitempty"`
 	Available    bool    `json:"available"`

@@ -90,6 +90,14 @@ defaults in the binary.
 {{- with .Values.policies.pluginNamespaces }}
 - --policy-plugin-namespaces={{ join "," . }}
 {{- end }}
+{{- with $s.interruptionQueue }}
+- --interruption-queue={{ . }}
+{{- end }}
+{{- if $s.isolatedVPC }}
+- --isolated-vpc
+{{- end }}
+- --reserved-enis={{ $s.reservedENIs }}
+- --vm-memory-overhead-percent={{ $s.vmMemoryOverheadPercent }}
 {{- with $s.awsRegion }}
 - --aws-region={{ . }}
 {{- end }}

@@ -96,6 +96,7 @@ func (p *Provider) lower(on *offer, in lowering) model.Catalog {
 		}
 	}
 	out := catalog.Lower(on.types, sales, opts)
+	billed(out.Types, p.cfg.Discounts)
 	if windows {
 		asWindows(out.Types, on.types, build)
 	}

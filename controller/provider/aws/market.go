@@ -20,6 +20,13 @@ const (
 	retryAfter    = 5 * time.Minute
 )
 
+// The parts of the market, in logs and metrics.
+const (
+	marketTypes    = "instance types"
+	marketSpot     = "spot prices"
+	marketOnDemand = "on-demand prices"
+)
+
 // market is what the region sells, and for how much.
 type market struct {
 	mu sync.Mutex
@@ -101,8 +108,9 @@ func (p *Provider) refresh(ctx context.Context, now time.Time) (changed bool, fa
 			return
 		}
 		changed, *due = true, now.Add(every)
+		p.metrics.updated(what, now)
 	}
-	ask(&m.typesDue, typesEvery, "instance types", func() error {
+	ask(&m.typesDue, typesEvery, marketTypes, func() error {
 		facts, err := p.describeTypes(ctx)
 		if err != nil {
 			return err
@@ -114,7 +122,7 @@ func (p *Provider) refresh(ctx context.Context, now time.Time) (changed bool, fa
 		m.facts, m.zones = facts, zones
 		return nil
 	})
-	ask(&m.spotDue, spotEvery, "spot prices", func() error {
+	ask(&m.spotDue, spotEvery, marketSpot, func() error {
 		spot, err := p.spotPrices(ctx)
 		if err == nil {
 			m.spot = spot
@@ -122,7 +130,7 @@ func (p *Provider) refresh(ctx context.Context, now time.Time) (changed bool, fa
 		return err
 	})
 	if !p.cfg.Isolated {
-		ask(&m.onDemandDue, onDemandEvery, "on-demand prices", func() error {
+		ask(&m.onDemandDue, onDemandEvery, marketOnDemand, func() error {
 			onDemand, err := p.onDemandPrices(ctx)
 			if err == nil {
 				m.onDemand = onDemand

@@ -60,6 +60,8 @@ type Config struct {
 	// empty when there is none.
 	InterruptionQueue string
 
+	// Discounts make billed prices of list prices; see ParseDiscounts.
+	Discounts []Discount
 	// Isolated keeps to the embedded prices for on-demand, for networks that
 	// cannot reach the Price List service.
 	Isolated bool
@@ -119,6 +121,11 @@ func New(ctx context.Context, cfg Config) (*Provider, error) {
 	recorded, err := newMetrics(cfg.Metrics)
 	if err != nil {
 		return nil, err
+	}
+	for what, used := range map[string]bool{marketTypes: true, marketSpot: true, marketOnDemand: !cfg.Isolated} {
+		if used {
+			recorded.updated(what, time.Time{})
+		}
 	}
 	p := &Provider{
 		cfg: cfg, sdk: NewSDK(limited(withPlainBodies(loaded), &limits{share: cfg.QuotaShare, metrics: recorded})), region: loaded.Region,

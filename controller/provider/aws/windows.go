@@ -95,7 +95,11 @@ func asWindows(types []model.InstanceType, hardware []catalog.Type, build string
 		addresses := int64(max(0, h.IPv4PerENI-1))
 		t.Capacity[windowsAddress], t.Allocatable[windowsAddress] = addresses, addresses
 		for j := range t.Offerings {
-			t.Offerings[j].Price += model.PriceOf(windowsLicence * float64(h.VCPU))
+			licence := model.PriceOf(windowsLicence * float64(h.VCPU))
+			t.Offerings[j].Price += licence
+			if t.Offerings[j].List > 0 {
+				t.Offerings[j].List += licence
+			}
 		}
 	}
 }

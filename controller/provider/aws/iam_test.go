@@ -1,0 +1,183 @@
+package aws
+
+import (
+	"encoding/json"
+	"maps"
+	"os"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"sigs.k8s.io/yaml"
+)
+
+const iamExamples = "../../../examples/iam/"
+
+// implied are the actions that no call of ours has the name of.
+// https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/ec2-fleet-prerequisites.html
+func implied() []string {
+	return []string{"ec2:RunInstances", "iam:PassRole", "iam:TagInstanceProfile"}
+}
+
+type policyDocument struct {
+	Version   string
+	Statement []struct {
+		Sid       string
+		Effect    string
+		Action    []string
+		Resource  []string
+		Condition map[string]map[string]any
+	}
+}
+
+func (d *policyDocument) actions() []string {
+	out := map[string]bool{}
+	for _, s := range d.Statement {
+		for _, a := range s.Action {
+			out[a] = true
+		}
+	}
+	return slices.Sorted(maps.Keys(out))
+}
+
+// calls are the actions of every method of the SDK interfaces.
+func calls() []string {
+	out := implied()
+	services := reflect.TypeFor[SDK]()
+	for i := range services.NumField() {
+		service := services.Field(i)
+		for j := range service.Type.NumMethod() {
+			out = append(out, strings.ToLower(service.Name)+":"+service.Type.Method(j).Name)
+		}
+	}
+	slices.Sort(out)
+	return out
+}
+
+func TestPolicyAllowsExactlyWhatIsCalled(t *testing.T) {
+	raw, err := os.ReadFile(iamExamples + "controller-policy.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var forTerraform policyDocument
+	if err := json.Unmarshal(raw, &forTerraform); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(calls(), forTerraform.actions()); diff != "" {
+		t.Errorf("controller-policy.json (-called by the code +allowed):\n%s", diff)
+	}
+	raw, err = os.ReadFile(iamExamples + "cloudformation.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var stack struct {
+		Resources map[string]struct {
+			Type       string
+			Properties struct {
+				PolicyDocument map[string]any
+				EventPattern   map[string][]string
+			}
+		}
+	}
+	if err := yaml.Unmarshal(raw, &stack); err != nil {
+		t.Fatal(err)
+	}
+	text, ok := stack.Resources["ControllerPolicy"].Properties.PolicyDocument["Fn::Sub"].(string)
+	if !ok {
+		t.Fatal("cloudformation.yaml has no policy for the controller")
+	}
+	same := strings.NewReplacer("${AWS::Partition}", "${partition}", "${AWS::Region}", "${region}", "${AWS::AccountId}", "${account}",
+		"${ClusterName}", "${cluster}", "${NodeRole.Arn}", "${node_role}").Replace(text)
+	var forCloudFormation policyDocument
+	if err := json.Unmarshal([]byte(same), &forCloudFormation); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(forTerraform, forCloudFormation); diff != "" {
+		t.Errorf("Terraform's policy and CloudFormation's differ:\n%s", diff)
+	}
+	// Every kind of event that is understood has a rule, in both.
+	terraform, err := os.ReadFile(iamExamples + "main.tf")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var rules []string
+	for _, r := range stack.Resources {
+		if r.Type == "AWS::Events::Rule" {
+			rules = append(rules, r.Properties.EventPattern["detail-type"]...)
+		}
+	}
+	slices.Sort(rules)
+	want := []string{
+		"AWS Health Event", "EC2 Capacity Reservation Instance Interruption Warning", "EC2 Instance Rebalance Recommendation",
+		"EC2 Instance State-change Notification", "EC2 Spot Instance Interruption Warning",
+	}
+	if diff := cmp.Diff(want, rules); diff != "" {
+		t.Errorf("rules (-want +got):\n%s", diff)
+	}
+	for _, rule := range want {
+		if !strings.Contains(string(terraform), `"`+rule+`"`) {
+			t.Errorf("main.tf has no rule for %s", rule)
+		}
+	}
+}
+
+// Nothing is in the SDK interfaces that the code does not call: what is allowed
+// is needed.
+func TestEveryCallIsMade(t *testing.T) {
+	files, err := filepath.Glob("*.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var code strings.Builder
+	for _, file := range files {
+		if strings.HasSuffix(file, "_test.go") || file == "sdk.go" {
+			continue
+		}
+		raw, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		code.Write(raw)
+	}
+	for _, action := range calls() {
+		if slices.Contains(implied(), action) {
+			continue
+		}
+		_, name, _ := strings.Cut(action, ":")
+		if !strings.Contains(code.String(), "."+name+"(ctx") && !strings.Contains(code.String(), ".New"+name+"Paginator(") {
+			t.Errorf("%s is declared and never called", action)
+		}
+	}
+}
+
+// Whatever changes something is bound to the cluster's tag.
+func TestPolicyIsBoundToTheCluster(t *testing.T) {
+	raw, err := os.ReadFile(iamExamples + "controller-policy.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var policy policyDocument
+	if err := json.Unmarshal(raw, &policy); err != nil {
+		t.Fatal(err)
+	}
+	for _, s := range policy.Statement {
+		for _, action := range s.Action {
+			_, verb, _ := strings.Cut(action, ":")
+			reads := strings.HasPrefix(verb, "Describe") || strings.HasPrefix(verb, "Get") || strings.HasPrefix(verb, "Receive")
+			onQueue := strings.HasPrefix(action, "sqs:")
+			if reads || onQueue || s.Sid == "LaunchFrom" || action == "iam:PassRole" {
+				continue
+			}
+			conditions, err := json.Marshal(s.Condition)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !strings.Contains(string(conditions), "Tag/kubernetes.io/cluster/${cluster}") {
+				t.Errorf("%s: %s is not bound to the cluster's tag", s.Sid, action)
+			}
+		}
+	}
+}

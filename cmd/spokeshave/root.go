@@ -44,6 +44,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 
   simulate         which nodes would be launched for these manifests, and why
   catalog export   the EC2 instance types and prices that it knows
+  explain          why a pod, node or NodePool is as it is, asked of a running controller
   policy           check, test and compare policies, and push them to a cluster
 
 It makes the very decisions that the controller makes.`,
@@ -54,7 +55,7 @@ It makes the very decisions that the controller makes.`,
 	root.SetOut(stdout)
 	root.SetErr(stderr)
 	root.CompletionOptions.HiddenDefaultCmd = true
-	root.AddCommand(simulateCommand(ctx), catalogCommand(), policyCommand(ctx), versionCommand())
+	root.AddCommand(simulateCommand(ctx), catalogCommand(), policyCommand(ctx), explainCommand(ctx), versionCommand())
 	err := root.ExecuteContext(ctx)
 	if err == nil {
 		return exitOK

@@ -4,8 +4,6 @@
 package actuate
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -24,7 +22,7 @@ import (
 
 // Claim is the NodeClaim of a planned node: the at'th of the decision's plan.
 func Claim(s *model.Snapshot, pool *karpv1.NodePool, d *decide.Decision, at int) (*karpv1.NodeClaim, error) {
-	return claimOf(s, pool, &d.Plan.Nodes[at], d.ID, claimName(pool.Name, d.ID, at))
+	return claimOf(s, pool, &d.Plan.Nodes[at], d.ID, model.ClaimName(pool.Name, d.ID, at))
 }
 
 func claimOf(s *model.Snapshot, pool *karpv1.NodePool, n *model.PlannedNode, decision, name string) (*karpv1.NodeClaim, error) {
@@ -74,12 +72,6 @@ func claimOf(s *model.Snapshot, pool *karpv1.NodePool, n *model.PlannedNode, dec
 	claim.Annotations[karpv1.AnnotationDecision] = decision
 	claim.Annotations[karpv1.AnnotationReservedUSD] = strconv.FormatFloat(n.Worst().USD(), 'f', 6, 64)
 	return claim, nil
-}
-
-func claimName(pool, decision string, at int) string {
-	const most = 63 - 9 // a node label value holds 63 characters
-	sum := sha256.Sum256(fmt.Appendf(nil, "%s/%s/%d", pool, decision, at))
-	return pool[:min(len(pool), most)] + "-" + hex.EncodeToString(sum[:4])
 }
 
 // requirements narrows the template's to the options that the plan keeps open.

@@ -76,7 +76,7 @@ func (a *Actuator) start(ctx context.Context, to *application, c *decide.Command
 		if pool == nil {
 			return fmt.Errorf("replace %v from NodePool %s: it is gone", mark.Nodes, to.s.Pools[n.Pool].Name)
 		}
-		claim, err := claimOf(to.s, pool, n, to.d.ID, claimName(pool.Name, to.d.ID, from+k))
+		claim, err := claimOf(to.s, pool, n, to.d.ID, model.ClaimName(pool.Name, to.d.ID, from+k))
 		if err != nil {
 			return err
 		}

@@ -55,7 +55,7 @@ status:
 func pod(t *testing.T) *corev1.Pod {
 	t.Helper()
 	p := &corev1.Pod{}
-	if err := yaml.UnmarshalStrict([]byte(fullPod), p); err != nil {
+	if err := yamlInto(fullPod, p); err != nil {
 		t.Fatal(err)
 	}
 	return p
@@ -120,3 +120,5 @@ func TestSlimClaim(t *testing.T) {
 		})
 	}
 }
+
+func yamlInto(text string, o any) error { return yaml.UnmarshalStrict([]byte(text), o) }

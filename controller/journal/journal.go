@@ -18,12 +18,17 @@ import (
 	"spokeshave.dev/controller/policy"
 )
 
+// Version is the form of an Entry; fields are only ever added within one.
+const Version = 1
+
 // Entry is a decision with the names that its indexes stand for.
 type Entry struct {
+	Version     int               `json:"version"`
 	ID          string            `json:"id"`
 	Time        time.Time         `json:"time"`
 	Pods        int               `json:"pods"`
 	Nodes       []Node            `json:"nodes"`
+	Existing    []Placed          `json:"existing,omitempty"`
 	Unplaced    []Waiting         `json:"unplaced"`
 	Disruptions []Candidate       `json:"disruptions"`
 	Headroom    []decide.Headroom `json:"headroom"`
@@ -38,10 +43,18 @@ const alternatives = 3
 
 // Node is a node that was launched, with the next best options.
 type Node struct {
+	// Claim names the NodeClaim, in mode Observe the one there would be.
+	Claim    string         `json:"claim"`
 	NodePool string         `json:"nodePool"`
 	Best     model.Option   `json:"best"`
 	Others   []model.Option `json:"others"`
 	Pods     []string       `json:"pods"`
+}
+
+// Placed are pods that were planned onto a node that exists or is in flight.
+type Placed struct {
+	Node string   `json:"node"`
+	Pods []string `json:"pods"`
 }
 
 // Waiting is a pod that found no place.
@@ -52,7 +65,9 @@ type Waiting struct {
 
 // Candidate is a node that was judged.
 type Candidate struct {
-	Node   string `json:"node"`
+	Node string `json:"node"`
+	// Method is the kind of disruption that was considered.
+	Method string `json:"method,omitempty"`
 	Go     bool   `json:"go"`
 	Policy string `json:"policy,omitempty"`
 	Reason string `json:"reason,omitempty"`
@@ -119,7 +134,7 @@ func cost(d *decide.Decision) model.Price {
 
 func entry(s *model.Snapshot, d *decide.Decision) Entry {
 	e := Entry{
-		ID: d.ID, Time: d.Time, Headroom: d.Headroom, Warnings: d.Warnings, Policies: d.Policies,
+		Version: Version, ID: d.ID, Time: d.Time, Headroom: d.Headroom, Warnings: d.Warnings, Policies: d.Policies,
 		SolveMs: float64(d.Timing.Solve.Microseconds()) / 1000, TotalMs: float64(d.Timing.Total.Microseconds()) / 1000,
 	}
 	for i := range s.Pods {
@@ -129,11 +144,19 @@ func entry(s *model.Snapshot, d *decide.Decision) Entry {
 	}
 	for i := range d.Plan.Nodes {
 		n := &d.Plan.Nodes[i]
-		node := Node{NodePool: s.Pools[n.Pool].Name, Best: n.Options[0], Others: slices.Clone(n.Options[1:min(len(n.Options), 1+alternatives)])}
+		node := Node{Claim: model.ClaimName(s.Pools[n.Pool].Name, d.ID, i), NodePool: s.Pools[n.Pool].Name, Best: n.Options[0], Others: slices.Clone(n.Options[1:min(len(n.Options), 1+alternatives)])}
 		for _, p := range n.Pods {
 			node.Pods = append(node.Pods, s.Pods[p].Key())
 		}
 		e.Nodes = append(e.Nodes, node)
+	}
+	for i := range d.Plan.Existing {
+		x := &d.Plan.Existing[i]
+		placed := Placed{Node: s.Nodes[x.Node].Name}
+		for _, p := range x.Pods {
+			placed.Pods = append(placed.Pods, s.Pods[p].Key())
+		}
+		e.Existing = append(e.Existing, placed)
 	}
 	for i := range d.Plan.Unplaced {
 		u := &d.Plan.Unplaced[i]
@@ -141,7 +164,7 @@ func entry(s *model.Snapshot, d *decide.Decision) Entry {
 	}
 	for i := range d.Disruptions {
 		c := &d.Disruptions[i]
-		e.Disruptions = append(e.Disruptions, Candidate{Node: s.Nodes[c.Node].Name, Go: c.Go, Policy: c.Policy, Reason: c.Reason})
+		e.Disruptions = append(e.Disruptions, Candidate{Node: s.Nodes[c.Node].Name, Method: string(c.Method), Go: c.Go, Policy: c.Policy, Reason: c.Reason})
 	}
 	return e
 }

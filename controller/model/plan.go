@@ -1,5 +1,11 @@
 package model
 
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+)
+
 // Plan says where each pending pod goes and which nodes to launch for it.
 type Plan struct {
 	Nodes    []PlannedNode `json:"nodes"`
@@ -31,6 +37,15 @@ func (n *PlannedNode) Worst() Price {
 		worst = max(worst, n.Options[i].Price)
 	}
 	return worst
+}
+
+// ClaimName names the NodeClaim of a decision's node: applying a decision twice
+// makes the same claims. A label's value, which the name becomes, holds 63
+// characters.
+func ClaimName(pool, decision string, at int) string {
+	const most = 63 - 9
+	sum := sha256.Sum256(fmt.Appendf(nil, "%s/%s/%d", pool, decision, at))
+	return pool[:min(len(pool), most)] + "-" + hex.EncodeToString(sum[:4])
 }
 
 // Assignment places pods on a node that exists or is in flight.

@@ -1,0 +1,82 @@
+package explain
+
+import (
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"spokeshave.dev/controller/decide"
+	"spokeshave.dev/controller/journal"
+	"spokeshave.dev/controller/model"
+	"spokeshave.dev/controller/policy"
+)
+
+func entries() []journal.Entry {
+	at := time.Date(2026, 3, 11, 9, 0, 0, 0, time.UTC)
+	best := model.Option{InstanceType: "c7g.large", Zone: "us-west-2a", CapacityType: model.OnDemand, Price: 72_500, Effective: 0.0725}
+	other := model.Option{InstanceType: "m7g.large", Zone: "us-west-2a", CapacityType: model.OnDemand, Price: 81_600, Effective: 0.0816}
+	refused := []model.Reason{{Code: model.CeilingReached, Pool: "general", Policy: "budget", Message: "cap leaves 0.01 $/h"}}
+	budget := []decide.Headroom{{Scope: "cluster", Policy: "budget", Cap: "2.00 $/h", Left: 10_000}}
+	return []journal.Entry{
+		{ID: "d1", Time: at, Nodes: []journal.Node{{Claim: "general-1", NodePool: "general", Best: best, Others: []model.Option{other}, Pods: []string{"shop/web-1"}}}, Policies: []policy.Use{{Name: "cheapest", Hook: policy.HookRank}}},
+		{ID: "d2", Time: at.Add(time.Minute), Existing: []journal.Placed{{Node: "general-1", Pods: []string{"shop/web-2"}}}, Unplaced: []journal.Waiting{{Pod: "shop/web-3", Reasons: refused}}, Headroom: budget},
+		{ID: "d3", Time: at.Add(2 * time.Minute), Unplaced: []journal.Waiting{{Pod: "shop/web-3", Reasons: refused}}, Headroom: budget, Disruptions: []journal.Candidate{{Node: "ip-1", Policy: "keep", Reason: "team ml"}}},
+	}
+}
+
+func TestExplain(t *testing.T) {
+	for name, tc := range map[string]struct {
+		reason  string
+		answer  Answer
+		says    []string
+		details []string
+	}{
+		"launched": {
+			reason: "the node, its price and the next best", answer: Pod(entries(), "shop/web-1"),
+			says:    []string{"d1: a node was launched for it: c7g.large (on-demand) in us-west-2a at 0.0725 $/h, for 1 pods, from NodePool general"},
+			details: []string{"m7g.large (on-demand) in us-west-2a would have cost 0.0091 $/h more in effect"},
+		},
+		"room": {
+			reason: "a pod that fits launches nothing", answer: Pod(entries(), "shop/web-2"),
+			says: []string{"d2: it was planned onto node general-1, which had room: nothing was launched"},
+		},
+		"waits": {
+			reason: "said once, since the first decision that said so", answer: Pod(entries(), "shop/web-3"),
+			says:    []string{"d2: it waits: no node could be planned for it"},
+			details: []string{"NodePool general: cap leaves 0.01 $/h", "policy budget caps cluster at 2.00 $/h, of which 0.0100 $/h were left"},
+		},
+		"unknown": {reason: "nothing is made up", answer: Pod(entries(), "shop/other")},
+		"node": {
+			reason: "both of its names count, the latest first", answer: Node(entries(), "ip-1", "general-1"),
+			says: []string{
+				`d3: it stays: policy keep says "team ml"`,
+				"d2: 1 pods were planned onto it: shop/web-2",
+				"d1: it was launched: c7g.large (on-demand) in us-west-2a at 0.0725 $/h, for 1 pods, from NodePool general",
+			},
+			details: []string{"m7g.large (on-demand) in us-west-2a would have cost 0.0091 $/h more in effect"},
+		},
+		"pool": {
+			reason: "what it launched, and whom it could not serve", answer: Pool(entries(), "general"),
+			says: []string{
+				"d2: 1 pods could not use it: cap leaves 0.01 $/h",
+				"d1: node general-1 was launched: c7g.large (on-demand) in us-west-2a at 0.0725 $/h, for 1 pods, from NodePool general",
+			},
+			details: []string{"m7g.large (on-demand) in us-west-2a would have cost 0.0091 $/h more in effect"},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var says, details []string
+			for _, f := range tc.answer.Facts {
+				says = append(says, f.Decision+": "+f.Says)
+				details = append(details, f.Details...)
+			}
+			if diff := cmp.Diff(tc.says, says); diff != "" {
+				t.Errorf("%s: -want +got\n%s", tc.reason, diff)
+			}
+			if diff := cmp.Diff(tc.details, details); diff != "" {
+				t.Errorf("%s: details -want +got\n%s", tc.reason, diff)
+			}
+		})
+	}
+}

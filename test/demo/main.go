@@ -105,7 +105,7 @@ The cluster stays up. To look around:
   export PATH=%s:"$PATH"
   kubectl get nodepools,nodeclaims,nodes
   kubectl -n %s scale deployment batch --replicas=40
-  curl -s %s/decisions     what was decided, and why
+  go run ./cmd/spokeshave explain nodepool general --server %s     what was decided, and why
   curl -s %s/metrics
   curl -s %s/_sim/state    what EC2 thinks
 Logs are in %s. To end it: make demo-down

@@ -86,14 +86,19 @@ type topology struct {
 	// others are the rest.
 	byLabel map[[2]string][]int32
 	others  []int32
+	// required are the specs without what is only preferred.
+	required []model.PodSpec
 	// ignore says that preferences are not looked at.
 	ignore bool
+	// wishing says that pod terms which are only preferred count like others.
+	wishing bool
 }
 
 // newTopology collects the constraints of the pods to place, and the
 // anti-affinity of pods that stay where they are, which works both ways.
-func (p *problem) newTopology() {
+func (p *problem) newTopology(required []model.PodSpec) {
 	t := &p.topo
+	t.required, t.wishing = required, p.in.wishing
 	t.ids, t.ignore = map[string]int32{}, p.snap.Settings.IgnorePreferences
 	t.bySpec, t.seen = make([]*ties, len(p.snap.Specs)), make([]bool, len(p.snap.Specs))
 	asks := make([]bool, len(p.snap.Specs))
@@ -101,7 +106,7 @@ func (p *problem) newTopology() {
 		s := p.snap.Pods[i].Spec
 		if !asks[s] {
 			asks[s] = true
-			t.collect(&p.snap.Specs[s])
+			t.collect(&p.snap.Specs[s], &required[s])
 		}
 	}
 	for i := range p.snap.Pods {
@@ -119,18 +124,29 @@ func (p *problem) newTopology() {
 	}
 }
 
-func (t *topology) collect(s *model.PodSpec) {
+// collect adds what a pod's constraints count. base is the spec without what it
+// only prefers: preferences do not narrow what a spread looks at.
+func (t *topology) collect(s, base *model.PodSpec) {
 	for i := range s.Spread {
 		if s.Spread[i].Soft && t.ignore {
 			continue
 		}
-		t.add(spreadCensus(s, &s.Spread[i]))
+		t.add(spreadCensus(base, &s.Spread[i]))
 	}
 	for i := range s.PodAntiAffinity {
 		t.add(apartCensus(&s.PodAntiAffinity[i]))
 	}
 	for i := range s.PodAffinity {
 		t.add(nearCensus(s, i))
+	}
+	if !t.wishing {
+		return
+	}
+	for i := range s.PreferredApart {
+		t.add(apartCensus(&s.PreferredApart[i].Term))
+	}
+	for i := range s.PreferredPods {
+		t.add(apartCensus(&s.PreferredPods[i].Term))
 	}
 }
 
@@ -245,12 +261,12 @@ func (t *topology) of(snap *model.Snapshot, spec int32) *ties {
 	}
 	if !t.seen[spec] {
 		t.seen[spec] = true
-		t.bySpec[spec] = t.tie(&snap.Specs[spec])
+		t.bySpec[spec] = t.tie(&snap.Specs[spec], &t.required[spec])
 	}
 	return t.bySpec[spec]
 }
 
-func (t *topology) tie(s *model.PodSpec) *ties {
+func (t *topology) tie(s, base *model.PodSpec) *ties {
 	out := &ties{}
 	count := func(c int32) {
 		if !t.censuses[c].matches(s) {
@@ -272,7 +288,7 @@ func (t *topology) tie(s *model.PodSpec) *ties {
 	}
 	slices.Sort(out.counted)
 	slices.Sort(out.localCounted)
-	t.rules(s, out)
+	t.rules(s, base, out)
 	if len(out.own)+len(out.local)+len(out.counted)+len(out.localCounted) == 0 {
 		return nil
 	}
@@ -290,7 +306,7 @@ func (c *census) matches(s *model.PodSpec) bool {
 
 // rules lists the constraints of a spec that is to be placed. Those of pods
 // that stay are not in force any more, but for their anti-affinity.
-func (t *topology) rules(s *model.PodSpec, out *ties) {
+func (t *topology) rules(s, base *model.PodSpec, out *ties) {
 	add := func(r rule, c census) {
 		c.write()
 		id, ok := t.ids[c.text]
@@ -314,8 +330,14 @@ func (t *topology) rules(s *model.PodSpec, out *ties) {
 			r.kind = evenly
 		}
 		if !sp.Soft || sp.Key != labelHostname && !t.ignore {
-			add(r, spreadCensus(s, sp))
+			add(r, spreadCensus(base, sp))
 		}
+	}
+	for i := range t.preferred(s.PreferredApart) {
+		add(rule{kind: apart}, apartCensus(&s.PreferredApart[i].Term))
+	}
+	for i := range t.preferred(s.PreferredPods) {
+		add(rule{kind: near}, apartCensus(&s.PreferredPods[i].Term))
 	}
 	for i := range s.PodAntiAffinity {
 		add(rule{kind: apart}, apartCensus(&s.PodAntiAffinity[i]))
@@ -327,6 +349,14 @@ func (t *topology) rules(s *model.PodSpec, out *ties) {
 	slices.SortFunc(out.own, byCensus)
 	slices.SortFunc(out.local, byCensus)
 	out.own, out.local = slices.Compact(out.own), slices.Compact(out.local)
+}
+
+// preferred are the terms, where they are to be respected.
+func (t *topology) preferred(terms []model.WeightedPodTerm) []model.WeightedPodTerm {
+	if !t.wishing {
+		return nil
+	}
+	return terms
 }
 
 func (r *rule) numbers() []int32 {

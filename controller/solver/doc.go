@@ -12,8 +12,14 @@
 // ties go to the name that sorts first, and the order of the snapshot's lists
 // does not matter.
 //
-// Preferred node affinity and PreferNoSchedule taints do not influence a plan
-// yet, nor does MinValues.
+// Topology constraints are of two kinds. Those on single nodes (hostname) are
+// rules of what a node may hold (company.go). For all other keys pods are held
+// to domains before they are packed (hold.go), and pods that relied on others
+// which found no place are taken back at the end (settle.go). Preferences are
+// taken as requirements and given up one at a time (preference.go).
+//
+// A pod that wants others on its own node goes to existing nodes that have them,
+// and is refused otherwise. MinValues does not influence a plan yet.
 //
 // Not here: what an offering is worth (the rank policies, through Input.Costs),
 // how much may be spent (Input.Headroom), and proving a plan right

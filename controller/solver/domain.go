@@ -243,8 +243,10 @@ func (p *problem) settled(l *ledger, t *ties, h *host, pod *model.Pod) {
 			continue
 		}
 		if v := h.at[p.keyOf(p.topo.censuses[c].key)]; v >= 0 && p.topo.censuses[c].lets(h) {
-			l.lo[c][v]++
 			l.hi[c][v]++
+			if p.snap.Nodes[h.node].State != model.Deleting { // else it will not be there for long
+				l.lo[c][v]++
+			}
 		}
 	}
 	for i := range t.own {

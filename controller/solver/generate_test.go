@@ -338,6 +338,20 @@ func (g *generator) topology(in *Input) {
 		if g.chance(0.15) {
 			s.PodAffinity = append(s.PodAffinity, g.podTerm())
 		}
+		g.prefer(s)
+	}
+}
+
+// prefer gives a spec preferences, now and then.
+func (g *generator) prefer(s *model.PodSpec) {
+	if g.chance(0.05) {
+		s.Preferred = append(s.Preferred, model.WeightedTerm{Weight: int32(1 + g.IntN(100)), Term: g.term()})
+	}
+	if g.chance(0.05) {
+		s.PreferredApart = append(s.PreferredApart, model.WeightedPodTerm{Weight: int32(1 + g.IntN(100)), Term: g.podTerm()})
+	}
+	if g.chance(0.05) {
+		s.PreferredPods = append(s.PreferredPods, model.WeightedPodTerm{Weight: int32(1 + g.IntN(100)), Term: g.podTerm()})
 	}
 }
 

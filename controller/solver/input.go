@@ -38,6 +38,8 @@ type Input struct {
 	Bound bool
 	// MaxOptions bounds the options of a node; 0 is DefaultMaxOptions.
 	MaxOptions int
+	// wishing says that the preferences in the specs are to be respected.
+	wishing bool
 }
 
 // Costs are a pool's effective costs by type and offering of its catalogue:

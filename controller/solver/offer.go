@@ -110,14 +110,16 @@ func (p *problem) laneOffers(l int32) {
 				continue
 			}
 			next := offer{lane: l, typ: t, offering: o, slot: cat.slots[t][o], price: f.Price, cost: f.Price.USD()}
-			if e != nil {
-				next.tiers = e.Tiers
-			}
-			if len(next.tiers) > 0 {
-				next.cost = next.tiers[0].Cost
-			}
+			next.rank(e)
 			p.offers = append(p.offers, next)
 		}
+	}
+}
+
+// rank takes over what the rank policies say, if anything.
+func (f *offer) rank(e *Effective) {
+	if e != nil && len(e.Tiers) > 0 {
+		f.tiers, f.cost = e.Tiers, e.Tiers[0].Cost
 	}
 }
 

@@ -33,7 +33,7 @@ type problem struct {
 	scale [maxDims]float64
 }
 
-func newProblem(in *Input) *problem {
+func newProblem(in *Input, required []model.PodSpec) *problem {
 	p := &problem{
 		in: in, snap: in.Snapshot,
 		slots:        slotTable{ids: map[slot]int32{}},
@@ -45,7 +45,7 @@ func newProblem(in *Input) *problem {
 	p.newLanes()
 	p.newOffers()
 	p.newBins()
-	p.newTopology()
+	p.newTopology(required)
 	p.newClasses()
 	p.newScale()
 	return p

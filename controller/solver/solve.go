@@ -9,7 +9,16 @@ import (
 // Solve makes the plan of least total effective cost that it finds: pods go to
 // existing nodes first, then each to the heaviest pools that can take it.
 func Solve(in Input) (model.Plan, Stats) {
-	p := newProblem(&in)
+	if hopeful(&in) {
+		return wishful(&in)
+	}
+	return solve(in, in.Snapshot.Specs)
+}
+
+// solve makes a plan with all constraints of the input's specs; required are
+// those without what is only preferred.
+func solve(in Input, required []model.PodSpec) (model.Plan, Stats) {
+	p := newProblem(&in, required)
 	hosts := p.hosts()
 	p.hold(hosts)
 	p.harden()

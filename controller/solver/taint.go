@@ -18,7 +18,7 @@ func ephemeral(key string) bool {
 
 // tolerates says whether the tolerations allow scheduling onto the taint.
 func tolerates(tolerations []model.Toleration, t *model.Taint) bool {
-	if t.Effect == model.PreferNoSchedule {
+	if t.Effect == model.PreferNoSchedule && !avoids(tolerations) {
 		return true
 	}
 	for i := range tolerations {
@@ -31,6 +31,12 @@ func tolerates(tolerations []model.Toleration, t *model.Taint) bool {
 		}
 	}
 	return false
+}
+
+// avoids says whether a pod keeps off PreferNoSchedule taints.
+func avoids(tolerations []model.Toleration) bool {
+	n := len(tolerations)
+	return n > 0 && tolerations[n-1].Key == avoiding
 }
 
 // untolerated is the first taint in the way, nil when there is none.

@@ -138,19 +138,30 @@ func (p *problem) named() map[string][]string {
 				p.mention(term[j].Key, term[j].Values...)
 			}
 		}
-		for j := range s.Spread {
-			p.mention(s.Spread[j].Key)
-		}
-		for _, list := range [][]model.PodTerm{s.PodAffinity, s.PodAntiAffinity} {
-			for j := range list {
-				p.mention(list[j].Key)
-			}
-		}
+		p.mentionTopology(s)
 	}
 	for k := range p.mentions {
 		slices.Sort(p.mentions[k])
 	}
 	return p.mentions
+}
+
+// mentionTopology notes the keys whose values are domains of the pod's
+// topology constraints.
+func (p *problem) mentionTopology(s *model.PodSpec) {
+	for j := range s.Spread {
+		p.mention(s.Spread[j].Key)
+	}
+	for _, list := range [][]model.WeightedPodTerm{s.PreferredPods, s.PreferredApart} {
+		for j := range list {
+			p.mention(list[j].Term.Key)
+		}
+	}
+	for _, list := range [][]model.PodTerm{s.PodAffinity, s.PodAntiAffinity} {
+		for j := range list {
+			p.mention(list[j].Key)
+		}
+	}
 }
 
 func (p *problem) mention(key string, values ...string) {

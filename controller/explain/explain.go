@@ -75,6 +75,9 @@ func Node(entries []journal.Entry, names ...string) Answer {
 				out = append(out, judged(c))
 			}
 		}
+		for i := range e.Commands {
+			out = append(out, commanded(&e.Commands[i], names)...)
+		}
 		return out
 	})
 }

@@ -22,6 +22,10 @@ func entries() []journal.Entry {
 		{ID: "d1", Time: at, Nodes: []journal.Node{{Claim: "general-1", NodePool: "general", Best: best, Others: []model.Option{other}, Pods: []string{"shop/web-1"}}}, Policies: []policy.Use{{Name: "cheapest", Hook: policy.HookRank}}},
 		{ID: "d2", Time: at.Add(time.Minute), Existing: []journal.Placed{{Node: "general-1", Pods: []string{"shop/web-2"}}}, Unplaced: []journal.Waiting{{Pod: "shop/web-3", Reasons: refused}}, Headroom: budget},
 		{ID: "d3", Time: at.Add(2 * time.Minute), Unplaced: []journal.Waiting{{Pod: "shop/web-3", Reasons: refused}}, Headroom: budget, Disruptions: []journal.Candidate{{Node: "ip-1", Policy: "keep", Reason: "team ml"}}},
+		{ID: "d4", Time: at.Add(3 * time.Minute), Commands: []journal.Command{{
+			Method: "Underutilized", Stage: "Start", Nodes: []string{"ip-7", "ip-8"}, Savings: 50_000,
+			Replacements: []journal.Node{{Claim: "general-9", NodePool: "general", Best: best, Pods: []string{"shop/web-9"}}},
+		}}},
 	}
 }
 
@@ -55,6 +59,18 @@ func TestExplain(t *testing.T) {
 				"d1: it was launched: c7g.large (on-demand) in us-west-2a at 0.0725 $/h, for 1 pods, from NodePool general",
 			},
 			details: []string{"m7g.large (on-demand) in us-west-2a would have cost 0.0091 $/h more in effect"},
+		},
+		"replaced": {
+			reason: "what goes says what it saves", answer: Node(entries(), "ip-7"),
+			says: []string{"d4: its disruption (Underutilized) is at the step Start"},
+			details: []string{
+				"together with its replacements this saves 0.0500 $/h over 2 nodes",
+				"replaced by general-9: c7g.large (on-demand) in us-west-2a",
+			},
+		},
+		"replacement": {
+			reason: "what comes says in whose stead", answer: Node(entries(), "general-9"),
+			says: []string{"d4: it was launched in the stead of ip-7, ip-8 (Underutilized): c7g.large (on-demand) in us-west-2a at 0.0725 $/h, for 1 pods, from NodePool general"},
 		},
 		"pool": {
 			reason: "what it launched, and whom it could not serve", answer: Pool(entries(), "general"),

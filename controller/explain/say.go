@@ -52,6 +52,31 @@ func judged(c *journal.Candidate) Fact {
 	}
 }
 
+// commanded is what a command means to the node of one of the names.
+func commanded(c *journal.Command, names []string) []Fact {
+	var out []Fact
+	for i := range c.Replacements {
+		if n := &c.Replacements[i]; slices.Contains(names, n.Claim) {
+			out = append(out, launched(n, fmt.Sprintf("it was launched in the stead of %s (%s): ", list(c.Nodes), c.Method)))
+		}
+	}
+	if !slices.ContainsFunc(names, func(n string) bool { return slices.Contains(c.Nodes, n) }) {
+		return out
+	}
+	f := Fact{Says: fmt.Sprintf("its disruption (%s) is at the step %s", c.Method, c.Stage)}
+	if c.Reason != "" {
+		f.Says += ": " + c.Reason
+	}
+	if c.Savings != 0 {
+		f.Details = append(f.Details, fmt.Sprintf("together with its replacements this saves %s $/h over %d nodes", c.Savings, len(c.Nodes)))
+	}
+	for i := range c.Replacements {
+		f.Details = append(f.Details, fmt.Sprintf("replaced by %s: %s (%s) in %s", c.Replacements[i].Claim,
+			c.Replacements[i].Best.InstanceType, c.Replacements[i].Best.CapacityType, c.Replacements[i].Best.Zone))
+	}
+	return append(out, f)
+}
+
 func asked(e *journal.Entry) []string {
 	var out []string
 	for i := range e.Policies {

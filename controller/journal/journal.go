@@ -7,7 +7,6 @@ import (
 	"encoding/json"
 	"net/http"
 	"reflect"
-	"slices"
 	"sync"
 	"time"
 
@@ -31,6 +30,7 @@ type Entry struct {
 	Existing    []Placed          `json:"existing,omitempty"`
 	Unplaced    []Waiting         `json:"unplaced"`
 	Disruptions []Candidate       `json:"disruptions"`
+	Commands    []Command         `json:"commands,omitempty"`
 	Headroom    []decide.Headroom `json:"headroom"`
 	Warnings    []string          `json:"warnings,omitempty"`
 	Policies    []policy.Use      `json:"policies"`
@@ -63,6 +63,17 @@ type Waiting struct {
 	Reasons []model.Reason `json:"reasons"`
 }
 
+// Command is a disruption of several nodes at once, or with replacements, and
+// the step that it took.
+type Command struct {
+	Method       string      `json:"method"`
+	Stage        string      `json:"stage"`
+	Nodes        []string    `json:"nodes"`
+	Replacements []Node      `json:"replacements,omitempty"`
+	Savings      model.Price `json:"savings"`
+	Reason       string      `json:"reason,omitempty"`
+}
+
 // Candidate is a node that was judged.
 type Candidate struct {
 	Node string `json:"node"`
@@ -87,7 +98,7 @@ func New(keep int) *Journal { return &Journal{keep: keep} }
 // Add records a decision that launches, refuses or judges something. One that
 // launches nothing and says what the one before it said is dropped.
 func (j *Journal) Add(ctx context.Context, s *model.Snapshot, d *decide.Decision) {
-	if len(d.Plan.Nodes)+len(d.Plan.Existing)+len(d.Plan.Unplaced)+len(d.Disruptions) == 0 {
+	if len(d.Plan.Nodes)+len(d.Plan.Existing)+len(d.Plan.Unplaced)+len(d.Disruptions)+len(d.Commands) == 0 {
 		return
 	}
 	e := entry(s, d)
@@ -97,8 +108,11 @@ func (j *Journal) Add(ctx context.Context, s *model.Snapshot, d *decide.Decision
 	}
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	if n := len(j.entries); n > 0 && repeats(&j.entries[n-1], &e) {
-		return
+	if n := len(j.entries); n > 0 {
+		if repeats(&j.entries[n-1], &e) {
+			return
+		}
+		j.entries[n-1].Disruptions = gone(j.entries[n-1].Disruptions)
 	}
 	j.entries = append(j.entries, e)
 	if len(j.entries) > j.keep {
@@ -120,8 +134,20 @@ func (j *Journal) ServeHTTP(w http.ResponseWriter, _ *http.Request) {
 	_, _ = w.Write(body)
 }
 
+// gone are the nodes that a decision let go. Why the others stayed is only kept
+// of the latest decision: it is said of every node, every time.
+func gone(in []Candidate) []Candidate {
+	var out []Candidate
+	for i := range in {
+		if in[i].Go {
+			out = append(out, in[i])
+		}
+	}
+	return out
+}
+
 func repeats(last, e *Entry) bool {
-	return len(e.Nodes) == 0 && reflect.DeepEqual(last.Unplaced, e.Unplaced) && reflect.DeepEqual(last.Disruptions, e.Disruptions)
+	return len(e.Nodes) == 0 && reflect.DeepEqual(last.Commands, e.Commands) && reflect.DeepEqual(last.Unplaced, e.Unplaced) && reflect.DeepEqual(last.Disruptions, e.Disruptions)
 }
 
 func cost(d *decide.Decision) model.Price {
@@ -130,41 +156,4 @@ func cost(d *decide.Decision) model.Price {
 		sum += d.Plan.Nodes[i].Options[0].Price
 	}
 	return sum
-}
-
-func entry(s *model.Snapshot, d *decide.Decision) Entry {
-	e := Entry{
-		Version: Version, ID: d.ID, Time: d.Time, Headroom: d.Headroom, Warnings: d.Warnings, Policies: d.Policies,
-		SolveMs: float64(d.Timing.Solve.Microseconds()) / 1000, TotalMs: float64(d.Timing.Total.Microseconds()) / 1000,
-	}
-	for i := range s.Pods {
-		if s.NeedsPlace(&s.Pods[i]) {
-			e.Pods++
-		}
-	}
-	for i := range d.Plan.Nodes {
-		n := &d.Plan.Nodes[i]
-		node := Node{Claim: model.ClaimName(s.Pools[n.Pool].Name, d.ID, i), NodePool: s.Pools[n.Pool].Name, Best: n.Options[0], Others: slices.Clone(n.Options[1:min(len(n.Options), 1+alternatives)])}
-		for _, p := range n.Pods {
-			node.Pods = append(node.Pods, s.Pods[p].Key())
-		}
-		e.Nodes = append(e.Nodes, node)
-	}
-	for i := range d.Plan.Existing {
-		x := &d.Plan.Existing[i]
-		placed := Placed{Node: s.Nodes[x.Node].Name}
-		for _, p := range x.Pods {
-			placed.Pods = append(placed.Pods, s.Pods[p].Key())
-		}
-		e.Existing = append(e.Existing, placed)
-	}
-	for i := range d.Plan.Unplaced {
-		u := &d.Plan.Unplaced[i]
-		e.Unplaced = append(e.Unplaced, Waiting{Pod: s.Pods[u.Pod].Key(), Reasons: u.Reasons})
-	}
-	for i := range d.Disruptions {
-		c := &d.Disruptions[i]
-		e.Disruptions = append(e.Disruptions, Candidate{Node: s.Nodes[c.Node].Name, Method: string(c.Method), Go: c.Go, Policy: c.Policy, Reason: c.Reason})
-	}
-	return e
 }

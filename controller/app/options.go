@@ -49,6 +49,7 @@ type Options struct {
 
 	PluginNamespaces []string
 	RequiredPolicies []string
+	PolicyCache      string
 
 	MetricsPort     int
 	HealthProbePort int
@@ -89,6 +90,7 @@ func (o *Options) Bind(fs *pflag.FlagSet) {
 	fs.StringVar(&o.MinValuesPolicy, "min-values-policy", lower.MinValuesStrict, "Strict, or BestEffort: launch with fewer values than a NodePool's minValues where there are no more")
 	fs.StringSliceVar(&o.PluginNamespaces, "policy-plugin-namespaces", nil, "namespaces whose rank and consolidate policies are loaded too")
 	fs.StringSliceVar(&o.RequiredPolicies, "policies-required", nil, "policies without which nothing is launched")
+	fs.StringVar(&o.PolicyCache, "policy-cache-dir", "", "folder for compiled WebAssembly policies, so that a restart need not compile them again; none when empty")
 	fs.IntVar(&o.MetricsPort, "metrics-port", 8080, "port of /metrics and /decisions; 0 picks none")
 	fs.IntVar(&o.HealthProbePort, "health-probe-port", 8081, "port of /healthz and /readyz; 0 picks none")
 	fs.StringVar(&o.LogLevel, "log-level", "info", "debug, info or error")

@@ -1,14 +1,69 @@
 package app
 
 import (
+	"sync"
 	"time"
 
+	"github.com/go-logr/logr"
+	"k8s.io/utils/clock"
+
 	"spokeshave.dev/controller/app/engine"
+	"spokeshave.dev/controller/policy"
 	"spokeshave.dev/controller/policy/load"
 )
 
-func newLoader(o *Options, now func() time.Time) *load.Loader {
+func newLoader(o *Options, c clock.PassiveClock, log logr.Logger) *load.Loader {
+	guests := &guestLog{log: log.WithName("guest"), clock: c, minutes: map[string]*minute{}}
 	return load.New(load.Config{
-		Namespace: o.Namespace, Required: o.RequiredPolicies, Engines: engine.All(), Now: now,
+		Namespace: o.Namespace, Required: o.RequiredPolicies, Now: c.Now,
+		Engines: engine.With(engine.Config{Log: guests.write, Cache: o.PolicyCache}),
 	})
+}
+
+// guestLines is how many lines of a policy reach the log in a minute. A call's
+// own limit does not help: there may be many calls.
+const guestLines = 60
+
+// guestLog writes what policies log to the controller's log.
+type guestLog struct {
+	log   logr.Logger
+	clock clock.PassiveClock
+
+	mu      sync.Mutex
+	minutes map[string]*minute // by namespace/name
+}
+
+// minute is what a policy has logged since a time.
+type minute struct {
+	start          time.Time
+	lines, dropped int
+}
+
+func (g *guestLog) write(info *policy.Info, line string) {
+	key := info.Namespace + "/" + info.Name
+	now := g.clock.Now()
+	g.mu.Lock()
+	m := g.minutes[key]
+	if m == nil {
+		m = &minute{start: now}
+		g.minutes[key] = m
+	}
+	dropped := 0
+	if now.Sub(m.start) >= time.Minute {
+		dropped = m.dropped
+		*m = minute{start: now}
+	}
+	m.lines++
+	keep := m.lines <= guestLines
+	if !keep {
+		m.dropped++
+	}
+	g.mu.Unlock()
+	log := g.log.WithValues("policy", key)
+	if dropped > 0 {
+		log.Info("the policy logs too much", "dropped", dropped)
+	}
+	if keep {
+		log.Info(line)
+	}
 }

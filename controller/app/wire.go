@@ -69,7 +69,10 @@ func (p *parts) loop(ctx context.Context) (*decision.Loop, error) {
 	if err != nil {
 		return nil, err
 	}
-	loaded := newLoader(p.o, p.clock.Now)
+	loaded := newLoader(p.o, p.clock, p.mgr.GetLogger())
+	if err := metrics.Registry.Register(policies.NewCollector(loaded)); err != nil {
+		return nil, fmt.Errorf("register metrics of policies: %w", err)
+	}
 	books := &accounts.Keeper{
 		Client: p.mgr.GetClient(), Live: p.mgr.GetAPIReader(), Events: p.mgr.GetEventRecorder(eventsFrom),
 		Namespace: p.o.Namespace, Clock: p.clock,

@@ -70,6 +70,12 @@ func (p *Panel) Ceiling(ctx context.Context, in *CeilingInput, last map[string]m
 		u.Denied += len(answer.Deny)
 		if info.Mode != Shadow {
 			out.add(&info, answer)
+			continue
+		}
+		for i := range answer.Deny {
+			if _, denied := out.Denied[i]; !denied {
+				u.Disagreed++
+			}
 		}
 	}
 	return out

@@ -195,6 +195,11 @@ func TestCeiling(t *testing.T) {
 	}
 }
 
+func inShadow(p *scripted) *scripted {
+	p.info.Mode = Shadow
+	return p
+}
+
 func judge(name string, v Verdict, hold, cost float64) *scripted {
 	return &scripted{
 		info: Info{Name: name, Hooks: []Hook{HookConsolidate}},
@@ -218,6 +223,9 @@ func TestConsolidate(t *testing.T) {
 		"all":       {reason: "all allow, costs add up", policies: []Policy{judge("a", Allow, 0, 2), judge("b", Allow, 0, 3)}, want: ConsolidateOutcome{Verdict: Allow, Cost: 6}},
 		"one":       {reason: "one denial is enough", policies: []Policy{judge("a", Allow, 0, 0), judge("b", Deny, 0, 0)}, want: ConsolidateOutcome{Verdict: Deny, Cost: 1, Policy: "b", Reason: "b"}},
 		"longest":   {reason: "the longest hold counts", policies: []Policy{judge("a", Hold, 60, 0), judge("b", Hold, 30, 0)}, want: ConsolidateOutcome{Verdict: Hold, HoldSeconds: 60, Cost: 1, Policy: "a", Reason: "a"}},
+		"no time":   {reason: "a hold of no time is none", policies: []Policy{judge("a", Hold, 0, 0)}, want: ConsolidateOutcome{Verdict: Allow, Cost: 1}},
+		"for ever":  {reason: "a hold too long for a clock counts as a year", policies: []Policy{judge("a", Hold, 1e300, 0)}, want: ConsolidateOutcome{Verdict: Hold, HoldSeconds: 366 * 86400, Cost: 1, Policy: "a", Reason: "a"}},
+		"shadow":    {reason: "a shadow changes nothing, and is compared", policies: []Policy{inShadow(judge("a", Deny, 0, 0))}, want: ConsolidateOutcome{Verdict: Allow, Cost: 1}},
 		"deny hold": {reason: "a denial outlasts a hold", policies: []Policy{judge("a", Hold, 60, 0), judge("b", Deny, 0, 0)}, want: ConsolidateOutcome{Verdict: Deny, Cost: 1, Policy: "b", Reason: "b"}},
 		"closed":    {reason: "a fault keeps the node by default", policies: []Policy{faulty("", "")}, want: ConsolidateOutcome{Verdict: Deny, Cost: 1, Policy: "f", Reason: "Trap: unreachable"}},
 		"open":      {reason: "failurePolicy Ignore leaves it to others", policies: []Policy{faulty(Ignore, "")}, want: ConsolidateOutcome{Verdict: Allow, Cost: 1}},

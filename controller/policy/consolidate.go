@@ -5,6 +5,10 @@ import (
 	"math"
 )
 
+// maxHold is the longest hold in seconds, a year; a longer one counts as that.
+// The node is judged again long before.
+const maxHold = 366 * 24 * 3600
+
 // ConsolidateOutcome is the combined answer for one candidate.
 type ConsolidateOutcome struct {
 	Verdict Verdict
@@ -64,10 +68,17 @@ func (p *Panel) consolidateOne(ctx context.Context, each Policy, batch *Consolid
 			out[i].refuse(Deny, 0, info.Name, u.Fault)
 		case ok:
 			a := answers[k]
+			a.HoldSeconds = min(a.HoldSeconds, maxHold)
+			if a.Verdict == Hold && a.HoldSeconds == 0 {
+				a.Verdict = Allow
+			}
 			if a.Verdict != Allow {
 				u.Denied++
 			}
 			if info.Mode == Shadow {
+				if a.Verdict != Allow && out[i].Verdict == Allow {
+					u.Disagreed++
+				}
 				continue
 			}
 			out[i].Cost += a.Cost

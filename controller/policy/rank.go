@@ -125,19 +125,38 @@ func (p *Panel) applyRank(info *Info, pool string, answers [][]RankAnswer, out *
 		// said with maxNodes by the policy that priced them.
 		if first := exclusion(answers, i); first != nil {
 			u.Denied++
-			if _, gone := out.Excluded[i]; !gone && info.Mode != Shadow {
+			_, gone := out.Excluded[i]
+			switch {
+			case gone:
+			case info.Mode == Shadow:
+				u.Disagreed++
+			default:
 				out.Excluded[i] = Exclusion{Policy: info.Name, Reason: first.Reason}
 			}
 			continue
 		}
-		if info.Mode != Shadow {
-			row := make([]RankAnswer, len(answers))
-			for d := range answers {
-				row[d] = answers[d][i]
+		row := make([]RankAnswer, len(answers))
+		for d := range answers {
+			row[d] = answers[d][i]
+		}
+		if info.Mode == Shadow {
+			if reprices(out.Tiers[i], row) {
+				u.Disagreed++
 			}
+		} else {
 			out.Tiers[i] = retier(out.Tiers[i], row, GroupKey{Policy: info.Namespace + "/" + info.Name, Pool: pool})
 		}
 	}
+}
+
+// reprices says whether an answer would change what a row costs.
+func reprices(tiers []Tier, answers []RankAnswer) bool {
+	for d := range tiers {
+		if answers[min(d, len(answers)-1)].Score != tiers[d].Cost {
+			return true
+		}
+	}
+	return false
 }
 
 // exclusion is the first answer that drops the row, nil when none does.

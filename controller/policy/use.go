@@ -20,6 +20,12 @@ type Use struct {
 	// refused.
 	Denied int `json:"denied"`
 	Faults int `json:"faults"`
+	// Kinds counts the faults by kind.
+	Kinds map[FaultKind]int `json:"-"`
+	// Disagreed counts the answers of a Shadow policy that would have made a
+	// difference after the policies before it: rows excluded or priced
+	// differently, candidates kept, launches refused.
+	Disagreed int `json:"disagreed,omitempty"`
 	// Fault is the last fault's text.
 	Fault string `json:"fault,omitempty"`
 }
@@ -88,6 +94,19 @@ func (p *Panel) ask(ctx context.Context, info *Info, hook Hook, call func(contex
 	default:
 		u.Faults++
 		u.Fault = err.Error()
+		u.count(err)
 		return false, info.FailureFor(hook) == Fail && info.Mode != Shadow
 	}
+}
+
+// count books a fault by its kind.
+func (u *Use) count(err error) {
+	kind := FaultInternal
+	if f := (*Fault)(nil); errors.As(err, &f) {
+		kind = f.Kind
+	}
+	if u.Kinds == nil {
+		u.Kinds = map[FaultKind]int{}
+	}
+	u.Kinds[kind]++
 }

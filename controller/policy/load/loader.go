@@ -3,6 +3,7 @@ package load
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -53,6 +54,8 @@ type entry struct {
 	// revision is the hash of the one before the loader now, parsed or not.
 	revision string
 	status   Status
+	// tripped is when the breaker was first seen open, zero while it is closed.
+	tripped time.Time
 }
 
 // New makes an empty loader.
@@ -87,6 +90,9 @@ func (l *Loader) Apply(ctx context.Context, cm *corev1.ConfigMap) (changed bool,
 		compiled, err = l.compile(ctx, src)
 	}
 	if err != nil {
+		if Transient(err) { // the next attempt may fare better
+			e.seen = ""
+		}
 		l.reject(e, l.outline(cm), err)
 		return false, fmt.Errorf("load policy %s/%s: %w", cm.Namespace, cm.Name, err)
 	}
@@ -103,6 +109,13 @@ func (l *Loader) look(e *entry, cm *corev1.ConfigMap) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	e.revision = Hash(cm)
+}
+
+// Transient says that a revision was rejected because a wall clock ran out: the
+// machine may have been busy, and it is worth trying again.
+func Transient(err error) bool {
+	var f *policy.Fault
+	return errors.As(err, &f) && f.Kind == policy.FaultDeadline || errors.Is(err, context.DeadlineExceeded)
 }
 
 // reaffirm clears the status when an author goes back to the version in force
@@ -173,6 +186,7 @@ func (l *Loader) accept(e *entry, compiled policy.Compiled) (old policy.Compiled
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	old, e.good = e.good, compiled
+	e.tripped = time.Time{}
 	info := compiled.Info()
 	e.status.set(stateOf(&info), "", l.cfg.Now())
 	e.status.Revision = e.revision

@@ -9,6 +9,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	strictjson "sigs.k8s.io/json"
 	"sigs.k8s.io/yaml"
 
 	"spokeshave.dev/controller/model"
@@ -45,7 +46,7 @@ type limits struct {
 
 func parseManifest(text []byte) (manifest, error) {
 	var m manifest
-	if err := yaml.UnmarshalStrict(text, &m); err != nil {
+	if err := decodeStrict(text, &m); err != nil {
 		return m, fmt.Errorf("policy.yaml: %w", err)
 	}
 	var errs []error
@@ -79,6 +80,17 @@ func parseManifest(text []byte) (manifest, error) {
 		return m, fmt.Errorf("policy.yaml: %w", err)
 	}
 	return m, nil
+}
+
+// decodeStrict refuses unknown and repeated fields, and those in the wrong case:
+// a failurepolicy that nobody reads fails open.
+func decodeStrict(text []byte, m *manifest) error {
+	asJSON, err := yaml.YAMLToJSONStrict(text)
+	if err != nil {
+		return err
+	}
+	unknown, err := strictjson.UnmarshalStrict(asJSON, m)
+	return errors.Join(append(unknown, err)...)
 }
 
 func (m *manifest) match() (policy.Match, error) {

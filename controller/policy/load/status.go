@@ -52,6 +52,19 @@ func (s *Status) set(state State, reason string, now time.Time) {
 	s.State, s.Reason = state, reason
 }
 
+// trip notes when the breaker opens and closes, as far as anybody looks.
+func (e *entry) trip(open bool, now time.Time) { //nolint:revive // a state, not a switch
+	switch {
+	case open && e.tripped.IsZero():
+		e.tripped = now.UTC()
+	case !open && !e.tripped.IsZero():
+		e.tripped = time.Time{}
+		if e.status.State != Rejected {
+			e.status.Since = now.UTC()
+		}
+	}
+}
+
 // Status lists every policy known, by namespace and name.
 func (l *Loader) Status() []Status {
 	l.mu.Lock()
@@ -61,8 +74,10 @@ func (l *Loader) Status() []Status {
 		s := e.status
 		if e.good != nil {
 			s.Stats = e.good.Stats()
+			e.trip(s.Tripped, l.cfg.Now())
+			s.Since = e.status.Since
 			if s.Tripped && s.State != Rejected {
-				s.State, s.Reason = Tripped, s.LastFault
+				s.State, s.Reason, s.Since = Tripped, s.LastFault, e.tripped
 			}
 		}
 		if s.State != "" {

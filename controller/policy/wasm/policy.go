@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/tetratelabs/wazero"
@@ -23,6 +24,27 @@ const Name = "wasm"
 type Engine struct {
 	// Log, when set, gets what policies write, a line at a time.
 	Log func(info *policy.Info, line string)
+	// CacheDir, when set, is a folder where compiled modules are kept, by their
+	// content: a restart need not compile them again. Whoever can write to it
+	// can run code in the controller.
+	CacheDir string
+
+	opening sync.Once
+	cache   wazero.CompilationCache
+	broken  error
+}
+
+// compiled opens the folder once; nil without one.
+func (e *Engine) compiled() (wazero.CompilationCache, error) {
+	e.opening.Do(func() {
+		if e.CacheDir == "" {
+			return
+		}
+		if e.cache, e.broken = wazero.NewCompilationCacheWithDir(e.CacheDir); e.broken != nil {
+			e.broken = fmt.Errorf("open the cache of compiled modules: %w", e.broken)
+		}
+	})
+	return e.cache, e.broken
 }
 
 var _ policy.Engine = (*Engine)(nil)
@@ -69,7 +91,11 @@ func (e *Engine) compile(ctx context.Context, src *policy.Source) (*Policy, erro
 	}
 	p := &Policy{info: src.Info, config: src.Config, limits: bounds, log: e.Log}
 	p.info.Engine = Name
-	if err := p.build(ctx, metered.Bytes); err != nil {
+	cache, err := e.compiled()
+	if err != nil {
+		return nil, err
+	}
+	if err := p.build(ctx, metered.Bytes, cache); err != nil {
 		if p.runtime != nil {
 			err = errors.Join(err, p.runtime.Close(ctx))
 		}
@@ -78,11 +104,15 @@ func (e *Engine) compile(ctx context.Context, src *policy.Source) (*Policy, erro
 	return p, nil
 }
 
-func (p *Policy) build(ctx context.Context, module []byte) error {
-	p.runtime = wazero.NewRuntimeWithConfig(ctx, wazero.NewRuntimeConfig().
+func (p *Policy) build(ctx context.Context, module []byte, cache wazero.CompilationCache) error {
+	config := wazero.NewRuntimeConfig().
 		WithCoreFeatures(api.CoreFeaturesV2).
 		WithMemoryLimitPages(p.limits.module.Pages).
-		WithDebugInfoEnabled(false))
+		WithDebugInfoEnabled(false)
+	if cache != nil {
+		config = config.WithCompilationCache(cache)
+	}
+	p.runtime = wazero.NewRuntimeWithConfig(ctx, config)
 	if err := provide(ctx, p.runtime); err != nil {
 		return err
 	}

@@ -16,6 +16,7 @@ type Metrics struct {
 	pending, unschedulable       prometheus.Gauge
 	claims, gone                 *prometheus.CounterVec
 	calls, faults, denied        *prometheus.CounterVec
+	disagreed                    *prometheus.CounterVec
 	duration                     *prometheus.HistogramVec
 	running, inFlight, headrooms *prometheus.GaugeVec
 }
@@ -23,7 +24,7 @@ type Metrics struct {
 // NewMetrics registers the decision's metrics. Names of Karpenter are kept
 // where they mean the same.
 func NewMetrics(reg prometheus.Registerer) *Metrics {
-	byPolicy := []string{"policy", "hook"}
+	byPolicy := []string{"namespace", "policy", "hook"}
 	m := &Metrics{
 		scheduling:    prometheus.NewHistogram(prometheus.HistogramOpts{Name: "karpenter_scheduler_scheduling_duration_seconds", Help: "Duration of a solve.", Buckets: prometheus.ExponentialBuckets(0.0005, 2, 16)}),
 		snapshot:      prometheus.NewHistogram(prometheus.HistogramOpts{Name: "spokeshave_snapshot_duration_seconds", Help: "Duration of building a snapshot.", Buckets: prometheus.ExponentialBuckets(0.0005, 2, 16)}),
@@ -32,7 +33,8 @@ func NewMetrics(reg prometheus.Registerer) *Metrics {
 		claims:        prometheus.NewCounterVec(prometheus.CounterOpts{Name: "karpenter_nodeclaims_created_total", Help: "NodeClaims created."}, []string{"nodepool"}),
 		gone:          prometheus.NewCounterVec(prometheus.CounterOpts{Name: "karpenter_nodeclaims_disrupted_total", Help: "NodeClaims disrupted."}, []string{"nodepool", "reason"}),
 		calls:         prometheus.NewCounterVec(prometheus.CounterOpts{Name: "spokeshave_policy_calls_total", Help: "Calls of a policy's hook."}, byPolicy),
-		faults:        prometheus.NewCounterVec(prometheus.CounterOpts{Name: "spokeshave_policy_faults_total", Help: "Calls that gave no usable answer."}, byPolicy),
+		faults:        prometheus.NewCounterVec(prometheus.CounterOpts{Name: "spokeshave_policy_faults_total", Help: "Calls that gave no usable answer, by kind of fault."}, append(byPolicy, "kind")),
+		disagreed:     prometheus.NewCounterVec(prometheus.CounterOpts{Name: "spokeshave_policy_shadow_disagreements_total", Help: "Answers of a Shadow policy that would have made a difference."}, byPolicy),
 		denied:        prometheus.NewCounterVec(prometheus.CounterOpts{Name: "spokeshave_policy_denied_total", Help: "Offerings excluded, candidates kept and launches refused."}, byPolicy),
 		duration:      prometheus.NewHistogramVec(prometheus.HistogramOpts{Name: "spokeshave_policy_duration_seconds", Help: "Time spent in a policy's hook, per decision.", Buckets: prometheus.ExponentialBuckets(0.00001, 4, 12)}, byPolicy),
 		running:       prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: "spokeshave_spend_running_usd", Help: "What the nodes of a NodePool cost, in USD per hour."}, []string{"nodepool"}),
@@ -40,7 +42,7 @@ func NewMetrics(reg prometheus.Registerer) *Metrics {
 		headrooms:     prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: "spokeshave_headroom_usd", Help: "Headroom under a cap, in USD per hour."}, []string{"scope", "policy"}),
 	}
 	reg.MustRegister(m.scheduling, m.snapshot, m.pending, m.unschedulable, m.claims, m.gone,
-		m.calls, m.faults, m.denied, m.duration, m.running, m.inFlight, m.headrooms)
+		m.calls, m.faults, m.denied, m.disagreed, m.duration, m.running, m.inFlight, m.headrooms)
 	return m
 }
 
@@ -67,9 +69,12 @@ func (m *Metrics) observe(s *model.Snapshot, d *decide.Decision, snapshot time.D
 }
 
 func (m *Metrics) policy(u *policy.Use) {
-	labels := []string{u.Name, string(u.Hook)}
+	labels := []string{u.Namespace, u.Name, string(u.Hook)}
 	m.calls.WithLabelValues(labels...).Add(float64(u.Calls))
-	m.faults.WithLabelValues(labels...).Add(float64(u.Faults))
+	for kind, n := range u.Kinds {
+		m.faults.WithLabelValues(u.Namespace, u.Name, string(u.Hook), string(kind)).Add(float64(n))
+	}
+	m.disagreed.WithLabelValues(labels...).Add(float64(u.Disagreed))
 	m.denied.WithLabelValues(labels...).Add(float64(u.Denied))
 	m.duration.WithLabelValues(labels...).Observe(u.Elapsed.Seconds())
 }

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -78,6 +79,9 @@ func (r *Reconciler) all(ctx context.Context) ([]corev1.ConfigMap, error) {
 	return out, nil
 }
 
+// retry is how long a policy waits that was rejected because time ran out.
+const retry = time.Minute
+
 // awaitPoll is how often Await looks.
 const awaitPoll = 50 * time.Millisecond
 
@@ -115,10 +119,15 @@ func (r *Reconciler) Reconcile(ctx context.Context, req reconcile.Request) (reco
 	changed, err := r.Loader.Apply(ctx, cm)
 	switch {
 	case err != nil && !changed:
-		// The author must mend it; asking again would say the same.
 		log.Error(err, "policy rejected")
 		r.tell(cm, corev1.EventTypeWarning, "PolicyRejected", err.Error())
-		return reconcile.Result{}, r.restore(ctx, cm)
+		// The author must mend it; asking again would say the same, unless time
+		// ran out.
+		again := reconcile.Result{}
+		if load.Transient(err) {
+			again.RequeueAfter = retry
+		}
+		return again, r.restore(ctx, cm)
 	case changed:
 		log.Info("policy in force")
 		r.tell(cm, corev1.EventTypeNormal, "PolicyActive", "the policy is in force")
@@ -131,7 +140,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, req reconcile.Request) (reco
 func (r *Reconciler) tell(cm *corev1.ConfigMap, kind, reason, text string) {
 	const most = 1000
 	if len(text) > most {
-		text = text[:most] + "…"
+		text = strings.ToValidUTF8(text[:most], "") + "…" // not in the middle of a letter
 	}
 	if r.Leading() {
 		r.Events.Eventf(cm, nil, kind, reason, "Load", "%s", text)

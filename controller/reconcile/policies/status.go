@@ -2,6 +2,8 @@ package policies
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"time"
@@ -51,6 +53,19 @@ func (w *StatusWriter) Start(ctx context.Context) error {
 	}
 }
 
+// statusKey is namespace.name, which Kubernetes limits to 253 characters: a
+// longer one is cut, and told apart by a hash.
+func statusKey(namespace, name string) string {
+	const most = 253
+	key := namespace + "." + name
+	if len(key) <= most {
+		return key
+	}
+	sum := sha256.Sum256([]byte(key))
+	tail := "-" + hex.EncodeToString(sum[:8])
+	return key[:most-len(tail)] + tail
+}
+
 // Write writes the status when it differs from what was written last.
 func (w *StatusWriter) Write(ctx context.Context) error {
 	data := map[string]string{}
@@ -59,7 +74,7 @@ func (w *StatusWriter) Write(ctx context.Context) error {
 		if err != nil {
 			return fmt.Errorf("encode status of policy %s/%s: %w", s.Namespace, s.Name, err)
 		}
-		data[s.Namespace+"."+s.Name] = string(text)
+		data[statusKey(s.Namespace, s.Name)] = string(text)
 	}
 	all, err := json.Marshal(data)
 	if err != nil {

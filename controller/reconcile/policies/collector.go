@@ -1,0 +1,40 @@
+package policies
+
+import (
+	"github.com/prometheus/client_golang/prometheus"
+
+	"spokeshave.dev/controller/policy/load"
+)
+
+// Collector reports what the loader knows of each policy.
+type Collector struct {
+	loader      *load.Loader
+	state, fuel *prometheus.Desc
+}
+
+// NewCollector makes a collector of a loader's policies.
+func NewCollector(l *load.Loader) *Collector {
+	return &Collector{
+		loader: l,
+		state: prometheus.NewDesc("spokeshave_policy_state", "1 for the state that a policy is in: Active, Shadow, Rejected or Tripped.",
+			[]string{"namespace", "policy", "state"}, nil),
+		fuel: prometheus.NewDesc("spokeshave_policy_fuel", "The most fuel that a call of a policy has used, since it was compiled.",
+			[]string{"namespace", "policy"}, nil),
+	}
+}
+
+// Describe implements prometheus.Collector.
+func (c *Collector) Describe(out chan<- *prometheus.Desc) {
+	out <- c.state
+	out <- c.fuel
+}
+
+// Collect implements prometheus.Collector.
+func (c *Collector) Collect(out chan<- prometheus.Metric) {
+	for _, s := range c.loader.Status() {
+		out <- prometheus.MustNewConstMetric(c.state, prometheus.GaugeValue, 1, s.Namespace, s.Name, string(s.State))
+		if s.FuelHigh > 0 {
+			out <- prometheus.MustNewConstMetric(c.fuel, prometheus.GaugeValue, float64(s.FuelHigh), s.Namespace, s.Name)
+		}
+	}
+}

@@ -70,15 +70,22 @@ func (p *Panel) Ceiling(ctx context.Context, in *CeilingInput, last map[string]m
 		u.Denied += len(answer.Deny)
 		if info.Mode != Shadow {
 			out.add(&info, answer)
-			continue
-		}
-		for i := range answer.Deny {
-			if _, denied := out.Denied[i]; !denied {
-				u.Disagreed++
-			}
+		} else {
+			u.Disagreed += out.would(answer)
 		}
 	}
 	return out
+}
+
+// would counts the launches that an answer refuses and nobody before it.
+func (o *CeilingOutcome) would(answer CeilingAnswer) int {
+	n := 0
+	for i := range answer.Deny {
+		if _, denied := o.Denied[i]; !denied {
+			n++
+		}
+	}
+	return n
 }
 
 func (o *CeilingOutcome) add(info *Info, answer CeilingAnswer) {

@@ -195,6 +195,29 @@ func TestCeiling(t *testing.T) {
 	}
 }
 
+// TestShadowDisagrees: a shadow is compared with what the policies before it say.
+func TestShadowDisagrees(t *testing.T) {
+	policies := []Policy{judge("deny", Deny, 0, 0), inShadow(judge("same", Deny, 0, 0))}
+	in := &ConsolidateInput{Candidates: make([]Candidate, 3)}
+	p := NewPanel(policies, nil)
+	p.Consolidate(t.Context(), in, func(*Match, int) bool { return true })
+	if got := p.Uses()[1]; got.Denied != 3 || got.Disagreed != 0 {
+		t.Errorf("all are kept anyway: %+v", got)
+	}
+	p = NewPanel(policies[1:], nil)
+	p.Consolidate(t.Context(), in, func(*Match, int) bool { return true })
+	if got := p.Uses()[0]; got.Disagreed != 3 {
+		t.Errorf("nobody else keeps them: %+v", got)
+	}
+	double := ranker("double", func(cost float64) RankAnswer { return RankAnswer{Score: 2 * cost} })
+	double.info.Mode = Shadow
+	p = NewPanel([]Policy{double}, nil)
+	p.Rank(t.Context(), &model.Pool{}, &RankInput{Rows: []RankRow{{Billed: 1}, {Billed: 0}}})
+	if got := p.Uses()[0]; got.Disagreed != 1 {
+		t.Errorf("one row of two is priced differently: %+v", got)
+	}
+}
+
 func inShadow(p *scripted) *scripted {
 	p.info.Mode = Shadow
 	return p

@@ -67,25 +67,27 @@ func (p *Panel) consolidateOne(ctx context.Context, each Policy, batch *Consolid
 		case refused:
 			out[i].refuse(Deny, 0, info.Name, u.Fault)
 		case ok:
-			a := answers[k]
-			a.HoldSeconds = min(a.HoldSeconds, maxHold)
-			if a.Verdict == Hold && a.HoldSeconds == 0 {
-				a.Verdict = Allow
-			}
-			if a.Verdict != Allow {
-				u.Denied++
-			}
-			if info.Mode == Shadow {
-				if a.Verdict != Allow && out[i].Verdict == Allow {
-					u.Disagreed++
-				}
-				continue
-			}
-			out[i].Cost += a.Cost
-			if a.Verdict != Allow {
-				out[i].refuse(a.Verdict, a.HoldSeconds, info.Name, a.Reason)
-			}
+			u.judge(&info, answers[k], &out[i])
 		}
+	}
+}
+
+// judge books one answer, and lets it count unless the policy is in shadow.
+func (u *Use) judge(info *Info, a ConsolidateAnswer, out *ConsolidateOutcome) {
+	a.HoldSeconds = min(a.HoldSeconds, maxHold)
+	keeps := a.Verdict == Deny || a.Verdict == Hold && a.HoldSeconds > 0
+	if keeps {
+		u.Denied++
+	}
+	if info.Mode == Shadow {
+		if keeps && out.Verdict == Allow {
+			u.Disagreed++
+		}
+		return
+	}
+	out.Cost += a.Cost
+	if keeps {
+		out.refuse(a.Verdict, a.HoldSeconds, info.Name, a.Reason)
 	}
 }
 

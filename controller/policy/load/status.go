@@ -53,7 +53,7 @@ func (s *Status) set(state State, reason string, now time.Time) {
 }
 
 // trip notes when the breaker opens and closes, as far as anybody looks.
-func (e *entry) trip(open bool, now time.Time) { //nolint:revive // a state, not a switch
+func (e *entry) trip(open bool, now time.Time) {
 	switch {
 	case open && e.tripped.IsZero():
 		e.tripped = now.UTC()

@@ -221,7 +221,7 @@ policies:
 		"keep-protected": {APIVersion: version, Engine: "rego", Mode: "Enforce", Hooks: []string{"consolidate"}, Config: map[string]any{"protected": map[string]any{"spokeshave.dev/protected": "true", "tier": "gold"}}},
 		"budget": {APIVersion: version, Engine: "rego", Mode: "Enforce", Hooks: []string{"ceiling"}, Config: map[string]any{"caps": map[string]any{
 			"cluster": map[string]any{"hourly_usd": 0.5, "soft": true}, "label/team=ml": map[string]any{"monthly_usd": 1e6},
-		}}},
+		}, "teamLabel": "team", "teams": map[string]any{}}},
 	}
 	for name, w := range want {
 		cm := get[corev1.ConfigMap](t, objs, "ConfigMap/"+name)

@@ -10,3 +10,7 @@ test_each_scope_has_its_cap if {
 	caps := {"cluster": {"hourly_usd": 10}, "nodepool/gpu": {"monthly_usd": 500, "soft": true}}
 	ceiling.cap == caps with data.config as {"caps": caps}
 }
+
+test_teams_are_labels if {
+	ceiling.cap == {"label/team=ml": {"hourly_usd": 5}} with data.config as {"caps": {}, "teamLabel": "team", "teams": {"ml": {"hourly_usd": 5}}}
+}

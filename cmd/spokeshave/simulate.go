@@ -18,8 +18,9 @@ for the pods that have no place, with their prices, and says of every other pod
 why it stays unscheduled. Nothing is launched, and no cluster is needed.
 
 Manifests: NodePool, EC2NodeClass, NodeClaim, Node, Pod, Deployment, ReplicaSet,
-StatefulSet, DaemonSet, Job, PriorityClass, PersistentVolume(Claim),
-StorageClass, PodDisruptionBudget, and ConfigMaps that carry policies. They are
+StatefulSet, DaemonSet, Job, Namespace, LimitRange, PriorityClass, RuntimeClass,
+PersistentVolume(Claim), StorageClass, PodDisruptionBudget, and ConfigMaps that
+carry policies. They are
 read strictly: an unknown field is an error with file and line. Workloads stand
 for the pods that they would make. A dump of a cluster works too:
 

@@ -8,6 +8,7 @@ import (
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	nodev1 "k8s.io/api/node/v1"
 	policyv1 "k8s.io/api/policy/v1"
 	schedulingv1 "k8s.io/api/scheduling/v1"
 	storagev1 "k8s.io/api/storage/v1"
@@ -48,6 +49,7 @@ type Cluster struct {
 // stores are the informers' stores of every kind that a snapshot reads.
 type stores struct {
 	pools, claims, classes, nodes, pods, daemons toolscache.Store
+	limits, runtimes                             toolscache.Store
 	namespaces, priorities, podBudgets           toolscache.Store
 	volumeClaims, volumes, storage               toolscache.Store
 }
@@ -66,6 +68,8 @@ func New(ctx context.Context, cfg Config) (*Cluster, error) {
 		{&corev1.Pod{}, &c.stores.pods},
 		{&appsv1.DaemonSet{}, &c.stores.daemons},
 		{&corev1.Namespace{}, &c.stores.namespaces},
+		{&corev1.LimitRange{}, &c.stores.limits},
+		{&nodev1.RuntimeClass{}, &c.stores.runtimes},
 		{&schedulingv1.PriorityClass{}, &c.stores.priorities},
 		{&corev1.PersistentVolumeClaim{}, &c.stores.volumeClaims},
 		{&corev1.PersistentVolume{}, &c.stores.volumes},

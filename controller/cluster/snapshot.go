@@ -8,6 +8,7 @@ import (
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	nodev1 "k8s.io/api/node/v1"
 	policyv1 "k8s.io/api/policy/v1"
 	schedulingv1 "k8s.io/api/scheduling/v1"
 	storagev1 "k8s.io/api/storage/v1"
@@ -46,6 +47,8 @@ func (c *Cluster) Snapshot(ctx context.Context) (*View, error) {
 		Nodes:           list[*corev1.Node](c.stores.nodes),
 		Pods:            list[*corev1.Pod](c.stores.pods),
 		DaemonSets:      list[*appsv1.DaemonSet](c.stores.daemons),
+		LimitRanges:     list[*corev1.LimitRange](c.stores.limits),
+		RuntimeClasses:  list[*nodev1.RuntimeClass](c.stores.runtimes),
 		Namespaces:      list[*corev1.Namespace](c.stores.namespaces),
 		PriorityClasses: list[*schedulingv1.PriorityClass](c.stores.priorities),
 		VolumeClaims:    list[*corev1.PersistentVolumeClaim](c.stores.volumeClaims),

@@ -6,27 +6,59 @@ import (
 	"spokeshave.dev/controller/model"
 )
 
+// hosts maps node names to the nodes' host names.
+func hosts(nodes []*corev1.Node) map[string]string {
+	out := make(map[string]string, len(nodes))
+	for _, n := range nodes {
+		if host := n.Labels[corev1.LabelHostname]; host != "" {
+			out[n.Name] = host
+		}
+	}
+	return out
+}
+
 // required lowers the terms of which one must hold; nil asks for nothing. A
 // selector none of whose terms can hold becomes one empty term, which matches
-// nothing. fields says that a term also selects node fields.
-func required(sel *corev1.NodeSelector) (terms []model.Term, fields bool) {
+// nothing. Nodes by name become nodes by host name, which new nodes do not have
+// yet, either. fields says that a term selects another node field.
+func (s *surroundings) required(sel *corev1.NodeSelector) (terms []model.Term, fields bool) {
 	if sel == nil {
 		return nil, false
 	}
 	for i := range sel.NodeSelectorTerms {
 		t := &sel.NodeSelectorTerms[i]
-		if len(t.MatchFields) > 0 {
+		names, ok := s.names(t.MatchFields)
+		if !ok {
 			fields = true
 			continue
 		}
-		if len(t.MatchExpressions) > 0 {
-			terms = append(terms, term(t.MatchExpressions))
+		if len(t.MatchExpressions)+len(names) > 0 {
+			terms = append(terms, append(term(t.MatchExpressions), names...))
 		}
 	}
 	if terms == nil {
 		terms = []model.Term{{}}
 	}
 	return terms, fields
+}
+
+// names lowers requirements on metadata.name, the one field that nodes can be
+// selected by.
+func (s *surroundings) names(in []corev1.NodeSelectorRequirement) (out model.Term, ok bool) {
+	for i := range in {
+		if in[i].Key != "metadata.name" {
+			return nil, false
+		}
+		r := model.Requirement{Key: corev1.LabelHostname, Operator: model.Operator(in[i].Operator)}
+		for _, name := range in[i].Values {
+			if host, known := s.hosts[name]; known {
+				name = host
+			}
+			r.Values = append(r.Values, name)
+		}
+		out = append(out, r)
+	}
+	return out, true
 }
 
 func preferred(in []corev1.PreferredSchedulingTerm) []model.WeightedTerm {

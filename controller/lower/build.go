@@ -20,6 +20,7 @@ import (
 // by namespace and name.
 func Build(in Inputs) (model.Snapshot, []Warning) {
 	b := &builder{in: &in, around: surroundings{
+		live: in.Live, admission: newAdmission(&in), hosts: hosts(in.Nodes),
 		priorities: map[string]int32{}, volumes: newVolumes(&in), namespaces: newNamespaces(&in), numbering: unselected(in.Pods, in.PodBudgets),
 	}}
 	b.out = model.Snapshot{Time: in.Time.UTC(), Seed: in.Seed, Cluster: in.Cluster, Settings: in.Settings}

@@ -17,6 +17,9 @@ func DaemonSet(ds *appsv1.DaemonSet) model.DaemonSet {
 func (s *surroundings) daemonSet(ds *appsv1.DaemonSet) model.DaemonSet {
 	pod := &corev1.Pod{ObjectMeta: ds.Spec.Template.ObjectMeta, Spec: ds.Spec.Template.Spec}
 	pod.Namespace = ds.Namespace
+	if s.live { // otherwise podSpec does
+		pod = s.admission.admit(pod)
+	}
 	pod.Spec.Tolerations = append(slices.Clone(pod.Spec.Tolerations), daemonTolerations(&pod.Spec)...)
 	return model.DaemonSet{Namespace: ds.Namespace, Name: ds.Name, Spec: s.podSpec(pod)}
 }

@@ -5,6 +5,7 @@ import (
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	nodev1 "k8s.io/api/node/v1"
 	policyv1 "k8s.io/api/policy/v1"
 	schedulingv1 "k8s.io/api/scheduling/v1"
 	storagev1 "k8s.io/api/storage/v1"
@@ -31,6 +32,8 @@ type Inputs struct {
 	DaemonSets []*appsv1.DaemonSet
 
 	Namespaces      []*corev1.Namespace
+	LimitRanges     []*corev1.LimitRange
+	RuntimeClasses  []*nodev1.RuntimeClass
 	PriorityClasses []*schedulingv1.PriorityClass
 	VolumeClaims    []*corev1.PersistentVolumeClaim
 	Volumes         []*corev1.PersistentVolume

@@ -152,6 +152,9 @@ func (x *interner) rare(pod *corev1.Pod) {
 		x.key = append(x.key, raw...)
 		x.flags(err != nil)
 	}
+	if spec.RuntimeClassName != nil {
+		x.text(*spec.RuntimeClassName)
+	}
 	x.number(int64(len(spec.ResourceClaims)))
 	for i := range spec.Volumes {
 		// A claim of one's own makes a spec of one's own only if it

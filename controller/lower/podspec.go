@@ -16,6 +16,10 @@ func PodSpec(pod *corev1.Pod) model.PodSpec {
 
 // surroundings are the objects that a pod refers to by name.
 type surroundings struct {
+	// live pods have been through the API server's admission.
+	live       bool
+	admission  admission
+	hosts      map[string]string
 	priorities map[string]int32
 	// ordinary is the priority of pods without a class.
 	ordinary   int32
@@ -28,6 +32,9 @@ type surroundings struct {
 func alone() *surroundings { return &surroundings{numbering: allNumberings} }
 
 func (s *surroundings) podSpec(pod *corev1.Pod) model.PodSpec {
+	if !s.live {
+		pod = s.admission.admit(pod)
+	}
 	out := model.PodSpec{
 		Namespace:    pod.Namespace,
 		Labels:       s.numbering.shared(pod.Labels),
@@ -39,9 +46,9 @@ func (s *surroundings) podSpec(pod *corev1.Pod) model.PodSpec {
 	}
 	if a := pod.Spec.Affinity; a != nil && a.NodeAffinity != nil {
 		var fields bool
-		out.Affinity, fields = required(a.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution)
+		out.Affinity, fields = s.required(a.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution)
 		if fields {
-			out.Unsupported = append(out.Unsupported, "nodeAffinity.matchFields")
+			out.Unsupported = append(out.Unsupported, "nodeAffinity.matchFields of another field than metadata.name")
 		}
 		out.Preferred = preferred(a.NodeAffinity.PreferredDuringSchedulingIgnoredDuringExecution)
 	}

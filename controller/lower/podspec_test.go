@@ -91,9 +91,14 @@ func TestPodSpec(t *testing.T) {
 			model.PodSpec{Requests: model.Resources{"pods": 1}, Affinity: []model.Term{{}}},
 		},
 		"match fields": {
-			"a node by name is beyond planning",
-			`{affinity: {nodeAffinity: {requiredDuringSchedulingIgnoredDuringExecution: {nodeSelectorTerms: [{matchFields: [{key: metadata.name, operator: In, values: [n]}]}]}}}}`,
-			model.PodSpec{Requests: model.Resources{"pods": 1}, Affinity: []model.Term{{}}, Unsupported: []string{"nodeAffinity.matchFields"}},
+			"a node by name is a node by host name",
+			`{affinity: {nodeAffinity: {requiredDuringSchedulingIgnoredDuringExecution: {nodeSelectorTerms: [{matchFields: [{key: metadata.name, operator: NotIn, values: [n1]}], matchExpressions: [{key: x, operator: Exists}]}]}}}}`,
+			model.PodSpec{Requests: model.Resources{"pods": 1}, Affinity: []model.Term{{{Key: "x", Operator: model.Exists}, {Key: "kubernetes.io/hostname", Operator: model.NotIn, Values: []string{"n1"}}}}},
+		},
+		"other fields": {
+			"nodes have no other field to select by",
+			`{affinity: {nodeAffinity: {requiredDuringSchedulingIgnoredDuringExecution: {nodeSelectorTerms: [{matchFields: [{key: spec.providerID, operator: In, values: [n]}]}]}}}}`,
+			model.PodSpec{Requests: model.Resources{"pods": 1}, Affinity: []model.Term{{}}, Unsupported: []string{"nodeAffinity.matchFields of another field than metadata.name"}},
 		},
 		"tolerations": {
 			"the default operator is Equal; operators that compare numbers are left out",

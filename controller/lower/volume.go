@@ -85,7 +85,7 @@ func (v *volumes) claim(key string, template *corev1.PersistentVolumeClaimSpec) 
 		if p.Spec.NodeAffinity == nil {
 			return nil, ""
 		}
-		terms, fields := required(p.Spec.NodeAffinity.Required)
+		terms, fields := (&surroundings{}).required(p.Spec.NodeAffinity.Required)
 		if fields {
 			return nil, fmt.Sprintf("volume claim %s, whose volume selects node fields", key)
 		}

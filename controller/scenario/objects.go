@@ -10,6 +10,7 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
+	nodev1 "k8s.io/api/node/v1"
 	policyv1 "k8s.io/api/policy/v1"
 	schedulingv1 "k8s.io/api/scheduling/v1"
 	storagev1 "k8s.io/api/storage/v1"
@@ -35,6 +36,8 @@ type Objects struct {
 	Jobs         []*batchv1.Job
 
 	Namespaces      []*corev1.Namespace
+	LimitRanges     []*corev1.LimitRange
+	RuntimeClasses  []*nodev1.RuntimeClass
 	PriorityClasses []*schedulingv1.PriorityClass
 	VolumeClaims    []*corev1.PersistentVolumeClaim
 	Volumes         []*corev1.PersistentVolume
@@ -160,6 +163,10 @@ func (o *Objects) object(d *document, meta metav1.TypeMeta) error {
 		return keep(o, d, "Job", &o.Jobs)
 	case "v1 Namespace":
 		return keep(o, d, "Namespace", &o.Namespaces)
+	case "v1 LimitRange":
+		return keep(o, d, "LimitRange", &o.LimitRanges)
+	case "node.k8s.io/v1 RuntimeClass":
+		return keep(o, d, "RuntimeClass", &o.RuntimeClasses)
 	case "scheduling.k8s.io/v1 PriorityClass":
 		return keep(o, d, "PriorityClass", &o.PriorityClasses)
 	case "v1 PersistentVolumeClaim":
@@ -240,6 +247,6 @@ func keep[T any, P interface {
 
 func namespaced(kind string) bool {
 	return !slices.Contains([]string{
-		"NodePool", "NodeClaim", "EC2NodeClass", "Node", "Namespace", "PriorityClass", "PersistentVolume", "StorageClass",
+		"NodePool", "NodeClaim", "EC2NodeClass", "Node", "Namespace", "PriorityClass", "RuntimeClass", "PersistentVolume", "StorageClass",
 	}, kind)
 }

@@ -49,7 +49,7 @@ func (o *Objects) Snapshot(opts Options) (model.Snapshot, error) {
 		Time: opts.Time, Seed: opts.Seed, Settings: opts.Settings,
 		NodePools: o.NodePools, NodeClaims: o.NodeClaims, Nodes: o.Nodes, Pods: o.Pods, DaemonSets: o.DaemonSets,
 		PriorityClasses: o.PriorityClasses, VolumeClaims: o.VolumeClaims, Volumes: o.Volumes, StorageClasses: o.StorageClasses,
-		PodBudgets: o.Budgets, Namespaces: o.Namespaces,
+		PodBudgets: o.Budgets, Namespaces: o.Namespaces, LimitRanges: o.LimitRanges, RuntimeClasses: o.RuntimeClasses,
 		Catalogs: catalogs, ClassReady: o.classReady,
 	})
 	for _, w := range warnings {

@@ -1,0 +1,107 @@
+package lower
+
+import (
+	corev1 "k8s.io/api/core/v1"
+	nodev1 "k8s.io/api/node/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+)
+
+// admission is what the API server adds to new pods and neither the templates
+// of DaemonSets nor manifests in files show: defaults of LimitRanges, and what
+// RuntimeClasses ask for.
+type admission struct {
+	limits  map[string][]*corev1.LimitRange // by namespace
+	classes map[string]*nodev1.RuntimeClass
+}
+
+func newAdmission(in *Inputs) admission {
+	a := admission{limits: map[string][]*corev1.LimitRange{}, classes: map[string]*nodev1.RuntimeClass{}}
+	for _, l := range in.LimitRanges {
+		a.limits[l.Namespace] = append(a.limits[l.Namespace], l)
+	}
+	for _, c := range in.RuntimeClasses {
+		a.classes[c.Name] = c
+	}
+	return a
+}
+
+// admit is the pod as it comes out of the API server. The pod given is not
+// changed.
+func (a *admission) admit(pod *corev1.Pod) *corev1.Pod {
+	var class *nodev1.RuntimeClass
+	if name := pod.Spec.RuntimeClassName; name != nil {
+		class = a.classes[*name]
+	}
+	ranges := a.limits[pod.Namespace]
+	if class == nil && len(ranges) == 0 {
+		return pod
+	}
+	out := *pod
+	pod.Spec.DeepCopyInto(&out.Spec)
+	if class != nil {
+		runAs(&out.Spec, class)
+	}
+	for _, l := range ranges {
+		for i := range l.Spec.Limits {
+			if item := &l.Spec.Limits[i]; item.Type == corev1.LimitTypeContainer {
+				each(&out.Spec, func(r *corev1.ResourceRequirements) { limit(r, item) })
+			}
+		}
+	}
+	return &out
+}
+
+// runAs adds a RuntimeClass's overhead, node selector and tolerations, unless
+// they are there already.
+// https://kubernetes.io/docs/concepts/containers/runtime-class/
+func runAs(spec *corev1.PodSpec, class *nodev1.RuntimeClass) {
+	if class.Overhead != nil && spec.Overhead == nil {
+		spec.Overhead = class.Overhead.PodFixed
+	}
+	if class.Scheduling == nil {
+		return
+	}
+	for key, value := range class.Scheduling.NodeSelector {
+		if spec.NodeSelector == nil {
+			spec.NodeSelector = map[string]string{}
+		}
+		spec.NodeSelector[key] = value
+	}
+	for _, t := range class.Scheduling.Tolerations {
+		known := false
+		for i := range spec.Tolerations {
+			known = known || spec.Tolerations[i].MatchToleration(&t)
+		}
+		if !known {
+			spec.Tolerations = append(spec.Tolerations, t)
+		}
+	}
+}
+
+// limit gives a container the defaults of a LimitRange. A container's own limit
+// stands in for its request first; of the LimitRange, max stands in for
+// default, and default or min for defaultRequest.
+// https://kubernetes.io/docs/concepts/policy/limit-range/
+func limit(r *corev1.ResourceRequirements, item *corev1.LimitRangeItem) {
+	give := func(list *corev1.ResourceList, name corev1.ResourceName, q resource.Quantity) {
+		if *list == nil {
+			*list = corev1.ResourceList{}
+		}
+		if _, own := (*list)[name]; !own {
+			(*list)[name] = q
+		}
+	}
+	for name, q := range r.Limits {
+		give(&r.Requests, name, q)
+	}
+	for _, from := range []corev1.ResourceList{item.DefaultRequest, item.Default, item.Max, item.Min} {
+		for name, q := range from {
+			give(&r.Requests, name, q)
+		}
+	}
+	for _, from := range []corev1.ResourceList{item.Default, item.Max} {
+		for name, q := range from {
+			give(&r.Limits, name, q)
+		}
+	}
+}

@@ -168,8 +168,6 @@ func (d *decider) input(ctx context.Context) *solver.Input {
 func (d *decider) prove(in *solver.Input, plan *model.Plan, pods []int32) error {
 	c := check.Constraints{
 		Pods: pods, Excluded: d.excluded(in),
-		// What the solver does not honour yet.
-		Skip: []check.Kind{check.MinValues},
 	}
 	for _, h := range in.Headroom {
 		c.Headroom = append(c.Headroom, check.Headroom{Scope: h.Scope, Pools: h.Pools, Left: h.Left})

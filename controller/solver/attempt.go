@@ -218,7 +218,7 @@ func (a *attempt) topUp() {
 // options that are too small for them, and says how many it added.
 func (a *attempt) squeeze(n *planned, c, most int32) int32 {
 	cl := &a.p.classes[c]
-	if most = n.with.allows(cl.ties, most); most == 0 || a.p.ports.blocked(cl.ports, n.ports) {
+	if most = n.with.allows(cl.ties, most); most == 0 || a.p.strict(n.lane) || a.p.ports.blocked(cl.ports, n.ports) {
 		return 0
 	}
 	if cl.ports >= 0 {

@@ -65,11 +65,17 @@ func (a *attempt) accept(n *planned, o int32, cost float64) bool {
 
 // listOptions lists the offers that the node may be launched as, best first.
 func (a *attempt) listOptions(n *planned, o int32) {
-	p, b := a.p, a.b
-	most := p.in.MaxOptions
+	most := a.p.in.MaxOptions
 	if most <= 0 {
 		most = DefaultMaxOptions
 	}
+	a.listLikely(n, o, most)
+	a.vary(n, most)
+}
+
+// listLikely lists the offers that cost little more than the best.
+func (a *attempt) listLikely(n *planned, o int32, most int) {
+	p, b := a.p, a.b
 	from := 0
 	if !a.tight { // nothing much cheaper fits, or it would have been chosen
 		from = b.first(n.lane, b.cost[o]*(1-1e-4)-1e-6)

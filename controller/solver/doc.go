@@ -19,7 +19,7 @@
 // taken as requirements and given up one at a time (preference.go).
 //
 // A pod that wants others on its own node goes to existing nodes that have them,
-// and is refused otherwise. MinValues does not influence a plan yet.
+// and is refused otherwise.
 //
 // Not here: what an offering is worth (the rank policies, through Input.Costs),
 // how much may be spent (Input.Headroom), and proving a plan right

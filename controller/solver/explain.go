@@ -327,6 +327,9 @@ func (s *sieve) tooLarge() model.Reason {
 
 // bounded names the limit or ceiling that stops the cheapest offer that fits.
 func (s *sieve) bounded() model.Reason {
+	if why := s.monotony(); why != nil {
+		return *why
+	}
 	b := s.w.a.b
 	f := &b.p.offers[s.cheapest]
 	for i, l := range b.limits[s.index] {

@@ -321,8 +321,16 @@ func constraints(in *Input) check.Constraints {
 	return c
 }
 
-// topology gives specs labels and, to some, topology constraints.
+// topology gives specs labels and, to some, topology constraints, and pools
+// minValues now and then.
 func (g *generator) topology(in *Input) {
+	for i := range in.Snapshot.Pools {
+		if p := &in.Snapshot.Pools[i]; g.chance(0.1) {
+			p.Requirements = append(p.Requirements, model.Requirement{
+				Key: pick(g, labelInstanceType, "karpenter.k8s.aws/instance-family"), Operator: model.Exists, MinValues: 1 + g.IntN(8),
+			})
+		}
+	}
 	for i := range in.Snapshot.Specs {
 		s := &in.Snapshot.Specs[i]
 		s.Labels = map[string]string{"app": pick(g, "a", "b", "c", "d"), "tier": pick(g, "web", "db")}

@@ -110,7 +110,9 @@ func (a *attempt) choose(table *setTable, memo map[[2]int32]int32, cl *class, al
 					set.unsetRange(a.p.lanes[l].from, a.p.lanes[l].to)
 				}
 			}
-			if id = -1; !set.empty() {
+			if a.p.varied(set); set.empty() {
+				id = -1
+			} else {
 				id = table.id(set)
 			}
 			memo[k] = id

@@ -37,7 +37,7 @@ func policyCommand(ctx context.Context) *cobra.Command {
 		Long:  policyHelp,
 		Args:  cobra.NoArgs,
 	}
-	c.AddCommand(vetCommand(ctx), testCommand(ctx), packCommand(ctx), pushCommand(ctx), listCommand(ctx))
+	c.AddCommand(newCommand(), vetCommand(ctx), testCommand(ctx), benchCommand(ctx), diffCommand(ctx), packCommand(ctx), pushCommand(ctx), listCommand(ctx))
 	return c
 }
 

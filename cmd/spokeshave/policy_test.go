@@ -140,3 +140,58 @@ func TestPolicyNoCluster(t *testing.T) {
 		}
 	}
 }
+
+// TestPolicyBench: figures for every hook; a policy at fault is told.
+func TestPolicyBench(t *testing.T) {
+	dir := folder(t, "policy.yaml", ranking, "a.rego", doubling)
+	code, stdout, stderr := command(t, "policy", "bench", dir, "--for", "1ms", "-o", "json")
+	var got []struct {
+		Hook               string
+		Rows, Calls, Size  int
+		NsPerRow, LoadMs   float64
+		FuelPerRow, Faults float64
+	}
+	if err := json.Unmarshal([]byte(stdout), &got); err != nil || code != exitOK || len(got) != 1 {
+		t.Fatalf("exit %d, %v: %s%s", code, err, stdout, stderr)
+	}
+	if m := got[0]; m.Hook != "rank" || m.Rows < 1000 || m.Calls < 3 || m.Size == 0 || m.NsPerRow <= 0 || m.LoadMs <= 0 {
+		t.Errorf("%+v", m)
+	}
+	bad := folder(t, "policy.yaml", ranking, "a.rego", "package spokeshave.rank\n\nadder[\"negative\"] := -1000\n")
+	if code, _, stderr := command(t, "policy", "bench", bad, "--for", "1ms"); code != exitRefused || !strings.Contains(stderr, "BadReply") {
+		t.Errorf("exit %d: %s", code, stderr)
+	}
+}
+
+// TestPolicyDiff: a budget that shrinks launches less.
+func TestPolicyDiff(t *testing.T) {
+	const one = "package spokeshave.ceiling\n\ncap[\"cluster\"] := {\"hourly_usd\": 2}\n"
+	settings := strings.Replace(ranking, "rank", "ceiling", 1)
+	before := folder(t, "policy.yaml", settings, "a.rego", one)
+	after := folder(t, "policy.yaml", settings, "a.rego", strings.Replace(one, "2}", "0.2}", 1))
+	args := []string{"policy", "diff", before, after, "-f", "../../examples/quickstart", "--time", "2026-01-01T00:00:00Z"}
+	code, stdout, stderr := command(t, append(args, "-o", "json")...)
+	var d struct {
+		Old, New struct {
+			HourlyCost  float64
+			Unscheduled int
+		}
+		Nodes   []struct{ Old, New int }
+		Waiting []struct{ Reason []string }
+		Placed  []any
+	}
+	if err := json.Unmarshal([]byte(stdout), &d); err != nil || code != exitRefused {
+		t.Fatalf("exit %d, %v: %s%s", code, err, stdout, stderr)
+	}
+	if d.New.HourlyCost > 0.2 || d.Old.HourlyCost <= 0.2 || len(d.Nodes) == 0 || len(d.Placed) != 0 ||
+		len(d.Waiting) != d.New.Unscheduled || len(d.Waiting) == 0 || !strings.Contains(strings.Join(d.Waiting[0].Reason, ""), "cap mine") {
+		t.Errorf("%s", stdout)
+	}
+	if code, stdout, _ := command(t, args...); code != exitRefused || !strings.Contains(stdout, "waits   ") || !strings.Contains(stdout, " $/h, was ") {
+		t.Errorf("exit %d: %s", code, stdout)
+	}
+	args[3] = before
+	if code, stdout, _ := command(t, args...); code != exitOK || !strings.Contains(stdout, "(+0.0000)") {
+		t.Errorf("exit %d: %s", code, stdout)
+	}
+}

@@ -40,17 +40,20 @@ func Languages() []string { return slices.Sorted(maps.Keys(languages())) }
 
 // language says where the files of a language's project come from.
 type language struct {
-	// sdk is the folder of the embedded SDK, and into where it goes.
-	sdk  fs.FS
-	into string
-	// own are templates of the language that go elsewhere than to the top.
-	own map[string]string
+	// sdk is where the embedded SDK is, in a folder of it, and into where it goes.
+	sdk          embed.FS
+	folder, into string
+	// moved are files that do not go to the top.
+	moved map[string]string
 }
 
 func languages() map[string]language {
 	return map[string]language{
-		"rego": {},
-		"go":   {sdk: sdk.Go, into: "sdk", own: map[string]string{"sdk.mod": "sdk/go.mod"}},
+		"rego":           {},
+		"go":             {sdk: sdk.Go, folder: ".", into: "sdk", moved: map[string]string{"sdk.mod": "sdk/go.mod"}},
+		"c":              {sdk: sdk.Files, folder: "c", into: "sdk"},
+		"rust":           {sdk: sdk.Files, folder: "rust", into: "sdk", moved: map[string]string{"lib.rs": "src/lib.rs"}},
+		"assemblyscript": {sdk: sdk.Files, folder: "assemblyscript/assembly", into: "spokeshave"},
 	}
 }
 
@@ -68,7 +71,7 @@ func (p *Project) Files() (map[string]string, error) {
 	}
 	out := map[string]string{}
 	for _, from := range []string{"hooks/" + p.Hook, p.Language, p.Language + "/" + p.Hook} {
-		if err := p.render(from, lang.own, out); err != nil {
+		if err := p.render(from, lang.moved, out); err != nil {
 			return nil, err
 		}
 	}
@@ -76,7 +79,7 @@ func (p *Project) Files() (map[string]string, error) {
 }
 
 // render fills in the templates of a folder, not those below it.
-func (p *Project) render(from string, own, out map[string]string) error {
+func (p *Project) render(from string, moved, out map[string]string) error {
 	entries, err := templates.ReadDir("templates/" + from)
 	if err != nil {
 		return fmt.Errorf("read templates: %w", err)
@@ -91,8 +94,8 @@ func (p *Project) render(from string, own, out map[string]string) error {
 			return fmt.Errorf("read templates: %w", err)
 		}
 		name := strings.TrimSuffix(e.Name(), ".txt")
-		switch to, moved := own[name]; {
-		case moved:
+		switch to, elsewhere := moved[name]; {
+		case elsewhere:
 			name = to
 		case name == "cases.yaml":
 			name = "cases/cases.yaml"
@@ -104,14 +107,18 @@ func (p *Project) render(from string, own, out map[string]string) error {
 
 // carry adds the SDK, without its tests.
 func carry(lang language, out map[string]string) error {
-	if lang.sdk == nil {
+	if lang.folder == "" {
 		return nil
 	}
-	err := fs.WalkDir(lang.sdk, ".", func(name string, e fs.DirEntry, err error) error {
+	all, err := fs.Sub(lang.sdk, lang.folder)
+	if err != nil {
+		return fmt.Errorf("read the SDK: %w", err)
+	}
+	err = fs.WalkDir(all, ".", func(name string, e fs.DirEntry, err error) error {
 		if err != nil || e.IsDir() || strings.HasSuffix(name, "_test.go") {
 			return err
 		}
-		text, err := fs.ReadFile(lang.sdk, name)
+		text, err := fs.ReadFile(all, name)
 		if err == nil {
 			out[path.Join(lang.into, name)] = string(text)
 		}

@@ -4,6 +4,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -18,7 +19,7 @@ func TestProjects(t *testing.T) {
 	t.Setenv("GOPROXY", "off")
 	t.Setenv("GOFLAGS", "")
 	t.Setenv("GOWORK", "off")
-	for _, language := range []string{"rego", "go"} {
+	for _, language := range Languages() {
 		for _, hook := range Hooks() {
 			t.Run(language+"/"+hook, func(t *testing.T) {
 				dir := filepath.Join(t.TempDir(), "my-"+hook)
@@ -26,25 +27,102 @@ func TestProjects(t *testing.T) {
 				if err := p.Write(dir); err != nil {
 					t.Fatal(err)
 				}
-				if language == "go" {
-					goTest(t, dir)
-				}
+				build(t, dir, language)
 				check(t, dir)
 			})
 		}
 	}
 }
 
-func goTest(t *testing.T, dir string) {
+// build does what the README says before policy test. Compilers that are not
+// there are skipped: test/guests sees to it that CI has them.
+func build(t *testing.T, dir, language string) {
 	t.Helper()
-	cmd := exec.CommandContext(t.Context(), "go", "test", ".")
+	switch language {
+	case "go":
+		run(t, dir, "go", "test", ".")
+		text, err := os.ReadFile(filepath.Join(dir, "go.mod"))
+		if err != nil || strings.Contains(string(text), "indirect") {
+			t.Errorf("go.mod: %v\n%s", err, text)
+		}
+	case "c":
+		need(t, "make", "clang", "wasm-ld")
+		run(t, dir, "make")
+	case "rust":
+		need(t, "make")
+		t.Setenv("PATH", rust(t)+string(filepath.ListSeparator)+os.Getenv("PATH"))
+		run(t, dir, "make")
+	case "assemblyscript":
+		need(t, "node")
+		asc, err := filepath.Abs("../../../sdk/assemblyscript/node_modules/assemblyscript/bin/asc.js")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := os.Stat(asc); err != nil {
+			t.Skip("no asc: npm ci --prefix sdk/assemblyscript installs it")
+		}
+		text, err := os.ReadFile(filepath.Join(dir, "package.json"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		m := regexp.MustCompile(`"build": "asc (.*)"`).FindSubmatch(text)
+		if m == nil {
+			t.Fatalf("no build script in %s", text)
+		}
+		run(t, dir, "node", append([]string{asc}, strings.Fields(string(m[1]))...)...)
+	}
+}
+
+// rust is the folder of the first Rust that has the target.
+func rust(t *testing.T) string {
+	t.Helper()
+	for _, bin := range filepath.SplitList(os.Getenv("PATH")) {
+		lib, err := exec.CommandContext(t.Context(), filepath.Join(bin, "rustc"), "--print", "target-libdir", "--target", "wasm32-unknown-unknown").Output()
+		if err != nil {
+			continue
+		}
+		if _, err := os.Stat(strings.TrimSpace(string(lib))); err == nil {
+			return bin
+		}
+	}
+	t.Skip("no Rust for wasm32-unknown-unknown")
+	return ""
+}
+
+func need(t *testing.T, programs ...string) {
+	t.Helper()
+	for _, p := range programs {
+		if _, err := exec.LookPath(p); err != nil {
+			t.Skipf("no %s", p)
+		}
+	}
+}
+
+func run(t *testing.T, dir, program string, args ...string) {
+	t.Helper()
+	cmd := exec.CommandContext(t.Context(), program, args...)
 	cmd.Dir = dir
 	if out, err := cmd.CombinedOutput(); err != nil {
-		t.Fatalf("go test: %v\n%s", err, out)
+		t.Fatalf("%s %s: %v\n%s", program, strings.Join(args, " "), err, out)
 	}
-	text, err := os.ReadFile(filepath.Join(dir, "go.mod"))
-	if err != nil || strings.Contains(string(text), "indirect") {
-		t.Errorf("go.mod: %v\n%s", err, text)
+}
+
+// TestCompiler: the project asks for the AssemblyScript that the SDK is tested
+// with.
+func TestCompiler(t *testing.T) {
+	p := Project{Name: "a", Hook: "rank", Language: "assemblyscript"}
+	files, err := p.Files()
+	if err != nil {
+		t.Fatal(err)
+	}
+	theirs, err := os.ReadFile("../../../sdk/assemblyscript/package.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	version := regexp.MustCompile(`"assemblyscript": "([^"]+)"`)
+	ours, want := version.FindStringSubmatch(files["package.json"]), version.FindStringSubmatch(string(theirs))
+	if ours == nil || want == nil || ours[1] != want[1] {
+		t.Errorf("asks for %v, the SDK for %v", ours, want)
 	}
 }
 

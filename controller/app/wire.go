@@ -45,6 +45,7 @@ const eventsFrom = "spokeshave"
 // wire adds the decision loop and, when acting, the reconcilers that carry
 // decisions out.
 func (p *parts) wire(ctx context.Context) error {
+	p.gate()
 	loop, err := p.loop(ctx)
 	if err != nil {
 		return err

@@ -104,6 +104,10 @@ defaults in the binary.
 {{- with $s.awsEndpoint }}
 - --aws-endpoint={{ . }}
 {{- end }}
+{{- if .Values.webhook.enabled }}
+- --webhook-port={{ .Values.webhook.port }}
+- --webhook-cert-dir=/etc/spokeshave/webhook
+{{- end }}
 - --kube-client-qps={{ $s.kubeClientQPS }}
 - --kube-client-burst={{ $s.kubeClientBurst }}
 - --metrics-port={{ .Values.controller.metrics.port }}

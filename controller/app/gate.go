@@ -1,0 +1,19 @@
+package app
+
+import (
+	"sigs.k8s.io/controller-runtime/pkg/webhook"
+
+	"spokeshave.dev/controller/app/engine"
+	"spokeshave.dev/controller/reconcile/policies"
+)
+
+// gate has the webhook server judge policies, if it is asked for: to name the
+// server is to start it.
+func (p *parts) gate() {
+	if p.o.WebhookPort == 0 {
+		return
+	}
+	p.mgr.GetWebhookServer().Register(policies.GatePath, &webhook.Admission{Handler: policies.NewGate(policies.Gate{
+		Namespace: p.o.Namespace, Plugins: p.o.PluginNamespaces, Engines: engine.All(), Now: p.clock.Now,
+	})})
+}

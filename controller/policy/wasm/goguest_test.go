@@ -11,6 +11,7 @@ import (
 
 	"github.com/tetratelabs/wazero"
 
+	"spokeshave.dev/controller/model"
 	"spokeshave.dev/controller/policy"
 	"spokeshave.dev/controller/policy/wasm/meter"
 	"spokeshave.dev/controller/policy/wire"
@@ -20,12 +21,17 @@ import (
 // goGuest builds the example policy in Go with the standard toolchain.
 func goGuest(t testing.TB) []byte {
 	t.Helper()
+	return buildGo(t, example)
+}
+
+func buildGo(t testing.TB, dir string) []byte {
+	t.Helper()
 	out := filepath.Join(t.TempDir(), "module.wasm")
 	cmd := exec.CommandContext(t.Context(), "go", "build", "-buildmode=c-shared", "-ldflags=-s -w", "-o", out, ".")
-	cmd.Dir = example
+	cmd.Dir = dir
 	cmd.Env = append(os.Environ(), "GOOS=wasip1", "GOARCH=wasm")
 	if text, err := cmd.CombinedOutput(); err != nil {
-		t.Fatalf("build %s: %v\n%s", example, err, text)
+		t.Fatalf("build %s: %v\n%s", dir, err, text)
 	}
 	module, err := os.ReadFile(out)
 	if err != nil {
@@ -162,13 +168,25 @@ func BenchmarkCompile(b *testing.B) {
 	}
 }
 
+// BenchmarkRank ranks 1,000 offerings with one policy in every language, in
+// place and out of it: x-native is the ratio to Go without WebAssembly.
 func BenchmarkRank(b *testing.B) {
 	in := input(1000)
-	for name, module := range map[string][]byte{"guest=go": goGuest(b), "guest=empty": guest{}.bytes()} {
-		b.Run(name, func(b *testing.B) {
-			src := source(module)
-			if name == "guest=go" {
-				src.Config = []byte(`{"avoid": ["m7i"]}`)
+	native := 0.0
+	b.Run("native", func(b *testing.B) {
+		scores := make([]float64, len(in.Rows))
+		for b.Loop() {
+			for i := range in.Rows {
+				scores[i] = price(&in.Rows[i])
+			}
+		}
+		native = float64(b.Elapsed()) / float64(b.N)
+	})
+	for _, language := range []string{"none", "c", "rust", "assemblyscript", "go"} {
+		b.Run("guest="+language, func(b *testing.B) {
+			src := source(benchGuest(b, language))
+			if language != "none" {
+				src.Config = []byte(`{"plain": true}`)
 			}
 			p := compile(b, src)
 			b.ReportAllocs()
@@ -178,6 +196,38 @@ func BenchmarkRank(b *testing.B) {
 				}
 			}
 			b.ReportMetric(float64(p.Stats().FuelHigh)/float64(len(in.Rows)), "fuel/row")
+			b.ReportMetric(float64(b.Elapsed())/float64(b.N)/native, "x-native")
 		})
 	}
+}
+
+// benchGuest is the policy of test/guests in a language.
+func benchGuest(b *testing.B, language string) []byte {
+	b.Helper()
+	switch language {
+	case "none":
+		return guest{}.bytes()
+	case "go":
+		return buildGo(b, "../../../test/guests/go")
+	}
+	module, err := os.ReadFile(filepath.Join("../../../test/guests", language, "module.wasm"))
+	if err != nil {
+		b.Fatal(err)
+	}
+	return module
+}
+
+// price is what the guests reckon.
+func price(o *policy.RankRow) float64 {
+	pods := float64(max(o.PodsFit, 1))
+	eff := o.Cost / pods
+	if o.CapacityType == model.Spot {
+		eff *= 1 + 1.5*o.Interruption
+	}
+	cpu, memory := max(0, (o.VCPU-pods*0.5)/o.VCPU), max(0, (o.MemoryGiB-pods*2)/o.MemoryGiB)
+	eff *= 1 + 0.5*cpu + 0.5*memory
+	if o.GPUs > 0 {
+		eff *= 4
+	}
+	return eff
 }

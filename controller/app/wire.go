@@ -22,6 +22,8 @@ import (
 	"spokeshave.dev/controller/provider/aws/nodeclass"
 	"spokeshave.dev/controller/reconcile/accounts"
 	"spokeshave.dev/controller/reconcile/decision"
+	"spokeshave.dev/controller/reconcile/drift"
+	"spokeshave.dev/controller/reconcile/expiration"
 	"spokeshave.dev/controller/reconcile/garbage"
 	"spokeshave.dev/controller/reconcile/lifecycle"
 	"spokeshave.dev/controller/reconcile/nodepool"
@@ -153,13 +155,15 @@ func (p *parts) reconcilers(*decision.Loop) error {
 	claims := &lifecycle.Reconciler{Client: c, Provider: p.cloud, Events: recorder, Clock: p.clock, Workers: p.o.Workers}
 	nodes := &termination.Reconciler{Client: c, Provider: p.cloud, Events: recorder, Clock: p.clock, Workers: p.o.Workers}
 	pools := &nodepool.Reconciler{Client: c}
+	drifts := &drift.Reconciler{Client: c, Provider: p.cloud, Drifter: p.cloud, Clock: p.clock}
+	expiry := &expiration.Reconciler{Client: c, Events: recorder, Clock: p.clock}
 	podEvents := &podevents.Reconciler{Client: c, Clock: p.clock}
 	collector := &garbage.Collector{
 		Client: c, Live: p.mgr.GetAPIReader(), Provider: p.cloud, Clock: p.clock, Every: 10 * time.Second,
 	}
 	err := errors.Join(
 		classes.SetupWithManager(p.mgr), claims.SetupWithManager(p.mgr), nodes.SetupWithManager(p.mgr),
-		pools.SetupWithManager(p.mgr), podEvents.SetupWithManager(p.mgr), p.mgr.Add(collector),
+		pools.SetupWithManager(p.mgr), podEvents.SetupWithManager(p.mgr), drifts.SetupWithManager(p.mgr), expiry.SetupWithManager(p.mgr), p.mgr.Add(collector),
 	)
 	if err != nil {
 		return fmt.Errorf("add reconcilers: %w", err)

@@ -135,3 +135,9 @@ func (b *builder) budgets() {
 		}
 	}
 }
+
+// Protected says whether the pod's annotation karpenter.sh/do-not-disrupt keeps
+// it where it is at the given time.
+func Protected(pod *corev1.Pod, now time.Time) bool {
+	return protected(pod.Annotations, started(pod), now)
+}

@@ -8,6 +8,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	karpv1 "spokeshave.dev/api/karpenter/v1"
 )
 
 // scale sets a Deployment's replicas.
@@ -52,4 +54,29 @@ func TestReplace(t *testing.T) {
 	l.until("a small machine in its stead", l.ofType("m5.large"))
 	l.run(1)
 	l.until("the old machine to go", gone(old.Claim))
+}
+
+// TestDrift: a change of the NodePool's template replaces its nodes.
+func TestDrift(t *testing.T) {
+	t.Parallel()
+	l := newLab(t, "drift", plan{types: "m5a.large", capacity: "on-demand"})
+	l.deploy("app", 1, "500m")
+	l.run(1)
+	l.until("one machine", l.machines(1))
+	old := l.only()
+	pool := &karpv1.NodePool{ObjectMeta: metav1.ObjectMeta{Name: l.name}}
+	patch := client.RawPatch("application/merge-patch+json", []byte(`{"spec":{"template":{"metadata":{"labels":{"revision":"two"}}}}}`))
+	if err := stack.Client.Patch(t.Context(), pool, patch); err != nil {
+		t.Fatal(err)
+	}
+	l.until("the old machine to go", gone(old.Claim))
+	l.run(1)
+	l.until("one machine again", l.machines(1))
+	node := &corev1.Node{}
+	if err := stack.Client.Get(t.Context(), client.ObjectKey{Name: l.only().Node}, node); err != nil {
+		t.Fatal(err)
+	}
+	if node.Labels["revision"] != "two" {
+		t.Errorf("the new node's labels: %v", node.Labels)
+	}
 }

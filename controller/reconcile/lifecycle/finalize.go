@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
@@ -28,6 +29,9 @@ func (r *Reconciler) finalize(ctx context.Context, claim *karpv1.NodeClaim) (rec
 		return reconcile.Result{}, err
 	}
 	if node != nil && controllerutil.ContainsFinalizer(node, karpv1.FinalizerTermination) {
+		if err := r.deadline(ctx, claim, node); err != nil {
+			return ignoreRace(err)
+		}
 		if node.DeletionTimestamp.IsZero() {
 			if err := r.Client.Delete(ctx, node); client.IgnoreNotFound(err) != nil {
 				return reconcile.Result{}, fmt.Errorf("delete node %s: %w", node.Name, err)
@@ -52,6 +56,34 @@ func (r *Reconciler) finalize(ctx context.Context, claim *karpv1.NodeClaim) (rec
 		return ignoreRace(fmt.Errorf("release %s: %w", claim.Name, err))
 	}
 	return reconcile.Result{}, nil
+}
+
+// deadline writes on claim and node until when the node may take to drain, by
+// the claim's terminationGracePeriod.
+func (r *Reconciler) deadline(ctx context.Context, claim *karpv1.NodeClaim, node *corev1.Node) error {
+	grace := claim.Spec.TerminationGracePeriod
+	if grace == nil {
+		return nil
+	}
+	at := claim.Annotations[karpv1.AnnotationTerminationTimestamp]
+	if at == "" {
+		at = claim.DeletionTimestamp.Add(grace.Duration).UTC().Format(time.RFC3339)
+		if err := r.patchMeta(ctx, claim, func() { claim.Annotations[karpv1.AnnotationTerminationTimestamp] = at }); err != nil {
+			return fmt.Errorf("write deadline on %s: %w", claim.Name, err)
+		}
+	}
+	if node.Annotations[karpv1.AnnotationTerminationTimestamp] != "" {
+		return nil
+	}
+	base := node.DeepCopy()
+	if node.Annotations == nil {
+		node.Annotations = map[string]string{}
+	}
+	node.Annotations[karpv1.AnnotationTerminationTimestamp] = at
+	if err := r.Client.Patch(ctx, node, client.MergeFrom(base)); err != nil {
+		return fmt.Errorf("write deadline on node %s: %w", node.Name, err)
+	}
+	return nil
 }
 
 // end terminates the claim's instances and says whether they are all gone. A

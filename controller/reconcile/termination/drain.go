@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	policyv1 "k8s.io/api/policy/v1"
@@ -13,6 +14,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	karpv1 "spokeshave.dev/api/karpenter/v1"
+	"spokeshave.dev/controller/lower"
 	"spokeshave.dev/controller/reconcile/lifecycle"
 )
 
@@ -27,7 +29,7 @@ func (r *Reconciler) drain(ctx context.Context, node *corev1.Node) (int, error) 
 	var groups [4][]*corev1.Pod
 	left := 0
 	for i := range pods.Items {
-		if p := &pods.Items[i]; leaves(p) {
+		if p := &pods.Items[i]; leaves(p) && !r.stuck(p) {
 			groups[group(p)] = append(groups[group(p)], p)
 			left++
 		}
@@ -36,14 +38,68 @@ func (r *Reconciler) drain(ctx context.Context, node *corev1.Node) (int, error) 
 	if at < 0 {
 		return 0, nil
 	}
-	for _, p := range groups[at] {
-		if p.DeletionTimestamp.IsZero() {
-			if err := r.evict(ctx, node, p); err != nil {
+	for g := range groups {
+		for _, p := range groups[g] {
+			if err := r.send(ctx, node, p, g == at); err != nil {
 				return left, err
 			}
 		}
 	}
 	return left, nil
+}
+
+// send makes one pod leave. Pods whose turn it is are evicted, unless they are
+// protected; those for which the node's deadline comes first are deleted, early
+// enough to have their own grace period.
+func (r *Reconciler) send(ctx context.Context, node *corev1.Node, p *corev1.Pod, turn bool) error { //nolint:revive // the turn is the caller's to know
+	if late, grace := r.late(node, p); late {
+		return r.remove(ctx, node, p, grace)
+	}
+	if !turn || !p.DeletionTimestamp.IsZero() || lower.Protected(p, r.Clock.Now()) {
+		return nil
+	}
+	return r.evict(ctx, node, p)
+}
+
+// late says whether a pod must begin to stop now to be gone by the node's
+// deadline, and how long it may then take. A pod that is stopping already and
+// would overrun is hurried.
+func (r *Reconciler) late(node *corev1.Node, p *corev1.Pod) (late bool, grace time.Duration) {
+	at, err := time.Parse(time.RFC3339, node.Annotations[karpv1.AnnotationTerminationTimestamp])
+	if err != nil {
+		return false, 0
+	}
+	left := max(0, at.Sub(r.Clock.Now()))
+	if !p.DeletionTimestamp.IsZero() {
+		// Its own deletion timestamp is when it will have ended.
+		return p.DeletionTimestamp.After(at.Add(time.Second)), left
+	}
+	own := 30 * time.Second // the API's default
+	if s := p.Spec.TerminationGracePeriodSeconds; s != nil {
+		own = time.Duration(*s) * time.Second
+	}
+	return left <= own, left
+}
+
+// remove deletes a pod past its disruption budgets and annotations.
+func (r *Reconciler) remove(ctx context.Context, node *corev1.Node, p *corev1.Pod, grace time.Duration) error {
+	seconds := client.GracePeriodSeconds(max(1, int64(grace/time.Second)))
+	err := r.Client.Delete(ctx, p.DeepCopy(), seconds, client.Preconditions{UID: &p.UID})
+	if apierrors.IsNotFound(err) || apierrors.IsConflict(err) {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("delete pod %s/%s: %w", p.Namespace, p.Name, err)
+	}
+	r.Events.Eventf(p, node, corev1.EventTypeNormal, karpv1.EventDisrupted, "Terminate",
+		"deleted: node %s ends at %s by its terminationGracePeriod", node.Name, node.Annotations[karpv1.AnnotationTerminationTimestamp])
+	return nil
+}
+
+// stuck says whether a pod should have been gone a minute ago: its kubelet
+// does not answer, and nothing is won by waiting.
+func (r *Reconciler) stuck(p *corev1.Pod) bool {
+	return !p.DeletionTimestamp.IsZero() && r.Clock.Since(p.DeletionTimestamp.Time) > time.Minute
 }
 
 // leaves says whether the drain waits for a pod: not for finished ones, static

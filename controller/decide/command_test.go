@@ -1,0 +1,167 @@
+package decide
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"spokeshave.dev/controller/model"
+	"spokeshave.dev/controller/policy"
+)
+
+// used has two nodes: a large one with one small pod, and one that is full.
+func used() *model.Snapshot {
+	s := snapshot(0)
+	s.Catalogs[0].Types = append(s.Catalogs[0].Types, instanceType("m.small", "m", 2000, 90_000), instanceType("m.huge", "m", 16000, 900_000))
+	s.Pools[0].Disruption = model.Disruption{Policy: "WhenEmptyOrUnderutilized", AllowedEmpty: 5, AllowedUnderutilized: 5, AllowedDrifted: 5}
+	node := func(name, typ string, cpu int64, price model.Price) model.Node {
+		return model.Node{
+			Name: name, Claim: name, State: model.Initialized, InstanceType: typ, Zone: "a", CapacityType: model.OnDemand, Price: price,
+			Allocatable: model.Resources{model.CPU: cpu, model.Memory: cpu / 1000 * 4 << 30, model.PodSlots: 50}, LaunchedAt: s.Time.Add(-time.Hour),
+			Labels: map[string]string{"topology.kubernetes.io/zone": "a"},
+		}
+	}
+	s.Nodes = []model.Node{node("full", "m.small", 2000, 90_000), node("large", "m.huge", 16000, 900_000)}
+	for i, at := range []int32{0, 0, 1} {
+		s.Pods = append(s.Pods, model.Pod{UID: string(rune('a' + i)), Namespace: "shop", Name: "web-" + string(rune('a'+i)), Node: at})
+	}
+	return s
+}
+
+func TestSearch(t *testing.T) {
+	allowing := func(ok policy.Verdict) *scripted {
+		return &scripted{
+			info: policy.Info{Name: "guard", Hooks: []policy.Hook{policy.HookConsolidate}},
+			consolidate: func(in *policy.ConsolidateInput) []policy.ConsolidateAnswer {
+				out := make([]policy.ConsolidateAnswer, len(in.Candidates))
+				for i := range out {
+					out[i].Verdict = policy.Allow
+					if in.Candidates[i].Action == "replace" {
+						out[i].Verdict = ok
+					}
+				}
+				return out
+			},
+		}
+	}
+	cases := map[string]struct {
+		reason   string
+		change   func(*model.Snapshot)
+		policies []policy.Policy
+		// want are the nodes that go, launch the type in their stead.
+		want, launch string
+	}{
+		"replace":       {reason: "the pod of a large node runs on a small one for less", change: func(*model.Snapshot) {}, want: "large", launch: "m.small"},
+		"allowed":       {reason: "a policy that allows changes nothing", change: func(*model.Snapshot) {}, policies: []policy.Policy{allowing(policy.Allow)}, want: "large", launch: "m.small"},
+		"denied":        {reason: "policies see what is to be done before it is begun", change: func(*model.Snapshot) {}, policies: []policy.Policy{allowing(policy.Deny)}},
+		"ceiling":       {reason: "a full cap does not keep the cluster from getting cheaper", change: func(*model.Snapshot) {}, policies: []policy.Policy{capAt(0.5)}, want: "large", launch: "m.small"},
+		"delete":        {reason: "a node whose pods fit elsewhere goes without a replacement", change: func(s *model.Snapshot) { s.Pods[1].Node = 1 }, want: "full"},
+		"when empty":    {reason: "the pool lets empty nodes go only", change: func(s *model.Snapshot) { s.Pools[0].Disruption.Policy = "WhenEmpty" }},
+		"never":         {reason: "consolidateAfter is Never", change: func(s *model.Snapshot) { s.Pools[0].Disruption.Never = true }},
+		"too soon":      {reason: "consolidateAfter has not passed", change: func(s *model.Snapshot) { s.Pools[0].Disruption.ConsolidateAfter = 2 * time.Hour }},
+		"no budget":     {reason: "the budgets allow none", change: func(s *model.Snapshot) { s.Pools[0].Disruption.AllowedUnderutilized = 0 }},
+		"protected pod": {reason: "do-not-disrupt", change: func(s *model.Snapshot) { s.Pods[2].DoNotDisrupt = true }},
+		"pod budget": {reason: "a PodDisruptionBudget that allows none keeps the node out", change: func(s *model.Snapshot) {
+			s.Budgets = []model.PodBudget{{Namespace: "shop", Name: "b", Selector: model.PodSelector{Namespaces: []string{"shop"}}}}
+		}},
+		"two budgets": {reason: "the Eviction API refuses pods of two budgets", change: func(s *model.Snapshot) {
+			b := model.PodBudget{Namespace: "shop", Name: "b", Allowed: 9, Selector: model.PodSelector{Namespaces: []string{"shop"}}}
+			s.Budgets = []model.PodBudget{b, b}
+		}},
+		"unready": {reason: "AlwaysAllow lets a pod go that is not ready", change: func(s *model.Snapshot) {
+			s.Pods[2].Unready = true
+			s.Budgets = []model.PodBudget{{Namespace: "shop", Name: "b", FreesUnready: true, Selector: model.PodSelector{Namespaces: []string{"shop"}}}}
+		}, want: "large", launch: "m.small"},
+		"taken back": {reason: "what failed a minute ago would fail again", change: func(s *model.Snapshot) { s.Nodes[1].UndoneAt = s.Time.Add(-time.Minute) }},
+		"drifted": {reason: "a drifted node is replaced whatever it costs", change: func(s *model.Snapshot) {
+			s.Pools[0].Disruption.Policy, s.Nodes[0].Drifted = "WhenEmpty", "NodePoolDrifted"
+			s.Nodes[1].Allocatable = model.Resources{model.CPU: 1000, model.Memory: 1 << 30, model.PodSlots: 1}
+		}, want: "full", launch: "m.small"},
+		"drifted, protected": {reason: "protected pods keep a drifted node", change: func(s *model.Snapshot) {
+			s.Pools[0].Disruption.Policy, s.Nodes[0].Drifted, s.Pods[0].DoNotDisrupt = "WhenEmpty", "NodePoolDrifted", true
+		}},
+		"drifted, bounded": {reason: "unless its drain ends by the clock", change: func(s *model.Snapshot) {
+			s.Pools[0].Disruption.Policy, s.Nodes[0].Drifted, s.Pods[0].DoNotDisrupt = "WhenEmpty", "NodePoolDrifted", true
+			s.Nodes[0].TerminationGrace = time.Hour
+		}, want: "full"},
+		"spot": {reason: "spot to spot needs the setting", change: func(s *model.Snapshot) {
+			for i := range s.Catalogs[0].Types {
+				for o := range s.Catalogs[0].Types[i].Offerings {
+					s.Catalogs[0].Types[i].Offerings[o].CapacityType = model.Spot
+				}
+			}
+			s.Nodes[0].CapacityType, s.Nodes[1].CapacityType = model.Spot, model.Spot
+		}},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			s := used()
+			tc.change(s)
+			d := decideOn(t, s, Options{Disrupt: true, Search: true}, tc.policies...)
+			var nodes, launch []string
+			for _, c := range d.Commands {
+				for _, i := range c.Nodes {
+					nodes = append(nodes, s.Nodes[i].Name)
+				}
+				for i := range c.Replacements {
+					launch = append(launch, c.Replacements[i].Options[0].InstanceType)
+				}
+				if c.Stage != Start {
+					t.Errorf("%s: stage %s", tc.reason, c.Stage)
+				}
+			}
+			if got := strings.Join(nodes, ","); got != tc.want || strings.Join(launch, ",") != tc.launch {
+				t.Errorf("%s: %s goes for %v, want %s for %s", tc.reason, got, launch, tc.want, tc.launch)
+			}
+		})
+	}
+}
+
+// TestCarryOn: what is written on the nodes decides what comes next.
+func TestCarryOn(t *testing.T) {
+	deny := &scripted{
+		info: policy.Info{Name: "guard", Hooks: []policy.Hook{policy.HookConsolidate}},
+		consolidate: func(in *policy.ConsolidateInput) []policy.ConsolidateAnswer {
+			out := make([]policy.ConsolidateAnswer, len(in.Candidates))
+			for i := range out {
+				out[i].Verdict = policy.Deny
+			}
+			return out
+		},
+	}
+	cases := map[string]struct {
+		reason   string
+		change   func(*model.Snapshot)
+		policies []policy.Policy
+		want     Stage
+	}{
+		"ready":       {reason: "the replacement is there, and all is as it was", change: func(*model.Snapshot) {}, want: Finish},
+		"coming":      {reason: "the replacement is on its way", change: func(s *model.Snapshot) { s.Nodes[2].State = model.InFlight }, want: Wait},
+		"failed":      {reason: "the replacement is gone", change: func(s *model.Snapshot) { s.Nodes[2].State = model.Deleting }, want: Undo},
+		"never made":  {reason: "a crash came between the mark and the launch", change: func(s *model.Snapshot) { s.Nodes[2].Claim = "else" }, want: Undo},
+		"no taint":    {reason: "a crash came between the mark and the taint", change: func(s *model.Snapshot) { s.Nodes[1].Taints = nil }, want: Undo},
+		"unreadable":  {reason: "a mark that says nothing", change: func(s *model.Snapshot) { s.Nodes[1].Command = &model.Command{} }, want: Undo},
+		"no room":     {reason: "somebody else's pods took the replacement", change: func(s *model.Snapshot) { s.Pods[0].Node, s.Pods[1].Node = 2, 2 }, want: Undo},
+		"protected":   {reason: "the pod was annotated meanwhile", change: func(s *model.Snapshot) { s.Pods[2].DoNotDisrupt = true }, want: Undo},
+		"over budget": {reason: "the budget was lowered meanwhile", change: func(s *model.Snapshot) { s.Pools[0].Disruption.AllowedUnderutilized = 0 }, want: Undo},
+		"refused":     {reason: "the policy was swapped in between", change: func(*model.Snapshot) {}, policies: []policy.Policy{deny}, want: Undo},
+		"too late": {reason: "nobody waits for ever", change: func(s *model.Snapshot) {
+			s.Nodes[2].State = model.InFlight
+			s.Nodes[1].Command.Started = s.Time.Add(-time.Hour)
+		}, want: Undo},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			s := used()
+			s.Nodes = append(s.Nodes, s.Nodes[0])
+			s.Nodes[2].Name, s.Nodes[2].Claim, s.Nodes[2].Replaces = "new", "new", []string{"large"}
+			s.Nodes[1].Taints = []model.Taint{{Key: taintDisrupted, Effect: model.NoSchedule}}
+			s.Nodes[1].Command = &model.Command{ID: "x", Method: "Underutilized", Nodes: []string{"large"}, Replacements: []string{"new"}, Started: s.Time.Add(-time.Minute)}
+			tc.change(s)
+			d := decideOn(t, s, Options{Disrupt: true, Search: true}, tc.policies...)
+			if len(d.Commands) != 1 || d.Commands[0].Stage != tc.want {
+				t.Errorf("%s: %+v, want %s", tc.reason, d.Commands, tc.want)
+			}
+		})
+	}
+}

@@ -9,7 +9,8 @@ import (
 	"spokeshave.dev/controller/policy"
 )
 
-// used has two nodes: a large one with one small pod, and one that is full.
+// used has two nodes: a large one with one small pod, and one that is full and
+// protected.
 func used() *model.Snapshot {
 	s := snapshot(0)
 	s.Catalogs[0].Types = append(s.Catalogs[0].Types, instanceType("m.small", "m", 2000, 90_000), instanceType("m.huge", "m", 16000, 900_000))
@@ -23,7 +24,7 @@ func used() *model.Snapshot {
 	}
 	s.Nodes = []model.Node{node("full", "m.small", 2000, 90_000), node("large", "m.huge", 16000, 900_000)}
 	for i, at := range []int32{0, 0, 1} {
-		s.Pods = append(s.Pods, model.Pod{UID: string(rune('a' + i)), Namespace: "shop", Name: "web-" + string(rune('a'+i)), Node: at})
+		s.Pods = append(s.Pods, model.Pod{UID: string(rune('a' + i)), Namespace: "shop", Name: "web-" + string(rune('a'+i)), Node: at, DoNotDisrupt: i == 0})
 	}
 	return s
 }
@@ -55,7 +56,7 @@ func TestSearch(t *testing.T) {
 		"allowed":       {reason: "a policy that allows changes nothing", change: func(*model.Snapshot) {}, policies: []policy.Policy{allowing(policy.Allow)}, want: "large", launch: "m.small"},
 		"denied":        {reason: "policies see what is to be done before it is begun", change: func(*model.Snapshot) {}, policies: []policy.Policy{allowing(policy.Deny)}},
 		"ceiling":       {reason: "a full cap does not keep the cluster from getting cheaper", change: func(*model.Snapshot) {}, policies: []policy.Policy{capAt(0.5)}, want: "large", launch: "m.small"},
-		"delete":        {reason: "a node whose pods fit elsewhere goes without a replacement", change: func(s *model.Snapshot) { s.Pods[1].Node = 1 }, want: "full"},
+		"delete":        {reason: "a node whose pods fit elsewhere goes without a replacement", change: func(s *model.Snapshot) { s.Pods[0].DoNotDisrupt, s.Nodes[1].DoNotDisrupt = false, true }, want: "full"},
 		"when empty":    {reason: "the pool lets empty nodes go only", change: func(s *model.Snapshot) { s.Pools[0].Disruption.Policy = "WhenEmpty" }},
 		"never":         {reason: "consolidateAfter is Never", change: func(s *model.Snapshot) { s.Pools[0].Disruption.Never = true }},
 		"too soon":      {reason: "consolidateAfter has not passed", change: func(s *model.Snapshot) { s.Pools[0].Disruption.ConsolidateAfter = 2 * time.Hour }},
@@ -74,7 +75,7 @@ func TestSearch(t *testing.T) {
 		}, want: "large", launch: "m.small"},
 		"taken back": {reason: "what failed a minute ago would fail again", change: func(s *model.Snapshot) { s.Nodes[1].UndoneAt = s.Time.Add(-time.Minute) }},
 		"drifted": {reason: "a drifted node is replaced whatever it costs", change: func(s *model.Snapshot) {
-			s.Pools[0].Disruption.Policy, s.Nodes[0].Drifted = "WhenEmpty", "NodePoolDrifted"
+			s.Pools[0].Disruption.Policy, s.Nodes[0].Drifted, s.Pods[0].DoNotDisrupt = "WhenEmpty", "NodePoolDrifted", false
 			s.Nodes[1].Allocatable = model.Resources{model.CPU: 1000, model.Memory: 1 << 30, model.PodSlots: 1}
 		}, want: "full", launch: "m.small"},
 		"drifted, protected": {reason: "protected pods keep a drifted node", change: func(s *model.Snapshot) {
@@ -141,7 +142,7 @@ func TestCarryOn(t *testing.T) {
 		"never made":  {reason: "a crash came between the mark and the launch", change: func(s *model.Snapshot) { s.Nodes[2].Claim = "else" }, want: Undo},
 		"no taint":    {reason: "a crash came between the mark and the taint", change: func(s *model.Snapshot) { s.Nodes[1].Taints = nil }, want: Undo},
 		"unreadable":  {reason: "a mark that says nothing", change: func(s *model.Snapshot) { s.Nodes[1].Command = &model.Command{} }, want: Undo},
-		"no room":     {reason: "somebody else's pods took the replacement", change: func(s *model.Snapshot) { s.Pods[0].Node, s.Pods[1].Node = 2, 2 }, want: Undo},
+		"no room":     {reason: "somebody else's pods took the replacement", change: func(s *model.Snapshot) { s.Nodes[2].Allocatable = model.Resources{} }, want: Undo},
 		"protected":   {reason: "the pod was annotated meanwhile", change: func(s *model.Snapshot) { s.Pods[2].DoNotDisrupt = true }, want: Undo},
 		"over budget": {reason: "the budget was lowered meanwhile", change: func(s *model.Snapshot) { s.Pools[0].Disruption.AllowedUnderutilized = 0 }, want: Undo},
 		"refused":     {reason: "the policy was swapped in between", change: func(*model.Snapshot) {}, policies: []policy.Policy{deny}, want: Undo},

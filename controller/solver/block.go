@@ -29,7 +29,7 @@ const maxWholeRows = 100
 // whole is all rows in one block.
 func (k *packer) whole() *block {
 	sub := &packer{
-		p: k.p, n: k.n, rows: slices.Clone(k.rows), sets: k.sets, charge: k.charge, order: k.order, stats: &Stats{},
+		p: k.p, n: k.n, rows: slices.Clone(k.rows), sets: k.sets, charge: k.charge, stats: &Stats{},
 	}
 	sub.measure()
 	sub.sites = slices.Clone(k.sites)
@@ -59,7 +59,7 @@ func (k *packer) blocks() []*block {
 		if owner[s] < 0 {
 			owner[s] = int32(len(out))
 			sub := &packer{
-				p: k.p, n: k.n, sets: []bitset{k.sets[s]}, charge: k.charge, order: k.order, stats: &Stats{},
+				p: k.p, n: k.n, sets: []bitset{k.sets[s]}, charge: k.charge, stats: &Stats{},
 			}
 			sub.sites = sites
 			out = append(out, &block{packer: sub})
@@ -114,8 +114,14 @@ func (k *packer) sitesOf(set bitset) []site {
 	room := k.used()
 	seen := newBitset(len(k.p.bins))
 	var kept []site
+	var lists [][]int32
+	for l := range k.p.lanes {
+		if ln := &k.p.lanes[l]; set.next(ln.from) >= 0 && set.next(ln.from) < ln.to {
+			lists = append(lists, k.lists[l])
+		}
+	}
 next:
-	for _, o := range k.order {
+	for _, o := range k.inOrder(lists) {
 		b := k.p.offers[o].bin
 		if !set.has(o) || seen.has(b) {
 			continue

@@ -14,10 +14,10 @@ type packer struct {
 	// joined says that rows stand for pods of different requests, mean that
 	// they then ask for the mean of them and not for the most.
 	joined, mean bool
-	// charge is what packing takes for the cost of an offer, order the offers
-	// by it.
+	// charge is what packing takes for the cost of an offer; lists are each
+	// lane's offers in its order.
 	charge []float64
-	order  []int32
+	lists  [][]int32
 	// cost and byCost are the budget's at the start; scarce, if not nil, counts
 	// before cost.
 	cost   []float64

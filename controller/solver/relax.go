@@ -255,22 +255,40 @@ func (x *simplex) step(out int, over float64) bool {
 			x.offer(-x.price[r], sign*dir[r], v)
 		}
 	}
-	slope := math.Abs(over)
-	for len(x.breaks) > 0 {
-		first := 0
-		for b := range x.breaks {
-			if f := &x.breaks[first]; x.breaks[b].at < f.at || x.breaks[b].at == f.at && x.breaks[b].alpha > f.alpha {
-				first = b
-			}
-		}
-		b := x.breaks[first]
-		if slope -= b.drop; slope <= 0 || len(x.breaks) == 1 {
-			return x.exchange(out, b.row)
-		}
-		x.breaks[first] = x.breaks[len(x.breaks)-1]
-		x.breaks = x.breaks[:len(x.breaks)-1]
+	if v, ok := blocking(x.breaks, math.Abs(over)); ok {
+		return x.exchange(out, v)
 	}
 	return false
+}
+
+// blocking is the variable at whose breakpoint the slope is used up, the last
+// one when it never is: a selection by halves, as there can be hundreds.
+func blocking(list []breakpoint, slope float64) (v int32, ok bool) {
+	if len(list) == 0 {
+		return 0, false
+	}
+	for len(list) > 1 {
+		list[0], list[len(list)/2] = list[len(list)/2], list[0]
+		pivot, n, drop := list[0], 0, list[0].drop
+		for i := 1; i < len(list); i++ {
+			if b := list[i]; b.at < pivot.at || b.at == pivot.at && b.alpha > pivot.alpha {
+				n++
+				list[i], list[n] = list[n], list[i]
+				drop += b.drop
+			}
+		}
+		before := list[1 : n+1] // those that come first
+		if drop < slope && n+1 < len(list) {
+			slope -= drop
+			list = list[n+1:]
+			continue
+		}
+		if n == 0 || drop-pivot.drop < slope {
+			return pivot.row, true
+		}
+		list = before
+	}
+	return list[0].row, true
 }
 
 // offer adds a breakpoint if a variable's gain changes its sign on the way.

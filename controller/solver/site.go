@@ -34,7 +34,7 @@ func (k *packer) newSites() {
 	wider := newWider(groups)
 	kept := make([][]int32, len(groups)) // sites by signature
 	seen := make([][]int32, len(k.p.bins))
-	for _, o := range k.order {
+	for _, o := range k.inOrder(k.lists) {
 		b := k.p.offers[o].bin
 		if sig[o] == 0 || slices.Contains(seen[b], sig[o]) {
 			continue // the bin's cheapest offer of the kind came before
@@ -109,7 +109,7 @@ func (w *wider) of(sig int32) []int32 {
 }
 
 // weigh says what packing takes for the cost of every offer, which is never 0,
-// and less money the better where effective costs tie, and sorts the offers by it.
+// and less money the better where effective costs tie, and sorts each lane's offers by it.
 func (k *packer) weigh() {
 	k.charge = make([]float64, len(k.p.offers))
 	for o := range k.charge {
@@ -119,14 +119,13 @@ func (k *packer) weigh() {
 		}
 		k.charge[o] = cost
 	}
-	lists := make([][]int32, len(k.byCost))
+	k.lists = make([][]int32, len(k.byCost))
 	for l, list := range k.byCost {
-		lists[l] = list
+		k.lists[l] = list
 		if k.scarce != nil {
-			lists[l] = slices.SortedStableFunc(slices.Values(list), k.compare)
+			k.lists[l] = slices.SortedStableFunc(slices.Values(list), k.compare)
 		}
 	}
-	k.order = k.inOrder(lists)
 }
 
 func (k *packer) compare(a, b int32) int {

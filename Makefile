@@ -70,8 +70,9 @@ fuzz: ## Run every fuzz target for FUZZTIME (default 20s)
 	go run -C tools ./fuzz -time $(or $(FUZZTIME),20s)
 
 .PHONY: soak
-soak: ## Long fuzzing
+soak: ## Long fuzzing, a thousand random scenarios for the solver
 	$(MAKE) fuzz FUZZTIME=5m
+	SOAK=1000 go test -timeout 30m ./controller/solver -run 'Holds?$$|Never|Pays|Repeatable|Headroom'
 
 .PHONY: lint
 lint: ## Run the linters

@@ -86,6 +86,10 @@ func (c *Cluster) catalogs(ctx context.Context, pools []*karpv1.NodePool) (map[s
 			broken[name] = err.Error()
 			continue
 		}
+		if class, ok := get[*awsv1.EC2NodeClass](c.stores.classes, name); ok {
+			ebs, ipv4 := lower.NodeCost(class, catalog.Region)
+			catalog.NodeCost = ebs + ipv4
+		}
 		out[name] = catalog
 	}
 	return out, broken

@@ -32,6 +32,8 @@ type Options struct {
 	LastCaps map[string]map[string]policy.Cap
 	// Greedy packs without improvement.
 	Greedy bool
+	// Bound also asks for Stats.Bound, which takes longer than the plan.
+	Bound bool
 	// Disrupt also looks for nodes that may go, and carries commands under
 	// way on.
 	Disrupt bool
@@ -137,6 +139,9 @@ func (d *decider) provision(ctx context.Context) error {
 	start := d.opts.Elapsed()
 	d.out.Plan, d.out.Stats = solver.Solve(*in)
 	d.out.Timing.Solve = d.opts.Elapsed() - start
+	if d.opts.Bound {
+		d.out.Stats.Bound = solver.LowerBound(*in)
+	}
 	start = d.opts.Elapsed()
 	d.review(ctx, in)
 	d.namespaceCaps(ctx, in)

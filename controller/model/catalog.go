@@ -16,6 +16,9 @@ type Catalog struct {
 	// NodeClass is the name of the EC2NodeClass the catalogue was made for.
 	NodeClass string `json:"nodeClass"`
 	Region    string `json:"region,omitempty"`
+	// NodeCost is what every node of the class costs per hour besides its
+	// instance: its volumes and its public IPv4 address.
+	NodeCost Price `json:"nodeCost,omitempty"`
 	// Generation changes whenever the contents do; string ids handed to
 	// policies are stable within one generation.
 	Generation uint64         `json:"generation"`

@@ -1,69 +1,44 @@
 package scenario
 
 import (
-	awsv1 "spokeshave.dev/api/aws/v1"
+	"math"
+
+	"spokeshave.dev/controller/lower"
 	"spokeshave.dev/controller/model"
 )
 
-// extras price what a node costs besides its instance: its gp3 volumes and a
-// public IPv4 address, both list prices.
-// https://aws.amazon.com/ebs/pricing/ https://aws.amazon.com/vpc/pricing/
-type extras struct {
-	s       *model.Snapshot
-	classes map[string]*awsv1.EC2NodeClass
-}
-
-func newExtras(o *Objects, s *model.Snapshot) *extras {
-	e := &extras{s: s, classes: map[string]*awsv1.EC2NodeClass{}}
-	for _, c := range o.NodeClasses {
-		e.classes[c.Name] = c
-	}
-	return e
-}
-
-const (
-	hoursPerMonth = 730
-	// publicIPv4 is the price of a public IPv4 address in every region.
-	publicIPv4 model.Price = 5_000
-	// rootGiB is the root volume of a class that does not say.
-	rootGiB = 20
-)
-
-// gp3 is the price of a GiB and month of gp3 in micro-dollars.
-func gp3(region string) int64 {
-	switch region {
-	case "eu-west-1":
-		return 88_000
-	case "eu-central-1":
-		return 95_200
-	case "ap-southeast-1":
-		return 96_000
-	default:
-		return 80_000
-	}
-}
-
-// of is the hourly price of the volumes and of the address of a pool's node.
-// Volumes of other types than gp3 are left out.
-func (e *extras) of(pool *model.Pool) (ebs, ipv4 model.Price) {
+// extras price what a pool's node costs besides its instance.
+func (o *Objects) extras(s *model.Snapshot, pool *model.Pool) (ebs, ipv4 model.Price) {
 	region := ""
 	if pool.Catalog >= 0 {
-		region = e.s.Catalogs[pool.Catalog].Region
+		region = s.Catalogs[pool.Catalog].Region
 	}
-	gib := int64(0)
-	class := e.classes[pool.NodeClass]
-	if class == nil || len(class.Spec.BlockDeviceMappings) == 0 {
-		gib = rootGiB
-	} else {
-		for i := range class.Spec.BlockDeviceMappings {
-			disk := class.Spec.BlockDeviceMappings[i].EBS
-			if disk != nil && disk.VolumeSize != nil && (disk.VolumeType == nil || *disk.VolumeType == "gp3") {
-				gib += disk.VolumeSize.Value() >> 30
+	return lower.NodeCost(o.class(pool.NodeClass), region)
+}
+
+// utilisation is the share of the new nodes' allocatable resources that pods
+// and DaemonSets ask for, by resource; those of which there is none are left out.
+func utilisation(s *model.Snapshot, plan *model.Plan) map[string]float64 {
+	asked, held := model.Resources{}, model.Resources{}
+	for i := range plan.Nodes {
+		n := &plan.Nodes[i]
+		if len(n.Options) == 0 {
+			continue
+		}
+		types := s.Catalogs[s.Pools[n.Pool].Catalog].Types
+		for t := range types {
+			if types[t].Name == n.Options[0].InstanceType {
+				held.Add(types[t].Allocatable)
+				break
 			}
 		}
+		asked.Add(n.Requests)
 	}
-	if class != nil && class.Spec.AssociatePublicIPAddress != nil && *class.Spec.AssociatePublicIPAddress {
-		ipv4 = publicIPv4
+	out := map[string]float64{}
+	for name, amount := range asked {
+		if held[name] > 0 {
+			out[name] = math.Round(float64(amount)/float64(held[name])*1e4) / 1e4
+		}
 	}
-	return model.Price(gib * gp3(region) / hoursPerMonth), ipv4
+	return out
 }

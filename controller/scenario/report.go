@@ -16,17 +16,24 @@ import (
 type Report struct {
 	Decision string `json:"decision"`
 	// Pods counts the pods that waited for a place.
-	Pods        int               `json:"pods"`
-	Nodes       []ReportNode      `json:"nodes"`
-	Existing    []ReportExisting  `json:"existing"`
-	Unscheduled []ReportUnplaced  `json:"unscheduled"`
-	HourlyCost  float64           `json:"hourlyCost"`
-	EBSCost     float64           `json:"ebsCost"`
-	IPv4Cost    float64           `json:"publicIPv4Cost"`
-	Timing      ReportTiming      `json:"timing"`
-	Policies    []ReportPolicy    `json:"policies"`
-	Headroom    []decide.Headroom `json:"headroom,omitempty"`
-	Warnings    []string          `json:"warnings,omitempty"`
+	Pods        int              `json:"pods"`
+	Nodes       []ReportNode     `json:"nodes"`
+	Existing    []ReportExisting `json:"existing"`
+	Unscheduled []ReportUnplaced `json:"unscheduled"`
+	HourlyCost  float64          `json:"hourlyCost"`
+	EBSCost     float64          `json:"ebsCost"`
+	IPv4Cost    float64          `json:"publicIPv4Cost"`
+	// LowerBound is what no plan for the new nodes can go below, in effective
+	// cost with volumes and addresses; 0 when not known. Gap is how much more
+	// this plan costs, as a share of it.
+	LowerBound float64 `json:"lowerBound"`
+	Gap        float64 `json:"gap"`
+	// Utilisation is by resource the share of the new nodes that is asked for.
+	Utilisation map[string]float64 `json:"utilisation"`
+	Timing      ReportTiming       `json:"timing"`
+	Policies    []ReportPolicy     `json:"policies"`
+	Headroom    []decide.Headroom  `json:"headroom,omitempty"`
+	Warnings    []string           `json:"warnings,omitempty"`
 }
 
 // ReportNode is a node that would be launched.
@@ -96,6 +103,10 @@ func NewReport(o *Objects, s *model.Snapshot, d *decide.Decision, read, snapshot
 		},
 	}
 	r.plan(o, s, &d.Plan)
+	r.Utilisation = utilisation(s, &d.Plan)
+	if st := &d.Stats; st.Bound > 0 {
+		r.LowerBound, r.Gap = round(st.Bound), round(max(0, (st.Effective+st.Fixed.USD())/st.Bound-1))
+	}
 	for i := range d.Policies {
 		u := &d.Policies[i]
 		r.Policies = append(r.Policies, ReportPolicy{
@@ -107,7 +118,6 @@ func NewReport(o *Objects, s *model.Snapshot, d *decide.Decision, read, snapshot
 }
 
 func (r *Report) plan(o *Objects, s *model.Snapshot, plan *model.Plan) {
-	extras := newExtras(o, s)
 	keys := func(pods []int32) []string {
 		out := make([]string, 0, len(pods))
 		for _, i := range pods {
@@ -132,7 +142,7 @@ func (r *Report) plan(o *Objects, s *model.Snapshot, plan *model.Plan) {
 			node.Price, node.EffectivePrice = best.Price.USD(), round(best.Effective)
 			cost += best.Price
 		}
-		disk, address := extras.of(pool)
+		disk, address := o.extras(s, pool)
 		node.EBSCost, node.IPv4Cost = disk.USD(), address.USD()
 		ebs += disk
 		ipv4 += address

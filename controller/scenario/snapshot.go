@@ -81,16 +81,23 @@ func (o *Objects) catalogs(opts *Options) (map[string]model.Catalog, error) {
 			class = &awsv1.EC2NodeClass{ObjectMeta: metav1.ObjectMeta{Name: name}}
 		}
 		if opts.Catalog != nil {
-			out[name] = *opts.Catalog
+			out[name] = withCost(*opts.Catalog, class)
 			continue
 		}
 		lowering, err := classOptions(class, region)
 		if err != nil {
 			return nil, &Error{o.sources["EC2NodeClass "+name], err}
 		}
-		out[name] = catalog.Lower(types, sales, lowering)
+		out[name] = withCost(catalog.Lower(types, sales, lowering), class)
 	}
 	return out, nil
+}
+
+// withCost adds what every node of the class costs besides its instance.
+func withCost(c model.Catalog, class *awsv1.EC2NodeClass) model.Catalog {
+	ebs, ipv4 := lower.NodeCost(class, c.Region)
+	c.NodeCost = ebs + ipv4
+	return c
 }
 
 // namedClasses are the node classes that pools and claims name, and where.

@@ -170,7 +170,16 @@ func (a *attempt) better(b *attempt) bool {
 			return x < y
 		}
 	}
-	return a.effective() < b.effective()
+	return a.effective()+a.fixed().USD() < b.effective()+b.fixed().USD()
+}
+
+// fixed is what the plan's nodes cost besides their instances.
+func (a *attempt) fixed() model.Price {
+	var sum model.Price
+	for _, n := range a.nodes {
+		sum += a.p.fixed(n.lane)
+	}
+	return sum
 }
 
 // effective is the plan's effective cost.

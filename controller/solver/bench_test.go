@@ -224,7 +224,7 @@ func benchmark(b *testing.B, in solver.Input) {
 	b.ReportMetric(float64(len(plan.Nodes)), "nodes")
 	b.ReportMetric(stats.Billed.USD(), "$/h")
 	if stats.Bound > 0 {
-		b.ReportMetric(stats.Effective/stats.Bound, "cost/bound")
+		b.ReportMetric((stats.Effective+stats.Fixed.USD())/stats.Bound, "cost/bound")
 	}
 	b.ReportMetric(float64(stats.Rows), "rows")
 	b.ReportMetric(float64(stats.Sites), "sites")

@@ -36,9 +36,15 @@ func (b *block) pourable() bool {
 	return b.pods() <= maxPoured && !slices.ContainsFunc(b.rows, func(r row) bool { return r.apart >= 0 })
 }
 
-// pour prices the rows of a block without a program.
+// pour prices the rows of a block without a program. A row of what is plentiful
+// still is worth something, or nobody would serve it.
 func (b *block) pour() {
+	b.guess()
+	least := slices.Clone(b.worth)
 	b.fluid(b.worth)
+	for i := range b.worth {
+		b.worth[i] = max(b.worth[i], 0.01*least[i])
+	}
 	b.level()
 }
 

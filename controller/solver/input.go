@@ -110,7 +110,10 @@ type Stats struct {
 	// Effective is the plan's cost in USD/hour, Billed the same in money.
 	Effective float64
 	Billed    model.Price
-	// Bound is a lower bound, in USD/hour of effective cost, on what new nodes
+	// Fixed is what the new nodes cost besides their instances, by
+	// Catalog.NodeCost; it is part of what a solve minimises.
+	Fixed model.Price
+	// Bound is a lower bound, in USD/hour of effective cost and Fixed, on what new nodes
 	// for these pods must cost whatever the packing; 0 when not asked for or
 	// not known.
 	Bound float64

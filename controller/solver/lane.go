@@ -49,6 +49,11 @@ func (p *problem) newLanes() {
 	p.levels = level + 1
 }
 
+// fixed is what a lane's node costs besides its instance.
+func (p *problem) fixed(lane int32) model.Price {
+	return p.snap.Catalogs[p.snap.Pools[p.lanes[lane].pool].Catalog].NodeCost
+}
+
 // open says whether a pool may launch at all.
 func (p *problem) open(pool int32) bool {
 	q := &p.snap.Pools[pool]

@@ -145,8 +145,11 @@ func (k *packer) improve(list []packing, effort, blocks int) []packing {
 		return best
 	}
 	k.refill()
-	if k.pods() <= maxFirstFit {
+	if k.pods() <= maxFirstFit { // do all that no effort would do, and more
 		k.active = nil
+		for s := range k.sites {
+			k.sites[s].hint, k.sites[s].basis = [maxDims]float64{}, [maxDims]int32{}
+		}
 	}
 	others := [][]packing{k.greedy(1)}
 	if k.pods() <= maxFirstFit {

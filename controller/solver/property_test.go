@@ -2,7 +2,9 @@ package solver
 
 import (
 	"encoding/json"
+	"os"
 	"slices"
+	"strconv"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -27,7 +29,7 @@ func hold(tb testing.TB, seed uint64, in *Input, plan *model.Plan) {
 // TestPlansHold proves the plans of random snapshots, with and without
 // policies, by the independent checker.
 func TestPlansHold(t *testing.T) {
-	for seed := range uint64(250) {
+	for seed := range seeds(250) {
 		g := newGenerator(seed)
 		in := g.input(1 + g.IntN(120))
 		if seed%2 == 1 {
@@ -77,7 +79,7 @@ func FuzzSolve(f *testing.F) {
 // TestRepeatable solves a snapshot twice, then with all its lists shuffled:
 // the plan has to be the same, pod by pod.
 func TestRepeatable(t *testing.T) {
-	for seed := range uint64(100) {
+	for seed := range seeds(100) {
 		g := newGenerator(seed)
 		in := g.input(1 + g.IntN(150))
 		if seed%2 == 1 {
@@ -229,11 +231,20 @@ func (g *generator) plain(in *Input) {
 	}
 }
 
+// seeds is how many random scenarios a property is tried on: a small share as
+// a rule, as many as SOAK says in a long run.
+func seeds(share uint64) uint64 {
+	if n, err := strconv.ParseUint(os.Getenv("SOAK"), 10, 64); err == nil {
+		return n
+	}
+	return share
+}
+
 // TestNeverDearerThanFirstFit compares with first fit by decreasing size and
 // the cheapest type afterwards.
 func TestNeverDearerThanFirstFit(t *testing.T) {
 	ours, theirs := 0.0, 0.0
-	for seed := range uint64(60) {
+	for seed := range seeds(60) {
 		g := newGenerator(seed)
 		in := g.input(1 + g.IntN(150))
 		g.plain(&in)
@@ -258,7 +269,7 @@ func TestNeverDearerThanFirstFit(t *testing.T) {
 // TestManySizes gives every pod a size of its own, so that shapes are joined:
 // the plan holds, leaves out nobody that first fit places, and is cheaper.
 func TestManySizes(t *testing.T) {
-	for seed := range uint64(6) {
+	for seed := range seeds(6) {
 		g := newGenerator(seed)
 		in := g.input(400 + g.IntN(300))
 		if seed%3 > 0 {
@@ -295,9 +306,9 @@ func TestManySizes(t *testing.T) {
 // leaves no more pods out. Where NodePool limits are scarce besides, packing is
 // a guess, and a pod more may be left out once in a while.
 func TestMoreHeadroomPlacesMore(t *testing.T) {
-	const seeds = 200
+	const share = 200
 	exceptions := 0
-	for seed := range uint64(seeds) {
+	for seed := range seeds(share) {
 		g := newGenerator(seed)
 		in := g.input(1 + g.IntN(100))
 		g.policies(&in)
@@ -313,8 +324,8 @@ func TestMoreHeadroomPlacesMore(t *testing.T) {
 			}
 		}
 	}
-	if exceptions > seeds/100 {
-		t.Errorf("%d of %d seeds leave out a pod more", exceptions, seeds)
+	if exceptions > int(seeds(share)/100) {
+		t.Errorf("%d of %d seeds leave out a pod more", exceptions, seeds(share))
 	}
 }
 
@@ -322,7 +333,7 @@ func TestMoreHeadroomPlacesMore(t *testing.T) {
 // the last per cent, below which it is not tried.
 func TestEffortPays(t *testing.T) {
 	greedy, improved := 0.0, 0.0
-	for seed := range uint64(60) {
+	for seed := range seeds(60) {
 		g := newGenerator(seed)
 		in := g.input(20 + g.IntN(200))
 		g.plain(&in)

@@ -108,12 +108,14 @@ func (w *wider) of(sig int32) []int32 {
 	return w.memo[sig]
 }
 
-// weigh says what packing takes for the cost of every offer, which is never 0,
-// and less money the better where effective costs tie, and sorts each lane's offers by it.
+// weigh says what packing takes for the cost of every offer: what the node costs
+// besides its instance included, never 0, and less the less money it is where
+// effective costs tie; and sorts each lane's offers by it.
 func (k *packer) weigh() {
 	k.charge = make([]float64, len(k.p.offers))
 	for o := range k.charge {
-		cost := k.cost[o] + float64(1e-6*k.p.offers[o].price.USD()) + 1e-7
+		f := &k.p.offers[o]
+		cost := k.cost[o] + k.p.fixed(f.lane).USD() + float64(1e-6*f.price.USD()) + 1e-7
 		if k.scarce != nil {
 			cost = k.scarce[o] + float64(1e-6*cost)
 		}

@@ -37,8 +37,15 @@ func solve(in Input, required []model.PodSpec) (model.Plan, Stats) {
 
 	stats := a.stats
 	stats.Pods, stats.Classes, stats.Offers = len(in.Pods), len(p.classes), len(p.offers)
-	stats.Effective, stats.Billed = a.effective(), a.billed()
+	stats.Effective, stats.Billed, stats.Fixed = a.effective(), a.billed(), a.fixed()
 	return plan, stats
+}
+
+// LowerBound is Stats.Bound alone: what new nodes for the pods must cost.
+func LowerBound(in Input) float64 {
+	in.Bound, in.Effort = true, 1
+	_, stats := Solve(in)
+	return stats.Bound
 }
 
 // writer writes the plan in terms of the snapshot.

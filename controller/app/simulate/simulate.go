@@ -92,7 +92,7 @@ func Run(ctx context.Context, cfg Config) (*Result, error) {
 		return nil, errors.Join(err, done())
 	}
 	policies = inOrder(append(policies, cfg.Compiled...))
-	decision, err := decide.Decide(ctx, &snapshot, policies, decide.Options{Elapsed: cfg.Elapsed})
+	decision, err := decide.Decide(ctx, &snapshot, policies, decide.Options{Elapsed: cfg.Elapsed, Bound: true})
 	if err = errors.Join(err, done()); err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrDefect, err)
 	}

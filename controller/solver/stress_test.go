@@ -12,7 +12,7 @@ import (
 // every pod another size, many selectors, many pools.
 func BenchmarkSolveUneven(b *testing.B) {
 	b.Run("sizes=10000", func(b *testing.B) {
-		in := scenario(b, "diverse", 10000)
+		in := scenario(b, "small", 10000)
 		r := rand.New(rand.NewPCG(1, 1))
 		in.Snapshot.Specs = nil
 		for i := range in.Snapshot.Pods {
@@ -24,7 +24,7 @@ func BenchmarkSolveUneven(b *testing.B) {
 		benchmark(b, in)
 	})
 	b.Run("selectors=200", func(b *testing.B) {
-		in := scenario(b, "diverse", 10000)
+		in := scenario(b, "small", 10000)
 		s := in.Snapshot
 		families := map[string]bool{}
 		for i := range s.Catalogs[0].Types {

@@ -45,15 +45,19 @@ func (k *packer) blocks() []*block {
 	if len(k.rows) <= maxWholeRows {
 		return []*block{k.whole()}
 	}
-	owner := make([]int32, len(k.sets)) // block by set
+	owner := make([]int32, len(k.sets))  // block by set
+	also := make([][]int32, len(k.sets)) // others that would serve it as well
 	var out []*block
 	for _, s := range k.setOrder() {
 		sites := k.sitesOf(k.sets[s])
 		owner[s] = -1
 		for b := range out {
-			if serves(k.sets[s], sites, out[b].sites, k.n) {
+			switch {
+			case !serves(k.sets[s], sites, out[b].sites, k.n):
+			case owner[s] < 0:
 				owner[s] = int32(b)
-				break
+			default:
+				also[s] = append(also[s], int32(b))
 			}
 		}
 		if owner[s] < 0 {
@@ -67,9 +71,31 @@ func (k *packer) blocks() []*block {
 	}
 	ids := map[rowKey]int32{}
 	for i := range k.rows {
-		r := &k.rows[i]
-		b := out[owner[r.set]]
-		key := rowKey{req: r.req, set: owner[r.set], apart: r.apart}
+		set := k.rows[i].set
+		to := append([]int32{owner[set]}, also[set]...)
+		if !k.p.apart.alone(k.rows[i].apart) {
+			to = to[:1]
+		}
+		k.share(int32(i), to, out, ids)
+	}
+	for _, b := range out {
+		b.finish(k)
+	}
+	return out
+}
+
+// share gives the pods of a row to blocks in equal parts: pods that want nodes of
+// their own would leave those of the other blocks without.
+func (k *packer) share(i int32, to []int32, blocks []*block, ids map[rowKey]int32) {
+	r := &k.rows[i]
+	parts := int32(len(to))
+	for at, o := range to {
+		n := r.n*int32(at+1)/parts - r.n*int32(at)/parts
+		if n == 0 {
+			continue
+		}
+		b := blocks[o]
+		key := rowKey{req: r.req, set: o, apart: r.apart}
 		j, ok := ids[key]
 		if !ok {
 			j = int32(len(b.rows))
@@ -77,13 +103,9 @@ func (k *packer) blocks() []*block {
 			b.rows = append(b.rows, row{req: r.req, apart: r.apart})
 			b.members = append(b.members, nil)
 		}
-		b.rows[j].n += r.n
-		b.members[j] = append(b.members[j], int32(i))
+		b.rows[j].n += n
+		b.members[j] = append(b.members[j], i)
 	}
-	for _, b := range out {
-		b.finish(k)
-	}
-	return out
 }
 
 // setOrder lists the sets in use, smallest first: a set joins the block of one

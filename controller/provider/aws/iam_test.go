@@ -46,11 +46,9 @@ func (d *policyDocument) actions() []string {
 // calls are the actions of every method of the SDK interfaces.
 func calls() []string {
 	out := implied()
-	services := reflect.TypeFor[SDK]()
-	for i := range services.NumField() {
-		service := services.Field(i)
-		for j := range service.Type.NumMethod() {
-			out = append(out, strings.ToLower(service.Name)+":"+service.Type.Method(j).Name)
+	for service := range reflect.TypeFor[SDK]().Fields() {
+		for method := range service.Type.Methods() {
+			out = append(out, strings.ToLower(service.Name)+":"+method.Name)
 		}
 	}
 	slices.Sort(out)

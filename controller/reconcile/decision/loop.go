@@ -54,6 +54,8 @@ type Loop struct {
 	caps map[string]map[string]policy.Cap
 	// searched is when replacements were last searched for.
 	searched time.Time
+	// searchTook is how long the decision with the last search took.
+	searchTook time.Duration
 	// settled is what the last application changed: the cache must show it.
 	settled actuate.Done
 }
@@ -141,6 +143,9 @@ func (l *Loop) Round(ctx context.Context) (time.Duration, error) {
 		Missing: l.Policies.Missing(), LastCaps: l.caps, Disrupt: true, Search: l.due(view.Snapshot.Time),
 		Elapsed: func() time.Duration { return l.Clock.Since(start) },
 	})
+	if l.searched.Equal(view.Snapshot.Time) {
+		l.searchTook = d.Timing.Total
+	}
 	l.Metrics.observe(&view.Snapshot, &d, snapshotTook)
 	if err != nil {
 		return 0, fmt.Errorf("decide: %w", err)
@@ -158,7 +163,7 @@ func (l *Loop) Round(ctx context.Context) (time.Duration, error) {
 // due says whether it is time to search for a cheaper cluster again, which
 // takes longer than all the rest.
 func (l *Loop) due(now time.Time) bool {
-	if now.Sub(l.searched) < searchEvery {
+	if now.Sub(l.searched) < max(searchEvery, searchShare*l.searchTook) {
 		return false
 	}
 	l.searched = now
@@ -195,6 +200,10 @@ func (l *Loop) apply(ctx context.Context, view *cluster.View, d *decide.Decision
 
 // searchEvery is how often the whole cluster is searched, as in Karpenter.
 const searchEvery = 10 * time.Second
+
+// searchShare bounds the time spent searching, in which pods that come have to
+// wait: one part in so many.
+const searchShare = 20
 
 // validation is how long after its taint a node is judged again.
 const validation = time.Second

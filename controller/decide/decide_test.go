@@ -177,6 +177,34 @@ func TestProvision(t *testing.T) {
 	}
 }
 
+// TestReviewFindsTheNeedle has a policy that refuses all but the dearest of
+// forty families: planning again for each refusal would not get there.
+func TestReviewFindsTheNeedle(t *testing.T) {
+	s := snapshot(8)
+	s.Catalogs[0].Types = nil
+	for i := range 40 {
+		family := "f" + string(rune('A'+i))
+		s.Catalogs[0].Types = append(s.Catalogs[0].Types, instanceType(family+".large", family, 4000, model.Price(100_000+i*20_000)))
+	}
+	last := "f" + string(rune('A'+39))
+	guard := &scripted{
+		info: policy.Info{Name: "guard", Hooks: []policy.Hook{policy.HookCeiling}},
+		ceiling: func(in *policy.CeilingInput) policy.CeilingAnswer {
+			a := policy.CeilingAnswer{Deny: map[int][]string{}}
+			for i := range in.Launches {
+				if in.Launches[i].Family != last {
+					a.Deny[i] = []string{"too cheap to be true"}
+				}
+			}
+			return a
+		},
+	}
+	d := decideOn(t, s, Options{}, guard)
+	if diff := cmp.Diff(map[string]int{last: 2}, families(&d)); diff != "" || len(d.Plan.Unplaced) > 0 {
+		t.Errorf("%d pods wait; families -want +got\n%s", len(d.Plan.Unplaced), diff)
+	}
+}
+
 func TestSameInputSameDecision(t *testing.T) {
 	a := decideOn(t, snapshot(8), Options{Disrupt: true}, avoid("c"), capAt(1))
 	b := decideOn(t, snapshot(8), Options{Disrupt: true}, avoid("c"), capAt(1))

@@ -38,8 +38,46 @@ func (d *decider) review(ctx context.Context, in *solver.Input) {
 			d.drop(bare, denied)
 			return
 		}
+		if round > 0 { // what comes next best is refused as well: ask for all of it at once
+			others, failed := d.ask(ctx, d.others(bare))
+			if failed != nil {
+				d.dropAll(failed)
+				return
+			}
+			in.Denied = append(in.Denied, others...)
+		}
 		d.out.Plan, d.out.Stats = solver.Solve(*in)
 	}
+}
+
+// others are launches of everything that the NodePools of the nodes listed
+// could launch instead, each with the node's pods. A policy that refuses most
+// of what there is ("no spot above half the price") would else use up the
+// rounds before something that it allows comes up.
+func (d *decider) others(nodes []int) *model.Plan {
+	out, seen := &model.Plan{}, map[string]bool{}
+	for _, i := range nodes {
+		n := &d.out.Plan.Nodes[i]
+		p := &d.s.Pools[n.Pool]
+		key := p.Name + "/" + strings.Join(d.namespaces(n), ",")
+		if seen[key] {
+			continue
+		}
+		seen[key] = true
+		types := d.s.Catalogs[p.Catalog].Types
+		for t := range types {
+			for o := range types[t].Offerings {
+				of := &types[t].Offerings[o]
+				if !of.Available || !admits(p, &types[t], nil) || !admits(p, &types[t], of) {
+					continue
+				}
+				out.Nodes = append(out.Nodes, model.PlannedNode{Pool: n.Pool, Pods: n.Pods, Options: []model.Option{{
+					InstanceType: types[t].Name, Zone: of.Zone, CapacityType: of.CapacityType, Price: of.Price, Effective: of.Price.USD(),
+				}}})
+			}
+		}
+	}
+	return out
 }
 
 func (d *decider) reviewed(plan *model.Plan) bool {

@@ -49,9 +49,11 @@ func writePolicy(t *testing.T, text string) string {
 	return path
 }
 
-// TestDefaultPolicies: the shipped policies run, and change nothing.
+// TestDefaultPolicies: what the chart switches on by default, and a budget
+// without caps, run and change nothing.
 func TestDefaultPolicies(t *testing.T) {
-	plain, got := simulateJSON(t, exitOK), simulateJSON(t, exitOK, "--policies", "../../policies")
+	plain, got := simulateJSON(t, exitOK), simulateJSON(t, exitOK, "--policies", "../../policies/cheapest",
+		"--policies", "../../policies/keep-protected", "--policies", "../../policies/budget")
 	if got.HourlyCost != plain.HourlyCost || len(got.Policies) < 2 {
 		t.Errorf("%v $/hour with, %v without; policies %+v", got.HourlyCost, plain.HourlyCost, got.Policies)
 	}

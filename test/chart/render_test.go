@@ -159,7 +159,7 @@ func TestArgs(t *testing.T) {
 		"--karpenter-lease-name=karpenter-leader-election", "--karpenter-lease-namespace=kube-system",
 		"--kube-client-burst=300", "--kube-client-qps=200", "--leader-election-name=spokeshave-leader-election",
 		"--log-level=info", "--metrics-port=8080", "--min-values-policy=Strict", "--mode=Act", "--namespace=system",
-		"--preference-policy=Respect",
+		"--preference-policy=Respect", "--reserved-enis=0", "--vm-memory-overhead-percent=0.075",
 	}
 	tests := map[string]struct {
 		values string
@@ -187,7 +187,7 @@ policies: {required: [budget, quota], pluginNamespaces: [team-a, team-b]}
 			"--karpenter-lease-name=other", "--karpenter-lease-namespace=karpenter", "--kube-client-burst=30", "--kube-client-qps=20",
 			"--leader-election-name=spokeshave-leader-election", "--log-level=debug", "--metrics-port=9090", "--min-values-policy=BestEffort", "--mode=Observe",
 			"--namespace=system", "--policies-required=budget,quota", "--policy-plugin-namespaces=team-a,team-b",
-			"--preference-policy=Ignore",
+			"--preference-policy=Ignore", "--reserved-enis=0", "--vm-memory-overhead-percent=0.075",
 		}},
 	}
 	for name, tc := range tests {

@@ -72,9 +72,9 @@ func (k *packer) blocks() []*block {
 	ids := map[rowKey]int32{}
 	for i := range k.rows {
 		set := k.rows[i].set
-		to := append([]int32{owner[set]}, also[set]...)
-		if !k.p.apart.alone(k.rows[i].apart) {
-			to = to[:1]
+		to := []int32{owner[set]}
+		if k.p.apart.alone(k.rows[i].apart) {
+			to = k.open(set, out, append(to, also[set]...))
 		}
 		k.share(int32(i), to, out, ids)
 	}
@@ -82,6 +82,17 @@ func (k *packer) blocks() []*block {
 		b.finish(k)
 	}
 	return out
+}
+
+// open adds the blocks whose offers a set may use to those that serve it best:
+// dearer ones bring the others of a node.
+func (k *packer) open(set int32, blocks []*block, to []int32) []int32 {
+	for b := range blocks {
+		if at := int32(b); !slices.Contains(to, at) && k.sets[set].contains(blocks[b].sets[0]) {
+			to = append(to, at)
+		}
+	}
+	return to
 }
 
 // share gives the pods of a row to blocks in equal parts: pods that want nodes of

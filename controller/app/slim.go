@@ -19,7 +19,7 @@ const lastApplied = "kubectl.kubernetes.io/last-applied-configuration"
 
 // gcPercent trades some processor time for memory: the cache is large and
 // mostly still, so that collections are rare.
-const gcPercent = 50
+const gcPercent = 25
 
 // spareMemory sets the collector's pace unless GOGC already does.
 func spareMemory(lookup func(string) (string, bool)) {

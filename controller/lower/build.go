@@ -194,7 +194,8 @@ func (b *builder) complete(n *model.Node, claim *karpv1.NodeClaim, capacity *mod
 		types = b.types[at]
 	}
 	opts := options(claim)
-	if n.State == model.InFlight && n.LaunchedAt.IsZero() && len(opts) > 0 {
+	recorded := claim.Labels[corev1.LabelInstanceTypeStable] != "" // the launch is done, its condition not yet written
+	if n.State == model.InFlight && n.LaunchedAt.IsZero() && len(opts) > 0 && !recorded {
 		narrow(n, opts, types)
 		if t := types[opts[0].InstanceType]; t != nil && len(*capacity) == 0 {
 			*capacity = t.Capacity

@@ -90,6 +90,19 @@ status: {allocatable: {cpu: "1.8", memory: 1Gi, pods: "9"}, capacity: {cpu: "2",
 			},
 			model.Resources{"cpu": 8000, "memory": 32000 * mi, "pods": 10, "nodes": 1},
 		},
+		"launch recorded, condition to come": {
+			"the worst case is held until the condition is there, and what was launched is not what it might have been",
+			claim(t, "c", `{metadata: {annotations: {spokeshave.dev/reserved-usd: "0.9", spokeshave.dev/launch: '`+offers+`'}, labels: {node.kubernetes.io/instance-type: small, topology.kubernetes.io/zone: za, karpenter.sh/capacity-type: on-demand}}}`), nil,
+			model.Node{
+				Name: "c", Claim: "c", State: model.InFlight, InstanceType: "small", Zone: "za", CapacityType: model.OnDemand,
+				Labels: map[string]string{
+					"karpenter.sh/nodepool": "general", "node.kubernetes.io/instance-type": "small",
+					"topology.kubernetes.io/zone": "za", "karpenter.sh/capacity-type": "on-demand",
+				},
+				Allocatable: small.Allocatable, Price: 200_000, Reserved: 900_000,
+			},
+			model.Resources{"cpu": 2000, "memory": 8000 * mi, "pods": 10, "nodes": 1},
+		},
 		"launched": {
 			"type, zone and price are known, nothing is held any more",
 			claim(t, "c", fmt.Sprintf(launched, "")), nil,

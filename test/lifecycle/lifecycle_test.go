@@ -20,7 +20,7 @@ func (w *world) launched(t *testing.T, name string) *karpv1.NodeClaim {
 	var c *karpv1.NodeClaim
 	w.eventually(t, "launch of "+name, func() bool {
 		c = w.getClaim(t, name)
-		return c != nil && c.Status.ProviderID != "" && c.Annotations[karpv1.AnnotationReservedUSD] == ""
+		return c != nil && c.Status.ProviderID != ""
 	})
 	return c
 }

@@ -168,11 +168,9 @@ func (r *Reconciler) launched(ctx context.Context, claim *karpv1.NodeClaim, in *
 		labels[labelZoneID] = in.ZoneID
 	}
 	condition.True(&claim.Status.Conditions, claim.Generation, karpv1.ConditionLaunched)
-	return r.patchMeta(ctx, claim, func() {
-		maps.Copy(claim.Labels, labels)
-		// The worst case held for the launch gives way to the real price.
-		delete(claim.Annotations, karpv1.AnnotationReservedUSD)
-	})
+	// The worst case held for the launch stays on the claim: it counts until
+	// the condition, which is written after the labels, says Launched.
+	return r.patchMeta(ctx, claim, func() { maps.Copy(claim.Labels, labels) })
 }
 
 const labelZoneID = "topology.k8s.aws/zone-id"

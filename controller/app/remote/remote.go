@@ -53,6 +53,7 @@ func Connect(a Access, home string) (*Cluster, error) {
 	if err != nil {
 		return nil, fmt.Errorf("find the cluster: name a file with --kubeconfig or KUBECONFIG: %w", err)
 	}
+	cfg.QPS = -1 // a person's few requests need no rationing, and its error would hide a deadline's
 	client, err := corev1client.NewForConfig(cfg)
 	if err != nil {
 		return nil, fmt.Errorf("find the cluster: %w", err)

@@ -253,13 +253,6 @@ func TestResolveFindsNothing(t *testing.T) {
 			awsv1.ConditionAMIsReady,
 			[]string{"NotFound", "al2023@v19990101", "Kubernetes 1.36"},
 		},
-		"unsupported family": {
-			func(c *awsv1.EC2NodeClass) {
-				c.Spec.AMISelectorTerms = []awsv1.AMISelectorTerm{{Alias: "windows2022@latest"}}
-			},
-			awsv1.ConditionAMIsReady,
-			[]string{"Invalid", "not supported yet"},
-		},
 		"no such role": {
 			func(c *awsv1.EC2NodeClass) { c.Spec.Role = "nobody" },
 			awsv1.ConditionInstanceProfileReady,

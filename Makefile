@@ -4,7 +4,7 @@ SHELL := /bin/bash
 
 VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 LDFLAGS := -s -w -X spokeshave.dev/controller/app.Version=$(VERSION) -X main.version=$(VERSION)
-CONTROLPLANE := go run ./test/controlplane/cmd/controlplane
+CONTROLPLANE := go run -v ./test/controlplane/cmd/controlplane
 GENERATED := api charts/spokeshave/files controller/catalog/data
 
 .PHONY: help
@@ -13,7 +13,8 @@ help: ## List the targets
 
 .PHONY: demo
 demo: ## Run the product end to end on a local cluster and leave it up (DEMO=quiet: check and clean up)
-	go run ./test/demo $(if $(filter quiet,$(DEMO)),-quiet)
+	@echo 'compiling; the first time takes some minutes, and each package is named when it is done'
+	go run -v ./test/demo $(if $(filter quiet,$(DEMO)),-quiet)
 
 .PHONY: demo-down
 demo-down: ## End the demo's cluster

@@ -18,14 +18,24 @@ func (d *decider) ceilings(ctx context.Context, in *solver.Input) {
 	for _, name := range d.opts.Missing {
 		d.blockAll(in, name, "required policy "+name+" is not active; apply it, or take it off policies.required")
 	}
-	question := policy.CeilingInput{Call: d.call(0), Scopes: d.scopeSpend(spend.Scopes(d.s))}
+	if !d.capped() {
+		d.out.Caps = map[string]map[string]policy.Cap{} // what was known from before is gone
+		return
+	}
+	question := policy.CeilingInput{Call: d.call(0), Scopes: d.scopeSpend(d.accounts())}
 	out := d.panel.Ceiling(ctx, &question, d.opts.LastCaps)
 	d.out.Caps = out.Known
 	if out.Refused != nil {
 		d.blockAll(in, out.Refused.Policy, "ceiling policy "+out.Refused.Policy+" gives no answer and no caps are known from before: "+out.Refused.Reason)
 	}
 	names := slices.Concat(slices.Collect(maps.Keys(out.Hourly)), slices.Collect(maps.Keys(out.Monthly)), slices.Collect(maps.Keys(out.SoftHourly)), slices.Collect(maps.Keys(out.SoftMonthly)))
-	for _, scope := range spend.Scopes(d.s, names...) {
+	scopes := d.accounts()
+	if slices.ContainsFunc(names, func(n string) bool {
+		return !slices.ContainsFunc(scopes, func(s spend.Scope) bool { return s.Name == n })
+	}) {
+		scopes = spend.Scopes(d.s, names...)
+	}
+	for _, scope := range scopes {
 		d.bound(in, &scope, &out)
 	}
 	slices.Sort(names)
@@ -34,6 +44,22 @@ func (d *decider) ceilings(ctx context.Context, in *solver.Input) {
 			d.warn("scope %s is capped, but is no scope: cluster, nodepool/<name>, label/<key>=<value> or namespace/<name>; the cap is not enforced", name)
 		}
 	}
+}
+
+// accounts is what every scope spends. It looks at every pod, and is made once.
+func (d *decider) accounts() []spend.Scope {
+	if d.scopes == nil {
+		d.scopes = spend.Scopes(d.s)
+	}
+	return d.scopes
+}
+
+// capped says whether there is a ceiling policy to ask.
+func (d *decider) capped() bool {
+	return slices.ContainsFunc(d.policies, func(p policy.Policy) bool {
+		info := p.Info()
+		return info.Answers(policy.HookCeiling)
+	})
 }
 
 func (d *decider) blockAll(in *solver.Input, name, why string) {

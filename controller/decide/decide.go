@@ -20,6 +20,7 @@ import (
 	"spokeshave.dev/controller/model"
 	"spokeshave.dev/controller/policy"
 	"spokeshave.dev/controller/solver"
+	"spokeshave.dev/controller/spend"
 )
 
 // Options tune a decision. The zero value is the product's default.
@@ -90,6 +91,7 @@ type decider struct {
 	opts     Options
 	pending  []int32
 	spaces   []namespaceCap
+	scopes   []spend.Scope
 	out      Decision
 	// groups numbers the groups that offerings use up together.
 	groups map[policy.GroupKey]int32

@@ -10,7 +10,6 @@ import (
 	"spokeshave.dev/controller/model"
 	"spokeshave.dev/controller/policy"
 	"spokeshave.dev/controller/solver"
-	"spokeshave.dev/controller/spend"
 )
 
 // reviewRounds bounds how often a refused plan is solved again.
@@ -80,12 +79,7 @@ func (d *decider) others(nodes []int) *model.Plan {
 	return out
 }
 
-func (d *decider) reviewed(plan *model.Plan) bool {
-	return slices.ContainsFunc(d.policies, func(p policy.Policy) bool {
-		info := p.Info()
-		return info.Answers(policy.HookCeiling)
-	}) && len(plan.Nodes) > 0
-}
+func (d *decider) reviewed(plan *model.Plan) bool { return len(plan.Nodes) > 0 && d.capped() }
 
 // launchKey is what makes two launches the same question.
 type launchKey struct {
@@ -96,7 +90,7 @@ type launchKey struct {
 
 // ask reviews every option of every planned node, each distinct one once.
 func (d *decider) ask(ctx context.Context, plan *model.Plan) ([]solver.Denied, *policy.Exclusion) {
-	question := policy.CeilingInput{Call: d.call(0), Scopes: d.scopeSpend(spend.Scopes(d.s))}
+	question := policy.CeilingInput{Call: d.call(0), Scopes: d.scopeSpend(d.accounts())}
 	seen := map[launchKey]int{}
 	var keys []launchKey
 	for i := range plan.Nodes {

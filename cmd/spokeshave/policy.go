@@ -57,7 +57,7 @@ func outputFlag(c *cobra.Command, into *string, values ...string) {
 		if slices.Contains(values, *into) {
 			return nil
 		}
-		return unread(c.Name(), fmt.Errorf("-o %s: want %s", *into, strings.Join(values, " or ")))
+		return &exitError{exitUnread, fmt.Errorf("%s: -o %s: want %s", strings.TrimPrefix(c.CommandPath(), "spokeshave "), *into, strings.Join(values, " or "))}
 	}
 }
 

@@ -68,9 +68,6 @@ func NewScene(v *Survey, in *solver.Input, placed []model.Assignment) *Scene {
 	return sc
 }
 
-// Snapshot is the scene as it stands.
-func (sc *Scene) Snapshot() *model.Snapshot { return &sc.snap }
-
 // Host lets pods move to a node that is still coming: it was launched for
 // them.
 func (sc *Scene) Host(node int32) {

@@ -9,11 +9,7 @@ import (
 	"spokeshave.dev/controller/model"
 )
 
-// DaemonSet is the pod that the DaemonSet runs on every node it fits.
-func DaemonSet(ds *appsv1.DaemonSet) model.DaemonSet {
-	return alone().daemonSet(ds)
-}
-
+// daemonSet is the pod that the DaemonSet runs on every node it fits.
 func (s *surroundings) daemonSet(ds *appsv1.DaemonSet) model.DaemonSet {
 	pod := &corev1.Pod{ObjectMeta: ds.Spec.Template.ObjectMeta, Spec: ds.Spec.Template.Spec}
 	pod.Namespace = ds.Namespace

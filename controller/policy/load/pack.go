@@ -15,20 +15,9 @@ import (
 	karpv1 "spokeshave.dev/api/karpenter/v1"
 )
 
-// Pack makes the ConfigMap of a policy's folder, named after it: policy.yaml,
+// Gather makes the ConfigMap of a policy's folder, named after it: policy.yaml,
 // *.rego, data.json, and module.wasm or module.wasm.gz. Other files stay out.
-func Pack(dir string) (*corev1.ConfigMap, error) {
-	cm, err := Gather(dir)
-	if err != nil {
-		return nil, err
-	}
-	if _, err := ParseConfigMap(cm); err != nil {
-		return nil, fmt.Errorf("pack %s: %w", dir, err)
-	}
-	return cm, nil
-}
-
-// Gather is Pack without a look at what it packs.
+// It does not look at what it packs: ParseConfigMap does.
 func Gather(dir string) (*corev1.ConfigMap, error) {
 	abs, err := filepath.Abs(dir)
 	if err != nil {

@@ -43,6 +43,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 		Long: `spokeshave answers questions about nodes without a cluster, and helps to write policies.
 
   simulate         which nodes would be launched for these manifests, and why
+  snapshot         what a decision about a live cluster is made of, for simulate -f
   catalog export   the EC2 instance types and prices that it knows
   explain          why a pod, node or NodePool is as it is, asked of a running controller
   policy           check, test and compare policies, and push them to a cluster
@@ -55,7 +56,7 @@ It makes the very decisions that the controller makes.`,
 	root.SetOut(stdout)
 	root.SetErr(stderr)
 	root.CompletionOptions.HiddenDefaultCmd = true
-	root.AddCommand(simulateCommand(ctx), catalogCommand(), policyCommand(ctx), explainCommand(ctx), versionCommand())
+	root.AddCommand(simulateCommand(ctx), catalogCommand(), policyCommand(ctx), explainCommand(ctx), snapshotCommand(ctx), versionCommand())
 	err := root.ExecuteContext(ctx)
 	if err == nil {
 		return exitOK

@@ -22,7 +22,8 @@ StatefulSet, DaemonSet, Job, Namespace, LimitRange, PriorityClass, RuntimeClass,
 PersistentVolume(Claim), StorageClass, PodDisruptionBudget, and ConfigMaps that
 carry policies. They are
 read strictly: an unknown field is an error with file and line. Workloads stand
-for the pods that they would make. A dump of a cluster works too:
+for the pods that they would make. What spokeshave snapshot took from a cluster
+works too, by itself, with its own time, settings and prices; or a dump:
 
   kubectl get nodepools,ec2nodeclasses,nodeclaims,nodes,deployments,statefulsets,daemonsets,pods -A -o yaml > cluster.yaml
 

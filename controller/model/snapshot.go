@@ -26,7 +26,8 @@ type Snapshot struct {
 	// Spent is what each scope has cost since the month began, in order of
 	// scope, from the ledger. nil says that no ledger is kept: what the
 	// running instances have cost stands for it.
-	Spent []Spent `json:"spent,omitempty"`
+	// An empty one and none are not the same, in files either.
+	Spent []Spent `json:"spent"`
 	// Budgets are the PodDisruptionBudgets.
 	Budgets []PodBudget `json:"budgets,omitempty"`
 	// Departed are the nodes that began to go within the last hour.

@@ -9,6 +9,14 @@ import (
 
 // extras price what a pool's node costs besides its instance.
 func (o *Objects) extras(s *model.Snapshot, pool *model.Pool) (ebs, ipv4 model.Price) {
+	if o.Taken != nil {
+		for _, c := range o.Taken.NodeCosts {
+			if c.NodeClass == pool.NodeClass {
+				return c.EBS, c.IPv4
+			}
+		}
+		return 0, 0
+	}
 	region := ""
 	if pool.Catalog >= 0 {
 		region = s.Catalogs[pool.Catalog].Region

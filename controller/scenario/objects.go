@@ -47,6 +47,9 @@ type Objects struct {
 	// Policies are the ConfigMaps that carry a policy.
 	Policies []*corev1.ConfigMap
 
+	// Taken is a snapshot that was taken from a cluster, in place of manifests.
+	Taken *Taken
+
 	Warnings []Warning
 
 	sources map[string]Source // by "Kind namespace/name"
@@ -141,6 +144,8 @@ func (o *Objects) list(d *document, kind, version string) error {
 // over with a warning.
 func (o *Objects) object(d *document, meta metav1.TypeMeta) error {
 	switch meta.APIVersion + " " + meta.Kind {
+	case TakenAPIVersion + " " + TakenKind:
+		return o.taken(d)
 	case "karpenter.sh/v1 NodePool":
 		return o.nodePool(d)
 	case "karpenter.sh/v1 NodeClaim":

@@ -1,6 +1,7 @@
 package scenario
 
 import (
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -21,6 +22,10 @@ import (
 type Options struct {
 	Time time.Time
 	Seed uint64
+	// Cluster becomes the snapshot's; Live says that the objects come from a
+	// cluster with a scheduler at work (lower.Inputs).
+	Cluster string
+	Live    bool
 	// Settings become the snapshot's.
 	Settings model.Settings
 	// Catalog, when set, is what every node class can launch.
@@ -36,6 +41,9 @@ const DefaultRegion = "us-east-1"
 // Snapshot makes the snapshot of a scenario. It may be called once: it adds
 // the pods that workloads make to o.
 func (o *Objects) Snapshot(opts Options) (model.Snapshot, error) {
+	if o.Taken != nil {
+		return o.retake(&opts)
+	}
 	if err := o.expand(); err != nil {
 		return model.Snapshot{}, err
 	}
@@ -46,7 +54,7 @@ func (o *Objects) Snapshot(opts Options) (model.Snapshot, error) {
 		return model.Snapshot{}, err
 	}
 	snapshot, warnings := lower.Build(lower.Inputs{
-		Time: opts.Time, Seed: opts.Seed, Settings: opts.Settings,
+		Time: opts.Time, Seed: opts.Seed, Settings: opts.Settings, Cluster: opts.Cluster, Live: opts.Live,
 		NodePools: o.NodePools, NodeClaims: o.NodeClaims, Nodes: o.Nodes, Pods: o.Pods, DaemonSets: o.DaemonSets,
 		PriorityClasses: o.PriorityClasses, VolumeClaims: o.VolumeClaims, Volumes: o.Volumes, StorageClasses: o.StorageClasses,
 		PodBudgets: o.Budgets, Namespaces: o.Namespaces, LimitRanges: o.LimitRanges, RuntimeClasses: o.RuntimeClasses,
@@ -56,6 +64,18 @@ func (o *Objects) Snapshot(opts Options) (model.Snapshot, error) {
 		o.warn(o.sources[w.Object], "%s", w)
 	}
 	return snapshot, nil
+}
+
+// retake is the snapshot of the file. It keeps its own time, settings and
+// prices: that is what makes it one.
+func (o *Objects) retake(opts *Options) (model.Snapshot, error) {
+	if err := o.alone(); err != nil {
+		return model.Snapshot{}, err
+	}
+	if opts.Catalog != nil || opts.Region != "" {
+		return model.Snapshot{}, &Error{o.sources[TakenKind], errors.New("a Snapshot has its own catalogue: --catalog and --region do not go with it")}
+	}
+	return o.Taken.Snapshot, nil
 }
 
 // catalogs makes the catalogue of every node class that a pool or claim names.

@@ -22,6 +22,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/wait"
 	corev1client "k8s.io/client-go/kubernetes/typed/core/v1"
+	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
 
 	"spokeshave.dev/controller/policy/load"
@@ -45,8 +46,8 @@ type Cluster struct {
 	Home string
 }
 
-// Connect finds the cluster. It does not speak to it yet.
-func Connect(a Access, home string) (*Cluster, error) {
+// Config is how to reach the cluster.
+func Config(a Access) (*rest.Config, error) {
 	rules := clientcmd.NewDefaultClientConfigLoadingRules()
 	rules.ExplicitPath = a.Kubeconfig
 	cfg, err := clientcmd.NewNonInteractiveDeferredLoadingClientConfig(rules, &clientcmd.ConfigOverrides{CurrentContext: a.Context}).ClientConfig()
@@ -54,6 +55,15 @@ func Connect(a Access, home string) (*Cluster, error) {
 		return nil, fmt.Errorf("find the cluster: name a file with --kubeconfig or KUBECONFIG: %w", err)
 	}
 	cfg.QPS = -1 // a person's few requests need no rationing, and its error would hide a deadline's
+	return cfg, nil
+}
+
+// Connect finds the cluster. It does not speak to it yet.
+func Connect(a Access, home string) (*Cluster, error) {
+	cfg, err := Config(a)
+	if err != nil {
+		return nil, err
+	}
 	client, err := corev1client.NewForConfig(cfg)
 	if err != nil {
 		return nil, fmt.Errorf("find the cluster: %w", err)

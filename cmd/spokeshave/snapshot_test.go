@@ -1,0 +1,131 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+
+	"spokeshave.dev/controller/scenario"
+)
+
+// cluster answers lists as an API server does, a page of one object at a time.
+type cluster struct {
+	mu    sync.Mutex
+	lists map[string][]string // objects by path
+	asked []string
+}
+
+func (c *cluster) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.asked = append(c.asked, r.Method+" "+r.URL.Path)
+	w.Header().Set("Content-Type", "application/json")
+	items, ok := c.lists[r.URL.Path]
+	if !ok {
+		w.WriteHeader(http.StatusForbidden)
+		_, _ = w.Write([]byte(`{"kind":"Status","apiVersion":"v1","status":"Failure","reason":"Forbidden","code":403,"message":"no"}`))
+		return
+	}
+	at := 0
+	_, _ = fmt.Sscan(r.URL.Query().Get("continue"), &at)
+	next, item := "", ""
+	if at < len(items) {
+		item = items[at]
+		if at+1 < len(items) {
+			next = fmt.Sprint(at + 1)
+		}
+	}
+	_, _ = fmt.Fprintf(w, `{"metadata":{"continue":%q},"items":[%s]}`, next, item)
+}
+
+// serve starts a cluster and gives its kubeconfig.
+func (c *cluster) serve(t *testing.T) string {
+	t.Helper()
+	server := httptest.NewServer(c)
+	t.Cleanup(server.Close)
+	text := fmt.Sprintf(`{"apiVersion":"v1","kind":"Config","current-context":"c","contexts":[{"name":"c","context":{"cluster":"c","user":"u"}}],
+"clusters":[{"name":"c","cluster":{"server":%q}}],"users":[{"name":"u","user":{}}]}`, server.URL)
+	path := filepath.Join(t.TempDir(), "kubeconfig")
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+func small() *cluster {
+	pod := func(name, more string) string {
+		return fmt.Sprintf(`{"metadata":{"namespace":"shop","name":%q,"uid":%q},"spec":{"containers":[{"name":"c","image":"private/image","env":[{"name":"PASSWORD","value":"hunter2"}],
+"resources":{"requests":{"cpu":"1","memory":"1Gi"}}}]},"status":{"phase":"Pending"%s},"aFieldOfTomorrow":1}`, name, name, more)
+	}
+	tried := `,"conditions":[{"type":"PodScheduled","status":"False","reason":"Unschedulable"}]`
+	return &cluster{lists: map[string][]string{
+		"/apis/karpenter.sh/v1/nodepools": {`{"metadata":{"name":"payments"},"spec":{"template":{"spec":{"nodeClassRef":{"group":"karpenter.k8s.aws","kind":"EC2NodeClass","name":"default"},
+"requirements":[{"key":"topology.kubernetes.io/zone","operator":"In","values":["eu-west-1a"]}]}}}}`},
+		"/apis/karpenter.sh/v1/nodeclaims": nil,
+		"/api/v1/nodes":                    nil,
+		"/api/v1/pods":                     {pod("web-1", tried), pod("web-2", tried), pod("web-3", "")},
+		"/apis/apps/v1/daemonsets":         nil,
+		"/api/v1/namespaces/spokeshave/configmaps": {`{"metadata":{"name":"least","namespace":"spokeshave","managedFields":[]},"data":{
+"policy.yaml":"apiVersion: policy.spokeshave.dev/v1alpha1\nhooks: [ceiling]\nengine: rego\n","p.rego":"package spokeshave.ceiling\n\ncap[\"cluster\"] := {\"hourly_usd\": 100}\n"}}`},
+	}}
+}
+
+// TestSnapshot: what is taken from a cluster can be simulated, with the
+// policies that were there; only GETs are sent, none for a Secret.
+func TestSnapshot(t *testing.T) {
+	c := small()
+	config := c.serve(t)
+	code, stdout, stderr := command(t, "snapshot", "--kubeconfig", config)
+	if code != exitOK || !strings.Contains(stderr, "/api/v1/limitranges is left out: Forbidden") || !strings.Contains(stderr, "1 NodePools, 0 nodes, 2 pods, 1 policies") {
+		t.Fatalf("exit %d: %s", code, stderr)
+	}
+	for _, asked := range c.asked {
+		if !strings.HasPrefix(asked, "GET ") || strings.Contains(strings.ToLower(asked), "secret") {
+			t.Errorf("asked: %s", asked)
+		}
+	}
+	path := filepath.Join(t.TempDir(), "cluster.json.gz")
+	if err := os.WriteFile(path, []byte(stdout), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	code, stdout, stderr = command(t, "simulate", "-f", path, "-o", "json")
+	var report scenario.Report
+	if err := json.Unmarshal([]byte(stdout), &report); err != nil || code != exitOK {
+		t.Fatalf("exit %d, %v: %s", code, err, stderr)
+	}
+	// The pod that the scheduler has not tried yet does not count.
+	if report.Pods != 2 || len(report.Unscheduled) != 0 || len(report.Nodes) == 0 || report.Nodes[0].Zone != "eu-west-1a" || len(report.Policies) != 1 || report.EBSCost == 0 {
+		t.Errorf("%+v", report)
+	}
+}
+
+func TestSnapshotAnonymous(t *testing.T) {
+	config := small().serve(t)
+	code, stdout, stderr := command(t, "snapshot", "--kubeconfig", config, "--anonymize", "-o", "json", "-q", "--cluster-name", "acme-prod")
+	if code != exitOK || stderr != "" {
+		t.Fatalf("exit %d: %s", code, stderr)
+	}
+	for _, name := range []string{"payments", "web-", "shop", "hunter2", "private/image", "hourly_usd", "acme"} {
+		if strings.Contains(stdout, name) {
+			t.Errorf("%s is in it", name)
+		}
+	}
+}
+
+func TestSnapshotRefused(t *testing.T) {
+	c := small()
+	delete(c.lists, "/api/v1/pods")
+	code, stdout, stderr := command(t, "snapshot", "--kubeconfig", c.serve(t))
+	if code != exitBadInput || stdout != "" || !strings.Contains(stderr, "list /api/v1/pods: ") {
+		t.Errorf("exit %d, %q: %s", code, stdout, stderr)
+	}
+	if code, _, stderr = command(t, "snapshot", "--kubeconfig", "none.yaml"); code != exitBadInput || !strings.Contains(stderr, "none.yaml") {
+		t.Errorf("exit %d: %s", code, stderr)
+	}
+}

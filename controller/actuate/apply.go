@@ -138,7 +138,7 @@ func (a *Actuator) delete(ctx context.Context, n *model.Node, why *decide.Disrup
 		return ignoreGone(fmt.Errorf("delete claim %s: %w", n.Claim, err))
 	}
 	a.Events.Eventf(claim, nil, corev1.EventTypeNormal, karpv1.EventDisruptionTerminating, "Disrupt",
-		"disrupting node %s: %s, saves %s $/h", n.Name, why.Method, n.Price)
+		"disrupting node %s: %s, saves %s $/h", n.Name, why.Method, n.Cost())
 	return nil
 }
 

@@ -70,7 +70,7 @@ func claimOf(s *model.Snapshot, pool *karpv1.NodePool, n *model.PlannedNode, dec
 	claim.Annotations[karpv1.AnnotationLaunch] = string(launch)
 	claim.Annotations[karpv1.AnnotationPlannedPods] = string(planned)
 	claim.Annotations[karpv1.AnnotationDecision] = decision
-	claim.Annotations[karpv1.AnnotationReservedUSD] = strconv.FormatFloat(n.Worst().USD(), 'f', 6, 64)
+	claim.Annotations[karpv1.AnnotationReservedUSD] = strconv.FormatFloat((n.Worst() + s.NodeCost(n.Pool)).USD(), 'f', 6, 64)
 	return claim, nil
 }
 

@@ -72,8 +72,8 @@ type Constraints struct {
 	Skip []Kind
 }
 
-// Headroom bounds the sum of the dearest options of new nodes, for the pools
-// marked; nil marks all.
+// Headroom bounds the sum of what new nodes cost with their dearest options,
+// volumes and addresses included, for the pools marked; nil marks all.
 type Headroom struct {
 	Scope string
 	Pools []bool
@@ -188,7 +188,7 @@ func (v *verifier) headroom() {
 					dearest = o.Price
 				}
 			}
-			sum += dearest
+			sum += dearest + v.s.NodeCost(n.Pool)
 			launches++
 		}
 		if launches > 0 && sum > h.Left {

@@ -126,6 +126,9 @@ func TestPlan(t *testing.T) {
 			s.Pools[0].Limits = model.Resources{"nodes": 0}
 		}, want: []Kind{Limits}},
 		"Headroom": {reason: "the dearest option counts", spoil: func(_ *model.Snapshot, _ *model.Plan, c *Constraints) { c.Headroom[0].Left = 109_999 }, want: []Kind{OverHeadroom}},
+		"HeadroomOfVolumes": {reason: "so does what a node costs besides its instance", spoil: func(s *model.Snapshot, _ *model.Plan, _ *Constraints) {
+			s.Catalogs[0].NodeCost = 1
+		}, want: []Kind{OverHeadroom}},
 		"OtherHeadroom": {reason: "a ceiling of other pools does not", spoil: func(_ *model.Snapshot, _ *model.Plan, c *Constraints) {
 			c.Headroom[0] = Headroom{Pools: []bool{false}, Left: -1}
 		}},

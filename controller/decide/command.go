@@ -191,11 +191,11 @@ func (j *judge) consent(ctx context.Context, ready []*Command) {
 func (j *judge) saves(c *Command) float64 {
 	var sum model.Price
 	for _, i := range c.Nodes {
-		sum += j.s.Nodes[i].Price
+		sum += j.s.Nodes[i].Cost()
 	}
 	for i := range j.s.Nodes {
 		if slices.Contains(j.mark(c).Replacements, j.s.Nodes[i].Claim) {
-			sum -= j.s.Nodes[i].Price
+			sum -= j.s.Nodes[i].Cost()
 		}
 	}
 	c.Savings = sum

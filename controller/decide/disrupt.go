@@ -102,7 +102,7 @@ func (j *judge) options(planned []int32) (out []option, known int) {
 func (j *judge) allowed(ctx context.Context, options []option) []bool {
 	question := policy.ConsolidateInput{Call: j.call(0)}
 	for _, o := range options {
-		question.Candidates = append(question.Candidates, j.candidate(o, "delete", j.s.Nodes[o.node].Price.USD()))
+		question.Candidates = append(question.Candidates, j.candidate(o, "delete", j.s.Nodes[o.node].Cost().USD()))
 	}
 	verdicts := j.ask2(ctx, &question, options)
 	out := make([]bool, len(options))

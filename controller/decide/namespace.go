@@ -104,7 +104,7 @@ func (d *decider) beyond(limit room, pods []int32, costs map[int32]model.Price) 
 	return out
 }
 
-// podCosts are the shares of the planned nodes, each at its worst price.
+// podCosts are the shares of what the planned nodes cost at worst.
 func (d *decider) podCosts() map[int32]model.Price {
 	out := map[int32]model.Price{}
 	for i := range d.out.Plan.Nodes {
@@ -114,7 +114,7 @@ func (d *decider) podCosts() map[int32]model.Price {
 		if at < 0 {
 			continue
 		}
-		shares := spend.PodShares(d.s, n.Worst(), types[at].Allocatable, n.Pods)
+		shares := spend.PodShares(d.s, n.Worst()+d.s.NodeCost(n.Pool), types[at].Allocatable, n.Pods)
 		for j, p := range n.Pods {
 			out[p] = shares[j]
 		}

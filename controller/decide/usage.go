@@ -41,7 +41,7 @@ func (d *decider) used() *usage {
 		u.cluster[at]++
 		if n.CapacityType == model.OnDemand {
 			family, _, _ := strings.Cut(n.InstanceType, ".")
-			usd := max(n.Price, n.Reserved).USD()
+			usd := max(n.Price, n.Reserved-n.Extra).USD()
 			u.families[family] += usd
 			u.total += usd
 		}

@@ -55,8 +55,9 @@ func (sc *Scene) propose(m Method, nodes []int32, sim *Simulation) *Proposal {
 	}
 	for i := range sim.Plan.Nodes {
 		best := &sim.Plan.Nodes[i].Options[0]
-		p.Added += best.Effective
-		p.Savings -= best.Price
+		extra := sc.snap.NodeCost(sim.Plan.Nodes[i].Pool)
+		p.Added += best.Effective + extra.USD()
+		p.Savings -= best.Price + extra
 	}
 	return p
 }
@@ -126,7 +127,8 @@ func (sc *Scene) spotRules(p *Proposal) bool {
 // cheapest of so many types that the next look finds nothing better.
 func (sc *Scene) enoughSpot(p *Proposal) bool {
 	wide := *sc
-	wide.In.Tolerance, wide.In.MaxOptions = p.Removed/max(p.Added, 1e-9), 400
+	extra := sc.snap.NodeCost(p.Sim.Plan.Nodes[0].Pool).USD()
+	wide.In.Tolerance, wide.In.MaxOptions = (p.Removed-extra)/max(p.Added-extra, 1e-9), 400
 	sim := wide.Without(p.Nodes)
 	sc.Solves = wide.Solves
 	if len(sim.Plan.Unplaced) > 0 || len(sim.Plan.Nodes) != 1 {
@@ -136,7 +138,7 @@ func (sc *Scene) enoughSpot(p *Proposal) bool {
 	types := map[string]bool{}
 	var kept []model.Option
 	for _, o := range n.Options {
-		if o.CapacityType != model.Spot || o.Effective >= p.Removed || !types[o.InstanceType] && len(types) == spotTypes {
+		if o.CapacityType != model.Spot || o.Effective+extra >= p.Removed || !types[o.InstanceType] && len(types) == spotTypes {
 			continue
 		}
 		types[o.InstanceType] = true

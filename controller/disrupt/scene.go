@@ -29,7 +29,8 @@ type Scene struct {
 	received []bool
 }
 
-// prices are what a node costs: billed, and in the eyes of the rank policies.
+// prices are what a node costs, volumes and address included: billed, and in
+// the eyes of the rank policies.
 type prices struct {
 	billed    model.Price
 	effective float64
@@ -88,7 +89,7 @@ func (sc *Scene) typeOf(pool int32, name string) *model.InstanceType {
 // price looks up what the rank policies make of a node's offering. One that
 // they exclude, or that is not sold any more, counts as billed.
 func (sc *Scene) price(n *model.Node) prices {
-	out := prices{n.Price, n.Price.USD()}
+	out := prices{n.Cost(), n.Cost().USD()}
 	t := sc.typeOf(n.Pool, n.InstanceType)
 	if t == nil || int(n.Pool) >= len(sc.In.Costs) || sc.In.Costs[n.Pool] == nil {
 		return out
@@ -101,7 +102,7 @@ func (sc *Scene) price(n *model.Node) prices {
 			continue
 		}
 		if e := &sc.In.Costs[n.Pool][at][o]; !e.Excluded && len(e.Tiers) > 0 {
-			out.effective = e.Tiers[0].Cost
+			out.effective = e.Tiers[0].Cost + n.Extra.USD()
 		}
 	}
 	return out
@@ -185,7 +186,7 @@ func (sc *Scene) refunded(nodes []int32) []solver.Headroom {
 	for h := range out {
 		for _, i := range nodes {
 			if n := &sc.snap.Nodes[i]; out[h].Pools == nil || out[h].Pools[n.Pool] {
-				out[h].Left += n.Price
+				out[h].Left += n.Cost()
 			}
 		}
 	}
@@ -231,7 +232,7 @@ func (sc *Scene) coming(n *model.PlannedNode) model.Node {
 	out := model.Node{
 		Name: "planned-" + pool.Name, Pool: n.Pool, State: model.Registered,
 		InstanceType: best.InstanceType, Zone: best.Zone, CapacityType: best.CapacityType,
-		Price: best.Price, Labels: map[string]string{}, Taints: pool.Taints,
+		Price: best.Price, Extra: sc.snap.NodeCost(n.Pool), Labels: map[string]string{}, Taints: pool.Taints,
 	}
 	if t := sc.typeOf(n.Pool, best.InstanceType); t != nil {
 		maps.Copy(out.Labels, t.Labels)

@@ -192,6 +192,7 @@ func (b *builder) complete(n *model.Node, claim *karpv1.NodeClaim, capacity *mod
 	var types map[string]*model.InstanceType
 	if at, ok := b.catalogAt[claim.Spec.NodeClassRef.Name]; ok {
 		types = b.types[at]
+		n.Extra = b.out.Catalogs[at].NodeCost
 	}
 	opts := options(claim)
 	recorded := claim.Labels[corev1.LabelInstanceTypeStable] != "" // the launch is done, its condition not yet written

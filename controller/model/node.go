@@ -41,6 +41,9 @@ type Node struct {
 	// while the launch is in flight (0 once the price is known).
 	Price    Price `json:"price"`
 	Reserved Price `json:"reserved,omitempty"`
+	// Extra is what the node costs per hour besides its instance: its node
+	// class's Catalog.NodeCost. Reserved includes it.
+	Extra Price `json:"extra,omitempty"`
 	// LaunchedAt is when the instance started; zero in flight.
 	LaunchedAt time.Time `json:"launchedAt,omitzero"`
 	// LastPodEvent is when a pod last came or went.
@@ -69,6 +72,9 @@ type Node struct {
 	// Replaces are the claims in whose stead the node was launched.
 	Replaces []string `json:"replaces,omitempty"`
 }
+
+// Cost is what the node costs per hour in all: instance, volumes and address.
+func (n *Node) Cost() Price { return n.Price + n.Extra }
 
 // Command is a disruption under way, as it is written on the claim of every
 // node that goes. It is all that has to be known to go on with it.

@@ -29,7 +29,8 @@ type PlannedNode struct {
 	Options []Option `json:"options"`
 }
 
-// Worst is the dearest billed price among the options: what the ceilings
+// Worst is the dearest billed price among the options. With what a node of the
+// pool costs besides its instance (Snapshot.NodeCost) it is what the ceilings
 // reserve until the launch is known.
 func (n *PlannedNode) Worst() Price {
 	var worst Price

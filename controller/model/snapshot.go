@@ -77,6 +77,18 @@ type Settings struct {
 	SpotToSpot bool `json:"spotToSpot,omitempty"`
 }
 
+// NodeCost is what every node of a pool costs per hour besides its instance.
+func (s *Snapshot) NodeCost(pool int32) Price {
+	if pool < 0 || int(pool) >= len(s.Pools) {
+		return 0
+	}
+	at := s.Pools[pool].Catalog
+	if at < 0 || int(at) >= len(s.Catalogs) {
+		return 0
+	}
+	return s.Catalogs[at].NodeCost
+}
+
 // NeedsPlace says whether a plan has to find a place for the pod: it has none,
 // or its node is on the way out. Pods of DaemonSets come with their nodes, and
 // of some pods nothing is left when they go.

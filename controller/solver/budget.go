@@ -72,7 +72,7 @@ func (b *budget) affords(o int32) bool {
 	f := &b.p.offers[o]
 	pool := b.p.lanes[f.lane].pool
 	for _, s := range b.scopes[pool] {
-		if f.price > b.money[s] {
+		if f.price+b.p.fixed(f.lane) > b.money[s] {
 			return false
 		}
 	}
@@ -109,7 +109,7 @@ func (b *budget) scarce() []float64 {
 		f := &b.p.offers[o]
 		pool := b.p.lanes[f.lane].pool
 		for _, s := range b.scopes[pool] {
-			out[o] += float64(f.price) / float64(max(1, b.money[s]))
+			out[o] += float64(f.price+b.p.fixed(f.lane)) / float64(max(1, b.money[s]))
 		}
 		for i, l := range b.limits[pool] {
 			out[o] += float64(b.p.bins[f.bin].usage[i]) / float64(max(1, l.left))
@@ -123,7 +123,7 @@ func (b *budget) scarce() []float64 {
 func (b *budget) reserve(pool int32, options []int32) bool {
 	var worst model.Price
 	for _, o := range options {
-		worst = max(worst, b.p.offers[o].price)
+		worst = max(worst, b.p.offers[o].price+b.p.fixed(b.p.offers[o].lane))
 	}
 	for _, s := range b.scopes[pool] {
 		if worst > b.money[s] {

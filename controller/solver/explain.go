@@ -345,14 +345,22 @@ func (s *sieve) bounded() model.Reason {
 				"limit leaves %s, smallest fitting instance type has %s", amountText(l.name, max(0, l.left)), amountText(l.name, least))}
 		}
 	}
-	if left, scope := b.left(s.index); scope >= 0 && f.price > left {
+	if left, scope := b.left(s.index); scope >= 0 && f.price+b.p.fixed(f.lane) > left {
 		h := &b.p.in.Headroom[scope]
 		slot := &b.p.slots.slots[f.slot]
 		return model.Reason{Code: model.CeilingReached, Policy: h.Policy, Message: fmt.Sprintf(
-			"cap %s on %s leaves %s $/h, cheapest fitting offering %s $/h (%s, %s, %s)",
-			h.Policy, h.Scope, max(0, left), f.price, b.p.offerType(s.cheapest).Name, slot.zone, slot.capacityType)}
+			"cap %s on %s leaves %s $/h, cheapest fitting offering %s $/h%s (%s, %s, %s)",
+			h.Policy, h.Scope, max(0, left), f.price, besides(b.p.fixed(f.lane)), b.p.offerType(s.cheapest).Name, slot.zone, slot.capacityType)}
 	}
 	return model.Reason{Code: model.LimitReached, Message: "limits and headroom together leave no offering that fits"}
+}
+
+// besides says what a node costs on top of its instance.
+func besides(extra model.Price) string {
+	if extra == 0 {
+		return ""
+	}
+	return " and " + extra.String() + " $/h for volumes and address"
 }
 
 // amountText writes an amount the way manifests do.

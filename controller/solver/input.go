@@ -76,8 +76,8 @@ type Share struct {
 	Part  float64
 }
 
-// Headroom bounds the sum of the worst billed prices of the new nodes of some
-// pools.
+// Headroom bounds the sum of what the new nodes of some pools cost at worst:
+// the dearest billed price of each, and its Catalog.NodeCost.
 type Headroom struct {
 	// Scope is how people name the bound: "cluster", "nodepool/gpu".
 	Scope string

@@ -129,6 +129,18 @@ func TestPolicies(t *testing.T) {
 				"general m.xlarge a on-demand <- ab",
 			},
 		},
+		"CeilingCountsVolumes": {
+			reason: "0.25 $/h buy an xlarge and its volume, and neither a second node nor a cap of 0.2",
+			setup: func(in *Input, s *model.Snapshot) {
+				s.Catalogs[0].NodeCost = 20_000
+				in.Headroom = []Headroom{budgetOf(0.25)}
+				pending(in, 3, 2000, 1)
+			},
+			want: []string{
+				"c: general CeilingReached: cap budget on cluster leaves 0.0300 $/h, cheapest fitting offering 0.1000 $/h and 0.0200 $/h for volumes and address (m.large, a, on-demand)",
+				"general m.xlarge a on-demand <- ab",
+			},
+		},
 		"CeilingCheaperInMoney": {
 			reason: "rank prefers on-demand, the ceiling only allows spot: cheaper before giving up",
 			setup: func(in *Input, s *model.Snapshot) {

@@ -161,14 +161,14 @@ func (l *Ledger) rates(s *model.Snapshot, owed func(*model.Node) time.Duration) 
 	maps.DeleteFunc(seen, func(_ string, at time.Time) bool { return l.Through.Sub(at) > forget })
 	for i := range s.Nodes {
 		n := &s.Nodes[i]
-		if n.Pool < 0 || n.Price <= 0 || n.LaunchedAt.IsZero() {
+		if n.Pool < 0 || n.Cost() <= 0 || n.LaunchedAt.IsZero() {
 			continue
 		}
 		backlog := owed(n)
 		seen[n.Claim] = l.Through
 		p := get(rented, rentedBy(s, n), func(k Rented) *PoolSpend { return &PoolSpend{Rented: k} })
-		p.Rate += n.Price
-		p.Amount.Accrue(n.Price, backlog)
+		p.Rate += n.Cost()
+		p.Amount.Accrue(n.Cost(), backlog)
 		for _, share := range shares[i] {
 			h := get(held, share.Holder, func(k Holder) *HeldSpend { return &HeldSpend{Holder: k} })
 			h.Rate += share.Price

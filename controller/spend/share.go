@@ -25,7 +25,7 @@ const (
 	Idle     = "idle"
 )
 
-// Shares splits every managed node's hourly price, or what is reserved for it
+// Shares splits what every managed node costs per hour, or what is reserved for it
 // in flight, among those who use it. A pod holds the largest of its requests as
 // a share of the node's allocatable (its dominant resource); what is left is
 // idle, and where the shares exceed the node they are scaled down to it. The
@@ -41,7 +41,7 @@ func Shares(s *model.Snapshot) [][]Share {
 	out := make([][]Share, len(s.Nodes))
 	for i := range s.Nodes {
 		if n := &s.Nodes[i]; n.Pool >= 0 {
-			out[i] = split(max(n.Price, n.Reserved), weigh(s, n.Allocatable, pods[i]))
+			out[i] = split(max(n.Cost(), n.Reserved), weigh(s, n.Allocatable, pods[i]))
 		}
 	}
 	return out

@@ -127,7 +127,7 @@ func account(s *model.Snapshot, name string) Scope {
 		if n.Reserved > 0 {
 			scope.InFlight += n.Reserved
 		} else {
-			scope.Running += n.Price
+			scope.Running += n.Cost()
 		}
 		scope.MonthToDate += spent(n, s.Time)
 	}
@@ -155,7 +155,7 @@ func members(s *model.Snapshot, name string) []bool {
 
 // spent is what a node that still runs has cost since it was launched or the
 // month began, in micro-dollars. Nodes that are gone are the ledger's to keep.
-func spent(n *model.Node, now time.Time) int64 { return since(n.Price, n.LaunchedAt, now) }
+func spent(n *model.Node, now time.Time) int64 { return since(n.Cost(), n.LaunchedAt, now) }
 
 func since(price model.Price, launched, now time.Time) int64 {
 	if launched.IsZero() {

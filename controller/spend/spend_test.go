@@ -17,7 +17,7 @@ func snapshot() *model.Snapshot {
 			{Name: "gpu", Labels: map[string]string{"team": "ml"}},
 		},
 		Nodes: []model.Node{
-			{Name: "a", Pool: 0, Price: 100_000, LaunchedAt: time.Date(2026, 3, 10, 0, 0, 0, 0, time.UTC)},
+			{Name: "a", Pool: 0, Price: 95_000, Extra: 5_000, LaunchedAt: time.Date(2026, 3, 10, 0, 0, 0, 0, time.UTC)},
 			{Name: "b", Pool: 1, Price: 3_000_000, LaunchedAt: time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)},
 			{Name: "c", Pool: 1, Reserved: 4_000_000},
 			{Name: "d", Pool: -1, Price: 9_000_000},

@@ -3,6 +3,8 @@ package aws
 import (
 	"fmt"
 	"strings"
+
+	awsv1 "spokeshave.dev/api/aws/v1"
 )
 
 // al2UserData is a MIME archive with the class's own parts first and a call of
@@ -10,7 +12,7 @@ import (
 // kubelet starts.
 // https://docs.aws.amazon.com/eks/latest/userguide/launch-templates.html#launch-template-user-data
 func al2UserData(own string, in join) (string, error) {
-	parts, err := al2Parts(own)
+	parts, err := ownParts(own, awsv1.AMIFamilyAL2)
 	if err != nil {
 		return "", err
 	}
@@ -33,25 +35,6 @@ func al2UserData(own string, in join) (string, error) {
 	}
 	call.WriteString(" --kubelet-extra-args " + shellQuote(strings.Join(flags, " ")) + "\n")
 	return writeArchive(append(parts, part{contentType: mimeScript, body: call.String()}))
-}
-
-// al2Parts reads the class's own user data: an archive or a script.
-func al2Parts(own string) ([]part, error) {
-	text := strings.TrimSpace(own)
-	switch {
-	case text == "":
-		return nil, nil
-	case strings.HasPrefix(text, "#!"):
-		return []part{{contentType: mimeScript, body: text + "\n"}}, nil
-	case isArchive(text):
-		parts, err := readArchive(text)
-		if err != nil {
-			return nil, fmt.Errorf("spec.userData: %w", err)
-		}
-		return parts, nil
-	default:
-		return nil, fmt.Errorf("spec.userData: AL2 takes a MIME multi-part archive, or a script that begins with #!; this begins with %q", head(text))
-	}
 }
 
 // shellQuote makes one word of a text for a POSIX shell.

@@ -5,42 +5,11 @@ import (
 
 	sdk "github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/ec2/types"
-	"k8s.io/apimachinery/pkg/api/resource"
 
 	awsv1 "spokeshave.dev/api/aws/v1"
 )
 
 const gibibyte = 1 << 30
-
-// blockDevices are the class's disks, or its AMI family's when it names none.
-func blockDevices(class *awsv1.EC2NodeClass) []awsv1.BlockDeviceMapping {
-	if len(class.Spec.BlockDeviceMappings) > 0 {
-		return class.Spec.BlockDeviceMappings
-	}
-	switch class.AMIFamily() {
-	case awsv1.AMIFamilyAL2023, awsv1.AMIFamilyAL2:
-		return []awsv1.BlockDeviceMapping{disk("/dev/xvda", "20Gi", true)}
-	case awsv1.AMIFamilyBottlerocket:
-		// The second disk holds images, logs and the kubelet's directory.
-		return []awsv1.BlockDeviceMapping{disk("/dev/xvda", "4Gi", false), disk("/dev/xvdb", "20Gi", true)}
-	case awsv1.AMIFamilyWindows2019, awsv1.AMIFamilyWindows2022, awsv1.AMIFamilyWindows2025:
-		return []awsv1.BlockDeviceMapping{disk("/dev/sda1", "50Gi", true)}
-	default:
-		return nil
-	}
-}
-
-func disk(device, size string, root bool) awsv1.BlockDeviceMapping {
-	return awsv1.BlockDeviceMapping{
-		DeviceName: sdk.String(device),
-		RootVolume: root,
-		EBS: &awsv1.BlockDevice{
-			VolumeSize: new(resource.MustParse(size)),
-			VolumeType: sdk.String("gp3"),
-			Encrypted:  sdk.Bool(true),
-		},
-	}
-}
 
 // rootVolume is the size in bytes of the disk with the kubelet's directory: the
 // one marked so, else the usual device, else 0 for unknown.

@@ -24,7 +24,7 @@ type room struct {
 func roomOf(spec *awsv1.EC2NodeClassSpec) (room, error) {
 	out := room{evictionShare: map[string]float64{}}
 	class := awsv1.EC2NodeClass{Spec: *spec}
-	out.options.RootVolume = rootVolume(blockDevices(&class))
+	out.options.RootVolume = rootVolume(class.Disks())
 	out.options.InstanceStoreRAID0 = spec.InstanceStorePolicy != nil && *spec.InstanceStorePolicy == awsv1.InstanceStoreRAID0
 	k := spec.Kubelet
 	if k == nil {

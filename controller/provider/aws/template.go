@@ -88,7 +88,7 @@ func (p *Provider) templateData(class *awsv1.EC2NodeClass, image, data string) *
 	out := &types.RequestLaunchTemplateData{
 		ImageId:             sdk.String(image),
 		IamInstanceProfile:  &types.LaunchTemplateIamInstanceProfileSpecificationRequest{Name: sdk.String(class.Status.InstanceProfile)},
-		BlockDeviceMappings: templateDisks(blockDevices(class)),
+		BlockDeviceMappings: templateDisks(class.Disks()),
 		MetadataOptions:     metadataOptions(class),
 		Monitoring:          &types.LaunchTemplatesMonitoringRequest{Enabled: sdk.Bool(sdk.ToBool(spec.DetailedMonitoring))},
 		TagSpecifications: []types.LaunchTemplateTagSpecificationRequest{

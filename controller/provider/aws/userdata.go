@@ -44,16 +44,16 @@ func al2023UserData(own string, in join) (string, error) {
 		return "", err
 	}
 	parts := []part{{contentType: mimeNodeConfig, body: config}}
-	more, err := ownParts(own)
+	more, err := ownParts(own, awsv1.AMIFamilyAL2023)
 	if err != nil {
-		return "", fmt.Errorf("spec.userData: %w", err)
+		return "", err
 	}
 	return writeArchive(append(parts, more...))
 }
 
-// ownParts reads the class's own user data: a MIME archive, a NodeConfig, or a
-// script.
-func ownParts(own string) ([]part, error) {
+// ownParts reads the class's own user data: a MIME archive, a script, or, on
+// AL2023, a NodeConfig.
+func ownParts(own, family string) ([]part, error) {
 	text := strings.TrimSpace(own)
 	switch {
 	case text == "":
@@ -61,7 +61,13 @@ func ownParts(own string) ([]part, error) {
 	case strings.HasPrefix(text, "#!"):
 		return []part{{contentType: mimeScript, body: text + "\n"}}, nil
 	case isArchive(text):
-		return readArchive(text)
+		parts, err := readArchive(text)
+		if err != nil {
+			return nil, fmt.Errorf("spec.userData: %w", err)
+		}
+		return parts, nil
+	case family != awsv1.AMIFamilyAL2023:
+		return nil, fmt.Errorf("spec.userData: %s takes a MIME multi-part archive, or a script that begins with #!; this begins with %q", family, head(text))
 	}
 	var config struct {
 		Kind string `json:"kind"`
@@ -69,7 +75,7 @@ func ownParts(own string) ([]part, error) {
 	if err := yaml.Unmarshal([]byte(text), &config); err == nil && config.Kind == "NodeConfig" {
 		return []part{{contentType: mimeNodeConfig, body: text + "\n"}}, nil
 	}
-	return nil, fmt.Errorf("AL2023 takes a MIME multi-part archive, a NodeConfig, or a script that begins with #!; this begins with %q", head(text))
+	return nil, fmt.Errorf("spec.userData: AL2023 takes a MIME multi-part archive, a NodeConfig, or a script that begins with #!; this begins with %q", head(text))
 }
 
 func isArchive(text string) bool {

@@ -170,7 +170,7 @@ func FuzzOwnParts(f *testing.F) {
 	f.Add("MIME-Version: 1.0\nContent-Type: multipart/mixed; boundary=\"A\"\n\n--A\n\nx\n--A--")
 	f.Add("kind: NodeConfig")
 	f.Fuzz(func(t *testing.T, own string) {
-		parts, err := ownParts(own)
+		parts, err := ownParts(own, awsv1.AMIFamilyAL2023)
 		if err != nil {
 			return
 		}

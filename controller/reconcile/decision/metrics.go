@@ -86,7 +86,7 @@ func (m *Metrics) spend(s *model.Snapshot) {
 			if n.Reserved > 0 {
 				inFlight[n.Pool] += n.Reserved
 			} else {
-				running[n.Pool] += n.Price
+				running[n.Pool] += n.Cost()
 			}
 		}
 	}

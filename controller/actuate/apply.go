@@ -11,6 +11,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/events"
+	"k8s.io/client-go/util/retry"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	karpv1 "spokeshave.dev/api/karpenter/v1"
@@ -22,6 +23,9 @@ import (
 type Actuator struct {
 	Client client.Client
 	Events events.EventRecorder
+	// Nominations takes the events about pods that are planned onto new nodes:
+	// one for each pod, said once.
+	Nominations events.EventRecorder
 
 	mu sync.Mutex
 	// said remembers the last text told about an object, so that an event is
@@ -35,6 +39,9 @@ type Done struct {
 	// Claims were created, Tainted and Untainted are nodes, Deleted claims,
 	// Marked and Unmarked the claims of nodes with a command under way.
 	Claims, Tainted, Untainted, Deleted, Marked, Unmarked []string
+	// Planned is what the annotation with the pods planned onto a claim says
+	// now, by the claim's name.
+	Planned map[string]string
 }
 
 // Launch creates the plan's NodeClaims. pools are by name.
@@ -66,7 +73,7 @@ func (a *Actuator) nominated(s *model.Snapshot, claim *karpv1.NodeClaim, n *mode
 		if from := s.Pods[i].Node; from >= 0 {
 			what = "finds room, when node " + s.Nodes[from].Name + " goes,"
 		}
-		a.Events.Eventf(podRef(&s.Pods[i]), claim, corev1.EventTypeNormal, karpv1.EventNominated, "Launch",
+		a.Nominations.Eventf(podRef(&s.Pods[i]), claim, corev1.EventTypeNormal, karpv1.EventNominated, "Launch",
 			"%s on nodeclaim/%s: %s, %s, %s at %s $/h", what, claim.Name, best.InstanceType, best.Zone, best.CapacityType, best.Price)
 	}
 }
@@ -154,7 +161,8 @@ func ignoreGone(err error) error {
 // added to the claim's planned pods, so that it is nominated there and the
 // next decision does not plan it again. Pods for nodes that have joined are
 // the scheduler's to bind.
-func (a *Actuator) Assign(ctx context.Context, s *model.Snapshot, d *decide.Decision) error {
+func (a *Actuator) Assign(ctx context.Context, s *model.Snapshot, d *decide.Decision) (Done, error) {
+	done := Done{Planned: map[string]string{}}
 	for i := range d.Plan.Existing {
 		each := &d.Plan.Existing[i]
 		n := &s.Nodes[each.Node]
@@ -165,38 +173,60 @@ func (a *Actuator) Assign(ctx context.Context, s *model.Snapshot, d *decide.Deci
 		for _, p := range each.Pods {
 			keys = append(keys, s.Pods[p].Key())
 		}
-		if err := a.plan(ctx, n.Claim, keys); err != nil {
-			return err
+		text, err := a.plan(ctx, n.Claim, keys)
+		if err != nil {
+			return done, err
+		}
+		if text != "" {
+			done.Planned[n.Claim] = text
 		}
 	}
-	return nil
+	return done, nil
 }
 
-func (a *Actuator) plan(ctx context.Context, name string, pods []string) error {
-	claim := &karpv1.NodeClaim{}
-	if err := a.Client.Get(ctx, types.NamespacedName{Name: name}, claim); err != nil {
-		return ignoreGone(fmt.Errorf("read claim %s: %w", name, err))
+// plan adds pods to those planned onto a claim and returns the annotation that
+// names them all, or nothing when the claim is gone. The cached claim may be
+// older than the last addition: the patch is refused then, and made anew.
+func (a *Actuator) plan(ctx context.Context, name string, pods []string) (string, error) {
+	var text string
+	err := retry.RetryOnConflict(retry.DefaultBackoff, func() error {
+		cached := &karpv1.NodeClaim{}
+		if err := a.Client.Get(ctx, types.NamespacedName{Name: name}, cached); err != nil {
+			return err
+		}
+		var err error
+		if text, err = planned(cached.Annotations[karpv1.AnnotationPlannedPods], pods); err != nil {
+			return err
+		}
+		claim := cached.DeepCopy()
+		if claim.Annotations == nil {
+			claim.Annotations = map[string]string{}
+		}
+		claim.Annotations[karpv1.AnnotationPlannedPods] = text
+		return a.Client.Patch(ctx, claim, client.MergeFromWithOptions(cached, client.MergeFromWithOptimisticLock{}))
+	})
+	switch {
+	case apierrors.IsNotFound(err):
+		return "", nil
+	case err != nil:
+		return "", fmt.Errorf("plan pods onto claim %s: %w", name, err)
 	}
-	claim = claim.DeepCopy()
-	base := claim.DeepCopy()
-	var planned []string
-	if text := claim.Annotations[karpv1.AnnotationPlannedPods]; text != "" {
-		if err := json.Unmarshal([]byte(text), &planned); err != nil {
-			return fmt.Errorf("read annotation %s of %s: %w", karpv1.AnnotationPlannedPods, name, err)
+	return text, nil
+}
+
+// planned is the annotation's text with more pods in it, sorted, each once.
+func planned(text string, more []string) (string, error) {
+	var pods []string
+	if text != "" {
+		if err := json.Unmarshal([]byte(text), &pods); err != nil {
+			return "", fmt.Errorf("read annotation %s: %w", karpv1.AnnotationPlannedPods, err)
 		}
 	}
-	planned = append(planned, pods...)
-	slices.Sort(planned)
-	text, err := json.Marshal(slices.Compact(planned))
+	pods = append(pods, more...)
+	slices.Sort(pods)
+	out, err := json.Marshal(slices.Compact(pods))
 	if err != nil {
-		return fmt.Errorf("encode the pods of %s: %w", name, err)
+		return "", fmt.Errorf("encode pods: %w", err)
 	}
-	if claim.Annotations == nil {
-		claim.Annotations = map[string]string{}
-	}
-	claim.Annotations[karpv1.AnnotationPlannedPods] = string(text)
-	if err := a.Client.Patch(ctx, claim, client.MergeFrom(base)); err != nil {
-		return ignoreGone(fmt.Errorf("plan pods onto %s: %w", name, err))
-	}
-	return nil
+	return string(out), nil
 }

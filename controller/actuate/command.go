@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"strings"
 	"time"
 
@@ -25,6 +26,11 @@ func (d *Done) Add(more *Done) {
 	d.Deleted = append(d.Deleted, more.Deleted...)
 	d.Marked = append(d.Marked, more.Marked...)
 	d.Unmarked = append(d.Unmarked, more.Unmarked...)
+	if d.Planned == nil {
+		d.Planned = more.Planned
+		return
+	}
+	maps.Copy(d.Planned, more.Planned)
 }
 
 // Command takes every command one step further. A command is written on the

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/client-go/rest"
 	toolscache "k8s.io/client-go/tools/cache"
 	"k8s.io/utils/clock"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -15,6 +16,7 @@ import (
 
 	karpv1 "spokeshave.dev/api/karpenter/v1"
 	"spokeshave.dev/controller/actuate"
+	"spokeshave.dev/controller/announce"
 	"spokeshave.dev/controller/cluster"
 	"spokeshave.dev/controller/journal"
 	"spokeshave.dev/controller/lower"
@@ -83,10 +85,14 @@ func (p *parts) loop(ctx context.Context) (*decision.Loop, error) {
 	if err := metrics.Registry.Register(accounts.NewCollector(books)); err != nil {
 		return nil, fmt.Errorf("register metrics of the ledger: %w", err)
 	}
+	nominations, err := p.nominations()
+	if err != nil {
+		return nil, err
+	}
 	loop := decision.New(decision.Loop{
 		Count:    books.Count,
 		Cluster:  view,
-		Actuator: &actuate.Actuator{Client: p.mgr.GetClient(), Events: p.mgr.GetEventRecorder(eventsFrom)},
+		Actuator: &actuate.Actuator{Client: p.mgr.GetClient(), Events: p.mgr.GetEventRecorder(eventsFrom), Nominations: nominations},
 		Policies: loaded,
 		Journal:  p.journal,
 		Metrics:  decision.NewMetrics(metrics.Registry),
@@ -106,6 +112,25 @@ func (p *parts) loop(ctx context.Context) (*decision.Loop, error) {
 		return nil, fmt.Errorf("add the decision loop: %w", err)
 	}
 	return loop, nil
+}
+
+// nominations takes the events about planned pods, and sends them at a rate of
+// their own: half of what everything else may use.
+func (p *parts) nominations() (*announce.Recorder, error) {
+	cfg := rest.CopyConfig(p.mgr.GetConfig())
+	cfg.QPS, cfg.Burst = p.o.QPS/2, p.o.Burst/2
+	c, err := client.New(cfg, client.Options{Scheme: p.mgr.GetScheme(), Mapper: p.mgr.GetRESTMapper()})
+	if err != nil {
+		return nil, fmt.Errorf("connect for events: %w", err)
+	}
+	recorder, err := announce.New(c, eventsFrom, p.clock, metrics.Registry)
+	if err != nil {
+		return nil, err
+	}
+	if err := p.mgr.Add(recorder); err != nil {
+		return nil, fmt.Errorf("add events: %w", err)
+	}
+	return recorder, nil
 }
 
 // wakeups wakes the loop when something happened that a decision may answer:

@@ -15,9 +15,11 @@ import (
 
 // Change is what the last application wrote: claims created and deleted, nodes
 // tainted and freed of the taint, claims marked with a disruption and freed of
-// the mark, by name.
+// the mark, by name, and the text of annotations with planned pods, by the
+// claim's name.
 type Change struct {
 	Claims, Tainted, Untainted, Deleted, Marked, Unmarked []string
+	Planned                                               map[string]string
 }
 
 const (
@@ -49,11 +51,11 @@ func (c *Cluster) Seen(ctx context.Context, change Change) error {
 			continue
 		}
 		if now.After(deadline) {
-			if len(change.Tainted)+len(change.Untainted) == 0 {
+			if len(change.Tainted)+len(change.Untainted)+len(change.Planned) == 0 {
 				return fmt.Errorf("wait for the watch cache: %s is not visible after %s", missing, seenTimeout)
 			}
-			// Somebody else may have changed the taints since.
-			change.Tainted, change.Untainted = nil, nil
+			// Somebody else may have changed these since.
+			change.Tainted, change.Untainted, change.Planned = nil, nil, nil
 			continue
 		}
 		select {
@@ -80,6 +82,12 @@ func (c *Cluster) missing(change Change) string {
 		claim, ok := get[*karpv1.NodeClaim](c.stores.claims, name)
 		if ok && (claim.Annotations[karpv1.AnnotationDisruption] != "") != (i < len(change.Marked)) {
 			return "the mark of NodeClaim " + name
+		}
+	}
+	for name, text := range change.Planned {
+		claim, ok := get[*karpv1.NodeClaim](c.stores.claims, name)
+		if ok && claim.Annotations[karpv1.AnnotationPlannedPods] != text {
+			return "the pods planned onto NodeClaim " + name
 		}
 	}
 	for i, name := range slices.Concat(change.Tainted, change.Untainted) {

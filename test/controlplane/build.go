@@ -69,6 +69,7 @@ func Build(ctx context.Context, progress io.Writer) (Binaries, error) {
 	if len(todo) == len(r.targets) {
 		say(progress, "building a Kubernetes %s control plane from source, once (about five minutes on two cores)\n", r.kubernetes)
 	}
+	defer fetchAhead(ctx, r.targets, todo)()
 	for i, t := range r.targets {
 		if !todo[t.name] {
 			continue
@@ -81,6 +82,22 @@ func Build(ctx context.Context, progress io.Writer) (Binaries, error) {
 		}
 	}
 	return bins, nil
+}
+
+// fetchAhead downloads what later programs need while earlier ones compile, and
+// returns what ends it. Its errors are the builds' own, and told there.
+func fetchAhead(ctx context.Context, targets []target, todo map[string]bool) (end func()) {
+	ctx, cancel := context.WithCancel(ctx)
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		for _, t := range targets {
+			if todo[t.name] && ctx.Err() == nil {
+				_ = goCommand(ctx, t, "list", "-deps", "-f", "{{if false}}{{end}}", t.pkg).Run()
+			}
+		}
+	}()
+	return func() { cancel(); <-ended }
 }
 
 // cacheDir returns the folder that holds one folder of programs per version.
@@ -115,18 +132,10 @@ func buildOne(ctx context.Context, t target, dir string) error {
 	for _, stamp := range t.ldflags {
 		ldflags.WriteString(" -X " + stamp)
 	}
-	cmd := exec.CommandContext(ctx, "go", "build", "-mod=readonly", "-trimpath", "-buildvcs=false",
+	cmd := goCommand(ctx, t, "build", "-mod=readonly", "-trimpath", "-buildvcs=false",
 		"-ldflags", ldflags.String(), "-o", partial, t.pkg)
-	cmd.Dir = t.module
-	// The environment of the product's own build must not leak in: a test of the
-	// core may run with GOOS=wasip1, a workspace may be active.
-	cmd.Env = append(os.Environ(), "CGO_ENABLED=0", "GOWORK=off", "GOFLAGS=",
-		"GOOS="+runtime.GOOS, "GOARCH="+runtime.GOARCH)
 	var out bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &out
-	// Interrupted rather than killed, the go command takes its compilers along.
-	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
-	cmd.WaitDelay = 10 * time.Second
 	if err := cmd.Run(); err != nil {
 		if ctx.Err() != nil {
 			return fmt.Errorf("interrupted: %w", ctx.Err())
@@ -134,6 +143,20 @@ func buildOne(ctx context.Context, t target, dir string) error {
 		return fmt.Errorf("%w\n%s", err, lastLines(out.String(), 15))
 	}
 	return os.Rename(partial, filepath.Join(dir, t.name))
+}
+
+// goCommand is a go command about t's module.
+func goCommand(ctx context.Context, t target, args ...string) *exec.Cmd {
+	cmd := exec.CommandContext(ctx, "go", args...)
+	cmd.Dir = t.module
+	// The environment of the product's own build must not leak in: a test of the
+	// core may run with GOOS=wasip1, a workspace may be active.
+	cmd.Env = append(os.Environ(), "CGO_ENABLED=0", "GOWORK=off", "GOFLAGS=",
+		"GOOS="+runtime.GOOS, "GOARCH="+runtime.GOARCH)
+	// Interrupted rather than killed, the go command takes its compilers along.
+	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
+	cmd.WaitDelay = 10 * time.Second
+	return cmd
 }
 
 // lastLines returns the end of a program's output.

@@ -2,7 +2,7 @@
 // pods that fill a number of nodes, waits until all run, and prints what the
 // controller needed. docs/performance.md holds the figures.
 //
-//	go run ./test/scale -nodes 1000 -pods 10000
+//	go run ./test/scale -nodes 1000 -pods 10000 -settle 2m -heap heap.pprof
 package main
 
 import (
@@ -35,8 +35,10 @@ func main() {
 	nodes := flag.Int("nodes", 1000, "how many nodes the pods fill")
 	pods := flag.Int("pods", 10000, "how many pods to run")
 	wave := flag.Int("wave", 1000, "how many pods to create before waiting until they run: the scheduler tries every waiting pod on every new node")
+	settle := flag.Duration("settle", time.Minute, "how long to wait before measuring the memory of a cluster at rest")
+	heap := flag.String("heap", "", "write the heap's profile to `FILE` when all pods run")
 	flag.Parse()
-	err := run(ctx, size{*nodes, *pods, *wave})
+	err := run(ctx, size{*nodes, *pods, *wave, *settle, *heap})
 	stop()
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "scale:", err)
@@ -45,7 +47,11 @@ func main() {
 }
 
 // size is what is measured.
-type size struct{ nodes, pods, wave int }
+type size struct {
+	nodes, pods, wave int
+	settle            time.Duration
+	heap              string
+}
 
 func run(ctx context.Context, n size) error {
 	stack, err := harness.Start(ctx, harness.Options{
@@ -80,7 +86,32 @@ func measure(ctx context.Context, s *harness.Stack, n size) error {
 		}
 		say("%6s  %5d pods run, the controller takes %s\n", clock.RealClock{}.Since(start).Round(time.Second), to, now["VmRSS"])
 	}
-	return report(ctx, s, idle, clock.RealClock{}.Since(start))
+	took := clock.RealClock{}.Since(start)
+	if n.heap != "" {
+		if err := download(ctx, s.MetricsURL()+"/debug/pprof/heap", n.heap); err != nil {
+			return err
+		}
+	}
+	rising, err := memory(s)
+	if err != nil {
+		return err
+	}
+	select {
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	case <-clock.RealClock{}.After(n.settle):
+	}
+	rest, err := memory(s)
+	if err != nil {
+		return err
+	}
+	return report(ctx, s, took, []stage{{"idle", idle}, {"all pods run", rising}, {"at rest for " + n.settle.String(), rest}})
+}
+
+// stage is a moment at which memory was read.
+type stage struct {
+	when   string
+	memory map[string]string
 }
 
 const pools = `apiVersion: v1
@@ -141,14 +172,14 @@ func memory(s *harness.Stack) (map[string]string, error) {
 	}
 	out := map[string]string{}
 	for line := range strings.Lines(string(text)) {
-		if name, value, ok := strings.Cut(line, ":"); ok && strings.HasPrefix(name, "Vm") {
+		if name, value, ok := strings.Cut(line, ":"); ok && (strings.HasPrefix(name, "Vm") || strings.HasPrefix(name, "Rss")) {
 			out[name] = strings.TrimSpace(value)
 		}
 	}
 	return out, nil
 }
 
-func report(ctx context.Context, s *harness.Stack, idle map[string]string, took time.Duration) error {
+func report(ctx context.Context, s *harness.Stack, took time.Duration, stages []stage) error {
 	fleet, err := s.Fleet(ctx)
 	if err != nil {
 		return err
@@ -157,18 +188,15 @@ func report(ctx context.Context, s *harness.Stack, idle map[string]string, took 
 	for _, m := range fleet {
 		planned, as = planned+m.Planned, as+m.AsPlanned
 	}
-	now, err := memory(s)
-	if err != nil {
-		return err
-	}
 	var table strings.Builder
 	w := tabwriter.NewWriter(&table, 0, 0, 2, ' ', 0)
 	_, _ = fmt.Fprintf(w, "nodes\t%d\n", len(fleet))
 	_, _ = fmt.Fprintf(w, "all pods run after\t%s\n", took.Round(time.Second))
 	_, _ = fmt.Fprintf(w, "bound as planned\t%d of %d\n", as, planned)
-	_, _ = fmt.Fprintf(w, "memory idle (resident)\t%s\n", idle["VmRSS"])
-	_, _ = fmt.Fprintf(w, "memory now (resident)\t%s\n", now["VmRSS"])
-	_, _ = fmt.Fprintf(w, "memory at most (resident)\t%s\n", now["VmHWM"])
+	for _, each := range stages {
+		m := each.memory
+		_, _ = fmt.Fprintf(w, "memory, %s\t%s resident: %s its own, %s of the program's file (at most %s)\n", each.when, m["VmRSS"], m["RssAnon"], m["RssFile"], m["VmHWM"])
+	}
 	if err := w.Flush(); err != nil {
 		return err
 	}
@@ -181,18 +209,9 @@ func say(format string, args ...any) { _, _ = fmt.Fprintf(os.Stdout, format, arg
 
 // metrics prints the controller's own figures.
 func metrics(ctx context.Context, s *harness.Stack) error {
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, s.MetricsURL()+"/metrics", nil)
+	body, err := get(ctx, s.MetricsURL()+"/metrics")
 	if err != nil {
 		return err
-	}
-	resp, err := http.DefaultClient.Do(req)
-	if err != nil {
-		return fmt.Errorf("read the controller's metrics: %w", err)
-	}
-	defer func() { _ = resp.Body.Close() }()
-	body, err := io.ReadAll(resp.Body)
-	if err != nil {
-		return fmt.Errorf("read the controller's metrics: %w", err)
 	}
 	for line := range strings.Lines(string(body)) {
 		for _, name := range []string{
@@ -205,4 +224,32 @@ func metrics(ctx context.Context, s *harness.Stack) error {
 		}
 	}
 	return nil
+}
+
+func download(ctx context.Context, from, to string) error {
+	body, err := get(ctx, from)
+	if err != nil {
+		return err
+	}
+	if err := os.WriteFile(to, body, 0o600); err != nil {
+		return fmt.Errorf("keep the profile: %w", err)
+	}
+	return nil
+}
+
+func get(ctx context.Context, from string) ([]byte, error) {
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, from, nil)
+	if err != nil {
+		return nil, fmt.Errorf("read %s: %w", from, err)
+	}
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		return nil, fmt.Errorf("read %s: %w", from, err)
+	}
+	defer func() { _ = resp.Body.Close() }()
+	body, err := io.ReadAll(resp.Body)
+	if err != nil {
+		return nil, fmt.Errorf("read %s: %w", from, err)
+	}
+	return body, nil
 }

@@ -178,7 +178,9 @@ func (l *Loop) apply(ctx context.Context, view *cluster.View, d *decide.Decision
 		return 0, err
 	}
 	l.Actuator.Tell(&view.Snapshot, d)
-	if err := l.Actuator.Assign(ctx, &view.Snapshot, d); err != nil {
+	assigned, err := l.Actuator.Assign(ctx, &view.Snapshot, d)
+	l.settled.Add(&assigned)
+	if err != nil {
 		return 0, err
 	}
 	disrupted, err := l.Actuator.Disrupt(ctx, &view.Snapshot, d)

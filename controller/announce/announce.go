@@ -1,0 +1,129 @@
+// Package announce sends events that are said once about an object.
+//
+// The recorder of client-go keeps every event for six minutes, in case it is
+// said again. That is right for a condition that lasts; the nomination of ten
+// thousand pods is said once each, and keeping it costs more memory than the
+// pods do in the cache (docs/performance.md). A Recorder here keeps nothing
+// that was sent.
+package announce
+
+import (
+	"context"
+	"fmt"
+	"os"
+
+	"github.com/go-logr/logr"
+	"github.com/prometheus/client_golang/prometheus"
+	corev1 "k8s.io/api/core/v1"
+	eventsv1 "k8s.io/api/events/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/client-go/tools/events"
+	"k8s.io/client-go/tools/record/util"
+	"k8s.io/client-go/tools/reference"
+	"k8s.io/utils/clock"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+// queueLimit is how many events may wait to be sent: what comes beyond is
+// dropped and counted. Waiting, an event takes about 0.5 kB.
+const queueLimit = 16384
+
+// Recorder is an events.EventRecorder that sends each event as it is, in the
+// order of Eventf. Start must run for events to leave.
+type Recorder struct {
+	client   client.Client
+	clock    clock.PassiveClock
+	from     string
+	instance string
+	queue    chan *said
+	dropped  prometheus.Counter
+}
+
+var _ events.EventRecorder = (*Recorder)(nil)
+
+// said is an event that waits: an eventsv1.Event is several times its size.
+type said struct {
+	at                         metav1.MicroTime
+	regarding, related         *corev1.ObjectReference
+	kind, reason, action, note string
+}
+
+// New returns a Recorder that reports as from. c should have a rate limit of
+// its own, so that a thousand events do not hold up what matters.
+func New(c client.Client, from string, now clock.PassiveClock, registry prometheus.Registerer) (*Recorder, error) {
+	host, err := os.Hostname()
+	if err != nil {
+		return nil, fmt.Errorf("name the reporting instance of events: %w", err)
+	}
+	r := &Recorder{
+		client: c, clock: now, from: from, instance: from + "-" + host, queue: make(chan *said, queueLimit),
+		dropped: prometheus.NewCounter(prometheus.CounterOpts{
+			Name: "spokeshave_events_dropped_total",
+			Help: "Events about nominated pods that were not sent: the queue was full, or the API server refused.",
+		}),
+	}
+	if err := registry.Register(r.dropped); err != nil {
+		return nil, fmt.Errorf("register metrics of events: %w", err)
+	}
+	return r, nil
+}
+
+// Eventf queues an event. It never waits.
+func (r *Recorder) Eventf(regarding, related runtime.Object, kind, reason, action, note string, args ...any) { //nolint:revive // the interface has seven
+	about, err := reference.GetReference(r.client.Scheme(), regarding)
+	if err != nil {
+		r.dropped.Inc()
+		return
+	}
+	each := &said{at: metav1.MicroTime{Time: r.clock.Now()}, regarding: about, kind: kind, reason: reason, action: action, note: fmt.Sprintf(note, args...)}
+	if related != nil {
+		if each.related, err = reference.GetReference(r.client.Scheme(), related); err != nil {
+			each.related = nil // the event says less, and is still worth sending
+		}
+	}
+	select {
+	case r.queue <- each:
+	default:
+		r.dropped.Inc()
+	}
+}
+
+// Start sends what is queued until the context ends; what waits then is lost,
+// as events may be.
+func (r *Recorder) Start(ctx context.Context) error {
+	log := logr.FromContextOrDiscard(ctx).WithName("events")
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case each := <-r.queue:
+			err := r.client.Create(ctx, r.event(each))
+			if err == nil || ctx.Err() != nil {
+				continue
+			}
+			r.dropped.Inc()
+			// A namespace that is going away takes its pods' events with it.
+			if !apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause) && !apierrors.IsNotFound(err) {
+				log.Error(err, "send event", "reason", each.reason, "object", each.regarding.Name)
+			}
+		}
+	}
+}
+
+func (r *Recorder) event(s *said) *eventsv1.Event {
+	namespace := s.regarding.Namespace
+	if namespace == "" { // events are namespaced also when their object is not
+		namespace = metav1.NamespaceDefault
+	}
+	return &eventsv1.Event{
+		ObjectMeta: metav1.ObjectMeta{
+			Name:      util.GenerateEventName(s.regarding.Name, s.at.UnixNano()),
+			Namespace: namespace,
+		},
+		EventTime: s.at, ReportingController: r.from, ReportingInstance: r.instance,
+		Action: s.action, Reason: s.reason, Type: s.kind, Note: s.note,
+		Regarding: *s.regarding, Related: s.related,
+	}
+}

@@ -30,6 +30,9 @@ type attempt struct {
 	left  []int32
 	floor int32
 	nodes []*planned
+	// hits are, by set of offers, one more than the offer that held the pod
+	// looked at last, 0 for none.
+	hits []int32
 	// failed says that a bound broke an attempt that is not tight.
 	failed bool
 	stats  Stats

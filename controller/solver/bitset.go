@@ -81,6 +81,26 @@ func (b bitset) contains(o bitset) bool {
 	return true
 }
 
+// meets says whether the sets have an element in common; a nil set has none.
+func (b bitset) meets(o bitset) bool {
+	for i := range b {
+		if b[i]&o[i] != 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// list appends the elements to out.
+func (b bitset) list(out []int32) []int32 {
+	for w, x := range b {
+		for ; x != 0; x &= x - 1 {
+			out = append(out, int32(w*64+bits.TrailingZeros64(x)))
+		}
+	}
+	return out
+}
+
 // next is the least element from i on, -1 when there is none.
 func (b bitset) next(i int32) int32 {
 	w := int(i >> 6)

@@ -49,7 +49,7 @@ func (k *packer) blocks() []*block {
 	also := make([][]int32, len(k.sets)) // others that would serve it as well
 	var out []*block
 	for _, s := range k.setOrder() {
-		sites := k.sitesOf(k.sets[s])
+		sites := k.sitesOf(s)
 		owner[s] = -1
 		for b := range out {
 			switch {
@@ -141,34 +141,30 @@ func (k *packer) setOrder() []int32 {
 	return out
 }
 
-// sitesOf are the sites that matter to rows that may use the set: the cheapest
-// offer of each bin, without those that another beats in cost and room.
-func (k *packer) sitesOf(set bitset) []site {
+// sitesOf are the sites that matter to rows that may use the set, without those
+// that another beats in cost and room.
+func (k *packer) sitesOf(set int32) []site {
 	room := k.used()
-	seen := newBitset(len(k.p.bins))
-	var kept []site
-	var lists [][]int32
-	for l := range k.p.lanes {
-		if ln := &k.p.lanes[l]; set.next(ln.from) >= 0 && set.next(ln.from) < ln.to {
-			lists = append(lists, k.lists[l])
-		}
-	}
+	var kept []int32
 next:
-	for _, o := range k.inOrder(lists) {
-		b := k.p.offers[o].bin
-		if !set.has(o) || seen.has(b) {
+	for i := range k.sites {
+		s := &k.sites[i]
+		if !s.sets.has(set) {
 			continue
 		}
-		seen.set(b)
-		s := site{offer: o, room: k.p.bins[b].room, cost: k.charge[o]}
-		for i := range kept {
-			if k.within(&s.room, &kept[i].room, room) {
+		for _, j := range kept {
+			if k.within(&s.room, &k.sites[j].room, room) {
 				continue next
 			}
 		}
-		kept = append(kept, s)
+		kept = append(kept, int32(i))
 	}
-	return kept
+	out := make([]site, len(kept))
+	for i, j := range kept {
+		s := &k.sites[j]
+		out[i] = site{offer: s.offer, room: s.room, cost: s.cost}
+	}
+	return out
 }
 
 // serves says whether rows with the given set, whose best sites are mine,
@@ -204,7 +200,7 @@ func (b *block) finish(k *packer) {
 	b.measure()
 	sites := b.sites[:0]
 	for _, s := range b.sites {
-		b.serve(&s, bitset{1}) // the block has one set
+		b.serve(&s, nil) // the block has one set
 		if len(s.plain)+len(s.ported) > 0 {
 			sites = append(sites, s)
 		}

@@ -24,9 +24,24 @@ type catalogue struct {
 type slotTable struct {
 	slots []slot
 	ids   map[slot]int32
+	after int
 }
 
+// id numbers a slot. Types are mostly sold in the same places in the same
+// order: after looks first where the last one asked for is followed.
 func (t *slotTable) id(s slot) int32 {
+	if t.after++; t.after >= len(t.slots) {
+		t.after = 0
+	}
+	if t.after < len(t.slots) && t.slots[t.after] == s {
+		return int32(t.after)
+	}
+	id := t.find(s)
+	t.after = int(id)
+	return id
+}
+
+func (t *slotTable) find(s slot) int32 {
 	id, ok := t.ids[s]
 	if !ok {
 		id = int32(len(t.slots))
@@ -43,19 +58,16 @@ func newCatalogue(src *model.Catalog, slots *slotTable) *catalogue {
 	})
 	c.offerings = make([][]int32, len(src.Types))
 	c.slots = make([][]int32, len(src.Types))
+	total := 0
+	for t := range src.Types {
+		total += len(src.Types[t].Offerings)
+	}
+	room := make([]int32, 2*total)
 	for t := range src.Types {
 		offerings := src.Types[t].Offerings
-		c.offerings[t] = ordered(len(offerings), func(a, b int32) int {
-			x, y := &offerings[a], &offerings[b]
-			if o := cmp.Compare(x.Zone, y.Zone); o != 0 {
-				return o
-			}
-			if o := cmp.Compare(x.CapacityType, y.CapacityType); o != 0 {
-				return o
-			}
-			return cmp.Compare(x.Price, y.Price)
-		})
-		c.slots[t] = make([]int32, len(offerings))
+		n := len(offerings)
+		c.offerings[t], c.slots[t], room = room[:n:n], room[n:2*n:2*n], room[2*n:]
+		order(c.offerings[t], func(a, b int32) int { return compareOfferings(&offerings[a], &offerings[b]) })
 		for o := range offerings {
 			c.slots[t][o] = slots.id(slot{offerings[o].Zone, offerings[o].ZoneID, string(offerings[o].CapacityType)})
 		}
@@ -72,15 +84,31 @@ func (c *catalogue) column(key string) *column {
 	return col
 }
 
+// compareOfferings orders by zone, capacity type and price.
+func compareOfferings(x, y *model.Offering) int {
+	if o := cmp.Compare(x.Zone, y.Zone); o != 0 {
+		return o
+	}
+	if o := cmp.Compare(x.CapacityType, y.CapacityType); o != 0 {
+		return o
+	}
+	return cmp.Compare(x.Price, y.Price)
+}
+
 // ordered are the indices 0 to n-1 in the order given; input that is in order
 // already, which is the rule, costs one pass.
 func ordered(n int, compare func(a, b int32) int) []int32 {
 	out := make([]int32, n)
+	order(out, compare)
+	return out
+}
+
+// order is ordered into a list that is there.
+func order(out []int32, compare func(a, b int32) int) {
 	for i := range out {
 		out[i] = int32(i)
 	}
 	if !slices.IsSortedFunc(out, compare) {
 		slices.SortStableFunc(out, compare)
 	}
-	return out
 }

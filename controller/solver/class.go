@@ -45,6 +45,7 @@ func (p *problem) newDims() {
 			continue
 		}
 		done[s] = true
+		p.asked++
 		for name, n := range p.snap.Specs[s].Requests {
 			if n > 0 && !seen[name] {
 				seen[name] = true
@@ -61,6 +62,8 @@ func (p *problem) newClasses() {
 	bySpec := make([]int32, len(p.snap.Specs))
 	ids := map[string]int32{}
 	var buf []byte
+	p.classes = make([]class, 0, p.asked)
+	counts := make([]int32, 0, p.asked)
 	for _, i := range p.in.Pods {
 		s := p.snap.Pods[i].Spec
 		if bySpec[s] == 0 {
@@ -73,10 +76,18 @@ func (p *problem) newClasses() {
 				key := string(buf)
 				ids[key] = id
 				p.classes = append(p.classes, p.newClass(spec, tied, key))
+				counts = append(counts, 0)
 			}
 			bySpec[s] = id
 		}
-		c := &p.classes[bySpec[s]-1]
+		counts[bySpec[s]-1]++
+	}
+	room := make([]int32, len(p.in.Pods))
+	for i, n := range counts {
+		p.classes[i].pods, room = room[:0:n], room[n:]
+	}
+	for _, i := range p.in.Pods {
+		c := &p.classes[bySpec[p.snap.Pods[i].Spec]-1]
 		c.pods = append(c.pods, i)
 	}
 	for i := range p.classes {

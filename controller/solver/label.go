@@ -65,10 +65,14 @@ type column struct {
 
 func newColumn(types []model.InstanceType, key string) *column {
 	c := &column{values: []string{""}, byType: make([]int32, len(types))}
-	ids := map[string]int32{}
+	ids, last := map[string]int32{}, int32(0)
 	for t := range types {
 		v, ok := typeLabel(&types[t], key)
 		if !ok {
+			continue
+		}
+		if last > 0 && v == c.values[last] { // types of a family follow one another
+			c.byType[t] = last
 			continue
 		}
 		id, seen := ids[v]
@@ -77,7 +81,7 @@ func newColumn(types []model.InstanceType, key string) *column {
 			ids[v] = id
 			c.values = append(c.values, v)
 		}
-		c.byType[t] = id
+		c.byType[t], last = id, id
 	}
 	return c
 }

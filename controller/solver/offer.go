@@ -2,6 +2,7 @@ package solver
 
 import (
 	"cmp"
+	"math"
 	"slices"
 
 	"spokeshave.dev/controller/model"
@@ -57,24 +58,77 @@ func (p *problem) denial(pool int32, t *model.InstanceType, o *model.Offering) *
 
 // newOffers lists what every lane can launch now.
 func (p *problem) newOffers() {
-	most := 0
+	for l := range p.lanes { // slots are numbered before anything asks for them
+		p.catalogue(p.snap.Pools[p.lanes[l].pool].Catalog)
+	}
+	types, slots, most := make([][]bool, len(p.lanes)), make([][]bool, len(p.lanes)), 0
 	for l := range p.lanes {
-		for _, list := range p.catalogue(p.snap.Pools[p.lanes[l].pool].Catalog).offerings {
-			most += len(list)
+		pool := &p.snap.Pools[p.lanes[l].pool]
+		cat := p.catalogue(pool.Catalog)
+		types[l], slots[l] = p.poolChoice(&p.lanes[l], pool, cat)
+		for t, ok := range types[l] {
+			if ok {
+				most += len(cat.offerings[t])
+			}
 		}
 	}
 	p.offers = make([]offer, 0, most)
 	for l := range p.lanes {
 		ln := &p.lanes[l]
 		ln.from = int32(len(p.offers))
-		p.laneOffers(int32(l))
+		p.laneOffers(int32(l), types[l], slots[l])
 		ln.to = int32(len(p.offers))
-		ln.byCost = make([]int32, 0, ln.to-ln.from)
-		for o := ln.from; o < ln.to; o++ {
-			ln.byCost = append(ln.byCost, o)
-		}
-		slices.SortFunc(ln.byCost, func(a, b int32) int { return p.compareOffers(a, b) })
+		ln.byCost = p.sortOffers(ln.from, ln.to)
 	}
+}
+
+// sortOffers lists offers in the order of compareOffers. Costs are sorted by
+// their bits, digit by digit, which is several times faster than comparing.
+func (p *problem) sortOffers(from, to int32) []int32 {
+	const digit, mask = 11, 1<<11 - 1
+	keys := make([]uint64, to-from)
+	list, other := make([]int32, to-from), make([]int32, to-from)
+	differ := uint64(0)
+	for i := range list {
+		bits := math.Float64bits(p.offers[from+int32(i)].cost)
+		if bits>>63 != 0 { // below zero
+			bits = ^bits
+		} else {
+			bits |= 1 << 63
+		}
+		list[i], keys[i] = from+int32(i), bits
+		differ |= bits ^ keys[0]
+	}
+	for shift := 0; differ>>shift != 0; shift += digit {
+		if differ>>shift&mask == 0 {
+			continue
+		}
+		var start [1 << digit]int32
+		for _, k := range keys {
+			start[k>>shift&mask]++
+		}
+		sum := int32(0)
+		for d := range start {
+			start[d], sum = sum, sum+start[d]
+		}
+		for _, o := range list {
+			at := &start[keys[o-from]>>shift&mask]
+			other[*at] = o
+			*at++
+		}
+		list, other = other, list
+	}
+	for i := 0; i < len(list); {
+		j := i + 1
+		for j < len(list) && p.offers[list[j]].cost == p.offers[list[i]].cost {
+			j++
+		}
+		if j-i > 1 {
+			slices.SortFunc(list[i:j], p.compareOffers)
+		}
+		i = j
+	}
+	return list
 }
 
 // compareOffers orders by effective cost, billed price and number, and numbers
@@ -90,11 +144,11 @@ func (p *problem) compareOffers(a, b int32) int {
 	return cmp.Compare(a, b)
 }
 
-func (p *problem) laneOffers(l int32) {
+// laneOffers adds the offers of a lane's types and slots.
+func (p *problem) laneOffers(l int32, typeOK, slotOK []bool) {
 	ln := &p.lanes[l]
 	pool := &p.snap.Pools[ln.pool]
 	cat := p.catalogue(pool.Catalog)
-	typeOK, slotOK := p.poolChoice(ln, pool, cat)
 	for _, t := range cat.types {
 		if !typeOK[t] {
 			continue
@@ -163,6 +217,13 @@ func (p *problem) poolChoice(ln *lane, pool *model.Pool, cat *catalogue) (typeOK
 // newBins deducts the DaemonSets that will run beside the pods.
 func (p *problem) newBins() {
 	daemons := p.newDaemons()
+	kinds := 0
+	for o := range p.offers {
+		if f := &p.offers[o]; o == 0 || p.offers[o-1].typ != f.typ || p.offers[o-1].lane != f.lane {
+			kinds++
+		}
+	}
+	p.bins = make([]bin, 0, kinds)
 	choosy := slices.ContainsFunc(daemons, func(d daemon) bool { return d.offers != nil })
 	for l := range p.lanes {
 		ln := &p.lanes[l]
@@ -206,6 +267,9 @@ func (p *problem) binFor(daemons []daemon, o, first int32, lim []limit) int32 {
 		if p.bins[i].room == b.room && slices.Equal(p.bins[i].ports, b.ports) {
 			return i
 		}
+	}
+	if n := len(p.bins); n > 0 && slices.Equal(p.bins[n-1].daemons, b.daemons) {
+		b.daemons = p.bins[n-1].daemons
 	}
 	b.usage = make([]int64, len(lim))
 	for i := range lim {

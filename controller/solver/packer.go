@@ -38,6 +38,7 @@ type packer struct {
 	// rivals counts the rows that cannot share a node with a row that wants to
 	// be alone, itself included.
 	rivals []int32
+	spans  spans
 	// shy says that some rows that are not alone of their kind keep others off.
 	shy bool
 	// clique numbers sets of rows that all keep each other off their node.
@@ -124,11 +125,11 @@ func (k *packer) appraise(blocks []*block, effort int) {
 			b.solve(moves(effort, share[i]), tolerance(share[i]))
 		}
 	})
-	for i, b := range blocks {
+	each(blocks, func(i int, b *block) {
 		if heirs[i] >= 0 {
 			b.inherit(blocks[heirs[i]])
 		}
-	}
+	})
 }
 
 // fewShapes is how many rows a block has, on average, when packing blocks
@@ -139,10 +140,13 @@ const fewShapes = 12
 // everything at once by guessed worths does well on few pods and on many
 // different constraints, and single nodes can be polished.
 func (k *packer) improve(list []packing, effort, blocks int) []packing {
-	k.guess()
 	best, polished := list, nodes(list) <= maxImproved
 	if !polished && len(k.rows) > fewShapes*blocks {
 		return best
+	}
+	k.guess()
+	if polished && blocks > 1 && k.pods() > maxFirstFit && k.pods() <= maxPoured {
+		return k.polish(best, effort) // pouring has never done worse
 	}
 	k.refill()
 	if k.pods() <= maxFirstFit { // do all that no effort would do, and more
@@ -188,6 +192,7 @@ func (k *packer) measure() {
 		}
 	}
 	k.rivals = make([]int32, len(k.rows))
+	k.newSpans()
 	k.cliques()
 	k.shy = slices.ContainsFunc(k.rows, func(r row) bool { return r.apart >= 0 && !k.p.apart.alone(r.apart) })
 	for i := range k.rows {

@@ -7,7 +7,9 @@ type problem struct {
 	in   *Input
 	snap *model.Snapshot
 
-	dims       dims
+	dims dims
+	// asked counts the specs of the pods to place.
+	asked      int
 	slots      slotTable
 	catalogues []*catalogue
 	lanes      []lane

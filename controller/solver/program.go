@@ -285,6 +285,9 @@ func (k *packer) lowerBound() float64 {
 // ceiling bounds the worth of any filling of a site when all pods wait: without
 // pods that want to be alone, and with each of the first clique of them.
 func (k *packer) ceiling(t *site) float64 {
+	if len(t.ported) == 0 {
+		return k.relax(t, t.plain).value
+	}
 	rest := *t
 	for len(rest.ported) > 0 && k.clique[rest.ported[0]] == k.clique[t.ported[0]] {
 		rest.ported = rest.ported[1:]

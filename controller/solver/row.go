@@ -46,6 +46,7 @@ func (a *attempt) rowsFor(k *packer, allowed bitset) {
 	var table setTable
 	ids := map[rowKey]int32{}
 	memo := map[[2]int32]int32{}
+	a.hits = a.hits[:0]
 	for c := range a.p.classes {
 		cl := &a.p.classes[c]
 		if a.left[c] == 0 || cl.priority < a.floor || len(cl.reasons) > 0 {
@@ -117,21 +118,44 @@ func (a *attempt) choose(table *setTable, memo map[[2]int32]int32, cl *class, al
 			}
 			memo[k] = id
 		}
-		if id >= 0 && a.p.someFits(&cl.req, table.sets[id]) {
+		if id >= 0 && a.hit(&cl.req, id, table.sets[id]) {
 			return id
 		}
 	}
 	return -1
 }
 
+// hit is someFits for a numbered set. What held the last pod of the set mostly
+// holds the next one.
+func (a *attempt) hit(req *vec, id int32, set bitset) bool {
+	for int(id) >= len(a.hits) {
+		a.hits = append(a.hits, 0)
+	}
+	if o := a.hits[id] - 1; o >= 0 && fits(req, &a.p.bins[a.p.offers[o].bin].room, a.p.dims.n()) {
+		return true
+	}
+	o := a.p.someFit(req, set)
+	a.hits[id] = o + 1
+	return o >= 0
+}
+
 // someFits says whether any offer of the set holds one pod.
-func (p *problem) someFits(req *vec, set bitset) bool {
-	for o := set.next(0); o >= 0; o = set.next(o + 1) {
-		if fits(req, &p.bins[p.offers[o].bin].room, p.dims.n()) {
-			return true
+func (p *problem) someFits(req *vec, set bitset) bool { return p.someFit(req, set) >= 0 }
+
+// someFit is the first offer of the set that holds one pod, -1 when none does.
+func (p *problem) someFit(req *vec, set bitset) int32 {
+	last := int32(-1)
+	for w, x := range set {
+		for ; x != 0; x &= x - 1 {
+			o := int32(w*64 + bits.TrailingZeros64(x))
+			bin := p.offers[o].bin
+			if bin != last && fits(req, &p.bins[bin].room, p.dims.n()) {
+				return o
+			}
+			last = bin
 		}
 	}
-	return false
+	return -1
 }
 
 // sortRows orders rows by contents, larger first, so that nothing depends on

@@ -2,6 +2,7 @@ package solver
 
 import (
 	"cmp"
+	"math/bits"
 	"slices"
 )
 
@@ -14,6 +15,8 @@ type site struct {
 	// plain and ported are the rows that may use the site and fit it: those of
 	// which it takes any number, and those that want to be alone of their kind.
 	plain, ported []int32
+	// sets are those that list the site.
+	sets bitset
 	// rows holds both, free those without.
 	rows, free bitset
 	// n is how many resources, counted from the first, its rows ask for.
@@ -33,23 +36,46 @@ func (k *packer) newSites() {
 	room := k.used()
 	wider := newWider(groups)
 	kept := make([][]int32, len(groups)) // sites by signature
-	seen := make([][]int32, len(k.p.bins))
+	served := make([]bitset, len(groups))
+	seen := newChain(len(k.p.bins), len(sig))
+	k.sites = make([]site, 0, min(len(k.p.bins), 1024))
+next:
 	for _, o := range k.inOrder(k.lists) {
 		b := k.p.offers[o].bin
-		if sig[o] == 0 || slices.Contains(seen[b], sig[o]) {
-			continue // the bin's cheapest offer of the kind came before
+		if sig[o] == 0 {
+			continue
 		}
-		seen[b] = append(seen[b], sig[o])
-		s := site{offer: o, room: k.p.bins[b].room, cost: k.charge[o]}
+		for x := seen.last[b]; x > 0; x = seen.before[x-1] {
+			if sig[x-1] == sig[o] {
+				continue next // the bin's cheapest offer of the kind came before
+			}
+		}
+		seen.add(b, o)
+		s := site{offer: o, room: k.p.bins[b].room, cost: k.charge[o], sets: groups[sig[o]]}
 		if k.dominated(&s, wider.of(sig[o]), kept, room) {
 			continue
 		}
-		k.serve(&s, groups[sig[o]])
+		if served[sig[o]] == nil {
+			served[sig[o]] = k.rowsOfSets(groups[sig[o]])
+		}
+		k.serve(&s, served[sig[o]])
 		if len(s.plain)+len(s.ported) > 0 {
 			kept[sig[o]] = append(kept[sig[o]], int32(len(k.sites)))
 			k.sites = append(k.sites, s)
 		}
 	}
+}
+
+// chain lists offers by bin, the last one first; numbers are one more than the
+// offer's, 0 ends a list.
+type chain struct{ last, before []int32 }
+
+func newChain(bins, offers int) chain {
+	return chain{last: make([]int32, bins), before: make([]int32, offers)}
+}
+
+func (c *chain) add(bin, offer int32) {
+	c.before[offer], c.last[bin] = c.last[bin], offer+1
 }
 
 // dominated says whether a site kept before, of a signature that serves as
@@ -72,15 +98,17 @@ func (k *packer) signatures() (sig []int32, groups []bitset) {
 	groups = []bitset{newBitset(len(k.sets))}
 	for s, set := range k.sets {
 		renamed := make([]int32, len(groups))
-		for o := set.next(0); o >= 0; o = set.next(o + 1) {
-			old := sig[o]
-			if renamed[old] == 0 {
-				renamed[old] = int32(len(groups))
-				more := groups[old].clone()
-				more.set(int32(s))
-				groups = append(groups, more)
+		for w, x := range set {
+			for ; x != 0; x &= x - 1 {
+				old := &sig[w*64+bits.TrailingZeros64(x)]
+				if renamed[*old] == 0 {
+					renamed[*old] = int32(len(groups))
+					more := groups[*old].clone()
+					more.set(int32(s))
+					groups = append(groups, more)
+				}
+				*old = renamed[*old]
 			}
-			sig[o] = renamed[old]
 		}
 	}
 	return sig, groups
@@ -176,26 +204,84 @@ func (k *packer) within(a, b *vec, in [maxDims]bool) bool {
 	return true
 }
 
-// serve lists the rows of the given sets that fit the site.
-func (k *packer) serve(s *site, sets bitset) {
-	s.rows, s.free, s.n = newBitset(len(k.rows)), newBitset(len(k.rows)), 3
+// rowsOfSets are the rows that use one of the given sets.
+func (k *packer) rowsOfSets(sets bitset) bitset {
+	out := newBitset(len(k.rows))
 	for i := range k.rows {
-		r := &k.rows[i]
-		if !sets.has(r.set) || !fits(&r.req, &s.room, k.n) {
-			continue
-		}
-		s.rows.set(int32(i))
-		for n := k.n; n > s.n; n-- {
-			if r.req[n-1] > 0 {
-				s.n = n
-			}
-		}
-		if !k.p.apart.alone(r.apart) {
-			s.plain = append(s.plain, int32(i))
-			s.free.set(int32(i))
-		} else {
-			s.ported = append(s.ported, int32(i))
+		if sets.has(k.rows[i].set) {
+			out.set(int32(i))
 		}
 	}
+	return out
+}
+
+// spans are runs of rows with equal requests; alone are the rows that want to
+// be alone of their kind, asking lists by resource, from the fourth on, those
+// that ask for it.
+type spans struct {
+	ends   []int32
+	alone  bitset
+	asking [maxDims]bitset
+}
+
+func (k *packer) newSpans() {
+	k.spans = spans{ends: make([]int32, 0, len(k.rows)), alone: newBitset(len(k.rows))}
+	for i := range k.rows {
+		r := &k.rows[i]
+		if i+1 == len(k.rows) || k.rows[i+1].req != r.req {
+			k.spans.ends = append(k.spans.ends, int32(i+1))
+		}
+		if k.p.apart.alone(r.apart) {
+			k.spans.alone.set(int32(i))
+		}
+		for d := 3; d < k.n; d++ {
+			if r.req[d] == 0 {
+				continue
+			}
+			if k.spans.asking[d] == nil {
+				k.spans.asking[d] = newBitset(len(k.rows))
+			}
+			k.spans.asking[d].set(int32(i))
+		}
+	}
+}
+
+// serve lists the rows that fit the site; allowed are those that may use it,
+// nil for all.
+func (k *packer) serve(s *site, allowed bitset) {
+	words := (len(k.rows) + 63) / 64
+	sets := make(bitset, 2*words)
+	s.rows, s.free, s.n = sets[:words:words], sets[words:], 3
+	from := int32(0)
+	for _, to := range k.spans.ends {
+		if fits(&k.rows[from].req, &s.room, k.n) {
+			s.rows.setRange(from, to)
+		}
+		from = to
+	}
+	if allowed != nil {
+		s.rows.and(allowed)
+	}
+	for d := k.n - 1; d >= 3; d-- {
+		if k.spans.asking[d].meets(s.rows) {
+			s.n = d + 1
+			break
+		}
+	}
+	list := make([]int32, 0, s.rows.count())
+	for w := range s.free {
+		s.free[w] = s.rows[w] &^ k.spans.alone[w]
+	}
+	list = s.free.list(list)
+	s.plain = slices.Clip(list)
+	if len(list) == cap(list) {
+		return
+	}
+	for w := range s.rows {
+		for x := s.rows[w] & k.spans.alone[w]; x != 0; x &= x - 1 {
+			list = append(list, int32(w*64+bits.TrailingZeros64(x)))
+		}
+	}
+	s.ported = list[len(s.plain):]
 	slices.SortStableFunc(s.ported, func(a, b int32) int { return cmp.Compare(k.clique[a], k.clique[b]) })
 }

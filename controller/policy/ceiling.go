@@ -53,10 +53,11 @@ func (p *Panel) Ceiling(ctx context.Context, in *CeilingInput, last map[string]m
 		})
 		if refused {
 			caps, known := last[info.Namespace+"/"+info.Name]
-			// A budget is stood in for by its last known caps. A guard without
-			// caps, which only refuses launches, has nothing that could: when
-			// it cannot be asked, no launch has passed it.
-			if !known || len(caps) == 0 && len(in.Launches) > 0 {
+			// A budget is stood in for by its last known caps. For refusals
+			// nothing can stand in: when a guard cannot be asked, no launch
+			// has passed it.
+			guards := info.Guards || len(caps) == 0
+			if !known || guards && len(in.Launches) > 0 {
 				out.Refused = &Exclusion{Policy: info.Name, Reason: p.use(&info, HookCeiling).Fault}
 				continue
 			}

@@ -70,6 +70,12 @@ func faulty(f FailurePolicy, mode Mode) *scripted {
 	}
 }
 
+func guarding() *scripted {
+	p := faulty("", "")
+	p.info.Guards = true
+	return p
+}
+
 func TestRankPipeline(t *testing.T) {
 	shadow := ranker("shadow", times(100))
 	shadow.info.Mode = Shadow
@@ -167,6 +173,8 @@ func TestCeiling(t *testing.T) {
 		"failed":   {reason: "without caps known, a failing ceiling stops launches", policies: []Policy{faulty("", "")}, hourly: -1, refused: true},
 		"last":     {reason: "the last known caps stand in for a failing policy", policies: []Policy{faulty("", "")}, last: known, hourly: 7, policy: "f"},
 		"guard":    {reason: "nothing stands in for a failing guard that has no caps", policies: []Policy{faulty("", "")}, last: map[string]map[string]Cap{"/f": {}}, hourly: -1, refused: true},
+		"both":     {reason: "caps do not stand in for the refusals of a guard", policies: []Policy{guarding()}, last: known, hourly: -1, refused: true},
+		"its caps": {reason: "the caps of a failing guard hold as long as nothing is to be launched", policies: []Policy{guarding()}, last: known, hourly: 7, policy: "f", capsOnly: true},
 		"asked":    {reason: "a failing guard has no caps to give, and is asked again about launches", policies: []Policy{faulty("", "")}, last: map[string]map[string]Cap{"/f": {}}, hourly: -1, capsOnly: true},
 		"ignored":  {reason: "failurePolicy Ignore lets launches go on", policies: []Policy{faulty(Ignore, "")}, hourly: -1},
 		"shadowed": {reason: "a failing shadow policy changes nothing", policies: []Policy{faulty(Fail, Shadow)}, hourly: -1},

@@ -60,6 +60,10 @@ type Info struct {
 	// Failure applies to all hooks of the policy; empty means the defaults.
 	Failure FailurePolicy
 	Match   Match
+	// Guards says that the ceiling hook may refuse launches, so that its caps
+	// alone cannot stand in for it. The engine sets it, as far as it can tell
+	// from the code: false only when no answer can hold a refusal.
+	Guards bool
 }
 
 // Policy is a compiled policy. Implementations are safe for concurrent use and

@@ -24,6 +24,8 @@ type RankInput struct {
 	Call
 	Pool PoolFacts
 	Rows []RankRow
+	// Reuse is memory that the answers may be put into, as far as it goes.
+	Reuse []RankAnswer
 }
 
 // RankRow is one offering: an instance type in a zone at a capacity type.

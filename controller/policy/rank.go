@@ -53,9 +53,11 @@ type RankOutcome struct {
 // price, each next one the cost so far. Rows a policy excludes stay excluded.
 func (p *Panel) Rank(ctx context.Context, pool *model.Pool, in *RankInput) RankOutcome {
 	out := RankOutcome{Tiers: make([][]Tier, len(in.Rows)), Excluded: map[int]Exclusion{}}
+	billed := make([]Tier, len(in.Rows))
 	for i := range in.Rows {
 		in.Rows[i].Cost = in.Rows[i].Billed
-		out.Tiers[i] = []Tier{{Cost: in.Rows[i].Billed}}
+		billed[i].Cost = in.Rows[i].Billed
+		out.Tiers[i] = billed[i : i+1 : i+1]
 	}
 	for _, each := range p.policies {
 		info := each.Info()
@@ -75,7 +77,8 @@ func (p *Panel) Rank(ctx context.Context, pool *model.Pool, in *RankInput) RankO
 }
 
 // rankDepths asks the policy once per tier: row i of answer d is what it says
-// of the row at the cost of tier d.
+// of the row at the cost of tier d. The answers are good until the next policy
+// is asked.
 func (p *Panel) rankDepths(ctx context.Context, each Policy, in *RankInput, tiers [][]Tier) (answers [][]RankAnswer, ok, refused bool) {
 	depth := 1
 	for _, t := range tiers {
@@ -87,6 +90,7 @@ func (p *Panel) rankDepths(ctx context.Context, each Policy, in *RankInput, tier
 			in.Rows[i].Cost = tiers[i][min(d, len(tiers[i])-1)].Cost
 		}
 		var got []RankAnswer
+		in.Reuse = p.room(d, len(in.Rows))
 		ok, refused = p.ask(ctx, &info, HookRank, func(ctx context.Context) error {
 			var err error
 			got, err = each.Rank(ctx, in)
@@ -101,6 +105,15 @@ func (p *Panel) rankDepths(ctx context.Context, each Policy, in *RankInput, tier
 		answers = append(answers, got)
 	}
 	return answers, true, false
+}
+
+// room is memory for n answers about tier d, the same for every policy.
+func (p *Panel) room(d, n int) []RankAnswer {
+	for d >= len(p.answers) {
+		p.answers = append(p.answers, nil)
+	}
+	p.answers[d] = slices.Grow(p.answers[d][:0], n)
+	return p.answers[d]
 }
 
 func checkRank(answers []RankAnswer, rows int) error {
@@ -120,6 +133,7 @@ func checkRank(answers []RankAnswer, rows int) error {
 
 func (p *Panel) applyRank(info *Info, pool string, answers [][]RankAnswer, out *RankOutcome) {
 	u := p.use(info, HookRank)
+	row := make([]RankAnswer, len(answers))
 	for i := range out.Tiers {
 		// Excluded at any cost so far is excluded: "only the first five" is
 		// said with maxNodes by the policy that priced them.
@@ -135,7 +149,6 @@ func (p *Panel) applyRank(info *Info, pool string, answers [][]RankAnswer, out *
 			}
 			continue
 		}
-		row := make([]RankAnswer, len(answers))
 		for d := range answers {
 			row[d] = answers[d][i]
 		}
@@ -171,8 +184,12 @@ func exclusion(answers [][]RankAnswer, row int) *RankAnswer {
 
 // retier replaces each tier's cost by the policy's score as far as the score
 // holds, and keeps the cost so far beyond. answers has one for each tier, key
-// is the name of the policy's groups but for their numbers.
+// is the name of the policy's groups but for their numbers. It may change old.
 func retier(old []Tier, answers []RankAnswer, key GroupKey) []Tier {
+	if len(old) == 1 && answers[0].MaxNodes == 0 { // as most answers are
+		old[0].Cost = answers[0].Score
+		return old
+	}
 	next := make([]Tier, 0, len(old)+1)
 	from := uint32(0) // nodes that earlier tiers are sure to have taken
 	for d, t := range old {

@@ -37,6 +37,9 @@ type Panel struct {
 	elapsed func() time.Duration
 	uses    map[useKey]*Use
 	order   []useKey
+	// answers is memory that policies may put rank answers into, by the number
+	// of the tier.
+	answers [][]RankAnswer
 }
 
 type useKey struct {

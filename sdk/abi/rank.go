@@ -137,7 +137,8 @@ func (r *RankRow) Put(b []byte) {
 	le.PutUint32(b[60:], r.Family)
 	le.PutUint32(b[64:], r.Type)
 	le.PutUint32(b[68:], r.Running)
-	le.PutUint64(b[72:], uint64(r.CapacityType)|uint64(r.Arch)<<8|uint64(r.Flags)<<16)
+	b[72], b[73], b[74], b[75] = r.CapacityType, r.Arch, r.Flags, 0
+	le.PutUint32(b[76:], 0)
 	putFloat(b[80:], r.FamilyOnDemand)
 	le.PutUint32(b[88:], r.RunningCluster)
 	le.PutUint32(b[92:], 0)

@@ -190,23 +190,28 @@ func setupBlock(config string) []byte {
 func batches(t *testing.T) map[string][]byte {
 	t.Helper()
 	out := map[string][]byte{}
-	add := func(name string, b []byte, err error) {
+	add := func(name string, layOut func(*wire.Encoder) (int, error)) {
+		var e wire.Encoder
+		size, err := layOut(&e)
 		if err != nil {
 			t.Fatal(err)
 		}
-		out[name] = bytes.Clone(b)
+		out[name] = make([]byte, size)
+		e.Put(out[name])
 	}
 	call := policy.Call{Time: time.Unix(1_700_000_123, 456), Seed: 0xfedcba9876543210, Generation: 7}
 	for name, n := range map[string]int{"rank": 40, "rank-empty": 0, "rank-silent": 3, "rank-broken": 3, "rank-many": 300} {
-		b, err := new(wire.Encoder).Rank(rankInput(name, n, call))
-		add(name, b, err)
+		add(name, func(e *wire.Encoder) (int, error) { return e.Rank(rankInput(name, n, call)) })
 	}
-	b, err := new(wire.Encoder).Consolidate(&policy.ConsolidateInput{Call: call, Candidates: candidates()})
-	add("consolidate", b, err)
-	b, err = new(wire.Encoder).Ceiling(&policy.CeilingInput{Call: call, Scopes: scopes()})
-	add("ceiling-caps", b, err)
-	b, err = new(wire.Encoder).Ceiling(&policy.CeilingInput{Call: call, Scopes: scopes(), Launches: launches()})
-	add("ceiling-review", b, err)
+	add("consolidate", func(e *wire.Encoder) (int, error) {
+		return e.Consolidate(&policy.ConsolidateInput{Call: call, Candidates: candidates()})
+	})
+	add("ceiling-caps", func(e *wire.Encoder) (int, error) {
+		return e.Ceiling(&policy.CeilingInput{Call: call, Scopes: scopes()})
+	})
+	add("ceiling-review", func(e *wire.Encoder) (int, error) {
+		return e.Ceiling(&policy.CeilingInput{Call: call, Scopes: scopes(), Launches: launches()})
+	})
 	for name, change := range map[string]func(b []byte){
 		"rank-bad-magic":   func(b []byte) { b[3] = '2' },
 		"rank-bad-total":   func(b []byte) { binary.LittleEndian.PutUint32(b[8:], 1<<31) },

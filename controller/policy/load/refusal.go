@@ -64,5 +64,6 @@ func (l *Loader) outline(cm *corev1.ConfigMap) policy.Info {
 		info.Match = match
 	}
 	info.Priority, info.Engine = m.Priority, m.Engine
+	info.Guards = info.Answers(policy.HookCeiling) // what it would refuse is not known
 	return info
 }

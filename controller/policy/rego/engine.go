@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/open-policy-agent/opa/v1/ast"
@@ -71,7 +72,7 @@ func (e *Engine) compile(ctx context.Context, src *policy.Source) (*Policy, erro
 		return nil, err
 	}
 	p := &Policy{info: src.Info, deadline: deadline, memory: growth, data: files.data, defined: found, evaluated: e.evaluated}
-	p.info.Engine = Name
+	p.info.Engine, p.info.Guards = Name, slices.Contains(found[policy.HookCeiling], ruleDeny)
 	if ask := src.Limits.Deadline; ask > 0 {
 		p.deadline = min(p.deadline, ask)
 	}

@@ -46,7 +46,7 @@ type verdict struct {
 
 // Rank implements policy.Policy.
 func (p *Policy) Rank(ctx context.Context, in *policy.RankInput) ([]policy.RankAnswer, error) {
-	answers := make([]policy.RankAnswer, len(in.Rows))
+	answers := slices.Grow(in.Reuse[:0], len(in.Rows))[:len(in.Rows)] // each is set below, or none is used
 	err := p.ask(ctx, policy.HookRank, in.Call, func(ctx context.Context, s *session) error {
 		return p.rank.all(ctx, s, in, answers)
 	})

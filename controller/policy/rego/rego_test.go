@@ -335,3 +335,15 @@ exclude contains "dear" if input.offering.cost > 1e9
 		}
 	}
 }
+
+// TestGuards: only a policy with denials is a guard, for which its caps cannot
+// stand in.
+func TestGuards(t *testing.T) {
+	const budget = "package spokeshave.ceiling\ncap[\"cluster\"] := {\"hourly_usd\": 1}\n"
+	if info := load(t, policy.HookCeiling, budget, "").Info(); info.Guards {
+		t.Error("a budget is a guard")
+	}
+	if info := load(t, policy.HookCeiling, budget+`deny contains "x" if input.launch.gpus > 0`, "").Info(); !info.Guards {
+		t.Error("a policy that denies is none")
+	}
+}

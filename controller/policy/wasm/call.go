@@ -2,10 +2,10 @@ package wasm
 
 import (
 	"context"
-	"errors"
 	"math/rand/v2"
 	"runtime"
 	"strings"
+	"time"
 
 	"github.com/tetratelabs/wazero/api"
 
@@ -13,28 +13,38 @@ import (
 	"spokeshave.dev/controller/policy/wasm/meter"
 )
 
-var errDeadline = errors.New("deadline of the policy")
-
 // callKey finds the call in the context that wazero hands to host functions.
 type callKey struct{}
 
 // call is one visit of the host to a guest: what may still be spent, and what
-// has been noticed on the way. One goroutine uses it at a time.
+// has been noticed on the way. One goroutine uses it at a time. It is the
+// context of the guest's functions, so that no call needs one made for it.
 type call struct {
-	fuel   api.MutableGlobal // of the guest; found at the first safepoint
-	left   int64             // fuel not handed out yet
-	clock  int64             // nanoseconds; sleeping moves it
-	random rand.PCG
-	log    strings.Builder
+	context.Context //nolint:containedctx // of the caller, which this one adds to
+
+	expired <-chan time.Time  // the wall deadline
+	fuel    api.MutableGlobal // of the guest; found at the first safepoint
+	left    int64             // fuel not handed out yet
+	clock   int64             // nanoseconds; sleeping moves it
+	random  rand.PCG
+	log     strings.Builder
 	// fault is why the host stops the guest, cancelled that the caller gave up.
 	fault     *policy.Fault
 	cancelled bool
 }
 
+// Value implements context.Context.
+func (c *call) Value(key any) any {
+	if _, own := key.(callKey); own {
+		return c
+	}
+	return c.Context.Value(key)
+}
+
 func callOf(ctx context.Context) *call {
 	c, ok := ctx.Value(callKey{}).(*call)
 	if !ok {
-		return &call{}
+		return &call{Context: ctx}
 	}
 	return c
 }
@@ -52,11 +62,12 @@ func safepoint(ctx context.Context, mod api.Module, stack []uint64) {
 		c.fuel = global
 	}
 	runtime.Gosched() // timers and the collector get their turn here
-	if c.fault == nil && ctx.Err() != nil {
-		if errors.Is(context.Cause(ctx), errDeadline) {
+	if c.fault == nil {
+		select {
+		case <-c.expired:
 			c.stop(policy.FaultDeadline, "took too long by the wall clock")
-		} else {
-			c.cancelled = true
+		default:
+			c.cancelled = ctx.Err() != nil
 		}
 	}
 	if c.fault != nil || c.cancelled || !c.refill() {

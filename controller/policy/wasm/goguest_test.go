@@ -94,21 +94,29 @@ func TestMeteredGoGuest(t *testing.T) {
 	if !bytes.Equal(plain, same) {
 		t.Errorf("%d and %d bytes differ", len(plain), len(same))
 	}
-	var e wire.Encoder
-	batch, err := e.Rank(input(500))
-	if err != nil {
-		t.Fatal(err)
-	}
+	batch := batch(t, 500)
 	if bytes.Equal(plain, batch) {
 		t.Error("the guest has not touched the batch")
 	}
 }
 
+// batch is a question about n rows.
+func batch(t *testing.T, n int) []byte {
+	t.Helper()
+	var e wire.Encoder
+	size, err := e.Rank(input(n))
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := make([]byte, size)
+	e.Put(b)
+	return b
+}
+
 // reply runs a module on one batch and gives what it leaves behind.
 func reply(t *testing.T, src *policy.Source, module []byte) []byte {
 	t.Helper()
-	c := &call{left: 1 << 40, clock: setupMoment().nanos}
-	ctx := context.WithValue(t.Context(), callKey{}, c)
+	ctx := &call{Context: t.Context(), left: 1 << 40, clock: setupMoment().nanos}
 	r := wazero.NewRuntime(ctx)
 	t.Cleanup(func() { _ = r.Close(context.WithoutCancel(ctx)) })
 	if err := provide(ctx, r); err != nil {
@@ -137,11 +145,7 @@ func reply(t *testing.T, src *policy.Source, module []byte) []byte {
 	if status := must(abi.ExportConfigure, send(block), uint64(len(block))); status != 0 {
 		t.Fatalf("configure: status %d", status)
 	}
-	var e wire.Encoder
-	batch, err := e.Rank(input(500))
-	if err != nil {
-		t.Fatal(err)
-	}
+	batch := batch(t, 500)
 	ptr := send(batch)
 	if status := must(abi.ExportRank, ptr, uint64(len(batch))); status != 0 {
 		t.Fatalf("rank: status %d", status)
@@ -189,11 +193,14 @@ func BenchmarkRank(b *testing.B) {
 				src.Config = []byte(`{"plain": true}`)
 			}
 			p := compile(b, src)
+			ctx := b.Context()
 			b.ReportAllocs()
 			for b.Loop() {
-				if _, err := p.Rank(b.Context(), in); err != nil {
+				answers, err := p.Rank(ctx, in)
+				if err != nil {
 					b.Fatal(err)
 				}
+				in.Reuse = answers
 			}
 			b.ReportMetric(float64(p.Stats().FuelHigh)/float64(len(in.Rows)), "fuel/row")
 			b.ReportMetric(float64(b.Elapsed())/float64(b.N)/native, "x-native")

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/tetratelabs/wazero"
 	"github.com/tetratelabs/wazero/api"
@@ -26,6 +27,7 @@ type instance struct {
 	maxDepth    uint32
 	encoder     wire.Encoder
 	call        call
+	timer       *time.Timer // of the wall deadline
 	stack       [2]uint64
 	single      bool // ends with its call
 }
@@ -93,10 +95,11 @@ func (i *instance) configure(ctx context.Context, p *Policy) error {
 		return nil
 	}
 	block, setup := setupBlock(p.info.Hooks, p.config)
-	ptr, err := i.send(ctx, block)
+	ptr, room, err := i.room(ctx, len(block))
 	if err != nil {
 		return err
 	}
+	copy(room, block)
 	status, err := i.invoke(ctx, f, uint64(ptr), uint64(len(block)))
 	if err != nil {
 		return err
@@ -132,7 +135,13 @@ func setupBlock(hooks []policy.Hook, config []byte) ([]byte, abi.Setup) {
 
 // visit runs f with a fresh budget.
 func (i *instance) visit(ctx context.Context, b budget, m moment, f func(context.Context) error) error {
-	i.call = call{fuel: i.fuel, left: b.fuel, clock: m.nanos}
+	if i.timer == nil {
+		i.timer = time.NewTimer(b.deadline) //nolint:forbidigo // the deadline for emergencies is wall time
+	} else {
+		i.timer.Reset(b.deadline)
+	}
+	defer i.timer.Stop()
+	i.call = call{Context: ctx, expired: i.timer.C, fuel: i.fuel, left: b.fuel, clock: m.nanos}
 	i.call.random.Seed(m.seed, 0x5f0e5a7e)
 	if i.fuel != nil {
 		first := min(slice, i.call.left)
@@ -140,9 +149,7 @@ func (i *instance) visit(ctx context.Context, b budget, m moment, f func(context
 		i.fuel.Set(uint64(first))
 		i.depth.Set(0)
 	}
-	ctx, cancel := context.WithTimeoutCause(ctx, b.deadline, errDeadline)
-	defer cancel()
-	return f(context.WithValue(ctx, callKey{}, &i.call))
+	return f(&i.call) //nolint:contextcheck // it has ctx inside
 }
 
 // used is the fuel of the last visit.
@@ -150,25 +157,28 @@ func (i *instance) used(b budget) uint64 {
 	return uint64(max(0, b.fuel-i.call.left-int64(i.fuel.Get())))
 }
 
-// send copies a batch into the guest's buffer and gives its address.
-func (i *instance) send(ctx context.Context, batch []byte) (uint32, error) {
-	if len(batch) > maxReply {
-		return 0, fmt.Errorf("batch of %d bytes, at most %d are sent", len(batch), maxReply)
+// room asks the guest for a buffer and gives its address and its bytes, which
+// are good until the guest runs again.
+func (i *instance) room(ctx context.Context, size int) (uint32, []byte, error) {
+	if size > maxReply {
+		return 0, nil, fmt.Errorf("batch of %d bytes, at most %d are sent", size, maxReply)
 	}
-	got, err := i.invoke(ctx, i.alloc, uint64(len(batch)))
+	got, err := i.invoke(ctx, i.alloc, uint64(size))
 	if err != nil {
-		return 0, err
+		return 0, nil, err
 	}
 	ptr := uint32(got)
 	switch {
 	case ptr == 0:
-		return 0, &policy.Fault{Kind: policy.FaultMemory, Message: fmt.Sprintf("no room for a batch of %d bytes", len(batch))}
+		return 0, nil, &policy.Fault{Kind: policy.FaultMemory, Message: fmt.Sprintf("no room for a batch of %d bytes", size)}
 	case ptr%abi.Align != 0:
-		return 0, &policy.Fault{Kind: policy.FaultBadReply, Message: fmt.Sprintf("buffer at %#x is not aligned to %d", ptr, abi.Align)}
-	case !i.memory.Write(ptr, batch):
-		return 0, &policy.Fault{Kind: policy.FaultBadReply, Message: fmt.Sprintf("buffer of %d bytes at %#x is outside the memory", len(batch), ptr)}
+		return 0, nil, &policy.Fault{Kind: policy.FaultBadReply, Message: fmt.Sprintf("buffer at %#x is not aligned to %d", ptr, abi.Align)}
 	}
-	return ptr, nil
+	room, ok := i.memory.Read(ptr, uint32(size))
+	if !ok {
+		return 0, nil, &policy.Fault{Kind: policy.FaultBadReply, Message: fmt.Sprintf("buffer of %d bytes at %#x is outside the memory", size, ptr)}
+	}
+	return ptr, room, nil
 }
 
 // invoke calls an exported function and turns every way in which that can go

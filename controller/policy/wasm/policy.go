@@ -90,7 +90,7 @@ func (e *Engine) compile(ctx context.Context, src *policy.Source) (*Policy, erro
 		return nil, fmt.Errorf("module: %w", err)
 	}
 	p := &Policy{info: src.Info, config: src.Config, limits: bounds, log: e.Log}
-	p.info.Engine = Name
+	p.info.Engine, p.info.Guards = Name, src.Info.Answers(policy.HookCeiling)
 	cache, err := e.compiled()
 	if err != nil {
 		return nil, err
@@ -136,11 +136,11 @@ func (p *Policy) tryOut(ctx context.Context) error {
 		q := p.question(h, policy.Call{Time: time.Unix(0, setupMoment().nanos)})
 		switch h {
 		case policy.HookRank:
-			q.encode = func(e *wire.Encoder) ([]byte, error) { return e.Rank(&policy.RankInput{}) }
+			q.layOut = func(e *wire.Encoder) (int, error) { return e.Rank(&policy.RankInput{}) }
 		case policy.HookConsolidate:
-			q.encode = func(e *wire.Encoder) ([]byte, error) { return e.Consolidate(&policy.ConsolidateInput{}) }
+			q.layOut = func(e *wire.Encoder) (int, error) { return e.Consolidate(&policy.ConsolidateInput{}) }
 		case policy.HookCeiling:
-			q.encode = func(e *wire.Encoder) ([]byte, error) { return e.Ceiling(&policy.CeilingInput{}) }
+			q.layOut = func(e *wire.Encoder) (int, error) { return e.Ceiling(&policy.CeilingInput{}) }
 		}
 		q.decode = func(*wire.Encoder, []byte) error { return nil }
 		if err := i.ask(ctx, &q); err != nil && !errors.Is(err, policy.ErrNoOpinion) {
@@ -165,8 +165,11 @@ func (p *Policy) Close(ctx context.Context) error { return p.pool.close(ctx) }
 // Rank implements policy.Policy.
 func (p *Policy) Rank(ctx context.Context, in *policy.RankInput) (answers []policy.RankAnswer, err error) {
 	q := p.question(policy.HookRank, in.Call)
-	q.encode = func(e *wire.Encoder) ([]byte, error) { return e.Rank(in) }
-	q.decode = func(e *wire.Encoder, reply []byte) (err error) { answers, err = e.RankAnswers(reply); return err }
+	q.layOut = func(e *wire.Encoder) (int, error) { return e.Rank(in) }
+	q.decode = func(e *wire.Encoder, reply []byte) (err error) {
+		answers, err = e.RankAnswers(reply, in.Reuse)
+		return err
+	}
 	err = p.ask(ctx, &q)
 	return answers, err
 }
@@ -174,7 +177,7 @@ func (p *Policy) Rank(ctx context.Context, in *policy.RankInput) (answers []poli
 // Consolidate implements policy.Policy.
 func (p *Policy) Consolidate(ctx context.Context, in *policy.ConsolidateInput) (answers []policy.ConsolidateAnswer, err error) {
 	q := p.question(policy.HookConsolidate, in.Call)
-	q.encode = func(e *wire.Encoder) ([]byte, error) { return e.Consolidate(in) }
+	q.layOut = func(e *wire.Encoder) (int, error) { return e.Consolidate(in) }
 	q.decode = func(e *wire.Encoder, reply []byte) (err error) {
 		answers, err = e.ConsolidateAnswers(reply)
 		return err
@@ -186,7 +189,7 @@ func (p *Policy) Consolidate(ctx context.Context, in *policy.ConsolidateInput) (
 // Ceiling implements policy.Policy.
 func (p *Policy) Ceiling(ctx context.Context, in *policy.CeilingInput) (answer policy.CeilingAnswer, err error) {
 	q := p.question(policy.HookCeiling, in.Call)
-	q.encode = func(e *wire.Encoder) ([]byte, error) { return e.Ceiling(in) }
+	q.layOut = func(e *wire.Encoder) (int, error) { return e.Ceiling(in) }
 	q.decode = func(e *wire.Encoder, reply []byte) (err error) { answer, err = e.CeilingAnswers(reply); return err }
 	err = p.ask(ctx, &q)
 	return answer, err
@@ -197,7 +200,7 @@ type question struct {
 	hook   policy.Hook
 	call   policy.Call
 	budget budget
-	encode func(*wire.Encoder) ([]byte, error)
+	layOut func(*wire.Encoder) (size int, err error)
 	decode func(*wire.Encoder, []byte) error
 }
 
@@ -238,22 +241,23 @@ func (p *Policy) relay(text string) {
 
 // ask runs one question on an instance.
 func (i *instance) ask(ctx context.Context, q *question) error {
-	batch, err := q.encode(&i.encoder)
+	size, err := q.layOut(&i.encoder)
 	if err != nil {
 		return err
 	}
 	at := moment{nanos: q.call.Time.UnixNano(), seed: q.call.Seed}
 	return i.visit(ctx, q.budget, at, func(ctx context.Context) error {
-		ptr, err := i.send(ctx, batch)
+		ptr, room, err := i.room(ctx, size)
 		if err != nil {
 			return err
 		}
-		status, err := i.invoke(ctx, i.hooks[q.hook], uint64(ptr), uint64(len(batch)))
+		i.encoder.Put(room)
+		status, err := i.invoke(ctx, i.hooks[q.hook], uint64(ptr), uint64(size))
 		if err != nil {
 			return err
 		}
-		reply, ok := i.memory.Read(ptr, uint32(len(batch)))
-		if !ok { // memory never shrinks
+		reply, ok := i.memory.Read(ptr, uint32(size)) // room may be of a memory that has grown since
+		if !ok {                                      // memory never shrinks
 			return &policy.Fault{Kind: policy.FaultBadReply, Message: "the batch is gone"}
 		}
 		switch s := abi.Status(uint32(status)); s {

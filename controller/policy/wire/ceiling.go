@@ -8,12 +8,13 @@ import (
 	"spokeshave.dev/sdk/abi"
 )
 
-// Ceiling encodes a ceiling question: a row for every scope, then a row for
-// every launch. Scopes start without a cap, launches as allowed.
-func (e *Encoder) Ceiling(in *policy.CeilingInput) ([]byte, error) {
+// Ceiling lays out a ceiling question, a row for every scope, then a row for
+// every launch, and gives the size of its batch. Scopes start without a cap,
+// launches as allowed.
+func (e *Encoder) Ceiling(in *policy.CeilingInput) (int, error) {
 	scopes, launches := len(in.Scopes), len(in.Launches)
 	if err := e.begin(abi.HookCeiling, &in.Call, scopes, launches, scopes+launches); err != nil {
-		return nil, fmt.Errorf("ceiling: %w", err)
+		return 0, fmt.Errorf("ceiling: %w", err)
 	}
 	ids := make([][3]uint32, launches)
 	for i := range in.Launches { // catalogue strings first
@@ -27,16 +28,13 @@ func (e *Encoder) Ceiling(in *policy.CeilingInput) ([]byte, error) {
 			Running: s.RunningUSD, InFlight: s.InFlightUSD, MonthToDate: s.MonthToDateUSD,
 			Scope: e.names.call(s.Scope), Nodes: clamp(s.Nodes),
 		}
-		row.Put(e.buf[int(e.head.Pool.Offset)+i*abi.ScopeStride:])
+		row.Put(e.row(e.head.Pool, i))
 		e.scopes = append(e.scopes, s.Scope)
 	}
 	for i := range in.Launches {
-		e.launch(&in.Launches[i], ids[i], e.buf[int(e.head.Rows.Offset)+i*abi.LaunchStride:])
+		e.launch(&in.Launches[i], ids[i], e.row(e.head.Rows, i))
 	}
-	for i := range scopes + launches {
-		var out abi.CeilingOut
-		out.Put(e.out(e.buf, i))
-	}
+	e.verdict = 0
 	return e.finish(), nil
 }
 

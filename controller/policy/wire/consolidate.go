@@ -7,11 +7,12 @@ import (
 	"spokeshave.dev/sdk/abi"
 )
 
-// Consolidate encodes a consolidate question. Every verdict starts as deny.
-func (e *Encoder) Consolidate(in *policy.ConsolidateInput) ([]byte, error) {
+// Consolidate lays out a consolidate question and gives the size of its batch.
+// Every verdict starts as deny.
+func (e *Encoder) Consolidate(in *policy.ConsolidateInput) (int, error) {
 	n := len(in.Candidates)
 	if err := e.begin(abi.HookConsolidate, &in.Call, 0, n, n); err != nil {
-		return nil, fmt.Errorf("consolidate: %w", err)
+		return 0, fmt.Errorf("consolidate: %w", err)
 	}
 	ids := make([][2]uint32, n)
 	for i := range in.Candidates { // catalogue strings first
@@ -31,10 +32,9 @@ func (e *Encoder) Consolidate(in *policy.ConsolidateInput) ([]byte, error) {
 		}
 		row.LabelsFirst, row.LabelsCount = e.labels(c.Labels)
 		row.PoolLabelsFirst, row.PoolLabelsCount = e.labels(c.PoolTags)
-		row.Put(e.buf[int(e.head.Rows.Offset)+i*abi.CandidateStride:])
-		out := abi.ConsolidateOut{Verdict: abi.VerdictDeny}
-		out.Put(e.out(e.buf, i))
+		row.Put(e.row(e.head.Rows, i))
 	}
+	e.verdict = abi.VerdictDeny
 	return e.finish(), nil
 }
 

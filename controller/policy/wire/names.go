@@ -2,10 +2,9 @@ package wire
 
 import (
 	"encoding/binary"
-	"maps"
-	"slices"
 	"strings"
 	"unicode"
+	"unsafe"
 
 	"spokeshave.dev/sdk/abi"
 )
@@ -86,16 +85,22 @@ func (n *names) row(i int, typ, family, zone string) *rowNames {
 		n.rows = append(n.rows, rowNames{})
 	}
 	r := &n.rows[i]
-	if r.typ != typ {
+	if !same(r.typ, typ) {
 		r.typ, r.typID = typ, n.catalogue(typ)
 	}
-	if r.family != family {
+	if !same(r.family, family) {
 		r.family, r.familyID = family, n.catalogue(family)
 	}
-	if r.zone != zone {
+	if !same(r.zone, zone) {
 		r.zone, r.zoneID = zone, n.catalogue(zone)
 	}
 	return r
+}
+
+// same says whether two strings are equal: at a glance, if they are in one
+// place, as a catalogue's are from decision to decision.
+func same(a, b string) bool {
+	return len(a) == len(b) && unsafe.StringData(a) == unsafe.StringData(b) || a == b
 }
 
 // Clean makes a guest's text fit for logs, events and terminals: valid UTF-8,
@@ -114,7 +119,5 @@ func Clean(text []byte) string {
 	}
 	return plain
 }
-
-func sortedKeys(set map[string]string) []string { return slices.Sorted(maps.Keys(set)) }
 
 func appendU32(b []byte, n uint32) []byte { return binary.LittleEndian.AppendUint32(b, n) }

@@ -20,24 +20,24 @@ func TestIdsOutlastOtherBatches(t *testing.T) {
 	}
 	in := rankInput(100)
 	in.Generation = 5
-	before := encode(e.Rank(in))
+	before := encode(e.rankBatch(in))
 	launches := []policy.Launch{{NodePool: "zz", InstanceType: "aa.large", Family: "aa", Zone: "m3i"}}
-	first := encode(e.Ceiling(&policy.CeilingInput{Launches: launches}))
-	encode(e.Consolidate(&policy.ConsolidateInput{Candidates: []policy.Candidate{{Node: "n", InstanceType: "bb.large"}}}))
-	if again := encode(e.Ceiling(&policy.CeilingInput{Launches: launches})); !bytes.Equal(first, again) {
+	first := encode(e.ceilingBatch(&policy.CeilingInput{Launches: launches}))
+	encode(e.consolidateBatch(&policy.ConsolidateInput{Candidates: []policy.Candidate{{Node: "n", InstanceType: "bb.large"}}}))
+	if again := encode(e.ceilingBatch(&policy.CeilingInput{Launches: launches})); !bytes.Equal(first, again) {
 		t.Error("a batch depends on those before it")
 	}
 	if bytes.Contains(first, []byte("us-west-2a")) {
 		t.Error("a batch about launches carries the catalogue")
 	}
-	if after := encode(e.Rank(in)); !bytes.Equal(before, after) {
+	if after := encode(e.rankBatch(in)); !bytes.Equal(before, after) {
 		t.Error("the same batch was encoded in two ways within a generation")
 	}
 	in.Generation = 0
-	zero := encode(e.Rank(in))
+	zero := encode(e.rankBatch(in))
 	in.Rows[0].InstanceType, in.Rows[50].InstanceType = in.Rows[50].InstanceType, "new.large"
-	encode(e.Rank(in))
-	if fresh := encode(new(Encoder).Rank(rankInputGeneration0(100))); !bytes.Equal(zero, fresh) {
+	encode(e.rankBatch(in))
+	if fresh := encode(new(Encoder).rankBatch(rankInputGeneration0(100))); !bytes.Equal(zero, fresh) {
 		t.Error("a batch without a generation depends on those before it")
 	}
 }

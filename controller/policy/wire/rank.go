@@ -2,54 +2,73 @@ package wire
 
 import (
 	"fmt"
+	"slices"
 
 	"spokeshave.dev/controller/policy"
 	"spokeshave.dev/sdk/abi"
 )
 
-// Rank encodes a rank question. Every score starts at the cost so far.
-func (e *Encoder) Rank(in *policy.RankInput) ([]byte, error) {
+// Rank lays out a rank question and gives the size of its batch.
+func (e *Encoder) Rank(in *policy.RankInput) (int, error) {
 	if err := e.begin(abi.HookRank, &in.Call, 1, len(in.Rows), len(in.Rows)); err != nil {
-		return nil, fmt.Errorf("rank %s: %w", in.Pool.Name, err)
+		return 0, fmt.Errorf("rank %s: %w", in.Pool.Name, err)
 	}
-	rows, outs := e.buf[e.head.Rows.Offset:], e.buf[e.head.Out.Offset:]
 	for i := range in.Rows {
 		r := &in.Rows[i]
-		ids := e.names.row(i, r.InstanceType, r.Family, r.Zone)
-		row := abi.RankRow{
-			Billed: r.Billed, Cost: r.Cost, OnDemand: r.OnDemand,
-			VCPU: r.VCPU, MemoryGiB: r.MemoryGiB, Interruption: r.Interruption,
-			PodsFit: r.PodsFit, GPUs: r.GPUs, Running: r.Running,
-			RunningCluster: r.RunningCluster, FamilyOnDemand: r.FamilyOnDemand,
-			Zone: ids.zoneID, Family: ids.familyID, Type: ids.typID,
-			CapacityType: capacity(r.CapacityType), Arch: arch(r.Arch),
-		}
-		row.Put(rows[i*abi.RankStride:])
-		out := abi.RankOut{Score: r.Cost}
-		out.Put(outs[i*abi.RankOutStride:])
+		e.names.row(i, r.InstanceType, r.Family, r.Zone)
 	}
-	pool := abi.PoolRow{
+	e.rank = in
+	e.pool = abi.PoolRow{
 		PendingCPU: in.Pool.PendingCPU, PendingMemoryGiB: in.Pool.PendingMemoryGiB,
 		Name: e.names.call(in.Pool.Name), PendingPods: clamp(in.Pool.PendingPods), RunningNodes: clamp(in.Pool.RunningNodes),
 		SpotNodes: clamp(in.Pool.SpotNodes), ClusterOnDemand: in.Pool.ClusterOnDemand,
 	}
-	pool.LabelsFirst, pool.LabelsCount = e.labels(in.Pool.Labels)
-	pool.Put(e.buf[e.head.Pool.Offset:])
+	e.pool.LabelsFirst, e.pool.LabelsCount = e.labels(in.Pool.Labels)
 	return e.finish(), nil
 }
 
-// RankAnswers reads the reply to the last batch, which Rank has encoded.
-func (e *Encoder) RankAnswers(reply []byte) ([]policy.RankAnswer, error) {
+// putRank writes the rows of a rank batch. Every score starts at the cost so
+// far.
+func (e *Encoder) putRank(b []byte) {
+	e.pool.Put(b[e.head.Pool.Offset:])
+	n := len(e.rank.Rows)
+	rows := b[e.head.Rows.Offset:][:n*abi.RankStride]
+	outs := b[e.head.Out.Offset:][:n*abi.RankOutStride]
+	names := e.names.rows[:n]
+	// Field by field: a literal would be made elsewhere and copied here, which
+	// takes longer than all the rest.
+	var row abi.RankRow
+	var out abi.RankOut
+	for i := range e.rank.Rows {
+		r, ids := &e.rank.Rows[i], &names[i]
+		row.Billed, row.Cost, row.OnDemand = r.Billed, r.Cost, r.OnDemand
+		row.VCPU, row.MemoryGiB, row.Interruption = r.VCPU, r.MemoryGiB, r.Interruption
+		row.PodsFit, row.GPUs, row.Running = r.PodsFit, r.GPUs, r.Running
+		row.RunningCluster, row.FamilyOnDemand = r.RunningCluster, r.FamilyOnDemand
+		row.Zone, row.Family, row.Type = ids.zoneID, ids.familyID, ids.typID
+		row.CapacityType, row.Arch = capacity(r.CapacityType), arch(r.Arch)
+		row.Put(rows[i*abi.RankStride:])
+		out.Score = r.Cost
+		out.Put(outs[i*abi.RankOutStride:])
+	}
+	e.rank = nil
+}
+
+// RankAnswers reads the reply to the last batch, a rank question. The answers
+// are put into reuse as far as it has room.
+func (e *Encoder) RankAnswers(reply []byte, reuse []policy.RankAnswer) ([]policy.RankAnswer, error) {
 	b, err := e.open(reply)
 	if err != nil {
 		return nil, err
 	}
 	reasons := reasons{area: e.messages(b)}
-	answers := make([]policy.RankAnswer, e.head.Out.Count)
+	answers := slices.Grow(reuse[:0], int(e.head.Out.Count))[:e.head.Out.Count]
+	outs := b[e.head.Out.Offset:][:len(answers)*abi.RankOutStride]
 	var out abi.RankOut
 	for i := range answers {
-		out.Get(e.out(b, i))
-		a := &answers[i]
+		out.Get(outs[i*abi.RankOutStride:])
+		a := &answers[i] // of an earlier call: every field is set
+		a.Score, a.MaxNodes, a.Group, a.Shared, a.Exclude = 0, 0, 0, false, false
 		switch {
 		case out.Flags&^(abi.RankExclude|abi.RankShared) != 0:
 			return nil, bad("row %d: unknown flags %#x", i, out.Flags)
@@ -60,6 +79,9 @@ func (e *Encoder) RankAnswers(reply []byte) ([]policy.RankAnswer, error) {
 		default:
 			a.Score, a.MaxNodes = out.Score, out.MaxNodes
 			a.Group, a.Shared = out.Group, out.Flags&abi.RankShared != 0
+		}
+		if a.Reason = ""; out.Reason == 0 {
+			continue
 		}
 		if a.Reason, err = reasons.at(out.Reason); err != nil {
 			return nil, bad("row %d: %v", i, err)

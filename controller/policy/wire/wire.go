@@ -9,7 +9,9 @@ package wire
 
 import (
 	"fmt"
+	"maps"
 	"math"
+	"slices"
 
 	"spokeshave.dev/controller/model"
 	"spokeshave.dev/controller/policy"
@@ -24,12 +26,13 @@ const (
 	messageLimit = 64 << 10
 )
 
-// Encoder writes batches into a buffer that it reuses, and reads the replies
-// to them. It belongs to one guest instance: the ids of catalogue strings stay
-// the same from batch to batch, until the catalogue's generation changes. It
-// is not safe for concurrent use.
+// Encoder lays out batches, writes them where the guest wants them, and reads
+// the replies. Rank, Consolidate and Ceiling give the size of the batch, Put
+// writes it; between the two the question must not change. An Encoder belongs to
+// one guest instance: the ids of catalogue strings stay the same from batch to
+// batch, until the catalogue's generation changes. It is not safe for
+// concurrent use.
 type Encoder struct {
-	buf   []byte
 	head  abi.Header
 	names *names
 	// catalogue has the strings of batches about offerings, passing those of
@@ -37,7 +40,14 @@ type Encoder struct {
 	// make it forgotten.
 	catalogue, passing names
 	pairs              []byte
-	scopes             []string
+	scopes, keys       []string
+	// rank is the question of a rank batch, whose many rows go straight to the
+	// guest, and pool its pool row; rows are the encoded rows of other batches.
+	rank *policy.RankInput
+	pool abi.PoolRow
+	rows []byte
+	// verdict is what the answers of a consolidate batch start with.
+	verdict uint32
 }
 
 // begin lays out the parts of a batch whose sizes are known beforehand: pool,
@@ -45,6 +55,9 @@ type Encoder struct {
 func (e *Encoder) begin(hook abi.Hook, call *policy.Call, pools, rows, outs int) error {
 	if pools+rows > maxRows {
 		return fmt.Errorf("encode batch: %d rows, at most %d are sent at once", pools+rows, maxRows)
+	}
+	if e.names != nil { // of a batch that was never sent
+		e.names.end()
 	}
 	e.head = abi.Header{
 		Minor: abi.Minor, Hook: hook,
@@ -61,47 +74,66 @@ func (e *Encoder) begin(hook abi.Hook, call *policy.Call, pools, rows, outs int)
 	e.head.Rows = table(&at, rows, rowStride(hook))
 	e.head.Out = table(&at, outs, abi.RankOutStride)
 	e.head.Message = abi.Span{Offset: at, Size: uint32(min(messageBase+messagePer*outs, messageLimit))}
-	at += e.head.Message.Size
-	e.buf = resize(e.buf, int(at))
-	for _, s := range [...]abi.Section{e.head.Pool, e.head.Rows, e.head.Out} { // padding, for equal bytes every time
-		end := s.Offset + s.Size
-		clear(e.buf[end : (end+abi.Align-1)&^(abi.Align-1)])
-	}
-	messages := e.buf[e.head.Message.Offset:at]
-	clear(messages)
-	abi.Messages(messages).Reset()
 	return nil
 }
 
-// finish appends pairs and strings and writes the header. The batch is valid
-// until the next one.
-func (e *Encoder) finish() []byte {
-	e.head.Pairs = abi.Span{Offset: e.at(), Size: uint32(len(e.pairs))}
-	e.buf = append(e.buf, e.pairs...)
-	index := abi.Section{Offset: e.at(), Count: uint32(len(e.names.list)), Stride: abi.IndexStride}
-	index.Size = index.Count * index.Stride
-	e.buf = append(e.buf, e.names.index...)
-	e.head.Index = index
-	e.head.Bytes = abi.Span{Offset: e.at(), Size: uint32(len(e.names.text))}
-	e.buf = append(e.buf, e.names.text...)
-	e.head.Total = uint32(len(e.buf))
-	e.head.Put(e.buf)
-	e.names.end()
-	return e.buf
+// finish lays out pairs and strings and gives the size of the batch.
+func (e *Encoder) finish() int {
+	e.head.Pairs = abi.Span{Offset: e.head.Message.Offset + e.head.Message.Size, Size: uint32(len(e.pairs))}
+	at := aligned(e.head.Pairs.Offset + e.head.Pairs.Size)
+	e.head.Index = table(&at, len(e.names.list), abi.IndexStride)
+	e.head.Bytes = abi.Span{Offset: at, Size: uint32(len(e.names.text))}
+	e.head.Total = at + e.head.Bytes.Size
+	return int(e.head.Total)
 }
 
-// at pads the batch to the alignment of sections.
-func (e *Encoder) at() uint32 {
-	for len(e.buf)%abi.Align != 0 {
-		e.buf = append(e.buf, 0)
+// Put writes the batch that was laid out last into b, which must be of its
+// size. What b had before does not show: equal questions give equal bytes.
+func (e *Encoder) Put(b []byte) {
+	b = b[:e.head.Total]
+	if e.head.Hook == abi.HookRank {
+		e.putRank(b)
+	} else {
+		copy(b[abi.HeaderSize:e.head.Out.Offset], e.rows)
+		e.preset(b)
 	}
-	return uint32(len(e.buf))
+	messages := e.messages(b)
+	clear(messages)
+	messages.Reset()
+	copy(b[e.head.Pairs.Offset:], e.pairs)
+	copy(b[e.head.Index.Offset:], e.names.index)
+	copy(b[e.head.Bytes.Offset:], e.names.text)
+	for _, end := range [...]uint32{
+		e.head.Pool.Offset + e.head.Pool.Size, e.head.Rows.Offset + e.head.Rows.Size, e.head.Out.Offset + e.head.Out.Size,
+		e.head.Pairs.Offset + e.head.Pairs.Size, e.head.Index.Offset + e.head.Index.Size,
+	} {
+		clear(b[end:aligned(end)])
+	}
+	e.head.Put(b)
+	e.names.end()
+}
+
+// preset writes what the answers of a consolidate or ceiling batch start with.
+func (e *Encoder) preset(b []byte) {
+	for i := range int(e.head.Out.Count) {
+		out := abi.ConsolidateOut{Verdict: e.verdict}
+		out.Put(e.out(b, i))
+	}
+}
+
+// row is where pool or question row i of a consolidate or ceiling batch is
+// encoded.
+func (e *Encoder) row(s abi.Section, i int) []byte {
+	e.rows = resize(e.rows, int(e.head.Out.Offset-abi.HeaderSize))
+	return e.rows[int(s.Offset-abi.HeaderSize)+i*int(s.Stride):]
 }
 
 // labels appends a label set, sorted by key, and gives its first pair and count.
 func (e *Encoder) labels(set map[string]string) (first, count uint32) {
 	first = uint32(len(e.pairs) / abi.PairStride)
-	for _, key := range sortedKeys(set) {
+	e.keys = slices.AppendSeq(e.keys[:0], maps.Keys(set))
+	slices.Sort(e.keys)
+	for _, key := range e.keys {
 		e.pair(key, set[key])
 	}
 	return first, uint32(len(set))
@@ -141,9 +173,12 @@ func (e *Encoder) messages(reply []byte) abi.Messages {
 func table(at *uint32, count int, stride uint32) abi.Section {
 	s := abi.Section{Offset: *at, Count: uint32(count), Stride: stride}
 	s.Size = s.Count * stride
-	*at = (*at + s.Size + abi.Align - 1) &^ (abi.Align - 1)
+	*at = aligned(*at + s.Size)
 	return s
 }
+
+// aligned is the next offset at which a section may start.
+func aligned(at uint32) uint32 { return (at + abi.Align - 1) &^ (abi.Align - 1) }
 
 func poolStride(hook abi.Hook) uint32 {
 	if hook == abi.HookCeiling {
@@ -190,7 +225,7 @@ func arch(a string) uint8 {
 func clamp(n int) uint32 { return uint32(min(max(n, 0), math.MaxUint32)) }
 
 // amount says whether a number is finite and not negative.
-func amount(f float64) bool { return f >= 0 && !math.IsInf(f, 0) }
+func amount(f float64) bool { return f >= 0 && f <= math.MaxFloat64 }
 
 func bad(format string, args ...any) *policy.Fault {
 	return &policy.Fault{Kind: policy.FaultBadReply, Message: fmt.Sprintf(format, args...)}

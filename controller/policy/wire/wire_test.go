@@ -36,6 +36,31 @@ func rankInput(n int) *policy.RankInput {
 	return in
 }
 
+// batch writes the question that was laid out, over whatever was there before.
+func batch(e *Encoder, size int, err error) ([]byte, error) {
+	if err != nil {
+		return nil, err
+	}
+	b := bytes.Repeat([]byte{0xa5}, size)
+	e.Put(b)
+	return b, nil
+}
+
+func (e *Encoder) rankBatch(in *policy.RankInput) ([]byte, error) {
+	size, err := e.Rank(in)
+	return batch(e, size, err)
+}
+
+func (e *Encoder) consolidateBatch(in *policy.ConsolidateInput) ([]byte, error) {
+	size, err := e.Consolidate(in)
+	return batch(e, size, err)
+}
+
+func (e *Encoder) ceilingBatch(in *policy.CeilingInput) ([]byte, error) {
+	size, err := e.Ceiling(in)
+	return batch(e, size, err)
+}
+
 func open(t *testing.T, b []byte) *abi.Batch {
 	t.Helper()
 	var v abi.Batch
@@ -61,7 +86,7 @@ func pairs(t *testing.T, v *abi.Batch, first, count uint32) map[string]string {
 func TestRankEncoding(t *testing.T) {
 	var e Encoder
 	in := rankInput(7)
-	b, err := e.Rank(in)
+	b, err := e.rankBatch(in)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -89,7 +114,7 @@ func TestRankEncoding(t *testing.T) {
 			t.Errorf("row %d: %s", i, diff)
 		}
 	}
-	answers, err := e.RankAnswers(b)
+	answers, err := e.RankAnswers(b, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -104,14 +129,14 @@ func TestRankEncoding(t *testing.T) {
 // equal bytes, and what a call brought along is forgotten.
 func TestIDs(t *testing.T) {
 	var e Encoder
-	first, err := e.Rank(rankInput(40))
+	first, err := e.rankBatch(rankInput(40))
 	if err != nil {
 		t.Fatal(err)
 	}
 	first = bytes.Clone(first)
 	small := rankInput(3)
 	small.Rows[0].Zone = "us-west-2z"
-	if _, err := e.Rank(small); err != nil {
+	if _, err := e.rankBatch(small); err != nil {
 		t.Fatal(err)
 	}
 	if n := len(e.names.ids); n != e.names.stable || n != 1+5+5+3+1 { // empty, types, families, zones, the new zone
@@ -123,7 +148,7 @@ func TestIDs(t *testing.T) {
 		r.Get(v.Row(v.Rows, 1))
 		return r.Family
 	}
-	again, err := e.Rank(rankInput(40))
+	again, err := e.rankBatch(rankInput(40))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -131,7 +156,7 @@ func TestIDs(t *testing.T) {
 		t.Error("a family's id changed within the generation")
 	}
 	var fresh Encoder
-	other, err := fresh.Rank(rankInput(40))
+	other, err := fresh.rankBatch(rankInput(40))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -161,7 +186,7 @@ func TestRankReplies(t *testing.T) {
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			var e Encoder
-			b, err := e.Rank(rankInput(3))
+			b, err := e.rankBatch(rankInput(3))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -169,7 +194,7 @@ func TestRankReplies(t *testing.T) {
 			tc.out.Put(e.out(b, 1))
 			// A guest may write what it likes over the header.
 			clear(b[:abi.HeaderSize])
-			answers, err := e.RankAnswers(b)
+			answers, err := e.RankAnswers(b, nil)
 			if tc.fault != "" {
 				var f *policy.Fault
 				if !errors.As(err, &f) || f.Kind != policy.FaultBadReply || !strings.Contains(f.Message, tc.fault) {
@@ -189,11 +214,11 @@ func TestRankReplies(t *testing.T) {
 
 func TestShortReply(t *testing.T) {
 	var e Encoder
-	b, err := e.Rank(rankInput(3))
+	b, err := e.rankBatch(rankInput(3))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := e.RankAnswers(b[:len(b)-1]); err == nil {
+	if _, err := e.RankAnswers(b[:len(b)-1], nil); err == nil {
 		t.Error("a short reply was read")
 	}
 }
@@ -205,7 +230,7 @@ func TestConsolidate(t *testing.T) {
 		{Node: "b", NodePool: "p", PoolTags: map[string]string{"x": "y"}, Method: "Drifted", Action: "replace", Pods: 3},
 		{Node: "c"},
 	}}
-	b, err := e.Consolidate(in)
+	b, err := e.consolidateBatch(in)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -250,7 +275,7 @@ func TestCeiling(t *testing.T) {
 			{NodePool: "x"},
 		},
 	}
-	b, err := e.Ceiling(in)
+	b, err := e.ceilingBatch(in)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -284,7 +309,7 @@ func TestCeiling(t *testing.T) {
 		0: {Flags: abi.CeilingDeny}, 1: {Flags: abi.CeilingHourly, HourlyUSD: math.NaN()}, 3: {Flags: abi.CeilingHourly}, 4: {Reason: 1},
 	}
 	for i, out := range refused {
-		again, err := e.Ceiling(in)
+		again, err := e.ceilingBatch(in)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -301,7 +326,7 @@ func FuzzReply(f *testing.F) {
 	f.Add([]byte{0, 0, 0, 0, 0, 0, 240, 63}, uint16(0))
 	f.Fuzz(func(t *testing.T, noise []byte, at uint16) {
 		var e Encoder
-		b, err := e.Rank(rankInput(2))
+		b, err := e.rankBatch(rankInput(2))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -309,7 +334,7 @@ func FuzzReply(f *testing.F) {
 		if len(noise) >= 4 {
 			binary.LittleEndian.PutUint32(b[e.head.Out.Offset+16:], binary.LittleEndian.Uint32(noise))
 		}
-		answers, err := e.RankAnswers(b)
+		answers, err := e.RankAnswers(b, nil)
 		if err != nil {
 			return
 		}
@@ -324,12 +349,15 @@ func FuzzReply(f *testing.F) {
 func BenchmarkRankEncoding(b *testing.B) {
 	var e Encoder
 	in := rankInput(1000)
+	room := make([]byte, 1<<20)
+	b.ReportAllocs()
 	for b.Loop() {
-		batch, err := e.Rank(in)
+		size, err := e.Rank(in)
 		if err != nil {
 			b.Fatal(err)
 		}
-		if _, err := e.RankAnswers(batch); err != nil {
+		e.Put(room[:size])
+		if in.Reuse, err = e.RankAnswers(room[:size], in.Reuse); err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -62,11 +62,11 @@ func (j *judge) drifted(ctx context.Context, scene *disrupt.Scene, options []opt
 			j.keep(o, "", "its pods would not all find another place", j.s.Time.Add(retrySearch))
 			continue
 		}
-		ok, err := j.start(ctx, scene, p)
+		refused, err := j.start(ctx, scene, p)
 		if err != nil {
 			return err
 		}
-		if ok {
+		if len(refused) == 0 {
 			started++
 		} else {
 			j.going[j.s.Nodes[o.node].Pool]--
@@ -75,16 +75,13 @@ func (j *judge) drifted(ctx context.Context, scene *disrupt.Scene, options []opt
 	return nil
 }
 
-// underutilized starts the consolidation that is worth most.
+// underutilized starts the consolidations that are worth most.
 func (j *judge) underutilized(ctx context.Context, scene *disrupt.Scene, options []option) error {
 	left := make([]int, len(j.s.Pools))
 	for i := range left {
 		left[i] = j.left(int32(i), disrupt.Underutilized)
 	}
 	var open []disrupt.Option
-	if j.replacing() {
-		return nil
-	}
 	for _, o := range options {
 		if o.method == disrupt.Underutilized && scene.Settled(o.node) {
 			open = append(open, disrupt.Option{Node: o.node, Cost: o.cost})
@@ -97,42 +94,41 @@ func (j *judge) underutilized(ctx context.Context, scene *disrupt.Scene, options
 	if effort == (disrupt.Effort{}) {
 		effort = disrupt.DefaultEffort()
 	}
-	p := scene.Search(open, left, effort)
-	if p == nil {
+	begun, err := scene.Search(open, left, effort, func(p *disrupt.Proposal) ([]int32, error) {
+		return j.start(ctx, scene, p)
+	})
+	if begun == 0 {
 		j.explain(options, disrupt.Underutilized, "no cheaper place was found for its pods")
-		return nil
 	}
-	_, err := j.start(ctx, scene, p)
 	return err
 }
 
-// replacing says whether a consolidation waits for its replacements: where the
-// scheduler will put those pods, and how much room is then left to count on,
-// is seen once they have moved.
-func (j *judge) replacing() bool {
-	return slices.ContainsFunc(j.out.Commands, func(c Command) bool {
-		return c.Method == disrupt.Underutilized && (c.Stage == Wait || c.Stage == Finish)
-	})
-}
-
 // start asks the policies about a proposal as it is, with what it saves and
-// launches, and makes it a command if they allow it.
-func (j *judge) start(ctx context.Context, scene *disrupt.Scene, p *disrupt.Proposal) (bool, error) {
-	if !j.agreed(ctx, p) || !j.launchable(ctx, p) {
-		return false, nil
+// launches, and makes it a command if they allow it. It returns the nodes that
+// are not to go.
+func (j *judge) start(ctx context.Context, scene *disrupt.Scene, p *disrupt.Proposal) ([]int32, error) {
+	if refused := j.disagreed(ctx, p); len(refused) > 0 {
+		return refused, nil
 	}
-	if err := j.prove(&p.Sim.Input, &p.Sim.Plan, p.Sim.Input.Pods); err != nil {
-		return false, fmt.Errorf("disrupt %s: %w", j.s.Nodes[p.Nodes[0]].Name, err)
+	if !j.launchable(ctx, p) {
+		return p.Nodes, nil
+	}
+	switch err := j.prove(&p.Sim.Input, &p.Sim.Plan, p.Sim.Input.Pods); {
+	case err != nil && p.Sim.Widened:
+		return p.Nodes, nil // two plans made one: topology may not bear it
+	case err != nil:
+		return nil, fmt.Errorf("disrupt %s: %w", j.s.Nodes[p.Nodes[0]].Name, err)
 	}
 	scene.Accept(p.Nodes, &p.Sim.Plan)
 	j.out.Commands = append(j.out.Commands, Command{
 		Method: p.Method, Stage: Start, Nodes: p.Nodes, Replacements: p.Sim.Plan.Nodes, Savings: p.Savings,
 	})
-	return true, nil
+	return nil, nil
 }
 
-// agreed asks the consolidate policies about every node of a proposal.
-func (j *judge) agreed(ctx context.Context, p *disrupt.Proposal) bool {
+// disagreed asks the consolidate policies about every node of a proposal, and
+// returns those that they do not let go.
+func (j *judge) disagreed(ctx context.Context, p *disrupt.Proposal) []int32 {
 	action := "delete"
 	if len(p.Sim.Plan.Nodes) > 0 {
 		action = "replace"
@@ -144,14 +140,14 @@ func (j *judge) agreed(ctx context.Context, p *disrupt.Proposal) bool {
 		options = append(options, o)
 		question.Candidates = append(question.Candidates, j.candidate(o, action, p.Savings.USD()/float64(len(p.Nodes))))
 	}
-	ok := true
+	var refused []int32
 	for i, v := range j.ask2(ctx, &question, options) {
 		if v.Verdict != policy.Allow {
-			ok = false
+			refused = append(refused, options[i].node)
 			j.refused(options[i], &v)
 		}
 	}
-	return ok
+	return refused
 }
 
 // launchable shows the replacements to the ceiling policies. A proposal that

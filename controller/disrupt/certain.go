@@ -14,93 +14,85 @@ import (
 // rearranged for ever. So a consolidation must also work out that way, in
 // whatever order the pods come.
 
-// orders is in how many orders the pods are tried, fewer when they are many.
-const (
-	orders    = 4
-	manyPods  = 2000
-	fewOrders = 1
-)
+// orders is in how many orders the pods are tried.
+const orders = 4
 
-// certain says whether the pods find their places without being told.
-func (sc *Scene) certain(p *Proposal) bool {
+// certain says whether the pods find their places without being told, together
+// with all others that are to move: those of what was accepted before, and
+// those that wait for the scheduler.
+func (sc *Scene) certain(p *Proposal) bool { return len(sc.lost(p)) == 0 }
+
+// lost are pods that find no place in some order: the fewest that one of the
+// orders leaves over, none when every order works out.
+func (sc *Scene) lost(p *Proposal) []int32 {
 	if sc.Trusting {
-		return true
+		return nil
 	}
 	snap := *p.Sim.Input.Snapshot
-	snap.Nodes = slices.Clip(snap.Nodes)
-	for i := range p.Sim.Plan.Nodes {
-		n := sc.coming(&p.Sim.Plan.Nodes[i])
-		n.State = model.Initialized
-		snap.Nodes = append(snap.Nodes, n)
+	snap.Nodes = slices.Clone(snap.Nodes)
+	for _, i := range sc.hosts {
+		snap.Nodes[i] = sc.ready(snap.Nodes[i])
 	}
-	r := newRooms(&snap)
-	pods := slices.Clone(p.Sim.Input.Pods)
+	for i := range p.Sim.Plan.Nodes {
+		snap.Nodes = append(snap.Nodes, sc.ready(sc.coming(&p.Sim.Plan.Nodes[i])))
+	}
+	pods := slices.Concat(sc.moves, p.Sim.Input.Pods)
+	moving := make([]bool, len(snap.Pods))
+	for _, i := range pods {
+		moving[i] = true
+	}
+	r := newRooms(sc.land(), &snap, moving)
 	slices.SortStableFunc(pods, func(a, b int32) int {
 		return cmp.Compare(r.scale(snap.Pods[a].Spec), r.scale(snap.Pods[b].Spec))
 	})
-	times := orders
-	if len(pods) > manyPods {
-		times = fewOrders
-	}
 	seed := snap.Seed
-	for range times {
-		if !r.scatter(pods) {
-			return false
+	var out []int32
+	for range orders {
+		if left := r.scatter(pods); len(left) > 0 && (out == nil || len(left) < len(out)) {
+			out = left
 		}
 		seed = shuffle(pods, seed)
 	}
-	return true
+	return out
 }
 
-// shuffle mixes the pods by a linear congruential generator (Knuth's MMIX) and
+// ready is a node that is still coming as it will be.
+func (sc *Scene) ready(n model.Node) model.Node {
+	if n.State == model.InFlight || n.State == model.Registered {
+		n.State = model.Initialized
+		n.Taints = nil
+		if n.Pool >= 0 {
+			n.Taints = sc.snap.Pools[n.Pool].Taints
+		}
+	}
+	return n
+}
+
+// shuffle mixes a list by a linear congruential generator (Knuth's MMIX) and
 // returns its state: the same snapshot is judged the same way.
-func shuffle(pods []int32, seed uint64) uint64 {
-	for i := len(pods) - 1; i > 0; i-- {
+func shuffle[T any](list []T, seed uint64) uint64 {
+	for i := len(list) - 1; i > 0; i-- {
 		seed = seed*6364136223846793005 + 1442695040888963407
 		j := int((seed >> 33) % uint64(i+1))
-		pods[i], pods[j] = pods[j], pods[i]
+		list[i], list[j] = list[j], list[i]
 	}
 	return seed
 }
 
-// scatter says whether every pod finds room when each goes to the emptiest
-// node. Nothing is taken.
-func (r *rooms) scatter(pods []int32) bool {
+// scatter sends every pod to the emptiest node and returns those that find no
+// room. Nothing is taken in the end.
+func (r *rooms) scatter(pods []int32) (left []int32) {
 	moves := make([]placed, 0, len(pods))
-	defer func() { r.undo(moves) }()
 	for _, p := range pods {
 		spec := r.s.Pods[p].Spec
 		at := r.emptiest(spec)
 		if at < 0 {
-			return false
-		}
-		add(r.free[at], r.requests[spec], -1)
-		moves = append(moves, placed{spec, at})
-	}
-	return true
-}
-
-func (r *rooms) emptiest(spec int32) int32 {
-	best, most := int32(-1), -1.0
-	for _, i := range r.order {
-		if !holds(r.free[i], r.requests[spec]) {
+			left = append(left, p)
 			continue
 		}
-		if share := r.freeShare(i); share > most && r.admits(i, spec) {
-			best, most = i, share
-		}
+		r.take(at, spec, 1)
+		moves = append(moves, placed{spec, at})
 	}
-	return best
-}
-
-// freeShare is the mean of the free shares of cpu and memory, by which the
-// scheduler's LeastAllocated scores.
-func (r *rooms) freeShare(i int32) float64 {
-	sum := 0.0
-	for _, name := range []string{model.CPU, model.Memory} {
-		if d, ok := r.dims[name]; ok && r.s.Nodes[i].Allocatable[name] > 0 {
-			sum += float64(r.free[i][d]) / float64(r.s.Nodes[i].Allocatable[name])
-		}
-	}
-	return sum
+	r.undo(moves)
+	return left
 }

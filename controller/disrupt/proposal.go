@@ -67,14 +67,22 @@ func (sc *Scene) propose(m Method, nodes []int32, sim *Simulation) *Proposal {
 const trivial = 1e-6
 
 // Consolidate proposes that the nodes go if that makes the cluster cheaper by
-// effective cost, whichever option of the replacements comes true; nil
-// otherwise.
+// effective cost, whichever option of the replacements comes true and wherever
+// the scheduler puts the pods; nil otherwise. A plan that packs too tightly for
+// a scheduler that does not know it is made roomier, as long as that pays: by
+// more nodes, or by one in the stead of several.
 func (sc *Scene) Consolidate(nodes []int32) *Proposal {
 	p := sc.Replace(Underutilized, nodes)
-	if p == nil || p.Saves() <= p.Removed*trivial {
+	if !pays(p) {
 		return nil
 	}
-	if len(p.Sim.Plan.Nodes) > 0 && (!sc.cheaper(p) || !sc.spotRules(p) || !sc.keepsMinValues(p)) {
+	if left := sc.lost(p); len(left) > 0 {
+		wide, one := sc.roomier(p, left), sc.gathered(p)
+		if p = wide; p == nil || one != nil && one.Saves() > p.Saves() {
+			p = one
+		}
+	}
+	if !pays(p) || len(p.Sim.Plan.Nodes) > 0 && (!sc.cheaper(p) || !sc.spotRules(p) || !sc.keepsMinValues(p)) {
 		return nil
 	}
 	if !sc.certain(p) {
@@ -82,6 +90,8 @@ func (sc *Scene) Consolidate(nodes []int32) *Proposal {
 	}
 	return p
 }
+
+func pays(p *Proposal) bool { return p != nil && p.Saves() > p.Removed*trivial }
 
 // cheaper drops the options that would eat up the saving: each replacement may
 // cost its share of it more than its best option.

@@ -11,76 +11,80 @@ import (
 // nodes: by requests, taints, node selector and affinity. What else keeps pods
 // apart is left to the solver, which has the last word.
 type rooms struct {
+	*ground
+
 	s *model.Snapshot
-	// dims index resource names; requests are by spec, free by node.
-	dims     map[string]int
-	requests [][]int64
-	free     [][]int64
-	// order lists the nodes that take pods, fullest first, in blocks of which
-	// most is the largest room.
-	order []int32
-	most  [][]int64
-	block []int // by node, -1 for none
-	// fits remembers which spec may run on which node.
-	fits map[[2]int32]bool
+	// free is by node, whole what one unit of cpu and memory is of the node.
+	free  [][]int64
+	whole [][2]float64
+	// trees are by kind of node, fullest nodes first; tree and leaf say where
+	// a node is, rank its place among all of them. tree is -1 for a node that
+	// takes no pods.
+	trees []*tree
+	tree  []int32
+	leaf  []int32
+	rank  []int32
 }
 
-const blockSize = 32
-
-func newRooms(s *model.Snapshot) *rooms {
-	r := &rooms{s: s, dims: map[string]int{}, fits: map[[2]int32]bool{}}
-	for i := range s.Specs {
-		for name := range s.Specs[i].Requests {
-			if _, ok := r.dims[name]; !ok {
-				r.dims[name] = len(r.dims)
+// newRooms measures the nodes of a snapshot with the pods that it has on them,
+// but for those marked, which are about to move.
+func newRooms(g *ground, s *model.Snapshot, moving []bool) *rooms {
+	n := len(s.Nodes)
+	r := &rooms{
+		ground: g, s: s, free: make([][]int64, n), whole: make([][2]float64, n),
+		tree: make([]int32, n), leaf: make([]int32, n), rank: make([]int32, n),
+	}
+	for i := range s.Nodes {
+		r.free[i] = g.vector(s.Nodes[i].Allocatable)
+		for k, name := range [...]string{model.CPU, model.Memory} {
+			if all := s.Nodes[i].Allocatable[name]; all > 0 {
+				r.whole[i][k] = 1 / float64(all)
 			}
 		}
 	}
-	r.requests = make([][]int64, len(s.Specs))
-	for i := range s.Specs {
-		r.requests[i] = r.vector(s.Specs[i].Requests)
-	}
-	r.free = make([][]int64, len(s.Nodes))
-	for i := range s.Nodes {
-		r.free[i] = r.vector(s.Nodes[i].Allocatable)
-		if takes(&s.Nodes[i]) {
-			r.order = append(r.order, int32(i))
-		}
-	}
 	for i := range s.Pods {
-		if p := &s.Pods[i]; p.Node >= 0 {
-			add(r.free[p.Node], r.requests[p.Spec], -1)
+		if p := &s.Pods[i]; p.Node >= 0 && !moving[i] {
+			add(r.free[p.Node], g.requests[p.Spec], -1)
 		}
 	}
-	slices.SortStableFunc(r.order, func(a, b int32) int { return cmp.Compare(r.slack(a), r.slack(b)) })
-	r.block = make([]int, len(s.Nodes))
-	for i := range r.block {
-		r.block[i] = -1
-	}
-	for at, i := range r.order {
-		r.block[i] = at / blockSize
-	}
-	for b := range (len(r.order) + blockSize - 1) / blockSize {
-		r.most = append(r.most, nil)
-		r.measure(b)
-	}
+	r.plant()
 	return r
+}
+
+// plant makes the trees.
+func (r *rooms) plant() {
+	var order []int32
+	slack := make([]float64, len(r.s.Nodes))
+	for i := range r.s.Nodes {
+		r.tree[i] = -1
+		if takes(&r.s.Nodes[i]) {
+			order = append(order, int32(i))
+			slack[i] = r.slack(int32(i))
+			r.tree[i] = r.kind(&r.s.Nodes[i])
+		}
+	}
+	slices.SortStableFunc(order, func(a, b int32) int { return cmp.Compare(slack[a], slack[b]) })
+	members := make([][]int32, len(r.kinds))
+	for at, i := range order {
+		r.rank[i] = int32(at)
+		r.leaf[i] = int32(len(members[r.tree[i]]))
+		members[r.tree[i]] = append(members[r.tree[i]], i)
+	}
+	r.trees = make([]*tree, len(members))
+	for k := range members {
+		t := newTree(members[k], len(r.dims))
+		for leaf, i := range members[k] {
+			t.set(leaf, r.free[i], r.freeShare(i))
+		}
+		t.build()
+		r.trees[k] = t
+	}
 }
 
 // takes says whether pods may move to the node.
 func takes(n *model.Node) bool {
 	return (n.State == model.Initialized || n.State == model.Unmanaged) && !n.NotReady &&
 		!slices.ContainsFunc(n.Taints, func(t model.Taint) bool { return t.Key == away })
-}
-
-func (r *rooms) vector(in model.Resources) []int64 {
-	out := make([]int64, len(r.dims))
-	for name, n := range in {
-		if d, ok := r.dims[name]; ok {
-			out[d] = n
-		}
-	}
-	return out
 }
 
 func add(to, more []int64, sign int64) {
@@ -101,23 +105,43 @@ func (r *rooms) slack(i int32) float64 {
 	return least
 }
 
-func (r *rooms) measure(b int) {
-	most := make([]int64, len(r.dims))
-	for _, i := range r.order[b*blockSize : min(len(r.order), (b+1)*blockSize)] {
-		for d, n := range r.free[i] {
-			most[d] = max(most[d], n)
+// freeShare is the sum of the free shares of cpu and memory, by which the
+// scheduler's LeastAllocated scores.
+func (r *rooms) freeShare(i int32) float64 {
+	sum := 0.0
+	for k, name := range [...]string{model.CPU, model.Memory} {
+		if d, ok := r.dims[name]; ok {
+			sum += float64(r.free[i][d]) * r.whole[i][k]
 		}
 	}
-	r.most[b] = most
+	return max(0, sum)
 }
 
-func holds(room, request []int64) bool {
-	for d, n := range request {
-		if n > room[d] {
-			return false
-		}
+// take puts pods of a spec on a node, or takes them off again.
+func (r *rooms) take(i, spec int32, sign int64) {
+	add(r.free[i], r.requests[spec], -sign)
+	r.write(i)
+}
+
+func (r *rooms) write(i int32) {
+	t := r.trees[r.tree[i]]
+	t.set(int(r.leaf[i]), r.free[i], r.freeShare(i))
+	t.settle(int(r.leaf[i]))
+}
+
+// bar keeps pods off a node until it is opened again.
+func (r *rooms) bar(i int32) {
+	if r.tree[i] >= 0 {
+		t := r.trees[r.tree[i]]
+		t.close(int(r.leaf[i]))
+		t.settle(int(r.leaf[i]))
 	}
-	return true
+}
+
+func (r *rooms) open(i int32) {
+	if r.tree[i] >= 0 {
+		r.write(i)
+	}
 }
 
 // placed is a pod's tentative move.
@@ -125,22 +149,21 @@ type placed struct {
 	spec, node int32
 }
 
-// move finds room for the pods of a node elsewhere, the largest first, and
-// takes it. left are the pods that found none.
-func (r *rooms) move(node int32, pods []int32, barred []bool) (moves []placed, left []int32) {
+// move finds room for pods, the largest first, on the fullest nodes that have
+// some, and takes it. left are the pods that found none.
+func (r *rooms) move(pods []int32) (moves []placed, left []int32) {
 	byScale := slices.Clone(pods)
 	slices.SortStableFunc(byScale, func(a, b int32) int {
 		return cmp.Compare(r.scale(r.s.Pods[b].Spec), r.scale(r.s.Pods[a].Spec))
 	})
 	for _, p := range byScale {
 		spec := r.s.Pods[p].Spec
-		at := r.find(node, spec, barred)
+		at := r.fullest(spec)
 		if at < 0 {
 			left = append(left, p)
 			continue
 		}
-		add(r.free[at], r.requests[spec], -1)
-		r.measure(r.block[at])
+		r.take(at, spec, 1)
 		moves = append(moves, placed{spec, at})
 	}
 	return moves, left
@@ -148,70 +171,38 @@ func (r *rooms) move(node int32, pods []int32, barred []bool) (moves []placed, l
 
 func (r *rooms) undo(moves []placed) {
 	for _, m := range moves {
-		add(r.free[m.node], r.requests[m.spec], 1)
-		r.measure(r.block[m.node])
+		r.take(m.node, m.spec, -1)
 	}
 }
 
-// scale orders specs by their size.
-func (r *rooms) scale(spec int32) int64 {
-	return r.s.Specs[spec].Requests[model.CPU] + r.s.Specs[spec].Requests[model.Memory]>>22
-}
-
-func (r *rooms) find(from, spec int32, barred []bool) int32 {
-	want := r.requests[spec]
-	for b := range r.most {
-		if !holds(r.most[b], want) {
-			continue
+// fullest is the fullest node, as they were at first, that takes a pod of the
+// spec; -1 for none.
+func (r *rooms) fullest(spec int32) int32 {
+	best := int32(-1)
+	for _, k := range r.admitting(spec) {
+		if int(k) >= len(r.trees) {
+			break
 		}
-		for _, i := range r.order[b*blockSize : min(len(r.order), (b+1)*blockSize)] {
-			if i != from && !barred[i] && holds(r.free[i], want) && r.admits(i, spec) {
-				return i
+		if leaf := r.trees[k].first(r.requests[spec]); leaf >= 0 {
+			if i := r.trees[k].nodes[leaf]; best < 0 || r.rank[i] < r.rank[best] {
+				best = i
 			}
 		}
 	}
-	return -1
+	return best
 }
 
-func (r *rooms) admits(node, spec int32) bool {
-	key := [2]int32{node, spec}
-	ok, known := r.fits[key]
-	if !known {
-		ok = admits(&r.s.Nodes[node], &r.s.Specs[spec])
-		r.fits[key] = ok
-	}
-	return ok
-}
-
-func admits(n *model.Node, s *model.PodSpec) bool {
-	for i := range n.Taints {
-		t := &n.Taints[i]
-		if t.Effect != model.PreferNoSchedule && !slices.ContainsFunc(s.Tolerations, func(x model.Toleration) bool { return tolerates(&x, t) }) {
-			return false
+// emptiest is the node with the largest free share that takes a pod of the
+// spec; -1 for none.
+func (r *rooms) emptiest(spec int32) int32 {
+	best, most := int32(-1), -1.0
+	for _, k := range r.admitting(spec) {
+		if int(k) >= len(r.trees) {
+			break
+		}
+		if leaf, share := r.trees[k].emptiest(r.requests[spec], most); leaf >= 0 {
+			best, most = r.trees[k].nodes[leaf], share
 		}
 	}
-	for key, value := range s.NodeSelector {
-		if n.Labels[key] != value {
-			return false
-		}
-	}
-	return s.Affinity == nil || slices.ContainsFunc(s.Affinity, func(term model.Term) bool {
-		for i := range term {
-			value, present := n.Labels[term[i].Key]
-			if !term[i].Matches(value, present) {
-				return false
-			}
-		}
-		return len(term) > 0
-	})
-}
-
-func tolerates(x *model.Toleration, t *model.Taint) bool {
-	if x.Effect != "" && x.Effect != t.Effect {
-		return false
-	}
-	if x.Key == "" {
-		return x.Exists
-	}
-	return x.Key == t.Key && (x.Exists || x.Value == t.Value)
+	return best
 }

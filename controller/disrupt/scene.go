@@ -27,6 +27,11 @@ type Scene struct {
 	gone   []bool
 	// received marks the nodes that accepted proposals move pods to.
 	received []bool
+	// moves are the pods that are to move by what was accepted, and those that
+	// wait for the scheduler; hosts the nodes on their way that they may move to.
+	moves, hosts []int32
+	ground       *ground
+	sums         []total
 }
 
 // prices are what a node costs, volumes and address included: billed, and in
@@ -65,14 +70,31 @@ func NewScene(v *Survey, in *solver.Input, placed []model.Assignment) *Scene {
 		for _, p := range a.Pods {
 			sc.snap.Pods[p].Node = a.Node
 		}
+		if takes(&sc.snap.Nodes[a.Node]) {
+			sc.moves = append(sc.moves, a.Pods...)
+		}
 	}
 	return sc
+}
+
+// land is what does not change however the scene does.
+func (sc *Scene) land() *ground {
+	if sc.ground == nil {
+		sc.ground = newGround(&sc.snap)
+	}
+	return sc.ground
+}
+
+// measured are the rooms of the scene as it is.
+func (sc *Scene) measured() *rooms {
+	return newRooms(sc.land(), &sc.snap, make([]bool, len(sc.snap.Pods)))
 }
 
 // Host lets pods move to a node that is still coming: it was launched for
 // them.
 func (sc *Scene) Host(node int32) {
 	sc.snap.Nodes[node].Taints = sc.survey.s.Nodes[node].Taints
+	sc.hosts = append(sc.hosts, node)
 }
 
 func (sc *Scene) avoid(n *model.Node) {
@@ -110,9 +132,12 @@ func (sc *Scene) price(n *model.Node) prices {
 
 // Simulation is what becomes of the pods of some nodes.
 type Simulation struct {
-	// Snapshot is what was solved, Pods those that move, Input the question.
+	// Input is the question: its snapshot is what was solved, its pods those
+	// that move.
 	Input solver.Input
 	Plan  model.Plan
+	// Widened says that nodes were added to the answer.
+	Widened bool
 }
 
 // Without solves the scene without the given nodes: their pods go to others,
@@ -179,26 +204,14 @@ func (sc *Scene) relieved(nodes []int32) []model.Pool {
 	return out
 }
 
-// refunded adds what the nodes cost to the headroom: a replacement reserves
-// only the difference.
-func (sc *Scene) refunded(nodes []int32) []solver.Headroom {
-	out := slices.Clone(sc.In.Headroom)
-	for h := range out {
-		for _, i := range nodes {
-			if n := &sc.snap.Nodes[i]; out[h].Pools == nil || out[h].Pools[n.Pool] {
-				out[h].Left += n.Cost()
-			}
-		}
-	}
-	return out
-}
-
 // Accept makes a proposal part of the scene: its nodes go, and their pods are
 // where its plan puts them.
 func (sc *Scene) Accept(nodes []int32, plan *model.Plan) {
+	sc.In.Headroom = sc.spent(nodes, plan)
 	for _, i := range nodes {
 		sc.snap.Nodes[i].State = model.Deleting
 		sc.gone[i] = true
+		sc.moves = append(sc.moves, sc.survey.moving[i]...)
 	}
 	sc.snap.Pools = sc.relieved(nodes)
 	for _, a := range plan.Existing {
@@ -214,7 +227,8 @@ func (sc *Scene) Accept(nodes []int32, plan *model.Plan) {
 		n := sc.coming(&plan.Nodes[i])
 		sc.avoid(&n)
 		sc.snap.Nodes = append(sc.snap.Nodes, n)
-		sc.charge(&n)
+		sc.hosts = append(sc.hosts, at)
+		sc.charge(sc.snap.Pools, &n)
 		for _, p := range plan.Nodes[i].Pods {
 			sc.snap.Pods[p].Node = at
 		}
@@ -247,8 +261,8 @@ func (sc *Scene) coming(n *model.PlannedNode) model.Node {
 }
 
 // charge adds a node to its pool's usage.
-func (sc *Scene) charge(n *model.Node) {
-	pool := &sc.snap.Pools[n.Pool]
+func (sc *Scene) charge(pools []model.Pool, n *model.Node) {
+	pool := &pools[n.Pool]
 	usage := pool.Usage.Clone()
 	if t := sc.typeOf(n.Pool, n.InstanceType); t != nil {
 		usage.Add(t.Capacity)

@@ -12,10 +12,13 @@ import (
 type Effort struct {
 	// Deletes and Replaces are the simulations spent on either question.
 	Deletes, Replaces int
+	// Starts is how many replacements may be begun at once, each of one node or
+	// of several.
+	Starts int
 }
 
 // DefaultEffort keeps a pass over 5,000 nodes within seconds.
-func DefaultEffort() Effort { return Effort{Deletes: 12, Replaces: 20} }
+func DefaultEffort() Effort { return Effort{Deletes: 12, Replaces: 20, Starts: 8} }
 
 // Option is a node that consolidation may touch.
 type Option struct {
@@ -29,14 +32,20 @@ type Option struct {
 	gain, worth float64
 }
 
+// Starter begins a proposal, or names the nodes that somebody refuses to let
+// go; one that begins nothing names at least one.
+type Starter func(*Proposal) (refused []int32, err error)
+
 // Search looks for the nodes whose removal makes the cluster cheaper. options
 // are those that may go, left how many of each pool. It asks first which nodes
-// can simply go, and only then what could be replaced.
+// can simply go, and only when there are none what could be replaced. What is
+// begun becomes part of the scene, and what comes after it has to hold beside it.
+// It returns how many proposals were begun.
 //
 // Every option is estimated; the simulations go to the most promising, and
 // some to others in turn, so that no option waits for ever behind one that the
 // estimate flatters.
-func (sc *Scene) Search(options []Option, left []int, effort Effort) *Proposal {
+func (sc *Scene) Search(options []Option, left []int, effort Effort, start Starter) (int, error) {
 	open := options[:0:0]
 	for _, o := range options {
 		o.price = sc.prices[o.Node].effective
@@ -46,13 +55,76 @@ func (sc *Scene) Search(options []Option, left []int, effort Effort) *Proposal {
 		}
 	}
 	if len(open) == 0 {
-		return nil
+		return 0, nil
 	}
 	byWorth(open)
-	if p := sc.deletes(open, left, effort.Deletes); p != nil {
-		return p
+	if begun, err := sc.begin(sc.deletes(open, left, effort.Deletes), start); begun || err != nil {
+		return 1, err
 	}
-	return sc.replaces(open, left, effort.Replaces)
+	return sc.exchange(sc.replaces(open, left, effort.Replaces), slices.Clone(left), effort.Starts, start)
+}
+
+// begin begins the removal of nodes, or of those that nobody refuses to let go.
+func (sc *Scene) begin(p *Proposal, start Starter) (bool, error) {
+	for range 2 {
+		if p == nil {
+			return false, nil
+		}
+		refused, err := start(p)
+		if len(refused) == 0 || err != nil {
+			return err == nil, err
+		}
+		rest := slices.DeleteFunc(slices.Clone(p.Nodes), func(i int32) bool { return slices.Contains(refused, i) })
+		if len(rest) == 0 {
+			return false, nil
+		}
+		if p = sc.Fits(p.Method, rest); p != nil && !sc.certain(p) {
+			return false, nil
+		}
+	}
+	return false, nil
+}
+
+// exchange begins the best of the replacements found, and of the others those
+// that hold beside it.
+func (sc *Scene) exchange(found []*Proposal, left []int, starts int, start Starter) (int, error) {
+	begun := 0
+	for len(found) > 0 && begun < max(1, starts) {
+		p := choose(found)
+		found = slices.DeleteFunc(found, func(x *Proposal) bool { return x == p })
+		if begun > 0 {
+			if !sc.free(p.Nodes, left) {
+				continue
+			}
+			if p = sc.Consolidate(p.Nodes); p == nil || !sc.balanced(p.Nodes, p.Saves(), p.Cost) {
+				continue
+			}
+		}
+		refused, err := start(p)
+		if err != nil {
+			return begun, err
+		}
+		if len(refused) > 0 {
+			continue
+		}
+		begun++
+		for _, i := range p.Nodes {
+			left[sc.snap.Nodes[i].Pool]--
+		}
+	}
+	return begun, nil
+}
+
+// free says whether nodes are untouched by what was begun, and within budgets.
+func (sc *Scene) free(nodes []int32, left []int) bool {
+	budget := slices.Clone(left)
+	for _, i := range nodes {
+		pool := sc.snap.Nodes[i].Pool
+		if budget[pool]--; budget[pool] < 0 || !sc.Settled(i) {
+			return false
+		}
+	}
+	return true
 }
 
 func byWorth(open []Option) {
@@ -62,9 +134,9 @@ func byWorth(open []Option) {
 // deletes finds nodes that can go together without any replacement: those that
 // the estimate finds room for, as far as the solver agrees.
 func (sc *Scene) deletes(open []Option, left []int, tries int) *Proposal {
-	r := newRooms(&sc.snap)
+	r := sc.measured()
 	budget := slices.Clone(left)
-	going, takes := make([]bool, len(sc.snap.Nodes)), make([]bool, len(sc.snap.Nodes))
+	takes := make([]bool, len(sc.snap.Nodes))
 	var likely []int32
 	for i := range open {
 		o := &open[i]
@@ -72,11 +144,11 @@ func (sc *Scene) deletes(open []Option, left []int, tries int) *Proposal {
 		if budget[pool] <= 0 || takes[o.Node] || !sc.balanced([]int32{o.Node}, o.price, o.Cost) {
 			continue
 		}
-		going[o.Node] = true
-		moves, lost := r.move(o.Node, sc.survey.moving[o.Node], going)
+		r.bar(o.Node)
+		moves, lost := r.move(sc.survey.moving[o.Node])
 		if len(lost) > 0 {
 			r.undo(moves)
-			going[o.Node] = false
+			r.open(o.Node)
 			continue
 		}
 		for _, m := range moves {
@@ -112,26 +184,27 @@ func (sc *Scene) proven(likely []int32, tries int) *Proposal {
 	return best
 }
 
-// groups are the sizes in which nodes are replaced together.
-var groups = [...]int{32, 16, 8, 4, 3, 2} //nolint:gochecknoglobals // a constant that Go cannot spell
+// together is the most nodes that are replaced by one command.
+const together = 128
 
 // replaces finds the nodes whose pods are cheaper on others, new ones among
-// them.
-func (sc *Scene) replaces(open []Option, left []int, tries int) *Proposal {
+// them: the most promising together, as many as may go, then half of them and
+// so on; the most promising one by one; and in turn others, alone and in groups
+// drawn at random.
+func (sc *Scene) replaces(open []Option, left []int, tries int) []*Proposal {
 	open = sc.promising(open)
 	var found []*Proposal
 	try := func(nodes []int32) {
-		if tries > 0 {
+		if tries > 0 && len(nodes) > 0 {
 			tries--
 			if p := sc.Consolidate(nodes); p != nil && sc.balanced(nodes, p.Saves(), p.Cost) {
 				found = append(found, p)
 			}
 		}
 	}
-	for _, size := range groups {
-		if nodes := sc.prefix(open, left, size); len(nodes) == size {
-			try(nodes)
-		}
+	all := sc.prefix(open, left, together)
+	for size := len(all); size > 1; size /= 2 {
+		try(all[:size])
 	}
 	allowed := slices.DeleteFunc(open, func(o Option) bool { return left[sc.snap.Nodes[o.Node].Pool] <= 0 })
 	first := min(len(allowed), tries/2)
@@ -139,11 +212,16 @@ func (sc *Scene) replaces(open []Option, left []int, tries int) *Proposal {
 		try([]int32{o.Node})
 	}
 	rest := allowed[first:]
-	for i := range min(len(rest), tries) {
+	for i := range min(len(rest), tries/2) {
 		at := (int(sc.snap.Seed%uint64(len(rest))) + i) % len(rest)
 		try([]int32{rest[at].Node})
 	}
-	return choose(found)
+	seed := sc.snap.Seed
+	for size := 2; tries > 0 && size <= len(allowed); size++ {
+		seed = shuffle(allowed, seed)
+		try(sc.prefix(allowed, left, size))
+	}
+	return found
 }
 
 // choose takes the proposal that saves most, among those whose saving per
@@ -165,13 +243,14 @@ func choose(found []*Proposal) *Proposal {
 // promising estimates what each option's removal would save and drops those
 // that promise nothing.
 func (sc *Scene) promising(open []Option) []Option {
-	r := newRooms(&sc.snap)
+	r := sc.measured()
 	unit := sc.unitPrices(r)
-	none := make([]bool, len(sc.snap.Nodes))
 	out := open[:0:0]
 	for _, o := range open {
-		moves, lost := r.move(o.Node, sc.survey.moving[o.Node], none)
+		r.bar(o.Node)
+		moves, lost := r.move(sc.survey.moving[o.Node])
 		r.undo(moves)
+		r.open(o.Node)
 		o.gain = o.price - bound(r, unit, lost)
 		o.worth = o.gain / (1 + o.Cost)
 		if o.gain > o.price*trivial {
@@ -275,24 +354,41 @@ const balance = 2
 // against the share of their disruption cost.
 func (sc *Scene) balanced(nodes []int32, saves, cost float64) bool {
 	asked := false
-	pools := map[int32]bool{}
+	var pools []int32
 	for _, i := range nodes {
 		pool := sc.snap.Nodes[i].Pool
-		pools[pool] = true
+		if !slices.Contains(pools, pool) {
+			pools = append(pools, pool)
+		}
 		asked = asked || sc.snap.Pools[pool].Disruption.Policy == "Balanced"
 	}
 	if !asked {
 		return true
 	}
 	price, disruption := 0.0, 0.0
-	for i := range sc.survey.s.Nodes {
-		if n := &sc.survey.s.Nodes[i]; pools[n.Pool] && n.State == model.Initialized {
-			price += sc.prices[i].effective
-			disruption += 1 + sc.survey.Cost(int32(i))
-		}
+	for _, pool := range pools {
+		t := sc.totals()[pool]
+		price, disruption = price+t.price, disruption+t.disruption
 	}
 	if price == 0 || disruption == 0 {
 		return false
 	}
 	return balance*saves/price >= (float64(len(nodes))+cost)/disruption
+}
+
+// total is what a pool's nodes cost, and what disrupting them all would.
+type total struct{ price, disruption float64 }
+
+// totals are counted once, by pool.
+func (sc *Scene) totals() []total {
+	if sc.sums == nil {
+		sc.sums = make([]total, len(sc.snap.Pools))
+		for i := range sc.survey.s.Nodes {
+			if n := &sc.survey.s.Nodes[i]; n.Pool >= 0 && n.State == model.Initialized {
+				sc.sums[n.Pool].price += sc.prices[i].effective
+				sc.sums[n.Pool].disruption += 1 + sc.survey.Cost(int32(i))
+			}
+		}
+	}
+	return sc.sums
 }

@@ -51,6 +51,9 @@ type Options struct {
 	RequiredPolicies []string
 	PolicyCache      string
 
+	DecisionLog       string
+	DecisionLogInputs bool
+
 	WebhookPort    int
 	WebhookCertDir string
 
@@ -94,6 +97,8 @@ func (o *Options) Bind(fs *pflag.FlagSet) {
 	fs.StringSliceVar(&o.PluginNamespaces, "policy-plugin-namespaces", nil, "namespaces whose rank and consolidate policies are loaded too")
 	fs.StringSliceVar(&o.RequiredPolicies, "policies-required", nil, "policies without which nothing is launched")
 	fs.StringVar(&o.PolicyCache, "policy-cache-dir", "", "folder for compiled WebAssembly policies, so that a restart need not compile them again; none when empty")
+	fs.StringVar(&o.DecisionLog, "decision-log", "", "file to which decisions are written as JSON lines, or - for standard output; none when empty")
+	fs.BoolVar(&o.DecisionLogInputs, "decision-log-inputs", false, "write with each decision what it was made of, for spokeshave replay and backtest")
 	fs.IntVar(&o.WebhookPort, "webhook-port", 0, "port on which policies are refused at admission; 0 for none")
 	fs.StringVar(&o.WebhookCertDir, "webhook-cert-dir", "", "folder with tls.crt and tls.key for it")
 	fs.IntVar(&o.MetricsPort, "metrics-port", 8080, "port of /metrics and /decisions; 0 picks none")
@@ -146,6 +151,9 @@ func (o *Options) Validate() error {
 	}
 	if !(o.MemoryOverheadPercent >= 0 && o.MemoryOverheadPercent < 1) {
 		errs = append(errs, fmt.Errorf("--vm-memory-overhead-percent %v: want 0 or more and less than 1", o.MemoryOverheadPercent))
+	}
+	if o.DecisionLogInputs && o.DecisionLog == "" {
+		errs = append(errs, errors.New("--decision-log-inputs needs --decision-log"))
 	}
 	if o.WebhookPort != 0 && o.WebhookCertDir == "" {
 		errs = append(errs, errors.New("--webhook-port needs --webhook-cert-dir"))

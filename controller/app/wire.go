@@ -89,7 +89,17 @@ func (p *parts) loop(ctx context.Context) (*decision.Loop, error) {
 	if err != nil {
 		return nil, err
 	}
+	log, err := decisionLog(p.o)
+	if err != nil {
+		return nil, err
+	}
+	if log != nil {
+		if err := p.mgr.Add(log); err != nil {
+			return nil, fmt.Errorf("add the decision log: %w", err)
+		}
+	}
 	loop := decision.New(decision.Loop{
+		Log:      log,
 		Count:    books.Count,
 		Cluster:  view,
 		Actuator: &actuate.Actuator{Client: p.mgr.GetClient(), Events: p.mgr.GetEventRecorder(eventsFrom), Nominations: nominations},

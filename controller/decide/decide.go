@@ -66,9 +66,19 @@ type Decision struct {
 	Warnings []string     `json:"warnings,omitempty"`
 	Policies []policy.Use `json:"policies"`
 	// Caps are the ceiling policies' caps, for Options.LastCaps.
-	Caps   map[string]map[string]policy.Cap `json:"-"`
-	Stats  solver.Stats                     `json:"-"`
-	Timing Timing                           `json:"-"`
+	Caps  map[string]map[string]policy.Cap `json:"-"`
+	Stats solver.Stats                     `json:"-"`
+	// Ranked is what the rank policies were asked about, and what they made of it.
+	Ranked []Ranked `json:"-"`
+	Timing Timing   `json:"-"`
+}
+
+// Ranked is the pipeline's answer for one pool: a row per offering.
+type Ranked struct {
+	// Pool indexes Snapshot.Pools.
+	Pool    int32
+	Rows    []policy.RankRow
+	Outcome policy.RankOutcome
 }
 
 // Timing says where the time went.

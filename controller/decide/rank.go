@@ -37,7 +37,9 @@ func (d *decider) rankPool(ctx context.Context, pool int) (rows []offeringRef, o
 			in.Rows = append(in.Rows, row)
 		}
 	}
-	return rows, d.panel.Rank(ctx, p, &in)
+	out = d.panel.Rank(ctx, p, &in)
+	d.out.Ranked = append(d.out.Ranked, Ranked{Pool: int32(pool), Rows: in.Rows, Outcome: out})
+	return rows, out
 }
 
 func (d *decider) ranked(p *model.Pool) bool {

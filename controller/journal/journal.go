@@ -1,5 +1,6 @@
-// Package journal keeps the latest decisions and serves them as JSON. It is
-// where events and explanations come from, and where replay will.
+// Package journal keeps the latest decisions and serves them as JSON, and
+// writes them down as records that can be replayed. It is where explanations
+// come from.
 package journal
 
 import (
@@ -96,10 +97,11 @@ type Journal struct {
 func New(keep int) *Journal { return &Journal{keep: keep} }
 
 // Add records a decision that launches, refuses or judges something. One that
-// launches nothing and says what the one before it said is dropped.
-func (j *Journal) Add(ctx context.Context, s *model.Snapshot, d *decide.Decision) {
+// launches nothing and says what the one before it said is dropped. It returns
+// whether the decision was kept.
+func (j *Journal) Add(ctx context.Context, s *model.Snapshot, d *decide.Decision) bool {
 	if len(d.Plan.Nodes)+len(d.Plan.Existing)+len(d.Plan.Unplaced)+len(d.Disruptions)+len(d.Commands) == 0 {
-		return
+		return false
 	}
 	e := entry(s, d)
 	if len(e.Nodes) > 0 {
@@ -110,7 +112,7 @@ func (j *Journal) Add(ctx context.Context, s *model.Snapshot, d *decide.Decision
 	defer j.mu.Unlock()
 	if n := len(j.entries); n > 0 {
 		if repeats(&j.entries[n-1], &e) {
-			return
+			return false
 		}
 		j.entries[n-1].Disruptions = gone(j.entries[n-1].Disruptions)
 	}
@@ -118,6 +120,7 @@ func (j *Journal) Add(ctx context.Context, s *model.Snapshot, d *decide.Decision
 	if len(j.entries) > j.keep {
 		j.entries = j.entries[len(j.entries)-j.keep:]
 	}
+	return true
 }
 
 // ServeHTTP answers with the journal as JSON, oldest first.

@@ -52,6 +52,31 @@ func (s *Snapshot) Digest() (string, error) {
 	return hex.EncodeToString(sum.Sum(nil)), nil
 }
 
+// Verify says whether every index points somewhere, which all that decides
+// takes for granted: a snapshot from a file may be anything.
+func (s *Snapshot) Verify() error {
+	for i := range s.Pools {
+		if c := s.Pools[i].Catalog; c < -1 || int(c) >= len(s.Catalogs) {
+			return fmt.Errorf("pools[%d].catalog is %d, of %d", i, c, len(s.Catalogs))
+		}
+	}
+	for i := range s.Nodes {
+		if p := s.Nodes[i].Pool; p < -1 || int(p) >= len(s.Pools) {
+			return fmt.Errorf("nodes[%d].pool is %d, of %d", i, p, len(s.Pools))
+		}
+	}
+	for i := range s.Pods {
+		p := &s.Pods[i]
+		if p.Node < -1 || int(p.Node) >= len(s.Nodes) {
+			return fmt.Errorf("pods[%d].node is %d, of %d", i, p.Node, len(s.Nodes))
+		}
+		if p.Spec < 0 || int(p.Spec) >= len(s.Specs) {
+			return fmt.Errorf("pods[%d].spec is %d, of %d", i, p.Spec, len(s.Specs))
+		}
+	}
+	return nil
+}
+
 // Departure is a node that began to go, for whatever reason.
 type Departure struct {
 	// Claim is its NodeClaim, Pool the name of its NodePool.

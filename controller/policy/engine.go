@@ -18,6 +18,14 @@ type Source struct {
 	Limits Limits
 }
 
+// Contents are the files of a policy's ConfigMap, by name: enough to load it
+// again.
+type Contents struct {
+	Namespace string            `json:"namespace"`
+	Name      string            `json:"name"`
+	Files     map[string][]byte `json:"files"`
+}
+
 // Limits lower what a policy may use; zero fields mean the engine's defaults,
 // and nothing here raises them.
 type Limits struct {

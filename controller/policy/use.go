@@ -28,6 +28,9 @@ type Use struct {
 	Disagreed int `json:"disagreed,omitempty"`
 	// Fault is the last fault's text.
 	Fault string `json:"fault,omitempty"`
+	// Unrepeatable are the faults that would not come again by themselves: a
+	// wall clock that struck, an open breaker. A replay takes them from here.
+	Unrepeatable []FailedCall `json:"unrepeatable,omitempty"`
 }
 
 // Panel asks policies on behalf of one decision and keeps the record.
@@ -98,6 +101,7 @@ func (p *Panel) ask(ctx context.Context, info *Info, hook Hook, call func(contex
 		u.Faults++
 		u.Fault = err.Error()
 		u.count(err)
+		u.note(err)
 		return false, info.FailureFor(hook) == Fail && info.Mode != Shadow
 	}
 }

@@ -94,7 +94,7 @@ func (o *Objects) taken(d *document) error {
 	if digest != t.Digest {
 		o.warn(d.source, "the snapshot was changed after it was taken: its digest is %.12s, not %.12s", digest, t.Digest)
 	}
-	if err := verify(&t.Snapshot); err != nil {
+	if err := t.Snapshot.Verify(); err != nil {
 		return &Error{d.source, fmt.Errorf("Snapshot: %w", err)}
 	}
 	o.Taken, o.sources[TakenKind] = t, d.source
@@ -104,31 +104,6 @@ func (o *Objects) taken(d *document) error {
 		}
 		o.sources["ConfigMap "+cm.Namespace+"/"+cm.Name] = d.source
 		o.Policies = append(o.Policies, cm)
-	}
-	return nil
-}
-
-// verify says whether every index in a snapshot from a file points somewhere:
-// the core takes that for granted.
-func verify(s *model.Snapshot) error {
-	for i := range s.Pools {
-		if c := s.Pools[i].Catalog; c < -1 || int(c) >= len(s.Catalogs) {
-			return fmt.Errorf("pools[%d].catalog is %d, of %d", i, c, len(s.Catalogs))
-		}
-	}
-	for i := range s.Nodes {
-		if p := s.Nodes[i].Pool; p < -1 || int(p) >= len(s.Pools) {
-			return fmt.Errorf("nodes[%d].pool is %d, of %d", i, p, len(s.Pools))
-		}
-	}
-	for i := range s.Pods {
-		p := &s.Pods[i]
-		if p.Node < -1 || int(p.Node) >= len(s.Nodes) {
-			return fmt.Errorf("pods[%d].node is %d, of %d", i, p.Node, len(s.Nodes))
-		}
-		if p.Spec < 0 || int(p.Spec) >= len(s.Specs) {
-			return fmt.Errorf("pods[%d].spec is %d, of %d", i, p.Spec, len(s.Specs))
-		}
 	}
 	return nil
 }

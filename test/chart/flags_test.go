@@ -15,7 +15,7 @@ func TestFlags(t *testing.T) {
 	for name, text := range map[string]string{
 		"defaults": ``,
 		"all": `
-controller: {mode: Observe, metrics: {port: 9090}, healthProbe: {port: 9091}}
+controller: {mode: Observe, decisionLog: {path: "-", inputs: true}, metrics: {port: 9090}, healthProbe: {port: 9091}}
 logLevel: debug
 settings:
   clusterEndpoint: https://api.example.com
@@ -40,7 +40,7 @@ policies: {required: [budget, quota], pluginNamespaces: [team-a, team-b]}
 			if o.ClusterName != "test" || o.Namespace != "system" {
 				t.Errorf("cluster %q, namespace %q", o.ClusterName, o.Namespace)
 			}
-			if name == "all" && (o.Mode != string(app.Observe) || o.MetricsPort != 9090 || len(o.RequiredPolicies) != 2 || o.PreferencePolicy != "Ignore" || o.MinValuesPolicy != "BestEffort" || len(o.PluginNamespaces) != 2) {
+			if name == "all" && (o.Mode != string(app.Observe) || o.MetricsPort != 9090 || o.DecisionLog != "-" || !o.DecisionLogInputs || len(o.RequiredPolicies) != 2 || o.PreferencePolicy != "Ignore" || o.MinValuesPolicy != "BestEffort" || len(o.PluginNamespaces) != 2) {
 				t.Errorf("settings do not arrive: %+v", o)
 			}
 		})

@@ -104,6 +104,12 @@ defaults in the binary.
 {{- with $s.awsEndpoint }}
 - --aws-endpoint={{ . }}
 {{- end }}
+{{- with .Values.controller.decisionLog.path }}
+- --decision-log={{ . }}
+{{- end }}
+{{- if .Values.controller.decisionLog.inputs }}
+- --decision-log-inputs
+{{- end }}
 {{- if .Values.webhook.enabled }}
 - --webhook-port={{ .Values.webhook.port }}
 - --webhook-cert-dir=/etc/spokeshave/webhook

@@ -17,10 +17,10 @@ import (
 // namespace is where policies without one belong.
 const namespace = "spokeshave"
 
-// compile makes the policies of their ConfigMaps. Every
+// Compile makes the policies of their ConfigMaps, in pipeline order. Every
 // policy counts as a guardrail: whoever simulates has chosen them. done gives
 // up what they hold.
-func compile(ctx context.Context, in []source.Policy, now time.Time) (out []policy.Policy, done func() error, err error) {
+func Compile(ctx context.Context, in []source.Policy, now time.Time) (out []policy.Policy, done func() error, err error) {
 	engines := engine.All()
 	loaders := make([]*load.Loader, 0, len(in))
 	done = func() error {
@@ -48,7 +48,7 @@ func compile(ctx context.Context, in []source.Policy, now time.Time) (out []poli
 		loaders = append(loaders, l)
 		out = append(out, l.Policies()...)
 	}
-	return out, done, nil
+	return inOrder(out), done, nil
 }
 
 // inOrder sorts policies as the loader does.

@@ -87,7 +87,7 @@ func Run(ctx context.Context, cfg Config) (*Result, error) {
 		return nil, err
 	}
 	lowered := cfg.Elapsed() - start - read
-	policies, done, err := compile(ctx, sources, cfg.Time)
+	policies, done, err := Compile(ctx, sources, cfg.Time)
 	if err != nil {
 		return nil, errors.Join(err, done())
 	}

@@ -33,10 +33,16 @@ type Config struct {
 // Loader holds the policies in force. It is safe for concurrent use.
 type Loader struct {
 	cfg     Config
-	current atomic.Pointer[[]policy.Policy]
+	current atomic.Pointer[inForce]
 
 	mu      sync.Mutex
 	entries map[Key]*entry
+}
+
+// inForce are the policies that are asked, and what each was made of.
+type inForce struct {
+	policies []policy.Policy
+	contents []policy.Contents
 }
 
 // Key names a policy.
@@ -50,6 +56,8 @@ type entry struct {
 	good policy.Compiled
 	// stand is asked in place of good while there is none.
 	stand policy.Policy
+	// files are what good, or else stand, was made of.
+	files map[string][]byte
 	seen  string // hash of the last revision tried
 	// revision is the hash of the one before the loader now, parsed or not.
 	revision string
@@ -61,13 +69,17 @@ type entry struct {
 // New makes an empty loader.
 func New(cfg Config) *Loader {
 	l := &Loader{cfg: cfg, entries: map[Key]*entry{}}
-	l.current.Store(&[]policy.Policy{})
+	l.current.Store(&inForce{policies: []policy.Policy{}})
 	return l
 }
 
 // Policies are the policies in force in pipeline order: ascending priority,
 // then namespace and name. The slice must not be changed.
-func (l *Loader) Policies() []policy.Policy { return *l.current.Load() }
+func (l *Loader) Policies() []policy.Policy { return l.current.Load().policies }
+
+// Contents are what each of Policies was made of. Of a policy that never had a
+// good version they are the broken ones. They must not be changed.
+func (l *Loader) Contents() []policy.Contents { return l.current.Load().contents }
 
 // Apply loads a ConfigMap's policy. It may take seconds: calls for different
 // policies run side by side. changed says that the policies in force are not
@@ -93,10 +105,10 @@ func (l *Loader) Apply(ctx context.Context, cm *corev1.ConfigMap) (changed bool,
 		if Transient(err) { // the next attempt may fare better
 			e.seen = ""
 		}
-		l.reject(e, l.outline(cm), err)
+		l.reject(e, cm, err)
 		return false, fmt.Errorf("load policy %s/%s: %w", cm.Namespace, cm.Name, err)
 	}
-	old := l.accept(e, compiled)
+	old := l.accept(e, cm, compiled)
 	if old != nil {
 		return true, old.Close(ctx)
 	}
@@ -182,10 +194,11 @@ func (l *Loader) entry(key Key) *entry {
 	return e
 }
 
-func (l *Loader) accept(e *entry, compiled policy.Compiled) (old policy.Compiled) {
+func (l *Loader) accept(e *entry, cm *corev1.ConfigMap, compiled policy.Compiled) (old policy.Compiled) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	old, e.good = e.good, compiled
+	e.files = filesOf(cm)
 	e.tripped = time.Time{}
 	info := compiled.Info()
 	e.status.set(stateOf(&info), "", l.cfg.Now())
@@ -195,7 +208,8 @@ func (l *Loader) accept(e *entry, compiled policy.Compiled) (old policy.Compiled
 	return old
 }
 
-func (l *Loader) reject(e *entry, outline policy.Info, why error) {
+func (l *Loader) reject(e *entry, cm *corev1.ConfigMap, why error) {
+	outline := l.outline(cm)
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	reason := why.Error()
@@ -203,7 +217,7 @@ func (l *Loader) reject(e *entry, outline policy.Info, why error) {
 		info := e.good.Info()
 		reason += fmt.Sprintf(" (the last good version, %.12s, stays in force)", info.Hash)
 	} else if len(outline.Hooks) > 0 {
-		e.stand = refusal{outline, reason}
+		e.stand, e.files = refusal{outline, reason}, filesOf(cm)
 		l.publish()
 	}
 	e.status.set(Rejected, reason, l.cfg.Now())
@@ -212,20 +226,30 @@ func (l *Loader) reject(e *entry, outline policy.Info, why error) {
 
 // publish swaps the policies in force. The caller holds mu.
 func (l *Loader) publish() {
-	next := make([]policy.Policy, 0, len(l.entries))
+	next := make([]*entry, 0, len(l.entries))
 	for _, e := range l.entries {
-		switch {
-		case e.good != nil:
-			next = append(next, e.good)
-		case e.stand != nil:
-			next = append(next, e.stand)
+		if e.asked() != nil {
+			next = append(next, e)
 		}
 	}
-	slices.SortFunc(next, func(a, b policy.Policy) int {
-		x, y := a.Info(), b.Info()
+	slices.SortFunc(next, func(a, b *entry) int {
+		x, y := a.asked().Info(), b.asked().Info()
 		return cmp.Or(cmp.Compare(x.Priority, y.Priority), strings.Compare(x.Namespace, y.Namespace), strings.Compare(x.Name, y.Name))
 	})
-	l.current.Store(&next)
+	now := &inForce{policies: make([]policy.Policy, 0, len(next))}
+	for _, e := range next {
+		now.policies = append(now.policies, e.asked())
+		now.contents = append(now.contents, policy.Contents{Namespace: e.status.Namespace, Name: e.status.Name, Files: e.files})
+	}
+	l.current.Store(now)
+}
+
+// asked is what stands for the policy, nil when nothing does.
+func (e *entry) asked() policy.Policy {
+	if e.good != nil {
+		return e.good
+	}
+	return e.stand
 }
 
 // Judged says whether a policy was loaded or rejected since the loader began.

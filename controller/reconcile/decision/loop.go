@@ -26,6 +26,8 @@ import (
 type Policies interface {
 	// Policies are in pipeline order.
 	Policies() []policy.Policy
+	// Contents are what each of them was made of.
+	Contents() []policy.Contents
 	// Missing names required policies that are not active.
 	Missing() []string
 }
@@ -36,8 +38,10 @@ type Loop struct {
 	Actuator *actuate.Actuator
 	Policies Policies
 	Journal  *journal.Journal
-	Metrics  *Metrics
-	Clock    clock.Clock
+	// Log writes the decisions down that the journal keeps; nil for no log.
+	Log     *journal.Log
+	Metrics *Metrics
+	Clock   clock.Clock
 	// Count tells the snapshot what each scope has spent.
 	Count func(context.Context, *model.Snapshot) error
 	// Await returns when the policies that exist have been loaded or rejected:
@@ -139,10 +143,12 @@ func (l *Loop) Round(ctx context.Context) (time.Duration, error) {
 		return 0, fmt.Errorf("count what has been spent: %w", err)
 	}
 	snapshotTook := l.Clock.Since(start)
-	d, err := decide.Decide(ctx, &view.Snapshot, l.Policies.Policies(), decide.Options{
+	opts := decide.Options{
 		Missing: l.Policies.Missing(), LastCaps: l.caps, Disrupt: true, Search: l.due(view.Snapshot.Time),
 		Elapsed: func() time.Duration { return l.Clock.Since(start) },
-	})
+	}
+	policies, contents := l.Policies.Policies(), l.Policies.Contents()
+	d, err := decide.Decide(ctx, &view.Snapshot, policies, opts)
 	if l.searched.Equal(view.Snapshot.Time) {
 		l.searchTook = d.Timing.Total
 	}
@@ -153,7 +159,9 @@ func (l *Loop) Round(ctx context.Context) (time.Duration, error) {
 	if d.Caps != nil { // asked: what is not among the answers is gone
 		l.caps = d.Caps
 	}
-	l.Journal.Add(ctx, &view.Snapshot, &d)
+	if l.Journal.Add(ctx, &view.Snapshot, &d) {
+		l.Log.Add(journal.Decided{Snapshot: &view.Snapshot, Decision: &d, Options: opts, Policies: contents})
+	}
 	if l.Observe {
 		return l.Every, nil
 	}

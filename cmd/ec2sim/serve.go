@@ -65,6 +65,8 @@ What it does can be watched and changed under /_sim/ (JSON):
   POST /_sim/status      {"instanceId":"i-…","check":"system","impaired":true}
   POST /_sim/prices      [{"type":"m5.large","zone":"us-west-2a","capacityType":"spot","usd":0.5}]
   POST /_sim/capacity    [{"type":"m5.large","zone":"us-west-2a","capacityType":"spot","free":3}]
+  POST /_sim/reservations [{"type":"m5.large","zone":"us-west-2a","count":3,"kind":"default","tags":{"a":"b"}}]
+  POST /_sim/placementgroups [{"name":"close"}]
   POST /_sim/settings    {"lag":"2s","pendingDelay":"10s","shutdownDelay":"5s"}
   POST /_sim/reset       begin anew`
 

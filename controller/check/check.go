@@ -28,6 +28,8 @@ const (
 	PoolRequirements Kind = "PoolRequirements"
 	// Offering: an option is not sold, or not at that price.
 	Offering Kind = "Offering"
+	// Reserved: more nodes would come from a reservation than it has room for.
+	Reserved Kind = "Reserved"
 	// Limits: a NodePool's limits are exceeded.
 	Limits Kind = "Limits"
 	// OverHeadroom: the worst case costs more than a ceiling leaves.
@@ -103,6 +105,7 @@ func Plan(s *model.Snapshot, plan *model.Plan, c Constraints) []Violation {
 	v.topology()
 	v.headroom()
 	v.limits()
+	v.reserved()
 	return slices.DeleteFunc(v.found, func(f Violation) bool { return slices.Contains(c.Skip, f.Kind) })
 }
 
@@ -212,6 +215,35 @@ func (v *verifier) limits() {
 			}
 			if launches > 0 && sum > most {
 				v.report(Limits, "pool "+pool.Name, "%s would be up to %d, the limit is %d", name, sum, most)
+			}
+		}
+	}
+}
+
+// reserved proves that no reservation is drawn on more often than it can bear,
+// should every node be launched as planned.
+func (v *verifier) reserved() {
+	type source struct {
+		catalog   int32
+		typ, zone string
+	}
+	taken := map[source]int{}
+	for i := range v.plan.Nodes {
+		n := &v.plan.Nodes[i]
+		if len(n.Options) == 0 || n.Options[0].CapacityType != model.Reserved {
+			continue
+		}
+		o := &n.Options[0]
+		t := v.instanceType(n.Pool, o.InstanceType)
+		if t == nil {
+			continue // reported with the node
+		}
+		key := source{v.s.Pools[n.Pool].Catalog, o.InstanceType, o.Zone}
+		taken[key]++
+		for j := range t.Offerings {
+			f := &t.Offerings[j]
+			if f.CapacityType == model.Reserved && f.Zone == o.Zone && f.Reservation != nil && taken[key] > f.Reservation.Free {
+				v.report(Reserved, v.name(i), "%s in %s has room for %d", o.InstanceType, o.Zone, f.Reservation.Free)
 			}
 		}
 	}

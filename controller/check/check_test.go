@@ -129,6 +129,11 @@ func TestPlan(t *testing.T) {
 		"HeadroomOfVolumes": {reason: "so does what a node costs besides its instance", spoil: func(s *model.Snapshot, _ *model.Plan, _ *Constraints) {
 			s.Catalogs[0].NodeCost = 1
 		}, want: []Kind{OverHeadroom}},
+		"Reserved": {reason: "a reservation holds so many instances", spoil: func(s *model.Snapshot, p *model.Plan, _ *Constraints) {
+			f := &s.Catalogs[0].Types[0].Offerings[0]
+			f.CapacityType, f.Reservation = model.Reserved, &model.Reservation{}
+			p.Nodes[0].Options[0].CapacityType = model.Reserved
+		}, want: []Kind{Reserved}},
 		"OtherHeadroom": {reason: "a ceiling of other pools does not", spoil: func(_ *model.Snapshot, _ *model.Plan, c *Constraints) {
 			c.Headroom[0] = Headroom{Pools: []bool{false}, Left: -1}
 		}},

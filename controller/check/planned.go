@@ -245,6 +245,11 @@ func (v *verifier) labels(pool *model.Pool, t *model.InstanceType, o *model.Offe
 	set("topology.kubernetes.io/zone", o.Zone)
 	set("topology.k8s.aws/zone-id", o.ZoneID)
 	set("karpenter.sh/capacity-type", string(o.CapacityType))
+	if r := o.Reservation; r != nil {
+		set("karpenter.k8s.aws/capacity-reservation-id", r.ID)
+		set("karpenter.k8s.aws/capacity-reservation-type", r.Type)
+		set("karpenter.k8s.aws/capacity-reservation-interruptible", r.Interruptible)
+	}
 	set("topology.kubernetes.io/region", v.s.Catalogs[pool.Catalog].Region)
 	maps.Copy(l.values, chosen)
 	maps.Copy(l.values, pool.NodeLabels)

@@ -114,6 +114,9 @@ func admits(p *model.Pool, t *model.InstanceType, of *model.Offering) bool {
 			case labelCapacityType:
 				value, present = string(of.CapacityType), true
 			}
+			if v, ours := of.Label(r.Key); ours && !r.Matches(v, v != "") {
+				return false
+			}
 		}
 		if present && !r.Matches(value, true) {
 			return false

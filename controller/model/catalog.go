@@ -51,6 +51,38 @@ type Offering struct {
 	// Interruption is the share of spot instances interrupted per month, 0 to 1.
 	Interruption float64 `json:"interruption,omitempty"`
 	Available    bool    `json:"available"`
+	// Reservation is what a reserved offering draws on; nil for others.
+	Reservation *Reservation `json:"reservation,omitempty"`
+}
+
+// Reservation is capacity that is paid for whether it is used or not. Where an
+// offering draws on several, what they differ in is empty.
+type Reservation struct {
+	// Free is how many more instances it holds.
+	Free int `json:"free"`
+	// ID, Type (default or capacity-block) and Interruptible (true or false) are
+	// the values of the labels that its nodes carry.
+	ID            string `json:"id,omitempty"`
+	Type          string `json:"type,omitempty"`
+	Interruptible string `json:"interruptible,omitempty"`
+}
+
+// Label is the value of a label that tells reservations apart, empty for none;
+// ours is false for other labels.
+func (o *Offering) Label(key string) (value string, ours bool) {
+	r := o.Reservation
+	if r == nil {
+		r = &Reservation{}
+	}
+	switch key {
+	case "karpenter.k8s.aws/capacity-reservation-id":
+		return r.ID, true
+	case "karpenter.k8s.aws/capacity-reservation-type":
+		return r.Type, true
+	case "karpenter.k8s.aws/capacity-reservation-interruptible":
+		return r.Interruptible, true
+	}
+	return "", false
 }
 
 // Option is one way to launch a planned node. Options are kept by value, so

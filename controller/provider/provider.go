@@ -71,6 +71,8 @@ type Attempt struct {
 	Request json.RawMessage `json:"request,omitempty"`
 	// Annotations go on the claim together with the attempt; Drifted reads them.
 	Annotations map[string]string `json:"-"`
+	// Labels go on the claim likewise, and from there on the node.
+	Labels map[string]string `json:"-"`
 }
 
 // Owner is the claim that this copy of the attempt belongs to.
@@ -102,6 +104,9 @@ type Instance struct {
 	SecurityGroups   []string
 	ReservationID    string
 	PlacementGroupID string
+	// Labels are those that the node carries for what it was launched into, such
+	// as a reservation; Launch says them.
+	Labels map[string]string
 	// Claim and NodePool are read from the tags.
 	Claim    string
 	NodePool string

@@ -11,6 +11,9 @@ type budget struct {
 	scopes [][]int32
 	// limits are those of each pool.
 	limits [][]limit
+	// stock is what reservations have left, by offer of those that draw on one;
+	// offers of several lanes share it.
+	stock map[int32]*int
 	// used counts the planned nodes by offer, taken is what they have of each
 	// group, for tiers; members lists the offers of a group.
 	used    []uint32
@@ -53,7 +56,30 @@ func newBudget(p *problem) *budget {
 	for l := range p.lanes {
 		b.byCost[l] = p.lanes[l].byCost
 	}
+	b.fillStock()
 	return b
+}
+
+// fillStock looks up how much is reserved. Lanes of one catalogue draw on the
+// same reservation.
+func (b *budget) fillStock() {
+	type source struct{ catalog, typ, offering int32 }
+	known := map[source]*int{}
+	for o := range b.p.offers {
+		f := &b.p.offers[o]
+		r := b.p.offerType(int32(o)).Offerings[f.offering].Reservation
+		if r == nil {
+			continue
+		}
+		key := source{b.p.snap.Pools[b.p.lanes[f.lane].pool].Catalog, f.typ, f.offering}
+		if known[key] == nil {
+			known[key] = new(r.Free)
+		}
+		if b.stock == nil {
+			b.stock = map[int32]*int{}
+		}
+		b.stock[int32(o)] = known[key]
+	}
 }
 
 // money left for a pool, and the scope that leaves least; -1 when none does.
@@ -70,6 +96,9 @@ func (b *budget) left(pool int32) (least model.Price, scope int32) {
 // affords says whether one more node of the offer would keep all bounds.
 func (b *budget) affords(o int32) bool {
 	f := &b.p.offers[o]
+	if left := b.stock[o]; left != nil && *left <= 0 {
+		return false
+	}
 	pool := b.p.lanes[f.lane].pool
 	for _, s := range b.scopes[pool] {
 		if f.price+b.p.fixed(f.lane) > b.money[s] {
@@ -87,7 +116,7 @@ func (b *budget) affords(o int32) bool {
 
 // bounded says whether the options of a pool's nodes change as the plan grows.
 func (b *budget) bounded(pool int32) bool {
-	return b.tiered || len(b.scopes[pool]) > 0 || len(b.limits[pool]) > 0
+	return b.tiered || b.stock != nil || len(b.scopes[pool]) > 0 || len(b.limits[pool]) > 0
 }
 
 // affordable is the set of offers that one more node may be.

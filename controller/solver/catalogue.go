@@ -69,10 +69,19 @@ func newCatalogue(src *model.Catalog, slots *slotTable) *catalogue {
 		c.offerings[t], c.slots[t], room = room[:n:n], room[n:2*n:2*n], room[2*n:]
 		order(c.offerings[t], func(a, b int32) int { return compareOfferings(&offerings[a], &offerings[b]) })
 		for o := range offerings {
-			c.slots[t][o] = slots.id(slot{offerings[o].Zone, offerings[o].ZoneID, string(offerings[o].CapacityType)})
+			c.slots[t][o] = slots.id(slotOf(&offerings[o]))
 		}
 	}
 	return c
+}
+
+func slotOf(o *model.Offering) slot {
+	out := slot{zone: o.Zone, zoneID: o.ZoneID, capacityType: string(o.CapacityType)}
+	if o.Reservation != nil {
+		out.reservation = *o.Reservation
+		out.reservation.Free = 0
+	}
+	return out
 }
 
 func (c *catalogue) column(key string) *column {

@@ -170,6 +170,9 @@ func (s *sieve) offering(cat *catalogue, t, o int32) {
 	s.allowed++
 	for i := s.ln.from; i < s.ln.to; i++ {
 		x := &p.offers[i]
+		if left := s.w.a.b.stock[i]; left != nil && *left <= 0 {
+			continue
+		}
 		if x.typ == t && x.offering == o && (s.cheapest < 0 || x.price < p.offers[s.cheapest].price) {
 			s.cheapest = i
 		}
@@ -329,6 +332,9 @@ func (s *sieve) tooLarge() model.Reason {
 func (s *sieve) bounded() model.Reason {
 	if why := s.monotony(); why != nil {
 		return *why
+	}
+	if s.cheapest < 0 {
+		return model.Reason{Code: model.NoCapacity, Message: "the capacity reservations that fit are used up"}
 	}
 	b := s.w.a.b
 	f := &b.p.offers[s.cheapest]

@@ -25,7 +25,11 @@ const (
 const unknownHostname = "\x00"
 
 // slot is what an offering adds to the labels of its type.
-type slot struct{ zone, zoneID, capacityType string }
+type slot struct {
+	zone, zoneID, capacityType string
+	// reservation is what of a reservation its nodes' labels say.
+	reservation model.Reservation
+}
 
 // value is the slot's value of an offering label; ours is false for others.
 func (s *slot) value(key string) (value string, present, ours bool) {
@@ -37,7 +41,9 @@ func (s *slot) value(key string) (value string, present, ours bool) {
 	case labelCapacityType:
 		return s.capacityType, s.capacityType != "", true
 	}
-	return "", false, false
+	o := model.Offering{Reservation: &s.reservation}
+	value, ours = o.Label(key)
+	return value, value != "", ours
 }
 
 // typeLabel is the value of a label that an instance type determines.

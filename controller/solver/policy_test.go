@@ -48,6 +48,51 @@ func TestPolicies(t *testing.T) {
 			},
 			want: []string{"general m.large b on-demand <- a"},
 		},
+		"ReservedRunsOut": {
+			reason: "a reservation of two takes two nodes, the third is bought on demand; a pod may ask for the reservation",
+			setup: func(in *Input, s *model.Snapshot) {
+				s.Pools[0].Requirements = nil
+				for t := range s.Catalogs[0].Types {
+					typ := &s.Catalogs[0].Types[t]
+					if typ.Name == "m.large" {
+						typ.Offerings = append(typ.Offerings, model.Offering{
+							Zone: "b", CapacityType: model.Reserved, Price: 1, Available: true,
+							Reservation: &model.Reservation{Free: 2, ID: "cr-1", Type: "default"},
+						})
+					} else {
+						typ.Offerings = nil
+					}
+				}
+				pending(in, 2, 1500, 1)
+				pending(in, 1, 1500, 1, func(p *model.PodSpec) {
+					p.NodeSelector = map[string]string{"karpenter.k8s.aws/capacity-reservation-id": "cr-1"}
+				})
+				pending(in, 1, 1500, 1, func(p *model.PodSpec) {
+					p.NodeSelector = map[string]string{"karpenter.k8s.aws/capacity-reservation-id": "cr-2"}
+				})
+			},
+			want: []string{
+				`d: general NoInstanceType: no instance type of NodeClass "default" meets karpenter.k8s.aws/capacity-reservation-id=cr-2`,
+				"general m.large a spot <- b",
+				"general m.large b reserved <- a",
+				"general m.large b reserved <- c",
+			},
+		},
+		"ReservedUsedUp": {
+			reason: "a pool that only draws on a reservation leaves pods over, and says why",
+			setup: func(in *Input, s *model.Snapshot) {
+				s.Pools[0].Requirements = []model.Requirement{{Key: "karpenter.sh/capacity-type", Operator: model.In, Values: []string{"reserved"}}}
+				typ := &s.Catalogs[0].Types[0]
+				typ.Offerings = append(typ.Offerings, model.Offering{
+					Zone: "b", CapacityType: model.Reserved, Price: 1, Available: true, Reservation: &model.Reservation{Free: 1},
+				})
+				pending(in, 2, 1500, 1)
+			},
+			want: []string{
+				"b: general NoCapacity: the capacity reservations that fit are used up",
+				"general m.large b reserved <- a",
+			},
+		},
 		"TiesByBilledPrice": {
 			reason: "offerings of one effective cost are ordered by what they bill",
 			setup: func(in *Input, s *model.Snapshot) {

@@ -39,6 +39,9 @@ func (b *budget) tier(o int32) *Tier {
 // use counts a node of the offer, and moves the costs of all offers whose tier
 // it fills.
 func (b *budget) use(o int32) {
+	if left := b.stock[o]; left != nil {
+		*left--
+	}
 	if !b.tiered {
 		b.used[o]++
 		return

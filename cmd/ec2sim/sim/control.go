@@ -40,9 +40,11 @@ type InstanceState struct {
 	HourlyUSD    float64            `json:"hourlyUSD"`
 	PrivateDNS   string             `json:"privateDNS"`
 	Launched     time.Time          `json:"launched"`
-	Reason       string             `json:"reason,omitempty"`
-	UserData     string             `json:"userData,omitempty"`
-	Tags         map[string]string  `json:"tags"`
+	// Reservation is the capacity reservation that it was launched into.
+	Reservation string            `json:"capacityReservation,omitempty"`
+	Reason      string            `json:"reason,omitempty"`
+	UserData    string            `json:"userData,omitempty"`
+	Tags        map[string]string `json:"tags"`
 }
 
 func (s *Server) controlMux() *http.ServeMux {
@@ -59,6 +61,8 @@ func (s *Server) controlMux() *http.ServeMux {
 	mux.HandleFunc("POST /_sim/status", ordered(func(in StatusCheck) (any, error) { return in, s.SetStatus(in) }))
 	mux.HandleFunc("POST /_sim/prices", ordered(func(in []Price) (any, error) { return in, s.SetPrices(in) }))
 	mux.HandleFunc("POST /_sim/capacity", ordered(func(in []Capacity) (any, error) { return in, s.SetCapacity(in) }))
+	mux.HandleFunc("POST /_sim/reservations", ordered(func(in []Reservation) (any, error) { return s.Reserve(in) }))
+	mux.HandleFunc("POST /_sim/placementgroups", ordered(func(in []PlacementGroup) (any, error) { return s.Place(in) }))
 	mux.HandleFunc("POST /_sim/settings", ordered(func(in Settings) (any, error) { return s.Set(in), nil }))
 	mux.HandleFunc("POST /_sim/reset", func(w http.ResponseWriter, _ *http.Request) {
 		s.Reset()
@@ -120,7 +124,7 @@ func (s *Server) State() State {
 		}
 		out.Instances = append(out.Instances, InstanceState{
 			ID: i.id, State: i.state(now).Name, Type: pool.InstanceType, Zone: pool.Zone, CapacityType: pool.CapacityType, HourlyUSD: price.USD(),
-			PrivateDNS: i.dns, Launched: i.launched, Reason: i.reason.Message, UserData: i.userData(), Tags: i.tags.with("", ""),
+			PrivateDNS: i.dns, Launched: i.launched, Reservation: i.drawn(), Reason: i.reason.Message, UserData: i.userData(), Tags: i.tags.with("", ""),
 		})
 		delete(out.Instances[len(out.Instances)-1].Tags, "")
 	}

@@ -54,6 +54,9 @@ type instanceXML struct {
 	ENA            bool            `xml:"enaSupport"`
 	CPU            *cpuOptions     `xml:"cpuOptions"`
 	Metadata       metadataOptions `xml:"metadataOptions"`
+	Reservation    string          `xml:"capacityReservationId,omitempty"`
+	// Draws is what the launch said of reservations.
+	Draws *capacityReservation `xml:"capacityReservationSpecification"`
 }
 
 type monitoringXML struct {
@@ -179,6 +182,16 @@ func (s *Server) instanceXML(i *instance, now time.Time) instanceXML {
 	}
 	if m := i.spec.data.MetadataOptions; m != nil {
 		out.Metadata = *m
+	}
+	if out.Draws = i.spec.data.CapacityReservation; i.drawn() != "" {
+		if r := s.state.reservation(i.drawn()); r != nil && r.state(now) == "active" {
+			out.Reservation = r.ID
+		}
+	}
+	if p := i.spec.data.Placement; p != nil {
+		if g := s.state.placementGroup(p.GroupID, p.GroupName); g != nil {
+			out.Placement.GroupID, out.Placement.GroupName = g.ID, g.Name
+		}
 	}
 	if !i.endAt.IsZero() && state.Code >= shuttingDown().Code {
 		why := i.reason

@@ -120,7 +120,7 @@ func (t *fleetTarget) check() error {
 	}
 	onDemand, spot := t.split()
 	switch {
-	case t.Default == "capacity-block" || t.Default == "reserved-capacity":
+	case t.Default == "reserved-capacity":
 		return failf("UnsupportedOperation", "ec2sim does not simulate DefaultTargetCapacityType %s", t.Default)
 	case t.Unit != "" && t.Unit != "units":
 		return failf("UnsupportedOperation", "ec2sim does not simulate TargetCapacityUnitType %s", t.Unit)

@@ -104,7 +104,7 @@ func (s *Server) settle(now time.Time) {
 
 func (s *Server) release(i *instance) {
 	i.spec.subnet.used--
-	if left, bounded := s.state.pools[i.spec.option()]; bounded {
+	if left, bounded := s.state.pools[i.spec.option()]; bounded && i.drawn() == "" {
 		s.state.pools[i.spec.option()] = left + 1
 	}
 }

@@ -157,7 +157,11 @@ func (s *Server) available(c *call, l *launchSpec) error {
 		return failf("SpotMaxPriceTooLow", "Your Spot request price of %s is lower than the minimum required Spot request fulfillment price of %s.",
 			plainDollars(l.maxPrice), plainDollars(price))
 	}
-	if left, bounded := s.state.pools[pool]; bounded && left <= 0 {
+	if id := l.data.target(); id != "" {
+		if err := s.reservable(c, l, id); err != nil {
+			return err
+		}
+	} else if left, bounded := s.state.pools[pool]; bounded && left <= 0 {
 		return s.soldOut(pool)
 	}
 	if l.subnet.free() <= 0 {
@@ -201,7 +205,7 @@ func (s *Server) start(c *call, l launchSpec, given tags, origin instance) (*ins
 	if err != nil {
 		return nil, err
 	}
-	if left, bounded := s.state.pools[l.option()]; bounded {
+	if left, bounded := s.state.pools[l.option()]; bounded && l.data.target() == "" {
 		s.state.pools[l.option()] = left - 1
 	}
 	i := &instance{

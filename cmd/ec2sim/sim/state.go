@@ -34,10 +34,13 @@ type state struct {
 	tokens    map[string]*remembered
 	faults    []*Fault
 	pools     map[model.Option]int // free capacity where bounded
-	since     time.Time            // when prices last changed
-	counts    map[string]map[string]int
-	requests  []Request
-	counter   uint64
+	// reservations and placements were ordered.
+	reservations []*Reservation
+	placements   []*PlacementGroup
+	since        time.Time // when prices last changed
+	counts       map[string]map[string]int
+	requests     []Request
+	counter      uint64
 
 	pendingDelay  time.Duration
 	shutdownDelay time.Duration

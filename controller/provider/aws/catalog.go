@@ -31,10 +31,12 @@ func (p *Provider) Catalog(ctx context.Context, nodeClass string) (model.Catalog
 	if err != nil {
 		return model.Catalog{}, err
 	}
-	return p.shortage.over(p.cfg.Clock(), out), nil
+	p.knowReservations(ctx, class)
+	return p.shortage.over(p.cfg.Clock(), p.withReserved(class, out)), nil
 }
 
-// catalogOf is the class's catalogue with every offering available.
+// catalogOf is the class's catalogue with every offering available, and without
+// reservations.
 func (p *Provider) catalogOf(ctx context.Context, class *awsv1.EC2NodeClass) (model.Catalog, error) {
 	on, err := p.offer(ctx)
 	if err != nil {

@@ -5,7 +5,10 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/aws/aws-sdk-go-v2/service/ec2/types"
+
 	awsv1 "spokeshave.dev/api/aws/v1"
+	karpv1 "spokeshave.dev/api/karpenter/v1"
 	"spokeshave.dev/controller/model"
 	"spokeshave.dev/controller/provider"
 )
@@ -56,8 +59,24 @@ func (p *Provider) Drifted(ctx context.Context, node provider.Launched) (provide
 	if err != nil {
 		return provider.Drift{}, fmt.Errorf("compare %s with its class: %w", node.ProviderID, err)
 	}
+	if node.Labels[karpv1.LabelCapacityType] == string(model.Reserved) && i.CapacityType != model.Reserved {
+		return provider.Drift{Reason: provider.CapacityReservationDrift, Message: "the capacity reservation has ended, and the instance runs on demand"}, nil
+	}
+	group, err := p.placementGroupID(ctx, class)
+	switch {
+	case err != nil && !provider.KindOf(err).Definitive():
+		return provider.Drift{}, fmt.Errorf("compare %s with its class: %w", node.ProviderID, err)
+	case err == nil && group != i.PlacementGroupID && i.State != pendingState:
+		return provider.Drift{
+			Reason:  provider.PlacementGroupDrift,
+			Message: fmt.Sprintf("the instance is in placement group %q, EC2NodeClass %s selects %q", i.PlacementGroupID, class.Name, group),
+		}, nil
+	}
 	return drifted(class, &i, labels), nil
 }
+
+// pendingState is that of an instance which EC2 may not have placed yet.
+const pendingState = string(types.InstanceStateNamePending)
 
 // typeLabels are the labels of the instance's type; those that the node has, if
 // the type is no longer sold.
@@ -95,6 +114,10 @@ func drifted(class *awsv1.EC2NodeClass, i *provider.Instance, labels map[string]
 		return wrong(provider.SecurityGroupDrift, "the instance has security groups %v, EC2NodeClass %s selects %v", i.SecurityGroups, class.Name, groups)
 	case i.ReservationID != "" && i.CapacityType == model.Reserved && !slices.ContainsFunc(status.CapacityReservations, func(r awsv1.CapacityReservation) bool { return r.ID == i.ReservationID }):
 		return wrong(provider.CapacityReservationDrift, "EC2NodeClass %s no longer selects capacity reservation %s", class.Name, i.ReservationID)
+	case slices.ContainsFunc(status.CapacityReservations, func(r awsv1.CapacityReservation) bool {
+		return r.ID == i.ReservationID && r.State == awsv1.ReservationStateExpiring
+	}):
+		return wrong(provider.CapacityReservationDrift, "capacity block %s is about to end", i.ReservationID)
 	default:
 		return provider.Drift{}
 	}

@@ -117,6 +117,8 @@ func kindOfCode(code string) (provider.Kind, bool) {
 		return provider.Unavailable, true
 	}
 	switch {
+	case code == "InvalidPlacementGroup.Unknown":
+		return provider.NotFound, true
 	case strings.HasPrefix(code, "AuthFailure"):
 		return provider.Unauthorized, true
 	case strings.HasSuffix(code, ".NotFound"), strings.HasSuffix(code, ".NotFoundException"):

@@ -293,6 +293,10 @@ func instanceOf(i *types.Instance) provider.Instance {
 		out.Zone, out.ZoneID = sdk.ToString(i.Placement.AvailabilityZone), sdk.ToString(i.Placement.AvailabilityZoneId)
 	}
 	out.SubnetID, out.ReservationID = sdk.ToString(i.SubnetId), sdk.ToString(i.CapacityReservationId)
+	// An open reservation takes in instances that never asked for it.
+	if c := i.CapacityReservationSpecification; out.ReservationID != "" && c != nil && c.CapacityReservationTarget != nil {
+		out.CapacityType = model.Reserved
+	}
 	if i.Placement != nil {
 		out.PlacementGroupID = sdk.ToString(i.Placement.GroupId)
 	}

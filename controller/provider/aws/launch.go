@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -47,11 +48,12 @@ func (p *Provider) prepare(ctx context.Context, spec *provider.LaunchSpec) (prov
 	}
 	templates := map[string]string{}
 	for i := range overrides {
-		image := overrides[i].image
-		if templates[image] != "" {
+		o := &overrides[i]
+		if templates[o.template()] != "" {
 			continue
 		}
-		if templates[image], err = p.ensureTemplate(ctx, class, image, data); err != nil {
+		b := boot{image: o.image, data: data, bought: o.CapacityType, reservation: o.reservation}
+		if templates[o.template()], err = p.ensureTemplate(ctx, class, b); err != nil {
 			return provider.Attempt{}, err
 		}
 	}
@@ -64,6 +66,11 @@ func (p *Provider) prepare(ctx context.Context, spec *provider.LaunchSpec) (prov
 	attempt, err := p.joined(ctx, member{group: string(body), claim: spec.Claim, ordinal: spec.Ordinal})
 	if err != nil {
 		return provider.Attempt{}, err
+	}
+	if group, err := p.placementGroupID(ctx, class); err != nil {
+		return provider.Attempt{}, err
+	} else if group != "" {
+		attempt.Labels = map[string]string{awsv1.LabelPlacementGroupID: group}
 	}
 	attempt.Annotations, err = launchAnnotations(class)
 	return attempt, err
@@ -123,8 +130,8 @@ func (p *Provider) overrides(ctx context.Context, class *awsv1.EC2NodeClass, spe
 	if len(spec.Options) == 0 {
 		return nil, refuse(provider.Invalid, "no option given")
 	}
-	if ct := spec.Options[0].CapacityType; ct != model.OnDemand && ct != model.Spot {
-		return nil, refuse(provider.Invalid, "capacity type %q is not supported yet; on-demand and spot are", ct)
+	if ct := spec.Options[0].CapacityType; ct != model.OnDemand && ct != model.Spot && ct != model.Reserved {
+		return nil, refuse(provider.Invalid, "capacity type %q is none: on-demand, spot and reserved are", ct)
 	}
 	catalog, err := p.catalogOf(ctx, class)
 	if err != nil {
@@ -151,7 +158,31 @@ func (p *Provider) overrides(ctx context.Context, class *awsv1.EC2NodeClass, spe
 		}
 		out = append(out, override{Option: o, image: imageFor(class.Status.AMIs, known).ID, subnet: subnet})
 	}
+	if spec.Options[0].CapacityType == model.Reserved {
+		out = p.drawing(class, out)
+	}
+	if len(out) == 0 {
+		return nil, soldOut(spec.Options[:1], "", fmt.Errorf("EC2NodeClass %s selects no open capacity reservation of %s in %s any more",
+			class.Name, spec.Options[0].InstanceType, spec.Options[0].Zone))
+	}
 	return out, nil
+}
+
+// drawing gives each reserved option its reservation, and keeps as many as one
+// request can carry: blocks are bought in another way than other reservations.
+func (p *Provider) drawing(class *awsv1.EC2NodeClass, all []override) []override {
+	out := all[:0]
+	for _, o := range all {
+		o.reservation = p.reservationFor(class, o.InstanceType, o.Zone)
+		switch {
+		case o.reservation == nil:
+			continue
+		case len(out) == maxReservations, len(out) > 0 && out[0].reservation.ReservationType != o.reservation.ReservationType:
+			return out
+		}
+		out = append(out, o)
+	}
+	return out
 }
 
 // Launch implements provider.Provider. It sends exactly what was written down,
@@ -323,6 +354,9 @@ func (p *Provider) adopt(ctx context.Context, claims []string, in fleetInput, fa
 	for claim, i := range assign(claims, found) {
 		if i.State == string(types.InstanceStateNamePending) || i.State == string(types.InstanceStateNameRunning) {
 			i.Claim = claim
+			if i.CapacityType == model.Reserved {
+				i.Labels = labelsIn(in, i.ReservationID)
+			}
 			out[claim] = answer[provider.Instance]{value: i}
 		}
 	}
@@ -354,9 +388,22 @@ func (p *Provider) launched(in fleetInput, entry *types.CreateFleetInstance) []p
 		if entry.Lifecycle == types.InstanceLifecycleSpot {
 			i.CapacityType = model.Spot
 		}
+		if i.ReservationID = reservationIn(template); i.ReservationID != "" {
+			i.Labels = labelsIn(in, i.ReservationID)
+			p.reserved.take(i.ReservationID, i.LaunchTime)
+		}
 		i.Claim, i.NodePool = i.Tags[awsv1.TagNodeClaim], i.Tags[awsv1.TagNodePool]
 		i.ProviderID = ProviderID(i.Zone, id)
 		out = append(out, i)
 	}
 	return out
+}
+
+// labelsIn are the labels of a reservation that a request draws on.
+func labelsIn(in fleetInput, reservation string) map[string]string {
+	kind := awsv1.ReservationTypeDefault
+	if in.TargetCapacitySpecification.DefaultTargetCapacityType == types.DefaultTargetCapacityTypeCapacityBlock {
+		kind = awsv1.ReservationTypeCapacityBlock
+	}
+	return reservationLabels(reservation, kind, false)
 }

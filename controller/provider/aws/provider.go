@@ -80,6 +80,7 @@ type Provider struct {
 	region   string
 	market   market
 	shortage shortage
+	reserved reservedRoom
 	cluster  clusterCache
 	parties  parties
 	prepares gatherer[member, provider.Attempt]
@@ -94,6 +95,8 @@ type Provider struct {
 	// templates and profiles are those known to exist, until when.
 	templates map[string]time.Time
 	profiles  map[string]time.Time
+	// groups are the placement groups that classes name.
+	groups map[string]placementGroup
 	// parameters are SSM's.
 	parameters map[string]parameterValue
 	// recent are instances launched a moment ago, which reads may not show yet.

@@ -22,6 +22,8 @@ type refusal struct {
 	message string
 	// options are those concerned: one, or all when the error names none.
 	options []model.Option
+	// reservation is the one that was drawn on, if any.
+	reservation string
 }
 
 // refused turns the errors of a fleet that started nothing into one. It is
@@ -70,7 +72,10 @@ func (p *Provider) learn(in fleetInput, failures []types.CreateFleetError) []ref
 	out := make([]refusal, 0, len(failures))
 	for i := range failures {
 		r := refusalOf(in, &failures[i])
-		if r.kind == provider.InsufficientCapacity || r.kind == provider.Quota {
+		switch {
+		case r.kind == provider.InsufficientCapacity && r.reservation != "":
+			p.reserved.exhausted(r.reservation)
+		case r.kind == provider.InsufficientCapacity || r.kind == provider.Quota:
 			p.shortage.mark(now, r.options)
 		}
 		if r.kind == provider.NotFound || r.kind == provider.Invalid {
@@ -100,7 +105,8 @@ func refusalOf(in fleetInput, failure *types.CreateFleetError) refusal {
 		instanceType = string(named.Overrides.InstanceType)
 	}
 	if instanceType != "" {
-		sent, _ := sentOverride(in, instanceType, failure.LaunchTemplateAndOverrides)
+		sent, template := sentOverride(in, instanceType, failure.LaunchTemplateAndOverrides)
+		r.reservation = reservationIn(template)
 		r.options = []model.Option{{InstanceType: instanceType, Zone: sdk.ToString(sent.AvailabilityZone), CapacityType: ct}}
 		return r
 	}
@@ -151,6 +157,9 @@ func sentOverride(in fleetInput, instanceType string, named *types.LaunchTemplat
 func capacityType(in fleetInput) model.CapacityType {
 	if in.TargetCapacitySpecification.DefaultTargetCapacityType == types.DefaultTargetCapacityTypeSpot {
 		return model.Spot
+	}
+	if t := in.LaunchTemplateConfigs[0].LaunchTemplateSpecification; reservationIn(sdk.ToString(t.LaunchTemplateName)) != "" {
+		return model.Reserved
 	}
 	return model.OnDemand
 }

@@ -23,6 +23,11 @@ import (
 // below the first 60 is not worth the room that a written-down attempt takes.
 const maxOptions = 60
 
+// maxReservations bounds the reservations of a request: each has a launch
+// template of its own, and EC2 takes 50.
+// https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/fleet-quotas.html
+const maxReservations = 40
+
 // tokenLength keeps client tokens below EC2's 64 characters.
 const tokenLength = 40
 
@@ -36,6 +41,16 @@ type override struct {
 	model.Option
 	image  string
 	subnet string
+	// reservation is what a reserved option draws on, nil for others.
+	reservation *awsv1.CapacityReservation
+}
+
+// template is what tells the launch templates of a request apart.
+func (o *override) template() string {
+	if o.reservation == nil {
+		return o.image
+	}
+	return o.image + "/" + o.reservation.ID
 }
 
 // leading is the run of options that one request can carry: of the first one's
@@ -59,6 +74,7 @@ func leading(options []model.Option) []model.Option {
 // fleetRequest is the request without what depends on the claims: their number,
 // the token, and the tags of a single one. Overrides carry their rank as
 // priority: EC2 obeys it on demand, and takes it as a hint for spot.
+// templates are named by override.template.
 // https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/ec2-fleet-allocation-strategy.html
 func fleetRequest(overrides []override, templates map[string]string, tags []types.Tag) *ec2.CreateFleetInput {
 	in := &ec2.CreateFleetInput{
@@ -72,15 +88,18 @@ func fleetRequest(overrides []override, templates map[string]string, tags []type
 			{ResourceType: types.ResourceTypeFleet, Tags: tags},
 		},
 	}
-	if overrides[0].CapacityType == model.Spot {
+	switch first := &overrides[0]; {
+	case first.reservation != nil && first.reservation.ReservationType == awsv1.ReservationTypeCapacityBlock:
+		in.TargetCapacitySpecification.DefaultTargetCapacityType = types.DefaultTargetCapacityTypeCapacityBlock
+	case first.CapacityType == model.Spot:
 		in.TargetCapacitySpecification.DefaultTargetCapacityType = types.DefaultTargetCapacityTypeSpot
 		in.SpotOptions = &types.SpotOptionsRequest{AllocationStrategy: types.SpotAllocationStrategyCapacityOptimizedPrioritized}
-	} else {
+	default:
 		in.OnDemandOptions = &types.OnDemandOptionsRequest{AllocationStrategy: types.FleetOnDemandAllocationStrategyPrioritized}
 	}
 	place := map[string]int{}
 	for rank, o := range overrides {
-		name := templates[o.image]
+		name := templates[o.template()]
 		at, ok := place[name]
 		if !ok {
 			at = len(in.LaunchTemplateConfigs)

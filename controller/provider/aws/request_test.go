@@ -161,7 +161,7 @@ func FuzzDecodeRequest(f *testing.F) {
 
 func TestTemplateData(t *testing.T) {
 	class := testClass(awsv1.AMIFamilyAL2023, "")
-	plain, err := encode(offlineProvider().templateData(class, "ami-1", "data"))
+	plain, err := encode(offlineProvider().templateData(class, boot{image: "ami-1", data: "data"}))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -172,7 +172,7 @@ func TestTemplateData(t *testing.T) {
 	class.Spec.IPPrefixCount = sdk.Int32(2)
 	class.Spec.DetailedMonitoring = sdk.Bool(true)
 	class.Spec.AMIFamily = sdk.String(awsv1.AMIFamilyBottlerocket)
-	full, err := encode(offlineProvider().templateData(class, "ami-1", ""))
+	full, err := encode(offlineProvider().templateData(class, boot{image: "ami-1"}))
 	if err != nil {
 		t.Fatal(err)
 	}

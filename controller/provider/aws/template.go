@@ -16,6 +16,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/ec2/types"
 
 	awsv1 "spokeshave.dev/api/aws/v1"
+	"spokeshave.dev/controller/model"
 	"spokeshave.dev/controller/provider"
 )
 
@@ -23,18 +24,30 @@ import (
 // or found.
 const templateFor = 5 * time.Minute
 
-// ensureTemplate makes the launch template of a class, an image and a node's
-// user data, unless it exists, and gives its name. The name holds a digest of
-// the contents, so that equal templates are shared and none is ever changed:
-// karpenter.k8s.aws/<image>/<digest>.
-func (p *Provider) ensureTemplate(ctx context.Context, class *awsv1.EC2NodeClass, image, data string) (string, error) {
-	contents := p.templateData(class, image, data)
+// boot is what nodes of a class differ in when they start: image, user data, and
+// what their capacity is bought from.
+type boot struct {
+	image       string
+	data        string
+	bought      model.CapacityType
+	reservation *awsv1.CapacityReservation
+}
+
+// ensureTemplate makes the launch template of a class and a boot, unless it
+// exists, and gives its name. The name holds a digest of the contents, so that
+// equal templates are shared and none is ever changed:
+// karpenter.k8s.aws/<image>/<digest>, and /<reservation> after it.
+func (p *Provider) ensureTemplate(ctx context.Context, class *awsv1.EC2NodeClass, b boot) (string, error) {
+	contents := p.templateData(class, b)
 	raw, err := json.Marshal(contents)
 	if err != nil {
 		return "", refuse(provider.Invalid, "launch template of EC2NodeClass %s: %w", class.Name, err)
 	}
 	sum := sha256.Sum256(slices.Concat([]byte(p.cfg.ClusterName+"\x00"+class.Name+"\x00"), raw))
-	name := awsv1.LaunchTemplatePrefix + image + "/" + hex.EncodeToString(sum[:12])
+	name := awsv1.LaunchTemplatePrefix + b.image + "/" + hex.EncodeToString(sum[:12])
+	if b.reservation != nil {
+		name += "/" + b.reservation.ID
+	}
 	now := p.cfg.Clock()
 	p.mu.Lock()
 	until := p.templates[name]
@@ -83,10 +96,18 @@ func imageOf(template string) string {
 	return image
 }
 
-func (p *Provider) templateData(class *awsv1.EC2NodeClass, image, data string) *types.RequestLaunchTemplateData {
+// reservationIn reads the reservation from a template's name, "" for none.
+func reservationIn(template string) string {
+	if at := strings.LastIndexByte(template, '/'); strings.HasPrefix(template[at+1:], "cr-") {
+		return template[at+1:]
+	}
+	return ""
+}
+
+func (p *Provider) templateData(class *awsv1.EC2NodeClass, b boot) *types.RequestLaunchTemplateData {
 	spec := &class.Spec
 	out := &types.RequestLaunchTemplateData{
-		ImageId:             sdk.String(image),
+		ImageId:             sdk.String(b.image),
 		IamInstanceProfile:  &types.LaunchTemplateIamInstanceProfileSpecificationRequest{Name: sdk.String(class.Status.InstanceProfile)},
 		BlockDeviceMappings: templateDisks(class.Disks()),
 		MetadataOptions:     metadataOptions(class),
@@ -95,8 +116,12 @@ func (p *Provider) templateData(class *awsv1.EC2NodeClass, image, data string) *
 			{ResourceType: types.ResourceTypeNetworkInterface, Tags: ec2Tags(p.classTags(class))},
 		},
 	}
-	if data != "" {
-		out.UserData = sdk.String(base64.StdEncoding.EncodeToString([]byte(data)))
+	if b.data != "" {
+		out.UserData = sdk.String(base64.StdEncoding.EncodeToString([]byte(b.data)))
+	}
+	draw(out, class, b)
+	if g := spec.PlacementGroupSelector; g != nil {
+		out.Placement = &types.LaunchTemplatePlacementRequest{GroupId: g.ID, GroupName: g.Name}
 	}
 	groups := make([]string, 0, len(class.Status.SecurityGroups))
 	for _, g := range class.Status.SecurityGroups {
@@ -112,6 +137,26 @@ func (p *Provider) templateData(class *awsv1.EC2NodeClass, image, data string) *
 		}
 	}
 	return out
+}
+
+// draw says which reservation the instance is launched into. A class that selects
+// reservations accounts for them, so that its other instances use none, not even
+// an open one. EC2 takes a target or a preference.
+// https://docs.aws.amazon.com/AWSEC2/latest/APIReference/API_LaunchTemplateCapacityReservationSpecificationRequest.html
+func draw(out *types.RequestLaunchTemplateData, class *awsv1.EC2NodeClass, b boot) {
+	switch {
+	case b.reservation != nil:
+		out.CapacityReservationSpecification = &types.LaunchTemplateCapacityReservationSpecificationRequest{
+			CapacityReservationTarget: &types.CapacityReservationTarget{CapacityReservationId: sdk.String(b.reservation.ID)},
+		}
+		if b.reservation.ReservationType == awsv1.ReservationTypeCapacityBlock {
+			out.InstanceMarketOptions = &types.LaunchTemplateInstanceMarketOptionsRequest{MarketType: types.MarketTypeCapacityBlock}
+		}
+	case b.bought == model.OnDemand && len(class.Spec.CapacityReservationSelectorTerms) > 0:
+		out.CapacityReservationSpecification = &types.LaunchTemplateCapacityReservationSpecificationRequest{
+			CapacityReservationPreference: types.CapacityReservationPreferenceNone,
+		}
+	}
 }
 
 // interfaces are the network interfaces, where the class asks for more than

@@ -76,6 +76,7 @@ func (r *Reconciler) writeAttempt(ctx context.Context, claim *karpv1.NodeClaim, 
 	}
 	return r.patchMeta(ctx, claim, func() {
 		maps.Copy(claim.Annotations, attempt.Annotations)
+		maps.Copy(claim.Labels, attempt.Labels)
 		claim.Annotations[karpv1.AnnotationAttempt] = string(text)
 	})
 }
@@ -161,6 +162,7 @@ func (r *Reconciler) launched(ctx context.Context, claim *karpv1.NodeClaim, in *
 		claim.Status.Capacity = resourceList(catalog.Types[at].Capacity)
 		claim.Status.Allocatable = resourceList(catalog.Types[at].Allocatable)
 	}
+	maps.Copy(labels, in.Labels)
 	labels[corev1.LabelInstanceTypeStable] = in.InstanceType
 	labels[corev1.LabelTopologyZone] = in.Zone
 	labels[karpv1.LabelCapacityType] = string(in.CapacityType)

@@ -14,14 +14,22 @@ import (
 
 // Cloud is what a class is resolved with; aws.Provider is one.
 type Cloud interface {
-	Subnets(context.Context, []awsv1.SubnetSelectorTerm) ([]awsv1.Subnet, error)
-	SecurityGroups(context.Context, []awsv1.SecurityGroupSelectorTerm) ([]awsv1.SecurityGroup, error)
-	Images(context.Context, *awsv1.EC2NodeClass) ([]awsv1.AMI, error)
+	Selected
 	InstanceProfile(context.Context, *awsv1.EC2NodeClass) (string, error)
 	// Validate finds what is wrong with a class without asking AWS.
 	Validate(*awsv1.EC2NodeClass) error
 	DeleteInstanceProfile(ctx context.Context, role string) error
 	DeleteTemplates(ctx context.Context, class string) error
+}
+
+// Selected finds what a class's selectors choose.
+type Selected interface {
+	Subnets(context.Context, []awsv1.SubnetSelectorTerm) ([]awsv1.Subnet, error)
+	SecurityGroups(context.Context, []awsv1.SecurityGroupSelectorTerm) ([]awsv1.SecurityGroup, error)
+	Images(context.Context, *awsv1.EC2NodeClass) ([]awsv1.AMI, error)
+	CapacityReservations(context.Context, []awsv1.CapacityReservationSelectorTerm) ([]awsv1.CapacityReservation, error)
+	// PlacementGroup checks that a group can be launched into; nil names none.
+	PlacementGroup(context.Context, *awsv1.PlacementGroupSelector) error
 }
 
 // Resolver resolves classes.
@@ -48,8 +56,8 @@ func (r *Resolver) Resolve(ctx context.Context, class *awsv1.EC2NodeClass) (awsv
 		{awsv1.ConditionSecurityGroupsReady, func() error { return r.securityGroups(ctx, class, &out) }},
 		{awsv1.ConditionAMIsReady, func() error { return r.images(ctx, class, &out) }},
 		{awsv1.ConditionInstanceProfileReady, func() error { return r.instanceProfile(ctx, class, &out) }},
-		{awsv1.ConditionCapacityReservationsReady, func() error { return reservations(class, &out) }},
-		{awsv1.ConditionPlacementGroupReady, func() error { return placement(class) }},
+		{awsv1.ConditionCapacityReservationsReady, func() error { return r.reservations(ctx, class, &out) }},
+		{awsv1.ConditionPlacementGroupReady, func() error { return r.Cloud.PlacementGroup(ctx, class.Spec.PlacementGroupSelector) }},
 	} {
 		if err := c.settle(step.condition, step.run()); err != nil {
 			failures = append(failures, err)
@@ -117,18 +125,21 @@ func (r *Resolver) instanceProfile(ctx context.Context, class *awsv1.EC2NodeClas
 	return nil
 }
 
-func reservations(class *awsv1.EC2NodeClass, out *awsv1.EC2NodeClassStatus) error {
-	out.CapacityReservations = nil
-	if len(class.Spec.CapacityReservationSelectorTerms) > 0 {
-		return missing("Unsupported", "spec.capacityReservationSelectorTerms is not supported yet: nothing is launched into reservations; on-demand and spot are")
+// reservations that are not there make a class no less usable: its nodes are
+// launched on demand and on spot then.
+func (r *Resolver) reservations(ctx context.Context, class *awsv1.EC2NodeClass, out *awsv1.EC2NodeClassStatus) error {
+	if len(class.Spec.CapacityReservationSelectorTerms) == 0 {
+		out.CapacityReservations = nil
+		return nil
 	}
-	return nil
-}
-
-func placement(class *awsv1.EC2NodeClass) error {
-	if class.Spec.PlacementGroupSelector != nil {
-		return missing("Unsupported", "spec.placementGroupSelector is not supported yet; remove it to launch outside of placement groups")
+	found, err := r.Cloud.CapacityReservations(ctx, class.Spec.CapacityReservationSelectorTerms)
+	if err != nil {
+		if provider.KindOf(err).Definitive() {
+			out.CapacityReservations = nil
+		}
+		return err
 	}
+	out.CapacityReservations = found
 	return nil
 }
 

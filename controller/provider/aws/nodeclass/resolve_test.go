@@ -275,7 +275,7 @@ func TestResolveFindsNothing(t *testing.T) {
 				c.Spec.PlacementGroupSelector = &awsv1.PlacementGroupSelector{Name: sdk.String("near")}
 			},
 			awsv1.ConditionPlacementGroupReady,
-			[]string{"Unsupported", "spec.placementGroupSelector"},
+			[]string{"NotFound", "near"},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

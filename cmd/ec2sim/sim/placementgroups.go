@@ -1,0 +1,89 @@
+package sim
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strconv"
+)
+
+// PlacementGroup is a placement group, ordered under /_sim/placementgroups.
+type PlacementGroup struct {
+	ID   string `json:"id"`
+	Name string `json:"name"`
+	// Strategy is cluster, partition or spread; cluster when empty.
+	Strategy   string `json:"strategy,omitempty"`
+	Partitions int    `json:"partitions,omitempty"`
+}
+
+// Place makes placement groups, and tells them with their IDs.
+func (s *Server) Place(all []PlacementGroup) ([]PlacementGroup, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for i := range all {
+		g := &all[i]
+		if g.Name == "" || s.state.placementGroup("", g.Name) != nil {
+			return nil, fmt.Errorf("make placement group %q: want a name that no other has", g.Name)
+		}
+		g.Strategy = cmp.Or(g.Strategy, "cluster")
+		if g.ID == "" {
+			g.ID = s.newID("pg")
+		}
+		kept := *g
+		s.state.placements = append(s.state.placements, &kept)
+	}
+	return all, nil
+}
+
+func (st *state) placementGroup(id, name string) *PlacementGroup {
+	for _, g := range st.placements {
+		if id != "" && g.ID == id || name != "" && g.Name == name {
+			return g
+		}
+	}
+	return nil
+}
+
+type describePlacementGroups struct {
+	Filters []filter `query:"Filter"`
+	IDs     []string `query:"GroupId"`
+	Names   []string `query:"GroupName"`
+}
+
+type placementGroupXML struct {
+	ID         string `xml:"groupId"`
+	Name       string `xml:"groupName"`
+	State      string `xml:"state"`
+	Strategy   string `xml:"strategy"`
+	Partitions string `xml:"partitionCount,omitempty"`
+}
+
+// answerPlacementGroups lists placement groups by ID and name.
+// https://docs.aws.amazon.com/AWSEC2/latest/APIReference/API_DescribePlacementGroups.html
+func answerPlacementGroups(s *Server, _ *call, in *describePlacementGroups) (any, error) {
+	all := s.state.placements
+	if len(in.IDs)+len(in.Names) > 0 {
+		all = nil
+	}
+	for i, asked := range append(slices.Clone(in.IDs), in.Names...) {
+		g := s.state.placementGroup(asked, "")
+		if i >= len(in.IDs) {
+			g = s.state.placementGroup("", asked)
+		}
+		if g == nil {
+			return nil, failf("InvalidPlacementGroup.Unknown", "The Placement Group '%s' is unknown.", asked)
+		}
+		all = append(all, g)
+	}
+	var out struct {
+		Items []placementGroupXML `xml:"placementGroupSet>item"`
+	}
+	for _, g := range all {
+		x := placementGroupXML{ID: g.ID, Name: g.Name, State: "available", Strategy: g.Strategy}
+		if g.Partitions > 0 {
+			x.Partitions = strconv.Itoa(g.Partitions)
+		}
+		out.Items = append(out.Items, x)
+	}
+	return out, nil
+}

@@ -1,0 +1,230 @@
+package aws
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	sdk "github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/ec2"
+	"github.com/aws/aws-sdk-go-v2/service/ec2/types"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	awsv1 "spokeshave.dev/api/aws/v1"
+)
+
+// blockEnds is how long before its end nothing is launched into a capacity
+// block any more, and its nodes are drained: EC2 begins to end instances half an
+// hour before.
+// https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/ec2-capacity-blocks.html
+const blockEnds = 40 * time.Minute
+
+// CapacityReservations finds the active reservations that any of the terms
+// selects, sorted by id, and remembers how much room they have. Nothing found is
+// an empty list.
+func (p *Provider) CapacityReservations(ctx context.Context, terms []awsv1.CapacityReservationSelectorTerm) ([]awsv1.CapacityReservation, error) {
+	found := map[string]types.CapacityReservation{}
+	for _, t := range terms {
+		all, err := p.describeReservations(ctx, t)
+		if err != nil {
+			return nil, err
+		}
+		for i := range all {
+			found[sdk.ToString(all[i].CapacityReservationId)] = all[i]
+		}
+	}
+	now := p.cfg.Clock()
+	out := make([]awsv1.CapacityReservation, 0, len(found))
+	for id := range found {
+		r := found[id]
+		p.reserved.learn(id, int(sdk.ToInt32(r.AvailableInstanceCount)), now)
+		out = append(out, reservationOf(&r, now))
+	}
+	slices.SortFunc(out, func(a, b awsv1.CapacityReservation) int { return cmp.Compare(a.ID, b.ID) })
+	return out, nil
+}
+
+// describeReservations asks for what one term selects. There is no filter by
+// id, and an id that does not exist is an error.
+func (p *Provider) describeReservations(ctx context.Context, t awsv1.CapacityReservationSelectorTerm) ([]types.CapacityReservation, error) {
+	in := &ec2.DescribeCapacityReservationsInput{Filters: append(tagFilters(t.Tags), filter("state", string(types.CapacityReservationStateActive)))}
+	if t.ID != "" {
+		in.CapacityReservationIds = []string{t.ID}
+	}
+	if t.OwnerID != "" {
+		in.Filters = append(in.Filters, filter("owner-id", t.OwnerID))
+	}
+	if t.InstanceMatchCriteria != "" {
+		in.Filters = append(in.Filters, filter("instance-match-criteria", t.InstanceMatchCriteria))
+	}
+	var out []types.CapacityReservation
+	pages := ec2.NewDescribeCapacityReservationsPaginator(p.sdk.EC2, in)
+	for pages.HasMorePages() {
+		page, err := pages.NextPage(ctx)
+		if err != nil {
+			return out, gone(fault(err, "describe capacity reservations"))
+		}
+		for i := range page.CapacityReservations {
+			if usable(&page.CapacityReservations[i]) {
+				out = append(out, page.CapacityReservations[i])
+			}
+		}
+	}
+	return out, nil
+}
+
+// usable leaves out what no node of ours fits: dedicated hosts, and platforms
+// other than plain Linux and Windows.
+func usable(r *types.CapacityReservation) bool {
+	platform := string(r.InstancePlatform)
+	return r.Tenancy != types.CapacityReservationTenancyDedicated &&
+		(platform == "" || strings.HasPrefix(platform, "Linux") || platform == "Windows")
+}
+
+func reservationOf(r *types.CapacityReservation, now time.Time) awsv1.CapacityReservation {
+	out := awsv1.CapacityReservation{
+		ID: sdk.ToString(r.CapacityReservationId), OwnerID: sdk.ToString(r.OwnerId),
+		InstanceType: sdk.ToString(r.InstanceType), AvailabilityZone: sdk.ToString(r.AvailabilityZone),
+		InstanceMatchCriteria: string(r.InstanceMatchCriteria), ReservationType: awsv1.ReservationTypeDefault,
+		Interruptible: sdk.ToBool(r.Interruptible), State: awsv1.ReservationStateActive,
+	}
+	if r.ReservationType == types.CapacityReservationTypeCapacityBlock {
+		out.ReservationType = awsv1.ReservationTypeCapacityBlock
+	}
+	if r.EndDate != nil {
+		out.EndTime = &metav1.Time{Time: *r.EndDate}
+		if out.ReservationType == awsv1.ReservationTypeCapacityBlock && now.Add(blockEnds).After(*r.EndDate) {
+			out.State = awsv1.ReservationStateExpiring
+		}
+	}
+	return out
+}
+
+// open says whether nodes may be launched into a reservation.
+func open(r *awsv1.CapacityReservation, now time.Time) bool {
+	return r.State != awsv1.ReservationStateExpiring && !r.Interruptible &&
+		(r.EndTime == nil || now.Before(r.EndTime.Time))
+}
+
+// reservedRoom is how much room reservations have, as EC2 said last, less what
+// was launched since.
+type reservedRoom struct {
+	mu   sync.Mutex
+	free map[string]reservedCount
+}
+
+type reservedCount struct {
+	free int
+	at   time.Time
+	// taken are the launches since EC2's figure may not have known of them.
+	taken []time.Time
+}
+
+// countLag is how long EC2's count of free places may miss a launch.
+const countLag = 30 * time.Second
+
+func (r *reservedRoom) learn(id string, free int, now time.Time) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.free == nil {
+		r.free = map[string]reservedCount{}
+	}
+	c := r.free[id]
+	c.free, c.at = free, now
+	c.taken = slices.DeleteFunc(slices.Clone(c.taken), func(at time.Time) bool { return now.Sub(at) > countLag })
+	r.free[id] = c
+}
+
+// take notes a launch into a reservation.
+func (r *reservedRoom) take(id string, now time.Time) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if c, known := r.free[id]; known {
+		c.taken = append(slices.Clone(c.taken), now)
+		r.free[id] = c
+	}
+}
+
+// exhausted notes that EC2 has found a reservation full.
+func (r *reservedRoom) exhausted(id string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if c, known := r.free[id]; known {
+		c.free, c.taken = 0, nil
+		r.free[id] = c
+	}
+}
+
+// left is how many more instances a reservation takes, 0 for an unknown one.
+func (r *reservedRoom) left(id string) int {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	c := r.free[id]
+	return max(0, c.free-len(c.taken))
+}
+
+// knowReservations asks EC2 how much room the class's reservations have, when
+// this process has not heard of one of them yet. What cannot be found out has no
+// room until the class is resolved again.
+func (p *Provider) knowReservations(ctx context.Context, class *awsv1.EC2NodeClass) {
+	all := class.Status.CapacityReservations
+	if !slices.ContainsFunc(all, func(r awsv1.CapacityReservation) bool { return !p.reserved.knows(r.ID) }) {
+		return
+	}
+	if _, err := p.CapacityReservations(ctx, class.Spec.CapacityReservationSelectorTerms); err != nil {
+		p.cfg.Log.Error(err, "launch into no capacity reservation for now", "EC2NodeClass", class.Name)
+	}
+	for i := range all {
+		p.reserved.mention(all[i].ID)
+	}
+}
+
+func (r *reservedRoom) knows(id string) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	_, known := r.free[id]
+	return known
+}
+
+// mention makes an unknown reservation a known one without room.
+func (r *reservedRoom) mention(id string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if _, known := r.free[id]; !known {
+		if r.free == nil {
+			r.free = map[string]reservedCount{}
+		}
+		r.free[id] = reservedCount{}
+	}
+}
+
+// reservationFor is the class's reservation of a type and zone that a launch
+// draws on: a fleet takes one for each, so that it is the one with most room.
+// Nil is none that is open.
+func (p *Provider) reservationFor(class *awsv1.EC2NodeClass, instanceType, zone string) *awsv1.CapacityReservation {
+	var best *awsv1.CapacityReservation
+	now := p.cfg.Clock()
+	for i := range class.Status.CapacityReservations {
+		r := &class.Status.CapacityReservations[i]
+		if r.InstanceType != instanceType || r.AvailabilityZone != zone || !open(r, now) {
+			continue
+		}
+		if best == nil || p.reserved.left(r.ID) > p.reserved.left(best.ID) {
+			best = r
+		}
+	}
+	return best
+}
+
+// reservationLabels are what the nodes of a reservation carry.
+func reservationLabels(id, kind string, interruptible bool) map[string]string {
+	return map[string]string{
+		awsv1.LabelCapacityReservationID:            id,
+		awsv1.LabelCapacityReservationType:          kind,
+		awsv1.LabelCapacityReservationInterruptible: strconv.FormatBool(interruptible),
+	}
+}

@@ -71,13 +71,14 @@ fuzz: ## Run every fuzz target for FUZZTIME (default 20s)
 	go run -C tools ./fuzz -time $(or $(FUZZTIME),20s)
 
 .PHONY: soak
-soak: ## Long fuzzing, random scenarios for the solver and the real scheduler, simulated clusters, savings
+soak: ## Long fuzzing, random scenarios for the solver and the real scheduler, simulated clusters, savings, caps
 	$(MAKE) fuzz FUZZTIME=5m
 	SOAK=1000 go test -timeout 30m ./controller/solver -run 'Holds?$$|Never|Pays|Repeatable|Headroom'
 	SOAK=100 go test -count=1 -timeout 3h ./test/simulation
 	SOAK=200 go test -count=1 -timeout 1h -v ./test/savings
 	SOAK=2000 go test -count=1 -timeout 1h ./test/agreement -run Filters -v
 	SOAK=100 go test -count=1 -timeout 1h ./test/agreement -run Scheduler -v
+	SEEDS=10000 go test -count=1 -timeout 1h ./test/ceilings
 
 .PHONY: lint
 lint: ## Run the linters

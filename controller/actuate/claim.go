@@ -39,6 +39,10 @@ func claimOf(s *model.Snapshot, pool *karpv1.NodePool, n *model.PlannedNode, dec
 	if err != nil {
 		return nil, fmt.Errorf("encode the pods of %s: %w", pool.Name, err)
 	}
+	labels, err := json.Marshal(pool.Labels)
+	if err != nil {
+		return nil, fmt.Errorf("encode the labels of %s: %w", pool.Name, err)
+	}
 	claim := &karpv1.NodeClaim{
 		ObjectMeta: metav1.ObjectMeta{
 			Name:        name,
@@ -70,6 +74,9 @@ func claimOf(s *model.Snapshot, pool *karpv1.NodePool, n *model.PlannedNode, dec
 	claim.Annotations[karpv1.AnnotationLaunch] = string(launch)
 	claim.Annotations[karpv1.AnnotationPlannedPods] = string(planned)
 	claim.Annotations[karpv1.AnnotationDecision] = decision
+	if len(pool.Labels) > 0 {
+		claim.Annotations[karpv1.AnnotationNodePoolLabels] = string(labels)
+	}
 	claim.Annotations[karpv1.AnnotationReservedUSD] = strconv.FormatFloat((n.Worst() + s.NodeCost(n.Pool)).USD(), 'f', 6, 64)
 	return claim, nil
 }

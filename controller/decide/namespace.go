@@ -104,19 +104,22 @@ func (d *decider) beyond(limit room, pods []int32, costs map[int32]model.Price) 
 	return out
 }
 
-// podCosts are the shares of what the planned nodes cost at worst.
+// podCosts are the shares of what the planned nodes cost, each at the worst of
+// its options: on a smaller machine the same pod has the larger share.
 func (d *decider) podCosts() map[int32]model.Price {
 	out := map[int32]model.Price{}
 	for i := range d.out.Plan.Nodes {
 		n := &d.out.Plan.Nodes[i]
 		types := d.s.Catalogs[d.s.Pools[n.Pool].Catalog].Types
-		at := slices.IndexFunc(types, func(t model.InstanceType) bool { return t.Name == n.Options[0].InstanceType })
-		if at < 0 {
-			continue
-		}
-		shares := spend.PodShares(d.s, n.Worst()+d.s.NodeCost(n.Pool), types[at].Allocatable, n.Pods)
-		for j, p := range n.Pods {
-			out[p] = shares[j]
+		for _, o := range n.Options {
+			at := slices.IndexFunc(types, func(t model.InstanceType) bool { return t.Name == o.InstanceType })
+			if at < 0 {
+				continue
+			}
+			shares := spend.PodShares(d.s, o.Price+d.s.NodeCost(n.Pool), types[at].Allocatable, n.Pods)
+			for j, p := range n.Pods {
+				out[p] = max(out[p], shares[j])
+			}
 		}
 	}
 	return out

@@ -176,6 +176,9 @@ func (b *builder) addNode(n model.Node, node *corev1.Node, claim *karpv1.NodeCla
 		if len(claim.Status.Capacity) > 0 && (node == nil || n.State == model.Registered) {
 			capacity = Resources(claim.Status.Capacity)
 		}
+		if n.Pool < 0 {
+			n.PoolLabels = poolLabels(claim)
+		}
 		b.complete(&n, claim, &capacity)
 	}
 	if n.Pool >= 0 {
@@ -209,12 +212,8 @@ func (b *builder) complete(n *model.Node, claim *karpv1.NodeClaim, capacity *mod
 		if len(*capacity) == 0 {
 			*capacity = t.Capacity
 		}
-		for i := range t.Offerings {
-			if o := &t.Offerings[i]; o.Zone == n.Zone && o.CapacityType == n.CapacityType {
-				n.Price = o.Price
-			}
-		}
 	}
+	b.price(n, claim, opts)
 	if len(n.Allocatable) == 0 {
 		// A claim that another controller made: it holds at least its pods.
 		n.Allocatable = Resources(claim.Spec.Resources.Requests)

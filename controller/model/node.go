@@ -27,7 +27,9 @@ type Node struct {
 	Name  string `json:"name"`
 	Claim string `json:"claim,omitempty"`
 	// Pool indexes Snapshot.Pools, -1 when the node has none.
-	Pool         int32             `json:"pool"`
+	Pool int32 `json:"pool"`
+	// PoolLabels are those of a pool that is gone (Pool is -1).
+	PoolLabels   map[string]string `json:"poolLabels,omitempty"`
 	State        NodeState         `json:"state"`
 	Labels       map[string]string `json:"labels,omitempty"`
 	Taints       []Taint           `json:"taints,omitempty"`

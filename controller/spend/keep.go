@@ -46,9 +46,12 @@ func Decode(text []byte) (Ledger, error) {
 }
 
 func rentedBy(s *model.Snapshot, n *model.Node) Rented {
-	p := &s.Pools[n.Pool]
+	name, labels := n.Labels[labelNodePool], n.PoolLabels
+	if n.Pool >= 0 {
+		name, labels = s.Pools[n.Pool].Name, s.Pools[n.Pool].Labels
+	}
 	family, _, _ := strings.Cut(n.InstanceType, ".")
-	return Rented{Pool: p.Name, Labels: strings.Join(labelsOf(p.Labels), ","), Family: family, CapacityType: n.CapacityType}
+	return Rented{Pool: name, Labels: strings.Join(labelsOf(labels), ","), Family: family, CapacityType: n.CapacityType}
 }
 
 // pools are the entries in order; what neither runs nor has cost is dropped.

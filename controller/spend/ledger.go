@@ -161,7 +161,7 @@ func (l *Ledger) rates(s *model.Snapshot, owed func(*model.Node) time.Duration) 
 	maps.DeleteFunc(seen, func(_ string, at time.Time) bool { return l.Through.Sub(at) > forget })
 	for i := range s.Nodes {
 		n := &s.Nodes[i]
-		if n.Pool < 0 || n.Cost() <= 0 || n.LaunchedAt.IsZero() {
+		if !managed(n) || n.Cost() <= 0 || n.LaunchedAt.IsZero() {
 			continue
 		}
 		backlog := owed(n)

@@ -34,13 +34,13 @@ const (
 func Shares(s *model.Snapshot) [][]Share {
 	pods := make([][]int32, len(s.Nodes))
 	for i := range s.Pods {
-		if at := s.Pods[i].Node; at >= 0 && int(at) < len(s.Nodes) && s.Nodes[at].Pool >= 0 {
+		if at := s.Pods[i].Node; at >= 0 && int(at) < len(s.Nodes) && managed(&s.Nodes[at]) {
 			pods[at] = append(pods[at], int32(i))
 		}
 	}
 	out := make([][]Share, len(s.Nodes))
 	for i := range s.Nodes {
-		if n := &s.Nodes[i]; n.Pool >= 0 {
+		if n := &s.Nodes[i]; managed(n) {
 			out[i] = split(max(n.Cost(), n.Reserved), weigh(s, n.Allocatable, pods[i]))
 		}
 	}

@@ -120,7 +120,7 @@ func account(s *model.Snapshot, name string) Scope {
 	scope := Scope{Name: name, Pools: members(s, name)}
 	for i := range s.Nodes {
 		n := &s.Nodes[i]
-		if n.Pool < 0 || !scope.Pools[n.Pool] {
+		if !managed(n) || !scope.has(n) {
 			continue
 		}
 		scope.Nodes++
@@ -132,6 +132,23 @@ func account(s *model.Snapshot, name string) Scope {
 		scope.MonthToDate += spent(n, s.Time)
 	}
 	return scope
+}
+
+// managed says whether a node is one of ours, and costs us money.
+func managed(n *model.Node) bool { return n.Pool >= 0 || n.Claim != "" }
+
+const labelNodePool = "karpenter.sh/nodepool"
+
+// has says whether the node belongs to the scope, which has pools. The node of a
+// pool that is gone belongs to what the pool belonged to.
+func (c *Scope) has(n *model.Node) bool {
+	if n.Pool >= 0 {
+		return c.Pools[n.Pool]
+	}
+	label, byLabel := strings.CutPrefix(c.Name, "label/")
+	key, value, _ := strings.Cut(label, "=")
+	have, ok := n.PoolLabels[key]
+	return c.Name == Cluster || c.Name == "nodepool/"+n.Labels[labelNodePool] || byLabel && ok && have == value
 }
 
 func members(s *model.Snapshot, name string) []bool {

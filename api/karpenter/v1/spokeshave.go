@@ -18,6 +18,9 @@ const (
 	// AnnotationReservedUSD is the worst-case price, in US dollars an hour as a decimal, that ceilings hold
 	// for the claim until its instance is known.
 	AnnotationReservedUSD = Domain + "/reserved-usd"
+	// AnnotationNodePoolLabels are the NodePool's own labels when the claim was made, as JSON: what the
+	// node costs is theirs also when the NodePool is gone.
+	AnnotationNodePoolLabels = Domain + "/nodepool-labels"
 	// AnnotationDisruption is the disruption under way of the claim's node, as JSON: which claims go
 	// together, and which have to be ready in their stead before.
 	AnnotationDisruption = Domain + "/disruption"

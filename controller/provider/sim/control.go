@@ -83,6 +83,49 @@ func (p *Provider) Machines() []provider.Instance {
 	return p.living()
 }
 
+// Reprice replaces what a node class can launch and what it costs: machines
+// that run are billed by it from now on.
+func (p *Provider) Reprice(nodeClass string, catalog model.Catalog) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.cfg.Catalogs[nodeClass] = catalog
+}
+
+// Billed is a machine that costs money, and what it costs an hour.
+type Billed struct {
+	provider.Instance
+	Price model.Price
+}
+
+// Bill lists the machines that cost money now, at the prices of now. As on EC2,
+// one that shuts down costs nothing any more.
+func (p *Provider) Bill() []Billed {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	var out []Billed
+	for _, m := range p.machines {
+		if m.stopping.IsZero() {
+			out = append(out, Billed{Instance: p.view(m), Price: p.price(m)})
+		}
+	}
+	return out
+}
+
+func (p *Provider) price(m *machine) model.Price {
+	catalog := p.cfg.Catalogs[m.nodeClass]
+	for i := range catalog.Types {
+		if catalog.Types[i].Name != m.InstanceType {
+			continue
+		}
+		for _, o := range catalog.Types[i].Offerings {
+			if o.Zone == m.Zone && o.CapacityType == m.CapacityType {
+				return o.Price
+			}
+		}
+	}
+	return 0
+}
+
 // enter refuses a call whose context is over, or that is due to fail before it
 // takes effect.
 func (p *Provider) enter(ctx context.Context, call Call) error {

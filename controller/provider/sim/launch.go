@@ -120,7 +120,7 @@ func (p *Provider) start(attempt provider.Attempt) outcome {
 		id := fmt.Sprintf("i-%017x", len(p.machines)+1)
 		tags := map[string]string{"karpenter.sh/nodeclaim": req.Claim, "karpenter.sh/nodepool": req.NodePool}
 		maps.Copy(tags, req.Tags)
-		done.machine = &machine{Instance: provider.Instance{
+		done.machine = &machine{nodeClass: req.NodeClass, Instance: provider.Instance{
 			ProviderID:   "sim:///" + o.Zone + "/" + id,
 			InstanceType: o.InstanceType,
 			Zone:         o.Zone,

@@ -57,6 +57,7 @@ func offeringOf(o *model.Option) offering {
 
 type machine struct {
 	provider.Instance
+	nodeClass string
 	// stopping is when termination was asked for; zero while it was not.
 	stopping time.Time
 }

@@ -225,8 +225,12 @@ func (r *Reconciler) reopen(ctx context.Context, claim *karpv1.NodeClaim) error 
 }
 
 // abandon deletes the claim: its pods are planned again, without the offerings
-// that were sold out.
+// that were sold out. The attempt is ended first, so that nothing is held
+// against the ceilings any more for a launch that there will not be.
 func (r *Reconciler) abandon(ctx context.Context, claim *karpv1.NodeClaim) error {
+	if err := r.reopen(ctx, claim); client.IgnoreNotFound(err) != nil {
+		return err
+	}
 	if err := r.Client.Delete(ctx, claim); client.IgnoreNotFound(err) != nil {
 		return fmt.Errorf("delete %s after its launch failed: %w", claim.Name, err)
 	}

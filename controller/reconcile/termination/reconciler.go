@@ -123,7 +123,7 @@ func (r *Reconciler) steps(ctx context.Context, node *corev1.Node, claim *karpv1
 	if err := r.mark(ctx, claim, karpv1.ConditionVolumesDetached, "", ""); err != nil {
 		return false, err
 	}
-	return r.terminate(ctx, node)
+	return r.terminate(ctx, node, claim)
 }
 
 func (r *Reconciler) instanceGone(ctx context.Context, node *corev1.Node) (bool, error) {
@@ -141,13 +141,18 @@ func (r *Reconciler) instanceGone(ctx context.Context, node *corev1.Node) (bool,
 	}
 }
 
-func (r *Reconciler) terminate(ctx context.Context, node *corev1.Node) (bool, error) {
+// terminate asks for the instance's end, and says so on the claim: from then on
+// it is not paid for.
+func (r *Reconciler) terminate(ctx context.Context, node *corev1.Node, claim *karpv1.NodeClaim) (bool, error) {
 	err := r.Provider.Terminate(ctx, node.Spec.ProviderID)
 	if err != nil && provider.KindOf(err) != provider.NotFound {
 		r.Events.Eventf(node, nil, corev1.EventTypeWarning, karpv1.EventFailedTermination, "Terminate", "%v", err)
 		return false, fmt.Errorf("terminate instance of node %s: %w", node.Name, err)
 	}
-	return err != nil, nil // gone, or look again until it is
+	if err != nil || claim == nil || condition.IsTrue(claim.Status.Conditions, karpv1.ConditionInstanceTerminating) {
+		return err != nil, nil // gone, or look again until it is
+	}
+	return false, r.mark(ctx, claim, karpv1.ConditionInstanceTerminating, "", "")
 }
 
 // taint keeps new pods away and tells load balancers to stop.

@@ -1,0 +1,320 @@
+package ceilings
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"runtime"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	karpv1 "spokeshave.dev/api/karpenter/v1"
+	"spokeshave.dev/controller/actuate"
+	"spokeshave.dev/controller/decide"
+	"spokeshave.dev/controller/model"
+	"spokeshave.dev/controller/policy"
+)
+
+// rounds is how many decisions each world sees.
+const rounds = 24
+
+// seeds is how many worlds are shaken: some in every test run, as many as SEEDS
+// says in a long one.
+func seeds() int {
+	if n, err := strconv.Atoi(os.Getenv("SEEDS")); err == nil {
+		return n
+	}
+	if testing.Short() {
+		return 40
+	}
+	return 150
+}
+
+// TestCapsHold: whatever happens, nothing is launched that takes what EC2 bills
+// and what is still to come above a hard cap.
+func TestCapsHold(t *testing.T) {
+	first := uint64(0)
+	if n, err := strconv.ParseUint(os.Getenv("SEED"), 10, 64); err == nil {
+		first = n
+	}
+	var mu sync.Mutex
+	var all tally
+	t.Run("worlds", func(t *testing.T) {
+		workers := runtime.GOMAXPROCS(0)
+		for part := range workers {
+			t.Run(fmt.Sprint(part), func(t *testing.T) {
+				t.Parallel()
+				for seed := first + uint64(part); seed < first+uint64(seeds()); seed += uint64(workers) {
+					w := newWorld(t, seed)
+					w.log("seed %d", seed)
+					w.live()
+					mu.Lock()
+					all.add(w.tally)
+					mu.Unlock()
+				}
+			})
+		}
+	})
+	t.Logf("%d worlds: %+v", seeds(), all)
+	if os.Getenv("SEED") == "" && (all.launched == 0 || all.replaced == 0 || all.refused == 0 || all.restarts == 0) {
+		t.Errorf("%+v: a test that tries nothing proves nothing", all)
+	}
+}
+
+// live shakes the world and lets the controller decide, over and over.
+func (w *world) live() {
+	w.newPods(1 + w.rng.IntN(8))
+	for range rounds {
+		w.work()
+		w.advance(time.Duration(1+w.rng.IntN(40)) * time.Second)
+		for range w.rng.IntN(3) {
+			w.shake()
+		}
+		w.work()
+		if mute := w.chance(8); mute != w.mute {
+			w.mute = mute
+			w.meter.disturb()
+		}
+		w.decide()
+	}
+}
+
+// decide makes a decision, holds it against the caps, and carries it out; the
+// controller may stop at any point of it.
+func (w *world) decide() {
+	s := w.snapshot()
+	d, err := decide.Decide(w.t.Context(), s, []policy.Policy{w}, decide.Options{LastCaps: w.last, Disrupt: true, Search: w.chance(2)})
+	if err != nil {
+		w.fail("decide: %v", err)
+	}
+	if w.mute && w.last == nil && len(d.Plan.Nodes) > 0 {
+		w.fail("%d nodes are to be launched while nobody knows of any cap", len(d.Plan.Nodes))
+	}
+	w.last = d.Caps
+	before := map[string]model.Price{}
+	for scope := range w.limits() {
+		before[scope] = w.committed(scope)
+	}
+	w.tally.refused += len(d.Plan.Unplaced)
+	whole := d
+	whole.Plan.Nodes = slices.Clone(d.Plan.Nodes)
+	for i := range d.Commands {
+		if c := &d.Commands[i]; c.Stage == decide.Start {
+			whole.Plan.Nodes = append(whole.Plan.Nodes, c.Replacements...)
+		}
+	}
+	w.holds(s, &d, before)
+	w.apply(s, &d, &whole)
+}
+
+// holds fails when the decision takes a scope above its cap. Replacements may
+// take what the nodes that go cost besides what is left: both run for a while.
+func (w *world) holds(s *model.Snapshot, d *decide.Decision, before map[string]model.Price) {
+	w.t.Helper()
+	for scope, limit := range w.limits() {
+		added := w.planned(s, d.Plan.Nodes, scope)
+		if added > 0 && before[scope]+added > limit+slack(scope) {
+			w.fail("%s: %s committed, %s planned, above the cap of %s; the controller counts %s", scope, before[scope], added, limit, counted(d, scope))
+		}
+		var fresh, freed model.Price
+		for i := range d.Commands {
+			if c := &d.Commands[i]; c.Stage == decide.Start && len(c.Replacements) > 0 {
+				fresh += w.planned(s, c.Replacements, scope)
+				for _, n := range c.Nodes {
+					if w.within(scope, s.Pools[s.Nodes[n].Pool].Name) {
+						freed += s.Nodes[n].Price
+					}
+				}
+			}
+		}
+		if left := max(0, limit-before[scope]-added); fresh > freed+left+slack(scope) && !strings.HasPrefix(scope, "namespace/") {
+			w.fail("%s: replacements at %s for nodes at %s with %s left under the cap of %s", scope, fresh, freed, left, limit)
+		}
+	}
+}
+
+// slack is what rounding may make: of shares a micro-dollar a pod, of the month
+// what a launch costs until it is written down.
+func slack(scope string) model.Price {
+	if strings.HasPrefix(scope, "namespace/") {
+		return 200
+	}
+	return 100
+}
+
+func counted(d *decide.Decision, scope string) string {
+	for _, h := range d.Headroom {
+		if h.Scope == scope {
+			return fmt.Sprintf("%s left under %s", h.Left, h.Cap)
+		}
+	}
+	return "no such cap"
+}
+
+// planned is the worst that nodes to launch may cost in a scope.
+func (w *world) planned(s *model.Snapshot, nodes []model.PlannedNode, scope string) model.Price {
+	sum := model.Price(0)
+	namespace, shared := strings.CutPrefix(scope, "namespace/")
+	for i := range nodes {
+		n := &nodes[i]
+		if !shared {
+			if w.within(scope, s.Pools[n.Pool].Name) {
+				sum += w.worst(n.Options)
+			}
+			continue
+		}
+		keys := make([]string, 0, len(n.Pods))
+		for _, p := range n.Pods {
+			keys = append(keys, s.Pods[p].Key())
+		}
+		worst := 0.0
+		for _, o := range n.Options {
+			worst = max(worst, w.share(namespace, keys, &o))
+		}
+		sum += model.Price(worst)
+	}
+	return sum
+}
+
+// apply writes what the actuator writes.
+func (w *world) apply(s *model.Snapshot, d, whole *decide.Decision) {
+	at := 0
+	for range d.Plan.Nodes {
+		if w.chance(30) {
+			w.restart()
+			return
+		}
+		w.claim(s, whole, at, nil)
+		at++
+		w.tally.launched++
+	}
+	for i := range d.Plan.Existing {
+		w.assign(s, &d.Plan.Existing[i])
+	}
+	for i := range d.Disruptions {
+		if each := &d.Disruptions[i]; each.Go {
+			if c := w.find(s.Nodes[each.Node].Claim); c != nil {
+				w.delete(c, "empty")
+			}
+		}
+	}
+	for i := range d.Commands {
+		at = w.command(s, whole, &d.Commands[i], at)
+	}
+}
+
+func (w *world) claim(s *model.Snapshot, whole *decide.Decision, at int, replaces []string) string {
+	name := s.Pools[whole.Plan.Nodes[at].Pool].Name
+	i := slices.IndexFunc(w.pools, func(p *karpv1.NodePool) bool { return p.Name == name })
+	claim, err := actuate.Claim(s, w.pools[i], whole, at)
+	if err != nil {
+		w.fail("claim: %v", err)
+	}
+	claim.CreationTimestamp, claim.UID = metav1.NewTime(w.clock.Now()), types.UID(claim.Name)
+	claim.Annotations[decidedAt] = strconv.Itoa(w.meter.disturbed)
+	if len(replaces) > 0 {
+		claim.Annotations[karpv1.AnnotationReplaces] = strings.Join(replaces, ",")
+	}
+	w.claims = append(w.claims, claim)
+	w.log("%s is to be launched, worst %s", claim.Name, claim.Annotations[karpv1.AnnotationReservedUSD])
+	return claim.Name
+}
+
+// decidedAt says how many disturbances there had been when a claim was made.
+const decidedAt = "test/decided-at"
+
+// assign plans pods onto a node that is coming.
+func (w *world) assign(s *model.Snapshot, to *model.Assignment) {
+	c := w.find(s.Nodes[to.Node].Claim)
+	if c == nil || s.Nodes[to.Node].State != model.InFlight {
+		return
+	}
+	keys := planned(c)
+	for _, p := range to.Pods {
+		keys = append(keys, s.Pods[p].Key())
+	}
+	slices.Sort(keys)
+	text, err := json.Marshal(slices.Compact(keys))
+	if err != nil {
+		w.fail("assign: %v", err)
+	}
+	c.Annotations[karpv1.AnnotationPlannedPods] = string(text)
+}
+
+func (w *world) command(s *model.Snapshot, whole *decide.Decision, c *decide.Command, at int) int {
+	switch c.Stage {
+	case decide.Start:
+		mark := model.Command{ID: fmt.Sprintf("%s-%d", whole.ID, c.Nodes[0]), Method: string(c.Method), Started: s.Time}
+		for _, n := range c.Nodes {
+			mark.Nodes = append(mark.Nodes, s.Nodes[n].Claim)
+		}
+		for range c.Replacements {
+			mark.Replacements = append(mark.Replacements, w.claim(s, whole, at, mark.Nodes))
+			at++
+			w.tally.replaced++
+			w.meter.disturb()
+		}
+		w.mark(&mark)
+	case decide.Finish:
+		for _, n := range c.Nodes {
+			w.delete(w.find(s.Nodes[n].Claim), string(c.Method))
+		}
+	case decide.Undo:
+		for _, n := range c.Nodes {
+			claim := w.find(s.Nodes[n].Claim)
+			delete(claim.Annotations, karpv1.AnnotationDisruption)
+			claim.Annotations[karpv1.AnnotationUndone] = s.Time.Format(time.RFC3339)
+			w.taint(claim.Status.NodeName, nil)
+		}
+	case decide.Wait:
+	}
+	return at
+}
+
+func (w *world) mark(mark *model.Command) {
+	text, err := json.Marshal(mark)
+	if err != nil {
+		w.fail("mark: %v", err)
+	}
+	for _, name := range mark.Nodes {
+		c := w.find(name)
+		c.Annotations[karpv1.AnnotationDisruption] = string(text)
+		w.taint(c.Status.NodeName, new(karpv1.DisruptedTaint()))
+	}
+}
+
+// started holds what EC2 bills against the caps at the moment it has started a
+// machine, unless something happened since the decision that nobody could know.
+func (w *world) started(claim *karpv1.NodeClaim) {
+	w.t.Helper()
+	var machine *model.Option
+	bill := w.cloud.Bill()
+	for i := range bill {
+		if bill[i].Claim == claim.Name {
+			machine = &model.Option{InstanceType: bill[i].InstanceType, Zone: bill[i].Zone, CapacityType: bill[i].CapacityType}
+		}
+	}
+	if machine == nil || !slices.ContainsFunc(options(claim), func(o model.Option) bool {
+		return o.InstanceType == machine.InstanceType && o.Zone == machine.Zone && o.CapacityType == machine.CapacityType
+	}) {
+		w.fail("%s: EC2 started %+v, which is none of its options", claim.Name, machine)
+	}
+	if claim.Annotations[decidedAt] != strconv.Itoa(w.meter.disturbed) || claim.Annotations[karpv1.AnnotationReplaces] != "" {
+		return
+	}
+	for scope, limit := range w.limits() {
+		if strings.HasPrefix(scope, "namespace/") || !w.within(scope, claim.Labels[karpv1.LabelNodePool]) {
+			continue
+		}
+		if now := w.running(scope, bill); now > limit+slack(scope) {
+			w.fail("%s: EC2 bills %s $/h after it started %s, above the cap of %s", scope, now, claim.Name, limit)
+		}
+	}
+}

@@ -1,0 +1,220 @@
+package ceilings
+
+import (
+	"math"
+	"slices"
+	"strings"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+
+	karpv1 "spokeshave.dev/api/karpenter/v1"
+	"spokeshave.dev/controller/model"
+	"spokeshave.dev/controller/provider/sim"
+	"spokeshave.dev/controller/reconcile/condition"
+)
+
+// meter adds up what EC2 bills, scope by scope, and remembers when something
+// happened after which a launch decided on before may pass a cap.
+type meter struct {
+	month     map[string]float64 // USD
+	disturbed int
+}
+
+func (m *meter) disturb() { m.disturbed++ }
+
+func resourceOf(name string, n int64) *resource.Quantity {
+	if name == model.CPU {
+		return resource.NewMilliQuantity(n, resource.DecimalSI)
+	}
+	return resource.NewQuantity(n, resource.DecimalSI)
+}
+
+func (w *world) typeOf(claim *karpv1.NodeClaim) *model.InstanceType {
+	for _, m := range w.cloud.Machines() {
+		if m.Claim == claim.Name {
+			return w.sold(m.InstanceType)
+		}
+	}
+	return &model.InstanceType{}
+}
+
+func (w *world) sold(name string) *model.InstanceType {
+	types := w.catalogs["default"].Types
+	for i := range types {
+		if types[i].Name == name {
+			return &types[i]
+		}
+	}
+	return nil
+}
+
+// price is what an option costs now.
+func (w *world) price(o *model.Option) model.Price {
+	for _, x := range w.sold(o.InstanceType).Offerings {
+		if x.Zone == o.Zone && x.CapacityType == o.CapacityType {
+			return x.Price
+		}
+	}
+	return 0
+}
+
+// advance lets time pass, and EC2 bill for it.
+func (w *world) advance(d time.Duration) {
+	if w.meter.month == nil {
+		w.meter.month = map[string]float64{}
+	}
+	bill := w.cloud.Bill()
+	for _, scope := range w.scopes() {
+		w.meter.month[scope] += w.running(scope, bill).USD() * d.Hours()
+	}
+	w.clock.Advance(d)
+}
+
+// scopes are all that may be capped, namespaces aside.
+func (w *world) scopes() []string {
+	return []string{"cluster", "nodepool/pool-0", "nodepool/pool-1", "label/team=web"}
+}
+
+// within says whether a NodePool's machines count to a scope.
+func (w *world) within(scope, pool string) bool {
+	if label, ok := strings.CutPrefix(scope, "label/team="); ok {
+		return w.labels[pool]["team"] == label
+	}
+	return scope == "cluster" || scope == "nodepool/"+pool
+}
+
+// running is what EC2 bills an hour in a scope.
+func (w *world) running(scope string, bill []sim.Billed) model.Price {
+	sum := model.Price(0)
+	for i := range bill {
+		if w.within(scope, bill[i].NodePool) {
+			sum += bill[i].Price
+		}
+	}
+	return sum
+}
+
+// committed is what EC2 bills, and what it may bill for the claims that have no
+// machine yet, each at the worst of its options at the prices of now.
+func (w *world) committed(scope string) model.Price {
+	bill := w.cloud.Bill()
+	has := map[string]bool{}
+	for _, m := range w.cloud.Machines() {
+		has[m.Claim] = true
+	}
+	if namespace, ok := strings.CutPrefix(scope, "namespace/"); ok {
+		return w.attributed(namespace, bill, has)
+	}
+	sum := w.running(scope, bill)
+	for _, c := range w.claims {
+		if has[c.Name] || !c.DeletionTimestamp.IsZero() || !w.within(scope, c.Labels[karpv1.LabelNodePool]) {
+			continue
+		}
+		sum += w.worst(options(c))
+	}
+	return sum
+}
+
+func (w *world) worst(options []model.Option) model.Price {
+	worst := model.Price(0)
+	for i := range options {
+		worst = max(worst, w.price(&options[i]))
+	}
+	return worst
+}
+
+// attributed is a namespace's share of the machines: of each, by the larger of
+// the CPU and the memory that its pods ask for; of a claim without a machine, by
+// the worst of its options.
+func (w *world) attributed(namespace string, bill []sim.Billed, has map[string]bool) model.Price {
+	sum := 0.0
+	for i := range bill {
+		c := w.find(bill[i].Claim)
+		if c == nil || !c.DeletionTimestamp.IsZero() {
+			continue
+		}
+		at := model.Option{InstanceType: bill[i].InstanceType, Zone: bill[i].Zone, CapacityType: bill[i].CapacityType}
+		if condition.IsTrue(c.Status.Conditions, karpv1.ConditionInitialized) {
+			sum += w.share(namespace, w.keysOn(c.Status.NodeName), &at)
+		} else {
+			sum += w.share(namespace, w.expected(c), &at)
+		}
+	}
+	for _, c := range w.claims {
+		if has[c.Name] || !c.DeletionTimestamp.IsZero() {
+			continue
+		}
+		worst := 0.0
+		for _, o := range options(c) {
+			worst = max(worst, w.share(namespace, w.expected(c), &o))
+		}
+		sum += worst
+	}
+	return model.Price(sum)
+}
+
+// expected are the planned pods of a claim that have no other place: those of a
+// node that it replaces are paid for there until they have moved.
+func (w *world) expected(claim *karpv1.NodeClaim) []string {
+	return slices.DeleteFunc(planned(claim), func(key string) bool {
+		return slices.ContainsFunc(w.pods, func(p *corev1.Pod) bool { return p.Namespace+"/"+p.Name == key && p.Spec.NodeName != "" })
+	})
+}
+
+func (w *world) keysOn(node string) []string {
+	var out []string
+	for _, p := range w.pods {
+		if p.Spec.NodeName == node {
+			out = append(out, p.Namespace+"/"+p.Name)
+		}
+	}
+	return out
+}
+
+// share is the namespace's part of what an option costs, in micro-dollars.
+func (w *world) share(namespace string, keys []string, o *model.Option) float64 {
+	size := w.sold(o.InstanceType).Allocatable
+	own, all := 0.0, 0.0
+	for _, p := range w.pods {
+		for _, key := range keys {
+			if p.Namespace+"/"+p.Name != key {
+				continue
+			}
+			cpu, memory := requests(p)
+			part := math.Max(float64(cpu)/float64(size[model.CPU]), float64(memory)/float64(size[model.Memory]))
+			all += part
+			if p.Namespace == namespace {
+				own += part
+			}
+		}
+	}
+	return own / math.Max(1, all) * float64(w.price(o))
+}
+
+// limits are the hard caps in force, in micro-dollars an hour: what a scope may
+// have committed now.
+func (w *world) limits() map[string]model.Price {
+	out := map[string]model.Price{}
+	caps := w.caps
+	if w.mute {
+		caps = w.said
+	}
+	now := w.clock.Now()
+	hours := time.Date(2026, 4, 1, 0, 0, 0, 0, time.UTC).Sub(now).Hours()
+	for scope, c := range caps {
+		if c.Soft {
+			continue
+		}
+		if c.HourlyUSD != nil {
+			out[scope] = model.PriceOf(*c.HourlyUSD)
+			continue
+		}
+		if strings.HasPrefix(scope, "namespace/") {
+			continue // the share of the past is the ledger's to know
+		}
+		out[scope] = model.PriceOf(math.Max(0, *c.MonthlyUSD-w.meter.month[scope]) / hours)
+	}
+	return out
+}

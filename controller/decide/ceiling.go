@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
 
 	"spokeshave.dev/controller/model"
 	"spokeshave.dev/controller/policy"
@@ -81,32 +80,6 @@ func (d *decider) scopeSpend(scopes []spend.Scope) []policy.ScopeSpend {
 	return out
 }
 
-// bound adds a scope's caps to the solver's input.
-func (d *decider) bound(in *solver.Input, scope *spend.Scope, out *policy.CeilingOutcome) {
-	if c, ok := out.Hourly[scope.Name]; ok {
-		d.add(in, scope, c.Policy, fmt.Sprintf("%.2f $/h", *c.HourlyUSD), scope.HourlyHeadroom(model.PriceOf(*c.HourlyUSD)))
-	}
-	if c, ok := out.Monthly[scope.Name]; ok {
-		d.add(in, scope, c.Policy, fmt.Sprintf("%.2f $/month", *c.MonthlyUSD), scope.MonthlyHeadroom(int64(model.PriceOf(*c.MonthlyUSD)), d.s.Time))
-	}
-	if c, ok := out.SoftHourly[scope.Name]; ok && scope.HourlyHeadroom(model.PriceOf(*c.HourlyUSD)) == 0 {
-		d.warn("soft cap of policy %s on %s is reached: %.2f $/h", c.Policy, scope.Name, *c.HourlyUSD)
-	}
-	if c, ok := out.SoftMonthly[scope.Name]; ok && scope.MonthlyHeadroom(int64(model.PriceOf(*c.MonthlyUSD)), d.s.Time) == 0 {
-		d.warn("soft cap of policy %s on %s will be reached this month: %.2f $/month", c.Policy, scope.Name, *c.MonthlyUSD)
-	}
-}
-
 func (d *decider) warn(format string, args ...any) {
 	d.out.Warnings = append(d.out.Warnings, fmt.Sprintf(format, args...))
-}
-
-func (d *decider) add(in *solver.Input, scope *spend.Scope, name, bound string, left model.Price) {
-	if scope.Pools == nil {
-		d.spaces = append(d.spaces, namespaceCap{namespace: strings.TrimPrefix(scope.Name, spend.Namespace), policy: name, bound: bound, left: left})
-		d.out.Headroom = append(d.out.Headroom, Headroom{Scope: scope.Name, Policy: name, Cap: bound, Left: left})
-		return
-	}
-	in.Headroom = append(in.Headroom, solver.Headroom{Scope: scope.Name, Pools: scope.Pools, Left: left, Policy: name})
-	d.out.Headroom = append(d.out.Headroom, Headroom{Scope: scope.Name, Policy: name, Cap: bound, Left: left})
 }

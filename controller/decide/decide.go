@@ -92,7 +92,26 @@ type Headroom struct {
 	Policy string      `json:"policy"`
 	Cap    string      `json:"cap"`
 	Left   model.Price `json:"left"`
+	// Period is what the cap is on: an hour's rate, or the month's sum. Limit
+	// is the cap in USD.
+	Period Period  `json:"period"`
+	Limit  float64 `json:"limitUSD"`
+	// Soft caps warn and let through.
+	Soft bool `json:"soft,omitempty"`
+	// Burn is what runs and is in flight, per hour.
+	Burn model.Price `json:"burn"`
+	// SecondsToCap is when a month's cap is used up at that rate; -1 is never.
+	SecondsToCap int64 `json:"secondsToCap"`
 }
+
+// Period is what a cap is on.
+type Period string
+
+// The periods.
+const (
+	PerHour  Period = "hour"
+	PerMonth Period = "month"
+)
 
 type decider struct {
 	s        *model.Snapshot
@@ -134,6 +153,11 @@ func Decide(ctx context.Context, s *model.Snapshot, policies []policy.Policy, op
 		if err := d.disrupt(ctx); err != nil {
 			return d.out, err
 		}
+	}
+	if opts.Disrupt && d.out.Caps == nil {
+		// Nothing had to be bought: the caps are looked at all the same, for
+		// whoever watches how near they are.
+		d.ceilings(ctx, &solver.Input{Blocked: make([]*model.Reason, len(s.Pools))})
 	}
 	d.out.Policies = d.panel.Uses()
 	id, err := d.id()

@@ -203,3 +203,23 @@ func (s *Scope) MonthlyHeadroom(monthlyCap int64, now time.Time) model.Price {
 	hours, rest := left/seconds, left%seconds
 	return max(0, model.Price(hours*3600+rest*3600/seconds)-s.Running-s.InFlight)
 }
+
+// SecondsToCap is when a month's cap, in micro-dollars, is used up at what runs
+// and is in flight now: 0 when it is, -1 when nothing is spent.
+func (s *Scope) SecondsToCap(monthlyCap int64) int64 {
+	left, burn := monthlyCap-s.MonthToDate, int64(s.Running+s.InFlight)
+	switch {
+	case left <= 0:
+		return 0
+	case burn <= 0:
+		return -1
+	}
+	hours, rest := left/burn, left%burn
+	if hours > longest {
+		return -1
+	}
+	return hours*3600 + int64(float64(rest)/float64(burn)*3600)
+}
+
+// longest is how many hours ahead a cap is of interest: some hundred years.
+const longest = 1_000_000

@@ -1,0 +1,86 @@
+package decide
+
+import (
+	"strings"
+	"testing"
+
+	"spokeshave.dev/controller/model"
+	"spokeshave.dev/controller/policy"
+)
+
+// caps is a ceiling policy with the caps given.
+func caps(of map[string]policy.Cap) *scripted {
+	return &scripted{
+		info:    policy.Info{Name: "budget", Hooks: []policy.Hook{policy.HookCeiling}},
+		ceiling: func(*policy.CeilingInput) policy.CeilingAnswer { return policy.CeilingAnswer{Caps: of} },
+	}
+}
+
+func TestSoftCap(t *testing.T) {
+	for name, tc := range map[string]struct {
+		reason   string
+		cap      policy.Cap
+		warns    string
+		left     model.Price
+		toCap    int64
+		launched int
+	}{
+		"reached": {
+			reason: "it warns, and lets through",
+			cap:    policy.Cap{HourlyUSD: new(0.1), Soft: true}, warns: "soft cap of policy budget on cluster is reached: 0.10 $/h", toCap: -1, launched: 1,
+		},
+		"room": {
+			reason: "nothing to warn of",
+			cap:    policy.Cap{HourlyUSD: new(1.0), Soft: true}, left: 800_000, toCap: -1, launched: 1,
+		},
+		"month": {
+			reason: "at 0.2 $/h there are 10 hours in 2 dollars",
+			cap:    policy.Cap{MonthlyUSD: new(50.0), Soft: true}, warns: "soft cap of policy budget on cluster will be reached this month: 50.00 $/month", toCap: 36_000, launched: 1,
+		},
+		"hard": {
+			reason: "the same cap, hard, launches nothing",
+			cap:    policy.Cap{HourlyUSD: new(0.1)}, toCap: -1,
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := snapshot(1)
+			s.Nodes = []model.Node{{Name: "n", Claim: "n", Pool: 0, State: model.Deleting, Price: 200_000, LaunchedAt: s.Time.AddDate(0, 0, -9), InstanceType: "m.large"}}
+			s.Spent = []model.Spent{{Scope: "cluster", Micro: 48_000_000}}
+			d := decideOn(t, s, Options{}, caps(map[string]policy.Cap{"cluster": tc.cap}))
+			if len(d.Plan.Nodes) != tc.launched || strings.Join(d.Warnings, "\n") != tc.warns {
+				t.Errorf("%s: %d nodes, warnings %q", tc.reason, len(d.Plan.Nodes), d.Warnings)
+			}
+			if len(d.Headroom) != 1 || d.Headroom[0].Left != tc.left || d.Headroom[0].SecondsToCap != tc.toCap || d.Headroom[0].Soft != tc.cap.Soft || d.Headroom[0].Burn != 200_000 {
+				t.Errorf("%s: headroom %+v", tc.reason, d.Headroom)
+			}
+		})
+	}
+}
+
+// TestCapsAreWatched: how near the caps are is known also when nothing is bought.
+func TestCapsAreWatched(t *testing.T) {
+	d := decideOn(t, snapshot(0), Options{Disrupt: true}, caps(map[string]policy.Cap{"cluster": {HourlyUSD: new(1.0)}}))
+	if len(d.Headroom) != 1 || d.Headroom[0].Left != 1_000_000 {
+		t.Errorf("headroom %+v", d.Headroom)
+	}
+}
+
+// TestScarceHeadroom: when a cap leaves room for some, those of higher priority
+// get it, on the offering that fits under it even if a dearer one ranks first.
+func TestScarceHeadroom(t *testing.T) {
+	s := snapshot(2)
+	s.Specs = append(s.Specs, s.Specs[0])
+	s.Specs[0].Requests = model.Resources{model.CPU: 4000, model.Memory: 1 << 30, model.PodSlots: 1}
+	s.Specs[1].Requests, s.Specs[1].Priority = s.Specs[0].Requests, 1000
+	s.Pods[1].Spec = 1
+	d := decideOn(t, s, Options{}, avoid("c"), caps(map[string]policy.Cap{"cluster": {HourlyUSD: new(0.19)}}))
+	if len(d.Plan.Nodes) != 1 || len(d.Plan.Nodes[0].Pods) != 1 || d.Plan.Nodes[0].Pods[0] != 1 {
+		t.Fatalf("the pod of higher priority gets no node: %+v", d.Plan)
+	}
+	if got := d.Plan.Nodes[0].Options[0].InstanceType; got != "c.large" {
+		t.Errorf("launches %s at 0.20 $/h above the cap of 0.19; c.large costs 0.18", got)
+	}
+	if len(d.Plan.Unplaced) != 1 || d.Plan.Unplaced[0].Reasons[0].Code != model.CeilingReached {
+		t.Errorf("the other one: %+v", d.Plan.Unplaced)
+	}
+}

@@ -158,6 +158,13 @@ func (p *parts) wakeups(ctx context.Context, loop *decision.Loop) error {
 			},
 			Handler: toolscache.ResourceEventHandlerFuncs{AddFunc: wake},
 		}},
+		{&corev1.Pod{}, toolscache.ResourceEventHandlerFuncs{UpdateFunc: func(old, o any) {
+			before, okay := old.(*corev1.Pod)
+			pod, ok := o.(*corev1.Pod)
+			if okay && ok && pod.Spec.NodeName != "" && lower.Waiting(before, true) {
+				loop.Metrics.Bound(pod.CreationTimestamp.Time, p.clock.Now())
+			}
+		}}},
 		{&karpv1.NodePool{}, toolscache.ResourceEventHandlerFuncs{AddFunc: wake, DeleteFunc: wake, UpdateFunc: func(_, o any) { wake(o) }}},
 		{&karpv1.NodeClaim{}, toolscache.ResourceEventHandlerFuncs{DeleteFunc: wake, UpdateFunc: func(old, o any) {
 			if !leaving(old) && leaving(o) { // its pods need another place

@@ -148,6 +148,7 @@ func TestProvision(t *testing.T) {
 	}{
 		"cheapest": {reason: "without policies the least billed price wins", want: map[string]int{"c": 2}},
 		"rank":     {reason: "a rank policy changes the choice", policies: []policy.Policy{avoid("c")}, want: map[string]int{"m": 2}},
+		"agreed":   {reason: "a rank policy that agrees with the prices changes nothing", policies: []policy.Policy{avoid("m")}, want: map[string]int{"c": 2}},
 		"cap":      {reason: "a cap leaves room for one node", policies: []policy.Policy{capAt(0.25)}, want: map[string]int{"c": 1}, waiting: 4, code: model.CeilingReached, by: "budget"},
 		"deny":     {reason: "a refused launch is planned again with what is left", policies: []policy.Policy{refuse("c")}, want: map[string]int{"m": 2}},
 		"deny all": {reason: "when everything is refused the pods wait and say who refused", policies: []policy.Policy{refuse("*")}, want: map[string]int{}, waiting: 8, code: model.LaunchDenied, by: "guard"},

@@ -141,14 +141,14 @@ const labelNodePool = "karpenter.sh/nodepool"
 
 // has says whether the node belongs to the scope, which has pools. The node of a
 // pool that is gone belongs to what the pool belonged to.
-func (c *Scope) has(n *model.Node) bool {
+func (s *Scope) has(n *model.Node) bool {
 	if n.Pool >= 0 {
-		return c.Pools[n.Pool]
+		return s.Pools[n.Pool]
 	}
-	label, byLabel := strings.CutPrefix(c.Name, "label/")
+	label, byLabel := strings.CutPrefix(s.Name, "label/")
 	key, value, _ := strings.Cut(label, "=")
 	have, ok := n.PoolLabels[key]
-	return c.Name == Cluster || c.Name == "nodepool/"+n.Labels[labelNodePool] || byLabel && ok && have == value
+	return s.Name == Cluster || s.Name == "nodepool/"+n.Labels[labelNodePool] || byLabel && ok && have == value
 }
 
 func members(s *model.Snapshot, name string) []bool {

@@ -3,6 +3,7 @@ package ceilings
 import (
 	"encoding/json"
 	"errors"
+	"maps"
 	"slices"
 	"strconv"
 	"time"
@@ -130,12 +131,8 @@ func (w *world) join(claim *karpv1.NodeClaim) {
 		node := &corev1.Node{ObjectMeta: metav1.ObjectMeta{
 			Name: "node-" + claim.Name, Labels: map[string]string{}, CreationTimestamp: metav1.NewTime(w.clock.Now()),
 		}}
-		for k, v := range size.Labels {
-			node.Labels[k] = v
-		}
-		for k, v := range claim.Labels {
-			node.Labels[k] = v
-		}
+		maps.Copy(node.Labels, size.Labels)
+		maps.Copy(node.Labels, claim.Labels)
 		node.Spec.ProviderID = claim.Status.ProviderID
 		node.Status.Capacity, node.Status.Allocatable = list, list
 		node.Status.Conditions = []corev1.NodeCondition{{Type: corev1.NodeReady, Status: corev1.ConditionTrue}}

@@ -12,13 +12,18 @@ import (
 
 // Metrics derive from decisions; nothing inside the core counts anything.
 type Metrics struct {
-	scheduling, snapshot         prometheus.Histogram
-	pending, unschedulable       prometheus.Gauge
-	claims, gone                 *prometheus.CounterVec
-	calls, faults, denied        *prometheus.CounterVec
-	disagreed                    *prometheus.CounterVec
-	duration                     *prometheus.HistogramVec
-	running, inFlight, headrooms *prometheus.GaugeVec
+	scheduling, snapshot   prometheus.Histogram
+	pending, unschedulable prometheus.Gauge
+	claims, gone           *prometheus.CounterVec
+	calls, faults, denied  *prometheus.CounterVec
+	disagreed              *prometheus.CounterVec
+	duration               *prometheus.HistogramVec
+	running, inFlight      *prometheus.GaugeVec
+	waited                 prometheus.Histogram
+
+	caps  *caps
+	fleet *fleet
+	churn *churn
 }
 
 // NewMetrics registers the decision's metrics. Names of Karpenter are kept
@@ -39,10 +44,14 @@ func NewMetrics(reg prometheus.Registerer) *Metrics {
 		duration:      prometheus.NewHistogramVec(prometheus.HistogramOpts{Name: "spokeshave_policy_duration_seconds", Help: "Time spent in a policy's hook, per decision.", Buckets: prometheus.ExponentialBuckets(0.00001, 4, 12)}, byPolicy),
 		running:       prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: "spokeshave_spend_running_usd", Help: "What the nodes of a NodePool cost, in USD per hour."}, []string{"nodepool"}),
 		inFlight:      prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: "spokeshave_spend_in_flight_usd", Help: "Worst case of the launches in flight, in USD per hour."}, []string{"nodepool"}),
-		headrooms:     prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: "spokeshave_headroom_usd", Help: "Headroom under a cap, in USD per hour."}, []string{"scope", "policy"}),
+		waited: prometheus.NewHistogram(prometheus.HistogramOpts{
+			Name: "spokeshave_pod_pending_seconds", Help: "Time from a pod's creation until it was bound, of pods that the scheduler had found no place for.",
+			Buckets: []float64{1, 2, 5, 10, 15, 20, 30, 45, 60, 90, 120, 180, 300, 600, 1800, 3600},
+		}),
+		caps: newCaps(reg), fleet: newFleet(reg), churn: newChurn(reg),
 	}
 	reg.MustRegister(m.scheduling, m.snapshot, m.pending, m.unschedulable, m.claims, m.gone,
-		m.calls, m.faults, m.denied, m.disagreed, m.duration, m.running, m.inFlight, m.headrooms)
+		m.calls, m.faults, m.denied, m.disagreed, m.duration, m.running, m.inFlight, m.waited)
 	return m
 }
 
@@ -62,10 +71,13 @@ func (m *Metrics) observe(s *model.Snapshot, d *decide.Decision, snapshot time.D
 		m.policy(u)
 	}
 	m.spend(s)
-	m.headrooms.Reset()
-	for _, h := range d.Headroom {
-		m.headrooms.WithLabelValues(h.Scope, h.Policy).Set(h.Left.USD())
-	}
+	m.caps.observe(d)
+	m.fleet.observe(s)
+}
+
+// Bound counts a pod that was bound now after it had been waiting.
+func (m *Metrics) Bound(created, now time.Time) {
+	m.waited.Observe(max(0, now.Sub(created)).Seconds())
 }
 
 func (m *Metrics) policy(u *policy.Use) {
@@ -110,6 +122,7 @@ func (m *Metrics) disrupted(s *model.Snapshot, d *decide.Decision, claims []stri
 	for _, c := range claims {
 		gone[c] = true
 	}
+	m.churn.done(s, d, gone)
 	for i := range d.Disruptions {
 		if n := &s.Nodes[d.Disruptions[i].Node]; d.Disruptions[i].Go && gone[n.Claim] {
 			m.gone.WithLabelValues(s.Pools[n.Pool].Name, string(d.Disruptions[i].Method)).Inc()

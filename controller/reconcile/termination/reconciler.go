@@ -149,8 +149,9 @@ func (r *Reconciler) terminate(ctx context.Context, node *corev1.Node, claim *ka
 		r.Events.Eventf(node, nil, corev1.EventTypeWarning, karpv1.EventFailedTermination, "Terminate", "%v", err)
 		return false, fmt.Errorf("terminate instance of node %s: %w", node.Name, err)
 	}
-	if err != nil || claim == nil || condition.IsTrue(claim.Status.Conditions, karpv1.ConditionInstanceTerminating) {
-		return err != nil, nil // gone, or look again until it is
+	gone := err != nil
+	if gone || claim == nil || condition.IsTrue(claim.Status.Conditions, karpv1.ConditionInstanceTerminating) {
+		return gone, nil // or look again until it is
 	}
 	return false, r.mark(ctx, claim, karpv1.ConditionInstanceTerminating, "", "")
 }

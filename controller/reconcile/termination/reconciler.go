@@ -145,13 +145,16 @@ func (r *Reconciler) instanceGone(ctx context.Context, node *corev1.Node) (bool,
 // it is not paid for.
 func (r *Reconciler) terminate(ctx context.Context, node *corev1.Node, claim *karpv1.NodeClaim) (bool, error) {
 	err := r.Provider.Terminate(ctx, node.Spec.ProviderID)
-	if err != nil && provider.KindOf(err) != provider.NotFound {
+	switch {
+	case err == nil:
+	case provider.KindOf(err) == provider.NotFound:
+		return true, nil
+	default:
 		r.Events.Eventf(node, nil, corev1.EventTypeWarning, karpv1.EventFailedTermination, "Terminate", "%v", err)
 		return false, fmt.Errorf("terminate instance of node %s: %w", node.Name, err)
 	}
-	gone := err != nil
-	if gone || claim == nil || condition.IsTrue(claim.Status.Conditions, karpv1.ConditionInstanceTerminating) {
-		return gone, nil // or look again until it is
+	if claim == nil || condition.IsTrue(claim.Status.Conditions, karpv1.ConditionInstanceTerminating) {
+		return false, nil // look again until it is gone
 	}
 	return false, r.mark(ctx, claim, karpv1.ConditionInstanceTerminating, "", "")
 }

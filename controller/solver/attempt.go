@@ -18,6 +18,8 @@ type mode struct {
 	// frugal packs by the share of limits and headroom that nodes take, and
 	// not by their effective cost.
 	frugal bool
+	// most is how many pods a node is given, 0 for as many as fit.
+	most int32
 }
 
 // attempt is a plan in the making.
@@ -66,9 +68,17 @@ func newAttempt(p *problem, left []int32, m mode) *attempt {
 // pods: first as if nothing were scarce, and only where that fails with less
 // and less freedom.
 func (p *problem) best(left []int32) *attempt {
+	airy := p.airy(left)
+	if airy != nil && !p.in.Bound && airy.pods() > maxFirstFit {
+		return airy
+	}
 	a := newAttempt(p, left, mode{})
 	a.run()
 	if !a.failed && !a.short() {
+		if airy != nil && airy.better(a) {
+			airy.stats.Bound = a.stats.Bound
+			return airy
+		}
 		return a
 	}
 	var found *attempt
@@ -88,6 +98,31 @@ func (p *problem) best(left []int32) *attempt {
 		}
 	}
 	return found
+}
+
+// airy is a plan of nodes with few pods on each, for pods of which many mind
+// others on their own node; nil where that does not matter or does not do.
+func (p *problem) airy(left []int32) *attempt {
+	most := p.companions()
+	if most == 0 {
+		return nil
+	}
+	a := newAttempt(p, left, mode{most: most})
+	if a.run(); a.failed || a.short() {
+		return nil
+	}
+	return a
+}
+
+// pods is how many pods the plan places on new nodes.
+func (a *attempt) pods() int32 {
+	n := int32(0)
+	for _, x := range a.nodes {
+		for _, t := range x.takes {
+			n += t.n
+		}
+	}
+	return n
 }
 
 // run packs until nothing more can be placed.
@@ -123,7 +158,7 @@ func (a *attempt) rounds() {
 		if !slices.ContainsFunc(a.left, func(n int32) bool { return n > 0 }) {
 			return
 		}
-		k := &packer{p: a.p, mean: round == 0 && !a.tight, cost: slices.Clone(a.b.cost), byCost: slices.Clone(a.b.byCost), stats: &a.stats}
+		k := &packer{p: a.p, mean: round == 0 && !a.tight, cost: slices.Clone(a.b.cost), byCost: slices.Clone(a.b.byCost), most: a.most, stats: &a.stats}
 		if a.frugal {
 			k.scarce = a.b.scarce()
 		}

@@ -12,6 +12,9 @@ func (a *attempt) commit(k *packer, list []packing) int {
 		a.thrifty(k, list)
 	}
 	d := newDealer(a, k)
+	if a.mendable(k) {
+		return a.together(d, list)
+	}
 	count := 0
 	for i := range list {
 		for range list[i].times {
@@ -149,22 +152,32 @@ type nodeKey struct {
 
 // deal makes a node of the pattern and says which offer to launch it as.
 func (d *dealer) deal(f *pattern) (*planned, int32) {
-	n := &planned{takes: make([]take, 0, len(f.idx))}
+	x := d.seat(f)
+	return x.planned, d.finish(&x)
+}
+
+// seat draws the pods of a node.
+func (d *dealer) seat(f *pattern) dealing {
+	x := dealing{planned: &planned{takes: make([]take, 0, len(f.idx))}, f: f}
 	d.origin = d.origin[:0]
-	short := false
 	for q, i := range f.idx {
 		for need := f.cnt[q]; need > 0; {
-			got := d.draw(n, i, need)
+			got := d.draw(x.planned, i, need)
 			if got == 0 { // whoever waits cannot join these
-				short = true
+				x.short += need
 				break
 			}
 			need -= got
 		}
 	}
-	site := f.site
-	if short && !d.k.joined {
-		site = d.k.smallest(f, &n.demand)
+	return x
+}
+
+// finish decides which offer to launch a node as, whose pods have been drawn.
+func (d *dealer) finish(x *dealing) int32 {
+	n, site := x.planned, x.f.site
+	if x.short > 0 && !d.k.joined {
+		site = d.k.smallest(x.f, &n.demand)
 	}
 	if d.k.joined {
 		before := len(n.takes)
@@ -172,17 +185,17 @@ func (d *dealer) deal(f *pattern) (*planned, int32) {
 		if len(n.takes) < before {
 			n.with = d.a.p.newCompany(n.takes)
 		}
-		site = d.k.smallest(f, &n.demand)
+		site = d.k.smallest(x.f, &n.demand)
 	}
 	set := int32(-1)
 	for _, t := range n.takes {
 		set = d.meet(set, d.a.p.classes[t.class].offers)
 	}
+	offer := d.k.sites[site].offer
 	if set < 0 { // nothing is left of it
-		return n, d.k.sites[site].offer
+		return offer
 	}
 	n.set = d.sets.sets[set]
-	offer := d.k.sites[site].offer
 	if !d.a.tight && !d.a.b.bounded(d.a.p.lanes[d.a.p.offers[offer].lane].pool) {
 		key := nodeKey{offer: offer, set: set, demand: n.demand}
 		if same := d.made[key]; same != nil {
@@ -191,7 +204,7 @@ func (d *dealer) deal(f *pattern) (*planned, int32) {
 			d.made[key] = n
 		}
 	}
-	return n, offer
+	return offer
 }
 
 // draw takes up to need pods of a row from the next of its parts that may join

@@ -1,6 +1,9 @@
 package solver
 
-import "math"
+import (
+	"math"
+	"slices"
+)
 
 // company is who is on a node, as far as the rules of single nodes care: how
 // many pods each local census counts there, and how many it may.
@@ -198,6 +201,31 @@ const (
 	softShare = 0.01
 	fewPods   = 300
 )
+
+// Nodes with many pods can hardly be filled when many pods mind their company,
+// and packing does not know of it: from minded of them on, nodes are given as
+// few pods that, on average, no more than mindedOnNode of them do.
+const (
+	minded       = 0.05
+	mindedOnNode = 2.4
+)
+
+// companions is how many pods to give a node so that dealing can heed the rules
+// of local censuses that packing does not know; 0 where they are few.
+func (p *problem) companions() int32 {
+	mind, total := 0, 0
+	for i := range p.classes {
+		cl := &p.classes[i]
+		total += len(cl.pods)
+		if cl.ties != nil && slices.ContainsFunc(cl.ties.local, func(r rule) bool { return r.kind != near && !p.topo.censuses[r.census].hard }) {
+			mind += len(cl.pods)
+		}
+	}
+	if float64(mind) < minded*float64(total) || mind == 0 {
+		return 0
+	}
+	return int32(mindedOnNode * float64(total) / float64(mind))
+}
 
 // harden finds the local censuses that packing has to know: those that keep
 // many pods off each other's nodes. The others would only multiply the rows.

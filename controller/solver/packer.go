@@ -14,6 +14,8 @@ type packer struct {
 	// joined says that rows stand for pods of different requests, mean that
 	// they then ask for the mean of them and not for the most.
 	joined, mean bool
+	// most is how many pods a node is given, 0 for as many as fit.
+	most int32
 	// charge is what packing takes for the cost of an offer; lists are each
 	// lane's offers in its order.
 	charge []float64
@@ -39,6 +41,7 @@ type packer struct {
 	// be alone, itself included.
 	rivals []int32
 	spans  spans
+	slab   slab
 	// shy says that some rows that are not alone of their kind keep others off.
 	shy bool
 	// clique numbers sets of rows that all keep each other off their node.
@@ -101,7 +104,7 @@ func (k *packer) pack(effort int) []packing {
 	if len(parts) > 1 || k.total(out) > parts[0].value()*(1+goodEnough) {
 		out = k.improve(out, effort, len(parts))
 	}
-	if k.p.in.Bound && !k.joined {
+	if k.p.in.Bound && !k.joined && k.most == 0 {
 		each(blocks, func(_ int, b *block) {
 			b.refill()
 			b.solve(1e5, 0.001)
@@ -269,6 +272,9 @@ func (k *packer) guess() {
 	for s := range k.sites {
 		t := &k.sites[s]
 		for _, i := range t.plain {
+			if t.cost > k.worth[i]*float64(k.rows[i].n)*(1+1e-9) {
+				continue // not even if it held all of them
+			}
 			n := many(&k.rows[i].req, &t.room, k.p.apart.most(k.rows[i].apart, k.rows[i].n), k.n)
 			k.worth[i] = min(k.worth[i], t.cost/float64(n))
 		}

@@ -52,6 +52,9 @@ next:
 		}
 		seen.add(b, o)
 		s := site{offer: o, room: k.p.bins[b].room, cost: k.charge[o], sets: groups[sig[o]]}
+		if k.most > 0 {
+			s.room[2] = min(s.room[2], int64(k.most))
+		}
 		if k.dominated(&s, wider.of(sig[o]), kept, room) {
 			continue
 		}
@@ -246,12 +249,44 @@ func (k *packer) newSpans() {
 	}
 }
 
+// slab cuts small lists from large ones, each twice as large as the last.
+type slab struct {
+	words   bitset
+	numbers []int32
+	size    int
+}
+
+// grow is how much to allocate now, at least n.
+func (s *slab) grow(n int) int {
+	s.size = min(max(256, 2*s.size), 8192)
+	return max(n, s.size)
+}
+
+// bits is an empty set of so many words.
+func (s *slab) bits(words int) bitset {
+	if len(s.words) < words {
+		s.words = make(bitset, s.grow(words))
+	}
+	out := s.words[:words:words]
+	s.words = s.words[words:]
+	return out
+}
+
+// list is an empty list with room for n numbers.
+func (s *slab) list(n int) []int32 {
+	if len(s.numbers) < n {
+		s.numbers = make([]int32, s.grow(n))
+	}
+	out := s.numbers[:0:n]
+	s.numbers = s.numbers[n:]
+	return out
+}
+
 // serve lists the rows that fit the site; allowed are those that may use it,
 // nil for all.
 func (k *packer) serve(s *site, allowed bitset) {
 	words := (len(k.rows) + 63) / 64
-	sets := make(bitset, 2*words)
-	s.rows, s.free, s.n = sets[:words:words], sets[words:], 3
+	s.rows, s.free, s.n = k.slab.bits(words), k.slab.bits(words), 3
 	from := int32(0)
 	for _, to := range k.spans.ends {
 		if fits(&k.rows[from].req, &s.room, k.n) {
@@ -268,7 +303,7 @@ func (k *packer) serve(s *site, allowed bitset) {
 			break
 		}
 	}
-	list := make([]int32, 0, s.rows.count())
+	list := k.slab.list(s.rows.count())
 	for w := range s.free {
 		s.free[w] = s.rows[w] &^ k.spans.alone[w]
 	}

@@ -1,7 +1,9 @@
 # The same image as "make image", for those who have a container engine:
 #   docker build --build-arg VERSION=v1.2.3 -t spokeshave .
 FROM --platform=$BUILDPLATFORM golang:1.26 AS build
-ARG TARGETOS TARGETARCH VERSION=dev
+ARG TARGETOS
+ARG TARGETARCH
+ARG VERSION=dev
 WORKDIR /src
 COPY go.mod go.sum ./
 RUN go mod download

@@ -15,8 +15,9 @@ import (
 
 const diffHelp = `Diff makes the decision of a scenario twice, with each of two versions of a
 policy, and says what would change: which nodes would be launched, what they
-cost an hour, and which pods would wait. Prices are those of the embedded
-catalogue.
+cost an hour, which pods would wait, and, of consolidate policies, which running
+nodes would be removed. Prices are those of the embedded catalogue. Running nodes
+count with their NodeClaims: kubectl get nodeclaims,nodes,pods -A -o yaml.
 
 Exit codes: 0 nothing changes, 1 something does, 2 bad input.`
 
@@ -87,6 +88,12 @@ func printDiff(c *cobra.Command, d *author.Difference) {
 		n := &d.Nodes[i]
 		say(w, "%+d  %s  %s  %s  %s  %.4f $/h each  (%d, was %d)", n.New-n.Old, n.NodePool, n.InstanceType, n.Zone, n.CapacityType, n.Price, n.New, n.Old)
 	}
+	for _, n := range d.Removed {
+		say(w, "removed %s (%s), which stayed%s", n.Node, n.Method, because(n))
+	}
+	for _, n := range d.Kept {
+		say(w, "stays   %s (%s), which was removed%s", n.Node, n.Method, because(n))
+	}
 	for _, p := range d.Waiting {
 		say(w, "waits   %s: %s", p.Pod, strings.Join(p.Reason, "; "))
 	}
@@ -103,4 +110,17 @@ func printDiff(c *cobra.Command, d *author.Difference) {
 	}
 	say(w, "%.4f $/h, was %.4f (%+.4f); %d nodes, were %d; %d pods wait, were %d", d.New.HourlyCost, d.Old.HourlyCost,
 		d.New.HourlyCost-d.Old.HourlyCost, d.New.Nodes, d.Old.Nodes, d.New.Unscheduled, d.Old.Unscheduled)
+	if d.New.Removed+d.Old.Removed > 0 {
+		say(w, "%d running nodes removed, were %d; that saves %.4f $/h, was %.4f", d.New.Removed, d.Old.Removed, d.New.Savings, d.Old.Savings)
+	}
+}
+
+func because(n author.NodeFate) string {
+	switch {
+	case n.Policy != "":
+		return ": " + n.Policy + ": " + n.Reason
+	case n.Reason != "":
+		return ": " + n.Reason
+	}
+	return ""
 }

@@ -195,3 +195,30 @@ func TestPolicyDiff(t *testing.T) {
 		t.Errorf("exit %d: %s", code, stdout)
 	}
 }
+
+// TestPolicyDiffOfRunningNodes: a consolidate policy changes which nodes go.
+func TestPolicyDiffOfRunningNodes(t *testing.T) {
+	const one = "package spokeshave.consolidate\n\nhold[\"too young\"] := 60 if input.candidate.ageSeconds < 1800\n"
+	settings := strings.Replace(ranking, "rank", "consolidate", 1)
+	before := folder(t, "policy.yaml", settings, "a.rego", one)
+	after := folder(t, "policy.yaml", settings, "a.rego", strings.Replace(one, "1800", "60", 1))
+	args := []string{"policy", "diff", before, after, "-f", "../../policies/testdata/running-nodes", "--time", "2026-01-05T12:00:00Z"}
+	code, stdout, stderr := command(t, append(args, "-o", "json")...)
+	var d struct {
+		Old, New struct {
+			Removed int
+			Savings float64
+		}
+		Removed, Kept []struct{ Node, Policy, Reason string }
+	}
+	if err := json.Unmarshal([]byte(stdout), &d); err != nil || code != exitRefused {
+		t.Fatalf("exit %d, %v: %s%s", code, err, stdout, stderr)
+	}
+	if d.Old.Removed != 1 || d.New.Removed != 2 || d.New.Savings <= d.Old.Savings || len(d.Kept) != 0 ||
+		len(d.Removed) != 1 || d.Removed[0].Node != "young" || d.Removed[0].Reason != "too young" {
+		t.Errorf("%s", stdout)
+	}
+	if code, stdout, _ := command(t, args...); code != exitRefused || !strings.Contains(stdout, "removed young (Empty), which stayed: mine: too young") {
+		t.Errorf("exit %d: %s", code, stdout)
+	}
+}

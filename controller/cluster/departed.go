@@ -13,7 +13,8 @@ const remembered = time.Hour
 
 // departures adds the nodes that have begun to go since the last snapshot to
 // those known, but for launches that came to nothing, and forgets what is too
-// old. The result is a slice of its own. A restart forgets all nodes but those that are still on their way out.
+// old. The result is a slice of its own. A restart forgets all nodes but those
+// that are still on their way out; the ledger (controller/spend) does not.
 func departures(known []model.Departure, s *model.Snapshot) []model.Departure {
 	seen := make(map[string]bool, len(known))
 	var out []model.Departure

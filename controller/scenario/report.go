@@ -34,6 +34,12 @@ type Report struct {
 	Policies    []ReportPolicy     `json:"policies"`
 	Headroom    []decide.Headroom  `json:"headroom,omitempty"`
 	Warnings    []string           `json:"warnings,omitempty"`
+	// Disruptions are the running nodes that could go, Replacements what would
+	// be launched in their stead, Savings what that saves an hour. They are there
+	// if the decision was asked for them.
+	Disruptions  []ReportDisruption `json:"disruptions,omitempty"`
+	Replacements []ReportNode       `json:"replacements,omitempty"`
+	Savings      float64            `json:"savings,omitempty"`
 }
 
 // ReportNode is a node that would be launched.
@@ -103,6 +109,7 @@ func NewReport(o *Objects, s *model.Snapshot, d *decide.Decision, read, snapshot
 		},
 	}
 	r.plan(o, s, &d.Plan)
+	r.disruptions(s, d)
 	r.Utilisation = utilisation(s, &d.Plan)
 	if st := &d.Stats; st.Bound > 0 {
 		r.LowerBound, r.Gap = round(st.Bound), round(max(0, (st.Effective+st.Fixed.USD())/st.Bound-1))

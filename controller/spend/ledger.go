@@ -29,6 +29,9 @@ type Ledger struct {
 	Pools   []PoolSpend  `json:"pools,omitempty"`
 	Holders []HeldSpend  `json:"holders,omitempty"`
 	Past    []MonthTotal `json:"past,omitempty"`
+	// Departed are the nodes that began to go within the last hour. They are
+	// no money; they are here because policies ask for them after a restart.
+	Departed []model.Departure `json:"departed,omitempty"`
 
 	// seen is when each claim was last counted; nil in a ledger that was read
 	// back.
@@ -81,7 +84,7 @@ const Other = "other"
 func New(s *model.Snapshot) Ledger {
 	month := monthStart(s.Time)
 	now := s.Time.UTC()
-	l := Ledger{Version: LedgerVersion, Month: month, Since: now, Through: now}
+	l := Ledger{Version: LedgerVersion, Month: month, Since: now, Through: now, Departed: departures(nil, s.Departed, now)}
 	l.rates(s, func(n *model.Node) time.Duration { return now.Sub(later(month, n.LaunchedAt)) })
 	l.Estimated = l.Total() != Amount{}
 	return l
@@ -101,6 +104,7 @@ func (l *Ledger) Advance(s *model.Snapshot) Ledger {
 	for month := monthStart(now); next.Month.Before(month); {
 		next.turn()
 	}
+	next.Departed = departures(l.Departed, s.Departed, now)
 	from := next.Through
 	next.charge(now)
 	next.rates(s, func(n *model.Node) time.Duration {

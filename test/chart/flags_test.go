@@ -23,7 +23,7 @@ settings:
   preferencePolicy: Ignore
   minValuesPolicy: BestEffort
   awsEndpoint: http://ec2.example.com:4566
-policies: {required: [budget, quota], pluginNamespaces: [team-a, team-b]}
+policies: {required: [budget, quota], pluginNamespaces: [team-a, team-b], cache: {enabled: true}}
 `,
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -42,6 +42,13 @@ policies: {required: [budget, quota], pluginNamespaces: [team-a, team-b]}
 			}
 			if name == "all" && (o.Mode != string(app.Observe) || o.MetricsPort != 9090 || o.DecisionLog != "-" || !o.DecisionLogInputs || len(o.RequiredPolicies) != 2 || o.PreferencePolicy != "Ignore" || o.MinValuesPolicy != "BestEffort" || len(o.PluginNamespaces) != 2) {
 				t.Errorf("settings do not arrive: %+v", o)
+			}
+			mounted := false
+			for _, m := range d.Spec.Template.Spec.Containers[0].VolumeMounts {
+				mounted = mounted || m.MountPath == o.PolicyCache && !m.ReadOnly
+			}
+			if mounted != (name == "all") || (o.PolicyCache != "") != (name == "all") {
+				t.Errorf("the cache of policies at %q is mounted: %v", o.PolicyCache, mounted)
 			}
 		})
 	}

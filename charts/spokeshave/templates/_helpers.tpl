@@ -90,6 +90,9 @@ defaults in the binary.
 {{- with .Values.policies.pluginNamespaces }}
 - --policy-plugin-namespaces={{ join "," . }}
 {{- end }}
+{{- if .Values.policies.cache.enabled }}
+- --policy-cache-dir=/var/cache/spokeshave/policies
+{{- end }}
 {{- with $s.interruptionQueue }}
 - --interruption-queue={{ . }}
 {{- end }}

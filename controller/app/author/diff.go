@@ -20,6 +20,10 @@ type Difference struct {
 	New Outcome `json:"new"`
 	// Nodes are the kinds of nodes whose number changes.
 	Nodes []NodeChange `json:"nodes"`
+	// Removed are running nodes that would go and stayed, Kept the other way
+	// round.
+	Removed []NodeFate `json:"removed"`
+	Kept    []NodeFate `json:"kept"`
 	// Waiting are pods that found a place and would not any more, Placed the
 	// other way round.
 	Waiting []PodChange `json:"waiting"`
@@ -31,6 +35,9 @@ type Outcome struct {
 	HourlyCost  float64 `json:"hourlyCost"`
 	Nodes       int     `json:"nodes"`
 	Unscheduled int     `json:"unscheduled"`
+	// Removed counts running nodes that would go, Savings is what that saves.
+	Removed int     `json:"removed"`
+	Savings float64 `json:"savings"`
 	Fault       string  `json:"fault,omitempty"`
 }
 
@@ -45,6 +52,15 @@ type NodeChange struct {
 	New          int     `json:"new"`
 }
 
+// NodeFate is a running node, and what keeps it in the decision in which it
+// stays.
+type NodeFate struct {
+	Node   string `json:"node"`
+	Method string `json:"method"`
+	Policy string `json:"policy,omitempty"`
+	Reason string `json:"reason,omitempty"`
+}
+
 // PodChange is a pod and why it waits, in the decision in which it does.
 type PodChange struct {
 	Pod    string   `json:"pod"`
@@ -53,7 +69,7 @@ type PodChange struct {
 
 // Same says that nothing changes.
 func (d *Difference) Same() bool {
-	return len(d.Nodes)+len(d.Waiting)+len(d.Placed) == 0 && d.Old == d.New
+	return len(d.Nodes)+len(d.Waiting)+len(d.Placed)+len(d.Removed)+len(d.Kept) == 0 && d.Old == d.New
 }
 
 // Diff makes the decision of a scenario with each of two versions of a policy.
@@ -70,6 +86,7 @@ func Diff(ctx context.Context, before, after *Source, cfg simulate.Config) (*Dif
 	d := &Difference{
 		Old: outcome(one, before), New: outcome(two, after), Nodes: nodeChanges(one, two),
 		Waiting: newlyWaiting(one, two), Placed: newlyWaiting(two, one),
+		Removed: newlyRemoved(one, two), Kept: newlyRemoved(two, one),
 	}
 	return d, nil
 }
@@ -80,7 +97,8 @@ func (s *Source) decide(ctx context.Context, cfg simulate.Config) (r *scenario.R
 		return nil, fmt.Errorf("%s: %w", s.At, err)
 	}
 	defer func() { err = errors.Join(err, p.Close(ctx)) }()
-	cfg.Compiled = []policy.Policy{p}
+	info := p.Info()
+	cfg.Compiled, cfg.Disrupt = []policy.Policy{p}, info.Answers(policy.HookConsolidate)
 	result, err := simulate.Run(ctx, cfg)
 	if err != nil {
 		return nil, err
@@ -89,7 +107,12 @@ func (s *Source) decide(ctx context.Context, cfg simulate.Config) (r *scenario.R
 }
 
 func outcome(r *scenario.Report, s *Source) Outcome {
-	out := Outcome{HourlyCost: r.HourlyCost, Nodes: len(r.Nodes), Unscheduled: len(r.Unscheduled)}
+	out := Outcome{HourlyCost: r.HourlyCost, Nodes: len(r.Nodes), Unscheduled: len(r.Unscheduled), Savings: r.Savings}
+	for i := range r.Disruptions {
+		if r.Disruptions[i].Goes {
+			out.Removed++
+		}
+	}
 	for _, u := range r.Policies {
 		if u.Name == s.Name() && u.Fault != "" {
 			out.Fault = u.Fault
@@ -109,17 +132,44 @@ func nodeChanges(one, two *scenario.Report) []NodeChange {
 		}
 		return count[key]
 	}
-	for i := range one.Nodes {
-		at(&one.Nodes[i]).Old++
+	for _, launched := range [][]scenario.ReportNode{one.Nodes, one.Replacements} {
+		for i := range launched {
+			at(&launched[i]).Old++
+		}
 	}
-	for i := range two.Nodes {
-		at(&two.Nodes[i]).New++
+	for _, launched := range [][]scenario.ReportNode{two.Nodes, two.Replacements} {
+		for i := range launched {
+			at(&launched[i]).New++
+		}
 	}
 	out := []NodeChange{}
 	for _, key := range slices.Sorted(maps.Keys(count)) {
 		if c := count[key]; c.Old != c.New {
 			out = append(out, *c)
 		}
+	}
+	return out
+}
+
+// newlyRemoved are the running nodes that go in two and not in one, with what
+// keeps them in one.
+func newlyRemoved(one, two *scenario.Report) []NodeFate {
+	stays := map[string]*scenario.ReportDisruption{}
+	for i := range one.Disruptions {
+		stays[one.Disruptions[i].Node] = &one.Disruptions[i]
+	}
+	out := []NodeFate{}
+	for i := range two.Disruptions {
+		d := &two.Disruptions[i]
+		was := stays[d.Node]
+		if !d.Goes || was != nil && was.Goes {
+			continue
+		}
+		fate := NodeFate{Node: d.Node, Method: d.Method}
+		if was != nil {
+			fate.Policy, fate.Reason = was.Policy, was.Reason
+		}
+		out = append(out, fate)
 	}
 	return out
 }

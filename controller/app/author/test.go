@@ -43,7 +43,9 @@ func (s *Source) Test(ctx context.Context) (out []CaseResult, err error) {
 // decideScenario makes the decision of a scenario with the policy among those
 // in force.
 func decideScenario(ctx context.Context, s *cases.Scenario, p policy.Policy) (*cases.Plan, error) {
+	info := p.Info()
 	result, err := simulate.Run(ctx, simulate.Config{
+		Disrupt: info.Answers(policy.HookConsolidate),
 		Manifests: s.Manifests, Policies: s.Policies, Compiled: []policy.Policy{p},
 		Region: s.Region, Time: s.Time, Seed: s.Seed,
 	})
@@ -51,8 +53,7 @@ func decideScenario(ctx context.Context, s *cases.Scenario, p policy.Policy) (*c
 		return nil, err
 	}
 	r := result.Report
-	info := p.Info()
-	plan := &cases.Plan{Nodes: map[string]int{}, HourlyCost: r.HourlyCost, Unscheduled: map[string][]string{}}
+	plan := &cases.Plan{Nodes: map[string]int{}, HourlyCost: r.HourlyCost, Unscheduled: map[string][]string{}, Kept: map[string]string{}}
 	for i := range r.Nodes {
 		n := &r.Nodes[i]
 		plan.Nodes[n.InstanceType+"/"+n.Zone+"/"+string(n.CapacityType)]++
@@ -63,6 +64,13 @@ func decideScenario(ctx context.Context, s *cases.Scenario, p policy.Policy) (*c
 			reasons = append(reasons, reason.Message)
 		}
 		plan.Unscheduled[u.Pod] = reasons
+	}
+	for _, d := range r.Disruptions {
+		if d.Goes {
+			plan.Removed = append(plan.Removed, d.Node)
+		} else {
+			plan.Kept[d.Node] = d.Reason
+		}
 	}
 	for _, use := range r.Policies {
 		if use.Name == info.Name && use.Fault != "" {

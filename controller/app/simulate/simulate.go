@@ -40,6 +40,8 @@ type Config struct {
 	// PreferencePolicy and MinValuesPolicy are the controller's settings; empty
 	// for its defaults.
 	PreferencePolicy, MinValuesPolicy string
+	// Disrupt also asks which running nodes may go.
+	Disrupt bool
 	// Elapsed is a stopwatch for the timings; nil leaves them at zero.
 	Elapsed func() time.Duration
 }
@@ -92,7 +94,9 @@ func Run(ctx context.Context, cfg Config) (*Result, error) {
 		return nil, errors.Join(err, done())
 	}
 	policies = inOrder(append(policies, cfg.Compiled...))
-	decision, err := decide.Decide(ctx, &snapshot, policies, decide.Options{Elapsed: cfg.Elapsed, Bound: true})
+	decision, err := decide.Decide(ctx, &snapshot, policies, decide.Options{
+		Elapsed: cfg.Elapsed, Bound: true, Disrupt: cfg.Disrupt, Search: cfg.Disrupt,
+	})
 	if err = errors.Join(err, done()); err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrDefect, err)
 	}

@@ -51,6 +51,10 @@ type Plan struct {
 	// Unscheduled has the reasons of the pods without a place, by
 	// namespace/name.
 	Unscheduled map[string][]string
+	// Removed are the running nodes that go, Kept those that could go, with
+	// what keeps them.
+	Removed []string
+	Kept    map[string]string
 	// Faults are those of the policy in question.
 	Faults []string
 }
@@ -206,6 +210,8 @@ type (
 		Nodes       map[string]int    `yaml:"nodes"`
 		HourlyCost  *float64          `yaml:"hourlyCost"`
 		Unscheduled []unscheduledYAML `yaml:"unscheduled"`
+		Removed     []string          `yaml:"removed"`
+		Kept        map[string]string `yaml:"kept"`
 	}
 	unscheduledYAML struct {
 		Pods   string `yaml:"pods"`

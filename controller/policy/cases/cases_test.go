@@ -210,6 +210,7 @@ func TestPlan(t *testing.T) {
 			return &Plan{
 				Nodes: map[string]int{"a.large/z1/spot": 2, "a.large/z2/spot": 1, "b.large/z1/on-demand": 1}, HourlyCost: 1.5,
 				Unscheduled: map[string][]string{"ns/p-0": {"cap b leaves 0"}, "ns/p-1": {"cap b leaves 0"}},
+				Removed:     []string{"n1", "n2"}, Kept: map[string]string{"n3": "too young"},
 			}, nil
 		},
 	}
@@ -217,13 +218,15 @@ func TestPlan(t *testing.T) {
   - name: a
     scenario: app.yaml
     expect:
-      plan: {nodes: {"*/spot": 3, b.large/z1/on-demand: 1}, hourlyCost: 1.5, unscheduled: [{pods: ns/p-*, count: 2, reason: cap b*}]}
+      plan: {nodes: {"*/spot": 3, b.large/z1/on-demand: 1}, hourlyCost: 1.5, unscheduled: [{pods: ns/p-*, count: 2, reason: cap b*}], removed: ["n*"], kept: {n3: "*young"}}
   - name: b
     scenario: app.yaml
     expect:
       plan:
         nodes: {"a.large/*": 2}
         unscheduled: [{pods: ns/p-0, reason: other}]
+        removed: [n1, n3]
+        kept: {n3: old, n4: ""}
 `
 	all, err := Parse("dir/f.yaml", []byte(text))
 	if err != nil {
@@ -239,6 +242,10 @@ func TestPlan(t *testing.T) {
 	want := []string{
 		"dir/f.yaml:10: nodes a.large/*: want 2, got 3", "dir/f.yaml:10: nodes b.large/z1/on-demand: want 0, got 1",
 		`dir/f.yaml:11: ns/p-0 waits: want the reason "other", got "cap b leaves 0"`, "dir/f.yaml:11: ns/p-1 waits: cap b leaves 0",
+		"dir/f.yaml:12: want node n3 removed, it stays: too young",
+		"dir/f.yaml:12: node n2 is removed",
+		`dir/f.yaml:13: node n3 is kept: want "old", got "too young"`,
+		"dir/f.yaml:13: want node n4 kept, it is removed, or could not go anyway",
 	}
 	if diff := cmp.Diff(want, got[:len(got)-1]); diff != "" || !strings.Contains(got[len(got)-1], "a.large/z2/spot: 1\n") {
 		t.Errorf("%s\n%s", diff, got)

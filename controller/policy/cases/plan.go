@@ -24,6 +24,7 @@ func (v *verifier) checkPlan(got *Plan, fault string) {
 		v.failf([]any{"plan", "hourlyCost"}, "hourly cost: want %s, got %s", number(*want.HourlyCost), number(got.HourlyCost))
 	}
 	v.unscheduled(want.Unscheduled, got.Unscheduled)
+	v.removed(want, got)
 	if len(v.failures) > before {
 		v.failf([]any{"plan"}, "the plan is:\n%s", got.yaml())
 	}
@@ -73,6 +74,29 @@ func (v *verifier) unscheduled(want []unscheduledYAML, got map[string][]string) 
 	}
 }
 
+// removed compares the running nodes that would go, and why others stay.
+func (v *verifier) removed(want *planYAML, got *Plan) {
+	for _, pattern := range want.Removed {
+		if !slices.ContainsFunc(got.Removed, func(node string) bool { return like(pattern, node) }) {
+			v.failf([]any{"plan", "removed"}, "want node %s removed, it stays: %s", pattern, got.Kept[pattern])
+		}
+	}
+	for _, node := range got.Removed {
+		if want.Removed != nil && !slices.ContainsFunc(want.Removed, func(pattern string) bool { return like(pattern, node) }) {
+			v.failf([]any{"plan", "removed"}, "node %s is removed", node)
+		}
+	}
+	for _, node := range keys(want.Kept) {
+		reason, kept := got.Kept[node]
+		switch {
+		case !kept:
+			v.failf([]any{"plan", "kept", node}, "want node %s kept, it is removed, or could not go anyway", node)
+		case !like(want.Kept[node], reason):
+			v.failf([]any{"plan", "kept", node}, "node %s is kept: want %q, got %q", node, want.Kept[node], reason)
+		}
+	}
+}
+
 func atLeast(count *int) string {
 	if count == nil {
 		return "at least 1"
@@ -93,6 +117,15 @@ func (p *Plan) yaml() string {
 	}
 	for _, pod := range keys(p.Unscheduled) {
 		fmt.Fprintf(&b, "      - {pods: %s, count: 1, reason: %q}\n", pod, strings.Join(p.Unscheduled[pod], "; "))
+	}
+	if len(p.Removed) > 0 {
+		fmt.Fprintf(&b, "    removed: [%s]\n", strings.Join(p.Removed, ", "))
+	}
+	if len(p.Kept) > 0 {
+		b.WriteString("    kept:\n")
+	}
+	for _, node := range keys(p.Kept) {
+		fmt.Fprintf(&b, "      %s: %q\n", node, p.Kept[node])
 	}
 	return b.String()
 }

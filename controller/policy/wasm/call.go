@@ -53,13 +53,9 @@ func callOf(ctx context.Context) *call {
 // The result stops the guest if it is not 0.
 func safepoint(ctx context.Context, mod api.Module, stack []uint64) {
 	c := callOf(ctx)
-	if c.fuel == nil {
-		global, ok := mod.ExportedGlobal(meter.FuelExport).(api.MutableGlobal)
-		if !ok {
-			stack[0] = 1
-			return
-		}
-		c.fuel = global
+	if !c.find(mod) {
+		stack[0] = 1
+		return
 	}
 	runtime.Gosched() // timers and the collector get their turn here
 	if c.fault == nil {
@@ -75,6 +71,16 @@ func safepoint(ctx context.Context, mod api.Module, stack []uint64) {
 		return
 	}
 	stack[0] = 0
+}
+
+// find sees to it that the guest's fuel is known, also while it is starting.
+func (c *call) find(mod api.Module) bool {
+	if c.fuel == nil {
+		if global, ok := mod.ExportedGlobal(meter.FuelExport).(api.MutableGlobal); ok {
+			c.fuel = global
+		}
+	}
+	return c.fuel != nil
 }
 
 // refill hands out the next slice of fuel.
@@ -101,6 +107,14 @@ func (c *call) stop(kind policy.FaultKind, message string) {
 	if c.fuel != nil && int64(c.fuel.Get()) >= 0 {
 		c.left += int64(c.fuel.Get())
 		c.fuel.Set(^uint64(0))
+	}
+}
+
+// pay takes what the host does for the guest from the guest's fuel, as if the
+// guest had done it itself: the next safepoint comes the sooner.
+func (c *call) pay(units int64) {
+	if c.fuel != nil {
+		c.fuel.Set(uint64(int64(c.fuel.Get()) - units))
 	}
 }
 

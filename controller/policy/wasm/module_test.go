@@ -11,7 +11,7 @@ import (
 // guest is a WebAssembly module under construction: a well-behaved policy
 // that leaves every row as it is, unless a field says otherwise.
 type guest struct {
-	imports  [][2]string // module and name, (i32 i32 i32) -> () except proc_exit
+	imports  [][2]string // module and name, (i32 i32 i32) -> () but for proc_exit and random_get
 	rank     []byte      // body of spokeshave_rank, without end
 	locals   byte        // i32 locals of rank
 	alloc    []byte      // body of spokeshave_alloc
@@ -49,8 +49,11 @@ func (g guest) bytes() []byte {
 		b := uleb(nil, len(g.imports))
 		for _, i := range g.imports {
 			typ := byte(typeThree)
-			if i[1] == "proc_exit" {
+			switch i[1] {
+			case "proc_exit":
 				typ = typeExit
+			case "random_get":
+				typ = typeCall
 			}
 			b = append(name(name(b, i[0]), i[1]), 0, typ)
 		}

@@ -24,6 +24,13 @@ const (
 	maxRandom  = 64 << 10
 )
 
+// What guests pay for work of the host that grows with what they ask for: a unit
+// of fuel for so many random bytes, and so many units for a vector or event.
+const (
+	randomPerFuel = 8
+	fuelPerItem   = 8
+)
+
 // wasi is the part of WASI preview 1 that the Go toolchain links, and then
 // some that C libraries do. It is deterministic: no files, arguments or
 // environment; the clock is the decision's, and sleeping moves it; randomness
@@ -59,7 +66,9 @@ func result(name, in string, f func(*call, api.Memory, []uint64) uint64) hostFun
 			stack[0] = wasiFault
 			return
 		}
-		stack[0] = f(callOf(ctx), mem, stack)
+		c := callOf(ctx)
+		c.find(mod)
+		stack[0] = f(c, mem, stack)
 	}}
 }
 
@@ -86,6 +95,7 @@ func random(c *call, mem api.Memory, stack []uint64) uint64 {
 	if !ok {
 		return wasiFault
 	}
+	c.pay(int64(size / randomPerFuel))
 	var word [8]byte
 	for len(b) > 0 {
 		binary.LittleEndian.PutUint64(word[:], c.random.Uint64())
@@ -120,6 +130,7 @@ func write(c *call, mem api.Memory, stack []uint64) uint64 {
 	if !ok {
 		return wasiFault
 	}
+	c.pay(int64(count) * fuelPerItem)
 	var total uint32
 	for i := range int(count) {
 		size := binary.LittleEndian.Uint32(vectors[8*i+4:])
@@ -148,6 +159,7 @@ func poll(c *call, mem api.Memory, stack []uint64) uint64 {
 	if !ok {
 		return wasiFault
 	}
+	c.pay(int64(count) * fuelPerItem)
 	le := binary.LittleEndian
 	wake := c.clock
 	var events [32 * maxEvents]byte // the areas may overlap

@@ -346,6 +346,54 @@ func FuzzReply(f *testing.F) {
 	})
 }
 
+// FuzzOtherReplies is the same for the other hooks.
+func FuzzOtherReplies(f *testing.F) {
+	f.Add([]byte{0, 0, 0, 0, 0, 0, 240, 63}, uint16(0))
+	f.Add(bytes.Repeat([]byte{1}, 24), uint16(600))
+	f.Add(bytes.Repeat([]byte{255}, 64), uint16(300))
+	f.Fuzz(func(t *testing.T, noise []byte, at uint16) {
+		var e Encoder
+		b, err := e.consolidateBatch(&policy.ConsolidateInput{Call: call(), Candidates: []policy.Candidate{{Node: "a"}, {Node: "b"}}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		copy(b[min(int(at), len(b)):], noise)
+		copy(e.out(b, 1), noise)
+		answers, err := e.ConsolidateAnswers(b)
+		for _, a := range answers {
+			if err == nil && (!amount(a.Cost) || !amount(a.HoldSeconds) || a.Verdict == "" || !plain(a.Reason)) {
+				t.Fatalf("%+v", a)
+			}
+		}
+		in := &policy.CeilingInput{Call: call(), Scopes: []policy.ScopeSpend{{Scope: "cluster"}}, Launches: make([]policy.Launch, 2)}
+		if b, err = e.ceilingBatch(in); err != nil {
+			t.Fatal(err)
+		}
+		copy(b[min(int(at), len(b)):], noise)
+		copy(e.out(b, 0), noise)
+		answer, err := e.CeilingAnswers(b)
+		if err != nil {
+			return
+		}
+		for scope, c := range answer.Caps {
+			for _, bound := range []*float64{c.HourlyUSD, c.MonthlyUSD} {
+				if scope != "cluster" || bound != nil && !amount(*bound) {
+					t.Fatalf("%s: %+v", scope, c)
+				}
+			}
+		}
+		for i, reasons := range answer.Deny {
+			if i < 0 || i > 1 || !plain(reasons[0]) {
+				t.Fatalf("launch %d: %q", i, reasons)
+			}
+		}
+	})
+}
+
+func plain(reason string) bool {
+	return len(reason) <= abi.MaxMessage && !strings.ContainsAny(reason, "\x00\n\x1b")
+}
+
 func BenchmarkRankEncoding(b *testing.B) {
 	var e Encoder
 	in := rankInput(1000)

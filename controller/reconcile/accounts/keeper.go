@@ -54,7 +54,7 @@ type Keeper struct {
 }
 
 // Count brings the ledger up to the snapshot's time, and the snapshot's Spent
-// up to the ledger. An error says that the ledger could not be read: nothing
+// and Departed up to the ledger. An error says that the ledger could not be read: nothing
 // should be bought before it is known what has been spent.
 func (k *Keeper) Count(ctx context.Context, s *model.Snapshot) error {
 	next, err := k.next(ctx, s)
@@ -62,7 +62,7 @@ func (k *Keeper) Count(ctx context.Context, s *model.Snapshot) error {
 		return err
 	}
 	k.ledger.Store(&next)
-	s.Spent = next.Scopes()
+	s.Spent, s.Departed = next.Scopes(), next.Departed
 	if k.Clock.Since(k.saved) < every {
 		return nil
 	}

@@ -38,7 +38,7 @@ type Outcome struct {
 	// Removed counts running nodes that would go, Savings is what that saves.
 	Removed int     `json:"removed"`
 	Savings float64 `json:"savings"`
-	Fault       string  `json:"fault,omitempty"`
+	Fault   string  `json:"fault,omitempty"`
 }
 
 // NodeChange is a kind of node.

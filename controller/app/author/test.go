@@ -45,7 +45,7 @@ func (s *Source) Test(ctx context.Context) (out []CaseResult, err error) {
 func decideScenario(ctx context.Context, s *cases.Scenario, p policy.Policy) (*cases.Plan, error) {
 	info := p.Info()
 	result, err := simulate.Run(ctx, simulate.Config{
-		Disrupt: info.Answers(policy.HookConsolidate),
+		Disrupt:   info.Answers(policy.HookConsolidate),
 		Manifests: s.Manifests, Policies: s.Policies, Compiled: []policy.Policy{p},
 		Region: s.Region, Time: s.Time, Seed: s.Seed,
 	})

@@ -35,6 +35,7 @@ type Options struct {
 	AWSRegion       string
 
 	InterruptionQueue     string
+	DrainOnRebalance      bool
 	IsolatedVPC           bool
 	ReservedENIs          int
 	MemoryOverheadPercent float64
@@ -46,6 +47,7 @@ type Options struct {
 
 	PreferencePolicy string
 	MinValuesPolicy  string
+	Gates            FeatureGates
 
 	PluginNamespaces []string
 	RequiredPolicies []string
@@ -85,6 +87,7 @@ func (o *Options) Bind(fs *pflag.FlagSet) {
 	fs.StringVar(&o.AWSEndpoint, "aws-endpoint", "", "an EC2-compatible endpoint to use in place of AWS (also AWS_ENDPOINT_URL)")
 	fs.StringVar(&o.AWSRegion, "aws-region", "", "the region; from AWS_REGION or the instance's metadata when empty")
 	fs.StringVar(&o.InterruptionQueue, "interruption-queue", "", "name of the SQS queue with the interruptions of instances; none when empty")
+	fs.BoolVar(&o.DrainOnRebalance, "drain-on-rebalance", false, "replace spot instances as soon as EC2 recommends it, before they are interrupted")
 	fs.BoolVar(&o.IsolatedVPC, "isolated-vpc", false, "do not ask for on-demand prices, which an isolated VPC cannot reach; the embedded ones serve")
 	fs.IntVar(&o.ReservedENIs, "reserved-enis", 0, "network interfaces of each instance that pods cannot use")
 	fs.Float64Var(&o.MemoryOverheadPercent, "vm-memory-overhead-percent", 0.075, "share of an instance's memory that hypervisor and firmware keep, 0 to 1")
@@ -94,6 +97,7 @@ func (o *Options) Bind(fs *pflag.FlagSet) {
 	fs.DurationVar(&o.Interval, "interval", 10*time.Second, "look at the whole cluster this often when nothing happens")
 	fs.StringVar(&o.PreferencePolicy, "preference-policy", lower.PreferenceRespect, "Respect preferences until a pod cannot be placed with them, or Ignore them")
 	fs.StringVar(&o.MinValuesPolicy, "min-values-policy", lower.MinValuesStrict, "Strict, or BestEffort: launch with fewer values than a NodePool's minValues where there are no more")
+	fs.Var(&o.Gates, "feature-gates", "Karpenter's feature gates, name=true or name=false, separated by commas")
 	fs.StringSliceVar(&o.PluginNamespaces, "policy-plugin-namespaces", nil, "namespaces whose rank and consolidate policies are loaded too")
 	fs.StringSliceVar(&o.RequiredPolicies, "policies-required", nil, "policies without which nothing is launched")
 	fs.StringVar(&o.PolicyCache, "policy-cache-dir", "", "folder for compiled WebAssembly policies, so that a restart need not compile them again; none when empty")

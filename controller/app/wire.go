@@ -25,9 +25,12 @@ import (
 	"spokeshave.dev/controller/reconcile/accounts"
 	"spokeshave.dev/controller/reconcile/decision"
 	"spokeshave.dev/controller/reconcile/drift"
+	"spokeshave.dev/controller/reconcile/ending"
 	"spokeshave.dev/controller/reconcile/expiration"
 	"spokeshave.dev/controller/reconcile/garbage"
+	"spokeshave.dev/controller/reconcile/interruption"
 	"spokeshave.dev/controller/reconcile/lifecycle"
+	"spokeshave.dev/controller/reconcile/metric"
 	"spokeshave.dev/controller/reconcile/nodepool"
 	"spokeshave.dev/controller/reconcile/podevents"
 	"spokeshave.dev/controller/reconcile/policies"
@@ -41,6 +44,8 @@ type parts struct {
 	cloud   *aws.Provider
 	journal *journal.Journal
 	clock   clock.WithTicker
+	// shared are the metrics that several of the parts count.
+	shared *metric.Set
 }
 
 // eventsFrom is the reporting controller on events.
@@ -50,6 +55,10 @@ const eventsFrom = "spokeshave"
 // decisions out.
 func (p *parts) wire(ctx context.Context) error {
 	p.gate()
+	var err error
+	if p.shared, err = metric.New(metrics.Registry); err != nil {
+		return err
+	}
 	loop, err := p.loop(ctx)
 	if err != nil {
 		return err
@@ -66,6 +75,7 @@ func (p *parts) loop(ctx context.Context) (*decision.Loop, error) {
 	if err != nil {
 		return nil, err
 	}
+	settings.SpotToSpot = p.o.Gates.SpotToSpotConsolidation
 	view, err := cluster.New(ctx, cluster.Config{
 		Settings: settings,
 		Name:     p.o.ClusterName, Cache: p.mgr.GetCache(), Live: p.mgr.GetAPIReader(),
@@ -105,7 +115,7 @@ func (p *parts) loop(ctx context.Context) (*decision.Loop, error) {
 		Actuator: &actuate.Actuator{Client: p.mgr.GetClient(), Events: p.mgr.GetEventRecorder(eventsFrom), Nominations: nominations},
 		Policies: loaded,
 		Journal:  p.journal,
-		Metrics:  decision.NewMetrics(metrics.Registry),
+		Metrics:  decision.NewMetrics(metrics.Registry, p.shared),
 		Clock:    p.clock,
 		Observe:  Mode(p.o.Mode) == Observe,
 		Idle:     p.o.BatchIdle, Max: p.o.BatchMax, Every: p.o.Interval,
@@ -198,14 +208,19 @@ func (p *parts) reconcilers(*decision.Loop) error {
 	nodes := &termination.Reconciler{Client: c, Provider: p.cloud, Events: recorder, Clock: p.clock, Workers: p.o.Workers}
 	pools := &nodepool.Reconciler{Client: c}
 	drifts := &drift.Reconciler{Client: c, Provider: p.cloud, Drifter: p.cloud, Clock: p.clock}
-	expiry := &expiration.Reconciler{Client: c, Events: recorder, Clock: p.clock}
+	ender := &ending.Ender{Client: c, Clock: p.clock, Metrics: p.shared}
+	expiry := &expiration.Reconciler{Ender: ender, Events: recorder, Clock: p.clock}
+	interruptions := &interruption.Watcher{
+		Client: c, Source: p.cloud, Events: recorder, Ender: ender, Clock: p.clock,
+		Metrics: interruption.NewMetrics(metrics.Registry), Rebalance: p.o.DrainOnRebalance, Every: time.Minute,
+	}
 	podEvents := &podevents.Reconciler{Client: c, Clock: p.clock}
 	collector := &garbage.Collector{
 		Client: c, Live: p.mgr.GetAPIReader(), Provider: p.cloud, Clock: p.clock, Every: 10 * time.Second,
 	}
 	err := errors.Join(
 		classes.SetupWithManager(p.mgr), claims.SetupWithManager(p.mgr), nodes.SetupWithManager(p.mgr),
-		pools.SetupWithManager(p.mgr), podEvents.SetupWithManager(p.mgr), drifts.SetupWithManager(p.mgr), expiry.SetupWithManager(p.mgr), p.mgr.Add(collector),
+		pools.SetupWithManager(p.mgr), podEvents.SetupWithManager(p.mgr), drifts.SetupWithManager(p.mgr), expiry.SetupWithManager(p.mgr), p.mgr.Add(collector), p.mgr.Add(interruptions),
 	)
 	if err != nil {
 		return fmt.Errorf("add reconcilers: %w", err)

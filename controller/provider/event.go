@@ -55,5 +55,17 @@ type Event struct {
 }
 
 // EventHandler takes an event. A nil error means that it is dealt with and will
-// not be delivered again; after an error it comes again.
+// not be delivered again; after an error it comes again. It is safe for
+// concurrent use.
 type EventHandler func(ctx context.Context, event Event) error
+
+// Announcer is implemented by providers that know of instances in trouble.
+type Announcer interface {
+	// ListenForEvents hands announcements to handle until the context ends, more
+	// than one at the same time. It returns at once when nothing announces any.
+	ListenForEvents(ctx context.Context, handle EventHandler)
+	// Troubled asks for what nobody announces: instances whose status checks
+	// have failed for a while, and those with a scheduled event. They may be of
+	// other clusters, and are told of as long as the trouble lasts.
+	Troubled(ctx context.Context) ([]Event, error)
+}

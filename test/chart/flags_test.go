@@ -22,6 +22,9 @@ settings:
   awsRegion: us-west-2
   preferencePolicy: Ignore
   minValuesPolicy: BestEffort
+  interruptionQueue: test
+  drainOnRebalance: true
+  featureGates: {nodeRepair: true, spotToSpotConsolidation: true, staticCapacity: true}
   awsEndpoint: http://ec2.example.com:4566
 policies: {required: [budget, quota], pluginNamespaces: [team-a, team-b], cache: {enabled: true}}
 `,
@@ -49,6 +52,10 @@ policies: {required: [budget, quota], pluginNamespaces: [team-a, team-b], cache:
 			}
 			if mounted != (name == "all") || (o.PolicyCache != "") != (name == "all") {
 				t.Errorf("the cache of policies at %q is mounted: %v", o.PolicyCache, mounted)
+			}
+			gates := app.FeatureGates{NodeRepair: true, SpotToSpotConsolidation: true, StaticCapacity: true}
+			if name == "all" && (o.InterruptionQueue != "test" || !o.DrainOnRebalance || o.Gates != gates) {
+				t.Errorf("settings do not arrive: %+v", o)
 			}
 		})
 	}

@@ -22,7 +22,7 @@ func TestRefused(t *testing.T) {
 		"plain http endpoint":       {`settings: {clusterEndpoint: "http://api"}`, "/settings/clusterEndpoint"},
 		"bad region":                {`settings: {awsRegion: frankfurt}`, "/settings/awsRegion"},
 		"bad namespace":             {`policies: {pluginNamespaces: [Team_A]}`, "/policies/pluginNamespaces/0"},
-		"gate that is absent":       {`settings: {featureGates: {nodeRepair: true}}`, "/settings/featureGates/nodeRepair"},
+		"gate that is absent":       {`settings: {featureGates: {nodeOverlay: true}}`, "/settings/featureGates/nodeOverlay"},
 		"unknown gate":              {`settings: {featureGates: {warp: false}}`, "additional properties 'warp' not allowed"},
 		"negative replicas":         {`replicas: -1`, "/replicas"},
 		"port as text":              {`controller: {metrics: {port: "8080"}}`, "/controller/metrics/port"},

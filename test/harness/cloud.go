@@ -15,6 +15,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/credentials"
 	"github.com/aws/aws-sdk-go-v2/service/ec2"
 	ec2types "github.com/aws/aws-sdk-go-v2/service/ec2/types"
+	"github.com/aws/aws-sdk-go-v2/service/sqs"
 )
 
 // Instance is an instance that is not terminated.
@@ -25,12 +26,20 @@ type Instance struct {
 }
 
 func ec2Client(ctx context.Context, url string) (*ec2.Client, error) {
+	cfg, err := sdkConfig(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return ec2.NewFromConfig(cfg, func(o *ec2.Options) { o.BaseEndpoint = aws.String(url) }), nil
+}
+
+func sdkConfig(ctx context.Context) (aws.Config, error) {
 	cfg, err := config.LoadDefaultConfig(ctx, config.WithRegion(Region),
 		config.WithCredentialsProvider(credentials.NewStaticCredentialsProvider("demo", "demo", "")))
 	if err != nil {
-		return nil, fmt.Errorf("configure the EC2 client: %w", err)
+		return cfg, fmt.Errorf("configure the AWS client: %w", err)
 	}
-	return ec2.NewFromConfig(cfg, func(o *ec2.Options) { o.BaseEndpoint = aws.String(url) }), nil
+	return cfg, nil
 }
 
 // Instances are those that run or are about to, sorted by id, asked of EC2.
@@ -78,6 +87,23 @@ func instance(i *ec2types.Instance) Instance {
 		}
 	}
 	return out
+}
+
+// SendInterruption puts a message on the interruption queue, whatever it says.
+func (s *Stack) SendInterruption(ctx context.Context, body string) error {
+	cfg, err := sdkConfig(ctx)
+	if err != nil {
+		return err
+	}
+	client := sqs.NewFromConfig(cfg, func(o *sqs.Options) { o.BaseEndpoint = aws.String(s.EC2URL()) })
+	queue, err := client.GetQueueUrl(ctx, &sqs.GetQueueUrlInput{QueueName: aws.String(ClusterName)})
+	if err != nil {
+		return fmt.Errorf("find the interruption queue: %w", err)
+	}
+	if _, err := client.SendMessage(ctx, &sqs.SendMessageInput{QueueUrl: queue.QueueUrl, MessageBody: aws.String(body)}); err != nil {
+		return fmt.Errorf("send to the interruption queue: %w", err)
+	}
+	return nil
 }
 
 // Control talks to ec2sim's control API: it posts in, unless in is nil, and

@@ -14,6 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/tools/events"
 	"k8s.io/utils/clock"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -36,6 +37,7 @@ type world struct {
 	cloud     *sim.Provider
 	clock     *sim.Clock
 	collector *garbage.Collector
+	events    events.EventRecorder
 }
 
 // cloudClock tells the cloud's time.
@@ -91,9 +93,9 @@ func start(t *testing.T) *world {
 	if err := lifecycle.Index(t.Context(), mgr.GetFieldIndexer()); err != nil {
 		t.Fatal(err)
 	}
-	events := mgr.GetEventRecorder("test")
-	claims := &lifecycle.Reconciler{Client: mgr.GetClient(), Provider: w.cloud, Events: events, Clock: clock.RealClock{}, Workers: 4}
-	nodes := &termination.Reconciler{Client: mgr.GetClient(), Provider: w.cloud, Events: events, Clock: clock.RealClock{}, Workers: 4}
+	w.events = mgr.GetEventRecorder("test")
+	claims := &lifecycle.Reconciler{Client: mgr.GetClient(), Provider: w.cloud, Events: w.events, Clock: clock.RealClock{}, Workers: 50}
+	nodes := &termination.Reconciler{Client: mgr.GetClient(), Provider: w.cloud, Events: w.events, Clock: clock.RealClock{}, Workers: 50}
 	if err := claims.SetupWithManager(mgr); err != nil {
 		t.Fatal(err)
 	}
@@ -160,6 +162,12 @@ func (w *world) join(t *testing.T, name, providerID string) {
 	node.Status.Conditions = []corev1.NodeCondition{{Type: corev1.NodeReady, Status: corev1.ConditionTrue}}
 	// A patch: the reconciler may have written the node already.
 	if err := w.client.Status().Patch(t.Context(), node, client.MergeFrom(base)); err != nil {
+		t.Fatal(err)
+	}
+	// Admission adds a taint that the node controller, which does not run here,
+	// would take off.
+	ready := client.RawPatch(types.StrategicMergePatchType, []byte(`{"spec":{"taints":[{"$patch":"delete","key":"node.kubernetes.io/not-ready"}]}}`))
+	if err := w.client.Patch(t.Context(), node, ready); err != nil {
 		t.Fatal(err)
 	}
 }

@@ -41,6 +41,9 @@ func TestLifecycle(t *testing.T) {
 	t.Run("a refused launch is tried again and says why", func(t *testing.T) { refused(t, w) })
 	t.Run("a claim without options says so", func(t *testing.T) { noOptions(t, w) })
 	t.Run("a deleted node takes its claim and instance along", func(t *testing.T) { nodeDeleted(t, w) })
+	t.Run("what is announced of instances", func(t *testing.T) { announced(t, w) })
+	t.Run("a broken instance is not drained", func(t *testing.T) { broken(t, w) })
+	t.Run("a hundred interruptions at once", func(t *testing.T) { interruptions(t, w) })
 	t.Run("a leaked instance is ended", func(t *testing.T) { leaked(t, w) })
 }
 

@@ -84,6 +84,7 @@ defaults in the binary.
 - --batch-max-duration={{ $s.batchMaxDuration }}
 - --preference-policy={{ $s.preferencePolicy }}
 - --min-values-policy={{ $s.minValuesPolicy }}
+- --feature-gates=NodeRepair={{ $s.featureGates.nodeRepair }},SpotToSpotConsolidation={{ $s.featureGates.spotToSpotConsolidation }},StaticCapacity={{ $s.featureGates.staticCapacity }}
 {{- with .Values.policies.required }}
 - --policies-required={{ join "," . }}
 {{- end }}
@@ -95,6 +96,9 @@ defaults in the binary.
 {{- end }}
 {{- with $s.interruptionQueue }}
 - --interruption-queue={{ . }}
+{{- end }}
+{{- if $s.drainOnRebalance }}
+- --drain-on-rebalance
 {{- end }}
 {{- if $s.isolatedVPC }}
 - --isolated-vpc

@@ -29,6 +29,8 @@ type instance struct {
 	reason        stateReason
 	// impaired is since when a status check fails, by the check's name.
 	impaired map[string]time.Time
+	// retiresAt is when AWS has planned its end; zero when it has not.
+	retiresAt time.Time
 	// released says that its address and quota are given back.
 	released bool
 }

@@ -15,6 +15,9 @@ var errNoInstance = errors.New("no such instance, or it is terminated")
 // https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/spot-instance-termination-notices.html
 const notice = 2 * time.Minute
 
+// retirement is how long before its end an instance on failing hardware is told.
+const retirement = 24 * time.Hour
+
 // Interruption is an order of POST /_sim/interrupt.
 type Interruption struct {
 	InstanceID string `json:"instanceId"`
@@ -62,6 +65,8 @@ func (s *Server) Interrupt(in Interruption) error {
 			after = in.In.Duration
 		}
 		s.end(i, now.Add(after), stateReason{"Server.SpotInstanceTermination", "Server.SpotInstanceTermination: Spot instance termination"})
+	case "scheduled":
+		i.retiresAt = now.Add(retirement)
 	case "stopped", "terminated":
 		s.end(i, now, stateReason{"Client.UserInitiatedShutdown", "Client.UserInitiatedShutdown: User initiated shutdown"})
 	}
@@ -111,7 +116,7 @@ func (s *Server) event(i *instance, kind string, now time.Time) (event, error) {
 		e.Detail = map[string]any{
 			"eventArn": "arn:aws:health:" + s.cfg.Region + "::event/EC2/AWS_EC2_PERSISTENT_INSTANCE_RETIREMENT_SCHEDULED/" + e.ID,
 			"service":  "EC2", "eventTypeCategory": "scheduledChange", "eventTypeCode": "AWS_EC2_PERSISTENT_INSTANCE_RETIREMENT_SCHEDULED",
-			"startTime":        now.UTC().Add(24 * time.Hour).Format(time.RFC1123),
+			"startTime":        now.UTC().Add(retirement).Format(time.RFC1123),
 			"affectedEntities": []map[string]string{{"entityValue": i.id}},
 		}
 	default:

@@ -19,6 +19,13 @@ type statusXML struct {
 	State    instanceState `xml:"instanceState"`
 	System   statusSummary `xml:"systemStatus"`
 	Instance statusSummary `xml:"instanceStatus"`
+	Events   []statusEvent `xml:"eventsSet>item"`
+}
+
+type statusEvent struct {
+	Code        string `xml:"code"`
+	Description string `xml:"description"`
+	NotBefore   string `xml:"notBefore"`
 }
 
 type statusSummary struct {
@@ -43,7 +50,7 @@ func answerInstanceStatus(s *Server, c *call, in *describeStatus) (any, error) {
 	var all []statusXML
 	for _, i := range asked {
 		if state := i.state(c.now); in.All || state == running() {
-			all = append(all, statusXML{i.id, i.spec.zone.name, i.spec.zone.id, state, i.check("system", state), i.check("instance", state)})
+			all = append(all, statusXML{i.id, i.spec.zone.name, i.spec.zone.id, state, i.check("system", state), i.check("instance", state), i.planned()})
 		}
 	}
 	found, err := choose(all, in.Filters, tagged[statusXML]{fields: fields[statusXML]{
@@ -54,6 +61,13 @@ func answerInstanceStatus(s *Server, c *call, in *describeStatus) (any, error) {
 		"system-status.status":   is(func(x statusXML) string { return x.System.Status }),
 		"instance-status.reachability": func(x statusXML) []string {
 			return []string{x.Instance.Details[0].Status}
+		},
+		"event.code": func(x statusXML) []string {
+			var codes []string
+			for _, e := range x.Events {
+				codes = append(codes, e.Code)
+			}
+			return codes
 		},
 		"system-status.reachability": func(x statusXML) []string {
 			return []string{x.System.Details[0].Status}
@@ -80,4 +94,13 @@ func (i *instance) check(name string, state instanceState) statusSummary {
 		return statusSummary{"impaired", []statusDetail{{"reachability", "failed", since.UTC().Format(time.RFC3339)}}}
 	}
 	return statusSummary{"ok", []statusDetail{{"reachability", "passed", ""}}}
+}
+
+// planned are the instance's scheduled events.
+// https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/monitoring-instances-status-check_sched.html
+func (i *instance) planned() []statusEvent {
+	if i.retiresAt.IsZero() {
+		return nil
+	}
+	return []statusEvent{{"instance-retirement", "The instance is running on degraded hardware", i.retiresAt.UTC().Format(time.RFC3339)}}
 }

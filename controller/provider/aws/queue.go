@@ -3,6 +3,7 @@ package aws
 import (
 	"context"
 	"strconv"
+	"sync"
 	"time"
 
 	sdk "github.com/aws/aws-sdk-go-v2/aws"
@@ -71,9 +72,13 @@ func (p *Provider) listen(ctx context.Context, url *string, handle provider.Even
 	}
 	ctx, cancel := context.WithTimeout(ctx, handleTime)
 	defer cancel()
+	// At the same time: a hundred nodes may be interrupted at once, and they
+	// have two minutes together.
+	var work sync.WaitGroup
 	for i := range out.Messages {
-		p.message(ctx, *url, &out.Messages[i], handle)
+		work.Go(func() { p.message(ctx, *url, &out.Messages[i], handle) })
 	}
+	work.Wait()
 	return nil
 }
 

@@ -41,6 +41,10 @@ type Provider struct {
 	shortage map[offering]time.Time
 	// faults are errors to answer with, first come first served, per call.
 	faults map[Call][]fault
+	// announced are all events ever, arrived is closed when one comes; troubled
+	// is what is told to those who ask.
+	announced, troubled []provider.Event
+	arrived             chan struct{}
 }
 
 var _ provider.Provider = (*Provider)(nil)
@@ -86,6 +90,7 @@ func New(cfg Config) (*Provider, error) {
 		soldOut:  map[offering]bool{},
 		shortage: map[offering]time.Time{},
 		faults:   map[Call][]fault{},
+		arrived:  make(chan struct{}),
 	}, nil
 }
 

@@ -8,18 +8,21 @@ import (
 	"spokeshave.dev/controller/decide"
 	"spokeshave.dev/controller/model"
 	"spokeshave.dev/controller/policy"
+	"spokeshave.dev/controller/reconcile/metric"
 )
 
 // Metrics derive from decisions; nothing inside the core counts anything.
 type Metrics struct {
 	scheduling, snapshot   prometheus.Histogram
 	pending, unschedulable prometheus.Gauge
-	claims, gone           *prometheus.CounterVec
+	claims                 *prometheus.CounterVec
 	calls, faults, denied  *prometheus.CounterVec
 	disagreed              *prometheus.CounterVec
 	duration               *prometheus.HistogramVec
 	running, inFlight      *prometheus.GaugeVec
 	waited                 prometheus.Histogram
+
+	shared *metric.Set
 
 	caps  *caps
 	fleet *fleet
@@ -28,15 +31,15 @@ type Metrics struct {
 
 // NewMetrics registers the decision's metrics. Names of Karpenter are kept
 // where they mean the same.
-func NewMetrics(reg prometheus.Registerer) *Metrics {
+func NewMetrics(reg prometheus.Registerer, shared *metric.Set) *Metrics {
 	byPolicy := []string{"namespace", "policy", "hook"}
 	m := &Metrics{
+		shared:        shared,
 		scheduling:    prometheus.NewHistogram(prometheus.HistogramOpts{Name: "karpenter_scheduler_scheduling_duration_seconds", Help: "Duration of a solve.", Buckets: prometheus.ExponentialBuckets(0.0005, 2, 16)}),
 		snapshot:      prometheus.NewHistogram(prometheus.HistogramOpts{Name: "spokeshave_snapshot_duration_seconds", Help: "Duration of building a snapshot.", Buckets: prometheus.ExponentialBuckets(0.0005, 2, 16)}),
 		pending:       prometheus.NewGauge(prometheus.GaugeOpts{Name: "karpenter_scheduler_queue_depth", Help: "Pods that needed a place in the last decision: waiting ones, and those of nodes on their way out."}),
 		unschedulable: prometheus.NewGauge(prometheus.GaugeOpts{Name: "karpenter_scheduler_unschedulable_pods_count", Help: "Pods that the last decision found no place for."}),
 		claims:        prometheus.NewCounterVec(prometheus.CounterOpts{Name: "karpenter_nodeclaims_created_total", Help: "NodeClaims created."}, []string{"nodepool"}),
-		gone:          prometheus.NewCounterVec(prometheus.CounterOpts{Name: "karpenter_nodeclaims_disrupted_total", Help: "NodeClaims disrupted."}, []string{"nodepool", "reason"}),
 		calls:         prometheus.NewCounterVec(prometheus.CounterOpts{Name: "spokeshave_policy_calls_total", Help: "Calls of a policy's hook."}, byPolicy),
 		faults:        prometheus.NewCounterVec(prometheus.CounterOpts{Name: "spokeshave_policy_faults_total", Help: "Calls that gave no usable answer, by kind of fault."}, append(byPolicy, "kind")),
 		disagreed:     prometheus.NewCounterVec(prometheus.CounterOpts{Name: "spokeshave_policy_shadow_disagreements_total", Help: "Answers of a Shadow policy that would have made a difference."}, byPolicy),
@@ -50,7 +53,7 @@ func NewMetrics(reg prometheus.Registerer) *Metrics {
 		}),
 		caps: newCaps(reg), fleet: newFleet(reg), churn: newChurn(reg),
 	}
-	reg.MustRegister(m.scheduling, m.snapshot, m.pending, m.unschedulable, m.claims, m.gone,
+	reg.MustRegister(m.scheduling, m.snapshot, m.pending, m.unschedulable, m.claims,
 		m.calls, m.faults, m.denied, m.disagreed, m.duration, m.running, m.inFlight, m.waited)
 	return m
 }
@@ -125,15 +128,19 @@ func (m *Metrics) disrupted(s *model.Snapshot, d *decide.Decision, claims []stri
 	m.churn.done(s, d, gone)
 	for i := range d.Disruptions {
 		if n := &s.Nodes[d.Disruptions[i].Node]; d.Disruptions[i].Go && gone[n.Claim] {
-			m.gone.WithLabelValues(s.Pools[n.Pool].Name, string(d.Disruptions[i].Method)).Inc()
+			m.shared.Disrupted(subject(s, n), string(d.Disruptions[i].Method))
 		}
 	}
 	for i := range d.Commands {
 		c := &d.Commands[i]
 		for _, at := range c.Nodes {
 			if n := &s.Nodes[at]; c.Stage == decide.Finish && gone[n.Claim] {
-				m.gone.WithLabelValues(s.Pools[n.Pool].Name, string(c.Method)).Inc()
+				m.shared.Disrupted(subject(s, n), string(c.Method))
 			}
 		}
 	}
+}
+
+func subject(s *model.Snapshot, n *model.Node) metric.Subject {
+	return metric.Subject{NodePool: s.Pools[n.Pool].Name, CapacityType: string(n.CapacityType)}
 }

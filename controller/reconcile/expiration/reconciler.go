@@ -5,21 +5,20 @@ package expiration
 
 import (
 	"context"
-	"fmt"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/client-go/tools/events"
 	"k8s.io/utils/clock"
 	ctrl "sigs.k8s.io/controller-runtime"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	karpv1 "spokeshave.dev/api/karpenter/v1"
+	"spokeshave.dev/controller/reconcile/ending"
 )
 
 // Reconciler deletes NodeClaims that are too old.
 type Reconciler struct {
-	Client client.Client
+	Ender  *ending.Ender
 	Events events.EventRecorder
 	Clock  clock.Clock
 }
@@ -41,8 +40,11 @@ func (r *Reconciler) Reconcile(ctx context.Context, claim *karpv1.NodeClaim) (re
 	if left := after - r.Clock.Since(claim.CreationTimestamp.Time); left > 0 {
 		return reconcile.Result{RequeueAfter: left}, nil
 	}
-	if err := r.Client.Delete(ctx, claim.DeepCopy(), client.Preconditions{UID: &claim.UID}); err != nil {
-		return reconcile.Result{}, client.IgnoreNotFound(fmt.Errorf("delete expired claim %s: %w", claim.Name, err))
+	began, err := r.Ender.Begin(ctx, claim, ending.Why{
+		Reason: "Expired", Message: "the node has reached the age of expireAfter, " + string(claim.Spec.ExpireAfter),
+	})
+	if err != nil || !began {
+		return reconcile.Result{}, err
 	}
 	r.Events.Eventf(claim, nil, corev1.EventTypeNormal, karpv1.EventDisruptionTerminating, "Expire",
 		"the node has reached the age of expireAfter, %s", claim.Spec.ExpireAfter)

@@ -59,14 +59,14 @@ func (r *Reconciler) finalize(ctx context.Context, claim *karpv1.NodeClaim) (rec
 }
 
 // deadline writes on claim and node until when the node may take to drain, by
-// the claim's terminationGracePeriod.
+// the claim's terminationGracePeriod, unless something else bounds it already.
 func (r *Reconciler) deadline(ctx context.Context, claim *karpv1.NodeClaim, node *corev1.Node) error {
 	grace := claim.Spec.TerminationGracePeriod
-	if grace == nil {
-		return nil
-	}
 	at := claim.Annotations[karpv1.AnnotationTerminationTimestamp]
-	if at == "" {
+	switch {
+	case at == "" && grace == nil:
+		return nil
+	case at == "":
 		at = claim.DeletionTimestamp.Add(grace.Duration).UTC().Format(time.RFC3339)
 		if err := r.patchMeta(ctx, claim, func() { claim.Annotations[karpv1.AnnotationTerminationTimestamp] = at }); err != nil {
 			return fmt.Errorf("write deadline on %s: %w", claim.Name, err)

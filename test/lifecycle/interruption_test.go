@@ -1,0 +1,185 @@
+package lifecycle
+
+import (
+	"context"
+	"fmt"
+	"path"
+	"sync"
+	"testing"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/utils/clock"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	karpv1 "spokeshave.dev/api/karpenter/v1"
+	"spokeshave.dev/controller/provider"
+	"spokeshave.dev/controller/reconcile/condition"
+	"spokeshave.dev/controller/reconcile/ending"
+	"spokeshave.dev/controller/reconcile/interruption"
+)
+
+// fleet launches and joins nodes, each with a pod, and returns the instances.
+func (w *world) fleet(t *testing.T, prefix string, n int) []string {
+	t.Helper()
+	out := make([]string, n)
+	var work errgroup.Group
+	work.SetLimit(20)
+	for i := range n {
+		work.Go(func() error {
+			name := fmt.Sprintf("%s-%d", prefix, i)
+			w.claim(t, name, option("m5.large"))
+			out[i] = path.Base(w.launched(t, name).Status.ProviderID)
+			w.join(t, "node-"+name, w.getClaim(t, name).Status.ProviderID)
+			w.eventually(t, "registration of "+name, func() bool {
+				return condition.IsTrue(w.getClaim(t, name).Status.Conditions, karpv1.ConditionRegistered)
+			})
+			return w.client.Create(t.Context(), &corev1.Pod{
+				ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: name},
+				Spec: corev1.PodSpec{
+					NodeName: "node-" + name, TerminationGracePeriodSeconds: new(int64),
+					Containers: []corev1.Container{{Name: "main", Image: "example.com/app:1"}},
+				},
+			})
+		})
+	}
+	if err := work.Wait(); err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+// listen starts a watcher over the cloud's announcements.
+func (w *world) listen(t *testing.T, rebalance bool) *interruption.Watcher {
+	t.Helper()
+	watcher := &interruption.Watcher{
+		Client: w.client, Source: w.cloud, Events: w.events, Clock: clock.RealClock{}, Every: time.Hour, Rebalance: rebalance,
+		Ender: &ending.Ender{Client: w.client, Clock: clock.RealClock{}},
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	var done sync.WaitGroup
+	done.Go(func() { _ = watcher.Start(ctx) })
+	t.Cleanup(func() { cancel(); done.Wait() })
+	return watcher
+}
+
+// interruptions: a hundred nodes are interrupted at once, and two minutes are
+// enough for their pods to leave and the instances to end.
+func interruptions(t *testing.T, w *world) {
+	const nodes = 100
+	ids := w.fleet(t, "spot", nodes)
+	w.listen(t, false)
+	start := time.Now()
+	for _, id := range ids {
+		w.cloud.Announce(provider.Event{Kind: provider.SpotInterrupted, InstanceID: id, At: start, Deadline: start.Add(2 * time.Minute)})
+	}
+	left := nodes
+	for left > 0 && time.Since(start) < 2*time.Minute {
+		w.clock.Advance(time.Second)
+		time.Sleep(50 * time.Millisecond)
+		left = 0
+		for i := range nodes {
+			if w.getClaim(t, fmt.Sprintf("spot-%d", i)) != nil {
+				left++
+			}
+		}
+	}
+	if left > 0 {
+		t.Errorf("%d of %d nodes are still there when their instances are taken", left, nodes)
+	}
+	t.Logf("%d nodes were drained and ended in %s", nodes, time.Since(start).Round(100*time.Millisecond))
+}
+
+// announced: what each kind of event does to the node it is about.
+func announced(t *testing.T, w *world) {
+	soon := time.Now().Add(2 * time.Minute).Truncate(time.Second)
+	cases := map[string]struct {
+		reason    string
+		event     provider.Event
+		rebalance bool
+		condition string // of DisruptionReason; the node stays when empty
+		deadline  string
+	}{
+		"spot":      {reason: "the drain ends before the instance does", event: provider.Event{Kind: provider.SpotInterrupted, Deadline: soon}, condition: "SpotInterrupted", deadline: soon.Add(-10 * time.Second).UTC().Format(time.RFC3339)},
+		"scheduled": {reason: "a change in days does not hurry a drain now", event: provider.Event{Kind: provider.ScheduledChange, Deadline: soon}, condition: "ScheduledChange"},
+		"rebalance": {reason: "a recommendation is no order", event: provider.Event{Kind: provider.RebalanceRecommend}},
+		"leave":     {reason: "unless the operator takes it for one", event: provider.Event{Kind: provider.RebalanceRecommend}, rebalance: true, condition: "RebalanceRecommendation"},
+	}
+	for name, tc := range cases {
+		id := w.fleet(t, "event-"+name, 1)[0]
+		claim := "event-" + name + "-0"
+		hold(t, w, claim)
+		tc.event.InstanceID = id
+		watcher := &interruption.Watcher{
+			Client: w.client, Events: w.events, Clock: clock.RealClock{}, Rebalance: tc.rebalance,
+			Ender: &ending.Ender{Client: w.client, Clock: clock.RealClock{}},
+		}
+		for range 2 { // messages come more than once
+			if err := watcher.Handle(t.Context(), tc.event); err != nil {
+				t.Errorf("%s: %v", name, err)
+			}
+		}
+		if tc.condition == "" {
+			if c := w.getClaim(t, claim); c == nil || !c.DeletionTimestamp.IsZero() {
+				t.Errorf("%s: %s: the claim is deleted", name, tc.reason)
+			}
+			release(t, w, claim)
+			w.end(t, claim)
+			continue
+		}
+		w.eventually(t, name+": the claim to be deleted", func() bool {
+			c := w.getClaim(t, claim)
+			return c != nil && !c.DeletionTimestamp.IsZero()
+		})
+		c := w.getClaim(t, claim)
+		if r := meta.FindStatusCondition(c.Status.Conditions, karpv1.ConditionDisruptionReason); r == nil || r.Reason != tc.condition {
+			t.Errorf("%s: condition DisruptionReason %+v, want reason %s", name, r, tc.condition)
+		}
+		if got := c.Annotations[karpv1.AnnotationTerminationTimestamp]; got != tc.deadline {
+			t.Errorf("%s: %s: deadline %q, want %q", name, tc.reason, got, tc.deadline)
+		}
+		release(t, w, claim)
+		w.eventually(t, name+": the claim to go", func() bool { return w.getClaim(t, claim) == nil })
+	}
+	stranger := provider.Event{Kind: provider.SpotInterrupted, InstanceID: "i-stranger"}
+	watcher := &interruption.Watcher{Client: w.client, Events: w.events, Clock: clock.RealClock{}, Ender: &ending.Ender{Client: w.client, Clock: clock.RealClock{}}}
+	if err := watcher.Handle(t.Context(), stranger); err != nil {
+		t.Errorf("an instance that nobody knows: %v", err)
+	}
+}
+
+// broken: an instance whose status check fails is not drained: its pods could
+// not stop.
+func broken(t *testing.T, w *world) {
+	id := w.fleet(t, "broken", 1)[0]
+	hold(t, w, "broken-0")
+	w.cloud.Trouble(provider.Event{Kind: provider.InstanceStatus, InstanceID: id}, provider.Event{Kind: provider.EventStatus, InstanceID: "i-stranger"})
+	watcher := &interruption.Watcher{
+		Client: w.client, Source: w.cloud, Events: w.events, Clock: clock.RealClock{},
+		Ender: &ending.Ender{Client: w.client, Clock: clock.RealClock{}},
+	}
+	if err := watcher.Ask(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	w.eventually(t, "the node and its instance to go, although its pod may not be evicted", func() bool {
+		return w.getClaim(t, "broken-0") == nil && w.living("broken-0") == 0
+	})
+}
+
+// hold keeps the claim's pod from being evicted, release lets it go.
+func hold(t *testing.T, w *world, name string) { annotate(t, w, name, `"true"`) }
+
+func release(t *testing.T, w *world, name string) { annotate(t, w, name, "null") }
+
+func annotate(t *testing.T, w *world, name, value string) {
+	t.Helper()
+	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: name}}
+	patch := fmt.Appendf(nil, `{"metadata":{"annotations":{%q:%s}}}`, karpv1.AnnotationDoNotDisrupt, value)
+	if err := w.client.Patch(t.Context(), pod, client.RawPatch(types.MergePatchType, patch)); err != nil {
+		t.Fatal(err)
+	}
+}

@@ -34,6 +34,7 @@ import (
 	"spokeshave.dev/controller/reconcile/nodepool"
 	"spokeshave.dev/controller/reconcile/podevents"
 	"spokeshave.dev/controller/reconcile/policies"
+	"spokeshave.dev/controller/reconcile/repair"
 	"spokeshave.dev/controller/reconcile/termination"
 )
 
@@ -217,6 +218,12 @@ func (p *parts) reconcilers(*decision.Loop) error {
 	podEvents := &podevents.Reconciler{Client: c, Clock: p.clock}
 	collector := &garbage.Collector{
 		Client: c, Live: p.mgr.GetAPIReader(), Provider: p.cloud, Clock: p.clock, Every: 10 * time.Second,
+	}
+	if p.o.Gates.NodeRepair {
+		repairs := &repair.Reconciler{Client: c, Events: recorder, Clock: p.clock, Ender: ender, Metrics: repair.NewMetrics(metrics.Registry)}
+		if err := repairs.SetupWithManager(p.mgr); err != nil {
+			return fmt.Errorf("add node repair: %w", err)
+		}
 	}
 	err := errors.Join(
 		classes.SetupWithManager(p.mgr), claims.SetupWithManager(p.mgr), nodes.SetupWithManager(p.mgr),

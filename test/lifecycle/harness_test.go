@@ -6,6 +6,7 @@ package lifecycle
 import (
 	"context"
 	"encoding/json"
+	"slices"
 	"testing"
 	"time"
 
@@ -166,10 +167,15 @@ func (w *world) join(t *testing.T, name, providerID string) {
 	}
 	// Admission adds a taint that the node controller, which does not run here,
 	// would take off.
-	ready := client.RawPatch(types.StrategicMergePatchType, []byte(`{"spec":{"taints":[{"$patch":"delete","key":"node.kubernetes.io/not-ready"}]}}`))
-	if err := w.client.Patch(t.Context(), node, ready); err != nil {
-		t.Fatal(err)
-	}
+	w.eventually(t, "the taint of "+name+" to go", func() bool {
+		n := w.getNode(t, name)
+		if n == nil {
+			return false
+		}
+		base, n := n.DeepCopy(), n.DeepCopy()
+		n.Spec.Taints = slices.DeleteFunc(n.Spec.Taints, func(taint corev1.Taint) bool { return taint.Key == corev1.TaintNodeNotReady })
+		return w.client.Patch(t.Context(), n, client.MergeFromWithOptions(base, client.MergeFromWithOptimisticLock{})) == nil
+	})
 }
 
 func (w *world) getClaim(t *testing.T, name string) *karpv1.NodeClaim {

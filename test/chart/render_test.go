@@ -155,7 +155,7 @@ topologySpreadConstraints: [{maxSkew: 1, topologyKey: x, whenUnsatisfiable: Sche
 func TestArgs(t *testing.T) {
 	h := newHelm(t)
 	always := []string{
-		"--batch-idle-duration=300ms", "--batch-max-duration=10s", "--cluster-name=test", "--health-probe-port=8081",
+		"--batch-idle-duration=300ms", "--batch-max-duration=10s", "--cluster-name=test", "--feature-gates=NodeRepair=false,SpotToSpotConsolidation=false,StaticCapacity=false", "--health-probe-port=8081",
 		"--karpenter-lease-name=karpenter-leader-election", "--karpenter-lease-namespace=kube-system",
 		"--kube-client-burst=300", "--kube-client-qps=200", "--leader-election-name=spokeshave-leader-election",
 		"--log-level=info", "--metrics-port=8080", "--min-values-policy=Strict", "--mode=Act", "--namespace=system",
@@ -183,7 +183,7 @@ settings:
 policies: {required: [budget, quota], pluginNamespaces: [team-a, team-b]}
 `, []string{
 			"--aws-endpoint=http://ec2.example.com:4566", "--aws-region=us-gov-west-1", "--batch-idle-duration=2s", "--batch-max-duration=1m30s",
-			"--cluster-endpoint=https://api.example.com", "--cluster-name=test", "--health-probe-port=9091",
+			"--cluster-endpoint=https://api.example.com", "--cluster-name=test", "--feature-gates=NodeRepair=false,SpotToSpotConsolidation=false,StaticCapacity=false", "--health-probe-port=9091",
 			"--karpenter-lease-name=other", "--karpenter-lease-namespace=karpenter", "--kube-client-burst=30", "--kube-client-qps=20",
 			"--leader-election-name=spokeshave-leader-election", "--log-level=debug", "--metrics-port=9090", "--min-values-policy=BestEffort", "--mode=Observe",
 			"--namespace=system", "--policies-required=budget,quota", "--policy-plugin-namespaces=team-a,team-b",

@@ -102,4 +102,3 @@ func TestInterruptionOfStrangers(t *testing.T) {
 		t.Errorf("claim %s: %v, deleted %v", old.Claim, err, claim.DeletionTimestamp)
 	}
 }
-

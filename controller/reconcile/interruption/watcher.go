@@ -27,9 +27,9 @@ import (
 	"spokeshave.dev/controller/reconcile/lifecycle"
 )
 
-// lastSeconds of an instance belong to nobody: the notice is rounded, and EC2
+// margin is taken off the time an instance has left: the notice is rounded, and EC2
 // promises the end no sooner and no later than about then.
-const lastSeconds = 10 * time.Second
+const margin = 10 * time.Second
 
 // Watcher listens, and asks now and then. It runs on the leader only.
 type Watcher struct {
@@ -139,7 +139,7 @@ func (w *Watcher) deadline(e *provider.Event) time.Time {
 	case e.Kind != provider.SpotInterrupted && e.Kind != provider.ReservationReclaims, e.Deadline.IsZero():
 		return time.Time{}
 	}
-	if at := e.Deadline.Add(-lastSeconds); at.After(now) {
+	if at := e.Deadline.Add(-margin); at.After(now) {
 		return at
 	}
 	return now

@@ -12,7 +12,7 @@ import (
 	karpv1 "spokeshave.dev/api/karpenter/v1"
 )
 
-var start = time.Date(2026, 3, 4, 12, 0, 0, 0, time.UTC) //nolint:gochecknoglobals // a date to count from
+var start = time.Date(2026, 3, 4, 12, 0, 0, 0, time.UTC)
 
 func node(pool string, conditions ...corev1.NodeCondition) corev1.Node {
 	return corev1.Node{

@@ -51,8 +51,11 @@ func (g *FeatureGates) turn(name string, on bool) error {
 	known := map[string]*bool{
 		"NodeRepair": &g.NodeRepair, "SpotToSpotConsolidation": &g.SpotToSpotConsolidation, "StaticCapacity": &g.StaticCapacity,
 	}
-	absent := []string{"CapacityBuffer", "NodeOverlay", "ReservedCapacity"}
+	absent := []string{"CapacityBuffer", "NodeOverlay"}
 	switch gate := known[name]; {
+	case name == "ReservedCapacity":
+		// Which reservations are used, the EC2NodeClasses say alone.
+		return nil
 	case gate != nil:
 		*gate = on
 		return nil

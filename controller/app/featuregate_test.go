@@ -12,7 +12,7 @@ func TestFeatureGates(t *testing.T) {
 		err          string
 	}{
 		"none":      {reason: "an empty value changes nothing", text: ""},
-		"Karpenter": {reason: "a setting of Karpenter's chart, but for its default of ReservedCapacity", text: "ReservedCapacity=false,SpotToSpotConsolidation=true,NodeRepair=false,NodeOverlay=false,StaticCapacity=true,CapacityBuffer=false", want: FeatureGates{SpotToSpotConsolidation: true, StaticCapacity: true}},
+		"Karpenter": {reason: "a setting of Karpenter's chart", text: "ReservedCapacity=true,SpotToSpotConsolidation=true,NodeRepair=false,NodeOverlay=false,StaticCapacity=true,CapacityBuffer=false", want: FeatureGates{SpotToSpotConsolidation: true, StaticCapacity: true}},
 		"spaces":    {reason: "people write them", text: " NodeRepair=true , ", want: FeatureGates{NodeRepair: true}},
 		"absent":    {reason: "what is not there is not ignored", text: "NodeOverlay=true", err: "does not have it"},
 		"unknown":   {reason: "a misspelt gate would be silently off", text: "NodeRepairs=true", err: "unknown"},

@@ -85,13 +85,15 @@ func (j *judge) options(planned []int32) (out []option, known int) {
 		switch {
 		case !ok && slices.Contains(planned, int32(i)) && len(j.survey.Moving(int32(i))) == 0:
 			j.keep(option{node: int32(i), method: disrupt.Empty}, "", "pods that need a place are planned here", time.Time{})
+		case !ok && j.s.Nodes[i].Claim != "":
+			j.tell(option{node: int32(i)}, j.survey.Excused(int32(i)))
 		case !ok:
-		case block != nil:
-			if m == disrupt.Empty || j.opts.Explain || m == disrupt.Drifted {
-				j.keep(option{node: int32(i), method: m}, "", block.Reason, block.Until)
-			}
-		default:
+		case block == nil:
 			out = append(out, option{node: int32(i), method: m, cost: j.survey.Cost(int32(i))})
+		case m == disrupt.Underutilized: // nobody waits for its time to come
+			j.tell(option{node: int32(i), method: m}, until(block))
+		default:
+			j.keep(option{node: int32(i), method: m}, "", block.Reason, block.Until)
 		}
 	}
 	return out, known
@@ -199,13 +201,36 @@ func (j *judge) candidate(o option, action string, saves float64) policy.Candida
 	}
 }
 
+// tell says why a node stays to those who ask; nothing depends on it.
+func (j *judge) tell(o option, reason string) {
+	if j.opts.Explain {
+		j.keep(o, "", reason, time.Time{})
+	}
+}
+
+func until(b *disrupt.Block) string {
+	if b.Until.IsZero() {
+		return b.Reason
+	}
+	return b.Reason + ", at " + b.Until.UTC().Format(time.RFC3339) + " it may be looked at"
+}
+
 // explain names the nodes for which the search found nothing.
 func (j *judge) explain(options []option, m Method, format string, args ...any) {
 	if !j.opts.Explain {
 		return
 	}
+	said := map[int32]bool{}
+	for i := range j.out.Commands {
+		for _, n := range j.out.Commands[i].Nodes {
+			said[n] = true
+		}
+	}
+	for i := range j.out.Disruptions {
+		said[j.out.Disruptions[i].Node] = true
+	}
 	for _, o := range options {
-		if o.method == m {
+		if o.method == m && !said[o.node] {
 			j.keep(o, "", fmt.Sprintf(format, args...), time.Time{})
 		}
 	}

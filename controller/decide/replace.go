@@ -53,7 +53,11 @@ func (j *judge) drifted(ctx context.Context, scene *disrupt.Scene, options []opt
 		if started == driftsAtOnce {
 			break
 		}
-		if !scene.Settled(o.node) || !j.spend(o) {
+		if !scene.Settled(o.node) {
+			j.tell(o, "pods of other nodes that go are to move to it first")
+			continue
+		}
+		if !j.spend(o) {
 			continue
 		}
 		p := scene.Replace(disrupt.Drifted, []int32{o.node})
@@ -83,7 +87,13 @@ func (j *judge) underutilized(ctx context.Context, scene *disrupt.Scene, options
 	}
 	var open []disrupt.Option
 	for _, o := range options {
-		if o.method == disrupt.Underutilized && scene.Settled(o.node) {
+		switch {
+		case o.method != disrupt.Underutilized:
+		case !scene.Settled(o.node):
+			j.tell(o, "pods of other nodes that go are to move to it first")
+		case left[j.s.Nodes[o.node].Pool] <= 0:
+			j.tell(o, "the disruption budgets of NodePool "+j.s.Pools[j.s.Nodes[o.node].Pool].Name+" allow no more")
+		default:
 			open = append(open, disrupt.Option{Node: o.node, Cost: o.cost})
 		}
 	}
@@ -94,12 +104,10 @@ func (j *judge) underutilized(ctx context.Context, scene *disrupt.Scene, options
 	if effort == (disrupt.Effort{}) {
 		effort = disrupt.DefaultEffort()
 	}
-	begun, err := scene.Search(open, left, effort, func(p *disrupt.Proposal) ([]int32, error) {
+	_, err := scene.Search(open, left, effort, func(p *disrupt.Proposal) ([]int32, error) {
 		return j.start(ctx, scene, p)
 	})
-	if begun == 0 {
-		j.explain(options, disrupt.Underutilized, "no cheaper place was found for its pods")
-	}
+	j.explain(options, disrupt.Underutilized, "no cheaper place was found for its pods")
 	return err
 }
 

@@ -158,7 +158,7 @@ type Block struct {
 // comes with the method that it stops.
 func (v *Survey) Candidate(node int32) (m Method, block *Block, ok bool) {
 	n := &v.s.Nodes[node]
-	if n.State != model.Initialized || n.Pool < 0 || n.Claim == "" || v.expecting[node] {
+	if v.Excused(node) != "" {
 		return "", nil, false
 	}
 	d := &v.s.Pools[n.Pool].Disruption
@@ -187,6 +187,24 @@ func (v *Survey) Candidate(node int32) (m Method, block *Block, ok bool) {
 		idle = v.undone(n)
 	}
 	return m, idle, true
+}
+
+// Excused says why a node is no candidate at all, "" for one that is.
+func (v *Survey) Excused(node int32) string {
+	n := &v.s.Nodes[node]
+	switch {
+	case n.State == model.Deleting:
+		return "it is on its way out"
+	case n.Claim == "":
+		return "it has no NodeClaim"
+	case n.State != model.Initialized:
+		return "it is not initialized yet"
+	case n.Pool < 0:
+		return "its NodePool does not exist"
+	case v.expecting[node]:
+		return "pods that need a place are expected on it"
+	}
+	return ""
 }
 
 // consolidatable says what keeps the node from being consolidated, by its

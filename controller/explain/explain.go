@@ -72,7 +72,9 @@ func Node(entries []journal.Entry, names ...string) Answer {
 		}
 		for i := range e.Disruptions {
 			if c := &e.Disruptions[i]; slices.Contains(names, c.Node) {
-				out = append(out, judged(c))
+				f := judged(c)
+				f.Time = c.Since
+				out = append(out, f)
 			}
 		}
 		for i := range e.Commands {
@@ -113,7 +115,9 @@ func gather(subject string, entries []journal.Entry, ask func(*journal.Entry) []
 	for i := range slices.Backward(entries) {
 		e := &entries[i]
 		for _, f := range ask(e) {
-			f.Decision, f.Time = e.ID, e.Time
+			if f.Decision = e.ID; f.Time.IsZero() {
+				f.Time = e.Time
+			}
 			if len(f.Options) > 0 {
 				f.Policies = asked(e)
 			}

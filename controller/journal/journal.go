@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"net/http"
 	"reflect"
+	"slices"
 	"sync"
 	"time"
 
@@ -83,6 +84,14 @@ type Candidate struct {
 	Go     bool   `json:"go"`
 	Policy string `json:"policy,omitempty"`
 	Reason string `json:"reason,omitempty"`
+	// Since is when the node was first kept for this reason, without another in
+	// between.
+	Since time.Time `json:"since,omitzero"`
+}
+
+// says whether two judgements are the same, whenever they were made.
+func (c *Candidate) says(o *Candidate) bool {
+	return c.Node == o.Node && c.Method == o.Method && c.Policy == o.Policy && c.Reason == o.Reason
 }
 
 // Journal is a bounded memory of decisions. The zero value keeps nothing;
@@ -98,7 +107,7 @@ func New(keep int) *Journal { return &Journal{keep: keep} }
 
 // Add records a decision that launches, refuses or judges something. One that
 // launches nothing and says what the one before it said is dropped. It returns
-// whether the decision was kept.
+// whether the decision did or said something new.
 func (j *Journal) Add(ctx context.Context, s *model.Snapshot, d *decide.Decision) bool {
 	if len(d.Plan.Nodes)+len(d.Plan.Existing)+len(d.Plan.Unplaced)+len(d.Disruptions)+len(d.Commands) == 0 {
 		return false
@@ -110,17 +119,61 @@ func (j *Journal) Add(ctx context.Context, s *model.Snapshot, d *decide.Decision
 	}
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	if n := len(j.entries); n > 0 {
-		if repeats(&j.entries[n-1], &e) {
-			return false
-		}
-		j.entries[n-1].Disruptions = gone(j.entries[n-1].Disruptions)
+	j.since(&e)
+	n := len(j.entries)
+	if n > 0 && repeats(&j.entries[n-1], &e) {
+		return false
+	}
+	j.outdate(&e)
+	if n > 0 && idle(&j.entries[n-1]) && idle(&e) { // or nothing but this would be kept
+		e.Disruptions = append(j.entries[n-1].Disruptions, e.Disruptions...)
+		j.entries = j.entries[:n-1]
 	}
 	j.entries = append(j.entries, e)
 	if len(j.entries) > j.keep {
 		j.entries = j.entries[len(j.entries)-j.keep:]
 	}
-	return true
+	return !idle(&e) || slices.ContainsFunc(e.Disruptions, func(c Candidate) bool { return c.Since.Equal(e.Time) })
+}
+
+// since remembers since when a node is kept for the same reason.
+func (j *Journal) since(e *Entry) {
+	last := map[string]*Candidate{}
+	for i := range j.entries {
+		for k := range j.entries[i].Disruptions {
+			if c := &j.entries[i].Disruptions[k]; !c.Go {
+				last[c.Node] = c
+			}
+		}
+	}
+	for i := range e.Disruptions {
+		c := &e.Disruptions[i]
+		switch old := last[c.Node]; {
+		case c.Go:
+		case old != nil && old.says(c):
+			c.Since = old.Since
+		default:
+			c.Since = e.Time
+		}
+	}
+}
+
+// outdate drops why nodes stayed that are judged anew: it is said of every
+// node, every time, and only the latest counts.
+func (j *Journal) outdate(e *Entry) {
+	judged := map[string]bool{}
+	for i := range e.Disruptions {
+		judged[e.Disruptions[i].Node] = true
+	}
+	for i := range j.entries {
+		j.entries[i].Disruptions = slices.DeleteFunc(j.entries[i].Disruptions, func(c Candidate) bool { return !c.Go && judged[c.Node] })
+	}
+}
+
+// idle says that a decision did nothing but judge nodes that stay.
+func idle(e *Entry) bool {
+	return len(e.Nodes)+len(e.Existing)+len(e.Unplaced)+len(e.Commands) == 0 &&
+		!slices.ContainsFunc(e.Disruptions, func(c Candidate) bool { return c.Go })
 }
 
 // ServeHTTP answers with the journal as JSON, oldest first.
@@ -135,18 +188,6 @@ func (j *Journal) ServeHTTP(w http.ResponseWriter, _ *http.Request) {
 	w.Header().Set("Content-Type", "application/json")
 	// A reader that hangs up is nobody's problem.
 	_, _ = w.Write(body)
-}
-
-// gone are the nodes that a decision let go. Why the others stayed is only kept
-// of the latest decision: it is said of every node, every time.
-func gone(in []Candidate) []Candidate {
-	var out []Candidate
-	for i := range in {
-		if in[i].Go {
-			out = append(out, in[i])
-		}
-	}
-	return out
 }
 
 func repeats(last, e *Entry) bool {

@@ -56,3 +56,26 @@ func TestClaimsAreNamedAsTheyAreMade(t *testing.T) {
 		t.Errorf("-want +got\n%s", diff)
 	}
 }
+
+func TestNodesThatStayCrowdNothingOut(t *testing.T) {
+	j := New(3)
+	at := time.Date(2026, 3, 11, 9, 0, 0, 0, time.UTC)
+	j.Add(t.Context(), snapshot(), &decide.Decision{ID: "launch", Time: at, Plan: model.Plan{Nodes: []model.PlannedNode{{Options: []model.Option{{InstanceType: "m5.large"}}}}}})
+	for i := range 10 {
+		d := &decide.Decision{ID: string(rune('a' + i)), Time: at.Add(time.Duration(i) * time.Minute), Disruptions: []decide.Disruption{{Node: 0, Reason: "young"}}}
+		if i%2 == 1 { // only a search looks at the other node
+			d.Disruptions = append(d.Disruptions, decide.Disruption{Node: 1, Reason: "nothing cheaper"})
+		}
+		j.Add(t.Context(), snapshot(), d)
+	}
+	if len(j.entries) != 2 || j.entries[0].ID != "launch" {
+		t.Fatalf("%d entries, the first %s: want the launch and one of nodes that stay", len(j.entries), j.entries[0].ID)
+	}
+	got := map[string]time.Time{}
+	for _, c := range j.entries[1].Disruptions {
+		got[c.Node+" "+c.Reason] = c.Since
+	}
+	if diff := cmp.Diff(map[string]time.Time{"n0 young": at, "n1 nothing cheaper": at.Add(time.Minute)}, got); diff != "" {
+		t.Errorf("-want +got\n%s", diff)
+	}
+}

@@ -44,11 +44,12 @@ type Asked struct {
 	LastCaps map[string]map[string]policy.Cap `json:"lastCaps,omitempty"`
 	Disrupt  bool                             `json:"disrupt,omitempty"`
 	Search   bool                             `json:"search,omitempty"`
+	Explain  bool                             `json:"explain,omitempty"`
 }
 
 // Options are those to decide with again.
 func (a *Asked) Options() decide.Options {
-	return decide.Options{Missing: a.Missing, LastCaps: a.LastCaps, Disrupt: a.Disrupt, Search: a.Search}
+	return decide.Options{Missing: a.Missing, LastCaps: a.LastCaps, Disrupt: a.Disrupt, Search: a.Search, Explain: a.Explain}
 }
 
 // Timing is where the time of a decision went, in milliseconds.
@@ -91,7 +92,7 @@ func NewRecord(in *Decided) (*Record, error) {
 		Entry: entry(in.Snapshot, d), Snapshot: digest, Candidates: offerings(in.Snapshot, d),
 		HourlyCost: HourlyCost(in.Snapshot, d), Decision: raw,
 		Asked: Asked{
-			Missing: in.Options.Missing, LastCaps: in.Options.LastCaps, Disrupt: in.Options.Disrupt, Search: in.Options.Search,
+			Missing: in.Options.Missing, LastCaps: in.Options.LastCaps, Disrupt: in.Options.Disrupt, Search: in.Options.Search, Explain: in.Options.Explain,
 		},
 		Timing: Timing{
 			RankMs: millis(d.Timing.Rank), SolveMs: millis(d.Timing.Solve), ReviewMs: millis(d.Timing.Review), TotalMs: millis(d.Timing.Total),

@@ -76,7 +76,7 @@ func decideAs(t *testing.T, s *model.Snapshot, wrap func(policy.Policy) policy.P
 	}
 	five := 5.0
 	opts := decide.Options{
-		Disrupt: true, Search: true,
+		Disrupt: true, Search: true, Explain: true,
 		LastCaps: map[string]map[string]policy.Cap{"spokeshave/budget": {"cluster": {HourlyUSD: &five}}},
 	}
 	d, err := decide.Decide(t.Context(), s, policies, opts)

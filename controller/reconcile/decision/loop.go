@@ -144,7 +144,7 @@ func (l *Loop) Round(ctx context.Context) (time.Duration, error) {
 	}
 	snapshotTook := l.Clock.Since(start)
 	opts := decide.Options{
-		Missing: l.Policies.Missing(), LastCaps: l.caps, Disrupt: true, Search: l.due(view.Snapshot.Time),
+		Missing: l.Policies.Missing(), LastCaps: l.caps, Disrupt: true, Explain: true, Search: l.due(view.Snapshot.Time),
 		Elapsed: func() time.Duration { return l.Clock.Since(start) },
 	}
 	policies, contents := l.Policies.Policies(), l.Policies.Contents()

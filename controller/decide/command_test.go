@@ -1,6 +1,7 @@
 package decide
 
 import (
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -57,6 +58,15 @@ func TestSearch(t *testing.T) {
 		"denied":        {reason: "policies see what is to be done before it is begun", change: func(*model.Snapshot) {}, policies: []policy.Policy{allowing(policy.Deny)}},
 		"ceiling":       {reason: "a full cap does not keep the cluster from getting cheaper", change: func(*model.Snapshot) {}, policies: []policy.Policy{capAt(0.5)}, want: "large", launch: "m.small"},
 		"delete":        {reason: "a node whose pods fit elsewhere goes without a replacement", change: func(s *model.Snapshot) { s.Pods[0].DoNotDisrupt, s.Nodes[1].DoNotDisrupt = false, true }, want: "full"},
+		"one into several": {reason: "two small nodes cost less than one large", change: func(s *model.Snapshot) {
+			s.Specs[0].Requests = model.Resources{model.CPU: 1900, model.Memory: 1 << 30, model.PodSlots: 1}
+			for i := range 2 { // the types between
+				for o := range s.Catalogs[0].Types[i].Offerings {
+					s.Catalogs[0].Types[i].Offerings[o].Price = 300_000
+				}
+			}
+			s.Pods = append(s.Pods[:1], s.Pods[2], model.Pod{UID: "d", Namespace: "shop", Name: "web-d", Node: 1})
+		}, want: "large", launch: "m.small,m.small"},
 		"when empty":    {reason: "the pool lets empty nodes go only", change: func(s *model.Snapshot) { s.Pools[0].Disruption.Policy = "WhenEmpty" }},
 		"never":         {reason: "consolidateAfter is Never", change: func(s *model.Snapshot) { s.Pools[0].Disruption.Never = true }},
 		"too soon":      {reason: "consolidateAfter has not passed", change: func(s *model.Snapshot) { s.Pools[0].Disruption.ConsolidateAfter = 2 * time.Hour }},
@@ -164,6 +174,28 @@ func TestCarryOn(t *testing.T) {
 				t.Errorf("%s: %+v, want %s", tc.reason, d.Commands, tc.want)
 			}
 		})
+	}
+}
+
+// TestBeside: one consolidation need not wait for another.
+func TestBeside(t *testing.T) {
+	s := used()
+	s.Nodes = append(s.Nodes, s.Nodes[0], s.Nodes[1])
+	s.Nodes[2].Name, s.Nodes[2].Claim, s.Nodes[2].Replaces, s.Nodes[2].State = "new", "new", []string{"large"}, model.InFlight
+	s.Nodes[3].Name, s.Nodes[3].Claim = "other", "other"
+	s.Pods = append(s.Pods, model.Pod{UID: "d", Namespace: "shop", Name: "web-d", Node: 3}, model.Pod{UID: "e", Namespace: "shop", Name: "web-e", Node: 3})
+	s.Nodes[1].Taints = []model.Taint{{Key: taintDisrupted, Effect: model.NoSchedule}}
+	s.Nodes[1].Command = &model.Command{ID: "x", Method: "Underutilized", Nodes: []string{"large"}, Replacements: []string{"new"}, Started: s.Time.Add(-time.Minute)}
+	for budget, want := range map[int][]Stage{1: {Wait}, 2: {Wait, Start}} {
+		s.Pools[0].Disruption.AllowedUnderutilized = budget
+		d := decideOn(t, s, Options{Disrupt: true, Search: true})
+		var got []Stage
+		for i := range d.Commands {
+			got = append(got, d.Commands[i].Stage)
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("with a budget of %d: %v, want %v", budget, got, want)
+		}
 	}
 }
 

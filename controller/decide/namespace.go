@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 
+	"spokeshave.dev/controller/disrupt"
 	"spokeshave.dev/controller/model"
 	"spokeshave.dev/controller/solver"
 	"spokeshave.dev/controller/spend"
@@ -51,7 +52,7 @@ func (d *decider) namespaceCaps(ctx context.Context, in *solver.Input) {
 // that is over its cap.
 func (d *decider) over(round int) []model.Unplaced {
 	var out []model.Unplaced
-	costs := d.podCosts()
+	costs := d.podCosts(&d.out.Plan)
 	for _, space := range d.spaces {
 		limit := room{namespaceCap: space, kept: space.left}
 		var pods []int32
@@ -106,10 +107,10 @@ func (d *decider) beyond(limit room, pods []int32, costs map[int32]model.Price) 
 
 // podCosts are the shares of what the planned nodes cost, each at the worst of
 // its options: on a smaller machine the same pod has the larger share.
-func (d *decider) podCosts() map[int32]model.Price {
+func (d *decider) podCosts(plan *model.Plan) map[int32]model.Price {
 	out := map[int32]model.Price{}
-	for i := range d.out.Plan.Nodes {
-		n := &d.out.Plan.Nodes[i]
+	for i := range plan.Nodes {
+		n := &plan.Nodes[i]
 		types := d.s.Catalogs[d.s.Pools[n.Pool].Catalog].Types
 		for _, o := range n.Options {
 			at := slices.IndexFunc(types, func(t model.InstanceType) bool { return t.Name == o.InstanceType })
@@ -123,4 +124,33 @@ func (d *decider) podCosts() map[int32]model.Price {
 		}
 	}
 	return out
+}
+
+// affordable says whether the namespaces' caps leave room for what a proposal's
+// replacements cost their pods more than the nodes that go, and takes it.
+// Otherwise it says why not.
+func (j *judge) affordable(p *disrupt.Proposal) (ok bool, name, reason string) {
+	if len(j.spaces) == 0 || len(p.Sim.Plan.Nodes) == 0 {
+		return true, "", ""
+	}
+	more := map[string]model.Price{}
+	for pod, cost := range j.podCosts(&p.Sim.Plan) {
+		more[j.s.Pods[pod].Namespace] += cost
+	}
+	for _, i := range p.Nodes {
+		n, pods := &j.s.Nodes[i], j.survey.Moving(i)
+		for k, share := range spend.PodShares(j.s, n.Cost(), n.Allocatable, pods) {
+			more[j.s.Pods[pods[k]].Namespace] -= share
+		}
+	}
+	for i := range j.spaces {
+		if space := &j.spaces[i]; more[space.namespace] > space.left {
+			return false, space.policy, fmt.Sprintf("policy %s caps namespace %s at %s, which leaves %s $/h; its share of the replacement costs %s $/h more",
+				space.policy, space.namespace, space.bound, space.left, more[space.namespace])
+		}
+	}
+	for i := range j.spaces {
+		j.spaces[i].left -= max(0, more[j.spaces[i].namespace])
+	}
+	return true, "", ""
 }

@@ -56,3 +56,47 @@ func TestNamespaceCap(t *testing.T) {
 		})
 	}
 }
+
+// TestNamespaceCapOfReplacements: what replaces a node may not cost a namespace
+// more than its cap leaves.
+func TestNamespaceCapOfReplacements(t *testing.T) {
+	budget := func(usd float64) *scripted {
+		return &scripted{
+			info: policy.Info{Name: "shop-budget", Hooks: []policy.Hook{policy.HookCeiling}},
+			ceiling: func(*policy.CeilingInput) policy.CeilingAnswer {
+				return policy.CeilingAnswer{Caps: map[string]policy.Cap{"namespace/shop": {HourlyUSD: &usd}}}
+			},
+		}
+	}
+	drifted := func(s *model.Snapshot) { // its pods cost little now: the node was cheap
+		s.Nodes[0].Drifted, s.Nodes[0].Price, s.Pods[0].DoNotDisrupt = "NodePoolDrifted", 1000, false
+		s.Nodes[1].DoNotDisrupt = true
+		s.Nodes[1].Allocatable = model.Resources{model.CPU: 1000, model.Memory: 1 << 30, model.PodSlots: 1}
+	}
+	for name, tc := range map[string]struct {
+		reason string
+		change func(*model.Snapshot)
+		usd    float64
+		want   int
+	}{
+		"cheaper":   {reason: "a full cap does not keep anybody from getting cheaper", change: func(*model.Snapshot) {}, usd: 0.01, want: 1},
+		"dearer":    {reason: "a drifted node's replacement costs more than is left", change: drifted, usd: 0.01},
+		"room":      {reason: "and less than that", change: drifted, usd: 2, want: 1},
+		"uncovered": {reason: "caps of others do not count", change: func(s *model.Snapshot) {
+			drifted(s)
+			s.Specs[0].Namespace = "else"
+			for i := range s.Pods {
+				s.Pods[i].Namespace = "else"
+			}
+		}, usd: 0, want: 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := used()
+			tc.change(s)
+			d := decideOn(t, s, Options{Disrupt: true, Search: true}, budget(tc.usd))
+			if len(d.Commands) != tc.want {
+				t.Errorf("%s: %d commands, want %d: %+v", tc.reason, len(d.Commands), tc.want, d.Disruptions)
+			}
+		})
+	}
+}

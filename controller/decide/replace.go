@@ -19,12 +19,14 @@ const driftsAtOnce = 8
 func (j *judge) search(ctx context.Context, options []option, on []*Command) error {
 	scene := disrupt.NewScene(j.survey, j.input(ctx), j.out.Plan.Existing)
 	for _, c := range on {
+		var hosts []int32
 		for _, claim := range j.mark(c).Replacements {
 			if at := slices.IndexFunc(j.s.Nodes, func(n model.Node) bool { return n.Claim == claim }); at >= 0 {
+				hosts = append(hosts, int32(at))
 				scene.Host(int32(at))
 			}
 		}
-		scene.Accept(c.Nodes, &scene.Within(c.Nodes).Plan)
+		scene.Accept(c.Nodes, scene.Onto(c.Nodes, hosts))
 	}
 	for i := range j.out.Disruptions {
 		if each := &j.out.Disruptions[i]; each.Go {
@@ -158,20 +160,25 @@ func (j *judge) disagreed(ctx context.Context, p *disrupt.Proposal) []int32 {
 	return refused
 }
 
-// launchable shows the replacements to the ceiling policies. A proposal that
-// loses all options of a node is given up.
+// launchable shows the replacements to the ceiling policies, and holds them
+// against the caps of namespaces. A proposal that loses all options of a node is
+// given up.
 func (j *judge) launchable(ctx context.Context, p *disrupt.Proposal) bool {
-	if !j.reviewed(&p.Sim.Plan) {
-		return true
+	name, reason := "", ""
+	if j.reviewed(&p.Sim.Plan) {
+		denied, failed := j.ask(ctx, &p.Sim.Plan)
+		switch {
+		case failed != nil:
+			name, reason = failed.Policy, failed.Reason
+		case len(strip(&p.Sim.Plan, denied)) > 0:
+			reason = "every offering for its replacement was refused"
+		}
 	}
-	denied, failed := j.ask(ctx, &p.Sim.Plan)
-	if failed == nil && len(strip(&p.Sim.Plan, denied)) == 0 {
-		return true
-	}
-	reason := "every offering for its replacement was refused"
-	name := ""
-	if failed != nil {
-		name, reason = failed.Policy, failed.Reason
+	if reason == "" {
+		var ok bool
+		if ok, name, reason = j.affordable(p); ok {
+			return true
+		}
 	}
 	for _, i := range p.Nodes {
 		j.keep(option{node: i, method: p.Method}, name, reason, j.s.Time.Add(retrySearch))

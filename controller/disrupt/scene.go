@@ -152,13 +152,43 @@ func (sc *Scene) Without(nodes []int32) *Simulation {
 // Within is Without launching anything: the pods have to find room on the
 // nodes that there are.
 func (sc *Scene) Within(nodes []int32) *Simulation {
-	in := sc.question(nodes)
+	return sc.solve(sc.still(sc.question(nodes)))
+}
+
+// still keeps anything from being launched.
+func (sc *Scene) still(in *solver.Input) *solver.Input {
 	in.Blocked = make([]*model.Reason, len(sc.snap.Pools))
 	for i := range in.Blocked {
 		in.Blocked[i] = &model.Reason{Code: model.PoolNotReady, Message: "nothing is to be launched"}
 	}
 	in.Effort = 0
-	return sc.solve(in)
+	return in
+}
+
+// Onto is where the pods of nodes go that have replacements: to these first, for
+// they were launched for them, and elsewhere with what does not fit there.
+func (sc *Scene) Onto(nodes, replacements []int32) *model.Plan {
+	if len(replacements) == 0 {
+		return &sc.Within(nodes).Plan
+	}
+	in := sc.still(sc.question(nodes))
+	for i := range in.Snapshot.Nodes {
+		if !slices.Contains(replacements, int32(i)) {
+			sc.avoid(&in.Snapshot.Nodes[i])
+		}
+	}
+	first := sc.solve(in).Plan
+	if len(first.Unplaced) == 0 {
+		return &first
+	}
+	in = sc.still(sc.question(nodes))
+	in.Snapshot, in.Pods = sc.assumed(in.Snapshot, &first), nil
+	for _, u := range first.Unplaced {
+		in.Pods = append(in.Pods, u.Pod)
+	}
+	second := sc.solve(in).Plan
+	second.Existing = append(second.Existing, first.Existing...)
+	return &second
 }
 
 func (sc *Scene) solve(in *solver.Input) *Simulation {

@@ -32,7 +32,11 @@ type Scope struct {
 	Running     model.Price
 	InFlight    model.Price
 	MonthToDate int64
-	Nodes       int
+	// Surge is what of Running and InFlight is paid twice for a while, because
+	// replacements are there before what they replace has gone. It takes no room
+	// under a cap.
+	Surge model.Price
+	Nodes int
 }
 
 // Known reports whether a scope's name is one this package can account for.
@@ -131,6 +135,7 @@ func account(s *model.Snapshot, name string) Scope {
 		}
 		scope.MonthToDate += spent(n, s.Time)
 	}
+	scope.Surge = surges(s, scope.Pools)
 	return scope
 }
 
@@ -188,20 +193,22 @@ func monthStart(now time.Time) time.Time {
 	return time.Date(u.Year(), u.Month(), 1, 0, 0, 0, 0, time.UTC)
 }
 
-// HourlyHeadroom is cap − running − in flight, never below 0.
+// HourlyHeadroom is cap − running − in flight, what is paid twice for a while
+// counted once; never below 0.
 func (s *Scope) HourlyHeadroom(hourlyCap model.Price) model.Price {
-	return max(0, hourlyCap-s.Running-s.InFlight)
+	return max(0, hourlyCap-s.Running-s.InFlight+s.Surge)
 }
 
 // MonthlyHeadroom is the hourly rate that may be added so that the month ends
-// within the cap: (cap − month to date) / hours left − running − in flight,
-// never below 0. monthlyCap is in micro-dollars.
+// within the cap: (cap − month to date) / hours left − running − in flight, what
+// is paid twice for a while counted once; never below 0. monthlyCap is in
+// micro-dollars.
 func (s *Scope) MonthlyHeadroom(monthlyCap int64, now time.Time) model.Price {
 	end := monthStart(now).AddDate(0, 1, 0)
 	seconds := max(1, int64(end.Sub(now)/time.Second))
 	left := max(0, monthlyCap-s.MonthToDate)
 	hours, rest := left/seconds, left%seconds
-	return max(0, model.Price(hours*3600+rest*3600/seconds)-s.Running-s.InFlight)
+	return max(0, model.Price(hours*3600+rest*3600/seconds)-s.Running-s.InFlight+s.Surge)
 }
 
 // SecondsToCap is when a month's cap, in micro-dollars, is used up at what runs

@@ -79,3 +79,42 @@ func TestHeadroom(t *testing.T) {
 		})
 	}
 }
+
+// TestSurge: while a node and its replacement run side by side, the cheaper of
+// both takes no room under a cap, for a while.
+func TestSurge(t *testing.T) {
+	now := time.Date(2026, 3, 11, 0, 0, 0, 0, time.UTC)
+	replaced := func(started time.Time) *model.Snapshot {
+		mark := &model.Command{ID: "x", Nodes: []string{"a"}, Replacements: []string{"b"}, Started: started}
+		return &model.Snapshot{Time: now, Pools: []model.Pool{{Name: "general"}, {Name: "gpu"}}, Nodes: []model.Node{
+			{Name: "a", Claim: "a", Price: 290_000, Extra: 10_000, Command: mark},
+			{Name: "b", Claim: "b", Reserved: 200_000},
+			{Name: "c", Claim: "c", Price: 100_000},
+		}}
+	}
+	cases := map[string]struct {
+		reason string
+		change func(*model.Snapshot)
+		since  time.Duration
+		want   model.Price
+	}{
+		"in flight":     {reason: "300 + 100 of 1,000 are used: the replacement costs less than what it replaces", want: 600_000},
+		"running":       {reason: "its price is known, and the old node is being drained", change: func(s *model.Snapshot) { s.Nodes[0].State, s.Nodes[1].Reserved, s.Nodes[1].Price = model.Deleting, 0, 150_000 }, want: 600_000},
+		"dearer":        {reason: "the difference of 200 counts", change: func(s *model.Snapshot) { s.Nodes[1].Reserved = 500_000 }, want: 400_000},
+		"too long":      {reason: "nobody surges for ever", since: SurgeFor, want: 400_000},
+		"not there yet": {reason: "nothing is paid twice", change: func(s *model.Snapshot) { s.Nodes = append(s.Nodes[:1], s.Nodes[2:]...) }, want: 600_000},
+		"another pool":  {reason: "the scope pays only for what it has", change: func(s *model.Snapshot) { s.Nodes[0].Pool = 1 }, want: 700_000},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			s := replaced(now.Add(-tc.since))
+			if tc.change != nil {
+				tc.change(s)
+			}
+			scope := account(s, "nodepool/general")
+			if got := scope.HourlyHeadroom(1_000_000); got != tc.want {
+				t.Errorf("%s: %d are left, want %d (%+v)", tc.reason, got, tc.want, scope)
+			}
+		})
+	}
+}

@@ -53,11 +53,11 @@ func TestSearch(t *testing.T) {
 		// want are the nodes that go, launch the type in their stead.
 		want, launch string
 	}{
-		"replace":       {reason: "the pod of a large node runs on a small one for less", change: func(*model.Snapshot) {}, want: "large", launch: "m.small"},
-		"allowed":       {reason: "a policy that allows changes nothing", change: func(*model.Snapshot) {}, policies: []policy.Policy{allowing(policy.Allow)}, want: "large", launch: "m.small"},
-		"denied":        {reason: "policies see what is to be done before it is begun", change: func(*model.Snapshot) {}, policies: []policy.Policy{allowing(policy.Deny)}},
-		"ceiling":       {reason: "a full cap does not keep the cluster from getting cheaper", change: func(*model.Snapshot) {}, policies: []policy.Policy{capAt(0.5)}, want: "large", launch: "m.small"},
-		"delete":        {reason: "a node whose pods fit elsewhere goes without a replacement", change: func(s *model.Snapshot) { s.Pods[0].DoNotDisrupt, s.Nodes[1].DoNotDisrupt = false, true }, want: "full"},
+		"replace": {reason: "the pod of a large node runs on a small one for less", change: func(*model.Snapshot) {}, want: "large", launch: "m.small"},
+		"allowed": {reason: "a policy that allows changes nothing", change: func(*model.Snapshot) {}, policies: []policy.Policy{allowing(policy.Allow)}, want: "large", launch: "m.small"},
+		"denied":  {reason: "policies see what is to be done before it is begun", change: func(*model.Snapshot) {}, policies: []policy.Policy{allowing(policy.Deny)}},
+		"ceiling": {reason: "a full cap does not keep the cluster from getting cheaper", change: func(*model.Snapshot) {}, policies: []policy.Policy{capAt(0.5)}, want: "large", launch: "m.small"},
+		"delete":  {reason: "a node whose pods fit elsewhere goes without a replacement", change: func(s *model.Snapshot) { s.Pods[0].DoNotDisrupt, s.Nodes[1].DoNotDisrupt = false, true }, want: "full"},
 		"one into several": {reason: "two small nodes cost less than one large", change: func(s *model.Snapshot) {
 			s.Specs[0].Requests = model.Resources{model.CPU: 1900, model.Memory: 1 << 30, model.PodSlots: 1}
 			for i := range 2 { // the types between

@@ -79,9 +79,9 @@ func TestNamespaceCapOfReplacements(t *testing.T) {
 		usd    float64
 		want   int
 	}{
-		"cheaper":   {reason: "a full cap does not keep anybody from getting cheaper", change: func(*model.Snapshot) {}, usd: 0.01, want: 1},
-		"dearer":    {reason: "a drifted node's replacement costs more than is left", change: drifted, usd: 0.01},
-		"room":      {reason: "and less than that", change: drifted, usd: 2, want: 1},
+		"cheaper": {reason: "a full cap does not keep anybody from getting cheaper", change: func(*model.Snapshot) {}, usd: 0.01, want: 1},
+		"dearer":  {reason: "a drifted node's replacement costs more than is left", change: drifted, usd: 0.01},
+		"room":    {reason: "and less than that", change: drifted, usd: 2, want: 1},
 		"uncovered": {reason: "caps of others do not count", change: func(s *model.Snapshot) {
 			drifted(s)
 			s.Specs[0].Namespace = "else"

@@ -98,8 +98,10 @@ func TestSurge(t *testing.T) {
 		since  time.Duration
 		want   model.Price
 	}{
-		"in flight":     {reason: "300 + 100 of 1,000 are used: the replacement costs less than what it replaces", want: 600_000},
-		"running":       {reason: "its price is known, and the old node is being drained", change: func(s *model.Snapshot) { s.Nodes[0].State, s.Nodes[1].Reserved, s.Nodes[1].Price = model.Deleting, 0, 150_000 }, want: 600_000},
+		"in flight": {reason: "300 + 100 of 1,000 are used: the replacement costs less than what it replaces", want: 600_000},
+		"running": {reason: "its price is known, and the old node is being drained", change: func(s *model.Snapshot) {
+			s.Nodes[0].State, s.Nodes[1].Reserved, s.Nodes[1].Price = model.Deleting, 0, 150_000
+		}, want: 600_000},
 		"dearer":        {reason: "the difference of 200 counts", change: func(s *model.Snapshot) { s.Nodes[1].Reserved = 500_000 }, want: 400_000},
 		"too long":      {reason: "nobody surges for ever", since: SurgeFor, want: 400_000},
 		"not there yet": {reason: "nothing is paid twice", change: func(s *model.Snapshot) { s.Nodes = append(s.Nodes[:1], s.Nodes[2:]...) }, want: 600_000},

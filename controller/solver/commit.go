@@ -157,8 +157,8 @@ func (d *dealer) deal(f *pattern) (*planned, int32) {
 }
 
 // seat draws the pods of a node.
-func (d *dealer) seat(f *pattern) dealing {
-	x := dealing{planned: &planned{takes: make([]take, 0, len(f.idx))}, f: f}
+func (d *dealer) seat(f *pattern) seated {
+	x := seated{planned: &planned{takes: make([]take, 0, len(f.idx))}, f: f}
 	d.origin = d.origin[:0]
 	for q, i := range f.idx {
 		for need := f.cnt[q]; need > 0; {
@@ -174,7 +174,7 @@ func (d *dealer) seat(f *pattern) dealing {
 }
 
 // finish decides which offer to launch a node as, whose pods have been drawn.
-func (d *dealer) finish(x *dealing) int32 {
+func (d *dealer) finish(x *seated) int32 {
 	n, site := x.planned, x.f.site
 	if x.short > 0 && !d.k.joined {
 		site = d.k.smallest(x.f, &n.demand)

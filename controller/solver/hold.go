@@ -21,7 +21,10 @@ func (p *problem) hold(hosts []host) {
 	}
 	for k := range p.domains {
 		h := holder{problem: p, k: int32(k), d: &p.domains[k], hosts: hosts, l: p.ledger}
-		h.load = make([]float64, len(h.d.values))
+		h.load, h.slack = make([]float64, len(h.d.values)), make([]vec, len(hosts))
+		for i := range hosts {
+			h.slack[i] = hosts[i].room
+		}
 		h.run()
 	}
 	if len(p.domains) > 0 {
@@ -38,7 +41,21 @@ type holder struct {
 	l     *ledger
 	load  []float64
 	parts []part
+	// slack is what the hosts have left.
+	slack []vec
 }
+
+// dealing is what a domain is chosen by, of those that the rules allow.
+type dealing uint8
+
+const (
+	// evenFirst: what spreads even out, then the price.
+	evenFirst dealing = iota
+	// freeFirst: the same after room on existing nodes.
+	freeFirst
+	// cheapestFirst: the price, and then what spreads even out.
+	cheapestFirst
+)
 
 // part is a class being dealt.
 type part struct {
@@ -50,9 +67,11 @@ type part struct {
 	sure     []bool
 	feasible []bool
 	price    []float64
-	rest     int32
-	got      []int32
-	near     bool
+	// next is, by domain, the first node that may have room.
+	next []int32
+	rest int32
+	got  []int32
+	near bool
 	// free says that the class is not counted: it is not dealt, but restricted.
 	free bool
 }
@@ -112,7 +131,7 @@ func (h *holder) part(c int32) {
 	if len(x.own)+len(x.counted) == 0 {
 		return
 	}
-	x.got = make([]int32, len(h.d.values))
+	x.got, x.next = make([]int32, len(h.d.values)), make([]int32, len(h.d.values))
 	x.price = h.pricesFor(h.d, cl.offers)
 	x.feasible = make([]bool, len(h.d.values))
 	for v := range x.feasible {
@@ -190,6 +209,11 @@ func (h *holder) choose(x *part) int32 {
 }
 
 func (h *holder) before(x *part, a, b int32) bool {
+	p, q := h.priceIn(x, a), h.priceIn(x, b)
+	dearer := p < q*(1-1e-6) || q < p*(1-1e-6)
+	if dearer && (h.dealing == cheapestFirst || h.dealing == freeFirst && (p == 0 || q == 0)) {
+		return p < q
+	}
 	m, n := h.crowd(x, a), h.crowd(x, b)
 	if m != n {
 		return m < n
@@ -197,10 +221,33 @@ func (h *holder) before(x *part, a, b int32) bool {
 	if m, n := h.company(x, a), h.company(x, b); m != n {
 		return m > n
 	}
-	if p, q := x.price[a], x.price[b]; p < q*(1-1e-6) || q < p*(1-1e-6) {
+	if dearer {
 		return p < q
 	}
 	return h.load[a] < h.load[b]
+}
+
+// priceIn is what room for a pod costs in the domain: nothing where an
+// existing node has some left.
+func (h *holder) priceIn(x *part, v int32) float64 {
+	if h.roomy(x, v) >= 0 {
+		return 0
+	}
+	return x.price[v]
+}
+
+// roomy is the first node of the domain with room for a pod of the part, -1
+// when there is none. Nodes only fill up, so that none is looked at twice.
+func (h *holder) roomy(x *part, v int32) int {
+	cl := &h.classes[x.class]
+	for at := &x.next[v]; int(*at) < len(h.hosts); *at++ {
+		host := &h.hosts[*at]
+		if host.at[h.k] == v && fits(&cl.req, &h.slack[*at], h.dims.n()) && host.within(cl.held) &&
+			host.with.allows(cl.ties, 1) > 0 && host.suits(cl.spec) {
+			return int(*at)
+		}
+	}
+	return -1
 }
 
 // company counts the reasons to go where others like the pod are already: what
@@ -255,6 +302,9 @@ func (h *holder) broken(x *part, v int32) *rule {
 func (h *holder) put(x *part, v int32) {
 	x.rest--
 	x.got[v]++
+	if at := h.roomy(x, v); at >= 0 {
+		h.slack[at].add(&h.classes[x.class].req, -1)
+	}
 	h.load[v] += h.size(&h.classes[x.class].req)
 	h.l.count(x, v, 1)
 }

@@ -8,9 +8,9 @@ import (
 // maxExchanges bounds the exchanges that mending looks at, for each pod.
 const maxExchanges = 400
 
-// dealing is a node whose pods have been drawn, but which is not in the plan
+// seated is a node whose pods have been drawn, but which is not in the plan
 // yet.
-type dealing struct {
+type seated struct {
 	*planned
 	f *pattern
 	// origin is the row of each take, short how many pods are missing.
@@ -32,10 +32,10 @@ func (a *attempt) mendable(k *packer) bool {
 // there is room can change places with others.
 func (a *attempt) together(d *dealer, list []packing) int {
 	all := d.seatAll(list)
-	if slices.ContainsFunc(all, func(x dealing) bool { return x.short > 0 }) {
+	if slices.ContainsFunc(all, func(x seated) bool { return x.short > 0 }) {
 		d.mend(all)
 	}
-	slices.SortStableFunc(all, func(x, y dealing) int { return cmp.Compare(x.packing, y.packing) })
+	slices.SortStableFunc(all, func(x, y seated) int { return cmp.Compare(x.packing, y.packing) })
 	count, refused := 0, -1
 	for i := range all {
 		x := &all[i]
@@ -60,8 +60,8 @@ func (a *attempt) together(d *dealer, list []packing) int {
 }
 
 // seatAll draws the pods of all nodes.
-func (d *dealer) seatAll(list []packing) []dealing {
-	var all []dealing
+func (d *dealer) seatAll(list []packing) []seated {
+	var all []seated
 	for _, i := range smallFirst(list) {
 		for range list[i].times {
 			x := d.seat(list[i].pattern)
@@ -89,7 +89,7 @@ func smallFirst(list []packing) []int {
 // mender fills the places that dealing left empty.
 type mender struct {
 	*dealer
-	all []dealing
+	all []seated
 	// having lists, by row, the nodes that have pods of it.
 	having [][]int32
 	with   company
@@ -98,7 +98,7 @@ type mender struct {
 
 // mend fills empty places with pods that are left: directly, or by moving a
 // pod of the same row there from a node that takes the one left instead.
-func (d *dealer) mend(all []dealing) {
+func (d *dealer) mend(all []seated) {
 	m := mender{dealer: d, all: all, having: make([][]int32, len(d.k.rows))}
 	for x := range all {
 		for _, i := range all[x].f.idx {
@@ -116,7 +116,7 @@ func (d *dealer) mend(all []dealing) {
 }
 
 // of is how many pods of a row the node has.
-func (x *dealing) of(row int32) int32 {
+func (x *seated) of(row int32) int32 {
 	n := int32(0)
 	for t, i := range x.origin {
 		if i == row {
@@ -173,7 +173,7 @@ func (m *mender) find(x, i, c int32) bool {
 
 // welcome says whether a pod of the class may join a node that one pod of take
 // t has left.
-func (m *mender) welcome(x *dealing, t int, cl *class) bool {
+func (m *mender) welcome(x *seated, t int, cl *class) bool {
 	m.with.tallies = m.with.tallies[:0]
 	for at, other := range x.takes {
 		if at == t {
@@ -187,7 +187,7 @@ func (m *mender) welcome(x *dealing, t int, cl *class) bool {
 }
 
 // drop takes one pod of take t off a node.
-func (m *mender) drop(x *dealing, t int) {
+func (m *mender) drop(x *seated, t int) {
 	cl := &m.a.p.classes[x.takes[t].class]
 	x.demand.add(&cl.req, -1)
 	if x.takes[t].n--; x.takes[t].n == 0 {
@@ -201,7 +201,7 @@ func (m *mender) drop(x *dealing, t int) {
 }
 
 // add puts one pod of class c, of row i, on a node.
-func (m *mender) add(x *dealing, i, c int32) {
+func (m *mender) add(x *seated, i, c int32) {
 	x.join(&m.a.p.classes[c], take{c, 1})
 	x.origin = append(x.origin, i)
 }

@@ -22,6 +22,7 @@ type problem struct {
 	topo       topology
 	domains    []domains
 	ledger     *ledger
+	dealing    dealing
 
 	// requirements and selectors hold the offers that meet a constraint, by
 	// its canonical text.

@@ -2,6 +2,7 @@ package solver
 
 import (
 	"maps"
+	"slices"
 
 	"spokeshave.dev/controller/model"
 )
@@ -15,10 +16,54 @@ func Solve(in Input) (model.Plan, Stats) {
 	return solve(in, in.Snapshot.Specs)
 }
 
+// maxDealt is up to how many pods, and existing nodes, other ways of dealing
+// pods to domains are tried.
+const maxDealt = 300
+
 // solve makes a plan with all constraints of the input's specs; required are
 // those without what is only preferred.
 func solve(in Input, required []model.PodSpec) (model.Plan, Stats) {
+	plan, stats, dealt := solveBy(in, required, evenFirst)
+	done := len(plan.Nodes)+len(plan.Unplaced) == 0
+	if done || !dealt || in.Effort == 0 || len(in.Pods) > maxDealt || len(in.Snapshot.Nodes) > maxDealt {
+		return plan, stats
+	}
+	for _, by := range []dealing{freeFirst, cheapestFirst} {
+		if other, more, _ := solveBy(in, required, by); preferable(in.Snapshot, outcome{&other, &more}, outcome{&plan, &stats}) {
+			plan, stats = other, more
+		}
+	}
+	return plan, stats
+}
+
+// outcome is a plan with its statistics.
+type outcome struct {
+	*model.Plan
+	stats *Stats
+}
+
+// preferable says whether a leaves out fewer of the most urgent pods than b, or
+// costs less where both leave out as many.
+func preferable(s *model.Snapshot, a, b outcome) bool {
+	balance := map[int32]int{}
+	for i := range a.Unplaced {
+		balance[s.Specs[s.Pods[a.Unplaced[i].Pod].Spec].Priority]++
+	}
+	for i := range b.Unplaced {
+		balance[s.Specs[s.Pods[b.Unplaced[i].Pod].Spec].Priority]--
+	}
+	for _, priority := range slices.Backward(slices.Sorted(maps.Keys(balance))) {
+		if n := balance[priority]; n != 0 {
+			return n < 0
+		}
+	}
+	return a.stats.Effective+a.stats.Fixed.USD() < (b.stats.Effective+b.stats.Fixed.USD())*(1-1e-9)
+}
+
+// solveBy makes a plan by one way of dealing; dealt says whether it mattered.
+func solveBy(in Input, required []model.PodSpec, by dealing) (plan model.Plan, stats Stats, dealt bool) {
 	p := newProblem(&in, required)
+	p.dealing = by
 	hosts := p.hosts()
 	p.hold(hosts)
 	p.harden()
@@ -32,13 +77,13 @@ func solve(in Input, required []model.PodSpec) (model.Plan, Stats) {
 	p.settle(a, hosts)
 
 	w := writer{p: p, a: a, next: make([]int, len(p.classes))}
-	plan := model.Plan{Existing: w.existing(hosts), Nodes: w.nodes()}
+	plan = model.Plan{Existing: w.existing(hosts), Nodes: w.nodes()}
 	plan.Unplaced = w.unplaced()
 
-	stats := a.stats
+	stats = a.stats
 	stats.Pods, stats.Classes, stats.Offers = len(in.Pods), len(p.classes), len(p.offers)
 	stats.Effective, stats.Billed, stats.Fixed = a.effective(), a.billed(), a.fixed()
-	return plan, stats
+	return plan, stats, p.ledger != nil
 }
 
 // LowerBound is Stats.Bound alone: what new nodes for the pods must cost.

@@ -18,11 +18,18 @@ func (w *world) step(d time.Duration) {
 	w.drain()
 }
 
+// registration is how long an instance may take to become a node.
+const registration = 15 * time.Minute
+
 // boots turns machines into nodes when their time has come.
 func (w *world) boots() {
 	now := w.clock.Now()
-	for _, m := range w.nodes {
-		if m.State == model.InFlight && now.Sub(m.LaunchedAt) >= w.boot {
+	for _, m := range slices.Clone(w.nodes) {
+		switch age := now.Sub(m.LaunchedAt); {
+		case m.State != model.InFlight:
+		case m.stuck && age >= registration:
+			w.end(m)
+		case !m.stuck && age >= w.boot:
 			m.State, m.InitializedAt = model.Initialized, now
 		}
 	}
@@ -113,7 +120,7 @@ func (w *world) schedule() {
 			}
 			return cmp.Compare(free[a.Claim][model.CPU], free[b.Claim][model.CPU])
 		})
-		p.node, p.plan, p.since = best.Claim, "", w.clock.Now()
+		p.node, p.plan, p.since, p.evicted = best.Claim, "", w.clock.Now(), false
 		for name, n := range spec.Requests {
 			free[best.Claim][name] -= n
 		}
@@ -128,25 +135,28 @@ func (w *world) drain() {
 			continue
 		}
 		left := 0
-		w.pods = slices.DeleteFunc(w.pods, func(p *pod) bool {
-			if p.node != m.Claim {
-				return false
-			}
-			if w.spare(p.of) == 0 {
+		for _, p := range w.pods {
+			switch {
+			case p.node != m.Claim:
+			case w.spare(p.of) == 0:
 				left++
-				return false
+			default:
+				w.made++ // its Deployment makes another one
+				*p = pod{name: fmt.Sprintf("%s-%05d", p.of.name, w.made), of: p.of, since: w.clock.Now(), evicted: true}
 			}
-			p.node = "" // for the next spare
-			return true
-		})
-		if left > 0 {
-			continue
 		}
-		if err := w.cloud.Terminate(w.t.Context(), m.id); err != nil {
-			w.t.Fatal(err)
+		if left == 0 {
+			w.end(m)
 		}
-		w.nodes = slices.DeleteFunc(w.nodes, func(x *machine) bool { return x == m })
 	}
+}
+
+// end takes a machine away, with its node and claim.
+func (w *world) end(m *machine) {
+	if err := w.cloud.Terminate(w.t.Context(), m.id); err != nil {
+		w.t.Fatal(err)
+	}
+	w.nodes = slices.DeleteFunc(w.nodes, func(x *machine) bool { return x == m })
 }
 
 // cost is what the nodes cost per hour.

@@ -31,12 +31,18 @@ type pod struct {
 	node  string // bound to
 	plan  string // claim it waits for
 	since time.Time
+	// evicted says that it was made to leave its node and has no other yet,
+	// refused when a decision last said that it may not have one.
+	evicted bool
+	refused time.Time
 }
 
 type machine struct {
 	model.Node
 	id       string // provider ID
 	deleting bool
+	// stuck says that the instance never becomes a node.
+	stuck bool
 }
 
 // world is a cluster.
@@ -63,6 +69,10 @@ type world struct {
 	boot time.Duration
 	// budget is the share of nodes that may be away at once.
 	budget int
+	// faults has what goes wrong, nil for nothing; down says that the controller
+	// has died, until the next decision.
+	faults *faults
+	down   bool
 }
 
 func size(name string, cpu, gib int64, price model.Price) model.InstanceType {
@@ -175,10 +185,14 @@ func (w *world) spare(d *deployment) int {
 	return max(0, up-(d.want-d.missing))
 }
 
-// launch starts a machine for a planned node.
-func (w *world) launch(n *model.PlannedNode, replaces []string) string {
+// name is one for a new claim.
+func (w *world) name() string {
 	w.made++
-	name := fmt.Sprintf("n%05d", w.made)
+	return fmt.Sprintf("n%05d", w.made)
+}
+
+// launch starts a machine for a planned node.
+func (w *world) launch(n *model.PlannedNode, name string, replaces []string) {
 	attempt, err := w.cloud.Prepare(w.t.Context(), provider.LaunchSpec{Claim: name, NodePool: "general", NodeClass: "default", Options: n.Options})
 	if err != nil {
 		w.t.Fatal(err)
@@ -188,7 +202,7 @@ func (w *world) launch(n *model.PlannedNode, replaces []string) string {
 		w.t.Fatal(err)
 	}
 	i := slices.IndexFunc(w.catalog.Types, func(t model.InstanceType) bool { return t.Name == in.InstanceType })
-	m := &machine{id: in.ProviderID, Node: model.Node{
+	m := &machine{id: in.ProviderID, stuck: w.strikes(stuck), Node: model.Node{
 		Name: name, Claim: name, Pool: n.Pool, State: model.InFlight, InstanceType: in.InstanceType, Zone: in.Zone, CapacityType: in.CapacityType,
 		Allocatable: w.catalog.Types[i].Allocatable, LaunchedAt: w.clock.Now(), Replaces: replaces,
 		Labels: map[string]string{"topology.kubernetes.io/zone": in.Zone, "node.kubernetes.io/instance-type": in.InstanceType, "karpenter.sh/capacity-type": string(in.CapacityType), "karpenter.sh/nodepool": "general"},
@@ -198,13 +212,14 @@ func (w *world) launch(n *model.PlannedNode, replaces []string) string {
 			m.Price = o.Price
 		}
 	}
+	w.affordable(m)
 	w.nodes = append(w.nodes, m)
-	return name
 }
 
 // decide makes a decision and carries it out.
 func (w *world) decide() decide.Decision {
 	w.t.Helper()
+	w.down = false
 	s := w.snapshot()
 	opts := decide.Options{Disrupt: true}
 	if s.Time.Sub(w.searched) >= 10*time.Second {
@@ -214,8 +229,15 @@ func (w *world) decide() decide.Decision {
 	if err != nil {
 		w.t.Fatal(err)
 	}
+	for _, u := range d.Plan.Unplaced {
+		w.pods[u.Pod].refused = s.Time
+	}
 	for i := range d.Plan.Nodes {
-		name := w.launch(&d.Plan.Nodes[i], nil)
+		if w.dies() {
+			return d
+		}
+		name := w.name()
+		w.launch(&d.Plan.Nodes[i], name, nil)
 		for _, p := range d.Plan.Nodes[i].Pods {
 			w.pods[p].plan = name
 		}
@@ -226,6 +248,8 @@ func (w *world) decide() decide.Decision {
 		m := w.find(s.Nodes[each.Node].Claim)
 		switch {
 		case !each.Go:
+		case w.dies():
+			return d
 		case tainted(&m.Node):
 			w.delete(m)
 		default:
@@ -249,31 +273,61 @@ var taint = model.Taint{Key: "karpenter.sh/disrupted", Effect: model.NoSchedule}
 
 func tainted(n *model.Node) bool { return slices.Contains(n.Taints, taint) }
 
+// command takes a step, in the order in which actuate writes; the controller
+// may die between any two writes.
 func (w *world) command(s *model.Snapshot, c *decide.Command, going map[string]bool) {
 	switch c.Stage {
 	case decide.Start:
-		mark := &model.Command{ID: fmt.Sprint("c", w.made, "-", c.Nodes[0]), Method: string(c.Method), Started: s.Time}
-		for _, i := range c.Nodes {
-			mark.Nodes = append(mark.Nodes, s.Nodes[i].Claim)
-		}
-		for k := range c.Replacements {
-			mark.Replacements = append(mark.Replacements, w.launch(&c.Replacements[k], mark.Nodes))
-		}
-		for _, claim := range mark.Nodes {
-			m := w.find(claim)
-			m.Command, m.Taints = mark, append(m.Taints, taint)
-			going[claim] = true
-		}
+		w.begin(s, c, going)
 	case decide.Finish:
 		for _, i := range c.Nodes {
+			if w.dies() {
+				return
+			}
 			w.delete(w.find(s.Nodes[i].Claim))
 		}
 	case decide.Undo:
 		for _, i := range c.Nodes {
 			m := w.find(s.Nodes[i].Claim)
-			m.Command, m.Taints, m.UndoneAt = nil, nil, s.Time
+			if w.dies() {
+				return
+			}
+			if m.Taints = nil; w.dies() {
+				return
+			}
+			m.Command, m.UndoneAt = nil, s.Time
 		}
 	case decide.Wait:
+	}
+}
+
+func (w *world) begin(s *model.Snapshot, c *decide.Command, going map[string]bool) {
+	mark := &model.Command{ID: fmt.Sprint("c", w.made, "-", c.Nodes[0]), Method: string(c.Method), Started: s.Time}
+	for _, i := range c.Nodes {
+		mark.Nodes = append(mark.Nodes, s.Nodes[i].Claim)
+	}
+	for range c.Replacements {
+		mark.Replacements = append(mark.Replacements, w.name())
+	}
+	for _, claim := range mark.Nodes {
+		if w.dies() {
+			return
+		}
+		w.find(claim).Command = mark
+		going[claim] = true
+	}
+	for _, claim := range mark.Nodes {
+		if w.dies() {
+			return
+		}
+		m := w.find(claim)
+		m.Taints = append(slices.Clone(m.Taints), taint)
+	}
+	for k := range c.Replacements {
+		if w.dies() {
+			return
+		}
+		w.launch(&c.Replacements[k], mark.Replacements[k], mark.Nodes)
 	}
 }
 

@@ -19,7 +19,7 @@ why it stays unscheduled. Nothing is launched, and no cluster is needed.
 
 Manifests: NodePool, EC2NodeClass, NodeClaim, Node, Pod, Deployment, ReplicaSet,
 StatefulSet, DaemonSet, Job, Namespace, LimitRange, PriorityClass, RuntimeClass,
-PersistentVolume(Claim), StorageClass, PodDisruptionBudget, and ConfigMaps that
+PersistentVolume(Claim), StorageClass, CSINode, PodDisruptionBudget, ConfigMaps that
 carry policies. They are
 read strictly: an unknown field is an error with file and line. Workloads stand
 for the pods that they would make. What spokeshave snapshot took from a cluster

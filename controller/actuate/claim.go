@@ -105,7 +105,7 @@ func quantities(in model.Resources) corev1.ResourceList {
 	out := make(corev1.ResourceList, len(in))
 	for name, n := range in {
 		switch {
-		case n == 0:
+		case n == 0 || model.CountsVolumes(name): // no node reports them
 		case name == model.CPU:
 			out[corev1.ResourceCPU] = *resource.NewMilliQuantity(n, resource.DecimalSI)
 		case name == model.Memory || name == model.EphemeralStorage:

@@ -100,6 +100,9 @@ func (n *names) node(d *model.Node) {
 func (n *names) spec(p *model.PodSpec) {
 	p.Namespace = n.name(p.Namespace)
 	p.Labels, p.NodeSelector, p.Requests = n.labels(p.Labels), n.labels(p.NodeSelector), n.resources(p.Requests)
+	for i := range p.OwnAffinity {
+		n.requirements(p.OwnAffinity[i])
+	}
 	for i := range p.Affinity {
 		n.requirements(p.Affinity[i])
 	}

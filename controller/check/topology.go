@@ -115,6 +115,11 @@ func (c *crowd) eligible(place int32, s *model.PodSpec, want *model.Spread) (dom
 	if want.IgnoreAffinity {
 		return c.domains(place, want.Key), true
 	}
+	if s.Pinned { // where volumes are restricts the pod, not the count
+		own := *s
+		own.Affinity = s.OwnAffinity
+		s = &own
+	}
 	always = true
 	for _, l := range c.labels(place) {
 		switch value, ok := l.values[want.Key]; {

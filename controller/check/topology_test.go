@@ -135,6 +135,11 @@ func TestTopology(t *testing.T) {
 		"honor taints":    {"unless the constraint honours taints", scene{specs: spread(rack, func(s *model.Spread) { s.HonorTaints = true }), pods: []string{"web n1", "web n2", "web +n1"}, cordoned: true}, nil},
 		"affinity counts": {"nodes that the pod does not select are not counted", scene{specs: one("web", model.PodSpec{NodeSelector: map[string]string{zone: "a"}, Spread: spread(zone)["web"].Spread}), pods: []string{"web n1", "web +n2"}}, nil},
 		"ignore affinity": {"unless the constraint ignores affinity", scene{specs: one("web", model.PodSpec{NodeSelector: map[string]string{zone: "a"}, Spread: spread(zone, func(s *model.Spread) { s.IgnoreAffinity = true })["web"].Spread}), pods: []string{"web n1", "web +n2"}}, []Kind{Spread}},
+		"pinned": {
+			"where its volumes are does not say which nodes are counted",
+			scene{specs: one("web", model.PodSpec{Pinned: true, Affinity: []model.Term{{{Key: zone, Operator: model.In, Values: []string{"a"}}}}, Spread: spread(zone)["web"].Spread}), pods: []string{"web n1", "web +n2"}},
+			[]Kind{Spread},
+		},
 		"both keys": {
 			"nodes that lack another constraint's label are not counted",
 			scene{specs: one("web", model.PodSpec{Spread: append(spread(zone)["web"].Spread, spread(rack, func(s *model.Spread) { s.MaxSkew = 9 })["web"].Spread...)}), pods: []string{"web n1", "web n3", "web +n1", "api +x:c"}},

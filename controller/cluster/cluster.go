@@ -51,7 +51,7 @@ type stores struct {
 	pools, claims, classes, nodes, pods, daemons toolscache.Store
 	limits, runtimes                             toolscache.Store
 	namespaces, priorities, podBudgets           toolscache.Store
-	volumeClaims, volumes, storage               toolscache.Store
+	volumeClaims, volumes, storage, csiNodes     toolscache.Store
 }
 
 // New starts the informers. The cache need not be synced yet.
@@ -74,6 +74,7 @@ func New(ctx context.Context, cfg Config) (*Cluster, error) {
 		{&corev1.PersistentVolumeClaim{}, &c.stores.volumeClaims},
 		{&corev1.PersistentVolume{}, &c.stores.volumes},
 		{&storagev1.StorageClass{}, &c.stores.storage},
+		{&storagev1.CSINode{}, &c.stores.csiNodes},
 		{&policyv1.PodDisruptionBudget{}, &c.stores.podBudgets},
 	} {
 		store, err := storeOf(ctx, cfg.Cache, each.kind)

@@ -54,6 +54,7 @@ func (c *Cluster) Snapshot(ctx context.Context) (*View, error) {
 		VolumeClaims:    list[*corev1.PersistentVolumeClaim](c.stores.volumeClaims),
 		Volumes:         list[*corev1.PersistentVolume](c.stores.volumes),
 		StorageClasses:  list[*storagev1.StorageClass](c.stores.storage),
+		CSINodes:        list[*storagev1.CSINode](c.stores.csiNodes),
 		PodBudgets:      list[*policyv1.PodDisruptionBudget](c.stores.podBudgets),
 		Catalogs:        catalogs,
 		ClassReady: func(name string) (bool, string) {

@@ -1,6 +1,7 @@
 package lower
 
 import (
+	"maps"
 	"slices"
 
 	appsv1 "k8s.io/api/apps/v1"
@@ -17,7 +18,10 @@ func (s *surroundings) daemonSet(ds *appsv1.DaemonSet) model.DaemonSet {
 		pod = s.admission.admit(pod)
 	}
 	pod.Spec.Tolerations = append(slices.Clone(pod.Spec.Tolerations), daemonTolerations(&pod.Spec)...)
-	return model.DaemonSet{Namespace: ds.Namespace, Name: ds.Name, Spec: s.podSpec(pod)}
+	out := model.DaemonSet{Namespace: ds.Namespace, Name: ds.Name, Spec: s.podSpec(pod)}
+	// What every node would attach is not what tells nodes apart.
+	maps.DeleteFunc(out.Spec.Requests, func(name string, _ int64) bool { return model.CountsVolumes(name) })
+	return out
 }
 
 // daemonTolerations are those that the DaemonSet controller adds.

@@ -38,6 +38,7 @@ type Inputs struct {
 	VolumeClaims    []*corev1.PersistentVolumeClaim
 	Volumes         []*corev1.PersistentVolume
 	StorageClasses  []*storagev1.StorageClass
+	CSINodes        []*storagev1.CSINode
 	PodBudgets      []*policyv1.PodDisruptionBudget
 
 	// Memo, when set, makes the next Build over much the same pods cheaper.

@@ -2,6 +2,7 @@ package lower
 
 import (
 	"encoding/binary"
+	"maps"
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
@@ -164,6 +165,12 @@ func (x *interner) rare(pod *corev1.Pod) {
 			x.terms(choices)
 			for _, p := range problems {
 				x.text(p)
+			}
+			attached := model.Resources{}
+			x.around.volumes.attach(pod, attached)
+			for _, name := range slices.Sorted(maps.Keys(attached)) {
+				x.text(name)
+				x.number(attached[name])
 			}
 			break
 		}

@@ -56,13 +56,12 @@ func (s *surroundings) podSpec(pod *corev1.Pod) model.PodSpec {
 		out.Unsupported = append(out.Unsupported, "resourceClaims")
 	}
 	s.topology(pod, &out)
+	s.volumes.attach(pod, out.Requests)
 	choices, problems := s.volumes.restrict(pod)
-	if len(choices) > 0 && out.NodeSelector == nil && out.Affinity == nil {
+	if len(choices) > 0 && len(out.Spread) > 0 {
 		// The scheduler counts domains by the pod's own affinity: that of its
 		// volumes restricts where it may go, not where others are counted.
-		for i := range out.Spread {
-			out.Spread[i].IgnoreAffinity = true
-		}
+		out.Pinned, out.OwnAffinity = true, out.Affinity
 	}
 	out.Unsupported = append(out.Unsupported, problems...)
 	for _, c := range choices {

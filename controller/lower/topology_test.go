@@ -75,8 +75,17 @@ func TestTopology(t *testing.T) {
 			"where volumes are does not restrict where others are counted",
 			`{volumes: [{name: v, persistentVolumeClaim: {claimName: c}}], topologySpreadConstraints: [{maxSkew: 1, topologyKey: rack, whenUnsatisfiable: DoNotSchedule, labelSelector: {}}]}`,
 			model.PodSpec{
-				Affinity: []model.Term{{in("zone", "a")}},
-				Spread:   []model.Spread{{Key: "rack", MaxSkew: 1, MinDomains: 1, IgnoreAffinity: true, Selector: model.PodSelector{Namespaces: own}}},
+				Affinity: []model.Term{{in("zone", "a")}}, Pinned: true,
+				Spread: []model.Spread{{Key: "rack", MaxSkew: 1, MinDomains: 1, Selector: model.PodSelector{Namespaces: own}}},
+			},
+		},
+		"volumes and affinity": {
+			"what the pod requires itself does",
+			`{volumes: [{name: v, persistentVolumeClaim: {claimName: c}}], affinity: {nodeAffinity: {requiredDuringSchedulingIgnoredDuringExecution: {nodeSelectorTerms: [{matchExpressions: [{key: rack, operator: In, values: [r]}]}]}}},
+			  topologySpreadConstraints: [{maxSkew: 1, topologyKey: rack, whenUnsatisfiable: DoNotSchedule, labelSelector: {}}]}`,
+			model.PodSpec{
+				Affinity: []model.Term{{in("rack", "r"), in("zone", "a")}}, Pinned: true, OwnAffinity: []model.Term{{in("rack", "r")}},
+				Spread: []model.Spread{{Key: "rack", MaxSkew: 1, MinDomains: 1, Selector: model.PodSelector{Namespaces: own}}},
 			},
 		},
 		"affinity": {

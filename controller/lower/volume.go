@@ -15,6 +15,8 @@ type volumes struct {
 	bound        map[string]*corev1.PersistentVolume
 	classes      map[string]*storagev1.StorageClass
 	defaultClass string
+	// limited are the CSI drivers that some node attaches a limited number for.
+	limited map[string]bool
 }
 
 func newVolumes(in *Inputs) volumes {
@@ -22,6 +24,7 @@ func newVolumes(in *Inputs) volumes {
 		claims:  make(map[string]*corev1.PersistentVolumeClaim, len(in.VolumeClaims)),
 		bound:   make(map[string]*corev1.PersistentVolume, len(in.Volumes)),
 		classes: make(map[string]*storagev1.StorageClass, len(in.StorageClasses)),
+		limited: limits(in.CSINodes),
 	}
 	for _, c := range in.VolumeClaims {
 		v.claims[c.Namespace+"/"+c.Name] = c

@@ -13,7 +13,12 @@ type PodSpec struct {
 	NodeSelector map[string]string `json:"nodeSelector,omitempty"`
 	// Affinity holds the required node affinity terms, of which one must
 	// hold; nil asks for nothing.
-	Affinity    []Term         `json:"affinity,omitempty"`
+	Affinity []Term `json:"affinity,omitempty"`
+	// Pinned says that Affinity also holds where the pod's volumes are.
+	// OwnAffinity is then what the pod itself requires: spread constraints
+	// count nodes by that alone.
+	Pinned      bool           `json:"pinned,omitempty"`
+	OwnAffinity []Term         `json:"ownAffinity,omitempty"`
 	Preferred   []WeightedTerm `json:"preferred,omitempty"`
 	Tolerations []Toleration   `json:"tolerations,omitempty"`
 	HostPorts   []HostPort     `json:"hostPorts,omitempty"`

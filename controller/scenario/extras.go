@@ -44,7 +44,7 @@ func utilisation(s *model.Snapshot, plan *model.Plan) map[string]float64 {
 	}
 	out := map[string]float64{}
 	for name, amount := range asked {
-		if held[name] > 0 {
+		if held[name] > 0 && !model.CountsVolumes(name) {
 			out[name] = math.Round(float64(amount)/float64(held[name])*1e4) / 1e4
 		}
 	}

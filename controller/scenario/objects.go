@@ -42,6 +42,7 @@ type Objects struct {
 	VolumeClaims    []*corev1.PersistentVolumeClaim
 	Volumes         []*corev1.PersistentVolume
 	StorageClasses  []*storagev1.StorageClass
+	CSINodes        []*storagev1.CSINode
 	Budgets         []*policyv1.PodDisruptionBudget
 
 	// Policies are the ConfigMaps that carry a policy.
@@ -180,6 +181,8 @@ func (o *Objects) object(d *document, meta metav1.TypeMeta) error {
 		return keep(o, d, "PersistentVolume", &o.Volumes)
 	case "storage.k8s.io/v1 StorageClass":
 		return keep(o, d, "StorageClass", &o.StorageClasses)
+	case "storage.k8s.io/v1 CSINode":
+		return keep(o, d, "CSINode", &o.CSINodes)
 	case "policy/v1 PodDisruptionBudget":
 		return keep(o, d, "PodDisruptionBudget", &o.Budgets)
 	case "v1 ConfigMap":
@@ -252,6 +255,6 @@ func keep[T any, P interface {
 
 func namespaced(kind string) bool {
 	return !slices.Contains([]string{
-		"NodePool", "NodeClaim", "EC2NodeClass", "Node", "Namespace", "PriorityClass", "RuntimeClass", "PersistentVolume", "StorageClass",
+		"NodePool", "NodeClaim", "EC2NodeClass", "Node", "Namespace", "PriorityClass", "RuntimeClass", "PersistentVolume", "StorageClass", "CSINode",
 	}, kind)
 }

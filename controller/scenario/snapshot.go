@@ -56,7 +56,7 @@ func (o *Objects) Snapshot(opts Options) (model.Snapshot, error) {
 	snapshot, warnings := lower.Build(lower.Inputs{
 		Time: opts.Time, Seed: opts.Seed, Settings: opts.Settings, Cluster: opts.Cluster, Live: opts.Live,
 		NodePools: o.NodePools, NodeClaims: o.NodeClaims, Nodes: o.Nodes, Pods: o.Pods, DaemonSets: o.DaemonSets,
-		PriorityClasses: o.PriorityClasses, VolumeClaims: o.VolumeClaims, Volumes: o.Volumes, StorageClasses: o.StorageClasses,
+		PriorityClasses: o.PriorityClasses, VolumeClaims: o.VolumeClaims, Volumes: o.Volumes, StorageClasses: o.StorageClasses, CSINodes: o.CSINodes,
 		PodBudgets: o.Budgets, Namespaces: o.Namespaces, LimitRanges: o.LimitRanges, RuntimeClasses: o.RuntimeClasses,
 		Catalogs: catalogs, ClassReady: o.classReady,
 	})

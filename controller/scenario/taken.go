@@ -113,7 +113,7 @@ func (o *Objects) taken(d *document) error {
 func (o *Objects) alone() error {
 	n := len(o.NodePools) + len(o.NodeClaims) + len(o.NodeClasses) + len(o.Nodes) + len(o.Pods) + len(o.Deployments) + len(o.ReplicaSets) +
 		len(o.StatefulSets) + len(o.DaemonSets) + len(o.Jobs) + len(o.Namespaces) + len(o.LimitRanges) + len(o.RuntimeClasses) +
-		len(o.PriorityClasses) + len(o.VolumeClaims) + len(o.Volumes) + len(o.StorageClasses) + len(o.Budgets)
+		len(o.PriorityClasses) + len(o.VolumeClaims) + len(o.Volumes) + len(o.StorageClasses) + len(o.CSINodes) + len(o.Budgets)
 	if n > 0 {
 		return &Error{o.sources[TakenKind], fmt.Errorf("a Snapshot stands for a whole cluster: the %d other objects among the manifests cannot be added to it; policies can", n)}
 	}

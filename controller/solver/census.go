@@ -153,6 +153,11 @@ func (t *topology) collect(s, base *model.PodSpec) {
 // spreadCensus is what a spread constraint counts. On single nodes only the
 // pod's own node is looked at, which the filter lets through.
 func spreadCensus(s *model.PodSpec, sp *model.Spread) census {
+	if s.Pinned { // volumes do not say which nodes count
+		own := *s
+		own.Affinity = s.OwnAffinity
+		s = &own
+	}
 	c := census{key: sp.Key, selectors: []*model.PodSelector{&sp.Selector}, spread: true}
 	c.affinity = !sp.IgnoreAffinity && (len(s.NodeSelector) > 0 || len(s.Affinity) > 0)
 	c.taints = sp.HonorTaints

@@ -159,13 +159,17 @@ func broken(s *model.Snapshot, nodes []somewhere, spec *model.PodSpec, l func(st
 			continue
 		}
 		match := func(o *model.PodSpec) bool { return sp.Selector.Matches(o.Namespace, o.Labels) }
+		own := spec
+		if spec.Pinned {
+			own = &model.PodSpec{NodeSelector: spec.NodeSelector, Affinity: spec.OwnAffinity}
+		}
 		lo, hi := tallyOf(s, nodes, sp.Key, match, func(x *somewhere, l func(string) (string, bool)) bool {
 			for j := range spec.Spread {
 				if _, ok := l(spec.Spread[j].Key); !ok && !spec.Spread[j].Soft {
 					return false
 				}
 			}
-			return (sp.IgnoreAffinity || selects(spec, l)) && (!sp.HonorTaints || untolerated(spec.Tolerations, x.taints) == nil)
+			return (sp.IgnoreAffinity || selects(own, l)) && (!sp.HonorTaints || untolerated(spec.Tolerations, x.taints) == nil)
 		})
 		least := math.MaxInt
 		for _, n := range lo {

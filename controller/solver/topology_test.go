@@ -50,12 +50,36 @@ func zoned(s *model.Snapshot, zones ...string) {
 	}
 }
 
+// trial is a question to the solver, and its plan as outline writes it.
+type trial struct {
+	reason string
+	setup  func(in *Input, s *model.Snapshot)
+	want   []string
+}
+
+// try solves every trial and proves the plans.
+func try(t *testing.T, cases map[string]trial) {
+	t.Helper()
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			in := Input{Snapshot: world(), Effort: DefaultEffort}
+			tc.setup(&in, in.Snapshot)
+			plan, _ := Solve(in)
+			if diff := cmp.Diff(tc.want, outline(in.Snapshot, &plan)); diff != "" {
+				t.Errorf("%s\n%s", tc.reason, diff)
+			}
+			for _, v := range check.Plan(in.Snapshot, &plan, constraints(&in)) {
+				t.Error(v)
+			}
+			for _, text := range prove(&in, &plan) {
+				t.Error(text)
+			}
+		})
+	}
+}
+
 func TestTopology(t *testing.T) {
-	cases := map[string]struct {
-		reason string
-		setup  func(in *Input, s *model.Snapshot)
-		want   []string
-	}{
+	cases := map[string]trial{
 		"ApartFromItself": {
 			reason: "hostname anti-affinity to oneself: a node each",
 			setup: func(in *Input, _ *model.Snapshot) {
@@ -275,6 +299,18 @@ func TestTopology(t *testing.T) {
 			},
 			want: []string{"general m.large a on-demand team=blue <- a", "general m.large a on-demand team=red <- b"},
 		},
+		"WhereVolumesAre": {
+			reason: "volumes hold a pod in a zone, and others count all the same",
+			setup: func(in *Input, _ *model.Snapshot) {
+				pending(in, 2, 500, 1, labelled("x"), spread(labelZone, "x", 1), func(s *model.PodSpec) {
+					s.Pinned, s.Affinity = true, []model.Term{{require(labelZone, model.In, "a")}}
+				})
+			},
+			want: []string{
+				"b:  TopologySpread: no topology.kubernetes.io/zone suits: a has 1 pods of its spread (maxSkew 1, least 0)",
+				"general m.large a on-demand <- a",
+			},
+		},
 		"MovingPods": {
 			reason: "pods of a node that is being deleted are placed anew and not counted where they were",
 			setup: func(in *Input, s *model.Snapshot) {
@@ -285,208 +321,5 @@ func TestTopology(t *testing.T) {
 			want: []string{"general m.large a on-demand <- a", "general m.large b on-demand <- b"},
 		},
 	}
-	for name, tc := range cases {
-		t.Run(name, func(t *testing.T) {
-			in := Input{Snapshot: world(), Effort: DefaultEffort}
-			tc.setup(&in, in.Snapshot)
-			plan, _ := Solve(in)
-			if diff := cmp.Diff(tc.want, outline(in.Snapshot, &plan)); diff != "" {
-				t.Errorf("%s\n%s", tc.reason, diff)
-			}
-			for _, v := range check.Plan(in.Snapshot, &plan, constraints(&in)) {
-				t.Error(v)
-			}
-			for _, text := range prove(&in, &plan) {
-				t.Error(text)
-			}
-		})
-	}
-}
-
-func TestPreferences(t *testing.T) {
-	dear := model.Term{require("karpenter.k8s.aws/instance-size", model.In, "2xlarge")}
-	prefer := func(weight int32, term model.Term) func(*model.PodSpec) {
-		return func(s *model.PodSpec) {
-			s.Preferred = append(s.Preferred, model.WeightedTerm{Weight: weight, Term: term})
-		}
-	}
-	preferApart := func(key, name string) func(*model.PodSpec) {
-		return func(s *model.PodSpec) {
-			s.PreferredApart = append(s.PreferredApart, model.WeightedPodTerm{Weight: 1, Term: model.PodTerm{Key: key, Selector: app(name)}})
-		}
-	}
-	preferNear := func(key, name string) func(*model.PodSpec) {
-		return func(s *model.PodSpec) {
-			s.PreferredPods = append(s.PreferredPods, model.WeightedPodTerm{Weight: 1, Term: model.PodTerm{Key: key, Selector: app(name)}})
-		}
-	}
-	soft := func(s *model.Spread) { s.Soft = true }
-	cases := map[string]struct {
-		reason string
-		setup  func(in *Input, s *model.Snapshot)
-		want   []string
-	}{
-		"Node": {
-			reason: "a preferred size is chosen although it is dear",
-			setup:  func(in *Input, _ *model.Snapshot) { pending(in, 1, 500, 1, prefer(1, dear)) },
-			want:   []string{"general m.2xlarge a on-demand <- a"},
-		},
-		"NodeIgnored": {
-			reason: "unless preferences are ignored",
-			setup: func(in *Input, s *model.Snapshot) {
-				s.Settings.IgnorePreferences = true
-				pending(in, 1, 500, 1, prefer(1, dear), preferApart(labelZone, "x"), preferNear(labelZone, "y"), labelled("x"))
-			},
-			want: []string{"general m.large a on-demand <- a"},
-		},
-		"LightestFirst": {
-			reason: "of two that contradict each other the heavier one stays",
-			setup: func(in *Input, _ *model.Snapshot) {
-				pending(in, 1, 500, 1, prefer(10, dear), prefer(5, model.Term{require("karpenter.k8s.aws/instance-size", model.In, "large")}))
-			},
-			want: []string{"general m.2xlarge a on-demand <- a"},
-		},
-		"NeverLost": {
-			reason: "what cannot be is given up",
-			setup: func(in *Input, _ *model.Snapshot) {
-				pending(in, 1, 500, 1, prefer(1, model.Term{require(labelZone, model.In, "moon")}), preferNear(labelZone, "nobody"))
-			},
-			want: []string{"general m.large a on-demand <- a"},
-		},
-		"Apart": {
-			reason: "preferred anti-affinity keeps pods on nodes of their own",
-			setup: func(in *Input, _ *model.Snapshot) {
-				pending(in, 2, 500, 1, labelled("x"), preferApart(labelHostname, "x"))
-			},
-			want: []string{"general m.large a on-demand <- a", "general m.large a on-demand <- b"},
-		},
-		"ApartAsFarAsPossible": {
-			reason: "a third pod finds no zone of its own and is placed all the same",
-			setup: func(in *Input, _ *model.Snapshot) {
-				pending(in, 3, 500, 1, labelled("x"), preferApart(labelZone, "x"))
-			},
-			want: []string{"general m.large a on-demand <- abc"},
-		},
-		"NotAnothersLoss": {
-			reason: "no pod is lost over the preference of another",
-			setup: func(in *Input, s *model.Snapshot) {
-				s.Pools = nil
-				s.Nodes = []model.Node{standby("there", model.Initialized)}
-				s.Nodes[0].Pool = -1
-				pending(in, 1, 1000, 1, labelled("x"), preferApart(labelHostname, "y"))
-				pending(in, 1, 500, 1, labelled("y"))
-			},
-			want: []string{"there <- ab"},
-		},
-		"SoftSpread": {
-			reason: "ScheduleAnyway evens zones out, without a bound",
-			setup: func(in *Input, _ *model.Snapshot) {
-				pending(in, 2, 1500, 1, labelled("x"), spread(labelZone, "x", 1, soft))
-			},
-			want: []string{"general m.large a on-demand <- a", "general m.large b on-demand <- b"},
-		},
-		"SoftSpreadUneven": {
-			reason: "where a zone cannot be used the others take all",
-			setup: func(in *Input, _ *model.Snapshot) {
-				pending(in, 3, 400, 1, labelled("x"), spread(labelZone, "x", 1, soft), selector(labelZone, "b"))
-			},
-			want: []string{"general m.large b on-demand <- abc"},
-		},
-		"Taint": {
-			reason: "a node with a PreferNoSchedule taint is the last resort",
-			setup: func(in *Input, s *model.Snapshot) {
-				s.Nodes = []model.Node{standby("there", model.Initialized)}
-				s.Nodes[0].Taints = []model.Taint{{Key: "x", Effect: model.PreferNoSchedule}}
-				pending(in, 1, 500, 1)
-				pending(in, 1, 600, 1, selector(labelHostname, "there"))
-			},
-			want: []string{"general m.large a on-demand <- a", "there <- b"},
-		},
-	}
-	for name, tc := range cases {
-		t.Run(name, func(t *testing.T) {
-			in := Input{Snapshot: world(), Effort: DefaultEffort}
-			tc.setup(&in, in.Snapshot)
-			plan, _ := Solve(in)
-			if diff := cmp.Diff(tc.want, outline(in.Snapshot, &plan)); diff != "" {
-				t.Errorf("%s\n%s", tc.reason, diff)
-			}
-			for _, v := range check.Plan(in.Snapshot, &plan, constraints(&in)) {
-				t.Error(v)
-			}
-			for _, text := range prove(&in, &plan) {
-				t.Error(text)
-			}
-		})
-	}
-}
-
-func TestMinValues(t *testing.T) {
-	atLeast := func(s *model.Snapshot, key string, n int) {
-		s.Pools[0].Requirements = append(s.Pools[0].Requirements, model.Requirement{Key: key, Operator: model.Exists, MinValues: n})
-	}
-	cases := map[string]struct {
-		reason string
-		setup  func(in *Input, s *model.Snapshot)
-		values int
-		want   []string
-	}{
-		"Kept": {
-			reason: "dearer options are listed until there are enough",
-			setup: func(in *Input, s *model.Snapshot) {
-				atLeast(s, labelInstanceType, 3)
-				pending(in, 2, 500, 1)
-			},
-			values: 3,
-			want:   []string{"general m.large a on-demand <- ab"},
-		},
-		"SmallerNodes": {
-			reason: "a node that only the largest types hold is not planned where smaller ones do",
-			setup: func(in *Input, s *model.Snapshot) {
-				atLeast(s, labelInstanceType, 2)
-				pending(in, 4, 2000, 8)
-			},
-			values: 2,
-		},
-		"Refused": {
-			reason: "two types hold the pod, three are wanted",
-			setup: func(in *Input, s *model.Snapshot) {
-				atLeast(s, labelInstanceType, 3)
-				pending(in, 1, 3000, 1)
-			},
-			want: []string{"a: general MinValues: the NodePool wants nodes to choose from 3 values of node.kubernetes.io/instance-type, those that fit have 2"},
-		},
-		"BestEffort": {
-			reason: "or as many as there are",
-			setup: func(in *Input, s *model.Snapshot) {
-				s.Settings.RelaxMinValues = true
-				atLeast(s, labelInstanceType, 3)
-				pending(in, 1, 3000, 1)
-			},
-			values: 2,
-			want:   []string{"general m.xlarge a on-demand <- a"},
-		},
-	}
-	for name, tc := range cases {
-		t.Run(name, func(t *testing.T) {
-			in := Input{Snapshot: world(), Effort: DefaultEffort}
-			tc.setup(&in, in.Snapshot)
-			plan, _ := Solve(in)
-			if diff := cmp.Diff(tc.want, outline(in.Snapshot, &plan)); tc.want != nil && diff != "" {
-				t.Errorf("%s\n%s", tc.reason, diff)
-			}
-			for i := range plan.Nodes {
-				types := map[string]bool{}
-				for _, o := range plan.Nodes[i].Options {
-					types[o.InstanceType] = true
-				}
-				if len(types) < tc.values {
-					t.Errorf("%s: node %d has %d types", tc.reason, i, len(types))
-				}
-			}
-			for _, v := range check.Plan(in.Snapshot, &plan, constraints(&in)) {
-				t.Error(v)
-			}
-		})
-	}
+	try(t, cases)
 }

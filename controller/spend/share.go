@@ -126,7 +126,7 @@ func dominant(requests, allocatable model.Resources) int64 {
 	for name, want := range requests {
 		have := allocatable[name]
 		switch {
-		case name == model.PodSlots || want <= 0:
+		case name == model.PodSlots || want <= 0 || model.CountsVolumes(name):
 		case have <= 0 || want >= have:
 			most = whole
 		default:

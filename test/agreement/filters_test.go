@@ -15,6 +15,7 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	schedulingv1 "k8s.io/api/scheduling/v1"
+	storagev1 "k8s.io/api/storage/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -25,10 +26,13 @@ import (
 // question and rejection are what test/controlplane/build/filters reads and
 // writes.
 type question struct {
-	Nodes      []*corev1.Node      `json:"nodes"`
-	Pods       []*corev1.Pod       `json:"pods"`
-	Namespaces []*corev1.Namespace `json:"namespaces"`
-	Planned    map[string]string   `json:"planned"`
+	Nodes      []*corev1.Node                  `json:"nodes"`
+	Pods       []*corev1.Pod                   `json:"pods"`
+	Namespaces []*corev1.Namespace             `json:"namespaces"`
+	Volumes    []*corev1.PersistentVolume      `json:"volumes"`
+	Claims     []*corev1.PersistentVolumeClaim `json:"claims"`
+	CSINodes   []*storagev1.CSINode            `json:"csiNodes"`
+	Planned    map[string]string               `json:"planned"`
 }
 
 type rejection struct {
@@ -109,6 +113,7 @@ func TestFilters(t *testing.T) {
 	pods, nodes, ordered, unplaced := 0, 0, 0, map[string]int{}
 	for seed := range uint64(scenarios(50)) {
 		s := newScenario(seed)
+		s.attach()
 		for _, p := range slices.Concat(s.pending, s.resident) {
 			admit(p)
 		}
@@ -116,9 +121,13 @@ func TestFilters(t *testing.T) {
 		p := solve(t, s, lower.Inputs{
 			Catalogs: map[string]model.Catalog{"default": types}, DaemonSets: s.daemons, Namespaces: namespaces,
 			Nodes: s.nodes, Pods: slices.Concat(s.resident, shuffled(seed, s.pending)),
+			VolumeClaims: s.claims, Volumes: s.volumes, CSINodes: s.csi,
 			PriorityClasses: []*schedulingv1.PriorityClass{{ObjectMeta: metav1.ObjectMeta{Name: urgent}, Value: 1000}},
 		})
-		q := &question{Nodes: slices.Concat(s.nodes, p.nodes), Pods: slices.Concat(s.resident, shuffled(seed, s.pending)), Namespaces: namespaces, Planned: p.at}
+		q := &question{
+			Nodes: slices.Concat(s.nodes, p.nodes), Pods: slices.Concat(s.resident, shuffled(seed, s.pending)), Namespaces: namespaces,
+			Volumes: s.volumes, Claims: s.claims, CSINodes: slices.Concat(s.csi, granted(p.nodes)), Planned: p.at,
+		}
 		rejected, inOrder := f.ask(t, q)
 		for _, r := range rejected {
 			t.Errorf("seed %d: %s planned on %s: %s", seed, r.Pod, r.Node, r.Reason)
@@ -162,9 +171,22 @@ func refuse(t *testing.T, f *filters) {
 	}
 }
 
+// granted are the CSINodes of new nodes: what was planned with.
+func granted(nodes []*corev1.Node) []*storagev1.CSINode {
+	var out []*storagev1.CSINode
+	for _, n := range nodes {
+		if q, ok := n.Status.Allocatable[model.VolumesPrefix+ebs]; ok {
+			out = append(out, csiNode(n.Name, int32(q.Value())))
+		}
+	}
+	return out
+}
+
 // beside asks about the pods of DaemonSets once the plan has come true.
 func beside(s *scenario, p *plan, before *question) *question {
-	q := &question{Nodes: before.Nodes, Namespaces: before.Namespaces, Planned: map[string]string{}}
+	all := *before
+	q := &all
+	q.Pods, q.Planned = nil, map[string]string{}
 	for _, pod := range before.Pods {
 		if pod.Spec.NodeName != "" || p.at[pod.Namespace+"/"+pod.Name] != "" {
 			pod = pod.DeepCopy()

@@ -6,6 +6,7 @@ import (
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	storagev1 "k8s.io/api/storage/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -22,6 +23,10 @@ type scenario struct {
 	nodes    []*corev1.Node
 	resident []*corev1.Pod
 	pending  []*corev1.Pod
+	// What newScenario leaves out and attach adds: volumes that exist.
+	claims  []*corev1.PersistentVolumeClaim
+	volumes []*corev1.PersistentVolume
+	csi     []*storagev1.CSINode
 }
 
 // The namespaces of all scenarios, and their priority class.
@@ -335,4 +340,47 @@ func (g *generator) node(i int) *corev1.Node {
 	p.Spec.Containers[0].Ports = nil
 	g.s.resident = append(g.s.resident, p)
 	return n
+}
+
+const ebs = "ebs.csi.aws.com"
+
+// attach gives the pods of some groups volumes of EBS, each in a zone, and the
+// nodes that are there a limit.
+func (s *scenario) attach() {
+	g := &generator{rand.New(rand.NewPCG(s.seed, 17)), s}
+	each := map[string]int{}
+	for _, p := range s.pending {
+		app := p.Labels["app"]
+		if _, known := each[app]; !known {
+			each[app] = pick(g, 0, 0, 0, 1, 3, 9)
+		}
+		in := zone(g)
+		for i := range each[app] {
+			g.volume(p, fmt.Sprintf("%s-%s-%d", p.Namespace, p.Name, i), in)
+		}
+	}
+	for _, n := range s.nodes {
+		s.csi = append(s.csi, csiNode(n.Name, int32(2+g.IntN(4))))
+	}
+}
+
+func (g *generator) volume(p *corev1.Pod, name, in string) {
+	v := &corev1.PersistentVolume{ObjectMeta: metav1.ObjectMeta{Name: name}}
+	v.Spec.CSI = &corev1.CSIPersistentVolumeSource{Driver: ebs, VolumeHandle: name}
+	v.Spec.NodeAffinity = &corev1.VolumeNodeAffinity{Required: &corev1.NodeSelector{NodeSelectorTerms: []corev1.NodeSelectorTerm{{
+		MatchExpressions: []corev1.NodeSelectorRequirement{{Key: corev1.LabelTopologyZone, Operator: corev1.NodeSelectorOpIn, Values: []string{in}}},
+	}}}}
+	v.Labels = map[string]string{corev1.LabelTopologyZone: in} // what the plugin VolumeZone reads
+	c := &corev1.PersistentVolumeClaim{ObjectMeta: metav1.ObjectMeta{Namespace: p.Namespace, Name: name}}
+	c.Spec.VolumeName = name
+	g.s.volumes, g.s.claims = append(g.s.volumes, v), append(g.s.claims, c)
+	p.Spec.Volumes = append(p.Spec.Volumes, corev1.Volume{
+		Name: name, VolumeSource: corev1.VolumeSource{PersistentVolumeClaim: &corev1.PersistentVolumeClaimVolumeSource{ClaimName: name}},
+	})
+}
+
+func csiNode(name string, count int32) *storagev1.CSINode {
+	return &storagev1.CSINode{ObjectMeta: metav1.ObjectMeta{Name: name}, Spec: storagev1.CSINodeSpec{
+		Drivers: []storagev1.CSINodeDriver{{Name: ebs, NodeID: name, Allocatable: &storagev1.VolumeNodeResources{Count: new(count)}}},
+	}}
 }

@@ -126,6 +126,7 @@ func read(ctx context.Context, l *lister, cfg *Config) (*scenario.Objects, error
 		into(ctx, l, &o.VolumeClaims, "/api/v1/persistentvolumeclaims", true),
 		into(ctx, l, &o.Volumes, "/api/v1/persistentvolumes", true),
 		into(ctx, l, &o.StorageClasses, "/apis/storage.k8s.io/v1/storageclasses", true),
+		into(ctx, l, &o.CSINodes, "/apis/storage.k8s.io/v1/csinodes", true),
 		into(ctx, l, &o.Budgets, "/apis/policy/v1/poddisruptionbudgets", true),
 	)
 	if err != nil {

@@ -22,6 +22,7 @@ import (
 	"spokeshave.dev/controller/lower"
 	"spokeshave.dev/controller/provider/aws"
 	"spokeshave.dev/controller/provider/aws/nodeclass"
+	"spokeshave.dev/controller/provider/aws/upkeep"
 	"spokeshave.dev/controller/reconcile/accounts"
 	"spokeshave.dev/controller/reconcile/decision"
 	"spokeshave.dev/controller/reconcile/drift"
@@ -225,7 +226,10 @@ func (p *parts) reconcilers(*decision.Loop) error {
 			return fmt.Errorf("add node repair: %w", err)
 		}
 	}
+	memory := &upkeep.Memory{Client: c, Learn: p.cloud.LearnMemory}
+	sweeper := &upkeep.Sweeper{Client: c, Cloud: p.cloud, Clock: p.clock}
 	err := errors.Join(
+		memory.SetupWithManager(p.mgr), p.mgr.Add(sweeper),
 		classes.SetupWithManager(p.mgr), claims.SetupWithManager(p.mgr), nodes.SetupWithManager(p.mgr),
 		pools.SetupWithManager(p.mgr), podEvents.SetupWithManager(p.mgr), drifts.SetupWithManager(p.mgr), expiry.SetupWithManager(p.mgr), p.mgr.Add(collector), p.mgr.Add(interruptions),
 	)

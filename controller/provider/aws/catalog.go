@@ -46,8 +46,9 @@ func (p *Provider) catalogOf(ctx context.Context, class *awsv1.EC2NodeClass) (mo
 	if err != nil {
 		return model.Catalog{}, refuse(provider.ClassNotReady, "catalogue of EC2NodeClass %s: %w", class.Name, err)
 	}
+	learned, version := p.memories.learned()
 	key, err := json.Marshal([]any{
-		on.version, class.Status.Subnets, class.Status.AMIs, class.Spec.Kubelet,
+		on.version, version, class.Status.Subnets, class.Status.AMIs, class.Spec.Kubelet,
 		class.Spec.BlockDeviceMappings, class.Spec.InstanceStorePolicy, class.AMIFamily(),
 	})
 	if err != nil {
@@ -59,17 +60,19 @@ func (p *Provider) catalogOf(ctx context.Context, class *awsv1.EC2NodeClass) (mo
 	if ok && last.key == string(key) {
 		return last.catalog, nil
 	}
-	out := p.lower(&on, lowering{class: class, room: room})
+	out := p.lower(&on, lowering{class: class, room: room, learned: learned})
 	p.mu.Lock()
 	p.lowered[class.Name] = lowered{key: string(key), catalog: out}
 	p.mu.Unlock()
 	return out, nil
 }
 
-// lowering is a class and the room its kubelets leave.
+// lowering is a class, the room its kubelets leave, and what nodes reported of
+// their memory.
 type lowering struct {
-	class *awsv1.EC2NodeClass
-	room  room
+	class   *awsv1.EC2NodeClass
+	room    room
+	learned map[bootedAs]int64
 }
 
 func (p *Provider) lower(on *offer, in lowering) model.Catalog {
@@ -105,8 +108,12 @@ func (p *Provider) lower(on *offer, in lowering) model.Catalog {
 	kept := out.Types[:0]
 	for i := range out.Types {
 		t := &out.Types[i]
-		if imageFor(in.class.Status.AMIs, t.Labels) == nil {
+		image := imageFor(in.class.Status.AMIs, t.Labels)
+		if image == nil {
 			continue
+		}
+		if reported, ok := in.learned[bootedAs{instanceType: t.Name, image: image.ID}]; ok {
+			correct(t, reported)
 		}
 		for name, share := range in.room.evictionShare {
 			part := int64(math.Ceil(share * float64(t.Capacity[name])))

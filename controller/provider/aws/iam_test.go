@@ -164,7 +164,7 @@ func TestPolicyIsBoundToTheCluster(t *testing.T) {
 	for _, s := range policy.Statement {
 		for _, action := range s.Action {
 			_, verb, _ := strings.Cut(action, ":")
-			reads := strings.HasPrefix(verb, "Describe") || strings.HasPrefix(verb, "Get") || strings.HasPrefix(verb, "Receive")
+			reads := strings.HasPrefix(verb, "Describe") || strings.HasPrefix(verb, "Get") || strings.HasPrefix(verb, "List") || strings.HasPrefix(verb, "Receive")
 			onQueue := strings.HasPrefix(action, "sqs:")
 			if reads || onQueue || s.Sid == "LaunchFrom" || action == "iam:PassRole" {
 				continue

@@ -81,6 +81,7 @@ type Provider struct {
 	market   market
 	shortage shortage
 	reserved reservedRoom
+	memories memories
 	cluster  clusterCache
 	parties  parties
 	prepares gatherer[member, provider.Attempt]

@@ -26,6 +26,8 @@ type Actuator struct {
 	// Nominations takes the events about pods that are planned onto new nodes:
 	// one for each pod, said once.
 	Nominations events.EventRecorder
+	// Namespace is the controller's own, where ceiling policies live.
+	Namespace string
 
 	mu sync.Mutex
 	// said remembers the last text told about an object, so that an event is

@@ -114,7 +114,7 @@ func (p *parts) loop(ctx context.Context) (*decision.Loop, error) {
 		Log:      log,
 		Count:    books.Count,
 		Cluster:  view,
-		Actuator: &actuate.Actuator{Client: p.mgr.GetClient(), Events: p.mgr.GetEventRecorder(eventsFrom), Nominations: nominations},
+		Actuator: &actuate.Actuator{Client: p.mgr.GetClient(), Events: p.mgr.GetEventRecorder(eventsFrom), Nominations: nominations, Namespace: p.o.Namespace},
 		Policies: loaded,
 		Journal:  p.journal,
 		Metrics:  decision.NewMetrics(metrics.Registry, p.shared),

@@ -162,6 +162,7 @@ func (l *Loop) Round(ctx context.Context) (time.Duration, error) {
 	if l.Journal.Add(ctx, &view.Snapshot, &d) {
 		l.Log.Add(journal.Decided{Snapshot: &view.Snapshot, Decision: &d, Options: opts, Policies: contents})
 	}
+	l.Actuator.TellCaps(ctx, &d)
 	if l.Observe {
 		return l.Every, nil
 	}

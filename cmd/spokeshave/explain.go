@@ -2,10 +2,8 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"io"
-	"net/http"
 	"strings"
 	"text/tabwriter"
 	"time"
@@ -20,21 +18,16 @@ const explainHelp = `Explain answers from the decisions of a running controller:
 it got or why it waits, why a node exists and why it is kept, what a NodePool
 launched and whom it could not serve.
 
-It reads the journal of the leader, which keeps the last 200 decisions that did
-something. Make it reachable first, for instance:
-
-  kubectl --namespace spokeshave port-forward POD 8080
-
-where POD is the replica that holds the lease (kubectl --namespace spokeshave get lease).
+It reads the journal of the replica that leads, which keeps the last 200 decisions
+that did something. It finds that replica by its lease and forwards a port to it
+with your own kubeconfig: you must be allowed to get leases and pods, and to create
+pods/portforward, in the controller's namespace. With --server it asks there instead.
 
 Exit codes: 0 explained, 2 bad input or no controller, 3 the journal knows nothing of it.`
 
-// journalLimit bounds what is read of a journal: 200 decisions of thousands of
-// pods each.
-const journalLimit = 256 << 20
-
 func explainCommand(ctx context.Context) *cobra.Command {
-	var server, output string
+	var output string
+	var ask asked
 	c := &cobra.Command{
 		Use:   "explain pod|node|nodeclaim|nodepool NAME",
 		Short: "Explain why a pod, node or NodePool is as it is",
@@ -45,17 +38,17 @@ func explainCommand(ctx context.Context) *cobra.Command {
 		Args: cobra.ExactArgs(2),
 	}
 	outputFlag(c, &output, "table", "json")
-	c.Flags().StringVar(&server, "server", "http://127.0.0.1:8080", "where the controller's metrics port can be reached")
+	askFlags(c, &ask)
 	c.RunE = func(c *cobra.Command, args []string) error {
-		ask, err := question(args[0], args[1])
+		about, err := question(args[0], args[1])
 		if err != nil {
 			return &exitError{exitBadInput, err}
 		}
-		entries, err := decisions(ctx, server)
-		if err != nil {
+		var entries []journal.Entry
+		if err := ask.get(ctx, "/decisions", &entries); err != nil {
 			return &exitError{exitBadInput, err}
 		}
-		answer := ask(entries)
+		answer := about(entries)
 		if output == "json" {
 			if err := writeJSON(c.OutOrStdout(), answer); err != nil {
 				return err
@@ -84,28 +77,6 @@ func question(kind, name string) (func([]journal.Entry) explain.Answer, error) {
 		return func(e []journal.Entry) explain.Answer { return explain.Pool(e, name) }, nil
 	}
 	return nil, fmt.Errorf("explain %s: want pod, node, nodeclaim or nodepool", kind)
-}
-
-func decisions(ctx context.Context, server string) ([]journal.Entry, error) {
-	ctx, cancel := context.WithTimeout(ctx, 30*time.Second)
-	defer cancel()
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, strings.TrimSuffix(server, "/")+"/decisions", nil)
-	if err != nil {
-		return nil, fmt.Errorf("ask %s: %w", server, err)
-	}
-	resp, err := http.DefaultClient.Do(req)
-	if err != nil {
-		return nil, fmt.Errorf("ask the controller; forward its metrics port first, see --help: %w", err)
-	}
-	defer func() { _ = resp.Body.Close() }()
-	if resp.StatusCode != http.StatusOK {
-		return nil, fmt.Errorf("ask %s for decisions: %s", server, resp.Status)
-	}
-	var out []journal.Entry
-	if err := json.NewDecoder(io.LimitReader(resp.Body, journalLimit)).Decode(&out); err != nil {
-		return nil, fmt.Errorf("read the decisions of %s: %w", server, err)
-	}
-	return out, nil
 }
 
 func printAnswer(out io.Writer, a *explain.Answer) {

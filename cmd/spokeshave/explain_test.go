@@ -41,7 +41,7 @@ func TestExplain(t *testing.T) {
 		"json":         {reason: "for scripts", args: []string{"nodepool", "general", "-o", "json"}, want: `"instanceType": "c7g.large"`},
 		"unknown pod":  {reason: "nothing known is not an answer", args: []string{"pod", "other"}, code: exitUnscheduled, want: "none of the 1 decisions"},
 		"unknown kind": {reason: "the kinds are named", args: []string{"service", "web"}, code: exitBadInput, want: "want pod, node, nodeclaim or nodepool"},
-		"no server":    {reason: "says what to do", args: []string{"pod", "web", "--server", "http://127.0.0.1:1"}, code: exitBadInput, want: "forward its metrics port"},
+		"no server":    {reason: "says what to do", args: []string{"pod", "web", "--server", "http://127.0.0.1:1"}, code: exitBadInput, want: "is --server where"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var out, problems bytes.Buffer

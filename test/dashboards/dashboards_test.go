@@ -4,6 +4,7 @@ package dashboards
 
 import (
 	"encoding/json"
+	"maps"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -58,9 +59,7 @@ var elsewhere = map[string][]string{
 
 func registered() names {
 	n := names{}
-	for name, labels := range elsewhere {
-		n[name] = labels
-	}
+	maps.Copy(n, elsewhere)
 	decision.NewMetrics(n)
 	n.MustRegister(accounts.NewCollector(&accounts.Keeper{}), policies.NewCollector(load.New(load.Config{})))
 	return n

@@ -2,8 +2,11 @@
 // policies to it, waits until the controller has judged them, and reads what
 // became of all of them.
 //
-// It uses nothing of client-go but configuration and ConfigMaps, so that the
-// command line stays small.
+// For `spokeshave explain` and `observe` it finds the replica that leads and
+// forwards a port to it.
+//
+// It uses nothing of client-go but configuration, single resources and port
+// forwarding, so that the command line stays small.
 package remote
 
 import (

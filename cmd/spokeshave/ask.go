@@ -1,0 +1,63 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"spokeshave.dev/controller/app/author"
+	"spokeshave.dev/controller/app/remote"
+)
+
+// answerLimit bounds what is read of an answer: 200 decisions of thousands of
+// pods each.
+const answerLimit = 256 << 20
+
+// asked says where the controller is asked.
+type asked struct {
+	server string
+	access remote.Access
+	leader remote.Leader
+}
+
+func askFlags(c *cobra.Command, a *asked) {
+	c.Flags().StringVar(&a.server, "server", "", "where the controller's metrics port can be reached, such as http://127.0.0.1:8080 (default: a port is forwarded to the replica that leads)")
+	accessFlags(c, &a.access)
+	c.Flags().StringVarP(&a.leader.Namespace, "controller-namespace", "n", author.Namespace, "namespace of the controller")
+	c.Flags().StringVar(&a.leader.Lease, "lease", "spokeshave-leader-election", "the controller's lease, which names the replica that leads")
+}
+
+// get reads a path of the controller's metrics port.
+func (a *asked) get(ctx context.Context, path string, into any) error {
+	ctx, cancel := context.WithTimeout(ctx, 30*time.Second)
+	defer cancel()
+	server := a.server
+	if server == "" {
+		var err error
+		if server, err = remote.Forward(ctx, a.access, a.leader); err != nil {
+			return fmt.Errorf("ask the controller: %w", err)
+		}
+	}
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, strings.TrimSuffix(server, "/")+path, nil)
+	if err != nil {
+		return fmt.Errorf("ask %s: %w", server, err)
+	}
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		return fmt.Errorf("ask the controller; is --server where its metrics port can be reached? %w", err)
+	}
+	defer func() { _ = resp.Body.Close() }()
+	if resp.StatusCode != http.StatusOK {
+		return fmt.Errorf("ask %s for %s: %s", server, path, resp.Status)
+	}
+	if err := json.NewDecoder(io.LimitReader(resp.Body, answerLimit)).Decode(into); err != nil {
+		return fmt.Errorf("read %s of %s: %w", path, server, err)
+	}
+	return nil
+}

@@ -18,6 +18,7 @@ import (
 	"spokeshave.dev/controller/policy/load"
 	"spokeshave.dev/controller/reconcile/accounts"
 	"spokeshave.dev/controller/reconcile/decision"
+	"spokeshave.dev/controller/reconcile/metric"
 	"spokeshave.dev/controller/reconcile/policies"
 )
 
@@ -53,14 +54,17 @@ func (n names) Unregister(prometheus.Collector) bool { return false }
 // elsewhere are metrics that packages register which cannot be made here.
 var elsewhere = map[string][]string{
 	"karpenter_interruption_received_messages_total": {"message_type"},
-	"karpenter_nodeclaims_disrupted_total":           {"nodepool", "reason"},
-	"karpenter_nodeclaims_created_total":             {"nodepool"},
 }
 
-func registered() names {
+func registered(t *testing.T) names {
+	t.Helper()
 	n := names{}
 	maps.Copy(n, elsewhere)
-	decision.NewMetrics(n)
+	shared, err := metric.New(n)
+	if err != nil {
+		t.Fatal(err)
+	}
+	decision.NewMetrics(n, shared)
 	n.MustRegister(accounts.NewCollector(&accounts.Keeper{}), policies.NewCollector(load.New(load.Config{})))
 	return n
 }
@@ -116,7 +120,7 @@ func read(t *testing.T, file string, into any) {
 }
 
 var (
-	metric  = regexp.MustCompile(`\b(?:spokeshave|karpenter)[_:][a-z0-9_:]+`)
+	ours    = regexp.MustCompile(`\b(?:spokeshave|karpenter)[_:][a-z0-9_:]+`)
 	matched = regexp.MustCompile(`((?:spokeshave|karpenter)[_:][a-z0-9_:]+)\{([^}]*)\}`)
 	label   = regexp.MustCompile(`([a-z_]+)\s*(?:=~|!~|!=|=)`)
 	grouped = regexp.MustCompile(`\b(?:by|on) \(([^)]*)\)`)
@@ -134,7 +138,7 @@ func base(name string) string {
 func check(t *testing.T, known names, q query) {
 	t.Helper()
 	every := map[string]bool{"le": true}
-	found := metric.FindAllString(q.expr, -1)
+	found := ours.FindAllString(q.expr, -1)
 	if len(found) == 0 {
 		t.Errorf("%s: %q asks for none of our metrics", q.where, q.expr)
 	}
@@ -171,7 +175,7 @@ func check(t *testing.T, known names, q query) {
 }
 
 func TestDashboardsAskForWhatIsMeasured(t *testing.T) {
-	known := registered()
+	known := registered(t)
 	for _, q := range queries(t) {
 		check(t, known, q)
 	}
@@ -188,7 +192,7 @@ func TestRulesAskForWhatIsMeasured(t *testing.T) {
 		}
 	}
 	read(t, chart+"rules.yaml", &rules)
-	known := registered()
+	known := registered(t)
 	records, alerts := 0, 0
 	for _, g := range rules.Groups {
 		for _, r := range g.Rules {
@@ -213,7 +217,7 @@ func TestRulesAskForWhatIsMeasured(t *testing.T) {
 
 // TestCheckFails: the checks above see what they look for.
 func TestCheckFails(t *testing.T) {
-	known := registered()
+	known := registered(t)
 	for _, expr := range []string{
 		"sum(spokeshave_nodez)", `spokeshave_nodes{pool="x"}`, "sum by (team) (spokeshave_nodes)", "up", "sum(spokeshave_nodes",
 	} {

@@ -41,7 +41,7 @@ func binariesIn(dir string, r recipe) Binaries {
 
 // Build makes the control plane's programs, unless the cache already holds
 // them, and reports each one on progress. It must run inside the source tree,
-// which names the versions. The first time takes some five minutes on two
+// which names the versions. The first time takes some eight minutes on two
 // cores and downloads Go modules; processes that build at once wait for one
 // another, and an interrupted build resumes at the program it was at.
 func Build(ctx context.Context, progress io.Writer) (Binaries, error) {
@@ -67,7 +67,7 @@ func Build(ctx context.Context, progress io.Writer) (Binaries, error) {
 	defer release()
 	todo := missing(bins.Dir, r.targets)
 	if len(todo) == len(r.targets) {
-		say(progress, "building a Kubernetes %s control plane from source, once (about five minutes on two cores)\n", r.kubernetes)
+		say(progress, "building a Kubernetes %s control plane from source, once (about eight minutes on two cores)\n", r.kubernetes)
 	}
 	defer fetchAhead(ctx, r.targets, todo)()
 	for i, t := range r.targets {

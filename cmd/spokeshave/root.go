@@ -47,6 +47,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
   catalog export   the EC2 instance types and prices that it knows
   explain          why a pod, node or NodePool is as it is, asked of a running controller
   replay           make a recorded decision again, with its policies or others
+  backtest         what days of workload would cost with these policies, or those
   policy           check, test and compare policies, and push them to a cluster
 
 It makes the very decisions that the controller makes.`,
@@ -57,7 +58,7 @@ It makes the very decisions that the controller makes.`,
 	root.SetOut(stdout)
 	root.SetErr(stderr)
 	root.CompletionOptions.HiddenDefaultCmd = true
-	root.AddCommand(simulateCommand(ctx), catalogCommand(), policyCommand(ctx), explainCommand(ctx), snapshotCommand(ctx), replayCommand(ctx), versionCommand())
+	root.AddCommand(simulateCommand(ctx), catalogCommand(), policyCommand(ctx), explainCommand(ctx), snapshotCommand(ctx), replayCommand(ctx), backtestCommand(ctx), versionCommand())
 	err := root.ExecuteContext(ctx)
 	if err == nil {
 		return exitOK

@@ -61,3 +61,17 @@ func bound(text string, nodes int) int {
 	}
 	return max(0, n)
 }
+
+// Allowance is how many of a pool's nodes may be disrupted now, by reason: of so
+// many nodes, of which some are on their way out. A schedule that cannot be
+// read allows none.
+func Allowance(np *karpv1.NodePool, now time.Time, nodes, leaving int) (empty, underutilized, drifted int) {
+	of := func(reason karpv1.DisruptionReason) int {
+		n, err := allowed(np, reason, now, nodes, leaving)
+		if err != nil {
+			return 0
+		}
+		return n
+	}
+	return of(karpv1.DisruptionEmpty), of(karpv1.DisruptionUnderutilized), of(karpv1.DisruptionDrifted)
+}

@@ -45,6 +45,14 @@ func (p *Provider) Restock(options ...model.Option) {
 	}
 }
 
+// SetCatalog changes what a node class can launch, and at what prices. The
+// catalogue must not be changed afterwards.
+func (p *Provider) SetCatalog(nodeClass string, catalog model.Catalog) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.cfg.Catalogs[nodeClass] = catalog
+}
+
 // Fail makes the next call of the kind fail without taking effect. Calls of
 // Fail and Lose queue up.
 func (p *Provider) Fail(call Call, err error) {

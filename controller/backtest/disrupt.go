@@ -56,22 +56,7 @@ func (w *world) disrupt(ctx context.Context, s *model.Snapshot, d *decide.Decisi
 func (w *world) command(ctx context.Context, s *model.Snapshot, c *decide.Command, pods []*pod) {
 	switch c.Stage {
 	case decide.Start:
-		w.made++
-		mark := &model.Command{ID: fmt.Sprintf("c%d", w.made), Method: string(c.Method), Started: s.Time}
-		for _, i := range c.Nodes {
-			mark.Nodes = append(mark.Nodes, s.Nodes[i].Claim)
-		}
-		for k := range c.Replacements {
-			name := w.launch(ctx, &c.Replacements[k], mark.Nodes, pods)
-			if name == "" {
-				return // its replacements that were launched go as empty nodes
-			}
-			mark.Replacements = append(mark.Replacements, name)
-		}
-		for _, claim := range mark.Nodes {
-			m := w.byID[claim]
-			m.Command, m.Taints = mark, append(slices.Clone(m.Taints), disrupted())
-		}
+		w.begin(ctx, s, c, pods)
 	case decide.Finish:
 		for _, i := range c.Nodes {
 			if m := w.byID[s.Nodes[i].Claim]; m != nil && !m.gone {
@@ -86,6 +71,28 @@ func (w *world) command(ctx context.Context, s *model.Snapshot, c *decide.Comman
 		}
 	case decide.Wait:
 		w.lookBy(w.now().Add(w.cfg.Boot / 4))
+	}
+}
+
+// begin launches the replacements of a command and marks its nodes. When one of
+// the replacements is not to be had nothing is marked, and the others go as
+// empty nodes.
+func (w *world) begin(ctx context.Context, s *model.Snapshot, c *decide.Command, pods []*pod) {
+	w.made++
+	mark := &model.Command{ID: fmt.Sprintf("c%d", w.made), Method: string(c.Method), Started: s.Time}
+	for _, i := range c.Nodes {
+		mark.Nodes = append(mark.Nodes, s.Nodes[i].Claim)
+	}
+	for k := range c.Replacements {
+		name := w.launch(ctx, &c.Replacements[k], mark.Nodes, pods)
+		if name == "" {
+			return
+		}
+		mark.Replacements = append(mark.Replacements, name)
+	}
+	for _, claim := range mark.Nodes {
+		m := w.byID[claim]
+		m.Command, m.Taints = mark, append(slices.Clone(m.Taints), disrupted())
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"time"
 
@@ -155,9 +156,7 @@ func (e *entry) pod(name string) *corev1.Pod {
 		Namespace: cmp.Or(e.Namespace, corev1.NamespaceDefault), Name: name, Labels: map[string]string{"app": workload},
 		OwnerReferences: []metav1.OwnerReference{{Kind: "ReplicaSet", Name: sample, Controller: &yes}},
 	}}
-	for k, v := range e.Labels {
-		p.Labels[k] = v
-	}
+	maps.Copy(p.Labels, e.Labels)
 	if e.Spec != nil {
 		p.Spec = *e.Spec.DeepCopy()
 	}

@@ -63,8 +63,8 @@ chart: controlplane ## Lint and render the chart
 	go test -count=1 ./test/chart/...
 
 .PHONY: bench
-bench: ## Run the benchmarks once
-	go test -run '^$$' -bench . -benchtime 3x ./controller/...
+bench: ## Run the benchmarks once, and plot how the solver's time grows
+	go test -run '^$$' -bench . -benchtime 3x ./controller/... | go run -C tools ./growth
 
 .PHONY: fuzz
 fuzz: ## Run every fuzz target for FUZZTIME (default 20s)

@@ -238,17 +238,17 @@ func (x *simplex) step(out int, over float64) bool {
 		sign = -1
 	}
 	x.breaks = x.breaks[:0]
+	d0, d1, d2 := dir[0], dir[1], dir[2]
 	for q, i := range x.rows {
-		alpha := 0.0
 		d := &x.reqs[i]
-		for r := range x.n {
+		alpha := float64(d0*d[0]) + float64(d1*d[1]) + float64(d2*d[2])
+		for r := 3; r < x.n; r++ {
 			alpha += float64(dir[r] * d[r])
 		}
 		alpha *= sign
-		if x.basic(i) {
-			continue
+		if gain := x.gain[q]; changes(gain, alpha) && !x.basic(i) {
+			x.offer(gain, alpha, i)
 		}
-		x.offer(x.gain[q], alpha, i)
 	}
 	for r := range x.n {
 		if v := -1 - int32(r); !x.basic(v) {
@@ -291,9 +291,14 @@ func blocking(list []breakpoint, slope float64) (v int32, ok bool) {
 	return list[0].row, true
 }
 
+// changes says whether a gain changes its sign on the way.
+func changes(gain, alpha float64) bool {
+	return alpha < -1e-12 && gain > 0 || alpha > 1e-12 && gain <= 0
+}
+
 // offer adds a breakpoint if a variable's gain changes its sign on the way.
 func (x *simplex) offer(gain, alpha float64, v int32) {
-	if alpha < -1e-12 && gain > 0 || alpha > 1e-12 && gain <= 0 {
+	if changes(gain, alpha) {
 		a := math.Abs(alpha)
 		x.breaks = append(x.breaks, breakpoint{at: -gain / alpha, drop: float64(a * x.most(v)), row: v, alpha: a})
 	}

@@ -98,6 +98,9 @@ func (o *CeilingOutcome) add(info *Info, answer CeilingAnswer) {
 		}
 		least(hourly, scope, ScopeCap{c, info.Name}, c.HourlyUSD, Cap.hourly)
 		least(monthly, scope, ScopeCap{c, info.Name}, c.MonthlyUSD, Cap.monthly)
+		beside := Cap{HourlyUSD: c.SoftHourlyUSD, MonthlyUSD: c.SoftMonthlyUSD, Soft: true}
+		least(o.SoftHourly, scope, ScopeCap{beside, info.Name}, beside.HourlyUSD, Cap.hourly)
+		least(o.SoftMonthly, scope, ScopeCap{beside, info.Name}, beside.MonthlyUSD, Cap.monthly)
 	}
 	for i, reasons := range answer.Deny {
 		if _, denied := o.Denied[i]; !denied {
@@ -124,7 +127,7 @@ func least(caps map[string]ScopeCap, scope string, c ScopeCap, bound *float64, o
 
 func checkCeiling(a CeilingAnswer, launches int) error {
 	for scope, c := range a.Caps {
-		for _, bound := range []*float64{c.HourlyUSD, c.MonthlyUSD} {
+		for _, bound := range []*float64{c.HourlyUSD, c.MonthlyUSD, c.SoftHourlyUSD, c.SoftMonthlyUSD} {
 			if bound != nil && (math.IsNaN(*bound) || *bound < 0) {
 				return &Fault{Kind: FaultBadReply, Message: "the cap of " + scope + " is not a number of at least 0"}
 			}

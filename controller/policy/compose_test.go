@@ -272,3 +272,21 @@ func TestConsolidate(t *testing.T) {
 		})
 	}
 }
+
+// TestHardAndSoft: one policy may warn on a scope before it stops, and the least
+// soft cap is told.
+func TestHardAndSoft(t *testing.T) {
+	both := func(name string, hard, soft float64) *scripted {
+		return &scripted{info: Info{Name: name, Hooks: []Hook{HookCeiling}}, ceiling: func(*CeilingInput) (CeilingAnswer, error) {
+			return CeilingAnswer{Caps: map[string]Cap{"cluster": {HourlyUSD: &hard, SoftHourlyUSD: &soft, SoftMonthlyUSD: &soft}}}, nil
+		}}
+	}
+	out := NewPanel([]Policy{both("a", 10, 8), both("b", 12, 6)}, nil).Ceiling(t.Context(), &CeilingInput{}, nil)
+	hard, soft, month := out.Hourly["cluster"], out.SoftHourly["cluster"], out.SoftMonthly["cluster"]
+	if hard.Policy != "a" || *hard.HourlyUSD != 10 || soft.Policy != "b" || *soft.HourlyUSD != 6 || !soft.Soft || *month.MonthlyUSD != 6 || len(out.Monthly) != 0 {
+		t.Errorf("hard %+v, soft %+v, monthly %+v", hard, soft, month)
+	}
+	if out := NewPanel([]Policy{both("a", 10, math.NaN())}, nil).Ceiling(t.Context(), &CeilingInput{}, nil); out.Refused == nil {
+		t.Error("a soft cap that is no number")
+	}
+}

@@ -170,8 +170,11 @@ type Launch struct {
 type Cap struct {
 	HourlyUSD  *float64 `json:"hourly_usd,omitempty"`
 	MonthlyUSD *float64 `json:"monthly_usd,omitempty"`
-	// Soft caps warn and let through.
-	Soft bool `json:"soft,omitempty"`
+	// Soft makes both of them warn and let through. SoftHourlyUSD and
+	// SoftMonthlyUSD do so beside them.
+	Soft           bool     `json:"soft,omitempty"`
+	SoftHourlyUSD  *float64 `json:"soft_hourly_usd,omitempty"`
+	SoftMonthlyUSD *float64 `json:"soft_monthly_usd,omitempty"`
 }
 
 // CeilingAnswer is a policy's caps by scope and its refusals by launch.

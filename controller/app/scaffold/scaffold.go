@@ -49,7 +49,7 @@ type language struct {
 
 func languages() map[string]language {
 	return map[string]language{
-		"rego":           {},
+		"rego":           {sdk: sdk.Files, folder: "rego", into: "."},
 		"go":             {sdk: sdk.Go, folder: ".", into: "sdk", moved: map[string]string{"sdk.mod": "sdk/go.mod"}},
 		"c":              {sdk: sdk.Files, folder: "c", into: "sdk"},
 		"rust":           {sdk: sdk.Files, folder: "rust", into: "sdk", moved: map[string]string{"lib.rs": "src/lib.rs"}},

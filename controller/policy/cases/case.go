@@ -205,6 +205,9 @@ type (
 		HourlyUSD  *float64 `yaml:"hourly_usd"`
 		MonthlyUSD *float64 `yaml:"monthly_usd"`
 		Soft       bool     `yaml:"soft"`
+
+		SoftHourlyUSD  *float64 `yaml:"soft_hourly_usd"`
+		SoftMonthlyUSD *float64 `yaml:"soft_monthly_usd"`
 	}
 	planYAML struct {
 		Nodes       map[string]int    `yaml:"nodes"`

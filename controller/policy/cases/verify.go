@@ -157,6 +157,9 @@ func (v *verifier) caps(got map[string]policy.Cap) {
 			v.failf(path, "cap on %s: want soft %t, got %t", scope, want.Soft, c.Soft)
 		case !v.nearBound(want.HourlyUSD, c.HourlyUSD) || !v.nearBound(want.MonthlyUSD, c.MonthlyUSD):
 			v.failf(path, "cap on %s: want %s, got %s", scope, capText(want.HourlyUSD, want.MonthlyUSD), capText(c.HourlyUSD, c.MonthlyUSD))
+		case !v.nearBound(want.SoftHourlyUSD, c.SoftHourlyUSD) || !v.nearBound(want.SoftMonthlyUSD, c.SoftMonthlyUSD):
+			v.failf(path, "soft cap on %s: want %s, got %s", scope,
+				capText(want.SoftHourlyUSD, want.SoftMonthlyUSD), capText(c.SoftHourlyUSD, c.SoftMonthlyUSD))
 		}
 	}
 	for _, scope := range keys(got) {

@@ -122,13 +122,12 @@ func oneCap(scope string, v ast.Value) (policy.Cap, error) {
 	err := object.Iter(func(key, value *ast.Term) error {
 		name, _ := key.Value.(ast.String)
 		switch name { //nolint:exhaustive // any string may stand here
-		case "hourly_usd", "monthly_usd":
+		case "hourly_usd", "monthly_usd", "soft_hourly_usd", "soft_monthly_usd":
 			n, err := amount("cap", scope+"."+string(name), value.Value, 0)
-			if name == "hourly_usd" {
-				out.HourlyUSD = &n
-			} else {
-				out.MonthlyUSD = &n
-			}
+			*map[ast.String]**float64{
+				"hourly_usd": &out.HourlyUSD, "monthly_usd": &out.MonthlyUSD,
+				"soft_hourly_usd": &out.SoftHourlyUSD, "soft_monthly_usd": &out.SoftMonthlyUSD,
+			}[name] = &n
 			return err
 		case "soft":
 			soft, ok := value.Value.(ast.Boolean)
@@ -138,7 +137,7 @@ func oneCap(scope string, v ast.Value) (policy.Cap, error) {
 			out.Soft = bool(soft)
 			return nil
 		default:
-			return badReply("cap[%q] has %s: only hourly_usd, monthly_usd and soft are known", clean(scope), clean(key.String()))
+			return badReply("cap[%q] has %s: only hourly_usd, monthly_usd, soft, soft_hourly_usd and soft_monthly_usd are known", clean(scope), clean(key.String()))
 		}
 	})
 	return out, err

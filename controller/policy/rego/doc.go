@@ -17,7 +17,7 @@
 //	cost[reason] := number           # added to the disruption cost
 //
 //	package spokeshave.ceiling       # over input.spend, input.time, input.launch
-//	cap[scope] := {"hourly_usd": n, "monthly_usd": n, "soft": bool}
+//	cap[scope] := {"hourly_usd": n, "monthly_usd": n, "soft": bool, "soft_hourly_usd": n, "soft_monthly_usd": n}
 //	deny contains reason             # not this launch
 //
 // Reasons are strings, numbers finite; factors, seconds, costs and caps are

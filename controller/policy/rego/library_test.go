@@ -41,7 +41,9 @@ exclude contains "team" if not lib.labelled(input.pool.labels, "team", "ml")
 	rows := []policy.RankRow{
 		{InstanceType: "m7g.large", CapacityType: "on-demand"},
 		{InstanceType: "m7g.large", CapacityType: "spot"},
-		{InstanceType: "p5.48xlarge"}, {InstanceType: "m7i.metal"}, {InstanceType: "pp5.large"},
+		{InstanceType: "p5.48xlarge"},
+		{InstanceType: "m7i.metal"},
+		{InstanceType: "pp5.large"},
 	}
 	for team, want := range map[string][]string{
 		"ml": {"", "spot", "like", "like", ""}, "": {"team", "spot; team", "like; team", "like; team", "team"},

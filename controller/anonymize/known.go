@@ -3,6 +3,8 @@ package anonymize
 import (
 	"slices"
 	"strings"
+
+	"spokeshave.dev/controller/model"
 )
 
 // domains are those whose label keys, taint keys and resource names are public.
@@ -37,6 +39,9 @@ func publicValues(key string) bool {
 
 // publicResource says whether a resource's name tells nothing about its user.
 func publicResource(name string) bool {
+	if driver, ok := strings.CutPrefix(name, model.VolumesPrefix); ok {
+		return strings.HasSuffix(driver, ".csi.aws.com")
+	}
 	return !strings.Contains(name, "/") || publicKey(name)
 }
 

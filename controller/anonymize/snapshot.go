@@ -42,6 +42,9 @@ func (n *names) snapshot(s *model.Snapshot) {
 		for k := range c.Types {
 			t := &c.Types[k]
 			t.Labels, t.Capacity, t.Allocatable = n.labels(t.Labels), n.resources(t.Capacity), n.resources(t.Allocatable)
+			for o := range t.Offerings {
+				n.reservation(t.Offerings[o].Reservation)
+			}
 		}
 	}
 	for i := range s.Nodes {
@@ -85,9 +88,19 @@ func (n *names) pool(p *model.Pool) {
 	}
 }
 
+// reservation renames the values as the labels that they become.
+func (n *names) reservation(r *model.Reservation) {
+	if r == nil {
+		return
+	}
+	r.ID = n.value("karpenter.k8s.aws/capacity-reservation-id", r.ID)
+	r.Type = n.value("karpenter.k8s.aws/capacity-reservation-type", r.Type)
+	r.Interruptible = n.value("karpenter.k8s.aws/capacity-reservation-interruptible", r.Interruptible)
+}
+
 func (n *names) node(d *model.Node) {
 	d.Name, d.Claim = n.name(d.Name), n.name(d.Claim)
-	d.Labels, d.Allocatable = n.labels(d.Labels), n.resources(d.Allocatable)
+	d.Labels, d.Allocatable, d.PoolLabels = n.labels(d.Labels), n.resources(d.Allocatable), n.labels(d.PoolLabels)
 	n.taints(d.Taints)
 	n.all(d.Replaces)
 	if d.Command != nil {

@@ -4,9 +4,11 @@ import (
 	"testing"
 	"time"
 
+	awsv1 "spokeshave.dev/api/aws/v1"
 	"spokeshave.dev/cmd/ec2sim/sim"
 	"spokeshave.dev/controller/model"
 	"spokeshave.dev/controller/provider"
+	"spokeshave.dev/controller/provider/aws/nodeclass"
 )
 
 // faults are the ways in which one call goes wrong.
@@ -27,6 +29,7 @@ func TestFaultMatrix(t *testing.T) {
 		for name, fault := range faults() {
 			for _, lag := range []time.Duration{0, 20 * time.Second} {
 				t.Run(action+"/"+name+"/lag "+lag.String(), func(t *testing.T) {
+					t.Parallel()
 					w := newWorld(t)
 					w.server.Set(sim.Settings{Lag: &sim.Duration{Duration: lag}})
 					fault.Action = action
@@ -37,6 +40,98 @@ func TestFaultMatrix(t *testing.T) {
 					}
 				})
 			}
+		}
+	}
+}
+
+// Every call on the way to a class that is ready, and to its catalogue, gone
+// wrong in every way: it gets ready, and nodes are launched from it.
+func TestFaultMatrixOfClasses(t *testing.T) {
+	for _, action := range []string{
+		"DescribeSubnets", "DescribeSecurityGroups", "DescribeImages", "GetParameter", "DescribeCluster",
+		"GetInstanceProfile", "CreateInstanceProfile", "AddRoleToInstanceProfile",
+		"DescribeCapacityReservations", "DescribePlacementGroups",
+		"DescribeInstanceTypes", "DescribeInstanceTypeOfferings", "DescribeSpotPriceHistory", "GetProducts",
+	} {
+		for name, fault := range faults() {
+			t.Run(action+"/"+name, func(t *testing.T) {
+				t.Parallel()
+				w := newWorldOf(t, "m7i.")
+				w.server.Reset()
+				if _, err := w.server.Place([]sim.PlacementGroup{{ID: "pg-01", Name: "close"}}); err != nil {
+					t.Fatal(err)
+				}
+				w.provider = w.newProvider(t, w.url)
+				c := w.classes["default"]
+				c.Status = awsv1.EC2NodeClassStatus{}
+				c.Spec.PlacementGroupSelector = &awsv1.PlacementGroupSelector{Name: new("close")}
+				c.Spec.CapacityReservationSelectorTerms = []awsv1.CapacityReservationSelectorTerm{{Tags: map[string]string{"team": "shaves"}}}
+				fault.Action = action
+				w.order(t, fault)
+				w.persist(t, "resolve", func() (err error) {
+					resolver := nodeclass.Resolver{Cloud: w.provider, Clock: w.clock.Now}
+					c.Status, err = resolver.Resolve(t.Context(), c)
+					return err
+				})
+				w.throughLife(t)
+				if left := w.server.State().Faults; len(left) > 0 {
+					t.Errorf("the fault never struck: %+v", left)
+				}
+			})
+		}
+	}
+}
+
+// Some of those who share a request get an instance, and the answer is lost, late
+// or refused besides: the others solve again, nothing is doubled.
+func TestFaultMatrixOfPartialSuccess(t *testing.T) {
+	for name, fault := range faults() {
+		for _, lag := range []time.Duration{0, 20 * time.Second} {
+			t.Run(name+"/lag "+lag.String(), func(t *testing.T) {
+				t.Parallel()
+				w := newWorldOf(t, "m7i.")
+				w.server.Set(sim.Settings{Lag: &sim.Duration{Duration: lag}})
+				o := option("m7i.large", "us-west-2a", model.OnDemand)
+				w.setFree(t, new(2), o)
+				attempts := w.prepareAll(t, claimNames(4), o)
+				fault.Action = "CreateFleet"
+				w.order(t, fault)
+				launched := map[string]bool{}
+				for range 10 {
+					for claim, r := range launchAll(t, w.provider, attempts) {
+						switch {
+						case r.err == nil:
+							launched[claim] = true
+						case !provider.KindOf(r.err).Definitive():
+							continue
+						case provider.KindOf(r.err) != provider.InsufficientCapacity:
+							t.Fatalf("%s: %v", claim, r.err)
+						}
+						delete(attempts, claim)
+					}
+					if len(attempts) == 0 {
+						break
+					}
+					w.clock.Step(3 * time.Second)
+				}
+				if len(attempts) > 0 || len(launched) != 2 || w.alive() != 2 {
+					t.Fatalf("%d wait, %d have instances, %d run; want 0, 2 and 2", len(attempts), len(launched), w.alive())
+				}
+				w.setFree(t, nil, o)
+				for _, claim := range claimNames(4) {
+					if launched[claim] {
+						continue
+					}
+					s := spec(claim, o)
+					s.Ordinal = 1
+					if _, err := w.provider.Launch(t.Context(), w.prepare(t, s)); err != nil {
+						t.Errorf("%s after the shortage: %v", claim, err)
+					}
+				}
+				if w.alive() != 4 {
+					t.Errorf("%d instances for 4 claims", w.alive())
+				}
+			})
 		}
 	}
 }

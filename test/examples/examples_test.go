@@ -76,7 +76,10 @@ func TestReadmes(t *testing.T) {
 		}
 		t.Skipf("no control plane to test against: %v", err)
 	}
-	s, err := harness.Start(t.Context(), harness.Options{BootDelay: 300 * time.Millisecond, Log: os.Stderr})
+	decisions := filepath.Join(t.TempDir(), "decisions.jsonl")
+	s, err := harness.Start(t.Context(), harness.Options{BootDelay: 300 * time.Millisecond, Log: os.Stderr, Values: []string{
+		"controller.decisionLog.path=" + decisions, "controller.decisionLog.inputs=true",
+	}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -94,6 +97,24 @@ func TestReadmes(t *testing.T) {
 	}
 	t.Run("wasm-rank-go", func(t *testing.T) { rank(t, s) })
 	t.Run("rego-budget", func(t *testing.T) { budget(t, s) })
+	t.Run("rehearse", func(t *testing.T) { rehearse(t, s, decisions) })
+}
+
+// rehearse: every decision that the controller made until now comes out the
+// same, byte for byte, from its log; and what a snapshot of the cluster holds can
+// be simulated.
+func rehearse(t *testing.T, s *harness.Stack, decisions string) {
+	out := run(t.Context(), t, s, `go build -o "$TMPDIR/spokeshave" ./cmd/spokeshave
+"$TMPDIR/spokeshave" replay `+decisions+`
+"$TMPDIR/spokeshave" replay `+decisions+` --policies examples/backtest/on-demand > /dev/null
+"$TMPDIR/spokeshave" snapshot > "$TMPDIR/cluster.json.gz"
+"$TMPDIR/spokeshave" simulate -f "$TMPDIR/cluster.json.gz" -o json > /dev/null
+"$TMPDIR/spokeshave" snapshot --anonymize > "$TMPDIR/cluster.json.gz"
+"$TMPDIR/spokeshave" simulate -f "$TMPDIR/cluster.json.gz" -o json > /dev/null
+`)
+	if n := strings.Count(out, ": the same "); n < 3 {
+		t.Errorf("only %d decisions were replayed", n)
+	}
 }
 
 // rank: no machine that comes after the policy is of the family to avoid.

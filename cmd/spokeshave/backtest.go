@@ -31,6 +31,9 @@ empty for ever; numbers are seconds. Columns may be left out. In JSON, spec is a
 whole pod spec for what the columns have no words for. -f names the NodePools, node
 classes and DaemonSets; the pods of its Deployments run from the beginning.
 
+A decision log with inputs (spokeshave replay --help) is a trace too, by itself:
+the pods that the controller saw, as long as it saw them.
+
 Each of --policies is a set: a policy's folder, a folder of such folders, manifests;
 none is the set without policies. Spot prices, shortages and interruptions come from
 --seed and are the same for every set; the same seed gives the same result.
@@ -98,8 +101,6 @@ func (f *backtestFlags) run(ctx context.Context, c *cobra.Command) error {
 	switch {
 	case f.Trace == "":
 		return errors.New("no trace: name a file with --trace")
-	case len(f.Manifests) == 0:
-		return errors.New("no manifests: name a file or folder with NodePools with -f")
 	case f.Catalog != "" && f.Region != "":
 		return errors.New("--catalog and --region exclude each other")
 	case f.For < 0 || f.Run.Boot <= 0:

@@ -91,8 +91,9 @@ func (w *world) begin(ctx context.Context, s *model.Snapshot, c *decide.Command,
 		mark.Replacements = append(mark.Replacements, name)
 	}
 	for _, claim := range mark.Nodes {
-		m := w.byID[claim]
-		m.Command, m.Taints = mark, append(slices.Clone(m.Taints), disrupted())
+		if m := w.byID[claim]; m != nil {
+			m.Command, m.Taints = mark, append(slices.Clone(m.Taints), disrupted())
+		}
 	}
 }
 

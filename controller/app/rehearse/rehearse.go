@@ -3,6 +3,7 @@
 package rehearse
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -10,6 +11,7 @@ import (
 	"sync"
 	"time"
 
+	"spokeshave.dev/controller/app/replay"
 	"spokeshave.dev/controller/app/simulate"
 	"spokeshave.dev/controller/app/source"
 	"spokeshave.dev/controller/backtest"
@@ -42,27 +44,7 @@ const None = "none"
 
 // Compare runs the trace with every set.
 func Compare(ctx context.Context, cfg *Config) (*backtest.Report, []scenario.Warning, error) {
-	settings, err := lower.Settings(cfg.PreferencePolicy, cfg.MinValuesPolicy)
-	if err != nil {
-		return nil, nil, err
-	}
-	cluster, err := scenario.Read(cfg.Manifests...)
-	if err != nil {
-		return nil, nil, err
-	}
-	opts := scenario.Options{Time: cfg.Start, Settings: settings, Region: cfg.Region}
-	if cfg.Catalog != "" {
-		raw, err := scenario.ReadFile(cfg.Catalog)
-		if err != nil {
-			return nil, nil, err
-		}
-		c, err := catalog.Read(cfg.Catalog, raw)
-		if err != nil {
-			return nil, nil, err
-		}
-		opts.Catalog = &c
-	}
-	w, err := backtest.Load(&backtest.Source{Trace: cfg.Trace, Cluster: cluster, Options: opts, For: cfg.For})
+	w, warnings, err := workload(cfg)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -84,7 +66,51 @@ func Compare(ctx context.Context, cfg *Config) (*backtest.Report, []scenario.War
 	if err := errors.Join(errs...); err != nil {
 		return nil, nil, err
 	}
-	return report, cluster.Warnings, nil
+	return report, warnings, nil
+}
+
+// workload reads the trace: a decision log, or a file of arrivals.
+func workload(cfg *Config) (*backtest.Workload, []scenario.Warning, error) {
+	raw, err := scenario.ReadFile(cfg.Trace)
+	if err != nil {
+		return nil, nil, err
+	}
+	if bytes.HasPrefix(bytes.TrimSpace(raw), []byte(`{"version":`)) {
+		if len(cfg.Manifests)+len(cfg.Catalog)+len(cfg.Region) > 0 || cfg.For > 0 {
+			return nil, nil, fmt.Errorf("%s is a decision log, which has its own NodePools, prices and length: leave out -f, --catalog, --region and --for", cfg.Trace)
+		}
+		records, err := replay.Read(cfg.Trace)
+		if err != nil {
+			return nil, nil, err
+		}
+		w, err := backtest.Recorded(records)
+		return w, nil, err
+	}
+	if len(cfg.Manifests) == 0 {
+		return nil, nil, errors.New("no manifests: name a file or folder with NodePools with -f")
+	}
+	settings, err := lower.Settings(cfg.PreferencePolicy, cfg.MinValuesPolicy)
+	if err != nil {
+		return nil, nil, err
+	}
+	cluster, err := scenario.Read(cfg.Manifests...)
+	if err != nil {
+		return nil, nil, err
+	}
+	opts := scenario.Options{Time: cfg.Start, Settings: settings, Region: cfg.Region}
+	if cfg.Catalog != "" {
+		raw, err := scenario.ReadFile(cfg.Catalog)
+		if err != nil {
+			return nil, nil, err
+		}
+		c, err := catalog.Read(cfg.Catalog, raw)
+		if err != nil {
+			return nil, nil, err
+		}
+		opts.Catalog = &c
+	}
+	w, err := backtest.Load(&backtest.Source{Trace: cfg.Trace, Cluster: cluster, Options: opts, For: cfg.For})
+	return w, cluster.Warnings, err
 }
 
 // one runs the trace with one set.

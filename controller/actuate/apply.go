@@ -9,6 +9,8 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/events"
 	"k8s.io/client-go/util/retry"
@@ -71,6 +73,9 @@ func (a *Actuator) Launch(ctx context.Context, s *model.Snapshot, pools map[stri
 func (a *Actuator) nominated(s *model.Snapshot, claim *karpv1.NodeClaim, n *model.PlannedNode) {
 	best := n.Options[0]
 	for _, i := range n.Pods {
+		if s.Specs[s.Pods[i].Spec].HoldsPlace() {
+			continue
+		}
 		what := "should run"
 		if from := s.Pods[i].Node; from >= 0 {
 			what = "finds room, when node " + s.Nodes[from].Name + " goes,"
@@ -143,11 +148,29 @@ func (a *Actuator) delete(ctx context.Context, n *model.Node, why *decide.Disrup
 	if err := a.Client.Get(ctx, types.NamespacedName{Name: n.Claim}, claim); err != nil {
 		return ignoreGone(fmt.Errorf("read claim %s: %w", n.Claim, err))
 	}
+	if err := a.explain(ctx, claim, why); err != nil {
+		return err
+	}
 	if err := a.Client.Delete(ctx, claim.DeepCopy(), client.Preconditions{UID: &claim.UID}); err != nil {
 		return ignoreGone(fmt.Errorf("delete claim %s: %w", n.Claim, err))
 	}
 	a.Events.Eventf(claim, nil, corev1.EventTypeNormal, karpv1.EventDisruptionTerminating, "Disrupt",
 		"disrupting node %s: %s, saves %s $/h", n.Name, why.Method, n.Cost())
+	return nil
+}
+
+// explain sets the claim's condition DisruptionReason. A claim that changes just
+// now goes without: the deletion matters more than its explanation.
+func (a *Actuator) explain(ctx context.Context, claim *karpv1.NodeClaim, why *decide.Disruption) error {
+	changed := claim.DeepCopy()
+	meta.SetStatusCondition(&changed.Status.Conditions, metav1.Condition{
+		Type: karpv1.ConditionDisruptionReason, Status: metav1.ConditionTrue, Reason: string(why.Method),
+		Message: "the node is disrupted: " + string(why.Method), ObservedGeneration: claim.Generation,
+	})
+	err := a.Client.Status().Patch(ctx, changed, client.MergeFromWithOptions(claim, client.MergeFromWithOptimisticLock{}))
+	if err != nil && !apierrors.IsConflict(err) {
+		return ignoreGone(fmt.Errorf("write on %s why it goes: %w", claim.Name, err))
+	}
 	return nil
 }
 
@@ -173,7 +196,9 @@ func (a *Actuator) Assign(ctx context.Context, s *model.Snapshot, d *decide.Deci
 		}
 		keys := make([]string, 0, len(each.Pods))
 		for _, p := range each.Pods {
-			keys = append(keys, s.Pods[p].Key())
+			if !s.Specs[s.Pods[p].Spec].HoldsPlace() {
+				keys = append(keys, s.Pods[p].Key())
+			}
 		}
 		text, err := a.plan(ctx, n.Claim, keys)
 		if err != nil {

@@ -33,7 +33,9 @@ func claimOf(s *model.Snapshot, pool *karpv1.NodePool, n *model.PlannedNode, dec
 	}
 	pods := make([]string, 0, len(n.Pods))
 	for _, i := range n.Pods {
-		pods = append(pods, s.Pods[i].Key())
+		if !s.Specs[s.Pods[i].Spec].HoldsPlace() {
+			pods = append(pods, s.Pods[i].Key())
+		}
 	}
 	planned, err := json.Marshal(pods)
 	if err != nil {

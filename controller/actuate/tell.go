@@ -6,6 +6,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 
 	karpv1 "spokeshave.dev/api/karpenter/v1"
@@ -27,7 +28,7 @@ func (a *Actuator) Tell(s *model.Snapshot, d *decide.Decision) {
 			text = "no other place yet, and node " + s.Nodes[pod.Node].Name + " is going: " + text
 		}
 		if a.news(types.UID(pod.UID), text) {
-			a.Events.Eventf(podRef(pod), nil, corev1.EventTypeWarning, karpv1.EventFailedScheduling, "Plan", "%s", text)
+			a.Events.Eventf(whom(s, pod), nil, corev1.EventTypeWarning, karpv1.EventFailedScheduling, "Plan", "%s", text)
 		}
 	}
 	a.forget(s)
@@ -84,6 +85,18 @@ func (a *Actuator) forget(s *model.Snapshot) {
 		return
 	}
 	a.said = map[types.UID]string{}
+}
+
+// whom is who is told of a pod: a placeholder's NodePool, since there is no such
+// pod.
+func whom(s *model.Snapshot, p *model.Pod) runtime.Object {
+	spec := &s.Specs[p.Spec]
+	if !spec.HoldsPlace() {
+		return podRef(p)
+	}
+	ref := &karpv1.NodePool{}
+	ref.APIVersion, ref.Kind, ref.Name = karpv1.GroupVersion.String(), "NodePool", spec.NodeSelector[karpv1.LabelNodePool]
+	return ref
 }
 
 func podRef(p *model.Pod) *corev1.Pod {

@@ -36,6 +36,7 @@ import (
 	"spokeshave.dev/controller/reconcile/podevents"
 	"spokeshave.dev/controller/reconcile/policies"
 	"spokeshave.dev/controller/reconcile/repair"
+	"spokeshave.dev/controller/reconcile/static"
 	"spokeshave.dev/controller/reconcile/termination"
 )
 
@@ -77,7 +78,7 @@ func (p *parts) loop(ctx context.Context) (*decision.Loop, error) {
 	if err != nil {
 		return nil, err
 	}
-	settings.SpotToSpot = p.o.Gates.SpotToSpotConsolidation
+	settings.SpotToSpot, settings.StaticCapacity = p.o.Gates.SpotToSpotConsolidation, p.o.Gates.StaticCapacity
 	view, err := cluster.New(ctx, cluster.Config{
 		Settings: settings,
 		Name:     p.o.ClusterName, Cache: p.mgr.GetCache(), Live: p.mgr.GetAPIReader(),
@@ -219,6 +220,12 @@ func (p *parts) reconcilers(*decision.Loop) error {
 	podEvents := &podevents.Reconciler{Client: c, Clock: p.clock}
 	collector := &garbage.Collector{
 		Client: c, Live: p.mgr.GetAPIReader(), Provider: p.cloud, Clock: p.clock, Every: 10 * time.Second,
+	}
+	if p.o.Gates.StaticCapacity {
+		statics := &static.Reconciler{Client: c, Live: p.mgr.GetAPIReader(), Events: recorder, Clock: p.clock, Ender: ender}
+		if err := statics.SetupWithManager(p.mgr); err != nil {
+			return fmt.Errorf("add static pools: %w", err)
+		}
 	}
 	if p.o.Gates.NodeRepair {
 		repairs := &repair.Reconciler{Client: c, Events: recorder, Clock: p.clock, Ender: ender, Metrics: repair.NewMetrics(metrics.Registry)}

@@ -164,6 +164,12 @@ func (v *Survey) Candidate(node int32) (m Method, block *Block, ok bool) {
 	d := &v.s.Pools[n.Pool].Disruption
 	empty := len(v.moving[node]) == 0
 	idle := v.consolidatable(n)
+	if v.s.Pools[n.Pool].Replicas != nil { // its nodes are there to be there
+		idle = &Block{Reason: "the NodePool is static"}
+		if n.Drifted == "" {
+			return "", nil, false
+		}
+	}
 	switch {
 	case empty && idle == nil:
 		m = Empty

@@ -34,6 +34,7 @@ func Build(in Inputs) (model.Snapshot, []Warning) {
 	b.pools()
 	b.nodes()
 	b.pods()
+	b.placeholders()
 	b.daemons()
 	b.budgets()
 	b.podBudgets()
@@ -98,6 +99,9 @@ func (b *builder) pools() {
 			if ok, why := b.in.ClassReady(p.NodeClass); !ok {
 				p.NotReady = fmt.Sprintf("EC2NodeClass %s: %s", p.NodeClass, why)
 			}
+		}
+		if p.Replicas != nil && p.NotReady == "" && !b.in.Settings.StaticCapacity {
+			p.NotReady = withoutGate
 		}
 		if p.NotReady != "" {
 			b.warn("NodePool "+np.Name, "launches nothing: %s", p.NotReady)

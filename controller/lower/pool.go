@@ -29,6 +29,7 @@ func Pool(np *karpv1.NodePool) model.Pool {
 		Catalog:       -1,
 		NotReady:      notReady(np),
 		Disruption:    disruption(np),
+		Replicas:      np.Spec.Replicas,
 	}
 	if np.Spec.Weight != nil {
 		out.Weight = *np.Spec.Weight
@@ -64,8 +65,6 @@ func notReady(np *karpv1.NodePool) string {
 	switch ref := &np.Spec.Template.Spec.NodeClassRef; {
 	case !np.DeletionTimestamp.IsZero():
 		return "the NodePool is being deleted"
-	case np.Spec.Replicas != nil:
-		return "the NodePool is static (spec.replicas): it takes no part in placing pods"
 	case ref.Group != awsv1.Group || ref.Kind != awsv1.Kind:
 		return fmt.Sprintf("nodeClassRef names %s.%s: want %s.%s", ref.Kind, ref.Group, awsv1.Kind, awsv1.Group)
 	}

@@ -47,7 +47,7 @@ func TestNotReady(t *testing.T) {
 	const ref = `nodeClassRef: {group: karpenter.k8s.aws, kind: EC2NodeClass, name: d}`
 	for name, tc := range map[string]struct{ spec, want string }{
 		"ready":        {`{template: {spec: {` + ref + `, requirements: []}}}`, ""},
-		"static":       {`{replicas: 3, template: {spec: {` + ref + `, requirements: []}}}`, "the NodePool is static (spec.replicas): it takes no part in placing pods"},
+		"static":       {`{replicas: 3, template: {spec: {` + ref + `, requirements: []}}}`, ""},
 		"other class":  {`{template: {spec: {nodeClassRef: {group: x.y, kind: Z, name: d}, requirements: []}}}`, "nodeClassRef names Z.x.y: want EC2NodeClass.karpenter.k8s.aws"},
 		"no values":    {`{template: {spec: {` + ref + `, requirements: [{key: a, operator: In}]}}}`, "spec.template.spec.requirements[0]: a: operator In needs values"},
 		"operator":     {`{template: {spec: {` + ref + `, requirements: [{key: a, operator: in}]}}}`, `spec.template.spec.requirements[0]: a: unknown operator "in"`},

@@ -26,6 +26,9 @@ type Pool struct {
 	// NotReady, when set, says why nothing may be launched from the pool.
 	NotReady   string     `json:"notReady,omitempty"`
 	Disruption Disruption `json:"disruption"`
+	// Replicas makes the pool static: how many nodes it keeps. Placeholder
+	// says how.
+	Replicas *int64 `json:"replicas,omitempty"`
 }
 
 // Disruption holds a NodePool's disruption settings.

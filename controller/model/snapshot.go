@@ -100,6 +100,9 @@ type Settings struct {
 	// SpotToSpot lets consolidation replace spot nodes by other spot nodes
 	// (the feature gate SpotToSpotConsolidation).
 	SpotToSpot bool `json:"spotToSpot,omitempty"`
+	// StaticCapacity keeps the nodes of static pools (the feature gate of the
+	// same name).
+	StaticCapacity bool `json:"staticCapacity,omitempty"`
 }
 
 // NodeCost is what every node of a pool costs per hour besides its instance.

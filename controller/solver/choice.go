@@ -92,7 +92,8 @@ func (p *problem) term(term model.Term) bitset {
 func (p *problem) tolerated(tolerations []model.Toleration) []bool {
 	out := make([]bool, len(p.lanes))
 	for l := range p.lanes {
-		out[l] = untolerated(tolerations, p.snap.Pools[p.lanes[l].pool].Taints) == nil
+		pool := &p.snap.Pools[p.lanes[l].pool]
+		out[l] = pool.Opens(tolerations) && untolerated(tolerations, pool.Taints) == nil
 	}
 	return out
 }

@@ -66,6 +66,9 @@ func (w *writer) explainPool(cl *class, i int32) model.Reason {
 	if int(i) < len(w.p.in.Blocked) && w.p.in.Blocked[i] != nil {
 		return *w.p.in.Blocked[i]
 	}
+	if !pool.Opens(cl.spec.Tolerations) {
+		return model.Reason{Code: model.PoolNotReady, Message: "the NodePool is static (spec.replicas): no node is launched from it for pods"}
+	}
 	if t := untolerated(cl.spec.Tolerations, pool.Taints); t != nil {
 		return model.Reason{Code: model.TaintNotTolerated, Message: "taint " + taintText(t) + " is not tolerated"}
 	}

@@ -35,6 +35,8 @@ type plan struct {
 	after string
 	// policy is consolidationPolicy, WhenEmpty unless set.
 	policy string
+	// replicas makes the pool static unless 0.
+	replicas int
 }
 
 // newLab makes a corner and clears it when the test ends: whatever is left of
@@ -45,6 +47,10 @@ func newLab(t *testing.T, name string, p plan) *lab {
 		t.Skip("needs a control plane")
 	}
 	l := &lab{t, name}
+	static := ""
+	if p.replicas > 0 {
+		static = fmt.Sprintf("replicas: %d", p.replicas)
+	}
 	if p.class == "" {
 		p.class = "default"
 	}
@@ -62,6 +68,7 @@ apiVersion: karpenter.sh/v1
 kind: NodePool
 metadata: {name: %[1]s}
 spec:
+  %[7]s
   template:
     metadata: {labels: {lab: %[1]s}}
     spec:
@@ -73,7 +80,7 @@ spec:
     consolidationPolicy: %[6]s
     consolidateAfter: %[5]s
     budgets: [{nodes: "100%%"}]
-`, name, p.types, p.capacity, p.class, p.after, p.policy))
+`, name, p.types, p.capacity, p.class, p.after, p.policy, static))
 	t.Cleanup(l.clear)
 	return l
 }

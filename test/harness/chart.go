@@ -60,6 +60,7 @@ func (s *Stack) installChart(ctx context.Context) error {
 		"--set", "settings.clusterName=" + ClusterName,
 		"--set", "settings.awsRegion=" + Region,
 		"--set", "settings.awsEndpoint=" + s.EC2URL(),
+		"--set", "settings.featureGates.staticCapacity=true",
 		"--set", "settings.interruptionQueue=" + ClusterName, // ec2sim's queue has the cluster's name
 		"--set", "settings.clusterEndpoint=" + s.Cluster.ServerURL,
 		"--set", "controller.metrics.port=" + strconv.Itoa(s.ports.metrics),

@@ -116,5 +116,8 @@ func quantities(in model.Resources) corev1.ResourceList {
 			out[corev1.ResourceName(name)] = *resource.NewQuantity(n, resource.DecimalSI)
 		}
 	}
+	if len(out) == 0 {
+		return nil // an empty list is read back as none, and a claim's spec may not change
+	}
 	return out
 }

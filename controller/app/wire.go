@@ -207,8 +207,8 @@ func (p *parts) reconcilers(*decision.Loop) error {
 	classes := &nodeclass.Reconciler{
 		Resolver: &nodeclass.Resolver{Cloud: p.cloud, Clock: p.clock.Now}, Client: c, Events: recorder,
 	}
-	claims := &lifecycle.Reconciler{Client: c, Provider: p.cloud, Events: recorder, Clock: p.clock, Workers: p.o.Workers}
-	nodes := &termination.Reconciler{Client: c, Provider: p.cloud, Events: recorder, Clock: p.clock, Workers: p.o.Workers}
+	claims := &lifecycle.Reconciler{Client: c, Provider: p.cloud, Events: recorder, Clock: p.clock, Workers: p.o.Workers, Metrics: p.shared}
+	nodes := &termination.Reconciler{Client: c, Provider: p.cloud, Events: recorder, Clock: p.clock, Workers: p.o.Workers, Metrics: p.shared}
 	pools := &nodepool.Reconciler{Client: c}
 	drifts := &drift.Reconciler{Client: c, Provider: p.cloud, Drifter: p.cloud, Clock: p.clock}
 	ender := &ending.Ender{Client: c, Clock: p.clock, Metrics: p.shared}

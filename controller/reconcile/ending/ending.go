@@ -75,7 +75,7 @@ func (e *Ender) Begin(ctx context.Context, claim *karpv1.NodeClaim, why Why) (bo
 
 // Subject is what metrics say of a claim.
 func Subject(claim *karpv1.NodeClaim) metric.Subject {
-	return metric.Subject{NodePool: claim.Labels[karpv1.LabelNodePool], CapacityType: claim.Labels[karpv1.LabelCapacityType]}
+	return metric.SubjectOf(claim.Labels)
 }
 
 // explain sets the claim's condition DisruptionReason.

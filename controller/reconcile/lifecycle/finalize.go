@@ -13,6 +13,7 @@ import (
 	karpv1 "spokeshave.dev/api/karpenter/v1"
 	"spokeshave.dev/controller/provider"
 	"spokeshave.dev/controller/reconcile/condition"
+	"spokeshave.dev/controller/reconcile/metric"
 )
 
 // terminationPoll is how often an ending instance is looked at.
@@ -55,6 +56,7 @@ func (r *Reconciler) finalize(ctx context.Context, claim *karpv1.NodeClaim) (rec
 	if err := r.Client.Update(ctx, claim); err != nil {
 		return ignoreRace(fmt.Errorf("release %s: %w", claim.Name, err))
 	}
+	r.Metrics.Terminated(metric.SubjectOf(claim.Labels))
 	return reconcile.Result{}, nil
 }
 

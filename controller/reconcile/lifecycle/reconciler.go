@@ -29,6 +29,7 @@ import (
 	karpv1 "spokeshave.dev/api/karpenter/v1"
 	"spokeshave.dev/controller/provider"
 	"spokeshave.dev/controller/reconcile/condition"
+	"spokeshave.dev/controller/reconcile/metric"
 )
 
 // Reconciler brings NodeClaims to life.
@@ -39,6 +40,8 @@ type Reconciler struct {
 	Clock    clock.Clock
 	// Workers is how many claims are reconciled at once.
 	Workers int
+	// Metrics may be nil.
+	Metrics *metric.Set
 
 	// nominated remembers, by claim UID, when the scheduler was told of the
 	// planned pods. A restart forgets it, and tells once more.

@@ -20,6 +20,7 @@ import (
 
 	karpv1 "spokeshave.dev/api/karpenter/v1"
 	"spokeshave.dev/controller/reconcile/condition"
+	"spokeshave.dev/controller/reconcile/metric"
 )
 
 // patience is how long registration waits for a node to be ready. Nominations
@@ -93,6 +94,7 @@ func (r *Reconciler) admit(ctx context.Context, claim *karpv1.NodeClaim, node *c
 		return fmt.Errorf("register node %s: %w", node.Name, err)
 	}
 	r.nominated.Delete(claim.UID)
+	r.Metrics.NodeCreated(metric.SubjectOf(claim.Labels))
 	claim.Status.NodeName = node.Name
 	condition.True(&claim.Status.Conditions, claim.Generation, karpv1.ConditionRegistered)
 	return nil

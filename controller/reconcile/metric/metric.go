@@ -11,6 +11,8 @@ import (
 	"unicode"
 
 	"github.com/prometheus/client_golang/prometheus"
+
+	karpv1 "spokeshave.dev/api/karpenter/v1"
 )
 
 // Labels of the metrics, as in Karpenter.
@@ -22,7 +24,8 @@ const (
 
 // Set are the shared metrics. A nil Set records nothing.
 type Set struct {
-	disrupted *prometheus.CounterVec
+	disrupted, terminated                       *prometheus.CounterVec
+	nodesCreated, nodesTerminated, nodesDrained *prometheus.CounterVec
 }
 
 // New registers the metrics, or finds them registered already.
@@ -30,6 +33,10 @@ func New(into prometheus.Registerer) (*Set, error) {
 	s := &Set{}
 	r := registrar{into: into}
 	s.disrupted = counter(&r, "karpenter_nodeclaims_disrupted_total", "NodeClaims whose deletion was decided here, by reason.", nodePool, capacityType, reasonLabel)
+	s.terminated = counter(&r, "karpenter_nodeclaims_terminated_total", "NodeClaims whose instance has ended.", nodePool, capacityType)
+	s.nodesCreated = counter(&r, "karpenter_nodes_created_total", "Nodes that have registered.", nodePool)
+	s.nodesTerminated = counter(&r, "karpenter_nodes_terminated_total", "Nodes that have been drained and ended.", nodePool)
+	s.nodesDrained = counter(&r, "karpenter_nodes_drained_total", "Nodes whose pods have left, or were out of time.", nodePool)
 	if err := errors.Join(r.errs...); err != nil {
 		return nil, fmt.Errorf("register metrics of the reconcilers: %w", err)
 	}
@@ -47,6 +54,39 @@ func (s *Set) Disrupted(of Subject, reason string) {
 	if s != nil {
 		s.disrupted.WithLabelValues(of.NodePool, of.CapacityType, Snake(reason)).Inc()
 	}
+}
+
+// Terminated counts a NodeClaim whose instance has ended.
+func (s *Set) Terminated(of Subject) {
+	if s != nil {
+		s.terminated.WithLabelValues(of.NodePool, of.CapacityType).Inc()
+	}
+}
+
+// NodeCreated counts a node that has registered.
+func (s *Set) NodeCreated(of Subject) {
+	if s != nil {
+		s.nodesCreated.WithLabelValues(of.NodePool).Inc()
+	}
+}
+
+// NodeDrained counts a node whose pods have left.
+func (s *Set) NodeDrained(of Subject) {
+	if s != nil {
+		s.nodesDrained.WithLabelValues(of.NodePool).Inc()
+	}
+}
+
+// NodeTerminated counts a node that has been ended.
+func (s *Set) NodeTerminated(of Subject) {
+	if s != nil {
+		s.nodesTerminated.WithLabelValues(of.NodePool).Inc()
+	}
+}
+
+// SubjectOf reads the labels that claims and nodes share.
+func SubjectOf(labels map[string]string) Subject {
+	return Subject{NodePool: labels[karpv1.LabelNodePool], CapacityType: labels[karpv1.LabelCapacityType]}
 }
 
 // Snake turns CamelCase into snake_case; words in snake_case stay as they are.

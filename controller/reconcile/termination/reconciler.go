@@ -23,6 +23,7 @@ import (
 	"spokeshave.dev/controller/provider"
 	"spokeshave.dev/controller/reconcile/condition"
 	"spokeshave.dev/controller/reconcile/lifecycle"
+	"spokeshave.dev/controller/reconcile/metric"
 )
 
 // poll is how often a drain looks again: pods that leave raise no event here.
@@ -35,6 +36,8 @@ type Reconciler struct {
 	Events   events.EventRecorder
 	Clock    clock.Clock
 	Workers  int
+	// Metrics may be nil.
+	Metrics *metric.Set
 }
 
 // SetupWithManager registers the controller.
@@ -70,6 +73,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, node *corev1.Node) (reconcil
 	if err := r.Client.Patch(ctx, node, client.MergeFrom(base)); client.IgnoreNotFound(err) != nil {
 		return reconcile.Result{}, fmt.Errorf("release node %s: %w", node.Name, err)
 	}
+	r.Metrics.NodeTerminated(metric.SubjectOf(node.Labels))
 	return reconcile.Result{}, nil
 }
 
@@ -108,6 +112,9 @@ func (r *Reconciler) steps(ctx context.Context, node *corev1.Node, claim *karpv1
 	}
 	if left > 0 && !overdue {
 		return false, r.mark(ctx, claim, karpv1.ConditionDrained, "Draining", fmt.Sprintf("%d pods are still to leave node %s", left, node.Name))
+	}
+	if claim != nil && !condition.IsTrue(claim.Status.Conditions, karpv1.ConditionDrained) {
+		r.Metrics.NodeDrained(metric.SubjectOf(node.Labels))
 	}
 	if err := r.mark(ctx, claim, karpv1.ConditionDrained, "", ""); err != nil {
 		return false, err

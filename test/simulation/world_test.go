@@ -217,7 +217,7 @@ func (w *world) launch(n *model.PlannedNode, name string, replaces []string) {
 }
 
 // decide makes a decision and carries it out.
-func (w *world) decide() decide.Decision {
+func (w *world) decide() {
 	w.t.Helper()
 	w.down = false
 	s := w.snapshot()
@@ -234,7 +234,7 @@ func (w *world) decide() decide.Decision {
 	}
 	for i := range d.Plan.Nodes {
 		if w.dies() {
-			return d
+			return
 		}
 		name := w.name()
 		w.launch(&d.Plan.Nodes[i], name, nil)
@@ -249,7 +249,7 @@ func (w *world) decide() decide.Decision {
 		switch {
 		case !each.Go:
 		case w.dies():
-			return d
+			return
 		case tainted(&m.Node):
 			w.delete(m)
 		default:
@@ -266,7 +266,6 @@ func (w *world) decide() decide.Decision {
 		}
 	}
 	w.withinBudget()
-	return d
 }
 
 var taint = model.Taint{Key: "karpenter.sh/disrupted", Effect: model.NoSchedule}

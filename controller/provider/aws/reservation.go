@@ -23,17 +23,21 @@ import (
 // https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/ec2-capacity-blocks.html
 const blockEnds = 40 * time.Minute
 
-// CapacityReservations finds the active reservations that any of the terms
-// selects, sorted by id, and remembers how much room they have. Nothing found is
-// an empty list.
-func (p *Provider) CapacityReservations(ctx context.Context, terms []awsv1.CapacityReservationSelectorTerm) ([]awsv1.CapacityReservation, error) {
+// CapacityReservations finds the active reservations for the class's operating
+// system that any of its terms selects, sorted by id, and remembers how much room
+// they have. Nothing found is an empty list.
+func (p *Provider) CapacityReservations(ctx context.Context, class *awsv1.EC2NodeClass) ([]awsv1.CapacityReservation, error) {
+	_, _, windows := windowsRelease(class.AMIFamily())
 	found := map[string]types.CapacityReservation{}
-	for _, t := range terms {
+	for _, t := range class.Spec.CapacityReservationSelectorTerms {
 		all, err := p.describeReservations(ctx, t)
 		if err != nil {
 			return nil, err
 		}
 		for i := range all {
+			if !usable(&all[i], windows) {
+				continue
+			}
 			found[sdk.ToString(all[i].CapacityReservationId)] = all[i]
 		}
 	}
@@ -68,21 +72,19 @@ func (p *Provider) describeReservations(ctx context.Context, t awsv1.CapacityRes
 		if err != nil {
 			return out, gone(fault(err, "describe capacity reservations"))
 		}
-		for i := range page.CapacityReservations {
-			if usable(&page.CapacityReservations[i]) {
-				out = append(out, page.CapacityReservations[i])
-			}
-		}
+		out = append(out, page.CapacityReservations...)
 	}
 	return out, nil
 }
 
 // usable leaves out what no node of ours fits: dedicated hosts, and platforms
-// other than plain Linux and Windows.
-func usable(r *types.CapacityReservation) bool {
-	platform := string(r.InstancePlatform)
-	return r.Tenancy != types.CapacityReservationTenancyDedicated &&
-		(platform == "" || strings.HasPrefix(platform, "Linux") || platform == "Windows")
+// other than plain Linux, or Windows for a class of it.
+func usable(r *types.CapacityReservation, windows bool) bool {
+	fits := strings.HasPrefix(string(r.InstancePlatform), "Linux")
+	if windows {
+		fits = r.InstancePlatform == types.CapacityReservationInstancePlatformWindows
+	}
+	return fits && r.Tenancy != types.CapacityReservationTenancyDedicated
 }
 
 func reservationOf(r *types.CapacityReservation, now time.Time) awsv1.CapacityReservation {
@@ -175,7 +177,7 @@ func (p *Provider) knowReservations(ctx context.Context, class *awsv1.EC2NodeCla
 	if !slices.ContainsFunc(all, func(r awsv1.CapacityReservation) bool { return !p.reserved.knows(r.ID) }) {
 		return
 	}
-	if _, err := p.CapacityReservations(ctx, class.Spec.CapacityReservationSelectorTerms); err != nil {
+	if _, err := p.CapacityReservations(ctx, class); err != nil {
 		p.cfg.Log.Error(err, "launch into no capacity reservation for now", "EC2NodeClass", class.Name)
 	}
 	for i := range all {

@@ -165,17 +165,24 @@ func TestReservationTerms(t *testing.T) {
 		sim.Reservation{ID: "cr-02", Type: "m7g.large", Zone: "us-west-2b", Count: 1, Owner: "999999999999"})
 	for name, c := range map[string]struct {
 		reason string
+		family string
 		term   awsv1.CapacityReservationSelectorTerm
 		want   []string
 	}{
-		"id":       {"by id", awsv1.CapacityReservationSelectorTerm{ID: "cr-02"}, []string{"cr-02"}},
-		"owner":    {"shared by another account", awsv1.CapacityReservationSelectorTerm{OwnerID: "999999999999"}, []string{"cr-02"}},
-		"criteria": {"open or targeted", awsv1.CapacityReservationSelectorTerm{InstanceMatchCriteria: "targeted"}, []string{"cr-01"}},
-		"tags":     {"any value", awsv1.CapacityReservationSelectorTerm{Tags: map[string]string{"team": "*"}}, []string{"cr-01", "cr-02"}},
-		"gone":     {"an id that does not exist selects nothing", awsv1.CapacityReservationSelectorTerm{ID: "cr-99"}, nil},
+		"id":       {"by id", "", awsv1.CapacityReservationSelectorTerm{ID: "cr-02"}, []string{"cr-02"}},
+		"owner":    {"shared by another account", "", awsv1.CapacityReservationSelectorTerm{OwnerID: "999999999999"}, []string{"cr-02"}},
+		"criteria": {"open or targeted", "", awsv1.CapacityReservationSelectorTerm{InstanceMatchCriteria: "targeted"}, []string{"cr-01"}},
+		"tags":     {"any value", "", awsv1.CapacityReservationSelectorTerm{Tags: map[string]string{"team": "*"}}, []string{"cr-01", "cr-02"}},
+		"windows":  {"a reservation for Linux takes no Windows node", awsv1.AMIFamilyWindows2022, awsv1.CapacityReservationSelectorTerm{ID: "cr-01"}, nil},
+		"gone":     {"an id that does not exist selects nothing", "", awsv1.CapacityReservationSelectorTerm{ID: "cr-99"}, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
-			found, err := w.provider.CapacityReservations(t.Context(), []awsv1.CapacityReservationSelectorTerm{c.term})
+			class := w.classes["default"].DeepCopy()
+			class.Spec.CapacityReservationSelectorTerms = []awsv1.CapacityReservationSelectorTerm{c.term}
+			if c.family != "" {
+				class.Spec.AMIFamily = &c.family
+			}
+			found, err := w.provider.CapacityReservations(t.Context(), class)
 			if err != nil {
 				t.Fatal(err)
 			}

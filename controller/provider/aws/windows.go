@@ -19,8 +19,9 @@ const (
 	// windowsAddress is requested by every Windows pod, by way of a webhook.
 	windowsAddress = "vpc.amazonaws.com/PrivateIPv4Address"
 	// windowsLicence is what a vCPU with Windows costs more per hour, in dollars,
-	// on demand and on spot: the difference of the list prices.
-	// https://aws.amazon.com/ec2/pricing/on-demand/
+	// on demand and on spot. The burstable families (t) pay less; counting as much
+	// for them errs on the dear side.
+	// https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/optimize-cpu.html
 	windowsLicence = 0.046
 )
 

@@ -27,7 +27,7 @@ type Selected interface {
 	Subnets(context.Context, []awsv1.SubnetSelectorTerm) ([]awsv1.Subnet, error)
 	SecurityGroups(context.Context, []awsv1.SecurityGroupSelectorTerm) ([]awsv1.SecurityGroup, error)
 	Images(context.Context, *awsv1.EC2NodeClass) ([]awsv1.AMI, error)
-	CapacityReservations(context.Context, []awsv1.CapacityReservationSelectorTerm) ([]awsv1.CapacityReservation, error)
+	CapacityReservations(context.Context, *awsv1.EC2NodeClass) ([]awsv1.CapacityReservation, error)
 	// PlacementGroup checks that a group can be launched into; nil names none.
 	PlacementGroup(context.Context, *awsv1.PlacementGroupSelector) error
 }
@@ -132,7 +132,7 @@ func (r *Resolver) reservations(ctx context.Context, class *awsv1.EC2NodeClass, 
 		out.CapacityReservations = nil
 		return nil
 	}
-	found, err := r.Cloud.CapacityReservations(ctx, class.Spec.CapacityReservationSelectorTerms)
+	found, err := r.Cloud.CapacityReservations(ctx, class)
 	if err != nil {
 		if provider.KindOf(err).Definitive() {
 			out.CapacityReservations = nil

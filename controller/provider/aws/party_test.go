@@ -27,6 +27,7 @@ func claimNames(n int) []string {
 // prepareAll prepares claims at the same time, as the reconcilers do.
 func (w *world) prepareAll(t *testing.T, claims []string, options ...model.Option) map[string]provider.Attempt {
 	t.Helper()
+	w.provider.Patient()
 	out := map[string]provider.Attempt{}
 	var mu sync.Mutex
 	var wg sync.WaitGroup
@@ -137,6 +138,7 @@ func eventuallyTagged(t *testing.T, w *world, want []string) {
 
 func TestDifferentRequestsStayApart(t *testing.T) {
 	w := newWorld(t)
+	w.provider.Patient()
 	var wg sync.WaitGroup
 	for i, claim := range claimNames(6) {
 		wg.Go(func() {

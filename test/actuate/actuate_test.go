@@ -77,6 +77,7 @@ func TestAssignKeepsWhatWasPlanned(t *testing.T) {
 	snapshot := &model.Snapshot{
 		Nodes: []model.Node{{Name: "general-1", Claim: "general-1", State: model.InFlight}},
 		Pods:  []model.Pod{{Namespace: "default", Name: "b"}, {Namespace: "default", Name: "c"}},
+		Specs: []model.PodSpec{{Namespace: "default"}},
 	}
 	decision := func(pod int32) *decide.Decision {
 		return &decide.Decision{Plan: model.Plan{Existing: []model.Assignment{{Node: 0, Pods: []int32{pod}}}}}

@@ -5,7 +5,6 @@ import (
 	"context"
 	"slices"
 	"strconv"
-	"strings"
 	"sync"
 	"time"
 
@@ -27,7 +26,10 @@ const blockEnds = 40 * time.Minute
 // system that any of its terms selects, sorted by id, and remembers how much room
 // they have. Nothing found is an empty list.
 func (p *Provider) CapacityReservations(ctx context.Context, class *awsv1.EC2NodeClass) ([]awsv1.CapacityReservation, error) {
-	_, _, windows := windowsRelease(class.AMIFamily())
+	platform := types.CapacityReservationInstancePlatformLinuxUnix
+	if _, _, windows := windowsRelease(class.AMIFamily()); windows {
+		platform = types.CapacityReservationInstancePlatformWindows
+	}
 	found := map[string]types.CapacityReservation{}
 	for _, t := range class.Spec.CapacityReservationSelectorTerms {
 		all, err := p.describeReservations(ctx, t)
@@ -35,7 +37,7 @@ func (p *Provider) CapacityReservations(ctx context.Context, class *awsv1.EC2Nod
 			return nil, err
 		}
 		for i := range all {
-			if !usable(&all[i], windows) {
+			if !usable(&all[i], platform) {
 				continue
 			}
 			found[sdk.ToString(all[i].CapacityReservationId)] = all[i]
@@ -77,14 +79,10 @@ func (p *Provider) describeReservations(ctx context.Context, t awsv1.CapacityRes
 	return out, nil
 }
 
-// usable leaves out what no node of ours fits: dedicated hosts, and platforms
-// other than plain Linux, or Windows for a class of it.
-func usable(r *types.CapacityReservation, windows bool) bool {
-	fits := strings.HasPrefix(string(r.InstancePlatform), "Linux")
-	if windows {
-		fits = r.InstancePlatform == types.CapacityReservationInstancePlatformWindows
-	}
-	return fits && r.Tenancy != types.CapacityReservationTenancyDedicated
+// usable leaves out what no node of the class fits: dedicated hosts, and other
+// platforms.
+func usable(r *types.CapacityReservation, platform types.CapacityReservationInstancePlatform) bool {
+	return r.InstancePlatform == platform && r.Tenancy != types.CapacityReservationTenancyDedicated
 }
 
 func reservationOf(r *types.CapacityReservation, now time.Time) awsv1.CapacityReservation {

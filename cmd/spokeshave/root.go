@@ -58,7 +58,7 @@ It makes the very decisions that the controller makes.`,
 	root.SetOut(stdout)
 	root.SetErr(stderr)
 	root.CompletionOptions.HiddenDefaultCmd = true
-	root.AddCommand(simulateCommand(ctx), catalogCommand(), policyCommand(ctx), explainCommand(ctx), snapshotCommand(ctx), replayCommand(ctx), backtestCommand(ctx), versionCommand())
+	root.AddCommand(simulateCommand(ctx), catalogCommand(), policyCommand(ctx), explainCommand(ctx), observeCommand(ctx), snapshotCommand(ctx), replayCommand(ctx), backtestCommand(ctx), versionCommand())
 	err := root.ExecuteContext(ctx)
 	if err == nil {
 		return exitOK

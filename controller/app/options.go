@@ -105,7 +105,7 @@ func (o *Options) Bind(fs *pflag.FlagSet) {
 	fs.BoolVar(&o.DecisionLogInputs, "decision-log-inputs", false, "write with each decision what it was made of, for spokeshave replay and backtest")
 	fs.IntVar(&o.WebhookPort, "webhook-port", 0, "port on which policies are refused at admission; 0 for none")
 	fs.StringVar(&o.WebhookCertDir, "webhook-cert-dir", "", "folder with tls.crt and tls.key for it")
-	fs.IntVar(&o.MetricsPort, "metrics-port", 8080, "port of /metrics and /decisions; 0 picks none")
+	fs.IntVar(&o.MetricsPort, "metrics-port", 8080, "port of /metrics, /decisions and /observed; 0 picks none")
 	fs.IntVar(&o.HealthProbePort, "health-probe-port", 8081, "port of /healthz and /readyz; 0 picks none")
 	fs.StringVar(&o.LogLevel, "log-level", "info", "debug, info or error")
 	fs.Float32Var(&o.QPS, "kube-client-qps", 200, "requests a second to the API server")

@@ -31,6 +31,7 @@ import (
 	awsv1 "spokeshave.dev/api/aws/v1"
 	karpv1 "spokeshave.dev/api/karpenter/v1"
 	"spokeshave.dev/controller/journal"
+	"spokeshave.dev/controller/observe"
 	"spokeshave.dev/controller/provider/aws"
 	"spokeshave.dev/controller/reconcile/lifecycle"
 )
@@ -56,7 +57,8 @@ func Run(ctx context.Context, o *Options, cfg *rest.Config, log logr.Logger) err
 	ctrl.SetLogger(log)
 	ctx = logr.NewContext(ctx, log)
 	decisions := journal.New(journalSize)
-	mgr, err := newManager(o, cfg, log, decisions)
+	observed := &observe.Observer{}
+	mgr, err := newManager(o, cfg, log, handlers(o, decisions, observed))
 	if err != nil {
 		return err
 	}
@@ -67,7 +69,7 @@ func Run(ctx context.Context, o *Options, cfg *rest.Config, log logr.Logger) err
 	if err != nil {
 		return err
 	}
-	parts := &parts{o: o, mgr: mgr, cloud: cloud, journal: decisions, clock: clock.RealClock{}}
+	parts := &parts{o: o, mgr: mgr, cloud: cloud, journal: decisions, observed: observed, clock: clock.RealClock{}}
 	if err := parts.wire(ctx); err != nil {
 		return err
 	}
@@ -78,7 +80,7 @@ func Run(ctx context.Context, o *Options, cfg *rest.Config, log logr.Logger) err
 	return nil
 }
 
-func newManager(o *Options, cfg *rest.Config, log logr.Logger, decisions *journal.Journal) (manager.Manager, error) {
+func newManager(o *Options, cfg *rest.Config, log logr.Logger, serve map[string]http.Handler) (manager.Manager, error) {
 	scheme, err := Scheme()
 	if err != nil {
 		return nil, err
@@ -102,7 +104,7 @@ func newManager(o *Options, cfg *rest.Config, log logr.Logger, decisions *journa
 		WebhookServer:                       webhook.NewServer(webhook.Options{Port: o.WebhookPort, CertDir: o.WebhookCertDir}),
 		Metrics: metricsserver.Options{
 			BindAddress:   address(o.MetricsPort),
-			ExtraHandlers: handlers(o, decisions),
+			ExtraHandlers: serve,
 		},
 	})
 	if err != nil {
@@ -120,8 +122,8 @@ func newManager(o *Options, cfg *rest.Config, log logr.Logger, decisions *journa
 	return mgr, nil
 }
 
-func handlers(o *Options, decisions http.Handler) map[string]http.Handler {
-	out := map[string]http.Handler{"/decisions": decisions}
+func handlers(o *Options, decisions, observed http.Handler) map[string]http.Handler {
+	out := map[string]http.Handler{"/decisions": decisions, "/observed": observed}
 	if o.EnableProfiling {
 		out["/debug/pprof/"] = http.HandlerFunc(pprof.Index)
 		out["/debug/pprof/profile"] = http.HandlerFunc(pprof.Profile)

@@ -20,6 +20,7 @@ import (
 	"spokeshave.dev/controller/cluster"
 	"spokeshave.dev/controller/journal"
 	"spokeshave.dev/controller/lower"
+	"spokeshave.dev/controller/observe"
 	"spokeshave.dev/controller/provider/aws"
 	"spokeshave.dev/controller/provider/aws/nodeclass"
 	"spokeshave.dev/controller/provider/aws/upkeep"
@@ -46,7 +47,9 @@ type parts struct {
 	mgr     manager.Manager
 	cloud   *aws.Provider
 	journal *journal.Journal
-	clock   clock.WithTicker
+	// observed adds up what a controller that observes would have done.
+	observed *observe.Observer
+	clock    clock.WithTicker
 	// shared are the metrics that several of the parts count.
 	shared *metric.Set
 }
@@ -118,6 +121,7 @@ func (p *parts) loop(ctx context.Context) (*decision.Loop, error) {
 		Actuator: &actuate.Actuator{Client: p.mgr.GetClient(), Events: p.mgr.GetEventRecorder(eventsFrom), Nominations: nominations, Namespace: p.o.Namespace},
 		Policies: loaded,
 		Journal:  p.journal,
+		Observed: p.observed,
 		Metrics:  decision.NewMetrics(metrics.Registry, p.shared),
 		Clock:    p.clock,
 		Observe:  Mode(p.o.Mode) == Observe,

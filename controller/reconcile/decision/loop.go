@@ -19,6 +19,7 @@ import (
 	"spokeshave.dev/controller/decide"
 	"spokeshave.dev/controller/journal"
 	"spokeshave.dev/controller/model"
+	"spokeshave.dev/controller/observe"
 	"spokeshave.dev/controller/policy"
 )
 
@@ -47,8 +48,10 @@ type Loop struct {
 	// Await returns when the policies that exist have been loaded or rejected:
 	// no decision is made without a budget that is only slow to load.
 	Await func(context.Context) error
-	// Observe decides and journals, and applies nothing.
-	Observe bool
+	// Observe decides and journals, and applies nothing; Observed adds up what
+	// it would have done.
+	Observe  bool
+	Observed *observe.Observer
 	// Idle ends a batch when no pod has come for so long, Max in any case.
 	Idle, Max time.Duration
 	// Every is how often to look without being woken.
@@ -164,6 +167,7 @@ func (l *Loop) Round(ctx context.Context) (time.Duration, error) {
 	}
 	l.Actuator.TellCaps(ctx, &d)
 	if l.Observe {
+		l.Observed.Add(&view.Snapshot, &d)
 		return l.Every, nil
 	}
 	return l.apply(ctx, view, &d)

@@ -60,6 +60,7 @@ type Options struct {
 	WebhookCertDir string
 
 	MetricsPort     int
+	WebAddress      string
 	HealthProbePort int
 	LogLevel        string
 	QPS             float32
@@ -106,6 +107,7 @@ func (o *Options) Bind(fs *pflag.FlagSet) {
 	fs.IntVar(&o.WebhookPort, "webhook-port", 0, "port on which policies are refused at admission; 0 for none")
 	fs.StringVar(&o.WebhookCertDir, "webhook-cert-dir", "", "folder with tls.crt and tls.key for it")
 	fs.IntVar(&o.MetricsPort, "metrics-port", 8080, "port of /metrics, /decisions and /observed; 0 picks none")
+	fs.StringVar(&o.WebAddress, "web-address", "", "where a read-only page about spend, nodes, policies and decisions is served, such as 127.0.0.1:8082; it knows no users; none when empty")
 	fs.IntVar(&o.HealthProbePort, "health-probe-port", 8081, "port of /healthz and /readyz; 0 picks none")
 	fs.StringVar(&o.LogLevel, "log-level", "info", "debug, info or error")
 	fs.Float32Var(&o.QPS, "kube-client-qps", 200, "requests a second to the API server")

@@ -21,6 +21,7 @@ import (
 	"spokeshave.dev/controller/journal"
 	"spokeshave.dev/controller/lower"
 	"spokeshave.dev/controller/observe"
+	"spokeshave.dev/controller/policy/load"
 	"spokeshave.dev/controller/provider/aws"
 	"spokeshave.dev/controller/provider/aws/nodeclass"
 	"spokeshave.dev/controller/provider/aws/upkeep"
@@ -39,6 +40,7 @@ import (
 	"spokeshave.dev/controller/reconcile/repair"
 	"spokeshave.dev/controller/reconcile/static"
 	"spokeshave.dev/controller/reconcile/termination"
+	"spokeshave.dev/controller/web"
 )
 
 // parts are what the controllers are made of.
@@ -49,7 +51,9 @@ type parts struct {
 	journal *journal.Journal
 	// observed adds up what a controller that observes would have done.
 	observed *observe.Observer
-	clock    clock.WithTicker
+	// board is what the page shows; nil without one.
+	board *web.Board
+	clock clock.WithTicker
 	// shared are the metrics that several of the parts count.
 	shared *metric.Set
 }
@@ -114,6 +118,9 @@ func (p *parts) loop(ctx context.Context) (*decision.Loop, error) {
 			return nil, fmt.Errorf("add the decision log: %w", err)
 		}
 	}
+	if err := p.page(loaded); err != nil {
+		return nil, err
+	}
 	loop := decision.New(decision.Loop{
 		Log:      log,
 		Count:    books.Count,
@@ -122,6 +129,7 @@ func (p *parts) loop(ctx context.Context) (*decision.Loop, error) {
 		Policies: loaded,
 		Journal:  p.journal,
 		Observed: p.observed,
+		Board:    p.board,
 		Metrics:  decision.NewMetrics(metrics.Registry, p.shared),
 		Clock:    p.clock,
 		Observe:  Mode(p.o.Mode) == Observe,
@@ -158,6 +166,19 @@ func (p *parts) nominations() (*announce.Recorder, error) {
 		return nil, fmt.Errorf("add events: %w", err)
 	}
 	return recorder, nil
+}
+
+// page adds the read-only page, if it is asked for.
+func (p *parts) page(policies *load.Loader) error {
+	if p.o.WebAddress == "" {
+		return nil
+	}
+	p.board = &web.Board{}
+	err := p.mgr.Add(&web.Server{Address: p.o.WebAddress, Board: p.board, Journal: p.journal.Entries, Policies: policies.Status})
+	if err != nil {
+		return fmt.Errorf("add the page: %w", err)
+	}
+	return nil
 }
 
 // wakeups wakes the loop when something happened that a decision may answer:

@@ -176,6 +176,13 @@ func idle(e *Entry) bool {
 		!slices.ContainsFunc(e.Disruptions, func(c Candidate) bool { return c.Go })
 }
 
+// Entries are the decisions kept, oldest first.
+func (j *Journal) Entries() []Entry {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return slices.Clone(j.entries)
+}
+
 // ServeHTTP answers with the journal as JSON, oldest first.
 func (j *Journal) ServeHTTP(w http.ResponseWriter, _ *http.Request) {
 	j.mu.Lock()

@@ -2,9 +2,11 @@ package chart
 
 import (
 	"encoding/json"
+	"slices"
 	"strings"
 	"testing"
 
+	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
@@ -22,6 +24,16 @@ dashboards: {enabled: true, namespace: monitoring, annotations: {grafana_folder:
 prometheusRule: {enabled: true, additionalLabels: {release: prometheus}}
 serviceMonitor: {enabled: true}
 `)
+	for values, want := range map[string]string{
+		`web: {enabled: true}`:                            "--web-address=127.0.0.1:8082",
+		`web: {enabled: true, service: true, port: 9000}`: "--web-address=:9000",
+	} {
+		objs := h.render(t, values)
+		d := get[appsv1.Deployment](t, objs, "Deployment/spokeshave")
+		if !slices.Contains(d.Spec.Template.Spec.Containers[0].Args, want) || (objs["Service/spokeshave-web"] != nil) != strings.Contains(values, "service") {
+			t.Errorf("%s: arguments %v, service %v", values, d.Spec.Template.Spec.Containers[0].Args, objs["Service/spokeshave-web"])
+		}
+	}
 	boards := 0
 	for key := range objs {
 		if !strings.HasPrefix(key, "ConfigMap/monitoring/spokeshave-dashboard-") {

@@ -124,6 +124,9 @@ defaults in the binary.
 - --kube-client-qps={{ $s.kubeClientQPS }}
 - --kube-client-burst={{ $s.kubeClientBurst }}
 - --metrics-port={{ .Values.controller.metrics.port }}
+{{- if .Values.web.enabled }}
+- --web-address={{ ternary "" "127.0.0.1" .Values.web.service }}:{{ .Values.web.port }}
+{{- end }}
 - --health-probe-port={{ .Values.controller.healthProbe.port }}
 - --log-level={{ .Values.logLevel }}
 {{- end }}

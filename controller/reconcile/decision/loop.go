@@ -21,6 +21,7 @@ import (
 	"spokeshave.dev/controller/model"
 	"spokeshave.dev/controller/observe"
 	"spokeshave.dev/controller/policy"
+	"spokeshave.dev/controller/web"
 )
 
 // Policies are the policies in force.
@@ -52,6 +53,8 @@ type Loop struct {
 	// it would have done.
 	Observe  bool
 	Observed *observe.Observer
+	// Board shows every decision on a page; nil where there is none.
+	Board *web.Board
 	// Idle ends a batch when no pod has come for so long, Max in any case.
 	Idle, Max time.Duration
 	// Every is how often to look without being woken.
@@ -166,6 +169,9 @@ func (l *Loop) Round(ctx context.Context) (time.Duration, error) {
 		l.Log.Add(journal.Decided{Snapshot: &view.Snapshot, Decision: &d, Options: opts, Policies: contents})
 	}
 	l.Actuator.TellCaps(ctx, &d)
+	if l.Board != nil {
+		l.Board.Add(&view.Snapshot, &d)
+	}
 	if l.Observe {
 		l.Observed.Add(&view.Snapshot, &d)
 		return l.Every, nil

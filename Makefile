@@ -36,6 +36,7 @@ race: controlplane ## Run the tests under the race detector (needs a C compiler)
 .PHONY: build
 build: ## Build the controller, the command line and ec2sim into bin/
 	CGO_ENABLED=0 go build -trimpath -ldflags "$(LDFLAGS)" -o bin/ ./cmd/...
+	ln -sf spokeshave bin/kubectl-spokeshave
 
 .PHONY: guests
 guests: ## Build the policies in C, AssemblyScript and Rust anew (needs their compilers: see sdk/README.md)

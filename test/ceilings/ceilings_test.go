@@ -267,6 +267,7 @@ func (w *world) command(s *model.Snapshot, whole *decide.Decision, c *decide.Com
 			w.delete(w.find(s.Nodes[n].Claim), string(c.Method))
 		}
 	case decide.Undo:
+		w.meter.disturb() // both nodes stay, and both count from now on
 		for _, n := range c.Nodes {
 			claim := w.find(s.Nodes[n].Claim)
 			delete(claim.Annotations, karpv1.AnnotationDisruption)
@@ -313,7 +314,7 @@ func (w *world) started(claim *karpv1.NodeClaim) {
 		if strings.HasPrefix(scope, "namespace/") || !w.within(scope, claim.Labels[karpv1.LabelNodePool]) {
 			continue
 		}
-		if now := w.running(scope, bill); now > limit+slack(scope) {
+		if now := w.running(scope, bill) - w.surge(scope); now > limit+slack(scope) {
 			w.fail("%s: EC2 bills %s $/h after it started %s, above the cap of %s", scope, now, claim.Name, limit)
 		}
 	}

@@ -1,6 +1,7 @@
 package ceilings
 
 import (
+	"encoding/json"
 	"math"
 	"slices"
 	"strings"
@@ -97,7 +98,8 @@ func (w *world) running(scope string, bill []sim.Billed) model.Price {
 }
 
 // committed is what EC2 bills, and what it may bill for the claims that have no
-// machine yet, each at the worst of its options at the prices of now.
+// machine yet, each at the worst of its options at the prices of now. What is
+// paid twice while a node is replaced counts once.
 func (w *world) committed(scope string) model.Price {
 	bill := w.cloud.Bill()
 	has := map[string]bool{}
@@ -114,7 +116,7 @@ func (w *world) committed(scope string) model.Price {
 		}
 		sum += w.worst(options(c))
 	}
-	return sum
+	return sum - w.surge(scope)
 }
 
 func (w *world) worst(options []model.Option) model.Price {
@@ -217,4 +219,45 @@ func (w *world) limits() map[string]model.Price {
 		out[scope] = model.PriceOf(math.Max(0, *c.MonthlyUSD-w.meter.month[scope]) / hours)
 	}
 	return out
+}
+
+// surgeFor is how long a node and its replacement may both run before both count.
+const surgeFor = 30 * time.Minute
+
+// surge is what a scope pays twice for a while: of every replacement under way
+// the cheaper side.
+func (w *world) surge(scope string) model.Price {
+	cost := map[string]model.Price{}
+	for _, m := range w.cloud.Bill() {
+		cost[m.Claim] = m.Price
+	}
+	side := func(names []string) model.Price {
+		sum := model.Price(0)
+		for _, name := range names {
+			c := w.find(name)
+			if c == nil || !w.within(scope, c.Labels[karpv1.LabelNodePool]) {
+				continue
+			}
+			price, billed := cost[name]
+			if !billed && c.DeletionTimestamp.IsZero() {
+				price = w.worst(options(c))
+			}
+			sum += price
+		}
+		return sum
+	}
+	marks := map[string]model.Command{}
+	for _, c := range w.claims {
+		var mark model.Command
+		if text := c.Annotations[karpv1.AnnotationDisruption]; text != "" && json.Unmarshal([]byte(text), &mark) == nil {
+			marks[mark.ID] = mark
+		}
+	}
+	sum := model.Price(0)
+	for _, mark := range marks {
+		if w.clock.Now().Sub(mark.Started) < surgeFor {
+			sum += min(side(mark.Nodes), side(mark.Replacements))
+		}
+	}
+	return sum
 }

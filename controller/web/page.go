@@ -69,7 +69,7 @@ func (s *Server) page() page {
 	entries := s.Journal()
 	for i := range slices.Backward(entries) {
 		if len(out.Journal) < shown {
-			out.Journal = append(out.Journal, decided(entries, &entries[i]))
+			out.Journal = append(out.Journal, decided(&entries[i]))
 		}
 	}
 	return out
@@ -99,7 +99,7 @@ func nodes(s *model.Snapshot) []node {
 }
 
 // decided is an entry in the words of explain.
-func decided(entries []journal.Entry, e *journal.Entry) decision {
+func decided(e *journal.Entry) decision {
 	out := decision{ID: e.ID, Time: e.Time.UTC().Format(time.RFC3339)}
 	for i := range e.Nodes {
 		for _, f := range explain.Node([]journal.Entry{*e}, e.Nodes[i].Claim).Facts {
@@ -137,12 +137,12 @@ func plot(curve []Point) chart {
 	for _, p := range curve {
 		top = max(top, p.Spend)
 	}
-	var spend, load strings.Builder
+	var spent, asked strings.Builder
 	for _, p := range curve {
 		x := 600 * float64(p.Time.Sub(first)) / float64(last.Sub(first))
 		y := func(v model.Price) float64 { return 118 - 114*float64(v)/float64(top) }
-		fmt.Fprintf(&spend, "%.1f,%.1f ", x, y(p.Spend))
-		fmt.Fprintf(&load, "%.1f,%.1f ", x, y(p.Load))
+		fmt.Fprintf(&spent, "%.1f,%.1f ", x, y(p.Spend))
+		fmt.Fprintf(&asked, "%.1f,%.1f ", x, y(p.Load))
 	}
-	return chart{Spend: spend.String(), Load: load.String(), From: first.Format("15:04"), To: last.Format("15:04"), Top: top.String()}
+	return chart{Spend: spent.String(), Load: asked.String(), From: first.Format("15:04"), To: last.Format("15:04"), Top: top.String()}
 }

@@ -18,17 +18,14 @@ import (
 	"spokeshave.dev/controller/policy/load"
 )
 
-func server(t *testing.T, leads bool) *Server {
+func server(t *testing.T, rounds int) *Server {
 	t.Helper()
 	s := &Server{Address: "127.0.0.1:0", Board: &Board{}, Policies: func() []load.Status {
 		return []load.Status{{Namespace: "system", Name: "budget", State: load.Rejected, Reason: `bad <script>alert("x")</script>`}}
 	}}
 	j := journal.New(5)
 	s.Journal = j.Entries
-	for minute := range 3 {
-		if !leads {
-			break
-		}
+	for minute := range rounds {
 		snap := &model.Snapshot{
 			Time:  time.Date(2026, 3, 11, 9, minute, 0, 0, time.UTC),
 			Pools: []model.Pool{{Name: "general"}},
@@ -88,7 +85,7 @@ func tags(t *testing.T, text string) map[string][]map[string]string {
 }
 
 func TestPage(t *testing.T) {
-	code, header, text := get(t, server(t, true), "localhost:8082", "/")
+	code, header, text := get(t, server(t, 3), "localhost:8082", "/")
 	if code != http.StatusOK || !strings.Contains(header.Get("Content-Security-Policy"), "default-src 'none'") {
 		t.Fatalf("%d, %v", code, header)
 	}
@@ -107,7 +104,7 @@ func TestPage(t *testing.T) {
 
 // TestStructure: what a keyboard, a screen reader and a phone need.
 func TestStructure(t *testing.T) {
-	_, _, text := get(t, server(t, true), "127.0.0.1:8082", "/")
+	_, _, text := get(t, server(t, 3), "127.0.0.1:8082", "/")
 	found := tags(t, text)
 	ids := map[string]bool{}
 	for _, all := range found {
@@ -161,26 +158,26 @@ func TestStructure(t *testing.T) {
 func TestServes(t *testing.T) {
 	for name, tc := range map[string]struct {
 		reason     string
-		leads      bool
+		rounds     int
 		host, path string
 		code       int
 		want       string
 	}{
 		"follower":    {reason: "says that it does not lead", host: "localhost", path: "/", code: 200, want: "another one leads"},
-		"contents":    {reason: "for the script, without the frame", leads: true, host: "localhost", path: "/contents", code: 200, want: "<section id=\"spend\""},
-		"script":      {reason: "comes with the program", leads: true, host: "[::1]:8082", path: "/page.js", code: 200, want: "setInterval"},
-		"style":       {reason: "so does this", leads: true, host: "localhost", path: "/page.css", code: 200, want: "overflow-x"},
+		"contents":    {reason: "for the script, without the frame", rounds: 3, host: "localhost", path: "/contents", code: 200, want: "<section id=\"spend\""},
+		"script":      {reason: "comes with the program", rounds: 3, host: "[::1]:8082", path: "/page.js", code: 200, want: "setInterval"},
+		"style":       {reason: "so does this", rounds: 3, host: "localhost", path: "/page.css", code: 200, want: "overflow-x"},
 		"other":       {reason: "nothing else is there", host: "localhost", path: "/etc/passwd", code: 404},
-		"other names": {reason: "a page of another site cannot point a name of its own here", leads: true, host: "evil.example", path: "/", code: 403, want: "localhost"},
+		"other names": {reason: "a page of another site cannot point a name of its own here", rounds: 3, host: "evil.example", path: "/", code: 403, want: "localhost"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			code, _, text := get(t, server(t, tc.leads), tc.host, tc.path)
+			code, _, text := get(t, server(t, tc.rounds), tc.host, tc.path)
 			if code != tc.code || !strings.Contains(text, tc.want) {
 				t.Errorf("%s: %d %q", tc.reason, code, text)
 			}
 		})
 	}
-	open := server(t, true)
+	open := server(t, 3)
 	open.Address = ":8082"
 	if code, _, _ := get(t, open, "spokeshave-web.system", "/"); code != http.StatusOK {
 		t.Errorf("behind a Service any name will do: %d", code)

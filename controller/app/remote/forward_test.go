@@ -52,7 +52,7 @@ func cluster(t *testing.T, holder, target string) http.Handler {
 				if port := s.Headers().Get(corev1.PortHeader); port != "9090" {
 					t.Errorf("forwards to port %s", port)
 				}
-				go pipe(t, s, target)
+				go pipe(r.Context(), s, target)
 			}
 			return nil
 		})
@@ -61,9 +61,8 @@ func cluster(t *testing.T, holder, target string) http.Handler {
 	return mux
 }
 
-func pipe(t *testing.T, s httpstream.Stream, target string) {
-	t.Helper()
-	conn, err := (&net.Dialer{}).DialContext(context.WithoutCancel(t.Context()), "tcp", target)
+func pipe(ctx context.Context, s httpstream.Stream, target string) {
+	conn, err := (&net.Dialer{}).DialContext(ctx, "tcp", target)
 	if err != nil {
 		return
 	}

@@ -19,7 +19,7 @@ func entries() []journal.Entry {
 	refused := []model.Reason{{Code: model.CeilingReached, Pool: "general", Policy: "budget", Message: "cap leaves 0.01 $/h"}}
 	budget := []decide.Headroom{{Scope: "cluster", Policy: "budget", Cap: "2.00 $/h", Left: 10_000}}
 	return []journal.Entry{
-		{ID: "d1", Time: at, Nodes: []journal.Node{{Claim: "general-1", NodePool: "general", Best: best, Others: []model.Option{other}, Pods: []string{"shop/web-1"}}}, Policies: []policy.Use{{Name: "cheapest", Hook: policy.HookRank}}},
+		{ID: "d1", Time: at, Nodes: []journal.Node{{Claim: "general-1", NodePool: "general", Best: best, Others: []model.Option{other}, Pods: []string{"shop/web-1"}, Remarks: []policy.Remark{{Policy: "cheapest", Reason: "Graviton"}}}}, Policies: []policy.Use{{Name: "cheapest", Hook: policy.HookRank}}},
 		{ID: "d2", Time: at.Add(time.Minute), Existing: []journal.Placed{{Node: "general-1", Pods: []string{"shop/web-2"}}}, Unplaced: []journal.Waiting{{Pod: "shop/web-3", Reasons: refused}}, Headroom: budget},
 		{ID: "d3", Time: at.Add(2 * time.Minute), Unplaced: []journal.Waiting{{Pod: "shop/web-3", Reasons: refused}}, Headroom: budget, Disruptions: []journal.Candidate{{Node: "ip-1", Policy: "keep", Reason: "team ml"}}},
 		{ID: "d4", Time: at.Add(3 * time.Minute), Commands: []journal.Command{{
@@ -39,7 +39,7 @@ func TestExplain(t *testing.T) {
 		"launched": {
 			reason: "the node, its price and the next best", answer: Pod(entries(), "shop/web-1"),
 			says:    []string{"d1: a node was launched for it: c7g.large (on-demand) in us-west-2a at 0.0725 $/h, for 1 pods, from NodePool general"},
-			details: []string{"m7g.large (on-demand) in us-west-2a would have cost 0.0091 $/h more in effect"},
+			details: []string{"policy cheapest says of its score: Graviton", "m7g.large (on-demand) in us-west-2a would have cost 0.0091 $/h more in effect"},
 		},
 		"room": {
 			reason: "a pod that fits launches nothing", answer: Pod(entries(), "shop/web-2"),
@@ -58,7 +58,7 @@ func TestExplain(t *testing.T) {
 				"d2: 1 pods were planned onto it: shop/web-2",
 				"d1: it was launched: c7g.large (on-demand) in us-west-2a at 0.0725 $/h, for 1 pods, from NodePool general",
 			},
-			details: []string{"m7g.large (on-demand) in us-west-2a would have cost 0.0091 $/h more in effect"},
+			details: []string{"policy cheapest says of its score: Graviton", "m7g.large (on-demand) in us-west-2a would have cost 0.0091 $/h more in effect"},
 		},
 		"replaced": {
 			reason: "what goes says what it saves", answer: Node(entries(), "ip-7"),
@@ -78,7 +78,7 @@ func TestExplain(t *testing.T) {
 				"d2: 1 pods could not use it: cap leaves 0.01 $/h",
 				"d1: node general-1 was launched: c7g.large (on-demand) in us-west-2a at 0.0725 $/h, for 1 pods, from NodePool general",
 			},
-			details: []string{"m7g.large (on-demand) in us-west-2a would have cost 0.0091 $/h more in effect"},
+			details: []string{"policy cheapest says of its score: Graviton", "m7g.large (on-demand) in us-west-2a would have cost 0.0091 $/h more in effect"},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -16,6 +16,9 @@ func launched(n *journal.Node, lead string) Fact {
 			lead, n.Best.InstanceType, n.Best.CapacityType, n.Best.Zone, n.Best.Price, len(n.Pods), n.NodePool),
 		Options: append([]model.Option{n.Best}, n.Others...),
 	}
+	for _, r := range n.Remarks {
+		f.Details = append(f.Details, fmt.Sprintf("policy %s says of its score: %s", r.Policy, r.Reason))
+	}
 	for _, o := range n.Others {
 		if more := o.Effective - n.Best.Effective; more > 0 {
 			f.Details = append(f.Details, fmt.Sprintf("%s (%s) in %s would have cost %.4f $/h more in effect", o.InstanceType, o.CapacityType, o.Zone, more))

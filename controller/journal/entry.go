@@ -5,6 +5,7 @@ import (
 
 	"spokeshave.dev/controller/decide"
 	"spokeshave.dev/controller/model"
+	"spokeshave.dev/controller/policy"
 )
 
 func entry(s *model.Snapshot, d *decide.Decision) Entry {
@@ -63,7 +64,25 @@ func node(s *model.Snapshot, d *decide.Decision, n *model.PlannedNode, at int) N
 	return Node{
 		Claim: model.ClaimName(pool, d.ID, at), NodePool: pool, Pods: keys(s, n.Pods),
 		Best: n.Options[0], Others: slices.Clone(n.Options[1:min(len(n.Options), 1+alternatives)]),
+		Remarks: remarks(d, n),
 	}
+}
+
+// remarks are what rank policies said of the score of a node's best option.
+func remarks(d *decide.Decision, n *model.PlannedNode) []policy.Remark {
+	for i := range d.Ranked {
+		r := &d.Ranked[i]
+		if r.Pool != n.Pool || len(r.Outcome.Remarks) == 0 {
+			continue
+		}
+		o := &n.Options[0]
+		if at := slices.IndexFunc(r.Rows, func(row policy.RankRow) bool {
+			return row.InstanceType == o.InstanceType && row.Zone == o.Zone && row.CapacityType == o.CapacityType
+		}); at >= 0 {
+			return r.Outcome.Remarks[at]
+		}
+	}
+	return nil
 }
 
 func keys(s *model.Snapshot, pods []int32) []string {

@@ -51,6 +51,8 @@ type Node struct {
 	Best     model.Option   `json:"best"`
 	Others   []model.Option `json:"others"`
 	Pods     []string       `json:"pods"`
+	// Remarks are what rank policies said of the score of Best.
+	Remarks []policy.Remark `json:"remarks,omitempty"`
 }
 
 // Placed are pods that were planned onto a node that exists or is in flight.

@@ -29,6 +29,7 @@ func decided(id string) Decided {
 				Outcome: policy.RankOutcome{
 					Tiers:    [][]policy.Tier{{{Cost: 0.5}}, {{Cost: 1}}, {{Cost: 2}}},
 					Excluded: map[int]policy.Exclusion{2: {Policy: "no-c", Reason: "c is old"}},
+					Remarks:  [][]policy.Remark{{{Policy: "green", Reason: "a is new"}}, nil, nil},
 				},
 			}},
 		},
@@ -59,7 +60,7 @@ func TestLog(t *testing.T) {
 	if !r.Asked.Disrupt || r.Asked.Missing[0] != "budget" || r.HourlyCost != 96_000 || r.Nodes[0].Best.InstanceType != "m5.large" {
 		t.Errorf("%+v", r)
 	}
-	if c := r.Candidates[0]; c.Asked != 3 || c.Best[0].InstanceType != "a" || c.Best[0].Price != 3_000_000 || len(c.Best) != 2 || c.Dropped[0].Reason != "c is old" {
+	if c := r.Candidates[0]; c.Asked != 3 || c.Best[0].InstanceType != "a" || c.Best[0].Price != 3_000_000 || len(c.Best) != 2 || c.Dropped[0].Reason != "c is old" || c.Best[0].Remarks[0].Reason != "a is new" || c.Best[1].Remarks != nil {
 		t.Errorf("candidates %+v", c)
 	}
 	s, err := r.Unpack()

@@ -7,6 +7,7 @@ import (
 
 	"spokeshave.dev/controller/decide"
 	"spokeshave.dev/controller/model"
+	"spokeshave.dev/controller/policy"
 )
 
 // What is kept of the offerings of a NodePool: the best, and of those dropped
@@ -22,11 +23,17 @@ type Offerings struct {
 	// Asked counts the offerings that the NodePool's requirements allow.
 	Asked int `json:"asked"`
 	// Best are the cheapest in effective cost, best first.
-	Best []model.Option `json:"best"`
+	Best []Ranked `json:"best"`
 	// Dropped says how many were, by policy and reason; the most frequent first.
 	Dropped []Dropped `json:"dropped,omitempty"`
 	// Refused is the fail-closed policy that gave no answer.
 	Refused string `json:"refused,omitempty"`
+}
+
+// Ranked is an offering with what policies said of its score.
+type Ranked struct {
+	model.Option
+	Remarks []policy.Remark `json:"remarks,omitempty"`
 }
 
 // Dropped are the offerings that a policy dropped for one reason.
@@ -42,7 +49,7 @@ func offerings(s *model.Snapshot, d *decide.Decision) []Offerings {
 	var out []Offerings
 	for i := range d.Ranked {
 		r := &d.Ranked[i]
-		o := Offerings{NodePool: s.Pools[r.Pool].Name, Asked: len(r.Rows), Best: []model.Option{}}
+		o := Offerings{NodePool: s.Pools[r.Pool].Name, Asked: len(r.Rows), Best: []Ranked{}}
 		if r.Outcome.Refused != nil {
 			o.Refused = r.Outcome.Refused.Policy + ": " + r.Outcome.Refused.Reason
 		} else {
@@ -73,9 +80,13 @@ func (o *Offerings) rank(r *decide.Ranked) {
 			dropped[key].Count++
 			continue
 		}
-		o.Best = append(o.Best, option)
+		best := Ranked{Option: option}
+		if r.Outcome.Remarks != nil {
+			best.Remarks = r.Outcome.Remarks[i]
+		}
+		o.Best = append(o.Best, best)
 	}
-	slices.SortStableFunc(o.Best, func(a, b model.Option) int {
+	slices.SortStableFunc(o.Best, func(a, b Ranked) int {
 		return cmp.Or(cmp.Compare(a.Effective, b.Effective), cmp.Compare(a.Price, b.Price))
 	})
 	o.Best = slices.Clone(o.Best[:min(len(o.Best), bestKept)])

@@ -136,6 +136,20 @@ func TestRankPipeline(t *testing.T) {
 	}
 }
 
+func TestRankRemarks(t *testing.T) {
+	says := func(name, reason string, mode Mode) *scripted {
+		p := ranker(name, func(cost float64) RankAnswer { return RankAnswer{Score: cost, Reason: reason} })
+		p.info.Mode = mode
+		return p
+	}
+	p := NewPanel([]Policy{says("a", "first", ""), says("b", "", ""), says("shadow", "unheard", Shadow), says("c", "last", "")}, nil)
+	out := p.Rank(t.Context(), &model.Pool{Name: "general"}, &RankInput{Rows: []RankRow{{Billed: 2}}})
+	want := [][]Remark{{{Policy: "a", Reason: "first"}, {Policy: "c", Reason: "last"}}}
+	if diff := cmp.Diff(want, out.Remarks); diff != "" {
+		t.Errorf("reasons of those that count, in their order: -want +got\n%s", diff)
+	}
+}
+
 func caps(name string, hourly float64, soft bool) *scripted {
 	return &scripted{
 		info: Info{Name: name, Hooks: []Hook{HookCeiling}},

@@ -37,6 +37,12 @@ type Exclusion struct {
 	Reason string
 }
 
+// Remark is what a policy said of a score that it gave.
+type Remark struct {
+	Policy string `json:"policy"`
+	Reason string `json:"reason"`
+}
+
 // RankOutcome is the pipeline's answer for one pool.
 type RankOutcome struct {
 	// Tiers has an entry per row, its last tier without end. Of a row's tiers
@@ -44,6 +50,10 @@ type RankOutcome struct {
 	Tiers [][]Tier
 	// Excluded has an entry per dropped row.
 	Excluded map[int]Exclusion
+	// Remarks has an entry per row: the reasons that policies gave for its
+	// score, in the order of the pipeline. Nil when there are none. Shadow
+	// policies are not heard.
+	Remarks [][]Remark
 	// Refused, when set, names the fail-closed policy that gave no answer:
 	// the pool launches nothing.
 	Refused *Exclusion
@@ -158,8 +168,22 @@ func (p *Panel) applyRank(info *Info, pool string, answers [][]RankAnswer, out *
 			}
 		} else {
 			out.Tiers[i] = retier(out.Tiers[i], row, GroupKey{Policy: info.Namespace + "/" + info.Name, Pool: pool})
+			out.remark(i, info.Name, row)
 		}
 	}
+}
+
+// remark keeps the reason that a policy gave for the score of a row, for its
+// first tier when it differs from tier to tier.
+func (o *RankOutcome) remark(row int, name string, answers []RankAnswer) {
+	at := slices.IndexFunc(answers, func(a RankAnswer) bool { return a.Reason != "" })
+	if at < 0 {
+		return
+	}
+	if o.Remarks == nil {
+		o.Remarks = make([][]Remark, len(o.Tiers))
+	}
+	o.Remarks[row] = append(o.Remarks[row], Remark{Policy: name, Reason: answers[at].Reason})
 }
 
 // reprices says whether an answer would change what a row costs.

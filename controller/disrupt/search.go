@@ -189,8 +189,7 @@ const together = 128
 
 // replaces finds the nodes whose pods are cheaper on others, new ones among
 // them: the most promising together, as many as may go, then half of them and
-// so on; the most promising one by one; and in turn others, alone and in groups
-// drawn at random.
+// so on; the most promising one by one; and in turn others.
 func (sc *Scene) replaces(open []Option, left []int, tries int) []*Proposal {
 	open = sc.promising(open)
 	var found []*Proposal
@@ -212,14 +211,9 @@ func (sc *Scene) replaces(open []Option, left []int, tries int) []*Proposal {
 		try([]int32{o.Node})
 	}
 	rest := allowed[first:]
-	for i := range min(len(rest), tries/2) {
+	for i := range min(len(rest), tries) {
 		at := (int(sc.snap.Seed%uint64(len(rest))) + i) % len(rest)
 		try([]int32{rest[at].Node})
-	}
-	seed := sc.snap.Seed
-	for size := 2; tries > 0 && size <= len(allowed); size++ {
-		seed = shuffle(allowed, seed)
-		try(sc.prefix(allowed, left, size))
 	}
 	return found
 }

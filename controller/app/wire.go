@@ -169,12 +169,12 @@ func (p *parts) nominations() (*announce.Recorder, error) {
 }
 
 // page adds the read-only page, if it is asked for.
-func (p *parts) page(policies *load.Loader) error {
+func (p *parts) page(loaded *load.Loader) error {
 	if p.o.WebAddress == "" {
 		return nil
 	}
 	p.board = &web.Board{}
-	err := p.mgr.Add(&web.Server{Address: p.o.WebAddress, Board: p.board, Journal: p.journal.Entries, Policies: policies.Status})
+	err := p.mgr.Add(&web.Server{Address: p.o.WebAddress, Board: p.board, Journal: p.journal.Entries, Policies: loaded.Status})
 	if err != nil {
 		return fmt.Errorf("add the page: %w", err)
 	}

@@ -7,9 +7,8 @@ import (
 )
 
 // TestQuiet: a cluster whose load has stopped changing comes to rest. It is
-// shaken for some hours, then left alone for 24. What is disrupted then makes it
-// cheaper each time, and in the last 14 hours nothing is any more: searches draw
-// other groups of nodes every time, and may find the last of them late.
+// shaken for some hours, then left alone for 24, and must not be disrupted
+// any more after the first few of them.
 func TestQuiet(t *testing.T) {
 	for seed := range uint64(worlds()) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
@@ -17,15 +16,10 @@ func TestQuiet(t *testing.T) {
 			w := newWorld(t, seed, 4+int(seed%12))
 			w.run(90*time.Minute, 10*time.Second, 30)
 			w.run(90*time.Minute, 10*time.Second, 0)
-			cost := w.cost()
-			w.run(8*time.Hour+30*time.Minute, time.Minute, 0)
-			if w.cost() > cost {
-				t.Errorf("quiet hours made %s $/h of %s", w.cost(), cost)
-			}
-			moves := w.moves
-			w.run(14*time.Hour, time.Minute, 0)
+			moves, cost := w.moves, w.cost()
+			w.run(21*time.Hour, time.Minute, 0)
 			if w.moves != moves {
-				t.Errorf("%d nodes were disrupted in 14 quiet hours (%d before), the last at %s", w.moves-moves, moves, w.last)
+				t.Errorf("%d nodes were disrupted in 21 quiet hours (%d before), the last at %s", w.moves-moves, moves, w.last)
 			}
 			if w.homeless() > 0 {
 				t.Errorf("%d pods have no node", w.homeless())

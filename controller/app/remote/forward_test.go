@@ -47,16 +47,17 @@ func cluster(t *testing.T, holder, target string) http.Handler {
 			http.Error(w, err.Error(), http.StatusBadRequest)
 			return
 		}
+		ctx := r.Context()
 		spdy.NewResponseUpgrader().UpgradeResponse(w, r, func(s httpstream.Stream, _ <-chan struct{}) error {
 			if s.Headers().Get(corev1.StreamType) == corev1.StreamTypeData {
 				if port := s.Headers().Get(corev1.PortHeader); port != "9090" {
 					t.Errorf("forwards to port %s", port)
 				}
-				go pipe(r.Context(), s, target)
+				go pipe(ctx, s, target)
 			}
 			return nil
 		})
-		<-r.Context().Done()
+		<-ctx.Done()
 	})
 	return mux
 }

@@ -37,6 +37,7 @@ func TestLifecycle(t *testing.T) {
 	w := start(t)
 	t.Run("a node from claim to end", func(t *testing.T) { whole(t, w) })
 	t.Run("a lost answer starts no second instance", func(t *testing.T) { lostAnswer(t, w) })
+	t.Run("a refusal after a lost answer starts no second instance", func(t *testing.T) { lostThenRefused(t, w) })
 	t.Run("a sold-out claim makes way for a new plan", func(t *testing.T) { soldOut(t, w) })
 	t.Run("a refused launch is tried again and says why", func(t *testing.T) { refused(t, w) })
 	t.Run("a claim without options says so", func(t *testing.T) { noOptions(t, w) })
@@ -101,6 +102,21 @@ func lostAnswer(t *testing.T, w *world) {
 		t.Errorf("%d instances were started for one claim", n)
 	}
 	w.end(t, "lost")
+}
+
+// The answer to a launch gets lost, and EC2 refuses the repetition before it
+// looks at the token: whether the first one started an instance is not known, so
+// that the same request must go on.
+func lostThenRefused(t *testing.T, w *world) {
+	w.cloud.Lose(sim.CallLaunch)
+	w.cloud.Fail(sim.CallLaunch, &provider.Error{Kind: provider.Unauthorized, Code: "UnauthorizedOperation", Err: errors.New("not now")})
+	before := len(w.cloud.Machines())
+	w.claim(t, "lost-refused", option("m5.large"))
+	w.launched(t, "lost-refused")
+	if n := len(w.cloud.Machines()) - before; n != 1 {
+		t.Errorf("%d instances were started for one claim", n)
+	}
+	w.end(t, "lost-refused")
 }
 
 func soldOut(t *testing.T, w *world) {

@@ -32,7 +32,7 @@ func (r *Reconciler) launch(ctx context.Context, claim *karpv1.NodeClaim) (done 
 	if condition.IsTrue(claim.Status.Conditions, karpv1.ConditionLaunched) {
 		return true, 0, nil
 	}
-	attempt, err := r.attempt(ctx, claim)
+	attempt, repeated, err := r.attempt(ctx, claim)
 	if err == nil {
 		var instance provider.Instance
 		if instance, err = r.Provider.Launch(ctx, attempt); err == nil {
@@ -43,30 +43,29 @@ func (r *Reconciler) launch(ctx context.Context, claim *karpv1.NodeClaim) (done 
 	if !provider.KindOf(err).Definitive() {
 		wait = launchRepeat
 	}
-	return false, wait, r.launchFailed(ctx, claim, err)
+	return false, wait, r.launchFailed(ctx, claim, repeated, err)
 }
 
 // attempt is the one written on the claim, or a new one, written before it is
-// returned.
-func (r *Reconciler) attempt(ctx context.Context, claim *karpv1.NodeClaim) (provider.Attempt, error) {
-	var attempt provider.Attempt
+// returned. One that was written before may have been carried out already.
+func (r *Reconciler) attempt(ctx context.Context, claim *karpv1.NodeClaim) (attempt provider.Attempt, repeated bool, err error) {
 	if text := claim.Annotations[karpv1.AnnotationAttempt]; text != "" {
 		if err := json.Unmarshal([]byte(text), &attempt); err != nil {
-			return attempt, &provider.Error{Kind: provider.Invalid, Err: fmt.Errorf("read annotation %s: %w", karpv1.AnnotationAttempt, err)}
+			return attempt, false, &provider.Error{Kind: provider.Invalid, Err: fmt.Errorf("read annotation %s: %w", karpv1.AnnotationAttempt, err)}
 		}
 		if len(attempt.Request) > 0 {
-			return attempt, nil
+			return attempt, true, nil
 		}
 	}
 	spec, err := launchSpec(claim)
 	if err != nil {
-		return attempt, &provider.Error{Kind: provider.Invalid, Err: err}
+		return attempt, false, &provider.Error{Kind: provider.Invalid, Err: err}
 	}
 	spec.Ordinal = attempt.Ordinal
 	if attempt, err = r.Provider.Prepare(ctx, spec); err != nil {
-		return attempt, err
+		return attempt, false, err
 	}
-	return attempt, r.writeAttempt(ctx, claim, attempt)
+	return attempt, false, r.writeAttempt(ctx, claim, attempt)
 }
 
 func (r *Reconciler) writeAttempt(ctx context.Context, claim *karpv1.NodeClaim, attempt provider.Attempt) error {
@@ -192,8 +191,12 @@ func resourceList(in model.Resources) corev1.ResourceList {
 	return out
 }
 
-// launchFailed decides what an error of the launch means for the claim.
-func (r *Reconciler) launchFailed(ctx context.Context, claim *karpv1.NodeClaim, cause error) error {
+// launchFailed decides what an error of the launch means for the claim. Of a
+// repeated attempt, errors that EC2 gives before it looks at the request's token
+// say nothing of what the first call did: the identical request goes on being
+// repeated, for a new one could start a second instance, and a claim that stays
+// without one is deleted by liveness.
+func (r *Reconciler) launchFailed(ctx context.Context, claim *karpv1.NodeClaim, repeated bool, cause error) error {
 	kind := provider.KindOf(cause)
 	condition.False(&claim.Status.Conditions, claim.Generation, karpv1.ConditionLaunched, "LaunchFailed", cause.Error())
 	switch kind {
@@ -203,8 +206,14 @@ func (r *Reconciler) launchFailed(ctx context.Context, claim *karpv1.NodeClaim, 
 	case provider.ClassNotReady:
 		r.Events.Eventf(claim, nil, corev1.EventTypeWarning, karpv1.EventNodeClassNotReady, "Launch", "%s", note(cause.Error()))
 		return r.abandon(ctx, claim)
-	case provider.Quota, provider.Unauthorized, provider.Invalid, provider.NotFound:
+	case provider.Quota:
 		r.Events.Eventf(claim, nil, corev1.EventTypeWarning, "LaunchFailed", "Launch", "%s", note(cause.Error()))
+		return r.reopen(ctx, claim)
+	case provider.Unauthorized, provider.Invalid, provider.NotFound:
+		r.Events.Eventf(claim, nil, corev1.EventTypeWarning, "LaunchFailed", "Launch", "%s", note(cause.Error()))
+		if repeated {
+			return nil
+		}
 		return r.reopen(ctx, claim)
 	case provider.Stale:
 		return r.reopen(ctx, claim)

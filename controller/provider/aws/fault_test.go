@@ -32,8 +32,9 @@ func TestFaultMatrix(t *testing.T) {
 					t.Parallel()
 					w := newWorld(t)
 					w.server.Set(sim.Settings{Lag: &sim.Duration{Duration: lag}})
-					fault.Action = action
-					w.order(t, fault)
+					struck := fault // both lags have the loop's
+					struck.Action = action
+					w.order(t, struck)
 					w.throughLife(t)
 					if left := w.server.State().Faults; len(left) > 0 {
 						t.Errorf("the fault never struck: %+v", left)
@@ -94,8 +95,9 @@ func TestFaultMatrixOfPartialSuccess(t *testing.T) {
 				o := option("m7i.large", "us-west-2a", model.OnDemand)
 				w.setFree(t, new(2), o)
 				attempts := w.prepareAll(t, claimNames(4), o)
-				fault.Action = "CreateFleet"
-				w.order(t, fault)
+				struck := fault // both lags have the loop's
+				struck.Action = "CreateFleet"
+				w.order(t, struck)
 				launched := map[string]bool{}
 				for range 10 {
 					for claim, r := range launchAll(t, w.provider, attempts) {

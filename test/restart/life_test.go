@@ -112,6 +112,9 @@ func (l *life) funcs() interceptor.Funcs {
 		SubResourcePatch: func(ctx context.Context, c client.Client, sub string, o client.Object, p client.Patch, opts ...client.SubResourcePatchOption) error {
 			return l.do(sub, o, func() error { return c.SubResource(sub).Patch(ctx, o, p, opts...) })
 		},
+		SubResourceUpdate: func(ctx context.Context, c client.Client, sub string, o client.Object, opts ...client.SubResourceUpdateOption) error {
+			return l.do(sub, o, func() error { return c.SubResource(sub).Update(ctx, o, opts...) })
+		},
 		SubResourceCreate: func(ctx context.Context, c client.Client, _ string, o client.Object, made client.Object, opts ...client.SubResourceCreateOption) error {
 			return l.do("evict", o, func() error { return c.SubResource("eviction").Create(ctx, o, made, opts...) })
 		},
@@ -185,7 +188,7 @@ func (w *world) wire(ctx context.Context, l *life, mgr ctrl.Manager) error {
 		return err
 	}
 	l.loop = decision.New(decision.Loop{
-		Cluster: view, Actuator: &actuate.Actuator{Client: mgr.GetClient(), Events: events}, Policies: nobody{},
+		Cluster: view, Actuator: &actuate.Actuator{Client: mgr.GetClient(), Events: events, Nominations: events}, Policies: nobody{},
 		Journal: journal.New(50), Metrics: decision.NewMetrics(registry, shared), Clock: tick,
 		Count: func(context.Context, *model.Snapshot) error { return nil },
 	})

@@ -96,14 +96,14 @@ func (w *world) restarted(t *testing.T, prefix string, at *death, reason string)
 // fast: what was taken back is not tried again for ten minutes.
 func (w *world) until(t *testing.T, what string, ok func(context.Context) (bool, error)) {
 	t.Helper()
-	deadline := time.Now().Add(60 * time.Second)
+	deadline := time.Now().Add(2 * time.Minute)
 	for {
 		done, err := ok(t.Context())
 		if done {
 			return
 		}
 		if time.Now().After(deadline) {
-			t.Fatalf("%s: not within 60 s (%v)\n%s", what, err, w.state(t.Context()))
+			t.Fatalf("%s: not within two minutes (%v)\n%s", what, err, w.state(t.Context()))
 		}
 		w.clock.Advance(11 * time.Second)
 		time.Sleep(30 * time.Millisecond)

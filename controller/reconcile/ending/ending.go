@@ -16,6 +16,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/util/retry"
 	"k8s.io/utils/clock"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -78,22 +79,29 @@ func Subject(claim *karpv1.NodeClaim) metric.Subject {
 	return metric.SubjectOf(claim.Labels)
 }
 
-// explain sets the claim's condition DisruptionReason.
+// explain sets the claim's condition DisruptionReason. A merge patch replaces
+// the whole list of conditions and must not undo what others have set meanwhile:
+// it is made anew when the claim has changed, some times; then the deletion
+// matters more than its explanation.
 func (e *Ender) explain(ctx context.Context, claim *karpv1.NodeClaim, why Why) error {
-	base := claim.DeepCopy()
-	meta.SetStatusCondition(&claim.Status.Conditions, metav1.Condition{
-		Type: karpv1.ConditionDisruptionReason, Status: metav1.ConditionTrue, Reason: why.Reason, Message: why.Message,
-		ObservedGeneration: claim.Generation, LastTransitionTime: metav1.NewTime(e.Clock.Now()),
+	current, again := claim.DeepCopy(), false
+	err := retry.RetryOnConflict(retry.DefaultBackoff, func() error {
+		if again {
+			cached := &karpv1.NodeClaim{}
+			if err := e.Client.Get(ctx, client.ObjectKeyFromObject(claim), cached); err != nil {
+				return err
+			}
+			current = cached.DeepCopy()
+		}
+		again = true
+		base := current.DeepCopy()
+		meta.SetStatusCondition(&current.Status.Conditions, metav1.Condition{
+			Type: karpv1.ConditionDisruptionReason, Status: metav1.ConditionTrue, Reason: why.Reason, Message: why.Message,
+			ObservedGeneration: current.Generation, LastTransitionTime: metav1.NewTime(e.Clock.Now()),
+		})
+		return e.Client.Status().Patch(ctx, current, client.MergeFromWithOptions(base, client.MergeFromWithOptimisticLock{}))
 	})
-	// A merge patch replaces the whole list of conditions: it must not undo
-	// what others have set meanwhile.
-	err := e.Client.Status().Patch(ctx, claim, client.MergeFromWithOptions(base, client.MergeFromWithOptimisticLock{}))
-	switch {
-	case err == nil:
-	case client.IgnoreNotFound(err) == nil:
-	case apierrors.IsConflict(err):
-		// The deletion matters more than its explanation.
-	default:
+	if err != nil && !apierrors.IsNotFound(err) && !apierrors.IsConflict(err) {
 		return fmt.Errorf("write on %s why it goes: %w", claim.Name, err)
 	}
 	return nil

@@ -196,7 +196,7 @@ func resourceList(in model.Resources) corev1.ResourceList {
 // say nothing of what the first call did: the identical request goes on being
 // repeated, for a new one could start a second instance, and a claim that stays
 // without one is deleted by liveness.
-func (r *Reconciler) launchFailed(ctx context.Context, claim *karpv1.NodeClaim, repeated bool, cause error) error {
+func (r *Reconciler) launchFailed(ctx context.Context, claim *karpv1.NodeClaim, repeated bool, cause error) error { //nolint:revive // a fact about the attempt, not a mode
 	kind := provider.KindOf(cause)
 	condition.False(&claim.Status.Conditions, claim.Generation, karpv1.ConditionLaunched, "LaunchFailed", cause.Error())
 	switch kind {

@@ -78,6 +78,14 @@ func (p *problem) newOffers() {
 		ln.from = int32(len(p.offers))
 		p.laneOffers(int32(l), types[l], slots[l])
 		ln.to = int32(len(p.offers))
+	}
+}
+
+// sortLanes orders every lane's offers by cost. It may run beside whatever
+// looks at offers in another order and leaves their costs alone.
+func (p *problem) sortLanes() {
+	for l := range p.lanes {
+		ln := &p.lanes[l]
 		ln.byCost = p.sortOffers(ln.from, ln.to)
 	}
 }

@@ -1,6 +1,10 @@
 package solver
 
-import "spokeshave.dev/controller/model"
+import (
+	"sync"
+
+	"spokeshave.dev/controller/model"
+)
 
 // problem is a snapshot lowered for one solve. It is not changed by packing.
 type problem struct {
@@ -47,10 +51,13 @@ func newProblem(in *Input, required []model.PodSpec) *problem {
 	p.newDims()
 	p.newLanes()
 	p.newOffers()
+	var sorted sync.WaitGroup
+	sorted.Go(p.sortLanes)
 	p.newBins()
 	p.newTopology(required)
 	p.newClasses()
 	p.newScale()
+	sorted.Wait()
 	return p
 }
 

@@ -14,7 +14,7 @@ import (
 	"spokeshave.dev/controller/policy/load"
 )
 
-// page is what the template shows.
+// page is what is shown.
 type page struct {
 	Time     string
 	Leads    bool

@@ -1,14 +1,14 @@
 package web
 
 import (
-	"bytes"
 	"context"
 	"embed"
 	"errors"
 	"fmt"
-	"html/template"
+	"io"
 	"net"
 	"net/http"
+	"strings"
 	"time"
 
 	"spokeshave.dev/controller/journal"
@@ -17,6 +17,9 @@ import (
 
 //go:embed static
 var static embed.FS
+
+// place is where the contents go in static/page.html.
+const place = "<!-- contents -->"
 
 // Server serves the page.
 type Server struct {
@@ -52,25 +55,25 @@ func (s *Server) Start(ctx context.Context) error {
 
 // Handler is the page, its contents alone for the script, and the static files.
 func (s *Server) Handler() (http.Handler, error) {
-	t, err := template.ParseFS(static, "static/*.html")
+	frame, err := static.ReadFile("static/page.html")
 	if err != nil {
-		return nil, fmt.Errorf("read the page's template: %w", err)
+		return nil, fmt.Errorf("read the page's frame: %w", err)
+	}
+	head, tail, found := strings.Cut(string(frame), place)
+	if !found {
+		return nil, fmt.Errorf("read the page's frame: it has no place for the contents, %q", place)
 	}
 	mux := http.NewServeMux()
-	show := func(name string) http.HandlerFunc {
+	show := func(head, tail string) http.HandlerFunc {
 		return func(w http.ResponseWriter, _ *http.Request) {
-			var body bytes.Buffer
-			if err := t.ExecuteTemplate(&body, name, s.page()); err != nil {
-				http.Error(w, "make the page: "+err.Error(), http.StatusInternalServerError)
-				return
-			}
+			p := s.page()
 			w.Header().Set("Content-Type", "text/html; charset=utf-8")
 			// A reader that hangs up is nobody's problem.
-			_, _ = w.Write(body.Bytes())
+			_, _ = io.WriteString(w, head+contents(&p)+tail)
 		}
 	}
-	mux.HandleFunc("GET /{$}", show("page.html"))
-	mux.HandleFunc("GET /contents", show("contents.html"))
+	mux.HandleFunc("GET /{$}", show(head, tail))
+	mux.HandleFunc("GET /contents", show("", ""))
 	for _, name := range []string{"page.css", "page.js"} {
 		mux.HandleFunc("GET /"+name, func(w http.ResponseWriter, r *http.Request) {
 			http.ServeFileFS(w, r, static, "static/"+name)

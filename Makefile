@@ -5,6 +5,8 @@ SHELL := /bin/bash
 VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 LDFLAGS := -s -w -X spokeshave.dev/controller/app.Version=$(VERSION) -X main.version=$(VERSION)
 CONTROLPLANE := go run -v ./test/controlplane/cmd/controlplane
+# One setting for all builds but the race detector's, so that they share what is compiled.
+export CGO_ENABLED := 0
 GENERATED := api charts/spokeshave/files controller/catalog/data
 
 .PHONY: help

@@ -50,7 +50,7 @@ func startFilters(t *testing.T) *filters {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "filters")
 	// The same flags as for kube-scheduler, so that its packages are compiled once.
-	build := exec.CommandContext(t.Context(), "go", "build", "-mod=readonly", "-trimpath", "-buildvcs=false", "-o", path, "./filters")
+	build := exec.CommandContext(t.Context(), "go", "build", "-mod=readonly", "-buildvcs=false", "-o", path, "./filters")
 	build.Dir = filepath.Join("..", "controlplane", "build")
 	build.Env = append(os.Environ(), "CGO_ENABLED=0", "GOWORK=off", "GOFLAGS=")
 	if out, err := build.CombinedOutput(); err != nil {

@@ -132,7 +132,9 @@ func buildOne(ctx context.Context, t target, dir string) error {
 	for _, stamp := range t.ldflags {
 		ldflags.WriteString(" -X " + stamp)
 	}
-	cmd := goCommand(ctx, t, "build", "-mod=readonly", "-trimpath", "-buildvcs=false",
+	// No -trimpath: the product's own build goes without, and what both import
+	// is compiled once.
+	cmd := goCommand(ctx, t, "build", "-mod=readonly", "-buildvcs=false",
 		"-ldflags", ldflags.String(), "-o", partial, t.pkg)
 	var out bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &out

@@ -44,7 +44,7 @@ func loadRecipe(dir string) (recipe, error) {
 	if err != nil {
 		return recipe{}, err
 	}
-	helm, err := requiredVersion(filepath.Join(build, "helm", "go.mod"), "helm.sh/helm/v3")
+	helm, err := requiredVersion(filepath.Join(build, "go.mod"), "helm.sh/helm/v3")
 	if err != nil {
 		return recipe{}, err
 	}
@@ -78,8 +78,8 @@ func targets(build, kube, helm string) []target {
 		cmd("kube-controller-manager"),
 		cmd("kube-scheduler"),
 		cmd("kubectl"),
-		{name: "kwok", module: filepath.Join(build, "kwok"), pkg: "sigs.k8s.io/kwok/cmd/kwok"},
-		{name: "helm", module: filepath.Join(build, "helm"), pkg: "helm.sh/helm/v3/cmd/helm", ldflags: stampHelm},
+		{name: "kwok", module: build, pkg: "sigs.k8s.io/kwok/cmd/kwok"},
+		{name: "helm", module: build, pkg: "helm.sh/helm/v3/cmd/helm", ldflags: stampHelm},
 	}
 }
 
@@ -90,14 +90,12 @@ func cacheKey(build string, r recipe) (string, error) {
 	for _, t := range r.targets {
 		say(h, "%s %s %s\n", t.name, t.pkg, t.ldflags)
 	}
-	for _, module := range []string{"", "kwok", "helm"} {
-		for _, file := range []string{"go.mod", "go.sum"} {
-			data, err := os.ReadFile(filepath.Join(build, module, file))
-			if err != nil {
-				return "", fmt.Errorf("read control-plane versions: %w", err)
-			}
-			h.Write(data)
+	for _, file := range []string{"go.mod", "go.sum"} {
+		data, err := os.ReadFile(filepath.Join(build, file))
+		if err != nil {
+			return "", fmt.Errorf("read control-plane versions: %w", err)
 		}
+		h.Write(data)
 	}
 	say(h, "%s %s\n", runtime.GOOS, runtime.GOARCH)
 	return r.kubernetes + "-" + hex.EncodeToString(h.Sum(nil)[:6]), nil

@@ -3,6 +3,7 @@ package controlplane
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -106,4 +107,46 @@ func TestRequiredVersion(t *testing.T) {
 			t.Errorf("requiredVersion(%s) = %q, %v, want %q", module, got, err, want)
 		}
 	}
+}
+
+// TestShared holds the control plane's modules against the product's: where both
+// require one, they agree, or it is compiled twice on a fresh machine. That is
+// a minute or two for the Kubernetes libraries, which most else builds on.
+func TestShared(t *testing.T) {
+	root, err := findRoot(".")
+	if err != nil {
+		t.Fatal(err)
+	}
+	ours := requirements(t, filepath.Join(root, "go.mod"))
+	theirs := requirements(t, filepath.Join(root, "test", "controlplane", "build", "go.mod"))
+	var apart []string
+	for module, version := range theirs {
+		if v, ok := ours[module]; ok && v != version {
+			apart = append(apart, module)
+		}
+	}
+	slices.Sort(apart)
+	if len(apart) > 0 {
+		t.Errorf("at other versions than the product's: %v\nrun go get with the product's versions in test/controlplane/build", apart)
+	}
+	if len(ours) < 50 || len(theirs) < 100 {
+		t.Errorf("read %d and %d requirements: too few to have read the files", len(ours), len(theirs))
+	}
+}
+
+// requirements are the modules that a go.mod requires, with their versions.
+func requirements(t *testing.T, file string) map[string]string {
+	t.Helper()
+	data, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	out := map[string]string{}
+	for line := range strings.Lines(string(data)) {
+		f := strings.Fields(strings.TrimPrefix(strings.TrimSpace(line), "require "))
+		if len(f) >= 2 && strings.Contains(f[0], ".") && strings.HasPrefix(f[1], "v") {
+			out[f[0]] = f[1]
+		}
+	}
+	return out
 }

@@ -124,6 +124,9 @@ func (n *names) spec(p *model.PodSpec) {
 	}
 	for i := range p.Tolerations {
 		t := &p.Tolerations[i]
+		if t.Compare != "" {
+			n.numeric[t.Key] = true
+		}
 		t.Value = n.value(t.Key, t.Value)
 		t.Key = n.key(t.Key)
 	}

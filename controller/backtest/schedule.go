@@ -76,6 +76,6 @@ func meets(labels map[string]string, t model.Term) bool {
 
 func tolerates(all []model.Toleration, t *model.Taint) bool {
 	return slices.ContainsFunc(all, func(o model.Toleration) bool {
-		return (o.Effect == "" || o.Effect == t.Effect) && (o.Key == "" && o.Exists || o.Key == t.Key && (o.Exists || o.Value == t.Value))
+		return o.Matches(t)
 	})
 }

@@ -98,6 +98,21 @@ func TestPlan(t *testing.T) {
 		"PoolTaint": {reason: "the pool's taints count", spoil: func(s *model.Snapshot, _ *model.Plan, _ *Constraints) {
 			s.Pools[0].Taints = []model.Taint{{Key: "x", Effect: model.NoExecute}}
 		}, want: []Kind{Taints, Taints}},
+		"TaintCompared": {reason: "5 is not more than 7, and less than 12", spoil: func(s *model.Snapshot, _ *model.Plan, _ *Constraints) {
+			s.Pools[0].Taints = []model.Taint{{Key: "x", Value: "5", Effect: model.NoSchedule}}
+			s.Specs[0].Tolerations = []model.Toleration{{Key: "x", Compare: model.Gt, Value: "7"}}
+			s.Nodes[0].Taints = []model.Taint{{Key: "x", Value: "5", Effect: model.NoSchedule}}
+			s.Specs[1].Tolerations = []model.Toleration{{Key: "x", Compare: model.Lt, Value: "12"}}
+		}, want: []Kind{Taints, Taints, Taints}},
+		"TaintComparedAndTolerated": {reason: "12 is more than 7, by number and not by letter", spoil: func(s *model.Snapshot, _ *model.Plan, _ *Constraints) {
+			s.Pools[0].Taints = []model.Taint{{Key: "x", Value: "12", Effect: model.NoSchedule}}
+			s.Specs[0].Tolerations = []model.Toleration{{Key: "x", Compare: model.Gt, Value: "7"}}
+			s.Daemons = nil
+		}},
+		"TaintNotANumber": {reason: "what is no integer compares with nothing", spoil: func(s *model.Snapshot, _ *model.Plan, _ *Constraints) {
+			s.Pools[0].Taints = []model.Taint{{Key: "x", Value: "012", Effect: model.NoSchedule}}
+			s.Specs[0].Tolerations = []model.Toleration{{Key: "x", Compare: model.Gt, Value: "7"}}
+		}, want: []Kind{Taints, Taints}},
 		"Ports": {reason: "two pods of a node want one port, and one more holds it on the old node", spoil: func(s *model.Snapshot, _ *model.Plan, _ *Constraints) {
 			s.Specs[0].HostPorts = []model.HostPort{{Port: 80}}
 			s.Specs[1].HostPorts = []model.HostPort{{Port: 80, IP: "10.0.0.1", Protocol: "TCP"}}

@@ -84,7 +84,7 @@ func repels(taints []model.Taint, s *model.PodSpec) (model.Taint, bool) {
 		tolerated := false
 		for _, o := range s.Tolerations {
 			sameKey := o.Key == t.Key || o.Key == "" && o.Exists
-			sameValue := o.Exists || o.Value == t.Value
+			sameValue := o.Exists || o.Compare == "" && o.Value == t.Value || o.Compare != "" && integer(o.Value) && integer(t.Value) && ordered(o.Compare, t.Value, o.Value)
 			sameEffect := o.Effect == t.Effect || o.Effect == ""
 			tolerated = tolerated || sameKey && sameValue && sameEffect
 		}
@@ -93,6 +93,13 @@ func repels(taints []model.Taint, s *model.PodSpec) (model.Taint, bool) {
 		}
 	}
 	return model.Taint{}, false
+}
+
+// integer says whether a taint's value can be compared: digits, without a sign
+// but minus and without leading zeros, of 64 bits.
+func integer(text string) bool {
+	n, ok := new(big.Int).SetString(text, 10)
+	return ok && n.IsInt64() && n.String() == text
 }
 
 // collide says whether two lists of host ports contend for a port.

@@ -103,7 +103,7 @@ func (g *ground) scale(spec int32) int64 {
 func admits(n *model.Node, s *model.PodSpec) bool {
 	for i := range n.Taints {
 		t := &n.Taints[i]
-		if t.Effect != model.PreferNoSchedule && !slices.ContainsFunc(s.Tolerations, func(x model.Toleration) bool { return tolerates(&x, t) }) {
+		if t.Effect != model.PreferNoSchedule && !slices.ContainsFunc(s.Tolerations, func(x model.Toleration) bool { return x.Matches(t) }) {
 			return false
 		}
 	}
@@ -121,14 +121,4 @@ func admits(n *model.Node, s *model.PodSpec) bool {
 		}
 		return len(term) > 0
 	})
-}
-
-func tolerates(x *model.Toleration, t *model.Taint) bool {
-	if x.Effect != "" && x.Effect != t.Effect {
-		return false
-	}
-	if x.Key == "" {
-		return x.Exists
-	}
-	return x.Key == t.Key && (x.Exists || x.Value == t.Value)
 }

@@ -5,10 +5,13 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"github.com/go-logr/logr"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	klabels "k8s.io/apimachinery/pkg/labels"
 	"k8s.io/component-helpers/scheduling/corev1/nodeaffinity"
+
+	"spokeshave.dev/controller/model"
 )
 
 // rolled draws small label worlds, so that matches and misses are both common.
@@ -140,5 +143,38 @@ func TestNodeAffinityAgrees(t *testing.T) {
 	}
 	if matched < 500 || matched > 4500 {
 		t.Errorf("%d of 5000 match: too one-sided to tell anything", matched)
+	}
+}
+
+// TestTolerationsAgree: a lowered toleration matches the taints that Kubernetes'
+// own does, values that are compared as numbers included.
+func TestTolerationsAgree(t *testing.T) {
+	r := rolled{rand.New(rand.NewPCG(5, 6))}
+	values := []string{"", "x", "0", "-0", "-3", "3", "03", "+3", "12", "9223372036854775808"}
+	operators := []corev1.TolerationOperator{"", corev1.TolerationOpEqual, corev1.TolerationOpExists, corev1.TolerationOpLt, corev1.TolerationOpGt}
+	effects := []corev1.TaintEffect{corev1.TaintEffectNoSchedule, corev1.TaintEffectNoExecute, ""}
+	matched := map[corev1.TolerationOperator]int{}
+	for range 5000 {
+		o := corev1.Toleration{
+			Key: []string{"a", "a", "b"}[r.IntN(3)], Operator: operators[r.IntN(len(operators))],
+			Value: values[r.IntN(len(values))], Effect: effects[r.IntN(3)],
+		}
+		if o.Operator == corev1.TolerationOpExists && r.IntN(2) == 0 {
+			o.Key = "" // the API server takes no other operator without a key
+		}
+		taint := corev1.Taint{Key: "a", Value: values[r.IntN(len(values))], Effect: effects[r.IntN(2)]}
+		want := o.ToleratesTaint(logr.Discard(), &taint, true)
+		got := tolerations([]corev1.Toleration{o})[0]
+		if got.Matches(&model.Taint{Key: taint.Key, Value: taint.Value, Effect: model.TaintEffect(taint.Effect)}) != want {
+			t.Fatalf("%+v on %+v: want %v", o, taint, want)
+		}
+		if want {
+			matched[o.Operator]++
+		}
+	}
+	for _, op := range operators {
+		if matched[op] < 20 {
+			t.Errorf("operator %q matched %d times: too few to tell anything", op, matched[op])
+		}
 	}
 }

@@ -168,8 +168,10 @@ func tolerations(in []corev1.Toleration) []model.Toleration {
 				Key: t.Key, Exists: t.Operator == corev1.TolerationOpExists, Value: t.Value, Effect: model.TaintEffect(t.Effect),
 			})
 		case corev1.TolerationOpLt, corev1.TolerationOpGt:
-			// Operators that compare numbers are left out: the pod is then
-			// held to tolerate less than it does, never more.
+			// Such a pod exists only where the feature gate lets it.
+			out = append(out, model.Toleration{
+				Key: t.Key, Compare: model.Operator(t.Operator), Value: t.Value, Effect: model.TaintEffect(t.Effect),
+			})
 		}
 	}
 	return out

@@ -101,9 +101,11 @@ func TestPodSpec(t *testing.T) {
 			model.PodSpec{Requests: model.Resources{"pods": 1}, Affinity: []model.Term{{}}, Unsupported: []string{"nodeAffinity.matchFields of another field than metadata.name"}},
 		},
 		"tolerations": {
-			"the default operator is Equal; operators that compare numbers are left out",
+			"the default operator is Equal; operators that compare numbers are kept",
 			`{tolerations: [{key: a, value: b}, {operator: Exists}, {key: c, operator: Lt, value: "3", effect: NoSchedule}]}`,
-			model.PodSpec{Requests: model.Resources{"pods": 1}, Tolerations: []model.Toleration{{Key: "a", Value: "b"}, {Exists: true}}},
+			model.PodSpec{Requests: model.Resources{"pods": 1}, Tolerations: []model.Toleration{
+				{Key: "a", Value: "b"}, {Exists: true}, {Key: "c", Compare: model.Lt, Value: "3", Effect: model.NoSchedule},
+			}},
 		},
 		"host ports": {
 			"of containers and sidecars, not of init containers",

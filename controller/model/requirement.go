@@ -61,10 +61,39 @@ type Taint struct {
 // Exists matches every taint, an empty Effect every effect.
 type Toleration struct {
 	Key string `json:"key,omitempty"`
-	// Exists is true for operator Exists, false for operator Equal.
-	Exists bool        `json:"exists,omitempty"`
-	Value  string      `json:"value,omitempty"`
-	Effect TaintEffect `json:"effect,omitempty"`
+	// Exists is true for operator Exists. Compare is Gt or Lt where the taint's
+	// value has to be a greater or a lesser integer than Value (Kubernetes'
+	// TaintTolerationComparisonOperators). Otherwise the values must be equal.
+	Exists  bool        `json:"exists,omitempty"`
+	Compare Operator    `json:"compare,omitempty"`
+	Value   string      `json:"value,omitempty"`
+	Effect  TaintEffect `json:"effect,omitempty"`
+}
+
+// Matches says whether the toleration is for the taint.
+func (o *Toleration) Matches(t *Taint) bool {
+	switch {
+	case o.Effect != "" && o.Effect != t.Effect, o.Key != "" && o.Key != t.Key:
+		return false
+	case o.Exists:
+		return true
+	case o.Key == "":
+		return false
+	case o.Compare == "":
+		return o.Value == t.Value
+	}
+	if !decimal(o.Value) || !decimal(t.Value) {
+		return false
+	}
+	r := Requirement{Operator: o.Compare, Values: []string{o.Value}}
+	return r.Matches(t.Value, true)
+}
+
+// decimal says whether a text is an integer as Kubernetes writes it: no plus, no
+// leading zeros.
+func decimal(text string) bool {
+	n, err := strconv.ParseInt(text, 10, 64)
+	return err == nil && strconv.FormatInt(n, 10) == text
 }
 
 // HostPort is a port that a pod takes on its node. IP "" means 0.0.0.0, every

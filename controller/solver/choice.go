@@ -147,7 +147,7 @@ func tolerationKey(tolerations []model.Toleration) string {
 	for i := range tolerations {
 		t := &tolerations[i]
 		parts[i] = strings.Join([]string{
-			strconv.Quote(t.Key), strconv.FormatBool(t.Exists), strconv.Quote(t.Value), string(t.Effect),
+			strconv.Quote(t.Key), strconv.FormatBool(t.Exists), strconv.Quote(t.Value), string(t.Effect), string(t.Compare),
 		}, " ")
 	}
 	slices.Sort(parts)

@@ -282,6 +282,20 @@ func TestSemantics(t *testing.T) {
 			},
 			want: []string{"general m.large a on-demand <- a"},
 		},
+		"TaintCompared": {
+			reason: "a toleration may compare numbers: Gt wants a taint of more, Lt one of less",
+			setup: func(in *Input, s *model.Snapshot) {
+				s.Pools[0].Taints = []model.Taint{{Key: "sla", Value: "95", Effect: model.NoSchedule}}
+				pending(in, 1, 100, 1, tolerate(model.Toleration{Key: "sla", Compare: model.Gt, Value: "90"}))
+				pending(in, 1, 100, 1, tolerate(model.Toleration{Key: "sla", Compare: model.Lt, Value: "90"}))
+				pending(in, 1, 100, 1, tolerate(model.Toleration{Key: "sla", Compare: model.Gt, Value: "95"}))
+			},
+			want: []string{
+				"general m.large a on-demand <- a",
+				"b: general TaintNotTolerated: taint sla=95:NoSchedule is not tolerated",
+				"c: general TaintNotTolerated: taint sla=95:NoSchedule is not tolerated",
+			},
+		},
 		"Taint": {
 			reason: "pods keep away from pools whose taints they do not tolerate",
 			setup: func(in *Input, s *model.Snapshot) {

@@ -22,11 +22,7 @@ func tolerates(tolerations []model.Toleration, t *model.Taint) bool {
 		return true
 	}
 	for i := range tolerations {
-		o := &tolerations[i]
-		if o.Effect != "" && o.Effect != t.Effect {
-			continue
-		}
-		if o.Key == "" && o.Exists || o.Key == t.Key && (o.Exists || o.Value == t.Value) {
+		if tolerations[i].Matches(t) {
 			return true
 		}
 	}

@@ -21,7 +21,7 @@ import (
 // public are the fields that may keep what they hold: words of ours, of
 // Kubernetes or of AWS. A new field of the model that holds text is either
 // anonymized or named here.
-var public = regexp.MustCompile(`^(Pools\[\]\.Requirements\[\]\.Operator|.*\.Operator|.*\.Effect|.*\.Protocol|.*\.State|` +
+var public = regexp.MustCompile(`^(Pools\[\]\.Requirements\[\]\.Operator|.*\.Operator|.*\.Compare|.*\.Effect|.*\.Protocol|.*\.State|` +
 	`.*\.CapacityType|.*\.Unsupported\[\]|Pools\[\]\.Disruption\.Policy|Catalogs\[\]\.Region|Catalogs\[\]\.Types\[\]\.(Name|Arch|OS)|` +
 	`.*\.Zone|.*\.ZoneID|Nodes\[\]\.InstanceType|Nodes\[\]\.Drifted|Nodes\[\]\.Command\.Method)$`)
 

@@ -124,7 +124,7 @@ func (n *names) spec(p *model.PodSpec) {
 	}
 	for i := range p.Tolerations {
 		t := &p.Tolerations[i]
-		if t.Compare != "" {
+		if t.Compare == model.Gt || t.Compare == model.Lt {
 			n.numeric[t.Key] = true
 		}
 		t.Value = n.value(t.Key, t.Value)

@@ -23,17 +23,46 @@ const maxDealt = 300
 // solve makes a plan with all constraints of the input's specs; required are
 // those without what is only preferred.
 func solve(in Input, required []model.PodSpec) (model.Plan, Stats) {
-	plan, stats, dealt := solveBy(in, required, evenFirst)
+	plan, stats, p := solveBy(in, required, evenFirst)
 	done := len(plan.Nodes)+len(plan.Unplaced) == 0
-	if done || !dealt || in.Effort == 0 || len(in.Pods) > maxDealt || len(in.Snapshot.Nodes) > maxDealt {
+	if done || len(p.topo.censuses) == 0 || in.Effort == 0 || len(in.Pods) > maxDealt || len(in.Snapshot.Nodes) > maxDealt {
 		return plan, stats
 	}
-	for _, by := range []dealing{freeFirst, cheapestFirst} {
-		if other, more, _ := solveBy(in, required, by); preferable(in.Snapshot, outcome{&other, &more}, outcome{&plan, &stats}) {
-			plan, stats = other, more
+	if p.ledger != nil {
+		for _, by := range []dealing{freeFirst, cheapestFirst} {
+			if other, more, _ := solveBy(in, required, by); preferable(in.Snapshot, outcome{&other, &more}, outcome{&plan, &stats}) {
+				plan, stats = other, more
+			}
+		}
+	}
+	for _, other := range inTurn(in, required) {
+		if preferable(in.Snapshot, other, outcome{&plan, &stats}) {
+			other.stats.Bound = stats.Bound
+			plan, stats = *other.Plan, *other.stats
 		}
 	}
 	return plan, stats
+}
+
+// inTurn makes a plan pod by pod, and another by packing the pods again where
+// they came to be; none where that cannot be done.
+func inTurn(in Input, required []model.PodSpec) []outcome {
+	p := newProblem(&in, required)
+	hosts := p.hosts()
+	t := p.inTurn(hosts)
+	if t == nil {
+		return nil
+	}
+	plan, stats := p.write(t.a, hosts)
+	out := []outcome{{&plan, &stats}}
+	if len(plan.Nodes) == 0 {
+		return out
+	}
+	if a := t.repack(); a != nil {
+		again, more := p.write(a, hosts)
+		out = append(out, outcome{&again, &more})
+	}
+	return out
 }
 
 // outcome is a plan with its statistics.
@@ -60,8 +89,8 @@ func preferable(s *model.Snapshot, a, b outcome) bool {
 	return a.stats.Effective+a.stats.Fixed.USD() < (b.stats.Effective+b.stats.Fixed.USD())*(1-1e-9)
 }
 
-// solveBy makes a plan by one way of dealing; dealt says whether it mattered.
-func solveBy(in Input, required []model.PodSpec, by dealing) (plan model.Plan, stats Stats, dealt bool) {
+// solveBy makes a plan by one way of dealing.
+func solveBy(in Input, required []model.PodSpec, by dealing) (model.Plan, Stats, *problem) {
 	p := newProblem(&in, required)
 	p.dealing = by
 	hosts := p.hosts()
@@ -75,15 +104,20 @@ func solveBy(in Input, required []model.PodSpec, by dealing) (plan model.Plan, s
 	p.lonely(left)
 	a := p.best(left)
 	p.settle(a, hosts)
+	plan, stats := p.write(a, hosts)
+	return plan, stats, p
+}
 
+// write is the attempt in terms of the snapshot.
+func (p *problem) write(a *attempt, hosts []host) (model.Plan, Stats) {
 	w := writer{p: p, a: a, next: make([]int, len(p.classes))}
-	plan = model.Plan{Existing: w.existing(hosts), Nodes: w.nodes()}
+	plan := model.Plan{Existing: w.existing(hosts), Nodes: w.nodes()}
 	plan.Unplaced = w.unplaced()
 
-	stats = a.stats
-	stats.Pods, stats.Classes, stats.Offers = len(in.Pods), len(p.classes), len(p.offers)
+	stats := a.stats
+	stats.Pods, stats.Classes, stats.Offers = len(p.in.Pods), len(p.classes), len(p.offers)
 	stats.Effective, stats.Billed, stats.Fixed = a.effective(), a.billed(), a.fixed()
-	return plan, stats, p.ledger != nil
+	return plan, stats
 }
 
 // LowerBound is Stats.Bound alone: what new nodes for the pods must cost.

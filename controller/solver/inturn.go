@@ -1,0 +1,406 @@
+package solver
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"spokeshave.dev/controller/model"
+)
+
+// maxCells is up to how many kinds of place for a new node pods are placed in
+// turn.
+const maxCells = 512
+
+// spot is where a pod may go, as the constraints between pods see it.
+type spot struct {
+	// at is the domain by key, -1 for none; counts says by census whether it
+	// counts what runs there.
+	at     []int32
+	counts []bool
+}
+
+// cell is a set of offers whose nodes no constraint between pods tells apart.
+type cell struct {
+	spot
+	set  bitset
+	lane int32
+	// offers are those of the set, the cheapest first.
+	offers []int32
+}
+
+// opened is a node in the making, with the offers that it still may be, the
+// cheapest first.
+type opened struct {
+	*planned
+	*spot
+	cell   int
+	offers []int32
+}
+
+// turns places pods one at a time, large ones first, each on the first node
+// where all of its constraints hold at that moment: existing nodes, then those
+// in the making, then a new one where that is cheapest. Unlike packing it knows
+// who shares a node when it chooses the domain, which pays where few pods have
+// many constraints.
+type turns struct {
+	*problem
+	a     *attempt
+	l     *ledger
+	hosts []host
+	spots []spot // by host
+	cells []cell
+	nodes []opened
+	// keys are the domains' numbers by census, -1 for local ones.
+	keys []int32
+	// shut are, by class, the hosts and then the nodes that have no room for it.
+	shut []bitset
+}
+
+// inTurn makes a plan pod by pod; nil when there are too many kinds of place,
+// when bounds get in the way, or when what was right at first does not hold in
+// the end.
+func (p *problem) inTurn(hosts []host) *turns {
+	p.newDomains(hosts)
+	p.harden()
+	left := make([]int32, len(p.classes))
+	for i := range p.classes {
+		left[i] = int32(len(p.classes[i].pods))
+	}
+	t := &turns{problem: p, a: newAttempt(p, left, mode{}), l: p.newLedger(hosts), hosts: hosts}
+	for i := range p.topo.censuses {
+		t.keys = append(t.keys, p.keyOf(p.topo.censuses[i].key))
+	}
+	if !t.newCells() {
+		return nil
+	}
+	t.newSpots()
+	t.shut = make([]bitset, len(p.classes))
+	for c := range t.shut {
+		t.shut[c] = newBitset(len(hosts) + len(p.in.Pods))
+	}
+	t.run()
+	if !t.holds() || !t.accept() {
+		return nil
+	}
+	t.explain()
+	return t
+}
+
+// newSpots describes the hosts.
+func (t *turns) newSpots() {
+	t.spots = make([]spot, len(t.hosts))
+	for i := range t.hosts {
+		h := &t.hosts[i]
+		t.spots[i] = spot{at: h.at, counts: make([]bool, len(t.keys))}
+		for g := range t.keys {
+			t.spots[i].counts[g] = t.topo.censuses[g].lets(h)
+		}
+	}
+}
+
+// newCells parts the offers of every lane by domain, and by who counts them.
+// It reports false when that makes too many cells.
+func (t *turns) newCells() bool {
+	for l := range t.lanes {
+		set := newBitset(len(t.offers))
+		set.setRange(t.lanes[l].from, t.lanes[l].to)
+		if t.varied(set); !set.empty() {
+			s := spot{at: make([]int32, len(t.domains)), counts: make([]bool, len(t.keys))}
+			t.cells = append(t.cells, cell{spot: s, set: set, lane: int32(l)})
+		}
+	}
+	for k := range t.domains {
+		for i := range t.cells {
+			t.cells[i].at[k] = -1
+		}
+		for v, set := range t.domains[k].sets {
+			t.part(set, func(x *spot) { x.at[k] = int32(v) })
+		}
+		if len(t.cells) > maxCells {
+			return false
+		}
+	}
+	for g, set := range t.l.pass {
+		if set == nil {
+			for i := range t.cells {
+				t.cells[i].counts[g] = true
+			}
+			continue
+		}
+		t.part(set, func(x *spot) { x.counts[g] = true })
+	}
+	for i := range t.cells {
+		x := &t.cells[i]
+		for _, o := range t.lanes[x.lane].byCost {
+			if x.set.has(o) {
+				x.offers = append(x.offers, o)
+			}
+		}
+	}
+	return len(t.cells) <= maxCells
+}
+
+// part splits the cells that are partly in the set, and marks what is in it.
+func (t *turns) part(set bitset, mark func(*spot)) {
+	for i := range len(t.cells) {
+		x := &t.cells[i]
+		if !x.set.meets(set) {
+			continue
+		}
+		if !set.contains(x.set) {
+			out := cell{spot: spot{at: slices.Clone(x.at), counts: slices.Clone(x.counts)}, set: x.set.clone(), lane: x.lane}
+			for w := range out.set {
+				out.set[w] &^= set[w]
+			}
+			x.set = x.set.clone()
+			x.set.and(set)
+			mark(&x.spot)
+			t.cells = append(t.cells, out)
+			continue
+		}
+		mark(&x.spot)
+	}
+}
+
+// run places what can be placed, again and again: some want others near that
+// come later.
+func (t *turns) run() {
+	order := make([]int32, len(t.classes))
+	for c := range order {
+		order[c] = int32(c)
+	}
+	slices.SortStableFunc(order, func(a, b int32) int { return t.classes[b].req.compare(&t.classes[a].req) })
+	for again := true; again; {
+		again = false
+		for _, c := range order {
+			for t.a.left[c] > 0 && len(t.classes[c].reasons) == 0 && t.place(c) {
+				t.a.left[c]--
+				again = true
+			}
+		}
+	}
+}
+
+// place finds a place for one pod of a class.
+func (t *turns) place(c int32) bool {
+	cl, shut := &t.classes[c], t.shut[c]
+	for i := range t.hosts {
+		if shut.has(int32(i)) || !t.allows(cl, &t.spots[i]) {
+			continue
+		}
+		if t.host(&t.hosts[i], c, 1) > 0 {
+			t.count(cl, &t.spots[i])
+			return true
+		}
+		if cl.follows() == 0 { // else somebody may come whom it wants near
+			shut.set(int32(i))
+		}
+	}
+	for i := range t.nodes {
+		at := int32(len(t.hosts) + i)
+		if shut.has(at) || !t.allows(cl, t.nodes[i].spot) {
+			continue
+		}
+		if t.enter(&t.nodes[i], c) {
+			return true
+		}
+		shut.set(at)
+	}
+	return t.launch(c)
+}
+
+// launch opens a node for one pod of a class, from the heaviest pools that have
+// one, where it is cheapest.
+func (t *turns) launch(c int32) bool {
+	cl := &t.classes[c]
+	if cl.follows() > 0 {
+		return false
+	}
+	best, level, least := -1, int32(0), 0.0
+	for i := range t.cells {
+		x := &t.cells[i]
+		ln := &t.lanes[x.lane]
+		if best >= 0 && ln.level > level || !t.allows(cl, &x.spot) {
+			continue
+		}
+		for _, o := range x.offers {
+			if t.choices.sets[cl.offers].has(o) && fits(&cl.req, &t.bins[t.offers[o].bin].room, t.dims.n()) {
+				cost := t.offers[o].cost + t.fixed(x.lane).USD()
+				if best < 0 || ln.level < level || cost < least {
+					best, level, least = i, ln.level, cost
+				}
+				break
+			}
+		}
+	}
+	if best < 0 {
+		return false
+	}
+	x := &t.cells[best]
+	n := opened{planned: &planned{lane: x.lane}, spot: &x.spot, cell: best, offers: x.offers}
+	if !t.enter(&n, c) {
+		return false
+	}
+	t.nodes = append(t.nodes, n)
+	return true
+}
+
+// enter adds a pod of a class to a node in the making, if some offer is left
+// for both.
+func (t *turns) enter(n *opened, c int32) bool {
+	cl := &t.classes[c]
+	if n.with.allows(cl.ties, 1) == 0 || t.ports.blocked(cl.ports, n.ports) {
+		return false
+	}
+	demand := n.demand
+	demand.add(&cl.req, 1)
+	var left []int32
+	for _, o := range n.offers {
+		if t.choices.sets[cl.offers].has(o) && fits(&demand, &t.bins[t.offers[o].bin].room, t.dims.n()) {
+			left = append(left, o)
+		}
+	}
+	if len(left) == 0 {
+		return false
+	}
+	n.offers = left
+	n.join(cl, take{c, 1})
+	t.count(cl, n.spot)
+	return true
+}
+
+// allows says whether the constraints between pods, but for those on single
+// nodes, let one more pod of the class go there.
+func (t *turns) allows(cl *class, x *spot) bool {
+	if cl.ties == nil {
+		return true
+	}
+	for i := range cl.ties.own {
+		r := &cl.ties.own[i]
+		v, more := x.at[t.keys[r.census]], int32(0)
+		if v < 0 {
+			if r.kind == apart {
+				continue
+			}
+			return false
+		}
+		if x.counts[r.census] && slices.Contains(cl.ties.counted, r.census) {
+			more = 1
+		}
+		if !t.l.keeps(r, v, more) && (r.kind != near || more == 0 || t.l.elsewhere(r, -1)) {
+			return false
+		}
+	}
+	for _, g := range cl.ties.counted {
+		if v := x.at[t.keys[g]]; v >= 0 && x.counts[g] && t.l.hi[g][v] >= t.l.most[g][v] {
+			return false
+		}
+	}
+	return true
+}
+
+// count adds a pod of the class to the counts of a place.
+func (t *turns) count(cl *class, x *spot) {
+	if cl.ties == nil {
+		return
+	}
+	for _, g := range cl.ties.counted {
+		if v := x.at[t.keys[g]]; v >= 0 && x.counts[g] {
+			t.l.lo[g][v]++
+			t.l.hi[g][v]++
+		}
+	}
+	for i := range cl.ties.own {
+		r := &cl.ties.own[i]
+		v := x.at[t.keys[r.census]]
+		switch {
+		case v < 0:
+		case r.kind == apart:
+			t.l.most[r.census][v] = min(t.l.most[r.census][v], r.max)
+		case r.kind == near && slices.Contains(cl.ties.counted, r.census):
+			t.l.following[r.census][v]++
+		}
+	}
+}
+
+// holds says whether all constraints hold in the end, which nobody looks at
+// while pods are placed in turn.
+func (t *turns) holds() bool {
+	keeps := func(takes []take, x *spot) bool {
+		for _, k := range takes {
+			ties := t.classes[k.class].ties
+			if ties == nil {
+				continue
+			}
+			for i := range ties.own {
+				r := &ties.own[i]
+				if v := x.at[t.keys[r.census]]; v >= 0 && (!t.l.keeps(r, v, 0) || t.l.adrift(r, v)) {
+					return false
+				}
+			}
+		}
+		return true
+	}
+	for i := range t.hosts {
+		if !keeps(t.hosts[i].takes, &t.spots[i]) {
+			return false
+		}
+	}
+	return !slices.ContainsFunc(t.nodes, func(n opened) bool { return !keeps(n.takes, n.spot) })
+}
+
+// accept takes the nodes into the plan and says whether bounds let it.
+func (t *turns) accept() bool {
+	for i := range t.nodes {
+		n := &t.nodes[i]
+		n.set = newBitset(len(t.offers))
+		for _, o := range n.offers {
+			n.set.set(o)
+		}
+		n.takes = gather(n.takes)
+		if !t.a.accept(n.planned, n.offers[0], t.a.b.cost[n.offers[0]]) {
+			return false
+		}
+		t.a.nodes = append(t.a.nodes, n.planned)
+	}
+	for i := range t.hosts {
+		t.hosts[i].takes = gather(t.hosts[i].takes)
+	}
+	return true
+}
+
+// gather adds up what was taken of each class.
+func gather(takes []take) []take {
+	slices.SortStableFunc(takes, func(a, b take) int { return cmp.Compare(a.class, b.class) })
+	out := takes[:0]
+	for _, t := range takes {
+		if last := len(out) - 1; last >= 0 && out[last].class == t.class {
+			out[last].n += t.n
+		} else {
+			out = append(out, t)
+		}
+	}
+	return out
+}
+
+// explain gives the classes with pods left their reasons, where constraints
+// between pods stopped them.
+func (t *turns) explain() {
+	for c := range t.classes {
+		cl := &t.classes[c]
+		if t.a.left[c] == 0 || len(cl.reasons) > 0 {
+			continue
+		}
+		for k := range t.domains {
+			h := holder{problem: t.problem, k: int32(k), d: &t.domains[k], hosts: t.hosts, l: t.l}
+			if h.part(int32(c)); len(h.parts) == 0 || some(h.parts[0].feasible) == 0 {
+				continue
+			}
+			if r := h.reason(&h.parts[0]); len(cl.reasons) == 0 || !strings.HasPrefix(r.Message, "no domain") {
+				cl.reasons = []model.Reason{r}
+			}
+		}
+	}
+	t.lonely(t.a.left)
+}

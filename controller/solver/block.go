@@ -69,7 +69,7 @@ func (k *packer) blocks() []*block {
 			out = append(out, &block{packer: sub})
 		}
 	}
-	ids := map[rowKey]int32{}
+	ids := map[shareKey]int32{}
 	for i := range k.rows {
 		set := k.rows[i].set
 		to := []int32{owner[set]}
@@ -95,9 +95,12 @@ func (k *packer) open(set int32, blocks []*block, to []int32) []int32 {
 	return to
 }
 
+// shareKey says which rows of a block are the same to it.
+type shareKey struct{ block, shape, apart int32 }
+
 // share gives the pods of a row to blocks in equal parts: pods that want nodes of
 // their own would leave those of the other blocks without.
-func (k *packer) share(i int32, to []int32, blocks []*block, ids map[rowKey]int32) {
+func (k *packer) share(i int32, to []int32, blocks []*block, ids map[shareKey]int32) {
 	r := &k.rows[i]
 	parts := int32(len(to))
 	for at, o := range to {
@@ -106,12 +109,12 @@ func (k *packer) share(i int32, to []int32, blocks []*block, ids map[rowKey]int3
 			continue
 		}
 		b := blocks[o]
-		key := rowKey{req: r.req, set: o, apart: r.apart}
+		key := shareKey{block: o, shape: r.shape, apart: r.apart}
 		j, ok := ids[key]
 		if !ok {
 			j = int32(len(b.rows))
 			ids[key] = j
-			b.rows = append(b.rows, row{req: r.req, apart: r.apart})
+			b.rows = append(b.rows, row{req: r.req, shape: r.shape, apart: r.apart})
 			b.members = append(b.members, nil)
 		}
 		b.rows[j].n += n
@@ -146,19 +149,21 @@ func (k *packer) setOrder() []int32 {
 func (k *packer) sitesOf(set int32) []site {
 	room := k.used()
 	var kept []int32
+	rooms := k.scratch.rooms[:0]
 next:
 	for i := range k.sites {
 		s := &k.sites[i]
 		if !s.sets.has(set) {
 			continue
 		}
-		for _, j := range kept {
-			if k.within(&s.room, &k.sites[j].room, room) {
+		for j := range rooms {
+			if k.within(&s.room, &rooms[j], room) {
 				continue next
 			}
 		}
-		kept = append(kept, int32(i))
+		kept, rooms = append(kept, int32(i)), append(rooms, s.room)
 	}
+	k.scratch.rooms = rooms
 	out := make([]site, len(kept))
 	for i, j := range kept {
 		s := &k.sites[j]

@@ -5,7 +5,6 @@ import (
 	"encoding/binary"
 	"slices"
 	"sort"
-	"strconv"
 
 	"spokeshave.dev/controller/model"
 )
@@ -57,25 +56,24 @@ func (p *problem) newDims() {
 }
 
 // newClasses groups the pods. Specs are looked at once, then pods are only
-// counted.
+// counted. What the classes may be launched as is left to open.
 func (p *problem) newClasses() {
 	bySpec := make([]int32, len(p.snap.Specs))
-	ids := map[string]int32{}
+	ids := make(map[string]int32, p.asked)
 	var buf []byte
-	p.classes = make([]class, 0, p.asked)
+	found := make([]class, 0, p.asked)
 	counts := make([]int32, 0, p.asked)
 	for _, i := range p.in.Pods {
 		s := p.snap.Pods[i].Spec
 		if bySpec[s] == 0 {
-			spec := &p.snap.Specs[s]
-			tied := p.topo.of(p.snap, s)
-			buf = tied.key(append(p.classKey(buf[:0], spec), 1))
+			cl := p.newClass(s)
+			buf = cl.ties.key(append(p.classKey(buf[:0], &cl), 1))
 			id, ok := ids[string(buf)]
 			if !ok {
-				id = int32(len(p.classes)) + 1
-				key := string(buf)
-				ids[key] = id
-				p.classes = append(p.classes, p.newClass(spec, tied, key))
+				id = int32(len(found)) + 1
+				cl.key = string(buf)
+				ids[cl.key] = id
+				found = append(found, cl)
 				counts = append(counts, 0)
 			}
 			bySpec[s] = id
@@ -84,20 +82,30 @@ func (p *problem) newClasses() {
 	}
 	room := make([]int32, len(p.in.Pods))
 	for i, n := range counts {
-		p.classes[i].pods, room = room[:0:n], room[n:]
+		found[i].pods, room = room[:0:n], room[n:]
 	}
 	for _, i := range p.in.Pods {
-		c := &p.classes[bySpec[p.snap.Pods[i].Spec]-1]
+		c := &found[bySpec[p.snap.Pods[i].Spec]-1]
 		c.pods = append(c.pods, i)
 	}
-	for i := range p.classes {
-		p.sortPods(p.classes[i].pods)
+	for i := range found {
+		p.sortPods(found[i].pods)
 	}
-	slices.SortFunc(p.classes, compareClasses)
+	p.classes = sortClasses(found)
+}
+
+// sortClasses is the list in the order of compareClasses. Classes are large:
+// numbers are moved about in their place.
+func sortClasses(list []class) []class {
+	out := make([]class, len(list))
+	for i, c := range ordered(len(list), func(a, b int32) int { return compareClasses(&list[a], &list[b]) }) {
+		out[i] = list[c]
+	}
+	return out
 }
 
 // compareClasses puts urgent classes first, then large ones.
-func compareClasses(a, b class) int {
+func compareClasses(a, b *class) int {
 	if o := cmp.Compare(b.priority, a.priority); o != 0 {
 		return o
 	}
@@ -120,13 +128,15 @@ func (p *problem) sortPods(pods []int32) {
 	}
 }
 
-// classKey identifies everything about a spec that placement depends on.
-func (p *problem) classKey(b []byte, s *model.PodSpec) []byte {
-	req := p.dims.requests(s.Requests)
+// classKey identifies everything about a spec that placement depends on. It
+// numbers what the spec asks of its node.
+func (p *problem) classKey(b []byte, cl *class) []byte {
+	s := cl.spec
 	for r := range p.dims.n() {
-		b = binary.BigEndian.AppendUint64(b, uint64(req[r]))
+		b = binary.BigEndian.AppendUint64(b, uint64(cl.req[r]))
 	}
 	b = binary.BigEndian.AppendUint32(b, uint32(s.Priority))
+	from := len(b)
 	b = append(b, selectorKey(s)...)
 	b = append(b, 0)
 	b = append(b, tolerationKey(s.Tolerations)...)
@@ -135,6 +145,7 @@ func (p *problem) classKey(b []byte, s *model.PodSpec) []byte {
 		b = append(b, portKey(s.HostPorts)...)
 	}
 	b = append(b, 0)
+	cl.offers = p.ask(b[from:], s)
 	unsupported := slices.Clone(s.Unsupported)
 	if len(p.dims.beyond) > 0 {
 		unsupported = append(unsupported, p.beyond(s)...)
@@ -157,11 +168,39 @@ func (p *problem) beyond(s *model.PodSpec) []string {
 	return out
 }
 
-func (p *problem) newClass(s *model.PodSpec, tied *ties, key string) class {
-	ports := p.ports.id(s.HostPorts)
+// newClass is the class of a spec, without its key and its pods.
+func (p *problem) newClass(spec int32) class {
+	s := &p.snap.Specs[spec]
 	return class{
-		spec: s, key: key, priority: s.Priority, req: p.dims.requests(s.Requests), ports: ports, ties: tied, apart: noPorts,
-		offers: p.choiceOf(s, ports), reasons: p.unsupported(s),
+		spec: s, priority: s.Priority, req: p.dims.requests(s.Requests), ties: p.topo.of(p.snap, spec),
+		ports: noPorts, apart: noPorts,
+	}
+}
+
+// ask numbers what specs ask of their nodes besides room: selector, affinity,
+// tolerations and host ports, of which key is the text.
+func (p *problem) ask(key []byte, s *model.PodSpec) int32 {
+	id, ok := p.askIDs[string(key)]
+	if !ok {
+		id = int32(len(p.asks))
+		p.askIDs[string(key)] = id
+		p.asks = append(p.asks, s)
+	}
+	return id
+}
+
+// openClasses finds what the classes may be launched as: until then their
+// offers are the number of what they ask.
+func (p *problem) openClasses() {
+	ports, choices := make([]int32, len(p.asks)), make([]int32, len(p.asks))
+	for i, s := range p.asks {
+		ports[i] = p.ports.id(s.HostPorts)
+		choices[i] = p.choiceOf(s, ports[i])
+	}
+	for i := range p.classes {
+		cl := &p.classes[i]
+		cl.ports, cl.offers = ports[cl.offers], choices[cl.offers]
+		cl.reasons = p.unsupported(cl.spec)
 	}
 }
 
@@ -182,10 +221,6 @@ func (p *problem) unsupported(s *model.PodSpec) []model.Reason {
 // choiceOf numbers the set of offers that selector, affinity, tolerations and
 // the host ports of DaemonSets allow.
 func (p *problem) choiceOf(s *model.PodSpec, ports int32) int32 {
-	key := selectorKey(s) + "\x00" + tolerationKey(s.Tolerations) + "\x00" + strconv.Itoa(int(ports))
-	if id, ok := p.choiceIDs[key]; ok {
-		return id
-	}
 	set := p.selected(s).clone()
 	for l, ok := range p.tolerated(s.Tolerations) {
 		if !ok {
@@ -199,9 +234,7 @@ func (p *problem) choiceOf(s *model.PodSpec, ports int32) int32 {
 			}
 		}
 	}
-	id := p.choices.id(set)
-	p.choiceIDs[key] = id
-	return id
+	return p.choices.id(set)
 }
 
 // setTable numbers sets of offers by their contents.

@@ -9,6 +9,7 @@ type scratch struct {
 	simplex    simplex // of relax
 	room       vec
 	value      float64
+	rooms      []vec // of sitesOf
 }
 
 // put changes the filling by n pods of a row.

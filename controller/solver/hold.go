@@ -24,7 +24,7 @@ func (p *problem) hold(hosts []host) {
 		h.run()
 	}
 	if len(p.domains) > 0 {
-		slices.SortFunc(p.classes, compareClasses)
+		p.classes = sortClasses(p.classes)
 	}
 }
 

@@ -36,19 +36,23 @@ func kin(blocks []*block, share []float64) []int {
 
 // rowsOf are the rows of o with the requests of b's; nil when one is missing.
 func (b *block) rowsOf(o *block) []int32 {
-	index := make(map[vec]int32, len(o.rows))
+	shapes := int32(0)
+	for i := range o.rows {
+		shapes = max(shapes, o.rows[i].shape+1)
+	}
+	index := make([]int32, shapes) // one more than the row of the shape
 	for i := range o.rows {
 		if o.rows[i].apart < 0 {
-			index[o.rows[i].req] = int32(i)
+			index[o.rows[i].shape] = int32(i) + 1
 		}
 	}
 	out := make([]int32, len(b.rows))
 	for i := range b.rows {
-		j, ok := index[b.rows[i].req]
-		if !ok || b.rows[i].apart >= 0 {
+		r := &b.rows[i]
+		if r.apart >= 0 || r.shape >= shapes || index[r.shape] == 0 {
 			return nil
 		}
-		out[i] = j
+		out[i] = index[r.shape] - 1
 	}
 	return out
 }

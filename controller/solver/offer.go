@@ -16,10 +16,17 @@ type offer struct {
 	slot                int32
 	bin                 int32
 	price               model.Price
-	// cost is what the next node of the offer costs in effect, by the tier in
-	// force; the tiers are those of Input.Costs.
-	cost  float64
-	tiers []Tier
+	// cost is what the first node of the offer costs in effect.
+	cost float64
+}
+
+// tiers are the offer's tiers, those of Input.Costs.
+func (p *problem) tiers(o int32) []Tier {
+	f := &p.offers[o]
+	if e := p.effective(p.lanes[f.lane].pool, f.typ, f.offering); e != nil {
+		return e.Tiers
+	}
+	return nil
 }
 
 // bin is the room that an instance type leaves for pods in a lane, DaemonSets
@@ -181,7 +188,7 @@ func (p *problem) laneOffers(l int32, typeOK, slotOK []bool) {
 // rank takes over what the rank policies say, if anything.
 func (f *offer) rank(e *Effective) {
 	if e != nil && len(e.Tiers) > 0 {
-		f.tiers, f.cost = e.Tiers, e.Tiers[0].Cost
+		f.cost = e.Tiers[0].Cost
 	}
 }
 
@@ -256,16 +263,22 @@ func (p *problem) newBins() {
 func (p *problem) binFor(daemons []daemon, o, first int32, lim []limit) int32 {
 	f := &p.offers[o]
 	b := bin{lane: f.lane, typ: f.typ}
+	if n := len(p.bins); n > 0 {
+		b.daemons, b.ports = p.bins[n-1].daemons, p.bins[n-1].ports // mostly the same
+	}
 	var sum vec
+	sets, ports := 0, 0
 	for i := range daemons {
 		if d := &daemons[i]; d.lanes[f.lane] && (d.offers == nil || d.offers.has(o)) {
 			sum.add(&d.req, 1)
-			b.daemons = append(b.daemons, int32(d.set))
-			if d.ports >= 0 {
-				b.ports = append(b.ports, d.ports)
+			b.daemons = note(b.daemons, sets, int32(d.set))
+			if sets++; d.ports >= 0 {
+				b.ports = note(b.ports, ports, d.ports)
+				ports++
 			}
 		}
 	}
+	b.daemons, b.ports = slices.Clip(b.daemons[:sets]), slices.Clip(b.ports[:ports])
 	typ := p.offerType(o)
 	alloc := p.dims.vec(typ.Allocatable)
 	for r := range b.room {
@@ -276,9 +289,6 @@ func (p *problem) binFor(daemons []daemon, o, first int32, lim []limit) int32 {
 			return i
 		}
 	}
-	if n := len(p.bins); n > 0 && slices.Equal(p.bins[n-1].daemons, b.daemons) {
-		b.daemons = p.bins[n-1].daemons
-	}
 	b.usage = make([]int64, len(lim))
 	for i := range lim {
 		if b.usage[i] = typ.Capacity[lim[i].name]; lim[i].name == model.NodeCount {
@@ -287,6 +297,14 @@ func (p *problem) binFor(daemons []daemon, o, first int32, lim []limit) int32 {
 	}
 	p.bins = append(p.bins, b)
 	return int32(len(p.bins) - 1)
+}
+
+// note makes x element i of a list, which is copied if it has another there.
+func note(list []int32, i int, x int32) []int32 {
+	if i < len(list) && list[i] == x {
+		return list
+	}
+	return append(slices.Clip(list[:i]), x)
 }
 
 // overhead is what the DaemonSets on a bin request.

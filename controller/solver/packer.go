@@ -27,6 +27,8 @@ type packer struct {
 	scarce []float64
 	// sites are sorted by cost.
 	sites []site
+	// reach is, by site, how large it and those before it are.
+	reach []reach
 	// worth is what a pod of each row is worth, in USD/hour; left counts the
 	// pods that wait.
 	worth []float64
@@ -275,13 +277,27 @@ func (k *packer) guess() {
 			if t.cost > k.worth[i]*float64(k.rows[i].n)*(1+1e-9) {
 				continue // not even if it held all of them
 			}
-			n := many(&k.rows[i].req, &t.room, k.p.apart.most(k.rows[i].apart, k.rows[i].n), k.n)
+			r := &k.rows[i]
+			if n := int64(t.cost / k.worth[i] * (1 - 1e-9)); n > 0 && !k.holds(t, &r.req, n+1) {
+				continue // no more of them than of those that share the best so far
+			}
+			n := many(&r.req, &t.room, k.p.apart.most(r.apart, r.n), k.n)
 			k.worth[i] = min(k.worth[i], t.cost/float64(n))
 		}
 		for _, i := range t.ported {
 			k.worth[i] = min(k.worth[i], t.cost)
 		}
 	}
+}
+
+// holds says whether the site has room for n times a request.
+func (k *packer) holds(t *site, req *vec, n int64) bool {
+	for r := range k.n {
+		if n*req[r] > t.room[r] {
+			return false
+		}
+	}
+	return true
 }
 
 // fillings are the best fillings found for the sites at the present worths,

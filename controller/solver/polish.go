@@ -21,6 +21,7 @@ const (
 // hold for less, then takes apart the nodes that pay least, a few at a time,
 // and packs their pods again.
 func (k *packer) polish(list []packing, effort int) []packing {
+	k.newReach()
 	kept, nodes := k.singles(list)
 	nodes = k.merge(nodes)
 	for round, idle := 0, 0; round < min(ruins, effort) && idle < patience; round++ {
@@ -95,7 +96,7 @@ func (k *packer) join(a, b *single) *single {
 	most := (k.sites[a.site].cost + k.sites[b.site].cost) * (1 - 1e-9)
 	sum := a.demand
 	sum.add(&b.demand, 1)
-	for s := max(a.site, b.site); int(s) < len(k.sites) && k.sites[s].cost < most; s++ {
+	for s := max(a.site, b.site, k.holding(&sum)); int(s) < len(k.sites) && k.sites[s].cost < most; s++ {
 		t := &k.sites[s]
 		if !fits(&sum, &t.room, k.n) || !t.rows.contains(a.rows) || !t.rows.contains(b.rows) {
 			continue
@@ -109,6 +110,33 @@ func (k *packer) join(a, b *single) *single {
 		return &single{packing: packing{f, 1}, demand: sum, rows: rows}
 	}
 	return nil
+}
+
+// reach is how much cpu and memory any site has up to one, in order of cost.
+type reach struct{ cpu, memory int64 }
+
+// newReach looks how large sites are.
+func (k *packer) newReach() {
+	k.reach = make([]reach, len(k.sites))
+	var most reach
+	for s := range k.sites {
+		room := &k.sites[s].room
+		most = reach{max(most.cpu, room[0]), max(most.memory, room[1])}
+		k.reach[s] = most
+	}
+}
+
+// holding is a site before which none holds the demand.
+func (k *packer) holding(d *vec) int32 {
+	from, to := 0, len(k.reach)
+	for from < to {
+		if mid := (from + to) / 2; k.reach[mid].cpu < d[0] || k.reach[mid].memory < d[1] {
+			from = mid + 1
+		} else {
+			to = mid
+		}
+	}
+	return int32(from)
 }
 
 // crowded says whether host ports or anti-affinity keep two nodes apart.

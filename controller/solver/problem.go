@@ -33,9 +33,12 @@ type problem struct {
 	requirements map[string]bitset
 	selectors    map[string]bitset
 	// choices are the different sets of offers that classes are left with.
-	choices   setTable
-	choiceIDs map[string]int32
-	classes   []class
+	choices setTable
+	classes []class
+	// asks are specs that ask different things of their nodes, askIDs their
+	// numbers.
+	asks   []*model.PodSpec
+	askIDs map[string]int32
 	// scale makes amounts of different resources comparable.
 	scale [maxDims]float64
 }
@@ -44,18 +47,22 @@ func newProblem(in *Input, required []model.PodSpec) *problem {
 	p := &problem{
 		in: in, snap: in.Snapshot,
 		slots:        slotTable{ids: map[slot]int32{}},
-		requirements: map[string]bitset{}, selectors: map[string]bitset{}, choiceIDs: map[string]int32{},
+		requirements: map[string]bitset{}, selectors: map[string]bitset{}, askIDs: map[string]int32{},
 	}
 	p.apart.p = p
 	p.catalogues = make([]*catalogue, len(p.snap.Catalogs))
 	p.newDims()
+	var grouped, sorted sync.WaitGroup // what is asked for, beside what is on offer
+	grouped.Go(func() {
+		p.newTopology(required)
+		p.newClasses()
+	})
 	p.newLanes()
 	p.newOffers()
-	var sorted sync.WaitGroup
 	sorted.Go(p.sortLanes)
 	p.newBins()
-	p.newTopology(required)
-	p.newClasses()
+	grouped.Wait()
+	p.openClasses()
 	p.newScale()
 	sorted.Wait()
 	return p

@@ -48,7 +48,7 @@ func (t *turns) repack() *attempt {
 			s.add(c, at, n, "out").reasons = t.classes[c].reasons
 		}
 	}
-	slices.SortFunc(s.classes, compareClasses)
+	s.classes = sortClasses(s.classes)
 	numbers, left := map[string]int32{}, make([]int32, len(s.classes))
 	for c := range s.classes {
 		numbers[s.classes[c].key], left[c] = int32(c), s.left[s.classes[c].key]

@@ -15,19 +15,17 @@ const (
 
 // shapes counts the different requests; rows are sorted by them.
 func shapes(rows []row) int {
-	n := 0
-	for i := range rows {
-		if i == 0 || rows[i].req != rows[i-1].req {
-			n++
-		}
+	if len(rows) == 0 {
+		return 0
 	}
-	return n
+	return int(rows[len(rows)-1].shape) + 1
 }
 
 // row is a number of pods that are interchangeable for packing: equal
 // requests, equal choice of offers, equal in what they keep off their node.
 type row struct {
 	req   vec
+	shape int32 // numbers different requests
 	set   int32 // index into packer.sets
 	apart int32
 	n     int32
@@ -42,9 +40,9 @@ type rowKey struct {
 // rowsFor makes rows of what is left of the classes that may be packed now.
 // Classes for which nothing can be launched are left out.
 func (a *attempt) rowsFor(k *packer, allowed bitset) {
-	var rows []row
+	rows := make([]row, 0, min(len(a.p.classes), 256))
 	var table setTable
-	ids := map[rowKey]int32{}
+	ids := make(map[rowKey]int32, cap(rows))
 	memo := map[[2]int32]int32{}
 	a.hits = a.hits[:0]
 	for c := range a.p.classes {
@@ -159,7 +157,7 @@ func (p *problem) someFit(req *vec, set bitset) int32 {
 }
 
 // sortRows orders rows by contents, larger first, so that nothing depends on
-// how they were found.
+// how they were found, and numbers their shapes.
 func (a *attempt) sortRows(rows []row, sets []bitset) {
 	slices.SortStableFunc(rows, func(x, y row) int {
 		if o := y.req.compare(&x.req); o != 0 {
@@ -175,6 +173,13 @@ func (a *attempt) sortRows(rows []row, sets []bitset) {
 		}
 		return 0
 	})
+	for i := range rows {
+		if rows[i].shape = 0; i > 0 {
+			if rows[i].shape = rows[i-1].shape; rows[i].req != rows[i-1].req {
+				rows[i].shape++
+			}
+		}
+	}
 }
 
 func (p *problem) portOrder(id int32) string {

@@ -38,29 +38,30 @@ func (k *packer) newSites() {
 	kept := make([][]int32, len(groups)) // sites by signature
 	served := make([]bitset, len(groups))
 	seen := newChain(len(k.p.bins), len(sig))
-	k.sites = make([]site, 0, min(len(k.p.bins), 1024))
+	k.sites = make([]site, 0, min(len(k.p.bins), 512))
 next:
 	for _, o := range k.inOrder(k.lists) {
-		b := k.p.offers[o].bin
 		if sig[o] == 0 {
 			continue
 		}
+		b := k.p.offers[o].bin
 		for x := seen.last[b]; x > 0; x = seen.before[x-1] {
 			if sig[x-1] == sig[o] {
 				continue next // the bin's cheapest offer of the kind came before
 			}
 		}
 		seen.add(b, o)
-		s := site{offer: o, room: k.p.bins[b].room, cost: k.charge[o], sets: groups[sig[o]]}
+		has := k.p.bins[b].room
 		if k.most > 0 {
-			s.room[2] = min(s.room[2], int64(k.most))
+			has[2] = min(has[2], int64(k.most))
 		}
-		if k.dominated(&s, wider.of(sig[o]), kept, room) {
+		if k.dominated(&has, wider.of(sig[o]), kept, room) {
 			continue
 		}
 		if served[sig[o]] == nil {
 			served[sig[o]] = k.rowsOfSets(groups[sig[o]])
 		}
+		s := site{offer: o, room: has, cost: k.charge[o], sets: groups[sig[o]]}
 		k.serve(&s, served[sig[o]])
 		if len(s.plain)+len(s.ported) > 0 {
 			kept[sig[o]] = append(kept[sig[o]], int32(len(k.sites)))
@@ -82,11 +83,11 @@ func (c *chain) add(bin, offer int32) {
 }
 
 // dominated says whether a site kept before, of a signature that serves as
-// many rows, has all the room of s; being before it, it costs no more.
-func (k *packer) dominated(s *site, signatures []int32, kept [][]int32, room [maxDims]bool) bool {
+// many rows, has all the room of another; being before it, it costs no more.
+func (k *packer) dominated(has *vec, signatures []int32, kept [][]int32, room [maxDims]bool) bool {
 	for _, g := range signatures {
 		for _, i := range kept[g] {
-			if k.within(&s.room, &k.sites[i].room, room) {
+			if k.within(has, &k.sites[i].room, room) {
 				return true
 			}
 		}
@@ -199,7 +200,10 @@ func (k *packer) used() (out [maxDims]bool) {
 }
 
 func (k *packer) within(a, b *vec, in [maxDims]bool) bool {
-	for r := range k.n {
+	if in[0] && a[0] > b[0] || in[1] && a[1] > b[1] {
+		return false
+	}
+	for r := 2; r < k.n; r++ {
 		if in[r] && a[r] > b[r] {
 			return false
 		}

@@ -11,7 +11,7 @@ const full = 1 + 1e-9
 
 // join notes what the offer's cost depends on.
 func (b *budget) join(o int32) {
-	for _, t := range b.p.offers[o].tiers {
+	for _, t := range b.p.tiers(o) {
 		b.tiered = b.tiered || t.Until > 0 || len(t.Shares) > 0
 		for _, s := range t.Shares {
 			if list := b.members[s.Group]; len(list) == 0 || list[len(list)-1] != o {
@@ -24,7 +24,7 @@ func (b *budget) join(o int32) {
 // tier is the first of the offer's tiers that has room for one more node, nil
 // when the billed price counts.
 func (b *budget) tier(o int32) *Tier {
-	tiers := b.p.offers[o].tiers
+	tiers := b.p.tiers(o)
 	for i := range tiers {
 		t := &tiers[i]
 		if (t.Until == 0 || b.used[o] < t.Until) && !slices.ContainsFunc(t.Shares, func(s Share) bool {

@@ -71,7 +71,7 @@ type application struct {
 
 // start marks and taints the nodes, and launches the replacements.
 func (a *Actuator) start(ctx context.Context, to *application, c *decide.Command, from int) error {
-	mark := model.Command{ID: fmt.Sprintf("%s-%d", to.d.ID, c.Nodes[0]), Method: string(c.Method), Started: to.s.Time}
+	mark := model.Command{ID: fmt.Sprintf("%s-%d", to.d.ID, c.Nodes[0]), Method: string(c.Method), Started: to.s.Time, Removed: c.Removed, Billed: c.Billed}
 	for _, i := range c.Nodes {
 		mark.Nodes = append(mark.Nodes, to.s.Nodes[i].Claim)
 	}

@@ -121,7 +121,7 @@ func (w *world) launch(ctx context.Context, n *model.PlannedNode, replaces []str
 		in, err := w.cloud.Launch(ctx, attempt)
 		if err == nil {
 			m := w.machine(name, n, &in)
-			m.Replaces = replaces
+			m.Replaces, m.Bought = replaces, model.BoughtAs(n.Options, in.InstanceType, in.Zone, in.CapacityType)
 			for _, i := range n.Pods {
 				if p := pods[i]; replaces == nil && !p.gone && p.node == nil {
 					p.plan = m

@@ -79,7 +79,7 @@ func (w *world) command(ctx context.Context, s *model.Snapshot, c *decide.Comman
 // empty nodes.
 func (w *world) begin(ctx context.Context, s *model.Snapshot, c *decide.Command, pods []*pod) {
 	w.made++
-	mark := &model.Command{ID: fmt.Sprintf("c%d", w.made), Method: string(c.Method), Started: s.Time}
+	mark := &model.Command{ID: fmt.Sprintf("c%d", w.made), Method: string(c.Method), Started: s.Time, Removed: c.Removed, Billed: c.Billed}
 	for _, i := range c.Nodes {
 		mark.Nodes = append(mark.Nodes, s.Nodes[i].Claim)
 	}

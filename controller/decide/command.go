@@ -39,6 +39,10 @@ type Command struct {
 	Replacements []model.PlannedNode `json:"replacements,omitempty"`
 	// Savings is what the nodes' price exceeds the replacements' by.
 	Savings model.Price `json:"savings"`
+	// Removed is the nodes' effective cost in USD/hour, Billed their price, both
+	// set at the start: see model.Command.
+	Removed float64     `json:"removed,omitempty"`
+	Billed  model.Price `json:"billed,omitempty"`
 	// Reason says why the command waits or is taken back.
 	Reason string `json:"reason,omitempty"`
 }
@@ -84,6 +88,9 @@ func (j *judge) carryOn(ctx context.Context, commands []*Command) []*Command {
 		c.Stage, c.Reason = j.progress(c)
 		if c.Stage == Finish {
 			c.Stage, c.Reason = j.still(c)
+		}
+		if c.Stage == Finish && !j.pays(c) {
+			c.Stage, c.Reason = Undo, "prices have changed: what was launched instead costs no less now"
 		}
 		switch c.Stage {
 		case Finish:
@@ -162,6 +169,30 @@ func (j *judge) still(c *Command) (Stage, string) {
 	return Finish, ""
 }
 
+// pays says whether a consolidation still makes the cluster cheaper, now that
+// its replacements run: what was expected of it, less what billed prices have
+// moved since. What the rank policies would say of the same offerings today is
+// no measure: a commitment that a replacement has used up is not there for
+// another.
+func (j *judge) pays(c *Command) bool {
+	m := j.mark(c)
+	if c.Method != disrupt.Underutilized || m.Removed == 0 {
+		return true
+	}
+	gone, come := m.Removed+(j.billed(c.Nodes)-m.Billed).USD(), 0.0
+	for i := range j.s.Nodes {
+		n := &j.s.Nodes[i]
+		if !slices.Contains(m.Replacements, n.Claim) {
+			continue
+		}
+		if n.Bought == nil {
+			return true
+		}
+		come += n.Bought.Effective + (n.Cost() - n.Bought.Price).USD()
+	}
+	return len(m.Replacements) == 0 || come < gone
+}
+
 // consent asks the policies a last time, right before acting.
 func (j *judge) consent(ctx context.Context, ready []*Command) {
 	question := policy.ConsolidateInput{Call: j.call(0)}
@@ -189,10 +220,7 @@ func (j *judge) consent(ctx context.Context, ready []*Command) {
 
 // saves is what the command saves, at today's prices, in USD/hour.
 func (j *judge) saves(c *Command) float64 {
-	var sum model.Price
-	for _, i := range c.Nodes {
-		sum += j.s.Nodes[i].Cost()
-	}
+	sum := j.billed(c.Nodes)
 	for i := range j.s.Nodes {
 		if slices.Contains(j.mark(c).Replacements, j.s.Nodes[i].Claim) {
 			sum -= j.s.Nodes[i].Cost()
@@ -200,6 +228,15 @@ func (j *judge) saves(c *Command) float64 {
 	}
 	c.Savings = sum
 	return sum.USD()
+}
+
+// billed is what is paid for nodes per hour.
+func (j *judge) billed(nodes []int32) model.Price {
+	var sum model.Price
+	for _, i := range nodes {
+		sum += j.s.Nodes[i].Cost()
+	}
+	return sum
 }
 
 func tainted(n *model.Node) bool {

@@ -146,16 +146,31 @@ func TestCarryOn(t *testing.T) {
 		policies []policy.Policy
 		want     Stage
 	}{
-		"ready":       {reason: "the replacement is there, and all is as it was", change: func(*model.Snapshot) {}, want: Finish},
-		"coming":      {reason: "the replacement is on its way", change: func(s *model.Snapshot) { s.Nodes[2].State = model.InFlight }, want: Wait},
-		"failed":      {reason: "the replacement is gone", change: func(s *model.Snapshot) { s.Nodes[2].State = model.Deleting }, want: Undo},
-		"never made":  {reason: "a crash came between the mark and the launch", change: func(s *model.Snapshot) { s.Nodes[2].Claim = "else" }, want: Undo},
-		"no taint":    {reason: "a crash came between the mark and the taint", change: func(s *model.Snapshot) { s.Nodes[1].Taints = nil }, want: Undo},
-		"unreadable":  {reason: "a mark that says nothing", change: func(s *model.Snapshot) { s.Nodes[1].Command = &model.Command{} }, want: Undo},
-		"no room":     {reason: "somebody else's pods took the replacement", change: func(s *model.Snapshot) { s.Nodes[2].Allocatable = model.Resources{} }, want: Undo},
-		"protected":   {reason: "the pod was annotated meanwhile", change: func(s *model.Snapshot) { s.Pods[2].DoNotDisrupt = true }, want: Undo},
-		"over budget": {reason: "the budget was lowered meanwhile", change: func(s *model.Snapshot) { s.Pools[0].Disruption.AllowedUnderutilized = 0 }, want: Undo},
-		"refused":     {reason: "the policy was swapped in between", change: func(*model.Snapshot) {}, policies: []policy.Policy{deny}, want: Undo},
+		"ready":             {reason: "the replacement is there, and all is as it was", change: func(*model.Snapshot) {}, want: Finish},
+		"coming":            {reason: "the replacement is on its way", change: func(s *model.Snapshot) { s.Nodes[2].State = model.InFlight }, want: Wait},
+		"failed":            {reason: "the replacement is gone", change: func(s *model.Snapshot) { s.Nodes[2].State = model.Deleting }, want: Undo},
+		"never made":        {reason: "a crash came between the mark and the launch", change: func(s *model.Snapshot) { s.Nodes[2].Claim = "else" }, want: Undo},
+		"no taint":          {reason: "a crash came between the mark and the taint", change: func(s *model.Snapshot) { s.Nodes[1].Taints = nil }, want: Undo},
+		"unreadable":        {reason: "a mark that says nothing", change: func(s *model.Snapshot) { s.Nodes[1].Command = &model.Command{} }, want: Undo},
+		"no room":           {reason: "somebody else's pods took the replacement", change: func(s *model.Snapshot) { s.Nodes[2].Allocatable = model.Resources{} }, want: Undo},
+		"protected":         {reason: "the pod was annotated meanwhile", change: func(s *model.Snapshot) { s.Pods[2].DoNotDisrupt = true }, want: Undo},
+		"over budget":       {reason: "the budget was lowered meanwhile", change: func(s *model.Snapshot) { s.Pools[0].Disruption.AllowedUnderutilized = 0 }, want: Undo},
+		"refused":           {reason: "the policy was swapped in between", change: func(*model.Snapshot) {}, policies: []policy.Policy{deny}, want: Undo},
+		"dearer":            {reason: "the replacement's price rose above what goes", change: func(s *model.Snapshot) { s.Nodes[2].Price = 950_000 }, want: Undo},
+		"a little dearer":   {reason: "it still costs less", change: func(s *model.Snapshot) { s.Nodes[2].Price = 600_000 }, want: Finish},
+		"cheaper as it was": {reason: "the price of what goes fell below the replacement's", change: func(s *model.Snapshot) { s.Nodes[1].Price = 80_000 }, want: Undo},
+		"committed": {reason: "what a commitment makes cheap stays so, whatever it is billed at", change: func(s *model.Snapshot) {
+			s.Nodes[2].Price, s.Nodes[2].Bought = 950_000, &model.Bought{Price: 950_000, Effective: 0.1}
+		}, want: Finish},
+		"discount lost": {reason: "half of what goes was paid for otherwise: what is saved is less than it is billed", change: func(s *model.Snapshot) {
+			s.Nodes[1].Command.Removed, s.Nodes[2].Price = 0.45, 600_000
+		}, want: Undo},
+		"drifted": {reason: "a drifted node goes whatever that costs", change: func(s *model.Snapshot) {
+			s.Nodes[1].Command.Method, s.Nodes[1].Drifted, s.Nodes[2].Price = "Drifted", "NodePoolDrifted", 950_000
+		}, want: Finish},
+		"no record": {reason: "a command of an older version says nothing of prices", change: func(s *model.Snapshot) {
+			s.Nodes[1].Command.Removed, s.Nodes[1].Command.Billed, s.Nodes[2].Price = 0, 0, 950_000
+		}, want: Finish},
 		"too late": {reason: "nobody waits for ever", change: func(s *model.Snapshot) {
 			s.Nodes[2].State = model.InFlight
 			s.Nodes[1].Command.Started = s.Time.Add(-time.Hour)
@@ -167,7 +182,8 @@ func TestCarryOn(t *testing.T) {
 			s.Nodes = append(s.Nodes, s.Nodes[0])
 			s.Nodes[2].Name, s.Nodes[2].Claim, s.Nodes[2].Replaces = "new", "new", []string{"large"}
 			s.Nodes[1].Taints = []model.Taint{{Key: taintDisrupted, Effect: model.NoSchedule}}
-			s.Nodes[1].Command = &model.Command{ID: "x", Method: "Underutilized", Nodes: []string{"large"}, Replacements: []string{"new"}, Started: s.Time.Add(-time.Minute)}
+			s.Nodes[1].Command = &model.Command{ID: "x", Method: "Underutilized", Nodes: []string{"large"}, Replacements: []string{"new"}, Started: s.Time.Add(-time.Minute), Removed: 0.9, Billed: 900_000}
+			s.Nodes[2].Bought = &model.Bought{Price: 90_000, Effective: 0.09}
 			tc.change(s)
 			d := decideOn(t, s, Options{Disrupt: true, Search: true}, tc.policies...)
 			if len(d.Commands) != 1 || d.Commands[0].Stage != tc.want {

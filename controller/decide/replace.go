@@ -132,6 +132,7 @@ func (j *judge) start(ctx context.Context, scene *disrupt.Scene, p *disrupt.Prop
 	scene.Accept(p.Nodes, &p.Sim.Plan)
 	j.out.Commands = append(j.out.Commands, Command{
 		Method: p.Method, Stage: Start, Nodes: p.Nodes, Replacements: p.Sim.Plan.Nodes, Savings: p.Savings,
+		Removed: p.Removed, Billed: j.billed(p.Nodes),
 	})
 	return nil, nil
 }

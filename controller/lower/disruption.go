@@ -33,6 +33,12 @@ func disruptable(n *model.Node, claim *karpv1.NodeClaim) {
 	if at, err := time.Parse(time.RFC3339, claim.Annotations[karpv1.AnnotationUndone]); err == nil {
 		n.UndoneAt = at.UTC()
 	}
+	if text := claim.Annotations[karpv1.AnnotationBought]; text != "" {
+		var bought model.Bought
+		if json.Unmarshal([]byte(text), &bought) == nil {
+			n.Bought = &bought
+		}
+	}
 	if text := claim.Annotations[karpv1.AnnotationReplaces]; text != "" {
 		n.Replaces = strings.Split(text, ",")
 	}

@@ -46,6 +46,9 @@ type Node struct {
 	// Extra is what the node costs per hour besides its instance: its node
 	// class's Catalog.NodeCost. Reserved includes it.
 	Extra Price `json:"extra,omitempty"`
+	// Bought is the offering's cost when the launch was decided; nil where that
+	// is not known.
+	Bought *Bought `json:"bought,omitempty"`
 	// LaunchedAt is when the instance started; zero in flight.
 	LaunchedAt time.Time `json:"launchedAt,omitzero"`
 	// LastPodEvent is when a pod last came or went.
@@ -89,4 +92,28 @@ type Command struct {
 	Nodes        []string  `json:"nodes"`
 	Replacements []string  `json:"replacements,omitempty"`
 	Started      time.Time `json:"started"`
+	// Removed is what the nodes that go cost in the eyes of the rank policies,
+	// in USD/hour, and Billed what was paid for them, when the disruption began:
+	// against these is judged how prices have changed. 0 is not known.
+	Removed float64 `json:"removed,omitempty"`
+	Billed  Price   `json:"billed,omitempty"`
+}
+
+// Bought is what an instance cost when its launch was decided: Price as it was
+// billed, Effective in the eyes of the rank policies, in USD/hour. Neither
+// includes volumes and address.
+type Bought struct {
+	Price     Price   `json:"price"`
+	Effective float64 `json:"effectivePrice"`
+}
+
+// BoughtAs is what an instance cost when it was decided to launch one of the
+// options; nil when it is none of them.
+func BoughtAs(options []Option, instanceType, zone string, capacityType CapacityType) *Bought {
+	for i := range options {
+		if o := &options[i]; o.InstanceType == instanceType && o.Zone == zone && o.CapacityType == capacityType {
+			return &Bought{Price: o.Price, Effective: o.Effective}
+		}
+	}
+	return nil
 }

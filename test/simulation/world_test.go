@@ -205,6 +205,7 @@ func (w *world) launch(n *model.PlannedNode, name string, replaces []string) {
 	m := &machine{id: in.ProviderID, stuck: w.strikes(stuck), Node: model.Node{
 		Name: name, Claim: name, Pool: n.Pool, State: model.InFlight, InstanceType: in.InstanceType, Zone: in.Zone, CapacityType: in.CapacityType,
 		Allocatable: w.catalog.Types[i].Allocatable, LaunchedAt: w.clock.Now(), Replaces: replaces,
+		Bought: model.BoughtAs(n.Options, in.InstanceType, in.Zone, in.CapacityType),
 		Labels: map[string]string{"topology.kubernetes.io/zone": in.Zone, "node.kubernetes.io/instance-type": in.InstanceType, "karpenter.sh/capacity-type": string(in.CapacityType), "karpenter.sh/nodepool": "general"},
 	}}
 	for _, o := range w.catalog.Types[i].Offerings {
@@ -301,7 +302,7 @@ func (w *world) command(s *model.Snapshot, c *decide.Command, going map[string]b
 }
 
 func (w *world) begin(s *model.Snapshot, c *decide.Command, going map[string]bool) {
-	mark := &model.Command{ID: fmt.Sprint("c", w.made, "-", c.Nodes[0]), Method: string(c.Method), Started: s.Time}
+	mark := &model.Command{ID: fmt.Sprint("c", w.made, "-", c.Nodes[0]), Method: string(c.Method), Started: s.Time, Removed: c.Removed, Billed: c.Billed}
 	for _, i := range c.Nodes {
 		mark.Nodes = append(mark.Nodes, s.Nodes[i].Claim)
 	}

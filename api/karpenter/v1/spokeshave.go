@@ -18,6 +18,9 @@ const (
 	// AnnotationReservedUSD is the worst-case price, in US dollars an hour as a decimal, that ceilings hold
 	// for the claim until its instance is known.
 	AnnotationReservedUSD = Domain + "/reserved-usd"
+	// AnnotationBought is what the claim's instance cost when its launch was decided, billed in micro-dollars
+	// an hour and as the rank policies see it in dollars, as JSON.
+	AnnotationBought = Domain + "/bought"
 	// AnnotationNodePoolLabels are the NodePool's own labels when the claim was made, as JSON: what the
 	// node costs is theirs also when the NodePool is gone.
 	AnnotationNodePoolLabels = Domain + "/nodepool-labels"

@@ -171,7 +171,31 @@ func (r *Reconciler) launched(ctx context.Context, claim *karpv1.NodeClaim, in *
 	condition.True(&claim.Status.Conditions, claim.Generation, karpv1.ConditionLaunched)
 	// The worst case held for the launch stays on the claim: it counts until
 	// the condition, which is written after the labels, says Launched.
-	return r.patchMeta(ctx, claim, func() { maps.Copy(claim.Labels, labels) })
+	bought := boughtAt(claim, in)
+	return r.patchMeta(ctx, claim, func() {
+		maps.Copy(claim.Labels, labels)
+		if bought != "" {
+			claim.Annotations[karpv1.AnnotationBought] = bought
+		}
+	})
+}
+
+// boughtAt is what the decision took the instance to cost, as JSON; empty when
+// it is none of the claim's options.
+func boughtAt(claim *karpv1.NodeClaim, in *provider.Instance) string {
+	var options []model.Option
+	if json.Unmarshal([]byte(claim.Annotations[karpv1.AnnotationLaunch]), &options) != nil {
+		return ""
+	}
+	bought := model.BoughtAs(options, in.InstanceType, in.Zone, in.CapacityType)
+	if bought == nil {
+		return ""
+	}
+	text, err := json.Marshal(bought)
+	if err != nil {
+		return ""
+	}
+	return string(text)
 }
 
 const labelZoneID = "topology.k8s.aws/zone-id"

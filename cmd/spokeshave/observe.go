@@ -19,9 +19,9 @@ would have cost without those that it would have removed or replaced, and what w
 launched on both sides.
 
 It is a floor: since nothing is done, each look counts the next step of a
-consolidation only. The controller keeps a month in memory, hour by hour; a restart
-begins anew. Nodes that no NodeClaim stands for are priced by the catalogue of the
-node classes in use.
+consolidation only. The controller keeps a month, hour by hour, in a ConfigMap of
+its namespace; time in which it does not run does not count. Nodes that no NodeClaim
+stands for are priced by the catalogue of the node classes in use.
 
 It finds the replica that leads and forwards a port to it, as explain does.
 

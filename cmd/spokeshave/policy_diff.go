@@ -38,7 +38,7 @@ func diffCommand(ctx context.Context) *cobra.Command {
 	c.Flags().StringVar(&f.region, "region", "", "region of the embedded catalogue (default: the one the manifests name, else us-east-1)")
 	c.Flags().StringVar(&f.time, "time", "", "time of the decision, RFC 3339 (default: now)")
 	c.RunE = func(c *cobra.Command, args []string) error {
-		f.output = output
+		f.output, f.given = output, c.Flags().Changed
 		cfg, err := f.config()
 		if err != nil {
 			return &exitError{exitUnread, err}

@@ -23,7 +23,8 @@ PersistentVolume(Claim), StorageClass, CSINode, PodDisruptionBudget, ConfigMaps 
 carry policies. They are
 read strictly: an unknown field is an error with file and line. Workloads stand
 for the pods that they would make. What spokeshave snapshot took from a cluster
-works too, by itself, with its own time, settings and prices; or a dump:
+works too, by itself, with its own time, settings and prices (--seed may ask for
+another seed, --policies for further policies); or a dump:
 
   kubectl get nodepools,ec2nodeclasses,nodeclaims,nodes,deployments,statefulsets,daemonsets,pods -A -o yaml > cluster.yaml
 
@@ -54,6 +55,8 @@ type simulateFlags struct {
 	minValues string
 	output    string
 	quiet     bool
+	// given says which flags were, for a snapshot that has its own.
+	given func(flag string) bool
 }
 
 func simulateCommand(ctx context.Context) *cobra.Command {
@@ -67,6 +70,7 @@ func simulateCommand(ctx context.Context) *cobra.Command {
 		RunE:    func(c *cobra.Command, _ []string) error { return f.run(ctx, c) },
 	}
 	fs := c.Flags()
+	f.given = fs.Changed
 	fs.SortFlags = false
 	fs.StringArrayVarP(&f.manifests, "filename", "f", nil, "file or folder of manifests, plain or .gz; may be repeated")
 	fs.StringArrayVar(&f.policies, "policies", nil, "file or folder with ConfigMaps that carry policies; may be repeated")
@@ -87,7 +91,12 @@ func (f *simulateFlags) config() (simulate.Config, error) {
 	cfg := simulate.Config{
 		Manifests: f.manifests, Policies: f.policies, Catalog: f.catalog, Region: f.region,
 		PreferencePolicy: f.prefer, MinValuesPolicy: f.minValues,
-		Time: start.UTC(), Seed: f.seed, Elapsed: func() time.Duration { return watch.Since(start) },
+		Time: start.UTC(), Seed: f.seed, Reseed: f.given("seed"), Elapsed: func() time.Duration { return watch.Since(start) },
+	}
+	for _, flag := range []string{"time", "preference-policy", "min-values-policy"} {
+		if f.given(flag) {
+			cfg.Asked = append(cfg.Asked, "--"+flag)
+		}
 	}
 	switch {
 	case len(f.manifests) == 0:

@@ -21,8 +21,8 @@ annotations. simulate -f reads it.
 It asks with your own kubeconfig, and only reads: nodepools, nodeclaims, nodes,
 pods and daemonsets must be readable; of node classes, namespaces, limit ranges,
 runtime, priority and storage classes, volumes and their claims, disruption
-budgets and the policies' ConfigMaps it takes what it may read, and says what it
-could not. Secrets are never read.
+budgets and the policies' ConfigMaps, those of plugin namespaces too, it takes what
+it may read, and says what it could not. Secrets are never read.
 
 Prices and availability are those of the embedded catalogue, for the region that
 the nodes are in, unless --catalog or --region says otherwise. What the controller
@@ -61,6 +61,7 @@ func snapshotCommand(ctx context.Context) *cobra.Command {
 	accessFlags(c, &f.Access)
 	fs := c.Flags()
 	fs.StringVarP(&f.Namespace, "controller-namespace", "n", author.Namespace, "namespace of the controller and its policies")
+	fs.StringSliceVar(&f.Plugins, "plugin-namespaces", nil, "further namespaces with policies (default: those that the controller's status names)")
 	fs.StringVar(&f.Cluster, "cluster-name", "", "name of the cluster, for the record")
 	fs.StringVar(&f.Catalog, "catalog", "", "catalogue file, as spokeshave catalog export writes it")
 	fs.StringVar(&f.Region, "region", "", "region of the embedded catalogue (default: the one the nodes are in, else us-east-1)")

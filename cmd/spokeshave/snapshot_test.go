@@ -11,6 +11,8 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"spokeshave.dev/controller/scenario"
 )
 
@@ -18,7 +20,9 @@ import (
 type cluster struct {
 	mu    sync.Mutex
 	lists map[string][]string // objects by path
-	asked []string
+	// objects are single ones, by path.
+	objects map[string]string
+	asked   []string
 }
 
 func (c *cluster) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -26,6 +30,10 @@ func (c *cluster) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	defer c.mu.Unlock()
 	c.asked = append(c.asked, r.Method+" "+r.URL.Path)
 	w.Header().Set("Content-Type", "application/json")
+	if text, ok := c.objects[r.URL.Path]; ok {
+		_, _ = w.Write([]byte(text))
+		return
+	}
 	items, ok := c.lists[r.URL.Path]
 	if !ok {
 		w.WriteHeader(http.StatusForbidden)
@@ -94,6 +102,26 @@ func TestSnapshot(t *testing.T) {
 	if err := os.WriteFile(path, []byte(stdout), 0o600); err != nil {
 		t.Fatal(err)
 	}
+	for flag, value := range map[string]string{"--time": "2026-01-01T00:00:00Z", "--preference-policy": "Respect", "--min-values-policy": "BestEffort"} {
+		want := "a Snapshot has its own time and settings: " + flag + " does not go with it"
+		if code, _, stderr := command(t, "simulate", "-f", path, flag, value); code != exitBadInput || !strings.Contains(stderr, want) {
+			t.Errorf("%s is not refused: exit %d: %s", flag, code, stderr)
+		}
+	}
+	decisions := map[string]bool{}
+	for _, seed := range []string{"", "1", "2"} {
+		args := []string{"simulate", "-f", path, "-o", "json"}
+		if seed != "" {
+			args = append(args, "--seed", seed)
+		}
+		var r scenario.Report
+		if _, stdout, _ := command(t, args...); json.Unmarshal([]byte(stdout), &r) == nil {
+			decisions[r.Decision] = true
+		}
+	}
+	if len(decisions) != 3 {
+		t.Errorf("--seed does not reach the decision: %v", decisions)
+	}
 	code, stdout, stderr = command(t, "simulate", "-f", path, "-o", "json")
 	var report scenario.Report
 	if err := json.Unmarshal([]byte(stdout), &report); err != nil || code != exitOK {
@@ -102,6 +130,51 @@ func TestSnapshot(t *testing.T) {
 	// The pod that the scheduler has not tried yet does not count.
 	if report.Pods != 2 || len(report.Unscheduled) != 0 || len(report.Nodes) == 0 || report.Nodes[0].Zone != "eu-west-1a" || len(report.Policies) != 1 || report.EBSCost == 0 {
 		t.Errorf("%+v", report)
+	}
+}
+
+// TestSnapshotPlugins: policies of plugin namespaces are found by the
+// controller's status, or by name; what it rejected is not taken along.
+func TestSnapshotPlugins(t *testing.T) {
+	ranks := func(name string) string {
+		return fmt.Sprintf(`{"metadata":{"namespace":"team","name":%q},"data":{"policy.yaml":"apiVersion: policy.spokeshave.dev/v1alpha1\nhooks: [rank]\nengine: rego\n","p.rego":"package spokeshave.rank\n"}}`, name)
+	}
+	for name, tc := range map[string]struct {
+		reason string
+		status string
+		args   []string
+		want   []string
+	}{
+		"status": {
+			reason: "the controller says where its policies are",
+			status: `{"data":{"team.green":"{\"namespace\":\"team\",\"name\":\"green\",\"state\":\"Active\"}","team.cap":"{\"namespace\":\"team\",\"name\":\"cap\",\"state\":\"Rejected\",\"reason\":\"no caps here\"}"}}`,
+			want:   []string{"spokeshave/least", "team/green"},
+		},
+		"named": {reason: "where it says nothing, the user does", args: []string{"--plugin-namespaces", "team"}, want: []string{"spokeshave/least", "team/cap", "team/green"}},
+		"none":  {reason: "other namespaces are nobody's business", want: []string{"spokeshave/least"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c := small()
+			c.lists["/api/v1/namespaces/team/configmaps"] = []string{ranks("cap"), ranks("green")}
+			if tc.status != "" {
+				c.objects = map[string]string{"/api/v1/namespaces/spokeshave/configmaps/spokeshave-policy-status": tc.status}
+			}
+			code, stdout, stderr := command(t, append([]string{"snapshot", "--kubeconfig", c.serve(t), "-o", "json"}, tc.args...)...)
+			var got scenario.Taken
+			if err := json.Unmarshal([]byte(stdout), &got); err != nil || code != exitOK {
+				t.Fatalf("exit %d, %v: %s", code, err, stderr)
+			}
+			var names []string
+			for _, cm := range got.Policies {
+				names = append(names, cm.Namespace+"/"+cm.Name)
+			}
+			if diff := cmp.Diff(tc.want, names); diff != "" {
+				t.Errorf("%s: -want +got\n%s", tc.reason, diff)
+			}
+			if told := strings.Contains(stderr, "policy team/cap is left out: the controller rejected it: no caps here"); told != (tc.status != "") {
+				t.Errorf("what is left out is not told, or what is not: %s", stderr)
+			}
+		})
 	}
 }
 

@@ -18,8 +18,10 @@ import (
 	"spokeshave.dev/controller/actuate"
 	"spokeshave.dev/controller/announce"
 	"spokeshave.dev/controller/cluster"
+	"spokeshave.dev/controller/decide"
 	"spokeshave.dev/controller/journal"
 	"spokeshave.dev/controller/lower"
+	"spokeshave.dev/controller/model"
 	"spokeshave.dev/controller/observe"
 	"spokeshave.dev/controller/policy/load"
 	"spokeshave.dev/controller/provider/aws"
@@ -32,9 +34,11 @@ import (
 	"spokeshave.dev/controller/reconcile/expiration"
 	"spokeshave.dev/controller/reconcile/garbage"
 	"spokeshave.dev/controller/reconcile/interruption"
+	"spokeshave.dev/controller/reconcile/keep"
 	"spokeshave.dev/controller/reconcile/lifecycle"
 	"spokeshave.dev/controller/reconcile/metric"
 	"spokeshave.dev/controller/reconcile/nodepool"
+	"spokeshave.dev/controller/reconcile/observed"
 	"spokeshave.dev/controller/reconcile/podevents"
 	"spokeshave.dev/controller/reconcile/policies"
 	"spokeshave.dev/controller/reconcile/repair"
@@ -128,11 +132,10 @@ func (p *parts) loop(ctx context.Context) (*decision.Loop, error) {
 		Actuator: &actuate.Actuator{Client: p.mgr.GetClient(), Events: p.mgr.GetEventRecorder(eventsFrom), Nominations: nominations, Namespace: p.o.Namespace},
 		Policies: loaded,
 		Journal:  p.journal,
-		Observed: p.observed,
+		Observed: p.observer(),
 		Board:    p.board,
 		Metrics:  decision.NewMetrics(metrics.Registry, p.shared),
 		Clock:    p.clock,
-		Observe:  Mode(p.o.Mode) == Observe,
 		Idle:     p.o.BatchIdle, Max: p.o.BatchMax, Every: p.o.Interval,
 	})
 	keeper := &policies.Reconciler{
@@ -147,6 +150,21 @@ func (p *parts) loop(ctx context.Context) (*decision.Loop, error) {
 		return nil, fmt.Errorf("add the decision loop: %w", err)
 	}
 	return loop, nil
+}
+
+// observer keeps what a controller that observes would have done; nil for one
+// that acts.
+func (p *parts) observer() func(context.Context, *model.Snapshot, *decide.Decision) error {
+	if Mode(p.o.Mode) != Observe {
+		return nil
+	}
+	keeper := &observed.Keeper{
+		Store: keep.Store{
+			Client: p.mgr.GetClient(), Live: p.mgr.GetAPIReader(), Namespace: p.o.Namespace, Name: observed.Name, Key: observed.Key,
+		},
+		Observer: p.observed, Events: p.mgr.GetEventRecorder(eventsFrom), Clock: p.clock,
+	}
+	return keeper.Add
 }
 
 // nominations takes the events about planned pods, and sends them at a rate of

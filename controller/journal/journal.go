@@ -36,8 +36,16 @@ type Entry struct {
 	Headroom    []decide.Headroom `json:"headroom"`
 	Warnings    []string          `json:"warnings,omitempty"`
 	Policies    []policy.Use      `json:"policies"`
-	SolveMs     float64           `json:"solveMs"`
-	TotalMs     float64           `json:"totalMs"`
+	// Snapshot is the digest of what was decided on. In memory it comes a moment
+	// after the decision, and stays empty when decisions follow too fast.
+	Snapshot string `json:"snapshot,omitempty"`
+	// Candidates are the offerings that rank policies were asked about.
+	Candidates []Offerings `json:"candidates,omitempty"`
+	// HourlyCost is the billed price of the planned nodes, volumes and
+	// addresses included, in micro-dollars per hour.
+	HourlyCost model.Price `json:"hourlyCost"`
+	SolveMs    float64     `json:"solveMs"`
+	TotalMs    float64     `json:"totalMs"`
 }
 
 // alternatives is how many of a node's other options are kept: the next best.
@@ -102,10 +110,13 @@ type Journal struct {
 	mu      sync.Mutex
 	entries []Entry
 	keep    int
+	digests digests
 }
 
 // New makes a journal of the last keep decisions that did something.
-func New(keep int) *Journal { return &Journal{keep: keep} }
+func New(keep int) *Journal {
+	return &Journal{keep: keep, digests: digests{places: make(chan struct{}, undigested)}}
+}
 
 // Add records a decision that launches, refuses or judges something. One that
 // launches nothing and says what the one before it said is dropped. It returns
@@ -126,6 +137,7 @@ func (j *Journal) Add(ctx context.Context, s *model.Snapshot, d *decide.Decision
 	if n > 0 && repeats(&j.entries[n-1], &e) {
 		return false
 	}
+	e.Candidates = j.shared(offerings(s, d))
 	j.outdate(&e)
 	if n > 0 && idle(&j.entries[n-1]) && idle(&e) { // or nothing but this would be kept
 		e.Disruptions = append(j.entries[n-1].Disruptions, e.Disruptions...)
@@ -135,6 +147,7 @@ func (j *Journal) Add(ctx context.Context, s *model.Snapshot, d *decide.Decision
 	if len(j.entries) > j.keep {
 		j.entries = j.entries[len(j.entries)-j.keep:]
 	}
+	j.digest(ctx, s, e.ID)
 	return !idle(&e) || slices.ContainsFunc(e.Disruptions, func(c Candidate) bool { return c.Since.Equal(e.Time) })
 }
 

@@ -79,3 +79,46 @@ func TestNodesThatStayCrowdNothingOut(t *testing.T) {
 		t.Errorf("-want +got\n%s", diff)
 	}
 }
+
+// TestWhatADecisionWasMadeOf: the journal in memory says it too; what two
+// decisions have in common is kept once.
+func TestWhatADecisionWasMadeOf(t *testing.T) {
+	j := New(10)
+	for _, id := range []string{"a", "b"} {
+		in := decided(id)
+		j.Add(t.Context(), in.Snapshot, in.Decision)
+		j.digests.busy.Wait()
+	}
+	want, err := decided("a").Snapshot.Digest()
+	if err != nil {
+		t.Fatal(err)
+	}
+	a, b := j.Entries()[0], j.Entries()[1]
+	if a.Snapshot != want || b.Snapshot != want || a.HourlyCost != 96_000 || a.Candidates[0].Dropped[0].Reason != "c is old" {
+		t.Errorf("want digest %s: %+v", want, a)
+	}
+	if &a.Candidates[0].Best[0] != &b.Candidates[0].Best[0] {
+		t.Error("the same candidates are kept twice")
+	}
+}
+
+// TestDigestsDoNotPile: decisions that follow too fast go without.
+func TestDigestsDoNotPile(t *testing.T) {
+	j := New(10)
+	j.digests.one.Lock()
+	for i := range undigested + 2 {
+		in := decided(string(rune('a' + i)))
+		j.Add(t.Context(), in.Snapshot, in.Decision)
+	}
+	j.digests.one.Unlock()
+	j.digests.busy.Wait()
+	without := 0
+	for _, e := range j.Entries() {
+		if e.Snapshot == "" {
+			without++
+		}
+	}
+	if without != 2 {
+		t.Errorf("%d decisions without a digest, want 2", without)
+	}
+}

@@ -19,16 +19,9 @@ import (
 type Record struct {
 	Entry
 
-	// Snapshot is the snapshot's digest.
-	Snapshot string `json:"snapshot"`
 	// Asked are the options that it was made with.
-	Asked Asked `json:"asked"`
-	// Candidates are the offerings that rank policies were asked about.
-	Candidates []Offerings `json:"candidates,omitempty"`
-	// HourlyCost is the billed price of the planned nodes, volumes and
-	// addresses included, in micro-dollars per hour.
-	HourlyCost model.Price `json:"hourlyCost"`
-	Timing     Timing      `json:"timing"`
+	Asked  Asked  `json:"asked"`
+	Timing Timing `json:"timing"`
 	// Missed counts the decisions before this one that could not be written.
 	Missed int `json:"missed,omitempty"`
 	// Decision is the decision itself, whose indexes point into the snapshot:
@@ -88,9 +81,10 @@ func NewRecord(in *Decided) (*Record, error) {
 	if err != nil {
 		return nil, err
 	}
+	e := entry(in.Snapshot, d)
+	e.Snapshot, e.Candidates = digest, offerings(in.Snapshot, d)
 	return &Record{
-		Entry: entry(in.Snapshot, d), Snapshot: digest, Candidates: offerings(in.Snapshot, d),
-		HourlyCost: HourlyCost(in.Snapshot, d), Decision: raw,
+		Entry: e, Decision: raw,
 		Asked: Asked{
 			Missing: in.Options.Missing, LastCaps: in.Options.LastCaps, Disrupt: in.Options.Disrupt, Search: in.Options.Search, Explain: in.Options.Explain,
 		},
@@ -157,10 +151,7 @@ func priced(s *model.Snapshot, nodes []model.PlannedNode) model.Price {
 	var sum model.Price
 	for i := range nodes {
 		n := &nodes[i]
-		sum += n.Options[0].Price
-		if at := s.Pools[n.Pool].Catalog; at >= 0 {
-			sum += s.Catalogs[at].NodeCost
-		}
+		sum += n.Options[0].Price + s.NodeCost(n.Pool)
 	}
 	return sum
 }

@@ -67,3 +67,54 @@ func TestBounded(t *testing.T) {
 		t.Errorf("%d hours from %s", len(r.Hours), r.From)
 	}
 }
+
+// TestKept: another Observer goes on as if there had been no end: the time
+// between two looks counts, and nothing twice.
+func TestKept(t *testing.T) {
+	node := model.Node{Name: "n1", Claim: "n1", State: model.Initialized, Price: 600_000}
+	wants := &decide.Decision{
+		Plan:        model.Plan{Nodes: []model.PlannedNode{{Pods: []int32{0}, Options: []model.Option{{Price: 28_000}}}}},
+		Disruptions: []decide.Disruption{{Node: 0, Go: true}},
+	}
+	var whole, before, after Observer
+	for minute := range 12 {
+		whole.Add(snapshot(minute, node), wants)
+		if minute < 6 {
+			before.Add(snapshot(minute, node), wants)
+			continue
+		}
+		if minute == 6 {
+			text, err := before.Encode()
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := after.Decode(text); err != nil {
+				t.Fatal(err)
+			}
+		}
+		after.Add(snapshot(minute, node), wants)
+	}
+	if diff := cmp.Diff(whole.Report(), after.Report()); diff != "" {
+		t.Errorf("-one +two\n%s", diff)
+	}
+	r := after.Report()
+	if total := r.Total(); total.Would.Launched != 1 || total.Would.Removed != 1 || total.Seconds != 11*60 {
+		t.Errorf("%+v", total)
+	}
+}
+
+func TestKeptRefused(t *testing.T) {
+	for name, text := range map[string]string{
+		"no JSON":      "spoilt",
+		"from later":   `{"version":2}`,
+		"out of order": `{"version":1,"hours":[{"start":"2026-03-11T09:00:00Z"},{"start":"2026-03-11T08:00:00Z"}]}`,
+		"no amount":    `{"version":1,"hours":[{"start":"2026-03-11T09:00:00Z","really":{"cost":{"micro":-5}}}]}`,
+	} {
+		var o Observer
+		o.Add(snapshot(0), &decide.Decision{})
+		want := o.Report()
+		if err := o.Decode([]byte(text)); err == nil || !cmp.Equal(want, o.Report()) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}

@@ -22,6 +22,11 @@ import (
 type Options struct {
 	Time time.Time
 	Seed uint64
+	// Asked names the flags that somebody set and a snapshot from a file has its
+	// own of, such as --time: it is refused, and not passed over in silence.
+	Asked []string
+	// Reseed says that Seed replaces the seed of a snapshot from a file.
+	Reseed bool
 	// Cluster becomes the snapshot's; Live says that the objects come from a
 	// cluster with a scheduler at work (lower.Inputs).
 	Cluster string
@@ -67,7 +72,7 @@ func (o *Objects) Snapshot(opts Options) (model.Snapshot, error) {
 }
 
 // retake is the snapshot of the file. It keeps its own time, settings and
-// prices: that is what makes it one.
+// prices: that is what makes it one. Only another seed can be asked for.
 func (o *Objects) retake(opts *Options) (model.Snapshot, error) {
 	if err := o.alone(); err != nil {
 		return model.Snapshot{}, err
@@ -75,7 +80,14 @@ func (o *Objects) retake(opts *Options) (model.Snapshot, error) {
 	if opts.Catalog != nil || opts.Region != "" {
 		return model.Snapshot{}, &Error{o.sources[TakenKind], errors.New("a Snapshot has its own catalogue: --catalog and --region do not go with it")}
 	}
-	return o.Taken.Snapshot, nil
+	s := o.Taken.Snapshot
+	if len(opts.Asked) > 0 {
+		return model.Snapshot{}, &Error{o.sources[TakenKind], fmt.Errorf("a Snapshot has its own time and settings: %s does not go with it", strings.Join(opts.Asked, ", "))}
+	}
+	if opts.Reseed {
+		s.Seed = opts.Seed
+	}
+	return s, nil
 }
 
 // catalogs makes the catalogue of every node class that a pool or claim names.

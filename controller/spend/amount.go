@@ -54,8 +54,8 @@ func (a *Amount) add(whole, rest uint64) {
 	a.Micro, a.Rest = int64(sum), rest%unit
 }
 
-// valid says whether the amount can have come from Accrue and Plus.
-func (a *Amount) valid() bool { return a.Micro >= 0 && a.Rest < unit }
+// Valid says whether the amount can have come from Accrue and Plus.
+func (a *Amount) Valid() bool { return a.Micro >= 0 && a.Rest < unit }
 
 // USD is the amount in dollars.
 func (a *Amount) USD() float64 { return float64(a.Micro) / 1e6 }

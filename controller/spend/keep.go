@@ -33,12 +33,12 @@ func Decode(text []byte) (Ledger, error) {
 		return Ledger{}, fmt.Errorf("read ledger: month %s and through %s do not go together", l.Month, l.Through)
 	}
 	for i := range l.Pools {
-		if !l.Pools[i].Amount.valid() || l.Pools[i].Rate < 0 {
+		if !l.Pools[i].Amount.Valid() || l.Pools[i].Rate < 0 {
 			return Ledger{}, fmt.Errorf("read ledger: pool entry %d: amount %+v, rate %d", i, l.Pools[i].Amount, l.Pools[i].Rate)
 		}
 	}
 	for i := range l.Holders {
-		if !l.Holders[i].Amount.valid() || l.Holders[i].Rate < 0 {
+		if !l.Holders[i].Amount.Valid() || l.Holders[i].Rate < 0 {
 			return Ledger{}, fmt.Errorf("read ledger: holder entry %d: amount %+v, rate %d", i, l.Holders[i].Amount, l.Holders[i].Rate)
 		}
 	}

@@ -12,16 +12,20 @@ import (
 	"spokeshave.dev/controller/journal"
 	"spokeshave.dev/controller/model"
 	"spokeshave.dev/controller/policy/load"
+	"spokeshave.dev/controller/spend"
 )
 
 // page is what is shown.
 type page struct {
-	Time     string
-	Leads    bool
-	Rate     string
-	Load     string
-	Nodes    []node
-	Caps     []decide.Headroom
+	Time       string
+	Leads      bool
+	Rate, Load model.Price
+	Nodes      []node
+	Spot       int
+	Caps       []decide.Headroom
+	// Waiting are the pods without a place now; Waits counts them all.
+	Waiting  []waiting
+	Waits    int
 	Policies []load.Status
 	Journal  []decision
 	Chart    chart
@@ -30,12 +34,16 @@ type page struct {
 type node struct {
 	Name, Pool, Type, Zone, Capacity, State string
 	Cost                                    model.Price
-	Pods                                    []string
+	// Used is the part of its cost that pods ask for, in percent.
+	Used int
+	Pods []string
 }
 
 type decision struct {
 	ID, Time string
-	Says     []string
+	// Short says in a few words what was done.
+	Short string
+	Says  []string
 	// Waiting are pods without a place, with their reasons.
 	Waiting []waiting
 }
@@ -43,11 +51,6 @@ type decision struct {
 type waiting struct {
 	Pod     string
 	Reasons []string
-}
-
-// chart is the curve as points of SVG polylines, 600 wide and 120 high.
-type chart struct {
-	Spend, Load, From, To, Top string
 }
 
 // shown bounds what a section lists; the command line has all of it.
@@ -62,9 +65,19 @@ func (s *Server) page() page {
 	out.Leads, out.Time = true, snap.Time.UTC().Format(time.RFC3339)
 	out.Caps = d.Headroom
 	out.Nodes = nodes(snap)
-	out.Chart = plot(curve)
+	for i := range snap.Nodes {
+		if snap.Nodes[i].CapacityType == model.Spot {
+			out.Spot++
+		}
+	}
+	out.Waits = len(d.Plan.Unplaced)
+	for i := range d.Plan.Unplaced[:min(out.Waits, shown)] {
+		u := &d.Plan.Unplaced[i]
+		out.Waiting = append(out.Waiting, waits(snap.Pods[u.Pod].Key(), u.Reasons))
+	}
+	out.Chart = plot(curve, d.Headroom)
 	if n := len(curve); n > 0 {
-		out.Rate, out.Load = curve[n-1].Spend.String(), curve[n-1].Load.String()
+		out.Rate, out.Load = curve[n-1].Spend, curve[n-1].Load
 	}
 	entries := s.Journal()
 	for i := range slices.Backward(entries) {
@@ -82,12 +95,13 @@ func nodes(s *model.Snapshot) []node {
 			pods[p.Node] = append(pods[p.Node], p.Key())
 		}
 	}
+	shares := spend.Shares(s)
 	out := make([]node, 0, len(s.Nodes))
 	for i := range s.Nodes {
 		n := &s.Nodes[i]
 		each := node{
 			Name: n.Name, Type: n.InstanceType, Zone: n.Zone, Capacity: string(n.CapacityType), State: string(n.State),
-			Cost: max(n.Cost(), n.Reserved), Pods: pods[i],
+			Cost: max(n.Cost(), n.Reserved), Pods: pods[i], Used: used(shares[i]),
 		}
 		if n.Pool >= 0 {
 			each.Pool = s.Pools[n.Pool].Name
@@ -98,9 +112,32 @@ func nodes(s *model.Snapshot) []node {
 	return out
 }
 
+// used is the part of a node that is not idle, in percent.
+func used(shares []spend.Share) int {
+	var all, idle model.Price
+	for _, s := range shares {
+		all += s.Price
+		if s.Kind == spend.Idle {
+			idle += s.Price
+		}
+	}
+	if all <= 0 {
+		return 0
+	}
+	return int(100 * (all - idle) / all)
+}
+
+func waits(pod string, reasons []model.Reason) waiting {
+	w := waiting{Pod: pod}
+	for _, r := range reasons {
+		w.Reasons = append(w.Reasons, r.Message)
+	}
+	return w
+}
+
 // decided is an entry in the words of explain.
 func decided(e *journal.Entry) decision {
-	out := decision{ID: e.ID, Time: e.Time.UTC().Format(time.RFC3339)}
+	out := decision{ID: e.ID, Time: e.Time.UTC().Format(time.RFC3339), Short: short(e)}
 	for i := range e.Nodes {
 		for _, f := range explain.Node([]journal.Entry{*e}, e.Nodes[i].Claim).Facts {
 			out.Says = append(out.Says, e.Nodes[i].Claim+": "+f.Says)
@@ -119,30 +156,35 @@ func decided(e *journal.Entry) decision {
 		out.Says = append(out.Says, strings.TrimSuffix(fmt.Sprintf("%s of %s: %s, saves %s $/h: %s", c.Method, strings.Join(c.Nodes, ", "), c.Stage, c.Savings, c.Reason), ": "))
 	}
 	for i := range e.Unplaced[:min(len(e.Unplaced), shown)] {
-		w := waiting{Pod: e.Unplaced[i].Pod}
-		for _, r := range e.Unplaced[i].Reasons {
-			w.Reasons = append(w.Reasons, r.Message)
-		}
-		out.Waiting = append(out.Waiting, w)
+		out.Waiting = append(out.Waiting, waits(e.Unplaced[i].Pod, e.Unplaced[i].Reasons))
 	}
 	return out
 }
 
-func plot(curve []Point) chart {
-	if len(curve) < 2 {
-		return chart{}
+// short says what a decision did, in counts.
+func short(e *journal.Entry) string {
+	pods, goes := 0, 0
+	for i := range e.Existing {
+		pods += len(e.Existing[i].Pods)
 	}
-	first, last := curve[0].Time, curve[len(curve)-1].Time
-	top := model.Price(1)
-	for _, p := range curve {
-		top = max(top, p.Spend)
+	for i := range e.Disruptions {
+		if e.Disruptions[i].Go {
+			goes++
+		}
 	}
-	var spent, asked strings.Builder
-	for _, p := range curve {
-		x := 600 * float64(p.Time.Sub(first)) / float64(last.Sub(first))
-		y := func(v model.Price) float64 { return 118 - 114*float64(v)/float64(top) }
-		fmt.Fprintf(&spent, "%.1f,%.1f ", x, y(p.Spend))
-		fmt.Fprintf(&asked, "%.1f,%.1f ", x, y(p.Load))
+	var parts []string
+	for _, p := range []struct {
+		n    int
+		what string
+	}{
+		{len(e.Nodes), "launched"}, {pods, "pods placed on nodes there are"}, {goes, "may go"}, {len(e.Commands), "disruptions of several nodes"}, {len(e.Unplaced), "pods wait"},
+	} {
+		if p.n > 0 {
+			parts = append(parts, fmt.Sprintf("%d %s", p.n, p.what))
+		}
 	}
-	return chart{Spend: spent.String(), Load: asked.String(), From: first.Format("15:04"), To: last.Format("15:04"), Top: top.String()}
+	if len(parts) == 0 {
+		return "nothing to do"
+	}
+	return strings.Join(parts, ", ")
 }

@@ -35,7 +35,7 @@ func server(t *testing.T, rounds int) *Server {
 		}
 		d := &decide.Decision{
 			ID: fmt.Sprint("d", minute), Time: snap.Time,
-			Headroom: []decide.Headroom{{Scope: "cluster", Policy: "budget", Cap: "2.00 $/h", Left: 1_500_000, Burn: 500_000}},
+			Headroom: []decide.Headroom{{Scope: "cluster", Policy: "budget", Cap: "2.00 $/h", Period: decide.PerHour, Limit: 2, Left: 1_500_000, Burn: 500_000}},
 			Plan: model.Plan{
 				Nodes:    []model.PlannedNode{{Pods: []int32{1}, Options: []model.Option{{InstanceType: "m.2", Zone: "a", CapacityType: model.Spot, Price: 90_000}}}},
 				Unplaced: []model.Unplaced{{Pod: 1, Reasons: []model.Reason{{Message: "cap leaves nothing"}}}},
@@ -91,7 +91,7 @@ func TestPage(t *testing.T) {
 	}
 	for _, want := range []string{
 		"0.5000 $/h run, of which pods ask for 0.1250 $/h", "2.00 $/h", "1.5000", "shop/web", "m.2 (spot) in a at 0.0900 $/h",
-		"shop/late waits", "cap leaves nothing", "bad &lt;script&gt;", "state-Rejected", "d0", "d2",
+		"<dt>shop/late</dt>", "cap leaves nothing", "Pods that wait (1)", "1 launched, 1 pods wait", "25&#8239;%", "bad &lt;script&gt;", "state-Rejected", "d0", "d2",
 	} {
 		if !strings.Contains(text, want) {
 			t.Errorf("the page does not show %q:\n%s", want, text)
@@ -142,7 +142,7 @@ func TestStructure(t *testing.T) {
 	viewport := slices.ContainsFunc(found["meta"], func(m map[string]string) bool {
 		return m["name"] == "viewport" && strings.Contains(m["content"], "width=device-width")
 	})
-	if !viewport || found["html"][0]["lang"] == "" || len(found["main"]) != 1 || len(found["h1"]) != 1 || len(found["nav"]) != 1 || len(found["section"]) != 4 {
+	if !viewport || found["html"][0]["lang"] == "" || len(found["main"]) != 1 || len(found["h1"]) != 1 || len(found["nav"]) != 1 || len(found["section"]) != 5 {
 		t.Errorf("viewport %v, html %v, %d main, %d h1, %d nav, %d sections", viewport, found["html"], len(found["main"]), len(found["h1"]), len(found["nav"]), len(found["section"]))
 	}
 	for _, svg := range found["svg"] {
@@ -166,7 +166,7 @@ func TestServes(t *testing.T) {
 		"follower":    {reason: "says that it does not lead", host: "localhost", path: "/", code: 200, want: "another one leads"},
 		"contents":    {reason: "for the script, without the frame", rounds: 3, host: "localhost", path: "/contents", code: 200, want: "<section id=\"spend\""},
 		"script":      {reason: "comes with the program", rounds: 3, host: "[::1]:8082", path: "/page.js", code: 200, want: "setInterval"},
-		"style":       {reason: "so does this", rounds: 3, host: "localhost", path: "/page.css", code: 200, want: "overflow-x"},
+		"style":       {reason: "so does this", rounds: 3, host: "localhost", path: "/page.css", code: 200, want: "max-width: 48rem"},
 		"other":       {reason: "nothing else is there", host: "localhost", path: "/etc/passwd", code: 404},
 		"other names": {reason: "a page of another site cannot point a name of its own here", rounds: 3, host: "evil.example", path: "/", code: 403, want: "localhost"},
 	} {

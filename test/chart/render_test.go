@@ -264,6 +264,28 @@ func TestNetworkPolicy(t *testing.T) {
 	if !slices.Equal(p.Spec.PolicyTypes, []networkingv1.PolicyType{networkingv1.PolicyTypeIngress}) {
 		t.Errorf("types %v: the controller must reach the API server and AWS", p.Spec.PolicyTypes)
 	}
+	// The page is let through where it is served in the cluster, and only there.
+	for values, want := range map[string]int{`{enabled: true}`: 1, `{enabled: true, service: true, port: 9000}`: 2} {
+		objs := newHelm(t).render(t, `{web: `+values+`, networkPolicy: {enabled: true, webFrom: [{namespaceSelector: {matchLabels: {name: ingress}}}]}}`)
+		in := get[networkingv1.NetworkPolicy](t, objs, "NetworkPolicy/spokeshave").Spec.Ingress
+		if len(in) != want {
+			t.Errorf("web %s: ingress %v", values, in)
+			continue
+		}
+		if want == 1 {
+			continue
+		}
+		if in[1].Ports[0].Port.StrVal != "http-web" || in[1].From[0].NamespaceSelector.MatchLabels["name"] != "ingress" {
+			t.Errorf("web %s: ingress %v", values, in[1])
+		}
+		ports := get[appsv1.Deployment](t, objs, "Deployment/spokeshave").Spec.Template.Spec.Containers[0].Ports
+		if !slices.ContainsFunc(ports, func(p corev1.ContainerPort) bool { return p.Name == "http-web" && p.ContainerPort == 9000 }) {
+			t.Errorf("web %s: no port of that name: %v", values, ports)
+		}
+		if s := get[corev1.Service](t, objs, "Service/spokeshave-web"); s.Spec.Ports[0].TargetPort.StrVal != "http-web" {
+			t.Errorf("the Service leads to %v", s.Spec.Ports)
+		}
+	}
 }
 
 func TestPackageSize(t *testing.T) {

@@ -37,6 +37,10 @@ type Config struct {
 	Region string
 	Time   time.Time
 	Seed   uint64
+	// Asked and Reseed are for a snapshot from a file: the flags that somebody
+	// set and it has its own of, and whether Seed replaces its own.
+	Asked  []string
+	Reseed bool
 	// PreferencePolicy and MinValuesPolicy are the controller's settings; empty
 	// for its defaults.
 	PreferencePolicy, MinValuesPolicy string
@@ -75,7 +79,7 @@ func Run(ctx context.Context, cfg Config) (*Result, error) {
 		sources = append(sources, more...)
 		objects.Warnings = append(objects.Warnings, warnings...)
 	}
-	opts := scenario.Options{Time: cfg.Time, Seed: cfg.Seed, Region: cfg.Region, Settings: settings}
+	opts := scenario.Options{Time: cfg.Time, Seed: cfg.Seed, Asked: cfg.Asked, Reseed: cfg.Reseed, Region: cfg.Region, Settings: settings}
 	if cfg.Catalog != "" {
 		c, err := readCatalog(cfg.Catalog)
 		if err != nil {
@@ -89,7 +93,7 @@ func Run(ctx context.Context, cfg Config) (*Result, error) {
 		return nil, err
 	}
 	lowered := cfg.Elapsed() - start - read
-	policies, done, err := Compile(ctx, sources, cfg.Time)
+	policies, done, err := Compile(ctx, sources, snapshot.Time)
 	if err != nil {
 		return nil, errors.Join(err, done())
 	}

@@ -7,13 +7,10 @@ import (
 	"hash/fnv"
 	"time"
 
-	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/serializer"
 	"k8s.io/client-go/rest"
 
-	karpv1 "spokeshave.dev/api/karpenter/v1"
 	"spokeshave.dev/controller/anonymize"
 	"spokeshave.dev/controller/app/remote"
 	"spokeshave.dev/controller/catalog"
@@ -26,6 +23,9 @@ type Config struct {
 	Access remote.Access
 	// Namespace is the controller's own, where the guardrail policies are.
 	Namespace string
+	// Plugins are namespaces whose policies are read too. Those whose policies
+	// the controller has loaded, by its status, are in any case.
+	Plugins []string
 	// Cluster names the snapshot's cluster.
 	Cluster string
 	Time    time.Time
@@ -136,13 +136,8 @@ func read(ctx context.Context, l *lister, cfg *Config) (*scenario.Objects, error
 		np.SetDefaults()
 	}
 	if !cfg.Anonymize {
-		path := "/api/v1/namespaces/" + cfg.Namespace + "/configmaps"
-		policies, err := list[corev1.ConfigMap](ctx, l, path, karpv1.LabelPolicy+"=true", true)
-		if err != nil {
+		if o.Policies, err = policies(ctx, l, cfg); err != nil {
 			return nil, err
-		}
-		for _, cm := range policies {
-			o.Policies = append(o.Policies, bare(cm))
 		}
 	}
 	return o, nil
@@ -152,15 +147,6 @@ func into[T any](ctx context.Context, l *lister, to *[]*T, path string, optional
 	var err error
 	*to, err = list[T](ctx, l, path, "", optional)
 	return err
-}
-
-// bare is a policy as its author wrote it.
-func bare(cm *corev1.ConfigMap) *corev1.ConfigMap {
-	return &corev1.ConfigMap{
-		TypeMeta:   metav1.TypeMeta{APIVersion: "v1", Kind: "ConfigMap"},
-		ObjectMeta: metav1.ObjectMeta{Namespace: cm.Namespace, Name: cm.Name, Labels: map[string]string{karpv1.LabelPolicy: "true"}},
-		Data:       cm.Data, BinaryData: cm.BinaryData,
-	}
 }
 
 // hide takes the names out of a result, its warnings included.

@@ -7,24 +7,20 @@
 package accounts
 
 import (
-	"bytes"
-	"compress/gzip"
 	"context"
+	"errors"
 	"fmt"
-	"io"
 	"sync/atomic"
 	"time"
 
 	"github.com/go-logr/logr"
 	corev1 "k8s.io/api/core/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/events"
 	"k8s.io/utils/clock"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"spokeshave.dev/controller/model"
+	"spokeshave.dev/controller/reconcile/keep"
 	"spokeshave.dev/controller/spend"
 )
 
@@ -36,9 +32,6 @@ const (
 	Key = "ledger.json.gz"
 	// every is how often the ledger is written.
 	every = time.Minute
-	// limit is how large a ledger may be, decoded. A real one has at most
-	// some 2,000 workloads of a hundred bytes or two.
-	limit = 16 << 20
 )
 
 // Keeper counts. Count is called by one goroutine, Collect by any.
@@ -79,23 +72,30 @@ func (k *Keeper) next(ctx context.Context, s *model.Snapshot) (spend.Ledger, err
 	if now := k.ledger.Load(); now != nil {
 		return now.Advance(s), nil
 	}
-	cm := &corev1.ConfigMap{}
-	err := k.Live.Get(ctx, types.NamespacedName{Namespace: k.Namespace, Name: Name}, cm)
-	switch {
-	case apierrors.IsNotFound(err):
+	store := k.store()
+	text, cm, err := store.Read(ctx)
+	if err == nil && text == nil {
 		return spend.New(s), nil
-	case err != nil:
-		return spend.Ledger{}, fmt.Errorf("read ConfigMap %s/%s: %w", k.Namespace, Name, err)
 	}
-	kept, err := decode(cm.BinaryData[Key])
-	if err != nil {
-		next := spend.New(s)
-		logr.FromContextOrDiscard(ctx).Error(err, "the ledger is begun anew from the running instances", "configMap", Name)
-		k.Events.Eventf(cm, nil, corev1.EventTypeWarning, "LedgerLost", "Read",
-			"%v; begun anew: %.2f $ estimated from the instances that still run", err, float64(total(&next))/1e6)
-		return next, nil
+	var kept spend.Ledger
+	if err == nil {
+		if kept, err = spend.Decode(text); err == nil {
+			return kept.Advance(s), nil
+		}
+		err = fmt.Errorf("decode: %w: %w", keep.ErrSpoilt, err)
 	}
-	return kept.Advance(s), nil
+	if !errors.Is(err, keep.ErrSpoilt) {
+		return spend.Ledger{}, err
+	}
+	next := spend.New(s)
+	logr.FromContextOrDiscard(ctx).Error(err, "the ledger is begun anew from the running instances", "configMap", Name)
+	k.Events.Eventf(cm, nil, corev1.EventTypeWarning, "LedgerLost", "Read",
+		"%v; begun anew: %.2f $ estimated from the instances that still run", err, float64(total(&next))/1e6)
+	return next, nil
+}
+
+func (k *Keeper) store() *keep.Store {
+	return &keep.Store{Client: k.Client, Live: k.Live, Namespace: k.Namespace, Name: Name, Key: Key}
 }
 
 func total(l *spend.Ledger) int64 {
@@ -104,52 +104,9 @@ func total(l *spend.Ledger) int64 {
 }
 
 func (k *Keeper) save(ctx context.Context, l *spend.Ledger) error {
-	data, err := encode(l)
-	if err != nil {
-		return err
-	}
-	cm := &corev1.ConfigMap{
-		ObjectMeta: metav1.ObjectMeta{Namespace: k.Namespace, Name: Name},
-		BinaryData: map[string][]byte{Key: data},
-	}
-	err = k.Client.Update(ctx, cm)
-	if apierrors.IsNotFound(err) {
-		err = k.Client.Create(ctx, cm)
-	}
-	if err != nil {
-		return fmt.Errorf("write ConfigMap %s/%s: %w", k.Namespace, Name, err)
-	}
-	return nil
-}
-
-func encode(l *spend.Ledger) ([]byte, error) {
 	text, err := l.Encode()
 	if err != nil {
-		return nil, fmt.Errorf("write ledger: %w", err)
+		return fmt.Errorf("write ledger: %w", err)
 	}
-	var out bytes.Buffer
-	zip := gzip.NewWriter(&out)
-	if _, err := zip.Write(text); err != nil {
-		return nil, fmt.Errorf("compress ledger: %w", err)
-	}
-	if err := zip.Close(); err != nil {
-		return nil, fmt.Errorf("compress ledger: %w", err)
-	}
-	return out.Bytes(), nil
-}
-
-func decode(data []byte) (spend.Ledger, error) {
-	zip, err := gzip.NewReader(bytes.NewReader(data))
-	if err != nil {
-		return spend.Ledger{}, fmt.Errorf("decompress ledger: %w", err)
-	}
-	text, err := io.ReadAll(io.LimitReader(zip, limit))
-	if err != nil {
-		return spend.Ledger{}, fmt.Errorf("decompress ledger: %w", err)
-	}
-	l, err := spend.Decode(text)
-	if err != nil {
-		return spend.Ledger{}, fmt.Errorf("decode: %w", err)
-	}
-	return l, nil
+	return k.store().Write(ctx, text)
 }

@@ -19,7 +19,6 @@ import (
 	"spokeshave.dev/controller/decide"
 	"spokeshave.dev/controller/journal"
 	"spokeshave.dev/controller/model"
-	"spokeshave.dev/controller/observe"
 	"spokeshave.dev/controller/policy"
 	"spokeshave.dev/controller/web"
 )
@@ -49,10 +48,8 @@ type Loop struct {
 	// Await returns when the policies that exist have been loaded or rejected:
 	// no decision is made without a budget that is only slow to load.
 	Await func(context.Context) error
-	// Observe decides and journals, and applies nothing; Observed adds up what
-	// it would have done.
-	Observe  bool
-	Observed *observe.Observer
+	// Observed, when set, takes in the decisions of a loop that applies nothing.
+	Observed func(context.Context, *model.Snapshot, *decide.Decision) error
 	// Board shows every decision on a page; nil where there is none.
 	Board *web.Board
 	// Idle ends a batch when no pod has come for so long, Max in any case.
@@ -172,9 +169,8 @@ func (l *Loop) Round(ctx context.Context) (time.Duration, error) {
 	if l.Board != nil {
 		l.Board.Add(&view.Snapshot, &d)
 	}
-	if l.Observe {
-		l.Observed.Add(&view.Snapshot, &d)
-		return l.Every, nil
+	if l.Observed != nil {
+		return l.Every, l.Observed(ctx, &view.Snapshot, &d)
 	}
 	return l.apply(ctx, view, &d)
 }

@@ -10,11 +10,18 @@ pause.addEventListener("click", () => {
   pause.setAttribute("aria-pressed", String(paused));
 });
 async function update() {
-  if (paused || contents.contains(document.activeElement) && document.activeElement !== contents) return;
+  if (paused || document.hidden) return;
   const answer = await fetch("contents");
   if (!answer.ok) return;
+  const text = await answer.text();
   const open = new Set([...contents.querySelectorAll("details[open]")].map((d) => d.id));
-  contents.innerHTML = await answer.text();
+  const at = document.activeElement && document.activeElement.closest("details");
+  const focused = at && contents.contains(at) ? at.id : "";
+  const selected = String(getSelection());
+  if (selected !== "") return;
+  contents.innerHTML = text;
   for (const d of contents.querySelectorAll("details")) if (open.has(d.id)) d.open = true;
+  const again = focused && document.getElementById(focused);
+  if (again) again.querySelector("summary").focus({ preventScroll: true });
 }
 setInterval(() => { update().catch(() => {}); }, 10000);

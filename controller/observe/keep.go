@@ -1,0 +1,73 @@
+package observe
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+)
+
+// mostNames bounds what is kept of nodes and pods that were counted: with more
+// of them some may be counted again after a restart.
+const mostNames = 10_000
+
+// kept is an Observer as it is written down.
+type kept struct {
+	Version int      `json:"version"`
+	Hours   []Hour   `json:"hours"`
+	Now     Now      `json:"now"`
+	Nodes   []string `json:"nodes"`
+	Planned []string `json:"planned"`
+	Going   []string `json:"going"`
+}
+
+// Encode is what was seen, to go on with after a restart.
+func (o *Observer) Encode() ([]byte, error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	text, err := json.Marshal(kept{
+		Version: Version, Hours: o.hours, Now: o.now, Nodes: names(o.nodes), Planned: names(o.planned), Going: names(o.going),
+	})
+	if err != nil {
+		return nil, fmt.Errorf("encode what was observed: %w", err)
+	}
+	return text, nil
+}
+
+// Decode goes on where another Observer was. On an error o is as it was.
+func (o *Observer) Decode(text []byte) error {
+	var k kept
+	if err := json.Unmarshal(text, &k); err != nil {
+		return fmt.Errorf("read what was observed: %w", err)
+	}
+	if k.Version != Version {
+		return fmt.Errorf("read what was observed: version %d, this program reads %d", k.Version, Version)
+	}
+	for i := range k.Hours {
+		h := &k.Hours[i]
+		if i > 0 && !k.Hours[i-1].Start.Before(h.Start) || h.Seconds < 0 || !h.Really.Cost.Valid() || !h.Would.Cost.Valid() {
+			return fmt.Errorf("read what was observed: hour %s does not go with the others", h.Start)
+		}
+	}
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.hours, o.now = k.Hours, k.Now
+	o.nodes, o.planned, o.going = set(k.Nodes), set(k.Planned), set(k.Going)
+	if len(k.Nodes) == mostNames { // the others would seem to be new
+		o.nodes = nil
+	}
+	return nil
+}
+
+func names(in map[string]bool) []string {
+	out := slices.Sorted(maps.Keys(in))
+	return out[:min(len(out), mostNames)]
+}
+
+func set(in []string) map[string]bool {
+	out := make(map[string]bool, len(in))
+	for _, name := range in {
+		out[name] = true
+	}
+	return out
+}

@@ -1,0 +1,81 @@
+// Package keep keeps a record of the controller's own in a ConfigMap, packed, so
+// that a restart or another leader goes on where the last one was.
+//
+// Not here: what the records say, and when they are written.
+package keep
+
+import (
+	"bytes"
+	"compress/gzip"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+// limit is how large a record may be, unpacked.
+const limit = 16 << 20
+
+// ErrSpoilt says that there is a record which cannot be unpacked.
+var ErrSpoilt = errors.New("spoilt")
+
+// Store is one record in one ConfigMap, as the only entry, in gzip.
+type Store struct {
+	Client    client.Client
+	Live      client.Reader
+	Namespace string
+	// Name is the ConfigMap's, Key that of its entry.
+	Name, Key string
+}
+
+// Read gives the record; nil when there is none. The ConfigMap is for events.
+// An error is ErrSpoilt, or the API server's.
+func (s *Store) Read(ctx context.Context) ([]byte, *corev1.ConfigMap, error) {
+	cm := &corev1.ConfigMap{}
+	err := s.Live.Get(ctx, types.NamespacedName{Namespace: s.Namespace, Name: s.Name}, cm)
+	switch {
+	case apierrors.IsNotFound(err):
+		return nil, nil, nil
+	case err != nil:
+		return nil, nil, fmt.Errorf("read ConfigMap %s/%s: %w", s.Namespace, s.Name, err)
+	}
+	zip, err := gzip.NewReader(bytes.NewReader(cm.BinaryData[s.Key]))
+	if err != nil {
+		return nil, cm, fmt.Errorf("decompress %s: %w: %w", s.Key, ErrSpoilt, err)
+	}
+	text, err := io.ReadAll(io.LimitReader(zip, limit))
+	if err != nil {
+		return nil, cm, fmt.Errorf("decompress %s: %w: %w", s.Key, ErrSpoilt, err)
+	}
+	return text, cm, nil
+}
+
+// Write replaces the record.
+func (s *Store) Write(ctx context.Context, text []byte) error {
+	var packed bytes.Buffer
+	zip := gzip.NewWriter(&packed)
+	if _, err := zip.Write(text); err != nil {
+		return fmt.Errorf("compress %s: %w", s.Key, err)
+	}
+	if err := zip.Close(); err != nil {
+		return fmt.Errorf("compress %s: %w", s.Key, err)
+	}
+	cm := &corev1.ConfigMap{
+		ObjectMeta: metav1.ObjectMeta{Namespace: s.Namespace, Name: s.Name},
+		BinaryData: map[string][]byte{s.Key: packed.Bytes()},
+	}
+	err := s.Client.Update(ctx, cm)
+	if apierrors.IsNotFound(err) {
+		err = s.Client.Create(ctx, cm)
+	}
+	if err != nil {
+		return fmt.Errorf("write ConfigMap %s/%s: %w", s.Namespace, s.Name, err)
+	}
+	return nil
+}

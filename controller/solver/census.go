@@ -62,7 +62,7 @@ type ties struct {
 	// as the node counts no more than their max.
 	own, local []rule
 	// counted are the censuses that count the pod, localCounted those of
-	// single nodes.
+	// single nodes, sorted. A bundle is counted once for each of its pods.
 	counted, localCounted []int32
 }
 
@@ -73,6 +73,26 @@ func (t *ties) counts(c int32) bool {
 		_, ok = slices.BinarySearch(t.localCounted, c)
 	}
 	return ok
+}
+
+// times is how often the pod, or the bundle, is counted in its own domain.
+func (t *ties) times(c int32) int32 {
+	if at, ok := slices.BinarySearch(t.counted, c); ok {
+		return times(t.counted[at:])
+	}
+	if at, ok := slices.BinarySearch(t.localCounted, c); ok {
+		return times(t.localCounted[at:])
+	}
+	return 0
+}
+
+// times is how often the first number of a sorted list is in it.
+func times(list []int32) int32 {
+	n := int32(1)
+	for int(n) < len(list) && list[n] == list[0] {
+		n++
+	}
+	return n
 }
 
 // topology numbers the censuses that matter to the pods to be placed.

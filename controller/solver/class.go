@@ -25,13 +25,23 @@ type class struct {
 	// offers is the number of the set of offers that constraints allow,
 	// whatever their size.
 	offers int32
-	// pods are sorted by namespace and name.
+	// pods are sorted by namespace and name. Of a bundle, which is packed as if it
+	// were one pod, they come bundle after bundle; size is how many it has, 0
+	// for ordinary classes, and also are what its other pods ask for.
 	pods []int32
+	size int32
+	also []*model.PodSpec
 	// key orders and identifies the class.
 	key string
 	// reasons are set when the class cannot be placed at all by this version.
 	reasons []model.Reason
+	// alone says, of pods that want others on their own node, why no bundle has
+	// them.
+	alone string
 }
+
+// n is how many pods, or bundles of them, there are to place.
+func (c *class) n() int32 { return int32(len(c.pods)) / max(1, c.size) }
 
 // newDims numbers the resources that the pods ask for.
 func (p *problem) newDims() {

@@ -38,9 +38,12 @@ func (y *company) allows(t *ties, n int32) int32 {
 	if t == nil {
 		return n
 	}
-	for _, c := range t.localCounted {
+	for at, c := range t.localCounted {
+		if at > 0 && c == t.localCounted[at-1] {
+			continue
+		}
 		if s := y.of(c); s != nil {
-			n = min(n, s.most-s.n)
+			n = min(n, (s.most-s.n)/times(t.localCounted[at:]))
 		}
 	}
 	for i := range t.local {
@@ -54,8 +57,8 @@ func (y *company) allows(t *ties, n int32) int32 {
 			if there == 0 {
 				return 0
 			}
-		case t.counts(r.census):
-			n = min(n, r.max-there)
+		case t.times(r.census) > 0:
+			n = min(n, (r.max-there)/t.times(r.census))
 		case there > r.max:
 			return 0
 		}

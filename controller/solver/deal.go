@@ -66,7 +66,7 @@ func (h *holder) roomy(x *part, v int32) int {
 	for at := &x.next[v]; int(*at) < len(h.hosts); *at++ {
 		host := &h.hosts[*at]
 		if host.at[h.k] == v && fits(&cl.req, &h.slack[*at], h.dims.n()) && host.within(cl.held) &&
-			host.with.allows(cl.ties, 1) > 0 && host.suits(cl.spec) {
+			host.with.allows(cl.ties, 1) > 0 && host.admits(cl) {
 			return int(*at)
 		}
 	}
@@ -106,20 +106,25 @@ func (h *holder) crowd(x *part, v int32) int32 {
 func (h *holder) broken(x *part, v int32) *rule {
 	for i := range x.own {
 		r := &x.own[i]
-		more := int32(0)
-		if slices.Contains(x.counted, r.census) {
-			more = 1
-		}
-		if !h.l.keeps(r, v, more) {
+		if !h.l.keeps(r, v, x.times(r.census)) {
 			return r
 		}
 	}
 	for _, g := range x.counted {
-		if h.l.hi[g][v] >= h.l.most[g][v] {
+		if h.l.hi[g][v]+x.times(g) > h.l.most[g][v] {
 			return &rule{kind: apart, census: g}
 		}
 	}
 	return nil
+}
+
+// times is how often each pod, or bundle, of the part is counted.
+func (x *part) times(census int32) int32 {
+	at, ok := slices.BinarySearch(x.counted, census)
+	if !ok {
+		return 0
+	}
+	return times(x.counted[at:])
 }
 
 func (h *holder) put(x *part, v int32) {
@@ -145,9 +150,7 @@ func (l *ledger) count(x *part, v, n int32) {
 		case apart:
 			l.most[r.census][v] = min(l.most[r.census][v], r.max)
 		case near:
-			if slices.Contains(x.counted, r.census) {
-				l.following[r.census][v] += n
-			}
+			l.following[r.census][v] += n * x.times(r.census)
 		case spreads, evenly:
 		}
 	}

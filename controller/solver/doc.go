@@ -18,8 +18,9 @@
 // which found no place are taken back at the end (settle.go). Preferences are
 // taken as requirements and given up one at a time (preference.go).
 //
-// A pod that wants others on its own node goes to existing nodes that have them,
-// and is refused otherwise.
+// A pod that wants others on its own node goes to existing nodes that have them.
+// Where none has room it is bundled with others of them that are to be placed:
+// a bundle is packed as if it were one pod (bundle.go).
 //
 // Not here: what an offering is worth (the rank policies, through Input.Costs),
 // how much may be spent (Input.Headroom), and proving a plan right

@@ -136,6 +136,11 @@ func (h *host) suits(s *model.PodSpec) bool {
 	return untolerated(s.Tolerations, h.taints) == nil && selects(s, h.labels)
 }
 
+// admits says the same of all pods of a class.
+func (h *host) admits(cl *class) bool {
+	return h.suits(cl.spec) && !slices.ContainsFunc(cl.also, func(s *model.PodSpec) bool { return !h.suits(s) })
+}
+
 // running says whether one of the DaemonSet pods belongs to the set. Such pods
 // are named after their set, with a random suffix.
 func (p *problem) running(set *model.DaemonSet, pods []int32) bool {
@@ -280,7 +285,7 @@ func (p *problem) hostGroup(g *group, c, n int32) int32 {
 // host puts up to n pods of a class on a node and says how many it took.
 func (p *problem) host(h *host, c, n int32) int32 {
 	cl := &p.classes[c]
-	if !fits(&cl.req, &h.room, p.dims.n()) || p.ports.blocked(cl.ports, h.ports) || !h.within(cl.held) || !h.suits(cl.spec) {
+	if !fits(&cl.req, &h.room, p.dims.n()) || p.ports.blocked(cl.ports, h.ports) || !h.within(cl.held) || !h.admits(cl) {
 		return 0
 	}
 	if n = h.with.allows(cl.ties, n); n == 0 {
@@ -311,13 +316,21 @@ func (c *class) follows() int {
 	return 0
 }
 
-// lonely gives up pods that want others on their own node and found none.
-func (p *problem) lonely(left []int32) {
+// lonely gives up pods that want others on their own node and found none there,
+// and lists them: they have to be planned together with those others.
+func (p *problem) lonely(left []int32) []int32 {
+	var out []int32
 	for c := range p.classes {
-		if cl := &p.classes[c]; left[c] > 0 && len(cl.reasons) == 0 && cl.follows() > 0 {
-			cl.reasons = []model.Reason{{
-				Code: model.PodAffinity, Message: "no node with the pods that it wants on its own node has room for it",
-			}}
+		cl := &p.classes[c]
+		if left[c] == 0 || len(cl.reasons) > 0 || cl.follows() == 0 {
+			continue
 		}
+		why := cl.alone
+		if why == "" {
+			why = "no node with the pods that it wants on its own node has room for it"
+		}
+		cl.reasons = []model.Reason{{Code: model.PodAffinity, Message: why}}
+		out = append(out, cl.pods[(cl.n()-left[c])*max(1, cl.size):]...)
 	}
+	return out
 }

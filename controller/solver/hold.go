@@ -109,7 +109,7 @@ func (h *holder) part(c int32) {
 	if cl.ties == nil || len(cl.reasons) > 0 {
 		return
 	}
-	x := part{class: c, free: true, rest: int32(len(cl.pods))}
+	x := part{class: c, free: true, rest: cl.n()}
 	for _, r := range cl.ties.own {
 		if h.topo.censuses[r.census].key == h.d.key {
 			x.own = append(x.own, r)
@@ -151,7 +151,7 @@ func (h *holder) surely(cl *class, g int32) bool {
 		return false
 	}
 	for i := range h.hosts {
-		if h.hosts[i].suits(cl.spec) && !c.lets(&h.hosts[i]) {
+		if h.hosts[i].admits(cl) && !c.lets(&h.hosts[i]) {
 			return false
 		}
 	}
@@ -168,7 +168,7 @@ func (h *holder) fitsIn(cl *class, v int32) bool {
 	}
 	for i := range h.hosts {
 		x := &h.hosts[i]
-		if x.at[h.k] == v && fits(&cl.req, &x.room, h.dims.n()) && x.within(cl.held) && x.suits(cl.spec) {
+		if x.at[h.k] == v && fits(&cl.req, &x.room, h.dims.n()) && x.within(cl.held) && x.admits(cl) {
 			return true
 		}
 	}

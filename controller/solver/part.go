@@ -19,8 +19,8 @@ func (h *holder) split() {
 		at := 0
 		take := func(n int32, values bitset, note string) *class {
 			next := *cl
-			next.pods = cl.pods[at : at+int(n)]
-			at += int(n)
+			next.pods = cl.pods[at : at+int(n*max(1, cl.size))]
+			at += len(next.pods)
 			next.key += note
 			next.held = append(slices.Clip(cl.held), held{h.k, values})
 			next.offers = h.restrict(cl.offers, values)

@@ -23,7 +23,7 @@ func (p *problem) settle(a *attempt, hosts []host) {
 	placed := make([]int32, len(p.classes))
 	for c := range p.classes {
 		cl := &p.classes[c]
-		placed[c] = int32(len(cl.pods)) - a.left[c]
+		placed[c] = cl.n() - a.left[c]
 		p.uncount(cl, a.left[c])
 	}
 	for again := true; again; {

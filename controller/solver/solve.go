@@ -91,21 +91,35 @@ func preferable(s *model.Snapshot, a, b outcome) bool {
 
 // solveBy makes a plan by one way of dealing.
 func solveBy(in Input, required []model.PodSpec, by dealing) (model.Plan, Stats, *problem) {
-	p := newProblem(&in, required)
+	out := bundled(&in, func(w *wards) answer { return solveWith(&in, required, by, w) })
+	return out.plan, out.stats, out.p
+}
+
+// solveWith makes a plan with the wards bundled; nil is for none.
+func solveWith(in *Input, required []model.PodSpec, by dealing, w *wards) answer {
+	p := newProblem(in, required)
 	p.dealing = by
 	hosts := p.hosts()
+	if w != nil {
+		p.bundle(hosts, w)
+	}
 	p.hold(hosts)
 	p.harden()
 	left := make([]int32, len(p.classes))
 	for i := range p.classes {
-		left[i] = int32(len(p.classes[i].pods))
+		left[i] = p.classes[i].n()
 	}
 	p.fillHosts(hosts, left)
-	p.lonely(left)
+	out := answer{p: p, lonely: p.lonely(left)}
 	a := p.best(left)
 	p.settle(a, hosts)
-	plan, stats := p.write(a, hosts)
-	return plan, stats, p
+	out.plan, out.stats = p.write(a, hosts)
+	for c := range p.classes {
+		if cl := &p.classes[c]; cl.size > 0 {
+			out.broken = append(out.broken, cl.pods[(cl.n()-a.left[c])*cl.size:]...)
+		}
+	}
+	return out
 }
 
 // write is the attempt in terms of the snapshot.
@@ -139,12 +153,12 @@ type writer struct {
 func (w *writer) pods(takes []take) []int32 {
 	n := int32(0)
 	for _, t := range takes {
-		n += t.n
+		n += t.n * max(1, w.p.classes[t.class].size)
 	}
 	out := make([]int32, 0, n)
 	for _, t := range takes {
 		from := w.next[t.class]
-		w.next[t.class] += int(t.n)
+		w.next[t.class] += int(t.n * max(1, w.p.classes[t.class].size))
 		out = append(out, w.p.classes[t.class].pods[from:w.next[t.class]]...)
 	}
 	return out

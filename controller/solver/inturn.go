@@ -38,13 +38,31 @@ type opened struct {
 	offers []int32
 }
 
-// turns places pods one at a time, large ones first, each on the first node
-// where all of its constraints hold at that moment: existing nodes, then those
-// in the making, then a new one where that is cheapest. Unlike packing it knows
+// turning is a way of placing pods in turn.
+type turning struct {
+	// thrifty puts a pod where that adds least to the cost, and not on the first
+	// node that takes it.
+	thrifty bool
+	// countedFirst begins with the pods that have no constraints themselves, but
+	// may be counted by those of others.
+	countedFirst bool
+	// bySize orders by all requests together, and not by the first of them.
+	bySize bool
+}
+
+// turnings are the ways that are tried.
+func turnings() []turning {
+	return []turning{{}, {thrifty: true}, {bySize: true}, {bySize: true, thrifty: true}, {countedFirst: true}, {countedFirst: true, thrifty: true}}
+}
+
+// turns places pods one at a time, large ones first, where all of their
+// constraints hold at that moment: on existing nodes, then on those in the
+// making, then on a new one where that is cheapest. Unlike packing it knows
 // who shares a node when it chooses the domain, which pays where few pods have
 // many constraints.
 type turns struct {
 	*problem
+	turning
 	a     *attempt
 	l     *ledger
 	hosts []host
@@ -53,21 +71,28 @@ type turns struct {
 	nodes []opened
 	// keys are the domains' numbers by census, -1 for local ones.
 	keys []int32
+	// pledges are, by census, what pods with a place rely on.
+	pledges [][]pledge
 	// shut are, by class, the hosts and then the nodes that have no room for it.
 	shut []bitset
 }
 
-// inTurn makes a plan pod by pod; nil when there are too many kinds of place,
-// when bounds get in the way, or when what was right at first does not hold in
-// the end.
-func (p *problem) inTurn(hosts []host) *turns {
+// pledge is a constraint of pods that have a place, and the domains where they are.
+type pledge struct {
+	rule
+	at []bool
+}
+
+// inTurn makes a plan pod by pod; nil when there are too many kinds of place, or
+// when bounds get in the way.
+func (p *problem) inTurn(hosts []host, by turning) *turns {
 	p.newDomains(hosts)
 	p.harden()
 	left := make([]int32, len(p.classes))
 	for i := range p.classes {
 		left[i] = int32(len(p.classes[i].pods))
 	}
-	t := &turns{problem: p, a: newAttempt(p, left, mode{}), l: p.newLedger(hosts), hosts: hosts}
+	t := &turns{problem: p, turning: by, a: newAttempt(p, left, mode{}), l: p.newLedger(hosts), hosts: hosts}
 	for i := range p.topo.censuses {
 		t.keys = append(t.keys, p.keyOf(p.topo.censuses[i].key))
 	}
@@ -75,12 +100,13 @@ func (p *problem) inTurn(hosts []host) *turns {
 		return nil
 	}
 	t.newSpots()
+	t.pledges = make([][]pledge, len(t.keys))
 	t.shut = make([]bitset, len(p.classes))
 	for c := range t.shut {
 		t.shut[c] = newBitset(len(hosts) + len(p.in.Pods))
 	}
 	t.run()
-	if !t.holds() || !t.accept() {
+	if !t.accept() {
 		return nil
 	}
 	t.explain()
@@ -171,6 +197,14 @@ func (t *turns) run() {
 		order[c] = int32(c)
 	}
 	slices.SortStableFunc(order, func(a, b int32) int { return t.classes[b].req.compare(&t.classes[a].req) })
+	if t.bySize {
+		slices.SortStableFunc(order, func(a, b int32) int {
+			return cmp.Compare(t.size(&t.classes[b].req), t.size(&t.classes[a].req))
+		})
+	}
+	if t.countedFirst {
+		slices.SortStableFunc(order, func(a, b int32) int { return cmp.Compare(t.classes[a].minds(), t.classes[b].minds()) })
+	}
 	for again := true; again; {
 		again = false
 		for _, c := range order {
@@ -197,27 +231,74 @@ func (t *turns) place(c int32) bool {
 			shut.set(int32(i))
 		}
 	}
-	for i := range t.nodes {
-		at := int32(len(t.hosts) + i)
-		if shut.has(at) || !t.allows(cl, t.nodes[i].spot) {
-			continue
-		}
-		if t.enter(&t.nodes[i], c) {
-			return true
-		}
-		shut.set(at)
+	at, add := t.join(cl, shut)
+	x, cost := -1, 0.0
+	if at < 0 || t.thrifty {
+		x, cost = t.cheapest(cl)
 	}
-	return t.launch(c)
-}
-
-// launch opens a node for one pod of a class, from the heaviest pools that have
-// one, where it is cheapest.
-func (t *turns) launch(c int32) bool {
-	cl := &t.classes[c]
-	if cl.follows() > 0 {
+	switch {
+	case at >= 0 && (x < 0 || add <= cost):
+		t.enter(&t.nodes[at], c)
+	case x >= 0:
+		n := opened{planned: &planned{lane: t.cells[x].lane}, spot: &t.cells[x].spot, cell: x, offers: t.cells[x].offers}
+		t.enter(&n, c)
+		t.nodes = append(t.nodes, n)
+	default:
 		return false
 	}
-	best, level, least := -1, int32(0), 0.0
+	return true
+}
+
+// join finds the node in the making for a pod of a class, and what that adds to
+// its cost; -1 when none takes it.
+func (t *turns) join(cl *class, shut bitset) (best int, least float64) {
+	best = -1
+	for i := range t.nodes {
+		n, at := &t.nodes[i], int32(len(t.hosts)+i)
+		if shut.has(at) || !t.allows(cl, n.spot) {
+			continue
+		}
+		o := t.offerFor(n, cl)
+		if o < 0 {
+			if cl.follows() == 0 {
+				shut.set(at)
+			}
+			continue
+		}
+		if !t.thrifty {
+			return i, 0
+		}
+		if add := t.offers[o].cost - t.offers[n.offers[0]].cost; best < 0 || add < least {
+			best, least = i, add
+		}
+	}
+	return best, least
+}
+
+// offerFor is the cheapest offer for the pods of a node and one of the class, -1
+// when it cannot take one.
+func (t *turns) offerFor(n *opened, cl *class) int32 {
+	if n.with.allows(cl.ties, 1) == 0 || t.ports.blocked(cl.ports, n.ports) {
+		return -1
+	}
+	demand := n.demand
+	demand.add(&cl.req, 1)
+	for _, o := range n.offers {
+		if t.choices.sets[cl.offers].has(o) && fits(&demand, &t.bins[t.offers[o].bin].room, t.dims.n()) {
+			return o
+		}
+	}
+	return -1
+}
+
+// cheapest is the cell where a new node for a pod of the class is cheapest, among
+// those of the heaviest pools that have one; -1 for none.
+func (t *turns) cheapest(cl *class) (best int, least float64) {
+	best = -1
+	if cl.follows() > 0 {
+		return best, 0
+	}
+	level := int32(0)
 	for i := range t.cells {
 		x := &t.cells[i]
 		ln := &t.lanes[x.lane]
@@ -234,40 +315,29 @@ func (t *turns) launch(c int32) bool {
 			}
 		}
 	}
-	if best < 0 {
-		return false
-	}
-	x := &t.cells[best]
-	n := opened{planned: &planned{lane: x.lane}, spot: &x.spot, cell: best, offers: x.offers}
-	if !t.enter(&n, c) {
-		return false
-	}
-	t.nodes = append(t.nodes, n)
-	return true
+	return best, least
 }
 
-// enter adds a pod of a class to a node in the making, if some offer is left
-// for both.
-func (t *turns) enter(n *opened, c int32) bool {
+// enter adds a pod of a class to a node in the making.
+func (t *turns) enter(n *opened, c int32) {
 	cl := &t.classes[c]
-	if n.with.allows(cl.ties, 1) == 0 || t.ports.blocked(cl.ports, n.ports) {
-		return false
-	}
-	demand := n.demand
-	demand.add(&cl.req, 1)
+	n.join(cl, take{c, 1})
 	var left []int32
 	for _, o := range n.offers {
-		if t.choices.sets[cl.offers].has(o) && fits(&demand, &t.bins[t.offers[o].bin].room, t.dims.n()) {
+		if t.choices.sets[cl.offers].has(o) && fits(&n.demand, &t.bins[t.offers[o].bin].room, t.dims.n()) {
 			left = append(left, o)
 		}
 	}
-	if len(left) == 0 {
-		return false
-	}
 	n.offers = left
-	n.join(cl, take{c, 1})
 	t.count(cl, n.spot)
-	return true
+}
+
+// minds is 1 for pods with constraints on others, 0 for the rest.
+func (c *class) minds() int {
+	if c.ties != nil && len(c.ties.own)+len(c.ties.local) > 0 {
+		return 1
+	}
+	return 0
 }
 
 // allows says whether the constraints between pods, but for those on single
@@ -293,11 +363,45 @@ func (t *turns) allows(cl *class, x *spot) bool {
 		}
 	}
 	for _, g := range cl.ties.counted {
-		if v := x.at[t.keys[g]]; v >= 0 && x.counts[g] && t.l.hi[g][v] >= t.l.most[g][v] {
+		if v := x.at[t.keys[g]]; v >= 0 && x.counts[g] && (t.l.hi[g][v] >= t.l.most[g][v] || t.fails(g, v)) {
 			return false
 		}
 	}
 	return true
+}
+
+// fails says whether one more pod that the census counts in domain v would break
+// what others rely on: a spread, or that nobody whom they want near is elsewhere.
+func (t *turns) fails(g, v int32) bool {
+	for i := range t.pledges[g] {
+		p := &t.pledges[g][i]
+		switch p.kind {
+		case spreads:
+			if p.at[v] && !t.l.keeps(&p.rule, v, 1) {
+				return true
+			}
+		case near:
+			for w, there := range p.at {
+				if there && int32(w) != v && t.l.lo[g][w] == t.l.following[g][w] {
+					return true
+				}
+			}
+		case apart, evenly:
+		}
+	}
+	return false
+}
+
+// rely notes that a pod with the rule is in domain v.
+func (t *turns) rely(r *rule, v int32) {
+	list := t.pledges[r.census]
+	i := slices.IndexFunc(list, func(p pledge) bool { return p.rule == *r })
+	if i < 0 {
+		i = len(list)
+		list = append(list, pledge{*r, make([]bool, len(t.l.hi[r.census]))})
+		t.pledges[r.census] = list
+	}
+	list[i].at[v] = true
 }
 
 // count adds a pod of the class to the counts of a place.
@@ -314,40 +418,17 @@ func (t *turns) count(cl *class, x *spot) {
 	for i := range cl.ties.own {
 		r := &cl.ties.own[i]
 		v := x.at[t.keys[r.census]]
+		if v < 0 {
+			continue
+		}
+		t.rely(r, v)
 		switch {
-		case v < 0:
 		case r.kind == apart:
 			t.l.most[r.census][v] = min(t.l.most[r.census][v], r.max)
 		case r.kind == near && slices.Contains(cl.ties.counted, r.census):
 			t.l.following[r.census][v]++
 		}
 	}
-}
-
-// holds says whether all constraints hold in the end, which nobody looks at
-// while pods are placed in turn.
-func (t *turns) holds() bool {
-	keeps := func(takes []take, x *spot) bool {
-		for _, k := range takes {
-			ties := t.classes[k.class].ties
-			if ties == nil {
-				continue
-			}
-			for i := range ties.own {
-				r := &ties.own[i]
-				if v := x.at[t.keys[r.census]]; v >= 0 && (!t.l.keeps(r, v, 0) || t.l.adrift(r, v)) {
-					return false
-				}
-			}
-		}
-		return true
-	}
-	for i := range t.hosts {
-		if !keeps(t.hosts[i].takes, &t.spots[i]) {
-			return false
-		}
-	}
-	return !slices.ContainsFunc(t.nodes, func(n opened) bool { return !keeps(n.takes, n.spot) })
 }
 
 // accept takes the nodes into the plan and says whether bounds let it.

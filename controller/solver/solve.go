@@ -25,31 +25,40 @@ const maxDealt = 300
 func solve(in Input, required []model.PodSpec) (model.Plan, Stats) {
 	plan, stats, p := solveBy(in, required, evenFirst)
 	done := len(plan.Nodes)+len(plan.Unplaced) == 0
-	if done || len(p.topo.censuses) == 0 || in.Effort == 0 || len(in.Pods) > maxDealt || len(in.Snapshot.Nodes) > maxDealt {
+	if done || len(p.topo.censuses) == 0 && len(plan.Existing) == 0 || in.Effort == 0 || len(in.Pods) > maxDealt || len(in.Snapshot.Nodes) > maxDealt {
 		return plan, stats
 	}
+	in.Bound = false // the first look has found it
 	if p.ledger != nil {
 		for _, by := range []dealing{freeFirst, cheapestFirst} {
 			if other, more, _ := solveBy(in, required, by); preferable(in.Snapshot, outcome{&other, &more}, outcome{&plan, &stats}) {
+				more.Bound = stats.Bound
 				plan, stats = other, more
 			}
 		}
 	}
-	for _, other := range inTurn(in, required) {
-		if preferable(in.Snapshot, other, outcome{&plan, &stats}) {
-			other.stats.Bound = stats.Bound
-			plan, stats = *other.Plan, *other.stats
+	for _, by := range turnings() {
+		for _, other := range inTurn(in, required, by) {
+			if preferable(in.Snapshot, other, outcome{&plan, &stats}) {
+				other.stats.Bound = stats.Bound
+				plan, stats = *other.Plan, *other.stats
+			}
 		}
 	}
 	return plan, stats
 }
 
+// turnEffort bounds the improvement of what is packed after pods were placed in
+// turn, which has a good start.
+const turnEffort = 200
+
 // inTurn makes a plan pod by pod, and another by packing the pods again where
 // they came to be; none where that cannot be done.
-func inTurn(in Input, required []model.PodSpec) []outcome {
+func inTurn(in Input, required []model.PodSpec, by turning) []outcome {
+	in.Effort = min(in.Effort, turnEffort)
 	p := newProblem(&in, required)
 	hosts := p.hosts()
-	t := p.inTurn(hosts)
+	t := p.inTurn(hosts, by)
 	if t == nil {
 		return nil
 	}

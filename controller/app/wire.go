@@ -217,8 +217,14 @@ func (p *parts) wakeups(ctx context.Context, loop *decision.Loop) error {
 		{&corev1.Pod{}, toolscache.ResourceEventHandlerFuncs{UpdateFunc: func(old, o any) {
 			before, okay := old.(*corev1.Pod)
 			pod, ok := o.(*corev1.Pod)
-			if okay && ok && pod.Spec.NodeName != "" && lower.Waiting(before, true) {
-				loop.Metrics.Bound(pod.CreationTimestamp.Time, p.clock.Now())
+			if !okay || !ok {
+				return
+			}
+			if pod.Spec.NodeName != "" && before.Spec.NodeName == "" {
+				loop.Metrics.Bound(pod.CreationTimestamp.Time, p.clock.Now(), lower.Waiting(before, true))
+			}
+			if pod.Status.Phase == corev1.PodRunning && before.Status.Phase == corev1.PodPending {
+				loop.Metrics.Up(pod.CreationTimestamp.Time, p.clock.Now())
 			}
 		}}},
 		{&karpv1.NodePool{}, toolscache.ResourceEventHandlerFuncs{AddFunc: wake, DeleteFunc: wake, UpdateFunc: func(_, o any) { wake(o) }}},

@@ -45,6 +45,9 @@ type Command struct {
 	Billed  model.Price `json:"billed,omitempty"`
 	// Reason says why the command waits or is taken back.
 	Reason string `json:"reason,omitempty"`
+	// Invalid says that it is taken back although its replacements are ready:
+	// what spoke for it has changed.
+	Invalid bool `json:"invalid,omitempty"`
 }
 
 // commandTimeout bounds how long a command waits for its replacements. They
@@ -86,12 +89,14 @@ func (j *judge) carryOn(ctx context.Context, commands []*Command) []*Command {
 	var ready, on []*Command
 	for _, c := range commands {
 		c.Stage, c.Reason = j.progress(c)
-		if c.Stage == Finish {
+		tried := c.Stage == Finish
+		if tried {
 			c.Stage, c.Reason = j.still(c)
 		}
 		if c.Stage == Finish && !j.pays(c) {
 			c.Stage, c.Reason = Undo, "prices have changed: what was launched instead costs no less now"
 		}
+		c.Invalid = tried && c.Stage == Undo
 		switch c.Stage {
 		case Finish:
 			ready = append(ready, c)
@@ -112,7 +117,7 @@ func (j *judge) carryOn(ctx context.Context, commands []*Command) []*Command {
 			}
 			p := scene.Fits(c.Method, c.Nodes)
 			if p == nil {
-				c.Stage, c.Reason = Undo, "the nodes' pods do not all find a place now"
+				c.Stage, c.Reason, c.Invalid = Undo, "the nodes' pods do not all find a place now", true
 				continue
 			}
 			scene.Accept(c.Nodes, &p.Sim.Plan)
@@ -212,7 +217,7 @@ func (j *judge) consent(ctx context.Context, ready []*Command) {
 	}
 	for k, v := range j.ask2(ctx, &question, options) {
 		if v.Verdict != policy.Allow {
-			of[k].Stage, of[k].Reason = Undo, "policy "+v.Policy+": "+v.Reason
+			of[k].Stage, of[k].Reason, of[k].Invalid = Undo, "policy "+v.Policy+": "+v.Reason, true
 			j.refused(options[k], &v)
 		}
 	}

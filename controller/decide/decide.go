@@ -60,6 +60,9 @@ type Decision struct {
 	Disruptions []Disruption `json:"disruptions,omitempty"`
 	// Commands move several nodes at once, or launch something in their stead.
 	Commands []Command `json:"commands,omitempty"`
+	// Eligible counts by method the nodes that nothing but policies and budgets
+	// could keep.
+	Eligible map[Method]int `json:"-"`
 	// Headroom is what each capped scope had left before the plan.
 	Headroom []Headroom `json:"headroom,omitempty"`
 	// Warnings are for people: soft caps passed, scopes nobody accounts for.
@@ -83,7 +86,7 @@ type Ranked struct {
 
 // Timing says where the time went.
 type Timing struct {
-	Rank, Solve, Review, Total time.Duration
+	Rank, Solve, Review, Disrupt, Total time.Duration
 }
 
 // Headroom is the room under one cap.
@@ -150,9 +153,11 @@ func Decide(ctx context.Context, s *model.Snapshot, policies []policy.Policy, op
 		}
 	}
 	if opts.Disrupt {
+		from := opts.Elapsed()
 		if err := d.disrupt(ctx); err != nil {
 			return d.out, err
 		}
+		d.out.Timing.Disrupt = opts.Elapsed() - from
 	}
 	if opts.Disrupt && d.out.Caps == nil {
 		// Nothing had to be bought: the caps are looked at all the same, for

@@ -89,6 +89,10 @@ func (j *judge) options(planned []int32) (out []option, known int) {
 			j.tell(option{node: int32(i)}, j.survey.Excused(int32(i)))
 		case !ok:
 		case block == nil:
+			if j.out.Eligible == nil {
+				j.out.Eligible = map[Method]int{}
+			}
+			j.out.Eligible[m]++
 			out = append(out, option{node: int32(i), method: m, cost: j.survey.Cost(int32(i))})
 		case m == disrupt.Underutilized: // nobody waits for its time to come
 			j.tell(option{node: int32(i), method: m}, until(block))

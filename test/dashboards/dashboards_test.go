@@ -18,8 +18,10 @@ import (
 	"spokeshave.dev/controller/policy/load"
 	"spokeshave.dev/controller/reconcile/accounts"
 	"spokeshave.dev/controller/reconcile/decision"
+	"spokeshave.dev/controller/reconcile/interruption"
 	"spokeshave.dev/controller/reconcile/metric"
 	"spokeshave.dev/controller/reconcile/policies"
+	"spokeshave.dev/controller/reconcile/repair"
 )
 
 const chart = "../../charts/spokeshave/files/"
@@ -38,9 +40,30 @@ func (n names) Register(c prometheus.Collector) error {
 	for d := range all {
 		if m := described.FindStringSubmatch(d.String()); m != nil {
 			n[m[1]] = strings.Split(m[2], ",")
+			kinds[m[1]] = kindOf(c)
 		}
 	}
 	return nil
+}
+
+// kinds are the types of the metrics that were registered, where the collector
+// tells.
+var kinds = map[string]string{}
+
+func kindOf(c prometheus.Collector) string {
+	switch c.(type) {
+	case prometheus.Histogram, *prometheus.HistogramVec:
+		return "histogram"
+	case *prometheus.CounterVec:
+		return "counter"
+	case *prometheus.GaugeVec:
+		return "gauge"
+	case prometheus.Gauge: // before Counter, whose methods a gauge has, too
+		return "gauge"
+	case prometheus.Counter:
+		return "counter"
+	}
+	return ""
 }
 
 func (n names) MustRegister(all ...prometheus.Collector) {
@@ -65,6 +88,8 @@ func registered(t *testing.T) names {
 		t.Fatal(err)
 	}
 	decision.NewMetrics(n, shared)
+	interruption.NewMetrics(n)
+	repair.NewMetrics(n)
 	n.MustRegister(accounts.NewCollector(&accounts.Keeper{}), policies.NewCollector(load.New(load.Config{})))
 	return n
 }

@@ -134,12 +134,14 @@ func (l *Loop) wait(ctx context.Context, due time.Duration) bool {
 // Round makes one decision, applies it, and returns when to look again.
 func (l *Loop) Round(ctx context.Context) (time.Duration, error) {
 	if err := l.Cluster.Seen(ctx, cluster.Change(l.settled)); err != nil {
+		l.Metrics.state.failed(l.Clock.Now())
 		return 0, err
 	}
 	l.settled = actuate.Done{}
 	start := l.Clock.Now()
 	view, err := l.Cluster.Snapshot(ctx)
 	if err != nil {
+		l.Metrics.state.failed(l.Clock.Now())
 		return 0, fmt.Errorf("take snapshot: %w", err)
 	}
 	if err := l.Count(ctx, &view.Snapshot); err != nil {
@@ -205,7 +207,7 @@ func (l *Loop) apply(ctx context.Context, view *cluster.View, d *decide.Decision
 		commanded, err = l.Actuator.Command(ctx, &view.Snapshot, view.Pools, d)
 		l.settled.Add(&commanded)
 	}
-	l.Metrics.disrupted(&view.Snapshot, d, l.settled.Deleted)
+	l.Metrics.disrupted(&view.Snapshot, d, &l.settled)
 	if err != nil {
 		return 0, err
 	}

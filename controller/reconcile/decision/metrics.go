@@ -5,6 +5,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
+	"spokeshave.dev/controller/actuate"
 	"spokeshave.dev/controller/decide"
 	"spokeshave.dev/controller/model"
 	"spokeshave.dev/controller/policy"
@@ -27,6 +28,10 @@ type Metrics struct {
 	caps  *caps
 	fleet *fleet
 	churn *churn
+
+	voluntary *voluntary
+	state     *state
+	bound, up prometheus.Histogram
 }
 
 // NewMetrics registers the decision's metrics. Names of Karpenter are kept
@@ -51,11 +56,19 @@ func NewMetrics(reg prometheus.Registerer, shared *metric.Set) *Metrics {
 			Name: "spokeshave_pod_pending_seconds", Help: "Time from a pod's creation until it was bound, of pods that the scheduler had found no place for.",
 			Buckets: []float64{1, 2, 5, 10, 15, 20, 30, 45, 60, 90, 120, 180, 300, 600, 1800, 3600},
 		}),
-		caps: newCaps(reg), fleet: newFleet(reg), churn: newChurn(reg),
+		caps: newCaps(reg), fleet: newFleet(reg), churn: newChurn(reg), voluntary: newVoluntary(reg), state: newState(reg),
+		bound: podDuration("bound", "Time from a pod's creation until it was bound to a node."),
+		up:    podDuration("startup", "Time from a pod's creation until it ran."),
 	}
 	reg.MustRegister(m.scheduling, m.snapshot, m.pending, m.unschedulable, m.claims,
-		m.calls, m.faults, m.denied, m.disagreed, m.duration, m.running, m.inFlight, m.waited)
+		m.calls, m.faults, m.denied, m.disagreed, m.duration, m.running, m.inFlight, m.waited, m.bound, m.up)
 	return m
+}
+
+func podDuration(what, help string) prometheus.Histogram {
+	return prometheus.NewHistogram(prometheus.HistogramOpts{
+		Name: "karpenter_pods_" + what + "_duration_seconds", Help: help, Buckets: prometheus.ExponentialBuckets(0.25, 2, 16),
+	})
 }
 
 func (m *Metrics) observe(s *model.Snapshot, d *decide.Decision, snapshot time.Duration) {
@@ -76,12 +89,22 @@ func (m *Metrics) observe(s *model.Snapshot, d *decide.Decision, snapshot time.D
 	m.spend(s)
 	m.caps.observe(d)
 	m.fleet.observe(s)
+	m.voluntary.observe(s, d)
+	m.state.observe(s)
 }
 
-// Bound counts a pod that was bound now after it had been waiting.
-func (m *Metrics) Bound(created, now time.Time) {
-	m.waited.Observe(max(0, now.Sub(created)).Seconds())
+// Bound counts a pod that was bound now; waited says that the scheduler had
+// found no place for it before.
+func (m *Metrics) Bound(created, now time.Time, waited bool) { //nolint:revive // a fact about the pod, not a mode
+	took := max(0, now.Sub(created)).Seconds()
+	m.bound.Observe(took)
+	if waited {
+		m.waited.Observe(took)
+	}
 }
+
+// Up counts a pod that runs from now on.
+func (m *Metrics) Up(created, now time.Time) { m.up.Observe(max(0, now.Sub(created)).Seconds()) }
 
 func (m *Metrics) policy(u *policy.Use) {
 	labels := []string{u.Namespace, u.Name, string(u.Hook)}
@@ -120,12 +143,13 @@ func (m *Metrics) created(s *model.Snapshot, d *decide.Decision, n int) {
 	}
 }
 
-func (m *Metrics) disrupted(s *model.Snapshot, d *decide.Decision, claims []string) {
+func (m *Metrics) disrupted(s *model.Snapshot, d *decide.Decision, done *actuate.Done) {
 	gone := map[string]bool{}
-	for _, c := range claims {
+	for _, c := range done.Deleted {
 		gone[c] = true
 	}
 	m.churn.done(s, d, gone)
+	m.voluntary.acted(s, d, done)
 	for i := range d.Disruptions {
 		if n := &s.Nodes[d.Disruptions[i].Node]; d.Disruptions[i].Go && gone[n.Claim] {
 			m.shared.Disrupted(subject(s, n), string(d.Disruptions[i].Method))

@@ -55,7 +55,9 @@ type LaunchRow struct {
 }
 
 // CeilingOut is the cap of a scope or the verdict on a launch: the out section
-// has a row for every scope, then a row for every launch.
+// has a row for every scope, then a row for every launch, then a row for every
+// scope again: a soft cap beside its cap, with CeilingHourly and CeilingMonthly
+// for flags.
 type CeilingOut struct {
 	HourlyUSD  float64
 	MonthlyUSD float64

@@ -44,7 +44,7 @@ typedef struct { const uint8_t *at; uint32_t count, stride; } ss_scopes;
 typedef struct { const uint8_t *at; uint32_t count, stride; } ss_launches;
 typedef struct { uint8_t *at; uint32_t count, stride; } ss_verdicts;
 typedef struct { uint8_t *at; uint32_t count, stride; } ss_permissions;
-typedef struct { uint8_t *at; uint32_t count, stride, scopes; } ss_caps;
+typedef struct { uint8_t *at; uint32_t count, stride, scopes, launches; } ss_caps;
 
 #define SS_TABLE_(section) ss_batch.base + (section).offset, (section).count, (section).stride
 
@@ -77,7 +77,7 @@ typedef struct { uint8_t *at; uint32_t count, stride, scopes; } ss_caps;
   SS_EXPORT_("spokeshave_ceiling") int32_t ss_export_ceiling_(uint8_t *ptr, uint32_t size) {     \
     if (!ss_open_(ptr, size, SS_HOOK_CEILING)) return SS_REFUSED;                                \
     ss_ceiling_((ss_scopes){SS_TABLE_(ss_batch.head->pool)}, (ss_launches){SS_TABLE_(ss_batch.head->rows)}, \
-                (ss_caps){SS_TABLE_(ss_batch.head->out), ss_batch.head->pool.count});            \
+                (ss_caps){SS_TABLE_(ss_batch.head->out), ss_batch.head->pool.count, ss_batch.head->rows.count}); \
     return ss_status_();                                                                         \
   }                                                                                              \
   static void ss_ceiling_(__attribute__((unused)) ss_scopes scopes,                              \
@@ -148,6 +148,9 @@ SS_FN void ss_monthly(ss_caps out, uint32_t scope, double usd) {
   o->monthly_usd = usd, o->flags |= SS_CEILING_MONTHLY;
 }
 SS_FN void ss_soft(ss_caps out, uint32_t scope) { SS_IN_(ss_ceiling_out, out, scope)->flags |= SS_CEILING_SOFT; }
+/* ss_soft_hourly and ss_soft_monthly warn from USD on, beside the caps of scope i. */
+SS_FN void ss_soft_hourly(ss_caps out, uint32_t scope, double usd) { ss_hourly(out, out.scopes + out.launches + scope, usd); }
+SS_FN void ss_soft_monthly(ss_caps out, uint32_t scope, double usd) { ss_monthly(out, out.scopes + out.launches + scope, usd); }
 /* ss_refuse refuses launch i. */
 SS_FN void ss_refuse(ss_caps out, uint32_t launch, const char *reason) {
   ss_ceiling_out *o = SS_IN_(ss_ceiling_out, out, out.scopes + launch);

@@ -88,7 +88,9 @@ typedef struct {
 _Static_assert(sizeof(ss_launch) == 88, "wire size");
 
 // CeilingOut is the cap of a scope or the verdict on a launch: the out section
-// has a row for every scope, then a row for every launch.
+// has a row for every scope, then a row for every launch, then a row for every
+// scope again: a soft cap beside its cap, with CeilingHourly and CeilingMonthly
+// for flags.
 typedef struct {
   double hourly_usd;
   double monthly_usd;

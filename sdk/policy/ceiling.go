@@ -72,6 +72,24 @@ func (c Caps) Monthly(scope int, usd float64) {
 // Soft makes the caps of scope i warn instead of refuse.
 func (c Caps) Soft(scope int) { c.at(scope).Flags |= abi.CeilingSoft }
 
+// soft is the soft cap beside the caps of a scope: they follow the launches.
+func (c Caps) soft(scope int) *abi.CeilingOut {
+	return c.at(int(c.s.batch.Pool.Count) + int(c.s.batch.Rows.Count) + scope)
+}
+
+// SoftHourly warns from USD per hour on, beside the caps of scope i.
+func (c Caps) SoftHourly(scope int, usd float64) {
+	out := c.soft(scope)
+	out.HourlyUSD, out.Flags = usd, out.Flags|abi.CeilingHourly
+}
+
+// SoftMonthly warns from USD per month on, months in UTC, beside the caps of
+// scope i.
+func (c Caps) SoftMonthly(scope int, usd float64) {
+	out := c.soft(scope)
+	out.MonthlyUSD, out.Flags = usd, out.Flags|abi.CeilingMonthly
+}
+
 // Deny refuses launch i.
 func (c Caps) Deny(launch int, reason string) {
 	out := c.at(int(c.s.batch.Pool.Count) + launch)

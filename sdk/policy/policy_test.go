@@ -63,6 +63,8 @@ func ceiling(scopes policy.Scopes, launches policy.Launches, out policy.Caps) {
 	for i := range scopes.Len() {
 		if scopes.Name(i) == "cluster" {
 			out.Hourly(i, 2)
+			out.SoftHourly(i, 1)
+			out.SoftMonthly(i, 900)
 		}
 	}
 	for i := range launches.Len() {
@@ -101,8 +103,8 @@ func TestCeiling(t *testing.T) {
 	caps, refusals := policytest.Ceiling(t,
 		[]policytest.Scope{{Name: "cluster"}, {Name: "nodepool/x"}},
 		[]policytest.Launch{{Namespaces: []string{"sandbox"}}, {Namespaces: []string{"web"}}})
-	two := 2.0
-	if diff := cmp.Diff([]policytest.Cap{{Hourly: &two}, {}}, caps); diff != "" {
+	one, two, many := 1.0, 2.0, 900.0
+	if diff := cmp.Diff([]policytest.Cap{{Hourly: &two, SoftHourly: &one, SoftMonthly: &many}, {}}, caps); diff != "" {
 		t.Error(diff)
 	}
 	if diff := cmp.Diff([]policytest.Refusal{{Denied: true, Reason: "no nodes for sandbox"}, {}}, refusals); diff != "" {
@@ -156,7 +158,7 @@ func FuzzHandle(f *testing.F) {
 		if h.Parse(b) == nil && h.Hook == abi.HookRank && h.Pool.Count == 0 {
 			return
 		}
-		if h.Out.Count < h.Rows.Count+h.Pool.Count {
+		if h.Out.Count < h.Rows.Count+2*h.Pool.Count {
 			return
 		}
 		policy.Handle(b)

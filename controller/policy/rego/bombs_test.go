@@ -1,17 +1,34 @@
 package rego_test
 
 import (
-	"runtime"
+	"context"
+	"fmt"
+	"maps"
+	"slices"
 	"testing"
 	"time"
 
-	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-
 	"spokeshave.dev/controller/policy"
-	loader "spokeshave.dev/controller/policy/load"
+	"spokeshave.dev/controller/policy/enginetest"
 	"spokeshave.dev/controller/policy/rego"
 )
+
+// bombs go off at a candidate of no pods, and at no other.
+func bombs() map[string]string {
+	const fuse = `input.candidate.pods == 0; `
+	return map[string]string{
+		"time":   `deny contains "x" if { ` + fuse + `some i in numbers.range(1, 100000); some j in numbers.range(1, 100000); i * j == 0 - input.candidate.pods - 1 }`,
+		"memory": `deny contains "x" if { ` + fuse + `count([sprintf("%d of many %d", [i, j]) | some i in numbers.range(1, 100000); some j in numbers.range(1, 100000); i > input.candidate.pods]) < 5 }`,
+		"set":    `deny contains sprintf("%d%d", [i, j]) if { ` + fuse + `some i in numbers.range(1, 100000); some j in numbers.range(1, 100000); i > input.candidate.pods }`,
+	}
+}
+
+func contents(settings, source string) enginetest.Contents {
+	return enginetest.Contents{
+		Settings: "hooks: [consolidate]\n" + settings,
+		Data:     map[string]string{"p.rego": "package spokeshave.consolidate\n" + source},
+	}
+}
 
 // TestBombs: in a decision, what a bomb does is what its failure policy says;
 // another policy keeps answering; the status shows it; and the memory is back
@@ -20,69 +37,79 @@ func TestBombs(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes seconds")
 	}
-	// Each waits for a candidate: a policy without questions is tried at load.
-	bombs := map[string]string{
-		"time":   `deny contains "x" if { some i in numbers.range(1, 100000); some j in numbers.range(1, 100000); i * j == 0 - input.candidate.pods - 1 }`,
-		"memory": `deny contains "x" if { count([sprintf("%d of many %d", [i, j]) | some i in numbers.range(1, 100000); some j in numbers.range(1, 100000); i > input.candidate.pods]) < 5 }`,
-		"set":    `deny contains sprintf("%d%d", [i, j]) if { some i in numbers.range(1, 100000); some j in numbers.range(1, 100000); i > input.candidate.pods }`,
-	}
-	const ns, header = "spokeshave", "apiVersion: policy.spokeshave.dev/v1alpha1\nhooks: [consolidate]\n"
-	for name, bomb := range bombs {
-		for _, failure := range []policy.FailurePolicy{policy.Ignore, policy.Fail} {
-			t.Run(name+"/"+string(failure), func(t *testing.T) {
-				before := heap()
-				l := loader.New(loader.Config{Namespace: ns, Engines: map[string]policy.Engine{rego.Name: new(rego.Engine)}, Now: func() time.Time { return time.Unix(0, 0) }})
-				apply := func(name, settings, source string) {
-					t.Helper()
-					cm := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: ns, Name: name}, Data: map[string]string{
-						"policy.yaml": header + settings, "p.rego": "package spokeshave.consolidate\n" + source,
-					}}
-					if _, err := l.Apply(t.Context(), cm); err != nil {
-						t.Fatal(err)
-					}
-				}
-				apply("bad", "failurePolicy: "+string(failure)+"\nlimits: {deadline: 60ms, memory: 32Mi}\n", bomb)
-				apply("good", "priority: 1\n", `hold["a minute"] := 60 if input.candidate.node == "n"`)
-				for i := range 4 {
-					panel := policy.NewPanel(l.Policies(), nil)
-					out := panel.Consolidate(t.Context(), &policy.ConsolidateInput{Call: moment, Candidates: []policy.Candidate{{Node: "n"}}},
-						func(*policy.Match, int) bool { return true })
-					bad := panel.Uses()[0]
-					if bad.Name != "bad" || bad.Faults != 1 {
-						t.Fatalf("call %d: %+v", i, bad)
-					}
-					want := policy.Hold
-					if failure == policy.Fail {
-						want = policy.Deny
-					}
-					if out[0].Verdict != want {
-						t.Errorf("call %d: %+v under %s", i, out[0], failure)
-					}
-					if good := panel.Uses()[1]; good.Denied != 1 || good.Faults != 0 {
-						t.Errorf("call %d: the other policy was not heard: %+v", i, good)
-					}
-				}
-				s := l.Status()[0]
-				if s.Name != "bad" || s.State != loader.Tripped || s.Reason == "" || s.Faults != 3 {
-					t.Errorf("status %+v", s)
-				}
-				for _, name := range []string{"bad", "good"} {
-					if _, err := l.Delete(t.Context(), loader.Key{Namespace: ns, Name: name}); err != nil {
-						t.Error(err)
-					}
-				}
-				if after := heap(); after > before+16<<20 {
-					t.Errorf("heap grew from %d to %d MiB", before>>20, after>>20)
-				}
-			})
-		}
+	for name, bomb := range bombs() {
+		t.Run(name, func(t *testing.T) {
+			suite := enginetest.Hostile{
+				Engine: rego.Name, New: func() policy.Engine { return new(rego.Engine) }, Kept: 16 << 20,
+				Bad:  contents("limits: {deadline: 60ms, memory: 32Mi}\n", bomb),
+				Good: contents("priority: 1\n", `hold["a minute"] := 60 if input.candidate.node == "n"`),
+				Ask:  consolidateBomb,
+			}
+			suite.Run(t)
+		})
 	}
 }
 
-func heap() uint64 {
-	runtime.GC()
-	runtime.GC()
-	var m runtime.MemStats
-	runtime.ReadMemStats(&m)
-	return m.HeapAlloc
+func consolidateBomb(ctx context.Context, panel *policy.Panel, failure policy.FailurePolicy) error {
+	in := &policy.ConsolidateInput{Call: moment, Candidates: []policy.Candidate{{Node: "n"}}}
+	out := panel.Consolidate(ctx, in, func(*policy.Match, int) bool { return true })
+	want := policy.Hold
+	if failure == policy.Fail {
+		want = policy.Deny
+	}
+	if out[0].Verdict != want {
+		return fmt.Errorf("got %+v, want %s", out[0], want)
+	}
+	if good := panel.Uses()[1]; good.Denied != 1 {
+		return fmt.Errorf("the other policy was not heard: %+v", good)
+	}
+	return nil
+}
+
+// TestAfterBomb: the call after a bomb is answered by the same policy.
+func TestAfterBomb(t *testing.T) {
+	for name, bomb := range bombs() {
+		t.Run(name, func(t *testing.T) {
+			bad, next := afterBomb(t, bomb)
+			if err := bad(); err == nil {
+				t.Error("no bomb")
+			}
+			if err := next(); err != nil {
+				t.Errorf("the next call: %v", err)
+			}
+		})
+	}
+}
+
+// BenchmarkAfterBomb measures what a bomb costs everybody else; "none" is a
+// policy that faults at once.
+func BenchmarkAfterBomb(b *testing.B) {
+	all := bombs()
+	all["none"] = `hold["x"] := 1 / input.candidate.pods`
+	for _, name := range slices.Sorted(maps.Keys(all)) {
+		b.Run(name, func(b *testing.B) {
+			bomb, next := afterBomb(b, all[name])
+			enginetest.After(b, bomb, next)
+		})
+	}
+}
+
+// afterBomb gives a call that a bomb goes off at, and one that it does not.
+func afterBomb(t testing.TB, source string) (bomb, next func() error) {
+	t.Helper()
+	p, err := new(rego.Engine).Compile(t.Context(), &policy.Source{
+		Info:   policy.Info{Name: "p", Hooks: []policy.Hook{policy.HookConsolidate}},
+		Files:  map[string]string{"p.rego": "package spokeshave.consolidate\n" + source},
+		Limits: policy.Limits{Deadline: 60 * time.Millisecond, Memory: 32 << 20},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ask := func(pods int) func() error {
+		return func() error {
+			_, err := p.Consolidate(t.Context(), &policy.ConsolidateInput{Call: moment, Candidates: []policy.Candidate{{Node: "n", Pods: pods}}})
+			return err
+		}
+	}
+	return ask(0), ask(1)
 }

@@ -3,25 +3,30 @@ package wasm
 import (
 	"bytes"
 	"compress/gzip"
+	"context"
 	"encoding/binary"
+	"errors"
+	"fmt"
+	"maps"
 	"math"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
-	"time"
-
-	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"spokeshave.dev/controller/model"
 	"spokeshave.dev/controller/policy"
+	"spokeshave.dev/controller/policy/enginetest"
 	"spokeshave.dev/controller/policy/load"
 )
 
-// hostile are modules that behave while they are tried out, and no more.
+// provocation is how many rows make a hostile policy hostile.
+const provocation = 3
+
+// hostile are modules that behave but when they are asked about three rows.
 func hostile() map[string]guest {
-	after := func(body []byte) []byte { // the try-out has no rows
-		return cat("\x20\x00\x28\x02", uleb(nil, 64), "\x45\x04\x40\x41\x00\x0f\x0b", body)
+	after := func(body []byte) []byte { // return 0 if the header does not count 3 rows
+		return cat("\x20\x00\x28\x02", uleb(nil, 64), i32(provocation), "\x47\x04\x40\x41\x00\x0f\x0b", body)
 	}
 	fill := cat("\x41\x00\x41\x07\x3f\x00\x41\x10\x74\xfc\x0b\x00")
 	tree := guest{} // 2^40 calls without a loop
@@ -51,48 +56,93 @@ func hostile() map[string]guest {
 	}
 }
 
+// seven scores the first row with 7, and says nothing of no rows.
+func seven() guest {
+	return guest{rank: cat("\x20\x00\x28\x02", uleb(nil, 64), "\x45\x04\x40\x41\x00\x0f\x0b", put64(0, f64(7)), i32(0))}
+}
+
+func contents(settings string, g guest) enginetest.Contents {
+	return enginetest.Contents{Settings: "hooks: [rank]\n" + settings, Binary: map[string][]byte{"module.wasm": g.bytes()}}
+}
+
 // TestHostilePolicies: in a decision, what a hostile policy does is what its
 // failure policy says; another policy keeps answering; the status shows it;
 // and the controller's memory is back when the policy is gone.
 func TestHostilePolicies(t *testing.T) {
-	const ns = "spokeshave"
-	double := guest{rank: cat("\x20\x00\x28\x02", uleb(nil, 64), "\x45\x04\x40\x41\x00\x0f\x0b", put64(0, f64(7)), i32(0))}
 	for name, g := range hostile() {
-		for _, failure := range []policy.FailurePolicy{policy.Ignore, policy.Fail} {
-			t.Run(name+"/"+string(failure), func(t *testing.T) {
-				before := heap()
-				l := load.New(load.Config{Namespace: ns, Engines: map[string]policy.Engine{Name: &Engine{}}, Now: func() time.Time { return time.Unix(0, 0) }})
-				apply(t, l, "bad", "failurePolicy: "+string(failure)+"\n", g)
-				apply(t, l, "good", "priority: 1\n", double)
-				for i := range 4 {
-					in := input(3)
-					panel := policy.NewPanel(l.Policies(), nil)
-					out := panel.Rank(t.Context(), &model.Pool{Name: "default"}, in)
-					bad := panel.Uses()[0]
-					if bad.Name != "bad" || bad.Faults != 1 {
-						t.Fatalf("call %d: %+v", i, bad)
-					}
-					if refused := out.Refused != nil; refused != (failure == policy.Fail) {
-						t.Fatalf("call %d: refused %v under %s", i, refused, failure)
-					}
-					if failure == policy.Ignore && out.Tiers[0][0].Cost != 7 {
-						t.Errorf("call %d: the other policy was not heard: %+v", i, out.Tiers[0])
-					}
-				}
-				s := l.Status()[0]
-				if s.Name != "bad" || s.State != load.Tripped || s.Reason == "" || s.Faults != 3 {
-					t.Errorf("status %+v", s)
-				}
-				for _, name := range []string{"bad", "good"} {
-					if _, err := l.Delete(t.Context(), load.Key{Namespace: ns, Name: name}); err != nil {
-						t.Error(err)
-					}
-				}
-				if after := heap(); after > before+32<<20 {
-					t.Errorf("heap grew from %d to %d MiB", before>>20, after>>20)
-				}
-			})
-		}
+		t.Run(name, func(t *testing.T) {
+			suite := enginetest.Hostile{
+				Engine: Name, New: func() policy.Engine { return &Engine{} }, Kept: 32 << 20,
+				Bad: contents("", g), Good: contents("priority: 1\n", seven()), Ask: rankHostile,
+			}
+			suite.Run(t)
+		})
+	}
+}
+
+func rankHostile(ctx context.Context, panel *policy.Panel, failure policy.FailurePolicy) error {
+	out := panel.Rank(ctx, &model.Pool{Name: "default"}, input(provocation))
+	switch {
+	case (out.Refused != nil) != (failure == policy.Fail):
+		return fmt.Errorf("refused %+v", out.Refused)
+	case failure == policy.Ignore && out.Tiers[0][0].Cost != 7:
+		return fmt.Errorf("the other policy was not heard: %+v", out.Tiers[0])
+	}
+	return nil
+}
+
+// TestAfterHostile: the call after a hostile one is answered, by the spare that
+// was ready before: nothing is compiled, and no instance has to start first.
+// The instance that misbehaved and its memory are gone.
+func TestAfterHostile(t *testing.T) {
+	for name, g := range hostile() {
+		t.Run(name, func(t *testing.T) {
+			src := source(g.bytes())
+			src.Limits.Fuel = 5_000_000 // reached before a busy machine's wall deadline
+			p := compile(t, src)
+			used := <-p.pool.idle
+			p.pool.idle <- used
+			if _, err := p.Rank(t.Context(), input(provocation)); err == nil {
+				t.Fatal("not hostile")
+			}
+			p.pool.spares.Wait()
+			if !used.mod.IsClosed() {
+				t.Error("the instance at fault still stands")
+			}
+			start := p.pool.start
+			p.pool.start = func(context.Context) (*instance, error) { return nil, errors.New("started anew") }
+			if len(p.pool.idle) == 0 {
+				t.Fatal("no spare is ready")
+			}
+			in := input(provocation - 1)
+			got, err := p.Rank(t.Context(), in)
+			if err != nil || len(got) != len(in.Rows) || got[1].Score != in.Rows[1].Cost {
+				t.Errorf("the next call: %+v, %v", got, err)
+			}
+			p.pool.spares.Wait()
+			p.pool.start = start
+			next := <-p.pool.idle
+			p.pool.idle <- next
+			if size := next.memory.Size(); size != 16<<16 {
+				t.Errorf("%d KiB of memory, as if it were the instance at fault", size>>10)
+			}
+		})
+	}
+}
+
+// BenchmarkAfterHostile measures what a hostile call costs everybody else;
+// "none" is a guest that only refuses.
+func BenchmarkAfterHostile(b *testing.B) {
+	all := hostile()
+	all["none"] = guest{rank: cat("\x20\x00\x28\x02", uleb(nil, 64), i32(provocation), "\x47\x04\x40\x41\x00\x0f\x0b", i32(2))}
+	for _, name := range slices.Sorted(maps.Keys(all)) {
+		b.Run(name, func(b *testing.B) {
+			p, bad, good := compile(b, source(all[name].bytes())), input(provocation), input(provocation-1)
+			ask := func(in *policy.RankInput) func() error {
+				return func() error { _, err := p.Rank(b.Context(), in); return err }
+			}
+			enginetest.After(b, ask(bad), ask(good))
+		})
 	}
 }
 
@@ -125,26 +175,24 @@ func TestDecompressionBombs(t *testing.T) {
 	if err := w.Close(); err != nil {
 		t.Fatal(err)
 	}
-	const ns = "spokeshave"
 	for _, failure := range []policy.FailurePolicy{policy.Ignore, policy.Fail} {
 		t.Run(string(failure), func(t *testing.T) {
-			l := load.New(load.Config{Namespace: ns, Engines: map[string]policy.Engine{Name: &Engine{}}, Now: func() time.Time { return time.Unix(0, 0) }})
-			seven := guest{rank: cat("\x20\x00\x28\x02", uleb(nil, 64), "\x45\x04\x40\x41\x00\x0f\x0b", put64(0, f64(7)), i32(0))}
-			apply(t, l, "good", "priority: 1\n", seven)
-			apply(t, l, "mended", "", guest{})
-			bomb := func(name string) *corev1.ConfigMap {
-				return &corev1.ConfigMap{
-					ObjectMeta: metav1.ObjectMeta{Namespace: ns, Name: name},
-					Data:       map[string]string{"policy.yaml": "apiVersion: policy.spokeshave.dev/v1alpha1\nhooks: [rank]\nfailurePolicy: " + string(failure) + "\n"},
-					BinaryData: map[string][]byte{"module.wasm.gz": zipped.Bytes()},
+			l := enginetest.Loader(Name, &Engine{})
+			for name, c := range map[string]enginetest.Contents{"good": contents("priority: 1\n", seven()), "mended": contents("", guest{})} {
+				if _, err := l.Apply(t.Context(), c.ConfigMap(name)); err != nil {
+					t.Fatal(err)
 				}
 			}
-			before := heap()
+			bomb := enginetest.Contents{
+				Settings: "hooks: [rank]\nfailurePolicy: " + string(failure) + "\n",
+				Binary:   map[string][]byte{"module.wasm.gz": zipped.Bytes()},
+			}
+			before := enginetest.Heap()
 			var m runtime.MemStats
 			runtime.ReadMemStats(&m)
 			allocated := m.TotalAlloc
 			for _, name := range []string{"bomb", "mended"} {
-				if _, err := l.Apply(t.Context(), bomb(name)); err == nil || !strings.Contains(err.Error(), "decodes to more than") {
+				if _, err := l.Apply(t.Context(), bomb.ConfigMap(name)); err == nil || !strings.Contains(err.Error(), "decodes to more than") {
 					t.Fatalf("%s: %v", name, err)
 				}
 			}
@@ -152,7 +200,7 @@ func TestDecompressionBombs(t *testing.T) {
 			if grown := m.TotalAlloc - allocated; grown > 128<<20 {
 				t.Errorf("%d MiB were allocated for 512 in each of two bombs", grown>>20)
 			}
-			if after := heap(); after > before+8<<20 {
+			if after := enginetest.Heap(); after > before+8<<20 {
 				t.Errorf("heap grew from %d to %d MiB", before>>20, after>>20)
 			}
 			panel := policy.NewPanel(l.Policies(), nil)
@@ -205,26 +253,6 @@ func FuzzHost(f *testing.F) {
 			}
 		}
 	})
-}
-
-func apply(t *testing.T, l *load.Loader, name, settings string, g guest) {
-	t.Helper()
-	cm := &corev1.ConfigMap{
-		ObjectMeta: metav1.ObjectMeta{Namespace: "spokeshave", Name: name},
-		Data:       map[string]string{"policy.yaml": "apiVersion: policy.spokeshave.dev/v1alpha1\nhooks: [rank]\n" + settings},
-		BinaryData: map[string][]byte{"module.wasm": g.bytes()},
-	}
-	if _, err := l.Apply(t.Context(), cm); err != nil {
-		t.Fatal(strings.TrimSpace(err.Error()))
-	}
-}
-
-func heap() uint64 {
-	runtime.GC()
-	runtime.GC()
-	var m runtime.MemStats
-	runtime.ReadMemStats(&m)
-	return m.HeapAlloc
 }
 
 // TestCacheDir: compiled modules are kept, and a second engine answers from

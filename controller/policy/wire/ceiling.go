@@ -10,10 +10,11 @@ import (
 
 // Ceiling lays out a ceiling question, a row for every scope, then a row for
 // every launch, and gives the size of its batch. Scopes start without a cap,
-// launches as allowed.
+// launches as allowed. The scopes have a second answer each, after those of the
+// launches: a soft cap beside the cap.
 func (e *Encoder) Ceiling(in *policy.CeilingInput) (int, error) {
 	scopes, launches := len(in.Scopes), len(in.Launches)
-	if err := e.begin(abi.HookCeiling, &in.Call, scopes, launches, scopes+launches); err != nil {
+	if err := e.begin(abi.HookCeiling, &in.Call, scopes, launches, scopes+launches+scopes); err != nil {
 		return 0, fmt.Errorf("ceiling: %w", err)
 	}
 	ids := make([][3]uint32, launches)
@@ -68,10 +69,14 @@ func (e *Encoder) CeilingAnswers(reply []byte) (policy.CeilingAnswer, error) {
 		if err != nil {
 			return answer, bad("answer %d: %v", i, err)
 		}
-		if launch := i - len(e.scopes); launch >= 0 {
-			err = verdict(&answer, launch, &out, reason)
-		} else {
+		scopes, launches := len(e.scopes), int(e.head.Rows.Count)
+		switch {
+		case i < scopes:
 			err = limit(&answer, e.scopes[i], &out)
+		case i < scopes+launches:
+			err = verdict(&answer, i-scopes, &out, reason)
+		default:
+			err = softLimit(&answer, e.scopes[i-scopes-launches], &out)
 		}
 		if err != nil {
 			return answer, err
@@ -81,27 +86,44 @@ func (e *Encoder) CeilingAnswers(reply []byte) (policy.CeilingAnswer, error) {
 }
 
 func limit(answer *policy.CeilingAnswer, scope string, out *abi.CeilingOut) error {
-	if out.Flags&^(abi.CeilingHourly|abi.CeilingMonthly|abi.CeilingSoft) != 0 {
-		return bad("scope %s: unknown flags %#x", scope, out.Flags)
+	hourly, monthly, err := bounds(scope, out, abi.CeilingSoft)
+	if hourly != nil || monthly != nil {
+		answer.Caps[scope] = policy.Cap{HourlyUSD: hourly, MonthlyUSD: monthly, Soft: out.Flags&abi.CeilingSoft != 0}
 	}
-	c := policy.Cap{Soft: out.Flags&abi.CeilingSoft != 0}
+	return err
+}
+
+// softLimit reads the soft cap beside a scope's cap.
+func softLimit(answer *policy.CeilingAnswer, scope string, out *abi.CeilingOut) error {
+	hourly, monthly, err := bounds(scope, out, 0)
+	if hourly != nil || monthly != nil {
+		c := answer.Caps[scope]
+		c.SoftHourlyUSD, c.SoftMonthlyUSD = hourly, monthly
+		answer.Caps[scope] = c
+	}
+	return err
+}
+
+// bounds are the caps that an answer sets, in USD; also names flags that may
+// be set besides theirs.
+func bounds(scope string, out *abi.CeilingOut, also uint32) (hourly, monthly *float64, err error) {
+	if out.Flags&^(abi.CeilingHourly|abi.CeilingMonthly|also) != 0 {
+		return nil, nil, bad("scope %s: unknown flags %#x", scope, out.Flags)
+	}
 	for _, bound := range []struct {
 		flag uint32
 		usd  float64
 		to   **float64
-	}{{abi.CeilingHourly, out.HourlyUSD, &c.HourlyUSD}, {abi.CeilingMonthly, out.MonthlyUSD, &c.MonthlyUSD}} {
+	}{{abi.CeilingHourly, out.HourlyUSD, &hourly}, {abi.CeilingMonthly, out.MonthlyUSD, &monthly}} {
 		if out.Flags&bound.flag == 0 {
 			continue
 		}
 		if !amount(bound.usd) {
-			return bad("scope %s: cap %v is not a finite number of at least 0", scope, bound.usd)
+			return nil, nil, bad("scope %s: cap %v is not a finite number of at least 0", scope, bound.usd)
 		}
 		*bound.to = &bound.usd
 	}
-	if c.HourlyUSD != nil || c.MonthlyUSD != nil {
-		answer.Caps[scope] = c
-	}
-	return nil
+	return hourly, monthly, nil
 }
 
 func verdict(answer *policy.CeilingAnswer, launch int, out *abi.CeilingOut, reason string) error {

@@ -293,13 +293,19 @@ func TestCeiling(t *testing.T) {
 	(&abi.CeilingOut{HourlyUSD: 2, MonthlyUSD: math.NaN(), Flags: abi.CeilingHourly}).Put(e.out(b, 0))
 	(&abi.CeilingOut{MonthlyUSD: 30, Flags: abi.CeilingMonthly | abi.CeilingSoft}).Put(e.out(b, 2))
 	(&abi.CeilingOut{Flags: abi.CeilingDeny, Reason: e.messages(b).Append("no")}).Put(e.out(b, 4))
+	(&abi.CeilingOut{HourlyUSD: 1.5, Flags: abi.CeilingHourly}).Put(e.out(b, 5))
+	(&abi.CeilingOut{MonthlyUSD: 40, Flags: abi.CeilingMonthly}).Put(e.out(b, 6))
 	got, err := e.CeilingAnswers(b)
 	if err != nil {
 		t.Fatal(err)
 	}
-	two, thirty := 2.0, 30.0
+	less, two, thirty, forty := 1.5, 2.0, 30.0, 40.0
 	want := policy.CeilingAnswer{
-		Caps: map[string]policy.Cap{"cluster": {HourlyUSD: &two}, "label/a=b": {MonthlyUSD: &thirty, Soft: true}},
+		Caps: map[string]policy.Cap{
+			"cluster":    {HourlyUSD: &two, SoftHourlyUSD: &less},
+			"nodepool/x": {SoftMonthlyUSD: &forty},
+			"label/a=b":  {MonthlyUSD: &thirty, Soft: true},
+		},
 		Deny: map[int][]string{1: {"no"}},
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
@@ -307,6 +313,7 @@ func TestCeiling(t *testing.T) {
 	}
 	refused := map[int]abi.CeilingOut{
 		0: {Flags: abi.CeilingDeny}, 1: {Flags: abi.CeilingHourly, HourlyUSD: math.NaN()}, 3: {Flags: abi.CeilingHourly}, 4: {Reason: 1},
+		5: {Flags: abi.CeilingHourly, HourlyUSD: -1}, 6: {Flags: abi.CeilingSoft}, 7: {Flags: abi.CeilingDeny},
 	}
 	for i, out := range refused {
 		again, err := e.ceilingBatch(in)
@@ -371,12 +378,13 @@ func FuzzOtherReplies(f *testing.F) {
 		}
 		copy(b[min(int(at), len(b)):], noise)
 		copy(e.out(b, 0), noise)
+		copy(e.out(b, 3), noise[len(noise)/2:])
 		answer, err := e.CeilingAnswers(b)
 		if err != nil {
 			return
 		}
 		for scope, c := range answer.Caps {
-			for _, bound := range []*float64{c.HourlyUSD, c.MonthlyUSD} {
+			for _, bound := range []*float64{c.HourlyUSD, c.MonthlyUSD, c.SoftHourlyUSD, c.SoftMonthlyUSD} {
 				if scope != "cluster" || bound != nil && !amount(*bound) {
 					t.Fatalf("%s: %+v", scope, c)
 				}

@@ -54,6 +54,7 @@ export class Launches {
 export class Caps {
   private s: Section = outs();
   private scopes: i32 = <i32>pools().count;
+  private launches: i32 = <i32>rows().count;
 
   private at(i: i32): CeilingOut {
     return changetype<CeilingOut>(record(this.s, i));
@@ -76,6 +77,16 @@ export class Caps {
   // soft makes the caps of scope i warn instead of refuse.
   soft(scope: i32): void {
     this.at(scope).flags |= CEILING_SOFT;
+  }
+
+  // softHourly warns from USD per hour on, beside the caps of scope i.
+  softHourly(scope: i32, usd: f64): void {
+    this.hourly(this.scopes + this.launches + scope, usd);
+  }
+
+  // softMonthly warns from USD per month on, beside the caps of scope i.
+  softMonthly(scope: i32, usd: f64): void {
+    this.monthly(this.scopes + this.launches + scope, usd);
   }
 
   // deny refuses launch i.

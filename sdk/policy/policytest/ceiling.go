@@ -22,10 +22,12 @@ type Launch struct {
 	GPUs, Pods                                         int
 }
 
-// Cap is the cap of one scope; a nil bound is none.
+// Cap is the cap of one scope; a nil bound is none. Soft is of Hourly and
+// Monthly; the others are soft anyway.
 type Cap struct {
-	Hourly, Monthly *float64
-	Soft            bool
+	Hourly, Monthly         *float64
+	Soft                    bool
+	SoftHourly, SoftMonthly *float64
 }
 
 // Refusal is the answer for one launch.
@@ -55,7 +57,7 @@ func Ceiling(tb testing.TB, scopes []Scope, launches []Launch) ([]Cap, []Refusal
 			b.pair(ns, "")
 		}
 	}
-	outs := make([]*abi.CeilingOut, len(scopes)+len(launches))
+	outs := make([]*abi.CeilingOut, len(scopes)+len(launches)+len(scopes))
 	for i := range outs {
 		outs[i] = &abi.CeilingOut{}
 	}
@@ -67,17 +69,26 @@ func Ceiling(tb testing.TB, scopes []Scope, launches []Launch) ([]Cap, []Refusal
 	for i := range outs {
 		var out abi.CeilingOut
 		out.Get(v.Row(v.Out, uint32(i)))
-		if i >= len(scopes) {
-			refusals[i-len(scopes)] = Refusal{Denied: out.Flags&abi.CeilingDeny != 0, Reason: reason(tb, messages, out.Reason)}
-			continue
-		}
-		caps[i].Soft = out.Flags&abi.CeilingSoft != 0
-		if out.Flags&abi.CeilingHourly != 0 {
-			caps[i].Hourly = &out.HourlyUSD
-		}
-		if out.Flags&abi.CeilingMonthly != 0 {
-			caps[i].Monthly = &out.MonthlyUSD
+		launch := i - len(scopes)
+		switch again := launch - len(launches); {
+		case launch < 0:
+			caps[i].Soft = out.Flags&abi.CeilingSoft != 0
+			caps[i].Hourly, caps[i].Monthly = bounds(&out)
+		case again < 0:
+			refusals[launch] = Refusal{Denied: out.Flags&abi.CeilingDeny != 0, Reason: reason(tb, messages, out.Reason)}
+		default:
+			caps[again].SoftHourly, caps[again].SoftMonthly = bounds(&out)
 		}
 	}
 	return caps, refusals
+}
+
+func bounds(out *abi.CeilingOut) (hourly, monthly *float64) {
+	if out.Flags&abi.CeilingHourly != 0 {
+		hourly = &out.HourlyUSD
+	}
+	if out.Flags&abi.CeilingMonthly != 0 {
+		monthly = &out.MonthlyUSD
+	}
+	return hourly, monthly
 }

@@ -88,7 +88,9 @@ pub struct Launch {
 const _: () = assert!(core::mem::size_of::<Launch>() == 88);
 
 /// CeilingOut is the cap of a scope or the verdict on a launch: the out section
-/// has a row for every scope, then a row for every launch.
+/// has a row for every scope, then a row for every launch, then a row for every
+/// scope again: a soft cap beside its cap, with CeilingHourly and
+/// CeilingMonthly for flags.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct CeilingOut {

@@ -94,6 +94,16 @@ impl Caps<'_> {
         self.at(scope).flags |= abi::CEILING_SOFT
     }
 
+    /// soft_hourly warns from USD per hour on, beside the caps of scope i.
+    pub fn soft_hourly(&mut self, scope: usize, usd: f64) {
+        self.hourly(self.0.pool.count + self.0.rows.count + scope, usd)
+    }
+
+    /// soft_monthly warns from USD per month on, beside the caps of scope i.
+    pub fn soft_monthly(&mut self, scope: usize, usd: f64) {
+        self.monthly(self.0.pool.count + self.0.rows.count + scope, usd)
+    }
+
     /// deny refuses launch i.
     pub fn deny<'t>(&mut self, launch: usize, reason: impl Into<Text<'t>>) {
         let reason = self.0.reason(reason.into());

@@ -101,6 +101,8 @@ onCeiling((scopes: Scopes, launches: Launches, out: Caps): void => {
     if (scopes.name(i).begins("nodepool/")) out.hourly(i, s.running + s.inFlight + <f64>s.nodes);
     if (s.monthToDate > 0) out.monthly(i, factor * s.monthToDate);
     if (loud) out.soft(i);
+    if (s.nodes > 5) out.softHourly(i, s.running / 2);
+    if (s.monthToDate > 1) out.softMonthly(i, s.monthToDate);
   }
   for (let i = 0; i < launches.length; i++) {
     const l = launches.at(i);

@@ -99,6 +99,8 @@ SS_CEILING(scopes, launches, out) {
     if (ss_begins(ss_string(s->scope), ss_text_of("nodepool/"))) ss_hourly(out, i, s->running + s->in_flight + s->nodes);
     if (s->month_to_date > 0) ss_monthly(out, i, factor * s->month_to_date);
     if (loud) ss_soft(out, i);
+    if (s->nodes > 5) ss_soft_hourly(out, i, s->running / 2);
+    if (s->month_to_date > 1) ss_soft_monthly(out, i, s->month_to_date);
   }
   ss_line line;
   ss_text key, value;

@@ -143,6 +143,12 @@ func ceiling(scopes policy.Scopes, launches policy.Launches, out policy.Caps) {
 		if config.loud {
 			out.Soft(i)
 		}
+		if s.Nodes > 5 {
+			out.SoftHourly(i, s.Running/2)
+		}
+		if s.MonthToDate > 1 {
+			out.SoftMonthly(i, s.MonthToDate)
+		}
 	}
 	for i := range launches.Len() {
 		l := launches.At(i)

@@ -129,6 +129,12 @@ impl Policy for Echo {
             if self.loud {
                 out.soft(i);
             }
+            if s.nodes > 5 {
+                out.soft_hourly(i, s.running / 2.0);
+            }
+            if s.month_to_date > 1.0 {
+                out.soft_monthly(i, s.month_to_date);
+            }
         }
         for i in 0..launches.len() {
             let l = launches.at(i);

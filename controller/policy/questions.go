@@ -2,21 +2,24 @@ package policy
 
 import "spokeshave.dev/controller/model"
 
+// The yaml names are those of docs/spec/policy.md, section 4: authors write
+// questions with them (controller/policy/cases).
+
 // PoolFacts are what a policy learns about the NodePool in question.
 type PoolFacts struct {
-	Name   string            `json:"name"`
-	Labels map[string]string `json:"labels"`
+	Name   string            `yaml:"name"`
+	Labels map[string]string `yaml:"labels"`
 	// Pending totals the pods that wait for a node the pool may launch.
-	PendingPods      int     `json:"pendingPods"`
-	PendingCPU       float64 `json:"pendingCPU"`       // vCPU
-	PendingMemoryGiB float64 `json:"pendingMemoryGiB"` // GiB
+	PendingPods      int     `yaml:"pendingPods"`
+	PendingCPU       float64 `yaml:"pendingCPU"`       // vCPU
+	PendingMemoryGiB float64 `yaml:"pendingMemoryGiB"` // GiB
 	// RunningNodes counts the pool's nodes, in-flight claims included.
-	RunningNodes int `json:"runningNodes"`
+	RunningNodes int `yaml:"runningNodes"`
 	// SpotNodes counts those of RunningNodes that are spot instances.
-	SpotNodes int `json:"spotNodes"`
+	SpotNodes int `yaml:"spotNodes"`
 	// ClusterOnDemand is what the on-demand nodes of all pools cost at their
 	// on-demand price, in USD/hour: what compute savings plans are used for.
-	ClusterOnDemand float64 `json:"clusterOnDemand"`
+	ClusterOnDemand float64 `yaml:"clusterOnDemand"`
 }
 
 // RankInput asks for the effective cost of a pool's offerings.
@@ -31,27 +34,31 @@ type RankInput struct {
 // RankRow is one offering: an instance type in a zone at a capacity type.
 // Prices are in USD per hour.
 type RankRow struct {
-	InstanceType string
-	Family       string
-	Zone         string
-	CapacityType model.CapacityType
-	Arch         string
+	InstanceType string             `yaml:"instanceType"`
+	Family       string             `yaml:"family"`
+	Zone         string             `yaml:"zone"`
+	CapacityType model.CapacityType `yaml:"capacityType"`
+	Arch         string             `yaml:"arch"`
 	// Billed is the billed price, Cost the effective cost so far in the
 	// pipeline (Billed for the first policy), OnDemand the type's on-demand
 	// price in the zone (0 when it is not sold so).
-	Billed, Cost, OnDemand float64
-	VCPU, MemoryGiB        float64
+	Billed    float64 `yaml:"billed"`
+	Cost      float64 `yaml:"cost"`
+	OnDemand  float64 `yaml:"onDemand"`
+	VCPU      float64 `yaml:"vcpu"`
+	MemoryGiB float64 `yaml:"memoryGiB"`
 	// Interruption is the share of spot instances interrupted per month.
-	Interruption float64
+	Interruption float64 `yaml:"interruption"`
 	// PodsFit is how many of the pool's mean pending pod fit; 0 if none waits.
-	PodsFit, GPUs uint32
+	PodsFit uint32 `yaml:"podsFit"`
+	GPUs    uint32 `yaml:"gpus"`
 	// Running counts the pool's nodes of this very offering.
-	Running uint32
+	Running uint32 `yaml:"running"`
 	// RunningCluster counts the nodes of this offering in all pools, and
 	// FamilyOnDemand is the on-demand price of all on-demand nodes of the
 	// family, in USD/hour: how far a commitment is used already.
-	RunningCluster uint32
-	FamilyOnDemand float64
+	RunningCluster uint32  `yaml:"runningCluster"`
+	FamilyOnDemand float64 `yaml:"familyOnDemand"`
 }
 
 // RankAnswer is one row's answer.
@@ -77,35 +84,35 @@ type ConsolidateInput struct {
 
 // Candidate is a node that could go.
 type Candidate struct {
-	Node     string            `json:"node"`
-	Claim    string            `json:"claim"`
-	NodePool string            `json:"nodePool"`
-	PoolTags map[string]string `json:"nodePoolLabels"`
-	Labels   map[string]string `json:"labels"`
+	Node     string            `yaml:"node"`
+	Claim    string            `yaml:"claim"`
+	NodePool string            `yaml:"nodePool"`
+	PoolTags map[string]string `yaml:"nodePoolLabels"`
+	Labels   map[string]string `yaml:"labels"`
 	// Method is Empty, Underutilized, Drifted or Expired; Action is delete or
 	// replace.
-	Method       string  `json:"method"`
-	Action       string  `json:"action"`
-	InstanceType string  `json:"instanceType"`
-	Zone         string  `json:"zone"`
-	CapacityType string  `json:"capacityType"`
-	Price        float64 `json:"price"`   // billed, USD/hour
-	Savings      float64 `json:"savings"` // USD/hour
-	Pods         int     `json:"pods"`    // pods that would move
-	AgeSeconds   float64 `json:"ageSeconds"`
+	Method       string  `yaml:"method"`
+	Action       string  `yaml:"action"`
+	InstanceType string  `yaml:"instanceType"`
+	Zone         string  `yaml:"zone"`
+	CapacityType string  `yaml:"capacityType"`
+	Price        float64 `yaml:"price"`   // billed, USD/hour
+	Savings      float64 `yaml:"savings"` // USD/hour
+	Pods         int     `yaml:"pods"`    // pods that would move
+	AgeSeconds   float64 `yaml:"ageSeconds"`
 	// IdleSeconds is the time since the last pod event.
-	IdleSeconds       float64 `json:"idleSeconds"`
-	CPUUtilisation    float64 `json:"cpuUtilisation"`    // requests / allocatable
-	MemoryUtilisation float64 `json:"memoryUtilisation"` // requests / allocatable
-	Cost              float64 `json:"cost"`              // disruption cost so far
+	IdleSeconds       float64 `yaml:"idleSeconds"`
+	CPUUtilisation    float64 `yaml:"cpuUtilisation"`    // requests / allocatable
+	MemoryUtilisation float64 `yaml:"memoryUtilisation"` // requests / allocatable
+	Cost              float64 `yaml:"cost"`              // disruption cost so far
 	// JobPods counts the node's pods that belong to a Job.
-	JobPods int `json:"jobPods"`
+	JobPods int `yaml:"jobPods"`
 	// SinceDisruption is the seconds since a node of the pool last began to
 	// go, -1 if none did within the hour; PoolEvictions and ClusterEvictions
 	// count the pods that such nodes had, within the hour.
-	SinceDisruption  float64 `json:"sinceDisruption"`
-	PoolEvictions    int     `json:"poolEvictions"`
-	ClusterEvictions int     `json:"clusterEvictions"`
+	SinceDisruption  float64 `yaml:"sinceDisruption"`
+	PoolEvictions    int     `yaml:"poolEvictions"`
+	ClusterEvictions int     `yaml:"clusterEvictions"`
 }
 
 // Verdict is what a consolidate policy says of a candidate.
@@ -139,31 +146,31 @@ type CeilingInput struct {
 // ScopeSpend is what a scope spends. Scopes are written "cluster",
 // "nodepool/<name>", "label/<key>=<value>" and "namespace/<name>".
 type ScopeSpend struct {
-	Scope string `json:"scope"`
+	Scope string `yaml:"-"` // the key, where scopes are written
 	// RunningUSD and InFlightUSD are per hour, MonthToDateUSD is a sum since
 	// the first of the month, UTC.
-	RunningUSD     float64 `json:"runningUSD"`
-	InFlightUSD    float64 `json:"inFlightUSD"`
-	MonthToDateUSD float64 `json:"monthToDateUSD"`
-	Nodes          int     `json:"nodes"`
+	RunningUSD     float64 `yaml:"runningUSD"`
+	InFlightUSD    float64 `yaml:"inFlightUSD"`
+	MonthToDateUSD float64 `yaml:"monthToDateUSD"`
+	Nodes          int     `yaml:"nodes"`
 }
 
 // Launch is a node the plan would launch.
 type Launch struct {
-	NodePool     string            `json:"nodePool"`
-	PoolTags     map[string]string `json:"nodePoolLabels"`
-	InstanceType string            `json:"instanceType"`
-	Family       string            `json:"family"`
-	Zone         string            `json:"zone"`
-	CapacityType string            `json:"capacityType"`
-	Price        float64           `json:"price"`      // billed, USD/hour
-	WorstPrice   float64           `json:"worstPrice"` // dearest option, USD/hour
-	OnDemand     float64           `json:"onDemand"`   // USD/hour, 0 when unknown
-	VCPU         float64           `json:"vcpu"`
-	MemoryGiB    float64           `json:"memoryGiB"`
-	GPUs         int               `json:"gpus"`
-	Pods         int               `json:"pods"`
-	Namespaces   []string          `json:"namespaces"`
+	NodePool     string            `yaml:"nodePool"`
+	PoolTags     map[string]string `yaml:"nodePoolLabels"`
+	InstanceType string            `yaml:"instanceType"`
+	Family       string            `yaml:"family"`
+	Zone         string            `yaml:"zone"`
+	CapacityType string            `yaml:"capacityType"`
+	Price        float64           `yaml:"price"`      // billed, USD/hour
+	WorstPrice   float64           `yaml:"worstPrice"` // dearest option, USD/hour
+	OnDemand     float64           `yaml:"onDemand"`   // USD/hour, 0 when unknown
+	VCPU         float64           `yaml:"vcpu"`
+	MemoryGiB    float64           `yaml:"memoryGiB"`
+	GPUs         int               `yaml:"gpus"`
+	Pods         int               `yaml:"pods"`
+	Namespaces   []string          `yaml:"namespaces"`
 }
 
 // Cap is the most a scope may spend. A nil bound is none.

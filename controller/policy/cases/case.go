@@ -59,7 +59,8 @@ type Plan struct {
 	Faults []string
 }
 
-// The shape of a file. Everything that may be left out is a pointer or a map.
+// The shape of a file. Questions are in the policies' own types; what is left
+// out of their rows is filled in by row.
 type (
 	fileYAML struct {
 		Cases []caseYAML `yaml:"cases"`
@@ -78,92 +79,24 @@ type (
 		Expect   expect    `yaml:"expect"`
 	}
 	inputYAML struct {
-		Pool       *poolYAML            `yaml:"pool"`
-		Offerings  []offeringYAML       `yaml:"offerings"`
-		Candidates []candidateYAML      `yaml:"candidates"`
-		Spend      map[string]spendYAML `yaml:"spend"`
-		Launches   []launchYAML         `yaml:"launches"`
-	}
-	poolYAML struct {
-		Name             string            `yaml:"name"`
-		Labels           map[string]string `yaml:"labels"`
-		PendingPods      int               `yaml:"pendingPods"`
-		PendingCPU       float64           `yaml:"pendingCPU"`
-		PendingMemoryGiB float64           `yaml:"pendingMemoryGiB"`
-		RunningNodes     int               `yaml:"runningNodes"`
-		SpotNodes        int               `yaml:"spotNodes"`
-		ClusterOnDemand  float64           `yaml:"clusterOnDemand"`
+		Pool       *policy.PoolFacts            `yaml:"pool"`
+		Offerings  []offeringYAML               `yaml:"offerings"`
+		Candidates []policy.Candidate           `yaml:"candidates"`
+		Spend      map[string]policy.ScopeSpend `yaml:"spend"`
+		Launches   []launchYAML                 `yaml:"launches"`
 	}
 	offeringYAML struct {
 		ID             string     `yaml:"id"`
-		InstanceType   string     `yaml:"instanceType"`
-		Family         string     `yaml:"family"`
-		Zone           string     `yaml:"zone"`
-		CapacityType   string     `yaml:"capacityType"`
-		Arch           string     `yaml:"arch"`
-		Billed         float64    `yaml:"billed"`
-		Cost           *float64   `yaml:"cost"`
 		Tiers          []tierYAML `yaml:"tiers"`
-		OnDemand       *float64   `yaml:"onDemand"`
-		VCPU           *float64   `yaml:"vcpu"`
-		MemoryGiB      *float64   `yaml:"memoryGiB"`
-		Interruption   float64    `yaml:"interruption"`
-		PodsFit        *uint32    `yaml:"podsFit"`
-		GPUs           uint32     `yaml:"gpus"`
-		Running        uint32     `yaml:"running"`
-		RunningCluster uint32     `yaml:"runningCluster"`
-		FamilyOnDemand float64    `yaml:"familyOnDemand"`
+		policy.RankRow `yaml:",inline"`
 	}
 	tierYAML struct {
 		Until uint32  `yaml:"until"`
 		Cost  float64 `yaml:"cost"`
 	}
-	candidateYAML struct {
-		Node              string            `yaml:"node"`
-		Claim             string            `yaml:"claim"`
-		NodePool          string            `yaml:"nodePool"`
-		NodePoolLabels    map[string]string `yaml:"nodePoolLabels"`
-		Labels            map[string]string `yaml:"labels"`
-		Method            string            `yaml:"method"`
-		Action            string            `yaml:"action"`
-		InstanceType      string            `yaml:"instanceType"`
-		Zone              string            `yaml:"zone"`
-		CapacityType      string            `yaml:"capacityType"`
-		Price             *float64          `yaml:"price"`
-		Savings           *float64          `yaml:"savings"`
-		Pods              int               `yaml:"pods"`
-		AgeSeconds        *float64          `yaml:"ageSeconds"`
-		IdleSeconds       *float64          `yaml:"idleSeconds"`
-		CPUUtilisation    float64           `yaml:"cpuUtilisation"`
-		MemoryUtilisation float64           `yaml:"memoryUtilisation"`
-		Cost              float64           `yaml:"cost"`
-		JobPods           int               `yaml:"jobPods"`
-		SinceDisruption   *float64          `yaml:"sinceDisruption"`
-		PoolEvictions     int               `yaml:"poolEvictions"`
-		ClusterEvictions  int               `yaml:"clusterEvictions"`
-	}
-	spendYAML struct {
-		RunningUSD     float64 `yaml:"runningUSD"`
-		InFlightUSD    float64 `yaml:"inFlightUSD"`
-		MonthToDateUSD float64 `yaml:"monthToDateUSD"`
-		Nodes          int     `yaml:"nodes"`
-	}
 	launchYAML struct {
-		ID             string            `yaml:"id"`
-		NodePool       string            `yaml:"nodePool"`
-		NodePoolLabels map[string]string `yaml:"nodePoolLabels"`
-		InstanceType   string            `yaml:"instanceType"`
-		Family         string            `yaml:"family"`
-		Zone           string            `yaml:"zone"`
-		CapacityType   string            `yaml:"capacityType"`
-		Price          *float64          `yaml:"price"`
-		WorstPrice     *float64          `yaml:"worstPrice"`
-		OnDemand       *float64          `yaml:"onDemand"`
-		VCPU           *float64          `yaml:"vcpu"`
-		MemoryGiB      *float64          `yaml:"memoryGiB"`
-		GPUs           int               `yaml:"gpus"`
-		Pods           *int              `yaml:"pods"`
-		Namespaces     []string          `yaml:"namespaces"`
+		ID            string `yaml:"id"`
+		policy.Launch `yaml:",inline"`
 	}
 )
 

@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"spokeshave.dev/controller/model"
 	"spokeshave.dev/controller/policy"
 )
 
@@ -249,6 +250,35 @@ func TestPlan(t *testing.T) {
 	}
 	if diff := cmp.Diff(want, got[:len(got)-1]); diff != "" || !strings.Contains(got[len(got)-1], "a.large/z2/spot: 1\n") {
 		t.Errorf("%s\n%s", diff, got)
+	}
+}
+
+// TestShared: rows that are shared within a file, by alias or merge, are read
+// like those that are written out, with the same defaults.
+func TestShared(t *testing.T) {
+	all, err := Parse("f.yaml", []byte(`cases:
+- name: a
+  hook: rank
+  input: &in {pool: {labels: {a: b}}, offerings: [&o {billed: 3, running: 2}, {<<: *o, id: b, cost: 0, capacityType: spot, onDemand: 0}]}
+  expect: {noOpinion: true}
+- {name: b, hook: rank, input: {<<: *in}, expect: {noOpinion: true}}
+`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	row := policy.RankRow{
+		InstanceType: "m7g.large", Family: "m7g", Zone: "us-east-1a", CapacityType: model.OnDemand, Arch: "amd64",
+		Billed: 3, OnDemand: 3, VCPU: 2, MemoryGiB: 8, PodsFit: 1, Running: 2, RunningCluster: 2,
+	}
+	spot := row
+	spot.CapacityType, spot.OnDemand = model.Spot, 0
+	for _, c := range all {
+		if diff := cmp.Diff([]policy.RankRow{row, spot}, c.rank.in.Rows); diff != "" {
+			t.Errorf("%s: %s", c.Name, diff)
+		}
+		if diff := cmp.Diff([][]policy.Tier{{{Cost: 3}}, {{Cost: 0}}}, c.rank.tiers); diff != "" {
+			t.Errorf("%s: %s", c.Name, diff)
+		}
 	}
 }
 

@@ -1,6 +1,8 @@
 package cases
 
 import (
+	"errors"
+	"fmt"
 	"maps"
 	"slices"
 	"strconv"
@@ -26,16 +28,53 @@ func (l lines) in(path ...any) lines {
 	return l
 }
 
+// row reads the place over the defaults in to, and tells which keys it gives. It
+// has been read strictly before.
+func (l lines) row(to any) (given map[string]bool, err error) {
+	var all map[string]yaml3.Node
+	if err := errors.Join(l.node.Decode(to), l.node.Decode(&all)); err != nil {
+		return nil, fmt.Errorf("%s: %w", l, err)
+	}
+	given = map[string]bool{}
+	for key := range all {
+		given[key] = true
+	}
+	return given, nil
+}
+
 func child(n *yaml3.Node, step any) *yaml3.Node {
+	if n.Kind == yaml3.AliasNode {
+		n = n.Alias
+	}
 	switch step := step.(type) {
 	case int:
 		if n.Kind == yaml3.SequenceNode && step < len(n.Content) {
 			return n.Content[step]
 		}
 	case string:
-		for i := 0; n.Kind == yaml3.MappingNode && i+1 < len(n.Content); i += 2 {
-			if n.Content[i].Value == step {
-				return n.Content[i+1]
+		return member(n, step)
+	}
+	return nil
+}
+
+// member is the value of a key, which may come from a mapping that is merged in.
+func member(n *yaml3.Node, key string) *yaml3.Node {
+	for i := 0; n.Kind == yaml3.MappingNode && i+1 < len(n.Content); i += 2 {
+		if n.Content[i].Value == key {
+			return n.Content[i+1]
+		}
+	}
+	for i := 0; n.Kind == yaml3.MappingNode && i+1 < len(n.Content); i += 2 {
+		if n.Content[i].Tag != "!!merge" {
+			continue
+		}
+		merged := []*yaml3.Node{n.Content[i+1]}
+		if merged[0].Kind == yaml3.SequenceNode {
+			merged = merged[0].Content
+		}
+		for _, m := range merged {
+			if found := child(m, key); found != nil {
+				return found
 			}
 		}
 	}

@@ -86,51 +86,51 @@ func (in *inputYAML) rank(at lines) (*rankQuestion, error) {
 		return nil, err
 	}
 	q := &rankQuestion{in: policy.RankInput{Pool: policy.PoolFacts{Name: defaultPool}}}
-	if p := in.Pool; p != nil {
-		q.in.Pool = policy.PoolFacts{
-			Name: cmp.Or(p.Name, defaultPool), Labels: p.Labels, PendingPods: p.PendingPods, PendingCPU: p.PendingCPU,
-			PendingMemoryGiB: p.PendingMemoryGiB, RunningNodes: p.RunningNodes,
-			SpotNodes: p.SpotNodes, ClusterOnDemand: p.ClusterOnDemand,
-		}
+	if in.Pool != nil {
+		q.in.Pool = *in.Pool
+		q.in.Pool.Name = cmp.Or(in.Pool.Name, defaultPool)
 	}
 	if len(in.Offerings) == 0 {
 		return nil, fmt.Errorf("%s: input.offerings: name at least one", at)
 	}
 	for i := range in.Offerings {
-		o := &in.Offerings[i]
-		capacity := cmp.Or(o.CapacityType, onDemand)
-		row := policy.RankRow{
-			InstanceType: cmp.Or(o.InstanceType, defaultType), Zone: cmp.Or(o.Zone, defaultZone),
-			CapacityType: model.CapacityType(capacity), Arch: cmp.Or(o.Arch, "amd64"),
-			Billed: o.Billed, VCPU: or(o.VCPU, defaultVCPU), MemoryGiB: or(o.MemoryGiB, defaultMemoryGiB),
-			Interruption: o.Interruption, PodsFit: or(o.PodsFit, 1), GPUs: o.GPUs, Running: o.Running,
-			RunningCluster: max(o.Running, o.RunningCluster), FamilyOnDemand: o.FamilyOnDemand,
-		}
-		row.Family = cmp.Or(o.Family, family(row.InstanceType))
-		if capacity == onDemand {
-			row.OnDemand = o.Billed
-		}
-		row.OnDemand = or(o.OnDemand, row.OnDemand)
-		id := cmp.Or(o.ID, row.InstanceType)
-		if err := unique(q.ids, id, at.in("offerings", i)); err != nil {
-			return nil, err
-		}
-		tiers, err := o.costs(at.in("offerings", i))
+		place := at.in("offerings", i)
+		o := offeringYAML{RankRow: policy.RankRow{
+			InstanceType: defaultType, Zone: defaultZone, CapacityType: model.OnDemand, Arch: "amd64",
+			VCPU: defaultVCPU, MemoryGiB: defaultMemoryGiB, PodsFit: 1,
+		}}
+		given, err := place.row(&o)
 		if err != nil {
 			return nil, err
 		}
-		q.ids, q.in.Rows, q.tiers = append(q.ids, id), append(q.in.Rows, row), append(q.tiers, tiers)
+		o.Family = cmp.Or(o.Family, family(o.InstanceType))
+		o.RunningCluster = max(o.Running, o.RunningCluster)
+		if !given["onDemand"] && o.CapacityType == model.OnDemand {
+			o.OnDemand = o.Billed
+		}
+		id := cmp.Or(o.ID, o.InstanceType)
+		if err := unique(q.ids, id, place); err != nil {
+			return nil, err
+		}
+		tiers, err := o.costs(place, given["cost"])
+		if err != nil {
+			return nil, err
+		}
+		o.Cost = 0 // what the tiers say
+		q.ids, q.in.Rows, q.tiers = append(q.ids, id), append(q.in.Rows, o.RankRow), append(q.tiers, tiers)
 	}
 	return q, nil
 }
 
 // costs are the costs so far, which policies before this one would have left.
-func (o *offeringYAML) costs(at lines) ([]policy.Tier, error) {
+func (o *offeringYAML) costs(at lines, given bool) ([]policy.Tier, error) { //nolint:revive // whether the cost was given is no choice of the caller
 	switch {
-	case o.Cost != nil && o.Tiers != nil:
+	case given && o.Tiers != nil:
 		return nil, fmt.Errorf("%s: cost and tiers exclude each other", at)
+	case o.Tiers == nil && given:
+		return []policy.Tier{{Cost: o.Cost}}, nil
 	case o.Tiers == nil:
-		return []policy.Tier{{Cost: or(o.Cost, o.Billed)}}, nil
+		return []policy.Tier{{Cost: o.Billed}}, nil
 	}
 	out, until := make([]policy.Tier, 0, len(o.Tiers)), uint32(0)
 	for i, t := range o.Tiers {
@@ -153,25 +153,26 @@ func (in *inputYAML) consolidate(at lines) (*consolidateQuestion, error) {
 	}
 	q := &consolidateQuestion{}
 	for i := range in.Candidates {
-		c := &in.Candidates[i]
-		if c.Node == "" {
-			return nil, fmt.Errorf("%s: a candidate needs a node, its name in expect.verdicts", at.in("candidates", i))
+		place := at.in("candidates", i)
+		c := policy.Candidate{
+			NodePool: defaultPool, Method: "Empty", Action: "delete", InstanceType: defaultType, Zone: defaultZone,
+			CapacityType: onDemand, Price: defaultPrice, AgeSeconds: defaultAge, IdleSeconds: defaultIdle, SinceDisruption: never,
 		}
-		if err := unique(q.ids, c.Node, at.in("candidates", i)); err != nil {
+		given, err := place.row(&c)
+		if err != nil {
 			return nil, err
 		}
-		price := or(c.Price, defaultPrice)
-		q.ids = append(q.ids, c.Node)
-		q.in.Candidates = append(q.in.Candidates, policy.Candidate{
-			Node: c.Node, Claim: cmp.Or(c.Claim, c.Node), NodePool: cmp.Or(c.NodePool, defaultPool),
-			PoolTags: c.NodePoolLabels, Labels: c.Labels, Method: cmp.Or(c.Method, "Empty"), Action: cmp.Or(c.Action, "delete"),
-			InstanceType: cmp.Or(c.InstanceType, defaultType), Zone: cmp.Or(c.Zone, defaultZone),
-			CapacityType: cmp.Or(c.CapacityType, onDemand), Price: price, Savings: or(c.Savings, price), Pods: c.Pods,
-			AgeSeconds: or(c.AgeSeconds, defaultAge), IdleSeconds: or(c.IdleSeconds, defaultIdle),
-			CPUUtilisation: c.CPUUtilisation, MemoryUtilisation: c.MemoryUtilisation, Cost: c.Cost,
-			JobPods: c.JobPods, SinceDisruption: or(c.SinceDisruption, never),
-			PoolEvictions: c.PoolEvictions, ClusterEvictions: c.ClusterEvictions,
-		})
+		if c.Node == "" {
+			return nil, fmt.Errorf("%s: a candidate needs a node, its name in expect.verdicts", place)
+		}
+		if err := unique(q.ids, c.Node, place); err != nil {
+			return nil, err
+		}
+		c.Claim = cmp.Or(c.Claim, c.Node)
+		if !given["savings"] {
+			c.Savings = c.Price
+		}
+		q.ids, q.in.Candidates = append(q.ids, c.Node), append(q.in.Candidates, c)
 	}
 	return q, nil
 }
@@ -181,37 +182,35 @@ func (in *inputYAML) ceiling(at lines) (*ceilingQuestion, error) {
 		return nil, err
 	}
 	q := &ceilingQuestion{}
-	spend := map[string]spendYAML{"cluster": {}}
+	spend := map[string]policy.ScopeSpend{"cluster": {}}
 	maps.Copy(spend, in.Spend)
 	for _, scope := range keys(spend) {
 		s := spend[scope]
-		q.in.Scopes = append(q.in.Scopes, policy.ScopeSpend{
-			Scope: scope, RunningUSD: s.RunningUSD, InFlightUSD: s.InFlightUSD, MonthToDateUSD: s.MonthToDateUSD, Nodes: s.Nodes,
-		})
+		s.Scope = scope
+		q.in.Scopes = append(q.in.Scopes, s)
 	}
 	for i := range in.Launches {
-		l := &in.Launches[i]
-		capacity, price := cmp.Or(l.CapacityType, onDemand), or(l.Price, defaultPrice)
-		regular := 0.0
-		if capacity == onDemand {
-			regular = price
-		}
-		row := policy.Launch{
-			NodePool: cmp.Or(l.NodePool, defaultPool), PoolTags: l.NodePoolLabels,
-			InstanceType: cmp.Or(l.InstanceType, defaultType), Zone: cmp.Or(l.Zone, defaultZone), CapacityType: capacity,
-			Price: price, WorstPrice: or(l.WorstPrice, price), OnDemand: or(l.OnDemand, regular),
-			VCPU: or(l.VCPU, defaultVCPU), MemoryGiB: or(l.MemoryGiB, defaultMemoryGiB),
-			GPUs: l.GPUs, Pods: or(l.Pods, 1), Namespaces: l.Namespaces,
-		}
-		row.Family = cmp.Or(l.Family, family(row.InstanceType))
-		if row.Namespaces == nil {
-			row.Namespaces = []string{"default"}
-		}
-		id := cmp.Or(l.ID, row.InstanceType)
-		if err := unique(q.ids, id, at.in("launches", i)); err != nil {
+		place := at.in("launches", i)
+		l := launchYAML{Launch: policy.Launch{
+			NodePool: defaultPool, InstanceType: defaultType, Zone: defaultZone, CapacityType: onDemand,
+			Price: defaultPrice, VCPU: defaultVCPU, MemoryGiB: defaultMemoryGiB, Pods: 1, Namespaces: []string{"default"},
+		}}
+		given, err := place.row(&l)
+		if err != nil {
 			return nil, err
 		}
-		q.ids, q.in.Launches = append(q.ids, id), append(q.in.Launches, row)
+		l.Family = cmp.Or(l.Family, family(l.InstanceType))
+		if !given["worstPrice"] {
+			l.WorstPrice = l.Price
+		}
+		if !given["onDemand"] && l.CapacityType == onDemand {
+			l.OnDemand = l.Price
+		}
+		id := cmp.Or(l.ID, l.InstanceType)
+		if err := unique(q.ids, id, place); err != nil {
+			return nil, err
+		}
+		q.ids, q.in.Launches = append(q.ids, id), append(q.in.Launches, l.Launch)
 	}
 	return q, nil
 }
@@ -226,11 +225,4 @@ func unique(ids []string, id string, at lines) error {
 		return fmt.Errorf("%s: %q is there already: give each an id of its own", at, id)
 	}
 	return nil
-}
-
-func or[T any](given *T, otherwise T) T {
-	if given != nil {
-		return *given
-	}
-	return otherwise
 }

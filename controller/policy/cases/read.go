@@ -85,7 +85,7 @@ func readable(file string, err error) error {
 		text = many.Errors
 	}
 	line := regexp.MustCompile(`^line (\d+): `)
-	kind := regexp.MustCompile(` (in|into) type cases\.\w+$`)
+	kind := regexp.MustCompile(` (in|into) type (cases|policy)\.\w+$`)
 	for _, t := range text {
 		at := file + ": "
 		if m := line.FindStringSubmatch(t); m != nil {

@@ -4,8 +4,11 @@ import (
 	"encoding/json"
 	"flag"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
+	"reflect"
+	"slices"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -46,6 +49,39 @@ func TestSchemas(t *testing.T) {
 		}
 		if diff := cmp.Diff(string(want), string(got)); diff != "" {
 			t.Errorf("%s: -want +got; run with -update\n%s", path, diff)
+		}
+	}
+}
+
+// TestNames: authors write cases with the names that policies read.
+func TestNames(t *testing.T) {
+	for doc, tc := range map[string]struct {
+		hook policy.Hook
+		row  any
+	}{
+		"offering":  {policy.HookRank, policy.RankRow{}},
+		"pool":      {policy.HookRank, policy.PoolFacts{}},
+		"candidate": {policy.HookConsolidate, policy.Candidate{}},
+		"launch":    {policy.HookCeiling, policy.Launch{}},
+	} {
+		text, err := json.Marshal(rego.Schema(tc.hook))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var schema struct {
+			Properties map[string]struct{ Properties map[string]any }
+		}
+		if err := json.Unmarshal(text, &schema); err != nil {
+			t.Fatal(err)
+		}
+		want := slices.Sorted(maps.Keys(schema.Properties[doc].Properties))
+		var got []string
+		for _, f := range reflect.VisibleFields(reflect.TypeOf(tc.row)) {
+			got = append(got, f.Tag.Get("yaml"))
+		}
+		slices.Sort(got)
+		if diff := cmp.Diff(want, got); diff != "" || len(want) == 0 {
+			t.Errorf("input.%s: -schema +case:\n%s", doc, diff)
 		}
 	}
 }

@@ -196,6 +196,9 @@ func TestLoadRefuses(t *testing.T) {
 				_ = p.Close(t.Context())
 				t.Fatalf("%s was accepted", tc.reason)
 			}
+			if tc.want == "start: Fuel" && strings.Contains(err.Error(), "start: Deadline") {
+				t.Skip("the machine is so busy that the wall deadline comes before the fuel ends")
+			}
 			if !strings.Contains(err.Error(), tc.want) || strings.Contains(err.Error(), "\n") {
 				t.Errorf("%s: %q, want %q in one line", tc.reason, err, tc.want)
 			}

@@ -36,20 +36,19 @@ func (e *Encoder) putRank(b []byte) {
 	outs := b[e.head.Out.Offset:][:n*abi.RankOutStride]
 	names := e.names.rows[:n]
 	// Field by field: a literal would be made elsewhere and copied here, which
-	// takes longer than all the rest.
-	var row abi.RankRow
-	var out abi.RankOut
+	// takes longer than all the rest. Every byte is written, for the guest has
+	// left something else there.
 	for i := range e.rank.Rows {
 		r, ids := &e.rank.Rows[i], &names[i]
+		row, out := rankRow(rows, i), rankOut(outs, i)
 		row.Billed, row.Cost, row.OnDemand = r.Billed, r.Cost, r.OnDemand
 		row.VCPU, row.MemoryGiB, row.Interruption = r.VCPU, r.MemoryGiB, r.Interruption
 		row.PodsFit, row.GPUs, row.Running = r.PodsFit, r.GPUs, r.Running
 		row.RunningCluster, row.FamilyOnDemand = r.RunningCluster, r.FamilyOnDemand
 		row.Zone, row.Family, row.Type = ids.zoneID, ids.familyID, ids.typID
-		row.CapacityType, row.Arch = capacity(r.CapacityType), arch(r.Arch)
-		row.Put(rows[i*abi.RankStride:])
-		out.Score = r.Cost
-		out.Put(outs[i*abi.RankOutStride:])
+		row.CapacityType, row.Arch, row.Flags = capacity(r.CapacityType), arch(r.Arch), 0
+		clearGaps(row)
+		out.Score, out.MaxNodes, out.Flags, out.Reason, out.Group = r.Cost, 0, 0, 0, 0
 	}
 	e.rank = nil
 }
@@ -64,11 +63,9 @@ func (e *Encoder) RankAnswers(reply []byte, reuse []policy.RankAnswer) ([]policy
 	reasons := reasons{area: e.messages(b)}
 	answers := slices.Grow(reuse[:0], int(e.head.Out.Count))[:e.head.Out.Count]
 	outs := b[e.head.Out.Offset:][:len(answers)*abi.RankOutStride]
-	var out abi.RankOut
 	for i := range answers {
-		out.Get(outs[i*abi.RankOutStride:])
-		a := &answers[i] // of an earlier call: every field is set
-		a.Score, a.MaxNodes, a.Group, a.Shared, a.Exclude = 0, 0, 0, false, false
+		out, a := rankOut(outs, i), &answers[i]
+		a.Score, a.MaxNodes, a.Group, a.Shared, a.Exclude = 0, 0, 0, false, false // of an earlier call
 		switch {
 		case out.Flags&^(abi.RankExclude|abi.RankShared) != 0:
 			return nil, bad("row %d: unknown flags %#x", i, out.Flags)

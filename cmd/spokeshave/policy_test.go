@@ -54,6 +54,7 @@ func TestPolicyVet(t *testing.T) {
 			files:  []string{"policy.yaml", strings.Replace(ranking, "rank", "ceiling", 1), "a.rego", "package spokeshave.ceiling\n\ncap[\"cluster\"] := {\"hourly_usd\": 1}\n"},
 			args:   []string{"--controller-namespace", "elsewhere"}, code: exitRefused, want: "hook ceiling is for policies in namespace elsewhere",
 		},
+		"unbuilt": {"a compiler has to come first", []string{"policy.yaml", ranking, "policy.c", "int x;"}, nil, exitUnread, "no module.wasm: build it first, its source begins in policy.c"},
 		"nothing": {"no policy there", []string{"README.md", "x"}, nil, exitUnread, "holds no .yaml"},
 		"output":  {"a form that there is not", []string{"policy.yaml", ranking}, []string{"-o", "xml"}, exitUnread, "-o xml: want table or json"},
 	}

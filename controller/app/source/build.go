@@ -11,6 +11,8 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+
+	corev1 "k8s.io/api/core/v1"
 )
 
 // isProgram says whether a folder holds a Go main package.
@@ -29,6 +31,19 @@ func isProgram(dir string) bool {
 		}
 	}
 	return false
+}
+
+// unbuilt is an error for a folder whose source nobody has compiled yet.
+func unbuilt(dir string, cm *corev1.ConfigMap) error {
+	if len(cm.Data)+len(cm.BinaryData) > 1 { // more than policy.yaml
+		return nil
+	}
+	for _, name := range []string{"policy.c", "policy.ts", "Cargo.toml"} {
+		if _, err := os.Stat(filepath.Join(dir, name)); err == nil {
+			return fmt.Errorf("policy %s: there is no module.wasm: build it first, its source begins in %s", dir, name)
+		}
+	}
+	return nil
 }
 
 // build compiles a Go main package to a module. The same source and toolchain

@@ -102,6 +102,9 @@ func folder(ctx context.Context, dir string) (*corev1.ConfigMap, error) {
 		if err != nil {
 			return nil, err
 		}
+		if err := unbuilt(dir, cm); err != nil {
+			return nil, err
+		}
 		return cm, load.Compress(cm)
 	}
 	module, err := build(ctx, dir)

@@ -1,6 +1,7 @@
 package rego_test
 
 import (
+	"encoding/json"
 	"fmt"
 	"testing"
 
@@ -51,15 +52,78 @@ exclude contains "too dear" if input.offering.cost > data.config.most
 const shippedConfig = `{"most": 20, "zone": {"us-west-2a": 1.05, "us-west-2b": 1, "us-west-2c": 0.98},
 	"family": {"c5g": 0.9, "c6g": 0.8, "c7g": 0.7, "m5i": 1.1, "m6i": 1.05, "m7i": 1, "r5a": 1.2, "r6a": 1.15, "r7a": 1.1}}`
 
+// beside runs a benchmark of a policy after its native twin: the same rules in
+// Go. n questions a call; x-native is the ratio of the two in this run.
+func beside(b *testing.B, n int, native, ask func() error) {
+	b.Helper()
+	figure := 0.0
+	for _, way := range []struct {
+		name string
+		run  func() error
+	}{{"native", native}, {"rego", ask}} {
+		b.Run(way.name, func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				if err := way.run(); err != nil {
+					b.Fatal(err)
+				}
+			}
+			took := float64(b.Elapsed().Nanoseconds()) / float64(b.N) / float64(n)
+			if figure == 0 {
+				figure = took
+			}
+			b.ReportMetric(took, "ns/question")
+			b.ReportMetric(took/figure, "x-native")
+		})
+	}
+}
+
 func BenchmarkRank(b *testing.B) {
 	p := load(b, policy.HookRank, shippedKinds, shippedConfig)
 	in := &policy.RankInput{Call: moment, Rows: offerings(1000), Pool: policy.PoolFacts{Name: "web", Labels: map[string]string{"team": "web", "gpu": "no"}}}
-	b.ReportAllocs()
-	for b.Loop() {
-		if _, err := p.Rank(b.Context(), in); err != nil {
-			b.Fatal(err)
-		}
+	var config struct {
+		Most         float64
+		Zone, Family map[string]float64
 	}
+	if err := json.Unmarshal([]byte(shippedConfig), &config); err != nil {
+		b.Fatal(err)
+	}
+	answers := make([]policy.RankAnswer, len(in.Rows))
+	beside(b, len(in.Rows), func() error {
+		team, gpu := in.Pool.Labels["team"], in.Pool.Labels["gpu"]
+		for i := range in.Rows {
+			r, a := &in.Rows[i], &answers[i]
+			*a = policy.RankAnswer{Score: r.Cost}
+			factor := func(n float64, why string) {
+				if n != 1 {
+					a.Score, a.Reason = a.Score*n, why
+				}
+			}
+			spot := r.CapacityType == model.Spot
+			switch {
+			case r.GPUs > 0 && gpu != "yes":
+				*a = policy.RankAnswer{Exclude: true, Reason: "gpu"}
+				continue
+			case r.Cost > config.Most:
+				*a = policy.RankAnswer{Exclude: true, Reason: "too dear"}
+				continue
+			case spot && r.Interruption > 0.15:
+				factor(1.3, "spot risk")
+			case spot && team != "payments":
+				factor(0.95, "spot")
+			}
+			if r.Arch == "arm64" && (team == "web" || team == "data") {
+				factor(0.9, "arm")
+			}
+			if n, ok := config.Zone[r.Zone]; ok {
+				factor(n, "zone")
+			}
+			if n, ok := config.Family[r.Family]; ok {
+				factor(n, "family")
+			}
+		}
+		return nil
+	}, func() error { _, err := p.Rank(b.Context(), in); return err })
 }
 
 func BenchmarkConsolidate(b *testing.B) {
@@ -81,12 +145,22 @@ cost["pods"] := input.candidate.pods * 0.1
 			Labels: map[string]string{"zone": "a", "arch": "arm64", "team": fmt.Sprint(i % 5), "type": "m7g.large"},
 		}
 	}
-	for b.Loop() {
-		if _, err := p.Consolidate(b.Context(), in); err != nil {
-			b.Fatal(err)
+	answers := make([]policy.ConsolidateAnswer, len(in.Candidates))
+	beside(b, len(answers), func() error {
+		for i := range in.Candidates {
+			c, a := &in.Candidates[i], &answers[i]
+			*a = policy.ConsolidateAnswer{Verdict: policy.Allow, Cost: float64(c.Pods) * 0.1}
+			switch {
+			case c.Method != "Expired" && c.Labels["keep"] == "yes":
+				a.Verdict, a.Reason = policy.Deny, "the node is protected by its label keep=yes"
+			case c.Savings < 0.05:
+				a.Verdict, a.Reason = policy.Deny, "saves too little"
+			case c.AgeSeconds < 600:
+				a.Verdict, a.HoldSeconds, a.Reason = policy.Hold, 600-c.AgeSeconds, "too young"
+			}
 		}
-	}
-	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/100, "ns/candidate")
+		return nil
+	}, func() error { _, err := p.Consolidate(b.Context(), in); return err })
 }
 
 func BenchmarkCeiling(b *testing.B) {
@@ -103,10 +177,18 @@ deny contains reason if {
 	for i := range in.Launches {
 		in.Launches[i] = policy.Launch{NodePool: "a", WorstPrice: float64(i) / 15, GPUs: i % 3, PoolTags: map[string]string{"team": []string{"ml", "web"}[i%2]}}
 	}
-	for b.Loop() {
-		if _, err := p.Ceiling(b.Context(), in); err != nil {
-			b.Fatal(err)
+	hourly, monthly := 25.0, 100.0
+	beside(b, len(in.Launches), func() error {
+		answer := policy.CeilingAnswer{Caps: map[string]policy.Cap{"cluster": {HourlyUSD: &hourly}, "nodepool/gpu": {MonthlyUSD: &monthly}}, Deny: map[int][]string{}}
+		for i := range in.Launches {
+			l := &in.Launches[i]
+			if l.WorstPrice > 5 {
+				answer.Deny[i] = append(answer.Deny[i], "too dear")
+			}
+			if l.GPUs > 0 && l.PoolTags["team"] != "ml" {
+				answer.Deny[i] = append(answer.Deny[i], "team "+l.PoolTags["team"]+" may not have GPUs")
+			}
 		}
-	}
-	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/100, "ns/launch")
+		return nil
+	}, func() error { _, err := p.Ceiling(b.Context(), in); return err })
 }

@@ -10,8 +10,8 @@ import (
 	"testing"
 
 	"github.com/tetratelabs/wazero"
+	"github.com/tetratelabs/wazero/api"
 
-	"spokeshave.dev/controller/model"
 	"spokeshave.dev/controller/policy"
 	"spokeshave.dev/controller/policy/wasm/meter"
 	"spokeshave.dev/controller/policy/wire"
@@ -101,7 +101,7 @@ func TestMeteredGoGuest(t *testing.T) {
 }
 
 // batch is a question about n rows.
-func batch(t *testing.T, n int) []byte {
+func batch(t testing.TB, n int) []byte {
 	t.Helper()
 	var e wire.Encoder
 	size, err := e.Rank(input(n))
@@ -114,127 +114,67 @@ func batch(t *testing.T, n int) []byte {
 }
 
 // reply runs a module on one batch and gives what it leaves behind.
-func reply(t *testing.T, src *policy.Source, module []byte) []byte {
+func reply(t testing.TB, src *policy.Source, module []byte) []byte {
 	t.Helper()
-	ctx := &call{Context: t.Context(), left: 1 << 40, clock: setupMoment().nanos}
-	r := wazero.NewRuntime(ctx)
-	t.Cleanup(func() { _ = r.Close(context.WithoutCancel(ctx)) })
-	if err := provide(ctx, r); err != nil {
-		t.Fatal(err)
-	}
-	mod, err := r.InstantiateWithConfig(ctx, module, wazero.NewModuleConfig().WithName("").WithStartFunctions())
-	if err != nil {
-		t.Fatal(err)
-	}
-	must := func(name string, args ...uint64) uint64 {
-		out, err := mod.ExportedFunction(name).Call(ctx, args...)
-		if err != nil {
-			t.Fatalf("%s: %v", name, err)
-		}
-		return append(out, 0)[0]
-	}
-	send := func(b []byte) uint64 {
-		ptr := must(abi.ExportAlloc, uint64(len(b)))
-		if !mod.Memory().Write(uint32(ptr), b) {
-			t.Fatal("no room")
-		}
-		return ptr
-	}
-	must(abi.ExportInitialize)
-	block, _ := setupBlock(src.Info.Hooks, src.Config)
-	if status := must(abi.ExportConfigure, send(block), uint64(len(block))); status != 0 {
-		t.Fatalf("configure: status %d", status)
-	}
+	m := start(t, src, module)
 	batch := batch(t, 500)
-	ptr := send(batch)
-	if status := must(abi.ExportRank, ptr, uint64(len(batch))); status != 0 {
+	ptr := m.send(batch)
+	if status := m.must(abi.ExportRank, ptr, uint64(len(batch))); status != 0 {
 		t.Fatalf("rank: status %d", status)
 	}
-	out, ok := mod.Memory().Read(uint32(ptr), uint32(len(batch)))
+	out, ok := m.mod.Memory().Read(uint32(ptr), uint32(len(batch)))
 	if !ok {
 		t.Fatal("the batch is gone")
 	}
 	return bytes.Clone(out)
 }
 
-// BenchmarkCompile is what it costs to take a policy live.
-func BenchmarkCompile(b *testing.B) {
-	src := source(goGuest(b))
-	src.Config = []byte(`{"avoid": ["m7i"]}`)
-	for b.Loop() {
-		p, err := (&Engine{}).Compile(b.Context(), src)
-		if err != nil {
-			b.Fatal(err)
-		}
-		if err := p.Close(b.Context()); err != nil {
-			b.Fatal(err)
-		}
-	}
+// bare is a module, metered or not, without an instance's guards around it.
+type bare struct {
+	t   testing.TB
+	ctx *call
+	mod api.Module
 }
 
-// BenchmarkRank ranks 1,000 offerings with one policy in every language, in
-// place and out of it: x-native is the ratio to Go without WebAssembly.
-func BenchmarkRank(b *testing.B) {
-	in := input(1000)
-	native := 0.0
-	b.Run("native", func(b *testing.B) {
-		scores := make([]float64, len(in.Rows))
-		for b.Loop() {
-			for i := range in.Rows {
-				scores[i] = price(&in.Rows[i])
-			}
-		}
-		native = float64(b.Elapsed()) / float64(b.N)
-	})
-	for _, language := range []string{"none", "c", "rust", "assemblyscript", "go"} {
-		b.Run("guest="+language, func(b *testing.B) {
-			src := source(benchGuest(b, language))
-			if language != "none" {
-				src.Config = []byte(`{"plain": true}`)
-			}
-			p := compile(b, src)
-			ctx := b.Context()
-			b.ReportAllocs()
-			for b.Loop() {
-				answers, err := p.Rank(ctx, in)
-				if err != nil {
-					b.Fatal(err)
-				}
-				in.Reuse = answers
-			}
-			b.ReportMetric(float64(p.Stats().FuelHigh)/float64(len(in.Rows)), "fuel/row")
-			b.ReportMetric(float64(b.Elapsed())/float64(b.N)/native, "x-native")
-		})
+// start makes a configured instance of a module.
+func start(t testing.TB, src *policy.Source, module []byte) *bare {
+	t.Helper()
+	m := &bare{t: t, ctx: &call{Context: t.Context(), left: 1 << 50, clock: setupMoment().nanos}}
+	r := wazero.NewRuntime(m.ctx)
+	t.Cleanup(func() { _ = r.Close(context.WithoutCancel(m.ctx)) })
+	if err := provide(m.ctx, r); err != nil {
+		t.Fatal(err)
 	}
+	var err error
+	if m.mod, err = r.InstantiateWithConfig(m.ctx, module, wazero.NewModuleConfig().WithName("").WithStartFunctions()); err != nil {
+		t.Fatal(err)
+	}
+	if m.mod.ExportedFunction(abi.ExportInitialize) != nil {
+		m.must(abi.ExportInitialize)
+	}
+	block, _ := setupBlock(src.Info.Hooks, src.Config)
+	if status := m.must(abi.ExportConfigure, m.send(block), uint64(len(block))); status != 0 {
+		t.Fatalf("configure: status %d", status)
+	}
+	return m
 }
 
-// benchGuest is the policy of test/guests in a language.
-func benchGuest(b *testing.B, language string) []byte {
-	b.Helper()
-	switch language {
-	case "none":
-		return guest{}.bytes()
-	case "go":
-		return buildGo(b, "../../../test/guests/go")
-	}
-	module, err := os.ReadFile(filepath.Join("../../../test/guests", language, "module.wasm"))
+// must calls a function of the module.
+func (m *bare) must(name string, args ...uint64) uint64 {
+	m.t.Helper()
+	out, err := m.mod.ExportedFunction(name).Call(m.ctx, args...)
 	if err != nil {
-		b.Fatal(err)
+		m.t.Fatalf("%s: %v", name, err)
 	}
-	return module
+	return append(out, 0)[0]
 }
 
-// price is what the guests reckon.
-func price(o *policy.RankRow) float64 {
-	pods := float64(max(o.PodsFit, 1))
-	eff := o.Cost / pods
-	if o.CapacityType == model.Spot {
-		eff *= 1 + 1.5*o.Interruption
+// send gives the module a batch and says where it is.
+func (m *bare) send(b []byte) uint64 {
+	m.t.Helper()
+	ptr := m.must(abi.ExportAlloc, uint64(len(b)))
+	if !m.mod.Memory().Write(uint32(ptr), b) {
+		m.t.Fatal("no room")
 	}
-	cpu, memory := max(0, (o.VCPU-pods*0.5)/o.VCPU), max(0, (o.MemoryGiB-pods*2)/o.MemoryGiB)
-	eff *= 1 + 0.5*cpu + 0.5*memory
-	if o.GPUs > 0 {
-		eff *= 4
-	}
-	return eff
+	return ptr
 }

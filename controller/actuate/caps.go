@@ -12,14 +12,14 @@ import (
 // reasonCapReached is the reason of events about caps, on their policies.
 const reasonCapReached = "CapReached"
 
-// TellCaps puts an event on the policy of every cap that leaves nothing, once
-// until it leaves something again. Soft caps let through all the same: the event
+// TellCaps puts an event on the policy of every cap that leaves nothing, or too
+// little for pods that wait, once until it leaves enough again. Soft caps let through all the same: the event
 // is all that they do.
 func (a *Actuator) TellCaps(ctx context.Context, d *decide.Decision) {
 	for i := range d.Headroom {
 		h := &d.Headroom[i]
 		text := ""
-		if h.Left == 0 {
+		if h.Left == 0 || h.Short {
 			text = reached(h)
 		}
 		key := types.UID("cap/" + h.Policy + "/" + h.Scope + "/" + string(h.Period))
@@ -41,6 +41,9 @@ func (a *Actuator) TellCaps(ctx context.Context, d *decide.Decision) {
 func reached(h *decide.Headroom) string {
 	if h.Soft {
 		return "soft cap of " + h.Cap + " on " + h.Scope + " is reached: launches go on"
+	}
+	if h.Left > 0 {
+		return "cap of " + h.Cap + " on " + h.Scope + " leaves too little: pods that need new nodes wait"
 	}
 	return "cap of " + h.Cap + " on " + h.Scope + " leaves nothing: pods that need new nodes wait"
 }

@@ -62,6 +62,11 @@ func (w *world) decide(ctx context.Context, opts decide.Options) error {
 		w.caps = d.Caps
 	}
 	w.tally.decisions++
+	if short := d.Short(); len(short) > 0 && !slices.Equal(short, w.short) {
+		w.searched, w.changed = time.Time{}, true // money that pods wait for is looked for at once
+		w.lookBy(w.now().Add(again))
+	}
+	w.short = d.Short()
 	pods := slices.Clone(w.pods) // launches may add to them
 	for i := range d.Plan.Nodes {
 		w.launch(ctx, &d.Plan.Nodes[i], nil, pods)

@@ -63,6 +63,8 @@ type world struct {
 	caps     map[string]map[string]policy.Cap
 	departed []model.Departure
 	searched time.Time
+	// short are the scopes whose caps kept pods waiting in the last decision.
+	short []string
 	// deciding and looking are when the next decision and look are due, zero
 	// when none is.
 	deciding, looking time.Time

@@ -105,6 +105,20 @@ type Headroom struct {
 	Burn model.Price `json:"burn"`
 	// SecondsToCap is when a month's cap is used up at that rate; -1 is never.
 	SecondsToCap int64 `json:"secondsToCap"`
+	// Short says that pods wait because of the cap: consolidation within its
+	// scope comes first, and at once.
+	Short bool `json:"short,omitempty"`
+}
+
+// Short are the scopes whose caps keep pods waiting.
+func (d *Decision) Short() []string {
+	var out []string
+	for i := range d.Headroom {
+		if d.Headroom[i].Short {
+			out = append(out, d.Headroom[i].Scope)
+		}
+	}
+	return out
 }
 
 // Period is what a cap is on.
@@ -128,6 +142,8 @@ type decider struct {
 	// groups numbers the groups that offerings use up together.
 	groups map[policy.GroupKey]int32
 	usage  *usage
+	// short are the pools whose money pods wait for, nil for none.
+	short []bool
 	// in is the question to the solver, once prepared.
 	in *solver.Input
 }
@@ -151,6 +167,7 @@ func Decide(ctx context.Context, s *model.Snapshot, policies []policy.Policy, op
 		if err := d.provision(ctx); err != nil {
 			return d.out, err
 		}
+		d.short = d.shortage()
 	}
 	if opts.Disrupt {
 		from := opts.Elapsed()

@@ -15,8 +15,12 @@ import (
 // Method is the kind of a voluntary disruption.
 type Method = disrupt.Method
 
-// MethodEmpty removes a node that runs nothing but DaemonSet pods.
-const MethodEmpty = disrupt.Empty
+// MethodEmpty removes a node that runs nothing but DaemonSet pods,
+// MethodUnderutilized one whose pods can run for less elsewhere.
+const (
+	MethodEmpty         = disrupt.Empty
+	MethodUnderutilized = disrupt.Underutilized
+)
 
 // Disruption is the judgement over one node that could go.
 type Disruption struct {
@@ -65,12 +69,18 @@ func (d *decider) disrupt(ctx context.Context) error {
 	verdicts := j.allowed(ctx, options)
 	stayed := j.carryOn(ctx, commands)
 	options = j.empties(options, verdicts)
-	if !d.opts.Search || len(d.out.Plan.Nodes) > 0 || len(options)+known == 0 {
+	switch {
+	case !d.opts.Search || len(options)+known == 0:
+		return nil
+	case len(d.out.Plan.Nodes) == 0:
+		return j.search(ctx, options, stayed)
+	case d.short != nil:
+		return j.relieve(ctx, options, stayed)
+	default:
 		// What is being launched for pods that wait may be what the search
 		// would ask for; it comes first.
 		return nil
 	}
-	return j.search(ctx, options, stayed)
 }
 
 // options are the nodes that nothing but policies and budgets keep. known
@@ -94,13 +104,18 @@ func (j *judge) options(planned []int32) (out []option, known int) {
 			}
 			j.out.Eligible[m]++
 			out = append(out, option{node: int32(i), method: m, cost: j.survey.Cost(int32(i))})
-		case m == disrupt.Underutilized: // nobody waits for its time to come
+		case m == disrupt.Underutilized && !j.wanted(int32(i)): // nobody waits for its time to come
 			j.tell(option{node: int32(i), method: m}, until(block))
 		default:
 			j.keep(option{node: int32(i), method: m}, "", block.Reason, block.Until)
 		}
 	}
 	return out, known
+}
+
+// wanted says whether pods wait for money that the node's pool spends.
+func (j *judge) wanted(node int32) bool {
+	return j.short != nil && j.short[j.s.Nodes[node].Pool]
 }
 
 // allowed asks the policies about all options in one batch, at the most that

@@ -17,7 +17,22 @@ const driftsAtOnce = 8
 // search looks for replacements of drifted nodes and for a cheaper cluster.
 // on are the commands that go on: their pods have a claim on room.
 func (j *judge) search(ctx context.Context, options []option, on []*Command) error {
-	scene := disrupt.NewScene(j.survey, j.input(ctx), j.out.Plan.Existing)
+	j.input(ctx)
+	scene := j.scene(on)
+	if err := j.drifted(ctx, scene, options); err != nil {
+		return err
+	}
+	effort := j.opts.SearchEffort
+	if effort == (disrupt.Effort{}) {
+		effort = disrupt.DefaultEffort()
+	}
+	return j.underutilized(ctx, scene, options, effort)
+}
+
+// scene is the cluster once everything that goes on, and every node that goes
+// now, is done with.
+func (j *judge) scene(on []*Command) *disrupt.Scene {
+	scene := disrupt.NewScene(j.survey, j.in, j.out.Plan.Existing)
 	for _, c := range on {
 		var hosts []int32
 		for _, claim := range j.mark(c).Replacements {
@@ -33,10 +48,7 @@ func (j *judge) search(ctx context.Context, options []option, on []*Command) err
 			scene.Accept([]int32{each.Node}, &model.Plan{})
 		}
 	}
-	if err := j.drifted(ctx, scene, options); err != nil {
-		return err
-	}
-	return j.underutilized(ctx, scene, options)
+	return scene
 }
 
 // drifted replaces the nodes that are out of date, the oldest first.
@@ -81,8 +93,9 @@ func (j *judge) drifted(ctx context.Context, scene *disrupt.Scene, options []opt
 	return nil
 }
 
-// underutilized starts the consolidations that are worth most.
-func (j *judge) underutilized(ctx context.Context, scene *disrupt.Scene, options []option) error {
+// underutilized starts the consolidations that are worth most, those first that
+// free money that pods wait for.
+func (j *judge) underutilized(ctx context.Context, scene *disrupt.Scene, options []option, effort disrupt.Effort) error {
 	left := make([]int, len(j.s.Pools))
 	for i := range left {
 		left[i] = j.left(int32(i), disrupt.Underutilized)
@@ -96,15 +109,11 @@ func (j *judge) underutilized(ctx context.Context, scene *disrupt.Scene, options
 		case left[j.s.Nodes[o.node].Pool] <= 0:
 			j.tell(o, "the disruption budgets of NodePool "+j.s.Pools[j.s.Nodes[o.node].Pool].Name+" allow no more")
 		default:
-			open = append(open, disrupt.Option{Node: o.node, Cost: o.cost})
+			open = append(open, disrupt.Option{Node: o.node, Cost: o.cost, Wanted: j.wanted(o.node)})
 		}
 	}
 	if len(open) == 0 {
 		return nil
-	}
-	effort := j.opts.SearchEffort
-	if effort == (disrupt.Effort{}) {
-		effort = disrupt.DefaultEffort()
 	}
 	_, err := scene.Search(open, left, effort, func(p *disrupt.Proposal) ([]int32, error) {
 		return j.start(ctx, scene, p)

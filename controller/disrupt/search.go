@@ -25,6 +25,9 @@ type Option struct {
 	Node int32
 	// Cost is what its disruption costs, policies included.
 	Cost float64
+	// Wanted says that pods wait for the money that the node costs: it is
+	// looked at before others.
+	Wanted bool
 
 	price float64
 	// gain estimates what removing the node saves, at most; worth is that, or
@@ -128,7 +131,15 @@ func (sc *Scene) free(nodes []int32, left []int) bool {
 }
 
 func byWorth(open []Option) {
-	slices.SortStableFunc(open, func(a, b Option) int { return cmp.Compare(b.worth, a.worth) })
+	slices.SortStableFunc(open, func(a, b Option) int {
+		if a.Wanted != b.Wanted {
+			if a.Wanted {
+				return -1
+			}
+			return 1
+		}
+		return cmp.Compare(b.worth, a.worth)
+	})
 }
 
 // deletes finds nodes that can go together without any replacement: those that

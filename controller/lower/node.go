@@ -28,7 +28,7 @@ func Node(node *corev1.Node, claim *karpv1.NodeClaim, now time.Time) model.Node 
 			out.LastPodEvent = t.UTC()
 		}
 		if c := condition(claim.Status.Conditions, karpv1.ConditionLaunched); c != nil && c.Status == metav1.ConditionTrue {
-			out.LaunchedAt = c.LastTransitionTime.UTC()
+			out.LaunchedAt = launchedAt(claim, c.LastTransitionTime.UTC())
 		} else {
 			out.Reserved = reserved(claim)
 		}
@@ -100,6 +100,17 @@ func nodeTaints(node *corev1.Node) []model.Taint {
 		out = append(out, cordon)
 	}
 	return out
+}
+
+// launchedAt is when EC2 may have begun to bill: when the attempt that succeeded was
+// written down. What the status says is later, by the time that a controller was
+// away in between.
+func launchedAt(claim *karpv1.NodeClaim, recorded time.Time) time.Time {
+	at, err := time.Parse(time.RFC3339, claim.Annotations[karpv1.AnnotationAttemptedAt])
+	if err != nil || at.After(recorded) {
+		return recorded
+	}
+	return at.UTC()
 }
 
 func reserved(claim *karpv1.NodeClaim) model.Price {

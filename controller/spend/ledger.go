@@ -32,6 +32,10 @@ type Ledger struct {
 	// Departed are the nodes that began to go within the last hour. They are
 	// no money; they are here because policies ask for them after a restart.
 	Departed []model.Departure `json:"departed,omitempty"`
+	// Coming are the claims that were on their way at Through and have cost
+	// nothing yet, in order of name: EC2 may have started them already. After a
+	// restart they are charged from their launch.
+	Coming []string `json:"coming,omitempty"`
 
 	// seen is when each claim was last counted; nil in a ledger that was read
 	// back.
@@ -109,7 +113,7 @@ func (l *Ledger) Advance(s *model.Snapshot) Ledger {
 	next.charge(now)
 	next.rates(s, func(n *model.Node) time.Duration {
 		_, counted := l.seen[n.Claim]
-		if counted || l.seen == nil && !n.LaunchedAt.After(from) {
+		if counted || l.seen == nil && !n.LaunchedAt.After(from) && !slices.Contains(l.Coming, n.Claim) {
 			return 0
 		}
 		return now.Sub(later(next.Month, n.LaunchedAt))
@@ -163,9 +167,13 @@ func (l *Ledger) rates(s *model.Snapshot, owed func(*model.Node) time.Duration) 
 		seen = map[string]time.Time{}
 	}
 	maps.DeleteFunc(seen, func(_ string, at time.Time) bool { return l.Through.Sub(at) > forget })
+	l.Coming = nil
 	for i := range s.Nodes {
 		n := &s.Nodes[i]
 		if !managed(n) || n.Cost() <= 0 || n.LaunchedAt.IsZero() {
+			if n.Claim != "" && n.LaunchedAt.IsZero() {
+				l.Coming = append(l.Coming, n.Claim)
+			}
 			continue
 		}
 		backlog := owed(n)
@@ -179,6 +187,7 @@ func (l *Ledger) rates(s *model.Snapshot, owed func(*model.Node) time.Duration) 
 			h.Amount.Accrue(share.Price, backlog)
 		}
 	}
+	slices.Sort(l.Coming)
 	l.seen = seen
 	l.Pools, l.Holders = pools(rented), bounded(holders(held))
 }

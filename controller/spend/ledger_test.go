@@ -167,6 +167,36 @@ func TestKeptLedgerGoesOn(t *testing.T) {
 	}
 }
 
+// TestLaunchAcrossRestart: a launch that was under way when the ledger was last
+// written is charged from its start, however long nobody was there to see it.
+func TestLaunchAcrossRestart(t *testing.T) {
+	start := time.Date(2026, 3, 11, 9, 0, 0, 0, time.UTC)
+	node := func(name string, launched time.Time) model.Node {
+		return model.Node{Name: name, Claim: name, Pool: 0, Price: 600_000, LaunchedAt: launched}
+	}
+	at := func(after time.Duration, nodes ...model.Node) *model.Snapshot {
+		return &model.Snapshot{Time: start.Add(after), Pools: []model.Pool{{Name: "general"}}, Nodes: nodes}
+	}
+	coming := model.Node{Name: "coming", Claim: "coming", Pool: 0, Reserved: 600_000}
+	l := New(at(0, node("old", start)))
+	l = l.Advance(at(10*time.Minute, node("old", start), coming))
+	text, err := l.Encode()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if l, err = Decode(text); err != nil {
+		t.Fatal(err)
+	}
+	// EC2 started it in the minute before the ledger was written; the next
+	// replica takes over ten minutes later.
+	l = l.Advance(at(20*time.Minute, node("old", start), node("coming", start.Add(9*time.Minute)), node("new", start.Add(15*time.Minute))))
+	want := Amount{}
+	want.Accrue(600_000, (20+11+5)*time.Minute)
+	if got := l.Total(); got != want {
+		t.Errorf("%+v, want %+v: 20 minutes of the old node, 11 of the one that was coming, 5 of the new one", got, want)
+	}
+}
+
 func TestSharesOfOneNode(t *testing.T) {
 	s := &model.Snapshot{
 		Pools: []model.Pool{{Name: "general"}},

@@ -63,15 +63,14 @@ func (w *world) launch(claim *karpv1.NodeClaim) {
 		w.attempt(claim, next)
 		return
 	}
-	before := len(w.cloud.Bill())
 	var in provider.Instance
 	var err error
-	if w.chance(12) && w.typeOf(claim).Name == "" { // to a token that it has taken EC2 repeats its answer
+	if w.chance(12) && w.meter.machines[claim.Name] == nil { // to a token that it has taken EC2 repeats its answer
 		err = &provider.Error{Kind: pick(w, provider.Quota, provider.Stale, provider.InsufficientCapacity), Err: errors.New("ordered")}
 	} else {
 		in, err = w.cloud.Launch(w.t.Context(), attempt)
 	}
-	if len(w.cloud.Bill()) > before {
+	if w.meter.machines[claim.Name] == nil {
 		w.started(claim)
 	}
 	switch kind := provider.KindOf(err); {
@@ -91,6 +90,9 @@ func (w *world) attempt(claim *karpv1.NodeClaim, a provider.Attempt) {
 		w.fail("write attempt: %v", err)
 	}
 	claim.Annotations[karpv1.AnnotationAttempt] = string(text)
+	if len(a.Request) > 0 {
+		claim.Annotations[karpv1.AnnotationAttemptedAt] = w.clock.Now().Format(time.RFC3339)
+	}
 }
 
 // record writes the labels, and the status only if nothing comes in between:
@@ -245,7 +247,8 @@ func take(room model.Resources, p *corev1.Pod) {
 
 // shake does something that may upset the caps.
 func (w *world) shake() {
-	switch w.rng.IntN(14) {
+	defer w.excuse()
+	switch w.rng.IntN(15) {
 	case 0, 1, 2, 3:
 		w.newPods(1 + w.rng.IntN(8))
 	case 4:
@@ -285,6 +288,29 @@ func (w *world) shake() {
 		}
 	case 13:
 		w.restart()
+	case 14:
+		w.rescale()
+	}
+}
+
+// rescale changes how many nodes a static pool is to have. Those that are too
+// many go, as the controller's reconciler has it: the newest first.
+func (w *world) rescale() {
+	for _, p := range w.pools {
+		if p.Spec.Replicas == nil {
+			continue
+		}
+		p.Spec.Replicas = new(int64(w.rng.IntN(5)))
+		w.log("NodePool %s is to have %d nodes", p.Name, *p.Spec.Replicas)
+		left := *p.Spec.Replicas
+		for _, c := range w.claims {
+			if c.Labels[karpv1.LabelNodePool] != p.Name || !c.DeletionTimestamp.IsZero() {
+				continue
+			}
+			if left--; left < 0 {
+				w.delete(c, "its static NodePool has too many")
+			}
+		}
 	}
 }
 
@@ -315,7 +341,6 @@ func (w *world) reprice() {
 		w.catalogs[class] = &next
 		w.cloud.Reprice(class, next)
 	}
-	w.meter.disturb()
 }
 
 // losePool deletes a NodePool, whose claims follow, or makes a new one.
@@ -325,7 +350,6 @@ func (w *world) losePool() {
 		if !slices.ContainsFunc(w.pools, func(p *karpv1.NodePool) bool { return p.Name == name }) && len(w.pools) < 3 &&
 			!slices.ContainsFunc(w.claims, func(c *karpv1.NodeClaim) bool { return c.Labels[karpv1.LabelNodePool] == name }) {
 			w.newPool(name)
-			w.meter.disturb()
 		}
 		return
 	}
@@ -361,6 +385,7 @@ func (w *world) upset(claim *karpv1.NodeClaim) {
 func (w *world) restart() {
 	w.log("restart")
 	w.last, w.ledger = nil, nil
+	w.meter.crash()
 	w.tally.restarts++
 }
 

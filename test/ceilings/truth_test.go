@@ -16,15 +16,6 @@ import (
 	"spokeshave.dev/controller/reconcile/condition"
 )
 
-// meter adds up what EC2 bills, scope by scope, and remembers when something
-// happened after which a launch decided on before may pass a cap.
-type meter struct {
-	month     map[string]float64 // USD
-	disturbed int
-}
-
-func (m *meter) disturb() { m.disturbed++ }
-
 func resourceOf(name string, n int64) *resource.Quantity {
 	if name == model.CPU {
 		return resource.NewMilliQuantity(n, resource.DecimalSI)
@@ -32,11 +23,10 @@ func resourceOf(name string, n int64) *resource.Quantity {
 	return resource.NewQuantity(n, resource.DecimalSI)
 }
 
+// typeOf is what EC2 started for a claim.
 func (w *world) typeOf(claim *karpv1.NodeClaim) *model.InstanceType {
-	for _, m := range w.cloud.Machines() {
-		if m.Claim == claim.Name {
-			return w.sold(m.InstanceType)
-		}
+	if m := w.meter.machines[claim.Name]; m != nil {
+		return w.sold(m.InstanceType)
 	}
 	return &model.InstanceType{}
 }
@@ -59,23 +49,6 @@ func (w *world) price(o *model.Option) model.Price {
 		}
 	}
 	return 0
-}
-
-// advance lets time pass, and EC2 bill for it.
-func (w *world) advance(d time.Duration) {
-	if w.meter.month == nil {
-		w.meter.month = map[string]float64{}
-	}
-	bill := w.cloud.Bill()
-	for _, scope := range w.scopes() {
-		w.meter.month[scope] += w.running(scope, bill).USD() * d.Hours()
-	}
-	w.clock.Advance(d)
-}
-
-// scopes are all that may be capped, namespaces aside.
-func (w *world) scopes() []string {
-	return []string{"cluster", "nodepool/pool-0", "nodepool/pool-1", "label/team=web"}
 }
 
 // within says whether a NodePool's machines count to a scope.
@@ -102,16 +75,12 @@ func (w *world) running(scope string, bill []sim.Billed) model.Price {
 // paid twice while a node is replaced counts once.
 func (w *world) committed(scope string) model.Price {
 	bill := w.cloud.Bill()
-	has := map[string]bool{}
-	for _, m := range w.cloud.Machines() {
-		has[m.Claim] = true
-	}
 	if namespace, ok := strings.CutPrefix(scope, "namespace/"); ok {
-		return w.attributed(namespace, bill, has)
+		return w.attributed(namespace, bill) + w.awaited(namespace)
 	}
 	sum := w.running(scope, bill)
 	for _, c := range w.claims {
-		if has[c.Name] || !c.DeletionTimestamp.IsZero() || !w.within(scope, c.Labels[karpv1.LabelNodePool]) {
+		if w.meter.machines[c.Name] != nil || !c.DeletionTimestamp.IsZero() || !w.within(scope, c.Labels[karpv1.LabelNodePool]) {
 			continue
 		}
 		sum += w.worst(options(c))
@@ -128,9 +97,8 @@ func (w *world) worst(options []model.Option) model.Price {
 }
 
 // attributed is a namespace's share of the machines: of each, by the larger of
-// the CPU and the memory that its pods ask for; of a claim without a machine, by
-// the worst of its options.
-func (w *world) attributed(namespace string, bill []sim.Billed, has map[string]bool) model.Price {
+// the CPU and the memory that its pods ask for.
+func (w *world) attributed(namespace string, bill []sim.Billed) model.Price {
 	sum := 0.0
 	for i := range bill {
 		c := w.find(bill[i].Claim)
@@ -144,8 +112,15 @@ func (w *world) attributed(namespace string, bill []sim.Billed, has map[string]b
 			sum += w.share(namespace, w.expected(c), &at)
 		}
 	}
+	return model.Price(sum)
+}
+
+// awaited is its share of the claims that have no machine yet, of each by the
+// worst of its options.
+func (w *world) awaited(namespace string) model.Price {
+	sum := 0.0
 	for _, c := range w.claims {
-		if has[c.Name] || !c.DeletionTimestamp.IsZero() {
+		if w.meter.machines[c.Name] != nil || !c.DeletionTimestamp.IsZero() {
 			continue
 		}
 		worst := 0.0
@@ -204,19 +179,15 @@ func (w *world) limits() map[string]model.Price {
 		caps = w.said
 	}
 	now := w.clock.Now()
-	hours := time.Date(2026, 4, 1, 0, 0, 0, 0, time.UTC).Sub(now).Hours()
+	hours := monthEnd(now).Sub(now).Hours()
 	for scope, c := range caps {
-		if c.Soft {
-			continue
-		}
-		if c.HourlyUSD != nil {
+		switch {
+		case c.Soft:
+		case c.HourlyUSD != nil:
 			out[scope] = model.PriceOf(*c.HourlyUSD)
-			continue
+		default:
+			out[scope] = model.PriceOf(max(0, *c.MonthlyUSD-w.meter.month[scope]+w.meter.unseen(scope)) / hours)
 		}
-		if strings.HasPrefix(scope, "namespace/") {
-			continue // the share of the past is the ledger's to know
-		}
-		out[scope] = model.PriceOf(math.Max(0, *c.MonthlyUSD-w.meter.month[scope]) / hours)
 	}
 	return out
 }

@@ -54,6 +54,7 @@ type world struct {
 	// last are the caps known from the decision before, ledger what has been
 	// spent; a restart loses the one, and reads the other back as kept.
 	last   map[string]map[string]policy.Cap
+	short  bool // pods waited because of a cap
 	ledger *spend.Ledger
 	kept   []byte
 
@@ -66,6 +67,10 @@ type world struct {
 // something.
 type tally struct {
 	launched, replaced, refused, restarts int
+	// static are launches for static pools, months those that turned, excused
+	// scopes found above their caps through no launch, short decisions in which a
+	// cap kept pods waiting, relieved the consolidations begun by them.
+	static, months, excused, short, relieved int
 }
 
 func (t *tally) add(o tally) {
@@ -73,6 +78,11 @@ func (t *tally) add(o tally) {
 	t.replaced += o.replaced
 	t.refused += o.refused
 	t.restarts += o.restarts
+	t.static += o.static
+	t.months += o.months
+	t.excused += o.excused
+	t.short += o.short
+	t.relieved += o.relieved
 }
 
 const (
@@ -106,7 +116,10 @@ func newWorld(t testing.TB, seed uint64) *world {
 	w := &world{
 		t: t, rng: rand.New(rand.NewPCG(seed, 11)), clock: sim.NewClock(time.Date(2026, 3, 10, 0, 0, 0, 0, time.UTC)),
 		catalogs: map[string]*model.Catalog{"default": catalog("default"), "other": catalog("other")},
-		broken:   map[string]bool{}, labels: map[string]map[string]string{}, caps: map[string]policy.Cap{},
+		broken:   map[string]bool{}, labels: map[string]map[string]string{}, caps: map[string]policy.Cap{}, meter: newMeter(),
+	}
+	if w.chance(4) { // a month ends soon
+		w.clock.Advance(21*24*time.Hour + 23*time.Hour + 50*time.Minute + time.Duration(w.rng.IntN(300))*time.Second)
 	}
 	var err error
 	w.cloud, err = sim.New(sim.Config{Clock: w.clock, Catalogs: map[string]model.Catalog{"default": *w.catalogs["default"], "other": *w.catalogs["other"]}})
@@ -148,6 +161,9 @@ func (w *world) newPool(name string) {
 	np.Spec.Template.Spec.Requirements = []karpv1.Requirement{{
 		Key: karpv1.LabelCapacityType, Operator: corev1.NodeSelectorOpIn, Values: pick(w, []string{"on-demand"}, []string{"spot", "on-demand"}),
 	}}
+	if w.chance(5) {
+		np.Spec.Replicas = new(int64(1 + w.rng.IntN(3)))
+	}
 	if w.chance(3) {
 		np.Spec.Disruption.Budgets = []karpv1.Budget{{Nodes: "100%"}}
 	}
@@ -174,7 +190,6 @@ func (w *world) cap() {
 		w.log("cap %s %.4f $/h, soft %v", scope, usd, c.Soft)
 	}
 	w.caps[scope] = c
-	w.meter.disturb()
 }
 
 // newPods come as a Deployment's would: all alike, all at once.
@@ -217,9 +232,11 @@ func (w *world) snapshot() *model.Snapshot {
 		Time: now, Seed: uint64(now.UnixNano()), Live: true,
 		NodePools: slices.Clone(w.pools), NodeClaims: slices.Clone(w.claims), Nodes: slices.Clone(w.nodes), Pods: slices.Clone(w.pods),
 		Catalogs:   catalogs,
+		Settings:   model.Settings{StaticCapacity: true},
 		ClassReady: func(name string) (bool, string) { return !w.broken[name], "is not ready" },
 	})
 	w.count(&s)
+	w.look()
 	return &s
 }
 
@@ -246,6 +263,7 @@ func (w *world) count(s *model.Snapshot) {
 			w.fail("keep ledger: %v", err)
 		}
 		w.kept = text
+		clear(w.meter.window)
 	}
 }
 

@@ -51,6 +51,9 @@ func (w *world) tide() {
 	d.want = w.rng.IntN(2 + int(10*day))
 }
 
+// holds is asked at every step, here and in TestQuiet; budgets are held against
+// every decision (withinBudget), the ceiling against every launch (affordable).
+
 // patience is how long a pod may wait for a home that nothing denies it: until
 // an instance that never becomes a node has been given up, twice.
 const patience = 2*registration + 5*time.Minute

@@ -114,24 +114,45 @@ func (f *fickle) Ceiling(context.Context, *policy.CeilingInput) (policy.CeilingA
 	return policy.CeilingAnswer{Caps: map[string]policy.Cap{"cluster": {HourlyUSD: f.most}}}, nil
 }
 
-// affordable fails when a launch takes more than the ceiling leaves. While a
-// node and its replacement are both there, only one of them counts, for a time.
+// surgeFor is how long a node and its replacement may both be there before both
+// count.
+const surgeFor = 30 * time.Minute
+
+// counted is what the nodes cost; of a node and its replacement the dearer one.
+func (w *world) counted() model.Price {
+	var sum model.Price
+	price, marks := map[string]model.Price{}, map[string]*model.Command{}
+	for _, m := range w.nodes {
+		sum += m.Price
+		price[m.Claim] = m.Price
+		if m.Command != nil && w.clock.Now().Sub(m.Command.Started) < surgeFor {
+			marks[m.Command.ID] = m.Command
+		}
+	}
+	side := func(claims []string) (out model.Price) {
+		for _, c := range claims {
+			out += price[c]
+		}
+		return out
+	}
+	for _, c := range marks {
+		sum -= min(side(c.Nodes), side(c.Replacements))
+	}
+	return sum
+}
+
+// affordable fails when a launch takes more than the ceiling leaves. What was
+// above it when the decision was made, because prices rose or the cap was lowered,
+// may stay, but not grow.
 func (w *world) affordable(added *machine) {
 	w.t.Helper()
 	f := w.fickle()
 	if f == nil {
 		return
 	}
-	var sum, twice model.Price
-	for _, m := range w.nodes {
-		sum += m.Price
-		if m.Command != nil && len(m.Command.Replacements) > 0 && w.clock.Now().Sub(m.Command.Started) < 30*time.Minute {
-			twice += m.Price
-		}
-	}
-	if sum+added.Price-twice > model.PriceOf(*f.most) && added.Price > twice {
-		w.t.Errorf("%s: %s at %s $/h is launched beside %s $/h, of which %s are being replaced; the ceiling is %.4f",
-			w.clock.Now(), added.Name, added.Price, sum, twice, *f.most)
+	if now := w.counted(); now > max(model.PriceOf(*f.most), w.committed) {
+		w.t.Errorf("%s: %s $/h with %s at %s, %s before; the ceiling is %.4f",
+			w.clock.Now(), now, added.Name, added.Price, w.committed, *f.most)
 	}
 }
 

@@ -43,5 +43,6 @@ func (w *world) run(d, step time.Duration, every int) {
 		}
 		w.step(step)
 		w.decide()
+		w.holds()
 	}
 }

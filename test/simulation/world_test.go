@@ -73,6 +73,8 @@ type world struct {
 	// has died, until the next decision.
 	faults *faults
 	down   bool
+	// committed is what the ceiling counted when the last decision was made.
+	committed model.Price
 }
 
 func size(name string, cpu, gib int64, price model.Price) model.InstanceType {
@@ -213,8 +215,8 @@ func (w *world) launch(n *model.PlannedNode, name string, replaces []string) {
 			m.Price = o.Price
 		}
 	}
-	w.affordable(m)
 	w.nodes = append(w.nodes, m)
+	w.affordable(m)
 }
 
 // decide makes a decision and carries it out.
@@ -222,6 +224,8 @@ func (w *world) decide() {
 	w.t.Helper()
 	w.down = false
 	s := w.snapshot()
+	w.committed = w.counted()
+	away := w.away()
 	opts := decide.Options{Disrupt: true}
 	if s.Time.Sub(w.searched) >= 10*time.Second {
 		opts.Search, w.searched = true, s.Time
@@ -266,7 +270,7 @@ func (w *world) decide() {
 			m.Taints = nil
 		}
 	}
-	w.withinBudget()
+	w.withinBudget(away, len(s.Nodes))
 }
 
 var taint = model.Taint{Key: "karpenter.sh/disrupted", Effect: model.NoSchedule}
@@ -297,6 +301,7 @@ func (w *world) command(s *model.Snapshot, c *decide.Command, going map[string]b
 			}
 			m.Command, m.UndoneAt = nil, s.Time
 		}
+		w.committed = w.counted() // both nodes stay, and both count from now on
 	case decide.Wait:
 	}
 }
@@ -337,19 +342,25 @@ func (w *world) delete(m *machine) {
 	w.last = w.clock.Now()
 }
 
-// withinBudget fails when more nodes are disrupted than the pool allows.
-func (w *world) withinBudget() {
-	w.t.Helper()
-	away, total := 0, 0
+// away is how many nodes are disrupted.
+func (w *world) away() int {
+	n := 0
 	for _, m := range w.nodes {
-		total++
 		if m.deleting || tainted(&m.Node) {
-			away++
+			n++
 		}
 	}
-	// What was allowed when they were chosen may be less when others have gone
-	// since: nodes that are on their way are not called back for that.
-	if most := (w.budget*(total+away) + 99) / 100; away > most {
-		w.t.Fatalf("%s: %d of %d nodes are disrupted, %d allowed", w.clock.Now(), away, total, most)
+	return n
+}
+
+// withinBudget fails when a decision has more nodes disrupted than the pool
+// allows of those that there were. Nodes that are on their way are not called back
+// when others have gone since. What a controller that died in the middle leaves
+// behind is for the next one to tidy up.
+func (w *world) withinBudget(before, total int) {
+	w.t.Helper()
+	now, most := w.away(), (w.budget*total+99)/100
+	if now > most && now > before && !w.down {
+		w.t.Fatalf("%s: %d of %d nodes are disrupted, %d were before, %d are allowed", w.clock.Now(), now, total, before, most)
 	}
 }

@@ -11,6 +11,9 @@ const (
 	// AnnotationAttempt records the launch attempt under way (token, exact request, claims), as JSON,
 	// written before the provider is called so that a retry repeats the identical request.
 	AnnotationAttempt = Domain + "/attempt"
+	// AnnotationAttemptedAt is the RFC 3339 time at which that attempt was written down: what it starts is
+	// paid for from then on at the earliest.
+	AnnotationAttemptedAt = Domain + "/attempted-at"
 	// AnnotationPlannedPods lists the pods ("namespace/name", as JSON) that the plan puts on the node.
 	AnnotationPlannedPods = Domain + "/planned-pods"
 	// AnnotationDecision is the id of the Decision in the journal that created the claim.

@@ -9,6 +9,7 @@ package decision
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/go-logr/logr"
@@ -63,6 +64,10 @@ type Loop struct {
 	searched time.Time
 	// searchTook is how long the decision with the last search took.
 	searchTook time.Duration
+	// pressing is when money that pods wait for may be found, before the next
+	// search is due; zero when none does. short are the scopes that lacked it.
+	pressing time.Time
+	short    []string
 	// settled is what the last application changed: the cache must show it.
 	settled actuate.Done
 }
@@ -161,6 +166,7 @@ func (l *Loop) Round(ctx context.Context) (time.Duration, error) {
 	if err != nil {
 		return 0, fmt.Errorf("decide: %w", err)
 	}
+	l.press(&d, opts.Search)
 	if d.Caps != nil { // asked: what is not among the answers is gone
 		l.caps = d.Caps
 	}
@@ -180,11 +186,40 @@ func (l *Loop) Round(ctx context.Context) (time.Duration, error) {
 // due says whether it is time to search for a cheaper cluster again, which
 // takes longer than all the rest.
 func (l *Loop) due(now time.Time) bool {
-	if now.Sub(l.searched) < max(searchEvery, searchShare*l.searchTook) {
+	every := searchEvery
+	if !l.pressing.IsZero() && !now.Before(l.pressing) {
+		every = 0
+	}
+	if now.Sub(l.searched) < max(every, searchShare*l.searchTook) {
 		return false
 	}
 	l.searched = now
 	return true
+}
+
+// press brings the next search forward when a cap keeps pods waiting: to now when
+// that is new, and else to when a node that could go has been idle for long
+// enough.
+func (l *Loop) press(d *decide.Decision, searched bool) { //nolint:revive // a fact about the decision, not a mode
+	scopes := d.Short()
+	fresh := slices.ContainsFunc(scopes, func(s string) bool { return !slices.Contains(l.short, s) })
+	waits := !l.pressing.IsZero() && !l.pressing.After(d.Time)
+	l.short = scopes
+	switch {
+	case len(scopes) == 0:
+		l.pressing = time.Time{}
+		return
+	case !searched && (fresh || waits):
+		l.pressing = d.Time
+		return
+	}
+	l.pressing = time.Time{}
+	for i := range d.Disruptions {
+		each := &d.Disruptions[i]
+		if each.Method == decide.MethodUnderutilized && each.RetryAt.After(d.Time) && (l.pressing.IsZero() || each.RetryAt.Before(l.pressing)) {
+			l.pressing = each.RetryAt
+		}
+	}
 }
 
 func (l *Loop) apply(ctx context.Context, view *cluster.View, d *decide.Decision) (time.Duration, error) {
@@ -231,6 +266,9 @@ const validation = time.Second
 // due, and every so often in any case.
 func (l *Loop) next(d *decide.Decision) time.Duration {
 	wait := l.Every
+	if !l.pressing.IsZero() {
+		wait = min(wait, max(0, l.pressing.Sub(d.Time), searchShare*l.searchTook-d.Time.Sub(l.searched)))
+	}
 	for i := range d.Disruptions {
 		if at := d.Disruptions[i].RetryAt; !at.IsZero() {
 			wait = min(wait, max(validation, at.Sub(d.Time)))

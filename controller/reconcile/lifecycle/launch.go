@@ -77,6 +77,9 @@ func (r *Reconciler) writeAttempt(ctx context.Context, claim *karpv1.NodeClaim, 
 		maps.Copy(claim.Annotations, attempt.Annotations)
 		maps.Copy(claim.Labels, attempt.Labels)
 		claim.Annotations[karpv1.AnnotationAttempt] = string(text)
+		if len(attempt.Request) > 0 {
+			claim.Annotations[karpv1.AnnotationAttemptedAt] = r.Clock.Now().UTC().Format(time.RFC3339)
+		}
 	})
 }
 

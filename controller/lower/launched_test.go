@@ -1,0 +1,30 @@
+package lower
+
+import (
+	"testing"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	karpv1 "spokeshave.dev/api/karpenter/v1"
+)
+
+func TestLaunchedAt(t *testing.T) {
+	for name, tc := range map[string]struct {
+		reason, attempted string
+		want              time.Time
+	}{
+		"crash":    {"EC2 may bill since the attempt was written, whenever somebody was there to record the launch", "2026-03-04T09:48:00Z", noon.Add(-132 * time.Minute)},
+		"no note":  {"claims of others have none", "", noon.Add(-2 * time.Hour)},
+		"nonsense": {"what cannot be read says nothing", "soon", noon.Add(-2 * time.Hour)},
+		"later":    {"an attempt after the launch is not the one that succeeded", "2026-03-04T10:00:01Z", noon.Add(-2 * time.Hour)},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c := &karpv1.NodeClaim{ObjectMeta: metav1.ObjectMeta{Name: "c", Annotations: map[string]string{karpv1.AnnotationAttemptedAt: tc.attempted}}}
+			c.Status.Conditions = []metav1.Condition{{Type: karpv1.ConditionLaunched, Status: metav1.ConditionTrue, LastTransitionTime: metav1.NewTime(noon.Add(-2 * time.Hour))}}
+			if got := Node(nil, c, noon).LaunchedAt; !got.Equal(tc.want) {
+				t.Errorf("%s: %s, want %s", tc.reason, got, tc.want)
+			}
+		})
+	}
+}

@@ -1,0 +1,170 @@
+package ceilings
+
+import (
+	"strings"
+	"time"
+
+	karpv1 "spokeshave.dev/api/karpenter/v1"
+	"spokeshave.dev/controller/model"
+	"spokeshave.dev/controller/provider/sim"
+	"spokeshave.dev/controller/reconcile/condition"
+)
+
+// meter adds up what EC2 bills, scope by scope.
+type meter struct {
+	// machines is what EC2 has ever started, by claim.
+	machines map[string]*machine
+	// month is USD since the first of the month.
+	month map[string]float64
+	// excused is by scope what is committed above a cap through no launch: a
+	// price rose, a cap was lowered, a replacement was taken back. What came
+	// before is not called back, and nothing may be added to it.
+	excused map[string]model.Price
+	// shares are the namespaces' of the last decision, micro-dollars an hour;
+	// moved is USD of the month that pods took along since.
+	shares map[string]model.Price
+	moved  map[string]float64
+	// window is USD billed since the ledger was last written, crashed that of such
+	// windows that ended with a crash.
+	window, crashed map[string]float64
+}
+
+// machine is what EC2 started for a claim.
+type machine struct {
+	model.Option
+
+	scopes []string
+	// cost is USD, life the time in which it ran up; seen says that a decision
+	// has known of it, blind is what of cost no ledger can know then.
+	cost, blind float64
+	life        time.Duration
+	seen        bool
+}
+
+func newMeter() meter {
+	return meter{
+		machines: map[string]*machine{}, month: map[string]float64{}, excused: map[string]model.Price{},
+		shares: map[string]model.Price{}, moved: map[string]float64{}, window: map[string]float64{}, crashed: map[string]float64{},
+	}
+}
+
+// spaces are the namespaces that may be capped.
+func spaces() []string { return []string{"namespace/shop", "namespace/batch"} }
+
+// scopes are all others that may be.
+func scopes() []string {
+	return []string{"cluster", "nodepool/pool-0", "nodepool/pool-1", "label/team=web"}
+}
+
+func monthEnd(now time.Time) time.Time {
+	return time.Date(now.Year(), now.Month()+1, 1, 0, 0, 0, 0, time.UTC)
+}
+
+// advance lets time pass, and EC2 bill for it.
+func (w *world) advance(d time.Duration) {
+	for d > 0 {
+		part := min(d, monthEnd(w.clock.Now()).Sub(w.clock.Now()))
+		w.charge(part)
+		w.clock.Advance(part)
+		if d -= part; w.clock.Now().Equal(monthEnd(w.clock.Now().Add(-1))) {
+			w.log("a month begins")
+			w.tally.months++
+			for _, m := range w.meter.machines {
+				m.cost, m.blind, m.life = 0, 0, 0
+			}
+			clear(w.meter.month)
+			clear(w.meter.moved)
+			clear(w.meter.window)
+			clear(w.meter.crashed)
+		}
+	}
+	w.excuse() // a surge may have lasted its time, a month have turned
+}
+
+func (w *world) charge(d time.Duration) {
+	bill, m := w.cloud.Bill(), &w.meter
+	add := func(scope string, usd float64) {
+		m.month[scope] += usd
+		m.window[scope] += usd
+	}
+	for _, scope := range scopes() {
+		add(scope, w.running(scope, bill).USD()*d.Hours())
+	}
+	for _, scope := range spaces() {
+		share := w.attributed(strings.TrimPrefix(scope, "namespace/"), bill)
+		add(scope, share.USD()*d.Hours())
+		m.moved[scope] += max(0, share-m.shares[scope]).USD() * d.Hours()
+	}
+	for i := range bill {
+		if x := m.machines[bill[i].Claim]; x != nil {
+			x.cost += bill[i].Price.USD() * d.Hours()
+			x.life += d
+		}
+	}
+}
+
+// unseen is USD of the month that no controller can know of: of machines whose
+// launch is not recorded yet, or whose price changed before it was; what pods took
+// along between two decisions; and of the time between the last writing of the
+// ledger and a crash, in which prices may have changed, and machines lived and
+// died.
+func (m *meter) unseen(scope string) float64 {
+	sum := m.crashed[scope] + m.moved[scope]
+	for _, x := range m.machines {
+		for _, s := range x.scopes {
+			if s == scope {
+				sum += x.blind
+				if !x.seen {
+					sum += x.cost
+				}
+			}
+		}
+	}
+	return sum
+}
+
+// look is what a decision gets to know.
+func (w *world) look() {
+	for _, c := range w.claims {
+		x := w.meter.machines[c.Name]
+		if x == nil || x.seen || !condition.IsTrue(c.Status.Conditions, karpv1.ConditionLaunched) {
+			continue
+		}
+		x.seen, x.blind = true, max(0, x.cost-w.price(&x.Option).USD()*x.life.Hours())
+	}
+	bill := w.cloud.Bill()
+	for _, scope := range spaces() {
+		w.meter.shares[scope] = w.attributed(strings.TrimPrefix(scope, "namespace/"), bill)
+	}
+}
+
+// crash forgets what was not written down.
+func (m *meter) crash() {
+	for scope, usd := range m.window {
+		m.crashed[scope] += usd
+	}
+	clear(m.window)
+}
+
+// excuse looks anew how far each scope is above its cap. It is called when
+// something happened that is no launch; otherwise what is above can only shrink.
+func (w *world) excuse() {
+	clear(w.meter.excused)
+	for scope, limit := range w.limits() {
+		if over := w.committed(scope) - limit; over > 0 {
+			w.meter.excused[scope] = over
+			w.tally.excused++
+		}
+	}
+}
+
+// enter notes what EC2 has started.
+func (m *meter) enter(w *world, b *sim.Billed) {
+	x := &machine{Option: model.Option{InstanceType: b.InstanceType, Zone: b.Zone, CapacityType: b.CapacityType}}
+	for _, scope := range scopes() {
+		if w.within(scope, b.NodePool) {
+			x.scopes = append(x.scopes, scope)
+		}
+	}
+	m.machines[b.Claim] = x
+}

@@ -214,24 +214,25 @@ func (w *world) ready(m *machine) {
 func (w *world) daemonSpec(i int) int32 { return int32(len(w.base.Specs) - len(w.base.Daemons) + i) }
 
 // interrupt is the notice of a spot interruption: the node is drained, and its
-// instance ends two minutes later, ready or not.
+// instance ends two minutes later, drained or not.
 func (w *world) interrupt(ctx context.Context, m *machine) {
 	if m.gone {
 		return
 	}
 	w.tally.interruptions++
-	m.deleting, m.State = true, model.Deleting
-	var moved []*pod
-	for _, p := range slices.Clone(m.pods) {
-		if next := w.evict(p); next != nil {
-			moved = append(moved, next)
-		}
+	end := w.now().Add(notice)
+	survives := func(moved []*pod) {
+		w.at(later(end, w.now()), func(context.Context) error {
+			if !slices.ContainsFunc(moved, func(p *pod) bool { return p.node == nil && !p.gone }) {
+				w.tally.survived++
+			}
+			return nil
+		})
 	}
-	w.stop(ctx, m)
-	w.at(w.now().Add(notice), func(context.Context) error {
-		if !slices.ContainsFunc(moved, func(p *pod) bool { return p.node == nil && !p.gone }) {
-			w.tally.survived++
-		}
-		return nil
-	})
+	if m.deleting { // a drain that EC2 does not wait for
+		w.at(end, func(ctx context.Context) error { w.drain(ctx, m, end, survives); return nil })
+		return
+	}
+	m.deleting, m.State = true, model.Deleting
+	w.drain(ctx, m, end, survives)
 }

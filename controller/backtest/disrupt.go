@@ -97,19 +97,21 @@ func (w *world) begin(ctx context.Context, s *model.Snapshot, c *decide.Command,
 	}
 }
 
-// remove drains a node, all at once, and ends it.
+// remove drains a node, and ends it.
 func (w *world) remove(ctx context.Context, m *machine, method string) {
+	if m.deleting {
+		return
+	}
 	m.deleting, m.State = true, model.Deleting
 	count := 0
-	for _, p := range slices.Clone(m.pods) {
+	for _, p := range m.pods {
 		if !p.daemon {
 			count++
 		}
-		w.evict(p)
 	}
 	w.departed = append(w.departed, model.Departure{Claim: m.Claim, Pool: w.base.Pools[m.Pool].Name, Time: w.now(), Pods: count})
 	w.tally.disrupted(method)
-	w.stop(ctx, m)
+	w.drain(ctx, m, time.Time{}, func([]*pod) {})
 }
 
 // stop ends the instance.

@@ -5,5 +5,5 @@
 // result, to the byte.
 //
 // Not here: a kube-scheduler (pods go where they were planned, or to the emptiest
-// node that takes them), and PodDisruptionBudgets: drains evict at once.
+// node that takes them), and grace periods: who may be evicted is so at once.
 package backtest

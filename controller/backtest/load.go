@@ -64,7 +64,7 @@ func Load(src *Source) (*Workload, error) {
 	if len(s.Pools) == 0 {
 		return nil, errors.New("no NodePool among the manifests: name a file or folder with -f")
 	}
-	w := &Workload{Start: start, Allow: allowance(src.Cluster.NodePools, s.Pools)}
+	w := &Workload{Start: start, Allow: allowance(src.Cluster.NodePools, s.Pools), Budgets: budgetsOf(src.Cluster.Budgets, s.Budgets)}
 	specs := map[string]int32{}
 	for i := range s.Pods {
 		p := &s.Pods[i]

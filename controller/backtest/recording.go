@@ -17,7 +17,7 @@ import (
 // at the first record without it; those of the last record stay. Pods on nodes
 // that no NodePool manages are left out.
 func Recorded(records []journal.Record) (*Workload, error) {
-	r := &recording{specs: map[string]int32{}, at: map[string]int{}}
+	r := &recording{specs: map[string]int32{}, at: map[string]int{}, away: map[string]int{}}
 	for i := range records {
 		if records[i].Inputs == nil {
 			continue
@@ -45,6 +45,7 @@ type recording struct {
 
 	specs map[string]int32 // by what is in them
 	at    map[string]int   // place in Pods, by UID
+	away  map[string]int   // of a budget's pods at once, by its namespace and name
 	// alive are those that have not ended.
 	alive map[string]bool
 }
@@ -57,6 +58,7 @@ func (r *recording) add(s *model.Snapshot) error {
 		return fmt.Errorf("the recording goes back from %s to %s: name one log at a time", r.End.Format(time.RFC3339), s.Time.Format(time.RFC3339))
 	}
 	r.End = s.Time
+	r.budgets(s)
 	now := map[string]bool{}
 	for i := range s.Pods {
 		p := &s.Pods[i]
@@ -83,6 +85,31 @@ func (r *recording) add(s *model.Snapshot) error {
 	}
 	r.alive = now
 	return nil
+}
+
+// budgets are the PodDisruptionBudgets of the recording: as many pods may be away
+// as the most that were, at a time when one more was allowed to go, and those that
+// were.
+func (r *recording) budgets(s *model.Snapshot) {
+	for i := range s.Budgets {
+		b := &s.Budgets[i]
+		key := b.Namespace + "/" + b.Name
+		if _, known := r.away[key]; !known {
+			r.away[key] = 0
+			r.Budgets = append(r.Budgets, Budget{PodBudget: *b, Away: func(int) int { return r.away[key] }})
+		}
+		if b.Allowed <= 0 {
+			continue
+		}
+		waiting := 0
+		for p := range s.Pods {
+			spec := &s.Specs[s.Pods[p].Spec]
+			if s.Pods[p].Node < 0 && !s.Pods[p].Daemon && b.Selector.Matches(spec.Namespace, spec.Labels) {
+				waiting++
+			}
+		}
+		r.away[key] = max(r.away[key], int(b.Allowed)+waiting)
+	}
 }
 
 // spec is the place of a spec among all that were recorded.

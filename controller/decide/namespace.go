@@ -97,7 +97,7 @@ func (d *decider) beyond(limit room, pods []int32, costs map[int32]model.Price) 
 			continue
 		}
 		out = append(out, model.Unplaced{Pod: p, Reasons: []model.Reason{{
-			Code: model.CeilingReached, Policy: limit.policy,
+			Code: model.CeilingReached, Policy: limit.policy, Scope: "namespace/" + limit.namespace, Short: taken + costs[p] - max(0, limit.kept),
 			Message: fmt.Sprintf("policy %s caps namespace %s at %s, which leaves %s $/h; the pod's share of a new node costs %s $/h",
 				limit.policy, limit.namespace, limit.bound, limit.left, costs[p]),
 		}}})

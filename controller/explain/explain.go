@@ -38,7 +38,7 @@ func Pod(entries []journal.Entry, key string) Answer {
 		var out []Fact
 		for i := range e.Nodes {
 			if n := &e.Nodes[i]; slices.Contains(n.Pods, key) {
-				out = append(out, launched(n, "a node was launched for it: "))
+				out = append(out, launched(e, n, "a node was launched for it: ", key))
 			}
 		}
 		for i := range e.Existing {
@@ -62,7 +62,7 @@ func Node(entries []journal.Entry, names ...string) Answer {
 		var out []Fact
 		for i := range e.Nodes {
 			if n := &e.Nodes[i]; slices.Contains(names, n.Claim) {
-				out = append(out, launched(n, "it was launched: "))
+				out = append(out, launched(e, n, "it was launched: ", ""))
 			}
 		}
 		for i := range e.Existing {
@@ -78,7 +78,7 @@ func Node(entries []journal.Entry, names ...string) Answer {
 			}
 		}
 		for i := range e.Commands {
-			out = append(out, commanded(&e.Commands[i], names)...)
+			out = append(out, commanded(e, &e.Commands[i], names)...)
 		}
 		return out
 	})
@@ -90,7 +90,7 @@ func Pool(entries []journal.Entry, name string) Answer {
 		var out []Fact
 		for i := range e.Nodes {
 			if n := &e.Nodes[i]; n.NodePool == name {
-				out = append(out, launched(n, "node "+n.Claim+" was launched: "))
+				out = append(out, launched(e, n, "node "+n.Claim+" was launched: ", ""))
 			}
 		}
 		refused := map[string]int{}

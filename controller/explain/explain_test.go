@@ -6,6 +6,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"spokeshave.dev/controller/check"
 	"spokeshave.dev/controller/decide"
 	"spokeshave.dev/controller/journal"
 	"spokeshave.dev/controller/model"
@@ -16,10 +17,12 @@ func entries() []journal.Entry {
 	at := time.Date(2026, 3, 11, 9, 0, 0, 0, time.UTC)
 	best := model.Option{InstanceType: "c7g.large", Zone: "us-west-2a", CapacityType: model.OnDemand, Price: 72_500, Effective: 0.0725}
 	other := model.Option{InstanceType: "m7g.large", Zone: "us-west-2a", CapacityType: model.OnDemand, Price: 81_600, Effective: 0.0816}
-	refused := []model.Reason{{Code: model.CeilingReached, Pool: "general", Policy: "budget", Message: "cap leaves 0.01 $/h"}}
-	budget := []decide.Headroom{{Scope: "cluster", Policy: "budget", Cap: "2.00 $/h", Left: 10_000}}
+	refused := []model.Reason{{Code: model.CeilingReached, Pool: "general", Policy: "budget", Message: "cap leaves 0.01 $/h", Scope: "cluster", Short: 90_000}}
+	budget := []decide.Headroom{{Scope: "cluster", Policy: "budget", Cap: "2.00 $/h", Left: 10_000, Period: decide.PerHour, Limit: 2}}
+	offered := []journal.Offerings{{NodePool: "general", Asked: 40, Dropped: []journal.Dropped{{Policy: "new", Reason: "too old", Count: 12, Example: model.Option{InstanceType: "m5.large", Zone: "us-west-2b", CapacityType: model.Spot}}}}}
+	full := []journal.NotOn{{Pods: []int{0}, Refusals: []check.Refusal{{Why: "not enough cpu left", Nodes: 3, Example: "ip-1"}, {Why: "not ready", Nodes: 1, Example: "ip-4"}}}}
 	return []journal.Entry{
-		{ID: "d1", Time: at, Nodes: []journal.Node{{Claim: "general-1", NodePool: "general", Best: best, Others: []model.Option{other}, Pods: []string{"shop/web-1"}, Remarks: []policy.Remark{{Policy: "cheapest", Reason: "Graviton"}}}}, Policies: []policy.Use{{Name: "cheapest", Hook: policy.HookRank}}},
+		{ID: "d1", Time: at, Candidates: offered, Nodes: []journal.Node{{Claim: "general-1", NodePool: "general", Best: best, Others: []model.Option{other}, Pods: []string{"shop/web-1"}, NotOn: full, Remarks: []policy.Remark{{Policy: "cheapest", Reason: "Graviton"}}}}, Policies: []policy.Use{{Name: "cheapest", Hook: policy.HookRank}}},
 		{ID: "d2", Time: at.Add(time.Minute), Existing: []journal.Placed{{Node: "general-1", Pods: []string{"shop/web-2"}}}, Unplaced: []journal.Waiting{{Pod: "shop/web-3", Reasons: refused}}, Headroom: budget},
 		{ID: "d3", Time: at.Add(2 * time.Minute), Unplaced: []journal.Waiting{{Pod: "shop/web-3", Reasons: refused}}, Headroom: budget, Disruptions: []journal.Candidate{{Node: "ip-1", Policy: "keep", Reason: "team ml"}}},
 		{ID: "d4", Time: at.Add(3 * time.Minute), Commands: []journal.Command{{
@@ -27,6 +30,16 @@ func entries() []journal.Entry {
 			Replacements: []journal.Node{{Claim: "general-9", NodePool: "general", Best: best, Pods: []string{"shop/web-9"}}},
 		}}},
 	}
+}
+
+// whole is all that is said of the first node.
+var whole = []string{
+	"of 40 offerings that NodePool general allows, the cheapest in effect that hold the pods and are to be had were kept",
+	"policy new dropped 12 of them, m5.large (spot) in us-west-2b among them: too old",
+	"policy cheapest says of its score: Graviton",
+	"m7g.large (on-demand) in us-west-2a would have cost 0.0816 $/h, 0.0091 $/h more in effect",
+	"not on 3 nodes such as ip-1: not enough cpu left",
+	"not on node ip-4: not ready",
 }
 
 func TestExplain(t *testing.T) {
@@ -39,7 +52,7 @@ func TestExplain(t *testing.T) {
 		"launched": {
 			reason: "the node, its price and the next best", answer: Pod(entries(), "shop/web-1"),
 			says:    []string{"d1: a node was launched for it: c7g.large (on-demand) in us-west-2a at 0.0725 $/h, for 1 pods, from NodePool general"},
-			details: []string{"policy cheapest says of its score: Graviton", "m7g.large (on-demand) in us-west-2a would have cost 0.0091 $/h more in effect"},
+			details: whole,
 		},
 		"room": {
 			reason: "a pod that fits launches nothing", answer: Pod(entries(), "shop/web-2"),
@@ -48,7 +61,7 @@ func TestExplain(t *testing.T) {
 		"waits": {
 			reason: "said once, since the first decision that said so", answer: Pod(entries(), "shop/web-3"),
 			says:    []string{"d2: it waits: no node could be planned for it"},
-			details: []string{"NodePool general: cap leaves 0.01 $/h", "policy budget caps cluster at 2.00 $/h, of which 0.0100 $/h were left"},
+			details: []string{"NodePool general: cap leaves 0.01 $/h", "policy budget caps cluster at 2.00 $/h, of which 0.0100 $/h were left", "to change that: policy budget would have to cap cluster at 2.0900 $/h or more, or 0.0900 $/h be freed there"},
 		},
 		"unknown": {reason: "nothing is made up", answer: Pod(entries(), "shop/other")},
 		"node": {
@@ -58,7 +71,7 @@ func TestExplain(t *testing.T) {
 				"d2: 1 pods were planned onto it: shop/web-2",
 				"d1: it was launched: c7g.large (on-demand) in us-west-2a at 0.0725 $/h, for 1 pods, from NodePool general",
 			},
-			details: []string{"policy cheapest says of its score: Graviton", "m7g.large (on-demand) in us-west-2a would have cost 0.0091 $/h more in effect"},
+			details: whole,
 		},
 		"replaced": {
 			reason: "what goes says what it saves", answer: Node(entries(), "ip-7"),
@@ -78,7 +91,7 @@ func TestExplain(t *testing.T) {
 				"d2: 1 pods could not use it: cap leaves 0.01 $/h",
 				"d1: node general-1 was launched: c7g.large (on-demand) in us-west-2a at 0.0725 $/h, for 1 pods, from NodePool general",
 			},
-			details: []string{"policy cheapest says of its score: Graviton", "m7g.large (on-demand) in us-west-2a would have cost 0.0091 $/h more in effect"},
+			details: whole,
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -94,5 +107,15 @@ func TestExplain(t *testing.T) {
 				t.Errorf("%s: details -want +got\n%s", tc.reason, diff)
 			}
 		})
+	}
+}
+
+// TestEveryReasonHasARemedy: whatever keeps a pod waiting, something is said of
+// what would have to change.
+func TestEveryReasonHasARemedy(t *testing.T) {
+	for _, code := range model.Reasons() {
+		if remedy(&model.Reason{Code: code}, &journal.Entry{}) == "" {
+			t.Errorf("%s has none", code)
+		}
 	}
 }

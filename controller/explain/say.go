@@ -10,21 +10,81 @@ import (
 	"spokeshave.dev/controller/model"
 )
 
-func launched(n *journal.Node, lead string) Fact {
+// launched tells of a node; pod is the one that is asked about, empty for none.
+func launched(e *journal.Entry, n *journal.Node, lead, pod string) Fact {
 	f := Fact{
 		Says: fmt.Sprintf("%s%s (%s) in %s at %s $/h, for %d pods, from NodePool %s",
 			lead, n.Best.InstanceType, n.Best.CapacityType, n.Best.Zone, n.Best.Price, len(n.Pods), n.NodePool),
 		Options: append([]model.Option{n.Best}, n.Others...),
 	}
+	f.Details = append(f.Details, considered(e, n.NodePool)...)
 	for _, r := range n.Remarks {
 		f.Details = append(f.Details, fmt.Sprintf("policy %s says of its score: %s", r.Policy, r.Reason))
 	}
 	for _, o := range n.Others {
-		if more := o.Effective - n.Best.Effective; more > 0 {
-			f.Details = append(f.Details, fmt.Sprintf("%s (%s) in %s would have cost %.4f $/h more in effect", o.InstanceType, o.CapacityType, o.Zone, more))
+		f.Details = append(f.Details, fmt.Sprintf("%s (%s) in %s would have cost %s $/h%s", o.InstanceType, o.CapacityType, o.Zone, o.Price, difference(&n.Best, &o)))
+	}
+	f.Details = append(f.Details, notOn(n, pod)...)
+	return f
+}
+
+// difference is by how much an option comes out dearer, by what ranks them.
+func difference(best, o *model.Option) string {
+	switch more := o.Effective - best.Effective; {
+	case more >= 0.00005:
+		return fmt.Sprintf(", %.4f $/h more in effect", more)
+	case o.Price != best.Price:
+		return ", the same in effect"
+	}
+	return ", as much as the one that was chosen"
+}
+
+// considered says what a NodePool's offerings were chosen from.
+func considered(e *journal.Entry, pool string) []string {
+	var out []string
+	for i := range e.Candidates {
+		c := &e.Candidates[i]
+		if c.NodePool != pool {
+			continue
+		}
+		out = append(out, fmt.Sprintf("of %d offerings that NodePool %s allows, the cheapest in effect that hold the pods and are to be had were kept", c.Asked, pool))
+		for _, d := range c.Dropped {
+			why := ""
+			if d.Reason != "" {
+				why = ": " + d.Reason
+			}
+			out = append(out, fmt.Sprintf("policy %s dropped %d of them, %s (%s) in %s among them%s", d.Policy, d.Count, d.Example.InstanceType, d.Example.CapacityType, d.Example.Zone, why))
 		}
 	}
-	return f
+	return out
+}
+
+// notOn says why nodes that there were did not take the pod, or any of the
+// node's pods.
+func notOn(n *journal.Node, pod string) []string {
+	var out []string
+	for i := range n.NotOn {
+		not := &n.NotOn[i]
+		if pod != "" && !slices.ContainsFunc(not.Pods, func(k int) bool { return k < len(n.Pods) && n.Pods[k] == pod }) {
+			continue
+		}
+		who := ""
+		if pod == "" && len(n.NotOn) > 1 && len(not.Pods) > 0 && not.Pods[0] < len(n.Pods) {
+			who = " for " + n.Pods[not.Pods[0]]
+		}
+		for _, r := range not.Refusals {
+			out = append(out, fmt.Sprintf("not on %s%s: %s", count(r.Nodes, r.Example), who, r.Why))
+		}
+	}
+	return out
+}
+
+// count names nodes by one of them.
+func count(nodes int, example string) string {
+	if nodes == 1 {
+		return "node " + example
+	}
+	return fmt.Sprintf("%d nodes such as %s", nodes, example)
 }
 
 func waits(reasons []model.Reason, e *journal.Entry) Fact {
@@ -39,6 +99,9 @@ func waits(reasons []model.Reason, e *journal.Entry) Fact {
 			if r.Policy != "" && h.Policy == r.Policy {
 				f.Details = append(f.Details, fmt.Sprintf("policy %s caps %s at %s, of which %s $/h were left", h.Policy, h.Scope, h.Cap, h.Left))
 			}
+		}
+		if text := remedy(&r, e); text != "" {
+			f.Details = append(f.Details, "to change that: "+text)
 		}
 	}
 	return f
@@ -56,11 +119,11 @@ func judged(c *journal.Candidate) Fact {
 }
 
 // commanded is what a command means to the node of one of the names.
-func commanded(c *journal.Command, names []string) []Fact {
+func commanded(e *journal.Entry, c *journal.Command, names []string) []Fact {
 	var out []Fact
 	for i := range c.Replacements {
 		if n := &c.Replacements[i]; slices.Contains(names, n.Claim) {
-			out = append(out, launched(n, fmt.Sprintf("it was launched in the stead of %s (%s): ", list(c.Nodes), c.Method)))
+			out = append(out, launched(e, n, fmt.Sprintf("it was launched in the stead of %s (%s): ", list(c.Nodes), c.Method), ""))
 		}
 	}
 	if !slices.ContainsFunc(names, func(n string) bool { return slices.Contains(c.Nodes, n) }) {

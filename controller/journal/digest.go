@@ -8,6 +8,7 @@ import (
 
 	"github.com/go-logr/logr"
 
+	"spokeshave.dev/controller/decide"
 	"spokeshave.dev/controller/model"
 )
 
@@ -22,8 +23,11 @@ type digests struct {
 	busy   sync.WaitGroup
 }
 
-// digest adds to an entry the digest of its snapshot. It does not block.
-func (j *Journal) digest(ctx context.Context, s *model.Snapshot, id string) {
+// complete adds to an entry what takes longer to find out than to decide: the
+// digest of its snapshot, and why nodes that there were did not take pods for
+// which others were launched. It does not block.
+func (j *Journal) complete(ctx context.Context, s *model.Snapshot, d *decide.Decision, e *Entry) {
+	id := e.ID
 	select {
 	case j.digests.places <- struct{}{}:
 	default:
@@ -33,6 +37,7 @@ func (j *Journal) digest(ctx context.Context, s *model.Snapshot, id string) {
 	j.digests.busy.Go(func() {
 		j.digests.one.Lock()
 		digest, err := s.Digest()
+		rooms := refusals(s, d)
 		j.digests.one.Unlock()
 		<-j.digests.places
 		if err != nil {
@@ -44,6 +49,8 @@ func (j *Journal) digest(ctx context.Context, s *model.Snapshot, id string) {
 		for i := range slices.Backward(j.entries) {
 			if e := &j.entries[i]; e.ID == id {
 				e.Snapshot = digest
+				e.Nodes = slices.Clone(e.Nodes) // readers hold the others
+				e.explainRooms(rooms)
 				return
 			}
 		}

@@ -14,6 +14,7 @@ import (
 
 	"github.com/go-logr/logr"
 
+	"spokeshave.dev/controller/check"
 	"spokeshave.dev/controller/decide"
 	"spokeshave.dev/controller/model"
 	"spokeshave.dev/controller/policy"
@@ -61,6 +62,16 @@ type Node struct {
 	Pods     []string       `json:"pods"`
 	// Remarks are what rank policies said of the score of Best.
 	Remarks []policy.Remark `json:"remarks,omitempty"`
+	// NotOn says why its pods are not on nodes that there were. Like the digest,
+	// it comes a moment after the decision.
+	NotOn []NotOn `json:"notOn,omitempty"`
+}
+
+// NotOn says of pods that are alike why no node took them. Pods are indexes of
+// Node.Pods.
+type NotOn struct {
+	Pods     []int           `json:"pods"`
+	Refusals []check.Refusal `json:"refusals"`
 }
 
 // Placed are pods that were planned onto a node that exists or is in flight.
@@ -147,7 +158,7 @@ func (j *Journal) Add(ctx context.Context, s *model.Snapshot, d *decide.Decision
 	if len(j.entries) > j.keep {
 		j.entries = j.entries[len(j.entries)-j.keep:]
 	}
-	j.digest(ctx, s, e.ID)
+	j.complete(ctx, s, d, &e)
 	return !idle(&e) || slices.ContainsFunc(e.Disruptions, func(c Candidate) bool { return c.Since.Equal(e.Time) })
 }
 

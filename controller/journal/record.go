@@ -83,6 +83,7 @@ func NewRecord(in *Decided) (*Record, error) {
 	}
 	e := entry(in.Snapshot, d)
 	e.Snapshot, e.Candidates = digest, offerings(in.Snapshot, d)
+	e.explainRooms(refusals(in.Snapshot, d))
 	return &Record{
 		Entry: e, Decision: raw,
 		Asked: Asked{

@@ -106,6 +106,14 @@ const (
 	Unsupported ReasonCode = "Unsupported"
 )
 
+// Reasons are all the codes.
+func Reasons() []ReasonCode {
+	return []ReasonCode{
+		NoPools, PoolNotReady, TaintNotTolerated, RequirementsConflict, NoInstanceType, TooLarge, NoCapacity, LimitReached, CeilingReached,
+		LaunchDenied, RankExcluded, PolicyUnavailable, TopologySpread, PodAffinity, PodAntiAffinity, MinValues, Unsupported,
+	}
+}
+
 // Reason is one structured explanation, with a sentence for people.
 type Reason struct {
 	Code ReasonCode `json:"code"`
@@ -113,4 +121,8 @@ type Reason struct {
 	// Policy is the policy that refused, where one did.
 	Policy  string `json:"policy,omitempty"`
 	Message string `json:"message"`
+	// Scope is what the cap is on that was reached, and Short how much more it
+	// would have to leave, per hour, for the cheapest offering that fits.
+	Scope string `json:"scope,omitempty"`
+	Short Price  `json:"short,omitempty"`
 }

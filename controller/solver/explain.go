@@ -357,7 +357,8 @@ func (s *sieve) bounded() model.Reason {
 	if left, scope := b.left(s.index); scope >= 0 && f.price+b.p.fixed(f.lane) > left {
 		h := &b.p.in.Headroom[scope]
 		slot := &b.p.slots.slots[f.slot]
-		return model.Reason{Code: model.CeilingReached, Policy: h.Policy, Message: fmt.Sprintf(
+		short := f.price + b.p.fixed(f.lane) - max(0, left)
+		return model.Reason{Code: model.CeilingReached, Policy: h.Policy, Scope: h.Scope, Short: short, Message: fmt.Sprintf(
 			"cap %s on %s leaves %s $/h, cheapest fitting offering %s $/h%s (%s, %s, %s)",
 			h.Policy, h.Scope, max(0, left), f.price, besides(b.p.fixed(f.lane)), b.p.offerType(s.cheapest).Name, slot.zone, slot.capacityType)}
 	}

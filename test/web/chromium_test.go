@@ -180,10 +180,9 @@ func (b *browser) await(what, expression string) {
 	b.t.Helper()
 	b.eval(fmt.Sprintf(`new Promise((done, fail) => {
 		const end = Date.now() + 120000;
-		const look = () => { if (%s) done(true); else if (Date.now() > end) fail(new Error("not in time")); else setTimeout(look, 50); };
+		const look = () => { if (%s) done(true); else if (Date.now() > end) fail(new Error(%q)); else setTimeout(look, 50); };
 		look();
-	})`, expression), nil)
-	_ = what
+	})`, expression, "not in time: "+what), nil)
 }
 
 // open loads a page at a width, in CSS pixels.

@@ -1,0 +1,47 @@
+package journal
+
+import (
+	"spokeshave.dev/controller/check"
+	"spokeshave.dev/controller/decide"
+	"spokeshave.dev/controller/model"
+)
+
+// Bounds of what is said of pods for which a node was launched: of so many kinds
+// of pods in a decision, so many reasons of each.
+const (
+	kindsKept    = 20
+	refusalsKept = 5
+)
+
+// refusals says for every planned node why nodes that there were did not take
+// its pods. It looks at every node, and is done beside the loop.
+func refusals(s *model.Snapshot, d *decide.Decision) [][]NotOn {
+	if len(d.Plan.Nodes) == 0 || len(s.Nodes) == 0 {
+		return nil
+	}
+	rooms, kinds := check.NewRooms(s, &d.Plan), map[int32]bool{}
+	out := make([][]NotOn, len(d.Plan.Nodes))
+	for i := range d.Plan.Nodes {
+		at := map[int32]int{} // of specs in out[i]
+		for k, p := range d.Plan.Nodes[i].Pods {
+			spec := s.Pods[p].Spec
+			if kinds[spec] = true; len(kinds) > kindsKept {
+				return out
+			}
+			if _, seen := at[spec]; !seen {
+				at[spec] = len(out[i])
+				why := rooms.Refusals(p)
+				out[i] = append(out[i], NotOn{Refusals: why[:min(len(why), refusalsKept)]})
+			}
+			out[i][at[spec]].Pods = append(out[i][at[spec]].Pods, k)
+		}
+	}
+	return out
+}
+
+// explainRooms puts them where they belong.
+func (e *Entry) explainRooms(all [][]NotOn) {
+	for i := range all {
+		e.Nodes[i].NotOn = all[i]
+	}
+}

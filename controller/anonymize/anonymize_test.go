@@ -22,7 +22,7 @@ import (
 // Kubernetes or of AWS. A new field of the model that holds text is either
 // anonymized or named here.
 var public = regexp.MustCompile(`^(Pools\[\]\.Requirements\[\]\.Operator|.*\.Operator|.*\.Compare|.*\.Effect|.*\.Protocol|.*\.State|` +
-	`.*\.CapacityType|.*\.Unsupported\[\]|Pools\[\]\.Disruption\.Policy|Catalogs\[\]\.Region|Catalogs\[\]\.Types\[\]\.(Name|Arch|OS)|` +
+	`.*\.CapacityType|.*\.Unsupported\[\]|Pools\[\]\.Disruption\.Policy|Catalogs\[\]\.(Region|Away\[\])|Catalogs\[\]\.Types\[\]\.(Name|Arch|OS)|` +
 	`.*\.Zone|.*\.ZoneID|Nodes\[\]\.InstanceType|Nodes\[\]\.Drifted|Nodes\[\]\.Command\.Method)$`)
 
 const canary = "secret-"

@@ -180,6 +180,7 @@ func newProvider(ctx context.Context, o *Options, mgr manager.Manager, log logr.
 		InterruptionQueue: o.InterruptionQueue,
 		Isolated:          o.IsolatedVPC,
 		ReservedENIs:      o.ReservedENIs,
+		PrefixDelegation:  o.PrefixDelegation,
 		MemoryOverhead:    &o.MemoryOverheadPercent,
 		Discounts:         discounts,
 	})

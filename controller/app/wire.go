@@ -93,7 +93,7 @@ func (p *parts) loop(ctx context.Context) (*decision.Loop, error) {
 	view, err := cluster.New(ctx, cluster.Config{
 		Settings: settings,
 		Name:     p.o.ClusterName, Cache: p.mgr.GetCache(), Live: p.mgr.GetAPIReader(),
-		Clock: p.clock, Catalog: p.cloud.Catalog,
+		Clock: p.clock, Catalog: p.cloud.Catalog, Volumes: p.cloud.VolumePrices,
 	})
 	if err != nil {
 		return nil, err
@@ -146,6 +146,9 @@ func (p *parts) loop(ctx context.Context) (*decision.Loop, error) {
 		Client: p.mgr.GetClient(), Loader: loaded, Namespace: p.o.Namespace, Clock: p.clock, Every: 2 * time.Second,
 	}
 	loop.Await = keeper.Await
+	if err := p.shifts(loop); err != nil {
+		return nil, err
+	}
 	if err := errors.Join(keeper.SetupWithManager(p.mgr), p.mgr.Add(status), p.mgr.Add(loop), p.wakeups(ctx, loop)); err != nil {
 		return nil, fmt.Errorf("add the decision loop: %w", err)
 	}
@@ -165,6 +168,21 @@ func (p *parts) observer() func(context.Context, *model.Snapshot, *decide.Decisi
 		Observer: p.observed, Events: p.mgr.GetEventRecorder(eventsFrom), Clock: p.clock,
 	}
 	return keeper.Add
+}
+
+// shifts adds the watch on zonal shifts, if they are heeded.
+func (p *parts) shifts(loop *decision.Loop) error {
+	if !p.o.EnableZonalShift {
+		return nil
+	}
+	err := p.mgr.Add(&upkeep.Shifts{
+		Client: p.mgr.GetClient(), Ask: p.cloud.ZonalShifts, Events: p.mgr.GetEventRecorder(eventsFrom), Clock: p.clock,
+		Leading: func() bool { return Mode(p.o.Mode) == Act && p.leading() }, Changed: loop.Wake,
+	})
+	if err != nil {
+		return fmt.Errorf("add zonal shifts: %w", err)
+	}
+	return nil
 }
 
 // nominations takes the events about planned pods, and sends them at a rate of
@@ -283,9 +301,10 @@ func (p *parts) reconcilers(*decision.Loop) error {
 		}
 	}
 	memory := &upkeep.Memory{Client: c, Learn: p.cloud.LearnMemory}
+	partitions := &upkeep.Partition{Client: c, Get: p.cloud.Get}
 	sweeper := &upkeep.Sweeper{Client: c, Cloud: p.cloud, Clock: p.clock}
 	err := errors.Join(
-		memory.SetupWithManager(p.mgr), p.mgr.Add(sweeper),
+		memory.SetupWithManager(p.mgr), partitions.SetupWithManager(p.mgr), p.mgr.Add(sweeper),
 		classes.SetupWithManager(p.mgr), claims.SetupWithManager(p.mgr), nodes.SetupWithManager(p.mgr),
 		pools.SetupWithManager(p.mgr), podEvents.SetupWithManager(p.mgr), drifts.SetupWithManager(p.mgr), expiry.SetupWithManager(p.mgr), p.mgr.Add(collector), p.mgr.Add(interruptions),
 	)

@@ -34,6 +34,9 @@ type Config struct {
 	Clock clock.Clock
 	// Catalog is what a node class can launch now (provider.Provider.Catalog).
 	Catalog func(ctx context.Context, nodeClass string) (model.Catalog, error)
+	// Volumes are the prices of block volumes by type; nil, or an answer of nil,
+	// leaves them to package lower.
+	Volumes func() map[string]model.VolumePrice
 }
 
 // Cluster is the cluster as the watches show it.

@@ -88,12 +88,20 @@ func (c *Cluster) catalogs(ctx context.Context, pools []*karpv1.NodePool) (map[s
 			continue
 		}
 		if class, ok := get[*awsv1.EC2NodeClass](c.stores.classes, name); ok {
-			ebs, ipv4 := lower.NodeCost(class, catalog.Region)
+			ebs, ipv4 := lower.NodeCost(class, catalog.Region, c.volumes())
 			catalog.NodeCost = ebs + ipv4
 		}
 		out[name] = catalog
 	}
 	return out, broken
+}
+
+// volumes are the prices of volumes, nil when nobody knows them.
+func (c *Cluster) volumes() map[string]model.VolumePrice {
+	if c.cfg.Volumes == nil {
+		return nil
+	}
+	return c.cfg.Volumes()
 }
 
 func (c *Cluster) unready(name string) string {

@@ -83,7 +83,8 @@ func TestSearch(t *testing.T) {
 			s.Pods[2].Unready = true
 			s.Budgets = []model.PodBudget{{Namespace: "shop", Name: "b", FreesUnready: true, Selector: model.PodSelector{Namespaces: []string{"shop"}}}}
 		}, want: "large", launch: "m.small"},
-		"taken back": {reason: "what failed a minute ago would fail again", change: func(s *model.Snapshot) { s.Nodes[1].UndoneAt = s.Time.Add(-time.Minute) }},
+		"taken back":   {reason: "what failed a minute ago would fail again", change: func(s *model.Snapshot) { s.Nodes[1].UndoneAt = s.Time.Add(-time.Minute) }},
+		"shifted away": {reason: "nodes of a zone that the cluster is shifted away from stay", change: func(s *model.Snapshot) { s.Catalogs[0].Away = []string{s.Nodes[1].Zone} }},
 		"drifted": {reason: "a drifted node is replaced whatever it costs", change: func(s *model.Snapshot) {
 			s.Pools[0].Disruption.Policy, s.Nodes[0].Drifted, s.Pods[0].DoNotDisrupt = "WhenEmpty", "NodePoolDrifted", false
 			s.Nodes[1].Allocatable = model.Resources{model.CPU: 1000, model.Memory: 1 << 30, model.PodSlots: 1}

@@ -3,6 +3,7 @@ package disrupt
 import (
 	"fmt"
 	"math"
+	"slices"
 	"time"
 
 	"spokeshave.dev/controller/model"
@@ -243,6 +244,8 @@ func (v *Survey) protected(node int32, bounded bool) *Block {
 	switch {
 	case v.s.Nodes[node].DoNotDisrupt:
 		return &Block{Reason: "do-not-disrupt"}
+	case v.away(node):
+		return &Block{Reason: "the cluster is shifted away from zone " + v.s.Nodes[node].Zone}
 	case bounded:
 		return nil
 	case v.held[node] != "":
@@ -251,6 +254,17 @@ func (v *Survey) protected(node int32, bounded bool) *Block {
 		return &Block{Reason: v.pinned[node]}
 	}
 	return nil
+}
+
+// away says whether the cluster is shifted away from the node's zone: its pods
+// may not come back to it, and it is needed when the shift ends.
+func (v *Survey) away(node int32) bool {
+	n := &v.s.Nodes[node]
+	if n.Pool < 0 {
+		return false
+	}
+	at := v.s.Pools[n.Pool].Catalog
+	return at >= 0 && int(at) < len(v.s.Catalogs) && slices.Contains(v.s.Catalogs[at].Away, n.Zone)
 }
 
 // Still says what keeps a node of a command under way from going now.

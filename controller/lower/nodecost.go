@@ -64,9 +64,11 @@ func gp3(region string) int64 {
 // NodeCost is what every node of a class costs per hour besides its instance:
 // its volumes and a public IPv4 address that it asks for, at list prices. A
 // volume whose size the class leaves to the image counts as 20 GiB; nil is a
-// class that says nothing. It is the one source of Catalog.NodeCost.
+// class that says nothing. listed are the region's prices of volumes by type; what
+// they do not say costs what it does in us-east-1, scaled by what gp3 costs in the
+// region. It is the one source of Catalog.NodeCost.
 // https://aws.amazon.com/ebs/pricing/ https://aws.amazon.com/vpc/pricing/
-func NodeCost(class *awsv1.EC2NodeClass, region string) (ebs, ipv4 model.Price) {
+func NodeCost(class *awsv1.EC2NodeClass, region string, listed map[string]model.VolumePrice) (ebs, ipv4 model.Price) {
 	if class == nil {
 		class = &awsv1.EC2NodeClass{}
 	}
@@ -74,24 +76,23 @@ func NodeCost(class *awsv1.EC2NodeClass, region string) (ebs, ipv4 model.Price) 
 	if len(disks) == 0 {
 		disks = []awsv1.BlockDeviceMapping{{EBS: &awsv1.BlockDevice{}}}
 	}
-	month := int64(0)
+	month := 0.0
 	for i := range disks {
 		if disks[i].EBS != nil {
-			month += perMonth(disks[i].EBS)
+			month += perMonth(disks[i].EBS, region, listed)
 		}
 	}
 	if class.Spec.AssociatePublicIPAddress != nil && *class.Spec.AssociatePublicIPAddress {
 		ipv4 = publicIPv4
 	}
-	inRegion := float64(month) / gp3List * float64(gp3(region))
-	return model.Price(inRegion / hoursPerMonth), ipv4
+	return model.Price(month / hoursPerMonth), ipv4
 }
 
 // most is beyond what a volume can have of anything: 64 TiB, 256,000 IOPS.
 const most = 1 << 20
 
-// perMonth is what a volume costs in us-east-1, in micro-dollars.
-func perMonth(disk *awsv1.BlockDevice) int64 {
+// perMonth is what a volume costs in the region, in micro-dollars.
+func perMonth(disk *awsv1.BlockDevice, region string, listed map[string]model.VolumePrice) float64 {
 	kind, gib := "gp3", int64(unknownGiB)
 	if disk.VolumeType != nil {
 		kind = *disk.VolumeType
@@ -99,8 +100,12 @@ func perMonth(disk *awsv1.BlockDevice) int64 {
 	if disk.VolumeSize != nil {
 		gib = int64(math.Ceil(min(max(0, disk.VolumeSize.AsApproximateFloat64()/gibibyte), most)))
 	}
-	p := volumePrices(kind)
-	return gib*p.gib + beyond(disk.IOPS, p.freeIOPS)*p.iops + beyond(disk.Throughput, p.freeThroughput)*p.throughput
+	p, scale := volumePrices(kind), float64(gp3(region))/gp3List
+	if own, ok := listed[kind]; ok && own.GiB > 0 {
+		p.gib, p.iops, p.throughput, scale = own.GiB, own.IOPS, own.Throughput, 1
+	}
+	month := gib*p.gib + beyond(disk.IOPS, p.freeIOPS)*p.iops + beyond(disk.Throughput, p.freeThroughput)*p.throughput
+	return float64(month) * scale
 }
 
 // beyond is what is asked for on top of what comes with the volume.

@@ -12,6 +12,7 @@ func TestNodeCost(t *testing.T) {
 		reason    string
 		class     string
 		region    string
+		listed    map[string]model.VolumePrice
 		ebs, ipv4 model.Price
 	}{
 		"nothing said": {
@@ -40,6 +41,12 @@ func TestNodeCost(t *testing.T) {
 			class:  `{spec: {blockDeviceMappings: [{ebs: {volumeSize: 10Gi, volumeType: io2, iops: 1000}}, {ebs: {volumeSize: 1500Mi, volumeType: gp2}}, {deviceName: /dev/xvdc}]}}`,
 			ebs:    91_027, // (1.25 + 65 + 0.2) / 730
 		},
+		"listed": {
+			reason: "the region's own list goes before what follows from gp3", region: "eu-central-1",
+			class:  `{spec: {blockDeviceMappings: [{ebs: {volumeSize: 100Gi, volumeType: gp3, iops: 4000, throughput: 225}}, {ebs: {volumeSize: 10Gi, volumeType: gp2}}]}}`,
+			listed: map[string]model.VolumePrice{"gp3": {GiB: 100_000, IOPS: 6_000, Throughput: 50_000}},
+			ebs:    30_397, // (10 + 6 + 5) / 730, and 1 x 1.19 / 730 for gp2, which the list lacks
+		},
 		"absurd": {
 			reason: "no figure of a manifest makes the cost negative",
 			class:  `{spec: {blockDeviceMappings: [{ebs: {volumeSize: -5Gi, iops: 9223372036854775807, throughput: -9223372036854775808}}]}}`,
@@ -48,13 +55,13 @@ func TestNodeCost(t *testing.T) {
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			ebs, ipv4 := NodeCost(parse[awsv1.EC2NodeClass](t, tc.class), tc.region)
+			ebs, ipv4 := NodeCost(parse[awsv1.EC2NodeClass](t, tc.class), tc.region, tc.listed)
 			if ebs != tc.ebs || ipv4 != tc.ipv4 {
 				t.Errorf("%s: NodeCost = %d, %d, want %d, %d", tc.reason, ebs, ipv4, tc.ebs, tc.ipv4)
 			}
 		})
 	}
-	if ebs, ipv4 := NodeCost(nil, ""); ebs != 2_191 || ipv4 != 0 {
+	if ebs, ipv4 := NodeCost(nil, "", nil); ebs != 2_191 || ipv4 != 0 {
 		t.Errorf("of no class: %d, %d", ebs, ipv4)
 	}
 }

@@ -19,6 +19,9 @@ type Catalog struct {
 	// NodeCost is what every node of the class costs per hour besides its
 	// instance: its volumes and its public IPv4 address.
 	NodeCost Price `json:"nodeCost,omitempty"`
+	// Away are zones that the cluster is shifted away from: nothing is launched
+	// there, and nodes there are not disrupted by choice.
+	Away []string `json:"away,omitempty"`
 	// Generation changes whenever the contents do; string ids handed to
 	// policies are stable within one generation.
 	Generation uint64         `json:"generation"`

@@ -16,6 +16,8 @@ const (
 	InstanceStopped     EventKind = "instance_stopped"
 	InstanceTerminated  EventKind = "instance_terminated"
 	ReservationReclaims EventKind = "capacity_reservation_interrupted"
+	// ReservationEnds is a capacity block near its end, found by asking.
+	ReservationEnds EventKind = "capacity_block_ending"
 	// InstanceStatus and SystemStatus are failed status checks, found by asking.
 	InstanceStatus EventKind = "instance_status"
 	SystemStatus   EventKind = "system_status"
@@ -28,7 +30,7 @@ const (
 // Drains says that the node should be drained and replaced.
 func (k EventKind) Drains() bool {
 	switch k {
-	case SpotInterrupted, ScheduledChange, InstanceStopped, InstanceTerminated, ReservationReclaims, EventStatus:
+	case SpotInterrupted, ScheduledChange, InstanceStopped, InstanceTerminated, ReservationReclaims, ReservationEnds, EventStatus:
 		return true
 	case InstanceStatus, SystemStatus, RebalanceRecommend, NoOp:
 		return false
@@ -65,7 +67,8 @@ type Announcer interface {
 	// than one at the same time. It returns at once when nothing announces any.
 	ListenForEvents(ctx context.Context, handle EventHandler)
 	// Troubled asks for what nobody announces: instances whose status checks
-	// have failed for a while, and those with a scheduled event. They may be of
-	// other clusters, and are told of as long as the trouble lasts.
+	// have failed for a while, those with a scheduled event, and those whose
+	// capacity block ends soon. They may be of other clusters, and are told of as
+	// long as the trouble lasts.
 	Troubled(ctx context.Context) ([]Event, error)
 }

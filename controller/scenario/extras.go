@@ -21,7 +21,7 @@ func (o *Objects) extras(s *model.Snapshot, pool *model.Pool) (ebs, ipv4 model.P
 	if pool.Catalog >= 0 {
 		region = s.Catalogs[pool.Catalog].Region
 	}
-	return lower.NodeCost(o.class(pool.NodeClass), region)
+	return lower.NodeCost(o.class(pool.NodeClass), region, nil)
 }
 
 // utilisation is the share of the new nodes' allocatable resources that pods

@@ -127,7 +127,7 @@ func (o *Objects) catalogs(opts *Options) (map[string]model.Catalog, error) {
 
 // withCost adds what every node of the class costs besides its instance.
 func withCost(c model.Catalog, class *awsv1.EC2NodeClass) model.Catalog {
-	ebs, ipv4 := lower.NodeCost(class, c.Region)
+	ebs, ipv4 := lower.NodeCost(class, c.Region, nil)
 	c.NodeCost = ebs + ipv4
 	return c
 }

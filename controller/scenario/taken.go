@@ -51,7 +51,7 @@ func (o *Objects) Take(opts Options) (*Taken, error) {
 	t := &Taken{APIVersion: TakenAPIVersion, Kind: TakenKind, Snapshot: s, Policies: o.Policies}
 	for i := range s.Catalogs {
 		c := &s.Catalogs[i]
-		ebs, ipv4 := lower.NodeCost(o.class(c.NodeClass), c.Region)
+		ebs, ipv4 := lower.NodeCost(o.class(c.NodeClass), c.Region, nil)
 		t.NodeCosts = append(t.NodeCosts, NodeCost{NodeClass: c.NodeClass, EBS: ebs, IPv4: ipv4})
 	}
 	return t, nil

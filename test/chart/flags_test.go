@@ -24,6 +24,8 @@ settings:
   minValuesPolicy: BestEffort
   interruptionQueue: test
   drainOnRebalance: true
+  enableZonalShift: true
+  enablePrefixDelegation: true
   featureGates: {nodeRepair: true, spotToSpotConsolidation: true, staticCapacity: true}
   awsEndpoint: http://ec2.example.com:4566
 policies: {required: [budget, quota], pluginNamespaces: [team-a, team-b], cache: {enabled: true}}
@@ -54,7 +56,7 @@ policies: {required: [budget, quota], pluginNamespaces: [team-a, team-b], cache:
 				t.Errorf("the cache of policies at %q is mounted: %v", o.PolicyCache, mounted)
 			}
 			gates := app.FeatureGates{NodeRepair: true, SpotToSpotConsolidation: true, StaticCapacity: true}
-			if name == "all" && (o.InterruptionQueue != "test" || !o.DrainOnRebalance || o.Gates != gates) {
+			if name == "all" && (o.InterruptionQueue != "test" || !o.DrainOnRebalance || !o.EnableZonalShift || !o.PrefixDelegation || o.Gates != gates) {
 				t.Errorf("settings do not arrive: %+v", o)
 			}
 		})

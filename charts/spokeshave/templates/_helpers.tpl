@@ -103,7 +103,13 @@ defaults in the binary.
 {{- if $s.isolatedVPC }}
 - --isolated-vpc
 {{- end }}
+{{- if $s.enableZonalShift }}
+- --enable-zonal-shift
+{{- end }}
 - --reserved-enis={{ $s.reservedENIs }}
+{{- if $s.enablePrefixDelegation }}
+- --enable-prefix-delegation
+{{- end }}
 - --vm-memory-overhead-percent={{ $s.vmMemoryOverheadPercent }}
 {{- with $s.awsRegion }}
 - --aws-region={{ . }}

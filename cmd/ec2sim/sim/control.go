@@ -63,6 +63,8 @@ func (s *Server) controlMux() *http.ServeMux {
 	mux.HandleFunc("POST /_sim/capacity", ordered(func(in []Capacity) (any, error) { return in, s.SetCapacity(in) }))
 	mux.HandleFunc("POST /_sim/reservations", ordered(func(in []Reservation) (any, error) { return s.Reserve(in) }))
 	mux.HandleFunc("POST /_sim/placementgroups", ordered(func(in []PlacementGroup) (any, error) { return s.Place(in) }))
+	mux.HandleFunc("POST /_sim/volumeprices", ordered(func(in []VolumePrice) (any, error) { return in, s.SetVolumePrices(in) }))
+	mux.HandleFunc("POST /_sim/zonalshifts", ordered(func(in []ZonalShift) (any, error) { return in, s.Shift(in) }))
 	mux.HandleFunc("POST /_sim/settings", ordered(func(in Settings) (any, error) { return s.Set(in), nil }))
 	mux.HandleFunc("POST /_sim/reset", func(w http.ResponseWriter, _ *http.Request) {
 		s.Reset()

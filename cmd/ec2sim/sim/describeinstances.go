@@ -134,21 +134,22 @@ func (s *Server) instancesAsked(c *call, ids []string, p paged) ([]*instance, er
 
 func (s *Server) instanceFields(c *call) fields[*instance] {
 	return fields[*instance]{
-		"architecture":         is(func(i *instance) string { return i.spec.image.arch }),
-		"availability-zone":    is(func(i *instance) string { return i.spec.zone.name }),
-		"availability-zone-id": is(func(i *instance) string { return i.spec.zone.id }),
-		"client-token":         is(func(i *instance) string { return i.token }),
-		"image-id":             is(func(i *instance) string { return i.spec.image.id }),
-		"instance-id":          is(func(i *instance) string { return i.id }),
-		"instance-lifecycle":   is(func(i *instance) string { return i.spotOnly() }),
-		"instance-state-code":  is(func(i *instance) string { return strconv.Itoa(i.state(c.now).Code) }),
-		"instance-state-name":  is(func(i *instance) string { return i.state(c.now).Name }),
-		"instance-type":        is(func(i *instance) string { return i.spec.kind.Name }),
-		"private-dns-name":     is(func(i *instance) string { return i.dns }),
-		"private-ip-address":   is(func(i *instance) string { return i.addr.String() }),
-		"reservation-id":       is(func(i *instance) string { return i.reservation }),
-		"subnet-id":            is(func(i *instance) string { return i.spec.subnet.id }),
-		"vpc-id":               is(func(*instance) string { return s.state.vpcID }),
+		"architecture":            is(func(i *instance) string { return i.spec.image.arch }),
+		"availability-zone":       is(func(i *instance) string { return i.spec.zone.name }),
+		"availability-zone-id":    is(func(i *instance) string { return i.spec.zone.id }),
+		"capacity-reservation-id": is(func(i *instance) string { return i.drawn() }),
+		"client-token":            is(func(i *instance) string { return i.token }),
+		"image-id":                is(func(i *instance) string { return i.spec.image.id }),
+		"instance-id":             is(func(i *instance) string { return i.id }),
+		"instance-lifecycle":      is(func(i *instance) string { return i.spotOnly() }),
+		"instance-state-code":     is(func(i *instance) string { return strconv.Itoa(i.state(c.now).Code) }),
+		"instance-state-name":     is(func(i *instance) string { return i.state(c.now).Name }),
+		"instance-type":           is(func(i *instance) string { return i.spec.kind.Name }),
+		"private-dns-name":        is(func(i *instance) string { return i.dns }),
+		"private-ip-address":      is(func(i *instance) string { return i.addr.String() }),
+		"reservation-id":          is(func(i *instance) string { return i.reservation }),
+		"subnet-id":               is(func(i *instance) string { return i.spec.subnet.id }),
+		"vpc-id":                  is(func(*instance) string { return s.state.vpcID }),
 		"instance.group-id": func(i *instance) []string {
 			var out []string
 			for _, g := range i.spec.groups {
@@ -191,6 +192,9 @@ func (s *Server) instanceXML(i *instance, now time.Time) instanceXML {
 	if p := i.spec.data.Placement; p != nil {
 		if g := s.state.placementGroup(p.GroupID, p.GroupName); g != nil {
 			out.Placement.GroupID, out.Placement.GroupName = g.ID, g.Name
+			if i.partition > 0 {
+				out.Placement.PartitionNumber = &i.partition
+			}
 		}
 	}
 	if !i.endAt.IsZero() && state.Code >= shuttingDown().Code {

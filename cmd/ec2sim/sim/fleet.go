@@ -16,6 +16,7 @@ type createFleetRequest struct {
 	Target            *fleetTarget  `query:"TargetCapacitySpecification"`
 	OnDemandOptions   *fleetOnDemand
 	SpotOptions       *fleetSpot
+	ReservedOptions   *fleetReserved     `query:"ReservedCapacityOptions"`
 	TagSpecifications []tagSpecification `query:"TagSpecification"`
 	ExcessCapacity    string             `query:"ExcessCapacityTerminationPolicy"`
 	ReplaceUnhealthy  bool               `query:"ReplaceUnhealthyInstances"`
@@ -64,6 +65,29 @@ type fleetSpot struct {
 	InstancePoolsToUseCount      *int
 }
 
+type fleetReserved struct {
+	AllocationStrategy string
+	ReservationTypes   []string `query:"ReservationType"`
+}
+
+// https://docs.aws.amazon.com/AWSEC2/latest/APIReference/API_ReservedCapacityOptionsRequest.html
+func (in *createFleetRequest) checkReserved() error {
+	reserved := in.Target.Default == "reserved-capacity"
+	o := in.ReservedOptions
+	switch {
+	case reserved != (o != nil):
+		return failf(codeCombination, "ReservedCapacityOptions and DefaultTargetCapacityType reserved-capacity go together")
+	case !reserved:
+		return nil
+	case in.Target.OnDemand != nil || in.Target.Spot != nil:
+		return failf(codeCombination, "reserved-capacity does not go with OnDemandTargetCapacity or SpotTargetCapacity")
+	case len(o.ReservationTypes) != 1 || o.ReservationTypes[0] != interruptible:
+		return failf("UnsupportedOperation", "ec2sim simulates ReservationTypes %s only, not %v", interruptible, o.ReservationTypes)
+	default:
+		return oneOf("ReservedCapacityOptions.AllocationStrategy", o.AllocationStrategy, "prioritized")
+	}
+}
+
 // check is what EC2 verifies of a fleet request before it launches anything.
 // https://docs.aws.amazon.com/AWSEC2/latest/APIReference/API_CreateFleet.html
 func (in *createFleetRequest) check() error {
@@ -81,6 +105,9 @@ func (in *createFleetRequest) check() error {
 		return failf(codeInvalidValue, "A fleet has at most 50 launch template configurations, not %d", len(in.Configs))
 	}
 	if err := in.Target.check(); err != nil {
+		return err
+	}
+	if err := in.checkReserved(); err != nil {
 		return err
 	}
 	if o := in.OnDemandOptions; o != nil {
@@ -120,8 +147,6 @@ func (t *fleetTarget) check() error {
 	}
 	onDemand, spot := t.split()
 	switch {
-	case t.Default == "reserved-capacity":
-		return failf("UnsupportedOperation", "ec2sim does not simulate DefaultTargetCapacityType %s", t.Default)
 	case t.Unit != "" && t.Unit != "units":
 		return failf("UnsupportedOperation", "ec2sim does not simulate TargetCapacityUnitType %s", t.Unit)
 	case t.Total < 1 || t.Total > 10000: // https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/fleet-quotas.html
@@ -245,6 +270,9 @@ func createFleet(s *Server, c *call, in *createFleetRequest) (any, error) {
 }
 
 func (in *createFleetRequest) onDemandStrategy() string {
+	if in.ReservedOptions != nil && in.ReservedOptions.AllocationStrategy != "" {
+		return in.ReservedOptions.AllocationStrategy
+	}
 	if in.OnDemandOptions == nil || in.OnDemandOptions.AllocationStrategy == "" {
 		return "lowest-price"
 	}

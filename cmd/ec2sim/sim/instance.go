@@ -12,13 +12,15 @@ import (
 // instance is a virtual machine. Its state is a function of time.
 type instance struct {
 	id, reservation string
-	spec            launchSpec
-	addr            netip.Addr
-	dns             string
-	tags            tags
-	token           string
-	fleet           string
-	spotRequest     string
+	// partition is that of its placement group, from 1; 0 is none.
+	partition   int
+	spec        launchSpec
+	addr        netip.Addr
+	dns         string
+	tags        tags
+	token       string
+	fleet       string
+	spotRequest string
 
 	launched  time.Time
 	runningAt time.Time

@@ -228,6 +228,9 @@ func (s *Server) start(c *call, l launchSpec, given tags, origin instance) (*ins
 	if l.spot {
 		i.spotRequest = "sir-" + strings.TrimPrefix(s.newID("x"), "x-")[9:]
 	}
+	if p := l.data.Placement; p != nil {
+		i.partition = s.partition(p)
+	}
 	s.state.instances[i.id] = i
 	s.state.order = append(s.state.order, i)
 	return i, nil

@@ -44,6 +44,26 @@ func (st *state) placementGroup(id, name string) *PlacementGroup {
 	return nil
 }
 
+// partition is the partition for the next instance of a placement group, which
+// go round; 0 where the group has none. A number that is asked for is given.
+// https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/placement-strategies.html
+func (s *Server) partition(asked *placementXML) int {
+	g := s.state.placementGroup(asked.GroupID, asked.GroupName)
+	if g == nil || g.Strategy != "partition" {
+		return 0
+	}
+	if asked.PartitionNumber != nil {
+		return *asked.PartitionNumber
+	}
+	n := 0
+	for _, i := range s.state.order {
+		if p := i.spec.data.Placement; p != nil && s.state.placementGroup(p.GroupID, p.GroupName) == g {
+			n++
+		}
+	}
+	return n%max(1, g.Partitions) + 1
+}
+
 type describePlacementGroups struct {
 	Filters []filter `query:"Filter"`
 	IDs     []string `query:"GroupId"`

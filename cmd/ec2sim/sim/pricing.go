@@ -26,7 +26,7 @@ type productFilter struct {
 }
 
 // getProducts lists the on-demand Linux prices of the region for shared
-// tenancy, one product for each type, 100 at a time.
+// tenancy, one product for each type, and those of volumes, 100 at a time.
 // https://docs.aws.amazon.com/aws-cost-management/latest/APIReference/API_pricing_GetProducts.html
 func getProducts(s *Server, _ *call, in *productsRequest) (any, error) {
 	if in.ServiceCode != "AmazonEC2" {
@@ -48,6 +48,7 @@ func getProducts(s *Server, _ *call, in *productsRequest) (any, error) {
 			all = append(all, s.product(name, attributes, price.onDemand))
 		}
 	}
+	all = append(all, s.volumeProducts(in.Filters)...)
 	hundred := 100
 	if in.MaxResults == nil {
 		in.MaxResults = &hundred

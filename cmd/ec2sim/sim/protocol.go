@@ -44,8 +44,11 @@ func (c *call) readAction(r *http.Request) (protocol, error) {
 		c.action = action
 		return p, nil
 	}
-	if c.service == "eks" {
+	switch c.service {
+	case "eks":
 		return restProtocol{}, c.readPath(r)
+	case "arc-zonal-shift":
+		return restProtocol{}, c.readResource(r)
 	}
 	values, err := formValues(r, c.body)
 	if err != nil {
@@ -180,7 +183,7 @@ func (p jsonProtocol) refuse(w http.ResponseWriter, c *call, f *APIError) {
 	writeJSON(w, c, p.contentType, f.status(), map[string]string{"__type": f.Code, "message": f.Message})
 }
 
-// restProtocol is REST JSON, of which only EKS is here.
+// restProtocol is REST JSON, that of EKS and zonal shift.
 type restProtocol struct{}
 
 func (restProtocol) answer(w http.ResponseWriter, c *call, result any) {

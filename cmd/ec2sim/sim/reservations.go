@@ -16,15 +16,20 @@ type Reservation struct {
 	Count int    `json:"count"`
 	// Kind is default or capacity-block, Match open or targeted; the first of
 	// each when empty.
-	Kind  string            `json:"kind,omitempty"`
-	Match string            `json:"match,omitempty"`
-	Owner string            `json:"owner,omitempty"`
-	Tags  map[string]string `json:"tags,omitempty"`
+	Kind  string `json:"kind,omitempty"`
+	Match string `json:"match,omitempty"`
+	// Interruptible is one that its owner may take back.
+	Interruptible bool              `json:"interruptible,omitempty"`
+	Owner         string            `json:"owner,omitempty"`
+	Tags          map[string]string `json:"tags,omitempty"`
 	// End is when the reservation expires: its instances run on, on demand.
 	End *time.Time `json:"end,omitempty"`
 }
 
-const capacityBlock = "capacity-block"
+const (
+	capacityBlock = "capacity-block"
+	interruptible = "interruptible-capacity-reservation"
+)
 
 // Reserve makes or changes capacity reservations, and tells them with their IDs.
 func (s *Server) Reserve(all []Reservation) ([]Reservation, error) {
@@ -104,12 +109,24 @@ func (s *Server) reservable(c *call, l *launchSpec, id string) error {
 		return failf("InvalidCapacityReservationId.NotFound", "The capacity reservation ID '%s' does not exist", id)
 	case r.Type != l.kind.Name || r.Zone != l.zone.name:
 		return failf(codeCombination, "The capacity reservation '%s' is for %s in %s.", id, r.Type, r.Zone)
-	case (r.Kind == capacityBlock) != (market == capacityBlock):
+	case market != r.market():
 		return failf(codeCombination, "The market type '%s' does not go with capacity reservation '%s' of type %s.", market, id, r.Kind)
 	case r.state(c.now) != "active" || s.free(r, c.now) <= 0:
 		return failf("ReservationCapacityExceeded", "The requested reservation does not have sufficient compatible and available capacity for this request.")
 	default:
 		return nil
+	}
+}
+
+// market is the market type that goes with a reservation.
+func (r *Reservation) market() string {
+	switch {
+	case r.Kind == capacityBlock:
+		return capacityBlock
+	case r.Interruptible:
+		return interruptible
+	default:
+		return ""
 	}
 }
 
@@ -135,6 +152,7 @@ type capacityReservationXML struct {
 	EndType   string   `xml:"endDateType"`
 	Match     string   `xml:"instanceMatchCriteria"`
 	Kind      string   `xml:"reservationType"`
+	Lent      bool     `xml:"interruptible"`
 	Tags      []tagXML `xml:"tagSet>item"`
 }
 
@@ -176,7 +194,7 @@ func answerReservations(s *Server, c *call, in *describeReservations) (any, erro
 			ID: r.ID, Owner: r.Owner, ARN: "arn:aws:ec2:" + s.cfg.Region + ":" + r.Owner + ":capacity-reservation/" + r.ID,
 			Type: r.Type, Platform: "Linux/UNIX", Zone: r.Zone, ZoneID: z.id, Tenancy: "default",
 			Total: r.Count, Available: max(0, s.free(r, c.now)), State: r.state(c.now), EndType: "unlimited",
-			Match: r.Match, Kind: r.Kind, Tags: tags(r.Tags).list(),
+			Match: r.Match, Kind: r.Kind, Lent: r.Interruptible, Tags: tags(r.Tags).list(),
 		}
 		if r.End != nil {
 			x.EndDate, x.EndType = r.End.UTC().Format(isoMillis), "limited"

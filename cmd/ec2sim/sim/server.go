@@ -65,6 +65,8 @@ func operations() map[string]map[string]operation {
 		"sqs":     sqsOperations(),
 		"pricing": pricingOperations(),
 		"eks":     eksOperations(),
+
+		"arc-zonal-shift": {"GetManagedResource": getManagedResource},
 	}
 }
 

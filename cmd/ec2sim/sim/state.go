@@ -37,6 +37,8 @@ type state struct {
 	// reservations and placements were ordered.
 	reservations []*Reservation
 	placements   []*PlacementGroup
+	shifts       []ZonalShift
+	volumes      []VolumePrice
 	since        time.Time // when prices last changed
 	counts       map[string]map[string]int
 	requests     []Request
@@ -68,6 +70,7 @@ func newState(cfg *Config) *state {
 		tokens:        make(map[string]*remembered),
 		pools:         make(map[model.Option]int),
 		counts:        make(map[string]map[string]int),
+		volumes:       volumePrices(),
 		since:         cfg.Clock.Now(),
 		pendingDelay:  cfg.PendingDelay,
 		shutdownDelay: cfg.ShutdownDelay,

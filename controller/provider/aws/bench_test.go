@@ -17,7 +17,7 @@ func BenchmarkCatalog(b *testing.B) {
 	p.lowered = map[string]lowered{}
 	// Nothing is asked of AWS: the embedded catalogue serves.
 	never := time.Date(9999, 1, 1, 0, 0, 0, 0, time.UTC)
-	p.market.typesDue, p.market.onDemandDue, p.market.spotDue = never, never, never
+	p.market.typesDue, p.market.onDemandDue, p.market.spotDue, p.market.volumesDue = never, never, never, never
 	class := testClass(awsv1.AMIFamilyAL2023, "")
 	for _, zone := range []string{"a", "b", "c"} {
 		class.Status.Subnets = append(class.Status.Subnets, awsv1.Subnet{ID: "subnet-" + zone, Zone: "us-west-2" + zone, ZoneID: "usw2-az-" + zone})

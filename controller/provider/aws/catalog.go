@@ -32,7 +32,8 @@ func (p *Provider) Catalog(ctx context.Context, nodeClass string) (model.Catalog
 		return model.Catalog{}, err
 	}
 	p.knowReservations(ctx, class)
-	return p.shortage.over(p.cfg.Clock(), p.withReserved(class, out)), nil
+	now := p.cfg.Clock()
+	return p.shifts.over(now, p.shortage.over(now, p.withReserved(class, out))), nil
 }
 
 // catalogOf is the class's catalogue with every offering available, and without
@@ -93,6 +94,7 @@ func (p *Provider) lower(on *offer, in lowering) model.Catalog {
 	opts := in.room.options
 	opts.NodeClass, opts.Region, opts.Zones = in.class.Name, p.region, zones
 	opts.ReservedENIs, opts.MemoryOverheadPercent = p.cfg.ReservedENIs, p.cfg.MemoryOverhead
+	opts.PrefixDelegation = p.cfg.PrefixDelegation
 	_, build, windows := windowsRelease(in.class.AMIFamily())
 	if windows {
 		opts.OS = osWindows

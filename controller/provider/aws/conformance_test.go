@@ -34,13 +34,13 @@ type world struct {
 	classes  map[string]*awsv1.EC2NodeClass
 }
 
-func newWorld(t *testing.T) *world {
+func newWorld(t testing.TB) *world {
 	t.Helper()
 	return newWorldOf(t, "m5.", "m7i.", "m7g.", "c7g.", "g5.", "inf2.")
 }
 
 // newWorldOf has the types that begin with any of the prefixes.
-func newWorldOf(t *testing.T, prefixes ...string) *world {
+func newWorldOf(t testing.TB, prefixes ...string) *world {
 	t.Helper()
 	types, sales, err := catalog.Load(region)
 	if err != nil {
@@ -72,17 +72,21 @@ func newWorldOf(t *testing.T, prefixes ...string) *world {
 }
 
 // newProvider is a controller that has just started: it remembers nothing.
-func (w *world) newProvider(t *testing.T, url string) *aws.Provider {
+func (w *world) newProvider(t testing.TB, url string, change ...func(*aws.Config)) *aws.Provider {
 	t.Helper()
-	p, err := aws.New(t.Context(), aws.Config{
+	cfg := aws.Config{
 		SDK: &sdk.Config{
 			Region: region, BaseEndpoint: sdk.String(url),
 			Credentials: credentials.NewStaticCredentialsProvider("AKIDTEST", "secret", ""),
 			Retryer:     func() sdk.Retryer { return sdk.NopRetryer{} },
 		},
-		ClusterName: "demo", Clock: w.clock.Now, Log: testr.New(t), QuotaShare: 1000,
+		ClusterName: "demo", Clock: w.clock.Now, Log: testr.NewWithInterface(t, testr.Options{}), QuotaShare: 1000,
 		Classes: func(_ context.Context, name string) (*awsv1.EC2NodeClass, error) { return w.classes[name], nil },
-	})
+	}
+	for _, c := range change {
+		c(&cfg)
+	}
+	p, err := aws.New(t.Context(), cfg)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -90,7 +94,7 @@ func (w *world) newProvider(t *testing.T, url string) *aws.Provider {
 }
 
 // class makes a class and resolves it.
-func (w *world) class(t *testing.T, name string, images ...awsv1.AMISelectorTerm) *awsv1.EC2NodeClass {
+func (w *world) class(t testing.TB, name string, images ...awsv1.AMISelectorTerm) *awsv1.EC2NodeClass {
 	t.Helper()
 	discovery := map[string]string{"karpenter.sh/discovery": "demo"}
 	class := &awsv1.EC2NodeClass{
@@ -107,7 +111,7 @@ func (w *world) class(t *testing.T, name string, images ...awsv1.AMISelectorTerm
 	return class
 }
 
-func (w *world) resolve(t *testing.T, class *awsv1.EC2NodeClass) {
+func (w *world) resolve(t testing.TB, class *awsv1.EC2NodeClass) {
 	t.Helper()
 	resolver := nodeclass.Resolver{Cloud: w.provider, Clock: w.clock.Now}
 	status, err := resolver.Resolve(t.Context(), class)

@@ -138,6 +138,20 @@ func adviceFor(kind provider.Kind, code string) string {
 		return "allow this action to the controller's IAM role"
 	case kind == provider.Quota:
 		return "ask AWS for a higher quota under Service Quotas, or narrow the NodePool to types of another family"
+	case code == "InsufficientFreeAddressesInSubnet" || code == "InsufficientAddressCapacity":
+		return "the zone's subnet has no addresses left; other zones are tried, and more or larger subnets in spec.subnetSelectorTerms help"
+	case code == "Unsupported":
+		return "AWS does not sell this type there; another one is tried"
+	case kind == provider.InsufficientCapacity:
+		return "AWS has none left there; another offering is tried, and more types and zones in the NodePool help"
+	case kind == provider.Throttled:
+		return "the account's requests are used up for now; it is tried again, more slowly"
+	case kind == provider.Unavailable:
+		return "AWS did not answer as it should; it is tried again"
+	case kind == provider.NotFound:
+		return "it does not exist in this account and region, or not any more; correct what names it"
+	case kind == provider.Invalid:
+		return "AWS never accepts this; correct the EC2NodeClass or the NodePool"
 	default:
 		return ""
 	}

@@ -83,6 +83,54 @@ func TestFaultMatrixOfClasses(t *testing.T) {
 	}
 }
 
+// Every call of upkeep and of the watch on zones and instances, gone wrong in every
+// way: what was known holds, and it goes on when the fault is over.
+func TestFaultMatrixOfUpkeep(t *testing.T) {
+	for _, action := range []string{
+		"DescribeLaunchTemplates", "DeleteLaunchTemplate", "ListInstanceProfiles", "GetInstanceProfile", "RemoveRoleFromInstanceProfile", "DeleteInstanceProfile",
+		"DescribeInstanceStatus", "DescribeInstances", "GetManagedResource", "DescribeCluster",
+	} {
+		for name, fault := range faults() {
+			t.Run(action+"/"+name, func(t *testing.T) {
+				t.Parallel()
+				w := newWorldOf(t, "m7i.")
+				end := w.clock.Now().Add(2*time.Hour + 30*time.Minute)
+				w.reserve(t, sim.Reservation{ID: "cr-01", Type: "m7i.large", Zone: "us-west-2a", Count: 1, Kind: "capacity-block", End: &end})
+				if _, err := w.provider.Launch(t.Context(), w.prepare(t, spec("a", option("m7i.large", "us-west-2a", model.Reserved)))); err != nil {
+					t.Fatal(err)
+				}
+				w.shift(t, sim.ZonalShift{Zone: "us-west-2b"})
+				w.clock.Step(2 * time.Hour)
+				struck := fault
+				struck.Action = action
+				w.order(t, struck)
+				w.persist(t, "sweep templates", func() error { _, err := w.provider.SweepTemplates(t.Context()); return err })
+				w.persist(t, "sweep profiles", func() error { _, err := w.provider.SweepProfiles(t.Context(), nil, nil); return err })
+				w.persist(t, "look for trouble", func() error {
+					found, err := w.provider.Troubled(t.Context())
+					if err == nil && len(found) != 1 {
+						t.Errorf("trouble %+v, want the end of the block", found)
+					}
+					return err
+				})
+				w.persist(t, "ask for shifts", func() error {
+					on, err := w.provider.ZonalShifts(t.Context())
+					if err == nil && len(on) != 1 {
+						t.Errorf("shifts %+v, want one", on)
+					}
+					return err
+				})
+				if left := w.server.State().Faults; len(left) > 0 {
+					t.Errorf("the fault never struck: %+v", left)
+				}
+				if s := w.server.State(); len(s.Templates) != 0 || len(s.Profiles) != 0 {
+					t.Errorf("left over: templates %v, profiles %v", s.Templates, s.Profiles)
+				}
+			})
+		}
+	}
+}
+
 // Some of those who share a request get an instance, and the answer is lost, late
 // or refused besides: the others solve again, nothing is doubled.
 func TestFaultMatrixOfPartialSuccess(t *testing.T) {

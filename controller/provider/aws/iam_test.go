@@ -48,7 +48,11 @@ func calls() []string {
 	out := implied()
 	for service := range reflect.TypeFor[SDK]().Fields() {
 		for method := range service.Type.Methods() {
-			out = append(out, strings.ToLower(service.Name)+":"+method.Name)
+			prefix := strings.ToLower(service.Name)
+			if prefix == "zonalshift" {
+				prefix = "arc-zonal-shift"
+			}
+			out = append(out, prefix+":"+method.Name)
 		}
 	}
 	slices.Sort(out)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -299,6 +300,9 @@ func instanceOf(i *types.Instance) provider.Instance {
 	}
 	if i.Placement != nil {
 		out.PlacementGroupID = sdk.ToString(i.Placement.GroupId)
+		if n := sdk.ToInt32(i.Placement.PartitionNumber); n > 0 {
+			out.Labels = map[string]string{awsv1.LabelPlacementGroupPartition: strconv.Itoa(int(n))}
+		}
 	}
 	for _, g := range i.SecurityGroups {
 		out.SecurityGroups = append(out.SecurityGroups, sdk.ToString(g.GroupId))

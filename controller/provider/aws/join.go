@@ -2,6 +2,7 @@ package aws
 
 import (
 	"maps"
+	"math"
 	"slices"
 	"strings"
 
@@ -45,6 +46,34 @@ func joinOf(class *awsv1.EC2NodeClass, details cluster, spec *provider.LaunchSpe
 		}
 	}
 	return out
+}
+
+// taking is the same for a node that is told how many pods it takes; 0 leaves
+// it as it is.
+func (in join) taking(pods int64) join {
+	if pods <= 0 {
+		return in
+	}
+	kubelet := &awsv1.KubeletConfiguration{}
+	if in.kubelet != nil {
+		kubelet = in.kubelet.DeepCopy()
+	}
+	kubelet.MaxPods = new(int32(min(pods, math.MaxInt32)))
+	in.kubelet = kubelet
+	return in
+}
+
+// podsTold is how many pods the nodes of a type are told to take, 0 for nothing:
+// the images know what the interfaces of each type carry, but not that the CNI
+// delegates prefixes. What the class says goes before, and Windows nodes have no
+// prefixes of this kind.
+// https://docs.aws.amazon.com/eks/latest/userguide/cni-increase-ip-addresses-procedure.html
+func (p *Provider) podsTold(class *awsv1.EC2NodeClass, t *model.InstanceType) int64 {
+	own := class.Spec.Kubelet != nil && class.Spec.Kubelet.MaxPods != nil
+	if _, _, windows := windowsRelease(class.AMIFamily()); !p.cfg.PrefixDelegation || own || windows {
+		return 0
+	}
+	return t.Capacity[model.PodSlots]
 }
 
 // settable says whether a label may and should be set by kubelet: it refuses to

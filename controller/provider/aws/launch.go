@@ -42,15 +42,15 @@ func (p *Provider) prepare(ctx context.Context, spec *provider.LaunchSpec) (prov
 	if err != nil {
 		return provider.Attempt{}, err
 	}
-	data, err := userData(class, joinOf(class, details, spec))
-	if err != nil {
-		return provider.Attempt{}, refuse(provider.ClassNotReady, "EC2NodeClass %s: %w", class.Name, err)
-	}
 	templates := map[string]string{}
 	for i := range overrides {
 		o := &overrides[i]
 		if templates[o.template()] != "" {
 			continue
+		}
+		data, err := userData(class, joinOf(class, details, spec).taking(o.pods))
+		if err != nil {
+			return provider.Attempt{}, refuse(provider.ClassNotReady, "EC2NodeClass %s: %w", class.Name, err)
 		}
 		b := boot{image: o.image, data: data, bought: o.CapacityType, reservation: o.reservation}
 		if templates[o.template()], err = p.ensureTemplate(ctx, class, b); err != nil {
@@ -137,9 +137,9 @@ func (p *Provider) overrides(ctx context.Context, class *awsv1.EC2NodeClass, spe
 	if err != nil {
 		return nil, err
 	}
-	labels := make(map[string]map[string]string, len(catalog.Types))
+	types := make(map[string]*model.InstanceType, len(catalog.Types))
 	for i := range catalog.Types {
-		labels[catalog.Types[i].Name] = catalog.Types[i].Labels
+		types[catalog.Types[i].Name] = &catalog.Types[i]
 	}
 	// Subnets are sorted by free addresses: the first of a zone is the one to use.
 	subnets := map[string]string{}
@@ -147,8 +147,9 @@ func (p *Provider) overrides(ctx context.Context, class *awsv1.EC2NodeClass, spe
 		subnets[s.Zone] = s.ID
 	}
 	var out []override
+	on := p.shifts.current(p.cfg.Clock())
 	for _, o := range leading(spec.Options) {
-		known, ok := labels[o.InstanceType]
+		known, ok := types[o.InstanceType]
 		if !ok {
 			return nil, refuse(provider.Invalid, "EC2NodeClass %s cannot launch %s: it is not offered in zones of its subnets, or no AMI of its fits", class.Name, o.InstanceType)
 		}
@@ -156,7 +157,13 @@ func (p *Provider) overrides(ctx context.Context, class *awsv1.EC2NodeClass, spe
 		if !ok {
 			return nil, refuse(provider.Invalid, "EC2NodeClass %s has no subnet in zone %s", class.Name, o.Zone)
 		}
-		out = append(out, override{Option: o, image: imageFor(class.Status.AMIs, known).ID, subnet: subnet})
+		if from(on, o.Zone, zoneID(class, o.Zone)) {
+			continue // shifted away from since the plan was made
+		}
+		out = append(out, override{Option: o, image: imageFor(class.Status.AMIs, known.Labels).ID, subnet: subnet, pods: p.podsTold(class, known)})
+	}
+	if len(out) == 0 {
+		return nil, soldOut(nil, codeZonalShift, fmt.Errorf("the cluster is shifted away from zone %s", spec.Options[0].Zone))
 	}
 	if spec.Options[0].CapacityType == model.Reserved {
 		out = p.drawing(class, out)
@@ -169,20 +176,30 @@ func (p *Provider) overrides(ctx context.Context, class *awsv1.EC2NodeClass, spe
 }
 
 // drawing gives each reserved option its reservation, and keeps as many as one
-// request can carry: blocks are bought in another way than other reservations.
+// request can carry: blocks and interruptible ones are bought in other ways than
+// other reservations. Full ones are left out while another has room.
 func (p *Provider) drawing(class *awsv1.EC2NodeClass, all []override) []override {
+	room := false
+	for i := range all {
+		all[i].reservation = p.reservationFor(class, all[i].InstanceType, all[i].Zone)
+		room = room || all[i].reservation != nil && p.reserved.left(all[i].reservation.ID) > 0
+	}
 	out := all[:0]
 	for _, o := range all {
-		o.reservation = p.reservationFor(class, o.InstanceType, o.Zone)
 		switch {
-		case o.reservation == nil:
+		case o.reservation == nil, room && p.reserved.left(o.reservation.ID) <= 0:
 			continue
-		case len(out) == maxReservations, len(out) > 0 && out[0].reservation.ReservationType != o.reservation.ReservationType:
+		case len(out) == maxReservations, len(out) > 0 && !boughtAlike(out[0].reservation, o.reservation):
 			return out
 		}
 		out = append(out, o)
 	}
 	return out
+}
+
+// boughtAlike says whether one request can draw on both.
+func boughtAlike(a, b *awsv1.CapacityReservation) bool {
+	return a.ReservationType == b.ReservationType && a.Interruptible == b.Interruptible
 }
 
 // Launch implements provider.Provider. It sends exactly what was written down,
@@ -355,7 +372,7 @@ func (p *Provider) adopt(ctx context.Context, claims []string, in fleetInput, fa
 		if i.State == string(types.InstanceStateNamePending) || i.State == string(types.InstanceStateNameRunning) {
 			i.Claim = claim
 			if i.CapacityType == model.Reserved {
-				i.Labels = labelsIn(in, i.ReservationID)
+				maps.Copy(labelsOf(&i), labelsIn(in, i.ReservationID))
 			}
 			out[claim] = answer[provider.Instance]{value: i}
 		}
@@ -399,11 +416,19 @@ func (p *Provider) launched(in fleetInput, entry *types.CreateFleetInstance) []p
 	return out
 }
 
+func labelsOf(i *provider.Instance) map[string]string {
+	if i.Labels == nil {
+		i.Labels = map[string]string{}
+	}
+	return i.Labels
+}
+
 // labelsIn are the labels of a reservation that a request draws on.
 func labelsIn(in fleetInput, reservation string) map[string]string {
 	kind := awsv1.ReservationTypeDefault
 	if in.TargetCapacitySpecification.DefaultTargetCapacityType == types.DefaultTargetCapacityTypeCapacityBlock {
 		kind = awsv1.ReservationTypeCapacityBlock
 	}
-	return reservationLabels(reservation, kind, false)
+	interruptible := in.TargetCapacitySpecification.DefaultTargetCapacityType == types.DefaultTargetCapacityTypeReservedCapacity
+	return reservationLabels(reservation, kind, interruptible)
 }

@@ -25,7 +25,7 @@ func spec(claim string, options ...model.Option) provider.LaunchSpec {
 	}
 }
 
-func (w *world) prepare(t *testing.T, s provider.LaunchSpec) provider.Attempt {
+func (w *world) prepare(t testing.TB, s provider.LaunchSpec) provider.Attempt {
 	t.Helper()
 	attempt, err := w.provider.Prepare(t.Context(), s)
 	if err != nil {

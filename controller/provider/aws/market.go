@@ -25,6 +25,7 @@ const (
 	marketTypes    = "instance types"
 	marketSpot     = "spot prices"
 	marketOnDemand = "on-demand prices"
+	marketVolumes  = "volume prices"
 )
 
 // market is what the region sells, and for how much.
@@ -35,8 +36,9 @@ type market struct {
 	zones    map[string][]string
 	onDemand map[string]model.Price
 	spot     map[string]map[string]model.Price
-	// typesDue, onDemandDue and spotDue are when to ask again; zero asks now.
-	typesDue, onDemandDue, spotDue time.Time
+	volumes  map[string]model.VolumePrice
+	// typesDue and the others are when to ask again; zero asks now.
+	typesDue, onDemandDue, spotDue, volumesDue time.Time
 
 	embedded embedded
 	// current is put together from the above.
@@ -134,6 +136,13 @@ func (p *Provider) refresh(ctx context.Context, now time.Time) (changed bool, fa
 			onDemand, err := p.onDemandPrices(ctx)
 			if err == nil {
 				m.onDemand = onDemand
+			}
+			return err
+		})
+		ask(&m.volumesDue, onDemandEvery, marketVolumes, func() error {
+			volumes, err := p.volumePrices(ctx)
+			if err == nil {
+				m.volumes = volumes
 			}
 			return err
 		})

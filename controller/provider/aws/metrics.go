@@ -20,6 +20,7 @@ type metrics struct {
 	malformed prometheus.Counter
 	queued    prometheus.Histogram
 	age       *prometheus.GaugeVec
+	shifts    *prometheus.GaugeVec
 }
 
 // call is one try of one call.
@@ -58,9 +59,12 @@ func newMetrics(into prometheus.Registerer) (*metrics, error) {
 		age: prometheus.NewGaugeVec(prometheus.GaugeOpts{
 			Name: "spokeshave_aws_market_updated_timestamp_seconds", Help: "When instance types and prices were last read from AWS; 0 is never: the embedded catalogue serves.",
 		}, []string{"what"}),
+		shifts: prometheus.NewGaugeVec(prometheus.GaugeOpts{
+			Name: "spokeshave_aws_zonal_shift_active", Help: "1 for each zone that the cluster is shifted away from, by zone ID.",
+		}, []string{"zone_id"}),
 	}
 	var errs []error
-	for _, c := range []prometheus.Collector{m.calls, m.duration, m.waited, m.received, m.deleted, m.malformed, m.queued, m.age} {
+	for _, c := range []prometheus.Collector{m.calls, m.duration, m.waited, m.received, m.deleted, m.malformed, m.queued, m.age, m.shifts} {
 		err := into.Register(c)
 		if _, twice := errors.AsType[prometheus.AlreadyRegisteredError](err); !twice {
 			errs = append(errs, err)
@@ -89,6 +93,17 @@ func (m *metrics) updated(what string, at time.Time) {
 		m.age.WithLabelValues(what).Set(0)
 	default:
 		m.age.WithLabelValues(what).Set(float64(at.Unix()))
+	}
+}
+
+// shifted replaces what is known of zonal shifts.
+func (m *metrics) shifted(on []Shift) {
+	if m == nil {
+		return
+	}
+	m.shifts.Reset()
+	for i := range on {
+		m.shifts.WithLabelValues(on[i].ZoneID).Set(1)
 	}
 }
 

@@ -36,18 +36,15 @@ func pricingRegion(region string) string {
 
 // onDemandPrices asks the Price List service for Linux on shared hardware.
 func (p *Provider) onDemandPrices(ctx context.Context) (map[string]model.Price, error) {
-	term := func(field, value string) pricingtypes.Filter {
-		return pricingtypes.Filter{Type: pricingtypes.FilterTypeTermMatch, Field: sdk.String(field), Value: sdk.String(value)}
-	}
 	pages := pricing.NewGetProductsPaginator(p.sdk.Pricing, &pricing.GetProductsInput{
 		ServiceCode: sdk.String("AmazonEC2"),
 		Filters: []pricingtypes.Filter{
-			term("regionCode", p.region),
-			term("operatingSystem", "Linux"),
-			term("preInstalledSw", "NA"),
-			term("tenancy", "Shared"),
-			term("capacitystatus", "Used"),
-			term("marketoption", "OnDemand"),
+			productTerm("regionCode", p.region),
+			productTerm("operatingSystem", "Linux"),
+			productTerm("preInstalledSw", "NA"),
+			productTerm("tenancy", "Shared"),
+			productTerm("capacitystatus", "Used"),
+			productTerm("marketoption", "OnDemand"),
 		},
 	})
 	out := map[string]model.Price{}

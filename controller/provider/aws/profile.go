@@ -48,8 +48,13 @@ func (p *Provider) InstanceProfile(ctx context.Context, class *awsv1.EC2NodeClas
 // global, and several clusters may use one role.
 func (p *Provider) profileName(role string) string {
 	sum := sha256.Sum256([]byte(p.region + "\x00" + role))
-	return p.cfg.ClusterName + "_" + hex.EncodeToString(sum[:10])
+	return p.profilePrefix() + hex.EncodeToString(sum[:10])
 }
+
+func (p *Provider) profilePrefix() string { return p.cfg.ClusterName + "_" }
+
+// tagRegion is the tag of a profile with the region of the cluster it is for.
+const tagRegion = "topology.kubernetes.io/region"
 
 func (p *Provider) ensureProfile(ctx context.Context, name, role string) error {
 	profile, err := p.profile(ctx, name)
@@ -62,7 +67,7 @@ func (p *Provider) ensureProfile(ctx context.Context, name, role string) error {
 			Tags: []types.Tag{
 				{Key: sdk.String(awsv1.TagClusterPrefix + p.cfg.ClusterName), Value: sdk.String(awsv1.TagClusterOwned)},
 				{Key: sdk.String(awsv1.TagEKSCluster), Value: sdk.String(p.cfg.ClusterName)},
-				{Key: sdk.String("topology.kubernetes.io/region"), Value: sdk.String(p.region)},
+				{Key: sdk.String(tagRegion), Value: sdk.String(p.region)},
 			},
 		})
 		if _, code := classify(err); err != nil && code != "EntityAlreadyExists" {

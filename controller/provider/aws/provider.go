@@ -67,6 +67,9 @@ type Config struct {
 	Isolated bool
 	// ReservedENIs are interfaces per instance that pods cannot use.
 	ReservedENIs int
+	// PrefixDelegation says that the VPC CNI gives each slot of an interface 16
+	// addresses (its setting ENABLE_PREFIX_DELEGATION).
+	PrefixDelegation bool
 	// MemoryOverhead is the share of memory that the hypervisor keeps; nil is
 	// the catalogue's default.
 	MemoryOverhead *float64
@@ -82,6 +85,7 @@ type Provider struct {
 	shortage shortage
 	reserved reservedRoom
 	memories memories
+	shifts   shifts
 	cluster  clusterCache
 	parties  parties
 	prepares gatherer[member, provider.Attempt]
@@ -126,7 +130,7 @@ func New(ctx context.Context, cfg Config) (*Provider, error) {
 	if err != nil {
 		return nil, err
 	}
-	for what, used := range map[string]bool{marketTypes: true, marketSpot: true, marketOnDemand: !cfg.Isolated} {
+	for what, used := range map[string]bool{marketTypes: true, marketSpot: true, marketOnDemand: !cfg.Isolated, marketVolumes: !cfg.Isolated} {
 		if used {
 			recorded.updated(what, time.Time{})
 		}

@@ -46,9 +46,21 @@ func (p *Provider) refused(claim string, in fleetInput, failures []types.CreateF
 	}
 	why := explain(all)
 	if advice := adviceFor(worst.kind, worst.code); advice != "" {
-		why += " (" + advice + ")"
+		why += " (" + advice + named(&worst) + ")"
 	}
 	return &provider.Error{Kind: worst.kind, Code: worst.code, Offerings: offerings, Err: fmt.Errorf("launch %s: %s", claim, why)}
+}
+
+// named is the quota that a refusal for want of vCPUs is about, in words.
+func named(r *refusal) string {
+	if r.code != "VcpuLimitExceeded" && r.code != "MaxSpotInstanceCountExceeded" || len(r.options) == 0 {
+		return ""
+	}
+	name, code := vcpuQuota(r.options[0].InstanceType, r.options[0].CapacityType)
+	if code == "" {
+		return ""
+	}
+	return fmt.Sprintf("; the quota is %s, code %s of service ec2", name, code)
 }
 
 // weight orders kinds by what the caller does about them: sold-out options are

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strconv"
 
 	sdk "github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/ec2"
@@ -43,14 +44,20 @@ type override struct {
 	subnet string
 	// reservation is what a reserved option draws on, nil for others.
 	reservation *awsv1.CapacityReservation
+	// pods is what the node's kubelet is told to take, 0 where it finds out itself.
+	pods int64
 }
 
 // template is what tells the launch templates of a request apart.
 func (o *override) template() string {
-	if o.reservation == nil {
-		return o.image
+	out := o.image
+	if o.pods > 0 {
+		out += "/" + strconv.FormatInt(o.pods, 10)
 	}
-	return o.image + "/" + o.reservation.ID
+	if o.reservation != nil {
+		out += "/" + o.reservation.ID
+	}
+	return out
 }
 
 // leading is the run of options that one request can carry: of the first one's
@@ -91,6 +98,13 @@ func fleetRequest(overrides []override, templates map[string]string, tags []type
 	switch first := &overrides[0]; {
 	case first.reservation != nil && first.reservation.ReservationType == awsv1.ReservationTypeCapacityBlock:
 		in.TargetCapacitySpecification.DefaultTargetCapacityType = types.DefaultTargetCapacityTypeCapacityBlock
+	case first.reservation != nil && first.reservation.Interruptible:
+		// https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/ec2-fleet-launch-instances-interruptible-cr-walkthrough.html
+		in.TargetCapacitySpecification.DefaultTargetCapacityType = types.DefaultTargetCapacityTypeReservedCapacity
+		in.ReservedCapacityOptions = &types.ReservedCapacityOptionsRequest{
+			AllocationStrategy: types.ReservedCapacityAllocationStrategyPrioritized,
+			ReservationTypes:   []types.FleetReservationType{types.FleetReservationTypeInterruptibleCapacityReservation},
+		}
 	case first.CapacityType == model.Spot:
 		in.TargetCapacitySpecification.DefaultTargetCapacityType = types.DefaultTargetCapacityTypeSpot
 		in.SpotOptions = &types.SpotOptionsRequest{AllocationStrategy: types.SpotAllocationStrategyCapacityOptimizedPrioritized}

@@ -16,11 +16,14 @@ import (
 	awsv1 "spokeshave.dev/api/aws/v1"
 )
 
-// blockEnds is how long before its end nothing is launched into a capacity
-// block any more, and its nodes are drained: EC2 begins to end instances half an
-// hour before.
+// blockNotice is how long before the end of a capacity block EC2 begins to end
+// its instances; blockEnds is when nothing is launched into it any more and its
+// nodes are drained, in time for that.
 // https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/ec2-capacity-blocks.html
-const blockEnds = 40 * time.Minute
+const (
+	blockNotice = 30 * time.Minute
+	blockEnds   = blockNotice + 10*time.Minute
+)
 
 // CapacityReservations finds the active reservations for the class's operating
 // system that any of its terms selects, sorted by id, and remembers how much room
@@ -47,8 +50,9 @@ func (p *Provider) CapacityReservations(ctx context.Context, class *awsv1.EC2Nod
 	out := make([]awsv1.CapacityReservation, 0, len(found))
 	for id := range found {
 		r := found[id]
-		p.reserved.learn(id, int(sdk.ToInt32(r.AvailableInstanceCount)), now)
-		out = append(out, reservationOf(&r, now))
+		mine := reservationOf(&r, now)
+		p.reserved.learn(id, reservedCount{free: int(sdk.ToInt32(r.AvailableInstanceCount)), blockEnd: blockEnd(&mine)}, now)
+		out = append(out, mine)
 	}
 	slices.SortFunc(out, func(a, b awsv1.CapacityReservation) int { return cmp.Compare(a.ID, b.ID) })
 	return out, nil
@@ -104,10 +108,17 @@ func reservationOf(r *types.CapacityReservation, now time.Time) awsv1.CapacityRe
 	return out
 }
 
+// blockEnd is when a capacity block ends, zero for what is none.
+func blockEnd(r *awsv1.CapacityReservation) time.Time {
+	if r.ReservationType != awsv1.ReservationTypeCapacityBlock || r.EndTime == nil {
+		return time.Time{}
+	}
+	return r.EndTime.Time
+}
+
 // open says whether nodes may be launched into a reservation.
 func open(r *awsv1.CapacityReservation, now time.Time) bool {
-	return r.State != awsv1.ReservationStateExpiring && !r.Interruptible &&
-		(r.EndTime == nil || now.Before(r.EndTime.Time))
+	return r.State != awsv1.ReservationStateExpiring && (r.EndTime == nil || now.Before(r.EndTime.Time))
 }
 
 // reservedRoom is how much room reservations have, as EC2 said last, less what
@@ -119,7 +130,8 @@ type reservedRoom struct {
 
 type reservedCount struct {
 	free int
-	at   time.Time
+	// blockEnd is when a capacity block ends, zero for other reservations.
+	blockEnd time.Time
 	// taken are the launches since EC2's figure may not have known of them.
 	taken []time.Time
 }
@@ -127,15 +139,13 @@ type reservedCount struct {
 // countLag is how long EC2's count of free places may miss a launch.
 const countLag = 30 * time.Second
 
-func (r *reservedRoom) learn(id string, free int, now time.Time) {
+func (r *reservedRoom) learn(id string, c reservedCount, now time.Time) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.free == nil {
 		r.free = map[string]reservedCount{}
 	}
-	c := r.free[id]
-	c.free, c.at = free, now
-	c.taken = slices.DeleteFunc(slices.Clone(c.taken), func(at time.Time) bool { return now.Sub(at) > countLag })
+	c.taken = slices.DeleteFunc(slices.Clone(r.free[id].taken), func(at time.Time) bool { return now.Sub(at) > countLag })
 	r.free[id] = c
 }
 
@@ -165,6 +175,24 @@ func (r *reservedRoom) left(id string) int {
 	defer r.mu.Unlock()
 	c := r.free[id]
 	return max(0, c.free-len(c.taken))
+}
+
+// ending are the capacity blocks about to end, and when. What has ended is
+// forgotten.
+func (r *reservedRoom) ending(now time.Time) map[string]time.Time {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	out := map[string]time.Time{}
+	for id, c := range r.free {
+		switch {
+		case c.blockEnd.IsZero() || now.Add(blockEnds).Before(c.blockEnd):
+		case now.Before(c.blockEnd):
+			out[id] = c.blockEnd
+		default:
+			delete(r.free, id)
+		}
+	}
+	return out
 }
 
 // knowReservations asks EC2 how much room the class's reservations have, when
@@ -203,8 +231,8 @@ func (r *reservedRoom) mention(id string) {
 }
 
 // reservationFor is the class's reservation of a type and zone that a launch
-// draws on: a fleet takes one for each, so that it is the one with most room.
-// Nil is none that is open.
+// draws on: a fleet takes one for each, so that it is the one with most room; what
+// nobody takes back before what its owner may. Nil is none that is open.
 func (p *Provider) reservationFor(class *awsv1.EC2NodeClass, instanceType, zone string) *awsv1.CapacityReservation {
 	var best *awsv1.CapacityReservation
 	now := p.cfg.Clock()
@@ -213,11 +241,20 @@ func (p *Provider) reservationFor(class *awsv1.EC2NodeClass, instanceType, zone 
 		if r.InstanceType != instanceType || r.AvailabilityZone != zone || !open(r, now) {
 			continue
 		}
-		if best == nil || p.reserved.left(r.ID) > p.reserved.left(best.ID) {
+		if best == nil || p.rather(r, best) {
 			best = r
 		}
 	}
 	return best
+}
+
+// rather says whether to draw on a before b.
+func (p *Provider) rather(a, b *awsv1.CapacityReservation) bool {
+	mine, other := p.reserved.left(a.ID), p.reserved.left(b.ID)
+	if a.Interruptible != b.Interruptible && mine > 0 && other > 0 {
+		return !a.Interruptible
+	}
+	return mine > other
 }
 
 // reservationLabels are what the nodes of a reservation carry.

@@ -12,6 +12,7 @@ import (
 	"spokeshave.dev/cmd/ec2sim/sim"
 	"spokeshave.dev/controller/model"
 	"spokeshave.dev/controller/provider"
+	"spokeshave.dev/controller/provider/aws"
 )
 
 // reserve makes reservations for team shaves, and has the class select them.
@@ -225,5 +226,96 @@ func TestPlacementGroup(t *testing.T) {
 	c.Spec.PlacementGroupSelector = &awsv1.PlacementGroupSelector{ID: new("pg-02")}
 	if drift, err := w.provider.Drifted(t.Context(), node); err != nil || drift.Reason != provider.PlacementGroupDrift {
 		t.Errorf("drift after another group was chosen: %+v, %v", drift, err)
+	}
+}
+
+// Interruptible reservations are drawn on by a request of their own, after those
+// that nobody takes back.
+func TestInterruptibleReservation(t *testing.T) {
+	w := newWorldOf(t, "m7i.")
+	w.reserve(t,
+		sim.Reservation{ID: "cr-01", Type: "m7i.large", Zone: "us-west-2a", Count: 1},
+		sim.Reservation{ID: "cr-02", Type: "m7i.large", Zone: "us-west-2a", Count: 2, Interruptible: true},
+		sim.Reservation{ID: "cr-03", Type: "m7i.xlarge", Zone: "us-west-2b", Count: 1, Interruptible: true})
+	want := []string{"m7i.large us-west-2a  free 3 true", "m7i.xlarge us-west-2b cr-03 free 1 true"}
+	if diff := cmp.Diff(want, w.reserved(t)); diff != "" {
+		t.Errorf("offerings (-want +got):\n%s", diff)
+	}
+	for n, wanted := range []struct{ id, interruptible string }{{"cr-01", "false"}, {"cr-02", "true"}, {"cr-02", "true"}, {"cr-03", "true"}} {
+		s := spec(fmt.Sprintf("c%d", n), option("m7i.large", "us-west-2a", model.Reserved), option("m7i.xlarge", "us-west-2b", model.Reserved))
+		i, err := w.provider.Launch(t.Context(), w.prepare(t, s))
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := struct{ id, interruptible string }{i.Labels[awsv1.LabelCapacityReservationID], i.Labels[awsv1.LabelCapacityReservationInterruptible]}
+		if got != wanted || i.CapacityType != model.Reserved || i.Labels[awsv1.LabelCapacityReservationType] != "default" {
+			t.Errorf("launch %d drew on %+v (%v), want %+v", n, got, i.Labels, wanted)
+		}
+	}
+	if diff := cmp.Diff([]string{"cr-01", "cr-02", "cr-02", "cr-03"}, w.drawn()); diff != "" {
+		t.Errorf("drawn on (-want +got):\n%s", diff)
+	}
+}
+
+// The instances of a capacity block are told of in time for a drain before EC2
+// ends them, those of other reservations never.
+func TestBlockEnding(t *testing.T) {
+	w := newWorldOf(t, "m7i.")
+	end := w.clock.Now().Add(2 * time.Hour)
+	w.reserve(t,
+		sim.Reservation{ID: "cr-01", Type: "m7i.large", Zone: "us-west-2a", Count: 1, Kind: "capacity-block", End: &end},
+		sim.Reservation{ID: "cr-02", Type: "m7i.xlarge", Zone: "us-west-2b", Count: 1, End: &end})
+	block, err := w.provider.Launch(t.Context(), w.prepare(t, spec("a", option("m7i.large", "us-west-2a", model.Reserved))))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := w.provider.Launch(t.Context(), w.prepare(t, spec("b", option("m7i.xlarge", "us-west-2b", model.Reserved)))); err != nil {
+		t.Fatal(err)
+	}
+	id, err := aws.InstanceID(block.ProviderID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, step := range []struct {
+		reason  string
+		forward time.Duration
+		want    []provider.Event
+	}{
+		{"an hour to go", time.Hour, nil},
+		{"forty minutes to go", 20 * time.Minute, []provider.Event{{
+			Kind: provider.ReservationEnds, InstanceID: id, At: end.Add(-40 * time.Minute), Deadline: end.Add(-30 * time.Minute),
+			Message: "capacity block cr-01 ends at 2026-08-03T12:00:00Z",
+		}}},
+		{"over", 41 * time.Minute, nil},
+	} {
+		w.clock.Step(step.forward)
+		got, err := w.provider.Troubled(t.Context())
+		if diff := cmp.Diff(step.want, got); err != nil || diff != "" {
+			t.Errorf("%s: %v (-want +got):\n%s", step.reason, err, diff)
+		}
+	}
+	if !provider.ReservationEnds.Drains() || provider.ReservationEnds.Forceful() {
+		t.Error("the nodes of a block that ends are to be drained")
+	}
+}
+
+// The partition is known once EC2 describes the instance.
+func TestPlacementPartition(t *testing.T) {
+	w := newWorldOf(t, "m7i.")
+	if _, err := w.server.Place([]sim.PlacementGroup{{ID: "pg-01", Name: "apart", Strategy: "partition", Partitions: 2}}); err != nil {
+		t.Fatal(err)
+	}
+	c := w.classes["default"]
+	c.Spec.PlacementGroupSelector = &awsv1.PlacementGroupSelector{Name: new("apart")}
+	w.resolve(t, c)
+	for n, want := range []string{"1", "2", "1"} {
+		i, err := w.provider.Launch(t.Context(), w.prepare(t, spec(fmt.Sprintf("c%d", n), option("m7i.large", "us-west-2a", model.OnDemand))))
+		if err != nil {
+			t.Fatal(err)
+		}
+		seen, err := w.provider.Get(t.Context(), i.ProviderID)
+		if got := seen.Labels[awsv1.LabelPlacementGroupPartition]; err != nil || got != want {
+			t.Errorf("instance %d is in partition %q, %v; want %s", n, got, err, want)
+		}
 	}
 }

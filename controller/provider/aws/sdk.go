@@ -4,6 +4,7 @@ import (
 	"context"
 
 	sdk "github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/arczonalshift"
 	"github.com/aws/aws-sdk-go-v2/service/ec2"
 	"github.com/aws/aws-sdk-go-v2/service/eks"
 	"github.com/aws/aws-sdk-go-v2/service/iam"
@@ -21,6 +22,8 @@ type SDK struct {
 	Pricing Pricing
 	EKS     EKS
 	SQS     SQS
+	// ZonalShift is called only when the controller heeds zonal shifts.
+	ZonalShift ZonalShift
 }
 
 // EC2 is what is called of Amazon EC2.
@@ -95,6 +98,12 @@ type SQS interface {
 	DeleteMessage(context.Context, *sqs.DeleteMessageInput, ...func(*sqs.Options)) (*sqs.DeleteMessageOutput, error)
 }
 
+// ZonalShift is what is called of Application Recovery Controller: zones that
+// the cluster is shifted away from.
+type ZonalShift interface {
+	GetManagedResource(context.Context, *arczonalshift.GetManagedResourceInput, ...func(*arczonalshift.Options)) (*arczonalshift.GetManagedResourceOutput, error)
+}
+
 // NewSDK makes the clients.
 func NewSDK(cfg sdk.Config) SDK {
 	return SDK{
@@ -106,5 +115,7 @@ func NewSDK(cfg sdk.Config) SDK {
 		}),
 		EKS: eks.NewFromConfig(cfg),
 		SQS: sqs.NewFromConfig(cfg),
+
+		ZonalShift: arczonalshift.NewFromConfig(cfg),
 	}
 }

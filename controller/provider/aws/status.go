@@ -2,6 +2,8 @@ package aws
 
 import (
 	"context"
+	"maps"
+	"slices"
 	"strings"
 	"time"
 
@@ -42,6 +44,31 @@ func (p *Provider) Troubled(ctx context.Context) ([]provider.Event, error) {
 				}
 			}
 		}
+	}
+	ending, err := p.blocksEnding(ctx)
+	return append(out, ending...), err
+}
+
+// blocksEnding are the instances of capacity blocks that end soon: EC2 announces
+// that too late for a drain. Deadline is when EC2 begins to end them.
+// https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/ec2-capacity-blocks.html
+func (p *Provider) blocksEnding(ctx context.Context) ([]provider.Event, error) {
+	now := p.cfg.Clock()
+	ends := p.reserved.ending(now)
+	if len(ends) == 0 {
+		return nil, nil
+	}
+	found, err := p.describe(ctx, filter("capacity-reservation-id", slices.Sorted(maps.Keys(ends))...), living())
+	if err != nil {
+		return nil, fault(err, "find the instances of capacity blocks that end")
+	}
+	out := make([]provider.Event, 0, len(found))
+	for i := range found {
+		end := ends[found[i].ReservationID]
+		out = append(out, provider.Event{
+			Kind: provider.ReservationEnds, InstanceID: instanceIDOf(&found[i]), At: now, Deadline: end.Add(-blockNotice),
+			Message: "capacity block " + found[i].ReservationID + " ends at " + end.UTC().Format(time.RFC3339),
+		})
 	}
 	return out, nil
 }

@@ -68,7 +68,17 @@ func (p *Provider) SweepProfiles(ctx context.Context, roles, names map[string]bo
 		for i := range page.InstanceProfiles {
 			profile := &page.InstanceProfiles[i]
 			name := sdk.ToString(profile.InstanceProfileName)
-			if names[name] || len(profile.Roles) != 1 || now.Sub(sdk.ToTime(profile.CreateDate)) < unusedFor {
+			if names[name] || len(profile.Roles) > 1 || now.Sub(sdk.ToTime(profile.CreateDate)) < unusedFor {
+				continue
+			}
+			if len(profile.Roles) == 0 {
+				ours, err := p.deleteHalfDeleted(ctx, name)
+				if err != nil {
+					return deleted, err
+				}
+				if ours {
+					deleted++
+				}
 				continue
 			}
 			// The name tells cluster, region and role: what has another is not ours.
@@ -83,4 +93,26 @@ func (p *Provider) SweepProfiles(ctx context.Context, roles, names map[string]bo
 		}
 	}
 	return deleted, nil
+}
+
+// deleteHalfDeleted deletes a profile of ours that has lost its role already: its
+// deletion has failed between the two. Without the role its name says no more
+// than whose it may be; the tags do. False for what is not ours.
+func (p *Provider) deleteHalfDeleted(ctx context.Context, name string) (bool, error) {
+	if !strings.HasPrefix(name, p.profilePrefix()) {
+		return false, nil
+	}
+	profile, err := p.profile(ctx, name)
+	if err != nil {
+		return false, gone(err)
+	}
+	tags := map[string]string{}
+	for _, t := range profile.Tags {
+		tags[sdk.ToString(t.Key)] = sdk.ToString(t.Value)
+	}
+	if len(profile.Roles) > 0 || tags[awsv1.TagClusterPrefix+p.cfg.ClusterName] != awsv1.TagClusterOwned || tags[tagRegion] != p.region {
+		return false, nil
+	}
+	_, err = p.sdk.IAM.DeleteInstanceProfile(ctx, &iam.DeleteInstanceProfileInput{InstanceProfileName: sdk.String(name)})
+	return err == nil, gone(fault(err, "delete instance profile %s", name))
 }

@@ -7,6 +7,7 @@ import (
 	sdk "github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/credentials"
 	"github.com/aws/aws-sdk-go-v2/service/iam"
+	iamtypes "github.com/aws/aws-sdk-go-v2/service/iam/types"
 
 	"spokeshave.dev/controller/model"
 )
@@ -64,6 +65,22 @@ func TestSweepProfiles(t *testing.T) {
 	sweep("a class names the role", map[string]bool{"KarpenterNodeRole-demo": true}, nil, 0)
 	sweep("a claim was launched with it", nil, map[string]bool{ours: true}, 0)
 	sweep("nothing does", nil, nil, 1)
+	// One that lost its role and was not deleted then is ours by its tags; the
+	// other cluster's is not, and neither is one that says nothing.
+	for name, cluster := range map[string]string{"demo_1111111111aaaaaaaaaa": "demo", "demo_2222222222aaaaaaaaaa": "demo_2"} {
+		_, err := client.CreateInstanceProfile(t.Context(), &iam.CreateInstanceProfileInput{InstanceProfileName: sdk.String(name), Tags: []iamtypes.Tag{
+			{Key: sdk.String("kubernetes.io/cluster/" + cluster), Value: sdk.String("owned")},
+			{Key: sdk.String("topology.kubernetes.io/region"), Value: sdk.String(region)},
+		}})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	w.clock.Step(2 * time.Hour)
+	sweep("half deleted", nil, nil, 1)
+	if _, err := client.DeleteInstanceProfile(t.Context(), &iam.DeleteInstanceProfileInput{InstanceProfileName: sdk.String("demo_2222222222aaaaaaaaaa")}); err != nil {
+		t.Errorf("another cluster's profile: %v", err)
+	}
 	if left := w.server.State().Profiles; len(left) != 1 || left[0] != "demo_0123456789abcdef0123" {
 		t.Errorf("left %v", left)
 	}

@@ -149,6 +149,9 @@ func draw(out *types.RequestLaunchTemplateData, class *awsv1.EC2NodeClass, b boo
 		out.CapacityReservationSpecification = &types.LaunchTemplateCapacityReservationSpecificationRequest{
 			CapacityReservationTarget: &types.CapacityReservationTarget{CapacityReservationId: sdk.String(b.reservation.ID)},
 		}
+		if b.reservation.Interruptible {
+			out.InstanceMarketOptions = &types.LaunchTemplateInstanceMarketOptionsRequest{MarketType: types.MarketTypeInterruptibleCapacityReservation}
+		}
 		if b.reservation.ReservationType == awsv1.ReservationTypeCapacityBlock {
 			out.InstanceMarketOptions = &types.LaunchTemplateInstanceMarketOptionsRequest{MarketType: types.MarketTypeCapacityBlock}
 		}

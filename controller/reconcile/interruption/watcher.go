@@ -136,7 +136,9 @@ func (w *Watcher) deadline(e *provider.Event) time.Time {
 	switch {
 	case e.Kind.Forceful():
 		return now
-	case e.Kind != provider.SpotInterrupted && e.Kind != provider.ReservationReclaims, e.Deadline.IsZero():
+	case e.Deadline.IsZero():
+		return time.Time{}
+	case e.Kind != provider.SpotInterrupted && e.Kind != provider.ReservationReclaims && e.Kind != provider.ReservationEnds:
 		return time.Time{}
 	}
 	if at := e.Deadline.Add(-margin); at.After(now) {

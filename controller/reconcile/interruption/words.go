@@ -28,6 +28,8 @@ func wordsFor(kind provider.EventKind) (words, bool) {
 		return words{awsv1.EventInstanceTerminating, "InstanceTerminated", "the instance is terminated from outside of the cluster"}, true
 	case provider.ReservationReclaims:
 		return words{awsv1.EventCapacityReservationInstanceInterrupted, "CapacityReservationInterrupted", "the owner of the capacity reservation takes the instance back"}, true
+	case provider.ReservationEnds:
+		return words{awsv1.EventCapacityReservationInstanceInterrupted, "CapacityBlockEnding", "the capacity block ends soon, and EC2 ends its instances half an hour before"}, true
 	case provider.EventStatus:
 		return words{awsv1.EventInstanceUnhealthy, "ScheduledEvent", "AWS has scheduled an event of the instance"}, true
 	case provider.InstanceStatus:

@@ -1,0 +1,50 @@
+package aws_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"spokeshave.dev/cmd/ec2sim/sim"
+	"spokeshave.dev/controller/model"
+	"spokeshave.dev/controller/provider/aws"
+)
+
+func TestVolumePrices(t *testing.T) {
+	w := newWorldOf(t, "m7i.")
+	if err := w.server.SetVolumePrices([]sim.VolumePrice{{Type: "gp3", GiB: 0.0952, IOPS: 0.006, Throughput: 0.048}}); err != nil {
+		t.Fatal(err)
+	}
+	if got := w.provider.VolumePrices(); got != nil {
+		t.Errorf("before anything was asked: %v", got)
+	}
+	w.catalog(t, "default")
+	want := map[string]model.VolumePrice{
+		"gp3": {GiB: 95_200, IOPS: 6_000, Throughput: 48_000}, "gp2": {GiB: 100_000},
+		"io1": {GiB: 125_000, IOPS: 65_000}, "io2": {GiB: 125_000, IOPS: 65_000},
+		"st1": {GiB: 45_000}, "sc1": {GiB: 15_000}, "standard": {GiB: 50_000},
+	}
+	if diff := cmp.Diff(want, w.provider.VolumePrices()); diff != "" {
+		t.Errorf("prices (-want +got):\n%s", diff)
+	}
+	// What was known stays when the service does not answer, and it is asked again.
+	w.order(t, sim.Fault{Action: "GetProducts", HTTPStatus: 500, Count: 2})
+	w.clock.Step(13 * time.Hour)
+	w.catalog(t, "default")
+	if diff := cmp.Diff(want, w.provider.VolumePrices()); diff != "" {
+		t.Errorf("without an answer (-want +got):\n%s", diff)
+	}
+	if err := w.server.SetVolumePrices([]sim.VolumePrice{{Type: "gp3", GiB: 0.1}}); err != nil {
+		t.Fatal(err)
+	}
+	w.clock.Step(6 * time.Minute)
+	w.catalog(t, "default")
+	if got := w.provider.VolumePrices()["gp3"]; got != (model.VolumePrice{GiB: 100_000}) {
+		t.Errorf("later: %+v, want the new price", got)
+	}
+	isolated := w.newProvider(t, w.url, func(c *aws.Config) { c.Isolated = true })
+	if _, err := isolated.Catalog(t.Context(), "default"); err != nil || isolated.VolumePrices() != nil {
+		t.Errorf("isolated: %v, %v; want none", isolated.VolumePrices(), err)
+	}
+}

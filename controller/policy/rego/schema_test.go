@@ -178,34 +178,3 @@ func TestCheck(t *testing.T) {
 		}
 	}
 }
-
-// TestFields: the input has every field that the model's JSON names have.
-func TestFields(t *testing.T) {
-	docs := map[string]struct {
-		schema map[string]any
-		of     any
-	}{
-		"candidate": {rego.Schema(policy.HookConsolidate), policy.Candidate{}},
-		"launch":    {rego.Schema(policy.HookCeiling), policy.Launch{}},
-		"pool":      {rego.Schema(policy.HookRank), policy.PoolFacts{}},
-	}
-	for name, tc := range docs {
-		raw, err := json.Marshal(tc.of)
-		if err != nil {
-			t.Fatal(err)
-		}
-		var want map[string]any
-		if err := json.Unmarshal(raw, &want); err != nil {
-			t.Fatal(err)
-		}
-		doc := tc.schema["properties"].(map[string]any)[name].(map[string]any)["properties"].(map[string]any)
-		for field := range want {
-			if doc[field] == nil {
-				t.Errorf("input.%s has no %s", name, field)
-			}
-		}
-		if len(doc) != len(want) {
-			t.Errorf("input.%s has %d fields, the model %d", name, len(doc), len(want))
-		}
-	}
-}

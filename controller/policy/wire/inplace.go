@@ -9,8 +9,8 @@ import (
 )
 
 // The records of sdk/abi have the order and alignment of the wire, so that a
-// little-endian machine can write and read them where they are: a third of the
-// time that their Put and Get take. There is no other way on other machines,
+// little-endian machine can write and read them where they are, which saves a
+// third of the time of encoding and decoding a rank batch. There is no other way on other machines,
 // and so no controller for them.
 
 // rankRow is record i of the rows of a rank batch, in place.

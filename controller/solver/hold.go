@@ -39,6 +39,8 @@ type holder struct {
 	parts []part
 	// slack is what the hosts have left.
 	slack []vec
+	// narrowed remembers restricted choices.
+	narrowed map[narrowing]int32
 }
 
 // dealing is what a domain is chosen by, of those that the rules allow.

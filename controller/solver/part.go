@@ -11,7 +11,13 @@ import (
 // split makes classes of the parts.
 func (h *holder) split() {
 	drop := make([]bool, len(h.classes))
-	var more []class
+	most := len(h.classes) + len(h.parts)
+	for i := range h.parts {
+		for _, n := range h.parts[i].got {
+			most += int(min(n, 1))
+		}
+	}
+	more := make([]class, 0, most)
 	for i := range h.parts {
 		x := &h.parts[i]
 		cl := &h.classes[x.class]
@@ -82,12 +88,32 @@ func (h *holder) free(x *part, take func(n int32, values bitset, note string) *c
 
 // restrict is the choice of offers that are in one of the domains.
 func (h *holder) restrict(choice int32, values bitset) int32 {
+	key := narrowing{choice: choice}
+	if len(values) == 1 { // few keys have more than 64 domains
+		key.values = values[0]
+		if id, ok := h.narrowed[key]; ok {
+			return id
+		}
+	}
 	in := newBitset(len(h.offers))
 	for v := values.next(0); v >= 0; v = values.next(v + 1) {
 		in.or(h.d.sets[v])
 	}
 	in.and(h.choices.sets[choice])
-	return h.choices.id(in)
+	id := h.choices.id(in)
+	if len(values) == 1 {
+		if h.narrowed == nil {
+			h.narrowed = map[narrowing]int32{}
+		}
+		h.narrowed[key] = id
+	}
+	return id
+}
+
+// narrowing is a choice of offers and the domains that it is restricted to.
+type narrowing struct {
+	choice int32
+	values uint64
 }
 
 // reason says which rule keeps the rest of a part out of the domains that

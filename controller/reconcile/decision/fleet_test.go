@@ -1,0 +1,155 @@
+package decision
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/prometheus/client_golang/prometheus"
+
+	"spokeshave.dev/controller/actuate"
+	"spokeshave.dev/controller/decide"
+	"spokeshave.dev/controller/model"
+	"spokeshave.dev/controller/reconcile/metric"
+)
+
+// figures are the samples of the metrics named, as name{value,value} by label.
+func figures(t *testing.T, reg *prometheus.Registry, names ...string) map[string]float64 {
+	t.Helper()
+	families, err := reg.Gather()
+	if err != nil {
+		t.Fatal(err)
+	}
+	out := map[string]float64{}
+	for _, f := range families {
+		for _, name := range names {
+			if f.GetName() != name {
+				continue
+			}
+			for _, m := range f.GetMetric() {
+				var labels []string
+				for _, l := range m.GetLabel() {
+					labels = append(labels, l.GetValue())
+				}
+				key := fmt.Sprintf("%s{%s}", name, strings.Join(labels, ","))
+				if h := m.GetHistogram(); h != nil {
+					out[key+" count"], out[key+" sum"] = float64(h.GetSampleCount()), h.GetSampleSum()
+					continue
+				}
+				out[key] = m.GetGauge().GetValue() + m.GetCounter().GetValue()
+			}
+		}
+	}
+	return out
+}
+
+// town is a cluster at a minute: two spot nodes, one of them new, an on-demand
+// node where spot is allowed, one where it is not, and one in flight.
+func town(minute int) *model.Snapshot {
+	at := time.Date(2026, 3, 11, 9, minute, 0, 0, time.UTC)
+	onDemand := []model.Requirement{{Key: "karpenter.sh/capacity-type", Operator: model.In, Values: []string{"on-demand"}}}
+	node := func(name string, pool int32, capacity model.CapacityType, price model.Price, age time.Duration) model.Node {
+		return model.Node{Name: name, Claim: name, Pool: pool, InstanceType: "m5.large", Zone: "a", CapacityType: capacity, Price: price, LaunchedAt: at.Add(-age), State: model.Initialized}
+	}
+	return &model.Snapshot{
+		Time: at, Pools: []model.Pool{{Name: "general"}, {Name: "steady", Requirements: onDemand}},
+		Catalogs: []model.Catalog{{Types: []model.InstanceType{{Name: "m5.large", Offerings: []model.Offering{
+			{Zone: "b", CapacityType: model.Spot, Price: 10_000}, {Zone: "a", CapacityType: model.Spot, Price: 30_000}, {Zone: "a", CapacityType: model.OnDemand, Price: 96_000},
+		}}}}},
+		Nodes: []model.Node{
+			node("old", 0, model.Spot, 30_000, time.Hour), node("new", 0, model.Spot, 30_000, 15*time.Minute),
+			node("fell back", 0, model.OnDemand, 96_000, time.Hour), node("steady", 1, model.OnDemand, 96_000, time.Hour),
+			{Name: "coming", Claim: "coming", State: model.InFlight, Reserved: 100_000},
+		},
+		Specs: []model.PodSpec{{}},
+		Pods: []model.Pod{
+			{Namespace: "shop", Name: "a", Workload: "Deployment/web", Node: 0}, {Namespace: "shop", Name: "b", Workload: "Deployment/web", Node: 1},
+			{Namespace: "shop", Name: "c", Workload: "Deployment/web", Node: -1}, {Namespace: "shop", Name: "log", Workload: "DaemonSet/log", Node: 0, Daemon: true},
+		},
+	}
+}
+
+func metricsOf(t *testing.T) (*Metrics, *prometheus.Registry) {
+	t.Helper()
+	reg := prometheus.NewRegistry()
+	shared, err := metric.New(reg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return NewMetrics(reg, shared), reg
+}
+
+// TestFleetFigures: what runs, for how long, of what kind, and what falling back
+// to on-demand costs.
+func TestFleetFigures(t *testing.T) {
+	m, reg := metricsOf(t)
+	m.observe(town(0), &decide.Decision{}, 0)
+	m.observe(town(30), &decide.Decision{}, 0)
+	want := map[string]float64{
+		"spokeshave_nodes{spot,m5.large,general}":      2,
+		"spokeshave_nodes{on-demand,m5.large,general}": 1,
+		"spokeshave_nodes{on-demand,m5.large,steady}":  1,
+		"spokeshave_nodes{,,general}":                  1,
+		// Half an hour of the old one, and all of the new one's quarter.
+		"spokeshave_node_hours_total{spot,general}":      0.75,
+		"spokeshave_node_hours_total{on-demand,general}": 0.5,
+		"spokeshave_node_hours_total{on-demand,steady}":  0.5,
+		"spokeshave_spot_fallback_nodes{general}":        1,
+		"spokeshave_spot_fallback_usd{general}":          0.066,
+		"spokeshave_workload_pods{shop,Deployment/web}":  2,
+		"spokeshave_spend_running_usd{general}":          0.156,
+		"spokeshave_spend_running_usd{steady}":           0.096,
+		"spokeshave_spend_in_flight_usd{general}":        0.1,
+		"spokeshave_spend_in_flight_usd{steady}":         0,
+	}
+	got := figures(t, reg, "spokeshave_nodes", "spokeshave_node_hours_total", "spokeshave_spot_fallback_nodes", "spokeshave_spot_fallback_usd",
+		"spokeshave_workload_pods", "spokeshave_spend_running_usd", "spokeshave_spend_in_flight_usd")
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("-want +got\n%s", diff)
+	}
+}
+
+// TestChurnFigures: disruptions are counted when they are carried out, with the
+// pods that had to move.
+func TestChurnFigures(t *testing.T) {
+	m, reg := metricsOf(t)
+	s := town(0)
+	s.Nodes[0].Command, s.Nodes[1].Command = &model.Command{Replacements: []string{"r"}}, &model.Command{Replacements: []string{"r"}}
+	d := &decide.Decision{
+		Disruptions: []decide.Disruption{{Node: 3, Go: true, Method: "Empty"}, {Node: 2, Go: true, Method: "Empty"}},
+		Commands: []decide.Command{
+			{Stage: decide.Finish, Method: "Underutilized", Nodes: []int32{0, 1}}, {Stage: decide.Wait, Method: "Underutilized", Nodes: []int32{2}},
+		},
+	}
+	m.disrupted(s, d, &actuate.Done{Deleted: []string{"old", "new", "steady"}}) // not "fell back": its deletion did not come about
+	want := map[string]float64{
+		"spokeshave_disruptions_total{replace,Underutilized}":              1,
+		"spokeshave_disruptions_total{delete,Empty}":                       1,
+		"spokeshave_disruption_evicted_pods{Underutilized} count":          1,
+		"spokeshave_disruption_evicted_pods{Underutilized} sum":            2,
+		"spokeshave_disruption_evicted_pods{Empty} count":                  1,
+		"spokeshave_disruption_evicted_pods{Empty} sum":                    0,
+		"karpenter_nodeclaims_disrupted_total{spot,general,underutilized}": 2,
+		"karpenter_nodeclaims_disrupted_total{on-demand,steady,empty}":     1,
+	}
+	got := figures(t, reg, "spokeshave_disruptions_total", "spokeshave_disruption_evicted_pods", "karpenter_nodeclaims_disrupted_total")
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("-want +got\n%s", diff)
+	}
+}
+
+// TestPendingFigures: the wait of a pod that found no place at first counts once,
+// from its creation.
+func TestPendingFigures(t *testing.T) {
+	m, reg := metricsOf(t)
+	now := time.Unix(1_800_000_000, 0)
+	m.Bound(now.Add(-40*time.Second), now, true)
+	m.Bound(now.Add(time.Second), now, true) // a clock that is behind
+	m.Bound(now.Add(-time.Second), now, false) // found a place at once
+	want := map[string]float64{"spokeshave_pod_pending_seconds{} count": 2, "spokeshave_pod_pending_seconds{} sum": 40}
+	if diff := cmp.Diff(want, figures(t, reg, "spokeshave_pod_pending_seconds")); diff != "" {
+		t.Errorf("-want +got\n%s", diff)
+	}
+}

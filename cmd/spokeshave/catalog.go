@@ -34,6 +34,8 @@ The catalogue is a snapshot: live prices come from EC2 in the cluster. Zones are
 named by zone ID (use1-az1 is us-east-1a here), and the region's spot prices are
 dealt to its zones, because the source does not tie them.
 
+Exit codes: 0 printed, 2 bad flags or no such region, 1 a defect.
+
 Regions: ` + strings.Join(catalog.Regions(), ", "),
 		Example: `  spokeshave catalog export --region us-west-2 > catalog.json
   spokeshave catalog export --region us-west-2 | jq -r '.[] | select(.arch == "arm64") | .name'`,

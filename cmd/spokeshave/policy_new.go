@@ -17,7 +17,7 @@ Exit codes: 0 made, 2 the folder exists, or a name, hook or language that there
 is not.`
 
 func newCommand() *cobra.Command {
-	p := scaffold.Project{}
+	p, output := scaffold.Project{}, ""
 	languages, hooks := strings.Join(scaffold.Languages(), ", "), strings.Join(scaffold.Hooks(), "|")
 	c := &cobra.Command{
 		Use:   "new " + hooks + " NAME",
@@ -31,10 +31,14 @@ func newCommand() *cobra.Command {
 			if err := p.Write(args[1]); err != nil {
 				return unread("new", err)
 			}
+			if output == "json" {
+				return writeJSON(c.OutOrStdout(), map[string]string{"name": p.Name, "hook": p.Hook, "language": p.Language, "folder": args[1]})
+			}
 			say(c.OutOrStdout(), "%s: see %s", args[1], filepath.Join(args[1], "README.md"))
 			return nil
 		},
 	}
+	outputFlag(c, &output, "text", "json")
 	c.Flags().StringVar(&p.Language, "lang", "rego", languages)
 	return c
 }

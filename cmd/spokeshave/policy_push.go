@@ -24,6 +24,17 @@ type pushFlags struct {
 	home   string
 	wait   time.Duration
 	force  bool
+	output string
+}
+
+// pushed is what a push came to, as JSON.
+type pushed struct {
+	Namespace string `json:"namespace"`
+	Name      string `json:"name"`
+	// State is the controller's, empty when nobody waited for it.
+	State string `json:"state,omitempty"`
+	Size  int    `json:"size"`
+	Hash  string `json:"hash"`
 }
 
 func pushCommand(ctx context.Context) *cobra.Command {
@@ -37,6 +48,7 @@ func pushCommand(ctx context.Context) *cobra.Command {
 		Args: cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error { return f.run(ctx, c, args[0]) },
 	}
+	outputFlag(c, &f.output, "text", "json")
 	namingFlags(c, &f.naming)
 	accessFlags(c, &f.access)
 	homeFlag(c, &f.home)
@@ -63,7 +75,11 @@ func (f *pushFlags) run(ctx context.Context, c *cobra.Command, path string) erro
 		return unread("push", err)
 	}
 	name := s.ConfigMap.Namespace + "/" + s.Name()
+	out := pushed{Namespace: s.ConfigMap.Namespace, Name: s.Name(), Size: found.Size, Hash: found.Hash}
 	if f.wait <= 0 {
+		if f.output == "json" {
+			return writeJSON(c.OutOrStdout(), out)
+		}
 		say(c.OutOrStdout(), "%s: sent, %d bytes, %.12s", name, found.Size, found.Hash)
 		return nil
 	}
@@ -73,6 +89,9 @@ func (f *pushFlags) run(ctx context.Context, c *cobra.Command, path string) erro
 	}
 	if status.Hash != found.Hash {
 		return badPolicy(fmt.Errorf("%s: %s: %s", name, status.State, status.Reason))
+	}
+	if out.State = string(status.State); f.output == "json" {
+		return writeJSON(c.OutOrStdout(), out)
 	}
 	say(c.OutOrStdout(), "%s: %s, %d bytes, %.12s", name, status.State, found.Size, found.Hash)
 	return nil

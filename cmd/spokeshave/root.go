@@ -35,8 +35,8 @@ func (e *exitError) Error() string {
 // Unwrap gives the cause.
 func (e *exitError) Unwrap() error { return e.err }
 
-// run executes the command line and gives the exit code.
-func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
+// rootCommand is the whole command line.
+func rootCommand(ctx context.Context) *cobra.Command {
 	root := &cobra.Command{
 		Use:   "spokeshave",
 		Short: "Simulate node decisions, write policies, and show what EC2 sells",
@@ -46,6 +46,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
   snapshot         what a decision about a live cluster is made of, for simulate -f
   catalog export   the EC2 instance types and prices that it knows
   explain          why a pod, node or NodePool is as it is, asked of a running controller
+  observe          what a controller in mode Observe would do, and what that would cost
   replay           make a recorded decision again, with its policies or others
   backtest         what days of workload would cost with these policies, or those
   policy           check, test and compare policies, and push them to a cluster
@@ -54,11 +55,17 @@ It makes the very decisions that the controller makes.`,
 		SilenceUsage:  true,
 		SilenceErrors: true,
 	}
+	root.CompletionOptions.HiddenDefaultCmd = true
+	root.AddCommand(simulateCommand(ctx), catalogCommand(), policyCommand(ctx), explainCommand(ctx), observeCommand(ctx), snapshotCommand(ctx), replayCommand(ctx), backtestCommand(ctx), versionCommand())
+	return root
+}
+
+// run executes the command line and gives the exit code.
+func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
+	root := rootCommand(ctx)
 	root.SetArgs(args)
 	root.SetOut(stdout)
 	root.SetErr(stderr)
-	root.CompletionOptions.HiddenDefaultCmd = true
-	root.AddCommand(simulateCommand(ctx), catalogCommand(), policyCommand(ctx), explainCommand(ctx), observeCommand(ctx), snapshotCommand(ctx), replayCommand(ctx), backtestCommand(ctx), versionCommand())
 	err := root.ExecuteContext(ctx)
 	if err == nil {
 		return exitOK

@@ -12,15 +12,26 @@ import (
 var version string
 
 func versionCommand() *cobra.Command {
-	return &cobra.Command{
+	var output string
+	c := &cobra.Command{
 		Use:   "version",
 		Short: "Print the version",
-		Args:  cobra.NoArgs,
+		Long: `Version prints the version of spokeshave, and of Go that built it.
+
+Exit codes: 0 printed, 2 bad flags.`,
+		Example: `  spokeshave version
+  spokeshave version -o json | jq -r .version`,
+		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
+			if output == "json" {
+				return writeJSON(c.OutOrStdout(), map[string]string{"version": buildVersion(), "go": runtime.Version()})
+			}
 			_, err := fmt.Fprintf(c.OutOrStdout(), "spokeshave %s (%s)\n", buildVersion(), runtime.Version())
 			return err
 		},
 	}
+	outputFlag(c, &output, "text", "json")
+	return c
 }
 
 // buildVersion is the stamped version, or what the Go toolchain recorded.

@@ -216,7 +216,7 @@ func TestExamples(t *testing.T) {
 	t.Setenv("KUBECONFIG", "kubeconfig")
 	for _, c := range all {
 		ran := 0
-		for _, line := range strings.Split(strings.ReplaceAll(c.Example, "\\\n", " "), "\n") {
+		for line := range strings.SplitSeq(strings.ReplaceAll(c.Example, "\\\n", " "), "\n") {
 			line, _, _ = strings.Cut(line, " | ")
 			line, file, toFile := strings.Cut(line, " > ")
 			args := strings.Fields(line)

@@ -108,44 +108,60 @@ func (w *world) podBudgets() []model.PodBudget {
 // evictAgain is how often a drain tries what a budget has refused.
 const evictAgain = 10 * time.Second
 
+// draining is a node that is being emptied.
+type draining struct {
+	*world
+	m *machine
+	// until is when the instance takes with it what is left; zero for never.
+	until   time.Time
+	evicted []*pod
+	// done is called at the end.
+	done func(evicted []*pod)
+}
+
 // drain evicts what budgets let go, again and again until the node is empty, or
 // until the time given has come: then the instance takes with it what is left.
 // Zero is no such time. done is called at the end.
 func (w *world) drain(ctx context.Context, m *machine, until time.Time, done func(evicted []*pod)) {
-	var evicted []*pod
-	var round func(context.Context) error
-	round = func(ctx context.Context) error {
-		if m.gone {
-			return nil
-		}
-		last := !until.IsZero() && !w.now().Before(until)
-		left := 0
-		for _, p := range slices.Clone(m.pods) {
-			switch {
-			case p.daemon:
-			case !last && !w.evictable(p):
-				left++
-			default:
-				if next := w.evict(p); next != nil {
-					evicted = append(evicted, next)
-				}
-			}
-		}
-		if left > 0 {
-			when := w.now().Add(evictAgain)
-			if !until.IsZero() && when.After(until) {
-				when = until
-			}
-			w.at(when, round)
-			w.decideBy(w.now().Add(w.cfg.Batch)) // they need places before they can go
-			return nil
-		}
-		for _, p := range slices.Clone(m.pods) {
-			w.evict(p)
-		}
-		w.stop(ctx, m)
-		done(evicted)
-		return nil
+	(&draining{world: w, m: m, until: until, done: done}).round(ctx)
+}
+
+func (d *draining) round(ctx context.Context) {
+	if d.m.gone {
+		return
 	}
-	_ = round(ctx)
+	if d.evictAll() {
+		for _, p := range slices.Clone(d.m.pods) {
+			d.evict(p)
+		}
+		d.stop(ctx, d.m)
+		d.done(d.evicted)
+		return
+	}
+	when := d.now().Add(evictAgain)
+	if !d.until.IsZero() && when.After(d.until) {
+		when = d.until
+	}
+	d.at(when, func(ctx context.Context) error {
+		d.round(ctx)
+		return nil
+	})
+	d.decideBy(d.now().Add(d.cfg.Batch)) // they need places before they can go
+}
+
+// evictAll evicts what may go now, and says whether nothing is left.
+func (d *draining) evictAll() bool {
+	last, all := !d.until.IsZero() && !d.now().Before(d.until), true
+	for _, p := range slices.Clone(d.m.pods) {
+		switch {
+		case p.daemon:
+		case !last && !d.evictable(p):
+			all = false
+		default:
+			if next := d.evict(p); next != nil {
+				d.evicted = append(d.evicted, next)
+			}
+		}
+	}
+	return all
 }

@@ -19,7 +19,10 @@ func TestRefusals(t *testing.T) {
 			{Requests: large, NodeSelector: arm, HostPorts: []model.HostPort{{Port: 80}}}, {Requests: small}, {Requests: small, HostPorts: []model.HostPort{{Port: 80}}},
 		},
 		Pods: []model.Pod{
-			{Name: "asked", Node: -1}, {Name: "runs", Spec: 1, Node: 3}, {Name: "comes", Spec: 1, Node: -1}, {Name: "holds", Spec: 2, Node: 6},
+			{Name: "asked", Node: -1},
+			{Name: "runs", Spec: 1, Node: 3},
+			{Name: "comes", Spec: 1, Node: -1},
+			{Name: "holds", Spec: 2, Node: 6},
 			{Name: "more", Spec: 1, Node: 3},
 		},
 		Nodes: []model.Node{

@@ -88,15 +88,7 @@ func (j *judge) mark(c *Command) *model.Command { return j.s.Nodes[c.Nodes[0]].C
 func (j *judge) carryOn(ctx context.Context, commands []*Command) []*Command {
 	var ready, on []*Command
 	for _, c := range commands {
-		c.Stage, c.Reason = j.progress(c)
-		tried := c.Stage == Finish
-		if tried {
-			c.Stage, c.Reason = j.still(c)
-		}
-		if c.Stage == Finish && !j.pays(c) {
-			c.Stage, c.Reason = Undo, "prices have changed: what was launched instead costs no less now"
-		}
-		c.Invalid = tried && c.Stage == Undo
+		j.step(c)
 		switch c.Stage {
 		case Finish:
 			ready = append(ready, c)
@@ -128,6 +120,18 @@ func (j *judge) carryOn(ctx context.Context, commands []*Command) []*Command {
 		j.out.Commands = append(j.out.Commands, *c)
 	}
 	return on
+}
+
+// step decides the next step of a command, but for what others have to consent
+// to. One that could be finished and is taken back is invalid.
+func (j *judge) step(c *Command) {
+	if c.Stage, c.Reason = j.progress(c); c.Stage != Finish {
+		return
+	}
+	if c.Stage, c.Reason = j.still(c); c.Stage == Finish && !j.pays(c) {
+		c.Stage, c.Reason = Undo, "prices have changed: what was launched instead costs no less now"
+	}
+	c.Invalid = c.Stage == Undo
 }
 
 // progress looks at the marks, taints and replacements of a command.

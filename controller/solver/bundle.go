@@ -116,6 +116,12 @@ func (p *problem) bind(b *bundle, out *ties) (keys []string, ok bool) {
 			}
 		}
 	}
+	return keys, out.settle()
+}
+
+// settle sorts what was joined, and says whether the pods of a group may share
+// a place with each other.
+func (out *ties) settle() bool {
 	slices.Sort(out.counted)
 	slices.Sort(out.localCounted)
 	byNumbers := func(a, b rule) int { return slices.Compare(a.numbers(), b.numbers()) }
@@ -124,7 +130,7 @@ func (p *problem) bind(b *bundle, out *ties) (keys []string, ok bool) {
 		*rules = slices.Compact(*rules)
 	}
 	crowded := func(r rule) bool { return (r.kind == apart || r.kind == spreads) && out.times(r.census) > r.max }
-	return keys, !slices.ContainsFunc(out.own, crowded) && !slices.ContainsFunc(out.local, crowded)
+	return !slices.ContainsFunc(out.own, crowded) && !slices.ContainsFunc(out.local, crowded)
 }
 
 // escorted says whether a group has somebody whom the class wants near and who

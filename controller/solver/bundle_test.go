@@ -125,7 +125,8 @@ func TestTogetherOnANode(t *testing.T) {
 				pending(in, 1, 1500, 1, labelled("y"))
 				in.Headroom = []Headroom{{Policy: "cap", Scope: "cluster", Left: 100_000}}
 			},
-			want: []string{"a: general CeilingReached: with the pods that it wants on its own node: cap cap on cluster leaves 0.1000 $/h, cheapest fitting offering 0.2000 $/h (m.xlarge, a, on-demand)",
+			want: []string{
+				"a: general CeilingReached: with the pods that it wants on its own node: cap cap on cluster leaves 0.1000 $/h, cheapest fitting offering 0.2000 $/h (m.xlarge, a, on-demand)",
 				"general m.large a on-demand <- b",
 			},
 		},

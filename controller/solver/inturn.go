@@ -147,15 +147,7 @@ func (t *turns) newCells() bool {
 			return false
 		}
 	}
-	for g, set := range t.l.pass {
-		if set == nil {
-			for i := range t.cells {
-				t.cells[i].counts[g] = true
-			}
-			continue
-		}
-		t.part(set, func(x *spot) { x.counts[g] = true })
-	}
+	t.partByCensus()
 	for i := range t.cells {
 		x := &t.cells[i]
 		for _, o := range t.lanes[x.lane].byCost {
@@ -165,6 +157,19 @@ func (t *turns) newCells() bool {
 		}
 	}
 	return len(t.cells) <= maxCells
+}
+
+// partByCensus tells cells apart by who counts what runs there.
+func (t *turns) partByCensus() {
+	for g, set := range t.l.pass {
+		if set != nil {
+			t.part(set, func(x *spot) { x.counts[g] = true })
+			continue
+		}
+		for i := range t.cells {
+			t.cells[i].counts[g] = true
+		}
+	}
 }
 
 // part splits the cells that are partly in the set, and marks what is in it.

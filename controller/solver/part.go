@@ -46,18 +46,7 @@ func (h *holder) split() {
 			}
 		}
 		if rest := cl.pods[at:]; len(rest) > 0 {
-			next := *cl
-			next.pods = rest
-			if some(x.feasible) > 0 {
-				next.reasons = []model.Reason{h.reason(x)}
-			} else if len(x.own) > 0 { // what is wrong is not topology
-				values := newBitset(len(h.d.values))
-				values.setRange(0, int32(len(h.d.values)))
-				next.held = append(slices.Clip(cl.held), held{h.k, values})
-				next.offers = h.restrict(cl.offers, values)
-			}
-			next.key += " @"
-			more = append(more, next)
+			more = append(more, h.rest(x, rest))
 		}
 	}
 	for c := range h.classes {
@@ -66,6 +55,23 @@ func (h *holder) split() {
 		}
 	}
 	h.classes = more
+}
+
+// rest is the class of the pods of a part that got no domain.
+func (h *holder) rest(x *part, pods []int32) class {
+	cl := &h.classes[x.class]
+	next := *cl
+	next.pods = pods
+	if some(x.feasible) > 0 {
+		next.reasons = []model.Reason{h.reason(x)}
+	} else if len(x.own) > 0 { // what is wrong is not topology
+		values := newBitset(len(h.d.values))
+		values.setRange(0, int32(len(h.d.values)))
+		next.held = append(slices.Clip(cl.held), held{h.k, values})
+		next.offers = h.restrict(cl.offers, values)
+	}
+	next.key += " @"
+	return next
 }
 
 // free restricts a class that nobody counts to the domains that suit it.

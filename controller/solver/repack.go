@@ -20,33 +20,9 @@ func (t *turns) repack() *attempt {
 		return keep
 	})
 	groups, of := t.groups()
-	s := splitter{turns: t, left: map[string]int32{}}
-	settled := make([]string, len(t.classes))
+	s := splitter{turns: t, groups: groups, left: map[string]int32{}, settled: make([]string, len(t.classes))}
 	for c, got := range t.dealt(of, len(groups)) {
-		news := int32(0)
-		for _, n := range got {
-			news += n
-		}
-		at := int32(0)
-		if n := int32(len(t.classes[c].pods)) - t.a.left[c] - news; n > 0 {
-			settled[c] = s.add(c, at, n, "on").key
-			at += n
-		}
-		for g, n := range got {
-			if n == 0 {
-				continue
-			}
-			next := s.add(c, at, n, strconv.Itoa(g))
-			s.left[next.key] = n
-			if at += n; g < len(groups) {
-				in := groups[g].clone()
-				in.and(t.choices.sets[next.offers])
-				next.offers = t.choices.id(in)
-			}
-		}
-		if n := t.a.left[c]; n > 0 {
-			s.add(c, at, n, "out").reasons = t.classes[c].reasons
-		}
+		s.split(c, got)
 	}
 	s.classes = sortClasses(s.classes)
 	numbers, left := map[string]int32{}, make([]int32, len(s.classes))
@@ -55,7 +31,7 @@ func (t *turns) repack() *attempt {
 	}
 	renumber := func(takes []take) {
 		for i := range takes {
-			takes[i].class = numbers[settled[takes[i].class]]
+			takes[i].class = numbers[s.settled[takes[i].class]]
 		}
 	}
 	for i := range t.hosts {
@@ -81,9 +57,42 @@ func (t *turns) repack() *attempt {
 // splitter makes classes of parts of others.
 type splitter struct {
 	*turns
+	// groups are sets of offers that give pods the same domains.
+	groups  []bitset
 	classes []class
 	// left are the pods to pack, by the key of their class.
 	left map[string]int32
+	// settled are, by class before, the keys of the pods that stay where they are.
+	settled []string
+}
+
+// split makes classes of a class of which got are to be packed, by group: those
+// that stay, those of each group, and those that found no place.
+func (s *splitter) split(c int, got []int32) {
+	news := int32(0)
+	for _, n := range got {
+		news += n
+	}
+	at := int32(0)
+	if n := int32(len(s.turns.classes[c].pods)) - s.a.left[c] - news; n > 0 {
+		s.settled[c] = s.add(c, at, n, "on").key
+		at += n
+	}
+	for g, n := range got {
+		if n == 0 {
+			continue
+		}
+		next := s.add(c, at, n, strconv.Itoa(g))
+		s.left[next.key] = n
+		if at += n; g < len(s.groups) {
+			in := s.groups[g].clone()
+			in.and(s.choices.sets[next.offers])
+			next.offers = s.choices.id(in)
+		}
+	}
+	if n := s.a.left[c]; n > 0 {
+		s.add(c, at, n, "out").reasons = s.turns.classes[c].reasons
+	}
 }
 
 // add makes a class of n pods of class c, the first of them at a place in its

@@ -19,9 +19,13 @@ type VolumePrice struct {
 // https://aws.amazon.com/ebs/pricing/
 func volumePrices() []VolumePrice {
 	return []VolumePrice{
-		{Type: "gp3", GiB: 0.08, IOPS: 0.005, Throughput: 0.04}, {Type: "gp2", GiB: 0.1},
-		{Type: "io1", GiB: 0.125, IOPS: 0.065}, {Type: "io2", GiB: 0.125, IOPS: 0.065},
-		{Type: "st1", GiB: 0.045}, {Type: "sc1", GiB: 0.015}, {Type: "standard", GiB: 0.05},
+		{Type: "gp3", GiB: 0.08, IOPS: 0.005, Throughput: 0.04},
+		{Type: "gp2", GiB: 0.1},
+		{Type: "io1", GiB: 0.125, IOPS: 0.065},
+		{Type: "io2", GiB: 0.125, IOPS: 0.065},
+		{Type: "st1", GiB: 0.045},
+		{Type: "sc1", GiB: 0.015},
+		{Type: "standard", GiB: 0.05},
 	}
 }
 

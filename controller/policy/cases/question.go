@@ -123,7 +123,7 @@ func (in *inputYAML) rank(at lines) (*rankQuestion, error) {
 }
 
 // costs are the costs so far, which policies before this one would have left.
-func (o *offeringYAML) costs(at lines, given bool) ([]policy.Tier, error) { //nolint:revive // whether the cost was given is no choice of the caller
+func (o *offeringYAML) costs(at lines, given bool) ([]policy.Tier, error) {
 	switch {
 	case given && o.Tiers != nil:
 		return nil, fmt.Errorf("%s: cost and tiers exclude each other", at)

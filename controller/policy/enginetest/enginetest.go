@@ -8,6 +8,7 @@ package enginetest
 import (
 	"context"
 	"fmt"
+	"maps"
 	"runtime"
 	"testing"
 	"time"
@@ -36,9 +37,7 @@ func (c Contents) ConfigMap(name string) *corev1.ConfigMap {
 		Data:       map[string]string{"policy.yaml": "apiVersion: policy.spokeshave.dev/v1alpha1\n" + c.Settings},
 		BinaryData: c.Binary,
 	}
-	for key, text := range c.Data {
-		cm.Data[key] = text
-	}
+	maps.Copy(cm.Data, c.Data)
 	return cm
 }
 

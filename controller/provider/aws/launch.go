@@ -137,9 +137,9 @@ func (p *Provider) overrides(ctx context.Context, class *awsv1.EC2NodeClass, spe
 	if err != nil {
 		return nil, err
 	}
-	types := make(map[string]*model.InstanceType, len(catalog.Types))
+	byName := make(map[string]*model.InstanceType, len(catalog.Types))
 	for i := range catalog.Types {
-		types[catalog.Types[i].Name] = &catalog.Types[i]
+		byName[catalog.Types[i].Name] = &catalog.Types[i]
 	}
 	// Subnets are sorted by free addresses: the first of a zone is the one to use.
 	subnets := map[string]string{}
@@ -149,7 +149,7 @@ func (p *Provider) overrides(ctx context.Context, class *awsv1.EC2NodeClass, spe
 	var out []override
 	on := p.shifts.current(p.cfg.Clock())
 	for _, o := range leading(spec.Options) {
-		known, ok := types[o.InstanceType]
+		known, ok := byName[o.InstanceType]
 		if !ok {
 			return nil, refuse(provider.Invalid, "EC2NodeClass %s cannot launch %s: it is not offered in zones of its subnets, or no AMI of its fits", class.Name, o.InstanceType)
 		}

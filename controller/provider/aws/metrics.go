@@ -97,7 +97,7 @@ func (m *metrics) updated(what string, at time.Time) {
 }
 
 // shifted replaces what is known of zonal shifts.
-func (m *metrics) shifted(on []Shift) {
+func (m *metrics) shifted(on []provider.Shift) {
 	if m == nil {
 		return
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/ec2"
 	"github.com/aws/aws-sdk-go-v2/service/ec2/types"
 	"github.com/aws/aws-sdk-go-v2/service/iam"
+	iamtypes "github.com/aws/aws-sdk-go-v2/service/iam/types"
 
 	awsv1 "spokeshave.dev/api/aws/v1"
 )
@@ -67,32 +68,34 @@ func (p *Provider) SweepProfiles(ctx context.Context, roles, names map[string]bo
 		}
 		for i := range page.InstanceProfiles {
 			profile := &page.InstanceProfiles[i]
-			name := sdk.ToString(profile.InstanceProfileName)
-			if names[name] || len(profile.Roles) > 1 || now.Sub(sdk.ToTime(profile.CreateDate)) < unusedFor {
+			if names[sdk.ToString(profile.InstanceProfileName)] || now.Sub(sdk.ToTime(profile.CreateDate)) < unusedFor {
 				continue
 			}
-			if len(profile.Roles) == 0 {
-				ours, err := p.deleteHalfDeleted(ctx, name)
-				if err != nil {
-					return deleted, err
-				}
-				if ours {
-					deleted++
-				}
-				continue
-			}
-			// The name tells cluster, region and role: what has another is not ours.
-			role := sdk.ToString(profile.Roles[0].RoleName)
-			if roles[role] || name != p.profileName(role) {
-				continue
-			}
-			if err := p.DeleteInstanceProfile(ctx, role); err != nil {
+			done, err := p.sweepProfile(ctx, profile, roles)
+			if err != nil {
 				return deleted, err
 			}
-			deleted++
+			if done {
+				deleted++
+			}
 		}
 	}
 	return deleted, nil
+}
+
+// sweepProfile deletes a profile that is ours and whose role no class names.
+func (p *Provider) sweepProfile(ctx context.Context, profile *iamtypes.InstanceProfile, roles map[string]bool) (deleted bool, err error) {
+	name := sdk.ToString(profile.InstanceProfileName)
+	if len(profile.Roles) == 0 {
+		return p.deleteHalfDeleted(ctx, name)
+	}
+	// The name tells cluster, region and role: what has another is not ours.
+	role := sdk.ToString(profile.Roles[0].RoleName)
+	if len(profile.Roles) > 1 || roles[role] || name != p.profileName(role) {
+		return false, nil
+	}
+	err = p.DeleteInstanceProfile(ctx, role)
+	return err == nil, err
 }
 
 // deleteHalfDeleted deletes a profile of ours that has lost its role already: its

@@ -19,30 +19,19 @@ import (
 	"spokeshave.dev/controller/provider"
 )
 
-// Shift is a zone that Application Recovery Controller moves the cluster away
-// from.
-// https://docs.aws.amazon.com/eks/latest/userguide/zone-shift.html
-type Shift struct {
-	// ZoneID is the zone's id (usw2-az1), which is the same in every account.
-	ZoneID string
-	// Until is when the shift expires; zero for one that AWS began by itself
-	// (an autoshift), which lasts until AWS ends it.
-	Until time.Time
-}
-
 // shifts are the zones that are shifted away from, as ARC said last.
 type shifts struct {
 	mu sync.Mutex
 	// arn is the cluster's, under which ARC knows it.
 	arn string
-	on  []Shift
+	on  []provider.Shift
 }
 
 // ZonalShifts asks ARC which zones the cluster is shifted away from, and keeps
 // the answer: nothing is launched there until ARC says otherwise. It gives all,
 // sorted by zone. After an error the last answer holds, each shift until it
 // expires. A cluster that is not enabled for zonal shift has none.
-func (p *Provider) ZonalShifts(ctx context.Context) ([]Shift, error) {
+func (p *Provider) ZonalShifts(ctx context.Context) ([]provider.Shift, error) {
 	found, err := p.askShifts(ctx)
 	s := &p.shifts
 	now := p.cfg.Clock()
@@ -56,7 +45,7 @@ func (p *Provider) ZonalShifts(ctx context.Context) ([]Shift, error) {
 	return on, err
 }
 
-func (p *Provider) askShifts(ctx context.Context) ([]Shift, error) {
+func (p *Provider) askShifts(ctx context.Context) ([]provider.Shift, error) {
 	arn, err := p.clusterARN(ctx)
 	if err != nil {
 		return nil, err
@@ -69,18 +58,18 @@ func (p *Provider) askShifts(ctx context.Context) ([]Shift, error) {
 		}
 		return nil, err
 	}
-	var found []Shift
+	var found []provider.Shift
 	for i := range out.ZonalShifts {
 		if z := &out.ZonalShifts[i]; z.AppliedStatus == types.AppliedStatusApplied {
-			found = append(found, Shift{ZoneID: sdk.ToString(z.AwayFrom), Until: sdk.ToTime(z.ExpiryTime)})
+			found = append(found, provider.Shift{ZoneID: sdk.ToString(z.AwayFrom), Until: sdk.ToTime(z.ExpiryTime)})
 		}
 	}
 	for i := range out.Autoshifts {
 		if z := &out.Autoshifts[i]; z.AppliedStatus == types.AutoshiftAppliedStatusApplied {
-			found = append(found, Shift{ZoneID: sdk.ToString(z.AwayFrom)})
+			found = append(found, provider.Shift{ZoneID: sdk.ToString(z.AwayFrom)})
 		}
 	}
-	slices.SortFunc(found, func(a, b Shift) int { return cmp.Compare(a.ZoneID, b.ZoneID) })
+	slices.SortFunc(found, func(a, b provider.Shift) int { return cmp.Compare(a.ZoneID, b.ZoneID) })
 	return found, nil
 }
 
@@ -107,16 +96,16 @@ func (p *Provider) clusterARN(ctx context.Context) (string, error) {
 }
 
 // current are the shifts that have not expired.
-func (s *shifts) current(now time.Time) []Shift {
+func (s *shifts) current(now time.Time) []provider.Shift {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return slices.DeleteFunc(slices.Clone(s.on), func(z Shift) bool { return !z.Until.IsZero() && !now.Before(z.Until) })
+	return slices.DeleteFunc(slices.Clone(s.on), func(z provider.Shift) bool { return !z.Until.IsZero() && !now.Before(z.Until) })
 }
 
 // from says whether a zone is shifted away from. ARC writes ids; a name does no
 // harm.
-func from(on []Shift, zone, id string) bool {
-	return slices.ContainsFunc(on, func(z Shift) bool { return z.ZoneID != "" && (z.ZoneID == id || z.ZoneID == zone) })
+func from(on []provider.Shift, zone, id string) bool {
+	return slices.ContainsFunc(on, func(z provider.Shift) bool { return z.ZoneID != "" && (z.ZoneID == id || z.ZoneID == zone) })
 }
 
 // codeZonalShift stands in place of an AWS code where a shift is the reason.

@@ -9,7 +9,6 @@ import (
 	"spokeshave.dev/cmd/ec2sim/sim"
 	"spokeshave.dev/controller/model"
 	"spokeshave.dev/controller/provider"
-	"spokeshave.dev/controller/provider/aws"
 )
 
 func (w *world) shift(t *testing.T, all ...sim.ZonalShift) {
@@ -19,7 +18,7 @@ func (w *world) shift(t *testing.T, all ...sim.ZonalShift) {
 	}
 }
 
-func (w *world) shifts(t *testing.T) []aws.Shift {
+func (w *world) shifts(t *testing.T) []provider.Shift {
 	t.Helper()
 	on, err := w.provider.ZonalShifts(t.Context())
 	if err != nil {

@@ -65,8 +65,10 @@ func town(minute int) *model.Snapshot {
 		},
 		Specs: []model.PodSpec{{}},
 		Pods: []model.Pod{
-			{Namespace: "shop", Name: "a", Workload: "Deployment/web", Node: 0}, {Namespace: "shop", Name: "b", Workload: "Deployment/web", Node: 1},
-			{Namespace: "shop", Name: "c", Workload: "Deployment/web", Node: -1}, {Namespace: "shop", Name: "log", Workload: "DaemonSet/log", Node: 0, Daemon: true},
+			{Namespace: "shop", Name: "a", Workload: "Deployment/web", Node: 0},
+			{Namespace: "shop", Name: "b", Workload: "Deployment/web", Node: 1},
+			{Namespace: "shop", Name: "c", Workload: "Deployment/web", Node: -1},
+			{Namespace: "shop", Name: "log", Workload: "DaemonSet/log", Node: 0, Daemon: true},
 		},
 	}
 }
@@ -146,7 +148,7 @@ func TestPendingFigures(t *testing.T) {
 	m, reg := metricsOf(t)
 	now := time.Unix(1_800_000_000, 0)
 	m.Bound(now.Add(-40*time.Second), now, true)
-	m.Bound(now.Add(time.Second), now, true) // a clock that is behind
+	m.Bound(now.Add(time.Second), now, true)   // a clock that is behind
 	m.Bound(now.Add(-time.Second), now, false) // found a place at once
 	want := map[string]float64{"spokeshave_pod_pending_seconds{} count": 2, "spokeshave_pod_pending_seconds{} sum": 40}
 	if diff := cmp.Diff(want, figures(t, reg, "spokeshave_pod_pending_seconds")); diff != "" {

@@ -1,6 +1,7 @@
 package decision
 
 import (
+	"slices"
 	"sync"
 	"time"
 
@@ -37,7 +38,7 @@ type share struct{ allocatable, requested float64 }
 
 func newInventory() *inventory {
 	node := []string{"node_name", "nodepool", "instance_type", "zone", "capacity_type"}
-	each := append(node[:len(node):len(node)], "resource_type")
+	each := append(slices.Clip(node), "resource_type")
 	desc := func(name, help string, labels ...string) *prometheus.Desc {
 		return prometheus.NewDesc(name, help, labels, nil)
 	}
@@ -146,7 +147,7 @@ func (v *inventory) Collect(out chan<- prometheus.Metric) {
 		r := &v.nodes[i]
 		for k, amounts := range []model.Resources{r.allocatable, r.workloads, r.daemons} {
 			for name := range r.allocatable {
-				gauge(v.nodeResource[k], unit(name, amounts[name]), append(r.labels[:len(r.labels):len(r.labels)], name)...)
+				gauge(v.nodeResource[k], unit(name, amounts[name]), append(slices.Clip(r.labels), name)...)
 			}
 		}
 		if !r.launched.IsZero() {

@@ -200,7 +200,7 @@ func (l *Loop) due(now time.Time) bool {
 // press brings the next search forward when a cap keeps pods waiting: to now when
 // that is new, and else to when a node that could go has been idle for long
 // enough.
-func (l *Loop) press(d *decide.Decision, searched bool) { //nolint:revive // a fact about the decision, not a mode
+func (l *Loop) press(d *decide.Decision, searched bool) {
 	scopes := d.Short()
 	fresh := slices.ContainsFunc(scopes, func(s string) bool { return !slices.Contains(l.short, s) })
 	waits := !l.pressing.IsZero() && !l.pressing.After(d.Time)

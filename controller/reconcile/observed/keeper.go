@@ -23,9 +23,10 @@ import (
 
 const (
 	// Name is the ConfigMap in the controller's namespace that holds what was
-	// seen, Key its only entry: JSON, compressed by gzip.
+	// seen.
 	Name = "spokeshave-observed"
-	Key  = "observed.json.gz"
+	// Key is its only entry: JSON, compressed by gzip.
+	Key = "observed.json.gz"
 	// every is how often it is written. It is less than the longest time between
 	// two looks that counts (observe), so that a quick restart loses nothing.
 	every = 4 * time.Minute

@@ -131,7 +131,7 @@ func consolidate(candidates policy.Candidates, out policy.Permissions) {
 	}
 }
 
-func ceiling(scopes policy.Scopes, launches policy.Launches, out policy.Caps) {
+func limit(scopes policy.Scopes, out policy.Caps) {
 	for i := range scopes.Len() {
 		s := scopes.At(i)
 		if strings.HasPrefix(scopes.Name(i), "nodepool/") {
@@ -150,6 +150,10 @@ func ceiling(scopes policy.Scopes, launches policy.Launches, out policy.Caps) {
 			out.SoftMonthly(i, s.MonthToDate)
 		}
 	}
+}
+
+func ceiling(scopes policy.Scopes, launches policy.Launches, out policy.Caps) {
+	limit(scopes, out)
 	for i := range launches.Len() {
 		l := launches.At(i)
 		s := sum(l.Price, 2*l.WorstPrice, 3*l.OnDemand, 5*l.VCPU, 7*l.MemoryGiB)

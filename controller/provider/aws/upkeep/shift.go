@@ -12,7 +12,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	awsv1 "spokeshave.dev/api/aws/v1"
-	"spokeshave.dev/controller/provider/aws"
+	"spokeshave.dev/controller/provider"
 )
 
 // ShiftsEvery is how often zonal shifts are asked for.
@@ -24,14 +24,14 @@ const ShiftsEvery = 30 * time.Second
 type Shifts struct {
 	Client client.Client
 	// Ask asks for the shifts in force and keeps them in mind.
-	Ask     func(context.Context) ([]aws.Shift, error)
+	Ask     func(context.Context) ([]provider.Shift, error)
 	Events  events.EventRecorder
 	Leading func() bool
 	// Changed is called when a shift has begun or ended.
 	Changed func()
 	Clock   clock.WithTicker
 
-	on map[string]aws.Shift
+	on map[string]provider.Shift
 }
 
 // NeedLeaderElection implements manager.LeaderElectionRunnable.
@@ -56,7 +56,7 @@ func (s *Shifts) Start(ctx context.Context) error {
 // Look asks once. After an error what was known holds, unless it has expired.
 func (s *Shifts) Look(ctx context.Context) error {
 	found, failure := s.Ask(ctx)
-	now := make(map[string]aws.Shift, len(found))
+	now := make(map[string]provider.Shift, len(found))
 	changed := false
 	for _, z := range found {
 		now[z.ZoneID] = z

@@ -13,7 +13,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	awsv1 "spokeshave.dev/api/aws/v1"
-	"spokeshave.dev/controller/provider/aws"
+	"spokeshave.dev/controller/provider"
 	"spokeshave.dev/controller/provider/aws/upkeep"
 )
 
@@ -33,29 +33,29 @@ func testShifts(t *testing.T, c client.Client) {
 		}
 		t.Cleanup(func() { _ = c.Delete(context.WithoutCancel(t.Context()), class) })
 	}
-	var answer []aws.Shift
+	var answer []provider.Shift
 	var failure error
 	recorder, woken, leading := &recorded{}, 0, true
 	s := &upkeep.Shifts{
 		Client: c, Events: recorder, Leading: func() bool { return leading }, Changed: func() { woken++ },
-		Ask: func(context.Context) ([]aws.Shift, error) { return answer, failure },
+		Ask: func(context.Context) ([]provider.Shift, error) { return answer, failure },
 	}
 	until := time.Date(2026, 8, 3, 12, 0, 0, 0, time.UTC)
 	for _, step := range []struct {
 		reason  string
-		answer  []aws.Shift
+		answer  []provider.Shift
 		failure error
 		follows bool
 		want    []string
 		woken   int
 	}{
 		{reason: "nothing is shifted"},
-		{reason: "a shift begins", answer: []aws.Shift{{ZoneID: "usw2-az1", Until: until}}, want: []string{"shift-here Warning ZonalShiftActive 2026-08-03T12:00:00Z"}, woken: 1},
-		{reason: "it goes on", answer: []aws.Shift{{ZoneID: "usw2-az1", Until: until.Add(time.Hour)}}, woken: 1},
-		{reason: "ARC does not answer", answer: []aws.Shift{{ZoneID: "usw2-az1", Until: until}}, failure: errors.New("no answer"), woken: 1},
-		{reason: "another begins by itself", answer: []aws.Shift{{ZoneID: "usw2-az1", Until: until}, {ZoneID: "usw2-az2"}}, want: []string{"shift-here Warning ZonalShiftActive autoshift"}, woken: 2},
+		{reason: "a shift begins", answer: []provider.Shift{{ZoneID: "usw2-az1", Until: until}}, want: []string{"shift-here Warning ZonalShiftActive 2026-08-03T12:00:00Z"}, woken: 1},
+		{reason: "it goes on", answer: []provider.Shift{{ZoneID: "usw2-az1", Until: until.Add(time.Hour)}}, woken: 1},
+		{reason: "ARC does not answer", answer: []provider.Shift{{ZoneID: "usw2-az1", Until: until}}, failure: errors.New("no answer"), woken: 1},
+		{reason: "another begins by itself", answer: []provider.Shift{{ZoneID: "usw2-az1", Until: until}, {ZoneID: "usw2-az2"}}, want: []string{"shift-here Warning ZonalShiftActive autoshift"}, woken: 2},
 		{reason: "both end", want: []string{"shift-here Normal ZonalShiftCleared over", "shift-here Normal ZonalShiftCleared over"}, woken: 3},
-		{reason: "a replica that follows tells nobody", answer: []aws.Shift{{ZoneID: "usw2-az1"}}, follows: true, woken: 4},
+		{reason: "a replica that follows tells nobody", answer: []provider.Shift{{ZoneID: "usw2-az1"}}, follows: true, woken: 4},
 	} {
 		answer, failure, leading = step.answer, step.failure, !step.follows
 		recorder.said = nil

@@ -58,6 +58,9 @@ func newLab(t *testing.T) *lab {
 	if l.client, err = client.New(l.cluster.Config(), client.Options{Scheme: scheme}); err != nil {
 		t.Fatal(err)
 	}
+	if err := controlplane.InstallCRDs(t.Context(), l.cluster.Config(), "../../charts/spokeshave/files/crds"); err != nil {
+		t.Fatal(err)
+	}
 	l.lead(l.controller())
 	l.install()
 	return l

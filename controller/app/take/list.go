@@ -34,6 +34,7 @@ func list[T any](ctx context.Context, l *lister, path, selector string, optional
 			req = req.Param("labelSelector", selector)
 		}
 		raw, err := req.Do(ctx).Raw()
+		err = refusal(raw, err)
 		switch {
 		case optional && (apierrors.IsForbidden(err) || apierrors.IsNotFound(err)):
 			l.missed = append(l.missed, fmt.Sprintf("%s is left out: %s", path, apierrors.ReasonForError(err)))
@@ -54,4 +55,14 @@ func list[T any](ctx context.Context, l *lister, path, selector string, optional
 			return out, nil
 		}
 	}
+}
+
+// refusal is what the API server says of a request that failed, which the
+// client's own error for it leaves out.
+func refusal(body []byte, err error) error {
+	var status metav1.Status
+	if err == nil || json.Unmarshal(body, &status) != nil || status.Message == "" {
+		return err
+	}
+	return &apierrors.StatusError{ErrStatus: status}
 }

@@ -66,26 +66,37 @@ func (p *Provider) onDemandPrices(ctx context.Context) (map[string]model.Price, 
 	return out, nil
 }
 
+// entry is what is read of one product of the price list.
+type entry struct {
+	Product struct {
+		Attributes struct {
+			InstanceType string `json:"instanceType"`
+			Volume       string `json:"volumeApiName"`
+		} `json:"attributes"`
+	} `json:"product"`
+	Terms struct {
+		OnDemand map[string]struct {
+			PriceDimensions map[string]struct {
+				Unit         string            `json:"unit"`
+				PricePerUnit map[string]string `json:"pricePerUnit"`
+			} `json:"priceDimensions"`
+		}
+	} `json:"terms"`
+}
+
+func parseEntry(raw string) (e entry, err error) {
+	if err := json.Unmarshal([]byte(raw), &e); err != nil {
+		return e, fmt.Errorf("parse price list entry: %w", err)
+	}
+	return e, nil
+}
+
 // parseProduct reads one product of the price list: its instance type and
 // hourly price, 0 when it is not sold by the hour in dollars.
 func parseProduct(raw string) (string, model.Price, error) {
-	var doc struct {
-		Product struct {
-			Attributes struct {
-				InstanceType string `json:"instanceType"`
-			} `json:"attributes"`
-		} `json:"product"`
-		Terms struct {
-			OnDemand map[string]struct {
-				PriceDimensions map[string]struct {
-					Unit         string            `json:"unit"`
-					PricePerUnit map[string]string `json:"pricePerUnit"`
-				} `json:"priceDimensions"`
-			}
-		} `json:"terms"`
-	}
-	if err := json.Unmarshal([]byte(raw), &doc); err != nil {
-		return "", 0, fmt.Errorf("parse price list entry: %w", err)
+	doc, err := parseEntry(raw)
+	if err != nil {
+		return "", 0, err
 	}
 	name := doc.Product.Attributes.InstanceType
 	if name == "" {

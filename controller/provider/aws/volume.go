@@ -2,8 +2,6 @@ package aws
 
 import (
 	"context"
-	"encoding/json"
-	"fmt"
 	"math"
 	"strconv"
 	"strings"
@@ -69,23 +67,9 @@ func productTerm(field, value string) pricingtypes.Filter {
 // dollars, is passed over. IOPS of io2 are cheaper the more there are: the
 // dearest, first tier counts for all.
 func addVolume(out map[string]model.VolumePrice, raw string) error {
-	var doc struct {
-		Product struct {
-			Attributes struct {
-				Volume string `json:"volumeApiName"`
-			} `json:"attributes"`
-		} `json:"product"`
-		Terms struct {
-			OnDemand map[string]struct {
-				PriceDimensions map[string]struct {
-					Unit         string            `json:"unit"`
-					PricePerUnit map[string]string `json:"pricePerUnit"`
-				} `json:"priceDimensions"`
-			}
-		} `json:"terms"`
-	}
-	if err := json.Unmarshal([]byte(raw), &doc); err != nil {
-		return fmt.Errorf("parse price list entry: %w", err)
+	doc, err := parseEntry(raw)
+	if err != nil {
+		return err
 	}
 	kind := doc.Product.Attributes.Volume
 	if kind == "" {

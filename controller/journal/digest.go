@@ -14,7 +14,7 @@ import (
 
 // undigested is how many decisions may wait for the digest of their snapshot.
 // More go without: a snapshot is large, and the loop waits for nothing here.
-const undigested = 4
+const undigested = 2
 
 // digests computes the digests of snapshots beside the loop, one at a time.
 type digests struct {

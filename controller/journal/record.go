@@ -99,7 +99,7 @@ func NewRecord(in *Decided) (*Record, error) {
 func (r *Record) Keep(in *Decided, namespace string) error {
 	var packed bytes.Buffer
 	zip := gzip.NewWriter(&packed)
-	if err := errors.Join(json.NewEncoder(zip).Encode(in.Snapshot), zip.Close()); err != nil {
+	if err := errors.Join(in.Snapshot.Encode(zip), zip.Close()); err != nil {
 		return fmt.Errorf("pack the snapshot of decision %s: %w", r.ID, err)
 	}
 	r.Inputs = &Inputs{Namespace: namespace, Snapshot: packed.Bytes(), Policies: in.Policies}

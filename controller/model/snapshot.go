@@ -3,7 +3,6 @@ package model
 import (
 	"crypto/sha256"
 	"encoding/hex"
-	"encoding/json"
 	"fmt"
 	"time"
 )
@@ -46,8 +45,8 @@ type Spent struct {
 // that callers keep it.
 func (s *Snapshot) Digest() (string, error) {
 	sum := sha256.New()
-	if err := json.NewEncoder(sum).Encode(s); err != nil {
-		return "", fmt.Errorf("digest snapshot: %w", err)
+	if err := s.Encode(sum); err != nil {
+		return "", fmt.Errorf("digest: %w", err)
 	}
 	return hex.EncodeToString(sum.Sum(nil)), nil
 }

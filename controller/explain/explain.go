@@ -28,7 +28,7 @@ type Fact struct {
 	// Options are the offering chosen and the next best, where a node was
 	// launched.
 	Options []model.Option `json:"options,omitempty"`
-	// Policies say which policies were asked, by name and hook.
+	// Policies say which policies were asked: name, hash and hook.
 	Policies []string `json:"policies,omitempty"`
 }
 

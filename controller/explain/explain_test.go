@@ -22,7 +22,7 @@ func entries() []journal.Entry {
 	offered := []journal.Offerings{{NodePool: "general", Asked: 40, Dropped: []journal.Dropped{{Policy: "new", Reason: "too old", Count: 12, Example: model.Option{InstanceType: "m5.large", Zone: "us-west-2b", CapacityType: model.Spot}}}}}
 	full := []journal.NotOn{{Pods: []int{0}, Refusals: []check.Refusal{{Why: "not enough cpu left", Nodes: 3, Example: "ip-1"}, {Why: "not ready", Nodes: 1, Example: "ip-4"}}}}
 	return []journal.Entry{
-		{ID: "d1", Time: at, Candidates: offered, Nodes: []journal.Node{{Claim: "general-1", NodePool: "general", Best: best, Others: []model.Option{other}, Pods: []string{"shop/web-1"}, NotOn: full, Remarks: []policy.Remark{{Policy: "cheapest", Reason: "Graviton"}}}}, Policies: []policy.Use{{Name: "cheapest", Hook: policy.HookRank}}},
+		{ID: "d1", Time: at, Candidates: offered, Nodes: []journal.Node{{Claim: "general-1", NodePool: "general", Best: best, Others: []model.Option{other}, Pods: []string{"shop/web-1"}, NotOn: full, Remarks: []policy.Remark{{Policy: "cheapest", Reason: "Graviton"}}}}, Policies: []policy.Use{{Name: "cheapest", Hash: "7cbe38b234b7c0de", Hook: policy.HookRank}}},
 		{ID: "d2", Time: at.Add(time.Minute), Existing: []journal.Placed{{Node: "general-1", Pods: []string{"shop/web-2"}}}, Unplaced: []journal.Waiting{{Pod: "shop/web-3", Reasons: refused}}, Headroom: budget},
 		{ID: "d3", Time: at.Add(2 * time.Minute), Unplaced: []journal.Waiting{{Pod: "shop/web-3", Reasons: refused}}, Headroom: budget, Disruptions: []journal.Candidate{{Node: "ip-1", Policy: "keep", Reason: "team ml"}}},
 		{ID: "d4", Time: at.Add(3 * time.Minute), Commands: []journal.Command{{

@@ -146,7 +146,8 @@ func commanded(e *journal.Entry, c *journal.Command, names []string) []Fact {
 func asked(e *journal.Entry) []string {
 	var out []string
 	for i := range e.Policies {
-		out = append(out, fmt.Sprintf("%s (%s)", e.Policies[i].Name, e.Policies[i].Hook))
+		u := &e.Policies[i]
+		out = append(out, fmt.Sprintf("%s %.12s (%s)", u.Name, u.Hash, u.Hook))
 	}
 	return out
 }

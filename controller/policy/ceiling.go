@@ -58,7 +58,7 @@ func (p *Panel) Ceiling(ctx context.Context, in *CeilingInput, last map[string]m
 			// has passed it.
 			guards := info.Guards || len(caps) == 0
 			if !known || guards && len(in.Launches) > 0 {
-				out.Refused = &Exclusion{Policy: info.Name, Reason: p.use(&info, HookCeiling).Fault}
+				out.Refused = &Exclusion{Policy: p.name(&info), Reason: p.use(&info, HookCeiling).Fault}
 				continue
 			}
 			answer, ok = CeilingAnswer{Caps: caps}, true
@@ -70,7 +70,7 @@ func (p *Panel) Ceiling(ctx context.Context, in *CeilingInput, last map[string]m
 		u := p.use(&info, HookCeiling)
 		u.Denied += len(answer.Deny)
 		if info.Mode != Shadow {
-			out.add(&info, answer)
+			out.add(p.name(&info), answer)
 		} else {
 			u.Disagreed += out.would(answer)
 		}
@@ -89,18 +89,18 @@ func (o *CeilingOutcome) would(answer CeilingAnswer) int {
 	return n
 }
 
-func (o *CeilingOutcome) add(info *Info, answer CeilingAnswer) {
+func (o *CeilingOutcome) add(name string, answer CeilingAnswer) {
 	for _, scope := range slices.Sorted(maps.Keys(answer.Caps)) {
 		c := answer.Caps[scope]
 		hourly, monthly := o.Hourly, o.Monthly
 		if c.Soft {
 			hourly, monthly = o.SoftHourly, o.SoftMonthly
 		}
-		least(hourly, scope, ScopeCap{c, info.Name}, c.HourlyUSD, Cap.hourly)
-		least(monthly, scope, ScopeCap{c, info.Name}, c.MonthlyUSD, Cap.monthly)
+		least(hourly, scope, ScopeCap{c, name}, c.HourlyUSD, Cap.hourly)
+		least(monthly, scope, ScopeCap{c, name}, c.MonthlyUSD, Cap.monthly)
 		beside := Cap{HourlyUSD: c.SoftHourlyUSD, MonthlyUSD: c.SoftMonthlyUSD, Soft: true}
-		least(o.SoftHourly, scope, ScopeCap{beside, info.Name}, beside.HourlyUSD, Cap.hourly)
-		least(o.SoftMonthly, scope, ScopeCap{beside, info.Name}, beside.MonthlyUSD, Cap.monthly)
+		least(o.SoftHourly, scope, ScopeCap{beside, name}, beside.HourlyUSD, Cap.hourly)
+		least(o.SoftMonthly, scope, ScopeCap{beside, name}, beside.MonthlyUSD, Cap.monthly)
 	}
 	for i, reasons := range answer.Deny {
 		if _, denied := o.Denied[i]; !denied {
@@ -108,7 +108,7 @@ func (o *CeilingOutcome) add(info *Info, answer CeilingAnswer) {
 			if len(reasons) > 0 {
 				reason = reasons[0]
 			}
-			o.Denied[i] = Exclusion{Policy: info.Name, Reason: reason}
+			o.Denied[i] = Exclusion{Policy: name, Reason: reason}
 		}
 	}
 }

@@ -65,21 +65,21 @@ func (p *Panel) consolidateOne(ctx context.Context, each Policy, batch *Consolid
 	for k, i := range index {
 		switch {
 		case refused:
-			out[i].refuse(Deny, 0, info.Name, u.Fault)
+			out[i].refuse(Deny, 0, p.name(&info), u.Fault)
 		case ok:
-			u.judge(&info, answers[k], &out[i])
+			u.judge(p.name(&info), answers[k], &out[i])
 		}
 	}
 }
 
 // judge books one answer, and lets it count unless the policy is in shadow.
-func (u *Use) judge(info *Info, a ConsolidateAnswer, out *ConsolidateOutcome) {
+func (u *Use) judge(name string, a ConsolidateAnswer, out *ConsolidateOutcome) {
 	a.HoldSeconds = min(a.HoldSeconds, maxHold)
 	keeps := a.Verdict == Deny || a.Verdict == Hold && a.HoldSeconds > 0
 	if keeps {
 		u.Denied++
 	}
-	if info.Mode == Shadow {
+	if u.Mode == Shadow {
 		if keeps && out.Verdict == Allow {
 			u.Disagreed++
 		}
@@ -87,7 +87,7 @@ func (u *Use) judge(info *Info, a ConsolidateAnswer, out *ConsolidateOutcome) {
 	}
 	out.Cost += a.Cost
 	if keeps {
-		out.refuse(a.Verdict, a.HoldSeconds, info.Name, a.Reason)
+		out.refuse(a.Verdict, a.HoldSeconds, name, a.Reason)
 	}
 }
 

@@ -76,7 +76,7 @@ func (p *Panel) Rank(ctx context.Context, pool *model.Pool, in *RankInput) RankO
 		}
 		answers, ok, refused := p.rankDepths(ctx, each, in, out.Tiers)
 		if refused {
-			out.Refused = &Exclusion{Policy: info.Name, Reason: p.use(&info, HookRank).Fault}
+			out.Refused = &Exclusion{Policy: p.name(&info), Reason: p.use(&info, HookRank).Fault}
 			return out
 		}
 		if ok {
@@ -155,7 +155,7 @@ func (p *Panel) applyRank(info *Info, pool string, answers [][]RankAnswer, out *
 			case info.Mode == Shadow:
 				u.Disagreed++
 			default:
-				out.Excluded[i] = Exclusion{Policy: info.Name, Reason: first.Reason}
+				out.Excluded[i] = Exclusion{Policy: p.name(info), Reason: first.Reason}
 			}
 			continue
 		}
@@ -168,7 +168,7 @@ func (p *Panel) applyRank(info *Info, pool string, answers [][]RankAnswer, out *
 			}
 		} else {
 			out.Tiers[i] = retier(out.Tiers[i], row, GroupKey{Policy: info.Namespace + "/" + info.Name, Pool: pool})
-			out.remark(i, info.Name, row)
+			out.remark(i, p.name(info), row)
 		}
 	}
 }

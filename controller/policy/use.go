@@ -40,6 +40,8 @@ type Panel struct {
 	elapsed func() time.Duration
 	uses    map[useKey]*Use
 	order   []useKey
+	// shared are the names that policies of several namespaces have.
+	shared map[string]bool
 	// answers is memory that policies may put rank answers into, by the number
 	// of the tier.
 	answers [][]RankAnswer
@@ -53,7 +55,24 @@ type useKey struct {
 // NewPanel makes a panel of policies in pipeline order (priority, then
 // namespace/name, as the loader sorts them). The stopwatch may be nil.
 func NewPanel(policies []Policy, elapsed func() time.Duration) *Panel {
-	return &Panel{policies: policies, elapsed: elapsed, uses: map[useKey]*Use{}}
+	p := &Panel{policies: policies, elapsed: elapsed, uses: map[useKey]*Use{}, shared: map[string]bool{}}
+	seen := map[string]bool{}
+	for _, each := range policies {
+		name := each.Info().Name
+		p.shared[name] = seen[name]
+		seen[name] = true
+	}
+	return p
+}
+
+// name is what answers call a policy: its name, with its namespace where
+// another policy of the panel has that name too. With the hook, which is told by
+// where the answer stands, it leads to the one Use that holds the hash.
+func (p *Panel) name(info *Info) string {
+	if p.shared[info.Name] {
+		return info.Namespace + "/" + info.Name
+	}
+	return info.Name
 }
 
 // Uses are the records, in the order in which policies were first asked.

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
+	dto "github.com/prometheus/client_model/go"
 
 	"spokeshave.dev/controller/model"
 )
@@ -28,7 +29,7 @@ type inventory struct {
 // row is a node with what it has, and what pods of workloads and of DaemonSets
 // request.
 type row struct {
-	labels                          []string
+	labels                          []*dto.LabelPair
 	launched                        time.Time
 	allocatable, workloads, daemons model.Resources
 }
@@ -78,7 +79,8 @@ func (v *inventory) observe(s *model.Snapshot) map[string]share {
 		}
 		at[i] = len(v.nodes)
 		v.nodes = append(v.nodes, row{
-			labels: []string{n.Name, pool, n.InstanceType, n.Zone, string(n.CapacityType)}, launched: n.LaunchedAt,
+			labels:   pairs("capacity_type", string(n.CapacityType), "instance_type", n.InstanceType, "node_name", n.Name, "nodepool", pool, "zone", n.Zone),
+			launched: n.LaunchedAt,
 			allocatable: n.Allocatable, workloads: model.Resources{}, daemons: model.Resources{},
 		})
 	}
@@ -140,28 +142,35 @@ func (v *inventory) Describe(out chan<- *prometheus.Desc) {
 func (v *inventory) Collect(out chan<- prometheus.Metric) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	gauge := func(d *prometheus.Desc, value float64, labels ...string) {
-		out <- prometheus.MustNewConstMetric(d, prometheus.GaugeValue, value, labels...)
-	}
+	resources := map[string]*dto.LabelPair{}
 	for i := range v.nodes {
-		r := &v.nodes[i]
-		for k, amounts := range []model.Resources{r.allocatable, r.workloads, r.daemons} {
-			for name := range r.allocatable {
-				gauge(v.nodeResource[k], unit(name, amounts[name]), append(slices.Clip(r.labels), name)...)
-			}
-		}
-		if !r.launched.IsZero() {
-			gauge(v.lifetime, max(0, v.at.Sub(r.launched)).Seconds(), r.labels...)
-		}
+		v.node(&v.nodes[i], resources, out)
 	}
 	for i := range v.types {
-		v.offered(&v.types[i], gauge)
+		v.offered(&v.types[i], out)
 	}
 }
 
-func (v *inventory) offered(t *model.InstanceType, gauge func(*prometheus.Desc, float64, ...string)) {
-	gauge(v.cores, unit(model.CPU, t.Capacity[model.CPU]), t.Name)
-	gauge(v.memory, float64(t.Capacity[model.Memory]), t.Name)
+func (v *inventory) node(r *row, resources map[string]*dto.LabelPair, out chan<- prometheus.Metric) {
+	for name := range r.allocatable {
+		if resources[name] == nil {
+			resources[name] = pairs("resource_type", name)[0]
+		}
+		zone := len(r.labels) - 1
+		labels := append(append(r.labels[:zone:zone], resources[name]), r.labels[zone])
+		for k, amounts := range []model.Resources{r.allocatable, r.workloads, r.daemons} {
+			out <- sample{v.nodeResource[k], labels, unit(name, amounts[name])}
+		}
+	}
+	if !r.launched.IsZero() {
+		out <- sample{v.lifetime, r.labels, max(0, v.at.Sub(r.launched)).Seconds()}
+	}
+}
+
+func (v *inventory) offered(t *model.InstanceType, out chan<- prometheus.Metric) {
+	name := pairs("instance_type", t.Name)
+	out <- sample{v.cores, name, unit(model.CPU, t.Capacity[model.CPU])}
+	out <- sample{v.memory, name, float64(t.Capacity[model.Memory])}
 	said := map[[2]string]bool{}
 	for i := range t.Offerings {
 		o := &t.Offerings[i]
@@ -174,7 +183,8 @@ func (v *inventory) offered(t *model.InstanceType, gauge func(*prometheus.Desc, 
 		if o.Available {
 			can = 1
 		}
-		gauge(v.price, o.Price.USD(), t.Name, key[0], key[1])
-		gauge(v.available, can, t.Name, key[0], key[1])
+		labels := pairs("capacity_type", key[0], "instance_type", t.Name, "zone", key[1])
+		out <- sample{v.price, labels, o.Price.USD()}
+		out <- sample{v.available, labels, can}
 	}
 }

@@ -70,7 +70,7 @@ func seen() *model.Snapshot {
 }
 
 func TestState(t *testing.T) {
-	reg := prometheus.NewRegistry()
+	reg := prometheus.NewPedanticRegistry() // it compares labels with descriptions
 	shared, err := metric.New(reg)
 	if err != nil {
 		t.Fatal(err)

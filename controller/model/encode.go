@@ -34,16 +34,15 @@ type encoder struct {
 	leaf   *json.Encoder
 }
 
-// large are the structs that are written field by field. They have plain
-// fields: nothing embedded, renamed to nothing or quoted.
-var large = map[reflect.Type]bool{
-	reflect.TypeFor[Snapshot](): true,
-	reflect.TypeFor[Catalog]():  true,
+// large says of a type that it is a struct written field by field. These have
+// plain fields: nothing embedded, renamed to nothing or quoted.
+func large(t reflect.Type) bool {
+	return t == reflect.TypeFor[Snapshot]() || t == reflect.TypeFor[Catalog]()
 }
 
 func (e *encoder) value(v reflect.Value) error {
 	switch {
-	case large[v.Type()]:
+	case large(v.Type()):
 		return e.fields(v)
 	case v.Kind() == reflect.Slice && v.Type().Elem().Kind() == reflect.Struct && !v.IsNil():
 		return e.elements(v)
@@ -72,9 +71,9 @@ func (e *encoder) elements(v reflect.Value) error {
 func (e *encoder) fields(v reflect.Value) error {
 	_ = e.to.WriteByte('{')
 	first := true
-	for i := range v.NumField() {
-		name, options, _ := strings.Cut(v.Type().Field(i).Tag.Get("json"), ",")
-		if omitted(v.Field(i), options) {
+	for field, value := range v.Fields() {
+		name, options, _ := strings.Cut(field.Tag.Get("json"), ",")
+		if omitted(value, options) {
 			continue
 		}
 		if !first {
@@ -82,7 +81,7 @@ func (e *encoder) fields(v reflect.Value) error {
 		}
 		first = false
 		_, _ = fmt.Fprintf(e.to, "%q:", name)
-		if err := e.value(v.Field(i)); err != nil {
+		if err := e.value(value); err != nil {
 			return fmt.Errorf("%s: %w", name, err)
 		}
 	}

@@ -54,15 +54,15 @@ func fill(v reflect.Value, random *rand.Rand, depth int) {
 	if depth > 12 || depth > 0 && random.IntN(2) == 0 {
 		return
 	}
-	switch v.Kind() {
+	switch v.Kind() { //nolint:exhaustive // the rest panics
 	case reflect.Struct:
-		if at, ok := v.Addr().Interface().(*time.Time); ok {
+		if at, ok := reflect.TypeAssert[*time.Time](v.Addr()); ok {
 			*at = time.Unix(random.Int64N(1<<32), 0).UTC()
 			return
 		}
-		for i := range v.NumField() {
-			if v.Field(i).CanSet() {
-				fill(v.Field(i), random, depth+1)
+		for _, field := range v.Fields() {
+			if field.CanSet() {
+				fill(field, random, depth+1)
 			}
 		}
 	case reflect.Slice:

@@ -79,8 +79,8 @@ func (v *inventory) observe(s *model.Snapshot) map[string]share {
 		}
 		at[i] = len(v.nodes)
 		v.nodes = append(v.nodes, row{
-			labels:   pairs("capacity_type", string(n.CapacityType), "instance_type", n.InstanceType, "node_name", n.Name, "nodepool", pool, "zone", n.Zone),
-			launched: n.LaunchedAt,
+			labels:      pairs("capacity_type", string(n.CapacityType), "instance_type", n.InstanceType, "node_name", n.Name, "nodepool", pool, "zone", n.Zone),
+			launched:    n.LaunchedAt,
 			allocatable: n.Allocatable, workloads: model.Resources{}, daemons: model.Resources{},
 		})
 	}

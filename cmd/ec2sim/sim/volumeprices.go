@@ -53,11 +53,15 @@ func (s *Server) SetVolumePrices(all []VolumePrice) error {
 func (s *Server) volumeProducts(filters []productFilter) []map[string]any {
 	var out []map[string]any
 	for _, p := range s.state.volumes {
+		month := "GB-Mo"
+		if p.Type == "io2" {
+			month = "GB-month" // the list is not uniform
+		}
 		for _, e := range []struct {
 			family, usage, unit string
 			price               float64
 		}{
-			{"Storage", "EBS:VolumeUsage." + p.Type, "GB-Mo", p.GiB},
+			{"Storage", "EBS:VolumeUsage." + p.Type, month, p.GiB},
 			{"System Operation", "EBS:VolumeP-IOPS." + p.Type, "IOPS-Mo", p.IOPS},
 			{"Provisioned Throughput", "EBS:VolumeP-Throughput." + p.Type, "GiBps-mo", p.Throughput * 1024},
 		} {

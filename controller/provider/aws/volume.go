@@ -66,6 +66,12 @@ func productTerm(field, value string) pricingtypes.Filter {
 // addVolume reads one product. What is no volume, or is not sold by the month in
 // dollars, is passed over. IOPS of io2 are cheaper the more there are: the
 // dearest, first tier counts for all.
+//
+// The list's units are not uniform: storage of io2 is sold by the GB-month and of
+// the others by the GB-Mo, IOPS by the IOPS-Mo. Throughput of gp3 is sold by the
+// GiBps-mo ($40.96 in us-east-1) where its description and the price page speak
+// of MiB/s ($0.04).
+// https://aws.amazon.com/ebs/pricing/
 func addVolume(out map[string]model.VolumePrice, raw string) error {
 	doc, err := parseEntry(raw)
 	if err != nil {
@@ -84,7 +90,7 @@ func addVolume(out map[string]model.VolumePrice, raw string) error {
 			}
 			micro := func(share float64) int64 { return int64(math.Round(usd * share * 1e6)) }
 			switch strings.ToLower(d.Unit) {
-			case "gb-mo":
+			case "gb-mo", "gb-month":
 				price.GiB = max(price.GiB, micro(1))
 			case "iops-mo":
 				price.IOPS = max(price.IOPS, micro(1))

@@ -20,6 +20,7 @@ func TestVolumePrices(t *testing.T) {
 		t.Errorf("before anything was asked: %v", got)
 	}
 	w.catalog(t, "default")
+	// io2 is there: the list sells it by the GB-month, and the others by the GB-Mo.
 	want := map[string]model.VolumePrice{
 		"gp3": {GiB: 95_200, IOPS: 6_000, Throughput: 48_000}, "gp2": {GiB: 100_000},
 		"io1": {GiB: 125_000, IOPS: 65_000}, "io2": {GiB: 125_000, IOPS: 65_000},

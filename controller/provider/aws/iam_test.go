@@ -155,6 +155,40 @@ func TestEveryCallIsMade(t *testing.T) {
 	}
 }
 
+// Actions on a cluster are bound to this one: EKS's by its ARN, those of zonal
+// shift, which know no resources, by a condition. With an ARN as resource they
+// would be denied.
+// https://docs.aws.amazon.com/service-authorization/latest/reference/list_amazonapplicationrecoverycontroller-zonalshift.html
+func TestZonalShiftsOfThisClusterOnly(t *testing.T) {
+	raw, err := os.ReadFile(iamExamples + "controller-policy.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var policy policyDocument
+	if err := json.Unmarshal(raw, &policy); err != nil {
+		t.Fatal(err)
+	}
+	cluster := "arn:${partition}:eks:${region}:${account}:cluster/${cluster}"
+	seen := 0
+	for _, s := range policy.Statement {
+		switch {
+		case slices.Contains(s.Action, "eks:DescribeCluster"):
+			seen++
+			if diff := cmp.Diff([]string{cluster}, s.Resource); diff != "" {
+				t.Errorf("%s: resources (-want +got):\n%s", s.Sid, diff)
+			}
+		case slices.Contains(s.Action, "arc-zonal-shift:GetManagedResource"):
+			seen++
+			if got := s.Condition["StringEquals"]["arc-zonal-shift:ResourceIdentifier"]; !slices.Equal(s.Resource, []string{"*"}) || got != cluster {
+				t.Errorf("%s: resources %v on condition %v, want any and the cluster's ARN", s.Sid, s.Resource, got)
+			}
+		}
+	}
+	if seen != 2 {
+		t.Errorf("%d statements on the cluster, want 2", seen)
+	}
+}
+
 // Whatever changes something is bound to the cluster's tag.
 func TestPolicyIsBoundToTheCluster(t *testing.T) {
 	raw, err := os.ReadFile(iamExamples + "controller-policy.json")

@@ -11,9 +11,8 @@ import (
 // Service Quotas: what a person has to ask AWS to raise. Quotas go by the letters
 // that a family begins with. There are none for HPC and high memory on spot. Spot
 // of P is one quota; accounts in which AWS has not joined them have one of its
-// own for P5, L-C4BD4855. The codes are those that accounts list with aws
-// service-quotas list-service-quotas --service-code ec2; AWS documents the
-// names, not the codes.
+// own for P5, L-C4BD4855. The codes stand in the links of the page of quotas.
+// https://docs.aws.amazon.com/ec2/latest/instancetypes/ec2-instance-quotas.html
 // https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/ec2-on-demand-instances.html#ec2-on-demand-instances-limits
 // https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/using-spot-limits.html
 func vcpuQuota(instanceType string, ct model.CapacityType) (name, code string) {

@@ -26,6 +26,8 @@ type Fault struct {
 	Message string `json:"message,omitempty"`
 	// HTTPStatus is that of the answer; 0 is the usual one for the code.
 	HTTPStatus int `json:"httpStatus,omitempty"`
+	// Skip is how many calls go well before it strikes.
+	Skip int `json:"skip,omitempty"`
 	// Count is how often it strikes; 0 is once. Forever is without end.
 	Count   int  `json:"count,omitempty"`
 	Forever bool `json:"forever,omitempty"`
@@ -88,8 +90,10 @@ func (f *Fault) check() error {
 		return fmt.Errorf("capacityType %q: want spot or on-demand", f.Offering.CapacityType)
 	case f.Offering == nil && !f.fails() && !f.AfterSuccess && f.Latency.Duration == 0:
 		return fmt.Errorf("the fault does nothing; give code, httpStatus, cut, afterSuccess or latency")
-	case f.Latency.Duration < 0 || f.Count < 0:
-		return fmt.Errorf("latency and count must not be negative")
+	case f.Latency.Duration < 0 || f.Count < 0 || f.Skip < 0:
+		return fmt.Errorf("latency, count and skip must not be negative")
+	case f.Offering != nil && f.Skip > 0:
+		return fmt.Errorf("a fault of an offering skips no calls")
 	case f.HTTPStatus != 0 && (f.HTTPStatus < 400 || f.HTTPStatus > 599):
 		return fmt.Errorf("httpStatus %d: want 400 to 599", f.HTTPStatus)
 	default:
@@ -116,6 +120,10 @@ func (s *Server) takeFault(c *call) *Fault {
 	defer s.mu.Unlock()
 	for i, f := range s.state.faults {
 		if f.Offering != nil || !f.strikes(c.action) {
+			continue
+		}
+		if f.Skip > 0 {
+			f.Skip--
 			continue
 		}
 		if f.strike() {

@@ -158,3 +158,43 @@ func TestQueueAfterTrouble(t *testing.T) {
 	}
 	w.emptied(t)
 }
+
+// Every call of the queue, gone wrong in every way: what was announced is handled,
+// perhaps twice, and then it is off the queue.
+func TestFaultMatrixOfQueue(t *testing.T) {
+	for _, action := range []string{"GetQueueUrl", "ReceiveMessage", "DeleteMessage"} {
+		for name, fault := range faults() {
+			t.Run(action+"/"+name, func(t *testing.T) {
+				t.Parallel()
+				w := newWorldOf(t, "m7i.")
+				client := sqs.NewFromConfig(w.sdkConfig())
+				url, err := client.GetQueueUrl(t.Context(), &sqs.GetQueueUrlInput{QueueName: sdk.String("demo")})
+				if err != nil {
+					t.Fatal(err)
+				}
+				body := `{"detail-type":"EC2 Instance Rebalance Recommendation","source":"aws.ec2","detail":{"instance-id":"i-1"}}`
+				if _, err := client.SendMessage(t.Context(), &sqs.SendMessageInput{QueueUrl: url.QueueUrl, MessageBody: sdk.String(body)}); err != nil {
+					t.Fatal(err)
+				}
+				struck := fault
+				struck.Action = action
+				w.order(t, struck)
+				events := w.listen(t, &atomic.Int32{})
+				for range 60 {
+					if s := w.server.State(); s.Messages["demo"] == 0 && len(s.Faults) == 0 {
+						break
+					}
+					time.Sleep(time.Second)
+					w.clock.Step(31 * time.Second) // the visibility timeout
+				}
+				if got := next(t, events); got.Kind != provider.RebalanceRecommend || got.InstanceID != "i-1" {
+					t.Errorf("event %+v, want the one announced", got)
+				}
+				w.emptied(t)
+				if left := w.server.State().Faults; len(left) > 0 {
+					t.Errorf("the fault never struck: %+v", left)
+				}
+			})
+		}
+	}
+}

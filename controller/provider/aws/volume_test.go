@@ -49,3 +49,42 @@ func TestVolumePrices(t *testing.T) {
 		t.Errorf("isolated: %v, %v; want none", isolated.VolumePrices(), err)
 	}
 }
+
+// Each of the three queries for volume prices, gone wrong in every way: what was
+// known holds as a whole, never half of it, and it goes on when the fault is over.
+func TestFaultMatrixOfVolumePrices(t *testing.T) {
+	before := model.VolumePrice{GiB: 80_000, IOPS: 5_000, Throughput: 40_000}
+	after := model.VolumePrice{GiB: 90_000, IOPS: 6_000, Throughput: 50_000}
+	for query, family := range []string{"Storage", "System Operation", "Provisioned Throughput"} {
+		for name, fault := range faults() {
+			t.Run(family+"/"+name, func(t *testing.T) {
+				t.Parallel()
+				w := newWorldOf(t, "m7i.")
+				w.catalog(t, "default")
+				if got := w.provider.VolumePrices()["gp3"]; got != before {
+					t.Fatalf("at first %+v, want %+v", got, before)
+				}
+				if err := w.server.SetVolumePrices([]sim.VolumePrice{{Type: "gp3", GiB: 0.09, IOPS: 0.006, Throughput: 0.05}}); err != nil {
+					t.Fatal(err)
+				}
+				struck := fault
+				struck.Action, struck.Skip = "GetProducts", 1+query // the first asks for instances
+				w.order(t, struck)
+				w.clock.Step(13 * time.Hour)
+				w.catalog(t, "default")
+				if got := w.provider.VolumePrices()["gp3"]; got != before {
+					t.Errorf("after the fault %+v, want what was known, %+v", got, before)
+				}
+				if left := w.server.State().Faults; len(left) > 0 {
+					t.Errorf("the fault never struck: %+v", left)
+				}
+				w.clock.Step(6 * time.Minute)
+				w.catalog(t, "default")
+				if got := w.provider.VolumePrices()["gp3"]; got != after {
+					t.Errorf("later %+v, want %+v", got, after)
+				}
+				w.throughLife(t)
+			})
+		}
+	}
+}

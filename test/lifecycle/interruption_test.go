@@ -105,6 +105,8 @@ func announced(t *testing.T, w *world) {
 		deadline  string
 	}{
 		"spot":      {reason: "the drain ends before the instance does", event: provider.Event{Kind: provider.SpotInterrupted, Deadline: soon}, condition: "SpotInterrupted", deadline: soon.Add(-10 * time.Second).UTC().Format(time.RFC3339)},
+		"block":     {reason: "the drain ends before EC2 begins to end the block's instances", event: provider.Event{Kind: provider.ReservationEnds, Deadline: soon}, condition: "CapacityBlockEnding", deadline: soon.Add(-10 * time.Second).UTC().Format(time.RFC3339)},
+		"reclaimed": {reason: "the owner's two minutes are all there is", event: provider.Event{Kind: provider.ReservationReclaims, Deadline: soon}, condition: "CapacityReservationInterrupted", deadline: soon.Add(-10 * time.Second).UTC().Format(time.RFC3339)},
 		"scheduled": {reason: "a change in days does not hurry a drain now", event: provider.Event{Kind: provider.ScheduledChange, Deadline: soon}, condition: "ScheduledChange"},
 		"rebalance": {reason: "a recommendation is no order", event: provider.Event{Kind: provider.RebalanceRecommend}},
 		"leave":     {reason: "unless the operator takes it for one", event: provider.Event{Kind: provider.RebalanceRecommend}, rebalance: true, condition: "RebalanceRecommendation"},
@@ -168,6 +170,47 @@ func broken(t *testing.T, w *world) {
 	w.eventually(t, "the node and its instance to go, although its pod may not be evicted", func() bool {
 		return w.getClaim(t, "broken-0") == nil && w.living("broken-0") == 0
 	})
+}
+
+// blockEnds: the nodes of a capacity block near its end are drained, asked after and
+// not announced; what will not leave by itself has left by the deadline, and the
+// other nodes stay.
+func blockEnds(t *testing.T, w *world) {
+	ids := w.fleet(t, "block", 2)
+	stays := w.fleet(t, "noblock", 1)[0]
+	hold(t, w, "block-1") // its pod leaves at the deadline only
+	margin := 10 * time.Second
+	deadline := time.Now().Add(margin + 8*time.Second).Truncate(time.Second)
+	var ends []provider.Event
+	for _, id := range ids {
+		ends = append(ends, provider.Event{Kind: provider.ReservationEnds, InstanceID: id, At: time.Now(), Deadline: deadline})
+	}
+	w.cloud.Trouble(ends...)
+	watcher := &interruption.Watcher{
+		Client: w.client, Source: w.cloud, Events: w.events, Clock: clock.RealClock{},
+		Ender: &ending.Ender{Client: w.client, Clock: clock.RealClock{}},
+	}
+	for range 2 { // asked every minute: what is on its way out stays as it is
+		if err := watcher.Ask(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	w.eventually(t, "the node without a reason to stay to be drained", func() bool {
+		return w.getClaim(t, "block-0") == nil && w.living("block-0") == 0
+	})
+	if c := w.getClaim(t, "block-1"); c == nil && time.Now().Before(deadline.Add(-margin)) {
+		t.Error("the pod that may not be evicted was, before the deadline")
+	} else if want := deadline.Add(-margin).UTC().Format(time.RFC3339); c != nil && c.Annotations[karpv1.AnnotationTerminationTimestamp] != want {
+		t.Errorf("deadline %q, want %q", c.Annotations[karpv1.AnnotationTerminationTimestamp], want)
+	}
+	w.eventually(t, "the other node to go at its deadline", func() bool {
+		return w.getClaim(t, "block-1") == nil && w.living("block-1") == 0
+	})
+	if c := w.getClaim(t, "noblock-0"); c == nil || !c.DeletionTimestamp.IsZero() {
+		t.Errorf("%s, which is in no block, was ended", stays)
+	}
+	w.cloud.Trouble()
+	w.end(t, "noblock-0")
 }
 
 // hold keeps the claim's pod from being evicted, release lets it go.

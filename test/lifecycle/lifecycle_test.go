@@ -44,6 +44,7 @@ func TestLifecycle(t *testing.T) {
 	t.Run("a deleted node takes its claim and instance along", func(t *testing.T) { nodeDeleted(t, w) })
 	t.Run("what is announced of instances", func(t *testing.T) { announced(t, w) })
 	t.Run("a broken instance is not drained", func(t *testing.T) { broken(t, w) })
+	t.Run("a capacity block near its end", func(t *testing.T) { blockEnds(t, w) })
 	t.Run("a node that does not answer is replaced", func(t *testing.T) { repaired(t, w) })
 	t.Run("a hundred interruptions at once", func(t *testing.T) { interruptions(t, w) })
 	t.Run("a leaked instance is ended", func(t *testing.T) { leaked(t, w) })

@@ -64,7 +64,7 @@ func (p *Provider) Get(ctx context.Context, providerID string) (provider.Instanc
 	case err != nil:
 		return provider.Instance{}, fault(err, "get instance %s", id)
 	case found == nil:
-		if fresh, ok := p.recently()[id]; ok {
+		if fresh, ok := p.sighted(id); ok {
 			return fresh, nil
 		}
 		return provider.Instance{}, refuse(provider.NotFound, "get instance %s: no such instance", id)
@@ -100,7 +100,7 @@ func (p *Provider) getAll(ctx context.Context, ids []string) map[string]answer[*
 // claimed fills in the claim of an instance that is not tagged with it yet.
 func (p *Provider) claimed(i provider.Instance) provider.Instance {
 	if i.Claim == "" {
-		if fresh, ok := p.recently()[instanceIDOf(&i)]; ok {
+		if fresh, ok := p.sighted(instanceIDOf(&i)); ok {
 			i.Claim = fresh.Claim
 		}
 	}
@@ -212,7 +212,7 @@ func (p *Provider) notSeenYet(id string, err error) error {
 	if provider.KindOf(err) != provider.NotFound {
 		return err
 	}
-	if _, fresh := p.recently()[id]; !fresh {
+	if _, fresh := p.sighted(id); !fresh {
 		return err
 	}
 	return refuse(provider.Unavailable, "launched a moment ago and not visible yet: %w", unkinded(err))
@@ -233,6 +233,20 @@ func (p *Provider) forget(id string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	delete(p.recent, id)
+}
+
+// sighted is a copy of the sighting of one instance, when it is not over.
+func (p *Provider) sighted(id string) (provider.Instance, bool) {
+	now := p.cfg.Clock()
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	s, ok := p.recent[id]
+	if !ok || !now.Before(s.until) {
+		delete(p.recent, id)
+		return provider.Instance{}, false
+	}
+	s.Tags = maps.Clone(s.Tags)
+	return s.Instance, true
 }
 
 // recently copies the sightings that are not over, by instance id.

@@ -238,13 +238,13 @@ func (p *Provider) Launch(ctx context.Context, attempt provider.Attempt) (provid
 // that was written must be visible, nothing was sent.
 func (p *Provider) withoutAbsent(ctx context.Context, b *party, claim string) error {
 	now := p.cfg.Clock()
-	waiting := refuse(provider.Unavailable, "launch %s: waiting for %v, which shall be launched by the same request", claim, b.absent())
+	waiting := refuse(provider.Unavailable, "launch %s: waiting for %s, which shall be launched by the same request", claim, b.absent())
 	if b.made {
 		if now.Sub(b.begun) < partyGrace {
 			return waiting
 		}
 		b.dissolve()
-		return refuse(provider.Stale, "launch %s: %v, of the same request, did not come; nothing was launched", claim, b.absent())
+		return refuse(provider.Stale, "launch %s: %s, of the same request, did not come; nothing was launched", claim, b.absent())
 	}
 	if !b.mayLook(now) {
 		return waiting
@@ -260,7 +260,7 @@ func (p *Provider) withoutAbsent(ctx context.Context, b *party, claim string) er
 		return waiting
 	}
 	b.dissolve()
-	return refuse(provider.Stale, "launch %s: %v, of the same request, did not come; nothing was launched", claim, b.absent())
+	return refuse(provider.Stale, "launch %s: %s, of the same request, did not come; nothing was launched", claim, b.absent())
 }
 
 // mayLook is true for one caller every ten seconds.

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -180,8 +181,9 @@ func (b *party) arrive(ctx context.Context, claim string) error {
 
 var errAbsent = refuse(provider.Unavailable, "waiting for the other claims of the same request")
 
-// absent names the claims that have not come.
-func (b *party) absent() []string {
+// absent names the claims that have not come, the first few of them: the text
+// goes into the condition of every other claim.
+func (b *party) absent() string {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	var out []string
@@ -190,7 +192,10 @@ func (b *party) absent() []string {
 			out = append(out, c)
 		}
 	}
-	return out
+	if more := len(out) - 3; more > 0 {
+		out = append(out[:3], fmt.Sprintf("%d more", more))
+	}
+	return strings.Join(out, ", ")
 }
 
 // share runs do once for all who come while it runs, and keeps a final outcome.

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -27,7 +28,7 @@ func claimNames(n int) []string {
 // prepareAll prepares claims at the same time, as the reconcilers do.
 func (w *world) prepareAll(t *testing.T, claims []string, options ...model.Option) map[string]provider.Attempt {
 	t.Helper()
-	w.provider.Patient()
+	defer w.provider.Together(len(claims))()
 	out := map[string]provider.Attempt{}
 	var mu sync.Mutex
 	var wg sync.WaitGroup
@@ -138,7 +139,7 @@ func eventuallyTagged(t *testing.T, w *world, want []string) {
 
 func TestDifferentRequestsStayApart(t *testing.T) {
 	w := newWorld(t)
-	w.provider.Patient()
+	defer w.provider.Together(6)()
 	var wg sync.WaitGroup
 	for i, claim := range claimNames(6) {
 		wg.Go(func() {
@@ -240,10 +241,14 @@ func TestRestartAfterOneRecorded(t *testing.T) {
 // sent, and after a while the others start anew.
 func TestRestartBeforeAllWrote(t *testing.T) {
 	w := newWorld(t)
-	attempts := w.prepareAll(t, claimNames(2), option("m7i.large", "us-west-2a", model.OnDemand))
+	attempts := w.prepareAll(t, claimNames(6), option("m7i.large", "us-west-2a", model.OnDemand))
 	p := w.newProvider(t, w.url)
 	_, err := p.Launch(t.Context(), attempts["claim-0001"])
 	wantKind(t, err, provider.Unavailable)
+	// A party has up to 200 claims, and this stands on each of them.
+	if text := err.Error(); !strings.Contains(text, "waiting for claim-0000, claim-0002, claim-0003, 2 more, which") {
+		t.Errorf("%q does not name the first of those it waits for, and how many more", text)
+	}
 	w.clock.Step(3 * time.Minute)
 	_, err = p.Launch(t.Context(), attempts["claim-0001"])
 	wantKind(t, err, provider.Stale)
@@ -283,9 +288,8 @@ func TestRequestsPerThousandNodes(t *testing.T) {
 	claims := claimNames(1000)
 	results := launchAll(t, w.provider, w.prepareAll(t, claims, option("m7i.large", "us-west-2a", model.OnDemand)))
 	wantDistinct(t, results, 1000)
-	// Five when all come at once; a busy machine spreads them over more windows.
-	if n := w.requests("CreateFleet"); n > 50 {
-		t.Errorf("%d CreateFleet calls for 1000 nodes, want about 1000/200", n)
+	if n := w.requests("CreateFleet"); n != 5 {
+		t.Errorf("%d CreateFleet calls for 1000 nodes of one template and zone, want one for each 200 claims", n)
 	}
 	if n := w.requests("CreateLaunchTemplate"); n != 1 {
 		t.Errorf("%d CreateLaunchTemplate calls for one template, want 1", n)

@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -80,7 +81,6 @@ func TestPolicyAllowsExactlyWhatIsCalled(t *testing.T) {
 			Type       string
 			Properties struct {
 				PolicyDocument map[string]any
-				EventPattern   map[string][]string
 			}
 		}
 	}
@@ -100,28 +100,77 @@ func TestPolicyAllowsExactlyWhatIsCalled(t *testing.T) {
 	if diff := cmp.Diff(forTerraform, forCloudFormation); diff != "" {
 		t.Errorf("Terraform's policy and CloudFormation's differ:\n%s", diff)
 	}
-	// Every kind of event that is understood has a rule, in both.
-	terraform, err := os.ReadFile(iamExamples + "main.tf")
+}
+
+// Every kind of event that is understood has a rule, and every rule brings events
+// that are understood, in CloudFormation's stack and Terraform's alike.
+func TestRulesBringExactlyWhatIsUnderstood(t *testing.T) {
+	code, err := os.ReadFile("event.go")
 	if err != nil {
 		t.Fatal(err)
 	}
-	var rules []string
-	for _, r := range stack.Resources {
-		if r.Type == "AWS::Events::Rule" {
-			rules = append(rules, r.Properties.EventPattern["detail-type"]...)
+	want := map[string]bool{}
+	for _, m := range regexp.MustCompile(`case "(EC2 [^"]+)":`).FindAllStringSubmatch(string(code), -1) {
+		want["aws.ec2: "+m[1]] = true
+	}
+	for _, m := range regexp.MustCompile(`e.Source == "([^"]+)" && e.DetailType == "([^"]+)"`).FindAllStringSubmatch(string(code), -1) {
+		want[m[1]+": "+m[2]] = true
+	}
+	raw, err := os.ReadFile(iamExamples + "cloudformation.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var stack struct {
+		Resources map[string]struct {
+			Type       string
+			Properties struct {
+				EventPattern map[string][]string
+				Targets      []struct {
+					Arn map[string][]string
+				}
+			}
 		}
 	}
-	slices.Sort(rules)
-	want := []string{
-		"AWS Health Event", "EC2 Capacity Reservation Instance Interruption Warning", "EC2 Instance Rebalance Recommendation",
-		"EC2 Instance State-change Notification", "EC2 Spot Instance Interruption Warning",
+	if err := yaml.Unmarshal(raw, &stack); err != nil {
+		t.Fatal(err)
 	}
-	if diff := cmp.Diff(want, rules); diff != "" {
-		t.Errorf("rules (-want +got):\n%s", diff)
+	forCloudFormation := map[string]bool{}
+	for name, r := range stack.Resources {
+		if r.Type != "AWS::Events::Rule" {
+			continue
+		}
+		forCloudFormation[r.Properties.EventPattern["source"][0]+": "+r.Properties.EventPattern["detail-type"][0]] = true
+		if to := r.Properties.Targets; len(to) != 1 || !slices.Equal(to[0].Arn["Fn::GetAtt"], []string{"InterruptionQueue", "Arn"}) {
+			t.Errorf("%s has targets %v, want the queue", name, to)
+		}
 	}
-	for _, rule := range want {
-		if !strings.Contains(string(terraform), `"`+rule+`"`) {
-			t.Errorf("main.tf has no rule for %s", rule)
+	if diff := cmp.Diff(want, forCloudFormation); diff != "" || len(want) != 5 {
+		t.Errorf("cloudformation.yaml's rules (-understood +there are):\n%s", diff)
+	}
+	raw, err = os.ReadFile(iamExamples + "main.tf")
+	if err != nil {
+		t.Fatal(err)
+	}
+	forTerraform := map[string]bool{}
+	for _, m := range regexp.MustCompile(`source = "([^"]+)", detail_type = "([^"]+)"`).FindAllStringSubmatch(string(raw), -1) {
+		forTerraform[m[1]+": "+m[2]] = true
+	}
+	if diff := cmp.Diff(want, forTerraform); diff != "" {
+		t.Errorf("main.tf's rules (-understood +there are):\n%s", diff)
+	}
+	// The queue is named after the cluster, and EventBridge may send to it.
+	for file, parts := range map[string][]string{
+		"cloudformation.yaml": {"QueueName: {Ref: ClusterName}", "Principal: {Service: [events.amazonaws.com, sqs.amazonaws.com]}", "Action: sqs:SendMessage"},
+		"main.tf":             {"= var.cluster_name\n  message_retention_seconds", `Principal = { Service = ["events.amazonaws.com", "sqs.amazonaws.com"] }`, `Action    = "sqs:SendMessage"`},
+	} {
+		text, err := os.ReadFile(iamExamples + file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, part := range parts {
+			if !strings.Contains(string(text), part) {
+				t.Errorf("%s does not say %q", file, part)
+			}
 		}
 	}
 }

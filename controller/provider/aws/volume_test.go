@@ -44,9 +44,13 @@ func TestVolumePrices(t *testing.T) {
 	if got := w.provider.VolumePrices()["gp3"]; got != (model.VolumePrice{GiB: 100_000}) {
 		t.Errorf("later: %+v, want the new price", got)
 	}
+	asked := w.requests("GetProducts")
 	isolated := w.newProvider(t, w.url, func(c *aws.Config) { c.Isolated = true })
 	if _, err := isolated.Catalog(t.Context(), "default"); err != nil || isolated.VolumePrices() != nil {
 		t.Errorf("isolated: %v, %v; want none", isolated.VolumePrices(), err)
+	}
+	if n := w.requests("GetProducts") - asked; n != 0 {
+		t.Errorf("isolated, and the Price List service was asked %d times", n)
 	}
 }
 

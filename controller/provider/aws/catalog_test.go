@@ -7,12 +7,14 @@ import (
 
 	sdk "github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/google/go-cmp/cmp"
+	"github.com/prometheus/client_golang/prometheus"
 
 	awsv1 "spokeshave.dev/api/aws/v1"
 	"spokeshave.dev/cmd/ec2sim/sim"
 	"spokeshave.dev/controller/catalog"
 	"spokeshave.dev/controller/model"
 	"spokeshave.dev/controller/provider"
+	"spokeshave.dev/controller/provider/aws"
 )
 
 func (w *world) catalog(t *testing.T, class string) model.Catalog {
@@ -177,4 +179,52 @@ func TestCatalogAsksOnce(t *testing.T) {
 	if diff := cmp.Diff(before, w.server.State().Requests); diff != "" {
 		t.Errorf("five more catalogues made requests:\n%s", diff)
 	}
+}
+
+// How old what is known of the market is shows in a metric: 0 at first, then when it
+// was read, and it stands still while AWS does not answer.
+func TestMarketAge(t *testing.T) {
+	w := newWorldOf(t, "m7i.")
+	registry := prometheus.NewPedanticRegistry()
+	p := w.newProvider(t, w.url, func(c *aws.Config) { c.Metrics = registry })
+	want := func(when string, at map[string]time.Time) {
+		t.Helper()
+		families, err := registry.Gather()
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := map[string]float64{}
+		for _, f := range families {
+			if f.GetName() != "spokeshave_aws_market_updated_timestamp_seconds" {
+				continue
+			}
+			for _, m := range f.GetMetric() {
+				got[m.GetLabel()[0].GetValue()] = m.GetGauge().GetValue()
+			}
+		}
+		seconds := map[string]float64{}
+		for what, read := range at {
+			if seconds[what] = 0; !read.IsZero() {
+				seconds[what] = float64(read.Unix())
+			}
+		}
+		if diff := cmp.Diff(seconds, got); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", when, diff)
+		}
+	}
+	catalog := func() {
+		t.Helper()
+		if _, err := p.Catalog(t.Context(), "default"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	none, start := time.Time{}, w.clock.Now()
+	want("before anything was asked", map[string]time.Time{"instance types": none, "on-demand prices": none, "spot prices": none, "volume prices": none})
+	catalog()
+	want("after the first answer", map[string]time.Time{"instance types": start, "on-demand prices": start, "spot prices": start, "volume prices": start})
+	w.clock.Step(13 * time.Hour)
+	w.order(t, sim.Fault{Action: "DescribeSpotPriceHistory", HTTPStatus: 500})
+	catalog()
+	now := w.clock.Now()
+	want("after spot prices failed", map[string]time.Time{"instance types": now, "on-demand prices": now, "spot prices": start, "volume prices": now})
 }

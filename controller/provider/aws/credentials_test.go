@@ -69,7 +69,7 @@ func TestCredentialsOfAPod(t *testing.T) {
 					http.Error(out, "not asked for", http.StatusBadRequest)
 					return
 				}
-				fmt.Fprintf(out, `<AssumeRoleWithWebIdentityResponse xmlns="https://sts.amazonaws.com/doc/2011-06-15/"><AssumeRoleWithWebIdentityResult><Credentials><AccessKeyId>ASIAIRSA</AccessKeyId><SecretAccessKey>s</SecretAccessKey><SessionToken>t</SessionToken><Expiration>%s</Expiration></Credentials></AssumeRoleWithWebIdentityResult></AssumeRoleWithWebIdentityResponse>`, expires)
+				_, _ = fmt.Fprintf(out, `<AssumeRoleWithWebIdentityResponse xmlns="https://sts.amazonaws.com/doc/2011-06-15/"><AssumeRoleWithWebIdentityResult><Credentials><AccessKeyId>ASIAIRSA</AccessKeyId><SecretAccessKey>s</SecretAccessKey><SessionToken>t</SessionToken><Expiration>%s</Expiration></Credentials></AssumeRoleWithWebIdentityResult></AssumeRoleWithWebIdentityResponse>`, expires)
 			})
 			t.Setenv("AWS_ENDPOINT_URL_STS", sts)
 			t.Setenv("AWS_ROLE_ARN", "arn:aws:iam::111122223333:role/controller")
@@ -82,7 +82,7 @@ func TestCredentialsOfAPod(t *testing.T) {
 					http.Error(out, "no token", http.StatusUnauthorized)
 					return
 				}
-				fmt.Fprintf(out, `{"AccessKeyId":"ASIAPOD","SecretAccessKey":"s","Token":"t","AccountId":"111122223333","Expiration":%q}`, expires)
+				_, _ = fmt.Fprintf(out, `{"AccessKeyId":"ASIAPOD","SecretAccessKey":"s","Token":"t","AccountId":"111122223333","Expiration":%q}`, expires)
 			})
 			t.Setenv("AWS_CONTAINER_CREDENTIALS_FULL_URI", agent+"/v1/credentials")
 			t.Setenv("AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE", tokenFile(t))
@@ -116,9 +116,9 @@ func TestRegionFromInstanceMetadata(t *testing.T) {
 		switch in.URL.Path {
 		case "/latest/api/token":
 			out.Header().Set("X-Aws-Ec2-Metadata-Token-Ttl-Seconds", "21600")
-			fmt.Fprint(out, "session")
+			_, _ = fmt.Fprint(out, "session")
 		case "/latest/dynamic/instance-identity/document":
-			fmt.Fprint(out, `{"region":"eu-central-1","instanceId":"i-0123456789abcdef0"}`)
+			_, _ = fmt.Fprint(out, `{"region":"eu-central-1","instanceId":"i-0123456789abcdef0"}`)
 		default:
 			http.NotFound(out, in)
 		}

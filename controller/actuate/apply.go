@@ -25,9 +25,9 @@ import (
 type Actuator struct {
 	Client client.Client
 	Events events.EventRecorder
-	// Nominations takes the events about pods that are planned onto new nodes:
-	// one for each pod, said once.
-	Nominations events.EventRecorder
+	// Once takes the events that are told to many objects in one go, once each:
+	// pods that are planned onto new nodes, nodes that stay.
+	Once events.EventRecorder
 	// Namespace is the controller's own, where ceiling policies live.
 	Namespace string
 
@@ -35,6 +35,8 @@ type Actuator struct {
 	// said remembers the last text told about an object, so that an event is
 	// an occurrence and not a heartbeat.
 	said map[types.UID]string
+	// heard is the same for what lasts, and is told again after a while.
+	heard map[topic]heard
 }
 
 // Done is what an application changed: the next snapshot waits until the watch
@@ -80,7 +82,7 @@ func (a *Actuator) nominated(s *model.Snapshot, claim *karpv1.NodeClaim, n *mode
 		if from := s.Pods[i].Node; from >= 0 {
 			what = "finds room, when node " + s.Nodes[from].Name + " goes,"
 		}
-		a.Nominations.Eventf(podRef(&s.Pods[i]), claim, corev1.EventTypeNormal, karpv1.EventNominated, "Launch",
+		a.Once.Eventf(podRef(&s.Pods[i]), claim, corev1.EventTypeNormal, karpv1.EventNominated, "Launch",
 			"%s on nodeclaim/%s: %s, %s, %s at %s $/h", what, claim.Name, best.InstanceType, best.Zone, best.CapacityType, best.Price)
 	}
 }
@@ -91,6 +93,7 @@ func (a *Actuator) nominated(s *model.Snapshot, claim *karpv1.NodeClaim, n *mode
 // back. The state is in the cluster, so that a restart loses nothing.
 func (a *Actuator) Disrupt(ctx context.Context, s *model.Snapshot, d *decide.Decision) (Done, error) {
 	var done Done
+	a.stays(ctx, s, d)
 	going := map[int32]bool{}
 	for i := range d.Disruptions {
 		each := &d.Disruptions[i]
@@ -98,7 +101,6 @@ func (a *Actuator) Disrupt(ctx context.Context, s *model.Snapshot, d *decide.Dec
 		going[each.Node] = each.Go
 		switch {
 		case !each.Go:
-			a.blocked(ctx, n, each)
 		case disrupted(n):
 			if err := a.delete(ctx, n, each); err != nil {
 				return done, err
@@ -154,8 +156,15 @@ func (a *Actuator) delete(ctx context.Context, n *model.Node, why *decide.Disrup
 	if err := a.Client.Delete(ctx, claim.DeepCopy(), client.Preconditions{UID: &claim.UID}); err != nil {
 		return ignoreGone(fmt.Errorf("delete claim %s: %w", n.Claim, err))
 	}
-	a.Events.Eventf(claim, nil, corev1.EventTypeNormal, karpv1.EventDisruptionTerminating, "Disrupt",
-		"disrupting node %s: %s, saves %s $/h", n.Name, why.Method, n.Cost())
+	about := []client.Object{claim}
+	node := &corev1.Node{}
+	if err := a.Client.Get(ctx, types.NamespacedName{Name: n.Name}, node); err == nil {
+		about = append(about, node)
+	}
+	for _, o := range about {
+		a.Events.Eventf(o, nil, corev1.EventTypeNormal, karpv1.EventDisruptionTerminating, "Disrupt",
+			"disrupting node %s: %s, it cost %s $/h", n.Name, why.Method, n.Cost())
+	}
 	return nil
 }
 

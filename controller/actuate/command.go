@@ -8,7 +8,6 @@ import (
 	"strings"
 	"time"
 
-	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -114,11 +113,13 @@ func (a *Actuator) start(ctx context.Context, to *application, c *decide.Command
 		to.done.Claims = append(to.done.Claims, claim.Name)
 	}
 	a.launching(to.s, c, claims)
+	a.candidates(ctx, to.s, c)
 	return nil
 }
 
 // finish deletes the nodes' claims.
 func (a *Actuator) finish(ctx context.Context, s *model.Snapshot, c *decide.Command, done *Done) error {
+	a.approved(ctx, s, c)
 	for _, i := range c.Nodes {
 		n := &s.Nodes[i]
 		if err := a.delete(ctx, n, &decide.Disruption{Node: i, Method: c.Method}); err != nil {
@@ -175,52 +176,4 @@ func (a *Actuator) annotate(ctx context.Context, name string, values map[string]
 		return ignoreGone(fmt.Errorf("annotate claim %s: %w", name, err))
 	}
 	return nil
-}
-
-// launching tells the replacements what they are for.
-func (a *Actuator) launching(s *model.Snapshot, c *decide.Command, claims []*karpv1.NodeClaim) {
-	for _, claim := range claims {
-		a.Events.Eventf(claim, nil, corev1.EventTypeNormal, karpv1.EventDisruptionLaunching, "Disrupt",
-			"launching in the stead of %s (%s), saves %s $/h", names(s, c), c.Method, c.Savings)
-	}
-}
-
-// waiting tells once what a command waits for.
-func (a *Actuator) waiting(s *model.Snapshot, c *decide.Command) {
-	for _, i := range c.Nodes {
-		ref := claimRef(&s.Nodes[i])
-		if a.news(types.UID("command/"+ref.Name), c.Reason) {
-			a.Events.Eventf(ref, nil, corev1.EventTypeNormal, karpv1.EventDisruptionWaitingReadiness, "Disrupt", "%s", c.Reason)
-		}
-	}
-}
-
-// undone says why a command was taken back.
-func (a *Actuator) undone(ctx context.Context, s *model.Snapshot, c *decide.Command) {
-	for _, i := range c.Nodes {
-		node := &corev1.Node{}
-		if err := a.Client.Get(ctx, types.NamespacedName{Name: s.Nodes[i].Name}, node); err != nil {
-			continue
-		}
-		a.Events.Eventf(node, nil, corev1.EventTypeNormal, karpv1.EventDisruptionBlocked, "Disrupt",
-			"disruption (%s) of %s was taken back: %s", c.Method, names(s, c), c.Reason)
-	}
-}
-
-func names(s *model.Snapshot, c *decide.Command) string {
-	out := make([]string, 0, len(c.Nodes))
-	for _, i := range c.Nodes {
-		out = append(out, s.Nodes[i].Name)
-	}
-	text := strings.Join(out, ", ")
-	if len(text) > noteLimit/2 {
-		text = text[:noteLimit/2] + "…"
-	}
-	return text
-}
-
-func claimRef(n *model.Node) *karpv1.NodeClaim {
-	ref := &karpv1.NodeClaim{}
-	ref.APIVersion, ref.Kind, ref.Name = karpv1.GroupVersion.String(), "NodeClaim", n.Claim
-	return ref
 }

@@ -1,7 +1,6 @@
 package actuate
 
 import (
-	"context"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
@@ -45,21 +44,6 @@ func Sentences(reasons []model.Reason) string {
 		text = text[:noteLimit] + "…"
 	}
 	return text
-}
-
-// blocked tells the node why it stays.
-func (a *Actuator) blocked(ctx context.Context, n *model.Node, why *decide.Disruption) {
-	if why.Policy == "" {
-		return // waiting for consolidateAfter is not news
-	}
-	node := &corev1.Node{}
-	if err := a.Client.Get(ctx, types.NamespacedName{Name: n.Name}, node); err != nil {
-		return
-	}
-	text := "policy " + why.Policy + " keeps the node: " + why.Reason
-	if a.news(node.UID, text) {
-		a.Events.Eventf(node, nil, corev1.EventTypeNormal, karpv1.EventDisruptionBlocked, "Disrupt", "%s", text)
-	}
 }
 
 // news says whether the text differs from the last one told about the object.

@@ -61,7 +61,7 @@ func New(c client.Client, from string, now clock.PassiveClock, registry promethe
 		client: c, clock: now, from: from, instance: from + "-" + host, queue: make(chan *said, queueLimit),
 		dropped: prometheus.NewCounter(prometheus.CounterOpts{
 			Name: "spokeshave_events_dropped_total",
-			Help: "Events about nominated pods that were not sent: the queue was full, or the API server refused.",
+			Help: "Events that many objects are told, and that were not sent: the queue was full, or the API server refused.",
 		}),
 	}
 	if err := registry.Register(r.dropped); err != nil {

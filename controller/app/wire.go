@@ -33,6 +33,7 @@ import (
 	"spokeshave.dev/controller/reconcile/ending"
 	"spokeshave.dev/controller/reconcile/expiration"
 	"spokeshave.dev/controller/reconcile/garbage"
+	"spokeshave.dev/controller/reconcile/hold"
 	"spokeshave.dev/controller/reconcile/interruption"
 	"spokeshave.dev/controller/reconcile/keep"
 	"spokeshave.dev/controller/reconcile/lifecycle"
@@ -109,7 +110,7 @@ func (p *parts) loop(ctx context.Context) (*decision.Loop, error) {
 	if err := metrics.Registry.Register(accounts.NewCollector(books)); err != nil {
 		return nil, fmt.Errorf("register metrics of the ledger: %w", err)
 	}
-	nominations, err := p.nominations()
+	once, err := p.once()
 	if err != nil {
 		return nil, err
 	}
@@ -129,7 +130,7 @@ func (p *parts) loop(ctx context.Context) (*decision.Loop, error) {
 		Log:      log,
 		Count:    books.Count,
 		Cluster:  view,
-		Actuator: &actuate.Actuator{Client: p.mgr.GetClient(), Events: p.mgr.GetEventRecorder(eventsFrom), Nominations: nominations, Namespace: p.o.Namespace},
+		Actuator: &actuate.Actuator{Client: p.mgr.GetClient(), Events: p.mgr.GetEventRecorder(eventsFrom), Once: once, Namespace: p.o.Namespace},
 		Policies: loaded,
 		Journal:  p.journal,
 		Observed: p.observer(),
@@ -185,9 +186,9 @@ func (p *parts) shifts(loop *decision.Loop) error {
 	return nil
 }
 
-// nominations takes the events about planned pods, and sends them at a rate of
+// once takes the events that many objects are told, and sends them at a rate of
 // their own: half of what everything else may use.
-func (p *parts) nominations() (*announce.Recorder, error) {
+func (p *parts) once() (*announce.Recorder, error) {
 	cfg := rest.CopyConfig(p.mgr.GetConfig())
 	cfg.QPS, cfg.Burst = p.o.QPS/2, p.o.Burst/2
 	c, err := client.New(cfg, client.Options{Scheme: p.mgr.GetScheme(), Mapper: p.mgr.GetRESTMapper()})
@@ -285,6 +286,7 @@ func (p *parts) reconcilers(*decision.Loop) error {
 		Metrics: interruption.NewMetrics(metrics.Registry), Rebalance: p.o.DrainOnRebalance, Every: time.Minute,
 	}
 	podEvents := &podevents.Reconciler{Client: c, Clock: p.clock}
+	holds := &hold.Reconciler{Client: c, Events: recorder, Clock: p.clock}
 	collector := &garbage.Collector{
 		Client: c, Live: p.mgr.GetAPIReader(), Provider: p.cloud, Clock: p.clock, Every: 10 * time.Second,
 	}
@@ -306,7 +308,7 @@ func (p *parts) reconcilers(*decision.Loop) error {
 	err := errors.Join(
 		memory.SetupWithManager(p.mgr), partitions.SetupWithManager(p.mgr), p.mgr.Add(sweeper),
 		classes.SetupWithManager(p.mgr), claims.SetupWithManager(p.mgr), nodes.SetupWithManager(p.mgr),
-		pools.SetupWithManager(p.mgr), podEvents.SetupWithManager(p.mgr), drifts.SetupWithManager(p.mgr), expiry.SetupWithManager(p.mgr), p.mgr.Add(collector), p.mgr.Add(interruptions),
+		pools.SetupWithManager(p.mgr), podEvents.SetupWithManager(p.mgr), holds.SetupWithManager(p.mgr), drifts.SetupWithManager(p.mgr), expiry.SetupWithManager(p.mgr), p.mgr.Add(collector), p.mgr.Add(interruptions),
 	)
 	if err != nil {
 		return fmt.Errorf("add reconcilers: %w", err)

@@ -171,7 +171,7 @@ func (j *judge) still(c *Command) (Stage, string) {
 	for _, i := range c.Nodes {
 		pool := j.s.Nodes[i].Pool
 		if j.left(pool, c.Method) <= 0 {
-			return Undo, "the disruption budgets of NodePool " + j.s.Pools[pool].Name + " allow no more"
+			return Undo, j.overBudget(pool)
 		}
 		j.going[pool]++
 	}

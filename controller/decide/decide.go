@@ -63,6 +63,9 @@ type Decision struct {
 	// Eligible counts by method the nodes that nothing but policies and budgets
 	// could keep.
 	Eligible map[Method]int `json:"-"`
+	// Barren are the pools, by their place in Snapshot.Pools, whose requirements
+	// no instance type of their catalogue meets.
+	Barren []int32 `json:"-"`
 	// Headroom is what each capped scope had left before the plan.
 	Headroom []Headroom `json:"headroom,omitempty"`
 	// Warnings are for people: soft caps passed, scopes nobody accounts for.
@@ -181,6 +184,7 @@ func Decide(ctx context.Context, s *model.Snapshot, policies []policy.Policy, op
 		// whoever watches how near they are.
 		d.ceilings(ctx, &solver.Input{Blocked: make([]*model.Reason, len(s.Pools))})
 	}
+	d.out.Barren = d.barren()
 	d.out.Policies = d.panel.Uses()
 	id, err := d.id()
 	if err != nil {

@@ -2,7 +2,6 @@ package decide
 
 import (
 	"context"
-	"fmt"
 	"maps"
 	"slices"
 	"time"
@@ -34,6 +33,9 @@ type Disruption struct {
 	Reason string `json:"reason,omitempty"`
 	// RetryAt is when to ask again, where that is known.
 	RetryAt time.Time `json:"retryAt,omitzero"`
+	// Kind sorts the reason, for those who tell of it. It follows from the rest,
+	// and no record keeps it.
+	Kind disrupt.Kind `json:"-"`
 }
 
 // judge is what the steps of one disruption decision share.
@@ -98,9 +100,9 @@ func (j *judge) options(planned []int32) (out []option, known int) {
 		m, block, ok := j.survey.Candidate(int32(i))
 		switch {
 		case !ok && slices.Contains(planned, int32(i)) && len(j.survey.Moving(int32(i))) == 0:
-			j.keep(option{node: int32(i), method: disrupt.Empty}, "", "pods that need a place are planned here", time.Time{})
+			j.keep(option{node: int32(i), method: disrupt.Empty}, Disruption{Reason: "pods that need a place are planned here"})
 		case !ok && j.s.Nodes[i].Claim != "":
-			j.tell(option{node: int32(i)}, j.survey.Excused(int32(i)))
+			j.tell(option{node: int32(i)}, disrupt.Waits, j.survey.Excused(int32(i)))
 		case !ok:
 		case block == nil:
 			if j.out.Eligible == nil {
@@ -109,9 +111,9 @@ func (j *judge) options(planned []int32) (out []option, known int) {
 			j.out.Eligible[m]++
 			out = append(out, option{node: int32(i), method: m, cost: j.survey.Cost(int32(i))})
 		case m == disrupt.Underutilized && !j.wanted(int32(i)): // nobody waits for its time to come
-			j.tell(option{node: int32(i), method: m}, until(block))
+			j.tell(option{node: int32(i), method: m}, block.Kind, until(block))
 		default:
-			j.keep(option{node: int32(i), method: m}, "", block.Reason, block.Until)
+			j.keep(option{node: int32(i), method: m}, Disruption{Reason: block.Reason, RetryAt: block.Until, Kind: block.Kind})
 		}
 	}
 	return out, known
@@ -158,7 +160,7 @@ func (j *judge) refused(o option, v *policy.ConsolidateOutcome) {
 	if v.Verdict == policy.Hold {
 		retry = j.s.Time.Add(time.Duration(v.HoldSeconds * float64(time.Second)))
 	}
-	j.keep(o, v.Policy, v.Reason, retry)
+	j.keep(o, Disruption{Policy: v.Policy, Reason: v.Reason, RetryAt: retry, Kind: disrupt.Forbidden})
 }
 
 // left is how many more nodes of a pool may go for the method.
@@ -170,11 +172,15 @@ func (j *judge) left(pool int32, m Method) int {
 func (j *judge) spend(o option) bool {
 	pool := j.s.Nodes[o.node].Pool
 	if j.left(pool, o.method) <= 0 {
-		j.keep(o, "", "the disruption budgets of NodePool "+j.s.Pools[pool].Name+" allow no more", time.Time{})
+		j.keep(o, Disruption{Reason: j.overBudget(pool), Kind: disrupt.OverBudget})
 		return false
 	}
 	j.going[pool]++
 	return true
+}
+
+func (j *judge) overBudget(pool int32) string {
+	return "the disruption budgets of NodePool " + j.s.Pools[pool].Name + " allow no more"
 }
 
 // empties lets the empty nodes go, those first that bear the taint already,
@@ -198,10 +204,10 @@ func (j *judge) empties(options []option, may []bool) []option {
 	return rest
 }
 
-func (j *judge) keep(o option, name, reason string, retry time.Time) {
-	j.out.Disruptions = append(j.out.Disruptions, Disruption{
-		Node: o.node, Method: o.method, Policy: name, Reason: reason, RetryAt: retry,
-	})
+// keep adds a judgement over a node that stays.
+func (j *judge) keep(o option, why Disruption) {
+	why.Node, why.Method = o.node, o.method
+	j.out.Disruptions = append(j.out.Disruptions, why)
 }
 
 func (j *judge) candidate(o option, action string, saves float64) policy.Candidate {
@@ -225,9 +231,9 @@ func (j *judge) candidate(o option, action string, saves float64) policy.Candida
 }
 
 // tell says why a node stays to those who ask; nothing depends on it.
-func (j *judge) tell(o option, reason string) {
+func (j *judge) tell(o option, kind disrupt.Kind, reason string) {
 	if j.opts.Explain {
-		j.keep(o, "", reason, time.Time{})
+		j.keep(o, Disruption{Reason: reason, Kind: kind})
 	}
 }
 
@@ -238,8 +244,9 @@ func until(b *disrupt.Block) string {
 	return b.Reason + ", at " + b.Until.UTC().Format(time.RFC3339) + " it may be looked at"
 }
 
-// explain names the nodes for which the search found nothing.
-func (j *judge) explain(options []option, m Method, format string, args ...any) {
+// explain names the nodes for which the search found nothing. What it found is
+// no news when it did not look at all of them to the end.
+func (j *judge) explain(options []option, found func(int32) disrupt.Finding, whole bool) { //nolint:revive // a fact about the search
 	if !j.opts.Explain {
 		return
 	}
@@ -253,8 +260,13 @@ func (j *judge) explain(options []option, m Method, format string, args ...any) 
 		said[j.out.Disruptions[i].Node] = true
 	}
 	for _, o := range options {
-		if o.method == m && !said[o.node] {
-			j.keep(o, "", fmt.Sprintf(format, args...), time.Time{})
+		if o.method != disrupt.Underutilized || said[o.node] {
+			continue
 		}
+		f := found(o.node)
+		if !whole {
+			f.Kind = disrupt.Waits
+		}
+		j.keep(o, Disruption{Reason: f.Reason, Kind: f.Kind})
 	}
 }

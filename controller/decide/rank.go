@@ -2,6 +2,7 @@ package decide
 
 import (
 	"context"
+	"slices"
 
 	"spokeshave.dev/controller/model"
 	"spokeshave.dev/controller/policy"
@@ -123,6 +124,27 @@ func admits(p *model.Pool, t *model.InstanceType, of *model.Offering) bool {
 		}
 	}
 	return true
+}
+
+// barren are the pools that nothing could ever be launched from, sold out or
+// not. A catalogue that is empty has not been read yet.
+func (d *decider) barren() []int32 {
+	var out []int32
+	for i := range d.s.Pools {
+		p := &d.s.Pools[i]
+		if p.Catalog < 0 || p.NotReady != "" || len(d.s.Catalogs[p.Catalog].Types) == 0 {
+			continue
+		}
+		if !slices.ContainsFunc(d.s.Catalogs[p.Catalog].Types, func(t model.InstanceType) bool { return sells(p, &t) }) {
+			out = append(out, int32(i))
+		}
+	}
+	return out
+}
+
+// sells says whether one of the type's offerings meets the pool's requirements.
+func sells(p *model.Pool, t *model.InstanceType) bool {
+	return admits(p, t, nil) && slices.ContainsFunc(t.Offerings, func(o model.Offering) bool { return admits(p, t, &o) })
 }
 
 func (d *decider) facts(pool int) policy.PoolFacts {

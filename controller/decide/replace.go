@@ -68,7 +68,7 @@ func (j *judge) drifted(ctx context.Context, scene *disrupt.Scene, options []opt
 			break
 		}
 		if !scene.Settled(o.node) {
-			j.tell(o, "pods of other nodes that go are to move to it first")
+			j.tell(o, disrupt.Waits, "pods of other nodes that go are to move to it first")
 			continue
 		}
 		if !j.spend(o) {
@@ -77,7 +77,7 @@ func (j *judge) drifted(ctx context.Context, scene *disrupt.Scene, options []opt
 		p := scene.Replace(disrupt.Drifted, []int32{o.node})
 		if p == nil {
 			j.going[j.s.Nodes[o.node].Pool]--
-			j.keep(o, "", "its pods would not all find another place", j.s.Time.Add(retrySearch))
+			j.keep(o, Disruption{Reason: "its pods would not all find another place", RetryAt: j.s.Time.Add(retrySearch), Kind: disrupt.Forbidden})
 			continue
 		}
 		refused, err := j.start(ctx, scene, p)
@@ -105,9 +105,9 @@ func (j *judge) underutilized(ctx context.Context, scene *disrupt.Scene, options
 		switch {
 		case o.method != disrupt.Underutilized:
 		case !scene.Settled(o.node):
-			j.tell(o, "pods of other nodes that go are to move to it first")
+			j.tell(o, disrupt.Waits, "pods of other nodes that go are to move to it first")
 		case left[j.s.Nodes[o.node].Pool] <= 0:
-			j.tell(o, "the disruption budgets of NodePool "+j.s.Pools[j.s.Nodes[o.node].Pool].Name+" allow no more")
+			j.tell(o, disrupt.OverBudget, j.overBudget(j.s.Nodes[o.node].Pool))
 		default:
 			open = append(open, disrupt.Option{Node: o.node, Cost: o.cost, Wanted: j.wanted(o.node)})
 		}
@@ -115,10 +115,10 @@ func (j *judge) underutilized(ctx context.Context, scene *disrupt.Scene, options
 	if len(open) == 0 {
 		return nil
 	}
-	_, err := scene.Search(open, left, effort, func(p *disrupt.Proposal) ([]int32, error) {
+	begun, err := scene.Search(open, left, effort, func(p *disrupt.Proposal) ([]int32, error) {
 		return j.start(ctx, scene, p)
 	})
-	j.explain(options, disrupt.Underutilized, "no cheaper place was found for its pods")
+	j.explain(options, scene.Found, begun == 0 && effort.Replaces > 0)
 	return err
 }
 
@@ -191,7 +191,7 @@ func (j *judge) launchable(ctx context.Context, p *disrupt.Proposal) bool {
 		}
 	}
 	for _, i := range p.Nodes {
-		j.keep(option{node: i, method: p.Method}, name, reason, j.s.Time.Add(retrySearch))
+		j.keep(option{node: i, method: p.Method}, Disruption{Policy: name, Reason: reason, RetryAt: j.s.Time.Add(retrySearch), Kind: disrupt.Forbidden})
 	}
 	return false
 }

@@ -73,7 +73,12 @@ const trivial = 1e-6
 // more nodes, or by one in the stead of several.
 func (sc *Scene) Consolidate(nodes []int32) *Proposal {
 	p := sc.Replace(Underutilized, nodes)
+	if p == nil {
+		sc.note(nodes, Pointless, noPlace)
+		return nil
+	}
 	if !pays(p) {
+		sc.note(nodes, Pointless, nothingCheaper)
 		return nil
 	}
 	if left := sc.lost(p); len(left) > 0 {
@@ -82,13 +87,33 @@ func (sc *Scene) Consolidate(nodes []int32) *Proposal {
 			p = one
 		}
 	}
-	if !pays(p) || len(p.Sim.Plan.Nodes) > 0 && (!sc.cheaper(p) || !sc.spotRules(p) || !sc.keepsMinValues(p)) {
-		return nil
-	}
-	if !sc.certain(p) {
+	if why := sc.objection(p); why != "" {
+		sc.note(nodes, Pointless, why)
 		return nil
 	}
 	return p
+}
+
+// objection says what speaks against a consolidation that would pay as planned,
+// empty for nothing. It drops options of its replacements.
+func (sc *Scene) objection(p *Proposal) string {
+	replaces := p != nil && len(p.Sim.Plan.Nodes) > 0
+	switch {
+	case !pays(p):
+		return uncertain
+	case replaces && !sc.cheaper(p):
+		return nothingCheaper
+	case replaces && !sc.spotRules(p):
+		if !sc.snap.Settings.SpotToSpot {
+			return spotOff
+		}
+		return spotFew
+	case replaces && !sc.keepsMinValues(p):
+		return minValuesLost
+	case !sc.certain(p):
+		return uncertain
+	}
+	return ""
 }
 
 func pays(p *Proposal) bool { return p != nil && p.Saves() > p.Removed*trivial }

@@ -32,6 +32,8 @@ type Scene struct {
 	moves, hosts []int32
 	ground       *ground
 	sums         []total
+	// found is by node what the search made of it.
+	found map[int32]Finding
 }
 
 // prices are what a node costs, volumes and address included: billed, and in

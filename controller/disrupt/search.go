@@ -2,6 +2,7 @@ package disrupt
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 
 	"spokeshave.dev/controller/model"
@@ -152,7 +153,11 @@ func (sc *Scene) deletes(open []Option, left []int, tries int) *Proposal {
 	for i := range open {
 		o := &open[i]
 		pool := sc.snap.Nodes[o.Node].Pool
-		if budget[pool] <= 0 || takes[o.Node] || !sc.balanced([]int32{o.Node}, o.price, o.Cost) {
+		if !sc.balanced([]int32{o.Node}, o.price, o.Cost) {
+			sc.note([]int32{o.Node}, Unworthy, unworthy(o.price))
+			continue
+		}
+		if budget[pool] <= 0 || takes[o.Node] {
 			continue
 		}
 		r.bar(o.Node)
@@ -207,8 +212,12 @@ func (sc *Scene) replaces(open []Option, left []int, tries int) []*Proposal {
 	try := func(nodes []int32) {
 		if tries > 0 && len(nodes) > 0 {
 			tries--
-			if p := sc.Consolidate(nodes); p != nil && sc.balanced(nodes, p.Saves(), p.Cost) {
+			switch p := sc.Consolidate(nodes); {
+			case p == nil:
+			case sc.balanced(nodes, p.Saves(), p.Cost):
 				found = append(found, p)
+			default:
+				sc.note(nodes, Unworthy, unworthy(p.Saves()))
 			}
 		}
 	}
@@ -379,6 +388,11 @@ func (sc *Scene) balanced(nodes []int32, saves, cost float64) bool {
 		return false
 	}
 	return balance*saves/price >= (float64(len(nodes))+cost)/disruption
+}
+
+// unworthy says what a saving does not make up for.
+func unworthy(usd float64) string {
+	return fmt.Sprintf("%.4f $/h could be saved, too little for the disruption under consolidationPolicy Balanced", usd)
 }
 
 // total is what a pool's nodes cost, and what disrupting them all would.

@@ -152,6 +152,7 @@ func podCost(p *model.Pod, spec *model.PodSpec) float64 {
 type Block struct {
 	Reason string
 	Until  time.Time
+	Kind   Kind
 }
 
 // Candidate says by which method a node could go. ok is false for a node that
@@ -185,7 +186,7 @@ func (v *Survey) Candidate(node int32) (m Method, block *Block, ok bool) {
 		m = Underutilized
 	}
 	if idle == nil && m == Underutilized && d.Policy == "WhenEmpty" {
-		idle = &Block{Reason: "consolidationPolicy of NodePool " + v.s.Pools[n.Pool].Name + " is WhenEmpty"}
+		idle = &Block{Reason: "consolidationPolicy of NodePool " + v.s.Pools[n.Pool].Name + " is WhenEmpty", Kind: Pointless}
 	}
 	if why := v.protected(node, false); why != nil {
 		return m, why, true
@@ -219,7 +220,7 @@ func (v *Survey) Excused(node int32) string {
 func (v *Survey) consolidatable(n *model.Node) *Block {
 	d := &v.s.Pools[n.Pool].Disruption
 	if d.Never {
-		return &Block{Reason: "consolidateAfter is Never"}
+		return &Block{Reason: "consolidateAfter is Never", Kind: Pointless}
 	}
 	if due := lastEvent(n).Add(d.ConsolidateAfter); due.After(v.s.Time) {
 		return &Block{Reason: "consolidateAfter has not passed", Until: due}
@@ -243,15 +244,15 @@ func (v *Survey) undone(n *model.Node) *Block {
 func (v *Survey) protected(node int32, bounded bool) *Block {
 	switch {
 	case v.s.Nodes[node].DoNotDisrupt:
-		return &Block{Reason: "do-not-disrupt"}
+		return &Block{Reason: "do-not-disrupt", Kind: Forbidden}
 	case v.away(node):
-		return &Block{Reason: "the cluster is shifted away from zone " + v.s.Nodes[node].Zone}
+		return &Block{Reason: "the cluster is shifted away from zone " + v.s.Nodes[node].Zone, Kind: Forbidden}
 	case bounded:
 		return nil
 	case v.held[node] != "":
-		return &Block{Reason: v.held[node]}
+		return &Block{Reason: v.held[node], Kind: Forbidden}
 	case v.pinned[node] != "":
-		return &Block{Reason: v.pinned[node]}
+		return &Block{Reason: v.pinned[node], Kind: Forbidden}
 	}
 	return nil
 }

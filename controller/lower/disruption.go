@@ -147,3 +147,32 @@ func (b *builder) budgets() {
 func Protected(pod *corev1.Pod, now time.Time) bool {
 	return protected(pod.Annotations, started(pod), now)
 }
+
+// Hold is what an annotation karpenter.sh/do-not-disrupt asks for; the zero value
+// asks for nothing.
+type Hold struct {
+	// Ever has no end. Until is the end of one that has.
+	Ever  bool
+	Until time.Time
+	// Invalid is a value that means nothing, and holds nothing.
+	Invalid string
+}
+
+// HoldOf reads the pod's annotation: "true", or a duration counted from the start
+// of the pod.
+func HoldOf(pod *corev1.Pod) Hold { return holdOf(pod.Annotations, started(pod)) }
+
+func holdOf(annotations map[string]string, start time.Time) Hold {
+	text, ok := annotations[karpv1.AnnotationDoNotDisrupt]
+	if !ok || text == "false" {
+		return Hold{}
+	}
+	if text == "true" {
+		return Hold{Ever: true}
+	}
+	d, err := time.ParseDuration(text)
+	if err != nil || d <= 0 {
+		return Hold{Invalid: text}
+	}
+	return Hold{Until: start.Add(d)}
+}

@@ -121,17 +121,10 @@ func reserved(claim *karpv1.NodeClaim) model.Price {
 	return model.PriceOf(usd)
 }
 
-// protected reads the annotation karpenter.sh/do-not-disrupt: "true", or a
-// duration counted from the start.
+// protected says whether the annotation karpenter.sh/do-not-disrupt still holds.
 func protected(annotations map[string]string, start, now time.Time) bool {
-	text, ok := annotations[karpv1.AnnotationDoNotDisrupt]
-	if !ok {
-		return false
-	}
-	if d, err := time.ParseDuration(text); err == nil {
-		return now.Before(start.Add(d))
-	}
-	return text == "true"
+	h := holdOf(annotations, start)
+	return h.Ever || now.Before(h.Until)
 }
 
 // options are the ways in which a claim that is not launched yet may be.

@@ -188,7 +188,7 @@ func (w *world) wire(ctx context.Context, l *life, mgr ctrl.Manager) error {
 		return err
 	}
 	l.loop = decision.New(decision.Loop{
-		Cluster: view, Actuator: &actuate.Actuator{Client: mgr.GetClient(), Events: events, Nominations: events}, Policies: nobody{},
+		Cluster: view, Actuator: &actuate.Actuator{Client: mgr.GetClient(), Events: events, Once: events}, Policies: nobody{},
 		Journal: journal.New(50), Metrics: decision.NewMetrics(registry, shared), Clock: tick,
 		Count: func(context.Context, *model.Snapshot) error { return nil },
 	})

@@ -120,6 +120,7 @@ func (r *Reconciler) steps(ctx context.Context, claim *karpv1.NodeClaim) (time.D
 		if err := r.initialize(ctx, claim, node); err != nil {
 			return 0, err
 		}
+		r.consistent(claim, node)
 	}
 	return r.liveness(ctx, claim)
 }

@@ -103,6 +103,8 @@ func (r *Reconciler) admit(ctx context.Context, claim *karpv1.NodeClaim, node *c
 // adopt gives the node what the claim promises.
 func (r *Reconciler) adopt(ctx context.Context, claim *karpv1.NodeClaim, node *corev1.Node) error {
 	base := node.DeepCopy()
+	bare := !controllerutil.ContainsFinalizer(node, karpv1.FinalizerTermination) && // seen for the first time
+		!slices.ContainsFunc(node.Spec.Taints, func(t corev1.Taint) bool { return t.Key == karpv1.TaintKeyUnregistered })
 	if node.Labels == nil {
 		node.Labels = map[string]string{}
 	}
@@ -126,6 +128,10 @@ func (r *Reconciler) adopt(ctx context.Context, claim *karpv1.NodeClaim, node *c
 	}
 	if err := r.Client.Patch(ctx, node, client.MergeFromWithOptions(base, client.MergeFromWithOptimisticLock{})); err != nil {
 		return fmt.Errorf("adopt node %s: %w", node.Name, err)
+	}
+	if bare {
+		r.Events.Eventf(claim, nil, corev1.EventTypeWarning, karpv1.EventUnregisteredTaintMissing, "Register",
+			"node %s joined without taint %s: the scheduler may have bound pods there before it had its labels and taints; add it in the user data", node.Name, karpv1.TaintKeyUnregistered)
 	}
 	return nil
 }

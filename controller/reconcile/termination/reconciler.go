@@ -7,6 +7,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"sync"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -38,6 +39,9 @@ type Reconciler struct {
 	Workers  int
 	// Metrics may be nil.
 	Metrics *metric.Set
+
+	// bounded is by node the deadline that was told last.
+	bounded sync.Map
 }
 
 // SetupWithManager registers the controller.
@@ -73,6 +77,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, node *corev1.Node) (reconcil
 	if err := r.Client.Patch(ctx, node, client.MergeFrom(base)); client.IgnoreNotFound(err) != nil {
 		return reconcile.Result{}, fmt.Errorf("release node %s: %w", node.Name, err)
 	}
+	r.bounded.Delete(node.Name)
 	r.Metrics.NodeTerminated(metric.SubjectOf(node.Labels))
 	return reconcile.Result{}, nil
 }
@@ -105,6 +110,7 @@ func (r *Reconciler) steps(ctx context.Context, node *corev1.Node, claim *karpv1
 	if err := r.taint(ctx, node); err != nil {
 		return false, err
 	}
+	r.tellDeadline(node, claim)
 	overdue := r.overdue(node)
 	left, err := r.drain(ctx, node)
 	if err != nil {
@@ -191,6 +197,23 @@ func (r *Reconciler) taint(ctx context.Context, node *corev1.Node) error {
 func (r *Reconciler) overdue(node *corev1.Node) bool {
 	at, err := time.Parse(time.RFC3339, node.Annotations[karpv1.AnnotationTerminationTimestamp])
 	return err == nil && !r.Clock.Now().Before(at)
+}
+
+// tellDeadline says on node and claim until when pods have time to leave, once
+// for every deadline: an interruption may bring it forward.
+func (r *Reconciler) tellDeadline(node *corev1.Node, claim *karpv1.NodeClaim) {
+	at := node.Annotations[karpv1.AnnotationTerminationTimestamp]
+	if at == "" {
+		return
+	}
+	if last, ok := r.bounded.Swap(node.Name, at); ok && last == at {
+		return
+	}
+	const text = "all pods are to be gone by %s: those that are not are deleted early enough to have their grace period, whatever protects them"
+	r.Events.Eventf(node, nil, corev1.EventTypeWarning, karpv1.EventTerminationGracePeriodExpiring, "Terminate", text, at)
+	if claim != nil {
+		r.Events.Eventf(claim, nil, corev1.EventTypeWarning, karpv1.EventTerminationGracePeriodExpiring, "Terminate", text, at)
+	}
 }
 
 // mark sets a condition on the claim: true when reason is empty.

@@ -33,12 +33,16 @@ func NewSurvey(s *model.Snapshot, expecting []int32) *Survey {
 		held: make([]string, n), pinned: make([]string, n), cost: make([]float64, n), jobs: make([]int, n), expecting: make([]bool, n),
 	}
 	guards := newGuards(s)
+	starts := startUps(s)
 	for i := range s.Pods {
 		p := &s.Pods[i]
 		if p.Node < 0 || int(p.Node) >= n {
 			continue
 		}
 		v.add(int32(i), p, guards)
+		if !p.Ending && !p.Daemon {
+			v.cost[p.Node] += podCost(p, &s.Specs[p.Spec], starts[p.Spec])
+		}
 	}
 	for _, i := range expecting {
 		v.expecting[i] = true
@@ -65,7 +69,6 @@ func (v *Survey) add(i int32, p *model.Pod, guards *guards) {
 		return
 	}
 	v.moving[p.Node] = append(v.moving[p.Node], i)
-	v.cost[p.Node] += podCost(p, &v.s.Specs[p.Spec])
 	if v.pinned[p.Node] == "" {
 		v.pinned[p.Node] = guards.blocks(p)
 	}
@@ -127,9 +130,9 @@ func lastEvent(n *model.Node) time.Time {
 	return since
 }
 
-// Cost is what disrupting the node costs, in the order of its pods: each
-// counts 1 and more with its priority and deletion cost; all of it less when
-// the node will soon be drained for its age anyhow.
+// Cost is what disrupting the node costs, in the order of its pods: each counts 1
+// and more with its priority, its deletion cost and the time that it takes to
+// start; all of it less when the node will soon be drained for its age anyhow.
 func (v *Survey) Cost(node int32) float64 {
 	n := &v.s.Nodes[node]
 	left := 1.0
@@ -141,10 +144,25 @@ func (v *Survey) Cost(node int32) float64 {
 }
 
 // podCost follows the scale that users of pod-deletion-cost know: the whole
-// range of an int32 is worth 16 pods, the usual priorities up to 30.
-func podCost(p *model.Pod, spec *model.PodSpec) float64 {
-	cost := 1 + float64(p.DeletionCost)/math.Pow(2, 27) + float64(spec.Priority)/math.Pow(2, 25)
+// range of an int32 is worth 16 pods, the usual priorities up to 30. A minute to
+// start is worth one.
+func podCost(p *model.Pod, spec *model.PodSpec, start uint16) float64 {
+	cost := 1 + float64(p.DeletionCost)/math.Pow(2, 27) + float64(spec.Priority)/math.Pow(2, 25) + float64(start)/60
 	return min(10, max(0, cost))
+}
+
+// startUps are by spec the seconds that its pods take to start: the least that any
+// took, since one that had to pull its image, or became unready and ready again,
+// says too much. 0 is not known.
+func startUps(s *model.Snapshot) []uint16 {
+	out := make([]uint16, len(s.Specs))
+	for i := range s.Pods {
+		p := &s.Pods[i]
+		if least := out[p.Spec]; p.StartUp > 0 && (least == 0 || p.StartUp < least) {
+			out[p.Spec] = p.StartUp
+		}
+	}
+	return out
 }
 
 // Block says why a node stays whatever policies and prices say, and until when

@@ -270,7 +270,7 @@ func (b *builder) pods() {
 			Spec: intern.spec(pod), Node: node, Created: pod.CreationTimestamp.UTC(),
 			DoNotDisrupt: protected(pod.Annotations, started(pod), b.in.Time), Daemon: Daemon(pod), Job: ofJob(pod),
 			Ending: !pod.DeletionTimestamp.IsZero(), Unready: unready(pod), DeletionCost: deletionCost(pod),
-			Final: final(pod),
+			StartUp: startUp(pod), Final: final(pod),
 		})
 	}
 	b.out.Specs = intern.specs

@@ -69,6 +69,9 @@ type Pod struct {
 	Unready bool `json:"unready,omitempty"`
 	// DeletionCost mirrors controller.kubernetes.io/pod-deletion-cost.
 	DeletionCost int32 `json:"deletionCost,omitempty"`
+	// StartUp is how many seconds passed from the pod's binding until it was
+	// ready, pulling its image included; 0 is not known.
+	StartUp uint16 `json:"startUpSeconds,omitempty"`
 	// Final says that nothing for us to place follows the pod when it goes:
 	// nothing makes it again, or another scheduler has what does.
 	Final bool `json:"final,omitempty"`

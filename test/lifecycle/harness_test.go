@@ -7,11 +7,13 @@ import (
 	"context"
 	"encoding/json"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/go-logr/logr"
 	corev1 "k8s.io/api/core/v1"
+	eventsv1 "k8s.io/api/events/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
@@ -123,11 +125,24 @@ func start(t *testing.T) *world {
 // claim creates a NodeClaim as a decision would.
 func (w *world) claim(t *testing.T, name string, options ...model.Option) {
 	t.Helper()
+	w.create(t, w.claimFor(t, name, options...))
+}
+
+func (w *world) create(t *testing.T, o client.Object) {
+	t.Helper()
+	if err := w.client.Create(t.Context(), o); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// claimFor is a NodeClaim as a decision would make it.
+func (w *world) claimFor(t *testing.T, name string, options ...model.Option) *karpv1.NodeClaim {
+	t.Helper()
 	launch, err := json.Marshal(options)
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := &karpv1.NodeClaim{
+	return &karpv1.NodeClaim{
 		ObjectMeta: metav1.ObjectMeta{
 			Name: name, Labels: map[string]string{karpv1.LabelNodePool: "general"},
 			Annotations: map[string]string{karpv1.AnnotationLaunch: string(launch), karpv1.AnnotationReservedUSD: "0.1"},
@@ -139,21 +154,21 @@ func (w *world) claim(t *testing.T, name string, options ...model.Option) {
 			NodeClassRef:  karpv1.NodeClassReference{Group: awsv1.Group, Kind: "EC2NodeClass", Name: "default"},
 		},
 	}
-	if err := w.client.Create(t.Context(), c); err != nil {
-		t.Fatal(err)
-	}
 }
 
 // join plays the instance of a claim: its node appears.
 func (w *world) join(t *testing.T, name, providerID string) {
 	t.Helper()
+	w.joinWith(t, name, providerID, karpv1.UnregisteredTaint(), corev1.Taint{Key: "example.com/starting", Effect: corev1.TaintEffectNoExecute})
+}
+
+// joinWith is join of a node that has only these taints.
+func (w *world) joinWith(t *testing.T, name, providerID string, taints ...corev1.Taint) {
+	t.Helper()
 	amounts := corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("2"), corev1.ResourceMemory: resource.MustParse("8Gi"), corev1.ResourcePods: resource.MustParse("29")}
 	node := &corev1.Node{
 		ObjectMeta: metav1.ObjectMeta{Name: name},
-		Spec: corev1.NodeSpec{
-			ProviderID: providerID,
-			Taints:     []corev1.Taint{karpv1.UnregisteredTaint(), {Key: "example.com/starting", Effect: corev1.TaintEffectNoExecute}},
-		},
+		Spec:       corev1.NodeSpec{ProviderID: providerID, Taints: taints},
 	}
 	if err := w.client.Create(t.Context(), node); err != nil {
 		t.Fatal(err)
@@ -220,6 +235,30 @@ func (w *world) living(claim string) int {
 	n := 0
 	for _, m := range w.cloud.Machines() {
 		if m.Claim == claim && (m.State == "pending" || m.State == "running") {
+			n++
+		}
+	}
+	return n
+}
+
+// told waits for an event about the object of that name.
+func (w *world) told(t *testing.T, name, reason string, parts ...string) {
+	t.Helper()
+	w.eventually(t, "event "+reason+" on "+name, func() bool { return w.count(t, name, reason, parts...) > 0 })
+}
+
+// count counts the events about the object of that name.
+func (w *world) count(t *testing.T, name, reason string, parts ...string) int {
+	t.Helper()
+	var list eventsv1.EventList
+	if err := w.client.List(t.Context(), &list); err != nil {
+		t.Fatal(err)
+	}
+	n := 0
+	for i := range list.Items {
+		e := &list.Items[i]
+		lacks := func(part string) bool { return !strings.Contains(e.Note, part) }
+		if e.Regarding.Name == name && e.Reason == reason && !slices.ContainsFunc(parts, lacks) {
 			n++
 		}
 	}

@@ -26,20 +26,28 @@ import (
 // fleet launches and joins nodes, each with a pod, and returns the instances.
 func (w *world) fleet(t *testing.T, prefix string, n int) []string {
 	t.Helper()
+	return w.fleetWith(t, prefix, n, func(*karpv1.NodeClaim) {})
+}
+
+// fleetWith is fleet of claims that are changed before they are made.
+func (w *world) fleetWith(t *testing.T, prefix string, n int, change func(*karpv1.NodeClaim)) []string {
+	t.Helper()
 	out := make([]string, n)
 	var work errgroup.Group
 	work.SetLimit(20)
 	for i := range n {
 		work.Go(func() error {
 			name := fmt.Sprintf("%s-%d", prefix, i)
-			w.claim(t, name, option("m5.large"))
+			c := w.claimFor(t, name, option("m5.large"))
+			change(c)
+			w.create(t, c)
 			out[i] = path.Base(w.launched(t, name).Status.ProviderID)
 			w.join(t, "node-"+name, w.getClaim(t, name).Status.ProviderID)
 			w.eventually(t, "registration of "+name, func() bool {
 				return condition.IsTrue(w.getClaim(t, name).Status.Conditions, karpv1.ConditionRegistered)
 			})
 			return w.client.Create(t.Context(), &corev1.Pod{
-				ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: name},
+				ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: name, Labels: map[string]string{"app": name}},
 				Spec: corev1.PodSpec{
 					NodeName: "node-" + name, TerminationGracePeriodSeconds: new(int64),
 					Containers: []corev1.Container{{Name: "main", Image: "example.com/app:1"}},
@@ -54,17 +62,16 @@ func (w *world) fleet(t *testing.T, prefix string, n int) []string {
 }
 
 // listen starts a watcher over the cloud's announcements.
-func (w *world) listen(t *testing.T, rebalance bool) *interruption.Watcher {
+func (w *world) listen(t *testing.T) {
 	t.Helper()
 	watcher := &interruption.Watcher{
-		Client: w.client, Source: w.cloud, Events: w.events, Clock: clock.RealClock{}, Every: time.Hour, Rebalance: rebalance,
+		Client: w.client, Source: w.cloud, Events: w.events, Clock: clock.RealClock{}, Every: time.Hour,
 		Ender: &ending.Ender{Client: w.client, Clock: clock.RealClock{}},
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	var done sync.WaitGroup
 	done.Go(func() { _ = watcher.Start(ctx) })
 	t.Cleanup(func() { cancel(); done.Wait() })
-	return watcher
 }
 
 // interruptions: a hundred nodes are interrupted at once, and two minutes are
@@ -72,7 +79,7 @@ func (w *world) listen(t *testing.T, rebalance bool) *interruption.Watcher {
 func interruptions(t *testing.T, w *world) {
 	const nodes = 100
 	ids := w.fleet(t, "spot", nodes)
-	w.listen(t, false)
+	w.listen(t)
 	start := time.Now()
 	for _, id := range ids {
 		w.cloud.Announce(provider.Event{Kind: provider.SpotInterrupted, InstanceID: id, At: start, Deadline: start.Add(2 * time.Minute)})

@@ -46,6 +46,13 @@ func TestLifecycle(t *testing.T) {
 	t.Run("a broken instance is not drained", func(t *testing.T) { broken(t, w) })
 	t.Run("a capacity block near its end", func(t *testing.T) { blockEnds(t, w) })
 	t.Run("a node that does not answer is replaced", func(t *testing.T) { repaired(t, w) })
+	t.Run("nothing is replaced when many nodes are broken", func(t *testing.T) { breaker(t, w) })
+	t.Run("an old node is ended whatever protects its pods", func(t *testing.T) { expired(t, w) })
+	t.Run("an interruption ends a drain that a budget blocks", func(t *testing.T) { blocked(t, w) })
+	t.Run("a refused eviction is tried again", func(t *testing.T) { refusedEviction(t, w) })
+	t.Run("pods hear until when they are held", func(t *testing.T) { held(t, w) })
+	t.Run("a node without the taint it should join with", func(t *testing.T) { untainted(t, w) })
+	t.Run("a node with less than its claim promised", func(t *testing.T) { inconsistent(t, w) })
 	t.Run("a hundred interruptions at once", func(t *testing.T) { interruptions(t, w) })
 	t.Run("a leaked instance is ended", func(t *testing.T) { leaked(t, w) })
 }

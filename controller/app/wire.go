@@ -74,6 +74,9 @@ func (p *parts) wire(ctx context.Context) error {
 	if p.shared, err = metric.New(metrics.Registry); err != nil {
 		return err
 	}
+	if err := metric.Build(metrics.Registry, Version); err != nil {
+		return err
+	}
 	loop, err := p.loop(ctx)
 	if err != nil {
 		return err

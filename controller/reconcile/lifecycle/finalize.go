@@ -6,6 +6,7 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
@@ -56,7 +57,11 @@ func (r *Reconciler) finalize(ctx context.Context, claim *karpv1.NodeClaim) (rec
 	if err := r.Client.Update(ctx, claim); err != nil {
 		return ignoreRace(fmt.Errorf("release %s: %w", claim.Name, err))
 	}
-	r.Metrics.Terminated(metric.SubjectOf(claim.Labels))
+	ending := time.Duration(0)
+	if c := meta.FindStatusCondition(claim.Status.Conditions, karpv1.ConditionInstanceTerminating); c != nil {
+		ending = r.Clock.Since(c.LastTransitionTime.Time)
+	}
+	r.Metrics.Terminated(metric.SubjectOf(claim.Labels), r.Clock.Since(claim.DeletionTimestamp.Time), ending)
 	return reconcile.Result{}, nil
 }
 

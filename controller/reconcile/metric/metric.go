@@ -7,7 +7,10 @@ package metric
 import (
 	"errors"
 	"fmt"
+	"runtime"
+	"strconv"
 	"strings"
+	"time"
 	"unicode"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -20,12 +23,28 @@ const (
 	nodePool     = "nodepool"
 	capacityType = "capacity_type"
 	reasonLabel  = "reason"
+	codeLabel    = "code"
 )
+
+// minutes are buckets from a second to four hours, days from five minutes to a
+// month.
+func minutes() []float64 {
+	return []float64{1, 5, 10, 30, 60, 120, 300, 600, 1200, 1800, 3600, 7200, 14400}
+}
+
+func days() []float64 {
+	const hour, day = 3600, 86400
+	return []float64{300, 900, 1800, hour, 2 * hour, 4 * hour, 8 * hour, day, 2 * day, 5 * day, 10 * day, 20 * day, 30 * day}
+}
 
 // Set are the shared metrics. A nil Set records nothing.
 type Set struct {
 	disrupted, terminated                       *prometheus.CounterVec
 	nodesCreated, nodesTerminated, nodesDrained *prometheus.CounterVec
+	evictions, podsDrained                      *prometheus.CounterVec
+
+	claimTermination, instanceTermination *prometheus.HistogramVec
+	nodeTermination, nodeLifetime         *prometheus.HistogramVec
 }
 
 // New registers the metrics, or finds them registered already.
@@ -37,6 +56,12 @@ func New(into prometheus.Registerer) (*Set, error) {
 	s.nodesCreated = counter(&r, "karpenter_nodes_created_total", "Nodes that have registered.", nodePool)
 	s.nodesTerminated = counter(&r, "karpenter_nodes_terminated_total", "Nodes that have been drained and ended.", nodePool)
 	s.nodesDrained = counter(&r, "karpenter_nodes_drained_total", "Nodes whose pods have left, or were out of time.", nodePool)
+	s.evictions = counter(&r, "karpenter_pods_eviction_requests_total", "Requests to the Eviction API, by the code of the answer.", codeLabel)
+	s.podsDrained = counter(&r, "karpenter_pods_drained_total", "Pods that were evicted from nodes on their way out, or deleted for lack of time, by the reason that the node goes for.", reasonLabel)
+	s.claimTermination = duration(&r, "karpenter_nodeclaims_termination_duration_seconds", "Time from a NodeClaim's deletion until it was gone.", minutes())
+	s.instanceTermination = duration(&r, "karpenter_nodeclaims_instance_termination_duration_seconds", "Time from the request to end an instance until it had ended.", minutes())
+	s.nodeTermination = duration(&r, "karpenter_nodes_termination_duration_seconds", "Time from a node's deletion until it was gone.", minutes())
+	s.nodeLifetime = duration(&r, "karpenter_nodes_lifetime_duration_seconds", "Age that nodes had when they were gone.", days())
 	if err := errors.Join(r.errs...); err != nil {
 		return nil, fmt.Errorf("register metrics of the reconcilers: %w", err)
 	}
@@ -56,10 +81,16 @@ func (s *Set) Disrupted(of Subject, reason string) {
 	}
 }
 
-// Terminated counts a NodeClaim whose instance has ended.
-func (s *Set) Terminated(of Subject) {
-	if s != nil {
-		s.terminated.WithLabelValues(of.NodePool, of.CapacityType).Inc()
+// Terminated counts a NodeClaim whose instance has ended, took after the claim was
+// deleted, and instance after its end was asked for (0 where it was not).
+func (s *Set) Terminated(of Subject, took, instance time.Duration) {
+	if s == nil {
+		return
+	}
+	s.terminated.WithLabelValues(of.NodePool, of.CapacityType).Inc()
+	s.claimTermination.WithLabelValues(of.NodePool).Observe(took.Seconds())
+	if instance > 0 {
+		s.instanceTermination.WithLabelValues(of.NodePool).Observe(instance.Seconds())
 	}
 }
 
@@ -77,10 +108,28 @@ func (s *Set) NodeDrained(of Subject) {
 	}
 }
 
-// NodeTerminated counts a node that has been ended.
-func (s *Set) NodeTerminated(of Subject) {
+// NodeTerminated counts a node that has been ended, took after it was deleted, at
+// an age.
+func (s *Set) NodeTerminated(of Subject, took, age time.Duration) {
 	if s != nil {
 		s.nodesTerminated.WithLabelValues(of.NodePool).Inc()
+		s.nodeTermination.WithLabelValues(of.NodePool).Observe(took.Seconds())
+		s.nodeLifetime.WithLabelValues(of.NodePool).Observe(age.Seconds())
+	}
+}
+
+// Eviction counts a request to the Eviction API by the HTTP code of its answer.
+func (s *Set) Eviction(code int) {
+	if s != nil {
+		s.evictions.WithLabelValues(strconv.Itoa(code)).Inc()
+	}
+}
+
+// PodDrained counts a pod that was made to leave; the reason is the node's, empty
+// when somebody else deleted it.
+func (s *Set) PodDrained(reason string) {
+	if s != nil {
+		s.podsDrained.WithLabelValues(Snake(reason)).Inc()
 	}
 }
 
@@ -112,6 +161,24 @@ type registrar struct {
 // counter registers a vector of counters, or finds the one of the same name.
 func counter(r *registrar, name, help string, labels ...string) *prometheus.CounterVec {
 	return register(r, prometheus.NewCounterVec(prometheus.CounterOpts{Name: name, Help: help}, labels))
+}
+
+// duration registers histograms of seconds by NodePool.
+func duration(r *registrar, name, help string, buckets []float64) *prometheus.HistogramVec {
+	return register(r, prometheus.NewHistogramVec(prometheus.HistogramOpts{Name: name, Help: help, Buckets: buckets}, []string{nodePool}))
+}
+
+// Build registers the metric that says which build runs.
+func Build(into prometheus.Registerer, version string) error {
+	info := prometheus.NewGauge(prometheus.GaugeOpts{
+		Name: "karpenter_build_info", Help: "1, labelled with the build that runs.",
+		ConstLabels: prometheus.Labels{"version": version, "goversion": runtime.Version(), "goarch": runtime.GOARCH},
+	})
+	info.Set(1)
+	if err := into.Register(info); err != nil {
+		return fmt.Errorf("register the metric of the build: %w", err)
+	}
+	return nil
 }
 
 func register[C prometheus.Collector](r *registrar, c C) C {

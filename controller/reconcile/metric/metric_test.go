@@ -1,8 +1,11 @@
 package metric
 
 import (
+	"fmt"
 	"testing"
+	"time"
 
+	"github.com/google/go-cmp/cmp"
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/testutil"
 )
@@ -27,6 +30,61 @@ func TestDisrupted(t *testing.T) {
 	}
 	if n := testutil.CollectAndCount(registry, "karpenter_nodeclaims_disrupted_total"); n != 2 {
 		t.Errorf("%d series, want 2", n)
+	}
+}
+
+// TestTerminations: what ends is measured by NodePool, and an instance that nobody
+// asked to end is not.
+func TestTerminations(t *testing.T) {
+	registry := prometheus.NewRegistry()
+	s, err := New(registry)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := Build(registry, "1.2.3"); err != nil {
+		t.Fatal(err)
+	}
+	of := Subject{NodePool: "general", CapacityType: "spot"}
+	s.Terminated(of, 40*time.Second, 10*time.Second)
+	s.Terminated(of, 2*time.Second, 0)
+	s.NodeTerminated(of, 30*time.Second, 12*time.Hour)
+	s.Eviction(429)
+	s.Eviction(200)
+	s.PodDrained("SpotInterrupted")
+	got := map[string]string{}
+	families, err := registry.Gather()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range families {
+		for _, m := range f.GetMetric() {
+			key := f.GetName()
+			for _, l := range m.GetLabel() {
+				if l.GetName() == "reason" || l.GetName() == "code" || l.GetName() == "version" {
+					key += "/" + l.GetValue()
+				}
+			}
+			if h := m.GetHistogram(); h != nil {
+				got[key] = fmt.Sprintf("%d in %g s", h.GetSampleCount(), h.GetSampleSum())
+				continue
+			}
+			got[key] = fmt.Sprint(m.GetCounter().GetValue() + m.GetGauge().GetValue())
+		}
+	}
+	want := map[string]string{
+		"karpenter_build_info/1.2.3":                                 "1",
+		"karpenter_nodeclaims_terminated_total":                      "2",
+		"karpenter_nodeclaims_termination_duration_seconds":          "2 in 42 s",
+		"karpenter_nodeclaims_instance_termination_duration_seconds": "1 in 10 s",
+		"karpenter_nodes_terminated_total":                           "1",
+		"karpenter_nodes_termination_duration_seconds":               "1 in 30 s",
+		"karpenter_nodes_lifetime_duration_seconds":                  "1 in 43200 s",
+		"karpenter_pods_eviction_requests_total/200":                 "1",
+		"karpenter_pods_eviction_requests_total/429":                 "1",
+		"karpenter_pods_drained_total/spot_interrupted":              "1",
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("metrics (-want +got):\n%s", diff)
 	}
 }
 

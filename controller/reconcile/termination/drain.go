@@ -2,7 +2,9 @@ package termination
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"net/http"
 	"slices"
 	"time"
 
@@ -10,6 +12,7 @@ import (
 	policyv1 "k8s.io/api/policy/v1"
 	storagev1 "k8s.io/api/storage/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -18,10 +21,29 @@ import (
 	"spokeshave.dev/controller/reconcile/lifecycle"
 )
 
+// departure is a node on its way out, and the reason that it goes for: empty when
+// somebody else deleted it.
+type departure struct {
+	*corev1.Node
+
+	reason string
+}
+
+// why is the reason that a claim was deleted for, if it was decided here.
+func why(claim *karpv1.NodeClaim) string {
+	if claim == nil {
+		return ""
+	}
+	if c := meta.FindStatusCondition(claim.Status.Conditions, karpv1.ConditionDisruptionReason); c != nil {
+		return c.Reason
+	}
+	return ""
+}
+
 // drain evicts the first group of pods that still has members, and returns how
 // many pods are left in all. The order is Karpenter's: workload before
 // DaemonSets, critical pods after the others.
-func (r *Reconciler) drain(ctx context.Context, node *corev1.Node) (int, error) {
+func (r *Reconciler) drain(ctx context.Context, node *departure) (int, error) {
 	var pods corev1.PodList
 	if err := r.Client.List(ctx, &pods, client.MatchingFields{lifecycle.IndexNodeName: node.Name}); err != nil {
 		return 0, fmt.Errorf("list pods of node %s: %w", node.Name, err)
@@ -51,8 +73,8 @@ func (r *Reconciler) drain(ctx context.Context, node *corev1.Node) (int, error) 
 // send makes one pod leave. Pods whose turn it is are evicted, unless they are
 // protected; those for which the node's deadline comes first are deleted, early
 // enough to have their own grace period.
-func (r *Reconciler) send(ctx context.Context, node *corev1.Node, p *corev1.Pod, turn bool) error { //nolint:revive // the turn is the caller's to know
-	if late, grace := r.late(node, p); late {
+func (r *Reconciler) send(ctx context.Context, node *departure, p *corev1.Pod, turn bool) error { //nolint:revive // the turn is the caller's to know
+	if late, grace := r.late(node.Node, p); late {
 		return r.remove(ctx, node, p, grace)
 	}
 	if !turn || !p.DeletionTimestamp.IsZero() || lower.Protected(p, r.Clock.Now()) {
@@ -82,7 +104,7 @@ func (r *Reconciler) late(node *corev1.Node, p *corev1.Pod) (late bool, grace ti
 }
 
 // remove deletes a pod past its disruption budgets and annotations.
-func (r *Reconciler) remove(ctx context.Context, node *corev1.Node, p *corev1.Pod, grace time.Duration) error {
+func (r *Reconciler) remove(ctx context.Context, node *departure, p *corev1.Pod, grace time.Duration) error {
 	seconds := client.GracePeriodSeconds(max(1, int64(grace/time.Second)))
 	err := r.Client.Delete(ctx, p.DeepCopy(), seconds, client.Preconditions{UID: &p.UID})
 	if apierrors.IsNotFound(err) || apierrors.IsConflict(err) {
@@ -91,7 +113,10 @@ func (r *Reconciler) remove(ctx context.Context, node *corev1.Node, p *corev1.Po
 	if err != nil {
 		return fmt.Errorf("delete pod %s/%s: %w", p.Namespace, p.Name, err)
 	}
-	r.Events.Eventf(p, node, corev1.EventTypeNormal, karpv1.EventDisrupted, "Terminate",
+	if p.DeletionTimestamp.IsZero() {
+		r.Metrics.PodDrained(node.reason)
+	}
+	r.Events.Eventf(p, node.Node, corev1.EventTypeNormal, karpv1.EventDisrupted, "Terminate",
 		"deleted: node %s ends at %s by its terminationGracePeriod", node.Name, node.Annotations[karpv1.AnnotationTerminationTimestamp])
 	return nil
 }
@@ -131,26 +156,39 @@ func group(p *corev1.Pod) int {
 
 // evict asks the API server to evict; a refusal by a PodDisruptionBudget is an
 // event on the node, not an error.
-func (r *Reconciler) evict(ctx context.Context, node *corev1.Node, p *corev1.Pod) error {
+func (r *Reconciler) evict(ctx context.Context, node *departure, p *corev1.Pod) error {
 	eviction := &policyv1.Eviction{
 		ObjectMeta:    metav1.ObjectMeta{Namespace: p.Namespace, Name: p.Name},
 		DeleteOptions: &metav1.DeleteOptions{Preconditions: &metav1.Preconditions{UID: &p.UID}},
 	}
 	err := r.Client.SubResource("eviction").Create(ctx, p.DeepCopy(), eviction)
+	r.Metrics.Eviction(codeOf(err))
 	switch {
 	case err == nil:
-		r.Events.Eventf(p, node, corev1.EventTypeNormal, karpv1.EventEvicted, "Evict", "evicted, node %s is being terminated", node.Name)
+		r.Metrics.PodDrained(node.reason)
+		r.Events.Eventf(p, node.Node, corev1.EventTypeNormal, karpv1.EventEvicted, "Evict", "evicted, node %s is being terminated", node.Name)
 		return nil
 	case apierrors.IsNotFound(err) || apierrors.IsConflict(err):
 		return nil // gone, or another pod by now
 	case apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause):
 		return nil // on its way out with its namespace
 	case apierrors.IsTooManyRequests(err):
-		r.Events.Eventf(node, p, corev1.EventTypeWarning, karpv1.EventFailedDraining, "Evict", "pod %s/%s cannot be evicted yet: %v", p.Namespace, p.Name, err)
+		r.Events.Eventf(node.Node, p, corev1.EventTypeWarning, karpv1.EventFailedDraining, "Evict", "pod %s/%s cannot be evicted yet: %v", p.Namespace, p.Name, err)
 		return nil
 	default:
 		return fmt.Errorf("evict pod %s/%s: %w", p.Namespace, p.Name, err)
 	}
+}
+
+// codeOf is the HTTP code of an answer, 0 where there was none.
+func codeOf(err error) int {
+	if err == nil {
+		return http.StatusOK
+	}
+	if status := apierrors.APIStatus(nil); errors.As(err, &status) {
+		return int(status.Status().Code)
+	}
+	return 0
 }
 
 // attached counts the node's volume attachments.

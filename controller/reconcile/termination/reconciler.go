@@ -78,7 +78,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, node *corev1.Node) (reconcil
 		return reconcile.Result{}, fmt.Errorf("release node %s: %w", node.Name, err)
 	}
 	r.bounded.Delete(node.Name)
-	r.Metrics.NodeTerminated(metric.SubjectOf(node.Labels))
+	r.Metrics.NodeTerminated(metric.SubjectOf(node.Labels), r.Clock.Since(node.DeletionTimestamp.Time), r.Clock.Since(node.CreationTimestamp.Time))
 	return reconcile.Result{}, nil
 }
 
@@ -112,7 +112,7 @@ func (r *Reconciler) steps(ctx context.Context, node *corev1.Node, claim *karpv1
 	}
 	r.tellDeadline(node, claim)
 	overdue := r.overdue(node)
-	left, err := r.drain(ctx, node)
+	left, err := r.drain(ctx, &departure{node, why(claim)})
 	if err != nil {
 		return false, err
 	}

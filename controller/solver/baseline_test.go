@@ -11,10 +11,13 @@ import (
 // baseline packs the way most autoscalers do: first fit by decreasing size
 // into nodes whose type stays open, and the cheapest type that fits in the
 // end. It shares nothing with the solver. Host ports, limits, weights and
-// existing nodes are not its business.
+// existing nodes are not its business. A pod keeps off PreferNoSchedule taints
+// where it finds a place without, unless preferences are ignored.
 type baseline struct {
 	s     *model.Snapshot
 	nodes []*anyNode
+	// avoiding says that PreferNoSchedule taints keep pods off at the moment.
+	avoiding bool
 }
 
 type anyNode struct {
@@ -56,6 +59,15 @@ func (b *baseline) cost(pods []int32) (sum float64, unplaced int) {
 func (b *baseline) spec(i int32) *model.PodSpec { return &b.s.Specs[b.s.Pods[i].Spec] }
 
 func (b *baseline) place(s *model.PodSpec) bool {
+	b.avoiding = !b.s.Settings.IgnorePreferences
+	if b.avoiding && b.put(s) {
+		return true
+	}
+	b.avoiding = false
+	return b.put(s)
+}
+
+func (b *baseline) put(s *model.PodSpec) bool {
 	for _, n := range b.nodes {
 		if b.join(n, s) {
 			return true
@@ -83,7 +95,7 @@ func (b *baseline) place(s *model.PodSpec) bool {
 }
 
 func (b *baseline) join(n *anyNode, s *model.PodSpec) bool {
-	if keepsOut(s, b.s.Pools[n.pool].Taints) {
+	if keepsOut(s, b.s.Pools[n.pool].Taints, b.avoiding) {
 		return false
 	}
 	taken := n.taken.Clone()
@@ -105,7 +117,7 @@ func (b *baseline) holds(pool int, o openOption, taken model.Resources) bool {
 	room := o.t.Allocatable.Clone()
 	for d := range b.s.Daemons {
 		spec := &b.s.Daemons[d].Spec
-		if !keepsOut(spec, b.s.Pools[pool].Taints) && b.selects(pool, spec, o) {
+		if !keepsOut(spec, b.s.Pools[pool].Taints, false) && b.selects(pool, spec, o) {
 			for name, n := range spec.Requests {
 				room[name] -= n
 			}
@@ -119,9 +131,9 @@ func (b *baseline) holds(pool int, o openOption, taken model.Resources) bool {
 	return true
 }
 
-func keepsOut(s *model.PodSpec, taints []model.Taint) bool {
+func keepsOut(s *model.PodSpec, taints []model.Taint, avoiding bool) bool {
 	for _, t := range taints {
-		ok := t.Effect == model.PreferNoSchedule
+		ok := t.Effect == model.PreferNoSchedule && !avoiding
 		for _, o := range s.Tolerations {
 			ok = ok || (o.Key == t.Key || o.Key == "") && (o.Exists || o.Value == t.Value) && (o.Effect == "" || o.Effect == t.Effect)
 		}

@@ -7,8 +7,9 @@ const maxFirstFit = 300
 // firstFit packs pods by decreasing size, each into the first node that has
 // room for it on whatever site, and leaves it to downsize to choose the site.
 // It is a poor packing in general, but hard to beat where a handful of pods
-// with many constraints have to share.
-func (k *packer) firstFit() []packing {
+// with many constraints have to share. opened, if not nil, may narrow down what
+// a node may be that has got its first pod.
+func (k *packer) firstFit(opened func(*openNode)) []packing {
 	var open []openNode
 	for i := range k.rows {
 		for range k.rows[i].n {
@@ -20,8 +21,11 @@ func (k *packer) firstFit() []packing {
 			}
 			if !placed {
 				open = append(open, openNode{pattern: &pattern{}, sites: k.everySite()})
-				if !k.joinFirst(&open[len(open)-1], int32(i)) {
+				last := &open[len(open)-1]
+				if !k.joinFirst(last, int32(i)) {
 					open = open[:len(open)-1]
+				} else if opened != nil {
+					opened(last)
 				}
 			}
 		}
@@ -39,6 +43,17 @@ type openNode struct {
 	*pattern
 	sites  bitset
 	demand vec
+}
+
+// oneLane leaves a node the sites of the lane of the cheapest.
+func (k *packer) oneLane(n *openNode) {
+	lane := func(s int32) int32 { return k.p.offers[k.sites[s].offer].lane }
+	first := n.sites.next(0)
+	for s := first; s >= 0; s = n.sites.next(s + 1) {
+		if lane(s) != lane(first) {
+			n.sites.unset(s)
+		}
+	}
 }
 
 func (k *packer) everySite() bitset {

@@ -162,7 +162,7 @@ func (k *packer) improve(list []packing, effort, blocks int) []packing {
 	}
 	others := [][]packing{k.greedy(1)}
 	if k.pods() <= maxFirstFit {
-		others = append(others, k.firstFit())
+		others = append(others, k.firstFit(nil), k.firstFit(k.oneLane))
 	}
 	for _, other := range others {
 		k.downsize(other)

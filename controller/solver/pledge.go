@@ -39,7 +39,7 @@ func (t *turns) fails(g, v int32) bool {
 		p := &t.pledges[g][i]
 		switch p.kind {
 		case spreads:
-			if p.at[v] && !t.l.keeps(&p.rule, v, 1) {
+			if !t.plainly && p.at[v] && !t.l.keeps(&p.rule, v, 1) {
 				return true
 			}
 		case near:
@@ -52,6 +52,20 @@ func (t *turns) fails(g, v int32) bool {
 		}
 	}
 	return false
+}
+
+// kept says whether the spreads of all pods with a place hold in the end.
+func (t *turns) kept() bool {
+	for _, list := range t.pledges {
+		for i := range list {
+			for v, there := range list[i].at {
+				if r := &list[i].rule; there && r.kind == spreads && !t.l.keeps(r, int32(v), 0) {
+					return false
+				}
+			}
+		}
+	}
+	return true
 }
 
 // rely notes that a pod with the rule is in domain v.

@@ -244,7 +244,8 @@ func seeds(share uint64) uint64 {
 }
 
 // TestNeverDearerThanFirstFit compares with first fit by decreasing size and
-// the cheapest type afterwards.
+// the cheapest type afterwards. Keeping off PreferNoSchedule taints costs money:
+// plans that do are compared with each other, and so are those that do not.
 func TestNeverDearerThanFirstFit(t *testing.T) {
 	ours, theirs := 0.0, 0.0
 	for seed := range seeds(60) {
@@ -252,21 +253,34 @@ func TestNeverDearerThanFirstFit(t *testing.T) {
 		in := g.input(1 + g.IntN(150))
 		g.plain(&in)
 		in.Effort = DefaultEffort
-		plan, stats := Solve(in)
-		hold(t, seed, &in, &plan)
-		b := baseline{s: in.Snapshot}
-		cost, unplaced := b.cost(in.Pods)
-		if len(plan.Unplaced) != unplaced {
-			t.Errorf("seed %d: %d pods unplaced, the baseline leaves %d", seed, len(plan.Unplaced), unplaced)
+		for _, ignore := range []bool{false, true} {
+			if ignore && !g.prefersNoPods() {
+				continue // the same again
+			}
+			in.Snapshot.Settings.IgnorePreferences = ignore
+			plan, stats := Solve(in)
+			hold(t, seed, &in, &plan)
+			b := baseline{s: in.Snapshot}
+			cost, unplaced := b.cost(in.Pods)
+			if len(plan.Unplaced) != unplaced {
+				t.Errorf("seed %d: %d pods unplaced, the baseline leaves %d", seed, len(plan.Unplaced), unplaced)
+			}
+			if stats.Billed.USD() > cost*(1+1e-9) {
+				t.Errorf("seed %d: %d pods cost %.4f $/h, the baseline's plan %.4f (%+.1f %%; preferences ignored: %v)",
+					seed, len(in.Pods), stats.Billed.USD(), cost, 100*(stats.Billed.USD()/cost-1), ignore)
+			}
+			ours += stats.Billed.USD()
+			theirs += cost
 		}
-		if stats.Billed.USD() > cost*(1+1e-9) {
-			t.Errorf("seed %d: %d pods cost %.4f $/h, the baseline's plan %.4f (%+.1f %%)",
-				seed, len(in.Pods), stats.Billed.USD(), cost, 100*(stats.Billed.USD()/cost-1))
-		}
-		ours += stats.Billed.USD()
-		theirs += cost
 	}
 	t.Logf("in all %.2f $/h against %.2f: %.3f of the baseline", ours, theirs, ours/theirs)
+}
+
+// prefersNoPods says whether a pool has a PreferNoSchedule taint.
+func (g *generator) prefersNoPods() bool {
+	return slices.ContainsFunc(g.s.Pools, func(p model.Pool) bool {
+		return slices.ContainsFunc(p.Taints, func(x model.Taint) bool { return x.Effect == model.PreferNoSchedule })
+	})
 }
 
 // TestManySizes gives every pod a size of its own, so that shapes are joined:

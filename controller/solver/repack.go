@@ -1,6 +1,7 @@
 package solver
 
 import (
+	"math"
 	"slices"
 	"strconv"
 )
@@ -19,10 +20,9 @@ func (t *turns) repack() *attempt {
 		}
 		return keep
 	})
-	groups, of := t.groups()
-	s := splitter{turns: t, groups: groups, left: map[string]int32{}, settled: make([]string, len(t.classes))}
-	for c, got := range t.dealt(of, len(groups)) {
-		s.split(c, got)
+	s := splitter{turns: t, left: map[string]int32{}, settled: make([]string, len(t.classes))}
+	for c := range t.classes {
+		s.split(c, t.dealt(int32(c)))
 	}
 	s.classes = sortClasses(s.classes)
 	numbers, left := map[string]int32{}, make([]int32, len(s.classes))
@@ -57,8 +57,6 @@ func (t *turns) repack() *attempt {
 // splitter makes classes of parts of others.
 type splitter struct {
 	*turns
-	// groups are sets of offers that give pods the same domains.
-	groups  []bitset
 	classes []class
 	// left are the pods to pack, by the key of their class.
 	left map[string]int32
@@ -66,28 +64,26 @@ type splitter struct {
 	settled []string
 }
 
-// split makes classes of a class of which got are to be packed, by group: those
-// that stay, those of each group, and those that found no place.
-func (s *splitter) split(c int, got []int32) {
+// split makes classes of a class: of the pods that stay, of those to pack in each
+// region, and of those that found none.
+func (s *splitter) split(c int, regions []region) {
 	news := int32(0)
-	for _, n := range got {
-		news += n
+	for i := range regions {
+		news += regions[i].n
 	}
 	at := int32(0)
 	if n := int32(len(s.turns.classes[c].pods)) - s.a.left[c] - news; n > 0 {
 		s.settled[c] = s.add(c, at, n, "on").key
 		at += n
 	}
-	for g, n := range got {
-		if n == 0 {
-			continue
-		}
-		next := s.add(c, at, n, strconv.Itoa(g))
-		s.left[next.key] = n
-		if at += n; g < len(s.groups) {
-			in := s.groups[g].clone()
-			in.and(s.choices.sets[next.offers])
-			next.offers = s.choices.id(in)
+	for i := range regions {
+		g := &regions[i]
+		next := s.add(c, at, g.n, strconv.Itoa(g.cell))
+		s.left[next.key] = g.n
+		at += g.n
+		if g.set != nil {
+			g.set.and(s.choices.sets[next.offers])
+			next.offers = s.choices.id(g.set)
 		}
 	}
 	if n := s.a.left[c]; n > 0 {
@@ -104,39 +100,76 @@ func (s *splitter) add(c int, at, n int32, note string) *class {
 	return &s.classes[len(s.classes)-1]
 }
 
-// groups joins the cells that constraints do not tell apart, lanes or not: the
-// offers of each, and the group of every cell.
-func (t *turns) groups() (groups []bitset, of []int) {
-	of = make([]int, len(t.cells))
-	for i := range t.cells {
-		x := &t.cells[i]
-		same := slices.IndexFunc(t.cells[:i], func(y cell) bool { return slices.Equal(x.at, y.at) && slices.Equal(x.counts, y.counts) })
-		if same < 0 {
-			of[i] = len(groups)
-			groups = append(groups, x.set.clone())
-			continue
-		}
-		of[i] = of[same]
-		groups[of[i]].or(x.set)
-	}
-	return groups, of
+// region is a number of pods of a class on new nodes, and the offers among which
+// they may move: nil for all. cell is the first of those that make it up.
+type region struct {
+	cell int
+	set  bitset
+	n    int32
 }
 
-// dealt counts, by class and group, the pods on new nodes; those that may be
-// anywhere come last.
-func (t *turns) dealt(of []int, groups int) [][]int32 {
-	out := make([][]int32, len(t.classes))
-	for c := range out {
-		out[c] = make([]int32, groups+1)
-	}
+// dealt groups the pods of a class on new nodes by the places that are the same
+// to all who mind where they are.
+func (t *turns) dealt(c int32) []region {
+	var out []region
+	matters := t.matters(&t.classes[c])
 	for i := range t.nodes {
 		for _, k := range t.nodes[i].takes {
-			g := groups
-			if ties := t.classes[k.class].ties; ties != nil && len(ties.own)+len(ties.counted) > 0 {
-				g = of[t.nodes[i].cell]
+			if k.class != c {
+				continue
 			}
-			out[k.class][g] += k.n
+			x := t.nodes[i].cell
+			first := slices.IndexFunc(t.cells, func(y cell) bool { return t.alike(matters, &y.spot, &t.cells[x].spot) })
+			at := slices.IndexFunc(out, func(g region) bool { return g.cell == first })
+			if at < 0 {
+				at = len(out)
+				out = append(out, region{cell: first, set: t.likes(matters, first)})
+			}
+			out[at].n += k.n
 		}
 	}
 	return out
+}
+
+// matters lists the censuses for which it matters where pods of the class are:
+// those of their own rules, and those that count them and somebody relies on.
+func (t *turns) matters(cl *class) []int32 {
+	var out []int32
+	if cl.ties == nil {
+		return nil
+	}
+	for i := range cl.ties.own {
+		out = append(out, cl.ties.own[i].census)
+	}
+	for _, g := range cl.ties.counted {
+		if len(t.pledges[g]) > 0 || slices.ContainsFunc(t.l.most[g], func(n int32) bool { return n < math.MaxInt32 }) {
+			out = append(out, g)
+		}
+	}
+	return out
+}
+
+// alike says whether two places are the same to the censuses.
+func (t *turns) alike(matters []int32, x, y *spot) bool {
+	for _, g := range matters {
+		if x.at[t.keys[g]] != y.at[t.keys[g]] || x.counts[g] != y.counts[g] {
+			return false
+		}
+	}
+	return true
+}
+
+// likes are the offers of all cells that are the same to the censuses as one of
+// them; nil where that is all.
+func (t *turns) likes(matters []int32, x int) bitset {
+	if len(matters) == 0 {
+		return nil
+	}
+	set := t.cells[x].set.clone()
+	for y := range t.cells {
+		if t.alike(matters, &t.cells[x].spot, &t.cells[y].spot) {
+			set.or(t.cells[y].set)
+		}
+	}
+	return set
 }

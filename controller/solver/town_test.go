@@ -194,7 +194,7 @@ func (t *town) join(n *townNode, at int, pod int32) bool {
 				return false
 			}
 		}
-		if keepsOut(s, x.taints) || !chosen(s, x.labels[0]) || !t.suits(at, pod) {
+		if keepsOut(s, x.taints, false) || !chosen(s, x.labels[0]) || !t.suits(at, pod) {
 			return false
 		}
 		for name, amount := range s.Requests {
@@ -295,15 +295,10 @@ func (g *generator) settle(in *Input) {
 	in.Pods = pending
 }
 
-// mayBeDearer is the share of scenarios with topology on existing nodes where
-// first fit may find the cheaper plan: where its luck with the order leaves out
-// fewest pods.
-const mayBeDearer = 0.005
-
-// TestHardlyEverDearerWithTopology compares with first fit on clusters that have
+// TestNeverDearerWithTopology compares with first fit on clusters that have
 // nodes, for pods with topology constraints. Only what places the same number
 // of pods, with all constraints kept in the end, can be compared by cost.
-func TestHardlyEverDearerWithTopology(t *testing.T) {
+func TestNeverDearerWithTopology(t *testing.T) {
 	ours, theirs, compared, dearer, fewer, more := 0.0, 0.0, 0, 0, 0, 0
 	for seed := range seeds(60) {
 		g := newGenerator(seed)
@@ -325,7 +320,7 @@ func TestHardlyEverDearerWithTopology(t *testing.T) {
 			compared++
 			if stats.Billed.USD() > cost*(1+1e-9) {
 				dearer++
-				t.Logf("seed %d: %d pods cost %.4f $/h, the baseline's plan %.4f", seed, len(in.Pods), stats.Billed.USD(), cost)
+				t.Errorf("seed %d: %d pods cost %.4f $/h, the baseline's plan %.4f", seed, len(in.Pods), stats.Billed.USD(), cost)
 			}
 			ours += stats.Billed.USD()
 			theirs += cost
@@ -333,7 +328,7 @@ func TestHardlyEverDearerWithTopology(t *testing.T) {
 	}
 	t.Logf("%d compared, %d dearer, in all %.2f $/h against %.2f: %.3f of the baseline; besides, %d place more pods, %d fewer",
 		compared, dearer, ours, theirs, ours/theirs, more, fewer)
-	if compared == 0 || float64(dearer) > mayBeDearer*float64(compared) || ours > 0.6*theirs || fewer > more {
+	if compared == 0 || ours > 0.6*theirs || fewer > more {
 		t.Errorf("%d compared, %d dearer, in all %.2f $/h against %.2f; %d place more pods, %d fewer", compared, dearer, ours, theirs, more, fewer)
 	}
 }

@@ -202,7 +202,7 @@ func (d *decider) provision(ctx context.Context) error {
 	d.out.Plan, d.out.Stats = solver.Solve(*in)
 	d.out.Timing.Solve = d.opts.Elapsed() - start
 	if d.opts.Bound {
-		d.out.Stats.Bound = solver.LowerBound(*in)
+		d.out.Stats.Bound = solver.LowerBound(*in, &d.out.Plan)
 	}
 	start = d.opts.Elapsed()
 	d.review(ctx, in)

@@ -69,14 +69,13 @@ func newAttempt(p *problem, left []int32, m mode) *attempt {
 // and less freedom.
 func (p *problem) best(left []int32) *attempt {
 	airy := p.airy(left)
-	if airy != nil && !p.in.Bound && airy.pods() > maxFirstFit {
+	if airy != nil && airy.pods() > maxFirstFit {
 		return airy
 	}
 	a := newAttempt(p, left, mode{})
 	a.run()
 	if !a.failed && !a.short() {
 		if airy != nil && airy.better(a) {
-			airy.stats.Bound = a.stats.Bound
 			return airy
 		}
 		return a
@@ -174,9 +173,7 @@ func (a *attempt) rounds() {
 			effort = min(effort, 1+effort/10)
 		}
 		list := k.pack(effort)
-		if a.stats.Packings++; a.stats.Packings == 1 && !a.frugal {
-			a.stats.Bound = k.bound
-		}
+		a.stats.Packings++
 		a.stats.Rows = max(a.stats.Rows, len(k.rows))
 		a.stats.Sites = max(a.stats.Sites, len(k.sites))
 		if a.commit(k, list) == 0 && (!k.joined || !k.mean) { // means may hold no pod at all

@@ -34,8 +34,6 @@ type Input struct {
 	// Tolerance is the share above the best effective cost up to which
 	// offerings are listed as options of a node; 0 lists those that tie.
 	Tolerance float64
-	// Bound asks for Stats.Bound, which costs a little.
-	Bound bool
 	// MaxOptions bounds the options of a node; 0 is DefaultMaxOptions.
 	MaxOptions int
 	// wishing says that the preferences in the specs are to be respected.
@@ -113,8 +111,7 @@ type Stats struct {
 	// Fixed is what the new nodes cost besides their instances, by
 	// Catalog.NodeCost; it is part of what a solve minimises.
 	Fixed model.Price
-	// Bound is a lower bound, in USD/hour of effective cost and Fixed, on what new nodes
-	// for these pods must cost whatever the packing; 0 when not asked for or
-	// not known.
+	// Bound is the LowerBound of the plan, in USD/hour of effective cost and Fixed; 0
+	// when not asked for or not known.
 	Bound float64
 }

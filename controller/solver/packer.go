@@ -49,8 +49,6 @@ type packer struct {
 	// clique numbers sets of rows that all keep each other off their node.
 	clique []int32
 
-	// bound is a lower bound on the cost of the packing, 0 when unknown.
-	bound   float64
 	scratch scratch
 	stats   *Stats
 }
@@ -105,14 +103,6 @@ func (k *packer) pack(effort int) []packing {
 	out := k.integral(parts)
 	if len(parts) > 1 || k.total(out) > parts[0].value()*(1+goodEnough) {
 		out = k.improve(out, effort, len(parts))
-	}
-	if k.p.in.Bound && !k.joined && k.most == 0 {
-		each(blocks, func(_ int, b *block) {
-			b.refill()
-			b.solve(1e5, 0.001)
-		})
-		k.learn(blocks)
-		k.bound = k.lowerBound()
 	}
 	return out
 }

@@ -262,26 +262,6 @@ func (g *program) replace(leave int, step, gain float64) {
 	g.amount[leave] = step
 }
 
-// lowerBound is a lower bound on the cost of any packing of the rows: their
-// worths, scaled down until no site that a row may use could hold more worth
-// than it costs, even if pods could be cut to pieces.
-func (k *packer) lowerBound() float64 {
-	k.refill()
-	over := make([]float64, len(k.rows))
-	for s := range k.sites {
-		t := &k.sites[s]
-		ratio := k.ceiling(t) / t.cost
-		for i := t.rows.next(0); i >= 0; i = t.rows.next(i + 1) {
-			over[i] = max(over[i], ratio)
-		}
-	}
-	total := 0.0
-	for i := range k.rows {
-		total += float64(k.worth[i]*float64(k.rows[i].n)) / max(1, over[i])
-	}
-	return total
-}
-
 // ceiling bounds the worth of any filling of a site when all pods wait: without
 // pods that want to be alone, and with each of the first clique of them.
 func (k *packer) ceiling(t *site) float64 {

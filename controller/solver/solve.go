@@ -28,11 +28,9 @@ func solve(in Input, required []model.PodSpec) (model.Plan, Stats) {
 	if done || len(p.topo.censuses) == 0 && len(plan.Existing) == 0 || in.Effort == 0 || len(in.Pods) > maxDealt || len(in.Snapshot.Nodes) > maxDealt {
 		return plan, stats
 	}
-	in.Bound = false // the first look has found it
 	if p.ledger != nil {
 		for _, by := range []dealing{freeFirst, cheapestFirst} {
 			if other, more, _ := solveBy(in, required, by); preferable(in.Snapshot, outcome{&other, &more}, outcome{&plan, &stats}) {
-				more.Bound = stats.Bound
 				plan, stats = other, more
 			}
 		}
@@ -40,7 +38,6 @@ func solve(in Input, required []model.PodSpec) (model.Plan, Stats) {
 	for _, by := range turnings() {
 		for _, other := range inTurn(in, required, by) {
 			if preferable(in.Snapshot, other, outcome{&plan, &stats}) {
-				other.stats.Bound = stats.Bound
 				plan, stats = *other.Plan, *other.stats
 			}
 		}
@@ -141,13 +138,6 @@ func (p *problem) write(a *attempt, hosts []host) (model.Plan, Stats) {
 	stats.Pods, stats.Classes, stats.Offers = len(p.in.Pods), len(p.classes), len(p.offers)
 	stats.Effective, stats.Billed, stats.Fixed = a.effective(), a.billed(), a.fixed()
 	return plan, stats
-}
-
-// LowerBound is Stats.Bound alone: what new nodes for the pods must cost.
-func LowerBound(in Input) float64 {
-	in.Bound, in.Effort = true, 1
-	_, stats := Solve(in)
-	return stats.Bound
 }
 
 // writer writes the plan in terms of the snapshot.

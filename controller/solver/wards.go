@@ -34,7 +34,6 @@ func bundled(in *Input, solve func(*wards) answer) answer {
 	w := &wards{alone: map[int32]bool{}, refused: map[int32][]model.Reason{}}
 	for next, round := best, 0; round < maxBundled && w.learn(&next); round++ {
 		next = solve(w)
-		next.stats.Bound = 0 // of these bundles, not of the pods
 		if !preferable(in.Snapshot, outcome{&best.plan, &best.stats}, outcome{&next.plan, &next.stats}) {
 			best = next
 		}

@@ -110,6 +110,8 @@ type topology struct {
 	required []model.PodSpec
 	// ignore says that preferences are not looked at.
 	ignore bool
+	// buf is where texts are written that may be known.
+	buf []byte
 	// wishing says that pod terms which are only preferred count like others.
 	wishing bool
 }
@@ -210,48 +212,20 @@ func nearCensus(s *model.PodSpec, i int) census {
 	return c
 }
 
-// write gives the census its text, so that equal ones are found equal.
-func (c *census) write() {
-	parts := make([]string, len(c.selectors))
-	for i, s := range c.selectors {
-		parts[i] = podSelectorText(s)
-	}
-	slices.Sort(parts)
-	c.text = strconv.Quote(c.key) + " " + strconv.FormatBool(c.spread) + " " + strings.Join(slices.Compact(parts), " & ")
-	if c.affinity {
-		c.text += " on " + selectorKey(c.filter)
-	}
-	if c.taints {
-		c.text += " tolerating " + tolerationKey(c.filter.Tolerations)
-	}
-	for _, k := range c.keys {
-		c.text += " with " + strconv.Quote(k)
-	}
-	c.local = c.key == labelHostname
-}
-
-func podSelectorText(s *model.PodSelector) string {
-	if s.Nothing {
-		return "nothing"
-	}
-	parts := make([]string, len(s.Labels))
-	for i := range s.Labels {
-		parts[i] = requirementKey(&s.Labels[i])
-	}
-	slices.Sort(parts)
-	names := make([]string, len(s.Namespaces))
-	for i, n := range s.Namespaces {
-		names[i] = strconv.Quote(n)
-	}
-	return strings.Join(names, ",") + ": " + strings.Join(parts, "&")
+// find is the number of a census like the one given.
+func (t *topology) find(c *census) (int32, bool) {
+	t.buf = c.appendText(t.buf[:0])
+	id, ok := t.ids[string(t.buf)]
+	return id, ok
 }
 
 func (t *topology) add(c census) {
-	c.write()
-	if _, ok := t.ids[c.text]; !ok {
-		t.ids[c.text] = int32(len(t.censuses))
-		t.censuses = append(t.censuses, c)
+	if _, ok := t.find(&c); ok {
+		return
 	}
+	c.text, c.local = string(t.buf), c.key == labelHostname
+	t.ids[c.text] = int32(len(t.censuses))
+	t.censuses = append(t.censuses, c)
 }
 
 // sort numbers the censuses by their text, whatever the order of the pods.
@@ -333,8 +307,7 @@ func (c *census) matches(s *model.PodSpec) bool {
 // that stay are not in force any more, but for their anti-affinity.
 func (t *topology) rules(s, base *model.PodSpec, out *ties) {
 	add := func(r rule, c census) {
-		c.write()
-		id, ok := t.ids[c.text]
+		id, ok := t.find(&c)
 		if !ok {
 			return
 		}
@@ -342,7 +315,7 @@ func (t *topology) rules(s, base *model.PodSpec, out *ties) {
 		if r.kind == apart && out.counts(id) || r.kind == near {
 			r.max = 1
 		}
-		if c.local {
+		if t.censuses[id].local {
 			out.local = append(out.local, r)
 		} else {
 			out.own = append(out.own, r)

@@ -100,21 +100,20 @@ func (p *problem) tolerated(tolerations []model.Toleration) []bool {
 
 // requirementKey, selectorKey and tolerationKey write constraints in a
 // canonical order, so that equal ones are found equal.
-func requirementKey(r *model.Requirement) string {
+func requirementKey(r *model.Requirement) string { return string(appendRequirement(nil, r)) }
+
+func appendRequirement(b []byte, r *model.Requirement) []byte {
 	values := r.Values
 	if !slices.IsSorted(values) {
 		values = slices.Clone(values)
 		slices.Sort(values)
 	}
-	var b strings.Builder
-	b.WriteString(strconv.Quote(r.Key))
-	b.WriteByte(' ')
-	b.WriteString(string(r.Operator))
+	b = append(strconv.AppendQuote(b, r.Key), ' ')
+	b = append(b, r.Operator...)
 	for _, v := range values {
-		b.WriteByte(' ')
-		b.WriteString(strconv.Quote(v))
+		b = strconv.AppendQuote(append(b, ' '), v)
 	}
-	return b.String()
+	return b
 }
 
 func selectorKey(s *model.PodSpec) string {

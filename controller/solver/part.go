@@ -18,6 +18,11 @@ func (h *holder) split() {
 		}
 	}
 	more := make([]class, 0, most)
+	only, notes := make([]bitset, len(h.d.values)), make([]string, len(h.d.values))
+	for v := range only {
+		only[v], notes[v] = newBitset(len(h.d.values)), " @"+h.d.values[v]
+		only[v].set(int32(v))
+	}
 	for i := range h.parts {
 		x := &h.parts[i]
 		cl := &h.classes[x.class]
@@ -38,9 +43,7 @@ func (h *holder) split() {
 		} else {
 			for v, n := range x.got {
 				if n > 0 {
-					values := newBitset(len(h.d.values))
-					values.set(int32(v))
-					next := take(n, values, " @"+h.d.values[v])
+					next := take(n, only[v], notes[v])
 					next.seats = append(slices.Clip(cl.seats), seat{x, int32(v)})
 				}
 			}

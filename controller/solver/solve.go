@@ -182,9 +182,9 @@ func (w *writer) nodes() []model.PlannedNode {
 			options[key] = w.options(n)
 		}
 		requests := w.p.overhead(w.p.offers[n.options[0]].bin)
-		for _, t := range n.takes {
-			for name, amount := range w.p.classes[t.class].spec.Requests {
-				requests[name] += amount * int64(t.n)
+		for r, amount := range n.demand[:w.p.dims.n()] {
+			if amount > 0 {
+				requests[w.p.dims.names[r]] += amount
 			}
 		}
 		ln := &w.p.lanes[n.lane]

@@ -96,8 +96,9 @@ func New(s *model.Snapshot) Ledger {
 
 // Advance counts the time since the ledger's Through. What was running then is
 // charged until now, whether it still runs or not, for nobody saw it end; what
-// is new is charged from its start. A snapshot from before Through changes
-// nothing.
+// is new is charged from its start. Starts are known to the second: what began in
+// the last one before a ledger that was read back is new. A snapshot from before
+// Through changes nothing.
 func (l *Ledger) Advance(s *model.Snapshot) Ledger {
 	now := s.Time.UTC()
 	if !now.After(l.Through) {
@@ -113,7 +114,7 @@ func (l *Ledger) Advance(s *model.Snapshot) Ledger {
 	next.charge(now)
 	next.rates(s, func(n *model.Node) time.Duration {
 		_, counted := l.seen[n.Claim]
-		if counted || l.seen == nil && !n.LaunchedAt.After(from) && !slices.Contains(l.Coming, n.Claim) {
+		if counted || l.seen == nil && n.LaunchedAt.Before(from.Truncate(time.Second)) && !slices.Contains(l.Coming, n.Claim) {
 			return 0
 		}
 		return now.Sub(later(next.Month, n.LaunchedAt))

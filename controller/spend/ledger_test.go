@@ -188,12 +188,13 @@ func TestLaunchAcrossRestart(t *testing.T) {
 		t.Fatal(err)
 	}
 	// EC2 started it in the minute before the ledger was written; the next
-	// replica takes over ten minutes later.
-	l = l.Advance(at(20*time.Minute, node("old", start), node("coming", start.Add(9*time.Minute)), node("new", start.Add(15*time.Minute))))
+	// replica takes over ten minutes later. Another was asked for in the second in
+	// which the ledger was written, after it.
+	l = l.Advance(at(20*time.Minute, node("old", start), node("coming", start.Add(9*time.Minute)), node("prompt", start.Add(10*time.Minute)), node("new", start.Add(15*time.Minute))))
 	want := Amount{}
-	want.Accrue(600_000, (20+11+5)*time.Minute)
+	want.Accrue(600_000, (20+11+10+5)*time.Minute)
 	if got := l.Total(); got != want {
-		t.Errorf("%+v, want %+v: 20 minutes of the old node, 11 of the one that was coming, 5 of the new one", got, want)
+		t.Errorf("%+v, want %+v: 20 minutes of the old node, 11 of the one that was coming, 10 of the one just after, 5 of the new one", got, want)
 	}
 }
 

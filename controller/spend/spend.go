@@ -135,7 +135,7 @@ func account(s *model.Snapshot, name string) Scope {
 		}
 		scope.MonthToDate += spent(n, s.Time)
 	}
-	scope.Surge = surges(s, scope.Pools)
+	scope.Surge = Surge(s, scope.Pools)
 	return scope
 }
 

@@ -10,9 +10,10 @@ import (
 // side before both count: until then only the difference does.
 const SurgeFor = 30 * time.Minute
 
-// surges is what the scope pays twice at the moment, because replacements are
-// on their way or there, and what they replace has not gone yet.
-func surges(s *model.Snapshot, pools []bool) model.Price {
+// Surge is what a scope's pools, by index into Snapshot.Pools, pay twice per hour
+// at the moment, because replacements are on their way or there, and what they
+// replace has not gone yet.
+func Surge(s *model.Snapshot, pools []bool) model.Price {
 	old, fresh := map[string]model.Price{}, map[string]model.Price{}
 	of := map[string]string{} // command by claim of a replacement
 	for i := range s.Nodes {

@@ -32,7 +32,7 @@ func LowerBound(in Input, plan *model.Plan) float64 {
 		return 0
 	}
 	in = with(&in, make([][]wish, len(in.Snapshot.Specs)))
-	p := newProblem(&in, in.Snapshot.Specs)
+	p := newProblem(&in, in.Snapshot.Specs, nil)
 	b := bounder{problem: p, origin: map[string]int{}}
 	b.relax()
 	b.deal()

@@ -31,7 +31,7 @@ func TestMend(t *testing.T) {
 			in := Input{Snapshot: world()}
 			pending(&in, 4, 100, 1, labelled("s"), avoid(labelHostname, "s"))
 			pending(&in, 4, 100, 1)
-			p := newProblem(&in, in.Snapshot.Specs)
+			p := newProblem(&in, in.Snapshot.Specs, nil)
 			byName := map[string]int32{}
 			for c := range p.classes {
 				if p.classes[c].ties == nil {

@@ -2,6 +2,8 @@ package solver
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 	"sort"
 	"strings"
 
@@ -42,6 +44,11 @@ func (t *portTable) id(ports []model.HostPort) int32 {
 	}
 	t.clash = append(t.clash, row)
 	return id
+}
+
+// clone is a table with the same numbers, which may go on to others.
+func (t *portTable) clone() portTable {
+	return portTable{ids: maps.Clone(t.ids), sets: slices.Clip(t.sets), keys: slices.Clip(t.keys), clash: slices.Clip(t.clash)}
 }
 
 // conflicts says whether two sets cannot share a node.

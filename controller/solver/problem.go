@@ -1,6 +1,7 @@
 package solver
 
 import (
+	"maps"
 	"sync"
 
 	"spokeshave.dev/controller/model"
@@ -43,7 +44,10 @@ type problem struct {
 	scale [maxDims]float64
 }
 
-func newProblem(in *Input, required []model.PodSpec) *problem {
+// newProblem lowers the input. like is a problem of the same snapshot, pods and
+// policies' answers, however much effort, that lends what is on offer; nil for
+// none.
+func newProblem(in *Input, required []model.PodSpec, like *problem) *problem {
 	p := &problem{
 		in: in, snap: in.Snapshot,
 		slots:        slotTable{ids: map[slot]int32{}},
@@ -57,15 +61,28 @@ func newProblem(in *Input, required []model.PodSpec) *problem {
 		p.newTopology(required)
 		p.newClasses()
 	})
-	p.newLanes()
-	p.newOffers()
-	sorted.Go(p.sortLanes)
-	p.newBins()
+	if like == nil {
+		p.newLanes()
+		p.newOffers()
+		sorted.Go(p.sortLanes)
+		p.newBins()
+	} else {
+		p.borrow(like)
+	}
 	grouped.Wait()
 	p.openClasses()
 	p.newScale()
 	sorted.Wait()
 	return p
+}
+
+// borrow takes over what is on offer from a problem of the same question: it
+// costs as much as everything else to find out, and packing leaves it alone.
+func (p *problem) borrow(like *problem) {
+	p.catalogues, p.slots, p.mentions = like.catalogues, like.slots, like.mentions
+	p.lanes, p.levels, p.offers, p.bins = like.lanes, like.levels, like.offers, like.bins
+	p.requirements, p.selectors = maps.Clone(like.requirements), maps.Clone(like.selectors)
+	p.ports = like.ports.clone()
 }
 
 // catalogue is the catalogue with the given index, prepared at first use.

@@ -19,7 +19,7 @@ type somewhere struct {
 // world of a finished plan: the nodes that stay, then those planned.
 func aftermath(in *Input, plan *model.Plan) []somewhere {
 	s := in.Snapshot
-	p := newProblem(in, in.Snapshot.Specs)
+	p := newProblem(in, in.Snapshot.Specs, nil)
 	moving := map[int32]bool{}
 	for _, i := range in.Pods {
 		moving[i] = true

@@ -23,20 +23,20 @@ const maxDealt = 300
 // solve makes a plan with all constraints of the input's specs; required are
 // those without what is only preferred.
 func solve(in Input, required []model.PodSpec) (model.Plan, Stats) {
-	plan, stats, p := solveBy(in, required, evenFirst)
+	plan, stats, p := solveBy(in, required, evenFirst, nil)
 	done := len(plan.Nodes)+len(plan.Unplaced) == 0
 	if done || len(p.topo.censuses) == 0 && len(plan.Existing) == 0 || in.Effort == 0 || len(in.Pods) > maxDealt || len(in.Snapshot.Nodes) > maxDealt {
 		return plan, stats
 	}
 	if p.ledger != nil {
 		for _, by := range []dealing{freeFirst, cheapestFirst} {
-			if other, more, _ := solveBy(in, required, by); preferable(in.Snapshot, outcome{&other, &more}, outcome{&plan, &stats}) {
+			if other, more, _ := solveBy(in, required, by, p); preferable(in.Snapshot, outcome{&other, &more}, outcome{&plan, &stats}) {
 				plan, stats = other, more
 			}
 		}
 	}
 	for _, by := range turnings() {
-		for _, other := range inTurn(in, required, by) {
+		for _, other := range inTurn(in, required, by, p) {
 			if preferable(in.Snapshot, other, outcome{&plan, &stats}) {
 				plan, stats = *other.Plan, *other.stats
 			}
@@ -51,9 +51,9 @@ const turnEffort = 200
 
 // inTurn makes a plan pod by pod, and another by packing the pods again where
 // they came to be; none where that cannot be done.
-func inTurn(in Input, required []model.PodSpec, by turning) []outcome {
+func inTurn(in Input, required []model.PodSpec, by turning, like *problem) []outcome {
 	in.Effort = min(in.Effort, turnEffort)
-	p := newProblem(&in, required)
+	p := newProblem(&in, required, like)
 	hosts := p.hosts()
 	t := p.inTurn(hosts, by)
 	if t == nil {
@@ -96,14 +96,14 @@ func preferable(s *model.Snapshot, a, b outcome) bool {
 }
 
 // solveBy makes a plan by one way of dealing.
-func solveBy(in Input, required []model.PodSpec, by dealing) (model.Plan, Stats, *problem) {
-	out := bundled(&in, func(w *wards) answer { return solveWith(&in, required, by, w) })
+func solveBy(in Input, required []model.PodSpec, by dealing, like *problem) (model.Plan, Stats, *problem) {
+	out := bundled(&in, func(w *wards) answer { return solveWith(&in, required, by, w, like) })
 	return out.plan, out.stats, out.p
 }
 
 // solveWith makes a plan with the wards bundled; nil is for none.
-func solveWith(in *Input, required []model.PodSpec, by dealing, w *wards) answer {
-	p := newProblem(in, required)
+func solveWith(in *Input, required []model.PodSpec, by dealing, w *wards, like *problem) answer {
+	p := newProblem(in, required, like)
 	p.dealing = by
 	hosts := p.hosts()
 	if w != nil {

@@ -56,9 +56,12 @@ func Pod(entries []journal.Entry, key string) Answer {
 }
 
 // Node explains why a node or NodeClaim exists, what is planned for it, and
-// why it is kept or going. Either name will do.
+// why it is kept or going. Either name will do: the other is known from the
+// judgements of the node, if there are any.
 func Node(entries []journal.Entry, names ...string) Answer {
-	return gather("node "+strings.Join(names, ", "), entries, func(e *journal.Entry) []Fact {
+	subject := "node " + strings.Join(names, ", ")
+	names = named(entries, names)
+	return gather(subject, entries, func(e *journal.Entry) []Fact {
 		var out []Fact
 		for i := range e.Nodes {
 			if n := &e.Nodes[i]; slices.Contains(names, n.Claim) {
@@ -82,6 +85,20 @@ func Node(entries []journal.Entry, names ...string) Answer {
 		}
 		return out
 	})
+}
+
+// named adds the names that nodes and their claims have besides.
+func named(entries []journal.Entry, names []string) []string {
+	out := slices.Clone(names)
+	for i := range entries {
+		for k := range entries[i].Disruptions {
+			c := &entries[i].Disruptions[k]
+			if c.Claim != "" && (slices.Contains(names, c.Node) || slices.Contains(names, c.Claim)) {
+				out = append(out, c.Node, c.Claim)
+			}
+		}
+	}
+	return out
 }
 
 // Pool explains what was launched from a NodePool and why pods could not use it.

@@ -24,7 +24,7 @@ func entries() []journal.Entry {
 	return []journal.Entry{
 		{ID: "d1", Time: at, Candidates: offered, Nodes: []journal.Node{{Claim: "general-1", NodePool: "general", Best: best, Others: []model.Option{other}, Pods: []string{"shop/web-1"}, NotOn: full, Remarks: []policy.Remark{{Policy: "cheapest", Reason: "Graviton"}}}}, Policies: []policy.Use{{Name: "cheapest", Hash: "7cbe38b234b7c0de", Hook: policy.HookRank}}},
 		{ID: "d2", Time: at.Add(time.Minute), Existing: []journal.Placed{{Node: "general-1", Pods: []string{"shop/web-2"}}}, Unplaced: []journal.Waiting{{Pod: "shop/web-3", Reasons: refused}}, Headroom: budget},
-		{ID: "d3", Time: at.Add(2 * time.Minute), Unplaced: []journal.Waiting{{Pod: "shop/web-3", Reasons: refused}}, Headroom: budget, Disruptions: []journal.Candidate{{Node: "ip-1", Policy: "keep", Reason: "team ml"}}},
+		{ID: "d3", Time: at.Add(2 * time.Minute), Unplaced: []journal.Waiting{{Pod: "shop/web-3", Reasons: refused}}, Headroom: budget, Disruptions: []journal.Candidate{{Node: "ip-1", Claim: "general-1", Policy: "keep", Reason: "team ml"}}},
 		{ID: "d4", Time: at.Add(3 * time.Minute), Commands: []journal.Command{{
 			Method: "Underutilized", Stage: "Start", Nodes: []string{"ip-7", "ip-8"}, Savings: 50_000,
 			Replacements: []journal.Node{{Claim: "general-9", NodePool: "general", Best: best, Pods: []string{"shop/web-9"}}},
@@ -65,7 +65,16 @@ func TestExplain(t *testing.T) {
 		},
 		"unknown": {reason: "nothing is made up", answer: Pod(entries(), "shop/other")},
 		"node": {
-			reason: "both of its names count, the latest first", answer: Node(entries(), "ip-1", "general-1"),
+			reason: "both of its names count, the latest first", answer: Node(entries(), "ip-1"),
+			says: []string{
+				`d3: it stays: policy keep says "team ml"`,
+				"d2: 1 pods were planned onto it: shop/web-2",
+				"d1: it was launched: c7g.large (on-demand) in us-west-2a at 0.0725 $/h, for 1 pods, from NodePool general",
+			},
+			details: whole,
+		},
+		"claim": {
+			reason: "by its claim's name it is the same", answer: Node(entries(), "general-1"),
 			says: []string{
 				`d3: it stays: policy keep says "team ml"`,
 				"d2: 1 pods were planned onto it: shop/web-2",

@@ -32,7 +32,7 @@ func entry(s *model.Snapshot, d *decide.Decision) Entry {
 	}
 	for i := range d.Disruptions {
 		c := &d.Disruptions[i]
-		e.Disruptions = append(e.Disruptions, Candidate{Node: s.Nodes[c.Node].Name, Method: string(c.Method), Go: c.Go, Policy: c.Policy, Reason: c.Reason})
+		e.Disruptions = append(e.Disruptions, Candidate{Node: s.Nodes[c.Node].Name, Claim: s.Nodes[c.Node].Claim, Method: string(c.Method), Go: c.Go, Policy: c.Policy, Reason: c.Reason})
 	}
 	e.Commands = commands(s, d)
 	return e

@@ -4,6 +4,7 @@
 package journal
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"net/http"
@@ -100,6 +101,8 @@ type Command struct {
 // Candidate is a node that was judged.
 type Candidate struct {
 	Node string `json:"node"`
+	// Claim is the node's NodeClaim, whose name the decision that launched it knows.
+	Claim string `json:"claim,omitempty"`
 	// Method is the kind of disruption that was considered.
 	Method string `json:"method,omitempty"`
 	Go     bool   `json:"go"`
@@ -110,9 +113,12 @@ type Candidate struct {
 	Since time.Time `json:"since,omitzero"`
 }
 
+// key is what the node is called from its launch to its end.
+func (c *Candidate) key() string { return cmp.Or(c.Claim, c.Node) }
+
 // says whether two judgements are the same, whenever they were made.
 func (c *Candidate) says(o *Candidate) bool {
-	return c.Node == o.Node && c.Method == o.Method && c.Policy == o.Policy && c.Reason == o.Reason
+	return c.key() == o.key() && c.Method == o.Method && c.Policy == o.Policy && c.Reason == o.Reason
 }
 
 // Journal is a bounded memory of decisions. The zero value keeps nothing;
@@ -168,13 +174,13 @@ func (j *Journal) since(e *Entry) {
 	for i := range j.entries {
 		for k := range j.entries[i].Disruptions {
 			if c := &j.entries[i].Disruptions[k]; !c.Go {
-				last[c.Node] = c
+				last[c.key()] = c
 			}
 		}
 	}
 	for i := range e.Disruptions {
 		c := &e.Disruptions[i]
-		switch old := last[c.Node]; {
+		switch old := last[c.key()]; {
 		case c.Go:
 		case old != nil && old.says(c):
 			c.Since = old.Since
@@ -189,10 +195,10 @@ func (j *Journal) since(e *Entry) {
 func (j *Journal) outdate(e *Entry) {
 	judged := map[string]bool{}
 	for i := range e.Disruptions {
-		judged[e.Disruptions[i].Node] = true
+		judged[e.Disruptions[i].key()] = true
 	}
 	for i := range j.entries {
-		j.entries[i].Disruptions = slices.DeleteFunc(j.entries[i].Disruptions, func(c Candidate) bool { return !c.Go && judged[c.Node] })
+		j.entries[i].Disruptions = slices.DeleteFunc(j.entries[i].Disruptions, func(c Candidate) bool { return !c.Go && judged[c.key()] })
 	}
 }
 

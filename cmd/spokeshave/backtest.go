@@ -40,7 +40,7 @@ none is the set without policies. Spot prices, shortages and interruptions come 
 
 Nodes are judged once a minute while something changes, where the controller does so
 every ten seconds, and replacements are searched for every five minutes. Drains
-evict at once: PodDisruptionBudgets are not looked at.
+evict at once what PodDisruptionBudgets let go, and ask again every ten seconds.
 
 Exit codes: 0 compared, 2 bad input, 1 a defect.`
 

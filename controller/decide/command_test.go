@@ -195,6 +195,44 @@ func TestCarryOn(t *testing.T) {
 	}
 }
 
+// TestTakenBack: what a cap left while a node and its replacement counted once is
+// not spent by the decision that makes both stay.
+func TestTakenBack(t *testing.T) {
+	for name, tc := range map[string]struct {
+		reason string
+		cap    float64
+		back   bool
+		want   int // nodes launched
+	}{
+		"goes on":       {reason: "the pair counts once: 0.09 + 0.9 run, and 0.2 are left", cap: 1.19, want: 1},
+		"taken back":    {reason: "all three nodes count, 1.08 in all, and 0.11 are too little", cap: 1.19, back: true, want: 0},
+		"room for both": {reason: "a wide cap leaves enough beside all three", cap: 1.4, back: true, want: 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := used()
+			s.Nodes = append(s.Nodes, s.Nodes[0])
+			s.Nodes[2].Name, s.Nodes[2].Claim, s.Nodes[2].Replaces = "new", "new", []string{"large"}
+			s.Nodes[1].Taints = []model.Taint{{Key: taintDisrupted, Effect: model.NoSchedule}}
+			s.Nodes[1].Command = &model.Command{ID: "x", Method: "Underutilized", Nodes: []string{"large"}, Replacements: []string{"new"}, Started: s.Time.Add(-time.Minute)}
+			s.Specs = append(s.Specs, model.PodSpec{Namespace: "shop", Requests: model.Resources{model.CPU: 4000, model.PodSlots: 1}})
+			s.Pods = append(s.Pods, model.Pod{UID: "w", Namespace: "shop", Name: "waits", Spec: int32(len(s.Specs) - 1), Node: -1})
+			s.Pods[2].DoNotDisrupt = tc.back
+			d := decideOn(t, s, Options{Disrupt: true}, capAt(tc.cap))
+			if len(d.Commands) != 1 || (d.Commands[0].Stage == Undo) != tc.back {
+				t.Fatalf("%+v", d.Commands)
+			}
+			if len(d.Plan.Nodes) != tc.want || len(d.Plan.Unplaced) != 1-tc.want {
+				t.Errorf("%s: launches %+v, waiting %+v", tc.reason, d.Plan.Nodes, d.Plan.Unplaced)
+			}
+			for _, u := range d.Plan.Unplaced {
+				if r := u.Reasons[0]; r.Code != model.CeilingReached || r.Scope != "cluster" || r.Policy != "system/budget" && r.Policy != "budget" {
+					t.Errorf("%s: %+v", tc.reason, r)
+				}
+			}
+		})
+	}
+}
+
 // TestBeside: one consolidation need not wait for another.
 func TestBeside(t *testing.T) {
 	s := used()

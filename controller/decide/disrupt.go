@@ -70,6 +70,7 @@ func (d *decider) disrupt(ctx context.Context) error {
 	}
 	verdicts := j.allowed(ctx, options)
 	stayed := j.carryOn(ctx, commands)
+	j.takenBack(commands)
 	options = j.empties(options, verdicts)
 	switch {
 	case !d.opts.Search || len(options)+known == 0:

@@ -106,6 +106,7 @@ func (w *world) record(claim *karpv1.NodeClaim, in *provider.Instance) {
 		return
 	}
 	claim.Status.ProviderID = in.ProviderID
+	claim.Status.Allocatable = listOf(w.typeOf(claim).Allocatable)
 	w.set(claim, karpv1.ConditionLaunched)
 }
 
@@ -125,11 +126,7 @@ func (w *world) join(claim *karpv1.NodeClaim) {
 	}
 	size := w.typeOf(claim)
 	if claim.Status.NodeName == "" {
-		list := corev1.ResourceList{}
-		for name, n := range size.Allocatable {
-			q := *resourceOf(name, n)
-			list[corev1.ResourceName(name)] = q
-		}
+		list := listOf(size.Allocatable)
 		node := &corev1.Node{ObjectMeta: metav1.ObjectMeta{
 			Name: "node-" + claim.Name, Labels: map[string]string{}, CreationTimestamp: metav1.NewTime(w.clock.Now()),
 		}}

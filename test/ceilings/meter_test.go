@@ -21,7 +21,8 @@ type meter struct {
 	// before is not called back, and nothing may be added to it.
 	excused map[string]model.Price
 	// shares are the namespaces' of the last decision, micro-dollars an hour;
-	// moved is USD of the month that pods took along since.
+	// moved is USD of the month that pods took along since, or that was billed in
+	// the dark.
 	shares map[string]model.Price
 	moved  map[string]float64
 	// window is USD billed since the ledger was last written, crashed that of such
@@ -88,12 +89,19 @@ func (w *world) charge(d time.Duration) {
 		m.window[scope] += usd
 	}
 	for _, scope := range scopes() {
-		add(scope, w.running(scope, bill).USD()*d.Hours())
+		rate := w.running(scope, bill)
+		add(scope, rate.USD()*d.Hours())
+		if w.dark() {
+			m.moved[scope] += rate.USD() * d.Hours()
+		}
 	}
 	for _, scope := range spaces() {
 		share := w.attributed(strings.TrimPrefix(scope, "namespace/"), bill)
 		add(scope, share.USD()*d.Hours())
-		m.moved[scope] += max(0, share-m.shares[scope]).USD() * d.Hours()
+		if !w.dark() {
+			share = max(0, share-m.shares[scope])
+		}
+		m.moved[scope] += share.USD() * d.Hours()
 	}
 	for i := range bill {
 		if x := m.machines[bill[i].Claim]; x != nil {
@@ -105,7 +113,7 @@ func (w *world) charge(d time.Duration) {
 
 // unseen is USD of the month that no controller can know of: of machines whose
 // launch is not recorded yet, or whose price changed before it was; what pods took
-// along between two decisions; and of the time between the last writing of the
+// along between two decisions; what was billed in the dark; and of the time between the last writing of the
 // ledger and a crash, in which prices may have changed, and machines lived and
 // died.
 func (m *meter) unseen(scope string) float64 {
@@ -127,8 +135,8 @@ func (m *meter) unseen(scope string) float64 {
 func (w *world) look() {
 	for _, c := range w.claims {
 		x := w.meter.machines[c.Name]
-		if x == nil || x.seen || !condition.IsTrue(c.Status.Conditions, karpv1.ConditionLaunched) {
-			continue
+		if x == nil || x.seen || !condition.IsTrue(c.Status.Conditions, karpv1.ConditionLaunched) || condition.IsTrue(c.Status.Conditions, karpv1.ConditionInstanceTerminating) {
+			continue // not there yet, or its whole life fell between two looks
 		}
 		x.seen, x.blind = true, max(0, x.cost-w.price(&x.Option).USD()*x.life.Hours())
 	}
@@ -137,6 +145,10 @@ func (w *world) look() {
 		w.meter.shares[scope] = w.attributed(strings.TrimPrefix(scope, "namespace/"), bill)
 	}
 }
+
+// dark says that no node class is ready: nobody tells the controller prices, and
+// nothing can be launched.
+func (w *world) dark() bool { return w.broken["default"] && w.broken["other"] }
 
 // crash forgets what was not written down.
 func (m *meter) crash() {

@@ -16,6 +16,14 @@ import (
 	"spokeshave.dev/controller/reconcile/condition"
 )
 
+func listOf(amounts model.Resources) corev1.ResourceList {
+	out := corev1.ResourceList{}
+	for name, n := range amounts {
+		out[corev1.ResourceName(name)] = *resourceOf(name, n)
+	}
+	return out
+}
+
 func resourceOf(name string, n int64) *resource.Quantity {
 	if name == model.CPU {
 		return resource.NewMilliQuantity(n, resource.DecimalSI)
@@ -85,7 +93,7 @@ func (w *world) committed(scope string) model.Price {
 		}
 		sum += w.worst(options(c))
 	}
-	return sum - w.surge(scope)
+	return sum - w.surge(scope, nil)
 }
 
 func (w *world) worst(options []model.Option) model.Price {
@@ -196,8 +204,8 @@ func (w *world) limits() map[string]model.Price {
 const surgeFor = 30 * time.Minute
 
 // surge is what a scope pays twice for a while: of every replacement under way
-// the cheaper side.
-func (w *world) surge(scope string) model.Price {
+// the cheaper side. The marks of the claims that are undone do not count.
+func (w *world) surge(scope string, undone map[string]bool) model.Price {
 	cost := map[string]model.Price{}
 	for _, m := range w.cloud.Bill() {
 		cost[m.Claim] = m.Price
@@ -220,7 +228,7 @@ func (w *world) surge(scope string) model.Price {
 	marks := map[string]model.Command{}
 	for _, c := range w.claims {
 		var mark model.Command
-		if text := c.Annotations[karpv1.AnnotationDisruption]; text != "" && json.Unmarshal([]byte(text), &mark) == nil {
+		if text := c.Annotations[karpv1.AnnotationDisruption]; text != "" && !undone[c.Name] && json.Unmarshal([]byte(text), &mark) == nil {
 			marks[mark.ID] = mark
 		}
 	}

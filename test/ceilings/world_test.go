@@ -69,8 +69,11 @@ type tally struct {
 	launched, replaced, refused, restarts int
 	// static are launches for static pools, months those that turned, excused
 	// scopes found above their caps through no launch, short decisions in which a
-	// cap kept pods waiting, relieved the consolidations begun by them.
-	static, months, excused, short, relieved int
+	// cap kept pods waiting, relieved the consolidations begun by them, rests the
+	// spans of days in which nothing happened, counted the hard caps whose room as
+	// the controller has it was compared with the bill, back the launches planned
+	// beside a replacement that is taken back.
+	static, months, excused, short, relieved, rests, counted, back int
 }
 
 func (t *tally) add(o tally) {
@@ -83,6 +86,9 @@ func (t *tally) add(o tally) {
 	t.excused += o.excused
 	t.short += o.short
 	t.relieved += o.relieved
+	t.rests += o.rests
+	t.counted += o.counted
+	t.back += o.back
 }
 
 const (
@@ -180,8 +186,9 @@ func (w *world) cap() {
 		return
 	}
 	c := policy.Cap{Soft: w.chance(8)}
-	if w.chance(4) {
-		usd := 20 + 600*w.rng.Float64()
+	if w.chance(3) { // as much as leaves so much an hour
+		now := w.clock.Now()
+		usd := w.meter.month[scope] + (0.05+1.5*w.rng.Float64())*monthEnd(now).Sub(now).Hours()
 		c.MonthlyUSD = &usd
 		w.log("cap %s %.2f $/month, soft %v", scope, usd, c.Soft)
 	} else {
@@ -237,6 +244,7 @@ func (w *world) snapshot() *model.Snapshot {
 	})
 	w.count(&s)
 	w.look()
+	w.excuse() // of the month more is known to be spent
 	return &s
 }
 

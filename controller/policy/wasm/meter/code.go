@@ -24,9 +24,15 @@ type emitter struct {
 	f *frame
 	r *reader
 	b []byte
-	// fuel is the number of the local that holds the fuel left.
+	// fuel is the number of the local for the fuel left. In a function that
+	// keeps it, the local has the fuel from entry to exit, and the global only
+	// where others look at it: they cannot share a register with a global.
 	fuel  uint32
+	keeps bool
 	loops int
+	// tight has, for every block around the place, the function first, how many
+	// of it and those around it are loops that are written as two.
+	tight []uint32
 }
 
 func (e *emitter) function() error {
@@ -38,22 +44,41 @@ func (e *emitter) function() error {
 	}
 	e.b = append(e.b, 1, I64[0])
 	e.fuel = uint32(e.f.params + e.f.locals)
-	e.charge(e.f.costs[0])
+	e.keeps = e.f.keeps()
+	if e.keeps {
+		e.load()
+	}
+	if cost := e.f.regions[0].cost; !e.f.small && cost > 0 {
+		e.charge(cost)
+	}
+	if e.keeps { // a block around everything, so that all ways out lead past its end
+		e.b = append(e.b, opBlock)
+		if results := e.f.signature.Results; results == "" {
+			e.b = append(e.b, 0x40)
+		} else {
+			e.b = append(e.b, results[0])
+		}
+	}
 	// The same walk as in the first pass, over a scratch frame.
 	g := &gauge{open: []control{{results: len(e.f.signature.Results)}}}
-	scratch := frame{params: e.f.params, locals: e.f.locals, costs: []uint32{0}}
-	region := 0
+	scratch := frame{params: e.f.params, locals: e.f.locals, regions: make([]region, 1)}
+	e.tight = append(e.tight, 0)
+	at := 0
 	for len(g.open) > 0 && e.r.err == nil {
-		at := e.r.at
+		from := e.r.at
 		op := e.r.byte()
-		next, err := e.w.step(e.r, op, g, &scratch, region)
+		next, err := e.w.step(e.r, op, g, &scratch, at)
 		if err != nil {
 			return err
 		}
-		region = next
+		at = next
 		if e.r.err == nil {
-			e.instruction(op, at)
+			e.instruction(op, from)
 		}
+	}
+	if e.keeps {
+		e.save()
+		e.b = append(e.b, opEnd)
 	}
 	return e.r.err
 }
@@ -61,46 +86,87 @@ func (e *emitter) function() error {
 // instruction copies the instruction that was read from at, with what it pays.
 func (e *emitter) instruction(op byte, at int) {
 	raw := e.r.b[at:e.r.at]
+	operands := &reader{b: raw, at: 1}
 	switch op {
+	case opBlock, opIf:
+		e.nest(false)
+		e.b = append(e.b, raw...)
 	case opLoop:
-		e.loops++
+		e.loop(raw)
+	case opEnd:
+		last := len(e.tight) - 1
+		if last > 0 && e.tight[last] > e.tight[last-1] {
+			e.b = append(e.b, opEnd)
+		}
+		e.tight = e.tight[:last]
 		e.b = append(e.b, raw...)
-		e.charge(e.f.costs[e.loops])
+	case opBr, opBrIf:
+		e.b = putU32(append(e.b, op), e.label(operands.u32()))
+	case opBrTable:
+		n := operands.u32()
+		e.b = putU32(append(e.b, op), n)
+		for range n + 1 {
+			e.b = putU32(e.b, e.label(operands.u32()))
+		}
+	case opReturn:
+		if !e.keeps {
+			e.b = append(e.b, raw...)
+			return
+		}
+		e.b = putU32(append(e.b, opBr), e.label(uint32(len(e.tight)-1)))
 	case opCall:
-		fn := (&reader{b: raw, at: 1}).u32()
-		e.enter()
-		e.b = putU32(append(e.b, opCall), e.w.shift(fn))
-		e.leave()
+		fn := operands.u32()
+		e.call(e.w.deep(fn), e.w.spends(fn), putU32([]byte{opCall}, e.w.shift(fn)))
 	case opCallIndirect:
-		e.enter()
-		e.b = append(e.b, raw...)
-		e.leave()
+		e.call(true, true, raw)
 	case opRefFunc:
-		fn := (&reader{b: raw, at: 1}).u32()
-		e.b = putU32(append(e.b, opRefFunc), e.w.shift(fn))
+		e.b = putU32(append(e.b, opRefFunc), e.w.shift(operands.u32()))
 	case opMemoryGrow:
 		e.charge(growCost)
 		e.b = append(e.b, raw...)
 	case opMisc:
-		e.bulk((&reader{b: raw, at: 1}).u32())
+		e.bulk(operands.u32())
 		e.b = append(e.b, raw...)
 	default:
 		e.b = append(e.b, raw...)
 	}
 }
 
-// charge takes cost from the fuel and calls the safepoint when none is left.
-func (e *emitter) charge(cost uint32) {
-	b, w := e.b, e.w
-	b = putU32(append(b, opGlobalGet), w.fuelGlobal())
-	b = putS64(append(b, opI64Const), int64(max(cost, 1)))
-	b = append(b, opI64Sub)
-	b = putU32(append(b, opLocalTee), e.fuel)
-	b = putU32(append(b, opGlobalSet), w.fuelGlobal())
-	b = putU32(append(b, opLocalGet), e.fuel)
-	b = append(b, opI64Const, 0, opI64LtS, opIf, 0x40)
-	b = putU32(append(b, opCall), w.imported) // the safepoint
-	e.b = append(b, opIf, 0x40, opUnreachable, opEnd, opEnd)
+// label is the number, in the metered function, of the block around the place
+// that has the number n.
+func (e *emitter) label(n uint32) uint32 {
+	last := len(e.tight) - 1
+	if int64(n) > int64(last) {
+		return n // for the engine to refuse
+	}
+	return n + e.tight[last] - e.tight[last-int(n)]
+}
+
+// nest opens a block.
+func (e *emitter) nest(tight bool) {
+	n := e.tight[len(e.tight)-1]
+	if tight {
+		n++
+	}
+	e.tight = append(e.tight, n)
+}
+
+// call copies a call: its depth is counted if it is deep, and the fuel is where
+// the callee looks for it if it spends some.
+func (e *emitter) call(deep, spends bool, raw []byte) {
+	if e.keeps && spends {
+		e.save()
+	}
+	if deep {
+		e.enter()
+	}
+	e.b = append(e.b, raw...)
+	if deep {
+		e.leave()
+	}
+	if e.keeps && spends {
+		e.load()
+	}
 }
 
 // bulk charges for the size of a bulk operation, its topmost operand.
@@ -113,13 +179,17 @@ func (e *emitter) bulk(sub uint32) {
 	default:
 		return
 	}
-	b, w := e.b, e.w
-	b = putU32(append(b, opGlobalSet), w.bulkGlobal())
-	b = putU32(append(b, opGlobalGet), w.fuelGlobal())
-	b = putU32(append(b, opGlobalGet), w.bulkGlobal())
+	w := e.w
+	e.b = putU32(append(e.b, opGlobalSet), w.bulkGlobal())
+	e.get()
+	b := putU32(append(e.b, opGlobalGet), w.bulkGlobal())
 	b = putS64(append(b, opI64ExtendI32, opI64Const), shift)
-	b = append(b, opI64ShrU, opI64Sub)
-	e.b = putU32(append(b, opGlobalSet), w.fuelGlobal())
+	e.b = append(b, opI64ShrU, opI64Sub)
+	if e.keeps {
+		e.b = putU32(append(e.b, opLocalSet), e.fuel)
+	} else {
+		e.b = putU32(append(e.b, opGlobalSet), w.fuelGlobal())
+	}
 	e.charge(1)
 	e.b = putU32(append(e.b, opGlobalGet), w.bulkGlobal())
 }

@@ -81,6 +81,14 @@ func (g *generator) end() {
 // branch leaves for a block around, or the function: not for blocks that leave
 // a value, of which there are none around statements.
 func (g *generator) branch() {
+	if g.next(6) == 0 {
+		for _, typ := range g.result {
+			g.expression(typ)
+			g.canonical(typ)
+		}
+		g.emit(opReturn)
+		return
+	}
 	if g.labels == 0 {
 		return
 	}

@@ -20,6 +20,7 @@ type generator struct {
 	out    []byte
 	locals []byte // types, parameters first
 	labels int    // blocks around the place
+	result []byte // types of the function's results
 	depth  int    // of the expression or statement
 }
 
@@ -110,7 +111,7 @@ func generate(entropy []byte) []byte {
 }
 
 func (g *generator) function(t genType) []byte {
-	g.out, g.labels, g.depth = nil, 0, 0
+	g.out, g.labels, g.depth, g.result = nil, 0, 0, t.results
 	g.locals = append([]byte(nil), t.params...)
 	g.locals = append(g.locals, valueTypes()...)
 	g.countDown()

@@ -12,9 +12,32 @@ type frame struct {
 	// slots are parameters, locals and the deepest operand stack.
 	slots  int
 	blocks int
-	// costs has the instructions of the function's own straight code and of
-	// every loop, in the order in which they open, nested loops apart.
-	costs []uint32
+	// regions are the function's own straight code and every loop, in the order
+	// in which they open.
+	regions []region
+	calls   []callSite
+	// indirect: it calls through a table. variable: it has instructions whose
+	// cost their operands decide. led: all that comes before its first loop
+	// leads there. small: its callers pay for it.
+	indirect, variable, led, small bool
+	decided                        bool // about led
+	// height is the most frames that a call of it adds, 0 if unknown.
+	height uint32
+}
+
+// region is a part of a function that is paid for at once: every turn of a
+// loop, without the loops in it.
+type region struct {
+	cost uint32
+	// calls: other functions are called in it, or in loops in it. outer: there
+	// are loops in it. takes: the loop has parameters.
+	calls, outer, takes bool
+}
+
+// callSite is a direct call of a function.
+type callSite struct {
+	fn     uint32
+	region int
 }
 
 // pressure is what compiling the function costs, roughly: the compiler's
@@ -22,7 +45,7 @@ type frame struct {
 // and, more slowly, with the square of the blocks.
 func (f *frame) pressure() int { return (f.slots + f.loops() + f.blocks/blockShare) * f.blocks }
 
-func (f *frame) loops() int { return len(f.costs) - 1 }
+func (f *frame) loops() int { return len(f.regions) - 1 }
 
 // weight is how many frames of depth a call of the function counts for.
 func (f *frame) weight() uint32 { return 1 + uint32(f.slots/frameSlots) }
@@ -95,7 +118,7 @@ func (g *gauge) leave() int {
 
 // measure is the first pass over a function body.
 func (w *rewriter) measure(s Signature, body []byte) (frame, error) {
-	f := frame{signature: s, params: len(s.Params), blocks: 1, costs: []uint32{0}}
+	f := frame{signature: s, params: len(s.Params), blocks: 1, regions: make([]region, 1)}
 	if len(body) > w.limits.Body {
 		return f, fmt.Errorf("body of %d bytes, at most %d are allowed", len(body), w.limits.Body)
 	}
@@ -137,37 +160,74 @@ func (w *rewriter) measure(s Signature, body []byte) (frame, error) {
 }
 
 // step measures one instruction and gives the region of the next.
-func (w *rewriter) step(r *reader, op byte, g *gauge, f *frame, region int) (int, error) {
+func (w *rewriter) step(r *reader, op byte, g *gauge, f *frame, at int) (int, error) {
 	switch op {
 	case opBlock, opLoop, opIf:
 		s, err := w.blockType(r)
 		if err != nil {
-			return region, err
+			return at, err
 		}
 		f.blocks++
 		if op == opIf {
-			f.costs[region]++
+			f.regions[at].cost++
+			f.leads(false)
 			if err := g.move(1, 0); err != nil {
-				return region, err
+				return at, err
 			}
 		}
 		if op == opLoop {
-			f.costs = append(f.costs, 0)
-			region = len(f.costs) - 1
+			f.leads(true)
+			f.regions = append(f.regions, region{takes: len(s.Params) > 0})
+			at = len(f.regions) - 1
 		}
-		return region, g.enter(s, region)
+		return at, g.enter(s, at)
 	case opElse:
 		f.blocks++
 		g.otherwise()
-		return region, nil
+		return at, nil
 	case opEnd:
-		return g.leave(), nil
+		next := g.leave()
+		if next != at {
+			f.regions[next].outer = true
+			f.regions[next].calls = f.regions[next].calls || f.regions[at].calls
+		}
+		return next, nil
 	}
-	f.costs[region]++
-	if op == opCall || op == opCallIndirect {
-		f.costs[region] += callCost
+	begun := r.at
+	if err := w.plain(r, op, g, f); err != nil {
+		return at, err
 	}
-	return region, w.plain(r, op, g, f)
+	f.count(op, at, &reader{b: r.b, at: begun})
+	return at, nil
+}
+
+// count adds an instruction that opens or closes no block to its region.
+func (f *frame) count(op byte, at int, operands *reader) {
+	f.regions[at].cost++
+	switch op {
+	case opCall:
+		f.regions[at].cost += callCost
+		f.regions[at].calls = true
+		f.calls = append(f.calls, callSite{operands.u32(), at})
+	case opCallIndirect:
+		f.regions[at].cost += callCost + smallCost
+		f.regions[at].calls, f.indirect = true, true
+	case opMemoryGrow:
+		f.variable = true
+	case opMisc:
+		f.variable = f.variable || operands.u32() >= miscMemoryInit
+	case opUnreachable, opBr, opBrIf, opBrTable, opReturn:
+	default:
+		return
+	}
+	f.leads(false)
+}
+
+// leads notes that a loop, or anything else that matters, is reached.
+func (f *frame) leads(loop bool) {
+	if len(f.regions) == 1 && !f.decided {
+		f.led, f.decided = loop, true
+	}
 }
 
 // blockType is the signature of a block.

@@ -60,10 +60,12 @@ func Defaults() Limits {
 // What the rewriting charges beyond one unit for each instruction.
 const (
 	callCost   = 3      // a call
+	smallCost  = 32     // the most that a function may cost for its callers to pay
 	growCost   = 10_000 // memory.grow, whatever its size
 	bulkShift  = 4      // memory.fill, copy, init: a unit for every 16 bytes
 	blockShare = 32     // blocks that weigh as much as a slot
 	frameSlots = 64     // slots of one frame of depth
+	shallow    = 32     // frames that calls may add uncounted
 )
 
 // Module is a rewritten module and what is known of it.

@@ -20,6 +20,7 @@ const (
 	opCall         = 0x10
 	opCallIndirect = 0x11
 	opLocalGet     = 0x20
+	opLocalSet     = 0x21
 	opLocalTee     = 0x22
 	opGlobalGet    = 0x23
 	opGlobalSet    = 0x24
@@ -28,8 +29,10 @@ const (
 	opI64Const     = 0x42
 	opI32GtU       = 0x4b
 	opI64LtS       = 0x53
+	opI64GeS       = 0x59
 	opI32Add       = 0x6a
 	opI32Sub       = 0x6b
+	opI64Add       = 0x7c
 	opI64Sub       = 0x7d
 	opI64ShrU      = 0x88
 	opI64ExtendI32 = 0xad

@@ -16,6 +16,7 @@ type rewriter struct {
 	imported  uint32   // imported functions
 	globals   uint32
 	frames    []frame
+	exported  map[uint32]bool // functions that the host may call
 }
 
 // section reads one section with f, if the module has it.
@@ -57,6 +58,7 @@ func (w *rewriter) read() error {
 	if len(w.frames) != len(w.functions)-int(w.imported) {
 		return fmt.Errorf("code: %d bodies for %d functions", len(w.frames), len(w.functions)-int(w.imported))
 	}
+	w.settle()
 	return nil
 }
 
@@ -134,6 +136,7 @@ func limit(r *reader) (least uint32, most *uint32) {
 }
 
 func (w *rewriter) readExports(r *reader) {
+	w.exported = map[uint32]bool{}
 	for range r.count(3) {
 		e := Export{Name: r.name(), Kind: Kind(r.byte())}
 		index := r.u32()
@@ -148,6 +151,7 @@ func (w *rewriter) readExports(r *reader) {
 			r.failf("%s: no global %d", e.Name, index)
 		case e.Kind == KindFunc:
 			e.Type = w.types[w.functions[index]]
+			w.exported[index] = true
 		case e.Kind > KindGlobal:
 			r.failf("%s: export kind %d is not supported", e.Name, e.Kind)
 		}

@@ -100,8 +100,7 @@ func TestAfterHostile(t *testing.T) {
 			src := source(g.bytes())
 			src.Limits.Fuel = 5_000_000 // reached before a busy machine's wall deadline
 			p := compile(t, src)
-			used := <-p.pool.idle
-			p.pool.idle <- used
+			used := waiting(p)
 			if _, err := p.Rank(t.Context(), input(provocation)); err == nil {
 				t.Fatal("not hostile")
 			}
@@ -111,7 +110,7 @@ func TestAfterHostile(t *testing.T) {
 			}
 			start := p.pool.start
 			p.pool.start = func(context.Context) (*instance, error) { return nil, errors.New("started anew") }
-			if len(p.pool.idle) == 0 {
+			if len(p.pool.ready) == 0 {
 				t.Fatal("no spare is ready")
 			}
 			in := input(provocation - 1)
@@ -121,13 +120,18 @@ func TestAfterHostile(t *testing.T) {
 			}
 			p.pool.spares.Wait()
 			p.pool.start = start
-			next := <-p.pool.idle
-			p.pool.idle <- next
-			if size := next.memory.Size(); size != 16<<16 {
+			if size := waiting(p).memory.Size(); size != 16<<16 {
 				t.Errorf("%d KiB of memory, as if it were the instance at fault", size>>10)
 			}
 		})
 	}
+}
+
+// waiting is the instance that the next call gets.
+func waiting(p *Policy) *instance {
+	p.pool.stacked.Lock()
+	defer p.pool.stacked.Unlock()
+	return p.pool.idle[len(p.pool.idle)-1]
 }
 
 // BenchmarkAfterHostile measures what a hostile call costs everybody else;

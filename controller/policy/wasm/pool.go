@@ -3,6 +3,7 @@ package wasm
 import (
 	"context"
 	"errors"
+	"slices"
 	"sync"
 )
 
@@ -15,7 +16,9 @@ import (
 // own, which ends with it.
 type pool struct {
 	start   func(context.Context) (*instance, error)
-	idle    chan *instance
+	ready   chan struct{} // a token for each instance that waits
+	stacked sync.Mutex
+	idle    []*instance // those that wait, the one used last at the end
 	permits chan struct{}
 	closed  chan struct{}
 	closing sync.Once
@@ -25,7 +28,7 @@ type pool struct {
 func newPool(size int, start func(context.Context) (*instance, error)) *pool {
 	return &pool{
 		start:   start,
-		idle:    make(chan *instance, size+1),
+		ready:   make(chan struct{}, size+1),
 		permits: make(chan struct{}, size+1),
 		closed:  make(chan struct{}),
 	}
@@ -39,14 +42,15 @@ func (p *pool) take(ctx context.Context) (*instance, error) {
 	default:
 	}
 	select {
-	case i := <-p.idle:
+	case <-p.ready:
+		i := p.pop()
 		p.spare(ctx)
 		return i, nil
 	default:
 	}
 	select {
-	case i := <-p.idle:
-		return i, nil
+	case <-p.ready:
+		return p.pop(), nil
 	case p.permits <- struct{}{}:
 		i, err := p.start(ctx)
 		if err != nil {
@@ -76,7 +80,21 @@ func (p *pool) give(ctx context.Context, i *instance) {
 		i.close(ctx)
 		return
 	}
-	p.idle <- i
+	p.stacked.Lock()
+	p.idle = append(p.idle, i)
+	p.stacked.Unlock()
+	p.ready <- struct{}{}
+}
+
+// pop is for who has taken a token: of the instances that wait it is the one
+// used last, whose memory is the likeliest to be in the processor's caches.
+func (p *pool) pop() *instance {
+	p.stacked.Lock()
+	defer p.stacked.Unlock()
+	last := len(p.idle) - 1
+	i := p.idle[last]
+	p.idle[last], p.idle = nil, p.idle[:last]
+	return i
 }
 
 // discard ends an instance that must not be asked again.
@@ -90,7 +108,7 @@ func (p *pool) discard(ctx context.Context, i *instance) {
 
 // spare starts an instance in the background if none waits.
 func (p *pool) spare(ctx context.Context) {
-	if len(p.idle) > 0 {
+	if len(p.ready) > 0 {
 		return
 	}
 	select {
@@ -110,7 +128,10 @@ func (p *pool) spare(ctx context.Context) {
 			<-p.permits
 			return
 		}
-		p.idle <- i
+		p.stacked.Lock()
+		p.idle = slices.Insert(p.idle, 0, i)
+		p.stacked.Unlock()
+		p.ready <- struct{}{}
 	})
 }
 
@@ -124,8 +145,8 @@ func (p *pool) close(ctx context.Context) error {
 	for range cap(p.permits) {
 		select {
 		case p.permits <- struct{}{}:
-		case i := <-p.idle: // its permit is ours now
-			i.close(ctx)
+		case <-p.ready: // its permit is ours now
+			p.pop().close(ctx)
 		case <-ctx.Done():
 			return errors.Join(errors.New("close: calls are still at work"), ctx.Err())
 		}

@@ -79,12 +79,14 @@ func (e *emitter) loop(raw []byte) {
 	r := e.f.regions[e.loops]
 	cost := max(r.cost, 1)
 	tight := e.keeps && !r.calls && !r.outer && !r.takes && e.loops <= maxTight
-	e.nest(tight)
-	e.b = append(e.b, raw...)
 	if !tight {
+		e.nest(0)
+		e.b = append(e.b, raw...)
 		e.charge(cost)
 		return
 	}
+	e.nest(1)
+	e.b = append(e.b, raw...)
 	e.get()
 	e.b = putS64(append(e.b, opI64Const), int64(cost))
 	e.b = append(e.b, opI64GeS, opIf, 0x40, opElse)

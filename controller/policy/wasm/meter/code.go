@@ -89,7 +89,7 @@ func (e *emitter) instruction(op byte, at int) {
 	operands := &reader{b: raw, at: 1}
 	switch op {
 	case opBlock, opIf:
-		e.nest(false)
+		e.nest(0)
 		e.b = append(e.b, raw...)
 	case opLoop:
 		e.loop(raw)
@@ -116,9 +116,9 @@ func (e *emitter) instruction(op byte, at int) {
 		e.b = putU32(append(e.b, opBr), e.label(uint32(len(e.tight)-1)))
 	case opCall:
 		fn := operands.u32()
-		e.call(e.w.deep(fn), e.w.spends(fn), putU32([]byte{opCall}, e.w.shift(fn)))
+		e.call(e.w.frame(fn), putU32([]byte{opCall}, e.w.shift(fn)))
 	case opCallIndirect:
-		e.call(true, true, raw)
+		e.call(&frame{}, raw) // of which nothing is known
 	case opRefFunc:
 		e.b = putU32(append(e.b, opRefFunc), e.w.shift(operands.u32()))
 	case opMemoryGrow:
@@ -142,18 +142,15 @@ func (e *emitter) label(n uint32) uint32 {
 	return n + e.tight[last] - e.tight[last-int(n)]
 }
 
-// nest opens a block.
-func (e *emitter) nest(tight bool) {
-	n := e.tight[len(e.tight)-1]
-	if tight {
-		n++
-	}
-	e.tight = append(e.tight, n)
+// nest opens a block that is written as so many more.
+func (e *emitter) nest(more uint32) {
+	e.tight = append(e.tight, e.tight[len(e.tight)-1]+more)
 }
 
 // call copies a call: its depth is counted if it is deep, and the fuel is where
 // the callee looks for it if it spends some.
-func (e *emitter) call(deep, spends bool, raw []byte) {
+func (e *emitter) call(callee *frame, raw []byte) {
+	deep, spends := callee.deep(), callee.spends()
 	if e.keeps && spends {
 		e.save()
 	}

@@ -76,13 +76,7 @@ func (w *rewriter) frame(fn uint32) *frame {
 }
 
 // deep says whether calls of a function are counted.
-func (w *rewriter) deep(fn uint32) bool {
-	f := w.frame(fn)
-	return f != nil && f.height == 0
-}
+func (f *frame) deep() bool { return f != nil && f.height == 0 }
 
 // spends says whether calling a function may change the fuel.
-func (w *rewriter) spends(fn uint32) bool {
-	f := w.frame(fn)
-	return f == nil || !f.small
-}
+func (f *frame) spends() bool { return f == nil || !f.small }

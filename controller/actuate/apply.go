@@ -192,7 +192,7 @@ func ignoreGone(err error) error {
 }
 
 // Assign makes room known: a pod that the plan puts on a node in flight is
-// added to the claim's planned pods, so that it is nominated there and the
+// added to the claim's planned pods, so that room is kept for it there and the
 // next decision does not plan it again. Pods for nodes that have joined are
 // the scheduler's to bind.
 func (a *Actuator) Assign(ctx context.Context, s *model.Snapshot, d *decide.Decision) (Done, error) {

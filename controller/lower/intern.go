@@ -7,6 +7,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
+	karpv1 "spokeshave.dev/api/karpenter/v1"
 	"spokeshave.dev/controller/model"
 )
 
@@ -125,14 +126,18 @@ func (x *interner) encode(pod *corev1.Pod) {
 		x.resources(spec.Resources.Limits)
 	}
 	x.number(int64(x.around.priority(spec)))
-	x.number(int64(len(spec.Tolerations)))
 	for i := range spec.Tolerations {
 		t := &spec.Tolerations[i]
+		if t.Key == karpv1.TaintKeyReserved {
+			continue
+		}
+		x.flags(true)
 		x.text(t.Key)
 		x.text(string(t.Operator))
 		x.text(t.Value)
 		x.text(string(t.Effect))
 	}
+	x.flags(false)
 	x.rare(pod)
 }
 

@@ -89,6 +89,7 @@ func TestInterning(t *testing.T) {
 		"affinity":  `{metadata: {namespace: shop, labels: {app: web}}, spec: {affinity: {nodeAffinity: {requiredDuringSchedulingIgnoredDuringExecution: {nodeSelectorTerms: [{}]}}}, containers: [{name: a, resources: {requests: {cpu: 100m}}}]}}`,
 		"init":      `{metadata: {namespace: shop, labels: {app: web}}, spec: {initContainers: [{name: a, resources: {requests: {cpu: 100m}}}]}}`,
 		"overhead":  `{metadata: {namespace: shop, labels: {app: web}}, spec: {overhead: {cpu: 1}, containers: [{name: a, resources: {requests: {cpu: 100m}}}]}}`,
+		"tolerate":  `{metadata: {namespace: shop, labels: {app: web}}, spec: {tolerations: [{key: t}], containers: [{name: a, resources: {requests: {cpu: 100m}}}]}}`,
 		"volume":    `{metadata: {namespace: shop, labels: {app: web}}, spec: {volumes: [{name: v, persistentVolumeClaim: {claimName: c}}], containers: [{name: a, resources: {requests: {cpu: 100m}}}]}}`,
 	} {
 		x := newInterner(alone(), nil)
@@ -102,6 +103,11 @@ func TestInterning(t *testing.T) {
 	first.Labels["apps.kubernetes.io/pod-index"] = "0"
 	if x.spec(first) != x.spec(parse[corev1.Pod](t, base)) {
 		t.Error("the number of a StatefulSet's pod makes a class of its own")
+	}
+	first = parse[corev1.Pod](t, base)
+	first.Spec.Tolerations = []corev1.Toleration{karpv1.ReservedToleration("uid")}
+	if x.spec(first) != x.spec(parse[corev1.Pod](t, base)) {
+		t.Error("a pod for which a node was kept is in a class of its own")
 	}
 }
 

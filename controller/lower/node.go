@@ -92,9 +92,10 @@ func labels(node *corev1.Node, claim *karpv1.NodeClaim) map[string]string {
 }
 
 // nodeTaints adds the taint of a cordoned node, which the control plane sets
-// and manifests may not show.
+// and manifests may not show. A reservation is left out: it lasts for a moment,
+// and room that was not planned for is there for the taking.
 func nodeTaints(node *corev1.Node) []model.Taint {
-	out := taints(node.Spec.Taints)
+	out := taints(slices.DeleteFunc(slices.Clone(node.Spec.Taints), func(t corev1.Taint) bool { return t.Key == karpv1.TaintKeyReserved }))
 	cordon := model.Taint{Key: corev1.TaintNodeUnschedulable, Effect: model.NoSchedule}
 	if node.Spec.Unschedulable && !slices.Contains(out, cordon) {
 		out = append(out, cordon)

@@ -159,9 +159,14 @@ func (s *surroundings) priority(spec *corev1.PodSpec) int32 {
 	return s.priorities[spec.PriorityClassName]
 }
 
+// tolerations leaves those out that the controller added itself: pods that were
+// planned on different nodes are still equal.
 func tolerations(in []corev1.Toleration) []model.Toleration {
 	var out []model.Toleration
 	for _, t := range in {
+		if t.Key == karpv1.TaintKeyReserved {
+			continue
+		}
 		switch t.Operator {
 		case "", corev1.TolerationOpEqual, corev1.TolerationOpExists:
 			out = append(out, model.Toleration{

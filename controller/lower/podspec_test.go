@@ -107,6 +107,11 @@ func TestPodSpec(t *testing.T) {
 				{Key: "a", Value: "b"}, {Exists: true}, {Key: "c", Compare: model.Lt, Value: "3", Effect: model.NoSchedule},
 			}},
 		},
+		"tolerations of our own": {
+			"a pod for which a node was kept is equal to its like",
+			`{tolerations: [{key: a, value: b}, {key: spokeshave.dev/reserved, operator: Equal, value: uid, effect: NoSchedule}]}`,
+			model.PodSpec{Requests: model.Resources{"pods": 1}, Tolerations: []model.Toleration{{Key: "a", Value: "b"}}},
+		},
 		"host ports": {
 			"of containers and sidecars, not of init containers",
 			`{initContainers: [{name: i, ports: [{containerPort: 1, hostPort: 1}]}, {name: s, restartPolicy: Always, ports: [{containerPort: 2, hostPort: 2, hostIP: 0.0.0.0}]}], containers: [{name: a, ports: [{containerPort: 3}, {containerPort: 4, hostPort: 4, protocol: UDP, hostIP: 10.0.0.1}]}]}`,

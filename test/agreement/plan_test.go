@@ -1,9 +1,11 @@
 package agreement
 
 import (
+	"encoding/json"
 	"fmt"
 	"maps"
 	"math/rand/v2"
+	"slices"
 	"testing"
 	"time"
 
@@ -34,7 +36,9 @@ func loadCatalog(t *testing.T) model.Catalog {
 type plan struct {
 	snapshot model.Snapshot
 	decision decide.Decision
-	nodes    []*corev1.Node
+	// nodes are what joins for the claims, in the same order and named alike.
+	claims []*karpv1.NodeClaim
+	nodes  []*corev1.Node
 	// at says where each planned pod goes, by namespace/name; those in fresh go
 	// to new nodes.
 	at    map[string]string
@@ -66,8 +70,15 @@ func solve(t *testing.T, s *scenario, in lower.Inputs) *plan {
 			t.Fatal(err)
 		}
 		// Every option has to hold all pods: any of them may come true.
-		node := launch(&p.snapshot, n, claim, n.Options[rng.IntN(len(n.Options))])
-		p.nodes = append(p.nodes, node)
+		option := n.Options[rng.IntN(len(n.Options))]
+		only, err := json.Marshal([]model.Option{option})
+		if err != nil {
+			t.Fatal(err)
+		}
+		claim.Annotations[karpv1.AnnotationLaunch] = string(only)
+		claim.OwnerReferences = nil // there is no such NodePool, and claims without go
+		node := launch(&p.snapshot, n, claim, option)
+		p.claims, p.nodes = append(p.claims, claim), append(p.nodes, node)
 		for _, pod := range n.Pods {
 			key := p.snapshot.Pods[pod].Key()
 			p.at[key], p.fresh[key] = node.Name, true
@@ -150,4 +161,30 @@ func (p *plan) alike(pods []*corev1.Pod) int {
 		}
 	}
 	return n
+}
+
+// cause is why a pod is not where it was planned.
+type cause string
+
+const (
+	unreserved cause = "no node was kept for it"
+	existing   cause = "it fitted on a node that was there before"
+	waits      cause = "it waits"
+	outlasted  cause = "the reservation ended first"
+)
+
+// cause looks at what the pod shows of its way to where it is.
+func (p *plan) cause(pod *corev1.Pod) cause {
+	fresh := slices.ContainsFunc(p.nodes, func(n *corev1.Node) bool { return n.Name == pod.Spec.NodeName })
+	kept := slices.ContainsFunc(pod.Spec.Tolerations, func(x corev1.Toleration) bool { return x.Key == karpv1.TaintKeyReserved })
+	switch {
+	case !kept:
+		return unreserved
+	case pod.Spec.NodeName == "":
+		return waits
+	case !fresh:
+		return existing
+	default:
+		return outlasted
+	}
 }

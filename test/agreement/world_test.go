@@ -2,7 +2,6 @@ package agreement
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -10,20 +9,23 @@ import (
 	"time"
 
 	"github.com/go-logr/logr"
-	"golang.org/x/sync/errgroup"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	schedulingv1 "k8s.io/api/scheduling/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/utils/clock"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
 
 	karpv1 "spokeshave.dev/api/karpenter/v1"
 	"spokeshave.dev/controller/app"
 	"spokeshave.dev/controller/lower"
 	"spokeshave.dev/controller/model"
+	"spokeshave.dev/controller/provider/sim"
+	"spokeshave.dev/controller/reconcile/lifecycle"
 	"spokeshave.dev/test/controlplane"
 )
 
@@ -32,11 +34,16 @@ type world struct {
 	client  client.Client
 	catalog model.Catalog
 	filters *filters
+	// clock is the cloud's.
+	clock *sim.Clock
 }
 
 func start(t *testing.T) *world {
 	t.Helper()
 	cluster := controlplane.ForTest(t, true)
+	if err := controlplane.InstallCRDs(t.Context(), cluster.Config(), "../../charts/spokeshave/files/crds"); err != nil {
+		t.Fatal(err)
+	}
 	ctrl.SetLogger(logr.Discard())
 	scheme, err := app.Scheme()
 	if err != nil {
@@ -46,12 +53,46 @@ func start(t *testing.T) *world {
 	if w.client, err = client.New(cluster.Config(), client.Options{Scheme: scheme}); err != nil {
 		t.Fatal(err)
 	}
+	w.reconcile(t, cluster, scheme)
 	for _, name := range []string{shop, bank} {
 		w.create(t, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name}})
 	}
 	// Pods that preempt others would start a second wave.
 	w.create(t, &schedulingv1.PriorityClass{ObjectMeta: metav1.ObjectMeta{Name: urgent}, Value: 1000, PreemptionPolicy: new(corev1.PreemptNever)})
 	return w
+}
+
+// reconcile runs the reconciler that takes claims to nodes, with a cloud in memory.
+func (w *world) reconcile(t *testing.T, cluster *controlplane.Cluster, scheme *runtime.Scheme) {
+	t.Helper()
+	w.clock = sim.NewClock(time.Now())
+	cloud, err := sim.New(sim.Config{Catalogs: map[string]model.Catalog{"default": w.catalog}, Clock: w.clock})
+	if err != nil {
+		t.Fatal(err)
+	}
+	mgr, err := ctrl.NewManager(cluster.Config(), ctrl.Options{Scheme: scheme, Metrics: metricsserver.Options{BindAddress: "0"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := lifecycle.Index(t.Context(), mgr.GetFieldIndexer()); err != nil {
+		t.Fatal(err)
+	}
+	claims := &lifecycle.Reconciler{Client: mgr.GetClient(), Provider: cloud, Events: mgr.GetEventRecorder("test"), Clock: clock.RealClock{}, Workers: 50}
+	if err := claims.SetupWithManager(mgr); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	done := make(chan error, 1)
+	go func() { done <- mgr.Start(ctx) }()
+	t.Cleanup(func() {
+		cancel()
+		if err := <-done; err != nil {
+			t.Errorf("manager: %v", err)
+		}
+	})
+	if !mgr.GetCache().WaitForCacheSync(ctx) {
+		t.Fatal("caches did not sync")
+	}
 }
 
 func (w *world) create(t *testing.T, o client.Object) {
@@ -71,16 +112,18 @@ type outcome struct {
 	alike int
 	// extra is how many more nodes they would need.
 	extra int
-	// notes are about the pods that are not where they should be.
-	notes []string
+	// causes count the pods that are not where they should be, and notes say more
+	// of each.
+	causes map[cause]int
+	notes  []string
 }
 
-// run plays a scenario: pods wait, the plan's nodes join, the planned pods are
-// nominated, and the scheduler binds.
+// run plays a scenario: pods wait, the plan's claims are launched, their nodes
+// join, the reconciler registers them, and the scheduler binds.
 func (w *world) run(t *testing.T, s *scenario) outcome {
 	t.Helper()
 	defer w.clear(t)
-	w.join(t, s.nodes, nil)
+	w.join(t, s.nodes)
 	for _, d := range s.daemons {
 		w.create(t, d)
 	}
@@ -94,22 +137,39 @@ func (w *world) run(t *testing.T, s *scenario) outcome {
 	for _, r := range rejected {
 		t.Errorf("seed %d: %s planned on %s: %s", s.seed, r.Pod, r.Node, r.Reason)
 	}
-	w.join(t, p.nodes, func() {
-		w.nominate(t, p)
-		time.Sleep(150 * time.Millisecond)
-	})
-	w.nominate(t, p)
+	w.launch(t, p)
+	w.join(t, p.nodes)
 	return w.compare(t, s, p)
 }
 
-// join makes nodes that are ready, and lets pods onto them. ready is called
-// when they are, before any pod may come.
-func (w *world) join(t *testing.T, nodes []*corev1.Node, ready func()) {
+// launch has the reconciler launch the plan's claims.
+func (w *world) launch(t *testing.T, p *plan) {
+	t.Helper()
+	for _, c := range p.claims {
+		w.create(t, c)
+	}
+	w.until(t, "the claims to be launched", func() bool {
+		ids := map[string]string{}
+		for _, c := range list(t, w, &karpv1.NodeClaimList{}, func(l *karpv1.NodeClaimList) []karpv1.NodeClaim { return l.Items }) {
+			ids[c.Name] = c.Status.ProviderID
+		}
+		for _, n := range p.nodes {
+			n.Spec.ProviderID = ids[n.Name]
+		}
+		return !slices.ContainsFunc(p.nodes, func(n *corev1.Node) bool { return n.Spec.ProviderID == "" })
+	})
+}
+
+// join makes nodes, as kubelets would. From then on KWOK plays those, and the
+// reconciler has what was launched.
+func (w *world) join(t *testing.T, nodes []*corev1.Node) {
 	t.Helper()
 	for _, n := range nodes {
 		status := n.Status
 		n.Labels[controlplane.NodeLabel] = controlplane.NodeLabelValue
-		n.Spec.Taints = append(slices.Clone(n.Spec.Taints), karpv1.UnregisteredTaint())
+		if n.Spec.ProviderID != "" {
+			n.Spec.Taints = append(slices.Clone(n.Spec.Taints), karpv1.UnregisteredTaint())
+		}
 		w.create(t, n)
 		base := n.DeepCopy()
 		n.Status.Capacity, n.Status.Allocatable = status.Allocatable, status.Allocatable
@@ -122,56 +182,15 @@ func (w *world) join(t *testing.T, nodes []*corev1.Node, ready func()) {
 			return slices.ContainsFunc(n.Spec.Taints, func(x corev1.Taint) bool { return x.Key == corev1.TaintNodeNotReady })
 		})
 	})
-	if ready != nil {
-		ready()
-	}
-	var work errgroup.Group
-	for _, n := range nodes {
-		work.Go(func() error {
-			body, err := json.Marshal(map[string]any{"spec": map[string]any{"taints": slices.DeleteFunc(slices.Clone(n.Spec.Taints), func(x corev1.Taint) bool { return x.Key == karpv1.TaintKeyUnregistered })}})
-			if err != nil {
-				return err
-			}
-			return w.client.Patch(t.Context(), n, client.RawPatch(types.MergePatchType, body))
-		})
-	}
-	if err := work.Wait(); err != nil {
-		t.Fatal(err)
-	}
-}
-
-// nominate tells the scheduler where the plan wants the pods, as the controller
-// does before and after it lets pods onto a node.
-func (w *world) nominate(t *testing.T, p *plan) {
-	t.Helper()
-	var work errgroup.Group
-	for _, pod := range w.pods(t) {
-		key := pod.Namespace + "/" + pod.Name
-		if pod.Spec.NodeName != "" || !p.fresh[key] || pod.Status.NominatedNodeName == p.at[key] {
-			continue
-		}
-		work.Go(func() error {
-			patch := fmt.Appendf(nil, `{"metadata":{"uid":%q},"status":{"nominatedNodeName":%q}}`, pod.UID, p.at[key])
-			// Invalid is the answer for a pod that was bound meanwhile.
-			if err := w.client.Status().Patch(t.Context(), pod, client.RawPatch(types.MergePatchType, patch)); !apierrors.IsInvalid(err) {
-				return err
-			}
-			return nil
-		})
-	}
-	if err := work.Wait(); err != nil {
-		t.Fatal(err)
-	}
 }
 
 // compare waits until the scheduler has nothing left to bind and counts.
 func (w *world) compare(t *testing.T, s *scenario, p *plan) outcome {
 	t.Helper()
-	out := outcome{planned: len(p.fresh)}
+	out := outcome{planned: len(p.fresh), causes: map[cause]int{}}
 	before, since := -1, time.Now()
 	w.until(t, "the scheduler to bind", func() bool {
 		bound := 0
-		w.nominate(t, p)
 		for _, pod := range w.pods(t) {
 			if p.fresh[pod.Namespace+"/"+pod.Name] && pod.Spec.NodeName != "" {
 				bound++
@@ -180,23 +199,24 @@ func (w *world) compare(t *testing.T, s *scenario, p *plan) outcome {
 		if bound != before {
 			before, since = bound, time.Now()
 		}
-		// It tries again after ten seconds at the latest.
-		return bound == out.planned || time.Since(since) > 13*time.Second
+		// Reservations last twenty seconds at most, and it tries again ten seconds
+		// later at the latest.
+		return bound == out.planned || time.Since(since) > 32*time.Second
 	})
 	out.alike = p.alike(w.pods(t))
 	for _, pod := range w.pods(t) {
 		key := pod.Namespace + "/" + pod.Name
-		switch want, planned := p.at[key]; {
-		case !planned || pod.Spec.NodeName == want:
-			if p.fresh[key] {
-				out.asPlanned++
-			}
-			continue
-		case pod.Spec.NodeName == "":
-			out.waiting++
-			out.notes = append(out.notes, fmt.Sprintf("%s planned on %s waits: %s", key, want, refusal(pod)))
+		switch want := p.at[key]; {
+		case !p.fresh[key]:
+		case pod.Spec.NodeName == want:
+			out.asPlanned++
 		default:
-			out.notes = append(out.notes, fmt.Sprintf("%s planned on %s is on %s", key, want, pod.Spec.NodeName))
+			why := p.cause(pod)
+			out.causes[why]++
+			out.notes = append(out.notes, fmt.Sprintf("%s planned on %s is on %q, %s: %s", key, want, pod.Spec.NodeName, why, refusal(pod)))
+			if pod.Spec.NodeName == "" {
+				out.waiting++
+			}
 		}
 	}
 	if out.waiting > 0 {
@@ -260,19 +280,26 @@ func list[L client.ObjectList, T any](t *testing.T, w *world, into L, items func
 // clear removes everything that a scenario made.
 func (w *world) clear(t *testing.T) {
 	t.Helper()
-	ctx := context.WithoutCancel(t.Context())
 	drop := func(o client.Object, opts ...client.DeleteAllOfOption) {
-		if err := w.client.DeleteAllOf(ctx, o, opts...); err != nil {
+		if err := w.client.DeleteAllOf(t.Context(), o, opts...); err != nil {
 			t.Error(err)
 		}
 	}
 	drop(&appsv1.DaemonSet{}, client.InNamespace("kube-system"))
+	drop(&karpv1.NodeClaim{})
 	w.until(t, "the cluster to be empty", func() bool {
+		w.clock.Advance(time.Minute) // instances take their time to end
 		drop(&corev1.Node{})
+		for _, n := range w.nodes(t) { // nothing drains here
+			if err := w.client.Patch(t.Context(), n, client.RawPatch(types.MergePatchType, []byte(`{"metadata":{"finalizers":null}}`))); client.IgnoreNotFound(err) != nil {
+				t.Error(err)
+			}
+		}
 		for _, namespace := range []string{shop, bank, "kube-system"} {
 			drop(&corev1.Pod{}, client.InNamespace(namespace), client.GracePeriodSeconds(0))
 		}
-		return len(w.nodes(t))+len(w.pods(t)) == 0
+		claims := list(t, w, &karpv1.NodeClaimList{}, func(l *karpv1.NodeClaimList) []karpv1.NodeClaim { return l.Items })
+		return len(w.nodes(t))+len(w.pods(t))+len(claims) == 0
 	})
 }
 

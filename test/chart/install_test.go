@@ -48,6 +48,7 @@ func TestInstall(t *testing.T) {
 	env.checkNotes(t, notes)
 	env.podsOnSystemNode(t)
 	env.checkAccess(t)
+	env.checkFence(t, c.Config())
 
 	pools := env.dynamic.Resource(karpv1.GroupVersion.WithResource("nodepools"))
 	pool := &unstructured.Unstructured{Object: map[string]any{
@@ -131,7 +132,7 @@ func (c *cluster) checkAccess(t *testing.T) {
 		{"delete", "", "nodes", "", "", "n1"},
 		{"create", "", "pods", "eviction", "default", "p1"},
 		{"delete", "", "pods", "", "default", "p1"},
-		{"patch", "", "pods", "status", "default", "p1"},
+		{"patch", "", "pods", "", "default", "p1"}, // one toleration: checkFence
 		{"create", "events.k8s.io", "events", "", "default", ""},
 		{"patch", "", "events", "", "default", ""},
 		{"list", "policy", "poddisruptionbudgets", "", "", ""},
@@ -162,7 +163,11 @@ func (c *cluster) checkAccess(t *testing.T) {
 		{"update", "", "configmaps", "", "system", "cheapest"},
 		{"create", "", "configmaps", "", "team-a", ""},
 		{"create", "", "pods", "", "default", ""},
-		{"patch", "", "pods", "", "default", "p1"},
+		{"update", "", "pods", "", "default", "p1"},
+		{"patch", "", "pods", "status", "default", "p1"},
+		{"patch", "", "pods", "ephemeralcontainers", "default", "p1"},
+		{"patch", "", "pods", "resize", "default", "p1"},
+		{"create", "", "pods", "binding", "default", "p1"},
 		{"create", "", "nodes", "", "", ""},
 		{"create", "karpenter.sh", "nodepools", "", "", ""},
 		{"delete", "karpenter.sh", "nodepools", "", "", "p1"},

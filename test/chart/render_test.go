@@ -29,6 +29,7 @@ func TestObjects(t *testing.T) {
 		"Deployment/spokeshave", "PodDisruptionBudget/spokeshave", "Service/spokeshave",
 	}
 	lease := []string{"Role/kube-system/spokeshave-karpenter-lease", "RoleBinding/kube-system/spokeshave-karpenter-lease"}
+	fence := []string{"ValidatingAdmissionPolicy/spokeshave-system-pods", "ValidatingAdmissionPolicyBinding/spokeshave-system-pods"}
 	account := []string{"ServiceAccount/spokeshave"}
 	crds := []string{
 		"CustomResourceDefinition/ec2nodeclasses.karpenter.k8s.aws",
@@ -39,23 +40,23 @@ func TestObjects(t *testing.T) {
 		reason, values string
 		want           [][]string
 	}{
-		"defaults": {"everything that a working controller needs", ``, [][]string{account, lease, crds, policies}},
-		"crds":     {"somebody else may own the definitions", `crds: {install: false}`, [][]string{account, lease, policies}},
+		"defaults": {"everything that a working controller needs", ``, [][]string{fence, account, lease, crds, policies}},
+		"crds":     {"somebody else may own the definitions", `crds: {install: false}`, [][]string{fence, account, lease, policies}},
 		"observe":  {"an observer does not hold Karpenter's lease", `controller: {mode: Observe}`, [][]string{account, crds, policies}},
-		"account":  {"somebody else may own the account", `serviceAccount: {create: false, name: mine}`, [][]string{lease, crds, policies}},
-		"monitor":  {"ServiceMonitor on request", `serviceMonitor: {enabled: true}`, [][]string{account, lease, crds, policies, {"ServiceMonitor/spokeshave"}}},
-		"network":  {"NetworkPolicy on request", `networkPolicy: {enabled: true}`, [][]string{account, lease, crds, policies, {"NetworkPolicy/spokeshave"}}},
+		"account":  {"somebody else may own the account", `serviceAccount: {create: false, name: mine}`, [][]string{fence, lease, crds, policies}},
+		"monitor":  {"ServiceMonitor on request", `serviceMonitor: {enabled: true}`, [][]string{fence, account, lease, crds, policies, {"ServiceMonitor/spokeshave"}}},
+		"network":  {"NetworkPolicy on request", `networkPolicy: {enabled: true}`, [][]string{fence, account, lease, crds, policies, {"NetworkPolicy/spokeshave"}}},
 		"policies": {
 			"each policy has its switch", `policies: {defaults: {cheapest: {enabled: false}, keep-protected: {enabled: false}, budget: {enabled: true, config: {caps: {cluster: {hourly_usd: 2}}}}}}`,
-			[][]string{account, lease, crds, {"ConfigMap/budget"}},
+			[][]string{fence, account, lease, crds, {"ConfigMap/budget"}},
 		},
 		"plugins": {
 			"plugin namespaces may be read", `policies: {pluginNamespaces: [team-a]}`,
-			[][]string{account, lease, crds, policies, {"Role/team-a/spokeshave-policies", "RoleBinding/team-a/spokeshave-policies"}},
+			[][]string{fence, account, lease, crds, policies, {"Role/team-a/spokeshave-policies", "RoleBinding/team-a/spokeshave-policies"}},
 		},
 		"lease elsewhere": {
 			"Karpenter lives where it lives", `settings: {karpenterLease: {namespace: karpenter}}`,
-			[][]string{account, {"Role/karpenter/spokeshave-karpenter-lease", "RoleBinding/karpenter/spokeshave-karpenter-lease"}, crds, policies},
+			[][]string{fence, account, {"Role/karpenter/spokeshave-karpenter-lease", "RoleBinding/karpenter/spokeshave-karpenter-lease"}, crds, policies},
 		},
 	}
 	for name, tc := range tests {

@@ -36,9 +36,8 @@ func (d *demo) firstNodes(ctx context.Context) error {
 	d.families = harness.Families(fleet)
 	asPlanned, planned := share(fleet)
 	d.say("  pods bound where the plan put them: %d of %d (%d %%)", asPlanned, planned, 100*asPlanned/max(1, planned))
-	// A pod whose own node still boots may take room that is left on one that
-	// joined earlier. On a machine with more to do than it can, some nominations
-	// come late; the pods that they were for are planned again.
+	// Nodes are kept for their pods for a few seconds only. On a machine with more
+	// to do than it can, that may be too short for some.
 	d.expect(planned >= 45, "the plans name the pods: %d of 50", planned)
 	d.expect(2*asPlanned >= planned, "most pods run where the plan put them")
 	d.expect(harness.Hourly(fleet) > 0 && harness.Hourly(fleet) < 2, "the nodes cost %.4f $/h", harness.Hourly(fleet))

@@ -35,7 +35,7 @@ func TestJob(t *testing.T) {
 
 // TestPlanHolds: a big node and a small one, and pods of which the smallest fits
 // both. Were it bound to the small node, the next would find no room there: the
-// plan works out only if the scheduler is told of it.
+// plan works out only if the nodes are kept for the pods they are for.
 func TestPlanHolds(t *testing.T) {
 	t.Parallel()
 	l := newLab(t, "plan", plan{types: "c7i.large, c7i.xlarge", capacity: "on-demand"})

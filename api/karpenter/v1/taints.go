@@ -2,6 +2,7 @@ package v1
 
 import (
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
 )
 
 // Keys of the taints that the controller puts on nodes.
@@ -10,6 +11,9 @@ const (
 	TaintKeyUnregistered = Group + "/unregistered"
 	// TaintKeyDisrupted keeps new pods off a node that is about to be disrupted.
 	TaintKeyDisrupted = Group + "/disrupted"
+	// TaintKeyReserved keeps a node that has just registered for the pods that were planned on it. Its value
+	// is the UID of the NodeClaim. It is Spokeshave's own: nothing in Karpenter reads it.
+	TaintKeyReserved = Domain + "/reserved"
 )
 
 // UnregisteredTaint is the taint a node joins with and loses at registration.
@@ -20,4 +24,14 @@ func UnregisteredTaint() corev1.Taint {
 // DisruptedTaint is the taint a node bears while it is drained.
 func DisruptedTaint() corev1.Taint {
 	return corev1.Taint{Key: TaintKeyDisrupted, Effect: corev1.TaintEffectNoSchedule}
+}
+
+// ReservedTaint keeps all pods off a claim's node but those with [ReservedToleration].
+func ReservedTaint(claim types.UID) corev1.Taint {
+	return corev1.Taint{Key: TaintKeyReserved, Value: string(claim), Effect: corev1.TaintEffectNoSchedule}
+}
+
+// ReservedToleration lets a pod onto the node of a claim while that is reserved.
+func ReservedToleration(claim types.UID) corev1.Toleration {
+	return corev1.Toleration{Key: TaintKeyReserved, Operator: corev1.TolerationOpEqual, Value: string(claim), Effect: corev1.TaintEffectNoSchedule}
 }

@@ -50,6 +50,11 @@ func uninitialized(claim *karpv1.NodeClaim, node *corev1.Node) string {
 			return "startup taint " + t.ToString() + " is still on node " + node.Name
 		}
 	}
+	return unreported(claim, node)
+}
+
+// unreported says which resource the node does not report yet, empty for none.
+func unreported(claim *karpv1.NodeClaim, node *corev1.Node) string {
 	for name, want := range claim.Spec.Resources.Requests {
 		have, ok := node.Status.Allocatable[name]
 		if !want.IsZero() && (!ok || have.IsZero()) {

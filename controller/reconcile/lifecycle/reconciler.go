@@ -8,7 +8,6 @@ package lifecycle
 import (
 	"context"
 	"fmt"
-	"sync"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -43,9 +42,7 @@ type Reconciler struct {
 	// Metrics may be nil.
 	Metrics *metric.Set
 
-	// nominated remembers, by claim UID, when the scheduler was told of the
-	// planned pods. A restart forgets it, and tells once more.
-	nominated sync.Map
+	outlook outlook
 }
 
 // SetupWithManager registers the controller.
@@ -102,7 +99,8 @@ func (r *Reconciler) Reconcile(ctx context.Context, claim *karpv1.NodeClaim) (re
 	return reconcile.Result{RequeueAfter: wait}, nil
 }
 
-// steps runs launch, registration, initialization and liveness in order. It
+// steps runs launch, registration, initialization, the end of the reservation and
+// liveness in order. It
 // changes claim.Status and returns when to look again (0 for at the next event).
 func (r *Reconciler) steps(ctx context.Context, claim *karpv1.NodeClaim) (time.Duration, error) {
 	done, wait, err := r.launch(ctx, claim)
@@ -121,6 +119,9 @@ func (r *Reconciler) steps(ctx context.Context, claim *karpv1.NodeClaim) (time.D
 			return 0, err
 		}
 		r.consistent(claim, node)
+		if wait, err := r.open(ctx, claim, node); err != nil || wait > 0 {
+			return wait, err
+		}
 	}
 	return r.liveness(ctx, claim)
 }

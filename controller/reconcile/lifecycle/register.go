@@ -9,12 +9,9 @@ import (
 	"strings"
 	"time"
 
-	"golang.org/x/sync/errgroup"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
 
@@ -23,16 +20,14 @@ import (
 	"spokeshave.dev/controller/reconcile/metric"
 )
 
-// patience is how long registration waits for a node to be ready. Nominations
-// last only while the node can take the pods: the scheduler drops those of a
-// pod that it tried in vain. A node whose network plug-in does not tolerate the
-// unregistered taint would wait for ever, so after this the taint goes anyway.
+// patience is how long registration waits for a node to be ready. A node whose
+// network plug-in does not tolerate the unregistered taint would wait for ever, so
+// after this the taint goes anyway.
 const patience = 30 * time.Second
 
-// register matches the node to its claim: labels, taints and finalizer first;
-// once the node is ready the nominations of the planned pods; and right after
-// them the unregistered taint, so that no pod is bound before the scheduler
-// knows the plan. wait is when to call again at the latest, 0 when done.
+// register matches the node to its claim: labels, taints and finalizer first, and
+// once the node is ready its reservation for the planned pods in the place of the
+// unregistered taint. wait is when to call again at the latest, 0 when done.
 func (r *Reconciler) register(ctx context.Context, claim *karpv1.NodeClaim, node *corev1.Node) (wait time.Duration, err error) {
 	if condition.IsTrue(claim.Status.Conditions, karpv1.ConditionRegistered) {
 		return 0, nil
@@ -44,22 +39,17 @@ func (r *Reconciler) register(ctx context.Context, claim *karpv1.NodeClaim, node
 		condition.Unknown(&claim.Status.Conditions, claim.Generation, karpv1.ConditionRegistered, "NodeNotReady", "node "+node.Name+" has joined and is not ready yet")
 		return left, nil
 	}
-	if wait, err := r.agree(ctx, claim, node); err != nil || wait > 0 {
-		return wait, err
+	var keep []corev1.Taint
+	if reservable(claim, node) {
+		waiting, err := r.reserve(ctx, claim)
+		if err != nil {
+			return 0, err
+		}
+		if waiting > 0 {
+			keep = append(keep, karpv1.ReservedTaint(claim.UID))
+		}
 	}
-	planned, err := plannedPods(claim)
-	if err != nil {
-		return 0, err
-	}
-	// Pods that the scheduler tried meanwhile have lost their nominations. They
-	// get them back right before and right after the node becomes free.
-	if err := r.nominate(ctx, planned, node); err != nil {
-		return 0, err
-	}
-	if err := r.admit(ctx, claim, node); err != nil {
-		return 0, err
-	}
-	return 0, r.nominate(ctx, planned, node)
+	return 0, r.admit(ctx, claim, node, keep)
 }
 
 func plannedPods(claim *karpv1.NodeClaim) ([]string, error) {
@@ -82,10 +72,12 @@ func takesPods(node *corev1.Node) bool {
 	})
 }
 
-// admit lifts the unregistered taint: from here on pods may be bound.
-func (r *Reconciler) admit(ctx context.Context, claim *karpv1.NodeClaim, node *corev1.Node) error {
+// admit puts other taints in the place of the unregistered one: from here on pods
+// may be bound.
+func (r *Reconciler) admit(ctx context.Context, claim *karpv1.NodeClaim, node *corev1.Node, others []corev1.Taint) error {
 	base := node.DeepCopy()
 	node.Spec.Taints = slices.DeleteFunc(node.Spec.Taints, func(t corev1.Taint) bool { return t.Key == karpv1.TaintKeyUnregistered })
+	node.Spec.Taints = mergeTaints(node.Spec.Taints, others)
 	if node.Labels == nil {
 		node.Labels = map[string]string{}
 	}
@@ -93,7 +85,6 @@ func (r *Reconciler) admit(ctx context.Context, claim *karpv1.NodeClaim, node *c
 	if err := r.Client.Patch(ctx, node, client.MergeFromWithOptions(base, client.MergeFromWithOptimisticLock{})); err != nil {
 		return fmt.Errorf("register node %s: %w", node.Name, err)
 	}
-	r.nominated.Delete(claim.UID)
 	r.Metrics.NodeCreated(metric.SubjectOf(claim.Labels))
 	claim.Status.NodeName = node.Name
 	condition.True(&claim.Status.Conditions, claim.Generation, karpv1.ConditionRegistered)
@@ -152,38 +143,4 @@ func mergeTaints(have, add []corev1.Taint) []corev1.Taint {
 		}
 	}
 	return have
-}
-
-// nominations is how many pods are nominated at once: the last one should
-// follow the first closely.
-const nominations = 16
-
-// nominate tells the scheduler where the plan put each pod. It is advice: a
-// pod that has gone, or is bound elsewhere by now, is passed over.
-func (r *Reconciler) nominate(ctx context.Context, planned []string, node *corev1.Node) error {
-	work, ctx := errgroup.WithContext(ctx)
-	work.SetLimit(nominations)
-	for _, key := range planned {
-		work.Go(func() error { return r.nominateOne(ctx, key, node) })
-	}
-	return work.Wait()
-}
-
-func (r *Reconciler) nominateOne(ctx context.Context, key string, node *corev1.Node) error {
-	namespace, name, _ := strings.Cut(key, "/")
-	pod := &corev1.Pod{}
-	err := r.Client.Get(ctx, types.NamespacedName{Namespace: namespace, Name: name}, pod)
-	if apierrors.IsNotFound(err) || err == nil && (pod.Spec.NodeName != "" || pod.Status.NominatedNodeName == node.Name || !pod.DeletionTimestamp.IsZero()) {
-		return nil
-	}
-	if err != nil {
-		return fmt.Errorf("read planned pod %s: %w", key, err)
-	}
-	patch := fmt.Appendf(nil, `{"metadata":{"uid":%q},"status":{"nominatedNodeName":%q}}`, pod.UID, node.Name)
-	err = r.Client.Status().Patch(ctx, pod.DeepCopy(), client.RawPatch(types.MergePatchType, patch))
-	// Invalid is the answer for a pod that was bound since it was read.
-	if err != nil && !apierrors.IsNotFound(err) && !apierrors.IsConflict(err) && !apierrors.IsInvalid(err) {
-		return fmt.Errorf("nominate %s for pod %s: %w", node.Name, key, err)
-	}
-	return nil
 }

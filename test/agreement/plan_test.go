@@ -171,6 +171,7 @@ const (
 	existing   cause = "it fitted on a node that was there before"
 	waits      cause = "it waits"
 	outlasted  cause = "the reservation ended first"
+	gone       cause = "it does not exist any more"
 )
 
 // cause looks at what the pod shows of its way to where it is.

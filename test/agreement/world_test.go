@@ -219,6 +219,9 @@ func (w *world) compare(t *testing.T, s *scenario, p *plan) outcome {
 			}
 		}
 	}
+	if lost := out.planned - out.asPlanned - len(out.notes); lost > 0 {
+		out.causes[gone] += lost
+	}
 	if out.waiting > 0 {
 		out.extra = len(solve(t, s, w.inputs(t)).nodes)
 	}

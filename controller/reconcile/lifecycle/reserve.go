@@ -23,7 +23,7 @@ import (
 // A new node is kept for the pods that were planned on it: it bears a taint that
 // they alone tolerate, until they are bound. The scheduler finds them no other
 // place among the nodes of the plan, whenever those open and in whatever order it
-// tries the pods (ADR 26).
+// tries the pods (ADR 27).
 const (
 	// reservation is how long pods that were not planned on a node are kept off
 	// it, from the moment that the last node of the decision has registered: its pods

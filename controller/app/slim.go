@@ -2,6 +2,7 @@ package app
 
 import (
 	"runtime/debug"
+	"slices"
 	"unique"
 
 	corev1 "k8s.io/api/core/v1"
@@ -41,6 +42,9 @@ func (t *templates) slimPod(o any) (any, error) {
 	}
 	pod.Labels, pod.OwnerReferences = t.labelSet(pod.Labels), t.ownerList(pod.OwnerReferences)
 	slimSpec(&pod.Spec)
+	if pod.Spec.NodeName != "" { // it has its place, and is like its siblings again
+		pod.Spec.Tolerations = slices.DeleteFunc(pod.Spec.Tolerations, func(t corev1.Toleration) bool { return t.Key == karpv1.TaintKeyReserved })
+	}
 	t.spec(&pod.Spec)
 	pod.Status = corev1.PodStatus{
 		Phase: pod.Status.Phase, Conditions: scheduled(pod.Status.Conditions), StartTime: pod.Status.StartTime,

@@ -93,6 +93,33 @@ func TestSlimPodKeepsWhatDecisionsRead(t *testing.T) {
 	}
 }
 
+// TestReservationsAreForgotten: pods of one Deployment that were planned on
+// different nodes share their spec once they run there, and not before: until
+// then it is read whether they tolerate the reservation.
+func TestReservationsAreForgotten(t *testing.T) {
+	alike := newTemplates()
+	for name, tc := range map[string]struct {
+		reason string
+		node   string
+		want   int
+	}{
+		"waits": {reason: "its toleration is looked for", want: 2},
+		"runs":  {reason: "nobody asks any more", node: "n1", want: 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p := pod(t)
+			p.Spec.NodeName = tc.node
+			p.Spec.Tolerations = append(p.Spec.Tolerations, karpv1.ReservedToleration("uid"))
+			if _, err := alike.slimPod(p); err != nil {
+				t.Fatal(err)
+			}
+			if len(p.Spec.Tolerations) != tc.want {
+				t.Errorf("%s: tolerations %v", tc.reason, p.Spec.Tolerations)
+			}
+		})
+	}
+}
+
 func TestSlimClaim(t *testing.T) {
 	claim := func(launched metav1.ConditionStatus) *karpv1.NodeClaim {
 		c := &karpv1.NodeClaim{ObjectMeta: metav1.ObjectMeta{Annotations: map[string]string{

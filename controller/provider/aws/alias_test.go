@@ -70,10 +70,10 @@ func TestAliasVariants(t *testing.T) {
 			for _, v := range all {
 				var fits []string
 				for _, r := range v.requirements {
-					switch words := map[string]string{awsv1.LabelInstanceGPUCount: "GPU", awsv1.LabelInstanceAcceleratorCount: "accelerator"}; {
-					case r.Operator == "DoesNotExist":
+					switch words := map[string]string{awsv1.LabelInstanceGPUCount: "GPU", awsv1.LabelInstanceAcceleratorCount: "accelerator"}; r.Operator {
+					case "DoesNotExist":
 						fits = append(fits, "no "+words[r.Key])
-					case r.Operator == "Exists":
+					case "Exists":
 						fits = append(fits, words[r.Key])
 					default:
 						fits = append(fits, strings.Join(r.Values, "|"))

@@ -212,7 +212,7 @@ func TestMarketAge(t *testing.T) {
 			t.Errorf("%s (-want +got):\n%s", when, diff)
 		}
 	}
-	catalog := func() {
+	list := func() {
 		t.Helper()
 		if _, err := p.Catalog(t.Context(), "default"); err != nil {
 			t.Fatal(err)
@@ -220,11 +220,11 @@ func TestMarketAge(t *testing.T) {
 	}
 	none, start := time.Time{}, w.clock.Now()
 	want("before anything was asked", map[string]time.Time{"instance types": none, "on-demand prices": none, "spot prices": none, "volume prices": none})
-	catalog()
+	list()
 	want("after the first answer", map[string]time.Time{"instance types": start, "on-demand prices": start, "spot prices": start, "volume prices": start})
 	w.clock.Step(13 * time.Hour)
 	w.order(t, sim.Fault{Action: "DescribeSpotPriceHistory", HTTPStatus: 500})
-	catalog()
+	list()
 	now := w.clock.Now()
 	want("after spot prices failed", map[string]time.Time{"instance types": now, "on-demand prices": now, "spot prices": start, "volume prices": now})
 }

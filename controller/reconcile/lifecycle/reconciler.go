@@ -8,6 +8,7 @@ package lifecycle
 import (
 	"context"
 	"fmt"
+	"sync"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -43,6 +44,9 @@ type Reconciler struct {
 	Metrics *metric.Set
 
 	outlook outlook
+	// shielded is when nodes that are not registered yet lost the unregistered
+	// taint, by the UIDs of their claims.
+	shielded sync.Map
 }
 
 // SetupWithManager registers the controller.
@@ -78,6 +82,7 @@ func (r *Reconciler) claimsOf(ctx context.Context, o client.Object) []reconcile.
 func (r *Reconciler) Reconcile(ctx context.Context, claim *karpv1.NodeClaim) (reconcile.Result, error) {
 	claim = claim.DeepCopy()
 	if !claim.DeletionTimestamp.IsZero() {
+		r.shielded.Delete(claim.UID)
 		return r.finalize(ctx, claim)
 	}
 	if controllerutil.AddFinalizer(claim, karpv1.FinalizerTermination) {
@@ -100,8 +105,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, claim *karpv1.NodeClaim) (re
 }
 
 // steps runs launch, registration, initialization, the end of the reservation and
-// liveness in order. It
-// changes claim.Status and returns when to look again (0 for at the next event).
+// liveness in order. It changes claim.Status and returns when to look again (0 for at the next event).
 func (r *Reconciler) steps(ctx context.Context, claim *karpv1.NodeClaim) (time.Duration, error) {
 	done, wait, err := r.launch(ctx, claim)
 	if err != nil || !done {

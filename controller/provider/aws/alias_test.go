@@ -70,7 +70,7 @@ func TestAliasVariants(t *testing.T) {
 			for _, v := range all {
 				var fits []string
 				for _, r := range v.requirements {
-					switch words := map[string]string{awsv1.LabelInstanceGPUCount: "GPU", awsv1.LabelInstanceAcceleratorCount: "accelerator"}; r.Operator {
+					switch words := map[string]string{awsv1.LabelInstanceGPUCount: "GPU", awsv1.LabelInstanceAcceleratorCount: "accelerator"}; r.Operator { //nolint:exhaustive // the rest have values
 					case "DoesNotExist":
 						fits = append(fits, "no "+words[r.Key])
 					case "Exists":

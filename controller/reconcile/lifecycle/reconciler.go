@@ -22,6 +22,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller"
 	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
+	"sigs.k8s.io/controller-runtime/pkg/event"
 	"sigs.k8s.io/controller-runtime/pkg/handler"
 	"sigs.k8s.io/controller-runtime/pkg/predicate"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
@@ -55,10 +56,19 @@ func (r *Reconciler) SetupWithManager(mgr ctrl.Manager) error {
 		Named("nodeclaim.lifecycle").
 		// The reconciler's own writes must not wake it: a launch that failed
 		// waits for its retry. A deletion raises the generation.
-		For(&karpv1.NodeClaim{}, builder.WithPredicates(predicate.GenerationChangedPredicate{})).
+		For(&karpv1.NodeClaim{}, builder.WithPredicates(predicate.Or(predicate.GenerationChangedPredicate{}, predicate.Funcs{UpdateFunc: identified}))).
 		Watches(&corev1.Node{}, handler.EnqueueRequestsFromMapFunc(r.claimsOf)).
 		WithOptions(controller.Options{MaxConcurrentReconciles: r.Workers}).
 		Complete(reconcile.AsReconciler(mgr.GetClient(), r))
+}
+
+// identified says whether a claim is now known by its provider ID. Before, a node
+// that joins finds no claim; one that joined in between, and was ready at once,
+// would be looked at again at its next heartbeat, five minutes later.
+func identified(e event.UpdateEvent) bool {
+	before, ok := e.ObjectOld.(*karpv1.NodeClaim)
+	after, is := e.ObjectNew.(*karpv1.NodeClaim)
+	return ok && is && before.Status.ProviderID != after.Status.ProviderID
 }
 
 // claimsOf maps a node to the claim with the same provider ID.

@@ -7,6 +7,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	clocktesting "k8s.io/utils/clock/testing"
+	"sigs.k8s.io/controller-runtime/pkg/event"
 
 	karpv1 "spokeshave.dev/api/karpenter/v1"
 )
@@ -32,6 +33,30 @@ func TestSettles(t *testing.T) {
 		now.Step(step.pass)
 		if left, err := r.shield(t.Context(), claim, step.node); err != nil || left != step.want {
 			t.Errorf("%s: %s left (%v), want %s", step.reason, left, err, step.want)
+		}
+	}
+}
+
+// TestIdentified: of a claim's own changes the provider ID wakes the reconciler,
+// for the node may have come first.
+func TestIdentified(t *testing.T) {
+	claim := func(id, condition string) *karpv1.NodeClaim {
+		c := &karpv1.NodeClaim{}
+		c.Status.ProviderID = id
+		c.Status.Conditions = []metav1.Condition{{Type: karpv1.ConditionLaunched, Reason: condition}}
+		return c
+	}
+	for name, tc := range map[string]struct {
+		reason        string
+		before, after *karpv1.NodeClaim
+		want          bool
+	}{
+		"launched": {"a node that joined meanwhile found no claim", claim("", "Launching"), claim("aws:///a/i-1", "Launched"), true},
+		"failed":   {"a launch that failed waits for its retry", claim("", "Launching"), claim("", "Unavailable"), false},
+		"later":    {"what is known does not wake", claim("aws:///a/i-1", "Launched"), claim("aws:///a/i-1", "Other"), false},
+	} {
+		if got := identified(event.UpdateEvent{ObjectOld: tc.before, ObjectNew: tc.after}); got != tc.want {
+			t.Errorf("%s: %v, as %s", name, got, tc.reason)
 		}
 	}
 }

@@ -50,6 +50,12 @@ func (r *Reconciler) outstanding(ctx context.Context, decision string) (sighting
 			delete(r.outlook.seen, id)
 		}
 	}
+	r.refused.Range(func(pod, at any) bool {
+		if at, ok := at.(time.Time); ok && now.Sub(at) > 2*reservationMost {
+			r.refused.Delete(pod)
+		}
+		return true
+	})
 	if r.outlook.seen == nil {
 		r.outlook.seen = map[string]sighting{}
 	}
@@ -66,11 +72,8 @@ func (r *Reconciler) sight(ctx context.Context, decision string, now time.Time) 
 	for i := range claims.Items {
 		c := &claims.Items[i]
 		planned, err := plannedPods(c)
-		if err != nil {
-			return out, err
-		}
-		if len(planned) == 0 || !c.DeletionTimestamp.IsZero() {
-			continue
+		if err != nil || len(planned) == 0 || !c.DeletionTimestamp.IsZero() {
+			continue // its own reconciliation says what cannot be read
 		}
 		if !condition.IsTrue(c.Status.Conditions, karpv1.ConditionRegistered) {
 			out.waiting, out.last = true, now

@@ -48,6 +48,9 @@ type Reconciler struct {
 	// shielded is when nodes that are not registered yet lost the unregistered
 	// taint, by the UIDs of their claims.
 	shielded sync.Map
+	// refused is when pods were refused the toleration of a reservation, by
+	// their UIDs. They are not asked again, and not waited for.
+	refused sync.Map
 }
 
 // SetupWithManager registers the controller.

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	clocktesting "k8s.io/utils/clock/testing"
 	"sigs.k8s.io/controller-runtime/pkg/event"
@@ -56,6 +57,30 @@ func TestIdentified(t *testing.T) {
 		"later":    {"what is known does not wake", claim("aws:///a/i-1", "Launched"), claim("aws:///a/i-1", "Other"), false},
 	} {
 		if got := identified(event.UpdateEvent{ObjectOld: tc.before, ObjectNew: tc.after}); got != tc.want {
+			t.Errorf("%s: %v, as %s", name, got, tc.reason)
+		}
+	}
+}
+
+// TestReservable: a reservation keeps DaemonSets off too, so that it waits for
+// what they have to do.
+func TestReservable(t *testing.T) {
+	ready := corev1.NodeStatus{
+		Conditions:  []corev1.NodeCondition{{Type: corev1.NodeReady, Status: corev1.ConditionTrue}},
+		Allocatable: corev1.ResourceList{"nvidia.com/gpu": resource.MustParse("1")},
+	}
+	claim := &karpv1.NodeClaim{}
+	claim.Spec.Resources.Requests = corev1.ResourceList{"nvidia.com/gpu": resource.MustParse("1")}
+	for name, tc := range map[string]struct {
+		reason string
+		node   corev1.Node
+		want   bool
+	}{
+		"ready":       {"the pods can come at once", corev1.Node{Status: ready}, true},
+		"not ready":   {"they could not run", corev1.Node{}, false},
+		"no resource": {"a device plugin has to come first", corev1.Node{Status: corev1.NodeStatus{Conditions: ready.Conditions}}, false},
+	} {
+		if got := reservable(claim, &tc.node); got != tc.want {
 			t.Errorf("%s: %v, as %s", name, got, tc.reason)
 		}
 	}

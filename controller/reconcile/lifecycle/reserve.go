@@ -87,9 +87,10 @@ func (r *Reconciler) tolerate(ctx context.Context, key string, claim types.UID) 
 		return false, fmt.Errorf("encode tolerations of %s: %w", key, err)
 	}
 	if err := r.Client.Patch(ctx, pod.DeepCopy(), client.RawPatch(types.MergePatchType, patch)); err != nil {
-		// Not found, conflict and invalid are the answers for a pod that went or
-		// was changed since it was read.
-		if !apierrors.IsNotFound(err) && !apierrors.IsConflict(err) && !apierrors.IsInvalid(err) {
+		// Not found and conflict are the answers for a pod that went or was changed
+		// since it was read.
+		if !apierrors.IsNotFound(err) && !apierrors.IsConflict(err) && ctx.Err() == nil {
+			r.refused.Store(pod.UID, r.Clock.Now())
 			logr.FromContextOrDiscard(ctx).Info("no node is kept for a planned pod", "pod", key, "refused", err.Error())
 		}
 		return false, ctx.Err()
@@ -97,7 +98,8 @@ func (r *Reconciler) tolerate(ctx context.Context, key string, claim types.UID) 
 	return true, nil
 }
 
-// unbound is a pod that waits, nil for one that has gone or has a node.
+// unbound is a pod that waits, nil for one that has gone, has a node, or was
+// refused the toleration: nobody waits for that one.
 func (r *Reconciler) unbound(ctx context.Context, key string) (*corev1.Pod, error) {
 	namespace, name, _ := strings.Cut(key, "/")
 	pod := &corev1.Pod{}
@@ -110,6 +112,9 @@ func (r *Reconciler) unbound(ctx context.Context, key string) (*corev1.Pod, erro
 	case pod.Spec.NodeName != "" || !pod.DeletionTimestamp.IsZero():
 		return nil, nil //nolint:nilnil // as above
 	}
+	if _, refused := r.refused.Load(pod.UID); refused {
+		return nil, nil //nolint:nilnil // as above
+	}
 	return pod, nil
 }
 
@@ -120,17 +125,13 @@ func (r *Reconciler) open(ctx context.Context, claim *karpv1.NodeClaim, node *co
 	if !slices.ContainsFunc(node.Spec.Taints, isReservation) {
 		return 0, nil
 	}
-	if registered := meta.FindStatusCondition(claim.Status.Conditions, karpv1.ConditionRegistered); registered != nil {
-		waiting, err := r.reserve(ctx, claim)
+	registered := meta.FindStatusCondition(claim.Status.Conditions, karpv1.ConditionRegistered)
+	if registered != nil && r.Clock.Since(registered.LastTransitionTime.Time) < reservationMost {
+		kept, err := r.kept(ctx, claim, registered.LastTransitionTime.Time)
 		if err != nil {
 			return 0, err
 		}
-		others, err := r.outstanding(ctx, claim.Annotations[karpv1.AnnotationDecision])
-		if err != nil {
-			return 0, err
-		}
-		own := r.Clock.Since(registered.LastTransitionTime.Time)
-		if (waiting > 0 || others.waiting) && own < reservationMost && min(own, r.Clock.Since(others.last)) < reservation {
+		if kept {
 			return reservationPoll, nil
 		}
 	}
@@ -140,6 +141,20 @@ func (r *Reconciler) open(ctx context.Context, claim *karpv1.NodeClaim, node *co
 		return 0, fmt.Errorf("end reservation of node %s: %w", node.Name, err)
 	}
 	return 0, nil
+}
+
+// kept says whether the reservation goes on: while pods of the decision wait, for
+// so long after its last node has registered.
+func (r *Reconciler) kept(ctx context.Context, claim *karpv1.NodeClaim, registered time.Time) (bool, error) {
+	waiting, err := r.reserve(ctx, claim)
+	if err != nil {
+		return false, err
+	}
+	others, err := r.outstanding(ctx, claim.Annotations[karpv1.AnnotationDecision])
+	if err != nil {
+		return false, err
+	}
+	return (waiting > 0 || others.waiting) && min(r.Clock.Since(registered), r.Clock.Since(others.last)) < reservation, nil
 }
 
 func isReservation(t corev1.Taint) bool { return t.Key == karpv1.TaintKeyReserved }

@@ -136,9 +136,6 @@ func (e *emitter) instruction(op byte, at int) {
 // that has the number n.
 func (e *emitter) label(n uint32) uint32 {
 	last := len(e.tight) - 1
-	if int64(n) > int64(last) {
-		return n // for the engine to refuse
-	}
 	return n + e.tight[last] - e.tight[last-int(n)]
 }
 

@@ -83,6 +83,14 @@ func (g *gauge) move(pop, push int) error {
 	return nil
 }
 
+// label consumes the number of a block around the place. One beyond the function
+// would name the block that the rewriting puts around its body.
+func (g *gauge) label(r *reader) {
+	if n := r.u32(); int64(n) >= int64(len(g.open)) {
+		r.failf("no block %d", n)
+	}
+}
+
 // stop marks the rest of the block as unreachable.
 func (g *gauge) stop() {
 	g.top().dead = true
@@ -125,7 +133,7 @@ func (w *rewriter) measure(s Signature, body []byte) (frame, error) {
 	r := &reader{b: body}
 	for range r.count(2) {
 		n := r.u32()
-		r.byte()
+		r.valueType()
 		if uint64(f.locals)+uint64(n) > uint64(w.limits.Slots) {
 			return f, fmt.Errorf("more than %d locals", w.limits.Slots)
 		}
@@ -232,10 +240,13 @@ func (f *frame) leads(loop bool) {
 
 // blockType is the signature of a block.
 func (w *rewriter) blockType(r *reader) (Signature, error) {
+	begun := *r
 	switch t := r.s33(); {
-	case t == -64: // no result
+	case t == -64 && r.at == begun.at+1: // no result
 		return Signature{}, nil
 	case t < 0: // one value type
+		*r = begun
+		r.valueType()
 		return Signature{Results: I32}, nil
 	case t < int64(len(w.types)):
 		return w.types[t], nil

@@ -53,16 +53,16 @@ func (w *rewriter) plain(r *reader, op byte, g *gauge, f *frame) error {
 		g.stop()
 		return nil
 	case op == opBr:
-		r.u32()
+		g.label(r)
 		g.stop()
 		return nil
 	case op == opBrIf:
-		r.u32()
+		g.label(r)
 		return g.move(1, 0)
 	case op == opBrTable:
 		n := r.count(1)
 		for range n + 1 {
-			r.u32()
+			g.label(r)
 		}
 		f.blocks += n / 4
 		g.stop()
@@ -92,6 +92,9 @@ func (w *rewriter) plain(r *reader, op byte, g *gauge, f *frame) error {
 			return fmt.Errorf("no global %d", n)
 		}
 		return g.move(variable(op))
+	case op == opRefFunc:
+		w.function(r)
+		return g.move(0, 1)
 	case op == opMisc:
 		return misc(r, g)
 	case op == opSIMD:
@@ -124,7 +127,9 @@ func simple(r *reader, op byte) (pop, push int, ok bool) {
 	case op == 0x1b: // select
 		return 3, 1, true
 	case op == 0x1c: // select with types
-		r.take(uint32(r.count(1)))
+		for range r.count(1) {
+			r.valueType()
+		}
 		return 3, 1, true
 	case op == 0x25: // table.get
 		r.u32()
@@ -157,13 +162,10 @@ func simple(r *reader, op byte) (pop, push int, ok bool) {
 	case op >= 0x45 && op <= 0xc4:
 		return numeric(op), 1, true
 	case op == opRefNull:
-		r.byte()
+		r.referenceType()
 		return 0, 1, true
 	case op == opRefIsNull:
 		return 1, 1, true
-	case op == opRefFunc:
-		r.u32()
-		return 0, 1, true
 	}
 	return 0, 0, false
 }

@@ -67,7 +67,7 @@ func (w *rewriter) readTypes(r *reader) {
 		if form := r.byte(); form != 0x60 && r.err == nil {
 			r.failf("type form %#x is not supported", form)
 		}
-		s := Signature{r.name(), r.name()}
+		s := Signature{r.types(), r.types()}
 		if max(len(s.Params), len(s.Results)) > w.limits.Signature {
 			r.failf("function type %d has more than %d parameters or results", len(w.types), w.limits.Signature)
 		}
@@ -113,7 +113,7 @@ func (w *rewriter) readTables(r *reader) {
 		r.failf("%d tables, at most 8 are allowed", n)
 	}
 	for i := range n {
-		r.byte()
+		r.referenceType()
 		least, _ := limit(r)
 		if least > w.limits.Table {
 			r.failf("table %d has %d elements, at most %d are allowed", i, least, w.limits.Table)

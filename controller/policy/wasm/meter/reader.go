@@ -107,6 +107,49 @@ func (r *reader) take(n uint32) []byte {
 
 func (r *reader) name() string { return string(r.take(r.u32())) }
 
+// valueType reads the type of a value. Types of newer proposals take more than
+// this byte in the engine, which reads them whether or not it was told to: what
+// follows would be code to one of us and none to the other.
+func (r *reader) valueType() byte {
+	t := r.byte()
+	switch t {
+	case 0x7f, 0x7e, 0x7d, 0x7c, 0x7b, 0x70, 0x6f: // i32, i64, f32, f64, v128, funcref, externref
+	default:
+		r.failf("value type %#x is not supported", t)
+	}
+	return t
+}
+
+// referenceType reads one of those that are references.
+func (r *reader) referenceType() byte {
+	t := r.valueType()
+	if t != 0x70 && t != 0x6f {
+		r.failf("type %#x is not a reference", t)
+	}
+	return t
+}
+
+// types reads the types of parameters or results.
+func (r *reader) types() string {
+	n := r.count(1)
+	out := make([]byte, n)
+	for i := range out {
+		out[i] = r.valueType()
+	}
+	return string(out)
+}
+
+// sub reads the number behind a prefix, which must be written as short as can
+// be: the engine takes some of them for a byte whatever their length.
+func (r *reader) sub() uint32 {
+	at := r.at
+	n := r.u32()
+	if r.err == nil && r.at-at != len(putU32(nil, n)) {
+		r.failf("instruction %d is written with padding", n)
+	}
+	return n
+}
+
 func putU32(b []byte, v uint32) []byte {
 	for v >= 0x80 {
 		b = append(b, byte(v)|0x80)

@@ -5,7 +5,7 @@ import "fmt"
 // simd consumes an instruction behind the prefix 0xfd: fixed-width SIMD, not
 // the relaxed one, whose results differ between machines.
 func simd(r *reader, g *gauge) error {
-	sub := r.u32()
+	sub := r.sub()
 	switch {
 	case sub <= 11 || sub == 92 || sub == 93: // loads and store
 		r.u32()

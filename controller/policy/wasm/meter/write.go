@@ -15,6 +15,17 @@ func (w *rewriter) shift(fn uint32) uint32 {
 	return fn
 }
 
+// function consumes the number of one of the module's own functions and gives
+// its new one. A number beyond them would name what the rewriting adds.
+func (w *rewriter) function(r *reader) uint32 {
+	fn := r.u32()
+	if int64(fn) >= int64(len(w.functions)) {
+		r.failf("no function %d", fn)
+		return 0
+	}
+	return w.shift(fn)
+}
+
 // write puts the metered module together.
 func (w *rewriter) write(head []byte) error {
 	out := append([]byte(nil), head...)
@@ -31,7 +42,7 @@ func (w *rewriter) write(head []byte) error {
 		{secMemory, "memory", false, w.writeMemory},
 		{secGlobal, "globals", true, w.writeGlobals},
 		{secExport, "exports", true, w.writeExports},
-		{secStart, "start", false, func(r *reader) []byte { return putU32(nil, w.shift(r.u32())) }},
+		{secStart, "start", false, func(r *reader) []byte { return putU32(nil, w.function(r)) }},
 		{secElement, "elements", false, w.writeElements},
 		{secDataCount, "data count", false, rest},
 		{secCode, "code", false, w.writeCode},
@@ -121,7 +132,7 @@ func (w *rewriter) writeGlobals(r *reader) []byte {
 	n := r.u32()
 	b := putU32(nil, n+3)
 	for range n {
-		b = append(b, r.byte(), r.byte())
+		b = append(b, r.valueType(), r.byte())
 		b = w.expression(r, b)
 	}
 	b = append(b, I64[0], 1, opI64Const, 0, opEnd)    // fuel: the first charge asks the host
@@ -161,7 +172,7 @@ func (w *rewriter) writeElements(r *reader) []byte {
 			b = w.expression(r, b)
 		}
 		if flag&3 != 0 {
-			b = append(b, r.byte())
+			b = append(b, elementKind(r, flag))
 		}
 		count := r.count(1)
 		b = putU32(b, uint32(count))
@@ -169,11 +180,24 @@ func (w *rewriter) writeElements(r *reader) []byte {
 			if flag&4 != 0 {
 				b = w.expression(r, b)
 			} else {
-				b = putU32(b, w.shift(r.u32()))
+				b = putU32(b, w.function(r))
 			}
 		}
 	}
 	return b
+}
+
+// elementKind consumes what the elements are: functions, or a type of reference
+// where they are expressions.
+func elementKind(r *reader, flag uint32) byte {
+	if flag&4 != 0 {
+		return r.referenceType()
+	}
+	kind := r.byte()
+	if kind != 0 {
+		r.failf("element kind %#x is not supported", kind)
+	}
+	return kind
 }
 
 func (w *rewriter) writeData(r *reader) []byte {
@@ -217,12 +241,12 @@ func (w *rewriter) expression(r *reader, b []byte) []byte {
 		case 0x44: // f64.const
 			r.take(8)
 		case opRefNull:
-			r.byte()
+			r.referenceType()
 		case opRefFunc:
-			b = putU32(append(b, op), w.shift(r.u32()))
+			b = putU32(append(b, op), w.function(r))
 			continue
 		case opSIMD:
-			if sub := r.u32(); sub != 12 {
+			if sub := r.sub(); sub != 12 {
 				r.failf("constant SIMD instruction %d is not supported", sub)
 			}
 			r.take(16)

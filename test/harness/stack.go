@@ -100,13 +100,14 @@ func (s *Stack) start(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if s.ports, err = freePorts(); err != nil {
-		return err
-	}
 	s.Cluster, err = controlplane.Start(ctx, controlplane.Options{
 		Dir: s.opts.Dir, Full: true, Detached: s.opts.Detached, Log: s.opts.Log,
 	})
 	if err != nil {
+		return err
+	}
+	// Now that the control plane holds its own, which it chose in the same way.
+	if s.ports, err = freePorts(); err != nil {
 		return err
 	}
 	if err := s.connect(ctx); err != nil {

@@ -77,11 +77,9 @@ func (r *Reconciler) shield(ctx context.Context, claim *karpv1.NodeClaim, node *
 		return settle, nil
 	case slices.ContainsFunc(node.Spec.Taints, isReservation):
 		now := r.Clock.Now()
-		since, ok := r.shielded.LoadOrStore(claim.UID, now)
-		if at, is := since.(time.Time); ok && is {
-			return max(0, settle-now.Sub(at)), nil
-		}
-		return settle, nil
+		since, _ := r.shielded.LoadOrStore(claim.UID, now)
+		at, _ := since.(time.Time)
+		return max(0, settle-now.Sub(at)), nil
 	}
 	return 0, nil
 }

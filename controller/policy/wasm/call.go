@@ -57,20 +57,25 @@ func safepoint(ctx context.Context, mod api.Module, stack []uint64) {
 		stack[0] = 1
 		return
 	}
+	if !c.proceed() {
+		stack[0] = 1
+		return
+	}
+	stack[0] = 0
+}
+
+// proceed hands out more fuel, unless the guest has to stop.
+func (c *call) proceed() bool {
 	runtime.Gosched() // timers and the collector get their turn here
 	if c.fault == nil {
 		select {
 		case <-c.expired:
 			c.stop(policy.FaultDeadline, "took too long by the wall clock")
 		default:
-			c.cancelled = ctx.Err() != nil
+			c.cancelled = c.Err() != nil
 		}
 	}
-	if c.fault != nil || c.cancelled || !c.refill() {
-		stack[0] = 1
-		return
-	}
-	stack[0] = 0
+	return c.fault == nil && !c.cancelled && c.refill()
 }
 
 // find sees to it that the guest's fuel is known, also while it is starting.
@@ -111,11 +116,14 @@ func (c *call) stop(kind policy.FaultKind, message string) {
 }
 
 // pay takes what the host does for the guest from the guest's fuel, as if the
-// guest had done it itself: the next safepoint comes the sooner.
-func (c *call) pay(units int64) {
-	if c.fuel != nil {
-		c.fuel.Set(uint64(int64(c.fuel.Get()) - units))
+// guest had done it itself. If it cannot pay, the host does not do it.
+func (c *call) pay(units int64) bool {
+	if c.fuel == nil {
+		return true
 	}
+	have := int64(c.fuel.Get()) - units
+	c.fuel.Set(uint64(have))
+	return have >= 0 || c.proceed()
 }
 
 // write adds a guest's text to the log of the call, up to its limit.

@@ -18,6 +18,7 @@ import (
 	"spokeshave.dev/controller/policy"
 	"spokeshave.dev/controller/policy/enginetest"
 	"spokeshave.dev/controller/policy/load"
+	"spokeshave.dev/controller/policy/wasm/meter"
 )
 
 // provocation is how many rows make a hostile policy hostile.
@@ -36,6 +37,8 @@ func hostile() map[string]guest {
 	}
 	tree.more = append(tree.more, nil)
 	tree.rank = after(cat(callTo(tree.first()), i32(0)))
+	// 40,000 values, each with a place of its own in the frame.
+	wide := strings.Repeat(strings.Repeat("\x23\x00\x41\x07\x73", 58)+strings.Repeat("\x6a", 57)+"\x24\x00", 700)
 	random := [][2]string{{wasiModule, "random_get"}}
 	// A message that says to be longer than its area, at offset 4 of it.
 	message := cat("\x20\x00", "\x20\x00\x28\x02", uleb(nil, 112), "\x6a", i32(-1), "\x36\x02", uleb(nil, 4))
@@ -47,6 +50,7 @@ func hostile() map[string]guest {
 		"random":    {imports: random, rank: after(cat("\x03\x40", i32(0), i32(65536), callTo(0), drop, "\x0c\x00\x0b", unreachable))},
 		"loop":      {rank: after(cat(forever, unreachable))},
 		"recursion": {rank: after(cat("\x20\x00\x20\x01", callTo(0)))},
+		"frames":    {rank: after(cat(wide, "\x20\x00\x20\x01", callTo(0)))},
 		"fill":      {rank: after(cat("\x03\x40", fill, "\x0c\x00\x0b", unreachable))},
 		"grow":      {rank: after(cat("\x03\x40\x41\x01\x40\x00", drop, "\x0c\x00\x0b", unreachable))},
 		"trap":      {rank: after(cat(unreachable))},
@@ -162,6 +166,50 @@ func TestHostWork(t *testing.T) {
 	}
 	if used := p.Stats().FuelHigh; used < 65536/randomPerFuel || used > 65536/randomPerFuel+100 {
 		t.Errorf("%d fuel for 65,536 random bytes", used)
+	}
+}
+
+// TestUnpaidHostWork: where fuel is used up, the host does nothing more for a
+// guest, also between two safepoints.
+func TestUnpaidHostWork(t *testing.T) {
+	const pages = 20 // one call each, from the second on
+	var calls []byte
+	for i := range pages {
+		calls = cat(calls, i32((i+2)<<16), i32(65536), callTo(0), drop)
+	}
+	src := source(guest{imports: [][2]string{{wasiModule, "random_get"}}, memory: []byte("\x00\x20"), rank: cat("\x20\x00\x28\x02", uleb(nil, 64), "\x45\x04\x40\x41\x00\x0f\x0b", calls, i32(0))}.bytes())
+	src.Limits.Fuel = 50_000
+	p := compile(t, src)
+	memory := waiting(p).memory
+	var f *policy.Fault
+	if _, err := p.Rank(t.Context(), input(1)); !errors.As(err, &f) || f.Kind != policy.FaultFuel {
+		t.Fatalf("%v, want a fault for fuel", err)
+	}
+	done := 0
+	for i := range pages {
+		if page, ok := memory.Read(uint32(i+2)<<16, 65536); ok && slices.ContainsFunc(page, func(b byte) bool { return b != 0 }) {
+			done++
+		}
+	}
+	if want := 50_000 / (65536 / randomPerFuel); done != want {
+		t.Errorf("%d calls were done, want the %d that were paid for", done, want)
+	}
+}
+
+// TestFrames: recursion ends before its stack takes much memory, however large
+// the frames of the compiled functions are.
+func TestFrames(t *testing.T) {
+	p := compile(t, source(hostile()["frames"].bytes()))
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	var f *policy.Fault
+	if _, err := p.Rank(t.Context(), input(provocation)); !errors.As(err, &f) || f.Kind != policy.FaultDepth {
+		t.Fatalf("%v, want a fault for depth", err)
+	}
+	p.pool.spares.Wait()
+	runtime.ReadMemStats(&after)
+	if took := (after.TotalAlloc - before.TotalAlloc) >> 20; took > 48 { // 8 MiB of frames, doubled on the way there, and a spare
+		t.Errorf("%d MiB for a stack of %d frames", took, meter.Defaults().Depth)
 	}
 }
 

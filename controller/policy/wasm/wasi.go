@@ -95,7 +95,9 @@ func random(c *call, mem api.Memory, stack []uint64) uint64 {
 	if !ok {
 		return wasiFault
 	}
-	c.pay(int64(size / randomPerFuel))
+	if !c.pay(int64(size / randomPerFuel)) {
+		return wasiFault
+	}
 	var word [8]byte
 	for len(b) > 0 {
 		binary.LittleEndian.PutUint64(word[:], c.random.Uint64())
@@ -130,7 +132,9 @@ func write(c *call, mem api.Memory, stack []uint64) uint64 {
 	if !ok {
 		return wasiFault
 	}
-	c.pay(int64(count) * fuelPerItem)
+	if !c.pay(int64(count) * fuelPerItem) {
+		return wasiFault
+	}
 	var total uint32
 	for i := range int(count) {
 		size := binary.LittleEndian.Uint32(vectors[8*i+4:])
@@ -159,7 +163,9 @@ func poll(c *call, mem api.Memory, stack []uint64) uint64 {
 	if !ok {
 		return wasiFault
 	}
-	c.pay(int64(count) * fuelPerItem)
+	if !c.pay(int64(count) * fuelPerItem) {
+		return wasiFault
+	}
 	le := binary.LittleEndian
 	wake := c.clock
 	var events [32 * maxEvents]byte // the areas may overlap

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -156,7 +157,7 @@ func TestFaults(t *testing.T) {
 }
 
 func TestLoadRefuses(t *testing.T) {
-	bomb := guest{rank: cat(strings.Repeat("\x41\x00", 400), strings.Repeat("\x02\x40\x0b", 600), strings.Repeat(drop, 400), i32(0))}
+	bomb := guest{rank: cat(strings.Repeat("\x41\x00", 400), strings.Repeat("\x02\x40\x0b", 1500), strings.Repeat(drop, 400), i32(0))}
 	cases := map[string]struct {
 		reason string
 		module []byte
@@ -187,6 +188,10 @@ func TestLoadRefuses(t *testing.T) {
 		"compile bomb":  {"operands across blocks", bomb.bytes(), "too complex"},
 		"loop bomb":     {"the dominator search is cubic", guest{more: [][]byte{cat(strings.Repeat("\x03\x40\x0b", 1000))}}.bytes(), "too complex"},
 		"branch bomb":   {"200,000 edges", guest{more: [][]byte{cat("\x02\x40\x23\x00\x0e", uleb(nil, 200_000), make([]byte, 200_001), "\x0b")}}.bytes(), "too complex"},
+		"call bomb":     {"every deep call gets a branch", guest{more: [][]byte{cat(strings.Repeat(string(callTo(guest{}.first())), 8000))}}.bytes(), "too complex"},
+		"charge bomb":   {"every bulk operation gets three", guest{more: [][]byte{cat(strings.Repeat("\x41\x00\x41\x00\x41\x00\xfc\x0b\x00", 4000))}}.bytes(), "too complex"},
+		"function bomb": {"a million functions of nothing", guest{more: slices.Repeat([][]byte{{}}, 1<<20)}.bytes(), "too complex"},
+		"code bomb":     {"small functions, but very many calls", guest{more: slices.Repeat([][]byte{cat(strings.Repeat(string(callTo(guest{}.first())), 100))}, 2000)}.bytes(), "all functions together"},
 		"invalid types": {"the engine's own validation", guest{rank: cat(f64(1))}.bytes(), "module: "},
 	}
 	for name, tc := range cases {

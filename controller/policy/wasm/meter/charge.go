@@ -1,20 +1,20 @@
 package meter
 
+import "slices"
+
 // maxTight is how many loops of a function are written as two.
 const maxTight = 64
 
 // keeps says whether a function keeps its fuel in a local: if it has a loop
 // that calls nothing, where that saves a load and a store at every turn.
-func (f *frame) keeps() bool {
-	if len(f.signature.Results) > 1 {
-		return false
-	}
-	for _, r := range f.regions[1:] {
-		if !r.calls {
-			return true
-		}
-	}
-	return false
+func keeps(s Signature, loops []region) bool {
+	return len(s.Results) <= 1 && slices.ContainsFunc(loops, func(r region) bool { return !r.calls })
+}
+
+// tight says whether the function's n-th loop is written as two, as those are
+// that have neither calls nor loops in them.
+func (f *frame) tight(r region, n int) bool {
+	return f.keeps && !r.calls && !r.outer && !r.takes && n <= maxTight
 }
 
 // load gets the fuel from the global, save puts it there.
@@ -30,7 +30,7 @@ func (e *emitter) save() {
 
 // get pushes the fuel left.
 func (e *emitter) get() {
-	if e.keeps {
+	if e.f.keeps {
 		e.b = putU32(append(e.b, opLocalGet), e.fuel)
 	} else {
 		e.b = putU32(append(e.b, opGlobalGet), e.w.fuelGlobal())
@@ -49,16 +49,16 @@ func (e *emitter) less(cost uint32) {
 func (e *emitter) charge(cost uint32) {
 	e.less(cost)
 	e.b = putU32(append(e.b, opLocalTee), e.fuel)
-	if !e.keeps {
+	if !e.f.keeps {
 		e.b = putU32(append(e.b, opGlobalSet), e.w.fuelGlobal())
 		e.b = putU32(append(e.b, opLocalGet), e.fuel)
 	}
 	e.b = append(e.b, opI64Const, 0, opI64GeS, opIf, 0x40, opElse)
-	if e.keeps {
+	if e.f.keeps {
 		e.save()
 	}
 	e.safepoint()
-	if e.keeps {
+	if e.f.keeps {
 		e.load()
 	}
 	e.b = append(e.b, opEnd)
@@ -70,16 +70,14 @@ func (e *emitter) safepoint() {
 	e.b = append(e.b, opIf, 0x40, opUnreachable, opEnd)
 }
 
-// loop begins a loop. A tight one, which has neither calls nor loops in it,
-// becomes two: the outer sees to it that there is fuel for a turn, and the
+// loop begins a loop. A tight one becomes two: the outer sees to it that there is fuel for a turn, and the
 // inner leaves for it if there is not. So the inner one has no call at all, and
 // the compiler keeps everything in registers.
 func (e *emitter) loop(raw []byte) {
 	e.loops++
 	r := e.f.regions[e.loops]
 	cost := max(r.cost, 1)
-	tight := e.keeps && !r.calls && !r.outer && !r.takes && e.loops <= maxTight
-	if !tight {
+	if !e.f.tight(r, e.loops) {
 		e.nest(0)
 		e.b = append(e.b, raw...)
 		e.charge(cost)

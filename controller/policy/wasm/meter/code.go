@@ -28,7 +28,6 @@ type emitter struct {
 	// keeps it, the local has the fuel from entry to exit, and the global only
 	// where others look at it: they cannot share a register with a global.
 	fuel  uint32
-	keeps bool
 	loops int
 	// tight has, for every block around the place, the function first, how many
 	// of it and those around it are loops that are written as two.
@@ -44,14 +43,13 @@ func (e *emitter) function() error {
 	}
 	e.b = append(e.b, 1, I64[0])
 	e.fuel = uint32(e.f.params + e.f.locals)
-	e.keeps = e.f.keeps()
-	if e.keeps {
+	if e.f.keeps {
 		e.load()
 	}
 	if cost := e.f.regions[0].cost; !e.f.small && cost > 0 {
 		e.charge(cost)
 	}
-	if e.keeps { // a block around everything, so that all ways out lead past its end
+	if e.f.keeps { // a block around everything, so that all ways out lead past its end
 		e.b = append(e.b, opBlock)
 		if results := e.f.signature.Results; results == "" {
 			e.b = append(e.b, 0x40)
@@ -76,7 +74,7 @@ func (e *emitter) function() error {
 			e.instruction(op, from)
 		}
 	}
-	if e.keeps {
+	if e.f.keeps {
 		e.save()
 		e.b = append(e.b, opEnd)
 	}
@@ -109,7 +107,7 @@ func (e *emitter) instruction(op byte, at int) {
 			e.b = putU32(e.b, e.label(operands.u32()))
 		}
 	case opReturn:
-		if !e.keeps {
+		if !e.f.keeps {
 			e.b = append(e.b, raw...)
 			return
 		}
@@ -148,7 +146,7 @@ func (e *emitter) nest(more uint32) {
 // the callee looks for it if it spends some.
 func (e *emitter) call(callee *frame, raw []byte) {
 	deep, spends := callee.deep(), callee.spends()
-	if e.keeps && spends {
+	if e.f.keeps && spends {
 		e.save()
 	}
 	if deep {
@@ -158,7 +156,7 @@ func (e *emitter) call(callee *frame, raw []byte) {
 	if deep {
 		e.leave()
 	}
-	if e.keeps && spends {
+	if e.f.keeps && spends {
 		e.load()
 	}
 }
@@ -179,7 +177,7 @@ func (e *emitter) bulk(sub uint32) {
 	b := putU32(append(e.b, opGlobalGet), w.bulkGlobal())
 	b = putS64(append(b, opI64ExtendI32, opI64Const), shift)
 	e.b = append(b, opI64ShrU, opI64Sub)
-	if e.keeps {
+	if e.f.keeps {
 		e.b = putU32(append(e.b, opLocalSet), e.fuel)
 	} else {
 		e.b = putU32(append(e.b, opGlobalSet), w.fuelGlobal())
@@ -193,7 +191,7 @@ func (e *emitter) bulk(sub uint32) {
 func (e *emitter) enter() {
 	b, depth := e.b, e.w.depthGlobal()
 	b = putU32(append(b, opGlobalGet), depth)
-	b = putS64(append(b, opI32Const), int64(e.f.weight()))
+	b = putS64(append(b, opI32Const), int64(e.f.weight))
 	b = append(b, opI32Add)
 	b = putU32(append(b, opGlobalSet), depth)
 	b = putU32(append(b, opGlobalGet), depth)
@@ -204,7 +202,7 @@ func (e *emitter) enter() {
 func (e *emitter) leave() {
 	b, depth := e.b, e.w.depthGlobal()
 	b = putU32(append(b, opGlobalGet), depth)
-	b = putS64(append(b, opI32Const), int64(e.f.weight()))
+	b = putS64(append(b, opI32Const), int64(e.f.weight))
 	b = append(b, opI32Sub)
 	e.b = putU32(append(b, opGlobalSet), depth)
 }

@@ -11,16 +11,25 @@ type frame struct {
 	params, locals int
 	// slots are parameters, locals and the deepest operand stack.
 	slots  int
+	bytes  int // of the body
 	blocks int
+	// charges are the instructions that are charged for by themselves.
+	charges int
 	// regions are the function's own straight code and every loop, in the order
 	// in which they open.
 	regions []region
 	calls   []callSite
-	// indirect: it calls through a table. variable: it has instructions whose
-	// cost their operands decide. led: all that comes before its first loop
-	// leads there. small: its callers pay for it.
-	indirect, variable, led, small bool
-	decided                        bool // about led
+	// tables are the calls through a table.
+	tables int
+	// variable: it has instructions whose cost their operands decide. led: all
+	// that comes before its first loop leads there. small: its callers pay for
+	// it. keeps: it keeps its fuel in a local.
+	variable, led, small, keeps bool
+	decided                     bool // about led
+	// weight is how many frames of depth a call of it counts for: every value
+	// that it makes, and every local where ways through it meet, may get a place
+	// of its own in its frame.
+	weight uint32
 	// height is the most frames that a call of it adds, 0 if unknown.
 	height uint32
 }
@@ -40,16 +49,6 @@ type callSite struct {
 	region int
 }
 
-// pressure is what compiling the function costs, roughly: the compiler's
-// liveness grows with slots × blocks, its dominator search with loops × blocks
-// and, more slowly, with the square of the blocks.
-func (f *frame) pressure() int { return (f.slots + f.loops() + f.blocks/blockShare) * f.blocks }
-
-func (f *frame) loops() int { return len(f.regions) - 1 }
-
-// weight is how many frames of depth a call of the function counts for.
-func (f *frame) weight() uint32 { return 1 + uint32(f.slots/frameSlots) }
-
 var errUnderflow = errors.New("operand stack underflow")
 
 // control is an open block: the stack height at its start and end, and the
@@ -64,6 +63,7 @@ type control struct {
 // code it is exact; what is invalid is left to the engine to refuse.
 type gauge struct {
 	height, deepest int
+	pushed          int // values in all
 	open            []control
 }
 
@@ -79,6 +79,7 @@ func (g *gauge) move(pop, push int) error {
 		g.height = top.base
 	}
 	g.height += push
+	g.pushed += push
 	g.deepest = max(g.deepest, g.height)
 	return nil
 }
@@ -126,7 +127,7 @@ func (g *gauge) leave() int {
 
 // measure is the first pass over a function body.
 func (w *rewriter) measure(s Signature, body []byte) (frame, error) {
-	f := frame{signature: s, params: len(s.Params), blocks: 1, regions: make([]region, 1)}
+	f := frame{signature: s, bytes: len(body), params: len(s.Params), blocks: 1, regions: make([]region, 1)}
 	if len(body) > w.limits.Body {
 		return f, fmt.Errorf("body of %d bytes, at most %d are allowed", len(body), w.limits.Body)
 	}
@@ -156,14 +157,12 @@ func (w *rewriter) measure(s Signature, body []byte) (frame, error) {
 		if f.slots > w.limits.Slots {
 			return f, fmt.Errorf("more than %d parameters, locals and operands", w.limits.Slots)
 		}
-		if f.pressure() > w.limits.Pressure {
-			return f, fmt.Errorf("too complex to compile: %d slots, %d loops and %d blocks weigh %d, at most %d is allowed",
-				f.slots, f.loops(), f.blocks, f.pressure(), w.limits.Pressure)
-		}
 	}
 	if r.err == nil && !r.done() {
 		r.failf("%d bytes after the end", len(r.b)-r.at)
 	}
+	f.keeps = keeps(s, f.regions[1:])
+	f.weight = 1 + uint32((g.pushed+(f.params+f.locals+1)*f.blocks)/frameValues)
 	return f, r.err
 }
 
@@ -219,11 +218,16 @@ func (f *frame) count(op byte, at int, operands *reader) {
 		f.calls = append(f.calls, callSite{operands.u32(), at})
 	case opCallIndirect:
 		f.regions[at].cost += callCost + smallCost
-		f.regions[at].calls, f.indirect = true, true
+		f.regions[at].calls = true
+		f.tables++
 	case opMemoryGrow:
+		f.charges++
 		f.variable = true
 	case opMisc:
-		f.variable = f.variable || operands.u32() >= miscMemoryInit
+		if operands.u32() >= miscMemoryInit {
+			f.charges++
+			f.variable = true
+		}
 	case opUnreachable, opBr, opBrIf, opBrTable, opReturn:
 	default:
 		return

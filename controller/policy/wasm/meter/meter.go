@@ -41,7 +41,7 @@ type Limits struct {
 	Module    int    // bytes of the module
 	Body      int    // bytes of a function body
 	Slots     int    // parameters, locals and operands of a function
-	Pressure  int    // weight of a function for the compiler
+	Pressure  int    // weight of a function for the compiler, about microseconds
 	Total     int    // the same of all functions
 	Signature int    // parameters or results of a function type
 	Table     uint32 // elements of a table
@@ -52,20 +52,19 @@ type Limits struct {
 // Defaults are the limits in force unless a policy asks for less.
 func Defaults() Limits {
 	return Limits{
-		Module: 8 << 20, Body: 256 << 10, Slots: 1000, Pressure: 200_000, Total: 2_000_000,
+		Module: 8 << 20, Body: 256 << 10, Slots: 1000, Pressure: 250_000, Total: 6_000_000,
 		Signature: 64, Table: 100_000, Pages: 256, Depth: 2000,
 	}
 }
 
 // What the rewriting charges beyond one unit for each instruction.
 const (
-	callCost   = 3      // a call
-	smallCost  = 32     // the most that a function may cost for its callers to pay
-	growCost   = 10_000 // memory.grow, whatever its size
-	bulkShift  = 4      // memory.fill, copy, init: a unit for every 16 bytes
-	blockShare = 32     // blocks that weigh as much as a slot
-	frameSlots = 64     // slots of one frame of depth
-	shallow    = 32     // frames that calls may add uncounted
+	callCost    = 3      // a call
+	smallCost   = 32     // the most that a function may cost for its callers to pay
+	growCost    = 10_000 // memory.grow, whatever its size
+	bulkShift   = 4      // memory.fill, copy, init: a unit for every 16 bytes
+	frameValues = 512    // values of one frame of depth, 4 KiB
+	shallow     = 32     // frames that calls may add uncounted
 )
 
 // Module is a rewritten module and what is known of it.

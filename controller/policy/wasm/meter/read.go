@@ -59,6 +59,9 @@ func (w *rewriter) read() error {
 		return fmt.Errorf("code: %d bodies for %d functions", len(w.frames), len(w.functions)-int(w.imported))
 	}
 	w.settle()
+	if err := w.weigh(); err != nil {
+		return fmt.Errorf("code: %w", err)
+	}
 	return nil
 }
 
@@ -179,10 +182,6 @@ func (w *rewriter) readCode(r *reader) {
 		w.frames = append(w.frames, f)
 		m.Functions++
 		m.Loops += f.loops()
-		m.Slots, m.Pressure = max(m.Slots, f.slots), max(m.Pressure, f.pressure())
-		m.Total += f.pressure()
-		if m.Total > w.limits.Total {
-			r.failf("too complex to compile: all functions together weigh more than %d", w.limits.Total)
-		}
+		m.Slots = max(m.Slots, f.slots)
 	}
 }

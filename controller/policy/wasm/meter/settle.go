@@ -28,7 +28,7 @@ func (w *rewriter) settle() {
 
 // known finds the height of a function, if it is not above the limit.
 func (w *rewriter) known(f *frame) bool {
-	if f.indirect {
+	if f.tables > 0 {
 		return false
 	}
 	below := uint32(0)
@@ -40,10 +40,10 @@ func (w *rewriter) known(f *frame) bool {
 			below = max(below, callee.height)
 		}
 	}
-	if below+f.weight() > shallow {
+	if below+f.weight > shallow {
 		return false
 	}
-	f.height = below + f.weight()
+	f.height = below + f.weight
 	return true
 }
 

@@ -1,0 +1,72 @@
+package meter
+
+import "fmt"
+
+// What compiling costs, in units that are about a microsecond of a processor
+// each, found by compiling the heaviest modules of many shapes (docs/performance.md).
+// Calls cost most: what is in registers has to be saved around each.
+const (
+	functionWeight = 10
+	blockWeight    = 5
+	callWeight     = 60
+	chargeWeight   = 100 // bulk operations and memory.grow, with the call for fuel
+	bytesPerUnit   = 4
+	blockShare     = 32 // blocks that weigh as much as a slot
+)
+
+// Blocks that the rewriting adds to those of a function.
+const (
+	chargeBlocks = 3 // a charge: fuel left, none left, stop
+	deepBlocks   = 1 // a call that is counted: too deep
+	tightBlocks  = 7 // a loop that is written as two
+)
+
+// weigh refuses what would take too long to compile, once it is known what
+// every function pays for.
+func (w *rewriter) weigh() error {
+	m := w.module
+	for i := range w.frames {
+		f := &w.frames[i]
+		f.blocks += w.added(f)
+		weight := f.pressure()
+		if weight > w.limits.Pressure {
+			return fmt.Errorf("function %d: too complex to compile: %d bytes with %d slots, %d calls, %d loops and %d blocks, those for metering among them, weigh %d, at most %d is allowed",
+				int(w.imported)+i, f.bytes, f.slots, len(f.calls)+f.tables, f.loops(), f.blocks, weight, w.limits.Pressure)
+		}
+		m.Pressure = max(m.Pressure, weight)
+		if m.Total += weight; m.Total > w.limits.Total {
+			return fmt.Errorf("too complex to compile: all functions together weigh more than %d", w.limits.Total)
+		}
+	}
+	return nil
+}
+
+// added counts the blocks that metering adds to a function.
+func (w *rewriter) added(f *frame) int {
+	n := chargeBlocks * (1 + f.charges)
+	for i, r := range f.regions[1:] {
+		if f.tight(r, i+1) {
+			n += tightBlocks
+		} else {
+			n += chargeBlocks
+		}
+	}
+	for _, c := range f.calls {
+		if w.frame(c.fn).deep() {
+			n += deepBlocks
+		}
+	}
+	return n + deepBlocks*f.tables
+}
+
+// pressure is what compiling the function costs, roughly: besides what grows
+// with its code, the compiler's liveness grows with slots × blocks, its
+// dominator search with loops × blocks and, more slowly, with the square of the
+// blocks.
+func (f *frame) pressure() int {
+	calls := len(f.calls) + f.tables + 1 + f.loops() // each of the last two calls for fuel
+	return functionWeight + f.bytes/bytesPerUnit + callWeight*calls + chargeWeight*f.charges +
+		blockWeight*f.blocks + (f.slots+f.loops()+f.blocks/blockShare)*f.blocks/2
+}
+
+func (f *frame) loops() int { return len(f.regions) - 1 }

@@ -20,7 +20,7 @@ const lastApplied = "kubectl.kubernetes.io/last-applied-configuration"
 
 // gcPercent trades some processor time for memory: the cache is large and
 // mostly still, so that collections are rare.
-const gcPercent = 25
+const gcPercent = 15
 
 // spareMemory sets the collector's pace unless GOGC already does.
 func spareMemory(lookup func(string) (string, bool)) {
@@ -121,6 +121,10 @@ func (t *templates) slimNode(o any) (any, error) {
 	node.Labels = sharedMap(node.Labels)
 	node.Status.Images, node.Status.VolumesInUse = nil, nil
 	node.Status.Capacity, node.Status.Allocatable = t.resources(node.Status.Capacity), t.resources(node.Status.Allocatable)
+	info := &node.Status.NodeInfo
+	for _, text := range []*string{&info.KernelVersion, &info.OSImage, &info.ContainerRuntimeVersion, &info.KubeletVersion, &info.OperatingSystem, &info.Architecture} {
+		*text = shared(*text)
+	}
 	for i := range node.Status.Conditions {
 		c := &node.Status.Conditions[i]
 		c.Type, c.Reason, c.Message = corev1.NodeConditionType(shared(string(c.Type))), shared(c.Reason), shared(c.Message)
@@ -137,6 +141,7 @@ func (t *templates) slimClaim(o any) (any, error) {
 	}
 	claim.ManagedFields = nil
 	claim.Labels = sharedMap(claim.Labels)
+	claim.Spec.Requirements = t.requirementList(claim.Spec.Requirements)
 	if condition.IsTrue(claim.Status.Conditions, karpv1.ConditionLaunched) {
 		delete(claim.Annotations, karpv1.AnnotationLaunch)
 		delete(claim.Annotations, karpv1.AnnotationAttempt)

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"log/slog"
 	"os"
+	"runtime"
 
 	"github.com/go-logr/logr"
 	"k8s.io/client-go/rest"
@@ -21,6 +22,9 @@ func Start(ctx context.Context, o *Options, kubeconfig string) error {
 	}
 	klog.SetLogger(log)
 	spareMemory(os.LookupEnv)
+	if !o.EnableProfiling {
+		runtime.MemProfileRate = 0 // nobody could read it
+	}
 	cfg, err := restConfig(kubeconfig)
 	if err != nil {
 		return err

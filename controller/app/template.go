@@ -2,11 +2,14 @@ package app
 
 import (
 	"crypto/sha256"
+	"encoding/json"
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/lru"
+
+	karpv1 "spokeshave.dev/api/karpenter/v1"
 )
 
 // templateCount bounds how many different specs, label sets and resource lists
@@ -19,13 +22,14 @@ const templateCount = 2048
 // instance type have the same capacity. Cached objects are never written to, so
 // that sharing is safe. It may be used concurrently.
 type templates struct {
-	specs, labels, owners, lists *lru.Cache
+	specs, labels, owners, lists, requirements *lru.Cache
 }
 
 func newTemplates() *templates {
 	return &templates{
 		specs: lru.New(templateCount), labels: lru.New(templateCount),
 		owners: lru.New(templateCount), lists: lru.New(templateCount),
+		requirements: lru.New(templateCount),
 	}
 }
 
@@ -74,6 +78,16 @@ func (t *templates) resources(in corev1.ResourceList) corev1.ResourceList {
 		text[string(name)] = q.String()
 	}
 	return one(t.lists, digestOf(text), in)
+}
+
+// requirementList shares what claims of one launch ask for alike: some sixty
+// instance types by name.
+func (t *templates) requirementList(in []karpv1.Requirement) []karpv1.Requirement {
+	text, err := json.Marshal(in)
+	if err != nil || len(in) == 0 {
+		return in
+	}
+	return one(t.requirements, sha256.Sum256(text), in)
 }
 
 // one is the first value that came with the key.

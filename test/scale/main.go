@@ -215,7 +215,7 @@ func metrics(ctx context.Context, s *harness.Stack) error {
 	}
 	for line := range strings.Lines(string(body)) {
 		for _, name := range []string{
-			"go_memstats_heap_inuse_bytes ", "go_memstats_sys_bytes ", "spokeshave_snapshot_duration_seconds_sum", "spokeshave_snapshot_duration_seconds_count",
+			"go_memstats_", "spokeshave_snapshot_duration_seconds_sum", "spokeshave_snapshot_duration_seconds_count",
 			"karpenter_scheduler_scheduling_duration_seconds_sum", "karpenter_scheduler_scheduling_duration_seconds_count", "process_cpu_seconds_total",
 		} {
 			if strings.HasPrefix(line, name) {

@@ -14,6 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 	"k8s.io/apimachinery/pkg/types"
 	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/builder"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/handler"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
@@ -34,7 +35,7 @@ func (r *Reconciler) SetupWithManager(mgr ctrl.Manager) error {
 		Named("nodepool").
 		For(&karpv1.NodePool{}).
 		Watches(&awsv1.EC2NodeClass{}, handler.EnqueueRequestsFromMapFunc(r.poolsOf)).
-		Watches(&karpv1.NodeClaim{}, handler.EnqueueRequestsFromMapFunc(poolOf)).
+		Watches(&karpv1.NodeClaim{}, soon(poolOf), builder.WithPredicates(counted())).
 		Complete(reconcile.AsReconciler(mgr.GetClient(), r))
 }
 
@@ -51,14 +52,6 @@ func (r *Reconciler) poolsOf(ctx context.Context, o client.Object) []reconcile.R
 		}
 	}
 	return out
-}
-
-func poolOf(_ context.Context, o client.Object) []reconcile.Request {
-	name := o.GetLabels()[karpv1.LabelNodePool]
-	if name == "" {
-		return nil
-	}
-	return []reconcile.Request{{NamespacedName: types.NamespacedName{Name: name}}}
 }
 
 // Reconcile brings one pool's status up to date.

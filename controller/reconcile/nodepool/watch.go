@@ -1,0 +1,55 @@
+package nodepool
+
+import (
+	"context"
+	"time"
+
+	"k8s.io/apimachinery/pkg/api/equality"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/util/workqueue"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/event"
+	"sigs.k8s.io/controller-runtime/pkg/handler"
+	"sigs.k8s.io/controller-runtime/pkg/predicate"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	karpv1 "spokeshave.dev/api/karpenter/v1"
+)
+
+// settle is how long claims may come and change before a pool is counted anew:
+// a scale-up changes hundreds at once, and every count looks at all of them.
+const settle = 300 * time.Millisecond
+
+// counted lets the events of claims pass that change what a pool holds.
+func counted() predicate.Predicate {
+	return predicate.Funcs{UpdateFunc: func(e event.UpdateEvent) bool {
+		before, ok := e.ObjectOld.(*karpv1.NodeClaim)
+		after, known := e.ObjectNew.(*karpv1.NodeClaim)
+		return !ok || !known || before.Labels[karpv1.LabelNodePool] != after.Labels[karpv1.LabelNodePool] ||
+			!equality.Semantic.DeepEqual(before.Status.Capacity, after.Status.Capacity)
+	}}
+}
+
+func poolOf(o client.Object) (reconcile.Request, bool) {
+	name := o.GetLabels()[karpv1.LabelNodePool]
+	return reconcile.Request{NamespacedName: types.NamespacedName{Name: name}}, name != ""
+}
+
+// soon asks for what f says after a while: what else comes until then is looked
+// at together.
+func soon(f func(client.Object) (reconcile.Request, bool)) handler.EventHandler {
+	type queue = workqueue.TypedRateLimitingInterface[reconcile.Request]
+	add := func(q queue, objects ...client.Object) {
+		for _, o := range objects {
+			if request, ok := f(o); ok {
+				q.AddAfter(request, settle)
+			}
+		}
+	}
+	return handler.Funcs{
+		CreateFunc:  func(_ context.Context, e event.CreateEvent, q queue) { add(q, e.Object) },
+		UpdateFunc:  func(_ context.Context, e event.UpdateEvent, q queue) { add(q, e.ObjectOld, e.ObjectNew) },
+		DeleteFunc:  func(_ context.Context, e event.DeleteEvent, q queue) { add(q, e.Object) },
+		GenericFunc: func(_ context.Context, e event.GenericEvent, q queue) { add(q, e.Object) },
+	}
+}

@@ -141,6 +141,7 @@ type decider struct {
 	pending  []int32
 	spaces   []namespaceCap
 	scopes   []spend.Scope
+	presence *spend.Presence
 	out      Decision
 	// groups numbers the groups that offerings use up together.
 	groups map[policy.GroupKey]int32

@@ -28,8 +28,11 @@ const namespaceRounds = 3
 // price, exceeds what their namespace may still spend. Pods of higher priority
 // go first.
 func (d *decider) namespaceCaps(ctx context.Context, in *solver.Input) {
+	if len(d.spaces) == 0 {
+		return
+	}
 	var held []model.Unplaced
-	for round := 0; len(d.spaces) > 0; round++ {
+	for round := 0; ; round++ {
 		over := d.over(round)
 		if len(over) == 0 {
 			break
@@ -46,14 +49,43 @@ func (d *decider) namespaceCaps(ctx context.Context, in *solver.Input) {
 	for i := range held {
 		d.unplace([]int32{held[i].Pod}, held[i].Reasons[0])
 	}
+	taken := d.existing()
+	for p, cost := range d.podCosts(&d.out.Plan) {
+		taken[d.s.Pods[p].Namespace] += cost
+	}
+	for i := range d.spaces { // what is left is for replacements
+		d.spaces[i].left = max(0, d.spaces[i].left-taken[d.spaces[i].namespace])
+	}
+}
+
+// existing is by namespace what the plan's pods take of nodes that exist, for
+// which no cap holds them back. It is not there for launches.
+func (d *decider) existing() map[string]model.Price {
+	out := map[string]model.Price{}
+	for i := range d.out.Plan.Existing {
+		to := &d.out.Plan.Existing[i]
+		for _, p := range to.Pods {
+			out[d.s.Pods[p].Namespace] += d.present().Takes(p, to.Node)
+		}
+	}
+	return out
+}
+
+// present is made once, when a namespace is capped.
+func (d *decider) present() *spend.Presence {
+	if d.presence == nil {
+		d.presence = spend.NewPresence(d.s)
+	}
+	return d.presence
 }
 
 // over lists the pods to hold back; in the last round all those of a namespace
 // that is over its cap.
 func (d *decider) over(round int) []model.Unplaced {
 	var out []model.Unplaced
-	costs := d.podCosts(&d.out.Plan)
+	costs, taken := d.podCosts(&d.out.Plan), d.existing()
 	for _, space := range d.spaces {
+		space.left = max(0, space.left-taken[space.namespace])
 		limit := room{namespaceCap: space, kept: space.left}
 		var pods []int32
 		for p := range costs {
@@ -106,21 +138,29 @@ func (d *decider) beyond(limit room, pods []int32, costs map[int32]model.Price) 
 }
 
 // podCosts are the shares of what the planned nodes cost, each at the worst of
-// its options: on a smaller machine the same pod has the larger share.
+// its options: on a smaller machine the same pod has the larger share. Of a pod
+// whose node is on the way out it is the difference.
 func (d *decider) podCosts(plan *model.Plan) map[int32]model.Price {
 	out := map[int32]model.Price{}
 	for i := range plan.Nodes {
-		n := &plan.Nodes[i]
-		types := d.s.Catalogs[d.s.Pools[n.Pool].Catalog].Types
-		for _, o := range n.Options {
-			at := slices.IndexFunc(types, func(t model.InstanceType) bool { return t.Name == o.InstanceType })
-			if at < 0 {
-				continue
-			}
-			shares := spend.PodShares(d.s, o.Price+d.s.NodeCost(n.Pool), types[at].Allocatable, n.Pods)
-			for j, p := range n.Pods {
-				out[p] = max(out[p], shares[j])
-			}
+		for p, cost := range d.nodeCosts(&plan.Nodes[i]) {
+			out[p] = max(0, cost-d.present().Holds(p))
+		}
+	}
+	return out
+}
+
+func (d *decider) nodeCosts(n *model.PlannedNode) map[int32]model.Price {
+	out := map[int32]model.Price{}
+	types := d.s.Catalogs[d.s.Pools[n.Pool].Catalog].Types
+	for _, o := range n.Options {
+		at := slices.IndexFunc(types, func(t model.InstanceType) bool { return t.Name == o.InstanceType })
+		if at < 0 {
+			continue
+		}
+		shares := spend.PodShares(d.s, o.Price+d.s.NodeCost(n.Pool), types[at].Allocatable, n.Pods)
+		for j, p := range n.Pods {
+			out[p] = max(out[p], shares[j])
 		}
 	}
 	return out
@@ -134,13 +174,13 @@ func (j *judge) affordable(p *disrupt.Proposal) (ok bool, name, reason string) {
 		return true, "", ""
 	}
 	more := map[string]model.Price{}
-	for pod, cost := range j.podCosts(&p.Sim.Plan) {
-		more[j.s.Pods[pod].Namespace] += cost
-	}
-	for _, i := range p.Nodes {
-		n, pods := &j.s.Nodes[i], j.survey.Moving(i)
-		for k, share := range spend.PodShares(j.s, n.Cost(), n.Allocatable, pods) {
-			more[j.s.Pods[pods[k]].Namespace] -= share
+	for i := range p.Sim.Plan.Nodes {
+		of := map[string]model.Price{}
+		for pod, cost := range j.nodeCosts(&p.Sim.Plan.Nodes[i]) {
+			of[j.s.Pods[pod].Namespace] += cost - j.present().Holds(pod)
+		}
+		for namespace, cost := range of {
+			more[namespace] += max(0, cost)
 		}
 	}
 	for i := range j.spaces {

@@ -100,3 +100,88 @@ func TestNamespaceCapOfReplacements(t *testing.T) {
 		})
 	}
 }
+
+// TestNamespaceRoomIsGivenOutOnce: what a decision gives to one it does not give to
+// another, and what a pod pays already it need not have room for.
+func TestNamespaceRoomIsGivenOutOnce(t *testing.T) {
+	node := func(state model.NodeState, cpu int64, price model.Price) model.Node {
+		return model.Node{
+			Name: "n", Claim: "n", Pool: 0, State: state, Price: price, LaunchedAt: snapshot(0).Time,
+			Allocatable: model.Resources{model.CPU: cpu, model.Memory: 16 << 30, model.PodSlots: 1},
+		}
+	}
+	for name, tc := range map[string]struct {
+		reason  string
+		usd     float64
+		change  func(*model.Snapshot)
+		waiting int
+	}{
+		"existing": {
+			reason: "the first pod takes a node that is there, for 0.20 $/h; the other's share of 0.05 is above what that leaves",
+			usd:    0.24, waiting: 1,
+			change: func(s *model.Snapshot) { s.Nodes = []model.Node{node(model.Initialized, 1000, 200_000)} },
+		},
+		"existing, and room": {
+			reason: "0.26 are for both", usd: 0.26,
+			change: func(s *model.Snapshot) { s.Nodes = []model.Node{node(model.Initialized, 1000, 200_000)} },
+		},
+		"going": {
+			reason: "of a node that goes its pod holds 0.05 $/h, which the next place costs, too; the other has no room",
+			usd:    0.05, waiting: 1,
+			change: func(s *model.Snapshot) {
+				s.Nodes, s.Pods[1].Node = []model.Node{node(model.Deleting, 4000, 200_000)}, 0
+			},
+		},
+		"interrupted": {
+			reason: "what EC2 takes back has left the sum, and one of the two gets the room",
+			usd:    0.051, waiting: 1,
+			change: func(s *model.Snapshot) {
+				s.Nodes, s.Pods[1].Node = []model.Node{node(model.Deleting, 1000, 900_000)}, 0
+				s.Nodes[0].Noticed = true
+			},
+		},
+		"going, dearer": {
+			reason: "the difference counts: 0.05 $/h less 0.01",
+			usd:    0.03, waiting: 2,
+			change: func(s *model.Snapshot) {
+				s.Nodes, s.Pods[1].Node = []model.Node{node(model.Deleting, 4000, 40_000)}, 0
+			},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := snapshot(2)
+			tc.change(s)
+			d := decideOn(t, s, Options{}, caps(map[string]policy.Cap{"namespace/shop": {HourlyUSD: &tc.usd}}))
+			if len(d.Plan.Unplaced) != tc.waiting {
+				t.Errorf("%s: %d pods wait, want %d: %+v", tc.reason, len(d.Plan.Unplaced), tc.waiting, d.Plan)
+			}
+		})
+	}
+}
+
+// TestPlansLeaveReplacementsTheRest: a replacement gets no room under a namespace's
+// cap that pods of the same decision have taken.
+func TestPlansLeaveReplacementsTheRest(t *testing.T) {
+	for name, tc := range map[string]struct {
+		reason   string
+		usd      float64
+		commands int
+	}{
+		"rest": {reason: "0.901 run, a pod goes to a node for 0.05, and the replacement costs 0.089 more", usd: 1.0},
+		"room": {reason: "0.149 are enough for both", usd: 1.05, commands: 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := used()
+			s.Nodes[0].Drifted, s.Nodes[0].Price, s.Pods[0].DoNotDisrupt = "NodePoolDrifted", 1000, false
+			s.Nodes[1].DoNotDisrupt = true
+			s.Nodes[1].Allocatable = model.Resources{model.CPU: 1000, model.Memory: 1 << 30, model.PodSlots: 1}
+			s.Nodes = append(s.Nodes, s.Nodes[1])
+			s.Nodes[2].Name, s.Nodes[2].Claim, s.Nodes[2].Price = "spare", "spare", 50_000
+			s.Pods = append(s.Pods, model.Pod{UID: "new", Namespace: "shop", Name: "web-new", Node: -1})
+			d := decideOn(t, s, Options{Disrupt: true, Search: true}, caps(map[string]policy.Cap{"namespace/shop": {HourlyUSD: &tc.usd}}))
+			if len(d.Plan.Existing) != 1 || len(d.Commands) != tc.commands {
+				t.Errorf("%s: %d on nodes that are there, %d commands: %+v", tc.reason, len(d.Plan.Existing), len(d.Commands), d.Disruptions)
+			}
+		})
+	}
+}

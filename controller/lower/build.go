@@ -276,6 +276,7 @@ func (b *builder) pods() {
 	b.out.Specs = intern.specs
 	b.attachments()
 	b.overflow(unbound)
+	b.moves(unbound)
 	for _, name := range slices.Sorted(maps.Keys(lost)) {
 		b.warn("Node "+name, "does not exist; its %d pods are left out", lost[name])
 	}

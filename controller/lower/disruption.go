@@ -17,7 +17,7 @@ import (
 )
 
 // disruptable adds what a claim says about the end of its node.
-func disruptable(n *model.Node, claim *karpv1.NodeClaim) {
+func disruptable(n *model.Node, claim *karpv1.NodeClaim, now time.Time) {
 	if c := condition(claim.Status.Conditions, karpv1.ConditionInitialized); c != nil && c.Status == metav1.ConditionTrue {
 		n.InitializedAt = c.LastTransitionTime.UTC()
 	}
@@ -27,6 +27,7 @@ func disruptable(n *model.Node, claim *karpv1.NodeClaim) {
 	if d, ok := claim.Spec.ExpireAfter.Duration(); ok && !claim.CreationTimestamp.IsZero() {
 		n.ExpiresAt = claim.CreationTimestamp.Add(d).UTC()
 	}
+	n.Noticed = noticed(claim, now)
 	if g := claim.Spec.TerminationGracePeriod; g != nil {
 		n.TerminationGrace = g.Duration
 	}
@@ -51,6 +52,28 @@ func disruptable(n *model.Node, claim *karpv1.NodeClaim) {
 		}
 		n.Command = &command
 	}
+}
+
+// noticeFor is how long before its end a notice frees a claim's money, and overdue
+// how long after it: an instance that still runs then counts as others do.
+const (
+	noticeFor = 30 * time.Minute
+	overdue   = time.Minute
+)
+
+// noticed says whether EC2 takes the claim's instance away within minutes.
+func noticed(claim *karpv1.NodeClaim, now time.Time) bool {
+	c := condition(claim.Status.Conditions, karpv1.ConditionDisruptionReason)
+	if claim.DeletionTimestamp.IsZero() || c == nil {
+		return false
+	}
+	switch c.Reason {
+	case karpv1.NoticeSpot, karpv1.NoticeReservation, karpv1.NoticeCapacityBlock:
+	default:
+		return false
+	}
+	at, err := time.Parse(time.RFC3339, claim.Annotations[karpv1.AnnotationTerminationTimestamp])
+	return err == nil && at.Sub(now) <= noticeFor && now.Sub(at) <= overdue
 }
 
 func ready(node *corev1.Node) bool {

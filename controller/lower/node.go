@@ -33,7 +33,7 @@ func Node(node *corev1.Node, claim *karpv1.NodeClaim, now time.Time) model.Node 
 			out.Reserved = reserved(claim)
 		}
 		out.DoNotDisrupt = protected(claim.Annotations, claim.CreationTimestamp.Time, now)
-		disruptable(&out, claim)
+		disruptable(&out, claim, now)
 	}
 	if node != nil {
 		out.Name = node.Name

@@ -49,6 +49,9 @@ type Node struct {
 	// Bought is the offering's cost when the launch was decided; nil where that
 	// is not known.
 	Bought *Bought `json:"bought,omitempty"`
+	// Noticed says that EC2 has given notice: the instance is gone within minutes,
+	// and what comes in its stead may be launched under a full cap.
+	Noticed bool `json:"noticed,omitempty"`
 	// LaunchedAt is when the instance started; zero in flight.
 	LaunchedAt time.Time `json:"launchedAt,omitzero"`
 	// LastPodEvent is when a pod last came or went.

@@ -77,6 +77,16 @@ type Pod struct {
 	Final bool `json:"final,omitempty"`
 }
 
+// Move is a pod that is on one node, or on none yet, and planned for another.
+type Move struct {
+	// Pod indexes Snapshot.Pods, From and To Snapshot.Nodes; From is -1 for a pod
+	// that waits. Pod.Node is the one of both that plans count with: From as
+	// long as nothing obliges the pod to leave it.
+	Pod  int32 `json:"pod"`
+	From int32 `json:"from"`
+	To   int32 `json:"to"`
+}
+
 // Key is namespace/name.
 func (p *Pod) Key() string { return p.Namespace + "/" + p.Name }
 

@@ -22,6 +22,9 @@ type Snapshot struct {
 	Specs    []PodSpec   `json:"specs"`
 	Pods     []Pod       `json:"pods"`
 	Daemons  []DaemonSet `json:"daemons"`
+	// Moves are the pods that are not where they are planned to be, in order of
+	// pod, each once. Who pays for a node depends on who is there.
+	Moves []Move `json:"moves,omitempty"`
 	// Spent is what each scope has cost since the month began, in order of
 	// scope, from the ledger. nil says that no ledger is kept: what the
 	// running instances have cost stands for it.
@@ -71,6 +74,12 @@ func (s *Snapshot) Verify() error {
 		}
 		if p.Spec < 0 || int(p.Spec) >= len(s.Specs) {
 			return fmt.Errorf("pods[%d].spec is %d, of %d", i, p.Spec, len(s.Specs))
+		}
+	}
+	for i := range s.Moves {
+		m := &s.Moves[i]
+		if m.Pod < 0 || int(m.Pod) >= len(s.Pods) || m.From < -1 || int(m.From) >= len(s.Nodes) || m.To < 0 || int(m.To) >= len(s.Nodes) {
+			return fmt.Errorf("moves[%d] is %+v, of %d pods and %d nodes", i, *m, len(s.Pods), len(s.Nodes))
 		}
 	}
 	return nil

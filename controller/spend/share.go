@@ -28,13 +28,23 @@ const (
 // Shares splits what every managed node costs per hour, or what is reserved for it
 // in flight, among those who use it. A pod holds the largest of its requests as
 // a share of the node's allocatable (its dominant resource); what is left is
-// idle, and where the shares exceed the node they are scaled down to it. The
-// parts of a node add up to its price exactly; the indexes of the result are
+// idle, and where the shares exceed the node they are scaled down to it. A pod
+// that is to move pays where it is, and one that waits for a node pays for that.
+// The parts of a node add up to its price exactly; the indexes of the result are
 // those of Snapshot.Nodes.
 func Shares(s *model.Snapshot) [][]Share {
-	pods := make([][]int32, len(s.Nodes))
+	pods, left := make([][]int32, len(s.Nodes)), map[int32]int32{}
+	for _, m := range s.Moves {
+		if m.From >= 0 {
+			left[m.Pod] = m.From
+		}
+	}
 	for i := range s.Pods {
-		if at := s.Pods[i].Node; at >= 0 && int(at) < len(s.Nodes) && managed(&s.Nodes[at]) {
+		at := s.Pods[i].Node
+		if from, moves := left[int32(i)]; moves {
+			at = from
+		}
+		if at >= 0 && int(at) < len(s.Nodes) && managed(&s.Nodes[at]) {
 			pods[at] = append(pods[at], int32(i))
 		}
 	}
@@ -47,19 +57,19 @@ func Shares(s *model.Snapshot) [][]Share {
 	return out
 }
 
-// PodShares is what each pod holds of the hourly price of a node that they are
-// to share, rounded up. pods index Snapshot.Pods.
+// PodShares is what each pod holds at most of the hourly price of a node that is
+// launched for them, rounded up: pods of other namespaces may find room elsewhere,
+// so that only its own namespace's make a pod's share smaller. pods index
+// Snapshot.Pods.
 func PodShares(s *model.Snapshot, price model.Price, allocatable model.Resources, pods []int32) []model.Price {
-	parts, total := make([]int64, len(pods)), int64(0)
+	parts, total := make([]int64, len(pods)), map[string]int64{}
 	for i, p := range pods {
 		parts[i] = dominant(s.Specs[s.Pods[p].Spec].Requests, allocatable)
-		total += parts[i]
+		total[s.Pods[p].Namespace] += parts[i]
 	}
 	out := make([]model.Price, len(pods))
-	for i := range pods {
-		if parts[i] > 0 && price > 0 {
-			out[i] = min(price, portion(price, parts[i], max(total, whole))+1)
-		}
+	for i, p := range pods {
+		out[i] = up(price, parts[i], max(total[s.Pods[p].Namespace], whole))
 	}
 	return out
 }

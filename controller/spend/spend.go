@@ -3,7 +3,7 @@
 //
 // Scopes are written "cluster", "nodepool/<name>", "label/<key>=<value>" (the
 // NodePool's own labels) and "namespace/<name>" (its pods' share of the nodes
-// they are on). Ledger keeps what has been spent. Not here: where caps come
+// they are on or are to come to). Ledger keeps what has been spent. Not here: where caps come
 // from (controller/policy).
 package spend
 
@@ -28,7 +28,9 @@ type Scope struct {
 	// for a namespace, which has shares of nodes and no pools.
 	Pools []bool
 	// Running is what nodes cost per hour, InFlight what launches may cost at
-	// worst, MonthToDate micro-dollars since the first of the month, UTC.
+	// worst, MonthToDate micro-dollars since the first of the month, UTC. What a
+	// namespace has in flight is what its pods will hold, on nodes that they are
+	// to come to, more than they do where they are.
 	Running     model.Price
 	InFlight    model.Price
 	MonthToDate int64
@@ -93,33 +95,6 @@ func known(s *model.Snapshot, scope Scope) Scope {
 	return scope
 }
 
-// namespaces sums what the pods of each namespace hold of the nodes they run
-// on or are planned onto, by scope name.
-func namespaces(s *model.Snapshot) map[string]*Scope {
-	out := map[string]*Scope{}
-	for i, shares := range Shares(s) {
-		n, last := &s.Nodes[i], ""
-		for j := range shares {
-			if shares[j].Kind != Workload {
-				continue
-			}
-			name := Namespace + shares[j].Namespace
-			scope := get(out, name, func(name string) *Scope { return &Scope{Name: name} })
-			if n.Reserved > 0 {
-				scope.InFlight += shares[j].Price
-			} else {
-				scope.Running += shares[j].Price
-				scope.MonthToDate += since(shares[j].Price, n.LaunchedAt, s.Time)
-			}
-			if name != last {
-				scope.Nodes++
-			}
-			last = name
-		}
-	}
-	return out
-}
-
 func account(s *model.Snapshot, name string) Scope {
 	scope := Scope{Name: name, Pools: members(s, name)}
 	for i := range s.Nodes {
@@ -128,9 +103,11 @@ func account(s *model.Snapshot, name string) Scope {
 			continue
 		}
 		scope.Nodes++
-		if n.Reserved > 0 {
+		switch {
+		case n.Noticed:
+		case n.Reserved > 0:
 			scope.InFlight += n.Reserved
-		} else {
+		default:
 			scope.Running += n.Cost()
 		}
 		scope.MonthToDate += spent(n, s.Time)

@@ -41,6 +41,33 @@ func TestScopes(t *testing.T) {
 	}
 }
 
+// TestNotice: what EC2 takes back has left the running sum, so that what comes in
+// its stead may be launched under a full cap; it is billed until it is gone.
+func TestNotice(t *testing.T) {
+	s := snapshot()
+	s.Nodes[1].State, s.Nodes[1].Noticed = model.Deleting, true
+	s.Nodes[1].Command = &model.Command{ID: "x", Nodes: []string{"b"}, Replacements: []string{"c"}, Started: s.Time}
+	s.Nodes[2].Claim = "c"
+	got := account(s, "nodepool/gpu")
+	want := Scope{Name: "nodepool/gpu", Pools: []bool{false, true}, InFlight: 4_000_000, MonthToDate: 240 * 3_000_000, Nodes: 2}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("what is gone is no surge either: -want +got\n%s", diff)
+	}
+}
+
+// TestPodShares: on a node to be launched a pod's share is made smaller by its own
+// namespace's pods alone.
+func TestPodShares(t *testing.T) {
+	s := &model.Snapshot{
+		Specs: []model.PodSpec{{Requests: model.Resources{"cpu": 3_000, "memory": 1_000}}, {Requests: model.Resources{"cpu": 1_000, "memory": 3_000}}},
+		Pods:  []model.Pod{{Namespace: "shop"}, {Namespace: "batch", Spec: 1}, {Namespace: "batch", Spec: 0}},
+	}
+	size := model.Resources{"cpu": 4_000, "memory": 4_000}
+	if diff := cmp.Diff([]model.Price{750_001, 500_001, 500_001}, PodShares(s, 1_000_000, size, []int32{0, 1, 2})); diff != "" {
+		t.Errorf("-want +got\n%s", diff)
+	}
+}
+
 func TestHeadroom(t *testing.T) {
 	cases := map[string]struct {
 		reason  string

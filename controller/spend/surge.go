@@ -25,7 +25,7 @@ func Surge(s *model.Snapshot, pools []bool) model.Price {
 		for _, claim := range c.Replacements {
 			of[claim] = c.ID
 		}
-		if n.Pool >= 0 && pools[n.Pool] {
+		if n.Pool >= 0 && pools[n.Pool] && !n.Noticed {
 			old[c.ID] += n.Cost()
 		}
 	}

@@ -129,7 +129,35 @@ func (w *world) decide() {
 		}
 	}
 	w.holds(s, &d, before)
-	w.apply(s, &d, &whole)
+	if w.apply(s, &d, &whole) {
+		w.stands(s, &d, before)
+	}
+	w.excuse() // pods may have got room on nodes that were there
+}
+
+// stands fails when a scope has more committed, now that the launches of a decision
+// are written down, than its cap, or than it had before.
+func (w *world) stands(s *model.Snapshot, d *decide.Decision, before map[string]model.Price) {
+	w.t.Helper()
+	nodes := slices.Clone(d.Plan.Nodes)
+	for i := range d.Commands {
+		switch c := &d.Commands[i]; c.Stage {
+		case decide.Start:
+			nodes = append(nodes, c.Replacements...)
+		case decide.Undo:
+			return // both nodes count from now on
+		case decide.Wait, decide.Finish:
+		}
+	}
+	for scope, limit := range w.limits() {
+		if w.planned(s, nodes, scope) == 0 {
+			continue
+		}
+		if now := w.committed(scope); now > max(limit, before[scope])+w.slack(scope) {
+			w.fail("%s: %s are committed with what was launched, %s before, above the cap of %s; the controller counted %s",
+				scope, now, before[scope], limit, counted(d, scope))
+		}
+	}
 }
 
 // rest lets days pass in which nothing happens, so that a month has a past. The
@@ -149,8 +177,7 @@ func (w *world) rest() {
 
 // counts fails when the controller takes a hard cap to leave more room than EC2's
 // bill and what is in flight do, whether anything is launched into it or not. In the
-// dark nothing can be. Of namespaces only launches are held: what is in flight is
-// shared out by sizes that are not known yet.
+// dark nothing can be.
 func (w *world) counts(d *decide.Decision, before map[string]model.Price) {
 	w.t.Helper()
 	if w.dark() {
@@ -158,7 +185,7 @@ func (w *world) counts(d *decide.Decision, before map[string]model.Price) {
 	}
 	for i := range d.Headroom {
 		h := &d.Headroom[i]
-		if limit, ok := w.limits()[h.Scope]; ok && !h.Soft && !strings.HasPrefix(h.Scope, "namespace/") {
+		if limit, ok := w.limits()[h.Scope]; ok && !h.Soft {
 			w.tally.counted++
 			if left := max(0, limit-before[h.Scope]); h.Left > left+w.slack(h.Scope) {
 				w.fail("%s: the controller counts %s left under %s, where %s are: %s of %s are committed", h.Scope, h.Left, h.Cap, left, before[h.Scope], limit)
@@ -194,13 +221,13 @@ func (w *world) holds(s *model.Snapshot, d *decide.Decision, before map[string]m
 			if c := &d.Commands[i]; c.Stage == decide.Start && len(c.Replacements) > 0 {
 				fresh += w.planned(s, c.Replacements, scope)
 				for _, n := range c.Nodes {
-					if w.within(scope, s.Pools[s.Nodes[n].Pool].Name) {
+					if !strings.HasPrefix(scope, "namespace/") && w.within(scope, s.Pools[s.Nodes[n].Pool].Name) {
 						freed += s.Nodes[n].Price
 					}
 				}
 			}
 		}
-		if left := max(0, limit-before[scope]-added); fresh > freed+left+w.slack(scope) && !strings.HasPrefix(scope, "namespace/") {
+		if left := max(0, limit-before[scope]-added); fresh > freed+left+w.slack(scope) {
 			w.fail("%s: replacements at %s for nodes at %s with %s left under the cap of %s", scope, fresh, freed, left, limit)
 		}
 	}
@@ -248,20 +275,20 @@ func (w *world) planned(s *model.Snapshot, nodes []model.PlannedNode, scope stri
 		}
 		worst := 0.0
 		for _, o := range n.Options {
-			worst = max(worst, w.share(namespace, keys, &o))
+			worst = max(worst, w.part(namespace, keys, &o))
 		}
-		sum += model.Price(worst)
+		sum += model.Price(max(0, worst-w.left(namespace, keys)))
 	}
 	return sum
 }
 
-// apply writes what the actuator writes.
-func (w *world) apply(s *model.Snapshot, d, whole *decide.Decision) {
+// apply writes what the actuator writes, and says whether it came to the end.
+func (w *world) apply(s *model.Snapshot, d, whole *decide.Decision) bool {
 	at := 0
 	for range d.Plan.Nodes {
 		if w.chance(30) {
 			w.restart()
-			return
+			return false
 		}
 		w.claim(s, whole, at, nil)
 		if s.Pools[whole.Plan.Nodes[at].Pool].Replicas != nil {
@@ -283,6 +310,7 @@ func (w *world) apply(s *model.Snapshot, d, whole *decide.Decision) {
 	for i := range d.Commands {
 		at = w.command(s, whole, &d.Commands[i], at)
 	}
+	return true
 }
 
 func (w *world) claim(s *model.Snapshot, whole *decide.Decision, at int, replaces []string) string {
@@ -380,9 +408,6 @@ func (w *world) started(claim *karpv1.NodeClaim) {
 		w.fail("%s: EC2 started %+v, which is none of its options", claim.Name, machine)
 	}
 	for scope, limit := range w.limits() {
-		if strings.HasPrefix(scope, "namespace/") { // its pods may have found room elsewhere since
-			continue
-		}
 		if now := w.committed(scope); now > limit+w.meter.excused[scope]+w.slack(scope) {
 			w.fail("%s: %s $/h are committed after EC2 started %s, above the cap of %s and %s that were above before",
 				scope, now, claim.Name, limit, w.meter.excused[scope])

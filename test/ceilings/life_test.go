@@ -9,6 +9,7 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	karpv1 "spokeshave.dev/api/karpenter/v1"
@@ -36,9 +37,11 @@ func (w *world) step(claim *karpv1.NodeClaim) {
 	switch {
 	case !claim.DeletionTimestamp.IsZero():
 		w.end(claim)
+		w.excuse() // pods have moved, or wait
 	case condition.IsTrue(claim.Status.Conditions, karpv1.ConditionInitialized):
 	case condition.IsTrue(claim.Status.Conditions, karpv1.ConditionLaunched):
 		w.join(claim)
+		w.excuse()
 	default:
 		w.launch(claim)
 	}
@@ -222,6 +225,7 @@ func (w *world) bind() {
 			}
 		}
 	}
+	w.excuse() // pods that find room are not held back
 }
 
 func (w *world) place(p *corev1.Pod, node string) {
@@ -370,7 +374,10 @@ func (w *world) upset(claim *karpv1.NodeClaim) {
 	case 0:
 		w.delete(claim, "by hand")
 	case 1:
-		if claim.Status.ProviderID != "" && w.cloud.Interrupt(claim.Status.ProviderID) == nil {
+		if claim.Status.ProviderID != "" && claim.DeletionTimestamp.IsZero() && w.cloud.Interrupt(claim.Status.ProviderID) == nil {
+			w.set(claim, karpv1.ConditionDisruptionReason)
+			meta.FindStatusCondition(claim.Status.Conditions, karpv1.ConditionDisruptionReason).Reason = karpv1.NoticeSpot
+			claim.Annotations[karpv1.AnnotationTerminationTimestamp] = w.clock.Now().Add(110 * time.Second).Format(time.RFC3339)
 			w.delete(claim, "interrupted")
 		}
 	default:

@@ -1,6 +1,7 @@
 package ceilings
 
 import (
+	"slices"
 	"strings"
 	"time"
 
@@ -40,6 +41,8 @@ type machine struct {
 	cost, blind float64
 	life        time.Duration
 	seen        bool
+	// parts are what of cost was the namespaces', dim what of that none can know.
+	parts, dim map[string]float64
 }
 
 func newMeter() meter {
@@ -72,6 +75,8 @@ func (w *world) advance(d time.Duration) {
 			w.tally.months++
 			for _, m := range w.meter.machines {
 				m.cost, m.blind, m.life = 0, 0, 0
+				clear(m.parts)
+				clear(m.dim)
 			}
 			clear(w.meter.month)
 			clear(w.meter.moved)
@@ -96,12 +101,20 @@ func (w *world) charge(d time.Duration) {
 		}
 	}
 	for _, scope := range spaces() {
-		share := w.attributed(strings.TrimPrefix(scope, "namespace/"), bill)
+		share, told := model.Price(0), model.Price(0)
+		for i := range bill {
+			part := w.attributed(strings.TrimPrefix(scope, "namespace/"), bill[i:i+1])
+			if share += part; m.machines[bill[i].Claim].seen {
+				told += part
+			} else {
+				m.machines[bill[i].Claim].parts[scope] += part.USD() * d.Hours()
+			}
+		}
 		add(scope, share.USD()*d.Hours())
 		if !w.dark() {
-			share = max(0, share-m.shares[scope])
+			told = max(0, told-m.shares[scope])
 		}
-		m.moved[scope] += share.USD() * d.Hours()
+		m.moved[scope] += told.USD() * d.Hours()
 	}
 	for i := range bill {
 		if x := m.machines[bill[i].Claim]; x != nil {
@@ -119,6 +132,9 @@ func (w *world) charge(d time.Duration) {
 func (m *meter) unseen(scope string) float64 {
 	sum := m.crashed[scope] + m.moved[scope]
 	for _, x := range m.machines {
+		if sum += x.dim[scope]; !x.seen {
+			sum += x.parts[scope]
+		}
 		for _, s := range x.scopes {
 			if s == scope {
 				sum += x.blind
@@ -133,16 +149,25 @@ func (m *meter) unseen(scope string) float64 {
 
 // look is what a decision gets to know.
 func (w *world) look() {
+	bill := w.cloud.Bill()
 	for _, c := range w.claims {
 		x := w.meter.machines[c.Name]
 		if x == nil || x.seen || !condition.IsTrue(c.Status.Conditions, karpv1.ConditionLaunched) || condition.IsTrue(c.Status.Conditions, karpv1.ConditionInstanceTerminating) {
 			continue // not there yet, or its whole life fell between two looks
 		}
 		x.seen, x.blind = true, max(0, x.cost-w.price(&x.Option).USD()*x.life.Hours())
+		at := slices.IndexFunc(bill, func(b sim.Billed) bool { return b.Claim == c.Name })
+		for _, scope := range spaces() {
+			now := model.Price(0)
+			if at >= 0 {
+				now = w.attributed(strings.TrimPrefix(scope, "namespace/"), bill[at:at+1])
+			}
+			x.dim[scope] = max(0, x.parts[scope]-now.USD()*x.life.Hours())
+		}
 	}
-	bill := w.cloud.Bill()
+	known := slices.DeleteFunc(bill, func(b sim.Billed) bool { return !w.meter.machines[b.Claim].seen })
 	for _, scope := range spaces() {
-		w.meter.shares[scope] = w.attributed(strings.TrimPrefix(scope, "namespace/"), bill)
+		w.meter.shares[scope] = w.attributed(strings.TrimPrefix(scope, "namespace/"), known)
 	}
 }
 
@@ -172,7 +197,10 @@ func (w *world) excuse() {
 
 // enter notes what EC2 has started.
 func (m *meter) enter(w *world, b *sim.Billed) {
-	x := &machine{Option: model.Option{InstanceType: b.InstanceType, Zone: b.Zone, CapacityType: b.CapacityType}}
+	x := &machine{
+		Option: model.Option{InstanceType: b.InstanceType, Zone: b.Zone, CapacityType: b.CapacityType},
+		parts:  map[string]float64{}, dim: map[string]float64{},
+	}
 	for _, scope := range scopes() {
 		if w.within(scope, b.NodePool) {
 			x.scopes = append(x.scopes, scope)

@@ -84,7 +84,7 @@ func (w *world) running(scope string, bill []sim.Billed) model.Price {
 func (w *world) committed(scope string) model.Price {
 	bill := w.cloud.Bill()
 	if namespace, ok := strings.CutPrefix(scope, "namespace/"); ok {
-		return w.attributed(namespace, bill) + w.awaited(namespace)
+		return w.shared(namespace, bill)
 	}
 	sum := w.running(scope, bill)
 	for _, c := range w.claims {
@@ -104,78 +104,147 @@ func (w *world) worst(options []model.Option) model.Price {
 	return worst
 }
 
-// attributed is a namespace's share of the machines: of each, by the larger of
-// the CPU and the memory that its pods ask for.
+// attributed is a namespace's share of the machines that run: of each, by the
+// larger of the CPU and the memory that the pods on it ask for, or as long as it
+// takes none, those that wait for it.
 func (w *world) attributed(namespace string, bill []sim.Billed) model.Price {
 	sum := 0.0
 	for i := range bill {
-		c := w.find(bill[i].Claim)
-		if c == nil || !c.DeletionTimestamp.IsZero() {
-			continue
-		}
-		at := model.Option{InstanceType: bill[i].InstanceType, Zone: bill[i].Zone, CapacityType: bill[i].CapacityType}
-		if condition.IsTrue(c.Status.Conditions, karpv1.ConditionInitialized) {
-			sum += w.share(namespace, w.keysOn(c.Status.NodeName), &at)
-		} else {
-			sum += w.share(namespace, w.expected(c), &at)
+		if c := w.find(bill[i].Claim); c != nil {
+			sum += w.share(namespace, w.keysOn(c.Status.NodeName), bill[i].Claim)
+			if w.boots(c) {
+				waiting, _ := w.coming(c)
+				sum += w.share(namespace, waiting, bill[i].Claim)
+			}
 		}
 	}
 	return model.Price(sum)
 }
 
-// awaited is its share of the claims that have no machine yet, of each by the
-// worst of its options.
-func (w *world) awaited(namespace string) model.Price {
+// shared is what a namespace has committed: its share of the machines that run by
+// the pods that are on them, and what those that are to come hold at worst more
+// than where they are.
+func (w *world) shared(namespace string, bill []sim.Billed) model.Price {
 	sum := 0.0
+	for i := range bill {
+		if c := w.find(bill[i].Claim); c != nil {
+			sum += w.share(namespace, w.keysOn(c.Status.NodeName), bill[i].Claim)
+		}
+	}
 	for _, c := range w.claims {
-		if w.meter.machines[c.Name] != nil || !c.DeletionTimestamp.IsZero() {
-			continue
+		if w.boots(c) {
+			waiting, moving := w.coming(c)
+			sum += w.more(namespace, slices.Concat(waiting, moving), c)
 		}
-		worst := 0.0
-		for _, o := range options(c) {
-			worst = max(worst, w.share(namespace, w.expected(c), &o))
-		}
-		sum += worst
 	}
 	return model.Price(sum)
 }
 
-// expected are the planned pods of a claim that have no other place: those of a
-// node that it replaces are paid for there until they have moved.
-func (w *world) expected(claim *karpv1.NodeClaim) []string {
-	return slices.DeleteFunc(planned(claim), func(key string) bool {
-		return slices.ContainsFunc(w.pods, func(p *corev1.Pod) bool { return p.Namespace+"/"+p.Name == key && p.Spec.NodeName != "" })
-	})
+// more is the namespace's share of a claim that certain pods are to come to, at
+// worst, beyond what they hold of the machines that they are on.
+func (w *world) more(namespace string, keys []string, c *karpv1.NodeClaim) float64 {
+	worst := 0.0
+	if m := w.meter.machines[c.Name]; m != nil {
+		worst = w.share(namespace, keys, c.Name)
+	} else {
+		for _, o := range options(c) {
+			worst = max(worst, w.part(namespace, keys, &o))
+		}
+	}
+	return max(0, worst-w.left(namespace, keys))
+}
+
+// left is what pods hold of the machines that they are on.
+func (w *world) left(namespace string, keys []string) float64 {
+	sum := 0.0
+	for _, b := range w.cloud.Bill() {
+		c := w.find(b.Claim)
+		if c == nil || c.Status.NodeName == "" {
+			continue
+		}
+		here := w.keysOn(c.Status.NodeName)
+		all := w.weight("", here, b.InstanceType)
+		those := slices.DeleteFunc(slices.Clone(here), func(key string) bool { return !slices.Contains(keys, key) })
+		sum += w.weight(namespace, those, b.InstanceType) / math.Max(1, all) * float64(b.Price)
+	}
+	return sum
+}
+
+// boots says whether a claim is on its way: its planned pods have not had their
+// chance to get there.
+func (w *world) boots(c *karpv1.NodeClaim) bool {
+	return c.DeletionTimestamp.IsZero() && !condition.IsTrue(c.Status.Conditions, karpv1.ConditionInitialized)
+}
+
+// coming are the planned pods of a claim that wait, and those that are on nodes
+// which go, or which it replaces. Others have found room elsewhere.
+func (w *world) coming(claim *karpv1.NodeClaim) (waiting, moving []string) {
+	keys := planned(claim)
+	for _, p := range w.pods {
+		key := p.Namespace + "/" + p.Name
+		switch {
+		case !slices.Contains(keys, key):
+		case p.Spec.NodeName == "":
+			waiting = append(waiting, key)
+		case w.leaves(p.Spec.NodeName, claim.Name):
+			moving = append(moving, key)
+		}
+	}
+	return waiting, moving
+}
+
+// leaves says whether a node is on its way out, or to be replaced by the claim.
+func (w *world) leaves(node, claim string) bool {
+	for _, c := range w.claims {
+		if c.Status.NodeName != node {
+			continue
+		}
+		var mark model.Command
+		text := c.Annotations[karpv1.AnnotationDisruption]
+		marked := text != "" && json.Unmarshal([]byte(text), &mark) == nil && slices.Contains(mark.Replacements, claim)
+		return marked || !c.DeletionTimestamp.IsZero()
+	}
+	return false
 }
 
 func (w *world) keysOn(node string) []string {
 	var out []string
 	for _, p := range w.pods {
-		if p.Spec.NodeName == node {
+		if node != "" && p.Spec.NodeName == node {
 			out = append(out, p.Namespace+"/"+p.Name)
 		}
 	}
 	return out
 }
 
-// share is the namespace's part of what an option costs, in micro-dollars.
-func (w *world) share(namespace string, keys []string, o *model.Option) float64 {
-	size := w.sold(o.InstanceType).Allocatable
-	own, all := 0.0, 0.0
-	for _, p := range w.pods {
-		for _, key := range keys {
-			if p.Namespace+"/"+p.Name != key {
-				continue
-			}
-			cpu, memory := requests(p)
-			part := math.Max(float64(cpu)/float64(size[model.CPU]), float64(memory)/float64(size[model.Memory]))
-			all += part
-			if p.Namespace == namespace {
-				own += part
-			}
+// share is the namespace's part of what a claim's machine costs, in micro-dollars;
+// nothing while EC2 bills none.
+func (w *world) share(namespace string, keys []string, claim string) float64 {
+	for _, b := range w.cloud.Bill() {
+		if b.Claim == claim && len(keys) > 0 {
+			return w.weight(namespace, keys, b.InstanceType) / math.Max(1, w.weight("", keys, b.InstanceType)) * float64(b.Price)
 		}
 	}
-	return own / math.Max(1, all) * float64(w.price(o))
+	return 0
+}
+
+// part is the namespace's part of what an option costs, in micro-dollars.
+func (w *world) part(namespace string, keys []string, o *model.Option) float64 {
+	return w.weight(namespace, keys, o.InstanceType) / math.Max(1, w.weight("", keys, o.InstanceType)) * float64(w.price(o))
+}
+
+// weight is what pods ask for of an instance type, those of one namespace or all:
+// of each the larger of its parts of CPU and memory.
+func (w *world) weight(namespace string, keys []string, instanceType string) float64 {
+	size, sum := w.sold(instanceType).Allocatable, 0.0
+	for _, p := range w.pods {
+		if namespace != "" && p.Namespace != namespace || !slices.Contains(keys, p.Namespace+"/"+p.Name) {
+			continue
+		}
+		cpu, memory := requests(p)
+		sum += math.Max(float64(cpu)/float64(size[model.CPU]), float64(memory)/float64(size[model.Memory]))
+	}
+	return sum
 }
 
 // limits are the hard caps in force, in micro-dollars an hour: what a scope may

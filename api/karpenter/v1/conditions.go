@@ -38,6 +38,14 @@ const (
 	ConditionDisruptionReason = "DisruptionReason"
 )
 
+// Reasons of ConditionDisruptionReason that are notices: EC2 ends the instance at
+// the time of AnnotationTerminationTimestamp, whatever anybody does.
+const (
+	NoticeSpot          = "SpotInterrupted"
+	NoticeReservation   = "CapacityReservationInterrupted"
+	NoticeCapacityBlock = "CapacityBlockEnding"
+)
+
 // Reasons of ConditionDrifted that this API defines; providers add their own.
 const (
 	DriftNodePool             = "NodePoolDrifted"

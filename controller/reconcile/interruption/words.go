@@ -2,6 +2,7 @@ package interruption
 
 import (
 	awsv1 "spokeshave.dev/api/aws/v1"
+	karpv1 "spokeshave.dev/api/karpenter/v1"
 	"spokeshave.dev/controller/provider"
 )
 
@@ -17,7 +18,7 @@ type words struct {
 func wordsFor(kind provider.EventKind) (words, bool) {
 	switch kind {
 	case provider.SpotInterrupted:
-		return words{awsv1.EventSpotInterrupted, "SpotInterrupted", "EC2 takes the spot instance back"}, true
+		return words{awsv1.EventSpotInterrupted, karpv1.NoticeSpot, "EC2 takes the spot instance back"}, true
 	case provider.RebalanceRecommend:
 		return words{awsv1.EventSpotRebalanceRecommendation, "RebalanceRecommendation", "EC2 recommends to leave the spot instance: its interruption has become more likely"}, true
 	case provider.ScheduledChange:
@@ -27,9 +28,9 @@ func wordsFor(kind provider.EventKind) (words, bool) {
 	case provider.InstanceTerminated:
 		return words{awsv1.EventInstanceTerminating, "InstanceTerminated", "the instance is terminated from outside of the cluster"}, true
 	case provider.ReservationReclaims:
-		return words{awsv1.EventCapacityReservationInstanceInterrupted, "CapacityReservationInterrupted", "the owner of the capacity reservation takes the instance back"}, true
+		return words{awsv1.EventCapacityReservationInstanceInterrupted, karpv1.NoticeReservation, "the owner of the capacity reservation takes the instance back"}, true
 	case provider.ReservationEnds:
-		return words{awsv1.EventCapacityReservationInstanceInterrupted, "CapacityBlockEnding", "the capacity block ends soon, and EC2 ends its instances half an hour before"}, true
+		return words{awsv1.EventCapacityReservationInstanceInterrupted, karpv1.NoticeCapacityBlock, "the capacity block ends soon, and EC2 ends its instances half an hour before"}, true
 	case provider.EventStatus:
 		return words{awsv1.EventInstanceUnhealthy, "ScheduledEvent", "AWS has scheduled an event of the instance"}, true
 	case provider.InstanceStatus:

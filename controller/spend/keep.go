@@ -79,25 +79,3 @@ func holders(in map[Holder]*HeldSpend) []HeldSpend {
 	slices.SortFunc(out, func(a, b HeldSpend) int { return compare(a.Holder, b.Holder) })
 	return out
 }
-
-// bounded joins, by namespace, the workloads that have cost least.
-func bounded(in []HeldSpend) []HeldSpend {
-	if len(in) <= maxHolders {
-		return in
-	}
-	order := slices.Clone(in)
-	slices.SortStableFunc(order, func(a, b HeldSpend) int {
-		return cmp.Or(cmp.Compare(b.Amount.Micro, a.Amount.Micro), cmp.Compare(b.Rate, a.Rate))
-	})
-	kept := map[Holder]*HeldSpend{}
-	for i := range order {
-		h := order[i]
-		if i >= maxHolders && h.Kind == Workload {
-			h.Workload = Other
-		}
-		sum := get(kept, h.Holder, func(k Holder) *HeldSpend { return &HeldSpend{Holder: k} })
-		sum.Amount.Plus(h.Amount)
-		sum.Rate += h.Rate
-	}
-	return holders(kept)
-}

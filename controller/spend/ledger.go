@@ -76,12 +76,9 @@ type MonthTotal struct {
 // pastMonths is how many finished months are kept.
 const pastMonths = 13
 
-// maxHolders bounds the workloads kept apart. Beyond it those that have cost
-// least are counted together, by namespace.
-const maxHolders = 2000
-
-// Other is the workload that stands for those too small to be kept apart.
-const Other = "other"
+// maxApart bounds the entries of either cut that are kept apart, workloads for
+// instance: see Within.
+const maxApart = 2000
 
 // New is a ledger for a cluster that has none: what the running instances have
 // cost since the month began, as far as they can still tell.
@@ -190,7 +187,8 @@ func (l *Ledger) rates(s *model.Snapshot, owed func(*model.Node) time.Duration) 
 	}
 	slices.Sort(l.Coming)
 	l.seen = seen
-	l.Pools, l.Holders = pools(rented), bounded(holders(held))
+	l.Pools, l.Holders = pools(rented), holders(held)
+	*l = l.Within(maxApart)
 }
 
 func get[K comparable, V any](m map[K]*V, key K, zero func(K) *V) *V {
@@ -252,7 +250,9 @@ func (l *Ledger) Scopes() []model.Spent {
 	for i := range l.Pools {
 		p := &l.Pools[i]
 		add(Cluster, p.Amount)
-		add("nodepool/"+p.Pool, p.Amount)
+		if p.Pool != "" { // else too small to be known by name
+			add("nodepool/"+p.Pool, p.Amount)
+		}
 		for label := range strings.SplitSeq(p.Labels, ",") {
 			if label != "" {
 				add("label/"+label, p.Amount)
@@ -260,7 +260,7 @@ func (l *Ledger) Scopes() []model.Spent {
 		}
 	}
 	for i := range l.Holders {
-		if h := &l.Holders[i]; h.Kind == Workload {
+		if h := &l.Holders[i]; h.Kind == Workload && h.Namespace != "" {
 			add(Namespace+h.Namespace, h.Amount)
 		}
 	}

@@ -48,44 +48,6 @@ func cluster(r *rand.Rand, nodes int) *model.Snapshot {
 	return s
 }
 
-// TestPartsAddUp is the promise of the ledger: whatever happens, pools and
-// holders both add up to price × time of the nodes, to the last fraction.
-func TestPartsAddUp(t *testing.T) {
-	for seed := range uint64(50) {
-		r := rand.New(rand.NewPCG(seed, 1))
-		s := cluster(r, 1+r.IntN(20))
-		l := New(s)
-		want := new(big.Int)
-		for i := range s.Nodes {
-			n := &s.Nodes[i]
-			addTo(want, n.Price, start.Sub(later(l.Month, n.LaunchedAt)))
-		}
-		same(t, seed, &l, want)
-		for range 20 {
-			d := time.Duration(1 + r.Int64N(int64(20*time.Minute)))
-			for i := range s.Nodes {
-				addTo(want, s.Nodes[i].Price, d)
-			}
-			next := *s
-			next.Time = s.Time.Add(d)
-			next.Nodes = append([]model.Node(nil), s.Nodes...)
-			switch r.IntN(3) {
-			case 0: // the price changes
-				next.Nodes[r.IntN(len(next.Nodes))].Price = model.Price(1 + r.IntN(1_000_000))
-			case 1: // a node starts between the two looks
-				launched := s.Time.Add(time.Duration(r.Int64N(int64(d))))
-				n := next.Nodes[0]
-				n.Claim, n.LaunchedAt = fmt.Sprintf("new%d", len(next.Nodes)), launched
-				next.Nodes = append(next.Nodes, n)
-				addTo(want, n.Price, next.Time.Sub(launched))
-			}
-			l = l.Advance(&next)
-			s = &next
-			same(t, seed, &l, want)
-		}
-	}
-}
-
 func addTo(sum *big.Int, price model.Price, d time.Duration) {
 	sum.Add(sum, new(big.Int).Mul(big.NewInt(int64(price)), big.NewInt(int64(d))))
 }
@@ -93,27 +55,6 @@ func addTo(sum *big.Int, price model.Price, d time.Duration) {
 func exact(a Amount) *big.Int {
 	out := new(big.Int).Mul(big.NewInt(a.Micro), new(big.Int).SetUint64(unit))
 	return out.Add(out, new(big.Int).SetUint64(a.Rest))
-}
-
-func same(t *testing.T, seed uint64, l *Ledger, want *big.Int) {
-	t.Helper()
-	byHolder := new(big.Int)
-	for i := range l.Holders {
-		byHolder.Add(byHolder, exact(l.Holders[i].Amount))
-	}
-	if got := exact(l.Total()); got.Cmp(want) != 0 {
-		t.Fatalf("seed %d: pools add up to %s, the nodes to %s", seed, got, want)
-	}
-	if byHolder.Cmp(want) != 0 {
-		t.Fatalf("seed %d: holders add up to %s, the nodes to %s", seed, byHolder, want)
-	}
-	scopes := map[string]int64{}
-	for _, each := range l.Scopes() {
-		scopes[each.Scope] = each.Micro
-	}
-	if got, teams := scopes[Cluster], scopes["label/team=web"]+scopes["label/team=ml"]; got-teams < 0 || got-teams > 1 {
-		t.Fatalf("seed %d: cluster %d, teams %d: they may differ by what is not a whole micro-dollar", seed, got, teams)
-	}
 }
 
 func TestMonthTurns(t *testing.T) {
@@ -243,11 +184,11 @@ func TestManyWorkloadsAreBounded(t *testing.T) {
 	s := cluster(rand.New(rand.NewPCG(1, 1)), 1)
 	s.Nodes[0].Allocatable = model.Resources{"cpu": 10_000_000}
 	s.Pods = nil
-	for i := range maxHolders + 500 {
+	for i := range maxApart + 500 {
 		s.Pods = append(s.Pods, model.Pod{Namespace: "jobs", Name: fmt.Sprint(i), Spec: 0})
 	}
 	l := New(s)
-	if len(l.Holders) > maxHolders+1 {
+	if len(l.Holders) > maxApart+1 {
 		t.Errorf("%d holders", len(l.Holders))
 	}
 	sum := Amount{}
@@ -256,6 +197,55 @@ func TestManyWorkloadsAreBounded(t *testing.T) {
 	}
 	if total := l.Total(); sum != total {
 		t.Errorf("holders %+v, total %+v", sum, total)
+	}
+}
+
+// TestWithin: however many namespaces and NodePools a month sees, the ledger is of a
+// bounded size, adds up to the whole, and knows those apart that have cost most.
+func TestWithin(t *testing.T) {
+	r := rand.New(rand.NewPCG(5, 5))
+	l := Ledger{Version: LedgerVersion, Month: monthStart(start), Through: start}
+	for i := range 5_000 {
+		amount := Amount{Micro: r.Int64N(1_000_000), Rest: r.Uint64N(unit)}
+		l.Holders = append(l.Holders, HeldSpend{Holder: Holder{Workload, fmt.Sprintf("pr-%04d", i), "Deployment/web"}, Amount: amount, Rate: model.Price(r.IntN(2))})
+		l.Pools = append(l.Pools, PoolSpend{
+			Rented: Rented{Pool: fmt.Sprintf("pool-%d", i/2), Labels: fmt.Sprintf("team=t%d", i/7), Family: fmt.Sprintf("f%d", i), CapacityType: model.Spot},
+			Amount: amount, Rate: model.Price(r.IntN(2)),
+		})
+	}
+	l.Holders = append(l.Holders, HeldSpend{Holder: Holder{Kind: Idle}, Amount: Amount{Micro: 1}}, HeldSpend{Holder: Holder{Kind: Daemon}, Amount: Amount{Micro: 1}})
+	l.Pools = append(l.Pools, PoolSpend{Rented: Rented{Pool: "zero", CapacityType: model.OnDemand}, Amount: Amount{Micro: 2}})
+	l.Holders[4_321].Amount.Micro, l.Pools[1_234].Amount.Micro = 5_000_000, 5_000_000
+	whole, rate := exact(l.Total()), l.Rate()
+	held := func(l *Ledger) *big.Int {
+		sum := new(big.Int)
+		for i := range l.Holders {
+			sum.Add(sum, exact(l.Holders[i].Amount))
+		}
+		return sum
+	}
+	before := held(&l)
+	for _, entries := range []int{4_000, 1_000, 10, 0} {
+		got := l.Within(entries)
+		if len(got.Holders) > 2*entries+3 || len(got.Pools) > 2*entries+2 {
+			t.Errorf("within %d: %d holders, %d pools", entries, len(got.Holders), len(got.Pools))
+		}
+		if exact(got.Total()).Cmp(whole) != 0 || held(&got).Cmp(before) != 0 || got.Rate() != rate {
+			t.Errorf("within %d: pools %s of %s, holders %s of %s, %d of %d an hour", entries, exact(got.Total()), whole, held(&got), before, got.Rate(), rate)
+		}
+		scopes := map[string]int64{}
+		for _, each := range got.Scopes() {
+			scopes[each.Scope] = each.Micro
+		}
+		if entries > 0 && (scopes["namespace/pr-4321"] != 5_000_000 || scopes["nodepool/pool-617"] < 5_000_000) {
+			t.Errorf("within %d: the dearest are not known: %d, %d", entries, scopes["namespace/pr-4321"], scopes["nodepool/pool-617"])
+		}
+		if _, named := scopes["nodepool/"]; named {
+			t.Errorf("within %d: a scope without a name", entries)
+		}
+		if _, named := scopes[Namespace]; named {
+			t.Errorf("within %d: a namespace without a name", entries)
+		}
 	}
 }
 

@@ -3,6 +3,9 @@
 package accounts
 
 import (
+	"encoding/hex"
+	"math/rand/v2"
+	"slices"
 	"testing"
 	"time"
 
@@ -84,5 +87,67 @@ func TestLedgerSurvives(t *testing.T) {
 	case <-told.Events:
 	default:
 		t.Error("nobody is told that the ledger was lost")
+	}
+}
+
+// TestLedgerFitsItsConfigMap: a month of many teams, NodePools and namespaces, with
+// names that no compression makes shorter, is kept, and nothing of the whole is lost.
+func TestLedgerFitsItsConfigMap(t *testing.T) {
+	cluster := controlplane.ForTest(t, false)
+	scheme, err := app.Scheme()
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, err := client.New(cluster.Config(), client.Options{Scheme: scheme})
+	if err != nil {
+		t.Fatal(err)
+	}
+	const many = "many"
+	if err := c.Create(t.Context(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: many}}); err != nil {
+		t.Fatal(err)
+	}
+	r := rand.NewChaCha8([32]byte{1})
+	random := func() string {
+		text := make([]byte, 30)
+		_, _ = r.Read(text) // never fails
+		return hex.EncodeToString(text)
+	}
+	s := snapshot(0)
+	s.Pools, s.Nodes = nil, nil
+	s.Specs = []model.PodSpec{{Requests: model.Resources{model.CPU: 100}}}
+	for i := range int32(3000) {
+		labels := map[string]string{}
+		for range 10 {
+			labels[random()] = random()
+		}
+		s.Pools = append(s.Pools, model.Pool{Name: random(), Catalog: -1, Labels: labels})
+		s.Nodes = append(s.Nodes, model.Node{
+			Name: random(), Claim: random(), Pool: i, InstanceType: "m5.large", CapacityType: model.OnDemand,
+			Price: 96_000 + model.Price(i), LaunchedAt: now.Add(-time.Hour), Allocatable: model.Resources{model.CPU: 1000},
+		})
+		s.Pods = append(s.Pods, model.Pod{Namespace: random(), Name: random(), Workload: "Deployment/" + random(), Node: i})
+	}
+	keeper := func() *accounts.Keeper {
+		return &accounts.Keeper{Client: c, Live: c, Events: events.NewFakeRecorder(10), Namespace: many, Clock: clock.RealClock{}}
+	}
+	if err := keeper().Count(t.Context(), s); err != nil {
+		t.Fatal(err)
+	}
+	whole := s.Spent[0]
+	cm := &corev1.ConfigMap{}
+	if err := c.Get(t.Context(), client.ObjectKey{Namespace: many, Name: accounts.Name}, cm); err != nil {
+		t.Fatalf("the ledger is not kept: %v", err)
+	}
+	if size := len(cm.BinaryData[accounts.Key]); size < 200<<10 {
+		t.Errorf("%d bytes: too few to try anything", size)
+	}
+	s.Time, s.Nodes, s.Pods = s.Time.Add(time.Second), nil, nil
+	if err := keeper().Count(t.Context(), s); err != nil {
+		t.Fatal(err)
+	}
+	dearest := "nodepool/" + s.Pools[2999].Name
+	at := slices.IndexFunc(s.Spent, func(e model.Spent) bool { return e.Scope == dearest })
+	if s.Spent[0].Scope != whole.Scope || s.Spent[0].Micro < whole.Micro || at < 0 {
+		t.Errorf("after a handover %+v of %+v are known; of the dearest NodePool: %v", s.Spent[0], whole, at >= 0)
 	}
 }

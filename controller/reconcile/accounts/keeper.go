@@ -103,10 +103,17 @@ func total(l *spend.Ledger) int64 {
 	return sum.Micro
 }
 
+// save writes the ledger. What does not fit into a ConfigMap is kept with fewer
+// entries, the smallest joined; what is in memory stays as it is.
 func (k *Keeper) save(ctx context.Context, l *spend.Ledger) error {
-	text, err := l.Encode()
-	if err != nil {
-		return fmt.Errorf("write ledger: %w", err)
+	for entries := max(len(l.Holders), len(l.Pools)); ; entries /= 2 {
+		kept := l.Within(entries)
+		text, err := kept.Encode()
+		if err != nil {
+			return fmt.Errorf("write ledger: %w", err)
+		}
+		if err = k.store().Write(ctx, text); entries == 0 || !errors.Is(err, keep.ErrTooLarge) {
+			return err
+		}
 	}
-	return k.store().Write(ctx, text)
 }

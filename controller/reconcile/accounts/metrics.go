@@ -73,6 +73,9 @@ func (c *Collector) rented(l *spend.Ledger, gauge func(*prometheus.Desc, float64
 		sums[p.Rented] += p.Rate.USD()
 	}
 	for _, r := range order {
+		if sums[r] == 0 { // it has cost something this month, and is gone
+			continue
+		}
 		gauge(c.rate, sums[r], r.Pool, r.Family, string(r.CapacityType))
 	}
 }

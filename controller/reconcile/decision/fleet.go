@@ -6,6 +6,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
+	karpv1 "spokeshave.dev/api/karpenter/v1"
 	"spokeshave.dev/controller/decide"
 	"spokeshave.dev/controller/model"
 )
@@ -61,15 +62,16 @@ func (f *fleet) observe(s *model.Snapshot) {
 	f.fallbackUSD.Reset()
 	for i := range s.Nodes {
 		n := &s.Nodes[i]
-		if n.Pool < 0 {
+		pool := poolOf(s, n)
+		if pool == "" {
 			continue
 		}
-		kind := nodeKind{s.Pools[n.Pool].Name, n.InstanceType, string(n.CapacityType)}
+		kind := nodeKind{pool, n.InstanceType, string(n.CapacityType)}
 		f.nodes.WithLabelValues(kind.pool, kind.instanceType, kind.capacityType).Inc()
 		if !n.LaunchedAt.IsZero() {
 			f.hours.WithLabelValues(kind.pool, kind.capacityType).Add(min(elapsed, max(0, s.Time.Sub(n.LaunchedAt))).Hours())
 		}
-		if n.CapacityType == model.OnDemand && allowsSpot(&s.Pools[n.Pool]) {
+		if n.Pool >= 0 && n.CapacityType == model.OnDemand && allowsSpot(&s.Pools[n.Pool]) {
 			f.fallback.WithLabelValues(kind.pool).Inc()
 			if spot := spotPrice(s, n); spot > 0 {
 				f.fallbackUSD.WithLabelValues(kind.pool).Add(max(0, n.Price-spot).USD())
@@ -77,6 +79,18 @@ func (f *fleet) observe(s *model.Snapshot) {
 		}
 	}
 	f.workloads(s)
+}
+
+// poolOf is the name of a node's NodePool, also when that is gone and the node is
+// still there; empty for nodes that are not ours.
+func poolOf(s *model.Snapshot, n *model.Node) string {
+	switch {
+	case n.Pool >= 0:
+		return s.Pools[n.Pool].Name
+	case n.Claim != "":
+		return n.Labels[karpv1.LabelNodePool]
+	}
+	return ""
 }
 
 func allowsSpot(p *model.Pool) bool {

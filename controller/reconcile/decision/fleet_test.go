@@ -113,6 +113,44 @@ func TestFleetFigures(t *testing.T) {
 	}
 }
 
+// TestFiguresOfDeletedPools: the nodes of a NodePool that is gone count under its
+// name until they are gone, and then no gauge speaks of it.
+func TestFiguresOfDeletedPools(t *testing.T) {
+	m, reg := metricsOf(t)
+	without := func(minute int) *model.Snapshot {
+		s := town(minute)
+		s.Pools = s.Pools[:1]
+		s.Nodes[3].Pool, s.Nodes[3].Labels = -1, map[string]string{"karpenter.sh/nodepool": "steady"}
+		return s
+	}
+	m.observe(town(0), &decide.Decision{}, 0)
+	m.observe(without(30), &decide.Decision{}, 0)
+	const nodes, hours, running = "spokeshave_nodes{on-demand,m5.large,steady}", "spokeshave_node_hours_total{on-demand,steady}", "spokeshave_spend_running_usd{steady}"
+	got := figures(t, reg, "spokeshave_nodes", "spokeshave_node_hours_total", "spokeshave_spend_running_usd")
+	if got[nodes] != 1 || got[hours] != 0.5 || got[running] != 0.096 {
+		t.Errorf("while its node drains: %g nodes, %g hours, %g $/h; want 1, 0.5 and 0.096", got[nodes], got[hours], got[running])
+	}
+	s := without(45)
+	s.Nodes = s.Nodes[:3]
+	m.observe(s, &decide.Decision{}, 0)
+	if got := figures(t, reg, "spokeshave_node_hours_total")[hours]; got != 0.5 {
+		t.Errorf("its hours are %g after its end, want 0.5: what a counter has counted stays", got)
+	}
+	families, err := reg.Gather()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range families {
+		for _, of := range f.GetMetric() {
+			for _, l := range of.GetLabel() {
+				if f.GetType().String() == "GAUGE" && l.GetValue() == "steady" {
+					t.Errorf("%s still speaks of NodePool steady: %v", f.GetName(), of)
+				}
+			}
+		}
+	}
+}
+
 // TestChurnFigures: disruptions are counted when they are carried out, with the
 // pods that had to move.
 func TestChurnFigures(t *testing.T) {

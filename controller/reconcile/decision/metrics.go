@@ -118,21 +118,27 @@ func (m *Metrics) policy(u *policy.Use) {
 }
 
 func (m *Metrics) spend(s *model.Snapshot) {
-	running, inFlight := make([]model.Price, len(s.Pools)), make([]model.Price, len(s.Pools))
+	running, inFlight := map[string]model.Price{}, map[string]model.Price{}
+	for i := range s.Pools { // those without nodes cost nothing
+		running[s.Pools[i].Name], inFlight[s.Pools[i].Name] = 0, 0
+	}
 	for i := range s.Nodes {
-		if n := &s.Nodes[i]; n.Pool >= 0 {
-			if n.Reserved > 0 {
-				inFlight[n.Pool] += n.Reserved
-			} else {
-				running[n.Pool] += n.Cost()
-			}
+		n := &s.Nodes[i]
+		switch pool := poolOf(s, n); {
+		case pool == "":
+		case n.Reserved > 0:
+			inFlight[pool] += n.Reserved
+		default:
+			running[pool] += n.Cost()
 		}
 	}
 	m.running.Reset()
 	m.inFlight.Reset()
-	for i := range s.Pools {
-		m.running.WithLabelValues(s.Pools[i].Name).Set(running[i].USD())
-		m.inFlight.WithLabelValues(s.Pools[i].Name).Set(inFlight[i].USD())
+	for pool, price := range running {
+		m.running.WithLabelValues(pool).Set(price.USD())
+	}
+	for pool, price := range inFlight {
+		m.inFlight.WithLabelValues(pool).Set(price.USD())
 	}
 }
 

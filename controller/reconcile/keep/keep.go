@@ -22,6 +22,13 @@ import (
 // limit is how large a record may be, unpacked.
 const limit = 16 << 20
 
+// packed is how large a record may be in its ConfigMap, of the 1 MiB that the API
+// server takes: names and what manages fields need some of it.
+const packed = 900 << 10
+
+// ErrTooLarge says that a record does not fit into a ConfigMap.
+var ErrTooLarge = errors.New("too large for a ConfigMap")
+
 // ErrSpoilt says that there is a record which cannot be unpacked.
 var ErrSpoilt = errors.New("spoilt")
 
@@ -56,19 +63,22 @@ func (s *Store) Read(ctx context.Context) ([]byte, *corev1.ConfigMap, error) {
 	return text, cm, nil
 }
 
-// Write replaces the record.
+// Write replaces the record; ErrTooLarge says that it has to be made smaller.
 func (s *Store) Write(ctx context.Context, text []byte) error {
-	var packed bytes.Buffer
-	zip := gzip.NewWriter(&packed)
+	var out bytes.Buffer
+	zip := gzip.NewWriter(&out)
 	if _, err := zip.Write(text); err != nil {
 		return fmt.Errorf("compress %s: %w", s.Key, err)
 	}
 	if err := zip.Close(); err != nil {
 		return fmt.Errorf("compress %s: %w", s.Key, err)
 	}
+	if out.Len() > packed {
+		return fmt.Errorf("write ConfigMap %s/%s: %d bytes in gzip: %w", s.Namespace, s.Name, out.Len(), ErrTooLarge)
+	}
 	cm := &corev1.ConfigMap{
 		ObjectMeta: metav1.ObjectMeta{Namespace: s.Namespace, Name: s.Name},
-		BinaryData: map[string][]byte{s.Key: packed.Bytes()},
+		BinaryData: map[string][]byte{s.Key: out.Bytes()},
 	}
 	err := s.Client.Update(ctx, cm)
 	if apierrors.IsNotFound(err) {

@@ -202,11 +202,14 @@ func TestTakenBack(t *testing.T) {
 		reason string
 		cap    float64
 		back   bool
-		want   int // nodes launched
+		gone   bool // another node of the command is on its way out
+		want   int  // nodes launched
 	}{
 		"goes on":       {reason: "the pair counts once: 0.09 + 0.9 run, and 0.2 are left", cap: 1.19, want: 1},
 		"taken back":    {reason: "all three nodes count, 1.08 in all, and 0.11 are too little", cap: 1.19, back: true, want: 0},
 		"room for both": {reason: "a wide cap leaves enough beside all three", cap: 1.4, back: true, want: 1},
+		"one is going":  {reason: "1.17 run; of the node that is deleted and the replacement one will be left, and 1.08 count", cap: 1.27, back: true, gone: true, want: 1},
+		"not more":      {reason: "0.17 are too little", cap: 1.25, back: true, gone: true, want: 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := used()
@@ -214,6 +217,11 @@ func TestTakenBack(t *testing.T) {
 			s.Nodes[2].Name, s.Nodes[2].Claim, s.Nodes[2].Replaces = "new", "new", []string{"large"}
 			s.Nodes[1].Taints = []model.Taint{{Key: taintDisrupted, Effect: model.NoSchedule}}
 			s.Nodes[1].Command = &model.Command{ID: "x", Method: "Underutilized", Nodes: []string{"large"}, Replacements: []string{"new"}, Started: s.Time.Add(-time.Minute)}
+			if tc.gone {
+				s.Nodes[1].Command.Nodes = []string{"large", "gone"}
+				s.Nodes = append(s.Nodes, s.Nodes[0])
+				s.Nodes[3].Name, s.Nodes[3].Claim, s.Nodes[3].State, s.Nodes[3].Command = "gone", "gone", model.Deleting, s.Nodes[1].Command
+			}
 			s.Specs = append(s.Specs, model.PodSpec{Namespace: "shop", Requests: model.Resources{model.CPU: 4000, model.PodSlots: 1}})
 			s.Pods = append(s.Pods, model.Pod{UID: "w", Namespace: "shop", Name: "waits", Spec: int32(len(s.Specs) - 1), Node: -1})
 			s.Pods[2].DoNotDisrupt = tc.back

@@ -119,6 +119,17 @@ func TestSurge(t *testing.T) {
 			{Name: "c", Claim: "c", Price: 100_000},
 		}}
 	}
+	// twoFor lets the second node be replaced by the same command, which costs 350
+	// then, and deletes the first one.
+	twoFor := func(replacement bool) func(*model.Snapshot) {
+		return func(s *model.Snapshot) {
+			s.Nodes[0].State, s.Nodes[2].Command = model.Deleting, s.Nodes[0].Command
+			s.Nodes[1].Reserved, s.Nodes[1].Price = 0, 350_000
+			if replacement {
+				s.Nodes[1].State = model.Deleting
+			}
+		}
+	}
 	cases := map[string]struct {
 		reason string
 		change func(*model.Snapshot)
@@ -132,7 +143,18 @@ func TestSurge(t *testing.T) {
 		"dearer":        {reason: "the difference of 200 counts", change: func(s *model.Snapshot) { s.Nodes[1].Reserved = 500_000 }, want: 400_000},
 		"too long":      {reason: "nobody surges for ever", since: SurgeFor, want: 400_000},
 		"not there yet": {reason: "nothing is paid twice", change: func(s *model.Snapshot) { s.Nodes = append(s.Nodes[:1], s.Nodes[2:]...) }, want: 600_000},
-		"another pool":  {reason: "the scope pays only for what it has", change: func(s *model.Snapshot) { s.Nodes[0].Pool = 1 }, want: 700_000},
+		"two nodes":     {reason: "400 go for 350: what is cheaper is paid twice", change: twoFor(false), want: 600_000},
+		"one taken back": {reason: "of the pair that is left one goes: 300, which are deleted, and 350 are 350", change: func(s *model.Snapshot) {
+			twoFor(false)(s)
+			s.Nodes[2].Command = nil
+		}, want: 550_000},
+		"and gone": {reason: "its end changes nothing", change: func(s *model.Snapshot) {
+			twoFor(false)(s)
+			s.Nodes = s.Nodes[1:]
+			s.Nodes[1].Command = nil
+		}, want: 550_000},
+		"replacement goes, too": {reason: "as long as both are there, one is paid twice", change: twoFor(true), want: 600_000},
+		"another pool":          {reason: "the scope pays only for what it has", change: func(s *model.Snapshot) { s.Nodes[0].Pool = 1 }, want: 700_000},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {

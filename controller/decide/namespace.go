@@ -33,6 +33,7 @@ func (d *decider) namespaceCaps(ctx context.Context, in *solver.Input) {
 	}
 	var held []model.Unplaced
 	for round := 0; ; round++ {
+		d.thrift()
 		over := d.over(round)
 		if len(over) == 0 {
 			break
@@ -56,6 +57,55 @@ func (d *decider) namespaceCaps(ctx context.Context, in *solver.Input) {
 	for i := range d.spaces { // what is left is for replacements
 		d.spaces[i].left = max(0, d.spaces[i].left-taken[d.spaces[i].namespace])
 	}
+}
+
+// thrift leaves nodes of a namespace for which its cap leaves too little only the
+// options on which its share costs least. A pool that wants several instance types
+// keeps them.
+func (d *decider) thrift() {
+	costs, taken := d.podCosts(&d.out.Plan), d.existing()
+	for _, space := range d.spaces {
+		sum := taken[space.namespace]
+		for p, cost := range costs {
+			if d.s.Pods[p].Namespace == space.namespace {
+				sum += cost
+			}
+		}
+		if sum <= space.left {
+			continue
+		}
+		for i := range d.out.Plan.Nodes {
+			n := &d.out.Plan.Nodes[i]
+			if !slices.ContainsFunc(d.s.Pools[n.Pool].Requirements, func(r model.Requirement) bool { return r.MinValues > 0 }) {
+				n.Options = d.cheapest(n, space.namespace)
+			}
+		}
+	}
+}
+
+// cheapest are the options of a node on which a namespace's share costs least.
+func (d *decider) cheapest(n *model.PlannedNode, namespace string) []model.Option {
+	if len(n.Options) < 2 {
+		return n.Options
+	}
+	costs := make([]model.Price, len(n.Options))
+	for i := range n.Options {
+		one := *n
+		one.Options = n.Options[i : i+1]
+		for p, cost := range d.nodeCosts(&one) {
+			if d.s.Pods[p].Namespace == namespace {
+				costs[i] += cost
+			}
+		}
+	}
+	least := slices.Min(costs)
+	var out []model.Option
+	for i := range n.Options {
+		if costs[i] == least {
+			out = append(out, n.Options[i])
+		}
+	}
+	return out
 }
 
 // existing is by namespace what the plan's pods take of nodes that exist, for

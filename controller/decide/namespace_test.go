@@ -185,3 +185,26 @@ func TestPlansLeaveReplacementsTheRest(t *testing.T) {
 		})
 	}
 }
+
+// TestNamespaceScarceRoom: what a namespace's cap leaves goes to its pods of higher
+// priority, and on the cheaper offering before none.
+func TestNamespaceScarceRoom(t *testing.T) {
+	s := snapshot(2)
+	s.Specs = append(s.Specs, s.Specs[0])
+	s.Specs[0].Requests = model.Resources{model.CPU: 4000, model.Memory: 1 << 30, model.PodSlots: 1}
+	s.Specs[1].Requests, s.Specs[1].Priority = s.Specs[0].Requests, 1000
+	s.Pods[1].Spec = 1
+	d := decideOn(t, s, Options{}, caps(map[string]policy.Cap{"namespace/shop": {HourlyUSD: new(0.19)}}))
+	if len(d.Plan.Nodes) != 1 || len(d.Plan.Nodes[0].Pods) != 1 || d.Plan.Nodes[0].Pods[0] != 1 || len(d.Plan.Unplaced) != 1 {
+		t.Fatalf("the pod of higher priority gets no node, or both do: %+v", d.Plan)
+	}
+	for _, o := range d.Plan.Nodes[0].Options {
+		if o.InstanceType != "c.large" {
+			t.Errorf("may be launched as %s at %s $/h, above the cap of 0.19", o.InstanceType, o.Price)
+		}
+	}
+	s.Pools[0].Requirements = append(s.Pools[0].Requirements, model.Requirement{Key: "node.kubernetes.io/instance-type", Operator: model.Exists, MinValues: 2})
+	if d := decideOn(t, s, Options{}, caps(map[string]policy.Cap{"namespace/shop": {HourlyUSD: new(0.19)}})); len(d.Plan.Nodes) != 0 {
+		t.Errorf("a pool that wants two instance types gets %+v", d.Plan.Nodes)
+	}
+}

@@ -3,6 +3,7 @@ package decide
 import (
 	"strings"
 	"testing"
+	"time"
 
 	"spokeshave.dev/controller/model"
 	"spokeshave.dev/controller/policy"
@@ -82,5 +83,34 @@ func TestScarceHeadroom(t *testing.T) {
 	}
 	if len(d.Plan.Unplaced) != 1 || d.Plan.Unplaced[0].Reasons[0].Code != model.CeilingReached {
 		t.Errorf("the other one: %+v", d.Plan.Unplaced)
+	}
+}
+
+// TestNoticeIsNotFrozen: the pods of an instance that EC2 takes back get another one
+// under a full cap, of the hour or of the month; those of one that we take away wait
+// until it is gone.
+func TestNoticeIsNotFrozen(t *testing.T) {
+	for name, tc := range map[string]struct {
+		cap     policy.Cap
+		noticed bool
+		want    int
+	}{
+		"hour":           {policy.Cap{HourlyUSD: new(0.2)}, true, 1},
+		"month":          {policy.Cap{MonthlyUSD: new(1 + 0.2*495)}, true, 1}, // 495 hours are left
+		"hour, drained":  {policy.Cap{HourlyUSD: new(0.2)}, false, 0},
+		"month, drained": {policy.Cap{MonthlyUSD: new(1 + 0.2*495)}, false, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := snapshot(1)
+			s.Nodes = []model.Node{{
+				Name: "n", Claim: "n", Pool: 0, State: model.Deleting, Price: 200_000, LaunchedAt: s.Time.Add(-time.Hour), Noticed: tc.noticed,
+				Allocatable: s.Catalogs[0].Types[0].Allocatable,
+			}}
+			s.Spent = []model.Spent{{Scope: "cluster", Micro: 1_000_000}}
+			s.Pods[0].Node = 0
+			if d := decideOn(t, s, Options{}, caps(map[string]policy.Cap{"cluster": tc.cap})); len(d.Plan.Nodes) != tc.want {
+				t.Errorf("%d nodes are launched, want %d: %+v, %+v", len(d.Plan.Nodes), tc.want, d.Plan.Unplaced, d.Headroom)
+			}
+		})
 	}
 }

@@ -107,6 +107,35 @@ func TestHeadroom(t *testing.T) {
 	}
 }
 
+// TestMonthsAreUTC: a month begins and ends at midnight UTC, wherever a clock stands.
+func TestMonthsAreUTC(t *testing.T) {
+	end := time.Date(2026, 3, 31, 22, 0, 0, 0, time.UTC)
+	for name, zone := range map[string]*time.Location{"Karachi": time.FixedZone("+5", 5*3600), "Denver": time.FixedZone("-7", -7*3600)} {
+		for _, tc := range []struct {
+			now  time.Time
+			want model.Price
+		}{{end, 500_000}, {end.Add(3 * time.Hour), 1_000_000 / (720 - 1)}} {
+			scope := Scope{}
+			if got := scope.MonthlyHeadroom(1_000_000, tc.now.In(zone)); got != tc.want {
+				t.Errorf("%s: a dollar at %s UTC leaves %d an hour, want %d", name, tc.now.Format(time.DateTime), got, tc.want)
+			}
+		}
+		s := snapshot()
+		s.Time, s.Nodes = end.In(zone), s.Nodes[:1]
+		s.Nodes[0].LaunchedAt = time.Date(2026, 2, 1, 0, 0, 0, 0, zone)
+		if got, want := account(s, Cluster).MonthToDate, int64(30*24+22)*100_000; got != want {
+			t.Errorf("%s: March has cost %d until then, want %d", name, got, want)
+		}
+		l := New(s)
+		april := *s
+		april.Time = end.Add(3 * time.Hour).In(zone)
+		l = l.Advance(&april)
+		if got := l.Total(); !l.Month.Equal(time.Date(2026, 4, 1, 0, 0, 0, 0, time.UTC)) || got.Micro != 100_000 {
+			t.Errorf("%s: month %s, %d in its first hour", name, l.Month, got.Micro)
+		}
+	}
+}
+
 // TestSurge: while a node and its replacement run side by side, the cheaper of
 // both takes no room under a cap, for a while.
 func TestSurge(t *testing.T) {

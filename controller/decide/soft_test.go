@@ -5,6 +5,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
 	"spokeshave.dev/controller/model"
 	"spokeshave.dev/controller/policy"
 )
@@ -83,6 +85,43 @@ func TestScarceHeadroom(t *testing.T) {
 	}
 	if len(d.Plan.Unplaced) != 1 || d.Plan.Unplaced[0].Reasons[0].Code != model.CeilingReached {
 		t.Errorf("the other one: %+v", d.Plan.Unplaced)
+	}
+}
+
+// TestUrgentBeforeMany: short headroom goes to the pod of higher priority, though it
+// would buy more of the others.
+func TestUrgentBeforeMany(t *testing.T) {
+	s := snapshot(5)
+	urgent := s.Specs[0]
+	urgent.Requests, urgent.Priority = model.Resources{model.CPU: 2500, model.Memory: 1 << 30, model.PodSlots: 1}, 1000
+	s.Specs = append(s.Specs, urgent)
+	s.Specs[0].Requests = model.Resources{model.CPU: 2000, model.Memory: 1 << 30, model.PodSlots: 1}
+	s.Pods[4].Spec = 1
+	for _, usd := range []float64{0.19, 0.37} {
+		d := decideOn(t, s, Options{}, caps(map[string]policy.Cap{"cluster": {HourlyUSD: &usd}}))
+		placed := map[int32]bool{}
+		for i := range d.Plan.Nodes {
+			for _, p := range d.Plan.Nodes[i].Pods {
+				placed[p] = true
+			}
+		}
+		if !placed[4] || len(d.Plan.Unplaced) == 0 {
+			t.Errorf("%.2f $/h: %v are placed, and not the urgent one, or nothing was scarce", usd, placed)
+		}
+	}
+}
+
+// TestCheaperBeforeNone: when the offerings that rank first leave pods waiting
+// under a cap, cheaper ones are taken for all.
+func TestCheaperBeforeNone(t *testing.T) {
+	s := snapshot(2)
+	s.Specs[0].Requests = model.Resources{model.CPU: 4000, model.Memory: 1 << 30, model.PodSlots: 1}
+	d := decideOn(t, s, Options{}, avoid("c"), caps(map[string]policy.Cap{"cluster": {HourlyUSD: new(0.37)}}))
+	if diff := cmp.Diff(map[string]int{"c": 2}, families(&d)); diff != "" || len(d.Plan.Unplaced) > 0 {
+		t.Errorf("two nodes at 0.18 $/h fit under 0.37, one at 0.20 and another do not: -want +got\n%s", diff)
+	}
+	if d := decideOn(t, s, Options{}, avoid("c")); families(&d)["m"] != 2 {
+		t.Errorf("without a cap those that rank first are taken: %v", families(&d))
 	}
 }
 

@@ -17,6 +17,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	karpv1 "spokeshave.dev/api/karpenter/v1"
+	"spokeshave.dev/controller/lower"
 	"spokeshave.dev/controller/provider"
 	"spokeshave.dev/controller/reconcile/condition"
 	"spokeshave.dev/controller/reconcile/ending"
@@ -150,6 +151,9 @@ func announced(t *testing.T, w *world) {
 		}
 		if got := c.Annotations[karpv1.AnnotationTerminationTimestamp]; got != tc.deadline {
 			t.Errorf("%s: %s: deadline %q, want %q", name, tc.reason, got, tc.deadline)
+		}
+		if noticed := lower.Node(nil, c, time.Now()).Noticed; noticed != (tc.deadline != "") {
+			t.Errorf("%s: what replaces the node may be launched under a full cap: %v", name, noticed)
 		}
 		release(t, w, claim)
 		w.eventually(t, name+": the claim to go", func() bool { return w.getClaim(t, claim) == nil })

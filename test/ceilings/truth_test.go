@@ -111,10 +111,10 @@ func (w *world) attributed(namespace string, bill []sim.Billed) model.Price {
 	sum := 0.0
 	for i := range bill {
 		if c := w.find(bill[i].Claim); c != nil {
-			sum += w.share(namespace, w.keysOn(c.Status.NodeName), bill[i].Claim)
+			sum += w.share(namespace, w.keysOn(c.Status.NodeName), &bill[i])
 			if w.boots(c) {
 				waiting, _ := w.coming(c)
-				sum += w.share(namespace, waiting, bill[i].Claim)
+				sum += w.share(namespace, waiting, &bill[i])
 			}
 		}
 	}
@@ -128,13 +128,13 @@ func (w *world) shared(namespace string, bill []sim.Billed) model.Price {
 	sum := 0.0
 	for i := range bill {
 		if c := w.find(bill[i].Claim); c != nil {
-			sum += w.share(namespace, w.keysOn(c.Status.NodeName), bill[i].Claim)
+			sum += w.share(namespace, w.keysOn(c.Status.NodeName), &bill[i])
 		}
 	}
 	for _, c := range w.claims {
 		if w.boots(c) {
 			waiting, moving := w.coming(c)
-			sum += w.more(namespace, slices.Concat(waiting, moving), c)
+			sum += w.more(namespace, slices.Concat(waiting, moving), c, bill)
 		}
 	}
 	return model.Price(sum)
@@ -142,22 +142,28 @@ func (w *world) shared(namespace string, bill []sim.Billed) model.Price {
 
 // more is the namespace's share of a claim that certain pods are to come to, at
 // worst, beyond what they hold of the machines that they are on.
-func (w *world) more(namespace string, keys []string, c *karpv1.NodeClaim) float64 {
+func (w *world) more(namespace string, keys []string, c *karpv1.NodeClaim, bill []sim.Billed) float64 {
 	worst := 0.0
+	if len(keys) == 0 {
+		return 0
+	}
 	if m := w.meter.machines[c.Name]; m != nil {
-		worst = w.share(namespace, keys, c.Name)
+		if at := slices.IndexFunc(bill, func(b sim.Billed) bool { return b.Claim == c.Name }); at >= 0 {
+			worst = w.share(namespace, keys, &bill[at])
+		}
 	} else {
 		for _, o := range options(c) {
 			worst = max(worst, w.part(namespace, keys, &o))
 		}
 	}
-	return max(0, worst-w.left(namespace, keys))
+	return max(0, worst-w.left(namespace, keys, bill))
 }
 
 // left is what pods hold of the machines that they are on.
-func (w *world) left(namespace string, keys []string) float64 {
+func (w *world) left(namespace string, keys []string, bill []sim.Billed) float64 {
 	sum := 0.0
-	for _, b := range w.cloud.Bill() {
+	for i := range bill {
+		b := &bill[i]
 		c := w.find(b.Claim)
 		if c == nil || c.Status.NodeName == "" {
 			continue
@@ -217,15 +223,12 @@ func (w *world) keysOn(node string) []string {
 	return out
 }
 
-// share is the namespace's part of what a claim's machine costs, in micro-dollars;
-// nothing while EC2 bills none.
-func (w *world) share(namespace string, keys []string, claim string) float64 {
-	for _, b := range w.cloud.Bill() {
-		if b.Claim == claim && len(keys) > 0 {
-			return w.weight(namespace, keys, b.InstanceType) / math.Max(1, w.weight("", keys, b.InstanceType)) * float64(b.Price)
-		}
+// share is the namespace's part of what a machine costs, in micro-dollars.
+func (w *world) share(namespace string, keys []string, b *sim.Billed) float64 {
+	if len(keys) == 0 {
+		return 0
 	}
-	return 0
+	return w.weight(namespace, keys, b.InstanceType) / math.Max(1, w.weight("", keys, b.InstanceType)) * float64(b.Price)
 }
 
 // part is the namespace's part of what an option costs, in micro-dollars.

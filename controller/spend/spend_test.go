@@ -53,6 +53,14 @@ func TestNotice(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("what is gone is no surge either: -want +got\n%s", diff)
 	}
+	// The other way round it is the replacement that EC2 takes back.
+	s = snapshot()
+	s.Nodes[1].Command = &model.Command{ID: "x", Nodes: []string{"b"}, Replacements: []string{"c"}, Started: s.Time}
+	s.Nodes[2].Claim, s.Nodes[2].Reserved, s.Nodes[2].Price = "c", 0, 4_000_000
+	s.Nodes[2].State, s.Nodes[2].Noticed = model.Deleting, true
+	if got := account(s, "nodepool/gpu"); got.Running != 3_000_000 || got.InFlight != 0 || got.Surge != 0 {
+		t.Errorf("one of both is paid for, once: %+v", got)
+	}
 }
 
 // TestPodShares: on a node to be launched a pod's share is made smaller by its own

@@ -34,7 +34,7 @@ func Surge(s *model.Snapshot, pools []bool) model.Price {
 	}
 	for i := range s.Nodes {
 		n := &s.Nodes[i]
-		if id, ok := of[n.Claim]; ok && n.Claim != "" && n.Pool >= 0 && pools[n.Pool] {
+		if id, ok := of[n.Claim]; ok && n.Claim != "" && n.Pool >= 0 && pools[n.Pool] && !n.Noticed {
 			fresh[id] += max(n.Cost(), n.Reserved)
 		}
 	}

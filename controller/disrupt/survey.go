@@ -173,9 +173,12 @@ type Block struct {
 	Kind   Kind
 }
 
+// static is why the nodes of a static NodePool stay.
+const static = "the NodePool is static"
+
 // Candidate says by which method a node could go. ok is false for a node that
-// is no candidate at all: on its way, unmanaged, or expecting pods. A block
-// comes with the method that it stops.
+// is no candidate at all: on its way, unmanaged, expecting pods, or of a static
+// NodePool and not drifted. A block comes with the method that it stops.
 func (v *Survey) Candidate(node int32) (m Method, block *Block, ok bool) {
 	n := &v.s.Nodes[node]
 	if v.Excused(node) != "" {
@@ -184,11 +187,8 @@ func (v *Survey) Candidate(node int32) (m Method, block *Block, ok bool) {
 	d := &v.s.Pools[n.Pool].Disruption
 	empty := len(v.moving[node]) == 0
 	idle := v.consolidatable(n)
-	if v.s.Pools[n.Pool].Replicas != nil { // its nodes are there to be there
-		idle = &Block{Reason: "the NodePool is static"}
-		if n.Drifted == "" {
-			return "", nil, false
-		}
+	if v.s.Pools[n.Pool].Replicas != nil { // what is empty of it is not consolidated
+		idle = &Block{Reason: static}
 	}
 	switch {
 	case empty && idle == nil:
@@ -229,6 +229,8 @@ func (v *Survey) Excused(node int32) string {
 		return "its NodePool does not exist"
 	case v.expecting[node]:
 		return "pods that need a place are expected on it"
+	case v.s.Pools[n.Pool].Replicas != nil && n.Drifted == "":
+		return static
 	}
 	return ""
 }

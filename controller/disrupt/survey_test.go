@@ -39,3 +39,40 @@ func TestCost(t *testing.T) {
 		})
 	}
 }
+
+// TestExcused: a node that is no candidate says why, and one that says nothing is
+// a candidate.
+func TestExcused(t *testing.T) {
+	now := time.Date(2026, 3, 4, 12, 0, 0, 0, time.UTC)
+	replicas := int64(1)
+	for name, tc := range map[string]struct {
+		reason string
+		change func(*model.Snapshot)
+		want   string
+	}{
+		"idle":     {reason: "nothing keeps it", change: func(*model.Snapshot) {}},
+		"leaving":  {reason: "it goes already", want: "it is on its way out", change: func(s *model.Snapshot) { s.Nodes[0].State = model.Deleting }},
+		"foreign":  {reason: "not ours to take", want: "it has no NodeClaim", change: func(s *model.Snapshot) { s.Nodes[0].Claim = "" }},
+		"booting":  {reason: "nothing is known of its use", want: "it is not initialized yet", change: func(s *model.Snapshot) { s.Nodes[0].State = model.Registered }},
+		"orphan":   {reason: "nobody says how it may go", want: "its NodePool does not exist", change: func(s *model.Snapshot) { s.Nodes[0].Pool = -1 }},
+		"expected": {reason: "pods are about to come", want: "pods that need a place are expected on it", change: func(s *model.Snapshot) { s.Nodes[0].Nominated = true }},
+		"static":   {reason: "its nodes are there without pods", want: "the NodePool is static", change: func(s *model.Snapshot) { s.Pools[0].Replicas = &replicas }},
+		"drifted":  {reason: "a drifted one of them is replaced", change: func(s *model.Snapshot) { s.Pools[0].Replicas, s.Nodes[0].Drifted = &replicas, "NodePoolDrifted" }},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := &model.Snapshot{
+				Time: now, Pools: []model.Pool{{Name: "general"}},
+				Nodes: []model.Node{{Name: "one", Claim: "general-1", State: model.Initialized, LaunchedAt: now.Add(-time.Hour)}},
+			}
+			tc.change(s)
+			v := NewSurvey(s, nil)
+			got := v.Excused(0)
+			if got != tc.want {
+				t.Errorf("%s: %q, want %q", tc.reason, got, tc.want)
+			}
+			if _, _, ok := v.Candidate(0); ok != (got == "") {
+				t.Errorf("%s: candidate %t, excused by %q", tc.reason, ok, got)
+			}
+		})
+	}
+}

@@ -26,10 +26,12 @@ type asked struct {
 	leader remote.Leader
 }
 
-func askFlags(c *cobra.Command, a *asked) {
+// askFlags are those of commands that ask the controller; short is the letter
+// for its namespace, empty for none.
+func askFlags(c *cobra.Command, a *asked, short string) {
 	c.Flags().StringVar(&a.server, "server", "", "where the controller's metrics port can be reached, such as http://127.0.0.1:8080 (default: a port is forwarded to the replica that leads)")
 	accessFlags(c, &a.access)
-	c.Flags().StringVarP(&a.leader.Namespace, "controller-namespace", "n", author.Namespace, "namespace of the controller")
+	c.Flags().StringVarP(&a.leader.Namespace, "controller-namespace", short, author.Namespace, "namespace of the controller")
 	c.Flags().StringVar(&a.leader.Lease, "lease", "spokeshave-leader-election", "the controller's lease, which names the replica that leads")
 }
 

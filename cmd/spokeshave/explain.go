@@ -1,15 +1,18 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"text/tabwriter"
 	"time"
 
 	"github.com/spf13/cobra"
 
+	"spokeshave.dev/controller/app/remote"
 	"spokeshave.dev/controller/explain"
 	"spokeshave.dev/controller/journal"
 )
@@ -26,21 +29,23 @@ pods/portforward, in the controller's namespace. With --server it asks there ins
 Exit codes: 0 explained, 2 bad input or no controller, 3 the journal knows nothing of it.`
 
 func explainCommand(ctx context.Context) *cobra.Command {
-	var output string
+	var output, namespace string
 	var ask asked
 	c := &cobra.Command{
 		Use:   "explain pod|node|nodeclaim|nodepool NAME",
 		Short: "Explain why a pod, node or NodePool is as it is",
 		Long:  explainHelp,
 		Example: `  spokeshave explain pod shop/web-5d9c7
+  spokeshave explain pod web-5d9c7 -n shop
   spokeshave explain node general-1a2b3c4d --server http://127.0.0.1:8080
   spokeshave explain nodepool general -o json | jq '.facts[0].options'`,
 		Args: cobra.ExactArgs(2),
 	}
 	outputFlag(c, &output, "table", "json")
-	askFlags(c, &ask)
+	askFlags(c, &ask, "")
+	c.Flags().StringVarP(&namespace, "namespace", "n", "", "namespace of the pod, as kubectl has it (default: that of your context, else default)")
 	c.RunE = func(c *cobra.Command, args []string) error {
-		about, err := question(args[0], args[1])
+		about, err := question(args[0], args[1], func() string { return cmp.Or(namespace, remote.Namespace(ask.access)) })
 		if err != nil {
 			return &exitError{exitBadInput, err}
 		}
@@ -64,11 +69,13 @@ func explainCommand(ctx context.Context) *cobra.Command {
 	return c
 }
 
-func question(kind, name string) (func([]journal.Entry) explain.Answer, error) {
+// question is what is asked of the journal; namespace is asked for a pod whose
+// name says none.
+func question(kind, name string, namespace func() string) (func([]journal.Entry) explain.Answer, error) {
 	switch strings.ToLower(kind) {
 	case "pod", "pods", "po":
 		if !strings.Contains(name, "/") {
-			name = "default/" + name
+			name = namespace() + "/" + name
 		}
 		return func(e []journal.Entry) explain.Answer { return explain.Pod(e, name) }, nil
 	case "node", "nodes", "no", "nodeclaim", "nodeclaims":
@@ -93,7 +100,7 @@ func printAnswer(out io.Writer, a *explain.Answer) {
 		if len(f.Options) > 0 {
 			w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 			_, _ = fmt.Fprintln(w, "    TYPE\tZONE\tCAPACITY\t$/H\tEFFECTIVE $/H")
-			for _, o := range f.Options {
+			for _, o := range slices.Concat(f.Options, f.OtherTypes) {
 				_, _ = fmt.Fprintf(w, "    %s\t%s\t%s\t%s\t%.4f\n", o.InstanceType, o.Zone, o.CapacityType, o.Price, o.Effective)
 			}
 			_ = w.Flush() // nowhere to report that a terminal is gone

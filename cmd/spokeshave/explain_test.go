@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"net/http"
 	"net/http/httptest"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -17,9 +19,18 @@ func TestExplain(t *testing.T) {
 		ID: "d1",
 		Nodes: []journal.Node{{
 			Claim: "general-1", NodePool: "general", Pods: []string{"default/web"},
-			Best: model.Option{InstanceType: "c7g.large", Zone: "us-west-2a", CapacityType: model.OnDemand, Price: 72_500, Effective: 0.0725},
+			Best:       model.Option{InstanceType: "c7g.large", Zone: "us-west-2a", CapacityType: model.OnDemand, Price: 72_500, Effective: 0.0725},
+			OtherTypes: []model.Option{{InstanceType: "m7g.large", Zone: "us-west-2b", CapacityType: model.Spot, Price: 81_600, Effective: 0.0816}},
 		}},
+		Existing: []journal.Placed{{Node: "ip-1", Pods: []string{"shop/cart"}}},
 	}}
+	kubeconfig := filepath.Join(t.TempDir(), "config")
+	if err := os.WriteFile(kubeconfig, []byte(`{"apiVersion":"v1","kind":"Config","current-context":"c","contexts":[{"name":"c","context":{"cluster":"c","user":"u","namespace":"shop"}}],
+"clusters":[{"name":"c","cluster":{"server":"http://127.0.0.1:1"}}],"users":[{"name":"u","user":{}}]}`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("KUBECONFIG", "") // not that of whoever runs the test
+	t.Setenv("HOME", t.TempDir())
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path != "/decisions" {
 			http.NotFound(w, r)
@@ -37,6 +48,10 @@ func TestExplain(t *testing.T) {
 		want   string
 	}{
 		"pod":          {reason: "a pod without a namespace is in default", args: []string{"pod", "web"}, want: "c7g.large (on-demand) in us-west-2a at 0.0725 $/h"},
+		"table":        {reason: "what another type would have cost is a row", args: []string{"pod", "web"}, want: "    m7g.large  us-west-2b  spot       0.0816  0.0816\n"},
+		"namespace":    {reason: "-n as kubectl has it", args: []string{"pod", "cart", "-n", "shop"}, want: "planned onto node ip-1"},
+		"context":      {reason: "else that of the kubeconfig's context", args: []string{"pod", "cart", "--kubeconfig", kubeconfig}, want: "planned onto node ip-1"},
+		"both":         {reason: "a name that says its namespace", args: []string{"pod", "default/web", "-n", "shop"}, want: "c7g.large (on-demand)"},
 		"claim":        {reason: "claims are asked for like nodes", args: []string{"nodeclaim", "general-1"}, want: "it was launched"},
 		"json":         {reason: "for scripts", args: []string{"nodepool", "general", "-o", "json"}, want: `"instanceType": "c7g.large"`},
 		"unknown pod":  {reason: "nothing known is not an answer", args: []string{"pod", "other"}, code: exitUnscheduled, want: "none of the 1 decisions"},

@@ -43,7 +43,7 @@ func observeCommand(ctx context.Context) *cobra.Command {
 		Args: cobra.NoArgs,
 	}
 	outputFlag(c, &output, "table", "json")
-	askFlags(c, &ask)
+	askFlags(c, &ask, "n")
 	c.Flags().DurationVar(&since, "since", 24*time.Hour, "the period to compare, until now")
 	c.RunE = func(c *cobra.Command, _ []string) error {
 		if since <= 0 {

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"spokeshave.dev/controller/decide"
 	"spokeshave.dev/controller/journal"
 	"spokeshave.dev/controller/model"
 )
@@ -28,6 +29,12 @@ type Fact struct {
 	// Options are the offering chosen and the next best, where a node was
 	// launched.
 	Options []model.Option `json:"options,omitempty"`
+	// OtherTypes are the best offerings of instance types that those are not of.
+	OtherTypes []model.Option `json:"otherTypes,omitempty"`
+	// Reasons are why a pod waits, and Headroom what is left under the caps of
+	// the policies that they name.
+	Reasons  []model.Reason    `json:"reasons,omitempty"`
+	Headroom []decide.Headroom `json:"headroom,omitempty"`
 	// Policies say which policies were asked: name, hash and hook.
 	Policies []string `json:"policies,omitempty"`
 }

@@ -17,12 +17,16 @@ func entries() []journal.Entry {
 	at := time.Date(2026, 3, 11, 9, 0, 0, 0, time.UTC)
 	best := model.Option{InstanceType: "c7g.large", Zone: "us-west-2a", CapacityType: model.OnDemand, Price: 72_500, Effective: 0.0725}
 	other := model.Option{InstanceType: "m7g.large", Zone: "us-west-2a", CapacityType: model.OnDemand, Price: 81_600, Effective: 0.0816}
+	third := model.Option{InstanceType: "r7g.large", Zone: "us-west-2b", CapacityType: model.Spot, Price: 90_000, Effective: 0.09}
 	refused := []model.Reason{{Code: model.CeilingReached, Pool: "general", Policy: "budget", Message: "cap leaves 0.01 $/h", Scope: "cluster", Short: 90_000}}
-	budget := []decide.Headroom{{Scope: "cluster", Policy: "budget", Cap: "2.00 $/h", Left: 10_000, Period: decide.PerHour, Limit: 2}}
+	budget := []decide.Headroom{
+		{Scope: "label/team=ml", Policy: "budget", Cap: "1.00 $/h", Left: 500_000, Period: decide.PerHour, Limit: 1},
+		{Scope: "cluster", Policy: "budget", Cap: "2.00 $/h", Left: 10_000, Period: decide.PerHour, Limit: 2},
+	}
 	offered := []journal.Offerings{{NodePool: "general", Asked: 40, Dropped: []journal.Dropped{{Policy: "new", Reason: "too old", Count: 12, Example: model.Option{InstanceType: "m5.large", Zone: "us-west-2b", CapacityType: model.Spot}}}}}
 	full := []journal.NotOn{{Pods: []int{0}, Refusals: []check.Refusal{{Why: "not enough cpu left", Nodes: 3, Example: "ip-1"}, {Why: "not ready", Nodes: 1, Example: "ip-4"}}}}
 	return []journal.Entry{
-		{ID: "d1", Time: at, Candidates: offered, Nodes: []journal.Node{{Claim: "general-1", NodePool: "general", Best: best, Others: []model.Option{other}, Pods: []string{"shop/web-1"}, NotOn: full, Remarks: []policy.Remark{{Policy: "cheapest", Reason: "Graviton"}}}}, Policies: []policy.Use{{Name: "cheapest", Hash: "7cbe38b234b7c0de", Hook: policy.HookRank}}},
+		{ID: "d1", Time: at, Candidates: offered, Nodes: []journal.Node{{Claim: "general-1", NodePool: "general", Best: best, Others: []model.Option{other}, OtherTypes: []model.Option{third}, Pods: []string{"shop/web-1"}, NotOn: full, Remarks: []policy.Remark{{Policy: "cheapest", Reason: "Graviton"}}}}, Policies: []policy.Use{{Name: "cheapest", Hash: "7cbe38b234b7c0de", Hook: policy.HookRank}}},
 		{ID: "d2", Time: at.Add(time.Minute), Existing: []journal.Placed{{Node: "general-1", Pods: []string{"shop/web-2"}}}, Unplaced: []journal.Waiting{{Pod: "shop/web-3", Reasons: refused}}, Headroom: budget},
 		{ID: "d3", Time: at.Add(2 * time.Minute), Unplaced: []journal.Waiting{{Pod: "shop/web-3", Reasons: refused}}, Headroom: budget, Disruptions: []journal.Candidate{{Node: "ip-1", Claim: "general-1", Policy: "keep", Reason: "team ml"}}},
 		{ID: "d4", Time: at.Add(3 * time.Minute), Commands: []journal.Command{{
@@ -38,6 +42,7 @@ var whole = []string{
 	"policy new dropped 12 of them, m5.large (spot) in us-west-2b among them: too old",
 	"policy cheapest says of its score: Graviton",
 	"m7g.large (on-demand) in us-west-2a would have cost 0.0816 $/h, 0.0091 $/h more in effect",
+	"r7g.large (spot) in us-west-2b would have cost 0.0900 $/h, 0.0175 $/h more in effect",
 	"not on 3 nodes such as ip-1: not enough cpu left",
 	"not on node ip-4: not ready",
 }
@@ -116,6 +121,18 @@ func TestExplain(t *testing.T) {
 				t.Errorf("%s: details -want +got\n%s", tc.reason, diff)
 			}
 		})
+	}
+}
+
+// TestWaitsForScripts: why a pod waits is there as data, with the headroom of the
+// scope that it is about and of no other.
+func TestWaitsForScripts(t *testing.T) {
+	f := Pod(entries(), "shop/web-3").Facts[0]
+	if len(f.Reasons) != 1 || f.Reasons[0].Code != model.CeilingReached || f.Reasons[0].Short != 90_000 {
+		t.Errorf("reasons %+v", f.Reasons)
+	}
+	if len(f.Headroom) != 1 || f.Headroom[0].Scope != "cluster" || f.Headroom[0].Left != 10_000 {
+		t.Errorf("headroom %+v", f.Headroom)
 	}
 }
 

@@ -15,13 +15,13 @@ func launched(e *journal.Entry, n *journal.Node, lead, pod string) Fact {
 	f := Fact{
 		Says: fmt.Sprintf("%s%s (%s) in %s at %s $/h, for %d pods, from NodePool %s",
 			lead, n.Best.InstanceType, n.Best.CapacityType, n.Best.Zone, n.Best.Price, len(n.Pods), n.NodePool),
-		Options: append([]model.Option{n.Best}, n.Others...),
+		Options: append([]model.Option{n.Best}, n.Others...), OtherTypes: n.OtherTypes,
 	}
 	f.Details = append(f.Details, considered(e, n.NodePool)...)
 	for _, r := range n.Remarks {
 		f.Details = append(f.Details, fmt.Sprintf("policy %s says of its score: %s", r.Policy, r.Reason))
 	}
-	for _, o := range n.Others {
+	for _, o := range slices.Concat(n.Others, n.OtherTypes) {
 		f.Details = append(f.Details, fmt.Sprintf("%s (%s) in %s would have cost %s $/h%s", o.InstanceType, o.CapacityType, o.Zone, o.Price, difference(&n.Best, &o)))
 	}
 	f.Details = append(f.Details, notOn(n, pod)...)
@@ -88,7 +88,7 @@ func count(nodes int, example string) string {
 }
 
 func waits(reasons []model.Reason, e *journal.Entry) Fact {
-	f := Fact{Says: "it waits: no node could be planned for it"}
+	f := Fact{Says: "it waits: no node could be planned for it", Reasons: reasons}
 	for _, r := range reasons {
 		text := r.Message
 		if r.Pool != "" {
@@ -96,7 +96,10 @@ func waits(reasons []model.Reason, e *journal.Entry) Fact {
 		}
 		f.Details = append(f.Details, text)
 		for _, h := range e.Headroom {
-			if r.Policy != "" && h.Policy == r.Policy {
+			if r.Policy != "" && h.Policy == r.Policy && (r.Scope == "" || h.Scope == r.Scope) {
+				if !slices.Contains(f.Headroom, h) {
+					f.Headroom = append(f.Headroom, h)
+				}
 				f.Details = append(f.Details, fmt.Sprintf("policy %s caps %s at %s, of which %s $/h were left", h.Policy, h.Scope, h.Cap, h.Left))
 			}
 		}

@@ -60,7 +60,10 @@ type Node struct {
 	NodePool string         `json:"nodePool"`
 	Best     model.Option   `json:"best"`
 	Others   []model.Option `json:"others"`
-	Pods     []string       `json:"pods"`
+	// OtherTypes are the best options of the next best instance types that Best
+	// and Others are not of: the next best are often one type in other zones.
+	OtherTypes []model.Option `json:"otherTypes,omitempty"`
+	Pods       []string       `json:"pods"`
 	// Remarks are what rank policies said of the score of Best.
 	Remarks []policy.Remark `json:"remarks,omitempty"`
 	// NotOn says why its pods are not on nodes that there were. Like the digest,

@@ -42,6 +42,22 @@ type Access struct {
 	Context string
 }
 
+func (a Access) load() clientcmd.ClientConfig {
+	rules := clientcmd.NewDefaultClientConfigLoadingRules()
+	rules.ExplicitPath = a.Kubeconfig
+	return clientcmd.NewNonInteractiveDeferredLoadingClientConfig(rules, &clientcmd.ConfigOverrides{CurrentContext: a.Context})
+}
+
+// Namespace is that of the context, default where none is said or no kubeconfig
+// can be read: nothing is asked of the cluster.
+func Namespace(a Access) string {
+	name, _, err := a.load().Namespace()
+	if err != nil {
+		return corev1.NamespaceDefault
+	}
+	return name
+}
+
 // Cluster is a cluster with a controller.
 type Cluster struct {
 	configMaps func(namespace string) corev1client.ConfigMapInterface
@@ -51,9 +67,7 @@ type Cluster struct {
 
 // Config is how to reach the cluster.
 func Config(a Access) (*rest.Config, error) {
-	rules := clientcmd.NewDefaultClientConfigLoadingRules()
-	rules.ExplicitPath = a.Kubeconfig
-	cfg, err := clientcmd.NewNonInteractiveDeferredLoadingClientConfig(rules, &clientcmd.ConfigOverrides{CurrentContext: a.Context}).ClientConfig()
+	cfg, err := a.load().ClientConfig()
 	if err != nil {
 		return nil, fmt.Errorf("find the cluster: name a file with --kubeconfig or KUBECONFIG: %w", err)
 	}

@@ -24,8 +24,8 @@ type digests struct {
 }
 
 // complete adds to an entry what takes longer to find out than to decide: the
-// digest of its snapshot, and why nodes that there were did not take pods for
-// which others were launched. It does not block.
+// digest of its snapshot, why nodes that there were did not take pods for which
+// others were launched, and what those could have been instead. It does not block.
 func (j *Journal) complete(ctx context.Context, s *model.Snapshot, d *decide.Decision, e *Entry) {
 	id := e.ID
 	select {
@@ -37,7 +37,7 @@ func (j *Journal) complete(ctx context.Context, s *model.Snapshot, d *decide.Dec
 	j.digests.busy.Go(func() {
 		j.digests.one.Lock()
 		digest, err := s.Digest()
-		rooms := refusals(s, d)
+		more := think(s, d)
 		j.digests.one.Unlock()
 		<-j.digests.places
 		if err != nil {
@@ -49,8 +49,7 @@ func (j *Journal) complete(ctx context.Context, s *model.Snapshot, d *decide.Dec
 		for i := range slices.Backward(j.entries) {
 			if e := &j.entries[i]; e.ID == id {
 				e.Snapshot = digest
-				e.Nodes = slices.Clone(e.Nodes) // readers hold the others
-				e.explainRooms(rooms)
+				e.complete(&more)
 				return
 			}
 		}

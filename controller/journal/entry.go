@@ -65,23 +65,8 @@ func node(s *model.Snapshot, d *decide.Decision, n *model.PlannedNode, at int) N
 	return Node{
 		Claim: model.ClaimName(pool, d.ID, at), NodePool: pool, Pods: keys(s, n.Pods),
 		Best: n.Options[0], Others: slices.Clone(n.Options[1:min(len(n.Options), 1+alternatives)]),
-		OtherTypes: otherTypes(n.Options), Remarks: remarks(d, n),
+		Remarks: remarks(d, n),
 	}
-}
-
-// otherTypes are the best options of instance types that the first few are not
-// of, best first.
-func otherTypes(options []model.Option) []model.Option {
-	var out []model.Option
-	seen := map[string]bool{}
-	for i := range options {
-		o := &options[i]
-		if i > alternatives && !seen[o.InstanceType] && len(out) < alternatives {
-			out = append(out, *o)
-		}
-		seen[o.InstanceType] = true
-	}
-	return out
 }
 
 // remarks are what rank policies said of the score of a node's best option.

@@ -60,8 +60,9 @@ type Node struct {
 	NodePool string         `json:"nodePool"`
 	Best     model.Option   `json:"best"`
 	Others   []model.Option `json:"others"`
-	// OtherTypes are the best options of the next best instance types that Best
-	// and Others are not of: the next best are often one type in other zones.
+	// OtherTypes are the best offerings of the next best instance types that Best
+	// and Others are not of, and that would have held the pods. Like NotOn, they
+	// come a moment after the decision.
 	OtherTypes []model.Option `json:"otherTypes,omitempty"`
 	Pods       []string       `json:"pods"`
 	// Remarks are what rank policies said of the score of Best.

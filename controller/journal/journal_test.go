@@ -57,23 +57,6 @@ func TestClaimsAreNamedAsTheyAreMade(t *testing.T) {
 	}
 }
 
-// TestOtherTypes: the next best options are often one type in several zones; what
-// other types would have cost is kept besides.
-func TestOtherTypes(t *testing.T) {
-	var options []model.Option
-	for _, name := range []string{"a", "a", "b", "a", "a", "b", "c", "c", "d", "e", "f"} {
-		options = append(options, model.Option{InstanceType: name, Effective: float64(len(options))})
-	}
-	e := entry(snapshot(), &decide.Decision{ID: "d", Plan: model.Plan{Nodes: []model.PlannedNode{{Options: options}}}})
-	if diff := cmp.Diff(options[1:4], e.Nodes[0].Others); diff != "" {
-		t.Errorf("others: -want +got\n%s", diff)
-	}
-	want := []model.Option{options[6], options[8], options[9]} // c, d, e: b is among the others
-	if diff := cmp.Diff(want, e.Nodes[0].OtherTypes); diff != "" {
-		t.Errorf("other types: -want +got\n%s", diff)
-	}
-}
-
 func TestNodesThatStayCrowdNothingOut(t *testing.T) {
 	j := New(3)
 	at := time.Date(2026, 3, 11, 9, 0, 0, 0, time.UTC)

@@ -64,14 +64,7 @@ func (o *Offerings) rank(r *decide.Ranked) {
 	type why struct{ policy, reason string }
 	dropped := map[why]*Dropped{}
 	for i := range r.Rows {
-		row := &r.Rows[i]
-		option := model.Option{
-			InstanceType: row.InstanceType, Zone: row.Zone, CapacityType: row.CapacityType,
-			Price: model.PriceOf(row.Billed), Effective: row.Billed,
-		}
-		if len(r.Outcome.Tiers[i]) > 0 {
-			option.Effective = r.Outcome.Tiers[i][0].Cost
-		}
+		option := scored(r, i)
 		if x, ok := r.Outcome.Excluded[i]; ok {
 			key := why{x.Policy, x.Reason}
 			if dropped[key] == nil {

@@ -83,7 +83,8 @@ func NewRecord(in *Decided) (*Record, error) {
 	}
 	e := entry(in.Snapshot, d)
 	e.Snapshot, e.Candidates = digest, offerings(in.Snapshot, d)
-	e.explainRooms(refusals(in.Snapshot, d))
+	more := think(in.Snapshot, d)
+	e.complete(&more)
 	return &Record{
 		Entry: e, Decision: raw,
 		Asked: Asked{

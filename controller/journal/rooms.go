@@ -1,6 +1,8 @@
 package journal
 
 import (
+	"slices"
+
 	"spokeshave.dev/controller/check"
 	"spokeshave.dev/controller/decide"
 	"spokeshave.dev/controller/model"
@@ -39,9 +41,31 @@ func refusals(s *model.Snapshot, d *decide.Decision) [][]NotOn {
 	return out
 }
 
-// explainRooms puts them where they belong.
-func (e *Entry) explainRooms(all [][]NotOn) {
-	for i := range all {
-		e.Nodes[i].NotOn = all[i]
+// afterthoughts are what takes longer to find out than to decide.
+type afterthoughts struct {
+	rooms [][]NotOn                 // by planned node
+	types map[string][]model.Option // by claim
+}
+
+func think(s *model.Snapshot, d *decide.Decision) afterthoughts {
+	return afterthoughts{refusals(s, d), otherTypes(s, d)}
+}
+
+// complete puts them where they belong, in copies: readers hold the others.
+func (e *Entry) complete(a *afterthoughts) {
+	e.Nodes = slices.Clone(e.Nodes)
+	for i := range e.Nodes {
+		e.Nodes[i].OtherTypes = a.types[e.Nodes[i].Claim]
+		if i < len(a.rooms) {
+			e.Nodes[i].NotOn = a.rooms[i]
+		}
+	}
+	e.Commands = slices.Clone(e.Commands)
+	for i := range e.Commands {
+		c := &e.Commands[i]
+		c.Replacements = slices.Clone(c.Replacements)
+		for k := range c.Replacements {
+			c.Replacements[k].OtherTypes = a.types[c.Replacements[k].Claim]
+		}
 	}
 }

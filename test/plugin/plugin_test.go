@@ -4,24 +4,17 @@
 package plugin
 
 import (
-	"bytes"
-	"errors"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
-	"os"
-	"os/exec"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
-	coordinationv1 "k8s.io/api/coordination/v1"
 	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/yaml"
 
 	"spokeshave.dev/controller/app"
 	"spokeshave.dev/controller/decide"
@@ -29,12 +22,10 @@ import (
 	"spokeshave.dev/controller/observe"
 	"spokeshave.dev/controller/scenario"
 	"spokeshave.dev/test/controlplane"
+	"spokeshave.dev/test/user"
 )
 
-const (
-	namespace = "spokeshave"
-	leader    = "spokeshave-0"
-)
+const namespace = "spokeshave"
 
 // lab is a cluster in which a controller leads that has decided about the
 // quickstart.
@@ -43,7 +34,7 @@ type lab struct {
 
 	cluster *controlplane.Cluster
 	client  client.Client
-	path    string // with the plugin and kubectl
+	tools   *user.Tools
 	pod     string // a pod that got a node
 	pool    string
 }
@@ -61,8 +52,12 @@ func newLab(t *testing.T) *lab {
 	if err := controlplane.InstallCRDs(t.Context(), l.cluster.Config(), "../../charts/spokeshave/files/crds"); err != nil {
 		t.Fatal(err)
 	}
-	l.lead(l.controller())
-	l.install()
+	user.Create(t, l.client,
+		&corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: namespace}},
+		&corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "default"}},
+	)
+	user.Lead(t, l.client, user.Leader{Namespace: namespace, Lease: "spokeshave-leader-election", Pod: "spokeshave-0", Target: l.controller()})
+	l.tools = user.Install(t, l.cluster.Binaries.Kubectl, "../../cmd/spokeshave")
 	return l
 }
 
@@ -98,65 +93,11 @@ func (l *lab) controller() string {
 	return at.Host
 }
 
-func (l *lab) create(objects ...client.Object) {
-	l.Helper()
-	for _, o := range objects {
-		if err := l.client.Create(l.Context(), o); client.IgnoreAlreadyExists(err) != nil {
-			l.Fatal(err)
-		}
-	}
-}
-
-// lead makes the pod of the replica that leads, its lease, and its node.
-func (l *lab) lead(target string) {
-	l.Helper()
-	at := kubelet(l.T, target)
-	node := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "system"}}
-	holder := leader + "_17"
-	never := false
-	l.create(
-		&corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: namespace}},
-		&corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "default"}},
-		node,
-		&coordinationv1.Lease{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "spokeshave-leader-election"}, Spec: coordinationv1.LeaseSpec{HolderIdentity: &holder}},
-		&corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: leader}, Spec: corev1.PodSpec{
-			NodeName: node.Name, AutomountServiceAccountToken: &never,
-			Containers: []corev1.Container{{Name: "controller", Image: "controller", Ports: []corev1.ContainerPort{{Name: "http-metrics", ContainerPort: 8080}}}},
-		}},
-	)
-	node.Status.Addresses = []corev1.NodeAddress{{Type: corev1.NodeInternalIP, Address: at.IP.String()}}
-	node.Status.DaemonEndpoints.KubeletEndpoint.Port = int32(at.Port)
-	if err := l.client.Status().Update(l.Context(), node); err != nil {
-		l.Fatal(err)
-	}
-}
-
-// install builds the plugin, and puts it and kubectl in a folder.
-func (l *lab) install() {
-	l.Helper()
-	l.path = l.TempDir()
-	build := exec.CommandContext(l.Context(), "go", "build", "-o", filepath.Join(l.path, "kubectl-spokeshave"), "../../cmd/spokeshave")
-	if out, err := build.CombinedOutput(); err != nil {
-		l.Fatalf("build the plugin: %v\n%s", err, out)
-	}
-	if err := os.Symlink(l.cluster.Binaries.Kubectl, filepath.Join(l.path, "kubectl")); err != nil {
-		l.Fatal(err)
-	}
-}
-
 // user is a ServiceAccount with rights in the controller's namespace and in the
 // cluster; its kubeconfig is returned.
 func (l *lab) user(name string, here, everywhere []rbacv1.PolicyRule) string {
 	l.Helper()
-	who := []rbacv1.Subject{{Kind: "ServiceAccount", Namespace: namespace, Name: name}}
-	at := metav1.ObjectMeta{Namespace: namespace, Name: name}
-	l.create(
-		&corev1.ServiceAccount{ObjectMeta: at},
-		&rbacv1.Role{ObjectMeta: at, Rules: here},
-		&rbacv1.RoleBinding{ObjectMeta: at, Subjects: who, RoleRef: rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "Role", Name: name}},
-		&rbacv1.ClusterRole{ObjectMeta: metav1.ObjectMeta{Name: name}, Rules: everywhere},
-		&rbacv1.ClusterRoleBinding{ObjectMeta: metav1.ObjectMeta{Name: name}, Subjects: who, RoleRef: rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: name}},
-	)
+	user.Create(l, l.client, user.Account(namespace, name, here, everywhere)...)
 	path, err := l.cluster.KubeconfigFor(l.Context(), namespace, name)
 	if err != nil {
 		l.Fatal(err)
@@ -164,45 +105,16 @@ func (l *lab) user(name string, here, everywhere []rbacv1.PolicyRule) string {
 	return path
 }
 
-// kubectl runs `kubectl spokeshave …` as a user.
-func (l *lab) kubectl(kubeconfig string, args ...string) (code int, stdout, stderr string) {
-	l.Helper()
-	cmd := exec.CommandContext(l.Context(), filepath.Join(l.path, "kubectl"), append([]string{"spokeshave"}, args...)...)
-	cmd.Env = append(os.Environ(), "PATH="+l.path, "KUBECONFIG="+kubeconfig)
-	var out, problems bytes.Buffer
-	cmd.Stdout, cmd.Stderr = &out, &problems
-	err := cmd.Run()
-	if exit := (*exec.ExitError)(nil); err != nil && !errors.As(err, &exit) {
-		l.Fatal(err)
-	}
-	return cmd.ProcessState.ExitCode(), out.String(), problems.String()
-}
-
-// asking is what the documents say that explain and observe need.
-const asking = `
-- {apiGroups: [coordination.k8s.io], resources: [leases], verbs: [get]}
-- {apiGroups: [""], resources: [pods], verbs: [get]}
-- {apiGroups: [""], resources: [pods/portforward], verbs: [create]}`
-
 // reading is what snapshot needs: lists, and nothing that could change anything.
 const reading = `
 - {apiGroups: [karpenter.sh], resources: [nodepools, nodeclaims], verbs: [list]}
 - {apiGroups: [""], resources: [nodes, pods], verbs: [list]}
 - {apiGroups: [apps], resources: [daemonsets], verbs: [list]}`
 
-func rules(t *testing.T, text string) []rbacv1.PolicyRule {
-	t.Helper()
-	var out []rbacv1.PolicyRule
-	if err := yaml.UnmarshalStrict([]byte(text), &out); err != nil {
-		t.Fatal(err)
-	}
-	return out
-}
-
 func TestPlugin(t *testing.T) {
 	l := newLab(t)
-	asks := l.user("asks", rules(t, asking), nil)
-	reads := l.user("reads", nil, rules(t, reading))
+	asks := l.user("asks", user.Rules(t, user.Asking), nil)
+	reads := l.user("reads", nil, user.Rules(t, reading))
 	for name, tc := range map[string]struct {
 		reason string
 		as     string
@@ -222,7 +134,7 @@ func TestPlugin(t *testing.T) {
 		"no right to read": {reason: "what a decision needs must be readable", as: asks, args: []string{"snapshot", "-o", "json"}, code: 2, want: []string{"nodepools", "cannot list resource"}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			code, stdout, stderr := l.kubectl(tc.as, tc.args...)
+			code, stdout, stderr := l.tools.Kubectl(t.Context(), t, tc.as, tc.args...)
 			if code != tc.code {
 				t.Errorf("%s: exit %d, want %d: %s%s", tc.reason, code, tc.code, stdout, stderr)
 			}

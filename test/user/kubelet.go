@@ -1,4 +1,4 @@
-package plugin
+package user
 
 import (
 	"context"
@@ -15,7 +15,7 @@ import (
 
 // kubelet is the one thing that the control plane of the tests lacks: what
 // forwards a port to a pod. Every pod's port is the target.
-func kubelet(t *testing.T, target string) *net.TCPAddr {
+func kubelet(t testing.TB, target string) *net.TCPAddr {
 	t.Helper()
 	server := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if _, err := httpstream.Handshake(r, w, []string{"portforward.k8s.io"}); err != nil {

@@ -14,9 +14,8 @@ func catalogCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "catalog",
 		Short: "Show the embedded EC2 catalogue",
-		Args:  cobra.NoArgs,
 	}
-	c.AddCommand(exportCommand())
+	group(c, exportCommand())
 	return c
 }
 

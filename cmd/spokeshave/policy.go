@@ -35,9 +35,8 @@ func policyCommand(ctx context.Context) *cobra.Command {
 		Use:   "policy",
 		Short: "Write, check, test, compare and push policies",
 		Long:  policyHelp,
-		Args:  cobra.NoArgs,
 	}
-	c.AddCommand(newCommand(), vetCommand(ctx), testCommand(ctx), benchCommand(ctx), diffCommand(ctx), packCommand(ctx), pushCommand(ctx), listCommand(ctx))
+	group(c, newCommand(), vetCommand(ctx), testCommand(ctx), benchCommand(ctx), diffCommand(ctx), packCommand(ctx), pushCommand(ctx), listCommand(ctx))
 	return c
 }
 

@@ -60,6 +60,14 @@ It makes the very decisions that the controller makes.`,
 	return root
 }
 
+// group makes a command of others. By itself it says which there are; a name that
+// there is not is an error, where cobra alone would print the same and succeed.
+func group(c *cobra.Command, commands ...*cobra.Command) {
+	c.Args = cobra.NoArgs
+	c.RunE = func(c *cobra.Command, _ []string) error { return c.Help() }
+	c.AddCommand(commands...)
+}
+
 // run executes the command line and gives the exit code.
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	root := rootCommand(ctx)

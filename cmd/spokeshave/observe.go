@@ -72,11 +72,11 @@ func printObserved(out io.Writer, r *observe.Report) error {
 	total := r.Total()
 	say(out, "Now: %s $/h run; the next step would take off %s $/h by removing or replacing %d nodes,", r.Now.Rate, r.Now.Saves, r.Now.Remove)
 	say(out, "and %d nodes would be launched for pods that wait; %d pods would wait on.", r.Now.Launch, r.Now.Waiting)
-	say(out, "From %s to %s (%.1f hours seen):", r.From.Format(time.RFC3339), r.To.Format(time.RFC3339), float64(total.Seconds)/3600)
+	say(out, "From %s to %s (%s seen):", r.From.Format(time.RFC3339), r.To.Format(time.RFC3339), time.Duration(total.Seconds)*time.Second)
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	_, _ = fmt.Fprintln(w, "\tCOST $\tLAUNCHED\tAT $/H\tREMOVED")
 	row := func(name string, s *observe.Side) {
-		_, _ = fmt.Fprintf(w, "%s\t%.2f\t%d\t%s\t%d\n", name, s.Cost.USD(), s.Launched, s.Price, s.Removed)
+		_, _ = fmt.Fprintf(w, "%s\t%s\t%d\t%s\t%d\n", name, dollars(s.Cost.USD()), s.Launched, s.Price, s.Removed)
 	}
 	row("really", &total.Really)
 	row("would have", &total.Would)
@@ -85,7 +85,16 @@ func printObserved(out io.Writer, r *observe.Report) error {
 	}
 	if really := total.Really.Cost.USD(); really > 0 {
 		saved := really - total.Would.Cost.USD()
-		say(out, "At least %.2f $ less, %.1f %%.", saved, 100*saved/really)
+		say(out, "At least %s $ less, %.1f %%.", dollars(saved), 100*saved/really)
 	}
 	return nil
+}
+
+// dollars shows cents, and of less than a dollar what there is: the first hour of a
+// small cluster is no more.
+func dollars(usd float64) string {
+	if usd < 1 {
+		return fmt.Sprintf("%.4f", usd)
+	}
+	return fmt.Sprintf("%.2f", usd)
 }

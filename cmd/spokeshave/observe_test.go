@@ -28,7 +28,7 @@ func TestObserve(t *testing.T) {
 		code   int
 		want   []string
 	}{
-		"table":    {reason: "dollars on both sides, and the difference", of: &busy, want: []string{"2.0000 $/h run", "take off 0.5000 $/h", "really      1.00", "would have  0.75", "At least 0.25 $ less, 25.0 %."}},
+		"table":    {reason: "dollars on both sides, and the difference", of: &busy, want: []string{"2.0000 $/h run", "take off 0.5000 $/h", "really      1.00", "would have  0.7500", "At least 0.2500 $ less, 25.0 %.", "(30m0s seen)"}},
 		"json":     {reason: "for scripts", of: &busy, args: []string{"-o", "json"}, want: []string{`"total"`, `"micro": 750000`}},
 		"nothing":  {reason: "says what mode it takes", of: &idle, code: exitUnscheduled, want: []string{"mode Observe"}},
 		"backward": {reason: "a period has a length", of: &busy, args: []string{"--since", "-1h"}, code: exitBadInput, want: []string{"--since -1h0m0s"}},

@@ -180,8 +180,16 @@ func printComparison(out io.Writer, c *replay.Comparison) {
 	row("nodes let go", len(a.Gone), len(b.Gone))
 	row("$/h let go", fmt.Sprintf("%.4f", a.Removed), fmt.Sprintf("%.4f", b.Removed))
 	row("pods that wait", len(a.Unplaced), len(b.Unplaced))
-	row("policies", strings.Join(a.Policies, ", "), strings.Join(b.Policies, ", "))
 	_ = w.Flush() // nowhere to report that a terminal is gone
+	for _, side := range []struct {
+		was string
+		by  []string
+	}{{"recorded", a.Policies}, {"replayed", b.Policies}} {
+		if len(side.by) == 0 {
+			side.by = []string{"no policies"}
+		}
+		say(out, "  %s with %s", side.was, strings.Join(side.by, ", "))
+	}
 	for i := range b.Unplaced {
 		if i == 5 {
 			say(out, "  and %d more wait", len(b.Unplaced)-i)

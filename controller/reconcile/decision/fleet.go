@@ -32,7 +32,7 @@ func newFleet(reg prometheus.Registerer) *fleet {
 			Name: "spokeshave_node_hours_total", Help: "Hours that nodes have run, since the controller began to lead.",
 		}, []string{"nodepool", "capacity_type"}),
 		fallback: prometheus.NewGaugeVec(prometheus.GaugeOpts{
-			Name: "spokeshave_spot_fallback_nodes", Help: "On-demand nodes of a NodePool that allows spot.",
+			Name: "spokeshave_spot_fallback_nodes", Help: "On-demand nodes of a NodePool that allows spot, but those with a pod that does not.",
 		}, []string{"nodepool"}),
 		fallbackUSD: prometheus.NewGaugeVec(prometheus.GaugeOpts{
 			Name: "spokeshave_spot_fallback_usd", Help: "What those nodes cost above the spot price of the same type and zone, in USD per hour.",
@@ -60,6 +60,7 @@ func (f *fleet) observe(s *model.Snapshot) {
 	f.nodes.Reset()
 	f.fallback.Reset()
 	f.fallbackUSD.Reset()
+	wanted := onDemandWanted(s)
 	for i := range s.Nodes {
 		n := &s.Nodes[i]
 		pool := poolOf(s, n)
@@ -71,7 +72,7 @@ func (f *fleet) observe(s *model.Snapshot) {
 		if !n.LaunchedAt.IsZero() {
 			f.hours.WithLabelValues(kind.pool, kind.capacityType).Add(min(elapsed, max(0, s.Time.Sub(n.LaunchedAt))).Hours())
 		}
-		if n.Pool >= 0 && n.CapacityType == model.OnDemand && allowsSpot(&s.Pools[n.Pool]) {
+		if n.Pool >= 0 && n.CapacityType == model.OnDemand && !wanted[int32(i)] && allowsSpot(&s.Pools[n.Pool]) {
 			f.fallback.WithLabelValues(kind.pool).Inc()
 			if spot := spotPrice(s, n); spot > 0 {
 				f.fallbackUSD.WithLabelValues(kind.pool).Add(max(0, n.Price-spot).USD())
@@ -93,10 +94,33 @@ func poolOf(s *model.Snapshot, n *model.Node) string {
 	return ""
 }
 
-func allowsSpot(p *model.Pool) bool {
-	return !slices.ContainsFunc(p.Requirements, func(r model.Requirement) bool {
-		return r.Key == "karpenter.sh/capacity-type" && !r.Matches(string(model.Spot), true)
+func allowsSpot(p *model.Pool) bool { return !refusesSpot(p.Requirements) }
+
+const capacityType = "karpenter.sh/capacity-type"
+
+func refusesSpot(all []model.Requirement) bool {
+	return slices.ContainsFunc(all, func(r model.Requirement) bool {
+		return r.Key == capacityType && !r.Matches(string(model.Spot), true)
 	})
+}
+
+// onDemandWanted are the nodes with a pod that does not run on spot: nothing fell
+// back to on-demand there.
+func onDemandWanted(s *model.Snapshot) map[int32]bool {
+	refuses := make([]bool, len(s.Specs))
+	for i := range s.Specs {
+		spec := &s.Specs[i]
+		picked, picks := spec.NodeSelector[capacityType]
+		refuses[i] = picks && picked != string(model.Spot) ||
+			len(spec.Affinity) > 0 && !slices.ContainsFunc(spec.Affinity, func(t model.Term) bool { return !refusesSpot(t) })
+	}
+	out := map[int32]bool{}
+	for i := range s.Pods {
+		if p := &s.Pods[i]; p.Node >= 0 && !p.Daemon && refuses[p.Spec] {
+			out[p.Node] = true
+		}
+	}
+	return out
 }
 
 // spotPrice is that of the node's type in its zone; 0 when there is none.

@@ -151,6 +151,37 @@ func TestFiguresOfDeletedPools(t *testing.T) {
 	}
 }
 
+// TestFallback: a node that a pod wants to be on-demand has not fallen back to it.
+func TestFallback(t *testing.T) {
+	term := func(values ...string) model.Term {
+		return model.Term{{Key: "karpenter.sh/capacity-type", Operator: model.In, Values: values}}
+	}
+	for name, tc := range map[string]struct {
+		reason string
+		spec   model.PodSpec
+		daemon bool
+		want   float64
+	}{
+		"any":      {reason: "a pod that asks for nothing", want: 1},
+		"selector": {reason: "on-demand is what it selects", spec: model.PodSpec{NodeSelector: map[string]string{"karpenter.sh/capacity-type": "on-demand"}}},
+		"affinity": {reason: "no term of it allows spot", spec: model.PodSpec{Affinity: []model.Term{term("on-demand"), term("on-demand", "reserved")}}},
+		"either":   {reason: "one of its terms allows spot", spec: model.PodSpec{Affinity: []model.Term{term("on-demand"), term("spot", "on-demand")}}, want: 1},
+		"zone":     {reason: "its terms speak of something else", spec: model.PodSpec{Affinity: []model.Term{{{Key: "zone", Operator: model.In, Values: []string{"a"}}}}}, want: 1},
+		"daemon":   {reason: "a DaemonSet's pod takes what there is", spec: model.PodSpec{NodeSelector: map[string]string{"karpenter.sh/capacity-type": "on-demand"}}, daemon: true, want: 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			m, reg := metricsOf(t)
+			s := town(0)
+			s.Specs = append(s.Specs, tc.spec)
+			s.Pods = append(s.Pods, model.Pod{Namespace: "shop", Name: "db", Spec: 1, Node: 2, Daemon: tc.daemon})
+			m.observe(s, &decide.Decision{}, 0)
+			if got := figures(t, reg, "spokeshave_spot_fallback_nodes")["spokeshave_spot_fallback_nodes{general}"]; got != tc.want {
+				t.Errorf("%s: %v nodes, want %v", tc.reason, got, tc.want)
+			}
+		})
+	}
+}
+
 // TestChurnFigures: disruptions are counted when they are carried out, with the
 // pods that had to move.
 func TestChurnFigures(t *testing.T) {

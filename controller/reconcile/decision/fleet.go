@@ -57,9 +57,7 @@ func (f *fleet) observe(s *model.Snapshot) {
 		elapsed = 0
 	}
 	f.last = s.Time
-	f.nodes.Reset()
-	f.fallback.Reset()
-	f.fallbackUSD.Reset()
+	f.reset(s)
 	wanted := onDemandWanted(s)
 	for i := range s.Nodes {
 		n := &s.Nodes[i]
@@ -92,6 +90,20 @@ func poolOf(s *model.Snapshot, n *model.Node) string {
 		return n.Labels[karpv1.LabelNodePool]
 	}
 	return ""
+}
+
+// reset begins anew. Where something could fall back, that nothing has is 0 and not
+// nothing: a share is taken of it.
+func (f *fleet) reset(s *model.Snapshot) {
+	f.nodes.Reset()
+	f.fallback.Reset()
+	f.fallbackUSD.Reset()
+	for i := range s.Pools {
+		if allowsSpot(&s.Pools[i]) {
+			f.fallback.WithLabelValues(s.Pools[i].Name)
+			f.fallbackUSD.WithLabelValues(s.Pools[i].Name)
+		}
+	}
 }
 
 func allowsSpot(p *model.Pool) bool { return !refusesSpot(p.Requirements) }

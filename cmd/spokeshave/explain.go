@@ -62,7 +62,7 @@ func explainCommand(ctx context.Context) *cobra.Command {
 			printAnswer(c.OutOrStdout(), &answer)
 		}
 		if len(answer.Facts) == 0 {
-			return &exitError{exitUnscheduled, fmt.Errorf("none of the %d decisions in the journal is about %s; a replica that does not lead has none", len(entries), answer.Subject)}
+			return &exitError{exitUnscheduled, fmt.Errorf("none of the %d decisions in the journal is about %s; a replica that does not lead has none%s", len(entries), answer.Subject, hint(args[0]))}
 		}
 		return nil
 	}
@@ -84,6 +84,17 @@ func question(kind, name string, namespace func() string) (func([]journal.Entry)
 		return func(e []journal.Entry) explain.Answer { return explain.Pool(e, name) }, nil
 	}
 	return nil, fmt.Errorf("explain %s: want pod, node, nodeclaim or nodepool", kind)
+}
+
+// hint says why nothing may be known of something that there is.
+func hint(kind string) string {
+	switch strings.ToLower(kind) {
+	case "pod", "pods", "po":
+		return ", and the scheduler places pods that find room without one"
+	case "node", "nodes", "no":
+		return ", and a node that has just joined is known by its NodeClaim's name for some seconds"
+	}
+	return ""
 }
 
 func printAnswer(out io.Writer, a *explain.Answer) {

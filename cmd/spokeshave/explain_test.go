@@ -55,6 +55,7 @@ func TestExplain(t *testing.T) {
 		"claim":        {reason: "claims are asked for like nodes", args: []string{"nodeclaim", "general-1"}, want: "it was launched"},
 		"json":         {reason: "for scripts", args: []string{"nodepool", "general", "-o", "json"}, want: `"instanceType": "c7g.large"`},
 		"unknown pod":  {reason: "nothing known is not an answer", args: []string{"pod", "other"}, code: exitUnscheduled, want: "none of the 1 decisions"},
+		"unknown node": {reason: "its other name may be known", args: []string{"node", "ip-9"}, code: exitUnscheduled, want: "is known by its NodeClaim's name"},
 		"unknown kind": {reason: "the kinds are named", args: []string{"service", "web"}, code: exitBadInput, want: "want pod, node, nodeclaim or nodepool"},
 		"no server":    {reason: "says what to do", args: []string{"pod", "web", "--server", "http://127.0.0.1:1"}, code: exitBadInput, want: "is --server where"},
 	} {

@@ -77,7 +77,7 @@ func Node(entries []journal.Entry, names ...string) Answer {
 		}
 		for i := range e.Existing {
 			if x := &e.Existing[i]; slices.Contains(names, x.Node) {
-				out = append(out, Fact{Says: fmt.Sprintf("%d pods were planned onto it: %s", len(x.Pods), list(x.Pods))})
+				out = append(out, Fact{Says: fmt.Sprintf("planned onto it: %s: %s", pods(len(x.Pods)), list(x.Pods))})
 			}
 		}
 		for i := range e.Disruptions {
@@ -126,7 +126,7 @@ func Pool(entries []journal.Entry, name string) Answer {
 			}
 		}
 		for _, message := range sorted(refused) {
-			out = append(out, Fact{Says: fmt.Sprintf("%d pods could not use it: %s", refused[message], message)})
+			out = append(out, Fact{Says: fmt.Sprintf("%s could not use it: %s", pods(refused[message]), message)})
 		}
 		return out
 	})

@@ -56,7 +56,7 @@ func TestExplain(t *testing.T) {
 	}{
 		"launched": {
 			reason: "the node, its price and the next best", answer: Pod(entries(), "shop/web-1"),
-			says:    []string{"d1: a node was launched for it: c7g.large (on-demand) in us-west-2a at 0.0725 $/h, for 1 pods, from NodePool general"},
+			says:    []string{"d1: a node was launched for it: c7g.large (on-demand) in us-west-2a at 0.0725 $/h, for 1 pod, from NodePool general"},
 			details: whole,
 		},
 		"room": {
@@ -73,8 +73,8 @@ func TestExplain(t *testing.T) {
 			reason: "both of its names count, the latest first", answer: Node(entries(), "ip-1"),
 			says: []string{
 				`d3: it stays: policy keep says "team ml"`,
-				"d2: 1 pods were planned onto it: shop/web-2",
-				"d1: it was launched: c7g.large (on-demand) in us-west-2a at 0.0725 $/h, for 1 pods, from NodePool general",
+				"d2: planned onto it: 1 pod: shop/web-2",
+				"d1: it was launched: c7g.large (on-demand) in us-west-2a at 0.0725 $/h, for 1 pod, from NodePool general",
 			},
 			details: whole,
 		},
@@ -82,8 +82,8 @@ func TestExplain(t *testing.T) {
 			reason: "by its claim's name it is the same", answer: Node(entries(), "general-1"),
 			says: []string{
 				`d3: it stays: policy keep says "team ml"`,
-				"d2: 1 pods were planned onto it: shop/web-2",
-				"d1: it was launched: c7g.large (on-demand) in us-west-2a at 0.0725 $/h, for 1 pods, from NodePool general",
+				"d2: planned onto it: 1 pod: shop/web-2",
+				"d1: it was launched: c7g.large (on-demand) in us-west-2a at 0.0725 $/h, for 1 pod, from NodePool general",
 			},
 			details: whole,
 		},
@@ -97,13 +97,13 @@ func TestExplain(t *testing.T) {
 		},
 		"replacement": {
 			reason: "what comes says in whose stead", answer: Node(entries(), "general-9"),
-			says: []string{"d4: it was launched in the stead of ip-7, ip-8 (Underutilized): c7g.large (on-demand) in us-west-2a at 0.0725 $/h, for 1 pods, from NodePool general"},
+			says: []string{"d4: it was launched in the stead of ip-7, ip-8 (Underutilized): c7g.large (on-demand) in us-west-2a at 0.0725 $/h, for 1 pod, from NodePool general"},
 		},
 		"pool": {
 			reason: "what it launched, and whom it could not serve", answer: Pool(entries(), "general"),
 			says: []string{
-				"d2: 1 pods could not use it: cap leaves 0.01 $/h",
-				"d1: node general-1 was launched: c7g.large (on-demand) in us-west-2a at 0.0725 $/h, for 1 pods, from NodePool general",
+				"d2: 1 pod could not use it: cap leaves 0.01 $/h",
+				"d1: node general-1 was launched: c7g.large (on-demand) in us-west-2a at 0.0725 $/h, for 1 pod, from NodePool general",
 			},
 			details: whole,
 		},

@@ -13,8 +13,8 @@ import (
 // launched tells of a node; pod is the one that is asked about, empty for none.
 func launched(e *journal.Entry, n *journal.Node, lead, pod string) Fact {
 	f := Fact{
-		Says: fmt.Sprintf("%s%s (%s) in %s at %s $/h, for %d pods, from NodePool %s",
-			lead, n.Best.InstanceType, n.Best.CapacityType, n.Best.Zone, n.Best.Price, len(n.Pods), n.NodePool),
+		Says: fmt.Sprintf("%s%s (%s) in %s at %s $/h, for %s, from NodePool %s",
+			lead, n.Best.InstanceType, n.Best.CapacityType, n.Best.Zone, n.Best.Price, pods(len(n.Pods)), n.NodePool),
 		Options: append([]model.Option{n.Best}, n.Others...), OtherTypes: n.OtherTypes,
 	}
 	f.Details = append(f.Details, considered(e, n.NodePool)...)
@@ -85,6 +85,13 @@ func count(nodes int, example string) string {
 		return "node " + example
 	}
 	return fmt.Sprintf("%d nodes such as %s", nodes, example)
+}
+
+func pods(n int) string {
+	if n == 1 {
+		return "1 pod"
+	}
+	return fmt.Sprintf("%d pods", n)
 }
 
 func waits(reasons []model.Reason, e *journal.Entry) Fact {

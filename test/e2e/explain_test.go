@@ -90,7 +90,7 @@ func TestExplain(t *testing.T) {
 		"claim": {reason: "the same by its other name", args: []string{"nodeclaim", machine.Claim}, want: stays},
 		"pool": {
 			reason: "what it launched and whom it could not serve", args: []string{"nodepool", l.name},
-			want: append([]string{"node " + machine.Claim + " was launched: ", "1 pods could not use it: cap explain-cap on nodepool/explain"}, launch...),
+			want: append([]string{"node " + machine.Claim + " was launched: ", "1 pod could not use it: cap explain-cap on nodepool/explain"}, launch...),
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -60,6 +60,7 @@ What it does can be watched and changed under /_sim/ (JSON):
           "code":"InsufficientInstanceCapacity","forever":true}
          {"action":"DescribeInstances","code":"RequestLimitExceeded","count":3}
          {"action":"CreateFleet","afterSuccess":true}      takes effect, then cuts the line
+         {"action":"CreateTags","skip":10,"cut":true}      the eleventh call
          {"latency":"2s","forever":true}
   POST /_sim/interrupt   {"instanceId":"i-…","kind":"spot"}  kinds: spot rebalance scheduled stopped terminated
   POST /_sim/status      {"instanceId":"i-…","check":"system","impaired":true}

@@ -3,6 +3,7 @@ package sim_test
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"io"
 	"net/http"
 	"strings"
@@ -14,6 +15,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 	sqstypes "github.com/aws/aws-sdk-go-v2/service/sqs/types"
 	"github.com/aws/aws-sdk-go-v2/service/ssm"
+	"github.com/aws/smithy-go"
 
 	"spokeshave.dev/cmd/ec2sim/sim"
 )
@@ -86,6 +88,52 @@ func TestFaults(t *testing.T) {
 	} {
 		if status, out := w.post(t, "/_sim/faults", body); status != http.StatusBadRequest || out["error"] == "" {
 			t.Errorf("%s was accepted (%d, %v): %s", body, status, out, reason)
+		}
+	}
+}
+
+// A fault that skips calls lets so many go well, then strikes as often as it is
+// ordered to, and is spent. What another fault spoils has not gone well.
+func TestFaultsThatSkip(t *testing.T) {
+	for name, c := range map[string]struct {
+		reason string
+		faults []string
+		// want are the codes of one DescribeInstances after another.
+		want []string
+	}{
+		"once":             {"two go well, the third does not", []string{`{"action":"DescribeInstances","code":"A","skip":2}`}, []string{"", "", "A", "", ""}},
+		"often":            {"it skips once, not before each", []string{`{"action":"DescribeInstances","code":"A","skip":1,"count":2}`}, []string{"", "A", "A", ""}},
+		"forever":          {"it has no end", []string{`{"action":"DescribeInstances","code":"A","skip":1,"forever":true}`}, []string{"", "A", "A", "A"}},
+		"any action":       {"calls of every action count", []string{`{"code":"A","skip":3}`}, []string{"", "", "", "A", ""}},
+		"other actions":    {"only its own calls count", []string{`{"action":"DescribeSubnets","code":"A"}`, `{"action":"DescribeInstances","code":"B","skip":1}`}, []string{"", "B", ""}},
+		"two that skip":    {"each has its own count", []string{`{"action":"DescribeInstances","code":"A","skip":1}`, `{"action":"DescribeInstances","code":"B","skip":2}`}, []string{"", "A", "", "B", ""}},
+		"first one spoils": {"what is spoilt is not skipped", []string{`{"action":"DescribeInstances","code":"A"}`, `{"action":"DescribeInstances","code":"B","skip":1}`}, []string{"A", "", "B", ""}},
+		"last one spoils":  {"whichever was ordered first", []string{`{"action":"DescribeInstances","code":"B","skip":1}`, `{"action":"DescribeInstances","code":"A"}`}, []string{"A", "", "B", ""}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t)
+			for _, f := range c.faults {
+				if status, out := w.post(t, "/_sim/faults", f); status != http.StatusOK {
+					t.Fatalf("order %s: %d, %v", f, status, out)
+				}
+			}
+			for i, code := range c.want {
+				_, err := w.ec2.DescribeInstances(t.Context(), &ec2.DescribeInstancesInput{})
+				var failure smithy.APIError
+				got := ""
+				if errors.As(err, &failure) {
+					got = failure.ErrorCode()
+				}
+				if got != code {
+					t.Errorf("%s: call %d ended with %q, want %q", c.reason, i+1, got, code)
+				}
+			}
+		})
+	}
+	w := newWorld(t)
+	for _, body := range []string{`{"code":"A","skip":-1}`, `{"code":"A","offering":{},"skip":1}`} {
+		if status, _ := w.post(t, "/_sim/faults", body); status != http.StatusBadRequest {
+			t.Errorf("%s was accepted", body)
 		}
 	}
 }

@@ -26,7 +26,7 @@ type Fault struct {
 	Message string `json:"message,omitempty"`
 	// HTTPStatus is that of the answer; 0 is the usual one for the code.
 	HTTPStatus int `json:"httpStatus,omitempty"`
-	// Skip is how many calls go well before it strikes.
+	// Skip is how many calls no fault strikes before this one does.
 	Skip int `json:"skip,omitempty"`
 	// Count is how often it strikes; 0 is once. Forever is without end.
 	Count   int  `json:"count,omitempty"`
@@ -114,16 +114,18 @@ func (f *Fault) strike() (spent bool) {
 	return !f.Forever && f.Struck >= max(f.Count, 1)
 }
 
-// takeFault uses up the first fault that strikes the whole call.
+// takeFault uses up the first fault that strikes the whole call. A call that
+// none strikes is one of those that the others let go well first.
 func (s *Server) takeFault(c *call) *Fault {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	var waiting []*Fault
 	for i, f := range s.state.faults {
 		if f.Offering != nil || !f.strikes(c.action) {
 			continue
 		}
 		if f.Skip > 0 {
-			f.Skip--
+			waiting = append(waiting, f)
 			continue
 		}
 		if f.strike() {
@@ -131,6 +133,9 @@ func (s *Server) takeFault(c *call) *Fault {
 		}
 		found := *f
 		return &found
+	}
+	for _, f := range waiting {
+		f.Skip--
 	}
 	return nil
 }

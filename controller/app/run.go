@@ -2,6 +2,7 @@ package app
 
 import (
 	"context"
+	"encoding/base64"
 	"errors"
 	"fmt"
 	"net"
@@ -9,6 +10,7 @@ import (
 	"net/http/pprof"
 	"os"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/go-logr/logr"
@@ -16,6 +18,7 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/discovery"
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/rest"
 	"k8s.io/utils/clock"
@@ -168,6 +171,7 @@ func newProvider(ctx context.Context, o *Options, mgr manager.Manager, log logr.
 	return aws.New(ctx, aws.Config{
 		Region: o.AWSRegion, Endpoint: o.AWSEndpoint,
 		ClusterName: o.ClusterName, ClusterEndpoint: o.ClusterEndpoint, ClusterCA: o.ClusterCABundle,
+		APIServer: func(context.Context) (version, ca string, err error) { return apiServer(mgr.GetConfig()) },
 		Classes: func(ctx context.Context, name string) (*awsv1.EC2NodeClass, error) {
 			class := &awsv1.EC2NodeClass{}
 			err := mgr.GetClient().Get(ctx, types.NamespacedName{Name: name}, class)
@@ -184,6 +188,24 @@ func newProvider(ctx context.Context, o *Options, mgr manager.Manager, log logr.
 		MemoryOverhead:    &o.MemoryOverheadPercent,
 		Discounts:         discounts,
 	})
+}
+
+// apiServer is the version, major.minor, and the CA, base64, of the API server
+// that the controller talks to.
+func apiServer(cfg *rest.Config) (version, ca string, err error) {
+	asked, err := discovery.NewDiscoveryClientForConfig(cfg)
+	if err != nil {
+		return "", "", fmt.Errorf("ask the API server for its version: %w", err)
+	}
+	said, err := asked.ServerVersion()
+	if err != nil {
+		return "", "", fmt.Errorf("ask the API server for its version: %w", err)
+	}
+	withCA := rest.CopyConfig(cfg)
+	if err := rest.LoadTLSFiles(withCA); err != nil {
+		return "", "", fmt.Errorf("read the API server's CA: %w", err)
+	}
+	return said.Major + "." + strings.TrimSuffix(said.Minor, "+"), base64.StdEncoding.EncodeToString(withCA.CAData), nil
 }
 
 func readDiscounts(file string) ([]aws.Discount, error) {

@@ -119,9 +119,8 @@ func TestFaultsThatSkip(t *testing.T) {
 			}
 			for i, code := range c.want {
 				_, err := w.ec2.DescribeInstances(t.Context(), &ec2.DescribeInstancesInput{})
-				var failure smithy.APIError
 				got := ""
-				if errors.As(err, &failure) {
+				if failure, refused := errors.AsType[smithy.APIError](err); refused {
 					got = failure.ErrorCode()
 				}
 				if got != code {

@@ -7,10 +7,16 @@ import (
 
 	sdk "github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/eks"
+
+	"spokeshave.dev/controller/provider"
 )
 
-// clusterEvery is how long what EKS says of the cluster is taken for current.
-const clusterEvery = 5 * time.Minute
+// clusterEvery is how long what EKS says of the cluster is taken for current;
+// clusterRetry is when it is asked again after a failure.
+const (
+	clusterEvery = 5 * time.Minute
+	clusterRetry = time.Minute
+)
 
 // cluster is what a node must know of the cluster to join it.
 type cluster struct {
@@ -29,6 +35,9 @@ type clusterCache struct {
 }
 
 // clusterDetails are the configured ones; EKS is asked for those that are not.
+// While EKS does not answer, what it said before holds. For a cluster that EKS
+// does not know, or does not let us describe, the API server itself tells version
+// and certificate; its address must be configured then.
 func (p *Provider) clusterDetails(ctx context.Context) (cluster, error) {
 	configured := cluster{
 		name: p.cfg.ClusterName, endpoint: p.cfg.ClusterEndpoint, ca: p.cfg.ClusterCA,
@@ -44,26 +53,58 @@ func (p *Provider) clusterDetails(ctx context.Context) (cluster, error) {
 	if now.Before(c.due) {
 		return c.value, nil
 	}
-	out, err := p.sdk.EKS.DescribeCluster(ctx, &eks.DescribeClusterInput{Name: sdk.String(p.cfg.ClusterName)})
-	if err != nil {
-		return cluster{}, fault(err, "describe EKS cluster %s (or configure endpoint, certificate, service range and version)", p.cfg.ClusterName)
+	found, err := p.askCluster(ctx, configured)
+	switch {
+	case err != nil && c.value.version != "":
+		p.cfg.Log.Error(err, "keep what is known of the cluster", "retry", clusterRetry.String())
+		c.due = now.Add(clusterRetry)
+		return c.value, nil
+	case err != nil:
+		return cluster{}, err
 	}
-	fill := func(into *string, from *string) {
-		if *into == "" {
-			*into = sdk.ToString(from)
+	c.value, c.due = found, now.Add(clusterEvery)
+	return found, nil
+}
+
+// askCluster fills what is not configured.
+func (p *Provider) askCluster(ctx context.Context, in cluster) (cluster, error) {
+	out, err := p.sdk.EKS.DescribeCluster(ctx, &eks.DescribeClusterInput{Name: sdk.String(in.name)})
+	if err != nil {
+		err = fault(err, "describe EKS cluster %s", in.name)
+		kind := provider.KindOf(err)
+		if in.endpoint == "" || p.cfg.APIServer == nil || kind != provider.NotFound && kind != provider.Unauthorized {
+			return cluster{}, err
 		}
+		return p.askAPIServer(ctx, in, err)
 	}
 	if d := out.Cluster; d != nil {
-		fill(&configured.endpoint, d.Endpoint)
-		fill(&configured.version, d.Version)
+		fill(&in.endpoint, d.Endpoint)
+		fill(&in.version, d.Version)
 		if d.CertificateAuthority != nil {
-			fill(&configured.ca, d.CertificateAuthority.Data)
+			fill(&in.ca, d.CertificateAuthority.Data)
 		}
 		if n := d.KubernetesNetworkConfig; n != nil {
-			fill(&configured.cidr, n.ServiceIpv4Cidr)
-			fill(&configured.cidr, n.ServiceIpv6Cidr)
+			fill(&in.cidr, n.ServiceIpv4Cidr)
+			fill(&in.cidr, n.ServiceIpv6Cidr)
 		}
 	}
-	c.value, c.due = configured, now.Add(clusterEvery)
-	return configured, nil
+	return in, nil
+}
+
+// askAPIServer is for clusters that are not EKS's; why is what EKS said.
+func (p *Provider) askAPIServer(ctx context.Context, in cluster, why error) (cluster, error) {
+	version, ca, err := p.cfg.APIServer(ctx)
+	if err != nil {
+		return cluster{}, refuse(provider.Unavailable, "%w; and ask the API server for its version: %w", unkinded(why), err)
+	}
+	p.cfg.Log.Info("the API server tells version and certificate of the cluster, not EKS", "version", version, "reason", why.Error())
+	fill(&in.version, &version)
+	fill(&in.ca, &ca)
+	return in, nil
+}
+
+func fill(into *string, from *string) {
+	if *into == "" {
+		*into = sdk.ToString(from)
+	}
 }

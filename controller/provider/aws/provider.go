@@ -44,6 +44,10 @@ type Config struct {
 	ClusterCA         string
 	ServiceCIDR       string
 	KubernetesVersion string
+	// APIServer tells the version ("1.36") and the CA (base64) of the API server
+	// that the controller itself talks to, for clusters that EKS does not know. Nil
+	// is not asked.
+	APIServer func(ctx context.Context) (version, ca string, err error)
 
 	// Classes finds a node class by name; a NotFound error or nil is a class
 	// that does not exist.

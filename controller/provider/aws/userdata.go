@@ -94,6 +94,9 @@ func head(text string) string {
 // nodeConfig is the NodeConfig that nodeadm reads. YAML has sorted keys, so
 // that the same node always has the same user data.
 func nodeConfig(in join) (string, error) {
+	if in.cluster.cidr == "" {
+		return "", fmt.Errorf("AL2023 nodes must be told the cluster's service range, and EKS does not tell that of %s; use images of another family", in.cluster.name)
+	}
 	kubelet, err := kubeletConfig(in.kubelet)
 	if err != nil {
 		return "", err

@@ -116,7 +116,7 @@ func (o *Options) Bind(fs *pflag.FlagSet) {
 	fs.StringVar(&o.LogLevel, "log-level", "info", "debug, info or error")
 	fs.Float32Var(&o.QPS, "kube-client-qps", 200, "requests a second to the API server")
 	fs.IntVar(&o.Burst, "kube-client-burst", 300, "burst of requests to the API server")
-	fs.IntVar(&o.Workers, "workers", 50, "NodeClaims and nodes worked on at the same time")
+	fs.IntVar(&o.Workers, "workers", 200, "NodeClaims and nodes worked on at the same time; claims share requests to EC2 with those that are worked on with them")
 	fs.BoolVar(&o.EnableProfiling, "enable-profiling", false, "serve /debug/pprof on the metrics port")
 	fs.BoolVar(&o.DisableLeaderElection, "disable-leader-election", false, "act without any lease; for development only")
 	fs.StringVar(&o.LeaderElectionName, "leader-election-name", "spokeshave-leader-election", "name of the controller's own lease")

@@ -177,8 +177,9 @@ func newProvider(ctx context.Context, o *Options, mgr manager.Manager, log logr.
 			err := mgr.GetClient().Get(ctx, types.NamespacedName{Name: name}, class)
 			return class, err
 		},
-		Clock: clock.RealClock{}.Now,
-		Log:   log.WithName("aws"),
+		Clock:  clock.RealClock{}.Now,
+		Log:    log.WithName("aws"),
+		Claims: o.Workers,
 
 		Metrics:           metrics.Registry,
 		InterruptionQueue: o.InterruptionQueue,

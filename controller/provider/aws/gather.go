@@ -14,12 +14,25 @@ const (
 	gatherLongest = 500 * time.Millisecond
 )
 
+// The same for claims that may share a request. Those of one decision come one
+// after another, with writes to the API server in between, and the more have come,
+// the more are likely to follow: each of them makes the rest wait a little longer
+// for the next.
+const (
+	prepareIdle    = 100 * time.Millisecond
+	prepareEach    = 10 * time.Millisecond
+	prepareMost    = time.Second
+	prepareLongest = 4 * time.Second
+)
+
 // gatherer joins questions asked at about the same time into one call. Its
 // answers come back by question; a question asked twice in a window is put once.
 type gatherer[Q comparable, A any] struct {
 	idle    time.Duration
 	longest time.Duration
-	most    int
+	// each question adds as much to the idle time, up to patience; 0 adds none.
+	each, patience time.Duration
+	most           int
 	// do puts the questions. It must answer each of them.
 	do func(ctx context.Context, questions []Q) map[Q]answer[A]
 
@@ -84,7 +97,7 @@ func (g *gatherer[Q, A]) join(ctx context.Context, question Q) *window[Q, A] {
 
 // serve waits for the window to close and puts its questions.
 func (g *gatherer[Q, A]) serve(ctx context.Context, w *window[Q, A]) {
-	w.await(ctx, g.idle, g.longest)
+	g.await(ctx, w)
 	g.mu.Lock()
 	if g.open == w {
 		g.open = nil
@@ -97,11 +110,18 @@ func (g *gatherer[Q, A]) serve(ctx context.Context, w *window[Q, A]) {
 	close(w.done)
 }
 
-func (w *window[Q, A]) await(ctx context.Context, idle, longest time.Duration) {
-	ctx, cancel := context.WithTimeout(ctx, longest)
+func (g *gatherer[Q, A]) await(ctx context.Context, w *window[Q, A]) {
+	ctx, cancel := context.WithTimeout(ctx, g.longest)
 	defer cancel()
-	for w.another(ctx, idle) {
+	for w.another(ctx, g.pause(w)) {
 	}
+}
+
+// pause is how long a window waits for the next question.
+func (g *gatherer[Q, A]) pause(w *window[Q, A]) time.Duration {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return max(g.idle, min(g.idle+time.Duration(len(w.questions)-1)*g.each, g.patience))
 }
 
 // another says whether somebody came within the idle time.

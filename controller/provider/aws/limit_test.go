@@ -47,6 +47,21 @@ func TestGathererAnswersEachAndEndsWithItsContext(t *testing.T) {
 	}
 }
 
+// The more wait, the longer the rest waits for the next; not for ever.
+func TestGathererIsPatientWithMany(t *testing.T) {
+	for questions, want := range map[int]time.Duration{1: 100, 2: 110, 51: 600, 91: 1000, 500: 1000} {
+		g := gatherer[int, int]{idle: prepareIdle, each: prepareEach, patience: prepareMost}
+		w := &window[int, int]{questions: make([]int, questions)}
+		if got := g.pause(w); got != want*time.Millisecond {
+			t.Errorf("with %d waiting it waits %s for the next, want %d ms", questions, got, want)
+		}
+		g = gatherer[int, int]{idle: gatherIdle}
+		if got := g.pause(w); got != gatherIdle {
+			t.Errorf("with %d waiting, and no patience, it waits %s, want %s", questions, got, gatherIdle)
+		}
+	}
+}
+
 func TestMetrics(t *testing.T) {
 	m, err := newMetrics(prometheus.NewPedanticRegistry())
 	if err != nil {

@@ -1,6 +1,7 @@
 package aws_test
 
 import (
+	"context"
 	"fmt"
 	"maps"
 	"slices"
@@ -15,6 +16,7 @@ import (
 	"spokeshave.dev/cmd/ec2sim/sim"
 	"spokeshave.dev/controller/model"
 	"spokeshave.dev/controller/provider"
+	"spokeshave.dev/controller/provider/aws"
 )
 
 func claimNames(n int) []string {
@@ -279,6 +281,26 @@ func TestClaimLeavesItsParty(t *testing.T) {
 		t.Fatal(err)
 	}
 	w.wantLiving(t, "claim-0000")
+}
+
+// When as many wait as are worked on at once, nobody else can come: the window
+// closes, whatever it would wait for the next.
+func TestNobodyElseCanCome(t *testing.T) {
+	w := newWorldOf(t, "m7i.")
+	w.provider = w.newProvider(t, w.url, func(cfg *aws.Config) { cfg.Claims = 3 })
+	defer w.provider.Together(4)() // a fourth is waited for, a minute long
+	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+	defer cancel()
+	var all sync.WaitGroup
+	for _, claim := range claimNames(3) {
+		all.Go(func() {
+			a, err := w.provider.Prepare(ctx, spec(claim, option("m7i.large", "us-west-2a", model.OnDemand)))
+			if err != nil || len(a.Claims) != 3 {
+				t.Errorf("%s shares with %v, %v; want one attempt for the three", claim, a.Claims, err)
+			}
+		})
+	}
+	all.Wait()
 }
 
 // A thousand nodes of one template cost a handful of calls.

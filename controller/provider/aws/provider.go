@@ -60,6 +60,9 @@ type Config struct {
 	// QuotaShare is the part of the account's EC2 request quotas that may be
 	// used; 0 is a half.
 	QuotaShare float64
+	// Claims is how many claims are launched at the same time: when so many wait to
+	// share a request, no more will come. 0 is not known.
+	Claims int
 	// InterruptionQueue is the name of the SQS queue that ListenForEvents reads;
 	// empty when there is none.
 	InterruptionQueue string
@@ -155,7 +158,13 @@ func New(ctx context.Context, cfg Config) (*Provider, error) {
 
 // gather opens the windows in which calls of many callers are joined.
 func (p *Provider) gather() {
-	p.prepares = gatherer[member, provider.Attempt]{idle: gatherIdle, longest: gatherLongest, most: 10 * maxParty, do: p.seal}
+	most := 10 * maxParty
+	if p.cfg.Claims > 0 {
+		most = min(most, p.cfg.Claims)
+	}
+	p.prepares = gatherer[member, provider.Attempt]{
+		idle: prepareIdle, each: prepareEach, patience: prepareMost, longest: prepareLongest, most: most, do: p.seal,
+	}
 	p.gets = gatherer[string, *provider.Instance]{idle: gatherIdle, longest: gatherLongest, most: 5 * maxFilterValues, do: p.getAll}
 	p.ends = gatherer[string, struct{}]{idle: gatherIdle, longest: gatherLongest, most: maxEnds, do: p.terminateAll}
 }

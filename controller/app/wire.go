@@ -307,9 +307,10 @@ func (p *parts) reconcilers(*decision.Loop) error {
 	}
 	memory := &upkeep.Memory{Client: c, Learn: p.cloud.LearnMemory}
 	partitions := &upkeep.Partition{Client: c, Get: p.cloud.Get}
+	tagger := &upkeep.Tagger{Client: c, Tag: p.cloud.TagClaim}
 	sweeper := &upkeep.Sweeper{Client: c, Cloud: p.cloud, Clock: p.clock}
 	err := errors.Join(
-		memory.SetupWithManager(p.mgr), partitions.SetupWithManager(p.mgr), p.mgr.Add(sweeper),
+		memory.SetupWithManager(p.mgr), partitions.SetupWithManager(p.mgr), tagger.SetupWithManager(p.mgr), p.mgr.Add(sweeper),
 		classes.SetupWithManager(p.mgr), claims.SetupWithManager(p.mgr), nodes.SetupWithManager(p.mgr),
 		pools.SetupWithManager(p.mgr), podEvents.SetupWithManager(p.mgr), holds.SetupWithManager(p.mgr), drifts.SetupWithManager(p.mgr), expiry.SetupWithManager(p.mgr), p.mgr.Add(collector), p.mgr.Add(interruptions),
 	)

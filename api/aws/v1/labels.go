@@ -45,7 +45,7 @@ const (
 	AnnotationEC2NodeClassHash = Group + "/ec2nodeclass-hash"
 	// AnnotationEC2NodeClassHashVersion says how AnnotationEC2NodeClassHash was computed.
 	AnnotationEC2NodeClassHashVersion = Group + "/ec2nodeclass-hash-version"
-	// AnnotationInstanceTagged is "true" on a NodeClaim whose instance bears the node's name as a tag.
+	// AnnotationInstanceTagged is "true" on a NodeClaim whose instance bears the claim's tags.
 	AnnotationInstanceTagged = Group + "/tagged"
 	// AnnotationInstanceProfile is the instance profile a NodeClaim was launched with.
 	AnnotationInstanceProfile = Group + "/instance-profile-name"

@@ -1,13 +1,19 @@
 package aws_test
 
 import (
+	"reflect"
+	"slices"
+	"sync"
 	"testing"
 	"time"
+
+	"github.com/google/go-cmp/cmp"
 
 	awsv1 "spokeshave.dev/api/aws/v1"
 	"spokeshave.dev/cmd/ec2sim/sim"
 	"spokeshave.dev/controller/model"
 	"spokeshave.dev/controller/provider"
+	"spokeshave.dev/controller/provider/aws"
 	"spokeshave.dev/controller/provider/aws/nodeclass"
 )
 
@@ -22,10 +28,51 @@ func faults() map[string]sim.Fault {
 	}
 }
 
+// The calls of each matrix; that of the queue is in queue_test.go.
+func lifeCalls() []string {
+	return []string{"CreateLaunchTemplate", "CreateFleet", "DescribeInstances", "CreateTags", "TerminateInstances"}
+}
+
+func classCalls() []string {
+	return []string{
+		"DescribeSubnets", "DescribeSecurityGroups", "DescribeImages", "GetParameter", "DescribeCluster",
+		"GetInstanceProfile", "CreateInstanceProfile", "AddRoleToInstanceProfile",
+		"DescribeCapacityReservations", "DescribePlacementGroups",
+		"DescribeInstanceTypes", "DescribeInstanceTypeOfferings", "DescribeSpotPriceHistory", "GetProducts",
+	}
+}
+
+func upkeepCalls() []string {
+	return []string{
+		"DescribeLaunchTemplates", "DeleteLaunchTemplate", "ListInstanceProfiles", "GetInstanceProfile", "RemoveRoleFromInstanceProfile", "DeleteInstanceProfile",
+		"DescribeInstanceStatus", "DescribeInstances", "GetManagedResource", "DescribeCluster",
+	}
+}
+
+func queueCalls() []string { return []string{"GetQueueUrl", "ReceiveMessage", "DeleteMessage"} }
+
+// The matrices have a row for every call that the code can make, and none for
+// others: the interfaces of the SDK, which the IAM policy is held against, too.
+func TestFaultMatrixIsWhole(t *testing.T) {
+	want := map[string]bool{}
+	for service := range reflect.TypeFor[aws.SDK]().Fields() {
+		for method := range service.Type.Methods() {
+			want[method.Name] = true
+		}
+	}
+	got := map[string]bool{}
+	for _, action := range slices.Concat(lifeCalls(), classCalls(), upkeepCalls(), queueCalls()) {
+		got[action] = true
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("calls in the matrices (-the code makes +the matrices have):\n%s", diff)
+	}
+}
+
 // Every call of the launch and terminate paths, gone wrong in every way: nothing
 // is doubled, nothing leaks, and it goes on when the fault is over.
 func TestFaultMatrix(t *testing.T) {
-	for _, action := range []string{"CreateLaunchTemplate", "CreateFleet", "DescribeInstances", "CreateTags", "TerminateInstances"} {
+	for _, action := range lifeCalls() {
 		for name, fault := range faults() {
 			for _, lag := range []time.Duration{0, 20 * time.Second} {
 				t.Run(action+"/"+name+"/lag "+lag.String(), func(t *testing.T) {
@@ -48,12 +95,7 @@ func TestFaultMatrix(t *testing.T) {
 // Every call on the way to a class that is ready, and to its catalogue, gone
 // wrong in every way: it gets ready, and nodes are launched from it.
 func TestFaultMatrixOfClasses(t *testing.T) {
-	for _, action := range []string{
-		"DescribeSubnets", "DescribeSecurityGroups", "DescribeImages", "GetParameter", "DescribeCluster",
-		"GetInstanceProfile", "CreateInstanceProfile", "AddRoleToInstanceProfile",
-		"DescribeCapacityReservations", "DescribePlacementGroups",
-		"DescribeInstanceTypes", "DescribeInstanceTypeOfferings", "DescribeSpotPriceHistory", "GetProducts",
-	} {
+	for _, action := range classCalls() {
 		for name, fault := range faults() {
 			t.Run(action+"/"+name, func(t *testing.T) {
 				t.Parallel()
@@ -86,10 +128,7 @@ func TestFaultMatrixOfClasses(t *testing.T) {
 // Every call of upkeep and of the watch on zones and instances, gone wrong in every
 // way: what was known holds, and it goes on when the fault is over.
 func TestFaultMatrixOfUpkeep(t *testing.T) {
-	for _, action := range []string{
-		"DescribeLaunchTemplates", "DeleteLaunchTemplate", "ListInstanceProfiles", "GetInstanceProfile", "RemoveRoleFromInstanceProfile", "DeleteInstanceProfile",
-		"DescribeInstanceStatus", "DescribeInstances", "GetManagedResource", "DescribeCluster",
-	} {
+	for _, action := range upkeepCalls() {
 		for name, fault := range faults() {
 			t.Run(action+"/"+name, func(t *testing.T) {
 				t.Parallel()
@@ -181,7 +220,71 @@ func TestFaultMatrixOfPartialSuccess(t *testing.T) {
 				if w.alive() != 4 {
 					t.Errorf("%d instances for 4 claims", w.alive())
 				}
+				if left := w.server.State().Faults; len(left) > 0 {
+					t.Errorf("the fault never struck: %+v", left)
+				}
 			})
+		}
+	}
+}
+
+// The same calls for claims that share them: one request, and joined Get and
+// Terminate. Whatever goes wrong, each claim has one instance, and all of them end.
+func TestFaultMatrixOfParties(t *testing.T) {
+	for _, action := range lifeCalls() {
+		for name, fault := range faults() {
+			for _, lag := range []time.Duration{0, 20 * time.Second} {
+				t.Run(action+"/"+name+"/lag "+lag.String(), func(t *testing.T) {
+					t.Parallel()
+					w := newWorldOf(t, "m7i.")
+					w.server.Set(sim.Settings{Lag: &sim.Duration{Duration: lag}})
+					struck := fault // both lags have the loop's
+					struck.Action = action
+					w.order(t, struck)
+					o := option("m7i.large", "us-west-2a", model.OnDemand)
+					claims := claimNames(3)
+					attempts, ids := make([]provider.Attempt, len(claims)), make([]string, len(claims))
+					// each claim repeats what fails as the reconcilers do, at the same time as the others.
+					each := func(what string, do func(at int) error) {
+						t.Helper()
+						var all sync.WaitGroup
+						for at := range claims {
+							all.Go(func() { w.persist(t, what, func() error { return do(at) }) })
+						}
+						all.Wait()
+					}
+					each("prepare", func(at int) (err error) {
+						attempts[at], err = w.provider.Prepare(t.Context(), spec(claims[at], o))
+						return err
+					})
+					each("launch", func(at int) error {
+						i, err := w.provider.Launch(t.Context(), attempts[at])
+						ids[at] = i.ProviderID
+						return err
+					})
+					if one := slices.Compact(slices.Sorted(slices.Values(ids))); len(one) != len(claims) || w.alive() != len(claims) {
+						t.Fatalf("instances %v for %v, and %d run", ids, claims, w.alive())
+					}
+					w.clock.Step(30 * time.Second) // EC2 shows them
+					eventuallyTagged(t, w, claims)
+					each("get", func(at int) error { _, err := w.provider.Get(t.Context(), ids[at]); return err })
+					each("terminate", func(at int) error {
+						err := w.provider.Terminate(t.Context(), ids[at])
+						if err != nil && provider.KindOf(err) == provider.NotFound {
+							return nil
+						}
+						return err
+					})
+					w.clock.Step(time.Minute)
+					list, err := w.provider.List(t.Context())
+					if err != nil || len(list) != 0 || w.alive() != 0 {
+						t.Errorf("left after the end: %+v, %v; %d run", list, err, w.alive())
+					}
+					if left := w.server.State().Faults; len(left) > 0 {
+						t.Errorf("the fault never struck: %+v", left)
+					}
+				})
+			}
 		}
 	}
 }

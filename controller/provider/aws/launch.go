@@ -325,27 +325,49 @@ func (p *Provider) handOut(ctx context.Context, claims []string, started []provi
 }
 
 // inscribeFor bounds the time that tagging a party takes: a thousand instances
-// need minutes at the rate that EC2 allows.
-const inscribeFor = 10 * time.Minute
+// need minutes at the rate that EC2 allows. An instance that EC2 does not show yet
+// is tried again after inscribePause.
+const (
+	inscribeFor   = 10 * time.Minute
+	inscribeTries = 5
+	inscribePause = time.Second
+)
 
 // inscribe tags instances with their claims. Nothing depends on it but people,
-// and garbage collection after a crash.
+// and garbage collection after a crash; TagClaim makes up for what it misses.
 func (p *Provider) inscribe(ctx context.Context, assigned map[string]provider.Instance) {
 	ctx, cancel := context.WithTimeout(ctx, inscribeFor)
 	defer cancel()
-	for _, claim := range slices.Sorted(maps.Keys(assigned)) {
-		i := assigned[claim]
-		shared := maps.Clone(i.Tags)
-		if shared[awsv1.TagName] == shared[awsv1.TagNodePool]+"/"+claim {
-			delete(shared, awsv1.TagName)
-		}
-		for range 3 {
-			err := p.Tag(ctx, i.ProviderID, claimTags(shared, claim))
-			if err == nil || provider.KindOf(err).Definitive() {
-				break
+	left := slices.Sorted(maps.Keys(assigned))
+	for range inscribeTries {
+		left = slices.DeleteFunc(left, func(claim string) bool {
+			i := assigned[claim]
+			shared := maps.Clone(i.Tags)
+			if shared[awsv1.TagName] == shared[awsv1.TagNodePool]+"/"+claim {
+				delete(shared, awsv1.TagName)
 			}
+			err := p.Tag(ctx, i.ProviderID, claimTags(shared, claim))
+			return err == nil || provider.KindOf(err).Definitive()
+		})
+		if len(left) == 0 {
+			return
 		}
+		pause(ctx, inscribePause)
 	}
+}
+
+// TagClaim writes the tags of a claim that its instance lacks.
+func (p *Provider) TagClaim(ctx context.Context, providerID, claim string) error {
+	i, err := p.Get(ctx, providerID)
+	if err != nil {
+		return fmt.Errorf("tag %s for %s: %w", providerID, claim, err)
+	}
+	missing := claimTags(i.Tags, claim)
+	maps.DeleteFunc(missing, func(key, value string) bool { return i.Tags[key] == value })
+	if len(missing) == 0 {
+		return nil
+	}
+	return p.Tag(ctx, providerID, missing)
 }
 
 // adopt looks for instances that an earlier, unanswered try of the attempt

@@ -381,6 +381,43 @@ func TestForgottenInstance(t *testing.T) {
 	}
 }
 
+// The tags that could not be written after the launch are written when the node
+// has registered; those that are there cost no call.
+func TestTagClaim(t *testing.T) {
+	w := newWorldOf(t, "m7i.")
+	w.classes["default"].Spec.Tags = map[string]string{"cost": "42"}
+	attempts := w.prepareAll(t, claimNames(2), option("m7i.large", "us-west-2a", model.OnDemand))
+	w.order(t, sim.Fault{Action: "CreateTags", Code: "UnauthorizedOperation", Count: 2})
+	results := launchAll(t, w.provider, attempts)
+	for range 100 {
+		if w.requests("CreateTags") == 2 {
+			break
+		}
+		time.Sleep(50 * time.Millisecond)
+	}
+	w.clock.Step(3 * time.Minute)
+	if got := w.living(); !slices.Equal(got, []string{"", ""}) {
+		t.Fatalf("before: instances of %q, want untagged ones", got)
+	}
+	for range 2 {
+		for claim, r := range results {
+			if err := w.provider.TagClaim(t.Context(), r.instance.ProviderID, claim); err != nil {
+				t.Errorf("%s: %v", claim, err)
+			}
+		}
+	}
+	w.wantLiving(t, claimNames(2)...)
+	if n := w.requests("CreateTags"); n != 4 {
+		t.Errorf("%d calls of CreateTags, want two that failed and one for each instance", n)
+	}
+	for _, i := range w.server.State().Instances {
+		if i.Tags["Name"] != "general/"+i.Tags[awsv1.TagNodeClaim] || i.Tags["cost"] != "42" {
+			t.Errorf("tags %v", i.Tags)
+		}
+	}
+	wantKind(t, w.provider.TagClaim(t.Context(), "aws:///us-west-2a/i-0123456789abcdef0", "none"), provider.NotFound)
+}
+
 func TestTerminateTogether(t *testing.T) {
 	w := newWorld(t)
 	results := launchAll(t, w.provider, w.prepareAll(t, claimNames(3), option("m7i.large", "us-west-2a", model.OnDemand)))

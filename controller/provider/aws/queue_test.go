@@ -162,7 +162,7 @@ func TestQueueAfterTrouble(t *testing.T) {
 // Every call of the queue, gone wrong in every way: what was announced is handled,
 // perhaps twice, and then it is off the queue.
 func TestFaultMatrixOfQueue(t *testing.T) {
-	for _, action := range []string{"GetQueueUrl", "ReceiveMessage", "DeleteMessage"} {
+	for _, action := range queueCalls() {
 		for name, fault := range faults() {
 			t.Run(action+"/"+name, func(t *testing.T) {
 				t.Parallel()

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"strings"
 	"sync"
 	"testing"
@@ -53,7 +54,9 @@ func TestUpkeep(t *testing.T) {
 	memory := &upkeep.Memory{Client: mgr.GetClient(), Learn: learned.learn}
 	sweeper := &upkeep.Sweeper{Client: mgr.GetClient(), Cloud: cloud, Clock: clock}
 	partition := &upkeep.Partition{Client: mgr.GetClient(), Get: placed}
-	if err := errors.Join(memory.SetupWithManager(mgr), partition.SetupWithManager(mgr), mgr.Add(sweeper)); err != nil {
+	tags := &tagged{}
+	tagger := &upkeep.Tagger{Client: mgr.GetClient(), Tag: tags.tag}
+	if err := errors.Join(memory.SetupWithManager(mgr), partition.SetupWithManager(mgr), tagger.SetupWithManager(mgr), mgr.Add(sweeper)); err != nil {
 		t.Fatal(err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
@@ -72,6 +75,7 @@ func TestUpkeep(t *testing.T) {
 	t.Run("memory", func(t *testing.T) { testMemory(t, direct, learned) })
 	t.Run("sweeper", func(t *testing.T) { testSweeper(t, direct, cloud, clock) })
 	t.Run("partition", func(t *testing.T) { testPartition(t, direct) })
+	t.Run("tags", func(t *testing.T) { testTags(t, direct, tags) })
 	t.Run("shifts", func(t *testing.T) { testShifts(t, direct) })
 }
 
@@ -145,6 +149,70 @@ func testPartition(t *testing.T, c client.Client) {
 	})
 	if got := label(&karpv1.NodeClaim{}, "in-i-close"); got != "" {
 		t.Errorf("a group without partitions: label %q", got)
+	}
+}
+
+// tagged is what was tagged, by provider ID; the first try of i-late fails.
+type tagged struct {
+	mu    sync.Mutex
+	times map[string]int
+}
+
+func (g *tagged) tag(_ context.Context, providerID, claim string) error {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.times == nil {
+		g.times = map[string]int{}
+	}
+	g.times[claim+" "+providerID]++
+	switch n := g.times[claim+" "+providerID]; {
+	case claim == "late" && n == 1:
+		return errors.New("no answer")
+	case claim == "lost":
+		return &provider.Error{Kind: provider.NotFound, Err: errors.New("no such instance")}
+	}
+	return nil
+}
+
+func (g *tagged) seen() map[string]int {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return maps.Clone(g.times)
+}
+
+// testTags: the instance of a registered node is tagged, once; after a failure
+// again; before it has registered, and when it is gone, it is not.
+func testTags(t *testing.T, c client.Client, tags *tagged) {
+	registered := func(name string, is metav1.ConditionStatus) {
+		in := claim(t, c, name, "")
+		in.Status.ProviderID = "aws:///us-west-2a/i-" + name
+		in.Status.Conditions = []metav1.Condition{{
+			Type: karpv1.ConditionRegistered, Status: is, Reason: karpv1.ConditionRegistered, LastTransitionTime: metav1.Now(),
+		}}
+		if err := c.Status().Update(t.Context(), in); err != nil {
+			t.Fatal(err)
+		}
+	}
+	registered("early", metav1.ConditionFalse)
+	registered("lost", metav1.ConditionTrue)
+	registered("late", metav1.ConditionTrue)
+	registered("there", metav1.ConditionTrue)
+	noted := func(name string) string {
+		got := &karpv1.NodeClaim{}
+		if err := c.Get(t.Context(), client.ObjectKey{Name: name}, got); err != nil {
+			t.Fatal(err)
+		}
+		return got.Annotations[awsv1.AnnotationInstanceTagged]
+	}
+	eventually(t, "the claims say that their instances are tagged", func() bool { return noted("late") == "true" && noted("there") == "true" })
+	if noted("early") != "" || noted("lost") != "" {
+		t.Error("a claim whose instance was not tagged says that it was")
+	}
+	want := map[string]int{"late aws:///us-west-2a/i-late": 2, "there aws:///us-west-2a/i-there": 1}
+	got := tags.seen()
+	maps.DeleteFunc(got, func(key string, _ int) bool { return strings.HasPrefix(key, "lost ") })
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("how often each was tagged (-want +got):\n%s", diff)
 	}
 }
 

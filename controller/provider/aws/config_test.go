@@ -6,8 +6,10 @@ import (
 	"testing"
 
 	sdk "github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/prometheus/client_golang/prometheus"
 
 	awsv1 "spokeshave.dev/api/aws/v1"
+	"spokeshave.dev/cmd/ec2sim/sim"
 	"spokeshave.dev/controller/provider/aws"
 )
 
@@ -65,5 +67,48 @@ func TestNewRefuses(t *testing.T) {
 		if _, err := aws.New(t.Context(), c.cfg); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %v, want an error with %q", name, err, c.want)
 		}
+	}
+}
+
+// Every try of a call is counted, and takes from the call's share of requests:
+// what AWS throttles, or fails to answer, is repeated.
+func TestEveryTryCounts(t *testing.T) {
+	bare(t)
+	w := newWorldOf(t, "m7i.")
+	t.Setenv("AWS_ACCESS_KEY_ID", "AKIDTEST")
+	t.Setenv("AWS_SECRET_ACCESS_KEY", "secret")
+	registry := prometheus.NewPedanticRegistry()
+	p, err := aws.New(t.Context(), aws.Config{
+		ClusterName: "demo", Region: region, Endpoint: w.url, Classes: noClasses, Clock: w.clock.Now, Metrics: registry,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	before := w.requests("DescribeInstances")
+	w.order(t, sim.Fault{Action: "DescribeInstances", Code: "RequestLimitExceeded"})
+	w.order(t, sim.Fault{Action: "DescribeInstances", HTTPStatus: 500})
+	if _, err := p.List(t.Context()); err != nil {
+		t.Errorf("list after two tries that failed: %v", err)
+	}
+	if n := w.requests("DescribeInstances") - before; n != 3 {
+		t.Errorf("%d tries reached the endpoint, want 3", n)
+	}
+	families, err := registry.Gather()
+	if err != nil {
+		t.Fatal(err)
+	}
+	counted, waited := 0.0, uint64(0)
+	for _, f := range families {
+		for _, m := range f.GetMetric() {
+			switch f.GetName() {
+			case "spokeshave_aws_calls_total":
+				counted += m.GetCounter().GetValue()
+			case "spokeshave_aws_call_wait_seconds":
+				waited += m.GetHistogram().GetSampleCount()
+			}
+		}
+	}
+	if counted != 3 || waited != 3 {
+		t.Errorf("%v calls counted, %d waited for their share; want each of 3 tries", counted, waited)
 	}
 }

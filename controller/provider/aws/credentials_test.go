@@ -109,6 +109,36 @@ func TestCredentialsOfAPod(t *testing.T) {
 	}
 }
 
+// A controller without credentials, or whose role does not trust its service
+// account, says so, and not that AWS does not answer or that a permission lacks.
+func TestNoCredentials(t *testing.T) {
+	for name, set := range map[string]func(t *testing.T){
+		"none": func(*testing.T) {},
+		"no trust": func(t *testing.T) {
+			t.Setenv("AWS_ENDPOINT_URL_STS", serve(t, func(out http.ResponseWriter, _ *http.Request) {
+				out.WriteHeader(http.StatusForbidden)
+				_, _ = fmt.Fprint(out, `<ErrorResponse xmlns="https://sts.amazonaws.com/doc/2011-06-15/"><Error><Type>Sender</Type><Code>AccessDenied</Code><Message>Not authorized to perform sts:AssumeRoleWithWebIdentity</Message></Error></ErrorResponse>`)
+			}))
+			t.Setenv("AWS_ROLE_ARN", "arn:aws:iam::111122223333:role/controller")
+			t.Setenv("AWS_WEB_IDENTITY_TOKEN_FILE", tokenFile(t))
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			bare(t)
+			w := newWorldOf(t, "m7i.")
+			set(t)
+			p, err := aws.New(t.Context(), aws.Config{ClusterName: "demo", Region: region, Endpoint: w.url, Classes: noClasses, Clock: w.clock.Now})
+			if err != nil {
+				t.Fatal(err)
+			}
+			_, err = p.List(t.Context())
+			if err == nil || !strings.Contains(err.Error(), "no credentials of AWS") || strings.Contains(err.Error(), "allow this action") {
+				t.Errorf("%v, want advice about credentials", err)
+			}
+		})
+	}
+}
+
 // Without a region in the environment it is that of the instance.
 func TestRegionFromInstanceMetadata(t *testing.T) {
 	bare(t)

@@ -25,11 +25,19 @@ func fault(err error, format string, args ...any) error {
 	}
 	kind, code := classify(err)
 	text := what + ": " + brief(err)
-	if advice := adviceFor(kind, code); advice != "" {
+	advice := adviceFor(kind, code)
+	if strings.Contains(err.Error(), withoutCredentials) {
+		advice = "the controller gets no credentials of AWS; check the role of its service account and whom that role trusts, or its Pod Identity association"
+	}
+	if advice != "" {
 		text += " (" + advice + ")"
 	}
 	return &provider.Error{Kind: kind, Code: code, Err: &callError{text: text, err: err}}
 }
+
+// withoutCredentials is in what the SDK says of a call that it could not sign. It
+// has no type for that, and no code.
+const withoutCredentials = "get credentials: "
 
 // callError is an error of the SDK in words that do not change from one try to
 // the next: they end up in conditions, which are written only when they change.

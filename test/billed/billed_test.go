@@ -188,7 +188,7 @@ func start(t *testing.T) *world {
 			t.Errorf("manager: %v", err)
 		}
 	})
-	for _, text := range strings.Split(objects, "---\n") {
+	for text := range strings.SplitSeq(objects, "---\n") {
 		var o client.Object = &awsv1.EC2NodeClass{}
 		if strings.Contains(text, "kind: NodePool") {
 			o = &karpv1.NodePool{}

@@ -1,6 +1,7 @@
 package billed
 
 import (
+	"maps"
 	"slices"
 	"testing"
 	"time"
@@ -110,9 +111,7 @@ func (w *world) run(t *testing.T, name string, number int) {
 		corev1.LabelInstanceTypeStable: "m7i.large", corev1.LabelTopologyZone: "us-west-2a", karpv1.LabelCapacityType: string(model.OnDemand),
 	}
 	base := c.DeepCopy()
-	for key, value := range labels {
-		c.Labels[key] = value
-	}
+	maps.Copy(c.Labels, labels)
 	if err := w.client.Patch(t.Context(), c, client.MergeFrom(base)); err != nil {
 		t.Fatal(err)
 	}

@@ -2,6 +2,9 @@ package aws
 
 import (
 	"fmt"
+	"maps"
+	"slices"
+	"strings"
 
 	"github.com/pelletier/go-toml/v2"
 
@@ -13,6 +16,10 @@ import (
 // else of the class's own settings is kept.
 // https://bottlerocket.dev/en/os/latest/api/settings/kubernetes/
 func bottlerocketUserData(own string, in join) (string, error) {
+	if in.kubelet != nil && len(in.kubelet.Extra) > 0 {
+		return "", fmt.Errorf("spec.kubelet: %s cannot be set for Bottlerocket, which has settings of its own; write them under [settings.kubernetes] in spec.userData",
+			strings.Join(slices.Sorted(maps.Keys(in.kubelet.Extra)), ", "))
+	}
 	root := map[string]any{}
 	if err := toml.Unmarshal([]byte(own), &root); err != nil {
 		return "", fmt.Errorf("spec.userData: Bottlerocket takes settings in TOML: %w", err)

@@ -2,8 +2,14 @@ package aws_test
 
 import (
 	"bytes"
+	"cmp"
+	"encoding/json"
 	"reflect"
 	"testing"
+	"time"
+
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	awsv1 "spokeshave.dev/api/aws/v1"
 	"spokeshave.dev/cmd/ec2sim/sim"
@@ -92,6 +98,86 @@ func TestEveryFieldOfTheClassCounts(t *testing.T) {
 	for name := range changes {
 		if !seen[name] {
 			t.Errorf("%s is no field", name)
+		}
+	}
+}
+
+// Every part of a field of several parts counts, too: each changes what EC2 is asked
+// for, on a class that sets nothing else of the field.
+func TestEveryPartOfAFieldCounts(t *testing.T) {
+	// What a value of its kind would not do.
+	own := map[string]any{
+		"DeleteOnTermination": new(false), "VolumeType": new("gp2"), "DeviceName": new("/dev/xvdz"),
+		"HTTPEndpoint": new("disabled"), "HTTPProtocolIPv6": new("enabled"), "HTTPTokens": new("optional"),
+		"SystemReserved": map[string]string{"cpu": "70m"}, "KubeReserved": map[string]string{"memory": "70Mi"},
+		"EvictionHard": map[string]string{"memory.available": "7%"}, "EvictionSoft": map[string]string{"nodefs.available": "7%"},
+		"EvictionSoftGracePeriod": map[string]metav1.Duration{"nodefs.available": {Duration: time.Minute}},
+		"ClusterDNS":              []string{"10.100.0.7"}, "Extra": map[string]json.RawMessage{"podPidsLimit": json.RawMessage("77")},
+		"InterfaceType": awsv1.InterfaceTypeEFAOnly, "VolumeSize": new(resource.MustParse("77Gi")),
+		// Not told to EC2: it says which disk the kubelet's directory is on.
+		"RootVolume": nil, "EBS": nil,
+	}
+	w := newWorldOf(t, "m7i.")
+	for name, of := range map[string]func(*awsv1.EC2NodeClassSpec) any{
+		"blockDeviceMappings": func(s *awsv1.EC2NodeClassSpec) any {
+			s.BlockDeviceMappings = []awsv1.BlockDeviceMapping{{DeviceName: new("/dev/xvda"), EBS: &awsv1.BlockDevice{}}}
+			return &s.BlockDeviceMappings[0]
+		},
+		"ebs": func(s *awsv1.EC2NodeClassSpec) any {
+			s.BlockDeviceMappings = []awsv1.BlockDeviceMapping{{DeviceName: new("/dev/xvda"), EBS: &awsv1.BlockDevice{VolumeType: new("gp3")}}}
+			return s.BlockDeviceMappings[0].EBS
+		},
+		"metadataOptions": func(s *awsv1.EC2NodeClassSpec) any {
+			s.MetadataOptions = &awsv1.MetadataOptions{}
+			return s.MetadataOptions
+		},
+		"connectionTracking": func(s *awsv1.EC2NodeClassSpec) any {
+			s.ConnectionTracking = &awsv1.ConnectionTracking{}
+			return s.ConnectionTracking
+		},
+		"networkInterfaces": func(s *awsv1.EC2NodeClassSpec) any {
+			s.NetworkInterfaces = []awsv1.NetworkInterface{{InterfaceType: awsv1.InterfaceTypeInterface}, {InterfaceType: awsv1.InterfaceTypeInterface, DeviceIndex: 1}}
+			return &s.NetworkInterfaces[1]
+		},
+		"kubelet": func(s *awsv1.EC2NodeClassSpec) any {
+			s.Kubelet = &awsv1.KubeletConfiguration{}
+			return s.Kubelet
+		},
+	} {
+		request := func(t *testing.T, change func(part reflect.Value)) []byte {
+			t.Helper()
+			class := w.class(t, "default", awsv1.AMISelectorTerm{Alias: "al2023@latest"})
+			change(reflect.ValueOf(of(&class.Spec)).Elem())
+			w.resolve(t, class)
+			return w.prepare(t, spec("a", option("m7i.large", "us-west-2a", model.OnDemand))).Request
+		}
+		plain := request(t, func(reflect.Value) {})
+		for field := range reflect.TypeOf(of(&awsv1.EC2NodeClassSpec{})).Elem().Fields() {
+			value, special := own[field.Name]
+			if special && value == nil {
+				continue
+			}
+			t.Run(name+"/"+field.Name, func(t *testing.T) {
+				changed := request(t, func(part reflect.Value) {
+					at := part.FieldByIndex(field.Index)
+					switch into := at.Interface().(type) {
+					case *bool:
+						value = cmp.Or(value, any(new(true)))
+					case *int32:
+						value = new(int32(7))
+					case *int64:
+						value = new(int64(7))
+					case int32:
+						value = into + 3
+					case *string:
+						value = cmp.Or(value, any(new("other")))
+					}
+					at.Set(reflect.ValueOf(value))
+				})
+				if bytes.Equal(plain, changed) {
+					t.Error("the request is the same")
+				}
+			})
 		}
 	}
 }

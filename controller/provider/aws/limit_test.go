@@ -3,16 +3,22 @@ package aws
 import (
 	"context"
 	"errors"
+	"net/http"
+	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
 
+	sdk "github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/credentials"
 	"github.com/aws/aws-sdk-go-v2/service/ec2"
 	"github.com/aws/smithy-go"
 	"github.com/google/go-cmp/cmp"
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/testutil"
+
+	"spokeshave.dev/controller/provider"
 )
 
 func TestQuotaIsShared(t *testing.T) {
@@ -82,6 +88,39 @@ func TestQuotaIsSharedFairly(t *testing.T) {
 		}
 	})
 }
+
+// A call whose share is used up is not sent, and its caller is told that it is not
+// known to have failed.
+func TestCallsWaitForTheirShare(t *testing.T) {
+	l := &limits{share: 0.5}
+	sent := 0
+	client := ec2.NewFromConfig(limited(sdk.Config{
+		Region: "us-west-2", Credentials: credentials.NewStaticCredentialsProvider("AKIDTEST", "secret", ""),
+		HTTPClient: answers(func(*http.Request) (*http.Response, error) { sent++; return nil, errors.New("nobody is there") }),
+		Retryer:    func() sdk.Retryer { return sdk.NopRetryer{} },
+	}, l))
+	b := l.bucket("EC2", "CreateTags")
+	for b.Allow() { // somebody else's calls
+		continue
+	}
+	soon, cancel := context.WithTimeout(t.Context(), 10*time.Millisecond)
+	defer cancel()
+	_, err := client.CreateTags(soon, &ec2.CreateTagsInput{Resources: []string{"i-1"}, Tags: ec2Tags(map[string]string{"a": "b"})})
+	if err == nil || !strings.Contains(err.Error(), "share of requests") || sent != 0 {
+		t.Errorf("%v, and %d calls were sent; want none until there is room", err, sent)
+	}
+	if kind := provider.KindOf(fault(err, "tag")); kind != provider.Unavailable {
+		t.Errorf("kind %s, want one that is tried again", kind)
+	}
+	if _, err := client.CreateTags(t.Context(), &ec2.CreateTagsInput{Resources: []string{"i-1"}, Tags: ec2Tags(map[string]string{"a": "b"})}); err == nil || sent != 1 {
+		t.Errorf("%v, and %d calls were sent; want one when there is room again", err, sent)
+	}
+}
+
+// answers is an HTTP client.
+type answers func(*http.Request) (*http.Response, error)
+
+func (f answers) Do(r *http.Request) (*http.Response, error) { return f(r) }
 
 // Tries are repeated after pauses that grow, and that differ from one caller to
 // another: those who were throttled together do not come back together.

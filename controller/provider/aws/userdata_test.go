@@ -10,6 +10,7 @@ import (
 	"time"
 
 	sdk "github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/ec2/types"
 	"github.com/google/go-cmp/cmp"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -147,12 +148,44 @@ func TestUserDataRefuses(t *testing.T) {
 	}
 }
 
-func TestKubeletFlagsRefuseWhatHasNone(t *testing.T) {
-	class := testClass(awsv1.AMIFamilyAL2, "")
-	class.Spec.Kubelet.Extra = map[string]json.RawMessage{"topologyManagerPolicy": json.RawMessage(`"restricted"`)}
-	err := offlineProvider().Validate(class)
-	if err == nil || !strings.Contains(err.Error(), "topologyManagerPolicy") {
-		t.Errorf("Validate = %v, want an error that names the setting", err)
+// A kubelet setting that a family's images have no word for is refused, and not
+// left out; AL2023 takes them all.
+func TestKubeletSettingsThatAFamilyHasNot(t *testing.T) {
+	for family, refused := range map[string]bool{
+		awsv1.AMIFamilyAL2: true, awsv1.AMIFamilyBottlerocket: true, awsv1.AMIFamilyWindows2022: true, awsv1.AMIFamilyAL2023: false,
+	} {
+		class := testClass(family, "")
+		class.Spec.Kubelet.Extra = map[string]json.RawMessage{"topologyManagerPolicy": json.RawMessage(`"restricted"`)}
+		err := offlineProvider().Validate(class)
+		if refused != (err != nil) || refused && !strings.Contains(err.Error(), "topologyManagerPolicy") {
+			t.Errorf("%s: Validate = %v, want an error that names the setting: %t", family, err, refused)
+		}
+	}
+}
+
+// A deprecated image is taken where nothing else fits, however new it is.
+func TestDeprecatedImagesComeLast(t *testing.T) {
+	image := func(id, made, deprecated string) candidate {
+		c := candidate{Image: types.Image{ImageId: sdk.String(id), CreationDate: sdk.String(made)}, requirements: fitting("amd64", "standard")}
+		if deprecated != "" {
+			c.DeprecationTime = sdk.String(deprecated)
+		}
+		return c
+	}
+	const now = "2026-08-03T10:00:00Z"
+	for name, c := range map[string]struct {
+		found []candidate
+		want  string
+		is    bool
+	}{
+		"an older one that is not": {[]candidate{image("new", "2026-07-01T00:00:00Z", "2026-08-01T00:00:00Z"), image("old", "2025-01-01T00:00:00Z", "")}, "old", false},
+		"later":                    {[]candidate{image("new", "2026-07-01T00:00:00Z", "2026-08-04T00:00:00Z"), image("old", "2025-01-01T00:00:00Z", "")}, "new", false},
+		"all are":                  {[]candidate{image("old", "2025-01-01T00:00:00Z", "2026-01-01T00:00:00Z"), image("new", "2026-07-01T00:00:00Z", "2026-08-01T00:00:00Z")}, "new", true},
+	} {
+		got, err := newest(c.found, now)
+		if err != nil || len(got) != 1 || got[0].ID != c.want || got[0].Deprecated != c.is {
+			t.Errorf("%s: %+v, %v; want %s, deprecated %t", name, got, err, c.want, c.is)
+		}
 	}
 }
 

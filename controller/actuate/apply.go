@@ -63,13 +63,29 @@ func (a *Actuator) Launch(ctx context.Context, s *model.Snapshot, pools map[stri
 		if err != nil {
 			return done, err
 		}
-		if err := a.Client.Create(ctx, claim); err != nil && !apierrors.IsAlreadyExists(err) {
-			return done, fmt.Errorf("create claim %s: %w", claim.Name, err)
+		if err := a.create(ctx, claim); err != nil {
+			return done, err
 		}
 		done.Claims = append(done.Claims, claim.Name)
 		a.nominated(s, claim, n)
 	}
 	return done, nil
+}
+
+// create makes a claim, or finds it made by the same decision before: whoever is
+// told of it needs its UID.
+func (a *Actuator) create(ctx context.Context, claim *karpv1.NodeClaim) error {
+	err := a.Client.Create(ctx, claim)
+	if apierrors.IsAlreadyExists(err) {
+		if err := a.Client.Get(ctx, client.ObjectKeyFromObject(claim), claim); client.IgnoreNotFound(err) != nil {
+			return fmt.Errorf("read claim %s: %w", claim.Name, err)
+		}
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("create claim %s: %w", claim.Name, err)
+	}
+	return nil
 }
 
 func (a *Actuator) nominated(s *model.Snapshot, claim *karpv1.NodeClaim, n *model.PlannedNode) {

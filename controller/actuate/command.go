@@ -8,7 +8,6 @@ import (
 	"strings"
 	"time"
 
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -47,7 +46,7 @@ func (a *Actuator) Command(ctx context.Context, s *model.Snapshot, pools map[str
 			err = a.start(ctx, &application{s: s, pools: pools, d: d, done: &done}, c, launched)
 			launched += len(c.Replacements)
 		case decide.Wait:
-			a.waiting(s, c)
+			a.waiting(ctx, s, c)
 		case decide.Finish:
 			err = a.finish(ctx, s, c, &done)
 		case decide.Undo:
@@ -107,8 +106,8 @@ func (a *Actuator) start(ctx context.Context, to *application, c *decide.Command
 		to.done.Tainted = append(to.done.Tainted, n.Name)
 	}
 	for _, claim := range claims {
-		if err := a.Client.Create(ctx, claim); err != nil && !apierrors.IsAlreadyExists(err) {
-			return fmt.Errorf("create replacement %s: %w", claim.Name, err)
+		if err := a.create(ctx, claim); err != nil {
+			return fmt.Errorf("replace %v: %w", mark.Nodes, err)
 		}
 		to.done.Claims = append(to.done.Claims, claim.Name)
 	}

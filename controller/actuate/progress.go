@@ -23,12 +23,14 @@ func (a *Actuator) launching(s *model.Snapshot, c *decide.Command, claims []*kar
 }
 
 // waiting tells once what a command waits for.
-func (a *Actuator) waiting(s *model.Snapshot, c *decide.Command) {
+func (a *Actuator) waiting(ctx context.Context, s *model.Snapshot, c *decide.Command) {
 	for _, i := range c.Nodes {
-		ref := claimRef(&s.Nodes[i])
-		if a.news(types.UID("command/"+ref.Name), c.Reason) {
-			a.Events.Eventf(ref, nil, corev1.EventTypeNormal, karpv1.EventDisruptionWaitingReadiness, "Disrupt", "%s", c.Reason)
+		name := s.Nodes[i].Claim
+		claim := &karpv1.NodeClaim{}
+		if !a.news(types.UID("command/"+name), c.Reason) || a.Client.Get(ctx, types.NamespacedName{Name: name}, claim) != nil {
+			continue
 		}
+		a.Events.Eventf(claim, nil, corev1.EventTypeNormal, karpv1.EventDisruptionWaitingReadiness, "Disrupt", "%s", c.Reason)
 	}
 }
 
@@ -79,10 +81,4 @@ func names(s *model.Snapshot, c *decide.Command) string {
 		text = text[:noteLimit/2] + "…"
 	}
 	return text
-}
-
-func claimRef(n *model.Node) *karpv1.NodeClaim {
-	ref := &karpv1.NodeClaim{}
-	ref.APIVersion, ref.Kind, ref.Name = karpv1.GroupVersion.String(), "NodeClaim", n.Claim
-	return ref
 }

@@ -17,8 +17,8 @@ import (
 const noteLimit = 1000
 
 // Tell puts the reasons of every pod without a place into an event on the pod,
-// once per text.
-func (a *Actuator) Tell(s *model.Snapshot, d *decide.Decision) {
+// once per text. pools are by name.
+func (a *Actuator) Tell(s *model.Snapshot, pools map[string]*karpv1.NodePool, d *decide.Decision) {
 	for i := range d.Plan.Unplaced {
 		u := &d.Plan.Unplaced[i]
 		pod := &s.Pods[u.Pod]
@@ -26,8 +26,8 @@ func (a *Actuator) Tell(s *model.Snapshot, d *decide.Decision) {
 		if pod.Node >= 0 {
 			text = "no other place yet, and node " + s.Nodes[pod.Node].Name + " is going: " + text
 		}
-		if a.news(types.UID(pod.UID), text) {
-			a.Events.Eventf(whom(s, pod), nil, corev1.EventTypeWarning, karpv1.EventFailedScheduling, "Plan", "%s", text)
+		if about := whom(s, pools, pod); about != nil && a.news(types.UID(pod.UID), text) {
+			a.Events.Eventf(about, nil, corev1.EventTypeWarning, karpv1.EventFailedScheduling, "Plan", "%s", text)
 		}
 	}
 	a.forget(s)
@@ -72,15 +72,16 @@ func (a *Actuator) forget(s *model.Snapshot) {
 }
 
 // whom is who is told of a pod: a placeholder's NodePool, since there is no such
-// pod.
-func whom(s *model.Snapshot, p *model.Pod) runtime.Object {
+// pod; nil when that is gone.
+func whom(s *model.Snapshot, pools map[string]*karpv1.NodePool, p *model.Pod) runtime.Object {
 	spec := &s.Specs[p.Spec]
 	if !spec.HoldsPlace() {
 		return podRef(p)
 	}
-	ref := &karpv1.NodePool{}
-	ref.APIVersion, ref.Kind, ref.Name = karpv1.GroupVersion.String(), "NodePool", spec.NodeSelector[karpv1.LabelNodePool]
-	return ref
+	if pool := pools[spec.NodeSelector[karpv1.LabelNodePool]]; pool != nil {
+		return pool
+	}
+	return nil
 }
 
 func podRef(p *model.Pod) *corev1.Pod {

@@ -229,7 +229,7 @@ func (l *Loop) apply(ctx context.Context, view *cluster.View, d *decide.Decision
 	if err != nil {
 		return 0, err
 	}
-	l.Actuator.Tell(&view.Snapshot, d)
+	l.Actuator.Tell(&view.Snapshot, view.Pools, d)
 	l.Actuator.TellPools(&view.Snapshot, view.Pools, d)
 	assigned, err := l.Actuator.Assign(ctx, &view.Snapshot, d)
 	l.settled.Add(&assigned)

@@ -11,6 +11,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/intstr"
+	"k8s.io/utils/clock"
 	clocktesting "k8s.io/utils/clock/testing"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -19,6 +20,7 @@ import (
 	"spokeshave.dev/controller/reconcile/ending"
 	"spokeshave.dev/controller/reconcile/expiration"
 	"spokeshave.dev/controller/reconcile/repair"
+	"spokeshave.dev/controller/reconcile/termination"
 )
 
 // protect gives a claim's pod a disruption budget that allows no eviction: the pod
@@ -136,7 +138,9 @@ func blocked(t *testing.T, w *world) {
 	w.told(t, "reclaimed-0", karpv1.EventDisrupted, "deleted")
 }
 
-// refusedEviction: the Eviction API answers 429 until the budget has room.
+// refusedEviction: the Eviction API answers 429 until the budget has room. The
+// drain looks every second, and writes nothing meanwhile: a hundred nodes that
+// wait would use up what the controller may ask of the API server.
 func refusedEviction(t *testing.T, w *world) {
 	w.fleet(t, "refused", 1)
 	pdb := protect(t, w, "refused-0")
@@ -147,6 +151,21 @@ func refusedEviction(t *testing.T, w *world) {
 	pod := &corev1.Pod{}
 	if err := w.client.Get(t.Context(), types.NamespacedName{Namespace: "default", Name: "refused-0"}, pod); err != nil || !pod.DeletionTimestamp.IsZero() {
 		t.Errorf("the pod is not left alone: %v", err)
+	}
+	w.eventually(t, "the claim to say what it waits for", func() bool {
+		c := meta.FindStatusCondition(w.getClaim(t, "refused-0").Status.Conditions, karpv1.ConditionDrained)
+		return c != nil && c.Reason == "Draining"
+	})
+	const status = "PATCH /apis/karpenter.sh/v1/nodeclaims/refused-0/status"
+	before := w.asked.count(status)
+	r := &termination.Reconciler{Client: w.client, Provider: w.cloud, Events: w.events, Clock: clock.RealClock{}}
+	for range 5 {
+		if next, err := r.Reconcile(t.Context(), w.getNode(t, "node-refused-0")); err != nil || next.RequeueAfter == 0 {
+			t.Errorf("a drain that waits: look again in %s (%v)", next.RequeueAfter, err)
+		}
+	}
+	if n := w.asked.count(status) - before; before == 0 || n > 0 {
+		t.Errorf("a drain that waits wrote its status %d times, %d times before", n, before)
 	}
 	allow(t, w, pdb, 1)
 	w.told(t, "refused-0", karpv1.EventEvicted, "node-refused-0")

@@ -6,8 +6,10 @@ package lifecycle
 import (
 	"context"
 	"encoding/json"
+	"net/http"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -41,6 +43,35 @@ type world struct {
 	clock     *sim.Clock
 	collector *garbage.Collector
 	events    events.EventRecorder
+	asked     *requests
+}
+
+// requests counts what is asked of the API server, watches included, by method
+// and path.
+type requests struct {
+	http.RoundTripper
+	mu sync.Mutex
+	by map[string]int
+}
+
+func (r *requests) RoundTrip(req *http.Request) (*http.Response, error) {
+	r.mu.Lock()
+	r.by[req.Method+" "+req.URL.Path]++
+	r.mu.Unlock()
+	return r.RoundTripper.RoundTrip(req)
+}
+
+// count counts the requests whose method and path end like this.
+func (r *requests) count(end string) int {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	n := 0
+	for what, times := range r.by {
+		if strings.HasSuffix(what, end) {
+			n += times
+		}
+	}
+	return n
 }
 
 // cloudClock tells the cloud's time.
@@ -81,12 +112,17 @@ func start(t *testing.T) *world {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w := &world{clock: sim.NewClock(time.Now())}
+	w := &world{clock: sim.NewClock(time.Now()), asked: &requests{by: map[string]int{}}}
 	if w.cloud, err = sim.New(sim.Config{Catalogs: map[string]model.Catalog{"default": catalog()}, Clock: w.clock}); err != nil {
 		t.Fatal(err)
 	}
 	repeated := true
-	mgr, err := ctrl.NewManager(server.Config(), ctrl.Options{
+	cfg := server.Config()
+	cfg.Wrap(func(next http.RoundTripper) http.RoundTripper {
+		w.asked.RoundTripper = next
+		return w.asked
+	})
+	mgr, err := ctrl.NewManager(cfg, ctrl.Options{
 		Scheme: scheme, Metrics: metricsserver.Options{BindAddress: "0"},
 		Controller: config.Controller{SkipNameValidation: &repeated},
 	})
@@ -215,6 +251,15 @@ func (w *world) getNode(t *testing.T, name string) *corev1.Node {
 		t.Fatal(err)
 	}
 	return n
+}
+
+func (w *world) getPod(t *testing.T, name string) *corev1.Pod {
+	t.Helper()
+	p := &corev1.Pod{}
+	if err := w.client.Get(t.Context(), types.NamespacedName{Namespace: "default", Name: name}, p); err != nil {
+		t.Fatal(err)
+	}
+	return p
 }
 
 // eventually waits for a condition, moving the cloud's clock along.

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/client-go/tools/events"
 	"k8s.io/utils/clock"
@@ -216,7 +217,8 @@ func (r *Reconciler) tellDeadline(node *corev1.Node, claim *karpv1.NodeClaim) {
 	}
 }
 
-// mark sets a condition on the claim: true when reason is empty.
+// mark sets a condition on the claim: true when reason is empty. A drain that
+// waits looks every second, and what has not changed is not written again.
 func (r *Reconciler) mark(ctx context.Context, claim *karpv1.NodeClaim, kind, reason, message string) error {
 	if claim == nil {
 		return nil
@@ -226,6 +228,9 @@ func (r *Reconciler) mark(ctx context.Context, claim *karpv1.NodeClaim, kind, re
 		condition.True(&claim.Status.Conditions, claim.Generation, kind)
 	} else {
 		condition.Unknown(&claim.Status.Conditions, claim.Generation, kind, reason, message)
+	}
+	if equality.Semantic.DeepEqual(before.Status, claim.Status) {
+		return nil
 	}
 	if err := r.Client.Status().Patch(ctx, claim, client.MergeFrom(before)); client.IgnoreNotFound(err) != nil {
 		return fmt.Errorf("write status of %s: %w", claim.Name, err)

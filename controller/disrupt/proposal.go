@@ -68,18 +68,33 @@ const trivial = 1e-6
 
 // Consolidate proposes that the nodes go if that makes the cluster cheaper by
 // effective cost, whichever option of the replacements comes true and wherever
-// the scheduler puts the pods; nil otherwise. A plan that packs too tightly for
-// a scheduler that does not know it is made roomier, as long as that pays: by
-// more nodes, or by one in the stead of several.
+// the scheduler puts the pods; nil otherwise. The pods are placed in two ways,
+// and the cheaper counts.
 func (sc *Scene) Consolidate(nodes []int32) *Proposal {
 	p := sc.Replace(Underutilized, nodes)
 	if p == nil {
 		sc.note(nodes, Pointless, noPlace)
 		return nil
 	}
+	best, why := sc.sound(p)
+	if q := sc.snug(p); q != nil {
+		if q, _ = sc.sound(q); q != nil && (best == nil || q.Saves() > best.Saves()) {
+			best = q
+		}
+	}
+	if best == nil {
+		sc.note(nodes, Pointless, why)
+	}
+	return best
+}
+
+// sound is a consolidation as it can be proposed; nil, with what speaks against
+// it, for one that cannot. A plan that packs too tightly for a scheduler that does
+// not know it is made roomier, as long as that pays: by more nodes, or by one in
+// the stead of several.
+func (sc *Scene) sound(p *Proposal) (sound *Proposal, why string) {
 	if !pays(p) {
-		sc.note(nodes, Pointless, nothingCheaper)
-		return nil
+		return nil, nothingCheaper
 	}
 	if left := sc.lost(p); len(left) > 0 {
 		wide, one := sc.roomier(p, left), sc.gathered(p)
@@ -88,10 +103,9 @@ func (sc *Scene) Consolidate(nodes []int32) *Proposal {
 		}
 	}
 	if why := sc.objection(p); why != "" {
-		sc.note(nodes, Pointless, why)
-		return nil
+		return nil, why
 	}
-	return p
+	return p, ""
 }
 
 // objection says what speaks against a consolidation that would pay as planned,

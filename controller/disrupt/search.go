@@ -42,9 +42,10 @@ type Starter func(*Proposal) (refused []int32, err error)
 
 // Search looks for the nodes whose removal makes the cluster cheaper. options
 // are those that may go, left how many of each pool. It asks first which nodes
-// can simply go, and only when there are none what could be replaced. What is
-// begun becomes part of the scene, and what comes after it has to hold beside it.
-// It returns how many proposals were begun.
+// can simply go, and whether more of them can go at once for something new; only
+// when there are none what else could be replaced. What is begun becomes part of
+// the scene, and what comes after it has to hold beside it. It returns how many
+// proposals were begun.
 //
 // Every option is estimated; the simulations go to the most promising, and
 // some to others in turn, so that no option waits for ever behind one that the
@@ -62,7 +63,15 @@ func (sc *Scene) Search(options []Option, left []int, effort Effort, start Start
 		return 0, nil
 	}
 	byWorth(open)
-	if begun, err := sc.begin(sc.deletes(open, left, effort.Deletes), start); begun || err != nil {
+	gone := sc.deletes(open, left, effort.Deletes)
+	if gone != nil && effort.Replaces > 0 {
+		if p := choose(append(sc.gentlest(open, left, gone.Saves()), gone)); p != gone {
+			if refused, err := start(p); len(refused) == 0 || err != nil {
+				return 1, err
+			}
+		}
+	}
+	if begun, err := sc.begin(gone, start); begun || err != nil {
 		return 1, err
 	}
 	return sc.exchange(sc.replaces(open, left, effort.Replaces), slices.Clone(left), effort.Starts, start)
@@ -234,6 +243,32 @@ func (sc *Scene) replaces(open []Option, left []int, tries int) []*Proposal {
 	for i := range min(len(rest), tries) {
 		at := (int(sc.snap.Seed%uint64(len(rest))) + i) % len(rest)
 		try([]int32{rest[at].Node})
+	}
+	return found
+}
+
+// gentlest finds what the nodes that cost least to disrupt could be replaced by
+// together, as many as may go, then half of them and so on, as long as that may
+// save more than is saved without. Nodes that simply go leave their pods where
+// there happens to be room, and with them no room for what comes next; to take
+// more nodes at once and launch something for the rest may be better, and that is
+// how Karpenter finds its largest savings.
+func (sc *Scene) gentlest(open []Option, left []int, saved float64) []*Proposal {
+	open = slices.Clone(open)
+	slices.SortStableFunc(open, func(a, b Option) int { return cmp.Compare(a.Cost, b.Cost) })
+	var found []*Proposal
+	all := sc.prefix(open, left, together)
+	for size := len(all); size > 1; size /= 2 {
+		price := 0.0
+		for _, i := range all[:size] {
+			price += sc.prices[i].effective
+		}
+		if price <= saved {
+			break
+		}
+		if p := sc.Consolidate(all[:size]); p != nil && sc.balanced(all[:size], p.Saves(), p.Cost) {
+			found = append(found, p)
+		}
 	}
 	return found
 }

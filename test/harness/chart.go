@@ -61,6 +61,7 @@ func (s *Stack) installChart(ctx context.Context) error {
 		"--set", "settings.awsRegion=" + Region,
 		"--set", "settings.awsEndpoint=" + s.EC2URL(),
 		"--set", "settings.featureGates.staticCapacity=true",
+		"--set", "settings.featureGates.nodeRepair=true",
 		"--set", "settings.interruptionQueue=" + ClusterName, // ec2sim's queue has the cluster's name
 		"--set", "settings.clusterEndpoint=" + s.Cluster.ServerURL,
 		"--set", "controller.metrics.port=" + strconv.Itoa(s.ports.metrics),

@@ -56,11 +56,19 @@ type bounder struct {
 	origin map[string]int
 }
 
-// even is a class of n pods, of which no domain may have more than skew more than
-// another; worth is theirs by domain.
+// even is a class of n pods in z domains, none of which may have more than skew more
+// than another; worth is theirs by domain.
 type even struct {
-	n, skew int32
-	worth   []float64
+	n, z, skew int32
+	worth      []float64
+}
+
+// most is how many pods a domain may have: the others have skew less at least.
+func (e *even) most() int32 {
+	if e.n <= e.skew {
+		return e.n
+	}
+	return e.skew + (e.n-e.skew)/e.z
 }
 
 // relax takes the least that every offer may come to cost for its cost, and
@@ -169,7 +177,7 @@ func (b *bounder) split(cl *class, r *rule) []class {
 		b.origin[part.key] = len(b.evens)
 		parts[v] = part
 	}
-	b.evens = append(b.evens, even{n: n, skew: r.max})
+	b.evens = append(b.evens, even{n: n, z: z, skew: r.max})
 	return parts
 }
 
@@ -188,7 +196,7 @@ func (b *bounder) bound() float64 {
 	}
 	b.glue(a, k)
 	sum := 0.0
-	for i, w := range k.fairWorths() {
+	for i, w := range k.fairWorths(b.most(k)) {
 		for _, part := range k.rows[i].parts {
 			if at, ok := b.origin[b.classes[part.class].key]; ok {
 				b.evens[at].worth = append(b.evens[at].worth, w)
@@ -201,6 +209,21 @@ func (b *bounder) bound() float64 {
 		sum += b.evens[i].least()
 	}
 	return sum
+}
+
+// most is how many pods of each row a node may be offered: of those dealt to domains,
+// more may be in one than the part that was made for it.
+func (b *bounder) most(k *packer) []int32 {
+	out := make([]int32, len(k.rows))
+	for i := range k.rows {
+		out[i] = k.rows[i].n
+		for _, part := range k.rows[i].parts {
+			if at, ok := b.origin[b.classes[part.class].key]; ok {
+				out[i] += glued * (b.evens[at].most() - part.n)
+			}
+		}
+	}
+	return out
 }
 
 // glued is how many nodes are taken for one: pods on them are as good as cut to
@@ -257,8 +280,8 @@ func (b *bounder) glue(a *attempt, k *packer) {
 // that the fullest domain may have, the cheap ones are filled first.
 func (e *even) least() float64 {
 	slices.Sort(e.worth)
-	z, best := int32(len(e.worth)), math.Inf(1)
-	for most := (e.n + z - 1) / z; most <= e.n && z*(most-e.skew) <= e.n-e.skew; most++ {
+	z, best := e.z, math.Inf(1)
+	for most := (e.n + z - 1) / z; most <= e.most(); most++ {
 		fewest := max(0, most-e.skew)
 		sum, left := 0.0, e.n-z*fewest
 		for _, w := range e.worth {
@@ -272,15 +295,16 @@ func (e *even) least() float64 {
 }
 
 // fairWorths are worths of the rows at which no node could hold more than it
-// costs, so that their sum over all pods bounds the cost of any packing.
-func (k *packer) fairWorths() []float64 {
+// costs, of so many pods of each, so that their sum over all pods bounds the cost of
+// any packing.
+func (k *packer) fairWorths(most []int32) []float64 {
 	k.measure()
 	k.weigh()
 	k.newSites()
 	blocks := k.blocks()
 	each(blocks, func(_ int, b *block) { b.solve(boundMoves, boundTolerance) })
 	k.learn(blocks)
-	k.refill()
+	copy(k.left, most)
 	over := make([]float64, len(k.rows))
 	for s := range k.sites {
 		t := &k.sites[s]

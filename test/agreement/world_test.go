@@ -199,9 +199,9 @@ func (w *world) compare(t *testing.T, s *scenario, p *plan) outcome {
 		if bound != before {
 			before, since = bound, time.Now()
 		}
-		// Reservations last twenty seconds at most, and it tries again ten seconds
+		// Reservations last 24 seconds at most, and it tries again ten seconds
 		// later at the latest.
-		return bound == out.planned || time.Since(since) > 32*time.Second
+		return bound == out.planned || time.Since(since) > 36*time.Second
 	})
 	out.alike = p.alike(w.pods(t))
 	for _, pod := range w.pods(t) {
@@ -306,12 +306,12 @@ func (w *world) clear(t *testing.T) {
 	})
 }
 
-// until polls; a minute is long for anything here.
+// until polls; three minutes are long for anything here.
 func (w *world) until(t *testing.T, what string, ok func() bool) {
 	t.Helper()
-	for deadline := time.Now().Add(time.Minute); !ok(); time.Sleep(20 * time.Millisecond) {
+	for deadline := time.Now().Add(3 * time.Minute); !ok(); time.Sleep(20 * time.Millisecond) {
 		if time.Now().After(deadline) {
-			t.Fatalf("waited a minute for %s", what)
+			t.Fatalf("waited three minutes for %s", what)
 		}
 	}
 }

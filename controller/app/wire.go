@@ -82,6 +82,10 @@ func (p *parts) wire(ctx context.Context) error {
 		return err
 	}
 	if Mode(p.o.Mode) == Observe {
+		left := &lifecycle.Leftovers{Client: p.mgr.GetClient(), Events: p.mgr.GetEventRecorder(eventsFrom), Clock: p.clock}
+		if err := p.mgr.Add(left); err != nil {
+			return fmt.Errorf("add the look for reserved nodes: %w", err)
+		}
 		return nil
 	}
 	return p.reconcilers(loop)
@@ -313,6 +317,7 @@ func (p *parts) reconcilers(*decision.Loop) error {
 		memory.SetupWithManager(p.mgr), partitions.SetupWithManager(p.mgr), tagger.SetupWithManager(p.mgr), p.mgr.Add(sweeper),
 		classes.SetupWithManager(p.mgr), claims.SetupWithManager(p.mgr), nodes.SetupWithManager(p.mgr),
 		pools.SetupWithManager(p.mgr), podEvents.SetupWithManager(p.mgr), holds.SetupWithManager(p.mgr), drifts.SetupWithManager(p.mgr), expiry.SetupWithManager(p.mgr), p.mgr.Add(collector), p.mgr.Add(interruptions),
+		p.mgr.Add(&lifecycle.Leaver{Client: c, Clock: p.clock}),
 	)
 	if err != nil {
 		return fmt.Errorf("add reconcilers: %w", err)

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/go-logr/logr"
+	"github.com/prometheus/client_golang/prometheus"
 	corev1 "k8s.io/api/core/v1"
 	eventsv1 "k8s.io/api/events/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
@@ -33,6 +34,7 @@ import (
 	"spokeshave.dev/controller/provider/sim"
 	"spokeshave.dev/controller/reconcile/garbage"
 	"spokeshave.dev/controller/reconcile/lifecycle"
+	"spokeshave.dev/controller/reconcile/metric"
 	"spokeshave.dev/controller/reconcile/termination"
 	"spokeshave.dev/test/controlplane"
 )
@@ -44,6 +46,8 @@ type world struct {
 	collector *garbage.Collector
 	events    events.EventRecorder
 	asked     *requests
+	faults    *faults
+	metrics   *prometheus.Registry
 }
 
 // requests counts what is asked of the API server, watches included, by method
@@ -133,7 +137,12 @@ func start(t *testing.T) *world {
 		t.Fatal(err)
 	}
 	w.events = mgr.GetEventRecorder("test")
-	claims := &lifecycle.Reconciler{Client: mgr.GetClient(), Provider: w.cloud, Events: w.events, Clock: clock.RealClock{}, Workers: 50}
+	w.faults, w.metrics = &faults{Client: mgr.GetClient(), deaf: make(chan struct{}), early: make(chan struct{})}, prometheus.NewRegistry()
+	counted, err := metric.New(w.metrics)
+	if err != nil {
+		t.Fatal(err)
+	}
+	claims := &lifecycle.Reconciler{Client: w.faults, Provider: w.cloud, Events: w.events, Clock: clock.RealClock{}, Workers: 50, Metrics: counted}
 	nodes := &termination.Reconciler{Client: mgr.GetClient(), Provider: w.cloud, Events: w.events, Clock: clock.RealClock{}, Workers: 50}
 	if err := claims.SetupWithManager(mgr); err != nil {
 		t.Fatal(err)
@@ -186,7 +195,7 @@ func (w *world) claimFor(t *testing.T, name string, options ...model.Option) *ka
 		Spec: karpv1.NodeClaimSpec{
 			Requirements:  []karpv1.Requirement{{Key: "example.com/fixed", Operator: corev1.NodeSelectorOpIn, Values: []string{"one"}}},
 			Taints:        []corev1.Taint{{Key: "example.com/pool", Effect: corev1.TaintEffectNoSchedule}},
-			StartupTaints: []corev1.Taint{{Key: "example.com/starting", Effect: corev1.TaintEffectNoExecute}},
+			StartupTaints: []corev1.Taint{{Key: startupTaint, Effect: corev1.TaintEffectNoExecute}},
 			NodeClassRef:  karpv1.NodeClassReference{Group: awsv1.Group, Kind: "EC2NodeClass", Name: "default"},
 		},
 	}
@@ -195,11 +204,27 @@ func (w *world) claimFor(t *testing.T, name string, options ...model.Option) *ka
 // join plays the instance of a claim: its node appears.
 func (w *world) join(t *testing.T, name, providerID string) {
 	t.Helper()
-	w.joinWith(t, name, providerID, karpv1.UnregisteredTaint(), corev1.Taint{Key: "example.com/starting", Effect: corev1.TaintEffectNoExecute})
+	w.joinWith(t, name, providerID, karpv1.UnregisteredTaint(), corev1.Taint{Key: startupTaint, Effect: corev1.TaintEffectNoExecute})
 }
 
 // joinWith is join of a node that has only these taints.
 func (w *world) joinWith(t *testing.T, name, providerID string, taints ...corev1.Taint) {
+	t.Helper()
+	w.appear(t, name, providerID, taints...)
+	w.ready(t, name)
+}
+
+// joinUnready is join of a node that is not ready yet.
+func (w *world) joinUnready(t *testing.T, name, providerID string) {
+	t.Helper()
+	w.appear(t, name, providerID, karpv1.UnregisteredTaint(), corev1.Taint{Key: startupTaint, Effect: corev1.TaintEffectNoExecute})
+}
+
+// startupTaint is on all nodes until a test lifts it.
+const startupTaint = "example.com/starting"
+
+// appear makes a node that is not ready.
+func (w *world) appear(t *testing.T, name, providerID string, taints ...corev1.Taint) {
 	t.Helper()
 	amounts := corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("2"), corev1.ResourceMemory: resource.MustParse("8Gi"), corev1.ResourcePods: resource.MustParse("29")}
 	node := &corev1.Node{
@@ -211,8 +236,19 @@ func (w *world) joinWith(t *testing.T, name, providerID string, taints ...corev1
 	}
 	base := node.DeepCopy()
 	node.Status.Capacity, node.Status.Allocatable = amounts, amounts
-	node.Status.Conditions = []corev1.NodeCondition{{Type: corev1.NodeReady, Status: corev1.ConditionTrue}}
 	// A patch: the reconciler may have written the node already.
+	if err := w.client.Status().Patch(t.Context(), node, client.MergeFrom(base)); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// ready makes a node ready.
+func (w *world) ready(t *testing.T, name string) {
+	t.Helper()
+	w.eventually(t, "the cache to show "+name, func() bool { return w.getNode(t, name) != nil })
+	node := w.getNode(t, name).DeepCopy()
+	base := node.DeepCopy()
+	node.Status.Conditions = []corev1.NodeCondition{{Type: corev1.NodeReady, Status: corev1.ConditionTrue}}
 	if err := w.client.Status().Patch(t.Context(), node, client.MergeFrom(base)); err != nil {
 		t.Fatal(err)
 	}

@@ -7,6 +7,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
 
 	karpv1 "spokeshave.dev/api/karpenter/v1"
 	"spokeshave.dev/controller/model"
@@ -36,6 +37,8 @@ func (w *world) end(t *testing.T, name string) {
 func TestLifecycle(t *testing.T) {
 	w := start(t)
 	t.Run("a node from claim to end", func(t *testing.T) { whole(t, w) })
+	t.Run("a node is counted once", func(t *testing.T) { counted(t, w) })
+	t.Run("a startup taint lifted early stays off", func(t *testing.T) { lifted(t, w) })
 	t.Run("a lost answer starts no second instance", func(t *testing.T) { lostAnswer(t, w) })
 	t.Run("a refusal after a lost answer starts no second instance", func(t *testing.T) { lostThenRefused(t, w) })
 	t.Run("a sold-out claim makes way for a new plan", func(t *testing.T) { soldOut(t, w) })
@@ -86,11 +89,7 @@ func whole(t *testing.T, w *world) {
 	if condition.IsTrue(w.getClaim(t, "whole").Status.Conditions, karpv1.ConditionInitialized) {
 		t.Error("initialized in spite of the startup taint")
 	}
-	w.eventually(t, "the startup taint to be lifted", func() bool { // the reconciler may write the node just now
-		n := w.getNode(t, "node-whole").DeepCopy()
-		n.Spec.Taints = slices.DeleteFunc(n.Spec.Taints, func(taint corev1.Taint) bool { return taint.Key == "example.com/starting" })
-		return w.client.Update(t.Context(), n) == nil
-	})
+	w.lift(t, "node-whole")
 	w.eventually(t, "initialization", func() bool {
 		c := w.getClaim(t, "whole")
 		return condition.IsTrue(c.Status.Conditions, karpv1.ConditionInitialized) && condition.IsTrue(c.Status.Conditions, karpv1.ConditionReady)
@@ -99,6 +98,53 @@ func whole(t *testing.T, w *world) {
 	if w.getNode(t, "node-whole") != nil {
 		t.Error("the node outlived its claim")
 	}
+}
+
+// counted: a registration that has to be written twice makes one node.
+func counted(t *testing.T, w *world) {
+	before := w.sum(t, "karpenter_nodes_created_total")
+	w.claim(t, "counted", option("m5.large"))
+	w.registered(t, "counted")
+	if _, late := w.faults.late.Load(w.getClaim(t, "counted").UID); !late {
+		t.Error("the first status was not refused")
+	}
+	if n := w.sum(t, "karpenter_nodes_created_total") - before; n != 1 {
+		t.Errorf("%v nodes are counted", n)
+	}
+	w.end(t, "counted")
+}
+
+// lifted: what lifts a startup taint may do so before the node is ready, and does
+// it once.
+func lifted(t *testing.T, w *world) {
+	w.claim(t, "lifted", option("m5.large"))
+	w.joinUnready(t, "node-lifted", w.launched(t, "lifted").Status.ProviderID)
+	w.eventually(t, "the node to be adopted", func() bool {
+		n := w.getNode(t, "node-lifted")
+		return n != nil && controllerutil.ContainsFinalizer(n, karpv1.FinalizerTermination)
+	})
+	w.lift(t, "node-lifted")
+	w.ready(t, "node-lifted")
+	w.initialized(t, "lifted")
+	w.end(t, "lifted")
+}
+
+// sum adds up what a counter has for all its labels.
+func (w *world) sum(t *testing.T, name string) float64 {
+	t.Helper()
+	families, err := w.metrics.Gather()
+	if err != nil {
+		t.Fatal(err)
+	}
+	out := 0.0
+	for _, f := range families {
+		if f.GetName() == name {
+			for _, m := range f.GetMetric() {
+				out += m.GetCounter().GetValue()
+			}
+		}
+	}
+	return out
 }
 
 func lostAnswer(t *testing.T, w *world) {

@@ -1,23 +1,31 @@
 package lifecycle
 
 import (
+	"context"
 	"encoding/json"
 	"slices"
 	"testing"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/utils/clock"
+	clocktesting "k8s.io/utils/clock/testing"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	karpv1 "spokeshave.dev/api/karpenter/v1"
 	"spokeshave.dev/controller/reconcile/condition"
+	"spokeshave.dev/controller/reconcile/lifecycle"
 )
 
 // TestReservation: a node is kept for the pods that were planned on it until
 // they are bound, have gone, or have not come in time.
 func TestReservation(t *testing.T) {
 	w := start(t)
+	late := w.planned(t, "late-to-be-ready")
+	w.plan(t, "unready", "default/late-to-be-ready")
+	w.joinUnready(t, "node-unready", w.launched(t, "unready").Status.ProviderID)
 	tests := map[string]struct {
 		why string
 		end func(t *testing.T, w *world, pod *corev1.Pod, node string)
@@ -38,16 +46,12 @@ func TestReservation(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			pod := w.planned(t, name)
 			w.plan(t, name, "default/"+name, "default/gone")
-			n := w.registered(t, name)
-			if !slices.Contains(n.Spec.Taints, w.reservation(t, name)) {
-				t.Fatalf("taints of the registered node: %v", n.Spec.Taints)
+			if w.registered(t, name); w.reserved(t, name) {
+				t.Error("reserved before its startup taint was lifted")
 			}
-			w.eventually(t, "the pod to tolerate the reservation", func() bool {
-				if err := w.client.Get(t.Context(), client.ObjectKeyFromObject(pod), pod); err != nil {
-					t.Fatal(err)
-				}
-				return slices.Contains(pod.Spec.Tolerations, karpv1.ReservedToleration(w.getClaim(t, name).UID))
-			})
+			w.lift(t, "node-"+name)
+			w.eventually(t, "the reservation", func() bool { return w.reserved(t, name) })
+			w.tolerates(t, pod, name)
 			if own := (corev1.Toleration{Key: "example.com/own", Operator: corev1.TolerationOpExists, Effect: corev1.TaintEffectNoExecute, TolerationSeconds: new(int64(7))}); !slices.ContainsFunc(pod.Spec.Tolerations, func(x corev1.Toleration) bool {
 				return x.TolerationSeconds != nil && *x.TolerationSeconds == 7 && x.MatchToleration(&own)
 			}) {
@@ -55,20 +59,154 @@ func TestReservation(t *testing.T) {
 			}
 			tc.end(t, w, pod, "node-"+name)
 			w.eventually(t, "the end of the reservation, as "+tc.why, func() bool { return !w.reserved(t, name) })
-			// No kubelet ends the pod when the node is drained.
-			if err := w.client.Delete(t.Context(), pod, client.GracePeriodSeconds(0)); client.IgnoreNotFound(err) != nil {
-				t.Fatal(err)
-			}
+			w.drop(t, pod)
 			w.end(t, name)
 		})
 	}
 	t.Run("nobody waits", func(t *testing.T) {
 		w.plan(t, "empty", "default/gone")
-		if w.registered(t, "empty"); w.reserved(t, "empty") {
-			t.Error("the node is reserved for nobody")
-		}
+		w.registered(t, "empty")
+		w.lift(t, "node-empty")
+		w.initialized(t, "empty")
+		w.eventually(t, "the end of the reservation for nobody", func() bool { return !w.reserved(t, "empty") })
 		w.end(t, "empty")
 	})
+	t.Run("bound before it is initialized", func(t *testing.T) { early(t, w) })
+	t.Run("not answered", func(t *testing.T) { unanswered(t, w) })
+	t.Run("ready after it was registered", func(t *testing.T) {
+		if w.registeredAs(t, "unready"); w.reserved(t, "unready") {
+			t.Error("reserved before it was ready")
+		}
+		w.lift(t, "node-unready")
+		w.ready(t, "node-unready")
+		w.eventually(t, "the reservation", func() bool { return w.reserved(t, "unready") })
+		w.tolerates(t, late, "unready")
+		w.drop(t, late)
+		w.end(t, "unready")
+	})
+	t.Run("the controller ends", func(t *testing.T) { leaves(t, w) })
+	t.Run("left behind", func(t *testing.T) { leftBehind(t, w) })
+}
+
+// early: pods may be bound while the node is being written, which is then tried
+// again. It stays reserved while others of the decision wait.
+func early(t *testing.T, w *world) {
+	pod, other := w.planned(t, "early"), w.planned(t, "elsewhere")
+	w.plan(t, "early", "default/early")
+	w.plan(t, "elsewhere", "default/elsewhere")
+	w.decided(t, "one-decision", "early", "elsewhere")
+	w.registered(t, "early")
+	w.lift(t, "node-early")
+	w.tolerates(t, pod, "early")
+	if err := w.client.SubResource("binding").Create(t.Context(), pod, &corev1.Binding{Target: corev1.ObjectReference{Kind: "Node", Name: "node-early"}}); err != nil {
+		t.Fatal(err)
+	}
+	w.eventually(t, "the cache to show the binding", func() bool {
+		return w.client.Get(t.Context(), client.ObjectKeyFromObject(pod), pod) == nil && pod.Spec.NodeName != ""
+	})
+	close(w.faults.early)
+	w.initialized(t, "early")
+	if !w.faults.stayed.Load() {
+		t.Error("the node was opened, and others of its decision wait")
+	}
+	w.drop(t, pod)
+	w.drop(t, other)
+	w.end(t, "early")
+	w.end(t, "elsewhere")
+}
+
+// decided says of claims that one decision made them.
+func (w *world) decided(t *testing.T, decision string, names ...string) {
+	t.Helper()
+	for _, name := range names {
+		patch := []byte(`{"metadata":{"annotations":{"` + karpv1.AnnotationDecision + `":"` + decision + `"}}}`)
+		if err := w.client.Patch(t.Context(), &karpv1.NodeClaim{ObjectMeta: metav1.ObjectMeta{Name: name}}, client.RawPatch(types.MergePatchType, patch)); err != nil {
+			t.Fatal(err)
+		}
+		w.eventually(t, "the cache to show the decision", func() bool { return w.getClaim(t, name).Annotations[karpv1.AnnotationDecision] == decision })
+	}
+}
+
+// unanswered: a node is registered and reserved while something holds up the
+// writes of its pods, and opens when they are given up.
+func unanswered(t *testing.T, w *world) {
+	pods := []*corev1.Pod{w.planned(t, "deaf"), w.planned(t, "slow"), w.planned(t, "quick")}
+	w.plan(t, "held-up", "default/deaf", "default/slow", "default/quick")
+	w.registered(t, "held-up")
+	w.lift(t, "node-held-up")
+	w.initialized(t, "held-up")
+	w.tolerates(t, pods[2], "held-up")
+	w.drop(t, pods[2])
+	if left := time.Duration(w.faults.deadline.Load()); left <= 0 || left > 10*time.Second {
+		t.Errorf("a write of a pod may take %s", left)
+	}
+	close(w.faults.deaf)
+	w.eventually(t, "the end of the reservation", func() bool { return !w.reserved(t, "held-up") })
+	w.drop(t, pods[0])
+	w.drop(t, pods[1])
+	w.end(t, "held-up")
+}
+
+// leaves: a controller that is stopped opens what it has reserved.
+func leaves(t *testing.T, w *world) {
+	pod := w.planned(t, "orphan")
+	w.plan(t, "orphaned", "default/orphan")
+	w.registered(t, "orphaned")
+	w.lift(t, "node-orphaned")
+	w.eventually(t, "the reservation", func() bool { return w.reserved(t, "orphaned") })
+	ctx, stop := context.WithCancel(t.Context())
+	stop()
+	if err := (&lifecycle.Leaver{Client: w.client, Clock: clock.RealClock{}}).Start(ctx); err != nil {
+		t.Fatal(err)
+	}
+	w.eventually(t, "the end of the reservation", func() bool { return !w.reserved(t, "orphaned") })
+	w.drop(t, pod)
+	w.end(t, "orphaned")
+}
+
+// leftBehind: a controller that may not open a node says that it stays reserved,
+// when it has been for longer than any reservation lasts.
+func leftBehind(t *testing.T, w *world) {
+	n := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "left"}, Spec: corev1.NodeSpec{Taints: []corev1.Taint{karpv1.ReservedTaint("gone")}}}
+	w.create(t, n)
+	now := clocktesting.NewFakeClock(time.Now())
+	ctx, stop := context.WithCancel(t.Context())
+	done := make(chan error, 1)
+	go func() { done <- (&lifecycle.Leftovers{Client: w.client, Events: w.events, Clock: now}).Start(ctx) }()
+	w.eventually(t, "the first look", now.HasWaiters)
+	if k := w.count(t, "left", karpv1.EventReservationLeft); k != 0 {
+		t.Errorf("%d events at the first look: the reservation may be a new one", k)
+	}
+	w.eventually(t, "the event", func() bool {
+		now.Step(time.Minute)
+		return w.count(t, "left", karpv1.EventReservationLeft, "kubectl taint nodes left spokeshave.dev/reserved-") > 0
+	})
+	stop()
+	if err := <-done; err != nil {
+		t.Error(err)
+	}
+	if err := w.client.Delete(t.Context(), n); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// tolerates waits for the pod to tolerate the claim's reservation.
+func (w *world) tolerates(t *testing.T, pod *corev1.Pod, name string) {
+	t.Helper()
+	w.eventually(t, "the pod to tolerate the reservation", func() bool {
+		if err := w.client.Get(t.Context(), client.ObjectKeyFromObject(pod), pod); err != nil {
+			t.Fatal(err)
+		}
+		return slices.Contains(pod.Spec.Tolerations, karpv1.ReservedToleration(w.getClaim(t, name).UID))
+	})
+}
+
+// drop deletes a pod at once: no kubelet ends it when its node is drained.
+func (w *world) drop(t *testing.T, pod *corev1.Pod) {
+	t.Helper()
+	if err := w.client.Delete(t.Context(), pod, client.GracePeriodSeconds(0)); client.IgnoreNotFound(err) != nil {
+		t.Fatal(err)
+	}
 }
 
 // planned makes a pod that waits.
@@ -102,16 +240,37 @@ func (w *world) plan(t *testing.T, name string, pods ...string) {
 	w.eventually(t, "the cache to show the planned pods", func() bool { return w.getClaim(t, name).Annotations[karpv1.AnnotationPlannedPods] != "" })
 }
 
-// registered plays the claim's instance and returns its node once that is registered.
-func (w *world) registered(t *testing.T, name string) *corev1.Node {
+// registered plays the claim's instance and waits until its node is registered.
+func (w *world) registered(t *testing.T, name string) {
 	t.Helper()
 	w.join(t, "node-"+name, w.launched(t, name).Status.ProviderID)
-	var n *corev1.Node
+	w.registeredAs(t, name)
+}
+
+// registeredAs waits until the claim's node is registered.
+func (w *world) registeredAs(t *testing.T, name string) {
+	t.Helper()
 	w.eventually(t, "registration", func() bool {
-		n = w.getNode(t, "node-"+name)
-		return n.Labels[karpv1.LabelRegistered] == "true" && condition.IsTrue(w.getClaim(t, name).Status.Conditions, karpv1.ConditionRegistered)
+		return w.getNode(t, "node-"+name).Labels[karpv1.LabelRegistered] == "true" && condition.IsTrue(w.getClaim(t, name).Status.Conditions, karpv1.ConditionRegistered)
 	})
-	return n
+}
+
+// initialized waits until the claim's node is.
+func (w *world) initialized(t *testing.T, name string) {
+	t.Helper()
+	w.eventually(t, "initialization", func() bool {
+		return w.getNode(t, "node-"+name).Labels[karpv1.LabelInitialized] == "true" && condition.IsTrue(w.getClaim(t, name).Status.Conditions, karpv1.ConditionInitialized)
+	})
+}
+
+// lift takes the startup taint off a node.
+func (w *world) lift(t *testing.T, node string) {
+	t.Helper()
+	w.eventually(t, "the startup taint to be lifted", func() bool { // the reconciler may write the node just now
+		n := w.getNode(t, node).DeepCopy()
+		n.Spec.Taints = slices.DeleteFunc(n.Spec.Taints, func(taint corev1.Taint) bool { return taint.Key == startupTaint })
+		return w.client.Update(t.Context(), n) == nil
+	})
 }
 
 func (w *world) reservation(t *testing.T, name string) corev1.Taint {

@@ -12,6 +12,7 @@ const (
 	EventNoCompatibleInstanceTypes      = "NoCompatibleInstanceTypes" // on NodePools
 	EventInsufficientCapacityError      = "InsufficientCapacityError" // on NodeClaims
 	EventNodeClassNotReady              = "NodeClassNotReady"         // on NodeClaims
+	EventReservationLeft                = "ReservationLeft"           // on Nodes; Spokeshave's own
 	EventUnregisteredTaintMissing       = "UnregisteredTaintMissing"  // on NodeClaims
 	EventFailedConsistencyCheck         = "FailedConsistencyCheck"    // on NodeClaims
 	EventNodeRepairBlocked              = "NodeRepairBlocked"

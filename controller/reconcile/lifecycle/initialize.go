@@ -22,7 +22,7 @@ const (
 )
 
 // initialize marks a node that is ready, free of startup taints, and reports
-// every resource it was chosen for.
+// every resource it was chosen for, and reserves it in the same moment.
 func (r *Reconciler) initialize(ctx context.Context, claim *karpv1.NodeClaim, node *corev1.Node) error {
 	if condition.IsTrue(claim.Status.Conditions, karpv1.ConditionInitialized) {
 		return nil
@@ -33,7 +33,10 @@ func (r *Reconciler) initialize(ctx context.Context, claim *karpv1.NodeClaim, no
 	}
 	base := node.DeepCopy()
 	node.Labels[karpv1.LabelInitialized] = "true"
-	if err := r.Client.Patch(ctx, node, client.MergeFrom(base)); err != nil {
+	if err := r.close(ctx, claim, node); err != nil {
+		return err
+	}
+	if err := r.Client.Patch(ctx, node, client.MergeFromWithOptions(base, client.MergeFromWithOptimisticLock{})); err != nil {
 		return fmt.Errorf("initialize node %s: %w", node.Name, err)
 	}
 	condition.True(&claim.Status.Conditions, claim.Generation, karpv1.ConditionInitialized)

@@ -3,14 +3,16 @@ package lifecycle
 import (
 	"context"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	karpv1 "spokeshave.dev/api/karpenter/v1"
-	"spokeshave.dev/controller/reconcile/condition"
 )
 
 // outlook remembers of decisions whether some of their pods wait still, since all
@@ -22,10 +24,46 @@ type outlook struct {
 
 type sighting struct {
 	at time.Time
-	// waiting says whether planned pods wait still.
-	waiting bool
-	// last is when a node registered last; at while some have not.
+	// waiting is how many planned pods wait still, barred those among them that
+	// reservations themselves may hold back.
+	waiting, barred int
+	// last is when a node was initialized last; at while some are not.
 	last time.Time
+	// bound is when fewer pods waited than at the look before.
+	bound time.Time
+}
+
+// after says what the look shows that came after another one.
+func (s sighting) after(before sighting) sighting {
+	s.bound = before.bound
+	if s.waiting < before.waiting {
+		s.bound = s.at
+	}
+	return s
+}
+
+// moved is when last something happened that others may have waited for.
+func (s sighting) moved() time.Time {
+	if s.bound.After(s.last) {
+		return s.bound
+	}
+	return s.last
+}
+
+// lasts is for how long reservations go on after something has moved.
+func (s sighting) lasts() time.Duration {
+	if s.waiting > 0 && s.barred == s.waiting {
+		return reservationBarred
+	}
+	return reservation
+}
+
+// barred says whether the pod spreads over domains of which it does not count nodes
+// that are reserved for others: to minDomains there are then too few.
+func barred(pod *corev1.Pod) bool {
+	return slices.ContainsFunc(pod.Spec.TopologySpreadConstraints, func(c corev1.TopologySpreadConstraint) bool {
+		return c.WhenUnsatisfiable == corev1.DoNotSchedule && c.NodeTaintsPolicy != nil && *c.NodeTaintsPolicy == corev1.NodeInclusionPolicyHonor
+	})
 }
 
 // outstanding says whether pods that the decision planned on new nodes wait
@@ -45,17 +83,15 @@ func (r *Reconciler) outstanding(ctx context.Context, decision string) (sighting
 	if err != nil {
 		return sighting{}, err
 	}
+	if before, ok := r.outlook.seen[decision]; ok {
+		out = out.after(before)
+	}
 	for id, last := range r.outlook.seen {
 		if now.Sub(last.at) > reservationMost {
 			delete(r.outlook.seen, id)
 		}
 	}
-	r.refused.Range(func(pod, at any) bool {
-		if at, ok := at.(time.Time); ok && now.Sub(at) > 2*reservationMost {
-			r.refused.Delete(pod)
-		}
-		return true
-	})
+	r.favours.forget(now)
 	if r.outlook.seen == nil {
 		r.outlook.seen = map[string]sighting{}
 	}
@@ -75,23 +111,31 @@ func (r *Reconciler) sight(ctx context.Context, decision string, now time.Time) 
 		if err != nil || len(planned) == 0 || !c.DeletionTimestamp.IsZero() {
 			continue // its own reconciliation says what cannot be read
 		}
-		if !condition.IsTrue(c.Status.Conditions, karpv1.ConditionRegistered) {
-			out.waiting, out.last = true, now
-			return out, nil
+		if ready := meta.FindStatusCondition(c.Status.Conditions, karpv1.ConditionInitialized); ready == nil || ready.Status != metav1.ConditionTrue {
+			out.last = now
+		} else if ready.LastTransitionTime.After(out.last) {
+			out.last = ready.LastTransitionTime.Time
 		}
-		if at := meta.FindStatusCondition(c.Status.Conditions, karpv1.ConditionRegistered).LastTransitionTime.Time; at.After(out.last) {
-			out.last = at
-		}
-		for _, key := range planned {
-			if out.waiting {
-				break
-			}
-			pod, err := r.unbound(ctx, key)
-			if err != nil {
-				return out, err
-			}
-			out.waiting = pod != nil
+		if err := r.count(ctx, planned, &out); err != nil {
+			return out, err
 		}
 	}
 	return out, nil
+}
+
+// count adds the pods that wait still.
+func (r *Reconciler) count(ctx context.Context, planned []string, into *sighting) error {
+	for _, key := range planned {
+		pod, err := r.unbound(ctx, key)
+		if err != nil {
+			return err
+		}
+		if pod != nil {
+			into.waiting++
+			if barred(pod) {
+				into.barred++
+			}
+		}
+	}
+	return nil
 }

@@ -48,9 +48,7 @@ type Reconciler struct {
 	// shielded is when nodes that are not registered yet lost the unregistered
 	// taint, by the UIDs of their claims.
 	shielded sync.Map
-	// refused is when pods were refused the toleration of a reservation, by
-	// their UIDs. They are not asked again, and not waited for.
-	refused sync.Map
+	favours  favours
 }
 
 // SetupWithManager registers the controller.
@@ -109,6 +107,9 @@ func (r *Reconciler) Reconcile(ctx context.Context, claim *karpv1.NodeClaim) (re
 	if !equality.Semantic.DeepEqual(before, &claim.Status) {
 		if err := r.Client.Status().Update(ctx, claim); err != nil {
 			return ignoreRace(fmt.Errorf("write status of %s: %w", claim.Name, err))
+		}
+		if condition.IsTrue(claim.Status.Conditions, karpv1.ConditionRegistered) && !condition.IsTrue(before.Conditions, karpv1.ConditionRegistered) {
+			r.Metrics.NodeCreated(metric.SubjectOf(claim.Labels)) // not before it is written: until then registration is repeated
 		}
 	}
 	if stepErr != nil {

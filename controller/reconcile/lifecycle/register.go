@@ -17,7 +17,6 @@ import (
 
 	karpv1 "spokeshave.dev/api/karpenter/v1"
 	"spokeshave.dev/controller/reconcile/condition"
-	"spokeshave.dev/controller/reconcile/metric"
 )
 
 // patience is how long registration waits for a node to be ready. A node whose
@@ -31,9 +30,8 @@ const patience = 30 * time.Second
 const settle = time.Second
 
 // register matches the node to its claim: labels, taints and finalizer first, once
-// the node is ready a reservation in the place of the unregistered taint, and when
-// that is known everywhere the toleration for the planned pods. wait is when to call
-// again at the latest, 0 when done.
+// the node is ready a reservation in the place of the unregistered taint until that
+// is known everywhere. wait is when to call again at the latest, 0 when done.
 func (r *Reconciler) register(ctx context.Context, claim *karpv1.NodeClaim, node *corev1.Node) (wait time.Duration, err error) {
 	if condition.IsTrue(claim.Status.Conditions, karpv1.ConditionRegistered) {
 		return 0, nil
@@ -49,17 +47,7 @@ func (r *Reconciler) register(ctx context.Context, claim *karpv1.NodeClaim, node
 		condition.Unknown(&claim.Status.Conditions, claim.Generation, karpv1.ConditionRegistered, "Settling", "node "+node.Name+" is ready and opens in a moment")
 		return left, err
 	}
-	var keep []corev1.Taint
-	if reservable(claim, node) {
-		waiting, err := r.reserve(ctx, claim)
-		if err != nil {
-			return 0, err
-		}
-		if waiting > 0 {
-			keep = append(keep, karpv1.ReservedTaint(claim.UID))
-		}
-	}
-	return 0, r.admit(ctx, claim, node, keep)
+	return 0, r.admit(ctx, claim, node)
 }
 
 // shield puts the reservation, which nobody tolerates yet, in the place of the
@@ -106,10 +94,13 @@ func takesPods(node *corev1.Node) bool {
 	})
 }
 
-// admit keeps the node's reservation or ends it: from here on pods may be bound.
-func (r *Reconciler) admit(ctx context.Context, claim *karpv1.NodeClaim, node *corev1.Node, kept []corev1.Taint) error {
+// admit says that the node is the claim's. One that is not initialized with this
+// opens to what has to come first, startup taints aside.
+func (r *Reconciler) admit(ctx context.Context, claim *karpv1.NodeClaim, node *corev1.Node) error {
 	base := node.DeepCopy()
-	node.Spec.Taints = mergeTaints(slices.DeleteFunc(node.Spec.Taints, isReservation), kept)
+	if !reservable(claim, node) {
+		node.Spec.Taints = slices.DeleteFunc(node.Spec.Taints, isReservation)
+	}
 	if node.Labels == nil {
 		node.Labels = map[string]string{}
 	}
@@ -118,17 +109,17 @@ func (r *Reconciler) admit(ctx context.Context, claim *karpv1.NodeClaim, node *c
 		return fmt.Errorf("register node %s: %w", node.Name, err)
 	}
 	r.shielded.Delete(claim.UID)
-	r.Metrics.NodeCreated(metric.SubjectOf(claim.Labels))
 	claim.Status.NodeName = node.Name
 	condition.True(&claim.Status.Conditions, claim.Generation, karpv1.ConditionRegistered)
 	return nil
 }
 
-// adopt gives the node what the claim promises.
+// adopt gives the node what the claim promises; taints only once, for startup taints
+// may be lifted before the node is registered.
 func (r *Reconciler) adopt(ctx context.Context, claim *karpv1.NodeClaim, node *corev1.Node) error {
 	base := node.DeepCopy()
-	bare := !controllerutil.ContainsFinalizer(node, karpv1.FinalizerTermination) && // seen for the first time
-		!slices.ContainsFunc(node.Spec.Taints, func(t corev1.Taint) bool { return t.Key == karpv1.TaintKeyUnregistered })
+	first := !controllerutil.ContainsFinalizer(node, karpv1.FinalizerTermination)
+	bare := first && !slices.ContainsFunc(node.Spec.Taints, isUnregistered)
 	if node.Labels == nil {
 		node.Labels = map[string]string{}
 	}
@@ -143,7 +134,7 @@ func (r *Reconciler) adopt(ctx context.Context, claim *karpv1.NodeClaim, node *c
 	}
 	controllerutil.AddFinalizer(node, karpv1.FinalizerTermination)
 	setOwner(node, claim)
-	if node.Labels[karpv1.LabelDoNotSyncTaints] != "true" {
+	if first && node.Labels[karpv1.LabelDoNotSyncTaints] != "true" {
 		node.Spec.Taints = mergeTaints(node.Spec.Taints, claim.Spec.Taints)
 		node.Spec.Taints = mergeTaints(node.Spec.Taints, claim.Spec.StartupTaints)
 	}

@@ -2,15 +2,11 @@ package lifecycle
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
-	"sync/atomic"
 	"time"
 
-	"github.com/go-logr/logr"
-	"golang.org/x/sync/errgroup"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -18,6 +14,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	karpv1 "spokeshave.dev/api/karpenter/v1"
+	"spokeshave.dev/controller/reconcile/condition"
 )
 
 // A new node is kept for the pods that were planned on it: it bears a taint that
@@ -26,76 +23,86 @@ import (
 // tries the pods (ADR 27).
 const (
 	// reservation is how long pods that were not planned on a node are kept off
-	// it, from the moment that the last node of the decision has registered: its pods
-	// may be what others wait for. The scheduler tries a pod again after ten seconds
-	// at the latest.
-	reservation = 10 * time.Second
-	// reservationMost is how long in any case, from the node's own registration.
-	reservationMost = 20 * time.Second
+	// it, from the moment that the last node of the decision is initialized or the last
+	// of its pods was bound: others may wait for just that. The scheduler backs off for
+	// ten seconds from a pod that it has tried in vain some times, whatever happens.
+	reservation = 12 * time.Second
+	// reservationBarred is how long when only such pods wait as reservations
+	// themselves may hold back.
+	reservationBarred = 3 * time.Second
+	// reservationMost is how long in any case, from the node's own initialization.
+	reservationMost = 24 * time.Second
 	// reservationPoll is how often to look whether the planned pods are bound.
 	reservationPoll = 250 * time.Millisecond
-	// tolerations is how many pods are written at once.
-	tolerations = 16
 )
 
 // reservable says whether the node's planned pods can come at once. Before, the
-// taint could keep off the very DaemonSet that has to make the node ready.
+// taint could keep off the very DaemonSet that has to make the node ready. The taint
+// of a node that was not ready goes as soon as kube-controller-manager sees that it
+// is: the reservation has to be there first.
 func reservable(claim *karpv1.NodeClaim, node *corev1.Node) bool {
-	return takesPods(node) && unreported(claim, node) == ""
+	return uninitialized(claim, node) == "" && !slices.ContainsFunc(node.Spec.Taints, func(t corev1.Taint) bool {
+		return strings.HasPrefix(t.Key, "node.kubernetes.io/") && t.Key != corev1.TaintNodeNotReady
+	})
 }
 
-// reserve gives the planned pods that still wait the toleration of the claim's
-// reservation, and returns how many have it.
+// close puts the reservation on a node whose planned pods can come, and takes it off
+// one whose cannot, or where nobody is left to wait for. It changes the node in memory.
+func (r *Reconciler) close(ctx context.Context, claim *karpv1.NodeClaim, node *corev1.Node) error {
+	keep := false
+	if reservable(claim, node) {
+		waiting, err := r.reserve(ctx, claim)
+		if err != nil {
+			return err
+		}
+		if keep = waiting > 0; !keep && r.arrived(ctx, claim, node) {
+			if keep, err = r.kept(ctx, claim, r.Clock.Now()); err != nil {
+				return err
+			}
+		}
+	}
+	node.Spec.Taints = slices.DeleteFunc(node.Spec.Taints, isReservation)
+	if keep {
+		node.Spec.Taints = append(node.Spec.Taints, karpv1.ReservedTaint(claim.UID))
+	}
+	return nil
+}
+
+// arrived says whether a planned pod is on the node already: its toleration can
+// reach it before the node could be written.
+func (r *Reconciler) arrived(ctx context.Context, claim *karpv1.NodeClaim, node *corev1.Node) bool {
+	planned, err := plannedPods(claim)
+	return err == nil && slices.ContainsFunc(planned, func(key string) bool {
+		namespace, name, _ := strings.Cut(key, "/")
+		pod := &corev1.Pod{}
+		return r.Client.Get(ctx, types.NamespacedName{Namespace: namespace, Name: name}, pod) == nil && pod.Spec.NodeName == node.Name
+	})
+}
+
+// reserve returns how many of the planned pods still wait, and has those given the
+// toleration of the claim's reservation that are without.
 func (r *Reconciler) reserve(ctx context.Context, claim *karpv1.NodeClaim) (int, error) {
 	planned, err := plannedPods(claim)
 	if err != nil {
 		return 0, err
 	}
-	var waiting atomic.Int64
-	var work errgroup.Group
-	work.SetLimit(tolerations)
+	own, waiting := karpv1.ReservedToleration(claim.UID), 0
+	var without []*corev1.Pod
 	for _, key := range planned {
-		work.Go(func() error {
-			tolerates, err := r.tolerate(ctx, key, claim.UID)
-			if tolerates {
-				waiting.Add(1)
-			}
-			return err
-		})
-	}
-	err = work.Wait()
-	return int(waiting.Load()), err
-}
-
-// tolerate says whether a pod waits for the claim's node and tolerates its
-// reservation, which it is made to if need be. It is a favour: a pod for which
-// the API server or an admission webhook refuses it goes without.
-func (r *Reconciler) tolerate(ctx context.Context, key string, claim types.UID) (bool, error) {
-	pod, err := r.unbound(ctx, key)
-	if err != nil || pod == nil {
-		return false, err
-	}
-	own := karpv1.ReservedToleration(claim)
-	if slices.Contains(pod.Spec.Tolerations, own) {
-		return true, nil
-	}
-	patch, err := json.Marshal(map[string]any{
-		"metadata": map[string]any{"uid": pod.UID},
-		"spec":     map[string]any{"tolerations": append(slices.Clone(pod.Spec.Tolerations), own)},
-	})
-	if err != nil {
-		return false, fmt.Errorf("encode tolerations of %s: %w", key, err)
-	}
-	if err := r.Client.Patch(ctx, pod.DeepCopy(), client.RawPatch(types.MergePatchType, patch)); err != nil {
-		// Not found and conflict are the answers for a pod that went or was changed
-		// since it was read.
-		if !apierrors.IsNotFound(err) && !apierrors.IsConflict(err) && ctx.Err() == nil {
-			r.refused.Store(pod.UID, r.Clock.Now())
-			logr.FromContextOrDiscard(ctx).Info("no node is kept for a planned pod", "pod", key, "refused", err.Error())
+		pod, err := r.unbound(ctx, key)
+		if err != nil {
+			return 0, err
 		}
-		return false, ctx.Err()
+		if pod == nil {
+			continue
+		}
+		waiting++
+		if !slices.Contains(pod.Spec.Tolerations, own) {
+			without = append(without, pod)
+		}
 	}
-	return true, nil
+	r.ask(ctx, claim.UID, without)
+	return waiting, nil
 }
 
 // unbound is a pod that waits, nil for one that has gone, has a node, or was
@@ -109,10 +116,7 @@ func (r *Reconciler) unbound(ctx context.Context, key string) (*corev1.Pod, erro
 		return nil, nil //nolint:nilnil // it waits no more, which is an ordinary answer
 	case err != nil:
 		return nil, fmt.Errorf("read planned pod %s: %w", key, err)
-	case pod.Spec.NodeName != "" || !pod.DeletionTimestamp.IsZero():
-		return nil, nil //nolint:nilnil // as above
-	}
-	if _, refused := r.refused.Load(pod.UID); refused {
+	case pod.Spec.NodeName != "" || !pod.DeletionTimestamp.IsZero() || r.favours.denied(pod.UID):
 		return nil, nil //nolint:nilnil // as above
 	}
 	return pod, nil
@@ -125,9 +129,9 @@ func (r *Reconciler) open(ctx context.Context, claim *karpv1.NodeClaim, node *co
 	if !slices.ContainsFunc(node.Spec.Taints, isReservation) {
 		return 0, nil
 	}
-	registered := meta.FindStatusCondition(claim.Status.Conditions, karpv1.ConditionRegistered)
-	if registered != nil && r.Clock.Since(registered.LastTransitionTime.Time) < reservationMost {
-		kept, err := r.kept(ctx, claim, registered.LastTransitionTime.Time)
+	if condition.IsTrue(claim.Status.Conditions, karpv1.ConditionInitialized) {
+		since := meta.FindStatusCondition(claim.Status.Conditions, karpv1.ConditionInitialized).LastTransitionTime.Time
+		kept, err := r.kept(ctx, claim, since)
 		if err != nil {
 			return 0, err
 		}
@@ -135,17 +139,25 @@ func (r *Reconciler) open(ctx context.Context, claim *karpv1.NodeClaim, node *co
 			return reservationPoll, nil
 		}
 	}
+	return 0, unreserve(ctx, r.Client, node)
+}
+
+// unreserve opens a node to all.
+func unreserve(ctx context.Context, c client.Client, node *corev1.Node) error {
 	base := node.DeepCopy()
 	node.Spec.Taints = slices.DeleteFunc(node.Spec.Taints, isReservation)
-	if err := r.Client.Patch(ctx, node, client.MergeFromWithOptions(base, client.MergeFromWithOptimisticLock{})); err != nil {
-		return 0, fmt.Errorf("end reservation of node %s: %w", node.Name, err)
+	if err := c.Patch(ctx, node, client.MergeFromWithOptions(base, client.MergeFromWithOptimisticLock{})); err != nil {
+		return fmt.Errorf("end reservation of node %s: %w", node.Name, err)
 	}
-	return 0, nil
+	return nil
 }
 
 // kept says whether the reservation goes on: while pods of the decision wait, for
-// so long after its last node has registered.
-func (r *Reconciler) kept(ctx context.Context, claim *karpv1.NodeClaim, registered time.Time) (bool, error) {
+// so long after its last node was initialized or the last of them was bound.
+func (r *Reconciler) kept(ctx context.Context, claim *karpv1.NodeClaim, since time.Time) (bool, error) {
+	if r.Clock.Since(since) >= reservationMost {
+		return false, nil
+	}
 	waiting, err := r.reserve(ctx, claim)
 	if err != nil {
 		return false, err
@@ -154,7 +166,7 @@ func (r *Reconciler) kept(ctx context.Context, claim *karpv1.NodeClaim, register
 	if err != nil {
 		return false, err
 	}
-	return (waiting > 0 || others.waiting) && min(r.Clock.Since(registered), r.Clock.Since(others.last)) < reservation, nil
+	return (waiting > 0 || others.waiting > 0) && min(r.Clock.Since(since), r.Clock.Since(others.moved())) < others.lasts(), nil
 }
 
 func isReservation(t corev1.Taint) bool { return t.Key == karpv1.TaintKeyReserved }

@@ -40,23 +40,45 @@ type heard struct {
 // it is for the budgets.
 func (a *Actuator) stays(ctx context.Context, s *model.Snapshot, d *decide.Decision) {
 	a.fade(s)
-	told := 0
-	for i := range d.Disruptions {
-		each := &d.Disruptions[i]
-		reason := reasonFor(each.Kind)
-		if each.Go || reason == "" || told == staysAtOnce {
-			continue
-		}
-		text := each.Reason
-		if each.Policy != "" {
-			text = "policy " + each.Policy + " keeps the node: " + text
-		}
-		n := &s.Nodes[each.Node]
-		if a.fresh(topic{"Node", n.Name, reason}, text, s.Time) {
-			a.tellNode(ctx, n, reason, text)
-			told++
+	for _, each := range a.due(s, d) {
+		a.tellNode(ctx, &s.Nodes[each.Node], reasonFor(each.Kind), why(each))
+	}
+}
+
+// due lists whom to tell this time: first those that have not heard the reason
+// yet, or the words of the others, which may change all the time, would leave them
+// out for ever.
+func (a *Actuator) due(s *model.Snapshot, d *decide.Decision) []*decide.Disruption {
+	var out []*decide.Disruption
+	for _, known := range []bool{false, true} {
+		for i := range d.Disruptions {
+			each := &d.Disruptions[i]
+			about := topic{"Node", s.Nodes[each.Node].Name, reasonFor(each.Kind)}
+			if each.Go || about.reason == "" || len(out) == staysAtOnce || a.knows(about) != known {
+				continue
+			}
+			if a.fresh(about, why(each), s.Time) {
+				out = append(out, each)
+			}
 		}
 	}
+	return out
+}
+
+// why is what keeps a node.
+func why(each *decide.Disruption) string {
+	if each.Policy != "" {
+		return "policy " + each.Policy + " keeps the node: " + each.Reason
+	}
+	return each.Reason
+}
+
+// knows says whether somebody was told about a topic before.
+func (a *Actuator) knows(about topic) bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	_, known := a.heard[about]
+	return known
 }
 
 // reasonFor is the event by which a node hears what keeps it, empty for none.

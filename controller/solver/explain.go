@@ -11,8 +11,22 @@ import (
 	"spokeshave.dev/controller/model"
 )
 
+// silence are reasons that are still to be found.
+type silence struct {
+	cl      *class
+	reasons []model.Reason
+}
+
+// explainAll finds the reasons of the pods without a place.
+func (w *writer) explainAll() {
+	for _, s := range w.silent {
+		copy(s.reasons, w.explain(s.cl))
+	}
+	w.silent = nil
+}
+
 // unplaced lists the pods without a place, by class, with a reason for every
-// pool. Pods of a class share their reasons.
+// pool, which explainAll finds. Pods of a class share their reasons.
 func (w *writer) unplaced() []model.Unplaced {
 	var out []model.Unplaced
 	memo := map[string][]model.Reason{}
@@ -26,8 +40,9 @@ func (w *writer) unplaced() []model.Unplaced {
 		if len(reasons) == 0 {
 			key := cl.key[:8*w.p.dims.n()] + cl.key[8*w.p.dims.n()+4:] // all but the priority
 			if reasons = memo[key]; reasons == nil {
-				reasons = w.explain(cl)
+				reasons = make([]model.Reason, max(1, len(w.p.snap.Pools)))
 				memo[key] = reasons
+				w.silent = append(w.silent, silence{cl, reasons})
 			}
 		}
 		for _, i := range pods {

@@ -38,6 +38,9 @@ type Input struct {
 	MaxOptions int
 	// wishing says that the preferences in the specs are to be respected.
 	wishing bool
+	// hasty says that pods left out need not be tried again: their preferences can
+	// be given up.
+	hasty bool
 }
 
 // Costs are a pool's effective costs by type and offering of its catalogue:

@@ -31,6 +31,11 @@ type turning struct {
 	// matters to nobody, and lets pods break the spread of those before them for
 	// a while: those that come later may make up for it.
 	plainly bool
+	// spurned says by class how often its pods were left out before: those most
+	// often come first, nil for nobody.
+	spurned []int32
+	// friendly lets those come first whom they want near, and not they themselves.
+	friendly bool
 }
 
 // turnings are the ways that are tried.
@@ -66,6 +71,12 @@ type turns struct {
 	pledges [][]pledge
 	// shut are, by class, the hosts and then the nodes that have no room for it.
 	shut []bitset
+	// possible says by class whether its pods would have a place alone, left how
+	// many of those that would have none.
+	possible []bool
+	left     []int32
+	// circles are, by census, the pods on single nodes that it counts.
+	circles []circle
 }
 
 // pledge is a constraint of pods that have a place, and the domains where they are.
@@ -96,10 +107,13 @@ func (p *problem) inTurn(hosts []host, by turning) *turns {
 	for c := range t.shut {
 		t.shut[c] = newBitset(len(hosts) + len(p.in.Pods))
 	}
+	t.newCircles()
+	t.newPossible()
 	t.run()
 	if !t.kept() || !t.accept() {
 		return nil
 	}
+	t.forsake()
 	t.explain()
 	return t
 }
@@ -107,6 +121,39 @@ func (p *problem) inTurn(hosts []host, by turning) *turns {
 // run places what can be placed, again and again: some want others near that
 // come later.
 func (t *turns) run() {
+	order := t.order()
+	for again := true; again; {
+		again = false
+		for _, c := range order {
+			for t.waits(c) && t.place(c) {
+				again = true
+				t.recall(order, c)
+			}
+		}
+		again = again || t.spurned != nil && slices.ContainsFunc(order, func(c int32) bool { return t.waits(c) && t.begin(c) })
+	}
+}
+
+// waits says whether a pod of the class could be placed next.
+func (t *turns) waits(c int32) bool { return t.a.left[c] > 0 && len(t.classes[c].reasons) == 0 }
+
+// spurnedOnce says whether pods of the class were left out before.
+func (t *turns) spurnedOnce(c int32) bool { return t.spurned != nil && t.spurned[c] > 0 }
+
+// recall tries again to place pods that were left out before, once a pod of class
+// c has come that they may want near.
+func (t *turns) recall(order []int32, c int32) {
+	if t.spurned == nil {
+		return
+	}
+	for _, other := range order {
+		for other != c && t.spurnedOnce(other) && t.waits(other) && t.place(other) {
+		}
+	}
+}
+
+// order is the order in which classes come.
+func (t *turns) order() []int32 {
 	order := make([]int32, len(t.classes))
 	for c := range order {
 		order[c] = int32(c)
@@ -120,62 +167,90 @@ func (t *turns) run() {
 	if t.countedFirst {
 		slices.SortStableFunc(order, func(a, b int32) int { return cmp.Compare(t.classes[a].minds(), t.classes[b].minds()) })
 	}
-	for again := true; again; {
-		again = false
-		for _, c := range order {
-			for t.a.left[c] > 0 && len(t.classes[c].reasons) == 0 && t.place(c) {
-				t.a.left[c]--
-				again = true
-			}
+	switch {
+	case t.friendly:
+		wanted := make([]int, len(t.classes))
+		for c := range wanted {
+			wanted[c] = t.befriended(int32(c))
 		}
+		slices.SortStableFunc(order, func(a, b int32) int { return cmp.Compare(wanted[b], wanted[a]) })
+	case t.spurned != nil:
+		slices.SortStableFunc(order, func(a, b int32) int { return cmp.Compare(t.spurned[b], t.spurned[a]) })
 	}
+	return order
 }
 
-// place finds a place for one pod of a class.
+// place finds a place for one pod of a class: where it is wanted, or anywhere. The
+// first of a kind that wants its own kind on its node waits for others, unless it was
+// left out before.
 func (t *turns) place(c int32) bool {
+	cl := &t.classes[c]
+	begins := t.spurnedOnce(c) && t.begins(cl)
+	for _, w := range t.lured(cl) {
+		w.begins = begins
+		if t.put(c, &w) {
+			return true
+		}
+	}
+	return t.put(c, &lure{begins: begins})
+}
+
+// begin places a pod that may be the first of its kind.
+func (t *turns) begin(c int32) bool { return t.put(c, &lure{begins: t.begins(&t.classes[c])}) }
+
+// put places one pod of a class where it is wanted.
+func (t *turns) put(c int32, w *lure) bool {
 	cl, shut := &t.classes[c], t.shut[c]
 	for i := range t.hosts {
-		if shut.has(int32(i)) || !t.allows(cl, &t.spots[i]) {
+		if shut.has(int32(i)) || !w.at(&t.spots[i]) || !t.roomy(&t.hosts[i], cl, w) || !t.allows(cl, &t.spots[i]) || t.strays(cl, int32(i)) {
 			continue
 		}
-		if t.host(&t.hosts[i], c, 1) > 0 {
-			t.count(cl, &t.spots[i])
+		if t.house(&t.hosts[i], c, w) {
+			t.seat(c, &t.spots[i], int32(i))
 			return true
 		}
 		if cl.follows() == 0 { // else somebody may come whom it wants near
 			shut.set(int32(i))
 		}
 	}
-	at, add := t.join(cl, shut)
+	at, add := t.join(cl, shut, w)
 	x, cost := -1, 0.0
-	if at < 0 || t.thrifty {
-		x, cost = t.cheapest(cl)
+	if (at < 0 || t.thrifty) && t.pays(cl, w) {
+		x, cost = t.cheapest(cl, w)
 	}
 	switch {
 	case at >= 0 && (x < 0 || add <= cost):
-		t.enter(&t.nodes[at], c)
+		t.enter(at, c)
 	case x >= 0:
-		n := opened{planned: &planned{lane: t.cells[x].lane}, spot: &t.cells[x].spot, cell: x, offers: t.cells[x].offers}
-		t.enter(&n, c)
-		t.nodes = append(t.nodes, n)
+		t.nodes = append(t.nodes, opened{
+			planned: &planned{lane: t.cells[x].lane}, spot: &t.cells[x].spot, cell: x, offers: t.cells[x].offers,
+		})
+		t.enter(len(t.nodes)-1, c)
 	default:
 		return false
 	}
 	return true
 }
 
+// seat notes that a pod of the class has a place.
+func (t *turns) seat(c int32, x *spot, at int32) {
+	t.a.left[c]--
+	t.count(&t.classes[c], x)
+	t.meet(&t.classes[c], at)
+}
+
 // join finds the node in the making for a pod of a class, and what that adds to
 // its cost; -1 when none takes it.
-func (t *turns) join(cl *class, shut bitset) (best int, least float64) {
+func (t *turns) join(cl *class, shut bitset, w *lure) (best int, least float64) {
 	best = -1
 	for i := range t.nodes {
 		n, at := &t.nodes[i], int32(len(t.hosts)+i)
-		if shut.has(at) || !t.allows(cl, n.spot) {
+		if shut.has(at) || !w.at(n.spot) || !t.allows(cl, n.spot) || t.strays(cl, at) {
 			continue
 		}
-		o := t.offerFor(n, cl)
+		o := t.offerFor(n, cl, w)
 		if o < 0 {
-			if cl.follows() == 0 {
+			if cl.follows() == 0 && w.guest == nil {
 				shut.set(at)
 			}
 			continue
@@ -192,14 +267,15 @@ func (t *turns) join(cl *class, shut bitset) (best int, least float64) {
 
 // offerFor is the cheapest offer for the pods of a node and one of the class, -1
 // when it cannot take one.
-func (t *turns) offerFor(n *opened, cl *class) int32 {
+func (t *turns) offerFor(n *opened, cl *class, w *lure) int32 {
 	if n.with.allows(cl.ties, 1) == 0 || t.ports.blocked(cl.ports, n.ports) {
 		return -1
 	}
 	demand := n.demand
 	demand.add(&cl.req, 1)
+	w.extend(&demand)
 	for _, o := range n.offers {
-		if t.choices.sets[cl.offers].has(o) && fits(&demand, &t.bins[t.offers[o].bin].room, t.dims.n()) {
+		if t.choices.sets[cl.offers].has(o) && t.suitsGuest(w, o) && fits(&demand, &t.bins[t.offers[o].bin].room, t.dims.n()) {
 			return o
 		}
 	}
@@ -208,20 +284,21 @@ func (t *turns) offerFor(n *opened, cl *class) int32 {
 
 // cheapest is the cell where a new node for a pod of the class is cheapest, among
 // those of the heaviest pools that have one; -1 for none.
-func (t *turns) cheapest(cl *class) (best int, least float64) {
+func (t *turns) cheapest(cl *class, w *lure) (best int, least float64) {
 	best = -1
-	if cl.follows() > 0 {
+	if cl.follows() > 0 && !w.begins || t.strays(cl, int32(len(t.hosts)+len(t.nodes))) {
 		return best, 0
 	}
-	level := int32(0)
+	level, demand := int32(0), cl.req
+	w.extend(&demand)
 	for i := range t.cells {
 		x := &t.cells[i]
 		ln := &t.lanes[x.lane]
-		if best >= 0 && ln.level > level || !t.allows(cl, &x.spot) {
+		if best >= 0 && ln.level > level || !w.at(&x.spot) || !t.allows(cl, &x.spot) {
 			continue
 		}
 		for _, o := range x.offers {
-			if t.choices.sets[cl.offers].has(o) && fits(&cl.req, &t.bins[t.offers[o].bin].room, t.dims.n()) {
+			if t.choices.sets[cl.offers].has(o) && t.suitsGuest(w, o) && fits(&demand, &t.bins[t.offers[o].bin].room, t.dims.n()) {
 				cost := t.offers[o].cost + t.fixed(x.lane).USD()
 				if best < 0 || ln.level < level || cost < least {
 					best, level, least = i, ln.level, cost
@@ -234,8 +311,8 @@ func (t *turns) cheapest(cl *class) (best int, least float64) {
 }
 
 // enter adds a pod of a class to a node in the making.
-func (t *turns) enter(n *opened, c int32) {
-	cl := &t.classes[c]
+func (t *turns) enter(at int, c int32) {
+	cl, n := &t.classes[c], &t.nodes[at]
 	n.join(cl, take{c, 1})
 	var left []int32
 	for _, o := range n.offers {
@@ -244,7 +321,7 @@ func (t *turns) enter(n *opened, c int32) {
 		}
 	}
 	n.offers = left
-	t.count(cl, n.spot)
+	t.seat(c, n.spot, int32(len(t.hosts)+at))
 }
 
 // minds is 1 for pods with constraints on others, 0 for the rest.

@@ -38,23 +38,28 @@ const maxWishRounds = 8
 // pod anti-affinity, preferred node affinity, ScheduleAnyway spreads and last
 // PreferNoSchedule taints; within a kind the lightest first. No pod is lost
 // over a preference, its own or another's.
-func wishful(in *Input) (model.Plan, Stats) {
+func wishful(in *Input) outcome {
 	wishes := wishesOf(in)
 	for round := 0; ; round++ {
-		plan, stats := solve(with(in, wishes), in.Snapshot.Specs)
+		ask := with(in, wishes)
+		ask.hasty = true
+		plan := solve(ask, in.Snapshot.Specs)
 		if len(plan.Unplaced) == 0 {
-			return plan, stats
+			return plan
 		}
-		if round < maxWishRounds && giveUp(in.Snapshot, &plan, wishes) {
+		if round < maxWishRounds && giveUp(in.Snapshot, plan.Plan, wishes) {
 			continue
 		}
+		ask.hasty = false
+		if again := solve(ask, in.Snapshot.Specs); len(again.Unplaced) < len(plan.Unplaced) {
+			plan = again
+		}
 		if slices.ContainsFunc(wishes, func(w []wish) bool { return len(w) > 0 }) {
-			bare, bareStats := solve(with(in, make([][]wish, len(wishes))), in.Snapshot.Specs)
-			if len(bare.Unplaced) < len(plan.Unplaced) {
-				return bare, bareStats
+			if bare := solve(with(in, make([][]wish, len(wishes))), in.Snapshot.Specs); len(bare.Unplaced) < len(plan.Unplaced) {
+				return bare
 			}
 		}
-		return plan, stats
+		return plan
 	}
 }
 

@@ -10,10 +10,14 @@ import (
 // Solve makes the plan of least total effective cost that it finds: pods go to
 // existing nodes first, then each to the heaviest pools that can take it.
 func Solve(in Input) (model.Plan, Stats) {
+	var found outcome
 	if hopeful(&in) {
-		return wishful(&in)
+		found = wishful(&in)
+	} else {
+		found = solve(in, in.Snapshot.Specs)
 	}
-	return solve(in, in.Snapshot.Specs)
+	found.explain()
+	return *found.Plan, *found.stats
 }
 
 // maxDealt is up to how many pods, and existing nodes, other ways of dealing
@@ -22,59 +26,36 @@ const maxDealt = 300
 
 // solve makes a plan with all constraints of the input's specs; required are
 // those without what is only preferred.
-func solve(in Input, required []model.PodSpec) (model.Plan, Stats) {
-	plan, stats, p := solveBy(in, required, evenFirst, nil)
-	done := len(plan.Nodes)+len(plan.Unplaced) == 0
-	if done || len(p.topo.censuses) == 0 && len(plan.Existing) == 0 || in.Effort == 0 || len(in.Pods) > maxDealt || len(in.Snapshot.Nodes) > maxDealt {
-		return plan, stats
+func solve(in Input, required []model.PodSpec) outcome {
+	first := solveBy(in, required, evenFirst, nil)
+	p, best := first.p, first.outcome
+	done := len(best.Nodes)+len(best.Unplaced) == 0
+	if done || len(p.topo.censuses) == 0 && len(best.Existing) == 0 || in.Effort == 0 || len(in.Pods) > maxDealt || len(in.Snapshot.Nodes) > maxDealt {
+		return best
 	}
+	s := sequel{in: in, required: required, like: p, best: best}
 	if p.ledger != nil {
 		for _, by := range []dealing{freeFirst, cheapestFirst} {
-			if other, more, _ := solveBy(in, required, by, p); preferable(in.Snapshot, outcome{&other, &more}, outcome{&plan, &stats}) {
-				plan, stats = other, more
-			}
+			s.consider(solveBy(in, required, by, p).outcome)
 		}
 	}
+	var left [][]int32
 	for _, by := range turnings() {
-		for _, other := range inTurn(in, required, by, p) {
-			if preferable(in.Snapshot, other, outcome{&plan, &stats}) {
-				plan, stats = *other.Plan, *other.stats
-			}
-		}
+		left = append(left, s.try(by))
 	}
-	return plan, stats
+	for i, by := range turnings()[:insisting] {
+		s.insist(by, left[i])
+	}
+	s.insisted()
+	return s.best
 }
 
-// turnEffort bounds the improvement of what is packed after pods were placed in
-// turn, which has a good start.
-const turnEffort = 200
-
-// inTurn makes a plan pod by pod, and another by packing the pods again where
-// they came to be; none where that cannot be done.
-func inTurn(in Input, required []model.PodSpec, by turning, like *problem) []outcome {
-	in.Effort = min(in.Effort, turnEffort)
-	p := newProblem(&in, required, like)
-	hosts := p.hosts()
-	t := p.inTurn(hosts, by)
-	if t == nil {
-		return nil
-	}
-	plan, stats := p.write(t.a, hosts)
-	out := []outcome{{&plan, &stats}}
-	if len(plan.Nodes) == 0 {
-		return out
-	}
-	if a := t.repack(); a != nil {
-		again, more := p.write(a, hosts)
-		out = append(out, outcome{&again, &more})
-	}
-	return out
-}
-
-// outcome is a plan with its statistics.
+// outcome is a plan with its statistics. What is said of the pods left out is not
+// there before explain, which takes as long as packing.
 type outcome struct {
 	*model.Plan
-	stats *Stats
+	stats   *Stats
+	explain func()
 }
 
 // preferable says whether a leaves out fewer of the most urgent pods than b, or
@@ -96,9 +77,8 @@ func preferable(s *model.Snapshot, a, b outcome) bool {
 }
 
 // solveBy makes a plan by one way of dealing.
-func solveBy(in Input, required []model.PodSpec, by dealing, like *problem) (model.Plan, Stats, *problem) {
-	out := bundled(&in, func(w *wards) answer { return solveWith(&in, required, by, w, like) })
-	return out.plan, out.stats, out.p
+func solveBy(in Input, required []model.PodSpec, by dealing, like *problem) answer {
+	return bundled(&in, func(w *wards) answer { return solveWith(&in, required, by, w, like) })
 }
 
 // solveWith makes a plan with the wards bundled; nil is for none.
@@ -119,7 +99,7 @@ func solveWith(in *Input, required []model.PodSpec, by dealing, w *wards, like *
 	out := answer{p: p, lonely: p.lonely(left)}
 	a := p.best(left)
 	p.settle(a, hosts)
-	out.plan, out.stats = p.write(a, hosts)
+	out.outcome = p.write(a, hosts)
 	for c := range p.classes {
 		if cl := &p.classes[c]; cl.size > 0 {
 			out.broken = append(out.broken, cl.pods[(cl.n()-a.left[c])*cl.size:]...)
@@ -129,15 +109,15 @@ func solveWith(in *Input, required []model.PodSpec, by dealing, w *wards, like *
 }
 
 // write is the attempt in terms of the snapshot.
-func (p *problem) write(a *attempt, hosts []host) (model.Plan, Stats) {
-	w := writer{p: p, a: a, next: make([]int, len(p.classes))}
+func (p *problem) write(a *attempt, hosts []host) outcome {
+	w := &writer{p: p, a: a, next: make([]int, len(p.classes))}
 	plan := model.Plan{Existing: w.existing(hosts), Nodes: w.nodes()}
 	plan.Unplaced = w.unplaced()
 
 	stats := a.stats
 	stats.Pods, stats.Classes, stats.Offers = len(p.in.Pods), len(p.classes), len(p.offers)
 	stats.Effective, stats.Billed, stats.Fixed = a.effective(), a.billed(), a.fixed()
-	return plan, stats
+	return outcome{&plan, &stats, w.explainAll}
 }
 
 // writer writes the plan in terms of the snapshot.
@@ -146,6 +126,8 @@ type writer struct {
 	a *attempt
 	// next is, by class, its first pod without a place.
 	next []int
+	// silent are the reasons that are still to be found.
+	silent []silence
 }
 
 // pods are the next pods of the classes taken.

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"testing"
 
+	"spokeshave.dev/controller/check"
 	"spokeshave.dev/controller/model"
 )
 
@@ -22,6 +23,8 @@ type town struct {
 	// places are the nodes and, after them, an empty one for each place where
 	// one could be: domains that the scheduler would come to know.
 	places []somewhere
+	// out are the pods left out.
+	out []int32
 }
 
 type townNode struct {
@@ -84,7 +87,39 @@ func (t *town) cost(pods []int32) (sum float64, unplaced int) {
 		}
 		sum += least
 	}
+	t.out = order
 	return sum, len(order)
+}
+
+// plan is what became of the pods, as the solver would say it.
+func (t *town) plan() model.Plan {
+	var out model.Plan
+	for i := range t.nodes {
+		n, placed := &t.nodes[i], t.places[i].placed
+		if n.node >= 0 {
+			if len(placed) > 0 {
+				out.Existing = append(out.Existing, model.Assignment{Node: n.node, Pods: placed})
+			}
+			continue
+		}
+		x := model.PlannedNode{Pool: int32(n.pool), Pods: placed, Requests: n.taken}
+		for _, r := range t.b.s.Pools[n.pool].Requirements {
+			if r.Key == "example.com/team" {
+				x.Labels = map[string]string{r.Key: r.Values[0]}
+			}
+		}
+		for _, o := range n.options {
+			x.Options = append(x.Options, model.Option{
+				InstanceType: o.t.Name, Zone: o.o.Zone, CapacityType: o.o.CapacityType, Price: o.o.Price, Effective: o.o.Price.USD(),
+			})
+		}
+		slices.SortStableFunc(x.Options, func(a, b model.Option) int { return cmp.Compare(a.Price, b.Price) })
+		out.Nodes = append(out.Nodes, x)
+	}
+	for _, pod := range t.out {
+		out.Unplaced = append(out.Unplaced, model.Unplaced{Pod: pod, Reasons: []model.Reason{{Message: "first fit"}}})
+	}
+	return out
 }
 
 // outlook adds the empty places, after the existing nodes.
@@ -245,9 +280,10 @@ func (t *town) suits(at int, pod int32) bool {
 	return true
 }
 
-// sound says whether all constraints hold in the end, which nobody looks at
-// while pods are placed one by one.
-func (t *town) sound() bool {
+// holds says whether all constraints hold in the end, which nobody looks at while
+// pods are placed one by one: those of each pod, with the domains that offerings
+// would bring, and those that the checker knows.
+func (t *town) holds() bool {
 	for i := range t.places {
 		for _, pod := range t.places[i].placed {
 			if len(broken(t.b.s, t.places, t.b.spec(pod), t.places[i].labels[0])) > 0 {
@@ -255,7 +291,8 @@ func (t *town) sound() bool {
 			}
 		}
 	}
-	return true
+	plan := t.plan()
+	return len(check.Plan(t.b.s, &plan, constraints(t.in))) == 0
 }
 
 // settle gives the cluster of an input nodes that run some pods, all of them
@@ -295,12 +332,24 @@ func (g *generator) settle(in *Input) {
 	in.Pods = pending
 }
 
+// crowded are seeds on which plans once left out more pods than first fit, or were
+// dearer.
+func crowded() []uint64 {
+	return []uint64{957, 1096, 1130, 1177, 1191, 1197, 1304, 1615, 1646, 1654, 1827, 1831, 1992}
+}
+
 // TestNeverDearerWithTopology compares with first fit on clusters that have
-// nodes, for pods with topology constraints. Only what places the same number
-// of pods, with all constraints kept in the end, can be compared by cost.
+// nodes, for pods with topology constraints: no plan leaves out more pods, and none
+// that leaves out as many is dearer. First fit looks at a pod's own constraints when
+// it places it; plans of it that break those of others in the end, or that only a lucky
+// order of binding makes true, are not compared with.
 func TestNeverDearerWithTopology(t *testing.T) {
-	ours, theirs, compared, dearer, fewer, more := 0.0, 0.0, 0, 0, 0, 0
+	ours, theirs, compared, more, wrong := 0.0, 0.0, 0, 0, 0
+	all := crowded()
 	for seed := range seeds(60) {
+		all = append(all, seed)
+	}
+	for _, seed := range all {
 		g := newGenerator(seed)
 		in := g.input(1 + g.IntN(100))
 		g.settle(&in)
@@ -310,25 +359,24 @@ func TestNeverDearerWithTopology(t *testing.T) {
 		b := newTown(&in)
 		cost, unplaced := b.cost(in.Pods)
 		switch {
-		case !b.sound():
+		case !b.holds():
+			wrong++
 		case len(plan.Unplaced) > unplaced:
-			fewer++
-			t.Logf("seed %d: %d pods unplaced, the baseline leaves %d", seed, len(plan.Unplaced), unplaced)
+			t.Errorf("seed %d: %d pods unplaced, the baseline leaves %d", seed, len(plan.Unplaced), unplaced)
 		case len(plan.Unplaced) < unplaced:
 			more++
 		default:
 			compared++
 			if stats.Billed.USD() > cost*(1+1e-9) {
-				dearer++
 				t.Errorf("seed %d: %d pods cost %.4f $/h, the baseline's plan %.4f", seed, len(in.Pods), stats.Billed.USD(), cost)
 			}
 			ours += stats.Billed.USD()
 			theirs += cost
 		}
 	}
-	t.Logf("%d compared, %d dearer, in all %.2f $/h against %.2f: %.3f of the baseline; besides, %d place more pods, %d fewer",
-		compared, dearer, ours, theirs, ours/theirs, more, fewer)
-	if compared == 0 || ours > 0.6*theirs || fewer > more {
-		t.Errorf("%d compared, %d dearer, in all %.2f $/h against %.2f; %d place more pods, %d fewer", compared, dearer, ours, theirs, more, fewer)
+	t.Logf("%d compared, in all %.2f $/h against %.2f: %.3f of the baseline; %d place more pods; %d plans of the baseline break constraints",
+		compared, ours, theirs, ours/theirs, more, wrong)
+	if compared == 0 || ours > 0.6*theirs || wrong > compared {
+		t.Errorf("%d compared, in all %.2f $/h against %.2f; %d plans of the baseline break constraints", compared, ours, theirs, wrong)
 	}
 }

@@ -16,9 +16,8 @@ type wards struct {
 
 // answer is a plan, and what it leaves to be done otherwise.
 type answer struct {
-	p     *problem
-	plan  model.Plan
-	stats Stats
+	outcome
+	p *problem
 	// lonely are pods that want others on their own node and found none there,
 	// broken those of bundles without a place.
 	lonely, broken []int32
@@ -34,7 +33,7 @@ func bundled(in *Input, solve func(*wards) answer) answer {
 	w := &wards{alone: map[int32]bool{}, refused: map[int32][]model.Reason{}}
 	for next, round := best, 0; round < maxBundled && w.learn(&next); round++ {
 		next = solve(w)
-		if !preferable(in.Snapshot, outcome{&best.plan, &best.stats}, outcome{&next.plan, &next.stats}) {
+		if !preferable(in.Snapshot, best.outcome, next.outcome) {
 			best = next
 		}
 	}
@@ -53,9 +52,12 @@ func (w *wards) learn(a *answer) bool {
 	for _, pod := range a.broken {
 		broken[pod] = w.alone[pod]
 	}
+	if len(a.broken) > 0 {
+		a.explain()
+	}
 	said := map[*model.Reason][]model.Reason{}
-	for i := range a.plan.Unplaced {
-		u := &a.plan.Unplaced[i]
+	for i := range a.Unplaced {
+		u := &a.Unplaced[i]
 		if !broken[u.Pod] || w.refused[u.Pod] != nil {
 			continue
 		}

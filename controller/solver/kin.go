@@ -14,12 +14,10 @@ const minorShare = 0.05
 // the lighter block will mostly share nodes with pods of the heavier one, and
 // a program that keeps them apart would price them by nodes that nobody needs.
 func kin(blocks []*block, share []float64) []int {
-	order := make([]int, len(blocks))
-	out := make([]int, len(blocks))
+	order, out := byShare(share), make([]int, len(blocks))
 	for i := range blocks {
-		order[i], out[i] = i, -1
+		out[i] = -1
 	}
-	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(share[b], share[a]) })
 	for at, i := range order {
 		if share[i] >= minorShare {
 			continue
@@ -32,6 +30,16 @@ func kin(blocks []*block, share []float64) []int {
 		}
 	}
 	return out
+}
+
+// byShare orders the blocks, the heaviest first.
+func byShare(share []float64) []int {
+	order := make([]int, len(share))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(share[b], share[a]) })
+	return order
 }
 
 // rowsOf are the rows of o with the requests of b's; nil when one is missing.

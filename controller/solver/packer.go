@@ -111,12 +111,19 @@ func (k *packer) pack(effort int) []packing {
 func (k *packer) appraise(blocks []*block, effort int) {
 	share := k.shares(blocks)
 	heirs := kin(blocks, share)
+	leads := k.leads(blocks, share, heirs)
 	each(blocks, func(i int, b *block) {
 		switch {
-		case heirs[i] >= 0:
+		case heirs[i] >= 0 || leads[i] >= 0:
 		case b.pourable():
 			b.pour()
 		default:
+			b.solve(moves(effort, share[i]), tolerance(share[i]))
+		}
+	})
+	each(blocks, func(i int, b *block) {
+		if leads[i] >= 0 {
+			b.follow(blocks[leads[i]])
 			b.solve(moves(effort, share[i]), tolerance(share[i]))
 		}
 	})

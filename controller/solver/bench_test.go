@@ -243,3 +243,14 @@ func BenchmarkCheck(b *testing.B) {
 		})
 	}
 }
+
+// TestCost holds plans of 1,000 pods to their share above the lower bound.
+func TestCost(t *testing.T) {
+	for mix, most := range map[string]float64{"diverse": 1.12, "diverse-ondemand": 1.035, "web": 1.02, "webspread": 1.03, "mixed": 1.05} {
+		in := scenario(t, mix, 1000)
+		plan, stats := solver.Solve(in)
+		if gap := (stats.Effective + stats.Fixed.USD()) / solver.LowerBound(in, &plan); gap > most {
+			t.Errorf("%s: %.3f of the bound, at most %.3f is expected", mix, gap, most)
+		}
+	}
+}

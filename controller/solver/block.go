@@ -70,13 +70,19 @@ func (k *packer) blocks() []*block {
 		}
 	}
 	ids := map[shareKey]int32{}
+	others := make([]int32, len(out)) // pods that share nodes, by block
+	for i := range k.rows {
+		if !k.p.apart.alone(k.rows[i].apart) {
+			others[owner[k.rows[i].set]] += k.rows[i].n
+		}
+	}
 	for i := range k.rows {
 		set := k.rows[i].set
 		to := []int32{owner[set]}
 		if k.p.apart.alone(k.rows[i].apart) {
 			to = k.open(set, out, append(to, also[set]...))
 		}
-		k.share(int32(i), to, out, ids)
+		k.share(int32(i), to, out, ids, others)
 	}
 	for _, b := range out {
 		b.finish(k)
@@ -98,13 +104,24 @@ func (k *packer) open(set int32, blocks []*block, to []int32) []int32 {
 // shareKey says which rows of a block are the same to it.
 type shareKey struct{ block, shape, apart int32 }
 
-// share gives the pods of a row to blocks in equal parts: pods that want nodes of
-// their own would leave those of the other blocks without.
-func (k *packer) share(i int32, to []int32, blocks []*block, ids map[shareKey]int32) {
+// share gives the pods of a row to blocks: pods that want nodes of their own would
+// leave those of the other blocks without, and go where others are that fill their
+// nodes, in proportion to those.
+func (k *packer) share(i int32, to []int32, blocks []*block, ids map[shareKey]int32, others []int32) {
 	r := &k.rows[i]
-	parts := int32(len(to))
+	total := int64(0)
+	for _, o := range to {
+		total += int64(others[o])
+	}
+	sum, given := int64(0), int32(0)
 	for at, o := range to {
-		n := r.n*int32(at+1)/parts - r.n*int32(at)/parts
+		sum += int64(others[o])
+		upTo := r.n * int32(at+1) / int32(len(to))
+		if total > 0 {
+			upTo = int32(int64(r.n) * sum / total)
+		}
+		n := upTo - given
+		given = upTo
 		if n == 0 {
 			continue
 		}

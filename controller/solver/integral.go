@@ -71,13 +71,16 @@ func (k *packer) integral(parts []solved) []packing {
 	return best
 }
 
+// manyRounded is from how many nodes on fewer roundings are tried.
+const manyRounded = 200
+
 // roundings are the thresholds worth trying: the more nodes, the less the
 // rounding matters.
 func roundings(nodes float64) []float64 {
 	all := []float64{1e-6, 0.5, 0.25, 0.75, 0.1, 0.9}
 	tries := len(all)
-	if nodes > 50 {
-		tries = max(1, int(float64(tries)*50/nodes))
+	if nodes > manyRounded {
+		tries = max(1, int(float64(tries)*manyRounded/nodes))
 	}
 	return all[:tries]
 }

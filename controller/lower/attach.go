@@ -30,18 +30,25 @@ const (
 // unlimited is the limit of a driver that sets none.
 const unlimited = math.MaxInt32
 
-// attach counts the volumes that CSI drivers attach for the pod. A claim that
-// several pods share counts for each of them.
+// attach counts the volumes that CSI drivers attach for the pod, each claim once. A
+// claim that several pods share counts for each of them; what those that share a node
+// already count too often, the node is granted (sharing).
 func (v *volumes) attach(pod *corev1.Pod, into model.Resources) {
 	for i := range pod.Spec.Volumes {
 		name, template := claimOf(pod, &pod.Spec.Volumes[i])
-		if name == "" {
+		if name == "" || slices.ContainsFunc(pod.Spec.Volumes[:i], func(o corev1.Volume) bool { return names(pod, &o, name) }) {
 			continue
 		}
 		if driver := v.driver(pod.Namespace+"/"+name, template); driver == ebs || v.limited[driver] {
 			into[model.VolumesPrefix+driver]++
 		}
 	}
+}
+
+// names says whether a volume of the pod is of the claim.
+func names(pod *corev1.Pod, vol *corev1.Volume, claim string) bool {
+	name, _ := claimOf(pod, vol)
+	return name == claim
 }
 
 // driver is the CSI driver that attaches the claim's volume, "" when there is
@@ -118,10 +125,48 @@ func (b *builder) attachments() {
 	for _, n := range b.in.CSINodes {
 		csi[n.Name] = n
 	}
+	again := b.sharing()
 	for i := range b.out.Nodes {
 		n := &b.out.Nodes[i]
-		grant(&n.Allocatable, drivers, func(driver string) int64 { return b.nodeVolumes(n, csi[n.Name], driver) })
+		grant(&n.Allocatable, drivers, func(driver string) int64 {
+			return b.nodeVolumes(n, csi[n.Name], driver) + again[attachment{int32(i), driver}]
+		})
 	}
+}
+
+// attachment is a driver, or a claim by namespace and name, on a node.
+type attachment struct {
+	node int32
+	what string
+}
+
+// mount notes the claims of a pod that is on a node, or will be.
+func (b *builder) mount(pod *corev1.Pod, node int32) {
+	for i := range pod.Spec.Volumes {
+		name := ""
+		if c := pod.Spec.Volumes[i].PersistentVolumeClaim; c != nil && node >= 0 {
+			name = c.ClaimName
+		}
+		if name == "" || slices.ContainsFunc(pod.Spec.Volumes[:i], func(o corev1.Volume) bool { return names(pod, &o, name) }) {
+			continue
+		}
+		if b.mounts == nil {
+			b.mounts = map[attachment]int64{}
+		}
+		b.mounts[attachment{node, pod.Namespace + "/" + name}]++
+	}
+}
+
+// sharing says, by node and driver, how many volumes are counted more than once
+// there: the driver attaches a volume once, however many pods of a node use it.
+func (b *builder) sharing() map[attachment]int64 {
+	out := map[attachment]int64{}
+	for at, n := range b.mounts {
+		if n > 1 {
+			out[attachment{at.node, b.around.volumes.driver(at.what, nil)}] += n - 1
+		}
+	}
+	return out
 }
 
 func grant(to *model.Resources, drivers []string, limit func(driver string) int64) {

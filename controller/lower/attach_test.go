@@ -55,6 +55,7 @@ func TestAttach(t *testing.T) {
 	}{
 		"none":       {"a pod without claims attaches nothing", `[{name: v, emptyDir: {}}]`, model.Resources{}},
 		"bound":      {"a bound volume of EBS", `[` + claim("csi") + `]`, model.Resources{ebsVolumes: 1}},
+		"twice":      {"a claim is attached once, however often the pod names it", `[` + claim("csi") + `, {name: w, persistentVolumeClaim: {claimName: csi}}]`, model.Resources{ebsVolumes: 1}},
 		"in tree":    {"the driver attaches the volumes of before it", `[` + claim("old") + `]`, model.Resources{ebsVolumes: 1}},
 		"unbound":    {"the class says who will attach", `[` + claim("waits") + `,` + claim("gp2") + `]`, model.Resources{ebsVolumes: 2}},
 		"ephemeral":  {"a claim to come counts", `[{name: v, ephemeral: {volumeClaimTemplate: {spec: {storageClassName: gp3}}}}]`, model.Resources{ebsVolumes: 1}},
@@ -116,5 +117,38 @@ func TestAttachments(t *testing.T) {
 	in.Pods[0].Spec.Volumes = nil
 	if s, _ = Build(in); len(attached(s.Nodes[0].Allocatable)) > 0 {
 		t.Error("without volumes there is nothing to grant")
+	}
+}
+
+// TestSharedClaim: the driver attaches a volume once, however many pods of a node
+// use it.
+func TestSharedClaim(t *testing.T) {
+	pod := func(name, node, claim string) *corev1.Pod {
+		return parse[corev1.Pod](t, `{metadata: {namespace: shop, name: `+name+`}, status: {phase: Running}, spec: {nodeName: `+node+`,
+			volumes: [{name: v, persistentVolumeClaim: {claimName: `+claim+`}}, {name: w, persistentVolumeClaim: {claimName: `+claim+`}}]}}`)
+	}
+	in := Inputs{
+		Nodes: []*corev1.Node{parse[corev1.Node](t, `{metadata: {name: a}}`), parse[corev1.Node](t, `{metadata: {name: b}}`)},
+		CSINodes: []*storagev1.CSINode{
+			parse[storagev1.CSINode](t, `{metadata: {name: a}, spec: {drivers: [{name: ebs.csi.aws.com, nodeID: n, allocatable: {count: 5}}]}}`),
+			parse[storagev1.CSINode](t, `{metadata: {name: b}, spec: {drivers: [{name: ebs.csi.aws.com, nodeID: n, allocatable: {count: 5}}]}}`),
+		},
+		VolumeClaims: []*corev1.PersistentVolumeClaim{
+			parse[corev1.PersistentVolumeClaim](t, `{metadata: {namespace: shop, name: one}, spec: {storageClassName: gp3}}`),
+			parse[corev1.PersistentVolumeClaim](t, `{metadata: {namespace: shop, name: two}, spec: {storageClassName: gp3}}`),
+		},
+		StorageClasses: []*storagev1.StorageClass{parse[storagev1.StorageClass](t, `{metadata: {name: gp3}, provisioner: ebs.csi.aws.com, volumeBindingMode: WaitForFirstConsumer}`)},
+		Pods:           []*corev1.Pod{pod("p", "a", "one"), pod("q", "a", "one"), pod("r", "a", "one"), pod("s", "a", "two"), pod("t", "b", "two")},
+	}
+	s, _ := Build(in)
+	left := map[string]int64{}
+	for i := range s.Nodes {
+		left[s.Nodes[i].Name] = s.Nodes[i].Allocatable[ebsVolumes]
+	}
+	for i := range s.Pods {
+		left[s.Nodes[s.Pods[i].Node].Name] -= s.Specs[s.Pods[i].Spec].Requests[ebsVolumes]
+	}
+	if diff := cmp.Diff(map[string]int64{"a": 5 - 2, "b": 5 - 1}, left); diff != "" {
+		t.Errorf("volumes that nodes can still attach (-want +got):\n%s", diff)
 	}
 }

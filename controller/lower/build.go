@@ -53,7 +53,9 @@ type builder struct {
 	sources   []*karpv1.NodePool // of out.Pools
 	nodeAt    map[string]int32   // node name
 	claimAt   map[string]int32
-	claims    []*karpv1.NodeClaim // of out.Nodes, nil for unmanaged ones
+	// mounts counts the pods of a node that use a claim.
+	mounts map[attachment]int64
+	claims []*karpv1.NodeClaim // of out.Nodes, nil for unmanaged ones
 }
 
 func (b *builder) warn(object, format string, args ...any) {
@@ -265,6 +267,7 @@ func (b *builder) pods() {
 				unbound = append(unbound, expected{len(b.out.Pods), -1})
 			}
 		}
+		b.mount(pod, node)
 		b.out.Pods = append(b.out.Pods, model.Pod{
 			UID: string(pod.UID), Namespace: pod.Namespace, Name: pod.Name, Workload: workload(pod),
 			Spec: intern.spec(pod), Node: node, Created: pod.CreationTimestamp.UTC(),

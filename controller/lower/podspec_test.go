@@ -166,12 +166,19 @@ func TestVolumes(t *testing.T) {
 			parse[corev1.PersistentVolumeClaim](t, `{metadata: {namespace: shop, name: waits}, spec: {}}`),
 			parse[corev1.PersistentVolumeClaim](t, `{metadata: {namespace: shop, name: zoned}, spec: {storageClassName: zoned}}`),
 			parse[corev1.PersistentVolumeClaim](t, `{metadata: {namespace: shop, name: now}, spec: {storageClassName: now}}`),
+			parse[corev1.PersistentVolumeClaim](t, `{metadata: {namespace: shop, name: disk}, spec: {storageClassName: disks, accessModes: [ReadWriteOnce], resources: {requests: {storage: 10Gi}}}}`),
+			parse[corev1.PersistentVolumeClaim](t, `{metadata: {namespace: shop, name: huge}, spec: {storageClassName: disks, resources: {requests: {storage: 1Ti}}}}`),
+			parse[corev1.PersistentVolumeClaim](t, `{metadata: {namespace: shop, name: many}, spec: {storageClassName: disks, accessModes: [ReadWriteMany]}}`),
 		},
 		Volumes: []*corev1.PersistentVolume{
 			parse[corev1.PersistentVolume](t, `{metadata: {name: ebs}, spec: {nodeAffinity: {required: {nodeSelectorTerms: [{matchExpressions: [{key: topology.ebs.csi.aws.com/zone, operator: In, values: [a]}]}]}}}}`),
 			parse[corev1.PersistentVolume](t, `{metadata: {name: nfs}}`),
+			parse[corev1.PersistentVolume](t, `{metadata: {name: disk-d}, spec: {storageClassName: disks, accessModes: [ReadWriteOnce], capacity: {storage: 100Gi}, nodeAffinity: {required: {nodeSelectorTerms: [{matchExpressions: [{key: topology.kubernetes.io/zone, operator: In, values: [d]}]}]}}}}`),
+			parse[corev1.PersistentVolume](t, `{metadata: {name: disk-c}, spec: {storageClassName: disks, accessModes: [ReadWriteOnce], capacity: {storage: 100Gi}, nodeAffinity: {required: {nodeSelectorTerms: [{matchExpressions: [{key: topology.kubernetes.io/zone, operator: In, values: [c]}]}]}}}}`),
+			parse[corev1.PersistentVolume](t, `{metadata: {name: disk-e}, spec: {storageClassName: disks, accessModes: [ReadWriteOnce], capacity: {storage: 100Gi}, claimRef: {namespace: shop, name: other}, nodeAffinity: {required: {nodeSelectorTerms: [{matchExpressions: [{key: topology.kubernetes.io/zone, operator: In, values: [e]}]}]}}}}`),
 		},
 		StorageClasses: []*storagev1.StorageClass{
+			parse[storagev1.StorageClass](t, `{metadata: {name: disks}, provisioner: kubernetes.io/no-provisioner, volumeBindingMode: WaitForFirstConsumer}`),
 			parse[storagev1.StorageClass](t, `{metadata: {name: gp3, annotations: {storageclass.kubernetes.io/is-default-class: "true"}}, provisioner: p, volumeBindingMode: WaitForFirstConsumer}`),
 			parse[storagev1.StorageClass](t, `{metadata: {name: zoned}, provisioner: p, volumeBindingMode: WaitForFirstConsumer, allowedTopologies: [{matchLabelExpressions: [{key: topology.kubernetes.io/zone, values: [a, b]}]}]}`),
 			parse[storagev1.StorageClass](t, `{metadata: {name: now}, provisioner: p}`),
@@ -193,7 +200,19 @@ func TestVolumes(t *testing.T) {
 			nil,
 		},
 		"gone": {"a lost volume", `[{name: v, persistentVolumeClaim: {claimName: gone}}]`, nil, []string{"volume claim shop/gone, whose volume lost does not exist"}},
-		"now":  {"the volume must come first", `[{name: v, persistentVolumeClaim: {claimName: now}}]`, nil, []string{`unbound volume claim shop/now of storage class "now", which does not wait for its first consumer`}},
+		"disk": {
+			"a class that provisions nothing has the volumes that are there and free", `[{name: v, persistentVolumeClaim: {claimName: disk}}]`,
+			[]model.Term{zone("c"), zone("d")}, nil,
+		},
+		"huge": {
+			"none is large enough", `[{name: v, persistentVolumeClaim: {claimName: huge}}]`, nil,
+			[]string{`unbound volume claim shop/huge of storage class "disks", which provisions nothing and has no volume to bind`},
+		},
+		"many": {
+			"none may be shared", `[{name: v, persistentVolumeClaim: {claimName: many}}]`, nil,
+			[]string{`unbound volume claim shop/many of storage class "disks", which provisions nothing and has no volume to bind`},
+		},
+		"now": {"the volume must come first", `[{name: v, persistentVolumeClaim: {claimName: now}}]`, nil, []string{`unbound volume claim shop/now of storage class "now", which does not wait for its first consumer`}},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -207,6 +226,37 @@ func TestVolumes(t *testing.T) {
 				t.Errorf("%s (-want +got):\n%s", tc.reason, diff)
 			}
 		})
+	}
+}
+
+// TestDefaultClass: of several default classes the newest counts, whatever the order.
+func TestDefaultClass(t *testing.T) {
+	classes := func(specs ...string) []*storagev1.StorageClass {
+		var out []*storagev1.StorageClass
+		for _, s := range specs {
+			out = append(out, parse[storagev1.StorageClass](t, s))
+		}
+		return out
+	}
+	const (
+		old   = `{metadata: {name: old, creationTimestamp: "2024-01-01T00:00:00Z", annotations: {storageclass.kubernetes.io/is-default-class: "true"}}}`
+		young = `{metadata: {name: young, creationTimestamp: "2025-01-01T00:00:00Z", annotations: {storageclass.beta.kubernetes.io/is-default-class: "true"}}}`
+		twin  = `{metadata: {name: twin, creationTimestamp: "2025-01-01T00:00:00Z", annotations: {storageclass.kubernetes.io/is-default-class: "true"}}}`
+		other = `{metadata: {name: other, creationTimestamp: "2026-01-01T00:00:00Z", annotations: {storageclass.kubernetes.io/is-default-class: "false"}}}`
+	)
+	for name, tc := range map[string]struct {
+		reason, want string
+		classes      []*storagev1.StorageClass
+	}{
+		"newest":         {"the youngest of them", "young", classes(young, old, other)},
+		"any order":      {"wherever it stands", "young", classes(other, old, young)},
+		"tie":            {"equally old ones by name", "twin", classes(young, twin, old)},
+		"tie, other way": {"in whatever order", "twin", classes(twin, young)},
+		"none":           {"there may be none", "", classes(other)},
+	} {
+		if got := newVolumes(&Inputs{StorageClasses: tc.classes}).defaultClass; got != tc.want {
+			t.Errorf("%s: %s: got %q, want %q", name, tc.reason, got, tc.want)
+		}
 	}
 }
 

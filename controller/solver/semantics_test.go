@@ -249,6 +249,20 @@ func TestSemantics(t *testing.T) {
 			},
 			want: []string{"general m.large a on-demand rank=6 team=mauve <- a"},
 		},
+		"PoolCompares": {
+			reason: "Gte and Lte of a NodePool include the bound, Gt and Lt of a pod do not",
+			setup: func(in *Input, s *model.Snapshot) {
+				s.Pools[0].Requirements = append(s.Pools[0].Requirements, require("karpenter.k8s.aws/instance-cpu", model.Gte, "4"), require("karpenter.k8s.aws/instance-cpu", model.Lte, "4"))
+				pending(in, 1, 100, 1)
+				pending(in, 1, 100, 1, affinity(model.Term{require("karpenter.k8s.aws/instance-cpu", model.Gt, "4")}))
+				pending(in, 1, 100, 1, affinity(model.Term{require("karpenter.k8s.aws/instance-cpu", model.Lt, "4")}))
+			},
+			want: []string{
+				"general m.xlarge a on-demand <- a",
+				"b: general RequirementsConflict: the NodePool's requirements exclude every offering that karpenter.k8s.aws/instance-cpu Gt [4] allows",
+				"c: general RequirementsConflict: the NodePool's requirements exclude every offering that karpenter.k8s.aws/instance-cpu Lt [4] allows",
+			},
+		},
 		"ExcludedByPool": {
 			reason: "the catalogue has arm64, the pool does not want it",
 			setup:  func(in *Input, _ *model.Snapshot) { pending(in, 1, 100, 1, selector(labelArch, "arm64")) },

@@ -202,14 +202,17 @@ func TestVolumes(t *testing.T) {
 		"gone": {"a lost volume", `[{name: v, persistentVolumeClaim: {claimName: gone}}]`, nil, []string{"volume claim shop/gone, whose volume lost does not exist"}},
 		"disk": {
 			"a class that provisions nothing has the volumes that are there and free", `[{name: v, persistentVolumeClaim: {claimName: disk}}]`,
-			[]model.Term{zone("c"), zone("d")}, nil,
+			[]model.Term{zone("c"), zone("d")},
+			nil,
 		},
 		"huge": {
-			"none is large enough", `[{name: v, persistentVolumeClaim: {claimName: huge}}]`, nil,
+			"none is large enough", `[{name: v, persistentVolumeClaim: {claimName: huge}}]`,
+			nil,
 			[]string{`unbound volume claim shop/huge of storage class "disks", which provisions nothing and has no volume to bind`},
 		},
 		"many": {
-			"none may be shared", `[{name: v, persistentVolumeClaim: {claimName: many}}]`, nil,
+			"none may be shared", `[{name: v, persistentVolumeClaim: {claimName: many}}]`,
+			nil,
 			[]string{`unbound volume claim shop/many of storage class "disks", which provisions nothing and has no volume to bind`},
 		},
 		"now": {"the volume must come first", `[{name: v, persistentVolumeClaim: {claimName: now}}]`, nil, []string{`unbound volume claim shop/now of storage class "now", which does not wait for its first consumer`}},

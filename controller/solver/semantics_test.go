@@ -263,6 +263,14 @@ func TestSemantics(t *testing.T) {
 				"c: general RequirementsConflict: the NodePool's requirements exclude every offering that karpenter.k8s.aws/instance-cpu Lt [4] allows",
 			},
 		},
+		"PoolComparesItsLabel": {
+			reason: "a label of the pool's own gets a value within the bounds, which count",
+			setup: func(in *Input, s *model.Snapshot) {
+				s.Pools[0].Requirements = append(s.Pools[0].Requirements, require("rank", model.Gte, "5"), require("rank", model.Lte, "5"))
+				pending(in, 1, 1000, 1)
+			},
+			want: []string{"general m.large a on-demand rank=5 <- a"},
+		},
 		"ExcludedByPool": {
 			reason: "the catalogue has arm64, the pool does not want it",
 			setup:  func(in *Input, _ *model.Snapshot) { pending(in, 1, 100, 1, selector(labelArch, "arm64")) },

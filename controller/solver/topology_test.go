@@ -299,6 +299,36 @@ func TestTopology(t *testing.T) {
 			},
 			want: []string{"general m.large a on-demand team=blue <- a", "general m.large a on-demand team=red <- b"},
 		},
+		"EndingDoNotSpread": {
+			reason: "a pod that is being deleted is not counted by a spread",
+			setup: func(in *Input, s *model.Snapshot) {
+				zoned(s, "a")
+				occupy(s, 100, func(p *model.Pod, spec *model.PodSpec) { labelled("x")(spec); p.Ending = true })
+				pending(in, 1, 500, 1, labelled("x"), spread(labelZone, "x", 1))
+			},
+			want: []string{"in-a <- b"},
+		},
+		"NearThoseLeaving": {
+			reason: "what runs on a node that is being deleted is nobody to rely on",
+			setup: func(in *Input, s *model.Snapshot) {
+				s.Nodes = []model.Node{standby("leaving", model.Deleting)}
+				occupy(s, 100, func(_ *model.Pod, spec *model.PodSpec) { labelled("y")(spec) })
+				pending(in, 1, 500, 1, follow(labelZone, "y"))
+			},
+			want: []string{"b:  PodAffinity: no topology.kubernetes.io/zone suits: a has none of the pods it wants near, b has none of the pods it wants near"},
+		},
+		"KeysOfAllSpreads": {
+			reason: "a node that lacks the label of another spread is not counted by this one",
+			setup: func(in *Input, s *model.Snapshot) {
+				zoned(s, "b")
+				for range 2 {
+					occupy(s, 1000, func(_ *model.Pod, spec *model.PodSpec) { labelled("x")(spec) })
+				}
+				s.Pools[0].NodeLabels = map[string]string{"team": "red"}
+				pending(in, 2, 500, 1, labelled("x"), spread(labelZone, "x", 1), spread("team", "x", 9))
+			},
+			want: []string{"general m.large a on-demand <- c", "general m.large b on-demand <- d"},
+		},
 		"WhereVolumesAre": {
 			reason: "volumes hold a pod in a zone, and others count all the same",
 			setup: func(in *Input, _ *model.Snapshot) {

@@ -29,6 +29,10 @@ type meter struct {
 	// window is USD billed since the ledger was last written, crashed that of such
 	// windows that ended with a crash.
 	window, crashed map[string]float64
+	// rates is what was billed an hour when the ledger was last written. After a
+	// crash (away) the next look charges the time since by them.
+	rates map[string]model.Price
+	away  bool
 }
 
 // machine is what EC2 started for a claim.
@@ -40,7 +44,7 @@ type machine struct {
 	// has known of it, blind is what of cost no ledger can know then.
 	cost, blind float64
 	life        time.Duration
-	seen        bool
+	seen, kept  bool // known to a decision, and to the ledger as it is written down
 	// parts are what of cost was the namespaces', dim what of that none can know.
 	parts, dim map[string]float64
 }
@@ -48,7 +52,7 @@ type machine struct {
 func newMeter() meter {
 	return meter{
 		machines: map[string]*machine{}, month: map[string]float64{}, excused: map[string]model.Price{},
-		shares: map[string]model.Price{}, moved: map[string]float64{}, window: map[string]float64{}, crashed: map[string]float64{},
+		shares: map[string]model.Price{}, moved: map[string]float64{}, window: map[string]float64{}, crashed: map[string]float64{}, rates: map[string]model.Price{},
 	}
 }
 
@@ -89,13 +93,17 @@ func (w *world) advance(d time.Duration) {
 
 func (w *world) charge(d time.Duration) {
 	bill, m := w.cloud.Bill(), &w.meter
-	add := func(scope string, usd float64) {
+	add := func(scope string, rate model.Price) {
+		usd := rate.USD() * d.Hours()
 		m.month[scope] += usd
 		m.window[scope] += usd
+		if m.away {
+			m.crashed[scope] += max(0, rate-m.rates[scope]).USD() * d.Hours()
+		}
 	}
 	for _, scope := range scopes() {
 		rate := w.running(scope, bill)
-		add(scope, rate.USD()*d.Hours())
+		add(scope, rate)
 		if w.dark() {
 			m.moved[scope] += rate.USD() * d.Hours()
 		}
@@ -110,7 +118,7 @@ func (w *world) charge(d time.Duration) {
 				m.machines[bill[i].Claim].parts[scope] += part.USD() * d.Hours()
 			}
 		}
-		add(scope, share.USD()*d.Hours())
+		add(scope, share)
 		if !w.dark() {
 			told = max(0, told-m.shares[scope])
 		}
@@ -150,6 +158,7 @@ func (m *meter) unseen(scope string) float64 {
 // look is what a decision gets to know.
 func (w *world) look() {
 	bill := w.cloud.Bill()
+	w.meter.away = false
 	for _, c := range w.claims {
 		x := w.meter.machines[c.Name]
 		if x == nil || x.seen || !condition.IsTrue(c.Status.Conditions, karpv1.ConditionLaunched) || condition.IsTrue(c.Status.Conditions, karpv1.ConditionInstanceTerminating) {
@@ -181,6 +190,25 @@ func (m *meter) crash() {
 		m.crashed[scope] += usd
 	}
 	clear(m.window)
+	m.away = true
+	for _, x := range m.machines {
+		x.seen = x.kept
+	}
+}
+
+// keep notes what the ledger knows as it is written down.
+func (w *world) keep() {
+	m, bill := &w.meter, w.cloud.Bill()
+	clear(m.window)
+	for _, x := range m.machines {
+		x.kept = x.seen
+	}
+	for _, scope := range scopes() {
+		m.rates[scope] = w.running(scope, bill)
+	}
+	for _, scope := range spaces() {
+		m.rates[scope] = w.attributed(strings.TrimPrefix(scope, "namespace/"), bill)
+	}
 }
 
 // excuse looks anew how far each scope is above its cap. It is called when

@@ -242,14 +242,17 @@ func (w *world) snapshot() *model.Snapshot {
 		Settings:   model.Settings{StaticCapacity: true},
 		ClassReady: func(name string) (bool, string) { return !w.broken[name], "is not ready" },
 	})
-	w.count(&s)
+	written := w.count(&s)
 	w.look()
+	if written {
+		w.keep()
+	}
 	w.excuse() // of the month more is known to be spent
 	return &s
 }
 
-// count keeps the ledger as the controller does.
-func (w *world) count(s *model.Snapshot) {
+// count keeps the ledger as the controller does, and says whether it was written.
+func (w *world) count(s *model.Snapshot) (written bool) {
 	var next spend.Ledger
 	switch {
 	case w.ledger != nil:
@@ -271,8 +274,9 @@ func (w *world) count(s *model.Snapshot) {
 			w.fail("keep ledger: %v", err)
 		}
 		w.kept = text
-		clear(w.meter.window)
+		return true
 	}
+	return false
 }
 
 // The world is its own ceiling policy.

@@ -50,3 +50,28 @@ func TestPrefixDelegation(t *testing.T) {
 		t.Errorf("%d launch templates in the request, want one for 110 pods and one for 250", n)
 	}
 }
+
+// The settings of the controller that say how much of a machine pods get.
+func TestRoomFollowsTheSettings(t *testing.T) {
+	w := newWorldOf(t, "m7i.")
+	large := func(change func(*aws.Config)) *model.InstanceType {
+		t.Helper()
+		w.provider = w.newProvider(t, w.url, change)
+		catalog := w.catalog(t, "default")
+		return find(t, &catalog, "m7i.large")
+	}
+	// Three interfaces with ten addresses, of which one is the interface's own; two
+	// pods use the node's.
+	if got := large(func(*aws.Config) {}).Capacity[model.PodSlots]; got != 3*9+2 {
+		t.Errorf("%d pods, want 29", got)
+	}
+	if got := large(func(c *aws.Config) { c.ReservedENIs = 1 }).Capacity[model.PodSlots]; got != 2*9+2 {
+		t.Errorf("%d pods with a reserved interface, want 20", got)
+	}
+	const advertised = int64(8) << 30
+	for share, want := range map[float64]int64{0: advertised, 0.25: advertised / 4 * 3} {
+		if got := large(func(c *aws.Config) { c.MemoryOverhead = &share }).Capacity[model.Memory]; got != want {
+			t.Errorf("with an overhead of %v: %d bytes, want %d", share, got, want)
+		}
+	}
+}

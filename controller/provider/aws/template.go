@@ -49,22 +49,33 @@ func (p *Provider) ensureTemplate(ctx context.Context, class *awsv1.EC2NodeClass
 		name += "/" + b.reservation.ID
 	}
 	now := p.cfg.Clock()
-	p.mu.Lock()
-	until := p.templates[name]
-	p.mu.Unlock()
-	if now.Before(until) {
+	if p.knowsTemplate(name, now) {
 		return name, nil
 	}
 	_, err, _ = p.making.Do(name, func() (any, error) {
-		return nil, p.createTemplate(ctx, class, name, contents)
+		// Somebody may have made it since this caller looked.
+		if p.knowsTemplate(name, now) {
+			return nil, nil //nolint:nilnil // there is nothing to give
+		}
+		if err := p.createTemplate(ctx, class, name, contents); err != nil {
+			return nil, err
+		}
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		p.templates[name] = now.Add(templateFor)
+		return nil, nil //nolint:nilnil // as above
 	})
 	if err != nil {
 		return "", err
 	}
-	p.mu.Lock()
-	p.templates[name] = now.Add(templateFor)
-	p.mu.Unlock()
 	return name, nil
+}
+
+// knowsTemplate says whether a template was made or found a moment ago.
+func (p *Provider) knowsTemplate(name string, now time.Time) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return now.Before(p.templates[name])
 }
 
 func (p *Provider) createTemplate(ctx context.Context, class *awsv1.EC2NodeClass, name string, contents *types.RequestLaunchTemplateData) error {

@@ -254,14 +254,17 @@ func TestDisrupt(t *testing.T) {
 	got := map[string]string{}
 	for _, each := range d.Disruptions {
 		got[s.Nodes[each.Node].Name] = each.Policy + "|" + each.Reason
+		if !each.RetryAt.IsZero() {
+			got[s.Nodes[each.Node].Name] += "|again in " + each.RetryAt.Sub(s.Time).String()
+		}
 		if each.Go {
 			got[s.Nodes[each.Node].Name] = "go"
 		}
 	}
 	want := map[string]string{
-		"first": "go", "held": "protect|wait", "kept": "protect|mine",
+		"first": "go", "held": "protect|wait|again in 1m0s", "kept": "protect|mine",
 		"over-budget": "|the disruption budgets of NodePool general allow no more",
-		"pinned":      "|do-not-disrupt", "young": "|consolidateAfter has not passed",
+		"pinned":      "|do-not-disrupt", "young": "|consolidateAfter has not passed|again in 59s",
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("judgements -want +got\n%s", diff)

@@ -3,6 +3,7 @@ package aws_test
 import (
 	"context"
 	"errors"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -11,6 +12,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/credentials"
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 	"github.com/go-logr/logr/testr"
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/testutil"
 
 	awsv1 "spokeshave.dev/api/aws/v1"
 	"spokeshave.dev/cmd/ec2sim/sim"
@@ -23,9 +26,15 @@ import (
 // take are refused with fail.
 func (w *world) listen(t *testing.T, refuse *atomic.Int32) <-chan provider.Event {
 	t.Helper()
+	return w.listenCounted(t, refuse, prometheus.NewRegistry())
+}
+
+// listenCounted is listen with metrics.
+func (w *world) listenCounted(t *testing.T, refuse *atomic.Int32, into prometheus.Registerer) <-chan provider.Event {
+	t.Helper()
 	cfg := w.sdkConfig()
 	p, err := aws.New(t.Context(), aws.Config{
-		SDK: &cfg, ClusterName: "demo", Clock: w.clock.Now, Log: testr.New(t), QuotaShare: 1000, InterruptionQueue: "demo",
+		SDK: &cfg, ClusterName: "demo", Clock: w.clock.Now, Log: testr.New(t), QuotaShare: 1000, InterruptionQueue: "demo", Metrics: into,
 		Classes: func(_ context.Context, name string) (*awsv1.EC2NodeClass, error) { return w.classes[name], nil },
 	})
 	if err != nil {
@@ -127,7 +136,7 @@ func TestLostSpotOfferingIsLeftAlone(t *testing.T) {
 	}
 }
 
-// What cannot be read is dropped; what the handler refuses comes again.
+// What cannot be read is counted and dropped; what the handler refuses comes again.
 func TestQueueAfterTrouble(t *testing.T) {
 	w := newWorld(t)
 	var refuse atomic.Int32
@@ -145,7 +154,8 @@ func TestQueueAfterTrouble(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	events := w.listen(t, &refuse)
+	counts := prometheus.NewRegistry()
+	events := w.listenCounted(t, &refuse, counts)
 	for range 200 {
 		if w.server.State().Messages["demo"] == 1 && refuse.Load() == 0 {
 			break
@@ -157,6 +167,13 @@ func TestQueueAfterTrouble(t *testing.T) {
 		t.Errorf("event %+v, want the one refused before", got)
 	}
 	w.emptied(t)
+	want := strings.NewReader(`# HELP spokeshave_interruption_malformed_messages_total Messages of the interruption queue that could not be read; they are dropped.
+# TYPE spokeshave_interruption_malformed_messages_total counter
+spokeshave_interruption_malformed_messages_total 1
+`)
+	if err := testutil.GatherAndCompare(counts, want, "spokeshave_interruption_malformed_messages_total"); err != nil {
+		t.Error(err)
+	}
 }
 
 // Every call of the queue, gone wrong in every way: what was announced is handled,

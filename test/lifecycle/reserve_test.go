@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
@@ -46,9 +47,8 @@ func TestReservation(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			pod := w.planned(t, name)
 			w.plan(t, name, "default/"+name, "default/gone")
-			if w.registered(t, name); w.reserved(t, name) {
-				t.Error("reserved before its startup taint was lifted")
-			}
+			w.registered(t, name)
+			w.eventually(t, "the reservation before the startup taint is lifted, as no DaemonSet needs to come", func() bool { return w.reserved(t, name) })
 			w.lift(t, "node-"+name)
 			w.eventually(t, "the reservation", func() bool { return w.reserved(t, name) })
 			w.tolerates(t, pod, name)
@@ -72,11 +72,10 @@ func TestReservation(t *testing.T) {
 		w.end(t, "empty")
 	})
 	t.Run("bound before it is initialized", func(t *testing.T) { early(t, w) })
+	t.Run("a DaemonSet first", func(t *testing.T) { daemonFirst(t, w) })
 	t.Run("not answered", func(t *testing.T) { unanswered(t, w) })
 	t.Run("ready after it was registered", func(t *testing.T) {
-		if w.registeredAs(t, "unready"); w.reserved(t, "unready") {
-			t.Error("reserved before it was ready")
-		}
+		w.registeredAs(t, "unready")
 		w.lift(t, "node-unready")
 		w.ready(t, "node-unready")
 		w.eventually(t, "the reservation", func() bool { return w.reserved(t, "unready") })
@@ -86,6 +85,30 @@ func TestReservation(t *testing.T) {
 	})
 	t.Run("the controller ends", func(t *testing.T) { leaves(t, w) })
 	t.Run("left behind", func(t *testing.T) { leftBehind(t, w) })
+}
+
+// daemonFirst: while a DaemonSet that could come does not tolerate the reservation,
+// the node is not reserved until its startup taint is lifted.
+func daemonFirst(t *testing.T, w *world) {
+	labels := map[string]string{"app": "starter"}
+	d := &appsv1.DaemonSet{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "starter"}}
+	d.Spec.Selector, d.Spec.Template.Labels = &metav1.LabelSelector{MatchLabels: labels}, labels
+	d.Spec.Template.Spec.Containers = []corev1.Container{{Name: "main", Image: "example.com/starter:1"}}
+	d.Spec.Template.Spec.Tolerations = []corev1.Toleration{
+		{Key: startupTaint, Operator: corev1.TolerationOpExists}, {Key: "example.com/pool", Operator: corev1.TolerationOpExists},
+	}
+	w.create(t, d)
+	pod := w.planned(t, "daemon-first")
+	w.plan(t, "daemon-first", "default/daemon-first")
+	w.registered(t, "daemon-first")
+	w.eventually(t, "the node to open to the DaemonSet", func() bool { return !w.reserved(t, "daemon-first") })
+	if err := w.client.Delete(t.Context(), d); err != nil {
+		t.Fatal(err)
+	}
+	w.lift(t, "node-daemon-first")
+	w.eventually(t, "the reservation", func() bool { return w.reserved(t, "daemon-first") })
+	w.drop(t, pod)
+	w.end(t, "daemon-first")
 }
 
 // early: pods may be bound while the node is being written, which is then tried
@@ -237,7 +260,10 @@ func (w *world) plan(t *testing.T, name string, pods ...string) {
 	if err := w.client.Patch(t.Context(), c, client.RawPatch(types.MergePatchType, patch)); err != nil {
 		t.Fatal(err)
 	}
-	w.eventually(t, "the cache to show the planned pods", func() bool { return w.getClaim(t, name).Annotations[karpv1.AnnotationPlannedPods] != "" })
+	w.eventually(t, "the cache to show the planned pods", func() bool {
+		c := w.getClaim(t, name)
+		return c != nil && c.Annotations[karpv1.AnnotationPlannedPods] != ""
+	})
 }
 
 // registered plays the claim's instance and waits until its node is registered.

@@ -95,11 +95,15 @@ func takesPods(node *corev1.Node) bool {
 }
 
 // admit says that the node is the claim's. One that is not initialized with this
-// opens to what has to come first, startup taints aside.
+// opens to what has to come first, if something has to.
 func (r *Reconciler) admit(ctx context.Context, claim *karpv1.NodeClaim, node *corev1.Node) error {
 	base := node.DeepCopy()
 	if !reservable(claim, node) {
-		node.Spec.Taints = slices.DeleteFunc(node.Spec.Taints, isReservation)
+		if keep, err := r.early(ctx, claim, node); err != nil {
+			return err
+		} else if !keep {
+			node.Spec.Taints = slices.DeleteFunc(node.Spec.Taints, isReservation)
+		}
 	}
 	if node.Labels == nil {
 		node.Labels = map[string]string{}

@@ -138,6 +138,8 @@ func (r *Reconciler) open(ctx context.Context, claim *karpv1.NodeClaim, node *co
 		if kept {
 			return reservationPoll, nil
 		}
+	} else if keep, err := r.early(ctx, claim, node); err != nil || keep {
+		return earlyPoll, err
 	}
 	return 0, unreserve(ctx, r.Client, node)
 }

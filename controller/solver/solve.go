@@ -24,6 +24,10 @@ func Solve(in Input) (model.Plan, Stats) {
 // pods to domains are tried.
 const maxDealt = 300
 
+// dealtEffort bounds the improvement of plans by the other ways: for so few pods more
+// of it has brought nothing.
+const dealtEffort = 1000
+
 // solve makes a plan with all constraints of the input's specs; required are
 // those without what is only preferred.
 func solve(in Input, required []model.PodSpec) outcome {
@@ -36,7 +40,9 @@ func solve(in Input, required []model.PodSpec) outcome {
 	s := sequel{in: in, required: required, like: p, best: best}
 	if p.ledger != nil {
 		for _, by := range []dealing{freeFirst, cheapestFirst} {
-			s.consider(solveBy(in, required, by, p).outcome)
+			less := in
+			less.Effort = min(in.Effort, dealtEffort)
+			s.consider(solveBy(less, required, by, p).outcome)
 		}
 	}
 	var left [][]int32

@@ -50,13 +50,18 @@ func (w *world) fleetWith(t *testing.T, prefix string, n int, change func(*karpv
 			w.eventually(t, "registration of "+name, func() bool {
 				return condition.IsTrue(w.getClaim(t, name).Status.Conditions, karpv1.ConditionRegistered)
 			})
-			return w.client.Create(t.Context(), &corev1.Pod{
+			pod := &corev1.Pod{
 				ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: name, Labels: map[string]string{"app": name}},
 				Spec: corev1.PodSpec{
 					NodeName: "node-" + name, TerminationGracePeriodSeconds: new(int64),
 					Containers: []corev1.Container{{Name: "main", Image: "example.com/app:1"}},
 				},
+			}
+			w.create(t, pod)
+			w.eventually(t, "the cache to show pod "+name, func() bool {
+				return w.client.Get(t.Context(), client.ObjectKeyFromObject(pod), &corev1.Pod{}) == nil
 			})
+			return nil
 		})
 	}
 	if err := work.Wait(); err != nil {

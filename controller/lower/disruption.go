@@ -96,7 +96,11 @@ func unready(pod *corev1.Pod) bool {
 }
 
 func deletionCost(pod *corev1.Pod) int32 {
-	n, err := strconv.ParseInt(pod.Annotations[corev1.PodDeletionCost], 10, 32)
+	text, ok := pod.Annotations[corev1.PodDeletionCost]
+	if !ok { // nearly always, and an error would be made for nothing
+		return 0
+	}
+	n, err := strconv.ParseInt(text, 10, 32)
 	if err != nil {
 		return 0
 	}

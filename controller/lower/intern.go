@@ -17,44 +17,61 @@ type interner struct {
 	around *surroundings
 	memo   *Memo
 	specs  []model.PodSpec
-	index  map[string]known
+	index  map[string]*known
+	round  uint64
 	key    []byte
 	names  []string
 }
 
-// known is a spec with the string it is known by, which all equal pods share.
+// known is what equal pods are known by: the encoding, and the index of their
+// spec in the Build of that round.
 type known struct {
-	spec int32
-	key  string
+	key   string
+	spec  int32
+	round uint64
 }
 
 func newInterner(around *surroundings, memo *Memo) *interner {
-	return &interner{around: around, memo: memo, index: map[string]known{}}
+	x := &interner{around: around, memo: memo, index: map[string]*known{}, round: 1}
+	if memo != nil {
+		x.round = memo.round
+	}
+	return x
 }
 
 // spec is the index of the pod's spec.
 func (x *interner) spec(pod *corev1.Pod) int32 {
-	if key, ok := x.memo.recall(pod); ok {
-		if k, ok := x.index[key]; ok {
-			return k.spec
-		}
-		return x.add(pod, key).spec
+	if k := x.memo.recall(pod); k != nil {
+		x.renew(pod, k)
+		return k.spec
 	}
 	x.key = x.key[:0]
 	x.encode(pod)
 	k, ok := x.index[string(x.key)]
 	if !ok {
-		k = x.add(pod, string(x.key))
+		k = &known{key: string(x.key)}
+		x.add(pod, k)
 	}
-	x.memo.keep(pod, k.key)
+	x.memo.keep(pod, k)
 	return k.spec
 }
 
-func (x *interner) add(pod *corev1.Pod, key string) known {
-	k := known{int32(len(x.specs)), key}
+// renew finds the spec of this round for what was known in one before.
+func (x *interner) renew(pod *corev1.Pod, k *known) {
+	if k.round == x.round {
+		return
+	}
+	if same, ok := x.index[k.key]; ok {
+		k.spec, k.round = same.spec, x.round
+		return
+	}
+	x.add(pod, k)
+}
+
+func (x *interner) add(pod *corev1.Pod, k *known) {
+	k.spec, k.round = int32(len(x.specs)), x.round
 	x.specs = append(x.specs, x.around.podSpec(pod))
-	x.index[key] = k
-	return k
+	x.index[k.key] = k
 }
 
 func (x *interner) text(s string) {

@@ -10,18 +10,21 @@ import (
 // It serves one Build at a time, and forgets pods that a Build does not see.
 type Memo struct {
 	last, next map[types.UID]remembered
+	// round counts the Builds.
+	round uint64
 	// dropped are the labels that the keys leave out.
 	dropped numbering
 }
 
 type remembered struct {
 	version string
-	key     string
+	*known
 }
 
 // begin starts a Build. Keys that left out other labels are of no use to it.
 func (m *Memo) begin(pods int, dropped numbering) {
 	if m != nil {
+		m.round++
 		if m.dropped != dropped {
 			m.last, m.dropped = nil, dropped
 		}
@@ -36,22 +39,22 @@ func (m *Memo) end() {
 	}
 }
 
-// recall is the key of a pod that has not changed.
-func (m *Memo) recall(pod *corev1.Pod) (key string, ok bool) {
+// recall is what a pod that has not changed is known by, nil for others.
+func (m *Memo) recall(pod *corev1.Pod) *known {
 	if m == nil || pod.ResourceVersion == "" {
-		return "", false
+		return nil
 	}
 	r, ok := m.last[pod.UID]
 	if !ok || r.version != pod.ResourceVersion {
-		return "", false
+		return nil
 	}
 	m.next[pod.UID] = r
-	return r.key, true
+	return r.known
 }
 
 // keep remembers a pod whose key depends on nothing but itself: volumes and
 // priority classes change by themselves.
-func (m *Memo) keep(pod *corev1.Pod, key string) {
+func (m *Memo) keep(pod *corev1.Pod, k *known) {
 	if m == nil || pod.ResourceVersion == "" || pod.Spec.Priority == nil {
 		return
 	}
@@ -60,5 +63,5 @@ func (m *Memo) keep(pod *corev1.Pod, key string) {
 			return
 		}
 	}
-	m.next[pod.UID] = remembered{pod.ResourceVersion, key}
+	m.next[pod.UID] = remembered{pod.ResourceVersion, k}
 }

@@ -38,7 +38,7 @@ func Running(pod *corev1.Pod) bool {
 
 // ofJob says whether a Job owns the pod.
 func ofJob(pod *corev1.Pod) bool {
-	owner := metav1.GetControllerOf(pod)
+	owner := metav1.GetControllerOfNoCopy(pod)
 	return owner != nil && owner.Kind == "Job"
 }
 

@@ -223,10 +223,10 @@ func (sc *Scene) replaces(open []Option, left []int, tries int) []*Proposal {
 			tries--
 			switch p := sc.Consolidate(nodes); {
 			case p == nil:
-			case sc.balanced(nodes, p.Saves(), p.Cost):
+			case sc.balanced(p.Nodes, p.Saves(), p.Cost):
 				found = append(found, p)
 			default:
-				sc.note(nodes, Unworthy, unworthy(p.Saves()))
+				sc.note(p.Nodes, Unworthy, unworthy(p.Saves()))
 			}
 		}
 	}
@@ -266,7 +266,7 @@ func (sc *Scene) gentlest(open []Option, left []int, saved float64) []*Proposal 
 		if price <= saved {
 			break
 		}
-		if p := sc.Consolidate(all[:size]); p != nil && sc.balanced(all[:size], p.Saves(), p.Cost) {
+		if p := sc.Consolidate(all[:size]); p != nil && sc.balanced(p.Nodes, p.Saves(), p.Cost) {
 			found = append(found, p)
 		}
 	}
@@ -274,7 +274,8 @@ func (sc *Scene) gentlest(open []Option, left []int, saved float64) []*Proposal 
 }
 
 // choose takes the proposal that saves most, among those whose saving per
-// disruption is not far from the best.
+// disruption is not far from the best; of two that save the same, the one that
+// disrupts less.
 func choose(found []*Proposal) *Proposal {
 	var most *Proposal
 	score := 0.0
@@ -282,7 +283,9 @@ func choose(found []*Proposal) *Proposal {
 		score = max(score, p.Score())
 	}
 	for _, p := range found {
-		if p.Score() >= score/2 && (most == nil || p.Saves() > most.Saves()) {
+		switch {
+		case p.Score() < score/2:
+		case most == nil, p.Saves() > most.Saves()*(1+trivial), p.Saves() >= most.Saves()*(1-trivial) && p.Score() > most.Score():
 			most = p
 		}
 	}

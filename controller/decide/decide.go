@@ -77,6 +77,9 @@ type Decision struct {
 	// Ranked is what the rank policies were asked about, and what they made of it.
 	Ranked []Ranked `json:"-"`
 	Timing Timing   `json:"-"`
+	// Postponed says that the search that was asked for was not made: what is
+	// launched comes first.
+	Postponed bool `json:"-"`
 }
 
 // Ranked is the pipeline's answer for one pool: a row per offering.

@@ -86,6 +86,7 @@ func (d *decider) disrupt(ctx context.Context) error {
 	default:
 		// What is being launched for pods that wait may be what the search
 		// would ask for; it comes first.
+		j.out.Postponed = true
 		return nil
 	}
 }

@@ -67,6 +67,9 @@ func TestShort(t *testing.T) {
 			if len(d.Plan.Nodes) == 0 {
 				t.Fatalf("%s: nothing is launched, and so nothing competes: %+v", tc.reason, d.Plan)
 			}
+			if want := tc.short == nil; d.Postponed != want {
+				t.Errorf("%s: the search is postponed: %v, want %v", tc.reason, d.Postponed, want)
+			}
 			goes, retry := "", time.Duration(0)
 			for i := range d.Commands {
 				for _, n := range d.Commands[i].Nodes {

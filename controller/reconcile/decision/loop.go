@@ -152,21 +152,19 @@ func (l *Loop) Round(ctx context.Context) (time.Duration, error) {
 	if err := l.Count(ctx, &view.Snapshot); err != nil {
 		return 0, fmt.Errorf("count what has been spent: %w", err)
 	}
-	snapshotTook := l.Clock.Since(start)
+	snapshotTook, before := l.Clock.Since(start), l.searched
 	opts := decide.Options{
 		Missing: l.Policies.Missing(), LastCaps: l.caps, Disrupt: true, Explain: true, Search: l.due(view.Snapshot.Time),
 		Elapsed: func() time.Duration { return l.Clock.Since(start) },
 	}
 	policies, contents := l.Policies.Policies(), l.Policies.Contents()
 	d, err := decide.Decide(ctx, &view.Snapshot, policies, opts)
-	if l.searched.Equal(view.Snapshot.Time) {
-		l.searchTook = d.Timing.Total
-	}
+	searched := l.made(&d, opts.Search, before)
 	l.Metrics.observe(&view.Snapshot, &d, snapshotTook)
 	if err != nil {
 		return 0, fmt.Errorf("decide: %w", err)
 	}
-	l.press(&d, opts.Search)
+	l.press(&d, searched)
 	if d.Caps != nil { // asked: what is not among the answers is gone
 		l.caps = d.Caps
 	}
@@ -194,6 +192,17 @@ func (l *Loop) due(now time.Time) bool {
 		return false
 	}
 	l.searched = now
+	return true
+}
+
+// made says whether the search that was due was made; one that was not stays due,
+// since the search before it.
+func (l *Loop) made(d *decide.Decision, due bool, before time.Time) bool { //nolint:revive // a fact about the decision
+	if !due || d.Postponed {
+		l.searched = before
+		return false
+	}
+	l.searchTook = d.Timing.Total
 	return true
 }
 

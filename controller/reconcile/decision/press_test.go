@@ -82,3 +82,34 @@ func TestPress(t *testing.T) {
 		})
 	}
 }
+
+// TestPostponed: a search that had to wait for what was launched is made by the next
+// decision, not in the next interval.
+func TestPostponed(t *testing.T) {
+	start := time.Date(2026, 3, 11, 9, 0, 0, 0, time.UTC)
+	l := &Loop{}
+	for _, tc := range []struct {
+		reason          string
+		after           time.Duration
+		postponed       bool
+		due, want, next bool
+	}{
+		{reason: "the first decision searches", due: true, want: true},
+		{reason: "an interval has not passed", after: 5 * time.Second},
+		{reason: "something is launched first", after: 10 * time.Second, postponed: true, due: true, next: true},
+		{reason: "it is made up for", after: 11 * time.Second, due: true, want: true},
+		{reason: "and an interval begins", after: 20 * time.Second},
+	} {
+		now, before := start.Add(tc.after), l.searched
+		due := l.due(now)
+		d := &decide.Decision{Time: now, Postponed: tc.postponed, Timing: decide.Timing{Total: time.Millisecond}}
+		if got := l.made(d, due, before); due != tc.due || got != tc.want {
+			t.Errorf("%s: due %v, made %v, want %v and %v", tc.reason, due, got, tc.due, tc.want)
+		}
+		kept := l.searched
+		if next := l.due(now.Add(time.Millisecond)); next != tc.next {
+			t.Errorf("%s: due again at once: %v", tc.reason, next)
+		}
+		l.searched = kept
+	}
+}

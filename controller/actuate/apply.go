@@ -110,11 +110,11 @@ func (a *Actuator) nominated(s *model.Snapshot, claim *karpv1.NodeClaim, n *mode
 func (a *Actuator) Disrupt(ctx context.Context, s *model.Snapshot, d *decide.Decision) (Done, error) {
 	var done Done
 	a.stays(ctx, s, d)
-	going := map[int32]bool{}
+	going := starting(d)
 	for i := range d.Disruptions {
 		each := &d.Disruptions[i]
 		n := &s.Nodes[each.Node]
-		going[each.Node] = each.Go
+		going[each.Node] = going[each.Node] || each.Go
 		switch {
 		case !each.Go:
 		case disrupted(n):
@@ -139,6 +139,21 @@ func (a *Actuator) Disrupt(ctx context.Context, s *model.Snapshot, d *decide.Dec
 		}
 	}
 	return done, nil
+}
+
+// starting are the nodes of commands that begin: whatever they bear the taint for
+// now, they are to bear it.
+func starting(d *decide.Decision) map[int32]bool {
+	out := map[int32]bool{}
+	for i := range d.Commands {
+		if d.Commands[i].Stage != decide.Start {
+			continue
+		}
+		for _, n := range d.Commands[i].Nodes {
+			out[n] = true
+		}
+	}
+	return out
 }
 
 func disrupted(n *model.Node) bool {

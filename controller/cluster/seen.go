@@ -60,7 +60,7 @@ func (c *Cluster) Seen(ctx context.Context, change Change) error {
 		}
 		select {
 		case <-ctx.Done():
-			return context.Cause(ctx)
+			return fmt.Errorf("wait for the watch cache to show %s: %w", missing, context.Cause(ctx))
 		case <-c.cfg.Clock.After(seenPoll):
 		}
 	}

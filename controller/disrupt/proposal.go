@@ -69,8 +69,7 @@ const trivial = 1e-6
 // Consolidate proposes that the nodes go if that makes the cluster cheaper by
 // effective cost, whichever option of the replacements comes true and wherever
 // the scheduler puts the pods; nil otherwise. The pods are placed in two ways,
-// and the cheaper counts. Of several nodes those may be left out that nothing is
-// saved by.
+// and the cheaper counts.
 func (sc *Scene) Consolidate(nodes []int32) *Proposal {
 	p := sc.Replace(Underutilized, nodes)
 	if p == nil {
@@ -86,7 +85,7 @@ func (sc *Scene) Consolidate(nodes []int32) *Proposal {
 	if best == nil {
 		sc.note(nodes, Pointless, why)
 	}
-	return sc.needed(best)
+	return best
 }
 
 // sound is a consolidation as it can be proposed; nil, with what speaks against

@@ -66,8 +66,8 @@ func (sc *Scene) Search(options []Option, left []int, effort Effort, start Start
 	gone := sc.deletes(open, left, effort.Deletes)
 	if gone != nil && effort.Replaces > 0 {
 		if p := choose(append(sc.gentlest(open, left, gone.Saves()), gone)); p != gone {
-			if refused, err := start(p); len(refused) == 0 || err != nil {
-				return 1, err
+			if begun, err := sc.exchange([]*Proposal{p}, slices.Clone(left), effort.Starts, start); begun > 0 || err != nil {
+				return begun, err
 			}
 		}
 	}
@@ -99,19 +99,28 @@ func (sc *Scene) begin(p *Proposal, start Starter) (bool, error) {
 }
 
 // exchange begins the best of the replacements found, and of the others those
-// that hold beside it.
+// that hold beside it. One that is several is begun as such, so that each of them
+// succeeds or fails for itself.
 func (sc *Scene) exchange(found []*Proposal, left []int, starts int, start Starter) (int, error) {
 	begun := 0
-	for len(found) > 0 && begun < max(1, starts) {
-		p := choose(found)
-		found = slices.DeleteFunc(found, func(x *Proposal) bool { return x == p })
-		if begun > 0 {
-			if !sc.free(p.Nodes, left) {
+	var shares [][]int32
+	for len(found)+len(shares) > 0 && begun < max(1, starts) {
+		var p *Proposal
+		if len(shares) > 0 {
+			p, shares = sc.beside(shares[0], left), shares[1:]
+		} else {
+			p = choose(found)
+			found = slices.DeleteFunc(found, func(x *Proposal) bool { return x == p })
+			if shares = sc.shares(p, starts-begun); len(shares) != 1 || len(shares[0]) < len(p.Nodes) {
 				continue
 			}
-			if p = sc.Consolidate(p.Nodes); p == nil || !sc.balanced(p.Nodes, p.Saves(), p.Cost) {
-				continue
+			shares = nil
+			if begun > 0 {
+				p = sc.beside(p.Nodes, left)
 			}
+		}
+		if p == nil {
+			continue
 		}
 		refused, err := start(p)
 		if err != nil {
@@ -126,6 +135,19 @@ func (sc *Scene) exchange(found []*Proposal, left []int, starts int, start Start
 		}
 	}
 	return begun, nil
+}
+
+// beside proposes a consolidation beside what was begun, nil when it does not hold
+// there.
+func (sc *Scene) beside(nodes []int32, left []int) *Proposal {
+	if !sc.free(nodes, left) {
+		return nil
+	}
+	p := sc.Consolidate(nodes)
+	if p == nil || !sc.balanced(p.Nodes, p.Saves(), p.Cost) {
+		return nil
+	}
+	return p
 }
 
 // free says whether nodes are untouched by what was begun, and within budgets.
@@ -223,10 +245,10 @@ func (sc *Scene) replaces(open []Option, left []int, tries int) []*Proposal {
 			tries--
 			switch p := sc.Consolidate(nodes); {
 			case p == nil:
-			case sc.balanced(p.Nodes, p.Saves(), p.Cost):
+			case sc.balanced(nodes, p.Saves(), p.Cost):
 				found = append(found, p)
 			default:
-				sc.note(p.Nodes, Unworthy, unworthy(p.Saves()))
+				sc.note(nodes, Unworthy, unworthy(p.Saves()))
 			}
 		}
 	}
@@ -266,7 +288,7 @@ func (sc *Scene) gentlest(open []Option, left []int, saved float64) []*Proposal 
 		if price <= saved {
 			break
 		}
-		if p := sc.Consolidate(all[:size]); p != nil && sc.balanced(p.Nodes, p.Saves(), p.Cost) {
+		if p := sc.Consolidate(all[:size]); p != nil && sc.balanced(all[:size], p.Saves(), p.Cost) {
 			found = append(found, p)
 		}
 	}

@@ -9,9 +9,9 @@ import (
 	"spokeshave.dev/controller/solver"
 )
 
-// TestNeeded: nodes are looked at together, and what is begun has none among them
-// that another of its own kind would replace.
-func TestNeeded(t *testing.T) {
+// TestShares: nodes are looked at together, and what is begun are the exchanges that
+// save something, each for itself.
+func TestShares(t *testing.T) {
 	room := func(cpu int64) model.Resources {
 		return model.Resources{model.CPU: cpu, model.Memory: cpu << 22, model.PodSlots: 100}
 	}
@@ -33,10 +33,12 @@ func TestNeeded(t *testing.T) {
 		// at are the nodes of the pods, which each want 1.5 CPU on a node of their own pool.
 		at   []int32
 		want []string
+		// commands are how many begin, 1 unless set.
+		commands int
 	}{
 		"as dear":  {reason: "the small node would be replaced by its like", nodes: []model.Node{node("x-small", 0, 2000, 0.1), node("y-large", 1, 16_000, 0.8)}, at: []int32{0, 1}, want: []string{"y-large"}},
 		"beside":   {reason: "it is tried beside two that are best replaced by one", nodes: []model.Node{node("x-small", 0, 2000, 0.1), node("y-large", 1, 16_000, 0.8), node("y-larger", 1, 16_000, 0.8)}, at: []int32{0, 1, 2}, want: []string{"y-large", "y-larger"}},
-		"cheaper":  {reason: "both save something", nodes: []model.Node{node("x-large", 0, 16_000, 0.8), node("y-large", 1, 16_000, 0.8)}, at: []int32{0, 1}, want: []string{"x-large", "y-large"}},
+		"cheaper":  {reason: "both save something, and neither waits for the other", nodes: []model.Node{node("x-large", 0, 16_000, 0.8), node("y-large", 1, 16_000, 0.8)}, at: []int32{0, 1}, want: []string{"x-large", "y-large"}, commands: 2},
 		"together": {reason: "pods of both go to one node: neither would be cheaper alone", nodes: []model.Node{node("x-small", 0, 2000, 0.1), node("x-smaller", 0, 2000, 0.1)}, at: []int32{0, 1}, want: []string{"x-small", "x-smaller"}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -62,7 +64,9 @@ func TestNeeded(t *testing.T) {
 				options = append(options, Option{Node: int32(i)})
 			}
 			var began []string
-			_, err := sc.Search(options, []int{9, 9}, Effort{Replaces: 8, Starts: 1}, func(p *Proposal) ([]int32, error) {
+			commands := 0
+			_, err := sc.Search(options, []int{9, 9}, Effort{Replaces: 8, Starts: 4}, func(p *Proposal) ([]int32, error) {
+				commands++
 				for _, i := range p.Nodes {
 					began = append(began, s.Nodes[i].Name)
 				}
@@ -74,6 +78,9 @@ func TestNeeded(t *testing.T) {
 			}
 			if diff := cmp.Diff(tc.want, began); diff != "" {
 				t.Errorf("%s (-want +got):\n%s", tc.reason, diff)
+			}
+			if commands != max(1, tc.commands) {
+				t.Errorf("%s: %d commands, want %d", tc.reason, commands, max(1, tc.commands))
 			}
 		})
 	}

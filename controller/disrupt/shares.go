@@ -1,33 +1,33 @@
 package disrupt
 
-import "slices"
+import (
+	"cmp"
+	"slices"
+)
 
 // A search tries nodes together before it knows which of them belong together.
-// What it finds may replace a node by another that costs as much, beside
-// exchanges that do save: pods would move for nothing, and the whole command would
-// depend on it.
+// What it finds may be several exchanges beside each other, of which one could
+// fail without the others; and some of the nodes may be replaced by others that
+// cost as much, for nothing.
 
-// needed is the proposal without the nodes whose pods have nothing to do with the
-// others' and save nothing by themselves; the proposal itself when there are none,
-// or when the rest is no better alone.
-func (sc *Scene) needed(p *Proposal) *Proposal {
-	if p == nil || len(p.Nodes) < 2 || len(p.Sim.Plan.Nodes) == 0 {
-		return p
-	}
-	var rest []int32
-	for _, part := range sc.parts(p) {
-		if part.removed-part.added > part.removed*trivial {
-			rest = append(rest, part.nodes...)
+// shares are the nodes of a proposal whose pods have nothing to do with each
+// other's: those that save most apart, and from the most-th on the rest together.
+// Nodes that save nothing by themselves are left out.
+func (sc *Scene) shares(p *Proposal, most int) [][]int32 {
+	parts := slices.DeleteFunc(sc.parts(p), func(x part) bool { return x.saves() <= x.removed*trivial })
+	slices.SortStableFunc(parts, func(a, b part) int { return cmp.Compare(b.saves(), a.saves()) })
+	var out [][]int32
+	for i := range parts {
+		if i < max(1, most) {
+			out = append(out, parts[i].nodes)
+		} else {
+			out[len(out)-1] = append(out[len(out)-1], parts[i].nodes...)
 		}
 	}
-	if len(rest) == 0 || len(rest) == len(p.Nodes) {
-		return p
+	for _, nodes := range out {
+		slices.Sort(nodes)
 	}
-	slices.Sort(rest)
-	if q := sc.Consolidate(rest); q != nil && q.Saves() >= p.Saves()*(1-trivial) {
-		return q
-	}
-	return p
+	return out
 }
 
 // part is a share of a proposal: nodes that go, and what their pods and no others
@@ -36,6 +36,8 @@ type part struct {
 	nodes          []int32
 	removed, added float64
 }
+
+func (x part) saves() float64 { return x.removed - x.added }
 
 // parts splits a proposal by where pods come from and go to, in the order of its
 // nodes: nodes with a destination in common belong together.

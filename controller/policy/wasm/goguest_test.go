@@ -100,6 +100,27 @@ func TestMeteredGoGuest(t *testing.T) {
 	}
 }
 
+// TestGoGuestWithLibraries: a guest with encoding/json, fmt and regexp is well
+// within the limits, and fifty values in each other within the call depth.
+func TestGoGuestWithLibraries(t *testing.T) {
+	const nested = 50
+	limits := meter.Defaults()
+	src := source(buildGo(t, "testdata/json"))
+	metered, err := meter.Rewrite(src.Module, limits)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Logf("%d bytes weigh %d, at most %d in a function", len(src.Module), metered.Total, metered.Pressure)
+	if metered.Total > limits.Total*3/4 || metered.Pressure > limits.Pressure*3/4 {
+		t.Errorf("weighs %d and %d, of %d and %d: there has to be room for more libraries", metered.Total, metered.Pressure, limits.Total, limits.Pressure)
+	}
+	m := start(t, src, metered.Bytes) // with fuel without end: what it takes is another matter
+	batch := batch(t, nested)
+	if status := m.must(abi.ExportRank, m.send(batch), uint64(len(batch))); status != uint64(abi.Answered) {
+		t.Errorf("rank: status %d: it could not read %d values in each other", status, nested)
+	}
+}
+
 // batch is a question about n rows.
 func batch(t testing.TB, n int) []byte {
 	t.Helper()

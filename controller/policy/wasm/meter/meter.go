@@ -39,6 +39,7 @@ const (
 // Defaults.
 type Limits struct {
 	Module    int    // bytes of the module
+	Entries   int    // types, imports, globals, exports, elements or data segments
 	Body      int    // bytes of a function body
 	Slots     int    // parameters, locals and operands of a function
 	Pressure  int    // weight of a function for the compiler, about microseconds
@@ -52,7 +53,7 @@ type Limits struct {
 // Defaults are the limits in force unless a policy asks for less.
 func Defaults() Limits {
 	return Limits{
-		Module: 8 << 20, Body: 256 << 10, Slots: 1000, Pressure: 250_000, Total: 6_000_000,
+		Module: 8 << 20, Entries: 100_000, Body: 256 << 10, Slots: 1000, Pressure: 250_000, Total: 6_000_000,
 		Signature: 64, Table: 100_000, Pages: 256, Depth: 2000,
 	}
 }

@@ -35,10 +35,14 @@ func (w *rewriter) weigh() error {
 		}
 		m.Pressure = max(m.Pressure, weight)
 		if m.Total += weight; m.Total > w.limits.Total {
-			return fmt.Errorf("too complex to compile: all functions together weigh more than %d", w.limits.Total)
+			return w.limits.tooHeavy()
 		}
 	}
 	return nil
+}
+
+func (l Limits) tooHeavy() error {
+	return fmt.Errorf("too complex to compile: all functions together weigh more than %d", l.Total)
 }
 
 // added counts the blocks that metering adds to a function.

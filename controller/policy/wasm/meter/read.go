@@ -46,7 +46,7 @@ func (w *rewriter) read() error {
 		{secImport, "imports", w.readImports},
 		{secFunction, "functions", w.readFunctions},
 		{secTable, "tables", w.readTables},
-		{secGlobal, "globals", func(r *reader) { w.globals = uint32(r.count(3)); r.at = len(r.b) }},
+		{secGlobal, "globals", func(r *reader) { w.globals = uint32(w.entries(r, 3)); r.at = len(r.b) }},
 		{secExport, "exports", w.readExports},
 		{secCode, "code", w.readCode},
 	}
@@ -65,8 +65,19 @@ func (w *rewriter) read() error {
 	return nil
 }
 
+// entries reads how many there are in a section: each takes a few bytes in the
+// module, and a hundred times that in the engine.
+func (w *rewriter) entries(r *reader, size int) int {
+	n := r.count(size)
+	if n > w.limits.Entries {
+		r.failf("%d entries, at most %d are allowed", n, w.limits.Entries)
+		return 0
+	}
+	return n
+}
+
 func (w *rewriter) readTypes(r *reader) {
-	for range r.count(3) {
+	for range w.entries(r, 3) {
 		if form := r.byte(); form != 0x60 && r.err == nil {
 			r.failf("type form %#x is not supported", form)
 		}
@@ -79,7 +90,7 @@ func (w *rewriter) readTypes(r *reader) {
 }
 
 func (w *rewriter) readImports(r *reader) {
-	for range r.count(4) {
+	for range w.entries(r, 4) {
 		module, name := r.name(), r.name()
 		kind, typ := r.byte(), r.u32()
 		switch {
@@ -140,7 +151,7 @@ func limit(r *reader) (least uint32, most *uint32) {
 
 func (w *rewriter) readExports(r *reader) {
 	w.exported = map[uint32]bool{}
-	for range r.count(3) {
+	for range w.entries(r, 3) {
 		e := Export{Name: r.name(), Kind: Kind(r.byte())}
 		index := r.u32()
 		switch {
@@ -163,7 +174,7 @@ func (w *rewriter) readExports(r *reader) {
 }
 
 func (w *rewriter) readCode(r *reader) {
-	m := w.module
+	m, least := w.module, 0
 	for i := range r.count(2) {
 		body := r.take(r.u32())
 		fn := int(w.imported) + i
@@ -177,6 +188,10 @@ func (w *rewriter) readCode(r *reader) {
 		f, err := w.measure(w.types[w.functions[fn]], body)
 		if err != nil {
 			r.failf("function %d: %w", fn, err)
+			return
+		}
+		if least += f.pressure(); least > w.limits.Total { // without what metering adds, but before there are too many to hold
+			r.fail(w.limits.tooHeavy())
 			return
 		}
 		w.frames = append(w.frames, f)

@@ -156,7 +156,7 @@ func (w *rewriter) writeExports(r *reader) []byte {
 }
 
 func (w *rewriter) writeElements(r *reader) []byte {
-	n := r.count(2)
+	n := w.entries(r, 2)
 	b := putU32(nil, uint32(n))
 	for range n {
 		flag := r.u32()
@@ -201,7 +201,7 @@ func elementKind(r *reader, flag uint32) byte {
 }
 
 func (w *rewriter) writeData(r *reader) []byte {
-	n := r.count(2)
+	n := w.entries(r, 2)
 	b := putU32(nil, uint32(n))
 	for range n {
 		flag := r.u32()

@@ -73,6 +73,7 @@ func TestReservation(t *testing.T) {
 	})
 	t.Run("bound before it is initialized", func(t *testing.T) { early(t, w) })
 	t.Run("a DaemonSet first", func(t *testing.T) { daemonFirst(t, w) })
+	t.Run("something else first", func(t *testing.T) { otherFirst(t, w) })
 	t.Run("not answered", func(t *testing.T) { unanswered(t, w) })
 	t.Run("ready after it was registered", func(t *testing.T) {
 		w.registeredAs(t, "unready")
@@ -109,6 +110,34 @@ func daemonFirst(t *testing.T, w *world) {
 	w.eventually(t, "the reservation", func() bool { return w.reserved(t, "daemon-first") })
 	w.drop(t, pod)
 	w.end(t, "daemon-first")
+}
+
+// otherFirst: what a node waits for may be a pod of no DaemonSet, which nobody can
+// tell: after a while the node opens, and is reserved again once it is initialized.
+func otherFirst(t *testing.T, w *world) {
+	pod := w.planned(t, "other-first")
+	w.plan(t, "other-first", "default/other-first")
+	w.registered(t, "other-first")
+	w.eventually(t, "the reservation", func() bool { return w.reserved(t, "other-first") })
+	look := func(later time.Duration) time.Duration {
+		r := &lifecycle.Reconciler{Client: w.client, Provider: w.cloud, Events: w.events, Clock: clocktesting.NewFakeClock(time.Now().Add(later))}
+		again, err := r.Reconcile(t.Context(), w.getClaim(t, "other-first"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return again.RequeueAfter
+	}
+	if look(4*time.Minute) == 0 {
+		t.Error("after four minutes nobody looks again whether it stays reserved")
+	}
+	w.eventually(t, "the node to open six minutes later", func() bool { // the other reconciler may write just now
+		look(6 * time.Minute)
+		return !w.reserved(t, "other-first")
+	})
+	w.lift(t, "node-other-first")
+	w.eventually(t, "the reservation of the node that is initialized", func() bool { return w.reserved(t, "other-first") })
+	w.drop(t, pod)
+	w.end(t, "other-first")
 }
 
 // early: pods may be bound while the node is being written, which is then tried

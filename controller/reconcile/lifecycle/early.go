@@ -9,18 +9,30 @@ import (
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
 
 	karpv1 "spokeshave.dev/api/karpenter/v1"
+	"spokeshave.dev/controller/reconcile/condition"
 )
 
-// earlyPoll is how often to look whether a node that is not initialized may stay
-// reserved.
-const earlyPoll = 2 * time.Second
+const (
+	// earlyPoll is how often to look whether a node that is not initialized may stay
+	// reserved.
+	earlyPoll = 2 * time.Second
+	// earlyMost is how long it may after it has registered. What it waits for may be a
+	// pod of no DaemonSet that the reservation keeps off, and then the planned pods
+	// would wait for ever.
+	earlyMost = 5 * time.Minute
+)
 
 // early says whether a node is reserved although it is not initialized: its planned
 // pods then find it closed to others from the first moment. Not where that would keep
 // off a DaemonSet that could come now, and may have to for the node to get ready.
 func (r *Reconciler) early(ctx context.Context, claim *karpv1.NodeClaim, node *corev1.Node) (bool, error) {
+	if c := meta.FindStatusCondition(claim.Status.Conditions, karpv1.ConditionRegistered); c != nil &&
+		condition.IsTrue(claim.Status.Conditions, c.Type) && r.Clock.Since(c.LastTransitionTime.Time) >= earlyMost {
+		return false, nil
+	}
 	planned, err := plannedPods(claim)
 	if err != nil || len(planned) == 0 || unreported(claim, node) != "" {
 		return false, err

@@ -31,12 +31,14 @@ type cluster struct {
 type clusterCache struct {
 	mu    sync.Mutex
 	value cluster
-	due   time.Time
+	// eks says that the value is what EKS told.
+	eks bool
+	due time.Time
 }
 
 // clusterDetails are the configured ones; EKS is asked for those that are not.
 // While EKS does not answer, what it said before holds. For a cluster that EKS
-// does not know, or does not let us describe, the API server itself tells version
+// does not know, or has not let us describe yet, the API server itself tells version
 // and certificate; its address must be configured then.
 func (p *Provider) clusterDetails(ctx context.Context) (cluster, error) {
 	configured := cluster{
@@ -53,7 +55,11 @@ func (p *Provider) clusterDetails(ctx context.Context) (cluster, error) {
 	if now.Before(c.due) {
 		return c.value, nil
 	}
-	found, err := p.askCluster(ctx, configured)
+	found, err := p.askEKS(ctx, configured)
+	told := err == nil
+	if !told && !c.eks {
+		found, err = p.askAPIServer(ctx, configured, err)
+	}
 	switch {
 	case err != nil && c.value.version != "":
 		p.cfg.Log.Error(err, "keep what is known of the cluster", "retry", clusterRetry.String())
@@ -62,20 +68,18 @@ func (p *Provider) clusterDetails(ctx context.Context) (cluster, error) {
 	case err != nil:
 		return cluster{}, err
 	}
-	c.value, c.due = found, now.Add(clusterEvery)
+	c.value, c.eks, c.due = found, told, now.Add(clusterEvery)
+	if !told { // it may be that it could not be asked yet
+		c.due = now.Add(clusterRetry)
+	}
 	return found, nil
 }
 
-// askCluster fills what is not configured.
-func (p *Provider) askCluster(ctx context.Context, in cluster) (cluster, error) {
+// askEKS fills what is not configured.
+func (p *Provider) askEKS(ctx context.Context, in cluster) (cluster, error) {
 	out, err := p.sdk.EKS.DescribeCluster(ctx, &eks.DescribeClusterInput{Name: sdk.String(in.name)})
 	if err != nil {
-		err = fault(err, "describe EKS cluster %s", in.name)
-		kind := provider.KindOf(err)
-		if in.endpoint == "" || p.cfg.APIServer == nil || kind != provider.NotFound && kind != provider.Unauthorized {
-			return cluster{}, err
-		}
-		return p.askAPIServer(ctx, in, err)
+		return cluster{}, fault(err, "describe EKS cluster %s", in.name)
 	}
 	if d := out.Cluster; d != nil {
 		fill(&in.endpoint, d.Endpoint)
@@ -91,13 +95,20 @@ func (p *Provider) askCluster(ctx context.Context, in cluster) (cluster, error) 
 	return in, nil
 }
 
-// askAPIServer is for clusters that are not EKS's; why is what EKS said.
+// askAPIServer is for clusters that are not EKS's; why is what EKS said, and the
+// error where that does not say so.
 func (p *Provider) askAPIServer(ctx context.Context, in cluster, why error) (cluster, error) {
+	kind := provider.KindOf(why)
+	if in.endpoint == "" || p.cfg.APIServer == nil || kind != provider.NotFound && kind != provider.Unauthorized {
+		return cluster{}, why
+	}
 	version, ca, err := p.cfg.APIServer(ctx)
 	if err != nil {
 		return cluster{}, refuse(provider.Unavailable, "%w; and ask the API server for its version: %w", unkinded(why), err)
 	}
-	p.cfg.Log.Info("the API server tells version and certificate of the cluster, not EKS", "version", version, "reason", why.Error())
+	if version != p.cluster.value.version {
+		p.cfg.Log.Info("the API server tells version and certificate of the cluster, not EKS", "version", version, "reason", why.Error())
+	}
 	fill(&in.version, &version)
 	fill(&in.ca, &ca)
 	return in, nil

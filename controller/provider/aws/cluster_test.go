@@ -159,6 +159,44 @@ func TestClusterIsAskedAgain(t *testing.T) {
 	}
 }
 
+// What EKS said of a cluster, its service range among it, is not given up for what
+// the API server knows when EKS may not be asked any more; and where it could not be
+// asked at first, it is asked again before long.
+func TestClusterOfEKSThatMayNotBeAsked(t *testing.T) {
+	for name, c := range map[string]struct {
+		reason string
+		skip   int // calls that EKS answers before it refuses two
+	}{
+		"later": {"it was known", 1},
+		"first": {"a role may need a while until it may do what it is to do", 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorldOf(t, "m7i.")
+			w.order(t, sim.Fault{Action: "DescribeCluster", Code: "AccessDeniedException", HTTPStatus: 403, Skip: c.skip, Count: 2})
+			w.provider = w.newProvider(t, w.url, func(cfg *aws.Config) {
+				cfg.ClusterEndpoint = "https://own.example"
+				cfg.APIServer = func(context.Context) (string, string, error) { return "1.36", "QVBJ", nil }
+			})
+			w.class(t, "default", awsv1.AMISelectorTerm{Alias: "al2023@latest"})
+			if c.skip > 0 {
+				wantTold(t, "EKS answers", w.told(t, "a"), "    cidr: 10.100.0.0/16")
+				w.clock.Step(6 * time.Minute)
+				wantTold(t, c.reason, w.told(t, "b"), "    certificateAuthority: Q0E=", "    cidr: 10.100.0.0/16")
+			}
+			for range 3 {
+				w.clock.Step(time.Minute)
+				if _, err := w.provider.Images(t.Context(), w.classes["default"]); err != nil {
+					t.Fatal(err)
+				}
+			}
+			wantTold(t, c.reason, w.told(t, "c"), "    certificateAuthority: Q0E=", "    cidr: 10.100.0.0/16")
+			if left := w.server.State().Faults; len(left) > 0 {
+				t.Errorf("not asked again: %+v", left)
+			}
+		})
+	}
+}
+
 // A cluster that EKS does not know: the API server tells version and certificate,
 // when its address is configured. The service range stays unknown.
 func TestClusterThatIsNotOfEKS(t *testing.T) {

@@ -36,10 +36,17 @@ func (l *Leaver) Start(ctx context.Context) error {
 	return nil
 }
 
-// open returns the names of the nodes that it could not open.
+// open returns the names of the nodes that it could not open. It waits before each
+// look, for reconciliations that were at work may write nodes still; and a
+// controller that has lost its lease, and with it the right to write, ends meanwhile.
 func (l *Leaver) open(ctx context.Context) []string {
 	var left []string
-	for range 3 { // reconciliations that were at work may write nodes still
+	for range 3 {
+		select {
+		case <-ctx.Done():
+			return left
+		case <-l.Clock.After(reservationPoll):
+		}
 		var nodes corev1.NodeList
 		if err := l.Client.List(ctx, &nodes); err != nil {
 			return left
@@ -51,11 +58,6 @@ func (l *Leaver) open(ctx context.Context) []string {
 					left = append(left, n.Name)
 				}
 			}
-		}
-		select {
-		case <-ctx.Done():
-			return left
-		case <-l.Clock.After(reservationPoll):
 		}
 	}
 	return left

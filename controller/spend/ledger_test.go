@@ -249,6 +249,32 @@ func TestWithin(t *testing.T) {
 	}
 }
 
+// TestLateNamespaceIsKnown: a namespace that comes late in a month of thousands of
+// others, all of which have cost more until then, is known by what it costs: a
+// cap of its month would never be reached else.
+func TestLateNamespaceIsKnown(t *testing.T) {
+	s := cluster(rand.New(rand.NewPCG(1, 1)), 1)
+	s.Nodes[0].Price, s.Nodes[0].LaunchedAt = 1_000_000, s.Time
+	s.Nodes[0].Allocatable = model.Resources{"cpu": 1000}
+	s.Specs = []model.PodSpec{{Requests: model.Resources{"cpu": 1000}}}
+	s.Pods = []model.Pod{{Namespace: "late", Name: "p", Spec: 0}}
+	l := Ledger{Version: LedgerVersion, Month: monthStart(s.Time), Since: s.Time, Through: s.Time}
+	for i := range 2*maxApart + 500 {
+		l.Holders = append(l.Holders, HeldSpend{Holder: Holder{Workload, fmt.Sprintf("pr-%05d", i), "Deployment/web"}, Amount: Amount{Micro: 500_000}})
+	}
+	const hours = 2
+	for range hours * 60 {
+		s.Time = s.Time.Add(time.Minute)
+		l = l.Advance(s)
+	}
+	for _, each := range l.Scopes() {
+		if each.Scope == Namespace+"late" && each.Micro == hours*1_000_000 {
+			return
+		}
+	}
+	t.Errorf("namespace late is not known to have cost %d $ in %d hours", hours, hours)
+}
+
 func FuzzDecode(f *testing.F) {
 	l := New(cluster(rand.New(rand.NewPCG(2, 2)), 3))
 	text, err := l.Encode()

@@ -3,6 +3,7 @@ package spend
 import (
 	"cmp"
 	"slices"
+	"time"
 
 	"spokeshave.dev/controller/model"
 )
@@ -11,15 +12,15 @@ import (
 const Other = "other"
 
 // Within is the ledger with so many entries in either cut, twice as many at most.
-// What has cost least is counted together: workloads by namespace and families by
+// What will have cost least when the month ends is counted together: workloads by namespace and families by
 // NodePool first, and where that does not do, namespaces and NodePools, of which
 // only the cluster knows then. Nothing is lost of the whole.
 func (l *Ledger) Within(entries int) Ledger {
-	out := *l
+	out, rest := *l, l.Month.AddDate(0, 1, 0).Sub(l.Through)
 	if len(l.Holders) > entries {
 		var lines []line[Holder]
 		for _, h := range l.Holders {
-			lines = append(lines, line[Holder]{h.Holder, h.Amount, h.Rate})
+			lines = append(lines, newLine(h.Holder, h.Amount, h.Rate, rest))
 		}
 		held := map[Holder]*HeldSpend{}
 		for _, h := range join(lines, entries, bySpace, bySpaces) {
@@ -30,7 +31,7 @@ func (l *Ledger) Within(entries int) Ledger {
 	if len(l.Pools) > entries {
 		var lines []line[Rented]
 		for _, p := range l.Pools {
-			lines = append(lines, line[Rented]{p.Rented, p.Amount, p.Rate})
+			lines = append(lines, newLine(p.Rented, p.Amount, p.Rate, rest))
 		}
 		rented := map[Rented]*PoolSpend{}
 		for _, p := range join(lines, entries, byPool, byPools) {
@@ -67,9 +68,18 @@ type line[K comparable] struct {
 	key    K
 	amount Amount
 	rate   model.Price
+	// due is the amount at the end of the month at this rate. What has begun a moment
+	// ago has no amount yet, and gets none of its own while it is not kept apart.
+	due Amount
 }
 
-// join keeps the entries that have cost most, and so many of what others are once
+func newLine[K comparable](key K, amount Amount, rate model.Price, rest time.Duration) line[K] {
+	out := line[K]{key: key, amount: amount, rate: rate, due: amount}
+	out.due.Accrue(rate, rest)
+	return out
+}
+
+// join keeps the entries that cost most, and so many of what others are once
 // they are joined.
 func join[K comparable](in []line[K], entries int, by, rest func(K) K) []line[K] {
 	dearest(in)
@@ -80,10 +90,10 @@ func join[K comparable](in []line[K], entries int, by, rest func(K) K) []line[K]
 	return merge(all, func(key K) K { return key })
 }
 
-// dearest sorts; those that have cost the same stay as they are.
+// dearest sorts; those that cost the same stay as they are.
 func dearest[K comparable](in []line[K]) {
 	slices.SortStableFunc(in, func(a, b line[K]) int {
-		return cmp.Or(cmp.Compare(b.amount.Micro, a.amount.Micro), cmp.Compare(b.rate, a.rate))
+		return cmp.Or(cmp.Compare(b.due.Micro, a.due.Micro), cmp.Compare(b.rate, a.rate))
 	})
 }
 
@@ -99,6 +109,7 @@ func merge[K comparable](in []line[K], as func(K) K) []line[K] {
 			out = append(out, line[K]{key: key})
 		}
 		out[i].amount.Plus(l.amount)
+		out[i].due.Plus(l.due)
 		out[i].rate += l.rate
 	}
 	return out

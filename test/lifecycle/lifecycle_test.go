@@ -108,10 +108,12 @@ func counted(t *testing.T, w *world) {
 	if _, late := w.faults.late.Load(w.getClaim(t, "counted").UID); !late {
 		t.Error("the first status was not refused")
 	}
-	if n := w.sum(t, "karpenter_nodes_created_total") - before; n != 1 {
+	counted := func() float64 { return w.sum(t, "karpenter_nodes_created_total") - before }
+	w.eventually(t, "the node to be counted", func() bool { return counted() > 0 })
+	w.end(t, "counted")
+	if n := counted(); n != 1 {
 		t.Errorf("%v nodes are counted", n)
 	}
-	w.end(t, "counted")
 }
 
 // lifted: what lifts a startup taint may do so before the node is ready, and does

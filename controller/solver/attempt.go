@@ -268,10 +268,11 @@ func (a *attempt) squeeze(n *planned, c, most int32) int32 {
 	if cl.ports >= 0 {
 		most = min(most, 1)
 	}
-	allowed := a.p.choices.sets[cl.offers]
+	best, allowed := n.options[0], a.p.choices.sets[cl.offers]
+	may := func(o int32) bool { return allowed.has(o) && (o == best || a.b.stocked(o)) }
 	fit := int32(0)
 	for _, o := range n.options {
-		if !allowed.has(o) {
+		if !may(o) {
 			continue
 		}
 		room := a.p.bins[a.p.offers[o].bin].room
@@ -287,7 +288,7 @@ func (a *attempt) squeeze(n *planned, c, most int32) int32 {
 	options, costs := n.options, n.costs
 	n.options, n.costs = make([]int32, 0, len(options)), nil
 	for i, o := range options {
-		if !allowed.has(o) || !fits(&n.demand, &a.p.bins[a.p.offers[o].bin].room, a.p.dims.n()) {
+		if !may(o) || !fits(&n.demand, &a.p.bins[a.p.offers[o].bin].room, a.p.dims.n()) {
 			continue
 		}
 		n.options = append(n.options, o)
@@ -295,6 +296,7 @@ func (a *attempt) squeeze(n *planned, c, most int32) int32 {
 			n.costs = append(n.costs, costs[i])
 		}
 	}
+	a.b.exchange(best, n.options[0])
 	return fit
 }
 

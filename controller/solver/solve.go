@@ -10,12 +10,12 @@ import (
 // Solve makes the plan of least total effective cost that it finds: pods go to
 // existing nodes first, then each to the heaviest pools that can take it.
 func Solve(in Input) (model.Plan, Stats) {
-	var found outcome
-	if hopeful(&in) {
-		found = wishful(&in)
-	} else {
-		found = solve(in, in.Snapshot.Specs)
-	}
+	found := bindable(in, func(in *Input) outcome {
+		if hopeful(in) {
+			return wishful(in)
+		}
+		return solve(*in, in.Snapshot.Specs)
+	})
 	found.explain()
 	return *found.Plan, *found.stats
 }
@@ -62,6 +62,10 @@ type outcome struct {
 	*model.Plan
 	stats   *Stats
 	explain func()
+	// of, hosts and options, by new node, are what the plan was written from.
+	of      *problem
+	hosts   []host
+	options [][]int32
 }
 
 // preferable says whether a leaves out fewer of the most urgent pods than b, or
@@ -123,7 +127,11 @@ func (p *problem) write(a *attempt, hosts []host) outcome {
 	stats := a.stats
 	stats.Pods, stats.Classes, stats.Offers = len(p.in.Pods), len(p.classes), len(p.offers)
 	stats.Effective, stats.Billed, stats.Fixed = a.effective(), a.billed(), a.fixed()
-	return outcome{&plan, &stats, w.explainAll}
+	out := outcome{Plan: &plan, stats: &stats, explain: w.explainAll, of: p, hosts: hosts}
+	for _, n := range a.nodes {
+		out.options = append(out.options, n.options)
+	}
+	return out
 }
 
 // writer writes the plan in terms of the snapshot.

@@ -1,6 +1,7 @@
 package disrupt
 
 import (
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -33,9 +34,7 @@ func newGround(s *model.Snapshot) *ground {
 	}
 	for i := range s.Specs {
 		for name := range s.Specs[i].Requests {
-			if _, ok := g.dims[name]; !ok {
-				g.dims[name] = len(g.dims)
-			}
+			g.dims[name] = 0
 		}
 		for key := range s.Specs[i].NodeSelector {
 			g.keys = append(g.keys, key)
@@ -45,6 +44,9 @@ func newGround(s *model.Snapshot) *ground {
 				g.keys = append(g.keys, term[r].Key)
 			}
 		}
+	}
+	for d, name := range slices.Sorted(maps.Keys(g.dims)) { // sums over them are to be the same each time
+		g.dims[name] = d
 	}
 	slices.Sort(g.keys)
 	g.keys = slices.Compact(g.keys)

@@ -111,7 +111,7 @@ func (r *rooms) freeShare(i int32) float64 {
 	sum := 0.0
 	for k, name := range [...]string{model.CPU, model.Memory} {
 		if d, ok := r.dims[name]; ok {
-			sum += float64(r.free[i][d]) * r.whole[i][k]
+			sum += float64(float64(r.free[i][d]) * r.whole[i][k]) // rounded before it is added, on every machine
 		}
 	}
 	return max(0, sum)

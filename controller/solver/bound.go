@@ -270,7 +270,7 @@ func (b *bounder) glue(a *attempt, k *packer) {
 	}
 	for o := range k.cost {
 		fixed := b.fixed(b.offers[o].lane).USD()
-		k.cost[o] = glued*(k.cost[o]+fixed) - fixed
+		k.cost[o] = float64(glued*(k.cost[o]+fixed)) - fixed
 	}
 	k.n += len(large)
 	a.sortRows(k.rows, k.sets)

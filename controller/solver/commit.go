@@ -81,7 +81,7 @@ func (a *attempt) listLikely(n *planned, o int32, most int) {
 	p, b := a.p, a.b
 	from := 0
 	if !a.tight { // nothing much cheaper fits, or it would have been chosen
-		from = b.first(n.lane, b.cost[o]*(1-1e-4)-1e-6)
+		from = b.first(n.lane, float64(b.cost[o]*(1-1e-4))-1e-6)
 	}
 	ceiling := 0.0
 	for _, f := range b.byCost[n.lane][from:] {

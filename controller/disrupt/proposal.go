@@ -76,8 +76,9 @@ func (sc *Scene) Consolidate(nodes []int32) *Proposal {
 		sc.note(nodes, Pointless, noPlace)
 		return nil
 	}
+	q := sc.snug(p) // of the question as it was asked: what is sound may have asked another
 	best, why := sc.sound(p)
-	if q := sc.snug(p); q != nil {
+	if q != nil {
 		if q, _ = sc.sound(q); q != nil && (best == nil || q.Saves() > best.Saves()) {
 			best = q
 		}

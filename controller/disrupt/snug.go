@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"spokeshave.dev/controller/model"
+	"spokeshave.dev/controller/solver"
 )
 
 // The solver fills the nodes that stay with the largest pods first, and what is
@@ -27,11 +28,15 @@ func (sc *Scene) snug(p *Proposal) *Proposal {
 	for _, i := range p.Sim.Input.Pods {
 		moving[i] = true
 	}
+	if shunned(snap, waiting, moving) {
+		return nil
+	}
 	r := newRooms(sc.land(), snap, moving)
+	r.expect()
 	demand := r.demand(p.Sim.Input.Pods)
 	plan := &model.Plan{}
 	for i := range snap.Nodes {
-		if r.tree[i] < 0 {
+		if r.tree[i] < 0 || !snap.Settings.IgnorePreferences && unloved(&snap.Nodes[i]) {
 			continue
 		}
 		if pods := r.fill(int32(i), waiting, demand); len(pods) > 0 {
@@ -60,7 +65,7 @@ type alike struct {
 }
 
 // plain sorts pods by spec; nil when something besides requests, taints and
-// labels of nodes says where one of them may run.
+// labels of nodes says where one of them may run, or had better run.
 func (sc *Scene) plain(pods []int32) []alike {
 	at := map[int32]int{}
 	var out []alike
@@ -72,12 +77,61 @@ func (sc *Scene) plain(pods []int32) []alike {
 			if len(s.Spread)+len(s.PodAffinity)+len(s.PodAntiAffinity)+len(s.HostPorts)+len(s.Unsupported) > 0 {
 				return nil
 			}
+			if !sc.snap.Settings.IgnorePreferences && len(s.Preferred)+len(s.PreferredPods)+len(s.PreferredApart) > 0 {
+				return nil
+			}
 			k, at[spec] = len(out), len(out)
 			out = append(out, alike{spec: spec})
 		}
 		out[k].pods = append(out[k].pods, i)
 	}
 	return out
+}
+
+// shunned says whether a pod that stays keeps one of those that move off its domain.
+func shunned(s *model.Snapshot, waiting []alike, moving []bool) bool {
+	seen := make([]bool, len(s.Specs))
+	for i := range s.Pods {
+		at := s.Pods[i].Spec
+		if moving[i] || s.Pods[i].Node < 0 || seen[at] {
+			continue
+		}
+		seen[at] = true
+		for t := range s.Specs[at].PodAntiAffinity {
+			who := &s.Specs[at].PodAntiAffinity[t].Selector
+			if slices.ContainsFunc(waiting, func(w alike) bool { return who.Matches(s.Specs[w.spec].Namespace, s.Specs[w.spec].Labels) }) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// unloved says whether pods had better keep off the node.
+func unloved(n *model.Node) bool {
+	return slices.ContainsFunc(n.Taints, func(t model.Taint) bool { return t.Effect == model.PreferNoSchedule })
+}
+
+// expect keeps room for the pods of DaemonSets that are not on their nodes yet.
+func (r *rooms) expect() {
+	if len(r.s.Daemons) == 0 {
+		return
+	}
+	running := make([][]int32, len(r.s.Nodes))
+	for i := range r.s.Pods {
+		if p := &r.s.Pods[i]; p.Daemon && p.Node >= 0 {
+			running[p.Node] = append(running[p.Node], int32(i))
+		}
+	}
+	for d := range r.s.Daemons {
+		set := &r.s.Daemons[d]
+		requests := r.vector(set.Spec.Requests)
+		for i := range r.s.Nodes {
+			if admits(&r.s.Nodes[i], &set.Spec) && !slices.ContainsFunc(running[i], func(p int32) bool { return solver.Owns(set, &r.s.Pods[p]) }) {
+				add(r.free[i], requests, -1)
+			}
+		}
+	}
 }
 
 // fill takes pods for a node, one by one the kind most like the room that is left.

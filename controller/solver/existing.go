@@ -141,25 +141,20 @@ func (h *host) admits(cl *class) bool {
 	return h.suits(cl.spec) && !slices.ContainsFunc(cl.also, func(s *model.PodSpec) bool { return !h.suits(s) })
 }
 
-// running says whether one of the DaemonSet pods belongs to the set. Such pods
-// are named after their set, with a random suffix.
+// running says whether one of the DaemonSet pods belongs to the set.
 func (p *problem) running(set *model.DaemonSet, pods []int32) bool {
+	return slices.ContainsFunc(pods, func(i int32) bool { return Owns(set, &p.snap.Pods[i]) })
+}
+
+// Owns says whether a pod of a DaemonSet is of this one. Such pods are named after
+// their set, with a random suffix.
+func Owns(set *model.DaemonSet, pod *model.Pod) bool {
 	prefix := set.Name
 	if len(prefix) > 57 { // names are cut so that the suffix fits 63 bytes
 		prefix = prefix[:57]
 	}
-	prefix += "-"
-	for _, i := range pods {
-		pod := &p.snap.Pods[i]
-		if pod.Namespace != set.Namespace {
-			continue
-		}
-		suffix, ok := strings.CutPrefix(pod.Name, prefix)
-		if ok && !strings.Contains(suffix, "-") {
-			return true
-		}
-	}
-	return false
+	suffix, ok := strings.CutPrefix(pod.Name, prefix+"-")
+	return ok && pod.Namespace == set.Namespace && !strings.Contains(suffix, "-")
 }
 
 // nodeLabels are the labels of a node, completed with what is known from its

@@ -142,18 +142,42 @@ type attachment struct {
 
 // mount notes the claims of a pod that is on a node, or will be.
 func (b *builder) mount(pod *corev1.Pod, node int32) {
-	for i := range pod.Spec.Volumes {
-		name := ""
-		if c := pod.Spec.Volumes[i].PersistentVolumeClaim; c != nil && node >= 0 {
-			name = c.ClaimName
-		}
-		if name == "" || slices.ContainsFunc(pod.Spec.Volumes[:i], func(o corev1.Volume) bool { return names(pod, &o, name) }) {
-			continue
-		}
+	if node < 0 {
+		return
+	}
+	eachClaim(pod, func(claim string) {
 		if b.mounts == nil {
 			b.mounts = map[attachment]int64{}
 		}
-		b.mounts[attachment{node, pod.Namespace + "/" + name}]++
+		b.mounts[attachment{node, claim}]++
+	})
+}
+
+// unmount takes a pod back that will not come to the node, whose room is left, and
+// what the node was granted for its claims.
+func (b *builder) unmount(pod *corev1.Pod, node int32, left model.Resources) {
+	eachClaim(pod, func(claim string) {
+		at := attachment{node, claim}
+		if b.mounts[at]--; b.mounts[at] == 0 {
+			return
+		}
+		name := model.VolumesPrefix + b.around.volumes.driver(claim, nil)
+		if _, counted := b.out.Nodes[node].Allocatable[name]; counted {
+			b.out.Nodes[node].Allocatable[name]--
+			left[name]--
+		}
+	})
+}
+
+// eachClaim visits the claims that a pod may share with others, each once, as
+// namespace/name.
+func eachClaim(pod *corev1.Pod, visit func(claim string)) {
+	for i := range pod.Spec.Volumes {
+		c := pod.Spec.Volumes[i].PersistentVolumeClaim
+		if c == nil || slices.ContainsFunc(pod.Spec.Volumes[:i], func(o corev1.Volume) bool { return names(pod, &o, c.ClaimName) }) {
+			continue
+		}
+		visit(pod.Namespace + "/" + c.ClaimName)
 	}
 }
 

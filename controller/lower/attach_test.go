@@ -3,6 +3,7 @@ package lower
 import (
 	"maps"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
@@ -150,5 +151,54 @@ func TestSharedClaim(t *testing.T) {
 	}
 	if diff := cmp.Diff(map[string]int64{"a": 5 - 2, "b": 5 - 1}, left); diff != "" {
 		t.Errorf("volumes that nodes can still attach (-want +got):\n%s", diff)
+	}
+}
+
+// TestSharedClaimSentBack: a pod that is planned for a node and finds no room there
+// does not leave behind what the node was granted for the claim that it shares.
+func TestSharedClaimSentBack(t *testing.T) {
+	for name, tc := range map[string]struct {
+		reason string
+		cpu    string
+		claim  string
+		left   int64
+		stays  bool
+	}{
+		"sent back, shared":      {reason: "two volumes are attached, of five", cpu: "2", claim: "one", left: 3},
+		"sent back, its own":     {reason: "two volumes are attached, of five", cpu: "2", claim: "three", left: 3},
+		"finds room, shared":     {reason: "it needs no volume more", cpu: "1", claim: "one", left: 3, stays: true},
+		"finds room, of its own": {reason: "a third volume", cpu: "1", claim: "three", left: 2, stays: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			pod := func(name, where, cpu, claim, status string) *corev1.Pod {
+				return parse[corev1.Pod](t, `{metadata: {namespace: shop, name: `+name+`}, status: {`+status+`}, spec: {`+where+`
+					containers: [{name: a, resources: {requests: {cpu: "`+cpu+`"}}}], volumes: [{name: v, persistentVolumeClaim: {claimName: `+claim+`}}]}}`)
+			}
+			in := Inputs{
+				Time: noon, Catalogs: map[string]model.Catalog{"default": testCatalog()},
+				Nodes:    []*corev1.Node{parse[corev1.Node](t, `{metadata: {name: a}, status: {allocatable: {cpu: "2", pods: "10"}}}`)},
+				CSINodes: []*storagev1.CSINode{parse[storagev1.CSINode](t, `{metadata: {name: a}, spec: {drivers: [{name: ebs.csi.aws.com, nodeID: n, allocatable: {count: 5}}]}}`)},
+				NodeClaims: []*karpv1.NodeClaim{claim(t, "a", `{metadata: {annotations: {spokeshave.dev/planned-pods: '["shop/waits"]'}}, spec: {},
+					status: {nodeName: a, conditions: [{type: Initialized, status: "True", lastTransitionTime: "`+noon.Format(time.RFC3339)+`"}]}}`)},
+				StorageClasses: []*storagev1.StorageClass{parse[storagev1.StorageClass](t, `{metadata: {name: gp3}, provisioner: ebs.csi.aws.com, volumeBindingMode: WaitForFirstConsumer}`)},
+				Pods: []*corev1.Pod{
+					pod("p", "nodeName: a,", "500m", "one", "phase: Running"), pod("q", "nodeName: a,", "500m", "two", "phase: Running"),
+					pod("waits", "", tc.cpu, tc.claim, ""),
+				},
+			}
+			for _, name := range []string{"one", "two", "three"} {
+				in.VolumeClaims = append(in.VolumeClaims, parse[corev1.PersistentVolumeClaim](t, `{metadata: {namespace: shop, name: `+name+`}, spec: {storageClassName: gp3}}`))
+			}
+			s, _ := Build(in)
+			left := s.Nodes[0].Allocatable[ebsVolumes]
+			for i := range s.Pods {
+				if s.Pods[i].Node == 0 {
+					left -= s.Specs[s.Pods[i].Spec].Requests[ebsVolumes]
+				}
+			}
+			if stays := s.Pods[2].Node == 0; stays != tc.stays || left != tc.left {
+				t.Errorf("%s: the pod stays: %v, want %v; %d volumes can still be attached, want %d", tc.reason, stays, tc.stays, left, tc.left)
+			}
+		})
 	}
 }

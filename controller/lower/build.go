@@ -258,13 +258,13 @@ func (b *builder) pods() {
 			node = at
 			if to := b.moving(pod, at, lasting); to >= 0 {
 				node = to
-				unbound = append(unbound, expected{len(b.out.Pods), at})
+				unbound = append(unbound, expected{len(b.out.Pods), at, pod})
 			}
 		case !Waiting(pod, b.in.Live):
 			continue
 		default:
 			if node = b.place(pod, places); node >= 0 {
-				unbound = append(unbound, expected{len(b.out.Pods), -1})
+				unbound = append(unbound, expected{len(b.out.Pods), -1, pod})
 			}
 		}
 		b.mount(pod, node)
@@ -365,6 +365,7 @@ func (b *builder) moving(pod *corev1.Pod, from int32, places map[string]int32) i
 type expected struct {
 	pod  int
 	home int32
+	of   *corev1.Pod
 }
 
 // overflow sends the planned pods back for which a node that takes pods has no
@@ -398,6 +399,7 @@ func (b *builder) overflow(unbound []expected) {
 			take(room, b.out.Specs[p.Spec].Requests)
 			b.out.Nodes[p.Node].Nominated = true
 		default:
+			b.unmount(e.of, p.Node, room)
 			p.Node = e.home
 		}
 	}

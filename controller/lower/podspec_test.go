@@ -1,6 +1,7 @@
 package lower
 
 import (
+	"fmt"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -167,15 +168,20 @@ func TestVolumes(t *testing.T) {
 			parse[corev1.PersistentVolumeClaim](t, `{metadata: {namespace: shop, name: zoned}, spec: {storageClassName: zoned}}`),
 			parse[corev1.PersistentVolumeClaim](t, `{metadata: {namespace: shop, name: now}, spec: {storageClassName: now}}`),
 			parse[corev1.PersistentVolumeClaim](t, `{metadata: {namespace: shop, name: disk}, spec: {storageClassName: disks, accessModes: [ReadWriteOnce], resources: {requests: {storage: 10Gi}}}}`),
+			parse[corev1.PersistentVolumeClaim](t, `{metadata: {namespace: shop, name: fast}, spec: {storageClassName: disks, accessModes: [ReadWriteOnce], selector: {matchLabels: {media: nvme}}}}`),
+			parse[corev1.PersistentVolumeClaim](t, `{metadata: {namespace: shop, name: raw}, spec: {storageClassName: disks, accessModes: [ReadWriteOnce], volumeMode: Block}}`),
+			parse[corev1.PersistentVolumeClaim](t, `{metadata: {namespace: shop, name: mine}, spec: {storageClassName: disks, accessModes: [ReadWriteOnce], volumeMode: Filesystem, resources: {requests: {storage: 200Gi}}}}`),
+			parse[corev1.PersistentVolumeClaim](t, `{metadata: {namespace: shop, name: theirs}, spec: {storageClassName: disks, accessModes: [ReadWriteOnce], volumeMode: Filesystem, resources: {requests: {storage: 200Gi}}}}`),
 			parse[corev1.PersistentVolumeClaim](t, `{metadata: {namespace: shop, name: huge}, spec: {storageClassName: disks, resources: {requests: {storage: 1Ti}}}}`),
 			parse[corev1.PersistentVolumeClaim](t, `{metadata: {namespace: shop, name: many}, spec: {storageClassName: disks, accessModes: [ReadWriteMany]}}`),
 		},
 		Volumes: []*corev1.PersistentVolume{
 			parse[corev1.PersistentVolume](t, `{metadata: {name: ebs}, spec: {nodeAffinity: {required: {nodeSelectorTerms: [{matchExpressions: [{key: topology.ebs.csi.aws.com/zone, operator: In, values: [a]}]}]}}}}`),
 			parse[corev1.PersistentVolume](t, `{metadata: {name: nfs}}`),
-			parse[corev1.PersistentVolume](t, `{metadata: {name: disk-d}, spec: {storageClassName: disks, accessModes: [ReadWriteOnce], capacity: {storage: 100Gi}, nodeAffinity: {required: {nodeSelectorTerms: [{matchExpressions: [{key: topology.kubernetes.io/zone, operator: In, values: [d]}]}]}}}}`),
+			parse[corev1.PersistentVolume](t, `{metadata: {name: disk-d, labels: {media: nvme}}, spec: {storageClassName: disks, accessModes: [ReadWriteOnce], capacity: {storage: 100Gi}, nodeAffinity: {required: {nodeSelectorTerms: [{matchExpressions: [{key: topology.kubernetes.io/zone, operator: In, values: [d]}]}]}}}}`),
 			parse[corev1.PersistentVolume](t, `{metadata: {name: disk-c}, spec: {storageClassName: disks, accessModes: [ReadWriteOnce], capacity: {storage: 100Gi}, nodeAffinity: {required: {nodeSelectorTerms: [{matchExpressions: [{key: topology.kubernetes.io/zone, operator: In, values: [c]}]}]}}}}`),
 			parse[corev1.PersistentVolume](t, `{metadata: {name: disk-e}, spec: {storageClassName: disks, accessModes: [ReadWriteOnce], capacity: {storage: 100Gi}, claimRef: {namespace: shop, name: other}, nodeAffinity: {required: {nodeSelectorTerms: [{matchExpressions: [{key: topology.kubernetes.io/zone, operator: In, values: [e]}]}]}}}}`),
+			parse[corev1.PersistentVolume](t, `{metadata: {name: disk-f}, spec: {storageClassName: disks, accessModes: [ReadWriteOnce], capacity: {storage: 200Gi}, claimRef: {namespace: shop, name: mine}, nodeAffinity: {required: {nodeSelectorTerms: [{matchExpressions: [{key: topology.kubernetes.io/zone, operator: In, values: [f]}]}]}}}}`),
 		},
 		StorageClasses: []*storagev1.StorageClass{
 			parse[storagev1.StorageClass](t, `{metadata: {name: disks}, provisioner: kubernetes.io/no-provisioner, volumeBindingMode: WaitForFirstConsumer}`),
@@ -202,8 +208,23 @@ func TestVolumes(t *testing.T) {
 		"gone": {"a lost volume", `[{name: v, persistentVolumeClaim: {claimName: gone}}]`, nil, []string{"volume claim shop/gone, whose volume lost does not exist"}},
 		"disk": {
 			"a class that provisions nothing has the volumes that are there and free", `[{name: v, persistentVolumeClaim: {claimName: disk}}]`,
-			[]model.Term{zone("c"), zone("d")},
+			[]model.Term{zone("c", "d")},
 			nil,
+		},
+		"selected": {"of them, those that the claim selects", `[{name: v, persistentVolumeClaim: {claimName: fast}}]`, []model.Term{zone("d")}, nil},
+		"raw": {
+			"none is a device", `[{name: v, persistentVolumeClaim: {claimName: raw}}]`,
+			nil,
+			[]string{`unbound volume claim shop/raw of storage class "disks", which provisions nothing and has no volume to bind`},
+		},
+		"kept": {
+			"one is kept for the claim, and for no other that asks for the same",
+			`[{name: w, persistentVolumeClaim: {claimName: theirs}}, {name: v, persistentVolumeClaim: {claimName: mine}}, {name: x, persistentVolumeClaim: {claimName: theirs}}]`,
+			[]model.Term{zone("f")},
+			[]string{
+				`unbound volume claim shop/theirs of storage class "disks", which provisions nothing and has no volume to bind`,
+				`unbound volume claim shop/theirs of storage class "disks", which provisions nothing and has no volume to bind`,
+			},
 		},
 		"huge": {
 			"none is large enough", `[{name: v, persistentVolumeClaim: {claimName: huge}}]`,
@@ -229,6 +250,28 @@ func TestVolumes(t *testing.T) {
 				t.Errorf("%s (-want +got):\n%s", tc.reason, diff)
 			}
 		})
+	}
+}
+
+// TestManyDisks: a volume on each of a hundred nodes is no more than one alternative,
+// which a pod may combine with others of its own.
+func TestManyDisks(t *testing.T) {
+	in := Inputs{
+		StorageClasses: []*storagev1.StorageClass{parse[storagev1.StorageClass](t, `{metadata: {name: disks}, provisioner: kubernetes.io/no-provisioner, volumeBindingMode: WaitForFirstConsumer}`)},
+		VolumeClaims:   []*corev1.PersistentVolumeClaim{parse[corev1.PersistentVolumeClaim](t, `{metadata: {namespace: shop, name: disk}, spec: {storageClassName: disks}}`)},
+	}
+	for i := range 200 { // two on each
+		in.Volumes = append(in.Volumes, parse[corev1.PersistentVolume](t, fmt.Sprintf(`{metadata: {name: disk-%d}, spec: {storageClassName: disks,
+			nodeAffinity: {required: {nodeSelectorTerms: [{matchExpressions: [{key: kubernetes.io/hostname, operator: In, values: [node-%d]}]}]}}}}`, i, i/2)))
+	}
+	pod := parse[corev1.Pod](t, `{metadata: {namespace: shop, name: p}, spec: {volumes: [{name: v, persistentVolumeClaim: {claimName: disk}}],
+		affinity: {nodeAffinity: {requiredDuringSchedulingIgnoredDuringExecution: {nodeSelectorTerms: [{matchExpressions: [{key: kubernetes.io/arch, operator: In, values: [amd64]}]}]}}}}}`)
+	got := (&surroundings{volumes: newVolumes(&in)}).podSpec(pod)
+	if len(got.Unsupported) > 0 || len(got.Affinity) != 1 || len(got.Affinity[0]) != 2 || len(got.Affinity[0][1].Values) != 100 {
+		t.Errorf("unsupported: %v, affinity %v", got.Unsupported, got.Affinity)
+	}
+	if before := in.Volumes[0].Spec.NodeAffinity.Required.NodeSelectorTerms[0].MatchExpressions[0].Values; len(before) != 1 || before[0] != "node-0" {
+		t.Errorf("the volume was changed: %v", before)
 	}
 }
 

@@ -2,8 +2,6 @@ package lower
 
 import (
 	"fmt"
-	"maps"
-	"slices"
 
 	corev1 "k8s.io/api/core/v1"
 	storagev1 "k8s.io/api/storage/v1"
@@ -19,6 +17,7 @@ type volumes struct {
 	defaultClass string
 	// limited are the CSI drivers that some node attaches a limited number for.
 	limited map[string]bool
+	made    standing
 }
 
 func newVolumes(in *Inputs) volumes {
@@ -40,6 +39,7 @@ func newVolumes(in *Inputs) volumes {
 	if c := defaultClass(in.StorageClasses); c != nil {
 		v.defaultClass = c.Name
 	}
+	v.made = newStanding(in)
 	return v
 }
 
@@ -126,49 +126,12 @@ func (v *volumes) claim(key string, template *corev1.PersistentVolumeClaimSpec) 
 	case class.VolumeBindingMode == nil || *class.VolumeBindingMode != storagev1.VolumeBindingWaitForFirstConsumer:
 		return nil, fmt.Sprintf("unbound volume claim %s of storage class %q, which does not wait for its first consumer", key, name)
 	case class.Provisioner == noProvisioner:
-		return v.standing(key, name, spec)
+		if terms, anywhere := v.made.of(key, name, spec); anywhere || len(terms) > 0 {
+			return terms, ""
+		}
+		return nil, fmt.Sprintf("unbound volume claim %s of storage class %q, which provisions nothing and has no volume to bind", key, name)
 	}
 	return topologies(class.AllowedTopologies), ""
-}
-
-// noProvisioner stands in classes of volumes that somebody makes by hand.
-// https://kubernetes.io/docs/concepts/storage/storage-classes/#local
-const noProvisioner = "kubernetes.io/no-provisioner"
-
-// standing are where the volumes are that a claim of a class without provisioner can
-// be bound to.
-func (v *volumes) standing(key, class string, spec *corev1.PersistentVolumeClaimSpec) (terms []model.Term, problem string) {
-	for _, name := range slices.Sorted(maps.Keys(v.bound)) {
-		p := v.bound[name]
-		if !serves(p, key, class, spec) {
-			continue
-		}
-		if p.Spec.NodeAffinity == nil {
-			return nil, ""
-		}
-		if where, fields := (&surroundings{}).required(p.Spec.NodeAffinity.Required); !fields {
-			terms = append(terms, where...)
-		}
-	}
-	if len(terms) == 0 {
-		return nil, fmt.Sprintf("unbound volume claim %s of storage class %q, which provisions nothing and has no volume to bind", key, class)
-	}
-	return terms, ""
-}
-
-// serves says whether the claim can be bound to the volume.
-func serves(p *corev1.PersistentVolume, key, class string, spec *corev1.PersistentVolumeClaimSpec) bool {
-	ref := p.Spec.ClaimRef
-	if p.Spec.StorageClassName != class || ref != nil && ref.Namespace+"/"+ref.Name != key {
-		return false
-	}
-	for _, mode := range spec.AccessModes {
-		if !slices.Contains(p.Spec.AccessModes, mode) {
-			return false
-		}
-	}
-	has := p.Spec.Capacity[corev1.ResourceStorage]
-	return has.Cmp(spec.Resources.Requests[corev1.ResourceStorage]) >= 0
 }
 
 // topologies are where a storage class provisions, nil when anywhere.

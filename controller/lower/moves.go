@@ -34,17 +34,18 @@ func (b *builder) moves(unbound []expected) {
 // replacing are the places that replacements under way keep, by namespace/name of
 // the pods. Those of nodes on their way out are known to the plan already.
 func (b *builder) replacing() map[string]int32 {
-	out := map[string]int32{}
+	out, seen := map[string]int32{}, map[int32]bool{}
 	for i := range b.out.Nodes {
 		n := &b.out.Nodes[i]
 		if n.Command == nil || n.State == model.Deleting {
 			continue
 		}
-		for _, claim := range n.Command.Replacements {
+		for _, claim := range n.Command.Replacements { // the same for all nodes of a command
 			at, ok := b.claimAt[claim]
-			if !ok || b.out.Nodes[at].State == model.Deleting {
+			if !ok || seen[at] || b.out.Nodes[at].State == model.Deleting {
 				continue
 			}
+			seen[at] = true
 			for _, key := range planned(b.claims[at]) {
 				out[key] = at
 			}

@@ -80,7 +80,7 @@ func (k *packer) blocks() []*block {
 		set := k.rows[i].set
 		to := []int32{owner[set]}
 		if k.p.apart.alone(k.rows[i].apart) {
-			to = k.open(set, out, append(to, also[set]...))
+			to = k.open(&k.rows[i], out, append(to, also[set]...))
 		}
 		k.share(int32(i), to, out, ids, others)
 	}
@@ -90,11 +90,12 @@ func (k *packer) blocks() []*block {
 	return out
 }
 
-// open adds the blocks whose offers a set may use to those that serve it best:
-// dearer ones bring the others of a node.
-func (k *packer) open(set int32, blocks []*block, to []int32) []int32 {
+// open adds the blocks whose offers a row may use to those that serve it best, where
+// one is large enough: dearer ones bring the others of a node.
+func (k *packer) open(r *row, blocks []*block, to []int32) []int32 {
 	for b := range blocks {
-		if at := int32(b); !slices.Contains(to, at) && k.sets[set].contains(blocks[b].sets[0]) {
+		at, large := int32(b), func(s site) bool { return fits(&r.req, &s.room, k.n) }
+		if !slices.Contains(to, at) && k.sets[r.set].contains(blocks[b].sets[0]) && slices.ContainsFunc(blocks[b].sites, large) {
 			to = append(to, at)
 		}
 	}

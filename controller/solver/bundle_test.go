@@ -52,6 +52,15 @@ func TestTogetherOnANode(t *testing.T) {
 			},
 			want: []string{"general m.2xlarge a on-demand <- abc"},
 		},
+		"LargeAndShy": {
+			reason: "nodes get few pods where many mind whom they meet, and all of a group nevertheless",
+			setup: func(in *Input, _ *model.Snapshot) {
+				pending(in, 6, 500, 1, labelled("x"), follow(labelHostname, "x"), spread(labelHostname, "y", 5))
+				pending(in, 1, 500, 1, labelled("y"))
+				pending(in, 2, 500, 1, labelled("z"), avoid(labelHostname, "z"))
+			},
+			want: []string{"general m.large a on-demand <- h", "general m.xlarge a on-demand <- iabcdefg"},
+		},
 		"TwoKindsTogether": {
 			reason: "whoever counts may begin, and others follow",
 			setup: func(in *Input, _ *model.Snapshot) {

@@ -214,12 +214,14 @@ const (
 )
 
 // companions is how many pods to give a node so that dealing can heed the rules
-// of local censuses that packing does not know; 0 where they are few.
+// of local censuses that packing does not know; 0 where they are few. Bundles are not
+// torn apart.
 func (p *problem) companions() int32 {
-	mind, total := 0, 0
+	mind, total, bundled := 0, 0, int32(0)
 	for i := range p.classes {
 		cl := &p.classes[i]
 		total += len(cl.pods)
+		bundled = max(bundled, cl.size)
 		if cl.ties != nil && slices.ContainsFunc(cl.ties.local, func(r rule) bool { return r.kind != near && !p.topo.censuses[r.census].hard }) {
 			mind += len(cl.pods)
 		}
@@ -227,7 +229,7 @@ func (p *problem) companions() int32 {
 	if float64(mind) < minded*float64(total) || mind == 0 {
 		return 0
 	}
-	return int32(mindedOnNode * float64(total) / float64(mind))
+	return max(bundled, int32(mindedOnNode*float64(total)/float64(mind)))
 }
 
 // harden finds the local censuses that packing has to know: those that keep

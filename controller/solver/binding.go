@@ -70,28 +70,33 @@ type gang struct {
 	spec  int32
 	place int
 	pods  []int32
+	// by is what they find, nil for those who run or want nobody near.
+	by *seeker
 }
 
 // seeker is what pods of one spec find of those whom all of their terms select.
 type seeker struct {
 	spec *model.PodSpec
-	// friends says by spec who they are, self whether its own pods are.
-	friends []bool
-	self    bool
+	// self says that its own pods are among them.
+	self bool
 	// near are, by term, the domains that have a bound friend for sure, here the
 	// places that have one.
 	near []map[string]bool
 	here map[int]bool
-	// met says that a friend is bound somewhere.
-	met bool
+	// met says that a friend is bound somewhere, news is the last turn in which one was.
+	met  bool
+	news int
 }
 
 // binding binds the pods of a plan as the scheduler would.
 type binding struct {
 	*outcome
-	in      *Input
-	seekers []*seeker
-	bySpec  map[int32]*seeker
+	in     *Input
+	bySpec map[int32]*seeker
+	// turn counts the looks at those who wait.
+	turn int
+	// admirers are by spec those who want its pods near.
+	admirers [][]*seeker
 	// domains are by key and place.
 	domains map[string][]string
 }
@@ -109,13 +114,13 @@ func (o *outcome) stuck(in *Input) []int32 {
 	if !slices.ContainsFunc(in.Pods, func(i int32) bool { return len(in.spec(i).PodAffinity) > 0 }) {
 		return nil
 	}
-	b := binding{outcome: o, in: in, bySpec: map[int32]*seeker{}, domains: map[string][]string{}}
+	b := binding{outcome: o, in: in, bySpec: map[int32]*seeker{}, admirers: make([][]*seeker, len(in.Snapshot.Specs)), domains: map[string][]string{}}
 	all := b.gangs()
 	var free, waiting []gang
 	for i := range all {
 		if x := &all[i]; len(x.pods) > 0 && len(in.Snapshot.Specs[x.spec].PodAffinity) > 0 {
+			x.by = b.seek(x.spec, all)
 			waiting = append(waiting, *x)
-			b.seek(x.spec, all)
 		} else {
 			free = append(free, *x)
 		}
@@ -182,36 +187,35 @@ func (b *binding) gangs() []gang {
 }
 
 // seek opens the account of a spec that wants others near.
-func (b *binding) seek(spec int32, all []gang) {
-	if b.bySpec[spec] != nil {
-		return
+func (b *binding) seek(spec int32, all []gang) *seeker {
+	if x := b.bySpec[spec]; x != nil {
+		return x
 	}
 	s := b.in.Snapshot
-	x := &seeker{spec: &s.Specs[spec], friends: make([]bool, len(s.Specs)), here: map[int]bool{}}
+	x := &seeker{spec: &s.Specs[spec], here: map[int]bool{}, news: -1}
 	wants := func(other *model.PodSpec) bool {
 		return !slices.ContainsFunc(x.spec.PodAffinity, func(t model.PodTerm) bool { return !t.Selector.Matches(other.Namespace, other.Labels) })
 	}
 	seen := make([]bool, len(s.Specs))
 	for i := range all {
 		if at := all[i].spec; !seen[at] {
-			seen[at], x.friends[at] = true, wants(&s.Specs[at])
+			if seen[at] = true; wants(&s.Specs[at]) {
+				b.admirers[at] = append(b.admirers[at], x)
+			}
 		}
 	}
-	x.self = x.friends[spec]
+	x.self = slices.Contains(b.admirers[spec], x)
 	for range x.spec.PodAffinity {
 		x.near = append(x.near, map[string]bool{})
 	}
 	b.bySpec[spec] = x
-	b.seekers = append(b.seekers, x)
+	return x
 }
 
 // bind notes that the gang's pods run.
 func (b *binding) bind(x *gang) {
-	for _, y := range b.seekers {
-		if !y.friends[x.spec] {
-			continue
-		}
-		y.here[x.place] = true
+	for _, y := range b.admirers[x.spec] {
+		y.here[x.place], y.news = true, b.turn
 		for i := range y.near {
 			d := b.domain(y.spec.PodAffinity[i].Key, x.place)
 			y.met = y.met || d != nowhere
@@ -225,8 +229,9 @@ func (b *binding) bind(x *gang) {
 func (b *binding) follow(waiting []gang) []gang {
 	for before := len(waiting) + 1; len(waiting) < before; {
 		before = len(waiting)
+		b.turn++
 		waiting = slices.DeleteFunc(waiting, func(x gang) bool {
-			joins := b.joins(&x)
+			joins := x.by.news >= b.turn-1 && b.joins(&x)
 			if joins {
 				b.bind(&x)
 			}
@@ -239,7 +244,7 @@ func (b *binding) follow(waiting []gang) []gang {
 // joins says whether a friend is bound in the domain of every term, wherever new
 // nodes come up.
 func (b *binding) joins(x *gang) bool {
-	y := b.bySpec[x.spec]
+	y := x.by
 	for i := range y.near {
 		if d := b.domain(y.spec.PodAffinity[i].Key, x.place); d == nowhere || !y.here[x.place] && !y.near[i][d] {
 			return false
@@ -251,7 +256,7 @@ func (b *binding) joins(x *gang) bool {
 // begins says whether the pods may be the first of their kind: they are friends of
 // their own, and there is none anywhere.
 func (b *binding) begins(x *gang) bool {
-	y := b.bySpec[x.spec]
+	y := x.by
 	return y.self && !y.met && !slices.ContainsFunc(y.spec.PodAffinity, func(t model.PodTerm) bool { return b.domain(t.Key, x.place) == nowhere })
 }
 

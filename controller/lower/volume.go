@@ -81,6 +81,17 @@ func (v *volumes) restrict(pod *corev1.Pod) (choices [][]model.Term, problems []
 	return choices, problems
 }
 
+// VolumeClaims names the claims behind a pod's volumes.
+func VolumeClaims(pod *corev1.Pod) []string {
+	var out []string
+	for i := range pod.Spec.Volumes {
+		if name, _ := claimOf(pod, &pod.Spec.Volumes[i]); name != "" {
+			out = append(out, name)
+		}
+	}
+	return out
+}
+
 // claimOf names the claim behind a volume; for an ephemeral volume, whose
 // claim is made with the pod, also its template.
 func claimOf(pod *corev1.Pod, vol *corev1.Volume) (string, *corev1.PersistentVolumeClaimSpec) {

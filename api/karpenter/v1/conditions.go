@@ -26,9 +26,9 @@ const (
 	ConditionConsolidatable = "Consolidatable"
 	// ConditionDrifted: the claim no longer matches its NodePool or NodeClass; the reason says how.
 	ConditionDrifted = "Drifted"
-	// ConditionDrained: every pod that can be drained has left the node.
+	// ConditionDrained: every pod that can be drained has left the node; false when some were there when the time was over.
 	ConditionDrained = "Drained"
-	// ConditionVolumesDetached: the node holds no volume attachment that termination waits for.
+	// ConditionVolumesDetached: the node holds no volume attachment that termination waits for; false when the time was over first.
 	ConditionVolumesDetached = "VolumesDetached"
 	// ConditionInstanceTerminating: the provider was asked to terminate the instance.
 	ConditionInstanceTerminating = "InstanceTerminating"

@@ -10,7 +10,6 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	policyv1 "k8s.io/api/policy/v1"
-	storagev1 "k8s.io/api/storage/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -60,14 +59,13 @@ func (r *Reconciler) drain(ctx context.Context, node *departure) (int, error) {
 	if at < 0 {
 		return 0, nil
 	}
+	var failed []error // one pod does not keep the others
 	for g := range groups {
 		for _, p := range groups[g] {
-			if err := r.send(ctx, node, p, g == at); err != nil {
-				return left, err
-			}
+			failed = append(failed, r.send(ctx, node, p, g == at))
 		}
 	}
-	return left, nil
+	return left, errors.Join(failed...)
 }
 
 // send makes one pod leave. Pods whose turn it is are evicted, unless they are
@@ -110,6 +108,10 @@ func (r *Reconciler) remove(ctx context.Context, node *departure, p *corev1.Pod,
 	if apierrors.IsNotFound(err) || apierrors.IsConflict(err) {
 		return nil
 	}
+	if codeOf(err) != http.StatusOK && codeOf(err) != 0 { // a webhook, say: the node's end does not wait for it
+		r.Events.Eventf(node.Node, p, corev1.EventTypeWarning, karpv1.EventFailedDraining, "Terminate", "pod %s/%s cannot be deleted: %v", p.Namespace, p.Name, err)
+		return nil
+	}
 	if err != nil {
 		return fmt.Errorf("delete pod %s/%s: %w", p.Namespace, p.Name, err)
 	}
@@ -127,17 +129,22 @@ func (r *Reconciler) stuck(p *corev1.Pod) bool {
 	return !p.DeletionTimestamp.IsZero() && r.Clock.Since(p.DeletionTimestamp.Time) > time.Minute
 }
 
-// leaves says whether the drain waits for a pod: not for finished ones, static
-// ones, and those that tolerate the disruption taint.
-func leaves(p *corev1.Pod) bool {
-	if p.Status.Phase == corev1.PodSucceeded || p.Status.Phase == corev1.PodFailed {
-		return false
-	}
+// leaves says whether the drain waits for a pod: not for finished ones, and those
+// that stay.
+func leaves(p *corev1.Pod) bool { return !finished(p) && !stays(p) }
+
+func finished(p *corev1.Pod) bool {
+	return p.Status.Phase == corev1.PodSucceeded || p.Status.Phase == corev1.PodFailed
+}
+
+// stays says whether a pod is left on the node to its end: static ones, and those
+// that tolerate the disruption taint.
+func stays(p *corev1.Pod) bool {
 	if owner := metav1.GetControllerOf(p); owner != nil && owner.Kind == "Node" {
-		return false
+		return true
 	}
 	taint := karpv1.DisruptedTaint()
-	return !slices.ContainsFunc(p.Spec.Tolerations, func(t corev1.Toleration) bool {
+	return slices.ContainsFunc(p.Spec.Tolerations, func(t corev1.Toleration) bool {
 		return (t.Key == "" || t.Key == taint.Key) && (t.Effect == "" || t.Effect == taint.Effect) &&
 			(t.Operator == corev1.TolerationOpExists || t.Key == taint.Key && t.Value == taint.Value)
 	})
@@ -154,15 +161,17 @@ func group(p *corev1.Pod) int {
 	return g
 }
 
-// evict asks the API server to evict; a refusal by a PodDisruptionBudget is an
-// event on the node, not an error.
+// evict asks the API server to evict. A refusal is an event on the node, not an
+// error: by a PodDisruptionBudget, because the pod has several, or by a webhook. It
+// is asked again as long as the node waits.
 func (r *Reconciler) evict(ctx context.Context, node *departure, p *corev1.Pod) error {
 	eviction := &policyv1.Eviction{
 		ObjectMeta:    metav1.ObjectMeta{Namespace: p.Namespace, Name: p.Name},
 		DeleteOptions: &metav1.DeleteOptions{Preconditions: &metav1.Preconditions{UID: &p.UID}},
 	}
 	err := r.Client.SubResource("eviction").Create(ctx, p.DeepCopy(), eviction)
-	r.Metrics.Eviction(codeOf(err))
+	code := codeOf(err)
+	r.Metrics.Eviction(code)
 	switch {
 	case err == nil:
 		r.Metrics.PodDrained(node.reason)
@@ -172,7 +181,7 @@ func (r *Reconciler) evict(ctx context.Context, node *departure, p *corev1.Pod) 
 		return nil // gone, or another pod by now
 	case apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause):
 		return nil // on its way out with its namespace
-	case apierrors.IsTooManyRequests(err):
+	case code != 0:
 		r.Events.Eventf(node.Node, p, corev1.EventTypeWarning, karpv1.EventFailedDraining, "Evict", "pod %s/%s cannot be evicted yet: %v", p.Namespace, p.Name, err)
 		return nil
 	default:
@@ -189,19 +198,4 @@ func codeOf(err error) int {
 		return int(status.Status().Code)
 	}
 	return 0
-}
-
-// attached counts the node's volume attachments.
-func (r *Reconciler) attached(ctx context.Context, node *corev1.Node) (int, error) {
-	var all storagev1.VolumeAttachmentList
-	if err := r.Client.List(ctx, &all); err != nil {
-		return 0, fmt.Errorf("list volume attachments: %w", err)
-	}
-	n := 0
-	for i := range all.Items {
-		if all.Items[i].Spec.NodeName == node.Name {
-			n++
-		}
-	}
-	return n, nil
 }

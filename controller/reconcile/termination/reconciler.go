@@ -13,6 +13,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/tools/events"
 	"k8s.io/utils/clock"
 	ctrl "sigs.k8s.io/controller-runtime"
@@ -120,10 +122,10 @@ func (r *Reconciler) steps(ctx context.Context, node *corev1.Node, claim *karpv1
 	if left > 0 && !overdue {
 		return false, r.mark(ctx, claim, karpv1.ConditionDrained, "Draining", fmt.Sprintf("%d pods are still to leave node %s", left, node.Name))
 	}
-	if claim != nil && !condition.IsTrue(claim.Status.Conditions, karpv1.ConditionDrained) {
+	if claim != nil && !settled(claim, karpv1.ConditionDrained) {
 		r.Metrics.NodeDrained(metric.SubjectOf(node.Labels))
 	}
-	if err := r.mark(ctx, claim, karpv1.ConditionDrained, "", ""); err != nil {
+	if err := r.conclude(ctx, claim, karpv1.ConditionDrained, left, "pods"); err != nil {
 		return false, err
 	}
 	attached, err := r.attached(ctx, node)
@@ -134,7 +136,7 @@ func (r *Reconciler) steps(ctx context.Context, node *corev1.Node, claim *karpv1
 		r.Events.Eventf(node, nil, corev1.EventTypeNormal, karpv1.EventAwaitingVolumeDetachment, "Terminate", "%d volumes are still attached", attached)
 		return false, r.mark(ctx, claim, karpv1.ConditionVolumesDetached, "AwaitingVolumeDetachment", fmt.Sprintf("%d volumes are still attached", attached))
 	}
-	if err := r.mark(ctx, claim, karpv1.ConditionVolumesDetached, "", ""); err != nil {
+	if err := r.conclude(ctx, claim, karpv1.ConditionVolumesDetached, attached, "volumes"); err != nil {
 		return false, err
 	}
 	return r.terminate(ctx, node, claim)
@@ -217,18 +219,45 @@ func (r *Reconciler) tellDeadline(node *corev1.Node, claim *karpv1.NodeClaim) {
 	}
 }
 
-// mark sets a condition on the claim: true when reason is empty. A drain that
-// waits looks every second, and what has not changed is not written again.
+// settled says whether a condition has its last value: whatever is left is not
+// waited for any more.
+func settled(claim *karpv1.NodeClaim, kind string) bool {
+	c := meta.FindStatusCondition(claim.Status.Conditions, kind)
+	return c != nil && c.Status != metav1.ConditionUnknown
+}
+
+// conclude says of a wait that it has ended: because nothing is left, or because the
+// time is over.
+func (r *Reconciler) conclude(ctx context.Context, claim *karpv1.NodeClaim, kind string, left int, of string) error {
+	return r.set(ctx, claim, func(in *[]metav1.Condition, generation int64) {
+		if left == 0 {
+			condition.True(in, generation, kind)
+			return
+		}
+		condition.False(in, generation, kind, "TerminationGracePeriodElapsed", fmt.Sprintf("%d %s were left when the time was over", left, of))
+	})
+}
+
+// mark says of a condition on the claim that it is true, when reason is empty, and
+// else not known yet.
 func (r *Reconciler) mark(ctx context.Context, claim *karpv1.NodeClaim, kind, reason, message string) error {
+	return r.set(ctx, claim, func(in *[]metav1.Condition, generation int64) {
+		if reason == "" {
+			condition.True(in, generation, kind)
+			return
+		}
+		condition.Unknown(in, generation, kind, reason, message)
+	})
+}
+
+// set changes the claim's conditions. A drain that waits looks every second, and
+// what has not changed is not written again.
+func (r *Reconciler) set(ctx context.Context, claim *karpv1.NodeClaim, change func(in *[]metav1.Condition, generation int64)) error {
 	if claim == nil {
 		return nil
 	}
 	before := claim.DeepCopy()
-	if reason == "" {
-		condition.True(&claim.Status.Conditions, claim.Generation, kind)
-	} else {
-		condition.Unknown(&claim.Status.Conditions, claim.Generation, kind, reason, message)
-	}
+	change(&claim.Status.Conditions, claim.Generation)
 	if equality.Semantic.DeepEqual(before.Status, claim.Status) {
 		return nil
 	}

@@ -37,6 +37,7 @@ import (
 	"spokeshave.dev/controller/observe"
 	"spokeshave.dev/controller/provider/aws"
 	"spokeshave.dev/controller/reconcile/lifecycle"
+	"spokeshave.dev/controller/reconcile/termination"
 )
 
 // journalSize is how many decisions are kept in memory.
@@ -57,6 +58,7 @@ func Run(ctx context.Context, o *Options, cfg *rest.Config, log logr.Logger) err
 	cfg = rest.CopyConfig(cfg)
 	cfg.QPS, cfg.Burst = o.QPS, o.Burst
 	cfg.UserAgent = "spokeshave/" + Version
+	cfg.Wrap(termination.AnswerAtOnce)
 	ctrl.SetLogger(log)
 	ctx = logr.NewContext(ctx, log)
 	decisions := journal.New(journalSize)

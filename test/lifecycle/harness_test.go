@@ -126,6 +126,7 @@ func start(t *testing.T) *world {
 		w.asked.RoundTripper = next
 		return w.asked
 	})
+	cfg.Wrap(termination.AnswerAtOnce)
 	mgr, err := ctrl.NewManager(cfg, ctrl.Options{
 		Scheme: scheme, Metrics: metricsserver.Options{BindAddress: "0"},
 		Controller: config.Controller{SkipNameValidation: &repeated},

@@ -65,12 +65,11 @@ func (v *Survey) add(i int32, p *model.Pod, guards *guards) {
 	if p.DoNotDisrupt && v.held[p.Node] == "" {
 		v.held[p.Node] = "pod " + p.Key() + " carries karpenter.sh/do-not-disrupt"
 	}
-	if p.Daemon {
-		return
-	}
-	v.moving[p.Node] = append(v.moving[p.Node], i)
 	if v.pinned[p.Node] == "" {
 		v.pinned[p.Node] = guards.blocks(p)
+	}
+	if !p.Daemon {
+		v.moving[p.Node] = append(v.moving[p.Node], i)
 	}
 }
 
@@ -329,12 +328,16 @@ func newGuards(s *model.Snapshot) *guards {
 }
 
 // blocks says which disruption budget keeps a pod where it is. The Eviction
-// API refuses pods of more than one budget.
+// API refuses pods of more than one budget. Pods of DaemonSets are evicted like
+// others; static ones, and those that tolerate the taint, are not.
 func (g *guards) blocks(p *model.Pod) string {
 	if len(g.s.Budgets) == 0 {
 		return ""
 	}
 	budgets := g.of(p.Spec)
+	if len(budgets) == 0 || p.Static() || g.s.Specs[p.Spec].Tolerates(&model.Taint{Key: away, Effect: model.NoSchedule}) {
+		return ""
+	}
 	if len(budgets) > 1 {
 		return fmt.Sprintf("pod %s has %d PodDisruptionBudgets, and the Eviction API takes one at most", p.Key(), len(budgets))
 	}

@@ -1,6 +1,10 @@
 package model
 
-import "time"
+import (
+	"slices"
+	"strings"
+	"time"
+)
 
 // PodSpec is everything about a pod that placement depends on. Pods of one
 // Deployment share a PodSpec: work is done per spec, not per pod.
@@ -37,6 +41,11 @@ type PodSpec struct {
 	// (say, "resourceClaims"). Such pods are reported, never placed where the
 	// scheduler would then refuse them.
 	Unsupported []string `json:"unsupported,omitempty"`
+}
+
+// Tolerates says whether one of the spec's tolerations is for the taint.
+func (s *PodSpec) Tolerates(t *Taint) bool {
+	return slices.ContainsFunc(s.Tolerations, func(o Toleration) bool { return o.Matches(t) })
 }
 
 // Pod is one pod, pending or bound.
@@ -76,6 +85,9 @@ type Pod struct {
 	// nothing makes it again, or another scheduler has what does.
 	Final bool `json:"final,omitempty"`
 }
+
+// Static says that a node controls the pod: nobody can evict it.
+func (p *Pod) Static() bool { return strings.HasPrefix(p.Workload, "Node/") }
 
 // Move is a pod that is on one node, or on none yet, and planned for another.
 type Move struct {

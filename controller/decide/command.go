@@ -182,10 +182,11 @@ func (j *judge) still(c *Command) (Stage, string) {
 // its replacements run: what was expected of it, less what billed prices have
 // moved since. What the rank policies would say of the same offerings today is
 // no measure: a commitment that a replacement has used up is not there for
-// another.
+// another. Of a command whose first nodes are gone, the rest goes as well: what was
+// launched is there, and needed, either way.
 func (j *judge) pays(c *Command) bool {
 	m := j.mark(c)
-	if c.Method != disrupt.Underutilized || m.Removed == 0 {
+	if c.Method != disrupt.Underutilized || m.Removed == 0 || j.begun(m) {
 		return true
 	}
 	gone, come := m.Removed+(j.billed(c.Nodes)-m.Billed).USD(), 0.0
@@ -200,6 +201,18 @@ func (j *judge) pays(c *Command) bool {
 		come += n.Bought.Effective + (n.Cost() - n.Bought.Price).USD()
 	}
 	return len(m.Replacements) == 0 || come < gone
+}
+
+// begun says whether some of the command's nodes are gone or on their way out: a
+// controller died between two deletions, or EC2 took an instance.
+func (j *judge) begun(m *model.Command) bool {
+	stay := 0
+	for i := range j.s.Nodes {
+		if n := &j.s.Nodes[i]; n.State != model.Deleting && slices.Contains(m.Nodes, n.Claim) {
+			stay++
+		}
+	}
+	return stay < len(m.Nodes)
 }
 
 // consent asks the policies a last time, right before acting.
@@ -227,11 +240,13 @@ func (j *judge) consent(ctx context.Context, ready []*Command) {
 	}
 }
 
-// saves is what the command saves, at today's prices, in USD/hour.
+// saves is what the command saves, at today's prices, in USD/hour; of one that is
+// half done, what the rest of it does.
 func (j *judge) saves(c *Command) float64 {
-	sum := j.billed(c.Nodes)
+	sum, m := j.billed(c.Nodes), j.mark(c)
+	begun := j.begun(m)
 	for i := range j.s.Nodes {
-		if slices.Contains(j.mark(c).Replacements, j.s.Nodes[i].Claim) {
+		if !begun && slices.Contains(m.Replacements, j.s.Nodes[i].Claim) {
 			sum -= j.s.Nodes[i].Cost()
 		}
 	}

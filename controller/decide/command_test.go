@@ -142,6 +142,19 @@ func TestCarryOn(t *testing.T) {
 			return out
 		},
 	}
+	savers := &scripted{
+		info: policy.Info{Name: "savers", Hooks: []policy.Hook{policy.HookConsolidate}},
+		consolidate: func(in *policy.ConsolidateInput) []policy.ConsolidateAnswer {
+			out := make([]policy.ConsolidateAnswer, len(in.Candidates))
+			for i := range out {
+				out[i].Verdict = policy.Deny
+				if in.Candidates[i].Savings >= 0.5 {
+					out[i].Verdict = policy.Allow
+				}
+			}
+			return out
+		},
+	}
 	cases := map[string]struct {
 		reason   string
 		change   func(*model.Snapshot)
@@ -173,6 +186,23 @@ func TestCarryOn(t *testing.T) {
 		"no record": {reason: "a command of an older version says nothing of prices", change: func(s *model.Snapshot) {
 			s.Nodes[1].Command.Removed, s.Nodes[1].Command.Billed, s.Nodes[2].Price = 0, 0, 950_000
 		}, want: Finish},
+		"half done": {reason: "the other of two nodes is gone: the replacement, which costs more than each of them, stays either way", change: func(s *model.Snapshot) {
+			m := s.Nodes[1].Command
+			m.Nodes, m.Removed, m.Billed = []string{"gone", "large"}, 1.8, 1_800_000
+			s.Nodes[2].Price, s.Nodes[2].Bought = 1_000_000, &model.Bought{Price: 1_000_000, Effective: 1}
+		}, policies: []policy.Policy{savers}, want: Finish},
+		"half undone": {reason: "the other node was freed already, and what spoke against the whole speaks against the half", change: func(s *model.Snapshot) {
+			m := s.Nodes[1].Command
+			m.Nodes, m.Removed, m.Billed = []string{"freed", "large"}, 1.8, 1_800_000
+			s.Nodes = append(s.Nodes, s.Nodes[1])
+			s.Nodes[3].Name, s.Nodes[3].Claim, s.Nodes[3].Command, s.Nodes[3].Taints = "freed", "freed", nil, nil
+			s.Nodes[2].Price, s.Nodes[2].Bought = 2_000_000, &model.Bought{Price: 2_000_000, Effective: 2}
+		}, want: Undo},
+		"not begun": {reason: "with both nodes there, it saves less than the policy wants", change: func(s *model.Snapshot) {
+			m := s.Nodes[1].Command
+			m.Removed, m.Billed = 0.9, 900_000
+			s.Nodes[2].Price, s.Nodes[2].Bought = 700_000, &model.Bought{Price: 700_000, Effective: 0.7}
+		}, policies: []policy.Policy{savers}, want: Undo},
 		"too late": {reason: "nobody waits for ever", change: func(s *model.Snapshot) {
 			s.Nodes[2].State = model.InFlight
 			s.Nodes[1].Command.Started = s.Time.Add(-time.Hour)

@@ -214,13 +214,14 @@ func (sc *Scene) question(nodes []int32) *solver.Input {
 }
 
 // relieved takes the nodes off their pools' usage: a full limit must not keep
-// a pool from getting smaller.
+// a pool from getting smaller. A static pool gets no smaller: its limit is for the
+// node that goes and the one in its stead, which are both there for a while.
 func (sc *Scene) relieved(nodes []int32) []model.Pool {
 	out := slices.Clone(sc.snap.Pools)
 	for _, i := range nodes {
 		n := &sc.snap.Nodes[i]
 		p := &out[n.Pool]
-		if len(p.Limits) == 0 {
+		if len(p.Limits) == 0 || p.Replicas != nil {
 			continue
 		}
 		p.Usage = p.Usage.Clone()

@@ -115,6 +115,16 @@ func TestStaticPool(t *testing.T) {
 		"limit": {reason: "limits.nodes bounds the pool", gate: gate, launched: 2, unplaced: "limit", in: func(in *lower.Inputs) {
 			in.NodePools[0].Spec.Limits = karpv1.Limits{karpv1.LimitNodes: resource.MustParse("2")}
 		}},
+		"drifted at the limit": {reason: "limits.nodes counts the replacement as well", gate: gate, in: func(in *lower.Inputs) {
+			machines(in, 3)
+			in.NodePools[0].Spec.Limits = karpv1.Limits{karpv1.LimitNodes: resource.MustParse("3")}
+			in.NodeClaims[0].Status.Conditions = append(in.NodeClaims[0].Status.Conditions, metav1.Condition{Type: karpv1.ConditionDrifted, Status: metav1.ConditionTrue, Reason: karpv1.DriftNodePool})
+		}},
+		"drifted below the limit": {reason: "there is room for one beside them", gate: gate, replaced: 1, in: func(in *lower.Inputs) {
+			machines(in, 3)
+			in.NodePools[0].Spec.Limits = karpv1.Limits{karpv1.LimitNodes: resource.MustParse("4")}
+			in.NodeClaims[0].Status.Conditions = append(in.NodeClaims[0].Status.Conditions, metav1.Condition{Type: karpv1.ConditionDrifted, Status: metav1.ConditionTrue, Reason: karpv1.DriftNodePool})
+		}},
 		"pods": {reason: "no pod opens a node of the pool, whatever it tolerates", gate: gate, unplaced: "static", in: func(in *lower.Inputs) {
 			machines(in, 3)
 			in.Pods = append(in.Pods, anywhere)

@@ -80,6 +80,9 @@ func TestBudgets(t *testing.T) {
 		"over":      {"ended at 12:30", `{budgets: [{nodes: "0", schedule: "0 12 * * *", duration: 30m}]}`, 5, 0, 5},
 		"weekdays":  {"office hours", `{budgets: [{nodes: "0", schedule: "0 9 * * mon-fri", duration: 8h}]}`, 5, 0, 0},
 		"weekend":   {"not on Sundays", `{budgets: [{nodes: "0", schedule: "0 0 * * 7", duration: 24h}]}`, 5, 0, 5},
+		"overnight": {"from 22:00 yesterday for 16 hours", `{budgets: [{nodes: "0", schedule: "0 22 * * *", duration: 16h}]}`, 5, 0, 0},
+		"several": {"of those active for the reason the tightest, less what goes", `{budgets: [
+			{nodes: "50%"}, {nodes: "4", reasons: [Empty, Underutilized]}, {nodes: "0", reasons: [Drifted]}, {nodes: "1", schedule: "0 18 * * *", duration: 1h}]}`, 11, 1, 3},
 		"macro":     {"@daily", `{budgets: [{nodes: "1", schedule: "@daily", duration: 24h}]}`, 5, 0, 1},
 		"all":       {"100 %", `{budgets: [{nodes: "100%"}]}`, 5, 0, 5},
 		"nonsense":  {"what cannot be read allows nothing", `{budgets: [{nodes: "many"}]}`, 5, 0, 0},

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -24,6 +25,7 @@ import (
 	"spokeshave.dev/controller/policy"
 	"spokeshave.dev/controller/provider/sim"
 	"spokeshave.dev/controller/reconcile/decision"
+	"spokeshave.dev/controller/reconcile/garbage"
 	"spokeshave.dev/controller/reconcile/lifecycle"
 	"spokeshave.dev/controller/reconcile/metric"
 	"spokeshave.dev/controller/reconcile/termination"
@@ -45,8 +47,10 @@ var errDead = errors.New("the controller is dead")
 
 // life is a controller from its start to its death.
 type life struct {
-	loop *decision.Loop
-	stop func()
+	loop    *decision.Loop
+	garbage *garbage.Collector
+	stop    func()
+	swap    sometimes
 
 	mu   sync.Mutex
 	at   *death
@@ -121,21 +125,35 @@ func (l *life) funcs() interceptor.Funcs {
 	}
 }
 
-// nobody has no policies.
-type nobody struct{}
+// sometimes has no policies, or those that were swapped in.
+type sometimes struct {
+	in atomic.Pointer[[]policy.Policy]
+}
 
-func (nobody) Policies() []policy.Policy   { return nil }
-func (nobody) Contents() []policy.Contents { return nil }
-func (nobody) Missing() []string           { return nil }
+// Policies implements decision.Policies.
+func (s *sometimes) Policies() []policy.Policy {
+	if in := s.in.Load(); in != nil {
+		return *in
+	}
+	return nil
+}
 
-// skewed tells the world's time, and measures in ours.
+// Contents implements decision.Policies.
+func (*sometimes) Contents() []policy.Contents { return nil }
+
+// Missing implements decision.Policies.
+func (*sometimes) Missing() []string { return nil }
+
+// skewed is ahead of ours by as much as the world's time: it goes on while nobody
+// advances that.
 type skewed struct {
 	clock.RealClock
 
 	world *sim.Clock
+	born  time.Time
 }
 
-func (c skewed) Now() time.Time                  { return c.world.Now() }
+func (c skewed) Now() time.Time                  { return c.world.Now().Add(time.Since(c.born)) }
 func (c skewed) Since(t time.Time) time.Duration { return c.Now().Sub(t) }
 
 // live starts a controller that dies at a write, or never.
@@ -177,7 +195,7 @@ func (w *world) live(t *testing.T, at *death) *life {
 
 // wire is the part of the controller that disrupts.
 func (w *world) wire(ctx context.Context, l *life, mgr ctrl.Manager) error {
-	tick, events := skewed{world: w.clock}, mgr.GetEventRecorder("test")
+	tick, events := skewed{world: w.clock, born: time.Now()}, mgr.GetEventRecorder("test")
 	view, err := cluster.New(ctx, cluster.Config{Name: "test", Cache: mgr.GetCache(), Live: mgr.GetAPIReader(), Clock: tick, Catalog: w.cloud.Catalog})
 	if err != nil {
 		return err
@@ -188,10 +206,11 @@ func (w *world) wire(ctx context.Context, l *life, mgr ctrl.Manager) error {
 		return err
 	}
 	l.loop = decision.New(decision.Loop{
-		Cluster: view, Actuator: &actuate.Actuator{Client: mgr.GetClient(), Events: events, Once: events}, Policies: nobody{},
+		Cluster: view, Actuator: &actuate.Actuator{Client: mgr.GetClient(), Events: events, Once: events}, Policies: &l.swap,
 		Journal: journal.New(50), Metrics: decision.NewMetrics(registry, shared), Clock: tick,
 		Count: func(context.Context, *model.Snapshot) error { return nil },
 	})
+	l.garbage = &garbage.Collector{Client: mgr.GetClient(), Live: mgr.GetAPIReader(), Provider: w.cloud, Clock: tick}
 	claims := &lifecycle.Reconciler{Client: mgr.GetClient(), Provider: w.cloud, Events: events, Clock: clock.RealClock{}, Workers: 2}
 	nodes := &termination.Reconciler{Client: mgr.GetClient(), Provider: w.cloud, Events: events, Clock: clock.RealClock{}, Workers: 2}
 	return errors.Join(lifecycle.Index(ctx, mgr.GetFieldIndexer()), claims.SetupWithManager(mgr), nodes.SetupWithManager(mgr))

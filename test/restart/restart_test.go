@@ -163,7 +163,7 @@ func (w *world) pod(ctx context.Context, node string) error {
 }
 
 // workload plays ReplicaSet and scheduler: two pods there are, and each goes to
-// a node that takes pods.
+// a node that takes pods, or is said to find none.
 func (w *world) workload(ctx context.Context) error {
 	var pods corev1.PodList
 	var nodes corev1.NodeList
@@ -177,16 +177,27 @@ func (w *world) workload(ctx context.Context) error {
 	}
 	for i := range pods.Items {
 		p := &pods.Items[i]
+		if p.Spec.NodeName != "" {
+			continue
+		}
+		bound := false
 		for k := range nodes.Items {
 			n := &nodes.Items[k]
-			if p.Spec.NodeName != "" || len(n.Spec.Taints) > 0 || !n.DeletionTimestamp.IsZero() {
+			if len(n.Spec.Taints) > 0 || !n.DeletionTimestamp.IsZero() {
 				continue
 			}
 			binding := &corev1.Binding{Target: corev1.ObjectReference{Kind: "Node", Name: n.Name}}
 			if err := w.client.SubResource("binding").Create(ctx, p, binding); err != nil {
 				return fmt.Errorf("bind %s: %w", p.Name, err)
 			}
+			bound = true
 			break
+		}
+		if !bound && len(p.Status.Conditions) == 0 {
+			p.Status.Conditions = []corev1.PodCondition{{Type: corev1.PodScheduled, Status: corev1.ConditionFalse, Reason: corev1.PodReasonUnschedulable}}
+			if err := w.client.Status().Update(ctx, p); err != nil {
+				return fmt.Errorf("report %s: %w", p.Name, err)
+			}
 		}
 	}
 	return nil
@@ -217,7 +228,12 @@ func (w *world) clear(t *testing.T) {
 func (w *world) state(ctx context.Context) string {
 	var claims karpv1.NodeClaimList
 	var nodes corev1.NodeList
-	text := fmt.Sprintf("%v\n", errors.Join(w.client.List(ctx, &claims), w.client.List(ctx, &nodes)))
+	var pods corev1.PodList
+	text := fmt.Sprintf("%v\n", errors.Join(w.client.List(ctx, &claims), w.client.List(ctx, &nodes), w.client.List(ctx, &pods)))
+	for i := range pods.Items {
+		p := &pods.Items[i]
+		text += fmt.Sprintf("pod %s on %q %v\n", p.Name, p.Spec.NodeName, p.DeletionTimestamp)
+	}
 	for i := range claims.Items {
 		c := &claims.Items[i]
 		text += fmt.Sprintf("claim %s %s %v %v\n", c.Name, c.Status.ProviderID, c.DeletionTimestamp, c.Annotations)

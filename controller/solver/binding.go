@@ -2,8 +2,11 @@ package solver
 
 import (
 	"cmp"
+	"maps"
+	"reflect"
 	"slices"
 	"strconv"
+	"strings"
 
 	"spokeshave.dev/controller/model"
 )
@@ -70,20 +73,24 @@ type gang struct {
 	spec  int32
 	place int
 	pods  []int32
-	// by is what they find, nil for those who run or want nobody near.
-	by *seeker
+	// by is what they find, nil for those who run or want nobody near; self says
+	// that they are among those whom they look for.
+	by   *quest
+	self bool
 }
 
-// seeker is what pods of one spec find of those whom all of their terms select.
-type seeker struct {
-	spec *model.PodSpec
-	// self says that its own pods are among them.
-	self bool
+// quest is what pods find of those whom all of some terms select. Specs with the
+// same terms share it.
+type quest struct {
+	terms []model.PodTerm
+	// domains are, by term and place, where it is.
+	domains [][]string
 	// near are, by term, the domains that have a bound friend for sure, here the
 	// places that have one.
 	near []map[string]bool
-	here map[int]bool
-	// met says that a friend is bound somewhere, news is the last turn in which one was.
+	here bitset
+	// met says that a friend is bound somewhere, news is the last turn in which one
+	// was where there had been none.
 	met  bool
 	news int
 }
@@ -92,11 +99,16 @@ type seeker struct {
 type binding struct {
 	*outcome
 	in     *Input
-	bySpec map[int32]*seeker
+	places int
+	bySpec map[int32]*quest
+	quests map[string][]*quest // by a part of their terms
 	// turn counts the looks at those who wait.
 	turn int
 	// admirers are by spec those who want its pods near.
-	admirers [][]*seeker
+	admirers [][]*quest
+	// alike are the specs that there are pods of, by namespace and labels: who wants
+	// one of them near wants all.
+	alike [][]int32
 	// domains are by key and place.
 	domains map[string][]string
 }
@@ -114,12 +126,17 @@ func (o *outcome) stuck(in *Input) []int32 {
 	if !slices.ContainsFunc(in.Pods, func(i int32) bool { return len(in.spec(i).PodAffinity) > 0 }) {
 		return nil
 	}
-	b := binding{outcome: o, in: in, bySpec: map[int32]*seeker{}, admirers: make([][]*seeker, len(in.Snapshot.Specs)), domains: map[string][]string{}}
+	b := binding{
+		outcome: o, in: in, places: len(o.hosts) + len(o.options), bySpec: map[int32]*quest{}, quests: map[string][]*quest{},
+		admirers: make([][]*quest, len(in.Snapshot.Specs)), domains: map[string][]string{},
+	}
 	all := b.gangs()
+	b.alike = alikeOf(in.Snapshot.Specs, all)
 	var free, waiting []gang
 	for i := range all {
 		if x := &all[i]; len(x.pods) > 0 && len(in.Snapshot.Specs[x.spec].PodAffinity) > 0 {
-			x.by = b.seek(x.spec, all)
+			x.by = b.seek(x.spec)
+			x.self = slices.Contains(b.admirers[x.spec], x.by)
 			waiting = append(waiting, *x)
 		} else {
 			free = append(free, *x)
@@ -129,7 +146,7 @@ func (o *outcome) stuck(in *Input) []int32 {
 		b.bind(&free[i])
 	}
 	for waiting = b.follow(waiting); len(waiting) > 0; waiting = b.follow(waiting) {
-		first := slices.IndexFunc(waiting, func(x gang) bool { return b.begins(&x) })
+		first := slices.IndexFunc(waiting, func(x gang) bool { return x.begins() })
 		if first < 0 {
 			break
 		}
@@ -186,40 +203,92 @@ func (b *binding) gangs() []gang {
 	return out
 }
 
-// seek opens the account of a spec that wants others near.
-func (b *binding) seek(spec int32, all []gang) *seeker {
+// alikeOf groups the specs of gangs by namespace and labels.
+func alikeOf(specs []model.PodSpec, all []gang) (out [][]int32) {
+	seen := make([]bool, len(specs))
+	index := map[string]int{}
+	var key []byte
+	var names []string
+	for i := range all {
+		at := all[i].spec
+		if seen[at] {
+			continue
+		}
+		seen[at] = true
+		key = append(append(key[:0], specs[at].Namespace...), 0)
+		names = slices.AppendSeq(names[:0], maps.Keys(specs[at].Labels))
+		slices.Sort(names)
+		for _, name := range names {
+			key = append(append(append(append(key, name...), 0), specs[at].Labels[name]...), 0)
+		}
+		k, ok := index[string(key)]
+		if !ok {
+			k = len(out)
+			index[string(key)] = k
+			out = append(out, nil)
+		}
+		out[k] = append(out[k], at)
+	}
+	return out
+}
+
+// seek opens the account of a spec that wants others near, or finds that of others
+// that want the same.
+func (b *binding) seek(spec int32) *quest {
 	if x := b.bySpec[spec]; x != nil {
 		return x
 	}
-	s := b.in.Snapshot
-	x := &seeker{spec: &s.Specs[spec], here: map[int]bool{}, news: -1}
-	wants := func(other *model.PodSpec) bool {
-		return !slices.ContainsFunc(x.spec.PodAffinity, func(t model.PodTerm) bool { return !t.Selector.Matches(other.Namespace, other.Labels) })
-	}
-	seen := make([]bool, len(s.Specs))
-	for i := range all {
-		if at := all[i].spec; !seen[at] {
-			if seen[at] = true; wants(&s.Specs[at]) {
-				b.admirers[at] = append(b.admirers[at], x)
-			}
+	terms := b.in.Snapshot.Specs[spec].PodAffinity
+	var part []string
+	for i := range terms {
+		part = append(part, terms[i].Key)
+		for j := range terms[i].Selector.Labels {
+			part = append(append(part, terms[i].Selector.Labels[j].Key), terms[i].Selector.Labels[j].Values...)
 		}
 	}
-	x.self = slices.Contains(b.admirers[spec], x)
-	for range x.spec.PodAffinity {
-		x.near = append(x.near, map[string]bool{})
+	key := strings.Join(part, " ")
+	same := b.quests[key]
+	if i := slices.IndexFunc(same, func(x *quest) bool { return reflect.DeepEqual(x.terms, terms) }); i >= 0 {
+		b.bySpec[spec] = same[i]
+		return same[i]
 	}
-	b.bySpec[spec] = x
+	x := b.quest(terms)
+	b.bySpec[spec], b.quests[key] = x, append(same, x)
+	return x
+}
+
+func (b *binding) quest(terms []model.PodTerm) *quest {
+	x := &quest{terms: terms, here: newBitset(b.places), news: -1}
+	for i := range terms {
+		x.near = append(x.near, map[string]bool{})
+		x.domains = append(x.domains, b.domain(terms[i].Key))
+	}
+	for _, same := range b.alike {
+		other := &b.in.Snapshot.Specs[same[0]]
+		if slices.ContainsFunc(terms, func(t model.PodTerm) bool { return !t.Selector.Matches(other.Namespace, other.Labels) }) {
+			continue
+		}
+		for _, i := range same {
+			b.admirers[i] = append(b.admirers[i], x)
+		}
+	}
 	return x
 }
 
 // bind notes that the gang's pods run.
 func (b *binding) bind(x *gang) {
 	for _, y := range b.admirers[x.spec] {
-		y.here[x.place], y.news = true, b.turn
+		if y.here.has(int32(x.place)) {
+			continue
+		}
+		y.here.set(int32(x.place))
+		y.news = b.turn
 		for i := range y.near {
-			d := b.domain(y.spec.PodAffinity[i].Key, x.place)
+			d := y.domains[i][x.place]
 			y.met = y.met || d != nowhere
-			y.near[i][d] = d != nowhere && d != unsure
+			if d != nowhere && d != unsure {
+				y.near[i][d] = true
+			}
 		}
 	}
 }
@@ -231,7 +300,7 @@ func (b *binding) follow(waiting []gang) []gang {
 		before = len(waiting)
 		b.turn++
 		waiting = slices.DeleteFunc(waiting, func(x gang) bool {
-			joins := x.by.news >= b.turn-1 && b.joins(&x)
+			joins := x.by.news >= b.turn-1 && x.joins()
 			if joins {
 				b.bind(&x)
 			}
@@ -243,10 +312,11 @@ func (b *binding) follow(waiting []gang) []gang {
 
 // joins says whether a friend is bound in the domain of every term, wherever new
 // nodes come up.
-func (b *binding) joins(x *gang) bool {
+func (x *gang) joins() bool {
 	y := x.by
+	here := y.here.has(int32(x.place))
 	for i := range y.near {
-		if d := b.domain(y.spec.PodAffinity[i].Key, x.place); d == nowhere || !y.here[x.place] && !y.near[i][d] {
+		if d := y.domains[i][x.place]; d == nowhere || !here && !y.near[i][d] {
 			return false
 		}
 	}
@@ -255,13 +325,12 @@ func (b *binding) joins(x *gang) bool {
 
 // begins says whether the pods may be the first of their kind: they are friends of
 // their own, and there is none anywhere.
-func (b *binding) begins(x *gang) bool {
-	y := x.by
-	return y.self && !y.met && !slices.ContainsFunc(y.spec.PodAffinity, func(t model.PodTerm) bool { return b.domain(t.Key, x.place) == nowhere })
+func (x *gang) begins() bool {
+	return x.self && !x.by.met && !slices.ContainsFunc(x.by.domains, func(of []string) bool { return of[x.place] == nowhere })
 }
 
-// domain is the value of a label at a place.
-func (b *binding) domain(key string, place int) string {
+// domain are the values of a label by place.
+func (b *binding) domain(key string) []string {
 	all, ok := b.domains[key]
 	if !ok {
 		for i := range b.hosts {
@@ -276,7 +345,7 @@ func (b *binding) domain(key string, place int) string {
 		}
 		b.domains[key] = all
 	}
-	return all[place]
+	return all
 }
 
 // coming is the value of a label at a new node, with the offers that it may be.

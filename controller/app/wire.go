@@ -24,6 +24,7 @@ import (
 	"spokeshave.dev/controller/model"
 	"spokeshave.dev/controller/observe"
 	"spokeshave.dev/controller/policy/load"
+	"spokeshave.dev/controller/provider"
 	"spokeshave.dev/controller/provider/aws"
 	"spokeshave.dev/controller/provider/aws/nodeclass"
 	"spokeshave.dev/controller/provider/aws/upkeep"
@@ -61,6 +62,14 @@ type parts struct {
 	clock clock.WithTicker
 	// shared are the metrics that several of the parts count.
 	shared *metric.Set
+}
+
+// cloudName is the provider in metrics.
+const cloudName = "aws"
+
+// counted is the cloud with the calls of a controller counted.
+func (p *parts) counted(controller string) provider.Provider {
+	return p.shared.Cloud(p.cloud, metric.Caller{Controller: controller, Provider: cloudName})
 }
 
 // eventsFrom is the reporting controller on events.
@@ -101,7 +110,7 @@ func (p *parts) loop(ctx context.Context) (*decision.Loop, error) {
 	view, err := cluster.New(ctx, cluster.Config{
 		Settings: settings,
 		Name:     p.o.ClusterName, Cache: p.mgr.GetCache(), Live: p.mgr.GetAPIReader(),
-		Clock: p.clock, Catalog: p.cloud.Catalog, Volumes: p.cloud.VolumePrices,
+		Clock: p.clock, Catalog: p.counted("provisioner").Catalog, Volumes: p.cloud.VolumePrices,
 	})
 	if err != nil {
 		return nil, err
@@ -282,10 +291,13 @@ func (p *parts) reconcilers(*decision.Loop) error {
 	classes := &nodeclass.Reconciler{
 		Resolver: &nodeclass.Resolver{Cloud: p.cloud, Clock: p.clock.Now}, Client: c, Events: recorder,
 	}
-	claims := &lifecycle.Reconciler{Client: c, Provider: p.cloud, Events: recorder, Clock: p.clock, Workers: p.o.Workers, Metrics: p.shared}
-	nodes := &termination.Reconciler{Client: c, Provider: p.cloud, Events: recorder, Clock: p.clock, Workers: p.o.Workers, Metrics: p.shared}
+	claims := &lifecycle.Reconciler{Client: c, Provider: p.counted("nodeclaim.lifecycle"), Events: recorder, Clock: p.clock, Workers: p.o.Workers, Metrics: p.shared}
+	nodes := &termination.Reconciler{Client: c, Provider: p.counted("node.termination"), Events: recorder, Clock: p.clock, Workers: p.o.Workers, Metrics: p.shared}
 	pools := &nodepool.Reconciler{Client: c}
-	drifts := &drift.Reconciler{Client: c, Provider: p.cloud, Drifter: p.cloud, Clock: p.clock}
+	drifts := &drift.Reconciler{
+		Client: c, Provider: p.counted("nodeclaim.disruption"), Clock: p.clock,
+		Drifter: p.shared.Drifter(p.cloud, metric.Caller{Controller: "nodeclaim.disruption", Provider: cloudName}),
+	}
 	ender := &ending.Ender{Client: c, Clock: p.clock, Metrics: p.shared}
 	expiry := &expiration.Reconciler{Ender: ender, Events: recorder, Clock: p.clock}
 	interruptions := &interruption.Watcher{
@@ -295,7 +307,7 @@ func (p *parts) reconcilers(*decision.Loop) error {
 	podEvents := &podevents.Reconciler{Client: c, Clock: p.clock}
 	holds := &hold.Reconciler{Client: c, Events: recorder, Clock: p.clock}
 	collector := &garbage.Collector{
-		Client: c, Live: p.mgr.GetAPIReader(), Provider: p.cloud, Clock: p.clock, Every: 10 * time.Second,
+		Client: c, Live: p.mgr.GetAPIReader(), Provider: p.counted("nodeclaim.garbagecollection"), Clock: p.clock, Every: 10 * time.Second,
 	}
 	if p.o.Gates.StaticCapacity {
 		statics := &static.Reconciler{Client: c, Live: p.mgr.GetAPIReader(), Events: recorder, Clock: p.clock, Ender: ender}

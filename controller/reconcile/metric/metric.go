@@ -45,6 +45,8 @@ type Set struct {
 
 	claimTermination, instanceTermination *prometheus.HistogramVec
 	nodeTermination, nodeLifetime         *prometheus.HistogramVec
+
+	calls calls
 }
 
 // New registers the metrics, or finds them registered already.
@@ -62,6 +64,7 @@ func New(into prometheus.Registerer) (*Set, error) {
 	s.instanceTermination = duration(&r, "karpenter_nodeclaims_instance_termination_duration_seconds", "Time from the request to end an instance until it had ended.", minutes())
 	s.nodeTermination = duration(&r, "karpenter_nodes_termination_duration_seconds", "Time from a node's deletion until it was gone.", minutes())
 	s.nodeLifetime = duration(&r, "karpenter_nodes_lifetime_duration_seconds", "Age that nodes had when they were gone.", days())
+	s.calls = newCalls(&r)
 	if err := errors.Join(r.errs...); err != nil {
 		return nil, fmt.Errorf("register metrics of the reconcilers: %w", err)
 	}

@@ -85,6 +85,7 @@ func (p *Provider) lower(on *offer, in lowering) model.Catalog {
 		}
 		if s.ZoneID != "" {
 			zoneIDs[s.Zone] = s.ZoneID
+			p.zoneIDs.learn(s.Zone, s.ZoneID)
 		}
 	}
 	sales := slices.Clone(on.sales)

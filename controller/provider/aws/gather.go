@@ -35,6 +35,9 @@ type gatherer[Q comparable, A any] struct {
 	most           int
 	// do puts the questions. It must answer each of them.
 	do func(ctx context.Context, questions []Q) map[Q]answer[A]
+	// closed is told how many questions a window gathered and for how long; nil
+	// when nobody measures it.
+	closed func(size int, took time.Duration)
 
 	mu   sync.Mutex
 	open *window[Q, A]
@@ -97,13 +100,18 @@ func (g *gatherer[Q, A]) join(ctx context.Context, question Q) *window[Q, A] {
 
 // serve waits for the window to close and puts its questions.
 func (g *gatherer[Q, A]) serve(ctx context.Context, w *window[Q, A]) {
+	begun := time.Now() //nolint:forbidigo // metrics measure real time
 	g.await(ctx, w)
+	took := time.Since(begun) //nolint:forbidigo // as above
 	g.mu.Lock()
 	if g.open == w {
 		g.open = nil
 	}
 	questions := w.questions
 	g.mu.Unlock()
+	if g.closed != nil {
+		g.closed(len(questions), took)
+	}
 	ctx, cancel := context.WithTimeout(ctx, 2*callTimeout)
 	defer cancel()
 	w.answers = g.do(ctx, questions)

@@ -165,7 +165,11 @@ func (p *Provider) Terminate(ctx context.Context, providerID string) error {
 	case err != nil && ctx.Err() != nil:
 		return refuse(provider.Unavailable, "terminate instance %s: %w", id, err)
 	case err != nil:
-		return p.notSeenYet(id, fault(err, "terminate instance %s", id))
+		err = p.notSeenYet(id, fault(err, "terminate instance %s", id))
+		if provider.KindOf(err) != provider.NotFound {
+			p.notEnded(providerID)
+		}
+		return err
 	}
 	return nil
 }

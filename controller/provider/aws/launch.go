@@ -42,7 +42,7 @@ func (p *Provider) prepare(ctx context.Context, spec *provider.LaunchSpec) (prov
 	if err != nil {
 		return provider.Attempt{}, err
 	}
-	templates := map[string]string{}
+	templates, size := map[string]string{}, 0
 	for i := range overrides {
 		o := &overrides[i]
 		if templates[o.template()] != "" {
@@ -52,11 +52,13 @@ func (p *Provider) prepare(ctx context.Context, spec *provider.LaunchSpec) (prov
 		if err != nil {
 			return provider.Attempt{}, refuse(provider.ClassNotReady, "EC2NodeClass %s: %w", class.Name, err)
 		}
+		size = max(size, len(data))
 		b := boot{image: o.image, data: data, bought: o.CapacityType, reservation: o.reservation}
 		if templates[o.template()], err = p.ensureTemplate(ctx, class, b); err != nil {
 			return provider.Attempt{}, err
 		}
 	}
+	p.metrics.told(class.Name, size)
 	in := fleetRequest(overrides, templates, ec2Tags(p.sharedTags(class, spec)))
 	in.Context = class.Spec.Context
 	body, err := encode(in)
@@ -377,6 +379,7 @@ func (p *Provider) adopt(ctx context.Context, claims []string, in fleetInput, fa
 	if !kind.Definitive() {
 		return nil, failure
 	}
+	p.notLaunched(kind, asked(in))
 	if kind == provider.NotFound || kind == provider.Invalid {
 		for i := range in.LaunchTemplateConfigs {
 			p.forgetTemplate(sdk.ToString(in.LaunchTemplateConfigs[i].LaunchTemplateSpecification.LaunchTemplateName))

@@ -21,6 +21,8 @@ type metrics struct {
 	queued    prometheus.Histogram
 	age       *prometheus.GaugeVec
 	shifts    *prometheus.GaugeVec
+
+	figures
 }
 
 // call is one try of one call.
@@ -62,9 +64,10 @@ func newMetrics(into prometheus.Registerer) (*metrics, error) {
 		shifts: prometheus.NewGaugeVec(prometheus.GaugeOpts{
 			Name: "spokeshave_aws_zonal_shift_active", Help: "1 for each zone that the cluster is shifted away from, by zone ID.",
 		}, []string{"zone_id"}),
+		figures: newFigures(),
 	}
 	var errs []error
-	for _, c := range []prometheus.Collector{m.calls, m.duration, m.waited, m.received, m.deleted, m.malformed, m.queued, m.age, m.shifts} {
+	for _, c := range append(m.figures.all(), m.calls, m.duration, m.waited, m.received, m.deleted, m.malformed, m.queued, m.age, m.shifts) {
 		err := into.Register(c)
 		if _, twice := errors.AsType[prometheus.AlreadyRegisteredError](err); !twice {
 			errs = append(errs, err)

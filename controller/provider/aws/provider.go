@@ -87,6 +87,7 @@ type Provider struct {
 	cfg      Config
 	sdk      SDK
 	metrics  *metrics
+	zoneIDs  zoneNames
 	region   string
 	market   market
 	shortage shortage
@@ -164,9 +165,14 @@ func (p *Provider) gather() {
 	}
 	p.prepares = gatherer[member, provider.Attempt]{
 		idle: prepareIdle, each: prepareEach, patience: prepareMost, longest: prepareLongest, most: most, do: p.seal,
+		closed: p.metrics.gathered(batchLaunches),
 	}
-	p.gets = gatherer[string, *provider.Instance]{idle: gatherIdle, longest: gatherLongest, most: 5 * maxFilterValues, do: p.getAll}
-	p.ends = gatherer[string, struct{}]{idle: gatherIdle, longest: gatherLongest, most: maxEnds, do: p.terminateAll}
+	p.gets = gatherer[string, *provider.Instance]{
+		idle: gatherIdle, longest: gatherLongest, most: 5 * maxFilterValues, do: p.getAll, closed: p.metrics.gathered(batchLooks),
+	}
+	p.ends = gatherer[string, struct{}]{
+		idle: gatherIdle, longest: gatherLongest, most: maxEnds, do: p.terminateAll, closed: p.metrics.gathered(batchEnds),
+	}
 }
 
 func load(ctx context.Context, cfg *Config) (sdk.Config, error) {

@@ -95,6 +95,7 @@ func (p *Provider) learn(in fleetInput, failures []types.CreateFleetError) []ref
 				p.forgetTemplate(sdk.ToString(in.LaunchTemplateConfigs[j].LaunchTemplateSpecification.LaunchTemplateName))
 			}
 		}
+		p.notLaunched(r.kind, r.options)
 		out = append(out, r)
 	}
 	return out
@@ -122,11 +123,7 @@ func refusalOf(in fleetInput, failure *types.CreateFleetError) refusal {
 		r.options = []model.Option{{InstanceType: instanceType, Zone: sdk.ToString(sent.AvailabilityZone), CapacityType: ct}}
 		return r
 	}
-	for i := range in.LaunchTemplateConfigs {
-		for _, o := range in.LaunchTemplateConfigs[i].Overrides {
-			r.options = append(r.options, model.Option{InstanceType: string(o.InstanceType), Zone: sdk.ToString(o.AvailabilityZone), CapacityType: ct})
-		}
-	}
+	r.options = asked(in)
 	return r
 }
 

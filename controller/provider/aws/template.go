@@ -220,8 +220,10 @@ func metadataOptions(class *awsv1.EC2NodeClass) *types.LaunchTemplateInstanceMet
 	}
 }
 
-// DeleteTemplates deletes every launch template of a class in this cluster.
+// DeleteTemplates deletes every launch template of a class in this cluster, and
+// what metrics say of it.
 func (p *Provider) DeleteTemplates(ctx context.Context, class string) error {
+	p.metrics.told(class, 0)
 	pages := ec2.NewDescribeLaunchTemplatesPaginator(p.sdk.EC2, &ec2.DescribeLaunchTemplatesInput{
 		Filters: []types.Filter{
 			filter("tag:"+awsv1.TagEKSCluster, p.cfg.ClusterName),

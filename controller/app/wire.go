@@ -115,6 +115,9 @@ func (p *parts) loop(ctx context.Context) (*decision.Loop, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := metrics.Registry.Register(&decision.Census{Pods: view.Pods, Node: view.Node, Now: p.clock.Now}); err != nil {
+		return nil, fmt.Errorf("register metrics of pods: %w", err)
+	}
 	loaded := newLoader(p.o, p.clock, p.mgr.GetLogger())
 	if err := metrics.Registry.Register(policies.NewCollector(loaded)); err != nil {
 		return nil, fmt.Errorf("register metrics of policies: %w", err)

@@ -69,6 +69,17 @@ func (c *Cluster) Snapshot(ctx context.Context) (*View, error) {
 	return view, nil
 }
 
+// Pods are those that the watch cache shows. They are shared with it, and not to be
+// changed.
+func (c *Cluster) Pods() []*corev1.Pod { return list[*corev1.Pod](c.stores.pods) }
+
+// Node is a node that the watch cache shows, nil when it shows none of the name;
+// it is shared likewise.
+func (c *Cluster) Node(name string) *corev1.Node {
+	node, _ := get[*corev1.Node](c.stores.nodes, name)
+	return node
+}
+
 // catalogs asks for what each node class in use can launch, and says of the
 // others why they cannot.
 func (c *Cluster) catalogs(ctx context.Context, pools []*karpv1.NodePool) (map[string]model.Catalog, map[string]string) {

@@ -88,6 +88,7 @@ func registered(t *testing.T) names {
 		t.Fatal(err)
 	}
 	decision.NewMetrics(n, shared)
+	n.MustRegister(&decision.Census{})
 	interruption.NewMetrics(n)
 	repair.NewMetrics(n)
 	n.MustRegister(accounts.NewCollector(&accounts.Keeper{}), policies.NewCollector(load.New(load.Config{})))

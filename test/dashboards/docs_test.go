@@ -39,10 +39,37 @@ func written(t *testing.T) map[string]entry {
 		}
 		out[m[1]] = e
 	}
-	if rows := strings.Count(string(text), "\n| `"); rows != len(out) {
+	measured, _, ok := strings.Cut(string(text), absentHead)
+	if rows := strings.Count(measured, "\n| `"); !ok || rows != len(out) {
 		t.Errorf("docs/metrics.md has %d rows, of which %d can be read", rows, len(out))
 	}
 	return out
+}
+
+// absentHead begins the table of what Karpenter measures and the controller does
+// not.
+const absentHead = "Of Karpenter's metrics these are absent."
+
+// TestAbsent: what the document says is not measured is not, and has a reason.
+func TestAbsent(t *testing.T) {
+	text, err := os.ReadFile("../../docs/metrics.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, absent, _ := strings.Cut(string(text), absentHead)
+	made, named := registered(t), sourced(t)
+	rows := regexp.MustCompile("(?m)^\\| (`[^|]+) \\| ([^|]{20,}) \\|$").FindAllStringSubmatch(absent, -1)
+	if len(rows) < 5 || len(rows) != strings.Count(absent, "\n| `") {
+		t.Fatalf("%d rows can be read, of %d", len(rows), strings.Count(absent, "\n| `"))
+	}
+	for _, r := range rows {
+		for name := range strings.SplitSeq(r[1], ",") {
+			name = strings.Trim(name, "` ")
+			if _, ok := made[name]; ok || named[name] {
+				t.Errorf("%s is measured, and docs/metrics.md says that it is not", name)
+			}
+		}
+	}
 }
 
 // sourced are the metrics that the controller's source names.

@@ -67,7 +67,7 @@ func newMetrics(into prometheus.Registerer) (*metrics, error) {
 		figures: newFigures(),
 	}
 	var errs []error
-	for _, c := range append(m.figures.all(), m.calls, m.duration, m.waited, m.received, m.deleted, m.malformed, m.queued, m.age, m.shifts) {
+	for _, c := range append(m.all(), m.calls, m.duration, m.waited, m.received, m.deleted, m.malformed, m.queued, m.age, m.shifts) {
 		err := into.Register(c)
 		if _, twice := errors.AsType[prometheus.AlreadyRegisteredError](err); !twice {
 			errs = append(errs, err)

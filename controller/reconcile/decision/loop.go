@@ -158,7 +158,9 @@ func (l *Loop) Round(ctx context.Context) (time.Duration, error) {
 		Elapsed: func() time.Duration { return l.Clock.Since(start) },
 	}
 	policies, contents := l.Policies.Policies(), l.Policies.Contents()
+	l.Metrics.queue.begin()
 	d, err := decide.Decide(ctx, &view.Snapshot, policies, opts)
+	l.Metrics.queue.end()
 	searched := l.made(&d, opts.Search, before)
 	l.Metrics.observe(&view.Snapshot, &d, snapshotTook)
 	if err != nil {

@@ -31,6 +31,7 @@ type Metrics struct {
 
 	voluntary *voluntary
 	state     *state
+	queue     *queue
 	bound, up prometheus.Histogram
 }
 
@@ -56,7 +57,7 @@ func NewMetrics(reg prometheus.Registerer, shared *metric.Set) *Metrics {
 			Name: "spokeshave_pod_pending_seconds", Help: "Time from a pod's creation until it was bound, of pods that the scheduler had found no place for.",
 			Buckets: []float64{1, 2, 5, 10, 15, 20, 30, 45, 60, 90, 120, 180, 300, 600, 1800, 3600},
 		}),
-		caps: newCaps(reg), fleet: newFleet(reg), churn: newChurn(reg), voluntary: newVoluntary(reg), state: newState(reg),
+		caps: newCaps(reg), fleet: newFleet(reg), churn: newChurn(reg), voluntary: newVoluntary(reg), state: newState(reg), queue: newQueue(reg),
 		bound: podDuration("bound", "Time from a pod's creation until it was bound to a node."),
 		up:    podDuration("startup", "Time from a pod's creation until it ran."),
 	}
@@ -91,6 +92,7 @@ func (m *Metrics) observe(s *model.Snapshot, d *decide.Decision, snapshot time.D
 	m.fleet.observe(s)
 	m.voluntary.observe(s, d)
 	m.state.observe(s)
+	m.queue.observe(s, d)
 }
 
 // Bound counts a pod that was bound now; waited says that the scheduler had

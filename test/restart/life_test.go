@@ -51,6 +51,10 @@ type life struct {
 	garbage *garbage.Collector
 	stop    func()
 	swap    sometimes
+	// late is by how much the life of claims is ahead of ours: nobody waits a
+	// quarter of an hour for a node that does not come.
+	late   atomic.Int64
+	claims *lifecycle.Reconciler
 
 	mu   sync.Mutex
 	at   *death
@@ -156,6 +160,16 @@ type skewed struct {
 func (c skewed) Now() time.Time                  { return c.world.Now().Add(time.Since(c.born)) }
 func (c skewed) Since(t time.Time) time.Duration { return c.Now().Sub(t) }
 
+// ahead is our time and some more.
+type ahead struct {
+	clock.RealClock
+
+	by *atomic.Int64
+}
+
+func (c ahead) Now() time.Time                  { return time.Now().Add(time.Duration(c.by.Load())) }
+func (c ahead) Since(t time.Time) time.Duration { return c.Now().Sub(t) }
+
 // live starts a controller that dies at a write, or never.
 func (w *world) live(t *testing.T, at *death) *life {
 	t.Helper()
@@ -211,7 +225,7 @@ func (w *world) wire(ctx context.Context, l *life, mgr ctrl.Manager) error {
 		Count: func(context.Context, *model.Snapshot) error { return nil },
 	})
 	l.garbage = &garbage.Collector{Client: mgr.GetClient(), Live: mgr.GetAPIReader(), Provider: w.cloud, Clock: tick}
-	claims := &lifecycle.Reconciler{Client: mgr.GetClient(), Provider: w.cloud, Events: events, Clock: clock.RealClock{}, Workers: 2}
+	l.claims = &lifecycle.Reconciler{Client: mgr.GetClient(), Provider: w.cloud, Events: events, Clock: ahead{by: &l.late}, Workers: 2}
 	nodes := &termination.Reconciler{Client: mgr.GetClient(), Provider: w.cloud, Events: events, Clock: clock.RealClock{}, Workers: 2}
-	return errors.Join(lifecycle.Index(ctx, mgr.GetFieldIndexer()), claims.SetupWithManager(mgr), nodes.SetupWithManager(mgr))
+	return errors.Join(lifecycle.Index(ctx, mgr.GetFieldIndexer()), l.claims.SetupWithManager(mgr), nodes.SetupWithManager(mgr))
 }

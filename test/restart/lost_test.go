@@ -42,6 +42,35 @@ func (w *world) kill(t *testing.T, claim string) {
 	}
 }
 
+// overdue lets the time pass in which a claim has to become a node, and looks at
+// the claim then, as the reconciler has put it on its list.
+func (w *world) overdue(t *testing.T, l *life, claim *karpv1.NodeClaim) {
+	t.Helper()
+	if n := w.running(); n != 2 {
+		t.Fatalf("%d machines run, want the old one and the one that does not join", n)
+	}
+	look := func(after time.Duration) time.Duration {
+		t.Helper()
+		l.late.Store(int64(after))
+		if err := w.client.Get(t.Context(), client.ObjectKeyFromObject(claim), claim); err != nil {
+			t.Fatal(err)
+		}
+		result, err := l.claims.Reconcile(t.Context(), claim)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return result.RequeueAfter
+	}
+	if again := look(14 * time.Minute); again <= 0 || again > time.Minute {
+		t.Fatalf("after 14 minutes it is looked at again in %s, want within the fifteenth", again)
+	}
+	look(15 * time.Minute)
+	w.until(t, "the claim to go", func(ctx context.Context) (bool, error) {
+		err := w.client.Get(ctx, client.ObjectKeyFromObject(claim), claim)
+		return apierrors.IsNotFound(err), client.IgnoreNotFound(err)
+	})
+}
+
 func mishaps() map[string]lost {
 	smalls := model.Option{InstanceType: small, Zone: "zone-a", CapacityType: model.OnDemand}
 	return map[string]lost{
@@ -53,6 +82,10 @@ func mishaps() map[string]lost {
 		"replacement ends early": {
 			reason: "its instance ends before it has joined", why: "did not become a node", launched: 2,
 			harm: func(t *testing.T, w *world, _ *life, replacement *karpv1.NodeClaim) { w.kill(t, replacement.Name) },
+		},
+		"replacement never joins": {
+			reason: "its instance runs, and no node comes of it within a quarter of an hour", why: "did not become a node", launched: 2,
+			harm: func(t *testing.T, w *world, l *life, replacement *karpv1.NodeClaim) { w.overdue(t, l, replacement) },
 		},
 		"replacement ends late": {
 			reason: "its instance ends when it is ready, and that is known before the old node goes", why: "did not become a node", launched: 2, joins: true,

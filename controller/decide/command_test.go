@@ -302,7 +302,34 @@ func TestExplained(t *testing.T) {
 		want   string
 		kind   disrupt.Kind
 	}{
-		"pod":        {reason: "a protected pod", change: func(*model.Snapshot) {}, node: "full", want: "pod shop/web-a carries karpenter.sh/do-not-disrupt", kind: disrupt.Forbidden},
+		"pod": {reason: "a protected pod", change: func(*model.Snapshot) {}, node: "full", want: "pod shop/web-a carries karpenter.sh/do-not-disrupt", kind: disrupt.Forbidden},
+		"for a while": {
+			reason: "the pod that is protected for longest says until when",
+			change: func(s *model.Snapshot) {
+				brief := s.Pods[2]
+				brief.Name, brief.DoNotDisrupt, brief.HeldUntil = "web-a", true, s.Time.Add(time.Minute)
+				s.Pods[2].DoNotDisrupt, s.Pods[2].HeldUntil = true, s.Time.Add(90*time.Minute)
+				s.Pods = append([]model.Pod{brief}, s.Pods...)
+			},
+			node: "large", want: "pod shop/web-c carries karpenter.sh/do-not-disrupt, at 2026-03-11T10:30:00Z it may be looked at", kind: disrupt.Forbidden,
+		},
+		"for a while, drifted": {
+			reason: "and so it does of a node that somebody waits for",
+			change: func(s *model.Snapshot) {
+				s.Nodes[1].Drifted, s.Pods[2].DoNotDisrupt, s.Pods[2].HeldUntil = "NodePoolDrifted", true, s.Time.Add(90*time.Minute)
+			},
+			node: "large", want: "pod shop/web-c carries karpenter.sh/do-not-disrupt, at 2026-03-11T10:30:00Z it may be looked at", kind: disrupt.Forbidden,
+		},
+		"for ever": {
+			reason: "one pod has no end, whatever another has",
+			change: func(s *model.Snapshot) {
+				s.Pods[0].HeldUntil = time.Time{}
+				held := s.Pods[0]
+				held.Name, held.HeldUntil = "web-z", s.Time.Add(time.Minute)
+				s.Pods = append([]model.Pod{held}, s.Pods...)
+			},
+			node: "full", want: "pod shop/web-a carries karpenter.sh/do-not-disrupt", kind: disrupt.Forbidden,
+		},
 		"node":       {reason: "the node's own annotation", change: func(s *model.Snapshot) { s.Nodes[1].DoNotDisrupt = true }, node: "large", want: "do-not-disrupt", kind: disrupt.Forbidden},
 		"when empty": {reason: "the policy of the pool", change: func(s *model.Snapshot) { s.Pools[0].Disruption.Policy = "WhenEmpty" }, node: "large", want: "is WhenEmpty", kind: disrupt.Pointless},
 		"too soon":   {reason: "and when it is over", change: func(s *model.Snapshot) { s.Pools[0].Disruption.ConsolidateAfter = 2 * time.Hour }, node: "large", want: "consolidateAfter has not passed, at "},

@@ -115,7 +115,11 @@ func (j *judge) options(planned []int32) (out []option, known int) {
 		case m == disrupt.Underutilized && !j.wanted(int32(i)): // nobody waits for its time to come
 			j.tell(option{node: int32(i), method: m}, block.Kind, until(block))
 		default:
-			j.keep(option{node: int32(i), method: m}, Disruption{Reason: block.Reason, RetryAt: block.Until, Kind: block.Kind})
+			why := block.Reason
+			if block.Kind == disrupt.Forbidden { // what waits by itself is no news, and its end moves with every pod
+				why = until(block)
+			}
+			j.keep(option{node: int32(i), method: m}, Disruption{Reason: why, RetryAt: block.Until, Kind: block.Kind})
 		}
 	}
 	return out, known

@@ -16,12 +16,13 @@ type Survey struct {
 	// of its pods request.
 	moving [][]int32
 	used   []model.Resources
-	// held is by node the first pod that may not be disrupted, pinned the first
-	// that its disruption budgets do not let go.
-	held, pinned []string
-	cost         []float64
-	jobs         []int
-	expecting    []bool
+	// held is by node the first of the pods that may not be disrupted for longest,
+	// pinned the first that its disruption budgets do not let go.
+	held      []*model.Pod
+	pinned    []string
+	cost      []float64
+	jobs      []int
+	expecting []bool
 }
 
 // NewSurvey looks at every pod once. expecting names nodes on which pods are
@@ -30,7 +31,7 @@ func NewSurvey(s *model.Snapshot, expecting []int32) *Survey {
 	n := len(s.Nodes)
 	v := &Survey{
 		s: s, moving: make([][]int32, n), used: make([]model.Resources, n),
-		held: make([]string, n), pinned: make([]string, n), cost: make([]float64, n), jobs: make([]int, n), expecting: make([]bool, n),
+		held: make([]*model.Pod, n), pinned: make([]string, n), cost: make([]float64, n), jobs: make([]int, n), expecting: make([]bool, n),
 	}
 	guards := newGuards(s)
 	starts := startUps(s)
@@ -62,8 +63,8 @@ func (v *Survey) add(i int32, p *model.Pod, guards *guards) {
 	if p.Ending {
 		return
 	}
-	if p.DoNotDisrupt && v.held[p.Node] == "" {
-		v.held[p.Node] = "pod " + p.Key() + " carries karpenter.sh/do-not-disrupt"
+	if p.DoNotDisrupt && longer(p, v.held[p.Node]) {
+		v.held[p.Node] = p
 	}
 	if v.pinned[p.Node] == "" {
 		v.pinned[p.Node] = guards.blocks(p)
@@ -71,6 +72,22 @@ func (v *Survey) add(i int32, p *model.Pod, guards *guards) {
 	if !p.Daemon {
 		v.moving[p.Node] = append(v.moving[p.Node], i)
 	}
+}
+
+// longer says whether a pod is held for longer than another; nil is not held.
+func longer(p, than *model.Pod) bool {
+	switch {
+	case than == nil:
+		return true
+	case than.HeldUntil.IsZero():
+		return false
+	}
+	return p.HeldUntil.IsZero() || p.HeldUntil.After(than.HeldUntil)
+}
+
+// keptBy says of a node that a pod keeps it, and until when if that has an end.
+func keptBy(p *model.Pod) *Block {
+	return &Block{Reason: "pod " + p.Key() + " carries karpenter.sh/do-not-disrupt", Until: p.HeldUntil, Kind: Forbidden}
 }
 
 // awaited marks the nodes that were launched in another's stead while that one
@@ -268,8 +285,8 @@ func (v *Survey) protected(node int32, bounded bool) *Block {
 		return &Block{Reason: "the cluster is shifted away from zone " + v.s.Nodes[node].Zone, Kind: Forbidden}
 	case bounded:
 		return nil
-	case v.held[node] != "":
-		return &Block{Reason: v.held[node], Kind: Forbidden}
+	case v.held[node] != nil:
+		return keptBy(v.held[node])
 	case v.pinned[node] != "":
 		return &Block{Reason: v.pinned[node], Kind: Forbidden}
 	}

@@ -271,7 +271,7 @@ func (b *builder) pods() {
 		b.out.Pods = append(b.out.Pods, model.Pod{
 			UID: string(pod.UID), Namespace: pod.Namespace, Name: pod.Name, Workload: workload(pod),
 			Spec: intern.spec(pod), Node: node, Created: pod.CreationTimestamp.UTC(),
-			DoNotDisrupt: protected(pod.Annotations, started(pod), b.in.Time), Daemon: Daemon(pod), Job: ofJob(pod),
+			DoNotDisrupt: Protected(pod, b.in.Time), HeldUntil: heldUntil(pod, b.in.Time), Daemon: Daemon(pod), Job: ofJob(pod),
 			Ending: !pod.DeletionTimestamp.IsZero(), Unready: unready(pod), DeletionCost: deletionCost(pod),
 			StartUp: startUp(pod), Final: final(pod),
 		})

@@ -175,6 +175,15 @@ func Protected(pod *corev1.Pod, now time.Time) bool {
 	return protected(pod.Annotations, started(pod), now)
 }
 
+// heldUntil is when the annotation stops to hold, zero where it holds for ever or
+// not at all.
+func heldUntil(pod *corev1.Pod, now time.Time) time.Time {
+	if until := HoldOf(pod).Until; now.Before(until) {
+		return until.UTC()
+	}
+	return time.Time{}
+}
+
 // Hold is what an annotation karpenter.sh/do-not-disrupt asks for; the zero value
 // asks for nothing.
 type Hold struct {

@@ -50,6 +50,9 @@ func TestProtected(t *testing.T) {
 			if len(s.Pods) != 1 || s.Pods[0].DoNotDisrupt != tc.want {
 				t.Errorf("%s: a decision sees %+v", tc.reason, s.Pods)
 			}
+			if timed := tc.want && tc.value != "true"; timed != s.Pods[0].HeldUntil.After(now) || !timed && !s.Pods[0].HeldUntil.IsZero() {
+				t.Errorf("%s: a decision sees it held until %s", tc.reason, s.Pods[0].HeldUntil)
+			}
 		})
 	}
 }

@@ -64,6 +64,8 @@ type Pod struct {
 	Created time.Time `json:"created,omitzero"`
 	// DoNotDisrupt mirrors the annotation karpenter.sh/do-not-disrupt.
 	DoNotDisrupt bool `json:"doNotDisrupt,omitempty"`
+	// HeldUntil is when DoNotDisrupt ends, where the annotation is a duration.
+	HeldUntil time.Time `json:"heldUntil,omitzero"`
 	// Daemon says that a DaemonSet owns the pod: it neither holds a node nor
 	// needs a new place.
 	Daemon bool `json:"daemon,omitempty"`

@@ -379,3 +379,46 @@ func TestExplained(t *testing.T) {
 		})
 	}
 }
+
+// TestInstead: a proposal to which nodes were added, and which then proves wrong, is
+// not begun. What was to be done in its stead is, unless there is nothing, or that is
+// refused as well.
+func TestInstead(t *testing.T) {
+	for name, tc := range map[string]struct {
+		reason  string
+		instead func(good, bad *disrupt.Proposal) *disrupt.Proposal
+		begun   int
+	}{
+		"nothing":   {reason: "there is nothing else", instead: func(*disrupt.Proposal, *disrupt.Proposal) *disrupt.Proposal { return nil }},
+		"right":     {reason: "the other is right", instead: func(good, _ *disrupt.Proposal) *disrupt.Proposal { return good }, begun: 1},
+		"wrong too": {reason: "the other is no better", instead: func(_, bad *disrupt.Proposal) *disrupt.Proposal { other := *bad; return &other }},
+		"third": {reason: "and so on", begun: 1, instead: func(good, bad *disrupt.Proposal) *disrupt.Proposal {
+			other := *bad
+			other.Instead = good
+			return &other
+		}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := used()
+			d := &decider{s: s, panel: policy.NewPanel(nil, func() time.Duration { return 0 }), opts: Options{Elapsed: func() time.Duration { return 0 }}}
+			j := &judge{decider: d, survey: disrupt.NewSurvey(s, nil), going: make([]int, len(s.Pools))}
+			j.input(t.Context())
+			scene := j.scene(nil)
+			good := scene.Consolidate([]int32{1})
+			if good == nil || len(good.Sim.Plan.Nodes) != 1 {
+				t.Fatalf("proposal %+v", good)
+			}
+			bad, sim := *good, *good.Sim
+			sim.Widened, sim.Plan = true, model.Plan{Existing: []model.Assignment{{Node: 0, Pods: []int32{2}}}} // node full has no room
+			bad.Sim = &sim
+			bad.Instead = tc.instead(good, &bad)
+			refused, err := j.start(t.Context(), scene, &bad)
+			if err != nil || len(refused) > 0 == (tc.begun > 0) {
+				t.Errorf("%s: refused %v, %v", tc.reason, refused, err)
+			}
+			if n := len(j.out.Commands); n != tc.begun || n > 0 && len(j.out.Commands[0].Replacements) != 1 {
+				t.Errorf("%s: commands %+v, want %d", tc.reason, j.out.Commands, tc.begun)
+			}
+		})
+	}
+}

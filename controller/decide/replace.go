@@ -122,28 +122,40 @@ func (j *judge) underutilized(ctx context.Context, scene *disrupt.Scene, options
 	return err
 }
 
-// start asks the policies about a proposal as it is, with what it saves and
+// start begins a proposal, or what can be done in its stead when it proves wrong,
+// and returns the nodes that are not to go.
+func (j *judge) start(ctx context.Context, scene *disrupt.Scene, p *disrupt.Proposal) (refused []int32, err error) {
+	for ; p != nil; p = p.Instead {
+		wrong := false
+		if refused, wrong, err = j.try(ctx, scene, p); !wrong {
+			return refused, err
+		}
+	}
+	return refused, nil
+}
+
+// try asks the policies about a proposal as it is, with what it saves and
 // launches, and makes it a command if they allow it. It returns the nodes that
-// are not to go.
-func (j *judge) start(ctx context.Context, scene *disrupt.Scene, p *disrupt.Proposal) ([]int32, error) {
+// are not to go. wrong says that these stay for the proposal's sake alone.
+func (j *judge) try(ctx context.Context, scene *disrupt.Scene, p *disrupt.Proposal) (refused []int32, wrong bool, err error) {
 	if refused := j.disagreed(ctx, p); len(refused) > 0 {
-		return refused, nil
+		return refused, false, nil
 	}
 	if !j.launchable(ctx, p) {
-		return p.Nodes, nil
+		return p.Nodes, false, nil
 	}
 	switch err := j.prove(&p.Sim.Input, &p.Sim.Plan, p.Sim.Input.Pods); {
 	case err != nil && p.Sim.Widened:
-		return p.Nodes, nil // two plans made one: topology may not bear it
+		return p.Nodes, true, nil // two plans made one: topology may not bear it
 	case err != nil:
-		return nil, fmt.Errorf("disrupt %s: %w", j.s.Nodes[p.Nodes[0]].Name, err)
+		return nil, false, fmt.Errorf("disrupt %s: %w", j.s.Nodes[p.Nodes[0]].Name, err)
 	}
 	scene.Accept(p.Nodes, &p.Sim.Plan)
 	j.out.Commands = append(j.out.Commands, Command{
 		Method: p.Method, Stage: Start, Nodes: p.Nodes, Replacements: p.Sim.Plan.Nodes, Savings: p.Savings,
 		Removed: p.Removed, Billed: j.billed(p.Nodes),
 	})
-	return nil, nil
+	return nil, false, nil
 }
 
 // disagreed asks the consolidate policies about every node of a proposal, and

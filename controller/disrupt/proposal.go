@@ -19,6 +19,10 @@ type Proposal struct {
 	Savings        model.Price
 	// Cost is what the disruption costs, see Survey.Cost.
 	Cost float64
+	// Instead is what else could be done about the same nodes, for less: when the
+	// answer that nodes were added to (Simulation.Widened) proves wrong, this may
+	// hold. nil for nothing.
+	Instead *Proposal
 }
 
 // Saves is what the proposal saves per hour, by effective cost.
@@ -80,8 +84,9 @@ func (sc *Scene) Consolidate(nodes []int32) *Proposal {
 	best, why := sc.sound(p)
 	if q != nil {
 		if q, _ = sc.sound(q); q != nil && (best == nil || q.Saves() > best.Saves()) {
-			best = q
+			best, q = q, best
 		}
+		sc.instead(best, q)
 	}
 	if best == nil {
 		sc.note(nodes, Pointless, why)
@@ -100,13 +105,35 @@ func (sc *Scene) sound(p *Proposal) (sound *Proposal, why string) {
 	if left := sc.lost(p); len(left) > 0 {
 		wide, one := sc.roomier(p, left), sc.gathered(p)
 		if p = wide; p == nil || one != nil && one.Saves() > p.Saves() {
-			p = one
+			p, one = one, wide
 		}
+		if why := sc.objection(p); why != "" {
+			return nil, why
+		}
+		if p.Sim.Widened && one != nil && sc.objection(one) == "" {
+			sc.instead(p, one)
+		}
+		return p, ""
 	}
 	if why := sc.objection(p); why != "" {
 		return nil, why
 	}
 	return p, ""
+}
+
+// instead notes what can be done when an answer that nodes were added to proves
+// wrong, after what was noted before; either may be nil. What saves less may not be
+// worth it any more.
+func (sc *Scene) instead(p, other *Proposal) {
+	if p == nil || other == nil || !sc.balanced(other.Nodes, other.Saves(), other.Cost) {
+		return
+	}
+	for p.Sim.Widened && p.Instead != nil {
+		p = p.Instead
+	}
+	if p.Sim.Widened {
+		p.Instead = other
+	}
 }
 
 // objection says what speaks against a consolidation that would pay as planned,

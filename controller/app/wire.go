@@ -115,7 +115,7 @@ func (p *parts) loop(ctx context.Context) (*decision.Loop, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := metrics.Registry.Register(&decision.Census{Pods: view.Pods, Node: view.Node, Now: p.clock.Now}); err != nil {
+	if err := metrics.Registry.Register(&decision.Census{Pods: view.Pods, Node: view.Node, Now: p.clock.Now, Leading: p.leading}); err != nil {
 		return nil, fmt.Errorf("register metrics of pods: %w", err)
 	}
 	loaded := newLoader(p.o, p.clock, p.mgr.GetLogger())

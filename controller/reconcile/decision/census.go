@@ -17,6 +17,9 @@ type Census struct {
 	Pods func() []*corev1.Pod
 	Node func(name string) *corev1.Node
 	Now  func() time.Time
+	// Leading says whether this replica leads: another one that counted, too, would
+	// double every sum.
+	Leading func() bool
 }
 
 // census are the descriptions of what a Census counts.
@@ -41,6 +44,9 @@ func (c *Census) Describe(out chan<- *prometheus.Desc) {
 
 // Collect implements prometheus.Collector.
 func (c *Census) Collect(out chan<- prometheus.Metric) {
+	if !c.Leading() {
+		return
+	}
 	type kind struct{ phase, pool string }
 	pools, counts := map[string]string{}, map[kind]int{}
 	var unbound, unstarted time.Duration

@@ -30,11 +30,17 @@ func TestCensus(t *testing.T) {
 	for name, tc := range map[string]struct {
 		reason string
 		pods   []*corev1.Pod
-		want   map[string]float64
+		// follows says that another replica leads.
+		follows bool
+		want    map[string]float64
 	}{
 		"none": {reason: "nobody waits", want: map[string]float64{
 			"karpenter_pods_unbound_time_seconds{}": 0, "karpenter_pods_unstarted_time_seconds{}": 0,
 		}},
+		"follows": {
+			reason: "two that count would count twice", follows: true, want: map[string]float64{},
+			pods: []*corev1.Pod{pod(corev1.PodRunning, "ours", time.Hour), pod(corev1.PodPending, "", time.Hour)},
+		},
 		"some": {
 			reason: "a pod on its node waits no longer for one, and one that runs or has ended waits for nothing",
 			pods: []*corev1.Pod{
@@ -54,7 +60,7 @@ func TestCensus(t *testing.T) {
 			reg := prometheus.NewPedanticRegistry()
 			reg.MustRegister(&Census{
 				Pods: func() []*corev1.Pod { return tc.pods }, Now: func() time.Time { return now },
-				Node: func(name string) *corev1.Node { return nodes[name] },
+				Node: func(name string) *corev1.Node { return nodes[name] }, Leading: func() bool { return !tc.follows },
 			})
 			got := figures(t, reg, "karpenter_pods_state", "karpenter_pods_unbound_time_seconds", "karpenter_pods_unstarted_time_seconds")
 			if diff := cmp.Diff(tc.want, got); diff != "" {
@@ -71,12 +77,28 @@ func BenchmarkCensus(b *testing.B) {
 		pods[i] = &corev1.Pod{ObjectMeta: metav1.ObjectMeta{UID: "u"}, Spec: corev1.PodSpec{NodeName: string(rune('a' + i%1000))}}
 	}
 	reg := prometheus.NewRegistry()
-	reg.MustRegister(&Census{Pods: func() []*corev1.Pod { return pods }, Now: time.Now, Node: func(string) *corev1.Node { return nil }})
+	reg.MustRegister(&Census{Pods: func() []*corev1.Pod { return pods }, Now: time.Now, Node: func(string) *corev1.Node { return nil }, Leading: func() bool { return true }})
 	b.ReportAllocs()
 	for b.Loop() {
 		if families, err := reg.Gather(); err != nil || len(families) != 3 {
 			b.Fatalf("%d families, %v", len(families), err)
 		}
+	}
+}
+
+// TestFirstDecision: a pod that came while the loop began is timed at its first
+// decision, one that was there before is not.
+func TestFirstDecision(t *testing.T) {
+	m, reg := metricsOf(t)
+	s := town(1)
+	m.queue.lead(s.Time.Add(-10*time.Second + 400*time.Millisecond))
+	for uid, age := range map[string]time.Duration{"before": 11 * time.Second, "same second": 10 * time.Second, "after": 4 * time.Second} {
+		s.Pods = append(s.Pods, model.Pod{UID: uid, Namespace: "shop", Name: uid, Node: -1, Created: s.Time.Add(-age)})
+	}
+	m.observe(s, &decide.Decision{}, 0)
+	const name = "karpenter_pods_scheduling_decision_duration_seconds"
+	if diff := cmp.Diff(map[string]float64{name + "{} count": 2, name + "{} sum": 14}, figures(t, reg, name)); diff != "" {
+		t.Errorf("-want +got\n%s", diff)
 	}
 }
 

@@ -92,6 +92,7 @@ func (l *Loop) Wake() {
 // Start runs until the context ends.
 func (l *Loop) Start(ctx context.Context) error {
 	log := logr.FromContextOrDiscard(ctx).WithName("decision")
+	l.Metrics.queue.lead(l.Clock.Now())
 	if err := l.Await(ctx); err != nil {
 		return err
 	}

@@ -16,8 +16,8 @@ type queue struct {
 	decided prometheus.Histogram
 	// begun is when the decision under way began, in nanoseconds; 0 is none.
 	begun atomic.Int64
-	// since is when the first decision was made: of pods that are older it is not
-	// known whether somebody decided about them before.
+	// since is the second in which the loop began, or the first decision was made: of
+	// pods that are older it is not known whether somebody decided about them before.
 	since time.Time
 	// known are the UIDs of the pods that have been decided about and have no node
 	// yet, or one that is still to come and may not.
@@ -38,6 +38,14 @@ func newQueue(reg prometheus.Registerer) *queue {
 		Name: "karpenter_scheduler_unfinished_work_seconds", Help: "For how long the decision under way has been made; 0 when none is.",
 	}, q.unfinished))
 	return q
+}
+
+// lead notes when this controller began to decide; the first call counts. Objects
+// say of their creation no more than the second.
+func (q *queue) lead(now time.Time) {
+	if q.since.IsZero() {
+		q.since = now.Truncate(time.Second)
+	}
 }
 
 // begin notes that a decision is being made, until end.
@@ -65,9 +73,7 @@ func (q *queue) observe(s *model.Snapshot, d *decide.Decision) {
 		}
 	}
 	q.ignored.Set(float64(ignored))
-	if q.since.IsZero() {
-		q.since = s.Time
-	}
+	q.lead(s.Time)
 	still := make(map[string]bool, len(q.known))
 	for i := range s.Pods {
 		p := &s.Pods[i]
@@ -76,7 +82,7 @@ func (q *queue) observe(s *model.Snapshot, d *decide.Decision) {
 			continue
 		}
 		still[p.UID] = true
-		if !planned && !q.known[p.UID] && p.Created.After(q.since) {
+		if !planned && !q.known[p.UID] && !p.Created.Before(q.since) {
 			q.decided.Observe(max(0, s.Time.Add(d.Timing.Total).Sub(p.Created)).Seconds())
 		}
 	}

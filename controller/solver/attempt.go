@@ -172,7 +172,9 @@ func (a *attempt) rounds() {
 		case round > 0 || a.tight:
 			effort = min(effort, 1+effort/10)
 		}
+		before := a.stats.Pivots
 		list := k.pack(effort)
+		a.p.in.meter.pack(len(k.rows), len(k.sites), a.stats.Pivots-before)
 		a.stats.Packings++
 		a.stats.Rows = max(a.stats.Rows, len(k.rows))
 		a.stats.Sites = max(a.stats.Sites, len(k.sites))

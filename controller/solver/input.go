@@ -41,6 +41,8 @@ type Input struct {
 	// hasty says that pods left out need not be tried again: their preferences can
 	// be given up.
 	hasty bool
+	// meter counts what all plans of a solve take together.
+	meter *meter
 }
 
 // Costs are a pool's effective costs by type and offering of its catalogue:

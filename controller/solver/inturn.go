@@ -75,6 +75,8 @@ type turns struct {
 	// many of those that would have none.
 	possible []bool
 	left     []int32
+	// looks counts the places looked at.
+	looks int
 	// circles are, by census, the pods on single nodes that it counts.
 	circles []circle
 }
@@ -110,6 +112,7 @@ func (p *problem) inTurn(hosts []host, by turning) *turns {
 	t.newCircles()
 	t.newPossible()
 	t.run()
+	p.in.meter.look(t.looks)
 	if !t.kept() || !t.accept() {
 		return nil
 	}
@@ -143,14 +146,17 @@ func (t *turns) spurnedOnce(c int32) bool { return t.spurned != nil && t.spurned
 // recall tries again to place pods that were left out before, once a pod of class
 // c has come that they may want near.
 func (t *turns) recall(order []int32, c int32) {
-	if t.spurned == nil {
+	if t.spurned == nil || t.tired() {
 		return
 	}
 	for _, other := range order {
-		for other != c && t.spurnedOnce(other) && t.waits(other) && t.place(other) {
+		for other != c && !t.tired() && t.spurnedOnce(other) && t.waits(other) && t.place(other) {
 		}
 	}
 }
+
+// tired says that so many places were looked at that the rest is placed plainly.
+func (t *turns) tired() bool { return t.looks > maxLooks }
 
 // order is the order in which classes come.
 func (t *turns) order() []int32 {
@@ -201,6 +207,7 @@ func (t *turns) begin(c int32) bool { return t.put(c, &lure{begins: t.begins(&t.
 // put places one pod of a class where it is wanted.
 func (t *turns) put(c int32, w *lure) bool {
 	cl, shut := &t.classes[c], t.shut[c]
+	t.looks += len(t.hosts) + len(t.nodes)
 	for i := range t.hosts {
 		if shut.has(int32(i)) || !w.at(&t.spots[i]) || !t.roomy(&t.hosts[i], cl, w) || !t.allows(cl, &t.spots[i]) || t.strays(cl, int32(i)) {
 			continue

@@ -44,7 +44,7 @@ func (t *turns) roomy(h *host, cl *class, w *lure) bool {
 
 // lured lists where those left out before want a pod of the class.
 func (t *turns) lured(cl *class) []lure {
-	if t.spurned == nil || cl.ties == nil {
+	if t.spurned == nil || cl.ties == nil || t.tired() {
 		return nil
 	}
 	var out []lure

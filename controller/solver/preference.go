@@ -43,16 +43,22 @@ func wishful(in *Input) outcome {
 	for round := 0; ; round++ {
 		ask := with(in, wishes)
 		ask.hasty = true
+		if round > 0 {
+			ask.Effort = min(in.Effort, againEffort)
+		}
 		plan := solve(ask, in.Snapshot.Specs)
-		if len(plan.Unplaced) == 0 {
+		if len(plan.Unplaced) == 0 && round == 0 {
 			return plan
 		}
-		if round < maxWishRounds && giveUp(in.Snapshot, plan.Plan, wishes) {
+		if len(plan.Unplaced) > 0 && round < maxWishRounds && !in.meter.spent() && giveUp(in.Snapshot, plan.Plan, wishes) {
 			continue
 		}
-		ask.hasty = false
-		if again := solve(ask, in.Snapshot.Specs); len(again.Unplaced) < len(plan.Unplaced) {
+		ask.hasty, ask.Effort = false, in.Effort
+		if again := solve(ask, in.Snapshot.Specs); cmp.Or(cmp.Compare(len(again.Unplaced), len(plan.Unplaced)), again.dearer(plan)) <= 0 {
 			plan = again
+		}
+		if len(plan.Unplaced) == 0 {
+			return plan
 		}
 		if slices.ContainsFunc(wishes, func(w []wish) bool { return len(w) > 0 }) {
 			if bare := solve(with(in, make([][]wish, len(wishes))), in.Snapshot.Specs); len(bare.Unplaced) < len(plan.Unplaced) {
@@ -61,6 +67,11 @@ func wishful(in *Input) outcome {
 		}
 		return plan
 	}
+}
+
+// dearer compares what two plans cost.
+func (o outcome) dearer(than outcome) int {
+	return cmp.Compare(o.stats.Effective+o.stats.Fixed.USD(), than.stats.Effective+than.stats.Fixed.USD())
 }
 
 // giveUp drops a wish of every spec that has a pod without a place, and says

@@ -64,6 +64,9 @@ func (s *sequel) insisted() {
 		return
 	}
 	for _, by := range turnings() {
+		if s.in.meter.weary() {
+			return
+		}
 		by.spurned = s.spurned
 		s.try(by)
 		by.friendly = true
@@ -76,7 +79,7 @@ func (s *sequel) insisted() {
 func (s *sequel) insist(by turning, left []int32) {
 	by.spurned = make([]int32, len(left))
 	for range maxInsisted {
-		if s.in.hasty || len(s.best.Unplaced) == 0 || !by.spurn(left) {
+		if s.in.hasty || s.in.meter.weary() || len(s.best.Unplaced) == 0 || !by.spurn(left) {
 			return
 		}
 		before := len(s.best.Unplaced)

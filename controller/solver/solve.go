@@ -10,6 +10,9 @@ import (
 // Solve makes the plan of least total effective cost that it finds: pods go to
 // existing nodes first, then each to the heaviest pools that can take it.
 func Solve(in Input) (model.Plan, Stats) {
+	if in.meter == nil {
+		in.meter = newMeter(len(in.Pods))
+	}
 	found := bindable(in, func(in *Input) outcome {
 		if hopeful(in) {
 			return wishful(in)
@@ -88,7 +91,11 @@ func preferable(s *model.Snapshot, a, b outcome) bool {
 
 // solveBy makes a plan by one way of dealing.
 func solveBy(in Input, required []model.PodSpec, by dealing, like *problem) answer {
-	return bundled(&in, func(w *wards) answer { return solveWith(&in, required, by, w, like) })
+	return bundled(&in, func(w *wards, effort int) answer {
+		ask := in
+		ask.Effort = min(in.Effort, effort)
+		return solveWith(&ask, required, by, w, like)
+	})
 }
 
 // solveWith makes a plan with the wards bundled; nil is for none.
@@ -105,6 +112,7 @@ func solveWith(in *Input, required []model.PodSpec, by dealing, w *wards, like *
 	for i := range p.classes {
 		left[i] = p.classes[i].n()
 	}
+	in.meter.plan(len(p.classes), len(hosts))
 	p.fillHosts(hosts, left)
 	out := answer{p: p, lonely: p.lonely(left)}
 	a := p.best(left)

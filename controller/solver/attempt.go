@@ -54,6 +54,8 @@ type planned struct {
 	// from node to node, are theirs.
 	options []int32
 	costs   []float64
+	// drawn is what the node takes of the groups of tiers, as its first option.
+	drawn []Share
 }
 
 func newAttempt(p *problem, left []int32, m mode) *attempt {
@@ -298,8 +300,23 @@ func (a *attempt) squeeze(n *planned, c, most int32) int32 {
 			n.costs = append(n.costs, costs[i])
 		}
 	}
-	a.b.exchange(best, n.options[0])
+	if n.options[0] != best {
+		a.exchange(n, best)
+	}
 	return fit
+}
+
+// exchange takes back that a node is launched as one offer, which has become too small,
+// and counts it as the best of those left. Their tiers may have filled since.
+func (a *attempt) exchange(n *planned, from int32) {
+	a.b.unuse(from, n.drawn)
+	if n.costs != nil {
+		slices.SortStableFunc(n.options, func(x, y int32) int { return cmp.Compare(a.b.cost[x], a.b.cost[y]) })
+		for i, o := range n.options {
+			n.costs[i] = a.b.cost[o]
+		}
+	}
+	n.drawn = a.b.use(n.options[0])
 }
 
 // first is the position of the first offer in order of cost that costs at

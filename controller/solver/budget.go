@@ -100,17 +100,6 @@ func (b *budget) stocked(o int32) bool {
 	return left == nil || *left > 0
 }
 
-// exchange gives a place of a reservation back for one of another, where a node is to
-// be launched as another offer than it was taken into the plan with.
-func (b *budget) exchange(from, to int32) {
-	if left := b.stock[from]; left != nil {
-		*left++
-	}
-	if left := b.stock[to]; left != nil {
-		*left--
-	}
-}
-
 // affords says whether one more node of the offer would keep all bounds.
 func (b *budget) affords(o int32) bool {
 	f := &b.p.offers[o]

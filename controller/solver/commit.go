@@ -62,7 +62,7 @@ func (a *attempt) accept(n *planned, o int32, cost float64) bool {
 		a.failed = !a.tight
 		return false
 	}
-	a.b.use(n.options[0])
+	n.drawn = a.b.use(n.options[0])
 	return true
 }
 

@@ -37,26 +37,45 @@ func (b *budget) tier(o int32) *Tier {
 }
 
 // use counts a node of the offer, and moves the costs of all offers whose tier
-// it fills.
-func (b *budget) use(o int32) {
+// it fills. It returns what the node takes of groups.
+func (b *budget) use(o int32) []Share {
 	if left := b.stock[o]; left != nil {
 		*left--
 	}
 	if !b.tiered {
 		b.used[o]++
-		return
+		return nil
 	}
-	t := b.tier(o)
+	var shares []Share
+	if t := b.tier(o); t != nil {
+		shares = t.Shares
+	}
 	b.used[o]++
+	b.share(o, shares, 1)
+	return shares
+}
+
+// unuse takes back a node of the offer, and what it took of groups.
+func (b *budget) unuse(o int32, shares []Share) {
+	if left := b.stock[o]; left != nil {
+		*left++
+	}
+	b.used[o]--
+	if b.tiered {
+		b.share(o, shares, -1)
+	}
+}
+
+// share takes parts of groups for a node of the offer, or gives them back, and moves
+// all costs that depend on it.
+func (b *budget) share(o int32, shares []Share, sign float64) {
 	var moved []int32
-	if t != nil {
-		for _, s := range t.Shares {
-			b.taken[s.Group] += s.Part
-		}
-		for _, s := range t.Shares {
-			for _, f := range b.members[s.Group] {
-				moved = b.reprice(f, moved)
-			}
+	for _, s := range shares {
+		b.taken[s.Group] += float64(sign * s.Part)
+	}
+	for _, s := range shares {
+		for _, f := range b.members[s.Group] {
+			moved = b.reprice(f, moved)
 		}
 	}
 	for _, lane := range b.reprice(o, moved) {

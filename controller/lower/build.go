@@ -115,39 +115,7 @@ func (b *builder) pools() {
 }
 
 func (b *builder) nodes() {
-	type pair struct {
-		node  *corev1.Node
-		claim *karpv1.NodeClaim
-	}
-	byName := make(map[string]*corev1.Node, len(b.in.Nodes))
-	byProvider := make(map[string]*corev1.Node, len(b.in.Nodes))
-	for _, n := range b.in.Nodes {
-		byName[n.Name] = n
-		if n.Spec.ProviderID != "" {
-			byProvider[n.Spec.ProviderID] = n
-		}
-	}
-	claimed := make(map[string]bool, len(b.in.NodeClaims))
-	pairs := make([]pair, 0, len(b.in.Nodes)+len(b.in.NodeClaims))
-	for _, c := range b.in.NodeClaims {
-		node := byName[c.Status.NodeName]
-		if node == nil && c.Status.ProviderID != "" {
-			node = byProvider[c.Status.ProviderID]
-		}
-		if node != nil && claimed[node.Name] {
-			b.warn("NodeClaim "+c.Name, "node %s belongs to another NodeClaim", node.Name)
-			node = nil
-		}
-		if node != nil {
-			claimed[node.Name] = true
-		}
-		pairs = append(pairs, pair{node, c})
-	}
-	for _, n := range b.in.Nodes {
-		if !claimed[n.Name] {
-			pairs = append(pairs, pair{n, nil})
-		}
-	}
+	pairs := b.pairs()
 	all := make([]model.Node, len(pairs))
 	order := make([]int, len(pairs))
 	for i := range pairs {

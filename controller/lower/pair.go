@@ -1,0 +1,63 @@
+package lower
+
+import (
+	"cmp"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+
+	karpv1 "spokeshave.dev/api/karpenter/v1"
+)
+
+// pair is a NodeClaim and its node; either may be nil.
+type pair struct {
+	node  *corev1.Node
+	claim *karpv1.NodeClaim
+}
+
+// pairs finds the nodes of the NodeClaims. A node belongs to one of them, whatever
+// the order of the lists: a claim that knows a node's instance comes before those that
+// only name the node, and then the first by name.
+func (b *builder) pairs() []pair {
+	byName := make(map[string]*corev1.Node, len(b.in.Nodes))
+	byProvider := make(map[string]*corev1.Node, len(b.in.Nodes))
+	for _, n := range b.in.Nodes {
+		byName[n.Name] = n
+		id := n.Spec.ProviderID
+		if other := byProvider[id]; id != "" && (other == nil || n.Name < other.Name) {
+			byProvider[id] = n
+		}
+	}
+	stranger := func(c *karpv1.NodeClaim) int {
+		if byProvider[c.Status.ProviderID] == nil {
+			return 1
+		}
+		return 0
+	}
+	claims := slices.Clone(b.in.NodeClaims)
+	slices.SortFunc(claims, func(x, y *karpv1.NodeClaim) int {
+		return cmp.Or(cmp.Compare(stranger(x), stranger(y)), cmp.Compare(x.Name, y.Name))
+	})
+	claimed := make(map[string]bool, len(claims))
+	out := make([]pair, 0, len(b.in.Nodes)+len(claims))
+	for _, c := range claims {
+		node := byName[c.Status.NodeName]
+		if node == nil {
+			node = byProvider[c.Status.ProviderID]
+		}
+		if node != nil && claimed[node.Name] {
+			b.warn("NodeClaim "+c.Name, "node %s belongs to another NodeClaim", node.Name)
+			node = nil
+		}
+		if node != nil {
+			claimed[node.Name] = true
+		}
+		out = append(out, pair{node, c})
+	}
+	for _, n := range b.in.Nodes {
+		if !claimed[n.Name] {
+			out = append(out, pair{n, nil})
+		}
+	}
+	return out
+}

@@ -18,6 +18,8 @@ type mode struct {
 	// frugal packs by the share of limits and headroom that nodes take, and
 	// not by their effective cost.
 	frugal bool
+	// heads packs as many pods as there is room for, whatever is left for the others.
+	heads bool
 	// most is how many pods a node is given, 0 for as many as fit.
 	most int32
 }
@@ -88,9 +90,13 @@ func (p *problem) best(left []int32) *attempt {
 		{tight: true, frugal: true},
 		{tight: true, byPriority: true},
 		{tight: true, byPriority: true, frugal: true},
+		{tight: true, frugal: true, heads: true},
+		{tight: true, byPriority: true, frugal: true, heads: true},
 	} {
 		b := newAttempt(p, left, m)
-		b.run()
+		if b.run(); b.short() {
+			b.enlarge()
+		}
 		if !b.short() {
 			return b
 		}
@@ -159,7 +165,10 @@ func (a *attempt) rounds() {
 		if !slices.ContainsFunc(a.left, func(n int32) bool { return n > 0 }) {
 			return
 		}
-		k := &packer{p: a.p, mean: round == 0 && !a.tight, cost: slices.Clone(a.b.cost), byCost: slices.Clone(a.b.byCost), most: a.most, stats: &a.stats}
+		k := &packer{
+			p: a.p, mean: round == 0 && !a.tight, heads: a.heads,
+			cost: slices.Clone(a.b.cost), byCost: slices.Clone(a.b.byCost), most: a.most, stats: &a.stats,
+		}
 		if a.frugal {
 			k.scarce = a.b.scarce()
 		}

@@ -157,26 +157,37 @@ func (b *budget) scarce() []float64 {
 // reserve takes what a node may cost at worst, and reports false, taking
 // nothing, when that is more than there is. options are its offers.
 func (b *budget) reserve(pool int32, options []int32) bool {
-	var worst model.Price
-	for _, o := range options {
-		worst = max(worst, b.p.offers[o].price+b.p.fixed(b.p.offers[o].lane))
-	}
+	worst, need := b.worst(pool, options)
 	for _, s := range b.scopes[pool] {
 		if worst > b.money[s] {
 			return false
 		}
 	}
-	need := make([]int64, len(b.limits[pool]))
 	for i := range need {
-		for _, o := range options {
-			need[i] = max(need[i], b.p.bins[b.p.offers[o].bin].usage[i])
-		}
 		if need[i] > b.limits[pool][i].left {
 			return false
 		}
 	}
 	b.change(pool, worst, need, 1)
 	return true
+}
+
+// release gives back what reserve took for the same options.
+func (b *budget) release(pool int32, options []int32) {
+	worst, need := b.worst(pool, options)
+	b.change(pool, worst, need, -1)
+}
+
+// worst is what a node takes of money and limits, whichever of the offers it is.
+func (b *budget) worst(pool int32, options []int32) (money model.Price, need []int64) {
+	need = make([]int64, len(b.limits[pool]))
+	for _, o := range options {
+		money = max(money, b.p.offers[o].price+b.p.fixed(b.p.offers[o].lane))
+		for i := range need {
+			need[i] = max(need[i], b.p.bins[b.p.offers[o].bin].usage[i])
+		}
+	}
+	return money, need
 }
 
 func (b *budget) change(pool int32, worst model.Price, need []int64, sign int64) {

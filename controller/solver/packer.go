@@ -20,6 +20,8 @@ type packer struct {
 	// lane's offers in its order.
 	charge []float64
 	lists  [][]int32
+	// heads packs as many pods as possible first.
+	heads bool
 	// cost and byCost are the budget's at the start; scarce, if not nil, counts
 	// before cost.
 	cost   []float64
@@ -86,7 +88,11 @@ func (k *packer) pack(effort int) []packing {
 	k.measure()
 	k.weigh()
 	k.newSites()
-	if effort <= 0 {
+	switch {
+	case k.heads:
+		k.level()
+		return k.greedy(1)
+	case effort <= 0:
 		k.guess()
 		return k.greedy(1)
 	}
@@ -284,6 +290,36 @@ func (k *packer) guess() {
 		for _, i := range t.ported {
 			k.worth[i] = min(k.worth[i], t.cost)
 		}
+	}
+}
+
+// smaller is how much less the largest pod counts than the smallest one that wants
+// next to nothing: where only one of two finds room, the smaller leaves more of it.
+const smaller = 0.01
+
+// level makes every pod worth nearly the same, so much that no site is worth more
+// than its cost.
+func (k *packer) level() {
+	worth := math.Inf(1)
+	for s := range k.sites {
+		worth = min(worth, k.sites[s].cost)
+	}
+	n := int32(0)
+	var most [maxDims]float64
+	for i := range k.rows {
+		n += k.rows[i].n
+		for r := range k.n {
+			most[r] = max(most[r], k.reqs[i][r])
+		}
+	}
+	for i := range k.worth {
+		size := 0.0
+		for r := range k.n {
+			if most[r] > 0 {
+				size += k.reqs[i][r] / most[r]
+			}
+		}
+		k.worth[i] = worth / float64(max(1, n)) * (1 - float64(smaller*size/float64(k.n)))
 	}
 }
 

@@ -1,0 +1,80 @@
+package solver
+
+import "slices"
+
+// Nodes are chosen for the pods that they are planned for. Where a limit allows no
+// more of them, a larger one in the stead of a planned one is how others still find
+// a place.
+
+// maxGrown bounds how often an attempt makes a node larger.
+const maxGrown = 2000
+
+// enlarge places pods that are left on planned nodes, larger ones if need be: the
+// most urgent first, of these the smallest.
+func (a *attempt) enlarge() {
+	grown := 0
+	for from := 0; from < len(a.p.classes); {
+		to := from
+		for to < len(a.p.classes) && a.p.classes[to].priority == a.p.classes[from].priority {
+			to++
+		}
+		for c := int32(to - 1); c >= int32(from); c-- {
+			for _, n := range a.nodes {
+				for a.left[c] > 0 && grown < maxGrown && a.grow(n, c) {
+					grown++
+				}
+			}
+		}
+		from = to
+	}
+}
+
+// grow adds a pod of a class to a planned node that is launched as something larger
+// then, or more of them if they fit as it is.
+func (a *attempt) grow(n *planned, c int32) bool {
+	cl := &a.p.classes[c]
+	if len(cl.reasons) > 0 {
+		return false
+	}
+	if fit := a.squeeze(n, c, a.left[c]); fit > 0 {
+		a.left[c] -= fit
+		return true
+	}
+	if n.with.allows(cl.ties, 1) == 0 || a.p.strict(n.lane) || a.p.ports.blocked(cl.ports, n.ports) {
+		return false
+	}
+	set := n.set.clone()
+	set.and(a.p.choices.sets[cl.offers])
+	for _, t := range n.takes {
+		set.and(a.p.choices.sets[a.p.classes[t.class].offers])
+	}
+	demand := n.demand
+	demand.add(&cl.req, 1)
+	pool, before := a.p.lanes[n.lane].pool, *n
+	a.b.release(pool, n.options)
+	a.b.unuse(n.options[0], n.drawn)
+	if o := a.cheapest(n.lane, set, &demand); o >= 0 {
+		n.set, n.takes, n.ports, n.options, n.costs = set, slices.Clone(n.takes), slices.Clone(n.ports), nil, nil
+		n.with = a.p.newCompany(n.takes)
+		n.join(cl, take{c, 1})
+		if a.accept(n, o, a.b.cost[o]) {
+			a.left[c]--
+			return true
+		}
+		*n = before
+	}
+	n.drawn = a.b.use(n.options[0])
+	a.b.reserve(pool, n.options)
+	return false
+}
+
+// cheapest is the cheapest offer of a lane in the set that has room for so much and
+// may be launched; -1 for none.
+func (a *attempt) cheapest(lane int32, set bitset, demand *vec) int32 {
+	for _, o := range a.b.byCost[lane] {
+		if set.has(o) && fits(demand, &a.p.bins[a.p.offers[o].bin].room, a.p.dims.n()) && a.b.affords(o) {
+			return o
+		}
+	}
+	return -1
+}

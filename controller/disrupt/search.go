@@ -65,8 +65,9 @@ func (sc *Scene) Search(options []Option, left []int, effort Effort, start Start
 	byWorth(open)
 	gone := sc.deletes(open, left, effort.Deletes)
 	if gone != nil && effort.Replaces > 0 {
-		if p := choose(append(sc.gentlest(open, left, gone.Saves()), gone)); p != gone {
-			if begun, err := sc.exchange([]*Proposal{p}, slices.Clone(left), effort.Starts, start); begun > 0 || err != nil {
+		alone := sc.prospect(gone)
+		if f := choose(append(sc.gentlest(open, left, gone.Saves()), alone)); f != alone {
+			if begun, err := sc.exchange([]*prospect{f}, slices.Clone(left), effort.Starts, start); begun > 0 || err != nil {
 				return begun, err
 			}
 		}
@@ -101,25 +102,18 @@ func (sc *Scene) begin(p *Proposal, start Starter) (bool, error) {
 // exchange begins the best of the replacements found, and of the others those
 // that hold beside it. One that is several is begun as such, so that each of them
 // succeeds or fails for itself.
-func (sc *Scene) exchange(found []*Proposal, left []int, starts int, start Starter) (int, error) {
+func (sc *Scene) exchange(found []*prospect, left []int, starts int, start Starter) (int, error) {
 	begun := 0
 	var shares [][]int32
 	for len(found)+len(shares) > 0 && begun < max(1, starts) {
-		var p *Proposal
-		if len(shares) > 0 {
-			p, shares = sc.beside(shares[0], left), shares[1:]
-		} else {
-			p = choose(found)
-			found = slices.DeleteFunc(found, func(x *Proposal) bool { return x == p })
-			if shares = sc.shares(p, starts-begun); len(shares) != 1 || len(shares[0]) < len(p.Nodes) {
-				continue
-			}
-			shares = nil
-			if begun > 0 {
-				p = sc.beside(p.Nodes, left)
-			}
+		if len(shares) == 0 {
+			f := choose(found)
+			found = slices.DeleteFunc(found, func(x *prospect) bool { return x == f })
+			shares = f.shares(starts - begun)
+			continue
 		}
-		if p == nil {
+		p := sc.beside(shares[0], left)
+		if shares = shares[1:]; p == nil {
 			continue
 		}
 		refused, err := start(p)
@@ -237,16 +231,16 @@ const together = 128
 // replaces finds the nodes whose pods are cheaper on others, new ones among
 // them: the most promising together, as many as may go, then half of them and
 // so on; the most promising one by one; and in turn others.
-func (sc *Scene) replaces(open []Option, left []int, tries int) []*Proposal {
+func (sc *Scene) replaces(open []Option, left []int, tries int) []*prospect {
 	open = sc.promising(open)
-	var found []*Proposal
+	var found []*prospect
 	try := func(nodes []int32) {
 		if tries > 0 && len(nodes) > 0 {
 			tries--
 			switch p := sc.Consolidate(nodes); {
 			case p == nil:
 			case sc.balanced(nodes, p.Saves(), p.Cost):
-				found = append(found, p)
+				found = append(found, sc.prospect(p))
 			default:
 				sc.note(nodes, Unworthy, unworthy(p.Saves()))
 			}
@@ -275,10 +269,10 @@ func (sc *Scene) replaces(open []Option, left []int, tries int) []*Proposal {
 // there happens to be room, and with them no room for what comes next; to take
 // more nodes at once and launch something for the rest may be better, and that is
 // how Karpenter finds its largest savings.
-func (sc *Scene) gentlest(open []Option, left []int, saved float64) []*Proposal {
+func (sc *Scene) gentlest(open []Option, left []int, saved float64) []*prospect {
 	open = slices.Clone(open)
 	slices.SortStableFunc(open, func(a, b Option) int { return cmp.Compare(a.Cost, b.Cost) })
-	var found []*Proposal
+	var found []*prospect
 	all := sc.prefix(open, left, together)
 	for size := len(all); size > 1; size /= 2 {
 		price := 0.0
@@ -289,7 +283,7 @@ func (sc *Scene) gentlest(open []Option, left []int, saved float64) []*Proposal 
 			break
 		}
 		if p := sc.Consolidate(all[:size]); p != nil && sc.balanced(all[:size], p.Saves(), p.Cost) {
-			found = append(found, p)
+			found = append(found, sc.prospect(p))
 		}
 	}
 	return found
@@ -298,17 +292,17 @@ func (sc *Scene) gentlest(open []Option, left []int, saved float64) []*Proposal 
 // choose takes the proposal that saves most, among those whose saving per
 // disruption is not far from the best; of two that save the same, the one that
 // disrupts less.
-func choose(found []*Proposal) *Proposal {
-	var most *Proposal
+func choose(found []*prospect) *prospect {
+	var most *prospect
 	score := 0.0
-	for _, p := range found {
-		score = max(score, p.Score())
+	for _, f := range found {
+		score = max(score, f.score)
 	}
-	for _, p := range found {
+	for _, f := range found {
 		switch {
-		case p.Score() < score/2:
-		case most == nil, p.Saves() > most.Saves()*(1+trivial), p.Saves() >= most.Saves()*(1-trivial) && p.Score() > most.Score():
-			most = p
+		case f.score < score/2:
+		case most == nil, f.saves > most.saves*(1+trivial), f.saves >= most.saves*(1-trivial) && f.score > most.score:
+			most = f
 		}
 	}
 	return most

@@ -10,11 +10,22 @@ import (
 // fail without the others; and some of the nodes may be replaced by others that
 // cost as much, for nothing.
 
+// prospect is what a search keeps of a proposal, which holds a copy of the cluster: it
+// is made again when its turn comes, beside what was begun by then.
+type prospect struct {
+	saves, score float64
+	parts        []part
+}
+
+func (sc *Scene) prospect(p *Proposal) *prospect {
+	return &prospect{saves: p.Saves(), score: p.Score(), parts: sc.parts(p)}
+}
+
 // shares are the nodes of a proposal whose pods have nothing to do with each
 // other's: those that save most apart, and from the most-th on the rest together.
 // Nodes that save nothing by themselves are left out.
-func (sc *Scene) shares(p *Proposal, most int) [][]int32 {
-	parts := slices.DeleteFunc(sc.parts(p), func(x part) bool { return x.saves() <= x.removed*trivial })
+func (f *prospect) shares(most int) [][]int32 {
+	parts := slices.DeleteFunc(slices.Clone(f.parts), func(x part) bool { return x.saves() <= x.removed*trivial })
 	slices.SortStableFunc(parts, func(a, b part) int { return cmp.Compare(b.saves(), a.saves()) })
 	var out [][]int32
 	for i := range parts {

@@ -157,7 +157,7 @@ func scenario(tb testing.TB, mix string, n int) solver.Input {
 
 // BenchmarkSolve reports pods/s, nodes, $/h and the cost over the lower bound.
 func BenchmarkSolve(b *testing.B) {
-	for _, mix := range []string{"mixed", "small", "diverse", "diverse-ondemand", "web", "webspread"} {
+	for _, mix := range []string{"mixed", "small", "diverse", "diverse-ondemand", "web", "webspread", "webspread-ondemand"} {
 		for _, n := range []int{100, 1000, 5000, 10000, 50000} {
 			b.Run(fmt.Sprintf("mix=%s/pods=%d", mix, n), func(b *testing.B) { benchmark(b, scenario(b, mix, n)) })
 		}

@@ -7,6 +7,7 @@ import (
 
 	sdk "github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/eks"
+	"golang.org/x/sync/singleflight"
 
 	"spokeshave.dev/controller/provider"
 )
@@ -29,6 +30,9 @@ type cluster struct {
 }
 
 type clusterCache struct {
+	// asking joins those who need to know while EKS is being asked.
+	asking singleflight.Group
+
 	mu    sync.Mutex
 	value cluster
 	// eks says that the value is what EKS told.
@@ -36,10 +40,15 @@ type clusterCache struct {
 	due time.Time
 }
 
-// clusterDetails are the configured ones; EKS is asked for those that are not.
-// While EKS does not answer, what it said before holds. For a cluster that EKS
-// does not know, or has not let us describe yet, the API server itself tells version
-// and certificate; its address must be configured then.
+// current is what is known, and whether that holds still.
+func (c *clusterCache) current(now time.Time) (known cluster, holds bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.value, now.Before(c.due)
+}
+
+// clusterDetails are the configured ones; EKS is asked for those that are not, once
+// for all who ask meanwhile, whichever of them gives up.
 func (p *Provider) clusterDetails(ctx context.Context) (cluster, error) {
 	configured := cluster{
 		name: p.cfg.ClusterName, endpoint: p.cfg.ClusterEndpoint, ca: p.cfg.ClusterCA,
@@ -48,23 +57,45 @@ func (p *Provider) clusterDetails(ctx context.Context) (cluster, error) {
 	if configured.endpoint != "" && configured.ca != "" && configured.cidr != "" && configured.version != "" {
 		return configured, nil
 	}
+	if known, holds := p.cluster.current(p.cfg.Clock()); holds {
+		return known, nil
+	}
+	asked := p.cluster.asking.DoChan("", func() (any, error) {
+		alone, cancel := context.WithTimeout(context.WithoutCancel(ctx), 2*callTimeout)
+		defer cancel()
+		return p.askCluster(alone, configured)
+	})
+	select {
+	case answer := <-asked:
+		found, _ := answer.Val.(cluster)
+		return found, answer.Err
+	case <-ctx.Done():
+		return cluster{}, refuse(provider.Unavailable, "wait for what EKS tells of cluster %s: %w", configured.name, context.Cause(ctx))
+	}
+}
+
+// askCluster asks EKS. While that does not answer, what it said before holds. For a
+// cluster that EKS does not know, or has not let us describe yet, the API server
+// itself tells version and certificate; its address must be configured then.
+func (p *Provider) askCluster(ctx context.Context, configured cluster) (cluster, error) {
 	c := &p.cluster
-	c.mu.Lock()
-	defer c.mu.Unlock()
 	now := p.cfg.Clock()
-	if now.Before(c.due) {
-		return c.value, nil
+	known, holds := c.current(now)
+	if holds { // somebody was told just before
+		return known, nil
 	}
 	found, err := p.askEKS(ctx, configured)
 	told := err == nil
 	if !told && !c.eks {
 		found, err = p.askAPIServer(ctx, configured, err)
 	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
 	switch {
-	case err != nil && c.value.version != "":
+	case err != nil && known.version != "":
 		p.cfg.Log.Error(err, "keep what is known of the cluster", "retry", clusterRetry.String())
 		c.due = now.Add(clusterRetry)
-		return c.value, nil
+		return known, nil
 	case err != nil:
 		return cluster{}, err
 	}
@@ -106,11 +137,11 @@ func (p *Provider) askAPIServer(ctx context.Context, in cluster, why error) (clu
 	if err != nil {
 		return cluster{}, refuse(provider.Unavailable, "%w; and ask the API server for its version: %w", unkinded(why), err)
 	}
-	if version != p.cluster.value.version {
-		p.cfg.Log.Info("the API server tells version and certificate of the cluster, not EKS", "version", version, "reason", why.Error())
-	}
 	fill(&in.version, &version)
 	fill(&in.ca, &ca)
+	if known, _ := p.cluster.current(time.Time{}); known.version != in.version {
+		p.cfg.Log.Info("the API server tells version and certificate of the cluster, not EKS", "version", version, "reason", why.Error())
+	}
 	return in, nil
 }
 

@@ -184,7 +184,7 @@ func (w *world) mishap(t *testing.T, old string, tc *lost) {
 	if tc.before != nil {
 		tc.before(w)
 	}
-	if replacement := w.replacing(t, l, old, tc.joins); replacement != nil {
+	if replacement := w.replacing(t, l, old, tc); replacement != nil {
 		tc.harm(t, w, l, replacement)
 	}
 	w.until(t, "one node", func(ctx context.Context) (bool, error) {
@@ -226,8 +226,8 @@ func (w *world) mishap(t *testing.T, old string, tc *lost) {
 }
 
 // replacing makes decisions until a node is being replaced, and returns what takes
-// its place: nil when that has failed already.
-func (w *world) replacing(t *testing.T, l *life, old string, joins bool) *karpv1.NodeClaim { //nolint:revive // the case says how far it goes
+// its place: nil when that has failed already, as it may where before saw to it.
+func (w *world) replacing(t *testing.T, l *life, old string, tc *lost) *karpv1.NodeClaim {
 	t.Helper()
 	var out *karpv1.NodeClaim
 	w.until(t, "the command to begin", func(ctx context.Context) (bool, error) {
@@ -249,10 +249,16 @@ func (w *world) replacing(t *testing.T, l *life, old string, joins bool) *karpv1
 				out = c
 			}
 		}
+		if out == nil && tc.before == nil { // the round failed before it had made the claim
+			brief, cancel := context.WithTimeout(ctx, 5*time.Second)
+			defer cancel()
+			_, failed := l.loop.Round(brief)
+			return false, failed
+		}
 		if out == nil { // refused at once
 			return true, nil
 		}
-		if joins {
+		if tc.joins {
 			if err := w.machines(ctx); err != nil {
 				return false, err
 			}

@@ -55,6 +55,10 @@ func TestLaunchFailureFigures(t *testing.T) {
 		"one":         {reason: "the other was launched", faults: []sim.Fault{sold}, want: map[string]float64{"on-demand InsufficientCapacity us-west-2a usw2-az1": 1}},
 		"as a whole":  {reason: "both were asked for", faults: []sim.Fault{{Action: "CreateFleet", Code: "VcpuLimitExceeded"}}, want: map[string]float64{"on-demand Quota us-west-2a usw2-az1": 1, "on-demand Quota us-west-2b usw2-az2": 1}},
 		"not settled": {reason: "the same request is made again, and may yet succeed", faults: []sim.Fault{{Action: "CreateFleet", HTTPStatus: 500}}, want: map[string]float64{}},
+		"not known": {
+			reason: "an earlier try may have launched: the same request is made again", want: map[string]float64{},
+			faults: []sim.Fault{{Action: "CreateFleet", Code: "VcpuLimitExceeded"}, {Action: "DescribeInstances", Code: "UnauthorizedOperation"}},
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w, read := measured(t)

@@ -379,7 +379,6 @@ func (p *Provider) adopt(ctx context.Context, claims []string, in fleetInput, fa
 	if !kind.Definitive() {
 		return nil, failure
 	}
-	p.notLaunched(kind, asked(in))
 	if kind == provider.NotFound || kind == provider.Invalid {
 		for i := range in.LaunchTemplateConfigs {
 			p.forgetTemplate(sdk.ToString(in.LaunchTemplateConfigs[i].LaunchTemplateSpecification.LaunchTemplateName))
@@ -391,6 +390,9 @@ func (p *Provider) adopt(ctx context.Context, claims []string, in fleetInput, fa
 	if err != nil {
 		// Whether something was started is unknown after all.
 		return nil, refuse(provider.Unavailable, "%w; and look for its instances: %w", unkinded(failure), unkinded(err))
+	}
+	if len(found) == 0 {
+		p.notLaunched(kind, asked(in))
 	}
 	out := toAll[string, provider.Instance](claims, failure)
 	for claim, i := range assign(claims, found) {

@@ -37,6 +37,8 @@ type attempt struct {
 	// hits are, by set of offers, one more than the offer that held the pod
 	// looked at last, 0 for none.
 	hits []int32
+	// tried counts the looks whether a node could be larger.
+	tried int
 	// failed says that a bound broke an attempt that is not tight.
 	failed bool
 	stats  Stats
@@ -299,6 +301,7 @@ func (a *attempt) squeeze(n *planned, c, most int32) int32 {
 	}
 	n.join(cl, take{c, fit})
 	options, costs := n.options, n.costs
+	a.b.release(a.p.lanes[n.lane].pool, options)
 	n.options, n.costs = make([]int32, 0, len(options)), nil
 	for i, o := range options {
 		if !may(o) || !fits(&n.demand, &a.p.bins[a.p.offers[o].bin].room, a.p.dims.n()) {
@@ -309,6 +312,7 @@ func (a *attempt) squeeze(n *planned, c, most int32) int32 {
 			n.costs = append(n.costs, costs[i])
 		}
 	}
+	a.b.reserve(a.p.lanes[n.lane].pool, n.options) // no more than before
 	if n.options[0] != best {
 		a.exchange(n, best)
 	}

@@ -6,12 +6,15 @@ import "slices"
 // more of them, a larger one in the stead of a planned one is how others still find
 // a place.
 
-// maxGrown bounds how often an attempt makes a node larger.
-const maxGrown = 2000
+// maxGrown bounds how often an attempt makes a node larger, maxTried how often it
+// looks whether it could.
+const maxGrown, maxTried = 2000, 50_000
 
 // enlarge places pods that are left on planned nodes, larger ones if need be: the
 // most urgent first, of these the smallest.
 func (a *attempt) enlarge() {
+	before := a.tried
+	defer func() { a.p.in.meter.tried(a.tried - before) }()
 	grown := 0
 	for from := 0; from < len(a.p.classes); {
 		to := from
@@ -40,9 +43,10 @@ func (a *attempt) grow(n *planned, c int32) bool {
 		a.left[c] -= fit
 		return true
 	}
-	if n.with.allows(cl.ties, 1) == 0 || a.p.strict(n.lane) || a.p.ports.blocked(cl.ports, n.ports) {
+	if n.with.allows(cl.ties, 1) == 0 || a.p.strict(n.lane) || a.p.ports.blocked(cl.ports, n.ports) || a.tried >= maxTried {
 		return false
 	}
+	a.tried++
 	set := n.set.clone()
 	set.and(a.p.choices.sets[cl.offers])
 	for _, t := range n.takes {
@@ -52,6 +56,10 @@ func (a *attempt) grow(n *planned, c int32) bool {
 	demand.add(&cl.req, 1)
 	pool, before := a.p.lanes[n.lane].pool, *n
 	a.b.release(pool, n.options)
+	if a.cheapest(n.lane, set, &demand) < 0 { // moving tiers takes long
+		a.b.reserve(pool, n.options)
+		return false
+	}
 	a.b.unuse(n.options[0], n.drawn)
 	if o := a.cheapest(n.lane, set, &demand); o >= 0 {
 		n.set, n.takes, n.ports, n.options, n.costs = set, slices.Clone(n.takes), slices.Clone(n.ports), nil, nil
@@ -63,7 +71,7 @@ func (a *attempt) grow(n *planned, c int32) bool {
 		}
 		*n = before
 	}
-	n.drawn = a.b.use(n.options[0])
+	a.b.reuse(n.options[0], n.drawn)
 	a.b.reserve(pool, n.options)
 	return false
 }

@@ -17,6 +17,8 @@ const (
 	// cellsInMove is how many kinds of node are looked at for a row in the time of a
 	// move, pairsInMove how many hosts, or how many other classes, for a class.
 	cellsInMove, pairsInMove = 64, 128
+	// triedInMove is how many planned nodes are looked at whether they could be larger.
+	triedInMove = 16
 	// A way of placing pods in turn looks at no more than maxLooks places before it stops
 	// to try those left out before again and again; once all ways have looked at
 	// allLooks, no more pods are insisted on.
@@ -36,6 +38,9 @@ func (m *meter) plan(classes, hosts int) { m.add(classes * (classes + hosts) / p
 
 // pack counts that rows were packed on sites, with so many pivots.
 func (m *meter) pack(rows, sites, pivots int) { m.add(rows*sites/cellsInMove + pivots) }
+
+// tried counts that so many nodes were looked at that could be larger ones.
+func (m *meter) tried(nodes int) { m.add(nodes / triedInMove) }
 
 func (m *meter) add(n int) {
 	if m != nil { // the bound counts nothing

@@ -39,20 +39,25 @@ func (b *budget) tier(o int32) *Tier {
 // use counts a node of the offer, and moves the costs of all offers whose tier
 // it fills. It returns what the node takes of groups.
 func (b *budget) use(o int32) []Share {
+	var shares []Share
+	if b.tiered {
+		if t := b.tier(o); t != nil {
+			shares = t.Shares
+		}
+	}
+	b.reuse(o, shares)
+	return shares
+}
+
+// reuse counts a node of the offer again that unuse took back with these shares.
+func (b *budget) reuse(o int32, shares []Share) {
 	if left := b.stock[o]; left != nil {
 		*left--
 	}
-	if !b.tiered {
-		b.used[o]++
-		return nil
-	}
-	var shares []Share
-	if t := b.tier(o); t != nil {
-		shares = t.Shares
-	}
 	b.used[o]++
-	b.share(o, shares, 1)
-	return shares
+	if b.tiered {
+		b.share(o, shares, 1)
+	}
 }
 
 // unuse takes back a node of the offer, and what it took of groups.

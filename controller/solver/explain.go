@@ -186,15 +186,27 @@ func (s *sieve) offering(cat *catalogue, t, o int32) {
 		return
 	}
 	s.allowed++
-	for i := s.ln.from; i < s.ln.to; i++ {
-		x := &p.offers[i]
-		if left := s.w.a.b.stock[i]; left != nil && *left <= 0 {
-			continue
-		}
-		if x.typ == t && x.offering == o && (s.cheapest < 0 || x.price < p.offers[s.cheapest].price) {
-			s.cheapest = i
+	i, ok := s.w.offer(numbered{s.ln.from, t, o})
+	if ok && s.w.a.b.stocked(i) && (s.cheapest < 0 || p.offers[i].price < p.offers[s.cheapest].price) {
+		s.cheapest = i
+	}
+}
+
+// numbered is what there is one offer of: the first offer of its lane, and its type and
+// offering in the catalogue.
+type numbered struct{ from, typ, offering int32 }
+
+// offer finds the number of an offer.
+func (w *writer) offer(of numbered) (int32, bool) {
+	if w.numbers == nil {
+		w.numbers = make(map[numbered]int32, len(w.p.offers))
+		for i := range w.p.offers {
+			f := &w.p.offers[i]
+			w.numbers[numbered{w.p.lanes[f.lane].from, f.typ, f.offering}] = int32(i)
 		}
 	}
+	i, ok := w.numbers[of]
+	return i, ok
 }
 
 // roomOf is what DaemonSets leave of a type, and whether one of them holds a

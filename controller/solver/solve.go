@@ -150,6 +150,8 @@ type writer struct {
 	next []int
 	// silent are the reasons that are still to be found.
 	silent []silence
+	// numbers are the offers' numbers, once explain has asked for one.
+	numbers map[numbered]int32
 }
 
 // pods are the next pods of the classes taken.

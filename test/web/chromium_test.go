@@ -57,13 +57,16 @@ func chromium(t *testing.T) *browser {
 	if err != nil {
 		t.Fatal(err)
 	}
-	cmd := exec.CommandContext(t.Context(), path,
+	ctx, kill := context.WithCancel(context.WithoutCancel(t.Context())) // the test's ends before its cleanup
+	profile := profileDir(t)
+	cmd := exec.CommandContext(ctx, path,
 		"--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--disable-dev-shm-usage", "--no-first-run", "--disable-background-networking",
 		"--disable-component-update", "--disable-sync", "--hide-scrollbars", "--force-color-profile=srgb",
-		"--user-data-dir="+t.TempDir(), "--remote-debugging-pipe", "about:blank")
+		"--user-data-dir="+profile, "--remote-debugging-pipe", "about:blank")
 	cmd.ExtraFiles = []*os.File{theirs, answers}
 	cmd.WaitDelay = 10 * time.Second
 	if err := cmd.Start(); err != nil {
+		kill()
 		t.Fatal(err)
 	}
 	_, _ = theirs.Close(), answers.Close() // the browser has its own
@@ -71,7 +74,10 @@ func chromium(t *testing.T) *browser {
 	go b.read(from)
 	t.Cleanup(func() {
 		// It ends when the pipe does, and by force when it will not.
+		force := time.AfterFunc(10*time.Second, kill)
 		_, _ = to.Close(), cmd.Wait()
+		force.Stop()
+		kill()
 		_ = from.Close()
 	})
 	var target struct{ TargetID string }
@@ -81,6 +87,29 @@ func chromium(t *testing.T) *browser {
 	b.session = session.SessionID
 	b.call("Page.enable", nil, nil)
 	return b
+}
+
+// profileDir is a folder for the browser's profile. Its processes may write there a
+// moment longer than the first of them lives, so that t.TempDir would fail the test.
+func profileDir(t *testing.T) string {
+	t.Helper()
+	dir, err := os.MkdirTemp("", "spokeshave-page-") //nolint:usetesting // see above
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		for deadline := time.Now().Add(10 * time.Second); ; time.Sleep(50 * time.Millisecond) {
+			err := os.RemoveAll(dir)
+			if err == nil {
+				return
+			}
+			if time.Now().After(deadline) {
+				t.Logf("the browser's profile stays: %v", err)
+				return
+			}
+		}
+	})
+	return dir
 }
 
 // read hands on the answers; what happens in the browser otherwise is left out.

@@ -65,7 +65,7 @@ func (sc *Scene) Search(options []Option, left []int, effort Effort, start Start
 	byWorth(open)
 	gone := sc.deletes(open, left, effort.Deletes)
 	if gone != nil && effort.Replaces > 0 {
-		alone := sc.prospect(gone)
+		alone := &prospect{saves: gone.Saves(), score: gone.Score()} // it goes as a whole
 		if f := choose(append(sc.gentlest(open, left, gone.Saves()), alone)); f != alone {
 			if begun, err := sc.exchange([]*prospect{f}, slices.Clone(left), effort.Starts, start); begun > 0 || err != nil {
 				return begun, err

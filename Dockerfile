@@ -14,7 +14,7 @@ RUN CGO_ENABLED=0 GOOS=$TARGETOS GOARCH=$TARGETARCH go build -trimpath -buildvcs
 
 FROM scratch
 COPY --from=build /etc/ssl/certs/ca-certificates.crt /etc/ssl/certs/ca-certificates.crt
-COPY --from=build /src/LICENSE /src/controller/catalog/data/NOTICE /usr/share/doc/spokeshave/
+COPY --from=build /src/LICENSE /src/controller/cloud/catalog/data/NOTICE /usr/share/doc/spokeshave/
 COPY --from=build /spokeshave-controller /spokeshave-controller
 USER 65532:65532
 ENTRYPOINT ["/spokeshave-controller"]

@@ -4,10 +4,10 @@ SHELL := /bin/bash
 
 VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 LDFLAGS := -s -w -X spokeshave.dev/controller/app.Version=$(VERSION) -X main.version=$(VERSION)
-CONTROLPLANE := go run -v ./test/controlplane/cmd/controlplane
+CONTROLPLANE := go run -v ./cmd/controlplane
 # One setting for all builds but the race detector's, so that they share what is compiled.
 export CGO_ENABLED := 0
-GENERATED := api charts/spokeshave/files controller/catalog/data
+GENERATED := api charts/spokeshave/files controller/cloud/catalog/data
 
 .PHONY: help
 help: ## List the targets
@@ -16,11 +16,11 @@ help: ## List the targets
 .PHONY: demo
 demo: ## Run the product end to end on a local cluster and leave it up (DEMO=quiet: check and clean up)
 	@echo 'compiling; the first time takes some minutes, and each package is named when it is done'
-	go run -v ./test/demo $(if $(filter quiet,$(DEMO)),-quiet)
+	go run -v ./cmd/demo $(if $(filter quiet,$(DEMO)),-quiet)
 
 .PHONY: demo-down
 demo-down: ## End the demo's cluster
-	go run ./test/demo -down
+	go run ./cmd/demo -down
 
 .PHONY: test
 test: controlplane ## Run every test: unit, conformance and end to end on a real control plane
@@ -33,7 +33,7 @@ test-unit: ## Run the tests that need no control plane
 
 .PHONY: race
 race: controlplane ## Run the tests under the race detector (needs a C compiler)
-	CGO_ENABLED=1 go test -race -short -timeout 30m ./api/... ./cmd/... ./controller/... ./sdk/... ./test/lifecycle/... ./test/policies/...
+	CGO_ENABLED=1 go test -race -short -timeout 30m ./api/... ./cmd/... ./controller/... ./sdk/... ./test/suite/lifecycle/... ./test/suite/policies/...
 
 .PHONY: build
 build: ## Build the controller, the command line and ec2sim into bin/
@@ -43,7 +43,7 @@ build: ## Build the controller, the command line and ec2sim into bin/
 .PHONY: guests
 guests: ## Build the policies in C, AssemblyScript and Rust anew (needs their compilers: see sdk/README.md)
 	npm ci --prefix sdk/assemblyscript
-	go run ./test/guests/cmd/guests
+	go run ./cmd/guests
 
 .PHONY: image
 image: ## Build an OCI image of the controller into dist/, without a container engine
@@ -63,7 +63,7 @@ cluster-down: ## Stop it
 
 .PHONY: chart
 chart: controlplane ## Lint and render the chart
-	go test -count=1 ./test/chart/...
+	go test -count=1 ./test/suite/chart/...
 
 .PHONY: bench
 bench: ## Run the benchmarks once, and plot how the solver's time grows
@@ -76,12 +76,12 @@ fuzz: ## Run every fuzz target for FUZZTIME (default 20s)
 .PHONY: soak
 soak: ## Long fuzzing, random scenarios for the solver and the real scheduler, simulated clusters, savings, caps
 	$(MAKE) fuzz FUZZTIME=5m
-	SOAK=1000 go test -timeout 30m ./controller/solver -run 'Holds?$$|Never|Pays|Repeatable|Headroom'
-	SOAK=100 go test -count=1 -timeout 3h ./test/simulation
-	SOAK=200 go test -count=1 -timeout 1h -v ./test/savings
-	SOAK=2000 go test -count=1 -timeout 1h ./test/agreement -run Filters -v
-	SOAK=100 go test -count=1 -timeout 1h ./test/agreement -run Scheduler -v
-	SEEDS=10000 go test -count=1 -timeout 1h ./test/ceilings
+	SOAK=1000 go test -timeout 30m ./controller/core/solver -run 'Holds?$$|Never|Pays|Repeatable|Headroom'
+	SOAK=100 go test -count=1 -timeout 3h ./test/suite/simulation
+	SOAK=200 go test -count=1 -timeout 1h -v ./test/suite/savings
+	SOAK=2000 go test -count=1 -timeout 1h ./test/suite/agreement -run Filters -v
+	SOAK=100 go test -count=1 -timeout 1h ./test/suite/agreement -run Scheduler -v
+	SEEDS=10000 go test -count=1 -timeout 1h ./test/suite/ceilings
 
 .PHONY: lint
 lint: ## Run the linters
@@ -89,7 +89,7 @@ lint: ## Run the linters
 
 .PHONY: generate
 generate: ## Make generated files anew
-	go generate ./api/... ./controller/catalog/... ./policies/... ./sdk/...
+	go generate ./api/... ./controller/cloud/catalog/... ./policies/... ./sdk/...
 
 .PHONY: verify
 verify: generate ## Fail when generated files, go.mod or formatting are stale

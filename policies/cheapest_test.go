@@ -5,9 +5,9 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"spokeshave.dev/controller/app/author"
-	"spokeshave.dev/controller/model"
-	"spokeshave.dev/controller/policy"
+	"spokeshave.dev/controller/core/model"
+	"spokeshave.dev/controller/core/policy"
+	"spokeshave.dev/controller/rehearse/author"
 )
 
 // TestCheapestIsNative: without any rank policy the billed price stands, and

@@ -9,7 +9,7 @@ import (
 	"github.com/open-policy-agent/opa/v1/ast"
 	"github.com/open-policy-agent/opa/v1/tester"
 
-	"spokeshave.dev/controller/app/author"
+	"spokeshave.dev/controller/rehearse/author"
 )
 
 // TestCases asks every shipped policy the cases beside it, as compiled by the

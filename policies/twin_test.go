@@ -6,8 +6,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"spokeshave.dev/controller/app/author"
-	"spokeshave.dev/controller/policy"
+	"spokeshave.dev/controller/core/policy"
+	"spokeshave.dev/controller/rehearse/author"
 )
 
 // TestTwins: max-price answers alike in Rego and in WebAssembly, but for which

@@ -18,9 +18,9 @@ import (
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
 
-	"spokeshave.dev/cmd/ec2sim/joiner"
-	"spokeshave.dev/cmd/ec2sim/sim"
-	"spokeshave.dev/controller/catalog"
+	"spokeshave.dev/controller/cloud/catalog"
+	"spokeshave.dev/simulator/ec2"
+	"spokeshave.dev/simulator/joiner"
 )
 
 // options are the command's flags.

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"spokeshave.dev/cmd/ec2sim/sim"
+	"spokeshave.dev/simulator/ec2"
 )
 
 func TestServe(t *testing.T) {

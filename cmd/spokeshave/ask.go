@@ -11,8 +11,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"spokeshave.dev/controller/app/author"
-	"spokeshave.dev/controller/app/remote"
+	"spokeshave.dev/controller/kube/remote"
+	"spokeshave.dev/controller/rehearse/author"
 )
 
 // answerLimit bounds what is read of an answer: 200 decisions of thousands of

@@ -12,9 +12,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"spokeshave.dev/controller/app/rehearse"
-	"spokeshave.dev/controller/app/simulate"
-	"spokeshave.dev/controller/backtest"
+	"spokeshave.dev/controller/rehearse/backtest"
+	"spokeshave.dev/controller/rehearse/compare"
+	"spokeshave.dev/controller/rehearse/simulate"
 )
 
 const backtestHelp = `Backtest runs days of workload through the whole loop, launches and disruptions, on

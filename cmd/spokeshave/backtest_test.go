@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"spokeshave.dev/controller/backtest"
+	"spokeshave.dev/controller/rehearse/backtest"
 )
 
 const exampleTrace = "../../examples/backtest/trace.csv"

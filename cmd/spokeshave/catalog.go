@@ -7,7 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"spokeshave.dev/controller/catalog"
+	"spokeshave.dev/controller/cloud/catalog"
 )
 
 func catalogCommand() *cobra.Command {

@@ -11,7 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"spokeshave.dev/controller/observe"
+	"spokeshave.dev/controller/record/observe"
 )
 
 // codes are the exit codes that a help names, in order.

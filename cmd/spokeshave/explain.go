@@ -12,9 +12,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"spokeshave.dev/controller/app/remote"
-	"spokeshave.dev/controller/explain"
-	"spokeshave.dev/controller/journal"
+	"spokeshave.dev/controller/kube/remote"
+	"spokeshave.dev/controller/record/explain"
+	"spokeshave.dev/controller/record/journal"
 )
 
 const explainHelp = `Explain answers from the decisions of a running controller: why a pod got the node

@@ -10,8 +10,8 @@ import (
 	"strings"
 	"testing"
 
-	"spokeshave.dev/controller/journal"
-	"spokeshave.dev/controller/model"
+	"spokeshave.dev/controller/core/model"
+	"spokeshave.dev/controller/record/journal"
 )
 
 func TestExplain(t *testing.T) {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"spokeshave.dev/controller/core/policy"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -16,12 +17,12 @@ import (
 	"github.com/spf13/cobra"
 	corev1 "k8s.io/api/core/v1"
 
-	"spokeshave.dev/controller/decide"
-	"spokeshave.dev/controller/journal"
-	"spokeshave.dev/controller/model"
-	"spokeshave.dev/controller/observe"
+	"spokeshave.dev/controller/core/decide"
+	"spokeshave.dev/controller/core/model"
 	"spokeshave.dev/controller/policy/load"
-	"spokeshave.dev/controller/scenario"
+	"spokeshave.dev/controller/record/journal"
+	"spokeshave.dev/controller/record/observe"
+	"spokeshave.dev/controller/rehearse/scenario"
 )
 
 // leaves are the commands that do something.
@@ -85,7 +86,7 @@ func (a *api) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			http.Error(w, err.Error(), http.StatusBadRequest)
 			return
 		}
-		text, err := json.Marshal(load.Status{Namespace: cm.Namespace, Name: cm.Name, State: load.Active, Hash: load.Hash(&cm), Revision: load.Hash(&cm)})
+		text, err := json.Marshal(policy.Status{Namespace: cm.Namespace, Name: cm.Name, State: policy.StateActive, Hash: load.Hash(&cm), Revision: load.Hash(&cm)})
 		if err != nil {
 			http.Error(w, err.Error(), http.StatusInternalServerError)
 			return

@@ -10,7 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"spokeshave.dev/controller/observe"
+	"spokeshave.dev/controller/record/observe"
 )
 
 const observeHelp = `Observe compares a controller in mode Observe with what really runs: beside

@@ -7,9 +7,9 @@ import (
 	"testing"
 	"time"
 
-	"spokeshave.dev/controller/decide"
-	"spokeshave.dev/controller/model"
-	"spokeshave.dev/controller/observe"
+	"spokeshave.dev/controller/core/decide"
+	"spokeshave.dev/controller/core/model"
+	"spokeshave.dev/controller/record/observe"
 )
 
 func TestObserve(t *testing.T) {

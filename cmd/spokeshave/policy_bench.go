@@ -9,7 +9,7 @@ import (
 	"github.com/spf13/cobra"
 	"k8s.io/utils/clock"
 
-	"spokeshave.dev/controller/app/author"
+	"spokeshave.dev/controller/rehearse/author"
 )
 
 const benchHelp = `Bench measures policies: how long a row takes (an offering, a candidate, a

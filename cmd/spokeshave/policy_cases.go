@@ -6,7 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"spokeshave.dev/controller/app/author"
+	"spokeshave.dev/controller/rehearse/author"
 )
 
 const casesHelp = `Test vets policies and asks them the questions in cases/*.yaml beside them: rows

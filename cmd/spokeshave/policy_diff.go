@@ -9,8 +9,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"spokeshave.dev/controller/app/author"
-	"spokeshave.dev/controller/app/simulate"
+	"spokeshave.dev/controller/rehearse/author"
+	"spokeshave.dev/controller/rehearse/simulate"
 )
 
 const diffHelp = `Diff makes the decision of a scenario twice, with each of two versions of a

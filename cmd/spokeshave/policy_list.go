@@ -8,8 +8,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"spokeshave.dev/controller/app/author"
-	"spokeshave.dev/controller/app/remote"
+	"spokeshave.dev/controller/kube/remote"
+	"spokeshave.dev/controller/rehearse/author"
 )
 
 const listHelp = `List prints what became of every policy in the cluster, from the controller's

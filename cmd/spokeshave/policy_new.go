@@ -6,7 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"spokeshave.dev/controller/app/scaffold"
+	"spokeshave.dev/controller/rehearse/scaffold"
 )
 
 const newHelp = `New makes a folder with a policy that works: its source, tests, cases, policy.yaml

@@ -7,7 +7,7 @@ import (
 	"github.com/spf13/cobra"
 	"sigs.k8s.io/yaml"
 
-	"spokeshave.dev/controller/app/author"
+	"spokeshave.dev/controller/rehearse/author"
 )
 
 const packHelp = `Pack makes the ConfigMap of a policy and prints it. A Go program is built, with

@@ -7,8 +7,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"spokeshave.dev/controller/app/author"
-	"spokeshave.dev/controller/app/remote"
+	"spokeshave.dev/controller/kube/remote"
+	"spokeshave.dev/controller/rehearse/author"
 )
 
 const pushHelp = `Push packs a policy, sends it to the cluster of your kubeconfig by server-side

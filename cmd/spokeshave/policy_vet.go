@@ -6,7 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"spokeshave.dev/controller/app/author"
+	"spokeshave.dev/controller/rehearse/author"
 )
 
 const vetHelp = `Vet checks policies as the controller would before they go live: settings, size,

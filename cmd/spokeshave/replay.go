@@ -11,9 +11,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"spokeshave.dev/controller/app/replay"
-	"spokeshave.dev/controller/app/source"
-	"spokeshave.dev/controller/journal"
+	"spokeshave.dev/controller/record/journal"
+	"spokeshave.dev/controller/rehearse/replay"
+	"spokeshave.dev/controller/rehearse/source"
 )
 
 const replayHelp = `Replay makes recorded decisions again, from nothing but their record, and compares

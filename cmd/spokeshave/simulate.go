@@ -10,7 +10,7 @@ import (
 	"github.com/spf13/cobra"
 	"k8s.io/utils/clock"
 
-	"spokeshave.dev/controller/app/simulate"
+	"spokeshave.dev/controller/rehearse/simulate"
 )
 
 const simulateHelp = `Simulate reads Kubernetes manifests and prints the nodes that would be launched

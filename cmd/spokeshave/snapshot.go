@@ -9,8 +9,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"spokeshave.dev/controller/app/author"
-	"spokeshave.dev/controller/app/take"
+	"spokeshave.dev/controller/rehearse/author"
+	"spokeshave.dev/controller/rehearse/take"
 )
 
 const snapshotHelp = `Snapshot writes what a decision about a live cluster would be made of: NodePools,

@@ -13,7 +13,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"spokeshave.dev/controller/scenario"
+	"spokeshave.dev/controller/rehearse/scenario"
 )
 
 // cluster answers lists as an API server does, a page of one object at a time.

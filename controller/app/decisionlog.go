@@ -3,7 +3,7 @@ package app
 import (
 	"os"
 
-	"spokeshave.dev/controller/journal"
+	"spokeshave.dev/controller/record/journal"
 )
 
 // decisionLogSize is how large the decision log may grow before it is turned,

@@ -3,8 +3,8 @@ package app
 import (
 	"sigs.k8s.io/controller-runtime/pkg/webhook"
 
-	"spokeshave.dev/controller/app/engine"
-	"spokeshave.dev/controller/reconcile/policies"
+	"spokeshave.dev/controller/kube/reconcile/policies"
+	"spokeshave.dev/controller/policy/engine"
 )
 
 // gate has the webhook server judge policies, if it is asked for: to name the

@@ -8,7 +8,7 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"spokeshave.dev/controller/lower"
+	"spokeshave.dev/controller/kube/lower"
 )
 
 // Mode says whether the controller acts.

@@ -7,8 +7,8 @@ import (
 	"github.com/go-logr/logr"
 	"k8s.io/utils/clock"
 
-	"spokeshave.dev/controller/app/engine"
-	"spokeshave.dev/controller/policy"
+	"spokeshave.dev/controller/core/policy"
+	"spokeshave.dev/controller/policy/engine"
 	"spokeshave.dev/controller/policy/load"
 )
 

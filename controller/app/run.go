@@ -33,11 +33,11 @@ import (
 
 	awsv1 "spokeshave.dev/api/aws/v1"
 	karpv1 "spokeshave.dev/api/karpenter/v1"
-	"spokeshave.dev/controller/journal"
-	"spokeshave.dev/controller/observe"
-	"spokeshave.dev/controller/provider/aws"
-	"spokeshave.dev/controller/reconcile/lifecycle"
-	"spokeshave.dev/controller/reconcile/termination"
+	"spokeshave.dev/controller/cloud/aws"
+	"spokeshave.dev/controller/kube/reconcile/lifecycle"
+	"spokeshave.dev/controller/kube/reconcile/termination"
+	"spokeshave.dev/controller/record/journal"
+	"spokeshave.dev/controller/record/observe"
 )
 
 // journalSize is how many decisions are kept in memory.

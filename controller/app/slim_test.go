@@ -9,7 +9,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	karpv1 "spokeshave.dev/api/karpenter/v1"
-	"spokeshave.dev/controller/lower"
+	"spokeshave.dev/controller/kube/lower"
 )
 
 const fullPod = `

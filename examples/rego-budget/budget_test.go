@@ -9,7 +9,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"sigs.k8s.io/yaml"
 
-	"spokeshave.dev/controller/policy"
+	"spokeshave.dev/controller/core/policy"
 	"spokeshave.dev/controller/policy/load"
 	"spokeshave.dev/controller/policy/rego"
 )

@@ -11,8 +11,8 @@ import (
 	"testing"
 	"time"
 
-	"spokeshave.dev/controller/model"
-	"spokeshave.dev/controller/policy"
+	"spokeshave.dev/controller/core/model"
+	"spokeshave.dev/controller/core/policy"
 	"spokeshave.dev/controller/policy/wire"
 	"spokeshave.dev/sdk/abi"
 	sdk "spokeshave.dev/sdk/policy"

@@ -2,7 +2,7 @@
 // reads the output of "go test -bench", passes it on, and ends with a plot of
 // the benchmarks whose names hold mix= and pods=, beside a curve of n log n:
 //
-//	go test -run '^$' -bench Solve ./controller/solver | growth
+//	go test -run '^$' -bench Solve ./controller/core/solver | growth
 //
 // Processor time is drawn, as a busy machine stretches the rest. A failure in
 // what it reads is its own.

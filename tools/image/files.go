@@ -35,7 +35,7 @@ func baseFiles(source string) ([]file, error) {
 	}
 	for name, from := range map[string]string{
 		"LICENSE":        "LICENSE",
-		"NOTICE.catalog": "controller/catalog/data/NOTICE",
+		"NOTICE.catalog": "controller/cloud/catalog/data/NOTICE",
 	} {
 		body, err := os.ReadFile(filepath.Join(source, from))
 		if err != nil {

@@ -19,10 +19,10 @@ func source(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
 	for name, body := range map[string]string{
-		"go.mod":                         "module spokeshave.dev\n\ngo 1.26\n",
-		"LICENSE":                        "a licence",
-		"controller/catalog/data/NOTICE": "a notice",
-		"controller/app/version.go":      "package app\n\nvar Version = \"dev\"\n",
+		"go.mod":                               "module spokeshave.dev\n\ngo 1.26\n",
+		"LICENSE":                              "a licence",
+		"controller/cloud/catalog/data/NOTICE": "a notice",
+		"controller/app/version.go":            "package app\n\nvar Version = \"dev\"\n",
 		"cmd/spokeshave-controller/main.go": "package main\n\nimport \"spokeshave.dev/controller/app\"\n\n" +
 			"func main() { println(app.Version) }\n",
 	} {

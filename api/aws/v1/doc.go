@@ -7,7 +7,7 @@
 // markers in this package.
 //
 // Not here: calls to AWS. This package imports apimachinery and the core API
-// types only; the calls are in controller/provider/aws.
+// types only; the calls are in controller/cloud/aws.
 //
 // +kubebuilder:object:generate=true
 // +groupName=karpenter.k8s.aws

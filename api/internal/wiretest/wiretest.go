@@ -2,7 +2,7 @@
 // manifest is read strictly, written back and compared, and together the
 // manifests must set every field there is.
 //
-// Not here: what the API server accepts; see test/api.
+// Not here: what the API server accepts; see test/suite/api.
 package wiretest
 
 import (

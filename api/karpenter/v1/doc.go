@@ -9,7 +9,7 @@
 // this package.
 //
 // Not here: behaviour. This package imports apimachinery and the core API types
-// only; what a NodePool means is decided in controller/lower and beyond.
+// only; what a NodePool means is decided in controller/kube/lower and beyond.
 //
 // +kubebuilder:object:generate=true
 // +groupName=karpenter.sh

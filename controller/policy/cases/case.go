@@ -4,7 +4,7 @@ import (
 	"encoding/json"
 	"time"
 
-	"spokeshave.dev/controller/policy"
+	"spokeshave.dev/controller/core/policy"
 )
 
 // Case is a question and the answer expected.

@@ -7,5 +7,5 @@
 // policy that the controller would understand differently.
 //
 // Not here: where policies come from, and the decision that a scenario needs
-// (controller/app/author), which are handed in.
+// (controller/rehearse/author), which are handed in.
 package cases

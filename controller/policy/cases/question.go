@@ -7,8 +7,8 @@ import (
 	"slices"
 	"strings"
 
-	"spokeshave.dev/controller/model"
-	"spokeshave.dev/controller/policy"
+	"spokeshave.dev/controller/core/model"
+	"spokeshave.dev/controller/core/policy"
 )
 
 // What is assumed of a row that does not say.

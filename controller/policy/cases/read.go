@@ -15,7 +15,7 @@ import (
 
 	yaml3 "go.yaml.in/yaml/v3"
 
-	"spokeshave.dev/controller/policy"
+	"spokeshave.dev/controller/core/policy"
 )
 
 // DefaultTime is the time of a case that gives none: noon on a Monday.

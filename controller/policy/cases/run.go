@@ -7,8 +7,8 @@ import (
 	"fmt"
 	"strings"
 
-	"spokeshave.dev/controller/model"
-	"spokeshave.dev/controller/policy"
+	"spokeshave.dev/controller/core/model"
+	"spokeshave.dev/controller/core/policy"
 )
 
 // Runner asks a policy the questions of cases.

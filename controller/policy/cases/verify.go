@@ -7,7 +7,7 @@ import (
 	"strconv"
 	"strings"
 
-	"spokeshave.dev/controller/policy"
+	"spokeshave.dev/controller/core/policy"
 )
 
 // verifier compares an answer with what a case expects.

@@ -16,7 +16,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"spokeshave.dev/controller/policy"
+	"spokeshave.dev/controller/core/policy"
 	"spokeshave.dev/controller/policy/load"
 )
 
@@ -91,7 +91,7 @@ func (h *Hostile) run(t *testing.T, failure policy.FailurePolicy) {
 			t.Fatalf("call %d under %s: %v", i, failure, err)
 		}
 	}
-	if s := l.Status()[0]; s.Name != "bad" || s.State != load.Tripped || s.Reason == "" || s.Faults != 3 {
+	if s := l.Status()[0]; s.Name != "bad" || s.State != policy.StateTripped || s.Reason == "" || s.Faults != 3 {
 		t.Errorf("status %+v", s)
 	}
 	for _, name := range []string{"bad", "good"} {

@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"spokeshave.dev/controller/policy"
+	"spokeshave.dev/controller/core/policy"
 )
 
 // slow is an engine that runs out of time at first.
@@ -70,9 +70,9 @@ func TestSinceTripped(t *testing.T) {
 	start := now
 	for step, want := range []struct {
 		open  bool
-		state State
+		state policy.State
 		since time.Duration
-	}{{false, Active, 0}, {true, Tripped, 2 * time.Hour}, {true, Tripped, 2 * time.Hour}, {false, Active, 4 * time.Hour}, {false, Active, 4 * time.Hour}} {
+	}{{false, policy.StateActive, 0}, {true, policy.StateTripped, 2 * time.Hour}, {true, policy.StateTripped, 2 * time.Hour}, {false, policy.StateActive, 4 * time.Hour}, {false, policy.StateActive, 4 * time.Hour}} {
 		now = start.Add(time.Duration(step+1) * time.Hour)
 		engine.last.stats = policy.Stats{Tripped: want.open, LastFault: "Trap: x"}
 		got := l.Status()[0]

@@ -14,8 +14,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"spokeshave.dev/controller/model"
-	"spokeshave.dev/controller/policy"
+	"spokeshave.dev/controller/core/model"
+	"spokeshave.dev/controller/core/policy"
 )
 
 // fake is an engine that compiles everything but code that says so.
@@ -157,14 +157,14 @@ func TestLastGoodVersionStays(t *testing.T) {
 		t.Errorf("the good version is gone: %v", got)
 	}
 	s := l.Status()[0]
-	if s.State != Rejected || s.Hash != first || !strings.Contains(s.Reason, "p.rego:1:1") || !strings.Contains(s.Reason, "stays in force") {
+	if s.State != policy.StateRejected || s.Hash != first || !strings.Contains(s.Reason, "p.rego:1:1") || !strings.Contains(s.Reason, "stays in force") {
 		t.Errorf("status %+v", s)
 	}
 	mended := configMap("spokeshave", "p", "hooks: [rank]", map[string]string{"p.rego": "two"})
 	if changed, err := l.Apply(t.Context(), mended); err != nil || !changed {
 		t.Fatalf("mended: changed %v, %v", changed, err)
 	}
-	if s := l.Status()[0]; s.State != Active || s.Reason != "" {
+	if s := l.Status()[0]; s.State != policy.StateActive || s.Reason != "" {
 		t.Errorf("status %+v", s)
 	}
 	if diff := cmp.Diff([]string{"p"}, *closed); diff != "" {

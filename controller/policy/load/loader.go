@@ -13,7 +13,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
-	"spokeshave.dev/controller/policy"
+	"spokeshave.dev/controller/core/policy"
 )
 
 // Config says which policies may be loaded, and how.
@@ -61,7 +61,7 @@ type entry struct {
 	seen  string // hash of the last revision tried
 	// revision is the hash of the one before the loader now, parsed or not.
 	revision string
-	status   Status
+	status   policy.Status
 	// tripped is when the breaker was first seen open, zero while it is closed.
 	tripped time.Time
 }
@@ -140,15 +140,15 @@ func (l *Loader) reaffirm(e *entry) {
 		return
 	}
 	if info := e.good.Info(); info.Hash == e.seen {
-		e.status.set(stateOf(&info), "", l.cfg.Now())
+		e.status.Set(stateOf(&info), "", l.cfg.Now())
 	}
 }
 
-func stateOf(info *policy.Info) State {
+func stateOf(info *policy.Info) policy.State {
 	if info.Mode == policy.Shadow {
-		return Shadow
+		return policy.StateShadow
 	}
-	return Active
+	return policy.StateActive
 }
 
 func (l *Loader) compile(ctx context.Context, src *policy.Source) (policy.Compiled, error) {
@@ -188,7 +188,7 @@ func (l *Loader) entry(key Key) *entry {
 	defer l.mu.Unlock()
 	e := l.entries[key]
 	if e == nil {
-		e = &entry{status: Status{Namespace: key.Namespace, Name: key.Name}}
+		e = &entry{status: policy.Status{Namespace: key.Namespace, Name: key.Name}}
 		l.entries[key] = e
 	}
 	return e
@@ -201,7 +201,7 @@ func (l *Loader) accept(e *entry, cm *corev1.ConfigMap, compiled policy.Compiled
 	e.files = filesOf(cm)
 	e.tripped = time.Time{}
 	info := compiled.Info()
-	e.status.set(stateOf(&info), "", l.cfg.Now())
+	e.status.Set(stateOf(&info), "", l.cfg.Now())
 	e.status.Revision = e.revision
 	e.status.Hash, e.status.Engine, e.status.Hooks = info.Hash, info.Engine, info.Hooks
 	l.publish()
@@ -220,7 +220,7 @@ func (l *Loader) reject(e *entry, cm *corev1.ConfigMap, why error) {
 		e.stand, e.files = refusal{outline, reason}, filesOf(cm)
 		l.publish()
 	}
-	e.status.set(Rejected, reason, l.cfg.Now())
+	e.status.Set(policy.StateRejected, reason, l.cfg.Now())
 	e.status.Revision = e.revision
 }
 

@@ -7,7 +7,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"spokeshave.dev/controller/policy"
+	"spokeshave.dev/controller/core/policy"
 )
 
 // TestRefusal: a policy without a good version faults, by its failure policy,
@@ -80,13 +80,13 @@ func TestBackToTheGoodOne(t *testing.T) {
 		if _, err := l.Apply(t.Context(), good); err != nil {
 			t.Fatal(err)
 		}
-		if s := l.Status()[0]; s.State != Active || s.Reason != "" {
+		if s := l.Status()[0]; s.State != policy.StateActive || s.Reason != "" {
 			t.Errorf("status %+v", s)
 		}
 		if _, err := l.Apply(t.Context(), unreadable); err == nil {
 			t.Fatal("loaded")
 		}
-		if s := l.Status()[0]; s.State != Rejected {
+		if s := l.Status()[0]; s.State != policy.StateRejected {
 			t.Errorf("status %+v", s)
 		}
 	}

@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"testing"
 
-	"spokeshave.dev/controller/model"
-	"spokeshave.dev/controller/policy"
+	"spokeshave.dev/controller/core/model"
+	"spokeshave.dev/controller/core/policy"
 )
 
 // offerings makes n rows as varied as those of a real region.

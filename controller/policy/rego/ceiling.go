@@ -6,7 +6,7 @@ import (
 
 	"github.com/open-policy-agent/opa/v1/ast"
 
-	"spokeshave.dev/controller/policy"
+	"spokeshave.dev/controller/core/policy"
 )
 
 // ceiler is the prepared ceiling hook: caps are asked for once a call, and

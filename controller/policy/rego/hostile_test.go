@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"spokeshave.dev/controller/policy"
+	"spokeshave.dev/controller/core/policy"
 	"spokeshave.dev/controller/policy/rego"
 )
 

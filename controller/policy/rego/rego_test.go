@@ -12,8 +12,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"sigs.k8s.io/yaml"
 
-	"spokeshave.dev/controller/model"
-	"spokeshave.dev/controller/policy"
+	"spokeshave.dev/controller/core/model"
+	"spokeshave.dev/controller/core/policy"
 	"spokeshave.dev/controller/policy/rego"
 )
 

@@ -16,7 +16,7 @@ import (
 	"github.com/open-policy-agent/opa/v1/loader"
 	oparego "github.com/open-policy-agent/opa/v1/rego"
 
-	"spokeshave.dev/controller/policy"
+	"spokeshave.dev/controller/core/policy"
 	"spokeshave.dev/controller/policy/rego"
 )
 

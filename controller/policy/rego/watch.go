@@ -8,7 +8,7 @@ import (
 
 	"github.com/open-policy-agent/opa/v1/topdown"
 
-	"spokeshave.dev/controller/policy"
+	"spokeshave.dev/controller/core/policy"
 )
 
 // A call's time is counted in ticks. A process that gets no processor for a

@@ -8,8 +8,8 @@ import (
 	"testing"
 	"time"
 
-	"spokeshave.dev/controller/model"
-	"spokeshave.dev/controller/policy"
+	"spokeshave.dev/controller/core/model"
+	"spokeshave.dev/controller/core/policy"
 	"spokeshave.dev/controller/policy/enginetest"
 	"spokeshave.dev/controller/policy/load"
 	"spokeshave.dev/controller/policy/wasm/meter"

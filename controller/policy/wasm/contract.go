@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"spokeshave.dev/controller/policy"
+	"spokeshave.dev/controller/core/policy"
 	"spokeshave.dev/controller/policy/wasm/meter"
 	"spokeshave.dev/sdk/abi"
 )

@@ -14,10 +14,9 @@ import (
 	"strings"
 	"testing"
 
-	"spokeshave.dev/controller/model"
-	"spokeshave.dev/controller/policy"
+	"spokeshave.dev/controller/core/model"
+	"spokeshave.dev/controller/core/policy"
 	"spokeshave.dev/controller/policy/enginetest"
-	"spokeshave.dev/controller/policy/load"
 	"spokeshave.dev/controller/policy/wasm/meter"
 )
 
@@ -264,7 +263,7 @@ func TestDecompressionBombs(t *testing.T) {
 				t.Errorf("the other policy was not heard: %+v", out.Tiers[0])
 			}
 			for _, s := range l.Status() {
-				if rejected := s.Name != "good"; rejected != (s.State == load.Rejected) || (s.Name == "bomb") != (s.Hash == "") {
+				if rejected := s.Name != "good"; rejected != (s.State == policy.StateRejected) || (s.Name == "bomb") != (s.Hash == "") {
 					t.Errorf("status %+v", s)
 				}
 			}

@@ -5,7 +5,7 @@ import (
 	"runtime"
 	"time"
 
-	"spokeshave.dev/controller/policy"
+	"spokeshave.dev/controller/core/policy"
 	"spokeshave.dev/controller/policy/wasm/meter"
 )
 

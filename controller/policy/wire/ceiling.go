@@ -3,8 +3,8 @@ package wire
 import (
 	"fmt"
 
-	"spokeshave.dev/controller/model"
-	"spokeshave.dev/controller/policy"
+	"spokeshave.dev/controller/core/model"
+	"spokeshave.dev/controller/core/policy"
 	"spokeshave.dev/sdk/abi"
 )
 

@@ -3,7 +3,7 @@ package wire
 import (
 	"fmt"
 
-	"spokeshave.dev/controller/policy"
+	"spokeshave.dev/controller/core/policy"
 	"spokeshave.dev/sdk/abi"
 )
 

@@ -4,7 +4,7 @@ import (
 	"bytes"
 	"testing"
 
-	"spokeshave.dev/controller/policy"
+	"spokeshave.dev/controller/core/policy"
 )
 
 // TestIdsOutlastOtherBatches: batches without a catalogue between two rank

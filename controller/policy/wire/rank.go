@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"slices"
 
-	"spokeshave.dev/controller/policy"
+	"spokeshave.dev/controller/core/policy"
 	"spokeshave.dev/sdk/abi"
 )
 

@@ -4,7 +4,7 @@
 // anything else is a policy.Fault of kind BadReply.
 //
 // Not here: how the bytes reach a guest (controller/policy/wasm) and how
-// answers combine (controller/policy).
+// answers combine (controller/core/policy).
 package wire
 
 import (
@@ -13,8 +13,8 @@ import (
 	"math"
 	"slices"
 
-	"spokeshave.dev/controller/model"
-	"spokeshave.dev/controller/policy"
+	"spokeshave.dev/controller/core/model"
+	"spokeshave.dev/controller/core/policy"
 	"spokeshave.dev/sdk/abi"
 )
 

@@ -1,0 +1,113 @@
+// Command demo shows the product at work on this machine: a real control plane,
+// an EC2-compatible endpoint, the chart, the controller, and a story told in
+// scenes. Every scene checks what it claims.
+//
+//	demo          tell the story, leave everything running, say how to use it
+//	demo -quiet   tell little, end everything; the exit code is the verdict
+//	demo -down    end what an earlier demo left running
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"syscall"
+	"time"
+
+	"spokeshave.dev/test/kit/controlplane"
+	"spokeshave.dev/test/kit/harness"
+)
+
+func main() {
+	//nolint:forbidigo // the top of the program
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	quiet := flag.Bool("quiet", false, "print little, clean up, and fail on any expectation that does not hold")
+	down := flag.Bool("down", false, "end what an earlier demo left running")
+	flag.Parse()
+	err := run(ctx, *quiet, *down)
+	stop()
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "demo:", err)
+		os.Exit(1)
+	}
+}
+
+func run(ctx context.Context, quiet, down bool) error {
+	dir, err := stateDir()
+	switch {
+	case err != nil:
+		return err
+	case down:
+		return end(ctx, dir)
+	case quiet:
+		return check(ctx)
+	}
+	return tell(ctx, dir)
+}
+
+func stateDir() (string, error) {
+	cache, err := os.UserCacheDir()
+	if err != nil {
+		return "", fmt.Errorf("find a state directory: %w", err)
+	}
+	return filepath.Join(cache, "spokeshave", "demo"), nil
+}
+
+func end(ctx context.Context, dir string) error {
+	err := controlplane.Down(ctx, dir)
+	if errors.Is(err, controlplane.ErrNotRunning) {
+		_, _ = fmt.Fprintln(os.Stdout, "no demo is running")
+		return nil
+	}
+	return err
+}
+
+// check plays the story in a cluster of its own that ends with it.
+func check(ctx context.Context) error {
+	stack, err := harness.Start(ctx, harness.Options{Log: os.Stdout})
+	if err != nil {
+		return err
+	}
+	d := &demo{Stack: stack, out: os.Stdout, quiet: true}
+	return errors.Join(d.perform(ctx), stack.Stop())
+}
+
+// tell plays the story and leaves everything running, unless it was
+// interrupted.
+func tell(ctx context.Context, dir string) error {
+	if err := controlplane.Down(ctx, dir); err != nil && !errors.Is(err, controlplane.ErrNotRunning) {
+		return err
+	}
+	start := now()
+	stack, err := harness.Start(ctx, harness.Options{Dir: dir, Detached: true, Log: os.Stdout})
+	if err != nil {
+		return err
+	}
+	d := &demo{Stack: stack, out: os.Stdout}
+	d.say("everything runs after %s", now().Sub(start).Round(100*time.Millisecond))
+	err = d.perform(ctx)
+	if ctx.Err() != nil {
+		return errors.Join(errors.New("interrupted; everything was ended"), stack.Stop())
+	}
+	goodbye(os.Stdout, stack)
+	return err
+}
+
+func goodbye(w io.Writer, s *harness.Stack) {
+	_, _ = fmt.Fprintf(w, `
+The cluster stays up. To look around:
+  export KUBECONFIG=%s
+  export PATH=%s:"$PATH"
+  kubectl get nodepools,nodeclaims,nodes
+  kubectl -n %s scale deployment batch --replicas=40
+  go run ./cmd/spokeshave explain nodepool general --server %s     what was decided, and why
+  curl -s %s/metrics
+  curl -s %s/_sim/state    what EC2 thinks
+Logs are in %s. To end it: make demo-down
+`, s.Cluster.Kubeconfig, s.Cluster.Binaries.Dir, namespace, s.MetricsURL(), s.MetricsURL(), s.EC2URL(), filepath.Join(s.Cluster.Dir, "logs"))
+}

@@ -1,0 +1,200 @@
+package nodeclass_test
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/go-logr/logr"
+	corev1 "k8s.io/api/core/v1"
+	eventsv1 "k8s.io/api/events/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/config"
+	"sigs.k8s.io/controller-runtime/pkg/metrics/server"
+
+	awsv1 "spokeshave.dev/api/aws/v1"
+	karpv1 "spokeshave.dev/api/karpenter/v1"
+	"spokeshave.dev/controller/cloud/aws/nodeclass"
+	"spokeshave.dev/test/kit/controlplane"
+)
+
+// TestReconciler runs the reconciler on a real API server over an EC2 endpoint.
+func TestReconciler(t *testing.T) {
+	cluster := controlplane.ForTest(t, false)
+	if err := controlplane.InstallCRDs(t.Context(), cluster.Config(), "../../../../charts/spokeshave/files/crds"); err != nil {
+		t.Fatal(err)
+	}
+	w := newWorld(t)
+	c := run(t, cluster, w)
+
+	t.Run("a class becomes ready", func(t *testing.T) { testReady(t, c) })
+	t.Run("a changed class is resolved again", func(t *testing.T) { testChanged(t, c) })
+	t.Run("a class in use waits for its claims", func(t *testing.T) { testDelete(t, c, w) })
+}
+
+func run(t *testing.T, cluster *controlplane.Cluster, w *world) client.Client {
+	t.Helper()
+	scheme := runtime.NewScheme()
+	for _, add := range []func(*runtime.Scheme) error{awsv1.AddToScheme, karpv1.AddToScheme, corev1.AddToScheme, eventsv1.AddToScheme} {
+		if err := add(scheme); err != nil {
+			t.Fatal(err)
+		}
+	}
+	mgr, err := ctrl.NewManager(cluster.Config(), ctrl.Options{
+		Scheme: scheme, Logger: logr.Discard(), Metrics: server.Options{BindAddress: "0"},
+		// The test may run several times in one process.
+		Controller: config.Controller{SkipNameValidation: new(true)},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := &nodeclass.Reconciler{
+		Resolver: w.resolver, Client: mgr.GetClient(), Events: mgr.GetEventRecorder("nodeclass"), Interval: 200 * time.Millisecond,
+	}
+	if err := r.SetupWithManager(mgr); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan error)
+	go func() { ended <- mgr.Start(ctx) }()
+	t.Cleanup(func() {
+		cancel()
+		if err := <-ended; err != nil && !errors.Is(err, context.Canceled) {
+			t.Error(err)
+		}
+	})
+	direct, err := client.New(cluster.Config(), client.Options{Scheme: scheme})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return direct
+}
+
+func eventually(t *testing.T, what string, done func() bool) {
+	t.Helper()
+	for range 300 {
+		if done() {
+			return
+		}
+		time.Sleep(100 * time.Millisecond)
+	}
+	t.Fatalf("%s: not within half a minute", what)
+}
+
+func read(t *testing.T, c client.Client, name string) *awsv1.EC2NodeClass {
+	t.Helper()
+	out := &awsv1.EC2NodeClass{}
+	if err := c.Get(t.Context(), client.ObjectKey{Name: name}, out); err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+func create(t *testing.T, c client.Client, name string) {
+	t.Helper()
+	in := class()
+	in.ObjectMeta = metav1.ObjectMeta{Name: name}
+	if err := c.Create(t.Context(), in); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, name+" ready", func() bool {
+		return meta.IsStatusConditionTrue(read(t, c, name).Status.Conditions, awsv1.ConditionReady)
+	})
+}
+
+func testReady(t *testing.T, c client.Client) {
+	create(t, c, "ready")
+	got := read(t, c, "ready")
+	hash, err := got.Hash()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got.Annotations[awsv1.AnnotationEC2NodeClassHash] != hash || got.Annotations[awsv1.AnnotationEC2NodeClassHashVersion] == "" {
+		t.Errorf("annotations %v, want the hash %s and its version", got.Annotations, hash)
+	}
+	if !slices.Contains(got.Finalizers, awsv1.FinalizerTermination) {
+		t.Errorf("finalizers %v", got.Finalizers)
+	}
+	if len(got.Status.Subnets) != 3 || len(got.Status.AMIs) != 5 || got.Status.InstanceProfile == "" {
+		t.Errorf("status %+v", got.Status)
+	}
+	// Nothing is written while nothing changes.
+	before := got.ResourceVersion
+	time.Sleep(time.Second)
+	if after := read(t, c, "ready").ResourceVersion; after != before {
+		t.Errorf("the class was written again, %s to %s", before, after)
+	}
+}
+
+func testChanged(t *testing.T, c client.Client) {
+	create(t, c, "changed")
+	got := read(t, c, "changed")
+	hash := got.Annotations[awsv1.AnnotationEC2NodeClassHash]
+	got.Spec.SubnetSelectorTerms = []awsv1.SubnetSelectorTerm{{Tags: map[string]string{"no": "such"}}}
+	got.Spec.Tags = map[string]string{"team": "shaves"}
+	if err := c.Update(t.Context(), got); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "not ready", func() bool {
+		return meta.IsStatusConditionFalse(read(t, c, "changed").Status.Conditions, awsv1.ConditionReady)
+	})
+	if now := read(t, c, "changed"); now.Annotations[awsv1.AnnotationEC2NodeClassHash] == hash || len(now.Status.Subnets) != 0 {
+		t.Errorf("hash %s as before, or subnets left: %+v", hash, now.Status.Subnets)
+	}
+}
+
+func testDelete(t *testing.T, c client.Client, w *world) {
+	create(t, c, "used")
+	claim := &karpv1.NodeClaim{
+		ObjectMeta: metav1.ObjectMeta{Name: "used-1"},
+		Spec: karpv1.NodeClaimSpec{
+			NodeClassRef: karpv1.NodeClassReference{Group: awsv1.Group, Kind: awsv1.Kind, Name: "used"},
+			Requirements: []karpv1.Requirement{{Key: corev1.LabelArchStable, Operator: "In", Values: []string{"amd64"}}},
+		},
+	}
+	if err := c.Create(t.Context(), claim); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"used", "changed"} {
+		if err := c.Delete(t.Context(), read(t, c, name)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	gone := func(name string) bool {
+		return apierrors.IsNotFound(c.Get(t.Context(), client.ObjectKey{Name: name}, &awsv1.EC2NodeClass{}))
+	}
+	eventually(t, "unused class gone", func() bool { return gone("changed") })
+	eventually(t, "event", func() bool {
+		var events eventsv1.EventList
+		if err := c.List(t.Context(), &events); err != nil {
+			t.Fatal(err)
+		}
+		return slices.ContainsFunc(events.Items, func(e eventsv1.Event) bool {
+			return e.Reason == awsv1.EventWaitingOnNodeClaimTermination && e.Regarding.Name == "used"
+		})
+	})
+	if gone("used") {
+		t.Fatal("a class in use was let go")
+	}
+	if err := c.Delete(t.Context(), claim); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "used class gone", func() bool { return gone("used") })
+	if n := len(w.server.State().Profiles); n != 1 {
+		t.Errorf("%d instance profiles, want the one that class ready needs", n)
+	}
+	if err := c.Delete(t.Context(), read(t, c, "ready")); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "last class gone", func() bool { return gone("ready") })
+	if left := w.server.State().Profiles; len(left) != 0 {
+		t.Errorf("instance profiles %q are left", left)
+	}
+}

@@ -1,0 +1,441 @@
+package aws_test
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	awsv1 "spokeshave.dev/api/aws/v1"
+	"spokeshave.dev/controller/cloud/aws"
+	"spokeshave.dev/controller/cloud/provider"
+	"spokeshave.dev/controller/core/model"
+	"spokeshave.dev/simulator/ec2"
+)
+
+func claimNames(n int) []string {
+	var out []string
+	for i := range n {
+		out = append(out, fmt.Sprintf("claim-%04d", i))
+	}
+	return out
+}
+
+// prepareAll prepares claims at the same time, as the reconcilers do.
+func (w *world) prepareAll(t *testing.T, claims []string, options ...model.Option) map[string]provider.Attempt {
+	t.Helper()
+	defer w.provider.Together(len(claims))()
+	out := map[string]provider.Attempt{}
+	var mu sync.Mutex
+	var wg sync.WaitGroup
+	for _, claim := range claims {
+		wg.Go(func() {
+			a, err := w.provider.Prepare(t.Context(), spec(claim, options...))
+			if err != nil {
+				t.Errorf("prepare %s: %v", claim, err)
+			}
+			mu.Lock()
+			defer mu.Unlock()
+			out[claim] = a
+		})
+	}
+	wg.Wait()
+	return out
+}
+
+type launchResult struct {
+	instance provider.Instance
+	err      error
+}
+
+func launchAll(t *testing.T, p provider.Provider, attempts map[string]provider.Attempt) map[string]launchResult {
+	t.Helper()
+	out := map[string]launchResult{}
+	var mu sync.Mutex
+	var wg sync.WaitGroup
+	for claim, a := range attempts {
+		wg.Go(func() {
+			i, err := p.Launch(t.Context(), a)
+			mu.Lock()
+			defer mu.Unlock()
+			out[claim] = launchResult{instance: i, err: err}
+		})
+	}
+	wg.Wait()
+	return out
+}
+
+// wantDistinct fails unless every claim has an instance of its own.
+func wantDistinct(t *testing.T, results map[string]launchResult, n int) {
+	t.Helper()
+	ids := map[string]string{}
+	for claim, r := range results {
+		if r.err != nil {
+			t.Errorf("launch %s: %v", claim, r.err)
+			continue
+		}
+		if other, twice := ids[r.instance.ProviderID]; twice {
+			t.Errorf("%s and %s share %s", claim, other, r.instance.ProviderID)
+		}
+		ids[r.instance.ProviderID] = claim
+		if r.instance.Claim != claim {
+			t.Errorf("the instance of %s is for claim %q", claim, r.instance.Claim)
+		}
+	}
+	if len(ids) != n {
+		t.Errorf("%d instances, want %d", len(ids), n)
+	}
+}
+
+func (w *world) requests(action string) int {
+	n := 0
+	for _, count := range w.server.State().Requests[action] {
+		n += count
+	}
+	return n
+}
+
+func (w *world) alive() int { return w.server.State().Running }
+
+func TestOneFleetForManyClaims(t *testing.T) {
+	w := newWorld(t)
+	claims := claimNames(20)
+	attempts := w.prepareAll(t, claims, option("m7i.large", "us-west-2a", model.OnDemand))
+	results := launchAll(t, w.provider, attempts)
+	wantDistinct(t, results, 20)
+	if n := w.requests("CreateFleet"); n != 1 {
+		t.Errorf("%d CreateFleet calls for one template and zone, want 1", n)
+	}
+	// Every claim keeps its instance when all is repeated by a new controller.
+	again := launchAll(t, w.newProvider(t, w.url), attempts)
+	for claim, r := range results {
+		if again[claim].instance.ProviderID != r.instance.ProviderID {
+			t.Errorf("%s has %s, and %s after a restart", claim, r.instance.ProviderID, again[claim].instance.ProviderID)
+		}
+	}
+	if w.alive() != 20 {
+		t.Errorf("%d instances, want 20", w.alive())
+	}
+	// Meanwhile the claims are written on the instances.
+	eventuallyTagged(t, w, claims)
+}
+
+func eventuallyTagged(t *testing.T, w *world, want []string) {
+	t.Helper()
+	var got []string
+	for range 100 {
+		got = w.living()
+		if slices.Sort(got); slices.Equal(got, want) {
+			return
+		}
+		time.Sleep(50 * time.Millisecond)
+	}
+	t.Errorf("instances are tagged with claims (-want +got):\n%s", cmp.Diff(want, got))
+}
+
+func TestDifferentRequestsStayApart(t *testing.T) {
+	w := newWorld(t)
+	defer w.provider.Together(6)()
+	var wg sync.WaitGroup
+	for i, claim := range claimNames(6) {
+		wg.Go(func() {
+			s := spec(claim, option("m7i.large", "us-west-2a", model.OnDemand))
+			if i%2 == 0 {
+				s.Labels = map[string]string{"team": "other"} // another launch template
+			}
+			a, err := w.provider.Prepare(t.Context(), s)
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			if _, err := w.provider.Launch(t.Context(), a); err != nil || len(a.Claims) != 3 {
+				t.Errorf("launch %s with %v: %v", claim, a.Claims, err)
+			}
+		})
+	}
+	wg.Wait()
+	if n := w.requests("CreateFleet"); n != 2 {
+		t.Errorf("%d CreateFleet calls, want one for each of two templates", n)
+	}
+}
+
+func TestPartlyFulfilled(t *testing.T) {
+	w := newWorld(t)
+	o := option("m7i.large", "us-west-2a", model.OnDemand)
+	w.setFree(t, new(3), o)
+	attempts := w.prepareAll(t, claimNames(5), o)
+	check := func(results map[string]launchResult) {
+		t.Helper()
+		for i, claim := range claimNames(5) {
+			r := results[claim]
+			if i < 3 != (r.err == nil) {
+				t.Errorf("%s: %v; want the first three to have instances", claim, r.err)
+			}
+			if r.err != nil && provider.KindOf(r.err) != provider.InsufficientCapacity {
+				t.Errorf("%s: %v", claim, r.err)
+			}
+		}
+	}
+	check(launchAll(t, w.provider, attempts))
+	check(launchAll(t, w.newProvider(t, w.url), attempts))
+	catalog := w.catalog(t, "default")
+	for _, offering := range find(t, &catalog, "m7i.large").Offerings {
+		sold := offering.Zone == "us-west-2a" && offering.CapacityType == model.OnDemand
+		if offering.Available == sold {
+			t.Errorf("%+v: available %t", offering, offering.Available)
+		}
+	}
+}
+
+// The answer to a joint launch is lost, and every claim asks again.
+func TestJointLostAnswer(t *testing.T) {
+	for name, fault := range map[string]sim.Fault{
+		"timeout after success": {Action: "CreateFleet", AfterSuccess: true},
+		"timeout before":        {Action: "CreateFleet", Cut: true},
+		"server error":          {Action: "CreateFleet", HTTPStatus: 500},
+		"throttled":             {Action: "CreateFleet", Code: "RequestLimitExceeded"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t)
+			attempts := w.prepareAll(t, claimNames(4), option("m7i.large", "us-west-2a", model.OnDemand))
+			w.order(t, fault)
+			for claim, r := range launchAll(t, w.provider, attempts) {
+				if r.err == nil || provider.KindOf(r.err).Definitive() {
+					t.Errorf("%s: %v, want an error that asks to repeat", claim, r.err)
+				}
+			}
+			wantDistinct(t, launchAll(t, w.provider, attempts), 4)
+			if w.alive() != 4 {
+				t.Errorf("%d instances, want 4", w.alive())
+			}
+		})
+	}
+}
+
+// A controller dies after it has sent the request and one claim has recorded its
+// instance; that claim does not ask again.
+func TestRestartAfterOneRecorded(t *testing.T) {
+	w := newWorld(t)
+	attempts := w.prepareAll(t, claimNames(3), option("m7i.large", "us-west-2a", model.OnDemand))
+	first := launchAll(t, w.provider, attempts)
+	delete(attempts, "claim-0000")
+	second := launchAll(t, w.newProvider(t, w.url), attempts)
+	if n := w.alive(); n != 3 {
+		t.Errorf("%d instances, want 3", n)
+	}
+	for claim, r := range second {
+		for provider.KindOf(r.err) == provider.Unavailable && r.err != nil {
+			r.instance, r.err = w.newProvider(t, w.url).Launch(t.Context(), attempts[claim])
+		}
+		if r.err != nil || r.instance.ProviderID != first[claim].instance.ProviderID {
+			t.Errorf("%s: %+v, %v, want the instance of before, %s", claim, r.instance.ProviderID, r.err, first[claim].instance.ProviderID)
+		}
+	}
+}
+
+// A controller dies before all claims have written the attempt down: nothing was
+// sent, and after a while the others start anew.
+func TestRestartBeforeAllWrote(t *testing.T) {
+	w := newWorld(t)
+	attempts := w.prepareAll(t, claimNames(6), option("m7i.large", "us-west-2a", model.OnDemand))
+	p := w.newProvider(t, w.url)
+	_, err := p.Launch(t.Context(), attempts["claim-0001"])
+	wantKind(t, err, provider.Unavailable)
+	// A party has up to 200 claims, and this stands on each of them.
+	if text := err.Error(); !strings.Contains(text, "waiting for claim-0000, claim-0002, claim-0003, 2 more, which") {
+		t.Errorf("%q does not name the first of those it waits for, and how many more", text)
+	}
+	w.clock.Step(3 * time.Minute)
+	_, err = p.Launch(t.Context(), attempts["claim-0001"])
+	wantKind(t, err, provider.Stale)
+	if w.alive() != 0 {
+		t.Errorf("%d instances were started", w.alive())
+	}
+}
+
+// A claim that could not write its attempt is given the same one again; when it
+// wants another, those that wait for it are let go.
+func TestClaimLeavesItsParty(t *testing.T) {
+	w := newWorld(t)
+	o := option("m7i.large", "us-west-2a", model.OnDemand)
+	attempts := w.prepareAll(t, claimNames(2), o)
+	same := w.prepare(t, spec("claim-0000", o))
+	if diff := cmp.Diff(attempts["claim-0000"], same); diff != "" {
+		t.Errorf("prepared again (-first +again):\n%s", diff)
+	}
+	waiting := make(chan error)
+	go func() {
+		_, err := w.provider.Launch(t.Context(), attempts["claim-0001"])
+		waiting <- err
+	}()
+	time.Sleep(50 * time.Millisecond)
+	other := w.prepare(t, spec("claim-0000", option("m7i.xlarge", "us-west-2a", model.OnDemand)))
+	wantKind(t, <-waiting, provider.Stale)
+	if _, err := w.provider.Launch(t.Context(), other); err != nil {
+		t.Fatal(err)
+	}
+	w.wantLiving(t, "claim-0000")
+}
+
+// When as many wait as are worked on at once, nobody else can come: the window
+// closes, whatever it would wait for the next.
+func TestNobodyElseCanCome(t *testing.T) {
+	w := newWorldOf(t, "m7i.")
+	w.provider = w.newProvider(t, w.url, func(cfg *aws.Config) { cfg.Claims = 3 })
+	defer w.provider.Together(4)() // a fourth is waited for, a minute long
+	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+	defer cancel()
+	var all sync.WaitGroup
+	for _, claim := range claimNames(3) {
+		all.Go(func() {
+			a, err := w.provider.Prepare(ctx, spec(claim, option("m7i.large", "us-west-2a", model.OnDemand)))
+			if err != nil || len(a.Claims) != 3 {
+				t.Errorf("%s shares with %v, %v; want one attempt for the three", claim, a.Claims, err)
+			}
+		})
+	}
+	all.Wait()
+}
+
+// A thousand nodes of one template cost a handful of calls.
+func TestRequestsPerThousandNodes(t *testing.T) {
+	w := newWorld(t)
+	before := maps.Clone(w.server.State().Requests)
+	claims := claimNames(1000)
+	results := launchAll(t, w.provider, w.prepareAll(t, claims, option("m7i.large", "us-west-2a", model.OnDemand)))
+	wantDistinct(t, results, 1000)
+	if n := w.requests("CreateFleet"); n != 5 {
+		t.Errorf("%d CreateFleet calls for 1000 nodes of one template and zone, want one for each 200 claims", n)
+	}
+	if n := w.requests("CreateLaunchTemplate"); n != 1 {
+		t.Errorf("%d CreateLaunchTemplate calls for one template, want 1", n)
+	}
+	eventuallyTagged(t, w, claims)
+
+	var wg sync.WaitGroup
+	for _, r := range results {
+		wg.Go(func() {
+			if _, err := w.provider.Get(t.Context(), r.instance.ProviderID); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	wg.Wait()
+	if n := w.requests("DescribeInstances"); n > 50 {
+		t.Errorf("%d DescribeInstances calls to get 1000 instances at once, want about 1000/200", n)
+	}
+	described := w.requests("DescribeInstances")
+	w.clock.Step(3 * time.Minute)
+	if list, err := w.provider.List(t.Context()); err != nil || len(list) != 1000 {
+		t.Fatalf("%d instances listed, %v", len(list), err)
+	}
+	if n := w.requests("DescribeInstances") - described; n != 1 {
+		t.Errorf("%d DescribeInstances calls to list 1000 instances, want 1", n)
+	}
+	for _, r := range results {
+		wg.Go(func() {
+			if err := w.provider.Terminate(t.Context(), r.instance.ProviderID); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	wg.Wait()
+	if n := w.requests("TerminateInstances"); n > 50 || w.alive() != 0 {
+		t.Errorf("%d TerminateInstances calls, %d instances left", n, w.alive())
+	}
+	t.Logf("requests for 1000 nodes: %v before, then %v", before, w.server.State().Requests)
+}
+
+// Fresh instances beyond one filter's worth are still listed while reads lag.
+func TestManyUnseen(t *testing.T) {
+	w := newWorld(t)
+	w.server.Set(sim.Settings{Lag: &sim.Duration{Duration: time.Minute}})
+	results := launchAll(t, w.provider, w.prepareAll(t, claimNames(450), option("m7i.large", "us-west-2a", model.OnDemand)))
+	wantDistinct(t, results, 450)
+	list, err := w.provider.List(t.Context())
+	if err != nil || len(list) != 450 {
+		t.Errorf("%d instances listed, %v; want 450", len(list), err)
+	}
+}
+
+// An instance whose claim was never written on it is garbage after a while.
+func TestForgottenInstance(t *testing.T) {
+	w := newWorld(t)
+	attempts := w.prepareAll(t, claimNames(2), option("m7i.large", "us-west-2a", model.OnDemand))
+	w.order(t, sim.Fault{Action: "CreateTags", Code: "UnauthorizedOperation", Forever: true})
+	launchAll(t, w.provider, attempts)
+	fresh := w.newProvider(t, w.url)
+	if list, err := fresh.List(t.Context()); err != nil || len(list) != 0 {
+		t.Errorf("List = %+v, %v; want nothing yet", list, err)
+	}
+	w.clock.Step(6 * time.Minute)
+	list, err := fresh.List(t.Context())
+	if err != nil || len(list) != 2 || list[0].Claim != "" || list[0].Tags[awsv1.TagLaunch] == "" {
+		t.Errorf("List = %+v, %v; want two instances without claims", list, err)
+	}
+}
+
+// The tags that could not be written after the launch are written when the node
+// has registered; those that are there cost no call.
+func TestTagClaim(t *testing.T) {
+	w := newWorldOf(t, "m7i.")
+	w.classes["default"].Spec.Tags = map[string]string{"cost": "42"}
+	attempts := w.prepareAll(t, claimNames(2), option("m7i.large", "us-west-2a", model.OnDemand))
+	w.order(t, sim.Fault{Action: "CreateTags", Code: "UnauthorizedOperation", Count: 2})
+	results := launchAll(t, w.provider, attempts)
+	for range 100 {
+		if w.requests("CreateTags") == 2 {
+			break
+		}
+		time.Sleep(50 * time.Millisecond)
+	}
+	w.clock.Step(3 * time.Minute)
+	if got := w.living(); !slices.Equal(got, []string{"", ""}) {
+		t.Fatalf("before: instances of %q, want untagged ones", got)
+	}
+	for range 2 {
+		for claim, r := range results {
+			if err := w.provider.TagClaim(t.Context(), r.instance.ProviderID, claim); err != nil {
+				t.Errorf("%s: %v", claim, err)
+			}
+		}
+	}
+	w.wantLiving(t, claimNames(2)...)
+	if n := w.requests("CreateTags"); n != 4 {
+		t.Errorf("%d calls of CreateTags, want two that failed and one for each instance", n)
+	}
+	for _, i := range w.server.State().Instances {
+		if i.Tags["Name"] != "general/"+i.Tags[awsv1.TagNodeClaim] || i.Tags["cost"] != "42" {
+			t.Errorf("tags %v", i.Tags)
+		}
+	}
+	wantKind(t, w.provider.TagClaim(t.Context(), "aws:///us-west-2a/i-0123456789abcdef0", "none"), provider.NotFound)
+}
+
+func TestTerminateTogether(t *testing.T) {
+	w := newWorld(t)
+	results := launchAll(t, w.provider, w.prepareAll(t, claimNames(3), option("m7i.large", "us-west-2a", model.OnDemand)))
+	var wg sync.WaitGroup
+	for _, r := range results {
+		wg.Go(func() {
+			if err := w.provider.Terminate(t.Context(), r.instance.ProviderID); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	wg.Go(func() {
+		if err := w.provider.Terminate(t.Context(), "aws:///us-west-2a/i-0123456789abcdef0"); provider.KindOf(err) != provider.NotFound {
+			t.Errorf("an unknown instance among others: %v, want NotFound", err)
+		}
+	})
+	wg.Wait()
+	if w.alive() != 0 {
+		t.Errorf("%d instances left: one unknown id must not keep the others", w.alive())
+	}
+}

@@ -1,0 +1,217 @@
+package aws_test
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	sdk "github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/credentials"
+	"github.com/aws/aws-sdk-go-v2/service/sqs"
+	"github.com/go-logr/logr/testr"
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/testutil"
+
+	awsv1 "spokeshave.dev/api/aws/v1"
+	"spokeshave.dev/controller/cloud/aws"
+	"spokeshave.dev/controller/cloud/provider"
+	"spokeshave.dev/controller/core/model"
+	"spokeshave.dev/simulator/ec2"
+)
+
+// listen starts a provider that reads the queue; events that the test does not
+// take are refused with fail.
+func (w *world) listen(t *testing.T, refuse *atomic.Int32) <-chan provider.Event {
+	t.Helper()
+	return w.listenCounted(t, refuse, prometheus.NewRegistry())
+}
+
+// listenCounted is listen with metrics.
+func (w *world) listenCounted(t *testing.T, refuse *atomic.Int32, into prometheus.Registerer) <-chan provider.Event {
+	t.Helper()
+	cfg := w.sdkConfig()
+	p, err := aws.New(t.Context(), aws.Config{
+		SDK: &cfg, ClusterName: "demo", Clock: w.clock.Now, Log: testr.New(t), QuotaShare: 1000, InterruptionQueue: "demo", Metrics: into,
+		Classes: func(_ context.Context, name string) (*awsv1.EC2NodeClass, error) { return w.classes[name], nil },
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.provider = p
+	ctx, cancel := context.WithCancel(t.Context())
+	events, done := make(chan provider.Event, 100), make(chan struct{})
+	go func() {
+		defer close(done)
+		p.ListenForEvents(ctx, func(_ context.Context, e provider.Event) error {
+			if refuse.Add(-1) >= 0 {
+				return errors.New("not now")
+			}
+			events <- e
+			return nil
+		})
+	}()
+	t.Cleanup(func() { cancel(); <-done })
+	return events
+}
+
+func (w *world) sdkConfig() sdk.Config {
+	return sdk.Config{
+		Region: region, BaseEndpoint: sdk.String(w.url),
+		Credentials: credentials.NewStaticCredentialsProvider("AKIDTEST", "secret", ""),
+		Retryer:     func() sdk.Retryer { return sdk.NopRetryer{} },
+	}
+}
+
+func next(t *testing.T, events <-chan provider.Event) provider.Event {
+	t.Helper()
+	select {
+	case e := <-events:
+		return e
+	case <-time.After(20 * time.Second):
+		t.Fatal("no event came")
+		return provider.Event{}
+	}
+}
+
+func (w *world) emptied(t *testing.T) {
+	t.Helper()
+	for range 200 {
+		if w.server.State().Messages["demo"] == 0 {
+			return
+		}
+		time.Sleep(50 * time.Millisecond)
+	}
+	t.Errorf("%d messages are left in the queue", w.server.State().Messages["demo"])
+}
+
+func TestEventsOfEachKind(t *testing.T) {
+	w := newWorld(t)
+	events := w.listen(t, &atomic.Int32{})
+	for kind, want := range map[string]provider.EventKind{
+		"spot": provider.SpotInterrupted, "rebalance": provider.RebalanceRecommend, "scheduled": provider.ScheduledChange,
+		"reservation": provider.ReservationReclaims, "stopped": provider.InstanceStopped, "terminated": provider.InstanceTerminated,
+	} {
+		i, err := w.provider.Launch(t.Context(), w.prepare(t, spec("claim-"+kind, option("m7i.large", "us-west-2a", model.Spot))))
+		if err != nil {
+			t.Fatal(err)
+		}
+		id, err := aws.InstanceID(i.ProviderID)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := w.server.Interrupt(sim.Interruption{InstanceID: id, Kind: kind}); err != nil {
+			t.Fatal(err)
+		}
+		if got := next(t, events); got.Kind != want || got.InstanceID != id {
+			t.Errorf("%s: %+v, want %s of %s", kind, got, want, id)
+		}
+	}
+	w.emptied(t)
+}
+
+func TestLostSpotOfferingIsLeftAlone(t *testing.T) {
+	w := newWorld(t)
+	events := w.listen(t, &atomic.Int32{})
+	i, err := w.provider.Launch(t.Context(), w.prepare(t, spec("a", option("m7i.large", "us-west-2a", model.Spot))))
+	if err != nil {
+		t.Fatal(err)
+	}
+	id, err := aws.InstanceID(i.ProviderID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := w.server.Interrupt(sim.Interruption{InstanceID: id}); err != nil {
+		t.Fatal(err)
+	}
+	next(t, events)
+	catalog := w.catalog(t, "default")
+	for _, o := range find(t, &catalog, "m7i.large").Offerings {
+		lost := o.Zone == "us-west-2a" && o.CapacityType == model.Spot
+		if o.Available == lost {
+			t.Errorf("%+v: available %t", o, o.Available)
+		}
+	}
+}
+
+// What cannot be read is counted and dropped; what the handler refuses comes again.
+func TestQueueAfterTrouble(t *testing.T) {
+	w := newWorld(t)
+	var refuse atomic.Int32
+	refuse.Store(1)
+	client := sqs.NewFromConfig(w.sdkConfig())
+	url, err := client.GetQueueUrl(t.Context(), &sqs.GetQueueUrlInput{QueueName: sdk.String("demo")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, body := range []string{
+		"hello", `{"detail-type":"x","source":"aws.ec2","detail":{}}`,
+		`{"detail-type":"EC2 Instance Rebalance Recommendation","source":"aws.ec2","detail":{"instance-id":"i-1"}}`,
+	} {
+		if _, err := client.SendMessage(t.Context(), &sqs.SendMessageInput{QueueUrl: url.QueueUrl, MessageBody: sdk.String(body)}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	counts := prometheus.NewRegistry()
+	events := w.listenCounted(t, &refuse, counts)
+	for range 200 {
+		if w.server.State().Messages["demo"] == 1 && refuse.Load() == 0 {
+			break
+		}
+		time.Sleep(50 * time.Millisecond)
+	}
+	w.clock.Step(31 * time.Second) // the visibility timeout
+	if got := next(t, events); got.InstanceID != "i-1" {
+		t.Errorf("event %+v, want the one refused before", got)
+	}
+	w.emptied(t)
+	want := strings.NewReader(`# HELP spokeshave_interruption_malformed_messages_total Messages of the interruption queue that could not be read; they are dropped.
+# TYPE spokeshave_interruption_malformed_messages_total counter
+spokeshave_interruption_malformed_messages_total 1
+`)
+	if err := testutil.GatherAndCompare(counts, want, "spokeshave_interruption_malformed_messages_total"); err != nil {
+		t.Error(err)
+	}
+}
+
+// Every call of the queue, gone wrong in every way: what was announced is handled,
+// perhaps twice, and then it is off the queue.
+func TestFaultMatrixOfQueue(t *testing.T) {
+	for _, action := range queueCalls() {
+		for name, fault := range faults() {
+			t.Run(action+"/"+name, func(t *testing.T) {
+				t.Parallel()
+				w := newWorldOf(t, "m7i.")
+				client := sqs.NewFromConfig(w.sdkConfig())
+				url, err := client.GetQueueUrl(t.Context(), &sqs.GetQueueUrlInput{QueueName: sdk.String("demo")})
+				if err != nil {
+					t.Fatal(err)
+				}
+				body := `{"detail-type":"EC2 Instance Rebalance Recommendation","source":"aws.ec2","detail":{"instance-id":"i-1"}}`
+				if _, err := client.SendMessage(t.Context(), &sqs.SendMessageInput{QueueUrl: url.QueueUrl, MessageBody: sdk.String(body)}); err != nil {
+					t.Fatal(err)
+				}
+				struck := fault
+				struck.Action = action
+				w.order(t, struck)
+				events := w.listen(t, &atomic.Int32{})
+				for range 60 {
+					if s := w.server.State(); s.Messages["demo"] == 0 && len(s.Faults) == 0 {
+						break
+					}
+					time.Sleep(time.Second)
+					w.clock.Step(31 * time.Second) // the visibility timeout
+				}
+				if got := next(t, events); got.Kind != provider.RebalanceRecommend || got.InstanceID != "i-1" {
+					t.Errorf("event %+v, want the one announced", got)
+				}
+				w.emptied(t)
+				if left := w.server.State().Faults; len(left) > 0 {
+					t.Errorf("the fault never struck: %+v", left)
+				}
+			})
+		}
+	}
+}

@@ -1,0 +1,128 @@
+package aws_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"spokeshave.dev/controller/cloud/provider"
+	"spokeshave.dev/controller/core/model"
+	"spokeshave.dev/simulator/ec2"
+)
+
+func (w *world) shift(t *testing.T, all ...sim.ZonalShift) {
+	t.Helper()
+	if err := w.server.Shift(all); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func (w *world) shifts(t *testing.T) []provider.Shift {
+	t.Helper()
+	on, err := w.provider.ZonalShifts(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return on
+}
+
+// open counts the available offerings by zone.
+func (w *world) open(t *testing.T) (map[string]int, []string) {
+	t.Helper()
+	c := w.catalog(t, "default")
+	out := map[string]int{}
+	for i := range c.Types {
+		for _, o := range c.Types[i].Offerings {
+			if o.Available {
+				out[o.Zone]++
+			}
+		}
+	}
+	return out, c.Away
+}
+
+func TestZonalShift(t *testing.T) {
+	hour := func(w *world) *time.Time { return new(w.clock.Now().Add(time.Hour)) }
+	for name, c := range map[string]struct {
+		reason string
+		shift  func(*world) []sim.ZonalShift
+		want   []string
+	}{
+		"none":        {"nothing is shifted", func(*world) []sim.ZonalShift { return nil }, nil},
+		"shift":       {"a person shifts away", func(w *world) []sim.ZonalShift { return []sim.ZonalShift{{Zone: "us-west-2a", Until: hour(w)}} }, []string{"us-west-2a"}},
+		"autoshift":   {"AWS shifts away by itself", func(*world) []sim.ZonalShift { return []sim.ZonalShift{{Zone: "us-west-2b"}} }, []string{"us-west-2b"}},
+		"not applied": {"another shift takes precedence", func(*world) []sim.ZonalShift { return []sim.ZonalShift{{Zone: "us-west-2a", Ignored: true}} }, nil},
+		"two": {"two zones at once", func(w *world) []sim.ZonalShift {
+			return []sim.ZonalShift{{Zone: "us-west-2b"}, {Zone: "us-west-2a", Until: hour(w)}}
+		}, []string{"us-west-2a", "us-west-2b"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorldOf(t, "m7i.")
+			before, _ := w.open(t)
+			generation := w.catalog(t, "default").Generation
+			w.shift(t, c.shift(w)...)
+			w.shifts(t)
+			open, away := w.open(t)
+			if diff := cmp.Diff(c.want, away); diff != "" {
+				t.Errorf("%s: away from (-want +got):\n%s", c.reason, diff)
+			}
+			for _, zone := range c.want {
+				delete(before, zone)
+			}
+			if diff := cmp.Diff(before, open); diff != "" {
+				t.Errorf("%s: available offerings by zone (-want +got):\n%s", c.reason, diff)
+			}
+			if changed := w.catalog(t, "default").Generation != generation; changed != (len(c.want) > 0) {
+				t.Errorf("%s: the generation changed: %t", c.reason, changed)
+			}
+		})
+	}
+}
+
+// What was planned before the shift is not launched into the zone after it.
+func TestZonalShiftAtLaunch(t *testing.T) {
+	w := newWorldOf(t, "m7i.")
+	w.shift(t, sim.ZonalShift{Zone: "us-west-2a"})
+	w.shifts(t)
+	only := option("m7i.large", "us-west-2a", model.OnDemand)
+	_, err := w.provider.Prepare(t.Context(), spec("a", only))
+	wantKind(t, err, provider.InsufficientCapacity)
+	i, err := w.provider.Launch(t.Context(), w.prepare(t, spec("b", only, option("m7i.large", "us-west-2b", model.OnDemand))))
+	if err != nil || i.Zone != "us-west-2b" {
+		t.Errorf("launched in %q, %v; want us-west-2b", i.Zone, err)
+	}
+	w.shift(t)
+	w.shifts(t)
+	if i, err := w.provider.Launch(t.Context(), w.prepare(t, spec("c", only))); err != nil || i.Zone != "us-west-2a" {
+		t.Errorf("after the shift: launched in %q, %v", i.Zone, err)
+	}
+}
+
+// While ARC does not answer, what it said holds until it would have expired.
+func TestZonalShiftWithoutAnswer(t *testing.T) {
+	w := newWorldOf(t, "m7i.")
+	w.shift(t, sim.ZonalShift{Zone: "us-west-2a", Until: new(w.clock.Now().Add(time.Hour))}, sim.ZonalShift{Zone: "us-west-2b"})
+	if on := w.shifts(t); len(on) != 2 {
+		t.Fatalf("shifts %v, want two", on)
+	}
+	w.order(t, sim.Fault{Action: "GetManagedResource", HTTPStatus: 500, Forever: true})
+	if on, err := w.provider.ZonalShifts(t.Context()); err == nil || len(on) != 2 {
+		t.Errorf("without an answer: %v, %v; want both, and an error", on, err)
+	}
+	w.clock.Step(61 * time.Minute)
+	if on, err := w.provider.ZonalShifts(t.Context()); err == nil || len(on) != 1 || on[0].ZoneID != "usw2-az2" {
+		t.Errorf("after an hour: %v, %v; want the autoshift alone", on, err)
+	}
+	if _, away := w.open(t); !cmp.Equal(away, []string{"us-west-2b"}) {
+		t.Errorf("away from %v", away)
+	}
+	w.server.ClearFaults()
+	w.order(t, sim.Fault{Action: "GetManagedResource", Code: "ResourceNotFoundException"})
+	if on, err := w.provider.ZonalShifts(t.Context()); err != nil || len(on) != 0 {
+		t.Errorf("a cluster that is not enabled for it: %v, %v; want none", on, err)
+	}
+	if n := w.requests("DescribeCluster"); n > 2 {
+		t.Errorf("%d calls for the cluster's ARN, want one (and one for its details)", n)
+	}
+}

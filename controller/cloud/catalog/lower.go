@@ -1,0 +1,104 @@
+package catalog
+
+import (
+	"cmp"
+	"slices"
+
+	"spokeshave.dev/controller/core/model"
+)
+
+// DefaultMemoryOverhead is the share of the advertised memory that hypervisor
+// and firmware keep, unless set otherwise (setting vmMemoryOverheadPercent).
+const DefaultMemoryOverhead = 0.075
+
+// Options say for which node class, and under which kubelet settings, types
+// are lowered. The zero value is linux with AWS's defaults.
+type Options struct {
+	NodeClass string
+	Region    string
+	OS        string // linux when empty
+	// Zones restricts the offerings; nil keeps all.
+	Zones []string
+	// MaxPods replaces the count that the VPC CNI allows.
+	MaxPods *int
+	// PodsPerCore bounds the pods by vCPUs; 0 does not.
+	PodsPerCore int
+	// ReservedENIs are interfaces that pods cannot use.
+	ReservedENIs     int
+	PrefixDelegation bool
+	// KubeReserved, SystemReserved and EvictionHard replace the defaults for
+	// the resources they name. EvictionHard takes memory and
+	// ephemeral-storage, in bytes.
+	KubeReserved   model.Resources
+	SystemReserved model.Resources
+	EvictionHard   model.Resources
+	// MemoryOverheadPercent is a share, 0.075 when nil: a pointer, because 0
+	// is a choice.
+	MemoryOverheadPercent *float64
+	// RootVolume is the size of the root volume in bytes, 20 GiB when 0.
+	RootVolume int64
+	// InstanceStoreRAID0 counts local NVMe disks as ephemeral storage.
+	InstanceStoreRAID0 bool
+	// Unavailable marks offerings that are sold out for now; nil marks none.
+	Unavailable func(instanceType, zone string, ct model.CapacityType) bool
+}
+
+// Lower makes the catalogue of a node class: the types that have a sale with
+// an offering in the zones, sorted by name. It is a pure function.
+func Lower(types []Type, sales []Sale, opts Options) model.Catalog {
+	if opts.OS == "" {
+		opts.OS = "linux"
+	}
+	byType := make(map[string]*Sale, len(sales))
+	for i := range sales {
+		byType[sales[i].Type] = &sales[i]
+	}
+	out := model.Catalog{NodeClass: opts.NodeClass, Region: opts.Region}
+	for i := range types {
+		t := &types[i]
+		sale := byType[t.Name]
+		if sale == nil {
+			continue
+		}
+		offerings := sale.offerings(&opts)
+		if len(offerings) == 0 {
+			continue
+		}
+		capacity := t.capacity(&opts)
+		out.Types = append(out.Types, model.InstanceType{
+			Name: t.Name, Arch: t.Arch, OS: opts.OS,
+			Labels:      t.labels(&opts),
+			Capacity:    capacity,
+			Allocatable: t.allocatable(capacity, &opts),
+			Offerings:   offerings,
+		})
+	}
+	slices.SortFunc(out.Types, func(a, b model.InstanceType) int { return cmp.Compare(a.Name, b.Name) })
+	out.Generation = Generation(&out)
+	return out
+}
+
+// offerings lists the sale's on-demand and spot offerings by zone.
+func (s *Sale) offerings(opts *Options) []model.Offering {
+	zones := slices.Clone(s.Zones)
+	slices.Sort(zones)
+	var out []model.Offering
+	add := func(zone string, ct model.CapacityType, price model.Price, interrupted float64) {
+		out = append(out, model.Offering{
+			Zone: zone, ZoneID: s.ZoneIDs[zone], CapacityType: ct, Price: price, Interruption: interrupted,
+			Available: opts.Unavailable == nil || !opts.Unavailable(s.Type, zone, ct),
+		})
+	}
+	for _, zone := range slices.Compact(zones) {
+		if opts.Zones != nil && !slices.Contains(opts.Zones, zone) {
+			continue
+		}
+		if s.OnDemand > 0 {
+			add(zone, model.OnDemand, s.OnDemand, 0)
+		}
+		if price, ok := s.Spot[zone]; ok && price > 0 {
+			add(zone, model.Spot, price, s.Interruption)
+		}
+	}
+	return out
+}

@@ -1,0 +1,85 @@
+package decide
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+
+	"spokeshave.dev/controller/core/model"
+	"spokeshave.dev/controller/core/policy"
+	"spokeshave.dev/controller/core/solver"
+	"spokeshave.dev/controller/core/spend"
+)
+
+// ceilings asks for caps and turns them into the solver's headroom.
+func (d *decider) ceilings(ctx context.Context, in *solver.Input) {
+	for _, name := range d.opts.Missing {
+		d.blockAll(in, name, "required policy "+name+" is not active; apply it, or take it off policies.required")
+	}
+	if !d.capped() {
+		d.out.Caps = map[string]map[string]policy.Cap{} // what was known from before is gone
+		return
+	}
+	question := policy.CeilingInput{Call: d.call(0), Scopes: d.scopeSpend(d.accounts())}
+	out := d.panel.Ceiling(ctx, &question, d.opts.LastCaps)
+	d.out.Caps = out.Known
+	if out.Refused != nil {
+		d.blockAll(in, out.Refused.Policy, "ceiling policy "+out.Refused.Policy+" gives no answer and no caps are known from before: "+out.Refused.Reason)
+	}
+	names := slices.Concat(slices.Collect(maps.Keys(out.Hourly)), slices.Collect(maps.Keys(out.Monthly)), slices.Collect(maps.Keys(out.SoftHourly)), slices.Collect(maps.Keys(out.SoftMonthly)))
+	scopes := d.accounts()
+	if slices.ContainsFunc(names, func(n string) bool {
+		return !slices.ContainsFunc(scopes, func(s spend.Scope) bool { return s.Name == n })
+	}) {
+		scopes = spend.Scopes(d.s, names...)
+	}
+	for _, scope := range scopes {
+		d.bound(in, &scope, &out)
+	}
+	slices.Sort(names)
+	for _, name := range slices.Compact(names) {
+		if !spend.Known(name) {
+			d.warn("scope %s is capped, but is no scope: cluster, nodepool/<name>, label/<key>=<value> or namespace/<name>; the cap is not enforced", name)
+		}
+	}
+}
+
+// accounts is what every scope spends. It looks at every pod, and is made once.
+func (d *decider) accounts() []spend.Scope {
+	if d.scopes == nil {
+		d.scopes = spend.Scopes(d.s)
+	}
+	return d.scopes
+}
+
+// capped says whether there is a ceiling policy to ask.
+func (d *decider) capped() bool {
+	return slices.ContainsFunc(d.policies, func(p policy.Policy) bool {
+		info := p.Info()
+		return info.Answers(policy.HookCeiling)
+	})
+}
+
+func (d *decider) blockAll(in *solver.Input, name, why string) {
+	for i := range in.Blocked {
+		if in.Blocked[i] == nil {
+			in.Blocked[i] = &model.Reason{Code: model.PolicyUnavailable, Pool: d.s.Pools[i].Name, Policy: name, Message: why}
+		}
+	}
+}
+
+func (d *decider) scopeSpend(scopes []spend.Scope) []policy.ScopeSpend {
+	out := make([]policy.ScopeSpend, 0, len(scopes))
+	for i := range scopes {
+		out = append(out, policy.ScopeSpend{
+			Scope: scopes[i].Name, RunningUSD: scopes[i].Running.USD(), InFlightUSD: scopes[i].InFlight.USD(),
+			MonthToDateUSD: float64(scopes[i].MonthToDate) / 1e6, Nodes: scopes[i].Nodes,
+		})
+	}
+	return out
+}
+
+func (d *decider) warn(format string, args ...any) {
+	d.out.Warnings = append(d.out.Warnings, fmt.Sprintf(format, args...))
+}

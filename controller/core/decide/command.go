@@ -1,0 +1,268 @@
+package decide
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"spokeshave.dev/controller/core/disrupt"
+	"spokeshave.dev/controller/core/model"
+	"spokeshave.dev/controller/core/policy"
+)
+
+// Stage is the next step of a command.
+type Stage string
+
+// The stages. Start marks and taints the nodes and launches what has to be
+// there before they go; Wait leaves everything as it is; Finish deletes the
+// nodes; Undo takes mark and taint back.
+const (
+	Start  Stage = "Start"
+	Wait   Stage = "Wait"
+	Finish Stage = "Finish"
+	Undo   Stage = "Undo"
+)
+
+// Command is a disruption of several nodes at once, or with replacements. Its
+// state is on the nodes' claims (model.Command): a decision reads there what
+// is under way, and says what comes next.
+type Command struct {
+	// ID is set once the command is under way.
+	ID     string `json:"id,omitempty"`
+	Method Method `json:"method"`
+	Stage  Stage  `json:"stage"`
+	// Nodes index Snapshot.Nodes.
+	Nodes []int32 `json:"nodes"`
+	// Replacements are to be launched at the start.
+	Replacements []model.PlannedNode `json:"replacements,omitempty"`
+	// Savings is what the nodes' price exceeds the replacements' by.
+	Savings model.Price `json:"savings"`
+	// Removed is the nodes' effective cost in USD/hour, Billed their price, both
+	// set at the start: see model.Command.
+	Removed float64     `json:"removed,omitempty"`
+	Billed  model.Price `json:"billed,omitempty"`
+	// Reason says why the command waits or is taken back.
+	Reason string `json:"reason,omitempty"`
+	// Invalid says that it is taken back although its replacements are ready:
+	// what spoke for it has changed.
+	Invalid bool `json:"invalid,omitempty"`
+}
+
+// commandTimeout bounds how long a command waits for its replacements. They
+// are given up long before, unless somebody keeps them from being so.
+const commandTimeout = 30 * time.Minute
+
+// retrySearch is when to look again at a node for which there was no place.
+const retrySearch = time.Minute
+
+// underWay groups the marked nodes by command, in the order of their start.
+func (j *judge) underWay() []*Command {
+	var out []*Command
+	byID := map[string]*Command{}
+	for i := range j.s.Nodes {
+		n := &j.s.Nodes[i]
+		if n.Command == nil || n.State == model.Deleting {
+			continue
+		}
+		c := byID[n.Command.ID]
+		if c == nil || n.Command.ID == "" {
+			c = &Command{ID: n.Command.ID, Method: Method(n.Command.Method)}
+			byID[n.Command.ID] = c
+			out = append(out, c)
+		}
+		c.Nodes = append(c.Nodes, int32(i))
+	}
+	slices.SortStableFunc(out, func(a, b *Command) int {
+		return cmp.Or(j.mark(a).Started.Compare(j.mark(b).Started), cmp.Compare(a.ID, b.ID))
+	})
+	return out
+}
+
+// mark is what is written on the command's nodes.
+func (j *judge) mark(c *Command) *model.Command { return j.s.Nodes[c.Nodes[0]].Command }
+
+// carryOn decides the next step of every command under way. It returns the
+// commands that go on, for the search to count with.
+func (j *judge) carryOn(ctx context.Context, commands []*Command) []*Command {
+	var ready, on []*Command
+	for _, c := range commands {
+		j.step(c)
+		switch c.Stage {
+		case Finish:
+			ready = append(ready, c)
+		case Wait:
+			for _, i := range c.Nodes {
+				j.going[j.s.Nodes[i].Pool]++
+			}
+			on = append(on, c)
+		case Undo, Start:
+		}
+	}
+	j.consent(ctx, ready)
+	if len(ready) > 0 {
+		scene := disrupt.NewScene(j.survey, j.input(ctx), j.out.Plan.Existing)
+		for _, c := range ready {
+			if c.Stage != Finish {
+				continue
+			}
+			p := scene.Fits(c.Method, c.Nodes)
+			if p == nil {
+				c.Stage, c.Reason, c.Invalid = Undo, "the nodes' pods do not all find a place now", true
+				continue
+			}
+			scene.Accept(c.Nodes, &p.Sim.Plan)
+			on = append(on, c)
+		}
+	}
+	for _, c := range commands {
+		j.out.Commands = append(j.out.Commands, *c)
+	}
+	return on
+}
+
+// step decides the next step of a command, but for what others have to consent
+// to. One that could be finished and is taken back is invalid.
+func (j *judge) step(c *Command) {
+	if c.Stage, c.Reason = j.progress(c); c.Stage != Finish {
+		return
+	}
+	if c.Stage, c.Reason = j.still(c); c.Stage == Finish && !j.pays(c) {
+		c.Stage, c.Reason = Undo, "prices have changed: what was launched instead costs no less now"
+	}
+	c.Invalid = c.Stage == Undo
+}
+
+// progress looks at the marks, taints and replacements of a command.
+func (j *judge) progress(c *Command) (Stage, string) {
+	m := j.mark(c)
+	if len(m.Nodes) == 0 {
+		return Undo, "its mark cannot be read"
+	}
+	for _, i := range c.Nodes {
+		if !tainted(&j.s.Nodes[i]) {
+			return Undo, "node " + j.s.Nodes[i].Name + " does not bear the taint"
+		}
+	}
+	for _, claim := range m.Replacements {
+		at := slices.IndexFunc(j.s.Nodes, func(n model.Node) bool { return n.Claim == claim })
+		switch {
+		case at < 0 || j.s.Nodes[at].State == model.Deleting:
+			return Undo, "replacement " + claim + " did not become a node"
+		case j.s.Nodes[at].State == model.Initialized:
+		case j.s.Time.Sub(m.Started) > commandTimeout:
+			return Undo, "replacement " + claim + " was not ready in time"
+		default:
+			return Wait, "replacement " + claim + " is " + string(j.s.Nodes[at].State)
+		}
+	}
+	return Finish, ""
+}
+
+// still validates a command whose replacements are ready: nothing that spoke
+// for it may have changed.
+func (j *judge) still(c *Command) (Stage, string) {
+	for _, i := range c.Nodes {
+		if why := j.survey.Still(i, c.Method); why != nil {
+			return Undo, fmt.Sprintf("node %s: %s", j.s.Nodes[i].Name, why.Reason)
+		}
+	}
+	for _, i := range c.Nodes {
+		pool := j.s.Nodes[i].Pool
+		if j.left(pool, c.Method) <= 0 {
+			return Undo, j.overBudget(pool)
+		}
+		j.going[pool]++
+	}
+	return Finish, ""
+}
+
+// pays says whether a consolidation still makes the cluster cheaper, now that
+// its replacements run: what was expected of it, less what billed prices have
+// moved since. What the rank policies would say of the same offerings today is
+// no measure: a commitment that a replacement has used up is not there for
+// another. Of a command whose first nodes are gone, the rest goes as well: what was
+// launched is there, and needed, either way.
+func (j *judge) pays(c *Command) bool {
+	m := j.mark(c)
+	if c.Method != disrupt.Underutilized || m.Removed == 0 || j.begun(m) {
+		return true
+	}
+	gone, come := m.Removed+(j.billed(c.Nodes)-m.Billed).USD(), 0.0
+	for i := range j.s.Nodes {
+		n := &j.s.Nodes[i]
+		if !slices.Contains(m.Replacements, n.Claim) {
+			continue
+		}
+		if n.Bought == nil {
+			return true
+		}
+		come += n.Bought.Effective + (n.Cost() - n.Bought.Price).USD()
+	}
+	return len(m.Replacements) == 0 || come < gone
+}
+
+// begun says whether some of the command's nodes are gone or on their way out: a
+// controller died between two deletions, or EC2 took an instance.
+func (j *judge) begun(m *model.Command) bool {
+	stay := 0
+	for i := range j.s.Nodes {
+		if n := &j.s.Nodes[i]; n.State != model.Deleting && slices.Contains(m.Nodes, n.Claim) {
+			stay++
+		}
+	}
+	return stay < len(m.Nodes)
+}
+
+// consent asks the policies a last time, right before acting.
+func (j *judge) consent(ctx context.Context, ready []*Command) {
+	question := policy.ConsolidateInput{Call: j.call(0)}
+	var options []option
+	var of []*Command
+	for _, c := range ready {
+		action := "delete"
+		if len(j.mark(c).Replacements) > 0 {
+			action = "replace"
+		}
+		saves := j.saves(c) / float64(len(c.Nodes))
+		for _, i := range c.Nodes {
+			o := option{node: i, method: c.Method, cost: j.survey.Cost(i)}
+			options, of = append(options, o), append(of, c)
+			question.Candidates = append(question.Candidates, j.candidate(o, action, saves))
+		}
+	}
+	for k, v := range j.ask2(ctx, &question, options) {
+		if v.Verdict != policy.Allow {
+			of[k].Stage, of[k].Reason, of[k].Invalid = Undo, "policy "+v.Policy+": "+v.Reason, true
+			j.refused(options[k], &v)
+		}
+	}
+}
+
+// saves is what the command saves, at today's prices, in USD/hour; of one that is
+// half done, what the rest of it does.
+func (j *judge) saves(c *Command) float64 {
+	sum, m := j.billed(c.Nodes), j.mark(c)
+	begun := j.begun(m)
+	for i := range j.s.Nodes {
+		if !begun && slices.Contains(m.Replacements, j.s.Nodes[i].Claim) {
+			sum -= j.s.Nodes[i].Cost()
+		}
+	}
+	c.Savings = sum
+	return sum.USD()
+}
+
+// billed is what is paid for nodes per hour.
+func (j *judge) billed(nodes []int32) model.Price {
+	var sum model.Price
+	for _, i := range nodes {
+		sum += j.s.Nodes[i].Cost()
+	}
+	return sum
+}
+
+func tainted(n *model.Node) bool {
+	return slices.ContainsFunc(n.Taints, func(t model.Taint) bool { return t.Key == taintDisrupted })
+}

@@ -1,0 +1,278 @@
+package decide
+
+import (
+	"context"
+	"maps"
+	"slices"
+	"time"
+
+	"spokeshave.dev/controller/core/disrupt"
+	"spokeshave.dev/controller/core/model"
+	"spokeshave.dev/controller/core/policy"
+)
+
+// Method is the kind of a voluntary disruption.
+type Method = disrupt.Method
+
+// MethodEmpty removes a node that runs nothing but DaemonSet pods,
+// MethodUnderutilized one whose pods can run for less elsewhere.
+const (
+	MethodEmpty         = disrupt.Empty
+	MethodUnderutilized = disrupt.Underutilized
+)
+
+// Disruption is the judgement over one node that could go.
+type Disruption struct {
+	// Node indexes Snapshot.Nodes.
+	Node   int32  `json:"node"`
+	Method Method `json:"method"`
+	// Go says that the node may be deleted now.
+	Go bool `json:"go"`
+	// Policy and Reason say what keeps it otherwise.
+	Policy string `json:"policy,omitempty"`
+	Reason string `json:"reason,omitempty"`
+	// RetryAt is when to ask again, where that is known.
+	RetryAt time.Time `json:"retryAt,omitzero"`
+	// Kind sorts the reason, for those who tell of it. It follows from the rest,
+	// and no record keeps it.
+	Kind disrupt.Kind `json:"-"`
+}
+
+// judge is what the steps of one disruption decision share.
+type judge struct {
+	*decider
+
+	survey *disrupt.Survey
+	// left is by pool how many nodes are going already.
+	going []int
+}
+
+// option is a node with the method by which it may go.
+type option struct {
+	node   int32
+	method Method
+	cost   float64
+}
+
+// disrupt carries the commands under way on, and then judges every node that
+// could go: by what its annotations and pool say, then the policies, then the
+// budgets, and last by what there is to gain.
+func (d *decider) disrupt(ctx context.Context) error {
+	var expecting []int32
+	for i := range d.out.Plan.Existing {
+		expecting = append(expecting, d.out.Plan.Existing[i].Node)
+	}
+	j := &judge{decider: d, survey: disrupt.NewSurvey(d.s, expecting), going: make([]int, len(d.s.Pools))}
+	commands := j.underWay()
+	options, known := j.options(expecting)
+	if len(commands)+len(options) == 0 {
+		return nil
+	}
+	verdicts := j.allowed(ctx, options)
+	stayed := j.carryOn(ctx, commands)
+	j.takenBack(commands)
+	options = j.empties(options, verdicts)
+	switch {
+	case !d.opts.Search || len(options)+known == 0:
+		return nil
+	case d.capped() && slices.ContainsFunc(commands, func(c *Command) bool { return c.Stage == Undo }):
+		// What is taken back stays beside its replacement, and from now on both
+		// count: the next decision knows what that leaves.
+		return nil
+	case len(d.out.Plan.Nodes) == 0:
+		return j.search(ctx, options, stayed)
+	case d.short != nil:
+		return j.relieve(ctx, options, stayed)
+	default:
+		// What is being launched for pods that wait may be what the search
+		// would ask for; it comes first.
+		j.out.Postponed = true
+		return nil
+	}
+}
+
+// options are the nodes that nothing but policies and budgets keep. known
+// counts those of commands under way.
+func (j *judge) options(planned []int32) (out []option, known int) {
+	for i := range j.s.Nodes {
+		if j.s.Nodes[i].Command != nil {
+			known++
+			continue
+		}
+		m, block, ok := j.survey.Candidate(int32(i))
+		switch {
+		case !ok && slices.Contains(planned, int32(i)) && len(j.survey.Moving(int32(i))) == 0:
+			j.keep(option{node: int32(i), method: disrupt.Empty}, Disruption{Reason: "pods that need a place are planned here"})
+		case !ok && j.s.Nodes[i].Claim != "":
+			j.tell(option{node: int32(i)}, disrupt.Waits, j.survey.Excused(int32(i)))
+		case !ok:
+		case block == nil:
+			if j.out.Eligible == nil {
+				j.out.Eligible = map[Method]int{}
+			}
+			j.out.Eligible[m]++
+			out = append(out, option{node: int32(i), method: m, cost: j.survey.Cost(int32(i))})
+		case m == disrupt.Underutilized && !j.wanted(int32(i)): // nobody waits for its time to come
+			j.tell(option{node: int32(i), method: m}, block.Kind, until(block))
+		default:
+			why := block.Reason
+			if block.Kind == disrupt.Forbidden { // what waits by itself is no news, and its end moves with every pod
+				why = until(block)
+			}
+			j.keep(option{node: int32(i), method: m}, Disruption{Reason: why, RetryAt: block.Until, Kind: block.Kind})
+		}
+	}
+	return out, known
+}
+
+// wanted says whether pods wait for money that the node's pool spends.
+func (j *judge) wanted(node int32) bool {
+	return j.short != nil && j.short[j.s.Nodes[node].Pool]
+}
+
+// allowed asks the policies about all options in one batch, at the most that
+// each of them could save. It returns by option whether it may go on.
+func (j *judge) allowed(ctx context.Context, options []option) []bool {
+	question := policy.ConsolidateInput{Call: j.call(0)}
+	for _, o := range options {
+		question.Candidates = append(question.Candidates, j.candidate(o, "delete", j.s.Nodes[o.node].Cost().USD()))
+	}
+	verdicts := j.ask2(ctx, &question, options)
+	out := make([]bool, len(options))
+	for i := range options {
+		v := &verdicts[i]
+		out[i] = v.Verdict == policy.Allow
+		if !out[i] {
+			j.refused(options[i], v)
+			continue
+		}
+		options[i].cost = v.Cost
+	}
+	return out
+}
+
+// ask2 asks the consolidate policies; options belong to the candidates.
+func (j *judge) ask2(ctx context.Context, question *policy.ConsolidateInput, options []option) []policy.ConsolidateOutcome {
+	if len(options) == 0 {
+		return nil
+	}
+	return j.panel.Consolidate(ctx, question, func(m *policy.Match, i int) bool {
+		return m.Pool(&j.s.Pools[j.s.Nodes[options[i].node].Pool])
+	})
+}
+
+func (j *judge) refused(o option, v *policy.ConsolidateOutcome) {
+	var retry time.Time
+	if v.Verdict == policy.Hold {
+		retry = j.s.Time.Add(time.Duration(v.HoldSeconds * float64(time.Second)))
+	}
+	j.keep(o, Disruption{Policy: v.Policy, Reason: v.Reason, RetryAt: retry, Kind: disrupt.Forbidden})
+}
+
+// left is how many more nodes of a pool may go for the method.
+func (j *judge) left(pool int32, m Method) int {
+	return disrupt.Allowed(&j.s.Pools[pool].Disruption, m) - j.going[pool]
+}
+
+// spend takes a node off its pool's budgets; false when they allow no more.
+func (j *judge) spend(o option) bool {
+	pool := j.s.Nodes[o.node].Pool
+	if j.left(pool, o.method) <= 0 {
+		j.keep(o, Disruption{Reason: j.overBudget(pool), Kind: disrupt.OverBudget})
+		return false
+	}
+	j.going[pool]++
+	return true
+}
+
+func (j *judge) overBudget(pool int32) string {
+	return "the disruption budgets of NodePool " + j.s.Pools[pool].Name + " allow no more"
+}
+
+// empties lets the empty nodes go, those first that bear the taint already,
+// and returns the other options that may go on.
+func (j *judge) empties(options []option, may []bool) []option {
+	var rest []option
+	for _, second := range []bool{true, false} {
+		for i, o := range options {
+			switch {
+			case !may[i] || o.method != disrupt.Empty || tainted(&j.s.Nodes[o.node]) != second:
+			case j.spend(o):
+				j.out.Disruptions = append(j.out.Disruptions, Disruption{Node: o.node, Method: MethodEmpty, Go: true})
+			}
+		}
+	}
+	for i, o := range options {
+		if may[i] && o.method != disrupt.Empty {
+			rest = append(rest, o)
+		}
+	}
+	return rest
+}
+
+// keep adds a judgement over a node that stays.
+func (j *judge) keep(o option, why Disruption) {
+	why.Node, why.Method = o.node, o.method
+	j.out.Disruptions = append(j.out.Disruptions, why)
+}
+
+func (j *judge) candidate(o option, action string, saves float64) policy.Candidate {
+	n := &j.s.Nodes[o.node]
+	p := &j.s.Pools[n.Pool]
+	age := 0.0
+	if !n.LaunchedAt.IsZero() {
+		age = max(0, j.s.Time.Sub(n.LaunchedAt).Seconds())
+	}
+	past := j.past(p.Name)
+	return policy.Candidate{
+		JobPods: j.survey.Jobs(o.node), SinceDisruption: past.since, PoolEvictions: past.pool, ClusterEvictions: past.cluster,
+		Node: n.Name, Claim: n.Claim, NodePool: p.Name, PoolTags: p.Labels, Labels: maps.Clone(n.Labels),
+		Method: string(o.method), Action: action,
+		InstanceType: n.InstanceType, Zone: n.Zone, CapacityType: string(n.CapacityType),
+		Price: n.Price.USD(), Savings: saves, Pods: len(j.survey.Moving(o.node)),
+		AgeSeconds: age, IdleSeconds: j.survey.Idle(o.node).Seconds(),
+		CPUUtilisation: j.survey.Used(o.node, model.CPU), MemoryUtilisation: j.survey.Used(o.node, model.Memory),
+		Cost: o.cost,
+	}
+}
+
+// tell says why a node stays to those who ask; nothing depends on it.
+func (j *judge) tell(o option, kind disrupt.Kind, reason string) {
+	if j.opts.Explain {
+		j.keep(o, Disruption{Reason: reason, Kind: kind})
+	}
+}
+
+func until(b *disrupt.Block) string {
+	if b.Until.IsZero() {
+		return b.Reason
+	}
+	return b.Reason + ", at " + b.Until.UTC().Format(time.RFC3339) + " it may be looked at"
+}
+
+// explain names the nodes for which the search found nothing. What it found is
+// no news when it did not look at all of them to the end.
+func (j *judge) explain(options []option, found func(int32) disrupt.Finding, whole bool) { //nolint:revive // a fact about the search
+	if !j.opts.Explain {
+		return
+	}
+	said := map[int32]bool{}
+	for i := range j.out.Commands {
+		for _, n := range j.out.Commands[i].Nodes {
+			said[n] = true
+		}
+	}
+	for i := range j.out.Disruptions {
+		said[j.out.Disruptions[i].Node] = true
+	}
+	for _, o := range options {
+		if o.method != disrupt.Underutilized || said[o.node] {
+			continue
+		}
+		f := found(o.node)
+		if !whole {
+			f.Kind = disrupt.Waits
+		}
+		j.keep(o, Disruption{Reason: f.Reason, Kind: f.Kind})
+	}
+}

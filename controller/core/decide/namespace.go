@@ -1,0 +1,246 @@
+package decide
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+
+	"spokeshave.dev/controller/core/disrupt"
+	"spokeshave.dev/controller/core/model"
+	"spokeshave.dev/controller/core/solver"
+	"spokeshave.dev/controller/core/spend"
+)
+
+// namespaceCap is the room that a cap leaves to one namespace. A namespace
+// holds shares of nodes, not nodes, so that its caps are kept here, pod by pod,
+// and not by the solver.
+type namespaceCap struct {
+	namespace, policy, bound string
+	left                     model.Price
+}
+
+// namespaceRounds bounds how often a plan is made anew because a namespace
+// asked for too much; after the last one none of its pods gets a new node.
+const namespaceRounds = 3
+
+// namespaceCaps holds back pods whose share of the nodes to launch, at worst
+// price, exceeds what their namespace may still spend. Pods of higher priority
+// go first.
+func (d *decider) namespaceCaps(ctx context.Context, in *solver.Input) {
+	if len(d.spaces) == 0 {
+		return
+	}
+	var held []model.Unplaced
+	for round := 0; ; round++ {
+		d.thrift()
+		over := d.over(round)
+		if len(over) == 0 {
+			break
+		}
+		held = append(held, over...)
+		out := map[int32]bool{}
+		for i := range held {
+			out[held[i].Pod] = true
+		}
+		in.Pods = slices.DeleteFunc(slices.Clone(d.pending), func(p int32) bool { return out[p] })
+		d.out.Plan, d.out.Stats = solver.Solve(*in)
+		d.review(ctx, in)
+	}
+	for i := range held {
+		d.unplace([]int32{held[i].Pod}, held[i].Reasons[0])
+	}
+	taken := d.existing()
+	for p, cost := range d.podCosts(&d.out.Plan) {
+		taken[d.s.Pods[p].Namespace] += cost
+	}
+	for i := range d.spaces { // what is left is for replacements
+		d.spaces[i].left = max(0, d.spaces[i].left-taken[d.spaces[i].namespace])
+	}
+}
+
+// thrift leaves nodes of a namespace for which its cap leaves too little only the
+// options on which its share costs least. A pool that wants several instance types
+// keeps them.
+func (d *decider) thrift() {
+	costs, taken := d.podCosts(&d.out.Plan), d.existing()
+	for _, space := range d.spaces {
+		sum := taken[space.namespace]
+		for p, cost := range costs {
+			if d.s.Pods[p].Namespace == space.namespace {
+				sum += cost
+			}
+		}
+		if sum <= space.left {
+			continue
+		}
+		for i := range d.out.Plan.Nodes {
+			n := &d.out.Plan.Nodes[i]
+			if !slices.ContainsFunc(d.s.Pools[n.Pool].Requirements, func(r model.Requirement) bool { return r.MinValues > 0 }) {
+				n.Options = d.cheapest(n, space.namespace)
+			}
+		}
+	}
+}
+
+// cheapest are the options of a node on which a namespace's share costs least.
+func (d *decider) cheapest(n *model.PlannedNode, namespace string) []model.Option {
+	if len(n.Options) < 2 {
+		return n.Options
+	}
+	costs := make([]model.Price, len(n.Options))
+	for i := range n.Options {
+		one := *n
+		one.Options = n.Options[i : i+1]
+		for p, cost := range d.nodeCosts(&one) {
+			if d.s.Pods[p].Namespace == namespace {
+				costs[i] += cost
+			}
+		}
+	}
+	least := slices.Min(costs)
+	var out []model.Option
+	for i := range n.Options {
+		if costs[i] == least {
+			out = append(out, n.Options[i])
+		}
+	}
+	return out
+}
+
+// existing is by namespace what the plan's pods take of nodes that exist, for
+// which no cap holds them back. It is not there for launches.
+func (d *decider) existing() map[string]model.Price {
+	out := map[string]model.Price{}
+	for i := range d.out.Plan.Existing {
+		to := &d.out.Plan.Existing[i]
+		for _, p := range to.Pods {
+			out[d.s.Pods[p].Namespace] += d.present().Takes(p, to.Node)
+		}
+	}
+	return out
+}
+
+// present is made once, when a namespace is capped.
+func (d *decider) present() *spend.Presence {
+	if d.presence == nil {
+		d.presence = spend.NewPresence(d.s)
+	}
+	return d.presence
+}
+
+// over lists the pods to hold back; in the last round all those of a namespace
+// that is over its cap.
+func (d *decider) over(round int) []model.Unplaced {
+	var out []model.Unplaced
+	costs, taken := d.podCosts(&d.out.Plan), d.existing()
+	for _, space := range d.spaces {
+		space.left = max(0, space.left-taken[space.namespace])
+		limit := room{namespaceCap: space, kept: space.left}
+		var pods []int32
+		for p := range costs {
+			if d.s.Pods[p].Namespace == limit.namespace {
+				pods = append(pods, p)
+			}
+		}
+		slices.SortFunc(pods, func(a, b int32) int {
+			return cmp.Or(cmp.Compare(d.priority(b), d.priority(a)), cmp.Compare(a, b))
+		})
+		if round == namespaceRounds {
+			limit.kept = 0
+		}
+		out = append(out, d.beyond(limit, pods, costs)...)
+	}
+	slices.SortFunc(out, func(a, b model.Unplaced) int { return cmp.Compare(a.Pod, b.Pod) })
+	return slices.CompactFunc(out, func(a, b model.Unplaced) bool { return a.Pod == b.Pod })
+}
+
+func (d *decider) priority(pod int32) int32 { return d.s.Specs[d.s.Pods[pod].Spec].Priority }
+
+// room is a cap and how much of what it leaves may be given out.
+type room struct {
+	namespaceCap
+	kept model.Price
+}
+
+func (d *decider) beyond(limit room, pods []int32, costs map[int32]model.Price) []model.Unplaced {
+	sum := model.Price(0)
+	for _, p := range pods {
+		sum += costs[p]
+	}
+	if sum <= limit.left {
+		return nil
+	}
+	var out []model.Unplaced
+	taken := model.Price(0)
+	for _, p := range pods {
+		if taken+costs[p] <= limit.kept {
+			taken += costs[p]
+			continue
+		}
+		out = append(out, model.Unplaced{Pod: p, Reasons: []model.Reason{{
+			Code: model.CeilingReached, Policy: limit.policy, Scope: "namespace/" + limit.namespace, Short: taken + costs[p] - max(0, limit.kept),
+			Message: fmt.Sprintf("policy %s caps namespace %s at %s, which leaves %s $/h; the pod's share of a new node costs %s $/h",
+				limit.policy, limit.namespace, limit.bound, limit.left, costs[p]),
+		}}})
+	}
+	return out
+}
+
+// podCosts are the shares of what the planned nodes cost, each at the worst of
+// its options: on a smaller machine the same pod has the larger share. Of a pod
+// whose node is on the way out it is the difference.
+func (d *decider) podCosts(plan *model.Plan) map[int32]model.Price {
+	out := map[int32]model.Price{}
+	for i := range plan.Nodes {
+		for p, cost := range d.nodeCosts(&plan.Nodes[i]) {
+			out[p] = max(0, cost-d.present().Holds(p))
+		}
+	}
+	return out
+}
+
+func (d *decider) nodeCosts(n *model.PlannedNode) map[int32]model.Price {
+	out := map[int32]model.Price{}
+	types := d.s.Catalogs[d.s.Pools[n.Pool].Catalog].Types
+	for _, o := range n.Options {
+		at := slices.IndexFunc(types, func(t model.InstanceType) bool { return t.Name == o.InstanceType })
+		if at < 0 {
+			continue
+		}
+		shares := spend.PodShares(d.s, o.Price+d.s.NodeCost(n.Pool), types[at].Allocatable, n.Pods)
+		for j, p := range n.Pods {
+			out[p] = max(out[p], shares[j])
+		}
+	}
+	return out
+}
+
+// affordable says whether the namespaces' caps leave room for what a proposal's
+// replacements cost their pods more than the nodes that go, and takes it.
+// Otherwise it says why not.
+func (j *judge) affordable(p *disrupt.Proposal) (ok bool, name, reason string) {
+	if len(j.spaces) == 0 || len(p.Sim.Plan.Nodes) == 0 {
+		return true, "", ""
+	}
+	more := map[string]model.Price{}
+	for i := range p.Sim.Plan.Nodes {
+		of := map[string]model.Price{}
+		for pod, cost := range j.nodeCosts(&p.Sim.Plan.Nodes[i]) {
+			of[j.s.Pods[pod].Namespace] += cost - j.present().Holds(pod)
+		}
+		for namespace, cost := range of {
+			more[namespace] += max(0, cost)
+		}
+	}
+	for i := range j.spaces {
+		if space := &j.spaces[i]; more[space.namespace] > space.left {
+			return false, space.policy, fmt.Sprintf("policy %s caps namespace %s at %s, which leaves %s $/h; its share of the replacement costs %s $/h more",
+				space.policy, space.namespace, space.bound, space.left, more[space.namespace])
+		}
+	}
+	for i := range j.spaces {
+		j.spaces[i].left -= max(0, more[j.spaces[i].namespace])
+	}
+	return true, "", ""
+}

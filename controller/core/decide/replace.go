@@ -1,0 +1,209 @@
+package decide
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+
+	"spokeshave.dev/controller/core/disrupt"
+	"spokeshave.dev/controller/core/model"
+	"spokeshave.dev/controller/core/policy"
+)
+
+// driftsAtOnce is how many drifted nodes are replaced by one decision.
+const driftsAtOnce = 8
+
+// search looks for replacements of drifted nodes and for a cheaper cluster.
+// on are the commands that go on: their pods have a claim on room.
+func (j *judge) search(ctx context.Context, options []option, on []*Command) error {
+	j.input(ctx)
+	scene := j.scene(on)
+	if err := j.drifted(ctx, scene, options); err != nil {
+		return err
+	}
+	effort := j.opts.SearchEffort
+	if effort == (disrupt.Effort{}) {
+		effort = disrupt.DefaultEffort()
+	}
+	return j.underutilized(ctx, scene, options, effort)
+}
+
+// scene is the cluster once everything that goes on, and every node that goes
+// now, is done with.
+func (j *judge) scene(on []*Command) *disrupt.Scene {
+	scene := disrupt.NewScene(j.survey, j.in, j.out.Plan.Existing)
+	for _, c := range on {
+		var hosts []int32
+		for _, claim := range j.mark(c).Replacements {
+			if at := slices.IndexFunc(j.s.Nodes, func(n model.Node) bool { return n.Claim == claim }); at >= 0 {
+				hosts = append(hosts, int32(at))
+				scene.Host(int32(at))
+			}
+		}
+		scene.Accept(c.Nodes, scene.Onto(c.Nodes, hosts))
+	}
+	for i := range j.out.Disruptions {
+		if each := &j.out.Disruptions[i]; each.Go {
+			scene.Accept([]int32{each.Node}, &model.Plan{})
+		}
+	}
+	return scene
+}
+
+// drifted replaces the nodes that are out of date, the oldest first.
+func (j *judge) drifted(ctx context.Context, scene *disrupt.Scene, options []option) error {
+	var old []option
+	for _, o := range options {
+		if o.method == disrupt.Drifted {
+			old = append(old, o)
+		}
+	}
+	slices.SortStableFunc(old, func(a, b option) int {
+		return cmp.Or(j.s.Nodes[a.node].LaunchedAt.Compare(j.s.Nodes[b.node].LaunchedAt), cmp.Compare(a.node, b.node))
+	})
+	started := 0
+	for _, o := range old {
+		if started == driftsAtOnce {
+			break
+		}
+		if !scene.Settled(o.node) {
+			j.tell(o, disrupt.Waits, "pods of other nodes that go are to move to it first")
+			continue
+		}
+		if !j.spend(o) {
+			continue
+		}
+		p := scene.Replace(disrupt.Drifted, []int32{o.node})
+		if p == nil {
+			j.going[j.s.Nodes[o.node].Pool]--
+			j.keep(o, Disruption{Reason: "its pods would not all find another place", RetryAt: j.s.Time.Add(retrySearch), Kind: disrupt.Forbidden})
+			continue
+		}
+		refused, err := j.start(ctx, scene, p)
+		if err != nil {
+			return err
+		}
+		if len(refused) == 0 {
+			started++
+		} else {
+			j.going[j.s.Nodes[o.node].Pool]--
+		}
+	}
+	return nil
+}
+
+// underutilized starts the consolidations that are worth most, those first that
+// free money that pods wait for.
+func (j *judge) underutilized(ctx context.Context, scene *disrupt.Scene, options []option, effort disrupt.Effort) error {
+	left := make([]int, len(j.s.Pools))
+	for i := range left {
+		left[i] = j.left(int32(i), disrupt.Underutilized)
+	}
+	var open []disrupt.Option
+	for _, o := range options {
+		switch {
+		case o.method != disrupt.Underutilized:
+		case !scene.Settled(o.node):
+			j.tell(o, disrupt.Waits, "pods of other nodes that go are to move to it first")
+		case left[j.s.Nodes[o.node].Pool] <= 0:
+			j.tell(o, disrupt.OverBudget, j.overBudget(j.s.Nodes[o.node].Pool))
+		default:
+			open = append(open, disrupt.Option{Node: o.node, Cost: o.cost, Wanted: j.wanted(o.node)})
+		}
+	}
+	if len(open) == 0 {
+		return nil
+	}
+	begun, err := scene.Search(open, left, effort, func(p *disrupt.Proposal) ([]int32, error) {
+		return j.start(ctx, scene, p)
+	})
+	j.explain(options, scene.Found, begun == 0 && effort.Replaces > 0)
+	return err
+}
+
+// start begins a proposal, or what can be done in its stead when it proves wrong,
+// and returns the nodes that are not to go.
+func (j *judge) start(ctx context.Context, scene *disrupt.Scene, p *disrupt.Proposal) (refused []int32, err error) {
+	for ; p != nil; p = p.Instead {
+		wrong := false
+		if refused, wrong, err = j.try(ctx, scene, p); !wrong {
+			return refused, err
+		}
+	}
+	return refused, nil
+}
+
+// try asks the policies about a proposal as it is, with what it saves and
+// launches, and makes it a command if they allow it. It returns the nodes that
+// are not to go. wrong says that these stay for the proposal's sake alone.
+func (j *judge) try(ctx context.Context, scene *disrupt.Scene, p *disrupt.Proposal) (refused []int32, wrong bool, err error) {
+	if refused := j.disagreed(ctx, p); len(refused) > 0 {
+		return refused, false, nil
+	}
+	if !j.launchable(ctx, p) {
+		return p.Nodes, false, nil
+	}
+	switch err := j.prove(&p.Sim.Input, &p.Sim.Plan, p.Sim.Input.Pods); {
+	case err != nil && p.Sim.Widened:
+		return p.Nodes, true, nil // two plans made one: topology may not bear it
+	case err != nil:
+		return nil, false, fmt.Errorf("disrupt %s: %w", j.s.Nodes[p.Nodes[0]].Name, err)
+	}
+	scene.Accept(p.Nodes, &p.Sim.Plan)
+	j.out.Commands = append(j.out.Commands, Command{
+		Method: p.Method, Stage: Start, Nodes: p.Nodes, Replacements: p.Sim.Plan.Nodes, Savings: p.Savings,
+		Removed: p.Removed, Billed: j.billed(p.Nodes),
+	})
+	return nil, false, nil
+}
+
+// disagreed asks the consolidate policies about every node of a proposal, and
+// returns those that they do not let go.
+func (j *judge) disagreed(ctx context.Context, p *disrupt.Proposal) []int32 {
+	action := "delete"
+	if len(p.Sim.Plan.Nodes) > 0 {
+		action = "replace"
+	}
+	question := policy.ConsolidateInput{Call: j.call(0)}
+	var options []option
+	for _, i := range p.Nodes {
+		o := option{node: i, method: p.Method, cost: j.survey.Cost(i)}
+		options = append(options, o)
+		question.Candidates = append(question.Candidates, j.candidate(o, action, p.Savings.USD()/float64(len(p.Nodes))))
+	}
+	var refused []int32
+	for i, v := range j.ask2(ctx, &question, options) {
+		if v.Verdict != policy.Allow {
+			refused = append(refused, options[i].node)
+			j.refused(options[i], &v)
+		}
+	}
+	return refused
+}
+
+// launchable shows the replacements to the ceiling policies, and holds them
+// against the caps of namespaces. A proposal that loses all options of a node is
+// given up.
+func (j *judge) launchable(ctx context.Context, p *disrupt.Proposal) bool {
+	name, reason := "", ""
+	if j.reviewed(&p.Sim.Plan) {
+		denied, failed := j.ask(ctx, &p.Sim.Plan)
+		switch {
+		case failed != nil:
+			name, reason = failed.Policy, failed.Reason
+		case len(strip(&p.Sim.Plan, denied)) > 0:
+			reason = "every offering for its replacement was refused"
+		}
+	}
+	if reason == "" {
+		var ok bool
+		if ok, name, reason = j.affordable(p); ok {
+			return true
+		}
+	}
+	for _, i := range p.Nodes {
+		j.keep(option{node: i, method: p.Method}, Disruption{Policy: name, Reason: reason, RetryAt: j.s.Time.Add(retrySearch), Kind: disrupt.Forbidden})
+	}
+	return false
+}

@@ -1,0 +1,206 @@
+package decide
+
+import (
+	"cmp"
+	"context"
+	"maps"
+	"slices"
+	"strings"
+
+	"spokeshave.dev/controller/core/model"
+	"spokeshave.dev/controller/core/policy"
+	"spokeshave.dev/controller/core/solver"
+)
+
+// reviewRounds bounds how often a refused plan is solved again.
+const reviewRounds = 3
+
+// review shows the plan's launches to the ceiling policies. Options refused
+// are dropped; a node that lost all of them is planned again without them, and
+// after the last round given up, its pods saying who refused.
+func (d *decider) review(ctx context.Context, in *solver.Input) {
+	if !d.reviewed(&d.out.Plan) {
+		return
+	}
+	for round := 0; ; round++ {
+		denied, failed := d.ask(ctx, &d.out.Plan)
+		if failed != nil {
+			d.dropAll(failed)
+			return
+		}
+		in.Denied = append(in.Denied, denied...)
+		bare := strip(&d.out.Plan, denied)
+		if len(bare) == 0 {
+			return
+		}
+		if round == reviewRounds {
+			d.drop(bare, denied)
+			return
+		}
+		if round > 0 { // what comes next best is refused as well: ask for all of it at once
+			others, failed := d.ask(ctx, d.others(bare))
+			if failed != nil {
+				d.dropAll(failed)
+				return
+			}
+			in.Denied = append(in.Denied, others...)
+		}
+		d.out.Plan, d.out.Stats = solver.Solve(*in)
+	}
+}
+
+// others are launches of everything that the NodePools of the nodes listed
+// could launch instead, each with the node's pods. A policy that refuses most
+// of what there is ("no spot above half the price") would else use up the
+// rounds before something that it allows comes up.
+func (d *decider) others(nodes []int) *model.Plan {
+	out, seen := &model.Plan{}, map[string]bool{}
+	for _, i := range nodes {
+		n := &d.out.Plan.Nodes[i]
+		p := &d.s.Pools[n.Pool]
+		key := p.Name + "/" + strings.Join(d.namespaces(n), ",")
+		if seen[key] {
+			continue
+		}
+		seen[key] = true
+		types := d.s.Catalogs[p.Catalog].Types
+		for t := range types {
+			for o := range types[t].Offerings {
+				of := &types[t].Offerings[o]
+				if !of.Available || !admits(p, &types[t], nil) || !admits(p, &types[t], of) {
+					continue
+				}
+				out.Nodes = append(out.Nodes, model.PlannedNode{Pool: n.Pool, Pods: n.Pods, Options: []model.Option{{
+					InstanceType: types[t].Name, Zone: of.Zone, CapacityType: of.CapacityType, Price: of.Price, Effective: of.Price.USD(),
+				}}})
+			}
+		}
+	}
+	return out
+}
+
+func (d *decider) reviewed(plan *model.Plan) bool { return len(plan.Nodes) > 0 && d.capped() }
+
+// launchKey is what makes two launches the same question.
+type launchKey struct {
+	pool       int32
+	option     model.Option
+	namespaces string
+}
+
+// ask reviews every option of every planned node, each distinct one once.
+func (d *decider) ask(ctx context.Context, plan *model.Plan) ([]solver.Denied, *policy.Exclusion) {
+	question := policy.CeilingInput{Call: d.call(0), Scopes: d.scopeSpend(d.accounts())}
+	seen := map[launchKey]int{}
+	var keys []launchKey
+	for i := range plan.Nodes {
+		n := &plan.Nodes[i]
+		spaces := d.namespaces(n)
+		worst := n.Worst()
+		for _, option := range n.Options {
+			key := launchKey{n.Pool, option, strings.Join(spaces, ",")}
+			at, known := seen[key]
+			if !known {
+				at = len(keys)
+				seen[key] = at
+				keys = append(keys, key)
+				question.Launches = append(question.Launches, d.launchOf(n.Pool, option, spaces))
+			}
+			l := &question.Launches[at]
+			l.Pods = max(l.Pods, len(n.Pods))
+			l.WorstPrice = max(l.WorstPrice, worst.USD())
+		}
+	}
+	out := d.panel.Ceiling(ctx, &question, d.opts.LastCaps)
+	if out.Refused != nil {
+		return nil, out.Refused
+	}
+	denied := make([]solver.Denied, 0, len(out.Denied))
+	for _, i := range slices.Sorted(maps.Keys(out.Denied)) {
+		k := keys[i]
+		denied = append(denied, solver.Denied{
+			Pool: k.pool, InstanceType: k.option.InstanceType, Zone: k.option.Zone, CapacityType: k.option.CapacityType,
+			Policy: out.Denied[i].Policy, Reason: out.Denied[i].Reason,
+		})
+	}
+	return denied, nil
+}
+
+func (d *decider) namespaces(n *model.PlannedNode) []string {
+	var out []string
+	for _, i := range n.Pods {
+		out = append(out, d.s.Pods[i].Namespace)
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
+}
+
+func (d *decider) launchOf(pool int32, option model.Option, namespaces []string) policy.Launch {
+	p := &d.s.Pools[pool]
+	l := policy.Launch{
+		NodePool: p.Name, PoolTags: p.Labels, InstanceType: option.InstanceType, Zone: option.Zone,
+		CapacityType: string(option.CapacityType), Price: option.Price.USD(), Namespaces: namespaces,
+	}
+	types := d.s.Catalogs[p.Catalog].Types
+	at := slices.IndexFunc(types, func(t model.InstanceType) bool { return t.Name == option.InstanceType })
+	if at >= 0 {
+		t := &types[at]
+		l.Family = t.Labels[labelFamily]
+		l.OnDemand = onDemand(t, option.Zone).USD()
+		l.VCPU = float64(t.Capacity[model.CPU]) / 1000
+		l.MemoryGiB = float64(t.Capacity[model.Memory]) / (1 << 30)
+		l.GPUs = int(gpus(t))
+	}
+	return l
+}
+
+// strip takes refused options off the plan and returns the nodes left bare.
+func strip(plan *model.Plan, denied []solver.Denied) []int {
+	if len(denied) == 0 {
+		return nil
+	}
+	var bare []int
+	for i := range plan.Nodes {
+		n := &plan.Nodes[i]
+		n.Options = slices.DeleteFunc(slices.Clone(n.Options), func(o model.Option) bool {
+			return slices.ContainsFunc(denied, func(x solver.Denied) bool {
+				return x.Pool == n.Pool && x.InstanceType == o.InstanceType && x.Zone == o.Zone && x.CapacityType == o.CapacityType
+			})
+		})
+		if len(n.Options) == 0 {
+			bare = append(bare, i)
+		}
+	}
+	return bare
+}
+
+// drop gives up the nodes listed: their pods wait, and say why.
+func (d *decider) drop(nodes []int, denied []solver.Denied) {
+	for _, i := range nodes {
+		n := &d.out.Plan.Nodes[i]
+		reason := model.Reason{Code: model.LaunchDenied, Pool: d.s.Pools[n.Pool].Name, Message: "every offering that fits was refused"}
+		if at := slices.IndexFunc(denied, func(x solver.Denied) bool { return x.Pool == n.Pool }); at >= 0 {
+			reason.Policy = denied[at].Policy
+			reason.Message = "policy " + denied[at].Policy + " refused the launch: " + denied[at].Reason
+		}
+		d.unplace(n.Pods, reason)
+	}
+	d.out.Plan.Nodes = slices.DeleteFunc(d.out.Plan.Nodes, func(n model.PlannedNode) bool { return len(n.Options) == 0 })
+}
+
+func (d *decider) dropAll(failed *policy.Exclusion) {
+	for i := range d.out.Plan.Nodes {
+		d.unplace(d.out.Plan.Nodes[i].Pods, model.Reason{
+			Code: model.PolicyUnavailable, Policy: failed.Policy,
+			Message: "ceiling policy " + failed.Policy + " gives no answer: " + failed.Reason,
+		})
+	}
+	d.out.Plan.Nodes = nil
+}
+
+func (d *decider) unplace(pods []int32, reason model.Reason) {
+	for _, p := range pods {
+		d.out.Plan.Unplaced = append(d.out.Plan.Unplaced, model.Unplaced{Pod: p, Reasons: []model.Reason{reason}})
+	}
+	slices.SortFunc(d.out.Plan.Unplaced, func(a, b model.Unplaced) int { return cmp.Compare(a.Pod, b.Pod) })
+}

@@ -1,0 +1,93 @@
+package decide
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"spokeshave.dev/controller/core/disrupt"
+	"spokeshave.dev/controller/core/model"
+	"spokeshave.dev/controller/core/solver"
+	"spokeshave.dev/controller/core/spend"
+)
+
+// shortage marks the caps for which pods of the plan wait. Of the caps that a
+// reason may speak of it is the one that the plan leaves least under. It returns
+// by pool whether consolidation of its nodes frees money that pods wait for; nil
+// when no cap stops any.
+func (d *decider) shortage() []bool {
+	var pools []bool
+	for i := range d.out.Plan.Unplaced {
+		u := &d.out.Plan.Unplaced[i]
+		for r := range u.Reasons {
+			h := d.stopper(&u.Reasons[r], d.s.Pods[u.Pod].Namespace)
+			if h == nil {
+				continue
+			}
+			if pools == nil {
+				pools = make([]bool, len(d.s.Pools))
+			}
+			h.Short = true
+			d.within(h.Scope, pools)
+		}
+	}
+	return pools
+}
+
+// stopper is the cap that a reason is about, nil for other reasons.
+func (d *decider) stopper(r *model.Reason, namespace string) *Headroom {
+	if r.Code != model.CeilingReached {
+		return nil
+	}
+	pool := slices.IndexFunc(d.s.Pools, func(p model.Pool) bool { return p.Name == r.Pool })
+	var tightest *Headroom
+	least := model.Price(0)
+	for i := range d.out.Headroom {
+		h := &d.out.Headroom[i]
+		if h.Soft || h.Policy != r.Policy {
+			continue
+		}
+		if space, ok := strings.CutPrefix(h.Scope, spend.Namespace); ok || r.Pool == "" {
+			if r.Pool == "" && space == namespace {
+				return h
+			}
+			continue
+		}
+		if in := d.within(h.Scope, make([]bool, len(d.s.Pools))); pool < 0 || !in[pool] {
+			continue
+		}
+		if left := h.Left - d.planned(h.Scope); tightest == nil || left < least {
+			tightest, least = h, left
+		}
+	}
+	return tightest
+}
+
+// within adds the pools of a scope; a namespace's pods may be on the nodes of any.
+func (d *decider) within(scope string, pools []bool) []bool {
+	space := strings.HasPrefix(scope, spend.Namespace)
+	at := slices.IndexFunc(d.in.Headroom, func(h solver.Headroom) bool { return h.Scope == scope })
+	for i := range pools {
+		pools[i] = pools[i] || space || at >= 0 && (d.in.Headroom[at].Pools == nil || d.in.Headroom[at].Pools[i])
+	}
+	return pools
+}
+
+// planned is what the plan takes of a scope at worst.
+func (d *decider) planned(scope string) model.Price {
+	sum, in := model.Price(0), d.within(scope, make([]bool, len(d.s.Pools)))
+	for i := range d.out.Plan.Nodes {
+		if n := &d.out.Plan.Nodes[i]; in[n.Pool] {
+			sum += n.Worst() + d.s.NodeCost(n.Pool)
+		}
+	}
+	return sum
+}
+
+// relieve looks for nodes of capped pools that can go without a replacement,
+// while others are launched: money that is waited for does not wait for them.
+func (j *judge) relieve(ctx context.Context, options []option, on []*Command) error {
+	scene := j.scene(on)
+	options = slices.DeleteFunc(slices.Clone(options), func(o option) bool { return !j.short[j.s.Nodes[o.node].Pool] })
+	return j.underutilized(ctx, scene, options, disrupt.Effort{Deletes: disrupt.DefaultEffort().Deletes})
+}

@@ -1,0 +1,58 @@
+package decide
+
+import (
+	"strings"
+
+	"spokeshave.dev/controller/core/model"
+	"spokeshave.dev/controller/core/policy"
+)
+
+// usage says how much runs already of what rank policies are asked about.
+type usage struct {
+	// pools and cluster count nodes by offering, without its price; those of
+	// the cluster that are on their way out do not count.
+	pools   []map[model.Option]uint32
+	cluster map[model.Option]uint32
+	// families has what the on-demand nodes of each family cost, total what
+	// all do, in USD/hour.
+	families map[string]float64
+	total    float64
+}
+
+// used is counted once a decision.
+func (d *decider) used() *usage {
+	if d.usage != nil {
+		return d.usage
+	}
+	u := &usage{pools: make([]map[model.Option]uint32, len(d.s.Pools)), cluster: map[model.Option]uint32{}, families: map[string]float64{}}
+	for i := range u.pools {
+		u.pools[i] = map[model.Option]uint32{}
+	}
+	for i := range d.s.Nodes {
+		n := &d.s.Nodes[i]
+		if n.Pool < 0 {
+			continue
+		}
+		at := model.Option{InstanceType: n.InstanceType, Zone: n.Zone, CapacityType: n.CapacityType}
+		u.pools[n.Pool][at]++
+		if n.State == model.Deleting {
+			continue
+		}
+		u.cluster[at]++
+		if n.CapacityType == model.OnDemand {
+			family, _, _ := strings.Cut(n.InstanceType, ".")
+			usd := max(n.Price, n.Reserved-n.Extra).USD()
+			u.families[family] += usd
+			u.total += usd
+		}
+	}
+	d.usage = u
+	return u
+}
+
+// fill in what is known of the row's offering.
+func (u *usage) fill(row *policy.RankRow, pool int) {
+	at := model.Option{InstanceType: row.InstanceType, Zone: row.Zone, CapacityType: row.CapacityType}
+	row.Running, row.RunningCluster = u.pools[pool][at], u.cluster[at]
+	row.FamilyOnDemand = u.families[row.Family]
+}

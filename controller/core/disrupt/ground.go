@@ -1,0 +1,126 @@
+package disrupt
+
+import (
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"spokeshave.dev/controller/core/model"
+)
+
+// ground is what does not change while places are looked for: requests as
+// vectors, and which kind of node a spec may run on. Nodes that no selector,
+// affinity or taint tells apart are of one kind.
+type ground struct {
+	specs []model.PodSpec
+	// dims index resource names; requests are by spec.
+	dims     map[string]int
+	requests [][]int64
+	// keys are the labels that specs ask for.
+	keys []string
+	// kinds has a node of every kind, ids its number by signature, hosts by
+	// spec the kinds that admit it, known how many kinds have been judged.
+	kinds []model.Node
+	ids   map[string]int32
+	hosts [][]int32
+	known []int
+}
+
+func newGround(s *model.Snapshot) *ground {
+	g := &ground{
+		specs: s.Specs, dims: map[string]int{}, ids: map[string]int32{},
+		requests: make([][]int64, len(s.Specs)), hosts: make([][]int32, len(s.Specs)), known: make([]int, len(s.Specs)),
+	}
+	for i := range s.Specs {
+		for name := range s.Specs[i].Requests {
+			g.dims[name] = 0
+		}
+		for key := range s.Specs[i].NodeSelector {
+			g.keys = append(g.keys, key)
+		}
+		for _, term := range s.Specs[i].Affinity {
+			for r := range term {
+				g.keys = append(g.keys, term[r].Key)
+			}
+		}
+	}
+	for d, name := range slices.Sorted(maps.Keys(g.dims)) { // sums over them are to be the same each time
+		g.dims[name] = d
+	}
+	slices.Sort(g.keys)
+	g.keys = slices.Compact(g.keys)
+	for i := range s.Specs {
+		g.requests[i] = g.vector(s.Specs[i].Requests)
+	}
+	return g
+}
+
+func (g *ground) vector(in model.Resources) []int64 {
+	out := make([]int64, len(g.dims))
+	for name, n := range in {
+		if d, ok := g.dims[name]; ok {
+			out[d] = n
+		}
+	}
+	return out
+}
+
+// kind numbers the node's kind.
+func (g *ground) kind(n *model.Node) int32 {
+	var text strings.Builder
+	for _, key := range g.keys {
+		value, ok := n.Labels[key]
+		text.WriteString(strconv.FormatBool(ok) + value + "\x00")
+	}
+	for i := range n.Taints {
+		if t := &n.Taints[i]; t.Effect != model.PreferNoSchedule {
+			text.WriteString(t.Key + "\x00" + t.Value + "\x00" + string(t.Effect) + "\x00")
+		}
+	}
+	id, ok := g.ids[text.String()]
+	if !ok {
+		id = int32(len(g.kinds))
+		g.ids[text.String()] = id
+		g.kinds = append(g.kinds, *n)
+	}
+	return id
+}
+
+// admitting are the kinds of nodes that a pod of the spec may run on.
+func (g *ground) admitting(spec int32) []int32 {
+	for ; g.known[spec] < len(g.kinds); g.known[spec]++ {
+		if k := g.known[spec]; admits(&g.kinds[k], &g.specs[spec]) {
+			g.hosts[spec] = append(g.hosts[spec], int32(k))
+		}
+	}
+	return g.hosts[spec]
+}
+
+// scale orders specs by their size.
+func (g *ground) scale(spec int32) int64 {
+	return g.specs[spec].Requests[model.CPU] + g.specs[spec].Requests[model.Memory]>>22
+}
+
+func admits(n *model.Node, s *model.PodSpec) bool {
+	for i := range n.Taints {
+		t := &n.Taints[i]
+		if t.Effect != model.PreferNoSchedule && !slices.ContainsFunc(s.Tolerations, func(x model.Toleration) bool { return x.Matches(t) }) {
+			return false
+		}
+	}
+	for key, value := range s.NodeSelector {
+		if n.Labels[key] != value {
+			return false
+		}
+	}
+	return s.Affinity == nil || slices.ContainsFunc(s.Affinity, func(term model.Term) bool {
+		for i := range term {
+			value, present := n.Labels[term[i].Key]
+			if !term[i].Matches(value, present) {
+				return false
+			}
+		}
+		return len(term) > 0
+	})
+}

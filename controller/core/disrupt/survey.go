@@ -1,0 +1,381 @@
+package disrupt
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"time"
+
+	"spokeshave.dev/controller/core/model"
+)
+
+// Survey is what disruption has to know of every node, gathered in one pass.
+type Survey struct {
+	s *model.Snapshot
+	// moving are by node the pods that would need another place, used what all
+	// of its pods request.
+	moving [][]int32
+	used   []model.Resources
+	// held is by node the first of the pods that may not be disrupted for longest,
+	// pinned the first that its disruption budgets do not let go.
+	held      []*model.Pod
+	pinned    []string
+	cost      []float64
+	jobs      []int
+	expecting []bool
+}
+
+// NewSurvey looks at every pod once. expecting names nodes on which pods are
+// about to land, beyond those that the snapshot says are nominated.
+func NewSurvey(s *model.Snapshot, expecting []int32) *Survey {
+	n := len(s.Nodes)
+	v := &Survey{
+		s: s, moving: make([][]int32, n), used: make([]model.Resources, n),
+		held: make([]*model.Pod, n), pinned: make([]string, n), cost: make([]float64, n), jobs: make([]int, n), expecting: make([]bool, n),
+	}
+	guards := newGuards(s)
+	starts := startUps(s)
+	for i := range s.Pods {
+		p := &s.Pods[i]
+		if p.Node < 0 || int(p.Node) >= n {
+			continue
+		}
+		v.add(int32(i), p, guards)
+		if !p.Ending && !p.Daemon {
+			v.cost[p.Node] += podCost(p, &s.Specs[p.Spec], starts[p.Spec])
+		}
+	}
+	for _, i := range expecting {
+		v.expecting[i] = true
+	}
+	v.awaited()
+	return v
+}
+
+func (v *Survey) add(i int32, p *model.Pod, guards *guards) {
+	if v.used[p.Node] == nil {
+		v.used[p.Node] = model.Resources{}
+	}
+	v.used[p.Node].Add(v.s.Specs[p.Spec].Requests)
+	if p.Job {
+		v.jobs[p.Node]++
+	}
+	if p.Ending {
+		return
+	}
+	if p.DoNotDisrupt && longer(p, v.held[p.Node]) {
+		v.held[p.Node] = p
+	}
+	if v.pinned[p.Node] == "" {
+		v.pinned[p.Node] = guards.blocks(p)
+	}
+	if !p.Daemon {
+		v.moving[p.Node] = append(v.moving[p.Node], i)
+	}
+}
+
+// longer says whether a pod is held for longer than another; nil is not held.
+func longer(p, than *model.Pod) bool {
+	switch {
+	case than == nil:
+		return true
+	case than.HeldUntil.IsZero():
+		return false
+	}
+	return p.HeldUntil.IsZero() || p.HeldUntil.After(than.HeldUntil)
+}
+
+// keptBy says of a node that a pod keeps it, and until when if that has an end.
+func keptBy(p *model.Pod) *Block {
+	return &Block{Reason: "pod " + p.Key() + " carries karpenter.sh/do-not-disrupt", Until: p.HeldUntil, Kind: Forbidden}
+}
+
+// awaited marks the nodes that were launched in another's stead while that one
+// has not gone yet: its pods are to come.
+func (v *Survey) awaited() {
+	leaving, awaited := map[string]bool{}, map[string]bool{}
+	for i := range v.s.Nodes {
+		n := &v.s.Nodes[i]
+		if n.State == model.Deleting {
+			leaving[n.Claim] = true
+		}
+		if n.Command != nil {
+			for _, claim := range n.Command.Replacements {
+				awaited[claim] = true
+			}
+		}
+	}
+	for i := range v.s.Nodes {
+		n := &v.s.Nodes[i]
+		v.expecting[i] = v.expecting[i] || n.Nominated || awaited[n.Claim]
+		for _, claim := range n.Replaces {
+			v.expecting[i] = v.expecting[i] || leaving[claim]
+		}
+	}
+}
+
+// Moving are the pods that would need another place if the node went.
+func (v *Survey) Moving(node int32) []int32 { return v.moving[node] }
+
+// Jobs counts the node's pods that belong to Jobs.
+func (v *Survey) Jobs(node int32) int { return v.jobs[node] }
+
+// Used is the share of the node's allocatable that its pods request, 0 where
+// the node has none of the resource.
+func (v *Survey) Used(node int32, resource string) float64 {
+	all := v.s.Nodes[node].Allocatable[resource]
+	if all == 0 {
+		return 0
+	}
+	return float64(v.used[node][resource]) / float64(all)
+}
+
+// Idle is how long no pod has come to the node or left it.
+func (v *Survey) Idle(node int32) time.Duration {
+	return max(0, v.s.Time.Sub(lastEvent(&v.s.Nodes[node])))
+}
+
+func lastEvent(n *model.Node) time.Time {
+	since := n.LaunchedAt
+	if n.InitializedAt.After(since) {
+		since = n.InitializedAt
+	}
+	if n.LastPodEvent.After(since) {
+		since = n.LastPodEvent
+	}
+	return since
+}
+
+// Cost is what disrupting the node costs, in the order of its pods: each counts 1
+// and more with its priority, its deletion cost and the time that it takes to
+// start; all of it less when the node will soon be drained for its age anyhow.
+func (v *Survey) Cost(node int32) float64 {
+	n := &v.s.Nodes[node]
+	left := 1.0
+	if !n.ExpiresAt.IsZero() && n.ExpiresAt.After(n.LaunchedAt) {
+		whole := n.ExpiresAt.Sub(n.LaunchedAt).Seconds()
+		left = min(1, max(0, n.ExpiresAt.Sub(v.s.Time).Seconds()/whole))
+	}
+	return v.cost[node] * left
+}
+
+// podCost follows the scale that users of pod-deletion-cost know: the whole
+// range of an int32 is worth 16 pods, the usual priorities up to 30. A minute to
+// start is worth one.
+func podCost(p *model.Pod, spec *model.PodSpec, start uint16) float64 {
+	cost := 1 + float64(p.DeletionCost)/math.Pow(2, 27) + float64(spec.Priority)/math.Pow(2, 25) + float64(start)/60
+	return min(10, max(0, cost))
+}
+
+// startUps are by spec the seconds that its pods take to start: the least that any
+// took, since one that had to pull its image, or became unready and ready again,
+// says too much. 0 is not known.
+func startUps(s *model.Snapshot) []uint16 {
+	out := make([]uint16, len(s.Specs))
+	for i := range s.Pods {
+		p := &s.Pods[i]
+		if least := out[p.Spec]; p.StartUp > 0 && (least == 0 || p.StartUp < least) {
+			out[p.Spec] = p.StartUp
+		}
+	}
+	return out
+}
+
+// Block says why a node stays whatever policies and prices say, and until when
+// if that is known.
+type Block struct {
+	Reason string
+	Until  time.Time
+	Kind   Kind
+}
+
+// static is why the nodes of a static NodePool stay.
+const static = "the NodePool is static"
+
+// Candidate says by which method a node could go. ok is false for a node that
+// is no candidate at all: on its way, unmanaged, expecting pods, or of a static
+// NodePool and not drifted. A block comes with the method that it stops.
+func (v *Survey) Candidate(node int32) (m Method, block *Block, ok bool) {
+	n := &v.s.Nodes[node]
+	if v.Excused(node) != "" {
+		return "", nil, false
+	}
+	d := &v.s.Pools[n.Pool].Disruption
+	empty := len(v.moving[node]) == 0
+	idle := v.consolidatable(n)
+	if v.s.Pools[n.Pool].Replicas != nil { // what is empty of it is not consolidated
+		idle = &Block{Reason: static}
+	}
+	switch {
+	case empty && idle == nil:
+		m = Empty
+	case n.Drifted != "":
+		if why := v.protected(node, n.TerminationGrace > 0); why != nil {
+			return Drifted, why, true
+		}
+		return Drifted, v.undone(n), true
+	case empty:
+		m = Empty
+	default:
+		m = Underutilized
+	}
+	if idle == nil && m == Underutilized && d.Policy == "WhenEmpty" {
+		idle = &Block{Reason: "consolidationPolicy of NodePool " + v.s.Pools[n.Pool].Name + " is WhenEmpty", Kind: Pointless}
+	}
+	if why := v.protected(node, false); why != nil {
+		return m, why, true
+	}
+	if idle == nil && m == Underutilized {
+		idle = v.undone(n)
+	}
+	return m, idle, true
+}
+
+// Excused says why a node is no candidate at all, "" for one that is.
+func (v *Survey) Excused(node int32) string {
+	n := &v.s.Nodes[node]
+	switch {
+	case n.State == model.Deleting:
+		return "it is on its way out"
+	case n.Claim == "":
+		return "it has no NodeClaim"
+	case n.State != model.Initialized:
+		return "it is not initialized yet"
+	case n.Pool < 0:
+		return "its NodePool does not exist"
+	case v.expecting[node]:
+		return "pods that need a place are expected on it"
+	case v.s.Pools[n.Pool].Replicas != nil && n.Drifted == "":
+		return static
+	}
+	return ""
+}
+
+// consolidatable says what keeps the node from being consolidated, by its
+// pool's settings; nil for nothing.
+func (v *Survey) consolidatable(n *model.Node) *Block {
+	d := &v.s.Pools[n.Pool].Disruption
+	if d.Never {
+		return &Block{Reason: "consolidateAfter is Never", Kind: Pointless}
+	}
+	if due := lastEvent(n).Add(d.ConsolidateAfter); due.After(v.s.Time) {
+		return &Block{Reason: "consolidateAfter has not passed", Until: due}
+	}
+	return nil
+}
+
+// patience is how long a node is left alone after a disruption of it was taken
+// back: what went wrong then would go wrong again.
+const patience = 10 * time.Minute
+
+func (v *Survey) undone(n *model.Node) *Block {
+	if until := n.UndoneAt.Add(patience); !n.UndoneAt.IsZero() && until.After(v.s.Time) {
+		return &Block{Reason: "a disruption of the node was taken back a short while ago", Until: until}
+	}
+	return nil
+}
+
+// protected says what keeps the node, or its pods on it. bounded is a drain
+// that ends by the clock: pods do not hold it up.
+func (v *Survey) protected(node int32, bounded bool) *Block {
+	switch {
+	case v.s.Nodes[node].DoNotDisrupt:
+		return &Block{Reason: "do-not-disrupt", Kind: Forbidden}
+	case v.away(node):
+		return &Block{Reason: "the cluster is shifted away from zone " + v.s.Nodes[node].Zone, Kind: Forbidden}
+	case bounded:
+		return nil
+	case v.held[node] != nil:
+		return keptBy(v.held[node])
+	case v.pinned[node] != "":
+		return &Block{Reason: v.pinned[node], Kind: Forbidden}
+	}
+	return nil
+}
+
+// away says whether the cluster is shifted away from the node's zone: its pods
+// may not come back to it, and it is needed when the shift ends.
+func (v *Survey) away(node int32) bool {
+	n := &v.s.Nodes[node]
+	if n.Pool < 0 {
+		return false
+	}
+	at := v.s.Pools[n.Pool].Catalog
+	return at >= 0 && int(at) < len(v.s.Catalogs) && slices.Contains(v.s.Catalogs[at].Away, n.Zone)
+}
+
+// Still says what keeps a node of a command under way from going now.
+func (v *Survey) Still(node int32, m Method) *Block {
+	n := &v.s.Nodes[node]
+	switch {
+	case n.State != model.Initialized || n.Pool < 0:
+		return &Block{Reason: "the node is " + string(n.State)}
+	case m == Drifted && n.Drifted == "":
+		return &Block{Reason: "the node is not drifted any more"}
+	case m == Underutilized && v.s.Pools[n.Pool].Disruption.Policy == "WhenEmpty" && len(v.moving[node]) > 0:
+		return &Block{Reason: "consolidationPolicy is WhenEmpty now"}
+	case m == Underutilized && v.s.Pools[n.Pool].Disruption.Never:
+		return &Block{Reason: "consolidateAfter is Never now"}
+	}
+	return v.protected(node, m == Drifted && n.TerminationGrace > 0)
+}
+
+// Allowed is how many nodes of a pool its budgets let go for the method.
+func Allowed(d *model.Disruption, m Method) int {
+	switch m {
+	case Empty:
+		return d.AllowedEmpty
+	case Drifted:
+		return d.AllowedDrifted
+	case Underutilized:
+		return d.AllowedUnderutilized
+	}
+	return 0
+}
+
+// guards finds the disruption budgets of pods, once per spec.
+type guards struct {
+	s      *model.Snapshot
+	bySpec [][]int32
+	known  []bool
+}
+
+func newGuards(s *model.Snapshot) *guards {
+	return &guards{s: s, bySpec: make([][]int32, len(s.Specs)), known: make([]bool, len(s.Specs))}
+}
+
+// blocks says which disruption budget keeps a pod where it is. The Eviction
+// API refuses pods of more than one budget. Pods of DaemonSets are evicted like
+// others; static ones, and those that tolerate the taint, are not.
+func (g *guards) blocks(p *model.Pod) string {
+	if len(g.s.Budgets) == 0 {
+		return ""
+	}
+	budgets := g.of(p.Spec)
+	if len(budgets) == 0 || p.Static() || g.s.Specs[p.Spec].Tolerates(&model.Taint{Key: away, Effect: model.NoSchedule}) {
+		return ""
+	}
+	if len(budgets) > 1 {
+		return fmt.Sprintf("pod %s has %d PodDisruptionBudgets, and the Eviction API takes one at most", p.Key(), len(budgets))
+	}
+	for _, i := range budgets {
+		b := &g.s.Budgets[i]
+		if b.Allowed <= 0 && (!p.Unready || !b.FreesUnready) {
+			return fmt.Sprintf("PodDisruptionBudget %s/%s allows no eviction of pod %s", b.Namespace, b.Name, p.Name)
+		}
+	}
+	return ""
+}
+
+func (g *guards) of(spec int32) []int32 {
+	if !g.known[spec] {
+		g.known[spec] = true
+		s := &g.s.Specs[spec]
+		for i := range g.s.Budgets {
+			if g.s.Budgets[i].Selector.Matches(s.Namespace, s.Labels) {
+				g.bySpec[spec] = append(g.bySpec[spec], int32(i))
+			}
+		}
+	}
+	return g.bySpec[spec]
+}

@@ -1,0 +1,161 @@
+package disrupt
+
+import (
+	"maps"
+	"slices"
+
+	"spokeshave.dev/controller/core/model"
+	"spokeshave.dev/controller/core/solver"
+)
+
+// widenings is how often nodes are added to a plan that packs too tightly.
+const widenings = 3
+
+// roomier adds nodes until the pods find their places without being told; nil
+// when that does not pay.
+func (sc *Scene) roomier(p *Proposal, left []int32) *Proposal {
+	for range widenings {
+		if p = sc.widened(p, left); !pays(p) {
+			return nil
+		}
+		if left = sc.lost(p); len(left) == 0 {
+			return p
+		}
+	}
+	return nil
+}
+
+// gathered is the proposal with new nodes that are each large enough for all the
+// pods that are to go to new ones: nobody can put these where they do not fit.
+func (sc *Scene) gathered(p *Proposal) *Proposal {
+	sum := model.Resources{}
+	for i := range p.Sim.Plan.Nodes {
+		for _, pod := range p.Sim.Plan.Nodes[i].Pods {
+			sum.Add(sc.snap.Specs[sc.snap.Pods[pod].Spec].Requests)
+		}
+	}
+	if len(p.Sim.Plan.Nodes) < 2 {
+		return nil
+	}
+	in := p.Sim.Input
+	in.Denied = slices.Clone(in.Denied)
+	large := false
+	for i := range sc.snap.Pools {
+		if at := sc.snap.Pools[i].Catalog; at >= 0 {
+			denied := small(int32(i), &sc.snap.Catalogs[at], sum)
+			large = large || len(denied) < len(sc.snap.Catalogs[at].Types)
+			in.Denied = append(in.Denied, denied...)
+		}
+	}
+	if !large {
+		return nil
+	}
+	out := sc.propose(p.Method, p.Nodes, sc.solve(&in))
+	if len(out.Sim.Plan.Unplaced) > 0 || !pays(out) {
+		return nil
+	}
+	if left := sc.lost(out); len(left) > 0 {
+		return sc.roomier(out, left)
+	}
+	return out
+}
+
+// small are the instance types that do not hold so much.
+func small(pool int32, catalog *model.Catalog, sum model.Resources) []solver.Denied {
+	var out []solver.Denied
+	for t := range catalog.Types {
+		for name, n := range sum {
+			if n > catalog.Types[t].Allocatable[name] {
+				out = append(out, solver.Denied{Pool: pool, InstanceType: catalog.Types[t].Name, Reason: "too small for all the pods that move"})
+				break
+			}
+		}
+	}
+	return out
+}
+
+// widened is the proposal with new nodes of their own for some of its pods;
+// nil when there are none for them. Pods of anyone else are left alone.
+func (sc *Scene) widened(p *Proposal, left []int32) *Proposal {
+	own := map[int32]bool{}
+	for _, i := range p.Sim.Input.Pods {
+		own[i] = true
+	}
+	apart := map[int32]bool{}
+	for _, i := range left {
+		if own[i] {
+			apart[i] = true
+		}
+	}
+	if len(apart) == 0 {
+		return nil
+	}
+	return sc.completed(p, sc.without(&p.Sim.Plan, apart), slices.Sorted(maps.Keys(apart)))
+}
+
+// completed is the proposal with a part of a plan, and new nodes for the pods
+// that are not in it; nil when there are none for them.
+func (sc *Scene) completed(p *Proposal, plan *model.Plan, left []int32) *Proposal {
+	in := p.Sim.Input
+	snap := sc.assumed(in.Snapshot, plan)
+	for i := range snap.Nodes {
+		snap.Nodes[i].Taints = append(slices.Clone(snap.Nodes[i].Taints), model.Taint{Key: away, Effect: model.NoSchedule})
+	}
+	in.Snapshot, in.Pods = snap, left
+	in.Headroom = sc.charged(in.Headroom, plan.Nodes)
+	more := sc.solve(&in)
+	if len(more.Plan.Unplaced) > 0 || len(more.Plan.Existing) > 0 {
+		return nil
+	}
+	plan.Nodes = append(plan.Nodes, more.Plan.Nodes...)
+	return sc.propose(p.Method, p.Nodes, &Simulation{Input: p.Sim.Input, Plan: *plan, Widened: true})
+}
+
+// without is the plan less some pods, and less the nodes that it then has no
+// use for.
+func (sc *Scene) without(plan *model.Plan, pods map[int32]bool) *model.Plan {
+	gone := func(i int32) bool { return pods[i] }
+	out := &model.Plan{Unplaced: plan.Unplaced}
+	for _, a := range plan.Existing {
+		if a.Pods = slices.DeleteFunc(slices.Clone(a.Pods), gone); len(a.Pods) > 0 {
+			out.Existing = append(out.Existing, a)
+		}
+	}
+	for _, n := range plan.Nodes {
+		before := n.Pods
+		if n.Pods = slices.DeleteFunc(slices.Clone(n.Pods), gone); len(n.Pods) == 0 {
+			continue
+		}
+		n.Requests = n.Requests.Clone()
+		for _, i := range before {
+			if pods[i] {
+				for name, amount := range sc.snap.Specs[sc.snap.Pods[i].Spec].Requests {
+					n.Requests[name] -= amount
+				}
+			}
+		}
+		out.Nodes = append(out.Nodes, n)
+	}
+	return out
+}
+
+// assumed is the snapshot with the plan carried out.
+func (sc *Scene) assumed(s *model.Snapshot, plan *model.Plan) *model.Snapshot {
+	out := *s
+	out.Nodes, out.Pods, out.Pools = slices.Clone(s.Nodes), slices.Clone(s.Pods), slices.Clone(s.Pools)
+	for _, a := range plan.Existing {
+		for _, i := range a.Pods {
+			out.Pods[i].Node = a.Node
+		}
+	}
+	for i := range plan.Nodes {
+		n := sc.coming(&plan.Nodes[i])
+		at := int32(len(out.Nodes))
+		out.Nodes = append(out.Nodes, n)
+		sc.charge(out.Pools, &n)
+		for _, p := range plan.Nodes[i].Pods {
+			out.Pods[p].Node = at
+		}
+	}
+	return &out
+}

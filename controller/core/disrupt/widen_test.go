@@ -1,0 +1,71 @@
+package disrupt
+
+import (
+	"testing"
+
+	"spokeshave.dev/controller/core/model"
+	"spokeshave.dev/controller/core/solver"
+)
+
+// TestInstead: a node of one large and two small pods goes. The large pod is planned
+// for the node that stays, and each of the small ones, in zones of their own, for a
+// small node. A scheduler that sees a small pod first puts it on the node that stays:
+// either the large pod gets a node besides, or the new ones are large enough for
+// anything. The first is cheaper, the second is one answer of the solver's.
+func TestInstead(t *testing.T) {
+	room := func(cpu int64) model.Resources {
+		return model.Resources{model.CPU: cpu, model.Memory: cpu << 20, model.PodSlots: 10}
+	}
+	kind := func(name string, cpu int64, usd float64, zones ...string) model.InstanceType {
+		out := model.InstanceType{Name: name, Arch: "amd64", OS: "linux", Capacity: room(cpu), Allocatable: room(cpu)}
+		for _, zone := range zones {
+			out.Offerings = append(out.Offerings, model.Offering{Zone: zone, CapacityType: model.OnDemand, Price: model.PriceOf(usd), Available: true})
+		}
+		return out
+	}
+	want := func(cpu int64, selector map[string]string) model.PodSpec {
+		return model.PodSpec{Namespace: "shop", NodeSelector: selector, Requests: model.Resources{model.CPU: cpu, model.PodSlots: 1}}
+	}
+	node := func(name string, usd float64, cpu int64) model.Node {
+		return model.Node{
+			Name: name, Claim: name, State: model.Initialized, Zone: "a", CapacityType: model.OnDemand, Price: model.PriceOf(usd), Allocatable: room(cpu),
+			Labels: map[string]string{"topology.kubernetes.io/zone": "a"},
+		}
+	}
+	for name, tc := range map[string]struct {
+		reason string
+		policy string
+		price  float64 // of the node that goes
+		saves  []float64
+	}{
+		"both":     {reason: "the cheaper first, and the other in its stead", price: 5, saves: []float64{4.5, 4.25}},
+		"dear":     {reason: "the other does not pay", price: 0.7, saves: []float64{0.2}},
+		"unworthy": {reason: "the other saves too little for the disruption", policy: "Balanced", price: 0.76, saves: []float64{0.26}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := &model.Snapshot{
+				Catalogs: []model.Catalog{{NodeClass: "default", Generation: 1, Types: []model.InstanceType{
+					kind("small", 2000, 0.1, "a", "b"), kind("medium", 4000, 0.3, "a"), kind("large", 6000, 0.45, "b"),
+				}}},
+				Pools: []model.Pool{{Name: "general", NodeClass: "default", Disruption: model.Disruption{Policy: tc.policy}}},
+				Specs: []model.PodSpec{want(4000, nil), want(2000, map[string]string{"topology.kubernetes.io/zone": "a"}), want(2000, map[string]string{"topology.kubernetes.io/zone": "b"})},
+				Nodes: []model.Node{node("goes", tc.price, 8000), node("stays", 1, 4000)},
+			}
+			for i := range s.Specs {
+				s.Pods = append(s.Pods, model.Pod{UID: string(rune('a' + i)), Namespace: "shop", Name: string(rune('a' + i)), Spec: int32(i)})
+			}
+			in := solver.Input{Snapshot: s, Blocked: make([]*model.Reason, 1), Costs: make([]solver.Costs, 1), Effort: solver.DefaultEffort, Tolerance: solver.DefaultTolerance}
+			sc := NewScene(NewSurvey(s, nil), &in, nil)
+			p := sc.Consolidate([]int32{0})
+			for i, saves := range tc.saves {
+				if p == nil || p.Saves() < saves-1e-6 || p.Saves() > saves+1e-6 || p.Sim.Widened != (i == 0) {
+					t.Fatalf("%s: proposal %d is %+v, want one that saves %g $/h", tc.reason, i, p, saves)
+				}
+				p = p.Instead
+			}
+			if p != nil {
+				t.Errorf("%s: one more that saves %g $/h", tc.reason, p.Saves())
+			}
+		})
+	}
+}

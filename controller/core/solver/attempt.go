@@ -1,0 +1,340 @@
+package solver
+
+import (
+	"cmp"
+	"slices"
+	"sort"
+
+	"spokeshave.dev/controller/core/model"
+)
+
+// mode says how an attempt spends what is scarce.
+type mode struct {
+	// tight keeps the options of a node no dearer than the one chosen, so
+	// that ceilings reserve no more than the plan needs.
+	tight bool
+	// byPriority packs urgent pods before others are looked at.
+	byPriority bool
+	// frugal packs by the share of limits and headroom that nodes take, and
+	// not by their effective cost.
+	frugal bool
+	// heads packs as many pods as there is room for, whatever is left for the others.
+	heads bool
+	// most is how many pods a node is given, 0 for as many as fit.
+	most int32
+}
+
+// attempt is a plan in the making.
+type attempt struct {
+	p *problem
+	b *budget
+	mode
+	// left counts the pods of each class that have no place yet; floor is the
+	// least priority that is packed now.
+	left  []int32
+	floor int32
+	nodes []*planned
+	// hits are, by set of offers, one more than the offer that held the pod
+	// looked at last, 0 for none.
+	hits []int32
+	// tried counts the looks whether a node could be larger.
+	tried int
+	// failed says that a bound broke an attempt that is not tight.
+	failed bool
+	stats  Stats
+}
+
+// planned is a node to launch.
+type planned struct {
+	lane   int32
+	takes  []take
+	demand vec
+	// set holds the offers that every pod's constraints allow.
+	set   bitset
+	ports []int32
+	// with is who is there.
+	with company
+	// options are offers, best first; costs, kept where tiers make them differ
+	// from node to node, are theirs.
+	options []int32
+	costs   []float64
+	// drawn is what the node takes of the groups of tiers, as its first option.
+	drawn []Share
+}
+
+func newAttempt(p *problem, left []int32, m mode) *attempt {
+	a := &attempt{p: p, b: newBudget(p), mode: m, left: slices.Clone(left)}
+	for i := range p.classes {
+		a.floor = min(a.floor, p.classes[i].priority)
+	}
+	return a
+}
+
+// best makes the cheapest plan for what is left that places the most urgent
+// pods: first as if nothing were scarce, and only where that fails with less
+// and less freedom.
+func (p *problem) best(left []int32) *attempt {
+	airy := p.airy(left)
+	if airy != nil && airy.pods() > maxFirstFit {
+		return airy
+	}
+	a := newAttempt(p, left, mode{})
+	a.run()
+	if !a.failed && !a.short() {
+		if airy != nil && airy.better(a) {
+			return airy
+		}
+		return a
+	}
+	var found *attempt
+	for _, m := range []mode{
+		{tight: true},
+		{tight: true, frugal: true},
+		{tight: true, byPriority: true},
+		{tight: true, byPriority: true, frugal: true},
+		{tight: true, frugal: true, heads: true},
+		{tight: true, byPriority: true, frugal: true, heads: true},
+	} {
+		b := newAttempt(p, left, m)
+		if b.run(); b.short() {
+			b.enlarge()
+		}
+		if !b.short() {
+			return b
+		}
+		if found == nil || b.better(found) {
+			found = b
+		}
+	}
+	return found
+}
+
+// airy is a plan of nodes with few pods on each, for pods of which many mind
+// others on their own node; nil where that does not matter or does not do.
+func (p *problem) airy(left []int32) *attempt {
+	most := p.companions()
+	if most == 0 {
+		return nil
+	}
+	a := newAttempt(p, left, mode{most: most})
+	if a.run(); a.failed || a.short() {
+		return nil
+	}
+	return a
+}
+
+// pods is how many pods the plan places on new nodes.
+func (a *attempt) pods() int32 {
+	n := int32(0)
+	for _, x := range a.nodes {
+		for _, t := range x.takes {
+			n += t.n
+		}
+	}
+	return n
+}
+
+// run packs until nothing more can be placed.
+func (a *attempt) run() {
+	if !a.byPriority {
+		a.rounds()
+		a.topUp()
+		return
+	}
+	floors := make([]int32, 0, 4)
+	for i := range a.p.classes {
+		floors = append(floors, a.p.classes[i].priority)
+	}
+	slices.SortFunc(floors, func(x, y int32) int { return cmp.Compare(y, x) })
+	for _, floor := range slices.Compact(floors) {
+		a.floor = floor
+		if a.p.levels == 1 { // with several weights the heavier pools come first
+			a.topUp()
+		}
+		a.rounds()
+		a.topUp()
+	}
+}
+
+// effortRounds is how many rounds of an attempt are worth improving, the first
+// above all; later ones deal with the little that bounds left over.
+const effortRounds = 4
+
+// rounds packs what is left; a round that could not take all of its nodes,
+// because a tier, a limit or a headroom ran out, is followed by another.
+func (a *attempt) rounds() {
+	for round := 0; !a.failed; round++ {
+		if !slices.ContainsFunc(a.left, func(n int32) bool { return n > 0 }) {
+			return
+		}
+		k := &packer{
+			p: a.p, mean: round == 0 && !a.tight, heads: a.heads,
+			cost: slices.Clone(a.b.cost), byCost: slices.Clone(a.b.byCost), most: a.most, stats: &a.stats,
+		}
+		if a.frugal {
+			k.scarce = a.b.scarce()
+		}
+		a.rowsFor(k, a.b.affordable())
+		if len(k.rows) == 0 {
+			return
+		}
+		effort := a.p.in.Effort
+		switch {
+		case round >= effortRounds:
+			effort = 0
+		case round > 0 || a.tight:
+			effort = min(effort, 1+effort/10)
+		}
+		before := a.stats.Pivots
+		list := k.pack(effort)
+		a.p.in.meter.pack(len(k.rows), len(k.sites), a.stats.Pivots-before)
+		a.stats.Packings++
+		a.stats.Rows = max(a.stats.Rows, len(k.rows))
+		a.stats.Sites = max(a.stats.Sites, len(k.sites))
+		if a.commit(k, list) == 0 && (!k.joined || !k.mean) { // means may hold no pod at all
+			return
+		}
+	}
+}
+
+// short says whether a pod is left that some node could hold if bounds were
+// wider.
+func (a *attempt) short() bool {
+	for c := range a.p.classes {
+		cl := &a.p.classes[c]
+		if a.left[c] > 0 && len(cl.reasons) == 0 && a.p.someFits(&cl.req, a.p.choices.sets[cl.offers]) {
+			return true
+		}
+	}
+	return false
+}
+
+// better says whether a serves urgent pods better than b, or costs less.
+func (a *attempt) better(b *attempt) bool {
+	for c := 0; c < len(a.left); {
+		priority, x, y := a.p.classes[c].priority, int32(0), int32(0)
+		for ; c < len(a.left) && a.p.classes[c].priority == priority; c++ {
+			x, y = x+a.left[c], y+b.left[c]
+		}
+		if x != y {
+			return x < y
+		}
+	}
+	return a.effective()+a.fixed().USD() < b.effective()+b.fixed().USD()
+}
+
+// fixed is what the plan's nodes cost besides their instances.
+func (a *attempt) fixed() model.Price {
+	var sum model.Price
+	for _, n := range a.nodes {
+		sum += a.p.fixed(n.lane)
+	}
+	return sum
+}
+
+// effective is the plan's effective cost.
+func (a *attempt) effective() float64 {
+	sum := 0.0
+	for _, n := range a.nodes {
+		sum += a.p.optionCost(n, 0)
+	}
+	return sum
+}
+
+// optionCost is the effective cost of one of the node's options.
+func (p *problem) optionCost(n *planned, i int) float64 {
+	if n.costs != nil {
+		return n.costs[i]
+	}
+	return p.offers[n.options[i]].cost
+}
+
+func (a *attempt) billed() model.Price {
+	var sum model.Price
+	for _, n := range a.nodes {
+		sum += a.p.offers[n.options[0]].price
+	}
+	return sum
+}
+
+// topUp places what is left in the room that planned nodes have.
+func (a *attempt) topUp() {
+	for c := range a.p.classes {
+		cl := &a.p.classes[c]
+		if a.left[c] == 0 || cl.priority < a.floor || len(cl.reasons) > 0 {
+			continue
+		}
+		for _, n := range a.nodes {
+			a.left[c] -= a.squeeze(n, int32(c), a.left[c])
+			if a.left[c] == 0 {
+				break
+			}
+		}
+	}
+}
+
+// squeeze adds up to most pods of a class to a planned node, at the price of
+// options that are too small for them, and says how many it added.
+func (a *attempt) squeeze(n *planned, c, most int32) int32 {
+	cl := &a.p.classes[c]
+	if most = n.with.allows(cl.ties, most); most == 0 || a.p.strict(n.lane) || a.p.ports.blocked(cl.ports, n.ports) {
+		return 0
+	}
+	if cl.ports >= 0 {
+		most = min(most, 1)
+	}
+	best, allowed := n.options[0], a.p.choices.sets[cl.offers]
+	may := func(o int32) bool { return allowed.has(o) && (o == best || a.b.stocked(o)) }
+	fit := int32(0)
+	for _, o := range n.options {
+		if !may(o) {
+			continue
+		}
+		room := a.p.bins[a.p.offers[o].bin].room
+		room.add(&n.demand, -1)
+		if fits(&cl.req, &room, a.p.dims.n()) {
+			fit = max(fit, many(&cl.req, &room, most, a.p.dims.n()))
+		}
+	}
+	if fit == 0 {
+		return 0
+	}
+	n.join(cl, take{c, fit})
+	options, costs := n.options, n.costs
+	a.b.release(a.p.lanes[n.lane].pool, options)
+	n.options, n.costs = make([]int32, 0, len(options)), nil
+	for i, o := range options {
+		if !may(o) || !fits(&n.demand, &a.p.bins[a.p.offers[o].bin].room, a.p.dims.n()) {
+			continue
+		}
+		n.options = append(n.options, o)
+		if costs != nil {
+			n.costs = append(n.costs, costs[i])
+		}
+	}
+	a.b.reserve(a.p.lanes[n.lane].pool, n.options) // no more than before
+	if n.options[0] != best {
+		a.exchange(n, best)
+	}
+	return fit
+}
+
+// exchange takes back that a node is launched as one offer, which has become too small,
+// and counts it as the best of those left. Their tiers may have filled since.
+func (a *attempt) exchange(n *planned, from int32) {
+	a.b.unuse(from, n.drawn)
+	if n.costs != nil {
+		slices.SortStableFunc(n.options, func(x, y int32) int { return cmp.Compare(a.b.cost[x], a.b.cost[y]) })
+		for i, o := range n.options {
+			n.costs[i] = a.b.cost[o]
+		}
+	}
+	n.drawn = a.b.use(n.options[0])
+}
+
+// first is the position of the first offer in order of cost that costs at
+// least so much.
+func (b *budget) first(lane int32, cost float64) int {
+	list := b.byCost[lane]
+	return sort.Search(len(list), func(i int) bool { return b.cost[list[i]] >= cost })
+}

@@ -1,0 +1,35 @@
+package solver
+
+import (
+	"fmt"
+	"testing"
+
+	"spokeshave.dev/controller/core/model"
+)
+
+// TestAloneAndLarge: with this many kinds of pods, those that may use only small types
+// are priced apart from the others. Large pods that want nodes of their own may use
+// the small types, too, and fit on none of them.
+func TestAloneAndLarge(t *testing.T) {
+	g := newGenerator(1)
+	g.s = &model.Snapshot{Catalogs: []model.Catalog{g.catalog("default", 1, 2, 4, 8, 16, 32)}}
+	g.s.Pools = []model.Pool{{Name: "general", NodeClass: "default"}}
+	in := Input{Snapshot: g.s, Effort: DefaultEffort, Tolerance: DefaultTolerance}
+	for i := range maxWholeRows {
+		cpu := int64(100 + 10*i)
+		if i%2 == 0 {
+			pending(&in, 1, cpu, 1, selector("karpenter.k8s.aws/instance-cpu", "2"))
+		} else {
+			pending(&in, 1, cpu, 1)
+		}
+	}
+	pending(&in, 20, 14_000, 1, labelled("large"), avoid(labelHostname, "large"))
+	for i := range g.s.Pods {
+		g.s.Pods[i].Name = fmt.Sprintf("pod-%03d", i)
+	}
+	plan, _ := Solve(in)
+	hold(t, 0, &in, &plan)
+	if len(plan.Unplaced) > 0 {
+		t.Errorf("%d pods are left out: %+v", len(plan.Unplaced), plan.Unplaced[0].Reasons)
+	}
+}

@@ -1,0 +1,123 @@
+package solver
+
+import (
+	"cmp"
+	"slices"
+
+	"spokeshave.dev/controller/core/model"
+)
+
+// catalogue is a model.Catalog in canonical order, with its labels numbered as
+// they are asked for.
+type catalogue struct {
+	src *model.Catalog
+	// types are indices into src.Types by name; offerings, by type index, are
+	// indices into its Offerings by zone and capacity type.
+	types     []int32
+	offerings [][]int32
+	// slots by type index and offering index.
+	slots   [][]int32
+	columns map[string]*column
+}
+
+// slotTable numbers the slots of all catalogues.
+type slotTable struct {
+	slots []slot
+	ids   map[slot]int32
+	after int
+}
+
+// id numbers a slot. Types are mostly sold in the same places in the same
+// order: after looks first where the last one asked for is followed.
+func (t *slotTable) id(s slot) int32 {
+	if t.after++; t.after >= len(t.slots) {
+		t.after = 0
+	}
+	if t.after < len(t.slots) && t.slots[t.after] == s {
+		return int32(t.after)
+	}
+	id := t.find(s)
+	t.after = int(id)
+	return id
+}
+
+func (t *slotTable) find(s slot) int32 {
+	id, ok := t.ids[s]
+	if !ok {
+		id = int32(len(t.slots))
+		t.ids[s] = id
+		t.slots = append(t.slots, s)
+	}
+	return id
+}
+
+func newCatalogue(src *model.Catalog, slots *slotTable) *catalogue {
+	c := &catalogue{src: src, columns: map[string]*column{}}
+	c.types = ordered(len(src.Types), func(a, b int32) int {
+		return cmp.Compare(src.Types[a].Name, src.Types[b].Name)
+	})
+	c.offerings = make([][]int32, len(src.Types))
+	c.slots = make([][]int32, len(src.Types))
+	total := 0
+	for t := range src.Types {
+		total += len(src.Types[t].Offerings)
+	}
+	room := make([]int32, 2*total)
+	for t := range src.Types {
+		offerings := src.Types[t].Offerings
+		n := len(offerings)
+		c.offerings[t], c.slots[t], room = room[:n:n], room[n:2*n:2*n], room[2*n:]
+		order(c.offerings[t], func(a, b int32) int { return compareOfferings(&offerings[a], &offerings[b]) })
+		for o := range offerings {
+			c.slots[t][o] = slots.id(slotOf(&offerings[o]))
+		}
+	}
+	return c
+}
+
+func slotOf(o *model.Offering) slot {
+	out := slot{zone: o.Zone, zoneID: o.ZoneID, capacityType: string(o.CapacityType)}
+	if o.Reservation != nil {
+		out.reservation = *o.Reservation
+		out.reservation.Free = 0
+	}
+	return out
+}
+
+func (c *catalogue) column(key string) *column {
+	col := c.columns[key]
+	if col == nil {
+		col = newColumn(c.src.Types, key)
+		c.columns[key] = col
+	}
+	return col
+}
+
+// compareOfferings orders by zone, capacity type and price.
+func compareOfferings(x, y *model.Offering) int {
+	if o := cmp.Compare(x.Zone, y.Zone); o != 0 {
+		return o
+	}
+	if o := cmp.Compare(x.CapacityType, y.CapacityType); o != 0 {
+		return o
+	}
+	return cmp.Compare(x.Price, y.Price)
+}
+
+// ordered are the indices 0 to n-1 in the order given; input that is in order
+// already, which is the rule, costs one pass.
+func ordered(n int, compare func(a, b int32) int) []int32 {
+	out := make([]int32, n)
+	order(out, compare)
+	return out
+}
+
+// order is ordered into a list that is there.
+func order(out []int32, compare func(a, b int32) int) {
+	for i := range out {
+		out[i] = int32(i)
+	}
+	if !slices.IsSortedFunc(out, compare) {
+		slices.SortStableFunc(out, compare)
+	}
+}

@@ -1,0 +1,268 @@
+package solver
+
+import (
+	"cmp"
+	"encoding/binary"
+	"slices"
+	"sort"
+
+	"spokeshave.dev/controller/core/model"
+)
+
+// class is a set of pods that are equal to the scheduler.
+type class struct {
+	spec     *model.PodSpec
+	req      vec
+	priority int32
+	ports    int32
+	// ties are what topology asks of the pods, apart what they keep off their
+	// node.
+	ties  *ties
+	apart int32
+	// held are the domains that the pods are held to.
+	held  []held
+	seats []seat
+	// offers is the number of the set of offers that constraints allow,
+	// whatever their size.
+	offers int32
+	// pods are sorted by namespace and name. Of a bundle, which is packed as if it
+	// were one pod, they come bundle after bundle; size is how many it has, 0
+	// for ordinary classes, and also are what its other pods ask for.
+	pods []int32
+	size int32
+	also []*model.PodSpec
+	// key orders and identifies the class.
+	key string
+	// reasons are set when the class cannot be placed at all by this version.
+	reasons []model.Reason
+	// alone says, of pods that want others on their own node, why no bundle has
+	// them.
+	alone string
+}
+
+// n is how many pods, or bundles of them, there are to place.
+func (c *class) n() int32 { return int32(len(c.pods)) / max(1, c.size) }
+
+// newDims numbers the resources that the pods ask for.
+func (p *problem) newDims() {
+	seen := map[string]bool{}
+	var asked []string
+	done := make([]bool, len(p.snap.Specs))
+	for _, i := range p.in.Pods {
+		s := p.snap.Pods[i].Spec
+		if done[s] {
+			continue
+		}
+		done[s] = true
+		p.asked++
+		for name, n := range p.snap.Specs[s].Requests {
+			if n > 0 && !seen[name] {
+				seen[name] = true
+				asked = append(asked, name)
+			}
+		}
+	}
+	p.dims = newDims(asked)
+}
+
+// newClasses groups the pods. Specs are looked at once, then pods are only
+// counted. What the classes may be launched as is left to open.
+func (p *problem) newClasses() {
+	bySpec := make([]int32, len(p.snap.Specs))
+	ids := make(map[string]int32, p.asked)
+	var buf []byte
+	found := make([]class, 0, p.asked)
+	counts := make([]int32, 0, p.asked)
+	for _, i := range p.in.Pods {
+		s := p.snap.Pods[i].Spec
+		if bySpec[s] == 0 {
+			cl := p.newClass(s)
+			buf = cl.ties.key(append(p.classKey(buf[:0], &cl), 1))
+			id, ok := ids[string(buf)]
+			if !ok {
+				id = int32(len(found)) + 1
+				cl.key = string(buf)
+				ids[cl.key] = id
+				found = append(found, cl)
+				counts = append(counts, 0)
+			}
+			bySpec[s] = id
+		}
+		counts[bySpec[s]-1]++
+	}
+	room := make([]int32, len(p.in.Pods))
+	for i, n := range counts {
+		found[i].pods, room = room[:0:n], room[n:]
+	}
+	for _, i := range p.in.Pods {
+		c := &found[bySpec[p.snap.Pods[i].Spec]-1]
+		c.pods = append(c.pods, i)
+	}
+	for i := range found {
+		p.sortPods(found[i].pods)
+	}
+	p.classes = sortClasses(found)
+}
+
+// sortClasses is the list in the order of compareClasses. Classes are large:
+// numbers are moved about in their place.
+func sortClasses(list []class) []class {
+	out := make([]class, len(list))
+	for i, c := range ordered(len(list), func(a, b int32) int { return compareClasses(&list[a], &list[b]) }) {
+		out[i] = list[c]
+	}
+	return out
+}
+
+// compareClasses puts urgent classes first, then large ones.
+func compareClasses(a, b *class) int {
+	if o := cmp.Compare(b.priority, a.priority); o != 0 {
+		return o
+	}
+	if o := b.req.compare(&a.req); o != 0 {
+		return o
+	}
+	return cmp.Compare(a.key, b.key)
+}
+
+func (p *problem) sortPods(pods []int32) {
+	compare := func(a, b int32) int {
+		x, y := &p.snap.Pods[a], &p.snap.Pods[b]
+		if o := cmp.Compare(x.Namespace, y.Namespace); o != 0 {
+			return o
+		}
+		return cmp.Compare(x.Name, y.Name)
+	}
+	if !slices.IsSortedFunc(pods, compare) {
+		slices.SortFunc(pods, compare)
+	}
+}
+
+// classKey identifies everything about a spec that placement depends on. It
+// numbers what the spec asks of its node.
+func (p *problem) classKey(b []byte, cl *class) []byte {
+	s := cl.spec
+	for r := range p.dims.n() {
+		b = binary.BigEndian.AppendUint64(b, uint64(cl.req[r]))
+	}
+	b = binary.BigEndian.AppendUint32(b, uint32(s.Priority))
+	from := len(b)
+	b = append(b, selectorKey(s)...)
+	b = append(b, 0)
+	b = append(b, tolerationKey(s.Tolerations)...)
+	b = append(b, 0)
+	if len(s.HostPorts) > 0 {
+		b = append(b, portKey(s.HostPorts)...)
+	}
+	b = append(b, 0)
+	cl.offers = p.ask(b[from:], s)
+	unsupported := slices.Clone(s.Unsupported)
+	if len(p.dims.beyond) > 0 {
+		unsupported = append(unsupported, p.beyond(s)...)
+	}
+	for _, u := range unsupported {
+		b = append(append(b, u...), 0)
+	}
+	return b
+}
+
+// beyond names the resources of the spec that found no number.
+func (p *problem) beyond(s *model.PodSpec) []string {
+	var out []string
+	for name := range s.Requests {
+		if p.dims.beyond[name] {
+			out = append(out, "resource "+name)
+		}
+	}
+	sort.Strings(out)
+	return out
+}
+
+// newClass is the class of a spec, without its key and its pods.
+func (p *problem) newClass(spec int32) class {
+	s := &p.snap.Specs[spec]
+	return class{
+		spec: s, priority: s.Priority, req: p.dims.requests(s.Requests), ties: p.topo.of(p.snap, spec),
+		ports: noPorts, apart: noPorts,
+	}
+}
+
+// ask numbers what specs ask of their nodes besides room: selector, affinity,
+// tolerations and host ports, of which key is the text.
+func (p *problem) ask(key []byte, s *model.PodSpec) int32 {
+	id, ok := p.askIDs[string(key)]
+	if !ok {
+		id = int32(len(p.asks))
+		p.askIDs[string(key)] = id
+		p.asks = append(p.asks, s)
+	}
+	return id
+}
+
+// openClasses finds what the classes may be launched as: until then their
+// offers are the number of what they ask.
+func (p *problem) openClasses() {
+	ports, choices := make([]int32, len(p.asks)), make([]int32, len(p.asks))
+	for i, s := range p.asks {
+		ports[i] = p.ports.id(s.HostPorts)
+		choices[i] = p.choiceOf(s, ports[i])
+	}
+	for i := range p.classes {
+		cl := &p.classes[i]
+		cl.ports, cl.offers = ports[cl.offers], choices[cl.offers]
+		cl.reasons = p.unsupported(cl.spec)
+	}
+}
+
+func (p *problem) unsupported(s *model.PodSpec) []model.Reason {
+	var out []model.Reason
+	for _, u := range s.Unsupported {
+		out = append(out, model.Reason{Code: model.Unsupported, Message: "required constraint not supported yet: " + u})
+	}
+	for _, u := range p.beyond(s) {
+		out = append(out, model.Reason{
+			Code:    model.Unsupported,
+			Message: "more different resources are asked for at once than one solve packs; left out: " + u,
+		})
+	}
+	return out
+}
+
+// choiceOf numbers the set of offers that selector, affinity, tolerations and
+// the host ports of DaemonSets allow.
+func (p *problem) choiceOf(s *model.PodSpec, ports int32) int32 {
+	set := p.selected(s).clone()
+	for l, ok := range p.tolerated(s.Tolerations) {
+		if !ok {
+			set.unsetRange(p.lanes[l].from, p.lanes[l].to)
+		}
+	}
+	if ports >= 0 {
+		for o := set.next(0); o >= 0; o = set.next(o + 1) {
+			if p.ports.blocked(ports, p.bins[p.offers[o].bin].ports) {
+				set.unset(o)
+			}
+		}
+	}
+	return p.choices.id(set)
+}
+
+// setTable numbers sets of offers by their contents.
+type setTable struct {
+	sets []bitset
+	ids  map[string]int32
+}
+
+func (t *setTable) id(set bitset) int32 {
+	key := set.key()
+	id, ok := t.ids[key]
+	if !ok {
+		if t.ids == nil {
+			t.ids = map[string]int32{}
+		}
+		id = int32(len(t.sets))
+		t.ids[key] = id
+		t.sets = append(t.sets, set)
+	}
+	return id
+}

@@ -1,0 +1,121 @@
+package solver
+
+import (
+	"testing"
+
+	"spokeshave.dev/controller/core/model"
+)
+
+// twoTypes are what may be launched: small and large nodes at such prices in USD/hour,
+// as long as there is headroom.
+type twoTypes struct {
+	small, large, headroom float64
+	costs                  []Costs
+}
+
+// planned asks for pods of so many CPUs and plans a small node for each of the first ones.
+func (x twoTypes) planned(tb testing.TB, nodes int, cpus ...int64) *attempt {
+	tb.Helper()
+	s := &model.Snapshot{
+		Catalogs: []model.Catalog{{NodeClass: "default", Generation: 1, Types: []model.InstanceType{
+			local("large", 8000, model.Offering{CapacityType: model.OnDemand, Price: model.PriceOf(x.large)}),
+			local("small", 2000, model.Offering{CapacityType: model.OnDemand, Price: model.PriceOf(x.small)}),
+		}}},
+		Pools: []model.Pool{{Name: "general", NodeClass: "default"}},
+	}
+	in := Input{Snapshot: s, Tolerance: DefaultTolerance, Costs: x.costs, Headroom: []Headroom{{Left: model.PriceOf(x.headroom)}}, meter: newMeter(1)}
+	in.ask(cpus...)
+	p := newProblem(&in, s.Specs, nil)
+	left := make([]int32, len(cpus))
+	for c := nodes; c < len(cpus); c++ {
+		left[c] = 1
+	}
+	a := newAttempt(p, left, mode{tight: true})
+	_, o := p.twoOffers(tb)
+	for c := range nodes {
+		n := &planned{set: newBitset(2)}
+		n.set.setRange(0, 2)
+		n.join(&p.classes[c], take{int32(c), 1})
+		if !a.accept(n, o, a.b.cost[o]) {
+			tb.Fatalf("node %d is not accepted", c)
+		}
+		a.nodes = append(a.nodes, n)
+	}
+	return a
+}
+
+// TestGrowLeavesTiers: the second node is planned at its price, for the tier was full.
+// It cannot become what holds a pod too large for anything, and stays as it is, although
+// the tier has room again: what it is said to cost is what it takes.
+func TestGrowLeavesTiers(t *testing.T) {
+	costs := []Costs{{{}, {{Tiers: []Tier{{Cost: 1, Shares: []Share{{6, 0.6}}}}}}}}
+	a := twoTypes{4, 5, 100, costs}.planned(t, 2, 1500, 1500, 9000)
+	first, second := a.nodes[0], a.nodes[1]
+	_, small := a.p.twoOffers(t)
+	if len(first.drawn) != 1 || len(second.drawn) != 0 || a.b.cost[small] != 4 {
+		t.Fatalf("the nodes take %v and %v of the tier, and then small costs %.2f: want one, none and 4", first.drawn, second.drawn, a.b.cost[small])
+	}
+	a.nodes = a.nodes[1:]
+	a.b.unuse(small, first.drawn)
+	order := &a.b.byCost[0][0]
+	if a.enlarge(); a.left[2] != 1 {
+		t.Fatal("nothing holds the third pod")
+	}
+	if len(second.drawn) != 0 || a.b.cost[small] != 1 || a.p.optionCost(second, 0) != 4 {
+		t.Errorf("the node costs %.2f and takes %v of the tier, after which small costs %.2f: want 4, nothing and 1",
+			a.p.optionCost(second, 0), second.drawn, a.b.cost[small])
+	}
+	if order != &a.b.byCost[0][0] {
+		t.Error("offers were put in another order to find that nothing holds the pod")
+	}
+}
+
+// TestGrowCounts: looks at nodes that could be larger are bounded, and count among the
+// moves of a solve.
+func TestGrowCounts(t *testing.T) {
+	for name, tc := range map[string]struct {
+		reason string
+		before int
+		// grown and moves are how many nodes become larger, and what that is counted as.
+		grown, moves int
+	}{
+		"few":  {"all become large ones; who comes looks at those before as well", 0, triedInMove, (triedInMove + 1) / 2},
+		"last": {"only the first is tried", maxTried - 1, 1, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			cpus := make([]int64, 2*triedInMove)
+			for i := range cpus {
+				cpus[i] = 1500
+				if i >= triedInMove {
+					cpus[i] = 6000
+				}
+			}
+			a := twoTypes{4, 5, 1000, nil}.planned(t, triedInMove, cpus...)
+			a.tried = tc.before
+			a.enlarge()
+			grown := triedInMove
+			for _, n := range a.left {
+				grown -= int(n)
+			}
+			if grown != tc.grown || a.p.in.meter.moves != tc.moves {
+				t.Errorf("%s: %d nodes are larger after %d moves, want %d after %d", tc.reason, grown, a.p.in.meter.moves, tc.grown, tc.moves)
+			}
+		})
+	}
+}
+
+// TestSqueezeGivesBack: the node could have been the small type, which is dearer by its
+// price. With a second pod it is not, and the difference may be spent.
+func TestSqueezeGivesBack(t *testing.T) {
+	costs := []Costs{{{{Tiers: []Tier{{Cost: 1.05}}}}, {{Tiers: []Tier{{Cost: 1}}}}}}
+	a := twoTypes{5, 3, 10, costs}.planned(t, 1, 1500, 1500)
+	if got := a.b.money[0]; got != model.PriceOf(5) || len(a.nodes[0].options) != 2 {
+		t.Fatalf("%v $/h left, and %d options, want 5 and 2", got, len(a.nodes[0].options))
+	}
+	if a.topUp(); a.left[1] != 0 {
+		t.Fatal("the second pod has room")
+	}
+	if got := a.b.money[0]; got != model.PriceOf(7) {
+		t.Errorf("%v $/h left, want 7", got.USD())
+	}
+}

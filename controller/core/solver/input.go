@@ -1,0 +1,122 @@
+package solver
+
+import "spokeshave.dev/controller/core/model"
+
+// Defaults for the fields of Input that callers rarely set.
+const (
+	// DefaultEffort lets the improvement reach its targets on thousands of pods.
+	DefaultEffort = 20000
+	// DefaultTolerance offers what costs up to 15 % more than the best.
+	DefaultTolerance = 0.15
+	// DefaultMaxOptions is how many options one CreateFleet call takes well.
+	DefaultMaxOptions = 60
+)
+
+// Input is the question. It is never changed by Solve.
+type Input struct {
+	Snapshot *model.Snapshot
+	// Pods index Snapshot.Pods: the pods to place. A pod listed here takes no
+	// room on the node where it is now.
+	Pods []int32
+	// Costs hold the effective costs by pool; nil, or a nil entry, means that
+	// the billed price counts.
+	Costs []Costs
+	// Headroom bounds what the new nodes may cost; every entry must hold.
+	Headroom []Headroom
+	// Denied are launches that a review refused.
+	Denied []Denied
+	// Blocked says, by pool, why nothing may be launched from it; nil, or a
+	// nil entry, leaves the pool open.
+	Blocked []*model.Reason
+	// Effort bounds the improvement of each packing, in moves: a pivot is one,
+	// a look at all kinds of nodes as many as it is long. 0 packs greedily.
+	Effort int
+	// Tolerance is the share above the best effective cost up to which
+	// offerings are listed as options of a node; 0 lists those that tie.
+	Tolerance float64
+	// MaxOptions bounds the options of a node; 0 is DefaultMaxOptions.
+	MaxOptions int
+	// wishing says that the preferences in the specs are to be respected.
+	wishing bool
+	// hasty says that pods left out need not be tried again: their preferences can
+	// be given up.
+	hasty bool
+	// meter counts what all plans of a solve take together.
+	meter *meter
+}
+
+// Costs are a pool's effective costs by type and offering of its catalogue:
+// Costs[t][o] belongs to Catalog.Types[t].Offerings[o].
+type Costs [][]Effective
+
+// Effective is what an offering costs in the eyes of the rank policies. The
+// zero value is the billed price, for any number of nodes.
+type Effective struct {
+	// Tiers apply in order: the first one that has room for one more node
+	// counts, and where none has, the billed price.
+	Tiers []Tier
+	// Excluded drops the offering; Policy and Reason say who and why.
+	Excluded bool
+	Policy   string
+	Reason   string
+}
+
+// Tier is a cost in USD/hour and the new nodes for which it holds.
+type Tier struct {
+	// Until bounds the new nodes of the offering, counted from the first, at
+	// whatever cost they came; 0 is any number.
+	Until uint32
+	Cost  float64
+	// Shares are taken of groups that offerings use up together.
+	Shares []Share
+}
+
+// Share is what one node takes of a group. A tier has room while the sum of
+// what the nodes at its cost have taken, and would take, is at most 1.
+type Share struct {
+	// Group is any number that the offerings of a group have in common.
+	Group int32
+	Part  float64
+}
+
+// Headroom bounds the sum of what the new nodes of some pools cost at worst:
+// the dearest billed price of each, and its Catalog.NodeCost.
+type Headroom struct {
+	// Scope is how people name the bound: "cluster", "nodepool/gpu".
+	Scope string
+	// Pools says by pool index which nodes count; nil counts all.
+	Pools []bool
+	// Left is what may still be spent, in micro-dollars per hour.
+	Left model.Price
+	// Policy is the policy that set the cap.
+	Policy string
+}
+
+// Denied is a launch that was refused. Empty fields match anything.
+type Denied struct {
+	Pool         int32
+	InstanceType string
+	Zone         string
+	CapacityType model.CapacityType
+	Policy       string
+	Reason       string
+}
+
+// Stats describe a solve, for metrics and benchmarks.
+type Stats struct {
+	Pods, Classes, Rows, Offers, Sites int
+	// Packings counts the times a set of rows was packed: more than one when
+	// tiers, limits, headroom or weights made pods try again.
+	Packings int
+	// Passes and Pivots are the moves made.
+	Passes, Pivots int
+	// Effective is the plan's cost in USD/hour, Billed the same in money.
+	Effective float64
+	Billed    model.Price
+	// Fixed is what the new nodes cost besides their instances, by
+	// Catalog.NodeCost; it is part of what a solve minimises.
+	Fixed model.Price
+	// Bound is the LowerBound of the plan, in USD/hour of effective cost and Fixed; 0
+	// when not asked for or not known.
+	Bound float64
+}

@@ -1,0 +1,119 @@
+package solver
+
+import (
+	"maps"
+	"sync"
+
+	"spokeshave.dev/controller/core/model"
+)
+
+// problem is a snapshot lowered for one solve. It is not changed by packing.
+type problem struct {
+	in   *Input
+	snap *model.Snapshot
+
+	dims dims
+	// asked counts the specs of the pods to place.
+	asked      int
+	slots      slotTable
+	catalogues []*catalogue
+	lanes      []lane
+	mentions   map[string][]string
+	levels     int32
+	offers     []offer
+	bins       []bin
+	ports      portTable
+	apart      apartTable
+	topo       topology
+	domains    []domains
+	ledger     *ledger
+	dealing    dealing
+
+	// requirements and selectors hold the offers that meet a constraint, by
+	// its canonical text.
+	requirements map[string]bitset
+	selectors    map[string]bitset
+	// choices are the different sets of offers that classes are left with.
+	choices setTable
+	classes []class
+	// asks are specs that ask different things of their nodes, askIDs their
+	// numbers.
+	asks   []*model.PodSpec
+	askIDs map[string]int32
+	// scale makes amounts of different resources comparable.
+	scale [maxDims]float64
+}
+
+// newProblem lowers the input. like is a problem of the same snapshot, pods and
+// policies' answers, however much effort, that lends what is on offer; nil for
+// none.
+func newProblem(in *Input, required []model.PodSpec, like *problem) *problem {
+	p := &problem{
+		in: in, snap: in.Snapshot,
+		slots:        slotTable{ids: map[slot]int32{}},
+		requirements: map[string]bitset{}, selectors: map[string]bitset{}, askIDs: map[string]int32{},
+	}
+	p.apart.p = p
+	p.catalogues = make([]*catalogue, len(p.snap.Catalogs))
+	p.newDims()
+	var grouped, sorted sync.WaitGroup // what is asked for, beside what is on offer
+	grouped.Go(func() {
+		p.newTopology(required)
+		p.newClasses()
+	})
+	if like == nil {
+		p.newLanes()
+		p.newOffers()
+		sorted.Go(p.sortLanes)
+		p.newBins()
+	} else {
+		p.borrow(like)
+	}
+	grouped.Wait()
+	p.openClasses()
+	p.newScale()
+	sorted.Wait()
+	return p
+}
+
+// borrow takes over what is on offer from a problem of the same question: it
+// costs as much as everything else to find out, and packing leaves it alone.
+func (p *problem) borrow(like *problem) {
+	p.catalogues, p.slots, p.mentions = like.catalogues, like.slots, like.mentions
+	p.lanes, p.levels, p.offers, p.bins = like.lanes, like.levels, like.offers, like.bins
+	p.requirements, p.selectors = maps.Clone(like.requirements), maps.Clone(like.selectors)
+	p.ports = like.ports.clone()
+}
+
+// catalogue is the catalogue with the given index, prepared at first use.
+func (p *problem) catalogue(i int32) *catalogue {
+	if p.catalogues[i] == nil {
+		p.catalogues[i] = newCatalogue(&p.snap.Catalogs[i], &p.slots)
+	}
+	return p.catalogues[i]
+}
+
+// newScale weighs resources by the inverse of what the mean pod asks for.
+func (p *problem) newScale() {
+	var sum vec
+	pods := int64(0)
+	for i := range p.classes {
+		n := int64(len(p.classes[i].pods))
+		sum.add(&p.classes[i].req, n)
+		pods += n
+	}
+	for r := range p.scale {
+		if sum[r] > 0 {
+			p.scale[r] = 1000 * float64(pods) / float64(sum[r])
+		}
+	}
+}
+
+// size is how large a demand is in all resources together.
+func (p *problem) size(d *vec) float64 {
+	s := 0.0
+	for r := range p.dims.n() {
+		s += float64(float64(d[r]) * p.scale[r])
+	}
+	return s
+}

@@ -1,0 +1,215 @@
+package solver
+
+import (
+	"maps"
+	"slices"
+
+	"spokeshave.dev/controller/core/model"
+)
+
+// Solve makes the plan of least total effective cost that it finds: pods go to
+// existing nodes first, then each to the heaviest pools that can take it.
+func Solve(in Input) (model.Plan, Stats) {
+	if in.meter == nil {
+		in.meter = newMeter(len(in.Pods))
+	}
+	found := bindable(in, func(in *Input) outcome {
+		if hopeful(in) {
+			return wishful(in)
+		}
+		return solve(*in, in.Snapshot.Specs)
+	})
+	found.explain()
+	return *found.Plan, *found.stats
+}
+
+// maxDealt is up to how many pods, and existing nodes, other ways of dealing
+// pods to domains are tried.
+const maxDealt = 300
+
+// dealtEffort bounds the improvement of plans by the other ways: for so few pods more
+// of it has brought nothing.
+const dealtEffort = 1000
+
+// solve makes a plan with all constraints of the input's specs; required are
+// those without what is only preferred.
+func solve(in Input, required []model.PodSpec) outcome {
+	first := solveBy(in, required, evenFirst, nil)
+	p, best := first.p, first.outcome
+	done := len(best.Nodes)+len(best.Unplaced) == 0
+	if done || len(p.topo.censuses) == 0 && len(best.Existing) == 0 || in.Effort == 0 || len(in.Pods) > maxDealt || len(in.Snapshot.Nodes) > maxDealt {
+		return best
+	}
+	s := sequel{in: in, required: required, like: p, best: best}
+	if p.ledger != nil {
+		for _, by := range []dealing{freeFirst, cheapestFirst} {
+			less := in
+			less.Effort = min(in.Effort, dealtEffort)
+			s.consider(solveBy(less, required, by, p).outcome)
+		}
+	}
+	var left [][]int32
+	for _, by := range turnings() {
+		left = append(left, s.try(by))
+	}
+	for i, by := range turnings()[:insisting] {
+		s.insist(by, left[i])
+	}
+	s.insisted()
+	return s.best
+}
+
+// outcome is a plan with its statistics. What is said of the pods left out is not
+// there before explain, which takes as long as packing.
+type outcome struct {
+	*model.Plan
+	stats   *Stats
+	explain func()
+	// of, hosts and options, by new node, are what the plan was written from.
+	of      *problem
+	hosts   []host
+	options [][]int32
+}
+
+// preferable says whether a leaves out fewer of the most urgent pods than b, or
+// costs less where both leave out as many.
+func preferable(s *model.Snapshot, a, b outcome) bool {
+	balance := map[int32]int{}
+	for i := range a.Unplaced {
+		balance[s.Specs[s.Pods[a.Unplaced[i].Pod].Spec].Priority]++
+	}
+	for i := range b.Unplaced {
+		balance[s.Specs[s.Pods[b.Unplaced[i].Pod].Spec].Priority]--
+	}
+	for _, priority := range slices.Backward(slices.Sorted(maps.Keys(balance))) {
+		if n := balance[priority]; n != 0 {
+			return n < 0
+		}
+	}
+	return a.stats.Effective+a.stats.Fixed.USD() < (b.stats.Effective+b.stats.Fixed.USD())*(1-1e-9)
+}
+
+// solveBy makes a plan by one way of dealing.
+func solveBy(in Input, required []model.PodSpec, by dealing, like *problem) answer {
+	return bundled(&in, func(w *wards, effort int) answer {
+		ask := in
+		ask.Effort = min(in.Effort, effort)
+		return solveWith(&ask, required, by, w, like)
+	})
+}
+
+// solveWith makes a plan with the wards bundled; nil is for none.
+func solveWith(in *Input, required []model.PodSpec, by dealing, w *wards, like *problem) answer {
+	p := newProblem(in, required, like)
+	p.dealing = by
+	hosts := p.hosts()
+	if w != nil {
+		p.bundle(hosts, w)
+	}
+	p.hold(hosts)
+	p.harden()
+	left := make([]int32, len(p.classes))
+	for i := range p.classes {
+		left[i] = p.classes[i].n()
+	}
+	in.meter.plan(len(p.classes), len(hosts))
+	p.fillHosts(hosts, left)
+	out := answer{p: p, lonely: p.lonely(left)}
+	a := p.best(left)
+	p.settle(a, hosts)
+	out.outcome = p.write(a, hosts)
+	for c := range p.classes {
+		if cl := &p.classes[c]; cl.size > 0 {
+			out.broken = append(out.broken, cl.pods[(cl.n()-a.left[c])*cl.size:]...)
+		}
+	}
+	return out
+}
+
+// write is the attempt in terms of the snapshot.
+func (p *problem) write(a *attempt, hosts []host) outcome {
+	w := &writer{p: p, a: a, next: make([]int, len(p.classes))}
+	plan := model.Plan{Existing: w.existing(hosts), Nodes: w.nodes()}
+	plan.Unplaced = w.unplaced()
+
+	stats := a.stats
+	stats.Pods, stats.Classes, stats.Offers = len(p.in.Pods), len(p.classes), len(p.offers)
+	stats.Effective, stats.Billed, stats.Fixed = a.effective(), a.billed(), a.fixed()
+	out := outcome{Plan: &plan, stats: &stats, explain: w.explainAll, of: p, hosts: hosts}
+	for _, n := range a.nodes {
+		out.options = append(out.options, n.options)
+	}
+	return out
+}
+
+// writer writes the plan in terms of the snapshot.
+type writer struct {
+	p *problem
+	a *attempt
+	// next is, by class, its first pod without a place.
+	next []int
+	// silent are the reasons that are still to be found.
+	silent []silence
+	// numbers are the offers' numbers, once explain has asked for one.
+	numbers map[numbered]int32
+}
+
+// pods are the next pods of the classes taken.
+func (w *writer) pods(takes []take) []int32 {
+	n := int32(0)
+	for _, t := range takes {
+		n += t.n * max(1, w.p.classes[t.class].size)
+	}
+	out := make([]int32, 0, n)
+	for _, t := range takes {
+		from := w.next[t.class]
+		w.next[t.class] += int(t.n * max(1, w.p.classes[t.class].size))
+		out = append(out, w.p.classes[t.class].pods[from:w.next[t.class]]...)
+	}
+	return out
+}
+
+func (w *writer) existing(hosts []host) []model.Assignment {
+	var out []model.Assignment
+	for i := range hosts {
+		if len(hosts[i].takes) > 0 {
+			out = append(out, model.Assignment{Node: hosts[i].node, Pods: w.pods(hosts[i].takes)})
+		}
+	}
+	return out
+}
+
+func (w *writer) nodes() []model.PlannedNode {
+	out := make([]model.PlannedNode, len(w.a.nodes))
+	options := map[*int32][]model.Option{} // nodes of equal options share them
+	for i, n := range w.a.nodes {
+		key := &n.options[0]
+		if len(options[key]) != len(n.options) {
+			options[key] = w.options(n)
+		}
+		requests := w.p.overhead(w.p.offers[n.options[0]].bin)
+		for r, amount := range n.demand[:w.p.dims.n()] {
+			if amount > 0 {
+				requests[w.p.dims.names[r]] += amount
+			}
+		}
+		ln := &w.p.lanes[n.lane]
+		out[i] = model.PlannedNode{
+			Pool: ln.pool, Pods: w.pods(n.takes), Labels: maps.Clone(ln.chosen), Requests: requests, Options: options[key],
+		}
+	}
+	return out
+}
+
+func (w *writer) options(n *planned) []model.Option {
+	out := make([]model.Option, len(n.options))
+	for i, o := range n.options {
+		f := &w.p.offers[o]
+		s := &w.p.slots.slots[f.slot]
+		out[i] = model.Option{
+			InstanceType: w.p.offerType(o).Name, Zone: s.zone, CapacityType: model.CapacityType(s.capacityType),
+			Price: f.price, Effective: w.p.optionCost(n, i),
+		}
+	}
+	return out
+}

@@ -1,0 +1,119 @@
+package solver
+
+import (
+	"fmt"
+	"math"
+	"testing"
+
+	"spokeshave.dev/controller/core/model"
+)
+
+// local is an instance type with one offering.
+func local(name string, cpu int64, o model.Offering) model.InstanceType {
+	has := model.Resources{"cpu": cpu, "memory": 64 * gib, "pods": 20}
+	o.Zone, o.Available = "a", true
+	return model.InstanceType{Name: name, Arch: "amd64", OS: "linux", Capacity: has, Allocatable: has, Offerings: []model.Offering{o}}
+}
+
+// ask adds pods, the most urgent first.
+func (in *Input) ask(cpus ...int64) {
+	s := in.Snapshot
+	for i, cpu := range cpus {
+		s.Specs = append(s.Specs, model.PodSpec{Namespace: "a", Priority: int32(-i), Requests: model.Resources{"cpu": cpu, "memory": gib, "pods": 1}})
+		s.Pods = append(s.Pods, model.Pod{Namespace: "a", Name: fmt.Sprint("pod-", i), Spec: int32(i), Node: -1})
+		in.Pods = append(in.Pods, int32(i))
+	}
+}
+
+// TestSqueezeKeepsReservations: the third pod has to join a node that there is, for
+// there may be two. The first node could be the large reserved type as well as the
+// small one, but the second has drawn its only place by then.
+func TestSqueezeKeepsReservations(t *testing.T) {
+	for free, want := range map[int]int{1: 1, 2: 0} {
+		t.Run(fmt.Sprint("free=", free), func(t *testing.T) {
+			s := &model.Snapshot{
+				Catalogs: []model.Catalog{{NodeClass: "default", Generation: 1, Types: []model.InstanceType{
+					local("small", 2000, model.Offering{CapacityType: model.OnDemand, Price: model.PriceOf(1)}),
+					local("large", 8000, model.Offering{CapacityType: model.Reserved, Price: 1, Reservation: &model.Reservation{Free: free}}),
+				}}},
+				Pools: []model.Pool{{Name: "general", NodeClass: "default", Limits: model.Resources{"nodes": 2}, Usage: model.Resources{}}},
+			}
+			in := Input{
+				Snapshot: s, Effort: DefaultEffort, Tolerance: DefaultTolerance,
+				Costs: []Costs{{{{Tiers: []Tier{{Cost: 1}}}}, {{Tiers: []Tier{{Cost: 1.05}}}}}},
+			}
+			in.ask(1500, 7000, 1500)
+			plan, _ := Solve(in)
+			hold(t, 0, &in, &plan)
+			if len(plan.Unplaced) != want {
+				t.Errorf("%d pods are left out, want %d", len(plan.Unplaced), want)
+			}
+		})
+	}
+}
+
+// TestSqueezeMovesTiers: the third pod makes the first node a large one. Only one
+// large node is cheap, and that is the second node already; the small one's tier is
+// free again.
+func TestSqueezeMovesTiers(t *testing.T) {
+	for name, tc := range map[string]struct {
+		reason       string
+		small, large Tier
+	}{
+		"nodes":  {"the first node counts", Tier{Until: 1, Cost: 1}, Tier{Until: 1, Cost: 1.05}},
+		"shares": {"two parts of 0.6 are more than there is", Tier{Cost: 1, Shares: []Share{{6, 0.6}}}, Tier{Cost: 1.05, Shares: []Share{{7, 0.6}}}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := &model.Snapshot{
+				Catalogs: []model.Catalog{{NodeClass: "default", Generation: 1, Types: []model.InstanceType{
+					local("large", 8000, model.Offering{CapacityType: model.OnDemand, Price: model.PriceOf(5)}),
+					local("small", 2000, model.Offering{CapacityType: model.OnDemand, Price: model.PriceOf(4)}),
+				}}},
+				Pools: []model.Pool{{Name: "general", NodeClass: "default"}},
+			}
+			in := Input{
+				Snapshot: s, Tolerance: DefaultTolerance,
+				Costs: []Costs{{{{Tiers: []Tier{tc.large}}}, {{Tiers: []Tier{tc.small}}}}},
+			}
+			in.ask(1500, 7000, 1400)
+			p := newProblem(&in, s.Specs, nil)
+			a := newAttempt(p, []int32{0, 0, 1}, mode{})
+			large, small := p.twoOffers(t)
+			for c, o := range []int32{small, large} {
+				n := &planned{set: newBitset(2)}
+				n.set.setRange(0, 2)
+				n.join(&p.classes[c], take{int32(c), 1})
+				if !a.accept(n, o, a.b.cost[o]) {
+					t.Fatalf("node %d is not accepted", c)
+				}
+				a.nodes = append(a.nodes, n)
+			}
+			if len(a.nodes[0].options) != 2 || a.b.cost[small] != 4 || a.b.cost[large] != 5 {
+				t.Fatalf("options %v, costs %v: the tiers should be full", a.nodes[0].options, a.b.cost)
+			}
+			a.topUp()
+			if a.left[2] != 0 || a.nodes[0].options[0] != large {
+				t.Fatalf("%d pods left, first node %v", a.left[2], a.nodes[0].options)
+			}
+			if got := a.effective(); math.Abs(got-6.05) > 1e-9 {
+				t.Errorf("%s: the plan costs %.2f in effect, want 1.05 and 5", tc.reason, got)
+			}
+			if a.b.cost[small] != 1 || a.b.used[small] != 0 || a.b.used[large] != 2 {
+				t.Errorf("small costs %.2f and is used %d times, large %d times, want 1.00, 0 and 2", a.b.cost[small], a.b.used[small], a.b.used[large])
+			}
+		})
+	}
+}
+
+// twoOffers finds the only two offers.
+func (p *problem) twoOffers(tb testing.TB) (large, small int32) {
+	tb.Helper()
+	for o := range p.offers {
+		if p.offerType(int32(o)).Name == "small" {
+			small = int32(o)
+		} else {
+			large = int32(o)
+		}
+	}
+	return large, small
+}

@@ -1,0 +1,71 @@
+package solver
+
+import "spokeshave.dev/controller/core/model"
+
+// ephemeral says whether a node carries the taint while it starts and loses it
+// by itself; a pod planned for such a node need not tolerate it.
+func ephemeral(key string) bool {
+	switch key {
+	case "karpenter.sh/unregistered",
+		"node.kubernetes.io/not-ready",
+		"node.kubernetes.io/unreachable",
+		"node.kubernetes.io/network-unavailable",
+		"node.cloudprovider.kubernetes.io/uninitialized":
+		return true
+	}
+	return false
+}
+
+// tolerates says whether the tolerations allow scheduling onto the taint.
+func tolerates(tolerations []model.Toleration, t *model.Taint) bool {
+	if t.Effect == model.PreferNoSchedule && !avoids(tolerations) {
+		return true
+	}
+	for i := range tolerations {
+		if tolerations[i].Matches(t) {
+			return true
+		}
+	}
+	return false
+}
+
+// avoids says whether a pod keeps off PreferNoSchedule taints.
+func avoids(tolerations []model.Toleration) bool {
+	n := len(tolerations)
+	return n > 0 && tolerations[n-1].Key == avoiding
+}
+
+// untolerated is the first taint in the way, nil when there is none.
+func untolerated(tolerations []model.Toleration, taints []model.Taint) *model.Taint {
+	for i := range taints {
+		if !tolerates(tolerations, &taints[i]) {
+			return &taints[i]
+		}
+	}
+	return nil
+}
+
+// standing are the taints that a pod planned for the node must tolerate.
+func standing(n *model.Node, pools []model.Pool) []model.Taint {
+	if n.State != model.InFlight && n.State != model.Registered {
+		return n.Taints
+	}
+	var startup []model.Taint
+	if n.Pool >= 0 && int(n.Pool) < len(pools) {
+		startup = pools[n.Pool].StartupTaints
+	}
+	out := make([]model.Taint, 0, len(n.Taints))
+next:
+	for _, t := range n.Taints {
+		if ephemeral(t.Key) {
+			continue
+		}
+		for i := range startup {
+			if startup[i].Key == t.Key && startup[i].Effect == t.Effect {
+				continue next
+			}
+		}
+		out = append(out, t)
+	}
+	return out
+}

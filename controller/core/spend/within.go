@@ -1,0 +1,116 @@
+package spend
+
+import (
+	"cmp"
+	"slices"
+	"time"
+
+	"spokeshave.dev/controller/core/model"
+)
+
+// Other stands for what is too small to be kept apart.
+const Other = "other"
+
+// Within is the ledger with so many entries in either cut, twice as many at most.
+// What will have cost least when the month ends is counted together: workloads by namespace and families by
+// NodePool first, and where that does not do, namespaces and NodePools, of which
+// only the cluster knows then. Nothing is lost of the whole.
+func (l *Ledger) Within(entries int) Ledger {
+	out, rest := *l, l.Month.AddDate(0, 1, 0).Sub(l.Through)
+	if len(l.Holders) > entries {
+		var lines []line[Holder]
+		for _, h := range l.Holders {
+			lines = append(lines, newLine(h.Holder, h.Amount, h.Rate, rest))
+		}
+		held := map[Holder]*HeldSpend{}
+		for _, h := range join(lines, entries, bySpace, bySpaces) {
+			held[h.key] = &HeldSpend{Holder: h.key, Amount: h.amount, Rate: h.rate}
+		}
+		out.Holders = holders(held)
+	}
+	if len(l.Pools) > entries {
+		var lines []line[Rented]
+		for _, p := range l.Pools {
+			lines = append(lines, newLine(p.Rented, p.Amount, p.Rate, rest))
+		}
+		rented := map[Rented]*PoolSpend{}
+		for _, p := range join(lines, entries, byPool, byPools) {
+			rented[p.key] = &PoolSpend{Rented: p.key, Amount: p.amount, Rate: p.rate}
+		}
+		out.Pools = pools(rented)
+	}
+	return out
+}
+
+func bySpace(h Holder) Holder {
+	if h.Kind == Workload {
+		h.Workload = Other
+	}
+	return h
+}
+
+func bySpaces(h Holder) Holder {
+	if h.Kind == Workload {
+		h.Namespace, h.Workload = "", Other
+	}
+	return h
+}
+
+func byPool(r Rented) Rented {
+	r.Family = Other
+	return r
+}
+
+func byPools(r Rented) Rented { return Rented{Family: Other, CapacityType: r.CapacityType} }
+
+// line is an entry of either cut.
+type line[K comparable] struct {
+	key    K
+	amount Amount
+	rate   model.Price
+	// due is the amount at the end of the month at this rate. What has begun a moment
+	// ago has no amount yet, and gets none of its own while it is not kept apart.
+	due Amount
+}
+
+func newLine[K comparable](key K, amount Amount, rate model.Price, rest time.Duration) line[K] {
+	out := line[K]{key: key, amount: amount, rate: rate, due: amount}
+	out.due.Accrue(rate, rest)
+	return out
+}
+
+// join keeps the entries that cost most, and so many of what others are once
+// they are joined.
+func join[K comparable](in []line[K], entries int, by, rest func(K) K) []line[K] {
+	dearest(in)
+	out := merge(in[min(entries, len(in)):], by)
+	dearest(out)
+	rested := merge(out[min(entries, len(out)):], rest)
+	all := slices.Concat(in[:min(entries, len(in))], out[:min(entries, len(out))], rested)
+	return merge(all, func(key K) K { return key })
+}
+
+// dearest sorts; those that cost the same stay as they are.
+func dearest[K comparable](in []line[K]) {
+	slices.SortStableFunc(in, func(a, b line[K]) int {
+		return cmp.Or(cmp.Compare(b.due.Micro, a.due.Micro), cmp.Compare(b.rate, a.rate))
+	})
+}
+
+// merge adds up what becomes the same, in order of appearance.
+func merge[K comparable](in []line[K], as func(K) K) []line[K] {
+	at := map[K]int{}
+	var out []line[K]
+	for _, l := range in {
+		key := as(l.key)
+		i, known := at[key]
+		if !known {
+			i, at[key] = len(out), len(out)
+			out = append(out, line[K]{key: key})
+		}
+		out[i].amount.Plus(l.amount)
+		out[i].due.Plus(l.due)
+		out[i].rate += l.rate
+	}
+	return out
+}

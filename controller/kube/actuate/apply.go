@@ -1,0 +1,299 @@
+package actuate
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"sync"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/tools/events"
+	"k8s.io/client-go/util/retry"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	karpv1 "spokeshave.dev/api/karpenter/v1"
+	"spokeshave.dev/controller/core/decide"
+	"spokeshave.dev/controller/core/model"
+)
+
+// Actuator carries decisions out.
+type Actuator struct {
+	Client client.Client
+	Events events.EventRecorder
+	// Once takes the events that are told to many objects in one go, once each:
+	// pods that are planned onto new nodes, nodes that stay.
+	Once events.EventRecorder
+	// Namespace is the controller's own, where ceiling policies live.
+	Namespace string
+
+	mu sync.Mutex
+	// said remembers the last text told about an object, so that an event is
+	// an occurrence and not a heartbeat.
+	said map[types.UID]string
+	// heard is the same for what lasts, and is told again after a while.
+	heard map[topic]heard
+}
+
+// Done is what an application changed: the next snapshot waits until the watch
+// cache has seen it.
+type Done struct {
+	// Claims were created, Tainted and Untainted are nodes, Deleted claims,
+	// Marked and Unmarked the claims of nodes with a command under way.
+	Claims, Tainted, Untainted, Deleted, Marked, Unmarked []string
+	// Planned is what the annotation with the pods planned onto a claim says
+	// now, by the claim's name.
+	Planned map[string]string
+}
+
+// Launch creates the plan's NodeClaims. pools are by name.
+func (a *Actuator) Launch(ctx context.Context, s *model.Snapshot, pools map[string]*karpv1.NodePool, d *decide.Decision) (Done, error) {
+	var done Done
+	for at := range d.Plan.Nodes {
+		n := &d.Plan.Nodes[at]
+		pool := pools[s.Pools[n.Pool].Name]
+		if pool == nil {
+			return done, fmt.Errorf("launch from NodePool %s: it is gone", s.Pools[n.Pool].Name)
+		}
+		claim, err := Claim(s, pool, d, at)
+		if err != nil {
+			return done, err
+		}
+		if err := a.create(ctx, claim); err != nil {
+			return done, err
+		}
+		done.Claims = append(done.Claims, claim.Name)
+		a.nominated(s, claim, n)
+	}
+	return done, nil
+}
+
+// create makes a claim, or finds it made by the same decision before: whoever is
+// told of it needs its UID.
+func (a *Actuator) create(ctx context.Context, claim *karpv1.NodeClaim) error {
+	err := a.Client.Create(ctx, claim)
+	if apierrors.IsAlreadyExists(err) {
+		if err := a.Client.Get(ctx, client.ObjectKeyFromObject(claim), claim); client.IgnoreNotFound(err) != nil {
+			return fmt.Errorf("read claim %s: %w", claim.Name, err)
+		}
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("create claim %s: %w", claim.Name, err)
+	}
+	return nil
+}
+
+func (a *Actuator) nominated(s *model.Snapshot, claim *karpv1.NodeClaim, n *model.PlannedNode) {
+	best := n.Options[0]
+	for _, i := range n.Pods {
+		if s.Specs[s.Pods[i].Spec].HoldsPlace() {
+			continue
+		}
+		what := "should run"
+		if from := s.Pods[i].Node; from >= 0 {
+			what = "finds room, when node " + s.Nodes[from].Name + " goes,"
+		}
+		a.Once.Eventf(podRef(&s.Pods[i]), claim, corev1.EventTypeNormal, karpv1.EventNominated, "Launch",
+			"%s on nodeclaim/%s: %s, %s, %s at %s $/h", what, claim.Name, best.InstanceType, best.Zone, best.CapacityType, best.Price)
+	}
+}
+
+// Disrupt takes the judgement over nodes one step further. A node that may go
+// is tainted first; when the next decision, made after the taint was seen,
+// says the same, its claim is deleted; when it does not, the taint is taken
+// back. The state is in the cluster, so that a restart loses nothing.
+func (a *Actuator) Disrupt(ctx context.Context, s *model.Snapshot, d *decide.Decision) (Done, error) {
+	var done Done
+	a.stays(ctx, s, d)
+	going := starting(d)
+	for i := range d.Disruptions {
+		each := &d.Disruptions[i]
+		n := &s.Nodes[each.Node]
+		going[each.Node] = going[each.Node] || each.Go
+		switch {
+		case !each.Go:
+		case disrupted(n):
+			if err := a.delete(ctx, n, each); err != nil {
+				return done, err
+			}
+			done.Deleted = append(done.Deleted, n.Claim)
+		default:
+			if err := a.taint(ctx, n.Name, karpv1.DisruptedTaint()); err != nil {
+				return done, err
+			}
+			done.Tainted = append(done.Tainted, n.Name)
+		}
+	}
+	for i := range s.Nodes {
+		n := &s.Nodes[i]
+		if n.State == model.Initialized && n.Claim != "" && n.Command == nil && disrupted(n) && !going[int32(i)] {
+			if err := a.taint(ctx, n.Name); err != nil {
+				return done, err
+			}
+			done.Untainted = append(done.Untainted, n.Name)
+		}
+	}
+	return done, nil
+}
+
+// starting are the nodes of commands that begin: whatever they bear the taint for
+// now, they are to bear it.
+func starting(d *decide.Decision) map[int32]bool {
+	out := map[int32]bool{}
+	for i := range d.Commands {
+		if d.Commands[i].Stage != decide.Start {
+			continue
+		}
+		for _, n := range d.Commands[i].Nodes {
+			out[n] = true
+		}
+	}
+	return out
+}
+
+func disrupted(n *model.Node) bool {
+	return slices.ContainsFunc(n.Taints, func(t model.Taint) bool { return t.Key == karpv1.TaintKeyDisrupted })
+}
+
+// taint makes the given taints the node's only ones with the disruption key.
+func (a *Actuator) taint(ctx context.Context, name string, want ...corev1.Taint) error {
+	node := &corev1.Node{}
+	if err := a.Client.Get(ctx, types.NamespacedName{Name: name}, node); err != nil {
+		return ignoreGone(fmt.Errorf("read node %s: %w", name, err))
+	}
+	node = node.DeepCopy()
+	base := node.DeepCopy()
+	node.Spec.Taints = slices.DeleteFunc(node.Spec.Taints, func(t corev1.Taint) bool { return t.Key == karpv1.TaintKeyDisrupted })
+	node.Spec.Taints = append(node.Spec.Taints, want...)
+	if err := a.Client.Patch(ctx, node, client.MergeFromWithOptions(base, client.MergeFromWithOptimisticLock{})); err != nil {
+		return ignoreGone(fmt.Errorf("taint node %s: %w", name, err))
+	}
+	return nil
+}
+
+func (a *Actuator) delete(ctx context.Context, n *model.Node, why *decide.Disruption) error {
+	claim := &karpv1.NodeClaim{}
+	if err := a.Client.Get(ctx, types.NamespacedName{Name: n.Claim}, claim); err != nil {
+		return ignoreGone(fmt.Errorf("read claim %s: %w", n.Claim, err))
+	}
+	if err := a.explain(ctx, claim, why); err != nil {
+		return err
+	}
+	if err := a.Client.Delete(ctx, claim.DeepCopy(), client.Preconditions{UID: &claim.UID}); err != nil {
+		return ignoreGone(fmt.Errorf("delete claim %s: %w", n.Claim, err))
+	}
+	about := []client.Object{claim}
+	node := &corev1.Node{}
+	if err := a.Client.Get(ctx, types.NamespacedName{Name: n.Name}, node); err == nil {
+		about = append(about, node)
+	}
+	for _, o := range about {
+		a.Events.Eventf(o, nil, corev1.EventTypeNormal, karpv1.EventDisruptionTerminating, "Disrupt",
+			"disrupting node %s: %s, it cost %s $/h", n.Name, why.Method, n.Cost())
+	}
+	return nil
+}
+
+// explain sets the claim's condition DisruptionReason. A claim that changes just
+// now goes without: the deletion matters more than its explanation.
+func (a *Actuator) explain(ctx context.Context, claim *karpv1.NodeClaim, why *decide.Disruption) error {
+	changed := claim.DeepCopy()
+	meta.SetStatusCondition(&changed.Status.Conditions, metav1.Condition{
+		Type: karpv1.ConditionDisruptionReason, Status: metav1.ConditionTrue, Reason: string(why.Method),
+		Message: "the node is disrupted: " + string(why.Method), ObservedGeneration: claim.Generation,
+	})
+	err := a.Client.Status().Patch(ctx, changed, client.MergeFromWithOptions(claim, client.MergeFromWithOptimisticLock{}))
+	if err != nil && !apierrors.IsConflict(err) {
+		return ignoreGone(fmt.Errorf("write on %s why it goes: %w", claim.Name, err))
+	}
+	return nil
+}
+
+// ignoreGone forgives the disappearance of what was to be changed.
+func ignoreGone(err error) error {
+	if apierrors.IsNotFound(err) {
+		return nil
+	}
+	return err
+}
+
+// Assign makes room known: a pod that the plan puts on a node in flight is
+// added to the claim's planned pods, so that room is kept for it there and the
+// next decision does not plan it again. Pods for nodes that have joined are
+// the scheduler's to bind.
+func (a *Actuator) Assign(ctx context.Context, s *model.Snapshot, d *decide.Decision) (Done, error) {
+	done := Done{Planned: map[string]string{}}
+	for i := range d.Plan.Existing {
+		each := &d.Plan.Existing[i]
+		n := &s.Nodes[each.Node]
+		if n.State != model.InFlight {
+			continue
+		}
+		keys := make([]string, 0, len(each.Pods))
+		for _, p := range each.Pods {
+			if !s.Specs[s.Pods[p].Spec].HoldsPlace() {
+				keys = append(keys, s.Pods[p].Key())
+			}
+		}
+		text, err := a.plan(ctx, n.Claim, keys)
+		if err != nil {
+			return done, err
+		}
+		if text != "" {
+			done.Planned[n.Claim] = text
+		}
+	}
+	return done, nil
+}
+
+// plan adds pods to those planned onto a claim and returns the annotation that
+// names them all, or nothing when the claim is gone. The cached claim may be
+// older than the last addition: the patch is refused then, and made anew.
+func (a *Actuator) plan(ctx context.Context, name string, pods []string) (string, error) {
+	var text string
+	err := retry.RetryOnConflict(retry.DefaultBackoff, func() error {
+		cached := &karpv1.NodeClaim{}
+		if err := a.Client.Get(ctx, types.NamespacedName{Name: name}, cached); err != nil {
+			return err
+		}
+		var err error
+		if text, err = planned(cached.Annotations[karpv1.AnnotationPlannedPods], pods); err != nil {
+			return err
+		}
+		claim := cached.DeepCopy()
+		if claim.Annotations == nil {
+			claim.Annotations = map[string]string{}
+		}
+		claim.Annotations[karpv1.AnnotationPlannedPods] = text
+		return a.Client.Patch(ctx, claim, client.MergeFromWithOptions(cached, client.MergeFromWithOptimisticLock{}))
+	})
+	switch {
+	case apierrors.IsNotFound(err):
+		return "", nil
+	case err != nil:
+		return "", fmt.Errorf("plan pods onto claim %s: %w", name, err)
+	}
+	return text, nil
+}
+
+// planned is the annotation's text with more pods in it, sorted, each once.
+func planned(text string, more []string) (string, error) {
+	var pods []string
+	if text != "" {
+		if err := json.Unmarshal([]byte(text), &pods); err != nil {
+			return "", fmt.Errorf("read annotation %s: %w", karpv1.AnnotationPlannedPods, err)
+		}
+	}
+	pods = append(pods, more...)
+	slices.Sort(pods)
+	out, err := json.Marshal(slices.Compact(pods))
+	if err != nil {
+		return "", fmt.Errorf("encode pods: %w", err)
+	}
+	return string(out), nil
+}

@@ -1,0 +1,49 @@
+package actuate
+
+import (
+	"context"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"spokeshave.dev/controller/core/decide"
+)
+
+// reasonCapReached is the reason of events about caps, on their policies.
+const reasonCapReached = "CapReached"
+
+// TellCaps puts an event on the policy of every cap that leaves nothing, or too
+// little for pods that wait, once until it leaves enough again. Soft caps let through all the same: the event
+// is all that they do.
+func (a *Actuator) TellCaps(ctx context.Context, d *decide.Decision) {
+	for i := range d.Headroom {
+		h := &d.Headroom[i]
+		text := ""
+		if h.Left == 0 || h.Short {
+			text = reached(h)
+		}
+		key := types.UID("cap/" + h.Policy + "/" + h.Scope + "/" + string(h.Period))
+		if !a.news(key, text) || text == "" {
+			continue
+		}
+		cm := &corev1.ConfigMap{}
+		if err := a.Client.Get(ctx, types.NamespacedName{Namespace: a.Namespace, Name: h.Policy}, cm); err != nil {
+			continue // the policy has gone meanwhile, and its cap with it
+		}
+		kind := corev1.EventTypeNormal
+		if h.Soft {
+			kind = corev1.EventTypeWarning
+		}
+		a.Events.Eventf(cm, nil, kind, reasonCapReached, "Spend", "%s", text)
+	}
+}
+
+func reached(h *decide.Headroom) string {
+	if h.Soft {
+		return "soft cap of " + h.Cap + " on " + h.Scope + " is reached: launches go on"
+	}
+	if h.Left > 0 {
+		return "cap of " + h.Cap + " on " + h.Scope + " leaves too little: pods that need new nodes wait"
+	}
+	return "cap of " + h.Cap + " on " + h.Scope + " leaves nothing: pods that need new nodes wait"
+}

@@ -1,0 +1,123 @@
+// Package actuate turns a decision into API writes: NodeClaims, taints,
+// deletions and events. Names derive from the decision, so that applying it
+// twice does it once.
+package actuate
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	awsv1 "spokeshave.dev/api/aws/v1"
+	karpv1 "spokeshave.dev/api/karpenter/v1"
+	"spokeshave.dev/controller/core/decide"
+	"spokeshave.dev/controller/core/model"
+)
+
+// Claim is the NodeClaim of a planned node: the at'th of the decision's plan.
+func Claim(s *model.Snapshot, pool *karpv1.NodePool, d *decide.Decision, at int) (*karpv1.NodeClaim, error) {
+	return claimOf(s, pool, &d.Plan.Nodes[at], d.ID, model.ClaimName(pool.Name, d.ID, at))
+}
+
+func claimOf(s *model.Snapshot, pool *karpv1.NodePool, n *model.PlannedNode, decision, name string) (*karpv1.NodeClaim, error) {
+	template := &pool.Spec.Template
+	launch, err := json.Marshal(n.Options)
+	if err != nil {
+		return nil, fmt.Errorf("encode the options of %s: %w", pool.Name, err)
+	}
+	pods := make([]string, 0, len(n.Pods))
+	for _, i := range n.Pods {
+		if !s.Specs[s.Pods[i].Spec].HoldsPlace() {
+			pods = append(pods, s.Pods[i].Key())
+		}
+	}
+	planned, err := json.Marshal(pods)
+	if err != nil {
+		return nil, fmt.Errorf("encode the pods of %s: %w", pool.Name, err)
+	}
+	labels, err := json.Marshal(pool.Labels)
+	if err != nil {
+		return nil, fmt.Errorf("encode the labels of %s: %w", pool.Name, err)
+	}
+	claim := &karpv1.NodeClaim{
+		ObjectMeta: metav1.ObjectMeta{
+			Name:        name,
+			Labels:      map[string]string{},
+			Annotations: map[string]string{},
+			Finalizers:  []string{karpv1.FinalizerTermination},
+			OwnerReferences: []metav1.OwnerReference{{
+				APIVersion: karpv1.GroupVersion.String(), Kind: "NodePool", Name: pool.Name, UID: pool.UID,
+				BlockOwnerDeletion: new(true),
+			}},
+		},
+		Spec: karpv1.NodeClaimSpec{
+			Taints:                 template.Spec.Taints,
+			StartupTaints:          template.Spec.StartupTaints,
+			Requirements:           requirements(template.Spec.Requirements, n.Options),
+			Resources:              karpv1.ResourceRequirements{Requests: quantities(n.Requests)},
+			NodeClassRef:           template.Spec.NodeClassRef,
+			TerminationGracePeriod: template.Spec.TerminationGracePeriod,
+			ExpireAfter:            template.Spec.ExpireAfter,
+		},
+	}
+	maps.Copy(claim.Labels, n.Labels)
+	maps.Copy(claim.Labels, template.Metadata.Labels)
+	claim.Labels[karpv1.LabelNodePool] = pool.Name
+	claim.Labels[awsv1.LabelEC2NodeClass] = template.Spec.NodeClassRef.Name
+	maps.Copy(claim.Annotations, template.Metadata.Annotations)
+	claim.Annotations[karpv1.AnnotationNodePoolHash] = pool.Hash()
+	claim.Annotations[karpv1.AnnotationNodePoolHashVersion] = karpv1.NodePoolHashVersion
+	claim.Annotations[karpv1.AnnotationLaunch] = string(launch)
+	claim.Annotations[karpv1.AnnotationPlannedPods] = string(planned)
+	claim.Annotations[karpv1.AnnotationDecision] = decision
+	if len(pool.Labels) > 0 {
+		claim.Annotations[karpv1.AnnotationNodePoolLabels] = string(labels)
+	}
+	claim.Annotations[karpv1.AnnotationReservedUSD] = strconv.FormatFloat((n.Worst() + s.NodeCost(n.Pool)).USD(), 'f', 6, 64)
+	return claim, nil
+}
+
+// requirements narrows the template's to the options that the plan keeps open.
+func requirements(template []karpv1.Requirement, options []model.Option) []karpv1.Requirement {
+	narrowed := map[string]func(model.Option) string{
+		corev1.LabelInstanceTypeStable: func(o model.Option) string { return o.InstanceType },
+		corev1.LabelTopologyZone:       func(o model.Option) string { return o.Zone },
+		karpv1.LabelCapacityType:       func(o model.Option) string { return string(o.CapacityType) },
+	}
+	out := slices.DeleteFunc(slices.Clone(template), func(r karpv1.Requirement) bool { return narrowed[r.Key] != nil })
+	for _, key := range slices.Sorted(maps.Keys(narrowed)) {
+		var values []string
+		for _, o := range options {
+			if v := narrowed[key](o); !slices.Contains(values, v) {
+				values = append(values, v)
+			}
+		}
+		out = append(out, karpv1.Requirement{Key: key, Operator: corev1.NodeSelectorOpIn, Values: values})
+	}
+	return out
+}
+
+func quantities(in model.Resources) corev1.ResourceList {
+	out := make(corev1.ResourceList, len(in))
+	for name, n := range in {
+		switch {
+		case n == 0 || model.CountsVolumes(name): // no node reports them
+		case name == model.CPU:
+			out[corev1.ResourceCPU] = *resource.NewMilliQuantity(n, resource.DecimalSI)
+		case name == model.Memory || name == model.EphemeralStorage:
+			out[corev1.ResourceName(name)] = *resource.NewQuantity(n, resource.BinarySI)
+		default:
+			out[corev1.ResourceName(name)] = *resource.NewQuantity(n, resource.DecimalSI)
+		}
+	}
+	if len(out) == 0 {
+		return nil // an empty list is read back as none, and a claim's spec may not change
+	}
+	return out
+}

@@ -1,0 +1,178 @@
+package actuate
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"strings"
+	"time"
+
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	karpv1 "spokeshave.dev/api/karpenter/v1"
+	"spokeshave.dev/controller/core/decide"
+	"spokeshave.dev/controller/core/model"
+)
+
+// Add takes another application's changes in.
+func (d *Done) Add(more *Done) {
+	d.Claims = append(d.Claims, more.Claims...)
+	d.Tainted = append(d.Tainted, more.Tainted...)
+	d.Untainted = append(d.Untainted, more.Untainted...)
+	d.Deleted = append(d.Deleted, more.Deleted...)
+	d.Marked = append(d.Marked, more.Marked...)
+	d.Unmarked = append(d.Unmarked, more.Unmarked...)
+	if d.Planned == nil {
+		d.Planned = more.Planned
+		return
+	}
+	maps.Copy(d.Planned, more.Planned)
+}
+
+// Command takes every command one step further. A command is written on the
+// claims of its nodes before anything else happens, the names of the
+// replacements included: whoever finds it there, after a restart or not, goes
+// on with it or takes it back, and launches nothing twice.
+func (a *Actuator) Command(ctx context.Context, s *model.Snapshot, pools map[string]*karpv1.NodePool, d *decide.Decision) (Done, error) {
+	var done Done
+	launched := len(d.Plan.Nodes)
+	for i := range d.Commands {
+		c := &d.Commands[i]
+		var err error
+		switch c.Stage {
+		case decide.Start:
+			err = a.start(ctx, &application{s: s, pools: pools, d: d, done: &done}, c, launched)
+			launched += len(c.Replacements)
+		case decide.Wait:
+			a.waiting(ctx, s, c)
+		case decide.Finish:
+			err = a.finish(ctx, s, c, &done)
+		case decide.Undo:
+			err = a.undo(ctx, s, c, &done)
+		}
+		if err != nil {
+			return done, err
+		}
+	}
+	return done, nil
+}
+
+// application is a decision with what it is applied to.
+type application struct {
+	s     *model.Snapshot
+	pools map[string]*karpv1.NodePool
+	d     *decide.Decision
+	done  *Done
+}
+
+// start marks and taints the nodes, and launches the replacements.
+func (a *Actuator) start(ctx context.Context, to *application, c *decide.Command, from int) error {
+	mark := model.Command{ID: fmt.Sprintf("%s-%d", to.d.ID, c.Nodes[0]), Method: string(c.Method), Started: to.s.Time, Removed: c.Removed, Billed: c.Billed}
+	for _, i := range c.Nodes {
+		mark.Nodes = append(mark.Nodes, to.s.Nodes[i].Claim)
+	}
+	claims := make([]*karpv1.NodeClaim, 0, len(c.Replacements))
+	for k := range c.Replacements {
+		n := &c.Replacements[k]
+		pool := to.pools[to.s.Pools[n.Pool].Name]
+		if pool == nil {
+			return fmt.Errorf("replace %v from NodePool %s: it is gone", mark.Nodes, to.s.Pools[n.Pool].Name)
+		}
+		claim, err := claimOf(to.s, pool, n, to.d.ID, model.ClaimName(pool.Name, to.d.ID, from+k))
+		if err != nil {
+			return err
+		}
+		claim.Annotations[karpv1.AnnotationReplaces] = strings.Join(mark.Nodes, ",")
+		claims = append(claims, claim)
+		mark.Replacements = append(mark.Replacements, claim.Name)
+	}
+	text, err := json.Marshal(mark)
+	if err != nil {
+		return fmt.Errorf("encode the disruption of %v: %w", mark.Nodes, err)
+	}
+	for _, name := range mark.Nodes {
+		if err := a.annotate(ctx, name, map[string]string{karpv1.AnnotationDisruption: string(text)}); err != nil {
+			return err
+		}
+		to.done.Marked = append(to.done.Marked, name)
+	}
+	for _, i := range c.Nodes {
+		n := &to.s.Nodes[i]
+		if err := a.taint(ctx, n.Name, karpv1.DisruptedTaint()); err != nil {
+			return err
+		}
+		to.done.Tainted = append(to.done.Tainted, n.Name)
+	}
+	for _, claim := range claims {
+		if err := a.create(ctx, claim); err != nil {
+			return fmt.Errorf("replace %v: %w", mark.Nodes, err)
+		}
+		to.done.Claims = append(to.done.Claims, claim.Name)
+	}
+	a.launching(to.s, c, claims)
+	a.candidates(ctx, to.s, c)
+	return nil
+}
+
+// finish deletes the nodes' claims.
+func (a *Actuator) finish(ctx context.Context, s *model.Snapshot, c *decide.Command, done *Done) error {
+	a.approved(ctx, s, c)
+	for _, i := range c.Nodes {
+		n := &s.Nodes[i]
+		if err := a.delete(ctx, n, &decide.Disruption{Node: i, Method: c.Method}); err != nil {
+			return err
+		}
+		done.Deleted = append(done.Deleted, n.Claim)
+	}
+	return nil
+}
+
+// undo takes taint and mark back, the mark last: as long as it is there, the
+// command is known. Replacements that came up stay; they go as any other node
+// when nobody needs them.
+func (a *Actuator) undo(ctx context.Context, s *model.Snapshot, c *decide.Command, done *Done) error {
+	for _, i := range c.Nodes {
+		n := &s.Nodes[i]
+		if disrupted(n) {
+			if err := a.taint(ctx, n.Name); err != nil {
+				return err
+			}
+			done.Untainted = append(done.Untainted, n.Name)
+		}
+		err := a.annotate(ctx, n.Claim, map[string]string{
+			karpv1.AnnotationDisruption: "", karpv1.AnnotationUndone: s.Time.Format(time.RFC3339),
+		})
+		if err != nil {
+			return err
+		}
+		done.Unmarked = append(done.Unmarked, n.Claim)
+	}
+	a.undone(ctx, s, c)
+	return nil
+}
+
+// annotate sets annotations of a claim; an empty value removes one.
+func (a *Actuator) annotate(ctx context.Context, name string, values map[string]string) error {
+	claim := &karpv1.NodeClaim{}
+	if err := a.Client.Get(ctx, types.NamespacedName{Name: name}, claim); err != nil {
+		return ignoreGone(fmt.Errorf("read claim %s: %w", name, err))
+	}
+	claim = claim.DeepCopy()
+	base := claim.DeepCopy()
+	if claim.Annotations == nil {
+		claim.Annotations = map[string]string{}
+	}
+	for key, value := range values {
+		if value == "" {
+			delete(claim.Annotations, key)
+		} else {
+			claim.Annotations[key] = value
+		}
+	}
+	if err := a.Client.Patch(ctx, claim, client.MergeFrom(base)); err != nil {
+		return ignoreGone(fmt.Errorf("annotate claim %s: %w", name, err))
+	}
+	return nil
+}

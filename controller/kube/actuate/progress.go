@@ -1,0 +1,84 @@
+package actuate
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	karpv1 "spokeshave.dev/api/karpenter/v1"
+	"spokeshave.dev/controller/core/decide"
+	"spokeshave.dev/controller/core/disrupt"
+	"spokeshave.dev/controller/core/model"
+)
+
+// launching tells the replacements what they are for.
+func (a *Actuator) launching(s *model.Snapshot, c *decide.Command, claims []*karpv1.NodeClaim) {
+	for _, claim := range claims {
+		a.Events.Eventf(claim, nil, corev1.EventTypeNormal, karpv1.EventDisruptionLaunching, "Disrupt",
+			"launching in the stead of %s (%s), saves %s $/h", names(s, c), c.Method, c.Savings)
+	}
+}
+
+// waiting tells once what a command waits for.
+func (a *Actuator) waiting(ctx context.Context, s *model.Snapshot, c *decide.Command) {
+	for _, i := range c.Nodes {
+		name := s.Nodes[i].Claim
+		claim := &karpv1.NodeClaim{}
+		if !a.news(types.UID("command/"+name), c.Reason) || a.Client.Get(ctx, types.NamespacedName{Name: name}, claim) != nil {
+			continue
+		}
+		a.Events.Eventf(claim, nil, corev1.EventTypeNormal, karpv1.EventDisruptionWaitingReadiness, "Disrupt", "%s", c.Reason)
+	}
+}
+
+// candidates tells the nodes of a consolidation what is planned for them.
+func (a *Actuator) candidates(ctx context.Context, s *model.Snapshot, c *decide.Command) {
+	if c.Method != disrupt.Underutilized {
+		return
+	}
+	text := fmt.Sprintf("%s to go without a replacement, saves %s $/h", names(s, c), c.Savings)
+	if n := len(c.Replacements); n > 0 {
+		text = fmt.Sprintf("%s to go once %d new nodes are ready, saves %s $/h", names(s, c), n, c.Savings)
+	}
+	a.tellNodes(ctx, s, c, karpv1.EventConsolidationCandidate, text)
+}
+
+// approved tells the nodes of a consolidation that it was looked at again, and
+// goes on.
+func (a *Actuator) approved(ctx context.Context, s *model.Snapshot, c *decide.Command) {
+	if c.Method == disrupt.Underutilized {
+		a.tellNodes(ctx, s, c, karpv1.EventConsolidationApproved,
+			fmt.Sprintf("pods, budgets, policies and prices still let %s go, saves %s $/h", names(s, c), c.Savings))
+	}
+}
+
+// undone says why a command was taken back: a consolidation that what has
+// changed speaks against is rejected, anything else was blocked.
+func (a *Actuator) undone(ctx context.Context, s *model.Snapshot, c *decide.Command) {
+	reason := karpv1.EventDisruptionBlocked
+	if c.Invalid && c.Method == disrupt.Underutilized {
+		reason = karpv1.EventConsolidationRejected
+	}
+	a.tellNodes(ctx, s, c, reason, fmt.Sprintf("disruption (%s) of %s was taken back: %s", c.Method, names(s, c), c.Reason))
+}
+
+func (a *Actuator) tellNodes(ctx context.Context, s *model.Snapshot, c *decide.Command, reason, text string) {
+	for _, i := range c.Nodes {
+		a.tellNode(ctx, &s.Nodes[i], reason, text)
+	}
+}
+
+func names(s *model.Snapshot, c *decide.Command) string {
+	out := make([]string, 0, len(c.Nodes))
+	for _, i := range c.Nodes {
+		out = append(out, s.Nodes[i].Name)
+	}
+	text := strings.Join(out, ", ")
+	if len(text) > noteLimit/2 {
+		text = text[:noteLimit/2] + "…"
+	}
+	return text
+}

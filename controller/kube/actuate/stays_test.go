@@ -1,0 +1,40 @@
+package actuate
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"spokeshave.dev/controller/core/decide"
+	"spokeshave.dev/controller/core/disrupt"
+	"spokeshave.dev/controller/core/model"
+)
+
+// TestEveryNodeHears: each of many nodes hears why it stays, although a decision
+// tells only some, and what it tells is in other words every time.
+func TestEveryNodeHears(t *testing.T) {
+	const nodes = 8 * staysAtOnce
+	s := &model.Snapshot{Time: time.Date(2026, 3, 4, 12, 0, 0, 0, time.UTC)}
+	d := &decide.Decision{Disruptions: make([]decide.Disruption, nodes)}
+	for i := range nodes {
+		s.Nodes = append(s.Nodes, model.Node{Name: fmt.Sprint("node-", i)})
+	}
+	a, heard := &Actuator{}, map[int32]bool{}
+	for round := range 8 {
+		s.Time = s.Time.Add(10 * time.Second)
+		for i := range nodes {
+			d.Disruptions[i].Node, d.Disruptions[i].Kind = int32(i), disrupt.Unworthy
+			d.Disruptions[i].Reason = fmt.Sprintf("0.%04d $/h could be saved", round)
+		}
+		due := a.due(s, d)
+		if len(due) != staysAtOnce {
+			t.Errorf("round %d tells %d nodes", round, len(due))
+		}
+		for _, each := range due {
+			heard[each.Node] = true
+		}
+	}
+	if len(heard) != nodes {
+		t.Errorf("%d of %d nodes were told in as many decisions as it takes", len(heard), nodes)
+	}
+}

@@ -1,0 +1,92 @@
+package actuate
+
+import (
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
+
+	karpv1 "spokeshave.dev/api/karpenter/v1"
+	"spokeshave.dev/controller/core/decide"
+	"spokeshave.dev/controller/core/model"
+)
+
+// noteLimit is the longest event note that the API takes, less some room.
+const noteLimit = 1000
+
+// Tell puts the reasons of every pod without a place into an event on the pod,
+// once per text. pools are by name.
+func (a *Actuator) Tell(s *model.Snapshot, pools map[string]*karpv1.NodePool, d *decide.Decision) {
+	for i := range d.Plan.Unplaced {
+		u := &d.Plan.Unplaced[i]
+		pod := &s.Pods[u.Pod]
+		text := Sentences(u.Reasons)
+		if pod.Node >= 0 {
+			text = "no other place yet, and node " + s.Nodes[pod.Node].Name + " is going: " + text
+		}
+		if about := whom(s, pools, pod); about != nil && a.news(types.UID(pod.UID), text) {
+			a.Events.Eventf(about, nil, corev1.EventTypeWarning, karpv1.EventFailedScheduling, "Plan", "%s", text)
+		}
+	}
+	a.forget(s)
+}
+
+// Sentences joins reasons into one text that fits an event.
+func Sentences(reasons []model.Reason) string {
+	parts := make([]string, 0, len(reasons))
+	for i := range reasons {
+		parts = append(parts, reasons[i].Message)
+	}
+	text := strings.Join(parts, "; ")
+	if len(text) > noteLimit {
+		text = text[:noteLimit] + "…"
+	}
+	return text
+}
+
+// news says whether the text differs from the last one told about the object.
+func (a *Actuator) news(uid types.UID, text string) bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.said == nil {
+		a.said = map[types.UID]string{}
+	}
+	if a.said[uid] == text {
+		return false
+	}
+	a.said[uid] = text
+	return true
+}
+
+// forget drops what was said of pods that are gone or placed, once there is
+// much of it.
+func (a *Actuator) forget(s *model.Snapshot) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if len(a.said) < 2*(len(s.Pods)+len(s.Nodes))+1000 {
+		return
+	}
+	a.said = map[types.UID]string{}
+}
+
+// whom is who is told of a pod: a placeholder's NodePool, since there is no such
+// pod; nil when that is gone.
+func whom(s *model.Snapshot, pools map[string]*karpv1.NodePool, p *model.Pod) runtime.Object {
+	spec := &s.Specs[p.Spec]
+	if !spec.HoldsPlace() {
+		return podRef(p)
+	}
+	if pool := pools[spec.NodeSelector[karpv1.LabelNodePool]]; pool != nil {
+		return pool
+	}
+	return nil
+}
+
+func podRef(p *model.Pod) *corev1.Pod {
+	return &corev1.Pod{
+		TypeMeta:   metav1.TypeMeta{APIVersion: "v1", Kind: "Pod"},
+		ObjectMeta: metav1.ObjectMeta{Namespace: p.Namespace, Name: p.Name, UID: types.UID(p.UID)},
+	}
+}

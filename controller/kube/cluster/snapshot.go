@@ -1,0 +1,143 @@
+package cluster
+
+import (
+	"context"
+	"fmt"
+	"hash/fnv"
+	"time"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	nodev1 "k8s.io/api/node/v1"
+	policyv1 "k8s.io/api/policy/v1"
+	schedulingv1 "k8s.io/api/scheduling/v1"
+	storagev1 "k8s.io/api/storage/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+
+	awsv1 "spokeshave.dev/api/aws/v1"
+	karpv1 "spokeshave.dev/api/karpenter/v1"
+	"spokeshave.dev/controller/core/model"
+	"spokeshave.dev/controller/kube/lower"
+)
+
+// View is a snapshot with the objects that its application needs.
+type View struct {
+	Snapshot model.Snapshot
+	Pools    map[string]*karpv1.NodePool
+	Warnings []lower.Warning
+}
+
+// Snapshot is the cluster now. An error means that the caches are not ready;
+// a node class that cannot be launched from is a NotReady pool, not an error.
+func (c *Cluster) Snapshot(ctx context.Context) (*View, error) {
+	if !c.cfg.Cache.WaitForCacheSync(ctx) {
+		return nil, fmt.Errorf("sync caches: %w", context.Cause(ctx))
+	}
+	now := c.cfg.Clock.Now()
+	pools := list[*karpv1.NodePool](c.stores.pools)
+	catalogs, broken := c.catalogs(ctx, pools)
+	view := &View{Pools: make(map[string]*karpv1.NodePool, len(pools))}
+	for _, p := range pools {
+		view.Pools[p.Name] = p
+	}
+	view.Snapshot, view.Warnings = lower.Build(lower.Inputs{
+		Time: now, Seed: seed(c.cfg.Name, now), Cluster: c.cfg.Name, Live: true, Memo: &c.memo, Settings: c.cfg.Settings,
+		NodePools:       pools,
+		NodeClaims:      list[*karpv1.NodeClaim](c.stores.claims),
+		Nodes:           list[*corev1.Node](c.stores.nodes),
+		Pods:            list[*corev1.Pod](c.stores.pods),
+		DaemonSets:      list[*appsv1.DaemonSet](c.stores.daemons),
+		LimitRanges:     list[*corev1.LimitRange](c.stores.limits),
+		RuntimeClasses:  list[*nodev1.RuntimeClass](c.stores.runtimes),
+		Namespaces:      list[*corev1.Namespace](c.stores.namespaces),
+		PriorityClasses: list[*schedulingv1.PriorityClass](c.stores.priorities),
+		VolumeClaims:    list[*corev1.PersistentVolumeClaim](c.stores.volumeClaims),
+		Volumes:         list[*corev1.PersistentVolume](c.stores.volumes),
+		StorageClasses:  list[*storagev1.StorageClass](c.stores.storage),
+		CSINodes:        list[*storagev1.CSINode](c.stores.csiNodes),
+		PodBudgets:      list[*policyv1.PodDisruptionBudget](c.stores.podBudgets),
+		Catalogs:        catalogs,
+		ClassReady: func(name string) (bool, string) {
+			if why := broken[name]; why != "" {
+				return false, why
+			}
+			return true, ""
+		},
+	})
+	c.departed = departures(c.departed, &view.Snapshot)
+	view.Snapshot.Departed = c.departed
+	return view, nil
+}
+
+// Pods are those that the watch cache shows. They are shared with it, and not to be
+// changed.
+func (c *Cluster) Pods() []*corev1.Pod { return list[*corev1.Pod](c.stores.pods) }
+
+// Node is a node that the watch cache shows, nil when it shows none of the name;
+// it is shared likewise.
+func (c *Cluster) Node(name string) *corev1.Node {
+	node, _ := get[*corev1.Node](c.stores.nodes, name)
+	return node
+}
+
+// catalogs asks for what each node class in use can launch, and says of the
+// others why they cannot.
+func (c *Cluster) catalogs(ctx context.Context, pools []*karpv1.NodePool) (map[string]model.Catalog, map[string]string) {
+	out, broken := map[string]model.Catalog{}, map[string]string{}
+	for _, p := range pools {
+		name := p.Spec.Template.Spec.NodeClassRef.Name
+		if _, done := out[name]; done || broken[name] != "" {
+			continue
+		}
+		if why := c.unready(name); why != "" {
+			broken[name] = why
+			continue
+		}
+		catalog, err := c.cfg.Catalog(ctx, name)
+		if err != nil {
+			broken[name] = err.Error()
+			continue
+		}
+		if class, ok := get[*awsv1.EC2NodeClass](c.stores.classes, name); ok {
+			ebs, ipv4 := lower.NodeCost(class, catalog.Region, c.volumes())
+			catalog.NodeCost = ebs + ipv4
+		}
+		out[name] = catalog
+	}
+	return out, broken
+}
+
+// volumes are the prices of volumes, nil when nobody knows them.
+func (c *Cluster) volumes() map[string]model.VolumePrice {
+	if c.cfg.Volumes == nil {
+		return nil
+	}
+	return c.cfg.Volumes()
+}
+
+func (c *Cluster) unready(name string) string {
+	class, ok := get[*awsv1.EC2NodeClass](c.stores.classes, name)
+	if !ok {
+		return "does not exist"
+	}
+	ready := meta.FindStatusCondition(class.Status.Conditions, karpv1.ConditionReady)
+	switch {
+	case !class.DeletionTimestamp.IsZero():
+		return "is being deleted"
+	case ready == nil:
+		return "is not resolved yet"
+	case ready.Status != "True":
+		return "is not ready: " + ready.Message
+	default:
+		return ""
+	}
+}
+
+// seed derives the decision's randomness from the cluster and the time, so that
+// it can be replayed from the snapshot.
+func seed(name string, now time.Time) uint64 {
+	h := fnv.New64a()
+	// Writing to a hash never fails.
+	_, _ = fmt.Fprintf(h, "%s/%d", name, now.UnixNano())
+	return h.Sum64()
+}

@@ -1,0 +1,112 @@
+package lower
+
+import (
+	corev1 "k8s.io/api/core/v1"
+
+	"spokeshave.dev/controller/core/model"
+)
+
+// hosts maps node names to the nodes' host names.
+func hosts(nodes []*corev1.Node) map[string]string {
+	out := make(map[string]string, len(nodes))
+	for _, n := range nodes {
+		if host := n.Labels[corev1.LabelHostname]; host != "" {
+			out[n.Name] = host
+		}
+	}
+	return out
+}
+
+// required lowers the terms of which one must hold; nil asks for nothing. A
+// selector none of whose terms can hold becomes one empty term, which matches
+// nothing. Nodes by name become nodes by host name, which new nodes do not have
+// yet, either. fields says that a term selects another node field.
+func (s *surroundings) required(sel *corev1.NodeSelector) (terms []model.Term, fields bool) {
+	if sel == nil {
+		return nil, false
+	}
+	for i := range sel.NodeSelectorTerms {
+		t := &sel.NodeSelectorTerms[i]
+		names, ok := s.names(t.MatchFields)
+		if !ok {
+			fields = true
+			continue
+		}
+		if len(t.MatchExpressions)+len(names) > 0 {
+			terms = append(terms, append(term(t.MatchExpressions), names...))
+		}
+	}
+	if terms == nil {
+		terms = []model.Term{{}}
+	}
+	return terms, fields
+}
+
+// names lowers requirements on metadata.name, the one field that nodes can be
+// selected by.
+func (s *surroundings) names(in []corev1.NodeSelectorRequirement) (out model.Term, ok bool) {
+	for i := range in {
+		if in[i].Key != "metadata.name" {
+			return nil, false
+		}
+		r := model.Requirement{Key: corev1.LabelHostname, Operator: model.Operator(in[i].Operator)}
+		for _, name := range in[i].Values {
+			if host, known := s.hosts[name]; known {
+				name = host
+			}
+			r.Values = append(r.Values, name)
+		}
+		out = append(out, r)
+	}
+	return out, true
+}
+
+func preferred(in []corev1.PreferredSchedulingTerm) []model.WeightedTerm {
+	var out []model.WeightedTerm
+	for i := range in {
+		if p := &in[i]; len(p.Preference.MatchExpressions) > 0 && len(p.Preference.MatchFields) == 0 {
+			out = append(out, model.WeightedTerm{Weight: p.Weight, Term: term(p.Preference.MatchExpressions)})
+		}
+	}
+	return out
+}
+
+func term(in []corev1.NodeSelectorRequirement) model.Term {
+	out := make(model.Term, 0, len(in))
+	for i := range in {
+		out = append(out, model.Requirement{
+			Key: normalize(in[i].Key), Operator: model.Operator(in[i].Operator), Values: in[i].Values,
+		})
+	}
+	return out
+}
+
+// maxTerms bounds what both may multiply terms to.
+const maxTerms = 64
+
+// both is the conjunction of two lists of alternatives, nil being no
+// restriction; ok is false when it would be too long.
+func both(a, b []model.Term) (out []model.Term, ok bool) {
+	if a == nil {
+		return b, true
+	}
+	if b == nil {
+		return a, true
+	}
+	if len(a)*len(b) > maxTerms {
+		return a, false
+	}
+	for _, left := range a {
+		for _, right := range b {
+			if len(left) == 0 || len(right) == 0 {
+				continue // an empty term matches nothing
+			}
+			joined := make(model.Term, 0, len(left)+len(right))
+			out = append(out, append(append(joined, left...), right...))
+		}
+	}
+	if out == nil {
+		out = []model.Term{{}}
+	}
+	return out, true
+}

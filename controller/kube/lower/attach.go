@@ -1,0 +1,251 @@
+package lower
+
+import (
+	"maps"
+	"math"
+	"slices"
+	"strconv"
+
+	corev1 "k8s.io/api/core/v1"
+	storagev1 "k8s.io/api/storage/v1"
+
+	"spokeshave.dev/controller/core/model"
+)
+
+// ebs is the CSI driver of EBS, of which more is known than CSINodes say.
+const ebs = "ebs.csi.aws.com"
+
+// What the EBS driver finds free on a Nitro instance: 28 attachments, shared by
+// volumes, network interfaces, local disks and accelerators, of which the root
+// volume and two interfaces are taken when it starts. Newer types have more, and
+// local disks are not counted one by one: rather a volume less than a pod that
+// waits beside its node. Types that are not Nitro attach 39, root included.
+// https://docs.aws.amazon.com/ebs/latest/userguide/ebs-volumes-multiple.html
+const (
+	nitroVolumes = 28 - 3
+	localDisks   = 8
+	otherVolumes = 39 - 1
+)
+
+// unlimited is the limit of a driver that sets none.
+const unlimited = math.MaxInt32
+
+// attach counts the volumes that CSI drivers attach for the pod, each claim once. A
+// claim that several pods share counts for each of them; what those that share a node
+// already count too often, the node is granted (sharing).
+func (v *volumes) attach(pod *corev1.Pod, into model.Resources) {
+	for i := range pod.Spec.Volumes {
+		name, template := claimOf(pod, &pod.Spec.Volumes[i])
+		if name == "" || slices.ContainsFunc(pod.Spec.Volumes[:i], func(o corev1.Volume) bool { return names(pod, &o, name) }) {
+			continue
+		}
+		if driver := v.driver(pod.Namespace+"/"+name, template); driver == ebs || v.limited[driver] {
+			into[model.VolumesPrefix+driver]++
+		}
+	}
+}
+
+// names says whether a volume of the pod is of the claim.
+func names(pod *corev1.Pod, vol *corev1.Volume, claim string) bool {
+	name, _ := claimOf(pod, vol)
+	return name == claim
+}
+
+// driver is the CSI driver that attaches the claim's volume, "" when there is
+// none. In-tree EBS volumes have long been the CSI driver's.
+func (v *volumes) driver(key string, template *corev1.PersistentVolumeClaimSpec) string {
+	spec := template
+	if c, ok := v.claims[key]; ok {
+		spec = &c.Spec
+	}
+	if spec == nil {
+		return ""
+	}
+	if spec.VolumeName != "" {
+		p, ok := v.bound[spec.VolumeName]
+		switch {
+		case !ok:
+			return ""
+		case p.Spec.CSI != nil:
+			return p.Spec.CSI.Driver
+		case p.Spec.AWSElasticBlockStore != nil:
+			return ebs
+		}
+		return ""
+	}
+	name := v.defaultClass
+	if spec.StorageClassName != nil {
+		name = *spec.StorageClassName
+	}
+	class, ok := v.classes[name]
+	switch {
+	case !ok:
+		return ""
+	case class.Provisioner == "kubernetes.io/aws-ebs":
+		return ebs
+	}
+	return class.Provisioner
+}
+
+// limits are the drivers that limit their volumes on some node.
+func limits(nodes []*storagev1.CSINode) map[string]bool {
+	out := map[string]bool{}
+	for _, n := range nodes {
+		for i := range n.Spec.Drivers {
+			if a := n.Spec.Drivers[i].Allocatable; a != nil && a.Count != nil {
+				out[n.Spec.Drivers[i].Name] = true
+			}
+		}
+	}
+	return out
+}
+
+// attachments says how many volumes nodes and instance types can attach, for the
+// drivers that any pod needs.
+func (b *builder) attachments() {
+	var drivers []string
+	for i := range b.out.Specs {
+		for name := range b.out.Specs[i].Requests {
+			if driver := name[min(len(name), len(model.VolumesPrefix)):]; model.CountsVolumes(name) && !slices.Contains(drivers, driver) {
+				drivers = append(drivers, driver)
+			}
+		}
+	}
+	if len(drivers) == 0 {
+		return
+	}
+	for c := range b.out.Catalogs {
+		types := slices.Clone(b.out.Catalogs[c].Types)
+		for t := range types {
+			grant(&types[t].Allocatable, drivers, func(driver string) int64 { return typeVolumes(&types[t], driver) })
+		}
+		b.out.Catalogs[c].Types = types
+	}
+	csi := make(map[string]*storagev1.CSINode, len(b.in.CSINodes))
+	for _, n := range b.in.CSINodes {
+		csi[n.Name] = n
+	}
+	again := b.sharing()
+	for i := range b.out.Nodes {
+		n := &b.out.Nodes[i]
+		grant(&n.Allocatable, drivers, func(driver string) int64 {
+			return b.nodeVolumes(n, csi[n.Name], driver) + again[attachment{int32(i), driver}]
+		})
+	}
+}
+
+// attachment is a driver, or a claim by namespace and name, on a node.
+type attachment struct {
+	node int32
+	what string
+}
+
+// mount notes the claims of a pod that is on a node, or will be.
+func (b *builder) mount(pod *corev1.Pod, node int32) {
+	if node < 0 {
+		return
+	}
+	eachClaim(pod, func(claim string) {
+		if b.mounts == nil {
+			b.mounts = map[attachment]int64{}
+		}
+		b.mounts[attachment{node, claim}]++
+	})
+}
+
+// unmount takes a pod back that will not come to the node, whose room is left, and
+// what the node was granted for its claims.
+func (b *builder) unmount(pod *corev1.Pod, node int32, left model.Resources) {
+	eachClaim(pod, func(claim string) {
+		at := attachment{node, claim}
+		if b.mounts[at]--; b.mounts[at] == 0 {
+			return
+		}
+		name := model.VolumesPrefix + b.around.volumes.driver(claim, nil)
+		if _, counted := b.out.Nodes[node].Allocatable[name]; counted {
+			b.out.Nodes[node].Allocatable[name]--
+			left[name]--
+		}
+	})
+}
+
+// eachClaim visits the claims that a pod may share with others, each once, as
+// namespace/name.
+func eachClaim(pod *corev1.Pod, visit func(claim string)) {
+	for i := range pod.Spec.Volumes {
+		c := pod.Spec.Volumes[i].PersistentVolumeClaim
+		if c == nil || slices.ContainsFunc(pod.Spec.Volumes[:i], func(o corev1.Volume) bool { return names(pod, &o, c.ClaimName) }) {
+			continue
+		}
+		visit(pod.Namespace + "/" + c.ClaimName)
+	}
+}
+
+// sharing says, by node and driver, how many volumes are counted more than once
+// there: the driver attaches a volume once, however many pods of a node use it.
+func (b *builder) sharing() map[attachment]int64 {
+	out := map[attachment]int64{}
+	for at, n := range b.mounts {
+		if n > 1 {
+			out[attachment{at.node, b.around.volumes.driver(at.what, nil)}] += n - 1
+		}
+	}
+	return out
+}
+
+func grant(to *model.Resources, drivers []string, limit func(driver string) int64) {
+	out := maps.Clone(*to)
+	if out == nil {
+		out = model.Resources{}
+	}
+	for _, driver := range drivers {
+		out[model.VolumesPrefix+driver] = limit(driver)
+	}
+	*to = out
+}
+
+// nodeVolumes is what the node's CSINode says. A driver that is not there limits
+// nothing, as in the scheduler, but on a node that is still starting.
+func (b *builder) nodeVolumes(n *model.Node, csi *storagev1.CSINode, driver string) int64 {
+	if csi != nil {
+		for i := range csi.Spec.Drivers {
+			if d := &csi.Spec.Drivers[i]; d.Name == driver {
+				if d.Allocatable == nil || d.Allocatable.Count == nil {
+					return unlimited
+				}
+				return int64(*d.Allocatable.Count)
+			}
+		}
+	}
+	if n.State != model.InFlight && n.State != model.Registered || n.Pool < 0 || b.out.Pools[n.Pool].Catalog < 0 {
+		return unlimited
+	}
+	if t := b.types[b.out.Pools[n.Pool].Catalog][n.InstanceType]; t != nil {
+		return typeVolumes(t, driver)
+	}
+	if driver == ebs {
+		return nitroVolumes - localDisks
+	}
+	return unlimited
+}
+
+// typeVolumes is how many volumes a new node of the type attaches at least.
+func typeVolumes(t *model.InstanceType, driver string) int64 {
+	const prefix = "karpenter.k8s.aws/instance-"
+	if driver != ebs {
+		return unlimited
+	}
+	if t.Labels[prefix+"hypervisor"] == "xen" {
+		return otherVolumes
+	}
+	left := int64(nitroVolumes)
+	if _, ok := t.Labels[prefix+"local-nvme"]; ok {
+		left -= localDisks
+	}
+	for _, key := range []string{"gpu-count", "accelerator-count"} {
+		if n, err := strconv.ParseInt(t.Labels[prefix+key], 10, 64); err == nil {
+			left -= n
+		}
+	}
+	return max(1, left)
+}

@@ -1,0 +1,214 @@
+package lower
+
+import (
+	"cmp"
+	"encoding/json"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	policyv1 "k8s.io/api/policy/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	karpv1 "spokeshave.dev/api/karpenter/v1"
+	"spokeshave.dev/controller/core/model"
+)
+
+// disruptable adds what a claim says about the end of its node.
+func disruptable(n *model.Node, claim *karpv1.NodeClaim, now time.Time) {
+	if c := condition(claim.Status.Conditions, karpv1.ConditionInitialized); c != nil && c.Status == metav1.ConditionTrue {
+		n.InitializedAt = c.LastTransitionTime.UTC()
+	}
+	if c := condition(claim.Status.Conditions, karpv1.ConditionDrifted); c != nil && c.Status == metav1.ConditionTrue {
+		n.Drifted = c.Reason
+	}
+	if d, ok := claim.Spec.ExpireAfter.Duration(); ok && !claim.CreationTimestamp.IsZero() {
+		n.ExpiresAt = claim.CreationTimestamp.Add(d).UTC()
+	}
+	n.Noticed = noticed(claim, now)
+	if g := claim.Spec.TerminationGracePeriod; g != nil {
+		n.TerminationGrace = g.Duration
+	}
+	if at, err := time.Parse(time.RFC3339, claim.Annotations[karpv1.AnnotationUndone]); err == nil {
+		n.UndoneAt = at.UTC()
+	}
+	if text := claim.Annotations[karpv1.AnnotationBought]; text != "" {
+		var bought model.Bought
+		if json.Unmarshal([]byte(text), &bought) == nil {
+			n.Bought = &bought
+		}
+	}
+	if text := claim.Annotations[karpv1.AnnotationReplaces]; text != "" {
+		n.Replaces = strings.Split(text, ",")
+	}
+	if text := claim.Annotations[karpv1.AnnotationDisruption]; text != "" {
+		var command model.Command
+		if json.Unmarshal([]byte(text), &command) != nil {
+			// Whatever it was, it cannot be gone on with: a command without
+			// nodes is taken back.
+			command = model.Command{}
+		}
+		n.Command = &command
+	}
+}
+
+// noticeFor is how long before its end a notice frees a claim's money, and overdue
+// how long after it: an instance that still runs then counts as others do.
+const (
+	noticeFor = 30 * time.Minute
+	overdue   = time.Minute
+)
+
+// noticed says whether EC2 takes the claim's instance away within minutes.
+func noticed(claim *karpv1.NodeClaim, now time.Time) bool {
+	c := condition(claim.Status.Conditions, karpv1.ConditionDisruptionReason)
+	if claim.DeletionTimestamp.IsZero() || c == nil {
+		return false
+	}
+	switch c.Reason {
+	case karpv1.NoticeSpot, karpv1.NoticeReservation, karpv1.NoticeCapacityBlock:
+	default:
+		return false
+	}
+	at, err := time.Parse(time.RFC3339, claim.Annotations[karpv1.AnnotationTerminationTimestamp])
+	return err == nil && at.Sub(now) <= noticeFor && now.Sub(at) <= overdue
+}
+
+func ready(node *corev1.Node) bool {
+	for i := range node.Status.Conditions {
+		if c := &node.Status.Conditions[i]; c.Type == corev1.NodeReady {
+			return c.Status == corev1.ConditionTrue
+		}
+	}
+	return len(node.Status.Conditions) == 0 // manifests need not say
+}
+
+// unready says whether a running pod reports that it is not ready.
+func unready(pod *corev1.Pod) bool {
+	for i := range pod.Status.Conditions {
+		if c := &pod.Status.Conditions[i]; c.Type == corev1.PodReady {
+			return c.Status != corev1.ConditionTrue
+		}
+	}
+	return false
+}
+
+func deletionCost(pod *corev1.Pod) int32 {
+	text, ok := pod.Annotations[corev1.PodDeletionCost]
+	if !ok { // nearly always, and an error would be made for nothing
+		return 0
+	}
+	n, err := strconv.ParseInt(text, 10, 32)
+	if err != nil {
+		return 0
+	}
+	return int32(n)
+}
+
+// podBudgets lowers the PodDisruptionBudgets, by namespace and name.
+func (b *builder) podBudgets() {
+	for _, pdb := range b.in.PodBudgets {
+		b.out.Budgets = append(b.out.Budgets, podBudget(pdb))
+	}
+	slices.SortFunc(b.out.Budgets, func(x, y model.PodBudget) int {
+		return cmp.Or(cmp.Compare(x.Namespace, y.Namespace), cmp.Compare(x.Name, y.Name))
+	})
+}
+
+// podBudget follows the eviction API: of pods that are not ready, budgets of
+// AlwaysAllow let all go, and others those that are not needed for the count.
+// https://kubernetes.io/docs/tasks/run-application/configure-pdb/#unhealthy-pod-eviction-policy
+func podBudget(pdb *policyv1.PodDisruptionBudget) model.PodBudget {
+	out := model.PodBudget{
+		Namespace: pdb.Namespace, Name: pdb.Name,
+		Selector: model.PodSelector{Namespaces: []string{pdb.Namespace}},
+		Allowed:  pdb.Status.DisruptionsAllowed,
+	}
+	always := pdb.Spec.UnhealthyPodEvictionPolicy != nil && *pdb.Spec.UnhealthyPodEvictionPolicy == policyv1.AlwaysAllow
+	enough := pdb.Status.DesiredHealthy > 0 && pdb.Status.CurrentHealthy >= pdb.Status.DesiredHealthy
+	out.FreesUnready = always || enough
+	if pdb.Status.ObservedGeneration < pdb.Generation {
+		out.Allowed, out.FreesUnready = 0, always // nobody has counted yet
+	}
+	out.Selector.Labels, out.Selector.Nothing = conditions(pdb.Spec.Selector)
+	return out
+}
+
+// budgets counts the pools' nodes and asks their disruption budgets, reason by
+// reason. Nodes that are going, or that do not answer, use the budgets up.
+func (b *builder) budgets() {
+	total, leaving := make([]int, len(b.out.Pools)), make([]int, len(b.out.Pools))
+	for i := range b.out.Nodes {
+		n := &b.out.Nodes[i]
+		if n.Pool < 0 || n.State == model.InFlight {
+			continue
+		}
+		total[n.Pool]++
+		if n.State == model.Deleting || n.State == model.Initialized && n.NotReady {
+			leaving[n.Pool]++
+		}
+	}
+	for i, np := range b.sources {
+		d := &b.out.Pools[i].Disruption
+		for _, each := range []struct {
+			reason karpv1.DisruptionReason
+			into   *int
+		}{
+			{karpv1.DisruptionEmpty, &d.AllowedEmpty},
+			{karpv1.DisruptionUnderutilized, &d.AllowedUnderutilized},
+			{karpv1.DisruptionDrifted, &d.AllowedDrifted},
+		} {
+			n, err := allowed(np, each.reason, b.in.Time, total[i], leaving[i])
+			if err != nil {
+				b.warn("NodePool "+np.Name, "no node may be disrupted: disruption budget: %v", err)
+			}
+			*each.into = n
+		}
+	}
+}
+
+// Protected says whether the pod's annotation karpenter.sh/do-not-disrupt keeps
+// it where it is at the given time.
+func Protected(pod *corev1.Pod, now time.Time) bool {
+	return protected(pod.Annotations, started(pod), now)
+}
+
+// heldUntil is when the annotation stops to hold, zero where it holds for ever or
+// not at all.
+func heldUntil(pod *corev1.Pod, now time.Time) time.Time {
+	if until := HoldOf(pod).Until; now.Before(until) {
+		return until.UTC()
+	}
+	return time.Time{}
+}
+
+// Hold is what an annotation karpenter.sh/do-not-disrupt asks for; the zero value
+// asks for nothing.
+type Hold struct {
+	// Ever has no end. Until is the end of one that has.
+	Ever  bool
+	Until time.Time
+	// Invalid is a value that means nothing, and holds nothing.
+	Invalid string
+}
+
+// HoldOf reads the pod's annotation: "true", or a duration counted from the start
+// of the pod.
+func HoldOf(pod *corev1.Pod) Hold { return holdOf(pod.Annotations, started(pod)) }
+
+func holdOf(annotations map[string]string, start time.Time) Hold {
+	text, ok := annotations[karpv1.AnnotationDoNotDisrupt]
+	if !ok || text == "false" {
+		return Hold{}
+	}
+	if text == "true" {
+		return Hold{Ever: true}
+	}
+	d, err := time.ParseDuration(text)
+	if err != nil || d <= 0 {
+		return Hold{Invalid: text}
+	}
+	return Hold{Until: start.Add(d)}
+}

@@ -1,0 +1,55 @@
+package lower
+
+import (
+	"cmp"
+	"slices"
+
+	"spokeshave.dev/controller/core/model"
+)
+
+// moves lists the pods that are not where they are planned to be: those that a
+// node is kept for, and those on nodes that a replacement is launched for.
+func (b *builder) moves(unbound []expected) {
+	for _, e := range unbound {
+		if to := b.out.Pods[e.pod].Node; to != e.home && to >= 0 {
+			b.out.Moves = append(b.out.Moves, model.Move{Pod: int32(e.pod), From: e.home, To: to})
+		}
+	}
+	places := b.replacing()
+	if len(places) == 0 {
+		return
+	}
+	for i := range b.out.Pods {
+		p := &b.out.Pods[i]
+		if p.Node < 0 || b.out.Nodes[p.Node].Command == nil || p.Daemon || p.Ending || p.Final {
+			continue
+		}
+		if to, ok := places[p.Key()]; ok && slices.Contains(b.out.Nodes[p.Node].Command.Replacements, b.out.Nodes[to].Claim) {
+			b.out.Moves = append(b.out.Moves, model.Move{Pod: int32(i), From: p.Node, To: to})
+		}
+	}
+	slices.SortFunc(b.out.Moves, func(x, y model.Move) int { return cmp.Compare(x.Pod, y.Pod) })
+}
+
+// replacing are the places that replacements under way keep, by namespace/name of
+// the pods. Those of nodes on their way out are known to the plan already.
+func (b *builder) replacing() map[string]int32 {
+	out, seen := map[string]int32{}, map[int32]bool{}
+	for i := range b.out.Nodes {
+		n := &b.out.Nodes[i]
+		if n.Command == nil || n.State == model.Deleting {
+			continue
+		}
+		for _, claim := range n.Command.Replacements { // the same for all nodes of a command
+			at, ok := b.claimAt[claim]
+			if !ok || seen[at] || b.out.Nodes[at].State == model.Deleting {
+				continue
+			}
+			seen[at] = true
+			for _, key := range planned(b.claims[at]) {
+				out[key] = at
+			}
+		}
+	}
+	return out
+}

@@ -1,0 +1,90 @@
+package lower
+
+import (
+	"maps"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"spokeshave.dev/controller/core/model"
+)
+
+// namespaces are those that there are, with their labels. One that only pods
+// speak of has the label that the API server gives to all.
+type namespaces struct {
+	labels map[string]map[string]string
+	// resolved remembers what selectors came to.
+	resolved map[string][]string
+}
+
+func newNamespaces(in *Inputs) namespaces {
+	n := namespaces{labels: make(map[string]map[string]string, len(in.Namespaces)), resolved: map[string][]string{}}
+	for _, ns := range in.Namespaces {
+		n.labels[ns.Name] = named(ns.Name, ns.Labels)
+	}
+	for _, pod := range in.Pods {
+		if _, ok := n.labels[pod.Namespace]; !ok {
+			n.labels[pod.Namespace] = named(pod.Namespace, nil)
+		}
+	}
+	return n
+}
+
+// named adds the label with the namespace's own name.
+func named(name string, labels map[string]string) map[string]string {
+	if labels[corev1.LabelMetadataName] == name {
+		return labels
+	}
+	out := map[string]string{}
+	maps.Copy(out, labels)
+	out[corev1.LabelMetadataName] = name
+	return out
+}
+
+// of are the namespaces that a pod affinity term speaks of, sorted: those it
+// names and those it selects, or the pod's own when it says neither.
+func (n *namespaces) of(term *corev1.PodAffinityTerm, own string) []string {
+	if term.NamespaceSelector == nil {
+		if len(term.Namespaces) == 0 {
+			return []string{own}
+		}
+		return slices.Compact(slices.Sorted(slices.Values(term.Namespaces)))
+	}
+	selected := n.selected(term.NamespaceSelector)
+	if len(term.Namespaces) == 0 {
+		return selected
+	}
+	return slices.Compact(slices.Sorted(slices.Values(slices.Concat(term.Namespaces, selected))))
+}
+
+// selected are the names of the namespaces that the selector picks.
+func (n *namespaces) selected(sel *metav1.LabelSelector) []string {
+	raw, err := sel.Marshal()
+	key := string(raw)
+	if names, ok := n.resolved[key]; ok && err == nil {
+		return names
+	}
+	wanted, _ := conditions(sel)
+	out := []string{}
+	for _, name := range slices.Sorted(maps.Keys(n.labels)) {
+		if selects(wanted, n.labels[name]) {
+			out = append(out, name)
+		}
+	}
+	if err == nil && n.resolved != nil {
+		n.resolved[key] = out
+	}
+	return out
+}
+
+// selector is the pods that a term counts.
+func (n *namespaces) selector(term *corev1.PodAffinityTerm, pod *corev1.Pod) model.PodSelector {
+	out := model.PodSelector{Namespaces: n.of(term, pod.Namespace)}
+	out.Labels, out.Nothing = conditions(term.LabelSelector)
+	if !out.Nothing {
+		out.Labels = merge(out.Labels, term.MatchLabelKeys, model.In, pod.Labels)
+		out.Labels = merge(out.Labels, term.MismatchLabelKeys, model.NotIn, pod.Labels)
+	}
+	return out
+}

@@ -1,0 +1,193 @@
+package lower
+
+import (
+	"encoding/json"
+	"maps"
+	"slices"
+	"strconv"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	karpv1 "spokeshave.dev/api/karpenter/v1"
+	"spokeshave.dev/controller/core/model"
+)
+
+// Node is a node, its NodeClaim, or both; either may be nil. What only the
+// surroundings tell is left out: Pool (-1), Price and Nominated, and the
+// allocatable of a claim that does not state it. now decides whether a timed
+// do-not-disrupt annotation still holds.
+func Node(node *corev1.Node, claim *karpv1.NodeClaim, now time.Time) model.Node {
+	out := model.Node{Pool: -1, State: state(node, claim), Labels: labels(node, claim)}
+	if claim != nil {
+		out.Name, out.Claim = claim.Name, claim.Name
+		out.Taints = taints(claim.Spec.Taints)
+		out.Allocatable = Resources(claim.Status.Allocatable)
+		if t := claim.Status.LastPodEventTime; t != nil {
+			out.LastPodEvent = t.UTC()
+		}
+		if c := condition(claim.Status.Conditions, karpv1.ConditionLaunched); c != nil && c.Status == metav1.ConditionTrue {
+			out.LaunchedAt = launchedAt(claim, c.LastTransitionTime.UTC())
+		} else {
+			out.Reserved = reserved(claim)
+		}
+		out.DoNotDisrupt = protected(claim.Annotations, claim.CreationTimestamp.Time, now)
+		disruptable(&out, claim, now)
+	}
+	if node != nil {
+		out.Name = node.Name
+		out.Taints = nodeTaints(node)
+		if out.State == model.Initialized || out.State == model.Unmanaged || len(out.Allocatable) == 0 {
+			out.Allocatable = Resources(node.Status.Allocatable)
+		}
+		if out.LaunchedAt.IsZero() {
+			out.LaunchedAt = node.CreationTimestamp.UTC()
+		}
+		out.NotReady = !ready(node)
+		out.DoNotDisrupt = out.DoNotDisrupt || protected(node.Annotations, node.CreationTimestamp.Time, now)
+	}
+	out.InstanceType = out.Labels[corev1.LabelInstanceTypeStable]
+	out.Zone = out.Labels[corev1.LabelTopologyZone]
+	out.CapacityType = model.CapacityType(out.Labels[karpv1.LabelCapacityType])
+	return out
+}
+
+func state(node *corev1.Node, claim *karpv1.NodeClaim) model.NodeState {
+	switch {
+	case claim != nil && !claim.DeletionTimestamp.IsZero(), node != nil && !node.DeletionTimestamp.IsZero():
+		return model.Deleting
+	case claim == nil:
+		return model.Unmanaged
+	case node == nil:
+		return model.InFlight
+	case isTrue(claim.Status.Conditions, karpv1.ConditionInitialized):
+		return model.Initialized
+	default:
+		return model.Registered
+	}
+}
+
+// labels are the node's own, and until it carries them all, those that its
+// claim promises.
+func labels(node *corev1.Node, claim *karpv1.NodeClaim) map[string]string {
+	if claim == nil {
+		return node.Labels
+	}
+	if node != nil && isTrue(claim.Status.Conditions, karpv1.ConditionRegistered) {
+		return node.Labels
+	}
+	out := map[string]string{}
+	for i := range claim.Spec.Requirements {
+		r := &claim.Spec.Requirements[i]
+		if r.Operator == corev1.NodeSelectorOpIn && len(r.Values) == 1 {
+			out[normalize(r.Key)] = r.Values[0]
+		}
+	}
+	maps.Copy(out, claim.Labels)
+	if node != nil {
+		maps.Copy(out, node.Labels)
+	}
+	return out
+}
+
+// nodeTaints adds the taint of a cordoned node, which the control plane sets
+// and manifests may not show. A reservation is left out: it lasts for a moment,
+// and room that was not planned for is there for the taking.
+func nodeTaints(node *corev1.Node) []model.Taint {
+	out := taints(slices.DeleteFunc(slices.Clone(node.Spec.Taints), func(t corev1.Taint) bool { return t.Key == karpv1.TaintKeyReserved }))
+	cordon := model.Taint{Key: corev1.TaintNodeUnschedulable, Effect: model.NoSchedule}
+	if node.Spec.Unschedulable && !slices.Contains(out, cordon) {
+		out = append(out, cordon)
+	}
+	return out
+}
+
+// launchedAt is when EC2 may have begun to bill: when the attempt that succeeded was
+// written down. What the status says is later, by the time that a controller was
+// away in between.
+func launchedAt(claim *karpv1.NodeClaim, recorded time.Time) time.Time {
+	at, err := time.Parse(time.RFC3339, claim.Annotations[karpv1.AnnotationAttemptedAt])
+	if err != nil || at.After(recorded) {
+		return recorded
+	}
+	return at.UTC()
+}
+
+func reserved(claim *karpv1.NodeClaim) model.Price {
+	usd, err := strconv.ParseFloat(claim.Annotations[karpv1.AnnotationReservedUSD], 64)
+	if err != nil || usd < 0 {
+		return 0
+	}
+	return model.PriceOf(usd)
+}
+
+// protected says whether the annotation karpenter.sh/do-not-disrupt still holds.
+func protected(annotations map[string]string, start, now time.Time) bool {
+	h := holdOf(annotations, start)
+	return h.Ever || now.Before(h.Until)
+}
+
+// options are the ways in which a claim that is not launched yet may be.
+func options(claim *karpv1.NodeClaim) []model.Option {
+	var out []model.Option
+	if err := json.Unmarshal([]byte(claim.Annotations[karpv1.AnnotationLaunch]), &out); err != nil {
+		return nil
+	}
+	return out
+}
+
+// planned are the pods that a claim was made for, as namespace/name.
+func planned(claim *karpv1.NodeClaim) []string {
+	var out []string
+	if err := json.Unmarshal([]byte(claim.Annotations[karpv1.AnnotationPlannedPods]), &out); err != nil {
+		return nil
+	}
+	return out
+}
+
+// narrow completes a claim in flight from the options it may be launched as:
+// what all of them share is known, and it holds what the smallest holds.
+func narrow(n *model.Node, opts []model.Option, types map[string]*model.InstanceType) {
+	first := true
+	for _, o := range opts {
+		t := types[o.InstanceType]
+		if t == nil {
+			continue
+		}
+		if first {
+			first = false
+			n.InstanceType, n.Zone, n.CapacityType = o.InstanceType, o.Zone, o.CapacityType
+			n.Allocatable = t.Allocatable.Clone()
+			n.Labels = maps.Clone(n.Labels)
+			for k, v := range t.Labels {
+				if _, own := n.Labels[k]; !own {
+					n.Labels[k] = v
+				}
+			}
+			continue
+		}
+		shared(n, &o, t)
+	}
+}
+
+// shared drops from n what the option does not share.
+func shared(n *model.Node, o *model.Option, t *model.InstanceType) {
+	if n.InstanceType != o.InstanceType {
+		n.InstanceType = ""
+	}
+	if n.Zone != o.Zone {
+		n.Zone = ""
+	}
+	if n.CapacityType != o.CapacityType {
+		n.CapacityType = ""
+	}
+	for name, have := range n.Allocatable {
+		n.Allocatable[name] = min(have, t.Allocatable[name])
+	}
+	for k, v := range n.Labels {
+		if other, ok := t.Labels[k]; ok && other != v {
+			delete(n.Labels, k)
+		}
+	}
+}

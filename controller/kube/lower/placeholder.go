@@ -1,0 +1,69 @@
+package lower
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	karpv1 "spokeshave.dev/api/karpenter/v1"
+	"spokeshave.dev/controller/core/model"
+)
+
+// placeholderNamespace is none that Kubernetes would allow.
+const placeholderNamespace = "karpenter.sh/static"
+
+const withoutGate = "the NodePool is static (spec.replicas), which needs the feature gate StaticCapacity"
+
+// placeholders adds the pods that stand for the replicas of static pools: on
+// the nodes there are first, those that a command is about to take away last.
+func (b *builder) placeholders() {
+	for at := range b.out.Pools {
+		p := &b.out.Pools[at]
+		if p.Replicas == nil || p.NotReady != "" {
+			continue
+		}
+		live := b.live(int32(at))
+		spec := int32(len(b.out.Specs))
+		b.out.Specs = append(slices.Clip(b.out.Specs), placeholder(p.Name))
+		for k := range *p.Replicas {
+			node := int32(-1)
+			if int(k) < len(live) {
+				node = live[k]
+			}
+			b.out.Pods = append(b.out.Pods, model.Pod{
+				UID: fmt.Sprintf("%s/%s-%d", placeholderNamespace, p.Name, k), Namespace: placeholderNamespace,
+				Name: fmt.Sprintf("%s-%d", p.Name, k), Spec: spec, Node: node, Created: b.sources[at].CreationTimestamp.UTC(),
+			})
+		}
+	}
+}
+
+// live are the nodes of a pool that are not on their way out.
+func (b *builder) live(pool int32) []int32 {
+	var out []int32
+	for i := range b.out.Nodes {
+		n := &b.out.Nodes[i]
+		if n.Pool == pool && n.Claim != "" && n.State != model.Deleting {
+			out = append(out, int32(i))
+		}
+	}
+	leaving := func(i int32) int {
+		if b.out.Nodes[i].Command != nil {
+			return 1
+		}
+		return 0
+	}
+	slices.SortStableFunc(out, func(x, y int32) int { return cmp.Compare(leaving(x), leaving(y)) })
+	return out
+}
+
+// placeholder takes nothing of a node but a port that only its like want, so
+// that no node holds two.
+func placeholder(pool string) model.PodSpec {
+	return model.PodSpec{
+		Namespace: placeholderNamespace, Requests: model.Resources{},
+		NodeSelector: map[string]string{karpv1.LabelNodePool: pool},
+		Tolerations:  []model.Toleration{{Key: model.Placeholder, Exists: true}, {Exists: true}},
+		HostPorts:    []model.HostPort{{Protocol: model.Placeholder, Port: 1}},
+	}
+}

@@ -1,0 +1,253 @@
+package lower
+
+import (
+	corev1 "k8s.io/api/core/v1"
+	helpers "k8s.io/component-helpers/resource"
+
+	karpv1 "spokeshave.dev/api/karpenter/v1"
+	"spokeshave.dev/controller/core/model"
+)
+
+// PodSpec is everything that placement depends on. Pods with volume claims
+// come out unsupported: use Build, which knows the volumes.
+func PodSpec(pod *corev1.Pod) model.PodSpec {
+	return alone().podSpec(pod)
+}
+
+// surroundings are the objects that a pod refers to by name.
+type surroundings struct {
+	// live pods have been through the API server's admission.
+	live       bool
+	admission  admission
+	hosts      map[string]string
+	priorities map[string]int32
+	// ordinary is the priority of pods without a class.
+	ordinary   int32
+	volumes    volumes
+	namespaces namespaces
+	numbering  numbering
+}
+
+// alone are the surroundings of an object that is looked at by itself.
+func alone() *surroundings { return &surroundings{numbering: allNumberings} }
+
+func (s *surroundings) podSpec(pod *corev1.Pod) model.PodSpec {
+	if !s.live {
+		pod = s.admission.admit(pod)
+	}
+	out := model.PodSpec{
+		Namespace:    pod.Namespace,
+		Labels:       s.numbering.shared(pod.Labels),
+		Requests:     requests(pod),
+		NodeSelector: normalizeSelector(pod.Spec.NodeSelector),
+		Tolerations:  tolerations(pod.Spec.Tolerations),
+		HostPorts:    hostPorts(&pod.Spec),
+		Priority:     s.priority(&pod.Spec),
+	}
+	if a := pod.Spec.Affinity; a != nil && a.NodeAffinity != nil {
+		var fields bool
+		out.Affinity, fields = s.required(a.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution)
+		if fields {
+			out.Unsupported = append(out.Unsupported, "nodeAffinity.matchFields of another field than metadata.name")
+		}
+		out.Preferred = preferred(a.NodeAffinity.PreferredDuringSchedulingIgnoredDuringExecution)
+	}
+	if len(pod.Spec.ResourceClaims) > 0 {
+		out.Unsupported = append(out.Unsupported, "resourceClaims")
+	}
+	s.topology(pod, &out)
+	s.volumes.attach(pod, out.Requests)
+	choices, problems := s.volumes.restrict(pod)
+	if len(choices) > 0 && len(out.Spread) > 0 {
+		// The scheduler counts domains by the pod's own affinity: that of its
+		// volumes restricts where it may go, not where others are counted.
+		out.Pinned, out.OwnAffinity = true, out.Affinity
+	}
+	out.Unsupported = append(out.Unsupported, problems...)
+	for _, c := range choices {
+		var ok bool
+		if out.Affinity, ok = both(out.Affinity, c); !ok {
+			out.Unsupported = append(out.Unsupported, "too many combinations of volume topology and node affinity")
+			break
+		}
+	}
+	return out
+}
+
+// requests are the pod's effective requests by the scheduler's own rules:
+// containers and sidecars together or the largest init container, overhead on
+// top, pod-level resources instead where set. A limit without a request is a
+// request, as the API server defaults it.
+func requests(pod *corev1.Pod) model.Resources {
+	list := helpers.PodRequests(defaulted(pod), helpers.PodResourcesOptions{UseStatusResources: resizing(pod)})
+	out := positive(Resources(list))
+	out[model.PodSlots] = 1
+	return out
+}
+
+// resizing says that kubelet may still hold other resources for the pod than
+// its spec asks for.
+func resizing(pod *corev1.Pod) bool {
+	for i := range pod.Status.Conditions {
+		c := &pod.Status.Conditions[i]
+		if (c.Type == corev1.PodResizePending || c.Type == corev1.PodResizeInProgress) && c.Status == corev1.ConditionTrue {
+			return true
+		}
+	}
+	return false
+}
+
+// defaulted fills in requests from limits. It copies only where it must.
+func defaulted(pod *corev1.Pod) *corev1.Pod {
+	missing := false
+	check := func(r *corev1.ResourceRequirements) {
+		for name := range r.Limits {
+			if _, ok := r.Requests[name]; !ok {
+				missing = true
+			}
+		}
+	}
+	each(&pod.Spec, check)
+	if !missing {
+		return pod
+	}
+	out := &corev1.Pod{Status: pod.Status}
+	pod.Spec.DeepCopyInto(&out.Spec)
+	each(&out.Spec, func(r *corev1.ResourceRequirements) {
+		for name, q := range r.Limits {
+			if r.Requests == nil {
+				r.Requests = corev1.ResourceList{}
+			}
+			if _, ok := r.Requests[name]; !ok {
+				r.Requests[name] = q
+			}
+		}
+	})
+	return out
+}
+
+// each visits the resources of every container. Pod-level limits are left to
+// their own rules.
+func each(spec *corev1.PodSpec, visit func(*corev1.ResourceRequirements)) {
+	for i := range spec.InitContainers {
+		visit(&spec.InitContainers[i].Resources)
+	}
+	for i := range spec.Containers {
+		visit(&spec.Containers[i].Resources)
+	}
+}
+
+// Priorities that every cluster has.
+// https://kubernetes.io/docs/tasks/administer-cluster/guaranteed-scheduling-critical-addon-pods/
+const (
+	nodeCritical    = 2000001000
+	clusterCritical = 2000000000
+)
+
+func (s *surroundings) priority(spec *corev1.PodSpec) int32 {
+	if spec.Priority != nil {
+		return *spec.Priority
+	}
+	switch spec.PriorityClassName {
+	case "":
+		return s.ordinary
+	case "system-node-critical":
+		return nodeCritical
+	case "system-cluster-critical":
+		return clusterCritical
+	}
+	return s.priorities[spec.PriorityClassName]
+}
+
+// tolerations leaves those out that the controller added itself: pods that were
+// planned on different nodes are still equal.
+func tolerations(in []corev1.Toleration) []model.Toleration {
+	var out []model.Toleration
+	for _, t := range in {
+		if t.Key == karpv1.TaintKeyReserved {
+			continue
+		}
+		switch t.Operator {
+		case "", corev1.TolerationOpEqual, corev1.TolerationOpExists:
+			out = append(out, model.Toleration{
+				Key: t.Key, Exists: t.Operator == corev1.TolerationOpExists, Value: t.Value, Effect: model.TaintEffect(t.Effect),
+			})
+		case corev1.TolerationOpLt, corev1.TolerationOpGt:
+			// Such a pod exists only where the feature gate lets it.
+			out = append(out, model.Toleration{
+				Key: t.Key, Compare: model.Operator(t.Operator), Value: t.Value, Effect: model.TaintEffect(t.Effect),
+			})
+		}
+	}
+	return out
+}
+
+// hostPorts are the ports of containers and sidecars on the node. Pods on the
+// host's network take their container ports.
+func hostPorts(spec *corev1.PodSpec) []model.HostPort {
+	var out []model.HostPort
+	visit := func(c *corev1.Container) {
+		for _, p := range c.Ports {
+			port := p.HostPort
+			if port == 0 && spec.HostNetwork {
+				port = p.ContainerPort
+			}
+			if port == 0 {
+				continue
+			}
+			h := model.HostPort{IP: p.HostIP, Protocol: string(p.Protocol), Port: port}
+			if h.Protocol == "" {
+				h.Protocol = string(corev1.ProtocolTCP)
+			}
+			if h.IP == "0.0.0.0" {
+				h.IP = ""
+			}
+			out = append(out, h)
+		}
+	}
+	for i := range spec.InitContainers {
+		if sidecar(&spec.InitContainers[i]) {
+			visit(&spec.InitContainers[i])
+		}
+	}
+	for i := range spec.Containers {
+		visit(&spec.Containers[i])
+	}
+	return out
+}
+
+func sidecar(c *corev1.Container) bool {
+	return c.RestartPolicy != nil && *c.RestartPolicy == corev1.ContainerRestartPolicyAlways
+}
+
+// normalizeSelector maps deprecated label keys to those that nodes are planned
+// with. A selector that says two things of one label keeps both.
+func normalizeSelector(in map[string]string) map[string]string {
+	for key := range in {
+		if normalize(key) != key {
+			return rewrite(in)
+		}
+	}
+	return in
+}
+
+func rewrite(in map[string]string) map[string]string {
+	out := make(map[string]string, len(in))
+	for key, value := range in {
+		to := normalize(key)
+		if other, ok := in[to]; ok && to != key && other != value {
+			to = key
+		}
+		out[to] = value
+	}
+	return out
+}
+
+// normalize also maps the zone label of the EBS driver, which nodes get only
+// once the driver runs there.
+func normalize(key string) string {
+	if key == "topology.ebs.csi.aws.com/zone" {
+		return corev1.LabelTopologyZone
+	}
+	return karpv1.NormalizeLabel(key)
+}

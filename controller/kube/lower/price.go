@@ -1,0 +1,96 @@
+package lower
+
+import (
+	"encoding/json"
+
+	karpv1 "spokeshave.dev/api/karpenter/v1"
+	"spokeshave.dev/controller/core/model"
+)
+
+// price gives a managed node its price, and a launch in flight the worst that it
+// may cost. What the node's own class does not sell for the moment (the class is
+// not ready, the type has left it) still costs what other classes pay for it, or
+// else what it was launched at: a node is never free because nobody knows its
+// price. opts are the claim's options.
+func (b *builder) price(n *model.Node, claim *karpv1.NodeClaim, opts []model.Option) {
+	if over(claim) {
+		n.Reserved, n.Extra = 0, 0
+		return
+	}
+	if n.Reserved > 0 {
+		for i := range opts { // prices may have risen since the decision
+			n.Reserved = max(n.Reserved, b.sold(claim, &opts[i])+n.Extra)
+		}
+	}
+	if n.InstanceType == "" {
+		return
+	}
+	at := model.Option{InstanceType: n.InstanceType, Zone: n.Zone, CapacityType: n.CapacityType}
+	if n.Price = b.sold(claim, &at); n.Price > 0 {
+		return
+	}
+	for i := range opts {
+		if o := &opts[i]; o.InstanceType == at.InstanceType && o.Zone == at.Zone && o.CapacityType == at.CapacityType {
+			n.Price = o.Price
+			return
+		}
+	}
+	n.Price = reserved(claim)
+}
+
+// over says whether nothing is, or will be, paid for a claim on its way out: its
+// instance was told to end, or its last launch was refused and no other asked for.
+func over(claim *karpv1.NodeClaim) bool {
+	if claim.DeletionTimestamp.IsZero() {
+		return false
+	}
+	if isTrue(claim.Status.Conditions, karpv1.ConditionInstanceTerminating) {
+		return true
+	}
+	var attempt struct {
+		Request json.RawMessage `json:"request"`
+	}
+	text := claim.Annotations[karpv1.AnnotationAttempt]
+	if claim.Status.ProviderID != "" || text == "" {
+		return claim.Status.ProviderID == ""
+	}
+	return json.Unmarshal([]byte(text), &attempt) == nil && len(attempt.Request) == 0
+}
+
+// sold is the price of an option: the claim's own class knows it first, then any
+// other; 0 when none does.
+func (b *builder) sold(claim *karpv1.NodeClaim, o *model.Option) model.Price {
+	own, ok := b.catalogAt[claim.Spec.NodeClassRef.Name]
+	if ok {
+		if price := offered(b.types[own][o.InstanceType], o); price > 0 {
+			return price
+		}
+	}
+	for i := range b.types {
+		if price := offered(b.types[i][o.InstanceType], o); price > 0 {
+			return price
+		}
+	}
+	return 0
+}
+
+func offered(t *model.InstanceType, o *model.Option) model.Price {
+	if t == nil {
+		return 0
+	}
+	for i := range t.Offerings {
+		if of := &t.Offerings[i]; of.Zone == o.Zone && of.CapacityType == o.CapacityType {
+			return of.Price
+		}
+	}
+	return 0
+}
+
+// poolLabels are the labels that a claim's NodePool had when the claim was made.
+func poolLabels(claim *karpv1.NodeClaim) map[string]string {
+	var out map[string]string
+	if json.Unmarshal([]byte(claim.Annotations[karpv1.AnnotationNodePoolLabels]), &out) != nil {
+		return nil
+	}
+	return out
+}

@@ -1,0 +1,86 @@
+package lower
+
+import (
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	karpv1 "spokeshave.dev/api/karpenter/v1"
+	"spokeshave.dev/controller/core/model"
+)
+
+func TestPrice(t *testing.T) {
+	sells := func(price model.Price) model.Catalog {
+		return model.Catalog{Types: []model.InstanceType{{Name: "m.1", Offerings: []model.Offering{
+			{Zone: "a", CapacityType: model.OnDemand, Price: price}, {Zone: "b", CapacityType: model.OnDemand, Price: 2 * price},
+		}}}}
+	}
+	launched := metav1.Condition{Type: karpv1.ConditionLaunched, Status: metav1.ConditionTrue}
+	ending := metav1.Condition{Type: karpv1.ConditionInstanceTerminating, Status: metav1.ConditionTrue}
+	deleted := metav1.NewTime(time.Date(2026, 3, 11, 9, 0, 0, 0, time.UTC))
+	for name, tc := range map[string]struct {
+		reason          string
+		catalogs        map[string]model.Catalog
+		attempt         string
+		deleted         *metav1.Time
+		conditions      []metav1.Condition
+		price, reserved model.Price
+	}{
+		"sold": {
+			reason:   "what the class asks for it now",
+			catalogs: map[string]model.Catalog{"default": sells(50), "other": sells(60)}, conditions: []metav1.Condition{launched}, price: 50,
+		},
+		"elsewhere": {
+			reason:   "a class that is not ready makes nothing free",
+			catalogs: map[string]model.Catalog{"other": sells(60)}, conditions: []metav1.Condition{launched}, price: 60,
+		},
+		"as launched": {
+			reason:     "nobody sells it any more: what it was launched at",
+			conditions: []metav1.Condition{launched}, price: 70_000,
+		},
+		"rising": {
+			reason:   "in flight counts the worst of now, not of the decision",
+			catalogs: map[string]model.Catalog{"default": sells(90_000)}, price: 90_000, reserved: 180_000,
+		},
+		"falling": {
+			reason:   "what was reserved stays",
+			catalogs: map[string]model.Catalog{"default": sells(10)}, price: 10, reserved: 140_000,
+		},
+		"ending": {
+			reason:   "EC2 bills no instance that shuts down",
+			catalogs: map[string]model.Catalog{"default": sells(50)}, deleted: &deleted, conditions: []metav1.Condition{launched, ending},
+		},
+		"draining": {
+			reason:   "until then it is paid for",
+			catalogs: map[string]model.Catalog{"default": sells(50)}, deleted: &deleted, conditions: []metav1.Condition{launched}, price: 50,
+		},
+		"refused": {
+			reason:   "a launch that was refused holds nothing once its claim goes",
+			catalogs: map[string]model.Catalog{"default": sells(50)}, deleted: &deleted, attempt: `{"ordinal":1}`,
+		},
+		"unknown": {
+			reason:   "a launch whose outcome is not known does",
+			catalogs: map[string]model.Catalog{"default": sells(50)}, deleted: &deleted, attempt: `{"request":{}}`, price: 50, reserved: 140_000,
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			claim := &karpv1.NodeClaim{ObjectMeta: metav1.ObjectMeta{Name: "c", DeletionTimestamp: tc.deleted, Labels: map[string]string{
+				karpv1.LabelNodePool: "gone", corev1.LabelInstanceTypeStable: "m.1", corev1.LabelTopologyZone: "a", karpv1.LabelCapacityType: "on-demand",
+			}, Annotations: map[string]string{
+				karpv1.AnnotationReservedUSD: "0.140000", karpv1.AnnotationAttempt: tc.attempt, karpv1.AnnotationNodePoolLabels: `{"team":"web"}`,
+				karpv1.AnnotationLaunch: `[{"instanceType":"m.1","zone":"a","capacityType":"on-demand","price":70000},{"instanceType":"m.1","zone":"b","capacityType":"on-demand","price":140000}]`,
+			}}}
+			claim.Spec.NodeClassRef.Name = "default"
+			claim.Status.Conditions = tc.conditions
+			if len(tc.conditions) > 0 {
+				claim.Status.ProviderID = "aws:///a/i-1"
+			}
+			s, _ := Build(Inputs{NodeClaims: []*karpv1.NodeClaim{claim}, Catalogs: tc.catalogs})
+			if n := &s.Nodes[0]; n.Price != tc.price || n.Reserved != tc.reserved || n.PoolLabels["team"] != "web" {
+				t.Errorf("%s: price %d, reserved %d, labels of its pool %v; want %d and %d", tc.reason, n.Price, n.Reserved, n.PoolLabels, tc.price, tc.reserved)
+			}
+		})
+	}
+}

@@ -1,0 +1,56 @@
+package lower
+
+import (
+	"maps"
+	"reflect"
+	"slices"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"spokeshave.dev/controller/core/model"
+)
+
+// conditions lowers a label selector; the labels of matchLabels come first, in
+// order of their keys. nothing says that the selector is absent: it then
+// selects no pod, while an empty one selects all.
+func conditions(sel *metav1.LabelSelector) (out []model.Requirement, nothing bool) {
+	if sel == nil {
+		return nil, true
+	}
+	for _, key := range slices.Sorted(maps.Keys(sel.MatchLabels)) {
+		out = append(out, model.Requirement{Key: key, Operator: model.In, Values: []string{sel.MatchLabels[key]}})
+	}
+	for i := range sel.MatchExpressions {
+		e := &sel.MatchExpressions[i]
+		out = append(out, model.Requirement{Key: e.Key, Operator: model.Operator(e.Operator), Values: e.Values})
+	}
+	return out, false
+}
+
+// merge adds what matchLabelKeys and mismatchLabelKeys say with the pod's own
+// values. A key that the pod lacks says nothing. The API server writes the same
+// into the selectors of new pods, which then says it once.
+func merge(out []model.Requirement, keys []string, op model.Operator, own map[string]string) []model.Requirement {
+	for _, key := range keys {
+		value, ok := own[key]
+		if !ok {
+			continue
+		}
+		r := model.Requirement{Key: key, Operator: op, Values: []string{value}}
+		if !slices.ContainsFunc(out, func(have model.Requirement) bool { return reflect.DeepEqual(have, r) }) {
+			out = append(out, r)
+		}
+	}
+	return out
+}
+
+// selects says whether the labels meet a lowered selector.
+func selects(conditions []model.Requirement, labels map[string]string) bool {
+	for i := range conditions {
+		value, ok := labels[conditions[i].Key]
+		if !conditions[i].Matches(value, ok) {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,136 @@
+package lower
+
+import (
+	"cmp"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"spokeshave.dev/controller/core/model"
+)
+
+// noProvisioner stands in classes of volumes that somebody makes by hand.
+// https://kubernetes.io/docs/concepts/storage/storage-classes/#local
+const noProvisioner = "kubernetes.io/no-provisioner"
+
+// standing are the volumes of classes without provisioner.
+type standing struct {
+	// byClass are by name; kept are the claims that one of them is kept for.
+	byClass map[string][]*corev1.PersistentVolume
+	kept    map[string]bool
+	// known remembers where claims find volumes that are kept for nobody, by what
+	// they ask for: the claims of a StatefulSet ask for the same.
+	known map[string]found
+}
+
+// found are where the volumes are that a claim can be bound to, or that one of them
+// can be used anywhere.
+type found struct {
+	terms    []model.Term
+	anywhere bool
+}
+
+func newStanding(in *Inputs) standing {
+	s := standing{byClass: map[string][]*corev1.PersistentVolume{}, kept: map[string]bool{}, known: map[string]found{}}
+	for _, c := range in.StorageClasses {
+		if c.Provisioner == noProvisioner {
+			s.byClass[c.Name] = []*corev1.PersistentVolume{}
+		}
+	}
+	for _, p := range in.Volumes {
+		if all, ok := s.byClass[p.Spec.StorageClassName]; ok {
+			s.byClass[p.Spec.StorageClassName] = append(all, p)
+			if ref := p.Spec.ClaimRef; ref != nil {
+				s.kept[ref.Namespace+"/"+ref.Name] = true
+			}
+		}
+	}
+	for _, all := range s.byClass {
+		slices.SortFunc(all, func(a, b *corev1.PersistentVolume) int { return cmp.Compare(a.Name, b.Name) })
+	}
+	return s
+}
+
+// of says where a claim of a class finds its volume.
+func (s *standing) of(key, class string, spec *corev1.PersistentVolumeClaimSpec) (terms []model.Term, anywhere bool) {
+	if s.kept[key] {
+		out := s.look(key, class, spec)
+		return out.terms, out.anywhere
+	}
+	asks := *spec
+	asks.StorageClassName = &class
+	raw, err := asks.Marshal()
+	if out, ok := s.known[string(raw)]; ok && err == nil {
+		return out.terms, out.anywhere
+	}
+	out := s.look(key, class, spec)
+	if err == nil && s.known != nil {
+		s.known[string(raw)] = out
+	}
+	return out.terms, out.anywhere
+}
+
+func (s *standing) look(key, class string, spec *corev1.PersistentVolumeClaimSpec) (out found) {
+	for _, p := range s.byClass[class] {
+		if !serves(p, key, spec) {
+			continue
+		}
+		if p.Spec.NodeAffinity == nil {
+			return found{anywhere: true}
+		}
+		if where, fields := (&surroundings{}).required(p.Spec.NodeAffinity.Required); !fields {
+			for _, t := range where {
+				out.add(t)
+			}
+		}
+	}
+	for _, t := range out.terms {
+		if plain(t) {
+			slices.Sort(t[0].Values)
+			t[0].Values = slices.Compact(t[0].Values)
+		}
+	}
+	return out
+}
+
+// add makes the values of one label one term, for there may be more alternatives than
+// can be combined with others: nearly all such volumes name a node and nothing else.
+func (f *found) add(t model.Term) {
+	if !plain(t) {
+		f.terms = append(f.terms, t)
+		return
+	}
+	at := slices.IndexFunc(f.terms, func(other model.Term) bool { return plain(other) && other[0].Key == t[0].Key })
+	if at < 0 {
+		at = len(f.terms)
+		f.terms = append(f.terms, model.Term{{Key: t[0].Key, Operator: model.In}})
+	}
+	f.terms[at][0].Values = append(f.terms[at][0].Values, t[0].Values...)
+}
+
+// plain says whether a term asks for one of some values of a label.
+func plain(t model.Term) bool { return len(t) == 1 && t[0].Operator == model.In }
+
+// serves says whether the claim can be bound to the volume.
+// https://kubernetes.io/docs/concepts/storage/persistent-volumes/#persistentvolumeclaims
+func serves(p *corev1.PersistentVolume, key string, spec *corev1.PersistentVolumeClaimSpec) bool {
+	if ref := p.Spec.ClaimRef; ref != nil && ref.Namespace+"/"+ref.Name != key {
+		return false
+	}
+	for _, mode := range spec.AccessModes {
+		if !slices.Contains(p.Spec.AccessModes, mode) {
+			return false
+		}
+	}
+	if wanted, all := conditions(spec.Selector); !all && !selects(wanted, p.Labels) {
+		return false
+	}
+	has := p.Spec.Capacity[corev1.ResourceStorage]
+	return block(p.Spec.VolumeMode) == block(spec.VolumeMode) && has.Cmp(spec.Resources.Requests[corev1.ResourceStorage]) >= 0
+}
+
+// block says whether a volume is used as a device, and not as a file system, which is
+// what it is where nothing is said.
+func block(mode *corev1.PersistentVolumeMode) bool {
+	return mode != nil && *mode == corev1.PersistentVolumeBlock
+}

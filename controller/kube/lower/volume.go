@@ -1,0 +1,162 @@
+package lower
+
+import (
+	"fmt"
+
+	corev1 "k8s.io/api/core/v1"
+	storagev1 "k8s.io/api/storage/v1"
+
+	"spokeshave.dev/controller/core/model"
+)
+
+// volumes finds what pods' volume claims say about where they may run.
+type volumes struct {
+	claims       map[string]*corev1.PersistentVolumeClaim // by namespace/name
+	bound        map[string]*corev1.PersistentVolume
+	classes      map[string]*storagev1.StorageClass
+	defaultClass string
+	// limited are the CSI drivers that some node attaches a limited number for.
+	limited map[string]bool
+	made    standing
+}
+
+func newVolumes(in *Inputs) volumes {
+	v := volumes{
+		claims:  make(map[string]*corev1.PersistentVolumeClaim, len(in.VolumeClaims)),
+		bound:   make(map[string]*corev1.PersistentVolume, len(in.Volumes)),
+		classes: make(map[string]*storagev1.StorageClass, len(in.StorageClasses)),
+		limited: limits(in.CSINodes),
+	}
+	for _, c := range in.VolumeClaims {
+		v.claims[c.Namespace+"/"+c.Name] = c
+	}
+	for _, p := range in.Volumes {
+		v.bound[p.Name] = p
+	}
+	for _, c := range in.StorageClasses {
+		v.classes[c.Name] = c
+	}
+	if c := defaultClass(in.StorageClasses); c != nil {
+		v.defaultClass = c.Name
+	}
+	v.made = newStanding(in)
+	return v
+}
+
+// defaultClass is the class of claims that name none: of several the newest, as in the
+// API server, then the first by name.
+// https://kubernetes.io/docs/concepts/storage/storage-classes/#default-storageclass
+func defaultClass(all []*storagev1.StorageClass) *storagev1.StorageClass {
+	var best *storagev1.StorageClass
+	for _, c := range all {
+		if c.Annotations["storageclass.kubernetes.io/is-default-class"] != "true" &&
+			c.Annotations["storageclass.beta.kubernetes.io/is-default-class"] != "true" {
+			continue
+		}
+		switch {
+		case best == nil, best.CreationTimestamp.Before(&c.CreationTimestamp),
+			best.CreationTimestamp.Equal(&c.CreationTimestamp) && c.Name < best.Name:
+			best = c
+		}
+	}
+	return best
+}
+
+// restrict lists, for every volume that restricts where the pod may run, the
+// alternatives; and the claims that cannot be placed.
+func (v *volumes) restrict(pod *corev1.Pod) (choices [][]model.Term, problems []string) {
+	for i := range pod.Spec.Volumes {
+		name, template := claimOf(pod, &pod.Spec.Volumes[i])
+		if name == "" {
+			continue
+		}
+		terms, problem := v.claim(pod.Namespace+"/"+name, template)
+		if problem != "" {
+			problems = append(problems, problem)
+		}
+		if terms != nil {
+			choices = append(choices, terms)
+		}
+	}
+	return choices, problems
+}
+
+// VolumeClaims names the claims behind a pod's volumes.
+func VolumeClaims(pod *corev1.Pod) []string {
+	var out []string
+	for i := range pod.Spec.Volumes {
+		if name, _ := claimOf(pod, &pod.Spec.Volumes[i]); name != "" {
+			out = append(out, name)
+		}
+	}
+	return out
+}
+
+// claimOf names the claim behind a volume; for an ephemeral volume, whose
+// claim is made with the pod, also its template.
+func claimOf(pod *corev1.Pod, vol *corev1.Volume) (string, *corev1.PersistentVolumeClaimSpec) {
+	switch {
+	case vol.PersistentVolumeClaim != nil:
+		return vol.PersistentVolumeClaim.ClaimName, nil
+	case vol.Ephemeral != nil && vol.Ephemeral.VolumeClaimTemplate != nil:
+		return pod.Name + "-" + vol.Name, &vol.Ephemeral.VolumeClaimTemplate.Spec
+	}
+	return "", nil
+}
+
+func (v *volumes) claim(key string, template *corev1.PersistentVolumeClaimSpec) (terms []model.Term, problem string) {
+	spec := template
+	if c, ok := v.claims[key]; ok {
+		spec = &c.Spec
+	}
+	if spec == nil {
+		return nil, fmt.Sprintf("volume claim %s, which does not exist", key)
+	}
+	if spec.VolumeName != "" {
+		p, ok := v.bound[spec.VolumeName]
+		if !ok {
+			return nil, fmt.Sprintf("volume claim %s, whose volume %s does not exist", key, spec.VolumeName)
+		}
+		if p.Spec.NodeAffinity == nil {
+			return nil, ""
+		}
+		terms, fields := (&surroundings{}).required(p.Spec.NodeAffinity.Required)
+		if fields {
+			return nil, fmt.Sprintf("volume claim %s, whose volume selects node fields", key)
+		}
+		return terms, ""
+	}
+	name := v.defaultClass
+	if spec.StorageClassName != nil {
+		name = *spec.StorageClassName
+	}
+	class, ok := v.classes[name]
+	switch {
+	case !ok:
+		return nil, fmt.Sprintf("unbound volume claim %s of storage class %q, which does not exist", key, name)
+	case class.VolumeBindingMode == nil || *class.VolumeBindingMode != storagev1.VolumeBindingWaitForFirstConsumer:
+		return nil, fmt.Sprintf("unbound volume claim %s of storage class %q, which does not wait for its first consumer", key, name)
+	case class.Provisioner == noProvisioner:
+		if terms, anywhere := v.made.of(key, name, spec); anywhere || len(terms) > 0 {
+			return terms, ""
+		}
+		return nil, fmt.Sprintf("unbound volume claim %s of storage class %q, which provisions nothing and has no volume to bind", key, name)
+	}
+	return topologies(class.AllowedTopologies), ""
+}
+
+// topologies are where a storage class provisions, nil when anywhere.
+func topologies(in []corev1.TopologySelectorTerm) []model.Term {
+	var out []model.Term
+	for i := range in {
+		t := make(model.Term, 0, len(in[i].MatchLabelExpressions))
+		for _, e := range in[i].MatchLabelExpressions {
+			t = append(t, model.Requirement{Key: normalize(e.Key), Operator: model.In, Values: e.Values})
+		}
+		if len(t) == 0 {
+			return nil
+		}
+		out = append(out, t)
+	}
+	return out
+}

@@ -1,0 +1,81 @@
+package accounts
+
+import (
+	"github.com/prometheus/client_golang/prometheus"
+
+	"spokeshave.dev/controller/core/spend"
+)
+
+func desc(name, help string, labels ...string) *prometheus.Desc {
+	return prometheus.NewDesc("spokeshave_spend_"+name, help, labels, nil)
+}
+
+// Collector shows the ledger as it is when metrics are read.
+type Collector struct {
+	keeper                                    *Keeper
+	month, forecast, rate, workload, overhead *prometheus.Desc
+}
+
+// NewCollector makes the keeper's ledger readable as metrics.
+func NewCollector(k *Keeper) *Collector {
+	return &Collector{
+		keeper:   k,
+		month:    desc("month_to_date_usd", "What a scope has cost since the month began (UTC), in USD.", "scope"),
+		forecast: desc("month_forecast_usd", "What the cluster will have cost by the end of the month if nothing changes, in USD."),
+		rate:     desc("rate_usd", "What runs, in USD per hour, by what was rented.", "nodepool", "family", "capacity_type"),
+		workload: desc("workload_rate_usd", "A workload's share of the nodes it runs on, in USD per hour.", "namespace", "workload"),
+		overhead: desc("overhead_rate_usd", "What no workload pays for, in USD per hour: idle capacity and the pods of DaemonSets.", "kind"),
+	}
+}
+
+// Describe implements prometheus.Collector.
+func (c *Collector) Describe(out chan<- *prometheus.Desc) {
+	for _, d := range []*prometheus.Desc{c.month, c.forecast, c.rate, c.workload, c.overhead} {
+		out <- d
+	}
+}
+
+// Collect implements prometheus.Collector.
+func (c *Collector) Collect(out chan<- prometheus.Metric) {
+	l := c.keeper.ledger.Load()
+	if l == nil {
+		return
+	}
+	gauge := func(d *prometheus.Desc, value float64, labels ...string) {
+		out <- prometheus.MustNewConstMetric(d, prometheus.GaugeValue, value, labels...)
+	}
+	for _, s := range l.Scopes() {
+		gauge(c.month, float64(s.Micro)/1e6, s.Scope)
+	}
+	forecast := l.Forecast()
+	gauge(c.forecast, forecast.USD())
+	c.rented(l, gauge)
+	for i := range l.Holders {
+		switch h := &l.Holders[i]; {
+		case h.Rate == 0:
+		case h.Kind == spend.Workload:
+			gauge(c.workload, h.Rate.USD(), h.Namespace, h.Workload)
+		default:
+			gauge(c.overhead, h.Rate.USD(), h.Kind)
+		}
+	}
+}
+
+// rented joins entries that differ in the labels that the pool has had.
+func (c *Collector) rented(l *spend.Ledger, gauge func(*prometheus.Desc, float64, ...string)) {
+	sums, order := map[spend.Rented]float64{}, []spend.Rented{}
+	for i := range l.Pools {
+		p := l.Pools[i]
+		p.Labels = ""
+		if _, known := sums[p.Rented]; !known {
+			order = append(order, p.Rented)
+		}
+		sums[p.Rented] += p.Rate.USD()
+	}
+	for _, r := range order {
+		if sums[r] == 0 { // it has cost something this month, and is gone
+			continue
+		}
+		gauge(c.rate, sums[r], r.Pool, r.Family, string(r.CapacityType))
+	}
+}

@@ -1,0 +1,225 @@
+package decision
+
+import (
+	"slices"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	karpv1 "spokeshave.dev/api/karpenter/v1"
+	"spokeshave.dev/controller/core/decide"
+	"spokeshave.dev/controller/core/model"
+)
+
+// fleet are the metrics of what runs: they read every snapshot, and count from
+// one to the next.
+type fleet struct {
+	nodes, fallback, fallbackUSD *prometheus.GaugeVec
+	pods                         *prometheus.GaugeVec
+	hours                        *prometheus.CounterVec
+	last                         time.Time
+}
+
+// most is how many workloads are counted apart; more are counted together.
+const most = 2000
+
+func newFleet(reg prometheus.Registerer) *fleet {
+	f := &fleet{
+		nodes: prometheus.NewGaugeVec(prometheus.GaugeOpts{
+			Name: "spokeshave_nodes", Help: "Nodes by what they are, those in flight included; the instance type of a launch is known only once it is done.",
+		}, []string{"nodepool", "instance_type", "capacity_type"}),
+		hours: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "spokeshave_node_hours_total", Help: "Hours that nodes have run, since the controller began to lead.",
+		}, []string{"nodepool", "capacity_type"}),
+		fallback: prometheus.NewGaugeVec(prometheus.GaugeOpts{
+			Name: "spokeshave_spot_fallback_nodes", Help: "On-demand nodes of a NodePool that allows spot, but those with a pod that does not.",
+		}, []string{"nodepool"}),
+		fallbackUSD: prometheus.NewGaugeVec(prometheus.GaugeOpts{
+			Name: "spokeshave_spot_fallback_usd", Help: "What those nodes cost above the spot price of the same type and zone, in USD per hour.",
+		}, []string{"nodepool"}),
+		pods: prometheus.NewGaugeVec(prometheus.GaugeOpts{
+			Name: "spokeshave_workload_pods", Help: "Pods of a workload that have a node; with spokeshave_spend_workload_rate_usd what a pod costs an hour.",
+		}, []string{"namespace", "workload"}),
+	}
+	reg.MustRegister(f.nodes, f.hours, f.fallback, f.fallbackUSD, f.pods)
+	return f
+}
+
+// node kinds, as labels.
+type (
+	nodeKind struct{ pool, instanceType, capacityType string }
+	workload struct{ namespace, name string }
+)
+
+func (f *fleet) observe(s *model.Snapshot) {
+	elapsed := s.Time.Sub(f.last)
+	if f.last.IsZero() || elapsed < 0 {
+		elapsed = 0
+	}
+	f.last = s.Time
+	f.reset(s)
+	wanted := onDemandWanted(s)
+	for i := range s.Nodes {
+		n := &s.Nodes[i]
+		pool := poolOf(s, n)
+		if pool == "" {
+			continue
+		}
+		kind := nodeKind{pool, n.InstanceType, string(n.CapacityType)}
+		f.nodes.WithLabelValues(kind.pool, kind.instanceType, kind.capacityType).Inc()
+		if !n.LaunchedAt.IsZero() {
+			f.hours.WithLabelValues(kind.pool, kind.capacityType).Add(min(elapsed, max(0, s.Time.Sub(n.LaunchedAt))).Hours())
+		}
+		if n.Pool >= 0 && n.CapacityType == model.OnDemand && !wanted[int32(i)] && allowsSpot(&s.Pools[n.Pool]) {
+			f.fallback.WithLabelValues(kind.pool).Inc()
+			if spot := spotPrice(s, n); spot > 0 {
+				f.fallbackUSD.WithLabelValues(kind.pool).Add(max(0, n.Price-spot).USD())
+			}
+		}
+	}
+	f.workloads(s)
+}
+
+// poolOf is the name of a node's NodePool, also when that is gone and the node is
+// still there; empty for nodes that are not ours.
+func poolOf(s *model.Snapshot, n *model.Node) string {
+	switch {
+	case n.Pool >= 0:
+		return s.Pools[n.Pool].Name
+	case n.Claim != "":
+		return n.Labels[karpv1.LabelNodePool]
+	}
+	return ""
+}
+
+// reset begins anew. Where something could fall back, that nothing has is 0 and not
+// nothing: a share is taken of it.
+func (f *fleet) reset(s *model.Snapshot) {
+	f.nodes.Reset()
+	f.fallback.Reset()
+	f.fallbackUSD.Reset()
+	for i := range s.Pools {
+		if allowsSpot(&s.Pools[i]) {
+			f.fallback.WithLabelValues(s.Pools[i].Name)
+			f.fallbackUSD.WithLabelValues(s.Pools[i].Name)
+		}
+	}
+}
+
+func allowsSpot(p *model.Pool) bool { return !refusesSpot(p.Requirements) }
+
+const capacityType = "karpenter.sh/capacity-type"
+
+func refusesSpot(all []model.Requirement) bool {
+	return slices.ContainsFunc(all, func(r model.Requirement) bool {
+		return r.Key == capacityType && !r.Matches(string(model.Spot), true)
+	})
+}
+
+// onDemandWanted are the nodes with a pod that does not run on spot: nothing fell
+// back to on-demand there.
+func onDemandWanted(s *model.Snapshot) map[int32]bool {
+	refuses := make([]bool, len(s.Specs))
+	for i := range s.Specs {
+		spec := &s.Specs[i]
+		picked, picks := spec.NodeSelector[capacityType]
+		refuses[i] = picks && picked != string(model.Spot) ||
+			len(spec.Affinity) > 0 && !slices.ContainsFunc(spec.Affinity, func(t model.Term) bool { return !refusesSpot(t) })
+	}
+	out := map[int32]bool{}
+	for i := range s.Pods {
+		if p := &s.Pods[i]; p.Node >= 0 && !p.Daemon && refuses[p.Spec] {
+			out[p.Node] = true
+		}
+	}
+	return out
+}
+
+// spotPrice is that of the node's type in its zone; 0 when there is none.
+func spotPrice(s *model.Snapshot, n *model.Node) model.Price {
+	at := s.Pools[n.Pool].Catalog
+	if at < 0 {
+		return 0
+	}
+	types := s.Catalogs[at].Types
+	i := slices.IndexFunc(types, func(t model.InstanceType) bool { return t.Name == n.InstanceType })
+	if i < 0 {
+		return 0
+	}
+	for _, o := range types[i].Offerings {
+		if o.Zone == n.Zone && o.CapacityType == model.Spot {
+			return o.Price
+		}
+	}
+	return 0
+}
+
+func (f *fleet) workloads(s *model.Snapshot) {
+	counts := map[workload]int{}
+	for i := range s.Pods {
+		p := &s.Pods[i]
+		if p.Node < 0 || p.Daemon || p.Workload == "" {
+			continue
+		}
+		key := workload{p.Namespace, p.Workload}
+		if _, known := counts[key]; !known && len(counts) >= most {
+			key.name = "other"
+		}
+		counts[key]++
+	}
+	f.pods.Reset()
+	for key, n := range counts {
+		f.pods.WithLabelValues(key.namespace, key.name).Set(float64(n))
+	}
+}
+
+// churn are the metrics of what is taken away.
+type churn struct {
+	events  *prometheus.CounterVec
+	evicted *prometheus.HistogramVec
+}
+
+func newChurn(reg prometheus.Registerer) *churn {
+	c := &churn{
+		events: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "spokeshave_disruptions_total", Help: "Disruptions that were carried out: one may remove several nodes.",
+		}, []string{"reason", "action"}),
+		evicted: prometheus.NewHistogramVec(prometheus.HistogramOpts{
+			Name: "spokeshave_disruption_evicted_pods", Help: "Pods that had to move in one disruption, those of DaemonSets not counted.",
+			Buckets: []float64{0, 1, 2, 5, 10, 20, 50, 100, 200, 500},
+		}, []string{"reason"}),
+	}
+	reg.MustRegister(c.events, c.evicted)
+	return c
+}
+
+// done counts the disruptions whose claims were deleted.
+func (c *churn) done(s *model.Snapshot, d *decide.Decision, gone map[string]bool) {
+	for i := range d.Disruptions {
+		if each := &d.Disruptions[i]; each.Go && gone[s.Nodes[each.Node].Claim] {
+			c.add(string(each.Method), "delete", 0)
+		}
+	}
+	for i := range d.Commands {
+		cmd := &d.Commands[i]
+		if cmd.Stage != decide.Finish || !slices.ContainsFunc(cmd.Nodes, func(n int32) bool { return gone[s.Nodes[n].Claim] }) {
+			continue
+		}
+		action := "delete"
+		if mark := s.Nodes[cmd.Nodes[0]].Command; mark != nil && len(mark.Replacements) > 0 {
+			action = "replace"
+		}
+		pods := 0
+		for p := range s.Pods {
+			if !s.Pods[p].Daemon && slices.Contains(cmd.Nodes, s.Pods[p].Node) {
+				pods++
+			}
+		}
+		c.add(string(cmd.Method), action, pods)
+	}
+}
+
+func (c *churn) add(reason, action string, pods int) {
+	c.events.WithLabelValues(reason, action).Inc()
+	c.evicted.WithLabelValues(reason).Observe(float64(pods))
+}

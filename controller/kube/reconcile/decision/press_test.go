@@ -1,0 +1,115 @@
+package decision
+
+import (
+	"testing"
+	"time"
+
+	"spokeshave.dev/controller/core/decide"
+)
+
+// TestPress: when a cap begins to keep pods waiting, the cluster is searched at
+// once, and again when a node that could go has been idle for long enough; never
+// so often that searching takes more than its share.
+func TestPress(t *testing.T) {
+	start := time.Date(2026, 3, 11, 9, 0, 0, 0, time.UTC)
+	short := func(after time.Duration, scope string, retry ...time.Duration) *decide.Decision {
+		d := &decide.Decision{Time: start.Add(after)}
+		if scope != "" {
+			d.Headroom = []decide.Headroom{{Scope: scope, Short: true}, {Scope: "nodepool/calm"}}
+		}
+		for _, r := range retry {
+			d.Disruptions = append(d.Disruptions, decide.Disruption{Method: decide.MethodUnderutilized, RetryAt: start.Add(r)})
+		}
+		return d
+	}
+	cases := map[string]struct {
+		reason string
+		// decisions are made in turn, the first of them with a search.
+		decisions []*decide.Decision
+		took      time.Duration
+		// want is when the next one searches, wait when it is made.
+		want, wait time.Duration
+	}{
+		"calm": {reason: "nothing presses", decisions: []*decide.Decision{short(0, "")}, want: searchEvery, wait: time.Minute},
+		"at once": {
+			reason: "a cap stops pods: the next decision searches", decisions: []*decide.Decision{short(0, ""), short(time.Second, "cluster")},
+			want: time.Second, wait: 0,
+		},
+		"another scope": {
+			reason: "so does a second cap", decisions: []*decide.Decision{short(0, "cluster"), short(time.Second, "nodepool/gpu")},
+			want: time.Second, wait: 0,
+		},
+		"the same": {
+			reason: "what was searched for is searched for in its time", decisions: []*decide.Decision{short(0, "cluster"), short(time.Second, "cluster")},
+			want: searchEvery, wait: time.Minute,
+		},
+		"searched": {reason: "the decision that found it has searched", decisions: []*decide.Decision{short(0, "cluster")}, want: searchEvery, wait: time.Minute},
+		"idle soon": {
+			reason: "consolidateAfter passes: not a moment later", decisions: []*decide.Decision{short(0, "cluster", 7*time.Second, 4*time.Second)},
+			want: 4 * time.Second, wait: 4 * time.Second,
+		},
+		"over": {
+			reason: "pods have what they need", decisions: []*decide.Decision{short(0, "cluster", 4*time.Second), short(time.Second, "")},
+			want: searchEvery, wait: time.Minute,
+		},
+		"dear": {
+			reason: "searches keep to their share of the time", decisions: []*decide.Decision{short(0, ""), short(time.Second, "cluster")},
+			took: 300 * time.Millisecond, want: 6 * time.Second, wait: 5 * time.Second,
+		},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			l := &Loop{Every: time.Minute}
+			for i, d := range tc.decisions {
+				searched := l.due(d.Time)
+				if searched != (i == 0) {
+					t.Fatalf("%s: decision %d searches: %v", tc.reason, i, searched)
+				}
+				l.searchTook = tc.took
+				l.press(d, searched)
+			}
+			last := tc.decisions[len(tc.decisions)-1]
+			last.Disruptions = nil // these have their own say in when to look
+			if got := l.next(last); got != tc.wait {
+				t.Errorf("%s: looks again after %s, want %s", tc.reason, got, tc.wait)
+			}
+			if before := start.Add(tc.want - time.Millisecond); before.After(last.Time) && l.due(before) {
+				t.Errorf("%s: searches before %s", tc.reason, tc.want)
+			}
+			if !l.due(start.Add(tc.want)) {
+				t.Errorf("%s: does not search at %s", tc.reason, tc.want)
+			}
+		})
+	}
+}
+
+// TestPostponed: a search that had to wait for what was launched is made by the next
+// decision, not in the next interval.
+func TestPostponed(t *testing.T) {
+	start := time.Date(2026, 3, 11, 9, 0, 0, 0, time.UTC)
+	l := &Loop{}
+	for _, tc := range []struct {
+		reason          string
+		after           time.Duration
+		postponed       bool
+		due, want, next bool
+	}{
+		{reason: "the first decision searches", due: true, want: true},
+		{reason: "an interval has not passed", after: 5 * time.Second},
+		{reason: "something is launched first", after: 10 * time.Second, postponed: true, due: true, next: true},
+		{reason: "it is made up for", after: 11 * time.Second, due: true, want: true},
+		{reason: "and an interval begins", after: 20 * time.Second},
+	} {
+		now, before := start.Add(tc.after), l.searched
+		due := l.due(now)
+		d := &decide.Decision{Time: now, Postponed: tc.postponed, Timing: decide.Timing{Total: time.Millisecond}}
+		if got := l.made(d, due, before); due != tc.due || got != tc.want {
+			t.Errorf("%s: due %v, made %v, want %v and %v", tc.reason, due, got, tc.due, tc.want)
+		}
+		kept := l.searched
+		if next := l.due(now.Add(time.Millisecond)); next != tc.next {
+			t.Errorf("%s: due again at once: %v", tc.reason, next)
+		}
+		l.searched = kept
+	}
+}

@@ -1,0 +1,90 @@
+package decision
+
+import (
+	"sync/atomic"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"spokeshave.dev/controller/core/decide"
+	"spokeshave.dev/controller/core/model"
+)
+
+// queue are the metrics of pods that wait for a decision, under Karpenter's names.
+type queue struct {
+	ignored prometheus.Gauge
+	decided prometheus.Histogram
+	// begun is when the decision under way began, in nanoseconds; 0 is none.
+	begun atomic.Int64
+	// since is the second in which the loop began, or the first decision was made: of
+	// pods that are older it is not known whether somebody decided about them before.
+	since time.Time
+	// known are the UIDs of the pods that have been decided about and have no node
+	// yet, or one that is still to come and may not.
+	known map[string]bool
+}
+
+func newQueue(reg prometheus.Registerer) *queue {
+	q := &queue{
+		ignored: prometheus.NewGauge(prometheus.GaugeOpts{
+			Name: "karpenter_scheduler_ignored_pods_count", Help: "Pods that no place is looked for: they require what this version has no words for, or volumes that cannot be had.",
+		}),
+		decided: prometheus.NewHistogram(prometheus.HistogramOpts{
+			Name: "karpenter_pods_scheduling_decision_duration_seconds", Help: "Time from a pod's creation until the first decision about it, be it that there is no place.",
+			Buckets: prometheus.ExponentialBuckets(0.25, 2, 16),
+		}),
+	}
+	reg.MustRegister(q.ignored, q.decided, prometheus.NewGaugeFunc(prometheus.GaugeOpts{
+		Name: "karpenter_scheduler_unfinished_work_seconds", Help: "For how long the decision under way has been made; 0 when none is.",
+	}, q.unfinished))
+	return q
+}
+
+// lead notes when this controller began to decide; the first call counts. Objects
+// say of their creation no more than the second.
+func (q *queue) lead(now time.Time) {
+	if q.since.IsZero() {
+		q.since = now.Truncate(time.Second)
+	}
+}
+
+// begin notes that a decision is being made, until end.
+func (q *queue) begin() { q.begun.Store(time.Now().UnixNano()) } //nolint:forbidigo // metrics measure real time
+
+func (q *queue) end() { q.begun.Store(0) }
+
+func (q *queue) unfinished() float64 {
+	begun := q.begun.Load()
+	if begun == 0 {
+		return 0
+	}
+	return time.Since(time.Unix(0, begun)).Seconds() //nolint:forbidigo // as above
+}
+
+// observe reads a snapshot and its decision, which was made at its time.
+func (q *queue) observe(s *model.Snapshot, d *decide.Decision) {
+	ignored := 0
+	for i := range d.Plan.Unplaced {
+		for _, r := range d.Plan.Unplaced[i].Reasons {
+			if r.Code == model.Unsupported {
+				ignored++
+				break
+			}
+		}
+	}
+	q.ignored.Set(float64(ignored))
+	q.lead(s.Time)
+	still := make(map[string]bool, len(q.known))
+	for i := range s.Pods {
+		p := &s.Pods[i]
+		planned := p.Node >= 0 && s.Nodes[p.Node].State == model.InFlight
+		if p.UID == "" || p.Daemon || !planned && (p.Node >= 0 || !s.NeedsPlace(p)) {
+			continue
+		}
+		still[p.UID] = true
+		if !planned && !q.known[p.UID] && !p.Created.Before(q.since) {
+			q.decided.Observe(max(0, s.Time.Add(d.Timing.Total).Sub(p.Created)).Seconds())
+		}
+	}
+	q.known = still
+}

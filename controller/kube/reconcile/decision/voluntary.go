@@ -1,0 +1,152 @@
+package decision
+
+import (
+	"slices"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"spokeshave.dev/controller/core/decide"
+	"spokeshave.dev/controller/core/disrupt"
+	"spokeshave.dev/controller/core/model"
+	"spokeshave.dev/controller/kube/actuate"
+	"spokeshave.dev/controller/kube/reconcile/metric"
+)
+
+// voluntary are the metrics of disruptions that were decided, under Karpenter's
+// names.
+type voluntary struct {
+	decisions, byPool, failures *prometheus.CounterVec
+	invalid, timeouts           *prometheus.CounterVec
+	eligible                    *prometheus.GaugeVec
+	allowed, consuming          *prometheus.GaugeVec
+	evaluation                  *prometheus.HistogramVec
+}
+
+func newVoluntary(reg prometheus.Registerer) *voluntary {
+	const prefix, typ = "karpenter_voluntary_disruption_", "consolidation_type"
+	counter := func(name, help string, labels ...string) *prometheus.CounterVec {
+		return prometheus.NewCounterVec(prometheus.CounterOpts{Name: name, Help: help}, labels)
+	}
+	gauge := func(name, help string, labels ...string) *prometheus.GaugeVec {
+		return prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: name, Help: help}, labels)
+	}
+	v := &voluntary{
+		decisions: counter(prefix+"decisions_total", "Disruptions that were begun; empty nodes count when they are deleted.", "decision", "reason", typ),
+		byPool:    counter(prefix+"decisions_by_nodepool_total", "Disruptions that were begun, by the NodePools of their nodes.", "nodepool", "decision", "reason", typ),
+		failures:  counter(prefix+"queue_failures_total", "Disruptions taken back because a replacement or a taint failed.", "decision", "reason", typ),
+		invalid:   counter(prefix+"failed_validations_total", "Disruptions taken back because pods, budgets, policies or prices had changed.", typ),
+		timeouts:  counter(prefix+"consolidation_timeouts_total", "Always 0: the search is bounded by its effort, not by time.", typ),
+		eligible:  gauge(prefix+"eligible_nodes", "Nodes that could be disrupted as far as pods, annotations and settings go.", "reason"),
+		allowed:   gauge("karpenter_nodepools_allowed_disruptions", "Nodes of a NodePool that its budgets would let go now.", "nodepool", "reason"),
+		consuming: gauge("karpenter_nodepools_nodes_consuming_budgets", "Nodes of a NodePool that use its budgets up: they are going, or do not answer.", "nodepool", "reason"),
+		evaluation: prometheus.NewHistogramVec(prometheus.HistogramOpts{
+			Name: prefix + "decision_evaluation_duration_seconds", Help: "Time spent on which nodes may go; one pass serves all reasons, so that the labels are empty.",
+			Buckets: prometheus.ExponentialBuckets(0.0005, 2, 16),
+		}, []string{"reason", typ}),
+	}
+	for _, t := range []string{"single", "multi"} {
+		v.timeouts.WithLabelValues(t)
+	}
+	reg.MustRegister(v.decisions, v.byPool, v.failures, v.invalid, v.timeouts, v.eligible, v.allowed, v.consuming, v.evaluation)
+	return v
+}
+
+// methods are the reasons of voluntary disruption.
+func methods() []disrupt.Method {
+	return []disrupt.Method{disrupt.Empty, disrupt.Underutilized, disrupt.Drifted}
+}
+
+// observe reads a snapshot and its decision.
+func (v *voluntary) observe(s *model.Snapshot, d *decide.Decision) {
+	v.evaluation.WithLabelValues("", "").Observe(d.Timing.Disrupt.Seconds())
+	v.allowed.Reset()
+	v.consuming.Reset()
+	for i := range s.Nodes {
+		if n := &s.Nodes[i]; n.Pool >= 0 {
+			if reason, uses := consumes(n); uses {
+				v.consuming.WithLabelValues(s.Pools[n.Pool].Name, reason).Inc()
+			}
+		}
+	}
+	for _, m := range methods() {
+		reason := metric.Snake(string(m))
+		v.eligible.WithLabelValues(reason).Set(float64(d.Eligible[m]))
+		for i := range s.Pools {
+			v.allowed.WithLabelValues(s.Pools[i].Name, reason).Set(float64(max(0, disrupt.Allowed(&s.Pools[i].Disruption, m)-marked(s, int32(i)))))
+		}
+	}
+}
+
+// consumes says whether the node uses up its pool's budgets, and for which
+// reason where that is known.
+func consumes(n *model.Node) (reason string, uses bool) {
+	switch {
+	case n.Command != nil:
+		return metric.Snake(n.Command.Method), true
+	case n.State == model.Deleting, n.State == model.Initialized && n.NotReady:
+		return "", true
+	}
+	return "", false
+}
+
+// marked counts a pool's nodes of commands under way.
+func marked(s *model.Snapshot, pool int32) int {
+	n := 0
+	for i := range s.Nodes {
+		if x := &s.Nodes[i]; x.Pool == pool && x.Command != nil && x.State != model.Deleting {
+			n++
+		}
+	}
+	return n
+}
+
+// acted counts what of a decision was carried out.
+func (v *voluntary) acted(s *model.Snapshot, d *decide.Decision, done *actuate.Done) {
+	for i := range d.Disruptions {
+		each := &d.Disruptions[i]
+		if n := &s.Nodes[each.Node]; each.Go && slices.Contains(done.Deleted, n.Claim) {
+			v.begun(s, []int32{each.Node}, kind{"delete", metric.Snake(string(each.Method)), ""})
+		}
+	}
+	for i := range d.Commands {
+		c := &d.Commands[i]
+		first := s.Nodes[c.Nodes[0]].Claim
+		switch k := kindOf(s, c); {
+		case c.Stage == decide.Start && slices.Contains(done.Marked, first):
+			v.begun(s, c.Nodes, k)
+		case c.Stage != decide.Undo || !slices.Contains(done.Unmarked, first):
+		case c.Invalid:
+			v.invalid.WithLabelValues(k.typ).Inc()
+		default:
+			v.failures.WithLabelValues(k.decision, k.reason, k.typ).Inc()
+		}
+	}
+}
+
+// kind is what a disruption is called in metrics.
+type kind struct{ decision, reason, typ string }
+
+func kindOf(s *model.Snapshot, c *decide.Command) kind {
+	out := kind{decision: "delete", reason: metric.Snake(string(c.Method))}
+	mark := s.Nodes[c.Nodes[0]].Command
+	if len(c.Replacements) > 0 || mark != nil && len(mark.Replacements) > 0 {
+		out.decision = "replace"
+	}
+	if c.Method == disrupt.Underutilized {
+		if out.typ = "single"; len(c.Nodes) > 1 {
+			out.typ = "multi"
+		}
+	}
+	return out
+}
+
+func (v *voluntary) begun(s *model.Snapshot, nodes []int32, k kind) {
+	v.decisions.WithLabelValues(k.decision, k.reason, k.typ).Inc()
+	var pools []int32
+	for _, i := range nodes {
+		if pool := s.Nodes[i].Pool; !slices.Contains(pools, pool) {
+			pools = append(pools, pool)
+			v.byPool.WithLabelValues(s.Pools[pool].Name, k.decision, k.reason, k.typ).Inc()
+		}
+	}
+}

@@ -1,0 +1,44 @@
+package drift
+
+import (
+	corev1 "k8s.io/api/core/v1"
+
+	karpv1 "spokeshave.dev/api/karpenter/v1"
+	"spokeshave.dev/controller/core/model"
+)
+
+// fromPool says how a claim differs from its NodePool. Hashes that another
+// version computed are never compared.
+func fromPool(claim *karpv1.NodeClaim, pool *karpv1.NodePool) string {
+	if claim.Annotations[karpv1.AnnotationNodePoolHashVersion] == karpv1.NodePoolHashVersion &&
+		claim.Annotations[karpv1.AnnotationNodePoolHash] != pool.Hash() {
+		return karpv1.DriftNodePool
+	}
+	for i := range pool.Spec.Template.Spec.Requirements {
+		r := &pool.Spec.Template.Spec.Requirements[i]
+		key := karpv1.NormalizeLabel(r.Key)
+		value, present := claim.Labels[key]
+		want := model.Requirement{Key: key, Operator: model.Operator(r.Operator), Values: r.Values}
+		if !want.Matches(value, present) {
+			return karpv1.DriftRequirements
+		}
+	}
+	return ""
+}
+
+// fromCatalog says whether the claim's instance type is not to be had from its
+// node class any more, be it in stock or not.
+func fromCatalog(claim *karpv1.NodeClaim, catalog *model.Catalog) string {
+	for i := range catalog.Types {
+		t := &catalog.Types[i]
+		if t.Name != claim.Labels[corev1.LabelInstanceTypeStable] {
+			continue
+		}
+		for _, o := range t.Offerings {
+			if o.Zone == claim.Labels[corev1.LabelTopologyZone] && string(o.CapacityType) == claim.Labels[karpv1.LabelCapacityType] {
+				return ""
+			}
+		}
+	}
+	return karpv1.DriftInstanceTypeNotFound
+}

@@ -1,0 +1,62 @@
+package drift
+
+import (
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	karpv1 "spokeshave.dev/api/karpenter/v1"
+	"spokeshave.dev/controller/core/model"
+)
+
+func TestReason(t *testing.T) {
+	cases := map[string]struct {
+		reason string
+		change func(*karpv1.NodePool, *karpv1.NodeClaim, *model.Catalog)
+		pool   string
+		sold   string
+	}{
+		"same": {reason: "a node as it would be launched now has not drifted", change: func(*karpv1.NodePool, *karpv1.NodeClaim, *model.Catalog) {}},
+		"template": {reason: "the hash covers the template", change: func(p *karpv1.NodePool, _ *karpv1.NodeClaim, _ *model.Catalog) {
+			p.Spec.Template.Metadata.Labels["a"] = "2"
+		}, pool: karpv1.DriftNodePool},
+		"other version": {reason: "hashes of Karpenter or an older version are not compared", change: func(_ *karpv1.NodePool, c *karpv1.NodeClaim, _ *model.Catalog) {
+			c.Annotations[karpv1.AnnotationNodePoolHash], c.Annotations[karpv1.AnnotationNodePoolHashVersion] = "1", "v3"
+		}},
+		"narrowed": {reason: "the node's zone is not among the allowed ones any more", change: func(p *karpv1.NodePool, _ *karpv1.NodeClaim, _ *model.Catalog) {
+			p.Spec.Template.Spec.Requirements[0].Values = []string{"b"}
+		}, pool: karpv1.DriftRequirements},
+		"new key": {reason: "nodes launched before the requirement lack the label", change: func(p *karpv1.NodePool, _ *karpv1.NodeClaim, _ *model.Catalog) {
+			p.Spec.Template.Spec.Requirements = append(p.Spec.Template.Spec.Requirements, karpv1.Requirement{Key: "team", Operator: corev1.NodeSelectorOpExists})
+		}, pool: karpv1.DriftRequirements},
+		"excluded key": {reason: "an absent label is in no list", change: func(p *karpv1.NodePool, _ *karpv1.NodeClaim, _ *model.Catalog) {
+			p.Spec.Template.Spec.Requirements = append(p.Spec.Template.Spec.Requirements, karpv1.Requirement{Key: "team", Operator: corev1.NodeSelectorOpNotIn, Values: []string{"x"}})
+		}},
+		"type gone": {reason: "the type is not sold any more", change: func(_ *karpv1.NodePool, _ *karpv1.NodeClaim, c *model.Catalog) { c.Types[0].Name = "m6.large" }, sold: karpv1.DriftInstanceTypeNotFound},
+		"zone gone": {reason: "the type is not sold there any more", change: func(_ *karpv1.NodePool, _ *karpv1.NodeClaim, c *model.Catalog) { c.Types[0].Offerings[0].Zone = "c" }, sold: karpv1.DriftInstanceTypeNotFound},
+		"sold out": {reason: "a shortage passes", change: func(_ *karpv1.NodePool, _ *karpv1.NodeClaim, c *model.Catalog) {
+			c.Types[0].Offerings[0].Available = false
+		}},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			pool := &karpv1.NodePool{Spec: karpv1.NodePoolSpec{Template: karpv1.NodeClaimTemplate{
+				Metadata: karpv1.TemplateMeta{Labels: map[string]string{"a": "1"}},
+				Spec:     karpv1.NodeClaimTemplateSpec{Requirements: []karpv1.Requirement{{Key: corev1.LabelTopologyZone, Operator: corev1.NodeSelectorOpIn, Values: []string{"a", "b"}}}},
+			}}}
+			claim := &karpv1.NodeClaim{ObjectMeta: metav1.ObjectMeta{
+				Labels:      map[string]string{corev1.LabelTopologyZone: "a", corev1.LabelInstanceTypeStable: "m5.large", karpv1.LabelCapacityType: "spot"},
+				Annotations: map[string]string{karpv1.AnnotationNodePoolHash: pool.Hash(), karpv1.AnnotationNodePoolHashVersion: karpv1.NodePoolHashVersion},
+			}}
+			catalog := &model.Catalog{Types: []model.InstanceType{{Name: "m5.large", Offerings: []model.Offering{{Zone: "a", CapacityType: model.Spot, Available: true}}}}}
+			tc.change(pool, claim, catalog)
+			if got := fromPool(claim, pool); got != tc.pool {
+				t.Errorf("%s: from the pool %q, want %q", tc.reason, got, tc.pool)
+			}
+			if got := fromCatalog(claim, catalog); got != tc.sold {
+				t.Errorf("%s: from the catalogue %q, want %q", tc.reason, got, tc.sold)
+			}
+		})
+	}
+}

@@ -1,0 +1,195 @@
+// Package drift keeps the conditions by which nodes become candidates for
+// disruption: Drifted, when a node is not what its NodePool or node class asks
+// for now, and Consolidatable, when no pod has come or gone for a while.
+//
+// Not here: what follows from them (controller/core/decide).
+package drift
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"time"
+
+	"k8s.io/apimachinery/pkg/api/equality"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/utils/clock"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/builder"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/handler"
+	"sigs.k8s.io/controller-runtime/pkg/predicate"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	awsv1 "spokeshave.dev/api/aws/v1"
+	karpv1 "spokeshave.dev/api/karpenter/v1"
+	"spokeshave.dev/controller/cloud/provider"
+	"spokeshave.dev/controller/kube/reconcile/condition"
+)
+
+// again is how often a claim is looked at when nothing happens: the provider's
+// part of drift has no watch.
+const again = 5 * time.Minute
+
+// Reconciler keeps the conditions of NodeClaims.
+type Reconciler struct {
+	Client   client.Client
+	Provider provider.Provider
+	// Drifter tells the provider's part of drift; nil knows of none.
+	Drifter provider.Drifter
+	Clock   clock.Clock
+
+	// answers are the provider's last ones, by claim UID.
+	answers sync.Map
+}
+
+// SetupWithManager registers the controller.
+func (r *Reconciler) SetupWithManager(mgr ctrl.Manager) error {
+	return ctrl.NewControllerManagedBy(mgr).
+		Named("nodeclaim.disruption").
+		For(&karpv1.NodeClaim{}).
+		// The status of a pool changes with every node, and says nothing of drift.
+		Watches(&karpv1.NodePool{}, handler.EnqueueRequestsFromMapFunc(r.claimsOf),
+			builder.WithPredicates(predicate.Or(predicate.GenerationChangedPredicate{}, predicate.AnnotationChangedPredicate{}))).
+		Watches(&awsv1.EC2NodeClass{}, handler.EnqueueRequestsFromMapFunc(r.claimsOf)).
+		Complete(reconcile.AsReconciler(mgr.GetClient(), r))
+}
+
+// claimsOf maps a NodePool or node class to its claims.
+func (r *Reconciler) claimsOf(ctx context.Context, o client.Object) []reconcile.Request {
+	key := karpv1.LabelNodePool
+	if _, class := o.(*awsv1.EC2NodeClass); class {
+		key = awsv1.LabelEC2NodeClass
+	}
+	var claims karpv1.NodeClaimList
+	if err := r.Client.List(ctx, &claims, client.MatchingLabels{key: o.GetName()}); err != nil {
+		return nil
+	}
+	out := make([]reconcile.Request, 0, len(claims.Items))
+	for i := range claims.Items {
+		out = append(out, reconcile.Request{NamespacedName: types.NamespacedName{Name: claims.Items[i].Name}})
+	}
+	return out
+}
+
+// Reconcile brings one claim's conditions up to date.
+func (r *Reconciler) Reconcile(ctx context.Context, claim *karpv1.NodeClaim) (reconcile.Result, error) {
+	if !claim.DeletionTimestamp.IsZero() {
+		r.answers.Delete(claim.UID)
+		return reconcile.Result{}, nil
+	}
+	if !condition.IsTrue(claim.Status.Conditions, karpv1.ConditionLaunched) {
+		return reconcile.Result{}, nil
+	}
+	pool := &karpv1.NodePool{}
+	err := r.Client.Get(ctx, types.NamespacedName{Name: claim.Labels[karpv1.LabelNodePool]}, pool)
+	if apierrors.IsNotFound(err) {
+		return reconcile.Result{}, nil // its claims go with it
+	}
+	if err != nil {
+		return reconcile.Result{}, fmt.Errorf("read NodePool of %s: %w", claim.Name, err)
+	}
+	claim = claim.DeepCopy()
+	base := claim.DeepCopy()
+	reason, message, err := r.reason(ctx, claim, pool)
+	if err != nil {
+		return reconcile.Result{}, err
+	}
+	if reason == "" {
+		meta.RemoveStatusCondition(&claim.Status.Conditions, karpv1.ConditionDrifted)
+	} else {
+		meta.SetStatusCondition(&claim.Status.Conditions, metav1.Condition{
+			Type: karpv1.ConditionDrifted, Status: metav1.ConditionTrue, Reason: reason, Message: message, ObservedGeneration: claim.Generation,
+		})
+	}
+	wait := r.consolidatable(claim, pool)
+	if equality.Semantic.DeepEqual(base.Status, claim.Status) {
+		return reconcile.Result{RequeueAfter: wait}, nil
+	}
+	err = r.Client.Status().Patch(ctx, claim, client.MergeFromWithOptions(base, client.MergeFromWithOptimisticLock{}))
+	switch {
+	case apierrors.IsConflict(err):
+		return reconcile.Result{RequeueAfter: 100 * time.Millisecond}, nil
+	case client.IgnoreNotFound(err) != nil:
+		return reconcile.Result{}, fmt.Errorf("write conditions of %s: %w", claim.Name, err)
+	}
+	return reconcile.Result{RequeueAfter: wait}, nil
+}
+
+// reason is why the claim has drifted, empty for not at all, with a sentence.
+func (r *Reconciler) reason(ctx context.Context, claim *karpv1.NodeClaim, pool *karpv1.NodePool) (reason, message string, err error) {
+	if why := fromPool(claim, pool); why != "" {
+		return why, "", nil
+	}
+	class := &awsv1.EC2NodeClass{}
+	err = r.Client.Get(ctx, types.NamespacedName{Name: claim.Spec.NodeClassRef.Name}, class)
+	switch {
+	case apierrors.IsNotFound(err):
+		return "", "", nil
+	case err != nil:
+		return "", "", fmt.Errorf("read EC2NodeClass %s: %w", claim.Spec.NodeClassRef.Name, err)
+	}
+	catalog, err := r.Provider.Catalog(ctx, class.Name)
+	if err != nil {
+		return "", "", nil //nolint:nilerr // a class that cannot be launched from now says nothing about its nodes
+	}
+	if why := fromCatalog(claim, &catalog); why != "" || r.Drifter == nil {
+		return why, "", nil
+	}
+	return r.fromProvider(ctx, claim, class)
+}
+
+// answer is what the provider said of a claim, and under which version of the
+// node class.
+type answer struct {
+	class string
+	at    time.Time
+	drift provider.Drift
+}
+
+// fromProvider asks the provider, again only when the class has changed or
+// some time has passed: a claim changes far more often than its instance.
+func (r *Reconciler) fromProvider(ctx context.Context, claim *karpv1.NodeClaim, class *awsv1.EC2NodeClass) (reason, message string, err error) {
+	now := r.Clock.Now()
+	if last, ok := r.answers.Load(claim.UID); ok {
+		if a, ok := last.(answer); ok && a.class == class.ResourceVersion && now.Sub(a.at) < again-time.Second {
+			return string(a.drift.Reason), a.drift.Message, nil
+		}
+	}
+	drift, err := r.Drifter.Drifted(ctx, provider.Launched{
+		ProviderID: claim.Status.ProviderID, NodeClass: class.Name, Labels: claim.Labels, Annotations: claim.Annotations,
+	})
+	switch kind := provider.KindOf(err); {
+	case err == nil:
+	case kind == provider.NotFound || kind == provider.ClassNotReady:
+		return "", "", nil // nothing is known, and somebody else's business
+	default:
+		return "", "", fmt.Errorf("compare instance of %s with its node class: %w", claim.Name, err)
+	}
+	r.answers.Store(claim.UID, answer{class.ResourceVersion, now, drift})
+	return string(drift.Reason), drift.Message, nil
+}
+
+// consolidatable sets the condition when consolidateAfter has passed since the
+// last pod event, and returns when to look again.
+func (r *Reconciler) consolidatable(claim *karpv1.NodeClaim, pool *karpv1.NodePool) time.Duration {
+	ready := meta.FindStatusCondition(claim.Status.Conditions, karpv1.ConditionInitialized)
+	after, ok := pool.Spec.Disruption.ConsolidateAfter.Duration()
+	if !ok || ready == nil || ready.Status != metav1.ConditionTrue {
+		meta.RemoveStatusCondition(&claim.Status.Conditions, karpv1.ConditionConsolidatable)
+		return again
+	}
+	since := ready.LastTransitionTime.Time
+	if last := claim.Status.LastPodEventTime; last != nil && last.After(since) {
+		since = last.Time
+	}
+	if left := after - r.Clock.Since(since); left > 0 {
+		meta.RemoveStatusCondition(&claim.Status.Conditions, karpv1.ConditionConsolidatable)
+		return min(left, again)
+	}
+	condition.True(&claim.Status.Conditions, claim.Generation, karpv1.ConditionConsolidatable)
+	return again
+}

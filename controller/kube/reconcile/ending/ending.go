@@ -1,0 +1,145 @@
+// Package ending deletes NodeClaims for reasons that leave no choice: an
+// instance that is taken back, a broken node, one that is too old. It says why
+// on the claim before it deletes it, and counts.
+//
+// Not here: disruption that has a choice, which is decided (controller/core/decide),
+// and the drain itself (reconcile/termination).
+package ending
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/util/retry"
+	"k8s.io/utils/clock"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	karpv1 "spokeshave.dev/api/karpenter/v1"
+	"spokeshave.dev/controller/kube/reconcile/lifecycle"
+	"spokeshave.dev/controller/kube/reconcile/metric"
+)
+
+// Ender deletes claims.
+type Ender struct {
+	Client client.Client
+	Clock  clock.PassiveClock
+	// Metrics may be nil.
+	Metrics *metric.Set
+}
+
+// Why says why a claim ends.
+type Why struct {
+	// Reason is one word in CamelCase, for the condition DisruptionReason.
+	Reason string
+	// Word is the reason in metrics; Reason in snake_case when empty.
+	Word string
+	// Message is a sentence for people.
+	Message string
+	// Deadline is when the node is gone, drained or not; pods are made to stop
+	// early enough to have their own grace period. Zero sets none.
+	Deadline time.Time
+}
+
+// Begin deletes the claim, unless somebody did already, and says whether it was
+// the one to do so. An earlier deadline is written down in any case.
+func (e *Ender) Begin(ctx context.Context, claim *karpv1.NodeClaim, why Why) (bool, error) {
+	claim = claim.DeepCopy()
+	if err := e.hurry(ctx, claim, why.Deadline); err != nil {
+		return false, err
+	}
+	if !claim.DeletionTimestamp.IsZero() {
+		return false, nil
+	}
+	if err := e.explain(ctx, claim, why); err != nil {
+		return false, err
+	}
+	err := e.Client.Delete(ctx, claim, client.Preconditions{UID: &claim.UID})
+	if err != nil {
+		if client.IgnoreNotFound(err) == nil {
+			return false, nil
+		}
+		return false, fmt.Errorf("delete claim %s: %w", claim.Name, err)
+	}
+	word := why.Word
+	if word == "" {
+		word = why.Reason
+	}
+	e.Metrics.Disrupted(Subject(claim), word)
+	return true, nil
+}
+
+// Subject is what metrics say of a claim.
+func Subject(claim *karpv1.NodeClaim) metric.Subject {
+	return metric.SubjectOf(claim.Labels)
+}
+
+// explain sets the claim's condition DisruptionReason. A merge patch replaces
+// the whole list of conditions and must not undo what others have set meanwhile:
+// it is made anew when the claim has changed, some times; then the deletion
+// matters more than its explanation.
+func (e *Ender) explain(ctx context.Context, claim *karpv1.NodeClaim, why Why) error {
+	current, again := claim.DeepCopy(), false
+	err := retry.RetryOnConflict(retry.DefaultBackoff, func() error {
+		if again {
+			cached := &karpv1.NodeClaim{}
+			if err := e.Client.Get(ctx, client.ObjectKeyFromObject(claim), cached); err != nil {
+				return err
+			}
+			current = cached.DeepCopy()
+		}
+		again = true
+		base := current.DeepCopy()
+		meta.SetStatusCondition(&current.Status.Conditions, metav1.Condition{
+			Type: karpv1.ConditionDisruptionReason, Status: metav1.ConditionTrue, Reason: why.Reason, Message: why.Message,
+			ObservedGeneration: current.Generation, LastTransitionTime: metav1.NewTime(e.Clock.Now()),
+		})
+		return e.Client.Status().Patch(ctx, current, client.MergeFromWithOptions(base, client.MergeFromWithOptimisticLock{}))
+	})
+	if err != nil && !apierrors.IsNotFound(err) && !apierrors.IsConflict(err) {
+		return fmt.Errorf("write on %s why it goes: %w", claim.Name, err)
+	}
+	return nil
+}
+
+// hurry writes the deadline on the claim and its node unless they bear an
+// earlier one.
+func (e *Ender) hurry(ctx context.Context, claim *karpv1.NodeClaim, at time.Time) error {
+	if at.IsZero() {
+		return nil
+	}
+	if err := e.bound(ctx, claim, at); err != nil {
+		return err
+	}
+	if claim.Status.ProviderID == "" {
+		return nil
+	}
+	var nodes corev1.NodeList
+	if err := e.Client.List(ctx, &nodes, client.MatchingFields{lifecycle.IndexProviderID: claim.Status.ProviderID}); err != nil {
+		return fmt.Errorf("find node of %s: %w", claim.Name, err)
+	}
+	for i := range nodes.Items {
+		if err := e.bound(ctx, nodes.Items[i].DeepCopy(), at); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// bound writes the deadline on o, which it changes.
+func (e *Ender) bound(ctx context.Context, o client.Object, at time.Time) error {
+	known, err := time.Parse(time.RFC3339, o.GetAnnotations()[karpv1.AnnotationTerminationTimestamp])
+	if err == nil && !known.After(at) {
+		return nil
+	}
+	patch := fmt.Appendf(nil, `{"metadata":{"annotations":{%q:%q}}}`, karpv1.AnnotationTerminationTimestamp, at.UTC().Format(time.RFC3339))
+	if err := e.Client.Patch(ctx, o, client.RawPatch(types.MergePatchType, patch)); client.IgnoreNotFound(err) != nil {
+		return fmt.Errorf("write deadline on %s: %w", o.GetName(), err)
+	}
+	return nil
+}

@@ -1,0 +1,52 @@
+// Package expiration ends nodes that have reached the age of expireAfter. It
+// is forceful: neither budgets nor protected pods keep such a node. Its claim
+// is deleted, its pods are planned anew at once, and the drain does the rest.
+package expiration
+
+import (
+	"context"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/client-go/tools/events"
+	"k8s.io/utils/clock"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	karpv1 "spokeshave.dev/api/karpenter/v1"
+	"spokeshave.dev/controller/kube/reconcile/ending"
+)
+
+// Reconciler deletes NodeClaims that are too old.
+type Reconciler struct {
+	Ender  *ending.Ender
+	Events events.EventRecorder
+	Clock  clock.Clock
+}
+
+// SetupWithManager registers the controller.
+func (r *Reconciler) SetupWithManager(mgr ctrl.Manager) error {
+	return ctrl.NewControllerManagedBy(mgr).
+		Named("nodeclaim.expiration").
+		For(&karpv1.NodeClaim{}).
+		Complete(reconcile.AsReconciler(mgr.GetClient(), r))
+}
+
+// Reconcile deletes the claim when it is due, and waits for that otherwise.
+func (r *Reconciler) Reconcile(ctx context.Context, claim *karpv1.NodeClaim) (reconcile.Result, error) {
+	after, ok := claim.Spec.ExpireAfter.Duration()
+	if !ok || !claim.DeletionTimestamp.IsZero() {
+		return reconcile.Result{}, nil
+	}
+	if left := after - r.Clock.Since(claim.CreationTimestamp.Time); left > 0 {
+		return reconcile.Result{RequeueAfter: left}, nil
+	}
+	began, err := r.Ender.Begin(ctx, claim, ending.Why{
+		Reason: "Expired", Message: "the node has reached the age of expireAfter, " + string(claim.Spec.ExpireAfter),
+	})
+	if err != nil || !began {
+		return reconcile.Result{}, err
+	}
+	r.Events.Eventf(claim, nil, corev1.EventTypeNormal, karpv1.EventDisruptionTerminating, "Expire",
+		"the node has reached the age of expireAfter, %s", claim.Spec.ExpireAfter)
+	return reconcile.Result{}, nil
+}

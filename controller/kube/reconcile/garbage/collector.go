@@ -1,0 +1,122 @@
+// Package garbage finds what should not exist: instances without a NodeClaim,
+// and NodeClaims whose instance is gone.
+package garbage
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/go-logr/logr"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/utils/clock"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	karpv1 "spokeshave.dev/api/karpenter/v1"
+	"spokeshave.dev/controller/cloud/provider"
+	"spokeshave.dev/controller/kube/reconcile/condition"
+)
+
+// grace is how old an instance or a launch must be before it can be garbage:
+// EC2 is eventually consistent, and so is the watch cache.
+const grace = 30 * time.Second
+
+// Collector looks for garbage periodically. It runs on the leader only.
+type Collector struct {
+	Client client.Client
+	// Live reads past the cache: what looks leaked is checked there first.
+	Live     client.Reader
+	Provider provider.Provider
+	Clock    clock.WithTicker
+	Every    time.Duration
+}
+
+// NeedLeaderElection implements manager.LeaderElectionRunnable.
+func (c *Collector) NeedLeaderElection() bool { return true }
+
+// Start runs until the context ends.
+func (c *Collector) Start(ctx context.Context) error {
+	ticker := c.Clock.NewTicker(c.Every)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-ticker.C():
+			if err := c.Collect(ctx); err != nil {
+				logr.FromContextOrDiscard(ctx).Error(err, "garbage collection is put off")
+			}
+		}
+	}
+}
+
+// Collect makes one pass.
+func (c *Collector) Collect(ctx context.Context) error {
+	instances, err := c.Provider.List(ctx)
+	if err != nil {
+		return fmt.Errorf("list instances: %w", err)
+	}
+	var claims karpv1.NodeClaimList
+	if err := c.Client.List(ctx, &claims); err != nil {
+		return fmt.Errorf("list claims: %w", err)
+	}
+	known := map[string]bool{}
+	for i := range claims.Items {
+		known[claims.Items[i].Status.ProviderID] = true
+	}
+	running := map[string]bool{}
+	for i := range instances {
+		in := &instances[i]
+		running[in.ProviderID] = true
+		if !known[in.ProviderID] && c.Clock.Since(in.LaunchTime) > grace {
+			if err := c.leaked(ctx, in); err != nil {
+				return err
+			}
+		}
+	}
+	for i := range claims.Items {
+		if claim := &claims.Items[i]; !running[claim.Status.ProviderID] {
+			if err := c.orphaned(ctx, claim); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// leaked terminates an instance unless its claim exists and is about to
+// record it.
+func (c *Collector) leaked(ctx context.Context, in *provider.Instance) error {
+	var claim karpv1.NodeClaim
+	err := c.Live.Get(ctx, types.NamespacedName{Name: in.Claim}, &claim)
+	switch {
+	case in.Claim != "" && err == nil && (claim.Status.ProviderID == "" || claim.Status.ProviderID == in.ProviderID):
+		return nil
+	case in.Claim != "" && err != nil && !apierrors.IsNotFound(err):
+		return fmt.Errorf("look for claim %s: %w", in.Claim, err)
+	}
+	logr.FromContextOrDiscard(ctx).Info("terminating an instance that no claim knows", "instance", in.ProviderID, "claim", in.Claim)
+	if err := c.Provider.Terminate(ctx, in.ProviderID); err != nil && provider.KindOf(err) != provider.NotFound {
+		return fmt.Errorf("terminate leaked instance %s: %w", in.ProviderID, err)
+	}
+	return nil
+}
+
+// orphaned deletes a launched claim whose instance is gone for certain.
+func (c *Collector) orphaned(ctx context.Context, claim *karpv1.NodeClaim) error {
+	if claim.Status.ProviderID == "" || !claim.DeletionTimestamp.IsZero() ||
+		!condition.IsTrue(claim.Status.Conditions, karpv1.ConditionLaunched) ||
+		c.Clock.Since(claim.CreationTimestamp.Time) < grace {
+		return nil
+	}
+	_, err := c.Provider.Get(ctx, claim.Status.ProviderID)
+	if err == nil || provider.KindOf(err) != provider.NotFound {
+		return nil // still there, or not known: next pass
+	}
+	logr.FromContextOrDiscard(ctx).Info("deleting a claim whose instance is gone", "claim", claim.Name, "instance", claim.Status.ProviderID)
+	if err := c.Client.Delete(ctx, claim.DeepCopy()); client.IgnoreNotFound(err) != nil {
+		return fmt.Errorf("delete claim %s: %w", claim.Name, err)
+	}
+	return nil
+}

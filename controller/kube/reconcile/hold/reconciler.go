@@ -1,0 +1,119 @@
+// Package hold tells pods what their annotation karpenter.sh/do-not-disrupt comes
+// to: until when it holds, that its time is over, that its value means nothing.
+//
+// Not here: that it is heeded (controller/kube/lower, controller/core/disrupt and
+// reconcile/termination).
+package hold
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/tools/events"
+	"k8s.io/utils/clock"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/builder"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/predicate"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	karpv1 "spokeshave.dev/api/karpenter/v1"
+	"spokeshave.dev/controller/kube/lower"
+)
+
+// memory is how long ago a time may have ended that is still news to a
+// controller that has just started: the API server keeps events for as long.
+const memory = time.Hour
+
+// Reconciler watches the pods that carry the annotation.
+type Reconciler struct {
+	Client client.Client
+	Events events.EventRecorder
+	Clock  clock.PassiveClock
+
+	// told is what each pod was last told, by its name.
+	told sync.Map
+}
+
+// news is something that a pod was told.
+type news struct {
+	uid          types.UID
+	reason, text string
+}
+
+// SetupWithManager registers the controller.
+func (r *Reconciler) SetupWithManager(mgr ctrl.Manager) error {
+	annotated := predicate.NewPredicateFuncs(func(o client.Object) bool {
+		_, ok := o.GetAnnotations()[karpv1.AnnotationDoNotDisrupt]
+		return ok
+	})
+	return ctrl.NewControllerManagedBy(mgr).
+		Named("pod.hold").
+		For(&corev1.Pod{}, builder.WithPredicates(annotated)).
+		Complete(r)
+}
+
+// Reconcile tells one pod what is new, and returns when its time ends.
+func (r *Reconciler) Reconcile(ctx context.Context, req reconcile.Request) (reconcile.Result, error) {
+	pod := &corev1.Pod{}
+	if err := r.Client.Get(ctx, req.NamespacedName, pod); err != nil {
+		r.told.Delete(req.NamespacedName)
+		return reconcile.Result{}, client.IgnoreNotFound(err)
+	}
+	if pod.Spec.NodeName == "" || !pod.DeletionTimestamp.IsZero() {
+		return reconcile.Result{}, nil
+	}
+	ours, err := r.ours(ctx, pod.Spec.NodeName)
+	if err != nil || !ours {
+		return reconcile.Result{}, err
+	}
+	h, now := lower.HoldOf(pod), r.Clock.Now()
+	end := h.Until.UTC().Format(time.RFC3339)
+	switch {
+	case h.Invalid != "":
+		r.tell(pod, corev1.EventTypeWarning, karpv1.EventInvalidDoNotDisruptAnnotation,
+			fmt.Sprintf("annotation %s: %q is neither \"true\" nor a duration like \"30m\", and holds nothing", karpv1.AnnotationDoNotDisrupt, h.Invalid))
+	case h.Until.IsZero():
+		r.told.Delete(req.NamespacedName)
+	case now.Before(h.Until):
+		r.tell(pod, corev1.EventTypeNormal, karpv1.EventDoNotDisruptUntil, "the pod is not to be disrupted until "+end)
+		return reconcile.Result{RequeueAfter: h.Until.Sub(now)}, nil
+	case r.knows(pod) || now.Sub(h.Until) < memory:
+		r.tell(pod, corev1.EventTypeNormal, karpv1.EventDoNotDisruptGracePeriodElapsed, "the pod may be disrupted: its time ended at "+end)
+	}
+	return reconcile.Result{}, nil
+}
+
+// ours says whether the node is of a NodePool.
+func (r *Reconciler) ours(ctx context.Context, name string) (bool, error) {
+	node := &corev1.Node{}
+	err := r.Client.Get(ctx, types.NamespacedName{Name: name}, node)
+	switch {
+	case apierrors.IsNotFound(err):
+		return false, nil
+	case err != nil:
+		return false, fmt.Errorf("read node %s: %w", name, err)
+	}
+	return node.Labels[karpv1.LabelNodePool] != "", nil
+}
+
+// knows says whether the pod was told anything yet.
+func (r *Reconciler) knows(pod *corev1.Pod) bool {
+	last, ok := r.told.Load(client.ObjectKeyFromObject(pod))
+	each, same := last.(news)
+	return ok && same && each.uid == pod.UID
+}
+
+// tell sends an event unless it was the last thing said.
+func (r *Reconciler) tell(pod *corev1.Pod, kind, reason, text string) {
+	each := news{pod.UID, reason, text}
+	if last, ok := r.told.Swap(client.ObjectKeyFromObject(pod), each); ok && last == each {
+		return
+	}
+	r.Events.Eventf(pod, nil, kind, reason, "Disrupt", "%s", text)
+}

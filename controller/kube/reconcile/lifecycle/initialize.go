@@ -1,0 +1,93 @@
+package lifecycle
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	karpv1 "spokeshave.dev/api/karpenter/v1"
+	"spokeshave.dev/controller/kube/reconcile/condition"
+)
+
+// How long a claim may take, as in Karpenter: to be launched, and to register
+// once it was.
+const (
+	launchTimeout       = 5 * time.Minute
+	registrationTimeout = 15 * time.Minute
+)
+
+// initialize marks a node that is ready, free of startup taints, and reports
+// every resource it was chosen for, and reserves it in the same moment.
+func (r *Reconciler) initialize(ctx context.Context, claim *karpv1.NodeClaim, node *corev1.Node) error {
+	if condition.IsTrue(claim.Status.Conditions, karpv1.ConditionInitialized) {
+		return nil
+	}
+	if why := uninitialized(claim, node); why != "" {
+		condition.Unknown(&claim.Status.Conditions, claim.Generation, karpv1.ConditionInitialized, "NotInitialized", why)
+		return nil
+	}
+	base := node.DeepCopy()
+	node.Labels[karpv1.LabelInitialized] = "true"
+	if err := r.close(ctx, claim, node); err != nil {
+		return err
+	}
+	if err := r.Client.Patch(ctx, node, client.MergeFromWithOptions(base, client.MergeFromWithOptimisticLock{})); err != nil {
+		return fmt.Errorf("initialize node %s: %w", node.Name, err)
+	}
+	condition.True(&claim.Status.Conditions, claim.Generation, karpv1.ConditionInitialized)
+	return nil
+}
+
+// uninitialized says what a node still lacks, empty for nothing.
+func uninitialized(claim *karpv1.NodeClaim, node *corev1.Node) string {
+	if !isReady(node) {
+		return "node " + node.Name + " is not ready"
+	}
+	for _, t := range claim.Spec.StartupTaints {
+		if slices.ContainsFunc(node.Spec.Taints, func(h corev1.Taint) bool { return h.MatchTaint(&t) }) {
+			return "startup taint " + t.ToString() + " is still on node " + node.Name
+		}
+	}
+	return unreported(claim, node)
+}
+
+// unreported says which resource the node does not report yet, empty for none.
+func unreported(claim *karpv1.NodeClaim, node *corev1.Node) string {
+	for name, want := range claim.Spec.Resources.Requests {
+		have, ok := node.Status.Allocatable[name]
+		if !want.IsZero() && (!ok || have.IsZero()) {
+			return "node " + node.Name + " does not report " + string(name) + " yet; is its device plugin running?"
+		}
+	}
+	return ""
+}
+
+func isReady(node *corev1.Node) bool {
+	return slices.ContainsFunc(node.Status.Conditions, func(c corev1.NodeCondition) bool {
+		return c.Type == corev1.NodeReady && c.Status == corev1.ConditionTrue
+	})
+}
+
+// liveness deletes a claim that did not become a node in time.
+func (r *Reconciler) liveness(ctx context.Context, claim *karpv1.NodeClaim) (time.Duration, error) {
+	if condition.IsTrue(claim.Status.Conditions, karpv1.ConditionRegistered) {
+		return 0, nil
+	}
+	since, limit := claim.CreationTimestamp.Time, launchTimeout
+	if c := meta.FindStatusCondition(claim.Status.Conditions, karpv1.ConditionLaunched); c != nil && condition.IsTrue(claim.Status.Conditions, c.Type) {
+		since, limit = c.LastTransitionTime.Time, registrationTimeout
+	}
+	left := limit - r.Clock.Since(since)
+	if left > 0 {
+		return left, nil
+	}
+	condition.False(&claim.Status.Conditions, claim.Generation, karpv1.ConditionRegistered, "RegistrationTimeout",
+		fmt.Sprintf("no node with provider ID %s joined within %s; look at the instance's boot log and the node role", claim.Status.ProviderID, limit))
+	r.Events.Eventf(claim, nil, corev1.EventTypeWarning, "RegistrationTimeout", "Delete", "no node joined within %s", limit)
+	return 0, r.abandon(ctx, claim)
+}

@@ -1,0 +1,283 @@
+package lifecycle
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	karpv1 "spokeshave.dev/api/karpenter/v1"
+	"spokeshave.dev/controller/cloud/provider"
+	"spokeshave.dev/controller/core/model"
+	"spokeshave.dev/controller/kube/reconcile/condition"
+)
+
+// How long a claim waits after an error that is not about capacity: for a new
+// attempt, and for repeating the same one when its outcome is unknown.
+const (
+	launchRetry  = 10 * time.Second
+	launchRepeat = 2 * time.Second
+)
+
+// launch makes sure that the claim has an instance. The attempt is written
+// down on the claim before the provider is called, so that whatever fails in
+// between, the same request is repeated and at most one instance starts.
+func (r *Reconciler) launch(ctx context.Context, claim *karpv1.NodeClaim) (done bool, wait time.Duration, err error) {
+	if condition.IsTrue(claim.Status.Conditions, karpv1.ConditionLaunched) {
+		return true, 0, nil
+	}
+	attempt, repeated, err := r.attempt(ctx, claim)
+	if err == nil {
+		var instance provider.Instance
+		if instance, err = r.Provider.Launch(ctx, attempt); err == nil {
+			return true, 0, r.launched(ctx, claim, &instance)
+		}
+	}
+	wait = launchRetry
+	if !provider.KindOf(err).Definitive() {
+		wait = launchRepeat
+	}
+	return false, wait, r.launchFailed(ctx, claim, repeated, err)
+}
+
+// attempt is the one written on the claim, or a new one, written before it is
+// returned. One that was written before may have been carried out already.
+func (r *Reconciler) attempt(ctx context.Context, claim *karpv1.NodeClaim) (attempt provider.Attempt, repeated bool, err error) {
+	if text := claim.Annotations[karpv1.AnnotationAttempt]; text != "" {
+		if err := json.Unmarshal([]byte(text), &attempt); err != nil {
+			return attempt, false, &provider.Error{Kind: provider.Invalid, Err: fmt.Errorf("read annotation %s: %w", karpv1.AnnotationAttempt, err)}
+		}
+		if len(attempt.Request) > 0 {
+			return attempt, true, nil
+		}
+	}
+	spec, err := launchSpec(claim)
+	if err != nil {
+		return attempt, false, &provider.Error{Kind: provider.Invalid, Err: err}
+	}
+	spec.Ordinal = attempt.Ordinal
+	if attempt, err = r.Provider.Prepare(ctx, spec); err != nil {
+		return attempt, false, err
+	}
+	return attempt, false, r.writeAttempt(ctx, claim, attempt)
+}
+
+func (r *Reconciler) writeAttempt(ctx context.Context, claim *karpv1.NodeClaim, attempt provider.Attempt) error {
+	text, err := json.Marshal(attempt)
+	if err != nil {
+		return fmt.Errorf("encode attempt of %s: %w", claim.Name, err)
+	}
+	return r.patchMeta(ctx, claim, func() {
+		maps.Copy(claim.Annotations, attempt.Annotations)
+		maps.Copy(claim.Labels, attempt.Labels)
+		claim.Annotations[karpv1.AnnotationAttempt] = string(text)
+		if len(attempt.Request) > 0 {
+			claim.Annotations[karpv1.AnnotationAttemptedAt] = r.Clock.Now().UTC().Format(time.RFC3339)
+		}
+	})
+}
+
+// patchMeta changes the claim's metadata, keeping the status computed so far.
+func (r *Reconciler) patchMeta(ctx context.Context, claim *karpv1.NodeClaim, change func()) error {
+	status := claim.Status.DeepCopy()
+	base := claim.DeepCopy()
+	if claim.Annotations == nil {
+		claim.Annotations = map[string]string{}
+	}
+	if claim.Labels == nil {
+		claim.Labels = map[string]string{}
+	}
+	change()
+	err := r.Client.Patch(ctx, claim, client.MergeFromWithOptions(base, client.MergeFromWithOptimisticLock{}))
+	claim.Status = *status
+	if err != nil {
+		return fmt.Errorf("patch %s: %w", claim.Name, err)
+	}
+	return nil
+}
+
+// launchSpec reads what to launch from the claim.
+func launchSpec(claim *karpv1.NodeClaim) (provider.LaunchSpec, error) {
+	spec := provider.LaunchSpec{
+		Claim:     claim.Name,
+		NodePool:  claim.Labels[karpv1.LabelNodePool],
+		NodeClass: claim.Spec.NodeClassRef.Name,
+		Labels:    nodeLabels(claim),
+	}
+	text, ok := claim.Annotations[karpv1.AnnotationLaunch]
+	if !ok {
+		return spec, fmt.Errorf("claim %s has no annotation %s: only claims made by a decision can be launched", claim.Name, karpv1.AnnotationLaunch)
+	}
+	if err := json.Unmarshal([]byte(text), &spec.Options); err != nil {
+		return spec, fmt.Errorf("read annotation %s of %s: %w", karpv1.AnnotationLaunch, claim.Name, err)
+	}
+	if len(spec.Options) == 0 {
+		return spec, fmt.Errorf("annotation %s of %s lists no offering", karpv1.AnnotationLaunch, claim.Name)
+	}
+	spec.Taints = taints(claim.Spec.Taints)
+	spec.StartupTaints = taints(claim.Spec.StartupTaints)
+	return spec, nil
+}
+
+// nodeLabels are the labels that the node gets: the claim's own (the pool's
+// template among them) and those its requirements fix to one value.
+func nodeLabels(claim *karpv1.NodeClaim) map[string]string {
+	out := maps.Clone(claim.Labels)
+	if out == nil {
+		out = map[string]string{}
+	}
+	for i := range claim.Spec.Requirements {
+		req := &claim.Spec.Requirements[i]
+		if req.Operator == corev1.NodeSelectorOpIn && len(req.Values) == 1 {
+			out[req.Key] = req.Values[0]
+		}
+	}
+	return out
+}
+
+func taints(in []corev1.Taint) []model.Taint {
+	out := make([]model.Taint, 0, len(in))
+	for _, t := range in {
+		out = append(out, model.Taint{Key: t.Key, Value: t.Value, Effect: model.TaintEffect(t.Effect)})
+	}
+	return out
+}
+
+// launched records the instance on the claim.
+func (r *Reconciler) launched(ctx context.Context, claim *karpv1.NodeClaim, in *provider.Instance) error {
+	claim.Status.ProviderID = in.ProviderID
+	claim.Status.ImageID = in.ImageID
+	catalog, err := r.Provider.Catalog(ctx, claim.Spec.NodeClassRef.Name)
+	if err != nil {
+		return fmt.Errorf("look up %s: %w", in.InstanceType, err)
+	}
+	at := slices.IndexFunc(catalog.Types, func(t model.InstanceType) bool { return t.Name == in.InstanceType })
+	labels := map[string]string{}
+	if at >= 0 {
+		maps.Copy(labels, catalog.Types[at].Labels)
+		claim.Status.Capacity = resourceList(catalog.Types[at].Capacity)
+		claim.Status.Allocatable = resourceList(catalog.Types[at].Allocatable)
+	}
+	maps.Copy(labels, in.Labels)
+	labels[corev1.LabelInstanceTypeStable] = in.InstanceType
+	labels[corev1.LabelTopologyZone] = in.Zone
+	labels[karpv1.LabelCapacityType] = string(in.CapacityType)
+	if in.ZoneID != "" {
+		labels[labelZoneID] = in.ZoneID
+	}
+	condition.True(&claim.Status.Conditions, claim.Generation, karpv1.ConditionLaunched)
+	// The worst case held for the launch stays on the claim: it counts until
+	// the condition, which is written after the labels, says Launched.
+	bought := boughtAt(claim, in)
+	return r.patchMeta(ctx, claim, func() {
+		maps.Copy(claim.Labels, labels)
+		if bought != "" {
+			claim.Annotations[karpv1.AnnotationBought] = bought
+		}
+	})
+}
+
+// boughtAt is what the decision took the instance to cost, as JSON; empty when
+// it is none of the claim's options.
+func boughtAt(claim *karpv1.NodeClaim, in *provider.Instance) string {
+	var options []model.Option
+	if json.Unmarshal([]byte(claim.Annotations[karpv1.AnnotationLaunch]), &options) != nil {
+		return ""
+	}
+	bought := model.BoughtAs(options, in.InstanceType, in.Zone, in.CapacityType)
+	if bought == nil {
+		return ""
+	}
+	text, err := json.Marshal(bought)
+	if err != nil {
+		return ""
+	}
+	return string(text)
+}
+
+const labelZoneID = "topology.k8s.aws/zone-id"
+
+func resourceList(in model.Resources) corev1.ResourceList {
+	out := make(corev1.ResourceList, len(in))
+	for name, n := range in {
+		switch name {
+		case model.CPU:
+			out[corev1.ResourceCPU] = *resource.NewMilliQuantity(n, resource.DecimalSI)
+		case model.Memory, model.EphemeralStorage:
+			out[corev1.ResourceName(name)] = *resource.NewQuantity(n, resource.BinarySI)
+		default:
+			out[corev1.ResourceName(name)] = *resource.NewQuantity(n, resource.DecimalSI)
+		}
+	}
+	return out
+}
+
+// launchFailed decides what an error of the launch means for the claim. Of a
+// repeated attempt, errors that EC2 gives before it looks at the request's token
+// say nothing of what the first call did: the identical request goes on being
+// repeated, for a new one could start a second instance, and a claim that stays
+// without one is deleted by liveness.
+func (r *Reconciler) launchFailed(ctx context.Context, claim *karpv1.NodeClaim, repeated bool, cause error) error { //nolint:revive // a fact about the attempt, not a mode
+	kind := provider.KindOf(cause)
+	condition.False(&claim.Status.Conditions, claim.Generation, karpv1.ConditionLaunched, "LaunchFailed", cause.Error())
+	switch kind {
+	case provider.InsufficientCapacity:
+		r.Events.Eventf(claim, nil, corev1.EventTypeWarning, karpv1.EventInsufficientCapacityError, "Launch", "%s", note(cause.Error()))
+		return r.abandon(ctx, claim)
+	case provider.ClassNotReady:
+		r.Events.Eventf(claim, nil, corev1.EventTypeWarning, karpv1.EventNodeClassNotReady, "Launch", "%s", note(cause.Error()))
+		return r.abandon(ctx, claim)
+	case provider.Quota:
+		r.Events.Eventf(claim, nil, corev1.EventTypeWarning, "LaunchFailed", "Launch", "%s", note(cause.Error()))
+		return r.reopen(ctx, claim)
+	case provider.Unauthorized, provider.Invalid, provider.NotFound:
+		r.Events.Eventf(claim, nil, corev1.EventTypeWarning, "LaunchFailed", "Launch", "%s", note(cause.Error()))
+		if repeated {
+			return nil
+		}
+		return r.reopen(ctx, claim)
+	case provider.Stale:
+		return r.reopen(ctx, claim)
+	case provider.Throttled, provider.Unavailable:
+		return nil // the identical request is repeated
+	default:
+		return nil
+	}
+}
+
+// reopen ends the attempt and numbers the next one.
+func (r *Reconciler) reopen(ctx context.Context, claim *karpv1.NodeClaim) error {
+	var attempt provider.Attempt
+	// An unreadable attempt started nothing that is known of; the next number
+	// after zero is as good as any, and garbage collection ends strays.
+	_ = json.Unmarshal([]byte(claim.Annotations[karpv1.AnnotationAttempt]), &attempt)
+	return r.writeAttempt(ctx, claim, provider.Attempt{Ordinal: attempt.Ordinal + 1, Claims: []string{claim.Name}})
+}
+
+// abandon deletes the claim: its pods are planned again, without the offerings
+// that were sold out. The attempt is ended first, so that nothing is held
+// against the ceilings any more for a launch that there will not be.
+func (r *Reconciler) abandon(ctx context.Context, claim *karpv1.NodeClaim) error {
+	if err := r.reopen(ctx, claim); client.IgnoreNotFound(err) != nil {
+		return err
+	}
+	if err := r.Client.Delete(ctx, claim); client.IgnoreNotFound(err) != nil {
+		return fmt.Errorf("delete %s after its launch failed: %w", claim.Name, err)
+	}
+	return nil
+}
+
+// note shortens an event's text to what the API takes.
+func note(s string) string {
+	const most = 1000
+	if len(s) > most {
+		return s[:most] + "…"
+	}
+	return s
+}

@@ -1,0 +1,176 @@
+// Package lifecycle takes a NodeClaim from its creation to a node that runs
+// pods, and back: launch, registration, initialization, liveness, and after
+// deletion the end of its instance.
+//
+// Not here: draining, which is the node's termination (reconcile/termination).
+package lifecycle
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/tools/events"
+	"k8s.io/utils/clock"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/builder"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/controller"
+	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
+	"sigs.k8s.io/controller-runtime/pkg/event"
+	"sigs.k8s.io/controller-runtime/pkg/handler"
+	"sigs.k8s.io/controller-runtime/pkg/predicate"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	karpv1 "spokeshave.dev/api/karpenter/v1"
+	"spokeshave.dev/controller/cloud/provider"
+	"spokeshave.dev/controller/kube/reconcile/condition"
+	"spokeshave.dev/controller/kube/reconcile/metric"
+)
+
+// Reconciler brings NodeClaims to life.
+type Reconciler struct {
+	Client   client.Client
+	Provider provider.Provider
+	Events   events.EventRecorder
+	Clock    clock.Clock
+	// Workers is how many claims are reconciled at once.
+	Workers int
+	// Metrics may be nil.
+	Metrics *metric.Set
+
+	outlook outlook
+	// shielded is when nodes that are not registered yet lost the unregistered
+	// taint, by the UIDs of their claims.
+	shielded sync.Map
+	favours  favours
+}
+
+// SetupWithManager registers the controller.
+func (r *Reconciler) SetupWithManager(mgr ctrl.Manager) error {
+	return ctrl.NewControllerManagedBy(mgr).
+		Named("nodeclaim.lifecycle").
+		// The reconciler's own writes must not wake it: a launch that failed
+		// waits for its retry. A deletion raises the generation.
+		For(&karpv1.NodeClaim{}, builder.WithPredicates(predicate.Or(predicate.GenerationChangedPredicate{}, predicate.Funcs{UpdateFunc: identified}))).
+		Watches(&corev1.Node{}, handler.EnqueueRequestsFromMapFunc(r.claimsOf)).
+		WithOptions(controller.Options{MaxConcurrentReconciles: r.Workers}).
+		Complete(reconcile.AsReconciler(mgr.GetClient(), r))
+}
+
+// identified says whether a claim is now known by its provider ID. Before, a node
+// that joins finds no claim; one that joined in between, and was ready at once,
+// would be looked at again at its next heartbeat, five minutes later.
+func identified(e event.UpdateEvent) bool {
+	before, ok := e.ObjectOld.(*karpv1.NodeClaim)
+	after, is := e.ObjectNew.(*karpv1.NodeClaim)
+	return ok && is && before.Status.ProviderID != after.Status.ProviderID
+}
+
+// claimsOf maps a node to the claim with the same provider ID.
+func (r *Reconciler) claimsOf(ctx context.Context, o client.Object) []reconcile.Request {
+	node, ok := o.(*corev1.Node)
+	if !ok || node.Spec.ProviderID == "" {
+		return nil
+	}
+	var claims karpv1.NodeClaimList
+	if err := r.Client.List(ctx, &claims, client.MatchingFields{IndexProviderID: node.Spec.ProviderID}); err != nil {
+		return nil
+	}
+	out := make([]reconcile.Request, 0, len(claims.Items))
+	for i := range claims.Items {
+		out = append(out, reconcile.Request{NamespacedName: types.NamespacedName{Name: claims.Items[i].Name}})
+	}
+	return out
+}
+
+// Reconcile moves one claim a step further.
+func (r *Reconciler) Reconcile(ctx context.Context, claim *karpv1.NodeClaim) (reconcile.Result, error) {
+	claim = claim.DeepCopy()
+	if !claim.DeletionTimestamp.IsZero() {
+		r.shielded.Delete(claim.UID)
+		return r.finalize(ctx, claim)
+	}
+	if controllerutil.AddFinalizer(claim, karpv1.FinalizerTermination) {
+		if err := r.Client.Update(ctx, claim); err != nil {
+			return ignoreRace(fmt.Errorf("add finalizer to %s: %w", claim.Name, err))
+		}
+	}
+	before := claim.Status.DeepCopy()
+	wait, stepErr := r.steps(ctx, claim)
+	condition.Summarize(&claim.Status.Conditions, claim.Generation, claim.ReadyConditions())
+	if !equality.Semantic.DeepEqual(before, &claim.Status) {
+		if err := r.Client.Status().Update(ctx, claim); err != nil {
+			return ignoreRace(fmt.Errorf("write status of %s: %w", claim.Name, err))
+		}
+		if condition.IsTrue(claim.Status.Conditions, karpv1.ConditionRegistered) && !condition.IsTrue(before.Conditions, karpv1.ConditionRegistered) {
+			r.Metrics.NodeCreated(metric.SubjectOf(claim.Labels)) // not before it is written: until then registration is repeated
+		}
+	}
+	if stepErr != nil {
+		return ignoreRace(stepErr)
+	}
+	return reconcile.Result{RequeueAfter: wait}, nil
+}
+
+// steps runs launch, registration, initialization, the end of the reservation and
+// liveness in order. It changes claim.Status and returns when to look again (0 for at the next event).
+func (r *Reconciler) steps(ctx context.Context, claim *karpv1.NodeClaim) (time.Duration, error) {
+	done, wait, err := r.launch(ctx, claim)
+	if err != nil || !done {
+		return wait, err
+	}
+	node, err := r.nodeOf(ctx, claim)
+	if err != nil {
+		return 0, err
+	}
+	if node != nil {
+		if wait, err := r.register(ctx, claim, node); err != nil || wait > 0 {
+			return wait, err
+		}
+		if err := r.initialize(ctx, claim, node); err != nil {
+			return 0, err
+		}
+		r.consistent(claim, node)
+		if wait, err := r.open(ctx, claim, node); err != nil || wait > 0 {
+			return wait, err
+		}
+	}
+	return r.liveness(ctx, claim)
+}
+
+// nodeOf finds the claim's node by provider ID; nil when it has not joined.
+func (r *Reconciler) nodeOf(ctx context.Context, claim *karpv1.NodeClaim) (*corev1.Node, error) {
+	if claim.Status.ProviderID == "" {
+		return nil, nil //nolint:nilnil // no node yet is an ordinary answer, not an error
+	}
+	var nodes corev1.NodeList
+	if err := r.Client.List(ctx, &nodes, client.MatchingFields{IndexProviderID: claim.Status.ProviderID}); err != nil {
+		return nil, fmt.Errorf("find node of %s: %w", claim.Name, err)
+	}
+	switch len(nodes.Items) {
+	case 0:
+		return nil, nil //nolint:nilnil // as above
+	case 1:
+		return nodes.Items[0].DeepCopy(), nil
+	default:
+		return nil, fmt.Errorf("find node of %s: %d nodes have provider ID %s; delete the wrong ones", claim.Name, len(nodes.Items), claim.Status.ProviderID)
+	}
+}
+
+// ignoreRace turns conflicts and disappearances into another look.
+func ignoreRace(err error) (reconcile.Result, error) {
+	switch {
+	case apierrors.IsConflict(err):
+		return reconcile.Result{RequeueAfter: 100 * time.Millisecond}, nil
+	case apierrors.IsNotFound(err):
+		return reconcile.Result{}, nil
+	default:
+		return reconcile.Result{}, err
+	}
+}

@@ -1,0 +1,174 @@
+package lifecycle
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
+
+	karpv1 "spokeshave.dev/api/karpenter/v1"
+	"spokeshave.dev/controller/kube/reconcile/condition"
+)
+
+// patience is how long registration waits for a node to be ready. A node whose
+// network plug-in does not tolerate the unregistered taint would wait for ever, so
+// after this the taint goes anyway.
+const patience = 30 * time.Second
+
+// settle is how long a node is kept closed after it has lost the unregistered taint.
+// That taint evicts: kube-controller-manager deletes pods that are bound before its
+// watch shows them a node without it (14 of 2,000 when all were bound at once).
+const settle = time.Second
+
+// register matches the node to its claim: labels, taints and finalizer first, once
+// the node is ready a reservation in the place of the unregistered taint until that
+// is known everywhere. wait is when to call again at the latest, 0 when done.
+func (r *Reconciler) register(ctx context.Context, claim *karpv1.NodeClaim, node *corev1.Node) (wait time.Duration, err error) {
+	if condition.IsTrue(claim.Status.Conditions, karpv1.ConditionRegistered) {
+		return 0, nil
+	}
+	if err := r.adopt(ctx, claim, node); err != nil {
+		return 0, err
+	}
+	if left := patience - r.Clock.Since(node.CreationTimestamp.Time); left > 0 && !takesPods(node) {
+		condition.Unknown(&claim.Status.Conditions, claim.Generation, karpv1.ConditionRegistered, "NodeNotReady", "node "+node.Name+" has joined and is not ready yet")
+		return left, nil
+	}
+	if left, err := r.shield(ctx, claim, node); err != nil || left > 0 {
+		condition.Unknown(&claim.Status.Conditions, claim.Generation, karpv1.ConditionRegistered, "Settling", "node "+node.Name+" is ready and opens in a moment")
+		return left, err
+	}
+	return 0, r.admit(ctx, claim, node)
+}
+
+// shield puts the reservation, which nobody tolerates yet, in the place of the
+// unregistered taint. It returns how long to wait before pods may come. After a
+// restart the wait begins anew.
+func (r *Reconciler) shield(ctx context.Context, claim *karpv1.NodeClaim, node *corev1.Node) (time.Duration, error) {
+	switch {
+	case slices.ContainsFunc(node.Spec.Taints, isUnregistered):
+		base := node.DeepCopy()
+		node.Spec.Taints = mergeTaints(slices.DeleteFunc(node.Spec.Taints, isUnregistered), []corev1.Taint{karpv1.ReservedTaint(claim.UID)})
+		if err := r.Client.Patch(ctx, node, client.MergeFromWithOptions(base, client.MergeFromWithOptimisticLock{})); err != nil {
+			return 0, fmt.Errorf("replace the unregistered taint of node %s: %w", node.Name, err)
+		}
+		r.shielded.Store(claim.UID, r.Clock.Now())
+		return settle, nil
+	case slices.ContainsFunc(node.Spec.Taints, isReservation):
+		now := r.Clock.Now()
+		since, _ := r.shielded.LoadOrStore(claim.UID, now)
+		at, _ := since.(time.Time)
+		return max(0, settle-now.Sub(at)), nil
+	}
+	return 0, nil
+}
+
+func isUnregistered(t corev1.Taint) bool { return t.Key == karpv1.TaintKeyUnregistered }
+
+func plannedPods(claim *karpv1.NodeClaim) ([]string, error) {
+	text := claim.Annotations[karpv1.AnnotationPlannedPods]
+	if text == "" {
+		return nil, nil
+	}
+	var planned []string
+	if err := json.Unmarshal([]byte(text), &planned); err != nil {
+		return nil, fmt.Errorf("read annotation %s of %s: %w", karpv1.AnnotationPlannedPods, claim.Name, err)
+	}
+	return planned, nil
+}
+
+// takesPods says whether nothing but the unregistered taint and the claim's own
+// taints keep pods off the node.
+func takesPods(node *corev1.Node) bool {
+	return isReady(node) && !slices.ContainsFunc(node.Spec.Taints, func(t corev1.Taint) bool {
+		return strings.HasPrefix(t.Key, "node.kubernetes.io/")
+	})
+}
+
+// admit says that the node is the claim's. One that is not initialized with this
+// opens to what has to come first, if something has to.
+func (r *Reconciler) admit(ctx context.Context, claim *karpv1.NodeClaim, node *corev1.Node) error {
+	base := node.DeepCopy()
+	if !reservable(claim, node) {
+		if keep, err := r.early(ctx, claim, node); err != nil {
+			return err
+		} else if !keep {
+			node.Spec.Taints = slices.DeleteFunc(node.Spec.Taints, isReservation)
+		}
+	}
+	if node.Labels == nil {
+		node.Labels = map[string]string{}
+	}
+	node.Labels[karpv1.LabelRegistered] = "true"
+	if err := r.Client.Patch(ctx, node, client.MergeFromWithOptions(base, client.MergeFromWithOptimisticLock{})); err != nil {
+		return fmt.Errorf("register node %s: %w", node.Name, err)
+	}
+	r.shielded.Delete(claim.UID)
+	claim.Status.NodeName = node.Name
+	condition.True(&claim.Status.Conditions, claim.Generation, karpv1.ConditionRegistered)
+	return nil
+}
+
+// adopt gives the node what the claim promises; taints only once, for startup taints
+// may be lifted before the node is registered.
+func (r *Reconciler) adopt(ctx context.Context, claim *karpv1.NodeClaim, node *corev1.Node) error {
+	base := node.DeepCopy()
+	first := !controllerutil.ContainsFinalizer(node, karpv1.FinalizerTermination)
+	bare := first && !slices.ContainsFunc(node.Spec.Taints, isUnregistered)
+	if node.Labels == nil {
+		node.Labels = map[string]string{}
+	}
+	maps.Copy(node.Labels, nodeLabels(claim))
+	if node.Annotations == nil {
+		node.Annotations = map[string]string{}
+	}
+	for key, value := range claim.Annotations {
+		if !strings.HasPrefix(key, karpv1.Domain) {
+			node.Annotations[key] = value
+		}
+	}
+	controllerutil.AddFinalizer(node, karpv1.FinalizerTermination)
+	setOwner(node, claim)
+	if first && node.Labels[karpv1.LabelDoNotSyncTaints] != "true" {
+		node.Spec.Taints = mergeTaints(node.Spec.Taints, claim.Spec.Taints)
+		node.Spec.Taints = mergeTaints(node.Spec.Taints, claim.Spec.StartupTaints)
+	}
+	if equality.Semantic.DeepEqual(base, node) {
+		return nil
+	}
+	if err := r.Client.Patch(ctx, node, client.MergeFromWithOptions(base, client.MergeFromWithOptimisticLock{})); err != nil {
+		return fmt.Errorf("adopt node %s: %w", node.Name, err)
+	}
+	if bare {
+		r.Events.Eventf(claim, nil, corev1.EventTypeWarning, karpv1.EventUnregisteredTaintMissing, "Register",
+			"node %s joined without taint %s: the scheduler may have bound pods there before it had its labels and taints; add it in the user data", node.Name, karpv1.TaintKeyUnregistered)
+	}
+	return nil
+}
+
+func setOwner(node *corev1.Node, claim *karpv1.NodeClaim) {
+	ref := metav1.OwnerReference{
+		APIVersion: karpv1.GroupVersion.String(), Kind: "NodeClaim", Name: claim.Name, UID: claim.UID,
+		BlockOwnerDeletion: new(true),
+	}
+	node.OwnerReferences = slices.DeleteFunc(node.OwnerReferences, func(o metav1.OwnerReference) bool { return o.UID == claim.UID })
+	node.OwnerReferences = append(node.OwnerReferences, ref)
+}
+
+func mergeTaints(have, add []corev1.Taint) []corev1.Taint {
+	for _, t := range add {
+		if !slices.ContainsFunc(have, func(h corev1.Taint) bool { return h.MatchTaint(&t) }) {
+			have = append(have, t)
+		}
+	}
+	return have
+}

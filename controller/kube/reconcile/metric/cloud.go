@@ -1,0 +1,173 @@
+package metric
+
+import (
+	"context"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"spokeshave.dev/controller/cloud/provider"
+	"spokeshave.dev/controller/core/model"
+)
+
+// Names of a cloud's calls, in the words of Karpenter where it has the same one.
+const (
+	methodPrepare   = "Prepare"
+	methodCreate    = "Create"
+	methodDelete    = "Delete"
+	methodGet       = "Get"
+	methodList      = "List"
+	methodTag       = "Tag"
+	methodCatalog   = "GetInstanceTypes"
+	methodIsDrifted = "IsDrifted"
+)
+
+// Caller is who calls a cloud, and which one.
+type Caller struct {
+	// Controller is the name of the reconciler, as controller-runtime's metrics
+	// have it, and Provider that of the cloud.
+	Controller, Provider string
+}
+
+// calls are the metrics of calls to a cloud.
+type calls struct {
+	took *prometheus.HistogramVec
+	errs *prometheus.CounterVec
+}
+
+func newCalls(r *registrar) calls {
+	return calls{
+		took: register(r, prometheus.NewHistogramVec(prometheus.HistogramOpts{
+			Name: "karpenter_cloudprovider_duration_seconds", Help: "Duration of a reconciler's call to the cloud, in which several calls of its API may be made or shared.",
+			Buckets: prometheus.ExponentialBuckets(0.005, 2, 15),
+		}, []string{"controller", "method", "provider"})),
+		errs: counter(r, "karpenter_cloudprovider_errors_total", "Calls to the cloud that failed.", "controller", "method", "provider", "error"),
+	}
+}
+
+// Cloud counts and times the calls that somebody makes. A nil Set gives the
+// provider back.
+func (s *Set) Cloud(p provider.Provider, by Caller) provider.Provider {
+	if s == nil {
+		return p
+	}
+	return &cloud{to: p, counted: counted{s.calls, by}}
+}
+
+// Drifter does the same for questions about drift.
+func (s *Set) Drifter(d provider.Drifter, by Caller) provider.Drifter {
+	if s == nil || d == nil {
+		return d
+	}
+	return &drifter{to: d, counted: counted{s.calls, by}}
+}
+
+// counted are the calls of one caller.
+type counted struct {
+	calls calls
+	by    Caller
+}
+
+// done notes the end of a call that began at a time.
+func (c *counted) done(method string, begun time.Time, err error) {
+	took := time.Since(begun) //nolint:forbidigo // metrics measure real time
+	c.calls.took.WithLabelValues(c.by.Controller, method, c.by.Provider).Observe(took.Seconds())
+	if err != nil {
+		c.calls.errs.WithLabelValues(c.by.Controller, method, c.by.Provider, errorName(provider.KindOf(err))).Inc()
+	}
+}
+
+// errorName is Karpenter's name for a kind of error, and "unknown" for the kinds
+// that it does not tell apart.
+func errorName(k provider.Kind) string {
+	switch k {
+	case provider.NotFound:
+		return "NodeClaimNotFoundError"
+	case provider.InsufficientCapacity:
+		return "InsufficientCapacityError"
+	case provider.ClassNotReady:
+		return "NodeClassNotReadyError"
+	case provider.Quota, provider.Unauthorized, provider.Invalid, provider.Stale, provider.Throttled, provider.Unavailable:
+		return "unknown"
+	default:
+		return "unknown"
+	}
+}
+
+func now() time.Time { return time.Now() } //nolint:forbidigo // metrics measure real time
+
+// cloud is a provider whose calls are counted.
+type cloud struct {
+	to provider.Provider
+	counted
+}
+
+// Catalog implements provider.Provider.
+func (c *cloud) Catalog(ctx context.Context, nodeClass string) (model.Catalog, error) {
+	begun := now()
+	out, err := c.to.Catalog(ctx, nodeClass)
+	c.done(methodCatalog, begun, err)
+	return out, err //nolint:wrapcheck // the provider's own, unchanged; so below
+}
+
+// Prepare implements provider.Provider.
+func (c *cloud) Prepare(ctx context.Context, spec provider.LaunchSpec) (provider.Attempt, error) {
+	begun := now()
+	out, err := c.to.Prepare(ctx, spec)
+	c.done(methodPrepare, begun, err)
+	return out, err //nolint:wrapcheck // as above
+}
+
+// Launch implements provider.Provider.
+func (c *cloud) Launch(ctx context.Context, attempt provider.Attempt) (provider.Instance, error) {
+	begun := now()
+	out, err := c.to.Launch(ctx, attempt)
+	c.done(methodCreate, begun, err)
+	return out, err //nolint:wrapcheck // as above
+}
+
+// Get implements provider.Provider.
+func (c *cloud) Get(ctx context.Context, providerID string) (provider.Instance, error) {
+	begun := now()
+	out, err := c.to.Get(ctx, providerID)
+	c.done(methodGet, begun, err)
+	return out, err //nolint:wrapcheck // as above
+}
+
+// List implements provider.Provider.
+func (c *cloud) List(ctx context.Context) ([]provider.Instance, error) {
+	begun := now()
+	out, err := c.to.List(ctx)
+	c.done(methodList, begun, err)
+	return out, err //nolint:wrapcheck // as above
+}
+
+// Terminate implements provider.Provider.
+func (c *cloud) Terminate(ctx context.Context, providerID string) error {
+	begun := now()
+	err := c.to.Terminate(ctx, providerID)
+	c.done(methodDelete, begun, err)
+	return err //nolint:wrapcheck // as above
+}
+
+// Tag implements provider.Provider.
+func (c *cloud) Tag(ctx context.Context, providerID string, tags map[string]string) error {
+	begun := now()
+	err := c.to.Tag(ctx, providerID, tags)
+	c.done(methodTag, begun, err)
+	return err //nolint:wrapcheck // as above
+}
+
+// drifter is a Drifter whose calls are counted.
+type drifter struct {
+	to provider.Drifter
+	counted
+}
+
+// Drifted implements provider.Drifter.
+func (d *drifter) Drifted(ctx context.Context, node provider.Launched) (provider.Drift, error) {
+	begun := now()
+	out, err := d.to.Drifted(ctx, node)
+	d.done(methodIsDrifted, begun, err)
+	return out, err //nolint:wrapcheck // as above
+}

@@ -1,0 +1,190 @@
+// Package nodepool keeps NodePools' status: whether the pool can be used and
+// why not, what it holds, and the hash that drift is told by.
+package nodepool
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/api/resource"
+	"k8s.io/apimachinery/pkg/types"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/builder"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/handler"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	awsv1 "spokeshave.dev/api/aws/v1"
+	karpv1 "spokeshave.dev/api/karpenter/v1"
+	"spokeshave.dev/controller/kube/reconcile/condition"
+)
+
+// Reconciler keeps NodePools' status.
+type Reconciler struct {
+	Client client.Client
+}
+
+// SetupWithManager registers the controller.
+func (r *Reconciler) SetupWithManager(mgr ctrl.Manager) error {
+	return ctrl.NewControllerManagedBy(mgr).
+		Named("nodepool").
+		For(&karpv1.NodePool{}).
+		Watches(&awsv1.EC2NodeClass{}, handler.EnqueueRequestsFromMapFunc(r.poolsOf)).
+		Watches(&karpv1.NodeClaim{}, soon(poolOf), builder.WithPredicates(counted())).
+		Complete(reconcile.AsReconciler(mgr.GetClient(), r))
+}
+
+// poolsOf maps a node class to the pools that refer to it.
+func (r *Reconciler) poolsOf(ctx context.Context, o client.Object) []reconcile.Request {
+	var pools karpv1.NodePoolList
+	if err := r.Client.List(ctx, &pools); err != nil {
+		return nil
+	}
+	var out []reconcile.Request
+	for i := range pools.Items {
+		if pools.Items[i].Spec.Template.Spec.NodeClassRef.Name == o.GetName() {
+			out = append(out, reconcile.Request{NamespacedName: types.NamespacedName{Name: pools.Items[i].Name}})
+		}
+	}
+	return out
+}
+
+// Reconcile brings one pool's status up to date.
+func (r *Reconciler) Reconcile(ctx context.Context, pool *karpv1.NodePool) (reconcile.Result, error) {
+	if !pool.DeletionTimestamp.IsZero() {
+		return reconcile.Result{}, nil
+	}
+	pool = pool.DeepCopy()
+	if err := r.hash(ctx, pool); err != nil {
+		return again(err)
+	}
+	before := pool.Status.DeepCopy()
+	if err := r.count(ctx, pool); err != nil {
+		return reconcile.Result{}, err
+	}
+	if err := r.judge(ctx, pool); err != nil {
+		return reconcile.Result{}, err
+	}
+	if equality.Semantic.DeepEqual(before, &pool.Status) {
+		return reconcile.Result{}, nil
+	}
+	if err := r.Client.Status().Update(ctx, pool); err != nil {
+		return again(fmt.Errorf("write status of NodePool %s: %w", pool.Name, err))
+	}
+	return reconcile.Result{}, nil
+}
+
+func again(err error) (reconcile.Result, error) {
+	if apierrors.IsConflict(err) || apierrors.IsNotFound(err) {
+		return reconcile.Result{}, nil // a newer event is on its way
+	}
+	return reconcile.Result{}, err
+}
+
+func (r *Reconciler) hash(ctx context.Context, pool *karpv1.NodePool) error {
+	want := pool.Hash()
+	if pool.Annotations[karpv1.AnnotationNodePoolHash] == want && pool.Annotations[karpv1.AnnotationNodePoolHashVersion] == karpv1.NodePoolHashVersion {
+		return nil
+	}
+	base := pool.DeepCopy()
+	if pool.Annotations == nil {
+		pool.Annotations = map[string]string{}
+	}
+	pool.Annotations[karpv1.AnnotationNodePoolHash] = want
+	pool.Annotations[karpv1.AnnotationNodePoolHashVersion] = karpv1.NodePoolHashVersion
+	if err := r.Client.Patch(ctx, pool, client.MergeFrom(base)); err != nil {
+		return fmt.Errorf("annotate NodePool %s: %w", pool.Name, err)
+	}
+	return nil
+}
+
+// count sums the capacity of the pool's claims.
+func (r *Reconciler) count(ctx context.Context, pool *karpv1.NodePool) error {
+	var claims karpv1.NodeClaimList
+	if err := r.Client.List(ctx, &claims, client.MatchingLabels{karpv1.LabelNodePool: pool.Name}); err != nil {
+		return fmt.Errorf("list claims of NodePool %s: %w", pool.Name, err)
+	}
+	sum := corev1.ResourceList{}
+	for i := range claims.Items {
+		for name, q := range claims.Items[i].Status.Capacity {
+			total := sum[name]
+			total.Add(q)
+			sum[name] = total
+		}
+	}
+	sum[karpv1.LimitNodes] = *resource.NewQuantity(int64(len(claims.Items)), resource.DecimalSI)
+	pool.Status.Resources = sum
+	pool.Status.Nodes = int64(len(claims.Items))
+	return nil
+}
+
+// judge sets the conditions.
+func (r *Reconciler) judge(ctx context.Context, pool *karpv1.NodePool) error {
+	conditions := &pool.Status.Conditions
+	if problem := validate(pool); problem != "" {
+		condition.False(conditions, pool.Generation, karpv1.ConditionValidationSucceeded, "NodePoolValidationFailed", problem)
+	} else {
+		condition.True(conditions, pool.Generation, karpv1.ConditionValidationSucceeded)
+	}
+	if err := r.judgeClass(ctx, pool); err != nil {
+		return err
+	}
+	condition.Summarize(conditions, pool.Generation, pool.ReadyConditions())
+	return nil
+}
+
+func (r *Reconciler) judgeClass(ctx context.Context, pool *karpv1.NodePool) error {
+	ref := pool.Spec.Template.Spec.NodeClassRef
+	conditions := &pool.Status.Conditions
+	if ref.Group != awsv1.Group || ref.Kind != "EC2NodeClass" {
+		condition.False(conditions, pool.Generation, karpv1.ConditionNodeClassReady, "NodeClassNotSupported",
+			fmt.Sprintf("nodeClassRef names %s/%s; this controller knows %s/EC2NodeClass", ref.Group, ref.Kind, awsv1.Group))
+		return nil
+	}
+	class := &awsv1.EC2NodeClass{}
+	err := r.Client.Get(ctx, types.NamespacedName{Name: ref.Name}, class)
+	switch {
+	case apierrors.IsNotFound(err):
+		condition.False(conditions, pool.Generation, karpv1.ConditionNodeClassReady, "NodeClassNotFound",
+			fmt.Sprintf("there is no EC2NodeClass %q; create it, or correct spec.template.spec.nodeClassRef.name", ref.Name))
+	case err != nil:
+		return fmt.Errorf("read EC2NodeClass %s: %w", ref.Name, err)
+	case !class.DeletionTimestamp.IsZero():
+		condition.False(conditions, pool.Generation, karpv1.ConditionNodeClassReady, "NodeClassTerminating",
+			fmt.Sprintf("EC2NodeClass %q is being deleted", ref.Name))
+	case condition.IsTrue(class.Status.Conditions, karpv1.ConditionReady):
+		condition.True(conditions, pool.Generation, karpv1.ConditionNodeClassReady)
+	default:
+		message := fmt.Sprintf("EC2NodeClass %q is not resolved yet", ref.Name)
+		if c := meta.FindStatusCondition(class.Status.Conditions, karpv1.ConditionReady); c != nil && c.Message != "" {
+			message = fmt.Sprintf("EC2NodeClass %q is not ready: %s", ref.Name, c.Message)
+		}
+		condition.False(conditions, pool.Generation, karpv1.ConditionNodeClassReady, "NodeClassNotReady", message)
+	}
+	return nil
+}
+
+// validate finds what the API server's schema cannot: requirements that no
+// node can meet.
+func validate(pool *karpv1.NodePool) string {
+	reqs := pool.Spec.Template.Spec.Requirements
+	for i := range reqs {
+		a := &reqs[i]
+		if value, fixed := pool.Spec.Template.Metadata.Labels[a.Key]; fixed && a.Operator == corev1.NodeSelectorOpIn && !slices.Contains(a.Values, value) {
+			return fmt.Sprintf("spec.template: label %s is %q, but the requirement on it allows only %v", a.Key, value, a.Values)
+		}
+		for k := range reqs[:i] {
+			b := &reqs[k]
+			if a.Key == b.Key && a.Operator == corev1.NodeSelectorOpIn && b.Operator == corev1.NodeSelectorOpIn &&
+				!slices.ContainsFunc(a.Values, func(v string) bool { return slices.Contains(b.Values, v) }) {
+				return fmt.Sprintf("spec.template.spec.requirements: the two requirements on %s have no value in common", a.Key)
+			}
+		}
+	}
+	return ""
+}

@@ -1,0 +1,31 @@
+package repair
+
+import (
+	"github.com/prometheus/client_golang/prometheus"
+	corev1 "k8s.io/api/core/v1"
+
+	karpv1 "spokeshave.dev/api/karpenter/v1"
+	"spokeshave.dev/controller/kube/reconcile/ending"
+	"spokeshave.dev/controller/kube/reconcile/metric"
+)
+
+// Metrics of repairs. Nil records nothing.
+type Metrics struct {
+	unhealthy *prometheus.CounterVec
+}
+
+// NewMetrics registers the metrics.
+func NewMetrics(into prometheus.Registerer) *Metrics {
+	m := &Metrics{unhealthy: prometheus.NewCounterVec(prometheus.CounterOpts{
+		Name: "karpenter_nodeclaims_unhealthy_disrupted_total", Help: "NodeClaims of broken nodes that were replaced, by the condition that said so.",
+	}, []string{"condition", "nodepool", "capacity_type", "image_id"})}
+	into.MustRegister(m.unhealthy)
+	return m
+}
+
+func (m *Metrics) disrupted(claim *karpv1.NodeClaim, condition corev1.NodeConditionType) {
+	if m != nil {
+		of := ending.Subject(claim)
+		m.unhealthy.WithLabelValues(metric.Snake(string(condition)), of.NodePool, of.CapacityType, claim.Status.ImageID).Inc()
+	}
+}

@@ -1,0 +1,93 @@
+// Package repair replaces nodes that are broken: whose conditions have said so
+// for longer than nodes need to recover. It is forceful: what a drain could not
+// do on such a machine is not waited for. When many nodes are broken at once it
+// keeps its hands off.
+//
+// Not here: instances that fail EC2's own checks (reconcile/interruption).
+package repair
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/client-go/tools/events"
+	"k8s.io/utils/clock"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	karpv1 "spokeshave.dev/api/karpenter/v1"
+	"spokeshave.dev/controller/kube/reconcile/ending"
+	"spokeshave.dev/controller/kube/reconcile/lifecycle"
+)
+
+// again is how often a node is looked at that may not be replaced yet because
+// too many are broken.
+const again = time.Minute
+
+// Reconciler replaces broken nodes.
+type Reconciler struct {
+	Client client.Client
+	Events events.EventRecorder
+	Clock  clock.PassiveClock
+	Ender  *ending.Ender
+	// Metrics may be nil.
+	Metrics *Metrics
+}
+
+// SetupWithManager registers the controller.
+func (r *Reconciler) SetupWithManager(mgr ctrl.Manager) error {
+	return ctrl.NewControllerManagedBy(mgr).
+		Named("node.health").
+		For(&corev1.Node{}).
+		Complete(reconcile.AsReconciler(mgr.GetClient(), r))
+}
+
+// Reconcile replaces the node when it is broken, and waits while it may recover.
+func (r *Reconciler) Reconcile(ctx context.Context, node *corev1.Node) (reconcile.Result, error) {
+	pool := node.Labels[karpv1.LabelNodePool]
+	if pool == "" || node.Spec.ProviderID == "" || !node.DeletionTimestamp.IsZero() {
+		return reconcile.Result{}, nil
+	}
+	t := diagnose(node, Signs())
+	if t == nil {
+		return reconcile.Result{}, nil
+	}
+	if left := t.due().Sub(r.Clock.Now()); left > 0 {
+		return reconcile.Result{RequeueAfter: left}, nil
+	}
+	var claims karpv1.NodeClaimList
+	if err := r.Client.List(ctx, &claims, client.MatchingFields{lifecycle.IndexProviderID: node.Spec.ProviderID}); err != nil {
+		return reconcile.Result{}, fmt.Errorf("find claim of node %s: %w", node.Name, err)
+	}
+	if len(claims.Items) == 0 || !claims.Items[0].DeletionTimestamp.IsZero() {
+		return reconcile.Result{}, nil
+	}
+	claim := &claims.Items[0]
+	var nodes corev1.NodeList
+	if err := r.Client.List(ctx, &nodes); err != nil {
+		return reconcile.Result{}, fmt.Errorf("count broken nodes: %w", err)
+	}
+	if why := blocked(nodes.Items, pool, Signs(), r.Clock.Now()); why != "" {
+		r.Events.Eventf(node, nil, corev1.EventTypeWarning, karpv1.EventNodeRepairBlocked, "Repair", "%s", why)
+		r.Events.Eventf(claim, nil, corev1.EventTypeWarning, karpv1.EventNodeRepairBlocked, "Repair", "%s", why)
+		return reconcile.Result{RequeueAfter: again}, nil
+	}
+	return reconcile.Result{}, r.replace(ctx, node, claim, t)
+}
+
+// replace ends the node now; its pods are planned anew with the next decision.
+func (r *Reconciler) replace(ctx context.Context, node *corev1.Node, claim *karpv1.NodeClaim, t *trouble) error {
+	text := fmt.Sprintf("condition %s has been %s since %s", t.sign.Condition, t.sign.Status, t.since.UTC().Format(time.RFC3339))
+	began, err := r.Ender.Begin(ctx, claim, ending.Why{Reason: "Unhealthy", Message: text, Deadline: r.Clock.Now()})
+	if err != nil || !began {
+		return err
+	}
+	r.Metrics.disrupted(claim, t.sign.Condition)
+	for _, o := range []client.Object{node, claim} {
+		r.Events.Eventf(o, nil, corev1.EventTypeWarning, karpv1.EventDisruptionTerminating, "Repair", "the node is broken and replaced: %s", text)
+	}
+	return nil
+}

@@ -1,0 +1,127 @@
+// Package static takes nodes away from static NodePools that have more than
+// their replicas say: those first that are missed least.
+//
+// Not here: launching the nodes that lack, and replacing drifted ones, which are
+// decided like everything else (lower.Build adds placeholders for them).
+package static
+
+import (
+	"context"
+	"fmt"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/tools/events"
+	"k8s.io/utils/clock"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/handler"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	karpv1 "spokeshave.dev/api/karpenter/v1"
+	"spokeshave.dev/controller/kube/lower"
+	"spokeshave.dev/controller/kube/reconcile/condition"
+	"spokeshave.dev/controller/kube/reconcile/ending"
+	"spokeshave.dev/controller/kube/reconcile/lifecycle"
+)
+
+// Reconciler scales static pools down.
+type Reconciler struct {
+	Client client.Client
+	// Live reads past the cache: a claim deleted a moment ago must not be
+	// counted, or another one goes in its stead.
+	Live   client.Reader
+	Events events.EventRecorder
+	Clock  clock.PassiveClock
+	Ender  *ending.Ender
+}
+
+// SetupWithManager registers the controller.
+func (r *Reconciler) SetupWithManager(mgr ctrl.Manager) error {
+	return ctrl.NewControllerManagedBy(mgr).
+		Named("static.deprovisioning").
+		For(&karpv1.NodePool{}).
+		Watches(&karpv1.NodeClaim{}, handler.EnqueueRequestsFromMapFunc(func(_ context.Context, o client.Object) []reconcile.Request {
+			return []reconcile.Request{{NamespacedName: types.NamespacedName{Name: o.GetLabels()[karpv1.LabelNodePool]}}}
+		})).
+		Complete(reconcile.AsReconciler(mgr.GetClient(), r))
+}
+
+// Reconcile deletes the claims that are too many.
+func (r *Reconciler) Reconcile(ctx context.Context, pool *karpv1.NodePool) (reconcile.Result, error) {
+	if pool.Spec.Replicas == nil || !pool.DeletionTimestamp.IsZero() {
+		return reconcile.Result{}, nil
+	}
+	want := int(*pool.Spec.Replicas)
+	if claims, err := counted(ctx, r.Client, pool.Name); err != nil || len(claims) <= want {
+		return reconcile.Result{}, err
+	}
+	claims, err := counted(ctx, r.Live, pool.Name)
+	if err != nil || len(claims) <= want {
+		return reconcile.Result{}, err
+	}
+	nodes := make([]candidate, 0, len(claims))
+	for i := range claims {
+		c, err := r.candidate(ctx, &claims[i])
+		if err != nil {
+			return reconcile.Result{}, err
+		}
+		nodes = append(nodes, c)
+	}
+	text := fmt.Sprintf("NodePool %s has %d nodes, and replicas is %d", pool.Name, len(claims), want)
+	for _, c := range dispensable(nodes)[:len(claims)-want] {
+		began, err := r.Ender.Begin(ctx, c.claim, ending.Why{Reason: "ScaledDown", Message: text})
+		if err != nil {
+			return reconcile.Result{}, err
+		}
+		if began {
+			r.Events.Eventf(c.claim, nil, corev1.EventTypeNormal, karpv1.EventDisruptionTerminating, "ScaleDown", "%s", text)
+		}
+	}
+	return reconcile.Result{}, nil
+}
+
+// counted are the pool's claims but for those that go, or are being replaced:
+// their replacements count already.
+func counted(ctx context.Context, from client.Reader, pool string) ([]karpv1.NodeClaim, error) {
+	var claims karpv1.NodeClaimList
+	if err := from.List(ctx, &claims, client.MatchingLabels{karpv1.LabelNodePool: pool}); err != nil {
+		return nil, fmt.Errorf("list claims of NodePool %s: %w", pool, err)
+	}
+	var out []karpv1.NodeClaim
+	for i := range claims.Items {
+		if c := &claims.Items[i]; c.DeletionTimestamp.IsZero() && c.Annotations[karpv1.AnnotationDisruption] == "" {
+			out = append(out, *c)
+		}
+	}
+	return out, nil
+}
+
+// candidate looks at what runs on the claim's node.
+func (r *Reconciler) candidate(ctx context.Context, claim *karpv1.NodeClaim) (candidate, error) {
+	out := candidate{
+		claim: claim, up: condition.IsTrue(claim.Status.Conditions, karpv1.ConditionInitialized),
+		drifted:   condition.IsTrue(claim.Status.Conditions, karpv1.ConditionDrifted),
+		protected: claim.Annotations[karpv1.AnnotationDoNotDisrupt] == "true",
+	}
+	if claim.Status.NodeName == "" {
+		return out, nil
+	}
+	node := &corev1.Node{}
+	if err := r.Client.Get(ctx, types.NamespacedName{Name: claim.Status.NodeName}, node); client.IgnoreNotFound(err) != nil {
+		return out, fmt.Errorf("read node of %s: %w", claim.Name, err)
+	}
+	out.protected = out.protected || node.Annotations[karpv1.AnnotationDoNotDisrupt] == "true"
+	var pods corev1.PodList
+	if err := r.Client.List(ctx, &pods, client.MatchingFields{lifecycle.IndexNodeName: claim.Status.NodeName}); err != nil {
+		return out, fmt.Errorf("list pods of node %s: %w", claim.Status.NodeName, err)
+	}
+	for i := range pods.Items {
+		p := &pods.Items[i]
+		if lower.Running(p) && !lower.Daemon(p) {
+			out.pods++
+			out.protected = out.protected || lower.Protected(p, r.Clock.Now())
+		}
+	}
+	return out, nil
+}

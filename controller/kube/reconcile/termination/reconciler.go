@@ -1,0 +1,268 @@
+// Package termination ends nodes: taint, drain through the Eviction API, wait
+// for volumes to detach, terminate the instance, let the Node go. It runs for
+// every managed node that is deleted, whoever deleted it.
+package termination
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/tools/events"
+	"k8s.io/utils/clock"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/controller"
+	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	karpv1 "spokeshave.dev/api/karpenter/v1"
+	"spokeshave.dev/controller/cloud/provider"
+	"spokeshave.dev/controller/kube/reconcile/condition"
+	"spokeshave.dev/controller/kube/reconcile/lifecycle"
+	"spokeshave.dev/controller/kube/reconcile/metric"
+)
+
+// poll is how often a drain looks again: pods that leave raise no event here.
+const poll = time.Second
+
+// Reconciler ends deleted nodes.
+type Reconciler struct {
+	Client   client.Client
+	Provider provider.Provider
+	Events   events.EventRecorder
+	Clock    clock.Clock
+	Workers  int
+	// Metrics may be nil.
+	Metrics *metric.Set
+
+	// bounded is by node the deadline that was told last.
+	bounded sync.Map
+}
+
+// SetupWithManager registers the controller.
+func (r *Reconciler) SetupWithManager(mgr ctrl.Manager) error {
+	return ctrl.NewControllerManagedBy(mgr).
+		Named("node.termination").
+		For(&corev1.Node{}).
+		WithOptions(controller.Options{MaxConcurrentReconciles: r.Workers}).
+		Complete(reconcile.AsReconciler(mgr.GetClient(), r))
+}
+
+// Reconcile moves a deleted node one step closer to its end.
+func (r *Reconciler) Reconcile(ctx context.Context, node *corev1.Node) (reconcile.Result, error) {
+	if node.DeletionTimestamp.IsZero() || !controllerutil.ContainsFinalizer(node, karpv1.FinalizerTermination) {
+		return reconcile.Result{}, nil
+	}
+	node = node.DeepCopy()
+	claim, err := r.claimOf(ctx, node)
+	if err != nil {
+		return reconcile.Result{}, err
+	}
+	done, err := r.steps(ctx, node, claim)
+	switch {
+	case apierrors.IsConflict(err):
+		return reconcile.Result{RequeueAfter: 100 * time.Millisecond}, nil
+	case err != nil:
+		return reconcile.Result{}, err
+	case !done:
+		return reconcile.Result{RequeueAfter: poll}, nil
+	}
+	base := node.DeepCopy()
+	controllerutil.RemoveFinalizer(node, karpv1.FinalizerTermination)
+	if err := r.Client.Patch(ctx, node, client.MergeFrom(base)); client.IgnoreNotFound(err) != nil {
+		return reconcile.Result{}, fmt.Errorf("release node %s: %w", node.Name, err)
+	}
+	r.bounded.Delete(node.Name)
+	r.Metrics.NodeTerminated(metric.SubjectOf(node.Labels), r.Clock.Since(node.DeletionTimestamp.Time), r.Clock.Since(node.CreationTimestamp.Time))
+	return reconcile.Result{}, nil
+}
+
+// claimOf finds the node's claim; nil when it has none (any more).
+func (r *Reconciler) claimOf(ctx context.Context, node *corev1.Node) (*karpv1.NodeClaim, error) {
+	if node.Spec.ProviderID == "" {
+		return nil, nil //nolint:nilnil // a node without a claim is an ordinary answer
+	}
+	var claims karpv1.NodeClaimList
+	if err := r.Client.List(ctx, &claims, client.MatchingFields{lifecycle.IndexProviderID: node.Spec.ProviderID}); err != nil {
+		return nil, fmt.Errorf("find claim of node %s: %w", node.Name, err)
+	}
+	if len(claims.Items) == 0 {
+		return nil, nil //nolint:nilnil // as above
+	}
+	return claims.Items[0].DeepCopy(), nil
+}
+
+// steps runs the termination in order and says whether the node may go.
+func (r *Reconciler) steps(ctx context.Context, node *corev1.Node, claim *karpv1.NodeClaim) (bool, error) {
+	if claim != nil && claim.DeletionTimestamp.IsZero() {
+		if err := r.Client.Delete(ctx, claim); client.IgnoreNotFound(err) != nil {
+			return false, fmt.Errorf("delete claim %s: %w", claim.Name, err)
+		}
+	}
+	if gone, err := r.instanceGone(ctx, node); err != nil || gone {
+		return gone, err
+	}
+	if err := r.taint(ctx, node); err != nil {
+		return false, err
+	}
+	r.tellDeadline(node, claim)
+	overdue := r.overdue(node)
+	left, err := r.drain(ctx, &departure{node, why(claim)})
+	if err != nil {
+		return false, err
+	}
+	if left > 0 && !overdue {
+		return false, r.mark(ctx, claim, karpv1.ConditionDrained, "Draining", fmt.Sprintf("%d pods are still to leave node %s", left, node.Name))
+	}
+	if claim != nil && !settled(claim, karpv1.ConditionDrained) {
+		r.Metrics.NodeDrained(metric.SubjectOf(node.Labels))
+	}
+	if err := r.conclude(ctx, claim, karpv1.ConditionDrained, left, "pods"); err != nil {
+		return false, err
+	}
+	attached, err := r.attached(ctx, node)
+	if err != nil {
+		return false, err
+	}
+	if attached > 0 && !overdue {
+		r.Events.Eventf(node, nil, corev1.EventTypeNormal, karpv1.EventAwaitingVolumeDetachment, "Terminate", "%d volumes are still attached", attached)
+		return false, r.mark(ctx, claim, karpv1.ConditionVolumesDetached, "AwaitingVolumeDetachment", fmt.Sprintf("%d volumes are still attached", attached))
+	}
+	if err := r.conclude(ctx, claim, karpv1.ConditionVolumesDetached, attached, "volumes"); err != nil {
+		return false, err
+	}
+	return r.terminate(ctx, node, claim)
+}
+
+func (r *Reconciler) instanceGone(ctx context.Context, node *corev1.Node) (bool, error) {
+	if node.Spec.ProviderID == "" {
+		return true, nil
+	}
+	_, err := r.Provider.Get(ctx, node.Spec.ProviderID)
+	switch {
+	case err == nil:
+		return false, nil
+	case provider.KindOf(err) == provider.NotFound:
+		return true, nil
+	default:
+		return false, fmt.Errorf("look at instance of node %s: %w", node.Name, err)
+	}
+}
+
+// terminate asks for the instance's end, and says so on the claim: from then on
+// it is not paid for.
+func (r *Reconciler) terminate(ctx context.Context, node *corev1.Node, claim *karpv1.NodeClaim) (bool, error) {
+	err := r.Provider.Terminate(ctx, node.Spec.ProviderID)
+	switch {
+	case err == nil:
+	case provider.KindOf(err) == provider.NotFound:
+		return true, nil
+	default:
+		r.Events.Eventf(node, nil, corev1.EventTypeWarning, karpv1.EventFailedTermination, "Terminate", "%v", err)
+		return false, fmt.Errorf("terminate instance of node %s: %w", node.Name, err)
+	}
+	if claim == nil || condition.IsTrue(claim.Status.Conditions, karpv1.ConditionInstanceTerminating) {
+		return false, nil // look again until it is gone
+	}
+	return false, r.mark(ctx, claim, karpv1.ConditionInstanceTerminating, "", "")
+}
+
+// taint keeps new pods away and tells load balancers to stop.
+func (r *Reconciler) taint(ctx context.Context, node *corev1.Node) error {
+	want := karpv1.DisruptedTaint()
+	tainted := slices.ContainsFunc(node.Spec.Taints, func(t corev1.Taint) bool { return t.MatchTaint(&want) })
+	if tainted && node.Labels[corev1.LabelNodeExcludeBalancers] != "" {
+		return nil
+	}
+	base := node.DeepCopy()
+	if !tainted {
+		node.Spec.Taints = append(node.Spec.Taints, want)
+	}
+	if node.Labels == nil {
+		node.Labels = map[string]string{}
+	}
+	node.Labels[corev1.LabelNodeExcludeBalancers] = "karpenter"
+	if err := r.Client.Patch(ctx, node, client.MergeFromWithOptions(base, client.MergeFromWithOptimisticLock{})); err != nil {
+		return fmt.Errorf("taint node %s: %w", node.Name, err)
+	}
+	return nil
+}
+
+// overdue says whether the termination grace period has passed.
+func (r *Reconciler) overdue(node *corev1.Node) bool {
+	at, err := time.Parse(time.RFC3339, node.Annotations[karpv1.AnnotationTerminationTimestamp])
+	return err == nil && !r.Clock.Now().Before(at)
+}
+
+// tellDeadline says on node and claim until when pods have time to leave, once
+// for every deadline: an interruption may bring it forward.
+func (r *Reconciler) tellDeadline(node *corev1.Node, claim *karpv1.NodeClaim) {
+	at := node.Annotations[karpv1.AnnotationTerminationTimestamp]
+	if at == "" {
+		return
+	}
+	if last, ok := r.bounded.Swap(node.Name, at); ok && last == at {
+		return
+	}
+	const text = "all pods are to be gone by %s: those that are not are deleted early enough to have their grace period, whatever protects them"
+	r.Events.Eventf(node, nil, corev1.EventTypeWarning, karpv1.EventTerminationGracePeriodExpiring, "Terminate", text, at)
+	if claim != nil {
+		r.Events.Eventf(claim, nil, corev1.EventTypeWarning, karpv1.EventTerminationGracePeriodExpiring, "Terminate", text, at)
+	}
+}
+
+// settled says whether a condition has its last value: whatever is left is not
+// waited for any more.
+func settled(claim *karpv1.NodeClaim, kind string) bool {
+	c := meta.FindStatusCondition(claim.Status.Conditions, kind)
+	return c != nil && c.Status != metav1.ConditionUnknown
+}
+
+// conclude says of a wait that it has ended: because nothing is left, or because the
+// time is over.
+func (r *Reconciler) conclude(ctx context.Context, claim *karpv1.NodeClaim, kind string, left int, of string) error {
+	return r.set(ctx, claim, func(in *[]metav1.Condition, generation int64) {
+		if left == 0 {
+			condition.True(in, generation, kind)
+			return
+		}
+		condition.False(in, generation, kind, "TerminationGracePeriodElapsed", fmt.Sprintf("%d %s were left when the time was over", left, of))
+	})
+}
+
+// mark says of a condition on the claim that it is true, when reason is empty, and
+// else not known yet.
+func (r *Reconciler) mark(ctx context.Context, claim *karpv1.NodeClaim, kind, reason, message string) error {
+	return r.set(ctx, claim, func(in *[]metav1.Condition, generation int64) {
+		if reason == "" {
+			condition.True(in, generation, kind)
+			return
+		}
+		condition.Unknown(in, generation, kind, reason, message)
+	})
+}
+
+// set changes the claim's conditions. A drain that waits looks every second, and
+// what has not changed is not written again.
+func (r *Reconciler) set(ctx context.Context, claim *karpv1.NodeClaim, change func(in *[]metav1.Condition, generation int64)) error {
+	if claim == nil {
+		return nil
+	}
+	before := claim.DeepCopy()
+	change(&claim.Status.Conditions, claim.Generation)
+	if equality.Semantic.DeepEqual(before.Status, claim.Status) {
+		return nil
+	}
+	if err := r.Client.Status().Patch(ctx, claim, client.MergeFrom(before)); client.IgnoreNotFound(err) != nil {
+		return fmt.Errorf("write status of %s: %w", claim.Name, err)
+	}
+	return nil
+}

@@ -1,0 +1,76 @@
+package journal
+
+import (
+	"context"
+	"reflect"
+	"slices"
+	"sync"
+
+	"github.com/go-logr/logr"
+
+	"spokeshave.dev/controller/core/decide"
+	"spokeshave.dev/controller/core/model"
+)
+
+// undigested is how many decisions may wait for the digest of their snapshot.
+// More go without: a snapshot is large, and the loop waits for nothing here.
+const undigested = 2
+
+// digests computes the digests of snapshots beside the loop, one at a time.
+type digests struct {
+	places chan struct{}
+	one    sync.Mutex
+	busy   sync.WaitGroup
+}
+
+// complete adds to an entry what takes longer to find out than to decide: the
+// digest of its snapshot, why nodes that there were did not take pods for which
+// others were launched, and what those could have been instead. It does not block.
+func (j *Journal) complete(ctx context.Context, s *model.Snapshot, d *decide.Decision, e *Entry) {
+	id := e.ID
+	select {
+	case j.digests.places <- struct{}{}:
+	default:
+		return
+	}
+	log := logr.FromContextOrDiscard(ctx)
+	j.digests.busy.Go(func() {
+		j.digests.one.Lock()
+		digest, err := s.Digest()
+		more := think(s, d)
+		j.digests.one.Unlock()
+		<-j.digests.places
+		if err != nil {
+			log.Error(err, "a decision has no digest of its snapshot", "decision", id)
+			return
+		}
+		j.mu.Lock()
+		defer j.mu.Unlock()
+		for i := range slices.Backward(j.entries) {
+			if e := &j.entries[i]; e.ID == id {
+				e.Snapshot = digest
+				e.complete(&more)
+				return
+			}
+		}
+	})
+}
+
+// shared gives what is known already for what is the same, so that the
+// offerings of a NodePool at rest are kept once.
+func (j *Journal) shared(all []Offerings) []Offerings {
+	for i := range all {
+		for k := range slices.Backward(j.entries) {
+			old := j.entries[k].Candidates
+			at := slices.IndexFunc(old, func(o Offerings) bool { return o.NodePool == all[i].NodePool })
+			if at < 0 {
+				continue
+			}
+			if reflect.DeepEqual(old[at], all[i]) {
+				all[i] = old[at]
+			}
+			break
+		}
+	}
+	return all
+}

@@ -1,0 +1,71 @@
+package journal
+
+import (
+	"slices"
+
+	"spokeshave.dev/controller/core/check"
+	"spokeshave.dev/controller/core/decide"
+	"spokeshave.dev/controller/core/model"
+)
+
+// Bounds of what is said of pods for which a node was launched: of so many kinds
+// of pods in a decision, so many reasons of each.
+const (
+	kindsKept    = 20
+	refusalsKept = 5
+)
+
+// refusals says for every planned node why nodes that there were did not take
+// its pods. It looks at every node, and is done beside the loop.
+func refusals(s *model.Snapshot, d *decide.Decision) [][]NotOn {
+	if len(d.Plan.Nodes) == 0 || len(s.Nodes) == 0 {
+		return nil
+	}
+	rooms, kinds := check.NewRooms(s, &d.Plan), map[int32]bool{}
+	out := make([][]NotOn, len(d.Plan.Nodes))
+	for i := range d.Plan.Nodes {
+		at := map[int32]int{} // of specs in out[i]
+		for k, p := range d.Plan.Nodes[i].Pods {
+			spec := s.Pods[p].Spec
+			if kinds[spec] = true; len(kinds) > kindsKept {
+				return out
+			}
+			if _, seen := at[spec]; !seen {
+				at[spec] = len(out[i])
+				why := rooms.Refusals(p)
+				out[i] = append(out[i], NotOn{Refusals: why[:min(len(why), refusalsKept)]})
+			}
+			out[i][at[spec]].Pods = append(out[i][at[spec]].Pods, k)
+		}
+	}
+	return out
+}
+
+// afterthoughts are what takes longer to find out than to decide.
+type afterthoughts struct {
+	rooms [][]NotOn                 // by planned node
+	types map[string][]model.Option // by claim
+}
+
+func think(s *model.Snapshot, d *decide.Decision) afterthoughts {
+	return afterthoughts{refusals(s, d), otherTypes(s, d)}
+}
+
+// complete puts them where they belong, in copies: readers hold the others.
+func (e *Entry) complete(a *afterthoughts) {
+	e.Nodes = slices.Clone(e.Nodes)
+	for i := range e.Nodes {
+		e.Nodes[i].OtherTypes = a.types[e.Nodes[i].Claim]
+		if i < len(a.rooms) {
+			e.Nodes[i].NotOn = a.rooms[i]
+		}
+	}
+	e.Commands = slices.Clone(e.Commands)
+	for i := range e.Commands {
+		c := &e.Commands[i]
+		c.Replacements = slices.Clone(c.Replacements)
+		for k := range c.Replacements {
+			c.Replacements[k].OtherTypes = a.types[c.Replacements[k].Claim]
+		}
+	}
+}

@@ -1,0 +1,119 @@
+// Package simulate is the engine behind `spokeshave simulate`: manifests and
+// policies in, the decision that the controller would make out. It runs the
+// controller's own decide.Decide, with the controller's own policy engines, and
+// no cluster.
+//
+// It is a package of its own so that the command line does not link the
+// controller's clients.
+package simulate
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"spokeshave.dev/controller/cloud/catalog"
+	"spokeshave.dev/controller/core/decide"
+	"spokeshave.dev/controller/core/model"
+	"spokeshave.dev/controller/core/policy"
+	"spokeshave.dev/controller/kube/lower"
+	"spokeshave.dev/controller/rehearse/scenario"
+	"spokeshave.dev/controller/rehearse/source"
+)
+
+// Config is a simulation's input.
+type Config struct {
+	// Manifests are files and folders of Kubernetes objects.
+	Manifests []string
+	// Policies are more files and folders; of them only the policies count.
+	Policies []string
+	// Compiled are further policies, which stay the caller's to close.
+	Compiled []policy.Policy
+	// Catalog is a catalogue file as `spokeshave catalog export` writes it;
+	// empty takes the embedded catalogue of Region.
+	Catalog string
+	// Region is empty for the one that the manifests speak of.
+	Region string
+	Time   time.Time
+	Seed   uint64
+	// Asked and Reseed are for a snapshot from a file: the flags that somebody
+	// set and it has its own of, and whether Seed replaces its own.
+	Asked  []string
+	Reseed bool
+	// PreferencePolicy and MinValuesPolicy are the controller's settings; empty
+	// for its defaults.
+	PreferencePolicy, MinValuesPolicy string
+	// Disrupt also asks which running nodes may go.
+	Disrupt bool
+	// Elapsed is a stopwatch for the timings; nil leaves them at zero.
+	Elapsed func() time.Duration
+}
+
+// Result is a simulation's outcome.
+type Result struct {
+	Report   *scenario.Report
+	Warnings []scenario.Warning
+}
+
+// Run simulates. An error is the input's fault, or a defect (ErrDefect).
+func Run(ctx context.Context, cfg Config) (*Result, error) {
+	if cfg.Elapsed == nil {
+		cfg.Elapsed = func() time.Duration { return 0 }
+	}
+	settings, err := lower.Settings(cfg.PreferencePolicy, cfg.MinValuesPolicy)
+	if err != nil {
+		return nil, err
+	}
+	start := cfg.Elapsed()
+	objects, err := scenario.Read(cfg.Manifests...)
+	if err != nil {
+		return nil, err
+	}
+	sources := source.Objects(objects)
+	for _, path := range cfg.Policies {
+		more, warnings, err := source.Read(ctx, path)
+		if err != nil {
+			return nil, err
+		}
+		sources = append(sources, more...)
+		objects.Warnings = append(objects.Warnings, warnings...)
+	}
+	opts := scenario.Options{Time: cfg.Time, Seed: cfg.Seed, Asked: cfg.Asked, Reseed: cfg.Reseed, Region: cfg.Region, Settings: settings}
+	if cfg.Catalog != "" {
+		c, err := readCatalog(cfg.Catalog)
+		if err != nil {
+			return nil, err
+		}
+		opts.Catalog = &c
+	}
+	read := cfg.Elapsed() - start
+	snapshot, err := objects.Snapshot(opts)
+	if err != nil {
+		return nil, err
+	}
+	lowered := cfg.Elapsed() - start - read
+	policies, done, err := Compile(ctx, sources, snapshot.Time)
+	if err != nil {
+		return nil, errors.Join(err, done())
+	}
+	policies = inOrder(append(policies, cfg.Compiled...))
+	decision, err := decide.Decide(ctx, &snapshot, policies, decide.Options{
+		Elapsed: cfg.Elapsed, Bound: true, Disrupt: cfg.Disrupt, Search: cfg.Disrupt,
+	})
+	if err = errors.Join(err, done()); err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrDefect, err)
+	}
+	return &Result{
+		Report:   scenario.NewReport(objects, &snapshot, &decision, read, lowered),
+		Warnings: objects.Warnings,
+	}, nil
+}
+
+func readCatalog(path string) (model.Catalog, error) {
+	raw, err := scenario.ReadFile(path)
+	if err != nil {
+		return model.Catalog{}, err
+	}
+	return catalog.Read(path, raw)
+}

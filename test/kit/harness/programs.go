@@ -1,0 +1,148 @@
+package harness
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"strconv"
+	"syscall"
+	"time"
+
+	coordinationv1 "k8s.io/api/coordination/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"spokeshave.dev/test/kit/controlplane"
+)
+
+// EC2URL is ec2sim's address.
+func (s *Stack) EC2URL() string { return loopback(s.ports.ec2) }
+
+// MetricsURL is the address of the controller's metrics and decisions.
+func (s *Stack) MetricsURL() string { return loopback(s.ports.metrics) }
+
+func loopback(port int) string { return "http://127.0.0.1:" + strconv.Itoa(port) }
+
+// startEC2 starts ec2sim with its joiner.
+func (s *Stack) startEC2(ctx context.Context) error {
+	_, err := s.Cluster.Run(controlplane.Program{
+		Name: "ec2sim", Path: s.bins.ec2sim,
+		Args: []string{
+			"--listen=127.0.0.1:" + strconv.Itoa(s.ports.ec2), "--region=" + Region, "--cluster-name=" + ClusterName,
+			"--joiner", "--kubeconfig=" + s.Cluster.Kubeconfig, "--boot-delay=" + s.opts.BootDelay.String(),
+			"--pending-delay=" + s.opts.BootDelay.String(), "--shutdown-delay=" + s.opts.BootDelay.String(),
+		},
+	})
+	if err != nil {
+		return err
+	}
+	return s.Until(ctx, "ec2sim to answer", 20*time.Second, func(ctx context.Context) (string, bool) {
+		if _, err := s.Instances(ctx); err != nil {
+			return err.Error(), false
+		}
+		return "", true
+	})
+}
+
+// StartController starts the controller as the chart's Deployment would, with
+// further flags added, and returns when it leads, or, with --mode=Observe among
+// the flags, when it is ready.
+func (s *Stack) StartController(ctx context.Context, flags ...string) error {
+	if err := s.LaunchController(ctx, flags...); err != nil {
+		return err
+	}
+	start := now()
+	if err := s.Until(ctx, "the controller to lead", 60*time.Second, s.Leads); err != nil {
+		return err
+	}
+	s.say("controller leads as ServiceAccount %s/%s …  %s\n", Namespace, release, since(start))
+	return nil
+}
+
+// LaunchController starts the controller and returns at once.
+func (s *Stack) LaunchController(ctx context.Context, flags ...string) error {
+	if s.controller != 0 {
+		return errors.New("start the controller: one runs already")
+	}
+	container, account, err := s.container(ctx)
+	if err != nil {
+		return err
+	}
+	kubeconfig, err := s.Cluster.KubeconfigFor(ctx, Namespace, account)
+	if err != nil {
+		return err
+	}
+	args := append(append([]string{"--kubeconfig=" + kubeconfig}, container.Args...), flags...)
+	// The SDK insists on credentials; ec2sim takes any.
+	env := []string{"AWS_ACCESS_KEY_ID=demo", "AWS_SECRET_ACCESS_KEY=demo", "AWS_EC2_METADATA_DISABLED=true"}
+	for _, e := range container.Env {
+		if e.ValueFrom == nil {
+			env = append(env, e.Name+"="+e.Value)
+		}
+	}
+	s.starts++
+	s.controller, err = s.Cluster.Run(controlplane.Program{Name: s.controllerName(), Path: s.bins.controller, Args: args, Env: env})
+	return err
+}
+
+// controllerName is the name of the latest controller: each start has a log of
+// its own.
+func (s *Stack) controllerName() string {
+	if s.starts == 1 {
+		return "controller"
+	}
+	return "controller-" + strconv.Itoa(s.starts)
+}
+
+// StopController ends the controller, gently or at once, and returns when it
+// is gone.
+func (s *Stack) StopController(ctx context.Context, sig syscall.Signal) error {
+	if s.controller == 0 {
+		return nil
+	}
+	if err := syscall.Kill(s.controller, sig); err != nil && !errors.Is(err, syscall.ESRCH) {
+		return fmt.Errorf("stop the controller: %w", err)
+	}
+	err := s.Until(ctx, "the controller to end", 30*time.Second, func(context.Context) (string, bool) {
+		return "it runs", errors.Is(syscall.Kill(s.controller, 0), syscall.ESRCH)
+	})
+	s.controller = 0
+	return err
+}
+
+// Leads says whether the controller's process holds its own lease.
+func (s *Stack) Leads(ctx context.Context) (string, bool) {
+	if s.controller != 0 && errors.Is(syscall.Kill(s.controller, 0), syscall.ESRCH) {
+		return "the controller has ended", false
+	}
+	lease := &coordinationv1.Lease{}
+	if err := s.Client.Get(ctx, types.NamespacedName{Namespace: Namespace, Name: "spokeshave-leader-election"}, lease); err != nil {
+		return err.Error(), false
+	}
+	holder := ""
+	if lease.Spec.HolderIdentity != nil {
+		holder = *lease.Spec.HolderIdentity
+	}
+	return "the lease is held by " + strconv.Quote(holder), endsWithPID(holder, s.controller) && s.ready(ctx)
+}
+
+// endsWithPID says whether a holder's identity names the process.
+func endsWithPID(identity string, pid int) bool {
+	suffix := "_" + strconv.Itoa(pid)
+	return len(identity) > len(suffix) && identity[len(identity)-len(suffix):] == suffix
+}
+
+func (s *Stack) ready(ctx context.Context) bool {
+	ctx, cancel := context.WithTimeout(ctx, 2*time.Second)
+	defer cancel()
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, loopback(s.ports.probes)+"/readyz", nil)
+	if err != nil {
+		return false
+	}
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		return false
+	}
+	_ = resp.Body.Close()
+	return resp.StatusCode == http.StatusOK
+}

@@ -1,0 +1,161 @@
+package harness
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/service/ec2"
+	"golang.org/x/sync/errgroup"
+	"k8s.io/apimachinery/pkg/runtime"
+	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	awsv1 "spokeshave.dev/api/aws/v1"
+	karpv1 "spokeshave.dev/api/karpenter/v1"
+	"spokeshave.dev/test/kit/controlplane"
+)
+
+// Names that everything here agrees on.
+const (
+	// Namespace is where the chart is installed and guardrail policies live.
+	Namespace = "spokeshave"
+	// ClusterName is what AWS knows the cluster as.
+	ClusterName = "spokeshave"
+	// Region is where ec2sim pretends to be.
+	Region = "us-west-2"
+	// release is the name of the Helm release, and by it of the chart's objects.
+	release = "spokeshave"
+)
+
+// Options of Start.
+type Options struct {
+	// Dir keeps the cluster's state and the logs; empty means a temporary
+	// directory that Stop removes.
+	Dir string
+	// Detached leaves everything running when this process ends.
+	Detached bool
+	// BootDelay is how long EC2 takes to start an instance, how long that boots
+	// before its node joins, and how long EC2 takes to end it. Zero means one
+	// second.
+	BootDelay time.Duration
+	// Values are further values for the chart, as for helm --set.
+	Values []string
+	// Log is told what happens; nil means nobody.
+	Log io.Writer
+}
+
+// Stack is the running product.
+type Stack struct {
+	Cluster *controlplane.Cluster
+	// Client acts as the cluster's administrator.
+	Client client.Client
+	// EC2 is the SDK's client for ec2sim.
+	EC2 *ec2.Client
+
+	opts  Options
+	root  string // of the source tree
+	bins  binaries
+	ports ports
+	// controller is the process id of the controller, 0 when none runs.
+	controller int
+	starts     int
+}
+
+// ports are those of our own programs, on loopback.
+type ports struct {
+	ec2, metrics, probes int
+}
+
+// Start builds and starts everything and returns when the controller leads.
+// The context bounds the start. What was started is stopped again on an error.
+func Start(ctx context.Context, opts Options) (*Stack, error) {
+	if opts.Log == nil {
+		opts.Log = io.Discard
+	}
+	if opts.BootDelay == 0 {
+		opts.BootDelay = time.Second
+	}
+	root, err := sourceRoot()
+	if err != nil {
+		return nil, err
+	}
+	s := &Stack{opts: opts, root: root}
+	if err := s.start(ctx); err != nil {
+		if s.Cluster != nil {
+			err = errors.Join(err, s.Cluster.Stop())
+		}
+		return nil, err
+	}
+	return s, nil
+}
+
+func (s *Stack) start(ctx context.Context) error {
+	done := s.step("building the controller and ec2sim")
+	var err error
+	s.bins, err = buildProduct(ctx, s.root)
+	done(err)
+	if err != nil {
+		return err
+	}
+	s.Cluster, err = controlplane.Start(ctx, controlplane.Options{
+		Dir: s.opts.Dir, Full: true, Detached: s.opts.Detached, Log: s.opts.Log,
+	})
+	if err != nil {
+		return err
+	}
+	// Now that the control plane holds its own, which it chose in the same way.
+	if s.ports, err = freePorts(); err != nil {
+		return err
+	}
+	if err := s.connect(ctx); err != nil {
+		return err
+	}
+	work, both := errgroup.WithContext(ctx)
+	work.Go(func() error { return s.startEC2(both) })
+	work.Go(func() error {
+		if err := s.systemNodes(both); err != nil {
+			return err
+		}
+		return s.installChart(both)
+	})
+	if err := work.Wait(); err != nil {
+		return err
+	}
+	return s.StartController(ctx)
+}
+
+// connect makes the clients.
+func (s *Stack) connect(ctx context.Context) error {
+	scheme := runtime.NewScheme()
+	err := errors.Join(clientgoscheme.AddToScheme(scheme), karpv1.AddToScheme(scheme), awsv1.AddToScheme(scheme))
+	if err != nil {
+		return fmt.Errorf("build scheme: %w", err)
+	}
+	if s.Client, err = client.New(s.Cluster.Config(), client.Options{Scheme: scheme}); err != nil {
+		return fmt.Errorf("make a client: %w", err)
+	}
+	s.EC2, err = ec2Client(ctx, s.EC2URL())
+	return err
+}
+
+// Stop ends everything.
+func (s *Stack) Stop() error { return s.Cluster.Stop() }
+
+// step announces work on the log and returns what to call when it is done.
+func (s *Stack) step(what string) func(error) {
+	start := now()
+	s.say("%s …", what)
+	return func(err error) {
+		outcome := ""
+		if err != nil {
+			outcome = "  failed"
+		}
+		s.say("  %s%s\n", since(start), outcome)
+	}
+}
+
+// say writes progress; nobody's work depends on its being read.
+func (s *Stack) say(format string, args ...any) { _, _ = fmt.Fprintf(s.opts.Log, format, args...) }

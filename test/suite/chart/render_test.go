@@ -1,0 +1,309 @@
+package chart
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	networkingv1 "k8s.io/api/networking/v1"
+	"sigs.k8s.io/yaml"
+)
+
+func TestLint(t *testing.T) {
+	h := newHelm(t)
+	h.must(t, "lint", "--strict", chartDir)
+	h.must(t, "lint", "--strict", chartDir, "--set", "settings.clusterName=test")
+}
+
+// TestObjects says which objects there are under which values.
+func TestObjects(t *testing.T) {
+	h := newHelm(t)
+	always := []string{
+		"ClusterRole/spokeshave", "ClusterRole/spokeshave-admin", "ClusterRoleBinding/spokeshave",
+		"Role/spokeshave", "RoleBinding/spokeshave",
+		"Deployment/spokeshave", "PodDisruptionBudget/spokeshave", "Service/spokeshave",
+	}
+	lease := []string{"Role/kube-system/spokeshave-karpenter-lease", "RoleBinding/kube-system/spokeshave-karpenter-lease"}
+	fence := []string{"ValidatingAdmissionPolicy/spokeshave-system-pods", "ValidatingAdmissionPolicyBinding/spokeshave-system-pods"}
+	account := []string{"ServiceAccount/spokeshave"}
+	crds := []string{
+		"CustomResourceDefinition/ec2nodeclasses.karpenter.k8s.aws",
+		"CustomResourceDefinition/nodeclaims.karpenter.sh", "CustomResourceDefinition/nodepools.karpenter.sh",
+	}
+	policies := []string{"ConfigMap/cheapest", "ConfigMap/keep-protected"}
+	tests := map[string]struct {
+		reason, values string
+		want           [][]string
+	}{
+		"defaults": {"everything that a working controller needs", ``, [][]string{fence, account, lease, crds, policies}},
+		"crds":     {"somebody else may own the definitions", `crds: {install: false}`, [][]string{fence, account, lease, policies}},
+		"observe":  {"an observer does not hold Karpenter's lease", `controller: {mode: Observe}`, [][]string{account, crds, policies}},
+		"account":  {"somebody else may own the account", `serviceAccount: {create: false, name: mine}`, [][]string{fence, lease, crds, policies}},
+		"monitor":  {"ServiceMonitor on request", `serviceMonitor: {enabled: true}`, [][]string{fence, account, lease, crds, policies, {"ServiceMonitor/spokeshave"}}},
+		"network":  {"NetworkPolicy on request", `networkPolicy: {enabled: true}`, [][]string{fence, account, lease, crds, policies, {"NetworkPolicy/spokeshave"}}},
+		"policies": {
+			"each policy has its switch", `policies: {defaults: {cheapest: {enabled: false}, keep-protected: {enabled: false}, budget: {enabled: true, config: {caps: {cluster: {hourly_usd: 2}}}}}}`,
+			[][]string{fence, account, lease, crds, {"ConfigMap/budget"}},
+		},
+		"plugins": {
+			"plugin namespaces may be read", `policies: {pluginNamespaces: [team-a]}`,
+			[][]string{fence, account, lease, crds, policies, {"Role/team-a/spokeshave-policies", "RoleBinding/team-a/spokeshave-policies"}},
+		},
+		"lease elsewhere": {
+			"Karpenter lives where it lives", `settings: {karpenterLease: {namespace: karpenter}}`,
+			[][]string{fence, account, {"Role/karpenter/spokeshave-karpenter-lease", "RoleBinding/karpenter/spokeshave-karpenter-lease"}, crds, policies},
+		},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			want := slices.Sorted(slices.Values(slices.Concat(append(tc.want, always)...)))
+			var got []string
+			for key := range h.render(t, tc.values) {
+				got = append(got, key)
+			}
+			slices.Sort(got)
+			if diff := cmp.Diff(want, got); diff != "" {
+				t.Errorf("%s (-want +got):\n%s", tc.reason, diff)
+			}
+		})
+	}
+}
+
+// TestCRDsAreKept: uninstalling or downgrading the chart must never delete a NodePool.
+func TestCRDsAreKept(t *testing.T) {
+	for key, obj := range newHelm(t).render(t, ``) {
+		if strings.HasPrefix(key, "CustomResourceDefinition/") && obj.GetAnnotations()["helm.sh/resource-policy"] != "keep" {
+			t.Errorf("%s would be deleted with the release", key)
+		}
+	}
+}
+
+func TestDeployment(t *testing.T) {
+	h := newHelm(t)
+	d := get[appsv1.Deployment](t, h.render(t, ``), "Deployment/spokeshave")
+	pod := d.Spec.Template.Spec
+	if *d.Spec.Replicas != 2 || pod.PriorityClassName != "system-cluster-critical" || pod.ServiceAccountName != "spokeshave" {
+		t.Errorf("got %d replicas, priority class %q, account %q", *d.Spec.Replicas, pod.PriorityClassName, pod.ServiceAccountName)
+	}
+	c := pod.Containers[0]
+	want := &corev1.SecurityContext{
+		RunAsNonRoot: new(true), RunAsUser: new(int64(65532)), RunAsGroup: new(int64(65532)),
+		ReadOnlyRootFilesystem: new(true), AllowPrivilegeEscalation: new(false),
+		Capabilities:   &corev1.Capabilities{Drop: []corev1.Capability{"ALL"}},
+		SeccompProfile: &corev1.SeccompProfile{Type: corev1.SeccompProfileTypeRuntimeDefault},
+	}
+	if diff := cmp.Diff(want, c.SecurityContext); diff != "" {
+		t.Errorf("security context (-want +got):\n%s", diff)
+	}
+	if c.LivenessProbe.HTTPGet.Path != "/healthz" || c.ReadinessProbe.HTTPGet.Path != "/readyz" {
+		t.Errorf("probes: %v, %v", c.LivenessProbe.HTTPGet, c.ReadinessProbe.HTTPGet)
+	}
+	if c.Image != "spokeshave/controller:0.1.0" {
+		t.Errorf("image %s", c.Image)
+	}
+	term := pod.Affinity.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution.NodeSelectorTerms[0].MatchExpressions[0]
+	if term.Key != "karpenter.sh/nodepool" || term.Operator != corev1.NodeSelectorOpDoesNotExist {
+		t.Errorf("the controller may run on nodes that it manages: %v", term)
+	}
+	for _, s := range pod.TopologySpreadConstraints {
+		if diff := cmp.Diff(d.Spec.Selector, s.LabelSelector); diff != "" {
+			t.Errorf("spread over %s does not select the chart's pods (-pods +constraint):\n%s", s.TopologyKey, diff)
+		}
+	}
+}
+
+func TestDeploymentValues(t *testing.T) {
+	h := newHelm(t)
+	d := get[appsv1.Deployment](t, h.render(t, `
+replicas: 1
+podLabels: {a: b}
+additionalLabels: {team: platform}
+terminationGracePeriodSeconds: 0
+controller:
+  image: {repository: example.com/x, tag: v2, digest: "sha256:0000000000000000000000000000000000000000000000000000000000000000"}
+  env: [{name: AWS_ACCESS_KEY_ID, value: x}]
+  extraVolumeMounts: [{name: v, mountPath: /v}]
+extraVolumes: [{name: v, emptyDir: {}}]
+tolerations: [{key: system, operator: Exists}]
+topologySpreadConstraints: [{maxSkew: 1, topologyKey: x, whenUnsatisfiable: ScheduleAnyway, labelSelector: {matchLabels: {own: selector}}}]
+`), "Deployment/spokeshave")
+	pod := d.Spec.Template.Spec
+	c := pod.Containers[0]
+	if len(c.Env) != 1 || len(c.VolumeMounts) != 1 || len(pod.Volumes) != 1 || len(pod.Tolerations) != 1 || len(pod.TopologySpreadConstraints) != 1 {
+		t.Fatalf("lists do not arrive: %v", pod)
+	}
+	if c.Image != "example.com/x:v2@sha256:0000000000000000000000000000000000000000000000000000000000000000" {
+		t.Errorf("image %s", c.Image)
+	}
+	if *d.Spec.Replicas != 1 || c.Env[0].Name != "AWS_ACCESS_KEY_ID" || c.VolumeMounts[0].Name != "v" || pod.Volumes[0].Name != "v" {
+		t.Errorf("values do not arrive: %v", d.Spec)
+	}
+	if pod.Tolerations[0].Key != "system" || pod.TopologySpreadConstraints[0].LabelSelector.MatchLabels["own"] != "selector" {
+		t.Errorf("scheduling values do not arrive: %v", pod)
+	}
+	labels := d.Spec.Template.Labels
+	if labels["a"] != "b" || labels["team"] != "platform" || d.Spec.Selector.MatchLabels["team"] != "" {
+		t.Errorf("pod labels %v, selector %v", labels, d.Spec.Selector.MatchLabels)
+	}
+}
+
+// TestArgs: the settings reach the command line; what is not set is not passed.
+func TestArgs(t *testing.T) {
+	h := newHelm(t)
+	always := []string{
+		"--batch-idle-duration=300ms", "--batch-max-duration=10s", "--cluster-name=test", "--feature-gates=NodeRepair=false,SpotToSpotConsolidation=false,StaticCapacity=false", "--health-probe-port=8081",
+		"--karpenter-lease-name=karpenter-leader-election", "--karpenter-lease-namespace=kube-system",
+		"--kube-client-burst=300", "--kube-client-qps=200", "--leader-election-name=spokeshave-leader-election",
+		"--log-level=info", "--metrics-port=8080", "--min-values-policy=Strict", "--mode=Act", "--namespace=system",
+		"--preference-policy=Respect", "--reserved-enis=0", "--vm-memory-overhead-percent=0.075",
+	}
+	tests := map[string]struct {
+		values string
+		want   []string
+	}{
+		"defaults": {``, always},
+		"all": {`
+controller: {mode: Observe, metrics: {port: 9090}, healthProbe: {port: 9091}}
+logLevel: debug
+settings:
+  clusterEndpoint: https://api.example.com
+  batchIdleDuration: 2s
+  batchMaxDuration: 1m30s
+  preferencePolicy: Ignore
+  minValuesPolicy: BestEffort
+  awsRegion: us-gov-west-1
+  awsEndpoint: http://ec2.example.com:4566
+  kubeClientQPS: 20
+  kubeClientBurst: 30
+  karpenterLease: {namespace: karpenter, name: other}
+policies: {required: [budget, quota], pluginNamespaces: [team-a, team-b]}
+`, []string{
+			"--aws-endpoint=http://ec2.example.com:4566", "--aws-region=us-gov-west-1", "--batch-idle-duration=2s", "--batch-max-duration=1m30s",
+			"--cluster-endpoint=https://api.example.com", "--cluster-name=test", "--feature-gates=NodeRepair=false,SpotToSpotConsolidation=false,StaticCapacity=false", "--health-probe-port=9091",
+			"--karpenter-lease-name=other", "--karpenter-lease-namespace=karpenter", "--kube-client-burst=30", "--kube-client-qps=20",
+			"--leader-election-name=spokeshave-leader-election", "--log-level=debug", "--metrics-port=9090", "--min-values-policy=BestEffort", "--mode=Observe",
+			"--namespace=system", "--policies-required=budget,quota", "--policy-plugin-namespaces=team-a,team-b",
+			"--preference-policy=Ignore", "--reserved-enis=0", "--vm-memory-overhead-percent=0.075",
+		}},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			d := get[appsv1.Deployment](t, h.render(t, tc.values), "Deployment/spokeshave")
+			got := slices.Sorted(slices.Values(d.Spec.Template.Spec.Containers[0].Args))
+			if diff := cmp.Diff(tc.want, got); diff != "" {
+				t.Errorf("arguments (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestPolicies(t *testing.T) {
+	h := newHelm(t)
+	objs := h.render(t, `
+policies:
+  defaults:
+    cheapest: {mode: Shadow}
+    keep-protected: {config: {protected: {tier: gold}}}
+    budget: {enabled: true, config: {caps: {cluster: {hourly_usd: 0.5, soft: true}, "label/team=ml": {monthly_usd: 1000000}}}}
+`)
+	type manifest struct {
+		APIVersion, Engine, Mode string
+		Hooks                    []string
+		Config                   map[string]any
+	}
+	const version = "policy.spokeshave.dev/v1alpha1"
+	want := map[string]manifest{
+		"cheapest":       {APIVersion: version, Engine: "rego", Mode: "Shadow", Hooks: []string{"rank"}},
+		"keep-protected": {APIVersion: version, Engine: "rego", Mode: "Enforce", Hooks: []string{"consolidate"}, Config: map[string]any{"protected": map[string]any{"spokeshave.dev/protected": "true", "tier": "gold"}}},
+		"budget": {APIVersion: version, Engine: "rego", Mode: "Enforce", Hooks: []string{"ceiling"}, Config: map[string]any{"caps": map[string]any{
+			"cluster": map[string]any{"hourly_usd": 0.5, "soft": true}, "label/team=ml": map[string]any{"monthly_usd": 1e6},
+		}, "teamLabel": "team", "teams": map[string]any{}}},
+	}
+	for name, w := range want {
+		cm := get[corev1.ConfigMap](t, objs, "ConfigMap/"+name)
+		if cm.Labels["spokeshave.dev/policy"] != "true" || cm.Namespace != "system" {
+			t.Errorf("%s: the controller would not find it: labels %v, namespace %s", name, cm.Labels, cm.Namespace)
+		}
+		var got manifest
+		if err := yaml.UnmarshalStrict([]byte(cm.Data["policy.yaml"]), &got); err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(w, got); diff != "" {
+			t.Errorf("%s: policy.yaml (-want +got):\n%s", name, diff)
+		}
+		sources, err := filepath.Glob("../../../policies/" + name + "/*.rego")
+		if err != nil || len(sources) < 2 {
+			t.Fatalf("%s: found sources %v: %v", name, sources, err)
+		}
+		for _, file := range sources {
+			source, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(string(source), cm.Data[filepath.Base(file)]); diff != "" {
+				t.Errorf("%s is not what is in policies/; run make generate (-source +chart):\n%s", filepath.Base(file), diff)
+			}
+		}
+		if len(cm.Data) != len(sources)+1 {
+			t.Errorf("%s: the ConfigMap has %d files, want %d", name, len(cm.Data), len(sources)+1)
+		}
+	}
+}
+
+func TestNetworkPolicy(t *testing.T) {
+	objs := newHelm(t).render(t, `networkPolicy: {enabled: true, metricsFrom: [{namespaceSelector: {matchLabels: {name: monitoring}}}]}`)
+	p := get[networkingv1.NetworkPolicy](t, objs, "NetworkPolicy/spokeshave")
+	in := p.Spec.Ingress
+	if len(in) != 1 || in[0].Ports[0].Port.StrVal != "http-metrics" || in[0].From[0].NamespaceSelector.MatchLabels["name"] != "monitoring" {
+		t.Errorf("ingress %v", in)
+	}
+	if !slices.Equal(p.Spec.PolicyTypes, []networkingv1.PolicyType{networkingv1.PolicyTypeIngress}) {
+		t.Errorf("types %v: the controller must reach the API server and AWS", p.Spec.PolicyTypes)
+	}
+	// The page is let through where it is served in the cluster, and only there.
+	for values, want := range map[string]int{`{enabled: true}`: 1, `{enabled: true, service: true, port: 9000}`: 2} {
+		objs := newHelm(t).render(t, `{web: `+values+`, networkPolicy: {enabled: true, webFrom: [{namespaceSelector: {matchLabels: {name: ingress}}}]}}`)
+		in := get[networkingv1.NetworkPolicy](t, objs, "NetworkPolicy/spokeshave").Spec.Ingress
+		if len(in) != want {
+			t.Errorf("web %s: ingress %v", values, in)
+			continue
+		}
+		if want == 1 {
+			continue
+		}
+		if in[1].Ports[0].Port.StrVal != "http-web" || in[1].From[0].NamespaceSelector.MatchLabels["name"] != "ingress" {
+			t.Errorf("web %s: ingress %v", values, in[1])
+		}
+		ports := get[appsv1.Deployment](t, objs, "Deployment/spokeshave").Spec.Template.Spec.Containers[0].Ports
+		if !slices.ContainsFunc(ports, func(p corev1.ContainerPort) bool { return p.Name == "http-web" && p.ContainerPort == 9000 }) {
+			t.Errorf("web %s: no port of that name: %v", values, ports)
+		}
+		if s := get[corev1.Service](t, objs, "Service/spokeshave-web"); s.Spec.Ports[0].TargetPort.StrVal != "http-web" {
+			t.Errorf("the Service leads to %v", s.Spec.Ports)
+		}
+	}
+}
+
+func TestPackageSize(t *testing.T) {
+	h := newHelm(t)
+	dir := t.TempDir()
+	h.must(t, "package", chartDir, "--destination", dir)
+	files, err := filepath.Glob(filepath.Join(dir, "spokeshave-*.tgz"))
+	if err != nil || len(files) != 1 {
+		t.Fatalf("packaged %v: %v", files, err)
+	}
+	info, err := os.Stat(files[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Logf("packaged chart: %d bytes", info.Size())
+	// Helm keeps a release in a Secret of at most 1 MiB.
+	if info.Size() >= 500_000 {
+		t.Errorf("the packaged chart has %d bytes, want fewer than 500,000", info.Size())
+	}
+}

@@ -1,0 +1,78 @@
+// Package e2e tests the product end to end on a real control plane: the chart
+// is installed, the controller acts with the chart's own permissions, instances
+// are launched through the AWS SDK, and Kubernetes schedules the pods.
+//
+// All tests share one cluster and one controller; each has a NodePool, a
+// namespace and instance types of its own, so that most run in parallel. Tests
+// that stop the controller are not parallel: they run before the others.
+//
+// SPOKESHAVE_E2E_DIR names a folder to keep the logs in.
+package e2e
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"os"
+	"testing"
+	"time"
+
+	"spokeshave.dev/test/kit/controlplane"
+	"spokeshave.dev/test/kit/harness"
+)
+
+// stack is what all tests share.
+var stack *harness.Stack
+
+func TestMain(m *testing.M) {
+	flag.Parse()
+	os.Exit(run(m))
+}
+
+func run(m *testing.M) int {
+	if testing.Short() {
+		return m.Run() // every test skips itself
+	}
+	//nolint:forbidigo // the top of the program
+	ctx := context.Background()
+	if _, err := controlplane.Build(ctx, os.Stderr); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		if os.Getenv("CI") != "" {
+			return 1
+		}
+		fmt.Fprintln(os.Stderr, "no control plane to test against: skipped")
+		return 0
+	}
+	var err error
+	if stack, err = harness.Start(ctx, harness.Options{
+		Dir: os.Getenv("SPOKESHAVE_E2E_DIR"), BootDelay: 300 * time.Millisecond, Log: os.Stderr,
+	}); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	defer func() {
+		if err := stack.Stop(); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+		}
+	}()
+	if err := stack.Apply(ctx, []byte(nodeClass)); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	// The tests wait most of the time; one for each core would be a waste.
+	if err := flag.Set("test.parallel", "8"); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	return m.Run()
+}
+
+const nodeClass = `apiVersion: karpenter.k8s.aws/v1
+kind: EC2NodeClass
+metadata: {name: default}
+spec:
+  role: KarpenterNodeRole-spokeshave
+  amiSelectorTerms: [{alias: al2023@latest}]
+  subnetSelectorTerms: [{tags: {karpenter.sh/discovery: spokeshave}}]
+  securityGroupSelectorTerms: [{tags: {karpenter.sh/discovery: spokeshave}}]
+`

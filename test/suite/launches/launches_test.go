@@ -1,0 +1,226 @@
+// Package launches measures what the nodes of one decision cost in calls to EC2:
+// NodeClaims on a real API server, the reconciler that launches them, and the
+// provider on an EC2 endpoint.
+//
+// Not here: whether each claim gets its instance, once (controller/cloud/aws).
+package launches
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http/httptest"
+	"runtime"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	sdk "github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/credentials"
+	"github.com/go-logr/logr"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/clock"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/config"
+	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
+
+	awsv1 "spokeshave.dev/api/aws/v1"
+	karpv1 "spokeshave.dev/api/karpenter/v1"
+	"spokeshave.dev/controller/app"
+	"spokeshave.dev/controller/cloud/aws"
+	"spokeshave.dev/controller/cloud/aws/nodeclass"
+	"spokeshave.dev/controller/cloud/catalog"
+	"spokeshave.dev/controller/core/model"
+	"spokeshave.dev/controller/kube/reconcile/condition"
+	"spokeshave.dev/controller/kube/reconcile/lifecycle"
+	ec2sim "spokeshave.dev/simulator/ec2"
+	"spokeshave.dev/test/kit/controlplane"
+)
+
+// BenchmarkLaunches launches the nodes of one decision, which want the same, as the
+// controller does: claims are made one after another, and so many are worked
+// on at once. It tells the CreateFleet calls, the time until all are launched, and by how
+// much the heap grew. (docs/adr, "One fleet for many claims")
+//
+//	go test -run '^$' -bench Launches -benchtime 1x ./test/suite/launches
+func BenchmarkLaunches(b *testing.B) {
+	for _, claims := range []int{100, 200, 1000} {
+		for _, workers := range []int{50, 200} {
+			b.Run(fmt.Sprintf("claims=%d/workers=%d", claims, workers), func(b *testing.B) {
+				for b.Loop() {
+					launches(b, claims, workers)
+				}
+			})
+		}
+	}
+}
+
+func launches(b *testing.B, claims, workers int) {
+	b.Helper()
+	server := controlplane.ForTest(b, false)
+	if err := controlplane.InstallCRDs(b.Context(), server.Config(), "../../../charts/spokeshave/files/crds"); err != nil {
+		b.Fatal(err)
+	}
+	ctrl.SetLogger(logr.Discard())
+	scheme, err := app.Scheme()
+	if err != nil {
+		b.Fatal(err)
+	}
+	cloud, calls := onEC2(b, workers)
+	repeated := true
+	cfg := server.Config()
+	cfg.QPS, cfg.Burst = 200, 300 // the chart's
+	mgr, err := ctrl.NewManager(cfg, ctrl.Options{
+		Scheme: scheme, Metrics: metricsserver.Options{BindAddress: "0"}, Controller: config.Controller{SkipNameValidation: &repeated},
+	})
+	if err != nil {
+		b.Fatal(err)
+	}
+	if err := lifecycle.Index(b.Context(), mgr.GetFieldIndexer()); err != nil {
+		b.Fatal(err)
+	}
+	r := &lifecycle.Reconciler{Client: mgr.GetClient(), Provider: cloud, Events: mgr.GetEventRecorder("bench"), Clock: clock.RealClock{}, Workers: workers}
+	if err := r.SetupWithManager(mgr); err != nil {
+		b.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(b.Context())
+	ended := make(chan error, 1)
+	go func() { ended <- mgr.Start(ctx) }()
+	defer func() {
+		cancel()
+		if err := <-ended; err != nil {
+			b.Error(err)
+		}
+	}()
+	if !mgr.GetCache().WaitForCacheSync(ctx) {
+		b.Fatal("caches did not sync")
+	}
+	stop, grown := watchHeap(ctx)
+	begun := time.Now()
+	for i := range claims { // one after another, as Apply does
+		if err := mgr.GetClient().Create(ctx, claimOnEC2(b, i)); err != nil {
+			b.Fatal(err)
+		}
+	}
+	for launched := 0; launched < claims; time.Sleep(50 * time.Millisecond) {
+		var all karpv1.NodeClaimList
+		if err := mgr.GetClient().List(ctx, &all, client.UnsafeDisableDeepCopy); err != nil {
+			b.Fatal(err)
+		}
+		launched = 0
+		for i := range all.Items {
+			if condition.IsTrue(all.Items[i].Status.Conditions, karpv1.ConditionLaunched) {
+				launched++
+			}
+		}
+		if time.Since(begun) > 5*time.Minute {
+			b.Fatalf("%d of %d launched", launched, claims)
+		}
+	}
+	took := time.Since(begun)
+	stop()
+	b.ReportMetric(float64(calls()), "CreateFleet")
+	b.ReportMetric(took.Seconds(), "s/all")
+	b.ReportMetric(float64(grown.Load())/1e6, "MB-heap")
+}
+
+// watchHeap notes how much the heap in use has grown at most.
+func watchHeap(ctx context.Context) (stop func(), grown *atomic.Int64) {
+	grown = &atomic.Int64{}
+	ctx, stop = context.WithCancel(ctx)
+	inUse := func() int64 {
+		var m runtime.MemStats
+		runtime.ReadMemStats(&m)
+		return int64(m.HeapInuse + m.StackInuse)
+	}
+	runtime.GC()
+	first := inUse()
+	go func() {
+		for ; ctx.Err() == nil; time.Sleep(100 * time.Millisecond) {
+			grown.Store(max(grown.Load(), inUse()-first))
+		}
+	}()
+	return stop, grown
+}
+
+// onEC2 is the provider for EC2 with a class that is ready, and how often it has
+// sent CreateFleet.
+func onEC2(b *testing.B, workers int) (cloud *aws.Provider, calls func() int) {
+	b.Helper()
+	const region = "us-west-2"
+	types, sales, err := catalog.Load(region)
+	if err != nil {
+		b.Fatal(err)
+	}
+	types = slices.DeleteFunc(types, func(it catalog.Type) bool { return !strings.HasPrefix(it.Name, "m7i.") })
+	sales = slices.DeleteFunc(sales, func(s catalog.Sale) bool { return !strings.HasPrefix(s.Type, "m7i.") })
+	server, err := ec2sim.New(ec2sim.Config{Region: region, Cluster: "demo", ClusterCA: "Q0E=", Seed: 1, Types: types, Sales: sales})
+	if err != nil {
+		b.Fatal(err)
+	}
+	listener := httptest.NewServer(server)
+	b.Cleanup(listener.Close)
+	tags := map[string]string{"karpenter.sh/discovery": "demo"}
+	class := &awsv1.EC2NodeClass{
+		ObjectMeta: metav1.ObjectMeta{Name: "default", Generation: 1},
+		Spec: awsv1.EC2NodeClassSpec{
+			Role: "KarpenterNodeRole-demo", AMISelectorTerms: []awsv1.AMISelectorTerm{{Alias: "al2023@latest"}},
+			SubnetSelectorTerms:        []awsv1.SubnetSelectorTerm{{Tags: tags}},
+			SecurityGroupSelectorTerms: []awsv1.SecurityGroupSelectorTerm{{Tags: tags}},
+		},
+	}
+	cloud, err = aws.New(b.Context(), aws.Config{
+		SDK: &sdk.Config{
+			Region: region, BaseEndpoint: sdk.String(listener.URL), Credentials: credentials.NewStaticCredentialsProvider("AKIDTEST", "secret", ""),
+		},
+		ClusterName: "demo", Clock: time.Now, Log: logr.Discard(), Claims: workers,
+		Classes: func(context.Context, string) (*awsv1.EC2NodeClass, error) { return class, nil },
+	})
+	if err != nil {
+		b.Fatal(err)
+	}
+	resolver := nodeclass.Resolver{Cloud: cloud, Clock: time.Now}
+	if class.Status, err = resolver.Resolve(b.Context(), class); err != nil {
+		b.Fatal(err)
+	}
+	if _, err := cloud.Catalog(b.Context(), class.Name); err != nil {
+		b.Fatal(err)
+	}
+	return cloud, func() int {
+		n := 0
+		for _, count := range server.State().Requests["CreateFleet"] {
+			n += count
+		}
+		return n
+	}
+}
+
+// claimOnEC2 is a claim with as many options as a decision gives it.
+func claimOnEC2(b *testing.B, i int) *karpv1.NodeClaim {
+	b.Helper()
+	var options []model.Option
+	for _, kind := range []string{"large", "xlarge", "2xlarge", "4xlarge"} {
+		for _, zone := range []string{"a", "b", "c"} {
+			options = append(options, model.Option{InstanceType: "m7i." + kind, Zone: "us-west-2" + zone, CapacityType: model.OnDemand, Price: 100_000, Effective: 0.1})
+		}
+	}
+	launch, err := json.Marshal(options)
+	if err != nil {
+		b.Fatal(err)
+	}
+	return &karpv1.NodeClaim{
+		ObjectMeta: metav1.ObjectMeta{
+			Name: fmt.Sprintf("general-%04d", i), Labels: map[string]string{karpv1.LabelNodePool: "general"},
+			Annotations: map[string]string{karpv1.AnnotationLaunch: string(launch), karpv1.AnnotationReservedUSD: "0.1"},
+			Finalizers:  []string{karpv1.FinalizerTermination},
+		},
+		Spec: karpv1.NodeClaimSpec{
+			Requirements: []karpv1.Requirement{{Key: "example.com/fixed", Operator: corev1.NodeSelectorOpIn, Values: []string{"one"}}},
+			NodeClassRef: karpv1.NodeClassReference{Group: awsv1.Group, Kind: "EC2NodeClass", Name: "default"},
+		},
+	}
+}

@@ -1,0 +1,254 @@
+package lifecycle
+
+import (
+	"errors"
+	"slices"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
+
+	karpv1 "spokeshave.dev/api/karpenter/v1"
+	"spokeshave.dev/controller/cloud/provider"
+	"spokeshave.dev/controller/cloud/sim"
+	"spokeshave.dev/controller/core/model"
+	"spokeshave.dev/controller/kube/reconcile/condition"
+)
+
+func (w *world) launched(t *testing.T, name string) *karpv1.NodeClaim {
+	t.Helper()
+	var c *karpv1.NodeClaim
+	w.eventually(t, "launch of "+name, func() bool {
+		c = w.getClaim(t, name)
+		return c != nil && c.Status.ProviderID != ""
+	})
+	return c
+}
+
+func (w *world) end(t *testing.T, name string) {
+	t.Helper()
+	if err := w.client.Delete(t.Context(), w.getClaim(t, name)); err != nil {
+		t.Fatal(err)
+	}
+	w.eventually(t, "end of "+name, func() bool { return w.getClaim(t, name) == nil && w.living(name) == 0 })
+}
+
+func TestLifecycle(t *testing.T) {
+	w := start(t)
+	t.Run("a node from claim to end", func(t *testing.T) { whole(t, w) })
+	t.Run("a node is counted once", func(t *testing.T) { counted(t, w) })
+	t.Run("a startup taint lifted early stays off", func(t *testing.T) { lifted(t, w) })
+	t.Run("a lost answer starts no second instance", func(t *testing.T) { lostAnswer(t, w) })
+	t.Run("a refusal after a lost answer starts no second instance", func(t *testing.T) { lostThenRefused(t, w) })
+	t.Run("a sold-out claim makes way for a new plan", func(t *testing.T) { soldOut(t, w) })
+	t.Run("a refused launch is tried again and says why", func(t *testing.T) { refused(t, w) })
+	t.Run("a claim without options says so", func(t *testing.T) { noOptions(t, w) })
+	t.Run("a deleted node takes its claim and instance along", func(t *testing.T) { nodeDeleted(t, w) })
+	t.Run("what is announced of instances", func(t *testing.T) { announced(t, w) })
+	t.Run("a broken instance is not drained", func(t *testing.T) { broken(t, w) })
+	t.Run("a capacity block near its end", func(t *testing.T) { blockEnds(t, w) })
+	t.Run("a node that does not answer is replaced", func(t *testing.T) { repaired(t, w) })
+	t.Run("nothing is replaced when many nodes are broken", func(t *testing.T) { breaker(t, w) })
+	t.Run("an old node is ended whatever protects its pods", func(t *testing.T) { expired(t, w) })
+	t.Run("an interruption ends a drain that a budget blocks", func(t *testing.T) { blocked(t, w) })
+	t.Run("a refused eviction is tried again", func(t *testing.T) { refusedEviction(t, w) })
+	t.Run("pods leave in order", func(t *testing.T) { inOrder(t, w) })
+	t.Run("a pod of several budgets keeps no other", func(t *testing.T) { severalBudgets(t, w) })
+	t.Run("a pod that is not ready leaves if its budget says so", func(t *testing.T) { unhealthy(t, w) })
+	t.Run("volumes of pods that left are waited for", func(t *testing.T) { volumes(t, w) })
+	t.Run("volumes are not waited for longer than the grace period", func(t *testing.T) { overdue(t, w) })
+	t.Run("pods hear until when they are held", func(t *testing.T) { held(t, w) })
+	t.Run("a node without the taint it should join with", func(t *testing.T) { untainted(t, w) })
+	t.Run("a node with less than its claim promised", func(t *testing.T) { inconsistent(t, w) })
+	t.Run("a hundred interruptions at once", func(t *testing.T) { interruptions(t, w) })
+	t.Run("a leaked instance is ended", func(t *testing.T) { leaked(t, w) })
+}
+
+func whole(t *testing.T, w *world) {
+	w.claim(t, "whole", option("m5.large"))
+	c := w.launched(t, "whole")
+	if c.Labels[corev1.LabelInstanceTypeStable] != "m5.large" || c.Labels["example.com/from-type"] != "yes" || c.Labels[corev1.LabelTopologyZone] != "zone-a" {
+		t.Errorf("labels of the launched claim: %v", c.Labels)
+	}
+	if c.Annotations[karpv1.AnnotationAttempt] == "" {
+		t.Error("the attempt is not written down")
+	}
+	w.join(t, "node-whole", c.Status.ProviderID)
+	w.eventually(t, "registration", func() bool {
+		return condition.IsTrue(w.getClaim(t, "whole").Status.Conditions, karpv1.ConditionRegistered)
+	})
+	n := w.getNode(t, "node-whole")
+	w.eventually(t, "the cache to show the node", func() bool {
+		n = w.getNode(t, "node-whole")
+		return n.Labels[karpv1.LabelRegistered] == "true"
+	})
+	if n.Labels["example.com/fixed"] != "one" || n.Labels[karpv1.LabelNodePool] != "general" || n.Labels[karpv1.LabelCapacityType] != "on-demand" {
+		t.Errorf("labels of the registered node: %v", n.Labels)
+	}
+	for _, taint := range n.Spec.Taints {
+		if taint.Key == karpv1.TaintKeyUnregistered {
+			t.Error("the unregistered taint is still there")
+		}
+	}
+	if condition.IsTrue(w.getClaim(t, "whole").Status.Conditions, karpv1.ConditionInitialized) {
+		t.Error("initialized in spite of the startup taint")
+	}
+	w.lift(t, "node-whole")
+	w.eventually(t, "initialization", func() bool {
+		c := w.getClaim(t, "whole")
+		return condition.IsTrue(c.Status.Conditions, karpv1.ConditionInitialized) && condition.IsTrue(c.Status.Conditions, karpv1.ConditionReady)
+	})
+	w.end(t, "whole")
+	if w.getNode(t, "node-whole") != nil {
+		t.Error("the node outlived its claim")
+	}
+}
+
+// counted: a registration that has to be written twice makes one node.
+func counted(t *testing.T, w *world) {
+	before := w.sum(t, "karpenter_nodes_created_total")
+	w.claim(t, "counted", option("m5.large"))
+	w.registered(t, "counted")
+	if _, late := w.faults.late.Load(w.getClaim(t, "counted").UID); !late {
+		t.Error("the first status was not refused")
+	}
+	counted := func() float64 { return w.sum(t, "karpenter_nodes_created_total") - before }
+	w.eventually(t, "the node to be counted", func() bool { return counted() > 0 })
+	w.end(t, "counted")
+	if n := counted(); n != 1 {
+		t.Errorf("%v nodes are counted", n)
+	}
+}
+
+// lifted: what lifts a startup taint may do so before the node is ready, and does
+// it once.
+func lifted(t *testing.T, w *world) {
+	w.claim(t, "lifted", option("m5.large"))
+	w.joinUnready(t, "node-lifted", w.launched(t, "lifted").Status.ProviderID)
+	w.eventually(t, "the node to be adopted", func() bool {
+		n := w.getNode(t, "node-lifted")
+		return n != nil && controllerutil.ContainsFinalizer(n, karpv1.FinalizerTermination)
+	})
+	w.lift(t, "node-lifted")
+	w.ready(t, "node-lifted")
+	w.initialized(t, "lifted")
+	w.end(t, "lifted")
+}
+
+// sum adds up what a counter has for all its labels.
+func (w *world) sum(t *testing.T, name string) float64 {
+	t.Helper()
+	families, err := w.metrics.Gather()
+	if err != nil {
+		t.Fatal(err)
+	}
+	out := 0.0
+	for _, f := range families {
+		if f.GetName() == name {
+			for _, m := range f.GetMetric() {
+				out += m.GetCounter().GetValue()
+			}
+		}
+	}
+	return out
+}
+
+func lostAnswer(t *testing.T, w *world) {
+	w.cloud.Lose(sim.CallLaunch)
+	before := len(w.cloud.Machines())
+	w.claim(t, "lost", option("m5.large"))
+	w.launched(t, "lost")
+	if n := len(w.cloud.Machines()) - before; n != 1 {
+		t.Errorf("%d instances were started for one claim", n)
+	}
+	w.end(t, "lost")
+}
+
+// The answer to a launch gets lost, and EC2 refuses the repetition before it
+// looks at the token: whether the first one started an instance is not known, so
+// that the same request must go on.
+func lostThenRefused(t *testing.T, w *world) {
+	w.cloud.Lose(sim.CallLaunch)
+	w.cloud.Fail(sim.CallLaunch, &provider.Error{Kind: provider.Unauthorized, Code: "UnauthorizedOperation", Err: errors.New("not now")})
+	before := len(w.cloud.Machines())
+	w.claim(t, "lost-refused", option("m5.large"))
+	w.launched(t, "lost-refused")
+	if n := len(w.cloud.Machines()) - before; n != 1 {
+		t.Errorf("%d instances were started for one claim", n)
+	}
+	w.end(t, "lost-refused")
+}
+
+func soldOut(t *testing.T, w *world) {
+	w.cloud.SellOut(option("m5.large"), option("c5.large"))
+	w.claim(t, "sold-out", option("m5.large"), option("c5.large"))
+	w.eventually(t, "the catalogue to learn what is sold out", func() bool {
+		c, err := w.cloud.Catalog(t.Context(), "default")
+		if err != nil {
+			t.Fatal(err)
+		}
+		return slices.ContainsFunc(c.Types, func(x model.InstanceType) bool { return !x.Offerings[0].Available })
+	})
+	w.eventually(t, "the claim to go", func() bool { return w.getClaim(t, "sold-out") == nil })
+	w.cloud.Restock(option("m5.large"), option("c5.large"))
+}
+
+func refused(t *testing.T, w *world) {
+	w.cloud.Fail(sim.CallLaunch, &provider.Error{Kind: provider.Quota, Code: "VcpuLimitExceeded", Err: errors.New("you have used your vCPUs")})
+	w.claim(t, "refused", option("m5.large"))
+	w.eventually(t, "the condition", func() bool {
+		c := w.getClaim(t, "refused")
+		return c != nil && slices.ContainsFunc(c.Status.Conditions, func(x metav1.Condition) bool {
+			return x.Type == karpv1.ConditionLaunched && x.Status == metav1.ConditionFalse && x.Reason == "LaunchFailed"
+		})
+	})
+	first := w.getClaim(t, "refused").Annotations[karpv1.AnnotationAttempt]
+	w.launched(t, "refused")
+	if w.getClaim(t, "refused").Annotations[karpv1.AnnotationAttempt] == first {
+		t.Error("a definitive failure did not open a new attempt")
+	}
+	w.end(t, "refused")
+}
+
+func noOptions(t *testing.T, w *world) {
+	w.claim(t, "no-options")
+	w.eventually(t, "the condition", func() bool {
+		c := w.getClaim(t, "no-options")
+		return c != nil && slices.ContainsFunc(c.Status.Conditions, func(x metav1.Condition) bool {
+			return x.Type == karpv1.ConditionLaunched && x.Status == metav1.ConditionFalse && x.Message != ""
+		})
+	})
+	w.end(t, "no-options")
+}
+
+func nodeDeleted(t *testing.T, w *world) {
+	w.claim(t, "by-node", option("m5.large"))
+	c := w.launched(t, "by-node")
+	w.join(t, "node-by-node", c.Status.ProviderID)
+	w.eventually(t, "registration", func() bool {
+		return condition.IsTrue(w.getClaim(t, "by-node").Status.Conditions, karpv1.ConditionRegistered)
+	})
+	w.eventually(t, "the deletion", func() bool { // the API server may answer that the node changes just now
+		return w.client.Delete(t.Context(), w.getNode(t, "node-by-node")) == nil
+	})
+	w.eventually(t, "everything to go", func() bool {
+		return w.getNode(t, "node-by-node") == nil && w.getClaim(t, "by-node") == nil && w.living("by-node") == 0
+	})
+}
+
+func leaked(t *testing.T, w *world) {
+	attempt, err := w.cloud.Prepare(t.Context(), provider.LaunchSpec{Claim: "nobody", NodePool: "general", NodeClass: "default", Options: []model.Option{option("c5.large")}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := w.cloud.Launch(t.Context(), attempt); err != nil {
+		t.Fatal(err)
+	}
+	w.eventually(t, "collection", func() bool {
+		if err := w.collector.Collect(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		return w.living("nobody") == 0
+	})
+}

@@ -1,0 +1,140 @@
+package web
+
+import (
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+	"testing"
+	"time"
+
+	"spokeshave.dev/controller/core/decide"
+	"spokeshave.dev/controller/core/model"
+	"spokeshave.dev/controller/policy/engine"
+	"spokeshave.dev/controller/policy/load"
+	"spokeshave.dev/controller/record/journal"
+	page "spokeshave.dev/controller/record/web"
+	"spokeshave.dev/controller/rehearse/scenario"
+)
+
+// cluster carries decisions out at once: what is launched runs, what may go is
+// gone. The decisions, their journal and the policies are the controller's.
+type cluster struct {
+	t      *testing.T
+	base   model.Snapshot
+	nodes  []model.Node
+	places map[string]string // of pods
+	loader *load.Loader
+
+	board   page.Board
+	journal *journal.Journal
+}
+
+// newCluster is the quickstart's, with the budget of the examples and a policy
+// that is broken.
+func newCluster(t *testing.T) *cluster {
+	t.Helper()
+	objects, err := scenario.Read("../../../examples/quickstart", "../../../examples/rego-budget/configmap.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := &cluster{t: t, places: map[string]string{}, journal: journal.New(200)}
+	if c.base, err = objects.Snapshot(scenario.Options{Time: time.Date(2026, 11, 20, 6, 0, 0, 0, time.UTC), Seed: 1}); err != nil {
+		t.Fatal(err)
+	}
+	slices.Reverse(c.base.Pods) // the databases come last
+	c.loader = load.New(load.Config{Namespace: "spokeshave", Engines: engine.All(), Now: time.Now})
+	budget := objects.Policies[0]
+	for key, text := range budget.Data {
+		if key == "policy.yaml" {
+			budget.Data[key] = text[:len(text)-2] + "0.40\n" // a cap that the afternoon reaches
+		}
+	}
+	delete(budget.Data, "budget_test.rego")
+	if _, err := c.loader.Apply(t.Context(), budget); err != nil {
+		t.Fatal(err)
+	}
+	broken := budget.DeepCopy()
+	broken.Name, broken.Data = "prefer-arm", map[string]string{
+		"policy.yaml": "apiVersion: policy.spokeshave.dev/v1alpha1\nhooks: [rank]\n",
+		"rank.rego":   "package spokeshave.rank\n\nmultiplier[\"arm\"] := {\n",
+	}
+	if _, err := c.loader.Apply(t.Context(), broken); err == nil {
+		t.Fatal("a policy that is broken is taken")
+	}
+	return c
+}
+
+// round decides at a time, with so many of the pods, and carries it out.
+func (c *cluster) round(at time.Time, pods int) {
+	c.t.Helper()
+	s := c.base
+	s.Time, s.Nodes = at, slices.Clone(c.nodes)
+	s.Pods = slices.Clone(c.base.Pods[:min(pods, len(c.base.Pods))])
+	for i := range s.Pods {
+		p := &s.Pods[i]
+		p.Node = int32(slices.IndexFunc(s.Nodes, func(n model.Node) bool { return n.Name == c.places[p.Key()] }))
+	}
+	d, err := decide.Decide(c.t.Context(), &s, c.loader.Policies(), decide.Options{Disrupt: true, Explain: true})
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	c.journal.Add(c.t.Context(), &s, &d)
+	c.board.Add(&s, &d)
+	for i := range d.Plan.Existing {
+		for _, p := range d.Plan.Existing[i].Pods {
+			c.places[s.Pods[p].Key()] = s.Nodes[d.Plan.Existing[i].Node].Name
+		}
+	}
+	for i := range d.Plan.Nodes {
+		n := c.launch(&s, &d, i)
+		for _, p := range d.Plan.Nodes[i].Pods {
+			c.places[s.Pods[p].Key()] = n
+		}
+	}
+	for i := range d.Disruptions {
+		if each := &d.Disruptions[i]; each.Go {
+			c.nodes = slices.DeleteFunc(c.nodes, func(n model.Node) bool { return n.Name == s.Nodes[each.Node].Name })
+		}
+	}
+}
+
+// launch makes the node of a plan, and gives its name.
+func (c *cluster) launch(s *model.Snapshot, d *decide.Decision, at int) string {
+	n, best := &d.Plan.Nodes[at], d.Plan.Nodes[at].Options[0]
+	pool := &s.Pools[n.Pool]
+	types := s.Catalogs[pool.Catalog].Types
+	typ := &types[slices.IndexFunc(types, func(t model.InstanceType) bool { return t.Name == best.InstanceType })]
+	name := model.ClaimName(pool.Name, d.ID, at)
+	labels := maps.Clone(typ.Labels)
+	labels["topology.kubernetes.io/zone"], labels["karpenter.sh/capacity-type"] = best.Zone, string(best.CapacityType)
+	labels["node.kubernetes.io/instance-type"], labels["karpenter.sh/nodepool"] = best.InstanceType, pool.Name
+	c.nodes = append(c.nodes, model.Node{
+		Name: name, Claim: name, Pool: n.Pool, State: model.Initialized, InstanceType: best.InstanceType, Zone: best.Zone, CapacityType: best.CapacityType,
+		Allocatable: typ.Allocatable, Labels: labels, Price: best.Price, Extra: s.Catalogs[pool.Catalog].NodeCost,
+		LaunchedAt: s.Time, InitializedAt: s.Time, LastPodEvent: s.Time,
+	})
+	return name
+}
+
+// day runs eight hours of a shop, up to a time.
+func (c *cluster) day() time.Time {
+	at := c.base.Time
+	for step := range 49 {
+		busy := 18 + 32*math.Pow(math.Sin(math.Pi*float64(step)/52), 2)
+		if step > 44 {
+			busy = 50
+		}
+		c.round(at.Add(time.Duration(10*step)*time.Minute), int(busy))
+	}
+	return at.Add(8 * time.Hour)
+}
+
+// serve is the page's server on a loopback port.
+func (c *cluster) serve() *page.Server {
+	return &page.Server{Address: "127.0.0.1:0", Board: &c.board, Journal: c.journal.Entries, Policies: c.loader.Status}
+}
+
+func (c *cluster) String() string {
+	return fmt.Sprintf("%d nodes, %d pods", len(c.nodes), len(c.places))
+}

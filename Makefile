@@ -33,11 +33,11 @@ test-unit: ## Run the tests that need no control plane
 
 .PHONY: race
 race: controlplane ## Run the tests under the race detector (needs a C compiler)
-	CGO_ENABLED=1 go test -race -short -timeout 30m ./api/... ./cmd/... ./controller/... ./sdk/... ./test/suite/lifecycle/... ./test/suite/policies/...
+	CGO_ENABLED=1 go test -race -short -timeout 30m ./api/... ./cmd/... ./controller/... ./sdk/... ./simulator/... ./test/suite/lifecycle/... ./test/suite/policies/...
 
 .PHONY: build
 build: ## Build the controller, the command line and ec2sim into bin/
-	CGO_ENABLED=0 go build -trimpath -ldflags "$(LDFLAGS)" -o bin/ ./cmd/...
+	CGO_ENABLED=0 go build -trimpath -ldflags "$(LDFLAGS)" -o bin/ ./cmd/spokeshave ./cmd/spokeshave-controller ./cmd/ec2sim
 	ln -sf spokeshave bin/kubectl-spokeshave
 
 .PHONY: guests
@@ -94,7 +94,7 @@ generate: ## Make generated files anew
 .PHONY: verify
 verify: generate ## Fail when generated files, go.mod or formatting are stale
 	go mod tidy
-	gofmt -l api cmd controller sdk test tools | (! grep .)
+	gofmt -l api cmd controller policies sdk simulator test tools | (! grep .)
 	git diff --exit-code
 
 .PHONY: check

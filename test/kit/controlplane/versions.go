@@ -39,7 +39,7 @@ func loadRecipe(dir string) (recipe, error) {
 	if err != nil {
 		return recipe{}, err
 	}
-	build := filepath.Join(root, "test", "controlplane", "build")
+	build := filepath.Join(root, "test", "kit", "controlplane", "build")
 	kube, err := requiredVersion(filepath.Join(build, "go.mod"), "k8s.io/kubernetes")
 	if err != nil {
 		return recipe{}, err

@@ -118,7 +118,7 @@ func TestShared(t *testing.T) {
 		t.Fatal(err)
 	}
 	ours := requirements(t, filepath.Join(root, "go.mod"))
-	theirs := requirements(t, filepath.Join(root, "test", "controlplane", "build", "go.mod"))
+	theirs := requirements(t, filepath.Join(root, "test", "kit", "controlplane", "build", "go.mod"))
 	var apart []string
 	for module, version := range theirs {
 		if v, ok := ours[module]; ok && v != version {

@@ -5,28 +5,28 @@ import (
 	"slices"
 )
 
-// moreActive is how many sites of each block are active besides those that
+// extraActive is how many bin types of each block are active besides those that
 // its program takes.
-const moreActive = 8
+const extraActive = 8
 
-// activate chooses the sites that greedy looks at: those that the programs
+// activate chooses the bin types that greedy looks at: those that the programs
 // take, and those that promise most in each block. The others are nearly
 // always chosen by downsizing alone, which looks at all.
 func (k *packer) activate(parts []solved) {
-	index := make(map[int32]int32, len(k.sites))
-	for s := range k.sites {
-		index[k.sites[s].offer] = int32(s)
+	index := make(map[int32]int32, len(k.binTypes))
+	for s := range k.binTypes {
+		index[k.binTypes[s].offer] = int32(s)
 	}
-	k.active = newBitset(len(k.sites))
+	k.active = newBitset(len(k.binTypes))
 	set := func(b *block, s int32) {
-		if at, ok := index[b.sites[s].offer]; ok {
+		if at, ok := index[b.binTypes[s].offer]; ok {
 			k.active.set(at)
 		}
 	}
 	for i := range parts {
 		b := parts[i].block
 		for _, f := range parts[i].patterns {
-			set(b, f.site)
+			set(b, f.binType)
 		}
 		for _, s := range b.promising() {
 			set(b, s)
@@ -34,15 +34,15 @@ func (k *packer) activate(parts []solved) {
 	}
 }
 
-// promising are the sites of a block that could be worth most for their cost,
+// promising are the bin types of a block that could be worth most for their cost,
 // as far as the last prices of their room tell.
 func (b *block) promising() []int32 {
 	b.refill()
-	rate := make([]float64, len(b.sites))
-	order := make([]int32, len(b.sites))
-	for s := range b.sites {
-		rate[s], order[s] = b.promise(int32(s)), int32(s)
+	rate := make([]float64, len(b.binTypes))
+	order := make([]int32, len(b.binTypes))
+	for s := range b.binTypes {
+		rate[s], order[s] = b.rateUpperBound(int32(s)), int32(s)
 	}
 	slices.SortStableFunc(order, func(x, y int32) int { return cmp.Compare(rate[y], rate[x]) })
-	return order[:min(moreActive, len(order))]
+	return order[:min(extraActive, len(order))]
 }

@@ -10,18 +10,18 @@ import (
 
 // mode says how an attempt spends what is scarce.
 type mode struct {
-	// tight keeps the options of a node no dearer than the one chosen, so
+	// strictOptions keeps the options of a node no dearer than the one chosen, so
 	// that ceilings reserve no more than the plan needs.
-	tight bool
+	strictOptions bool
 	// byPriority packs urgent pods before others are looked at.
 	byPriority bool
-	// frugal packs by the share of limits and headroom that nodes take, and
+	// scarcityPriced packs by the share of limits and headroom that nodes take, and
 	// not by their effective cost.
-	frugal bool
-	// heads packs as many pods as there is room for, whatever is left for the others.
-	heads bool
-	// most is how many pods a node is given, 0 for as many as fit.
-	most int32
+	scarcityPriced bool
+	// maxPods packs as many pods as there is room for, whatever is left for the others.
+	maxPods bool
+	// podsPerNode is how many pods a node is given, 0 for as many as fit.
+	podsPerNode int32
 }
 
 // attempt is a plan in the making.
@@ -37,8 +37,8 @@ type attempt struct {
 	// hits are, by set of offers, one more than the offer that held the pod
 	// looked at last, 0 for none.
 	hits []int32
-	// tried counts the looks whether a node could be larger.
-	tried int
+	// growTries counts the looks whether a node could be larger.
+	growTries int
 	// failed says that a bound broke an attempt that is not tight.
 	failed bool
 	stats  Stats
@@ -46,20 +46,20 @@ type attempt struct {
 
 // planned is a node to launch.
 type planned struct {
-	lane   int32
-	takes  []take
-	demand vec
+	template int32
+	placed   []classCount
+	demand   vec
 	// set holds the offers that every pod's constraints allow.
 	set   bitset
 	ports []int32
-	// with is who is there.
-	with company
+	// counts is who is there.
+	counts nodeCounts
 	// options are offers, best first; costs, kept where tiers make them differ
 	// from node to node, are theirs.
 	options []int32
 	costs   []float64
-	// drawn is what the node takes of the groups of tiers, as its first option.
-	drawn []Share
+	// shares is what the node takes of the groups of tiers, as its first option.
+	shares []Share
 }
 
 func newAttempt(p *problem, left []int32, m mode) *attempt {
@@ -70,17 +70,17 @@ func newAttempt(p *problem, left []int32, m mode) *attempt {
 	return a
 }
 
-// best makes the cheapest plan for what is left that places the most urgent
+// bestAttempt makes the cheapest plan for what is left that places the most urgent
 // pods: first as if nothing were scarce, and only where that fails with less
 // and less freedom.
-func (p *problem) best(left []int32) *attempt {
-	airy := p.airy(left)
+func (p *problem) bestAttempt(left []int32) *attempt {
+	airy := p.sparsePlan(left)
 	if airy != nil && airy.pods() > maxFirstFit {
 		return airy
 	}
 	a := newAttempt(p, left, mode{})
 	a.run()
-	if !a.failed && !a.short() {
+	if !a.failed && !a.leavesPlaceable() {
 		if airy != nil && airy.better(a) {
 			return airy
 		}
@@ -88,18 +88,18 @@ func (p *problem) best(left []int32) *attempt {
 	}
 	var found *attempt
 	for _, m := range []mode{
-		{tight: true},
-		{tight: true, frugal: true},
-		{tight: true, byPriority: true},
-		{tight: true, byPriority: true, frugal: true},
-		{tight: true, frugal: true, heads: true},
-		{tight: true, byPriority: true, frugal: true, heads: true},
+		{strictOptions: true},
+		{strictOptions: true, scarcityPriced: true},
+		{strictOptions: true, byPriority: true},
+		{strictOptions: true, byPriority: true, scarcityPriced: true},
+		{strictOptions: true, scarcityPriced: true, maxPods: true},
+		{strictOptions: true, byPriority: true, scarcityPriced: true, maxPods: true},
 	} {
 		b := newAttempt(p, left, m)
-		if b.run(); b.short() {
+		if b.run(); b.leavesPlaceable() {
 			b.enlarge()
 		}
-		if !b.short() {
+		if !b.leavesPlaceable() {
 			return b
 		}
 		if found == nil || b.better(found) {
@@ -109,15 +109,15 @@ func (p *problem) best(left []int32) *attempt {
 	return found
 }
 
-// airy is a plan of nodes with few pods on each, for pods of which many mind
+// sparsePlan is a plan of nodes with few pods on each, for pods of which many mind
 // others on their own node; nil where that does not matter or does not do.
-func (p *problem) airy(left []int32) *attempt {
-	most := p.companions()
+func (p *problem) sparsePlan(left []int32) *attempt {
+	most := p.podsPerNodeCap()
 	if most == 0 {
 		return nil
 	}
-	a := newAttempt(p, left, mode{most: most})
-	if a.run(); a.failed || a.short() {
+	a := newAttempt(p, left, mode{podsPerNode: most})
+	if a.run(); a.failed || a.leavesPlaceable() {
 		return nil
 	}
 	return a
@@ -127,7 +127,7 @@ func (p *problem) airy(left []int32) *attempt {
 func (a *attempt) pods() int32 {
 	n := int32(0)
 	for _, x := range a.nodes {
-		for _, t := range x.takes {
+		for _, t := range x.placed {
 			n += t.n
 		}
 	}
@@ -148,7 +148,7 @@ func (a *attempt) run() {
 	slices.SortFunc(floors, func(x, y int32) int { return cmp.Compare(y, x) })
 	for _, floor := range slices.Compact(floors) {
 		a.floor = floor
-		if a.p.levels == 1 { // with several weights the heavier pools come first
+		if a.p.weightRanks == 1 { // with several weights the heavier pools come first
 			a.topUp()
 		}
 		a.rounds()
@@ -168,38 +168,38 @@ func (a *attempt) rounds() {
 			return
 		}
 		k := &packer{
-			p: a.p, mean: round == 0 && !a.tight, heads: a.heads,
-			cost: slices.Clone(a.b.cost), byCost: slices.Clone(a.b.byCost), most: a.most, stats: &a.stats,
+			p: a.p, meanRequests: round == 0 && !a.strictOptions, maxPods: a.maxPods,
+			cost: slices.Clone(a.b.cost), byCost: slices.Clone(a.b.byCost), podsPerNode: a.podsPerNode, stats: &a.stats,
 		}
-		if a.frugal {
-			k.scarce = a.b.scarce()
+		if a.scarcityPriced {
+			k.scarcity = a.b.scarcity()
 		}
-		a.rowsFor(k, a.b.affordable())
-		if len(k.rows) == 0 {
+		a.itemsFor(k, a.b.affordable())
+		if len(k.items) == 0 {
 			return
 		}
 		effort := a.p.in.Effort
 		switch {
 		case round >= effortRounds:
 			effort = 0
-		case round > 0 || a.tight:
+		case round > 0 || a.strictOptions:
 			effort = min(effort, 1+effort/10)
 		}
 		before := a.stats.Pivots
 		list := k.pack(effort)
-		a.p.in.meter.pack(len(k.rows), len(k.sites), a.stats.Pivots-before)
+		a.p.in.meter.pack(len(k.items), len(k.binTypes), a.stats.Pivots-before)
 		a.stats.Packings++
-		a.stats.Rows = max(a.stats.Rows, len(k.rows))
-		a.stats.Sites = max(a.stats.Sites, len(k.sites))
-		if a.commit(k, list) == 0 && (!k.joined || !k.mean) { // means may hold no pod at all
+		a.stats.Items = max(a.stats.Items, len(k.items))
+		a.stats.BinTypes = max(a.stats.BinTypes, len(k.binTypes))
+		if a.commit(k, list) == 0 && (!k.merged || !k.meanRequests) { // means may hold no pod at all
 			return
 		}
 	}
 }
 
-// short says whether a pod is left that some node could hold if bounds were
+// leavesPlaceable says whether a pod is left that some node could hold if bounds were
 // wider.
-func (a *attempt) short() bool {
+func (a *attempt) leavesPlaceable() bool {
 	for c := range a.p.classes {
 		cl := &a.p.classes[c]
 		if a.left[c] > 0 && len(cl.reasons) == 0 && a.p.someFits(&cl.req, a.p.choices.sets[cl.offers]) {
@@ -220,14 +220,14 @@ func (a *attempt) better(b *attempt) bool {
 			return x < y
 		}
 	}
-	return a.effective()+a.fixed().USD() < b.effective()+b.fixed().USD()
+	return a.effective()+a.fixedCost().USD() < b.effective()+b.fixedCost().USD()
 }
 
-// fixed is what the plan's nodes cost besides their instances.
-func (a *attempt) fixed() model.Price {
+// fixedCost is what the plan's nodes cost besides their instances.
+func (a *attempt) fixedCost() model.Price {
 	var sum model.Price
 	for _, n := range a.nodes {
-		sum += a.p.fixed(n.lane)
+		sum += a.p.fixedCost(n.template)
 	}
 	return sum
 }
@@ -265,7 +265,7 @@ func (a *attempt) topUp() {
 			continue
 		}
 		for _, n := range a.nodes {
-			a.left[c] -= a.squeeze(n, int32(c), a.left[c])
+			a.left[c] -= a.addToPlanned(n, int32(c), a.left[c])
 			if a.left[c] == 0 {
 				break
 			}
@@ -273,38 +273,38 @@ func (a *attempt) topUp() {
 	}
 }
 
-// squeeze adds up to most pods of a class to a planned node, at the price of
+// addToPlanned adds up to most pods of a class to a planned node, at the price of
 // options that are too small for them, and says how many it added.
-func (a *attempt) squeeze(n *planned, c, most int32) int32 {
+func (a *attempt) addToPlanned(n *planned, c, most int32) int32 {
 	cl := &a.p.classes[c]
-	if most = n.with.allows(cl.ties, most); most == 0 || a.p.strict(n.lane) || a.p.ports.blocked(cl.ports, n.ports) {
+	if most = n.counts.allows(cl.terms, most); most == 0 || a.p.minValuesStrict(n.template) || a.p.ports.conflictsWithAny(cl.ports, n.ports) {
 		return 0
 	}
 	if cl.ports >= 0 {
 		most = min(most, 1)
 	}
 	best, allowed := n.options[0], a.p.choices.sets[cl.offers]
-	may := func(o int32) bool { return allowed.has(o) && (o == best || a.b.stocked(o)) }
+	may := func(o int32) bool { return allowed.has(o) && (o == best || a.b.reservationLeft(o)) }
 	fit := int32(0)
 	for _, o := range n.options {
 		if !may(o) {
 			continue
 		}
-		room := a.p.bins[a.p.offers[o].bin].room
+		room := a.p.shapes[a.p.offers[o].shape].capacity
 		room.add(&n.demand, -1)
 		if fits(&cl.req, &room, a.p.dims.n()) {
-			fit = max(fit, many(&cl.req, &room, most, a.p.dims.n()))
+			fit = max(fit, maxCopies(&cl.req, &room, most, a.p.dims.n()))
 		}
 	}
 	if fit == 0 {
 		return 0
 	}
-	n.join(cl, take{c, fit})
+	n.join(cl, classCount{c, fit})
 	options, costs := n.options, n.costs
-	a.b.release(a.p.lanes[n.lane].pool, options)
+	a.b.release(a.p.templates[n.template].pool, options)
 	n.options, n.costs = make([]int32, 0, len(options)), nil
 	for i, o := range options {
-		if !may(o) || !fits(&n.demand, &a.p.bins[a.p.offers[o].bin].room, a.p.dims.n()) {
+		if !may(o) || !fits(&n.demand, &a.p.shapes[a.p.offers[o].shape].capacity, a.p.dims.n()) {
 			continue
 		}
 		n.options = append(n.options, o)
@@ -312,7 +312,7 @@ func (a *attempt) squeeze(n *planned, c, most int32) int32 {
 			n.costs = append(n.costs, costs[i])
 		}
 	}
-	a.b.reserve(a.p.lanes[n.lane].pool, n.options) // no more than before
+	a.b.reserve(a.p.templates[n.template].pool, n.options) // no more than before
 	if n.options[0] != best {
 		a.exchange(n, best)
 	}
@@ -322,19 +322,19 @@ func (a *attempt) squeeze(n *planned, c, most int32) int32 {
 // exchange takes back that a node is launched as one offer, which has become too small,
 // and counts it as the best of those left. Their tiers may have filled since.
 func (a *attempt) exchange(n *planned, from int32) {
-	a.b.unuse(from, n.drawn)
+	a.b.unuse(from, n.shares)
 	if n.costs != nil {
 		slices.SortStableFunc(n.options, func(x, y int32) int { return cmp.Compare(a.b.cost[x], a.b.cost[y]) })
 		for i, o := range n.options {
 			n.costs[i] = a.b.cost[o]
 		}
 	}
-	n.drawn = a.b.use(n.options[0])
+	n.shares = a.b.use(n.options[0])
 }
 
 // first is the position of the first offer in order of cost that costs at
 // least so much.
-func (b *budget) first(lane int32, cost float64) int {
-	list := b.byCost[lane]
+func (b *budget) first(template int32, cost float64) int {
+	list := b.byCost[template]
 	return sort.Search(len(list), func(i int) bool { return b.cost[list[i]] >= cost })
 }

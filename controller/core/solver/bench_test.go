@@ -224,8 +224,8 @@ func benchmark(b *testing.B, in solver.Input) {
 	if bound := solver.LowerBound(in, &plan); bound > 0 {
 		b.ReportMetric((stats.Effective+stats.Fixed.USD())/bound, "cost/bound")
 	}
-	b.ReportMetric(float64(stats.Rows), "rows")
-	b.ReportMetric(float64(stats.Sites), "sites")
+	b.ReportMetric(float64(stats.Items), "items")
+	b.ReportMetric(float64(stats.BinTypes), "bintypes")
 	b.ReportMetric(float64(stats.Pivots), "pivots")
 	b.ReportMetric(float64(stats.Passes), "passes")
 }

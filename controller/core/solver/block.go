@@ -8,52 +8,52 @@ import (
 	"sync/atomic"
 )
 
-// block is a part of the rows that is priced by a linear program of its own:
-// rows that are best served by the same sites. Solving them apart keeps the
+// block is a part of the items that is priced by a linear program of its own:
+// items that are best served by the same bin types. Solving them apart keeps the
 // programs small and far from degenerate; what rounding leaves is packed
 // together again.
 type block struct {
 	*packer
-	// program is nil when there are too many rows for one.
-	program *program
-	// members are, for each row of the block, the rows of the whole packing
+	// master is nil when there are too many items for one.
+	master *restrictedMaster
+	// members are, for each item of the block, the items of the whole packing
 	// that it stands for, those with least choice first.
 	members [][]int32
 }
 
-// maxWholeRows is how many rows are priced by one program although they differ
+// maxWholeItems is how many items are priced by one program although they differ
 // in what they may use; that finds pods of different choice that go well
 // together, but takes long when there are many.
-const maxWholeRows = 100
+const maxWholeItems = 100
 
-// whole is all rows in one block.
+// whole is all items in one block.
 func (k *packer) whole() *block {
 	sub := &packer{
-		p: k.p, n: k.n, rows: slices.Clone(k.rows), sets: k.sets, charge: k.charge, stats: &Stats{},
+		p: k.p, n: k.n, items: slices.Clone(k.items), sets: k.sets, packingCost: k.packingCost, stats: &Stats{},
 	}
 	sub.measure()
-	sub.sites = slices.Clone(k.sites)
-	b := &block{packer: sub, members: make([][]int32, len(k.rows))}
+	sub.binTypes = slices.Clone(k.binTypes)
+	b := &block{packer: sub, members: make([][]int32, len(k.items))}
 	for i := range b.members {
 		b.members[i] = []int32{int32(i)}
 	}
 	return b
 }
 
-// blocks partitions the rows.
+// blocks partitions the items.
 func (k *packer) blocks() []*block {
-	if len(k.rows) <= maxWholeRows {
+	if len(k.items) <= maxWholeItems {
 		return []*block{k.whole()}
 	}
 	owner := make([]int32, len(k.sets))  // block by set
 	also := make([][]int32, len(k.sets)) // others that would serve it as well
 	var out []*block
 	for _, s := range k.setOrder() {
-		sites := k.sitesOf(s)
+		binTypes := k.binTypesOf(s)
 		owner[s] = -1
 		for b := range out {
 			switch {
-			case !serves(k.sets[s], sites, out[b].sites, k.n):
+			case !serves(k.sets[s], binTypes, out[b].binTypes, k.n):
 			case owner[s] < 0:
 				owner[s] = int32(b)
 			default:
@@ -63,24 +63,24 @@ func (k *packer) blocks() []*block {
 		if owner[s] < 0 {
 			owner[s] = int32(len(out))
 			sub := &packer{
-				p: k.p, n: k.n, sets: []bitset{k.sets[s]}, charge: k.charge, stats: &Stats{},
+				p: k.p, n: k.n, sets: []bitset{k.sets[s]}, packingCost: k.packingCost, stats: &Stats{},
 			}
-			sub.sites = sites
+			sub.binTypes = binTypes
 			out = append(out, &block{packer: sub})
 		}
 	}
 	ids := map[shareKey]int32{}
 	others := make([]int32, len(out)) // pods that share nodes, by block
-	for i := range k.rows {
-		if !k.p.apart.alone(k.rows[i].apart) {
-			others[owner[k.rows[i].set]] += k.rows[i].n
+	for i := range k.items {
+		if !k.p.conflicts.exclusive(k.items[i].conflict) {
+			others[owner[k.items[i].set]] += k.items[i].n
 		}
 	}
-	for i := range k.rows {
-		set := k.rows[i].set
+	for i := range k.items {
+		set := k.items[i].set
 		to := []int32{owner[set]}
-		if k.p.apart.alone(k.rows[i].apart) {
-			to = k.open(&k.rows[i], out, append(to, also[set]...))
+		if k.p.conflicts.exclusive(k.items[i].conflict) {
+			to = k.open(&k.items[i], out, append(to, also[set]...))
 		}
 		k.share(int32(i), to, out, ids, others)
 	}
@@ -90,26 +90,26 @@ func (k *packer) blocks() []*block {
 	return out
 }
 
-// open adds the blocks whose offers a row may use to those that serve it best, where
+// open adds the blocks whose offers an item may use to those that serve it best, where
 // one is large enough: dearer ones bring the others of a node.
-func (k *packer) open(r *row, blocks []*block, to []int32) []int32 {
+func (k *packer) open(r *item, blocks []*block, to []int32) []int32 {
 	for b := range blocks {
-		at, large := int32(b), func(s site) bool { return fits(&r.req, &s.room, k.n) }
-		if !slices.Contains(to, at) && k.sets[r.set].contains(blocks[b].sets[0]) && slices.ContainsFunc(blocks[b].sites, large) {
+		at, large := int32(b), func(s binType) bool { return fits(&r.request, &s.capacity, k.n) }
+		if !slices.Contains(to, at) && k.sets[r.set].contains(blocks[b].sets[0]) && slices.ContainsFunc(blocks[b].binTypes, large) {
 			to = append(to, at)
 		}
 	}
 	return to
 }
 
-// shareKey says which rows of a block are the same to it.
-type shareKey struct{ block, shape, apart int32 }
+// shareKey says which items of a block are the same to it.
+type shareKey struct{ block, requestID, conflict int32 }
 
-// share gives the pods of a row to blocks: pods that want nodes of their own would
+// share gives the pods of an item to blocks: pods that want nodes of their own would
 // leave those of the other blocks without, and go where others are that fill their
 // nodes, in proportion to those.
 func (k *packer) share(i int32, to []int32, blocks []*block, ids map[shareKey]int32, others []int32) {
-	r := &k.rows[i]
+	r := &k.items[i]
 	total := int64(0)
 	for _, o := range to {
 		total += int64(others[o])
@@ -127,15 +127,15 @@ func (k *packer) share(i int32, to []int32, blocks []*block, ids map[shareKey]in
 			continue
 		}
 		b := blocks[o]
-		key := shareKey{block: o, shape: r.shape, apart: r.apart}
+		key := shareKey{block: o, requestID: r.requestID, conflict: r.conflict}
 		j, ok := ids[key]
 		if !ok {
-			j = int32(len(b.rows))
+			j = int32(len(b.items))
 			ids[key] = j
-			b.rows = append(b.rows, row{req: r.req, shape: r.shape, apart: r.apart})
+			b.items = append(b.items, item{request: r.request, requestID: r.requestID, conflict: r.conflict})
 			b.members = append(b.members, nil)
 		}
-		b.rows[j].n += n
+		b.items[j].n += n
 		b.members[j] = append(b.members[j], i)
 	}
 }
@@ -144,8 +144,8 @@ func (k *packer) share(i int32, to []int32, blocks []*block, ids map[shareKey]in
 // that leaves less choice, never the other way round.
 func (k *packer) setOrder() []int32 {
 	used := make([]bool, len(k.sets))
-	for i := range k.rows {
-		used[k.rows[i].set] = true
+	for i := range k.items {
+		used[k.items[i].set] = true
 	}
 	var out []int32
 	for s := range k.sets {
@@ -162,37 +162,37 @@ func (k *packer) setOrder() []int32 {
 	return out
 }
 
-// sitesOf are the sites that matter to rows that may use the set, without those
+// binTypesOf are the bin types that matter to items that may use the set, without those
 // that another beats in cost and room.
-func (k *packer) sitesOf(set int32) []site {
+func (k *packer) binTypesOf(set int32) []binType {
 	room := k.used()
 	var kept []int32
-	rooms := k.scratch.rooms[:0]
+	rooms := k.scratch.capacities[:0]
 next:
-	for i := range k.sites {
-		s := &k.sites[i]
+	for i := range k.binTypes {
+		s := &k.binTypes[i]
 		if !s.sets.has(set) {
 			continue
 		}
 		for j := range rooms {
-			if k.within(&s.room, &rooms[j], room) {
+			if k.within(&s.capacity, &rooms[j], room) {
 				continue next
 			}
 		}
-		kept, rooms = append(kept, int32(i)), append(rooms, s.room)
+		kept, rooms = append(kept, int32(i)), append(rooms, s.capacity)
 	}
-	k.scratch.rooms = rooms
-	out := make([]site, len(kept))
+	k.scratch.capacities = rooms
+	out := make([]binType, len(kept))
 	for i, j := range kept {
-		s := &k.sites[j]
-		out[i] = site{offer: s.offer, room: s.room, cost: s.cost}
+		s := &k.binTypes[j]
+		out[i] = binType{offer: s.offer, capacity: s.capacity, cost: s.cost}
 	}
 	return out
 }
 
-// serves says whether rows with the given set, whose best sites are mine,
-// lose nothing by using the block's sites alone.
-func serves(set bitset, mine, theirs []site, n int) bool {
+// serves says whether items with the given set, whose best bin types are mine,
+// lose nothing by using the block's bin types alone.
+func serves(set bitset, mine, theirs []binType, n int) bool {
 	for i := range theirs {
 		if !set.has(theirs[i].offer) {
 			return false
@@ -201,7 +201,7 @@ func serves(set bitset, mine, theirs []site, n int) bool {
 	for i := range mine {
 		found := false
 		for j := range theirs {
-			if theirs[j].cost <= mine[i].cost*(1+1e-9) && fits(&mine[i].room, &theirs[j].room, n) {
+			if theirs[j].cost <= mine[i].cost*(1+1e-9) && fits(&mine[i].capacity, &theirs[j].capacity, n) {
 				found = true
 				break
 			}
@@ -213,65 +213,65 @@ func serves(set bitset, mine, theirs []site, n int) bool {
 	return true
 }
 
-// finish prepares the block's packer once all its rows are known.
+// finish prepares the block's packer once all its items are known.
 func (b *block) finish(k *packer) {
 	for j := range b.members {
 		slices.SortStableFunc(b.members[j], func(x, y int32) int {
-			return cmp.Compare(k.sets[k.rows[x].set].count(), k.sets[k.rows[y].set].count())
+			return cmp.Compare(k.sets[k.items[x].set].count(), k.sets[k.items[y].set].count())
 		})
 	}
 	b.measure()
-	sites := b.sites[:0]
-	for _, s := range b.sites {
-		b.serve(&s, nil) // the block has one set
-		if len(s.plain)+len(s.ported) > 0 {
-			sites = append(sites, s)
+	binTypes := b.binTypes[:0]
+	for _, s := range b.binTypes {
+		b.listItems(&s, nil) // the block has one set
+		if len(s.sharedItems)+len(s.exclusiveItems) > 0 {
+			binTypes = append(binTypes, s)
 		}
 	}
-	b.sites = sites
+	b.binTypes = binTypes
 }
 
-// expand writes times nodes of a block's pattern in rows of the whole packing
+// expand writes times nodes of a block's pattern in items of the whole packing
 // k and takes their pods.
 func (b *block) expand(k *packer, f *pattern, times int32, out []packing) []packing {
 	for times > 0 {
 		e := &pattern{}
 		copies := times
-		for q, j := range f.idx {
-			need := f.cnt[q]
+		for q, j := range f.items {
+			need := f.counts[q]
 			for _, i := range b.members[j] {
 				n := min(need, k.left[i])
 				if n == 0 {
 					continue
 				}
-				e.idx, e.cnt = append(e.idx, i), append(e.cnt, n)
+				e.items, e.counts = append(e.items, i), append(e.counts, n)
 				copies = min(copies, k.left[i]/n)
 				if need -= n; need == 0 {
 					break
 				}
 			}
 		}
-		for q, i := range e.idx {
-			k.left[i] -= copies * e.cnt[q]
+		for q, i := range e.items {
+			k.left[i] -= copies * e.counts[q]
 		}
 		d := k.demand(e)
-		e.site = k.smallest(e, &d)
+		e.binType = k.smallest(e, &d)
 		out = append(out, packing{e, copies})
 		times -= copies
 	}
 	return out
 }
 
-// solve prices the block's rows in at most so many moves.
+// solve prices the block's items in at most so many moves.
 func (b *block) solve(moves int, tolerance float64) {
-	if len(b.rows) > maxProgramRows {
-		b.guess()
+	if len(b.items) > maxMasterItems {
+		b.initialDuals()
 		return
 	}
-	if b.program == nil {
-		b.program = newProgram(b.packer)
+	if b.master == nil {
+		b.master = newRestrictedMaster(b.packer)
 	}
-	b.program.run(moves, tolerance)
+	b.master.run(moves, tolerance)
 }
 
 // each calls do for every block, on as many processors as there are. Blocks
@@ -289,23 +289,23 @@ func each(blocks []*block, do func(i int, b *block)) {
 	wait.Wait()
 }
 
-// learn takes over what the blocks found their rows, and the room of their
-// sites, to be worth.
-func (k *packer) learn(blocks []*block) {
-	hints := map[int32]*site{}
+// importDuals takes over what the blocks found their items, and the room of their
+// bin types, to be worth.
+func (k *packer) importDuals(blocks []*block) {
+	hints := map[int32]*binType{}
 	for _, b := range blocks {
-		for s := range b.sites {
-			hints[b.sites[s].offer] = &b.sites[s]
+		for s := range b.binTypes {
+			hints[b.binTypes[s].offer] = &b.binTypes[s]
 		}
 		for j, members := range b.members {
 			for _, i := range members {
-				k.worth[i] = b.worth[j]
+				k.duals[i] = b.duals[j]
 			}
 		}
 	}
-	for s := range k.sites {
-		if h := hints[k.sites[s].offer]; h != nil {
-			k.sites[s].hint = h.hint
+	for s := range k.binTypes {
+		if h := hints[k.binTypes[s].offer]; h != nil {
+			k.binTypes[s].resourcePrices = h.resourcePrices
 		}
 	}
 }

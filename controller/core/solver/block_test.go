@@ -15,7 +15,7 @@ func TestAloneAndLarge(t *testing.T) {
 	g.s = &model.Snapshot{Catalogs: []model.Catalog{g.catalog("default", 1, 2, 4, 8, 16, 32)}}
 	g.s.Pools = []model.Pool{{Name: "general", NodeClass: "default"}}
 	in := Input{Snapshot: g.s, Effort: DefaultEffort, Tolerance: DefaultTolerance}
-	for i := range maxWholeRows {
+	for i := range maxWholeItems {
 		cpu := int64(100 + 10*i)
 		if i%2 == 0 {
 			pending(&in, 1, cpu, 1, selector("karpenter.k8s.aws/instance-cpu", "2"))

@@ -31,18 +31,18 @@ func LowerBound(in Input, plan *model.Plan) float64 {
 	if len(in.Pods) == 0 {
 		return 0
 	}
-	in = with(&in, make([][]wish, len(in.Snapshot.Specs)))
+	in = withPreferences(&in, make([][]preference, len(in.Snapshot.Specs)))
 	p := newProblem(&in, in.Snapshot.Specs, nil)
 	b := bounder{problem: p, origin: map[string]int{}}
 	b.relax()
-	b.deal()
-	p.harden()
-	for i := range p.topo.censuses { // with pods on all nodes, more may share one
-		c := &p.topo.censuses[i]
-		c.hard = c.hard && !c.spread
+	b.splitSpreads()
+	p.selectPackedRules()
+	for i := range p.topology.groups { // with pods on all nodes, more may share one
+		c := &p.topology.groups[i]
+		c.packed = c.packed && !c.forSpread
 	}
 	for i := range p.classes {
-		p.classes[i].apart = p.apart.id(&p.classes[i])
+		p.classes[i].conflict = p.conflicts.id(&p.classes[i])
 	}
 	return b.bound()
 }
@@ -50,21 +50,21 @@ func LowerBound(in Input, plan *model.Plan) float64 {
 // bounder works out a lower bound.
 type bounder struct {
 	*problem
-	// evens are classes that have to be dealt evenly to domains, origin is their
+	// spreadClasses are classes that have to be dealt evenly to domains, origin is their
 	// number by the keys of their parts.
-	evens  []even
-	origin map[string]int
+	spreadClasses []spreadClass
+	origin        map[string]int
 }
 
-// even is a class of n pods in z domains, none of which may have more than skew more
+// spreadClass is a class of n pods in z domains, none of which may have more than skew more
 // than another; worth is theirs by domain.
-type even struct {
+type spreadClass struct {
 	n, z, skew int32
-	worth      []float64
+	duals      []float64
 }
 
-// most is how many pods a domain may have: the others have skew less at least.
-func (e *even) most() int32 {
+// maxInDomain is how many pods a domain may have: the others have skew less at least.
+func (e *spreadClass) maxInDomain() int32 {
 	if e.n <= e.skew {
 		return e.n
 	}
@@ -75,12 +75,12 @@ func (e *even) most() int32 {
 // lets pods go to lighter pools where bounds may drive them there.
 func (b *bounder) relax() {
 	full := newBudget(b.problem)
-	for l := range b.lanes {
-		if full.bounded(b.lanes[l].pool) {
-			for l := range b.lanes {
-				b.lanes[l].level = 0
+	for l := range b.templates {
+		if full.bounded(b.templates[l].pool) {
+			for l := range b.templates {
+				b.templates[l].weightRank = 0
 			}
-			b.levels = min(b.levels, 1)
+			b.weightRanks = min(b.weightRanks, 1)
 			break
 		}
 	}
@@ -93,26 +93,26 @@ func (b *bounder) relax() {
 			f.cost = min(f.cost, t.Cost, f.price.USD())
 		}
 	}
-	b.sortLanes()
+	b.sortTemplates()
 }
 
-// deal splits the classes that spread over themselves alone: each part has to go
+// splitSpreads splits the classes that spread over themselves alone: each part has to go
 // to another domain.
-func (b *bounder) deal() {
+func (b *bounder) splitSpreads() {
 	b.newDomains(nil)
-	owners := make([]int, len(b.topo.censuses)) // 1 when one class is counted
+	owners := make([]int, len(b.topology.groups)) // 1 when one class is counted
 	for i := range b.classes {
-		if ties := b.classes[i].ties; ties != nil {
-			for _, c := range ties.counted {
+		if terms := b.classes[i].terms; terms != nil {
+			for _, c := range terms.domainGroups {
 				owners[c]++
 			}
 		}
 	}
-	b.others(owners)
+	b.countOthers(owners)
 	var out []class
 	for i := range b.classes {
 		cl := &b.classes[i]
-		if r := cl.evenly(owners); r != nil {
+		if r := cl.selfSpread(owners); r != nil {
 			if parts := b.split(cl, r); parts != nil {
 				out = append(out, parts...)
 				continue
@@ -123,8 +123,8 @@ func (b *bounder) deal() {
 	b.classes = sortClasses(out)
 }
 
-// others counts among the owners of censuses the pods that are elsewhere.
-func (b *bounder) others(owners []int) {
+// countOthers counts among the owners of topology groups the pods that are elsewhere.
+func (b *bounder) countOthers(owners []int) {
 	mine := make([]bool, len(b.snap.Pods))
 	for _, i := range b.in.Pods {
 		mine[i] = true
@@ -133,21 +133,21 @@ func (b *bounder) others(owners []int) {
 		if mine[i] {
 			continue
 		}
-		if ties := b.topo.of(b.snap, b.snap.Pods[i].Spec); ties != nil {
-			for _, c := range ties.counted {
+		if terms := b.topology.termsOf(b.snap, b.snap.Pods[i].Spec); terms != nil {
+			for _, c := range terms.domainGroups {
 				owners[c]++
 			}
 		}
 	}
 }
 
-// evenly is a rule by which the class spreads over itself alone, nil for none.
-func (c *class) evenly(owners []int) *rule {
-	if c.ties == nil || len(c.reasons) > 0 {
+// selfSpread is a rule by which the class spreads over itself alone, nil for none.
+func (c *class) selfSpread(owners []int) *rule {
+	if c.terms == nil || len(c.reasons) > 0 {
 		return nil
 	}
-	for i := range c.ties.own {
-		if r := &c.ties.own[i]; r.kind == spreads && owners[r.census] == 1 && c.ties.times(r.census) == 1 {
+	for i := range c.terms.domainRules {
+		if r := &c.terms.domainRules[i]; r.kind == hardSpread && owners[r.group] == 1 && c.terms.multiplicity(r.group) == 1 {
 			return r
 		}
 	}
@@ -157,9 +157,9 @@ func (c *class) evenly(owners []int) *rule {
 // split makes a class for each domain that the pods may use; nil where that says
 // nothing.
 func (b *bounder) split(cl *class, r *rule) []class {
-	d := &b.domains[b.keyOf(b.topo.censuses[r.census].key)]
+	d := &b.domains[b.keyIndex(b.topology.groups[r.group].key)]
 	var sets []bitset
-	for _, set := range d.sets {
+	for _, set := range d.offers {
 		set = set.clone()
 		if set.and(b.choices.sets[cl.offers]); b.someFits(&cl.req, set) {
 			sets = append(sets, set)
@@ -174,10 +174,10 @@ func (b *bounder) split(cl *class, r *rule) []class {
 		part := *cl
 		from, to := n*int32(v)/z, n*int32(v+1)/z
 		part.pods, part.key, part.offers = cl.pods[from:to], cl.key+" @"+strconv.Itoa(v), b.choices.id(set)
-		b.origin[part.key] = len(b.evens)
+		b.origin[part.key] = len(b.spreadClasses)
 		parts[v] = part
 	}
-	b.evens = append(b.evens, even{n: n, z: z, skew: r.max})
+	b.spreadClasses = append(b.spreadClasses, spreadClass{n: n, z: z, skew: r.max})
 	return parts
 }
 
@@ -191,54 +191,54 @@ func (b *bounder) bound() float64 {
 	k := &packer{p: b.problem, cost: a.b.cost, byCost: a.b.byCost, stats: &Stats{}}
 	all := newBitset(len(b.offers))
 	all.setRange(0, int32(len(b.offers)))
-	if a.rowsFor(k, all); k.joined || len(k.rows) == 0 {
+	if a.itemsFor(k, all); k.merged || len(k.items) == 0 {
 		return 0
 	}
-	b.glue(a, k)
+	b.scaleUp(a, k)
 	sum := 0.0
-	for i, w := range k.fairWorths(b.most(k)) {
-		for _, part := range k.rows[i].parts {
+	for i, w := range k.feasibleDuals(b.itemLimits(k)) {
+		for _, part := range k.items[i].members {
 			if at, ok := b.origin[b.classes[part.class].key]; ok {
-				b.evens[at].worth = append(b.evens[at].worth, w)
+				b.spreadClasses[at].duals = append(b.spreadClasses[at].duals, w)
 			} else {
 				sum += float64(w * float64(part.n))
 			}
 		}
 	}
-	for i := range b.evens {
-		sum += b.evens[i].least()
+	for i := range b.spreadClasses {
+		sum += b.spreadClasses[i].lowestCost()
 	}
 	return sum
 }
 
-// most is how many pods of each row a node may be offered: of those dealt to domains,
+// itemLimits is how many pods of each item a node may be offered: of those dealt to domains,
 // more may be in one than the part that was made for it.
-func (b *bounder) most(k *packer) []int32 {
-	out := make([]int32, len(k.rows))
-	for i := range k.rows {
-		out[i] = k.rows[i].n
-		for _, part := range k.rows[i].parts {
+func (b *bounder) itemLimits(k *packer) []int32 {
+	out := make([]int32, len(k.items))
+	for i := range k.items {
+		out[i] = k.items[i].n
+		for _, part := range k.items[i].members {
 			if at, ok := b.origin[b.classes[part.class].key]; ok {
-				out[i] += glued * (b.evens[at].most() - part.n)
+				out[i] += scaleFactor * (b.spreadClasses[at].maxInDomain() - part.n)
 			}
 		}
 	}
 	return out
 }
 
-// glued is how many nodes are taken for one: pods on them are as good as cut to
-// pieces, and the program's worths are nearly the best ones of the relaxation.
-const glued = 64
+// scaleFactor is how many nodes are taken for one: pods on them are as good as cut to
+// pieces, and the program's duals are nearly the best ones of the relaxation.
+const scaleFactor = 64
 
-// glue makes nodes of so many of each kind, and as many times the pods. That pods
+// scaleUp makes nodes of so many of each kind, and as many times the pods. That pods
 // keep each other off a node becomes a resource of which a node has one.
-func (b *bounder) glue(a *attempt, k *packer) {
+func (b *bounder) scaleUp(a *attempt, k *packer) {
 	k.n = b.dims.n()
 	k.cliques()
 	pods := map[int32]int32{}
-	for i := range k.rows {
-		if b.apart.alone(k.rows[i].apart) {
-			pods[k.clique[i]] += k.rows[i].n
+	for i := range k.items {
+		if b.conflicts.exclusive(k.items[i].conflict) {
+			pods[k.clique[i]] += k.items[i].n
 		}
 	}
 	large := slices.SortedFunc(maps.Keys(pods), func(x, y int32) int {
@@ -248,43 +248,43 @@ func (b *bounder) glue(a *attempt, k *packer) {
 		return cmp.Compare(x, y)
 	})
 	large = large[:min(len(large), maxDims-k.n)]
-	for i := range k.rows {
-		r := &k.rows[i]
-		if at := slices.Index(large, k.clique[i]); at >= 0 && b.apart.alone(r.apart) {
-			r.req[k.n+at] = 1
+	for i := range k.items {
+		r := &k.items[i]
+		if at := slices.Index(large, k.clique[i]); at >= 0 && b.conflicts.exclusive(r.conflict) {
+			r.request[k.n+at] = 1
 		}
-		r.apart = noPorts
-		r.n *= glued
+		r.conflict = noPorts
+		r.n *= scaleFactor
 	}
-	for i := range b.bins {
-		room := &b.bins[i].room
+	for i := range b.shapes {
+		room := &b.shapes[i].capacity
 		for d := range room {
-			room[d] *= glued
+			room[d] *= scaleFactor
 		}
 		for at := range large {
-			room[k.n+at] = glued
+			room[k.n+at] = scaleFactor
 		}
 	}
 	for at := range large {
 		b.scale[k.n+at] = 1000
 	}
 	for o := range k.cost {
-		fixed := b.fixed(b.offers[o].lane).USD()
-		k.cost[o] = float64(glued*(k.cost[o]+fixed)) - fixed
+		fixed := b.fixedCost(b.offers[o].template).USD()
+		k.cost[o] = float64(scaleFactor*(k.cost[o]+fixed)) - fixed
 	}
 	k.n += len(large)
-	a.sortRows(k.rows, k.sets)
+	a.sortItems(k.items, k.sets)
 }
 
-// least is the least worth of the pods, however they are dealt: for every number
+// lowestCost is the least worth of the pods, however they are dealt: for every number
 // that the fullest domain may have, the cheap ones are filled first.
-func (e *even) least() float64 {
-	slices.Sort(e.worth)
+func (e *spreadClass) lowestCost() float64 {
+	slices.Sort(e.duals)
 	z, best := e.z, math.Inf(1)
-	for most := (e.n + z - 1) / z; most <= e.most(); most++ {
+	for most := (e.n + z - 1) / z; most <= e.maxInDomain(); most++ {
 		fewest := max(0, most-e.skew)
 		sum, left := 0.0, e.n-z*fewest
-		for _, w := range e.worth {
+		for _, w := range e.duals {
 			n := min(left, most-fewest)
 			sum += float64(w * float64(fewest+n))
 			left -= n
@@ -294,26 +294,26 @@ func (e *even) least() float64 {
 	return best
 }
 
-// fairWorths are worths of the rows at which no node could hold more than it
+// feasibleDuals are duals of the items at which no node could hold more than it
 // costs, of so many pods of each, so that their sum over all pods bounds the cost of
 // any packing.
-func (k *packer) fairWorths(most []int32) []float64 {
+func (k *packer) feasibleDuals(most []int32) []float64 {
 	k.measure()
-	k.weigh()
-	k.newSites()
+	k.setPackingCosts()
+	k.newBinTypes()
 	blocks := k.blocks()
 	each(blocks, func(_ int, b *block) { b.solve(boundMoves, boundTolerance) })
-	k.learn(blocks)
+	k.importDuals(blocks)
 	copy(k.left, most)
-	over := make([]float64, len(k.rows))
-	for s := range k.sites {
-		t := &k.sites[s]
+	over := make([]float64, len(k.items))
+	for s := range k.binTypes {
+		t := &k.binTypes[s]
 		ratio := k.ceiling(t) / t.cost
-		for i := t.rows.next(0); i >= 0; i = t.rows.next(i + 1) {
+		for i := t.items.next(0); i >= 0; i = t.items.next(i + 1) {
 			over[i] = max(over[i], ratio)
 		}
 	}
-	out := slices.Clone(k.worth)
+	out := slices.Clone(k.duals)
 	for i := range out {
 		out[i] /= max(1, over[i])
 		if math.IsInf(out[i], 0) || math.IsNaN(out[i]) {

@@ -5,21 +5,21 @@ import "spokeshave.dev/controller/core/model"
 // budget is what may still be launched, while a plan is being made.
 type budget struct {
 	p *problem
-	// money is what each headroom has left; scopes lists, by pool, those that
+	// headroom is what each headroom has left; scopes lists, by pool, those that
 	// bound it.
-	money  []model.Price
-	scopes [][]int32
+	headroom []model.Price
+	scopes   [][]int32
 	// limits are those of each pool.
 	limits [][]limit
-	// stock is what reservations have left, by offer of those that draw on one;
-	// offers of several lanes share it.
-	stock map[int32]*int
-	// used counts the planned nodes by offer, taken is what they have of each
+	// reserved is what reservations have left, by offer of those that draw on one;
+	// offers of several node templates share it.
+	reserved map[int32]*int
+	// used counts the planned nodes by offer, groupUse is what they have of each
 	// group, for tiers; members lists the offers of a group.
-	used    []uint32
-	taken   map[int32]float64
-	members map[int32][]int32
-	// cost is the present effective cost by offer, byCost each lane's offers
+	used     []uint32
+	groupUse map[int32]float64
+	members  map[int32][]int32
+	// cost is the present effective cost by offer, byCost each node template's offers
 	// in its order.
 	cost   []float64
 	byCost [][]int32
@@ -29,17 +29,17 @@ type budget struct {
 
 func newBudget(p *problem) *budget {
 	b := &budget{
-		p:      p,
-		scopes: make([][]int32, len(p.snap.Pools)),
-		limits: make([][]limit, len(p.snap.Pools)),
-		used:   make([]uint32, len(p.offers)),
-		taken:  map[int32]float64{}, members: map[int32][]int32{},
+		p:        p,
+		scopes:   make([][]int32, len(p.snap.Pools)),
+		limits:   make([][]limit, len(p.snap.Pools)),
+		used:     make([]uint32, len(p.offers)),
+		groupUse: map[int32]float64{}, members: map[int32][]int32{},
 		cost:   make([]float64, len(p.offers)),
-		byCost: make([][]int32, len(p.lanes)),
+		byCost: make([][]int32, len(p.templates)),
 	}
 	for i := range p.in.Headroom {
 		h := &p.in.Headroom[i]
-		b.money = append(b.money, h.Left)
+		b.headroom = append(b.headroom, h.Left)
 		for pool := range b.scopes {
 			if h.Pools == nil || pool < len(h.Pools) && h.Pools[pool] {
 				b.scopes[pool] = append(b.scopes[pool], int32(i))
@@ -51,18 +51,18 @@ func newBudget(p *problem) *budget {
 	}
 	for o := range p.offers {
 		b.cost[o] = p.offers[o].cost
-		b.join(int32(o))
+		b.indexTiers(int32(o))
 	}
-	for l := range p.lanes {
-		b.byCost[l] = p.lanes[l].byCost
+	for l := range p.templates {
+		b.byCost[l] = p.templates[l].byCost
 	}
-	b.fillStock()
+	b.readReservations()
 	return b
 }
 
-// fillStock looks up how much is reserved. Lanes of one catalogue draw on the
+// readReservations looks up how much is reserved. Node templates of one catalogue draw on the
 // same reservation.
-func (b *budget) fillStock() {
+func (b *budget) readReservations() {
 	type source struct{ catalog, typ, offering int32 }
 	known := map[source]*int{}
 	for o := range b.p.offers {
@@ -71,14 +71,14 @@ func (b *budget) fillStock() {
 		if r == nil {
 			continue
 		}
-		key := source{b.p.snap.Pools[b.p.lanes[f.lane].pool].Catalog, f.typ, f.offering}
+		key := source{b.p.snap.Pools[b.p.templates[f.template].pool].Catalog, f.typ, f.offering}
 		if known[key] == nil {
 			known[key] = new(r.Free)
 		}
-		if b.stock == nil {
-			b.stock = map[int32]*int{}
+		if b.reserved == nil {
+			b.reserved = map[int32]*int{}
 		}
-		b.stock[int32(o)] = known[key]
+		b.reserved[int32(o)] = known[key]
 	}
 }
 
@@ -86,33 +86,33 @@ func (b *budget) fillStock() {
 func (b *budget) left(pool int32) (least model.Price, scope int32) {
 	scope = -1
 	for _, s := range b.scopes[pool] {
-		if scope < 0 || b.money[s] < least {
-			least, scope = b.money[s], s
+		if scope < 0 || b.headroom[s] < least {
+			least, scope = b.headroom[s], s
 		}
 	}
 	return least, scope
 }
 
-// stocked says whether one more node of the offer is left of what is reserved; of
+// reservationLeft says whether one more node of the offer is left of what is reserved; of
 // what is not reserved there always is.
-func (b *budget) stocked(o int32) bool {
-	left := b.stock[o]
+func (b *budget) reservationLeft(o int32) bool {
+	left := b.reserved[o]
 	return left == nil || *left > 0
 }
 
 // affords says whether one more node of the offer would keep all bounds.
 func (b *budget) affords(o int32) bool {
 	f := &b.p.offers[o]
-	if !b.stocked(o) {
+	if !b.reservationLeft(o) {
 		return false
 	}
-	pool := b.p.lanes[f.lane].pool
+	pool := b.p.templates[f.template].pool
 	for _, s := range b.scopes[pool] {
-		if f.price+b.p.fixed(f.lane) > b.money[s] {
+		if f.price+b.p.fixedCost(f.template) > b.headroom[s] {
 			return false
 		}
 	}
-	usage := b.p.bins[f.bin].usage
+	usage := b.p.shapes[f.shape].usage
 	for i, l := range b.limits[pool] {
 		if usage[i] > l.left {
 			return false
@@ -123,7 +123,7 @@ func (b *budget) affords(o int32) bool {
 
 // bounded says whether the options of a pool's nodes change as the plan grows.
 func (b *budget) bounded(pool int32) bool {
-	return b.tiered || b.stock != nil || len(b.scopes[pool]) > 0 || len(b.limits[pool]) > 0
+	return b.tiered || b.reserved != nil || len(b.scopes[pool]) > 0 || len(b.limits[pool]) > 0
 }
 
 // affordable is the set of offers that one more node may be.
@@ -137,18 +137,18 @@ func (b *budget) affordable() bitset {
 	return set
 }
 
-// scarce is, by offer, the share of what is left that a node would take of
+// scarcity is, by offer, the share of what is left that a node would take of
 // limits and headroom, summed over them.
-func (b *budget) scarce() []float64 {
+func (b *budget) scarcity() []float64 {
 	out := make([]float64, len(b.p.offers))
 	for o := range b.p.offers {
 		f := &b.p.offers[o]
-		pool := b.p.lanes[f.lane].pool
+		pool := b.p.templates[f.template].pool
 		for _, s := range b.scopes[pool] {
-			out[o] += float64(f.price+b.p.fixed(f.lane)) / float64(max(1, b.money[s]))
+			out[o] += float64(f.price+b.p.fixedCost(f.template)) / float64(max(1, b.headroom[s]))
 		}
 		for i, l := range b.limits[pool] {
-			out[o] += float64(b.p.bins[f.bin].usage[i]) / float64(max(1, l.left))
+			out[o] += float64(b.p.shapes[f.shape].usage[i]) / float64(max(1, l.left))
 		}
 	}
 	return out
@@ -159,7 +159,7 @@ func (b *budget) scarce() []float64 {
 func (b *budget) reserve(pool int32, options []int32) bool {
 	worst, need := b.worst(pool, options)
 	for _, s := range b.scopes[pool] {
-		if worst > b.money[s] {
+		if worst > b.headroom[s] {
 			return false
 		}
 	}
@@ -182,9 +182,9 @@ func (b *budget) release(pool int32, options []int32) {
 func (b *budget) worst(pool int32, options []int32) (money model.Price, need []int64) {
 	need = make([]int64, len(b.limits[pool]))
 	for _, o := range options {
-		money = max(money, b.p.offers[o].price+b.p.fixed(b.p.offers[o].lane))
+		money = max(money, b.p.offers[o].price+b.p.fixedCost(b.p.offers[o].template))
 		for i := range need {
-			need[i] = max(need[i], b.p.bins[b.p.offers[o].bin].usage[i])
+			need[i] = max(need[i], b.p.shapes[b.p.offers[o].shape].usage[i])
 		}
 	}
 	return money, need
@@ -192,7 +192,7 @@ func (b *budget) worst(pool int32, options []int32) (money model.Price, need []i
 
 func (b *budget) change(pool int32, worst model.Price, need []int64, sign int64) {
 	for _, s := range b.scopes[pool] {
-		b.money[s] -= worst * model.Price(sign)
+		b.headroom[s] -= worst * model.Price(sign)
 	}
 	for i := range need {
 		b.limits[pool][i].left -= need[i] * sign

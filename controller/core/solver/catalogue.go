@@ -15,49 +15,49 @@ type catalogue struct {
 	// indices into its Offerings by zone and capacity type.
 	types     []int32
 	offerings [][]int32
-	// slots by type index and offering index.
-	slots   [][]int32
+	// keys by type index and offering index.
+	keys    [][]int32
 	columns map[string]*column
 }
 
-// slotTable numbers the slots of all catalogues.
-type slotTable struct {
-	slots []slot
-	ids   map[slot]int32
-	after int
+// offeringKeys numbers the keys of all catalogues.
+type offeringKeys struct {
+	keys []offeringKey
+	ids  map[offeringKey]int32
+	last int
 }
 
 // id numbers a slot. Types are mostly sold in the same places in the same
 // order: after looks first where the last one asked for is followed.
-func (t *slotTable) id(s slot) int32 {
-	if t.after++; t.after >= len(t.slots) {
-		t.after = 0
+func (t *offeringKeys) id(s offeringKey) int32 {
+	if t.last++; t.last >= len(t.keys) {
+		t.last = 0
 	}
-	if t.after < len(t.slots) && t.slots[t.after] == s {
-		return int32(t.after)
+	if t.last < len(t.keys) && t.keys[t.last] == s {
+		return int32(t.last)
 	}
 	id := t.find(s)
-	t.after = int(id)
+	t.last = int(id)
 	return id
 }
 
-func (t *slotTable) find(s slot) int32 {
+func (t *offeringKeys) find(s offeringKey) int32 {
 	id, ok := t.ids[s]
 	if !ok {
-		id = int32(len(t.slots))
+		id = int32(len(t.keys))
 		t.ids[s] = id
-		t.slots = append(t.slots, s)
+		t.keys = append(t.keys, s)
 	}
 	return id
 }
 
-func newCatalogue(src *model.Catalog, slots *slotTable) *catalogue {
+func newCatalogue(src *model.Catalog, keys *offeringKeys) *catalogue {
 	c := &catalogue{src: src, columns: map[string]*column{}}
 	c.types = ordered(len(src.Types), func(a, b int32) int {
 		return cmp.Compare(src.Types[a].Name, src.Types[b].Name)
 	})
 	c.offerings = make([][]int32, len(src.Types))
-	c.slots = make([][]int32, len(src.Types))
+	c.keys = make([][]int32, len(src.Types))
 	total := 0
 	for t := range src.Types {
 		total += len(src.Types[t].Offerings)
@@ -66,17 +66,17 @@ func newCatalogue(src *model.Catalog, slots *slotTable) *catalogue {
 	for t := range src.Types {
 		offerings := src.Types[t].Offerings
 		n := len(offerings)
-		c.offerings[t], c.slots[t], room = room[:n:n], room[n:2*n:2*n], room[2*n:]
+		c.offerings[t], c.keys[t], room = room[:n:n], room[n:2*n:2*n], room[2*n:]
 		order(c.offerings[t], func(a, b int32) int { return compareOfferings(&offerings[a], &offerings[b]) })
 		for o := range offerings {
-			c.slots[t][o] = slots.id(slotOf(&offerings[o]))
+			c.keys[t][o] = keys.id(keyOfOffering(&offerings[o]))
 		}
 	}
 	return c
 }
 
-func slotOf(o *model.Offering) slot {
-	out := slot{zone: o.Zone, zoneID: o.ZoneID, capacityType: string(o.CapacityType)}
+func keyOfOffering(o *model.Offering) offeringKey {
+	out := offeringKey{zone: o.Zone, zoneID: o.ZoneID, capacityType: string(o.CapacityType)}
 	if o.Reservation != nil {
 		out.reservation = *o.Reservation
 		out.reservation.Free = 0

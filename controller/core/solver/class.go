@@ -15,33 +15,33 @@ type class struct {
 	req      vec
 	priority int32
 	ports    int32
-	// ties are what topology asks of the pods, apart what they keep off their
+	// terms are what topology asks of the pods, conflict what they keep off their
 	// node.
-	ties  *ties
-	apart int32
-	// held are the domains that the pods are held to.
-	held  []held
-	seats []seat
+	terms    *topologyTerms
+	conflict int32
+	// restrictions are the domains that the pods are restrictions to.
+	restrictions []domainRestriction
+	assignments  []domainAssignment
 	// offers is the number of the set of offers that constraints allow,
-	// whatever their size.
+	// whatever their bundleSize.
 	offers int32
 	// pods are sorted by namespace and name. Of a bundle, which is packed as if it
-	// were one pod, they come bundle after bundle; size is how many it has, 0
-	// for ordinary classes, and also are what its other pods ask for.
-	pods []int32
-	size int32
-	also []*model.PodSpec
+	// were one pod, they come bundle after bundle; bundleSize is how many it has, 0
+	// for ordinary classes, and otherSpecs are what its other pods ask for.
+	pods       []int32
+	bundleSize int32
+	otherSpecs []*model.PodSpec
 	// key orders and identifies the class.
 	key string
 	// reasons are set when the class cannot be placed at all by this version.
 	reasons []model.Reason
-	// alone says, of pods that want others on their own node, why no bundle has
+	// noBundleReason says, of pods that want others on their own node, why no bundle has
 	// them.
-	alone string
+	noBundleReason string
 }
 
 // n is how many pods, or bundles of them, there are to place.
-func (c *class) n() int32 { return int32(len(c.pods)) / max(1, c.size) }
+func (c *class) n() int32 { return int32(len(c.pods)) / max(1, c.bundleSize) }
 
 // newDims numbers the resources that the pods ask for.
 func (p *problem) newDims() {
@@ -54,7 +54,7 @@ func (p *problem) newDims() {
 			continue
 		}
 		done[s] = true
-		p.asked++
+		p.specCount++
 		for name, n := range p.snap.Specs[s].Requests {
 			if n > 0 && !seen[name] {
 				seen[name] = true
@@ -69,15 +69,15 @@ func (p *problem) newDims() {
 // counted. What the classes may be launched as is left to open.
 func (p *problem) newClasses() {
 	bySpec := make([]int32, len(p.snap.Specs))
-	ids := make(map[string]int32, p.asked)
+	ids := make(map[string]int32, p.specCount)
 	var buf []byte
-	found := make([]class, 0, p.asked)
-	counts := make([]int32, 0, p.asked)
+	found := make([]class, 0, p.specCount)
+	counts := make([]int32, 0, p.specCount)
 	for _, i := range p.in.Pods {
 		s := p.snap.Pods[i].Spec
 		if bySpec[s] == 0 {
 			cl := p.newClass(s)
-			buf = cl.ties.key(append(p.classKey(buf[:0], &cl), 1))
+			buf = cl.terms.appendKey(append(p.classKey(buf[:0], &cl), 1))
 			id, ok := ids[string(buf)]
 			if !ok {
 				id = int32(len(found)) + 1
@@ -155,9 +155,9 @@ func (p *problem) classKey(b []byte, cl *class) []byte {
 		b = append(b, portKey(s.HostPorts)...)
 	}
 	b = append(b, 0)
-	cl.offers = p.ask(b[from:], s)
+	cl.offers = p.nodeSpecID(b[from:], s)
 	unsupported := slices.Clone(s.Unsupported)
-	if len(p.dims.beyond) > 0 {
+	if len(p.dims.overflow) > 0 {
 		unsupported = append(unsupported, p.beyond(s)...)
 	}
 	for _, u := range unsupported {
@@ -170,7 +170,7 @@ func (p *problem) classKey(b []byte, cl *class) []byte {
 func (p *problem) beyond(s *model.PodSpec) []string {
 	var out []string
 	for name := range s.Requests {
-		if p.dims.beyond[name] {
+		if p.dims.overflow[name] {
 			out = append(out, "resource "+name)
 		}
 	}
@@ -182,19 +182,19 @@ func (p *problem) beyond(s *model.PodSpec) []string {
 func (p *problem) newClass(spec int32) class {
 	s := &p.snap.Specs[spec]
 	return class{
-		spec: s, priority: s.Priority, req: p.dims.requests(s.Requests), ties: p.topo.of(p.snap, spec),
-		ports: noPorts, apart: noPorts,
+		spec: s, priority: s.Priority, req: p.dims.requests(s.Requests), terms: p.topology.termsOf(p.snap, spec),
+		ports: noPorts, conflict: noPorts,
 	}
 }
 
-// ask numbers what specs ask of their nodes besides room: selector, affinity,
+// nodeSpecID numbers what specs ask of their nodes besides room: selector, affinity,
 // tolerations and host ports, of which key is the text.
-func (p *problem) ask(key []byte, s *model.PodSpec) int32 {
-	id, ok := p.askIDs[string(key)]
+func (p *problem) nodeSpecID(key []byte, s *model.PodSpec) int32 {
+	id, ok := p.nodeSpecIDs[string(key)]
 	if !ok {
-		id = int32(len(p.asks))
-		p.askIDs[string(key)] = id
-		p.asks = append(p.asks, s)
+		id = int32(len(p.nodeSpecs))
+		p.nodeSpecIDs[string(key)] = id
+		p.nodeSpecs = append(p.nodeSpecs, s)
 	}
 	return id
 }
@@ -202,8 +202,8 @@ func (p *problem) ask(key []byte, s *model.PodSpec) int32 {
 // openClasses finds what the classes may be launched as: until then their
 // offers are the number of what they ask.
 func (p *problem) openClasses() {
-	ports, choices := make([]int32, len(p.asks)), make([]int32, len(p.asks))
-	for i, s := range p.asks {
+	ports, choices := make([]int32, len(p.nodeSpecs)), make([]int32, len(p.nodeSpecs))
+	for i, s := range p.nodeSpecs {
 		ports[i] = p.ports.id(s.HostPorts)
 		choices[i] = p.choiceOf(s, ports[i])
 	}
@@ -234,12 +234,12 @@ func (p *problem) choiceOf(s *model.PodSpec, ports int32) int32 {
 	set := p.selected(s).clone()
 	for l, ok := range p.tolerated(s.Tolerations) {
 		if !ok {
-			set.unsetRange(p.lanes[l].from, p.lanes[l].to)
+			set.unsetRange(p.templates[l].from, p.templates[l].to)
 		}
 	}
 	if ports >= 0 {
 		for o := set.next(0); o >= 0; o = set.next(o + 1) {
-			if p.ports.blocked(ports, p.bins[p.offers[o].bin].ports) {
+			if p.ports.conflictsWithAny(ports, p.shapes[p.offers[o].shape].ports) {
 				set.unset(o)
 			}
 		}

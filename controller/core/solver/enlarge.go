@@ -13,8 +13,8 @@ const maxGrown, maxTried = 2000, 50_000
 // enlarge places pods that are left on planned nodes, larger ones if need be: the
 // most urgent first, of these the smallest.
 func (a *attempt) enlarge() {
-	before := a.tried
-	defer func() { a.p.in.meter.tried(a.tried - before) }()
+	before := a.growTries
+	defer func() { a.p.in.meter.tried(a.growTries - before) }()
 	grown := 0
 	for from := 0; from < len(a.p.classes); {
 		to := from
@@ -39,48 +39,48 @@ func (a *attempt) grow(n *planned, c int32) bool {
 	if len(cl.reasons) > 0 {
 		return false
 	}
-	if fit := a.squeeze(n, c, a.left[c]); fit > 0 {
+	if fit := a.addToPlanned(n, c, a.left[c]); fit > 0 {
 		a.left[c] -= fit
 		return true
 	}
-	if n.with.allows(cl.ties, 1) == 0 || a.p.strict(n.lane) || a.p.ports.blocked(cl.ports, n.ports) || a.tried >= maxTried {
+	if n.counts.allows(cl.terms, 1) == 0 || a.p.minValuesStrict(n.template) || a.p.ports.conflictsWithAny(cl.ports, n.ports) || a.growTries >= maxTried {
 		return false
 	}
-	a.tried++
+	a.growTries++
 	set := n.set.clone()
 	set.and(a.p.choices.sets[cl.offers])
-	for _, t := range n.takes {
+	for _, t := range n.placed {
 		set.and(a.p.choices.sets[a.p.classes[t.class].offers])
 	}
 	demand := n.demand
 	demand.add(&cl.req, 1)
-	pool, before := a.p.lanes[n.lane].pool, *n
+	pool, before := a.p.templates[n.template].pool, *n
 	a.b.release(pool, n.options)
-	if a.cheapest(n.lane, set, &demand) < 0 { // moving tiers takes long
+	if a.cheapest(n.template, set, &demand) < 0 { // moving tiers takes long
 		a.b.reserve(pool, n.options)
 		return false
 	}
-	a.b.unuse(n.options[0], n.drawn)
-	if o := a.cheapest(n.lane, set, &demand); o >= 0 {
-		n.set, n.takes, n.ports, n.options, n.costs = set, slices.Clone(n.takes), slices.Clone(n.ports), nil, nil
-		n.with = a.p.newCompany(n.takes)
-		n.join(cl, take{c, 1})
+	a.b.unuse(n.options[0], n.shares)
+	if o := a.cheapest(n.template, set, &demand); o >= 0 {
+		n.set, n.placed, n.ports, n.options, n.costs = set, slices.Clone(n.placed), slices.Clone(n.ports), nil, nil
+		n.counts = a.p.countsOf(n.placed)
+		n.join(cl, classCount{c, 1})
 		if a.accept(n, o, a.b.cost[o]) {
 			a.left[c]--
 			return true
 		}
 		*n = before
 	}
-	a.b.reuse(n.options[0], n.drawn)
+	a.b.reuse(n.options[0], n.shares)
 	a.b.reserve(pool, n.options)
 	return false
 }
 
-// cheapest is the cheapest offer of a lane in the set that has room for so much and
+// cheapest is the cheapest offer of a node template in the set that has room for so much and
 // may be launched; -1 for none.
-func (a *attempt) cheapest(lane int32, set bitset, demand *vec) int32 {
-	for _, o := range a.b.byCost[lane] {
-		if set.has(o) && fits(demand, &a.p.bins[a.p.offers[o].bin].room, a.p.dims.n()) && a.b.affords(o) {
+func (a *attempt) cheapest(template int32, set bitset, demand *vec) int32 {
+	for _, o := range a.b.byCost[template] {
+		if set.has(o) && fits(demand, &a.p.shapes[a.p.offers[o].shape].capacity, a.p.dims.n()) && a.b.affords(o) {
 			return o
 		}
 	}

@@ -23,19 +23,19 @@ func (x twoTypes) planned(tb testing.TB, nodes int, cpus ...int64) *attempt {
 		}}},
 		Pools: []model.Pool{{Name: "general", NodeClass: "default"}},
 	}
-	in := Input{Snapshot: s, Tolerance: DefaultTolerance, Costs: x.costs, Headroom: []Headroom{{Left: model.PriceOf(x.headroom)}}, meter: newMeter(1)}
+	in := Input{Snapshot: s, Tolerance: DefaultTolerance, Costs: x.costs, Headroom: []Headroom{{Left: model.PriceOf(x.headroom)}}, meter: newEffortMeter(1)}
 	in.ask(cpus...)
 	p := newProblem(&in, s.Specs, nil)
 	left := make([]int32, len(cpus))
 	for c := nodes; c < len(cpus); c++ {
 		left[c] = 1
 	}
-	a := newAttempt(p, left, mode{tight: true})
+	a := newAttempt(p, left, mode{strictOptions: true})
 	_, o := p.twoOffers(tb)
 	for c := range nodes {
 		n := &planned{set: newBitset(2)}
 		n.set.setRange(0, 2)
-		n.join(&p.classes[c], take{int32(c), 1})
+		n.join(&p.classes[c], classCount{int32(c), 1})
 		if !a.accept(n, o, a.b.cost[o]) {
 			tb.Fatalf("node %d is not accepted", c)
 		}
@@ -52,18 +52,18 @@ func TestGrowLeavesTiers(t *testing.T) {
 	a := twoTypes{4, 5, 100, costs}.planned(t, 2, 1500, 1500, 9000)
 	first, second := a.nodes[0], a.nodes[1]
 	_, small := a.p.twoOffers(t)
-	if len(first.drawn) != 1 || len(second.drawn) != 0 || a.b.cost[small] != 4 {
-		t.Fatalf("the nodes take %v and %v of the tier, and then small costs %.2f: want one, none and 4", first.drawn, second.drawn, a.b.cost[small])
+	if len(first.shares) != 1 || len(second.shares) != 0 || a.b.cost[small] != 4 {
+		t.Fatalf("the nodes take %v and %v of the tier, and then small costs %.2f: want one, none and 4", first.shares, second.shares, a.b.cost[small])
 	}
 	a.nodes = a.nodes[1:]
-	a.b.unuse(small, first.drawn)
+	a.b.unuse(small, first.shares)
 	order := &a.b.byCost[0][0]
 	if a.enlarge(); a.left[2] != 1 {
 		t.Fatal("nothing holds the third pod")
 	}
-	if len(second.drawn) != 0 || a.b.cost[small] != 1 || a.p.optionCost(second, 0) != 4 {
+	if len(second.shares) != 0 || a.b.cost[small] != 1 || a.p.optionCost(second, 0) != 4 {
 		t.Errorf("the node costs %.2f and takes %v of the tier, after which small costs %.2f: want 4, nothing and 1",
-			a.p.optionCost(second, 0), second.drawn, a.b.cost[small])
+			a.p.optionCost(second, 0), second.shares, a.b.cost[small])
 	}
 	if order != &a.b.byCost[0][0] {
 		t.Error("offers were put in another order to find that nothing holds the pod")
@@ -91,7 +91,7 @@ func TestGrowCounts(t *testing.T) {
 				}
 			}
 			a := twoTypes{4, 5, 1000, nil}.planned(t, triedInMove, cpus...)
-			a.tried = tc.before
+			a.growTries = tc.before
 			a.enlarge()
 			grown := triedInMove
 			for _, n := range a.left {
@@ -109,13 +109,13 @@ func TestGrowCounts(t *testing.T) {
 func TestSqueezeGivesBack(t *testing.T) {
 	costs := []Costs{{{{Tiers: []Tier{{Cost: 1.05}}}}, {{Tiers: []Tier{{Cost: 1}}}}}}
 	a := twoTypes{5, 3, 10, costs}.planned(t, 1, 1500, 1500)
-	if got := a.b.money[0]; got != model.PriceOf(5) || len(a.nodes[0].options) != 2 {
+	if got := a.b.headroom[0]; got != model.PriceOf(5) || len(a.nodes[0].options) != 2 {
 		t.Fatalf("%v $/h left, and %d options, want 5 and 2", got, len(a.nodes[0].options))
 	}
 	if a.topUp(); a.left[1] != 0 {
 		t.Fatal("the second pod has room")
 	}
-	if got := a.b.money[0]; got != model.PriceOf(7) {
+	if got := a.b.headroom[0]; got != model.PriceOf(7) {
 		t.Errorf("%v $/h left, want 7", got.USD())
 	}
 }

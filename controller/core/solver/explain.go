@@ -11,18 +11,18 @@ import (
 	"spokeshave.dev/controller/core/model"
 )
 
-// silence are reasons that are still to be found.
-type silence struct {
+// pendingReasons are reasons that are still to be found.
+type pendingReasons struct {
 	cl      *class
 	reasons []model.Reason
 }
 
 // explainAll finds the reasons of the pods without a place.
 func (w *writer) explainAll() {
-	for _, s := range w.silent {
+	for _, s := range w.pending {
 		copy(s.reasons, w.explain(s.cl))
 	}
-	w.silent = nil
+	w.pending = nil
 }
 
 // unplaced lists the pods without a place, by class, with a reason for every
@@ -42,7 +42,7 @@ func (w *writer) unplaced() []model.Unplaced {
 			if reasons = memo[key]; reasons == nil {
 				reasons = make([]model.Reason, max(1, len(w.p.snap.Pools)))
 				memo[key] = reasons
-				w.silent = append(w.silent, silence{cl, reasons})
+				w.pending = append(w.pending, pendingReasons{cl, reasons})
 			}
 		}
 		for _, i := range pods {
@@ -89,11 +89,11 @@ func (w *writer) explainPool(cl *class, i int32) model.Reason {
 	}
 	// Of the variants of a pool, the one that comes furthest says why.
 	best, furthest := model.Reason{}, -1
-	for l := range w.p.lanes {
-		if w.p.lanes[l].pool != i {
+	for l := range w.p.templates {
+		if w.p.templates[l].pool != i {
 			continue
 		}
-		s := sieve{w: w, cl: cl, pool: pool, index: i, ln: &w.p.lanes[l]}
+		s := offeringFilter{w: w, cl: cl, pool: pool, index: i, ln: &w.p.templates[l]}
 		s.run()
 		if at := s.selected + s.pooled + s.fit + s.available + s.ranked + s.allowed; at > furthest {
 			best, furthest = s.reason(), at
@@ -108,14 +108,14 @@ func (w *writer) explainPool(cl *class, i int32) model.Reason {
 	return best
 }
 
-// sieve follows a class through everything that a pool's catalogue offers and
+// offeringFilter follows a class through everything that a pool's catalogue offers and
 // counts how far the offerings come.
-type sieve struct {
+type offeringFilter struct {
 	w     *writer
 	cl    *class
 	pool  *model.Pool
 	index int32
-	ln    *lane
+	ln    *nodeTemplate
 
 	selected, pooled, ports, fit, available, ranked, allowed int
 	// largest is the most room seen for each resource in use.
@@ -126,18 +126,18 @@ type sieve struct {
 	cheapest int32
 }
 
-func (s *sieve) run() {
+func (s *offeringFilter) run() {
 	p := s.w.p
 	s.cheapest = -1
 	cat := p.catalogue(s.pool.Catalog)
-	typeOK, slotOK := p.poolChoice(s.ln, s.pool, cat)
+	typeOK, keyOK := p.poolChoice(s.ln, s.pool, cat)
 	for _, t := range cat.types {
 		for _, o := range cat.offerings[t] {
 			if !selects(s.cl.spec, s.labels(cat, t, o)) {
 				continue
 			}
 			s.selected++
-			if typeOK[t] && slotOK[cat.slots[t][o]] {
+			if typeOK[t] && keyOK[cat.keys[t][o]] {
 				s.pooled++
 				s.offering(cat, t, o)
 			}
@@ -146,19 +146,19 @@ func (s *sieve) run() {
 }
 
 // labels are those of a node launched as the offering.
-func (s *sieve) labels(cat *catalogue, t, o int32) func(string) (string, bool) {
+func (s *offeringFilter) labels(cat *catalogue, t, o int32) func(string) (string, bool) {
 	return func(key string) (string, bool) {
 		if v, ok := s.ln.labels[key]; ok {
 			return v, true
 		}
-		if v, present, ours := s.w.p.slots.slots[cat.slots[t][o]].value(key); ours {
+		if v, present, ours := s.w.p.keys.keys[cat.keys[t][o]].value(key); ours {
 			return v, present
 		}
 		return typeLabel(&cat.src.Types[t], key)
 	}
 }
 
-func (s *sieve) offering(cat *catalogue, t, o int32) {
+func (s *offeringFilter) offering(cat *catalogue, t, o int32) {
 	p := s.w.p
 	typ := &cat.src.Types[t]
 	room, ports := p.roomOf(s, typ, s.labels(cat, t, o))
@@ -186,32 +186,32 @@ func (s *sieve) offering(cat *catalogue, t, o int32) {
 		return
 	}
 	s.allowed++
-	i, ok := s.w.offer(numbered{s.ln.from, t, o})
-	if ok && s.w.a.b.stocked(i) && (s.cheapest < 0 || p.offers[i].price < p.offers[s.cheapest].price) {
+	i, ok := s.w.offer(offerID{s.ln.from, t, o})
+	if ok && s.w.a.b.reservationLeft(i) && (s.cheapest < 0 || p.offers[i].price < p.offers[s.cheapest].price) {
 		s.cheapest = i
 	}
 }
 
-// numbered is what there is one offer of: the first offer of its lane, and its type and
+// offerID is what there is one offer of: the first offer of its node template, and its type and
 // offering in the catalogue.
-type numbered struct{ from, typ, offering int32 }
+type offerID struct{ from, typ, offering int32 }
 
 // offer finds the number of an offer.
-func (w *writer) offer(of numbered) (int32, bool) {
-	if w.numbers == nil {
-		w.numbers = make(map[numbered]int32, len(w.p.offers))
+func (w *writer) offer(of offerID) (int32, bool) {
+	if w.offersByID == nil {
+		w.offersByID = make(map[offerID]int32, len(w.p.offers))
 		for i := range w.p.offers {
 			f := &w.p.offers[i]
-			w.numbers[numbered{w.p.lanes[f.lane].from, f.typ, f.offering}] = int32(i)
+			w.offersByID[offerID{w.p.templates[f.template].from, f.typ, f.offering}] = int32(i)
 		}
 	}
-	i, ok := w.numbers[of]
+	i, ok := w.offersByID[of]
 	return i, ok
 }
 
 // roomOf is what DaemonSets leave of a type, and whether one of them holds a
 // host port of the class.
-func (p *problem) roomOf(s *sieve, typ *model.InstanceType, labels func(string) (string, bool)) (vec, bool) {
+func (p *problem) roomOf(s *offeringFilter, typ *model.InstanceType, labels func(string) (string, bool)) (vec, bool) {
 	room := p.dims.vec(typ.Allocatable)
 	clash := false
 	for i := range p.snap.Daemons {
@@ -230,7 +230,7 @@ func (p *problem) roomOf(s *sieve, typ *model.InstanceType, labels func(string) 
 }
 
 // reason is the first thing that stopped every offering.
-func (s *sieve) reason() model.Reason {
+func (s *offeringFilter) reason() model.Reason {
 	switch {
 	case s.selected == 0:
 		return s.unselected()
@@ -265,7 +265,7 @@ func refused(what, why string) string {
 
 // unselected tells a label that the pool lacks from a selector that nothing in
 // the catalogue meets.
-func (s *sieve) unselected() model.Reason {
+func (s *offeringFilter) unselected() model.Reason {
 	if text := s.conflict(); text != "" {
 		return model.Reason{Code: model.RequirementsConflict, Message: text}
 	}
@@ -276,7 +276,7 @@ func (s *sieve) unselected() model.Reason {
 }
 
 // conflict finds a requirement of the pod that the pool's own labels break.
-func (s *sieve) conflict() string {
+func (s *offeringFilter) conflict() string {
 	spec := s.cl.spec
 	keys := make([]string, 0, len(spec.NodeSelector))
 	for k := range spec.NodeSelector {
@@ -301,7 +301,7 @@ func (s *sieve) conflict() string {
 }
 
 // breaks says how the pool's labels break a requirement, "" when they do not.
-func (s *sieve) breaks(r *model.Requirement) string {
+func (s *offeringFilter) breaks(r *model.Requirement) string {
 	value, ok := s.ln.labels[r.Key]
 	switch {
 	case r.Key == labelHostname:
@@ -320,10 +320,10 @@ func (s *sieve) breaks(r *model.Requirement) string {
 }
 
 // offers says whether a variant of the pool has a value that meets r.
-func (s *sieve) offers(r *model.Requirement) bool {
+func (s *offeringFilter) offers(r *model.Requirement) bool {
 	mine := false
-	for l := range s.w.p.lanes {
-		ln := &s.w.p.lanes[l]
+	for l := range s.w.p.templates {
+		ln := &s.w.p.templates[l]
 		if v, ok := ln.labels[r.Key]; ln.pool == s.index && r.Matches(v, ok) {
 			mine = true
 		}
@@ -332,7 +332,7 @@ func (s *sieve) offers(r *model.Requirement) bool {
 }
 
 // required writes the pool's requirements on a key.
-func (s *sieve) required(key string) string {
+func (s *offeringFilter) required(key string) string {
 	var parts []string
 	for i := range s.pool.Requirements {
 		if r := &s.pool.Requirements[i]; r.Key == key {
@@ -343,7 +343,7 @@ func (s *sieve) required(key string) string {
 }
 
 // tooLarge names the resource that no matching type has enough of.
-func (s *sieve) tooLarge() model.Reason {
+func (s *offeringFilter) tooLarge() model.Reason {
 	p := s.w.p
 	for r, name := range p.dims.names {
 		if s.cl.req[r] > s.largest[r] {
@@ -359,8 +359,8 @@ func (s *sieve) tooLarge() model.Reason {
 }
 
 // bounded names the limit or ceiling that stops the cheapest offer that fits.
-func (s *sieve) bounded() model.Reason {
-	if why := s.monotony(); why != nil {
+func (s *offeringFilter) bounded() model.Reason {
+	if why := s.minValuesReason(); why != nil {
 		return *why
 	}
 	if s.cheapest < 0 {
@@ -371,9 +371,9 @@ func (s *sieve) bounded() model.Reason {
 	for i, l := range b.limits[s.index] {
 		least, found := int64(math.MaxInt64), false
 		for o := s.ln.from; o < s.ln.to; o++ {
-			bin := &b.p.bins[b.p.offers[o].bin]
-			if b.p.choices.sets[s.cl.offers].has(o) && fits(&s.cl.req, &bin.room, b.p.dims.n()) {
-				least, found = min(least, bin.usage[i]), true
+			shape := &b.p.shapes[b.p.offers[o].shape]
+			if b.p.choices.sets[s.cl.offers].has(o) && fits(&s.cl.req, &shape.capacity, b.p.dims.n()) {
+				least, found = min(least, shape.usage[i]), true
 			}
 		}
 		if found && least > l.left {
@@ -381,13 +381,13 @@ func (s *sieve) bounded() model.Reason {
 				"limit leaves %s, smallest fitting instance type has %s", amountText(l.name, max(0, l.left)), amountText(l.name, least))}
 		}
 	}
-	if left, scope := b.left(s.index); scope >= 0 && f.price+b.p.fixed(f.lane) > left {
+	if left, scope := b.left(s.index); scope >= 0 && f.price+b.p.fixedCost(f.template) > left {
 		h := &b.p.in.Headroom[scope]
-		slot := &b.p.slots.slots[f.slot]
-		short := f.price + b.p.fixed(f.lane) - max(0, left)
+		key := &b.p.keys.keys[f.key]
+		short := f.price + b.p.fixedCost(f.template) - max(0, left)
 		return model.Reason{Code: model.CeilingReached, Policy: h.Policy, Scope: h.Scope, Short: short, Message: fmt.Sprintf(
 			"cap %s on %s leaves %s $/h, cheapest fitting offering %s $/h%s (%s, %s, %s)",
-			h.Policy, h.Scope, max(0, left), f.price, besides(b.p.fixed(f.lane)), b.p.offerType(s.cheapest).Name, slot.zone, slot.capacityType)}
+			h.Policy, h.Scope, max(0, left), f.price, besides(b.p.fixedCost(f.template)), b.p.offerType(s.cheapest).Name, key.zone, key.capacityType)}
 	}
 	return model.Reason{Code: model.LimitReached, Message: "limits and headroom together leave no offering that fits"}
 }

@@ -4,48 +4,48 @@ import "math/bits"
 
 // scratch is room that fill uses again and again.
 type scratch struct {
-	cnt        []int32
+	counts     []int32
 	used, live []int32
 	simplex    simplex // of relax
-	room       vec
+	free       vec
 	value      float64
-	rooms      []vec // of sitesOf
+	capacities []vec // of sitesOf
 }
 
-// put changes the filling by n pods of a row.
+// put changes the filling by n pods of an item.
 func (k *packer) put(i, n int32) {
 	c := &k.scratch
-	req := &k.rows[i].req
+	req := &k.items[i].request
 	for r := range k.n {
-		c.room[r] -= int64(n) * req[r]
+		c.free[r] -= int64(n) * req[r]
 	}
-	if c.cnt[i] == 0 {
+	if c.counts[i] == 0 {
 		c.used = append(c.used, i)
 	}
-	c.cnt[i] += n
-	c.value += float64(k.worth[i] * float64(n))
+	c.counts[i] += n
+	c.value += float64(k.duals[i] * float64(n))
 }
 
-// fill looks for the filling of a site that is worth most at the present
-// worths: the fractional optimum rounded down, then greedily what goes best
+// fill looks for the filling of a bin type that is worth most at the present
+// duals: the fractional optimum rounded down, then greedily what goes best
 // with the room left, then a few exchanges. It returns nil for a filling worth
 // no more than atLeast times the cost.
 func (k *packer) fill(s int32, atLeast float64) *pattern {
-	t, c := &k.sites[s], &k.scratch
-	c.room, c.value, c.used, c.live = t.room, 0, c.used[:0], c.live[:0]
+	t, c := &k.binTypes[s], &k.scratch
+	c.free, c.value, c.used, c.live = t.capacity, 0, c.used[:0], c.live[:0]
 	c.live = k.served(t)
-	if atLeast > 0 && k.atPrices(t, c.live, &t.hint)+k.portedGain(t, &t.hint) <= atLeast*t.cost {
+	if atLeast > 0 && k.atPrices(t, c.live, &t.resourcePrices)+k.exclusiveGain(t, &t.resourcePrices) <= atLeast*t.cost {
 		return nil
 	}
-	if len(t.ported) == 0 && !k.shy && k.putAll() {
+	if len(t.exclusiveItems) == 0 && !k.hasConflicts && k.putAll() {
 		return k.take(s, atLeast)
 	}
 	sol := k.relax(t, c.live)
-	if sol.value+k.portedGain(t, &sol.price) <= atLeast*t.cost {
+	if sol.value+k.exclusiveGain(t, &sol.price) <= atLeast*t.cost {
 		return nil
 	}
-	k.fillPorted(t, &sol)
-	for _, i := range sol.full {
+	k.fillExclusive(t, &sol)
+	for _, i := range sol.fullItems {
 		k.putUpTo(i, k.upTo(i))
 	}
 	for q := range k.n {
@@ -60,19 +60,19 @@ func (k *packer) fill(s int32, atLeast float64) *pattern {
 	return k.take(s, atLeast)
 }
 
-// served are the rows without host ports that a site may serve and that have
+// served are the items without host ports that a bin type may serve and that have
 // pods left.
-func (k *packer) served(t *site) []int32 {
+func (k *packer) served(t *binType) []int32 {
 	list := k.scratch.live[:0]
 	if k.waiting == nil {
-		for _, i := range t.plain {
-			if k.left[i] > 0 && k.worth[i] > 0 {
+		for _, i := range t.sharedItems {
+			if k.left[i] > 0 && k.duals[i] > 0 {
 				list = append(list, i)
 			}
 		}
 	} else {
 		for w, rows := range k.waiting {
-			for rows &= t.free[w]; rows != 0; rows &= rows - 1 {
+			for rows &= t.shared[w]; rows != 0; rows &= rows - 1 {
 				list = append(list, int32(w*64+bits.TrailingZeros64(rows)))
 			}
 		}
@@ -86,15 +86,15 @@ func (k *packer) putAll() bool {
 	c := &k.scratch
 	var sum vec
 	for _, i := range c.live {
-		req, n := &k.rows[i].req, int64(k.left[i])
+		req, n := &k.items[i].request, int64(k.left[i])
 		for r := range k.n {
 			sum[r] += n * req[r]
 		}
-		if sum[0] > c.room[0] {
+		if sum[0] > c.free[0] {
 			return false
 		}
 	}
-	if !fits(&sum, &c.room, k.n) {
+	if !fits(&sum, &c.free, k.n) {
 		return false
 	}
 	for _, i := range c.live {
@@ -103,24 +103,24 @@ func (k *packer) putAll() bool {
 	return true
 }
 
-// upTo is how many waiting pods of a row one node may take, room apart.
+// upTo is how many waiting pods of an item one node may take, room apart.
 func (k *packer) upTo(i int32) int32 {
-	if a := k.rows[i].apart; a >= 0 {
-		return k.p.apart.most(a, k.left[i])
+	if a := k.items[i].conflict; a >= 0 {
+		return k.p.conflicts.limit(a, k.left[i])
 	}
 	return k.left[i]
 }
 
-// done says whether the filling takes no more pods of the row, room apart.
+// done says whether the filling takes no more pods of the item, room apart.
 func (k *packer) done(i int32) bool {
-	return k.scratch.cnt[i] >= k.upTo(i) || k.shy && k.clashes(i)
+	return k.scratch.counts[i] >= k.upTo(i) || k.hasConflicts && k.clashes(i)
 }
 
-// portedGain bounds what pods that want to be alone can add to a relaxed
-// filling: of rows that exclude each other, the best one.
-func (k *packer) portedGain(t *site, price *[maxDims]float64) float64 {
+// exclusiveGain bounds what pods that want to be alone can add to a relaxed
+// filling: of items that exclude each other, the best one.
+func (k *packer) exclusiveGain(t *binType, price *[maxDims]float64) float64 {
 	sum, best, clique := 0.0, 0.0, int32(-1)
-	for _, i := range t.ported {
+	for _, i := range t.exclusiveItems {
 		if k.left[i] == 0 {
 			continue
 		}
@@ -132,29 +132,29 @@ func (k *packer) portedGain(t *site, price *[maxDims]float64) float64 {
 	return sum + best
 }
 
-// putUpTo puts as many pods of a row as fit, at most n.
+// putUpTo puts as many pods of an item as fit, at most n.
 func (k *packer) putUpTo(i, n int32) {
-	if n <= 0 || k.shy && k.clashes(i) {
+	if n <= 0 || k.hasConflicts && k.clashes(i) {
 		return
 	}
-	if n = many(&k.rows[i].req, &k.scratch.room, n, k.n); n > 0 {
+	if n = maxCopies(&k.items[i].request, &k.scratch.free, n, k.n); n > 0 {
 		k.put(i, n)
 	}
 }
 
-// fillPorted places pods that want to be alone of their kind (host ports,
-// anti-affinity), of each row one at most: those worth
+// fillExclusive places pods that want to be alone of their kind (host ports,
+// anti-affinity), of each item one at most: those worth
 // most beyond the resources they take, at the prices of the relaxed filling,
-// for each row that they keep away.
-func (k *packer) fillPorted(t *site, sol *relaxed) {
+// for each item that they keep away.
+func (k *packer) fillExclusive(t *binType, sol *relaxed) {
 	for {
 		best, most := int32(-1), 0.0
-		for _, i := range t.ported {
-			if k.left[i] == 0 || k.clashes(i) || !fits(&k.rows[i].req, &k.scratch.room, k.n) {
+		for _, i := range t.exclusiveItems {
+			if k.left[i] == 0 || k.clashes(i) || !fits(&k.items[i].request, &k.scratch.free, k.n) {
 				continue
 			}
 			gain := k.gain(i, k.n, &sol.price)
-			if gain /= float64(k.rivals[i]); gain > most {
+			if gain /= float64(k.conflictDegree[i]); gain > most {
 				best, most = i, gain
 			}
 		}
@@ -165,34 +165,34 @@ func (k *packer) fillPorted(t *site, sol *relaxed) {
 	}
 }
 
-// clashes says whether the filling has pods that keep the row's away.
+// clashes says whether the filling has pods that keep the item's away.
 func (k *packer) clashes(i int32) bool {
-	if k.rows[i].apart < 0 {
+	if k.items[i].conflict < 0 {
 		return false
 	}
 	for _, j := range k.scratch.used {
-		if k.scratch.cnt[j] > 0 && k.p.apart.conflicts(k.rows[i].apart, k.rows[j].apart) {
+		if k.scratch.counts[j] > 0 && k.p.conflicts.conflicts(k.items[i].conflict, k.items[j].conflict) {
 			return true
 		}
 	}
 	return false
 }
 
-// fillGreedily adds the row worth most per share of what is left of each
+// fillGreedily adds the item worth most per share of what is left of each
 // resource, a third of what fits at a time.
 func (k *packer) fillGreedily() {
 	c := &k.scratch
 	for {
 		var w [maxDims]float64
 		for r := range k.n {
-			if c.room[r] > 0 {
-				w[r] = 1 / float64(c.room[r])
+			if c.free[r] > 0 {
+				w[r] = 1 / float64(c.free[r])
 			}
 		}
 		best, most, n := int32(-1), 0.0, 0
 		for _, i := range c.live {
-			d := &k.rows[i].req
-			if !fits(d, &c.room, k.n) || k.done(i) {
+			d := &k.items[i].request
+			if !fits(d, &c.free, k.n) || k.done(i) {
 				continue
 			}
 			c.live[n] = i
@@ -201,7 +201,7 @@ func (k *packer) fillGreedily() {
 			for r := 3; r < k.n; r++ {
 				share += float64(w[r] * float64(d[r]))
 			}
-			if v := k.worth[i] / share; v > most {
+			if v := k.duals[i] / share; v > most {
 				best, most = i, v
 			}
 		}
@@ -209,14 +209,14 @@ func (k *packer) fillGreedily() {
 		if best < 0 {
 			return
 		}
-		fit := many(&k.rows[best].req, &c.room, k.upTo(best)-c.cnt[best], k.n)
+		fit := maxCopies(&k.items[best].request, &c.free, k.upTo(best)-c.counts[best], k.n)
 		k.put(best, max(1, fit/3))
 	}
 }
 
 // exchange swaps single pods for ones worth more that fit in their place, in
 // nodes that hold few kinds.
-func (k *packer) exchange(t *site) {
+func (k *packer) exchange(t *binType) {
 	c := &k.scratch
 	for range 3 {
 		if len(c.used) > 12 {
@@ -224,13 +224,13 @@ func (k *packer) exchange(t *site) {
 		}
 		from, to, gain := int32(-1), int32(-1), 1e-12
 		for _, i := range c.used {
-			if k.rows[i].apart >= 0 || c.cnt[i] == 0 {
+			if k.items[i].conflict >= 0 || c.counts[i] == 0 {
 				continue
 			}
-			room := c.room
-			room.add(&k.rows[i].req, 1)
-			for _, j := range t.plain {
-				if g := k.worth[j] - k.worth[i]; g > gain && k.rows[j].apart < 0 && c.cnt[j] < k.left[j] && fits(&k.rows[j].req, &room, k.n) {
+			room := c.free
+			room.add(&k.items[i].request, 1)
+			for _, j := range t.sharedItems {
+				if g := k.duals[j] - k.duals[i]; g > gain && k.items[j].conflict < 0 && c.counts[j] < k.left[j] && fits(&k.items[j].request, &room, k.n) {
 					from, to, gain = i, j, g
 				}
 			}
@@ -247,15 +247,15 @@ func (k *packer) exchange(t *site) {
 func (k *packer) take(s int32, atLeast float64) *pattern {
 	c := &k.scratch
 	var f *pattern
-	if c.value > atLeast*k.sites[s].cost {
-		f = &pattern{site: s, value: c.value}
+	if c.value > atLeast*k.binTypes[s].cost {
+		f = &pattern{binType: s, value: c.value}
 	}
 	for _, i := range c.used {
-		if f != nil && c.cnt[i] > 0 {
-			f.idx = append(f.idx, i)
-			f.cnt = append(f.cnt, c.cnt[i])
+		if f != nil && c.counts[i] > 0 {
+			f.items = append(f.items, i)
+			f.counts = append(f.counts, c.counts[i])
 		}
-		c.cnt[i] = 0
+		c.counts[i] = 0
 	}
 	return f
 }

@@ -4,12 +4,12 @@ import (
 	"slices"
 )
 
-// greedy packs what is left, best value for money first. A site is filled
+// greedy packs what is left, best value for money first. A bin type is filled
 // anew only when its last filling does not apply any more (with fewer pods
 // left, none gets better), and not before what its room can promise makes it
 // the best; a new filling is taken if it comes near enough to the best promise.
 //
-// The active sites come first; the others get what those cannot serve.
+// The active bin types come first; the others get what those cannot serve.
 func (k *packer) greedy(near float64) []packing {
 	out := k.greedily(near)
 	if k.active == nil || !slices.ContainsFunc(k.left, func(n int32) bool { return n > 0 }) {
@@ -22,9 +22,9 @@ func (k *packer) greedy(near float64) []packing {
 	return out
 }
 
-// greedily is greedy over the active sites.
+// greedily is greedy over the active bin types.
 func (k *packer) greedily(near float64) []packing {
-	k.waiting = newBitset(len(k.rows))
+	k.waiting = newBitset(len(k.items))
 	for i, n := range k.left {
 		if n > 0 {
 			k.waiting.set(int32(i))
@@ -43,8 +43,8 @@ func (k *packer) greedily(near float64) []packing {
 			}
 		}
 		times := k.covers(f)
-		for j, i := range f.idx {
-			if k.left[i] -= times * f.cnt[j]; k.left[i] == 0 {
+		for j, i := range f.items {
+			if k.left[i] -= times * f.counts[j]; k.left[i] == 0 {
 				k.waiting.unset(i)
 			}
 		}
@@ -53,29 +53,29 @@ func (k *packer) greedily(near float64) []packing {
 	return out
 }
 
-// queue holds, for every site, its last filling, if any, and a bound on the
+// queue holds, for every bin type, its last filling, if any, and a bound on the
 // worth of the next for its cost.
 type queue struct {
 	*packer
 	found []*pattern
 	rate  []float64
-	// heap orders the sites by rate, the best first.
+	// heap orders the bin types by rate, the best first.
 	heap []int32
 }
 
 func newQueue(k *packer) *queue {
-	n := len(k.sites)
+	n := len(k.binTypes)
 	q := &queue{packer: k, found: make([]*pattern, n), rate: make([]float64, n), heap: make([]int32, 0, n)}
-	for s := range k.sites {
+	for s := range k.binTypes {
 		if k.active != nil && !k.active.has(int32(s)) {
 			continue
 		}
-		t := &k.sites[s]
+		t := &k.binTypes[s]
 		for _, i := range k.served(t) {
-			q.rate[s] += float64(k.worth[i] * float64(k.left[i]))
+			q.rate[s] += float64(k.duals[i] * float64(k.left[i]))
 		}
-		for _, i := range t.ported {
-			q.rate[s] += float64(k.worth[i] * float64(k.left[i]))
+		for _, i := range t.exclusiveItems {
+			q.rate[s] += float64(k.duals[i] * float64(k.left[i]))
 		}
 		q.rate[s] = min(2, q.rate[s]/t.cost)
 		q.heap = append(q.heap, int32(s))
@@ -86,7 +86,7 @@ func newQueue(k *packer) *queue {
 	return q
 }
 
-// before says whether site a comes before b; ties go to the cheaper one.
+// before says whether bin type a comes before b; topology terms go to the cheaper one.
 func (q *queue) before(a, b int32) bool {
 	return q.rate[a] > q.rate[b] || q.rate[a] == q.rate[b] && a < b
 }
@@ -108,11 +108,11 @@ func (q *queue) sink(i int) {
 	}
 }
 
-// price looks again at the site in front. It returns the new filling if that
+// price looks again at the bin type in front. It returns the new filling if that
 // may be taken at once.
 func (q *queue) price(s int32, near float64) *pattern {
 	q.found[s] = nil
-	if most := q.promise(s); most < 0.999*q.rate[s] {
+	if most := q.rateUpperBound(s); most < 0.999*q.rate[s] {
 		q.rate[s] = most
 		q.sink(0)
 		return nil
@@ -124,7 +124,7 @@ func (q *queue) price(s int32, near float64) *pattern {
 		return nil
 	}
 	q.found[s] = f
-	q.rate[s] = f.value / q.sites[s].cost
+	q.rate[s] = f.value / q.binTypes[s].cost
 	q.sink(0)
 	if q.rate[s] < near*q.rate[q.heap[0]] {
 		return nil
@@ -132,9 +132,9 @@ func (q *queue) price(s int32, near float64) *pattern {
 	return f
 }
 
-// promise bounds the rate of any filling of a site from what waits and what
+// rateUpperBound bounds the rate of any filling of a bin type from what waits and what
 // its room was worth last.
-func (k *packer) promise(s int32) float64 {
-	t := &k.sites[s]
-	return (k.atPrices(t, k.served(t), &t.hint) + k.portedGain(t, &t.hint)) / t.cost
+func (k *packer) rateUpperBound(s int32) float64 {
+	t := &k.binTypes[s]
+	return (k.atPrices(t, k.served(t), &t.resourcePrices) + k.exclusiveGain(t, &t.resourcePrices)) / t.cost
 }

@@ -36,13 +36,13 @@ type Input struct {
 	Tolerance float64
 	// MaxOptions bounds the options of a node; 0 is DefaultMaxOptions.
 	MaxOptions int
-	// wishing says that the preferences in the specs are to be respected.
-	wishing bool
-	// hasty says that pods left out need not be tried again: their preferences can
+	// respectPreferences says that the preferences in the specs are to be respected.
+	respectPreferences bool
+	// draft says that pods left out need not be tried again: their preferences can
 	// be given up.
-	hasty bool
+	draft bool
 	// meter counts what all plans of a solve take together.
-	meter *meter
+	meter *effortMeter
 }
 
 // Costs are a pool's effective costs by type and offering of its catalogue:
@@ -104,8 +104,8 @@ type Denied struct {
 
 // Stats describe a solve, for metrics and benchmarks.
 type Stats struct {
-	Pods, Classes, Rows, Offers, Sites int
-	// Packings counts the times a set of rows was packed: more than one when
+	Pods, Classes, Items, Offers, BinTypes int
+	// Packings counts the times a set of items was packed: more than one when
 	// tiers, limits, headroom or weights made pods try again.
 	Packings int
 	// Passes and Pivots are the moves made.

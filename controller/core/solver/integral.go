@@ -15,17 +15,17 @@ type solved struct {
 
 func newSolved(b *block) solved {
 	s := solved{block: b}
-	if b.program == nil {
+	if b.master == nil {
 		return s
 	}
-	for _, f := range b.program.basis {
-		if f != nil && f.x > 0 {
+	for _, f := range b.master.basis {
+		if f != nil && f.amount > 0 {
 			s.patterns = append(s.patterns, f)
-			s.nodes += f.x
+			s.nodes += f.amount
 		}
 	}
 	slices.SortStableFunc(s.patterns, func(a, b *pattern) int {
-		return cmp.Compare(b.x-math.Floor(b.x), a.x-math.Floor(a.x))
+		return cmp.Compare(b.amount-math.Floor(b.amount), a.amount-math.Floor(a.amount))
 	})
 	return s
 }
@@ -34,7 +34,7 @@ func newSolved(b *block) solved {
 func (s *solved) value() float64 {
 	sum := 0.0
 	for _, f := range s.patterns {
-		sum += float64(f.x * s.sites[f.site].cost)
+		sum += float64(f.amount * s.binTypes[f.binType].cost)
 	}
 	return sum
 }
@@ -64,7 +64,7 @@ func (k *packer) integral(parts []solved) []packing {
 		}
 		list = append(list, k.greedy(near)...)
 		k.downsize(list)
-		if c := k.total(list); c < least-1e-9 {
+		if c := k.totalCost(list); c < least-1e-9 {
 			least, best = c, list
 		}
 	}
@@ -90,12 +90,12 @@ func roundings(nodes float64) []float64 {
 func (s *solved) round(k *packer, up float64, out []packing) []packing {
 	s.refill()
 	for _, f := range s.patterns {
-		times := min(int32(f.x+up), s.covers(f))
+		times := min(int32(f.amount+up), s.covers(f))
 		if times <= 0 {
 			continue
 		}
-		for q, i := range f.idx {
-			s.left[i] -= times * f.cnt[q]
+		for q, i := range f.items {
+			s.left[i] -= times * f.counts[q]
 		}
 		out = s.expand(k, f, times, out)
 	}
@@ -104,50 +104,50 @@ func (s *solved) round(k *packer, up float64, out []packing) []packing {
 
 // refill makes all pods wait again.
 func (k *packer) refill() {
-	for i := range k.rows {
-		k.left[i] = k.rows[i].n
+	for i := range k.items {
+		k.left[i] = k.items[i].n
 	}
 }
 
-// downsize moves every packing to the cheapest site that holds it.
+// downsize moves every packing to the cheapest bin type that holds it.
 func (k *packer) downsize(list []packing) {
 	for i, f := range list {
 		d := k.demand(f.pattern)
-		if s := k.smallest(f.pattern, &d); s != f.site {
-			list[i].pattern = &pattern{site: s, idx: f.idx, cnt: f.cnt}
+		if s := k.smallest(f.pattern, &d); s != f.binType {
+			list[i].pattern = &pattern{binType: s, items: f.items, counts: f.counts}
 		}
 	}
 }
 
 func (k *packer) demand(f *pattern) (d vec) {
-	for q, i := range f.idx {
-		d.add(&k.rows[i].req, int64(f.cnt[q]))
+	for q, i := range f.items {
+		d.add(&k.items[i].request, int64(f.counts[q]))
 	}
 	return d
 }
 
-// smallest is the cheapest site that serves the pattern's rows and holds the
+// smallest is the cheapest bin type that serves the pattern's items and holds the
 // demand.
 func (k *packer) smallest(f *pattern, demand *vec) int32 {
 next:
-	for s := range k.sites {
-		if !fits(demand, &k.sites[s].room, k.n) {
+	for s := range k.binTypes {
+		if !fits(demand, &k.binTypes[s].capacity, k.n) {
 			continue
 		}
-		for _, i := range f.idx {
-			if !k.sites[s].rows.has(i) {
+		for _, i := range f.items {
+			if !k.binTypes[s].items.has(i) {
 				continue next
 			}
 		}
 		return int32(s)
 	}
-	return f.site
+	return f.binType
 }
 
-func (k *packer) total(list []packing) float64 {
+func (k *packer) totalCost(list []packing) float64 {
 	sum := 0.0
 	for _, f := range list {
-		sum += float64(k.sites[f.site].cost * float64(f.times))
+		sum += float64(k.binTypes[f.binType].cost * float64(f.times))
 	}
 	return sum
 }

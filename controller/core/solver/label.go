@@ -24,15 +24,15 @@ const (
 // there and equals nothing that anybody can write.
 const unknownHostname = "\x00"
 
-// slot is what an offering adds to the labels of its type.
-type slot struct {
+// offeringKey is what an offering adds to the labels of its type.
+type offeringKey struct {
 	zone, zoneID, capacityType string
 	// reservation is what of a reservation its nodes' labels say.
 	reservation model.Reservation
 }
 
 // value is the slot's value of an offering label; ours is false for others.
-func (s *slot) value(key string) (value string, present, ours bool) {
+func (s *offeringKey) value(key string) (value string, present, ours bool) {
 	switch key {
 	case labelZone:
 		return s.zone, s.zone != "", true

@@ -8,14 +8,14 @@ import (
 	"spokeshave.dev/controller/core/model"
 )
 
-// offer is one thing that can be launched: a lane's instance type in a zone at
-// a capacity type. Offers are numbered by lane, type name, zone and capacity
+// offer is one thing that can be launched: a node template's instance type in a zone at
+// a capacity type. Offers are numbered by node template, type name, zone and capacity
 // type, whatever the order of the catalogue.
 type offer struct {
-	lane, typ, offering int32
-	slot                int32
-	bin                 int32
-	price               model.Price
+	template, typ, offering int32
+	key                     int32
+	shape                   int32
+	price                   model.Price
 	// cost is what the first node of the offer costs in effect.
 	cost float64
 }
@@ -23,18 +23,18 @@ type offer struct {
 // tiers are the offer's tiers, those of Input.Costs.
 func (p *problem) tiers(o int32) []Tier {
 	f := &p.offers[o]
-	if e := p.effective(p.lanes[f.lane].pool, f.typ, f.offering); e != nil {
+	if e := p.effective(p.templates[f.template].pool, f.typ, f.offering); e != nil {
 		return e.Tiers
 	}
 	return nil
 }
 
-// bin is the room that an instance type leaves for pods in a lane, DaemonSets
+// capacityShape is the room that an instance type leaves for pods in a node template, DaemonSets
 // deducted. Offers of a type differ in it only where a DaemonSet chooses zones
 // or capacity types.
-type bin struct {
-	lane, typ int32
-	room      vec
+type capacityShape struct {
+	template, typ int32
+	capacity      vec
 	// daemons are the DaemonSets, ports the host ports that they hold.
 	daemons []int32
 	ports   []int32
@@ -63,16 +63,16 @@ func (p *problem) denial(pool int32, t *model.InstanceType, o *model.Offering) *
 	return nil
 }
 
-// newOffers lists what every lane can launch now.
+// newOffers lists what every node template can launch now.
 func (p *problem) newOffers() {
-	for l := range p.lanes { // slots are numbered before anything asks for them
-		p.catalogue(p.snap.Pools[p.lanes[l].pool].Catalog)
+	for l := range p.templates { // slots are numbered before anything asks for them
+		p.catalogue(p.snap.Pools[p.templates[l].pool].Catalog)
 	}
-	types, slots, most := make([][]bool, len(p.lanes)), make([][]bool, len(p.lanes)), 0
-	for l := range p.lanes {
-		pool := &p.snap.Pools[p.lanes[l].pool]
+	types, keys, most := make([][]bool, len(p.templates)), make([][]bool, len(p.templates)), 0
+	for l := range p.templates {
+		pool := &p.snap.Pools[p.templates[l].pool]
 		cat := p.catalogue(pool.Catalog)
-		types[l], slots[l] = p.poolChoice(&p.lanes[l], pool, cat)
+		types[l], keys[l] = p.poolChoice(&p.templates[l], pool, cat)
 		for t, ok := range types[l] {
 			if ok {
 				most += len(cat.offerings[t])
@@ -80,19 +80,19 @@ func (p *problem) newOffers() {
 		}
 	}
 	p.offers = make([]offer, 0, most)
-	for l := range p.lanes {
-		ln := &p.lanes[l]
+	for l := range p.templates {
+		ln := &p.templates[l]
 		ln.from = int32(len(p.offers))
-		p.laneOffers(int32(l), types[l], slots[l])
+		p.templateOffers(int32(l), types[l], keys[l])
 		ln.to = int32(len(p.offers))
 	}
 }
 
-// sortLanes orders every lane's offers by cost. It may run beside whatever
+// sortTemplates orders every node template's offers by cost. It may run beside whatever
 // looks at offers in another order and leaves their costs alone.
-func (p *problem) sortLanes() {
-	for l := range p.lanes {
-		ln := &p.lanes[l]
+func (p *problem) sortTemplates() {
+	for l := range p.templates {
+		ln := &p.templates[l]
 		ln.byCost = p.sortOffers(ln.from, ln.to)
 	}
 }
@@ -159,9 +159,9 @@ func (p *problem) compareOffers(a, b int32) int {
 	return cmp.Compare(a, b)
 }
 
-// laneOffers adds the offers of a lane's types and slots.
-func (p *problem) laneOffers(l int32, typeOK, slotOK []bool) {
-	ln := &p.lanes[l]
+// templateOffers adds the offers of a node template's types and keys.
+func (p *problem) templateOffers(l int32, typeOK, keyOK []bool) {
+	ln := &p.templates[l]
 	pool := &p.snap.Pools[ln.pool]
 	cat := p.catalogue(pool.Catalog)
 	for _, t := range cat.types {
@@ -171,14 +171,14 @@ func (p *problem) laneOffers(l int32, typeOK, slotOK []bool) {
 		typ := &cat.src.Types[t]
 		for _, o := range cat.offerings[t] {
 			f := &typ.Offerings[o]
-			if !f.Available || !slotOK[cat.slots[t][o]] {
+			if !f.Available || !keyOK[cat.keys[t][o]] {
 				continue
 			}
 			e := p.effective(ln.pool, t, o)
 			if e != nil && e.Excluded || len(p.in.Denied) > 0 && p.denial(ln.pool, typ, f) != nil {
 				continue
 			}
-			next := offer{lane: l, typ: t, offering: o, slot: cat.slots[t][o], price: f.Price, cost: f.Price.USD()}
+			next := offer{template: l, typ: t, offering: o, key: cat.keys[t][o], price: f.Price, cost: f.Price.USD()}
 			next.rank(e)
 			p.offers = append(p.offers, next)
 		}
@@ -192,28 +192,28 @@ func (f *offer) rank(e *Effective) {
 	}
 }
 
-// poolChoice says which types and slots the pool's requirements leave.
-func (p *problem) poolChoice(ln *lane, pool *model.Pool, cat *catalogue) (typeOK, slotOK []bool) {
+// poolChoice says which types and keys the pool's requirements leave.
+func (p *problem) poolChoice(ln *nodeTemplate, pool *model.Pool, cat *catalogue) (typeOK, keyOK []bool) {
 	typeOK = make([]bool, len(cat.src.Types))
-	slotOK = make([]bool, len(p.slots.slots))
+	keyOK = make([]bool, len(p.keys.keys))
 	for i := range typeOK {
 		typeOK[i] = true
 	}
-	for i := range slotOK {
-		slotOK[i] = true
+	for i := range keyOK {
+		keyOK[i] = true
 	}
 	for i := range pool.Requirements {
 		r := &pool.Requirements[i]
-		if _, _, ours := (&slot{}).value(r.Key); ours {
-			for s := range slotOK {
-				v, present, _ := p.slots.slots[s].value(r.Key)
-				slotOK[s] = slotOK[s] && r.Matches(v, present)
+		if _, _, ours := (&offeringKey{}).value(r.Key); ours {
+			for s := range keyOK {
+				v, present, _ := p.keys.keys[s].value(r.Key)
+				keyOK[s] = keyOK[s] && r.Matches(v, present)
 			}
 			continue
 		}
 		if v, ok := ln.labels[r.Key]; ok {
 			if r.Key != labelHostname && !r.Matches(v, true) {
-				clear(slotOK)
+				clear(keyOK)
 			}
 			continue
 		}
@@ -226,54 +226,54 @@ func (p *problem) poolChoice(ln *lane, pool *model.Pool, cat *catalogue) (typeOK
 			typeOK[t] = typeOK[t] && match[col.byType[t]]
 		}
 	}
-	return typeOK, slotOK
+	return typeOK, keyOK
 }
 
-// newBins deducts the DaemonSets that will run beside the pods.
-func (p *problem) newBins() {
+// newShapes deducts the DaemonSets that will run beside the pods.
+func (p *problem) newShapes() {
 	daemons := p.newDaemons()
 	kinds := 0
 	for o := range p.offers {
-		if f := &p.offers[o]; o == 0 || p.offers[o-1].typ != f.typ || p.offers[o-1].lane != f.lane {
+		if f := &p.offers[o]; o == 0 || p.offers[o-1].typ != f.typ || p.offers[o-1].template != f.template {
 			kinds++
 		}
 	}
-	p.bins = make([]bin, 0, kinds)
+	p.shapes = make([]capacityShape, 0, kinds)
 	choosy := slices.ContainsFunc(daemons, func(d daemon) bool { return d.offers != nil })
-	for l := range p.lanes {
-		ln := &p.lanes[l]
-		lim := limits(&p.snap.Pools[ln.pool])
-		first := int32(len(p.bins))
+	for l := range p.templates {
+		ln := &p.templates[l]
+		limited := limits(&p.snap.Pools[ln.pool])
+		first := int32(len(p.shapes))
 		for o := ln.from; o < ln.to; o++ {
 			f := &p.offers[o]
 			if o == ln.from || p.offers[o-1].typ != f.typ {
-				first = int32(len(p.bins))
+				first = int32(len(p.shapes))
 			}
-			if !choosy && int(first) < len(p.bins) {
-				f.bin = first
+			if !choosy && int(first) < len(p.shapes) {
+				f.shape = first
 				continue
 			}
-			f.bin = p.binFor(daemons, o, first, lim)
+			f.shape = p.shapeFor(daemons, o, first, limited)
 		}
 	}
 }
 
-// binFor finds the offer's bin among those of its type, from first on, or
+// shapeFor finds the offer's bin among those of its type, from first on, or
 // makes it.
-func (p *problem) binFor(daemons []daemon, o, first int32, lim []limit) int32 {
+func (p *problem) shapeFor(daemons []daemon, o, first int32, limited []limit) int32 {
 	f := &p.offers[o]
-	b := bin{lane: f.lane, typ: f.typ}
-	if n := len(p.bins); n > 0 {
-		b.daemons, b.ports = p.bins[n-1].daemons, p.bins[n-1].ports // mostly the same
+	b := capacityShape{template: f.template, typ: f.typ}
+	if n := len(p.shapes); n > 0 {
+		b.daemons, b.ports = p.shapes[n-1].daemons, p.shapes[n-1].ports // mostly the same
 	}
 	var sum vec
 	sets, ports := 0, 0
 	for i := range daemons {
-		if d := &daemons[i]; d.lanes[f.lane] && (d.offers == nil || d.offers.has(o)) {
+		if d := &daemons[i]; d.templates[f.template] && (d.offers == nil || d.offers.has(o)) {
 			sum.add(&d.req, 1)
-			b.daemons = note(b.daemons, sets, int32(d.set))
+			b.daemons = setAt(b.daemons, sets, int32(d.set))
 			if sets++; d.ports >= 0 {
-				b.ports = note(b.ports, ports, d.ports)
+				b.ports = setAt(b.ports, ports, d.ports)
 				ports++
 			}
 		}
@@ -281,36 +281,36 @@ func (p *problem) binFor(daemons []daemon, o, first int32, lim []limit) int32 {
 	b.daemons, b.ports = slices.Clip(b.daemons[:sets]), slices.Clip(b.ports[:ports])
 	typ := p.offerType(o)
 	alloc := p.dims.vec(typ.Allocatable)
-	for r := range b.room {
-		b.room[r] = max(0, alloc[r]-sum[r])
+	for r := range b.capacity {
+		b.capacity[r] = max(0, alloc[r]-sum[r])
 	}
-	for i := first; i < int32(len(p.bins)); i++ {
-		if p.bins[i].room == b.room && slices.Equal(p.bins[i].ports, b.ports) {
+	for i := first; i < int32(len(p.shapes)); i++ {
+		if p.shapes[i].capacity == b.capacity && slices.Equal(p.shapes[i].ports, b.ports) {
 			return i
 		}
 	}
-	b.usage = make([]int64, len(lim))
-	for i := range lim {
-		if b.usage[i] = typ.Capacity[lim[i].name]; lim[i].name == model.NodeCount {
+	b.usage = make([]int64, len(limited))
+	for i := range limited {
+		if b.usage[i] = typ.Capacity[limited[i].name]; limited[i].name == model.NodeCount {
 			b.usage[i] = 1
 		}
 	}
-	p.bins = append(p.bins, b)
-	return int32(len(p.bins) - 1)
+	p.shapes = append(p.shapes, b)
+	return int32(len(p.shapes) - 1)
 }
 
-// note makes x element i of a list, which is copied if it has another there.
-func note(list []int32, i int, x int32) []int32 {
+// setAt makes x element i of a list, which is copied if it has another there.
+func setAt(list []int32, i int, x int32) []int32 {
 	if i < len(list) && list[i] == x {
 		return list
 	}
 	return append(slices.Clip(list[:i]), x)
 }
 
-// overhead is what the DaemonSets on a bin request.
-func (p *problem) overhead(b int32) model.Resources {
+// daemonRequests is what the DaemonSets on a bin request.
+func (p *problem) daemonRequests(b int32) model.Resources {
 	sum := model.Resources{}
-	for _, i := range p.bins[b].daemons {
+	for _, i := range p.shapes[b].daemons {
 		sum.Add(p.snap.Daemons[i].Spec.Requests)
 	}
 	return sum
@@ -318,16 +318,16 @@ func (p *problem) overhead(b int32) model.Resources {
 
 func (p *problem) offerType(o int32) *model.InstanceType {
 	f := &p.offers[o]
-	pool := &p.snap.Pools[p.lanes[f.lane].pool]
+	pool := &p.snap.Pools[p.templates[f.template].pool]
 	return &p.snap.Catalogs[pool.Catalog].Types[f.typ]
 }
 
 // daemon is a DaemonSet with the offers it will run on.
 type daemon struct {
-	set   int
-	req   vec
-	ports int32
-	lanes []bool
+	set       int
+	req       vec
+	ports     int32
+	templates []bool
 	// offers is nil when it asks nothing of its node.
 	offers bitset
 }
@@ -336,7 +336,7 @@ func (p *problem) newDaemons() []daemon {
 	out := make([]daemon, len(p.snap.Daemons))
 	for i := range p.snap.Daemons {
 		s := &p.snap.Daemons[i].Spec
-		d := daemon{set: i, req: p.dims.requests(s.Requests), ports: p.ports.id(s.HostPorts), lanes: p.tolerated(s.Tolerations)}
+		d := daemon{set: i, req: p.dims.requests(s.Requests), ports: p.ports.id(s.HostPorts), templates: p.tolerated(s.Tolerations)}
 		if len(s.NodeSelector) > 0 || len(s.Affinity) > 0 {
 			d.offers = p.selected(s)
 		}

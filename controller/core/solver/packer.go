@@ -5,63 +5,63 @@ import (
 	"slices"
 )
 
-// packer packs rows onto sites, the cheaper the better.
+// packer packs items onto bin types, the cheaper the better.
 type packer struct {
-	p    *problem
-	n    int // resources in use
-	rows []row
-	sets []bitset
-	// joined says that rows stand for pods of different requests, mean that
+	p     *problem
+	n     int // resources in use
+	items []item
+	sets  []bitset
+	// merged says that items stand for pods of different requests, meanRequests that
 	// they then ask for the mean of them and not for the most.
-	joined, mean bool
-	// most is how many pods a node is given, 0 for as many as fit.
-	most int32
-	// charge is what packing takes for the cost of an offer; lists are each
-	// lane's offers in its order.
-	charge []float64
-	lists  [][]int32
-	// heads packs as many pods as possible first.
-	heads bool
-	// cost and byCost are the budget's at the start; scarce, if not nil, counts
+	merged, meanRequests bool
+	// podsPerNode is how many pods a node is given, 0 for as many as fit.
+	podsPerNode int32
+	// packingCost is what packing takes for the cost of an offer; offersByCost are each
+	// node template's offers in its order.
+	packingCost  []float64
+	offersByCost [][]int32
+	// maxPods packs as many pods as possible first.
+	maxPods bool
+	// cost and byCost are the budget's at the start; scarcity, if not nil, counts
 	// before cost.
-	cost   []float64
-	byCost [][]int32
-	scarce []float64
-	// sites are sorted by cost.
-	sites []site
-	// reach is, by site, how large it and those before it are.
-	reach []reach
-	// worth is what a pod of each row is worth, in USD/hour; left counts the
+	cost     []float64
+	byCost   [][]int32
+	scarcity []float64
+	// binTypes are sorted by cost.
+	binTypes []binType
+	// largest is, by bin type, how large it and those before it are.
+	largest []largestSoFar
+	// duals is what a pod of each item is worth, in USD/hour; left counts the
 	// pods that wait.
-	worth []float64
+	duals []float64
 	left  []int32
-	// waiting are the rows with pods left, while greedy packs; nil otherwise.
+	// waiting are the items with pods left, while greedy packs; nil otherwise.
 	waiting bitset
-	// active are the sites that greedy looks at first; nil for all.
+	// active are the bin types that greedy looks at first; nil for all.
 	active bitset
-	// reqs are the rows' requests, scaled.
+	// reqs are the items' requests, scaled.
 	reqs [][maxDims]float64
-	// rivals counts the rows that cannot share a node with a row that wants to
+	// conflictDegree counts the items that cannot share a node with an item that wants to
 	// be alone, itself included.
-	rivals []int32
-	spans  spans
-	slab   slab
-	// shy says that some rows that are not alone of their kind keep others off.
-	shy bool
-	// clique numbers sets of rows that all keep each other off their node.
+	conflictDegree []int32
+	runs           requestRuns
+	arena          arena
+	// hasConflicts says that some items that are not alone of their kind keep others off.
+	hasConflicts bool
+	// clique numbers sets of items that all keep each other off their node.
 	clique []int32
 
 	scratch scratch
 	stats   *Stats
 }
 
-// pattern is a filling of a site: so many pods of these rows.
+// pattern is a filling of a bin type: so many pods of these items.
 type pattern struct {
-	site  int32
-	idx   []int32
-	cnt   []int32
-	value float64
-	x     float64 // how many of it the linear program takes
+	binType int32
+	items   []int32
+	counts  []int32
+	value   float64
+	amount  float64 // how many of it the linear program takes
 }
 
 // packing is a pattern and how many nodes are filled so.
@@ -70,13 +70,13 @@ type packing struct {
 	times int32
 }
 
-// maxProgramRows is how many rows one linear program is tried on; its pivots
+// maxMasterItems is how many items one linear program is tried on; its pivots
 // grow with the square.
-const maxProgramRows = 400
+const maxMasterItems = 400
 
-// goodEnough is how much above its program's value a packing needs no more
+// acceptedGap is how much above its program's value a packing needs no more
 // improvement.
-const goodEnough = 0.004
+const acceptedGap = 0.004
 
 // maxImproved is how many nodes a packing may have for single ones to matter.
 const maxImproved = 400
@@ -86,19 +86,19 @@ const maxImproved = 400
 func (k *packer) pack(effort int) []packing {
 	k.n = k.p.dims.n()
 	k.measure()
-	k.weigh()
-	k.newSites()
+	k.setPackingCosts()
+	k.newBinTypes()
 	switch {
-	case k.heads:
-		k.level()
+	case k.maxPods:
+		k.equalDuals()
 		return k.greedy(1)
 	case effort <= 0:
-		k.guess()
+		k.initialDuals()
 		return k.greedy(1)
 	}
 	blocks := k.blocks()
-	k.appraise(blocks, effort)
-	k.learn(blocks)
+	k.computeDuals(blocks, effort)
+	k.importDuals(blocks)
 	parts := make([]solved, len(blocks))
 	for i, b := range blocks {
 		parts[i] = newSolved(b)
@@ -107,69 +107,69 @@ func (k *packer) pack(effort int) []packing {
 	}
 	k.activate(parts)
 	out := k.integral(parts)
-	if len(parts) > 1 || k.total(out) > parts[0].value()*(1+goodEnough) {
+	if len(parts) > 1 || k.totalCost(out) > parts[0].value()*(1+acceptedGap) {
 		out = k.improve(out, effort, len(parts))
 	}
 	return out
 }
 
-// appraise prices the rows of all blocks.
-func (k *packer) appraise(blocks []*block, effort int) {
+// computeDuals prices the items of all blocks.
+func (k *packer) computeDuals(blocks []*block, effort int) {
 	share := k.shares(blocks)
-	heirs := kin(blocks, share)
-	leads := k.leads(blocks, share, heirs)
+	heirs := dualDonors(blocks, share)
+	leads := k.warmStartSources(blocks, share, heirs)
 	each(blocks, func(i int, b *block) {
 		switch {
 		case heirs[i] >= 0 || leads[i] >= 0:
-		case b.pourable():
-			b.pour()
+		case b.useAggregateLP():
+			b.aggregateDuals()
 		default:
 			b.solve(moves(effort, share[i]), tolerance(share[i]))
 		}
 	})
 	each(blocks, func(i int, b *block) {
 		if leads[i] >= 0 {
-			b.follow(blocks[leads[i]])
+			b.warmStart(blocks[leads[i]])
 			b.solve(moves(effort, share[i]), tolerance(share[i]))
 		}
 	})
 	each(blocks, func(i int, b *block) {
 		if heirs[i] >= 0 {
-			b.inherit(blocks[heirs[i]])
+			b.inheritDuals(blocks[heirs[i]])
 		}
 	})
 }
 
-// fewShapes is how many rows a block has, on average, when packing blocks
+// fewRequests is how many items a block has, on average, when packing blocks
 // apart misses pods that go well together.
-const fewShapes = 12
+const fewRequests = 12
 
 // improve looks for something better than the rounded programs: packing
-// everything at once by guessed worths does well on few pods and on many
+// everything at once by guessed duals does well on few pods and on many
 // different constraints, and single nodes can be polished.
 func (k *packer) improve(list []packing, effort, blocks int) []packing {
 	best, polished := list, nodes(list) <= maxImproved
-	if !polished && len(k.rows) > fewShapes*blocks {
+	if !polished && len(k.items) > fewRequests*blocks {
 		return best
 	}
-	k.guess()
-	if polished && blocks > 1 && k.pods() > maxFirstFit && k.pods() <= maxPoured {
+	k.initialDuals()
+	if polished && blocks > 1 && k.pods() > maxFirstFit && k.pods() <= maxAggregatePods {
 		return k.polish(best, effort) // pouring has never done worse
 	}
 	k.refill()
 	if k.pods() <= maxFirstFit { // do all that no effort would do, and more
 		k.active = nil
-		for s := range k.sites {
-			k.sites[s].hint, k.sites[s].basis = [maxDims]float64{}, [maxDims]int32{}
+		for s := range k.binTypes {
+			k.binTypes[s].resourcePrices, k.binTypes[s].basis = [maxDims]float64{}, [maxDims]int32{}
 		}
 	}
 	others := [][]packing{k.greedy(1)}
 	if k.pods() <= maxFirstFit {
-		others = append(others, k.firstFit(nil), k.firstFit(k.oneLane))
+		others = append(others, k.firstFit(nil), k.firstFit(k.oneTemplate))
 	}
 	for _, other := range others {
 		k.downsize(other)
-		if k.total(other) < k.total(best)*(1-1e-9) {
+		if k.totalCost(other) < k.totalCost(best)*(1-1e-9) {
 			best = other
 		}
 	}
@@ -187,47 +187,47 @@ func nodes(list []packing) int32 {
 	return n
 }
 
-// measure prepares what depends on the rows alone.
+// measure prepares what depends on the items alone.
 func (k *packer) measure() {
-	k.left = make([]int32, len(k.rows))
-	k.worth = make([]float64, len(k.rows))
-	k.reqs = make([][maxDims]float64, len(k.rows))
-	k.scratch.cnt = make([]int32, len(k.rows))
+	k.left = make([]int32, len(k.items))
+	k.duals = make([]float64, len(k.items))
+	k.reqs = make([][maxDims]float64, len(k.items))
+	k.scratch.counts = make([]int32, len(k.items))
 	k.refill()
-	for i := range k.rows {
+	for i := range k.items {
 		for r := range k.n {
-			k.reqs[i][r] = float64(float64(k.rows[i].req[r]) * k.p.scale[r])
+			k.reqs[i][r] = float64(float64(k.items[i].request[r]) * k.p.scale[r])
 		}
 	}
-	k.rivals = make([]int32, len(k.rows))
-	k.newSpans()
+	k.conflictDegree = make([]int32, len(k.items))
+	k.newRequestRuns()
 	k.cliques()
-	k.shy = slices.ContainsFunc(k.rows, func(r row) bool { return r.apart >= 0 && !k.p.apart.alone(r.apart) })
-	for i := range k.rows {
-		if !k.p.apart.alone(k.rows[i].apart) {
+	k.hasConflicts = slices.ContainsFunc(k.items, func(r item) bool { return r.conflict >= 0 && !k.p.conflicts.exclusive(r.conflict) })
+	for i := range k.items {
+		if !k.p.conflicts.exclusive(k.items[i].conflict) {
 			continue
 		}
-		for j := range k.rows {
-			if k.p.apart.conflicts(k.rows[i].apart, k.rows[j].apart) {
-				k.rivals[i]++
+		for j := range k.items {
+			if k.p.conflicts.conflicts(k.items[i].conflict, k.items[j].conflict) {
+				k.conflictDegree[i]++
 			}
 		}
 	}
 }
 
-// cliques puts every row that wants to be alone into the first clique that it
+// cliques puts every item that wants to be alone into the first clique that it
 // excludes all members of.
 func (k *packer) cliques() {
-	k.clique = make([]int32, len(k.rows))
+	k.clique = make([]int32, len(k.items))
 	var members [][]int32
 next:
-	for i := range k.rows {
-		mine := k.rows[i].apart
-		if !k.p.apart.alone(mine) {
+	for i := range k.items {
+		mine := k.items[i].conflict
+		if !k.p.conflicts.exclusive(mine) {
 			continue
 		}
 		for c := range members {
-			if !slices.ContainsFunc(members[c], func(other int32) bool { return !k.p.apart.conflicts(mine, other) }) {
+			if !slices.ContainsFunc(members[c], func(other int32) bool { return !k.p.conflicts.conflicts(mine, other) }) {
 				k.clique[i] = int32(c)
 				if !slices.Contains(members[c], mine) {
 					members[c] = append(members[c], mine)
@@ -242,8 +242,8 @@ next:
 
 func (k *packer) pods() int32 {
 	n := int32(0)
-	for i := range k.rows {
-		n += k.rows[i].n
+	for i := range k.items {
+		n += k.items[i].n
 	}
 	return n
 }
@@ -253,9 +253,9 @@ func (k *packer) shares(blocks []*block) []float64 {
 	out := make([]float64, len(blocks))
 	total := 0.0
 	for i, b := range blocks {
-		b.guess()
-		for j := range b.rows {
-			out[i] += float64(b.worth[j] * float64(b.rows[j].n))
+		b.initialDuals()
+		for j := range b.items {
+			out[i] += float64(b.duals[j] * float64(b.items[j].n))
 		}
 		total += out[i]
 	}
@@ -269,26 +269,26 @@ func (k *packer) shares(blocks []*block) []float64 {
 // in the cost are worth less care.
 func tolerance(share float64) float64 { return min(0.05, 0.002/math.Sqrt(share)) }
 
-// guess prices rows without a program: as if each had nodes of its own.
-func (k *packer) guess() {
-	for i := range k.worth {
-		k.worth[i] = math.Inf(1)
+// initialDuals prices items without a program: as if each had nodes of its own.
+func (k *packer) initialDuals() {
+	for i := range k.duals {
+		k.duals[i] = math.Inf(1)
 	}
-	for s := range k.sites {
-		t := &k.sites[s]
-		for _, i := range t.plain {
-			if t.cost > k.worth[i]*float64(k.rows[i].n)*(1+1e-9) {
+	for s := range k.binTypes {
+		t := &k.binTypes[s]
+		for _, i := range t.sharedItems {
+			if t.cost > k.duals[i]*float64(k.items[i].n)*(1+1e-9) {
 				continue // not even if it held all of them
 			}
-			r := &k.rows[i]
-			if n := int64(t.cost / k.worth[i] * (1 - 1e-9)); n > 0 && !k.holds(t, &r.req, n+1) {
+			r := &k.items[i]
+			if n := int64(t.cost / k.duals[i] * (1 - 1e-9)); n > 0 && !k.holds(t, &r.request, n+1) {
 				continue // no more of them than of those that share the best so far
 			}
-			n := many(&r.req, &t.room, k.p.apart.most(r.apart, r.n), k.n)
-			k.worth[i] = min(k.worth[i], t.cost/float64(n))
+			n := maxCopies(&r.request, &t.capacity, k.p.conflicts.limit(r.conflict, r.n), k.n)
+			k.duals[i] = min(k.duals[i], t.cost/float64(n))
 		}
-		for _, i := range t.ported {
-			k.worth[i] = min(k.worth[i], t.cost)
+		for _, i := range t.exclusiveItems {
+			k.duals[i] = min(k.duals[i], t.cost)
 		}
 	}
 }
@@ -297,47 +297,47 @@ func (k *packer) guess() {
 // next to nothing: where only one of two finds room, the smaller leaves more of it.
 const smaller = 0.01
 
-// level makes every pod worth nearly the same, so much that no site is worth more
+// equalDuals makes every pod worth nearly the same, so much that no bin type is worth more
 // than its cost.
-func (k *packer) level() {
-	worth := math.Inf(1)
-	for s := range k.sites {
-		worth = min(worth, k.sites[s].cost)
+func (k *packer) equalDuals() {
+	dual := math.Inf(1)
+	for s := range k.binTypes {
+		dual = min(dual, k.binTypes[s].cost)
 	}
 	n := int32(0)
 	var most [maxDims]float64
-	for i := range k.rows {
-		n += k.rows[i].n
+	for i := range k.items {
+		n += k.items[i].n
 		for r := range k.n {
 			most[r] = max(most[r], k.reqs[i][r])
 		}
 	}
-	for i := range k.worth {
+	for i := range k.duals {
 		size := 0.0
 		for r := range k.n {
 			if most[r] > 0 {
 				size += k.reqs[i][r] / most[r]
 			}
 		}
-		k.worth[i] = worth / float64(max(1, n)) * (1 - float64(smaller*size/float64(k.n)))
+		k.duals[i] = dual / float64(max(1, n)) * (1 - float64(smaller*size/float64(k.n)))
 	}
 }
 
-// holds says whether the site has room for n times a request.
-func (k *packer) holds(t *site, req *vec, n int64) bool {
+// holds says whether the bin type has room for n times a request.
+func (k *packer) holds(t *binType, req *vec, n int64) bool {
 	for r := range k.n {
-		if n*req[r] > t.room[r] {
+		if n*req[r] > t.capacity[r] {
 			return false
 		}
 	}
 	return true
 }
 
-// fillings are the best fillings found for the sites at the present worths,
+// improvingPatterns are the best fillings found for the bin types at the present duals,
 // where they are worth more than atLeast times the cost.
-func (k *packer) fillings(atLeast float64) []*pattern {
+func (k *packer) improvingPatterns(atLeast float64) []*pattern {
 	var out []*pattern
-	for s := range k.sites {
+	for s := range k.binTypes {
 		if f := k.fill(int32(s), atLeast); f != nil {
 			out = append(out, f)
 		}
@@ -348,8 +348,8 @@ func (k *packer) fillings(atLeast float64) []*pattern {
 // covers is how often the pattern can be taken from what is left.
 func (k *packer) covers(f *pattern) int32 {
 	n := int32(math.MaxInt32)
-	for j, i := range f.idx {
-		n = min(n, k.left[i]/f.cnt[j])
+	for j, i := range f.items {
+		n = min(n, k.left[i]/f.counts[j])
 	}
 	return n
 }

@@ -9,8 +9,8 @@ import (
 const (
 	// maxPolished is how many nodes, the ones that pay least, are looked at.
 	maxPolished = 160
-	// ruins is how many groups of nodes are packed again.
-	ruins = 24
+	// maxRuins is how many groups of nodes are packed again.
+	maxRuins = 24
 	// patience is how many groups may bring nothing before polishing ends.
 	patience = 6
 	// ruinSize is how many nodes are packed again together.
@@ -21,10 +21,10 @@ const (
 // hold for less, then takes apart the nodes that pay least, a few at a time,
 // and packs their pods again.
 func (k *packer) polish(list []packing, effort int) []packing {
-	k.newReach()
+	k.newLargest()
 	kept, nodes := k.singles(list)
 	nodes = k.merge(nodes)
-	for round, idle := 0, 0; round < min(ruins, effort) && idle < patience; round++ {
+	for round, idle := 0, 0; round < min(maxRuins, effort) && idle < patience; round++ {
 		var better bool
 		nodes, better = k.ruin(nodes, round)
 		if idle++; better {
@@ -52,7 +52,9 @@ func (k *packer) singles(list []packing) (kept, nodes []packing) {
 }
 
 // rateOf is the worth of a packing's pods for its cost.
-func (k *packer) rateOf(f packing) float64 { return k.worthOf(f.pattern) / k.sites[f.site].cost }
+func (k *packer) rateOf(f packing) float64 {
+	return k.patternValue(f.pattern) / k.binTypes[f.binType].cost
+}
 
 // single is one node, with what joining it to others depends on.
 type single struct {
@@ -63,11 +65,11 @@ type single struct {
 
 // merge joins pairs of nodes as long as one node costs less than the two.
 func (k *packer) merge(nodes []packing) []packing {
-	slices.SortStableFunc(nodes, func(a, b packing) int { return cmp.Compare(a.site, b.site) })
+	slices.SortStableFunc(nodes, func(a, b packing) int { return cmp.Compare(a.binType, b.binType) })
 	each := make([]single, len(nodes))
 	for i, f := range nodes {
-		each[i] = single{packing: f, demand: k.demand(f.pattern), rows: newBitset(len(k.rows))}
-		for _, r := range f.idx {
+		each[i] = single{packing: f, demand: k.demand(f.pattern), rows: newBitset(len(k.items))}
+		for _, r := range f.items {
 			each[i].rows.set(r)
 		}
 	}
@@ -93,44 +95,44 @@ func (k *packer) merge(nodes []packing) []packing {
 
 // join makes one node of two if that costs less, nil otherwise.
 func (k *packer) join(a, b *single) *single {
-	most := (k.sites[a.site].cost + k.sites[b.site].cost) * (1 - 1e-9)
+	most := (k.binTypes[a.binType].cost + k.binTypes[b.binType].cost) * (1 - 1e-9)
 	sum := a.demand
 	sum.add(&b.demand, 1)
-	for s := max(a.site, b.site, k.holding(&sum)); int(s) < len(k.sites) && k.sites[s].cost < most; s++ {
-		t := &k.sites[s]
-		if !fits(&sum, &t.room, k.n) || !t.rows.contains(a.rows) || !t.rows.contains(b.rows) {
+	for s := max(a.binType, b.binType, k.firstHolding(&sum)); int(s) < len(k.binTypes) && k.binTypes[s].cost < most; s++ {
+		t := &k.binTypes[s]
+		if !fits(&sum, &t.capacity, k.n) || !t.items.contains(a.rows) || !t.items.contains(b.rows) {
 			continue
 		}
-		if k.crowded(a.pattern, b.pattern) {
+		if k.conflictsBetween(a.pattern, b.pattern) {
 			return nil
 		}
-		f := &pattern{site: s, idx: slices.Concat(a.idx, b.idx), cnt: slices.Concat(a.cnt, b.cnt)}
-		rows := a.rows.clone()
-		rows.or(b.rows)
-		return &single{packing: packing{f, 1}, demand: sum, rows: rows}
+		f := &pattern{binType: s, items: slices.Concat(a.items, b.items), counts: slices.Concat(a.counts, b.counts)}
+		items := a.rows.clone()
+		items.or(b.rows)
+		return &single{packing: packing{f, 1}, demand: sum, rows: items}
 	}
 	return nil
 }
 
-// reach is how much cpu and memory any site has up to one, in order of cost.
-type reach struct{ cpu, memory int64 }
+// largestSoFar is how much cpu and memory any bin type has up to one, in order of cost.
+type largestSoFar struct{ cpu, memory int64 }
 
-// newReach looks how large sites are.
-func (k *packer) newReach() {
-	k.reach = make([]reach, len(k.sites))
-	var most reach
-	for s := range k.sites {
-		room := &k.sites[s].room
-		most = reach{max(most.cpu, room[0]), max(most.memory, room[1])}
-		k.reach[s] = most
+// newLargest looks how large bin types are.
+func (k *packer) newLargest() {
+	k.largest = make([]largestSoFar, len(k.binTypes))
+	var most largestSoFar
+	for s := range k.binTypes {
+		room := &k.binTypes[s].capacity
+		most = largestSoFar{max(most.cpu, room[0]), max(most.memory, room[1])}
+		k.largest[s] = most
 	}
 }
 
-// holding is a site before which none holds the demand.
-func (k *packer) holding(d *vec) int32 {
-	from, to := 0, len(k.reach)
+// firstHolding is a bin type before which none holds the demand.
+func (k *packer) firstHolding(d *vec) int32 {
+	from, to := 0, len(k.largest)
 	for from < to {
-		if mid := (from + to) / 2; k.reach[mid].cpu < d[0] || k.reach[mid].memory < d[1] {
+		if mid := (from + to) / 2; k.largest[mid].cpu < d[0] || k.largest[mid].memory < d[1] {
 			from = mid + 1
 		} else {
 			to = mid
@@ -139,32 +141,32 @@ func (k *packer) holding(d *vec) int32 {
 	return int32(from)
 }
 
-// crowded says whether host ports or anti-affinity keep two nodes apart.
-func (k *packer) crowded(a, b *pattern) bool {
-	for q, i := range a.idx {
-		if k.crowds(i, a.cnt[q], b) {
+// conflictsBetween says whether host ports or anti-affinity keep two nodes apart.
+func (k *packer) conflictsBetween(a, b *pattern) bool {
+	for q, i := range a.items {
+		if k.exceedsConflicts(i, a.counts[q], b) {
 			return true
 		}
 	}
 	return false
 }
 
-// crowds says whether n more pods of a row are too many for a node.
-func (k *packer) crowds(i, n int32, f *pattern) bool {
-	mine := k.rows[i].apart
+// exceedsConflicts says whether n more pods of an item are too many for a node.
+func (k *packer) exceedsConflicts(i, n int32, f *pattern) bool {
+	mine := k.items[i].conflict
 	if mine < 0 {
 		return false
 	}
-	for q, j := range f.idx {
-		other := k.rows[j].apart
-		if k.p.apart.conflicts(mine, other) {
+	for q, j := range f.items {
+		other := k.items[j].conflict
+		if k.p.conflicts.conflicts(mine, other) {
 			return true
 		}
 		if mine == other {
-			n += f.cnt[q]
+			n += f.counts[q]
 		}
 	}
-	return k.p.apart.most(mine, n) < n
+	return k.p.conflicts.limit(mine, n) < n
 }
 
 // ruin takes some nodes apart and packs their pods again. It keeps the result
@@ -190,9 +192,9 @@ func (k *packer) ruin(nodes []packing, round int) ([]packing, bool) {
 			rest = append(rest, f)
 			continue
 		}
-		before += k.sites[f.site].cost
-		for q, r := range f.idx {
-			k.left[r] += f.cnt[q]
+		before += k.binTypes[f.binType].cost
+		for q, r := range f.items {
+			k.left[r] += f.counts[q]
 		}
 	}
 	active := k.active
@@ -201,7 +203,7 @@ func (k *packer) ruin(nodes []packing, round int) ([]packing, bool) {
 	k.active = active
 
 	k.downsize(again)
-	if k.total(again) >= before*(1-1e-9) {
+	if k.totalCost(again) >= before*(1-1e-9) {
 		return nodes, false
 	}
 	for _, f := range again {

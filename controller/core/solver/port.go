@@ -19,7 +19,7 @@ type portTable struct {
 	ids   map[string]int32
 	sets  [][]model.HostPort
 	keys  []string
-	clash [][]bool
+	edges [][]bool
 }
 
 // id numbers a set of host ports, noPorts when it is empty.
@@ -42,13 +42,13 @@ func (t *portTable) id(ports []model.HostPort) int32 {
 	for other := range row {
 		row[other] = portsClash(ports, t.sets[other])
 	}
-	t.clash = append(t.clash, row)
+	t.edges = append(t.edges, row)
 	return id
 }
 
 // clone is a table with the same numbers, which may go on to others.
 func (t *portTable) clone() portTable {
-	return portTable{ids: maps.Clone(t.ids), sets: slices.Clip(t.sets), keys: slices.Clip(t.keys), clash: slices.Clip(t.clash)}
+	return portTable{ids: maps.Clone(t.ids), sets: slices.Clip(t.sets), keys: slices.Clip(t.keys), edges: slices.Clip(t.edges)}
 }
 
 // conflicts says whether two sets cannot share a node.
@@ -56,11 +56,11 @@ func (t *portTable) conflicts(a, b int32) bool {
 	if a < 0 || b < 0 {
 		return false
 	}
-	return t.clash[max(a, b)][min(a, b)]
+	return t.edges[max(a, b)][min(a, b)]
 }
 
-// blocked says whether set a cannot join a node that holds the others.
-func (t *portTable) blocked(a int32, others []int32) bool {
+// conflictsWithAny says whether set a cannot join a node that holds the others.
+func (t *portTable) conflictsWithAny(a int32, others []int32) bool {
 	if a < 0 {
 		return false
 	}

@@ -7,61 +7,61 @@ import (
 	"spokeshave.dev/controller/core/model"
 )
 
-// wishKind orders preferences as they are given up.
-type wishKind uint8
+// preferenceKind orders preferences as they are given up.
+type preferenceKind uint8
 
 const (
-	wishNear wishKind = iota
-	wishApart
-	wishNode
-	wishSpread
-	wishTaint
+	preferAffinity preferenceKind = iota
+	preferAntiAffinity
+	preferNode
+	preferSpread
+	preferUntainted
 )
 
-// wish is a preference in force: one of the spec's, by its place in the list.
-type wish struct {
-	kind   wishKind
+// preference is a preference in force: one of the spec's, by its place in the list.
+type preference struct {
+	kind   preferenceKind
 	weight int32
 	at     int
 }
 
-// avoiding stands among the tolerations of a pod that keeps off nodes with
+// avoidSoftTaints stands among the tolerations of a pod that keeps off nodes with
 // PreferNoSchedule taints.
-const avoiding = "\x00avoid"
+const avoidSoftTaints = "\x00avoid"
 
-// maxWishRounds is how often a plan is made again with fewer preferences before
+// maxPreferenceRounds is how often a plan is made again with fewer preferences before
 // all are given up that stand in the way.
-const maxWishRounds = 8
+const maxPreferenceRounds = 8
 
-// wishful plans with preferences taken as requirements. Specs whose pods find
+// planWithPreferences plans with preferences taken as requirements. Specs whose pods find
 // no place give one up at a time: preferred pod affinity first, then preferred
 // pod anti-affinity, preferred node affinity, ScheduleAnyway spreads and last
 // PreferNoSchedule taints; within a kind the lightest first. No pod is lost
 // over a preference, its own or another's.
-func wishful(in *Input) outcome {
-	wishes := wishesOf(in)
+func planWithPreferences(in *Input) outcome {
+	wishes := preferencesOf(in)
 	for round := 0; ; round++ {
-		ask := with(in, wishes)
-		ask.hasty = true
+		ask := withPreferences(in, wishes)
+		ask.draft = true
 		if round > 0 {
-			ask.Effort = min(in.Effort, againEffort)
+			ask.Effort = min(in.Effort, replanEffort)
 		}
 		plan := solve(ask, in.Snapshot.Specs)
 		if len(plan.Unplaced) == 0 && round == 0 {
 			return plan
 		}
-		if len(plan.Unplaced) > 0 && round < maxWishRounds && !in.meter.spent() && giveUp(in.Snapshot, plan.Plan, wishes) {
+		if len(plan.Unplaced) > 0 && round < maxPreferenceRounds && !in.meter.exhausted() && dropPreferences(in.Snapshot, plan.Plan, wishes) {
 			continue
 		}
-		ask.hasty, ask.Effort = false, in.Effort
-		if again := solve(ask, in.Snapshot.Specs); cmp.Or(cmp.Compare(len(again.Unplaced), len(plan.Unplaced)), again.dearer(plan)) <= 0 {
+		ask.draft, ask.Effort = false, in.Effort
+		if again := solve(ask, in.Snapshot.Specs); cmp.Or(cmp.Compare(len(again.Unplaced), len(plan.Unplaced)), again.compareCost(plan)) <= 0 {
 			plan = again
 		}
 		if len(plan.Unplaced) == 0 {
 			return plan
 		}
-		if slices.ContainsFunc(wishes, func(w []wish) bool { return len(w) > 0 }) {
-			if bare := solve(with(in, make([][]wish, len(wishes))), in.Snapshot.Specs); len(bare.Unplaced) < len(plan.Unplaced) {
+		if slices.ContainsFunc(wishes, func(w []preference) bool { return len(w) > 0 }) {
+			if bare := solve(withPreferences(in, make([][]preference, len(wishes))), in.Snapshot.Specs); len(bare.Unplaced) < len(plan.Unplaced) {
 				return bare
 			}
 		}
@@ -69,14 +69,14 @@ func wishful(in *Input) outcome {
 	}
 }
 
-// dearer compares what two plans cost.
-func (o outcome) dearer(than outcome) int {
+// compareCost compares what two plans cost.
+func (o outcome) compareCost(than outcome) int {
 	return cmp.Compare(o.stats.Effective+o.stats.Fixed.USD(), than.stats.Effective+than.stats.Fixed.USD())
 }
 
-// giveUp drops a wish of every spec that has a pod without a place, and says
+// dropPreferences drops a preference of every spec that has a pod without a place, and says
 // whether there was any.
-func giveUp(s *model.Snapshot, plan *model.Plan, wishes [][]wish) bool {
+func dropPreferences(s *model.Snapshot, plan *model.Plan, wishes [][]preference) bool {
 	done := make([]bool, len(wishes))
 	dropped := false
 	for i := range plan.Unplaced {
@@ -90,13 +90,13 @@ func giveUp(s *model.Snapshot, plan *model.Plan, wishes [][]wish) bool {
 	return dropped
 }
 
-// hopeful says whether any pod to place prefers something that planning has to
+// mayMeetAll says whether any pod to place prefers something that planning has to
 // take as a requirement to respect it.
-func hopeful(in *Input) bool {
+func mayMeetAll(in *Input) bool {
 	if in.Snapshot.Settings.IgnorePreferences {
 		return false
 	}
-	for _, w := range wishesOf(in) {
+	for _, w := range preferencesOf(in) {
 		if len(w) > 0 {
 			return true
 		}
@@ -104,12 +104,12 @@ func hopeful(in *Input) bool {
 	return false
 }
 
-// wishesOf lists by spec the preferences of the pods to place.
-func wishesOf(in *Input) [][]wish {
+// preferencesOf lists by spec the preferences of the pods to place.
+func preferencesOf(in *Input) [][]preference {
 	s := in.Snapshot
-	out := make([][]wish, len(s.Specs))
+	out := make([][]preference, len(s.Specs))
 	done := make([]bool, len(s.Specs))
-	taints := prefersNoPods(s)
+	taints := hasSoftTaints(s)
 	for _, i := range in.Pods {
 		at := s.Pods[i].Spec
 		if done[at] {
@@ -117,25 +117,25 @@ func wishesOf(in *Input) [][]wish {
 		}
 		done[at] = true
 		spec := &s.Specs[at]
-		var list []wish
+		var list []preference
 		for j := range spec.PreferredPods {
-			list = append(list, wish{wishNear, spec.PreferredPods[j].Weight, j})
+			list = append(list, preference{preferAffinity, spec.PreferredPods[j].Weight, j})
 		}
 		for j := range spec.PreferredApart {
-			list = append(list, wish{wishApart, spec.PreferredApart[j].Weight, j})
+			list = append(list, preference{preferAntiAffinity, spec.PreferredApart[j].Weight, j})
 		}
 		for j := range spec.Preferred {
-			list = append(list, wish{wishNode, spec.Preferred[j].Weight, j})
+			list = append(list, preference{preferNode, spec.Preferred[j].Weight, j})
 		}
 		for j := range spec.Spread {
 			if spec.Spread[j].Soft {
-				list = append(list, wish{wishSpread, 0, j})
+				list = append(list, preference{preferSpread, 0, j})
 			}
 		}
 		if taints {
-			list = append(list, wish{kind: wishTaint})
+			list = append(list, preference{kind: preferUntainted})
 		}
-		slices.SortStableFunc(list, func(a, b wish) int {
+		slices.SortStableFunc(list, func(a, b preference) int {
 			if o := cmp.Compare(a.kind, b.kind); o != 0 {
 				return o
 			}
@@ -146,8 +146,8 @@ func wishesOf(in *Input) [][]wish {
 	return out
 }
 
-// prefersNoPods says whether a pool or a node has a PreferNoSchedule taint.
-func prefersNoPods(s *model.Snapshot) bool {
+// hasSoftTaints says whether a pool or a node has a PreferNoSchedule taint.
+func hasSoftTaints(s *model.Snapshot) bool {
 	soft := func(t model.Taint) bool { return t.Effect == model.PreferNoSchedule }
 	for i := range s.Pools {
 		if slices.ContainsFunc(s.Pools[i].Taints, soft) {
@@ -162,38 +162,38 @@ func prefersNoPods(s *model.Snapshot) bool {
 	return false
 }
 
-// with is the question with the wishes in force as requirements and the others
+// withPreferences is the question with the preferences in force as requirements and the others
 // left out.
-func with(in *Input, wishes [][]wish) Input {
+func withPreferences(in *Input, wishes [][]preference) Input {
 	out, s := *in, *in.Snapshot
 	s.Specs = slices.Clone(s.Specs)
 	for i := range wishes {
-		s.Specs[i] = insist(&s.Specs[i], wishes[i])
+		s.Specs[i] = requirePreferences(&s.Specs[i], wishes[i])
 	}
-	out.Snapshot, out.wishing = &s, true
+	out.Snapshot, out.respectPreferences = &s, true
 	return out
 }
 
-// insist is the spec with the wishes as requirements.
-func insist(from *model.PodSpec, wishes []wish) model.PodSpec {
+// requirePreferences is the spec with the preferences as requirements.
+func requirePreferences(from *model.PodSpec, wishes []preference) model.PodSpec {
 	s := *from
 	s.PreferredPods, s.PreferredApart, s.Preferred = nil, nil, nil
 	s.Spread = slices.DeleteFunc(slices.Clone(s.Spread), func(x model.Spread) bool { return x.Soft })
 	for _, w := range wishes {
 		switch w.kind {
-		case wishNear:
+		case preferAffinity:
 			s.PreferredPods = append(s.PreferredPods, from.PreferredPods[w.at])
-		case wishApart:
+		case preferAntiAffinity:
 			s.PreferredApart = append(s.PreferredApart, from.PreferredApart[w.at])
-		case wishNode:
+		case preferNode:
 			s.Affinity = both(s.Affinity, from.Preferred[w.at].Term)
-		case wishSpread:
+		case preferSpread:
 			// Over other keys than the hostname they are evened out unbounded.
 			sp := from.Spread[w.at]
 			sp.Soft = sp.Key != labelHostname
 			s.Spread = append(s.Spread, sp)
-		case wishTaint:
-			s.Tolerations = append(slices.Clip(s.Tolerations), model.Toleration{Key: avoiding, Effect: model.PreferNoSchedule})
+		case preferUntainted:
+			s.Tolerations = append(slices.Clip(s.Tolerations), model.Toleration{Key: avoidSoftTaints, Effect: model.PreferNoSchedule})
 		}
 	}
 	return s

@@ -13,21 +13,21 @@ type problem struct {
 	snap *model.Snapshot
 
 	dims dims
-	// asked counts the specs of the pods to place.
-	asked      int
-	slots      slotTable
-	catalogues []*catalogue
-	lanes      []lane
-	mentions   map[string][]string
-	levels     int32
-	offers     []offer
-	bins       []bin
-	ports      portTable
-	apart      apartTable
-	topo       topology
-	domains    []domains
-	ledger     *ledger
-	dealing    dealing
+	// specCount counts the specs of the pods to place.
+	specCount   int
+	keys        offeringKeys
+	catalogues  []*catalogue
+	templates   []nodeTemplate
+	mentioned   map[string][]string
+	weightRanks int32
+	offers      []offer
+	shapes      []capacityShape
+	ports       portTable
+	conflicts   conflictGraph
+	topology    topologyGroups
+	domains     []topologyDomains
+	counts      *domainCounts
+	domainOrder domainOrder
 
 	// requirements and selectors hold the offers that meet a constraint, by
 	// its canonical text.
@@ -36,10 +36,10 @@ type problem struct {
 	// choices are the different sets of offers that classes are left with.
 	choices setTable
 	classes []class
-	// asks are specs that ask different things of their nodes, askIDs their
+	// nodeSpecs are specs that ask different things of their nodes, nodeSpecIDs their
 	// numbers.
-	asks   []*model.PodSpec
-	askIDs map[string]int32
+	nodeSpecs   []*model.PodSpec
+	nodeSpecIDs map[string]int32
 	// scale makes amounts of different resources comparable.
 	scale [maxDims]float64
 }
@@ -50,10 +50,10 @@ type problem struct {
 func newProblem(in *Input, required []model.PodSpec, like *problem) *problem {
 	p := &problem{
 		in: in, snap: in.Snapshot,
-		slots:        slotTable{ids: map[slot]int32{}},
-		requirements: map[string]bitset{}, selectors: map[string]bitset{}, askIDs: map[string]int32{},
+		keys:         offeringKeys{ids: map[offeringKey]int32{}},
+		requirements: map[string]bitset{}, selectors: map[string]bitset{}, nodeSpecIDs: map[string]int32{},
 	}
-	p.apart.p = p
+	p.conflicts.p = p
 	p.catalogues = make([]*catalogue, len(p.snap.Catalogs))
 	p.newDims()
 	var grouped, sorted sync.WaitGroup // what is asked for, beside what is on offer
@@ -62,12 +62,12 @@ func newProblem(in *Input, required []model.PodSpec, like *problem) *problem {
 		p.newClasses()
 	})
 	if like == nil {
-		p.newLanes()
+		p.newTemplates()
 		p.newOffers()
-		sorted.Go(p.sortLanes)
-		p.newBins()
+		sorted.Go(p.sortTemplates)
+		p.newShapes()
 	} else {
-		p.borrow(like)
+		p.shareOfferings(like)
 	}
 	grouped.Wait()
 	p.openClasses()
@@ -76,11 +76,11 @@ func newProblem(in *Input, required []model.PodSpec, like *problem) *problem {
 	return p
 }
 
-// borrow takes over what is on offer from a problem of the same question: it
+// shareOfferings takes over what is on offer from a problem of the same question: it
 // costs as much as everything else to find out, and packing leaves it alone.
-func (p *problem) borrow(like *problem) {
-	p.catalogues, p.slots, p.mentions = like.catalogues, like.slots, like.mentions
-	p.lanes, p.levels, p.offers, p.bins = like.lanes, like.levels, like.offers, like.bins
+func (p *problem) shareOfferings(like *problem) {
+	p.catalogues, p.keys, p.mentioned = like.catalogues, like.keys, like.mentioned
+	p.templates, p.weightRanks, p.offers, p.shapes = like.templates, like.weightRanks, like.offers, like.shapes
 	p.requirements, p.selectors = maps.Clone(like.requirements), maps.Clone(like.selectors)
 	p.ports = like.ports.clone()
 }
@@ -88,7 +88,7 @@ func (p *problem) borrow(like *problem) {
 // catalogue is the catalogue with the given index, prepared at first use.
 func (p *problem) catalogue(i int32) *catalogue {
 	if p.catalogues[i] == nil {
-		p.catalogues[i] = newCatalogue(&p.snap.Catalogs[i], &p.slots)
+		p.catalogues[i] = newCatalogue(&p.snap.Catalogs[i], &p.keys)
 	}
 	return p.catalogues[i]
 }

@@ -30,7 +30,7 @@ func aftermath(in *Input, plan *model.Plan) []somewhere {
 		if n.State == model.Deleting {
 			continue
 		}
-		x := somewhere{taints: standing(n, s.Pools), labels: []func(string) (string, bool){p.nodeLabels(n)}}
+		x := somewhere{taints: permanentTaints(n, s.Pools), labels: []func(string) (string, bool){p.nodeLabels(n)}}
 		for j := range s.Pods {
 			if int(s.Pods[j].Node) == i && !moving[int32(j)] {
 				x.pods = append(x.pods, int32(j))

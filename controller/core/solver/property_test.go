@@ -312,7 +312,7 @@ func TestManySizes(t *testing.T) {
 		}
 		b := baseline{s: in.Snapshot}
 		cost, unplaced := b.cost(in.Pods)
-		t.Logf("seed %d: %d rows, %.3f of the baseline", seed, stats.Rows, stats.Billed.USD()/cost)
+		t.Logf("seed %d: %d rows, %.3f of the baseline", seed, stats.Items, stats.Billed.USD()/cost)
 		if len(plan.Unplaced) != unplaced || stats.Billed.USD() > cost {
 			t.Errorf("seed %d: %.4f $/h and %d unplaced, the baseline %.4f and %d", seed, stats.Billed.USD(), len(plan.Unplaced), cost, unplaced)
 		}

@@ -68,7 +68,7 @@ func selector(pairs ...string) func(*model.PodSpec) {
 	}
 }
 
-func affinity(terms ...model.Term) func(*model.PodSpec) {
+func withAffinity(terms ...model.Term) func(*model.PodSpec) {
 	return func(s *model.PodSpec) { s.Affinity = terms }
 }
 
@@ -223,7 +223,7 @@ func TestSemantics(t *testing.T) {
 			setup: func(in *Input, s *model.Snapshot) {
 				s.Pools[0].Requirements = append(s.Pools[0].Requirements, require("team", model.In, "red"))
 				pending(in, 1, 100, 1, selector("team", "red"))
-				pending(in, 1, 100, 1, affinity(model.Term{require("other", model.Exists)}))
+				pending(in, 1, 100, 1, withAffinity(model.Term{require("other", model.Exists)}))
 			},
 			want: []string{"general m.large a on-demand team=red <- a", "b: general RequirementsConflict: the pod asks for other Exists, the NodePool's nodes do not have that label"},
 		},
@@ -254,8 +254,8 @@ func TestSemantics(t *testing.T) {
 			setup: func(in *Input, s *model.Snapshot) {
 				s.Pools[0].Requirements = append(s.Pools[0].Requirements, require("karpenter.k8s.aws/instance-cpu", model.Gte, "4"), require("karpenter.k8s.aws/instance-cpu", model.Lte, "4"))
 				pending(in, 1, 100, 1)
-				pending(in, 1, 100, 1, affinity(model.Term{require("karpenter.k8s.aws/instance-cpu", model.Gt, "4")}))
-				pending(in, 1, 100, 1, affinity(model.Term{require("karpenter.k8s.aws/instance-cpu", model.Lt, "4")}))
+				pending(in, 1, 100, 1, withAffinity(model.Term{require("karpenter.k8s.aws/instance-cpu", model.Gt, "4")}))
+				pending(in, 1, 100, 1, withAffinity(model.Term{require("karpenter.k8s.aws/instance-cpu", model.Lt, "4")}))
 			},
 			want: []string{
 				"general m.xlarge a on-demand <- a",
@@ -286,7 +286,7 @@ func TestSemantics(t *testing.T) {
 		"TermsAreAlternatives": {
 			reason: "one of the terms has to hold, all of its requirements",
 			setup: func(in *Input, _ *model.Snapshot) {
-				pending(in, 1, 100, 1, affinity(
+				pending(in, 1, 100, 1, withAffinity(
 					model.Term{require(labelZone, model.In, "z")},
 					model.Term{require(labelZone, model.NotIn, "a"), require("karpenter.k8s.aws/instance-cpu", model.Gt, "2"), require("karpenter.k8s.aws/instance-cpu", model.Lt, "8")}))
 			},
@@ -294,13 +294,13 @@ func TestSemantics(t *testing.T) {
 		},
 		"EmptyTerm": {
 			reason: "an empty term matches no node, as in Kubernetes",
-			setup:  func(in *Input, _ *model.Snapshot) { pending(in, 1, 100, 1, affinity(model.Term{})) },
+			setup:  func(in *Input, _ *model.Snapshot) { pending(in, 1, 100, 1, withAffinity(model.Term{})) },
 			want:   []string{`a: general NoInstanceType: no instance type of NodeClass "default" meets `},
 		},
 		"ExistsAndDoesNotExist": {
 			reason: "presence alone can be asked for",
 			setup: func(in *Input, _ *model.Snapshot) {
-				pending(in, 1, 100, 1, affinity(model.Term{require("karpenter.k8s.aws/instance-size", model.Exists), require("karpenter.k8s.aws/instance-gpu-name", model.DoesNotExist)}))
+				pending(in, 1, 100, 1, withAffinity(model.Term{require("karpenter.k8s.aws/instance-size", model.Exists), require("karpenter.k8s.aws/instance-gpu-name", model.DoesNotExist)}))
 			},
 			want: []string{"general m.large a on-demand <- a"},
 		},

@@ -11,11 +11,11 @@ import (
 // existing nodes first, then each to the heaviest pools that can take it.
 func Solve(in Input) (model.Plan, Stats) {
 	if in.meter == nil {
-		in.meter = newMeter(len(in.Pods))
+		in.meter = newEffortMeter(len(in.Pods))
 	}
-	found := bindable(in, func(in *Input) outcome {
-		if hopeful(in) {
-			return wishful(in)
+	found := planBindable(in, func(in *Input) outcome {
+		if mayMeetAll(in) {
+			return planWithPreferences(in)
 		}
 		return solve(*in, in.Snapshot.Specs)
 	})
@@ -23,39 +23,39 @@ func Solve(in Input) (model.Plan, Stats) {
 	return *found.Plan, *found.stats
 }
 
-// maxDealt is up to how many pods, and existing nodes, other ways of dealing
+// maxRetriedPods is up to how many pods, and existing nodes, other ways of dealing
 // pods to domains are tried.
-const maxDealt = 300
+const maxRetriedPods = 300
 
-// dealtEffort bounds the improvement of plans by the other ways: for so few pods more
+// domainOrderEffort bounds the improvement of plans by the other ways: for so few pods more
 // of it has brought nothing.
-const dealtEffort = 1000
+const domainOrderEffort = 1000
 
 // solve makes a plan with all constraints of the input's specs; required are
 // those without what is only preferred.
 func solve(in Input, required []model.PodSpec) outcome {
-	first := solveBy(in, required, evenFirst, nil)
+	first := solveBy(in, required, spreadFirst, nil)
 	p, best := first.p, first.outcome
 	done := len(best.Nodes)+len(best.Unplaced) == 0
-	if done || len(p.topo.censuses) == 0 && len(best.Existing) == 0 || in.Effort == 0 || len(in.Pods) > maxDealt || len(in.Snapshot.Nodes) > maxDealt {
+	if done || len(p.topology.groups) == 0 && len(best.Existing) == 0 || in.Effort == 0 || len(in.Pods) > maxRetriedPods || len(in.Snapshot.Nodes) > maxRetriedPods {
 		return best
 	}
-	s := sequel{in: in, required: required, like: p, best: best}
-	if p.ledger != nil {
-		for _, by := range []dealing{freeFirst, cheapestFirst} {
+	s := retryPortfolio{in: in, required: required, base: p, best: best}
+	if p.counts != nil {
+		for _, by := range []domainOrder{existingFirst, cheapestFirst} {
 			less := in
-			less.Effort = min(in.Effort, dealtEffort)
+			less.Effort = min(in.Effort, domainOrderEffort)
 			s.consider(solveBy(less, required, by, p).outcome)
 		}
 	}
 	var left [][]int32
-	for _, by := range turnings() {
+	for _, by := range insertionStrategies() {
 		left = append(left, s.try(by))
 	}
-	for i, by := range turnings()[:insisting] {
-		s.insist(by, left[i])
+	for i, by := range insertionStrategies()[:retriedStrategies] {
+		s.retryUnplaced(by, left[i])
 	}
-	s.insisted()
+	s.retryOthers()
 	return s.best
 }
 
@@ -65,8 +65,8 @@ type outcome struct {
 	*model.Plan
 	stats   *Stats
 	explain func()
-	// of, hosts and options, by new node, are what the plan was written from.
-	of      *problem
+	// problem, hosts and options, by new node, are what the plan was written from.
+	problem *problem
 	hosts   []host
 	options [][]int32
 }
@@ -90,37 +90,37 @@ func preferable(s *model.Snapshot, a, b outcome) bool {
 }
 
 // solveBy makes a plan by one way of dealing.
-func solveBy(in Input, required []model.PodSpec, by dealing, like *problem) answer {
-	return bundled(&in, func(w *wards, effort int) answer {
+func solveBy(in Input, required []model.PodSpec, by domainOrder, like *problem) answer {
+	return planWithBundles(&in, func(w *unmetHostAffinity, effort int) answer {
 		ask := in
 		ask.Effort = min(in.Effort, effort)
 		return solveWith(&ask, required, by, w, like)
 	})
 }
 
-// solveWith makes a plan with the wards bundled; nil is for none.
-func solveWith(in *Input, required []model.PodSpec, by dealing, w *wards, like *problem) answer {
+// solveWith makes a plan with the pods with unmet host affinity bundled; nil is for none.
+func solveWith(in *Input, required []model.PodSpec, by domainOrder, w *unmetHostAffinity, like *problem) answer {
 	p := newProblem(in, required, like)
-	p.dealing = by
+	p.domainOrder = by
 	hosts := p.hosts()
 	if w != nil {
-		p.bundle(hosts, w)
+		p.colocate(hosts, w)
 	}
-	p.hold(hosts)
-	p.harden()
+	p.assignDomains(hosts)
+	p.selectPackedRules()
 	left := make([]int32, len(p.classes))
 	for i := range p.classes {
 		left[i] = p.classes[i].n()
 	}
 	in.meter.plan(len(p.classes), len(hosts))
 	p.fillHosts(hosts, left)
-	out := answer{p: p, lonely: p.lonely(left)}
-	a := p.best(left)
-	p.settle(a, hosts)
+	out := answer{p: p, unmet: p.rejectUnmetAffinity(left)}
+	a := p.bestAttempt(left)
+	p.evictUnsatisfied(a, hosts)
 	out.outcome = p.write(a, hosts)
 	for c := range p.classes {
-		if cl := &p.classes[c]; cl.size > 0 {
-			out.broken = append(out.broken, cl.pods[(cl.n()-a.left[c])*cl.size:]...)
+		if cl := &p.classes[c]; cl.bundleSize > 0 {
+			out.unplacedBundles = append(out.unplacedBundles, cl.pods[(cl.n()-a.left[c])*cl.bundleSize:]...)
 		}
 	}
 	return out
@@ -134,8 +134,8 @@ func (p *problem) write(a *attempt, hosts []host) outcome {
 
 	stats := a.stats
 	stats.Pods, stats.Classes, stats.Offers = len(p.in.Pods), len(p.classes), len(p.offers)
-	stats.Effective, stats.Billed, stats.Fixed = a.effective(), a.billed(), a.fixed()
-	out := outcome{Plan: &plan, stats: &stats, explain: w.explainAll, of: p, hosts: hosts}
+	stats.Effective, stats.Billed, stats.Fixed = a.effective(), a.billed(), a.fixedCost()
+	out := outcome{Plan: &plan, stats: &stats, explain: w.explainAll, problem: p, hosts: hosts}
 	for _, n := range a.nodes {
 		out.options = append(out.options, n.options)
 	}
@@ -148,22 +148,22 @@ type writer struct {
 	a *attempt
 	// next is, by class, its first pod without a place.
 	next []int
-	// silent are the reasons that are still to be found.
-	silent []silence
-	// numbers are the offers' numbers, once explain has asked for one.
-	numbers map[numbered]int32
+	// pending are the reasons that are still to be found.
+	pending []pendingReasons
+	// offersByID are the offers' numbers, once explain has asked for one.
+	offersByID map[offerID]int32
 }
 
 // pods are the next pods of the classes taken.
-func (w *writer) pods(takes []take) []int32 {
+func (w *writer) pods(takes []classCount) []int32 {
 	n := int32(0)
 	for _, t := range takes {
-		n += t.n * max(1, w.p.classes[t.class].size)
+		n += t.n * max(1, w.p.classes[t.class].bundleSize)
 	}
 	out := make([]int32, 0, n)
 	for _, t := range takes {
 		from := w.next[t.class]
-		w.next[t.class] += int(t.n * max(1, w.p.classes[t.class].size))
+		w.next[t.class] += int(t.n * max(1, w.p.classes[t.class].bundleSize))
 		out = append(out, w.p.classes[t.class].pods[from:w.next[t.class]]...)
 	}
 	return out
@@ -172,8 +172,8 @@ func (w *writer) pods(takes []take) []int32 {
 func (w *writer) existing(hosts []host) []model.Assignment {
 	var out []model.Assignment
 	for i := range hosts {
-		if len(hosts[i].takes) > 0 {
-			out = append(out, model.Assignment{Node: hosts[i].node, Pods: w.pods(hosts[i].takes)})
+		if len(hosts[i].placed) > 0 {
+			out = append(out, model.Assignment{Node: hosts[i].node, Pods: w.pods(hosts[i].placed)})
 		}
 	}
 	return out
@@ -187,15 +187,15 @@ func (w *writer) nodes() []model.PlannedNode {
 		if len(options[key]) != len(n.options) {
 			options[key] = w.options(n)
 		}
-		requests := w.p.overhead(w.p.offers[n.options[0]].bin)
+		requests := w.p.daemonRequests(w.p.offers[n.options[0]].shape)
 		for r, amount := range n.demand[:w.p.dims.n()] {
 			if amount > 0 {
 				requests[w.p.dims.names[r]] += amount
 			}
 		}
-		ln := &w.p.lanes[n.lane]
+		ln := &w.p.templates[n.template]
 		out[i] = model.PlannedNode{
-			Pool: ln.pool, Pods: w.pods(n.takes), Labels: maps.Clone(ln.chosen), Requests: requests, Options: options[key],
+			Pool: ln.pool, Pods: w.pods(n.placed), Labels: maps.Clone(ln.variantLabels), Requests: requests, Options: options[key],
 		}
 	}
 	return out
@@ -205,7 +205,7 @@ func (w *writer) options(n *planned) []model.Option {
 	out := make([]model.Option, len(n.options))
 	for i, o := range n.options {
 		f := &w.p.offers[o]
-		s := &w.p.slots.slots[f.slot]
+		s := &w.p.keys.keys[f.key]
 		out[i] = model.Option{
 			InstanceType: w.p.offerType(o).Name, Zone: s.zone, CapacityType: model.CapacityType(s.capacityType),
 			Price: f.price, Effective: w.p.optionCost(n, i),

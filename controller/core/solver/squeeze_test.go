@@ -82,7 +82,7 @@ func TestSqueezeMovesTiers(t *testing.T) {
 			for c, o := range []int32{small, large} {
 				n := &planned{set: newBitset(2)}
 				n.set.setRange(0, 2)
-				n.join(&p.classes[c], take{int32(c), 1})
+				n.join(&p.classes[c], classCount{int32(c), 1})
 				if !a.accept(n, o, a.b.cost[o]) {
 					t.Fatalf("node %d is not accepted", c)
 				}

@@ -2,9 +2,9 @@ package solver
 
 import "spokeshave.dev/controller/core/model"
 
-// ephemeral says whether a node carries the taint while it starts and loses it
+// selfRemoving says whether a node carries the taint while it starts and loses it
 // by itself; a pod planned for such a node need not tolerate it.
-func ephemeral(key string) bool {
+func selfRemoving(key string) bool {
 	switch key {
 	case "karpenter.sh/unregistered",
 		"node.kubernetes.io/not-ready",
@@ -18,7 +18,7 @@ func ephemeral(key string) bool {
 
 // tolerates says whether the tolerations allow scheduling onto the taint.
 func tolerates(tolerations []model.Toleration, t *model.Taint) bool {
-	if t.Effect == model.PreferNoSchedule && !avoids(tolerations) {
+	if t.Effect == model.PreferNoSchedule && !avoidsSoftTaints(tolerations) {
 		return true
 	}
 	for i := range tolerations {
@@ -29,10 +29,10 @@ func tolerates(tolerations []model.Toleration, t *model.Taint) bool {
 	return false
 }
 
-// avoids says whether a pod keeps off PreferNoSchedule taints.
-func avoids(tolerations []model.Toleration) bool {
+// avoidsSoftTaints says whether a pod keeps off PreferNoSchedule taints.
+func avoidsSoftTaints(tolerations []model.Toleration) bool {
 	n := len(tolerations)
-	return n > 0 && tolerations[n-1].Key == avoiding
+	return n > 0 && tolerations[n-1].Key == avoidSoftTaints
 }
 
 // untolerated is the first taint in the way, nil when there is none.
@@ -45,8 +45,8 @@ func untolerated(tolerations []model.Toleration, taints []model.Taint) *model.Ta
 	return nil
 }
 
-// standing are the taints that a pod planned for the node must tolerate.
-func standing(n *model.Node, pools []model.Pool) []model.Taint {
+// permanentTaints are the taints that a pod planned for the node must tolerate.
+func permanentTaints(n *model.Node, pools []model.Pool) []model.Taint {
 	if n.State != model.InFlight && n.State != model.Registered {
 		return n.Taints
 	}
@@ -57,7 +57,7 @@ func standing(n *model.Node, pools []model.Pool) []model.Taint {
 	out := make([]model.Taint, 0, len(n.Taints))
 next:
 	for _, t := range n.Taints {
-		if ephemeral(t.Key) {
+		if selfRemoving(t.Key) {
 			continue
 		}
 		for i := range startup {

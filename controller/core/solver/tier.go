@@ -5,12 +5,12 @@ import (
 	"slices"
 )
 
-// full is how much of a group may be taken, with room for what adding up parts
+// fullGroup is how much of a group may be taken, with room for what adding up parts
 // such as 1/3 loses.
-const full = 1 + 1e-9
+const fullGroup = 1 + 1e-9
 
-// join notes what the offer's cost depends on.
-func (b *budget) join(o int32) {
+// indexTiers notes what the offer's cost depends on.
+func (b *budget) indexTiers(o int32) {
 	for _, t := range b.p.tiers(o) {
 		b.tiered = b.tiered || t.Until > 0 || len(t.Shares) > 0
 		for _, s := range t.Shares {
@@ -28,7 +28,7 @@ func (b *budget) tier(o int32) *Tier {
 	for i := range tiers {
 		t := &tiers[i]
 		if (t.Until == 0 || b.used[o] < t.Until) && !slices.ContainsFunc(t.Shares, func(s Share) bool {
-			return b.taken[s.Group]+s.Part > full
+			return b.groupUse[s.Group]+s.Part > fullGroup
 		}) {
 			return t
 		}
@@ -51,7 +51,7 @@ func (b *budget) use(o int32) []Share {
 
 // reuse counts a node of the offer again that unuse took back with these shares.
 func (b *budget) reuse(o int32, shares []Share) {
-	if left := b.stock[o]; left != nil {
+	if left := b.reserved[o]; left != nil {
 		*left--
 	}
 	b.used[o]++
@@ -62,7 +62,7 @@ func (b *budget) reuse(o int32, shares []Share) {
 
 // unuse takes back a node of the offer, and what it took of groups.
 func (b *budget) unuse(o int32, shares []Share) {
-	if left := b.stock[o]; left != nil {
+	if left := b.reserved[o]; left != nil {
 		*left++
 	}
 	b.used[o]--
@@ -76,19 +76,19 @@ func (b *budget) unuse(o int32, shares []Share) {
 func (b *budget) share(o int32, shares []Share, sign float64) {
 	var moved []int32
 	for _, s := range shares {
-		b.taken[s.Group] += float64(sign * s.Part)
+		b.groupUse[s.Group] += float64(sign * s.Part)
 	}
 	for _, s := range shares {
 		for _, f := range b.members[s.Group] {
 			moved = b.reprice(f, moved)
 		}
 	}
-	for _, lane := range b.reprice(o, moved) {
-		b.resort(lane)
+	for _, template := range b.reprice(o, moved) {
+		b.resort(template)
 	}
 }
 
-// reprice looks up the offer's cost and adds its lane to moved if it changed.
+// reprice looks up the offer's cost and adds its node template to moved if it changed.
 func (b *budget) reprice(o int32, moved []int32) []int32 {
 	f := &b.p.offers[o]
 	cost := f.price.USD()
@@ -99,14 +99,14 @@ func (b *budget) reprice(o int32, moved []int32) []int32 {
 		return moved
 	}
 	b.cost[o] = cost
-	if slices.Contains(moved, f.lane) {
+	if slices.Contains(moved, f.template) {
 		return moved
 	}
-	return append(moved, f.lane)
+	return append(moved, f.template)
 }
 
-func (b *budget) resort(lane int32) {
-	list := slices.Clone(b.byCost[lane])
+func (b *budget) resort(template int32) {
+	list := slices.Clone(b.byCost[template])
 	slices.SortStableFunc(list, func(x, y int32) int {
 		if c := cmp.Compare(b.cost[x], b.cost[y]); c != 0 {
 			return c
@@ -116,5 +116,5 @@ func (b *budget) resort(lane int32) {
 		}
 		return cmp.Compare(x, y)
 	})
-	b.byCost[lane] = list
+	b.byCost[template] = list
 }

@@ -69,7 +69,7 @@ func (p *problem) values(q *model.Pool, key string) []string {
 		case model.NotIn, model.Exists, model.DoesNotExist:
 		}
 	}
-	named, mentioned := p.named()[key]
+	named, mentioned := p.mentionedValues()[key]
 	if !closed {
 		listed = slices.Concat(named, derived, []string{anyValue})
 	}
@@ -115,13 +115,13 @@ func neighbours(bound []string) []string {
 	return []string{strconv.FormatInt(n-1, 10), bound[0], strconv.FormatInt(n+1, 10)}
 }
 
-// named lists, by label key, the values that pending pods name in selectors
+// mentionedValues lists, by label key, the values that pending pods name in selectors
 // and affinity, sorted. Keys of topology constraints are mentioned too; keys mentioned without a value have an empty list.
-func (p *problem) named() map[string][]string {
-	if p.mentions != nil {
-		return p.mentions
+func (p *problem) mentionedValues() map[string][]string {
+	if p.mentioned != nil {
+		return p.mentioned
 	}
-	p.mentions = map[string][]string{}
+	p.mentioned = map[string][]string{}
 	done := make([]bool, len(p.snap.Specs))
 	for _, i := range p.in.Pods {
 		at := p.snap.Pods[i].Spec
@@ -140,10 +140,10 @@ func (p *problem) named() map[string][]string {
 		}
 		p.mentionTopology(s)
 	}
-	for k := range p.mentions {
-		slices.Sort(p.mentions[k])
+	for k := range p.mentioned {
+		slices.Sort(p.mentioned[k])
 	}
-	return p.mentions
+	return p.mentioned
 }
 
 // mentionTopology notes the keys whose values are domains of the pod's
@@ -165,13 +165,13 @@ func (p *problem) mentionTopology(s *model.PodSpec) {
 }
 
 func (p *problem) mention(key string, values ...string) {
-	list, ok := p.mentions[key]
+	list, ok := p.mentioned[key]
 	for _, v := range values {
 		if !slices.Contains(list, v) {
 			list = append(list, v)
 		}
 	}
 	if !ok || len(list) > 0 {
-		p.mentions[key] = list
+		p.mentioned[key] = list
 	}
 }

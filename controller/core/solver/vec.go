@@ -26,8 +26,8 @@ func fits(d, c *vec, n int) bool {
 	return true
 }
 
-// many is how often, at most k times, demand d fits into c.
-func many(d, c *vec, k int32, n int) int32 {
+// maxCopies is how often, at most k times, demand d fits into c.
+func maxCopies(d, c *vec, k int32, n int) int32 {
 	for r := range n {
 		if d[r] > 0 && int64(k)*d[r] > c[r] {
 			k = int32(c[r] / d[r])
@@ -66,18 +66,18 @@ func (v *vec) compare(o *vec) int {
 type dims struct {
 	names []string
 	index map[string]int
-	// beyond names the resources that found no number.
-	beyond map[string]bool
+	// overflow names the resources that found no number.
+	overflow map[string]bool
 }
 
 func newDims(asked []string) dims {
-	d := dims{names: []string{model.CPU, model.Memory, model.PodSlots}, beyond: map[string]bool{}}
+	d := dims{names: []string{model.CPU, model.Memory, model.PodSlots}, overflow: map[string]bool{}}
 	sort.Strings(asked)
 	for _, name := range asked {
 		switch {
 		case name == model.CPU || name == model.Memory || name == model.PodSlots:
 		case len(d.names) == maxDims:
-			d.beyond[name] = true
+			d.overflow[name] = true
 		default:
 			d.names = append(d.names, name)
 		}

@@ -1,0 +1,252 @@
+package solver
+
+import (
+	"slices"
+	"sort"
+
+	"spokeshave.dev/controller/core/model"
+)
+
+// colocator says which pods are to share a node. Every pod with unmet host affinity goes to a pod of
+// those it wants, evenly; or, where there is none anywhere and it counts itself,
+// to a group of its own kind: the scheduler lets the first of them begin, and the
+// others have to follow it, so that there is one group.
+type colocator struct {
+	*problem
+	hosts      []host
+	affordable bitset
+	// unmet says of classes that they are pods with unmet host affinity, unbundled how many of their pods have
+	// no bundle.
+	unmet     []bool
+	unbundled []int32
+	bundles   []bundle
+}
+
+// colocate makes classes of the pods that have to be planned together.
+func (p *problem) colocate(hosts []host, w *unmetHostAffinity) {
+	f := colocator{problem: p, hosts: hosts, affordable: newBudget(p).affordable()}
+	f.splitClasses(w)
+	for c := range f.classes {
+		cl := &f.classes[c]
+		if !f.unmet[c] && len(cl.reasons) == 0 && cl.needsOthersOnHost() == 0 && cl.terms != nil && len(cl.terms.hostGroups) > 0 {
+			f.bundles = append(f.bundles, bundle{members: []classCount{{int32(c), 1}}, count: cl.n()})
+		}
+	}
+	for f.joinRound() || f.startBundle() {
+	}
+	f.writeClasses()
+	p.classes = sortClasses(p.classes)
+}
+
+// splitClasses makes classes of their own of pods with unmet host affinity, and of those refused.
+func (f *colocator) splitClasses(w *unmetHostAffinity) {
+	var out []class
+	var unmet []bool
+	for i := range f.classes {
+		cl := f.classes[i]
+		var others, alone []int32
+		refused := map[*model.Reason][]int32{}
+		var order []*model.Reason
+		for _, pod := range cl.pods {
+			switch why := w.refused[pod]; {
+			case len(why) > 0:
+				if refused[&why[0]] == nil {
+					order = append(order, &why[0])
+				}
+				refused[&why[0]] = append(refused[&why[0]], pod)
+			case w.pods[pod]:
+				alone = append(alone, pod)
+			default:
+				others = append(others, pod)
+			}
+		}
+		add := func(pods []int32, note string, isUnmet bool) *class {
+			next := cl
+			next.pods, next.key = pods, cl.key+note
+			out, unmet = append(out, next), append(unmet, isUnmet)
+			return &out[len(out)-1]
+		}
+		if len(others) > 0 {
+			add(others, "", false)
+		}
+		if len(alone) > 0 {
+			add(alone, " ~", true)
+		}
+		for _, first := range order {
+			add(refused[first], " !", false).reasons = w.refused[refused[first][0]]
+		}
+	}
+	f.classes, f.unmet = out, unmet
+	f.unbundled = make([]int32, len(out))
+	for c := range out {
+		if unmet[c] {
+			f.unbundled[c] = out[c].n()
+		}
+	}
+}
+
+// hostAffinityGroups are the topology groups that a class wants on its own node.
+func (c *class) hostAffinityGroups() []int32 {
+	var out []int32
+	for _, r := range c.terms.hostRules {
+		if r.kind == affinity {
+			out = append(out, r.group)
+		}
+	}
+	return out
+}
+
+// joinRound lets pods with unmet host affinity join and says whether any did.
+func (f *colocator) joinRound() bool {
+	joined := false
+	for c, rest := range f.unbundled {
+		if rest > 0 {
+			f.joinBundles(int32(c))
+			joined = joined || f.unbundled[c] < rest
+		}
+	}
+	return joined
+}
+
+// joinBundles deals the pods with unmet host affinity of a class to the bundles that have all whom they want:
+// evenly, and then as many as fit.
+func (f *colocator) joinBundles(c int32) {
+	wants := f.classes[c].hostAffinityGroups()
+	var homes []int
+	total := int32(0)
+	for i := range f.bundles {
+		if !slices.ContainsFunc(wants, func(g int32) bool { return f.bundleMultiplicity(&f.bundles[i], g) == 0 }) {
+			homes, total = append(homes, i), total+f.bundles[i].count
+		}
+	}
+	if total == 0 {
+		return
+	}
+	share := (f.unbundled[c] + total - 1) / total
+	for range 2 {
+		for at := 0; at < len(homes) && f.unbundled[c] > 0; at++ {
+			if split := f.addToBundle(homes[at], c, share); split >= 0 {
+				homes = append(homes, split)
+			}
+		}
+		share = f.unbundled[c]
+	}
+	if f.unbundled[c] > 0 {
+		f.classes[c].noBundleReason = "the pods that it wants on its own node leave no room for it there, on any node or instance type that suits all of them"
+	}
+}
+
+// addToBundle adds up to share pods of a class to every group of a bundle. Groups for
+// which there are none make a bundle of their own, whose place it returns.
+func (f *colocator) addToBundle(i int, c, share int32) int {
+	b := f.bundles[i]
+	k := f.maxJoining(&b, c, min(share, f.unbundled[c]))
+	if k == 0 {
+		return -1
+	}
+	n := min(b.count, f.unbundled[c]/k)
+	f.unbundled[c] -= n * k
+	f.bundles[i] = b.with(c, k)
+	f.bundles[i].count = n
+	if n == b.count {
+		return -1
+	}
+	b.count -= n
+	f.bundles = append(f.bundles, b)
+	return len(f.bundles) - 1
+}
+
+// maxJoining is how many pods of a class, at most k, can join every group. One may
+// also do so where only limits and headroom are in the way, which then say why
+// the group has no place.
+func (f *colocator) maxJoining(b *bundle, c, k int32) int32 {
+	n := sort.Search(int(k), func(i int) bool {
+		next := b.with(c, int32(i)+1)
+		return !f.fitsSomewhere(&next, f.affordable)
+	})
+	if one := b.with(c, 1); n == 0 && f.fitsSomewhere(&one, nil) {
+		return 1
+	}
+	return int32(n)
+}
+
+// fitsSomewhere says whether anything holds a group: one of the offers given, nil being
+// all, or a node that is there.
+func (f *colocator) fitsSomewhere(b *bundle, offers bitset) bool {
+	cl, ok := f.bundleClass(b)
+	if !ok {
+		return false
+	}
+	set := f.choices.sets[cl.offers].clone()
+	if offers != nil {
+		set.and(offers)
+	}
+	return f.someFits(&cl.req, set) || slices.ContainsFunc(f.hosts, func(h host) bool {
+		return fits(&cl.req, &h.free, f.dims.n()) && h.admits(&cl) && !f.ports.conflictsWithAny(cl.ports, h.ports) && h.counts.allows(cl.terms, 1) > 0
+	})
+}
+
+// startBundle starts a bundle with the first pod with unmet host affinity that may be the first of its kind,
+// and says whether there was one.
+func (f *colocator) startBundle() bool {
+	for c, rest := range f.unbundled {
+		if rest == 0 || !f.mayBeFirst(int32(c)) {
+			continue
+		}
+		if b := (bundle{members: []classCount{{int32(c), 1}}, count: 1}); f.fitsSomewhere(&b, nil) {
+			f.unbundled[c]--
+			f.bundles = append(f.bundles, b)
+			return true
+		}
+	}
+	return false
+}
+
+// mayBeFirst says whether all that the class wants near is its own kind, and nobody
+// of it is anywhere.
+func (f *colocator) mayBeFirst(c int32) bool {
+	for _, g := range f.classes[c].hostAffinityGroups() {
+		if f.classes[c].terms.multiplicity(g) == 0 {
+			return false
+		}
+		for i := range f.hosts {
+			if s := f.hosts[i].counts.find(g); s != nil && s.count > 0 {
+				return false
+			}
+		}
+		for i := range f.classes {
+			cl := &f.classes[i]
+			if begun := !f.unmet[i] || f.unbundled[i] < cl.n(); begun && len(cl.reasons) == 0 && cl.terms != nil && cl.terms.multiplicity(g) > 0 {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// writeClasses makes classes of the bundles that have pods with unmet host affinity.
+func (f *colocator) writeClasses() {
+	next := make([]int, len(f.classes))
+	var out []class
+	for i := range f.bundles {
+		b := &f.bundles[i]
+		if !slices.ContainsFunc(b.members, func(t classCount) bool { return f.unmet[t.class] }) {
+			continue
+		}
+		cl, _ := f.bundleClass(b)
+		for range b.count {
+			for _, t := range b.members {
+				cl.pods = append(cl.pods, f.classes[t.class].pods[next[t.class]:next[t.class]+int(t.n)]...)
+				next[t.class] += int(t.n)
+			}
+		}
+		out = append(out, cl)
+	}
+	for c := range f.classes {
+		cl := f.classes[c]
+		if cl.pods = cl.pods[next[c]:]; len(cl.pods) > 0 {
+			out = append(out, cl)
+		}
+	}
+	f.classes = out
+}

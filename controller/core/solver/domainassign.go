@@ -1,0 +1,178 @@
+package solver
+
+import (
+	"cmp"
+	"slices"
+)
+
+// assignDomains settles before packing which domains pods go to, for every key that
+// topology constraints name but the hostname: classes are split, and each part
+// is held to a domain. Pods that are counted somewhere are dealt one by one, so
+// that the counts are known; those that only mind others choose among what
+// then suits them.
+func (p *problem) assignDomains(hosts []host) {
+	p.newDomains(hosts)
+	if len(p.domains) > 0 {
+		p.counts = p.newDomainCounts(hosts)
+	}
+	for k := range p.domains {
+		h := domainAssigner{problem: p, key: int32(k), domains: &p.domains[k], hosts: hosts, counts: p.counts}
+		h.load, h.free = make([]float64, len(h.domains.values)), make([]vec, len(hosts))
+		for i := range hosts {
+			h.free[i] = hosts[i].free
+		}
+		h.run()
+	}
+	if len(p.domains) > 0 {
+		p.classes = sortClasses(p.classes)
+	}
+}
+
+// domainAssigner deals the pods that mind one key.
+type domainAssigner struct {
+	*problem
+	key     int32
+	domains *topologyDomains
+	hosts   []host
+	counts  *domainCounts
+	load    []float64
+	demands []classDemand
+	// free is what the hosts have left.
+	free []vec
+	// restricted remembers restricted choices.
+	restricted map[offerRestriction]int32
+}
+
+// domainOrder is what a domain is chosen by, of those that the rules allow.
+type domainOrder uint8
+
+const (
+	// spreadFirst: what spreads even out, then the price.
+	spreadFirst domainOrder = iota
+	// existingFirst: the same after room on existing nodes.
+	existingFirst
+	// cheapestFirst: the price, and then what spreads even out.
+	cheapestFirst
+)
+
+// classDemand is a class being dealt.
+type classDemand struct {
+	class int32
+	// rules are the rules on this key, groups the topology groups on it.
+	rules  []rule
+	groups []int32
+	// certain says, by counted topology group, that the pod is counted wherever it goes.
+	certain  []bool
+	feasible []bool
+	price    []float64
+	// nextHost is, by domain, the first node that may have room.
+	nextHost    []int32
+	unassigned  int32
+	assigned    []int32
+	hasAffinity bool
+	// uncounted says that the class is not counted: it is not dealt, but restricted.
+	uncounted bool
+}
+
+func (h *domainAssigner) run() {
+	for c := range h.classes {
+		h.addDemand(int32(c))
+	}
+	slices.SortStableFunc(h.demands, func(a, b classDemand) int {
+		if a.hasAffinity != b.hasAffinity {
+			if b.hasAffinity {
+				return -1
+			}
+			return 1
+		}
+		if o := cmp.Compare(h.classes[b.class].priority, h.classes[a.class].priority); o != 0 {
+			return o
+		}
+		return cmp.Compare(countTrue(a.feasible), countTrue(b.feasible))
+	})
+	for h.assignRound() || h.seedAffinity() {
+	}
+	h.splitClasses()
+}
+
+func countTrue(list []bool) int {
+	n := 0
+	for _, ok := range list {
+		if ok {
+			n++
+		}
+	}
+	return n
+}
+
+// addDemand notes a class that minds the key.
+func (h *domainAssigner) addDemand(c int32) {
+	cl := &h.classes[c]
+	if cl.terms == nil || len(cl.reasons) > 0 {
+		return
+	}
+	x := classDemand{class: c, uncounted: true, unassigned: cl.n()}
+	for _, r := range cl.terms.domainRules {
+		if h.topology.groups[r.group].key == h.domains.key {
+			x.rules = append(x.rules, r)
+			x.hasAffinity = x.hasAffinity || r.kind == affinity
+			x.uncounted = x.uncounted && r.kind != antiAffinity && r.kind != affinity
+		}
+	}
+	for _, g := range cl.terms.domainGroups {
+		if h.topology.groups[g].key == h.domains.key {
+			x.groups = append(x.groups, g)
+			x.certain = append(x.certain, h.countedEverywhere(cl, g))
+			x.uncounted = false
+		}
+	}
+	if len(x.rules)+len(x.groups) == 0 {
+		return
+	}
+	x.assigned, x.nextHost = make([]int32, len(h.domains.values)), make([]int32, len(h.domains.values))
+	x.price = h.unitPricesFor(h.domains, cl.offers)
+	x.feasible = make([]bool, len(h.domains.values))
+	for v := range x.feasible {
+		x.feasible[v] = h.fitsInDomain(cl, int32(v))
+	}
+	h.demands = append(h.demands, x)
+}
+
+// countedEverywhere says whether pods of the class are counted wherever they may go.
+func (h *domainAssigner) countedEverywhere(cl *class, g int32) bool {
+	c := &h.topology.groups[g]
+	if c.filter == nil {
+		return true
+	}
+	for _, r := range cl.terms.domainRules {
+		if r.group == g {
+			return true // its own filter
+		}
+	}
+	if !h.counts.filterOffers[g].contains(h.choices.sets[cl.offers]) {
+		return false
+	}
+	for i := range h.hosts {
+		if h.hosts[i].admits(cl) && !c.countsHost(&h.hosts[i]) {
+			return false
+		}
+	}
+	return true
+}
+
+// fitsInDomain says whether anything in the domain holds a pod of the class.
+func (h *domainAssigner) fitsInDomain(cl *class, v int32) bool {
+	set, in := h.choices.sets[cl.offers], h.domains.offers[v]
+	for o := set.next(0); o >= 0; o = set.next(o + 1) {
+		if in.has(o) && fits(&cl.req, &h.shapes[h.offers[o].shape].capacity, h.dims.n()) {
+			return true
+		}
+	}
+	for i := range h.hosts {
+		x := &h.hosts[i]
+		if x.domains[h.key] == v && fits(&cl.req, &x.free, h.dims.n()) && x.within(cl.restrictions) && x.admits(cl) {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,157 @@
+package solver
+
+import "slices"
+
+// assignRound deals what can be dealt and says whether there was anything.
+func (h *domainAssigner) assignRound() bool {
+	dealt := false
+	for i := range h.demands {
+		x := &h.demands[i]
+		for x.unassigned > 0 && !x.uncounted {
+			v := h.chooseDomain(x)
+			if v < 0 {
+				break
+			}
+			h.assign(x, v)
+			dealt = true
+		}
+	}
+	return dealt
+}
+
+// chooseDomain finds the domain for the next pod of a part: of those where all rules
+// hold the one with the least counts, then the cheapest, then the emptiest.
+func (h *domainAssigner) chooseDomain(x *classDemand) int32 {
+	best := int32(-1)
+	for v := range int32(len(h.domains.values)) {
+		if x.feasible[v] && h.violatedRule(x, v) == nil && (best < 0 || h.betterDomain(x, v, best)) {
+			best = v
+		}
+	}
+	return best
+}
+
+func (h *domainAssigner) betterDomain(x *classDemand, a, b int32) bool {
+	p, q := h.domainPrice(x, a), h.domainPrice(x, b)
+	dearer := p < q*(1-1e-6) || q < p*(1-1e-6)
+	if dearer && (h.domainOrder == cheapestFirst || h.domainOrder == existingFirst && (p == 0 || q == 0)) {
+		return p < q
+	}
+	m, n := h.spreadCount(x, a), h.spreadCount(x, b)
+	if m != n {
+		return m < n
+	}
+	if m, n := h.separationOverlap(x, a), h.separationOverlap(x, b); m != n {
+		return m > n
+	}
+	if dearer {
+		return p < q
+	}
+	return h.load[a] < h.load[b]
+}
+
+// domainPrice is what room for a pod costs in the domain: nothing where an
+// existing node has some left.
+func (h *domainAssigner) domainPrice(x *classDemand, v int32) float64 {
+	if h.nextHostWithRoom(x, v) >= 0 {
+		return 0
+	}
+	return x.price[v]
+}
+
+// nextHostWithRoom is the first node of the domain with room for a pod of the part, -1
+// when there is none. Nodes only fill up, so that none is looked at twice.
+func (h *domainAssigner) nextHostWithRoom(x *classDemand, v int32) int {
+	cl := &h.classes[x.class]
+	for at := &x.nextHost[v]; int(*at) < len(h.hosts); *at++ {
+		host := &h.hosts[*at]
+		if host.domains[h.key] == v && fits(&cl.req, &h.free[*at], h.dims.n()) && host.within(cl.restrictions) &&
+			host.counts.allows(cl.terms, 1) > 0 && host.admits(cl) {
+			return int(*at)
+		}
+	}
+	return -1
+}
+
+// separationOverlap counts the reasons to go where others like the pod are already: what
+// wants others apart, and those others, should not take up every domain.
+func (h *domainAssigner) separationOverlap(x *classDemand, v int32) int {
+	n := 0
+	for i := range x.rules {
+		if r := &x.rules[i]; r.kind == antiAffinity && r.max == 0 && h.counts.limit[r.group][v] == 0 {
+			n++
+		}
+	}
+	for _, g := range x.groups {
+		if !h.topology.groups[g].forSpread && h.counts.possible[g][v] > 0 {
+			n++
+		}
+	}
+	return n
+}
+
+// spreadCount sums the counts that spreading over the domain would even out.
+func (h *domainAssigner) spreadCount(x *classDemand, v int32) int32 {
+	n := int32(0)
+	for _, g := range x.groups {
+		if h.topology.groups[g].forSpread {
+			n += h.counts.possible[g][v]
+		}
+	}
+	return n
+}
+
+// violatedRule is a rule that keeps one more pod of the part out of the domain, nil
+// when none does.
+func (h *domainAssigner) violatedRule(x *classDemand, v int32) *rule {
+	for i := range x.rules {
+		r := &x.rules[i]
+		if !h.counts.satisfies(r, v, x.multiplicity(r.group)) {
+			return r
+		}
+	}
+	for _, g := range x.groups {
+		if h.counts.possible[g][v]+x.multiplicity(g) > h.counts.limit[g][v] {
+			return &rule{kind: antiAffinity, group: g}
+		}
+	}
+	return nil
+}
+
+// multiplicity is how often each pod, or bundle, of the part is counted.
+func (x *classDemand) multiplicity(group int32) int32 {
+	at, ok := slices.BinarySearch(x.groups, group)
+	if !ok {
+		return 0
+	}
+	return leadingRepeats(x.groups[at:])
+}
+
+func (h *domainAssigner) assign(x *classDemand, v int32) {
+	x.unassigned--
+	x.assigned[v]++
+	if at := h.nextHostWithRoom(x, v); at >= 0 {
+		h.free[at].add(&h.classes[x.class].req, -1)
+	}
+	h.load[v] += h.size(&h.classes[x.class].req)
+	h.counts.add(x, v, 1)
+}
+
+// add adds n pods of a part to the domain.
+func (l *domainCounts) add(x *classDemand, v, n int32) {
+	for i, g := range x.groups {
+		l.possible[g][v] += n
+		if x.certain[i] {
+			l.certain[g][v] += n
+		}
+	}
+	for i := range x.rules {
+		switch r := &x.rules[i]; r.kind {
+		case antiAffinity:
+			l.limit[r.group][v] = min(l.limit[r.group][v], r.max)
+		case affinity:
+			l.dependents[r.group][v] += n * x.multiplicity(r.group)
+		case hardSpread, softSpread:
+		}
+	}
+}

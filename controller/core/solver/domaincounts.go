@@ -1,0 +1,301 @@
+package solver
+
+import (
+	"math"
+	"slices"
+
+	"spokeshave.dev/controller/core/model"
+)
+
+// topologyDomains are the values of a node label that topology constraints name, among
+// what can be launched and what is there.
+type topologyDomains struct {
+	key    string
+	values []string
+	// offers are the offers by value.
+	offers []bitset
+	// unitPrices are, by choice of offers, what room costs in each domain.
+	unitPrices map[int32][]float64
+}
+
+// domainRestriction says which domains of a key a class may use.
+type domainRestriction struct {
+	key     int32
+	domains bitset
+}
+
+// within says whether the host is in a domain that the class may use.
+func (h *host) within(all []domainRestriction) bool {
+	for i := range all {
+		if at := h.domains[all[i].key]; at < 0 || !all[i].domains.has(at) {
+			return false
+		}
+	}
+	return true
+}
+
+// offerLabel is a label of the node that an offer would give.
+func (p *problem) offerLabel(o int32, key string) (string, bool) {
+	f := &p.offers[o]
+	ln := &p.templates[f.template]
+	if v, ok := ln.labels[key]; ok {
+		return v, true
+	}
+	if v, present, ours := p.keys.keys[f.key].value(key); ours {
+		return v, present
+	}
+	col := p.catalogue(p.snap.Pools[ln.pool].Catalog).column(key)
+	at := col.byType[f.typ]
+	return col.values[at], at > 0
+}
+
+// newDomains finds the domains of every key that settles before packing.
+func (p *problem) newDomains(hosts []host) {
+	var keys []string
+	for i := range p.topology.groups {
+		if c := &p.topology.groups[i]; !c.perHost {
+			keys = append(keys, c.key)
+		}
+	}
+	slices.Sort(keys)
+	for _, key := range slices.Compact(keys) {
+		p.domains = append(p.domains, p.newTopologyDomains(key, hosts))
+	}
+	for i := range hosts {
+		h := &hosts[i]
+		h.domains = make([]int32, len(p.domains))
+		for k := range p.domains {
+			h.domains[k] = -1
+			if v, ok := h.labels(p.domains[k].key); ok {
+				at, _ := slices.BinarySearch(p.domains[k].values, v)
+				h.domains[k] = int32(at)
+			}
+		}
+	}
+}
+
+func (p *problem) newTopologyDomains(key string, hosts []host) topologyDomains {
+	d := topologyDomains{key: key, unitPrices: map[int32][]float64{}}
+	seen := map[string]bool{}
+	note := func(v string, ok bool) {
+		if ok && !seen[v] {
+			seen[v] = true
+			d.values = append(d.values, v)
+		}
+	}
+	for o := range p.offers {
+		note(p.offerLabel(int32(o), key))
+	}
+	for i := range hosts {
+		note(hosts[i].labels(key))
+	}
+	slices.Sort(d.values)
+	d.offers = make([]bitset, len(d.values))
+	for i := range d.offers {
+		d.offers[i] = newBitset(len(p.offers))
+	}
+	for o := range p.offers {
+		if v, ok := p.offerLabel(int32(o), key); ok {
+			at, _ := slices.BinarySearch(d.values, v)
+			d.offers[at].set(int32(o))
+		}
+	}
+	return d
+}
+
+// unitPricesFor are what a unit of room costs, at best, in each domain.
+func (p *problem) unitPricesFor(d *topologyDomains, choice int32) []float64 {
+	if got, ok := d.unitPrices[choice]; ok {
+		return got
+	}
+	out := make([]float64, len(d.values))
+	for i := range out {
+		out[i] = math.Inf(1)
+		for o := p.choices.sets[choice].next(0); o >= 0; o = p.choices.sets[choice].next(o + 1) {
+			if size := p.size(&p.shapes[p.offers[o].shape].capacity); size > 0 && d.offers[i].has(o) {
+				out[i] = min(out[i], p.offers[o].cost/size)
+			}
+		}
+	}
+	d.unitPrices[choice] = out
+	return out
+}
+
+// groupOffers is the set of offers whose nodes a topology group counts.
+func (p *problem) groupOffers(c *topologyGroup) bitset {
+	set := newBitset(len(p.offers))
+	set.setRange(0, int32(len(p.offers)))
+	if c.honorAffinity {
+		set.and(p.selected(c.filter))
+	}
+	if c.honorTaints {
+		for l, ok := range p.tolerated(c.filter.Tolerations) {
+			if !ok {
+				set.unsetRange(p.templates[l].from, p.templates[l].to)
+			}
+		}
+	}
+	for _, k := range c.keys {
+		set.and(p.requirement(&model.Requirement{Key: k, Operator: model.Exists}))
+	}
+	return set
+}
+
+// countsHost says whether the topology group counts what runs on the host.
+func (c *topologyGroup) countsHost(h *host) bool {
+	for _, k := range c.keys {
+		if _, ok := h.labels(k); !ok {
+			return false
+		}
+	}
+	return (!c.honorAffinity || selects(c.filter, h.labels)) &&
+		(!c.honorTaints || untolerated(c.filter.Tolerations, h.taints) == nil)
+}
+
+// domainCounts counts pods by topology group and domain.
+type domainCounts struct {
+	// certain are the pods surely counted, hi those that may be: a pod whose node
+	// is not known yet may or may not end where the topology group looks.
+	certain, possible [][]int32
+	// limit bounds hi: 0 where a pod that is there keeps others away.
+	limit [][]int32
+	// dependents are the pods among lo that want others of the topology group near, and
+	// so cannot be the first where others are elsewhere.
+	dependents [][]int32
+	// eligible are the domains that a spread looks at.
+	eligible [][]bool
+	// filterOffers are the offers that each filter lets through, nil for all.
+	filterOffers []bitset
+}
+
+// newDomainCounts counts what stays where it is.
+func (p *problem) newDomainCounts(hosts []host) *domainCounts {
+	n := len(p.topology.groups)
+	l := &domainCounts{
+		certain: make([][]int32, n), possible: make([][]int32, n), limit: make([][]int32, n),
+		dependents: make([][]int32, n), eligible: make([][]bool, n), filterOffers: make([]bitset, n),
+	}
+	for i := range p.topology.groups {
+		if c := &p.topology.groups[i]; !c.perHost {
+			p.openGroup(l, int32(i), c, hosts)
+		}
+	}
+	at := make([]int32, len(p.snap.Nodes))
+	for i := range at {
+		at[i] = -1
+	}
+	for i := range hosts {
+		at[hosts[i].node] = int32(i)
+	}
+	moving := make([]bool, len(p.snap.Pods))
+	for _, i := range p.in.Pods {
+		moving[i] = true
+	}
+	for i := range p.snap.Pods {
+		pod := &p.snap.Pods[i]
+		if moving[i] || pod.Node < 0 || int(pod.Node) >= len(at) || at[pod.Node] < 0 {
+			continue
+		}
+		if t := p.topology.termsOf(p.snap, pod.Spec); t != nil {
+			p.addResident(l, t, &hosts[at[pod.Node]], pod)
+		}
+	}
+	return l
+}
+
+// openGroup prepares one topology group.
+func (p *problem) openGroup(l *domainCounts, i int32, c *topologyGroup, hosts []host) {
+	k := p.keyIndex(c.key)
+	d := &p.domains[k]
+	n := len(d.values)
+	l.certain[i], l.possible[i], l.limit[i], l.eligible[i] = make([]int32, n), make([]int32, n), make([]int32, n), make([]bool, n)
+	l.dependents[i] = make([]int32, n)
+	for v := range l.limit[i] {
+		l.limit[i][v] = math.MaxInt32
+	}
+	if c.filter != nil {
+		l.filterOffers[i] = p.groupOffers(c)
+	}
+	for v := range d.values {
+		set := d.offers[v]
+		if l.filterOffers[i] != nil {
+			set = set.clone()
+			set.and(l.filterOffers[i])
+		}
+		l.eligible[i][v] = !set.empty()
+	}
+	for h := range hosts {
+		if v := hosts[h].domains[k]; v >= 0 && !l.eligible[i][v] && c.countsHost(&hosts[h]) {
+			l.eligible[i][v] = true
+		}
+	}
+}
+
+func (p *problem) keyIndex(key string) int32 {
+	return int32(slices.IndexFunc(p.domains, func(d topologyDomains) bool { return d.key == key }))
+}
+
+// addResident counts a pod that stays on its host; one that is ending may yet be
+// there when the plan comes true, but spreads pass it over.
+func (p *problem) addResident(l *domainCounts, t *topologyTerms, h *host, pod *model.Pod) {
+	for _, c := range t.domainGroups {
+		if pod.Ending && p.topology.groups[c].forSpread {
+			continue
+		}
+		if v := h.domains[p.keyIndex(p.topology.groups[c].key)]; v >= 0 && p.topology.groups[c].countsHost(h) {
+			l.possible[c][v]++
+			if p.snap.Nodes[h.node].State != model.Deleting { // else it will not be there for long
+				l.certain[c][v]++
+			}
+		}
+	}
+	for i := range t.domainRules {
+		if r := &t.domainRules[i]; r.kind == antiAffinity {
+			if v := h.domains[p.keyIndex(p.topology.groups[r.group].key)]; v >= 0 {
+				l.limit[r.group][v] = 0
+			}
+		}
+	}
+}
+
+// minimum is the minimum count of any domain that the rule looks at.
+func (l *domainCounts) minimum(r *rule) int32 {
+	least, n := int32(math.MaxInt32), int32(0)
+	for v, ok := range l.eligible[r.group] {
+		if ok {
+			n++
+			least = min(least, l.certain[r.group][v])
+		}
+	}
+	if n == 0 || n < r.minDomains {
+		return 0
+	}
+	return least
+}
+
+// satisfies says whether the rule holds for a pod in domain v, with so many pods
+// like it still to be counted there.
+func (l *domainCounts) satisfies(r *rule, v, more int32) bool {
+	switch r.kind {
+	case hardSpread:
+		return l.possible[r.group][v]+more-l.minimum(r) <= r.max
+	case antiAffinity:
+		return l.possible[r.group][v]+more <= r.max
+	case affinity:
+		return l.certain[r.group][v] > 0
+	case softSpread:
+	}
+	return true
+}
+
+// code is the reason code of a rule.
+func (r *rule) code() model.ReasonCode {
+	switch r.kind {
+	case antiAffinity:
+		return model.PodAntiAffinity
+	case affinity:
+		return model.PodAffinity
+	case hardSpread, softSpread:
+	}
+	return model.TopologySpread
+}

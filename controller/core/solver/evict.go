@@ -1,0 +1,169 @@
+package solver
+
+import (
+	"slices"
+
+	"spokeshave.dev/controller/core/model"
+)
+
+// domainAssignment says where a class was held, and what counts it there. A class that is
+// not counted has one for each domain that it may use.
+type domainAssignment struct {
+	demand *classDemand
+	domain int32
+}
+
+// evictUnsatisfied takes pods back whose constraints do not hold in the plan as it has
+// become: pods that were dealt to a domain may have found no node there, and
+// others relied on them.
+func (p *problem) evictUnsatisfied(a *attempt, hosts []host) {
+	if p.counts == nil {
+		return
+	}
+	placed := make([]int32, len(p.classes))
+	for c := range p.classes {
+		cl := &p.classes[c]
+		placed[c] = cl.n() - a.left[c]
+		p.subtractCounts(cl, a.left[c])
+	}
+	for again := true; again; {
+		again = false
+		for c := range p.classes {
+			n, why := p.excessPods(&p.classes[c], placed[c])
+			if n == 0 {
+				continue
+			}
+			again = true
+			placed[c] -= n
+			p.subtractCounts(&p.classes[c], n)
+			a.evict(hosts, int32(c), n)
+			p.classes[c].reasons = []model.Reason{why}
+		}
+		for h := range hosts {
+			again = p.evictOrphans(a, &hosts[h], placed) || again
+		}
+	}
+	a.nodes = slices.DeleteFunc(a.nodes, func(n *planned) bool { return len(n.placed) == 0 })
+}
+
+// evictOrphans takes back the pods of a host that want others on it which have had to
+// go.
+func (p *problem) evictOrphans(a *attempt, h *host, placed []int32) bool {
+	for _, t := range h.placed {
+		cl := &p.classes[t.class]
+		if cl.needsOthersOnHost() == 0 || p.hasAffinityTarget(h, cl) {
+			continue
+		}
+		h.removePods(cl, t.class, t.n)
+		a.left[t.class] += t.n
+		placed[t.class] -= t.n
+		p.subtractCounts(cl, t.n)
+		cl.reasons = []model.Reason{{Code: model.PodAffinity, Message: "the pods that it wants on its own node have no place themselves"}}
+		return true
+	}
+	return false
+}
+
+// hasAffinityTarget says whether a host has somebody that the class wants near and
+// that does not want the same.
+func (p *problem) hasAffinityTarget(h *host, cl *class) bool {
+	for _, r := range cl.terms.hostRules {
+		if r.kind != affinity {
+			continue
+		}
+		n := int32(0)
+		if s := h.counts.find(r.group); s != nil {
+			n = s.count
+		}
+		for _, t := range h.placed {
+			if other := p.classes[t.class].terms; other != nil && slices.Contains(other.hostRules, r) && other.isCountedBy(r.group) {
+				n -= t.n
+			}
+		}
+		if n <= 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// removePods takes back n pods of a class.
+func (h *host) removePods(cl *class, c, n int32) int32 {
+	got := removePods(&h.placed, c, n)
+	if cl.terms != nil {
+		for _, g := range cl.terms.hostGroups {
+			h.counts.findOrAdd(g).count -= got
+		}
+	}
+	return got
+}
+
+// subtractCounts takes n pods of a class out of the domain counts.
+func (p *problem) subtractCounts(cl *class, n int32) {
+	for i := range cl.assignments {
+		if s := &cl.assignments[i]; n > 0 && !s.demand.uncounted {
+			p.counts.add(s.demand, s.domain, -n)
+		}
+	}
+}
+
+// excessPods is how many of the class's pods have to go, and why.
+func (p *problem) excessPods(cl *class, placed int32) (int32, model.Reason) {
+	if placed == 0 {
+		return 0, model.Reason{}
+	}
+	for i := range cl.assignments {
+		s := &cl.assignments[i]
+		for j := range s.demand.rules {
+			r := &s.demand.rules[j]
+			if p.counts.satisfies(r, s.domain, 0) && !p.counts.unsupportedAffinity(r, s.domain) {
+				continue
+			}
+			n := placed
+			if r.kind == hardSpread && slices.Contains(s.demand.groups, r.group) {
+				n = min(placed, p.counts.possible[r.group][s.domain]-p.counts.minimum(r)-r.max)
+			}
+			return n, model.Reason{
+				Code:    r.code(),
+				Message: "what its topology constraint on " + p.topology.groups[r.group].key + " counts has no place itself",
+			}
+		}
+	}
+	return 0, model.Reason{}
+}
+
+// unsupportedAffinity says whether the pods of a domain want somebody near whom only they
+// themselves could be, while there are others elsewhere: the scheduler would
+// send the first of them there.
+func (l *domainCounts) unsupportedAffinity(r *rule, v int32) bool {
+	return r.kind == affinity && l.certain[r.group][v] == l.dependents[r.group][v] && l.countsElsewhere(r, v)
+}
+
+// evict takes n pods of a class from where they were placed, planned nodes
+// first.
+func (a *attempt) evict(hosts []host, c, n int32) {
+	a.left[c] += n
+	for i := len(a.nodes) - 1; i >= 0 && n > 0; i-- {
+		x := a.nodes[i]
+		got := removePods(&x.placed, c, n)
+		n -= got
+		x.demand.add(&a.p.classes[c].req, -int64(got))
+	}
+	for i := len(hosts) - 1; i >= 0 && n > 0; i-- {
+		n -= hosts[i].removePods(&a.p.classes[c], c, n)
+	}
+}
+
+// removePods takes up to n pods of a class from a list and says how many.
+func removePods(takes *[]classCount, c, n int32) int32 {
+	got := int32(0)
+	for i := range *takes {
+		if t := &(*takes)[i]; t.class == c {
+			m := min(t.n, n-got)
+			t.n -= m
+			got += m
+		}
+	}
+	*takes = slices.DeleteFunc(*takes, func(t classCount) bool { return t.n == 0 })
+	return got
+}

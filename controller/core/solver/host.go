@@ -1,0 +1,333 @@
+package solver
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"spokeshave.dev/controller/core/model"
+)
+
+// host is a node that exists or is in flight, with the room it has left.
+type host struct {
+	node   int32
+	free   vec
+	ports  []int32
+	taints []model.Taint
+	labels func(string) (string, bool)
+	placed []classCount
+	// counts is who is there, at the domain of each key that pods are held by.
+	counts  nodeCounts
+	domains []int32
+}
+
+// classCount is a number of pods of a class.
+type classCount struct{ class, n int32 }
+
+// hosts are the nodes that may take pods: settled ones first, then those that
+// are still coming, each by name. Nodes on their way out have no room, but they
+// are there as long as they are, and count.
+func (p *problem) hosts() []host {
+	nodes := p.snap.Nodes
+	order := ordered(len(nodes), func(a, b int32) int {
+		if o := cmp.Compare(stateOrder(nodes[a].State), stateOrder(nodes[b].State)); o != 0 {
+			return o
+		}
+		return cmp.Compare(nodes[a].Name, nodes[b].Name)
+	})
+	out := make([]host, 0, len(nodes))
+	at := make([]int32, len(nodes))
+	for _, i := range order {
+		n := &nodes[i]
+		at[i] = -1
+		at[i] = int32(len(out))
+		out = append(out, host{
+			node: i, free: p.dims.vec(n.Allocatable),
+			taints: permanentTaints(n, p.snap.Pools), labels: p.nodeLabels(n),
+		})
+	}
+	p.occupy(out, at)
+	return out
+}
+
+func stateOrder(s model.NodeState) int {
+	switch s {
+	case model.Initialized, model.Unmanaged:
+		return 0
+	case model.Registered:
+		return 1
+	case model.InFlight, model.Deleting:
+		return 2
+	}
+	return 3
+}
+
+// occupy deducts what runs on the hosts, and the DaemonSets that will.
+func (p *problem) occupy(hosts []host, at []int32) {
+	moving := make([]bool, len(p.snap.Pods))
+	for _, i := range p.in.Pods {
+		moving[i] = true
+	}
+	daemons := make([][]int32, len(hosts))
+	weights := make([]*podUsage, len(p.snap.Specs))
+	for i := range p.snap.Pods {
+		pod := &p.snap.Pods[i]
+		if moving[i] || pod.Node < 0 || int(pod.Node) >= len(at) || at[pod.Node] < 0 {
+			continue
+		}
+		h := &hosts[at[pod.Node]]
+		w := weights[pod.Spec]
+		if w == nil {
+			w = p.usageOf(&p.snap.Specs[pod.Spec])
+			weights[pod.Spec] = w
+		}
+		h.occupy(w)
+		h.counts.addResident(p.topology.termsOf(p.snap, pod.Spec))
+		if pod.Daemon {
+			daemons[at[pod.Node]] = append(daemons[at[pod.Node]], int32(i))
+		}
+	}
+	coming := make([]*podUsage, len(p.snap.Daemons))
+	for d := range p.snap.Daemons {
+		coming[d] = p.usageOf(&p.snap.Daemons[d].Spec)
+	}
+	for i := range hosts {
+		h := &hosts[i]
+		for d := range p.snap.Daemons {
+			set := &p.snap.Daemons[d]
+			if !p.hasDaemonPod(set, daemons[i]) && h.suits(&set.Spec) {
+				h.occupy(coming[d])
+			}
+		}
+		h.closeAccounts(p.snap.Nodes[h.node].State)
+	}
+}
+
+// closeAccounts ends the accounts of a host: what nobody asks for may be overdrawn, and
+// nothing goes to a node on its way out.
+func (h *host) closeAccounts(state model.NodeState) {
+	for r := range h.free {
+		h.free[r] = max(0, h.free[r])
+	}
+	if state == model.Deleting {
+		h.free = vec{}
+	}
+}
+
+// podUsage is what a pod takes from its host.
+type podUsage struct {
+	req   vec
+	ports int32
+}
+
+func (p *problem) usageOf(s *model.PodSpec) *podUsage {
+	return &podUsage{req: p.dims.requests(s.Requests), ports: p.ports.id(s.HostPorts)}
+}
+
+func (h *host) occupy(w *podUsage) {
+	h.free.add(&w.req, -1)
+	if w.ports >= 0 {
+		h.ports = append(h.ports, w.ports)
+	}
+}
+
+// suits says whether selector, affinity and taints let the pod onto the host.
+func (h *host) suits(s *model.PodSpec) bool {
+	return untolerated(s.Tolerations, h.taints) == nil && selects(s, h.labels)
+}
+
+// admits says the same of all pods of a class.
+func (h *host) admits(cl *class) bool {
+	return h.suits(cl.spec) && !slices.ContainsFunc(cl.otherSpecs, func(s *model.PodSpec) bool { return !h.suits(s) })
+}
+
+// hasDaemonPod says whether one of the DaemonSet pods belongs to the set.
+func (p *problem) hasDaemonPod(set *model.DaemonSet, pods []int32) bool {
+	return slices.ContainsFunc(pods, func(i int32) bool { return Owns(set, &p.snap.Pods[i]) })
+}
+
+// Owns says whether a pod of a DaemonSet is of this one. Such pods are named after
+// their set, with a random suffix.
+func Owns(set *model.DaemonSet, pod *model.Pod) bool {
+	prefix := set.Name
+	if len(prefix) > 57 { // names are cut so that the suffix fits 63 bytes
+		prefix = prefix[:57]
+	}
+	suffix, ok := strings.CutPrefix(pod.Name, prefix+"-")
+	return ok && pod.Namespace == set.Namespace && !strings.Contains(suffix, "-")
+}
+
+// nodeLabels are the labels of a node, completed with what is known from its
+// fields, and from its catalogue while the node itself is not there yet.
+func (p *problem) nodeLabels(n *model.Node) func(string) (string, bool) {
+	typ := p.nodeType(n)
+	return func(key string) (string, bool) {
+		if v, ok := n.Labels[key]; ok {
+			return v, true
+		}
+		switch key {
+		case labelHostname:
+			return n.Name, true
+		case labelZone:
+			return n.Zone, n.Zone != ""
+		case labelCapacityType:
+			return string(n.CapacityType), n.CapacityType != ""
+		case labelInstanceType:
+			return n.InstanceType, n.InstanceType != ""
+		case labelPool:
+			if n.Pool >= 0 && int(n.Pool) < len(p.snap.Pools) {
+				return p.snap.Pools[n.Pool].Name, true
+			}
+			return "", false
+		}
+		if typ != nil {
+			return typeLabel(typ, key)
+		}
+		return "", false
+	}
+}
+
+// nodeType is the instance type of a node that has not registered.
+func (p *problem) nodeType(n *model.Node) *model.InstanceType {
+	if n.State != model.InFlight || n.Pool < 0 || int(n.Pool) >= len(p.snap.Pools) {
+		return nil
+	}
+	c := p.snap.Pools[n.Pool].Catalog
+	if c < 0 || int(c) >= len(p.snap.Catalogs) {
+		return nil
+	}
+	types := p.snap.Catalogs[c].Types
+	for i := range types {
+		if types[i].Name == n.InstanceType {
+			return &types[i]
+		}
+	}
+	return nil
+}
+
+// fillHosts places what fits on existing nodes, urgent and large classes
+// first. left counts the pods of each class that still need a place.
+func (p *problem) fillHosts(hosts []host, left []int32) {
+	order := make([]int32, 0, len(p.classes))
+	for i := range p.classes {
+		if len(p.classes[i].reasons) == 0 {
+			order = append(order, int32(i))
+		}
+	}
+	sizes := make([]float64, len(p.classes))
+	for _, i := range order {
+		sizes[i] = p.size(&p.classes[i].req)
+	}
+	slices.SortStableFunc(order, func(a, b int32) int {
+		if o := cmp.Compare(p.classes[b].priority, p.classes[a].priority); o != 0 {
+			return o
+		}
+		return cmp.Compare(sizes[b], sizes[a])
+	})
+	slices.SortStableFunc(order, func(a, b int32) int {
+		return cmp.Compare(p.classes[a].needsOthersOnHost(), p.classes[b].needsOthersOnHost())
+	})
+	groups := newHostBlocks(hosts)
+	for _, c := range order {
+		for g := range groups {
+			if left[c] == 0 {
+				break
+			}
+			if fits(&p.classes[c].req, &groups[g].maxFree, p.dims.n()) {
+				left[c] -= p.fillHostBlock(&groups[g], c, left[c])
+			}
+		}
+	}
+}
+
+// hostBlockSize is how many hosts are passed over at once when none has room.
+const hostBlockSize = 32
+
+// hostBlock is a run of hosts and the most room that any of them has.
+type hostBlock struct {
+	hosts   []host
+	maxFree vec
+}
+
+func newHostBlocks(hosts []host) []hostBlock {
+	var out []hostBlock
+	for part := range slices.Chunk(hosts, hostBlockSize) {
+		g := hostBlock{hosts: part}
+		g.measure()
+		out = append(out, g)
+	}
+	return out
+}
+
+func (g *hostBlock) measure() {
+	g.maxFree = vec{}
+	for h := range g.hosts {
+		g.maxFree.max(&g.hosts[h].free)
+	}
+}
+
+// fillHostBlock puts up to n pods of a class on the hosts of a group.
+func (p *problem) fillHostBlock(g *hostBlock, c, n int32) int32 {
+	took := int32(0)
+	for h := range g.hosts {
+		if took == n {
+			break
+		}
+		took += p.placeOnHost(&g.hosts[h], c, n-took)
+	}
+	g.measure()
+	return took
+}
+
+// placeOnHost puts up to n pods of a class on a node and says how many it took.
+func (p *problem) placeOnHost(h *host, c, n int32) int32 {
+	cl := &p.classes[c]
+	if !fits(&cl.req, &h.free, p.dims.n()) || p.ports.conflictsWithAny(cl.ports, h.ports) || !h.within(cl.restrictions) || !h.admits(cl) {
+		return 0
+	}
+	if n = h.counts.allows(cl.terms, n); n == 0 {
+		return 0
+	}
+	n = maxCopies(&cl.req, &h.free, n, p.dims.n())
+	if cl.ports >= 0 {
+		n = 1
+		h.ports = append(h.ports, cl.ports)
+	}
+	h.free.add(&cl.req, -int64(n))
+	h.placed = append(h.placed, classCount{c, n})
+	h.counts.add(cl.terms, n)
+	return n
+}
+
+// needsOthersOnHost is 1 for pods that want others on their own node, which have to be
+// there first, 0 for the rest.
+func (c *class) needsOthersOnHost() int {
+	if c.terms == nil {
+		return 0
+	}
+	for i := range c.terms.hostRules {
+		if c.terms.hostRules[i].kind == affinity {
+			return 1
+		}
+	}
+	return 0
+}
+
+// rejectUnmetAffinity gives up pods that want others on their own node and found none there,
+// and lists them: they have to be planned together with those others.
+func (p *problem) rejectUnmetAffinity(left []int32) []int32 {
+	var out []int32
+	for c := range p.classes {
+		cl := &p.classes[c]
+		if left[c] == 0 || len(cl.reasons) > 0 || cl.needsOthersOnHost() == 0 {
+			continue
+		}
+		why := cl.noBundleReason
+		if why == "" {
+			why = "no node with the pods that it wants on its own node has room for it"
+		}
+		cl.reasons = []model.Reason{{Code: model.PodAffinity, Message: why}}
+		out = append(out, cl.pods[(cl.n()-left[c])*max(1, cl.bundleSize):]...)
+	}
+	return out
+}

@@ -1,0 +1,258 @@
+package solver
+
+import (
+	"cmp"
+	"math/bits"
+	"slices"
+)
+
+// Up to maxRequests different requests are packed exactly. When there are more,
+// those that differ little are joined until there are maxMergedItems at most.
+const (
+	maxRequests    = 160
+	maxMergedItems = 96
+)
+
+// countRequests counts the different requests; items are sorted by them.
+func countRequests(items []item) int {
+	if len(items) == 0 {
+		return 0
+	}
+	return int(items[len(items)-1].requestID) + 1
+}
+
+// item is a number of pods that are interchangeable for packing: equal
+// requests, equal choice of offers, equal in what they keep off their node.
+type item struct {
+	request   vec
+	requestID int32 // numbers different requests
+	set       int32 // index into packer.sets
+	conflict  int32
+	n         int32
+	members   []classCount
+}
+
+type itemKey struct {
+	request       vec
+	set, conflict int32
+}
+
+// itemsFor makes items of what is left of the classes that may be packed now.
+// Classes for which nothing can be launched are left out.
+func (a *attempt) itemsFor(k *packer, allowed bitset) {
+	items := make([]item, 0, min(len(a.p.classes), 256))
+	var table setTable
+	ids := make(map[itemKey]int32, cap(items))
+	memo := map[[2]int32]int32{}
+	a.hits = a.hits[:0]
+	for c := range a.p.classes {
+		cl := &a.p.classes[c]
+		if a.left[c] == 0 || cl.priority < a.floor || len(cl.reasons) > 0 {
+			continue
+		}
+		set := a.chooseSet(&table, memo, cl, allowed)
+		if set < 0 {
+			continue
+		}
+		key := itemKey{cl.req, set, cl.conflict}
+		i, ok := ids[key]
+		if !ok {
+			i = int32(len(items))
+			ids[key] = i
+			items = append(items, item{request: cl.req, set: set, conflict: cl.conflict})
+		}
+		items[i].n += a.left[c]
+		items[i].members = append(items[i].members, classCount{int32(c), a.left[c]})
+	}
+	a.sortItems(items, table.sets)
+	a.constrainedFirst(items)
+	if k.merged = countRequests(items) > maxRequests; k.merged {
+		if items = a.mergeItems(items, table.sets); k.meanRequests {
+			a.useMeans(items)
+		}
+		a.sortItems(items, table.sets)
+	}
+	k.items, k.sets = items, table.sets
+}
+
+// constrainedFirst puts the pods with rules for their node before those that do not,
+// so that they are dealt while there is choice.
+func (a *attempt) constrainedFirst(items []item) {
+	if len(a.p.topology.groups) == 0 {
+		return
+	}
+	rank := func(t classCount) int {
+		switch terms := a.p.classes[t.class].terms; {
+		case terms == nil:
+			return 2
+		case len(terms.hostRules) > 0:
+			return 0
+		}
+		return 1
+	}
+	for i := range items {
+		slices.SortStableFunc(items[i].members, func(x, y classCount) int { return cmp.Compare(rank(x), rank(y)) })
+	}
+}
+
+// chooseSet is the set of offers from which the class is served now: those of
+// the heaviest pools where one fits. -1 when nothing does.
+func (a *attempt) chooseSet(table *setTable, memo map[[2]int32]int32, cl *class, allowed bitset) int32 {
+	for level := range a.p.weightRanks {
+		k := [2]int32{cl.offers, level}
+		id, ok := memo[k]
+		if !ok {
+			set := a.p.choices.sets[cl.offers].clone()
+			set.and(allowed)
+			for l := range a.p.templates {
+				if a.p.templates[l].weightRank != level {
+					set.unsetRange(a.p.templates[l].from, a.p.templates[l].to)
+				}
+			}
+			if a.p.dropTooLarge(set); set.empty() {
+				id = -1
+			} else {
+				id = table.id(set)
+			}
+			memo[k] = id
+		}
+		if id >= 0 && a.hit(&cl.req, id, table.sets[id]) {
+			return id
+		}
+	}
+	return -1
+}
+
+// hit is someFits for a numbered set. What held the last pod of the set mostly
+// holds the next one.
+func (a *attempt) hit(req *vec, id int32, set bitset) bool {
+	for int(id) >= len(a.hits) {
+		a.hits = append(a.hits, 0)
+	}
+	if o := a.hits[id] - 1; o >= 0 && fits(req, &a.p.shapes[a.p.offers[o].shape].capacity, a.p.dims.n()) {
+		return true
+	}
+	o := a.p.someFit(req, set)
+	a.hits[id] = o + 1
+	return o >= 0
+}
+
+// someFits says whether any offer of the set holds one pod.
+func (p *problem) someFits(req *vec, set bitset) bool { return p.someFit(req, set) >= 0 }
+
+// someFit is the first offer of the set that holds one pod, -1 when none does.
+func (p *problem) someFit(req *vec, set bitset) int32 {
+	last := int32(-1)
+	for w, x := range set {
+		for ; x != 0; x &= x - 1 {
+			o := int32(w*64 + bits.TrailingZeros64(x))
+			shape := p.offers[o].shape
+			if shape != last && fits(req, &p.shapes[shape].capacity, p.dims.n()) {
+				return o
+			}
+			last = shape
+		}
+	}
+	return -1
+}
+
+// sortItems orders items by contents, larger first, so that nothing depends on
+// how they were found, and numbers their shapes.
+func (a *attempt) sortItems(items []item, sets []bitset) {
+	slices.SortStableFunc(items, func(x, y item) int {
+		if o := y.request.compare(&x.request); o != 0 {
+			return o
+		}
+		if x.set != y.set {
+			if o := slices.Compare(sets[x.set], sets[y.set]); o != 0 {
+				return o
+			}
+		}
+		if x.conflict != y.conflict {
+			return cmp.Compare(a.p.conflicts.text(x.conflict), a.p.conflicts.text(y.conflict))
+		}
+		return 0
+	})
+	for i := range items {
+		if items[i].requestID = 0; i > 0 {
+			if items[i].requestID = items[i-1].requestID; items[i].request != items[i-1].request {
+				items[i].requestID++
+			}
+		}
+	}
+}
+
+func (p *problem) portKeyOf(id int32) string {
+	if id < 0 {
+		return ""
+	}
+	return p.ports.keys[id]
+}
+
+// mergeItems joins items whose requests agree in their leading binary digits, as
+// few digits as it takes. A joined item asks for the most of its pods, which
+// holds whatever pods come.
+func (a *attempt) mergeItems(items []item, sets []bitset) []item {
+	digits := 5
+	if len(items) > 10*maxMergedItems {
+		digits = 3
+	}
+	joined := a.mergeByDigits(items, sets, digits)
+	for ; digits > 0 && len(joined) > maxMergedItems; digits-- {
+		joined = a.mergeByDigits(items, sets, digits-1)
+	}
+	return joined
+}
+
+// useMeans makes joined items ask for the mean of their pods. That packs well,
+// but leaves a few pods over when nodes are dealt.
+func (a *attempt) useMeans(items []item) {
+	for i := range items {
+		var sum vec
+		for _, part := range items[i].members {
+			sum.add(&a.p.classes[part.class].req, int64(part.n))
+		}
+		n := int64(items[i].n)
+		for d := range sum {
+			items[i].request[d] = (sum[d] + n - 1) / n
+		}
+	}
+}
+
+func (a *attempt) mergeByDigits(items []item, sets []bitset, digits int) []item {
+	var out []item
+	ids := map[itemKey]int32{}
+	for i := range items {
+		r := &items[i]
+		k := itemKey{set: r.set, conflict: r.conflict}
+		for d, v := range r.request {
+			k.request[d] = leading(v, digits)
+		}
+		j, ok := ids[k]
+		if ok {
+			req := out[j].request
+			req.max(&r.request)
+			// The most of all members must still fit somewhere.
+			if ok = a.p.someFits(&req, sets[r.set]); ok {
+				out[j].request = req
+			}
+		}
+		if !ok {
+			j = int32(len(out))
+			ids[k] = j
+			out = append(out, item{request: r.request, set: r.set, conflict: r.conflict})
+		}
+		out[j].n += r.n
+		out[j].members = append(out[j].members, r.members...)
+	}
+	return out
+}
+
+// leading keeps the highest digits+1 binary digits of v.
+func leading(v int64, digits int) int64 {
+	if v <= 0 {
+		return 0
+	}
+	drop := max(0, bits.Len64(uint64(v))-1-digits)
+	return v >> drop << drop
+}

@@ -1,0 +1,154 @@
+package solver
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	"spokeshave.dev/controller/core/model"
+)
+
+// requirement is the set of offers whose nodes meet r. It is computed once for
+// each different requirement.
+func (p *problem) requirement(r *model.Requirement) bitset {
+	key := requirementKey(r)
+	if set, ok := p.requirements[key]; ok {
+		return set
+	}
+	set := newBitset(len(p.offers))
+	for l := range p.templates {
+		p.templateRequirement(&p.templates[l], r, set)
+	}
+	p.requirements[key] = set
+	return set
+}
+
+func (p *problem) templateRequirement(ln *nodeTemplate, r *model.Requirement, set bitset) {
+	if v, ok := ln.labels[r.Key]; ok {
+		if r.Matches(v, true) {
+			set.setRange(ln.from, ln.to)
+		}
+		return
+	}
+	if _, _, ours := (&offeringKey{}).value(r.Key); ours {
+		match := make([]bool, len(p.keys.keys))
+		for s := range match {
+			v, present, _ := p.keys.keys[s].value(r.Key)
+			match[s] = r.Matches(v, present)
+		}
+		for o := ln.from; o < ln.to; o++ {
+			if match[p.offers[o].key] {
+				set.set(o)
+			}
+		}
+		return
+	}
+	col := p.catalogue(p.snap.Pools[ln.pool].Catalog).column(r.Key)
+	match := col.matching(r)
+	for o := ln.from; o < ln.to; o++ {
+		if match[col.byType[p.offers[o].typ]] {
+			set.set(o)
+		}
+	}
+}
+
+// selected is the set of offers that a pod's selector and required affinity
+// allow. The caller must not change it.
+func (p *problem) selected(s *model.PodSpec) bitset {
+	key := selectorKey(s)
+	if set, ok := p.selectors[key]; ok {
+		return set
+	}
+	set := newBitset(len(p.offers))
+	set.setRange(0, int32(len(p.offers)))
+	for k, v := range s.NodeSelector {
+		set.and(p.requirement(&model.Requirement{Key: k, Operator: model.In, Values: []string{v}}))
+	}
+	if len(s.Affinity) > 0 {
+		any := newBitset(len(p.offers))
+		for _, term := range s.Affinity {
+			any.or(p.term(term))
+		}
+		set.and(any)
+	}
+	p.selectors[key] = set
+	return set
+}
+
+func (p *problem) term(term model.Term) bitset {
+	set := newBitset(len(p.offers))
+	if len(term) == 0 {
+		return set
+	}
+	set.setRange(0, int32(len(p.offers)))
+	for i := range term {
+		set.and(p.requirement(&term[i]))
+	}
+	return set
+}
+
+// tolerated says for every node template whether its taints are tolerated. Startup
+// taints go away by themselves.
+func (p *problem) tolerated(tolerations []model.Toleration) []bool {
+	out := make([]bool, len(p.templates))
+	for l := range p.templates {
+		pool := &p.snap.Pools[p.templates[l].pool]
+		out[l] = pool.Opens(tolerations) && untolerated(tolerations, pool.Taints) == nil
+	}
+	return out
+}
+
+// requirementKey, selectorKey and tolerationKey write constraints in a
+// canonical order, so that equal ones are found equal.
+func requirementKey(r *model.Requirement) string { return string(appendRequirement(nil, r)) }
+
+func appendRequirement(b []byte, r *model.Requirement) []byte {
+	values := r.Values
+	if !slices.IsSorted(values) {
+		values = slices.Clone(values)
+		slices.Sort(values)
+	}
+	b = append(strconv.AppendQuote(b, r.Key), ' ')
+	b = append(b, r.Operator...)
+	for _, v := range values {
+		b = strconv.AppendQuote(append(b, ' '), v)
+	}
+	return b
+}
+
+func selectorKey(s *model.PodSpec) string {
+	if len(s.NodeSelector) == 0 && len(s.Affinity) == 0 {
+		return ""
+	}
+	parts := make([]string, 0, len(s.NodeSelector))
+	for k, v := range s.NodeSelector {
+		parts = append(parts, strconv.Quote(k)+"="+strconv.Quote(v))
+	}
+	slices.Sort(parts)
+	terms := make([]string, len(s.Affinity))
+	for i, term := range s.Affinity {
+		each := make([]string, len(term))
+		for j := range term {
+			each[j] = requirementKey(&term[j])
+		}
+		slices.Sort(each)
+		terms[i] = strings.Join(each, "&")
+	}
+	slices.Sort(terms)
+	return strings.Join(parts, "&") + "|" + strings.Join(terms, "|")
+}
+
+func tolerationKey(tolerations []model.Toleration) string {
+	if len(tolerations) == 0 {
+		return ""
+	}
+	parts := make([]string, len(tolerations))
+	for i := range tolerations {
+		t := &tolerations[i]
+		parts[i] = strings.Join([]string{
+			strconv.Quote(t.Key), strconv.FormatBool(t.Exists), strconv.Quote(t.Value), string(t.Effect), string(t.Compare),
+		}, " ")
+	}
+	slices.Sort(parts)
+	return strings.Join(parts, ",")
+}

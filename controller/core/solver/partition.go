@@ -1,0 +1,127 @@
+package solver
+
+import (
+	"maps"
+	"slices"
+)
+
+// maxPartitions is up to how many kinds of place for a new node pods are placed in
+// turn.
+const maxPartitions = 512
+
+// topologyPosition is where a pod may go, as the constraints between pods see it.
+type topologyPosition struct {
+	// domain is the domain by key, -1 for none; counted says by topology group whether it
+	// counted what runs there.
+	domain  []int32
+	counted []bool
+}
+
+// offerPartition is a set of offers whose nodes no constraint between pods tells apart.
+type offerPartition struct {
+	topologyPosition
+	offers   bitset
+	template int32
+	// byCost are those of the set, the cheapest first.
+	byCost []int32
+}
+
+// newHostPositions describes the hosts.
+func (t *insertion) newHostPositions() {
+	t.hostPositions = make([]topologyPosition, len(t.hosts))
+	for i := range t.hosts {
+		h := &t.hosts[i]
+		t.hostPositions[i] = topologyPosition{domain: h.domains, counted: make([]bool, len(t.groupKeys))}
+		for g := range t.groupKeys {
+			t.hostPositions[i].counted[g] = t.topology.groups[g].countsHost(h)
+		}
+	}
+}
+
+// newPartitions parts the offers of every node template by domain, and by who counts them.
+// It reports false when that makes too many partitions.
+func (t *insertion) newPartitions() bool {
+	for l := range t.templates {
+		set := newBitset(len(t.offers))
+		set.setRange(t.templates[l].from, t.templates[l].to)
+		if t.dropTooLarge(set); !set.empty() {
+			s := topologyPosition{domain: make([]int32, len(t.domains)), counted: make([]bool, len(t.groupKeys))}
+			t.partitions = append(t.partitions, offerPartition{topologyPosition: s, offers: set, template: int32(l)})
+		}
+	}
+	for k := range t.domains {
+		for i := range t.partitions {
+			t.partitions[i].domain[k] = -1
+		}
+		for v, set := range t.domains[k].offers {
+			t.splitPartitions(set, func(x *topologyPosition) { x.domain[k] = int32(v) })
+		}
+		if len(t.partitions) > maxPartitions {
+			return false
+		}
+	}
+	t.splitByGroup()
+	if t.fixedZone {
+		t.splitByZone()
+	}
+	for i := range t.partitions {
+		x := &t.partitions[i]
+		for _, o := range t.templates[x.template].byCost {
+			if x.offers.has(o) {
+				x.byCost = append(x.byCost, o)
+			}
+		}
+	}
+	return len(t.partitions) <= maxPartitions
+}
+
+// splitByGroup tells partitions apart by who counts what runs there.
+func (t *insertion) splitByGroup() {
+	for g, set := range t.counts.filterOffers {
+		if set != nil {
+			t.splitPartitions(set, func(x *topologyPosition) { x.counted[g] = true })
+			continue
+		}
+		for i := range t.partitions {
+			t.partitions[i].counted[g] = true
+		}
+	}
+}
+
+// splitByZone parts partitions by zone and capacity type.
+func (t *insertion) splitByZone() {
+	sets := map[[2]string]bitset{}
+	for o := range t.offers {
+		s := &t.keys.keys[t.offers[o].key]
+		at := [2]string{s.zone, s.capacityType}
+		if sets[at] == nil {
+			sets[at] = newBitset(len(t.offers))
+		}
+		sets[at].set(int32(o))
+	}
+	for _, at := range slices.SortedFunc(maps.Keys(sets), func(a, b [2]string) int { return slices.Compare(a[:], b[:]) }) {
+		t.splitPartitions(sets[at], func(*topologyPosition) {})
+	}
+}
+
+// splitPartitions splits the partitions that are partly in the set, and marks what is in it.
+func (t *insertion) splitPartitions(set bitset, mark func(*topologyPosition)) {
+	for i := range len(t.partitions) {
+		x := &t.partitions[i]
+		if !x.offers.meets(set) {
+			continue
+		}
+		if !set.contains(x.offers) {
+			out := offerPartition{topologyPosition: topologyPosition{domain: slices.Clone(x.domain), counted: slices.Clone(x.counted)}, offers: x.offers.clone(), template: x.template}
+			for w := range out.offers {
+				out.offers[w] &^= set[w]
+			}
+			x.offers = x.offers.clone()
+			x.offers.and(set)
+			mark(&x.topologyPosition)
+			t.partitions = append(t.partitions, out)
+			continue
+		}
+		mark(&x.topologyPosition)
+	}
+}

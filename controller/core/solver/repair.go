@@ -1,0 +1,207 @@
+package solver
+
+import (
+	"cmp"
+	"slices"
+)
+
+// maxExchanges bounds the exchanges that mending looks at, for each pod.
+const maxExchanges = 400
+
+// draftNode is a node whose pods have been drawn, but which is not in the plan
+// yet.
+type draftNode struct {
+	*planned
+	pattern *pattern
+	// origin is the item of each take, short how many pods are missing.
+	origin []int32
+	short  int32
+	// packing is the place of f in the list.
+	packing int
+}
+
+// repairable says whether pods have rules for their node on single nodes, and nothing is
+// so scarce that it matters which node is taken first.
+func (a *attempt) repairable(k *packer) bool {
+	return !a.strictOptions && !a.b.tiered && !k.merged &&
+		slices.ContainsFunc(a.p.topology.groups, func(c topologyGroup) bool { return c.perHost })
+}
+
+// commitTogether commits packings as commit does, but draws the pods of all nodes
+// before the first is taken, so that pods that are not allowed where
+// there is room can change places with others.
+func (a *attempt) commitTogether(d *nodeBuilder, list []packing) int {
+	all := d.draftAll(list)
+	if slices.ContainsFunc(all, func(x draftNode) bool { return x.short > 0 }) {
+		d.repair(all)
+	}
+	slices.SortStableFunc(all, func(x, y draftNode) int { return cmp.Compare(x.packing, y.packing) })
+	count, refused := 0, -1
+	for i := range all {
+		x := &all[i]
+		d.origin = x.origin
+		o := int32(-1)
+		if len(x.placed) > 0 && x.packing != refused {
+			o = d.finish(x)
+		}
+		switch {
+		case len(x.placed) == 0:
+		case o >= 0 && a.accept(x.planned, o, d.k.cost[o]):
+			a.nodes = append(a.nodes, x.planned)
+			count++
+		default:
+			d.undo(x.planned)
+			if refused = x.packing; a.failed {
+				return count
+			}
+		}
+	}
+	return count
+}
+
+// draftAll draws the pods of all nodes.
+func (d *nodeBuilder) draftAll(list []packing) []draftNode {
+	var all []draftNode
+	for _, i := range smallFirst(list) {
+		for range list[i].times {
+			x := d.draft(list[i].pattern)
+			x.origin, x.packing = slices.Clone(d.origin), i
+			all = append(all, x)
+		}
+	}
+	return all
+}
+
+// smallFirst orders packings by the pods of a node: those who mind their
+// node, who are assigned first, keep fewest others away where there are few.
+func smallFirst(list []packing) []int {
+	order, sizes := make([]int, len(list)), make([]int32, len(list))
+	for i, f := range list {
+		order[i] = i
+		for _, c := range f.counts {
+			sizes[i] += c
+		}
+	}
+	slices.SortStableFunc(order, func(x, y int) int { return cmp.Compare(sizes[x], sizes[y]) })
+	return order
+}
+
+// repairer fills the places that dealing left empty.
+type repairer struct {
+	*nodeBuilder
+	all []draftNode
+	// nodesByItem lists, by item, the nodes that have pods of it.
+	nodesByItem [][]int32
+	counts      nodeCounts
+	tries       int
+}
+
+// repair fills empty places with pods that are left: directly, or by moving a
+// pod of the same item there from a node that takes the one left instead.
+func (d *nodeBuilder) repair(all []draftNode) {
+	m := repairer{nodeBuilder: d, all: all, nodesByItem: make([][]int32, len(d.k.items))}
+	for x := range all {
+		for _, i := range all[x].pattern.items {
+			m.nodesByItem[i] = append(m.nodesByItem[i], int32(x))
+		}
+	}
+	for x := range all {
+		for q, i := range all[x].pattern.items {
+			if all[x].short == 0 {
+				break
+			}
+			m.fill(int32(x), i, all[x].pattern.counts[q]-all[x].of(i))
+		}
+	}
+}
+
+// of is how many pods of an item the node has.
+func (x *draftNode) of(row int32) int32 {
+	n := int32(0)
+	for t, i := range x.origin {
+		if i == row {
+			n += x.placed[t].n
+		}
+	}
+	return n
+}
+
+// fill finds pods of item i for so many empty places on node x.
+func (m *repairer) fill(x, i, places int32) {
+	parts := m.k.items[i].members
+	for j := range parts {
+		m.tries = 0
+		for places > 0 && parts[j].n > 0 && m.find(x, i, parts[j].class) {
+			parts[j].n--
+			m.a.left[parts[j].class]--
+			m.all[x].short--
+			places--
+		}
+	}
+}
+
+// find gives a place for item i on node x to a pod of class c, or to one of
+// another node that c takes the place of.
+func (m *repairer) find(x, i, c int32) bool {
+	to, cl := &m.all[x], &m.a.p.classes[c]
+	if to.counts.allows(cl.terms, 1) > 0 {
+		m.add(to, i, c)
+		return true
+	}
+	for at := range m.nodesByItem[i] {
+		y := m.nodesByItem[i][(at+int(x))%len(m.nodesByItem[i])]
+		if y == x {
+			continue
+		}
+		if m.tries++; m.tries > maxExchanges {
+			return false
+		}
+		from := &m.all[y]
+		for t := range from.placed {
+			o := from.placed[t].class
+			if from.origin[t] != i || to.counts.allows(m.a.p.classes[o].terms, 1) == 0 || !m.allowsSwap(from, t, cl) {
+				continue
+			}
+			m.drop(from, t)
+			m.add(to, i, o)
+			m.add(from, i, c)
+			return true
+		}
+	}
+	return false
+}
+
+// allowsSwap says whether a pod of the class may join a node that one pod of take
+// t has left.
+func (m *repairer) allowsSwap(x *draftNode, t int, cl *class) bool {
+	m.counts.counts = m.counts.counts[:0]
+	for at, other := range x.placed {
+		if at == t {
+			other.n--
+		}
+		if other.n > 0 {
+			m.counts.add(m.a.p.classes[other.class].terms, other.n)
+		}
+	}
+	return m.counts.allows(cl.terms, 1) > 0
+}
+
+// drop takes one pod of take t off a node.
+func (m *repairer) drop(x *draftNode, t int) {
+	cl := &m.a.p.classes[x.placed[t].class]
+	x.demand.add(&cl.req, -1)
+	if x.placed[t].n--; x.placed[t].n == 0 {
+		x.placed = slices.Delete(x.placed, t, t+1)
+		x.origin = slices.Delete(x.origin, t, t+1)
+	}
+	x.counts = m.a.p.countsOf(x.placed)
+	if at := slices.Index(x.ports, cl.ports); at >= 0 {
+		x.ports = slices.Delete(x.ports, at, at+1)
+	}
+}
+
+// add puts one pod of class c, of item i, on a node.
+func (m *repairer) add(x *draftNode, i, c int32) {
+	x.join(&m.a.p.classes[c], classCount{c, 1})
+	x.origin = append(x.origin, i)
+}

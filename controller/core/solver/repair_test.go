@@ -1,0 +1,99 @@
+package solver
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// TestMend: places that dealing left empty are filled by pods that are left,
+// directly or in exchange for a pod of the same item on another node.
+func TestMend(t *testing.T) {
+	cases := map[string]struct {
+		reason string
+		// nodes are the pods drawn, "s" for one that wants to be alone of its
+		// kind and "p" for a plain one; the first node has a place left.
+		nodes []string
+		// left is who is left over.
+		left string
+		want []string
+		rest int32
+	}{
+		"Directly":    {"whoever may join is put there", []string{"p"}, "s", []string{"ps"}, 0},
+		"InExchange":  {"the plain pod of the other node makes room for the shy one", []string{"s", "p"}, "s", []string{"sp", "s"}, 0},
+		"NobodyMoves": {"there is a shy pod on every node: one is left", []string{"s", "sp"}, "s", []string{"s", "sp"}, 1},
+		"PlainStays":  {"a pod that minds nobody needs no exchange", []string{"s", "p"}, "p", []string{"sp", "p"}, 0},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			in := Input{Snapshot: world()}
+			pending(&in, 4, 100, 1, labelled("s"), avoid(labelHostname, "s"))
+			pending(&in, 4, 100, 1)
+			p := newProblem(&in, in.Snapshot.Specs, nil)
+			byName := map[string]int32{}
+			for c := range p.classes {
+				if p.classes[c].terms == nil {
+					byName["p"] = int32(c)
+				} else {
+					byName["s"] = int32(c)
+				}
+			}
+			k := &packer{p: p, items: []item{{request: p.classes[0].req, members: []classCount{{byName["s"], 0}, {byName["p"], 0}}}}}
+			a := newAttempt(p, make([]int32, len(p.classes)), mode{})
+			for i := range k.items[0].members {
+				if part := &k.items[0].members[i]; part.class == byName[tc.left] {
+					part.n, a.left[part.class] = 1, 1
+				}
+			}
+			var all []draftNode
+			for i, text := range tc.nodes {
+				n := int32(len(text))
+				x := draftNode{planned: &planned{}, pattern: &pattern{items: []int32{0}, counts: []int32{n}}}
+				if i == 0 {
+					x.pattern.counts[0], x.short = n+1, 1
+				}
+				for _, r := range text {
+					x.join(&p.classes[byName[string(r)]], classCount{byName[string(r)], 1})
+					x.origin = append(x.origin, 0)
+				}
+				all = append(all, x)
+			}
+			newNodeBuilder(a, k).repair(all)
+			var got []string
+			for i := range all {
+				text := ""
+				for _, k := range all[i].placed {
+					for name, c := range byName {
+						if c == k.class {
+							text += name
+						}
+					}
+				}
+				got = append(got, text)
+				if want := p.countsOf(all[i].placed); fmt.Sprint(counted(&want)) != fmt.Sprint(counted(&all[i].counts)) {
+					t.Errorf("%s: node %d counts %v, its pods are %v", tc.reason, i, counted(&all[i].counts), counted(&want))
+				}
+			}
+			if diff := cmp.Diff(tc.want, got); diff != "" {
+				t.Errorf("%s\n%s", tc.reason, diff)
+			}
+			if rest := a.left[byName[tc.left]]; rest != tc.rest || all[0].short != tc.rest {
+				t.Errorf("%s: %d are left and %d places empty, want %d", tc.reason, rest, all[0].short, tc.rest)
+			}
+		})
+	}
+}
+
+// counted lists what node counts hold.
+func counted(y *nodeCounts) []string {
+	var out []string
+	for _, t := range y.counts {
+		if t.count > 0 {
+			out = append(out, fmt.Sprintf("%d of %d, at most %d", t.count, t.group, t.limit))
+		}
+	}
+	slices.Sort(out)
+	return out
+}

@@ -1,0 +1,115 @@
+package solver
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+
+	"spokeshave.dev/controller/core/model"
+)
+
+// nodeTemplate is a NodePool, or a variant of it, as far as it can launch: its nodes
+// carry the same labels but for those of their offering. Node templates are ordered by
+// weight, name and variant.
+type nodeTemplate struct {
+	pool int32
+	// weightRank is 0 for the heaviest pools, one more for each lighter weight.
+	weightRank int32
+	labels     map[string]string
+	// variantLabels are the labels among them that the pool leaves open.
+	variantLabels map[string]string
+	// offers of the node template are those from from up to to.
+	from, to int32
+	// byCost lists the offers by effective cost, billed price and name.
+	byCost []int32
+}
+
+// newTemplates makes a node template of every pool that may launch. Pools are visited in
+// order of weight and name.
+func (p *problem) newTemplates() {
+	pools := p.snap.Pools
+	order := ordered(len(pools), func(a, b int32) int {
+		if o := cmp.Compare(pools[b].Weight, pools[a].Weight); o != 0 {
+			return o
+		}
+		return cmp.Compare(pools[a].Name, pools[b].Name)
+	})
+	level, weight := int32(-1), int32(0)
+	for _, i := range order {
+		if !p.mayLaunch(i) {
+			continue
+		}
+		if level < 0 || pools[i].Weight != weight {
+			level, weight = level+1, pools[i].Weight
+		}
+		for _, chosen := range p.variants(&pools[i]) {
+			p.templates = append(p.templates, nodeTemplate{pool: i, weightRank: level, variantLabels: chosen, labels: p.templateLabels(i, chosen)})
+		}
+	}
+	p.weightRanks = level + 1
+}
+
+// fixedCost is what a node template's node costs besides its instance.
+func (p *problem) fixedCost(template int32) model.Price {
+	return p.snap.Catalogs[p.snap.Pools[p.templates[template].pool].Catalog].NodeCost
+}
+
+// mayLaunch says whether a pool may launch at all.
+func (p *problem) mayLaunch(pool int32) bool {
+	q := &p.snap.Pools[pool]
+	blocked := int(pool) < len(p.in.Blocked) && p.in.Blocked[pool] != nil
+	return q.NotReady == "" && !blocked && q.Catalog >= 0 && int(q.Catalog) < len(p.snap.Catalogs)
+}
+
+// templateLabels are the labels that a pool gives its nodes, with those chosen for
+// the keys that its requirements leave open.
+func (p *problem) templateLabels(pool int32, chosen map[string]string) map[string]string {
+	q := &p.snap.Pools[pool]
+	labels := map[string]string{}
+	if region := p.snap.Catalogs[q.Catalog].Region; region != "" {
+		labels[labelRegion] = region
+	}
+	maps.Copy(labels, chosen)
+	maps.Copy(labels, q.NodeLabels)
+	labels[labelPool] = q.Name
+	if q.NodeClass != "" {
+		labels[labelNodeClass] = q.NodeClass
+	}
+	labels[labelHostname] = unknownHostname
+	return labels
+}
+
+// defines says whether the pool's requirements on the key give its nodes that
+// label, as opposed to choosing among instance types and offerings.
+func (p *problem) defines(q *model.Pool, key string) bool {
+	if _, own := q.NodeLabels[key]; own || reserved(key) {
+		return false
+	}
+	return p.catalogue(q.Catalog).column(key).absent()
+}
+
+// allow says whether every requirement on the key accepts the value.
+func allow(requirements []model.Requirement, key, value string) bool {
+	for i := range requirements {
+		if r := &requirements[i]; r.Key == key && !r.Matches(value, true) {
+			return false
+		}
+	}
+	return true
+}
+
+// limit is what a pool may still launch of one resource.
+type limit struct {
+	name string
+	left int64
+}
+
+// limits are the pool's limits less its usage, by name.
+func limits(q *model.Pool) []limit {
+	out := make([]limit, 0, len(q.Limits))
+	for name, n := range q.Limits {
+		out = append(out, limit{name: name, left: n - q.Usage[name]})
+	}
+	slices.SortFunc(out, func(a, b limit) int { return cmp.Compare(a.name, b.name) })
+	return out
+}

@@ -34,7 +34,7 @@ import (
 	awsv1 "spokeshave.dev/api/aws/v1"
 	karpv1 "spokeshave.dev/api/karpenter/v1"
 	"spokeshave.dev/controller/cloud/aws"
-	"spokeshave.dev/controller/kube/reconcile/lifecycle"
+	"spokeshave.dev/controller/kube/reconcile/index"
 	"spokeshave.dev/controller/kube/reconcile/termination"
 	"spokeshave.dev/controller/record/journal"
 	"spokeshave.dev/controller/record/observe"
@@ -67,7 +67,7 @@ func Run(ctx context.Context, o *Options, cfg *rest.Config, log logr.Logger) err
 	if err != nil {
 		return err
 	}
-	if err := lifecycle.Index(ctx, mgr.GetFieldIndexer()); err != nil {
+	if err := index.Register(ctx, mgr.GetFieldIndexer()); err != nil {
 		return err
 	}
 	cloud, err := newProvider(ctx, o, mgr, log)

@@ -25,6 +25,7 @@ import (
 	"spokeshave.dev/controller/kube/announce"
 	"spokeshave.dev/controller/kube/cluster"
 	"spokeshave.dev/controller/kube/lower"
+	"spokeshave.dev/controller/kube/metric"
 	"spokeshave.dev/controller/kube/reconcile/accounts"
 	"spokeshave.dev/controller/kube/reconcile/decision"
 	"spokeshave.dev/controller/kube/reconcile/drift"
@@ -35,7 +36,6 @@ import (
 	"spokeshave.dev/controller/kube/reconcile/interruption"
 	"spokeshave.dev/controller/kube/reconcile/keep"
 	"spokeshave.dev/controller/kube/reconcile/lifecycle"
-	"spokeshave.dev/controller/kube/reconcile/metric"
 	"spokeshave.dev/controller/kube/reconcile/nodepool"
 	"spokeshave.dev/controller/kube/reconcile/observed"
 	"spokeshave.dev/controller/kube/reconcile/podevents"
@@ -61,7 +61,7 @@ type parts struct {
 	board *web.Board
 	clock clock.WithTicker
 	// shared are the metrics that several of the parts count.
-	shared *metric.Set
+	shared *metric.Reconcilers
 }
 
 // cloudName is the provider in metrics.
@@ -80,7 +80,7 @@ const eventsFrom = "spokeshave"
 func (p *parts) wire(ctx context.Context) error {
 	p.gate()
 	var err error
-	if p.shared, err = metric.New(metrics.Registry); err != nil {
+	if p.shared, err = metric.NewReconcilers(metrics.Registry); err != nil {
 		return err
 	}
 	if err := metric.Build(metrics.Registry, Version); err != nil {
@@ -115,7 +115,7 @@ func (p *parts) loop(ctx context.Context) (*decision.Loop, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := metrics.Registry.Register(&decision.Census{Pods: view.Pods, Node: view.Node, Now: p.clock.Now, Leading: p.leading}); err != nil {
+	if err := metrics.Registry.Register(&metric.PodCounts{Pods: view.Pods, Node: view.Node, Now: p.clock.Now, Leading: p.leading}); err != nil {
 		return nil, fmt.Errorf("register metrics of pods: %w", err)
 	}
 	loaded := newLoader(p.o, p.clock, p.mgr.GetLogger())
@@ -145,7 +145,7 @@ func (p *parts) loop(ctx context.Context) (*decision.Loop, error) {
 	if err := p.page(loaded); err != nil {
 		return nil, err
 	}
-	loop := decision.New(decision.Loop{
+	loop := decision.New(decision.Config{
 		Log:      log,
 		Count:    books.Count,
 		Cluster:  view,
@@ -154,7 +154,7 @@ func (p *parts) loop(ctx context.Context) (*decision.Loop, error) {
 		Journal:  p.journal,
 		Observed: p.observer(),
 		Board:    p.board,
-		Metrics:  decision.NewMetrics(metrics.Registry, p.shared),
+		Metrics:  metric.NewDecisions(metrics.Registry, p.shared),
 		Clock:    p.clock,
 		Idle:     p.o.BatchIdle, Max: p.o.BatchMax, Every: p.o.Interval,
 	})
@@ -262,7 +262,7 @@ func (p *parts) wakeups(ctx context.Context, loop *decision.Loop) error {
 				loop.Metrics.Bound(pod.CreationTimestamp.Time, p.clock.Now(), lower.Waiting(before, true))
 			}
 			if pod.Status.Phase == corev1.PodRunning && before.Status.Phase == corev1.PodPending {
-				loop.Metrics.Up(pod.CreationTimestamp.Time, p.clock.Now())
+				loop.Metrics.Started(pod.CreationTimestamp.Time, p.clock.Now())
 			}
 		}}},
 		{&karpv1.NodePool{}, toolscache.ResourceEventHandlerFuncs{AddFunc: wake, DeleteFunc: wake, UpdateFunc: func(_, o any) { wake(o) }}},

@@ -10,13 +10,13 @@
 package remote
 
 import (
-	"spokeshave.dev/controller/core/policy"
 	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
+	"spokeshave.dev/controller/core/policy"
 	"strings"
 	"time"
 

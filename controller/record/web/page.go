@@ -1,10 +1,10 @@
 package web
 
 import (
-	"spokeshave.dev/controller/core/policy"
 	"cmp"
 	"fmt"
 	"slices"
+	"spokeshave.dev/controller/core/policy"
 	"strings"
 	"time"
 

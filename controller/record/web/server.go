@@ -1,7 +1,6 @@
 package web
 
 import (
-	"spokeshave.dev/controller/core/policy"
 	"context"
 	"embed"
 	"errors"
@@ -9,6 +8,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"spokeshave.dev/controller/core/policy"
 	"strings"
 	"time"
 

@@ -1,12 +1,12 @@
 package web
 
 import (
-	"spokeshave.dev/controller/core/policy"
 	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
 	"slices"
+	"spokeshave.dev/controller/core/policy"
 	"strings"
 	"testing"
 	"time"

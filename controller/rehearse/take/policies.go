@@ -1,11 +1,11 @@
 package take
 
 import (
-	"spokeshave.dev/controller/core/policy"
 	"context"
 	"encoding/json"
 	"fmt"
 	"slices"
+	"spokeshave.dev/controller/core/policy"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"

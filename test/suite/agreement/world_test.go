@@ -25,6 +25,7 @@ import (
 	"spokeshave.dev/controller/cloud/sim"
 	"spokeshave.dev/controller/core/model"
 	"spokeshave.dev/controller/kube/lower"
+	"spokeshave.dev/controller/kube/reconcile/index"
 	"spokeshave.dev/controller/kube/reconcile/lifecycle"
 	"spokeshave.dev/test/kit/controlplane"
 )
@@ -74,7 +75,7 @@ func (w *world) reconcile(t *testing.T, cluster *controlplane.Cluster, scheme *r
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := lifecycle.Index(t.Context(), mgr.GetFieldIndexer()); err != nil {
+	if err := index.Register(t.Context(), mgr.GetFieldIndexer()); err != nil {
 		t.Fatal(err)
 	}
 	claims := &lifecycle.Reconciler{Client: mgr.GetClient(), Provider: cloud, Events: mgr.GetEventRecorder("test"), Clock: clock.RealClock{}, Workers: 50}

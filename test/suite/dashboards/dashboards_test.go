@@ -15,10 +15,9 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"sigs.k8s.io/yaml"
 
+	"spokeshave.dev/controller/kube/metric"
 	"spokeshave.dev/controller/kube/reconcile/accounts"
-	"spokeshave.dev/controller/kube/reconcile/decision"
 	"spokeshave.dev/controller/kube/reconcile/interruption"
-	"spokeshave.dev/controller/kube/reconcile/metric"
 	"spokeshave.dev/controller/kube/reconcile/policies"
 	"spokeshave.dev/controller/kube/reconcile/repair"
 	"spokeshave.dev/controller/policy/load"
@@ -83,12 +82,12 @@ func registered(t *testing.T) names {
 	t.Helper()
 	n := names{}
 	maps.Copy(n, elsewhere)
-	shared, err := metric.New(n)
+	shared, err := metric.NewReconcilers(n)
 	if err != nil {
 		t.Fatal(err)
 	}
-	decision.NewMetrics(n, shared)
-	n.MustRegister(&decision.Census{})
+	metric.NewDecisions(n, shared)
+	n.MustRegister(&metric.PodCounts{})
 	interruption.NewMetrics(n)
 	repair.NewMetrics(n)
 	n.MustRegister(accounts.NewCollector(&accounts.Keeper{}), policies.NewCollector(load.New(load.Config{})))

@@ -36,6 +36,7 @@ import (
 	"spokeshave.dev/controller/cloud/catalog"
 	"spokeshave.dev/controller/core/model"
 	"spokeshave.dev/controller/kube/reconcile/condition"
+	"spokeshave.dev/controller/kube/reconcile/index"
 	"spokeshave.dev/controller/kube/reconcile/lifecycle"
 	ec2sim "spokeshave.dev/simulator/ec2"
 	"spokeshave.dev/test/kit/controlplane"
@@ -80,7 +81,7 @@ func launches(b *testing.B, claims, workers int) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	if err := lifecycle.Index(b.Context(), mgr.GetFieldIndexer()); err != nil {
+	if err := index.Register(b.Context(), mgr.GetFieldIndexer()); err != nil {
 		b.Fatal(err)
 	}
 	r := &lifecycle.Reconciler{Client: mgr.GetClient(), Provider: cloud, Events: mgr.GetEventRecorder("bench"), Clock: clock.RealClock{}, Workers: workers}

@@ -32,9 +32,10 @@ import (
 	"spokeshave.dev/controller/app"
 	"spokeshave.dev/controller/cloud/sim"
 	"spokeshave.dev/controller/core/model"
+	"spokeshave.dev/controller/kube/metric"
 	"spokeshave.dev/controller/kube/reconcile/garbage"
+	"spokeshave.dev/controller/kube/reconcile/index"
 	"spokeshave.dev/controller/kube/reconcile/lifecycle"
-	"spokeshave.dev/controller/kube/reconcile/metric"
 	"spokeshave.dev/controller/kube/reconcile/termination"
 	"spokeshave.dev/test/kit/controlplane"
 )
@@ -134,12 +135,12 @@ func start(t *testing.T) *world {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := lifecycle.Index(t.Context(), mgr.GetFieldIndexer()); err != nil {
+	if err := index.Register(t.Context(), mgr.GetFieldIndexer()); err != nil {
 		t.Fatal(err)
 	}
 	w.events = mgr.GetEventRecorder("test")
 	w.faults, w.metrics = &faults{Client: mgr.GetClient(), deaf: make(chan struct{}), early: make(chan struct{})}, prometheus.NewRegistry()
-	counted, err := metric.New(w.metrics)
+	counted, err := metric.NewReconcilers(w.metrics)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -4,10 +4,10 @@
 package policies
 
 import (
-	"spokeshave.dev/controller/core/policy"
 	"context"
 	"encoding/json"
 	"fmt"
+	"spokeshave.dev/controller/core/policy"
 	"strings"
 	"testing"
 	"time"

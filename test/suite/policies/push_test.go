@@ -1,10 +1,10 @@
 package policies
 
 import (
-	"spokeshave.dev/controller/core/policy"
 	"errors"
 	"os"
 	"path/filepath"
+	"spokeshave.dev/controller/core/policy"
 	"testing"
 	"time"
 

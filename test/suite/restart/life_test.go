@@ -23,10 +23,11 @@ import (
 	"spokeshave.dev/controller/core/policy"
 	"spokeshave.dev/controller/kube/actuate"
 	"spokeshave.dev/controller/kube/cluster"
+	"spokeshave.dev/controller/kube/metric"
 	"spokeshave.dev/controller/kube/reconcile/decision"
 	"spokeshave.dev/controller/kube/reconcile/garbage"
+	"spokeshave.dev/controller/kube/reconcile/index"
 	"spokeshave.dev/controller/kube/reconcile/lifecycle"
-	"spokeshave.dev/controller/kube/reconcile/metric"
 	"spokeshave.dev/controller/kube/reconcile/termination"
 	"spokeshave.dev/controller/record/journal"
 )
@@ -215,17 +216,17 @@ func (w *world) wire(ctx context.Context, l *life, mgr ctrl.Manager) error {
 		return err
 	}
 	registry := prometheus.NewRegistry()
-	shared, err := metric.New(registry)
+	shared, err := metric.NewReconcilers(registry)
 	if err != nil {
 		return err
 	}
-	l.loop = decision.New(decision.Loop{
+	l.loop = decision.New(decision.Config{
 		Cluster: view, Actuator: &actuate.Actuator{Client: mgr.GetClient(), Events: events, Once: events}, Policies: &l.swap,
-		Journal: journal.New(50), Metrics: decision.NewMetrics(registry, shared), Clock: tick,
+		Journal: journal.New(50), Metrics: metric.NewDecisions(registry, shared), Clock: tick,
 		Count: func(context.Context, *model.Snapshot) error { return nil },
 	})
 	l.garbage = &garbage.Collector{Client: mgr.GetClient(), Live: mgr.GetAPIReader(), Provider: w.cloud, Clock: tick}
 	l.claims = &lifecycle.Reconciler{Client: mgr.GetClient(), Provider: w.cloud, Events: events, Clock: ahead{by: &l.late}, Workers: 2}
 	nodes := &termination.Reconciler{Client: mgr.GetClient(), Provider: w.cloud, Events: events, Clock: clock.RealClock{}, Workers: 2}
-	return errors.Join(lifecycle.Index(ctx, mgr.GetFieldIndexer()), l.claims.SetupWithManager(mgr), nodes.SetupWithManager(mgr))
+	return errors.Join(index.Register(ctx, mgr.GetFieldIndexer()), l.claims.SetupWithManager(mgr), nodes.SetupWithManager(mgr))
 }

@@ -1,6 +1,7 @@
-// Package decision runs the one loop of the product: take a snapshot, decide,
-// apply, look again. Pods, pools, policies and claims wake it; batching lets a
-// burst of pods be planned together.
+// Package decision runs the decision loop: take a snapshot of the cluster, decide,
+// apply the decision, and wait until there is a reason to look again. Changes of pods,
+// NodePools, policies and NodeClaims wake the loop. Pods that arrive shortly after each
+// other are batched, so that they are planned together.
 //
 // Not here: what is decided (controller/core/decide) and what an application does
 // (controller/kube/actuate).
@@ -9,7 +10,6 @@ package decision
 import (
 	"context"
 	"fmt"
-	"slices"
 	"time"
 
 	"github.com/go-logr/logr"
@@ -20,6 +20,7 @@ import (
 	"spokeshave.dev/controller/core/policy"
 	"spokeshave.dev/controller/kube/actuate"
 	"spokeshave.dev/controller/kube/cluster"
+	"spokeshave.dev/controller/kube/metric"
 	"spokeshave.dev/controller/record/journal"
 	"spokeshave.dev/controller/record/web"
 )
@@ -34,48 +35,48 @@ type Policies interface {
 	Missing() []string
 }
 
-// Loop decides and applies. It runs on the leader only.
-type Loop struct {
+// Config is what a [Loop] works with. Fields without a comment are required.
+type Config struct {
 	Cluster  *cluster.Cluster
 	Actuator *actuate.Actuator
 	Policies Policies
 	Journal  *journal.Journal
-	// Log writes the decisions down that the journal keeps; nil for no log.
+	// Log receives the decisions that the journal keeps; nil for no log.
 	Log     *journal.Log
-	Metrics *Metrics
+	Metrics *metric.Decisions
 	Clock   clock.Clock
-	// Count tells the snapshot what each scope has spent.
+	// Count writes into the snapshot what each scope has spent this month.
 	Count func(context.Context, *model.Snapshot) error
 	// Await returns when the policies that exist have been loaded or rejected:
 	// no decision is made without a budget that is only slow to load.
 	Await func(context.Context) error
-	// Observed, when set, takes in the decisions of a loop that applies nothing.
+	// Observed, when set, receives every decision, and the loop applies none.
 	Observed func(context.Context, *model.Snapshot, *decide.Decision) error
-	// Board shows every decision on a page; nil where there is none.
+	// Board shows the decisions on a web page; nil for no page.
 	Board *web.Board
-	// Idle ends a batch when no pod has come for so long, Max in any case.
+	// Idle ends a batch when nothing has woken the loop for so long. Max ends it in any
+	// case.
 	Idle, Max time.Duration
-	// Every is how often to look without being woken.
+	// Every is how often to decide without being woken.
 	Every time.Duration
-
-	wake chan struct{}
-	caps map[string]map[string]policy.Cap
-	// searched is when replacements were last searched for.
-	searched time.Time
-	// searchTook is how long the decision with the last search took.
-	searchTook time.Duration
-	// pressing is when money that pods wait for may be found, before the next
-	// search is due; zero when none does. short are the scopes that lacked it.
-	pressing time.Time
-	short    []string
-	// settled is what the last application changed: the cache must show it.
-	settled actuate.Done
 }
 
-// New prepares a loop; the fields of Loop are set by the caller.
-func New(l Loop) *Loop {
-	l.wake = make(chan struct{}, 1)
-	return &l
+// Loop decides and applies. It runs on the leader only.
+type Loop struct {
+	Config
+
+	wake chan struct{}
+	// caps are the caps that the policies gave last, by scope and policy.
+	caps   map[string]map[string]policy.Cap
+	search searchSchedule
+	// applied is what the last application wrote: the next snapshot is taken when the
+	// watch cache shows it.
+	applied actuate.Done
+}
+
+// New returns a loop that [Loop.Start] runs.
+func New(c Config) *Loop {
+	return &Loop{Config: c, wake: make(chan struct{}, 1)}
 }
 
 // NeedLeaderElection implements manager.LeaderElectionRunnable.
@@ -92,7 +93,7 @@ func (l *Loop) Wake() {
 // Start runs until the context ends.
 func (l *Loop) Start(ctx context.Context) error {
 	log := logr.FromContextOrDiscard(ctx).WithName("decision")
-	l.Metrics.queue.lead(l.Clock.Now())
+	l.Metrics.Lead(l.Clock.Now())
 	if err := l.Await(ctx); err != nil {
 		return err
 	}
@@ -139,35 +140,35 @@ func (l *Loop) wait(ctx context.Context, due time.Duration) bool {
 
 // Round makes one decision, applies it, and returns when to look again.
 func (l *Loop) Round(ctx context.Context) (time.Duration, error) {
-	if err := l.Cluster.Seen(ctx, cluster.Change(l.settled)); err != nil {
-		l.Metrics.state.failed(l.Clock.Now())
+	if err := l.Cluster.Seen(ctx, cluster.Change(l.applied)); err != nil {
+		l.Metrics.SnapshotFailed(l.Clock.Now())
 		return 0, err
 	}
-	l.settled = actuate.Done{}
+	l.applied = actuate.Done{}
 	start := l.Clock.Now()
 	view, err := l.Cluster.Snapshot(ctx)
 	if err != nil {
-		l.Metrics.state.failed(l.Clock.Now())
+		l.Metrics.SnapshotFailed(l.Clock.Now())
 		return 0, fmt.Errorf("take snapshot: %w", err)
 	}
 	if err := l.Count(ctx, &view.Snapshot); err != nil {
 		return 0, fmt.Errorf("count what has been spent: %w", err)
 	}
-	snapshotTook, before := l.Clock.Since(start), l.searched
+	snapshotTook, before := l.Clock.Since(start), l.search.last
 	opts := decide.Options{
-		Missing: l.Policies.Missing(), LastCaps: l.caps, Disrupt: true, Explain: true, Search: l.due(view.Snapshot.Time),
+		Missing: l.Policies.Missing(), LastCaps: l.caps, Disrupt: true, Explain: true, Search: l.search.due(view.Snapshot.Time),
 		Elapsed: func() time.Duration { return l.Clock.Since(start) },
 	}
 	policies, contents := l.Policies.Policies(), l.Policies.Contents()
-	l.Metrics.queue.begin()
+	l.Metrics.Begin()
 	d, err := decide.Decide(ctx, &view.Snapshot, policies, opts)
-	l.Metrics.queue.end()
-	searched := l.made(&d, opts.Search, before)
-	l.Metrics.observe(&view.Snapshot, &d, snapshotTook)
+	l.Metrics.End()
+	searched := l.search.record(&d, opts.Search, before)
+	l.Metrics.Observe(&view.Snapshot, &d, snapshotTook)
 	if err != nil {
 		return 0, fmt.Errorf("decide: %w", err)
 	}
-	l.press(&d, searched)
+	l.search.expedite(&d, searched)
 	if d.Caps != nil { // asked: what is not among the answers is gone
 		l.caps = d.Caps
 	}
@@ -184,93 +185,36 @@ func (l *Loop) Round(ctx context.Context) (time.Duration, error) {
 	return l.apply(ctx, view, &d)
 }
 
-// due says whether it is time to search for a cheaper cluster again, which
-// takes longer than all the rest.
-func (l *Loop) due(now time.Time) bool {
-	every := searchEvery
-	if !l.pressing.IsZero() && !now.Before(l.pressing) {
-		every = 0
-	}
-	if now.Sub(l.searched) < max(every, searchShare*l.searchTook) {
-		return false
-	}
-	l.searched = now
-	return true
-}
-
-// made says whether the search that was due was made; one that was not stays due,
-// since the search before it.
-func (l *Loop) made(d *decide.Decision, due bool, before time.Time) bool { //nolint:revive // a fact about the decision
-	if !due || d.Postponed {
-		l.searched = before
-		return false
-	}
-	l.searchTook = d.Timing.Total
-	return true
-}
-
-// press brings the next search forward when a cap keeps pods waiting: to now when
-// that is new, and else to when a node that could go has been idle for long
-// enough.
-func (l *Loop) press(d *decide.Decision, searched bool) {
-	scopes := d.Short()
-	fresh := slices.ContainsFunc(scopes, func(s string) bool { return !slices.Contains(l.short, s) })
-	waits := !l.pressing.IsZero() && !l.pressing.After(d.Time)
-	l.short = scopes
-	switch {
-	case len(scopes) == 0:
-		l.pressing = time.Time{}
-		return
-	case !searched && (fresh || waits):
-		l.pressing = d.Time
-		return
-	}
-	l.pressing = time.Time{}
-	for i := range d.Disruptions {
-		each := &d.Disruptions[i]
-		if each.Method == decide.MethodUnderutilized && each.RetryAt.After(d.Time) && (l.pressing.IsZero() || each.RetryAt.Before(l.pressing)) {
-			l.pressing = each.RetryAt
-		}
-	}
-}
-
 func (l *Loop) apply(ctx context.Context, view *cluster.View, d *decide.Decision) (time.Duration, error) {
 	launched, err := l.Actuator.Launch(ctx, &view.Snapshot, view.Pools, d)
-	l.settled.Claims = launched.Claims
-	l.Metrics.created(&view.Snapshot, d, len(launched.Claims))
+	l.applied.Claims = launched.Claims
+	l.Metrics.Created(&view.Snapshot, d, len(launched.Claims))
 	if err != nil {
 		return 0, err
 	}
 	l.Actuator.Tell(&view.Snapshot, view.Pools, d)
 	l.Actuator.TellPools(&view.Snapshot, view.Pools, d)
 	assigned, err := l.Actuator.Assign(ctx, &view.Snapshot, d)
-	l.settled.Add(&assigned)
+	l.applied.Add(&assigned)
 	if err != nil {
 		return 0, err
 	}
 	disrupted, err := l.Actuator.Disrupt(ctx, &view.Snapshot, d)
-	l.settled.Add(&disrupted)
+	l.applied.Add(&disrupted)
 	if err == nil {
 		var commanded actuate.Done
 		commanded, err = l.Actuator.Command(ctx, &view.Snapshot, view.Pools, d)
-		l.settled.Add(&commanded)
+		l.applied.Add(&commanded)
 	}
-	l.Metrics.disrupted(&view.Snapshot, d, &l.settled)
+	l.Metrics.Disrupted(&view.Snapshot, d, &l.applied)
 	if err != nil {
 		return 0, err
 	}
-	if len(l.settled.Tainted) > 0 {
+	if len(l.applied.Tainted) > 0 {
 		return validation, nil
 	}
 	return l.next(d), nil
 }
-
-// searchEvery is how often the whole cluster is searched, as in Karpenter.
-const searchEvery = 10 * time.Second
-
-// searchShare bounds the time spent searching, in which pods that come have to
-// wait: one part in so many.
-const searchShare = 20
 
 // validation is how long after its taint a node is judged again.
 const validation = time.Second
@@ -279,8 +223,8 @@ const validation = time.Second
 // due, and every so often in any case.
 func (l *Loop) next(d *decide.Decision) time.Duration {
 	wait := l.Every
-	if !l.pressing.IsZero() {
-		wait = min(wait, max(0, l.pressing.Sub(d.Time), searchShare*l.searchTook-d.Time.Sub(l.searched)))
+	if early, ok := l.search.wait(d.Time); ok {
+		wait = min(wait, early)
 	}
 	for i := range d.Disruptions {
 		if at := d.Disruptions[i].RetryAt; !at.IsZero() {

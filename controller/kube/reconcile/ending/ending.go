@@ -21,8 +21,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	karpv1 "spokeshave.dev/api/karpenter/v1"
-	"spokeshave.dev/controller/kube/reconcile/lifecycle"
-	"spokeshave.dev/controller/kube/reconcile/metric"
+	"spokeshave.dev/controller/kube/metric"
+	"spokeshave.dev/controller/kube/reconcile/index"
 )
 
 // Ender deletes claims.
@@ -30,7 +30,7 @@ type Ender struct {
 	Client client.Client
 	Clock  clock.PassiveClock
 	// Metrics may be nil.
-	Metrics *metric.Set
+	Metrics *metric.Reconcilers
 }
 
 // Why says why a claim ends.
@@ -120,7 +120,7 @@ func (e *Ender) hurry(ctx context.Context, claim *karpv1.NodeClaim, at time.Time
 		return nil
 	}
 	var nodes corev1.NodeList
-	if err := e.Client.List(ctx, &nodes, client.MatchingFields{lifecycle.IndexProviderID: claim.Status.ProviderID}); err != nil {
+	if err := e.Client.List(ctx, &nodes, client.MatchingFields{index.ProviderID: claim.Status.ProviderID}); err != nil {
 		return fmt.Errorf("find node of %s: %w", claim.Name, err)
 	}
 	for i := range nodes.Items {

@@ -24,7 +24,7 @@ import (
 	karpv1 "spokeshave.dev/api/karpenter/v1"
 	"spokeshave.dev/controller/cloud/provider"
 	"spokeshave.dev/controller/kube/reconcile/ending"
-	"spokeshave.dev/controller/kube/reconcile/lifecycle"
+	"spokeshave.dev/controller/kube/reconcile/index"
 )
 
 // margin is taken off the time an instance has left: the notice is rounded, and EC2
@@ -96,7 +96,7 @@ func (w *Watcher) Handle(ctx context.Context, e provider.Event) error {
 		return nil
 	}
 	var claims karpv1.NodeClaimList
-	if err := w.Client.List(ctx, &claims, client.MatchingFields{lifecycle.IndexInstance: e.InstanceID}); err != nil {
+	if err := w.Client.List(ctx, &claims, client.MatchingFields{index.Instance: e.InstanceID}); err != nil {
 		return fmt.Errorf("find claim of instance %s: %w", e.InstanceID, err)
 	}
 	for i := range claims.Items {

@@ -13,6 +13,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	karpv1 "spokeshave.dev/api/karpenter/v1"
+	"spokeshave.dev/controller/kube/reconcile/index"
 )
 
 // outlook remembers of decisions whether some of their pods wait still, since all
@@ -102,7 +103,7 @@ func (r *Reconciler) outstanding(ctx context.Context, decision string) (sighting
 func (r *Reconciler) sight(ctx context.Context, decision string, now time.Time) (sighting, error) {
 	out := sighting{at: now}
 	var claims karpv1.NodeClaimList
-	if err := r.Client.List(ctx, &claims, client.MatchingFields{IndexDecision: decision}); err != nil {
+	if err := r.Client.List(ctx, &claims, client.MatchingFields{index.Decision: decision}); err != nil {
 		return out, fmt.Errorf("list claims of decision %s: %w", decision, err)
 	}
 	for i := range claims.Items {

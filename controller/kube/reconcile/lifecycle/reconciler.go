@@ -29,8 +29,9 @@ import (
 
 	karpv1 "spokeshave.dev/api/karpenter/v1"
 	"spokeshave.dev/controller/cloud/provider"
+	"spokeshave.dev/controller/kube/metric"
 	"spokeshave.dev/controller/kube/reconcile/condition"
-	"spokeshave.dev/controller/kube/reconcile/metric"
+	"spokeshave.dev/controller/kube/reconcile/index"
 )
 
 // Reconciler brings NodeClaims to life.
@@ -42,7 +43,7 @@ type Reconciler struct {
 	// Workers is how many claims are reconciled at once.
 	Workers int
 	// Metrics may be nil.
-	Metrics *metric.Set
+	Metrics *metric.Reconcilers
 
 	outlook outlook
 	// shielded is when nodes that are not registered yet lost the unregistered
@@ -79,7 +80,7 @@ func (r *Reconciler) claimsOf(ctx context.Context, o client.Object) []reconcile.
 		return nil
 	}
 	var claims karpv1.NodeClaimList
-	if err := r.Client.List(ctx, &claims, client.MatchingFields{IndexProviderID: node.Spec.ProviderID}); err != nil {
+	if err := r.Client.List(ctx, &claims, client.MatchingFields{index.ProviderID: node.Spec.ProviderID}); err != nil {
 		return nil
 	}
 	out := make([]reconcile.Request, 0, len(claims.Items))
@@ -150,7 +151,7 @@ func (r *Reconciler) nodeOf(ctx context.Context, claim *karpv1.NodeClaim) (*core
 		return nil, nil //nolint:nilnil // no node yet is an ordinary answer, not an error
 	}
 	var nodes corev1.NodeList
-	if err := r.Client.List(ctx, &nodes, client.MatchingFields{IndexProviderID: claim.Status.ProviderID}); err != nil {
+	if err := r.Client.List(ctx, &nodes, client.MatchingFields{index.ProviderID: claim.Status.ProviderID}); err != nil {
 		return nil, fmt.Errorf("find node of %s: %w", claim.Name, err)
 	}
 	switch len(nodes.Items) {

@@ -23,7 +23,7 @@ import (
 
 	karpv1 "spokeshave.dev/api/karpenter/v1"
 	"spokeshave.dev/controller/kube/lower"
-	"spokeshave.dev/controller/kube/reconcile/lifecycle"
+	"spokeshave.dev/controller/kube/reconcile/index"
 )
 
 // dedupe is how close together pod events are taken for one, as in Karpenter.
@@ -77,7 +77,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, req reconcile.Request) (reco
 		return reconcile.Result{}, nil
 	}
 	var claims karpv1.NodeClaimList
-	if err := r.Client.List(ctx, &claims, client.MatchingFields{lifecycle.IndexProviderID: node.Spec.ProviderID}); err != nil {
+	if err := r.Client.List(ctx, &claims, client.MatchingFields{index.ProviderID: node.Spec.ProviderID}); err != nil {
 		return reconcile.Result{}, fmt.Errorf("find claim of node %s: %w", node.Name, err)
 	}
 	for i := range claims.Items {

@@ -5,8 +5,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	karpv1 "spokeshave.dev/api/karpenter/v1"
+	"spokeshave.dev/controller/kube/metric"
 	"spokeshave.dev/controller/kube/reconcile/ending"
-	"spokeshave.dev/controller/kube/reconcile/metric"
 )
 
 // Metrics of repairs. Nil records nothing.

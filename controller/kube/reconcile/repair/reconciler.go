@@ -20,7 +20,7 @@ import (
 
 	karpv1 "spokeshave.dev/api/karpenter/v1"
 	"spokeshave.dev/controller/kube/reconcile/ending"
-	"spokeshave.dev/controller/kube/reconcile/lifecycle"
+	"spokeshave.dev/controller/kube/reconcile/index"
 )
 
 // again is how often a node is looked at that may not be replaced yet because
@@ -59,7 +59,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, node *corev1.Node) (reconcil
 		return reconcile.Result{RequeueAfter: left}, nil
 	}
 	var claims karpv1.NodeClaimList
-	if err := r.Client.List(ctx, &claims, client.MatchingFields{lifecycle.IndexProviderID: node.Spec.ProviderID}); err != nil {
+	if err := r.Client.List(ctx, &claims, client.MatchingFields{index.ProviderID: node.Spec.ProviderID}); err != nil {
 		return reconcile.Result{}, fmt.Errorf("find claim of node %s: %w", node.Name, err)
 	}
 	if len(claims.Items) == 0 || !claims.Items[0].DeletionTimestamp.IsZero() {

@@ -22,7 +22,7 @@ import (
 	"spokeshave.dev/controller/kube/lower"
 	"spokeshave.dev/controller/kube/reconcile/condition"
 	"spokeshave.dev/controller/kube/reconcile/ending"
-	"spokeshave.dev/controller/kube/reconcile/lifecycle"
+	"spokeshave.dev/controller/kube/reconcile/index"
 )
 
 // Reconciler scales static pools down.
@@ -113,7 +113,7 @@ func (r *Reconciler) candidate(ctx context.Context, claim *karpv1.NodeClaim) (ca
 	}
 	out.protected = out.protected || node.Annotations[karpv1.AnnotationDoNotDisrupt] == "true"
 	var pods corev1.PodList
-	if err := r.Client.List(ctx, &pods, client.MatchingFields{lifecycle.IndexNodeName: claim.Status.NodeName}); err != nil {
+	if err := r.Client.List(ctx, &pods, client.MatchingFields{index.NodeName: claim.Status.NodeName}); err != nil {
 		return out, fmt.Errorf("list pods of node %s: %w", claim.Status.NodeName, err)
 	}
 	for i := range pods.Items {

@@ -17,7 +17,7 @@ import (
 
 	karpv1 "spokeshave.dev/api/karpenter/v1"
 	"spokeshave.dev/controller/kube/lower"
-	"spokeshave.dev/controller/kube/reconcile/lifecycle"
+	"spokeshave.dev/controller/kube/reconcile/index"
 )
 
 // departure is a node on its way out, and the reason that it goes for: empty when
@@ -44,7 +44,7 @@ func why(claim *karpv1.NodeClaim) string {
 // DaemonSets, critical pods after the others.
 func (r *Reconciler) drain(ctx context.Context, node *departure) (int, error) {
 	var pods corev1.PodList
-	if err := r.Client.List(ctx, &pods, client.MatchingFields{lifecycle.IndexNodeName: node.Name}); err != nil {
+	if err := r.Client.List(ctx, &pods, client.MatchingFields{index.NodeName: node.Name}); err != nil {
 		return 0, fmt.Errorf("list pods of node %s: %w", node.Name, err)
 	}
 	var groups [4][]*corev1.Pod

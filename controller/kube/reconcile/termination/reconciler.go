@@ -25,9 +25,9 @@ import (
 
 	karpv1 "spokeshave.dev/api/karpenter/v1"
 	"spokeshave.dev/controller/cloud/provider"
+	"spokeshave.dev/controller/kube/metric"
 	"spokeshave.dev/controller/kube/reconcile/condition"
-	"spokeshave.dev/controller/kube/reconcile/lifecycle"
-	"spokeshave.dev/controller/kube/reconcile/metric"
+	"spokeshave.dev/controller/kube/reconcile/index"
 )
 
 // poll is how often a drain looks again: pods that leave raise no event here.
@@ -41,7 +41,7 @@ type Reconciler struct {
 	Clock    clock.Clock
 	Workers  int
 	// Metrics may be nil.
-	Metrics *metric.Set
+	Metrics *metric.Reconcilers
 
 	// bounded is by node the deadline that was told last.
 	bounded sync.Map
@@ -91,7 +91,7 @@ func (r *Reconciler) claimOf(ctx context.Context, node *corev1.Node) (*karpv1.No
 		return nil, nil //nolint:nilnil // a node without a claim is an ordinary answer
 	}
 	var claims karpv1.NodeClaimList
-	if err := r.Client.List(ctx, &claims, client.MatchingFields{lifecycle.IndexProviderID: node.Spec.ProviderID}); err != nil {
+	if err := r.Client.List(ctx, &claims, client.MatchingFields{index.ProviderID: node.Spec.ProviderID}); err != nil {
 		return nil, fmt.Errorf("find claim of node %s: %w", node.Name, err)
 	}
 	if len(claims.Items) == 0 {

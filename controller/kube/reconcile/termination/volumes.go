@@ -10,7 +10,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"spokeshave.dev/controller/kube/lower"
-	"spokeshave.dev/controller/kube/reconcile/lifecycle"
+	"spokeshave.dev/controller/kube/reconcile/index"
 )
 
 // attached counts the volumes whose detachment the node's end waits for. Those of
@@ -50,7 +50,7 @@ func (r *Reconciler) attached(ctx context.Context, node *corev1.Node) (int, erro
 // that have finished.
 func (r *Reconciler) kept(ctx context.Context, node *corev1.Node) (map[string]bool, error) {
 	var pods corev1.PodList
-	if err := r.Client.List(ctx, &pods, client.MatchingFields{lifecycle.IndexNodeName: node.Name}); err != nil {
+	if err := r.Client.List(ctx, &pods, client.MatchingFields{index.NodeName: node.Name}); err != nil {
 		return nil, fmt.Errorf("list pods of node %s: %w", node.Name, err)
 	}
 	out := map[string]bool{}

@@ -12,11 +12,11 @@ import (
 
 func TestDisrupted(t *testing.T) {
 	registry := prometheus.NewRegistry()
-	first, err := New(registry)
+	first, err := NewReconcilers(registry)
 	if err != nil {
 		t.Fatal(err)
 	}
-	second, err := New(registry) // as another reconciler does
+	second, err := NewReconcilers(registry) // as another reconciler does
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -24,7 +24,7 @@ func TestDisrupted(t *testing.T) {
 	first.Disrupted(of, "Underutilized")
 	second.Disrupted(of, "Underutilized")
 	second.Disrupted(of, "spot_interrupted")
-	(*Set)(nil).Disrupted(of, "Empty")
+	(*Reconcilers)(nil).Disrupted(of, "Empty")
 	if n := testutil.ToFloat64(first.disrupted.WithLabelValues("general", "spot", "underutilized")); n != 2 {
 		t.Errorf("counted %v, want 2", n)
 	}
@@ -37,7 +37,7 @@ func TestDisrupted(t *testing.T) {
 // asked to end is not.
 func TestTerminations(t *testing.T) {
 	registry := prometheus.NewRegistry()
-	s, err := New(registry)
+	s, err := NewReconcilers(registry)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,4 +1,4 @@
-package decision
+package metric
 
 import (
 	"fmt"
@@ -12,7 +12,6 @@ import (
 	"spokeshave.dev/controller/core/decide"
 	"spokeshave.dev/controller/core/model"
 	"spokeshave.dev/controller/kube/actuate"
-	"spokeshave.dev/controller/kube/reconcile/metric"
 )
 
 // figures are the samples of the metrics named, as name{value,value} by label.
@@ -73,22 +72,22 @@ func town(minute int) *model.Snapshot {
 	}
 }
 
-func metricsOf(t *testing.T) (*Metrics, *prometheus.Registry) {
+func metricsOf(t *testing.T) (*Decisions, *prometheus.Registry) {
 	t.Helper()
 	reg := prometheus.NewRegistry()
-	shared, err := metric.New(reg)
+	shared, err := NewReconcilers(reg)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return NewMetrics(reg, shared), reg
+	return NewDecisions(reg, shared), reg
 }
 
-// TestFleetFigures: what runs, for how long, of what kind, and what falling back
+// TestNodeMetrics: what runs, for how long, of what kind, and what falling back
 // to on-demand costs.
-func TestFleetFigures(t *testing.T) {
+func TestNodeMetrics(t *testing.T) {
 	m, reg := metricsOf(t)
-	m.observe(town(0), &decide.Decision{}, 0)
-	m.observe(town(30), &decide.Decision{}, 0)
+	m.Observe(town(0), &decide.Decision{}, 0)
+	m.Observe(town(30), &decide.Decision{}, 0)
 	want := map[string]float64{
 		"spokeshave_nodes{spot,m5.large,general}":      2,
 		"spokeshave_nodes{on-demand,m5.large,general}": 1,
@@ -123,8 +122,8 @@ func TestFiguresOfDeletedPools(t *testing.T) {
 		s.Nodes[3].Pool, s.Nodes[3].Labels = -1, map[string]string{"karpenter.sh/nodepool": "steady"}
 		return s
 	}
-	m.observe(town(0), &decide.Decision{}, 0)
-	m.observe(without(30), &decide.Decision{}, 0)
+	m.Observe(town(0), &decide.Decision{}, 0)
+	m.Observe(without(30), &decide.Decision{}, 0)
 	const nodes, hours, running = "spokeshave_nodes{on-demand,m5.large,steady}", "spokeshave_node_hours_total{on-demand,steady}", "spokeshave_spend_running_usd{steady}"
 	got := figures(t, reg, "spokeshave_nodes", "spokeshave_node_hours_total", "spokeshave_spend_running_usd")
 	if got[nodes] != 1 || got[hours] != 0.5 || got[running] != 0.096 {
@@ -132,7 +131,7 @@ func TestFiguresOfDeletedPools(t *testing.T) {
 	}
 	s := without(45)
 	s.Nodes = s.Nodes[:3]
-	m.observe(s, &decide.Decision{}, 0)
+	m.Observe(s, &decide.Decision{}, 0)
 	if got := figures(t, reg, "spokeshave_node_hours_total")[hours]; got != 0.5 {
 		t.Errorf("its hours are %g after its end, want 0.5: what a counter has counted stays", got)
 	}
@@ -174,7 +173,7 @@ func TestFallback(t *testing.T) {
 			s := town(0)
 			s.Specs = append(s.Specs, tc.spec)
 			s.Pods = append(s.Pods, model.Pod{Namespace: "shop", Name: "db", Spec: 1, Node: 2, Daemon: tc.daemon})
-			m.observe(s, &decide.Decision{}, 0)
+			m.Observe(s, &decide.Decision{}, 0)
 			want := map[string]float64{"spokeshave_spot_fallback_nodes{general}": tc.want} // a share is taken of 0, too
 			if diff := cmp.Diff(want, figures(t, reg, "spokeshave_spot_fallback_nodes")); diff != "" {
 				t.Errorf("%s: -want +got\n%s", tc.reason, diff)
@@ -183,9 +182,9 @@ func TestFallback(t *testing.T) {
 	}
 }
 
-// TestChurnFigures: disruptions are counted when they are carried out, with the
+// TestCompletedMetrics: disruptions are counted when they are carried out, with the
 // pods that had to move.
-func TestChurnFigures(t *testing.T) {
+func TestCompletedMetrics(t *testing.T) {
 	m, reg := metricsOf(t)
 	s := town(0)
 	s.Nodes[0].Command, s.Nodes[1].Command = &model.Command{Replacements: []string{"r"}}, &model.Command{Replacements: []string{"r"}}
@@ -195,7 +194,7 @@ func TestChurnFigures(t *testing.T) {
 			{Stage: decide.Finish, Method: "Underutilized", Nodes: []int32{0, 1}}, {Stage: decide.Wait, Method: "Underutilized", Nodes: []int32{2}},
 		},
 	}
-	m.disrupted(s, d, &actuate.Done{Deleted: []string{"old", "new", "steady"}}) // not "fell back": its deletion did not come about
+	m.Disrupted(s, d, &actuate.Done{Deleted: []string{"old", "new", "steady"}}) // not "fell back": its deletion did not come about
 	want := map[string]float64{
 		"spokeshave_disruptions_total{replace,Underutilized}":              1,
 		"spokeshave_disruptions_total{delete,Empty}":                       1,

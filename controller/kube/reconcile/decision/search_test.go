@@ -7,10 +7,10 @@ import (
 	"spokeshave.dev/controller/core/decide"
 )
 
-// TestPress: when a cap begins to keep pods waiting, the cluster is searched at
+// TestSearchSchedule: when a cap begins to keep pods waiting, the cluster is searched at
 // once, and again when a node that could go has been idle for long enough; never
 // so often that searching takes more than its share.
-func TestPress(t *testing.T) {
+func TestSearchSchedule(t *testing.T) {
 	start := time.Date(2026, 3, 11, 9, 0, 0, 0, time.UTC)
 	short := func(after time.Duration, scope string, retry ...time.Duration) *decide.Decision {
 		d := &decide.Decision{Time: start.Add(after)}
@@ -59,24 +59,24 @@ func TestPress(t *testing.T) {
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			l := &Loop{Every: time.Minute}
+			l := &Loop{Config: Config{Every: time.Minute}}
 			for i, d := range tc.decisions {
-				searched := l.due(d.Time)
+				searched := l.search.due(d.Time)
 				if searched != (i == 0) {
 					t.Fatalf("%s: decision %d searches: %v", tc.reason, i, searched)
 				}
-				l.searchTook = tc.took
-				l.press(d, searched)
+				l.search.took = tc.took
+				l.search.expedite(d, searched)
 			}
 			last := tc.decisions[len(tc.decisions)-1]
 			last.Disruptions = nil // these have their own say in when to look
 			if got := l.next(last); got != tc.wait {
 				t.Errorf("%s: looks again after %s, want %s", tc.reason, got, tc.wait)
 			}
-			if before := start.Add(tc.want - time.Millisecond); before.After(last.Time) && l.due(before) {
+			if before := start.Add(tc.want - time.Millisecond); before.After(last.Time) && l.search.due(before) {
 				t.Errorf("%s: searches before %s", tc.reason, tc.want)
 			}
-			if !l.due(start.Add(tc.want)) {
+			if !l.search.due(start.Add(tc.want)) {
 				t.Errorf("%s: does not search at %s", tc.reason, tc.want)
 			}
 		})
@@ -100,16 +100,16 @@ func TestPostponed(t *testing.T) {
 		{reason: "it is made up for", after: 11 * time.Second, due: true, want: true},
 		{reason: "and an interval begins", after: 20 * time.Second},
 	} {
-		now, before := start.Add(tc.after), l.searched
-		due := l.due(now)
+		now, before := start.Add(tc.after), l.search.last
+		due := l.search.due(now)
 		d := &decide.Decision{Time: now, Postponed: tc.postponed, Timing: decide.Timing{Total: time.Millisecond}}
-		if got := l.made(d, due, before); due != tc.due || got != tc.want {
+		if got := l.search.record(d, due, before); due != tc.due || got != tc.want {
 			t.Errorf("%s: due %v, made %v, want %v and %v", tc.reason, due, got, tc.due, tc.want)
 		}
-		kept := l.searched
-		if next := l.due(now.Add(time.Millisecond)); next != tc.next {
+		kept := l.search.last
+		if next := l.search.due(now.Add(time.Millisecond)); next != tc.next {
 			t.Errorf("%s: due again at once: %v", tc.reason, next)
 		}
-		l.searched = kept
+		l.search.last = kept
 	}
 }

@@ -1,4 +1,4 @@
-package decision
+package metric
 
 import (
 	"time"
@@ -9,24 +9,25 @@ import (
 	karpv1 "spokeshave.dev/api/karpenter/v1"
 )
 
-// Census counts pods when metrics are read. Karpenter has a series for each of
-// them, which takes more memory than all else that is known of a pod here: these
-// are their sums and their maxima.
-type Census struct {
-	// Pods and Node read the watch cache; what they give is not changed.
+// PodCounts is a Prometheus collector that counts pods when metrics are read. It has
+// sums and maxima over all pods, where Karpenter has one series for each pod: those
+// would take more memory than everything else the controller keeps about a pod.
+type PodCounts struct {
+	// Pods and Node read the watch cache; the objects they return are not changed.
+	// Node returns nil for a node that does not exist.
 	Pods func() []*corev1.Pod
 	Node func(name string) *corev1.Node
 	Now  func() time.Time
-	// Leading says whether this replica leads: another one that counted, too, would
-	// double every sum.
+	// Leading says whether this replica leads. Only the leader reports, because sums
+	// over the series of several replicas would count every pod several times.
 	Leading func() bool
 }
 
-// census are the descriptions of what a Census counts.
-type census struct{ state, unbound, unstarted *prometheus.Desc }
+// podCountDescs are the descriptions of what PodCounts counts.
+type podCountDescs struct{ state, unbound, unstarted *prometheus.Desc }
 
-func censusDescs() census {
-	return census{
+func newPodCountDescs() podCountDescs {
+	return podCountDescs{
 		state: prometheus.NewDesc("karpenter_pods_state", "Pods by phase and by their node's NodePool; a sum over the series, not one for each pod.",
 			[]string{"phase", "nodepool"}, nil),
 		unbound:   prometheus.NewDesc("karpenter_pods_unbound_time_seconds", "For how long the pod that has waited longest for a node has done so; 0 when none does.", nil, nil),
@@ -35,15 +36,15 @@ func censusDescs() census {
 }
 
 // Describe implements prometheus.Collector.
-func (c *Census) Describe(out chan<- *prometheus.Desc) {
-	d := censusDescs()
+func (c *PodCounts) Describe(out chan<- *prometheus.Desc) {
+	d := newPodCountDescs()
 	out <- d.state
 	out <- d.unbound
 	out <- d.unstarted
 }
 
 // Collect implements prometheus.Collector.
-func (c *Census) Collect(out chan<- prometheus.Metric) {
+func (c *PodCounts) Collect(out chan<- prometheus.Metric) {
 	if !c.Leading() {
 		return
 	}
@@ -70,10 +71,10 @@ func (c *Census) Collect(out chan<- prometheus.Metric) {
 			unbound = max(unbound, age)
 		}
 	}
-	d := censusDescs()
+	d := newPodCountDescs()
 	for k, n := range counts {
-		out <- sample{d.state, pairs("nodepool", k.pool, "phase", k.phase), float64(n)}
+		out <- gaugeSample{d.state, labelPairs("nodepool", k.pool, "phase", k.phase), float64(n)}
 	}
-	out <- sample{d.unbound, nil, unbound.Seconds()}
-	out <- sample{d.unstarted, nil, unstarted.Seconds()}
+	out <- gaugeSample{d.unbound, nil, unbound.Seconds()}
+	out <- gaugeSample{d.unstarted, nil, unstarted.Seconds()}
 }

@@ -26,7 +26,7 @@ func TestNext(t *testing.T) {
 			for _, after := range tc.retry {
 				d.Disruptions = append(d.Disruptions, decide.Disruption{RetryAt: now.Add(after)})
 			}
-			if got := (&Loop{Every: time.Hour}).next(d); got != tc.want {
+			if got := (&Loop{Config: Config{Every: time.Hour}}).next(d); got != tc.want {
 				t.Errorf("%s: look again in %s, want %s", tc.reason, got, tc.want)
 			}
 		})

@@ -1,4 +1,4 @@
-package decision
+package metric
 
 import (
 	"sync/atomic"
@@ -10,22 +10,22 @@ import (
 	"spokeshave.dev/controller/core/model"
 )
 
-// queue are the metrics of pods that wait for a decision, under Karpenter's names.
-type queue struct {
+// queueMetrics are the metrics of pods that wait for a decision, under Karpenter's names.
+type queueMetrics struct {
 	ignored prometheus.Gauge
 	decided prometheus.Histogram
-	// begun is when the decision under way began, in nanoseconds; 0 is none.
-	begun atomic.Int64
-	// since is the second in which the loop began, or the first decision was made: of
+	// startedAt is when the decision under way began, in nanoseconds; 0 is none.
+	startedAt atomic.Int64
+	// leadingSince is the second in which the loop began, or the first decision was made: of
 	// pods that are older it is not known whether somebody decided about them before.
-	since time.Time
-	// known are the UIDs of the pods that have been decided about and have no node
+	leadingSince time.Time
+	// decidedPods are the UIDs of the pods that have been decided about and have no node
 	// yet, or one that is still to come and may not.
-	known map[string]bool
+	decidedPods map[string]bool
 }
 
-func newQueue(reg prometheus.Registerer) *queue {
-	q := &queue{
+func newQueueMetrics(reg prometheus.Registerer) *queueMetrics {
+	q := &queueMetrics{
 		ignored: prometheus.NewGauge(prometheus.GaugeOpts{
 			Name: "karpenter_scheduler_ignored_pods_count", Help: "Pods that no place is looked for: they require what this version has no words for, or volumes that cannot be had.",
 		}),
@@ -42,19 +42,19 @@ func newQueue(reg prometheus.Registerer) *queue {
 
 // lead notes when this controller began to decide; the first call counts. Objects
 // say of their creation no more than the second.
-func (q *queue) lead(now time.Time) {
-	if q.since.IsZero() {
-		q.since = now.Truncate(time.Second)
+func (q *queueMetrics) lead(now time.Time) {
+	if q.leadingSince.IsZero() {
+		q.leadingSince = now.Truncate(time.Second)
 	}
 }
 
 // begin notes that a decision is being made, until end.
-func (q *queue) begin() { q.begun.Store(time.Now().UnixNano()) } //nolint:forbidigo // metrics measure real time
+func (q *queueMetrics) begin() { q.startedAt.Store(time.Now().UnixNano()) } //nolint:forbidigo // metrics measure real time
 
-func (q *queue) end() { q.begun.Store(0) }
+func (q *queueMetrics) end() { q.startedAt.Store(0) }
 
-func (q *queue) unfinished() float64 {
-	begun := q.begun.Load()
+func (q *queueMetrics) unfinished() float64 {
+	begun := q.startedAt.Load()
 	if begun == 0 {
 		return 0
 	}
@@ -62,7 +62,7 @@ func (q *queue) unfinished() float64 {
 }
 
 // observe reads a snapshot and its decision, which was made at its time.
-func (q *queue) observe(s *model.Snapshot, d *decide.Decision) {
+func (q *queueMetrics) observe(s *model.Snapshot, d *decide.Decision) {
 	ignored := 0
 	for i := range d.Plan.Unplaced {
 		for _, r := range d.Plan.Unplaced[i].Reasons {
@@ -74,7 +74,7 @@ func (q *queue) observe(s *model.Snapshot, d *decide.Decision) {
 	}
 	q.ignored.Set(float64(ignored))
 	q.lead(s.Time)
-	still := make(map[string]bool, len(q.known))
+	still := make(map[string]bool, len(q.decidedPods))
 	for i := range s.Pods {
 		p := &s.Pods[i]
 		planned := p.Node >= 0 && s.Nodes[p.Node].State == model.InFlight
@@ -82,9 +82,9 @@ func (q *queue) observe(s *model.Snapshot, d *decide.Decision) {
 			continue
 		}
 		still[p.UID] = true
-		if !planned && !q.known[p.UID] && !p.Created.Before(q.since) {
+		if !planned && !q.decidedPods[p.UID] && !p.Created.Before(q.leadingSince) {
 			q.decided.Observe(max(0, s.Time.Add(d.Timing.Total).Sub(p.Created)).Seconds())
 		}
 	}
-	q.known = still
+	q.decidedPods = still
 }

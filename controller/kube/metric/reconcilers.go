@@ -1,7 +1,10 @@
-// Package metric holds the counters that several reconcilers share, under the
-// names that users of Karpenter have alerts on.
+// Package metric holds the controller's Prometheus metrics: [Reconcilers] are those
+// that several reconcilers count in, [Decisions] those that are read off every
+// snapshot and decision, [PodCounts] those that are counted when metrics are read.
+// Metrics that Karpenter has, too, bear Karpenter's names, so that its dashboards and
+// alerts go on working.
 //
-// Not here: metrics that one package alone knows of, which it keeps itself.
+// Not here: metrics that one package alone counts in, which that package declares.
 package metric
 
 import (
@@ -37,8 +40,9 @@ func days() []float64 {
 	return []float64{300, 900, 1800, hour, 2 * hour, 4 * hour, 8 * hour, day, 2 * day, 5 * day, 10 * day, 20 * day, 30 * day}
 }
 
-// Set are the shared metrics. A nil Set records nothing.
-type Set struct {
+// Reconcilers are the metrics that several reconcilers count in. A nil *Reconcilers
+// records nothing.
+type Reconcilers struct {
 	disrupted, terminated                       *prometheus.CounterVec
 	nodesCreated, nodesTerminated, nodesDrained *prometheus.CounterVec
 	evictions, podsDrained                      *prometheus.CounterVec
@@ -49,9 +53,9 @@ type Set struct {
 	calls calls
 }
 
-// New registers the metrics, or finds them registered already.
-func New(into prometheus.Registerer) (*Set, error) {
-	s := &Set{}
+// NewReconcilers registers the metrics, or finds them registered already.
+func NewReconcilers(into prometheus.Registerer) (*Reconcilers, error) {
+	s := &Reconcilers{}
 	r := registrar{into: into}
 	s.disrupted = counter(&r, "karpenter_nodeclaims_disrupted_total", "NodeClaims whose deletion was decided here, by reason.", nodePool, capacityType, reasonLabel)
 	s.terminated = counter(&r, "karpenter_nodeclaims_terminated_total", "NodeClaims whose instance has ended.", nodePool, capacityType)
@@ -78,7 +82,7 @@ type Subject struct {
 
 // Disrupted counts a NodeClaim that was deleted for the reason: a word in
 // CamelCase or snake_case, which the metric has in snake_case.
-func (s *Set) Disrupted(of Subject, reason string) {
+func (s *Reconcilers) Disrupted(of Subject, reason string) {
 	if s != nil {
 		s.disrupted.WithLabelValues(of.NodePool, of.CapacityType, Snake(reason)).Inc()
 	}
@@ -86,7 +90,7 @@ func (s *Set) Disrupted(of Subject, reason string) {
 
 // Terminated counts a NodeClaim whose instance has ended, took after the claim was
 // deleted, and instance after its end was asked for (0 where it was not).
-func (s *Set) Terminated(of Subject, took, instance time.Duration) {
+func (s *Reconcilers) Terminated(of Subject, took, instance time.Duration) {
 	if s == nil {
 		return
 	}
@@ -98,14 +102,14 @@ func (s *Set) Terminated(of Subject, took, instance time.Duration) {
 }
 
 // NodeCreated counts a node that has registered.
-func (s *Set) NodeCreated(of Subject) {
+func (s *Reconcilers) NodeCreated(of Subject) {
 	if s != nil {
 		s.nodesCreated.WithLabelValues(of.NodePool).Inc()
 	}
 }
 
 // NodeDrained counts a node whose pods have left.
-func (s *Set) NodeDrained(of Subject) {
+func (s *Reconcilers) NodeDrained(of Subject) {
 	if s != nil {
 		s.nodesDrained.WithLabelValues(of.NodePool).Inc()
 	}
@@ -113,7 +117,7 @@ func (s *Set) NodeDrained(of Subject) {
 
 // NodeTerminated counts a node that has been ended, took after it was deleted, at
 // an age.
-func (s *Set) NodeTerminated(of Subject, took, age time.Duration) {
+func (s *Reconcilers) NodeTerminated(of Subject, took, age time.Duration) {
 	if s != nil {
 		s.nodesTerminated.WithLabelValues(of.NodePool).Inc()
 		s.nodeTermination.WithLabelValues(of.NodePool).Observe(took.Seconds())
@@ -122,7 +126,7 @@ func (s *Set) NodeTerminated(of Subject, took, age time.Duration) {
 }
 
 // Eviction counts a request to the Eviction API by the HTTP code of its answer.
-func (s *Set) Eviction(code int) {
+func (s *Reconcilers) Eviction(code int) {
 	if s != nil {
 		s.evictions.WithLabelValues(strconv.Itoa(code)).Inc()
 	}
@@ -130,7 +134,7 @@ func (s *Set) Eviction(code int) {
 
 // PodDrained counts a pod that was made to leave; the reason is the node's, empty
 // when somebody else deleted it.
-func (s *Set) PodDrained(reason string) {
+func (s *Reconcilers) PodDrained(reason string) {
 	if s != nil {
 		s.podsDrained.WithLabelValues(Snake(reason)).Inc()
 	}

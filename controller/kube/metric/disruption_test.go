@@ -1,4 +1,4 @@
-package decision
+package metric
 
 import (
 	"strings"
@@ -12,7 +12,6 @@ import (
 	"spokeshave.dev/controller/core/disrupt"
 	"spokeshave.dev/controller/core/model"
 	"spokeshave.dev/controller/kube/actuate"
-	"spokeshave.dev/controller/kube/reconcile/metric"
 )
 
 // values are the counters and gauges whose names have one of the prefixes, by
@@ -71,19 +70,19 @@ func seen() *model.Snapshot {
 
 func TestState(t *testing.T) {
 	reg := prometheus.NewPedanticRegistry() // it compares labels with descriptions
-	shared, err := metric.New(reg)
+	shared, err := NewReconcilers(reg)
 	if err != nil {
 		t.Fatal(err)
 	}
-	m := NewMetrics(reg, shared)
+	m := NewDecisions(reg, shared)
 	began := seen().Time.Add(-time.Minute)
-	m.state.failed(began)
-	m.state.failed(began.Add(20 * time.Second))
+	m.cluster.failed(began)
+	m.cluster.failed(began.Add(20 * time.Second))
 	want := map[string]float64{"cluster_state_unsynced_time_seconds": 20}
 	if diff := cmp.Diff(want, values(t, reg, "cluster_state_")); diff != "" {
 		t.Errorf("no snapshot for 20 seconds (-want +got):\n%s", diff)
 	}
-	m.observe(seen(), &decide.Decision{Eligible: map[disrupt.Method]int{disrupt.Empty: 1}}, 0)
+	m.Observe(seen(), &decide.Decision{Eligible: map[disrupt.Method]int{disrupt.Empty: 1}}, 0)
 	want = map[string]float64{
 		"cluster_state_synced": 1, "cluster_state_node_count": 4,
 		"cluster_utilization_percent cpu":                                18.75, // 3 of 16 cores
@@ -157,7 +156,7 @@ func TestVoluntary(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			reg := prometheus.NewRegistry()
-			newVoluntary(reg).acted(seen(), &tc.decision, &tc.done)
+			newDisruptionMetrics(reg).acted(seen(), &tc.decision, &tc.done)
 			got := map[string]float64{}
 			for key, v := range values(t, reg, "voluntary_disruption_") {
 				got[strings.TrimPrefix(key, "voluntary_disruption_")] = v

@@ -1,4 +1,4 @@
-package decision
+package metric
 
 import (
 	"slices"
@@ -7,24 +7,24 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	karpv1 "spokeshave.dev/api/karpenter/v1"
-	"spokeshave.dev/controller/core/decide"
 	"spokeshave.dev/controller/core/model"
 )
 
-// fleet are the metrics of what runs: they read every snapshot, and count from
-// one to the next.
-type fleet struct {
+// nodeMetrics are the metrics of the nodes of the last snapshot, by NodePool, and of
+// the hours that nodes ran between one snapshot and the next.
+type nodeMetrics struct {
 	nodes, fallback, fallbackUSD *prometheus.GaugeVec
 	pods                         *prometheus.GaugeVec
 	hours                        *prometheus.CounterVec
 	last                         time.Time
 }
 
-// most is how many workloads are counted apart; more are counted together.
-const most = 2000
+// maxWorkloads is how many workloads have a series of their own. The pods of all
+// others are counted under the name "other".
+const maxWorkloads = 2000
 
-func newFleet(reg prometheus.Registerer) *fleet {
-	f := &fleet{
+func newNodeMetrics(reg prometheus.Registerer) *nodeMetrics {
+	f := &nodeMetrics{
 		nodes: prometheus.NewGaugeVec(prometheus.GaugeOpts{
 			Name: "spokeshave_nodes", Help: "Nodes by what they are, those in flight included; the instance type of a launch is known only once it is done.",
 		}, []string{"nodepool", "instance_type", "capacity_type"}),
@@ -51,7 +51,7 @@ type (
 	workload struct{ namespace, name string }
 )
 
-func (f *fleet) observe(s *model.Snapshot) {
+func (f *nodeMetrics) observe(s *model.Snapshot) {
 	elapsed := s.Time.Sub(f.last)
 	if f.last.IsZero() || elapsed < 0 {
 		elapsed = 0
@@ -94,7 +94,7 @@ func poolOf(s *model.Snapshot, n *model.Node) string {
 
 // reset begins anew. Where something could fall back, that nothing has is 0 and not
 // nothing: a share is taken of it.
-func (f *fleet) reset(s *model.Snapshot) {
+func (f *nodeMetrics) reset(s *model.Snapshot) {
 	f.nodes.Reset()
 	f.fallback.Reset()
 	f.fallbackUSD.Reset()
@@ -108,11 +108,9 @@ func (f *fleet) reset(s *model.Snapshot) {
 
 func allowsSpot(p *model.Pool) bool { return !refusesSpot(p.Requirements) }
 
-const capacityType = "karpenter.sh/capacity-type"
-
 func refusesSpot(all []model.Requirement) bool {
 	return slices.ContainsFunc(all, func(r model.Requirement) bool {
-		return r.Key == capacityType && !r.Matches(string(model.Spot), true)
+		return r.Key == karpv1.LabelCapacityType && !r.Matches(string(model.Spot), true)
 	})
 }
 
@@ -122,7 +120,7 @@ func onDemandWanted(s *model.Snapshot) map[int32]bool {
 	refuses := make([]bool, len(s.Specs))
 	for i := range s.Specs {
 		spec := &s.Specs[i]
-		picked, picks := spec.NodeSelector[capacityType]
+		picked, picks := spec.NodeSelector[karpv1.LabelCapacityType]
 		refuses[i] = picks && picked != string(model.Spot) ||
 			len(spec.Affinity) > 0 && !slices.ContainsFunc(spec.Affinity, func(t model.Term) bool { return !refusesSpot(t) })
 	}
@@ -154,7 +152,7 @@ func spotPrice(s *model.Snapshot, n *model.Node) model.Price {
 	return 0
 }
 
-func (f *fleet) workloads(s *model.Snapshot) {
+func (f *nodeMetrics) workloads(s *model.Snapshot) {
 	counts := map[workload]int{}
 	for i := range s.Pods {
 		p := &s.Pods[i]
@@ -162,7 +160,7 @@ func (f *fleet) workloads(s *model.Snapshot) {
 			continue
 		}
 		key := workload{p.Namespace, p.Workload}
-		if _, known := counts[key]; !known && len(counts) >= most {
+		if _, known := counts[key]; !known && len(counts) >= maxWorkloads {
 			key.name = "other"
 		}
 		counts[key]++
@@ -171,55 +169,4 @@ func (f *fleet) workloads(s *model.Snapshot) {
 	for key, n := range counts {
 		f.pods.WithLabelValues(key.namespace, key.name).Set(float64(n))
 	}
-}
-
-// churn are the metrics of what is taken away.
-type churn struct {
-	events  *prometheus.CounterVec
-	evicted *prometheus.HistogramVec
-}
-
-func newChurn(reg prometheus.Registerer) *churn {
-	c := &churn{
-		events: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "spokeshave_disruptions_total", Help: "Disruptions that were carried out: one may remove several nodes.",
-		}, []string{"reason", "action"}),
-		evicted: prometheus.NewHistogramVec(prometheus.HistogramOpts{
-			Name: "spokeshave_disruption_evicted_pods", Help: "Pods that had to move in one disruption, those of DaemonSets not counted.",
-			Buckets: []float64{0, 1, 2, 5, 10, 20, 50, 100, 200, 500},
-		}, []string{"reason"}),
-	}
-	reg.MustRegister(c.events, c.evicted)
-	return c
-}
-
-// done counts the disruptions whose claims were deleted.
-func (c *churn) done(s *model.Snapshot, d *decide.Decision, gone map[string]bool) {
-	for i := range d.Disruptions {
-		if each := &d.Disruptions[i]; each.Go && gone[s.Nodes[each.Node].Claim] {
-			c.add(string(each.Method), "delete", 0)
-		}
-	}
-	for i := range d.Commands {
-		cmd := &d.Commands[i]
-		if cmd.Stage != decide.Finish || !slices.ContainsFunc(cmd.Nodes, func(n int32) bool { return gone[s.Nodes[n].Claim] }) {
-			continue
-		}
-		action := "delete"
-		if mark := s.Nodes[cmd.Nodes[0]].Command; mark != nil && len(mark.Replacements) > 0 {
-			action = "replace"
-		}
-		pods := 0
-		for p := range s.Pods {
-			if !s.Pods[p].Daemon && slices.Contains(cmd.Nodes, s.Pods[p].Node) {
-				pods++
-			}
-		}
-		c.add(string(cmd.Method), action, pods)
-	}
-}
-
-func (c *churn) add(reason, action string, pods int) {
-	c.events.WithLabelValues(reason, action).Inc()
-	c.evicted.WithLabelValues(reason).Observe(float64(pods))
 }

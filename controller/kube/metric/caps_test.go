@@ -1,4 +1,4 @@
-package decision
+package metric
 
 import (
 	"strings"
@@ -15,7 +15,7 @@ import (
 // the time until it is used up; what no policy says any more is gone.
 func TestCapMetrics(t *testing.T) {
 	reg := prometheus.NewRegistry()
-	c := newCaps(reg)
+	c := newCapMetrics(reg)
 	known := map[string]map[string]policy.Cap{}
 	c.observe(&decide.Decision{Caps: known, Headroom: []decide.Headroom{
 		{Scope: "cluster", Policy: "budget", Period: decide.PerHour, Limit: 2, Left: 500_000, Burn: 1_500_000, SecondsToCap: -1},

@@ -45,9 +45,9 @@ func newCalls(r *registrar) calls {
 	}
 }
 
-// Cloud counts and times the calls that somebody makes. A nil Set gives the
+// Cloud counts and times the calls that somebody makes. A nil *Reconcilers gives the
 // provider back.
-func (s *Set) Cloud(p provider.Provider, by Caller) provider.Provider {
+func (s *Reconcilers) Cloud(p provider.Provider, by Caller) provider.Provider {
 	if s == nil {
 		return p
 	}
@@ -55,7 +55,7 @@ func (s *Set) Cloud(p provider.Provider, by Caller) provider.Provider {
 }
 
 // Drifter does the same for questions about drift.
-func (s *Set) Drifter(d provider.Drifter, by Caller) provider.Drifter {
+func (s *Reconcilers) Drifter(d provider.Drifter, by Caller) provider.Drifter {
 	if s == nil || d == nil {
 		return d
 	}

@@ -1,4 +1,4 @@
-package decision
+package metric
 
 import (
 	"testing"
@@ -13,9 +13,9 @@ import (
 	"spokeshave.dev/controller/core/model"
 )
 
-// TestCensus: pods are counted by phase and pool, and those that wait longest say
+// TestPodCounts: pods are counted by phase and pool, and those that wait longest say
 // for how long, whatever has ended.
-func TestCensus(t *testing.T) {
+func TestPodCounts(t *testing.T) {
 	now := time.Date(2026, 3, 11, 9, 0, 0, 0, time.UTC)
 	pod := func(phase corev1.PodPhase, node string, age time.Duration) *corev1.Pod {
 		return &corev1.Pod{
@@ -58,7 +58,7 @@ func TestCensus(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			reg := prometheus.NewPedanticRegistry()
-			reg.MustRegister(&Census{
+			reg.MustRegister(&PodCounts{
 				Pods: func() []*corev1.Pod { return tc.pods }, Now: func() time.Time { return now },
 				Node: func(name string) *corev1.Node { return nodes[name] }, Leading: func() bool { return !tc.follows },
 			})
@@ -70,14 +70,14 @@ func TestCensus(t *testing.T) {
 	}
 }
 
-// BenchmarkCensus reports what counting 10,000 pods on 1,000 nodes allocates.
-func BenchmarkCensus(b *testing.B) {
+// BenchmarkPodCounts reports what counting 10,000 pods on 1,000 nodes allocates.
+func BenchmarkPodCounts(b *testing.B) {
 	pods := make([]*corev1.Pod, 10_000)
 	for i := range pods {
 		pods[i] = &corev1.Pod{ObjectMeta: metav1.ObjectMeta{UID: "u"}, Spec: corev1.PodSpec{NodeName: string(rune('a' + i%1000))}}
 	}
 	reg := prometheus.NewRegistry()
-	reg.MustRegister(&Census{Pods: func() []*corev1.Pod { return pods }, Now: time.Now, Node: func(string) *corev1.Node { return nil }, Leading: func() bool { return true }})
+	reg.MustRegister(&PodCounts{Pods: func() []*corev1.Pod { return pods }, Now: time.Now, Node: func(string) *corev1.Node { return nil }, Leading: func() bool { return true }})
 	b.ReportAllocs()
 	for b.Loop() {
 		if families, err := reg.Gather(); err != nil || len(families) != 3 {
@@ -91,11 +91,11 @@ func BenchmarkCensus(b *testing.B) {
 func TestFirstDecision(t *testing.T) {
 	m, reg := metricsOf(t)
 	s := town(1)
-	m.queue.lead(s.Time.Add(-10*time.Second + 400*time.Millisecond))
+	m.Lead(s.Time.Add(-10*time.Second + 400*time.Millisecond))
 	for uid, age := range map[string]time.Duration{"before": 11 * time.Second, "same second": 10 * time.Second, "after": 4 * time.Second} {
 		s.Pods = append(s.Pods, model.Pod{UID: uid, Namespace: "shop", Name: uid, Node: -1, Created: s.Time.Add(-age)})
 	}
-	m.observe(s, &decide.Decision{}, 0)
+	m.Observe(s, &decide.Decision{}, 0)
 	const name = "karpenter_pods_scheduling_decision_duration_seconds"
 	if diff := cmp.Diff(map[string]float64{name + "{} count": 2, name + "{} sum": 14}, figures(t, reg, name)); diff != "" {
 		t.Errorf("-want +got\n%s", diff)
@@ -114,27 +114,27 @@ func TestQueueFigures(t *testing.T) {
 		}
 		return s
 	}
-	m.observe(at(0, "old"), &decide.Decision{}, 0) // may have been decided about before
+	m.Observe(at(0, "old"), &decide.Decision{}, 0) // may have been decided about before
 	took := decide.Decision{Timing: decide.Timing{Total: 500 * time.Millisecond}}
 	took.Plan.Unplaced = []model.Unplaced{
 		{Pod: 4, Reasons: []model.Reason{{Code: model.TooLarge}, {Code: model.Unsupported}, {Code: model.Unsupported}}},
 		{Pod: 5, Reasons: []model.Reason{{Code: model.TooLarge}}},
 	}
-	m.observe(at(1, "old", "new"), &took, 0)
+	m.Observe(at(1, "old", "new"), &took, 0)
 	for minute, node := range []int32{-1, 4, -1} { // it waits, is to go to the node in flight, and that does not come
 		s := at(2+minute, "new")
 		s.Pods[len(s.Pods)-1].Node = node
-		m.observe(s, &took, 0)
+		m.Observe(s, &took, 0)
 	}
 	want := map[string]float64{names[0] + "{} count": 1, names[0] + "{} sum": 20.5, names[1] + "{}": 1, names[2] + "{}": 0}
 	if diff := cmp.Diff(want, figures(t, reg, names...)); diff != "" {
 		t.Errorf("-want +got\n%s", diff)
 	}
-	m.queue.begin()
+	m.Begin()
 	if got := figures(t, reg, names[2])[names[2]+"{}"]; got <= 0 {
 		t.Errorf("a decision is under way, and its time is %v s", got)
 	}
-	m.queue.end()
+	m.End()
 	if got := figures(t, reg, names[2])[names[2]+"{}"]; got != 0 {
 		t.Errorf("no decision is under way, and its time is %v s", got)
 	}

@@ -1,4 +1,4 @@
-package decision
+package metric
 
 import (
 	"slices"
@@ -11,31 +11,31 @@ import (
 	"spokeshave.dev/controller/core/model"
 )
 
-// inventoryEvery bounds how often every pod is added up for metrics.
+// inventoryEvery is the least time between two sums over all pods.
 const inventoryEvery = 15 * time.Second
 
-// inventory shows nodes one by one, and what can be bought, when metrics are
-// read. It keeps sums only, not the snapshot.
+// inventory is a Prometheus collector with series for each node and for each offering
+// of each instance type. It keeps sums of the last snapshot, not the snapshot.
 type inventory struct {
 	nodeResource            [3]*prometheus.Desc
 	lifetime, cores, memory *prometheus.Desc
 	price, available        *prometheus.Desc
 	mu                      sync.Mutex
-	at                      time.Time
-	nodes                   []row
+	takenAt                 time.Time
+	nodes                   []nodeRow
 	types                   []model.InstanceType
 }
 
-// row is a node with what it has, and what pods of workloads and of DaemonSets
-// request.
-type row struct {
+// nodeRow is one node: its labels, its allocatable resources, and the sums of what
+// pods of workloads and pods of DaemonSets request on it.
+type nodeRow struct {
 	labels                          []*dto.LabelPair
 	launched                        time.Time
 	allocatable, workloads, daemons model.Resources
 }
 
-// share is how much of a resource is used.
-type share struct{ allocatable, requested float64 }
+// resourceUse is how much of a resource nodes have and pods request.
+type resourceUse struct{ allocatable, requested float64 }
 
 func newInventory() *inventory {
 	node := []string{"node_name", "nodepool", "instance_type", "zone", "capacity_type"}
@@ -59,13 +59,13 @@ func newInventory() *inventory {
 
 // observe adds the pods up, now and then; it returns the sums of all nodes when
 // it did.
-func (v *inventory) observe(s *model.Snapshot) map[string]share {
+func (v *inventory) observe(s *model.Snapshot) map[string]resourceUse {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	if !v.at.IsZero() && s.Time.Sub(v.at) < inventoryEvery && s.Time.After(v.at) {
+	if !v.takenAt.IsZero() && s.Time.Sub(v.takenAt) < inventoryEvery && s.Time.After(v.takenAt) {
 		return nil
 	}
-	v.at, v.types = s.Time, types(s)
+	v.takenAt, v.types = s.Time, types(s)
 	at := make([]int, len(s.Nodes))
 	v.nodes = v.nodes[:0]
 	for i := range s.Nodes {
@@ -78,8 +78,8 @@ func (v *inventory) observe(s *model.Snapshot) map[string]share {
 			pool = s.Pools[n.Pool].Name
 		}
 		at[i] = len(v.nodes)
-		v.nodes = append(v.nodes, row{
-			labels:      pairs("capacity_type", string(n.CapacityType), "instance_type", n.InstanceType, "node_name", n.Name, "nodepool", pool, "zone", n.Zone),
+		v.nodes = append(v.nodes, nodeRow{
+			labels:      labelPairs("capacity_type", string(n.CapacityType), "instance_type", n.InstanceType, "node_name", n.Name, "nodepool", pool, "zone", n.Zone),
 			launched:    n.LaunchedAt,
 			allocatable: n.Allocatable, workloads: model.Resources{}, daemons: model.Resources{},
 		})
@@ -99,8 +99,8 @@ func (v *inventory) observe(s *model.Snapshot) map[string]share {
 	return v.total()
 }
 
-func (v *inventory) total() map[string]share {
-	out := map[string]share{}
+func (v *inventory) total() map[string]resourceUse {
+	out := map[string]resourceUse{}
 	for i := range v.nodes {
 		r := &v.nodes[i]
 		for name, n := range r.allocatable {
@@ -151,26 +151,26 @@ func (v *inventory) Collect(out chan<- prometheus.Metric) {
 	}
 }
 
-func (v *inventory) node(r *row, resources map[string]*dto.LabelPair, out chan<- prometheus.Metric) {
+func (v *inventory) node(r *nodeRow, resources map[string]*dto.LabelPair, out chan<- prometheus.Metric) {
 	for name := range r.allocatable {
 		if resources[name] == nil {
-			resources[name] = pairs("resource_type", name)[0]
+			resources[name] = labelPairs("resource_type", name)[0]
 		}
 		zone := len(r.labels) - 1
 		labels := append(append(r.labels[:zone:zone], resources[name]), r.labels[zone])
 		for k, amounts := range []model.Resources{r.allocatable, r.workloads, r.daemons} {
-			out <- sample{v.nodeResource[k], labels, unit(name, amounts[name])}
+			out <- gaugeSample{v.nodeResource[k], labels, unit(name, amounts[name])}
 		}
 	}
 	if !r.launched.IsZero() {
-		out <- sample{v.lifetime, r.labels, max(0, v.at.Sub(r.launched)).Seconds()}
+		out <- gaugeSample{v.lifetime, r.labels, max(0, v.takenAt.Sub(r.launched)).Seconds()}
 	}
 }
 
 func (v *inventory) offered(t *model.InstanceType, out chan<- prometheus.Metric) {
-	name := pairs("instance_type", t.Name)
-	out <- sample{v.cores, name, unit(model.CPU, t.Capacity[model.CPU])}
-	out <- sample{v.memory, name, float64(t.Capacity[model.Memory])}
+	name := labelPairs("instance_type", t.Name)
+	out <- gaugeSample{v.cores, name, unit(model.CPU, t.Capacity[model.CPU])}
+	out <- gaugeSample{v.memory, name, float64(t.Capacity[model.Memory])}
 	said := map[[2]string]bool{}
 	for i := range t.Offerings {
 		o := &t.Offerings[i]
@@ -183,8 +183,8 @@ func (v *inventory) offered(t *model.InstanceType, out chan<- prometheus.Metric)
 		if o.Available {
 			can = 1
 		}
-		labels := pairs("capacity_type", key[0], "instance_type", t.Name, "zone", key[1])
-		out <- sample{v.price, labels, o.Price.USD()}
-		out <- sample{v.available, labels, can}
+		labels := labelPairs("capacity_type", key[0], "instance_type", t.Name, "zone", key[1])
+		out <- gaugeSample{v.price, labels, o.Price.USD()}
+		out <- gaugeSample{v.available, labels, can}
 	}
 }

@@ -1,4 +1,4 @@
-package decision
+package metric
 
 import (
 	"time"
@@ -8,24 +8,23 @@ import (
 	"spokeshave.dev/controller/core/model"
 )
 
-// state are the metrics of the cluster as the last snapshot shows it, under
-// Karpenter's names.
-type state struct {
+// clusterMetrics are the metrics of the cluster as the last snapshot shows it.
+type clusterMetrics struct {
 	synced, unsynced, nodes  prometheus.Gauge
 	usage, limit, cost, used *prometheus.GaugeVec
 	inventory                *inventory
-	// since is when snapshots began to fail; zero while they do not.
-	since time.Time
+	// failingSince is when snapshots began to fail; zero while they do not.
+	failingSince time.Time
 }
 
-func newState(reg prometheus.Registerer) *state {
+func newClusterMetrics(reg prometheus.Registerer) *clusterMetrics {
 	gauge := func(name, help string) prometheus.Gauge {
 		return prometheus.NewGauge(prometheus.GaugeOpts{Name: name, Help: help})
 	}
 	vec := func(name, help string, labels ...string) *prometheus.GaugeVec {
 		return prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: name, Help: help}, labels)
 	}
-	s := &state{
+	s := &clusterMetrics{
 		synced:    gauge("karpenter_cluster_state_synced", "1 when the last snapshot could be taken, 0 otherwise."),
 		unsynced:  gauge("karpenter_cluster_state_unsynced_time_seconds", "For how long no snapshot could be taken."),
 		nodes:     gauge("karpenter_cluster_state_node_count", "Nodes of the last snapshot, those in flight and those of others included."),
@@ -40,16 +39,16 @@ func newState(reg prometheus.Registerer) *state {
 }
 
 // failed notes that no snapshot could be taken.
-func (s *state) failed(now time.Time) {
-	if s.since.IsZero() {
-		s.since = now
+func (s *clusterMetrics) failed(now time.Time) {
+	if s.failingSince.IsZero() {
+		s.failingSince = now
 	}
 	s.synced.Set(0)
-	s.unsynced.Set(now.Sub(s.since).Seconds())
+	s.unsynced.Set(now.Sub(s.failingSince).Seconds())
 }
 
-func (s *state) observe(snap *model.Snapshot) {
-	s.since = time.Time{}
+func (s *clusterMetrics) observe(snap *model.Snapshot) {
+	s.failingSince = time.Time{}
 	s.synced.Set(1)
 	s.unsynced.Set(0)
 	s.nodes.Set(float64(len(snap.Nodes)))

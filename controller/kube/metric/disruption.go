@@ -1,4 +1,4 @@
-package decision
+package metric
 
 import (
 	"slices"
@@ -9,12 +9,11 @@ import (
 	"spokeshave.dev/controller/core/disrupt"
 	"spokeshave.dev/controller/core/model"
 	"spokeshave.dev/controller/kube/actuate"
-	"spokeshave.dev/controller/kube/reconcile/metric"
 )
 
-// voluntary are the metrics of disruptions that were decided, under Karpenter's
+// disruptionMetrics are the metrics of disruptions that were decided, under Karpenter's
 // names.
-type voluntary struct {
+type disruptionMetrics struct {
 	decisions, byPool, failures *prometheus.CounterVec
 	invalid, timeouts           *prometheus.CounterVec
 	eligible                    *prometheus.GaugeVec
@@ -22,7 +21,7 @@ type voluntary struct {
 	evaluation                  *prometheus.HistogramVec
 }
 
-func newVoluntary(reg prometheus.Registerer) *voluntary {
+func newDisruptionMetrics(reg prometheus.Registerer) *disruptionMetrics {
 	const prefix, typ = "karpenter_voluntary_disruption_", "consolidation_type"
 	counter := func(name, help string, labels ...string) *prometheus.CounterVec {
 		return prometheus.NewCounterVec(prometheus.CounterOpts{Name: name, Help: help}, labels)
@@ -30,7 +29,7 @@ func newVoluntary(reg prometheus.Registerer) *voluntary {
 	gauge := func(name, help string, labels ...string) *prometheus.GaugeVec {
 		return prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: name, Help: help}, labels)
 	}
-	v := &voluntary{
+	v := &disruptionMetrics{
 		decisions: counter(prefix+"decisions_total", "Disruptions that were begun; empty nodes count when they are deleted.", "decision", "reason", typ),
 		byPool:    counter(prefix+"decisions_by_nodepool_total", "Disruptions that were begun, by the NodePools of their nodes.", "nodepool", "decision", "reason", typ),
 		failures:  counter(prefix+"queue_failures_total", "Disruptions taken back because a replacement or a taint failed.", "decision", "reason", typ),
@@ -51,46 +50,46 @@ func newVoluntary(reg prometheus.Registerer) *voluntary {
 	return v
 }
 
-// methods are the reasons of voluntary disruption.
-func methods() []disrupt.Method {
+// disruptionMethods are the reasons of voluntary disruption.
+func disruptionMethods() []disrupt.Method {
 	return []disrupt.Method{disrupt.Empty, disrupt.Underutilized, disrupt.Drifted}
 }
 
 // observe reads a snapshot and its decision.
-func (v *voluntary) observe(s *model.Snapshot, d *decide.Decision) {
+func (v *disruptionMetrics) observe(s *model.Snapshot, d *decide.Decision) {
 	v.evaluation.WithLabelValues("", "").Observe(d.Timing.Disrupt.Seconds())
 	v.allowed.Reset()
 	v.consuming.Reset()
 	for i := range s.Nodes {
 		if n := &s.Nodes[i]; n.Pool >= 0 {
-			if reason, uses := consumes(n); uses {
+			if reason, uses := consumesBudget(n); uses {
 				v.consuming.WithLabelValues(s.Pools[n.Pool].Name, reason).Inc()
 			}
 		}
 	}
-	for _, m := range methods() {
-		reason := metric.Snake(string(m))
+	for _, m := range disruptionMethods() {
+		reason := Snake(string(m))
 		v.eligible.WithLabelValues(reason).Set(float64(d.Eligible[m]))
 		for i := range s.Pools {
-			v.allowed.WithLabelValues(s.Pools[i].Name, reason).Set(float64(max(0, disrupt.Allowed(&s.Pools[i].Disruption, m)-marked(s, int32(i)))))
+			v.allowed.WithLabelValues(s.Pools[i].Name, reason).Set(float64(max(0, disrupt.Allowed(&s.Pools[i].Disruption, m)-commandedNodes(s, int32(i)))))
 		}
 	}
 }
 
-// consumes says whether the node uses up its pool's budgets, and for which
+// consumesBudget says whether the node uses up its pool's budgets, and for which
 // reason where that is known.
-func consumes(n *model.Node) (reason string, uses bool) {
+func consumesBudget(n *model.Node) (reason string, uses bool) {
 	switch {
 	case n.Command != nil:
-		return metric.Snake(n.Command.Method), true
+		return Snake(n.Command.Method), true
 	case n.State == model.Deleting, n.State == model.Initialized && n.NotReady:
 		return "", true
 	}
 	return "", false
 }
 
-// marked counts a pool's nodes of commands under way.
-func marked(s *model.Snapshot, pool int32) int {
+// commandedNodes counts a pool's nodes of commands under way.
+func commandedNodes(s *model.Snapshot, pool int32) int {
 	n := 0
 	for i := range s.Nodes {
 		if x := &s.Nodes[i]; x.Pool == pool && x.Command != nil && x.State != model.Deleting {
@@ -101,17 +100,17 @@ func marked(s *model.Snapshot, pool int32) int {
 }
 
 // acted counts what of a decision was carried out.
-func (v *voluntary) acted(s *model.Snapshot, d *decide.Decision, done *actuate.Done) {
+func (v *disruptionMetrics) acted(s *model.Snapshot, d *decide.Decision, done *actuate.Done) {
 	for i := range d.Disruptions {
 		each := &d.Disruptions[i]
 		if n := &s.Nodes[each.Node]; each.Go && slices.Contains(done.Deleted, n.Claim) {
-			v.begun(s, []int32{each.Node}, kind{"delete", metric.Snake(string(each.Method)), ""})
+			v.begun(s, []int32{each.Node}, disruptionLabels{"delete", Snake(string(each.Method)), ""})
 		}
 	}
 	for i := range d.Commands {
 		c := &d.Commands[i]
 		first := s.Nodes[c.Nodes[0]].Claim
-		switch k := kindOf(s, c); {
+		switch k := disruptionLabelsOf(s, c); {
 		case c.Stage == decide.Start && slices.Contains(done.Marked, first):
 			v.begun(s, c.Nodes, k)
 		case c.Stage != decide.Undo || !slices.Contains(done.Unmarked, first):
@@ -123,11 +122,11 @@ func (v *voluntary) acted(s *model.Snapshot, d *decide.Decision, done *actuate.D
 	}
 }
 
-// kind is what a disruption is called in metrics.
-type kind struct{ decision, reason, typ string }
+// disruptionLabels is what a disruption is called in metrics.
+type disruptionLabels struct{ decision, reason, typ string }
 
-func kindOf(s *model.Snapshot, c *decide.Command) kind {
-	out := kind{decision: "delete", reason: metric.Snake(string(c.Method))}
+func disruptionLabelsOf(s *model.Snapshot, c *decide.Command) disruptionLabels {
+	out := disruptionLabels{decision: "delete", reason: Snake(string(c.Method))}
 	mark := s.Nodes[c.Nodes[0]].Command
 	if len(c.Replacements) > 0 || mark != nil && len(mark.Replacements) > 0 {
 		out.decision = "replace"
@@ -140,7 +139,7 @@ func kindOf(s *model.Snapshot, c *decide.Command) kind {
 	return out
 }
 
-func (v *voluntary) begun(s *model.Snapshot, nodes []int32, k kind) {
+func (v *disruptionMetrics) begun(s *model.Snapshot, nodes []int32, k disruptionLabels) {
 	v.decisions.WithLabelValues(k.decision, k.reason, k.typ).Inc()
 	var pools []int32
 	for _, i := range nodes {

@@ -77,7 +77,7 @@ func TestCloudCalls(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			registry := prometheus.NewRegistry()
-			s, err := New(registry)
+			s, err := NewReconcilers(registry)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -124,7 +124,7 @@ func cloudSeries(t *testing.T, registry *prometheus.Registry) map[string]float64
 
 // TestCloudWithoutMetrics: who measures nothing gets what it had.
 func TestCloudWithoutMetrics(t *testing.T) {
-	var none *Set
+	var none *Reconcilers
 	if got := none.Cloud(failing{}, Caller{}); got != (failing{}) {
 		t.Errorf("a cloud without metrics became %T", got)
 	}

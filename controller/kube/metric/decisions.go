@@ -1,0 +1,134 @@
+package metric
+
+import (
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"spokeshave.dev/controller/core/decide"
+	"spokeshave.dev/controller/core/model"
+	"spokeshave.dev/controller/kube/actuate"
+)
+
+// Decisions are the metrics that are read off snapshots and decisions. The core
+// itself counts nothing. The methods of Decisions are called by the decision loop
+// alone, except Bound and Started, which any goroutine may call.
+type Decisions struct {
+	scheduling, snapshot   prometheus.Histogram
+	pending, unschedulable prometheus.Gauge
+	claims                 *prometheus.CounterVec
+
+	shared *Reconcilers
+
+	caps       *capMetrics
+	cluster    *clusterMetrics
+	completed  *completedMetrics
+	disruption *disruptionMetrics
+	nodes      *nodeMetrics
+	policies   *policyMetrics
+	queue      *queueMetrics
+	spend      *spendMetrics
+	startup    *podStartup
+}
+
+// NewDecisions registers the metrics of decisions with reg, which must not know them
+// yet. Metrics that Karpenter has, too, bear its names. Claims that a decision
+// disrupts are counted in shared, which may be nil.
+func NewDecisions(reg prometheus.Registerer, shared *Reconcilers) *Decisions {
+	buckets := prometheus.ExponentialBuckets(0.0005, 2, 16)
+	m := &Decisions{
+		shared:        shared,
+		scheduling:    prometheus.NewHistogram(prometheus.HistogramOpts{Name: "karpenter_scheduler_scheduling_duration_seconds", Help: "Duration of a solve.", Buckets: buckets}),
+		snapshot:      prometheus.NewHistogram(prometheus.HistogramOpts{Name: "spokeshave_snapshot_duration_seconds", Help: "Duration of building a snapshot.", Buckets: buckets}),
+		pending:       prometheus.NewGauge(prometheus.GaugeOpts{Name: "karpenter_scheduler_queue_depth", Help: "Pods that needed a place in the last decision: waiting ones, and those of nodes on their way out."}),
+		unschedulable: prometheus.NewGauge(prometheus.GaugeOpts{Name: "karpenter_scheduler_unschedulable_pods_count", Help: "Pods that the last decision found no place for."}),
+		claims:        prometheus.NewCounterVec(prometheus.CounterOpts{Name: "karpenter_nodeclaims_created_total", Help: "NodeClaims created."}, []string{"nodepool"}),
+
+		caps: newCapMetrics(reg), cluster: newClusterMetrics(reg), completed: newCompletedMetrics(reg), disruption: newDisruptionMetrics(reg), nodes: newNodeMetrics(reg),
+		policies: newPolicyMetrics(reg), queue: newQueueMetrics(reg), spend: newSpendMetrics(reg), startup: newPodStartup(reg),
+	}
+	reg.MustRegister(m.scheduling, m.snapshot, m.pending, m.unschedulable, m.claims)
+	return m
+}
+
+// Lead notes when this controller began to decide. Only the first call counts.
+func (m *Decisions) Lead(now time.Time) { m.queue.lead(now) }
+
+// SnapshotFailed notes that no snapshot could be taken at the time.
+func (m *Decisions) SnapshotFailed(now time.Time) { m.cluster.failed(now) }
+
+// Begin notes that a decision is being made, until End.
+func (m *Decisions) Begin() { m.queue.begin() }
+
+// End notes that the decision has been made.
+func (m *Decisions) End() { m.queue.end() }
+
+// Observe reads a snapshot, which took so long to build, and the decision about it.
+func (m *Decisions) Observe(s *model.Snapshot, d *decide.Decision, snapshot time.Duration) {
+	m.snapshot.Observe(snapshot.Seconds())
+	m.scheduling.Observe(d.Timing.Solve.Seconds())
+	waiting := 0
+	for i := range s.Pods {
+		if s.NeedsPlace(&s.Pods[i]) {
+			waiting++
+		}
+	}
+	m.pending.Set(float64(waiting))
+	m.unschedulable.Set(float64(len(d.Plan.Unplaced)))
+	m.policies.observe(d.Policies)
+	m.spend.observe(s)
+	m.caps.observe(d)
+	m.nodes.observe(s)
+	m.disruption.observe(s, d)
+	m.cluster.observe(s)
+	m.queue.observe(s, d)
+}
+
+// Bound counts a pod that was bound now; waited says that the scheduler had
+// found no place for it before.
+func (m *Decisions) Bound(created, now time.Time, waited bool) { //nolint:revive // a fact about the pod, not a mode
+	took := max(0, now.Sub(created)).Seconds()
+	m.startup.bound.Observe(took)
+	if waited {
+		m.startup.waited.Observe(took)
+	}
+}
+
+// Started counts a pod that runs from now on.
+func (m *Decisions) Started(created, now time.Time) {
+	m.startup.started.Observe(max(0, now.Sub(created)).Seconds())
+}
+
+// Created counts the first n nodes of the plan, whose NodeClaims have been created.
+func (m *Decisions) Created(s *model.Snapshot, d *decide.Decision, n int) {
+	for i := range d.Plan.Nodes[:n] {
+		m.claims.WithLabelValues(s.Pools[d.Plan.Nodes[i].Pool].Name).Inc()
+	}
+}
+
+// Disrupted counts what of the decision's disruptions has been carried out.
+func (m *Decisions) Disrupted(s *model.Snapshot, d *decide.Decision, done *actuate.Done) {
+	gone := map[string]bool{}
+	for _, c := range done.Deleted {
+		gone[c] = true
+	}
+	m.completed.done(s, d, gone)
+	m.disruption.acted(s, d, done)
+	for i := range d.Disruptions {
+		if n := &s.Nodes[d.Disruptions[i].Node]; d.Disruptions[i].Go && gone[n.Claim] {
+			m.shared.Disrupted(subject(s, n), string(d.Disruptions[i].Method))
+		}
+	}
+	for i := range d.Commands {
+		c := &d.Commands[i]
+		for _, at := range c.Nodes {
+			if n := &s.Nodes[at]; c.Stage == decide.Finish && gone[n.Claim] {
+				m.shared.Disrupted(subject(s, n), string(c.Method))
+			}
+		}
+	}
+}
+
+func subject(s *model.Snapshot, n *model.Node) Subject {
+	return Subject{NodePool: s.Pools[n.Pool].Name, CapacityType: string(n.CapacityType)}
+}

@@ -1,0 +1,89 @@
+package decision
+
+import (
+	"slices"
+	"time"
+
+	"spokeshave.dev/controller/core/decide"
+)
+
+const (
+	// searchEvery is how often the whole cluster is searched, as in Karpenter.
+	searchEvery = 10 * time.Second
+	// searchShare bounds the time spent searching, in which pods that come have to
+	// wait: a decision that took t is followed by no search for searchShare × t.
+	searchShare = 20
+)
+
+// searchSchedule says when the next search for a cheaper cluster is due. A search
+// takes longer than the rest of a decision, so that not every decision makes one.
+// The zero value is ready: a search is due at once.
+type searchSchedule struct {
+	// last is when the last search was made.
+	last time.Time
+	// took is how long the decision with the last search took.
+	took time.Duration
+	// early is when a search is due before its interval has passed, because a cap keeps
+	// pods waiting and a search may free money for them; zero for none.
+	early time.Time
+	// short are the scopes whose caps kept pods waiting in the last decision.
+	short []string
+}
+
+// due says whether a decision made now is to search. If it is, the interval begins
+// anew; [searchSchedule.record] takes that back for a search that was not made.
+func (s *searchSchedule) due(now time.Time) bool {
+	every := searchEvery
+	if !s.early.IsZero() && !now.Before(s.early) {
+		every = 0
+	}
+	if now.Sub(s.last) < max(every, searchShare*s.took) {
+		return false
+	}
+	s.last = now
+	return true
+}
+
+// record says whether the decision made the search that was due. One that it did not
+// make stays due: the interval counts from before, the time of the search before it.
+func (s *searchSchedule) record(d *decide.Decision, due bool, before time.Time) bool { //nolint:revive // a fact about the decision
+	if !due || d.Postponed {
+		s.last = before
+		return false
+	}
+	s.took = d.Timing.Total
+	return true
+}
+
+// expedite brings the next search forward when a cap keeps pods waiting: to now when
+// it did not do so before, and otherwise to when a node that could go will have been
+// idle for long enough.
+func (s *searchSchedule) expedite(d *decide.Decision, searched bool) {
+	scopes := d.Short()
+	fresh := slices.ContainsFunc(scopes, func(x string) bool { return !slices.Contains(s.short, x) })
+	waits := !s.early.IsZero() && !s.early.After(d.Time)
+	s.short = scopes
+	switch {
+	case len(scopes) == 0:
+		s.early = time.Time{}
+		return
+	case !searched && (fresh || waits):
+		s.early = d.Time
+		return
+	}
+	s.early = time.Time{}
+	for i := range d.Disruptions {
+		each := &d.Disruptions[i]
+		if each.Method == decide.MethodUnderutilized && each.RetryAt.After(d.Time) && (s.early.IsZero() || each.RetryAt.Before(s.early)) {
+			s.early = each.RetryAt
+		}
+	}
+}
+
+// wait is how long after now an early search is due. ok is false when none is.
+func (s *searchSchedule) wait(now time.Time) (wait time.Duration, ok bool) {
+	if s.early.IsZero() {
+		return 0, false
+	}
+	return max(0, s.early.Sub(now), searchShare*s.took-now.Sub(s.last)), true
+}

@@ -1,0 +1,61 @@
+// Package index names the field indexes of the watch cache, by which reconcilers find
+// objects: nodes and claims by provider ID, claims by instance and by decision, pods
+// by node.
+package index
+
+import (
+	"context"
+	"fmt"
+	"path"
+
+	corev1 "k8s.io/api/core/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	karpv1 "spokeshave.dev/api/karpenter/v1"
+)
+
+// The fields. Each is the key of client.MatchingFields for the kinds that it names.
+const (
+	// ProviderID finds nodes and claims by provider ID.
+	ProviderID = "providerID"
+	// Instance finds claims by the cloud's id of their instance.
+	Instance = "instance"
+	// Decision finds claims by the decision that created them.
+	Decision = "decision"
+	// NodeName finds pods by the node they are bound to.
+	NodeName = "spec.nodeName"
+)
+
+// Register adds the field indexes to the cache, which has to be done before it starts.
+func Register(ctx context.Context, ix client.FieldIndexer) error {
+	for _, each := range []struct {
+		object client.Object
+		field  string
+		value  func(client.Object) string
+	}{
+		{&corev1.Node{}, ProviderID, func(o client.Object) string { return o.(*corev1.Node).Spec.ProviderID }},
+		{&karpv1.NodeClaim{}, ProviderID, func(o client.Object) string { return o.(*karpv1.NodeClaim).Status.ProviderID }},
+		{&karpv1.NodeClaim{}, Instance, func(o client.Object) string { return instanceOf(o.(*karpv1.NodeClaim).Status.ProviderID) }},
+		{&karpv1.NodeClaim{}, Decision, func(o client.Object) string { return o.GetAnnotations()[karpv1.AnnotationDecision] }},
+		{&corev1.Pod{}, NodeName, func(o client.Object) string { return o.(*corev1.Pod).Spec.NodeName }},
+	} {
+		extract := func(o client.Object) []string {
+			if v := each.value(o); v != "" {
+				return []string{v}
+			}
+			return nil
+		}
+		if err := ix.IndexField(ctx, each.object, each.field, extract); err != nil {
+			return fmt.Errorf("index %T by %s: %w", each.object, each.field, err)
+		}
+	}
+	return nil
+}
+
+// instanceOf is the last part of a provider ID, empty when there is none.
+func instanceOf(providerID string) string {
+	if providerID == "" {
+		return ""
+	}
+	return path.Base(providerID)
+}

@@ -12,9 +12,9 @@ import (
 // the small types, too, and fit on none of them.
 func TestAloneAndLarge(t *testing.T) {
 	g := newGenerator(1)
-	g.s = &model.Snapshot{Catalogs: []model.Catalog{g.catalog("default", 1, 2, 4, 8, 16, 32)}}
-	g.s.Pools = []model.Pool{{Name: "general", NodeClass: "default"}}
-	in := Input{Snapshot: g.s, Effort: DefaultEffort, Tolerance: DefaultTolerance}
+	g.Snapshot = &model.Snapshot{Catalogs: []model.Catalog{g.Catalog("default", 1, 2, 4, 8, 16, 32)}}
+	g.Snapshot.Pools = []model.Pool{{Name: "general", NodeClass: "default"}}
+	in := Input{Snapshot: g.Snapshot, Effort: DefaultEffort, Tolerance: DefaultTolerance}
 	for i := range maxWholeItems {
 		cpu := int64(100 + 10*i)
 		if i%2 == 0 {
@@ -24,8 +24,8 @@ func TestAloneAndLarge(t *testing.T) {
 		}
 	}
 	pending(&in, 20, 14_000, 1, labelled("large"), avoid(labelHostname, "large"))
-	for i := range g.s.Pods {
-		g.s.Pods[i].Name = fmt.Sprintf("pod-%03d", i)
+	for i := range g.Snapshot.Pods {
+		g.Snapshot.Pods[i].Name = fmt.Sprintf("pod-%03d", i)
 	}
 	plan, _ := Solve(in)
 	hold(t, 0, &in, &plan)

@@ -20,13 +20,13 @@ func TestBoundHolds(t *testing.T) {
 		case 1:
 			g.policies(&in)
 		case 2:
-			g.topology(&in)
+			g.Topology()
 		case 3:
 			g.settle(&in)
 			g.spreadThemselves()
 		}
-		for c := range g.s.Catalogs {
-			g.s.Catalogs[c].NodeCost = model.Price(g.IntN(3) * 2500)
+		for c := range g.Snapshot.Catalogs {
+			g.Snapshot.Catalogs[c].NodeCost = model.Price(g.IntN(3) * 2500)
 		}
 		in.Effort = DefaultEffort
 		plan, stats := Solve(in)
@@ -41,12 +41,12 @@ func TestBoundHolds(t *testing.T) {
 // spreadThemselves gives every spec an app of its own, and half of them a spread
 // over it.
 func (g *generator) spreadThemselves() {
-	for i := range g.s.Specs {
-		s := &g.s.Specs[i]
+	for i := range g.Snapshot.Specs {
+		s := &g.Snapshot.Specs[i]
 		s.Labels = map[string]string{"app": fmt.Sprint("own-", i)}
 		s.Spread, s.PodAffinity, s.PodAntiAffinity = nil, nil, nil
-		if g.chance(0.5) {
-			x := g.spread()
+		if g.Chance(0.5) {
+			x := g.Spread()
 			x.Soft = false
 			x.Selector = model.PodSelector{Namespaces: []string{s.Namespace}, Labels: []model.Requirement{{Key: "app", Operator: model.In, Values: []string{s.Labels["app"]}}}}
 			s.Spread = []model.Spread{x}

@@ -12,21 +12,21 @@ import (
 // to many of them, and the cluster nodes.
 func (g *generator) manyNodes(pods, nodes int) Input {
 	in := g.input(pods)
-	base := g.s.Specs
-	g.s.Specs = nil
-	for i := range g.s.Pods {
-		s := base[g.s.Pods[i].Spec]
+	base := g.Snapshot.Specs
+	g.Snapshot.Specs = nil
+	for i := range g.Snapshot.Pods {
+		s := base[g.Snapshot.Pods[i].Spec]
 		s.Requests = s.Requests.Clone()
 		s.Requests["cpu"] += int64(g.IntN(900))
-		g.s.Pods[i].Spec = int32(len(g.s.Specs))
-		g.s.Specs = append(g.s.Specs, s)
+		g.Snapshot.Pods[i].Spec = int32(len(g.Snapshot.Specs))
+		g.Snapshot.Specs = append(g.Snapshot.Specs, s)
 	}
-	g.topology(&in)
-	for i := len(g.s.Nodes); i < nodes; i++ {
-		n := g.node(i)
-		n.Labels = maps.Clone(g.s.Catalogs[0].Types[g.IntN(len(g.s.Catalogs[0].Types))].Labels)
+	g.Topology()
+	for i := len(g.Snapshot.Nodes); i < nodes; i++ {
+		n := g.Node(i)
+		n.Labels = maps.Clone(g.Snapshot.Catalogs[0].Types[g.IntN(len(g.Snapshot.Catalogs[0].Types))].Labels)
 		n.Labels[labelZone], n.Labels[labelHostname], n.Labels[labelCapacityType] = n.Zone, n.Name, string(model.Spot)
-		g.s.Nodes = append(g.s.Nodes, n)
+		g.Snapshot.Nodes = append(g.Snapshot.Nodes, n)
 	}
 	return in
 }
@@ -51,10 +51,10 @@ func TestMovesAreBounded(t *testing.T) {
 			input: func() Input {
 				g := newGenerator(43)
 				in := g.input(1 + g.IntN(999))
-				if g.chance(0.3) {
+				if g.Chance(0.3) {
 					g.policies(&in)
 				}
-				g.topology(&in)
+				g.Topology()
 				return in
 			},
 			moves: 6 * movesPerThousandPods,

@@ -14,7 +14,7 @@ func TestNoTurns(t *testing.T) {
 	for seed := range seeds(100) {
 		g := newGenerator(seed)
 		in := g.input(1 + g.IntN(100))
-		g.topology(&in)
+		g.Topology()
 		plan, _ := Solve(in)
 		s := in.Snapshot
 		for i := range plan.Nodes {

@@ -49,7 +49,7 @@ func TestTopologyHolds(t *testing.T) {
 		if seed%3 == 1 {
 			g.policies(&in)
 		}
-		g.topology(&in)
+		g.Topology()
 		plan, _ := Solve(in)
 		hold(t, seed, &in, &plan)
 		asked += len(in.Pods)
@@ -69,7 +69,7 @@ func FuzzSolve(f *testing.F) {
 			g.policies(&in)
 		}
 		if seed%2 == 0 {
-			g.topology(&in)
+			g.Topology()
 		}
 		plan, _ := Solve(in)
 		hold(t, seed, &in, &plan)
@@ -86,7 +86,7 @@ func TestRepeatable(t *testing.T) {
 			g.policies(&in)
 		}
 		if seed%3 > 0 {
-			g.topology(&in)
+			g.Topology()
 		}
 		first, _ := Solve(in)
 		again, _ := Solve(in)
@@ -209,25 +209,25 @@ func (g *generator) shuffle(in *Input) Input {
 
 // plain drops what the baseline does not know.
 func (g *generator) plain(in *Input) {
-	g.s.Nodes = nil
+	g.Snapshot.Nodes = nil
 	in.Pods = nil
-	for i := range g.s.Pods {
-		g.s.Pods[i].Node = -1
+	for i := range g.Snapshot.Pods {
+		g.Snapshot.Pods[i].Node = -1
 		in.Pods = append(in.Pods, int32(i))
 	}
-	for i := range g.s.Pools {
-		g.s.Pools[i].Weight, g.s.Pools[i].Limits = 0, nil
-		for r := range g.s.Pools[i].Requirements {
-			if q := &g.s.Pools[i].Requirements[r]; q.Key == "example.com/team" {
+	for i := range g.Snapshot.Pools {
+		g.Snapshot.Pools[i].Weight, g.Snapshot.Pools[i].Limits = 0, nil
+		for r := range g.Snapshot.Pools[i].Requirements {
+			if q := &g.Snapshot.Pools[i].Requirements[r]; q.Key == "example.com/team" {
 				*q = model.Requirement{Key: q.Key, Operator: model.In, Values: []string{"red"}}
 			}
 		}
 	}
-	for i := range g.s.Specs {
-		g.s.Specs[i].HostPorts = nil
+	for i := range g.Snapshot.Specs {
+		g.Snapshot.Specs[i].HostPorts = nil
 	}
-	for i := range g.s.Daemons {
-		g.s.Daemons[i].Spec.HostPorts = nil
+	for i := range g.Snapshot.Daemons {
+		g.Snapshot.Daemons[i].Spec.HostPorts = nil
 	}
 }
 
@@ -278,7 +278,7 @@ func TestNeverDearerThanFirstFit(t *testing.T) {
 
 // prefersNoPods says whether a pool has a PreferNoSchedule taint.
 func (g *generator) prefersNoPods() bool {
-	return slices.ContainsFunc(g.s.Pools, func(p model.Pool) bool {
+	return slices.ContainsFunc(g.Snapshot.Pools, func(p model.Pool) bool {
 		return slices.ContainsFunc(p.Taints, func(x model.Taint) bool { return x.Effect == model.PreferNoSchedule })
 	})
 }
@@ -294,15 +294,15 @@ func TestManySizes(t *testing.T) {
 		} else {
 			g.policies(&in)
 		}
-		base := slices.Clone(g.s.Specs)
-		g.s.Specs = g.s.Specs[:0]
-		for i := range g.s.Pods {
-			s := base[g.s.Pods[i].Spec]
+		base := slices.Clone(g.Snapshot.Specs)
+		g.Snapshot.Specs = g.Snapshot.Specs[:0]
+		for i := range g.Snapshot.Pods {
+			s := base[g.Snapshot.Pods[i].Spec]
 			s.Requests = s.Requests.Clone()
 			s.Requests["cpu"] += int64(g.IntN(900))
 			s.Requests["memory"] += int64(g.IntN(2 * gib))
-			g.s.Pods[i].Spec = int32(len(g.s.Specs))
-			g.s.Specs = append(g.s.Specs, s)
+			g.Snapshot.Pods[i].Spec = int32(len(g.Snapshot.Specs))
+			g.Snapshot.Specs = append(g.Snapshot.Specs, s)
 		}
 		in.Effort = DefaultEffort
 		plan, stats := Solve(in)

@@ -10,6 +10,7 @@ import (
 
 	"spokeshave.dev/controller/core/check"
 	"spokeshave.dev/controller/core/model"
+	"spokeshave.dev/test/kit/random"
 )
 
 // town packs as baseline does, with topology and existing nodes besides: pods by
@@ -300,31 +301,31 @@ func (t *town) holds() bool {
 // equally urgent, as the baseline looks at their size alone.
 func (g *generator) settle(in *Input) {
 	g.plain(in)
-	g.topology(in)
-	g.s.Settings.IgnorePreferences = true
-	for i := range g.s.Pools {
-		p := &g.s.Pools[i]
+	g.Topology()
+	g.Snapshot.Settings.IgnorePreferences = true
+	for i := range g.Snapshot.Pools {
+		p := &g.Snapshot.Pools[i]
 		p.Requirements = slices.DeleteFunc(p.Requirements, func(r model.Requirement) bool { return r.MinValues > 0 })
 	}
-	for i := range g.s.Specs {
-		s := &g.s.Specs[i]
+	for i := range g.Snapshot.Specs {
+		s := &g.Snapshot.Specs[i]
 		s.Spread = slices.DeleteFunc(s.Spread, func(x model.Spread) bool { return x.Soft })
 		s.Preferred, s.PreferredApart, s.PreferredPods, s.Priority = nil, nil, nil, 0
 	}
-	g.s.Daemons = nil
+	g.Snapshot.Daemons = nil
 	for i := range g.IntN(6) {
-		t := &g.s.Catalogs[0].Types[g.IntN(len(g.s.Catalogs[0].Types))]
+		t := &g.Snapshot.Catalogs[0].Types[g.IntN(len(g.Snapshot.Catalogs[0].Types))]
 		n := model.Node{
 			Name: fmt.Sprint("node-", i), Pool: -1, InstanceType: t.Name, State: model.Unmanaged, CapacityType: model.Spot,
-			Zone: pick(g, "us-west-2a", "us-west-2b", "us-west-2c"), Allocatable: t.Allocatable.Clone(), Labels: maps.Clone(t.Labels),
+			Zone: random.Pick(g, "us-west-2a", "us-west-2b", "us-west-2c"), Allocatable: t.Allocatable.Clone(), Labels: maps.Clone(t.Labels),
 		}
 		n.Labels[labelZone], n.Labels[labelHostname], n.Labels[labelCapacityType] = n.Zone, n.Name, string(model.Spot)
-		g.s.Nodes = append(g.s.Nodes, n)
+		g.Snapshot.Nodes = append(g.Snapshot.Nodes, n)
 	}
 	pending := in.Pods[:0]
 	for _, i := range in.Pods {
-		if spec := &g.s.Specs[g.s.Pods[i].Spec]; len(g.s.Nodes) > 0 && g.chance(0.2) && len(spec.PodAntiAffinity)+len(spec.Spread) == 0 {
-			g.s.Pods[i].Node = int32(g.IntN(len(g.s.Nodes)))
+		if spec := &g.Snapshot.Specs[g.Snapshot.Pods[i].Spec]; len(g.Snapshot.Nodes) > 0 && g.Chance(0.2) && len(spec.PodAntiAffinity)+len(spec.Spread) == 0 {
+			g.Snapshot.Pods[i].Node = int32(g.IntN(len(g.Snapshot.Nodes)))
 			continue
 		}
 		pending = append(pending, i)

@@ -26,6 +26,7 @@ demo-down: ## End the demo's cluster
 test: controlplane ## Run every test: unit, conformance and end to end on a real control plane
 	go test -count=1 ./...
 	go test -C tools ./...
+	go test -C tools/digests -count=1 ./...
 
 .PHONY: test-unit
 test-unit: ## Run the tests that need no control plane
@@ -72,6 +73,10 @@ bench: ## Run the benchmarks once, and plot how the solver's time grows
 .PHONY: fuzz
 fuzz: ## Run every fuzz target for FUZZTIME (default 20s)
 	go run -C tools ./fuzz -time $(or $(FUZZTIME),20s)
+
+.PHONY: digests
+digests: ## Compare the plans of 2,000 seeded scenarios with those on record (about 2 minutes)
+	go run -C tools/digests . compare
 
 .PHONY: soak
 soak: ## Long fuzzing, random scenarios for the solver and the real scheduler, simulated clusters, savings, caps

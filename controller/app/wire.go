@@ -41,6 +41,7 @@ import (
 	"spokeshave.dev/controller/kube/reconcile/podevents"
 	"spokeshave.dev/controller/kube/reconcile/policies"
 	"spokeshave.dev/controller/kube/reconcile/repair"
+	"spokeshave.dev/controller/kube/reconcile/reservation"
 	"spokeshave.dev/controller/kube/reconcile/static"
 	"spokeshave.dev/controller/kube/reconcile/termination"
 	"spokeshave.dev/controller/policy/load"
@@ -91,7 +92,7 @@ func (p *parts) wire(ctx context.Context) error {
 		return err
 	}
 	if Mode(p.o.Mode) == Observe {
-		left := &lifecycle.Leftovers{Client: p.mgr.GetClient(), Events: p.mgr.GetEventRecorder(eventsFrom), Clock: p.clock}
+		left := &reservation.StaleReporter{Client: p.mgr.GetClient(), Events: p.mgr.GetEventRecorder(eventsFrom), Clock: p.clock}
 		if err := p.mgr.Add(left); err != nil {
 			return fmt.Errorf("add the look for reserved nodes: %w", err)
 		}
@@ -294,7 +295,7 @@ func (p *parts) reconcilers(*decision.Loop) error {
 	classes := &nodeclass.Reconciler{
 		Resolver: &nodeclass.Resolver{Cloud: p.cloud, Clock: p.clock.Now}, Client: c, Events: recorder,
 	}
-	claims := &lifecycle.Reconciler{Client: c, Provider: p.counted("nodeclaim.lifecycle"), Events: recorder, Clock: p.clock, Workers: p.o.Workers, Metrics: p.shared}
+	claims := &lifecycle.Reconciler{Client: c, Provider: p.counted("nodeclaim.lifecycle"), Events: recorder, Clock: p.clock, Reservations: reservation.New(c, p.clock), Workers: p.o.Workers, Metrics: p.shared}
 	nodes := &termination.Reconciler{Client: c, Provider: p.counted("node.termination"), Events: recorder, Clock: p.clock, Workers: p.o.Workers, Metrics: p.shared}
 	pools := &nodepool.Reconciler{Client: c}
 	drifts := &drift.Reconciler{
@@ -332,7 +333,7 @@ func (p *parts) reconcilers(*decision.Loop) error {
 		memory.SetupWithManager(p.mgr), partitions.SetupWithManager(p.mgr), tagger.SetupWithManager(p.mgr), p.mgr.Add(sweeper),
 		classes.SetupWithManager(p.mgr), claims.SetupWithManager(p.mgr), nodes.SetupWithManager(p.mgr),
 		pools.SetupWithManager(p.mgr), podEvents.SetupWithManager(p.mgr), holds.SetupWithManager(p.mgr), drifts.SetupWithManager(p.mgr), expiry.SetupWithManager(p.mgr), p.mgr.Add(collector), p.mgr.Add(interruptions),
-		p.mgr.Add(&lifecycle.Leaver{Client: c, Clock: p.clock}),
+		p.mgr.Add(&reservation.Releaser{Client: c, Clock: p.clock}),
 	)
 	if err != nil {
 		return fmt.Errorf("add reconcilers: %w", err)

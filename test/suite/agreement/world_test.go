@@ -27,6 +27,7 @@ import (
 	"spokeshave.dev/controller/kube/lower"
 	"spokeshave.dev/controller/kube/reconcile/index"
 	"spokeshave.dev/controller/kube/reconcile/lifecycle"
+	"spokeshave.dev/controller/kube/reconcile/reservation"
 	"spokeshave.dev/test/kit/controlplane"
 )
 
@@ -78,7 +79,7 @@ func (w *world) reconcile(t *testing.T, cluster *controlplane.Cluster, scheme *r
 	if err := index.Register(t.Context(), mgr.GetFieldIndexer()); err != nil {
 		t.Fatal(err)
 	}
-	claims := &lifecycle.Reconciler{Client: mgr.GetClient(), Provider: cloud, Events: mgr.GetEventRecorder("test"), Clock: clock.RealClock{}, Workers: 50}
+	claims := &lifecycle.Reconciler{Client: mgr.GetClient(), Provider: cloud, Events: mgr.GetEventRecorder("test"), Clock: clock.RealClock{}, Reservations: reservation.New(mgr.GetClient(), clock.RealClock{}), Workers: 50}
 	if err := claims.SetupWithManager(mgr); err != nil {
 		t.Fatal(err)
 	}

@@ -38,6 +38,7 @@ import (
 	"spokeshave.dev/controller/kube/reconcile/condition"
 	"spokeshave.dev/controller/kube/reconcile/index"
 	"spokeshave.dev/controller/kube/reconcile/lifecycle"
+	"spokeshave.dev/controller/kube/reconcile/reservation"
 	ec2sim "spokeshave.dev/simulator/ec2"
 	"spokeshave.dev/test/kit/controlplane"
 )
@@ -84,7 +85,7 @@ func launches(b *testing.B, claims, workers int) {
 	if err := index.Register(b.Context(), mgr.GetFieldIndexer()); err != nil {
 		b.Fatal(err)
 	}
-	r := &lifecycle.Reconciler{Client: mgr.GetClient(), Provider: cloud, Events: mgr.GetEventRecorder("bench"), Clock: clock.RealClock{}, Workers: workers}
+	r := &lifecycle.Reconciler{Client: mgr.GetClient(), Provider: cloud, Events: mgr.GetEventRecorder("bench"), Clock: clock.RealClock{}, Reservations: reservation.New(mgr.GetClient(), clock.RealClock{}), Workers: workers}
 	if err := r.SetupWithManager(mgr); err != nil {
 		b.Fatal(err)
 	}

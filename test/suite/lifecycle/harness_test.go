@@ -36,6 +36,7 @@ import (
 	"spokeshave.dev/controller/kube/reconcile/garbage"
 	"spokeshave.dev/controller/kube/reconcile/index"
 	"spokeshave.dev/controller/kube/reconcile/lifecycle"
+	"spokeshave.dev/controller/kube/reconcile/reservation"
 	"spokeshave.dev/controller/kube/reconcile/termination"
 	"spokeshave.dev/test/kit/controlplane"
 )
@@ -144,7 +145,7 @@ func start(t *testing.T) *world {
 	if err != nil {
 		t.Fatal(err)
 	}
-	claims := &lifecycle.Reconciler{Client: w.faults, Provider: w.cloud, Events: w.events, Clock: clock.RealClock{}, Workers: 50, Metrics: counted}
+	claims := &lifecycle.Reconciler{Client: w.faults, Provider: w.cloud, Events: w.events, Clock: clock.RealClock{}, Reservations: reservation.New(w.faults, clock.RealClock{}), Workers: 50, Metrics: counted}
 	nodes := &termination.Reconciler{Client: mgr.GetClient(), Provider: w.cloud, Events: w.events, Clock: clock.RealClock{}, Workers: 50}
 	if err := claims.SetupWithManager(mgr); err != nil {
 		t.Fatal(err)

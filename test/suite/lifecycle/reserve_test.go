@@ -18,6 +18,7 @@ import (
 	karpv1 "spokeshave.dev/api/karpenter/v1"
 	"spokeshave.dev/controller/kube/reconcile/condition"
 	"spokeshave.dev/controller/kube/reconcile/lifecycle"
+	"spokeshave.dev/controller/kube/reconcile/reservation"
 )
 
 // TestReservation: a node is kept for the pods that were planned on it until
@@ -120,7 +121,8 @@ func otherFirst(t *testing.T, w *world) {
 	w.registered(t, "other-first")
 	w.eventually(t, "the reservation", func() bool { return w.reserved(t, "other-first") })
 	look := func(later time.Duration) time.Duration {
-		r := &lifecycle.Reconciler{Client: w.client, Provider: w.cloud, Events: w.events, Clock: clocktesting.NewFakeClock(time.Now().Add(later))}
+		now := clocktesting.NewFakeClock(time.Now().Add(later))
+		r := &lifecycle.Reconciler{Client: w.client, Provider: w.cloud, Events: w.events, Clock: now, Reservations: reservation.New(w.client, now)}
 		again, err := r.Reconcile(t.Context(), w.getClaim(t, "other-first"))
 		if err != nil {
 			t.Fatal(err)
@@ -208,7 +210,7 @@ func leaves(t *testing.T, w *world) {
 	w.eventually(t, "the reservation", func() bool { return w.reserved(t, "orphaned") })
 	ctx, stop := context.WithCancel(t.Context())
 	stop()
-	if err := (&lifecycle.Leaver{Client: w.client, Clock: clock.RealClock{}}).Start(ctx); err != nil {
+	if err := (&reservation.Releaser{Client: w.client, Clock: clock.RealClock{}}).Start(ctx); err != nil {
 		t.Fatal(err)
 	}
 	w.eventually(t, "the end of the reservation", func() bool { return !w.reserved(t, "orphaned") })
@@ -224,7 +226,9 @@ func leftBehind(t *testing.T, w *world) {
 	now := clocktesting.NewFakeClock(time.Now())
 	ctx, stop := context.WithCancel(t.Context())
 	done := make(chan error, 1)
-	go func() { done <- (&lifecycle.Leftovers{Client: w.client, Events: w.events, Clock: now}).Start(ctx) }()
+	go func() {
+		done <- (&reservation.StaleReporter{Client: w.client, Events: w.events, Clock: now}).Start(ctx)
+	}()
 	w.eventually(t, "the first look", now.HasWaiters)
 	if k := w.count(t, "left", karpv1.EventReservationLeft); k != 0 {
 		t.Errorf("%d events at the first look: the reservation may be a new one", k)

@@ -28,6 +28,7 @@ import (
 	"spokeshave.dev/controller/kube/reconcile/garbage"
 	"spokeshave.dev/controller/kube/reconcile/index"
 	"spokeshave.dev/controller/kube/reconcile/lifecycle"
+	"spokeshave.dev/controller/kube/reconcile/reservation"
 	"spokeshave.dev/controller/kube/reconcile/termination"
 	"spokeshave.dev/controller/record/journal"
 )
@@ -226,7 +227,7 @@ func (w *world) wire(ctx context.Context, l *life, mgr ctrl.Manager) error {
 		Count: func(context.Context, *model.Snapshot) error { return nil },
 	})
 	l.garbage = &garbage.Collector{Client: mgr.GetClient(), Live: mgr.GetAPIReader(), Provider: w.cloud, Clock: tick}
-	l.claims = &lifecycle.Reconciler{Client: mgr.GetClient(), Provider: w.cloud, Events: events, Clock: ahead{by: &l.late}, Workers: 2}
+	l.claims = &lifecycle.Reconciler{Client: mgr.GetClient(), Provider: w.cloud, Events: events, Clock: ahead{by: &l.late}, Reservations: reservation.New(mgr.GetClient(), ahead{by: &l.late}), Workers: 2}
 	nodes := &termination.Reconciler{Client: mgr.GetClient(), Provider: w.cloud, Events: events, Clock: clock.RealClock{}, Workers: 2}
 	return errors.Join(index.Register(ctx, mgr.GetFieldIndexer()), l.claims.SetupWithManager(mgr), nodes.SetupWithManager(mgr))
 }

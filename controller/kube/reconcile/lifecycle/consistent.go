@@ -13,19 +13,19 @@ import (
 	"spokeshave.dev/controller/kube/reconcile/condition"
 )
 
-// enough is the part, in per cent, of a resource that the claim promised and the
+// minCapacityPercent is the part, in per cent, of a resource that the claim promised and the
 // node must have, as in Karpenter: what a machine reports is never quite what its
 // type says.
-const enough = 90
+const minCapacityPercent = 90
 
-// consistent keeps the condition ConsistentStateFound: a node that has less than
+// checkConsistent keeps the condition ConsistentStateFound: a node that has less than
 // it was chosen for, by an image or a memory overhead that is not as expected,
 // takes fewer pods than were planned onto it.
-func (r *Reconciler) consistent(claim *karpv1.NodeClaim, node *corev1.Node) {
+func (r *Reconciler) checkConsistent(claim *karpv1.NodeClaim, node *corev1.Node) {
 	if !condition.IsTrue(claim.Status.Conditions, karpv1.ConditionInitialized) {
 		return
 	}
-	why := short(claim, node)
+	why := missingResource(claim, node)
 	if why == "" {
 		condition.True(&claim.Status.Conditions, claim.Generation, karpv1.ConditionConsistentStateFound)
 		return
@@ -37,11 +37,11 @@ func (r *Reconciler) consistent(claim *karpv1.NodeClaim, node *corev1.Node) {
 	condition.False(&claim.Status.Conditions, claim.Generation, karpv1.ConditionConsistentStateFound, "ConsistencyCheckFailed", why)
 }
 
-// short says of which requested resource the node has too little, empty for none.
-func short(claim *karpv1.NodeClaim, node *corev1.Node) string {
+// missingResource says of which requested resource the node has too little, empty for none.
+func missingResource(claim *karpv1.NodeClaim, node *corev1.Node) string {
 	for _, name := range slices.Sorted(maps.Keys(claim.Spec.Resources.Requests)) {
 		want, have := claim.Status.Capacity[name], node.Status.Capacity[name]
-		if share := have.AsApproximateFloat64() / want.AsApproximateFloat64(); !want.IsZero() && share*100 < enough {
+		if share := have.AsApproximateFloat64() / want.AsApproximateFloat64(); !want.IsZero() && share*100 < minCapacityPercent {
 			return fmt.Sprintf("node %s has %s of resource %s, where its claim expects %s: %.1f %% of it", node.Name, have.String(), name, want.String(), share*100)
 		}
 	}

@@ -3,7 +3,6 @@ package lifecycle
 import (
 	"context"
 	"fmt"
-	"slices"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -12,6 +11,7 @@ import (
 
 	karpv1 "spokeshave.dev/api/karpenter/v1"
 	"spokeshave.dev/controller/kube/reconcile/condition"
+	"spokeshave.dev/controller/kube/reconcile/readiness"
 )
 
 // How long a claim may take, as in Karpenter: to be launched, and to register
@@ -27,13 +27,13 @@ func (r *Reconciler) initialize(ctx context.Context, claim *karpv1.NodeClaim, no
 	if condition.IsTrue(claim.Status.Conditions, karpv1.ConditionInitialized) {
 		return nil
 	}
-	if why := uninitialized(claim, node); why != "" {
+	if why := readiness.Uninitialized(claim, node); why != "" {
 		condition.Unknown(&claim.Status.Conditions, claim.Generation, karpv1.ConditionInitialized, "NotInitialized", why)
 		return nil
 	}
 	base := node.DeepCopy()
 	node.Labels[karpv1.LabelInitialized] = "true"
-	if err := r.close(ctx, claim, node); err != nil {
+	if err := r.Reservations.Close(ctx, claim, node); err != nil {
 		return err
 	}
 	if err := r.Client.Patch(ctx, node, client.MergeFromWithOptions(base, client.MergeFromWithOptimisticLock{})); err != nil {
@@ -41,36 +41,6 @@ func (r *Reconciler) initialize(ctx context.Context, claim *karpv1.NodeClaim, no
 	}
 	condition.True(&claim.Status.Conditions, claim.Generation, karpv1.ConditionInitialized)
 	return nil
-}
-
-// uninitialized says what a node still lacks, empty for nothing.
-func uninitialized(claim *karpv1.NodeClaim, node *corev1.Node) string {
-	if !isReady(node) {
-		return "node " + node.Name + " is not ready"
-	}
-	for _, t := range claim.Spec.StartupTaints {
-		if slices.ContainsFunc(node.Spec.Taints, func(h corev1.Taint) bool { return h.MatchTaint(&t) }) {
-			return "startup taint " + t.ToString() + " is still on node " + node.Name
-		}
-	}
-	return unreported(claim, node)
-}
-
-// unreported says which resource the node does not report yet, empty for none.
-func unreported(claim *karpv1.NodeClaim, node *corev1.Node) string {
-	for name, want := range claim.Spec.Resources.Requests {
-		have, ok := node.Status.Allocatable[name]
-		if !want.IsZero() && (!ok || have.IsZero()) {
-			return "node " + node.Name + " does not report " + string(name) + " yet; is its device plugin running?"
-		}
-	}
-	return ""
-}
-
-func isReady(node *corev1.Node) bool {
-	return slices.ContainsFunc(node.Status.Conditions, func(c corev1.NodeCondition) bool {
-		return c.Type == corev1.NodeReady && c.Status == corev1.ConditionTrue
-	})
 }
 
 // liveness deletes a claim that did not become a node in time.

@@ -32,6 +32,7 @@ import (
 	"spokeshave.dev/controller/kube/metric"
 	"spokeshave.dev/controller/kube/reconcile/condition"
 	"spokeshave.dev/controller/kube/reconcile/index"
+	"spokeshave.dev/controller/kube/reconcile/reservation"
 )
 
 // Reconciler brings NodeClaims to life.
@@ -42,14 +43,14 @@ type Reconciler struct {
 	Clock    clock.Clock
 	// Workers is how many claims are reconciled at once.
 	Workers int
+	// Reservations keep new nodes for the pods that were planned on them.
+	Reservations *reservation.Reservations
 	// Metrics may be nil.
 	Metrics *metric.Reconcilers
 
-	outlook outlook
-	// shielded is when nodes that are not registered yet lost the unregistered
+	// taintReplaced is when nodes that are not registered yet lost the unregistered
 	// taint, by the UIDs of their claims.
-	shielded sync.Map
-	favours  favours
+	taintReplaced sync.Map
 }
 
 // SetupWithManager registers the controller.
@@ -58,16 +59,16 @@ func (r *Reconciler) SetupWithManager(mgr ctrl.Manager) error {
 		Named("nodeclaim.lifecycle").
 		// The reconciler's own writes must not wake it: a launch that failed
 		// waits for its retry. A deletion raises the generation.
-		For(&karpv1.NodeClaim{}, builder.WithPredicates(predicate.Or(predicate.GenerationChangedPredicate{}, predicate.Funcs{UpdateFunc: identified}))).
+		For(&karpv1.NodeClaim{}, builder.WithPredicates(predicate.Or(predicate.GenerationChangedPredicate{}, predicate.Funcs{UpdateFunc: gotProviderID}))).
 		Watches(&corev1.Node{}, handler.EnqueueRequestsFromMapFunc(r.claimsOf)).
 		WithOptions(controller.Options{MaxConcurrentReconciles: r.Workers}).
 		Complete(reconcile.AsReconciler(mgr.GetClient(), r))
 }
 
-// identified says whether a claim is now known by its provider ID. Before, a node
+// gotProviderID says whether a claim is now known by its provider ID. Before, a node
 // that joins finds no claim; one that joined in between, and was ready at once,
 // would be looked at again at its next heartbeat, five minutes later.
-func identified(e event.UpdateEvent) bool {
+func gotProviderID(e event.UpdateEvent) bool {
 	before, ok := e.ObjectOld.(*karpv1.NodeClaim)
 	after, is := e.ObjectNew.(*karpv1.NodeClaim)
 	return ok && is && before.Status.ProviderID != after.Status.ProviderID
@@ -94,7 +95,7 @@ func (r *Reconciler) claimsOf(ctx context.Context, o client.Object) []reconcile.
 func (r *Reconciler) Reconcile(ctx context.Context, claim *karpv1.NodeClaim) (reconcile.Result, error) {
 	claim = claim.DeepCopy()
 	if !claim.DeletionTimestamp.IsZero() {
-		r.shielded.Delete(claim.UID)
+		r.taintReplaced.Delete(claim.UID)
 		return r.finalize(ctx, claim)
 	}
 	if controllerutil.AddFinalizer(claim, karpv1.FinalizerTermination) {
@@ -137,8 +138,8 @@ func (r *Reconciler) steps(ctx context.Context, claim *karpv1.NodeClaim) (time.D
 		if err := r.initialize(ctx, claim, node); err != nil {
 			return 0, err
 		}
-		r.consistent(claim, node)
-		if wait, err := r.open(ctx, claim, node); err != nil || wait > 0 {
+		r.checkConsistent(claim, node)
+		if wait, err := r.Reservations.Open(ctx, claim, node); err != nil || wait > 0 {
 			return wait, err
 		}
 	}

@@ -2,7 +2,6 @@ package lifecycle
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"maps"
 	"slices"
@@ -17,17 +16,19 @@ import (
 
 	karpv1 "spokeshave.dev/api/karpenter/v1"
 	"spokeshave.dev/controller/kube/reconcile/condition"
+	"spokeshave.dev/controller/kube/reconcile/readiness"
+	"spokeshave.dev/controller/kube/reconcile/reservation"
 )
 
-// patience is how long registration waits for a node to be ready. A node whose
+// readyTimeout is how long registration waits for a node to be ready. A node whose
 // network plug-in does not tolerate the unregistered taint would wait for ever, so
 // after this the taint goes anyway.
-const patience = 30 * time.Second
+const readyTimeout = 30 * time.Second
 
-// settle is how long a node is kept closed after it has lost the unregistered taint.
+// taintPropagation is how long a node is kept closed after it has lost the unregistered taint.
 // That taint evicts: kube-controller-manager deletes pods that are bound before its
 // watch shows them a node without it (14 of 2,000 when all were bound at once).
-const settle = time.Second
+const taintPropagation = time.Second
 
 // register matches the node to its claim: labels, taints and finalizer first, once
 // the node is ready a reservation in the place of the unregistered taint until that
@@ -39,21 +40,21 @@ func (r *Reconciler) register(ctx context.Context, claim *karpv1.NodeClaim, node
 	if err := r.adopt(ctx, claim, node); err != nil {
 		return 0, err
 	}
-	if left := patience - r.Clock.Since(node.CreationTimestamp.Time); left > 0 && !takesPods(node) {
+	if left := readyTimeout - r.Clock.Since(node.CreationTimestamp.Time); left > 0 && !takesPods(node) {
 		condition.Unknown(&claim.Status.Conditions, claim.Generation, karpv1.ConditionRegistered, "NodeNotReady", "node "+node.Name+" has joined and is not ready yet")
 		return left, nil
 	}
-	if left, err := r.shield(ctx, claim, node); err != nil || left > 0 {
+	if left, err := r.replaceUnregisteredTaint(ctx, claim, node); err != nil || left > 0 {
 		condition.Unknown(&claim.Status.Conditions, claim.Generation, karpv1.ConditionRegistered, "Settling", "node "+node.Name+" is ready and opens in a moment")
 		return left, err
 	}
 	return 0, r.admit(ctx, claim, node)
 }
 
-// shield puts the reservation, which nobody tolerates yet, in the place of the
+// replaceUnregisteredTaint puts the reservation, which nobody tolerates yet, in the place of the
 // unregistered taint. It returns how long to wait before pods may come. After a
 // restart the wait begins anew.
-func (r *Reconciler) shield(ctx context.Context, claim *karpv1.NodeClaim, node *corev1.Node) (time.Duration, error) {
+func (r *Reconciler) replaceUnregisteredTaint(ctx context.Context, claim *karpv1.NodeClaim, node *corev1.Node) (time.Duration, error) {
 	switch {
 	case slices.ContainsFunc(node.Spec.Taints, isUnregistered):
 		base := node.DeepCopy()
@@ -61,35 +62,23 @@ func (r *Reconciler) shield(ctx context.Context, claim *karpv1.NodeClaim, node *
 		if err := r.Client.Patch(ctx, node, client.MergeFromWithOptions(base, client.MergeFromWithOptimisticLock{})); err != nil {
 			return 0, fmt.Errorf("replace the unregistered taint of node %s: %w", node.Name, err)
 		}
-		r.shielded.Store(claim.UID, r.Clock.Now())
-		return settle, nil
-	case slices.ContainsFunc(node.Spec.Taints, isReservation):
+		r.taintReplaced.Store(claim.UID, r.Clock.Now())
+		return taintPropagation, nil
+	case slices.ContainsFunc(node.Spec.Taints, reservation.IsTaint):
 		now := r.Clock.Now()
-		since, _ := r.shielded.LoadOrStore(claim.UID, now)
+		since, _ := r.taintReplaced.LoadOrStore(claim.UID, now)
 		at, _ := since.(time.Time)
-		return max(0, settle-now.Sub(at)), nil
+		return max(0, taintPropagation-now.Sub(at)), nil
 	}
 	return 0, nil
 }
 
 func isUnregistered(t corev1.Taint) bool { return t.Key == karpv1.TaintKeyUnregistered }
 
-func plannedPods(claim *karpv1.NodeClaim) ([]string, error) {
-	text := claim.Annotations[karpv1.AnnotationPlannedPods]
-	if text == "" {
-		return nil, nil
-	}
-	var planned []string
-	if err := json.Unmarshal([]byte(text), &planned); err != nil {
-		return nil, fmt.Errorf("read annotation %s of %s: %w", karpv1.AnnotationPlannedPods, claim.Name, err)
-	}
-	return planned, nil
-}
-
 // takesPods says whether nothing but the unregistered taint and the claim's own
 // taints keep pods off the node.
 func takesPods(node *corev1.Node) bool {
-	return isReady(node) && !slices.ContainsFunc(node.Spec.Taints, func(t corev1.Taint) bool {
+	return readiness.IsReady(node) && !slices.ContainsFunc(node.Spec.Taints, func(t corev1.Taint) bool {
 		return strings.HasPrefix(t.Key, "node.kubernetes.io/")
 	})
 }
@@ -98,11 +87,11 @@ func takesPods(node *corev1.Node) bool {
 // opens to what has to come first, if something has to.
 func (r *Reconciler) admit(ctx context.Context, claim *karpv1.NodeClaim, node *corev1.Node) error {
 	base := node.DeepCopy()
-	if !reservable(claim, node) {
-		if keep, err := r.early(ctx, claim, node); err != nil {
+	if !reservation.PodsCanStart(claim, node) {
+		if keep, err := r.Reservations.HoldUninitialized(ctx, claim, node); err != nil {
 			return err
 		} else if !keep {
-			node.Spec.Taints = slices.DeleteFunc(node.Spec.Taints, isReservation)
+			node.Spec.Taints = slices.DeleteFunc(node.Spec.Taints, reservation.IsTaint)
 		}
 	}
 	if node.Labels == nil {
@@ -112,7 +101,7 @@ func (r *Reconciler) admit(ctx context.Context, claim *karpv1.NodeClaim, node *c
 	if err := r.Client.Patch(ctx, node, client.MergeFromWithOptions(base, client.MergeFromWithOptimisticLock{})); err != nil {
 		return fmt.Errorf("register node %s: %w", node.Name, err)
 	}
-	r.shielded.Delete(claim.UID)
+	r.taintReplaced.Delete(claim.UID)
 	claim.Status.NodeName = node.Name
 	condition.True(&claim.Status.Conditions, claim.Generation, karpv1.ConditionRegistered)
 	return nil

@@ -5,7 +5,6 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	clocktesting "k8s.io/utils/clock/testing"
 	"sigs.k8s.io/controller-runtime/pkg/event"
@@ -26,13 +25,13 @@ func TestSettles(t *testing.T) {
 		node   *corev1.Node
 		want   time.Duration
 	}{
-		{"a restart forgot when it was tainted", 0, closed, settle},
+		{"a restart forgot when it was tainted", 0, closed, taintPropagation},
 		{"the wait goes on", 400 * time.Millisecond, closed, 600 * time.Millisecond},
 		{"everybody knows", 600 * time.Millisecond, closed, 0},
 		{"a node that joined without the taint has nothing to wait for", 0, &corev1.Node{}, 0},
 	} {
 		now.Step(step.pass)
-		if left, err := r.shield(t.Context(), claim, step.node); err != nil || left != step.want {
+		if left, err := r.replaceUnregisteredTaint(t.Context(), claim, step.node); err != nil || left != step.want {
 			t.Errorf("%s: %s left (%v), want %s", step.reason, left, err, step.want)
 		}
 	}
@@ -56,35 +55,7 @@ func TestIdentified(t *testing.T) {
 		"failed":   {"a launch that failed waits for its retry", claim("", "Launching"), claim("", "Unavailable"), false},
 		"later":    {"what is known does not wake", claim("aws:///a/i-1", "Launched"), claim("aws:///a/i-1", "Other"), false},
 	} {
-		if got := identified(event.UpdateEvent{ObjectOld: tc.before, ObjectNew: tc.after}); got != tc.want {
-			t.Errorf("%s: %v, as %s", name, got, tc.reason)
-		}
-	}
-}
-
-// TestReservable: a reservation keeps DaemonSets off too, so that it waits for
-// what they have to do.
-func TestReservable(t *testing.T) {
-	ready := corev1.NodeStatus{
-		Conditions:  []corev1.NodeCondition{{Type: corev1.NodeReady, Status: corev1.ConditionTrue}},
-		Allocatable: corev1.ResourceList{"nvidia.com/gpu": resource.MustParse("1")},
-	}
-	claim := &karpv1.NodeClaim{}
-	claim.Spec.StartupTaints = []corev1.Taint{{Key: "example.com/starting", Effect: corev1.TaintEffectNoSchedule}}
-	claim.Spec.Resources.Requests = corev1.ResourceList{"nvidia.com/gpu": resource.MustParse("1")}
-	for name, tc := range map[string]struct {
-		reason string
-		node   corev1.Node
-		want   bool
-	}{
-		"ready":       {"the pods can come at once", corev1.Node{Status: ready}, true},
-		"not ready":   {"they could not run", corev1.Node{}, false},
-		"no resource": {"a device plugin has to come first", corev1.Node{Status: corev1.NodeStatus{Conditions: ready.Conditions}}, false},
-		"starting":    {"what lifts the startup taint has to come first", corev1.Node{Status: ready, Spec: corev1.NodeSpec{Taints: claim.Spec.StartupTaints}}, false},
-		"no network":  {"what brings the network has to come first", corev1.Node{Status: ready, Spec: corev1.NodeSpec{Taints: []corev1.Taint{{Key: corev1.TaintNodeNetworkUnavailable, Effect: corev1.TaintEffectNoSchedule}}}}, false},
-		"just ready":  {"the taint of a node that is not ready is about to go", corev1.Node{Status: ready, Spec: corev1.NodeSpec{Taints: []corev1.Taint{{Key: corev1.TaintNodeNotReady, Effect: corev1.TaintEffectNoSchedule}}}}, true},
-	} {
-		if got := reservable(claim, &tc.node); got != tc.want {
+		if got := gotProviderID(event.UpdateEvent{ObjectOld: tc.before, ObjectNew: tc.after}); got != tc.want {
 			t.Errorf("%s: %v, as %s", name, got, tc.reason)
 		}
 	}

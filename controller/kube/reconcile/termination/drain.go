@@ -8,6 +8,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/go-logr/logr"
 	corev1 "k8s.io/api/core/v1"
 	policyv1 "k8s.io/api/policy/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -145,8 +146,7 @@ func stays(p *corev1.Pod) bool {
 	}
 	taint := karpv1.DisruptedTaint()
 	return slices.ContainsFunc(p.Spec.Tolerations, func(t corev1.Toleration) bool {
-		return (t.Key == "" || t.Key == taint.Key) && (t.Effect == "" || t.Effect == taint.Effect) &&
-			(t.Operator == corev1.TolerationOpExists || t.Key == taint.Key && t.Value == taint.Value)
+		return t.ToleratesTaint(logr.Discard(), &taint, false)
 	})
 }
 

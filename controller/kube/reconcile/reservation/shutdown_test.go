@@ -1,4 +1,4 @@
-package lifecycle
+package reservation
 
 import (
 	"context"
@@ -22,14 +22,14 @@ func (l *looks) List(context.Context, client.ObjectList, ...client.ListOption) e
 	return errors.New("enough seen")
 }
 
-// TestLeaverWaits: a controller that has lost its lease ends at once, and must not
+// TestReleaserWaits: a controller that has lost its lease ends at once, and must not
 // write what is another's by then. One that is stopped is waited for.
-func TestLeaverWaits(t *testing.T) {
+func TestReleaserWaits(t *testing.T) {
 	c, now := &looks{}, clocktesting.NewFakeClock(time.Date(2026, 3, 11, 9, 0, 0, 0, time.UTC))
 	ctx, stop := context.WithCancel(t.Context())
 	stop()
 	done := make(chan error, 1)
-	go func() { done <- (&Leaver{Client: c, Clock: now}).Start(ctx) }()
+	go func() { done <- (&Releaser{Client: c, Clock: now}).Start(ctx) }()
 	for range 1000 {
 		if now.HasWaiters() || c.n.Load() > 0 {
 			break
@@ -39,7 +39,7 @@ func TestLeaverWaits(t *testing.T) {
 	if n := c.n.Load(); n != 0 || !now.HasWaiters() {
 		t.Fatalf("it has looked %d times, want it to wait first", n)
 	}
-	now.Step(reservationPoll)
+	now.Step(pollInterval)
 	if err := <-done; err != nil || c.n.Load() != 1 {
 		t.Errorf("%v, and %d looks; want one after the wait", err, c.n.Load())
 	}

@@ -1,4 +1,4 @@
-package lifecycle
+package reservation
 
 import (
 	"context"
@@ -12,10 +12,11 @@ import (
 	karpv1 "spokeshave.dev/api/karpenter/v1"
 )
 
-// Leftovers tells of nodes that stay reserved. A controller that observes may not
-// open them: one that acted before it, and had lost its permissions when it was
-// stopped, may have left them.
-type Leftovers struct {
+// StaleReporter writes a warning event for each node whose reservation has outlasted
+// every limit. It runs in a controller in mode Observe, which may not write nodes: a
+// controller that ran before it may have been stopped without its permissions, and so
+// have left nodes reserved.
+type StaleReporter struct {
 	Client client.Client
 	Events events.EventRecorder
 	Clock  clock.WithTicker
@@ -25,8 +26,8 @@ type Leftovers struct {
 }
 
 // Start implements manager.Runnable. It returns when the context ends.
-func (l *Leftovers) Start(ctx context.Context) error {
-	tick := l.Clock.NewTicker(3 * reservationMost)
+func (l *StaleReporter) Start(ctx context.Context) error {
+	tick := l.Clock.NewTicker(3 * maxDuration)
 	defer tick.Stop()
 	for {
 		l.look(ctx)
@@ -38,9 +39,9 @@ func (l *Leftovers) Start(ctx context.Context) error {
 	}
 }
 
-// look tells of what is reserved as it was at the last look: no reservation lasts
-// as long.
-func (l *Leftovers) look(ctx context.Context) {
+// look reports the nodes that have the same reservation as at the last look: no
+// reservation lasts as long.
+func (l *StaleReporter) look(ctx context.Context) {
 	var nodes corev1.NodeList
 	if err := l.Client.List(ctx, &nodes); err != nil {
 		return // the next look comes
@@ -48,7 +49,7 @@ func (l *Leftovers) look(ctx context.Context) {
 	now := map[string]corev1.Taint{}
 	for i := range nodes.Items {
 		n := &nodes.Items[i]
-		at := slices.IndexFunc(n.Spec.Taints, isReservation)
+		at := slices.IndexFunc(n.Spec.Taints, IsTaint)
 		if at < 0 {
 			continue
 		}

@@ -1,0 +1,45 @@
+// Package readiness says whether a node is ready and initialized in the sense of its
+// NodeClaim.
+package readiness
+
+import (
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+
+	karpv1 "spokeshave.dev/api/karpenter/v1"
+)
+
+// Uninitialized says what the node still lacks to be initialized: that it is ready, free
+// of its claim's startup taints, and reports every resource that the claim requests.
+// It is empty for nothing.
+func Uninitialized(claim *karpv1.NodeClaim, node *corev1.Node) string {
+	if !IsReady(node) {
+		return "node " + node.Name + " is not ready"
+	}
+	for _, t := range claim.Spec.StartupTaints {
+		if slices.ContainsFunc(node.Spec.Taints, func(h corev1.Taint) bool { return h.MatchTaint(&t) }) {
+			return "startup taint " + t.ToString() + " is still on node " + node.Name
+		}
+	}
+	return Unreported(claim, node)
+}
+
+// Unreported names a resource that the claim requests and the node does not report yet,
+// with a hint; it is empty for none.
+func Unreported(claim *karpv1.NodeClaim, node *corev1.Node) string {
+	for name, want := range claim.Spec.Resources.Requests {
+		have, ok := node.Status.Allocatable[name]
+		if !want.IsZero() && (!ok || have.IsZero()) {
+			return "node " + node.Name + " does not report " + string(name) + " yet; is its device plugin running?"
+		}
+	}
+	return ""
+}
+
+// IsReady says whether the node's condition Ready is true.
+func IsReady(node *corev1.Node) bool {
+	return slices.ContainsFunc(node.Status.Conditions, func(c corev1.NodeCondition) bool {
+		return c.Type == corev1.NodeReady && c.Status == corev1.ConditionTrue
+	})
+}

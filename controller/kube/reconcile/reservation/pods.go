@@ -1,0 +1,84 @@
+package reservation
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/types"
+
+	karpv1 "spokeshave.dev/api/karpenter/v1"
+)
+
+// plannedPods are the keys of the pods that the decision planned on the claim's node, as
+// "namespace/name".
+func plannedPods(claim *karpv1.NodeClaim) ([]string, error) {
+	text := claim.Annotations[karpv1.AnnotationPlannedPods]
+	if text == "" {
+		return nil, nil
+	}
+	var planned []string
+	if err := json.Unmarshal([]byte(text), &planned); err != nil {
+		return nil, fmt.Errorf("read annotation %s of %s: %w", karpv1.AnnotationPlannedPods, claim.Name, err)
+	}
+	return planned, nil
+}
+
+// waiting returns how many of the claim's planned pods still wait, and has the
+// toleration of the claim's reservation added to those that lack it.
+func (r *Reservations) waiting(ctx context.Context, claim *karpv1.NodeClaim) (int, error) {
+	planned, err := plannedPods(claim)
+	if err != nil {
+		return 0, err
+	}
+	own, waiting := karpv1.ReservedToleration(claim.UID), 0
+	var without []*corev1.Pod
+	for _, key := range planned {
+		pod, err := r.unbound(ctx, key)
+		if err != nil {
+			return 0, err
+		}
+		if pod == nil {
+			continue
+		}
+		waiting++
+		if !slices.Contains(pod.Spec.Tolerations, own) {
+			without = append(without, pod)
+		}
+	}
+	r.addTolerations(ctx, claim.UID, without)
+	return waiting, nil
+}
+
+// unbound returns the pod of a key "namespace/name" if it waits. It is nil for one that
+// is gone or terminating, that has a node, or whose toleration was refused, so that no
+// node is kept for it.
+func (r *Reservations) unbound(ctx context.Context, key string) (*corev1.Pod, error) {
+	namespace, name, _ := strings.Cut(key, "/")
+	pod := &corev1.Pod{}
+	err := r.client.Get(ctx, types.NamespacedName{Namespace: namespace, Name: name}, pod)
+	switch {
+	case apierrors.IsNotFound(err):
+		return nil, nil //nolint:nilnil // it waits no more, which is an ordinary answer
+	case err != nil:
+		return nil, fmt.Errorf("read planned pod %s: %w", key, err)
+	case pod.Spec.NodeName != "" || !pod.DeletionTimestamp.IsZero() || r.writer.wasRefused(pod.UID):
+		return nil, nil //nolint:nilnil // as above
+	}
+	return pod, nil
+}
+
+// bound says whether a planned pod is on the node already. That happens before the node
+// is closed, because pods get their tolerations before.
+func (r *Reservations) bound(ctx context.Context, claim *karpv1.NodeClaim, node *corev1.Node) bool {
+	planned, err := plannedPods(claim)
+	return err == nil && slices.ContainsFunc(planned, func(key string) bool {
+		namespace, name, _ := strings.Cut(key, "/")
+		pod := &corev1.Pod{}
+		return r.client.Get(ctx, types.NamespacedName{Namespace: namespace, Name: name}, pod) == nil && pod.Spec.NodeName == node.Name
+	})
+}

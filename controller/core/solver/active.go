@@ -3,6 +3,8 @@ package solver
 import (
 	"cmp"
 	"slices"
+
+	"spokeshave.dev/controller/core/solver/vec"
 )
 
 // extraActive is how many bin types of each block are active besides those that
@@ -17,10 +19,10 @@ func (k *packer) activate(parts []solved) {
 	for s := range k.binTypes {
 		index[k.binTypes[s].offer] = int32(s)
 	}
-	k.active = newBitset(len(k.binTypes))
+	k.active = vec.NewBits(len(k.binTypes))
 	set := func(b *block, s int32) {
 		if at, ok := index[b.binTypes[s].offer]; ok {
-			k.active.set(at)
+			k.active.Set(at)
 		}
 	}
 	for i := range parts {

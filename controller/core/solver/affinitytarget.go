@@ -1,6 +1,10 @@
 package solver
 
-import "slices"
+import (
+	"slices"
+
+	"spokeshave.dev/controller/core/solver/vec"
+)
 
 // affinityTarget is where pods that were left out before want others: in one of some domains
 // of a key, or on a node with room for themselves. The zero value is anywhere.
@@ -8,7 +12,7 @@ type affinityTarget struct {
 	// seed lets the pod be the first of its kind.
 	seed       bool
 	key, group int32
-	domains    bitset
+	domains    vec.Bits
 	// dependents are those who want them on their own node, n how many; nil for a lure
 	// to a domain.
 	dependents *class
@@ -17,19 +21,19 @@ type affinityTarget struct {
 
 // includes says whether a place is in a domain that the lure names.
 func (w *affinityTarget) includes(x *topologyPosition) bool {
-	return w.domains == nil || x.domain[w.key] >= 0 && w.domains.has(x.domain[w.key])
+	return w.domains == nil || x.domain[w.key] >= 0 && w.domains.Has(x.domain[w.key])
 }
 
 // addDependents adds the guests to a demand.
-func (w *affinityTarget) addDependents(demand *vec) {
+func (w *affinityTarget) addDependents(demand *vec.Vector) {
 	if w.dependents != nil {
-		demand.add(&w.dependents.req, int64(w.n))
+		demand.Add(&w.dependents.req, int64(w.n))
 	}
 }
 
 // offerSuitsDependents says whether the guests may use an offer.
 func (t *insertion) offerSuitsDependents(w *affinityTarget, o int32) bool {
-	return w.dependents == nil || t.choices.sets[w.dependents.offers].has(o)
+	return w.dependents == nil || t.choices.sets[w.dependents.offers].Has(o)
 }
 
 // hostFitsDependents says whether a host has room for a pod of the class with the guests.
@@ -39,7 +43,7 @@ func (t *insertion) hostFitsDependents(h *host, cl *class, w *affinityTarget) bo
 	}
 	demand := cl.req
 	w.addDependents(&demand)
-	return fits(&demand, &h.free, t.dims.n()) && h.admits(w.dependents)
+	return vec.Fits(&demand, &h.free, t.dims.n()) && h.admits(w.dependents)
 }
 
 // affinityTargets lists where those left out before want a pod of the class.
@@ -88,7 +92,7 @@ func (t *insertion) isAffinityTarget(c int32) int {
 // domainTarget is where a class wants somebody near: the domains that hold it and suit
 // its other rules on the key; nothing where somebody is in one of them.
 func (t *insertion) domainTarget(cl *class, want *rule) []affinityTarget {
-	w := affinityTarget{key: t.groupKeys[want.group], group: want.group, domains: newBitset(len(t.domains[t.groupKeys[want.group]].values))}
+	w := affinityTarget{key: t.groupKeys[want.group], group: want.group, domains: vec.NewBits(len(t.domains[t.groupKeys[want.group]].values))}
 	h := domainAssigner{problem: t.problem, key: w.key, domains: &t.domains[w.key], hosts: t.hosts, counts: t.counts}
 	for v := range int32(len(h.domains.values)) {
 		if slices.ContainsFunc(cl.terms.domainRules, func(r rule) bool {
@@ -99,9 +103,9 @@ func (t *insertion) domainTarget(cl *class, want *rule) []affinityTarget {
 		if t.counts.certain[want.group][v] > 0 {
 			return nil
 		}
-		w.domains.set(v)
+		w.domains.Set(v)
 	}
-	if w.domains.empty() {
+	if w.domains.Empty() {
 		return nil
 	}
 	return []affinityTarget{w}
@@ -119,7 +123,7 @@ func (t *insertion) worthNewNode(cl *class, w *affinityTarget) bool {
 		if x.terms == nil || !t.hasWaiting(int32(c)) || !x.terms.isCountedBy(w.group) || t.size(&x.req) >= t.size(&cl.req) {
 			continue
 		}
-		for v := w.domains.next(0); v >= 0; v = w.domains.next(v + 1) {
+		for v := w.domains.Next(0); v >= 0; v = w.domains.Next(v + 1) {
 			if h.fitsInDomain(x, v) {
 				return false
 			}

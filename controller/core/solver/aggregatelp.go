@@ -1,6 +1,10 @@
 package solver
 
-import "slices"
+import (
+	"slices"
+
+	"spokeshave.dev/controller/core/solver/vec"
+)
 
 // aggregateLP prices the items as if pods and nodes could be poured: what all items
 // ask for together, bought as a mixture of bin types at the least cost. Its prices
@@ -8,7 +12,7 @@ import "slices"
 // bin type costs, are near those of the program when nodes hold many pods, and a
 // much better start than the price that each item pays alone.
 func (k *packer) aggregateLP(duals []float64) {
-	var demand [maxDims]float64
+	var demand vec.Reals
 	for i := range k.items {
 		for r := range k.n {
 			demand[r] += float64(k.reqs[i][r] * float64(k.items[i].n))

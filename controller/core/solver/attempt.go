@@ -6,6 +6,7 @@ import (
 	"sort"
 
 	"spokeshave.dev/controller/core/model"
+	"spokeshave.dev/controller/core/solver/vec"
 )
 
 // mode says how an attempt spends what is scarce.
@@ -48,9 +49,9 @@ type attempt struct {
 type planned struct {
 	template int32
 	placed   []classCount
-	demand   vec
+	demand   vec.Vector
 	// set holds the offers that every pod's constraints allow.
-	set   bitset
+	set   vec.Bits
 	ports []int32
 	// counts is who is there.
 	counts nodeCounts
@@ -284,16 +285,16 @@ func (a *attempt) addToPlanned(n *planned, c, most int32) int32 {
 		most = min(most, 1)
 	}
 	best, allowed := n.options[0], a.p.choices.sets[cl.offers]
-	may := func(o int32) bool { return allowed.has(o) && (o == best || a.b.reservationLeft(o)) }
+	may := func(o int32) bool { return allowed.Has(o) && (o == best || a.b.reservationLeft(o)) }
 	fit := int32(0)
 	for _, o := range n.options {
 		if !may(o) {
 			continue
 		}
 		room := a.p.shapes[a.p.offers[o].shape].capacity
-		room.add(&n.demand, -1)
-		if fits(&cl.req, &room, a.p.dims.n()) {
-			fit = max(fit, maxCopies(&cl.req, &room, most, a.p.dims.n()))
+		room.Add(&n.demand, -1)
+		if vec.Fits(&cl.req, &room, a.p.dims.n()) {
+			fit = max(fit, vec.MaxCopies(&cl.req, &room, most, a.p.dims.n()))
 		}
 	}
 	if fit == 0 {
@@ -304,7 +305,7 @@ func (a *attempt) addToPlanned(n *planned, c, most int32) int32 {
 	a.b.release(a.p.templates[n.template].pool, options)
 	n.options, n.costs = make([]int32, 0, len(options)), nil
 	for i, o := range options {
-		if !may(o) || !fits(&n.demand, &a.p.shapes[a.p.offers[o].shape].capacity, a.p.dims.n()) {
+		if !may(o) || !vec.Fits(&n.demand, &a.p.shapes[a.p.offers[o].shape].capacity, a.p.dims.n()) {
 			continue
 		}
 		n.options = append(n.options, o)

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"spokeshave.dev/controller/core/model"
+	"spokeshave.dev/controller/core/solver/vec"
 )
 
 // Rules are kept one by one while pods get their places. Who is there first is
@@ -88,7 +89,7 @@ type affinityQuery struct {
 	// boundDomains are, by term, the domains that have a bound friend for sure, boundPlaces the
 	// places that have one.
 	boundDomains []map[string]bool
-	boundPlaces  bitset
+	boundPlaces  vec.Bits
 	// anyBound says that a friend is bound somewhere, changedAt is the last turn in which one
 	// was where there had been none.
 	anyBound  bool
@@ -258,7 +259,7 @@ func (b *bindSimulation) queryFor(spec int32) *affinityQuery {
 }
 
 func (b *bindSimulation) newQuery(terms []model.PodTerm) *affinityQuery {
-	x := &affinityQuery{terms: terms, boundPlaces: newBitset(b.places), changedAt: -1}
+	x := &affinityQuery{terms: terms, boundPlaces: vec.NewBits(b.places), changedAt: -1}
 	for i := range terms {
 		x.boundDomains = append(x.boundDomains, map[string]bool{})
 		x.domains = append(x.domains, b.domain(terms[i].Key))
@@ -278,10 +279,10 @@ func (b *bindSimulation) newQuery(terms []model.PodTerm) *affinityQuery {
 // bind notes that the pod group's pods run.
 func (b *bindSimulation) bind(x *podGroup) {
 	for _, y := range b.queriesBySpec[x.spec] {
-		if y.boundPlaces.has(int32(x.place)) {
+		if y.boundPlaces.Has(int32(x.place)) {
 			continue
 		}
-		y.boundPlaces.set(int32(x.place))
+		y.boundPlaces.Set(int32(x.place))
 		y.changedAt = b.round
 		for i := range y.boundDomains {
 			d := y.domains[i][x.place]
@@ -314,7 +315,7 @@ func (b *bindSimulation) bindFollowers(waiting []podGroup) []podGroup {
 // nodes come up.
 func (x *podGroup) affinityMet() bool {
 	y := x.query
-	here := y.boundPlaces.has(int32(x.place))
+	here := y.boundPlaces.Has(int32(x.place))
 	for i := range y.boundDomains {
 		if d := y.domains[i][x.place]; d == noDomain || !here && !y.boundDomains[i][d] {
 			return false

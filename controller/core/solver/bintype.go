@@ -4,28 +4,30 @@ import (
 	"cmp"
 	"math/bits"
 	"slices"
+
+	"spokeshave.dev/controller/core/solver/vec"
 )
 
 // binType is a kind of node that packing chooses from: a bin at its cheapest
 // offer among those that the same items may use.
 type binType struct {
 	offer    int32
-	capacity vec
+	capacity vec.Vector
 	cost     float64
 	// sharedItems and exclusiveItems are the items that may use the bin type and fit it: those of
 	// which it takes any number, and those that want to be alone of their kind.
 	sharedItems, exclusiveItems []int32
 	// sets are those that list the bin type.
-	sets bitset
+	sets vec.Bits
 	// items holds both, shared those without.
-	items, shared bitset
+	items, shared vec.Bits
 	// n is how many resources, counted from the first, its items ask for.
 	n int
 	// resourcePrices are the prices of its room when it was last filled.
-	resourcePrices [maxDims]float64
+	resourcePrices vec.Reals
 	// basis is the basis of the last relaxation: one more than the number of a
 	// item, 0 for unused room.
-	basis [maxDims]int32
+	basis [vec.MaxDims]int32
 }
 
 // newBinTypes chooses the kinds of nodes worth looking at for the items: one that
@@ -36,7 +38,7 @@ func (k *packer) newBinTypes() {
 	room := k.used()
 	wider := newWider(groups)
 	kept := make([][]int32, len(groups)) // bin types by signature
-	served := make([]bitset, len(groups))
+	served := make([]vec.Bits, len(groups))
 	seen := newChain(len(k.p.shapes), len(sig))
 	k.binTypes = make([]binType, 0, min(len(k.p.shapes), 512))
 next:
@@ -84,7 +86,7 @@ func (c *chain) add(shape, offer int32) {
 
 // dominated says whether a bin type kept before, of a signature that serves as
 // many items, has all the room of another; being before it, it costs no more.
-func (k *packer) dominated(has *vec, signatures []int32, kept [][]int32, room [maxDims]bool) bool {
+func (k *packer) dominated(has *vec.Vector, signatures []int32, kept [][]int32, room [vec.MaxDims]bool) bool {
 	for _, g := range signatures {
 		for _, i := range kept[g] {
 			if k.within(has, &k.binTypes[i].capacity, room) {
@@ -97,9 +99,9 @@ func (k *packer) dominated(has *vec, signatures []int32, kept [][]int32, room [m
 
 // signatures says for every offer by which sets it may be used: a number, and
 // for every number the sets.
-func (k *packer) signatures() (sig []int32, groups []bitset) {
+func (k *packer) signatures() (sig []int32, groups []vec.Bits) {
 	sig = make([]int32, len(k.p.offers))
-	groups = []bitset{newBitset(len(k.sets))}
+	groups = []vec.Bits{vec.NewBits(len(k.sets))}
 	for s, set := range k.sets {
 		renamed := make([]int32, len(groups))
 		for w, x := range set {
@@ -107,8 +109,8 @@ func (k *packer) signatures() (sig []int32, groups []bitset) {
 				old := &sig[w*64+bits.TrailingZeros64(x)]
 				if renamed[*old] == 0 {
 					renamed[*old] = int32(len(groups))
-					more := groups[*old].clone()
-					more.set(int32(s))
+					more := groups[*old].Clone()
+					more.Set(int32(s))
 					groups = append(groups, more)
 				}
 				*old = renamed[*old]
@@ -120,11 +122,11 @@ func (k *packer) signatures() (sig []int32, groups []bitset) {
 
 // wider finds, for a signature, those that list all of its sets, itself first.
 type wider struct {
-	groups []bitset
+	groups []vec.Bits
 	memo   [][]int32
 }
 
-func newWider(groups []bitset) *wider {
+func newWider(groups []vec.Bits) *wider {
 	return &wider{groups: groups, memo: make([][]int32, len(groups))}
 }
 
@@ -132,7 +134,7 @@ func (w *wider) of(sig int32) []int32 {
 	if w.memo[sig] == nil {
 		w.memo[sig] = []int32{sig}
 		for g := range w.groups {
-			if int32(g) != sig && w.groups[g].contains(w.groups[sig]) {
+			if int32(g) != sig && w.groups[g].Contains(w.groups[sig]) {
 				w.memo[sig] = append(w.memo[sig], int32(g))
 			}
 		}
@@ -190,7 +192,7 @@ func (k *packer) inOrder(lists [][]int32) []int32 {
 }
 
 // used says which resources any item asks for.
-func (k *packer) used() (out [maxDims]bool) {
+func (k *packer) used() (out [vec.MaxDims]bool) {
 	for i := range k.items {
 		for r, v := range k.items[i].request {
 			out[r] = out[r] || v > 0
@@ -199,7 +201,7 @@ func (k *packer) used() (out [maxDims]bool) {
 	return out
 }
 
-func (k *packer) within(a, b *vec, in [maxDims]bool) bool {
+func (k *packer) within(a, b *vec.Vector, in [vec.MaxDims]bool) bool {
 	if in[0] && a[0] > b[0] || in[1] && a[1] > b[1] {
 		return false
 	}
@@ -212,11 +214,11 @@ func (k *packer) within(a, b *vec, in [maxDims]bool) bool {
 }
 
 // itemsOfSets are the items that use one of the given sets.
-func (k *packer) itemsOfSets(sets bitset) bitset {
-	out := newBitset(len(k.items))
+func (k *packer) itemsOfSets(sets vec.Bits) vec.Bits {
+	out := vec.NewBits(len(k.items))
 	for i := range k.items {
-		if sets.has(k.items[i].set) {
-			out.set(int32(i))
+		if sets.Has(k.items[i].set) {
+			out.Set(int32(i))
 		}
 	}
 	return out
@@ -227,35 +229,35 @@ func (k *packer) itemsOfSets(sets bitset) bitset {
 // that ask for it.
 type requestRuns struct {
 	ends      []int32
-	exclusive bitset
-	asking    [maxDims]bitset
+	exclusive vec.Bits
+	asking    [vec.MaxDims]vec.Bits
 }
 
 func (k *packer) newRequestRuns() {
-	k.runs = requestRuns{ends: make([]int32, 0, len(k.items)), exclusive: newBitset(len(k.items))}
+	k.runs = requestRuns{ends: make([]int32, 0, len(k.items)), exclusive: vec.NewBits(len(k.items))}
 	for i := range k.items {
 		r := &k.items[i]
 		if i+1 == len(k.items) || k.items[i+1].request != r.request {
 			k.runs.ends = append(k.runs.ends, int32(i+1))
 		}
 		if k.p.conflicts.exclusive(r.conflict) {
-			k.runs.exclusive.set(int32(i))
+			k.runs.exclusive.Set(int32(i))
 		}
 		for d := 3; d < k.n; d++ {
 			if r.request[d] == 0 {
 				continue
 			}
 			if k.runs.asking[d] == nil {
-				k.runs.asking[d] = newBitset(len(k.items))
+				k.runs.asking[d] = vec.NewBits(len(k.items))
 			}
-			k.runs.asking[d].set(int32(i))
+			k.runs.asking[d].Set(int32(i))
 		}
 	}
 }
 
 // arena cuts small lists from large ones, each twice as large as the last.
 type arena struct {
-	words   bitset
+	words   vec.Bits
 	numbers []int32
 	size    int
 }
@@ -267,9 +269,9 @@ func (s *arena) grow(n int) int {
 }
 
 // bits is an empty set of so many words.
-func (s *arena) bits(words int) bitset {
+func (s *arena) bits(words int) vec.Bits {
 	if len(s.words) < words {
-		s.words = make(bitset, s.grow(words))
+		s.words = make(vec.Bits, s.grow(words))
 	}
 	out := s.words[:words:words]
 	s.words = s.words[words:]
@@ -288,30 +290,30 @@ func (s *arena) list(n int) []int32 {
 
 // listItems lists the items that fit the bin type; allowed are those that may use it,
 // nil for all.
-func (k *packer) listItems(s *binType, allowed bitset) {
+func (k *packer) listItems(s *binType, allowed vec.Bits) {
 	words := (len(k.items) + 63) / 64
 	s.items, s.shared, s.n = k.arena.bits(words), k.arena.bits(words), 3
 	from := int32(0)
 	for _, to := range k.runs.ends {
-		if fits(&k.items[from].request, &s.capacity, k.n) {
-			s.items.setRange(from, to)
+		if vec.Fits(&k.items[from].request, &s.capacity, k.n) {
+			s.items.SetRange(from, to)
 		}
 		from = to
 	}
 	if allowed != nil {
-		s.items.and(allowed)
+		s.items.And(allowed)
 	}
 	for d := k.n - 1; d >= 3; d-- {
-		if k.runs.asking[d].meets(s.items) {
+		if k.runs.asking[d].Intersects(s.items) {
 			s.n = d + 1
 			break
 		}
 	}
-	list := k.arena.list(s.items.count())
+	list := k.arena.list(s.items.Count())
 	for w := range s.shared {
 		s.shared[w] = s.items[w] &^ k.runs.exclusive[w]
 	}
-	list = s.shared.list(list)
+	list = s.shared.AppendTo(list)
 	s.sharedItems = slices.Clip(list)
 	if len(list) == cap(list) {
 		return

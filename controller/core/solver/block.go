@@ -6,6 +6,8 @@ import (
 	"slices"
 	"sync"
 	"sync/atomic"
+
+	"spokeshave.dev/controller/core/solver/vec"
 )
 
 // block is a part of the items that is priced by a linear program of its own:
@@ -63,7 +65,7 @@ func (k *packer) blocks() []*block {
 		if owner[s] < 0 {
 			owner[s] = int32(len(out))
 			sub := &packer{
-				p: k.p, n: k.n, sets: []bitset{k.sets[s]}, packingCost: k.packingCost, stats: &Stats{},
+				p: k.p, n: k.n, sets: []vec.Bits{k.sets[s]}, packingCost: k.packingCost, stats: &Stats{},
 			}
 			sub.binTypes = binTypes
 			out = append(out, &block{packer: sub})
@@ -94,8 +96,8 @@ func (k *packer) blocks() []*block {
 // one is large enough: dearer ones bring the others of a node.
 func (k *packer) open(r *item, blocks []*block, to []int32) []int32 {
 	for b := range blocks {
-		at, large := int32(b), func(s binType) bool { return fits(&r.request, &s.capacity, k.n) }
-		if !slices.Contains(to, at) && k.sets[r.set].contains(blocks[b].sets[0]) && slices.ContainsFunc(blocks[b].binTypes, large) {
+		at, large := int32(b), func(s binType) bool { return vec.Fits(&r.request, &s.capacity, k.n) }
+		if !slices.Contains(to, at) && k.sets[r.set].Contains(blocks[b].sets[0]) && slices.ContainsFunc(blocks[b].binTypes, large) {
 			to = append(to, at)
 		}
 	}
@@ -154,7 +156,7 @@ func (k *packer) setOrder() []int32 {
 		}
 	}
 	slices.SortStableFunc(out, func(a, b int32) int {
-		if o := cmp.Compare(k.sets[a].count(), k.sets[b].count()); o != 0 {
+		if o := cmp.Compare(k.sets[a].Count(), k.sets[b].Count()); o != 0 {
 			return o
 		}
 		return slices.Compare(k.sets[a], k.sets[b])
@@ -171,7 +173,7 @@ func (k *packer) binTypesOf(set int32) []binType {
 next:
 	for i := range k.binTypes {
 		s := &k.binTypes[i]
-		if !s.sets.has(set) {
+		if !s.sets.Has(set) {
 			continue
 		}
 		for j := range rooms {
@@ -192,16 +194,16 @@ next:
 
 // serves says whether items with the given set, whose best bin types are mine,
 // lose nothing by using the block's bin types alone.
-func serves(set bitset, mine, theirs []binType, n int) bool {
+func serves(set vec.Bits, mine, theirs []binType, n int) bool {
 	for i := range theirs {
-		if !set.has(theirs[i].offer) {
+		if !set.Has(theirs[i].offer) {
 			return false
 		}
 	}
 	for i := range mine {
 		found := false
 		for j := range theirs {
-			if theirs[j].cost <= mine[i].cost*(1+1e-9) && fits(&mine[i].capacity, &theirs[j].capacity, n) {
+			if theirs[j].cost <= mine[i].cost*(1+1e-9) && vec.Fits(&mine[i].capacity, &theirs[j].capacity, n) {
 				found = true
 				break
 			}
@@ -217,7 +219,7 @@ func serves(set bitset, mine, theirs []binType, n int) bool {
 func (b *block) finish(k *packer) {
 	for j := range b.members {
 		slices.SortStableFunc(b.members[j], func(x, y int32) int {
-			return cmp.Compare(k.sets[k.items[x].set].count(), k.sets[k.items[y].set].count())
+			return cmp.Compare(k.sets[k.items[x].set].Count(), k.sets[k.items[y].set].Count())
 		})
 	}
 	b.measure()

@@ -8,6 +8,7 @@ import (
 	"strconv"
 
 	"spokeshave.dev/controller/core/model"
+	"spokeshave.dev/controller/core/solver/vec"
 )
 
 // boundMoves and boundTolerance say how exactly the programs of a bound are solved.
@@ -158,10 +159,10 @@ func (c *class) selfSpread(owners []int) *rule {
 // nothing.
 func (b *bounder) split(cl *class, r *rule) []class {
 	d := &b.domains[b.keyIndex(b.topology.groups[r.group].key)]
-	var sets []bitset
+	var sets []vec.Bits
 	for _, set := range d.offers {
-		set = set.clone()
-		if set.and(b.choices.sets[cl.offers]); b.someFits(&cl.req, set) {
+		set = set.Clone()
+		if set.And(b.choices.sets[cl.offers]); b.someFits(&cl.req, set) {
 			sets = append(sets, set)
 		}
 	}
@@ -189,8 +190,8 @@ func (b *bounder) bound() float64 {
 	}
 	a := newAttempt(b.problem, left, mode{})
 	k := &packer{p: b.problem, cost: a.b.cost, byCost: a.b.byCost, stats: &Stats{}}
-	all := newBitset(len(b.offers))
-	all.setRange(0, int32(len(b.offers)))
+	all := vec.NewBits(len(b.offers))
+	all.SetRange(0, int32(len(b.offers)))
 	if a.itemsFor(k, all); k.merged || len(k.items) == 0 {
 		return 0
 	}
@@ -247,7 +248,7 @@ func (b *bounder) scaleUp(a *attempt, k *packer) {
 		}
 		return cmp.Compare(x, y)
 	})
-	large = large[:min(len(large), maxDims-k.n)]
+	large = large[:min(len(large), vec.MaxDims-k.n)]
 	for i := range k.items {
 		r := &k.items[i]
 		if at := slices.Index(large, k.clique[i]); at >= 0 && b.conflicts.exclusive(r.conflict) {
@@ -309,7 +310,7 @@ func (k *packer) feasibleDuals(most []int32) []float64 {
 	for s := range k.binTypes {
 		t := &k.binTypes[s]
 		ratio := k.ceiling(t) / t.cost
-		for i := t.items.next(0); i >= 0; i = t.items.next(i + 1) {
+		for i := t.items.Next(0); i >= 0; i = t.items.Next(i + 1) {
 			over[i] = max(over[i], ratio)
 		}
 	}

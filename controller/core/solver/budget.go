@@ -1,6 +1,10 @@
 package solver
 
-import "spokeshave.dev/controller/core/model"
+import (
+	"spokeshave.dev/controller/core/model"
+
+	"spokeshave.dev/controller/core/solver/vec"
+)
 
 // budget is what may still be launched, while a plan is being made.
 type budget struct {
@@ -127,11 +131,11 @@ func (b *budget) bounded(pool int32) bool {
 }
 
 // affordable is the set of offers that one more node may be.
-func (b *budget) affordable() bitset {
-	set := newBitset(len(b.p.offers))
+func (b *budget) affordable() vec.Bits {
+	set := vec.NewBits(len(b.p.offers))
 	for o := range b.p.offers {
 		if b.affords(int32(o)) {
-			set.set(int32(o))
+			set.Set(int32(o))
 		}
 	}
 	return set

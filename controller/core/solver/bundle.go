@@ -56,13 +56,13 @@ func (p *problem) bundleClass(b *bundle) (class, bool) {
 	spec := *first.spec
 	spec.Requests = model.Resources{}
 	out := class{spec: &spec, priority: first.priority, ports: noPorts, conflict: noPorts, terms: &topologyTerms{}, bundleSize: b.pods()}
-	offers := p.choices.sets[first.offers].clone()
+	offers := p.choices.sets[first.offers].Clone()
 	var ports []model.HostPort
 	for at, t := range b.members {
 		cl := &p.classes[t.class]
-		out.req.add(&cl.req, int64(t.n))
+		out.req.Add(&cl.req, int64(t.n))
 		out.priority = max(out.priority, cl.priority)
-		offers.and(p.choices.sets[cl.offers])
+		offers.And(p.choices.sets[cl.offers])
 		for name, n := range cl.spec.Requests {
 			spec.Requests[name] += n * int64(t.n)
 		}
@@ -81,7 +81,7 @@ func (p *problem) bundleClass(b *bundle) (class, bool) {
 	keys, ok := p.mergeTerms(b, out.terms)
 	for _, key := range keys {
 		has := model.Requirement{Key: key, Operator: model.Exists}
-		offers.and(p.requirement(&has))
+		offers.And(p.requirement(&has))
 		out.otherSpecs = append(out.otherSpecs, &model.PodSpec{Affinity: []model.Term{{has}}, Tolerations: []model.Toleration{{Exists: true}}})
 	}
 	if out.ports, out.offers = p.ports.id(ports), p.choices.id(offers); !ok {

@@ -7,12 +7,13 @@ import (
 	"sort"
 
 	"spokeshave.dev/controller/core/model"
+	"spokeshave.dev/controller/core/solver/vec"
 )
 
 // class is a set of pods that are equal to the scheduler.
 type class struct {
 	spec     *model.PodSpec
-	req      vec
+	req      vec.Vector
 	priority int32
 	ports    int32
 	// terms are what topology asks of the pods, conflict what they keep off their
@@ -119,7 +120,7 @@ func compareClasses(a, b *class) int {
 	if o := cmp.Compare(b.priority, a.priority); o != 0 {
 		return o
 	}
-	if o := b.req.compare(&a.req); o != 0 {
+	if o := b.req.Compare(&a.req); o != 0 {
 		return o
 	}
 	return cmp.Compare(a.key, b.key)
@@ -231,16 +232,16 @@ func (p *problem) unsupported(s *model.PodSpec) []model.Reason {
 // choiceOf numbers the set of offers that selector, affinity, tolerations and
 // the host ports of DaemonSets allow.
 func (p *problem) choiceOf(s *model.PodSpec, ports int32) int32 {
-	set := p.selected(s).clone()
+	set := p.selected(s).Clone()
 	for l, ok := range p.tolerated(s.Tolerations) {
 		if !ok {
-			set.unsetRange(p.templates[l].from, p.templates[l].to)
+			set.UnsetRange(p.templates[l].from, p.templates[l].to)
 		}
 	}
 	if ports >= 0 {
-		for o := set.next(0); o >= 0; o = set.next(o + 1) {
+		for o := set.Next(0); o >= 0; o = set.Next(o + 1) {
 			if p.ports.conflictsWithAny(ports, p.shapes[p.offers[o].shape].ports) {
-				set.unset(o)
+				set.Unset(o)
 			}
 		}
 	}
@@ -249,12 +250,12 @@ func (p *problem) choiceOf(s *model.PodSpec, ports int32) int32 {
 
 // setTable numbers sets of offers by their contents.
 type setTable struct {
-	sets []bitset
+	sets []vec.Bits
 	ids  map[string]int32
 }
 
-func (t *setTable) id(set bitset) int32 {
-	key := set.key()
+func (t *setTable) id(set vec.Bits) int32 {
+	key := set.Key()
 	id, ok := t.ids[key]
 	if !ok {
 		if t.ids == nil {

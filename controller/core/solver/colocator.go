@@ -5,6 +5,7 @@ import (
 	"sort"
 
 	"spokeshave.dev/controller/core/model"
+	"spokeshave.dev/controller/core/solver/vec"
 )
 
 // colocator says which pods are to share a node. Every pod with unmet host affinity goes to a pod of
@@ -14,7 +15,7 @@ import (
 type colocator struct {
 	*problem
 	hosts      []host
-	affordable bitset
+	affordable vec.Bits
 	// unmet says of classes that they are pods with unmet host affinity, unbundled how many of their pods have
 	// no bundle.
 	unmet     []bool
@@ -172,17 +173,17 @@ func (f *colocator) maxJoining(b *bundle, c, k int32) int32 {
 
 // fitsSomewhere says whether anything holds a group: one of the offers given, nil being
 // all, or a node that is there.
-func (f *colocator) fitsSomewhere(b *bundle, offers bitset) bool {
+func (f *colocator) fitsSomewhere(b *bundle, offers vec.Bits) bool {
 	cl, ok := f.bundleClass(b)
 	if !ok {
 		return false
 	}
-	set := f.choices.sets[cl.offers].clone()
+	set := f.choices.sets[cl.offers].Clone()
 	if offers != nil {
-		set.and(offers)
+		set.And(offers)
 	}
 	return f.someFits(&cl.req, set) || slices.ContainsFunc(f.hosts, func(h host) bool {
-		return fits(&cl.req, &h.free, f.dims.n()) && h.admits(&cl) && !f.ports.conflictsWithAny(cl.ports, h.ports) && h.counts.allows(cl.terms, 1) > 0
+		return vec.Fits(&cl.req, &h.free, f.dims.n()) && h.admits(&cl) && !f.ports.conflictsWithAny(cl.ports, h.ports) && h.counts.allows(cl.terms, 1) > 0
 	})
 }
 

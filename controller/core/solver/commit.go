@@ -3,6 +3,8 @@ package solver
 import (
 	"cmp"
 	"slices"
+
+	"spokeshave.dev/controller/core/solver/vec"
 )
 
 // commit turns packings into planned nodes as far as bounds allow and says how
@@ -88,8 +90,8 @@ func (a *attempt) listNearCheapest(n *planned, o int32, most int) {
 		if len(n.options) > 0 && (b.cost[f] > ceiling || len(n.options) == most) {
 			return
 		}
-		if !n.set.has(f) || a.strictOptions && !p.noLargerThan(f, o) || !b.affords(f) ||
-			!fits(&n.demand, &p.shapes[p.offers[f].shape].capacity, p.dims.n()) {
+		if !n.set.Has(f) || a.strictOptions && !p.noLargerThan(f, o) || !b.affords(f) ||
+			!vec.Fits(&n.demand, &p.shapes[p.offers[f].shape].capacity, p.dims.n()) {
 			continue
 		}
 		if len(n.options) == 0 {
@@ -147,7 +149,7 @@ func newNodeBuilder(a *attempt, k *packer) *nodeBuilder {
 // nodeKey is what the options of a node depend on.
 type nodeKey struct {
 	offer, set int32
-	demand     vec
+	demand     vec.Vector
 }
 
 // build makes a node of the pattern and says which offer to launch it as.
@@ -243,7 +245,7 @@ func (d *nodeBuilder) draw(n *planned, i, need int32) int32 {
 
 // join adds the pods taken to the node.
 func (n *planned) join(cl *class, t classCount) {
-	n.demand.add(&cl.req, int64(t.n))
+	n.demand.Add(&cl.req, int64(t.n))
 	n.placed = append(n.placed, t)
 	n.counts.add(cl.terms, t.n)
 	if cl.ports >= 0 {
@@ -252,8 +254,8 @@ func (n *planned) join(cl *class, t classCount) {
 }
 
 // dropExcess gives back pods, large ones first, until the rest fits the room.
-func (d *nodeBuilder) dropExcess(n *planned, room *vec) {
-	for !fits(&n.demand, room, d.k.n) {
+func (d *nodeBuilder) dropExcess(n *planned, room *vec.Vector) {
+	for !vec.Fits(&n.demand, room, d.k.n) {
 		over, most := 0, 0.0
 		for r := range d.k.n {
 			if by := float64(n.demand[r]-room[r]) * d.k.p.scale[r]; by > most {
@@ -277,9 +279,9 @@ func (d *nodeBuilder) intersect(set, choice int32) int32 {
 	key := [2]int32{set, choice}
 	id, ok := d.intersections[key]
 	if !ok {
-		both := d.a.p.choices.sets[choice].clone()
+		both := d.a.p.choices.sets[choice].Clone()
 		if set >= 0 {
-			both.and(d.sets.sets[set])
+			both.And(d.sets.sets[set])
 		}
 		id = d.sets.id(both)
 		d.intersections[key] = id
@@ -302,5 +304,5 @@ func (d *nodeBuilder) giveBack(n *planned, t int) {
 	parts[j].n += x.n
 	d.a.left[x.class] += x.n
 	d.from[i], d.to[i] = min(d.from[i], j), max(d.to[i], j)
-	n.demand.add(&d.a.p.classes[x.class].req, -int64(x.n))
+	n.demand.Add(&d.a.p.classes[x.class].req, -int64(x.n))
 }

@@ -3,6 +3,8 @@ package solver
 import (
 	"cmp"
 	"slices"
+
+	"spokeshave.dev/controller/core/solver/vec"
 )
 
 // assignDomains settles before packing which domains pods go to, for every key that
@@ -17,7 +19,7 @@ func (p *problem) assignDomains(hosts []host) {
 	}
 	for k := range p.domains {
 		h := domainAssigner{problem: p, key: int32(k), domains: &p.domains[k], hosts: hosts, counts: p.counts}
-		h.load, h.free = make([]float64, len(h.domains.values)), make([]vec, len(hosts))
+		h.load, h.free = make([]float64, len(h.domains.values)), make([]vec.Vector, len(hosts))
 		for i := range hosts {
 			h.free[i] = hosts[i].free
 		}
@@ -38,7 +40,7 @@ type domainAssigner struct {
 	load    []float64
 	demands []classDemand
 	// free is what the hosts have left.
-	free []vec
+	free []vec.Vector
 	// restricted remembers restricted choices.
 	restricted map[offerRestriction]int32
 }
@@ -149,7 +151,7 @@ func (h *domainAssigner) countedEverywhere(cl *class, g int32) bool {
 			return true // its own filter
 		}
 	}
-	if !h.counts.filterOffers[g].contains(h.choices.sets[cl.offers]) {
+	if !h.counts.filterOffers[g].Contains(h.choices.sets[cl.offers]) {
 		return false
 	}
 	for i := range h.hosts {
@@ -163,14 +165,14 @@ func (h *domainAssigner) countedEverywhere(cl *class, g int32) bool {
 // fitsInDomain says whether anything in the domain holds a pod of the class.
 func (h *domainAssigner) fitsInDomain(cl *class, v int32) bool {
 	set, in := h.choices.sets[cl.offers], h.domains.offers[v]
-	for o := set.next(0); o >= 0; o = set.next(o + 1) {
-		if in.has(o) && fits(&cl.req, &h.shapes[h.offers[o].shape].capacity, h.dims.n()) {
+	for o := set.Next(0); o >= 0; o = set.Next(o + 1) {
+		if in.Has(o) && vec.Fits(&cl.req, &h.shapes[h.offers[o].shape].capacity, h.dims.n()) {
 			return true
 		}
 	}
 	for i := range h.hosts {
 		x := &h.hosts[i]
-		if x.domains[h.key] == v && fits(&cl.req, &x.free, h.dims.n()) && x.within(cl.restrictions) && x.admits(cl) {
+		if x.domains[h.key] == v && vec.Fits(&cl.req, &x.free, h.dims.n()) && x.within(cl.restrictions) && x.admits(cl) {
 			return true
 		}
 	}

@@ -1,6 +1,10 @@
 package solver
 
-import "slices"
+import (
+	"slices"
+
+	"spokeshave.dev/controller/core/solver/vec"
+)
 
 // assignRound deals what can be dealt and says whether there was anything.
 func (h *domainAssigner) assignRound() bool {
@@ -65,7 +69,7 @@ func (h *domainAssigner) nextHostWithRoom(x *classDemand, v int32) int {
 	cl := &h.classes[x.class]
 	for at := &x.nextHost[v]; int(*at) < len(h.hosts); *at++ {
 		host := &h.hosts[*at]
-		if host.domains[h.key] == v && fits(&cl.req, &h.free[*at], h.dims.n()) && host.within(cl.restrictions) &&
+		if host.domains[h.key] == v && vec.Fits(&cl.req, &h.free[*at], h.dims.n()) && host.within(cl.restrictions) &&
 			host.counts.allows(cl.terms, 1) > 0 && host.admits(cl) {
 			return int(*at)
 		}
@@ -131,7 +135,7 @@ func (h *domainAssigner) assign(x *classDemand, v int32) {
 	x.unassigned--
 	x.assigned[v]++
 	if at := h.nextHostWithRoom(x, v); at >= 0 {
-		h.free[at].add(&h.classes[x.class].req, -1)
+		h.free[at].Add(&h.classes[x.class].req, -1)
 	}
 	h.load[v] += h.size(&h.classes[x.class].req)
 	h.counts.add(x, v, 1)

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"spokeshave.dev/controller/core/model"
+	"spokeshave.dev/controller/core/solver/vec"
 )
 
 // topologyDomains are the values of a node label that topology constraints name, among
@@ -13,7 +14,7 @@ type topologyDomains struct {
 	key    string
 	values []string
 	// offers are the offers by value.
-	offers []bitset
+	offers []vec.Bits
 	// unitPrices are, by choice of offers, what room costs in each domain.
 	unitPrices map[int32][]float64
 }
@@ -21,13 +22,13 @@ type topologyDomains struct {
 // domainRestriction says which domains of a key a class may use.
 type domainRestriction struct {
 	key     int32
-	domains bitset
+	domains vec.Bits
 }
 
 // within says whether the host is in a domain that the class may use.
 func (h *host) within(all []domainRestriction) bool {
 	for i := range all {
-		if at := h.domains[all[i].key]; at < 0 || !all[i].domains.has(at) {
+		if at := h.domains[all[i].key]; at < 0 || !all[i].domains.Has(at) {
 			return false
 		}
 	}
@@ -90,14 +91,14 @@ func (p *problem) newTopologyDomains(key string, hosts []host) topologyDomains {
 		note(hosts[i].labels(key))
 	}
 	slices.Sort(d.values)
-	d.offers = make([]bitset, len(d.values))
+	d.offers = make([]vec.Bits, len(d.values))
 	for i := range d.offers {
-		d.offers[i] = newBitset(len(p.offers))
+		d.offers[i] = vec.NewBits(len(p.offers))
 	}
 	for o := range p.offers {
 		if v, ok := p.offerLabel(int32(o), key); ok {
 			at, _ := slices.BinarySearch(d.values, v)
-			d.offers[at].set(int32(o))
+			d.offers[at].Set(int32(o))
 		}
 	}
 	return d
@@ -111,8 +112,8 @@ func (p *problem) unitPricesFor(d *topologyDomains, choice int32) []float64 {
 	out := make([]float64, len(d.values))
 	for i := range out {
 		out[i] = math.Inf(1)
-		for o := p.choices.sets[choice].next(0); o >= 0; o = p.choices.sets[choice].next(o + 1) {
-			if size := p.size(&p.shapes[p.offers[o].shape].capacity); size > 0 && d.offers[i].has(o) {
+		for o := p.choices.sets[choice].Next(0); o >= 0; o = p.choices.sets[choice].Next(o + 1) {
+			if size := p.size(&p.shapes[p.offers[o].shape].capacity); size > 0 && d.offers[i].Has(o) {
 				out[i] = min(out[i], p.offers[o].cost/size)
 			}
 		}
@@ -122,21 +123,21 @@ func (p *problem) unitPricesFor(d *topologyDomains, choice int32) []float64 {
 }
 
 // groupOffers is the set of offers whose nodes a topology group counts.
-func (p *problem) groupOffers(c *topologyGroup) bitset {
-	set := newBitset(len(p.offers))
-	set.setRange(0, int32(len(p.offers)))
+func (p *problem) groupOffers(c *topologyGroup) vec.Bits {
+	set := vec.NewBits(len(p.offers))
+	set.SetRange(0, int32(len(p.offers)))
 	if c.honorAffinity {
-		set.and(p.selected(c.filter))
+		set.And(p.selected(c.filter))
 	}
 	if c.honorTaints {
 		for l, ok := range p.tolerated(c.filter.Tolerations) {
 			if !ok {
-				set.unsetRange(p.templates[l].from, p.templates[l].to)
+				set.UnsetRange(p.templates[l].from, p.templates[l].to)
 			}
 		}
 	}
 	for _, k := range c.keys {
-		set.and(p.requirement(&model.Requirement{Key: k, Operator: model.Exists}))
+		set.And(p.requirement(&model.Requirement{Key: k, Operator: model.Exists}))
 	}
 	return set
 }
@@ -165,7 +166,7 @@ type domainCounts struct {
 	// eligible are the domains that a spread looks at.
 	eligible [][]bool
 	// filterOffers are the offers that each filter lets through, nil for all.
-	filterOffers []bitset
+	filterOffers []vec.Bits
 }
 
 // newDomainCounts counts what stays where it is.
@@ -173,7 +174,7 @@ func (p *problem) newDomainCounts(hosts []host) *domainCounts {
 	n := len(p.topology.groups)
 	l := &domainCounts{
 		certain: make([][]int32, n), possible: make([][]int32, n), limit: make([][]int32, n),
-		dependents: make([][]int32, n), eligible: make([][]bool, n), filterOffers: make([]bitset, n),
+		dependents: make([][]int32, n), eligible: make([][]bool, n), filterOffers: make([]vec.Bits, n),
 	}
 	for i := range p.topology.groups {
 		if c := &p.topology.groups[i]; !c.perHost {
@@ -219,10 +220,10 @@ func (p *problem) openGroup(l *domainCounts, i int32, c *topologyGroup, hosts []
 	for v := range d.values {
 		set := d.offers[v]
 		if l.filterOffers[i] != nil {
-			set = set.clone()
-			set.and(l.filterOffers[i])
+			set = set.Clone()
+			set.And(l.filterOffers[i])
 		}
-		l.eligible[i][v] = !set.empty()
+		l.eligible[i][v] = !set.Empty()
 	}
 	for h := range hosts {
 		if v := hosts[h].domains[k]; v >= 0 && !l.eligible[i][v] && c.countsHost(&hosts[h]) {

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"spokeshave.dev/controller/core/model"
+	"spokeshave.dev/controller/core/solver/vec"
 )
 
 // splitClasses makes classes of the parts.
@@ -18,17 +19,17 @@ func (h *domainAssigner) splitClasses() {
 		}
 	}
 	more := make([]class, 0, most)
-	only, notes := make([]bitset, len(h.domains.values)), make([]string, len(h.domains.values))
+	only, notes := make([]vec.Bits, len(h.domains.values)), make([]string, len(h.domains.values))
 	for v := range only {
-		only[v], notes[v] = newBitset(len(h.domains.values)), " @"+h.domains.values[v]
-		only[v].set(int32(v))
+		only[v], notes[v] = vec.NewBits(len(h.domains.values)), " @"+h.domains.values[v]
+		only[v].Set(int32(v))
 	}
 	for i := range h.demands {
 		x := &h.demands[i]
 		cl := &h.classes[x.class]
 		drop[x.class] = true
 		at := 0
-		take := func(n int32, values bitset, note string) *class {
+		take := func(n int32, values vec.Bits, note string) *class {
 			next := *cl
 			next.pods = cl.pods[at : at+int(n*max(1, cl.bundleSize))]
 			at += len(next.pods)
@@ -68,8 +69,8 @@ func (h *domainAssigner) unassignedClass(x *classDemand, pods []int32) class {
 	if countTrue(x.feasible) > 0 {
 		next.reasons = []model.Reason{h.unassignedReason(x)}
 	} else if len(x.rules) > 0 { // what is wrong is not topology
-		values := newBitset(len(h.domains.values))
-		values.setRange(0, int32(len(h.domains.values)))
+		values := vec.NewBits(len(h.domains.values))
+		values.SetRange(0, int32(len(h.domains.values)))
 		next.restrictions = append(slices.Clip(cl.restrictions), domainRestriction{h.key, values})
 		next.offers = h.restrictOffers(cl.offers, values)
 	}
@@ -78,13 +79,13 @@ func (h *domainAssigner) unassignedClass(x *classDemand, pods []int32) class {
 }
 
 // restrictUncounted restricts a class that nobody counts to the domains that suit it.
-func (h *domainAssigner) restrictUncounted(x *classDemand, take func(n int32, values bitset, note string) *class) {
-	values := newBitset(len(h.domains.values))
+func (h *domainAssigner) restrictUncounted(x *classDemand, take func(n int32, values vec.Bits, note string) *class) {
+	values := vec.NewBits(len(h.domains.values))
 	var names []string
 	seats := slices.Clip(h.classes[x.class].assignments)
 	for v, ok := range x.feasible {
 		if ok && h.violatedRule(x, int32(v)) == nil {
-			values.set(int32(v))
+			values.Set(int32(v))
 			names = append(names, h.domains.values[v])
 			seats = append(seats, domainAssignment{x, int32(v)})
 		}
@@ -96,7 +97,7 @@ func (h *domainAssigner) restrictUncounted(x *classDemand, take func(n int32, va
 }
 
 // restrictOffers is the choice of offers that are in one of the domains.
-func (h *domainAssigner) restrictOffers(choice int32, values bitset) int32 {
+func (h *domainAssigner) restrictOffers(choice int32, values vec.Bits) int32 {
 	key := offerRestriction{choice: choice}
 	if len(values) == 1 { // few keys have more than 64 domains
 		key.values = values[0]
@@ -104,11 +105,11 @@ func (h *domainAssigner) restrictOffers(choice int32, values bitset) int32 {
 			return id
 		}
 	}
-	in := newBitset(len(h.offers))
-	for v := values.next(0); v >= 0; v = values.next(v + 1) {
-		in.or(h.domains.offers[v])
+	in := vec.NewBits(len(h.offers))
+	for v := values.Next(0); v >= 0; v = values.Next(v + 1) {
+		in.Or(h.domains.offers[v])
 	}
-	in.and(h.choices.sets[choice])
+	in.And(h.choices.sets[choice])
 	id := h.choices.id(in)
 	if len(values) == 1 {
 		if h.restricted == nil {

@@ -23,7 +23,7 @@ func dualDonors(blocks []*block, share []float64) []int {
 			continue
 		}
 		for _, j := range order[:at] {
-			if out[j] < 0 && share[j] > 2*share[i] && blocks[j].sets[0].contains(blocks[i].sets[0]) && blocks[i].matchingItems(blocks[j]) != nil {
+			if out[j] < 0 && share[j] > 2*share[i] && blocks[j].sets[0].Contains(blocks[i].sets[0]) && blocks[i].matchingItems(blocks[j]) != nil {
 				out[i] = j
 				break
 			}

@@ -1,6 +1,10 @@
 package solver
 
-import "slices"
+import (
+	"slices"
+
+	"spokeshave.dev/controller/core/solver/vec"
+)
 
 // Nodes are chosen for the pods that they are planned for. Where a limit allows no
 // more of them, a larger one in the stead of a planned one is how others still find
@@ -47,13 +51,13 @@ func (a *attempt) grow(n *planned, c int32) bool {
 		return false
 	}
 	a.growTries++
-	set := n.set.clone()
-	set.and(a.p.choices.sets[cl.offers])
+	set := n.set.Clone()
+	set.And(a.p.choices.sets[cl.offers])
 	for _, t := range n.placed {
-		set.and(a.p.choices.sets[a.p.classes[t.class].offers])
+		set.And(a.p.choices.sets[a.p.classes[t.class].offers])
 	}
 	demand := n.demand
-	demand.add(&cl.req, 1)
+	demand.Add(&cl.req, 1)
 	pool, before := a.p.templates[n.template].pool, *n
 	a.b.release(pool, n.options)
 	if a.cheapest(n.template, set, &demand) < 0 { // moving tiers takes long
@@ -78,9 +82,9 @@ func (a *attempt) grow(n *planned, c int32) bool {
 
 // cheapest is the cheapest offer of a node template in the set that has room for so much and
 // may be launched; -1 for none.
-func (a *attempt) cheapest(template int32, set bitset, demand *vec) int32 {
+func (a *attempt) cheapest(template int32, set vec.Bits, demand *vec.Vector) int32 {
 	for _, o := range a.b.byCost[template] {
-		if set.has(o) && fits(demand, &a.p.shapes[a.p.offers[o].shape].capacity, a.p.dims.n()) && a.b.affords(o) {
+		if set.Has(o) && vec.Fits(demand, &a.p.shapes[a.p.offers[o].shape].capacity, a.p.dims.n()) && a.b.affords(o) {
 			return o
 		}
 	}

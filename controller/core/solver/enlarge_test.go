@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"spokeshave.dev/controller/core/model"
+	"spokeshave.dev/controller/core/solver/vec"
 )
 
 // twoTypes are what may be launched: small and large nodes at such prices in USD/hour,
@@ -33,8 +34,8 @@ func (x twoTypes) planned(tb testing.TB, nodes int, cpus ...int64) *attempt {
 	a := newAttempt(p, left, mode{strictOptions: true})
 	_, o := p.twoOffers(tb)
 	for c := range nodes {
-		n := &planned{set: newBitset(2)}
-		n.set.setRange(0, 2)
+		n := &planned{set: vec.NewBits(2)}
+		n.set.SetRange(0, 2)
 		n.join(&p.classes[c], classCount{int32(c), 1})
 		if !a.accept(n, o, a.b.cost[o]) {
 			tb.Fatalf("node %d is not accepted", c)

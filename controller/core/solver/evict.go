@@ -147,7 +147,7 @@ func (a *attempt) evict(hosts []host, c, n int32) {
 		x := a.nodes[i]
 		got := removePods(&x.placed, c, n)
 		n -= got
-		x.demand.add(&a.p.classes[c].req, -int64(got))
+		x.demand.Add(&a.p.classes[c].req, -int64(got))
 	}
 	for i := len(hosts) - 1; i >= 0 && n > 0; i-- {
 		n -= hosts[i].removePods(&a.p.classes[c], c, n)

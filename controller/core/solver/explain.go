@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"spokeshave.dev/controller/core/model"
+	"spokeshave.dev/controller/core/solver/vec"
 )
 
 // pendingReasons are reasons that are still to be found.
@@ -119,7 +120,7 @@ type offeringFilter struct {
 
 	selected, pooled, ports, fit, available, ranked, allowed int
 	// largest is the most room seen for each resource in use.
-	largest vec
+	largest vec.Vector
 	rank    *Effective
 	denied  *Denied
 	// cheapest is the cheapest offer that fits and may be launched.
@@ -166,8 +167,8 @@ func (s *offeringFilter) offering(cat *catalogue, t, o int32) {
 		s.ports++
 		return
 	}
-	s.largest.max(&room)
-	if !fits(&s.cl.req, &room, p.dims.n()) {
+	s.largest.Raise(&room)
+	if !vec.Fits(&s.cl.req, &room, p.dims.n()) {
 		return
 	}
 	s.fit++
@@ -211,8 +212,8 @@ func (w *writer) offer(of offerID) (int32, bool) {
 
 // roomOf is what DaemonSets leave of a type, and whether one of them holds a
 // host port of the class.
-func (p *problem) roomOf(s *offeringFilter, typ *model.InstanceType, labels func(string) (string, bool)) (vec, bool) {
-	room := p.dims.vec(typ.Allocatable)
+func (p *problem) roomOf(s *offeringFilter, typ *model.InstanceType, labels func(string) (string, bool)) (vec.Vector, bool) {
+	room := p.dims.vector(typ.Allocatable)
 	clash := false
 	for i := range p.snap.Daemons {
 		d := &p.snap.Daemons[i].Spec
@@ -220,7 +221,7 @@ func (p *problem) roomOf(s *offeringFilter, typ *model.InstanceType, labels func
 			continue
 		}
 		req := p.dims.requests(d.Requests)
-		room.add(&req, -1)
+		room.Add(&req, -1)
 		clash = clash || portsClash(d.HostPorts, s.cl.spec.HostPorts)
 	}
 	for r := range room {
@@ -372,7 +373,7 @@ func (s *offeringFilter) bounded() model.Reason {
 		least, found := int64(math.MaxInt64), false
 		for o := s.ln.from; o < s.ln.to; o++ {
 			shape := &b.p.shapes[b.p.offers[o].shape]
-			if b.p.choices.sets[s.cl.offers].has(o) && fits(&s.cl.req, &shape.capacity, b.p.dims.n()) {
+			if b.p.choices.sets[s.cl.offers].Has(o) && vec.Fits(&s.cl.req, &shape.capacity, b.p.dims.n()) {
 				least, found = min(least, shape.usage[i]), true
 			}
 		}

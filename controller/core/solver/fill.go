@@ -1,15 +1,19 @@
 package solver
 
-import "math/bits"
+import (
+	"math/bits"
+
+	"spokeshave.dev/controller/core/solver/vec"
+)
 
 // scratch is room that fill uses again and again.
 type scratch struct {
 	counts     []int32
 	used, live []int32
 	simplex    simplex // of relax
-	free       vec
+	free       vec.Vector
 	value      float64
-	capacities []vec // of sitesOf
+	capacities []vec.Vector // of sitesOf
 }
 
 // put changes the filling by n pods of an item.
@@ -84,7 +88,7 @@ func (k *packer) served(t *binType) []int32 {
 // putAll puts everything that waits, if it fits.
 func (k *packer) putAll() bool {
 	c := &k.scratch
-	var sum vec
+	var sum vec.Vector
 	for _, i := range c.live {
 		req, n := &k.items[i].request, int64(k.left[i])
 		for r := range k.n {
@@ -94,7 +98,7 @@ func (k *packer) putAll() bool {
 			return false
 		}
 	}
-	if !fits(&sum, &c.free, k.n) {
+	if !vec.Fits(&sum, &c.free, k.n) {
 		return false
 	}
 	for _, i := range c.live {
@@ -118,7 +122,7 @@ func (k *packer) done(i int32) bool {
 
 // exclusiveGain bounds what pods that want to be alone can add to a relaxed
 // filling: of items that exclude each other, the best one.
-func (k *packer) exclusiveGain(t *binType, price *[maxDims]float64) float64 {
+func (k *packer) exclusiveGain(t *binType, price *vec.Reals) float64 {
 	sum, best, clique := 0.0, 0.0, int32(-1)
 	for _, i := range t.exclusiveItems {
 		if k.left[i] == 0 {
@@ -137,7 +141,7 @@ func (k *packer) putUpTo(i, n int32) {
 	if n <= 0 || k.hasConflicts && k.clashes(i) {
 		return
 	}
-	if n = maxCopies(&k.items[i].request, &k.scratch.free, n, k.n); n > 0 {
+	if n = vec.MaxCopies(&k.items[i].request, &k.scratch.free, n, k.n); n > 0 {
 		k.put(i, n)
 	}
 }
@@ -150,7 +154,7 @@ func (k *packer) fillExclusive(t *binType, sol *relaxed) {
 	for {
 		best, most := int32(-1), 0.0
 		for _, i := range t.exclusiveItems {
-			if k.left[i] == 0 || k.clashes(i) || !fits(&k.items[i].request, &k.scratch.free, k.n) {
+			if k.left[i] == 0 || k.clashes(i) || !vec.Fits(&k.items[i].request, &k.scratch.free, k.n) {
 				continue
 			}
 			gain := k.gain(i, k.n, &sol.price)
@@ -183,7 +187,7 @@ func (k *packer) clashes(i int32) bool {
 func (k *packer) fillGreedily() {
 	c := &k.scratch
 	for {
-		var w [maxDims]float64
+		var w vec.Reals
 		for r := range k.n {
 			if c.free[r] > 0 {
 				w[r] = 1 / float64(c.free[r])
@@ -192,7 +196,7 @@ func (k *packer) fillGreedily() {
 		best, most, n := int32(-1), 0.0, 0
 		for _, i := range c.live {
 			d := &k.items[i].request
-			if !fits(d, &c.free, k.n) || k.done(i) {
+			if !vec.Fits(d, &c.free, k.n) || k.done(i) {
 				continue
 			}
 			c.live[n] = i
@@ -209,7 +213,7 @@ func (k *packer) fillGreedily() {
 		if best < 0 {
 			return
 		}
-		fit := maxCopies(&k.items[best].request, &c.free, k.upTo(best)-c.counts[best], k.n)
+		fit := vec.MaxCopies(&k.items[best].request, &c.free, k.upTo(best)-c.counts[best], k.n)
 		k.put(best, max(1, fit/3))
 	}
 }
@@ -228,9 +232,9 @@ func (k *packer) exchange(t *binType) {
 				continue
 			}
 			room := c.free
-			room.add(&k.items[i].request, 1)
+			room.Add(&k.items[i].request, 1)
 			for _, j := range t.sharedItems {
-				if g := k.duals[j] - k.duals[i]; g > gain && k.items[j].conflict < 0 && c.counts[j] < k.left[j] && fits(&k.items[j].request, &room, k.n) {
+				if g := k.duals[j] - k.duals[i]; g > gain && k.items[j].conflict < 0 && c.counts[j] < k.left[j] && vec.Fits(&k.items[j].request, &room, k.n) {
 					from, to, gain = i, j, g
 				}
 			}

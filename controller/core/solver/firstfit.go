@@ -1,5 +1,7 @@
 package solver
 
+import "spokeshave.dev/controller/core/solver/vec"
+
 // maxFirstFit is up to how many pods first fit is tried; with more, it has
 // never been the best.
 const maxFirstFit = 300
@@ -32,7 +34,7 @@ func (k *packer) firstFit(opened func(*openNode)) []packing {
 	}
 	out := make([]packing, len(open))
 	for j := range open {
-		open[j].binType = open[j].binTypes.next(0)
+		open[j].binType = open[j].binTypes.Next(0)
 		out[j] = packing{open[j].pattern, 1}
 	}
 	return out
@@ -41,24 +43,24 @@ func (k *packer) firstFit(opened func(*openNode)) []packing {
 // openNode is a node in the making and the bin types that it still may be.
 type openNode struct {
 	*pattern
-	binTypes bitset
-	demand   vec
+	binTypes vec.Bits
+	demand   vec.Vector
 }
 
 // oneTemplate leaves a node the bin types of the node template of the cheapest.
 func (k *packer) oneTemplate(n *openNode) {
 	lane := func(s int32) int32 { return k.p.offers[k.binTypes[s].offer].template }
-	first := n.binTypes.next(0)
-	for s := first; s >= 0; s = n.binTypes.next(s + 1) {
+	first := n.binTypes.Next(0)
+	for s := first; s >= 0; s = n.binTypes.Next(s + 1) {
 		if lane(s) != lane(first) {
-			n.binTypes.unset(s)
+			n.binTypes.Unset(s)
 		}
 	}
 }
 
-func (k *packer) allBinTypes() bitset {
-	set := newBitset(len(k.binTypes))
-	set.setRange(0, int32(len(k.binTypes)))
+func (k *packer) allBinTypes() vec.Bits {
+	set := vec.NewBits(len(k.binTypes))
+	set.SetRange(0, int32(len(k.binTypes)))
 	return set
 }
 
@@ -68,14 +70,14 @@ func (k *packer) joinFirst(n *openNode, i int32) bool {
 		return false
 	}
 	demand := n.demand
-	demand.add(&k.items[i].request, 1)
-	left := newBitset(len(k.binTypes))
-	for s := n.binTypes.next(0); s >= 0; s = n.binTypes.next(s + 1) {
-		if k.binTypes[s].items.has(i) && fits(&demand, &k.binTypes[s].capacity, k.n) {
-			left.set(s)
+	demand.Add(&k.items[i].request, 1)
+	left := vec.NewBits(len(k.binTypes))
+	for s := n.binTypes.Next(0); s >= 0; s = n.binTypes.Next(s + 1) {
+		if k.binTypes[s].items.Has(i) && vec.Fits(&demand, &k.binTypes[s].capacity, k.n) {
+			left.Set(s)
 		}
 	}
-	if left.empty() {
+	if left.Empty() {
 		return false
 	}
 	n.binTypes, n.demand = left, demand

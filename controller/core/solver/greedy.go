@@ -2,6 +2,8 @@ package solver
 
 import (
 	"slices"
+
+	"spokeshave.dev/controller/core/solver/vec"
 )
 
 // greedy packs what is left, best value for money first. A bin type is filled
@@ -24,10 +26,10 @@ func (k *packer) greedy(near float64) []packing {
 
 // greedily is greedy over the active bin types.
 func (k *packer) greedily(near float64) []packing {
-	k.waiting = newBitset(len(k.items))
+	k.waiting = vec.NewBits(len(k.items))
 	for i, n := range k.left {
 		if n > 0 {
-			k.waiting.set(int32(i))
+			k.waiting.Set(int32(i))
 		}
 	}
 	defer func() { k.waiting = nil }()
@@ -45,7 +47,7 @@ func (k *packer) greedily(near float64) []packing {
 		times := k.covers(f)
 		for j, i := range f.items {
 			if k.left[i] -= times * f.counts[j]; k.left[i] == 0 {
-				k.waiting.unset(i)
+				k.waiting.Unset(i)
 			}
 		}
 		out = append(out, packing{f, times})
@@ -67,7 +69,7 @@ func newQueue(k *packer) *queue {
 	n := len(k.binTypes)
 	q := &queue{packer: k, found: make([]*pattern, n), rate: make([]float64, n), heap: make([]int32, 0, n)}
 	for s := range k.binTypes {
-		if k.active != nil && !k.active.has(int32(s)) {
+		if k.active != nil && !k.active.Has(int32(s)) {
 			continue
 		}
 		t := &k.binTypes[s]

@@ -6,12 +6,13 @@ import (
 	"strings"
 
 	"spokeshave.dev/controller/core/model"
+	"spokeshave.dev/controller/core/solver/vec"
 )
 
 // host is a node that exists or is in flight, with the room it has left.
 type host struct {
 	node   int32
-	free   vec
+	free   vec.Vector
 	ports  []int32
 	taints []model.Taint
 	labels func(string) (string, bool)
@@ -42,7 +43,7 @@ func (p *problem) hosts() []host {
 		at[i] = -1
 		at[i] = int32(len(out))
 		out = append(out, host{
-			node: i, free: p.dims.vec(n.Allocatable),
+			node: i, free: p.dims.vector(n.Allocatable),
 			taints: permanentTaints(n, p.snap.Pools), labels: p.nodeLabels(n),
 		})
 	}
@@ -110,13 +111,13 @@ func (h *host) closeAccounts(state model.NodeState) {
 		h.free[r] = max(0, h.free[r])
 	}
 	if state == model.Deleting {
-		h.free = vec{}
+		h.free = vec.Vector{}
 	}
 }
 
 // podUsage is what a pod takes from its host.
 type podUsage struct {
-	req   vec
+	req   vec.Vector
 	ports int32
 }
 
@@ -125,7 +126,7 @@ func (p *problem) usageOf(s *model.PodSpec) *podUsage {
 }
 
 func (h *host) occupy(w *podUsage) {
-	h.free.add(&w.req, -1)
+	h.free.Add(&w.req, -1)
 	if w.ports >= 0 {
 		h.ports = append(h.ports, w.ports)
 	}
@@ -233,7 +234,7 @@ func (p *problem) fillHosts(hosts []host, left []int32) {
 			if left[c] == 0 {
 				break
 			}
-			if fits(&p.classes[c].req, &groups[g].maxFree, p.dims.n()) {
+			if vec.Fits(&p.classes[c].req, &groups[g].maxFree, p.dims.n()) {
 				left[c] -= p.fillHostBlock(&groups[g], c, left[c])
 			}
 		}
@@ -246,7 +247,7 @@ const hostBlockSize = 32
 // hostBlock is a run of hosts and the most room that any of them has.
 type hostBlock struct {
 	hosts   []host
-	maxFree vec
+	maxFree vec.Vector
 }
 
 func newHostBlocks(hosts []host) []hostBlock {
@@ -260,9 +261,9 @@ func newHostBlocks(hosts []host) []hostBlock {
 }
 
 func (g *hostBlock) measure() {
-	g.maxFree = vec{}
+	g.maxFree = vec.Vector{}
 	for h := range g.hosts {
-		g.maxFree.max(&g.hosts[h].free)
+		g.maxFree.Raise(&g.hosts[h].free)
 	}
 }
 
@@ -282,18 +283,18 @@ func (p *problem) fillHostBlock(g *hostBlock, c, n int32) int32 {
 // placeOnHost puts up to n pods of a class on a node and says how many it took.
 func (p *problem) placeOnHost(h *host, c, n int32) int32 {
 	cl := &p.classes[c]
-	if !fits(&cl.req, &h.free, p.dims.n()) || p.ports.conflictsWithAny(cl.ports, h.ports) || !h.within(cl.restrictions) || !h.admits(cl) {
+	if !vec.Fits(&cl.req, &h.free, p.dims.n()) || p.ports.conflictsWithAny(cl.ports, h.ports) || !h.within(cl.restrictions) || !h.admits(cl) {
 		return 0
 	}
 	if n = h.counts.allows(cl.terms, n); n == 0 {
 		return 0
 	}
-	n = maxCopies(&cl.req, &h.free, n, p.dims.n())
+	n = vec.MaxCopies(&cl.req, &h.free, n, p.dims.n())
 	if cl.ports >= 0 {
 		n = 1
 		h.ports = append(h.ports, cl.ports)
 	}
-	h.free.add(&cl.req, -int64(n))
+	h.free.Add(&cl.req, -int64(n))
 	h.placed = append(h.placed, classCount{c, n})
 	h.counts.add(cl.terms, n)
 	return n

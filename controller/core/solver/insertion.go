@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"spokeshave.dev/controller/core/model"
+	"spokeshave.dev/controller/core/solver/vec"
 )
 
 // insertedNode is a node in the making, with the offers that it still may be, the
@@ -70,7 +71,7 @@ type insertion struct {
 	// constraints are, by topology group, what pods with a place rely on.
 	constraints [][]activeConstraint
 	// closed are, by class, the hosts and then the nodes that have no room for it.
-	closed []bitset
+	closed []vec.Bits
 	// placeable says by class whether its pods would have a place alone, unplaced how
 	// many of those that would have none.
 	placeable []bool
@@ -105,9 +106,9 @@ func (p *problem) insertPods(hosts []host, by insertionStrategy) *insertion {
 	}
 	t.newHostPositions()
 	t.constraints = make([][]activeConstraint, len(t.groupKeys))
-	t.closed = make([]bitset, len(p.classes))
+	t.closed = make([]vec.Bits, len(p.classes))
 	for c := range t.closed {
-		t.closed[c] = newBitset(len(hosts) + len(p.in.Pods))
+		t.closed[c] = vec.NewBits(len(hosts) + len(p.in.Pods))
 	}
 	t.newSelfAffinity()
 	t.findPlaceable()
@@ -166,7 +167,7 @@ func (t *insertion) order() []int32 {
 	for c := range order {
 		order[c] = int32(c)
 	}
-	slices.SortStableFunc(order, func(a, b int32) int { return t.classes[b].req.compare(&t.classes[a].req) })
+	slices.SortStableFunc(order, func(a, b int32) int { return t.classes[b].req.Compare(&t.classes[a].req) })
 	if t.bySize {
 		slices.SortStableFunc(order, func(a, b int32) int {
 			return cmp.Compare(t.size(&t.classes[b].req), t.size(&t.classes[a].req))
@@ -213,7 +214,7 @@ func (t *insertion) placeAt(c int32, w *affinityTarget) bool {
 	cl, shut := &t.classes[c], t.closed[c]
 	t.placesTried += len(t.hosts) + len(t.nodes)
 	for i := range t.hosts {
-		if shut.has(int32(i)) || !w.includes(&t.hostPositions[i]) || !t.hostFitsDependents(&t.hosts[i], cl, w) || !t.allows(cl, &t.hostPositions[i]) || t.breaksSeed(cl, int32(i)) {
+		if shut.Has(int32(i)) || !w.includes(&t.hostPositions[i]) || !t.hostFitsDependents(&t.hosts[i], cl, w) || !t.allows(cl, &t.hostPositions[i]) || t.breaksSeed(cl, int32(i)) {
 			continue
 		}
 		if t.placeOnHostAt(&t.hosts[i], c, w) {
@@ -221,7 +222,7 @@ func (t *insertion) placeAt(c int32, w *affinityTarget) bool {
 			return true
 		}
 		if cl.needsOthersOnHost() == 0 { // else somebody may come whom it wants near
-			shut.set(int32(i))
+			shut.Set(int32(i))
 		}
 	}
 	at, add := t.bestOpenNode(cl, shut, w)
@@ -252,17 +253,17 @@ func (t *insertion) recordPlaced(c int32, x *topologyPosition, at int32) {
 
 // bestOpenNode finds the node in the making for a pod of a class, and what that adds to
 // its cost; -1 when none takes it.
-func (t *insertion) bestOpenNode(cl *class, shut bitset, w *affinityTarget) (best int, least float64) {
+func (t *insertion) bestOpenNode(cl *class, shut vec.Bits, w *affinityTarget) (best int, least float64) {
 	best = -1
 	for i := range t.nodes {
 		n, at := &t.nodes[i], int32(len(t.hosts)+i)
-		if shut.has(at) || !w.includes(n.topologyPosition) || !t.allows(cl, n.topologyPosition) || t.breaksSeed(cl, at) {
+		if shut.Has(at) || !w.includes(n.topologyPosition) || !t.allows(cl, n.topologyPosition) || t.breaksSeed(cl, at) {
 			continue
 		}
 		o := t.offerFor(n, cl, w)
 		if o < 0 {
 			if cl.needsOthersOnHost() == 0 && w.dependents == nil {
-				shut.set(at)
+				shut.Set(at)
 			}
 			continue
 		}
@@ -283,10 +284,10 @@ func (t *insertion) offerFor(n *insertedNode, cl *class, w *affinityTarget) int3
 		return -1
 	}
 	demand := n.demand
-	demand.add(&cl.req, 1)
+	demand.Add(&cl.req, 1)
 	w.addDependents(&demand)
 	for _, o := range n.offers {
-		if t.choices.sets[cl.offers].has(o) && t.offerSuitsDependents(w, o) && fits(&demand, &t.shapes[t.offers[o].shape].capacity, t.dims.n()) {
+		if t.choices.sets[cl.offers].Has(o) && t.offerSuitsDependents(w, o) && vec.Fits(&demand, &t.shapes[t.offers[o].shape].capacity, t.dims.n()) {
 			return o
 		}
 	}
@@ -309,7 +310,7 @@ func (t *insertion) cheapestPartition(cl *class, w *affinityTarget) (best int, l
 			continue
 		}
 		for _, o := range x.byCost {
-			if t.choices.sets[cl.offers].has(o) && t.offerSuitsDependents(w, o) && fits(&demand, &t.shapes[t.offers[o].shape].capacity, t.dims.n()) {
+			if t.choices.sets[cl.offers].Has(o) && t.offerSuitsDependents(w, o) && vec.Fits(&demand, &t.shapes[t.offers[o].shape].capacity, t.dims.n()) {
 				cost := t.offers[o].cost + t.fixedCost(x.template).USD()
 				if best < 0 || ln.weightRank < level || cost < least {
 					best, level, least = i, ln.weightRank, cost
@@ -327,7 +328,7 @@ func (t *insertion) addToNode(at int, c int32) {
 	n.join(cl, classCount{c, 1})
 	var left []int32
 	for _, o := range n.offers {
-		if t.choices.sets[cl.offers].has(o) && fits(&n.demand, &t.shapes[t.offers[o].shape].capacity, t.dims.n()) {
+		if t.choices.sets[cl.offers].Has(o) && vec.Fits(&n.demand, &t.shapes[t.offers[o].shape].capacity, t.dims.n()) {
 			left = append(left, o)
 		}
 	}
@@ -347,9 +348,9 @@ func (c *class) hasRules() int {
 func (t *insertion) accept() bool {
 	for i := range t.nodes {
 		n := &t.nodes[i]
-		n.set = newBitset(len(t.offers))
+		n.set = vec.NewBits(len(t.offers))
 		for _, o := range n.offers {
-			n.set.set(o)
+			n.set.Set(o)
 		}
 		n.placed = mergeCounts(n.placed)
 		if !t.a.accept(n.planned, n.offers[0], t.a.b.cost[n.offers[0]]) {

@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"math"
 	"slices"
+
+	"spokeshave.dev/controller/core/solver/vec"
 )
 
 // solved is a block's program with its patterns in order of rounding.
@@ -119,23 +121,23 @@ func (k *packer) downsize(list []packing) {
 	}
 }
 
-func (k *packer) demand(f *pattern) (d vec) {
+func (k *packer) demand(f *pattern) (d vec.Vector) {
 	for q, i := range f.items {
-		d.add(&k.items[i].request, int64(f.counts[q]))
+		d.Add(&k.items[i].request, int64(f.counts[q]))
 	}
 	return d
 }
 
 // smallest is the cheapest bin type that serves the pattern's items and holds the
 // demand.
-func (k *packer) smallest(f *pattern, demand *vec) int32 {
+func (k *packer) smallest(f *pattern, demand *vec.Vector) int32 {
 next:
 	for s := range k.binTypes {
-		if !fits(demand, &k.binTypes[s].capacity, k.n) {
+		if !vec.Fits(demand, &k.binTypes[s].capacity, k.n) {
 			continue
 		}
 		for _, i := range f.items {
-			if !k.binTypes[s].items.has(i) {
+			if !k.binTypes[s].items.Has(i) {
 				continue next
 			}
 		}

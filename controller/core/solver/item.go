@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"math/bits"
 	"slices"
+
+	"spokeshave.dev/controller/core/solver/vec"
 )
 
 // Up to maxRequests different requests are packed exactly. When there are more,
@@ -24,7 +26,7 @@ func countRequests(items []item) int {
 // item is a number of pods that are interchangeable for packing: equal
 // requests, equal choice of offers, equal in what they keep off their node.
 type item struct {
-	request   vec
+	request   vec.Vector
 	requestID int32 // numbers different requests
 	set       int32 // index into packer.sets
 	conflict  int32
@@ -33,13 +35,13 @@ type item struct {
 }
 
 type itemKey struct {
-	request       vec
+	request       vec.Vector
 	set, conflict int32
 }
 
 // itemsFor makes items of what is left of the classes that may be packed now.
 // Classes for which nothing can be launched are left out.
-func (a *attempt) itemsFor(k *packer, allowed bitset) {
+func (a *attempt) itemsFor(k *packer, allowed vec.Bits) {
 	items := make([]item, 0, min(len(a.p.classes), 256))
 	var table setTable
 	ids := make(map[itemKey]int32, cap(items))
@@ -97,19 +99,19 @@ func (a *attempt) constrainedFirst(items []item) {
 
 // chooseSet is the set of offers from which the class is served now: those of
 // the heaviest pools where one fits. -1 when nothing does.
-func (a *attempt) chooseSet(table *setTable, memo map[[2]int32]int32, cl *class, allowed bitset) int32 {
+func (a *attempt) chooseSet(table *setTable, memo map[[2]int32]int32, cl *class, allowed vec.Bits) int32 {
 	for level := range a.p.weightRanks {
 		k := [2]int32{cl.offers, level}
 		id, ok := memo[k]
 		if !ok {
-			set := a.p.choices.sets[cl.offers].clone()
-			set.and(allowed)
+			set := a.p.choices.sets[cl.offers].Clone()
+			set.And(allowed)
 			for l := range a.p.templates {
 				if a.p.templates[l].weightRank != level {
-					set.unsetRange(a.p.templates[l].from, a.p.templates[l].to)
+					set.UnsetRange(a.p.templates[l].from, a.p.templates[l].to)
 				}
 			}
-			if a.p.dropTooLarge(set); set.empty() {
+			if a.p.dropTooLarge(set); set.Empty() {
 				id = -1
 			} else {
 				id = table.id(set)
@@ -125,11 +127,11 @@ func (a *attempt) chooseSet(table *setTable, memo map[[2]int32]int32, cl *class,
 
 // hit is someFits for a numbered set. What held the last pod of the set mostly
 // holds the next one.
-func (a *attempt) hit(req *vec, id int32, set bitset) bool {
+func (a *attempt) hit(req *vec.Vector, id int32, set vec.Bits) bool {
 	for int(id) >= len(a.hits) {
 		a.hits = append(a.hits, 0)
 	}
-	if o := a.hits[id] - 1; o >= 0 && fits(req, &a.p.shapes[a.p.offers[o].shape].capacity, a.p.dims.n()) {
+	if o := a.hits[id] - 1; o >= 0 && vec.Fits(req, &a.p.shapes[a.p.offers[o].shape].capacity, a.p.dims.n()) {
 		return true
 	}
 	o := a.p.someFit(req, set)
@@ -138,16 +140,16 @@ func (a *attempt) hit(req *vec, id int32, set bitset) bool {
 }
 
 // someFits says whether any offer of the set holds one pod.
-func (p *problem) someFits(req *vec, set bitset) bool { return p.someFit(req, set) >= 0 }
+func (p *problem) someFits(req *vec.Vector, set vec.Bits) bool { return p.someFit(req, set) >= 0 }
 
 // someFit is the first offer of the set that holds one pod, -1 when none does.
-func (p *problem) someFit(req *vec, set bitset) int32 {
+func (p *problem) someFit(req *vec.Vector, set vec.Bits) int32 {
 	last := int32(-1)
 	for w, x := range set {
 		for ; x != 0; x &= x - 1 {
 			o := int32(w*64 + bits.TrailingZeros64(x))
 			shape := p.offers[o].shape
-			if shape != last && fits(req, &p.shapes[shape].capacity, p.dims.n()) {
+			if shape != last && vec.Fits(req, &p.shapes[shape].capacity, p.dims.n()) {
 				return o
 			}
 			last = shape
@@ -158,9 +160,9 @@ func (p *problem) someFit(req *vec, set bitset) int32 {
 
 // sortItems orders items by contents, larger first, so that nothing depends on
 // how they were found, and numbers their shapes.
-func (a *attempt) sortItems(items []item, sets []bitset) {
+func (a *attempt) sortItems(items []item, sets []vec.Bits) {
 	slices.SortStableFunc(items, func(x, y item) int {
-		if o := y.request.compare(&x.request); o != 0 {
+		if o := y.request.Compare(&x.request); o != 0 {
 			return o
 		}
 		if x.set != y.set {
@@ -192,7 +194,7 @@ func (p *problem) portKeyOf(id int32) string {
 // mergeItems joins items whose requests agree in their leading binary digits, as
 // few digits as it takes. A joined item asks for the most of its pods, which
 // holds whatever pods come.
-func (a *attempt) mergeItems(items []item, sets []bitset) []item {
+func (a *attempt) mergeItems(items []item, sets []vec.Bits) []item {
 	digits := 5
 	if len(items) > 10*maxMergedItems {
 		digits = 3
@@ -208,9 +210,9 @@ func (a *attempt) mergeItems(items []item, sets []bitset) []item {
 // but leaves a few pods over when nodes are dealt.
 func (a *attempt) useMeans(items []item) {
 	for i := range items {
-		var sum vec
+		var sum vec.Vector
 		for _, part := range items[i].members {
-			sum.add(&a.p.classes[part.class].req, int64(part.n))
+			sum.Add(&a.p.classes[part.class].req, int64(part.n))
 		}
 		n := int64(items[i].n)
 		for d := range sum {
@@ -219,7 +221,7 @@ func (a *attempt) useMeans(items []item) {
 	}
 }
 
-func (a *attempt) mergeByDigits(items []item, sets []bitset, digits int) []item {
+func (a *attempt) mergeByDigits(items []item, sets []vec.Bits, digits int) []item {
 	var out []item
 	ids := map[itemKey]int32{}
 	for i := range items {
@@ -231,7 +233,7 @@ func (a *attempt) mergeByDigits(items []item, sets []bitset, digits int) []item 
 		j, ok := ids[k]
 		if ok {
 			req := out[j].request
-			req.max(&r.request)
+			req.Raise(&r.request)
 			// The most of all members must still fit somewhere.
 			if ok = a.p.someFits(&req, sets[r.set]); ok {
 				out[j].request = req

@@ -1,6 +1,10 @@
 package solver
 
-import "math"
+import (
+	"math"
+
+	"spokeshave.dev/controller/core/solver/vec"
+)
 
 // restrictedMaster is the linear program of packing: take patterns, in fractions, so
 // that every item's pods are covered at the least cost. It starts from patterns
@@ -41,7 +45,7 @@ func newRestrictedMaster(k *packer) *restrictedMaster {
 	for s := range k.binTypes {
 		t := &k.binTypes[s]
 		for _, i := range t.sharedItems {
-			g.start(i, int32(s), maxCopies(&k.items[i].request, &t.capacity, k.p.conflicts.limit(k.items[i].conflict, k.items[i].n), k.n))
+			g.start(i, int32(s), vec.MaxCopies(&k.items[i].request, &t.capacity, k.p.conflicts.limit(k.items[i].conflict, k.items[i].n), k.n))
 		}
 		for _, i := range t.exclusiveItems {
 			g.start(i, int32(s), 1)
@@ -277,7 +281,7 @@ func (k *packer) ceiling(t *binType) float64 {
 	best := sol.value + k.exclusiveGain(&rest, &sol.price)
 	for _, i := range t.exclusiveItems[:len(t.exclusiveItems)-len(rest.exclusiveItems)] {
 		left := rest
-		left.capacity.add(&k.items[i].request, -1)
+		left.capacity.Add(&k.items[i].request, -1)
 		sol := k.relax(&left, t.sharedItems)
 		best = max(best, k.duals[i]+sol.value+k.exclusiveGain(&left, &sol.price))
 	}

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"spokeshave.dev/controller/core/model"
+	"spokeshave.dev/controller/core/solver/vec"
 )
 
 // minValue is how many values of a label the options of a pool's nodes must keep.
@@ -73,7 +74,7 @@ func (a *attempt) addForMinValues(n *planned, most int) {
 	add(n.options)
 	var others []int32
 	for _, f := range b.byCost[n.template] {
-		if n.set.has(f) && b.affords(f) && fits(&n.demand, &p.shapes[p.offers[f].shape].capacity, p.dims.n()) {
+		if n.set.Has(f) && b.affords(f) && vec.Fits(&n.demand, &p.shapes[p.offers[f].shape].capacity, p.dims.n()) {
 			others = append(others, f)
 		}
 	}
@@ -120,14 +121,14 @@ func (p *problem) addsValue(wants []minValue, kept []int32, o int32) bool {
 
 // dropTooLarge leaves out of a set the offers that are so large that too few others
 // could hold as much: nodes filled for them could not keep the pool's minValues.
-func (p *problem) dropTooLarge(set bitset) {
+func (p *problem) dropTooLarge(set vec.Bits) {
 	for l := range p.templates {
 		if !p.minValuesStrict(int32(l)) {
 			continue
 		}
 		wants := p.minValues(int32(l))
 		var all []int32
-		for o := set.next(p.templates[l].from); o >= 0 && o < p.templates[l].to; o = set.next(o + 1) {
+		for o := set.Next(p.templates[l].from); o >= 0 && o < p.templates[l].to; o = set.Next(o + 1) {
 			all = append(all, o)
 		}
 		enough := map[int32]bool{}
@@ -137,7 +138,7 @@ func (p *problem) dropTooLarge(set bitset) {
 				enough[shape] = p.unmetMinValues(wants, p.atLeastAsLarge(all, shape)) == nil
 			}
 			if !enough[shape] {
-				set.unset(o)
+				set.Unset(o)
 			}
 		}
 	}
@@ -147,7 +148,7 @@ func (p *problem) dropTooLarge(set bitset) {
 func (p *problem) atLeastAsLarge(offers []int32, shape int32) []int32 {
 	var out []int32
 	for _, f := range offers {
-		if fits(&p.shapes[shape].capacity, &p.shapes[p.offers[f].shape].capacity, p.dims.n()) {
+		if vec.Fits(&p.shapes[shape].capacity, &p.shapes[p.offers[f].shape].capacity, p.dims.n()) {
 			out = append(out, f)
 		}
 	}
@@ -164,7 +165,7 @@ func (s *offeringFilter) minValuesReason() *model.Reason {
 	}
 	var fit []int32
 	for o := s.ln.from; o < s.ln.to; o++ {
-		if p.choices.sets[s.cl.offers].has(o) && fits(&s.cl.req, &p.shapes[p.offers[o].shape].capacity, p.dims.n()) {
+		if p.choices.sets[s.cl.offers].Has(o) && vec.Fits(&s.cl.req, &p.shapes[p.offers[o].shape].capacity, p.dims.n()) {
 			fit = append(fit, o)
 		}
 	}

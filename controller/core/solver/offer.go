@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"spokeshave.dev/controller/core/model"
+	"spokeshave.dev/controller/core/solver/vec"
 )
 
 // offer is one thing that can be launched: a node template's instance type in a zone at
@@ -34,7 +35,7 @@ func (p *problem) tiers(o int32) []Tier {
 // or capacity types.
 type capacityShape struct {
 	template, typ int32
-	capacity      vec
+	capacity      vec.Vector
 	// daemons are the DaemonSets, ports the host ports that they hold.
 	daemons []int32
 	ports   []int32
@@ -266,11 +267,11 @@ func (p *problem) shapeFor(daemons []daemon, o, first int32, limited []limit) in
 	if n := len(p.shapes); n > 0 {
 		b.daemons, b.ports = p.shapes[n-1].daemons, p.shapes[n-1].ports // mostly the same
 	}
-	var sum vec
+	var sum vec.Vector
 	sets, ports := 0, 0
 	for i := range daemons {
-		if d := &daemons[i]; d.templates[f.template] && (d.offers == nil || d.offers.has(o)) {
-			sum.add(&d.req, 1)
+		if d := &daemons[i]; d.templates[f.template] && (d.offers == nil || d.offers.Has(o)) {
+			sum.Add(&d.req, 1)
 			b.daemons = setAt(b.daemons, sets, int32(d.set))
 			if sets++; d.ports >= 0 {
 				b.ports = setAt(b.ports, ports, d.ports)
@@ -280,7 +281,7 @@ func (p *problem) shapeFor(daemons []daemon, o, first int32, limited []limit) in
 	}
 	b.daemons, b.ports = slices.Clip(b.daemons[:sets]), slices.Clip(b.ports[:ports])
 	typ := p.offerType(o)
-	alloc := p.dims.vec(typ.Allocatable)
+	alloc := p.dims.vector(typ.Allocatable)
 	for r := range b.capacity {
 		b.capacity[r] = max(0, alloc[r]-sum[r])
 	}
@@ -325,11 +326,11 @@ func (p *problem) offerType(o int32) *model.InstanceType {
 // daemon is a DaemonSet with the offers it will run on.
 type daemon struct {
 	set       int
-	req       vec
+	req       vec.Vector
 	ports     int32
 	templates []bool
 	// offers is nil when it asks nothing of its node.
-	offers bitset
+	offers vec.Bits
 }
 
 func (p *problem) newDaemons() []daemon {

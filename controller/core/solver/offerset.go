@@ -6,16 +6,17 @@ import (
 	"strings"
 
 	"spokeshave.dev/controller/core/model"
+	"spokeshave.dev/controller/core/solver/vec"
 )
 
 // requirement is the set of offers whose nodes meet r. It is computed once for
 // each different requirement.
-func (p *problem) requirement(r *model.Requirement) bitset {
+func (p *problem) requirement(r *model.Requirement) vec.Bits {
 	key := requirementKey(r)
 	if set, ok := p.requirements[key]; ok {
 		return set
 	}
-	set := newBitset(len(p.offers))
+	set := vec.NewBits(len(p.offers))
 	for l := range p.templates {
 		p.templateRequirement(&p.templates[l], r, set)
 	}
@@ -23,10 +24,10 @@ func (p *problem) requirement(r *model.Requirement) bitset {
 	return set
 }
 
-func (p *problem) templateRequirement(ln *nodeTemplate, r *model.Requirement, set bitset) {
+func (p *problem) templateRequirement(ln *nodeTemplate, r *model.Requirement, set vec.Bits) {
 	if v, ok := ln.labels[r.Key]; ok {
 		if r.Matches(v, true) {
-			set.setRange(ln.from, ln.to)
+			set.SetRange(ln.from, ln.to)
 		}
 		return
 	}
@@ -38,7 +39,7 @@ func (p *problem) templateRequirement(ln *nodeTemplate, r *model.Requirement, se
 		}
 		for o := ln.from; o < ln.to; o++ {
 			if match[p.offers[o].key] {
-				set.set(o)
+				set.Set(o)
 			}
 		}
 		return
@@ -47,42 +48,42 @@ func (p *problem) templateRequirement(ln *nodeTemplate, r *model.Requirement, se
 	match := col.matching(r)
 	for o := ln.from; o < ln.to; o++ {
 		if match[col.byType[p.offers[o].typ]] {
-			set.set(o)
+			set.Set(o)
 		}
 	}
 }
 
 // selected is the set of offers that a pod's selector and required affinity
 // allow. The caller must not change it.
-func (p *problem) selected(s *model.PodSpec) bitset {
+func (p *problem) selected(s *model.PodSpec) vec.Bits {
 	key := selectorKey(s)
 	if set, ok := p.selectors[key]; ok {
 		return set
 	}
-	set := newBitset(len(p.offers))
-	set.setRange(0, int32(len(p.offers)))
+	set := vec.NewBits(len(p.offers))
+	set.SetRange(0, int32(len(p.offers)))
 	for k, v := range s.NodeSelector {
-		set.and(p.requirement(&model.Requirement{Key: k, Operator: model.In, Values: []string{v}}))
+		set.And(p.requirement(&model.Requirement{Key: k, Operator: model.In, Values: []string{v}}))
 	}
 	if len(s.Affinity) > 0 {
-		any := newBitset(len(p.offers))
+		any := vec.NewBits(len(p.offers))
 		for _, term := range s.Affinity {
-			any.or(p.term(term))
+			any.Or(p.term(term))
 		}
-		set.and(any)
+		set.And(any)
 	}
 	p.selectors[key] = set
 	return set
 }
 
-func (p *problem) term(term model.Term) bitset {
-	set := newBitset(len(p.offers))
+func (p *problem) term(term model.Term) vec.Bits {
+	set := vec.NewBits(len(p.offers))
 	if len(term) == 0 {
 		return set
 	}
-	set.setRange(0, int32(len(p.offers)))
+	set.SetRange(0, int32(len(p.offers)))
 	for i := range term {
-		set.and(p.requirement(&term[i]))
+		set.And(p.requirement(&term[i]))
 	}
 	return set
 }

@@ -3,6 +3,8 @@ package solver
 import (
 	"math"
 	"slices"
+
+	"spokeshave.dev/controller/core/solver/vec"
 )
 
 // packer packs items onto bin types, the cheaper the better.
@@ -10,7 +12,7 @@ type packer struct {
 	p     *problem
 	n     int // resources in use
 	items []item
-	sets  []bitset
+	sets  []vec.Bits
 	// merged says that items stand for pods of different requests, meanRequests that
 	// they then ask for the mean of them and not for the most.
 	merged, meanRequests bool
@@ -36,11 +38,11 @@ type packer struct {
 	duals []float64
 	left  []int32
 	// waiting are the items with pods left, while greedy packs; nil otherwise.
-	waiting bitset
+	waiting vec.Bits
 	// active are the bin types that greedy looks at first; nil for all.
-	active bitset
+	active vec.Bits
 	// reqs are the items' requests, scaled.
-	reqs [][maxDims]float64
+	reqs []vec.Reals
 	// conflictDegree counts the items that cannot share a node with an item that wants to
 	// be alone, itself included.
 	conflictDegree []int32
@@ -160,7 +162,7 @@ func (k *packer) improve(list []packing, effort, blocks int) []packing {
 	if k.pods() <= maxFirstFit { // do all that no effort would do, and more
 		k.active = nil
 		for s := range k.binTypes {
-			k.binTypes[s].resourcePrices, k.binTypes[s].basis = [maxDims]float64{}, [maxDims]int32{}
+			k.binTypes[s].resourcePrices, k.binTypes[s].basis = vec.Reals{}, [vec.MaxDims]int32{}
 		}
 	}
 	others := [][]packing{k.greedy(1)}
@@ -191,7 +193,7 @@ func nodes(list []packing) int32 {
 func (k *packer) measure() {
 	k.left = make([]int32, len(k.items))
 	k.duals = make([]float64, len(k.items))
-	k.reqs = make([][maxDims]float64, len(k.items))
+	k.reqs = make([]vec.Reals, len(k.items))
 	k.scratch.counts = make([]int32, len(k.items))
 	k.refill()
 	for i := range k.items {
@@ -284,7 +286,7 @@ func (k *packer) initialDuals() {
 			if n := int64(t.cost / k.duals[i] * (1 - 1e-9)); n > 0 && !k.holds(t, &r.request, n+1) {
 				continue // no more of them than of those that share the best so far
 			}
-			n := maxCopies(&r.request, &t.capacity, k.p.conflicts.limit(r.conflict, r.n), k.n)
+			n := vec.MaxCopies(&r.request, &t.capacity, k.p.conflicts.limit(r.conflict, r.n), k.n)
 			k.duals[i] = min(k.duals[i], t.cost/float64(n))
 		}
 		for _, i := range t.exclusiveItems {
@@ -305,7 +307,7 @@ func (k *packer) equalDuals() {
 		dual = min(dual, k.binTypes[s].cost)
 	}
 	n := int32(0)
-	var most [maxDims]float64
+	var most vec.Reals
 	for i := range k.items {
 		n += k.items[i].n
 		for r := range k.n {
@@ -324,7 +326,7 @@ func (k *packer) equalDuals() {
 }
 
 // holds says whether the bin type has room for n times a request.
-func (k *packer) holds(t *binType, req *vec, n int64) bool {
+func (k *packer) holds(t *binType, req *vec.Vector, n int64) bool {
 	for r := range k.n {
 		if n*req[r] > t.capacity[r] {
 			return false

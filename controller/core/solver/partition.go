@@ -3,6 +3,8 @@ package solver
 import (
 	"maps"
 	"slices"
+
+	"spokeshave.dev/controller/core/solver/vec"
 )
 
 // maxPartitions is up to how many kinds of place for a new node pods are placed in
@@ -20,7 +22,7 @@ type topologyPosition struct {
 // offerPartition is a set of offers whose nodes no constraint between pods tells apart.
 type offerPartition struct {
 	topologyPosition
-	offers   bitset
+	offers   vec.Bits
 	template int32
 	// byCost are those of the set, the cheapest first.
 	byCost []int32
@@ -42,9 +44,9 @@ func (t *insertion) newHostPositions() {
 // It reports false when that makes too many partitions.
 func (t *insertion) newPartitions() bool {
 	for l := range t.templates {
-		set := newBitset(len(t.offers))
-		set.setRange(t.templates[l].from, t.templates[l].to)
-		if t.dropTooLarge(set); !set.empty() {
+		set := vec.NewBits(len(t.offers))
+		set.SetRange(t.templates[l].from, t.templates[l].to)
+		if t.dropTooLarge(set); !set.Empty() {
 			s := topologyPosition{domain: make([]int32, len(t.domains)), counted: make([]bool, len(t.groupKeys))}
 			t.partitions = append(t.partitions, offerPartition{topologyPosition: s, offers: set, template: int32(l)})
 		}
@@ -67,7 +69,7 @@ func (t *insertion) newPartitions() bool {
 	for i := range t.partitions {
 		x := &t.partitions[i]
 		for _, o := range t.templates[x.template].byCost {
-			if x.offers.has(o) {
+			if x.offers.Has(o) {
 				x.byCost = append(x.byCost, o)
 			}
 		}
@@ -90,14 +92,14 @@ func (t *insertion) splitByGroup() {
 
 // splitByZone parts partitions by zone and capacity type.
 func (t *insertion) splitByZone() {
-	sets := map[[2]string]bitset{}
+	sets := map[[2]string]vec.Bits{}
 	for o := range t.offers {
 		s := &t.keys.keys[t.offers[o].key]
 		at := [2]string{s.zone, s.capacityType}
 		if sets[at] == nil {
-			sets[at] = newBitset(len(t.offers))
+			sets[at] = vec.NewBits(len(t.offers))
 		}
-		sets[at].set(int32(o))
+		sets[at].Set(int32(o))
 	}
 	for _, at := range slices.SortedFunc(maps.Keys(sets), func(a, b [2]string) int { return slices.Compare(a[:], b[:]) }) {
 		t.splitPartitions(sets[at], func(*topologyPosition) {})
@@ -105,19 +107,19 @@ func (t *insertion) splitByZone() {
 }
 
 // splitPartitions splits the partitions that are partly in the set, and marks what is in it.
-func (t *insertion) splitPartitions(set bitset, mark func(*topologyPosition)) {
+func (t *insertion) splitPartitions(set vec.Bits, mark func(*topologyPosition)) {
 	for i := range len(t.partitions) {
 		x := &t.partitions[i]
-		if !x.offers.meets(set) {
+		if !x.offers.Intersects(set) {
 			continue
 		}
-		if !set.contains(x.offers) {
-			out := offerPartition{topologyPosition: topologyPosition{domain: slices.Clone(x.domain), counted: slices.Clone(x.counted)}, offers: x.offers.clone(), template: x.template}
+		if !set.Contains(x.offers) {
+			out := offerPartition{topologyPosition: topologyPosition{domain: slices.Clone(x.domain), counted: slices.Clone(x.counted)}, offers: x.offers.Clone(), template: x.template}
 			for w := range out.offers {
 				out.offers[w] &^= set[w]
 			}
-			x.offers = x.offers.clone()
-			x.offers.and(set)
+			x.offers = x.offers.Clone()
+			x.offers.And(set)
 			mark(&x.topologyPosition)
 			t.partitions = append(t.partitions, out)
 			continue

@@ -3,6 +3,8 @@ package solver
 import (
 	"cmp"
 	"slices"
+
+	"spokeshave.dev/controller/core/solver/vec"
 )
 
 // Bounds of the polishing, which looks at single nodes.
@@ -59,8 +61,8 @@ func (k *packer) rateOf(f packing) float64 {
 // single is one node, with what joining it to others depends on.
 type single struct {
 	packing
-	demand vec
-	rows   bitset
+	demand vec.Vector
+	rows   vec.Bits
 }
 
 // merge joins pairs of nodes as long as one node costs less than the two.
@@ -68,9 +70,9 @@ func (k *packer) merge(nodes []packing) []packing {
 	slices.SortStableFunc(nodes, func(a, b packing) int { return cmp.Compare(a.binType, b.binType) })
 	each := make([]single, len(nodes))
 	for i, f := range nodes {
-		each[i] = single{packing: f, demand: k.demand(f.pattern), rows: newBitset(len(k.items))}
+		each[i] = single{packing: f, demand: k.demand(f.pattern), rows: vec.NewBits(len(k.items))}
 		for _, r := range f.items {
-			each[i].rows.set(r)
+			each[i].rows.Set(r)
 		}
 	}
 	for i := 0; i < len(each); i++ {
@@ -97,18 +99,18 @@ func (k *packer) merge(nodes []packing) []packing {
 func (k *packer) join(a, b *single) *single {
 	most := (k.binTypes[a.binType].cost + k.binTypes[b.binType].cost) * (1 - 1e-9)
 	sum := a.demand
-	sum.add(&b.demand, 1)
+	sum.Add(&b.demand, 1)
 	for s := max(a.binType, b.binType, k.firstHolding(&sum)); int(s) < len(k.binTypes) && k.binTypes[s].cost < most; s++ {
 		t := &k.binTypes[s]
-		if !fits(&sum, &t.capacity, k.n) || !t.items.contains(a.rows) || !t.items.contains(b.rows) {
+		if !vec.Fits(&sum, &t.capacity, k.n) || !t.items.Contains(a.rows) || !t.items.Contains(b.rows) {
 			continue
 		}
 		if k.conflictsBetween(a.pattern, b.pattern) {
 			return nil
 		}
 		f := &pattern{binType: s, items: slices.Concat(a.items, b.items), counts: slices.Concat(a.counts, b.counts)}
-		items := a.rows.clone()
-		items.or(b.rows)
+		items := a.rows.Clone()
+		items.Or(b.rows)
 		return &single{packing: packing{f, 1}, demand: sum, rows: items}
 	}
 	return nil
@@ -129,7 +131,7 @@ func (k *packer) newLargest() {
 }
 
 // firstHolding is a bin type before which none holds the demand.
-func (k *packer) firstHolding(d *vec) int32 {
+func (k *packer) firstHolding(d *vec.Vector) int32 {
 	from, to := 0, len(k.largest)
 	for from < to {
 		if mid := (from + to) / 2; k.largest[mid].cpu < d[0] || k.largest[mid].memory < d[1] {

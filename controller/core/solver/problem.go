@@ -5,6 +5,7 @@ import (
 	"sync"
 
 	"spokeshave.dev/controller/core/model"
+	"spokeshave.dev/controller/core/solver/vec"
 )
 
 // problem is a snapshot lowered for one solve. It is not changed by packing.
@@ -31,8 +32,8 @@ type problem struct {
 
 	// requirements and selectors hold the offers that meet a constraint, by
 	// its canonical text.
-	requirements map[string]bitset
-	selectors    map[string]bitset
+	requirements map[string]vec.Bits
+	selectors    map[string]vec.Bits
 	// choices are the different sets of offers that classes are left with.
 	choices setTable
 	classes []class
@@ -41,7 +42,7 @@ type problem struct {
 	nodeSpecs   []*model.PodSpec
 	nodeSpecIDs map[string]int32
 	// scale makes amounts of different resources comparable.
-	scale [maxDims]float64
+	scale vec.Reals
 }
 
 // newProblem lowers the input. like is a problem of the same snapshot, pods and
@@ -51,7 +52,7 @@ func newProblem(in *Input, required []model.PodSpec, like *problem) *problem {
 	p := &problem{
 		in: in, snap: in.Snapshot,
 		keys:         offeringKeys{ids: map[offeringKey]int32{}},
-		requirements: map[string]bitset{}, selectors: map[string]bitset{}, nodeSpecIDs: map[string]int32{},
+		requirements: map[string]vec.Bits{}, selectors: map[string]vec.Bits{}, nodeSpecIDs: map[string]int32{},
 	}
 	p.conflicts.p = p
 	p.catalogues = make([]*catalogue, len(p.snap.Catalogs))
@@ -95,11 +96,11 @@ func (p *problem) catalogue(i int32) *catalogue {
 
 // newScale weighs resources by the inverse of what the mean pod asks for.
 func (p *problem) newScale() {
-	var sum vec
+	var sum vec.Vector
 	pods := int64(0)
 	for i := range p.classes {
 		n := int64(len(p.classes[i].pods))
-		sum.add(&p.classes[i].req, n)
+		sum.Add(&p.classes[i].req, n)
 		pods += n
 	}
 	for r := range p.scale {
@@ -110,7 +111,7 @@ func (p *problem) newScale() {
 }
 
 // size is how large a demand is in all resources together.
-func (p *problem) size(d *vec) float64 {
+func (p *problem) size(d *vec.Vector) float64 {
 	s := 0.0
 	for r := range p.dims.n() {
 		s += float64(float64(d[r]) * p.scale[r])

@@ -4,6 +4,8 @@ import (
 	"math"
 	"slices"
 	"strconv"
+
+	"spokeshave.dev/controller/core/solver/vec"
 )
 
 // repack packs the pods on new nodes again, all at once, where every pod keeps
@@ -82,7 +84,7 @@ func (s *classSplitter) split(c int, regions []region) {
 		s.left[next.key] = g.n
 		at += g.n
 		if g.offers != nil {
-			g.offers.and(s.choices.sets[next.offers])
+			g.offers.And(s.choices.sets[next.offers])
 			next.offers = s.choices.id(g.offers)
 		}
 	}
@@ -104,7 +106,7 @@ func (s *classSplitter) add(c int, at, n int32, note string) *class {
 // they may move: nil for all. partition is the first of those that make it up.
 type region struct {
 	partition int
-	offers    bitset
+	offers    vec.Bits
 	n         int32
 }
 
@@ -163,14 +165,14 @@ func (t *insertion) samePosition(matters []int32, x, y *topologyPosition) bool {
 
 // equivalentOffers are the offers of all partitions that are the same to the topology groups as one of
 // them; nil where that is all.
-func (t *insertion) equivalentOffers(matters []int32, x int) bitset {
+func (t *insertion) equivalentOffers(matters []int32, x int) vec.Bits {
 	if len(matters) == 0 {
 		return nil
 	}
-	set := t.partitions[x].offers.clone()
+	set := t.partitions[x].offers.Clone()
 	for y := range t.partitions {
 		if t.samePosition(matters, &t.partitions[x].topologyPosition, &t.partitions[y].topologyPosition) {
-			set.or(t.partitions[y].offers)
+			set.Or(t.partitions[y].offers)
 		}
 	}
 	return set

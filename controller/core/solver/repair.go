@@ -189,7 +189,7 @@ func (m *repairer) allowsSwap(x *draftNode, t int, cl *class) bool {
 // drop takes one pod of take t off a node.
 func (m *repairer) drop(x *draftNode, t int) {
 	cl := &m.a.p.classes[x.placed[t].class]
-	x.demand.add(&cl.req, -1)
+	x.demand.Add(&cl.req, -1)
 	if x.placed[t].n--; x.placed[t].n == 0 {
 		x.placed = slices.Delete(x.placed, t, t+1)
 		x.origin = slices.Delete(x.origin, t, t+1)

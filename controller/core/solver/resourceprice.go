@@ -1,5 +1,7 @@
 package solver
 
+import "spokeshave.dev/controller/core/solver/vec"
+
 // resourcePriceLP is the linear program max prices.demand, room.prices <= cost for
 // every bin type, in the form that a simplex pivots: it starts at prices of 0, with
 // the bin types' slacks as the basis. There are as many columns as resources.
@@ -7,20 +9,20 @@ type resourcePriceLP struct {
 	n    int
 	rows []lpRow
 	// column says which resource is in each column, -1 when it is a slack.
-	column [maxDims]int32
-	gain   [maxDims]float64
+	column [vec.MaxDims]int32
+	gain   vec.Reals
 }
 
 // lpRow is a bin type's constraint.
 type lpRow struct {
-	a     [maxDims]float64
+	a     vec.Reals
 	rhs   float64
 	basic int32 // a resource, or -1 for a slack
 }
 
 // resourcePrices are the most that a demand can be worth, by resource, when no bin type's
 // room is worth more than the bin type costs.
-func (k *packer) resourcePrices(demand *[maxDims]float64) (price [maxDims]float64) {
+func (k *packer) resourcePrices(demand *vec.Reals) (price vec.Reals) {
 	m := resourcePriceLP{n: k.n, rows: make([]lpRow, len(k.binTypes)), gain: *demand}
 	for s := range k.binTypes {
 		t := &k.binTypes[s]

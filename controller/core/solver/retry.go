@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"spokeshave.dev/controller/core/model"
+	"spokeshave.dev/controller/core/solver/vec"
 )
 
 // insertionEffort bounds the improvement of what is packed after pods were placed in
@@ -112,7 +113,7 @@ func (t *insertion) findPlaceable() {
 	for c := range t.classes {
 		cl := &t.classes[c]
 		t.placeable[c] = t.someFits(&cl.req, t.choices.sets[cl.offers]) || slices.ContainsFunc(t.hosts, func(h host) bool {
-			return fits(&cl.req, &h.free, t.dims.n()) && h.admits(cl)
+			return vec.Fits(&cl.req, &h.free, t.dims.n()) && h.admits(cl)
 		})
 	}
 }

@@ -1,15 +1,19 @@
 package solver
 
-import "math"
+import (
+	"math"
+
+	"spokeshave.dev/controller/core/solver/vec"
+)
 
 // relaxed is the optimum of a filling with fractions of pods.
 type relaxed struct {
 	// price is what the room is worth, by resource.
-	price [maxDims]float64
+	price vec.Reals
 	// row and amount are the basic solution: for each resource the item that is
 	// in it, negative for unused room.
-	row    [maxDims]int32
-	amount [maxDims]float64
+	row    [vec.MaxDims]int32
+	amount vec.Reals
 	// fullItems lists the items of which all pods are taken.
 	fullItems []int32
 	// value bounds the worth of any filling from above.
@@ -27,8 +31,8 @@ type simplex struct {
 	// n is the number of resources that the bin type's items ask for.
 	n        int
 	rows     []int32
-	inv      [maxDims][maxDims]float64
-	capacity [maxDims]float64
+	inv      [vec.MaxDims]vec.Reals
+	capacity vec.Reals
 	// gain is by position in items what a pod is worth beyond the room it takes.
 	gain []float64
 	// breaks are the prices' breakpoints in the direction of a step.
@@ -99,7 +103,7 @@ func (x *simplex) basic(row int32) bool {
 }
 
 // column is a variable's column.
-func (x *simplex) column(v int32) (col [maxDims]float64) {
+func (x *simplex) column(v int32) (col vec.Reals) {
 	if v < 0 {
 		col[-1-v] = 1
 		return col
@@ -109,7 +113,7 @@ func (x *simplex) column(v int32) (col [maxDims]float64) {
 
 // invert computes the inverse of the basis; false when it has none.
 func (x *simplex) invert() bool {
-	var b [maxDims][maxDims]float64
+	var b [vec.MaxDims]vec.Reals
 	for c := range x.n {
 		col := x.column(x.row[c])
 		for r := range x.n {
@@ -136,7 +140,7 @@ func (x *simplex) invert() bool {
 }
 
 // eliminate makes column c of b a unit column, and does the same to the inverse.
-func (x *simplex) eliminate(b *[maxDims][maxDims]float64, c int) {
+func (x *simplex) eliminate(b *[vec.MaxDims]vec.Reals, c int) {
 	scale := 1 / b[c][c]
 	for q := range x.n {
 		b[c][q] *= scale
@@ -307,7 +311,7 @@ func (x *simplex) offer(gain, alpha float64, v int32) {
 // exchange puts variable v in the place of the basic one at position out.
 func (x *simplex) exchange(out int, v int32) bool {
 	col := x.column(v)
-	var u [maxDims]float64
+	var u vec.Reals
 	for q := range x.n {
 		for r := range x.n {
 			u[q] += float64(x.inv[q][r] * col[r])
@@ -334,7 +338,7 @@ func (x *simplex) exchange(out int, v int32) bool {
 
 // atPrices bounds the worth of any filling, given prices of the room: what all
 // of the room is worth and what pods are worth beyond the room they take.
-func (k *packer) atPrices(t *binType, items []int32, price *[maxDims]float64) float64 {
+func (k *packer) atPrices(t *binType, items []int32, price *vec.Reals) float64 {
 	sum := 0.0
 	for r := range t.n {
 		sum += float64(price[r] * float64(float64(t.capacity[r])*k.p.scale[r]))
@@ -349,7 +353,7 @@ func (k *packer) atPrices(t *binType, items []int32, price *[maxDims]float64) fl
 
 // gain is what a pod of the item is worth beyond the room it takes of the first
 // n resources.
-func (k *packer) gain(i int32, n int, price *[maxDims]float64) float64 {
+func (k *packer) gain(i int32, n int, price *vec.Reals) float64 {
 	d := &k.reqs[i]
 	gain := k.duals[i] - float64(price[0]*d[0]) - float64(price[1]*d[1]) - float64(price[2]*d[2])
 	for r := 3; r < n; r++ {

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"spokeshave.dev/controller/core/model"
+	"spokeshave.dev/controller/core/solver/vec"
 )
 
 // local is an instance type with one offering.
@@ -80,8 +81,8 @@ func TestSqueezeMovesTiers(t *testing.T) {
 			a := newAttempt(p, []int32{0, 0, 1}, mode{})
 			large, small := p.twoOffers(t)
 			for c, o := range []int32{small, large} {
-				n := &planned{set: newBitset(2)}
-				n.set.setRange(0, 2)
+				n := &planned{set: vec.NewBits(2)}
+				n.set.SetRange(0, 2)
 				n.join(&p.classes[c], classCount{int32(c), 1})
 				if !a.accept(n, o, a.b.cost[o]) {
 					t.Fatalf("node %d is not accepted", c)

@@ -1,5 +1,7 @@
 package solver
 
+import "spokeshave.dev/controller/core/solver/vec"
+
 // warmStartValue is the part of its cost that a pattern is worth at least to be tried
 // by the blocks that follow.
 const warmStartValue = 0.9
@@ -69,15 +71,15 @@ func (b *block) warmStart(o *block) {
 			continue
 		}
 		c := &pattern{}
-		var demand vec
+		var demand vec.Vector
 		for q, i := range f.items {
 			if items[i] > 0 {
 				c.items, c.counts = append(c.items, items[i]-1), append(c.counts, f.counts[q])
-				demand.add(&o.items[i].request, int64(f.counts[q]))
+				demand.Add(&o.items[i].request, int64(f.counts[q]))
 			}
 		}
 		for s := range b.binTypes {
-			if fits(&demand, &b.binTypes[s].capacity, b.n) {
+			if vec.Fits(&demand, &b.binTypes[s].capacity, b.n) {
 				c.binType = int32(s)
 				g.columns = append(g.columns, c)
 				break

@@ -1,6 +1,6 @@
 // Command scale measures the controller on the local control plane: it creates
 // pods that fill a number of nodes, waits until all run, and prints what the
-// controller needed. docs/performance.md holds the figures.
+// controller needed. docs/measurements/controller.md holds the figures.
 //
 //	go run ./cmd/scale -nodes 1000 -pods 10000 -settle 2m -heap heap.pprof
 package main

@@ -3,7 +3,7 @@
 // The recorder of client-go keeps every event for six minutes, in case it is
 // said again. That is right for a condition that lasts; the nomination of ten
 // thousand pods is said once each, and keeping it costs more memory than the
-// pods do in the cache (docs/performance.md). A Recorder here keeps nothing
+// pods do in the cache (docs/measurements/controller.md). A Recorder here keeps nothing
 // that was sent.
 package announce
 

@@ -1,4 +1,4 @@
-// Package arch checks docs/architecture.md against the code.
+// Package arch checks docs/internals/architecture.md against the code.
 package arch
 
 import (
@@ -17,7 +17,7 @@ const module = "spokeshave.dev/"
 // TestImports fails when a package has no row in the table, a row has no
 // package, or an import is not in its row. The longest matching row wins.
 func TestImports(t *testing.T) {
-	doc, err := os.ReadFile("../../../docs/architecture.md")
+	doc, err := os.ReadFile("../../../docs/internals/architecture.md")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -49,7 +49,7 @@ func TestImports(t *testing.T) {
 		rel := strings.TrimPrefix(p.ImportPath, module)
 		row := longest(rows, rel)
 		if row == "" {
-			t.Errorf("%s has no row in docs/architecture.md", rel)
+			t.Errorf("%s has no row in docs/internals/architecture.md", rel)
 			continue
 		}
 		used[row] = true
@@ -61,7 +61,7 @@ func TestImports(t *testing.T) {
 	}
 	for row := range rows {
 		if !used[row] {
-			t.Errorf("docs/architecture.md names %s, which does not exist", row)
+			t.Errorf("docs/internals/architecture.md names %s, which does not exist", row)
 		}
 	}
 }

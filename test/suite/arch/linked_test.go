@@ -7,7 +7,7 @@ import (
 )
 
 // unwanted are packages that would cost the controller memory for nothing
-// (docs/performance.md).
+// (docs/measurements/controller.md).
 var unwanted = map[string]string{
 	"text/template": "calls methods by name, so that the linker keeps every method of every type that is reachable: the controller's file, all of which gets resident, nearly doubles",
 	"html/template": "does the same",

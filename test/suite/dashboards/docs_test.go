@@ -48,7 +48,7 @@ func written(t *testing.T) map[string]entry {
 
 // absentHead begins the table of what Karpenter measures and the controller does
 // not.
-const absentHead = "Of Karpenter's metrics these are absent."
+const absentHead = "## Metrics of Karpenter that are absent"
 
 // TestAbsent: what the document says is not measured is not, and has a reason.
 func TestAbsent(t *testing.T) {

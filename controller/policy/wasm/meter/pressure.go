@@ -3,7 +3,7 @@ package meter
 import "fmt"
 
 // What compiling costs, in units that are about a microsecond of a processor
-// each, found by compiling the heaviest modules of many shapes (docs/performance.md).
+// each, found by compiling the heaviest modules of many shapes (docs/measurements/policies.md).
 // Calls cost most: what is in registers has to be saved around each.
 const (
 	functionWeight = 10

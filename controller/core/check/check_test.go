@@ -61,7 +61,7 @@ func fixture() (*model.Snapshot, *model.Plan, *Constraints) {
 	}
 	plan := &model.Plan{
 		Existing: []model.Assignment{{Node: 0, Pods: []int32{1}}},
-		Nodes:    []model.PlannedNode{{Pool: 0, Pods: []int32{2, 3}, Labels: map[string]string{"team": "red"}, Options: options}},
+		Nodes:    []model.PlannedNode{{Pool: 0, Pods: []int32{2, 3}, Labels: map[string]string{"team": "red"}, Options: options, Requests: model.Resources{"cpu": 1700, "memory": 2 * gib, "pods": 3}}},
 		Unplaced: []model.Unplaced{{Pod: 4, Reasons: []model.Reason{{Code: model.TooLarge, Message: "x"}}}},
 	}
 	return s, plan, &Constraints{Pods: []int32{1, 2, 3, 4}, Headroom: []Headroom{{Scope: "cluster", Left: 110_000}}}
@@ -87,7 +87,7 @@ func TestPlan(t *testing.T) {
 			s.Nodes[0].Taints = []model.Taint{{Key: "x", Effect: model.NoSchedule}}
 		}, want: []Kind{Taints}},
 		"ExistingLabel": {reason: "labels of existing nodes count", spoil: func(s *model.Snapshot, _ *model.Plan, _ *Constraints) { s.Nodes[0].Labels = nil }, want: []Kind{Selector}},
-		"NewFull":       {reason: "two pods and the DaemonSet have to fit", spoil: func(s *model.Snapshot, _ *model.Plan, _ *Constraints) { s.Specs[0].Requests["cpu"] = 901 }, want: []Kind{Resources, Resources, Resources}},
+		"NewFull":       {reason: "two pods and the DaemonSet have to fit", spoil: func(s *model.Snapshot, _ *model.Plan, _ *Constraints) { s.Specs[0].Requests["cpu"] = 901 }, want: []Kind{Resources, Resources, Resources, Requests}},
 		"SecondOption": {reason: "every option has to hold all pods", spoil: func(_ *model.Snapshot, p *model.Plan, c *Constraints) {
 			p.Nodes[0].Options[1] = model.Option{InstanceType: "z.small", Zone: "a", CapacityType: model.OnDemand, Price: 120_000, Effective: 0.12}
 			c.Headroom = nil
@@ -170,7 +170,7 @@ func TestPlan(t *testing.T) {
 		"NoSuchSpec":    {reason: "specs exist", spoil: func(s *model.Snapshot, _ *model.Plan, _ *Constraints) { s.Pods[2].Spec = 77 }, want: []Kind{BadReference}},
 		"NoSuchCatalog": {reason: "a pool without a catalogue launches nothing", spoil: func(s *model.Snapshot, _ *model.Plan, _ *Constraints) { s.Pools[0].Catalog = -1 }, want: []Kind{Offering, Offering}},
 		"EmptyNode": {reason: "no node is launched for nobody", spoil: func(_ *model.Snapshot, p *model.Plan, _ *Constraints) {
-			p.Nodes = append(p.Nodes, model.PlannedNode{Labels: p.Nodes[0].Labels, Options: p.Nodes[0].Options[:1]})
+			p.Nodes = append(p.Nodes, model.PlannedNode{Labels: p.Nodes[0].Labels, Options: p.Nodes[0].Options[:1], Requests: p.Nodes[0].Requests})
 		}, want: []Kind{Accounting, OverHeadroom}},
 	}
 	for name, tc := range cases {
@@ -190,7 +190,7 @@ func TestPlan(t *testing.T) {
 }
 
 func TestRequirements(t *testing.T) {
-	labels := labelSet{values: map[string]string{"zone": "a", "cpu": "8", "word": "x"}, anonymous: true}
+	labels := labelView{values: map[string]string{"zone": "a", "cpu": "8", "word": "x"}, unnamed: true}
 	cases := map[string]struct {
 		key    string
 		op     model.Operator
@@ -211,14 +211,14 @@ func TestRequirements(t *testing.T) {
 		"Lte":             {key: "cpu", op: model.Lte, values: []string{"7"}},
 		"GtOfAWord":       {key: "word", op: model.Gt, values: []string{"1"}},
 		"GtAbsent":        {key: "none", op: model.Gt, values: []string{"1"}},
-		"Hostname":        {key: hostname, op: model.In, values: []string{"any"}},
-		"NotHostname":     {key: hostname, op: model.NotIn, values: []string{"any"}, want: true},
-		"SomeHostname":    {key: hostname, op: model.Exists, want: true},
+		"Hostname":        {key: hostnameKey, op: model.In, values: []string{"any"}},
+		"NotHostname":     {key: hostnameKey, op: model.NotIn, values: []string{"any"}, want: true},
+		"SomeHostname":    {key: hostnameKey, op: model.Exists, want: true},
 		"UnknownOperator": {key: "zone", op: "Near", values: []string{"a"}},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			if got := labels.meets(model.Requirement{Key: tc.key, Operator: tc.op, Values: tc.values}); got != tc.want {
+			if got := labels.satisfies(&model.Requirement{Key: tc.key, Operator: tc.op, Values: tc.values}); got != tc.want {
 				t.Errorf("%s %s %v: %v", tc.key, tc.op, tc.values, got)
 			}
 		})

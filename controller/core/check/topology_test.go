@@ -69,7 +69,7 @@ func (s *scene) plan() (*model.Snapshot, *model.Plan, Constraints) {
 		case launched:
 			if _, ok := planned[name]; !ok {
 				planned[name] = len(plan.Nodes)
-				n := model.PlannedNode{}
+				n := model.PlannedNode{Requests: model.Resources{}}
 				for z := range strings.SplitSeq(zones, ",") {
 					n.Options = append(n.Options, model.Option{InstanceType: "m", Zone: z, CapacityType: model.OnDemand, Price: 1})
 				}
@@ -129,8 +129,8 @@ func TestTopology(t *testing.T) {
 		"enough domains":  {"with enough it is the emptiest", scene{specs: spread(zone, func(s *model.Spread) { s.MinDomains = 2 }), pods: []string{"web n1", "web n3", "web +n1"}}, nil},
 		"new domain":      {"a planned node brings its zone along, empty", scene{specs: spread(zone), pods: []string{"web n1", "web n3", "web +n1", "api +x:c"}}, []Kind{Spread}},
 		"either":          {"a node that may come up in two zones must suit in both", scene{specs: spread(zone), pods: []string{"web n1", "web +x:a,b"}}, []Kind{Spread}},
-		"host names":      {"every planned node is a domain of its own", scene{specs: spread(hostname), pods: []string{"web +x:a", "web +y:a", "web +n1", "web +n2", "web +n3", "web +n4"}}, nil},
-		"one host":        {"two pods on one node", scene{specs: spread(hostname), pods: []string{"web +x:a", "web +x:a"}}, []Kind{Spread}},
+		"host names":      {"every planned node is a domain of its own", scene{specs: spread(hostnameKey), pods: []string{"web +x:a", "web +y:a", "web +n1", "web +n2", "web +n3", "web +n4"}}, nil},
+		"one host":        {"two pods on one node", scene{specs: spread(hostnameKey), pods: []string{"web +x:a", "web +x:a"}}, []Kind{Spread}},
 		"cordoned":        {"nodes with taints are counted", scene{specs: spread(rack), pods: []string{"web n1", "web n2", "web +n1"}, cordoned: true}, []Kind{Spread}},
 		"honor taints":    {"unless the constraint honours taints", scene{specs: spread(rack, func(s *model.Spread) { s.HonorTaints = true }), pods: []string{"web n1", "web n2", "web +n1"}, cordoned: true}, nil},
 		"affinity counts": {"nodes that the pod does not select are not counted", scene{specs: one("web", model.PodSpec{NodeSelector: map[string]string{zone: "a"}, Spread: spread(zone)["web"].Spread}), pods: []string{"web n1", "web +n2"}}, nil},
@@ -166,8 +166,8 @@ func TestTopology(t *testing.T) {
 
 		"apart":          {"one per zone", scene{specs: one("web", apart(zone, "web")), pods: []string{"web +n1", "web +n3"}}, nil},
 		"together":       {"two in a zone shun each other", scene{specs: one("web", apart(zone, "web")), pods: []string{"web +n1", "web +n2"}}, []Kind{AntiAffinity, AntiAffinity}},
-		"twice":          {"so do two on a node", scene{specs: one("web", apart(hostname, "web")), pods: []string{"web +x:a", "web +x:a"}}, []Kind{AntiAffinity}},
-		"hosts apart":    {"planned nodes have names of their own", scene{specs: one("web", apart(hostname, "web")), pods: []string{"web +x:a", "web +y:a", "web n1"}}, nil},
+		"twice":          {"so do two on a node", scene{specs: one("web", apart(hostnameKey, "web")), pods: []string{"web +x:a", "web +x:a"}}, []Kind{AntiAffinity}},
+		"hosts apart":    {"planned nodes have names of their own", scene{specs: one("web", apart(hostnameKey, "web")), pods: []string{"web +x:a", "web +y:a", "web n1"}}, nil},
 		"with a runner":  {"a pod that runs is shunned", scene{specs: one("web", apart(zone, "db")), pods: []string{"db n1", "web +n2"}}, []Kind{AntiAffinity}},
 		"ending runner":  {"also while it is being deleted", scene{specs: one("web", apart(zone, "db")), pods: []string{"db n1", "web +n2"}, ending: true}, []Kind{AntiAffinity}},
 		"by a runner":    {"a pod that runs shuns, too", scene{specs: one("db", apart(zone, "web")), pods: []string{"db n1", "web +n2"}}, []Kind{AntiAffinity}},
@@ -194,7 +194,7 @@ func TestTopology(t *testing.T) {
 	}
 }
 
-func TestPicks(t *testing.T) {
+func TestSelectorMatches(t *testing.T) {
 	pod := model.PodSpec{Namespace: "ns", Labels: map[string]string{"app": "web"}}
 	cases := map[string]struct {
 		selector model.PodSelector
@@ -210,8 +210,8 @@ func TestPicks(t *testing.T) {
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			if got := picks(&tc.selector, &pod); got != tc.want {
-				t.Errorf("picks: %v", got)
+			if got := selectorMatches(&tc.selector, &pod); got != tc.want {
+				t.Errorf("matches: %v", got)
 			}
 		})
 	}

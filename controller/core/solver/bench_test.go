@@ -230,16 +230,23 @@ func benchmark(b *testing.B, in solver.Input) {
 	b.ReportMetric(float64(stats.Passes), "passes")
 }
 
-// BenchmarkCheck proves a plan of 10,000 pods.
+// BenchmarkCheck proves plans of 1,000 and 10,000 pods: without topology, with much
+// of it, and with half of the pods running on 1,000 nodes.
 func BenchmarkCheck(b *testing.B) {
-	for name, in := range map[string]solver.Input{
-		"pods=10000": scenario(b, "mixed", 10000), "nodes=1000/pods=10000": cluster(b, 1000),
-	} {
+	ask := map[string]solver.Input{"nodes=1000/pods=10000": cluster(b, 1000)}
+	for _, n := range []int{1000, 10000} {
+		ask[fmt.Sprintf("mix=mixed/pods=%d", n)] = scenario(b, "mixed", n)
+		ask[fmt.Sprintf("mix=diverse/pods=%d", n)] = scenario(b, "diverse", n)
+	}
+	for name, in := range ask {
+		in.Effort = 0
 		plan, _ := solver.Solve(in)
 		b.Run(name, func(b *testing.B) {
+			before := cpuTime()
 			for b.Loop() {
 				check.Plan(in.Snapshot, &plan, check.Constraints{Pods: in.Pods})
 			}
+			b.ReportMetric(float64((cpuTime()-before).Microseconds())/1000/float64(b.N), "cpu-ms/op")
 		})
 	}
 }

@@ -21,7 +21,7 @@ func refusals(s *model.Snapshot, d *decide.Decision) [][]NotOn {
 	if len(d.Plan.Nodes) == 0 || len(s.Nodes) == 0 {
 		return nil
 	}
-	rooms, kinds := check.NewRooms(s, &d.Plan), map[int32]bool{}
+	rooms, kinds := check.NewNodeFilter(s, &d.Plan), map[int32]bool{}
 	out := make([][]NotOn, len(d.Plan.Nodes))
 	for i := range d.Plan.Nodes {
 		at := map[int32]int{} // of specs in out[i]

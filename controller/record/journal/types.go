@@ -96,10 +96,10 @@ func nextTypes(s *model.Snapshot, n *model.PlannedNode, offers []model.Option) [
 		}
 	}
 	var out []model.Option
-	berth := check.NewBerth(s, n)
+	verifier := check.NewOptionVerifier(s, n)
 	for i := range offers {
 		o := &offers[i]
-		if o.Effective < n.Options[0].Effective || seen[o.InstanceType] || !places[place{o.Zone, o.CapacityType}] || !berth.Holds(*o) {
+		if o.Effective < n.Options[0].Effective || seen[o.InstanceType] || !places[place{o.Zone, o.CapacityType}] || !verifier.Accepts(*o) {
 			continue
 		}
 		seen[o.InstanceType] = true

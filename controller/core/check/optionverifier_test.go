@@ -6,8 +6,8 @@ import (
 	"spokeshave.dev/controller/core/model"
 )
 
-// TestBerth: what a node could have been launched as besides.
-func TestBerth(t *testing.T) {
+// TestOptionVerifier: as what else a node could have been launched.
+func TestOptionVerifier(t *testing.T) {
 	sold := func(zone string, as model.CapacityType, available bool) model.Offering {
 		return model.Offering{Zone: zone, CapacityType: as, Price: 70_000, Available: available}
 	}
@@ -22,7 +22,7 @@ func TestBerth(t *testing.T) {
 		Specs: []model.PodSpec{{Requests: model.Resources{model.CPU: 900}, NodeSelector: map[string]string{"kubernetes.io/arch": "arm64"}}},
 		Pods:  []model.Pod{{Name: "one", Node: -1}, {Name: "two", Node: -1}},
 	}
-	b := NewBerth(s, &model.PlannedNode{Pods: []int32{0, 1}})
+	b := NewOptionVerifier(s, &model.PlannedNode{Pods: []int32{0, 1}})
 	for name, tc := range map[string]struct {
 		reason string
 		typ    string
@@ -39,7 +39,7 @@ func TestBerth(t *testing.T) {
 		"unknown":  {"no such type", "huge", "a", model.OnDemand, false},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if got := b.Holds(model.Option{InstanceType: tc.typ, Zone: tc.zone, CapacityType: tc.as, Price: 70_000}); got != tc.want {
+			if got := b.Accepts(model.Option{InstanceType: tc.typ, Zone: tc.zone, CapacityType: tc.as, Price: 70_000}); got != tc.want {
 				t.Errorf("%s: %t", tc.reason, got)
 			}
 		})

@@ -36,15 +36,15 @@ func TestRefusals(t *testing.T) {
 			{Name: "free", State: model.Initialized, Labels: arm, Allocatable: room},
 		},
 	}
-	got := NewRooms(s, &model.Plan{Existing: []model.Assignment{{Node: 4, Pods: []int32{2}}}}).Refusals(0)
+	got := NewNodeFilter(s, &model.Plan{Existing: []model.Assignment{{Node: 4, Pods: []int32{2}}}}).Refusals(0)
 	want := []Refusal{
 		{"not enough cpu left", 2, "full"},
-		{"on its way out", 1, "going"},
+		{"being deleted", 1, "going"},
 		{"taint gpu:NoSchedule is not tolerated", 1, "tainted"},
 		{"not what the pod's selector or affinity asks for", 1, "intel"},
 		{"not ready", 1, "broken"},
 		{"the host port is taken", 1, "port"},
-		{"there is room for it alone: topology spread, affinity between pods, or a disruption under way keeps it off", 1, "free"},
+		{"enough resources are free; topology spread, affinity between pods, or a disruption in progress keeps the pod off", 1, "free"},
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("-want +got\n%s", diff)

@@ -42,9 +42,7 @@ func LowerBound(in Input, plan *model.Plan) float64 {
 		c := &p.topology.groups[i]
 		c.packed = c.packed && !c.forSpread
 	}
-	for i := range p.classes {
-		p.classes[i].conflict = p.conflicts.id(&p.classes[i])
-	}
+	p.numberConflicts()
 	return b.bound()
 }
 
@@ -134,7 +132,7 @@ func (b *bounder) countOthers(owners []int) {
 		if mine[i] {
 			continue
 		}
-		if terms := b.topology.termsOf(b.snap, b.snap.Pods[i].Spec); terms != nil {
+		if terms := b.topology.termsOf(b.snap.Pods[i].Spec); terms != nil {
 			for _, c := range terms.domainGroups {
 				owners[c]++
 			}

@@ -119,22 +119,6 @@ func (p *problem) mergeTerms(b *bundle, out *topologyTerms) (keys []string, ok b
 	return keys, out.normalize()
 }
 
-// normalize sorts what was joined, and says whether the pods of a group may share
-// a place with each other.
-func (out *topologyTerms) normalize() bool {
-	slices.Sort(out.domainGroups)
-	slices.Sort(out.hostGroups)
-	byNumbers := func(a, b rule) int { return slices.Compare(a.sortKey(), b.sortKey()) }
-	for _, rules := range []*[]rule{&out.domainRules, &out.hostRules} {
-		slices.SortFunc(*rules, byNumbers)
-		*rules = slices.Compact(*rules)
-	}
-	crowded := func(r rule) bool {
-		return (r.kind == antiAffinity || r.kind == hardSpread) && out.multiplicity(r.group) > r.max
-	}
-	return !slices.ContainsFunc(out.domainRules, crowded) && !slices.ContainsFunc(out.hostRules, crowded)
-}
-
 // affinityMetInBundle says whether a group has somebody whom the class wants near and who
 // does not want the same.
 func (p *problem) affinityMetInBundle(b *bundle, c int32, r rule) bool {

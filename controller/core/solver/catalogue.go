@@ -20,6 +20,28 @@ type catalogue struct {
 	columns map[string]*column
 }
 
+// offeringKey is what an offering adds to the labels of its type.
+type offeringKey struct {
+	zone, zoneID, capacityType string
+	// reservation is what of a reservation its nodes' labels say.
+	reservation model.Reservation
+}
+
+// value is the slot's value of an offering label; ours is false for others.
+func (s *offeringKey) value(key string) (value string, present, ours bool) {
+	switch key {
+	case labelZone:
+		return s.zone, s.zone != "", true
+	case labelZoneID:
+		return s.zoneID, s.zoneID != "", true
+	case labelCapacityType:
+		return s.capacityType, s.capacityType != "", true
+	}
+	o := model.Offering{Reservation: &s.reservation}
+	value, ours = o.Label(key)
+	return value, value != "", ours
+}
+
 // offeringKeys numbers the keys of all catalogues.
 type offeringKeys struct {
 	keys []offeringKey

@@ -183,7 +183,7 @@ func (p *problem) beyond(s *model.PodSpec) []string {
 func (p *problem) newClass(spec int32) class {
 	s := &p.snap.Specs[spec]
 	return class{
-		spec: s, priority: s.Priority, req: p.dims.requests(s.Requests), terms: p.topology.termsOf(p.snap, spec),
+		spec: s, priority: s.Priority, req: p.dims.requests(s.Requests), terms: p.topology.termsOf(spec),
 		ports: noPorts, conflict: noPorts,
 	}
 }

@@ -211,7 +211,7 @@ func (f *colocator) mayBeFirst(c int32) bool {
 			return false
 		}
 		for i := range f.hosts {
-			if s := f.hosts[i].counts.find(g); s != nil && s.count > 0 {
+			if f.hosts[i].counts.countOf(g) > 0 {
 				return false
 			}
 		}

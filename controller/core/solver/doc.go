@@ -9,7 +9,7 @@
 // shapes, hardly with the number of pods.
 //
 // Everything is deterministic: effort is counted in moves and never in time,
-// topology terms go to the name that sorts first, and the order of the snapshot's lists
+// ties go to the name that sorts first, and the order of the snapshot's lists
 // does not matter.
 //
 // Topology constraints are of two kinds. Those on single nodes (hostname) are

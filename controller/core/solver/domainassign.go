@@ -155,7 +155,7 @@ func (h *domainAssigner) countedEverywhere(cl *class, g int32) bool {
 		return false
 	}
 	for i := range h.hosts {
-		if h.hosts[i].admits(cl) && !c.countsHost(&h.hosts[i]) {
+		if h.hosts[i].admits(cl) && !c.countsNode(h.hosts[i].labels, h.hosts[i].taints) {
 			return false
 		}
 	}

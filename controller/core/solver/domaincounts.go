@@ -142,17 +142,6 @@ func (p *problem) groupOffers(c *topologyGroup) vec.Bits {
 	return set
 }
 
-// countsHost says whether the topology group counts what runs on the host.
-func (c *topologyGroup) countsHost(h *host) bool {
-	for _, k := range c.keys {
-		if _, ok := h.labels(k); !ok {
-			return false
-		}
-	}
-	return (!c.honorAffinity || selects(c.filter, h.labels)) &&
-		(!c.honorTaints || untolerated(c.filter.Tolerations, h.taints) == nil)
-}
-
 // domainCounts counts pods by topology group and domain.
 type domainCounts struct {
 	// certain are the pods surely counted, hi those that may be: a pod whose node
@@ -197,7 +186,7 @@ func (p *problem) newDomainCounts(hosts []host) *domainCounts {
 		if moving[i] || pod.Node < 0 || int(pod.Node) >= len(at) || at[pod.Node] < 0 {
 			continue
 		}
-		if t := p.topology.termsOf(p.snap, pod.Spec); t != nil {
+		if t := p.topology.termsOf(pod.Spec); t != nil {
 			p.addResident(l, t, &hosts[at[pod.Node]], pod)
 		}
 	}
@@ -226,7 +215,7 @@ func (p *problem) openGroup(l *domainCounts, i int32, c *topologyGroup, hosts []
 		l.eligible[i][v] = !set.Empty()
 	}
 	for h := range hosts {
-		if v := hosts[h].domains[k]; v >= 0 && !l.eligible[i][v] && c.countsHost(&hosts[h]) {
+		if v := hosts[h].domains[k]; v >= 0 && !l.eligible[i][v] && c.countsNode(hosts[h].labels, hosts[h].taints) {
 			l.eligible[i][v] = true
 		}
 	}
@@ -243,7 +232,7 @@ func (p *problem) addResident(l *domainCounts, t *topologyTerms, h *host, pod *m
 		if pod.Ending && p.topology.groups[c].forSpread {
 			continue
 		}
-		if v := h.domains[p.keyIndex(p.topology.groups[c].key)]; v >= 0 && p.topology.groups[c].countsHost(h) {
+		if v := h.domains[p.keyIndex(p.topology.groups[c].key)]; v >= 0 && p.topology.groups[c].countsNode(h.labels, h.taints) {
 			l.possible[c][v]++
 			if p.snap.Nodes[h.node].State != model.Deleting { // else it will not be there for long
 				l.certain[c][v]++

@@ -71,10 +71,7 @@ func (p *problem) hasAffinityTarget(h *host, cl *class) bool {
 		if r.kind != affinity {
 			continue
 		}
-		n := int32(0)
-		if s := h.counts.find(r.group); s != nil {
-			n = s.count
-		}
+		n := h.counts.countOf(r.group)
 		for _, t := range h.placed {
 			if other := p.classes[t.class].terms; other != nil && slices.Contains(other.hostRules, r) && other.isCountedBy(r.group) {
 				n -= t.n
@@ -90,11 +87,7 @@ func (p *problem) hasAffinityTarget(h *host, cl *class) bool {
 // removePods takes back n pods of a class.
 func (h *host) removePods(cl *class, c, n int32) int32 {
 	got := removePods(&h.placed, c, n)
-	if cl.terms != nil {
-		for _, g := range cl.terms.hostGroups {
-			h.counts.findOrAdd(g).count -= got
-		}
-	}
+	h.counts.remove(cl.terms, got)
 	return got
 }
 

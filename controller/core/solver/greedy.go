@@ -88,7 +88,7 @@ func newQueue(k *packer) *queue {
 	return q
 }
 
-// before says whether bin type a comes before b; topology terms go to the cheaper one.
+// before says whether bin type a comes before b; ties go to the cheaper one.
 func (q *queue) before(a, b int32) bool {
 	return q.rate[a] > q.rate[b] || q.rate[a] == q.rate[b] && a < b
 }

@@ -25,6 +25,15 @@ type host struct {
 // classCount is a number of pods of a class.
 type classCount struct{ class, n int32 }
 
+// countsOf are the node counts of the pods placed.
+func (p *problem) countsOf(takes []classCount) nodeCounts {
+	var y nodeCounts
+	for _, t := range takes {
+		y.add(p.classes[t.class].terms, t.n)
+	}
+	return y
+}
+
 // hosts are the nodes that may take pods: settled ones first, then those that
 // are still coming, each by name. Nodes on their way out have no room, but they
 // are there as long as they are, and count.
@@ -83,7 +92,7 @@ func (p *problem) occupy(hosts []host, at []int32) {
 			weights[pod.Spec] = w
 		}
 		h.occupy(w)
-		h.counts.addResident(p.topology.termsOf(p.snap, pod.Spec))
+		h.counts.addResident(p.topology.termsOf(pod.Spec))
 		if pod.Daemon {
 			daemons[at[pod.Node]] = append(daemons[at[pod.Node]], int32(i))
 		}
@@ -303,13 +312,8 @@ func (p *problem) placeOnHost(h *host, c, n int32) int32 {
 // needsOthersOnHost is 1 for pods that want others on their own node, which have to be
 // there first, 0 for the rest.
 func (c *class) needsOthersOnHost() int {
-	if c.terms == nil {
-		return 0
-	}
-	for i := range c.terms.hostRules {
-		if c.terms.hostRules[i].kind == affinity {
-			return 1
-		}
+	if c.terms.needsOthersOnHost() {
+		return 1
 	}
 	return 0
 }

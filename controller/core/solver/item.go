@@ -184,13 +184,6 @@ func (a *attempt) sortItems(items []item, sets []vec.Bits) {
 	}
 }
 
-func (p *problem) portKeyOf(id int32) string {
-	if id < 0 {
-		return ""
-	}
-	return p.ports.keys[id]
-}
-
 // mergeItems joins items whose requests agree in their leading binary digits, as
 // few digits as it takes. A joined item asks for the most of its pods, which
 // holds whatever pods come.

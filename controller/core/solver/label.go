@@ -24,28 +24,6 @@ const (
 // there and equals nothing that anybody can write.
 const unknownHostname = "\x00"
 
-// offeringKey is what an offering adds to the labels of its type.
-type offeringKey struct {
-	zone, zoneID, capacityType string
-	// reservation is what of a reservation its nodes' labels say.
-	reservation model.Reservation
-}
-
-// value is the slot's value of an offering label; ours is false for others.
-func (s *offeringKey) value(key string) (value string, present, ours bool) {
-	switch key {
-	case labelZone:
-		return s.zone, s.zone != "", true
-	case labelZoneID:
-		return s.zoneID, s.zoneID != "", true
-	case labelCapacityType:
-		return s.capacityType, s.capacityType != "", true
-	}
-	o := model.Offering{Reservation: &s.reservation}
-	value, ours = o.Label(key)
-	return value, value != "", ours
-}
-
 // typeLabel is the value of a label that an instance type determines.
 func typeLabel(t *model.InstanceType, key string) (string, bool) {
 	if v, ok := t.Labels[key]; ok {
@@ -61,48 +39,6 @@ func typeLabel(t *model.InstanceType, key string) (string, bool) {
 	}
 	return "", false
 }
-
-// column holds one label of all types of a catalogue, its values numbered.
-type column struct {
-	// values[0] stands for the absent label.
-	values []string
-	byType []int32
-}
-
-func newColumn(types []model.InstanceType, key string) *column {
-	c := &column{values: []string{""}, byType: make([]int32, len(types))}
-	ids, last := map[string]int32{}, int32(0)
-	for t := range types {
-		v, ok := typeLabel(&types[t], key)
-		if !ok {
-			continue
-		}
-		if last > 0 && v == c.values[last] { // types of a family follow one another
-			c.byType[t] = last
-			continue
-		}
-		id, seen := ids[v]
-		if !seen {
-			id = int32(len(c.values))
-			ids[v] = id
-			c.values = append(c.values, v)
-		}
-		c.byType[t], last = id, id
-	}
-	return c
-}
-
-// matching says for every value of the column whether it meets r.
-func (c *column) matching(r *model.Requirement) []bool {
-	out := make([]bool, len(c.values))
-	for i, v := range c.values {
-		out[i] = r.Matches(v, i > 0)
-	}
-	return out
-}
-
-// absent says that no type has the label.
-func (c *column) absent() bool { return len(c.values) == 1 }
 
 // reserved says whether a key belongs to Kubernetes or Karpenter: a pool that
 // requires it selects instance types by it and does not define it.

@@ -72,6 +72,14 @@ func (t *portTable) conflictsWithAny(a int32, others []int32) bool {
 	return false
 }
 
+// text identifies a set of host ports, whatever its number; "" for the empty set.
+func (t *portTable) text(id int32) string {
+	if id < 0 {
+		return ""
+	}
+	return t.keys[id]
+}
+
 func portKey(ports []model.HostPort) string {
 	parts := make([]string, len(ports))
 	for i, p := range ports {

@@ -25,10 +25,6 @@ type preference struct {
 	at     int
 }
 
-// avoidSoftTaints stands among the tolerations of a pod that keeps off nodes with
-// PreferNoSchedule taints.
-const avoidSoftTaints = "\x00avoid"
-
 // maxPreferenceRounds is how often a plan is made again with fewer preferences before
 // all are given up that stand in the way.
 const maxPreferenceRounds = 8

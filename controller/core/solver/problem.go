@@ -24,8 +24,8 @@ type problem struct {
 	offers      []offer
 	shapes      []capacityShape
 	ports       portTable
-	conflicts   conflictGraph
-	topology    topologyGroups
+	conflicts   *conflictGraph
+	topology    *topologyGroups
 	domains     []topologyDomains
 	counts      *domainCounts
 	domainOrder domainOrder
@@ -54,12 +54,12 @@ func newProblem(in *Input, required []model.PodSpec, like *problem) *problem {
 		keys:         offeringKeys{ids: map[offeringKey]int32{}},
 		requirements: map[string]vec.Bits{}, selectors: map[string]vec.Bits{}, nodeSpecIDs: map[string]int32{},
 	}
-	p.conflicts.p = p
+	p.conflicts = newConflictGraph(&p.ports)
 	p.catalogues = make([]*catalogue, len(p.snap.Catalogs))
 	p.newDims()
 	var grouped, sorted sync.WaitGroup // what is asked for, beside what is on offer
 	grouped.Go(func() {
-		p.newTopology(required)
+		p.topology = newTopologyGroups(p.snap, in.Pods, required, in.respectPreferences)
 		p.newClasses()
 	})
 	if like == nil {

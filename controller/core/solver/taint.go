@@ -29,6 +29,10 @@ func tolerates(tolerations []model.Toleration, t *model.Taint) bool {
 	return false
 }
 
+// avoidSoftTaints stands among the tolerations of a pod that keeps off nodes with
+// PreferNoSchedule taints.
+const avoidSoftTaints = "\x00avoid"
+
 // avoidsSoftTaints says whether a pod keeps off PreferNoSchedule taints.
 func avoidsSoftTaints(tolerations []model.Toleration) bool {
 	n := len(tolerations)

@@ -1,0 +1,50 @@
+package solver
+
+import "slices"
+
+// A node for many pods can hardly be filled when many of them have rules for their
+// node that packing does not know. From a share of hostRuleShare of such pods on,
+// nodes get so few pods that on average hostRulePodsPerNode of them have rules.
+// Both were found by trial on BenchmarkSolve's mixes with spreads by hostname.
+const (
+	hostRuleShare       = 0.05
+	hostRulePodsPerNode = 2.4
+)
+
+// podsPerNodeCap is how many pods a node should get so that the pods of a packing
+// can be assigned to its nodes without breaking rules that packing does not know;
+// 0 for no cap. It is at least the size of the largest bundle.
+func (p *problem) podsPerNodeCap() int32 {
+	ruled, total, bundled := 0, 0, int32(0)
+	for i := range p.classes {
+		cl := &p.classes[i]
+		total += len(cl.pods)
+		bundled = max(bundled, cl.bundleSize)
+		if cl.terms != nil && slices.ContainsFunc(cl.terms.hostRules, func(r rule) bool { return r.kind != affinity && !p.topology.groups[r.group].packed }) {
+			ruled += len(cl.pods)
+		}
+	}
+	if float64(ruled) < hostRuleShare*float64(total) || ruled == 0 {
+		return 0
+	}
+	return max(bundled, int32(hostRulePodsPerNode*float64(total)/float64(ruled)))
+}
+
+// selectPackedRules decides which rules packing has to know, and numbers by them
+// what each class excludes from its nodes.
+func (p *problem) selectPackedRules() {
+	all := make([]podTerms, len(p.classes))
+	for i := range p.classes {
+		all[i] = podTerms{terms: p.classes[i].terms, pods: len(p.classes[i].pods)}
+	}
+	p.topology.selectPacked(all)
+	p.numberConflicts()
+}
+
+// numberConflicts sets the conflict of every class.
+func (p *problem) numberConflicts() {
+	for i := range p.classes {
+		cl := &p.classes[i]
+		cl.conflict = p.conflicts.id(cl.ports, p.topology.packedTerms(cl.terms))
+	}
+}

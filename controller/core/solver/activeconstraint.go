@@ -1,6 +1,10 @@
 package solver
 
-import "slices"
+import (
+	"slices"
+
+	"spokeshave.dev/controller/core/solver/constraint"
+)
 
 // allows says whether the constraints between pods, but for those on single
 // nodes, let one more pod of the class go there.
@@ -8,23 +12,23 @@ func (t *insertion) allows(cl *class, x *topologyPosition) bool {
 	if cl.terms == nil {
 		return true
 	}
-	for i := range cl.terms.domainRules {
-		r := &cl.terms.domainRules[i]
-		v, more := x.domain[t.groupKeys[r.group]], int32(0)
+	for i := range cl.terms.DomainRules {
+		r := &cl.terms.DomainRules[i]
+		v, more := x.domain[t.groupKeys[r.Group]], int32(0)
 		if v < 0 {
-			if r.kind == antiAffinity {
+			if r.Kind == constraint.AntiAffinity {
 				continue
 			}
 			return false
 		}
-		if x.counted[r.group] && slices.Contains(cl.terms.domainGroups, r.group) {
+		if x.counted[r.Group] && slices.Contains(cl.terms.DomainGroups, r.Group) {
 			more = 1
 		}
-		if !t.counts.satisfies(r, v, more) && (r.kind != affinity || more == 0 || t.counts.countsElsewhere(r, -1)) {
+		if !t.counts.satisfies(r, v, more) && (r.Kind != constraint.Affinity || more == 0 || t.counts.countsElsewhere(r, -1)) {
 			return false
 		}
 	}
-	for _, g := range cl.terms.domainGroups {
+	for _, g := range cl.terms.DomainGroups {
 		if v := x.domain[t.groupKeys[g]]; v >= 0 && x.counted[g] && (t.counts.possible[g][v] >= t.counts.limit[g][v] || t.violatesActive(g, v)) {
 			return false
 		}
@@ -37,18 +41,18 @@ func (t *insertion) allows(cl *class, x *topologyPosition) bool {
 func (t *insertion) violatesActive(g, v int32) bool {
 	for i := range t.constraints[g] {
 		p := &t.constraints[g][i]
-		switch p.kind {
-		case hardSpread:
-			if !t.fixedZone && p.domains[v] && !t.counts.satisfies(&p.rule, v, 1) {
+		switch p.Kind {
+		case constraint.HardSpread:
+			if !t.fixedZone && p.domains[v] && !t.counts.satisfies(&p.Rule, v, 1) {
 				return true
 			}
-		case affinity:
+		case constraint.Affinity:
 			for w, there := range p.domains {
 				if there && int32(w) != v && t.counts.certain[g][w] == t.counts.dependents[g][w] {
 					return true
 				}
 			}
-		case antiAffinity, softSpread:
+		case constraint.AntiAffinity, constraint.SoftSpread:
 		}
 	}
 	return false
@@ -59,7 +63,7 @@ func (t *insertion) spreadsHold() bool {
 	for _, list := range t.constraints {
 		for i := range list {
 			for v, there := range list[i].domains {
-				if r := &list[i].rule; there && r.kind == hardSpread && !t.counts.satisfies(r, int32(v), 0) {
+				if r := &list[i].Rule; there && r.Kind == constraint.HardSpread && !t.counts.satisfies(r, int32(v), 0) {
 					return false
 				}
 			}
@@ -69,13 +73,13 @@ func (t *insertion) spreadsHold() bool {
 }
 
 // activate notes that a pod with the rule is in domain v.
-func (t *insertion) activate(r *rule, v int32) {
-	list := t.constraints[r.group]
-	i := slices.IndexFunc(list, func(p activeConstraint) bool { return p.rule == *r })
+func (t *insertion) activate(r *constraint.Rule, v int32) {
+	list := t.constraints[r.Group]
+	i := slices.IndexFunc(list, func(p activeConstraint) bool { return p.Rule == *r })
 	if i < 0 {
 		i = len(list)
-		list = append(list, activeConstraint{*r, make([]bool, len(t.counts.possible[r.group]))})
-		t.constraints[r.group] = list
+		list = append(list, activeConstraint{*r, make([]bool, len(t.counts.possible[r.Group]))})
+		t.constraints[r.Group] = list
 	}
 	list[i].domains[v] = true
 }
@@ -85,24 +89,24 @@ func (t *insertion) addCounts(cl *class, x *topologyPosition) {
 	if cl.terms == nil {
 		return
 	}
-	for _, g := range cl.terms.domainGroups {
+	for _, g := range cl.terms.DomainGroups {
 		if v := x.domain[t.groupKeys[g]]; v >= 0 && x.counted[g] {
 			t.counts.certain[g][v]++
 			t.counts.possible[g][v]++
 		}
 	}
-	for i := range cl.terms.domainRules {
-		r := &cl.terms.domainRules[i]
-		v := x.domain[t.groupKeys[r.group]]
+	for i := range cl.terms.DomainRules {
+		r := &cl.terms.DomainRules[i]
+		v := x.domain[t.groupKeys[r.Group]]
 		if v < 0 {
 			continue
 		}
 		t.activate(r, v)
 		switch {
-		case r.kind == antiAffinity:
-			t.counts.limit[r.group][v] = min(t.counts.limit[r.group][v], r.max)
-		case r.kind == affinity && slices.Contains(cl.terms.domainGroups, r.group):
-			t.counts.dependents[r.group][v]++
+		case r.Kind == constraint.AntiAffinity:
+			t.counts.limit[r.Group][v] = min(t.counts.limit[r.Group][v], r.Max)
+		case r.Kind == constraint.Affinity && slices.Contains(cl.terms.DomainGroups, r.Group):
+			t.counts.dependents[r.Group][v]++
 		}
 	}
 }

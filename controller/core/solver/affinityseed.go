@@ -1,6 +1,10 @@
 package solver
 
-import "slices"
+import (
+	"slices"
+
+	"spokeshave.dev/controller/core/solver/constraint"
+)
 
 // seedAffinity places the first pod of one set of pods that want to be near each
 // other, where all of them find a place.
@@ -23,7 +27,7 @@ func (h *domainAssigner) seedAffinity() bool {
 func (h *domainAssigner) mayBeFirst(x *classDemand) bool {
 	for i := range x.rules {
 		r := &x.rules[i]
-		if r.kind == affinity && (!slices.Contains(x.groups, r.group) || h.counts.countsElsewhere(r, -1)) {
+		if r.Kind == constraint.Affinity && (!slices.Contains(x.groups, r.Group) || h.counts.countsElsewhere(r, -1)) {
 			return false
 		}
 	}
@@ -31,8 +35,8 @@ func (h *domainAssigner) mayBeFirst(x *classDemand) bool {
 }
 
 // countsElsewhere says whether the rule's topology group counts anybody outside domain v.
-func (l *domainCounts) countsElsewhere(r *rule, v int32) bool {
-	for w, n := range l.possible[r.group] {
+func (l *domainCounts) countsElsewhere(r *constraint.Rule, v int32) bool {
+	for w, n := range l.possible[r.Group] {
 		if int32(w) != v && n > 0 {
 			return true
 		}
@@ -66,7 +70,7 @@ func (h *domainAssigner) violatesOtherRule(x *classDemand, v int32) bool {
 	alone := *x
 	alone.rules = nil
 	for _, r := range x.rules {
-		if r.kind != affinity {
+		if r.Kind != constraint.Affinity {
 			alone.rules = append(alone.rules, r)
 		}
 	}
@@ -76,7 +80,7 @@ func (h *domainAssigner) violatesOtherRule(x *classDemand, v int32) bool {
 // sharesAffinity says whether both want the same pods near.
 func (x *classDemand) sharesAffinity(y *classDemand) bool {
 	for _, r := range x.rules {
-		if r.kind == affinity && slices.Contains(y.rules, r) {
+		if r.Kind == constraint.Affinity && slices.Contains(y.rules, r) {
 			return true
 		}
 	}

@@ -3,6 +3,7 @@ package solver
 import (
 	"slices"
 
+	"spokeshave.dev/controller/core/solver/constraint"
 	"spokeshave.dev/controller/core/solver/vec"
 )
 
@@ -57,12 +58,12 @@ func (t *insertion) affinityTargets(cl *class) []affinityTarget {
 		if x.terms == nil || !t.failedBefore(int32(c)) || !t.hasWaiting(int32(c)) {
 			continue
 		}
-		for i := range x.terms.domainRules {
-			if r := &x.terms.domainRules[i]; r.kind == affinity && cl.terms.isCountedBy(r.group) {
+		for i := range x.terms.DomainRules {
+			if r := &x.terms.DomainRules[i]; r.Kind == constraint.Affinity && cl.terms.IsCountedBy(r.Group) {
 				out = append(out, t.domainTarget(x, r)...)
 			}
 		}
-		if slices.ContainsFunc(x.terms.hostRules, func(r rule) bool { return r.kind == affinity && cl.terms.isCountedBy(r.group) }) {
+		if slices.ContainsFunc(x.terms.HostRules, func(r constraint.Rule) bool { return r.Kind == constraint.Affinity && cl.terms.IsCountedBy(r.Group) }) {
 			out = append(out, affinityTarget{dependents: x, n: t.a.left[c]}, affinityTarget{dependents: x, n: 1})
 		}
 	}
@@ -80,8 +81,8 @@ func (t *insertion) isAffinityTarget(c int32) int {
 		if x == nil || !t.failedBefore(int32(other)) {
 			continue
 		}
-		for _, r := range slices.Concat(x.domainRules, x.hostRules) {
-			if r.kind == affinity && t.classes[c].terms.isCountedBy(r.group) {
+		for _, r := range slices.Concat(x.DomainRules, x.HostRules) {
+			if r.Kind == constraint.Affinity && t.classes[c].terms.IsCountedBy(r.Group) {
 				return 1
 			}
 		}
@@ -91,16 +92,16 @@ func (t *insertion) isAffinityTarget(c int32) int {
 
 // domainTarget is where a class wants somebody near: the domains that hold it and suit
 // its other rules on the key; nothing where somebody is in one of them.
-func (t *insertion) domainTarget(cl *class, want *rule) []affinityTarget {
-	w := affinityTarget{key: t.groupKeys[want.group], group: want.group, domains: vec.NewBits(len(t.domains[t.groupKeys[want.group]].values))}
+func (t *insertion) domainTarget(cl *class, want *constraint.Rule) []affinityTarget {
+	w := affinityTarget{key: t.groupKeys[want.Group], group: want.Group, domains: vec.NewBits(len(t.domains[t.groupKeys[want.Group]].values))}
 	h := domainAssigner{problem: t.problem, key: w.key, domains: &t.domains[w.key], hosts: t.hosts, counts: t.counts}
 	for v := range int32(len(h.domains.values)) {
-		if slices.ContainsFunc(cl.terms.domainRules, func(r rule) bool {
-			return r.kind != affinity && t.groupKeys[r.group] == w.key && !t.counts.satisfies(&r, v, 0)
+		if slices.ContainsFunc(cl.terms.DomainRules, func(r constraint.Rule) bool {
+			return r.Kind != constraint.Affinity && t.groupKeys[r.Group] == w.key && !t.counts.satisfies(&r, v, 0)
 		}) || !h.fitsInDomain(cl, v) {
 			continue
 		}
-		if t.counts.certain[want.group][v] > 0 {
+		if t.counts.certain[want.Group][v] > 0 {
 			return nil
 		}
 		w.domains.Set(v)
@@ -120,7 +121,7 @@ func (t *insertion) worthNewNode(cl *class, w *affinityTarget) bool {
 	h := domainAssigner{problem: t.problem, key: w.key, domains: &t.domains[w.key], hosts: t.hosts, counts: t.counts}
 	for c := range t.classes {
 		x := &t.classes[c]
-		if x.terms == nil || !t.hasWaiting(int32(c)) || !x.terms.isCountedBy(w.group) || t.size(&x.req) >= t.size(&cl.req) {
+		if x.terms == nil || !t.hasWaiting(int32(c)) || !x.terms.IsCountedBy(w.group) || t.size(&x.req) >= t.size(&cl.req) {
 			continue
 		}
 		for v := w.domains.Next(0); v >= 0; v = w.domains.Next(v + 1) {

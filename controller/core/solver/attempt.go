@@ -6,6 +6,7 @@ import (
 	"sort"
 
 	"spokeshave.dev/controller/core/model"
+	"spokeshave.dev/controller/core/solver/constraint"
 	"spokeshave.dev/controller/core/solver/vec"
 )
 
@@ -54,7 +55,7 @@ type planned struct {
 	set   vec.Bits
 	ports []int32
 	// counts is who is there.
-	counts nodeCounts
+	counts constraint.NodeCounts
 	// options are offers, best first; costs, kept where tiers make them differ
 	// from node to node, are theirs.
 	options []int32
@@ -278,7 +279,7 @@ func (a *attempt) topUp() {
 // options that are too small for them, and says how many it added.
 func (a *attempt) addToPlanned(n *planned, c, most int32) int32 {
 	cl := &a.p.classes[c]
-	if most = n.counts.allows(cl.terms, most); most == 0 || a.p.minValuesStrict(n.template) || a.p.ports.conflictsWithAny(cl.ports, n.ports) {
+	if most = n.counts.Allows(cl.terms, most); most == 0 || a.p.minValuesStrict(n.template) || a.p.ports.ConflictsWithAny(cl.ports, n.ports) {
 		return 0
 	}
 	if cl.ports >= 0 {

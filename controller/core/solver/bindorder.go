@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"spokeshave.dev/controller/core/model"
+	"spokeshave.dev/controller/core/solver/constraint"
 	"spokeshave.dev/controller/core/solver/vec"
 )
 
@@ -351,7 +352,7 @@ func (b *bindSimulation) domain(key string) []string {
 
 // newNodeDomain is the value of a label at a new node, with the offers that it may be.
 func (b *bindSimulation) newNodeDomain(key string, n int, options []int32) string {
-	if key == labelHostname {
+	if key == constraint.LabelHostname {
 		return domainPrefix + strconv.Itoa(n) + " new"
 	}
 	out := noDomain

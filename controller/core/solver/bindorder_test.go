@@ -4,13 +4,14 @@ import (
 	"testing"
 
 	"spokeshave.dev/controller/core/model"
+	"spokeshave.dev/controller/core/solver/constraint"
 )
 
 // TestNobodyFirst: pods that want each other near in a circle, by whatever keys, are
 // never bound by the scheduler. They are left out, and whoever has nothing to do with
 // them is planned for.
 func TestNobodyFirst(t *testing.T) {
-	keys := []string{labelHostname, labelZone, labelCapacityType}
+	keys := []string{constraint.LabelHostname, constraint.LabelZone, constraint.LabelCapacityType}
 	for _, one := range keys {
 		for _, two := range keys {
 			ring(t, one, two)
@@ -51,21 +52,21 @@ func TestSomebodyFirst(t *testing.T) {
 		"ItsOwnKind": {
 			reason: "the first x is bound beside nobody, for it wants its like",
 			setup: func(in *Input, _ *model.Snapshot) {
-				pending(in, 2, 500, 1, labelled("x"), follow(labelZone, "x"))
+				pending(in, 2, 500, 1, labelled("x"), follow(constraint.LabelZone, "x"))
 			},
 		},
 		"AnotherX": {
 			reason: "an x that wants nobody is there for y, and y for the other x",
 			setup: func(in *Input, _ *model.Snapshot) {
 				pending(in, 1, 500, 1, labelled("x"))
-				pending(in, 1, 500, 1, labelled("x"), follow(labelHostname, "y"))
+				pending(in, 1, 500, 1, labelled("x"), follow(constraint.LabelHostname, "y"))
 			},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			in := Input{Snapshot: world(), Effort: DefaultEffort}
 			tc.setup(&in, in.Snapshot)
-			pending(&in, 2, 500, 1, labelled("y"), follow(labelZone, "x"))
+			pending(&in, 2, 500, 1, labelled("y"), follow(constraint.LabelZone, "x"))
 			plan, _ := Solve(in)
 			hold(t, 0, &in, &plan)
 			if len(plan.Unplaced) > 0 {

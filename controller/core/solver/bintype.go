@@ -240,7 +240,7 @@ func (k *packer) newRequestRuns() {
 		if i+1 == len(k.items) || k.items[i+1].request != r.request {
 			k.runs.ends = append(k.runs.ends, int32(i+1))
 		}
-		if k.p.conflicts.exclusive(r.conflict) {
+		if k.p.conflicts.Exclusive(r.conflict) {
 			k.runs.exclusive.Set(int32(i))
 		}
 		for d := 3; d < k.n; d++ {

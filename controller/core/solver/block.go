@@ -74,14 +74,14 @@ func (k *packer) blocks() []*block {
 	ids := map[shareKey]int32{}
 	others := make([]int32, len(out)) // pods that share nodes, by block
 	for i := range k.items {
-		if !k.p.conflicts.exclusive(k.items[i].conflict) {
+		if !k.p.conflicts.Exclusive(k.items[i].conflict) {
 			others[owner[k.items[i].set]] += k.items[i].n
 		}
 	}
 	for i := range k.items {
 		set := k.items[i].set
 		to := []int32{owner[set]}
-		if k.p.conflicts.exclusive(k.items[i].conflict) {
+		if k.p.conflicts.Exclusive(k.items[i].conflict) {
 			to = k.open(&k.items[i], out, append(to, also[set]...))
 		}
 		k.share(int32(i), to, out, ids, others)

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"spokeshave.dev/controller/core/model"
+	"spokeshave.dev/controller/core/solver/constraint"
 )
 
 // TestAloneAndLarge: with this many kinds of pods, those that may use only small types
@@ -23,7 +24,7 @@ func TestAloneAndLarge(t *testing.T) {
 			pending(&in, 1, cpu, 1)
 		}
 	}
-	pending(&in, 20, 14_000, 1, labelled("large"), avoid(labelHostname, "large"))
+	pending(&in, 20, 14_000, 1, labelled("large"), avoid(constraint.LabelHostname, "large"))
 	for i := range g.Snapshot.Pods {
 		g.Snapshot.Pods[i].Name = fmt.Sprintf("pod-%03d", i)
 	}

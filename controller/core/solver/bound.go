@@ -8,6 +8,7 @@ import (
 	"strconv"
 
 	"spokeshave.dev/controller/core/model"
+	"spokeshave.dev/controller/core/solver/constraint"
 	"spokeshave.dev/controller/core/solver/vec"
 )
 
@@ -38,9 +39,9 @@ func LowerBound(in Input, plan *model.Plan) float64 {
 	b.relax()
 	b.splitSpreads()
 	p.selectPackedRules()
-	for i := range p.topology.groups { // with pods on all nodes, more may share one
-		c := &p.topology.groups[i]
-		c.packed = c.packed && !c.forSpread
+	for i := range p.topology.All { // with pods on all nodes, more may share one
+		c := &p.topology.All[i]
+		c.Packed = c.Packed && !c.ForSpread
 	}
 	p.numberConflicts()
 	return b.bound()
@@ -99,10 +100,10 @@ func (b *bounder) relax() {
 // to another domain.
 func (b *bounder) splitSpreads() {
 	b.newDomains(nil)
-	owners := make([]int, len(b.topology.groups)) // 1 when one class is counted
+	owners := make([]int, len(b.topology.All)) // 1 when one class is counted
 	for i := range b.classes {
 		if terms := b.classes[i].terms; terms != nil {
-			for _, c := range terms.domainGroups {
+			for _, c := range terms.DomainGroups {
 				owners[c]++
 			}
 		}
@@ -132,8 +133,8 @@ func (b *bounder) countOthers(owners []int) {
 		if mine[i] {
 			continue
 		}
-		if terms := b.topology.termsOf(b.snap.Pods[i].Spec); terms != nil {
-			for _, c := range terms.domainGroups {
+		if terms := b.topology.Of(b.snap.Pods[i].Spec); terms != nil {
+			for _, c := range terms.DomainGroups {
 				owners[c]++
 			}
 		}
@@ -141,12 +142,12 @@ func (b *bounder) countOthers(owners []int) {
 }
 
 // selfSpread is a rule by which the class spreads over itself alone, nil for none.
-func (c *class) selfSpread(owners []int) *rule {
+func (c *class) selfSpread(owners []int) *constraint.Rule {
 	if c.terms == nil || len(c.reasons) > 0 {
 		return nil
 	}
-	for i := range c.terms.domainRules {
-		if r := &c.terms.domainRules[i]; r.kind == hardSpread && owners[r.group] == 1 && c.terms.multiplicity(r.group) == 1 {
+	for i := range c.terms.DomainRules {
+		if r := &c.terms.DomainRules[i]; r.Kind == constraint.HardSpread && owners[r.Group] == 1 && c.terms.Multiplicity(r.Group) == 1 {
 			return r
 		}
 	}
@@ -155,8 +156,8 @@ func (c *class) selfSpread(owners []int) *rule {
 
 // split makes a class for each domain that the pods may use; nil where that says
 // nothing.
-func (b *bounder) split(cl *class, r *rule) []class {
-	d := &b.domains[b.keyIndex(b.topology.groups[r.group].key)]
+func (b *bounder) split(cl *class, r *constraint.Rule) []class {
+	d := &b.domains[b.keyIndex(b.topology.All[r.Group].Key)]
 	var sets []vec.Bits
 	for _, set := range d.offers {
 		set = set.Clone()
@@ -176,7 +177,7 @@ func (b *bounder) split(cl *class, r *rule) []class {
 		b.origin[part.key] = len(b.spreadClasses)
 		parts[v] = part
 	}
-	b.spreadClasses = append(b.spreadClasses, spreadClass{n: n, z: z, skew: r.max})
+	b.spreadClasses = append(b.spreadClasses, spreadClass{n: n, z: z, skew: r.Max})
 	return parts
 }
 
@@ -236,7 +237,7 @@ func (b *bounder) scaleUp(a *attempt, k *packer) {
 	k.cliques()
 	pods := map[int32]int32{}
 	for i := range k.items {
-		if b.conflicts.exclusive(k.items[i].conflict) {
+		if b.conflicts.Exclusive(k.items[i].conflict) {
 			pods[k.clique[i]] += k.items[i].n
 		}
 	}
@@ -249,10 +250,10 @@ func (b *bounder) scaleUp(a *attempt, k *packer) {
 	large = large[:min(len(large), vec.MaxDims-k.n)]
 	for i := range k.items {
 		r := &k.items[i]
-		if at := slices.Index(large, k.clique[i]); at >= 0 && b.conflicts.exclusive(r.conflict) {
+		if at := slices.Index(large, k.clique[i]); at >= 0 && b.conflicts.Exclusive(r.conflict) {
 			r.request[k.n+at] = 1
 		}
-		r.conflict = noPorts
+		r.conflict = constraint.NoPorts
 		r.n *= scaleFactor
 	}
 	for i := range b.shapes {

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"spokeshave.dev/controller/core/model"
+	"spokeshave.dev/controller/core/solver/constraint"
 )
 
 // TestBoundHolds compares plans with the lower bound, which no plan may beat:
@@ -59,7 +60,7 @@ func (g *generator) spreadThemselves() {
 func TestBoundCounts(t *testing.T) {
 	own := model.PodSelector{Namespaces: []string{"x"}, Labels: []model.Requirement{{Key: "app", Operator: model.In, Values: []string{"a"}}}}
 	apart := func(s *model.PodSpec) {
-		s.PodAntiAffinity = []model.PodTerm{{Key: labelHostname, Selector: own}}
+		s.PodAntiAffinity = []model.PodTerm{{Key: constraint.LabelHostname, Selector: own}}
 	}
 	spread := func(key string, skew int32) func(s *model.PodSpec) {
 		return func(s *model.PodSpec) {
@@ -74,9 +75,9 @@ func TestBoundCounts(t *testing.T) {
 	}{
 		"Nothing":   {why: "pods of 1 vCPU share nodes of 4 in the cheapest zone", pods: 8, spec: func(*model.PodSpec) {}, want: 2},
 		"Apart":     {why: "pods that keep each other off take a node each", pods: 8, spec: apart, want: 8},
-		"Zones":     {why: "four of twelve pods have to be in each zone", pods: 12, spec: spread(labelZone, 1), want: 7},
-		"Loosely":   {why: "of twelve pods a skew of 3 leaves two to the dearest zone and no more than five to another", pods: 12, spec: spread(labelZone, 3), want: 5.75},
-		"SameNodes": {why: "a spread over nodes is not counted: with one on each, others may follow", pods: 8, spec: spread(labelHostname, 1), want: 2},
+		"Zones":     {why: "four of twelve pods have to be in each zone", pods: 12, spec: spread(constraint.LabelZone, 1), want: 7},
+		"Loosely":   {why: "of twelve pods a skew of 3 leaves two to the dearest zone and no more than five to another", pods: 12, spec: spread(constraint.LabelZone, 3), want: 5.75},
+		"SameNodes": {why: "a spread over nodes is not counted: with one on each, others may follow", pods: 8, spec: spread(constraint.LabelHostname, 1), want: 2},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {

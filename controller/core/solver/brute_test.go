@@ -8,6 +8,7 @@ import (
 
 	"spokeshave.dev/controller/core/check"
 	"spokeshave.dev/controller/core/model"
+	"spokeshave.dev/controller/core/solver/constraint"
 )
 
 // TestBoundBelowBest compares the lower bound with the cheapest of all plans that
@@ -185,7 +186,7 @@ func (e *enumeration) even(nodes []launchable) bool {
 		spec := &e.in.Snapshot.Specs[e.in.Snapshot.Pods[pod].Spec]
 		for i := range spec.Spread {
 			x := &spec.Spread[i]
-			if x.Key != labelZone && x.Key != labelCapacityType {
+			if x.Key != constraint.LabelZone && x.Key != constraint.LabelCapacityType {
 				continue
 			}
 			counts := map[string]int32{}
@@ -233,7 +234,7 @@ func (e *enumeration) count(counts map[string]int32, x *model.Spread, nodes []la
 
 // domain is the zone or the capacity type.
 func (l *launchable) domain(key string) string {
-	if key == labelZone {
+	if key == constraint.LabelZone {
 		return l.node.Options[0].Zone
 	}
 	return string(l.node.Options[0].CapacityType)

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"spokeshave.dev/controller/core/model"
+	"spokeshave.dev/controller/core/solver/constraint"
 )
 
 // bundle is a number of equal groups of pods, of which each has to share a node:
@@ -43,7 +44,7 @@ func (p *problem) bundleMultiplicity(b *bundle, group int32) int32 {
 	n := int32(0)
 	for _, t := range b.members {
 		if terms := p.classes[t.class].terms; terms != nil {
-			n += t.n * terms.multiplicity(group)
+			n += t.n * terms.Multiplicity(group)
 		}
 	}
 	return n
@@ -55,7 +56,7 @@ func (p *problem) bundleClass(b *bundle) (class, bool) {
 	first := &p.classes[b.members[0].class]
 	spec := *first.spec
 	spec.Requests = model.Resources{}
-	out := class{spec: &spec, priority: first.priority, ports: noPorts, conflict: noPorts, terms: &topologyTerms{}, bundleSize: b.pods()}
+	out := class{spec: &spec, priority: first.priority, ports: constraint.NoPorts, conflict: constraint.NoPorts, terms: &constraint.Terms{}, bundleSize: b.pods()}
 	offers := p.choices.sets[first.offers].Clone()
 	var ports []model.HostPort
 	for at, t := range b.members {
@@ -72,7 +73,7 @@ func (p *problem) bundleClass(b *bundle) (class, bool) {
 		if cl.ports < 0 {
 			continue
 		}
-		if t.n > 1 || p.ports.conflicts(cl.ports, p.ports.id(ports)) {
+		if t.n > 1 || p.ports.Conflicts(cl.ports, p.ports.ID(ports)) {
 			return out, false
 		}
 		ports = append(ports, cl.spec.HostPorts...)
@@ -84,7 +85,7 @@ func (p *problem) bundleClass(b *bundle) (class, bool) {
 		offers.And(p.requirement(&has))
 		out.otherSpecs = append(out.otherSpecs, &model.PodSpec{Affinity: []model.Term{{has}}, Tolerations: []model.Toleration{{Exists: true}}})
 	}
-	if out.ports, out.offers = p.ports.id(ports), p.choices.id(offers); !ok {
+	if out.ports, out.offers = p.ports.ID(ports), p.choices.id(offers); !ok {
 		return out, false
 	}
 	out.key = p.bundleKey(b, &out)
@@ -94,37 +95,37 @@ func (p *problem) bundleClass(b *bundle) (class, bool) {
 // mergeTerms joins the topology terms of a group's pods: what they want near and have in the
 // group is not asked of others, only that the node has the labels of these keys.
 // ok is false where they keep each other off.
-func (p *problem) mergeTerms(b *bundle, out *topologyTerms) (keys []string, ok bool) {
+func (p *problem) mergeTerms(b *bundle, out *constraint.Terms) (keys []string, ok bool) {
 	for _, t := range b.members {
 		own := p.classes[t.class].terms
 		if own == nil {
 			continue
 		}
 		for range t.n {
-			out.domainGroups, out.hostGroups = append(out.domainGroups, own.domainGroups...), append(out.hostGroups, own.hostGroups...)
+			out.DomainGroups, out.HostGroups = append(out.DomainGroups, own.DomainGroups...), append(out.HostGroups, own.HostGroups...)
 		}
-		for _, r := range own.domainRules {
-			if r.kind != affinity || !p.affinityMetInBundle(b, t.class, r) {
-				out.domainRules = append(out.domainRules, r)
-			} else if key := p.topology.groups[r.group].key; !slices.Contains(keys, key) {
+		for _, r := range own.DomainRules {
+			if r.Kind != constraint.Affinity || !p.affinityMetInBundle(b, t.class, r) {
+				out.DomainRules = append(out.DomainRules, r)
+			} else if key := p.topology.All[r.Group].Key; !slices.Contains(keys, key) {
 				keys = append(keys, key)
 			}
 		}
-		for _, r := range own.hostRules {
-			if r.kind != affinity || p.bundleMultiplicity(b, r.group) == 0 {
-				out.hostRules = append(out.hostRules, r)
+		for _, r := range own.HostRules {
+			if r.Kind != constraint.Affinity || p.bundleMultiplicity(b, r.Group) == 0 {
+				out.HostRules = append(out.HostRules, r)
 			}
 		}
 	}
-	return keys, out.normalize()
+	return keys, out.Normalize()
 }
 
 // affinityMetInBundle says whether a group has somebody whom the class wants near and who
 // does not want the same.
-func (p *problem) affinityMetInBundle(b *bundle, c int32, r rule) bool {
+func (p *problem) affinityMetInBundle(b *bundle, c int32, r constraint.Rule) bool {
 	for _, t := range b.members {
 		other := p.classes[t.class].terms
-		if t.class != c && other != nil && other.multiplicity(r.group) > 0 && !slices.Contains(other.domainRules, r) {
+		if t.class != c && other != nil && other.Multiplicity(r.Group) > 0 && !slices.Contains(other.DomainRules, r) {
 			return true
 		}
 	}

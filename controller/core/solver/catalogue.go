@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"spokeshave.dev/controller/core/model"
+	"spokeshave.dev/controller/core/solver/constraint"
 )
 
 // catalogue is a model.Catalog in canonical order, with its labels numbered as
@@ -30,11 +31,11 @@ type offeringKey struct {
 // value is the slot's value of an offering label; ours is false for others.
 func (s *offeringKey) value(key string) (value string, present, ours bool) {
 	switch key {
-	case labelZone:
+	case constraint.LabelZone:
 		return s.zone, s.zone != "", true
-	case labelZoneID:
+	case constraint.LabelZoneID:
 		return s.zoneID, s.zoneID != "", true
-	case labelCapacityType:
+	case constraint.LabelCapacityType:
 		return s.capacityType, s.capacityType != "", true
 	}
 	o := model.Offering{Reservation: &s.reservation}

@@ -7,6 +7,7 @@ import (
 	"sort"
 
 	"spokeshave.dev/controller/core/model"
+	"spokeshave.dev/controller/core/solver/constraint"
 	"spokeshave.dev/controller/core/solver/vec"
 )
 
@@ -18,7 +19,7 @@ type class struct {
 	ports    int32
 	// terms are what topology asks of the pods, conflict what they keep off their
 	// node.
-	terms    *topologyTerms
+	terms    *constraint.Terms
 	conflict int32
 	// restrictions are the domains that the pods are restrictions to.
 	restrictions []domainRestriction
@@ -78,7 +79,7 @@ func (p *problem) newClasses() {
 		s := p.snap.Pods[i].Spec
 		if bySpec[s] == 0 {
 			cl := p.newClass(s)
-			buf = cl.terms.appendKey(append(p.classKey(buf[:0], &cl), 1))
+			buf = cl.terms.AppendKey(append(p.classKey(buf[:0], &cl), 1))
 			id, ok := ids[string(buf)]
 			if !ok {
 				id = int32(len(found)) + 1
@@ -148,12 +149,12 @@ func (p *problem) classKey(b []byte, cl *class) []byte {
 	}
 	b = binary.BigEndian.AppendUint32(b, uint32(s.Priority))
 	from := len(b)
-	b = append(b, selectorKey(s)...)
+	b = append(b, constraint.SelectorText(s)...)
 	b = append(b, 0)
-	b = append(b, tolerationKey(s.Tolerations)...)
+	b = append(b, constraint.TolerationText(s.Tolerations)...)
 	b = append(b, 0)
 	if len(s.HostPorts) > 0 {
-		b = append(b, portKey(s.HostPorts)...)
+		b = append(b, constraint.PortText(s.HostPorts)...)
 	}
 	b = append(b, 0)
 	cl.offers = p.nodeSpecID(b[from:], s)
@@ -183,8 +184,8 @@ func (p *problem) beyond(s *model.PodSpec) []string {
 func (p *problem) newClass(spec int32) class {
 	s := &p.snap.Specs[spec]
 	return class{
-		spec: s, priority: s.Priority, req: p.dims.requests(s.Requests), terms: p.topology.termsOf(spec),
-		ports: noPorts, conflict: noPorts,
+		spec: s, priority: s.Priority, req: p.dims.requests(s.Requests), terms: p.topology.Of(spec),
+		ports: constraint.NoPorts, conflict: constraint.NoPorts,
 	}
 }
 
@@ -205,7 +206,7 @@ func (p *problem) nodeSpecID(key []byte, s *model.PodSpec) int32 {
 func (p *problem) openClasses() {
 	ports, choices := make([]int32, len(p.nodeSpecs)), make([]int32, len(p.nodeSpecs))
 	for i, s := range p.nodeSpecs {
-		ports[i] = p.ports.id(s.HostPorts)
+		ports[i] = p.ports.ID(s.HostPorts)
 		choices[i] = p.choiceOf(s, ports[i])
 	}
 	for i := range p.classes {
@@ -240,7 +241,7 @@ func (p *problem) choiceOf(s *model.PodSpec, ports int32) int32 {
 	}
 	if ports >= 0 {
 		for o := set.Next(0); o >= 0; o = set.Next(o + 1) {
-			if p.ports.conflictsWithAny(ports, p.shapes[p.offers[o].shape].ports) {
+			if p.ports.ConflictsWithAny(ports, p.shapes[p.offers[o].shape].ports) {
 				set.Unset(o)
 			}
 		}

@@ -5,6 +5,7 @@ import (
 	"sort"
 
 	"spokeshave.dev/controller/core/model"
+	"spokeshave.dev/controller/core/solver/constraint"
 	"spokeshave.dev/controller/core/solver/vec"
 )
 
@@ -29,7 +30,7 @@ func (p *problem) colocate(hosts []host, w *unmetHostAffinity) {
 	f.splitClasses(w)
 	for c := range f.classes {
 		cl := &f.classes[c]
-		if !f.unmet[c] && len(cl.reasons) == 0 && cl.needsOthersOnHost() == 0 && cl.terms != nil && len(cl.terms.hostGroups) > 0 {
+		if !f.unmet[c] && len(cl.reasons) == 0 && cl.needsOthersOnHost() == 0 && cl.terms != nil && len(cl.terms.HostGroups) > 0 {
 			f.bundles = append(f.bundles, bundle{members: []classCount{{int32(c), 1}}, count: cl.n()})
 		}
 	}
@@ -89,9 +90,9 @@ func (f *colocator) splitClasses(w *unmetHostAffinity) {
 // hostAffinityGroups are the topology groups that a class wants on its own node.
 func (c *class) hostAffinityGroups() []int32 {
 	var out []int32
-	for _, r := range c.terms.hostRules {
-		if r.kind == affinity {
-			out = append(out, r.group)
+	for _, r := range c.terms.HostRules {
+		if r.Kind == constraint.Affinity {
+			out = append(out, r.Group)
 		}
 	}
 	return out
@@ -183,7 +184,7 @@ func (f *colocator) fitsSomewhere(b *bundle, offers vec.Bits) bool {
 		set.And(offers)
 	}
 	return f.someFits(&cl.req, set) || slices.ContainsFunc(f.hosts, func(h host) bool {
-		return vec.Fits(&cl.req, &h.free, f.dims.n()) && h.admits(&cl) && !f.ports.conflictsWithAny(cl.ports, h.ports) && h.counts.allows(cl.terms, 1) > 0
+		return vec.Fits(&cl.req, &h.free, f.dims.n()) && h.admits(&cl) && !f.ports.ConflictsWithAny(cl.ports, h.ports) && h.counts.Allows(cl.terms, 1) > 0
 	})
 }
 
@@ -207,17 +208,17 @@ func (f *colocator) startBundle() bool {
 // of it is anywhere.
 func (f *colocator) mayBeFirst(c int32) bool {
 	for _, g := range f.classes[c].hostAffinityGroups() {
-		if f.classes[c].terms.multiplicity(g) == 0 {
+		if f.classes[c].terms.Multiplicity(g) == 0 {
 			return false
 		}
 		for i := range f.hosts {
-			if f.hosts[i].counts.countOf(g) > 0 {
+			if f.hosts[i].counts.CountOf(g) > 0 {
 				return false
 			}
 		}
 		for i := range f.classes {
 			cl := &f.classes[i]
-			if begun := !f.unmet[i] || f.unbundled[i] < cl.n(); begun && len(cl.reasons) == 0 && cl.terms != nil && cl.terms.multiplicity(g) > 0 {
+			if begun := !f.unmet[i] || f.unbundled[i] < cl.n(); begun && len(cl.reasons) == 0 && cl.terms != nil && cl.terms.Multiplicity(g) > 0 {
 				return false
 			}
 		}

@@ -232,7 +232,7 @@ func (d *nodeBuilder) draw(n *planned, i, need int32) int32 {
 	for ; at >= d.from[i] && at <= d.to[i]; at += step {
 		part := &r.members[at]
 		cl := &d.a.p.classes[part.class]
-		if got := n.counts.allows(cl.terms, min(need, part.n)); got > 0 {
+		if got := n.counts.Allows(cl.terms, min(need, part.n)); got > 0 {
 			part.n -= got
 			d.a.left[part.class] -= got
 			n.join(cl, classCount{part.class, got})
@@ -247,7 +247,7 @@ func (d *nodeBuilder) draw(n *planned, i, need int32) int32 {
 func (n *planned) join(cl *class, t classCount) {
 	n.demand.Add(&cl.req, int64(t.n))
 	n.placed = append(n.placed, t)
-	n.counts.add(cl.terms, t.n)
+	n.counts.Add(cl.terms, t.n)
 	if cl.ports >= 0 {
 		n.ports = append(n.ports, cl.ports)
 	}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 
+	"spokeshave.dev/controller/core/solver/constraint"
 	"spokeshave.dev/controller/core/solver/vec"
 )
 
@@ -61,7 +62,7 @@ const (
 type classDemand struct {
 	class int32
 	// rules are the rules on this key, groups the topology groups on it.
-	rules  []rule
+	rules  []constraint.Rule
 	groups []int32
 	// certain says, by counted topology group, that the pod is counted wherever it goes.
 	certain  []bool
@@ -114,15 +115,15 @@ func (h *domainAssigner) addDemand(c int32) {
 		return
 	}
 	x := classDemand{class: c, uncounted: true, unassigned: cl.n()}
-	for _, r := range cl.terms.domainRules {
-		if h.topology.groups[r.group].key == h.domains.key {
+	for _, r := range cl.terms.DomainRules {
+		if h.topology.All[r.Group].Key == h.domains.key {
 			x.rules = append(x.rules, r)
-			x.hasAffinity = x.hasAffinity || r.kind == affinity
-			x.uncounted = x.uncounted && r.kind != antiAffinity && r.kind != affinity
+			x.hasAffinity = x.hasAffinity || r.Kind == constraint.Affinity
+			x.uncounted = x.uncounted && r.Kind != constraint.AntiAffinity && r.Kind != constraint.Affinity
 		}
 	}
-	for _, g := range cl.terms.domainGroups {
-		if h.topology.groups[g].key == h.domains.key {
+	for _, g := range cl.terms.DomainGroups {
+		if h.topology.All[g].Key == h.domains.key {
 			x.groups = append(x.groups, g)
 			x.certain = append(x.certain, h.countedEverywhere(cl, g))
 			x.uncounted = false
@@ -142,12 +143,12 @@ func (h *domainAssigner) addDemand(c int32) {
 
 // countedEverywhere says whether pods of the class are counted wherever they may go.
 func (h *domainAssigner) countedEverywhere(cl *class, g int32) bool {
-	c := &h.topology.groups[g]
-	if c.filter == nil {
+	c := &h.topology.All[g]
+	if c.Filter == nil {
 		return true
 	}
-	for _, r := range cl.terms.domainRules {
-		if r.group == g {
+	for _, r := range cl.terms.DomainRules {
+		if r.Group == g {
 			return true // its own filter
 		}
 	}
@@ -155,7 +156,7 @@ func (h *domainAssigner) countedEverywhere(cl *class, g int32) bool {
 		return false
 	}
 	for i := range h.hosts {
-		if h.hosts[i].admits(cl) && !c.countsNode(h.hosts[i].labels, h.hosts[i].taints) {
+		if h.hosts[i].admits(cl) && !c.CountsNode(h.hosts[i].labels, h.hosts[i].taints) {
 			return false
 		}
 	}

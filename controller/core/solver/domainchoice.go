@@ -3,6 +3,7 @@ package solver
 import (
 	"slices"
 
+	"spokeshave.dev/controller/core/solver/constraint"
 	"spokeshave.dev/controller/core/solver/vec"
 )
 
@@ -70,7 +71,7 @@ func (h *domainAssigner) nextHostWithRoom(x *classDemand, v int32) int {
 	for at := &x.nextHost[v]; int(*at) < len(h.hosts); *at++ {
 		host := &h.hosts[*at]
 		if host.domains[h.key] == v && vec.Fits(&cl.req, &h.free[*at], h.dims.n()) && host.within(cl.restrictions) &&
-			host.counts.allows(cl.terms, 1) > 0 && host.admits(cl) {
+			host.counts.Allows(cl.terms, 1) > 0 && host.admits(cl) {
 			return int(*at)
 		}
 	}
@@ -82,12 +83,12 @@ func (h *domainAssigner) nextHostWithRoom(x *classDemand, v int32) int {
 func (h *domainAssigner) separationOverlap(x *classDemand, v int32) int {
 	n := 0
 	for i := range x.rules {
-		if r := &x.rules[i]; r.kind == antiAffinity && r.max == 0 && h.counts.limit[r.group][v] == 0 {
+		if r := &x.rules[i]; r.Kind == constraint.AntiAffinity && r.Max == 0 && h.counts.limit[r.Group][v] == 0 {
 			n++
 		}
 	}
 	for _, g := range x.groups {
-		if !h.topology.groups[g].forSpread && h.counts.possible[g][v] > 0 {
+		if !h.topology.All[g].ForSpread && h.counts.possible[g][v] > 0 {
 			n++
 		}
 	}
@@ -98,7 +99,7 @@ func (h *domainAssigner) separationOverlap(x *classDemand, v int32) int {
 func (h *domainAssigner) spreadCount(x *classDemand, v int32) int32 {
 	n := int32(0)
 	for _, g := range x.groups {
-		if h.topology.groups[g].forSpread {
+		if h.topology.All[g].ForSpread {
 			n += h.counts.possible[g][v]
 		}
 	}
@@ -107,16 +108,16 @@ func (h *domainAssigner) spreadCount(x *classDemand, v int32) int32 {
 
 // violatedRule is a rule that keeps one more pod of the part out of the domain, nil
 // when none does.
-func (h *domainAssigner) violatedRule(x *classDemand, v int32) *rule {
+func (h *domainAssigner) violatedRule(x *classDemand, v int32) *constraint.Rule {
 	for i := range x.rules {
 		r := &x.rules[i]
-		if !h.counts.satisfies(r, v, x.multiplicity(r.group)) {
+		if !h.counts.satisfies(r, v, x.multiplicity(r.Group)) {
 			return r
 		}
 	}
 	for _, g := range x.groups {
 		if h.counts.possible[g][v]+x.multiplicity(g) > h.counts.limit[g][v] {
-			return &rule{kind: antiAffinity, group: g}
+			return &constraint.Rule{Kind: constraint.AntiAffinity, Group: g}
 		}
 	}
 	return nil
@@ -128,7 +129,7 @@ func (x *classDemand) multiplicity(group int32) int32 {
 	if !ok {
 		return 0
 	}
-	return leadingRepeats(x.groups[at:])
+	return constraint.LeadingRepeats(x.groups[at:])
 }
 
 func (h *domainAssigner) assign(x *classDemand, v int32) {
@@ -150,12 +151,12 @@ func (l *domainCounts) add(x *classDemand, v, n int32) {
 		}
 	}
 	for i := range x.rules {
-		switch r := &x.rules[i]; r.kind {
-		case antiAffinity:
-			l.limit[r.group][v] = min(l.limit[r.group][v], r.max)
-		case affinity:
-			l.dependents[r.group][v] += n * x.multiplicity(r.group)
-		case hardSpread, softSpread:
+		switch r := &x.rules[i]; r.Kind {
+		case constraint.AntiAffinity:
+			l.limit[r.Group][v] = min(l.limit[r.Group][v], r.Max)
+		case constraint.Affinity:
+			l.dependents[r.Group][v] += n * x.multiplicity(r.Group)
+		case constraint.HardSpread, constraint.SoftSpread:
 		}
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"spokeshave.dev/controller/core/model"
+	"spokeshave.dev/controller/core/solver/constraint"
 	"spokeshave.dev/controller/core/solver/vec"
 )
 
@@ -53,9 +54,9 @@ func (p *problem) offerLabel(o int32, key string) (string, bool) {
 // newDomains finds the domains of every key that settles before packing.
 func (p *problem) newDomains(hosts []host) {
 	var keys []string
-	for i := range p.topology.groups {
-		if c := &p.topology.groups[i]; !c.perHost {
-			keys = append(keys, c.key)
+	for i := range p.topology.All {
+		if c := &p.topology.All[i]; !c.PerHost {
+			keys = append(keys, c.Key)
 		}
 	}
 	slices.Sort(keys)
@@ -123,20 +124,20 @@ func (p *problem) unitPricesFor(d *topologyDomains, choice int32) []float64 {
 }
 
 // groupOffers is the set of offers whose nodes a topology group counts.
-func (p *problem) groupOffers(c *topologyGroup) vec.Bits {
+func (p *problem) groupOffers(c *constraint.Group) vec.Bits {
 	set := vec.NewBits(len(p.offers))
 	set.SetRange(0, int32(len(p.offers)))
-	if c.honorAffinity {
-		set.And(p.selected(c.filter))
+	if c.HonorAffinity {
+		set.And(p.selected(c.Filter))
 	}
-	if c.honorTaints {
-		for l, ok := range p.tolerated(c.filter.Tolerations) {
+	if c.HonorTaints {
+		for l, ok := range p.tolerated(c.Filter.Tolerations) {
 			if !ok {
 				set.UnsetRange(p.templates[l].from, p.templates[l].to)
 			}
 		}
 	}
-	for _, k := range c.keys {
+	for _, k := range c.Keys {
 		set.And(p.requirement(&model.Requirement{Key: k, Operator: model.Exists}))
 	}
 	return set
@@ -160,13 +161,13 @@ type domainCounts struct {
 
 // newDomainCounts counts what stays where it is.
 func (p *problem) newDomainCounts(hosts []host) *domainCounts {
-	n := len(p.topology.groups)
+	n := len(p.topology.All)
 	l := &domainCounts{
 		certain: make([][]int32, n), possible: make([][]int32, n), limit: make([][]int32, n),
 		dependents: make([][]int32, n), eligible: make([][]bool, n), filterOffers: make([]vec.Bits, n),
 	}
-	for i := range p.topology.groups {
-		if c := &p.topology.groups[i]; !c.perHost {
+	for i := range p.topology.All {
+		if c := &p.topology.All[i]; !c.PerHost {
 			p.openGroup(l, int32(i), c, hosts)
 		}
 	}
@@ -186,7 +187,7 @@ func (p *problem) newDomainCounts(hosts []host) *domainCounts {
 		if moving[i] || pod.Node < 0 || int(pod.Node) >= len(at) || at[pod.Node] < 0 {
 			continue
 		}
-		if t := p.topology.termsOf(pod.Spec); t != nil {
+		if t := p.topology.Of(pod.Spec); t != nil {
 			p.addResident(l, t, &hosts[at[pod.Node]], pod)
 		}
 	}
@@ -194,8 +195,8 @@ func (p *problem) newDomainCounts(hosts []host) *domainCounts {
 }
 
 // openGroup prepares one topology group.
-func (p *problem) openGroup(l *domainCounts, i int32, c *topologyGroup, hosts []host) {
-	k := p.keyIndex(c.key)
+func (p *problem) openGroup(l *domainCounts, i int32, c *constraint.Group, hosts []host) {
+	k := p.keyIndex(c.Key)
 	d := &p.domains[k]
 	n := len(d.values)
 	l.certain[i], l.possible[i], l.limit[i], l.eligible[i] = make([]int32, n), make([]int32, n), make([]int32, n), make([]bool, n)
@@ -203,7 +204,7 @@ func (p *problem) openGroup(l *domainCounts, i int32, c *topologyGroup, hosts []
 	for v := range l.limit[i] {
 		l.limit[i][v] = math.MaxInt32
 	}
-	if c.filter != nil {
+	if c.Filter != nil {
 		l.filterOffers[i] = p.groupOffers(c)
 	}
 	for v := range d.values {
@@ -215,7 +216,7 @@ func (p *problem) openGroup(l *domainCounts, i int32, c *topologyGroup, hosts []
 		l.eligible[i][v] = !set.Empty()
 	}
 	for h := range hosts {
-		if v := hosts[h].domains[k]; v >= 0 && !l.eligible[i][v] && c.countsNode(hosts[h].labels, hosts[h].taints) {
+		if v := hosts[h].domains[k]; v >= 0 && !l.eligible[i][v] && c.CountsNode(hosts[h].labels, hosts[h].taints) {
 			l.eligible[i][v] = true
 		}
 	}
@@ -227,37 +228,37 @@ func (p *problem) keyIndex(key string) int32 {
 
 // addResident counts a pod that stays on its host; one that is ending may yet be
 // there when the plan comes true, but spreads pass it over.
-func (p *problem) addResident(l *domainCounts, t *topologyTerms, h *host, pod *model.Pod) {
-	for _, c := range t.domainGroups {
-		if pod.Ending && p.topology.groups[c].forSpread {
+func (p *problem) addResident(l *domainCounts, t *constraint.Terms, h *host, pod *model.Pod) {
+	for _, c := range t.DomainGroups {
+		if pod.Ending && p.topology.All[c].ForSpread {
 			continue
 		}
-		if v := h.domains[p.keyIndex(p.topology.groups[c].key)]; v >= 0 && p.topology.groups[c].countsNode(h.labels, h.taints) {
+		if v := h.domains[p.keyIndex(p.topology.All[c].Key)]; v >= 0 && p.topology.All[c].CountsNode(h.labels, h.taints) {
 			l.possible[c][v]++
 			if p.snap.Nodes[h.node].State != model.Deleting { // else it will not be there for long
 				l.certain[c][v]++
 			}
 		}
 	}
-	for i := range t.domainRules {
-		if r := &t.domainRules[i]; r.kind == antiAffinity {
-			if v := h.domains[p.keyIndex(p.topology.groups[r.group].key)]; v >= 0 {
-				l.limit[r.group][v] = 0
+	for i := range t.DomainRules {
+		if r := &t.DomainRules[i]; r.Kind == constraint.AntiAffinity {
+			if v := h.domains[p.keyIndex(p.topology.All[r.Group].Key)]; v >= 0 {
+				l.limit[r.Group][v] = 0
 			}
 		}
 	}
 }
 
 // minimum is the minimum count of any domain that the rule looks at.
-func (l *domainCounts) minimum(r *rule) int32 {
+func (l *domainCounts) minimum(r *constraint.Rule) int32 {
 	least, n := int32(math.MaxInt32), int32(0)
-	for v, ok := range l.eligible[r.group] {
+	for v, ok := range l.eligible[r.Group] {
 		if ok {
 			n++
-			least = min(least, l.certain[r.group][v])
+			least = min(least, l.certain[r.Group][v])
 		}
 	}
-	if n == 0 || n < r.minDomains {
+	if n == 0 || n < r.MinDomains {
 		return 0
 	}
 	return least
@@ -265,27 +266,15 @@ func (l *domainCounts) minimum(r *rule) int32 {
 
 // satisfies says whether the rule holds for a pod in domain v, with so many pods
 // like it still to be counted there.
-func (l *domainCounts) satisfies(r *rule, v, more int32) bool {
-	switch r.kind {
-	case hardSpread:
-		return l.possible[r.group][v]+more-l.minimum(r) <= r.max
-	case antiAffinity:
-		return l.possible[r.group][v]+more <= r.max
-	case affinity:
-		return l.certain[r.group][v] > 0
-	case softSpread:
+func (l *domainCounts) satisfies(r *constraint.Rule, v, more int32) bool {
+	switch r.Kind {
+	case constraint.HardSpread:
+		return l.possible[r.Group][v]+more-l.minimum(r) <= r.Max
+	case constraint.AntiAffinity:
+		return l.possible[r.Group][v]+more <= r.Max
+	case constraint.Affinity:
+		return l.certain[r.Group][v] > 0
+	case constraint.SoftSpread:
 	}
 	return true
-}
-
-// code is the reason code of a rule.
-func (r *rule) code() model.ReasonCode {
-	switch r.kind {
-	case antiAffinity:
-		return model.PodAntiAffinity
-	case affinity:
-		return model.PodAffinity
-	case hardSpread, softSpread:
-	}
-	return model.TopologySpread
 }

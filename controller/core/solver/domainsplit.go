@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"spokeshave.dev/controller/core/model"
+	"spokeshave.dev/controller/core/solver/constraint"
 	"spokeshave.dev/controller/core/solver/vec"
 )
 
@@ -140,7 +141,7 @@ func (h *domainAssigner) unassignedReason(x *classDemand) model.Reason {
 			continue
 		}
 		if code == "" {
-			code = r.code()
+			code = r.Code()
 		}
 		parts = append(parts, h.domains.values[v]+" "+h.ruleText(r, int32(v)))
 	}
@@ -150,13 +151,13 @@ func (h *domainAssigner) unassignedReason(x *classDemand) model.Reason {
 	return model.Reason{Code: code, Message: "no " + h.domains.key + " suits: " + strings.Join(parts, ", ")}
 }
 
-func (h *domainAssigner) ruleText(r *rule, v int32) string {
-	switch r.kind {
-	case affinity:
+func (h *domainAssigner) ruleText(r *constraint.Rule, v int32) string {
+	switch r.Kind {
+	case constraint.Affinity:
 		return "has none of the pods it wants near"
-	case antiAffinity:
+	case constraint.AntiAffinity:
 		return "has pods it must be kept apart from"
-	case hardSpread, softSpread:
+	case constraint.HardSpread, constraint.SoftSpread:
 	}
-	return fmt.Sprintf("has %d pods of its spread (maxSkew %d, least %d)", h.counts.possible[r.group][v], r.max, h.counts.minimum(r))
+	return fmt.Sprintf("has %d pods of its spread (maxSkew %d, least %d)", h.counts.possible[r.Group][v], r.Max, h.counts.minimum(r))
 }

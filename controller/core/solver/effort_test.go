@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"spokeshave.dev/controller/core/model"
+	"spokeshave.dev/controller/core/solver/constraint"
 )
 
 // manyNodes gives every pod of an input a spec of its own, topology constraints
@@ -25,7 +26,7 @@ func (g *generator) manyNodes(pods, nodes int) Input {
 	for i := len(g.Snapshot.Nodes); i < nodes; i++ {
 		n := g.Node(i)
 		n.Labels = maps.Clone(g.Snapshot.Catalogs[0].Types[g.IntN(len(g.Snapshot.Catalogs[0].Types))].Labels)
-		n.Labels[labelZone], n.Labels[labelHostname], n.Labels[labelCapacityType] = n.Zone, n.Name, string(model.Spot)
+		n.Labels[constraint.LabelZone], n.Labels[constraint.LabelHostname], n.Labels[constraint.LabelCapacityType] = n.Zone, n.Name, string(model.Spot)
 		g.Snapshot.Nodes = append(g.Snapshot.Nodes, n)
 	}
 	return in

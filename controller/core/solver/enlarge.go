@@ -47,7 +47,7 @@ func (a *attempt) grow(n *planned, c int32) bool {
 		a.left[c] -= fit
 		return true
 	}
-	if n.counts.allows(cl.terms, 1) == 0 || a.p.minValuesStrict(n.template) || a.p.ports.conflictsWithAny(cl.ports, n.ports) || a.growTries >= maxTried {
+	if n.counts.Allows(cl.terms, 1) == 0 || a.p.minValuesStrict(n.template) || a.p.ports.ConflictsWithAny(cl.ports, n.ports) || a.growTries >= maxTried {
 		return false
 	}
 	a.growTries++

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"spokeshave.dev/controller/core/model"
+	"spokeshave.dev/controller/core/solver/constraint"
 )
 
 // domainAssignment says where a class was held, and what counts it there. A class that is
@@ -67,13 +68,13 @@ func (p *problem) evictOrphans(a *attempt, h *host, placed []int32) bool {
 // hasAffinityTarget says whether a host has somebody that the class wants near and
 // that does not want the same.
 func (p *problem) hasAffinityTarget(h *host, cl *class) bool {
-	for _, r := range cl.terms.hostRules {
-		if r.kind != affinity {
+	for _, r := range cl.terms.HostRules {
+		if r.Kind != constraint.Affinity {
 			continue
 		}
-		n := h.counts.countOf(r.group)
+		n := h.counts.CountOf(r.Group)
 		for _, t := range h.placed {
-			if other := p.classes[t.class].terms; other != nil && slices.Contains(other.hostRules, r) && other.isCountedBy(r.group) {
+			if other := p.classes[t.class].terms; other != nil && slices.Contains(other.HostRules, r) && other.IsCountedBy(r.Group) {
 				n -= t.n
 			}
 		}
@@ -87,7 +88,7 @@ func (p *problem) hasAffinityTarget(h *host, cl *class) bool {
 // removePods takes back n pods of a class.
 func (h *host) removePods(cl *class, c, n int32) int32 {
 	got := removePods(&h.placed, c, n)
-	h.counts.remove(cl.terms, got)
+	h.counts.Remove(cl.terms, got)
 	return got
 }
 
@@ -113,12 +114,12 @@ func (p *problem) excessPods(cl *class, placed int32) (int32, model.Reason) {
 				continue
 			}
 			n := placed
-			if r.kind == hardSpread && slices.Contains(s.demand.groups, r.group) {
-				n = min(placed, p.counts.possible[r.group][s.domain]-p.counts.minimum(r)-r.max)
+			if r.Kind == constraint.HardSpread && slices.Contains(s.demand.groups, r.Group) {
+				n = min(placed, p.counts.possible[r.Group][s.domain]-p.counts.minimum(r)-r.Max)
 			}
 			return n, model.Reason{
-				Code:    r.code(),
-				Message: "what its topology constraint on " + p.topology.groups[r.group].key + " counts has no place itself",
+				Code:    r.Code(),
+				Message: "what its topology constraint on " + p.topology.All[r.Group].Key + " counts has no place itself",
 			}
 		}
 	}
@@ -128,8 +129,8 @@ func (p *problem) excessPods(cl *class, placed int32) (int32, model.Reason) {
 // unsupportedAffinity says whether the pods of a domain want somebody near whom only they
 // themselves could be, while there are others elsewhere: the scheduler would
 // send the first of them there.
-func (l *domainCounts) unsupportedAffinity(r *rule, v int32) bool {
-	return r.kind == affinity && l.certain[r.group][v] == l.dependents[r.group][v] && l.countsElsewhere(r, v)
+func (l *domainCounts) unsupportedAffinity(r *constraint.Rule, v int32) bool {
+	return r.Kind == constraint.Affinity && l.certain[r.Group][v] == l.dependents[r.Group][v] && l.countsElsewhere(r, v)
 }
 
 // evict takes n pods of a class from where they were placed, planned nodes

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"spokeshave.dev/controller/core/model"
+	"spokeshave.dev/controller/core/solver/constraint"
 	"spokeshave.dev/controller/core/solver/vec"
 )
 
@@ -85,7 +86,7 @@ func (w *writer) explainPool(cl *class, i int32) model.Reason {
 	if !pool.Opens(cl.spec.Tolerations) {
 		return model.Reason{Code: model.PoolNotReady, Message: "the NodePool is static (spec.replicas): no node is launched from it for pods"}
 	}
-	if t := untolerated(cl.spec.Tolerations, pool.Taints); t != nil {
+	if t := constraint.Untolerated(cl.spec.Tolerations, pool.Taints); t != nil {
 		return model.Reason{Code: model.TaintNotTolerated, Message: "taint " + taintText(t) + " is not tolerated"}
 	}
 	// Of the variants of a pool, the one that comes furthest says why.
@@ -134,7 +135,7 @@ func (s *offeringFilter) run() {
 	typeOK, keyOK := p.poolChoice(s.ln, s.pool, cat)
 	for _, t := range cat.types {
 		for _, o := range cat.offerings[t] {
-			if !selects(s.cl.spec, s.labels(cat, t, o)) {
+			if !constraint.Selects(s.cl.spec, s.labels(cat, t, o)) {
 				continue
 			}
 			s.selected++
@@ -155,7 +156,7 @@ func (s *offeringFilter) labels(cat *catalogue, t, o int32) func(string) (string
 		if v, present, ours := s.w.p.keys.keys[cat.keys[t][o]].value(key); ours {
 			return v, present
 		}
-		return typeLabel(&cat.src.Types[t], key)
+		return constraint.TypeLabel(&cat.src.Types[t], key)
 	}
 }
 
@@ -217,12 +218,12 @@ func (p *problem) roomOf(s *offeringFilter, typ *model.InstanceType, labels func
 	clash := false
 	for i := range p.snap.Daemons {
 		d := &p.snap.Daemons[i].Spec
-		if untolerated(d.Tolerations, s.pool.Taints) != nil || !selects(d, labels) {
+		if constraint.Untolerated(d.Tolerations, s.pool.Taints) != nil || !constraint.Selects(d, labels) {
 			continue
 		}
 		req := p.dims.requests(d.Requests)
 		room.Add(&req, -1)
-		clash = clash || portsClash(d.HostPorts, s.cl.spec.HostPorts)
+		clash = clash || constraint.PortsClash(d.HostPorts, s.cl.spec.HostPorts)
 	}
 	for r := range room {
 		room[r] = max(0, room[r])
@@ -241,7 +242,7 @@ func (s *offeringFilter) reason() model.Reason {
 			Message: "the NodePool's requirements exclude every offering that " + constraintText(s.cl.spec) + " allows",
 		}
 	case s.ports == s.pooled:
-		return model.Reason{Code: model.RequirementsConflict, Message: "DaemonSets hold its host port " + portKey(s.cl.spec.HostPorts) + " on every node"}
+		return model.Reason{Code: model.RequirementsConflict, Message: "DaemonSets hold its host port " + constraint.PortText(s.cl.spec.HostPorts) + " on every node"}
 	case s.fit == 0:
 		return s.tooLarge()
 	case s.available == 0:
@@ -305,7 +306,7 @@ func (s *offeringFilter) conflict() string {
 func (s *offeringFilter) breaks(r *model.Requirement) string {
 	value, ok := s.ln.labels[r.Key]
 	switch {
-	case r.Key == labelHostname:
+	case r.Key == constraint.LabelHostname:
 		if !r.Matches(value, true) {
 			return "the pod asks for a node by name (" + requirementText(r) + ")"
 		}

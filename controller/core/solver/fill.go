@@ -110,7 +110,7 @@ func (k *packer) putAll() bool {
 // upTo is how many waiting pods of an item one node may take, room apart.
 func (k *packer) upTo(i int32) int32 {
 	if a := k.items[i].conflict; a >= 0 {
-		return k.p.conflicts.limit(a, k.left[i])
+		return k.p.conflicts.Limit(a, k.left[i])
 	}
 	return k.left[i]
 }
@@ -175,7 +175,7 @@ func (k *packer) clashes(i int32) bool {
 		return false
 	}
 	for _, j := range k.scratch.used {
-		if k.scratch.counts[j] > 0 && k.p.conflicts.conflicts(k.items[i].conflict, k.items[j].conflict) {
+		if k.scratch.counts[j] > 0 && k.p.conflicts.Conflicts(k.items[i].conflict, k.items[j].conflict) {
 			return true
 		}
 	}

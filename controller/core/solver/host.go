@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"spokeshave.dev/controller/core/model"
+	"spokeshave.dev/controller/core/solver/constraint"
 	"spokeshave.dev/controller/core/solver/vec"
 )
 
@@ -18,7 +19,7 @@ type host struct {
 	labels func(string) (string, bool)
 	placed []classCount
 	// counts is who is there, at the domain of each key that pods are held by.
-	counts  nodeCounts
+	counts  constraint.NodeCounts
 	domains []int32
 }
 
@@ -26,10 +27,10 @@ type host struct {
 type classCount struct{ class, n int32 }
 
 // countsOf are the node counts of the pods placed.
-func (p *problem) countsOf(takes []classCount) nodeCounts {
-	var y nodeCounts
+func (p *problem) countsOf(takes []classCount) constraint.NodeCounts {
+	var y constraint.NodeCounts
 	for _, t := range takes {
-		y.add(p.classes[t.class].terms, t.n)
+		y.Add(p.classes[t.class].terms, t.n)
 	}
 	return y
 }
@@ -53,7 +54,7 @@ func (p *problem) hosts() []host {
 		at[i] = int32(len(out))
 		out = append(out, host{
 			node: i, free: p.dims.vector(n.Allocatable),
-			taints: permanentTaints(n, p.snap.Pools), labels: p.nodeLabels(n),
+			taints: constraint.PermanentTaints(n, p.snap.Pools), labels: p.nodeLabels(n),
 		})
 	}
 	p.occupy(out, at)
@@ -92,7 +93,7 @@ func (p *problem) occupy(hosts []host, at []int32) {
 			weights[pod.Spec] = w
 		}
 		h.occupy(w)
-		h.counts.addResident(p.topology.termsOf(pod.Spec))
+		h.counts.AddResident(p.topology.Of(pod.Spec))
 		if pod.Daemon {
 			daemons[at[pod.Node]] = append(daemons[at[pod.Node]], int32(i))
 		}
@@ -131,7 +132,7 @@ type podUsage struct {
 }
 
 func (p *problem) usageOf(s *model.PodSpec) *podUsage {
-	return &podUsage{req: p.dims.requests(s.Requests), ports: p.ports.id(s.HostPorts)}
+	return &podUsage{req: p.dims.requests(s.Requests), ports: p.ports.ID(s.HostPorts)}
 }
 
 func (h *host) occupy(w *podUsage) {
@@ -143,7 +144,7 @@ func (h *host) occupy(w *podUsage) {
 
 // suits says whether selector, affinity and taints let the pod onto the host.
 func (h *host) suits(s *model.PodSpec) bool {
-	return untolerated(s.Tolerations, h.taints) == nil && selects(s, h.labels)
+	return constraint.Untolerated(s.Tolerations, h.taints) == nil && constraint.Selects(s, h.labels)
 }
 
 // admits says the same of all pods of a class.
@@ -176,22 +177,22 @@ func (p *problem) nodeLabels(n *model.Node) func(string) (string, bool) {
 			return v, true
 		}
 		switch key {
-		case labelHostname:
+		case constraint.LabelHostname:
 			return n.Name, true
-		case labelZone:
+		case constraint.LabelZone:
 			return n.Zone, n.Zone != ""
-		case labelCapacityType:
+		case constraint.LabelCapacityType:
 			return string(n.CapacityType), n.CapacityType != ""
-		case labelInstanceType:
+		case constraint.LabelInstanceType:
 			return n.InstanceType, n.InstanceType != ""
-		case labelPool:
+		case constraint.LabelPool:
 			if n.Pool >= 0 && int(n.Pool) < len(p.snap.Pools) {
 				return p.snap.Pools[n.Pool].Name, true
 			}
 			return "", false
 		}
 		if typ != nil {
-			return typeLabel(typ, key)
+			return constraint.TypeLabel(typ, key)
 		}
 		return "", false
 	}
@@ -292,10 +293,10 @@ func (p *problem) fillHostBlock(g *hostBlock, c, n int32) int32 {
 // placeOnHost puts up to n pods of a class on a node and says how many it took.
 func (p *problem) placeOnHost(h *host, c, n int32) int32 {
 	cl := &p.classes[c]
-	if !vec.Fits(&cl.req, &h.free, p.dims.n()) || p.ports.conflictsWithAny(cl.ports, h.ports) || !h.within(cl.restrictions) || !h.admits(cl) {
+	if !vec.Fits(&cl.req, &h.free, p.dims.n()) || p.ports.ConflictsWithAny(cl.ports, h.ports) || !h.within(cl.restrictions) || !h.admits(cl) {
 		return 0
 	}
-	if n = h.counts.allows(cl.terms, n); n == 0 {
+	if n = h.counts.Allows(cl.terms, n); n == 0 {
 		return 0
 	}
 	n = vec.MaxCopies(&cl.req, &h.free, n, p.dims.n())
@@ -305,14 +306,14 @@ func (p *problem) placeOnHost(h *host, c, n int32) int32 {
 	}
 	h.free.Add(&cl.req, -int64(n))
 	h.placed = append(h.placed, classCount{c, n})
-	h.counts.add(cl.terms, n)
+	h.counts.Add(cl.terms, n)
 	return n
 }
 
 // needsOthersOnHost is 1 for pods that want others on their own node, which have to be
 // there first, 0 for the rest.
 func (c *class) needsOthersOnHost() int {
-	if c.terms.needsOthersOnHost() {
+	if c.terms.NeedsOthersOnHost() {
 		return 1
 	}
 	return 0

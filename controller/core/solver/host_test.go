@@ -7,6 +7,7 @@ import (
 
 	"spokeshave.dev/controller/core/check"
 	"spokeshave.dev/controller/core/model"
+	"spokeshave.dev/controller/core/solver/constraint"
 )
 
 // standby is a node of the small world with 4 CPUs.
@@ -99,8 +100,8 @@ func TestExistingNodes(t *testing.T) {
 			setup: func(in *Input, s *model.Snapshot) {
 				s.Nodes = []model.Node{standby("claim", model.InFlight), standby("named", model.Unmanaged)}
 				s.Nodes[1].Pool = -1
-				pending(in, 1, 1000, 1, selector("karpenter.k8s.aws/instance-size", "xlarge", labelPool, "general"))
-				pending(in, 1, 1000, 1, selector(labelHostname, "named"))
+				pending(in, 1, 1000, 1, selector("karpenter.k8s.aws/instance-size", "xlarge", constraint.LabelPool, "general"))
+				pending(in, 1, 1000, 1, selector(constraint.LabelHostname, "named"))
 			},
 			want: []string{"claim <- a", "named <- b"},
 		},

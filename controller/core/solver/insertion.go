@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"spokeshave.dev/controller/core/model"
+	"spokeshave.dev/controller/core/solver/constraint"
 	"spokeshave.dev/controller/core/solver/vec"
 )
 
@@ -84,7 +85,7 @@ type insertion struct {
 
 // activeConstraint is a constraint of pods that have a place, and the domains where they are.
 type activeConstraint struct {
-	rule
+	constraint.Rule
 	domains []bool
 }
 
@@ -98,8 +99,8 @@ func (p *problem) insertPods(hosts []host, by insertionStrategy) *insertion {
 		left[i] = int32(len(p.classes[i].pods))
 	}
 	t := &insertion{problem: p, insertionStrategy: by, a: newAttempt(p, left, mode{}), counts: p.newDomainCounts(hosts), hosts: hosts}
-	for i := range p.topology.groups {
-		t.groupKeys = append(t.groupKeys, p.keyIndex(p.topology.groups[i].key))
+	for i := range p.topology.All {
+		t.groupKeys = append(t.groupKeys, p.keyIndex(p.topology.All[i].Key))
 	}
 	if !t.newPartitions() {
 		return nil
@@ -280,7 +281,7 @@ func (t *insertion) bestOpenNode(cl *class, shut vec.Bits, w *affinityTarget) (b
 // offerFor is the cheapest offer for the pods of a node and one of the class, -1
 // when it cannot take one.
 func (t *insertion) offerFor(n *insertedNode, cl *class, w *affinityTarget) int32 {
-	if n.counts.allows(cl.terms, 1) == 0 || t.ports.conflictsWithAny(cl.ports, n.ports) {
+	if n.counts.Allows(cl.terms, 1) == 0 || t.ports.ConflictsWithAny(cl.ports, n.ports) {
 		return -1
 	}
 	demand := n.demand
@@ -338,7 +339,7 @@ func (t *insertion) addToNode(at int, c int32) {
 
 // hasRules is 1 for pods with constraints on others, 0 for the rest.
 func (c *class) hasRules() int {
-	if c.terms != nil && len(c.terms.domainRules)+len(c.terms.hostRules) > 0 {
+	if c.terms != nil && len(c.terms.DomainRules)+len(c.terms.HostRules) > 0 {
 		return 1
 	}
 	return 0

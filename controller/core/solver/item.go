@@ -80,14 +80,14 @@ func (a *attempt) itemsFor(k *packer, allowed vec.Bits) {
 // constrainedFirst puts the pods with rules for their node before those that do not,
 // so that they are dealt while there is choice.
 func (a *attempt) constrainedFirst(items []item) {
-	if len(a.p.topology.groups) == 0 {
+	if len(a.p.topology.All) == 0 {
 		return
 	}
 	rank := func(t classCount) int {
 		switch terms := a.p.classes[t.class].terms; {
 		case terms == nil:
 			return 2
-		case len(terms.hostRules) > 0:
+		case len(terms.HostRules) > 0:
 			return 0
 		}
 		return 1
@@ -171,7 +171,7 @@ func (a *attempt) sortItems(items []item, sets []vec.Bits) {
 			}
 		}
 		if x.conflict != y.conflict {
-			return cmp.Compare(a.p.conflicts.text(x.conflict), a.p.conflicts.text(y.conflict))
+			return cmp.Compare(a.p.conflicts.Text(x.conflict), a.p.conflicts.Text(y.conflict))
 		}
 		return 0
 	})

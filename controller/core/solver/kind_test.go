@@ -4,6 +4,8 @@ import (
 	"math/rand/v2"
 	"slices"
 	"testing"
+
+	"spokeshave.dev/controller/core/solver/constraint"
 )
 
 // TestNeverSplit: pods that want their own kind in their zone all get the same
@@ -13,7 +15,7 @@ func TestNeverSplit(t *testing.T) {
 	placed := 0
 	for seed := range seeds(150) {
 		r := rand.New(rand.NewPCG(seed, 23))
-		key := []string{labelZone, labelHostname}[r.IntN(2)]
+		key := []string{constraint.LabelZone, constraint.LabelHostname}[r.IntN(2)]
 		in := Input{Snapshot: world(), Effort: DefaultEffort}
 		zoned(in.Snapshot, []string{"a", "b"}[:r.IntN(3)]...)
 		for range 1 + r.IntN(2) { // of one kind, in one or two sizes
@@ -35,7 +37,7 @@ func TestNeverSplit(t *testing.T) {
 				continue
 			}
 			nodes++
-			if key == labelHostname {
+			if key == constraint.LabelHostname {
 				zones[plan.Nodes[i].Options[0].Zone] = true
 				continue
 			}
@@ -43,7 +45,7 @@ func TestNeverSplit(t *testing.T) {
 				zones[o.Zone] = true
 			}
 		}
-		if len(zones) > 1 || key == labelHostname && nodes > 1 {
+		if len(zones) > 1 || key == constraint.LabelHostname && nodes > 1 {
 			t.Errorf("seed %d: pods that want each other near (%s) are in zones %v, on %d nodes", seed, key, zones, nodes)
 		}
 		placed += nodes

@@ -45,7 +45,7 @@ func newRestrictedMaster(k *packer) *restrictedMaster {
 	for s := range k.binTypes {
 		t := &k.binTypes[s]
 		for _, i := range t.sharedItems {
-			g.start(i, int32(s), vec.MaxCopies(&k.items[i].request, &t.capacity, k.p.conflicts.limit(k.items[i].conflict, k.items[i].n), k.n))
+			g.start(i, int32(s), vec.MaxCopies(&k.items[i].request, &t.capacity, k.p.conflicts.Limit(k.items[i].conflict, k.items[i].n), k.n))
 		}
 		for _, i := range t.exclusiveItems {
 			g.start(i, int32(s), 1)

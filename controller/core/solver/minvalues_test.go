@@ -7,6 +7,7 @@ import (
 
 	"spokeshave.dev/controller/core/check"
 	"spokeshave.dev/controller/core/model"
+	"spokeshave.dev/controller/core/solver/constraint"
 )
 
 func TestMinValues(t *testing.T) {
@@ -22,7 +23,7 @@ func TestMinValues(t *testing.T) {
 		"Kept": {
 			reason: "dearer options are listed until there are enough",
 			setup: func(in *Input, s *model.Snapshot) {
-				atLeast(s, labelInstanceType, 3)
+				atLeast(s, constraint.LabelInstanceType, 3)
 				pending(in, 2, 500, 1)
 			},
 			values: 3,
@@ -31,7 +32,7 @@ func TestMinValues(t *testing.T) {
 		"SmallerNodes": {
 			reason: "a node that only the largest types hold is not planned where smaller ones do",
 			setup: func(in *Input, s *model.Snapshot) {
-				atLeast(s, labelInstanceType, 2)
+				atLeast(s, constraint.LabelInstanceType, 2)
 				pending(in, 4, 2000, 8)
 			},
 			values: 2,
@@ -39,7 +40,7 @@ func TestMinValues(t *testing.T) {
 		"Refused": {
 			reason: "two types hold the pod, three are wanted",
 			setup: func(in *Input, s *model.Snapshot) {
-				atLeast(s, labelInstanceType, 3)
+				atLeast(s, constraint.LabelInstanceType, 3)
 				pending(in, 1, 3000, 1)
 			},
 			want: []string{"a: general MinValues: the NodePool wants nodes to choose from 3 values of node.kubernetes.io/instance-type, those that fit have 2"},
@@ -48,7 +49,7 @@ func TestMinValues(t *testing.T) {
 			reason: "or as many as there are",
 			setup: func(in *Input, s *model.Snapshot) {
 				s.Settings.RelaxMinValues = true
-				atLeast(s, labelInstanceType, 3)
+				atLeast(s, constraint.LabelInstanceType, 3)
 				pending(in, 1, 3000, 1)
 			},
 			values: 2,

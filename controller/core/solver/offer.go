@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"spokeshave.dev/controller/core/model"
+	"spokeshave.dev/controller/core/solver/constraint"
 	"spokeshave.dev/controller/core/solver/vec"
 )
 
@@ -213,7 +214,7 @@ func (p *problem) poolChoice(ln *nodeTemplate, pool *model.Pool, cat *catalogue)
 			continue
 		}
 		if v, ok := ln.labels[r.Key]; ok {
-			if r.Key != labelHostname && !r.Matches(v, true) {
+			if r.Key != constraint.LabelHostname && !r.Matches(v, true) {
 				clear(keyOK)
 			}
 			continue
@@ -337,7 +338,7 @@ func (p *problem) newDaemons() []daemon {
 	out := make([]daemon, len(p.snap.Daemons))
 	for i := range p.snap.Daemons {
 		s := &p.snap.Daemons[i].Spec
-		d := daemon{set: i, req: p.dims.requests(s.Requests), ports: p.ports.id(s.HostPorts), templates: p.tolerated(s.Tolerations)}
+		d := daemon{set: i, req: p.dims.requests(s.Requests), ports: p.ports.ID(s.HostPorts), templates: p.tolerated(s.Tolerations)}
 		if len(s.NodeSelector) > 0 || len(s.Affinity) > 0 {
 			d.offers = p.selected(s)
 		}

@@ -2,13 +2,14 @@ package solver
 
 import (
 	"spokeshave.dev/controller/core/model"
+	"spokeshave.dev/controller/core/solver/constraint"
 	"spokeshave.dev/controller/core/solver/vec"
 )
 
 // requirement is the set of offers whose nodes meet r. It is computed once for
 // each different requirement.
 func (p *problem) requirement(r *model.Requirement) vec.Bits {
-	key := requirementKey(r)
+	key := constraint.RequirementText(r)
 	if set, ok := p.requirements[key]; ok {
 		return set
 	}
@@ -52,7 +53,7 @@ func (p *problem) templateRequirement(ln *nodeTemplate, r *model.Requirement, se
 // selected is the set of offers that a pod's selector and required affinity
 // allow. The caller must not change it.
 func (p *problem) selected(s *model.PodSpec) vec.Bits {
-	key := selectorKey(s)
+	key := constraint.SelectorText(s)
 	if set, ok := p.selectors[key]; ok {
 		return set
 	}
@@ -90,7 +91,7 @@ func (p *problem) tolerated(tolerations []model.Toleration) []bool {
 	out := make([]bool, len(p.templates))
 	for l := range p.templates {
 		pool := &p.snap.Pools[p.templates[l].pool]
-		out[l] = pool.Opens(tolerations) && untolerated(tolerations, pool.Taints) == nil
+		out[l] = pool.Opens(tolerations) && constraint.Untolerated(tolerations, pool.Taints) == nil
 	}
 	return out
 }

@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"spokeshave.dev/controller/core/model"
+	"spokeshave.dev/controller/core/solver/constraint"
 )
 
 // TestNoTurns: of pods that spread over single nodes a new node takes no more than
@@ -22,7 +23,7 @@ func TestNoTurns(t *testing.T) {
 				spec := &s.Specs[s.Pods[pod].Spec]
 				for at := range spec.Spread {
 					x := &spec.Spread[at]
-					if x.Soft || x.Key != labelHostname {
+					if x.Soft || x.Key != constraint.LabelHostname {
 						continue
 					}
 					ruled++

@@ -204,13 +204,13 @@ func (k *packer) measure() {
 	k.conflictDegree = make([]int32, len(k.items))
 	k.newRequestRuns()
 	k.cliques()
-	k.hasConflicts = slices.ContainsFunc(k.items, func(r item) bool { return r.conflict >= 0 && !k.p.conflicts.exclusive(r.conflict) })
+	k.hasConflicts = slices.ContainsFunc(k.items, func(r item) bool { return r.conflict >= 0 && !k.p.conflicts.Exclusive(r.conflict) })
 	for i := range k.items {
-		if !k.p.conflicts.exclusive(k.items[i].conflict) {
+		if !k.p.conflicts.Exclusive(k.items[i].conflict) {
 			continue
 		}
 		for j := range k.items {
-			if k.p.conflicts.conflicts(k.items[i].conflict, k.items[j].conflict) {
+			if k.p.conflicts.Conflicts(k.items[i].conflict, k.items[j].conflict) {
 				k.conflictDegree[i]++
 			}
 		}
@@ -225,11 +225,11 @@ func (k *packer) cliques() {
 next:
 	for i := range k.items {
 		mine := k.items[i].conflict
-		if !k.p.conflicts.exclusive(mine) {
+		if !k.p.conflicts.Exclusive(mine) {
 			continue
 		}
 		for c := range members {
-			if !slices.ContainsFunc(members[c], func(other int32) bool { return !k.p.conflicts.conflicts(mine, other) }) {
+			if !slices.ContainsFunc(members[c], func(other int32) bool { return !k.p.conflicts.Conflicts(mine, other) }) {
 				k.clique[i] = int32(c)
 				if !slices.Contains(members[c], mine) {
 					members[c] = append(members[c], mine)
@@ -286,7 +286,7 @@ func (k *packer) initialDuals() {
 			if n := int64(t.cost / k.duals[i] * (1 - 1e-9)); n > 0 && !k.holds(t, &r.request, n+1) {
 				continue // no more of them than of those that share the best so far
 			}
-			n := vec.MaxCopies(&r.request, &t.capacity, k.p.conflicts.limit(r.conflict, r.n), k.n)
+			n := vec.MaxCopies(&r.request, &t.capacity, k.p.conflicts.Limit(r.conflict, r.n), k.n)
 			k.duals[i] = min(k.duals[i], t.cost/float64(n))
 		}
 		for _, i := range t.exclusiveItems {

@@ -35,7 +35,7 @@ func (t *insertion) newHostPositions() {
 		h := &t.hosts[i]
 		t.hostPositions[i] = topologyPosition{domain: h.domains, counted: make([]bool, len(t.groupKeys))}
 		for g := range t.groupKeys {
-			t.hostPositions[i].counted[g] = t.topology.groups[g].countsNode(h.labels, h.taints)
+			t.hostPositions[i].counted[g] = t.topology.All[g].CountsNode(h.labels, h.taints)
 		}
 	}
 }

@@ -1,6 +1,10 @@
 package solver
 
-import "slices"
+import (
+	"slices"
+
+	"spokeshave.dev/controller/core/solver/constraint"
+)
 
 // A node for many pods can hardly be filled when many of them have rules for their
 // node that packing does not know. From a share of hostRuleShare of such pods on,
@@ -20,7 +24,7 @@ func (p *problem) podsPerNodeCap() int32 {
 		cl := &p.classes[i]
 		total += len(cl.pods)
 		bundled = max(bundled, cl.bundleSize)
-		if cl.terms != nil && slices.ContainsFunc(cl.terms.hostRules, func(r rule) bool { return r.kind != affinity && !p.topology.groups[r.group].packed }) {
+		if cl.terms != nil && slices.ContainsFunc(cl.terms.HostRules, func(r constraint.Rule) bool { return r.Kind != constraint.Affinity && !p.topology.All[r.Group].Packed }) {
 			ruled += len(cl.pods)
 		}
 	}
@@ -33,11 +37,11 @@ func (p *problem) podsPerNodeCap() int32 {
 // selectPackedRules decides which rules packing has to know, and numbers by them
 // what each class excludes from its nodes.
 func (p *problem) selectPackedRules() {
-	all := make([]podTerms, len(p.classes))
+	all := make([]constraint.PodTerms, len(p.classes))
 	for i := range p.classes {
-		all[i] = podTerms{terms: p.classes[i].terms, pods: len(p.classes[i].pods)}
+		all[i] = constraint.PodTerms{Terms: p.classes[i].terms, Pods: len(p.classes[i].pods)}
 	}
-	p.topology.selectPacked(all)
+	p.topology.SelectPacked(all)
 	p.numberConflicts()
 }
 
@@ -45,6 +49,6 @@ func (p *problem) selectPackedRules() {
 func (p *problem) numberConflicts() {
 	for i := range p.classes {
 		cl := &p.classes[i]
-		cl.conflict = p.conflicts.id(cl.ports, p.topology.packedTerms(cl.terms))
+		cl.conflict = p.conflicts.ID(cl.ports, p.topology.PackedTerms(cl.terms))
 	}
 }

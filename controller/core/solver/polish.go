@@ -161,14 +161,14 @@ func (k *packer) exceedsConflicts(i, n int32, f *pattern) bool {
 	}
 	for q, j := range f.items {
 		other := k.items[j].conflict
-		if k.p.conflicts.conflicts(mine, other) {
+		if k.p.conflicts.Conflicts(mine, other) {
 			return true
 		}
 		if mine == other {
 			n += f.counts[q]
 		}
 	}
-	return k.p.conflicts.limit(mine, n) < n
+	return k.p.conflicts.Limit(mine, n) < n
 }
 
 // ruin takes some nodes apart and packs their pods again. It keeps the result

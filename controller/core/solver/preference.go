@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"spokeshave.dev/controller/core/model"
+	"spokeshave.dev/controller/core/solver/constraint"
 )
 
 // preferenceKind orders preferences as they are given up.
@@ -186,10 +187,10 @@ func requirePreferences(from *model.PodSpec, wishes []preference) model.PodSpec 
 		case preferSpread:
 			// Over other keys than the hostname they are evened out unbounded.
 			sp := from.Spread[w.at]
-			sp.Soft = sp.Key != labelHostname
+			sp.Soft = sp.Key != constraint.LabelHostname
 			s.Spread = append(s.Spread, sp)
 		case preferUntainted:
-			s.Tolerations = append(slices.Clip(s.Tolerations), model.Toleration{Key: avoidSoftTaints, Effect: model.PreferNoSchedule})
+			s.Tolerations = append(slices.Clip(s.Tolerations), model.Toleration{Key: constraint.AvoidSoftTaints, Effect: model.PreferNoSchedule})
 		}
 	}
 	return s

@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"spokeshave.dev/controller/core/model"
+	"spokeshave.dev/controller/core/solver/constraint"
 )
 
 func TestPreferences(t *testing.T) {
@@ -34,7 +35,7 @@ func TestPreferences(t *testing.T) {
 			reason: "unless preferences are ignored",
 			setup: func(in *Input, s *model.Snapshot) {
 				s.Settings.IgnorePreferences = true
-				pending(in, 1, 500, 1, prefer(1, dear), preferApart(labelZone, "x"), preferNear(labelZone, "y"), labelled("x"))
+				pending(in, 1, 500, 1, prefer(1, dear), preferApart(constraint.LabelZone, "x"), preferNear(constraint.LabelZone, "y"), labelled("x"))
 			},
 			want: []string{"general m.large a on-demand <- a"},
 		},
@@ -48,21 +49,21 @@ func TestPreferences(t *testing.T) {
 		"NeverLost": {
 			reason: "what cannot be is given up",
 			setup: func(in *Input, _ *model.Snapshot) {
-				pending(in, 1, 500, 1, prefer(1, model.Term{require(labelZone, model.In, "moon")}), preferNear(labelZone, "nobody"))
+				pending(in, 1, 500, 1, prefer(1, model.Term{require(constraint.LabelZone, model.In, "moon")}), preferNear(constraint.LabelZone, "nobody"))
 			},
 			want: []string{"general m.large a on-demand <- a"},
 		},
 		"Apart": {
 			reason: "preferred anti-affinity keeps pods on nodes of their own",
 			setup: func(in *Input, _ *model.Snapshot) {
-				pending(in, 2, 500, 1, labelled("x"), preferApart(labelHostname, "x"))
+				pending(in, 2, 500, 1, labelled("x"), preferApart(constraint.LabelHostname, "x"))
 			},
 			want: []string{"general m.large a on-demand <- a", "general m.large a on-demand <- b"},
 		},
 		"ApartAsFarAsPossible": {
 			reason: "a third pod finds no zone of its own and is placed all the same",
 			setup: func(in *Input, _ *model.Snapshot) {
-				pending(in, 3, 500, 1, labelled("x"), preferApart(labelZone, "x"))
+				pending(in, 3, 500, 1, labelled("x"), preferApart(constraint.LabelZone, "x"))
 			},
 			want: []string{"general m.large a on-demand <- abc"},
 		},
@@ -72,7 +73,7 @@ func TestPreferences(t *testing.T) {
 				s.Pools = nil
 				s.Nodes = []model.Node{standby("there", model.Initialized)}
 				s.Nodes[0].Pool = -1
-				pending(in, 1, 1000, 1, labelled("x"), preferApart(labelHostname, "y"))
+				pending(in, 1, 1000, 1, labelled("x"), preferApart(constraint.LabelHostname, "y"))
 				pending(in, 1, 500, 1, labelled("y"))
 			},
 			want: []string{"there <- ab"},
@@ -80,14 +81,14 @@ func TestPreferences(t *testing.T) {
 		"SoftSpread": {
 			reason: "ScheduleAnyway evens zones out, without a bound",
 			setup: func(in *Input, _ *model.Snapshot) {
-				pending(in, 2, 1500, 1, labelled("x"), spread(labelZone, "x", 1, soft))
+				pending(in, 2, 1500, 1, labelled("x"), spread(constraint.LabelZone, "x", 1, soft))
 			},
 			want: []string{"general m.large a on-demand <- a", "general m.large b on-demand <- b"},
 		},
 		"SoftSpreadUneven": {
 			reason: "where a zone cannot be used the others take all",
 			setup: func(in *Input, _ *model.Snapshot) {
-				pending(in, 3, 400, 1, labelled("x"), spread(labelZone, "x", 1, soft), selector(labelZone, "b"))
+				pending(in, 3, 400, 1, labelled("x"), spread(constraint.LabelZone, "x", 1, soft), selector(constraint.LabelZone, "b"))
 			},
 			want: []string{"general m.large b on-demand <- abc"},
 		},
@@ -97,7 +98,7 @@ func TestPreferences(t *testing.T) {
 				s.Nodes = []model.Node{standby("there", model.Initialized)}
 				s.Nodes[0].Taints = []model.Taint{{Key: "x", Effect: model.PreferNoSchedule}}
 				pending(in, 1, 500, 1)
-				pending(in, 1, 600, 1, selector(labelHostname, "there"))
+				pending(in, 1, 600, 1, selector(constraint.LabelHostname, "there"))
 			},
 			want: []string{"general m.large a on-demand <- a", "there <- b"},
 		},

@@ -5,6 +5,7 @@ import (
 	"sync"
 
 	"spokeshave.dev/controller/core/model"
+	"spokeshave.dev/controller/core/solver/constraint"
 	"spokeshave.dev/controller/core/solver/vec"
 )
 
@@ -23,9 +24,9 @@ type problem struct {
 	weightRanks int32
 	offers      []offer
 	shapes      []capacityShape
-	ports       portTable
-	conflicts   *conflictGraph
-	topology    *topologyGroups
+	ports       constraint.Ports
+	conflicts   *constraint.ConflictGraph
+	topology    *constraint.Groups
 	domains     []topologyDomains
 	counts      *domainCounts
 	domainOrder domainOrder
@@ -54,12 +55,12 @@ func newProblem(in *Input, required []model.PodSpec, like *problem) *problem {
 		keys:         offeringKeys{ids: map[offeringKey]int32{}},
 		requirements: map[string]vec.Bits{}, selectors: map[string]vec.Bits{}, nodeSpecIDs: map[string]int32{},
 	}
-	p.conflicts = newConflictGraph(&p.ports)
+	p.conflicts = constraint.NewConflictGraph(&p.ports)
 	p.catalogues = make([]*catalogue, len(p.snap.Catalogs))
 	p.newDims()
 	var grouped, sorted sync.WaitGroup // what is asked for, beside what is on offer
 	grouped.Go(func() {
-		p.topology = newTopologyGroups(p.snap, in.Pods, required, in.respectPreferences)
+		p.topology = constraint.NewGroups(p.snap, in.Pods, required, in.respectPreferences)
 		p.newClasses()
 	})
 	if like == nil {
@@ -83,7 +84,7 @@ func (p *problem) shareOfferings(like *problem) {
 	p.catalogues, p.keys, p.mentioned = like.catalogues, like.keys, like.mentioned
 	p.templates, p.weightRanks, p.offers, p.shapes = like.templates, like.weightRanks, like.offers, like.shapes
 	p.requirements, p.selectors = maps.Clone(like.requirements), maps.Clone(like.selectors)
-	p.ports = like.ports.clone()
+	p.ports = like.ports.Clone()
 }
 
 // catalogue is the catalogue with the given index, prepared at first use.

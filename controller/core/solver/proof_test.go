@@ -6,6 +6,7 @@ import (
 	"math"
 
 	"spokeshave.dev/controller/core/model"
+	"spokeshave.dev/controller/core/solver/constraint"
 )
 
 // somewhere is a node of the finished plan, with its possible labels.
@@ -30,7 +31,7 @@ func aftermath(in *Input, plan *model.Plan) []somewhere {
 		if n.State == model.Deleting {
 			continue
 		}
-		x := somewhere{taints: permanentTaints(n, s.Pools), labels: []func(string) (string, bool){p.nodeLabels(n)}}
+		x := somewhere{taints: constraint.PermanentTaints(n, s.Pools), labels: []func(string) (string, bool){p.nodeLabels(n)}}
 		for j := range s.Pods {
 			if int(s.Pods[j].Node) == i && !moving[int32(j)] {
 				x.pods = append(x.pods, int32(j))
@@ -49,14 +50,14 @@ func aftermath(in *Input, plan *model.Plan) []somewhere {
 		pool := &s.Pools[n.Pool]
 		x := somewhere{taints: pool.Taints, pods: n.Pods, placed: n.Pods}
 		for _, o := range n.Options {
-			labels := map[string]string{labelPool: pool.Name, labelHostname: fmt.Sprint("new ", i), labelZone: o.Zone, labelCapacityType: string(o.CapacityType), labelInstanceType: o.InstanceType}
+			labels := map[string]string{constraint.LabelPool: pool.Name, constraint.LabelHostname: fmt.Sprint("new ", i), constraint.LabelZone: o.Zone, constraint.LabelCapacityType: string(o.CapacityType), constraint.LabelInstanceType: o.InstanceType}
 			for t := range s.Catalogs[pool.Catalog].Types {
 				if typ := &s.Catalogs[pool.Catalog].Types[t]; typ.Name == o.InstanceType {
-					labels[labelArch] = typ.Arch
+					labels[constraint.LabelArch] = typ.Arch
 					maps.Copy(labels, typ.Labels)
 					for _, f := range typ.Offerings {
 						if f.Zone == o.Zone {
-							labels[labelZoneID] = f.ZoneID
+							labels[constraint.LabelZoneID] = f.ZoneID
 						}
 					}
 				}
@@ -169,13 +170,13 @@ func broken(s *model.Snapshot, nodes []somewhere, spec *model.PodSpec, l func(st
 					return false
 				}
 			}
-			return (sp.IgnoreAffinity || selects(own, l)) && (!sp.HonorTaints || untolerated(spec.Tolerations, x.taints) == nil)
+			return (sp.IgnoreAffinity || constraint.Selects(own, l)) && (!sp.HonorTaints || constraint.Untolerated(spec.Tolerations, x.taints) == nil)
 		})
 		least := math.MaxInt
 		for _, n := range lo {
 			least = min(least, n)
 		}
-		if len(lo) < int(sp.MinDomains) || sp.Key == labelHostname {
+		if len(lo) < int(sp.MinDomains) || sp.Key == constraint.LabelHostname {
 			least = 0
 		}
 		v, ok := l(sp.Key)

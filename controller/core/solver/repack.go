@@ -142,10 +142,10 @@ func (t *insertion) relevantGroups(cl *class) []int32 {
 	if cl.terms == nil {
 		return nil
 	}
-	for i := range cl.terms.domainRules {
-		out = append(out, cl.terms.domainRules[i].group)
+	for i := range cl.terms.DomainRules {
+		out = append(out, cl.terms.DomainRules[i].Group)
 	}
-	for _, g := range cl.terms.domainGroups {
+	for _, g := range cl.terms.DomainGroups {
 		if len(t.constraints[g]) > 0 || slices.ContainsFunc(t.counts.limit[g], func(n int32) bool { return n < math.MaxInt32 }) {
 			out = append(out, g)
 		}

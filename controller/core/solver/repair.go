@@ -3,6 +3,8 @@ package solver
 import (
 	"cmp"
 	"slices"
+
+	"spokeshave.dev/controller/core/solver/constraint"
 )
 
 // maxExchanges bounds the exchanges that mending looks at, for each pod.
@@ -24,7 +26,7 @@ type draftNode struct {
 // so scarce that it matters which node is taken first.
 func (a *attempt) repairable(k *packer) bool {
 	return !a.strictOptions && !a.b.tiered && !k.merged &&
-		slices.ContainsFunc(a.p.topology.groups, func(c topologyGroup) bool { return c.perHost })
+		slices.ContainsFunc(a.p.topology.All, func(c constraint.Group) bool { return c.PerHost })
 }
 
 // commitTogether commits packings as commit does, but draws the pods of all nodes
@@ -92,7 +94,7 @@ type repairer struct {
 	all []draftNode
 	// nodesByItem lists, by item, the nodes that have pods of it.
 	nodesByItem [][]int32
-	counts      nodeCounts
+	counts      constraint.NodeCounts
 	tries       int
 }
 
@@ -144,7 +146,7 @@ func (m *repairer) fill(x, i, places int32) {
 // another node that c takes the place of.
 func (m *repairer) find(x, i, c int32) bool {
 	to, cl := &m.all[x], &m.a.p.classes[c]
-	if to.counts.allows(cl.terms, 1) > 0 {
+	if to.counts.Allows(cl.terms, 1) > 0 {
 		m.add(to, i, c)
 		return true
 	}
@@ -159,7 +161,7 @@ func (m *repairer) find(x, i, c int32) bool {
 		from := &m.all[y]
 		for t := range from.placed {
 			o := from.placed[t].class
-			if from.origin[t] != i || to.counts.allows(m.a.p.classes[o].terms, 1) == 0 || !m.allowsSwap(from, t, cl) {
+			if from.origin[t] != i || to.counts.Allows(m.a.p.classes[o].terms, 1) == 0 || !m.allowsSwap(from, t, cl) {
 				continue
 			}
 			m.drop(from, t)
@@ -174,16 +176,16 @@ func (m *repairer) find(x, i, c int32) bool {
 // allowsSwap says whether a pod of the class may join a node that one pod of take
 // t has left.
 func (m *repairer) allowsSwap(x *draftNode, t int, cl *class) bool {
-	m.counts.counts = m.counts.counts[:0]
+	m.counts.Counts = m.counts.Counts[:0]
 	for at, other := range x.placed {
 		if at == t {
 			other.n--
 		}
 		if other.n > 0 {
-			m.counts.add(m.a.p.classes[other.class].terms, other.n)
+			m.counts.Add(m.a.p.classes[other.class].terms, other.n)
 		}
 	}
-	return m.counts.allows(cl.terms, 1) > 0
+	return m.counts.Allows(cl.terms, 1) > 0
 }
 
 // drop takes one pod of take t off a node.

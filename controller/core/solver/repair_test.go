@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"spokeshave.dev/controller/core/solver/constraint"
 )
 
 // TestMend: places that dealing left empty are filled by pods that are left,
@@ -29,7 +31,7 @@ func TestMend(t *testing.T) {
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			in := Input{Snapshot: world()}
-			pending(&in, 4, 100, 1, labelled("s"), avoid(labelHostname, "s"))
+			pending(&in, 4, 100, 1, labelled("s"), avoid(constraint.LabelHostname, "s"))
 			pending(&in, 4, 100, 1)
 			p := newProblem(&in, in.Snapshot.Specs, nil)
 			byName := map[string]int32{}
@@ -87,11 +89,11 @@ func TestMend(t *testing.T) {
 }
 
 // counted lists what node counts hold.
-func counted(y *nodeCounts) []string {
+func counted(y *constraint.NodeCounts) []string {
 	var out []string
-	for _, t := range y.counts {
-		if t.count > 0 {
-			out = append(out, fmt.Sprintf("%d of %d, at most %d", t.count, t.group, t.limit))
+	for _, t := range y.Counts {
+		if t.Count > 0 {
+			out = append(out, fmt.Sprintf("%d of %d, at most %d", t.Count, t.Group, t.Limit))
 		}
 	}
 	slices.Sort(out)

@@ -1,6 +1,10 @@
 package solver
 
-import "slices"
+import (
+	"slices"
+
+	"spokeshave.dev/controller/core/solver/constraint"
+)
 
 // selfAffinityState is what pods that want others on their own node find of them, when
 // pods are placed in turn.
@@ -18,8 +22,8 @@ type selfAffinityState struct {
 func (t *insertion) newSelfAffinity() {
 	t.selfAffinity = make([]selfAffinityState, len(t.groupKeys))
 	for i := range t.hosts {
-		for _, y := range t.hosts[i].counts.counts {
-			t.selfAffinity[y.group].count += y.count
+		for _, y := range t.hosts[i].counts.Counts {
+			t.selfAffinity[y.Group].count += y.Count
 		}
 	}
 }
@@ -30,8 +34,8 @@ func (t *insertion) mayBeFirst(cl *class) bool {
 	if cl.needsOthersOnHost() == 0 {
 		return false
 	}
-	for i := range cl.terms.hostRules {
-		if r := &cl.terms.hostRules[i]; r.kind == affinity && (t.selfAffinity[r.group].count > 0 || !cl.terms.isCountedBy(r.group)) {
+	for i := range cl.terms.HostRules {
+		if r := &cl.terms.HostRules[i]; r.Kind == constraint.Affinity && (t.selfAffinity[r.Group].count > 0 || !cl.terms.IsCountedBy(r.Group)) {
 			return false
 		}
 	}
@@ -45,7 +49,7 @@ func (t *insertion) breaksSeed(cl *class, at int32) bool {
 	if cl.terms == nil {
 		return false
 	}
-	for _, g := range cl.terms.hostGroups {
+	for _, g := range cl.terms.HostGroups {
 		if c := &t.selfAffinity[g]; c.seeded && c.count == c.dependents && c.place != at {
 			return true
 		}
@@ -58,10 +62,10 @@ func (t *insertion) recordHostAffinity(cl *class, at int32) {
 	if cl.terms == nil {
 		return
 	}
-	wants := cl.needsOthersOnHost() > 0 || slices.ContainsFunc(cl.terms.domainRules, func(r rule) bool { return r.kind == affinity })
-	for _, g := range cl.terms.hostGroups {
+	wants := cl.needsOthersOnHost() > 0 || slices.ContainsFunc(cl.terms.DomainRules, func(r constraint.Rule) bool { return r.Kind == constraint.Affinity })
+	for _, g := range cl.terms.HostGroups {
 		c := &t.selfAffinity[g]
-		if c.count == 0 && slices.ContainsFunc(cl.terms.hostRules, func(r rule) bool { return r.kind == affinity && r.group == g }) {
+		if c.count == 0 && slices.ContainsFunc(cl.terms.HostRules, func(r constraint.Rule) bool { return r.Kind == constraint.Affinity && r.Group == g }) {
 			c.seeded, c.place = true, at
 		}
 		c.count++
@@ -80,7 +84,7 @@ func (t *insertion) placeOnHostAt(h *host, c int32, w *affinityTarget) bool {
 	}
 	wants := cl.terms
 	alone := *wants
-	alone.hostRules = slices.DeleteFunc(slices.Clone(wants.hostRules), func(r rule) bool { return r.kind == affinity })
+	alone.HostRules = slices.DeleteFunc(slices.Clone(wants.HostRules), func(r constraint.Rule) bool { return r.Kind == constraint.Affinity })
 	cl.terms = &alone
 	got := t.placeOnHost(h, c, 1)
 	cl.terms = wants

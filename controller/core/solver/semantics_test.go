@@ -10,6 +10,7 @@ import (
 
 	"spokeshave.dev/controller/core/check"
 	"spokeshave.dev/controller/core/model"
+	"spokeshave.dev/controller/core/solver/constraint"
 )
 
 // A small world: one family of three sizes and an ARM one, two zones, spot at
@@ -21,7 +22,7 @@ func world() *model.Snapshot {
 			machine("m.2xlarge", "amd64", 8, 32, 0.4), machine("a.large", "arm64", 2, 8, 0.08),
 		}}},
 		Pools: []model.Pool{{Name: "general", NodeClass: "default", Requirements: []model.Requirement{
-			require(labelCapacityType, model.In, "on-demand"), require(labelArch, model.In, "amd64"),
+			require(constraint.LabelCapacityType, model.In, "on-demand"), require(constraint.LabelArch, model.In, "amd64"),
 		}}},
 	}
 }
@@ -166,7 +167,7 @@ func TestSemantics(t *testing.T) {
 			setup: func(in *Input, s *model.Snapshot) {
 				s.Pools[0].Taints = []model.Taint{{Key: "team", Value: "x", Effect: model.NoSchedule}}
 				s.Daemons = []model.DaemonSet{
-					{Name: "arm", Spec: model.PodSpec{Requests: model.Resources{"cpu": 500}, NodeSelector: map[string]string{labelArch: "arm64"}, Tolerations: []model.Toleration{{Exists: true}}}},
+					{Name: "arm", Spec: model.PodSpec{Requests: model.Resources{"cpu": 500}, NodeSelector: map[string]string{constraint.LabelArch: "arm64"}, Tolerations: []model.Toleration{{Exists: true}}}},
 					{Name: "intolerant", Spec: model.PodSpec{Requests: model.Resources{"cpu": 500}}},
 				}
 				pending(in, 1, 2000, 1, tolerate(model.Toleration{Exists: true}))
@@ -176,38 +177,42 @@ func TestSemantics(t *testing.T) {
 		"DaemonOfOneZone": {
 			reason: "a DaemonSet that runs in zone a only leaves the smaller node possible in zone b",
 			setup: func(in *Input, s *model.Snapshot) {
-				s.Daemons = []model.DaemonSet{{Name: "a", Spec: model.PodSpec{Requests: model.Resources{"cpu": 500}, NodeSelector: map[string]string{labelZone: "a"}}}}
+				s.Daemons = []model.DaemonSet{{Name: "a", Spec: model.PodSpec{Requests: model.Resources{"cpu": 500}, NodeSelector: map[string]string{constraint.LabelZone: "a"}}}}
 				pending(in, 1, 2000, 1)
 			},
 			want: []string{"general m.large b on-demand <- a"},
 		},
 		"ZoneSelector": {
 			reason: "the offering's zone is a label",
-			setup:  func(in *Input, _ *model.Snapshot) { pending(in, 1, 100, 1, selector(labelZone, "b")) },
+			setup:  func(in *Input, _ *model.Snapshot) { pending(in, 1, 100, 1, selector(constraint.LabelZone, "b")) },
 			want:   []string{"general m.large b on-demand <- a"},
 		},
 		"ZoneIDSelector": {
 			reason: "and so is its zone id",
-			setup:  func(in *Input, _ *model.Snapshot) { pending(in, 1, 100, 1, selector(labelZoneID, "az-b")) },
+			setup:  func(in *Input, _ *model.Snapshot) { pending(in, 1, 100, 1, selector(constraint.LabelZoneID, "az-b")) },
 			want:   []string{"general m.large b on-demand <- a"},
 		},
 		"InstanceTypeSelector": {
 			reason: "a pod may name its instance type",
-			setup:  func(in *Input, _ *model.Snapshot) { pending(in, 1, 100, 1, selector(labelInstanceType, "m.xlarge")) },
-			want:   []string{"general m.xlarge a on-demand <- a"},
+			setup: func(in *Input, _ *model.Snapshot) {
+				pending(in, 1, 100, 1, selector(constraint.LabelInstanceType, "m.xlarge"))
+			},
+			want: []string{"general m.xlarge a on-demand <- a"},
 		},
 		"PoolSelector": {
 			reason: "a pod may name its NodePool",
 			setup: func(in *Input, s *model.Snapshot) {
-				s.Pools = append(s.Pools, model.Pool{Name: "spot", Requirements: []model.Requirement{require(labelCapacityType, model.In, "spot")}})
-				pending(in, 1, 100, 1, selector(labelPool, "general"))
+				s.Pools = append(s.Pools, model.Pool{Name: "spot", Requirements: []model.Requirement{require(constraint.LabelCapacityType, model.In, "spot")}})
+				pending(in, 1, 100, 1, selector(constraint.LabelPool, "general"))
 			},
 			want: []string{"general m.large a on-demand <- a"},
 		},
 		"HostnameSelector": {
 			reason: "no new node has a name that somebody wrote down",
-			setup:  func(in *Input, _ *model.Snapshot) { pending(in, 1, 100, 1, selector(labelHostname, "ip-10-0-0-1")) },
-			want:   []string{"a: general RequirementsConflict: the pod asks for a node by name (kubernetes.io/hostname=ip-10-0-0-1)"},
+			setup: func(in *Input, _ *model.Snapshot) {
+				pending(in, 1, 100, 1, selector(constraint.LabelHostname, "ip-10-0-0-1"))
+			},
+			want: []string{"a: general RequirementsConflict: the pod asks for a node by name (kubernetes.io/hostname=ip-10-0-0-1)"},
 		},
 		"PoolLabel": {
 			reason: "template labels are labels of the nodes",
@@ -273,7 +278,7 @@ func TestSemantics(t *testing.T) {
 		},
 		"ExcludedByPool": {
 			reason: "the catalogue has arm64, the pool does not want it",
-			setup:  func(in *Input, _ *model.Snapshot) { pending(in, 1, 100, 1, selector(labelArch, "arm64")) },
+			setup:  func(in *Input, _ *model.Snapshot) { pending(in, 1, 100, 1, selector(constraint.LabelArch, "arm64")) },
 			want:   []string{"a: general RequirementsConflict: the NodePool's requirements exclude every offering that kubernetes.io/arch=arm64 allows"},
 		},
 		"NothingInCatalogue": {
@@ -287,8 +292,8 @@ func TestSemantics(t *testing.T) {
 			reason: "one of the terms has to hold, all of its requirements",
 			setup: func(in *Input, _ *model.Snapshot) {
 				pending(in, 1, 100, 1, withAffinity(
-					model.Term{require(labelZone, model.In, "z")},
-					model.Term{require(labelZone, model.NotIn, "a"), require("karpenter.k8s.aws/instance-cpu", model.Gt, "2"), require("karpenter.k8s.aws/instance-cpu", model.Lt, "8")}))
+					model.Term{require(constraint.LabelZone, model.In, "z")},
+					model.Term{require(constraint.LabelZone, model.NotIn, "a"), require("karpenter.k8s.aws/instance-cpu", model.Gt, "2"), require("karpenter.k8s.aws/instance-cpu", model.Lt, "8")}))
 			},
 			want: []string{"general m.xlarge b on-demand <- a"},
 		},
@@ -379,16 +384,16 @@ func TestSemantics(t *testing.T) {
 			reason: "the heavier pool takes the pod though the lighter one is cheaper",
 			setup: func(in *Input, s *model.Snapshot) {
 				s.Pools[0].Weight = 10
-				s.Pools = append(s.Pools, model.Pool{Name: "spot", Requirements: []model.Requirement{require(labelCapacityType, model.In, "spot")}})
+				s.Pools = append(s.Pools, model.Pool{Name: "spot", Requirements: []model.Requirement{require(constraint.LabelCapacityType, model.In, "spot")}})
 				pending(in, 1, 100, 1)
-				pending(in, 1, 100, 1, selector(labelCapacityType, "spot"))
+				pending(in, 1, 100, 1, selector(constraint.LabelCapacityType, "spot"))
 			},
 			want: []string{"general m.large a on-demand <- a", "spot a.large a spot <- b"},
 		},
 		"EqualWeightsCompete": {
 			reason: "pools of one weight compete on cost",
 			setup: func(in *Input, s *model.Snapshot) {
-				s.Pools = append(s.Pools, model.Pool{Name: "spot", Requirements: []model.Requirement{require(labelCapacityType, model.In, "spot")}})
+				s.Pools = append(s.Pools, model.Pool{Name: "spot", Requirements: []model.Requirement{require(constraint.LabelCapacityType, model.In, "spot")}})
 				pending(in, 1, 100, 1)
 			},
 			want: []string{"spot a.large a spot <- a"},
@@ -398,7 +403,7 @@ func TestSemantics(t *testing.T) {
 			setup: func(in *Input, s *model.Snapshot) {
 				s.Pools[0].Weight, s.Pools[0].Limits = 10, model.Resources{"cpu": 6000}
 				s.Pools[0].Usage = model.Resources{"cpu": 3000}
-				s.Pools = append(s.Pools, model.Pool{Name: "spot", Requirements: []model.Requirement{require(labelCapacityType, model.In, "spot"), require(labelArch, model.In, "amd64")}})
+				s.Pools = append(s.Pools, model.Pool{Name: "spot", Requirements: []model.Requirement{require(constraint.LabelCapacityType, model.In, "spot"), require(constraint.LabelArch, model.In, "amd64")}})
 				pending(in, 2, 2000, 1)
 			},
 			want: []string{"general m.large a on-demand <- a", "spot m.large a spot <- b"},

@@ -37,7 +37,7 @@ func solve(in Input, required []model.PodSpec) outcome {
 	first := solveBy(in, required, spreadFirst, nil)
 	p, best := first.p, first.outcome
 	done := len(best.Nodes)+len(best.Unplaced) == 0
-	if done || len(p.topology.groups) == 0 && len(best.Existing) == 0 || in.Effort == 0 || len(in.Pods) > maxRetriedPods || len(in.Snapshot.Nodes) > maxRetriedPods {
+	if done || len(p.topology.All) == 0 && len(best.Existing) == 0 || in.Effort == 0 || len(in.Pods) > maxRetriedPods || len(in.Snapshot.Nodes) > maxRetriedPods {
 		return best
 	}
 	s := retryPortfolio{in: in, required: required, base: p, best: best}

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"spokeshave.dev/controller/core/model"
+	"spokeshave.dev/controller/core/solver/constraint"
 )
 
 // nodeTemplate is a NodePool, or a variant of it, as far as it can launch: its nodes
@@ -67,22 +68,22 @@ func (p *problem) templateLabels(pool int32, chosen map[string]string) map[strin
 	q := &p.snap.Pools[pool]
 	labels := map[string]string{}
 	if region := p.snap.Catalogs[q.Catalog].Region; region != "" {
-		labels[labelRegion] = region
+		labels[constraint.LabelRegion] = region
 	}
 	maps.Copy(labels, chosen)
 	maps.Copy(labels, q.NodeLabels)
-	labels[labelPool] = q.Name
+	labels[constraint.LabelPool] = q.Name
 	if q.NodeClass != "" {
-		labels[labelNodeClass] = q.NodeClass
+		labels[constraint.LabelNodeClass] = q.NodeClass
 	}
-	labels[labelHostname] = unknownHostname
+	labels[constraint.LabelHostname] = constraint.UnknownHostname
 	return labels
 }
 
 // defines says whether the pool's requirements on the key give its nodes that
 // label, as opposed to choosing among instance types and offerings.
 func (p *problem) defines(q *model.Pool, key string) bool {
-	if _, own := q.NodeLabels[key]; own || reserved(key) {
+	if _, own := q.NodeLabels[key]; own || constraint.WellKnown(key) {
 		return false
 	}
 	return p.catalogue(q.Catalog).column(key).absent()

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"spokeshave.dev/controller/core/model"
+	"spokeshave.dev/controller/core/solver/constraint"
 	"spokeshave.dev/test/kit/random"
 )
 
@@ -31,7 +32,7 @@ func (g *generator) tiny() Input {
 			Name: fmt.Sprint("node-", i), Pool: -1, InstanceType: t.Name, State: model.Unmanaged, CapacityType: model.OnDemand,
 			Zone: random.Pick(g, "us-west-2a", "us-west-2b", "us-west-2c"), Allocatable: model.Resources{"cpu": 1000, "memory": 2 * gib, "pods": 10},
 		}
-		n.Labels = map[string]string{labelZone: n.Zone, labelHostname: n.Name, labelCapacityType: string(model.OnDemand), labelArch: "amd64", labelOS: "linux"}
+		n.Labels = map[string]string{constraint.LabelZone: n.Zone, constraint.LabelHostname: n.Name, constraint.LabelCapacityType: string(model.OnDemand), constraint.LabelArch: "amd64", constraint.LabelOS: "linux"}
 		g.Snapshot.Nodes = append(g.Snapshot.Nodes, n)
 	}
 	in := Input{Snapshot: g.Snapshot, Effort: DefaultEffort}
@@ -82,10 +83,10 @@ func (g *generator) small(i int) model.PodSpec {
 		s.Tolerations = []model.Toleration{{Key: "example.com/dedicated", Exists: true}}
 	}
 	if g.Chance(0.1) {
-		s.NodeSelector = map[string]string{labelZone: random.Pick(g, "us-west-2a", "us-west-2b")}
+		s.NodeSelector = map[string]string{constraint.LabelZone: random.Pick(g, "us-west-2a", "us-west-2b")}
 	}
 	if g.Chance(0.1) {
-		s.Affinity = []model.Term{{{Key: labelCapacityType, Operator: model.NotIn, Values: []string{"spot"}}}}
+		s.Affinity = []model.Term{{{Key: constraint.LabelCapacityType, Operator: model.NotIn, Values: []string{"spot"}}}}
 	}
 	if g.Chance(0.1) {
 		s.HostPorts = []model.HostPort{{Protocol: "TCP", Port: 8080}}
@@ -97,15 +98,15 @@ func (g *generator) small(i int) model.PodSpec {
 		model.Requirement{Key: "app", Operator: model.In, Values: []string{"app-0", "app-1"}})}}
 	if g.Chance(0.5) {
 		s.Spread = []model.Spread{{
-			Key: random.Pick(g, labelHostname, labelZone, labelZone, labelZone, labelCapacityType), MaxSkew: random.Pick[int32](g, 1, 1, 2, 3), MinDomains: random.Pick[int32](g, 1, 1, 1, 3),
+			Key: random.Pick(g, constraint.LabelHostname, constraint.LabelZone, constraint.LabelZone, constraint.LabelZone, constraint.LabelCapacityType), MaxSkew: random.Pick[int32](g, 1, 1, 2, 3), MinDomains: random.Pick[int32](g, 1, 1, 1, 3),
 			Selector: who, IgnoreAffinity: g.Chance(0.2), HonorTaints: g.Chance(0.2),
 		}}
 	}
 	if g.Chance(0.25) {
-		s.PodAntiAffinity = []model.PodTerm{{Key: random.Pick(g, labelHostname, labelHostname, labelZone), Selector: who}}
+		s.PodAntiAffinity = []model.PodTerm{{Key: random.Pick(g, constraint.LabelHostname, constraint.LabelHostname, constraint.LabelZone), Selector: who}}
 	}
 	if g.Chance(0.15) {
-		s.PodAffinity = []model.PodTerm{{Key: random.Pick(g, labelHostname, labelZone), Selector: who}}
+		s.PodAffinity = []model.PodTerm{{Key: random.Pick(g, constraint.LabelHostname, constraint.LabelZone), Selector: who}}
 	}
 	return s
 }

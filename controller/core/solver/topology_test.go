@@ -7,6 +7,7 @@ import (
 
 	"spokeshave.dev/controller/core/check"
 	"spokeshave.dev/controller/core/model"
+	"spokeshave.dev/controller/core/solver/constraint"
 )
 
 // labelled gives a pod labels app=name.
@@ -83,14 +84,14 @@ func TestTopology(t *testing.T) {
 		"ApartFromItself": {
 			reason: "hostname anti-affinity to oneself: a node each",
 			setup: func(in *Input, _ *model.Snapshot) {
-				pending(in, 2, 500, 1, labelled("x"), avoid(labelHostname, "x"))
+				pending(in, 2, 500, 1, labelled("x"), avoid(constraint.LabelHostname, "x"))
 			},
 			want: []string{"general m.large a on-demand <- a", "general m.large a on-demand <- b"},
 		},
 		"ApartFromOthers": {
 			reason: "anti-affinity works both ways: neither class wants itself apart, but they cannot mix",
 			setup: func(in *Input, _ *model.Snapshot) {
-				pending(in, 2, 500, 1, labelled("x"), avoid(labelHostname, "y"))
+				pending(in, 2, 500, 1, labelled("x"), avoid(constraint.LabelHostname, "y"))
 				pending(in, 2, 400, 1, labelled("y"))
 			},
 			want: []string{"general m.large a on-demand <- ab", "general m.large a on-demand <- cd"},
@@ -100,7 +101,7 @@ func TestTopology(t *testing.T) {
 			setup: func(in *Input, s *model.Snapshot) {
 				s.Nodes = []model.Node{standby("there", model.Initialized)}
 				occupy(s, 100, func(_ *model.Pod, spec *model.PodSpec) { labelled("y")(spec) })
-				pending(in, 1, 500, 1, avoid(labelHostname, "y"))
+				pending(in, 1, 500, 1, avoid(constraint.LabelHostname, "y"))
 			},
 			want: []string{"general m.large a on-demand <- b"},
 		},
@@ -108,7 +109,7 @@ func TestTopology(t *testing.T) {
 			reason: "the anti-affinity of a pod on a node keeps others away",
 			setup: func(in *Input, s *model.Snapshot) {
 				s.Nodes = []model.Node{standby("there", model.Initialized)}
-				occupy(s, 100, func(_ *model.Pod, spec *model.PodSpec) { avoid(labelHostname, "x")(spec) })
+				occupy(s, 100, func(_ *model.Pod, spec *model.PodSpec) { avoid(constraint.LabelHostname, "x")(spec) })
 				pending(in, 1, 500, 1, labelled("x"))
 				pending(in, 1, 500, 1, labelled("z"))
 			},
@@ -117,7 +118,7 @@ func TestTopology(t *testing.T) {
 		"SpreadOverNodes": {
 			reason: "maxSkew bounds what one node may hold, as a new node starts from nothing",
 			setup: func(in *Input, _ *model.Snapshot) {
-				pending(in, 4, 200, 1, labelled("x"), spread(labelHostname, "x", 2))
+				pending(in, 4, 200, 1, labelled("x"), spread(constraint.LabelHostname, "x", 2))
 			},
 			want: []string{"general m.large a on-demand <- ab", "general m.large a on-demand <- cd"},
 		},
@@ -128,15 +129,15 @@ func TestTopology(t *testing.T) {
 				for range 2 {
 					occupy(s, 100, func(_ *model.Pod, spec *model.PodSpec) { labelled("y")(spec) })
 				}
-				pending(in, 1, 200, 1, spread(labelHostname, "y", 1))
-				pending(in, 1, 200, 1, spread(labelHostname, "y", 2))
+				pending(in, 1, 200, 1, spread(constraint.LabelHostname, "y", 1))
+				pending(in, 1, 200, 1, spread(constraint.LabelHostname, "y", 2))
 			},
 			want: []string{"general m.large a on-demand <- c", "there <- d"},
 		},
 		"SpreadOverZones": {
 			reason: "three pods over two zones, the cheaper first",
 			setup: func(in *Input, _ *model.Snapshot) {
-				pending(in, 3, 1500, 1, labelled("x"), spread(labelZone, "x", 1))
+				pending(in, 3, 1500, 1, labelled("x"), spread(constraint.LabelZone, "x", 1))
 			},
 			want: []string{"general m.large b on-demand <- c", "general m.xlarge a on-demand <- ab"},
 		},
@@ -147,14 +148,14 @@ func TestTopology(t *testing.T) {
 				for range 2 {
 					occupy(s, 1900, func(_ *model.Pod, spec *model.PodSpec) { labelled("x")(spec) })
 				}
-				pending(in, 2, 500, 1, labelled("x"), spread(labelZone, "x", 1))
+				pending(in, 2, 500, 1, labelled("x"), spread(constraint.LabelZone, "x", 1))
 			},
 			want: []string{"general m.large b on-demand <- cd"},
 		},
 		"MinDomains": {
 			reason: "with fewer domains than minDomains the least count is 0: one pod a zone",
 			setup: func(in *Input, _ *model.Snapshot) {
-				pending(in, 3, 500, 1, labelled("x"), spread(labelZone, "x", 1, func(s *model.Spread) { s.MinDomains = 3 }))
+				pending(in, 3, 500, 1, labelled("x"), spread(constraint.LabelZone, "x", 1, func(s *model.Spread) { s.MinDomains = 3 }))
 			},
 			want: []string{
 				"c:  TopologySpread: no topology.kubernetes.io/zone suits: a has 1 pods of its spread (maxSkew 1, least 0), b has 1 pods of its spread (maxSkew 1, least 0)",
@@ -164,14 +165,14 @@ func TestTopology(t *testing.T) {
 		"AffinityPolicyHonored": {
 			reason: "only zones that the pod's selector allows are looked at",
 			setup: func(in *Input, _ *model.Snapshot) {
-				pending(in, 3, 500, 1, labelled("x"), spread(labelZone, "x", 1), selector(labelZone, "b"))
+				pending(in, 3, 500, 1, labelled("x"), spread(constraint.LabelZone, "x", 1), selector(constraint.LabelZone, "b"))
 			},
 			want: []string{"general m.large b on-demand <- abc"},
 		},
 		"AffinityPolicyIgnored": {
 			reason: "all zones are looked at, and a stays empty",
 			setup: func(in *Input, _ *model.Snapshot) {
-				pending(in, 2, 500, 1, labelled("x"), spread(labelZone, "x", 1, func(s *model.Spread) { s.IgnoreAffinity = true }), selector(labelZone, "b"))
+				pending(in, 2, 500, 1, labelled("x"), spread(constraint.LabelZone, "x", 1, func(s *model.Spread) { s.IgnoreAffinity = true }), selector(constraint.LabelZone, "b"))
 			},
 			want: []string{
 				"b:  TopologySpread: no topology.kubernetes.io/zone suits: b has 1 pods of its spread (maxSkew 1, least 0)",
@@ -183,7 +184,7 @@ func TestTopology(t *testing.T) {
 			setup: func(in *Input, s *model.Snapshot) {
 				zoned(s, "far")
 				s.Nodes[0].Taints = []model.Taint{{Key: "x", Effect: model.NoSchedule}}
-				pending(in, 4, 400, 1, labelled("x"), spread(labelZone, "x", 1, func(s *model.Spread) { s.HonorTaints = true }))
+				pending(in, 4, 400, 1, labelled("x"), spread(constraint.LabelZone, "x", 1, func(s *model.Spread) { s.HonorTaints = true }))
 			},
 			want: []string{"general m.large a on-demand <- ab", "general m.large b on-demand <- cd"},
 		},
@@ -192,7 +193,7 @@ func TestTopology(t *testing.T) {
 			setup: func(in *Input, s *model.Snapshot) {
 				zoned(s, "far")
 				s.Nodes[0].Taints = []model.Taint{{Key: "x", Effect: model.NoSchedule}}
-				pending(in, 3, 400, 1, labelled("x"), spread(labelZone, "x", 1))
+				pending(in, 3, 400, 1, labelled("x"), spread(constraint.LabelZone, "x", 1))
 			},
 			want: []string{
 				"c:  TopologySpread: no topology.kubernetes.io/zone suits: a has 1 pods of its spread (maxSkew 1, least 0), b has 1 pods of its spread (maxSkew 1, least 0)",
@@ -206,14 +207,14 @@ func TestTopology(t *testing.T) {
 				for range 2 {
 					occupy(s, 100, func(_ *model.Pod, spec *model.PodSpec) { labelled("y")(spec) })
 				}
-				pending(in, 2, 500, 1, spread(labelZone, "y", 1))
+				pending(in, 2, 500, 1, spread(constraint.LabelZone, "y", 1))
 			},
 			want: []string{"in-b <- cd"},
 		},
 		"ApartByZone": {
 			reason: "one pod a zone, and none is left for the third",
 			setup: func(in *Input, _ *model.Snapshot) {
-				pending(in, 3, 500, 1, labelled("x"), avoid(labelZone, "x"))
+				pending(in, 3, 500, 1, labelled("x"), avoid(constraint.LabelZone, "x"))
 			},
 			want: []string{
 				"c:  PodAntiAffinity: no topology.kubernetes.io/zone suits: a has pods it must be kept apart from, b has pods it must be kept apart from",
@@ -223,7 +224,7 @@ func TestTopology(t *testing.T) {
 		"ApartByZoneFromOthers": {
 			reason: "symmetric: those that are wanted apart find another zone",
 			setup: func(in *Input, _ *model.Snapshot) {
-				pending(in, 2, 600, 1, labelled("x"), avoid(labelZone, "y"))
+				pending(in, 2, 600, 1, labelled("x"), avoid(constraint.LabelZone, "y"))
 				pending(in, 2, 500, 1, labelled("y"))
 			},
 			want: []string{"general m.large a on-demand <- ab", "general m.large b on-demand <- cd"},
@@ -231,7 +232,7 @@ func TestTopology(t *testing.T) {
 		"Together": {
 			reason: "pods that want each other near share a zone, also when they fill several nodes",
 			setup: func(in *Input, _ *model.Snapshot) {
-				pending(in, 5, 7000, 1, labelled("x"), follow(labelZone, "x"))
+				pending(in, 5, 7000, 1, labelled("x"), follow(constraint.LabelZone, "x"))
 			},
 			want: []string{
 				"general m.2xlarge a on-demand <- a", "general m.2xlarge a on-demand <- b", "general m.2xlarge a on-demand <- c",
@@ -243,31 +244,31 @@ func TestTopology(t *testing.T) {
 			setup: func(in *Input, s *model.Snapshot) {
 				zoned(s, "b")
 				occupy(s, 3900, func(_ *model.Pod, spec *model.PodSpec) { labelled("x")(spec) })
-				pending(in, 2, 500, 1, labelled("x"), follow(labelZone, "x"))
+				pending(in, 2, 500, 1, labelled("x"), follow(constraint.LabelZone, "x"))
 			},
 			want: []string{"general m.large b on-demand <- bc"},
 		},
 		"NearOthers": {
 			reason: "pods planned in the same solve count, and chains are followed",
 			setup: func(in *Input, _ *model.Snapshot) {
-				pending(in, 1, 500, 1, labelled("z"), follow(labelZone, "y"))
-				pending(in, 1, 600, 1, labelled("y"), follow(labelZone, "x"))
-				pending(in, 1, 700, 1, labelled("x"), selector(labelZone, "b"))
+				pending(in, 1, 500, 1, labelled("z"), follow(constraint.LabelZone, "y"))
+				pending(in, 1, 600, 1, labelled("y"), follow(constraint.LabelZone, "x"))
+				pending(in, 1, 700, 1, labelled("x"), selector(constraint.LabelZone, "b"))
 			},
 			want: []string{"general m.large b on-demand <- cba"},
 		},
 		"NearNobody": {
 			reason: "there is nobody, and the pod itself does not count",
 			setup: func(in *Input, _ *model.Snapshot) {
-				pending(in, 1, 500, 1, labelled("x"), follow(labelZone, "y"))
+				pending(in, 1, 500, 1, labelled("x"), follow(constraint.LabelZone, "y"))
 			},
 			want: []string{"a:  PodAffinity: no topology.kubernetes.io/zone suits: a has none of the pods it wants near, b has none of the pods it wants near"},
 		},
 		"NearEachOther": {
 			reason: "neither can be the first: the scheduler would not start either",
 			setup: func(in *Input, _ *model.Snapshot) {
-				pending(in, 1, 600, 1, labelled("x"), follow(labelZone, "y"))
-				pending(in, 1, 500, 1, labelled("y"), follow(labelZone, "x"))
+				pending(in, 1, 600, 1, labelled("x"), follow(constraint.LabelZone, "y"))
+				pending(in, 1, 500, 1, labelled("y"), follow(constraint.LabelZone, "x"))
 			},
 			want: []string{
 				"a:  PodAffinity: no topology.kubernetes.io/zone suits: a has none of the pods it wants near, b has none of the pods it wants near",
@@ -279,7 +280,7 @@ func TestTopology(t *testing.T) {
 			setup: func(in *Input, s *model.Snapshot) {
 				zoned(s, "a", "b")
 				occupy(s, 100, func(p *model.Pod, spec *model.PodSpec) { labelled("y")(spec); p.Node = 1 })
-				pending(in, 1, 500, 1, follow(labelHostname, "y"))
+				pending(in, 1, 500, 1, follow(constraint.LabelHostname, "y"))
 			},
 			want: []string{"in-b <- b"},
 		},
@@ -287,7 +288,7 @@ func TestTopology(t *testing.T) {
 			reason: "any label is a domain: capacity types",
 			setup: func(in *Input, s *model.Snapshot) {
 				s.Pools[0].Requirements = s.Pools[0].Requirements[1:]
-				pending(in, 2, 1500, 1, labelled("x"), spread(labelCapacityType, "x", 1))
+				pending(in, 2, 1500, 1, labelled("x"), spread(constraint.LabelCapacityType, "x", 1))
 			},
 			want: []string{"general m.large a on-demand <- a", "general m.large a spot <- b"},
 		},
@@ -304,7 +305,7 @@ func TestTopology(t *testing.T) {
 			setup: func(in *Input, s *model.Snapshot) {
 				zoned(s, "a")
 				occupy(s, 100, func(p *model.Pod, spec *model.PodSpec) { labelled("x")(spec); p.Ending = true })
-				pending(in, 1, 500, 1, labelled("x"), spread(labelZone, "x", 1))
+				pending(in, 1, 500, 1, labelled("x"), spread(constraint.LabelZone, "x", 1))
 			},
 			want: []string{"in-a <- b"},
 		},
@@ -313,7 +314,7 @@ func TestTopology(t *testing.T) {
 			setup: func(in *Input, s *model.Snapshot) {
 				s.Nodes = []model.Node{standby("leaving", model.Deleting)}
 				occupy(s, 100, func(_ *model.Pod, spec *model.PodSpec) { labelled("y")(spec) })
-				pending(in, 1, 500, 1, follow(labelZone, "y"))
+				pending(in, 1, 500, 1, follow(constraint.LabelZone, "y"))
 			},
 			want: []string{"b:  PodAffinity: no topology.kubernetes.io/zone suits: a has none of the pods it wants near, b has none of the pods it wants near"},
 		},
@@ -325,15 +326,15 @@ func TestTopology(t *testing.T) {
 					occupy(s, 1000, func(_ *model.Pod, spec *model.PodSpec) { labelled("x")(spec) })
 				}
 				s.Pools[0].NodeLabels = map[string]string{"team": "red"}
-				pending(in, 2, 500, 1, labelled("x"), spread(labelZone, "x", 1), spread("team", "x", 9))
+				pending(in, 2, 500, 1, labelled("x"), spread(constraint.LabelZone, "x", 1), spread("team", "x", 9))
 			},
 			want: []string{"general m.large a on-demand <- c", "general m.large b on-demand <- d"},
 		},
 		"WhereVolumesAre": {
 			reason: "volumes hold a pod in a zone, and others count all the same",
 			setup: func(in *Input, _ *model.Snapshot) {
-				pending(in, 2, 500, 1, labelled("x"), spread(labelZone, "x", 1), func(s *model.PodSpec) {
-					s.Pinned, s.Affinity = true, []model.Term{{require(labelZone, model.In, "a")}}
+				pending(in, 2, 500, 1, labelled("x"), spread(constraint.LabelZone, "x", 1), func(s *model.PodSpec) {
+					s.Pinned, s.Affinity = true, []model.Term{{require(constraint.LabelZone, model.In, "a")}}
 				})
 			},
 			want: []string{
@@ -345,7 +346,7 @@ func TestTopology(t *testing.T) {
 			reason: "pods of a node that is being deleted are placed anew and not counted where they were",
 			setup: func(in *Input, s *model.Snapshot) {
 				s.Nodes = []model.Node{standby("leaving", model.Deleting)}
-				pending(in, 2, 500, 1, labelled("x"), spread(labelZone, "x", 1))
+				pending(in, 2, 500, 1, labelled("x"), spread(constraint.LabelZone, "x", 1))
 				s.Pods[0].Node, s.Pods[1].Node = 0, 0
 			},
 			want: []string{"general m.large a on-demand <- a", "general m.large b on-demand <- b"},

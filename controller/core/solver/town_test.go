@@ -10,6 +10,7 @@ import (
 
 	"spokeshave.dev/controller/core/check"
 	"spokeshave.dev/controller/core/model"
+	"spokeshave.dev/controller/core/solver/constraint"
 	"spokeshave.dev/test/kit/random"
 )
 
@@ -164,8 +165,8 @@ func (t *town) labels(n *townNode) func(string) (string, bool) {
 	p := &t.b.s.Pools[n.pool]
 	o := n.options[0].o
 	labels := map[string]string{
-		labelZone: o.Zone, labelZoneID: o.ZoneID, labelCapacityType: string(o.CapacityType), labelPool: p.Name,
-		labelHostname: fmt.Sprint("new-", len(t.nodes)),
+		constraint.LabelZone: o.Zone, constraint.LabelZoneID: o.ZoneID, constraint.LabelCapacityType: string(o.CapacityType), constraint.LabelPool: p.Name,
+		constraint.LabelHostname: fmt.Sprint("new-", len(t.nodes)),
 	}
 	maps.Copy(labels, p.NodeLabels)
 	for _, r := range p.Requirements {
@@ -319,7 +320,7 @@ func (g *generator) settle(in *Input) {
 			Name: fmt.Sprint("node-", i), Pool: -1, InstanceType: t.Name, State: model.Unmanaged, CapacityType: model.Spot,
 			Zone: random.Pick(g, "us-west-2a", "us-west-2b", "us-west-2c"), Allocatable: t.Allocatable.Clone(), Labels: maps.Clone(t.Labels),
 		}
-		n.Labels[labelZone], n.Labels[labelHostname], n.Labels[labelCapacityType] = n.Zone, n.Name, string(model.Spot)
+		n.Labels[constraint.LabelZone], n.Labels[constraint.LabelHostname], n.Labels[constraint.LabelCapacityType] = n.Zone, n.Name, string(model.Spot)
 		g.Snapshot.Nodes = append(g.Snapshot.Nodes, n)
 	}
 	pending := in.Pods[:0]

@@ -1,6 +1,9 @@
 package solver
 
-import "spokeshave.dev/controller/core/model"
+import (
+	"spokeshave.dev/controller/core/model"
+	"spokeshave.dev/controller/core/solver/constraint"
+)
 
 // column holds one label of all types of a catalogue, its values numbered.
 type column struct {
@@ -13,7 +16,7 @@ func newColumn(types []model.InstanceType, key string) *column {
 	c := &column{values: []string{""}, byType: make([]int32, len(types))}
 	ids, last := map[string]int32{}, int32(0)
 	for t := range types {
-		v, ok := typeLabel(&types[t], key)
+		v, ok := constraint.TypeLabel(&types[t], key)
 		if !ok {
 			continue
 		}

@@ -1,4 +1,4 @@
-package solver
+package constraint
 
 import (
 	"slices"
@@ -8,9 +8,9 @@ import (
 	"spokeshave.dev/controller/core/model"
 )
 
-// requirementKey, selectorKey and tolerationKey write constraints in a
-// canonical order, so that equal ones are found equal.
-func requirementKey(r *model.Requirement) string { return string(appendRequirement(nil, r)) }
+// RequirementText identifies a requirement: equal for requirements with the same
+// values in another order.
+func RequirementText(r *model.Requirement) string { return string(appendRequirement(nil, r)) }
 
 func appendRequirement(b []byte, r *model.Requirement) []byte {
 	values := r.Values
@@ -26,7 +26,9 @@ func appendRequirement(b []byte, r *model.Requirement) []byte {
 	return b
 }
 
-func selectorKey(s *model.PodSpec) string {
+// SelectorText identifies the node selector and required node affinity of a pod; ""
+// for a pod without.
+func SelectorText(s *model.PodSpec) string {
 	if len(s.NodeSelector) == 0 && len(s.Affinity) == 0 {
 		return ""
 	}
@@ -39,7 +41,7 @@ func selectorKey(s *model.PodSpec) string {
 	for i, term := range s.Affinity {
 		each := make([]string, len(term))
 		for j := range term {
-			each[j] = requirementKey(&term[j])
+			each[j] = RequirementText(&term[j])
 		}
 		slices.Sort(each)
 		terms[i] = strings.Join(each, "&")
@@ -48,7 +50,8 @@ func selectorKey(s *model.PodSpec) string {
 	return strings.Join(parts, "&") + "|" + strings.Join(terms, "|")
 }
 
-func tolerationKey(tolerations []model.Toleration) string {
+// TolerationText identifies a list of tolerations, in whatever order.
+func TolerationText(tolerations []model.Toleration) string {
 	if len(tolerations) == 0 {
 		return ""
 	}

@@ -1,12 +1,12 @@
-package solver
+package constraint
 
 import "math"
 
-// conflictGraph numbers the different sets of constraints by which pods exclude
+// ConflictGraph numbers the different sets of constraints by which pods exclude
 // others from their node, and knows which sets exclude each other. It holds what
 // packing has to respect: host ports, and the rules of packed topology groups.
-type conflictGraph struct {
-	ports    *portTable
+type ConflictGraph struct {
+	ports    *Ports
 	ids      map[string]int32
 	vertices []conflictVertex
 	// edges[a][b], for b <= a, says that pods of a and b cannot share a node;
@@ -17,26 +17,26 @@ type conflictGraph struct {
 // conflictVertex is one set of constraints.
 type conflictVertex struct {
 	ports int32
-	terms *topologyTerms
+	terms *Terms
 	text  string
 	// limit is how many equal pods a node takes; 0 is any number.
 	limit int32
 }
 
-// newConflictGraph returns a graph without vertices over the port sets of a table.
-func newConflictGraph(ports *portTable) *conflictGraph {
-	return &conflictGraph{ports: ports, ids: map[string]int32{}}
+// NewConflictGraph returns a graph without vertices over the port sets of a table.
+func NewConflictGraph(ports *Ports) *ConflictGraph {
+	return &ConflictGraph{ports: ports, ids: map[string]int32{}}
 }
 
-// id numbers the constraints of pods with a set of host ports and with terms, of
+// ID numbers the constraints of pods with a set of host ports and with terms, of
 // which only those of packed topology groups belong here (packedTerms). It is
 // noPorts for pods that exclude nobody.
-func (t *conflictGraph) id(ports int32, terms *topologyTerms) int32 {
+func (t *ConflictGraph) ID(ports int32, terms *Terms) int32 {
 	s := conflictVertex{ports: ports, terms: terms}
 	if s.ports < 0 && s.terms == nil {
-		return noPorts
+		return NoPorts
 	}
-	s.text = t.ports.text(s.ports) + " " + string(s.terms.appendKey(nil))
+	s.text = t.ports.text(s.ports) + " " + string(s.terms.AppendKey(nil))
 	if id, ok := t.ids[s.text]; ok {
 		return id
 	}
@@ -46,8 +46,8 @@ func (t *conflictGraph) id(ports int32, terms *topologyTerms) int32 {
 		s.limit = 1
 	}
 	if s.terms != nil {
-		var y nodeCounts
-		if n := y.allows(s.terms, math.MaxInt32); n < math.MaxInt32 && (s.limit == 0 || n < s.limit) {
+		var y NodeCounts
+		if n := y.Allows(s.terms, math.MaxInt32); n < math.MaxInt32 && (s.limit == 0 || n < s.limit) {
 			s.limit = n
 		}
 	}
@@ -61,41 +61,41 @@ func (t *conflictGraph) id(ports int32, terms *topologyTerms) int32 {
 }
 
 // excludes says whether a node with a pod of a takes no pod of b.
-func (t *conflictGraph) excludes(a, b *conflictVertex) bool {
-	if t.ports.conflicts(a.ports, b.ports) {
+func (t *ConflictGraph) excludes(a, b *conflictVertex) bool {
+	if t.ports.Conflicts(a.ports, b.ports) {
 		return true
 	}
 	if a.terms == nil || b.terms == nil {
 		return false
 	}
-	var y nodeCounts
-	y.add(a.terms, 1)
-	return y.allows(b.terms, 1) == 0
+	var y NodeCounts
+	y.Add(a.terms, 1)
+	return y.Allows(b.terms, 1) == 0
 }
 
-// conflicts says whether pods of a and b cannot share a node. Negative numbers
+// Conflicts says whether pods of a and b cannot share a node. Negative numbers
 // exclude nobody.
-func (t *conflictGraph) conflicts(a, b int32) bool {
+func (t *ConflictGraph) Conflicts(a, b int32) bool {
 	if a < 0 || b < 0 {
 		return false
 	}
 	return t.edges[max(a, b)][min(a, b)]
 }
 
-// exclusive says whether a node takes no second pod of the vertex.
-func (t *conflictGraph) exclusive(id int32) bool { return id >= 0 && t.vertices[id].limit == 1 }
+// Exclusive says whether a node takes no second pod of the vertex.
+func (t *ConflictGraph) Exclusive(id int32) bool { return id >= 0 && t.vertices[id].limit == 1 }
 
-// limit is how many of n pods of the vertex may share a node.
-func (t *conflictGraph) limit(id, n int32) int32 {
+// Limit is how many of n pods of the vertex may share a node.
+func (t *ConflictGraph) Limit(id, n int32) int32 {
 	if id >= 0 && t.vertices[id].limit > 0 {
 		return min(n, t.vertices[id].limit)
 	}
 	return n
 }
 
-// text identifies the vertex by its constraints, whatever its number; "" for
+// Text identifies the vertex by its constraints, whatever its number; "" for
 // pods that exclude nobody.
-func (t *conflictGraph) text(id int32) string {
+func (t *ConflictGraph) Text(id int32) string {
 	if id < 0 {
 		return ""
 	}

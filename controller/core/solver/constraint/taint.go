@@ -1,9 +1,9 @@
-package solver
+package constraint
 
 import "spokeshave.dev/controller/core/model"
 
-// selfRemoving says whether a node carries the taint while it starts and loses it
-// by itself; a pod planned for such a node need not tolerate it.
+// selfRemoving says whether Kubernetes or Karpenter removes the taint from a node
+// once it has started: a pod planned for such a node need not tolerate it.
 func selfRemoving(key string) bool {
 	switch key {
 	case "karpenter.sh/unregistered",
@@ -29,18 +29,19 @@ func tolerates(tolerations []model.Toleration, t *model.Taint) bool {
 	return false
 }
 
-// avoidSoftTaints stands among the tolerations of a pod that keeps off nodes with
-// PreferNoSchedule taints.
-const avoidSoftTaints = "\x00avoid"
+// AvoidSoftTaints is the key of the last toleration of pods whose preference for
+// nodes without PreferNoSchedule taints is taken as a requirement.
+const AvoidSoftTaints = "\x00avoid"
 
-// avoidsSoftTaints says whether a pod keeps off PreferNoSchedule taints.
+// avoidsSoftTaints says whether PreferNoSchedule taints exclude the pod.
 func avoidsSoftTaints(tolerations []model.Toleration) bool {
 	n := len(tolerations)
-	return n > 0 && tolerations[n-1].Key == avoidSoftTaints
+	return n > 0 && tolerations[n-1].Key == AvoidSoftTaints
 }
 
-// untolerated is the first taint in the way, nil when there is none.
-func untolerated(tolerations []model.Toleration, taints []model.Taint) *model.Taint {
+// Untolerated is the first taint that the tolerations do not cover, nil when there
+// is none. Taints with PreferNoSchedule count only for pods with AvoidSoftTaints.
+func Untolerated(tolerations []model.Toleration, taints []model.Taint) *model.Taint {
 	for i := range taints {
 		if !tolerates(tolerations, &taints[i]) {
 			return &taints[i]
@@ -49,8 +50,9 @@ func untolerated(tolerations []model.Toleration, taints []model.Taint) *model.Ta
 	return nil
 }
 
-// permanentTaints are the taints that a pod planned for the node must tolerate.
-func permanentTaints(n *model.Node, pools []model.Pool) []model.Taint {
+// PermanentTaints are the taints that a pod planned for the node must tolerate: of a
+// node that is still starting, those that will not be removed by themselves.
+func PermanentTaints(n *model.Node, pools []model.Pool) []model.Taint {
 	if n.State != model.InFlight && n.State != model.Registered {
 		return n.Taints
 	}

@@ -1,4 +1,4 @@
-package solver
+package constraint
 
 import (
 	"slices"
@@ -8,10 +8,10 @@ import (
 	"spokeshave.dev/controller/core/model"
 )
 
-// appendText writes the text of the topology group, so that equal ones are found equal.
-func (c *topologyGroup) appendText(b []byte) []byte {
-	b = append(strconv.AppendQuote(b, c.key), ' ')
-	b = append(strconv.AppendBool(b, c.forSpread), ' ')
+// appendText appends the text of the group: equal groups have equal texts.
+func (c *Group) appendText(b []byte) []byte {
+	b = append(strconv.AppendQuote(b, c.Key), ' ')
+	b = append(strconv.AppendBool(b, c.ForSpread), ' ')
 	if len(c.selectors) == 1 {
 		b = appendPodSelector(b, c.selectors[0])
 	} else {
@@ -22,13 +22,13 @@ func (c *topologyGroup) appendText(b []byte) []byte {
 		slices.Sort(parts)
 		b = append(b, strings.Join(slices.Compact(parts), " & ")...)
 	}
-	if c.honorAffinity {
-		b = append(append(b, " on "...), selectorKey(c.filter)...)
+	if c.HonorAffinity {
+		b = append(append(b, " on "...), SelectorText(c.Filter)...)
 	}
-	if c.honorTaints {
-		b = append(append(b, " tolerating "...), tolerationKey(c.filter.Tolerations)...)
+	if c.HonorTaints {
+		b = append(append(b, " tolerating "...), TolerationText(c.Filter.Tolerations)...)
 	}
-	for _, k := range c.keys {
+	for _, k := range c.Keys {
 		b = strconv.AppendQuote(append(b, " with "...), k)
 	}
 	return b
@@ -50,7 +50,7 @@ func appendPodSelector(b []byte, s *model.PodSelector) []byte {
 	}
 	parts := make([]string, len(s.Labels))
 	for i := range s.Labels {
-		parts[i] = requirementKey(&s.Labels[i])
+		parts[i] = RequirementText(&s.Labels[i])
 	}
 	slices.Sort(parts)
 	return append(b, strings.Join(parts, "&")...)

@@ -1,4 +1,4 @@
-package solver
+package constraint
 
 import (
 	"fmt"
@@ -10,24 +10,24 @@ import (
 	"spokeshave.dev/controller/core/model"
 )
 
-// noPorts is the number of the empty set of host ports.
-const noPorts = -1
+// NoPorts is the number of the empty set of host ports.
+const NoPorts = -1
 
-// portTable numbers the sets of host ports in use and knows which of them
-// cannot share a node.
-type portTable struct {
+// Ports numbers the different sets of host ports of pods and DaemonSets, and knows
+// which of them cannot share a node. The zero value has none.
+type Ports struct {
 	ids   map[string]int32
 	sets  [][]model.HostPort
 	keys  []string
 	edges [][]bool
 }
 
-// id numbers a set of host ports, noPorts when it is empty.
-func (t *portTable) id(ports []model.HostPort) int32 {
+// ID numbers a set of host ports, NoPorts when it is empty.
+func (t *Ports) ID(ports []model.HostPort) int32 {
 	if len(ports) == 0 {
-		return noPorts
+		return NoPorts
 	}
-	key := portKey(ports)
+	key := PortText(ports)
 	if id, ok := t.ids[key]; ok {
 		return id
 	}
@@ -40,32 +40,34 @@ func (t *portTable) id(ports []model.HostPort) int32 {
 	t.keys = append(t.keys, key)
 	row := make([]bool, id+1)
 	for other := range row {
-		row[other] = portsClash(ports, t.sets[other])
+		row[other] = PortsClash(ports, t.sets[other])
 	}
 	t.edges = append(t.edges, row)
 	return id
 }
 
-// clone is a table with the same numbers, which may go on to others.
-func (t *portTable) clone() portTable {
-	return portTable{ids: maps.Clone(t.ids), sets: slices.Clip(t.sets), keys: slices.Clip(t.keys), edges: slices.Clip(t.edges)}
+// Clone returns a copy; numbers given out by the one are unknown to the other.
+func (t *Ports) Clone() Ports {
+	return Ports{ids: maps.Clone(t.ids), sets: slices.Clip(t.sets), keys: slices.Clip(t.keys), edges: slices.Clip(t.edges)}
 }
 
-// conflicts says whether two sets cannot share a node.
-func (t *portTable) conflicts(a, b int32) bool {
+// Conflicts says whether pods of sets a and b cannot share a node. Negative numbers
+// conflict with nothing.
+func (t *Ports) Conflicts(a, b int32) bool {
 	if a < 0 || b < 0 {
 		return false
 	}
 	return t.edges[max(a, b)][min(a, b)]
 }
 
-// conflictsWithAny says whether set a cannot join a node that holds the others.
-func (t *portTable) conflictsWithAny(a int32, others []int32) bool {
+// ConflictsWithAny says whether a pod of set a cannot join a node with pods of the
+// others.
+func (t *Ports) ConflictsWithAny(a int32, others []int32) bool {
 	if a < 0 {
 		return false
 	}
 	for _, o := range others {
-		if t.conflicts(a, o) {
+		if t.Conflicts(a, o) {
 			return true
 		}
 	}
@@ -73,14 +75,15 @@ func (t *portTable) conflictsWithAny(a int32, others []int32) bool {
 }
 
 // text identifies a set of host ports, whatever its number; "" for the empty set.
-func (t *portTable) text(id int32) string {
+func (t *Ports) text(id int32) string {
 	if id < 0 {
 		return ""
 	}
 	return t.keys[id]
 }
 
-func portKey(ports []model.HostPort) string {
+// PortText identifies a set of host ports, in whatever order.
+func PortText(ports []model.HostPort) string {
 	parts := make([]string, len(ports))
 	for i, p := range ports {
 		parts[i] = fmt.Sprintf("%s/%s/%d", address(p.IP), protocol(p.Protocol), p.Port)
@@ -89,7 +92,8 @@ func portKey(ports []model.HostPort) string {
 	return strings.Join(parts, ",")
 }
 
-func portsClash(a, b []model.HostPort) bool {
+// PortsClash says whether pods with these host ports cannot share a node.
+func PortsClash(a, b []model.HostPort) bool {
 	for i := range a {
 		for j := range b {
 			if portClash(&a[i], &b[j]) {
@@ -100,7 +104,8 @@ func portsClash(a, b []model.HostPort) bool {
 	return false
 }
 
-// portClash follows the scheduler: a wildcard address takes the port on all.
+// portClash follows the scheduler: a pod on the wildcard address takes the port on
+// all addresses.
 func portClash(a, b *model.HostPort) bool {
 	if a.Port != b.Port || protocol(a.Protocol) != protocol(b.Protocol) {
 		return false

@@ -1,4 +1,4 @@
-package solver
+package constraint
 
 import (
 	"slices"
@@ -7,18 +7,18 @@ import (
 	"spokeshave.dev/controller/core/model"
 )
 
-// topologyGroups are the groups that the pods to place have rules about, or that
+// Groups are the groups that the pods to place have rules about, or that
 // exclude them by the anti-affinity of pods that stay. Groups are numbered in the
 // order of their texts, so that numbers do not depend on the order of pods.
-type topologyGroups struct {
-	groups []topologyGroup
-	ids    map[string]int32
-	specs  []model.PodSpec
+type Groups struct {
+	All   []Group
+	ids   map[string]int32
+	specs []model.PodSpec
 	// required are the specs without preferences.
 	required []model.PodSpec
 	// bySpec are the terms of the specs that were asked for (seen), nil where a
 	// spec has none.
-	bySpec []*topologyTerms
+	bySpec []*Terms
 	seen   []bool
 	// byLabel lists groups by a label value that one of their selectors requires,
 	// unindexed those without such a selector: a spec is matched against few.
@@ -31,16 +31,16 @@ type topologyGroups struct {
 	buf []byte
 }
 
-// newTopologyGroups collects the groups of the pods to place, and those of the
+// NewGroups collects the groups of the pods to place, and those of the
 // anti-affinity of pods that stay on their nodes, which the scheduler honors in
 // both directions. pods index s.Pods. required are the specs of the snapshot
 // without preferences; respectPreferences says that preferred pod affinity and
 // anti-affinity count like required ones.
-func newTopologyGroups(s *model.Snapshot, pods []int32, required []model.PodSpec, respectPreferences bool) *topologyGroups {
-	t := &topologyGroups{
+func NewGroups(s *model.Snapshot, pods []int32, required []model.PodSpec, respectPreferences bool) *Groups {
+	t := &Groups{
 		specs: s.Specs, required: required, respectPreferences: respectPreferences,
 		ids: map[string]int32{}, byLabel: map[[2]string][]int32{}, ignorePreferences: s.Settings.IgnorePreferences,
-		bySpec: make([]*topologyTerms, len(s.Specs)), seen: make([]bool, len(s.Specs)),
+		bySpec: make([]*Terms, len(s.Specs)), seen: make([]bool, len(s.Specs)),
 	}
 	collected := make([]bool, len(s.Specs))
 	for _, i := range pods {
@@ -60,7 +60,7 @@ func newTopologyGroups(s *model.Snapshot, pods []int32, required []model.PodSpec
 		}
 	}
 	t.sort()
-	for i := range t.groups {
+	for i := range t.All {
 		t.index(int32(i))
 	}
 	return t
@@ -68,7 +68,7 @@ func newTopologyGroups(s *model.Snapshot, pods []int32, required []model.PodSpec
 
 // collect adds the groups of a spec's constraints. base is the spec without
 // preferences, which do not narrow the nodes that a spread counts.
-func (t *topologyGroups) collect(s, base *model.PodSpec) {
+func (t *Groups) collect(s, base *model.PodSpec) {
 	for i := range s.Spread {
 		if s.Spread[i].Soft && t.ignorePreferences {
 			continue
@@ -90,7 +90,7 @@ func (t *topologyGroups) collect(s, base *model.PodSpec) {
 }
 
 // preferredTerms are the terms when they are to be respected, nil otherwise.
-func (t *topologyGroups) preferredTerms(terms []model.WeightedPodTerm) []model.WeightedPodTerm {
+func (t *Groups) preferredTerms(terms []model.WeightedPodTerm) []model.WeightedPodTerm {
 	if !t.respectPreferences {
 		return nil
 	}
@@ -98,32 +98,32 @@ func (t *topologyGroups) preferredTerms(terms []model.WeightedPodTerm) []model.W
 }
 
 // find is the number of the group that equals the one given.
-func (t *topologyGroups) find(g *topologyGroup) (int32, bool) {
+func (t *Groups) find(g *Group) (int32, bool) {
 	t.buf = g.appendText(t.buf[:0])
 	id, ok := t.ids[string(t.buf)]
 	return id, ok
 }
 
-func (t *topologyGroups) add(g topologyGroup) {
+func (t *Groups) add(g Group) {
 	if _, ok := t.find(&g); ok {
 		return
 	}
-	g.text, g.perHost = string(t.buf), g.key == labelHostname
-	t.ids[g.text] = int32(len(t.groups))
-	t.groups = append(t.groups, g)
+	g.text, g.PerHost = string(t.buf), g.Key == LabelHostname
+	t.ids[g.text] = int32(len(t.All))
+	t.All = append(t.All, g)
 }
 
 // sort numbers the groups by their texts.
-func (t *topologyGroups) sort() {
-	slices.SortFunc(t.groups, func(a, b topologyGroup) int { return strings.Compare(a.text, b.text) })
-	for i := range t.groups {
-		t.ids[t.groups[i].text] = int32(i)
+func (t *Groups) sort() {
+	slices.SortFunc(t.All, func(a, b Group) int { return strings.Compare(a.text, b.text) })
+	for i := range t.All {
+		t.ids[t.All[i].text] = int32(i)
 	}
 }
 
 // index files a group under the first label value that a selector requires.
-func (t *topologyGroups) index(group int32) {
-	for _, s := range t.groups[group].selectors {
+func (t *Groups) index(group int32) {
+	for _, s := range t.All[group].selectors {
 		for i := range s.Labels {
 			if r := &s.Labels[i]; r.Operator == model.In && len(r.Values) == 1 {
 				at := [2]string{r.Key, r.Values[0]}
@@ -135,9 +135,9 @@ func (t *topologyGroups) index(group int32) {
 	t.unindexed = append(t.unindexed, group)
 }
 
-// termsOf are the terms of the spec with a number, nil when it has none.
-func (t *topologyGroups) termsOf(spec int32) *topologyTerms {
-	if len(t.groups) == 0 {
+// Of are the terms of the spec with a number, nil when it has none.
+func (t *Groups) Of(spec int32) *Terms {
+	if len(t.All) == 0 {
 		return nil
 	}
 	if !t.seen[spec] {
@@ -147,15 +147,15 @@ func (t *topologyGroups) termsOf(spec int32) *topologyTerms {
 	return t.bySpec[spec]
 }
 
-func (t *topologyGroups) termsFor(s, base *model.PodSpec) *topologyTerms {
-	out := &topologyTerms{}
+func (t *Groups) termsFor(s, base *model.PodSpec) *Terms {
+	out := &Terms{}
 	count := func(g int32) {
 		switch {
-		case !t.groups[g].matches(s):
-		case t.groups[g].perHost:
-			out.hostGroups = append(out.hostGroups, g)
+		case !t.All[g].matches(s):
+		case t.All[g].PerHost:
+			out.HostGroups = append(out.HostGroups, g)
 		default:
-			out.domainGroups = append(out.domainGroups, g)
+			out.DomainGroups = append(out.DomainGroups, g)
 		}
 	}
 	for k, v := range s.Labels {
@@ -166,10 +166,10 @@ func (t *topologyGroups) termsFor(s, base *model.PodSpec) *topologyTerms {
 	for _, g := range t.unindexed {
 		count(g)
 	}
-	slices.Sort(out.domainGroups)
-	slices.Sort(out.hostGroups)
+	slices.Sort(out.DomainGroups)
+	slices.Sort(out.HostGroups)
 	t.addRules(s, base, out)
-	if len(out.domainRules)+len(out.hostRules)+len(out.domainGroups)+len(out.hostGroups) == 0 {
+	if len(out.DomainRules)+len(out.HostRules)+len(out.DomainGroups)+len(out.HostGroups) == 0 {
 		return nil
 	}
 	return out
@@ -177,44 +177,44 @@ func (t *topologyGroups) termsFor(s, base *model.PodSpec) *topologyTerms {
 
 // addRules adds the rules of a spec whose groups are counted in out already. Of a
 // spec without pods to place only anti-affinity has groups here.
-func (t *topologyGroups) addRules(s, base *model.PodSpec, out *topologyTerms) {
-	add := func(r rule, g topologyGroup) {
+func (t *Groups) addRules(s, base *model.PodSpec, out *Terms) {
+	add := func(r Rule, g Group) {
 		id, ok := t.find(&g)
 		if !ok {
 			return
 		}
-		r.group = id
-		if r.kind == antiAffinity && out.isCountedBy(id) || r.kind == affinity {
-			r.max = 1
+		r.Group = id
+		if r.Kind == AntiAffinity && out.IsCountedBy(id) || r.Kind == Affinity {
+			r.Max = 1
 		}
-		if t.groups[id].perHost {
-			out.hostRules = append(out.hostRules, r)
+		if t.All[id].PerHost {
+			out.HostRules = append(out.HostRules, r)
 		} else {
-			out.domainRules = append(out.domainRules, r)
+			out.DomainRules = append(out.DomainRules, r)
 		}
 	}
 	for i := range s.Spread {
 		sp := &s.Spread[i]
-		r := rule{kind: hardSpread, max: max(1, sp.MaxSkew), minDomains: sp.MinDomains}
+		r := Rule{Kind: HardSpread, Max: max(1, sp.MaxSkew), MinDomains: sp.MinDomains}
 		if sp.Soft {
-			r.kind = softSpread
+			r.Kind = SoftSpread
 		}
-		if !sp.Soft || sp.Key != labelHostname && !t.ignorePreferences {
+		if !sp.Soft || sp.Key != LabelHostname && !t.ignorePreferences {
 			add(r, spreadGroup(base, sp))
 		}
 	}
 	for i := range t.preferredTerms(s.PreferredApart) {
-		add(rule{kind: antiAffinity}, antiAffinityGroup(&s.PreferredApart[i].Term))
+		add(Rule{Kind: AntiAffinity}, antiAffinityGroup(&s.PreferredApart[i].Term))
 	}
 	for i := range t.preferredTerms(s.PreferredPods) {
-		add(rule{kind: affinity}, antiAffinityGroup(&s.PreferredPods[i].Term))
+		add(Rule{Kind: Affinity}, antiAffinityGroup(&s.PreferredPods[i].Term))
 	}
 	for i := range s.PodAntiAffinity {
-		add(rule{kind: antiAffinity}, antiAffinityGroup(&s.PodAntiAffinity[i]))
+		add(Rule{Kind: AntiAffinity}, antiAffinityGroup(&s.PodAntiAffinity[i]))
 	}
 	for i := range s.PodAffinity {
-		add(rule{kind: affinity}, affinityGroup(s, i))
+		add(Rule{Kind: Affinity}, affinityGroup(s, i))
 	}
-	sortRules(&out.domainRules)
-	sortRules(&out.hostRules)
+	sortRules(&out.DomainRules)
+	sortRules(&out.HostRules)
 }

@@ -218,7 +218,7 @@ func TestRequirements(t *testing.T) {
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			if got := labels.satisfies(&model.Requirement{Key: tc.key, Operator: tc.op, Values: tc.values}); got != tc.want {
+			if got := labels.meetsExpression(&model.Requirement{Key: tc.key, Operator: tc.op, Values: tc.values}); got != tc.want {
 				t.Errorf("%s %s %v: %v", tc.key, tc.op, tc.values, got)
 			}
 		})

@@ -85,7 +85,7 @@ func (p *proof) deriveLaunch(c *launchChoice, picks map[string]string) *launched
 		labels: p.labelsOfLaunch(pool, t, sold, picks), allocatable: t.Allocatable, price: sold.Price, daemonUse: model.Resources{},
 	}
 	for i := range pool.Requirements {
-		if r := &pool.Requirements[i]; !out.labels.satisfies(r) {
+		if r := &pool.Requirements[i]; !out.labels.meetsExpression(r) {
 			return &launchedNode{brokenRule: PoolRequirements, defect: fmt.Sprintf("the pool requires %s %s %s", r.Key, r.Operator, strings.Join(r.Values, ","))}
 		}
 	}

@@ -17,10 +17,10 @@ type labelView struct {
 	unnamed bool
 }
 
-// satisfies evaluates one match expression (Assigning Pods to Nodes, "Operators"):
+// meetsExpression evaluates one match expression (Assigning Pods to Nodes, "Operators"):
 // NotIn and DoesNotExist also hold where the label is absent, Gt and Lt compare
 // integers and hold for nothing else.
-func (l *labelView) satisfies(r *model.Requirement) bool {
+func (l *labelView) meetsExpression(r *model.Requirement) bool {
 	value, present := l.values[r.Key]
 	if r.Key == hostnameKey && l.unnamed {
 		return r.Operator == model.Exists || r.Operator == model.NotIn
@@ -77,7 +77,7 @@ func (l *labelView) eligibleFor(nodeSelector map[string]string, terms []model.Te
 	for _, term := range terms {
 		holds := len(term) > 0
 		for i := range term {
-			holds = holds && l.satisfies(&term[i])
+			holds = holds && l.meetsExpression(&term[i])
 		}
 		if holds {
 			return true

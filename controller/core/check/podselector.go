@@ -49,7 +49,7 @@ func selectorMatches(s *model.PodSelector, pod *model.PodSpec) bool {
 	}
 	labels := labelView{values: pod.Labels}
 	for i := range s.Labels {
-		if !labels.satisfies(&s.Labels[i]) {
+		if !labels.meetsExpression(&s.Labels[i]) {
 			return false
 		}
 	}

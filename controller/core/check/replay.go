@@ -54,7 +54,7 @@ func (c *clusterState) takeBack(d *bindEffects) {
 //
 // It binds the pods that need nobody, and then whoever mayBind. That rule is
 // monotone: what it allows once stays allowed, so that the order is irrelevant.
-// The rule for the first pod of a group, mayBeFirst, is not: it is lost when a pod
+// The rule for the first pod of a group, mayStartGroup, is not: it is lost when a pod
 // that the group's terms select is bound elsewhere. A first pod whose binding
 // takes this chance from no waiting pod is bound at once; among the others, the
 // search tries one after another.
@@ -114,10 +114,10 @@ func (r *replay) mayBind(c *clusterState, i int) bool {
 	return c.factsHold[pod.sameNodeFact] || !slices.ContainsFunc(pod.neededFacts, func(fact int) bool { return !c.factsHold[fact] })
 }
 
-// mayBeFirst says whether the scheduler would bind pod i of the queue now although
+// mayStartGroup says whether the scheduler would bind pod i of the queue now although
 // nobody is there that it needs: its terms select the pod itself, they select no
 // pod that is bound anywhere, and its node has all their topology keys.
-func (r *replay) mayBeFirst(c *clusterState, i int) bool {
+func (r *replay) mayStartGroup(c *clusterState, i int) bool {
 	pod := &r.bindQueue[i]
 	return !pod.mayLackLabel && pod.selectsItself && !c.selectedAnywhere[pod.affinityNumber]
 }
@@ -181,7 +181,7 @@ func (r *replay) bindFirstPods(c *clusterState) (choices []int) {
 	for progress := true; progress; {
 		progress, choices = false, nil
 		for i := range r.bindQueue {
-			if c.bound[i] || !r.mayBeFirst(c, i) {
+			if c.bound[i] || !r.mayStartGroup(c, i) {
 				continue
 			}
 			d := r.bindPod(c, i)

@@ -23,6 +23,8 @@ type scene struct {
 	pods  []string
 	ending,
 	cordoned bool
+	// deleting says that n3 is being deleted.
+	deleting bool
 }
 
 // plan makes the snapshot and the plan. Nodes n1 and n2 are in zone a, n3 in
@@ -46,6 +48,9 @@ func (s *scene) plan() (*model.Snapshot, *model.Plan, Constraints) {
 	}
 	if s.cordoned {
 		snap.Nodes[2].Taints = []model.Taint{{Key: "node.kubernetes.io/unschedulable", Effect: model.NoSchedule}}
+	}
+	if s.deleting {
+		snap.Nodes[2].State = model.Deleting
 	}
 	plan := &model.Plan{}
 	var c Constraints
@@ -162,6 +167,22 @@ func TestTopology(t *testing.T) {
 			"a pod that matches one of two terms counts for neither",
 			scene{specs: one("web", model.PodSpec{PodAffinity: []model.PodTerm{{Key: zone, Selector: apps("db")}, {Key: zone, Selector: apps("mq")}}}), pods: []string{"db n1", "mq n1", "web +n1"}},
 			[]Kind{Affinity},
+		},
+
+		"on a node that goes":  {"a pod on a node that is being deleted is nobody to rely on", scene{specs: one("web", near(zone, "db")), pods: []string{"db n3", "web +x:b"}, deleting: true}, []Kind{Affinity}},
+		"beside one that goes": {"but prevents a first pod", scene{specs: one("web", near(zone, "web")), pods: []string{"web n3", "web +x:b"}, deleting: true}, []Kind{Affinity}},
+		"either zone has one":  {"a friend in each zone that the node may come up in", scene{specs: one("web", near(zone, "db")), pods: []string{"db n1", "db n3", "web +x:a,b"}}, nil},
+		"the other first": {
+			"of two that may be first, only one order binds both: y before x",
+			scene{specs: map[string]model.PodSpec{"x": near(zone, "x"), "y": near(zone, "x", "y")}, pods: []string{"x +n1", "y +n3"}}, nil,
+		},
+		"no order": {
+			"whoever is first, somebody is never bound",
+			scene{specs: map[string]model.PodSpec{"x": near(zone, "x", "y"), "y": near(zone, "x", "y")}, pods: []string{"x +n1", "y +n3"}}, []Kind{Affinity},
+		},
+		"rescued": {
+			"who cannot be first any more is bound beside a third",
+			scene{specs: map[string]model.PodSpec{"x": near(zone, "x", "y"), "y": near(zone, "x", "y"), "z": near(rack, "y", "z")}, pods: []string{"x +n1", "y +n2", "z +n2"}}, nil,
 		},
 
 		"apart":          {"one per zone", scene{specs: one("web", apart(zone, "web")), pods: []string{"web +n1", "web +n3"}}, nil},

@@ -19,14 +19,14 @@ import (
 	"k8s.io/client-go/tools/clientcmd"
 
 	"spokeshave.dev/controller/cloud/catalog"
-	"spokeshave.dev/simulator/ec2"
+	"spokeshave.dev/simulator"
 	"spokeshave.dev/simulator/joiner"
 )
 
 // options are the command's flags.
 type options struct {
 	listen, log string
-	sim         sim.Config
+	sim         simulator.Config
 	clusterCA   string
 	joiner      bool
 	kubeconfig  string
@@ -118,7 +118,7 @@ func (o *options) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	server, err := sim.New(o.sim)
+	server, err := simulator.New(o.sim)
 	if err != nil {
 		return err
 	}

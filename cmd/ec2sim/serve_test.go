@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"spokeshave.dev/simulator/ec2"
+	"spokeshave.dev/simulator"
 )
 
 func TestServe(t *testing.T) {
@@ -30,7 +30,7 @@ func TestServe(t *testing.T) {
 	c.SetArgs([]string{"--listen", address, "--region", "eu-west-1", "--kubeconfig", "", "--log", "error"})
 	ended := make(chan error, 1)
 	go func() { ended <- c.ExecuteContext(ctx) }()
-	var state sim.State
+	var state simulator.State
 	for state.Region == "" {
 		select {
 		case err := <-ended:

@@ -1,4 +1,4 @@
-package sim
+package ec2
 
 import (
 	"cmp"
@@ -7,17 +7,31 @@ import (
 	"strconv"
 
 	"spokeshave.dev/controller/core/model"
+	"spokeshave.dev/simulator/awserr"
 )
+
+// candidate is one override of one template.
+type candidate struct {
+	from     templateAndOverrides
+	data     templateData
+	priority float64
+	weight   float64
+	price    model.Price
+	depth    int
+	// pool is known once zone and type are.
+	spec launchSpec
+	err  error
+}
 
 // candidates lays the overrides over their templates. A template that does not
 // exist fails the request; what is wrong with a single override shows as an
 // error of the fleet.
-func (s *Server) candidates(in *createFleetRequest) ([]*candidate, error) {
+func (s *fleets) candidates(in *createFleetRequest) ([]*candidate, error) {
 	var out []*candidate
 	pools := make(map[string]bool)
 	for i := range in.Configs {
 		config := &in.Configs[i]
-		t, err := s.state.template(config.Spec.ID, config.Spec.Name)
+		t, err := s.templates.find(config.Spec.ID, config.Spec.Name)
 		if err != nil {
 			return nil, err
 		}
@@ -34,9 +48,9 @@ func (s *Server) candidates(in *createFleetRequest) ([]*candidate, error) {
 			// A pool is a type in a zone, and a fleet may name each once. AWS does
 			// not document the error; this is how users report it.
 			if cand.err == nil {
-				pool := cand.spec.kind.Name + " " + cand.spec.zone.name
+				pool := cand.spec.kind.Name + " " + cand.spec.zone.Name
 				if pools[pool] {
-					return nil, failf("InvalidFleetConfig", "The fleet configuration contains duplicate instance pools")
+					return nil, awserr.New("InvalidFleetConfig", "The fleet configuration contains duplicate instance pools")
 				}
 				pools[pool] = true
 			}
@@ -46,7 +60,8 @@ func (s *Server) candidates(in *createFleetRequest) ([]*candidate, error) {
 	return out, nil
 }
 
-func (s *Server) candidate(t *template, v *templateVersion, o fleetOverride) *candidate {
+// candidate lays one override over a version of a template.
+func (s *fleets) candidate(t *template, v *templateVersion, o fleetOverride) *candidate {
 	out := &candidate{
 		// The answer names the template by ID and the version by number.
 		from: templateAndOverrides{fleetTemplateXML{ID: t.id, Version: strconv.Itoa(v.number)}, o},
@@ -76,7 +91,7 @@ func (s *Server) candidate(t *template, v *templateVersion, o fleetOverride) *ca
 	for _, n := range v.data.NetworkInterfaces {
 		subnetID = cmp.Or(subnetID, n.SubnetID)
 	}
-	out.spec, out.err = s.resolve(out.data, where, subnetID)
+	out.spec, out.err = s.launcher.resolve(out.data, where, subnetID)
 	out.spec.template, out.spec.version = t.id, v.number
 	if price, err := strconv.ParseFloat(o.MaxPrice, 64); err == nil {
 		out.spec.maxPrice = model.PriceOf(price)
@@ -87,14 +102,14 @@ func (s *Server) candidate(t *template, v *templateVersion, o fleetOverride) *ca
 // order is the order in which a strategy draws on the pools. Spot capacity is
 // ranked by depth, a property of the pool that the seed decides.
 // https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/ec2-fleet-allocation-strategy.html
-func (s *Server) order(all []*candidate, spot bool, strategy string) []*candidate {
+func (s *fleets) order(all []*candidate, spot bool, strategy string) []*candidate {
 	out := make([]*candidate, len(all))
 	for i, cand := range all {
 		one := *cand
 		one.spec.spot = spot
 		one.price = math.MaxInt64
 		if one.err == nil {
-			if p := s.state.price(one.spec.option()); p > 0 {
+			if p := s.launcher.market.Price(one.spec.option()); p > 0 {
 				// Prices are compared per unit of capacity.
 				one.price = model.Price(float64(p) / one.weight)
 			}
@@ -108,7 +123,7 @@ func (s *Server) order(all []*candidate, spot bool, strategy string) []*candidat
 		case "prioritized":
 			return cmp.Or(cmp.Compare(a.priority, b.priority), byPrice)
 		case "capacity-optimized":
-			return cmp.Or(cmp.Compare(a.depth, b.depth), cmp.Compare(a.spec.risk(s), b.spec.risk(s)))
+			return cmp.Or(cmp.Compare(a.depth, b.depth), cmp.Compare(s.risk(a), s.risk(b)))
 		case "capacity-optimized-prioritized":
 			return cmp.Or(cmp.Compare(a.depth, b.depth), cmp.Compare(a.priority, b.priority))
 		case "price-capacity-optimized":
@@ -122,14 +137,14 @@ func (s *Server) order(all []*candidate, spot bool, strategy string) []*candidat
 
 // depth ranks spot pools by spare capacity, 0 the deepest: seven of ten pools
 // are deep, two middling, one shallow. A bounded pool that is empty is last.
-func (s *Server) depth(pool model.Option) int {
+func (s *fleets) depth(pool model.Option) int {
 	if pool.CapacityType != model.Spot {
 		return 0
 	}
-	if left, bounded := s.state.pools[pool]; bounded && left <= 0 {
+	if s.launcher.market.Empty(pool) {
 		return 3
 	}
-	switch n := s.hash("depth", pool.InstanceType, pool.Zone) % 10; {
+	switch n := s.launcher.ids.Hash("depth", pool.InstanceType, pool.Zone) % 10; {
 	case n < 7:
 		return 0
 	case n < 9:
@@ -140,89 +155,9 @@ func (s *Server) depth(pool model.Option) int {
 }
 
 // risk is the share of the type's spot instances interrupted per month.
-func (l *launchSpec) risk(s *Server) float64 {
-	if l.kind == nil || s.state.sales[l.kind.Name] == nil {
+func (s *fleets) risk(c *candidate) float64 {
+	if c.spec.kind == nil {
 		return 1
 	}
-	return s.state.sales[l.kind.Name].risk
-}
-
-// fleetRun is a fleet being fulfilled.
-type fleetRun struct {
-	server *Server
-	call   *call
-	tags   tags
-	origin instance
-	out    createFleetResult
-}
-
-// fulfil draws on the pools in order until the target is met. Pools passed over
-// on the way leave an error each; those never reached leave none, unless the
-// fleet gave up before them.
-func (f *fleetRun) fulfil(pools []*candidate, target int) {
-	left := float64(target)
-	tried := 0
-	for _, pool := range pools {
-		if left <= 0 {
-			return
-		}
-		if limit := f.server.cfg.FleetAttempts; limit > 0 && tried >= limit {
-			f.refuse(pool, failf(codeUnfulfillable, "Unable to fulfill capacity due to your request configuration. Please adjust your request and try again."))
-			continue
-		}
-		tried++
-		started, err := f.draw(pool, left)
-		left -= float64(len(started)) * pool.weight
-		f.add(pool, started)
-		if err != nil {
-			f.refuse(pool, err)
-		}
-	}
-}
-
-// draw starts instances from a pool until it has none left or the need is met.
-func (f *fleetRun) draw(pool *candidate, need float64) (started []*instance, err error) {
-	if pool.err != nil {
-		return nil, pool.err
-	}
-	for ; need > 0; need -= pool.weight {
-		if err := f.server.available(f.call, &pool.spec); err != nil {
-			return started, err
-		}
-		i, err := f.server.start(f.call, pool.spec, f.tags, f.origin)
-		if err != nil {
-			return started, err
-		}
-		started = append(started, i)
-	}
-	return started, nil
-}
-
-func (f *fleetRun) add(pool *candidate, started []*instance) {
-	if len(started) == 0 {
-		return
-	}
-	entry := fleetInstance{
-		From: pool.from, Lifecycle: started[0].lifecycle(), Type: pool.spec.kind.Name, Platform: pool.spec.image.platform(),
-		SubnetID: pool.spec.subnet.id, Zone: pool.spec.zone.name, ZoneID: pool.spec.zone.id,
-	}
-	for _, i := range started {
-		entry.IDs = append(entry.IDs, i.id)
-	}
-	f.out.Instances = append(f.out.Instances, entry)
-}
-
-// refuse records a pool's error. A type that the zone does not sell, or that
-// does not exist, is an invalid configuration in the words of fleets.
-func (f *fleetRun) refuse(pool *candidate, err error) {
-	code, message := failureOf(err).Code, failureOf(err).Message
-	lifecycle := string(pool.spec.capacityType())
-	switch {
-	case pool.spec.kind == nil:
-		code = "InvalidFleetConfiguration"
-		message = "Your requested instance type (" + pool.data.InstanceType + ") is not supported in your requested Availability Zone (" + pool.from.Overrides.AvailabilityZone + ")."
-	case code == "Unsupported":
-		code = "InvalidFleetConfiguration"
-	}
-	f.out.Errors = append(f.out.Errors, fleetError{pool.from, lifecycle, code, message})
+	return s.launcher.market.Risk(c.spec.kind.Name)
 }

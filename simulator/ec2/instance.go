@@ -1,12 +1,11 @@
-package sim
+package ec2
 
 import (
 	"net/netip"
 	"strings"
 	"time"
 
-	"spokeshave.dev/controller/cloud/catalog"
-	"spokeshave.dev/controller/core/model"
+	"spokeshave.dev/simulator/tag"
 )
 
 // instance is a virtual machine. Its state is a function of time.
@@ -17,7 +16,7 @@ type instance struct {
 	spec        launchSpec
 	addr        netip.Addr
 	dns         string
-	tags        tags
+	tags        tag.Set
 	token       string
 	fleet       string
 	spotRequest string
@@ -37,6 +36,7 @@ type instance struct {
 	released bool
 }
 
+// stateReason is why an instance shuts down.
 type stateReason struct {
 	Code    string `xml:"code"`
 	Message string `xml:"message"`
@@ -58,6 +58,7 @@ func terminated() instanceState   { return instanceState{48, "terminated"} }
 // https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/terminating-instances.html
 const keepTerminated = time.Hour
 
+// state is the instance's state at a time.
 func (i *instance) state(now time.Time) instanceState {
 	switch {
 	case !i.goneAt.IsZero() && !now.Before(i.goneAt):
@@ -79,80 +80,6 @@ func (i *instance) visible(now time.Time) bool {
 	return !now.Before(i.seenAt) && (i.goneAt.IsZero() || now.Before(i.goneAt.Add(keepTerminated)))
 }
 
-// end makes the instance shut down from a time on, unless it does so earlier.
-func (s *Server) end(i *instance, at time.Time, why stateReason) {
-	if !i.endAt.IsZero() && !at.Before(i.endAt) {
-		return
-	}
-	i.endAt, i.goneAt, i.reason = at, at.Add(s.state.shutdownDelay), why
-}
-
-// settle does what time has brought about: terminated instances give back
-// their capacity, and are forgotten in the end.
-func (s *Server) settle(now time.Time) {
-	kept := s.state.order[:0]
-	for _, i := range s.state.order {
-		if i.state(now) == terminated() && !i.released {
-			i.released = true
-			s.release(i)
-		}
-		if i.state(now) == terminated() && !i.visible(now) && !now.Before(i.seenAt) {
-			delete(s.state.instances, i.id)
-			continue
-		}
-		kept = append(kept, i)
-	}
-	clear(s.state.order[len(kept):])
-	s.state.order = kept
-}
-
-func (s *Server) release(i *instance) {
-	i.spec.subnet.used--
-	if left, bounded := s.state.pools[i.spec.option()]; bounded && i.drawn() == "" {
-		s.state.pools[i.spec.option()] = left + 1
-	}
-}
-
-// instance finds a visible instance by ID.
-// https://docs.aws.amazon.com/AWSEC2/latest/APIReference/errors-overview.html
-func (s *Server) instance(c *call, id string) (*instance, error) {
-	if !wellFormedID("i", id) {
-		return nil, failf("InvalidInstanceID.Malformed", "Invalid id: \"%s\"", id)
-	}
-	i := s.state.instances[id]
-	if i == nil || !i.visible(c.now) {
-		return nil, failf("InvalidInstanceID.NotFound", "The instance ID '%s' does not exist", id)
-	}
-	return i, nil
-}
-
-// findInstances finds instances by ID, reporting all that are missing at once.
-func (s *Server) findInstances(c *call, ids []string) ([]*instance, error) {
-	var out []*instance
-	var unknown []string
-	seen := make(map[string]bool, len(ids))
-	for _, id := range ids {
-		i, err := s.instance(c, id)
-		switch {
-		case err == nil && !seen[id]:
-			seen[id] = true
-			out = append(out, i)
-		case err != nil && failureOf(err).Code == "InvalidInstanceID.NotFound":
-			unknown = append(unknown, id)
-		case err != nil:
-			return nil, err
-		}
-	}
-	switch len(unknown) {
-	case 0:
-		return out, nil
-	case 1:
-		return nil, failf("InvalidInstanceID.NotFound", "The instance ID '%s' does not exist", unknown[0])
-	default:
-		return nil, failf("InvalidInstanceID.NotFound", "The instance IDs '%s' do not exist", strings.Join(unknown, ", "))
-	}
-}
-
 // privateDNS is the name of an address in the VPC's resolver.
 // https://docs.aws.amazon.com/vpc/latest/userguide/AmazonDNS-concepts.html
 func privateDNS(region string, addr netip.Addr) string {
@@ -163,18 +90,5 @@ func privateDNS(region string, addr netip.Addr) string {
 	return host + "." + region + ".compute.internal"
 }
 
-// vcpusInUse counts against the quota of a purchasing option.
-func (s *Server) vcpusInUse(now time.Time, bought model.CapacityType) int {
-	n := 0
-	for _, i := range s.state.order {
-		if i.alive(now) && i.spec.capacityType() == bought {
-			n += i.spec.kind.VCPU
-		}
-	}
-	return n
-}
-
+// lifecycle is how the instance was bought, in the words of fleets.
 func (i *instance) lifecycle() string { return string(i.spec.capacityType()) }
-
-// kindOf finds a type; nil when there is none of the name.
-func (st *state) kindOf(name string) *catalog.Type { return st.types[name] }

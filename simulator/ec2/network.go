@@ -1,44 +1,61 @@
-package sim
+package ec2
 
 import (
 	"fmt"
 	"net/netip"
+
+	"spokeshave.dev/simulator/awserr"
+	"spokeshave.dev/simulator/ids"
+	"spokeshave.dev/simulator/market"
+	"spokeshave.dev/simulator/tag"
 )
 
+// subnet is a range of addresses in a zone.
 type subnet struct {
 	id, cidr string
-	zone     zone
-	tags     tags
+	zone     market.Zone
+	tags     tag.Set
 	next     netip.Addr
 	prefix   netip.Prefix
 	used     int
 }
 
+// securityGroup is a firewall, of which only the name matters here.
 type securityGroup struct {
 	id, name, description string
-	tags                  tags
+	tags                  tag.Set
 }
 
-// addNetwork makes a VPC of 10.0.0.0/16 with one private subnet for each zone
+// network is a VPC with its subnets and security groups.
+type network struct {
+	account ids.Account
+	market  *market.Market
+	vpcID   string
+	subnets []*subnet
+	groups  []*securityGroup
+}
+
+// newNetwork makes a VPC of 10.0.0.0/16 with one private subnet for each zone
 // and the cluster's security group.
-func (st *state) addNetwork(cfg *Config) {
-	discovery := tags{"karpenter.sh/discovery": cfg.Cluster, "kubernetes.io/cluster/" + cfg.Cluster: "owned"}
-	st.vpcID = fixedID(cfg.Seed, "vpc", cfg.Region)
-	for i, z := range st.zones {
+func newNetwork(cfg *Config) *network {
+	discovery := tag.Set{"karpenter.sh/discovery": cfg.Cluster, "kubernetes.io/cluster/" + cfg.Cluster: "owned"}
+	s := &network{account: cfg.Account, market: cfg.Market, vpcID: cfg.IDs.Fixed("vpc", cfg.Account.Region)}
+	for i, z := range cfg.Market.Zones() {
 		prefix := netip.PrefixFrom(netip.AddrFrom4([4]byte{10, 0, byte(i * 32), 0}), 19)
 		sn := &subnet{
-			id: fixedID(cfg.Seed, "subnet", z.name), cidr: prefix.String(), zone: z, prefix: prefix,
-			tags: discovery.with("Name", fmt.Sprintf("%s-private-%s", cfg.Cluster, z.name)),
+			id: cfg.IDs.Fixed("subnet", z.Name), cidr: prefix.String(), zone: z, prefix: prefix,
+			tags: discovery.With("Name", fmt.Sprintf("%s-private-%s", cfg.Cluster, z.Name)),
 		}
 		// AWS keeps the first four addresses and the last one.
 		// https://docs.aws.amazon.com/vpc/latest/userguide/subnet-sizing.html
 		sn.next = prefix.Addr().Next().Next().Next().Next()
-		st.subnets = append(st.subnets, sn)
+		s.subnets = append(s.subnets, sn)
 	}
-	st.groups = []*securityGroup{
-		{id: fixedID(cfg.Seed, "sg", "default"), name: "default", description: "default VPC security group", tags: tags{}},
-		{id: fixedID(cfg.Seed, "sg", "nodes"), name: cfg.Cluster + "-node", description: "Nodes of the cluster", tags: discovery.with("Name", cfg.Cluster+"-node")},
+	s.groups = []*securityGroup{
+		{id: cfg.IDs.Fixed("sg", "default"), name: "default", description: "default VPC security group", tags: tag.Set{}},
+		{id: cfg.IDs.Fixed("sg", "nodes"), name: cfg.Cluster + "-node", description: "Nodes of the cluster", tags: discovery.With("Name", cfg.Cluster+"-node")},
 	}
+	return s
 }
 
 func (sn *subnet) free() int { return 1<<(32-sn.prefix.Bits()) - 5 - sn.used }
@@ -46,7 +63,7 @@ func (sn *subnet) free() int { return 1<<(32-sn.prefix.Bits()) - 5 - sn.used }
 // takeAddress hands out the subnet's addresses in order.
 func (sn *subnet) takeAddress() (netip.Addr, error) {
 	if sn.free() <= 0 || !sn.prefix.Contains(sn.next.Next()) {
-		return netip.Addr{}, failf("InsufficientFreeAddressesInSubnet", "There are not enough free addresses in subnet '%s' to satisfy the requested number of instances.", sn.id)
+		return netip.Addr{}, awserr.New("InsufficientFreeAddressesInSubnet", "There are not enough free addresses in subnet '%s' to satisfy the requested number of instances.", sn.id)
 	}
 	addr := sn.next
 	sn.next = addr.Next()
@@ -54,8 +71,8 @@ func (sn *subnet) takeAddress() (netip.Addr, error) {
 	return addr, nil
 }
 
-func (st *state) subnet(id string) *subnet {
-	for _, sn := range st.subnets {
+func (s *network) subnet(id string) *subnet {
+	for _, sn := range s.subnets {
 		if sn.id == id {
 			return sn
 		}
@@ -65,8 +82,8 @@ func (st *state) subnet(id string) *subnet {
 
 // defaultSubnet is the one that EC2 chooses for a request that names a zone
 // only, in the default VPC.
-func (st *state) defaultSubnet(z zone) *subnet {
-	for _, sn := range st.subnets {
+func (s *network) defaultSubnet(z market.Zone) *subnet {
+	for _, sn := range s.subnets {
 		if sn.zone == z {
 			return sn
 		}
@@ -74,8 +91,8 @@ func (st *state) defaultSubnet(z zone) *subnet {
 	return nil
 }
 
-func (st *state) group(id string) *securityGroup {
-	for _, g := range st.groups {
+func (s *network) group(id string) *securityGroup {
+	for _, g := range s.groups {
 		if g.id == id {
 			return g
 		}

@@ -1,10 +1,15 @@
-package sim
+package ec2
 
 import (
 	"cmp"
 	"fmt"
 	"slices"
 	"time"
+
+	"spokeshave.dev/simulator/awserr"
+	"spokeshave.dev/simulator/ids"
+	"spokeshave.dev/simulator/market"
+	"spokeshave.dev/simulator/operation"
 )
 
 // Reservation is a capacity reservation, ordered under /_sim/reservations.
@@ -31,36 +36,42 @@ const (
 	interruptible = "interruptible-capacity-reservation"
 )
 
-// Reserve makes or changes capacity reservations, and tells them with their IDs.
-func (s *Server) Reserve(all []Reservation) ([]Reservation, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
+// reservations are the capacity reservations that the account can use.
+type reservations struct {
+	account   ids.Account
+	ids       *ids.Source
+	market    *market.Market
+	instances *instances
+	all       []*Reservation
+}
+
+// reserve makes or changes capacity reservations, and tells them with their IDs.
+func (s *reservations) reserve(all []Reservation) ([]Reservation, error) {
 	for i := range all {
 		r := &all[i]
-		r.Kind, r.Match, r.Owner = cmp.Or(r.Kind, "default"), cmp.Or(r.Match, "open"), cmp.Or(r.Owner, s.cfg.Account)
-		sale := s.state.sales[r.Type]
+		r.Kind, r.Match, r.Owner = cmp.Or(r.Kind, "default"), cmp.Or(r.Match, "open"), cmp.Or(r.Owner, s.account.ID)
 		switch {
-		case sale == nil || !sale.zones[r.Zone]:
+		case !s.market.Sells(r.Type, r.Zone):
 			return nil, fmt.Errorf("reserve %q in %q: no such offering", r.Type, r.Zone)
 		case r.Kind != "default" && r.Kind != capacityBlock || r.Match != "open" && r.Match != "targeted" || r.Count < 0:
 			return nil, fmt.Errorf("reserve %s in %s: kind %q, match %q, count %d", r.Type, r.Zone, r.Kind, r.Match, r.Count)
 		}
 		if r.ID == "" {
-			r.ID = s.newID("cr")
+			r.ID = s.ids.New("cr")
 		}
 		kept := *r
-		at := slices.IndexFunc(s.state.reservations, func(o *Reservation) bool { return o.ID == r.ID })
+		at := slices.IndexFunc(s.all, func(o *Reservation) bool { return o.ID == r.ID })
 		if at >= 0 {
-			s.state.reservations[at] = &kept
+			s.all[at] = &kept
 			continue
 		}
-		s.state.reservations = append(s.state.reservations, &kept)
+		s.all = append(s.all, &kept)
 	}
 	return all, nil
 }
 
-func (st *state) reservation(id string) *Reservation {
-	for _, r := range st.reservations {
+func (s *reservations) find(id string) *Reservation {
+	for _, r := range s.all {
 		if r.ID == id {
 			return r
 		}
@@ -76,9 +87,9 @@ func (r *Reservation) state(now time.Time) string {
 }
 
 // free is how many more instances a reservation takes.
-func (s *Server) free(r *Reservation, now time.Time) int {
+func (s *reservations) free(r *Reservation, now time.Time) int {
 	left := r.Count
-	for _, i := range s.state.order {
+	for _, i := range s.instances.order {
 		if i.drawn() == r.ID && i.state(now) != terminated() {
 			left--
 		}
@@ -98,21 +109,21 @@ func (d *templateData) target() string {
 
 // reservable says why a reservation cannot give one more instance.
 // https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/capacity-reservations-launch.html
-func (s *Server) reservable(c *call, l *launchSpec, id string) error {
-	r := s.state.reservation(id)
+func (s *reservations) reservable(c *operation.Call, l *launchSpec, id string) error {
+	r := s.find(id)
 	market := ""
 	if m := l.data.InstanceMarketOptions; m != nil {
 		market = m.MarketType
 	}
 	switch {
 	case r == nil:
-		return failf("InvalidCapacityReservationId.NotFound", "The capacity reservation ID '%s' does not exist", id)
-	case r.Type != l.kind.Name || r.Zone != l.zone.name:
-		return failf(codeCombination, "The capacity reservation '%s' is for %s in %s.", id, r.Type, r.Zone)
+		return awserr.New("InvalidCapacityReservationId.NotFound", "The capacity reservation ID '%s' does not exist", id)
+	case r.Type != l.kind.Name || r.Zone != l.zone.Name:
+		return awserr.New(awserr.InvalidCombination, "The capacity reservation '%s' is for %s in %s.", id, r.Type, r.Zone)
 	case market != r.market():
-		return failf(codeCombination, "The market type '%s' does not go with capacity reservation '%s' of type %s.", market, id, r.Kind)
-	case r.state(c.now) != "active" || s.free(r, c.now) <= 0:
-		return failf("ReservationCapacityExceeded", "The requested reservation does not have sufficient compatible and available capacity for this request.")
+		return awserr.New(awserr.InvalidCombination, "The market type '%s' does not go with capacity reservation '%s' of type %s.", market, id, r.Kind)
+	case r.state(c.Now) != "active" || s.free(r, c.Now) <= 0:
+		return awserr.New("ReservationCapacityExceeded", "The requested reservation does not have sufficient compatible and available capacity for this request.")
 	default:
 		return nil
 	}
@@ -128,78 +139,4 @@ func (r *Reservation) market() string {
 	default:
 		return ""
 	}
-}
-
-type describeReservations struct {
-	paged
-	Filters []filter `query:"Filter"`
-	IDs     []string `query:"CapacityReservationId"`
-}
-
-type capacityReservationXML struct {
-	ID        string   `xml:"capacityReservationId"`
-	Owner     string   `xml:"ownerId"`
-	ARN       string   `xml:"capacityReservationArn"`
-	Type      string   `xml:"instanceType"`
-	Platform  string   `xml:"instancePlatform"`
-	Zone      string   `xml:"availabilityZone"`
-	ZoneID    string   `xml:"availabilityZoneId"`
-	Tenancy   string   `xml:"tenancy"`
-	Total     int      `xml:"totalInstanceCount"`
-	Available int      `xml:"availableInstanceCount"`
-	State     string   `xml:"state"`
-	EndDate   string   `xml:"endDate,omitempty"`
-	EndType   string   `xml:"endDateType"`
-	Match     string   `xml:"instanceMatchCriteria"`
-	Kind      string   `xml:"reservationType"`
-	Lent      bool     `xml:"interruptible"`
-	Tags      []tagXML `xml:"tagSet>item"`
-}
-
-// answerReservations lists capacity reservations.
-// https://docs.aws.amazon.com/AWSEC2/latest/APIReference/API_DescribeCapacityReservations.html
-func answerReservations(s *Server, c *call, in *describeReservations) (any, error) {
-	all := s.state.reservations
-	if len(in.IDs) > 0 {
-		all = nil
-		for _, id := range in.IDs {
-			r := s.state.reservation(id)
-			if r == nil {
-				return nil, failf("InvalidCapacityReservationId.NotFound", "The capacity reservation ID '%s' does not exist", id)
-			}
-			all = append(all, r)
-		}
-	}
-	found, err := choose(all, in.Filters, tagged[*Reservation]{
-		tags: func(r *Reservation) tags { return r.Tags },
-		fields: fields[*Reservation]{
-			"availability-zone":       is(func(r *Reservation) string { return r.Zone }),
-			"instance-match-criteria": is(func(r *Reservation) string { return r.Match }),
-			"instance-type":           is(func(r *Reservation) string { return r.Type }),
-			"owner-id":                is(func(r *Reservation) string { return r.Owner }),
-			"state":                   is(func(r *Reservation) string { return r.state(c.now) }),
-		},
-	})
-	if err != nil {
-		return nil, err
-	}
-	items, next, err := page(found, in.paged, 1, 1000)
-	out := struct {
-		Items     []capacityReservationXML `xml:"capacityReservationSet>item"`
-		NextToken string                   `xml:"nextToken,omitempty"`
-	}{NextToken: next}
-	for _, r := range items {
-		z, _ := s.state.zoneByName(r.Zone)
-		x := capacityReservationXML{
-			ID: r.ID, Owner: r.Owner, ARN: "arn:aws:ec2:" + s.cfg.Region + ":" + r.Owner + ":capacity-reservation/" + r.ID,
-			Type: r.Type, Platform: "Linux/UNIX", Zone: r.Zone, ZoneID: z.id, Tenancy: "default",
-			Total: r.Count, Available: max(0, s.free(r, c.now)), State: r.state(c.now), EndType: "unlimited",
-			Match: r.Match, Kind: r.Kind, Lent: r.Interruptible, Tags: tags(r.Tags).list(),
-		}
-		if r.End != nil {
-			x.EndDate, x.EndType = r.End.UTC().Format(isoMillis), "limited"
-		}
-		out.Items = append(out.Items, x)
-	}
-	return out, err
 }

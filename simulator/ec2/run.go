@@ -1,6 +1,20 @@
-package sim
+package ec2
 
-import "cmp"
+import (
+	"cmp"
+
+	"spokeshave.dev/simulator/awserr"
+	"spokeshave.dev/simulator/operation"
+	"spokeshave.dev/simulator/tag"
+)
+
+// runner answers RunInstances.
+type runner struct {
+	launcher  *launcher
+	templates *templates
+	tokens    *tokens
+	reader    *reader
+}
 
 // runRequest is a RunInstances call: template data at the top level.
 type runRequest struct {
@@ -14,33 +28,33 @@ type runRequest struct {
 
 // runInstances launches one to MaxCount equal instances, at least MinCount.
 // https://docs.aws.amazon.com/AWSEC2/latest/APIReference/API_RunInstances.html
-func runInstances(s *Server, c *call, in *runRequest) (any, error) {
+func (s *runner) runInstances(c *operation.Call, in *runRequest) (any, error) {
 	switch {
 	case in.MinCount < 1:
-		return nil, failf(codeInvalidValue, "Value (%d) for parameter minCount is invalid. Expecting at least 1", in.MinCount)
+		return nil, awserr.New(awserr.InvalidValue, "Value (%d) for parameter minCount is invalid. Expecting at least 1", in.MinCount)
 	case in.MaxCount < in.MinCount:
-		return nil, failf(codeInvalidValue, "Value (%d) for parameter maxCount is invalid. It must not be below minCount", in.MaxCount)
+		return nil, awserr.New(awserr.InvalidValue, "Value (%d) for parameter maxCount is invalid. It must not be below minCount", in.MaxCount)
 	}
 	if err := in.check(); err != nil {
 		return nil, err
 	}
-	return s.once(c, in.ClientToken, func() (any, error) {
+	return s.tokens.once(c, in.ClientToken, func() (any, error) {
 		l, err := s.runSpec(in)
 		if err != nil {
 			return nil, err
 		}
-		if c.dryRun {
-			return nil, errDryRun()
+		if c.DryRun {
+			return nil, awserr.DryRun()
 		}
 		return s.runSome(c, in, l)
 	})
 }
 
 // runSpec lays the parameters of the request over those of its template.
-func (s *Server) runSpec(in *runRequest) (launchSpec, error) {
+func (s *runner) runSpec(in *runRequest) (launchSpec, error) {
 	data, id, version := in.templateData, "", 0
 	if in.LaunchTemplate != nil {
-		t, err := s.state.template(in.LaunchTemplate.ID, in.LaunchTemplate.Name)
+		t, err := s.templates.find(in.LaunchTemplate.ID, in.LaunchTemplate.Name)
 		if err != nil {
 			return launchSpec{}, err
 		}
@@ -68,24 +82,25 @@ func (s *Server) runSpec(in *runRequest) (launchSpec, error) {
 	// m1.small is the default of old.
 	// https://docs.aws.amazon.com/AWSEC2/latest/APIReference/API_RunInstances.html
 	data.InstanceType = cmp.Or(data.InstanceType, "m1.small")
-	l, err := s.resolve(data, where, subnetID)
+	l, err := s.launcher.resolve(data, where, subnetID)
 	l.template, l.version = id, version
 	l.spot = data.InstanceMarketOptions != nil && data.InstanceMarketOptions.MarketType == "spot"
 	return l, err
 }
 
-func (s *Server) runSome(c *call, in *runRequest, l launchSpec) (any, error) {
-	given, err := tagsFor(in.TagSpecifications, "instance", "instance", "volume", "network-interface", "spot-instances-request", "elastic-gpu")
+// runSome launches what a pool gives, all or nothing below MinCount.
+func (s *runner) runSome(c *operation.Call, in *runRequest, l launchSpec) (any, error) {
+	given, err := tag.For(in.TagSpecifications, "instance", "instance", "volume", "network-interface", "spot-instances-request", "elastic-gpu")
 	if err != nil {
 		return nil, err
 	}
-	origin := instance{reservation: s.newID("r"), token: in.ClientToken}
+	origin := instance{reservation: s.launcher.ids.New("r"), token: in.ClientToken}
 	var started []*instance
 	for len(started) < in.MaxCount {
-		err := s.available(c, &l)
+		err := s.launcher.available(c, &l)
 		if err == nil {
 			var i *instance
-			if i, err = s.start(c, l, given, origin); err == nil {
+			if i, err = s.launcher.start(c, l, given, origin); err == nil {
 				started = append(started, i)
 				continue
 			}
@@ -94,20 +109,13 @@ func (s *Server) runSome(c *call, in *runRequest, l launchSpec) (any, error) {
 			break
 		}
 		for _, i := range started {
-			s.undo(i)
+			s.launcher.instances.undo(i)
 		}
 		return nil, err
 	}
-	r := reservationXML{ID: origin.reservation, Owner: s.cfg.Account}
+	r := reservationXML{ID: origin.reservation, Owner: s.reader.account.ID}
 	for _, i := range started {
-		r.Instances = append(r.Instances, s.instanceXML(i, c.now))
+		r.Instances = append(r.Instances, s.reader.instanceXML(i, c.Now))
 	}
 	return r, nil
-}
-
-// undo takes back an instance that the same call started.
-func (s *Server) undo(i *instance) {
-	s.release(i)
-	delete(s.state.instances, i.id)
-	s.state.order = s.state.order[:len(s.state.order)-1]
 }

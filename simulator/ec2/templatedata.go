@@ -1,6 +1,8 @@
-package sim
+package ec2
 
-import "encoding/base64"
+import (
+	"spokeshave.dev/simulator/tag"
+)
 
 // templateData is what a launch template says of instances, on the wire in
 // both directions.
@@ -30,7 +32,7 @@ type templateData struct {
 	SecurityGroups            []string             `query:"SecurityGroup" xml:"securityGroupSet>item"`
 	BlockDeviceMappings       []blockDevice        `query:"BlockDeviceMapping" xml:"blockDeviceMappingSet>item"`
 	NetworkInterfaces         []networkInterface   `query:"NetworkInterface" xml:"networkInterfaceSet>item"`
-	TagSpecifications         []tagSpecification   `query:"TagSpecification" xml:"tagSpecificationSet>item"`
+	TagSpecifications         []tag.Specification  `query:"TagSpecification" xml:"tagSpecificationSet>item"`
 }
 
 type enabled struct {
@@ -147,90 +149,4 @@ type conntrack struct {
 	TCPEstablishedTimeout *int `query:"TcpEstablishedTimeout" xml:"tcpEstablishedTimeout"`
 	UDPStreamTimeout      *int `query:"UdpStreamTimeout" xml:"udpStreamTimeout"`
 	UDPTimeout            *int `query:"UdpTimeout" xml:"udpTimeout"`
-}
-
-// check is what EC2 verifies of template data as such; whether image, groups
-// and profile exist shows at launch.
-// https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/launch-template-restrictions.html
-func (d *templateData) check() error {
-	if err := checkUserData(d.UserData); err != nil {
-		return err
-	}
-	if p := d.IamInstanceProfile; p != nil && p.ARN != "" && p.Name != "" {
-		return failf(codeCombination, "Specify either the name or the ARN of the instance profile, but not both")
-	}
-	if m := d.MetadataOptions; m != nil {
-		if err := m.check(); err != nil {
-			return err
-		}
-	}
-	if m := d.InstanceMarketOptions; m != nil {
-		if err := oneOf("marketType", m.MarketType, "spot", "capacity-block", "interruptible-capacity-reservation"); err != nil {
-			return err
-		}
-	}
-	for _, b := range d.BlockDeviceMappings {
-		if err := b.check(); err != nil {
-			return err
-		}
-	}
-	for _, n := range d.NetworkInterfaces {
-		if err := oneOf("interfaceType", n.InterfaceType, "interface", "efa", "efa-only"); err != nil {
-			return err
-		}
-	}
-	// https://docs.aws.amazon.com/AWSEC2/latest/APIReference/API_LaunchTemplateInstanceNetworkInterfaceSpecificationRequest.html
-	if len(d.NetworkInterfaces) > 0 && len(d.SecurityGroupIDs)+len(d.SecurityGroups) > 0 {
-		return failf(codeCombination, "Network interfaces and an instance-level security groups may not be specified on the same request")
-	}
-	_, err := tagsFor(d.TagSpecifications, "", "instance", "volume", "network-interface", "spot-instances-request", "elastic-gpu")
-	return err
-}
-
-// checkUserData wants base64 of at most 16 kB.
-// https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/user-data.html
-func checkUserData(text string) error {
-	raw, err := base64.StdEncoding.DecodeString(text)
-	switch {
-	case err != nil:
-		return failf("InvalidUserData.Malformed", "Invalid BASE64 encoding of user data.")
-	case len(raw) > 16384:
-		return failf("InvalidParameterValue", "User data is limited to 16384 bytes")
-	default:
-		return nil
-	}
-}
-
-// https://docs.aws.amazon.com/AWSEC2/latest/APIReference/API_LaunchTemplateInstanceMetadataOptionsRequest.html
-func (m *metadataOptions) check() error {
-	if n := m.HTTPPutResponseHopLimit; n != nil && (*n < 1 || *n > 64) {
-		return failf(codeInvalidValue, "Value (%d) for parameter HttpPutResponseHopLimit is invalid. Expecting a value between 1 and 64", *n)
-	}
-	if err := oneOf("HttpTokens", m.HTTPTokens, "optional", "required"); err != nil {
-		return err
-	}
-	if err := oneOf("HttpEndpoint", m.HTTPEndpoint, "enabled", "disabled"); err != nil {
-		return err
-	}
-	if err := oneOf("HttpProtocolIpv6", m.HTTPProtocolIpv6, "enabled", "disabled"); err != nil {
-		return err
-	}
-	return oneOf("InstanceMetadataTags", m.InstanceMetadataTags, "enabled", "disabled")
-}
-
-// https://docs.aws.amazon.com/AWSEC2/latest/APIReference/API_LaunchTemplateEbsBlockDeviceRequest.html
-func (b *blockDevice) check() error {
-	if b.Ebs == nil {
-		return nil
-	}
-	if err := oneOf("volumeType", b.Ebs.VolumeType, "standard", "io1", "io2", "gp2", "gp3", "sc1", "st1"); err != nil {
-		return err
-	}
-	if n := b.Ebs.VolumeSize; n != nil && (*n < 1 || *n > 65536) {
-		return failf(codeInvalidValue, "Volume of %dGiB is out of range: 1 to 65536", *n)
-	}
-	if n := b.Ebs.Throughput; n != nil && b.Ebs.VolumeType != "gp3" {
-		return failf("InvalidParameterCombination", "The parameter throughput is not supported for %s volumes.", b.Ebs.VolumeType)
-	}
-	return nil
 }

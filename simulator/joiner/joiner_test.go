@@ -19,7 +19,7 @@ import (
 	"k8s.io/client-go/kubernetes"
 
 	"spokeshave.dev/controller/cloud/catalog"
-	"spokeshave.dev/simulator/ec2"
+	"spokeshave.dev/simulator"
 	"spokeshave.dev/simulator/joiner"
 	"spokeshave.dev/test/kit/controlplane"
 )
@@ -29,7 +29,7 @@ const region = "us-west-2"
 // cloud is ec2sim over the embedded catalogue, with a client.
 type cloud struct {
 	*ec2.Client
-	server *sim.Server
+	server *simulator.Server
 	types  []catalog.Type
 	sales  []catalog.Sale
 }
@@ -40,7 +40,7 @@ func newCloud(t *testing.T) *cloud {
 	if err != nil {
 		t.Fatal(err)
 	}
-	server, err := sim.New(sim.Config{Region: region, Cluster: "demo", Types: types, Sales: sales, PendingDelay: 100 * time.Millisecond})
+	server, err := simulator.New(simulator.Config{Region: region, Cluster: "demo", Types: types, Sales: sales, PendingDelay: 100 * time.Millisecond})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -101,7 +101,7 @@ func TestJoin(t *testing.T) {
 	c := controlplane.ForTest(t, true)
 	kube := kubernetes.NewForConfigOrDie(c.Config())
 	cloud := newCloud(t)
-	for _, f := range []sim.Fault{
+	for _, f := range []simulator.Fault{
 		{Action: "DescribeInstances", Code: "RequestLimitExceeded", Count: 4},
 		{Action: "DescribeInstanceAttribute", Cut: true, Count: 2},
 		{Action: "DescribeInstances", HTTPStatus: 503, Count: 2},

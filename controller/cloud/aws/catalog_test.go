@@ -14,7 +14,7 @@ import (
 	"spokeshave.dev/controller/cloud/catalog"
 	"spokeshave.dev/controller/cloud/provider"
 	"spokeshave.dev/controller/core/model"
-	"spokeshave.dev/simulator/ec2"
+	sim "spokeshave.dev/simulator"
 )
 
 func (w *world) catalog(t *testing.T, class string) model.Catalog {

@@ -15,7 +15,7 @@ import (
 	"spokeshave.dev/controller/cloud/aws"
 	"spokeshave.dev/controller/cloud/provider"
 	"spokeshave.dev/controller/core/model"
-	"spokeshave.dev/simulator/ec2"
+	sim "spokeshave.dev/simulator"
 )
 
 // eks answers as the world does, but tells of the cluster what cluster says.

@@ -10,7 +10,7 @@ import (
 
 	awsv1 "spokeshave.dev/api/aws/v1"
 	"spokeshave.dev/controller/cloud/aws"
-	"spokeshave.dev/simulator/ec2"
+	sim "spokeshave.dev/simulator"
 )
 
 func noClasses(context.Context, string) (*awsv1.EC2NodeClass, error) { return nil, nil }

@@ -20,7 +20,7 @@ import (
 	"spokeshave.dev/controller/cloud/catalog"
 	"spokeshave.dev/controller/cloud/providertest"
 	"spokeshave.dev/controller/core/model"
-	"spokeshave.dev/simulator/ec2"
+	sim "spokeshave.dev/simulator"
 )
 
 const region = "us-west-2"

@@ -19,7 +19,7 @@ import (
 	"spokeshave.dev/controller/cloud/catalog"
 	"spokeshave.dev/controller/cloud/provider"
 	"spokeshave.dev/controller/cloud/providertest"
-	"spokeshave.dev/simulator/ec2"
+	sim "spokeshave.dev/simulator"
 )
 
 // The variables that point the conformance suite at an endpoint of one's own; the

@@ -13,7 +13,7 @@ import (
 
 	awsv1 "spokeshave.dev/api/aws/v1"
 	"spokeshave.dev/controller/core/model"
-	"spokeshave.dev/simulator/ec2"
+	sim "spokeshave.dev/simulator"
 )
 
 // Every field of an EC2NodeClass, set to something else, changes what EC2 is asked

@@ -12,7 +12,7 @@ import (
 	"spokeshave.dev/controller/cloud/aws"
 	"spokeshave.dev/controller/cloud/provider"
 	"spokeshave.dev/controller/core/model"
-	"spokeshave.dev/simulator/ec2"
+	sim "spokeshave.dev/simulator"
 )
 
 // measured is the world with metrics, and a reader of one of them by label.

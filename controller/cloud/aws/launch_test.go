@@ -11,7 +11,7 @@ import (
 	awsv1 "spokeshave.dev/api/aws/v1"
 	"spokeshave.dev/controller/cloud/provider"
 	"spokeshave.dev/controller/core/model"
-	"spokeshave.dev/simulator/ec2"
+	sim "spokeshave.dev/simulator"
 )
 
 func option(instanceType, zone string, ct model.CapacityType) model.Option {

@@ -16,7 +16,7 @@ import (
 	"spokeshave.dev/controller/cloud/aws"
 	"spokeshave.dev/controller/cloud/provider"
 	"spokeshave.dev/controller/core/model"
-	"spokeshave.dev/simulator/ec2"
+	sim "spokeshave.dev/simulator"
 )
 
 func claimNames(n int) []string {

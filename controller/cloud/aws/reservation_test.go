@@ -12,7 +12,7 @@ import (
 	"spokeshave.dev/controller/cloud/aws"
 	"spokeshave.dev/controller/cloud/provider"
 	"spokeshave.dev/controller/core/model"
-	"spokeshave.dev/simulator/ec2"
+	sim "spokeshave.dev/simulator"
 )
 
 // reserve makes reservations for team shaves, and has the class select them.

@@ -8,7 +8,7 @@ import (
 
 	"spokeshave.dev/controller/cloud/aws"
 	"spokeshave.dev/controller/core/model"
-	"spokeshave.dev/simulator/ec2"
+	sim "spokeshave.dev/simulator"
 )
 
 func TestVolumePrices(t *testing.T) {

@@ -8,7 +8,7 @@ import (
 
 	"spokeshave.dev/controller/cloud/provider"
 	"spokeshave.dev/controller/core/model"
-	"spokeshave.dev/simulator/ec2"
+	sim "spokeshave.dev/simulator"
 )
 
 func (w *world) shift(t *testing.T, all ...sim.ZonalShift) {

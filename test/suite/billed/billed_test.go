@@ -36,7 +36,7 @@ import (
 	"spokeshave.dev/controller/core/policy"
 	"spokeshave.dev/controller/kube/actuate"
 	"spokeshave.dev/controller/kube/cluster"
-	"spokeshave.dev/simulator/ec2"
+	sim "spokeshave.dev/simulator"
 	"spokeshave.dev/test/kit/controlplane"
 )
 

@@ -10,7 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	karpv1 "spokeshave.dev/api/karpenter/v1"
-	"spokeshave.dev/simulator/ec2"
+	sim "spokeshave.dev/simulator"
 )
 
 // TestKilledDuringLaunch kills the controller while EC2 works on its request.

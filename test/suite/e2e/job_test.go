@@ -4,7 +4,7 @@ import (
 	"testing"
 
 	"spokeshave.dev/controller/core/model"
-	"spokeshave.dev/simulator/ec2"
+	sim "spokeshave.dev/simulator"
 	"spokeshave.dev/test/kit/harness"
 )
 

@@ -39,7 +39,7 @@ import (
 	"spokeshave.dev/controller/kube/reconcile/index"
 	"spokeshave.dev/controller/kube/reconcile/lifecycle"
 	"spokeshave.dev/controller/kube/reconcile/reservation"
-	ec2sim "spokeshave.dev/simulator/ec2"
+	ec2sim "spokeshave.dev/simulator"
 	"spokeshave.dev/test/kit/controlplane"
 )
 

@@ -1,0 +1,3 @@
+// Package ids makes the names of simulated resources: identifiers that derive
+// from a seed, so that a run can be repeated, and ARNs.
+package ids

@@ -1,0 +1,65 @@
+package simulator
+
+import (
+	"spokeshave.dev/simulator/ec2"
+	"spokeshave.dev/simulator/eks"
+	"spokeshave.dev/simulator/fault"
+	"spokeshave.dev/simulator/iam"
+	"spokeshave.dev/simulator/ids"
+	"spokeshave.dev/simulator/market"
+	"spokeshave.dev/simulator/operation"
+	"spokeshave.dev/simulator/pricing"
+	"spokeshave.dev/simulator/sqs"
+	"spokeshave.dev/simulator/ssm"
+	"spokeshave.dev/simulator/sts"
+	"spokeshave.dev/simulator/zonalshift"
+)
+
+// world is everything that a reset forgets: the services with their state.
+type world struct {
+	faults  *fault.Schedule
+	market  *market.Market
+	ec2     *ec2.Service
+	iam     *iam.Service
+	sqs     *sqs.Service
+	pricing *pricing.Service
+	shifts  *zonalshift.Service
+	// operations are by service, as credential scopes name it, and action.
+	operations map[string]map[string]operation.Operation
+}
+
+func (s *Server) newWorld() *world {
+	cfg := &s.cfg
+	account := ids.Account{ID: cfg.Account, Region: cfg.Region}
+	w := &world{faults: &fault.Schedule{}, market: market.New(cfg.Region, cfg.Types, cfg.Sales, cfg.Clock.Now())}
+	w.iam = iam.New(account, s.ids, cfg.NodeRoles)
+	w.sqs = sqs.New(account, s.ids, s.wake, cfg.Queue)
+	w.pricing = pricing.New(cfg.Region, s.ids, w.market)
+	w.shifts = zonalshift.New(account, s.ids, w.market, cfg.Cluster)
+	w.ec2 = ec2.New(ec2.Config{
+		Account: account, IDs: s.ids, Market: w.market, Profiles: w.iam, Faults: w.faults,
+		Cluster: cfg.Cluster, KubernetesVersion: cfg.KubernetesVersion, FleetAttempts: cfg.FleetAttempts,
+		Pace:  ec2.Pace{Pending: cfg.PendingDelay, Shutdown: cfg.ShutdownDelay, Lag: cfg.Lag},
+		Quota: ec2.Quota{OnDemandVCPUs: cfg.OnDemandVCPUs, SpotVCPUs: cfg.SpotVCPUs},
+	})
+	cluster := eks.Cluster{Name: cfg.Cluster, Version: cfg.KubernetesVersion, Endpoint: cfg.ClusterEndpoint, CA: cfg.ClusterCA}
+	cluster.VPC, cluster.Subnets, cluster.SecurityGroup = w.ec2.Network()
+	images, published := w.ec2.Parameters()
+	w.operations = map[string]map[string]operation.Operation{
+		"ec2":             w.ec2.Operations(),
+		"iam":             w.iam.Operations(),
+		"sts":             sts.Operations(account),
+		"ssm":             ssm.New(cfg.Region, images, published).Operations(),
+		"sqs":             w.sqs.Operations(),
+		"pricing":         w.pricing.Operations(),
+		"eks":             eks.New(account, cluster).Operations(),
+		"arc-zonal-shift": w.shifts.Operations(),
+	}
+	return w
+}
+
+// wake asks those who wait for messages to look again.
+func (s *Server) wake() {
+	close(s.arrived)
+	s.arrived = make(chan struct{})
+}

@@ -212,7 +212,6 @@ func TestFleetRefused(t *testing.T) {
 		"type":          {"not simulated", func(in *ec2.CreateFleetInput) { in.Type = "maintain" }, "UnsupportedOperation"},
 		"capacity":      {"nothing to launch", func(in *ec2.CreateFleetInput) { in.TargetCapacitySpecification.TotalTargetCapacity = aws.Int32(0) }, "InvalidParameterValue"},
 		"negative":      {"priorities start at 0", func(in *ec2.CreateFleetInput) { in.LaunchTemplateConfigs[0].Overrides[0].Priority = aws.Float64(-1) }, "InvalidParameterValue"},
-		"fraction":      {"priorities are whole", func(in *ec2.CreateFleetInput) { in.LaunchTemplateConfigs[0].Overrides[0].Priority = aws.Float64(0.5) }, "InvalidParameterValue"},
 		"subnets": {"instant fleets take one", func(in *ec2.CreateFleetInput) {
 			in.LaunchTemplateConfigs[0].Overrides[0].SubnetId = aws.String("subnet-1,subnet-2")
 		}, "InvalidParameterValue"},

@@ -130,8 +130,10 @@ func (c *fleetConfig) check() error {
 
 // https://docs.aws.amazon.com/AWSEC2/latest/APIReference/API_FleetLaunchTemplateOverridesRequest.html
 func (o *fleetOverride) check() error {
-	if p := o.Priority; p != nil && (*p < 0 || *p != math.Trunc(*p) || math.IsInf(*p, 0)) {
-		return awserr.New(awserr.InvalidValue, "Priority must be a whole number starting at 0, not %v", *p)
+	// The documentation wants whole numbers; EC2 accepts fractions, which Karpenter
+	// sends with every fleet (a price such as 0.0042).
+	if p := o.Priority; p != nil && !(*p >= 0 && *p < math.MaxInt32) {
+		return awserr.New(awserr.InvalidValue, "Priority must be a number starting at 0, not %v", *p)
 	}
 	if w := o.WeightedCapacity; w != nil && !(*w > 0 && *w < math.MaxInt32) {
 		return awserr.New(awserr.InvalidValue, "WeightedCapacity must be above 0, not %v", *w)

@@ -168,6 +168,9 @@ func (b *boot) readScript(text string) error {
 func (b *boot) readFlags(flags []string) error {
 	for _, flag := range flags {
 		name, value, _ := strings.Cut(strings.TrimSpace(flag), "=")
+		// nodeadm writes flags into an environment file, from which systemd takes
+		// the quotes off; Karpenter writes --node-labels="a=b,c=d".
+		value = unquote(value)
 		switch name {
 		case "--node-labels":
 			b.label(value)
@@ -184,6 +187,14 @@ func (b *boot) readFlags(flags []string) error {
 		}
 	}
 	return nil
+}
+
+// unquote takes one pair of equal quotes off.
+func unquote(text string) string {
+	if n := len(text); n >= 2 && text[0] == text[n-1] && (text[0] == '"' || text[0] == '\'') {
+		return text[1 : n-1]
+	}
+	return text
 }
 
 func (b *boot) label(list string) {

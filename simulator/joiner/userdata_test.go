@@ -33,6 +33,11 @@ spec:
 			reason: "nodeadm reads it as it is", text: config,
 			want: boot{cluster: "spokes", labels: labels, taints: taints, maxPods: pods(58), evictionHard: map[string]string{"memory.available": "5%"}},
 		},
+		"quoted flags": {
+			reason: "Karpenter quotes its labels, and systemd takes the quotes off",
+			text:   "kind: NodeConfig\nspec:\n  kubelet:\n    flags:\n    - --node-labels=\"karpenter.sh/nodepool=general,team=shaves\"\n    - --max-pods='9'\n",
+			want:   boot{labels: labels, maxPods: pods(9)},
+		},
 		"archive": {
 			reason: "a later NodeConfig wins, scripts say nothing of kubelet",
 			text: "MIME-Version: 1.0\nContent-Type: multipart/mixed; boundary=\"//\"\n\n--//\nContent-Type: application/node.eks.aws\n\n" + config +

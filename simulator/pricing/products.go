@@ -25,8 +25,8 @@ type productFilter struct {
 	Field, Type, Value string
 }
 
-// getProducts lists the on-demand Linux prices of the region for shared
-// tenancy, one product for each type, and those of volumes, 100 at a time.
+// getProducts lists the on-demand Linux prices of the region, one product for
+// each type and tenancy, and those of volumes, 100 at a time.
 // https://docs.aws.amazon.com/aws-cost-management/latest/APIReference/API_pricing_GetProducts.html
 func (s *Service) getProducts(_ *operation.Call, in *productsRequest) (any, error) {
 	if in.ServiceCode != "AmazonEC2" {
@@ -43,9 +43,11 @@ func (s *Service) getProducts(_ *operation.Call, in *productsRequest) (any, erro
 		if price <= 0 {
 			continue
 		}
-		attributes := s.productAttributes(name)
-		if matchesProduct(attributes, in.Filters) {
-			all = append(all, s.product(name, attributes, price))
+		for _, tenancy := range s.tenancies(name) {
+			attributes := s.productAttributes(name, tenancy)
+			if matchesProduct(attributes, in.Filters) {
+				all = append(all, s.product(name, attributes, price))
+			}
 		}
 	}
 	all = append(all, s.volumeProducts(in.Filters)...)
@@ -72,19 +74,32 @@ func (s *Service) getProducts(_ *operation.Call, in *productsRequest) (any, erro
 	return out, nil
 }
 
+// tenancies are those that a type is listed under: shared, and dedicated for bare
+// metal, whose price is the same under both. Karpenter asks for bare metal under
+// Dedicated.
+func (s *Service) tenancies(name string) []string {
+	if s.market.Type(name).BareMetal {
+		return []string{"Shared", "Dedicated"}
+	}
+	return []string{"Shared"}
+}
+
 // productAttributes are those by which products are filtered; productFamily and
 // serviceCode stand beside the others in the answer.
-func (s *Service) productAttributes(name string) map[string]string {
+func (s *Service) productAttributes(name, tenancy string) map[string]string {
 	t := s.market.Type(name)
-	family := "Compute Instance"
+	family, usage := "Compute Instance", "BoxUsage:"
 	if t.BareMetal {
 		family = "Compute Instance (bare metal)"
+	}
+	if tenancy == "Dedicated" {
+		usage = "DedicatedUsage:"
 	}
 	return map[string]string{
 		"productFamily": family, "serviceCode": "AmazonEC2", "servicecode": "AmazonEC2", "servicename": "Amazon Elastic Compute Cloud",
 		"instanceType": name, "regionCode": s.region, "locationType": "AWS Region", "operatingSystem": "Linux",
-		"preInstalledSw": "NA", "capacitystatus": "Used", "marketoption": "OnDemand", "tenancy": "Shared",
-		"licenseModel": "No License required", "operation": "RunInstances", "usagetype": "BoxUsage:" + name,
+		"preInstalledSw": "NA", "capacitystatus": "Used", "marketoption": "OnDemand", "tenancy": tenancy,
+		"licenseModel": "No License required", "operation": "RunInstances", "usagetype": usage + name,
 		"currentGeneration": "Yes", "vcpu": strconv.Itoa(t.VCPU),
 		"memory": strconv.FormatFloat(float64(t.MemoryMiB)/1024, 'f', -1, 64) + " GiB",
 	}
@@ -125,7 +140,7 @@ const (
 )
 
 func (s *Service) product(name string, attributes map[string]string, price model.Price) map[string]any {
-	sku := s.ids.Upper("", "sku", name)
+	sku := s.ids.Upper("", "sku", name, attributes["tenancy"])
 	family := attributes["productFamily"]
 	delete(attributes, "productFamily")
 	delete(attributes, "serviceCode")

@@ -1,0 +1,174 @@
+package simulator_test
+
+import (
+	"encoding/json"
+	"io"
+	"maps"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"os"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+
+	"spokeshave.dev/controller/cloud/catalog"
+	"spokeshave.dev/simulator"
+)
+
+// recorded is a request of Karpenter 1.14.1 as it was sent to EC2's API. Names of
+// resources that only a run decides stand as {instance.1} and {template}.
+type recorded struct {
+	Service    string            `json:"service"`
+	Action     string            `json:"action"`
+	Parameters map[string]string `json:"parameters"`
+	Body       string            `json:"body"`
+	// Code is the error that EC2 answers with; empty is success.
+	Code string `json:"code"`
+}
+
+// answered is what a successful answer to an action holds.
+func answered() map[string]string {
+	return map[string]string{
+		"DescribeInstances": "<instanceId>", "DescribeInstanceTypes": "<instanceType>", "DescribeInstanceTypeOfferings": "<location>us-west-2",
+		"DescribeSpotPriceHistory": "<spotPrice>", "GetProducts": "PricePerUnit", "GetParameter": `"Value":"ami-`, "DescribeImages": "<imageId>",
+		"DescribeSubnets": "<subnetId>", "DescribeSecurityGroups": "<groupId>", "CreateInstanceProfile": "<InstanceProfileId>", "DescribeCluster": `"version":"1.36"`,
+		"CreateLaunchTemplate": "<launchTemplateId>", "CreateTags": "<return>true</return>", "GetQueueUrl": "QueueUrl", "DeleteLaunchTemplate": "<launchTemplateId>",
+	}
+}
+
+// TestReplay sends what a real Karpenter sent, in its order: every request is
+// answered as EC2 answers it.
+func TestReplay(t *testing.T) {
+	types, sales, err := catalog.Load(region)
+	if err != nil {
+		t.Fatal(err)
+	}
+	server, err := simulator.New(simulator.Config{Region: region, Cluster: "mig", Seed: 1, Types: types, Sales: sales})
+	if err != nil {
+		t.Fatal(err)
+	}
+	listener := httptest.NewServer(server)
+	t.Cleanup(listener.Close)
+	raw, err := os.ReadFile("testdata/karpenter-1.14.1.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all []recorded
+	if err := json.Unmarshal(raw, &all); err != nil {
+		t.Fatal(err)
+	}
+	r := &replay{url: listener.URL, made: map[string]string{}}
+	r.prepare(t, all)
+	for i, in := range all {
+		t.Run(strconv.Itoa(i)+" "+in.Action, func(t *testing.T) {
+			text := r.send(t, in)
+			if want := answered()[in.Action]; in.Code == "" && !strings.Contains(strings.ToLower(text), strings.ToLower(want)) {
+				t.Errorf("the answer has no %s: %.500s", want, text)
+			}
+			if total := in.Parameters["TargetCapacitySpecification.TotalTargetCapacity"]; in.Action == "CreateFleet" && in.Code == "" {
+				ids := regexp.MustCompile(`\bi-[0-9a-f]{17}`).FindAllString(text, -1)
+				if strconv.Itoa(len(ids)) != total || strings.Contains(text, "<errorCode>") {
+					t.Errorf("want %s instances and no error: %.500s", total, text)
+				}
+				for n, id := range ids {
+					r.made["{instance."+strconv.Itoa(n+1)+"}"] = id
+				}
+			}
+			if id := regexp.MustCompile(`lt-[0-9a-f]{17}`).FindString(text); in.Action == "CreateLaunchTemplate" {
+				r.made["{template}"] = id
+			}
+		})
+	}
+}
+
+// replay sends recorded requests to one server.
+type replay struct {
+	url  string
+	made map[string]string // placeholder to ID
+}
+
+// prepare makes the instance profiles and launch templates that recorded requests
+// name and no recorded request makes.
+func (r *replay) prepare(t *testing.T, all []recorded) {
+	t.Helper()
+	made, templates := map[string]bool{}, map[string]bool{}
+	var model recorded
+	for _, in := range all {
+		made[in.Parameters["InstanceProfileName"]] = made[in.Parameters["InstanceProfileName"]] || in.Action == "CreateInstanceProfile"
+		if in.Action == "CreateLaunchTemplate" {
+			model, templates[in.Parameters["LaunchTemplateName"]] = in, true
+		}
+	}
+	for _, in := range all {
+		name := in.Parameters["LaunchTemplateData.IamInstanceProfile.Name"]
+		if name == "" || made[name] {
+			continue
+		}
+		made[name] = true
+		r.send(t, recorded{Service: "iam", Action: "CreateInstanceProfile", Parameters: map[string]string{"InstanceProfileName": name}})
+		r.send(t, recorded{Service: "iam", Action: "AddRoleToInstanceProfile", Parameters: map[string]string{"InstanceProfileName": name, "RoleName": "KarpenterNodeRole-mig"}})
+	}
+	for _, in := range all {
+		for key, name := range in.Parameters {
+			if !strings.HasSuffix(key, "LaunchTemplateSpecification.LaunchTemplateName") || templates[name] {
+				continue
+			}
+			templates[name] = true
+			like := model
+			like.Parameters = maps.Clone(model.Parameters)
+			like.Parameters["LaunchTemplateName"], like.Parameters["ClientToken"] = name, name
+			r.send(t, like)
+		}
+	}
+}
+
+// send posts a request, fails unless it ends with its code, and gives the answer.
+func (r *replay) send(t *testing.T, in recorded) string {
+	t.Helper()
+	method, path, body, kind := http.MethodPost, "/", in.Body, "application/x-amz-json-1.1"
+	switch {
+	case in.Service == "eks":
+		method, path = http.MethodGet, "/clusters/mig"
+	case in.Body == "":
+		form := url.Values{"Action": {in.Action}, "Version": {"2016-11-15"}}
+		for key, value := range in.Parameters {
+			for placeholder, id := range r.made {
+				value = strings.ReplaceAll(value, placeholder, id)
+			}
+			form.Set(key, value)
+		}
+		if in.Code == "DryRunOperation" {
+			form.Set("DryRun", "true")
+		}
+		body, kind = form.Encode(), "application/x-www-form-urlencoded"
+	}
+	body = strings.ReplaceAll(body, `"WaitTimeSeconds":20`, `"WaitTimeSeconds":0`)
+	request, err := http.NewRequestWithContext(t.Context(), method, r.url+path, strings.NewReader(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	request.Header.Set("Content-Type", kind)
+	request.Header.Set("Authorization", "AWS4-HMAC-SHA256 Credential=A/20261122/us-west-2/"+in.Service+"/aws4_request, SignedHeaders=host, Signature=0")
+	if in.Body != "" {
+		request.Header.Set("X-Amz-Target", "Service."+in.Action)
+	}
+	answer, err := http.DefaultClient.Do(request)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = answer.Body.Close() }()
+	text, err := io.ReadAll(answer.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	code := ""
+	if found := regexp.MustCompile(`<Code>([^<]*)</Code>|"__type":"([^"]*)"`).FindSubmatch(text); found != nil {
+		code = string(found[1]) + string(found[2])
+	}
+	if code != in.Code || (answer.StatusCode == http.StatusOK) != (in.Code == "") {
+		t.Fatalf("%s ended with %d %q, EC2 says %q: %.500s", in.Action, answer.StatusCode, code, in.Code, text)
+	}
+	return string(text)
+}

@@ -10,22 +10,6 @@ import (
 	"spokeshave.dev/controller/core/solver/vec"
 )
 
-// mode says how an attempt spends what is scarce.
-type mode struct {
-	// strictOptions keeps the options of a node no dearer than the one chosen, so
-	// that ceilings reserve no more than the plan needs.
-	strictOptions bool
-	// byPriority packs urgent pods before others are looked at.
-	byPriority bool
-	// scarcityPriced packs by the share of limits and headroom that nodes take, and
-	// not by their effective cost.
-	scarcityPriced bool
-	// maxPods packs as many pods as there is room for, whatever is left for the others.
-	maxPods bool
-	// podsPerNode is how many pods a node is given, 0 for as many as fit.
-	podsPerNode int32
-}
-
 // attempt is a plan in the making.
 type attempt struct {
 	p *problem
@@ -43,7 +27,9 @@ type attempt struct {
 	growTries int
 	// failed says that a bound broke an attempt that is not tight.
 	failed bool
-	stats  Stats
+	// complete says that every pod has a place that any node could give it.
+	complete bool
+	stats    Stats
 }
 
 // planned is a node to launch.
@@ -68,59 +54,6 @@ func newAttempt(p *problem, left []int32, m mode) *attempt {
 	a := &attempt{p: p, b: newBudget(p), mode: m, left: slices.Clone(left)}
 	for i := range p.classes {
 		a.floor = min(a.floor, p.classes[i].priority)
-	}
-	return a
-}
-
-// bestAttempt makes the cheapest plan for what is left that places the most urgent
-// pods: first as if nothing were scarce, and only where that fails with less
-// and less freedom.
-func (p *problem) bestAttempt(left []int32) *attempt {
-	airy := p.sparsePlan(left)
-	if airy != nil && airy.pods() > maxFirstFit {
-		return airy
-	}
-	a := newAttempt(p, left, mode{})
-	a.run()
-	if !a.failed && !a.leavesPlaceable() {
-		if airy != nil && airy.better(a) {
-			return airy
-		}
-		return a
-	}
-	var found *attempt
-	for _, m := range []mode{
-		{strictOptions: true},
-		{strictOptions: true, scarcityPriced: true},
-		{strictOptions: true, byPriority: true},
-		{strictOptions: true, byPriority: true, scarcityPriced: true},
-		{strictOptions: true, scarcityPriced: true, maxPods: true},
-		{strictOptions: true, byPriority: true, scarcityPriced: true, maxPods: true},
-	} {
-		b := newAttempt(p, left, m)
-		if b.run(); b.leavesPlaceable() {
-			b.enlarge()
-		}
-		if !b.leavesPlaceable() {
-			return b
-		}
-		if found == nil || b.better(found) {
-			found = b
-		}
-	}
-	return found
-}
-
-// sparsePlan is a plan of nodes with few pods on each, for pods of which many mind
-// others on their own node; nil where that does not matter or does not do.
-func (p *problem) sparsePlan(left []int32) *attempt {
-	most := p.podsPerNodeCap()
-	if most == 0 {
-		return nil
-	}
-	a := newAttempt(p, left, mode{podsPerNode: most})
-	if a.run(); a.failed || a.leavesPlaceable() {
-		return nil
 	}
 	return a
 }
@@ -180,16 +113,16 @@ func (a *attempt) rounds() {
 		if len(k.items) == 0 {
 			return
 		}
-		effort := a.p.in.Effort
+		moves := a.p.in.Effort
 		switch {
 		case round >= effortRounds:
-			effort = 0
+			moves = 0
 		case round > 0 || a.strictOptions:
-			effort = min(effort, 1+effort/10)
+			moves = min(moves, 1+moves/10)
 		}
 		before := a.stats.Pivots
-		list := k.pack(effort)
-		a.p.in.meter.pack(len(k.items), len(k.binTypes), a.stats.Pivots-before)
+		list := k.pack(moves)
+		a.p.in.budget.Pack(len(k.items), len(k.binTypes), a.stats.Pivots-before)
 		a.stats.Packings++
 		a.stats.Items = max(a.stats.Items, len(k.items))
 		a.stats.BinTypes = max(a.stats.BinTypes, len(k.binTypes))

@@ -9,6 +9,7 @@ import (
 
 	"spokeshave.dev/controller/core/model"
 	"spokeshave.dev/controller/core/solver/constraint"
+	"spokeshave.dev/controller/core/solver/effort"
 	"spokeshave.dev/controller/core/solver/vec"
 )
 
@@ -34,6 +35,7 @@ func LowerBound(in Input, plan *model.Plan) float64 {
 		return 0
 	}
 	in = withPreferences(&in, make([][]preference, len(in.Snapshot.Specs)))
+	in.budget = effort.New(len(in.Pods))
 	p := newProblem(&in, in.Snapshot.Specs, nil)
 	b := bounder{problem: p, origin: map[string]int{}}
 	b.relax()

@@ -7,6 +7,7 @@ import (
 
 	"spokeshave.dev/controller/core/model"
 	"spokeshave.dev/controller/core/solver/constraint"
+	"spokeshave.dev/controller/core/solver/effort"
 )
 
 // manyNodes gives every pod of an input a spec of its own, topology constraints
@@ -45,7 +46,7 @@ func TestMovesAreBounded(t *testing.T) {
 		"many nodes": {
 			reason: "every pod that finds a place lets all others try again, at every node and in company of every other",
 			input:  func() Input { return newGenerator(2).manyNodes(300, 299) },
-			moves:  2 * movesPerThousandPods,
+			moves:  2 * effort.Allowance,
 		},
 		"many pods": {
 			reason: "preferences are given up one by one, and bundles undone in every round of that",
@@ -58,20 +59,19 @@ func TestMovesAreBounded(t *testing.T) {
 				g.Topology()
 				return in
 			},
-			moves: 6 * movesPerThousandPods,
+			moves: 6 * effort.Allowance,
 		},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			in := tc.input()
 			in.Effort = DefaultEffort
-			in.meter = newEffortMeter(len(in.Pods))
-			plan, _ := Solve(in)
+			plan, stats := Solve(in)
 			hold(t, 0, &in, &plan)
-			text := fmt.Sprintf("%d pods, %d left out: %d moves, %d looks", len(in.Pods), len(plan.Unplaced), in.meter.moves, in.meter.looks)
+			text := fmt.Sprintf("%d pods, %d left out: %d moves, %d looks", len(in.Pods), len(plan.Unplaced), stats.Moves, stats.Looks)
 			t.Log(text)
-			if in.meter.moves > tc.moves || in.meter.looks > maxTotalLooks+2*maxLooks {
-				t.Errorf("%s; want at most %d and %d: %s", text, tc.moves, maxTotalLooks+2*maxLooks, tc.reason)
+			if stats.Moves > tc.moves || stats.Looks > effort.AllLooks+2*effort.LooksOnce {
+				t.Errorf("%s; want at most %d and %d: %s", text, tc.moves, effort.AllLooks+2*effort.LooksOnce, tc.reason)
 			}
 		})
 	}

@@ -18,7 +18,7 @@ const maxGrown, maxTried = 2000, 50_000
 // most urgent first, of these the smallest.
 func (a *attempt) enlarge() {
 	before := a.growTries
-	defer func() { a.p.in.meter.tried(a.growTries - before) }()
+	defer func() { a.p.in.budget.Enlarge(a.growTries - before) }()
 	grown := 0
 	for from := 0; from < len(a.p.classes); {
 		to := from

@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"spokeshave.dev/controller/core/model"
+	"spokeshave.dev/controller/core/solver/effort"
 	"spokeshave.dev/controller/core/solver/vec"
 )
 
@@ -24,7 +25,7 @@ func (x twoTypes) planned(tb testing.TB, nodes int, cpus ...int64) *attempt {
 		}}},
 		Pools: []model.Pool{{Name: "general", NodeClass: "default"}},
 	}
-	in := Input{Snapshot: s, Tolerance: DefaultTolerance, Costs: x.costs, Headroom: []Headroom{{Left: model.PriceOf(x.headroom)}}, meter: newEffortMeter(1)}
+	in := Input{Snapshot: s, Tolerance: DefaultTolerance, Costs: x.costs, Headroom: []Headroom{{Left: model.PriceOf(x.headroom)}}, budget: effort.New(1)}
 	in.ask(cpus...)
 	p := newProblem(&in, s.Specs, nil)
 	left := make([]int32, len(cpus))
@@ -80,26 +81,26 @@ func TestGrowCounts(t *testing.T) {
 		// grown and moves are how many nodes become larger, and what that is counted as.
 		grown, moves int
 	}{
-		"few":  {"all become large ones; who comes looks at those before as well", 0, triedInMove, (triedInMove + 1) / 2},
+		"few":  {"all become large ones; who comes looks at those before as well", 0, effort.EnlargedInMove, (effort.EnlargedInMove + 1) / 2},
 		"last": {"only the first is tried", maxTried - 1, 1, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
-			cpus := make([]int64, 2*triedInMove)
+			cpus := make([]int64, 2*effort.EnlargedInMove)
 			for i := range cpus {
 				cpus[i] = 1500
-				if i >= triedInMove {
+				if i >= effort.EnlargedInMove {
 					cpus[i] = 6000
 				}
 			}
-			a := twoTypes{4, 5, 1000, nil}.planned(t, triedInMove, cpus...)
+			a := twoTypes{4, 5, 1000, nil}.planned(t, effort.EnlargedInMove, cpus...)
 			a.growTries = tc.before
 			a.enlarge()
-			grown := triedInMove
+			grown := effort.EnlargedInMove
 			for _, n := range a.left {
 				grown -= int(n)
 			}
-			if grown != tc.grown || a.p.in.meter.moves != tc.moves {
-				t.Errorf("%s: %d nodes are larger after %d moves, want %d after %d", tc.reason, grown, a.p.in.meter.moves, tc.grown, tc.moves)
+			if grown != tc.grown || a.p.in.budget.Moves() != tc.moves {
+				t.Errorf("%s: %d nodes are larger after %d moves, want %d after %d", tc.reason, grown, a.p.in.budget.Moves(), tc.grown, tc.moves)
 			}
 		})
 	}

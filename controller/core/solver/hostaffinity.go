@@ -23,49 +23,19 @@ type answer struct {
 	// unmet are pods that want others on their own node and found none there,
 	// unplacedBundles those of bundles without a place.
 	unmet, unplacedBundles []int32
+	// modes are those in which the packing was attempted.
+	modes []ModeTrial
 }
 
-// replanEffort bounds the improvement of plans that are made to see who is left out.
-const replanEffort = 200
+func newUnmetHostAffinity() *unmetHostAffinity {
+	return &unmetHostAffinity{pods: map[int32]bool{}, refused: map[int32][]model.Reason{}}
+}
 
-// maxBundleRounds is how often a plan is made again while bundles find no place.
-const maxBundleRounds = 6
-
-// planWithBundles makes a plan. Pods that find none of those whom they want on their own
-// node are bundled with them, and bundles that find no place are undone.
-func planWithBundles(in *Input, solve func(w *unmetHostAffinity, effort int) answer) answer {
-	best := solve(nil, in.Effort)
-	w := &unmetHostAffinity{pods: map[int32]bool{}, refused: map[int32][]model.Reason{}}
-	var found *answer
-	var with *unmetHostAffinity
-	for next, round := best, 0; round < maxBundleRounds && w.record(&next); round++ {
-		next = solve(w, replanEffort)
-		if found == nil || !preferable(in.Snapshot, found.outcome, next.outcome) {
-			found, with = new(next), w.clone()
-		}
-		if in.meter.exhausted() {
-			break
-		}
+// tell fills in the texts of refused.
+func (w *unmetHostAffinity) tell() {
+	for _, late := range w.deferred {
+		late()
 	}
-	if found == nil {
-		return best
-	}
-	if !in.draft && in.Effort > replanEffort {
-		if again := solve(with, in.Effort); !preferable(in.Snapshot, found.outcome, again.outcome) {
-			found = &again
-		}
-	}
-	if preferable(in.Snapshot, best.outcome, found.outcome) {
-		return best
-	}
-	explain := found.explain
-	found.explain = func() {
-		for _, tell := range w.deferred {
-			tell()
-		}
-		explain()
-	}
-	return *found
 }
 
 func (w *unmetHostAffinity) clone() *unmetHostAffinity {

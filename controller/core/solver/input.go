@@ -1,6 +1,9 @@
 package solver
 
-import "spokeshave.dev/controller/core/model"
+import (
+	"spokeshave.dev/controller/core/model"
+	"spokeshave.dev/controller/core/solver/effort"
+)
 
 // Defaults for the fields of Input that callers rarely set.
 const (
@@ -38,11 +41,8 @@ type Input struct {
 	MaxOptions int
 	// respectPreferences says that the preferences in the specs are to be respected.
 	respectPreferences bool
-	// draft says that pods left out need not be tried again: their preferences can
-	// be given up.
-	draft bool
-	// meter counts what all plans of a solve take together.
-	meter *effortMeter
+	// budget counts what all plans of a solve take together.
+	budget *effort.Budget
 }
 
 // Costs are a pool's effective costs by type and offering of its catalogue:
@@ -119,4 +119,9 @@ type Stats struct {
 	// Bound is the LowerBound of the plan, in USD/hour of effective cost and Fixed; 0
 	// when not asked for or not known.
 	Bound float64
+	// Trials are the plans made, in order, of which one won.
+	Trials []Trial
+	// Moves is the work of all of them, Looks the places that pods looked at while
+	// they were placed one by one.
+	Moves, Looks int
 }

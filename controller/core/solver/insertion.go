@@ -7,6 +7,7 @@ import (
 
 	"spokeshave.dev/controller/core/model"
 	"spokeshave.dev/controller/core/solver/constraint"
+	"spokeshave.dev/controller/core/solver/effort"
 	"spokeshave.dev/controller/core/solver/vec"
 )
 
@@ -38,19 +39,6 @@ type insertionStrategy struct {
 	failures []int32
 	// affinityTargetsFirst lets those come first whom they want near, and not they themselves.
 	affinityTargetsFirst bool
-}
-
-// insertionStrategies are the ways that are tried.
-func insertionStrategies() []insertionStrategy {
-	return []insertionStrategy{
-		{},
-		{bestFit: true},
-		{bySize: true},
-		{bySize: true, bestFit: true},
-		{unconstrainedFirst: true},
-		{unconstrainedFirst: true, bestFit: true},
-		{fixedZone: true},
-	}
 }
 
 // insertion places pods one at a time, large ones first, where all of their
@@ -114,7 +102,7 @@ func (p *problem) insertPods(hosts []host, by insertionStrategy) *insertion {
 	t.newSelfAffinity()
 	t.findPlaceable()
 	t.run()
-	p.in.meter.look(t.placesTried)
+	p.in.budget.Look(t.placesTried)
 	if !t.spreadsHold() || !t.accept() {
 		return nil
 	}
@@ -160,7 +148,7 @@ func (t *insertion) retryFailed(order []int32, c int32) {
 }
 
 // exhausted says that so many places were looked at that the rest is placed plainly.
-func (t *insertion) exhausted() bool { return t.placesTried > maxLooks }
+func (t *insertion) exhausted() bool { return t.placesTried > effort.LooksOnce }
 
 // order is the order in which classes come.
 func (t *insertion) order() []int32 {

@@ -26,51 +26,6 @@ type preference struct {
 	at     int
 }
 
-// maxPreferenceRounds is how often a plan is made again with fewer preferences before
-// all are given up that stand in the way.
-const maxPreferenceRounds = 8
-
-// planWithPreferences plans with preferences taken as requirements. Specs whose pods find
-// no place give one up at a time: preferred pod affinity first, then preferred
-// pod anti-affinity, preferred node affinity, ScheduleAnyway spreads and last
-// PreferNoSchedule taints; within a kind the lightest first. No pod is lost
-// over a preference, its own or another's.
-func planWithPreferences(in *Input) outcome {
-	wishes := preferencesOf(in)
-	for round := 0; ; round++ {
-		ask := withPreferences(in, wishes)
-		ask.draft = true
-		if round > 0 {
-			ask.Effort = min(in.Effort, replanEffort)
-		}
-		plan := solve(ask, in.Snapshot.Specs)
-		if len(plan.Unplaced) == 0 && round == 0 {
-			return plan
-		}
-		if len(plan.Unplaced) > 0 && round < maxPreferenceRounds && !in.meter.exhausted() && dropPreferences(in.Snapshot, plan.Plan, wishes) {
-			continue
-		}
-		ask.draft, ask.Effort = false, in.Effort
-		if again := solve(ask, in.Snapshot.Specs); cmp.Or(cmp.Compare(len(again.Unplaced), len(plan.Unplaced)), again.compareCost(plan)) <= 0 {
-			plan = again
-		}
-		if len(plan.Unplaced) == 0 {
-			return plan
-		}
-		if slices.ContainsFunc(wishes, func(w []preference) bool { return len(w) > 0 }) {
-			if bare := solve(withPreferences(in, make([][]preference, len(wishes))), in.Snapshot.Specs); len(bare.Unplaced) < len(plan.Unplaced) {
-				return bare
-			}
-		}
-		return plan
-	}
-}
-
-// compareCost compares what two plans cost.
-func (o outcome) compareCost(than outcome) int {
-	return cmp.Compare(o.stats.Effective+o.stats.Fixed.USD(), than.stats.Effective+than.stats.Fixed.USD())
-}
-
 // dropPreferences drops a preference of every spec that has a pod without a place, and says
 // whether there was any.
 func dropPreferences(s *model.Snapshot, plan *model.Plan, wishes [][]preference) bool {
@@ -85,20 +40,6 @@ func dropPreferences(s *model.Snapshot, plan *model.Plan, wishes [][]preference)
 		done[spec] = true
 	}
 	return dropped
-}
-
-// mayMeetAll says whether any pod to place prefers something that planning has to
-// take as a requirement to respect it.
-func mayMeetAll(in *Input) bool {
-	if in.Snapshot.Settings.IgnorePreferences {
-		return false
-	}
-	for _, w := range preferencesOf(in) {
-		if len(w) > 0 {
-			return true
-		}
-	}
-	return false
 }
 
 // preferencesOf lists by spec the preferences of the pods to place.

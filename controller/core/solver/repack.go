@@ -40,7 +40,7 @@ func (t *insertion) repack() *attempt {
 		renumber(t.hosts[i].placed)
 	}
 	t.classes = s.classes
-	a := t.bestAttempt(left)
+	a, _ := t.bestAttempt(left)
 	if slices.ContainsFunc(a.left, func(n int32) bool { return n > 0 }) {
 		return nil
 	}

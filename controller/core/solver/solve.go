@@ -5,58 +5,20 @@ import (
 	"slices"
 
 	"spokeshave.dev/controller/core/model"
+	"spokeshave.dev/controller/core/solver/effort"
 )
 
 // Solve makes the plan of least total effective cost that it finds: pods go to
 // existing nodes first, then each to the heaviest pools that can take it.
 func Solve(in Input) (model.Plan, Stats) {
-	if in.meter == nil {
-		in.meter = newEffortMeter(len(in.Pods))
-	}
-	found := planBindable(in, func(in *Input) outcome {
-		if mayMeetAll(in) {
-			return planWithPreferences(in)
-		}
-		return solve(*in, in.Snapshot.Specs)
-	})
+	log := &trialLog{budget: effort.New(len(in.Pods))}
+	in.budget = log.budget
+	found := planBindable(in, func(in *Input) outcome { return relax(in, log) })
 	found.explain()
-	return *found.Plan, *found.stats
-}
-
-// maxRetriedPods is up to how many pods, and existing nodes, other ways of dealing
-// pods to domains are tried.
-const maxRetriedPods = 300
-
-// domainOrderEffort bounds the improvement of plans by the other ways: for so few pods more
-// of it has brought nothing.
-const domainOrderEffort = 1000
-
-// solve makes a plan with all constraints of the input's specs; required are
-// those without what is only preferred.
-func solve(in Input, required []model.PodSpec) outcome {
-	first := solveBy(in, required, spreadFirst, nil)
-	p, best := first.p, first.outcome
-	done := len(best.Nodes)+len(best.Unplaced) == 0
-	if done || len(p.topology.All) == 0 && len(best.Existing) == 0 || in.Effort == 0 || len(in.Pods) > maxRetriedPods || len(in.Snapshot.Nodes) > maxRetriedPods {
-		return best
-	}
-	s := retryPortfolio{in: in, required: required, base: p, best: best}
-	if p.counts != nil {
-		for _, by := range []domainOrder{existingFirst, cheapestFirst} {
-			less := in
-			less.Effort = min(in.Effort, domainOrderEffort)
-			s.consider(solveBy(less, required, by, p).outcome)
-		}
-	}
-	var left [][]int32
-	for _, by := range insertionStrategies() {
-		left = append(left, s.try(by))
-	}
-	for i, by := range insertionStrategies()[:retriedStrategies] {
-		s.retryUnplaced(by, left[i])
-	}
-	s.retryOthers()
-	return s.best
+	stats := *found.stats
+	log.trials[found.trial].Won = true
+	stats.Trials, stats.Moves, stats.Looks = log.trials, log.budget.Moves(), log.budget.Looks()
+	return *found.Plan, stats
 }
 
 // outcome is a plan with its statistics. What is said of the pods left out is not
@@ -69,7 +31,12 @@ type outcome struct {
 	problem *problem
 	hosts   []host
 	options [][]int32
+	// trial is the plan's place in the log.
+	trial int
 }
+
+// cost is what the new nodes cost in USD/hour: effective cost and Catalog.NodeCost.
+func (o *outcome) cost() float64 { return o.stats.Effective + o.stats.Fixed.USD() }
 
 // preferable says whether a leaves out fewer of the most urgent pods than b, or
 // costs less where both leave out as many.
@@ -86,16 +53,7 @@ func preferable(s *model.Snapshot, a, b outcome) bool {
 			return n < 0
 		}
 	}
-	return a.stats.Effective+a.stats.Fixed.USD() < (b.stats.Effective+b.stats.Fixed.USD())*(1-1e-9)
-}
-
-// solveBy makes a plan by one way of dealing.
-func solveBy(in Input, required []model.PodSpec, by domainOrder, like *problem) answer {
-	return planWithBundles(&in, func(w *unmetHostAffinity, effort int) answer {
-		ask := in
-		ask.Effort = min(in.Effort, effort)
-		return solveWith(&ask, required, by, w, like)
-	})
+	return a.cost() < b.cost()*(1-1e-9)
 }
 
 // solveWith makes a plan with the pods with unmet host affinity bundled; nil is for none.
@@ -112,10 +70,11 @@ func solveWith(in *Input, required []model.PodSpec, by domainOrder, w *unmetHost
 	for i := range p.classes {
 		left[i] = p.classes[i].n()
 	}
-	in.meter.plan(len(p.classes), len(hosts))
+	in.budget.Lower(len(p.classes), len(hosts))
 	p.fillHosts(hosts, left)
 	out := answer{p: p, unmet: p.rejectUnmetAffinity(left)}
-	a := p.bestAttempt(left)
+	a, modes := p.bestAttempt(left)
+	out.modes = modes
 	p.evictUnsatisfied(a, hosts)
 	out.outcome = p.write(a, hosts)
 	for c := range p.classes {

@@ -19,6 +19,12 @@ func entry(s *model.Snapshot, d *decide.Decision) Entry {
 			e.Pods++
 		}
 	}
+	e.Strategies = len(d.Stats.Trials)
+	for i := range d.Stats.Trials {
+		if t := &d.Stats.Trials[i]; t.Won {
+			e.Strategy = t.Strategy
+		}
+	}
 	for i := range d.Plan.Nodes {
 		e.Nodes = append(e.Nodes, node(s, d, &d.Plan.Nodes[i], i))
 	}

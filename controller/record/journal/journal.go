@@ -46,8 +46,12 @@ type Entry struct {
 	// HourlyCost is the billed price of the planned nodes, volumes and
 	// addresses included, in micro-dollars per hour.
 	HourlyCost model.Price `json:"hourlyCost"`
-	SolveMs    float64     `json:"solveMs"`
-	TotalMs    float64     `json:"totalMs"`
+	// Strategy is the solver's that made the plan, Strategies is how many it tried;
+	// empty when no pod waited.
+	Strategy   string  `json:"strategy,omitempty"`
+	Strategies int     `json:"strategies,omitempty"`
+	SolveMs    float64 `json:"solveMs"`
+	TotalMs    float64 `json:"totalMs"`
 }
 
 // alternatives is how many of a node's other options are kept: the next best.

@@ -31,9 +31,11 @@ type Report struct {
 	// Utilisation is by resource the share of the new nodes that is asked for.
 	Utilisation map[string]float64 `json:"utilisation"`
 	Timing      ReportTiming       `json:"timing"`
-	Policies    []ReportPolicy     `json:"policies"`
-	Headroom    []decide.Headroom  `json:"headroom,omitempty"`
-	Warnings    []string           `json:"warnings,omitempty"`
+	// Strategies are the plans that were made on the way, in order; one of them won.
+	Strategies []ReportStrategy  `json:"strategies"`
+	Policies   []ReportPolicy    `json:"policies"`
+	Headroom   []decide.Headroom `json:"headroom,omitempty"`
+	Warnings   []string          `json:"warnings,omitempty"`
 	// Disruptions are the running nodes that could go, Replacements what would
 	// be launched in their stead, Savings what that saves an hour. They are there
 	// if the decision was asked for them.
@@ -102,7 +104,8 @@ type ReportPolicy struct {
 func NewReport(o *Objects, s *model.Snapshot, d *decide.Decision, read, snapshot time.Duration) *Report {
 	r := &Report{
 		Decision: d.ID, Nodes: []ReportNode{}, Existing: []ReportExisting{}, Unscheduled: []ReportUnplaced{}, Policies: []ReportPolicy{},
-		Headroom: d.Headroom, Warnings: d.Warnings,
+		Strategies: strategies(d.Stats.Trials),
+		Headroom:   d.Headroom, Warnings: d.Warnings,
 		Timing: ReportTiming{
 			ReadMs: millis(read), SnapshotMs: millis(snapshot), RankMs: millis(d.Timing.Rank), SolveMs: millis(d.Timing.Rank + d.Timing.Solve),
 			ReviewMs: millis(d.Timing.Review), TotalMs: millis(read + snapshot + d.Timing.Total),

@@ -1,0 +1,48 @@
+// Package effort bounds how much work one solve does. Solve plans the same pods
+// in several ways; a Budget adds up what all of them take, and says when no
+// more ways are to be begun than have to be.
+//
+// Work is counted and never timed, so that the same snapshot stops at the same
+// place on every machine. The unit is the move: what one pivot of a linear
+// program takes.
+//
+// Not here: the bound on the improvement of a single packing (Input.Effort),
+// and which ways are tried (the list of strategies in package solver).
+package effort
+
+// Budget is the work that one solve may do, and what it has done. It is used by
+// one goroutine at a time.
+type Budget struct {
+	moves, limit int
+	// looks counts the places that pods looked at while they were placed one by one.
+	looks int
+}
+
+// New is the budget of a solve of so many pods.
+func New(pods int) *Budget { return &Budget{limit: Allowance * max(1, pods/1000)} }
+
+// Moves is the work done so far, in moves. What Look counts is not part of it.
+func (b *Budget) Moves() int { return b.moves }
+
+// Looks is how many places were looked at, as counted by Look.
+func (b *Budget) Looks() int { return b.looks }
+
+// Spent says that no more plans are to be begun than have to be.
+func (b *Budget) Spent() bool { return b.moves >= b.limit }
+
+// LooksSpent says that pods are not to be placed one by one again.
+func (b *Budget) LooksSpent() bool { return b.looks >= AllLooks }
+
+// Lower charges for a plan that is begun: so many classes of pods are compared
+// with so many existing nodes, and with each other.
+func (b *Budget) Lower(classes, hosts int) { b.moves += classes * (classes + hosts) / pairsInMove }
+
+// Pack charges for a packing of so many items into bin types, with so many pivots.
+func (b *Budget) Pack(items, binTypes, pivots int) { b.moves += items*binTypes/fillsInMove + pivots }
+
+// Enlarge charges for so many planned nodes that were looked at whether they could
+// be of a larger type.
+func (b *Budget) Enlarge(nodes int) { b.moves += nodes / EnlargedInMove }
+
+// Look charges for so many places looked at by pods that are placed one by one.
+func (b *Budget) Look(places int) { b.looks += places }

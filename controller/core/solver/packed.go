@@ -1,0 +1,80 @@
+package solver
+
+// packed is what the strategies that assign pods to domains in one order have shown.
+type packed struct {
+	order domainOrder
+	last  answer
+	// unmet are the pods that found none of those whom they want on their own node, as
+	// far as the trials have shown.
+	unmet *unmetHostAffinity
+	// bundled is the best plan with bundles, nil before the first, and bundles were its.
+	bundled *outcome
+	bundles *unmetHostAffinity
+	// leads says that the best plan of the question is one of these.
+	leads bool
+}
+
+// pack plans all pods at once.
+func (s *search) pack(st *strategy) {
+	in := s.in
+	in.Effort = st.effort
+	var bundles *unmetHostAffinity
+	switch st.options.kind {
+	case pack:
+		s.packed = packed{order: st.options.domains, unmet: newUnmetHostAffinity()}
+	case packBundles:
+		bundles = s.packed.unmet
+	default:
+		bundles = s.packed.bundles
+	}
+	a := solveWith(&in, s.required, st.options.domains, bundles, s.lowered)
+	s.log.end(&a.outcome)
+	s.log.modes(a.modes)
+	s.packed.last = a
+	if s.lowered == nil {
+		s.lowered = a.p
+	}
+	if bundles == nil {
+		s.packed.leads = s.consider(a.outcome)
+		return
+	}
+	s.considerBundled(a.outcome, bundles)
+}
+
+// considerBundled keeps a plan with bundles where it is no worse than others by the same
+// order of domains: it says more about why its pods are left out.
+func (s *search) considerBundled(o outcome, bundles *unmetHostAffinity) {
+	x := &s.packed
+	if x.bundled == nil || !preferable(s.in.Snapshot, *x.bundled, o) {
+		x.bundled, x.bundles = &o, bundles.clone()
+	}
+	explain, unmet := o.explain, x.unmet
+	told := o
+	told.explain = func() {
+		unmet.tell()
+		explain()
+	}
+	if x.leads && !preferable(s.in.Snapshot, s.best, told) || preferable(s.in.Snapshot, told, s.best) {
+		s.best, x.leads = told, true
+	}
+}
+
+// unbundled is when the last trial left out pods that nobody knew to need bundles, or broke
+// bundles that were thought to help.
+func unbundled(s *search, st *strategy) string {
+	if st.options.domains != s.packed.order || s.packed.bundled != nil && s.log.budget.Spent() || !s.packed.unmet.record(&s.packed.last) {
+		return ""
+	}
+	if s.packed.bundled == nil {
+		return "pods find none of those on their node whom they want there"
+	}
+	return "bundles find no place"
+}
+
+// roughBundles is when the best plan with bundles was made with less effort than there is.
+func roughBundles(s *search, st *strategy) string {
+	if st.options.domains != s.packed.order || s.packed.bundled == nil || s.quick || st.effort <= quickEffort {
+		return ""
+	}
+	return "the plan with bundles was made with little effort"
+}

@@ -34,6 +34,7 @@ import (
 	awsv1 "spokeshave.dev/api/aws/v1"
 	karpv1 "spokeshave.dev/api/karpenter/v1"
 	"spokeshave.dev/controller/cloud/aws"
+	"spokeshave.dev/controller/cloud/aws/market"
 	"spokeshave.dev/controller/kube/reconcile/index"
 	"spokeshave.dev/controller/kube/reconcile/termination"
 	"spokeshave.dev/controller/record/journal"
@@ -211,7 +212,7 @@ func apiServer(cfg *rest.Config) (version, ca string, err error) {
 	return said.Major + "." + strings.TrimSuffix(said.Minor, "+"), base64.StdEncoding.EncodeToString(withCA.CAData), nil
 }
 
-func readDiscounts(file string) ([]aws.Discount, error) {
+func readDiscounts(file string) ([]market.Discount, error) {
 	if file == "" {
 		return nil, nil
 	}
@@ -219,7 +220,7 @@ func readDiscounts(file string) ([]aws.Discount, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read --price-discounts: %w", err)
 	}
-	out, err := aws.ParseDiscounts(text)
+	out, err := market.ParseDiscounts(text)
 	if err != nil {
 		return nil, fmt.Errorf("--price-discounts %s: %w", file, err)
 	}

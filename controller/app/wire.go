@@ -293,7 +293,7 @@ func leaving(o any) bool {
 func (p *parts) reconcilers(*decision.Loop) error {
 	c, recorder := p.mgr.GetClient(), p.mgr.GetEventRecorder(eventsFrom)
 	classes := &nodeclass.Reconciler{
-		Resolver: &nodeclass.Resolver{Cloud: p.cloud, Clock: p.clock.Now}, Client: c, Events: recorder,
+		Resolver: &nodeclass.Resolver{Cloud: p.cloud.NodeClasses(), Clock: p.clock.Now}, Client: c, Events: recorder,
 	}
 	claims := &lifecycle.Reconciler{Client: c, Provider: p.counted("nodeclaim.lifecycle"), Events: recorder, Clock: p.clock, Reservations: reservation.New(c, p.clock), Workers: p.o.Workers, Metrics: p.shared}
 	nodes := &termination.Reconciler{Client: c, Provider: p.counted("node.termination"), Events: recorder, Clock: p.clock, Workers: p.o.Workers, Metrics: p.shared}
@@ -328,7 +328,7 @@ func (p *parts) reconcilers(*decision.Loop) error {
 	memory := &upkeep.Memory{Client: c, Learn: p.cloud.LearnMemory}
 	partitions := &upkeep.Partition{Client: c, Get: p.cloud.Get}
 	tagger := &upkeep.Tagger{Client: c, Tag: p.cloud.TagClaim}
-	sweeper := &upkeep.Sweeper{Client: c, Cloud: p.cloud, Clock: p.clock}
+	sweeper := &upkeep.Sweeper{Client: c, Cloud: p.cloud.NodeClasses(), Clock: p.clock}
 	err := errors.Join(
 		memory.SetupWithManager(p.mgr), partitions.SetupWithManager(p.mgr), tagger.SetupWithManager(p.mgr), p.mgr.Add(sweeper),
 		classes.SetupWithManager(p.mgr), claims.SetupWithManager(p.mgr), nodes.SetupWithManager(p.mgr),

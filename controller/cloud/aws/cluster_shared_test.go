@@ -39,7 +39,7 @@ func TestClusterIsAskedForOnceByMany(t *testing.T) {
 	for range callers {
 		all.Go(func() {
 			begun.Done()
-			_, err := w.provider.Images(t.Context(), class)
+			_, err := w.provider.NodeClasses().Images(t.Context(), class)
 			wantKind(t, err, provider.Unauthorized)
 		})
 	}
@@ -50,7 +50,7 @@ func TestClusterIsAskedForOnceByMany(t *testing.T) {
 	leave()
 	left := make(chan error, 1)
 	go func() {
-		_, err := w.provider.Images(gone, class)
+		_, err := w.provider.NodeClasses().Images(gone, class)
 		left <- err
 	}()
 	select {

@@ -152,7 +152,7 @@ func TestClusterIsAskedAgain(t *testing.T) {
 		want  string
 	}{{4 * time.Minute, "-1.36-"}, {2 * time.Minute, "-1.37-"}} {
 		upgraded.clock.Step(step.after)
-		found, err := upgraded.provider.Images(t.Context(), class)
+		found, err := upgraded.provider.NodeClasses().Images(t.Context(), class)
 		if err != nil || len(found) == 0 || !strings.Contains(found[0].Name, step.want) {
 			t.Errorf("another %s later: %+v, %v; want images for %s", step.after, found, err, step.want)
 		}
@@ -185,7 +185,7 @@ func TestClusterOfEKSThatMayNotBeAsked(t *testing.T) {
 			}
 			for range 3 {
 				w.clock.Step(time.Minute)
-				if _, err := w.provider.Images(t.Context(), w.classes["default"]); err != nil {
+				if _, err := w.provider.NodeClasses().Images(t.Context(), w.classes["default"]); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -222,7 +222,7 @@ func TestClusterThatIsNotOfEKS(t *testing.T) {
 			w.order(t, sim.Fault{Action: "DescribeCluster", Code: c.code, Forever: true, HTTPStatus: map[bool]int{true: 503, false: 400}[c.code == "ServiceUnavailableException"]})
 			w.provider = w.newProvider(t, w.url, func(cfg *aws.Config) { cfg.ClusterEndpoint, cfg.APIServer = c.endpoint, c.apiServer })
 			before := asked
-			found, err := w.provider.Images(t.Context(), &awsv1.EC2NodeClass{Spec: awsv1.EC2NodeClassSpec{AMISelectorTerms: []awsv1.AMISelectorTerm{{Alias: "bottlerocket@latest"}}}})
+			found, err := w.provider.NodeClasses().Images(t.Context(), &awsv1.EC2NodeClass{Spec: awsv1.EC2NodeClassSpec{AMISelectorTerms: []awsv1.AMISelectorTerm{{Alias: "bottlerocket@latest"}}}})
 			if c.want != "" {
 				wantKind(t, err, c.want)
 				return

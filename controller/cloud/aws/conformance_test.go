@@ -32,6 +32,8 @@ type world struct {
 	provider *aws.Provider
 	url      string
 	classes  map[string]*awsv1.EC2NodeClass
+	// groups counts the groups of claims prepared together.
+	groups int
 }
 
 func newWorld(t testing.TB) *world {
@@ -113,7 +115,7 @@ func (w *world) class(t testing.TB, name string, images ...awsv1.AMISelectorTerm
 
 func (w *world) resolve(t testing.TB, class *awsv1.EC2NodeClass) {
 	t.Helper()
-	resolver := nodeclass.Resolver{Cloud: w.provider, Clock: w.clock.Now}
+	resolver := nodeclass.Resolver{Cloud: w.provider.NodeClasses(), Clock: w.clock.Now}
 	status, err := resolver.Resolve(t.Context(), class)
 	if err != nil {
 		t.Fatalf("resolve %s: %v", class.Name, err)

@@ -9,6 +9,8 @@ import (
 
 	awsv1 "spokeshave.dev/api/aws/v1"
 	karpv1 "spokeshave.dev/api/karpenter/v1"
+	"spokeshave.dev/controller/cloud/aws/client"
+	"spokeshave.dev/controller/cloud/aws/resolve"
 	"spokeshave.dev/controller/cloud/provider"
 	"spokeshave.dev/controller/core/model"
 )
@@ -19,7 +21,7 @@ var _ provider.Drifter = (*Provider)(nil)
 func launchAnnotations(class *awsv1.EC2NodeClass) (map[string]string, error) {
 	hash, err := class.Hash()
 	if err != nil {
-		return nil, refuse(provider.Invalid, "%w", err)
+		return nil, client.Refuse(provider.Invalid, "%w", err)
 	}
 	return map[string]string{
 		awsv1.AnnotationEC2NodeClassHash:        hash,
@@ -62,7 +64,7 @@ func (p *Provider) Drifted(ctx context.Context, node provider.Launched) (provide
 	if node.Labels[karpv1.LabelCapacityType] == string(model.Reserved) && i.CapacityType != model.Reserved {
 		return provider.Drift{Reason: provider.CapacityReservationDrift, Message: "the capacity reservation has ended, and the instance runs on demand"}, nil
 	}
-	group, err := p.placementGroupID(ctx, class)
+	group, err := p.nodeClasses.groups.ID(ctx, class)
 	switch {
 	case err != nil && !provider.KindOf(err).Definitive():
 		return provider.Drift{}, fmt.Errorf("compare %s with its class: %w", node.ProviderID, err)
@@ -81,7 +83,7 @@ const pendingState = string(types.InstanceStateNamePending)
 // typeLabels are the labels of the instance's type; those that the node has, if
 // the type is no longer sold.
 func (p *Provider) typeLabels(ctx context.Context, class *awsv1.EC2NodeClass, name string, own map[string]string) (map[string]string, error) {
-	catalog, err := p.catalogOf(ctx, class)
+	catalog, err := p.catalogue.Of(ctx, class)
 	if err != nil {
 		return nil, err
 	}
@@ -106,7 +108,7 @@ func drifted(class *awsv1.EC2NodeClass, i *provider.Instance, labels map[string]
 	}
 	slices.Sort(groups)
 	switch {
-	case !slices.ContainsFunc(status.AMIs, func(a awsv1.AMI) bool { return a.ID == i.ImageID && fits(&a, labels) }):
+	case !slices.ContainsFunc(status.AMIs, func(a awsv1.AMI) bool { return a.ID == i.ImageID && resolve.Fits(&a, labels) }):
 		return wrong(provider.AMIDrift, "image %s is not the one that EC2NodeClass %s selects for %s", i.ImageID, class.Name, i.InstanceType)
 	case i.SubnetID != "" && !slices.ContainsFunc(status.Subnets, func(s awsv1.Subnet) bool { return s.ID == i.SubnetID }):
 		return wrong(provider.SubnetDrift, "EC2NodeClass %s no longer selects subnet %s", class.Name, i.SubnetID)

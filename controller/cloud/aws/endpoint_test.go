@@ -103,7 +103,7 @@ func (e endpoint) harness(t *testing.T) providertest.Harness {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { e.clean(t, p) })
-	resolver := nodeclass.Resolver{Cloud: p, Clock: time.Now}
+	resolver := nodeclass.Resolver{Cloud: p.NodeClasses(), Clock: time.Now}
 	if class.Status, err = resolver.Resolve(t.Context(), class); err != nil {
 		t.Fatalf("resolve: %v", err)
 	}
@@ -126,10 +126,10 @@ func (e endpoint) clean(t *testing.T, p *aws.Provider) {
 			t.Errorf("end %s: %v", left[i].ProviderID, err)
 		}
 	}
-	if err := p.DeleteTemplates(ctx, "default"); err != nil {
+	if err := p.NodeClasses().DeleteTemplates(ctx, "default"); err != nil {
 		t.Errorf("delete launch templates: %v", err)
 	}
-	if err := p.DeleteInstanceProfile(ctx, e.role); err != nil {
+	if err := p.NodeClasses().DeleteInstanceProfile(ctx, e.role); err != nil {
 		t.Errorf("delete instance profile: %v", err)
 	}
 }

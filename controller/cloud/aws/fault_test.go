@@ -10,7 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	awsv1 "spokeshave.dev/api/aws/v1"
-	"spokeshave.dev/controller/cloud/aws"
+	"spokeshave.dev/controller/cloud/aws/client"
 	"spokeshave.dev/controller/cloud/aws/nodeclass"
 	"spokeshave.dev/controller/cloud/provider"
 	"spokeshave.dev/controller/core/model"
@@ -55,7 +55,7 @@ func queueCalls() []string { return []string{"GetQueueUrl", "ReceiveMessage", "D
 // others: the interfaces of the SDK, which the IAM policy is held against, too.
 func TestFaultMatrixIsWhole(t *testing.T) {
 	want := map[string]bool{}
-	for service := range reflect.TypeFor[aws.SDK]().Fields() {
+	for service := range reflect.TypeFor[client.Services]().Fields() {
 		for method := range service.Type.Methods() {
 			want[method.Name] = true
 		}
@@ -112,7 +112,7 @@ func TestFaultMatrixOfClasses(t *testing.T) {
 				fault.Action = action
 				w.order(t, fault)
 				w.persist(t, "resolve", func() (err error) {
-					resolver := nodeclass.Resolver{Cloud: w.provider, Clock: w.clock.Now}
+					resolver := nodeclass.Resolver{Cloud: w.provider.NodeClasses(), Clock: w.clock.Now}
 					c.Status, err = resolver.Resolve(t.Context(), c)
 					return err
 				})
@@ -143,8 +143,8 @@ func TestFaultMatrixOfUpkeep(t *testing.T) {
 				struck := fault
 				struck.Action = action
 				w.order(t, struck)
-				w.persist(t, "sweep templates", func() error { _, err := w.provider.SweepTemplates(t.Context()); return err })
-				w.persist(t, "sweep profiles", func() error { _, err := w.provider.SweepProfiles(t.Context(), nil, nil); return err })
+				w.persist(t, "sweep templates", func() error { _, err := w.provider.NodeClasses().SweepTemplates(t.Context()); return err })
+				w.persist(t, "sweep profiles", func() error { _, err := w.provider.NodeClasses().SweepProfiles(t.Context(), nil, nil); return err })
 				w.persist(t, "look for trouble", func() error {
 					found, err := w.provider.Troubled(t.Context())
 					if err == nil && len(found) != 1 {

@@ -103,7 +103,7 @@ func TestTerminationFailureFigures(t *testing.T) {
 // TestBatchFigures: how many came together, by what was asked.
 func TestBatchFigures(t *testing.T) {
 	w, read := measured(t)
-	undo := w.provider.Together(3)
+	undo := w.provider.Together(t, 3)
 	defer undo()
 	var all []string
 	for i := range 3 {
@@ -141,7 +141,7 @@ func TestUserDataFigures(t *testing.T) {
 	if after := launch("b"); before < 100 || after < before+1000 {
 		t.Errorf("%v bytes, and with 1,000 more of the class's own %v", before, after)
 	}
-	if err := w.provider.DeleteTemplates(t.Context(), "own"); err != nil {
+	if err := w.provider.NodeClasses().DeleteTemplates(t.Context(), "own"); err != nil {
 		t.Fatal(err)
 	}
 	if got := read("karpenter_ec2nodeclasses_userdata_bytes"); len(got) != 0 {

@@ -176,7 +176,7 @@ func TestTemplateDeletedByOthers(t *testing.T) {
 	s := spec("a", option("m7i.large", "us-west-2a", model.OnDemand))
 	attempt := w.prepare(t, s)
 	other := w.newProvider(t, w.url)
-	if err := other.DeleteTemplates(t.Context(), "default"); err != nil {
+	if err := other.NodeClasses().DeleteTemplates(t.Context(), "default"); err != nil {
 		t.Fatal(err)
 	}
 	_, err := w.provider.Launch(t.Context(), attempt)

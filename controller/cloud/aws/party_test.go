@@ -30,13 +30,16 @@ func claimNames(n int) []string {
 // prepareAll prepares claims at the same time, as the reconcilers do.
 func (w *world) prepareAll(t *testing.T, claims []string, options ...model.Option) map[string]provider.Attempt {
 	t.Helper()
-	defer w.provider.Together(len(claims))()
+	w.groups++
+	group := provider.Group{Name: fmt.Sprintf("group-%d", w.groups), Size: len(claims)}
 	out := map[string]provider.Attempt{}
 	var mu sync.Mutex
 	var wg sync.WaitGroup
 	for _, claim := range claims {
 		wg.Go(func() {
-			a, err := w.provider.Prepare(t.Context(), spec(claim, options...))
+			s := spec(claim, options...)
+			s.Group = group
+			a, err := w.provider.Prepare(t.Context(), s)
 			if err != nil {
 				t.Errorf("prepare %s: %v", claim, err)
 			}
@@ -141,11 +144,11 @@ func eventuallyTagged(t *testing.T, w *world, want []string) {
 
 func TestDifferentRequestsStayApart(t *testing.T) {
 	w := newWorld(t)
-	defer w.provider.Together(6)()
 	var wg sync.WaitGroup
 	for i, claim := range claimNames(6) {
 		wg.Go(func() {
 			s := spec(claim, option("m7i.large", "us-west-2a", model.OnDemand))
+			s.Group = provider.Group{Name: "six", Size: 6}
 			if i%2 == 0 {
 				s.Labels = map[string]string{"team": "other"} // another launch template
 			}
@@ -288,13 +291,14 @@ func TestClaimLeavesItsParty(t *testing.T) {
 func TestNobodyElseCanCome(t *testing.T) {
 	w := newWorldOf(t, "m7i.")
 	w.provider = w.newProvider(t, w.url, func(cfg *aws.Config) { cfg.Claims = 3 })
-	defer w.provider.Together(4)() // a fourth is waited for, a minute long
 	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
 	defer cancel()
 	var all sync.WaitGroup
 	for _, claim := range claimNames(3) {
 		all.Go(func() {
-			a, err := w.provider.Prepare(ctx, spec(claim, option("m7i.large", "us-west-2a", model.OnDemand)))
+			s := spec(claim, option("m7i.large", "us-west-2a", model.OnDemand))
+			s.Group = provider.Group{Name: "four", Size: 4} // a fourth is waited for
+			a, err := w.provider.Prepare(ctx, s)
 			if err != nil || len(a.Claims) != 3 {
 				t.Errorf("%s shares with %v, %v; want one attempt for the three", claim, a.Claims, err)
 			}

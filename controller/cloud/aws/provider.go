@@ -2,232 +2,182 @@ package aws
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"sync"
 	"time"
 
-	sdk "github.com/aws/aws-sdk-go-v2/aws"
-	awshttp "github.com/aws/aws-sdk-go-v2/aws/transport/http"
-	"github.com/aws/aws-sdk-go-v2/config"
-	"github.com/go-logr/logr"
-	"github.com/prometheus/client_golang/prometheus"
-	"golang.org/x/sync/singleflight"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 
 	awsv1 "spokeshave.dev/api/aws/v1"
+	"spokeshave.dev/controller/cloud/aws/availability"
+	"spokeshave.dev/controller/cloud/aws/client"
+	"spokeshave.dev/controller/cloud/aws/events"
+	"spokeshave.dev/controller/cloud/aws/fleet"
+	"spokeshave.dev/controller/cloud/aws/instances"
+	"spokeshave.dev/controller/cloud/aws/market"
 	"spokeshave.dev/controller/cloud/provider"
+	"spokeshave.dev/controller/core/model"
 )
 
-// callTimeout bounds one try of one AWS call; the SDK repeats it with backoff
-// and jitter.
-const callTimeout = 30 * time.Second
-
-// maxTries is how often the SDK tries a call before the caller hears of it.
-const maxTries = 4
-
-// Config says where the cloud is and which cluster its instances belong to.
-// ClusterName, Classes and Clock are needed.
-type Config struct {
-	// Region and Endpoint replace what environment, shared configuration and
-	// instance metadata say; empty leaves it to them.
-	Region   string
-	Endpoint string
-	// SDK, when set, is used as it is, and Region and Endpoint are not.
-	SDK *sdk.Config
-
-	ClusterName string
-	// ClusterEndpoint, ClusterCA (base64), ServiceCIDR and KubernetesVersion
-	// ("1.36") go into user data and image aliases. What is empty is asked of EKS.
-	ClusterEndpoint   string
-	ClusterCA         string
-	ServiceCIDR       string
-	KubernetesVersion string
-	// APIServer tells the version ("1.36") and the CA (base64) of the API server
-	// that the controller itself talks to, for clusters that EKS does not know. Nil
-	// is not asked.
-	APIServer func(ctx context.Context) (version, ca string, err error)
-
-	// Classes finds a node class by name; a NotFound error or nil is a class
-	// that does not exist.
-	Classes func(ctx context.Context, name string) (*awsv1.EC2NodeClass, error)
-	// Clock is time.Now outside of tests.
-	Clock func() time.Time
-	Log   logr.Logger
-	// Metrics takes the provider's metrics; nil records none.
-	Metrics prometheus.Registerer
-	// QuotaShare is the part of the account's EC2 request quotas that may be
-	// used; 0 is a half.
-	QuotaShare float64
-	// Claims is how many claims are launched at the same time: when so many wait to
-	// share a request, no more will come. 0 is not known.
-	Claims int
-	// InterruptionQueue is the name of the SQS queue that ListenForEvents reads;
-	// empty when there is none.
-	InterruptionQueue string
-
-	// Discounts make billed prices of list prices; see ParseDiscounts.
-	Discounts []Discount
-	// Isolated keeps to the embedded prices for on-demand, for networks that
-	// cannot reach the Price List service.
-	Isolated bool
-	// ReservedENIs are interfaces per instance that pods cannot use.
-	ReservedENIs int
-	// PrefixDelegation says that the VPC CNI gives each slot of an interface 16
-	// addresses (its setting ENABLE_PREFIX_DELEGATION).
-	PrefixDelegation bool
-	// MemoryOverhead is the share of memory that the hypervisor keeps; nil is
-	// the catalogue's default.
-	MemoryOverhead *float64
-}
-
-// Provider implements provider.Provider on EC2. Make it with New.
+// Provider implements provider.Provider on EC2 by putting the packages below together.
+// Make it with New.
 type Provider struct {
-	cfg      Config
-	sdk      SDK
-	metrics  *metrics
-	zoneIDs  zoneNames
-	region   string
-	market   market
-	shortage shortage
-	reserved reservedRoom
-	memories memories
-	shifts   shifts
-	cluster  clusterCache
-	parties  parties
-	prepares gatherer[member, provider.Attempt]
-	gets     gatherer[string, *provider.Instance]
-	ends     gatherer[string, struct{}]
-	// making keeps callers from making the same launch template at once.
-	making singleflight.Group
+	region, cluster string
+	classes         func(ctx context.Context, name string) (*awsv1.EC2NodeClass, error)
+	clock           func() time.Time
 
-	mu sync.Mutex
-	// lowered keeps the last catalogue of each class.
-	lowered map[string]lowered
-	// templates and profiles are those known to exist, until when.
-	templates map[string]time.Time
-	profiles  map[string]time.Time
-	// groups are the placement groups that classes name.
-	groups map[string]placementGroup
-	// parameters are SSM's.
-	parameters map[string]parameterValue
-	// recent are instances launched a moment ago, which reads may not show yet.
-	recent map[string]sighting
+	market    *market.Market
+	catalogue *market.Catalogue
+	available available
+	instances *instances.Instances
+	launcher  *fleet.Launcher
+	queue     *events.Queue
+	watch     *events.Watch
+
+	nodeClasses *NodeClasses
 }
 
-var _ provider.Provider = (*Provider)(nil)
-
-// New makes a provider. It calls nothing of AWS but the instance metadata
-// service, and that only when no region is configured.
-func New(ctx context.Context, cfg Config) (*Provider, error) {
-	switch {
-	case cfg.ClusterName == "":
-		return nil, errors.New("configure AWS provider: no cluster name; set CLUSTER_NAME (settings.clusterName in the chart)")
-	case cfg.Classes == nil || cfg.Clock == nil:
-		return nil, errors.New("configure AWS provider: Classes and Clock are needed")
-	}
-	loaded, err := load(ctx, &cfg)
-	if err != nil {
-		return nil, err
-	}
-	if cfg.QuotaShare <= 0 {
-		cfg.QuotaShare = defaultShare
-	}
-	recorded, err := newMetrics(cfg.Metrics)
-	if err != nil {
-		return nil, err
-	}
-	for what, used := range map[string]bool{marketTypes: true, marketSpot: true, marketOnDemand: !cfg.Isolated, marketVolumes: !cfg.Isolated} {
-		if used {
-			recorded.updated(what, time.Time{})
-		}
-	}
-	p := &Provider{
-		cfg: cfg, sdk: NewSDK(limited(withPlainBodies(loaded), &limits{share: cfg.QuotaShare, metrics: recorded})), region: loaded.Region,
-		metrics:    recorded,
-		shortage:   shortage{until: map[offering]time.Time{}},
-		lowered:    map[string]lowered{},
-		templates:  map[string]time.Time{},
-		profiles:   map[string]time.Time{},
-		parameters: map[string]parameterValue{},
-		recent:     map[string]sighting{},
-	}
-	p.gather()
-	return p, nil
+// available is what cannot be had of the offer at the moment, or only here.
+type available struct {
+	shortage     *availability.Shortage
+	reservations *availability.Reservations
+	shifts       *availability.ZonalShifts
 }
 
-// gather opens the windows in which calls of many callers are joined.
-func (p *Provider) gather() {
-	most := 10 * maxParty
-	if p.cfg.Claims > 0 {
-		most = min(most, p.cfg.Claims)
-	}
-	p.prepares = gatherer[member, provider.Attempt]{
-		idle: prepareIdle, each: prepareEach, patience: prepareMost, longest: prepareLongest, most: most, do: p.seal,
-		closed: p.metrics.gathered(batchLaunches),
-	}
-	p.gets = gatherer[string, *provider.Instance]{
-		idle: gatherIdle, longest: gatherLongest, most: 5 * maxFilterValues, do: p.getAll, closed: p.metrics.gathered(batchLooks),
-	}
-	p.ends = gatherer[string, struct{}]{
-		idle: gatherIdle, longest: gatherLongest, most: maxEnds, do: p.terminateAll, closed: p.metrics.gathered(batchEnds),
-	}
-}
-
-func load(ctx context.Context, cfg *Config) (sdk.Config, error) {
-	if cfg.SDK != nil {
-		if cfg.SDK.Region == "" {
-			return sdk.Config{}, errors.New("configure AWS provider: the SDK configuration names no region")
-		}
-		return *cfg.SDK, nil
-	}
-	options := []func(*config.LoadOptions) error{
-		config.WithHTTPClient(awshttp.NewBuildableClient().WithTimeout(callTimeout)),
-		config.WithEC2IMDSRegion(),
-		// Backoff with jitter, and a rate of its own that falls when AWS throttles.
-		config.WithRetryMode(sdk.RetryModeAdaptive),
-		config.WithRetryMaxAttempts(maxTries),
-	}
-	if cfg.Region != "" {
-		options = append(options, config.WithRegion(cfg.Region))
-	}
-	if cfg.Endpoint != "" {
-		options = append(options, config.WithBaseEndpoint(cfg.Endpoint))
-	}
-	loaded, err := config.LoadDefaultConfig(ctx, options...)
-	if err != nil {
-		return sdk.Config{}, fmt.Errorf("load AWS configuration: %w (outside of EC2, set AWS_REGION)", err)
-	}
-	if loaded.Region == "" {
-		return sdk.Config{}, errors.New("load AWS configuration: no region; set AWS_REGION")
-	}
-	return loaded, nil
-}
+var (
+	_ provider.Provider  = (*Provider)(nil)
+	_ provider.Announcer = (*Provider)(nil)
+)
 
 // Region is the region the provider works in.
 func (p *Provider) Region() string { return p.region }
 
 // Cluster is the name of the cluster that instances are launched for.
-func (p *Provider) Cluster() string { return p.cfg.ClusterName }
+func (p *Provider) Cluster() string { return p.cluster }
+
+// Catalog implements provider.Provider: what the class can launch in the zones
+// of its subnets, on the architectures of its images, with what its kubelet settings leave
+// to pods. The answer is shared; callers do not change it.
+func (p *Provider) Catalog(ctx context.Context, nodeClass string) (model.Catalog, error) {
+	class, err := p.class(ctx, nodeClass)
+	if err != nil {
+		return model.Catalog{}, fmt.Errorf("catalogue: %w", err)
+	}
+	out, err := p.catalogue.Of(ctx, class)
+	if err != nil {
+		return model.Catalog{}, err
+	}
+	a, now := &p.available, p.clock()
+	a.reservations.Know(ctx, class)
+	return a.shifts.Apply(now, a.shortage.Apply(now, a.reservations.Apply(class, out))), nil
+}
+
+// Prepare implements provider.Provider.
+func (p *Provider) Prepare(ctx context.Context, spec provider.LaunchSpec) (provider.Attempt, error) {
+	attempt, err := p.prepare(ctx, &spec)
+	if err != nil {
+		return provider.Attempt{}, client.Fault(err, "prepare launch of %s", spec.Claim)
+	}
+	return attempt, nil
+}
+
+func (p *Provider) prepare(ctx context.Context, spec *provider.LaunchSpec) (provider.Attempt, error) {
+	class, err := p.class(ctx, spec.NodeClass)
+	if err != nil {
+		return provider.Attempt{}, err
+	}
+	attempt, err := p.launcher.Prepare(ctx, class, spec)
+	if err != nil {
+		return provider.Attempt{}, err
+	}
+	attempt.Annotations, err = launchAnnotations(class)
+	return attempt, err
+}
+
+// Launch implements provider.Provider.
+func (p *Provider) Launch(ctx context.Context, attempt provider.Attempt) (provider.Instance, error) {
+	return p.launcher.Launch(ctx, attempt)
+}
+
+// Get implements provider.Provider.
+func (p *Provider) Get(ctx context.Context, providerID string) (provider.Instance, error) {
+	return p.instances.Get(ctx, providerID)
+}
+
+// List implements provider.Provider.
+func (p *Provider) List(ctx context.Context) ([]provider.Instance, error) {
+	return p.instances.List(ctx)
+}
+
+// Terminate implements provider.Provider.
+func (p *Provider) Terminate(ctx context.Context, providerID string) error {
+	return p.instances.Terminate(ctx, providerID)
+}
+
+// Tag implements provider.Provider.
+func (p *Provider) Tag(ctx context.Context, providerID string, tags map[string]string) error {
+	return p.instances.Tag(ctx, providerID, tags)
+}
+
+// TagClaim writes the tags of a claim that its instance lacks.
+func (p *Provider) TagClaim(ctx context.Context, providerID, claim string) error {
+	return p.instances.TagClaim(ctx, providerID, claim)
+}
+
+// ListenForEvents implements provider.Announcer: it reads the interruption queue.
+func (p *Provider) ListenForEvents(ctx context.Context, handle provider.EventHandler) {
+	p.queue.Listen(ctx, handle)
+}
+
+// Troubled implements provider.Announcer.
+func (p *Provider) Troubled(ctx context.Context) ([]provider.Event, error) {
+	return p.watch.Troubled(ctx)
+}
+
+// ZonalShifts asks which zones the cluster is shifted away from; nothing is launched
+// there until the next answer. After an error the last answer holds.
+func (p *Provider) ZonalShifts(ctx context.Context) ([]provider.Shift, error) {
+	return p.available.shifts.Refresh(ctx)
+}
+
+// VolumePrices are what EBS volumes cost in the region, by type, as the Price List
+// service said last; nil while it has not been asked or cannot be reached.
+// The answer is shared; callers do not change it.
+func (p *Provider) VolumePrices() map[string]model.VolumePrice { return p.market.VolumePrices() }
+
+// LearnMemory notes the memory that a node reports as its capacity, in bytes, for later
+// catalogues.
+func (p *Provider) LearnMemory(instanceType, image string, capacity int64) {
+	p.catalogue.Memories.Learn(instanceType, image, capacity)
+}
+
+// interrupted marks the offering of a spot instance that EC2 takes back: EC2 needs it
+// itself.
+func (p *Provider) interrupted(ctx context.Context, id string) {
+	i, err := p.instances.Look(ctx, id)
+	if err != nil || i == nil || i.CapacityType != model.Spot {
+		return // not known, then not marked; the next launch finds out
+	}
+	p.available.shortage.Mark(p.clock(), []model.Option{{InstanceType: i.InstanceType, Zone: i.Zone, CapacityType: model.Spot}})
+}
 
 // class finds a node class that is ready to launch from.
 func (p *Provider) class(ctx context.Context, name string) (*awsv1.EC2NodeClass, error) {
-	class, err := p.cfg.Classes(ctx, name)
+	class, err := p.classes(ctx, name)
 	switch {
 	case err != nil && apierrors.IsNotFound(err), err == nil && class == nil:
-		return nil, refuse(provider.ClassNotReady, "EC2NodeClass %s: no such object; create it, or correct the NodePool's nodeClassRef", name)
+		return nil, client.Refuse(provider.ClassNotReady, "EC2NodeClass %s: no such object; create it, or correct the NodePool's nodeClassRef", name)
 	case err != nil:
-		return nil, refuse(provider.Unavailable, "read EC2NodeClass %s: %w", name, err)
+		return nil, client.Refuse(provider.Unavailable, "read EC2NodeClass %s: %w", name, err)
 	case !class.DeletionTimestamp.IsZero():
-		return nil, refuse(provider.ClassNotReady, "EC2NodeClass %s: it is being deleted", name)
+		return nil, client.Refuse(provider.ClassNotReady, "EC2NodeClass %s: it is being deleted", name)
 	}
 	ready := meta.FindStatusCondition(class.Status.Conditions, awsv1.ConditionReady)
 	switch {
 	case ready == nil || ready.ObservedGeneration != class.Generation:
-		return nil, refuse(provider.ClassNotReady, "EC2NodeClass %s: not resolved yet", name)
+		return nil, client.Refuse(provider.ClassNotReady, "EC2NodeClass %s: not resolved yet", name)
 	case ready.Status != "True":
-		return nil, refuse(provider.ClassNotReady, "EC2NodeClass %s: %s: %s", name, ready.Reason, ready.Message)
+		return nil, client.Refuse(provider.ClassNotReady, "EC2NodeClass %s: %s: %s", name, ready.Reason, ready.Message)
 	}
 	return class, nil
 }

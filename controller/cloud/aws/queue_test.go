@@ -17,6 +17,7 @@ import (
 
 	awsv1 "spokeshave.dev/api/aws/v1"
 	"spokeshave.dev/controller/cloud/aws"
+	"spokeshave.dev/controller/cloud/aws/instances"
 	"spokeshave.dev/controller/cloud/provider"
 	"spokeshave.dev/controller/core/model"
 	sim "spokeshave.dev/simulator"
@@ -98,7 +99,7 @@ func TestEventsOfEachKind(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		id, err := aws.InstanceID(i.ProviderID)
+		id, err := instances.InstanceID(i.ProviderID)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -119,7 +120,7 @@ func TestLostSpotOfferingIsLeftAlone(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	id, err := aws.InstanceID(i.ProviderID)
+	id, err := instances.InstanceID(i.ProviderID)
 	if err != nil {
 		t.Fatal(err)
 	}

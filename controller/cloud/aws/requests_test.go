@@ -72,7 +72,7 @@ func requestsFor(t testing.TB, n int) map[string]int {
 	// the reconcilers do.
 	each := func(do func(at int) error) {
 		t.Helper()
-		defer w.provider.Together(len(ids))()
+		defer w.provider.Together(t, len(ids))()
 		var all sync.WaitGroup
 		for at := range ids {
 			all.Go(func() {
@@ -92,7 +92,9 @@ func requestsFor(t testing.TB, n int) map[string]int {
 	}
 	attempts := make([]provider.Attempt, len(ids))
 	each(func(at int) (err error) {
-		attempts[at], err = w.provider.Prepare(t.Context(), spec(fmt.Sprintf("claim-%04d", at), kinds[at%len(kinds)]))
+		s := spec(fmt.Sprintf("claim-%04d", at), kinds[at%len(kinds)])
+		s.Group = provider.Group{Name: fmt.Sprintf("kind-%d", at%len(kinds)), Size: n}
+		attempts[at], err = w.provider.Prepare(t.Context(), s)
 		return err
 	})
 	each(func(at int) error {
@@ -115,7 +117,7 @@ func requestsFor(t testing.TB, n int) map[string]int {
 	if _, err := w.provider.Troubled(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := w.provider.SweepTemplates(t.Context()); err != nil {
+	if _, err := w.provider.NodeClasses().SweepTemplates(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	out["DescribeInstances"] = w.requests("DescribeInstances") - before

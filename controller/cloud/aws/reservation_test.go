@@ -9,7 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	awsv1 "spokeshave.dev/api/aws/v1"
-	"spokeshave.dev/controller/cloud/aws"
+	"spokeshave.dev/controller/cloud/aws/instances"
 	"spokeshave.dev/controller/cloud/provider"
 	"spokeshave.dev/controller/core/model"
 	sim "spokeshave.dev/simulator"
@@ -183,7 +183,7 @@ func TestReservationTerms(t *testing.T) {
 			if c.family != "" {
 				class.Spec.AMIFamily = &c.family
 			}
-			found, err := w.provider.CapacityReservations(t.Context(), class)
+			found, err := w.provider.NodeClasses().CapacityReservations(t.Context(), class)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -272,7 +272,7 @@ func TestBlockEnding(t *testing.T) {
 	if _, err := w.provider.Launch(t.Context(), w.prepare(t, spec("b", option("m7i.xlarge", "us-west-2b", model.Reserved)))); err != nil {
 		t.Fatal(err)
 	}
-	id, err := aws.InstanceID(block.ProviderID)
+	id, err := instances.InstanceID(block.ProviderID)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -7,7 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
-	"spokeshave.dev/controller/cloud/aws"
+	"spokeshave.dev/controller/cloud/aws/instances"
 	"spokeshave.dev/controller/cloud/provider"
 	"spokeshave.dev/controller/core/model"
 	sim "spokeshave.dev/simulator"
@@ -23,7 +23,7 @@ func TestTroubled(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if ids[name], err = aws.InstanceID(i.ProviderID); err != nil {
+		if ids[name], err = instances.InstanceID(i.ProviderID); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -24,7 +24,7 @@ func TestSweepTemplates(t *testing.T) {
 	}
 	sweep := func(want, left int) {
 		t.Helper()
-		n, err := w.provider.SweepTemplates(t.Context())
+		n, err := w.provider.NodeClasses().SweepTemplates(t.Context())
 		if have := len(w.server.State().Templates); err != nil || n != want || have != left {
 			t.Errorf("swept %d templates, %d left, %v; want %d and %d", n, have, err, want, left)
 		}
@@ -56,7 +56,7 @@ func TestSweepProfiles(t *testing.T) {
 	ours := w.classes["default"].Status.InstanceProfile
 	sweep := func(reason string, roles, names map[string]bool, want int) {
 		t.Helper()
-		if n, err := w.provider.SweepProfiles(t.Context(), roles, names); err != nil || n != want {
+		if n, err := w.provider.NodeClasses().SweepProfiles(t.Context(), roles, names); err != nil || n != want {
 			t.Errorf("%s: swept %d, %v, want %d", reason, n, err, want)
 		}
 	}

@@ -44,6 +44,9 @@ type LaunchSpec struct {
 	NodeClass string
 	// Ordinal numbers the attempts of a claim, from 0; it makes tokens differ.
 	Ordinal int
+	// Group are the claims that were made together to be launched with the same; the zero
+	// value is not known.
+	Group Group
 	// Options are the ways to launch, best first, of one capacity type per
 	// request: the provider uses the leading run that shares the first's.
 	Options []model.Option
@@ -53,6 +56,14 @@ type LaunchSpec struct {
 	StartupTaints []model.Taint
 	// Tags are added to those of the node class.
 	Tags map[string]string
+}
+
+// Group names claims of one decision that are launched with the same options, labels and
+// taints, so that one request can serve them.
+type Group struct {
+	Name string
+	// Size is how many claims there are.
+	Size int
 }
 
 // Attempt is a launch written down: replaying it is always safe.

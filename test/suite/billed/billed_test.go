@@ -30,6 +30,7 @@ import (
 	karpv1 "spokeshave.dev/api/karpenter/v1"
 	"spokeshave.dev/controller/app"
 	"spokeshave.dev/controller/cloud/aws"
+	"spokeshave.dev/controller/cloud/aws/market"
 	"spokeshave.dev/controller/cloud/aws/nodeclass"
 	"spokeshave.dev/controller/cloud/catalog"
 	"spokeshave.dev/controller/core/model"
@@ -200,7 +201,7 @@ func start(t *testing.T) *world {
 			t.Fatal(err)
 		}
 		if class, ok := o.(*awsv1.EC2NodeClass); ok {
-			resolver := nodeclass.Resolver{Cloud: cloud, Clock: time.Now}
+			resolver := nodeclass.Resolver{Cloud: cloud.NodeClasses(), Clock: time.Now}
 			if class.Status, err = resolver.Resolve(t.Context(), class); err != nil {
 				t.Fatal(err)
 			}
@@ -241,7 +242,7 @@ func onEC2(t *testing.T, mgr ctrl.Manager) *aws.Provider {
 	}
 	listener := httptest.NewServer(server)
 	t.Cleanup(listener.Close)
-	discounts, err := aws.ParseDiscounts([]byte("discounts: [{family: m7i, capacityType: on-demand, share: 0.28}]"))
+	discounts, err := market.ParseDiscounts([]byte("discounts: [{family: m7i, capacityType: on-demand, share: 0.28}]"))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -12,7 +12,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	karpv1 "spokeshave.dev/api/karpenter/v1"
-	"spokeshave.dev/controller/cloud/aws"
+	"spokeshave.dev/controller/cloud/aws/instances"
 	"spokeshave.dev/controller/core/decide"
 	"spokeshave.dev/controller/core/model"
 	"spokeshave.dev/controller/core/policy"
@@ -115,7 +115,7 @@ func (w *world) run(t *testing.T, name string, number int) {
 	if err := w.client.Patch(t.Context(), c, client.MergeFrom(base)); err != nil {
 		t.Fatal(err)
 	}
-	id := aws.ProviderID("us-west-2a", "i-0000000000000000"+string(rune('a'+number)))
+	id := instances.ProviderID("us-west-2a", "i-0000000000000000"+string(rune('a'+number)))
 	amounts := corev1.ResourceList{corev1.ResourceCPU: quantity("1930m"), corev1.ResourceMemory: quantity("7Gi"), corev1.ResourcePods: quantity("29")}
 	labels[karpv1.LabelNodePool] = "general"
 	node := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: name, Labels: labels}, Spec: corev1.NodeSpec{ProviderID: id}}

@@ -185,7 +185,7 @@ func onEC2(b *testing.B, workers int) (cloud *aws.Provider, calls func() int) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	resolver := nodeclass.Resolver{Cloud: cloud, Clock: time.Now}
+	resolver := nodeclass.Resolver{Cloud: cloud.NodeClasses(), Clock: time.Now}
 	if class.Status, err = resolver.Resolve(b.Context(), class); err != nil {
 		b.Fatal(err)
 	}

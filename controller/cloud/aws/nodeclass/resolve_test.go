@@ -24,7 +24,7 @@ import (
 	sim "spokeshave.dev/simulator"
 )
 
-var _ nodeclass.Cloud = (*aws.Provider)(nil)
+var _ nodeclass.Cloud = (*aws.NodeClasses)(nil)
 
 type world struct {
 	server   *sim.Server
@@ -60,7 +60,7 @@ func newWorld(t *testing.T) *world {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w.resolver = &nodeclass.Resolver{Cloud: w.provider, Clock: w.clock.Now}
+	w.resolver = &nodeclass.Resolver{Cloud: w.provider.NodeClasses(), Clock: w.clock.Now}
 	return w
 }
 
@@ -356,7 +356,7 @@ func TestInstanceProfiles(t *testing.T) {
 		t.Errorf("instance profile %q, want the one named", got)
 	}
 	for range 2 {
-		if err := w.provider.DeleteInstanceProfile(t.Context(), first.Spec.Role); err != nil {
+		if err := w.provider.NodeClasses().DeleteInstanceProfile(t.Context(), first.Spec.Role); err != nil {
 			t.Errorf("delete: %v", err)
 		}
 	}

@@ -1,0 +1,68 @@
+package aws
+
+import (
+	"context"
+	"time"
+
+	sdk "github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/go-logr/logr"
+	"github.com/prometheus/client_golang/prometheus"
+
+	awsv1 "spokeshave.dev/api/aws/v1"
+	"spokeshave.dev/controller/cloud/aws/market"
+)
+
+// Config says where the cloud is and which cluster its instances belong to.
+// ClusterName, Classes and Clock are needed.
+type Config struct {
+	// Region and Endpoint replace what environment, shared configuration and
+	// instance metadata say; empty leaves it to them.
+	Region   string
+	Endpoint string
+	// SDK, when set, is used as it is, and Region and Endpoint are not.
+	SDK *sdk.Config
+
+	ClusterName string
+	// ClusterEndpoint, ClusterCA (base64), ServiceCIDR and KubernetesVersion
+	// ("1.36") go into user data and image aliases. What is empty is asked of EKS.
+	ClusterEndpoint   string
+	ClusterCA         string
+	ServiceCIDR       string
+	KubernetesVersion string
+	// APIServer tells the version ("1.36") and the CA (base64) of the API server
+	// that the controller itself talks to, for clusters that EKS does not know. Nil
+	// is not asked.
+	APIServer func(ctx context.Context) (version, ca string, err error)
+
+	// Classes finds a node class by name; a NotFound error or nil is a class
+	// that does not exist.
+	Classes func(ctx context.Context, name string) (*awsv1.EC2NodeClass, error)
+	// Clock is time.Now outside of tests.
+	Clock func() time.Time
+	Log   logr.Logger
+	// Metrics takes the provider's metrics; nil records none.
+	Metrics prometheus.Registerer
+	// QuotaShare is the part of the account's EC2 request quotas that may be
+	// used; 0 is a half.
+	QuotaShare float64
+	// Claims is how many claims are launched at the same time: when so many wait to
+	// share a request, no more will come. 0 is not known.
+	Claims int
+	// InterruptionQueue is the name of the SQS queue that ListenForEvents reads;
+	// empty when there is none.
+	InterruptionQueue string
+
+	// Discounts make billed prices of list prices; see ParseDiscounts.
+	Discounts []market.Discount
+	// Isolated keeps to the embedded prices for on-demand, for networks that
+	// cannot reach the Price List service.
+	Isolated bool
+	// ReservedENIs are interfaces per instance that pods cannot use.
+	ReservedENIs int
+	// PrefixDelegation says that the VPC CNI gives each slot of an interface 16
+	// addresses (its setting ENABLE_PREFIX_DELEGATION).
+	PrefixDelegation bool
+	// MemoryOverhead is the share of memory that the hypervisor keeps; nil is
+	// the catalogue's default.
+	MemoryOverhead *float64
+}

@@ -1,0 +1,75 @@
+package fleet
+
+import (
+	"context"
+
+	awsv1 "spokeshave.dev/api/aws/v1"
+	"spokeshave.dev/controller/cloud/aws/bootstrap"
+	"spokeshave.dev/controller/cloud/aws/client"
+	"spokeshave.dev/controller/cloud/aws/launchtemplate"
+	"spokeshave.dev/controller/cloud/provider"
+)
+
+// Prepare makes the attempt of a claim: one CreateFleet request of type instant, and the
+// launch templates it names. Claims that want the same share a request. It starts no
+// instance.
+func (l *Launcher) Prepare(ctx context.Context, class *awsv1.EC2NodeClass, spec *provider.LaunchSpec) (provider.Attempt, error) {
+	want, err := l.want(ctx, class, spec)
+	if err != nil {
+		return provider.Attempt{}, err
+	}
+	attempt, err := l.joined(ctx, &member{
+		memberID: memberID{claim: spec.Claim, ordinal: spec.Ordinal}, want: want, request: want.key(), group: spec.Group,
+	})
+	if err != nil {
+		return provider.Attempt{}, err
+	}
+	group, err := l.cfg.Groups.ID(ctx, class)
+	if err != nil {
+		return provider.Attempt{}, err
+	}
+	if group != "" {
+		attempt.Labels = map[string]string{awsv1.LabelPlacementGroupID: group}
+	}
+	return attempt, nil
+}
+
+// want resolves what a claim is launched with, and makes the launch templates.
+func (l *Launcher) want(ctx context.Context, class *awsv1.EC2NodeClass, spec *provider.LaunchSpec) (*wanted, error) {
+	overrides, err := l.overrides(ctx, class, spec)
+	if err != nil {
+		return nil, err
+	}
+	details, err := l.cfg.ClusterDetails(ctx)
+	if err != nil {
+		return nil, err
+	}
+	templates, size := map[string]string{}, 0
+	for i := range overrides {
+		o := &overrides[i]
+		if templates[o.template()] != "" {
+			continue
+		}
+		data, err := bootstrap.UserData(class, bootstrap.NodeOf(class, details, spec).WithMaxPods(o.pods))
+		if err != nil {
+			return nil, client.Refuse(provider.ClassNotReady, "EC2NodeClass %s: %w", class.Name, err)
+		}
+		size = max(size, len(data))
+		b := launchtemplate.Boot{Image: o.image, UserData: data, Bought: o.CapacityType, Reservation: o.reservation}
+		if templates[o.template()], err = l.cfg.Templates.Ensure(ctx, class, b); err != nil {
+			return nil, err
+		}
+	}
+	l.cfg.Metrics.userDataOf(class.Name, size)
+	return &wanted{
+		overrides: overrides, templates: templates, tags: sharedTags(l.cfg.Cluster, class, spec), context: class.Spec.Context,
+	}, nil
+}
+
+// joined finds the others that want the same request.
+func (l *Launcher) joined(ctx context.Context, m *member) (provider.Attempt, error) {
+	if attempt, ok := l.launches.promisedTo(m.memberID, m.request, l.cfg.Clock()); ok {
+		return attempt, nil
+	}
+	return l.gathering.attempt(ctx, m)
+}

@@ -1,0 +1,96 @@
+package launchtemplate
+
+import (
+	"encoding/base64"
+	"maps"
+
+	sdk "github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/ec2/types"
+
+	awsv1 "spokeshave.dev/api/aws/v1"
+	"spokeshave.dev/controller/cloud/aws/client"
+	"spokeshave.dev/controller/core/model"
+)
+
+// contents are what a launch template of a class says.
+func contents(cluster string, class *awsv1.EC2NodeClass, b Boot) *types.RequestLaunchTemplateData {
+	spec := &class.Spec
+	out := &types.RequestLaunchTemplateData{
+		ImageId:             sdk.String(b.Image),
+		IamInstanceProfile:  &types.LaunchTemplateIamInstanceProfileSpecificationRequest{Name: sdk.String(class.Status.InstanceProfile)},
+		BlockDeviceMappings: templateDisks(class.Disks()),
+		MetadataOptions:     metadataOptions(class),
+		Monitoring:          &types.LaunchTemplatesMonitoringRequest{Enabled: sdk.Bool(sdk.ToBool(spec.DetailedMonitoring))},
+		TagSpecifications: []types.LaunchTemplateTagSpecificationRequest{
+			{ResourceType: types.ResourceTypeNetworkInterface, Tags: client.Tags(ClassTags(cluster, class))},
+		},
+	}
+	if b.UserData != "" {
+		out.UserData = sdk.String(base64.StdEncoding.EncodeToString([]byte(b.UserData)))
+	}
+	draw(out, class, b)
+	if g := spec.PlacementGroupSelector; g != nil {
+		out.Placement = &types.LaunchTemplatePlacementRequest{GroupId: g.ID, GroupName: g.Name}
+	}
+	groups := make([]string, 0, len(class.Status.SecurityGroups))
+	for _, g := range class.Status.SecurityGroups {
+		groups = append(groups, g.ID)
+	}
+	// Security groups and interfaces exclude each other.
+	if out.NetworkInterfaces = interfaces(spec, groups); len(out.NetworkInterfaces) == 0 {
+		out.SecurityGroupIds = groups
+	}
+	if spec.CPUOptions != nil && spec.CPUOptions.NestedVirtualization != nil {
+		out.CpuOptions = &types.LaunchTemplateCpuOptionsRequest{
+			NestedVirtualization: types.NestedVirtualizationSpecification(*spec.CPUOptions.NestedVirtualization),
+		}
+	}
+	return out
+}
+
+// draw says which reservation the instance is launched into. A class that selects
+// reservations accounts for them, so that its other instances use none, not even
+// an open one. EC2 takes a target or a preference.
+// https://docs.aws.amazon.com/AWSEC2/latest/APIReference/API_LaunchTemplateCapacityReservationSpecificationRequest.html
+func draw(out *types.RequestLaunchTemplateData, class *awsv1.EC2NodeClass, b Boot) {
+	switch {
+	case b.Reservation != nil:
+		out.CapacityReservationSpecification = &types.LaunchTemplateCapacityReservationSpecificationRequest{
+			CapacityReservationTarget: &types.CapacityReservationTarget{CapacityReservationId: sdk.String(b.Reservation.ID)},
+		}
+		if b.Reservation.Interruptible {
+			out.InstanceMarketOptions = &types.LaunchTemplateInstanceMarketOptionsRequest{MarketType: types.MarketTypeInterruptibleCapacityReservation}
+		}
+		if b.Reservation.ReservationType == awsv1.ReservationTypeCapacityBlock {
+			out.InstanceMarketOptions = &types.LaunchTemplateInstanceMarketOptionsRequest{MarketType: types.MarketTypeCapacityBlock}
+		}
+	case b.Bought == model.OnDemand && len(class.Spec.CapacityReservationSelectorTerms) > 0:
+		out.CapacityReservationSpecification = &types.LaunchTemplateCapacityReservationSpecificationRequest{
+			CapacityReservationPreference: types.CapacityReservationPreferenceNone,
+		}
+	}
+}
+
+func metadataOptions(class *awsv1.EC2NodeClass) *types.LaunchTemplateInstanceMetadataOptionsRequest {
+	full := class.DeepCopy()
+	full.SetDefaults()
+	m := full.Spec.MetadataOptions
+	return &types.LaunchTemplateInstanceMetadataOptionsRequest{
+		HttpEndpoint:            types.LaunchTemplateInstanceMetadataEndpointState(*m.HTTPEndpoint),
+		HttpProtocolIpv6:        types.LaunchTemplateInstanceMetadataProtocolIpv6(*m.HTTPProtocolIPv6),
+		HttpPutResponseHopLimit: narrow(m.HTTPPutResponseHopLimit),
+		HttpTokens:              types.LaunchTemplateHttpTokensState(*m.HTTPTokens),
+	}
+}
+
+// ClassTags are the tags of everything made for a class.
+func ClassTags(cluster string, class *awsv1.EC2NodeClass) map[string]string {
+	out := maps.Clone(class.Spec.Tags)
+	if out == nil {
+		out = map[string]string{}
+	}
+	out[awsv1.TagEC2NodeClass] = class.Name
+	out[awsv1.TagEKSCluster] = cluster
+	out[awsv1.TagClusterPrefix+cluster] = awsv1.TagClusterOwned
+	return out
+}

@@ -1,0 +1,136 @@
+package launchtemplate
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	sdk "github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/ec2"
+	"github.com/aws/aws-sdk-go-v2/service/ec2/types"
+	"golang.org/x/sync/singleflight"
+
+	awsv1 "spokeshave.dev/api/aws/v1"
+	"spokeshave.dev/controller/cloud/aws/client"
+	"spokeshave.dev/controller/cloud/provider"
+	"spokeshave.dev/controller/core/model"
+)
+
+// templateFor is how long a launch template is taken to exist after it was made
+// or found.
+const templateFor = 5 * time.Minute
+
+// Boot is what nodes of a class differ in when they start: image, user data, and
+// what their capacity is bought from.
+type Boot struct {
+	Image    string
+	UserData string
+	// Bought is how the capacity is bought, Reservation the reservation it is drawn from,
+	// nil for none.
+	Bought      model.CapacityType
+	Reservation *awsv1.CapacityReservation
+}
+
+// Templates makes, finds and deletes the launch templates of a cluster.
+type Templates struct {
+	EC2     client.Templates
+	Cluster string
+	Clock   func() time.Time
+
+	// making keeps callers from making the same launch template at once.
+	making singleflight.Group
+
+	mu sync.Mutex
+	// known are those known to exist, until when.
+	known map[string]time.Time
+}
+
+// Ensure makes the launch template of a class and a boot, unless it
+// exists, and gives its name. The name holds a digest of the contents, so that
+// equal templates are shared and none is ever changed:
+// karpenter.k8s.aws/<image>/<digest>, and /<reservation> after it.
+func (s *Templates) Ensure(ctx context.Context, class *awsv1.EC2NodeClass, b Boot) (string, error) {
+	data := contents(s.Cluster, class, b)
+	raw, err := json.Marshal(data)
+	if err != nil {
+		return "", client.Refuse(provider.Invalid, "launch template of EC2NodeClass %s: %w", class.Name, err)
+	}
+	sum := sha256.Sum256(slices.Concat([]byte(s.Cluster+"\x00"+class.Name+"\x00"), raw))
+	name := awsv1.LaunchTemplatePrefix + b.Image + "/" + hex.EncodeToString(sum[:12])
+	if b.Reservation != nil {
+		name += "/" + b.Reservation.ID
+	}
+	now := s.Clock()
+	if s.knows(name, now) {
+		return name, nil
+	}
+	_, err, _ = s.making.Do(name, func() (any, error) {
+		// Somebody may have made it since this caller looked.
+		if s.knows(name, now) {
+			return nil, nil //nolint:nilnil // there is nothing to give
+		}
+		if err := s.create(ctx, class, name, data); err != nil {
+			return nil, err
+		}
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		if s.known == nil {
+			s.known = map[string]time.Time{}
+		}
+		s.known[name] = now.Add(templateFor)
+		return nil, nil //nolint:nilnil // as above
+	})
+	if err != nil {
+		return "", err
+	}
+	return name, nil
+}
+
+// knows says whether a template was made or found a moment ago.
+func (s *Templates) knows(name string, now time.Time) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return now.Before(s.known[name])
+}
+
+func (s *Templates) create(ctx context.Context, class *awsv1.EC2NodeClass, name string, contents *types.RequestLaunchTemplateData) error {
+	_, err := s.EC2.CreateLaunchTemplate(ctx, &ec2.CreateLaunchTemplateInput{
+		LaunchTemplateName: sdk.String(name),
+		LaunchTemplateData: contents,
+		TagSpecifications:  []types.TagSpecification{{ResourceType: types.ResourceTypeLaunchTemplate, Tags: client.Tags(ClassTags(s.Cluster, class))}},
+	})
+	if _, code := client.Classify(err); err != nil && code != "InvalidLaunchTemplateName.AlreadyExistsException" {
+		return client.Fault(err, "create launch template %s of EC2NodeClass %s", name, class.Name)
+	}
+	return nil
+}
+
+// Forget makes the next Prepare look again.
+func (s *Templates) Forget(name string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.known, name)
+}
+
+// ImageOf reads the image from a template's name.
+func ImageOf(template string) string {
+	rest, ours := strings.CutPrefix(template, awsv1.LaunchTemplatePrefix)
+	image, _, ok := strings.Cut(rest, "/")
+	if !ours || !ok {
+		return ""
+	}
+	return image
+}
+
+// ReservationIn reads the reservation from a template's name, "" for none.
+func ReservationIn(template string) string {
+	if at := strings.LastIndexByte(template, '/'); strings.HasPrefix(template[at+1:], "cr-") {
+		return template[at+1:]
+	}
+	return ""
+}

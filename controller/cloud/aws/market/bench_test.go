@@ -1,0 +1,57 @@
+package market
+
+import (
+	"testing"
+	"time"
+
+	"github.com/go-logr/logr"
+	corev1 "k8s.io/api/core/v1"
+
+	awsv1 "spokeshave.dev/api/aws/v1"
+	"spokeshave.dev/controller/cloud/aws/availability"
+	"spokeshave.dev/controller/cloud/aws/awstest"
+	"spokeshave.dev/controller/core/model"
+)
+
+// BenchmarkCatalog is what a decision pays for a class's catalogue: unchanged,
+// with some offerings sold out, and after prices changed.
+func BenchmarkCatalog(b *testing.B) {
+	clock := func() time.Time { return time.Date(2026, 3, 2, 10, 0, 0, 0, time.UTC) }
+	m := &Market{Region: "us-west-2", Clock: clock, Log: logr.Discard()}
+	c := &Catalogue{Market: m, Memories: &Memories{Market: m}}
+	short := &availability.Shortage{}
+	// Nothing is asked of AWS: the embedded catalogue serves.
+	never := time.Date(9999, 1, 1, 0, 0, 0, 0, time.UTC)
+	m.due = due{types: never, onDemand: never, spot: never, volumes: never}
+	class := awstest.Class(awsv1.AMIFamilyAL2023, "")
+	for _, zone := range []string{"a", "b", "c"} {
+		class.Status.Subnets = append(class.Status.Subnets, awsv1.Subnet{ID: "subnet-" + zone, Zone: "us-west-2" + zone, ZoneID: "usw2-az-" + zone})
+	}
+	for _, arch := range []string{"amd64", "arm64"} {
+		class.Status.AMIs = append(class.Status.AMIs, awsv1.AMI{ID: "ami-" + arch, Requirements: []corev1.NodeSelectorRequirement{{Key: corev1.LabelArchStable, Operator: corev1.NodeSelectorOpIn, Values: []string{arch}}}})
+	}
+	run := func(b *testing.B, before func()) {
+		b.ReportAllocs()
+		for range b.N {
+			before()
+			got, err := c.Of(b.Context(), class)
+			got = short.Apply(clock(), got)
+			if err != nil || len(got.Types) < 700 {
+				b.Fatalf("%d types, %v", len(got.Types), err)
+			}
+		}
+	}
+	b.Run("unchanged", func(b *testing.B) { run(b, func() {}) })
+	b.Run("sold out", func(b *testing.B) {
+		base, err := c.Of(b.Context(), class)
+		if err != nil {
+			b.Fatal(err)
+		}
+		for i := range 20 {
+			o := model.Option{InstanceType: base.Types[i*30].Name, Zone: "us-west-2a", CapacityType: model.OnDemand}
+			short.Mark(clock(), []model.Option{o})
+		}
+		run(b, func() {})
+	})
+	b.Run("new prices", func(b *testing.B) { run(b, func() { m.current.Version++ }) })
+}

@@ -1,0 +1,173 @@
+package market
+
+import (
+	"context"
+	"encoding/json"
+	"math"
+	"slices"
+	"sync"
+
+	corev1 "k8s.io/api/core/v1"
+
+	awsv1 "spokeshave.dev/api/aws/v1"
+	"spokeshave.dev/controller/cloud/aws/bootstrap"
+	"spokeshave.dev/controller/cloud/aws/client"
+	"spokeshave.dev/controller/cloud/aws/resolve"
+	"spokeshave.dev/controller/cloud/catalog"
+	"spokeshave.dev/controller/cloud/provider"
+	"spokeshave.dev/controller/core/model"
+)
+
+// lowered is a class's catalogue and what it was made from.
+type lowered struct {
+	key     string
+	catalog model.Catalog
+}
+
+// Catalogue makes the catalogues of EC2NodeClasses: what a class can launch in the zones
+// of its subnets, on the architectures of its images, with the resources that its
+// kubelet settings leave to pods.
+type Catalogue struct {
+	Market   *Market
+	Memories *Memories
+	// Discounts make billed prices of list prices.
+	Discounts []Discount
+	// ReservedENIs are interfaces per instance that pods cannot use.
+	ReservedENIs int
+	// PrefixDelegation says that the VPC CNI gives each slot of an interface 16 addresses.
+	PrefixDelegation bool
+	// MemoryOverhead is the share of memory that the hypervisor keeps; nil is the
+	// embedded catalogue's default.
+	MemoryOverhead *float64
+
+	mu sync.Mutex
+	// lowered keeps the last catalogue of each class.
+	lowered map[string]lowered
+	// zoneIDs are the IDs of the zones that classes have subnets in, by name.
+	zoneIDs map[string]string
+}
+
+// Of is the class's catalogue with every offering available, and without
+// reservations. The answer is shared; callers do not change it.
+func (c *Catalogue) Of(ctx context.Context, class *awsv1.EC2NodeClass) (model.Catalog, error) {
+	on, err := c.Market.Offer(ctx)
+	if err != nil {
+		return model.Catalog{}, err
+	}
+	reserve, err := reserveOf(&class.Spec)
+	if err != nil {
+		return model.Catalog{}, client.Refuse(provider.ClassNotReady, "catalogue of EC2NodeClass %s: %w", class.Name, err)
+	}
+	learned, version := c.Memories.learned()
+	key, err := json.Marshal([]any{
+		on.Version, version, class.Status.Subnets, class.Status.AMIs, class.Spec.Kubelet,
+		class.Spec.BlockDeviceMappings, class.Spec.InstanceStorePolicy, class.AMIFamily(),
+	})
+	if err != nil {
+		return model.Catalog{}, client.Refuse(provider.Invalid, "catalogue of EC2NodeClass %s: %w", class.Name, err)
+	}
+	c.mu.Lock()
+	last, ok := c.lowered[class.Name]
+	c.mu.Unlock()
+	if ok && last.key == string(key) {
+		return last.catalog, nil
+	}
+	out := c.lower(&on, lowering{class: class, reserve: reserve, learned: learned})
+	c.mu.Lock()
+	if c.lowered == nil {
+		c.lowered = map[string]lowered{}
+	}
+	c.lowered[class.Name] = lowered{key: string(key), catalog: out}
+	c.mu.Unlock()
+	return out, nil
+}
+
+// lowering is a class, what its kubelets keep from pods, and what nodes reported of
+// their memory.
+type lowering struct {
+	class   *awsv1.EC2NodeClass
+	reserve kubeletReserve
+	learned map[bootedAs]int64
+}
+
+func (c *Catalogue) lower(on *Offer, in lowering) model.Catalog {
+	zoneIDs := map[string]string{}
+	zones := []string{}
+	for _, s := range in.class.Status.Subnets {
+		if !slices.Contains(zones, s.Zone) {
+			zones = append(zones, s.Zone)
+		}
+		if s.ZoneID != "" {
+			zoneIDs[s.Zone] = s.ZoneID
+			c.learnZone(s.Zone, s.ZoneID)
+		}
+	}
+	sales := slices.Clone(on.Sales)
+	for i := range sales {
+		sales[i].ZoneIDs = zoneIDs
+	}
+	opts := in.reserve.options
+	opts.NodeClass, opts.Region, opts.Zones = in.class.Name, c.Market.Region, zones
+	opts.ReservedENIs, opts.MemoryOverheadPercent = c.ReservedENIs, c.MemoryOverhead
+	opts.PrefixDelegation = c.PrefixDelegation
+	_, build, windows := bootstrap.WindowsRelease(in.class.AMIFamily())
+	if windows {
+		opts.OS = string(corev1.Windows)
+		if opts.MaxPods == nil {
+			opts.MaxPods = new(windowsPods)
+		}
+	}
+	out := catalog.Lower(on.Types, sales, opts)
+	billed(out.Types, c.Discounts)
+	if windows {
+		asWindows(out.Types, on.Types, build)
+	}
+	kept := out.Types[:0]
+	for i := range out.Types {
+		t := &out.Types[i]
+		image := resolve.ImageFor(in.class.Status.AMIs, t.Labels)
+		if image == nil {
+			continue
+		}
+		if reported, ok := in.learned[bootedAs{instanceType: t.Name, image: image.ID}]; ok {
+			correct(t, reported)
+		}
+		for name, share := range in.reserve.evictionShare {
+			part := int64(math.Ceil(share * float64(t.Capacity[name])))
+			t.Allocatable[name] = max(0, t.Allocatable[name]-part)
+		}
+		kept = append(kept, *t)
+	}
+	out.Types = kept
+	out.Generation = catalog.Generation(&out)
+	return out
+}
+
+// ZoneID is the ID of a zone, empty when no class has a subnet there.
+func (c *Catalogue) ZoneID(zone string) string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.zoneIDs[zone]
+}
+
+func (c *Catalogue) learnZone(zone, id string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.zoneIDs == nil {
+		c.zoneIDs = map[string]string{}
+	}
+	c.zoneIDs[zone] = id
+}
+
+// MaxPods is how many pods the nodes of a type are told to take, 0 for nothing:
+// the images know what the interfaces of each type carry, but not that the CNI
+// delegates prefixes. What the class says goes before, and Windows nodes have no
+// prefixes of this kind.
+// https://docs.aws.amazon.com/eks/latest/userguide/cni-increase-ip-addresses-procedure.html
+func (c *Catalogue) MaxPods(class *awsv1.EC2NodeClass, t *model.InstanceType) int64 {
+	own := class.Spec.Kubelet != nil && class.Spec.Kubelet.MaxPods != nil
+	if _, _, windows := bootstrap.WindowsRelease(class.AMIFamily()); !c.PrefixDelegation || own || windows {
+		return 0
+	}
+	return t.Capacity[model.PodSlots]
+}

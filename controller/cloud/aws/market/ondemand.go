@@ -1,0 +1,100 @@
+package market
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strconv"
+
+	sdk "github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/pricing"
+	pricingtypes "github.com/aws/aws-sdk-go-v2/service/pricing/types"
+
+	"spokeshave.dev/controller/cloud/aws/client"
+	"spokeshave.dev/controller/cloud/provider"
+	"spokeshave.dev/controller/core/model"
+)
+
+// onDemandPrices asks the Price List service for Linux on shared hardware.
+func (m *Market) onDemandPrices(ctx context.Context) (map[string]model.Price, error) {
+	pages := pricing.NewGetProductsPaginator(m.Pricing, &pricing.GetProductsInput{
+		ServiceCode: sdk.String("AmazonEC2"),
+		Filters: []pricingtypes.Filter{
+			productTerm("regionCode", m.Region),
+			productTerm("operatingSystem", "Linux"),
+			productTerm("preInstalledSw", "NA"),
+			productTerm("tenancy", "Shared"),
+			productTerm("capacitystatus", "Used"),
+			productTerm("marketoption", "OnDemand"),
+		},
+	})
+	out := map[string]model.Price{}
+	for pages.HasMorePages() {
+		page, err := pages.NextPage(ctx)
+		if err != nil {
+			return nil, client.Fault(err, "get on-demand prices of %s", m.Region)
+		}
+		for _, raw := range page.PriceList {
+			name, price, err := parseProduct(raw)
+			if err != nil {
+				return nil, client.Refuse(provider.Unavailable, "get on-demand prices of %s: %w", m.Region, err)
+			}
+			if price > 0 {
+				out[name] = price
+			}
+		}
+	}
+	return out, nil
+}
+
+// entry is what is read of one product of the price list.
+type entry struct {
+	Product struct {
+		Attributes struct {
+			InstanceType string `json:"instanceType"`
+			Volume       string `json:"volumeApiName"`
+		} `json:"attributes"`
+	} `json:"product"`
+	Terms struct {
+		OnDemand map[string]struct {
+			PriceDimensions map[string]struct {
+				Unit         string            `json:"unit"`
+				PricePerUnit map[string]string `json:"pricePerUnit"`
+			} `json:"priceDimensions"`
+		}
+	} `json:"terms"`
+}
+
+func parseEntry(raw string) (e entry, err error) {
+	if err := json.Unmarshal([]byte(raw), &e); err != nil {
+		return e, fmt.Errorf("parse price list entry: %w", err)
+	}
+	return e, nil
+}
+
+// parseProduct reads one product of the price list: its instance type and
+// hourly price, 0 when it is not sold by the hour in dollars.
+func parseProduct(raw string) (string, model.Price, error) {
+	doc, err := parseEntry(raw)
+	if err != nil {
+		return "", 0, err
+	}
+	name := doc.Product.Attributes.InstanceType
+	if name == "" {
+		return "", 0, errors.New("parse price list entry: it names no instance type")
+	}
+	for _, term := range doc.Terms.OnDemand {
+		for _, dimension := range term.PriceDimensions {
+			if dimension.Unit != "Hrs" {
+				continue
+			}
+			usd, err := strconv.ParseFloat(dimension.PricePerUnit["USD"], 64)
+			if err != nil {
+				continue // priced in another currency
+			}
+			return name, model.PriceOf(usd), nil
+		}
+	}
+	return name, 0, nil
+}

@@ -1,0 +1,149 @@
+package resolve
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"sync"
+	"time"
+
+	sdk "github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/iam"
+	"github.com/aws/aws-sdk-go-v2/service/iam/types"
+
+	awsv1 "spokeshave.dev/api/aws/v1"
+	"spokeshave.dev/controller/cloud/aws/client"
+	"spokeshave.dev/controller/cloud/provider"
+)
+
+// profileFor is how long an instance profile found in order is not looked at again.
+const profileFor = 15 * time.Minute
+
+// Profiles makes, finds and deletes the instance profiles of node roles.
+type Profiles struct {
+	IAM             client.IAM
+	Cluster, Region string
+	Clock           func() time.Time
+
+	mu sync.Mutex
+	// found are the profiles found in order, until when they are not looked at again.
+	found map[string]time.Time
+}
+
+// For is the class's instance profile: the one it names, or the one
+// for its role, which is made when it is missing. Classes with the same role
+// share a profile.
+func (p *Profiles) For(ctx context.Context, class *awsv1.EC2NodeClass) (string, error) {
+	if class.Spec.InstanceProfile != nil {
+		return *class.Spec.InstanceProfile, nil
+	}
+	if class.Spec.Role == "" {
+		return "", client.Refuse(provider.Invalid, "spec: neither role nor instanceProfile is set; set one of them")
+	}
+	name := p.name(class.Spec.Role)
+	now := p.Clock()
+	p.mu.Lock()
+	until := p.found[name]
+	p.mu.Unlock()
+	if now.Before(until) {
+		return name, nil
+	}
+	if err := p.ensure(ctx, name, class.Spec.Role); err != nil {
+		return "", err
+	}
+	p.mu.Lock()
+	if p.found == nil {
+		p.found = map[string]time.Time{}
+	}
+	p.found[name] = now.Add(profileFor)
+	p.mu.Unlock()
+	return name, nil
+}
+
+// name depends on cluster, region and role alone: instance profiles are
+// global, and several clusters may use one role.
+func (p *Profiles) name(role string) string {
+	sum := sha256.Sum256([]byte(p.Region + "\x00" + role))
+	return p.prefix() + hex.EncodeToString(sum[:10])
+}
+
+func (p *Profiles) prefix() string { return p.Cluster + "_" }
+
+// tagRegion is the tag of a profile with the region of the cluster it is for.
+const tagRegion = "topology.kubernetes.io/region"
+
+func (p *Profiles) ensure(ctx context.Context, name, role string) error {
+	profile, err := p.get(ctx, name)
+	if err != nil && provider.KindOf(err) != provider.NotFound {
+		return err
+	}
+	if err != nil {
+		_, err := p.IAM.CreateInstanceProfile(ctx, &iam.CreateInstanceProfileInput{
+			InstanceProfileName: sdk.String(name),
+			Tags: []types.Tag{
+				{Key: sdk.String(awsv1.TagClusterPrefix + p.Cluster), Value: sdk.String(awsv1.TagClusterOwned)},
+				{Key: sdk.String(awsv1.TagEKSCluster), Value: sdk.String(p.Cluster)},
+				{Key: sdk.String(tagRegion), Value: sdk.String(p.Region)},
+			},
+		})
+		if _, code := client.Classify(err); err != nil && code != "EntityAlreadyExists" {
+			return client.Fault(err, "create instance profile %s for role %s", name, role)
+		}
+		profile = &types.InstanceProfile{}
+	}
+	for i := range profile.Roles {
+		has := sdk.ToString(profile.Roles[i].RoleName)
+		if has == role {
+			return nil
+		}
+		// A profile holds one role.
+		_, err := p.IAM.RemoveRoleFromInstanceProfile(ctx, &iam.RemoveRoleFromInstanceProfileInput{
+			InstanceProfileName: sdk.String(name), RoleName: sdk.String(has),
+		})
+		if err != nil {
+			return client.Fault(err, "remove role %s from instance profile %s", has, name)
+		}
+	}
+	_, err = p.IAM.AddRoleToInstanceProfile(ctx, &iam.AddRoleToInstanceProfileInput{
+		InstanceProfileName: sdk.String(name), RoleName: sdk.String(role),
+	})
+	if err != nil {
+		return client.Fault(err, "add role %s to instance profile %s (does the role exist?)", role, name)
+	}
+	return nil
+}
+
+// Delete removes the profile made for a role. A profile that is
+// gone already is no error.
+func (p *Profiles) Delete(ctx context.Context, role string) error {
+	name := p.name(role)
+	p.mu.Lock()
+	delete(p.found, name)
+	p.mu.Unlock()
+	profile, err := p.get(ctx, name)
+	if err != nil {
+		return client.Gone(err)
+	}
+	for i := range profile.Roles {
+		has := profile.Roles[i].RoleName
+		_, err := p.IAM.RemoveRoleFromInstanceProfile(ctx, &iam.RemoveRoleFromInstanceProfileInput{
+			InstanceProfileName: sdk.String(name), RoleName: has,
+		})
+		if client.Gone(client.Fault(err, "")) != nil {
+			return client.Fault(err, "remove role %s from instance profile %s", sdk.ToString(has), name)
+		}
+	}
+	_, err = p.IAM.DeleteInstanceProfile(ctx, &iam.DeleteInstanceProfileInput{InstanceProfileName: sdk.String(name)})
+	return client.Gone(client.Fault(err, "delete instance profile %s", name))
+}
+
+func (p *Profiles) get(ctx context.Context, name string) (*types.InstanceProfile, error) {
+	out, err := p.IAM.GetInstanceProfile(ctx, &iam.GetInstanceProfileInput{InstanceProfileName: sdk.String(name)})
+	if err != nil {
+		return nil, client.Fault(err, "get instance profile %s", name)
+	}
+	if out.InstanceProfile == nil {
+		return &types.InstanceProfile{}, nil
+	}
+	return out.InstanceProfile, nil
+}

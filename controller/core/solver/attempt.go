@@ -7,6 +7,7 @@ import (
 
 	"spokeshave.dev/controller/core/model"
 	"spokeshave.dev/controller/core/solver/constraint"
+	"spokeshave.dev/controller/core/solver/packing"
 	"spokeshave.dev/controller/core/solver/vec"
 )
 
@@ -102,12 +103,8 @@ func (a *attempt) rounds() {
 		if !slices.ContainsFunc(a.left, func(n int32) bool { return n > 0 }) {
 			return
 		}
-		k := &packer{
-			p: a.p, meanRequests: round == 0 && !a.strictOptions, maxPods: a.maxPods,
-			cost: slices.Clone(a.b.cost), byCost: slices.Clone(a.b.byCost), podsPerNode: a.podsPerNode, stats: &a.stats,
-		}
-		if a.scarcityPriced {
-			k.scarcity = a.b.scarcity()
+		k := &packingRound{
+			p: a.p, n: a.p.dims.n(), meanRequests: round == 0 && !a.strictOptions, cost: slices.Clone(a.b.cost),
 		}
 		a.itemsFor(k, a.b.affordable())
 		if len(k.items) == 0 {
@@ -120,16 +117,27 @@ func (a *attempt) rounds() {
 		case round > 0 || a.strictOptions:
 			moves = min(moves, 1+moves/10)
 		}
-		before := a.stats.Pivots
-		list := k.pack(moves)
-		a.p.in.budget.Pack(len(k.items), len(k.binTypes), a.stats.Pivots-before)
-		a.stats.Packings++
-		a.stats.Items = max(a.stats.Items, len(k.items))
-		a.stats.BinTypes = max(a.stats.BinTypes, len(k.binTypes))
-		if a.commit(k, list) == 0 && (!k.merged || !k.meanRequests) { // means may hold no pod at all
+		var scarcity []float64
+		if a.scarcityPriced {
+			scarcity = a.b.scarcity()
+		}
+		k.result = packing.Pack(k.instance(a.b.byCost, a.podsPerNode, scarcity), packing.Options{Effort: moves, Count: a.maxPods})
+		a.count(k)
+		if a.commit(k) == 0 && (!k.merged || !k.meanRequests) { // means may hold no pod at all
 			return
 		}
 	}
+}
+
+// count adds what a round took to the attempt's statistics and the solve's effort.
+func (a *attempt) count(k *packingRound) {
+	s := k.result.Stats
+	a.p.in.budget.Pack(len(k.items), s.Bins, s.Pivots)
+	a.stats.Passes += s.Passes
+	a.stats.Pivots += s.Pivots
+	a.stats.Packings++
+	a.stats.Items = max(a.stats.Items, len(k.items))
+	a.stats.BinTypes = max(a.stats.BinTypes, s.Bins)
 }
 
 // leavesPlaceable says whether a pod is left that some node could hold if bounds were

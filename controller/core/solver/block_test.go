@@ -16,7 +16,7 @@ func TestAloneAndLarge(t *testing.T) {
 	g.Snapshot = &model.Snapshot{Catalogs: []model.Catalog{g.Catalog("default", 1, 2, 4, 8, 16, 32)}}
 	g.Snapshot.Pools = []model.Pool{{Name: "general", NodeClass: "default"}}
 	in := Input{Snapshot: g.Snapshot, Effort: DefaultEffort, Tolerance: DefaultTolerance}
-	for i := range maxWholeItems {
+	for i := range 100 { // more than one program prices
 		cpu := int64(100 + 10*i)
 		if i%2 == 0 {
 			pending(&in, 1, cpu, 1, selector("karpenter.k8s.aws/instance-cpu", "2"))

@@ -10,13 +10,8 @@ import (
 	"spokeshave.dev/controller/core/model"
 	"spokeshave.dev/controller/core/solver/constraint"
 	"spokeshave.dev/controller/core/solver/effort"
+	"spokeshave.dev/controller/core/solver/packing"
 	"spokeshave.dev/controller/core/solver/vec"
-)
-
-// boundMoves and boundTolerance say how exactly the programs of a bound are solved.
-const (
-	boundMoves     = 100_000
-	boundTolerance = 0.001
 )
 
 // LowerBound is what new nodes for the pods that a plan puts on new nodes must
@@ -190,7 +185,7 @@ func (b *bounder) bound() float64 {
 		left[c] = b.classes[c].n()
 	}
 	a := newAttempt(b.problem, left, mode{})
-	k := &packer{p: b.problem, cost: a.b.cost, byCost: a.b.byCost, stats: &Stats{}}
+	k := &packingRound{p: b.problem, n: b.dims.n(), cost: a.b.cost}
 	all := vec.NewBits(len(b.offers))
 	all.SetRange(0, int32(len(b.offers)))
 	if a.itemsFor(k, all); k.merged || len(k.items) == 0 {
@@ -198,7 +193,7 @@ func (b *bounder) bound() float64 {
 	}
 	b.scaleUp(a, k)
 	sum := 0.0
-	for i, w := range k.feasibleDuals(b.itemLimits(k)) {
+	for i, w := range packing.BoundingDuals(k.instance(a.b.byCost, 0, nil), b.itemLimits(k)) {
 		for _, part := range k.items[i].members {
 			if at, ok := b.origin[b.classes[part.class].key]; ok {
 				b.spreadClasses[at].duals = append(b.spreadClasses[at].duals, w)
@@ -215,7 +210,7 @@ func (b *bounder) bound() float64 {
 
 // itemLimits is how many pods of each item a node may be offered: of those dealt to domains,
 // more may be in one than the part that was made for it.
-func (b *bounder) itemLimits(k *packer) []int32 {
+func (b *bounder) itemLimits(k *packingRound) []int32 {
 	out := make([]int32, len(k.items))
 	for i := range k.items {
 		out[i] = k.items[i].n
@@ -234,13 +229,13 @@ const scaleFactor = 64
 
 // scaleUp makes nodes of so many of each kind, and as many times the pods. That pods
 // keep each other off a node becomes a resource of which a node has one.
-func (b *bounder) scaleUp(a *attempt, k *packer) {
-	k.n = b.dims.n()
-	k.cliques()
+func (b *bounder) scaleUp(a *attempt, k *packingRound) {
+	conflicts := b.packedConflicts()
+	clique := packing.Cliques(k.packedItems(), &conflicts)
 	pods := map[int32]int32{}
 	for i := range k.items {
 		if b.conflicts.Exclusive(k.items[i].conflict) {
-			pods[k.clique[i]] += k.items[i].n
+			pods[clique[i]] += k.items[i].n
 		}
 	}
 	large := slices.SortedFunc(maps.Keys(pods), func(x, y int32) int {
@@ -252,7 +247,7 @@ func (b *bounder) scaleUp(a *attempt, k *packer) {
 	large = large[:min(len(large), vec.MaxDims-k.n)]
 	for i := range k.items {
 		r := &k.items[i]
-		if at := slices.Index(large, k.clique[i]); at >= 0 && b.conflicts.Exclusive(r.conflict) {
+		if at := slices.Index(large, clique[i]); at >= 0 && b.conflicts.Exclusive(r.conflict) {
 			r.request[k.n+at] = 1
 		}
 		r.conflict = constraint.NoPorts
@@ -294,33 +289,4 @@ func (e *spreadClass) lowestCost() float64 {
 		best = min(best, sum)
 	}
 	return best
-}
-
-// feasibleDuals are duals of the items at which no node could hold more than it
-// costs, of so many pods of each, so that their sum over all pods bounds the cost of
-// any packing.
-func (k *packer) feasibleDuals(most []int32) []float64 {
-	k.measure()
-	k.setPackingCosts()
-	k.newBinTypes()
-	blocks := k.blocks()
-	each(blocks, func(_ int, b *block) { b.solve(boundMoves, boundTolerance) })
-	k.importDuals(blocks)
-	copy(k.left, most)
-	over := make([]float64, len(k.items))
-	for s := range k.binTypes {
-		t := &k.binTypes[s]
-		ratio := k.ceiling(t) / t.cost
-		for i := t.items.Next(0); i >= 0; i = t.items.Next(i + 1) {
-			over[i] = max(over[i], ratio)
-		}
-	}
-	out := slices.Clone(k.duals)
-	for i := range out {
-		out[i] /= max(1, over[i])
-		if math.IsInf(out[i], 0) || math.IsNaN(out[i]) {
-			out[i] = 0
-		}
-	}
-	return out
 }

@@ -4,14 +4,16 @@ import (
 	"cmp"
 	"slices"
 
+	"spokeshave.dev/controller/core/solver/packing"
 	"spokeshave.dev/controller/core/solver/vec"
 )
 
 // commit turns packings into planned nodes as far as bounds allow and says how
 // many there were. What it leaves is packed again.
-func (a *attempt) commit(k *packer, list []packing) int {
+func (a *attempt) commit(k *packingRound) int {
+	list := k.result.Batches
 	if a.strictOptions {
-		a.mostPodsFirst(k, list)
+		mostPodsFirst(k.result)
 	}
 	d := newNodeBuilder(a, k)
 	if a.repairable(k) {
@@ -19,8 +21,8 @@ func (a *attempt) commit(k *packer, list []packing) int {
 	}
 	count := 0
 	for i := range list {
-		for range list[i].times {
-			n, o := d.build(list[i].pattern)
+		for range list[i].Times {
+			n, o := d.build(list[i].Pattern)
 			if len(n.placed) == 0 {
 				continue
 			}
@@ -39,15 +41,15 @@ func (a *attempt) commit(k *packer, list []packing) int {
 }
 
 // mostPodsFirst puts first the packings that serve most pods for what they take.
-func (a *attempt) mostPodsFirst(k *packer, list []packing) {
-	value := func(f packing) float64 {
+func mostPodsFirst(r *packing.Result) {
+	value := func(f packing.Batch) float64 {
 		n := int32(0)
-		for _, c := range f.counts {
+		for _, c := range f.Counts {
 			n += c
 		}
-		return float64(n) / k.binTypes[f.binType].cost
+		return float64(n) / r.Cost(f.Bin)
 	}
-	slices.SortStableFunc(list, func(x, y packing) int { return cmp.Compare(value(y), value(x)) })
+	slices.SortStableFunc(r.Batches, func(x, y packing.Batch) int { return cmp.Compare(value(y), value(x)) })
 }
 
 // accept takes the node into the plan, to be launched as offer o or like it,
@@ -122,7 +124,7 @@ func (p *problem) noLargerThan(f, o int32) bool {
 // nodeBuilder gives the slots of patterns to classes.
 type nodeBuilder struct {
 	a *attempt
-	k *packer
+	k *packingRound
 	// from and to are, by item, the parts that still have pods. Joined items are
 	// dealt from both ends, so that large and small pods come together.
 	from, to []int
@@ -135,7 +137,7 @@ type nodeBuilder struct {
 	intersections map[[2]int32]int32
 }
 
-func newNodeBuilder(a *attempt, k *packer) *nodeBuilder {
+func newNodeBuilder(a *attempt, k *packingRound) *nodeBuilder {
 	d := &nodeBuilder{
 		a: a, k: k, from: make([]int, len(k.items)), to: make([]int, len(k.items)),
 		built: map[nodeKey]*planned{}, intersections: map[[2]int32]int32{},
@@ -153,17 +155,17 @@ type nodeKey struct {
 }
 
 // build makes a node of the pattern and says which offer to launch it as.
-func (d *nodeBuilder) build(f *pattern) (*planned, int32) {
+func (d *nodeBuilder) build(f *packing.Pattern) (*planned, int32) {
 	x := d.draft(f)
 	return x.planned, d.finish(&x)
 }
 
 // draft draws the pods of a node.
-func (d *nodeBuilder) draft(f *pattern) draftNode {
-	x := draftNode{planned: &planned{placed: make([]classCount, 0, len(f.items))}, pattern: f}
+func (d *nodeBuilder) draft(f *packing.Pattern) draftNode {
+	x := draftNode{planned: &planned{placed: make([]classCount, 0, len(f.Items))}, pattern: f}
 	d.origin = d.origin[:0]
-	for q, i := range f.items {
-		for need := f.counts[q]; need > 0; {
+	for q, i := range f.Items {
+		for need := f.Counts[q]; need > 0; {
 			got := d.draw(x.planned, i, need)
 			if got == 0 { // whoever waits cannot join these
 				x.short += need
@@ -177,23 +179,23 @@ func (d *nodeBuilder) draft(f *pattern) draftNode {
 
 // finish decides which offer to launch a node as, whose pods have been drawn.
 func (d *nodeBuilder) finish(x *draftNode) int32 {
-	n, bt := x.planned, x.pattern.binType
+	n, bt := x.planned, x.pattern.Bin
 	if x.short > 0 && !d.k.merged {
-		bt = d.k.smallest(x.pattern, &n.demand)
+		bt = d.k.result.Cheapest(x.pattern, &n.demand)
 	}
 	if d.k.merged {
 		before := len(n.placed)
-		d.dropExcess(n, &d.k.binTypes[bt].capacity)
+		d.dropExcess(n, d.k.result.Capacity(bt))
 		if len(n.placed) < before {
 			n.counts = d.a.p.countsOf(n.placed)
 		}
-		bt = d.k.smallest(x.pattern, &n.demand)
+		bt = d.k.result.Cheapest(x.pattern, &n.demand)
 	}
 	set := int32(-1)
 	for _, t := range n.placed {
 		set = d.intersect(set, d.a.p.classes[t.class].offers)
 	}
-	offer := d.k.binTypes[bt].offer
+	offer := d.k.result.Type(bt)
 	if set < 0 { // nothing is left of it
 		return offer
 	}

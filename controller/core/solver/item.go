@@ -28,7 +28,7 @@ func countRequests(items []item) int {
 type item struct {
 	request   vec.Vector
 	requestID int32 // numbers different requests
-	set       int32 // index into packer.sets
+	set       int32 // index into packingRound.sets
 	conflict  int32
 	n         int32
 	members   []classCount
@@ -41,7 +41,7 @@ type itemKey struct {
 
 // itemsFor makes items of what is left of the classes that may be packed now.
 // Classes for which nothing can be launched are left out.
-func (a *attempt) itemsFor(k *packer, allowed vec.Bits) {
+func (a *attempt) itemsFor(k *packingRound, allowed vec.Bits) {
 	items := make([]item, 0, min(len(a.p.classes), 256))
 	var table setTable
 	ids := make(map[itemKey]int32, cap(items))

@@ -1,5 +1,7 @@
 package solver
 
+import "spokeshave.dev/controller/core/solver/packing"
+
 // mode says how an attempt spends what is scarce.
 type mode struct {
 	// name identifies the mode in Trial.Modes.
@@ -54,7 +56,7 @@ func (p *problem) bestAttempt(left []int32) (*attempt, []ModeTrial) {
 // best is the best attempt, and the place of its mode among those tried.
 func (x *attempts) best() (found *attempt, at int) {
 	sparse := x.sparse()
-	if sparse != nil && sparse.pods() > maxFirstFit {
+	if sparse != nil && sparse.pods() > packing.MaxFirstFit {
 		return sparse, 0
 	}
 	if a := x.try(unbounded()); a.complete {

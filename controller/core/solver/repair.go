@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"spokeshave.dev/controller/core/solver/constraint"
+	"spokeshave.dev/controller/core/solver/packing"
 )
 
 // maxExchanges bounds the exchanges that mending looks at, for each pod.
@@ -14,17 +15,17 @@ const maxExchanges = 400
 // yet.
 type draftNode struct {
 	*planned
-	pattern *pattern
+	pattern *packing.Pattern
 	// origin is the item of each take, short how many pods are missing.
 	origin []int32
 	short  int32
-	// packing is the place of f in the list.
-	packing int
+	// batch is the place of its batch in the list.
+	batch int
 }
 
 // repairable says whether pods have rules for their node on single nodes, and nothing is
 // so scarce that it matters which node is taken first.
-func (a *attempt) repairable(k *packer) bool {
+func (a *attempt) repairable(k *packingRound) bool {
 	return !a.strictOptions && !a.b.tiered && !k.merged &&
 		slices.ContainsFunc(a.p.topology.All, func(c constraint.Group) bool { return c.PerHost })
 }
@@ -32,18 +33,18 @@ func (a *attempt) repairable(k *packer) bool {
 // commitTogether commits packings as commit does, but draws the pods of all nodes
 // before the first is taken, so that pods that are not allowed where
 // there is room can change places with others.
-func (a *attempt) commitTogether(d *nodeBuilder, list []packing) int {
+func (a *attempt) commitTogether(d *nodeBuilder, list []packing.Batch) int {
 	all := d.draftAll(list)
 	if slices.ContainsFunc(all, func(x draftNode) bool { return x.short > 0 }) {
 		d.repair(all)
 	}
-	slices.SortStableFunc(all, func(x, y draftNode) int { return cmp.Compare(x.packing, y.packing) })
+	slices.SortStableFunc(all, func(x, y draftNode) int { return cmp.Compare(x.batch, y.batch) })
 	count, refused := 0, -1
 	for i := range all {
 		x := &all[i]
 		d.origin = x.origin
 		o := int32(-1)
-		if len(x.placed) > 0 && x.packing != refused {
+		if len(x.placed) > 0 && x.batch != refused {
 			o = d.finish(x)
 		}
 		switch {
@@ -53,7 +54,7 @@ func (a *attempt) commitTogether(d *nodeBuilder, list []packing) int {
 			count++
 		default:
 			d.undo(x.planned)
-			if refused = x.packing; a.failed {
+			if refused = x.batch; a.failed {
 				return count
 			}
 		}
@@ -62,12 +63,12 @@ func (a *attempt) commitTogether(d *nodeBuilder, list []packing) int {
 }
 
 // draftAll draws the pods of all nodes.
-func (d *nodeBuilder) draftAll(list []packing) []draftNode {
+func (d *nodeBuilder) draftAll(list []packing.Batch) []draftNode {
 	var all []draftNode
 	for _, i := range smallFirst(list) {
-		for range list[i].times {
-			x := d.draft(list[i].pattern)
-			x.origin, x.packing = slices.Clone(d.origin), i
+		for range list[i].Times {
+			x := d.draft(list[i].Pattern)
+			x.origin, x.batch = slices.Clone(d.origin), i
 			all = append(all, x)
 		}
 	}
@@ -76,11 +77,11 @@ func (d *nodeBuilder) draftAll(list []packing) []draftNode {
 
 // smallFirst orders packings by the pods of a node: those who mind their
 // node, who are assigned first, keep fewest others away where there are few.
-func smallFirst(list []packing) []int {
+func smallFirst(list []packing.Batch) []int {
 	order, sizes := make([]int, len(list)), make([]int32, len(list))
 	for i, f := range list {
 		order[i] = i
-		for _, c := range f.counts {
+		for _, c := range f.Counts {
 			sizes[i] += c
 		}
 	}
@@ -103,16 +104,16 @@ type repairer struct {
 func (d *nodeBuilder) repair(all []draftNode) {
 	m := repairer{nodeBuilder: d, all: all, nodesByItem: make([][]int32, len(d.k.items))}
 	for x := range all {
-		for _, i := range all[x].pattern.items {
+		for _, i := range all[x].pattern.Items {
 			m.nodesByItem[i] = append(m.nodesByItem[i], int32(x))
 		}
 	}
 	for x := range all {
-		for q, i := range all[x].pattern.items {
+		for q, i := range all[x].pattern.Items {
 			if all[x].short == 0 {
 				break
 			}
-			m.fill(int32(x), i, all[x].pattern.counts[q]-all[x].of(i))
+			m.fill(int32(x), i, all[x].pattern.Counts[q]-all[x].of(i))
 		}
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"spokeshave.dev/controller/core/solver/constraint"
+	"spokeshave.dev/controller/core/solver/packing"
 )
 
 // TestMend: places that dealing left empty are filled by pods that are left,
@@ -42,7 +43,7 @@ func TestMend(t *testing.T) {
 					byName["s"] = int32(c)
 				}
 			}
-			k := &packer{p: p, items: []item{{request: p.classes[0].req, members: []classCount{{byName["s"], 0}, {byName["p"], 0}}}}}
+			k := &packingRound{p: p, items: []item{{request: p.classes[0].req, members: []classCount{{byName["s"], 0}, {byName["p"], 0}}}}}
 			a := newAttempt(p, make([]int32, len(p.classes)), mode{})
 			for i := range k.items[0].members {
 				if part := &k.items[0].members[i]; part.class == byName[tc.left] {
@@ -52,9 +53,9 @@ func TestMend(t *testing.T) {
 			var all []draftNode
 			for i, text := range tc.nodes {
 				n := int32(len(text))
-				x := draftNode{planned: &planned{}, pattern: &pattern{items: []int32{0}, counts: []int32{n}}}
+				x := draftNode{planned: &planned{}, pattern: &packing.Pattern{Items: []int32{0}, Counts: []int32{n}}}
 				if i == 0 {
-					x.pattern.counts[0], x.short = n+1, 1
+					x.pattern.Counts[0], x.short = n+1, 1
 				}
 				for _, r := range text {
 					x.join(&p.classes[byName[string(r)]], classCount{byName[string(r)], 1})

@@ -85,14 +85,6 @@ func (t *ConflictGraph) Conflicts(a, b int32) bool {
 // Exclusive says whether a node takes no second pod of the vertex.
 func (t *ConflictGraph) Exclusive(id int32) bool { return id >= 0 && t.vertices[id].limit == 1 }
 
-// Limit is how many of n pods of the vertex may share a node.
-func (t *ConflictGraph) Limit(id, n int32) int32 {
-	if id >= 0 && t.vertices[id].limit > 0 {
-		return min(n, t.vertices[id].limit)
-	}
-	return n
-}
-
 // Text identifies the vertex by its constraints, whatever its number; "" for
 // pods that exclude nobody.
 func (t *ConflictGraph) Text(id int32) string {
@@ -100,4 +92,15 @@ func (t *ConflictGraph) Text(id int32) string {
 		return ""
 	}
 	return t.vertices[id].text
+}
+
+// Tables is the graph as plain data: by vertex, how many pods may share a node, 0 for
+// any number, and excludes[a][b], for b <= a, whether pods of a and b cannot. The
+// second is shared, not to be changed.
+func (t *ConflictGraph) Tables() (perNode []int32, excludes [][]bool) {
+	perNode = make([]int32, len(t.vertices))
+	for i := range t.vertices {
+		perNode[i] = t.vertices[i].limit
+	}
+	return perNode, t.edges
 }

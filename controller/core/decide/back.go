@@ -9,11 +9,11 @@ import (
 	"spokeshave.dev/controller/core/spend"
 )
 
-// takenBack holds the plan's launches against the caps again when commands are
+// recheckAfterUndo holds the plan's launches against the caps again when commands are
 // taken back: what the nodes cost stays beside what was launched in their stead,
 // and both count from now on, where the plan was made while they counted once.
 // Launches for which that leaves too little wait for the next decision.
-func (j *judge) takenBack(commands []*Command) {
+func (j *judge) recheckAfterUndo(commands []*Command) {
 	if j.in == nil || len(j.in.Headroom) == 0 || len(j.out.Plan.Nodes) == 0 {
 		return
 	}

@@ -75,17 +75,17 @@ func (j *judge) underWay() []*Command {
 		c.Nodes = append(c.Nodes, int32(i))
 	}
 	slices.SortStableFunc(out, func(a, b *Command) int {
-		return cmp.Or(j.mark(a).Started.Compare(j.mark(b).Started), cmp.Compare(a.ID, b.ID))
+		return cmp.Or(j.recordOf(a).Started.Compare(j.recordOf(b).Started), cmp.Compare(a.ID, b.ID))
 	})
 	return out
 }
 
-// mark is what is written on the command's nodes.
-func (j *judge) mark(c *Command) *model.Command { return j.s.Nodes[c.Nodes[0]].Command }
+// recordOf is what is written on the command's nodes.
+func (j *judge) recordOf(c *Command) *model.Command { return j.s.Nodes[c.Nodes[0]].Command }
 
-// carryOn decides the next step of every command under way. It returns the
+// continueCommands decides the next step of every command under way. It returns the
 // commands that go on, for the search to count with.
-func (j *judge) carryOn(ctx context.Context, commands []*Command) []*Command {
+func (j *judge) continueCommands(ctx context.Context, commands []*Command) []*Command {
 	var ready, on []*Command
 	for _, c := range commands {
 		j.step(c)
@@ -136,7 +136,7 @@ func (j *judge) step(c *Command) {
 
 // progress looks at the marks, taints and replacements of a command.
 func (j *judge) progress(c *Command) (Stage, string) {
-	m := j.mark(c)
+	m := j.recordOf(c)
 	if len(m.Nodes) == 0 {
 		return Undo, "its mark cannot be read"
 	}
@@ -185,7 +185,7 @@ func (j *judge) still(c *Command) (Stage, string) {
 // another. Of a command whose first nodes are gone, the rest goes as well: what was
 // launched is there, and needed, either way.
 func (j *judge) pays(c *Command) bool {
-	m := j.mark(c)
+	m := j.recordOf(c)
 	if c.Method != disrupt.Underutilized || m.Removed == 0 || j.begun(m) {
 		return true
 	}
@@ -222,7 +222,7 @@ func (j *judge) consent(ctx context.Context, ready []*Command) {
 	var of []*Command
 	for _, c := range ready {
 		action := "delete"
-		if len(j.mark(c).Replacements) > 0 {
+		if len(j.recordOf(c).Replacements) > 0 {
 			action = "replace"
 		}
 		saves := j.saves(c) / float64(len(c.Nodes))
@@ -232,7 +232,7 @@ func (j *judge) consent(ctx context.Context, ready []*Command) {
 			question.Candidates = append(question.Candidates, j.candidate(o, action, saves))
 		}
 	}
-	for k, v := range j.ask2(ctx, &question, options) {
+	for k, v := range j.askConsolidatePolicies(ctx, &question, options) {
 		if v.Verdict != policy.Allow {
 			of[k].Stage, of[k].Reason, of[k].Invalid = Undo, "policy "+v.Policy+": "+v.Reason, true
 			j.refused(options[k], &v)
@@ -243,7 +243,7 @@ func (j *judge) consent(ctx context.Context, ready []*Command) {
 // saves is what the command saves, at today's prices, in USD/hour; of one that is
 // half done, what the rest of it does.
 func (j *judge) saves(c *Command) float64 {
-	sum, m := j.billed(c.Nodes), j.mark(c)
+	sum, m := j.billed(c.Nodes), j.recordOf(c)
 	begun := j.begun(m)
 	for i := range j.s.Nodes {
 		if !begun && slices.Contains(m.Replacements, j.s.Nodes[i].Claim) {

@@ -188,7 +188,7 @@ func Decide(ctx context.Context, s *model.Snapshot, policies []policy.Policy, op
 		// whoever watches how near they are.
 		d.ceilings(ctx, &solver.Input{Blocked: make([]*model.Reason, len(s.Pools))})
 	}
-	d.out.Barren = d.barren()
+	d.out.Barren = d.poolsWithoutOfferings()
 	d.out.Policies = d.panel.Uses()
 	id, err := d.id()
 	if err != nil {

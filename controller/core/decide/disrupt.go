@@ -69,8 +69,8 @@ func (d *decider) disrupt(ctx context.Context) error {
 		return nil
 	}
 	verdicts := j.allowed(ctx, options)
-	stayed := j.carryOn(ctx, commands)
-	j.takenBack(commands)
+	stayed := j.continueCommands(ctx, commands)
+	j.recheckAfterUndo(commands)
 	options = j.empties(options, verdicts)
 	switch {
 	case !d.opts.Search || len(options)+known == 0:
@@ -82,7 +82,7 @@ func (d *decider) disrupt(ctx context.Context) error {
 	case len(d.out.Plan.Nodes) == 0:
 		return j.search(ctx, options, stayed)
 	case d.short != nil:
-		return j.relieve(ctx, options, stayed)
+		return j.freeHeadroom(ctx, options, stayed)
 	default:
 		// What is being launched for pods that wait may be what the search
 		// would ask for; it comes first.
@@ -104,7 +104,7 @@ func (j *judge) options(planned []int32) (out []option, known int) {
 		case !ok && slices.Contains(planned, int32(i)) && len(j.survey.Moving(int32(i))) == 0:
 			j.keep(option{node: int32(i), method: disrupt.Empty}, Disruption{Reason: "pods that need a place are planned here"})
 		case !ok && j.s.Nodes[i].Claim != "":
-			j.tell(option{node: int32(i)}, disrupt.Waits, j.survey.Excused(int32(i)))
+			j.report(option{node: int32(i)}, disrupt.Waits, j.survey.Excused(int32(i)))
 		case !ok:
 		case block == nil:
 			if j.out.Eligible == nil {
@@ -113,7 +113,7 @@ func (j *judge) options(planned []int32) (out []option, known int) {
 			j.out.Eligible[m]++
 			out = append(out, option{node: int32(i), method: m, cost: j.survey.Cost(int32(i))})
 		case m == disrupt.Underutilized && !j.wanted(int32(i)): // nobody waits for its time to come
-			j.tell(option{node: int32(i), method: m}, block.Kind, until(block))
+			j.report(option{node: int32(i), method: m}, block.Kind, until(block))
 		default:
 			why := block.Reason
 			if block.Kind == disrupt.Forbidden { // what waits by itself is no news, and its end moves with every pod
@@ -137,7 +137,7 @@ func (j *judge) allowed(ctx context.Context, options []option) []bool {
 	for _, o := range options {
 		question.Candidates = append(question.Candidates, j.candidate(o, "delete", j.s.Nodes[o.node].Cost().USD()))
 	}
-	verdicts := j.ask2(ctx, &question, options)
+	verdicts := j.askConsolidatePolicies(ctx, &question, options)
 	out := make([]bool, len(options))
 	for i := range options {
 		v := &verdicts[i]
@@ -151,8 +151,8 @@ func (j *judge) allowed(ctx context.Context, options []option) []bool {
 	return out
 }
 
-// ask2 asks the consolidate policies; options belong to the candidates.
-func (j *judge) ask2(ctx context.Context, question *policy.ConsolidateInput, options []option) []policy.ConsolidateOutcome {
+// askConsolidatePolicies asks the consolidate policies; options belong to the candidates.
+func (j *judge) askConsolidatePolicies(ctx context.Context, question *policy.ConsolidateInput, options []option) []policy.ConsolidateOutcome {
 	if len(options) == 0 {
 		return nil
 	}
@@ -236,8 +236,8 @@ func (j *judge) candidate(o option, action string, saves float64) policy.Candida
 	}
 }
 
-// tell says why a node stays to those who ask; nothing depends on it.
-func (j *judge) tell(o option, kind disrupt.Kind, reason string) {
+// report says why a node stays to those who ask; nothing depends on it.
+func (j *judge) report(o option, kind disrupt.Kind, reason string) {
 	if j.opts.Explain {
 		j.keep(o, Disruption{Reason: reason, Kind: kind})
 	}

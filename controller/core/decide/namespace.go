@@ -33,8 +33,8 @@ func (d *decider) namespaceCaps(ctx context.Context, in *solver.Input) {
 	}
 	var held []model.Unplaced
 	for round := 0; ; round++ {
-		d.thrift()
-		over := d.over(round)
+		d.dropDearNamespaceOptions()
+		over := d.overNamespaceCaps(round)
 		if len(over) == 0 {
 			break
 		}
@@ -59,10 +59,10 @@ func (d *decider) namespaceCaps(ctx context.Context, in *solver.Input) {
 	}
 }
 
-// thrift leaves nodes of a namespace for which its cap leaves too little only the
+// dropDearNamespaceOptions leaves nodes of a namespace for which its cap leaves too little only the
 // options on which its share costs least. A pool that wants several instance types
 // keeps them.
-func (d *decider) thrift() {
+func (d *decider) dropDearNamespaceOptions() {
 	costs, taken := d.podCosts(&d.out.Plan), d.existing()
 	for _, space := range d.spaces {
 		sum := taken[space.namespace]
@@ -129,14 +129,14 @@ func (d *decider) present() *spend.Presence {
 	return d.presence
 }
 
-// over lists the pods to hold back; in the last round all those of a namespace
-// that is over its cap.
-func (d *decider) over(round int) []model.Unplaced {
+// overNamespaceCaps lists the pods to hold back; in the last round all those of a namespace
+// that is overNamespaceCaps its cap.
+func (d *decider) overNamespaceCaps(round int) []model.Unplaced {
 	var out []model.Unplaced
 	costs, taken := d.podCosts(&d.out.Plan), d.existing()
 	for _, space := range d.spaces {
 		space.left = max(0, space.left-taken[space.namespace])
-		limit := room{namespaceCap: space, kept: space.left}
+		limit := namespaceAllowance{namespaceCap: space, kept: space.left}
 		var pods []int32
 		for p := range costs {
 			if d.s.Pods[p].Namespace == limit.namespace {
@@ -149,7 +149,7 @@ func (d *decider) over(round int) []model.Unplaced {
 		if round == namespaceRounds {
 			limit.kept = 0
 		}
-		out = append(out, d.beyond(limit, pods, costs)...)
+		out = append(out, d.overLimit(limit, pods, costs)...)
 	}
 	slices.SortFunc(out, func(a, b model.Unplaced) int { return cmp.Compare(a.Pod, b.Pod) })
 	return slices.CompactFunc(out, func(a, b model.Unplaced) bool { return a.Pod == b.Pod })
@@ -157,13 +157,13 @@ func (d *decider) over(round int) []model.Unplaced {
 
 func (d *decider) priority(pod int32) int32 { return d.s.Specs[d.s.Pods[pod].Spec].Priority }
 
-// room is a cap and how much of what it leaves may be given out.
-type room struct {
+// namespaceAllowance is a cap and how much of what it leaves may be given out.
+type namespaceAllowance struct {
 	namespaceCap
 	kept model.Price
 }
 
-func (d *decider) beyond(limit room, pods []int32, costs map[int32]model.Price) []model.Unplaced {
+func (d *decider) overLimit(limit namespaceAllowance, pods []int32, costs map[int32]model.Price) []model.Unplaced {
 	sum := model.Price(0)
 	for _, p := range pods {
 		sum += costs[p]

@@ -126,9 +126,9 @@ func admits(p *model.Pool, t *model.InstanceType, of *model.Offering) bool {
 	return true
 }
 
-// barren are the pools that nothing could ever be launched from, sold out or
+// poolsWithoutOfferings are the pools that nothing could ever be launched from, sold out or
 // not. A catalogue that is empty has not been read yet.
-func (d *decider) barren() []int32 {
+func (d *decider) poolsWithoutOfferings() []int32 {
 	var out []int32
 	for i := range d.s.Pools {
 		p := &d.s.Pools[i]

@@ -35,7 +35,7 @@ func (j *judge) scene(on []*Command) *disrupt.Scene {
 	scene := disrupt.NewScene(j.survey, j.in, j.out.Plan.Existing)
 	for _, c := range on {
 		var hosts []int32
-		for _, claim := range j.mark(c).Replacements {
+		for _, claim := range j.recordOf(c).Replacements {
 			if at := slices.IndexFunc(j.s.Nodes, func(n model.Node) bool { return n.Claim == claim }); at >= 0 {
 				hosts = append(hosts, int32(at))
 				scene.Host(int32(at))
@@ -68,7 +68,7 @@ func (j *judge) drifted(ctx context.Context, scene *disrupt.Scene, options []opt
 			break
 		}
 		if !scene.Settled(o.node) {
-			j.tell(o, disrupt.Waits, "pods of other nodes that go are to move to it first")
+			j.report(o, disrupt.Waits, "pods of other nodes that go are to move to it first")
 			continue
 		}
 		if !j.spend(o) {
@@ -105,9 +105,9 @@ func (j *judge) underutilized(ctx context.Context, scene *disrupt.Scene, options
 		switch {
 		case o.method != disrupt.Underutilized:
 		case !scene.Settled(o.node):
-			j.tell(o, disrupt.Waits, "pods of other nodes that go are to move to it first")
+			j.report(o, disrupt.Waits, "pods of other nodes that go are to move to it first")
 		case left[j.s.Nodes[o.node].Pool] <= 0:
-			j.tell(o, disrupt.OverBudget, j.overBudget(j.s.Nodes[o.node].Pool))
+			j.report(o, disrupt.OverBudget, j.overBudget(j.s.Nodes[o.node].Pool))
 		default:
 			open = append(open, disrupt.Option{Node: o.node, Cost: o.cost, Wanted: j.wanted(o.node)})
 		}
@@ -138,7 +138,7 @@ func (j *judge) start(ctx context.Context, scene *disrupt.Scene, p *disrupt.Prop
 // launches, and makes it a command if they allow it. It returns the nodes that
 // are not to go. wrong says that these stay for the proposal's sake alone.
 func (j *judge) try(ctx context.Context, scene *disrupt.Scene, p *disrupt.Proposal) (refused []int32, wrong bool, err error) {
-	if refused := j.disagreed(ctx, p); len(refused) > 0 {
+	if refused := j.refusedByPolicies(ctx, p); len(refused) > 0 {
 		return refused, false, nil
 	}
 	if !j.launchable(ctx, p) {
@@ -158,9 +158,9 @@ func (j *judge) try(ctx context.Context, scene *disrupt.Scene, p *disrupt.Propos
 	return nil, false, nil
 }
 
-// disagreed asks the consolidate policies about every node of a proposal, and
+// refusedByPolicies asks the consolidate policies about every node of a proposal, and
 // returns those that they do not let go.
-func (j *judge) disagreed(ctx context.Context, p *disrupt.Proposal) []int32 {
+func (j *judge) refusedByPolicies(ctx context.Context, p *disrupt.Proposal) []int32 {
 	action := "delete"
 	if len(p.Sim.Plan.Nodes) > 0 {
 		action = "replace"
@@ -173,7 +173,7 @@ func (j *judge) disagreed(ctx context.Context, p *disrupt.Proposal) []int32 {
 		question.Candidates = append(question.Candidates, j.candidate(o, action, p.Savings.USD()/float64(len(p.Nodes))))
 	}
 	var refused []int32
-	for i, v := range j.ask2(ctx, &question, options) {
+	for i, v := range j.askConsolidatePolicies(ctx, &question, options) {
 		if v.Verdict != policy.Allow {
 			refused = append(refused, options[i].node)
 			j.refused(options[i], &v)

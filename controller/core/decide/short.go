@@ -20,7 +20,7 @@ func (d *decider) shortage() []bool {
 	for i := range d.out.Plan.Unplaced {
 		u := &d.out.Plan.Unplaced[i]
 		for r := range u.Reasons {
-			h := d.stopper(&u.Reasons[r], d.s.Pods[u.Pod].Namespace)
+			h := d.headroomInTheWay(&u.Reasons[r], d.s.Pods[u.Pod].Namespace)
 			if h == nil {
 				continue
 			}
@@ -28,14 +28,14 @@ func (d *decider) shortage() []bool {
 				pools = make([]bool, len(d.s.Pools))
 			}
 			h.Short = true
-			d.within(h.Scope, pools)
+			d.poolsIn(h.Scope, pools)
 		}
 	}
 	return pools
 }
 
-// stopper is the cap that a reason is about, nil for other reasons.
-func (d *decider) stopper(r *model.Reason, namespace string) *Headroom {
+// headroomInTheWay is the cap that a reason is about, nil for other reasons.
+func (d *decider) headroomInTheWay(r *model.Reason, namespace string) *Headroom {
 	if r.Code != model.CeilingReached {
 		return nil
 	}
@@ -53,7 +53,7 @@ func (d *decider) stopper(r *model.Reason, namespace string) *Headroom {
 			}
 			continue
 		}
-		if in := d.within(h.Scope, make([]bool, len(d.s.Pools))); pool < 0 || !in[pool] {
+		if in := d.poolsIn(h.Scope, make([]bool, len(d.s.Pools))); pool < 0 || !in[pool] {
 			continue
 		}
 		if left := h.Left - d.planned(h.Scope); tightest == nil || left < least {
@@ -63,8 +63,8 @@ func (d *decider) stopper(r *model.Reason, namespace string) *Headroom {
 	return tightest
 }
 
-// within adds the pools of a scope; a namespace's pods may be on the nodes of any.
-func (d *decider) within(scope string, pools []bool) []bool {
+// poolsIn adds the pools of a scope; a namespace's pods may be on the nodes of any.
+func (d *decider) poolsIn(scope string, pools []bool) []bool {
 	space := strings.HasPrefix(scope, spend.Namespace)
 	at := slices.IndexFunc(d.in.Headroom, func(h solver.Headroom) bool { return h.Scope == scope })
 	for i := range pools {
@@ -75,7 +75,7 @@ func (d *decider) within(scope string, pools []bool) []bool {
 
 // planned is what the plan takes of a scope at worst.
 func (d *decider) planned(scope string) model.Price {
-	sum, in := model.Price(0), d.within(scope, make([]bool, len(d.s.Pools)))
+	sum, in := model.Price(0), d.poolsIn(scope, make([]bool, len(d.s.Pools)))
 	for i := range d.out.Plan.Nodes {
 		if n := &d.out.Plan.Nodes[i]; in[n.Pool] {
 			sum += n.Worst() + d.s.NodeCost(n.Pool)
@@ -84,9 +84,9 @@ func (d *decider) planned(scope string) model.Price {
 	return sum
 }
 
-// relieve looks for nodes of capped pools that can go without a replacement,
+// freeHeadroom looks for nodes of capped pools that can go without a replacement,
 // while others are launched: money that is waited for does not wait for them.
-func (j *judge) relieve(ctx context.Context, options []option, on []*Command) error {
+func (j *judge) freeHeadroom(ctx context.Context, options []option, on []*Command) error {
 	scene := j.scene(on)
 	options = slices.DeleteFunc(slices.Clone(options), func(o option) bool { return !j.short[j.s.Nodes[o.node].Pool] })
 	return j.underutilized(ctx, scene, options, disrupt.Effort{Deletes: disrupt.DefaultEffort().Deletes})

@@ -7,9 +7,9 @@ import (
 	"spokeshave.dev/controller/core/solver"
 )
 
-// refunded adds what the nodes cost to the headroom: a replacement reserves
+// headroomWithout adds what the nodes cost to the headroom: a replacement reserves
 // only the difference.
-func (sc *Scene) refunded(nodes []int32) []solver.Headroom {
+func (sc *Scene) headroomWithout(nodes []int32) []solver.Headroom {
 	out := slices.Clone(sc.In.Headroom)
 	for h := range out {
 		for _, i := range nodes {
@@ -21,8 +21,8 @@ func (sc *Scene) refunded(nodes []int32) []solver.Headroom {
 	return out
 }
 
-// charged is the headroom that new nodes leave, each at what it costs at worst.
-func (sc *Scene) charged(headroom []solver.Headroom, nodes []model.PlannedNode) []solver.Headroom {
+// headroomAfter is the headroom that new nodes leave, each at what it costs at worst.
+func (sc *Scene) headroomAfter(headroom []solver.Headroom, nodes []model.PlannedNode) []solver.Headroom {
 	out := slices.Clone(headroom)
 	for h := range out {
 		for i := range nodes {
@@ -34,10 +34,10 @@ func (sc *Scene) charged(headroom []solver.Headroom, nodes []model.PlannedNode) 
 	return out
 }
 
-// spent is the headroom once new nodes stand for those that go. What that saves
+// headroomAccepted is the headroom once new nodes stand for those that go. What that saves
 // is not there before it is done.
-func (sc *Scene) spent(nodes []int32, plan *model.Plan) []solver.Headroom {
-	out := sc.charged(sc.refunded(nodes), plan.Nodes)
+func (sc *Scene) headroomAccepted(nodes []int32, plan *model.Plan) []solver.Headroom {
+	out := sc.headroomAfter(sc.headroomWithout(nodes), plan.Nodes)
 	for h := range out {
 		out[h].Left = min(out[h].Left, sc.In.Headroom[h].Left)
 	}

@@ -38,20 +38,20 @@ const (
 
 // Found is what the last search found of a node that it did not propose.
 func (sc *Scene) Found(node int32) Finding {
-	if f, ok := sc.found[node]; ok {
+	if f, ok := sc.findings[node]; ok {
 		return f
 	}
 	return Finding{Pointless, nothingCheaper}
 }
 
-// note remembers a finding about a single node; of several nodes together it
+// record remembers a finding about a single node; of several nodes together it
 // says nothing about each.
-func (sc *Scene) note(nodes []int32, kind Kind, reason string) {
+func (sc *Scene) record(nodes []int32, kind Kind, reason string) {
 	if len(nodes) != 1 {
 		return
 	}
-	if sc.found == nil {
-		sc.found = map[int32]Finding{}
+	if sc.findings == nil {
+		sc.findings = map[int32]Finding{}
 	}
-	sc.found[nodes[0]] = Finding{kind, reason}
+	sc.findings[nodes[0]] = Finding{kind, reason}
 }

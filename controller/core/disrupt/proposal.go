@@ -66,9 +66,9 @@ func (sc *Scene) propose(m Method, nodes []int32, sim *Simulation) *Proposal {
 	return p
 }
 
-// trivial is the saving, as a share of what is removed, that rounding could
+// roundingShare is the saving, as a share of what is removed, that rounding could
 // make up.
-const trivial = 1e-6
+const roundingShare = 1e-6
 
 // Consolidate proposes that the nodes go if that makes the cluster cheaper by
 // effective cost, whichever option of the replacements comes true and wherever
@@ -77,54 +77,54 @@ const trivial = 1e-6
 func (sc *Scene) Consolidate(nodes []int32) *Proposal {
 	p := sc.Replace(Underutilized, nodes)
 	if p == nil {
-		sc.note(nodes, Pointless, noPlace)
+		sc.record(nodes, Pointless, noPlace)
 		return nil
 	}
-	q := sc.snug(p) // of the question as it was asked: what is sound may have asked another
-	best, why := sc.sound(p)
+	q := sc.balancedFill(p) // of the question as it was asked: what is sound may have asked another
+	best, why := sc.validated(p)
 	if q != nil {
-		if q, _ = sc.sound(q); q != nil && (best == nil || q.Saves() > best.Saves()) {
+		if q, _ = sc.validated(q); q != nil && (best == nil || q.Saves() > best.Saves()) {
 			best, q = q, best
 		}
-		sc.instead(best, q)
+		sc.addFallback(best, q)
 	}
 	if best == nil {
-		sc.note(nodes, Pointless, why)
+		sc.record(nodes, Pointless, why)
 	}
 	return best
 }
 
-// sound is a consolidation as it can be proposed; nil, with what speaks against
+// validated is a consolidation as it can be proposed; nil, with what speaks against
 // it, for one that cannot. A plan that packs too tightly for a scheduler that does
 // not know it is made roomier, as long as that pays: by more nodes, or by one in
 // the stead of several.
-func (sc *Scene) sound(p *Proposal) (sound *Proposal, why string) {
-	if !pays(p) {
+func (sc *Scene) validated(p *Proposal) (sound *Proposal, why string) {
+	if !saves(p) {
 		return nil, nothingCheaper
 	}
-	if left := sc.lost(p); len(left) > 0 {
-		wide, one := sc.roomier(p, left), sc.gathered(p)
+	if left := sc.unplacedInSomeOrder(p); len(left) > 0 {
+		wide, one := sc.withRoomForAnyOrder(p, left), sc.withLargeNodesOnly(p)
 		if p = wide; p == nil || one != nil && one.Saves() > p.Saves() {
 			p, one = one, wide
 		}
-		if why := sc.objection(p); why != "" {
+		if why := sc.rejection(p); why != "" {
 			return nil, why
 		}
-		if p.Sim.Widened && one != nil && sc.objection(one) == "" {
-			sc.instead(p, one)
+		if p.Sim.Widened && one != nil && sc.rejection(one) == "" {
+			sc.addFallback(p, one)
 		}
 		return p, ""
 	}
-	if why := sc.objection(p); why != "" {
+	if why := sc.rejection(p); why != "" {
 		return nil, why
 	}
 	return p, ""
 }
 
-// instead notes what can be done when an answer that nodes were added to proves
+// addFallback notes what can be done when an answer that nodes were added to proves
 // wrong, after what was noted before; either may be nil. What saves less may not be
 // worth it any more.
-func (sc *Scene) instead(p, other *Proposal) {
+func (sc *Scene) addFallback(p, other *Proposal) {
 	if p == nil || other == nil || !sc.balanced(other.Nodes, other.Saves(), other.Cost) {
 		return
 	}
@@ -136,33 +136,33 @@ func (sc *Scene) instead(p, other *Proposal) {
 	}
 }
 
-// objection says what speaks against a consolidation that would pay as planned,
+// rejection says what speaks against a consolidation that would pay as planned,
 // empty for nothing. It drops options of its replacements.
-func (sc *Scene) objection(p *Proposal) string {
+func (sc *Scene) rejection(p *Proposal) string {
 	replaces := p != nil && len(p.Sim.Plan.Nodes) > 0
 	switch {
-	case !pays(p):
+	case !saves(p):
 		return uncertain
-	case replaces && !sc.cheaper(p):
+	case replaces && !sc.dropDearOptions(p):
 		return nothingCheaper
-	case replaces && !sc.spotRules(p):
+	case replaces && !sc.meetsSpotRules(p):
 		if !sc.snap.Settings.SpotToSpot {
 			return spotOff
 		}
 		return spotFew
 	case replaces && !sc.keepsMinValues(p):
 		return minValuesLost
-	case !sc.certain(p):
+	case !sc.worksInAnyOrder(p):
 		return uncertain
 	}
 	return ""
 }
 
-func pays(p *Proposal) bool { return p != nil && p.Saves() > p.Removed*trivial }
+func saves(p *Proposal) bool { return p != nil && p.Saves() > p.Removed*roundingShare }
 
-// cheaper drops the options that would eat up the saving: each replacement may
+// dropDearOptions drops the options that would eat up the saving: each replacement may
 // cost its share of it more than its best option.
-func (sc *Scene) cheaper(p *Proposal) bool {
+func (sc *Scene) dropDearOptions(p *Proposal) bool {
 	slack := p.Saves() / float64(len(p.Sim.Plan.Nodes))
 	for i := range p.Sim.Plan.Nodes {
 		n := &p.Sim.Plan.Nodes[i]
@@ -180,9 +180,9 @@ func (sc *Scene) cheaper(p *Proposal) bool {
 // the pool that is interrupted next.
 const spotTypes = 15
 
-// spotRules holds for every proposal but those that replace spot nodes by spot
+// meetsSpotRules holds for every proposal but those that replace spot nodes by spot
 // nodes: these need the setting, and for a single node enough choice.
-func (sc *Scene) spotRules(p *Proposal) bool {
+func (sc *Scene) meetsSpotRules(p *Proposal) bool {
 	for _, i := range p.Nodes {
 		if sc.snap.Nodes[i].CapacityType != model.Spot {
 			return true
@@ -197,12 +197,12 @@ func (sc *Scene) spotRules(p *Proposal) bool {
 	case len(p.Nodes) > 1 || len(p.Sim.Plan.Nodes) > 1:
 		return true
 	}
-	return sc.enoughSpot(p)
+	return sc.hasEnoughSpotTypes(p)
 }
 
-// enoughSpot looks for options well beyond the usual tolerance, and keeps the
+// hasEnoughSpotTypes looks for options well beyond the usual tolerance, and keeps the
 // cheapest of so many types that the next look finds nothing better.
-func (sc *Scene) enoughSpot(p *Proposal) bool {
+func (sc *Scene) hasEnoughSpotTypes(p *Proposal) bool {
 	wide := *sc
 	extra := sc.snap.NodeCost(p.Sim.Plan.Nodes[0].Pool).USD()
 	wide.In.Tolerance, wide.In.MaxOptions = (p.Removed-extra)/max(p.Added-extra, 1e-9), 400

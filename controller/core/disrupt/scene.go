@@ -20,20 +20,20 @@ type Scene struct {
 	// Trusting takes the scheduler to put pods where the plan says.
 	Trusting bool
 
-	survey *Survey
-	snap   model.Snapshot
-	types  []map[string]*model.InstanceType // by catalogue
-	prices []prices                         // by node
-	gone   []bool
+	survey  *Survey
+	snap    model.Snapshot
+	types   []map[string]*model.InstanceType // by catalogue
+	prices  []prices                         // by node
+	removed []bool
 	// received marks the nodes that accepted proposals move pods to.
 	received []bool
-	// moves are the pods that are to move by what was accepted, and those that
-	// wait for the scheduler; hosts the nodes on their way that they may move to.
-	moves, hosts []int32
-	ground       *ground
-	sums         []total
-	// found is by node what the search made of it.
-	found map[int32]Finding
+	// movingPods are the pods that are to move by what was accepted, and those that
+	// wait for the scheduler; comingNodes the nodes on their way that they may move to.
+	movingPods, comingNodes []int32
+	specs                   *specIndex
+	poolTotals              []total
+	// findings is by node what the search made of it.
+	findings map[int32]Finding
 }
 
 // prices are what a node costs, volumes and address included: billed, and in
@@ -43,9 +43,9 @@ type prices struct {
 	effective float64
 }
 
-// away keeps pods off a node that is no place to move to. Only pods that
+// noMoveTaint keeps pods off a node that is no place to move to. Only pods that
 // tolerate everything pass it.
-const away = "karpenter.sh/disrupted"
+const noMoveTaint = "karpenter.sh/disrupted"
 
 // NewScene starts from the snapshot; placed are pending pods with their nodes.
 func NewScene(v *Survey, in *solver.Input, placed []model.Assignment) *Scene {
@@ -53,7 +53,7 @@ func NewScene(v *Survey, in *solver.Input, placed []model.Assignment) *Scene {
 	sc.snap.Nodes = slices.Clone(v.s.Nodes)
 	sc.snap.Pods = slices.Clone(v.s.Pods)
 	sc.snap.Pools = slices.Clone(v.s.Pools)
-	sc.gone, sc.received = make([]bool, len(v.s.Nodes)), make([]bool, len(v.s.Nodes))
+	sc.removed, sc.received = make([]bool, len(v.s.Nodes)), make([]bool, len(v.s.Nodes))
 	for _, c := range v.s.Catalogs {
 		types := make(map[string]*model.InstanceType, len(c.Types))
 		for i := range c.Types {
@@ -65,7 +65,7 @@ func NewScene(v *Survey, in *solver.Input, placed []model.Assignment) *Scene {
 	for i := range v.s.Nodes {
 		sc.prices[i] = sc.price(&v.s.Nodes[i])
 		if n := &sc.snap.Nodes[i]; n.State == model.InFlight || n.State == model.Registered {
-			sc.avoid(n)
+			sc.addNoMoveTaint(n)
 		}
 	}
 	for _, a := range placed {
@@ -73,34 +73,34 @@ func NewScene(v *Survey, in *solver.Input, placed []model.Assignment) *Scene {
 			sc.snap.Pods[p].Node = a.Node
 		}
 		if takes(&sc.snap.Nodes[a.Node]) {
-			sc.moves = append(sc.moves, a.Pods...)
+			sc.movingPods = append(sc.movingPods, a.Pods...)
 		}
 	}
 	return sc
 }
 
-// land is what does not change however the scene does.
-func (sc *Scene) land() *ground {
-	if sc.ground == nil {
-		sc.ground = newGround(&sc.snap)
+// specIndex is what does not change however the scene does.
+func (sc *Scene) specIndex() *specIndex {
+	if sc.specs == nil {
+		sc.specs = newSpecIndex(&sc.snap)
 	}
-	return sc.ground
+	return sc.specs
 }
 
-// measured are the rooms of the scene as it is.
-func (sc *Scene) measured() *rooms {
-	return newRooms(sc.land(), &sc.snap, make([]bool, len(sc.snap.Pods)))
+// capacity is the free capacity of the scene as it is.
+func (sc *Scene) capacity() *capacityIndex {
+	return newCapacityIndex(sc.specIndex(), &sc.snap, make([]bool, len(sc.snap.Pods)))
 }
 
 // Host lets pods move to a node that is still coming: it was launched for
 // them.
 func (sc *Scene) Host(node int32) {
 	sc.snap.Nodes[node].Taints = sc.survey.s.Nodes[node].Taints
-	sc.hosts = append(sc.hosts, node)
+	sc.comingNodes = append(sc.comingNodes, node)
 }
 
-func (sc *Scene) avoid(n *model.Node) {
-	n.Taints = append(slices.Clone(n.Taints), model.Taint{Key: away, Effect: model.NoSchedule})
+func (sc *Scene) addNoMoveTaint(n *model.Node) {
+	n.Taints = append(slices.Clone(n.Taints), model.Taint{Key: noMoveTaint, Effect: model.NoSchedule})
 }
 
 func (sc *Scene) typeOf(pool int32, name string) *model.InstanceType {
@@ -145,20 +145,20 @@ type Simulation struct {
 // Without solves the scene without the given nodes: their pods go to others,
 // new ones among them.
 func (sc *Scene) Without(nodes []int32) *Simulation {
-	in := sc.question(nodes)
-	in.Snapshot.Pools = sc.relieved(nodes)
-	in.Headroom = sc.refunded(nodes)
+	in := sc.inputWithout(nodes)
+	in.Snapshot.Pools = sc.poolsWithout(nodes)
+	in.Headroom = sc.headroomWithout(nodes)
 	return sc.solve(in)
 }
 
 // Within is Without launching anything: the pods have to find room on the
 // nodes that there are.
 func (sc *Scene) Within(nodes []int32) *Simulation {
-	return sc.solve(sc.still(sc.question(nodes)))
+	return sc.solve(sc.withoutLaunches(sc.inputWithout(nodes)))
 }
 
-// still keeps anything from being launched.
-func (sc *Scene) still(in *solver.Input) *solver.Input {
+// withoutLaunches keeps anything from being launched.
+func (sc *Scene) withoutLaunches(in *solver.Input) *solver.Input {
 	in.Blocked = make([]*model.Reason, len(sc.snap.Pools))
 	for i := range in.Blocked {
 		in.Blocked[i] = &model.Reason{Code: model.PoolNotReady, Message: "nothing is to be launched"}
@@ -173,18 +173,18 @@ func (sc *Scene) Onto(nodes, replacements []int32) *model.Plan {
 	if len(replacements) == 0 {
 		return &sc.Within(nodes).Plan
 	}
-	in := sc.still(sc.question(nodes))
+	in := sc.withoutLaunches(sc.inputWithout(nodes))
 	for i := range in.Snapshot.Nodes {
 		if !slices.Contains(replacements, int32(i)) {
-			sc.avoid(&in.Snapshot.Nodes[i])
+			sc.addNoMoveTaint(&in.Snapshot.Nodes[i])
 		}
 	}
 	first := sc.solve(in).Plan
 	if len(first.Unplaced) == 0 {
 		return &first
 	}
-	in = sc.still(sc.question(nodes))
-	in.Snapshot, in.Pods = sc.assumed(in.Snapshot, &first), nil
+	in = sc.withoutLaunches(sc.inputWithout(nodes))
+	in.Snapshot, in.Pods = sc.snapshotAfter(in.Snapshot, &first), nil
 	for _, u := range first.Unplaced {
 		in.Pods = append(in.Pods, u.Pod)
 	}
@@ -199,8 +199,8 @@ func (sc *Scene) solve(in *solver.Input) *Simulation {
 	return &Simulation{Input: *in, Plan: plan}
 }
 
-// question is where the pods of some nodes go when these go.
-func (sc *Scene) question(nodes []int32) *solver.Input {
+// inputWithout is where the pods of some nodes go when these go.
+func (sc *Scene) inputWithout(nodes []int32) *solver.Input {
 	snap := sc.snap
 	snap.Nodes = slices.Clone(sc.snap.Nodes)
 	in := sc.In
@@ -213,10 +213,10 @@ func (sc *Scene) question(nodes []int32) *solver.Input {
 	return &in
 }
 
-// relieved takes the nodes off their pools' usage: a full limit must not keep
+// poolsWithout takes the nodes off their pools' usage: a full limit must not keep
 // a pool from getting smaller. A static pool gets no smaller: its limit is for the
 // node that goes and the one in its stead, which are both there for a while.
-func (sc *Scene) relieved(nodes []int32) []model.Pool {
+func (sc *Scene) poolsWithout(nodes []int32) []model.Pool {
 	out := slices.Clone(sc.snap.Pools)
 	for _, i := range nodes {
 		n := &sc.snap.Nodes[i]
@@ -240,13 +240,13 @@ func (sc *Scene) relieved(nodes []int32) []model.Pool {
 // Accept makes a proposal part of the scene: its nodes go, and their pods are
 // where its plan puts them.
 func (sc *Scene) Accept(nodes []int32, plan *model.Plan) {
-	sc.In.Headroom = sc.spent(nodes, plan)
+	sc.In.Headroom = sc.headroomAccepted(nodes, plan)
 	for _, i := range nodes {
 		sc.snap.Nodes[i].State = model.Deleting
-		sc.gone[i] = true
-		sc.moves = append(sc.moves, sc.survey.moving[i]...)
+		sc.removed[i] = true
+		sc.movingPods = append(sc.movingPods, sc.survey.moving[i]...)
 	}
-	sc.snap.Pools = sc.relieved(nodes)
+	sc.snap.Pools = sc.poolsWithout(nodes)
 	for _, a := range plan.Existing {
 		if int(a.Node) < len(sc.received) {
 			sc.received[a.Node] = true
@@ -257,11 +257,11 @@ func (sc *Scene) Accept(nodes []int32, plan *model.Plan) {
 	}
 	for i := range plan.Nodes {
 		at := int32(len(sc.snap.Nodes))
-		n := sc.coming(&plan.Nodes[i])
-		sc.avoid(&n)
+		n := sc.nodeOf(&plan.Nodes[i])
+		sc.addNoMoveTaint(&n)
 		sc.snap.Nodes = append(sc.snap.Nodes, n)
-		sc.hosts = append(sc.hosts, at)
-		sc.charge(sc.snap.Pools, &n)
+		sc.comingNodes = append(sc.comingNodes, at)
+		sc.addUsage(sc.snap.Pools, &n)
 		for _, p := range plan.Nodes[i].Pods {
 			sc.snap.Pods[p].Node = at
 		}
@@ -270,10 +270,10 @@ func (sc *Scene) Accept(nodes []int32, plan *model.Plan) {
 
 // Settled says whether what was accepted so far leaves the node alone: it
 // neither goes nor takes pods of nodes that go.
-func (sc *Scene) Settled(node int32) bool { return !sc.gone[node] && !sc.received[node] }
+func (sc *Scene) Settled(node int32) bool { return !sc.removed[node] && !sc.received[node] }
 
-// coming is a planned node as a node.
-func (sc *Scene) coming(n *model.PlannedNode) model.Node {
+// nodeOf is a planned node as a node.
+func (sc *Scene) nodeOf(n *model.PlannedNode) model.Node {
 	best := &n.Options[0]
 	pool := &sc.snap.Pools[n.Pool]
 	out := model.Node{
@@ -293,8 +293,8 @@ func (sc *Scene) coming(n *model.PlannedNode) model.Node {
 	return out
 }
 
-// charge adds a node to its pool's usage.
-func (sc *Scene) charge(pools []model.Pool, n *model.Node) {
+// addUsage adds a node to its pool's usage.
+func (sc *Scene) addUsage(pools []model.Pool, n *model.Node) {
 	pool := &pools[n.Pool]
 	usage := pool.Usage.Clone()
 	if t := sc.typeOf(n.Pool, n.InstanceType); t != nil {

@@ -63,23 +63,23 @@ func (sc *Scene) Search(options []Option, left []int, effort Effort, start Start
 		return 0, nil
 	}
 	byWorth(open)
-	gone := sc.deletes(open, left, effort.Deletes)
+	gone := sc.findRemovals(open, left, effort.Deletes)
 	if gone != nil && effort.Replaces > 0 {
 		alone := &prospect{saves: gone.Saves(), score: gone.Score()} // it goes as a whole
-		if f := choose(append(sc.gentlest(open, left, gone.Saves()), alone)); f != alone {
-			if begun, err := sc.exchange([]*prospect{f}, slices.Clone(left), effort.Starts, start); begun > 0 || err != nil {
+		if f := choose(append(sc.lowestCostPrefix(open, left, gone.Saves()), alone)); f != alone {
+			if begun, err := sc.beginReplacements([]*prospect{f}, slices.Clone(left), effort.Starts, start); begun > 0 || err != nil {
 				return begun, err
 			}
 		}
 	}
-	if begun, err := sc.begin(gone, start); begun || err != nil {
+	if begun, err := sc.beginRemoval(gone, start); begun || err != nil {
 		return 1, err
 	}
-	return sc.exchange(sc.replaces(open, left, effort.Replaces), slices.Clone(left), effort.Starts, start)
+	return sc.beginReplacements(sc.findReplacements(open, left, effort.Replaces), slices.Clone(left), effort.Starts, start)
 }
 
-// begin begins the removal of nodes, or of those that nobody refuses to let go.
-func (sc *Scene) begin(p *Proposal, start Starter) (bool, error) {
+// beginRemoval begins the removal of nodes, or of those that nobody refuses to let go.
+func (sc *Scene) beginRemoval(p *Proposal, start Starter) (bool, error) {
 	for range 2 {
 		if p == nil {
 			return false, nil
@@ -92,17 +92,17 @@ func (sc *Scene) begin(p *Proposal, start Starter) (bool, error) {
 		if len(rest) == 0 {
 			return false, nil
 		}
-		if p = sc.Fits(p.Method, rest); p != nil && !sc.certain(p) {
+		if p = sc.Fits(p.Method, rest); p != nil && !sc.worksInAnyOrder(p) {
 			return false, nil
 		}
 	}
 	return false, nil
 }
 
-// exchange begins the best of the replacements found, and of the others those
+// beginReplacements begins the best of the replacements found, and of the others those
 // that hold beside it. One that is several is begun as such, so that each of them
 // succeeds or fails for itself.
-func (sc *Scene) exchange(found []*prospect, left []int, starts int, start Starter) (int, error) {
+func (sc *Scene) beginReplacements(found []*prospect, left []int, starts int, start Starter) (int, error) {
 	begun := 0
 	var shares [][]int32
 	for len(found)+len(shares) > 0 && begun < max(1, starts) {
@@ -112,7 +112,7 @@ func (sc *Scene) exchange(found []*prospect, left []int, starts int, start Start
 			shares = f.shares(starts - begun)
 			continue
 		}
-		p := sc.beside(shares[0], left)
+		p := sc.consolidateBeside(shares[0], left)
 		if shares = shares[1:]; p == nil {
 			continue
 		}
@@ -131,10 +131,10 @@ func (sc *Scene) exchange(found []*prospect, left []int, starts int, start Start
 	return begun, nil
 }
 
-// beside proposes a consolidation beside what was begun, nil when it does not hold
+// consolidateBeside proposes a consolidation beside what was begun, nil when it does not hold
 // there.
-func (sc *Scene) beside(nodes []int32, left []int) *Proposal {
-	if !sc.free(nodes, left) {
+func (sc *Scene) consolidateBeside(nodes []int32, left []int) *Proposal {
+	if !sc.untouched(nodes, left) {
 		return nil
 	}
 	p := sc.Consolidate(nodes)
@@ -144,8 +144,8 @@ func (sc *Scene) beside(nodes []int32, left []int) *Proposal {
 	return p
 }
 
-// free says whether nodes are untouched by what was begun, and within budgets.
-func (sc *Scene) free(nodes []int32, left []int) bool {
+// untouched says whether nodes are untouched by what was begun, and within budgets.
+func (sc *Scene) untouched(nodes []int32, left []int) bool {
 	budget := slices.Clone(left)
 	for _, i := range nodes {
 		pool := sc.snap.Nodes[i].Pool
@@ -168,10 +168,10 @@ func byWorth(open []Option) {
 	})
 }
 
-// deletes finds nodes that can go together without any replacement: those that
+// findRemovals finds nodes that can go together without any replacement: those that
 // the estimate finds room for, as far as the solver agrees.
-func (sc *Scene) deletes(open []Option, left []int, tries int) *Proposal {
-	r := sc.measured()
+func (sc *Scene) findRemovals(open []Option, left []int, tries int) *Proposal {
+	r := sc.capacity()
 	budget := slices.Clone(left)
 	takes := make([]bool, len(sc.snap.Nodes))
 	var likely []int32
@@ -179,17 +179,17 @@ func (sc *Scene) deletes(open []Option, left []int, tries int) *Proposal {
 		o := &open[i]
 		pool := sc.snap.Nodes[o.Node].Pool
 		if !sc.balanced([]int32{o.Node}, o.price, o.Cost) {
-			sc.note([]int32{o.Node}, Unworthy, unworthy(o.price))
+			sc.record([]int32{o.Node}, Unworthy, unworthy(o.price))
 			continue
 		}
 		if budget[pool] <= 0 || takes[o.Node] {
 			continue
 		}
-		r.bar(o.Node)
-		moves, lost := r.move(sc.survey.moving[o.Node])
+		r.exclude(o.Node)
+		moves, lost := r.placeBestFit(sc.survey.moving[o.Node])
 		if len(lost) > 0 {
 			r.undo(moves)
-			r.open(o.Node)
+			r.include(o.Node)
 			continue
 		}
 		for _, m := range moves {
@@ -198,12 +198,12 @@ func (sc *Scene) deletes(open []Option, left []int, tries int) *Proposal {
 		budget[pool]--
 		likely = append(likely, o.Node)
 	}
-	return sc.proven(likely, tries)
+	return sc.provenRemovals(likely, tries)
 }
 
-// proven keeps the nodes that the solver lets go together, splitting what it
+// provenRemovals keeps the nodes that the solver lets go together, splitting what it
 // refuses. Nodes that others' pods would move to are left out.
-func (sc *Scene) proven(likely []int32, tries int) *Proposal {
+func (sc *Scene) provenRemovals(likely []int32, tries int) *Proposal {
 	var best *Proposal
 	var kept []int32
 	work := [][]int32{likely}
@@ -214,7 +214,7 @@ func (sc *Scene) proven(likely []int32, tries int) *Proposal {
 			continue
 		}
 		tries--
-		if p := sc.Fits(Underutilized, slices.Concat(kept, part)); p != nil && sc.certain(p) {
+		if p := sc.Fits(Underutilized, slices.Concat(kept, part)); p != nil && sc.worksInAnyOrder(p) {
 			best, kept = p, p.Nodes
 			continue
 		}
@@ -225,13 +225,13 @@ func (sc *Scene) proven(likely []int32, tries int) *Proposal {
 	return best
 }
 
-// together is the most nodes that are replaced by one command.
-const together = 128
+// maxTogether is the most nodes that are replaced by one command.
+const maxTogether = 128
 
-// replaces finds the nodes whose pods are cheaper on others, new ones among
+// findReplacements finds the nodes whose pods are cheaper on others, new ones among
 // them: the most promising together, as many as may go, then half of them and
 // so on; the most promising one by one; and in turn others.
-func (sc *Scene) replaces(open []Option, left []int, tries int) []*prospect {
+func (sc *Scene) findReplacements(open []Option, left []int, tries int) []*prospect {
 	open = sc.promising(open)
 	var found []*prospect
 	try := func(nodes []int32) {
@@ -242,11 +242,11 @@ func (sc *Scene) replaces(open []Option, left []int, tries int) []*prospect {
 			case sc.balanced(nodes, p.Saves(), p.Cost):
 				found = append(found, sc.prospect(p))
 			default:
-				sc.note(nodes, Unworthy, unworthy(p.Saves()))
+				sc.record(nodes, Unworthy, unworthy(p.Saves()))
 			}
 		}
 	}
-	all := sc.prefix(open, left, together)
+	all := sc.prefix(open, left, maxTogether)
 	for size := len(all); size > 1; size /= 2 {
 		try(all[:size])
 	}
@@ -263,17 +263,17 @@ func (sc *Scene) replaces(open []Option, left []int, tries int) []*prospect {
 	return found
 }
 
-// gentlest finds what the nodes that cost least to disrupt could be replaced by
+// lowestCostPrefix finds what the nodes that cost least to disrupt could be replaced by
 // together, as many as may go, then half of them and so on, as long as that may
 // save more than is saved without. Nodes that simply go leave their pods where
 // there happens to be room, and with them no room for what comes next; to take
 // more nodes at once and launch something for the rest may be better, and that is
 // how Karpenter finds its largest savings.
-func (sc *Scene) gentlest(open []Option, left []int, saved float64) []*prospect {
+func (sc *Scene) lowestCostPrefix(open []Option, left []int, saved float64) []*prospect {
 	open = slices.Clone(open)
 	slices.SortStableFunc(open, func(a, b Option) int { return cmp.Compare(a.Cost, b.Cost) })
 	var found []*prospect
-	all := sc.prefix(open, left, together)
+	all := sc.prefix(open, left, maxTogether)
 	for size := len(all); size > 1; size /= 2 {
 		price := 0.0
 		for _, i := range all[:size] {
@@ -301,7 +301,7 @@ func choose(found []*prospect) *prospect {
 	for _, f := range found {
 		switch {
 		case f.score < score/2:
-		case most == nil, f.saves > most.saves*(1+trivial), f.saves >= most.saves*(1-trivial) && f.score > most.score:
+		case most == nil, f.saves > most.saves*(1+roundingShare), f.saves >= most.saves*(1-roundingShare) && f.score > most.score:
 			most = f
 		}
 	}
@@ -311,17 +311,17 @@ func choose(found []*prospect) *prospect {
 // promising estimates what each option's removal would save and drops those
 // that promise nothing.
 func (sc *Scene) promising(open []Option) []Option {
-	r := sc.measured()
+	r := sc.capacity()
 	unit := sc.unitPrices(r)
 	out := open[:0:0]
 	for _, o := range open {
-		r.bar(o.Node)
-		moves, lost := r.move(sc.survey.moving[o.Node])
+		r.exclude(o.Node)
+		moves, lost := r.placeBestFit(sc.survey.moving[o.Node])
 		r.undo(moves)
-		r.open(o.Node)
+		r.include(o.Node)
 		o.gain = o.price - bound(r, unit, lost)
 		o.worth = o.gain / (1 + o.Cost)
-		if o.gain > o.price*trivial {
+		if o.gain > o.price*roundingShare {
 			out = append(out, o)
 		}
 	}
@@ -331,7 +331,7 @@ func (sc *Scene) promising(open []Option) []Option {
 
 // bound is the least that new nodes for the pods can cost: of every resource
 // they need at least their requests, at the lowest unit price there is.
-func bound(r *rooms, unit []float64, pods []int32) float64 {
+func bound(r *capacityIndex, unit []float64, pods []int32) float64 {
 	sum := make([]int64, len(unit))
 	for _, p := range pods {
 		add(sum, r.requests[r.s.Pods[p].Spec], 1)
@@ -345,7 +345,7 @@ func bound(r *rooms, unit []float64, pods []int32) float64 {
 
 // unitPrices are the lowest effective prices of a unit of each resource among
 // all that can be launched.
-func (sc *Scene) unitPrices(r *rooms) []float64 {
+func (sc *Scene) unitPrices(r *capacityIndex) []float64 {
 	unit := make([]float64, len(r.dims))
 	for p := range sc.snap.Pools {
 		pool := &sc.snap.Pools[p]
@@ -360,7 +360,7 @@ func (sc *Scene) unitPrices(r *rooms) []float64 {
 	return unit
 }
 
-func (sc *Scene) unitPrice(r *rooms, unit []float64, pool, typ int) {
+func (sc *Scene) unitPrice(r *capacityIndex, unit []float64, pool, typ int) {
 	t := &sc.snap.Catalogs[sc.snap.Pools[pool].Catalog].Types[typ]
 	for o := range t.Offerings {
 		if !t.Offerings[o].Available {
@@ -454,14 +454,14 @@ type total struct{ price, disruption float64 }
 
 // totals are counted once, by pool.
 func (sc *Scene) totals() []total {
-	if sc.sums == nil {
-		sc.sums = make([]total, len(sc.snap.Pools))
+	if sc.poolTotals == nil {
+		sc.poolTotals = make([]total, len(sc.snap.Pools))
 		for i := range sc.survey.s.Nodes {
 			if n := &sc.survey.s.Nodes[i]; n.Pool >= 0 && n.State == model.Initialized {
-				sc.sums[n.Pool].price += sc.prices[i].effective
-				sc.sums[n.Pool].disruption += 1 + sc.survey.Cost(int32(i))
+				sc.poolTotals[n.Pool].price += sc.prices[i].effective
+				sc.poolTotals[n.Pool].disruption += 1 + sc.survey.Cost(int32(i))
 			}
 		}
 	}
-	return sc.sums
+	return sc.poolTotals
 }

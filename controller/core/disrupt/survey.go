@@ -16,13 +16,13 @@ type Survey struct {
 	// of its pods request.
 	moving [][]int32
 	used   []model.Resources
-	// held is by node the first of the pods that may not be disrupted for longest,
-	// pinned the first that its disruption budgets do not let go.
-	held      []*model.Pod
-	pinned    []string
-	cost      []float64
-	jobs      []int
-	expecting []bool
+	// doNotDisrupt is by node the first of the pods that may not be disrupted for longest,
+	// blockedByBudget the first that its disruption budgets do not let go.
+	doNotDisrupt    []*model.Pod
+	blockedByBudget []string
+	cost            []float64
+	jobs            []int
+	expecting       []bool
 }
 
 // NewSurvey looks at every pod once. expecting names nodes on which pods are
@@ -31,10 +31,10 @@ func NewSurvey(s *model.Snapshot, expecting []int32) *Survey {
 	n := len(s.Nodes)
 	v := &Survey{
 		s: s, moving: make([][]int32, n), used: make([]model.Resources, n),
-		held: make([]*model.Pod, n), pinned: make([]string, n), cost: make([]float64, n), jobs: make([]int, n), expecting: make([]bool, n),
+		doNotDisrupt: make([]*model.Pod, n), blockedByBudget: make([]string, n), cost: make([]float64, n), jobs: make([]int, n), expecting: make([]bool, n),
 	}
-	guards := newGuards(s)
-	starts := startUps(s)
+	guards := newEvictionBudgets(s)
+	starts := startUpSeconds(s)
 	for i := range s.Pods {
 		p := &s.Pods[i]
 		if p.Node < 0 || int(p.Node) >= n {
@@ -48,11 +48,11 @@ func NewSurvey(s *model.Snapshot, expecting []int32) *Survey {
 	for _, i := range expecting {
 		v.expecting[i] = true
 	}
-	v.awaited()
+	v.markAwaited()
 	return v
 }
 
-func (v *Survey) add(i int32, p *model.Pod, guards *guards) {
+func (v *Survey) add(i int32, p *model.Pod, guards *evictionBudgets) {
 	if v.used[p.Node] == nil {
 		v.used[p.Node] = model.Resources{}
 	}
@@ -63,11 +63,11 @@ func (v *Survey) add(i int32, p *model.Pod, guards *guards) {
 	if p.Ending {
 		return
 	}
-	if p.DoNotDisrupt && longer(p, v.held[p.Node]) {
-		v.held[p.Node] = p
+	if p.DoNotDisrupt && longer(p, v.doNotDisrupt[p.Node]) {
+		v.doNotDisrupt[p.Node] = p
 	}
-	if v.pinned[p.Node] == "" {
-		v.pinned[p.Node] = guards.blocks(p)
+	if v.blockedByBudget[p.Node] == "" {
+		v.blockedByBudget[p.Node] = guards.blocking(p)
 	}
 	if !p.Daemon {
 		v.moving[p.Node] = append(v.moving[p.Node], i)
@@ -85,14 +85,14 @@ func longer(p, than *model.Pod) bool {
 	return p.HeldUntil.IsZero() || p.HeldUntil.After(than.HeldUntil)
 }
 
-// keptBy says of a node that a pod keeps it, and until when if that has an end.
-func keptBy(p *model.Pod) *Block {
+// doNotDisruptBlock says of a node that a pod keeps it, and until when if that has an end.
+func doNotDisruptBlock(p *model.Pod) *Block {
 	return &Block{Reason: "pod " + p.Key() + " carries karpenter.sh/do-not-disrupt", Until: p.HeldUntil, Kind: Forbidden}
 }
 
-// awaited marks the nodes that were launched in another's stead while that one
+// markAwaited marks the nodes that were launched in another's stead while that one
 // has not gone yet: its pods are to come.
-func (v *Survey) awaited() {
+func (v *Survey) markAwaited() {
 	leaving, awaited := map[string]bool{}, map[string]bool{}
 	for i := range v.s.Nodes {
 		n := &v.s.Nodes[i]
@@ -167,10 +167,10 @@ func podCost(p *model.Pod, spec *model.PodSpec, start uint16) float64 {
 	return min(10, max(0, cost))
 }
 
-// startUps are by spec the seconds that its pods take to start: the least that any
+// startUpSeconds are by spec the seconds that its pods take to start: the least that any
 // took, since one that had to pull its image, or became unready and ready again,
 // says too much. 0 is not known.
-func startUps(s *model.Snapshot) []uint16 {
+func startUpSeconds(s *model.Snapshot) []uint16 {
 	out := make([]uint16, len(s.Specs))
 	for i := range s.Pods {
 		p := &s.Pods[i]
@@ -210,10 +210,10 @@ func (v *Survey) Candidate(node int32) (m Method, block *Block, ok bool) {
 	case empty && idle == nil:
 		m = Empty
 	case n.Drifted != "":
-		if why := v.protected(node, n.TerminationGrace > 0); why != nil {
+		if why := v.protectedBy(node, n.TerminationGrace > 0); why != nil {
 			return Drifted, why, true
 		}
-		return Drifted, v.undone(n), true
+		return Drifted, v.recentlyUndone(n), true
 	case empty:
 		m = Empty
 	default:
@@ -222,11 +222,11 @@ func (v *Survey) Candidate(node int32) (m Method, block *Block, ok bool) {
 	if idle == nil && m == Underutilized && d.Policy == "WhenEmpty" {
 		idle = &Block{Reason: "consolidationPolicy of NodePool " + v.s.Pools[n.Pool].Name + " is WhenEmpty", Kind: Pointless}
 	}
-	if why := v.protected(node, false); why != nil {
+	if why := v.protectedBy(node, false); why != nil {
 		return m, why, true
 	}
 	if idle == nil && m == Underutilized {
-		idle = v.undone(n)
+		idle = v.recentlyUndone(n)
 	}
 	return m, idle, true
 }
@@ -264,38 +264,38 @@ func (v *Survey) consolidatable(n *model.Node) *Block {
 	return nil
 }
 
-// patience is how long a node is left alone after a disruption of it was taken
+// undoneBackoff is how long a node is left alone after a disruption of it was taken
 // back: what went wrong then would go wrong again.
-const patience = 10 * time.Minute
+const undoneBackoff = 10 * time.Minute
 
-func (v *Survey) undone(n *model.Node) *Block {
-	if until := n.UndoneAt.Add(patience); !n.UndoneAt.IsZero() && until.After(v.s.Time) {
+func (v *Survey) recentlyUndone(n *model.Node) *Block {
+	if until := n.UndoneAt.Add(undoneBackoff); !n.UndoneAt.IsZero() && until.After(v.s.Time) {
 		return &Block{Reason: "a disruption of the node was taken back a short while ago", Until: until}
 	}
 	return nil
 }
 
-// protected says what keeps the node, or its pods on it. bounded is a drain
+// protectedBy says what keeps the node, or its pods on it. bounded is a drain
 // that ends by the clock: pods do not hold it up.
-func (v *Survey) protected(node int32, bounded bool) *Block {
+func (v *Survey) protectedBy(node int32, bounded bool) *Block {
 	switch {
 	case v.s.Nodes[node].DoNotDisrupt:
 		return &Block{Reason: "do-not-disrupt", Kind: Forbidden}
-	case v.away(node):
+	case v.zoneShifted(node):
 		return &Block{Reason: "the cluster is shifted away from zone " + v.s.Nodes[node].Zone, Kind: Forbidden}
 	case bounded:
 		return nil
-	case v.held[node] != nil:
-		return keptBy(v.held[node])
-	case v.pinned[node] != "":
-		return &Block{Reason: v.pinned[node], Kind: Forbidden}
+	case v.doNotDisrupt[node] != nil:
+		return doNotDisruptBlock(v.doNotDisrupt[node])
+	case v.blockedByBudget[node] != "":
+		return &Block{Reason: v.blockedByBudget[node], Kind: Forbidden}
 	}
 	return nil
 }
 
-// away says whether the cluster is shifted away from the node's zone: its pods
+// zoneShifted says whether the cluster is shifted away from the node's zone: its pods
 // may not come back to it, and it is needed when the shift ends.
-func (v *Survey) away(node int32) bool {
+func (v *Survey) zoneShifted(node int32) bool {
 	n := &v.s.Nodes[node]
 	if n.Pool < 0 {
 		return false
@@ -317,7 +317,7 @@ func (v *Survey) Still(node int32, m Method) *Block {
 	case m == Underutilized && v.s.Pools[n.Pool].Disruption.Never:
 		return &Block{Reason: "consolidateAfter is Never now"}
 	}
-	return v.protected(node, m == Drifted && n.TerminationGrace > 0)
+	return v.protectedBy(node, m == Drifted && n.TerminationGrace > 0)
 }
 
 // Allowed is how many nodes of a pool its budgets let go for the method.
@@ -333,26 +333,26 @@ func Allowed(d *model.Disruption, m Method) int {
 	return 0
 }
 
-// guards finds the disruption budgets of pods, once per spec.
-type guards struct {
+// evictionBudgets finds the disruption budgets of pods, once per spec.
+type evictionBudgets struct {
 	s      *model.Snapshot
 	bySpec [][]int32
 	known  []bool
 }
 
-func newGuards(s *model.Snapshot) *guards {
-	return &guards{s: s, bySpec: make([][]int32, len(s.Specs)), known: make([]bool, len(s.Specs))}
+func newEvictionBudgets(s *model.Snapshot) *evictionBudgets {
+	return &evictionBudgets{s: s, bySpec: make([][]int32, len(s.Specs)), known: make([]bool, len(s.Specs))}
 }
 
-// blocks says which disruption budget keeps a pod where it is. The Eviction
+// blocking says which disruption budget keeps a pod where it is. The Eviction
 // API refuses pods of more than one budget. Pods of DaemonSets are evicted like
 // others; static ones, and those that tolerate the taint, are not.
-func (g *guards) blocks(p *model.Pod) string {
+func (g *evictionBudgets) blocking(p *model.Pod) string {
 	if len(g.s.Budgets) == 0 {
 		return ""
 	}
 	budgets := g.of(p.Spec)
-	if len(budgets) == 0 || p.Static() || g.s.Specs[p.Spec].Tolerates(&model.Taint{Key: away, Effect: model.NoSchedule}) {
+	if len(budgets) == 0 || p.Static() || g.s.Specs[p.Spec].Tolerates(&model.Taint{Key: noMoveTaint, Effect: model.NoSchedule}) {
 		return ""
 	}
 	if len(budgets) > 1 {
@@ -367,7 +367,7 @@ func (g *guards) blocks(p *model.Pod) string {
 	return ""
 }
 
-func (g *guards) of(spec int32) []int32 {
+func (g *evictionBudgets) of(spec int32) []int32 {
 	if !g.known[spec] {
 		g.known[spec] = true
 		s := &g.s.Specs[spec]

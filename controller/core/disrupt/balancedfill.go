@@ -12,34 +12,34 @@ import (
 // are needed besides, it pays to fill the nodes that stay evenly, and to launch
 // for the rest.
 
-// snugLimit bounds that, in nodes times kinds of pods.
-const snugLimit = 2_000_000
+// balancedFillLimit bounds that, in nodes times kinds of pods.
+const balancedFillLimit = 2_000_000
 
-// snug is the proposal with every node that stays filled by the pods whose
+// balancedFill is the proposal with every node that stays filled by the pods whose
 // requests are most like the room that it has; nil when that is not cheaper, or
 // when more than requests decides which pods may be together.
-func (sc *Scene) snug(p *Proposal) *Proposal {
-	waiting := sc.plain(p.Sim.Input.Pods)
+func (sc *Scene) balancedFill(p *Proposal) *Proposal {
+	waiting := sc.bySpec(p.Sim.Input.Pods)
 	snap := p.Sim.Input.Snapshot
-	if len(p.Sim.Plan.Nodes) == 0 || waiting == nil || len(snap.Nodes)*len(waiting) > snugLimit {
+	if len(p.Sim.Plan.Nodes) == 0 || waiting == nil || len(snap.Nodes)*len(waiting) > balancedFillLimit {
 		return nil
 	}
 	moving := make([]bool, len(snap.Pods))
 	for _, i := range p.Sim.Input.Pods {
 		moving[i] = true
 	}
-	if shunned(snap, waiting, moving) {
+	if blockedByAntiAffinity(snap, waiting, moving) {
 		return nil
 	}
-	r := newRooms(sc.land(), snap, moving)
-	r.expect()
+	r := newCapacityIndex(sc.specIndex(), snap, moving)
+	r.reserveDaemons()
 	demand := r.demand(p.Sim.Input.Pods)
 	plan := &model.Plan{}
 	for i := range snap.Nodes {
-		if r.tree[i] < 0 || !snap.Settings.IgnorePreferences && unloved(&snap.Nodes[i]) {
+		if r.tree[i] < 0 || !snap.Settings.IgnorePreferences && hasSoftTaint(&snap.Nodes[i]) {
 			continue
 		}
-		if pods := r.fill(int32(i), waiting, demand); len(pods) > 0 {
+		if pods := r.fillNode(int32(i), waiting, demand); len(pods) > 0 {
 			slices.Sort(pods)
 			plan.Existing = append(plan.Existing, model.Assignment{Node: int32(i), Pods: pods})
 		}
@@ -52,23 +52,23 @@ func (sc *Scene) snug(p *Proposal) *Proposal {
 		return nil
 	}
 	slices.Sort(left)
-	if q := sc.completed(p, plan, left); q != nil && q.Saves() > p.Saves() {
+	if q := sc.withNewNodesFor(p, plan, left); q != nil && q.Saves() > p.Saves() {
 		return q
 	}
 	return nil
 }
 
-// alike are pods of one spec.
-type alike struct {
+// podsOfSpec are pods of one spec.
+type podsOfSpec struct {
 	spec int32
 	pods []int32
 }
 
-// plain sorts pods by spec; nil when something besides requests, taints and
+// bySpec sorts pods by spec; nil when something besides requests, taints and
 // labels of nodes says where one of them may run, or had better run.
-func (sc *Scene) plain(pods []int32) []alike {
+func (sc *Scene) bySpec(pods []int32) []podsOfSpec {
 	at := map[int32]int{}
-	var out []alike
+	var out []podsOfSpec
 	for _, i := range pods {
 		spec := sc.snap.Pods[i].Spec
 		k, ok := at[spec]
@@ -81,15 +81,15 @@ func (sc *Scene) plain(pods []int32) []alike {
 				return nil
 			}
 			k, at[spec] = len(out), len(out)
-			out = append(out, alike{spec: spec})
+			out = append(out, podsOfSpec{spec: spec})
 		}
 		out[k].pods = append(out[k].pods, i)
 	}
 	return out
 }
 
-// shunned says whether a pod that stays keeps one of those that move off its domain.
-func shunned(s *model.Snapshot, waiting []alike, moving []bool) bool {
+// blockedByAntiAffinity says whether a pod that stays keeps one of those that move off its domain.
+func blockedByAntiAffinity(s *model.Snapshot, waiting []podsOfSpec, moving []bool) bool {
 	seen := make([]bool, len(s.Specs))
 	for i := range s.Pods {
 		at := s.Pods[i].Spec
@@ -99,7 +99,7 @@ func shunned(s *model.Snapshot, waiting []alike, moving []bool) bool {
 		seen[at] = true
 		for t := range s.Specs[at].PodAntiAffinity {
 			who := &s.Specs[at].PodAntiAffinity[t].Selector
-			if slices.ContainsFunc(waiting, func(w alike) bool { return who.Matches(s.Specs[w.spec].Namespace, s.Specs[w.spec].Labels) }) {
+			if slices.ContainsFunc(waiting, func(w podsOfSpec) bool { return who.Matches(s.Specs[w.spec].Namespace, s.Specs[w.spec].Labels) }) {
 				return true
 			}
 		}
@@ -107,13 +107,13 @@ func shunned(s *model.Snapshot, waiting []alike, moving []bool) bool {
 	return false
 }
 
-// unloved says whether pods had better keep off the node.
-func unloved(n *model.Node) bool {
+// hasSoftTaint says whether pods had better keep off the node.
+func hasSoftTaint(n *model.Node) bool {
 	return slices.ContainsFunc(n.Taints, func(t model.Taint) bool { return t.Effect == model.PreferNoSchedule })
 }
 
-// expect keeps room for the pods of DaemonSets that are not on their nodes yet.
-func (r *rooms) expect() {
+// reserveDaemons keeps room for the pods of DaemonSets that are not on their nodes yet.
+func (r *capacityIndex) reserveDaemons() {
 	if len(r.s.Daemons) == 0 {
 		return
 	}
@@ -134,16 +134,16 @@ func (r *rooms) expect() {
 	}
 }
 
-// fill takes pods for a node, one by one the kind most like the room that is left.
-func (r *rooms) fill(node int32, waiting []alike, demand []float64) (pods []int32) {
+// fillNode takes pods for a node, one by one the kind most like the room that is left.
+func (r *capacityIndex) fillNode(node int32, waiting []podsOfSpec, demand []float64) (pods []int32) {
 	for {
 		best, most := -1, 0.0
 		for k := range waiting {
 			w := &waiting[k]
-			if len(w.pods) == 0 || !holds(r.free[node], r.requests[w.spec]) || !slices.Contains(r.admitting(w.spec), r.tree[node]) {
+			if len(w.pods) == 0 || !holds(r.free[node], r.requests[w.spec]) || !slices.Contains(r.admittingKinds(w.spec), r.tree[node]) {
 				continue
 			}
-			if l := likeness(r.free[node], r.requests[w.spec], demand); best < 0 || l > most {
+			if l := dotProduct(r.free[node], r.requests[w.spec], demand); best < 0 || l > most {
 				best, most = k, l
 			}
 		}
@@ -159,7 +159,7 @@ func (r *rooms) fill(node int32, waiting []alike, demand []float64) (pods []int3
 }
 
 // demand is what the pods request of each resource.
-func (r *rooms) demand(pods []int32) []float64 {
+func (r *capacityIndex) demand(pods []int32) []float64 {
 	sum := make([]int64, len(r.dims))
 	for _, p := range pods {
 		add(sum, r.requests[r.s.Pods[p].Spec], 1)
@@ -171,10 +171,10 @@ func (r *rooms) demand(pods []int32) []float64 {
 	return out
 }
 
-// likeness is the product of room and request, each resource in shares of the
+// dotProduct is the product of room and request, each resource in shares of the
 // demand (Panigrahy, Talwar, Uyeda and Wieder, Heuristics for Vector Bin Packing,
 // 2011): large for a large request that wants what there is much of.
-func likeness(free, request []int64, demand []float64) float64 {
+func dotProduct(free, request []int64, demand []float64) float64 {
 	sum := 0.0
 	for d, n := range request {
 		if n > 0 {

@@ -8,26 +8,26 @@ import (
 	"spokeshave.dev/controller/core/solver"
 )
 
-// widenings is how often nodes are added to a plan that packs too tightly.
-const widenings = 3
+// maxWidenings is how often nodes are added to a plan that packs too tightly.
+const maxWidenings = 3
 
-// roomier adds nodes until the pods find their places without being told; nil
+// withRoomForAnyOrder adds nodes until the pods find their places without being told; nil
 // when that does not pay.
-func (sc *Scene) roomier(p *Proposal, left []int32) *Proposal {
-	for range widenings {
-		if p = sc.widened(p, left); !pays(p) {
+func (sc *Scene) withRoomForAnyOrder(p *Proposal, left []int32) *Proposal {
+	for range maxWidenings {
+		if p = sc.withExtraNodes(p, left); !saves(p) {
 			return nil
 		}
-		if left = sc.lost(p); len(left) == 0 {
+		if left = sc.unplacedInSomeOrder(p); len(left) == 0 {
 			return p
 		}
 	}
 	return nil
 }
 
-// gathered is the proposal with new nodes that are each large enough for all the
+// withLargeNodesOnly is the proposal with new nodes that are each large enough for all the
 // pods that are to go to new ones: nobody can put these where they do not fit.
-func (sc *Scene) gathered(p *Proposal) *Proposal {
+func (sc *Scene) withLargeNodesOnly(p *Proposal) *Proposal {
 	sum := model.Resources{}
 	for i := range p.Sim.Plan.Nodes {
 		for _, pod := range p.Sim.Plan.Nodes[i].Pods {
@@ -42,7 +42,7 @@ func (sc *Scene) gathered(p *Proposal) *Proposal {
 	large := false
 	for i := range sc.snap.Pools {
 		if at := sc.snap.Pools[i].Catalog; at >= 0 {
-			denied := small(int32(i), &sc.snap.Catalogs[at], sum)
+			denied := tooSmall(int32(i), &sc.snap.Catalogs[at], sum)
 			large = large || len(denied) < len(sc.snap.Catalogs[at].Types)
 			in.Denied = append(in.Denied, denied...)
 		}
@@ -51,17 +51,17 @@ func (sc *Scene) gathered(p *Proposal) *Proposal {
 		return nil
 	}
 	out := sc.propose(p.Method, p.Nodes, sc.solve(&in))
-	if len(out.Sim.Plan.Unplaced) > 0 || !pays(out) {
+	if len(out.Sim.Plan.Unplaced) > 0 || !saves(out) {
 		return nil
 	}
-	if left := sc.lost(out); len(left) > 0 {
-		return sc.roomier(out, left)
+	if left := sc.unplacedInSomeOrder(out); len(left) > 0 {
+		return sc.withRoomForAnyOrder(out, left)
 	}
 	return out
 }
 
-// small are the instance types that do not hold so much.
-func small(pool int32, catalog *model.Catalog, sum model.Resources) []solver.Denied {
+// tooSmall are the instance types that do not hold so much.
+func tooSmall(pool int32, catalog *model.Catalog, sum model.Resources) []solver.Denied {
 	var out []solver.Denied
 	for t := range catalog.Types {
 		for name, n := range sum {
@@ -74,9 +74,9 @@ func small(pool int32, catalog *model.Catalog, sum model.Resources) []solver.Den
 	return out
 }
 
-// widened is the proposal with new nodes of their own for some of its pods;
+// withExtraNodes is the proposal with new nodes of their own for some of its pods;
 // nil when there are none for them. Pods of anyone else are left alone.
-func (sc *Scene) widened(p *Proposal, left []int32) *Proposal {
+func (sc *Scene) withExtraNodes(p *Proposal, left []int32) *Proposal {
 	own := map[int32]bool{}
 	for _, i := range p.Sim.Input.Pods {
 		own[i] = true
@@ -90,19 +90,19 @@ func (sc *Scene) widened(p *Proposal, left []int32) *Proposal {
 	if len(apart) == 0 {
 		return nil
 	}
-	return sc.completed(p, sc.without(&p.Sim.Plan, apart), slices.Sorted(maps.Keys(apart)))
+	return sc.withNewNodesFor(p, sc.planWithout(&p.Sim.Plan, apart), slices.Sorted(maps.Keys(apart)))
 }
 
-// completed is the proposal with a part of a plan, and new nodes for the pods
+// withNewNodesFor is the proposal with a part of a plan, and new nodes for the pods
 // that are not in it; nil when there are none for them.
-func (sc *Scene) completed(p *Proposal, plan *model.Plan, left []int32) *Proposal {
+func (sc *Scene) withNewNodesFor(p *Proposal, plan *model.Plan, left []int32) *Proposal {
 	in := p.Sim.Input
-	snap := sc.assumed(in.Snapshot, plan)
+	snap := sc.snapshotAfter(in.Snapshot, plan)
 	for i := range snap.Nodes {
-		snap.Nodes[i].Taints = append(slices.Clone(snap.Nodes[i].Taints), model.Taint{Key: away, Effect: model.NoSchedule})
+		snap.Nodes[i].Taints = append(slices.Clone(snap.Nodes[i].Taints), model.Taint{Key: noMoveTaint, Effect: model.NoSchedule})
 	}
 	in.Snapshot, in.Pods = snap, left
-	in.Headroom = sc.charged(in.Headroom, plan.Nodes)
+	in.Headroom = sc.headroomAfter(in.Headroom, plan.Nodes)
 	more := sc.solve(&in)
 	if len(more.Plan.Unplaced) > 0 || len(more.Plan.Existing) > 0 {
 		return nil
@@ -111,9 +111,9 @@ func (sc *Scene) completed(p *Proposal, plan *model.Plan, left []int32) *Proposa
 	return sc.propose(p.Method, p.Nodes, &Simulation{Input: p.Sim.Input, Plan: *plan, Widened: true})
 }
 
-// without is the plan less some pods, and less the nodes that it then has no
+// planWithout is the plan less some pods, and less the nodes that it then has no
 // use for.
-func (sc *Scene) without(plan *model.Plan, pods map[int32]bool) *model.Plan {
+func (sc *Scene) planWithout(plan *model.Plan, pods map[int32]bool) *model.Plan {
 	gone := func(i int32) bool { return pods[i] }
 	out := &model.Plan{Unplaced: plan.Unplaced}
 	for _, a := range plan.Existing {
@@ -139,8 +139,8 @@ func (sc *Scene) without(plan *model.Plan, pods map[int32]bool) *model.Plan {
 	return out
 }
 
-// assumed is the snapshot with the plan carried out.
-func (sc *Scene) assumed(s *model.Snapshot, plan *model.Plan) *model.Snapshot {
+// snapshotAfter is the snapshot with the plan carried out.
+func (sc *Scene) snapshotAfter(s *model.Snapshot, plan *model.Plan) *model.Snapshot {
 	out := *s
 	out.Nodes, out.Pods, out.Pools = slices.Clone(s.Nodes), slices.Clone(s.Pods), slices.Clone(s.Pools)
 	for _, a := range plan.Existing {
@@ -149,10 +149,10 @@ func (sc *Scene) assumed(s *model.Snapshot, plan *model.Plan) *model.Snapshot {
 		}
 	}
 	for i := range plan.Nodes {
-		n := sc.coming(&plan.Nodes[i])
+		n := sc.nodeOf(&plan.Nodes[i])
 		at := int32(len(out.Nodes))
 		out.Nodes = append(out.Nodes, n)
-		sc.charge(out.Pools, &n)
+		sc.addUsage(out.Pools, &n)
 		for _, p := range plan.Nodes[i].Pods {
 			out.Pods[p].Node = at
 		}

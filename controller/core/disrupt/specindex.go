@@ -9,28 +9,28 @@ import (
 	"spokeshave.dev/controller/core/model"
 )
 
-// ground is what does not change while places are looked for: requests as
+// specIndex is what does not change while places are looked for: requests as
 // vectors, and which kind of node a spec may run on. Nodes that no selector,
 // affinity or taint tells apart are of one kind.
-type ground struct {
+type specIndex struct {
 	specs []model.PodSpec
 	// dims index resource names; requests are by spec.
 	dims     map[string]int
 	requests [][]int64
 	// keys are the labels that specs ask for.
 	keys []string
-	// kinds has a node of every kind, ids its number by signature, hosts by
-	// spec the kinds that admit it, known how many kinds have been judged.
-	kinds []model.Node
-	ids   map[string]int32
-	hosts [][]int32
-	known []int
+	// kinds has a node of every kind, ids its number by signature, admittedBy by
+	// spec the kinds that admit it, judged how many kinds have been judged.
+	kinds      []model.Node
+	ids        map[string]int32
+	admittedBy [][]int32
+	judged     []int
 }
 
-func newGround(s *model.Snapshot) *ground {
-	g := &ground{
+func newSpecIndex(s *model.Snapshot) *specIndex {
+	g := &specIndex{
 		specs: s.Specs, dims: map[string]int{}, ids: map[string]int32{},
-		requests: make([][]int64, len(s.Specs)), hosts: make([][]int32, len(s.Specs)), known: make([]int, len(s.Specs)),
+		requests: make([][]int64, len(s.Specs)), admittedBy: make([][]int32, len(s.Specs)), judged: make([]int, len(s.Specs)),
 	}
 	for i := range s.Specs {
 		for name := range s.Specs[i].Requests {
@@ -56,7 +56,7 @@ func newGround(s *model.Snapshot) *ground {
 	return g
 }
 
-func (g *ground) vector(in model.Resources) []int64 {
+func (g *specIndex) vector(in model.Resources) []int64 {
 	out := make([]int64, len(g.dims))
 	for name, n := range in {
 		if d, ok := g.dims[name]; ok {
@@ -67,7 +67,7 @@ func (g *ground) vector(in model.Resources) []int64 {
 }
 
 // kind numbers the node's kind.
-func (g *ground) kind(n *model.Node) int32 {
+func (g *specIndex) kind(n *model.Node) int32 {
 	var text strings.Builder
 	for _, key := range g.keys {
 		value, ok := n.Labels[key]
@@ -87,18 +87,18 @@ func (g *ground) kind(n *model.Node) int32 {
 	return id
 }
 
-// admitting are the kinds of nodes that a pod of the spec may run on.
-func (g *ground) admitting(spec int32) []int32 {
-	for ; g.known[spec] < len(g.kinds); g.known[spec]++ {
-		if k := g.known[spec]; admits(&g.kinds[k], &g.specs[spec]) {
-			g.hosts[spec] = append(g.hosts[spec], int32(k))
+// admittingKinds are the kinds of nodes that a pod of the spec may run on.
+func (g *specIndex) admittingKinds(spec int32) []int32 {
+	for ; g.judged[spec] < len(g.kinds); g.judged[spec]++ {
+		if k := g.judged[spec]; admits(&g.kinds[k], &g.specs[spec]) {
+			g.admittedBy[spec] = append(g.admittedBy[spec], int32(k))
 		}
 	}
-	return g.hosts[spec]
+	return g.admittedBy[spec]
 }
 
-// scale orders specs by their size.
-func (g *ground) scale(spec int32) int64 {
+// size orders specs by their size.
+func (g *specIndex) size(spec int32) int64 {
 	return g.specs[spec].Requests[model.CPU] + g.specs[spec].Requests[model.Memory]>>22
 }
 

@@ -14,41 +14,41 @@ import (
 // rearranged for ever. So a consolidation must also work out that way, in
 // whatever order the pods come.
 
-// orders is in how many orders the pods are tried.
-const orders = 4
+// placementOrders is in how many orders the pods are tried.
+const placementOrders = 4
 
-// certain says whether the pods find their places without being told, together
+// worksInAnyOrder says whether the pods find their places without being told, together
 // with all others that are to move: those of what was accepted before, and
 // those that wait for the scheduler.
-func (sc *Scene) certain(p *Proposal) bool { return len(sc.lost(p)) == 0 }
+func (sc *Scene) worksInAnyOrder(p *Proposal) bool { return len(sc.unplacedInSomeOrder(p)) == 0 }
 
-// lost are pods that find no place in some order: the fewest that one of the
+// unplacedInSomeOrder are pods that find no place in some order: the fewest that one of the
 // orders leaves over, none when every order works out.
-func (sc *Scene) lost(p *Proposal) []int32 {
+func (sc *Scene) unplacedInSomeOrder(p *Proposal) []int32 {
 	if sc.Trusting {
 		return nil
 	}
 	snap := *p.Sim.Input.Snapshot
 	snap.Nodes = slices.Clone(snap.Nodes)
-	for _, i := range sc.hosts {
-		snap.Nodes[i] = sc.ready(snap.Nodes[i])
+	for _, i := range sc.comingNodes {
+		snap.Nodes[i] = sc.asInitialized(snap.Nodes[i])
 	}
 	for i := range p.Sim.Plan.Nodes {
-		snap.Nodes = append(snap.Nodes, sc.ready(sc.coming(&p.Sim.Plan.Nodes[i])))
+		snap.Nodes = append(snap.Nodes, sc.asInitialized(sc.nodeOf(&p.Sim.Plan.Nodes[i])))
 	}
-	pods := slices.Concat(sc.moves, p.Sim.Input.Pods)
+	pods := slices.Concat(sc.movingPods, p.Sim.Input.Pods)
 	moving := make([]bool, len(snap.Pods))
 	for _, i := range pods {
 		moving[i] = true
 	}
-	r := newRooms(sc.land(), &snap, moving)
+	r := newCapacityIndex(sc.specIndex(), &snap, moving)
 	slices.SortStableFunc(pods, func(a, b int32) int {
-		return cmp.Compare(r.scale(snap.Pods[a].Spec), r.scale(snap.Pods[b].Spec))
+		return cmp.Compare(r.size(snap.Pods[a].Spec), r.size(snap.Pods[b].Spec))
 	})
 	seed := snap.Seed
 	var out []int32
-	for range orders {
-		if left := r.scatter(pods); len(left) > 0 && (out == nil || len(left) < len(out)) {
+	for range placementOrders {
+		if left := r.placeLeastAllocated(pods); len(left) > 0 && (out == nil || len(left) < len(out)) {
 			out = left
 		}
 		seed = shuffle(pods, seed)
@@ -56,8 +56,8 @@ func (sc *Scene) lost(p *Proposal) []int32 {
 	return out
 }
 
-// ready is a node that is still coming as it will be.
-func (sc *Scene) ready(n model.Node) model.Node {
+// asInitialized is a node that is still coming as it will be.
+func (sc *Scene) asInitialized(n model.Node) model.Node {
 	if n.State == model.InFlight || n.State == model.Registered {
 		n.State = model.Initialized
 		n.Taints = nil
@@ -79,13 +79,13 @@ func shuffle[T any](list []T, seed uint64) uint64 {
 	return seed
 }
 
-// scatter sends every pod to the emptiest node and returns those that find no
+// placeLeastAllocated sends every pod to the emptiest node and returns those that find no
 // room. Nothing is taken in the end.
-func (r *rooms) scatter(pods []int32) (left []int32) {
+func (r *capacityIndex) placeLeastAllocated(pods []int32) (left []int32) {
 	moves := make([]placed, 0, len(pods))
 	for _, p := range pods {
 		spec := r.s.Pods[p].Spec
-		at := r.emptiest(spec)
+		at := r.leastAllocated(spec)
 		if at < 0 {
 			left = append(left, p)
 			continue

@@ -29,15 +29,15 @@ func TestSnugRepeats(t *testing.T) {
 			}
 		}
 		fill := func() []int32 {
-			r := newRooms(newGround(s), s, make([]bool, len(s.Pods)))
+			r := newCapacityIndex(newSpecIndex(s), s, make([]bool, len(s.Pods)))
 			var all []int32
-			waiting := make([]alike, len(s.Specs))
+			waiting := make([]podsOfSpec, len(s.Specs))
 			for i := range s.Pods {
 				w := &waiting[s.Pods[i].Spec]
 				w.spec, w.pods = s.Pods[i].Spec, append(w.pods, int32(i))
 				all = append(all, int32(i))
 			}
-			return r.fill(0, waiting, r.demand(all))
+			return r.fillNode(0, waiting, r.demand(all))
 		}
 		first := fill()
 		for range 40 {

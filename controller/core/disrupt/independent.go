@@ -14,7 +14,7 @@ import (
 // is made again when its turn comes, beside what was begun by then.
 type prospect struct {
 	saves, score float64
-	parts        []part
+	parts        []independentPart
 }
 
 func (sc *Scene) prospect(p *Proposal) *prospect {
@@ -25,8 +25,8 @@ func (sc *Scene) prospect(p *Proposal) *prospect {
 // other's: those that save most apart, and from the most-th on the rest together.
 // Nodes that save nothing by themselves are left out.
 func (f *prospect) shares(most int) [][]int32 {
-	parts := slices.DeleteFunc(slices.Clone(f.parts), func(x part) bool { return x.saves() <= x.removed*trivial })
-	slices.SortStableFunc(parts, func(a, b part) int { return cmp.Compare(b.saves(), a.saves()) })
+	parts := slices.DeleteFunc(slices.Clone(f.parts), func(x independentPart) bool { return x.saves() <= x.removed*roundingShare })
+	slices.SortStableFunc(parts, func(a, b independentPart) int { return cmp.Compare(b.saves(), a.saves()) })
 	var out [][]int32
 	for i := range parts {
 		if i < max(1, most) {
@@ -41,19 +41,19 @@ func (f *prospect) shares(most int) [][]int32 {
 	return out
 }
 
-// part is a share of a proposal: nodes that go, and what their pods and no others
+// independentPart is a share of a proposal: nodes that go, and what their pods and no others
 // go to.
-type part struct {
+type independentPart struct {
 	nodes          []int32
 	removed, added float64
 }
 
-func (x part) saves() float64 { return x.removed - x.added }
+func (x independentPart) saves() float64 { return x.removed - x.added }
 
 // parts splits a proposal by where pods come from and go to, in the order of its
 // nodes: nodes with a destination in common belong together.
-func (sc *Scene) parts(p *Proposal) []part {
-	g := groups{from: map[int32]int{}, of: make([]int, len(p.Nodes))}
+func (sc *Scene) parts(p *Proposal) []independentPart {
+	g := nodeGroups{from: map[int32]int{}, of: make([]int, len(p.Nodes))}
 	for k, i := range p.Nodes {
 		g.of[k] = k
 		for _, pod := range sc.survey.moving[i] {
@@ -67,7 +67,7 @@ func (sc *Scene) parts(p *Proposal) []part {
 	for i := range plan.Nodes {
 		g.join(plan.Nodes[i].Pods)
 	}
-	out := make([]part, len(p.Nodes))
+	out := make([]independentPart, len(p.Nodes))
 	for k, i := range p.Nodes {
 		to := &out[g.of[k]]
 		to.nodes = append(to.nodes, i)
@@ -79,11 +79,11 @@ func (sc *Scene) parts(p *Proposal) []part {
 			out[k].added += n.Options[0].Effective + sc.snap.NodeCost(n.Pool).USD()
 		}
 	}
-	return slices.DeleteFunc(out, func(x part) bool { return len(x.nodes) == 0 })
+	return slices.DeleteFunc(out, func(x independentPart) bool { return len(x.nodes) == 0 })
 }
 
-// groups are the nodes of a proposal by what belongs together.
-type groups struct {
+// nodeGroups are the nodes of a proposal by what belongs together.
+type nodeGroups struct {
 	// from is by pod its node, of by node its group.
 	from map[int32]int
 	of   []int
@@ -91,7 +91,7 @@ type groups struct {
 
 // join makes one group of the nodes that some pods come from, and returns it; -1
 // for none.
-func (g *groups) join(pods []int32) int {
+func (g *nodeGroups) join(pods []int32) int {
 	first := -1
 	for _, pod := range pods {
 		k, moves := g.from[pod]
@@ -106,7 +106,7 @@ func (g *groups) join(pods []int32) int {
 	return first
 }
 
-func (g *groups) merge(group, into int) {
+func (g *nodeGroups) merge(group, into int) {
 	if group == into {
 		return
 	}

@@ -11,12 +11,7 @@ func input(s *random.Scenario) solver.Input {
 	for _, c := range s.Policies.Costs {
 		in.Costs = append(in.Costs, costs(c))
 	}
-	for _, h := range s.Policies.Headroom {
-		in.Headroom = append(in.Headroom, solver.Headroom(h))
-	}
-	for _, d := range s.Policies.Denied {
-		in.Denied = append(in.Denied, solver.Denied(d))
-	}
+	in.Headroom, in.Denied = s.Policies.Headroom, s.Policies.Denied
 	return in
 }
 

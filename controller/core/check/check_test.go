@@ -64,7 +64,7 @@ func fixture() (*model.Snapshot, *model.Plan, *Constraints) {
 		Nodes:    []model.PlannedNode{{Pool: 0, Pods: []int32{2, 3}, Labels: map[string]string{"team": "red"}, Options: options, Requests: model.Resources{"cpu": 1700, "memory": 2 * gib, "pods": 3}}},
 		Unplaced: []model.Unplaced{{Pod: 4, Reasons: []model.Reason{{Code: model.TooLarge, Message: "x"}}}},
 	}
-	return s, plan, &Constraints{Pods: []int32{1, 2, 3, 4}, Headroom: []Headroom{{Scope: "cluster", Left: 110_000}}}
+	return s, plan, &Constraints{Pods: []int32{1, 2, 3, 4}, Headroom: []model.Headroom{{Scope: "cluster", Left: 110_000}}}
 }
 
 func TestPlan(t *testing.T) {
@@ -150,9 +150,11 @@ func TestPlan(t *testing.T) {
 			p.Nodes[0].Options[0].CapacityType = model.Reserved
 		}, want: []Kind{Reserved}},
 		"OtherHeadroom": {reason: "a ceiling of other pools does not", spoil: func(_ *model.Snapshot, _ *model.Plan, c *Constraints) {
-			c.Headroom[0] = Headroom{Pools: []bool{false}, Left: -1}
+			c.Headroom[0] = model.Headroom{Pools: []bool{false}, Left: -1}
 		}},
-		"Denied":      {reason: "refused launches stay out of the options", spoil: func(_ *model.Snapshot, _ *model.Plan, c *Constraints) { c.Denied = []Denied{{Pool: 0, Zone: "b"}} }, want: []Kind{Refused}},
+		"Denied": {reason: "refused launches stay out of the options", spoil: func(_ *model.Snapshot, _ *model.Plan, c *Constraints) {
+			c.Denied = []model.Denied{{Pool: 0, Zone: "b"}}
+		}, want: []Kind{Refused}},
 		"Unsupported": {reason: "pods with constraints not supported are not placed", spoil: func(s *model.Snapshot, _ *model.Plan, _ *Constraints) { s.Specs[0].Unsupported = []string{"volumes"} }, want: []Kind{Selector, Selector, Selector}},
 		"Excluded": {reason: "what a rank policy dropped stays out", spoil: func(_ *model.Snapshot, _ *model.Plan, c *Constraints) {
 			c.Excluded = func(pool int32, o model.Option) bool { return pool == 0 && o.Zone == "b" }

@@ -116,7 +116,7 @@ var mutations = map[string]struct {
 	"Ceiling":           {"a ceiling counts the most expensive option", func(w *solved) { w.c.Headroom[0].Left-- }, []Kind{OverHeadroom}},
 	"CeilingOfVolumes":  {"and what a node costs besides", func(w *solved) { w.snap.Catalogs[0].NodeCost++ }, []Kind{OverHeadroom}},
 	"ReservationFull":   {"a reservation has so many free", func(w *solved) { w.reservation().Free = 0 }, []Kind{Reserved}},
-	"Denied":            {"a ceiling policy denied the option", func(w *solved) { w.c.Denied[0] = Denied{Pool: 1, InstanceType: "c.xlarge"} }, []Kind{Refused}},
+	"Denied":            {"a ceiling policy denied the option", func(w *solved) { w.c.Denied[0] = model.Denied{Pool: 1, InstanceType: "c.xlarge"} }, []Kind{Refused}},
 	"Excluded":          {"a rank policy excluded the option", func(w *solved) { w.c.Excluded = func(p int32, _ model.Option) bool { return p == 2 } }, []Kind{Excluded}},
 
 	// Pods and other pods.

@@ -94,7 +94,7 @@ func (p *proof) proveOption(where string, n *model.PlannedNode, picked string, o
 		}
 	}
 	for i := range p.given.Denied {
-		if p.given.Denied[i].forbids(n.Pool, o) {
+		if forbids(&p.given.Denied[i], n.Pool, o) {
 			reject(Refused, "a ceiling policy denied it")
 		}
 	}

@@ -30,7 +30,7 @@ func solve(t *testing.T) *solved {
 	w.pods()
 	in := solver.Input{
 		Snapshot: w.snap, Pods: w.c.Pods, Effort: solver.DefaultEffort, Tolerance: 0.5,
-		Denied: []solver.Denied{{Pool: 0, CapacityType: model.Spot}}, Headroom: []solver.Headroom{{Scope: "cluster", Left: model.PriceOf(100)}},
+		Denied: []model.Denied{{Pool: 0, CapacityType: model.Spot}}, Headroom: []model.Headroom{{Scope: "cluster", Left: model.PriceOf(100)}},
 	}
 	plan, _ := solver.Solve(in)
 	w.plan = &plan
@@ -39,8 +39,8 @@ func solve(t *testing.T) *solved {
 	for i := range plan.Nodes {
 		left += plan.Nodes[i].Worst() + w.snap.NodeCost(plan.Nodes[i].Pool)
 	}
-	w.c.Headroom = []Headroom{{Scope: "cluster", Left: left}}
-	w.c.Denied = []Denied{{Pool: 0, CapacityType: model.Spot}}
+	w.c.Headroom = []model.Headroom{{Scope: "cluster", Left: left}}
+	w.c.Denied = []model.Denied{{Pool: 0, CapacityType: model.Spot}}
 	w.c.Excluded = func(_ int32, o model.Option) bool { return o.InstanceType == "old.large" }
 	return w
 }

@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	"spokeshave.dev/controller/core/model"
-	"spokeshave.dev/controller/core/solver"
 	"spokeshave.dev/controller/core/spend"
 )
 
@@ -41,7 +40,7 @@ func (j *judge) recheckAfterUndo(commands []*Command) {
 }
 
 // holdBack takes the launches within a cap off the plan.
-func (j *judge) holdBack(h *solver.Headroom, short model.Price) {
+func (j *judge) holdBack(h *model.Headroom, short model.Price) {
 	j.out.Plan.Nodes = slices.DeleteFunc(j.out.Plan.Nodes, func(n model.PlannedNode) bool {
 		if !h.Pools[n.Pool] {
 			return false

@@ -27,23 +27,23 @@ func (d *decider) bound(in *solver.Input, scope *spend.Scope, out *policy.Ceilin
 	}
 }
 
-func (d *decider) hourly(scope *spend.Scope, c *policy.ScopeCap) Headroom {
-	return Headroom{
+func (d *decider) hourly(scope *spend.Scope, c *policy.ScopeCap) CapStatus {
+	return CapStatus{
 		Scope: scope.Name, Policy: c.Policy, Cap: fmt.Sprintf("%.2f $/h", *c.HourlyUSD), Left: scope.HourlyHeadroom(model.PriceOf(*c.HourlyUSD)),
 		Period: PerHour, Limit: *c.HourlyUSD, Burn: scope.Running + scope.InFlight, SecondsToCap: -1,
 	}
 }
 
-func (d *decider) monthly(scope *spend.Scope, c *policy.ScopeCap) Headroom {
+func (d *decider) monthly(scope *spend.Scope, c *policy.ScopeCap) CapStatus {
 	micro := int64(model.PriceOf(*c.MonthlyUSD))
-	return Headroom{
+	return CapStatus{
 		Scope: scope.Name, Policy: c.Policy, Cap: fmt.Sprintf("%.2f $/month", *c.MonthlyUSD), Left: scope.MonthlyHeadroom(micro, d.s.Time),
 		Period: PerMonth, Limit: *c.MonthlyUSD, Burn: scope.Running + scope.InFlight, SecondsToCap: scope.SecondsToCap(micro),
 	}
 }
 
 // soft warns of a cap that lets everything through.
-func (d *decider) soft(h Headroom, reached string) {
+func (d *decider) soft(h CapStatus, reached string) {
 	h.Soft = true
 	d.out.Headroom = append(d.out.Headroom, h)
 	if h.Left == 0 {
@@ -51,11 +51,11 @@ func (d *decider) soft(h Headroom, reached string) {
 	}
 }
 
-func (d *decider) add(in *solver.Input, scope *spend.Scope, h Headroom) {
+func (d *decider) add(in *solver.Input, scope *spend.Scope, h CapStatus) {
 	d.out.Headroom = append(d.out.Headroom, h)
 	if scope.Pools == nil {
 		d.spaces = append(d.spaces, namespaceCap{namespace: strings.TrimPrefix(scope.Name, spend.Namespace), policy: h.Policy, bound: h.Cap, left: h.Left})
 		return
 	}
-	in.Headroom = append(in.Headroom, solver.Headroom{Scope: scope.Name, Pools: scope.Pools, Left: h.Left, Policy: h.Policy})
+	in.Headroom = append(in.Headroom, model.Headroom{Scope: scope.Name, Pools: scope.Pools, Left: h.Left, Policy: h.Policy})
 }

@@ -67,7 +67,7 @@ type Decision struct {
 	// no instance type of their catalogue meets.
 	Barren []int32 `json:"-"`
 	// Headroom is what each capped scope had left before the plan.
-	Headroom []Headroom `json:"headroom,omitempty"`
+	Headroom []CapStatus `json:"headroom,omitempty"`
 	// Warnings are for people: soft caps passed, scopes nobody accounts for.
 	Warnings []string     `json:"warnings,omitempty"`
 	Policies []policy.Use `json:"policies"`
@@ -95,8 +95,8 @@ type Timing struct {
 	Rank, Solve, Review, Disrupt, Total time.Duration
 }
 
-// Headroom is the room under one cap.
-type Headroom struct {
+// CapStatus is the room under one cap.
+type CapStatus struct {
 	Scope  string      `json:"scope"`
 	Policy string      `json:"policy"`
 	Cap    string      `json:"cap"`
@@ -237,17 +237,7 @@ func (d *decider) input(ctx context.Context) *solver.Input {
 
 // prove has a plan checked by code that shares nothing with the solver.
 func (d *decider) prove(in *solver.Input, plan *model.Plan, pods []int32) error {
-	c := check.Constraints{
-		Pods: pods, Excluded: d.excluded(in),
-	}
-	for _, h := range in.Headroom {
-		c.Headroom = append(c.Headroom, check.Headroom{Scope: h.Scope, Pools: h.Pools, Left: h.Left})
-	}
-	for _, n := range in.Denied {
-		c.Denied = append(c.Denied, check.Denied{
-			Pool: n.Pool, InstanceType: n.InstanceType, Zone: n.Zone, CapacityType: n.CapacityType,
-		})
-	}
+	c := check.Constraints{Pods: pods, Headroom: in.Headroom, Denied: in.Denied, Excluded: d.excluded(in)}
 	if wrong := check.Plan(in.Snapshot, plan, c); len(wrong) > 0 {
 		return fmt.Errorf("prove plan: %d violations, the first: %v", len(wrong), wrong[0])
 	}

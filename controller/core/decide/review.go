@@ -89,7 +89,7 @@ type launchKey struct {
 }
 
 // ask reviews every option of every planned node, each distinct one once.
-func (d *decider) ask(ctx context.Context, plan *model.Plan) ([]solver.Denied, *policy.Exclusion) {
+func (d *decider) ask(ctx context.Context, plan *model.Plan) ([]model.Denied, *policy.Exclusion) {
 	question := policy.CeilingInput{Call: d.call(0), Scopes: d.scopeSpend(d.accounts())}
 	seen := map[launchKey]int{}
 	var keys []launchKey
@@ -115,10 +115,10 @@ func (d *decider) ask(ctx context.Context, plan *model.Plan) ([]solver.Denied, *
 	if out.Refused != nil {
 		return nil, out.Refused
 	}
-	denied := make([]solver.Denied, 0, len(out.Denied))
+	denied := make([]model.Denied, 0, len(out.Denied))
 	for _, i := range slices.Sorted(maps.Keys(out.Denied)) {
 		k := keys[i]
-		denied = append(denied, solver.Denied{
+		denied = append(denied, model.Denied{
 			Pool: k.pool, InstanceType: k.option.InstanceType, Zone: k.option.Zone, CapacityType: k.option.CapacityType,
 			Policy: out.Denied[i].Policy, Reason: out.Denied[i].Reason,
 		})
@@ -155,7 +155,7 @@ func (d *decider) launchOf(pool int32, option model.Option, namespaces []string)
 }
 
 // strip takes refused options off the plan and returns the nodes left bare.
-func strip(plan *model.Plan, denied []solver.Denied) []int {
+func strip(plan *model.Plan, denied []model.Denied) []int {
 	if len(denied) == 0 {
 		return nil
 	}
@@ -163,7 +163,7 @@ func strip(plan *model.Plan, denied []solver.Denied) []int {
 	for i := range plan.Nodes {
 		n := &plan.Nodes[i]
 		n.Options = slices.DeleteFunc(slices.Clone(n.Options), func(o model.Option) bool {
-			return slices.ContainsFunc(denied, func(x solver.Denied) bool {
+			return slices.ContainsFunc(denied, func(x model.Denied) bool {
 				return x.Pool == n.Pool && x.InstanceType == o.InstanceType && x.Zone == o.Zone && x.CapacityType == o.CapacityType
 			})
 		})
@@ -175,11 +175,11 @@ func strip(plan *model.Plan, denied []solver.Denied) []int {
 }
 
 // drop gives up the nodes listed: their pods wait, and say why.
-func (d *decider) drop(nodes []int, denied []solver.Denied) {
+func (d *decider) drop(nodes []int, denied []model.Denied) {
 	for _, i := range nodes {
 		n := &d.out.Plan.Nodes[i]
 		reason := model.Reason{Code: model.LaunchDenied, Pool: d.s.Pools[n.Pool].Name, Message: "every offering that fits was refused"}
-		if at := slices.IndexFunc(denied, func(x solver.Denied) bool { return x.Pool == n.Pool }); at >= 0 {
+		if at := slices.IndexFunc(denied, func(x model.Denied) bool { return x.Pool == n.Pool }); at >= 0 {
 			reason.Policy = denied[at].Policy
 			reason.Message = "policy " + denied[at].Policy + " refused the launch: " + denied[at].Reason
 		}

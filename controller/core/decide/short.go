@@ -7,7 +7,6 @@ import (
 
 	"spokeshave.dev/controller/core/disrupt"
 	"spokeshave.dev/controller/core/model"
-	"spokeshave.dev/controller/core/solver"
 	"spokeshave.dev/controller/core/spend"
 )
 
@@ -35,12 +34,12 @@ func (d *decider) shortage() []bool {
 }
 
 // headroomInTheWay is the cap that a reason is about, nil for other reasons.
-func (d *decider) headroomInTheWay(r *model.Reason, namespace string) *Headroom {
+func (d *decider) headroomInTheWay(r *model.Reason, namespace string) *CapStatus {
 	if r.Code != model.CeilingReached {
 		return nil
 	}
 	pool := slices.IndexFunc(d.s.Pools, func(p model.Pool) bool { return p.Name == r.Pool })
-	var tightest *Headroom
+	var tightest *CapStatus
 	least := model.Price(0)
 	for i := range d.out.Headroom {
 		h := &d.out.Headroom[i]
@@ -66,7 +65,7 @@ func (d *decider) headroomInTheWay(r *model.Reason, namespace string) *Headroom 
 // poolsIn adds the pools of a scope; a namespace's pods may be on the nodes of any.
 func (d *decider) poolsIn(scope string, pools []bool) []bool {
 	space := strings.HasPrefix(scope, spend.Namespace)
-	at := slices.IndexFunc(d.in.Headroom, func(h solver.Headroom) bool { return h.Scope == scope })
+	at := slices.IndexFunc(d.in.Headroom, func(h model.Headroom) bool { return h.Scope == scope })
 	for i := range pools {
 		pools[i] = pools[i] || space || at >= 0 && (d.in.Headroom[at].Pools == nil || d.in.Headroom[at].Pools[i])
 	}

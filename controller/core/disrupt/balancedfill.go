@@ -127,7 +127,7 @@ func (r *capacityIndex) reserveDaemons() {
 		set := &r.s.Daemons[d]
 		requests := r.vector(set.Spec.Requests)
 		for i := range r.s.Nodes {
-			if admits(&r.s.Nodes[i], &set.Spec) && !slices.ContainsFunc(running[i], func(p int32) bool { return solver.Owns(set, &r.s.Pods[p]) }) {
+			if r.s.Nodes[i].Admits(&set.Spec) && !slices.ContainsFunc(running[i], func(p int32) bool { return solver.Owns(set, &r.s.Pods[p]) }) {
 				add(r.free[i], requests, -1)
 			}
 		}

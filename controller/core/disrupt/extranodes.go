@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	"spokeshave.dev/controller/core/model"
-	"spokeshave.dev/controller/core/solver"
 )
 
 // maxWidenings is how often nodes are added to a plan that packs too tightly.
@@ -61,12 +60,12 @@ func (sc *Scene) withLargeNodesOnly(p *Proposal) *Proposal {
 }
 
 // tooSmall are the instance types that do not hold so much.
-func tooSmall(pool int32, catalog *model.Catalog, sum model.Resources) []solver.Denied {
-	var out []solver.Denied
+func tooSmall(pool int32, catalog *model.Catalog, sum model.Resources) []model.Denied {
+	var out []model.Denied
 	for t := range catalog.Types {
 		for name, n := range sum {
 			if n > catalog.Types[t].Allocatable[name] {
-				out = append(out, solver.Denied{Pool: pool, InstanceType: catalog.Types[t].Name, Reason: "too small for all the pods that move"})
+				out = append(out, model.Denied{Pool: pool, InstanceType: catalog.Types[t].Name, Reason: "too small for all the pods that move"})
 				break
 			}
 		}

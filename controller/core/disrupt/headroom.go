@@ -4,12 +4,11 @@ import (
 	"slices"
 
 	"spokeshave.dev/controller/core/model"
-	"spokeshave.dev/controller/core/solver"
 )
 
 // headroomWithout adds what the nodes cost to the headroom: a replacement reserves
 // only the difference.
-func (sc *Scene) headroomWithout(nodes []int32) []solver.Headroom {
+func (sc *Scene) headroomWithout(nodes []int32) []model.Headroom {
 	out := slices.Clone(sc.In.Headroom)
 	for h := range out {
 		for _, i := range nodes {
@@ -22,7 +21,7 @@ func (sc *Scene) headroomWithout(nodes []int32) []solver.Headroom {
 }
 
 // headroomAfter is the headroom that new nodes leave, each at what it costs at worst.
-func (sc *Scene) headroomAfter(headroom []solver.Headroom, nodes []model.PlannedNode) []solver.Headroom {
+func (sc *Scene) headroomAfter(headroom []model.Headroom, nodes []model.PlannedNode) []model.Headroom {
 	out := slices.Clone(headroom)
 	for h := range out {
 		for i := range nodes {
@@ -36,7 +35,7 @@ func (sc *Scene) headroomAfter(headroom []solver.Headroom, nodes []model.Planned
 
 // headroomAccepted is the headroom once new nodes stand for those that go. What that saves
 // is not there before it is done.
-func (sc *Scene) headroomAccepted(nodes []int32, plan *model.Plan) []solver.Headroom {
+func (sc *Scene) headroomAccepted(nodes []int32, plan *model.Plan) []model.Headroom {
 	out := sc.headroomAfter(sc.headroomWithout(nodes), plan.Nodes)
 	for h := range out {
 		out[h].Left = min(out[h].Left, sc.In.Headroom[h].Left)

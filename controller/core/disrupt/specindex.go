@@ -90,7 +90,7 @@ func (g *specIndex) kind(n *model.Node) int32 {
 // admittingKinds are the kinds of nodes that a pod of the spec may run on.
 func (g *specIndex) admittingKinds(spec int32) []int32 {
 	for ; g.judged[spec] < len(g.kinds); g.judged[spec]++ {
-		if k := g.judged[spec]; admits(&g.kinds[k], &g.specs[spec]) {
+		if k := g.judged[spec]; g.kinds[k].Admits(&g.specs[spec]) {
 			g.admittedBy[spec] = append(g.admittedBy[spec], int32(k))
 		}
 	}
@@ -100,27 +100,4 @@ func (g *specIndex) admittingKinds(spec int32) []int32 {
 // size orders specs by their size.
 func (g *specIndex) size(spec int32) int64 {
 	return g.specs[spec].Requests[model.CPU] + g.specs[spec].Requests[model.Memory]>>22
-}
-
-func admits(n *model.Node, s *model.PodSpec) bool {
-	for i := range n.Taints {
-		t := &n.Taints[i]
-		if t.Effect != model.PreferNoSchedule && !slices.ContainsFunc(s.Tolerations, func(x model.Toleration) bool { return x.Matches(t) }) {
-			return false
-		}
-	}
-	for key, value := range s.NodeSelector {
-		if n.Labels[key] != value {
-			return false
-		}
-	}
-	return s.Affinity == nil || slices.ContainsFunc(s.Affinity, func(term model.Term) bool {
-		for i := range term {
-			value, present := n.Labels[term[i].Key]
-			if !term[i].Matches(value, present) {
-				return false
-			}
-		}
-		return len(term) > 0
-	})
 }

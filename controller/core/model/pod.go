@@ -1,7 +1,6 @@
 package model
 
 import (
-	"slices"
 	"strings"
 	"time"
 )
@@ -41,11 +40,6 @@ type PodSpec struct {
 	// (say, "resourceClaims"). Such pods are reported, never placed where the
 	// scheduler would then refuse them.
 	Unsupported []string `json:"unsupported,omitempty"`
-}
-
-// Tolerates says whether one of the spec's tolerations is for the taint.
-func (s *PodSpec) Tolerates(t *Taint) bool {
-	return slices.ContainsFunc(s.Tolerations, func(o Toleration) bool { return o.Matches(t) })
 }
 
 // Pod is one pod, pending or bound.

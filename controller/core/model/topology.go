@@ -23,13 +23,7 @@ func (s *PodSelector) Matches(namespace string, labels map[string]string) bool {
 	if _, found := slices.BinarySearch(s.Namespaces, namespace); !found {
 		return false
 	}
-	for i := range s.Labels {
-		value, present := labels[s.Labels[i].Key]
-		if !s.Labels[i].Matches(value, present) {
-			return false
-		}
-	}
-	return true
+	return MeetAll(labels, s.Labels)
 }
 
 // Spread is a topology spread constraint: over the domains of Key, the counts

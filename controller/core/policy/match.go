@@ -26,11 +26,5 @@ func (m *Match) Pool(p *model.Pool) bool {
 	if !named {
 		return false
 	}
-	for i := range m.Selector {
-		value, present := p.Labels[m.Selector[i].Key]
-		if !m.Selector[i].Matches(value, present) {
-			return false
-		}
-	}
-	return true
+	return model.MeetAll(p.Labels, m.Selector)
 }

@@ -133,7 +133,7 @@ func TestTogetherOnANode(t *testing.T) {
 			setup: func(in *Input, s *model.Snapshot) {
 				pending(in, 1, 1500, 1, follow(constraint.LabelHostname, "y"))
 				pending(in, 1, 1500, 1, labelled("y"))
-				in.Headroom = []Headroom{{Policy: "cap", Scope: "cluster", Left: 100_000}}
+				in.Headroom = []model.Headroom{{Policy: "cap", Scope: "cluster", Left: 100_000}}
 			},
 			want: []string{
 				"a: general CeilingReached: with the pods that it wants on its own node: cap cap on cluster leaves 0.1000 $/h, cheapest fitting offering 0.2000 $/h (m.xlarge, a, on-demand)",

@@ -25,7 +25,7 @@ func (x twoTypes) planned(tb testing.TB, nodes int, cpus ...int64) *attempt {
 		}}},
 		Pools: []model.Pool{{Name: "general", NodeClass: "default"}},
 	}
-	in := Input{Snapshot: s, Tolerance: DefaultTolerance, Costs: x.costs, Headroom: []Headroom{{Left: model.PriceOf(x.headroom)}}, budget: effort.New(1)}
+	in := Input{Snapshot: s, Tolerance: DefaultTolerance, Costs: x.costs, Headroom: []model.Headroom{{Left: model.PriceOf(x.headroom)}}, budget: effort.New(1)}
 	in.ask(cpus...)
 	p := newProblem(&in, s.Specs, nil)
 	left := make([]int32, len(cpus))

@@ -123,7 +123,7 @@ type offeringFilter struct {
 	// largest is the most room seen for each resource in use.
 	largest vec.Vector
 	rank    *Effective
-	denied  *Denied
+	denied  *model.Denied
 	// cheapest is the cheapest offer that fits and may be launched.
 	cheapest int32
 }

@@ -25,12 +25,8 @@ func (g *generator) policies(in *Input) {
 	for _, c := range p.Costs {
 		in.Costs = append(in.Costs, lowered(c))
 	}
-	for _, h := range p.Headroom {
-		in.Headroom = append(in.Headroom, Headroom(h))
-	}
-	for _, d := range p.Denied {
-		in.Denied = append(in.Denied, Denied(d))
-	}
+	in.Headroom = append(in.Headroom, p.Headroom...)
+	in.Denied = append(in.Denied, p.Denied...)
 }
 
 // costs are random costs for a catalogue.
@@ -54,10 +50,10 @@ func lowered(costs random.Costs) Costs {
 func constraints(in *Input) check.Constraints {
 	c := check.Constraints{Pods: in.Pods}
 	for _, h := range in.Headroom {
-		c.Headroom = append(c.Headroom, check.Headroom{Scope: h.Scope, Pools: h.Pools, Left: h.Left})
+		c.Headroom = append(c.Headroom, model.Headroom{Scope: h.Scope, Pools: h.Pools, Left: h.Left})
 	}
 	for _, d := range in.Denied {
-		c.Denied = append(c.Denied, check.Denied{Pool: d.Pool, InstanceType: d.InstanceType, Zone: d.Zone, CapacityType: d.CapacityType})
+		c.Denied = append(c.Denied, model.Denied{Pool: d.Pool, InstanceType: d.InstanceType, Zone: d.Zone, CapacityType: d.CapacityType})
 	}
 	return c
 }

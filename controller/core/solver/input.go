@@ -25,9 +25,9 @@ type Input struct {
 	// the billed price counts.
 	Costs []Costs
 	// Headroom bounds what the new nodes may cost; every entry must hold.
-	Headroom []Headroom
+	Headroom []model.Headroom
 	// Denied are launches that a review refused.
-	Denied []Denied
+	Denied []model.Denied
 	// Blocked says, by pool, why nothing may be launched from it; nil, or a
 	// nil entry, leaves the pool open.
 	Blocked []*model.Reason
@@ -77,29 +77,6 @@ type Share struct {
 	// Group is any number that the offerings of a group have in common.
 	Group int32
 	Part  float64
-}
-
-// Headroom bounds the sum of what the new nodes of some pools cost at worst:
-// the dearest billed price of each, and its Catalog.NodeCost.
-type Headroom struct {
-	// Scope is how people name the bound: "cluster", "nodepool/gpu".
-	Scope string
-	// Pools says by pool index which nodes count; nil counts all.
-	Pools []bool
-	// Left is what may still be spent, in micro-dollars per hour.
-	Left model.Price
-	// Policy is the policy that set the cap.
-	Policy string
-}
-
-// Denied is a launch that was refused. Empty fields match anything.
-type Denied struct {
-	Pool         int32
-	InstanceType string
-	Zone         string
-	CapacityType model.CapacityType
-	Policy       string
-	Reason       string
 }
 
 // Stats describe a solve, for metrics and benchmarks.

@@ -54,7 +54,7 @@ func (p *problem) effective(pool, typ, offering int32) *Effective {
 }
 
 // denial is the first refusal that covers the launch, nil when there is none.
-func (p *problem) denial(pool int32, t *model.InstanceType, o *model.Offering) *Denied {
+func (p *problem) denial(pool int32, t *model.InstanceType, o *model.Offering) *model.Denied {
 	for i := range p.in.Denied {
 		d := &p.in.Denied[i]
 		if d.Pool == pool && (d.InstanceType == "" || d.InstanceType == t.Name) &&

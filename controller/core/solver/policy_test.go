@@ -25,8 +25,8 @@ func rate(s *model.Snapshot, f func(t *model.InstanceType, o *model.Offering) Ef
 	return out
 }
 
-func budgetOf(usd float64) Headroom {
-	return Headroom{Scope: "cluster", Left: model.PriceOf(usd), Policy: "budget"}
+func budgetOf(usd float64) model.Headroom {
+	return model.Headroom{Scope: "cluster", Left: model.PriceOf(usd), Policy: "budget"}
 }
 
 func TestPolicies(t *testing.T) {
@@ -142,7 +142,7 @@ func TestPolicies(t *testing.T) {
 		"Denied": {
 			reason: "a refused launch is avoided, another zone will do",
 			setup: func(in *Input, _ *model.Snapshot) {
-				in.Denied = []Denied{{Pool: 0, InstanceType: "m.large", Zone: "a", CapacityType: model.OnDemand, Policy: "review", Reason: "no"}}
+				in.Denied = []model.Denied{{Pool: 0, InstanceType: "m.large", Zone: "a", CapacityType: model.OnDemand, Policy: "review", Reason: "no"}}
 				pending(in, 1, 1000, 1)
 			},
 			want: []string{"general m.large b on-demand <- a"},
@@ -150,7 +150,7 @@ func TestPolicies(t *testing.T) {
 		"DeniedAltogether": {
 			reason: "and when all are refused the reason names the policy",
 			setup: func(in *Input, _ *model.Snapshot) {
-				in.Denied = []Denied{{Pool: 0, Policy: "review", Reason: "freeze"}}
+				in.Denied = []model.Denied{{Pool: 0, Policy: "review", Reason: "freeze"}}
 				pending(in, 1, 1000, 1)
 			},
 			want: []string{"a: general LaunchDenied: policy review denies the launch: freeze"},
@@ -166,7 +166,7 @@ func TestPolicies(t *testing.T) {
 		"CeilingSmallerNodes": {
 			reason: "0.25 $/h buy no 2xlarge, but an xlarge, which holds two of three pods",
 			setup: func(in *Input, _ *model.Snapshot) {
-				in.Headroom = []Headroom{budgetOf(0.25)}
+				in.Headroom = []model.Headroom{budgetOf(0.25)}
 				pending(in, 3, 2000, 1)
 			},
 			want: []string{
@@ -178,7 +178,7 @@ func TestPolicies(t *testing.T) {
 			reason: "0.25 $/h buy an xlarge and its volume, and neither a second node nor a cap of 0.2",
 			setup: func(in *Input, s *model.Snapshot) {
 				s.Catalogs[0].NodeCost = 20_000
-				in.Headroom = []Headroom{budgetOf(0.25)}
+				in.Headroom = []model.Headroom{budgetOf(0.25)}
 				pending(in, 3, 2000, 1)
 			},
 			want: []string{
@@ -190,7 +190,7 @@ func TestPolicies(t *testing.T) {
 			reason: "rank prefers on-demand, the ceiling only allows spot: cheaper before giving up",
 			setup: func(in *Input, s *model.Snapshot) {
 				s.Pools[0].Requirements = nil
-				in.Headroom = []Headroom{budgetOf(0.13)}
+				in.Headroom = []model.Headroom{budgetOf(0.13)}
 				in.Costs = rate(s, func(_ *model.InstanceType, o *model.Offering) Effective {
 					if o.CapacityType == model.OnDemand {
 						return Effective{Tiers: []Tier{{Cost: 0.001}}}
@@ -204,7 +204,7 @@ func TestPolicies(t *testing.T) {
 		"CeilingByPriority": {
 			reason: "scarce headroom serves the urgent pod, though the other comes first and is larger",
 			setup: func(in *Input, _ *model.Snapshot) {
-				in.Headroom = []Headroom{budgetOf(0.2)}
+				in.Headroom = []model.Headroom{budgetOf(0.2)}
 				pending(in, 1, 4000, 1)
 				pending(in, 1, 3000, 1, priority(100))
 			},
@@ -218,7 +218,7 @@ func TestPolicies(t *testing.T) {
 			setup: func(in *Input, s *model.Snapshot) {
 				s.Pools[0].Weight = 5
 				s.Pools = append(s.Pools, model.Pool{Name: "other", Requirements: s.Pools[0].Requirements})
-				in.Headroom = []Headroom{{Scope: "nodepool/general", Pools: []bool{true, false}, Left: 0, Policy: "budget"}}
+				in.Headroom = []model.Headroom{{Scope: "nodepool/general", Pools: []bool{true, false}, Left: 0, Policy: "budget"}}
 				pending(in, 1, 1000, 1)
 			},
 			want: []string{"other m.large a on-demand <- a"},
@@ -226,7 +226,7 @@ func TestPolicies(t *testing.T) {
 		"LeftoversOfUrgentNodes": {
 			reason: "what an urgent pod's node has left over is free for others",
 			setup: func(in *Input, _ *model.Snapshot) {
-				in.Headroom = []Headroom{budgetOf(0.2)}
+				in.Headroom = []model.Headroom{budgetOf(0.2)}
 				pending(in, 2, 1500, 1)
 				pending(in, 1, 2500, 1, priority(100))
 			},
@@ -257,7 +257,7 @@ func TestOptions(t *testing.T) {
 		in := Input{Snapshot: world(), Tolerance: tolerance, MaxOptions: most}
 		in.Snapshot.Pools[0].Requirements = nil
 		if headroom > 0 {
-			in.Headroom = []Headroom{budgetOf(headroom)}
+			in.Headroom = []model.Headroom{budgetOf(headroom)}
 		}
 		pending(&in, 1, 1000, 1)
 		plan, _ := Solve(in)

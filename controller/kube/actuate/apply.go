@@ -9,8 +9,6 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"k8s.io/apimachinery/pkg/api/meta"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/events"
 	"k8s.io/client-go/util/retry"
@@ -19,6 +17,8 @@ import (
 	karpv1 "spokeshave.dev/api/karpenter/v1"
 	"spokeshave.dev/controller/core/decide"
 	"spokeshave.dev/controller/core/model"
+	"spokeshave.dev/controller/kube/cluster"
+	"spokeshave.dev/controller/kube/condition"
 )
 
 // Actuator carries decisions out.
@@ -39,20 +39,9 @@ type Actuator struct {
 	heard map[topic]heard
 }
 
-// Done is what an application changed: the next snapshot waits until the watch
-// cache has seen it.
-type Done struct {
-	// Claims were created, Tainted and Untainted are nodes, Deleted claims,
-	// Marked and Unmarked the claims of nodes with a command under way.
-	Claims, Tainted, Untainted, Deleted, Marked, Unmarked []string
-	// Planned is what the annotation with the pods planned onto a claim says
-	// now, by the claim's name.
-	Planned map[string]string
-}
-
 // Launch creates the plan's NodeClaims. pools are by name.
-func (a *Actuator) Launch(ctx context.Context, s *model.Snapshot, pools map[string]*karpv1.NodePool, d *decide.Decision) (Done, error) {
-	var done Done
+func (a *Actuator) Launch(ctx context.Context, s *model.Snapshot, pools map[string]*karpv1.NodePool, d *decide.Decision) (cluster.Change, error) {
+	var done cluster.Change
 	for at := range d.Plan.Nodes {
 		n := &d.Plan.Nodes[at]
 		pool := pools[s.Pools[n.Pool].Name]
@@ -107,8 +96,8 @@ func (a *Actuator) nominated(s *model.Snapshot, claim *karpv1.NodeClaim, n *mode
 // is tainted first; when the next decision, made after the taint was seen,
 // says the same, its claim is deleted; when it does not, the taint is taken
 // back. The state is in the cluster, so that a restart loses nothing.
-func (a *Actuator) Disrupt(ctx context.Context, s *model.Snapshot, d *decide.Decision) (Done, error) {
-	var done Done
+func (a *Actuator) Disrupt(ctx context.Context, s *model.Snapshot, d *decide.Decision) (cluster.Change, error) {
+	var done cluster.Change
 	a.stays(ctx, s, d)
 	going := starting(d)
 	for i := range d.Disruptions {
@@ -181,7 +170,8 @@ func (a *Actuator) delete(ctx context.Context, n *model.Node, why *decide.Disrup
 	if err := a.Client.Get(ctx, types.NamespacedName{Name: n.Claim}, claim); err != nil {
 		return ignoreGone(fmt.Errorf("read claim %s: %w", n.Claim, err))
 	}
-	if err := a.explain(ctx, claim, why); err != nil {
+	reason := condition.Disruption{Reason: string(why.Method), Message: "the node is disrupted: " + string(why.Method)}
+	if err := condition.WriteDisruption(ctx, a.Client, claim, reason); err != nil {
 		return err
 	}
 	if err := a.Client.Delete(ctx, claim.DeepCopy(), client.Preconditions{UID: &claim.UID}); err != nil {
@@ -199,21 +189,6 @@ func (a *Actuator) delete(ctx context.Context, n *model.Node, why *decide.Disrup
 	return nil
 }
 
-// explain sets the claim's condition DisruptionReason. A claim that changes just
-// now goes without: the deletion matters more than its explanation.
-func (a *Actuator) explain(ctx context.Context, claim *karpv1.NodeClaim, why *decide.Disruption) error {
-	changed := claim.DeepCopy()
-	meta.SetStatusCondition(&changed.Status.Conditions, metav1.Condition{
-		Type: karpv1.ConditionDisruptionReason, Status: metav1.ConditionTrue, Reason: string(why.Method),
-		Message: "the node is disrupted: " + string(why.Method), ObservedGeneration: claim.Generation,
-	})
-	err := a.Client.Status().Patch(ctx, changed, client.MergeFromWithOptions(claim, client.MergeFromWithOptimisticLock{}))
-	if err != nil && !apierrors.IsConflict(err) {
-		return ignoreGone(fmt.Errorf("write on %s why it goes: %w", claim.Name, err))
-	}
-	return nil
-}
-
 // ignoreGone forgives the disappearance of what was to be changed.
 func ignoreGone(err error) error {
 	if apierrors.IsNotFound(err) {
@@ -226,8 +201,8 @@ func ignoreGone(err error) error {
 // added to the claim's planned pods, so that room is kept for it there and the
 // next decision does not plan it again. Pods for nodes that have joined are
 // the scheduler's to bind.
-func (a *Actuator) Assign(ctx context.Context, s *model.Snapshot, d *decide.Decision) (Done, error) {
-	done := Done{Planned: map[string]string{}}
+func (a *Actuator) Assign(ctx context.Context, s *model.Snapshot, d *decide.Decision) (cluster.Change, error) {
+	done := cluster.Change{Planned: map[string]string{}}
 	for i := range d.Plan.Existing {
 		each := &d.Plan.Existing[i]
 		n := &s.Nodes[each.Node]

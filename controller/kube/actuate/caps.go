@@ -38,7 +38,7 @@ func (a *Actuator) TellCaps(ctx context.Context, d *decide.Decision) {
 	}
 }
 
-func reached(h *decide.Headroom) string {
+func reached(h *decide.CapStatus) string {
 	if h.Soft {
 		return "soft cap of " + h.Cap + " on " + h.Scope + " is reached: launches go on"
 	}

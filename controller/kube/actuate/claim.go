@@ -11,13 +11,13 @@ import (
 	"strconv"
 
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	awsv1 "spokeshave.dev/api/aws/v1"
 	karpv1 "spokeshave.dev/api/karpenter/v1"
 	"spokeshave.dev/controller/core/decide"
 	"spokeshave.dev/controller/core/model"
+	"spokeshave.dev/controller/kube/lower"
 )
 
 // Claim is the NodeClaim of a planned node: the at'th of the decision's plan.
@@ -60,7 +60,7 @@ func claimOf(s *model.Snapshot, pool *karpv1.NodePool, n *model.PlannedNode, dec
 			Taints:                 template.Spec.Taints,
 			StartupTaints:          template.Spec.StartupTaints,
 			Requirements:           requirements(template.Spec.Requirements, n.Options),
-			Resources:              karpv1.ResourceRequirements{Requests: quantities(n.Requests)},
+			Resources:              karpv1.ResourceRequirements{Requests: requests(n.Requests)},
 			NodeClassRef:           template.Spec.NodeClassRef,
 			TerminationGracePeriod: template.Spec.TerminationGracePeriod,
 			ExpireAfter:            template.Spec.ExpireAfter,
@@ -103,21 +103,18 @@ func requirements(template []karpv1.Requirement, options []model.Option) []karpv
 	return out
 }
 
-func quantities(in model.Resources) corev1.ResourceList {
-	out := make(corev1.ResourceList, len(in))
-	for name, n := range in {
-		switch {
-		case n == 0 || model.CountsVolumes(name): // no node reports them
-		case name == model.CPU:
-			out[corev1.ResourceCPU] = *resource.NewMilliQuantity(n, resource.DecimalSI)
-		case name == model.Memory || name == model.EphemeralStorage:
-			out[corev1.ResourceName(name)] = *resource.NewQuantity(n, resource.BinarySI)
-		default:
-			out[corev1.ResourceName(name)] = *resource.NewQuantity(n, resource.DecimalSI)
+// requests are the resource requests of a claim: without amounts of 0, and without
+// volumes, which no node reports. It is nil for none, because an empty list is read back
+// as nil and a claim's spec may not change.
+func requests(in model.Resources) corev1.ResourceList {
+	out := lower.ResourceList(in)
+	for name, q := range out {
+		if q.IsZero() || model.CountsVolumes(string(name)) {
+			delete(out, name)
 		}
 	}
 	if len(out) == 0 {
-		return nil // an empty list is read back as none, and a claim's spec may not change
+		return nil
 	}
 	return out
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"maps"
 	"strings"
 	"time"
 
@@ -14,29 +13,15 @@ import (
 	karpv1 "spokeshave.dev/api/karpenter/v1"
 	"spokeshave.dev/controller/core/decide"
 	"spokeshave.dev/controller/core/model"
+	"spokeshave.dev/controller/kube/cluster"
 )
-
-// Add takes another application's changes in.
-func (d *Done) Add(more *Done) {
-	d.Claims = append(d.Claims, more.Claims...)
-	d.Tainted = append(d.Tainted, more.Tainted...)
-	d.Untainted = append(d.Untainted, more.Untainted...)
-	d.Deleted = append(d.Deleted, more.Deleted...)
-	d.Marked = append(d.Marked, more.Marked...)
-	d.Unmarked = append(d.Unmarked, more.Unmarked...)
-	if d.Planned == nil {
-		d.Planned = more.Planned
-		return
-	}
-	maps.Copy(d.Planned, more.Planned)
-}
 
 // Command takes every command one step further. A command is written on the
 // claims of its nodes before anything else happens, the names of the
 // replacements included: whoever finds it there, after a restart or not, goes
 // on with it or takes it back, and launches nothing twice.
-func (a *Actuator) Command(ctx context.Context, s *model.Snapshot, pools map[string]*karpv1.NodePool, d *decide.Decision) (Done, error) {
-	var done Done
+func (a *Actuator) Command(ctx context.Context, s *model.Snapshot, pools map[string]*karpv1.NodePool, d *decide.Decision) (cluster.Change, error) {
+	var done cluster.Change
 	launched := len(d.Plan.Nodes)
 	for i := range d.Commands {
 		c := &d.Commands[i]
@@ -64,7 +49,7 @@ type application struct {
 	s     *model.Snapshot
 	pools map[string]*karpv1.NodePool
 	d     *decide.Decision
-	done  *Done
+	done  *cluster.Change
 }
 
 // start marks and taints the nodes, and launches the replacements.
@@ -117,7 +102,7 @@ func (a *Actuator) start(ctx context.Context, to *application, c *decide.Command
 }
 
 // finish deletes the nodes' claims.
-func (a *Actuator) finish(ctx context.Context, s *model.Snapshot, c *decide.Command, done *Done) error {
+func (a *Actuator) finish(ctx context.Context, s *model.Snapshot, c *decide.Command, done *cluster.Change) error {
 	a.approved(ctx, s, c)
 	for _, i := range c.Nodes {
 		n := &s.Nodes[i]
@@ -132,7 +117,7 @@ func (a *Actuator) finish(ctx context.Context, s *model.Snapshot, c *decide.Comm
 // undo takes taint and mark back, the mark last: as long as it is there, the
 // command is known. Replacements that came up stay; they go as any other node
 // when nobody needs them.
-func (a *Actuator) undo(ctx context.Context, s *model.Snapshot, c *decide.Command, done *Done) error {
+func (a *Actuator) undo(ctx context.Context, s *model.Snapshot, c *decide.Command, done *cluster.Change) error {
 	for _, i := range c.Nodes {
 		n := &s.Nodes[i]
 		if disrupted(n) {

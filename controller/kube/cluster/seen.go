@@ -3,6 +3,7 @@ package cluster
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"time"
 
@@ -13,13 +14,31 @@ import (
 	karpv1 "spokeshave.dev/api/karpenter/v1"
 )
 
-// Change is what the last application wrote: claims created and deleted, nodes
-// tainted and freed of the taint, claims marked with a disruption and freed of
-// the mark, by name, and the text of annotations with planned pods, by the
-// claim's name.
+// Change is what the application of a decision has written. The next decision waits
+// until the watch cache shows all of it ([Cluster.Seen]).
 type Change struct {
+	// Claims are the names of the NodeClaims that were created, Deleted of those that were
+	// deleted, Marked and Unmarked of those whose disruption command was written or taken
+	// back. Tainted and Untainted are the names of nodes.
 	Claims, Tainted, Untainted, Deleted, Marked, Unmarked []string
-	Planned                                               map[string]string
+	// Planned is the new value of the annotation with the pods planned on a claim, by the
+	// name of the claim.
+	Planned map[string]string
+}
+
+// Add adds the changes of another application.
+func (c *Change) Add(more *Change) {
+	c.Claims = append(c.Claims, more.Claims...)
+	c.Tainted = append(c.Tainted, more.Tainted...)
+	c.Untainted = append(c.Untainted, more.Untainted...)
+	c.Deleted = append(c.Deleted, more.Deleted...)
+	c.Marked = append(c.Marked, more.Marked...)
+	c.Unmarked = append(c.Unmarked, more.Unmarked...)
+	if c.Planned == nil {
+		c.Planned = more.Planned
+		return
+	}
+	maps.Copy(c.Planned, more.Planned)
 }
 
 const (

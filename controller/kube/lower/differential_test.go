@@ -71,7 +71,7 @@ func TestSelectorsAgree(t *testing.T) {
 		ours, nothing := conditions(sel)
 		on := r.labels()
 		want := theirs.Matches(klabels.Set(on))
-		if got := !nothing && selects(ours, on); got != want {
+		if got := !nothing && model.MeetAll(on, ours); got != want {
 			t.Fatalf("selector %v on %v: %v, want %v", sel, on, got, want)
 		}
 		if want {
@@ -129,7 +129,7 @@ func TestNodeAffinityAgrees(t *testing.T) {
 		spec := &s.Specs[0]
 		got := len(spec.Affinity) == 0
 		for _, term := range spec.Affinity {
-			got = got || len(term) > 0 && selects(term, node.Labels)
+			got = got || len(term) > 0 && model.MeetAll(node.Labels, term)
 		}
 		for key, value := range spec.NodeSelector {
 			got = got && node.Labels[key] == value && value != ""

@@ -68,7 +68,7 @@ func (n *namespaces) selected(sel *metav1.LabelSelector) []string {
 	wanted, _ := conditions(sel)
 	out := []string{}
 	for _, name := range slices.Sorted(maps.Keys(n.labels)) {
-		if selects(wanted, n.labels[name]) {
+		if model.MeetAll(n.labels[name], wanted) {
 			out = append(out, name)
 		}
 	}

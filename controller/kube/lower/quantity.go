@@ -19,6 +19,22 @@ func Resources(list corev1.ResourceList) model.Resources {
 	return out
 }
 
+// ResourceList converts amounts back to Kubernetes quantities. It is never nil.
+func ResourceList(in model.Resources) corev1.ResourceList {
+	out := make(corev1.ResourceList, len(in))
+	for name, n := range in {
+		switch name {
+		case model.CPU:
+			out[corev1.ResourceCPU] = *resource.NewMilliQuantity(n, resource.DecimalSI)
+		case model.Memory, model.EphemeralStorage:
+			out[corev1.ResourceName(name)] = *resource.NewQuantity(n, resource.BinarySI)
+		default:
+			out[corev1.ResourceName(name)] = *resource.NewQuantity(n, resource.DecimalSI)
+		}
+	}
+	return out
+}
+
 // maxAmount bounds every amount, so that sums over a cluster cannot overflow.
 const maxAmount = int64(1) << 56
 

@@ -43,14 +43,3 @@ func merge(out []model.Requirement, keys []string, op model.Operator, own map[st
 	}
 	return out
 }
-
-// selects says whether the labels meet a lowered selector.
-func selects(conditions []model.Requirement, labels map[string]string) bool {
-	for i := range conditions {
-		value, ok := labels[conditions[i].Key]
-		if !conditions[i].Matches(value, ok) {
-			return false
-		}
-	}
-	return true
-}

@@ -122,7 +122,7 @@ func serves(p *corev1.PersistentVolume, key string, spec *corev1.PersistentVolum
 			return false
 		}
 	}
-	if wanted, all := conditions(spec.Selector); !all && !selects(wanted, p.Labels) {
+	if wanted, all := conditions(spec.Selector); !all && !model.MeetAll(p.Labels, wanted) {
 		return false
 	}
 	has := p.Spec.Capacity[corev1.ResourceStorage]

@@ -17,7 +17,7 @@ func TestCapMetrics(t *testing.T) {
 	reg := prometheus.NewRegistry()
 	c := newCapMetrics(reg)
 	known := map[string]map[string]policy.Cap{}
-	c.observe(&decide.Decision{Caps: known, Headroom: []decide.Headroom{
+	c.observe(&decide.Decision{Caps: known, Headroom: []decide.CapStatus{
 		{Scope: "cluster", Policy: "budget", Period: decide.PerHour, Limit: 2, Left: 500_000, Burn: 1_500_000, SecondsToCap: -1},
 		{Scope: "cluster", Policy: "budget", Period: decide.PerMonth, Limit: 900, Left: 250_000, Burn: 1_500_000, SecondsToCap: 7200, Soft: true},
 		{Scope: "nodepool/gpu", Policy: "budget", Period: decide.PerMonth, Limit: 100, Left: 134_000, SecondsToCap: -1},

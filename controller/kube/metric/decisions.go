@@ -7,7 +7,7 @@ import (
 
 	"spokeshave.dev/controller/core/decide"
 	"spokeshave.dev/controller/core/model"
-	"spokeshave.dev/controller/kube/actuate"
+	"spokeshave.dev/controller/kube/cluster"
 )
 
 // Decisions are the metrics that are read off snapshots and decisions. The core
@@ -107,7 +107,7 @@ func (m *Decisions) Created(s *model.Snapshot, d *decide.Decision, n int) {
 }
 
 // Disrupted counts what of the decision's disruptions has been carried out.
-func (m *Decisions) Disrupted(s *model.Snapshot, d *decide.Decision, done *actuate.Done) {
+func (m *Decisions) Disrupted(s *model.Snapshot, d *decide.Decision, done *cluster.Change) {
 	gone := map[string]bool{}
 	for _, c := range done.Deleted {
 		gone[c] = true

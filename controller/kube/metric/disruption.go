@@ -8,7 +8,7 @@ import (
 	"spokeshave.dev/controller/core/decide"
 	"spokeshave.dev/controller/core/disrupt"
 	"spokeshave.dev/controller/core/model"
-	"spokeshave.dev/controller/kube/actuate"
+	"spokeshave.dev/controller/kube/cluster"
 )
 
 // disruptionMetrics are the metrics of disruptions that were decided, under Karpenter's
@@ -100,7 +100,7 @@ func commandedNodes(s *model.Snapshot, pool int32) int {
 }
 
 // acted counts what of a decision was carried out.
-func (v *disruptionMetrics) acted(s *model.Snapshot, d *decide.Decision, done *actuate.Done) {
+func (v *disruptionMetrics) acted(s *model.Snapshot, d *decide.Decision, done *cluster.Change) {
 	for i := range d.Disruptions {
 		each := &d.Disruptions[i]
 		if n := &s.Nodes[each.Node]; each.Go && slices.Contains(done.Deleted, n.Claim) {

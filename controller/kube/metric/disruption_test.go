@@ -11,7 +11,7 @@ import (
 	"spokeshave.dev/controller/core/decide"
 	"spokeshave.dev/controller/core/disrupt"
 	"spokeshave.dev/controller/core/model"
-	"spokeshave.dev/controller/kube/actuate"
+	"spokeshave.dev/controller/kube/cluster"
 )
 
 // values are the counters and gauges whose names have one of the prefixes, by
@@ -113,13 +113,13 @@ func TestVoluntary(t *testing.T) {
 	for name, tc := range map[string]struct {
 		reason   string
 		decision decide.Decision
-		done     actuate.Done
+		done     cluster.Change
 		want     map[string]float64
 	}{
 		"empty": {
 			reason:   "an empty node was deleted",
 			decision: decide.Decision{Disruptions: []decide.Disruption{{Node: 0, Method: disrupt.Empty, Go: true}}},
-			done:     actuate.Done{Deleted: []string{"empty"}},
+			done:     cluster.Change{Deleted: []string{"empty"}},
 			want:     map[string]float64{"decisions_total  delete empty": 1, "decisions_by_nodepool_total  delete general empty": 1},
 		},
 		"tainted": {
@@ -132,25 +132,25 @@ func TestVoluntary(t *testing.T) {
 			decision: decide.Decision{Commands: []decide.Command{{
 				Method: disrupt.Underutilized, Stage: decide.Start, Nodes: []int32{0, 2}, Replacements: make([]model.PlannedNode, 1),
 			}}},
-			done: actuate.Done{Marked: []string{"empty", "leaving"}},
+			done: cluster.Change{Marked: []string{"empty", "leaving"}},
 			want: map[string]float64{"decisions_total multi replace underutilized": 1, "decisions_by_nodepool_total multi replace general underutilized": 1},
 		},
 		"failed": {
 			reason:   "the replacement did not become a node",
 			decision: decide.Decision{Commands: []decide.Command{{Method: disrupt.Underutilized, Stage: decide.Undo, Nodes: []int32{1}}}},
-			done:     actuate.Done{Unmarked: []string{"moved"}},
+			done:     cluster.Change{Unmarked: []string{"moved"}},
 			want:     map[string]float64{"queue_failures_total single replace underutilized": 1},
 		},
 		"invalid": {
 			reason:   "the replacement is there, and prices have changed",
 			decision: decide.Decision{Commands: []decide.Command{{Method: disrupt.Underutilized, Stage: decide.Undo, Invalid: true, Nodes: []int32{1}}}},
-			done:     actuate.Done{Unmarked: []string{"moved"}},
+			done:     cluster.Change{Unmarked: []string{"moved"}},
 			want:     map[string]float64{"failed_validations_total single": 1},
 		},
 		"drifted": {
 			reason:   "a drifted node goes without a replacement",
 			decision: decide.Decision{Commands: []decide.Command{{Method: disrupt.Drifted, Stage: decide.Start, Nodes: []int32{0}}}},
-			done:     actuate.Done{Marked: []string{"empty"}},
+			done:     cluster.Change{Marked: []string{"empty"}},
 			want:     map[string]float64{"decisions_total  delete drifted": 1, "decisions_by_nodepool_total  delete general drifted": 1},
 		},
 	} {

@@ -11,7 +11,7 @@ import (
 
 	"spokeshave.dev/controller/core/decide"
 	"spokeshave.dev/controller/core/model"
-	"spokeshave.dev/controller/kube/actuate"
+	"spokeshave.dev/controller/kube/cluster"
 )
 
 // figures are the samples of the metrics named, as name{value,value} by label.
@@ -194,7 +194,7 @@ func TestCompletedMetrics(t *testing.T) {
 			{Stage: decide.Finish, Method: "Underutilized", Nodes: []int32{0, 1}}, {Stage: decide.Wait, Method: "Underutilized", Nodes: []int32{2}},
 		},
 	}
-	m.Disrupted(s, d, &actuate.Done{Deleted: []string{"old", "new", "steady"}}) // not "fell back": its deletion did not come about
+	m.Disrupted(s, d, &cluster.Change{Deleted: []string{"old", "new", "steady"}}) // not "fell back": its deletion did not come about
 	want := map[string]float64{
 		"spokeshave_disruptions_total{replace,Underutilized}":              1,
 		"spokeshave_disruptions_total{delete,Empty}":                       1,

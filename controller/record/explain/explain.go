@@ -33,8 +33,8 @@ type Fact struct {
 	OtherTypes []model.Option `json:"otherTypes,omitempty"`
 	// Reasons are why a pod waits, and Headroom what is left under the caps of
 	// the policies that they name.
-	Reasons  []model.Reason    `json:"reasons,omitempty"`
-	Headroom []decide.Headroom `json:"headroom,omitempty"`
+	Reasons  []model.Reason     `json:"reasons,omitempty"`
+	Headroom []decide.CapStatus `json:"headroom,omitempty"`
 	// Policies say which policies were asked: name, hash and hook.
 	Policies []string `json:"policies,omitempty"`
 }

@@ -19,7 +19,7 @@ func entries() []journal.Entry {
 	other := model.Option{InstanceType: "m7g.large", Zone: "us-west-2a", CapacityType: model.OnDemand, Price: 81_600, Effective: 0.0816}
 	third := model.Option{InstanceType: "r7g.large", Zone: "us-west-2b", CapacityType: model.Spot, Price: 90_000, Effective: 0.09}
 	refused := []model.Reason{{Code: model.CeilingReached, Pool: "general", Policy: "budget", Message: "cap leaves 0.01 $/h", Scope: "cluster", Short: 90_000}}
-	budget := []decide.Headroom{
+	budget := []decide.CapStatus{
 		{Scope: "label/team=ml", Policy: "budget", Cap: "1.00 $/h", Left: 500_000, Period: decide.PerHour, Limit: 1},
 		{Scope: "cluster", Policy: "budget", Cap: "2.00 $/h", Left: 10_000, Period: decide.PerHour, Limit: 2},
 	}

@@ -26,18 +26,18 @@ const Version = 1
 
 // Entry is a decision with the names that its indexes stand for.
 type Entry struct {
-	Version     int               `json:"version"`
-	ID          string            `json:"id"`
-	Time        time.Time         `json:"time"`
-	Pods        int               `json:"pods"`
-	Nodes       []Node            `json:"nodes"`
-	Existing    []Placed          `json:"existing,omitempty"`
-	Unplaced    []Waiting         `json:"unplaced"`
-	Disruptions []Candidate       `json:"disruptions"`
-	Commands    []Command         `json:"commands,omitempty"`
-	Headroom    []decide.Headroom `json:"headroom"`
-	Warnings    []string          `json:"warnings,omitempty"`
-	Policies    []policy.Use      `json:"policies"`
+	Version     int                `json:"version"`
+	ID          string             `json:"id"`
+	Time        time.Time          `json:"time"`
+	Pods        int                `json:"pods"`
+	Nodes       []Node             `json:"nodes"`
+	Existing    []Placed           `json:"existing,omitempty"`
+	Unplaced    []Waiting          `json:"unplaced"`
+	Disruptions []Candidate        `json:"disruptions"`
+	Commands    []Command          `json:"commands,omitempty"`
+	Headroom    []decide.CapStatus `json:"headroom"`
+	Warnings    []string           `json:"warnings,omitempty"`
+	Policies    []policy.Use       `json:"policies"`
 	// Snapshot is the digest of what was decided on. In memory it comes a moment
 	// after the decision, and stays empty when decisions follow too fast.
 	Snapshot string `json:"snapshot,omitempty"`

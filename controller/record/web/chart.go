@@ -25,7 +25,7 @@ type chart struct {
 	From, To, Top string
 }
 
-func plot(curve []Point, caps []decide.Headroom) chart {
+func plot(curve []Point, caps []decide.CapStatus) chart {
 	if len(curve) < 2 {
 		return chart{}
 	}
@@ -58,7 +58,7 @@ func plot(curve []Point, caps []decide.Headroom) chart {
 }
 
 // clusterCap is the lowest hard cap of the cluster per hour, in USD; 0 for none.
-func clusterCap(caps []decide.Headroom) float64 {
+func clusterCap(caps []decide.CapStatus) float64 {
 	limit := 0.0
 	for i := range caps {
 		c := &caps[i]

@@ -149,7 +149,7 @@ func (m *markup) spend(p *page) {
 }
 
 // usedUp is how much of a cap is used, in percent.
-func usedUp(c *decide.Headroom) int {
+func usedUp(c *decide.CapStatus) int {
 	if c.Limit <= 0 {
 		return 100
 	}

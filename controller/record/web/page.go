@@ -22,7 +22,7 @@ type page struct {
 	Rate, Load model.Price
 	Nodes      []node
 	Spot       int
-	Caps       []decide.Headroom
+	Caps       []decide.CapStatus
 	// Waiting are the pods without a place now; Waits counts them all.
 	Waiting  []waiting
 	Waits    int

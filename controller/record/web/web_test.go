@@ -35,7 +35,7 @@ func server(t *testing.T, rounds int) *Server {
 		}
 		d := &decide.Decision{
 			ID: fmt.Sprint("d", minute), Time: snap.Time,
-			Headroom: []decide.Headroom{{Scope: "cluster", Policy: "budget", Cap: "2.00 $/h", Period: decide.PerHour, Limit: 2, Left: 1_500_000, Burn: 500_000}},
+			Headroom: []decide.CapStatus{{Scope: "cluster", Policy: "budget", Cap: "2.00 $/h", Period: decide.PerHour, Limit: 2, Left: 1_500_000, Burn: 500_000}},
 			Plan: model.Plan{
 				Nodes:    []model.PlannedNode{{Pods: []int32{1}, Options: []model.Option{{InstanceType: "m.2", Zone: "a", CapacityType: model.Spot, Price: 90_000}}}},
 				Unplaced: []model.Unplaced{{Pod: 1, Reasons: []model.Reason{{Message: "cap leaves nothing"}}}},

@@ -191,7 +191,7 @@ func (w *world) ready(m *machine) {
 	}
 	m.State, m.InitializedAt, m.Nominated = model.Initialized, w.now(), false
 	for i := range w.base.Daemons {
-		if d := &w.base.Daemons[i]; holds(m.free, d.Spec.Requests) && admits(m, &d.Spec) {
+		if d := &w.base.Daemons[i]; holds(m.free, d.Spec.Requests) && m.Admits(&d.Spec) {
 			p := &pod{Pod: &Pod{Namespace: d.Namespace, Name: d.Name + "-" + m.Name, Workload: "DaemonSet/" + d.Name, Spec: w.daemonSpec(i)}, daemon: true, since: w.now(), made: w.now()}
 			w.pods = append(w.pods, p)
 			w.bind(p, m)

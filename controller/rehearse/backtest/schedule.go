@@ -1,8 +1,6 @@
 package backtest
 
 import (
-	"slices"
-
 	"spokeshave.dev/controller/core/model"
 )
 
@@ -16,7 +14,7 @@ func (w *world) roomFor(p *pod) *machine {
 	}
 	var best *machine
 	for _, m := range w.nodes {
-		if m.State != model.Initialized || m.deleting || !holds(m.free, spec.Requests) || !admits(m, spec) {
+		if m.State != model.Initialized || m.deleting || !holds(m.free, spec.Requests) || !m.Admits(spec) {
 			continue
 		}
 		if m.reserved() { // its room is planned for others
@@ -44,38 +42,4 @@ func holds(room, requests model.Resources) bool {
 		}
 	}
 	return true
-}
-
-// admits says whether labels and taints of a node let the pod in.
-func admits(m *machine, s *model.PodSpec) bool {
-	for key, value := range s.NodeSelector {
-		if m.Labels[key] != value {
-			return false
-		}
-	}
-	if s.Affinity != nil && !slices.ContainsFunc(s.Affinity, func(t model.Term) bool { return meets(m.Labels, t) }) {
-		return false
-	}
-	for i := range m.Taints {
-		if t := &m.Taints[i]; t.Effect != model.PreferNoSchedule && !tolerates(s.Tolerations, t) {
-			return false
-		}
-	}
-	return true
-}
-
-func meets(labels map[string]string, t model.Term) bool {
-	for i := range t {
-		value, present := labels[t[i].Key]
-		if !t[i].Matches(value, present) {
-			return false
-		}
-	}
-	return true
-}
-
-func tolerates(all []model.Toleration, t *model.Taint) bool {
-	return slices.ContainsFunc(all, func(o model.Toleration) bool {
-		return o.Matches(t)
-	})
 }

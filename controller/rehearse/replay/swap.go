@@ -34,7 +34,7 @@ type Summary struct {
 	Nodes      []journal.Node         `json:"nodes"`
 	Unplaced   []journal.Waiting      `json:"unplaced"`
 	Gone       []string               `json:"gone"`
-	Headroom   []decide.Headroom      `json:"headroom,omitempty"`
+	Headroom   []decide.CapStatus     `json:"headroom,omitempty"`
 	Policies   []string               `json:"policies"`
 	Dropped    map[string]int         `json:"dropped,omitempty"`
 	ByCapacity map[string]model.Price `json:"byCapacityType,omitempty"`

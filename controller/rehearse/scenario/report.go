@@ -32,10 +32,10 @@ type Report struct {
 	Utilisation map[string]float64 `json:"utilisation"`
 	Timing      ReportTiming       `json:"timing"`
 	// Strategies are the plans that were made on the way, in order; one of them won.
-	Strategies []ReportStrategy  `json:"strategies"`
-	Policies   []ReportPolicy    `json:"policies"`
-	Headroom   []decide.Headroom `json:"headroom,omitempty"`
-	Warnings   []string          `json:"warnings,omitempty"`
+	Strategies []ReportStrategy   `json:"strategies"`
+	Policies   []ReportPolicy     `json:"policies"`
+	Headroom   []decide.CapStatus `json:"headroom,omitempty"`
+	Warnings   []string           `json:"warnings,omitempty"`
 	// Disruptions are the running nodes that could go, Replacements what would
 	// be launched in their stead, Savings what that saves an hour. They are there
 	// if the decision was asked for them.

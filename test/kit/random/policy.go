@@ -6,8 +6,8 @@ import "spokeshave.dev/controller/core/model"
 type Policies struct {
 	// Costs are by pool, nil where the billed price counts.
 	Costs    []Costs
-	Headroom []Headroom
-	Denied   []Denied
+	Headroom []model.Headroom
+	Denied   []model.Denied
 }
 
 // Costs are by instance type and offering of a pool's catalogue.
@@ -28,25 +28,6 @@ type Tier struct {
 	Cost  float64
 }
 
-// Headroom is what the new nodes of some pools may cost per hour; nil Pools are
-// all of them.
-type Headroom struct {
-	Scope  string
-	Pools  []bool
-	Left   model.Price
-	Policy string
-}
-
-// Denied is a launch that was refused. Empty fields match anything.
-type Denied struct {
-	Pool         int32
-	InstanceType string
-	Zone         string
-	CapacityType model.CapacityType
-	Policy       string
-	Reason       string
-}
-
 // Policies are costs with tiers, headroom of the cluster and of one pool, and
 // denials for the snapshot's pools, each only now and then.
 func (g *Generator) Policies() Policies {
@@ -58,15 +39,15 @@ func (g *Generator) Policies() Policies {
 		}
 	}
 	if g.Chance(0.5) {
-		out.Headroom = append(out.Headroom, Headroom{Scope: "cluster", Left: model.PriceOf(g.Float64() * 4), Policy: "budget"})
+		out.Headroom = append(out.Headroom, model.Headroom{Scope: "cluster", Left: model.PriceOf(g.Float64() * 4), Policy: "budget"})
 	}
 	if g.Chance(0.3) {
 		marked := make([]bool, len(g.Snapshot.Pools))
 		marked[g.IntN(len(marked))] = true
-		out.Headroom = append(out.Headroom, Headroom{Scope: "nodepool/x", Pools: marked, Left: model.PriceOf(g.Float64() - 0.1), Policy: "team"})
+		out.Headroom = append(out.Headroom, model.Headroom{Scope: "nodepool/x", Pools: marked, Left: model.PriceOf(g.Float64() - 0.1), Policy: "team"})
 	}
 	if g.Chance(0.3) {
-		out.Denied = append(out.Denied, Denied{Pool: 0, CapacityType: model.Spot, Policy: "review", Reason: "no spot"})
+		out.Denied = append(out.Denied, model.Denied{Pool: 0, CapacityType: model.Spot, Policy: "review", Reason: "no spot"})
 	}
 	return out
 }

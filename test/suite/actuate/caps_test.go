@@ -23,26 +23,26 @@ func TestCapReached(t *testing.T) {
 	}
 	told := events.NewFakeRecorder(10)
 	a := &actuate.Actuator{Client: c, Events: told, Namespace: "default"}
-	hour := decide.Headroom{Scope: "cluster", Policy: "budget", Cap: "2.00 $/h", Period: decide.PerHour, Left: 100_000}
+	hour := decide.CapStatus{Scope: "cluster", Policy: "budget", Cap: "2.00 $/h", Period: decide.PerHour, Left: 100_000}
 	full, short, soft, gone := hour, hour, hour, hour
 	full.Left, short.Short, soft.Left, soft.Soft, gone.Left, gone.Policy = 0, true, 0, true, 0, "deleted"
-	month := decide.Headroom{Scope: "nodepool/gpu", Policy: "budget", Cap: "90.00 $/month", Period: decide.PerMonth}
+	month := decide.CapStatus{Scope: "nodepool/gpu", Policy: "budget", Cap: "90.00 $/month", Period: decide.PerMonth}
 	for _, tc := range []struct {
 		reason string
-		caps   []decide.Headroom
+		caps   []decide.CapStatus
 		want   []string
 	}{
-		{reason: "there is room", caps: []decide.Headroom{hour}},
-		{reason: "pods wait, though something is left", caps: []decide.Headroom{short}, want: []string{"Normal CapReached cap of 2.00 $/h on cluster leaves too little: pods that need new nodes wait"}},
-		{reason: "it has been said", caps: []decide.Headroom{short}},
-		{reason: "every scope and period speaks for itself", caps: []decide.Headroom{full, month}, want: []string{
+		{reason: "there is room", caps: []decide.CapStatus{hour}},
+		{reason: "pods wait, though something is left", caps: []decide.CapStatus{short}, want: []string{"Normal CapReached cap of 2.00 $/h on cluster leaves too little: pods that need new nodes wait"}},
+		{reason: "it has been said", caps: []decide.CapStatus{short}},
+		{reason: "every scope and period speaks for itself", caps: []decide.CapStatus{full, month}, want: []string{
 			"Normal CapReached cap of 2.00 $/h on cluster leaves nothing: pods that need new nodes wait",
 			"Normal CapReached cap of 90.00 $/month on nodepool/gpu leaves nothing: pods that need new nodes wait",
 		}},
-		{reason: "room again", caps: []decide.Headroom{hour, month}},
-		{reason: "and none again", caps: []decide.Headroom{full, month}, want: []string{"Normal CapReached cap of 2.00 $/h on cluster leaves nothing: pods that need new nodes wait"}},
-		{reason: "a soft cap warns", caps: []decide.Headroom{soft}, want: []string{"Warning CapReached soft cap of 2.00 $/h on cluster is reached: launches go on"}},
-		{reason: "a policy that is gone has nobody to tell", caps: []decide.Headroom{gone}},
+		{reason: "room again", caps: []decide.CapStatus{hour, month}},
+		{reason: "and none again", caps: []decide.CapStatus{full, month}, want: []string{"Normal CapReached cap of 2.00 $/h on cluster leaves nothing: pods that need new nodes wait"}},
+		{reason: "a soft cap warns", caps: []decide.CapStatus{soft}, want: []string{"Warning CapReached soft cap of 2.00 $/h on cluster is reached: launches go on"}},
+		{reason: "a policy that is gone has nobody to tell", caps: []decide.CapStatus{gone}},
 	} {
 		a.TellCaps(t.Context(), &decide.Decision{Time: time.Now(), Headroom: tc.caps})
 		var got []string

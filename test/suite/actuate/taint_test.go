@@ -13,6 +13,7 @@ import (
 	"spokeshave.dev/controller/core/disrupt"
 	"spokeshave.dev/controller/core/model"
 	"spokeshave.dev/controller/kube/actuate"
+	"spokeshave.dev/controller/kube/cluster"
 )
 
 // TestTaint: a node bears the taint from when it was judged empty; what the next
@@ -31,15 +32,15 @@ func TestTaint(t *testing.T) {
 	for _, tc := range []struct {
 		reason   string
 		decision decide.Decision
-		want     actuate.Done
+		want     cluster.Change
 		tainted  bool
 	}{
 		{
 			reason:   "a pod came, and is to move: the taint stays where it is",
 			decision: decide.Decision{ID: "d", Commands: []decide.Command{{Stage: decide.Start, Method: disrupt.Underutilized, Nodes: []int32{0}}}},
-			want:     actuate.Done{Tainted: []string{"one"}, Marked: []string{"claim-1"}}, tainted: true,
+			want:     cluster.Change{Tainted: []string{"one"}, Marked: []string{"claim-1"}}, tainted: true,
 		},
-		{reason: "a pod came, and stays", decision: decide.Decision{ID: "d"}, want: actuate.Done{Untainted: []string{"one"}}},
+		{reason: "a pod came, and stays", decision: decide.Decision{ID: "d"}, want: cluster.Change{Untainted: []string{"one"}}},
 	} {
 		node := &corev1.Node{}
 		if err := c.Get(t.Context(), client.ObjectKey{Name: "one"}, node); err != nil {

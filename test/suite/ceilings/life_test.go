@@ -16,7 +16,7 @@ import (
 	"spokeshave.dev/controller/cloud/provider"
 	"spokeshave.dev/controller/cloud/sim"
 	"spokeshave.dev/controller/core/model"
-	"spokeshave.dev/controller/kube/reconcile/condition"
+	"spokeshave.dev/controller/kube/condition"
 )
 
 // work lets the reconcilers take some steps, in any order: what they do to one

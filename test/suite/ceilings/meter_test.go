@@ -8,7 +8,7 @@ import (
 	karpv1 "spokeshave.dev/api/karpenter/v1"
 	"spokeshave.dev/controller/cloud/sim"
 	"spokeshave.dev/controller/core/model"
-	"spokeshave.dev/controller/kube/reconcile/condition"
+	"spokeshave.dev/controller/kube/condition"
 )
 
 // meter adds up what EC2 bills, scope by scope.

@@ -21,8 +21,8 @@ import (
 	karpv1 "spokeshave.dev/api/karpenter/v1"
 	"spokeshave.dev/controller/app"
 	"spokeshave.dev/controller/cloud/provider"
+	"spokeshave.dev/controller/kube/condition"
 	"spokeshave.dev/controller/kube/lower"
-	"spokeshave.dev/controller/kube/reconcile/condition"
 	"spokeshave.dev/controller/kube/reconcile/ending"
 	"spokeshave.dev/controller/kube/reconcile/interruption"
 )

@@ -13,7 +13,7 @@ import (
 	"spokeshave.dev/controller/cloud/provider"
 	"spokeshave.dev/controller/cloud/sim"
 	"spokeshave.dev/controller/core/model"
-	"spokeshave.dev/controller/kube/reconcile/condition"
+	"spokeshave.dev/controller/kube/condition"
 )
 
 func (w *world) launched(t *testing.T, name string) *karpv1.NodeClaim {

@@ -71,7 +71,7 @@ type Loop struct {
 	search searchSchedule
 	// applied is what the last application wrote: the next snapshot is taken when the
 	// watch cache shows it.
-	applied actuate.Done
+	applied cluster.Change
 }
 
 // New returns a loop that [Loop.Start] runs.
@@ -140,11 +140,11 @@ func (l *Loop) wait(ctx context.Context, due time.Duration) bool {
 
 // Round makes one decision, applies it, and returns when to look again.
 func (l *Loop) Round(ctx context.Context) (time.Duration, error) {
-	if err := l.Cluster.Seen(ctx, cluster.Change(l.applied)); err != nil {
+	if err := l.Cluster.Seen(ctx, l.applied); err != nil {
 		l.Metrics.SnapshotFailed(l.Clock.Now())
 		return 0, err
 	}
-	l.applied = actuate.Done{}
+	l.applied = cluster.Change{}
 	start := l.Clock.Now()
 	view, err := l.Cluster.Snapshot(ctx)
 	if err != nil {
@@ -202,7 +202,7 @@ func (l *Loop) apply(ctx context.Context, view *cluster.View, d *decide.Decision
 	disrupted, err := l.Actuator.Disrupt(ctx, &view.Snapshot, d)
 	l.applied.Add(&disrupted)
 	if err == nil {
-		var commanded actuate.Done
+		var commanded cluster.Change
 		commanded, err = l.Actuator.Command(ctx, &view.Snapshot, view.Pools, d)
 		l.applied.Add(&commanded)
 	}

@@ -15,7 +15,7 @@ func TestSearchSchedule(t *testing.T) {
 	short := func(after time.Duration, scope string, retry ...time.Duration) *decide.Decision {
 		d := &decide.Decision{Time: start.Add(after)}
 		if scope != "" {
-			d.Headroom = []decide.Headroom{{Scope: scope, Short: true}, {Scope: "nodepool/calm"}}
+			d.Headroom = []decide.CapStatus{{Scope: scope, Short: true}, {Scope: "nodepool/calm"}}
 		}
 		for _, r := range retry {
 			d.Disruptions = append(d.Disruptions, decide.Disruption{Method: decide.MethodUnderutilized, RetryAt: start.Add(r)})

@@ -12,15 +12,12 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"k8s.io/apimachinery/pkg/api/meta"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/client-go/util/retry"
 	"k8s.io/utils/clock"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	karpv1 "spokeshave.dev/api/karpenter/v1"
+	"spokeshave.dev/controller/kube/condition"
 	"spokeshave.dev/controller/kube/metric"
 	"spokeshave.dev/controller/kube/reconcile/index"
 )
@@ -56,7 +53,7 @@ func (e *Ender) Begin(ctx context.Context, claim *karpv1.NodeClaim, why Why) (bo
 	if !claim.DeletionTimestamp.IsZero() {
 		return false, nil
 	}
-	if err := e.explain(ctx, claim, why); err != nil {
+	if err := condition.WriteDisruption(ctx, e.Client, claim, condition.Disruption{Reason: why.Reason, Message: why.Message, At: e.Clock.Now()}); err != nil {
 		return false, err
 	}
 	err := e.Client.Delete(ctx, claim, client.Preconditions{UID: &claim.UID})
@@ -77,34 +74,6 @@ func (e *Ender) Begin(ctx context.Context, claim *karpv1.NodeClaim, why Why) (bo
 // Subject is what metrics say of a claim.
 func Subject(claim *karpv1.NodeClaim) metric.Subject {
 	return metric.SubjectOf(claim.Labels)
-}
-
-// explain sets the claim's condition DisruptionReason. A merge patch replaces
-// the whole list of conditions and must not undo what others have set meanwhile:
-// it is made anew when the claim has changed, some times; then the deletion
-// matters more than its explanation.
-func (e *Ender) explain(ctx context.Context, claim *karpv1.NodeClaim, why Why) error {
-	current, again := claim.DeepCopy(), false
-	err := retry.RetryOnConflict(retry.DefaultBackoff, func() error {
-		if again {
-			cached := &karpv1.NodeClaim{}
-			if err := e.Client.Get(ctx, client.ObjectKeyFromObject(claim), cached); err != nil {
-				return err
-			}
-			current = cached.DeepCopy()
-		}
-		again = true
-		base := current.DeepCopy()
-		meta.SetStatusCondition(&current.Status.Conditions, metav1.Condition{
-			Type: karpv1.ConditionDisruptionReason, Status: metav1.ConditionTrue, Reason: why.Reason, Message: why.Message,
-			ObservedGeneration: current.Generation, LastTransitionTime: metav1.NewTime(e.Clock.Now()),
-		})
-		return e.Client.Status().Patch(ctx, current, client.MergeFromWithOptions(base, client.MergeFromWithOptimisticLock{}))
-	})
-	if err != nil && !apierrors.IsNotFound(err) && !apierrors.IsConflict(err) {
-		return fmt.Errorf("write on %s why it goes: %w", claim.Name, err)
-	}
-	return nil
 }
 
 // hurry writes the deadline on the claim and its node unless they bear an

@@ -10,7 +10,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	karpv1 "spokeshave.dev/api/karpenter/v1"
-	"spokeshave.dev/controller/kube/reconcile/condition"
+	"spokeshave.dev/controller/kube/condition"
 )
 
 // minCapacityPercent is the part, in per cent, of a resource that the claim promised and the

@@ -13,8 +13,8 @@ import (
 
 	karpv1 "spokeshave.dev/api/karpenter/v1"
 	"spokeshave.dev/controller/cloud/provider"
+	"spokeshave.dev/controller/kube/condition"
 	"spokeshave.dev/controller/kube/metric"
-	"spokeshave.dev/controller/kube/reconcile/condition"
 )
 
 // terminationPoll is how often an ending instance is looked at.

@@ -9,13 +9,13 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/api/resource"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	karpv1 "spokeshave.dev/api/karpenter/v1"
 	"spokeshave.dev/controller/cloud/provider"
 	"spokeshave.dev/controller/core/model"
-	"spokeshave.dev/controller/kube/reconcile/condition"
+	"spokeshave.dev/controller/kube/condition"
+	"spokeshave.dev/controller/kube/lower"
 )
 
 // How long a claim waits after an error that is not about capacity: for a new
@@ -161,8 +161,8 @@ func (r *Reconciler) launched(ctx context.Context, claim *karpv1.NodeClaim, in *
 	labels := map[string]string{}
 	if at >= 0 {
 		maps.Copy(labels, catalog.Types[at].Labels)
-		claim.Status.Capacity = resourceList(catalog.Types[at].Capacity)
-		claim.Status.Allocatable = resourceList(catalog.Types[at].Allocatable)
+		claim.Status.Capacity = lower.ResourceList(catalog.Types[at].Capacity)
+		claim.Status.Allocatable = lower.ResourceList(catalog.Types[at].Allocatable)
 	}
 	maps.Copy(labels, in.Labels)
 	labels[corev1.LabelInstanceTypeStable] = in.InstanceType
@@ -202,21 +202,6 @@ func boughtAt(claim *karpv1.NodeClaim, in *provider.Instance) string {
 }
 
 const labelZoneID = "topology.k8s.aws/zone-id"
-
-func resourceList(in model.Resources) corev1.ResourceList {
-	out := make(corev1.ResourceList, len(in))
-	for name, n := range in {
-		switch name {
-		case model.CPU:
-			out[corev1.ResourceCPU] = *resource.NewMilliQuantity(n, resource.DecimalSI)
-		case model.Memory, model.EphemeralStorage:
-			out[corev1.ResourceName(name)] = *resource.NewQuantity(n, resource.BinarySI)
-		default:
-			out[corev1.ResourceName(name)] = *resource.NewQuantity(n, resource.DecimalSI)
-		}
-	}
-	return out
-}
 
 // launchFailed decides what an error of the launch means for the claim. Of a
 // repeated attempt, errors that EC2 gives before it looks at the request's token

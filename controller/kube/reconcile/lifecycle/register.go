@@ -15,7 +15,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
 
 	karpv1 "spokeshave.dev/api/karpenter/v1"
-	"spokeshave.dev/controller/kube/reconcile/condition"
+	"spokeshave.dev/controller/kube/condition"
 	"spokeshave.dev/controller/kube/reconcile/readiness"
 	"spokeshave.dev/controller/kube/reconcile/reservation"
 )

@@ -13,7 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 
 	karpv1 "spokeshave.dev/api/karpenter/v1"
-	"spokeshave.dev/controller/kube/reconcile/condition"
+	"spokeshave.dev/controller/kube/condition"
 	"spokeshave.dev/controller/kube/reconcile/readiness"
 )
 

@@ -25,8 +25,8 @@ import (
 
 	karpv1 "spokeshave.dev/api/karpenter/v1"
 	"spokeshave.dev/controller/cloud/provider"
+	"spokeshave.dev/controller/kube/condition"
 	"spokeshave.dev/controller/kube/metric"
-	"spokeshave.dev/controller/kube/reconcile/condition"
 	"spokeshave.dev/controller/kube/reconcile/index"
 )
 

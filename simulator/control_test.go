@@ -18,6 +18,7 @@ import (
 	"github.com/aws/smithy-go"
 
 	"spokeshave.dev/simulator"
+	"spokeshave.dev/test/kit/eventually"
 )
 
 // post gives an order over HTTP and reads the answer.
@@ -145,9 +146,7 @@ func TestLatency(t *testing.T) {
 		_, err := w.ec2.DescribeInstances(t.Context(), &ec2.DescribeInstancesInput{})
 		done <- err
 	}()
-	for !w.clock.HasWaiters() {
-		time.Sleep(time.Millisecond)
-	}
+	eventually.True(t, "the server to wait on its clock", w.clock.HasWaiters)
 	w.clock.Step(time.Minute)
 	wantCode(t, <-done, "")
 }
@@ -173,9 +172,7 @@ func TestInterruption(t *testing.T) {
 	// The receiver waits before the message is there.
 	waiting := make(chan *sqs.ReceiveMessageOutput, 1)
 	go func() { waiting <- receive() }()
-	for !w.clock.HasWaiters() {
-		time.Sleep(time.Millisecond)
-	}
+	eventually.True(t, "the server to wait on its clock", w.clock.HasWaiters)
 	if status, out := w.post(t, "/_sim/interrupt", `{"instanceId":"`+id+`"}`); status != http.StatusOK {
 		t.Fatalf("interrupt: %d %v", status, out)
 	}

@@ -15,13 +15,13 @@ import (
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/kubernetes"
 
 	"spokeshave.dev/controller/cloud/catalog"
 	"spokeshave.dev/simulator"
 	"spokeshave.dev/simulator/joiner"
 	"spokeshave.dev/test/kit/controlplane"
+	"spokeshave.dev/test/kit/eventually"
 )
 
 const region = "us-west-2"
@@ -87,14 +87,6 @@ func (c *cloud) launch(t *testing.T, count int, userData string) []string {
 	return ids
 }
 
-func eventually(t *testing.T, what string, cond func(context.Context) bool) {
-	t.Helper()
-	err := wait.PollUntilContextTimeout(t.Context(), 50*time.Millisecond, time.Minute, true, func(ctx context.Context) (bool, error) { return cond(ctx), nil })
-	if err != nil {
-		t.Fatalf("waiting until %s: %v", what, err)
-	}
-}
-
 // TestJoin takes instances through their lives on a real API server: they join
 // through failing calls, KWOK makes them ready, and their Nodes go when they do.
 func TestJoin(t *testing.T) {
@@ -139,9 +131,9 @@ func TestJoin(t *testing.T) {
 	}
 	stop := run()
 	ids := cloud.launch(t, 3, nodeConfig)
-	eventually(t, "three nodes are ready", func(ctx context.Context) bool {
+	eventually.True(t, "three nodes are ready", func() bool {
 		ready := 0
-		for _, n := range nodes(ctx) {
+		for _, n := range nodes(t.Context()) {
 			for _, cond := range n.Status.Conditions {
 				if cond.Type == corev1.NodeReady && cond.Status == corev1.ConditionTrue {
 					ready++
@@ -158,19 +150,19 @@ func TestJoin(t *testing.T) {
 		t.Fatal(err)
 	}
 	end(t, cloud, ids[1])
-	eventually(t, "the ended instance's node is gone", func(ctx context.Context) bool { return len(nodes(ctx)) == 1 })
+	eventually.True(t, "the ended instance's node is gone", func() bool { return len(nodes(t.Context())) == 1 })
 
 	// An instance that ends while the joiner is away loses its Node later.
 	stop()
 	end(t, cloud, ids[2])
 	defer run()()
-	eventually(t, "the node of an instance that ended unseen is gone", func(ctx context.Context) bool {
-		_, there := nodes(ctx)["aws:///us-west-2a/"+ids[2]]
+	eventually.True(t, "the node of an instance that ended unseen is gone", func() bool {
+		_, there := nodes(t.Context())["aws:///us-west-2a/"+ids[2]]
 		return !there
 	})
 	cloud.launch(t, 1, "kind: NodeConfig\nspec: {cluster: {name: another}}")
 	good := cloud.launch(t, 1, nodeConfig)
-	eventually(t, "the good instance joins", func(ctx context.Context) bool { _, ok := nodes(ctx)["aws:///us-west-2a/"+good[0]]; return ok })
+	eventually.True(t, "the good instance joins", func() bool { _, ok := nodes(t.Context())["aws:///us-west-2a/"+good[0]]; return ok })
 	for id := range nodes(t.Context()) {
 		if id != "aws:///us-west-2a/"+good[0] && id != "aws:///us-west-2a/"+ids[0] {
 			t.Errorf("%s joined, though its user data names another cluster", id)

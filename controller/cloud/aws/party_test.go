@@ -17,6 +17,7 @@ import (
 	"spokeshave.dev/controller/cloud/provider"
 	"spokeshave.dev/controller/core/model"
 	sim "spokeshave.dev/simulator"
+	"spokeshave.dev/test/kit/eventually"
 )
 
 func claimNames(n int) []string {
@@ -132,14 +133,11 @@ func TestOneFleetForManyClaims(t *testing.T) {
 func eventuallyTagged(t *testing.T, w *world, want []string) {
 	t.Helper()
 	var got []string
-	for range 100 {
+	eventually.Ok(t, "instances to be tagged with claims", func() (string, bool) {
 		got = w.living()
-		if slices.Sort(got); slices.Equal(got, want) {
-			return
-		}
-		time.Sleep(50 * time.Millisecond)
-	}
-	t.Errorf("instances are tagged with claims (-want +got):\n%s", cmp.Diff(want, got))
+		slices.Sort(got)
+		return "-want +got:\n" + cmp.Diff(want, got), slices.Equal(got, want)
+	})
 }
 
 func TestDifferentRequestsStayApart(t *testing.T) {
@@ -393,12 +391,7 @@ func TestTagClaim(t *testing.T) {
 	attempts := w.prepareAll(t, claimNames(2), option("m7i.large", "us-west-2a", model.OnDemand))
 	w.order(t, sim.Fault{Action: "CreateTags", Code: "UnauthorizedOperation", Count: 2})
 	results := launchAll(t, w.provider, attempts)
-	for range 100 {
-		if w.requests("CreateTags") == 2 {
-			break
-		}
-		time.Sleep(50 * time.Millisecond)
-	}
+	eventually.True(t, "both attempts to tag", func() bool { return w.requests("CreateTags") == 2 })
 	w.clock.Step(3 * time.Minute)
 	if got := w.living(); !slices.Equal(got, []string{"", ""}) {
 		t.Fatalf("before: instances of %q, want untagged ones", got)

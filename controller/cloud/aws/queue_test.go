@@ -3,6 +3,7 @@ package aws_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -21,6 +22,7 @@ import (
 	"spokeshave.dev/controller/cloud/provider"
 	"spokeshave.dev/controller/core/model"
 	sim "spokeshave.dev/simulator"
+	"spokeshave.dev/test/kit/eventually"
 )
 
 // listen starts a provider that reads the queue; events that the test does not
@@ -71,7 +73,7 @@ func next(t *testing.T, events <-chan provider.Event) provider.Event {
 	select {
 	case e := <-events:
 		return e
-	case <-time.After(20 * time.Second):
+	case <-time.After(eventually.Within):
 		t.Fatal("no event came")
 		return provider.Event{}
 	}
@@ -79,13 +81,10 @@ func next(t *testing.T, events <-chan provider.Event) provider.Event {
 
 func (w *world) emptied(t *testing.T) {
 	t.Helper()
-	for range 200 {
-		if w.server.State().Messages["demo"] == 0 {
-			return
-		}
-		time.Sleep(50 * time.Millisecond)
-	}
-	t.Errorf("%d messages are left in the queue", w.server.State().Messages["demo"])
+	eventually.Ok(t, "the queue to be empty", func() (string, bool) {
+		left := w.server.State().Messages["demo"]
+		return fmt.Sprint(left, " messages are left"), left == 0
+	})
 }
 
 func TestEventsOfEachKind(t *testing.T) {
@@ -157,12 +156,9 @@ func TestQueueAfterTrouble(t *testing.T) {
 	}
 	counts := prometheus.NewRegistry()
 	events := w.listenCounted(t, &refuse, counts)
-	for range 200 {
-		if w.server.State().Messages["demo"] == 1 && refuse.Load() == 0 {
-			break
-		}
-		time.Sleep(50 * time.Millisecond)
-	}
+	eventually.True(t, "one message that was refused to be left", func() bool {
+		return w.server.State().Messages["demo"] == 1 && refuse.Load() == 0
+	})
 	w.clock.Step(31 * time.Second) // the visibility timeout
 	if got := next(t, events); got.InstanceID != "i-1" {
 		t.Errorf("event %+v, want the one refused before", got)

@@ -19,16 +19,26 @@ func hold(tb testing.TB, seed uint64, in *Input, plan *model.Plan) {
 	for _, v := range check.Plan(in.Snapshot, plan, constraints(in)) {
 		tb.Errorf("seed %d: %s", seed, v)
 	}
-	for i, text := range prove(in, plan) {
+	for i, text := range slices.Concat(leftOut(in, plan), prove(in, plan)) {
 		if i < 5 {
 			tb.Errorf("seed %d: %s", seed, text)
 		}
 	}
 }
 
+// mostPlaced fails when less than half of the pods of random snapshots have a place.
+// About seven in ten have; the others cannot.
+func mostPlaced(t *testing.T, placed, asked int) {
+	t.Helper()
+	if t.Logf("%d of %d pods placed", placed, asked); placed*2 < asked {
+		t.Errorf("%d of %d pods placed, want half of them at least", placed, asked)
+	}
+}
+
 // TestPlansHold proves the plans of random snapshots, with and without
 // policies, by the independent checker.
 func TestPlansHold(t *testing.T) {
+	placed, asked := 0, 0
 	for seed := range seeds(250) {
 		g := newGenerator(seed)
 		in := g.input(1 + g.IntN(120))
@@ -37,7 +47,10 @@ func TestPlansHold(t *testing.T) {
 		}
 		plan, _ := Solve(in)
 		hold(t, seed, &in, &plan)
+		asked += len(in.Pods)
+		placed += len(in.Pods) - len(plan.Unplaced)
 	}
+	mostPlaced(t, placed, asked)
 }
 
 // TestTopologyHolds proves plans of pods with all kinds of topology constraints.
@@ -55,7 +68,7 @@ func TestTopologyHolds(t *testing.T) {
 		asked += len(in.Pods)
 		placed += len(in.Pods) - len(plan.Unplaced)
 	}
-	t.Logf("%d of %d pods placed", placed, asked)
+	mostPlaced(t, placed, asked)
 }
 
 // FuzzSolve does the same for seeds that a fuzzer chooses.
@@ -354,8 +367,8 @@ func TestMoreHeadroomPlacesMore(t *testing.T) {
 	}
 }
 
-// TestEffortPays compares effort with none: improving may not cost, but for
-// the last per cent, below which it is not tried.
+// TestEffortPays compares effort with none: improving saves money in all, and costs
+// none of any plan but for the last per cent, below which it is not tried.
 func TestEffortPays(t *testing.T) {
 	greedy, improved := 0.0, 0.0
 	for seed := range seeds(60) {
@@ -372,5 +385,7 @@ func TestEffortPays(t *testing.T) {
 			t.Errorf("seed %d: %.4f $/h with effort, %.4f without", seed, b.Effective, a.Effective)
 		}
 	}
-	t.Logf("%.2f $/h with effort, %.2f without", improved, greedy)
+	if t.Logf("%.2f $/h with effort, %.2f without", improved, greedy); improved > greedy*0.98 {
+		t.Errorf("%.2f $/h with effort, %.2f without: want 2 %% less, it was 3.5 %%", improved, greedy)
+	}
 }

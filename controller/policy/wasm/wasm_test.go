@@ -16,6 +16,7 @@ import (
 	"spokeshave.dev/controller/core/model"
 	"spokeshave.dev/controller/core/policy"
 	"spokeshave.dev/controller/policy/wasm/meter"
+	"spokeshave.dev/controller/policy/wire"
 )
 
 func source(module []byte) *policy.Source {
@@ -322,22 +323,47 @@ func TestClosed(t *testing.T) {
 	}
 }
 
-// TestCloseWaits: calls at work end in their own time.
+// TestCloseWaits: calls at work end in their own time, and closing waits for them,
+// as long as its context lets it.
 func TestCloseWaits(t *testing.T) {
-	busy := guest{rank: cat("\x20\x00\x28\x02", uleb(nil, 64), "\x45\x04\x40\x41\x00\x0f\x0b",
-		i32(10_000_000), "\x21\x02\x03\x40\x20\x02\x41\x01\x6b\x22\x02\x0d\x00\x0b", i32(0)), locals: 1}
-	p := compile(t, source(busy.bytes()))
-	var wg sync.WaitGroup
-	for range 3 {
-		wg.Go(func() {
-			if _, err := p.Rank(t.Context(), input(1)); err != nil {
-				t.Error(err)
-			}
-		})
+	p := compile(t, source(guest{}.bytes()))
+	working, err := p.pool.take(t.Context())
+	if err != nil {
+		t.Fatal(err)
 	}
-	time.Sleep(2 * time.Millisecond)
-	if err := p.Close(t.Context()); err != nil {
+	closed := make(chan error, 1)
+	go func() { closed <- p.Close(t.Context()) }()
+	<-p.pool.closed // from here on it waits
+	in := input(1)
+	q := p.question(policy.HookRank, in.Call)
+	q.layOut = func(e *wire.Encoder) (int, error) { return e.Rank(in) }
+	q.decode = func(e *wire.Encoder, reply []byte) error { _, err := e.RankAnswers(reply, nil); return err }
+	if err := working.ask(t.Context(), &q); err != nil {
+		t.Errorf("a call at work while the policy is closed: %v", err)
+	}
+	select {
+	case err := <-closed:
+		t.Fatalf("closed before the call has ended: %v", err)
+	default:
+	}
+	p.pool.give(t.Context(), working)
+	if err := <-closed; err != nil {
 		t.Error(err)
 	}
-	wg.Wait()
+}
+
+// TestCloseGivesUp: a context that ends before the calls do ends the wait, and is no
+// success.
+func TestCloseGivesUp(t *testing.T) {
+	p := compile(t, source(guest{}.bytes()))
+	working, err := p.pool.take(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	over, cancel := context.WithCancel(t.Context())
+	cancel()
+	if err := p.Close(over); !errors.Is(err, context.Canceled) || !strings.Contains(err.Error(), "still at work") {
+		t.Errorf("closed with a call at work: %v", err)
+	}
+	p.pool.give(t.Context(), working)
 }

@@ -1,7 +1,6 @@
 package controlplane
 
 import (
-	"context"
 	"os"
 	"path/filepath"
 	"strings"
@@ -15,6 +14,8 @@ import (
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/tools/clientcmd"
+
+	"spokeshave.dev/test/kit/eventually"
 )
 
 // TestAccess needs only the API server: who may do what, and what it serves.
@@ -77,7 +78,7 @@ func testKubeconfigFor(t *testing.T, c *Cluster) {
 		t.Fatal(err)
 	}
 	// The authorizer learns of a new binding through its own watch.
-	eventually(t, "the role binding is in force", func(context.Context) bool { return list() == nil })
+	eventually.True(t, "the role binding is in force", func() bool { return list() == nil })
 	if _, err := worker.CoreV1().Pods("kube-system").List(ctx, metav1.ListOptions{}); !apierrors.IsForbidden(err) {
 		t.Errorf("list pods of another namespace = %v, want Forbidden", err)
 	}

@@ -3,7 +3,6 @@ package controlplane
 import (
 	"context"
 	"testing"
-	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -13,8 +12,9 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/intstr"
-	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/kubernetes"
+
+	"spokeshave.dev/test/kit/eventually"
 )
 
 const (
@@ -39,7 +39,7 @@ func TestNodeAndPods(t *testing.T) {
 	}
 
 	createNode(t, client)
-	eventually(t, "the node is Ready", func(ctx context.Context) bool {
+	eventually.True(t, "the node is Ready", func() bool {
 		return nodeReady(ctx, t, client)
 	})
 	node, err := client.CoreV1().Nodes().Get(ctx, nodeName, metav1.GetOptions{})
@@ -54,17 +54,17 @@ func TestNodeAndPods(t *testing.T) {
 	}
 
 	createDeployment(t, client)
-	eventually(t, "three pods exist", func(context.Context) bool { return len(pods()) == 3 })
+	eventually.True(t, "three pods exist", func() bool { return len(pods()) == 3 })
 	for _, p := range pods() {
 		if p.Spec.NodeName != "" {
 			t.Errorf("pod %s is bound to a node that is not registered", p.Name)
 		}
 	}
 	untaint(t, client)
-	eventually(t, "three pods run", func(context.Context) bool { return running(pods()) == 3 })
+	eventually.True(t, "three pods run", func() bool { return running(pods()) == 3 })
 
 	createPDB(t, client)
-	eventually(t, "the PDB has seen the pods", func(ctx context.Context) bool {
+	eventually.True(t, "the PDB has seen the pods", func() bool {
 		pdb, err := client.PolicyV1().PodDisruptionBudgets(namespace).Get(ctx, "app", metav1.GetOptions{})
 		return err == nil && pdb.Status.CurrentHealthy == 3
 	})
@@ -75,8 +75,8 @@ func TestNodeAndPods(t *testing.T) {
 	if err := client.PolicyV1().PodDisruptionBudgets(namespace).Delete(ctx, "app", metav1.DeleteOptions{}); err != nil {
 		t.Fatal(err)
 	}
-	eventually(t, "the eviction is granted", func(ctx context.Context) bool { return evict(ctx, client, victim) == nil })
-	eventually(t, "the evicted pod is replaced", func(context.Context) bool {
+	eventually.True(t, "the eviction is granted", func() bool { return evict(ctx, client, victim) == nil })
+	eventually.True(t, "the evicted pod is replaced", func() bool {
 		for _, p := range pods() {
 			if p.Name == victim {
 				return false
@@ -89,7 +89,7 @@ func TestNodeAndPods(t *testing.T) {
 	if _, err := client.AppsV1().Deployments(namespace).Patch(ctx, "app", types.MergePatchType, scale, metav1.PatchOptions{}); err != nil {
 		t.Fatal(err)
 	}
-	eventually(t, "every pod is gone", func(context.Context) bool { return len(pods()) == 0 })
+	eventually.True(t, "every pod is gone", func() bool { return len(pods()) == 0 })
 
 	pids := c.PIDs()
 	if len(pids) != 5 {
@@ -102,17 +102,6 @@ func TestNodeAndPods(t *testing.T) {
 		if id, err := identify(pid); err == nil {
 			t.Errorf("%s (pid %d) still runs as %s", name, pid, id)
 		}
-	}
-}
-
-// eventually fails the test unless cond comes true within a minute.
-func eventually(t *testing.T, what string, cond func(context.Context) bool) {
-	t.Helper()
-	err := wait.PollUntilContextTimeout(t.Context(), 50*time.Millisecond, time.Minute, true, func(ctx context.Context) (bool, error) {
-		return cond(ctx), nil
-	})
-	if err != nil {
-		t.Fatalf("waiting until %s: %v", what, err)
 	}
 }
 
@@ -159,8 +148,8 @@ func nodeReady(ctx context.Context, t *testing.T, client kubernetes.Interface) b
 // untaint lifts the unregistered taint and leaves those of others alone.
 func untaint(t *testing.T, client kubernetes.Interface) {
 	t.Helper()
-	eventually(t, "the taint is lifted", func(ctx context.Context) bool {
-		node, err := client.CoreV1().Nodes().Get(ctx, nodeName, metav1.GetOptions{})
+	eventually.True(t, "the taint is lifted", func() bool {
+		node, err := client.CoreV1().Nodes().Get(t.Context(), nodeName, metav1.GetOptions{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -171,7 +160,7 @@ func untaint(t *testing.T, client kubernetes.Interface) {
 			}
 		}
 		node.Spec.Taints = keep
-		_, err = client.CoreV1().Nodes().Update(ctx, node, metav1.UpdateOptions{})
+		_, err = client.CoreV1().Nodes().Update(t.Context(), node, metav1.UpdateOptions{})
 		return err == nil // a conflict is tried again
 	})
 }

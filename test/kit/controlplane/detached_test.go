@@ -12,6 +12,8 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes"
+
+	"spokeshave.dev/test/kit/eventually"
 )
 
 // child runs this test binary as another program that starts a cluster in dir,
@@ -89,7 +91,7 @@ func TestAttachedDiesWithItsStarter(t *testing.T) {
 		t.Fatal(err)
 	}
 	_ = cmd.Wait()
-	eventually(t, "the programs have ended", func(context.Context) bool { return !anyRunning(c.processes) })
+	eventually.True(t, "the programs have ended", func() bool { return !anyRunning(c.processes) })
 }
 
 // TestDownSparesStrangers gives Down a record whose pid has passed to another

@@ -1,7 +1,6 @@
 package controlplane
 
 import (
-	"context"
 	"testing"
 	"time"
 
@@ -10,6 +9,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/kubernetes"
+
+	"spokeshave.dev/test/kit/eventually"
 )
 
 // TestStages covers the nodes and pods that do not simply run and stop.
@@ -51,9 +52,9 @@ func testPods(t *testing.T, client kubernetes.Interface) {
 			t.Fatal(err)
 		}
 	}
-	eventually(t, "the stubborn pod runs", func(context.Context) bool { return phase("stubborn") == corev1.PodRunning })
+	eventually.True(t, "the stubborn pod runs", func() bool { return phase("stubborn") == corev1.PodRunning })
 	// The garbage collector may take the pod, whose Job does not exist, right after it has succeeded.
-	eventually(t, "the job's pod succeeds", func(context.Context) bool {
+	eventually.True(t, "the job's pod succeeds", func() bool {
 		p := phase("work")
 		return p == corev1.PodSucceeded || p == "gone"
 	})
@@ -61,7 +62,7 @@ func testPods(t *testing.T, client kubernetes.Interface) {
 	if err := evict(ctx, client, "stubborn"); err != nil {
 		t.Fatal(err)
 	}
-	eventually(t, "the stubborn pod is gone", func(context.Context) bool { return phase("stubborn") == "gone" })
+	eventually.True(t, "the stubborn pod is gone", func() bool { return phase("stubborn") == "gone" })
 	// Deletion timestamps have whole seconds, so the deadline may be up to one early.
 	if lived := time.Since(deleted); lived < 2*time.Second {
 		t.Errorf("the stubborn pod stopped after %v, before its grace period of 3s had run out", lived)
@@ -80,7 +81,7 @@ func testBrokenNode(t *testing.T, client kubernetes.Interface) {
 	if _, err := client.CoreV1().Nodes().PatchStatus(ctx, nodeName, sick); err != nil {
 		t.Fatal(err)
 	}
-	eventually(t, "the node controller has tainted the node", func(ctx context.Context) bool {
+	eventually.True(t, "the node controller has tainted the node", func() bool {
 		node, err := client.CoreV1().Nodes().Get(ctx, nodeName, metav1.GetOptions{})
 		if err != nil {
 			t.Fatal(err)
@@ -99,7 +100,7 @@ func testBrokenNode(t *testing.T, client kubernetes.Interface) {
 	if _, err := client.CoreV1().Nodes().Patch(ctx, nodeName, types.MergePatchType, unmark, metav1.PatchOptions{}); err != nil {
 		t.Fatal(err)
 	}
-	eventually(t, "the node has recovered", func(ctx context.Context) bool { return nodeReady(ctx, t, client) })
+	eventually.True(t, "the node has recovered", func() bool { return nodeReady(ctx, t, client) })
 }
 
 // testNodeWithoutCapacity creates a node whose status arrives in a second
@@ -113,7 +114,7 @@ func testNodeWithoutCapacity(t *testing.T, client kubernetes.Interface) {
 		t.Fatal(err)
 	}
 	// Once KWOK holds the node's lease, it has had its say about the node.
-	eventually(t, "KWOK manages the node", func(ctx context.Context) bool {
+	eventually.True(t, "KWOK manages the node", func() bool {
 		_, err := client.CoordinationV1().Leases(corev1.NamespaceNodeLease).Get(ctx, "late", metav1.GetOptions{})
 		return err == nil
 	})
@@ -128,7 +129,7 @@ func testNodeWithoutCapacity(t *testing.T, client kubernetes.Interface) {
 	if _, err := nodes.PatchStatus(ctx, "late", late); err != nil {
 		t.Fatal(err)
 	}
-	eventually(t, "the node is Ready", func(ctx context.Context) bool {
+	eventually.True(t, "the node is Ready", func() bool {
 		node, err = nodes.Get(ctx, "late", metav1.GetOptions{})
 		if err != nil {
 			t.Fatal(err)

@@ -11,35 +11,26 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/util/wait"
+
+	"spokeshave.dev/test/kit/eventually"
 )
 
 // Check looks at something once: how it stands, for people, and whether it is
 // as wanted. A request that failed is a state like any other.
 type Check func(context.Context) (state string, done bool)
 
-// poll is how often a Check runs.
-const poll = 100 * time.Millisecond
-
 // Until waits for a check to be satisfied. When that does not happen in time
 // the error tells how it stood last, and what the cluster and the controller
 // said.
 func (s *Stack) Until(ctx context.Context, what string, within time.Duration, check Check) error {
-	bounded, cancel := context.WithTimeout(ctx, within)
-	defer cancel()
-	state := ""
-	// The check gets the caller's context: a request that the deadline cuts
-	// short would hide how things stood.
-	err := wait.PollUntilContextCancel(bounded, poll, true, func(context.Context) (done bool, _ error) {
-		state, done = check(ctx)
-		return done, nil
-	})
+	state, err := eventually.Poll(ctx, within, check)
 	switch {
 	case err == nil:
 		return nil
 	case ctx.Err() != nil:
 		return fmt.Errorf("wait for %s: %w", what, ctx.Err())
 	}
-	return fmt.Errorf("wait for %s: not within %s: %s\n%s", what, within, state, s.Diagnosis(ctx))
+	return fmt.Errorf("%w\n%s", eventually.Failure(what, within, state, err), s.Diagnosis(ctx))
 }
 
 // Holds makes sure that a check stays satisfied for a while.
@@ -48,7 +39,7 @@ func (s *Stack) Holds(ctx context.Context, what string, during time.Duration, ch
 	defer cancel()
 	broken := errors.New("broken")
 	state := ""
-	err := wait.PollUntilContextCancel(bounded, poll, true, func(context.Context) (bool, error) {
+	err := wait.PollUntilContextCancel(bounded, eventually.Every, true, func(context.Context) (bool, error) {
 		how, holds := check(ctx)
 		if !holds {
 			state = how

@@ -2,6 +2,7 @@ package actuate
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"testing"
 	"time"
@@ -21,6 +22,7 @@ import (
 	"spokeshave.dev/controller/core/model"
 	"spokeshave.dev/controller/kube/actuate"
 	"spokeshave.dev/controller/kube/announce"
+	"spokeshave.dev/test/kit/eventually"
 )
 
 // TestEventsNameTheirObjects: kubectl describe finds an event by the UID of the
@@ -102,18 +104,13 @@ func sent(t *testing.T, c client.Client, recorder *announce.Recorder, n int) []c
 	ended := make(chan error, 1)
 	go func() { ended <- recorder.Start(ctx) }()
 	var list corev1.EventList
-	for deadline := time.Now().Add(time.Minute); ; time.Sleep(20 * time.Millisecond) {
+	eventually.Ok(t, fmt.Sprint(n, " events"), func() (string, bool) {
 		if err := c.List(t.Context(), &list); err != nil {
 			t.Fatal(err)
 		}
 		list.Items = slices.DeleteFunc(list.Items, func(e corev1.Event) bool { return e.ReportingController != "spokeshave" })
-		if len(list.Items) >= n {
-			break
-		}
-		if time.Now().After(deadline) {
-			t.Fatalf("%d events after a minute, want %d", len(list.Items), n)
-		}
-	}
+		return fmt.Sprint(len(list.Items), " are there"), len(list.Items) >= n
+	})
 	stop()
 	if err := <-ended; err != nil {
 		t.Fatal(err)

@@ -4,8 +4,8 @@ package actuate
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/prometheus/client_golang/prometheus"
@@ -23,6 +23,7 @@ import (
 	"spokeshave.dev/controller/kube/actuate"
 	"spokeshave.dev/controller/kube/announce"
 	"spokeshave.dev/test/kit/controlplane"
+	"spokeshave.dev/test/kit/eventually"
 )
 
 func connect(t *testing.T) client.Client {
@@ -122,14 +123,12 @@ func TestAnnounce(t *testing.T) {
 	ended := make(chan error, 1)
 	go func() { ended <- recorder.Start(ctx) }()
 	var list eventsv1.EventList
-	for deadline := time.Now().Add(20 * time.Second); len(list.Items) < 2; time.Sleep(20 * time.Millisecond) {
-		if time.Now().After(deadline) {
-			t.Fatalf("%d events after 20 s, want 2", len(list.Items))
-		}
+	eventually.Ok(t, "two events", func() (string, bool) {
 		if err := c.List(t.Context(), &list, client.InNamespace("default")); err != nil {
 			t.Fatal(err)
 		}
-	}
+		return fmt.Sprint(len(list.Items), " are there"), len(list.Items) >= 2
+	})
 	stop()
 	if err := <-ended; err != nil {
 		t.Fatal(err)

@@ -29,6 +29,7 @@ import (
 	"spokeshave.dev/controller/kube/reconcile/lifecycle"
 	"spokeshave.dev/controller/kube/reconcile/reservation"
 	"spokeshave.dev/test/kit/controlplane"
+	"spokeshave.dev/test/kit/eventually"
 )
 
 // world is a cluster with a real scheduler and a KWOK in the place of kubelets.
@@ -132,7 +133,7 @@ func (w *world) run(t *testing.T, s *scenario) outcome {
 	for _, p := range slices.Concat(s.resident, s.pending) {
 		w.create(t, p)
 	}
-	w.until(t, "the scheduler to have tried every pod", func() bool { return len(w.untried(t)) == 0 })
+	eventually.True(t, "the scheduler to have tried every pod", func() bool { return len(w.untried(t)) == 0 })
 	in := w.inputs(t)
 	p := solve(t, s, in)
 	rejected, _ := w.filters.ask(t, &question{Nodes: slices.Concat(in.Nodes, p.nodes), Pods: in.Pods, Namespaces: in.Namespaces, Planned: p.at})
@@ -150,7 +151,7 @@ func (w *world) launch(t *testing.T, p *plan) {
 	for _, c := range p.claims {
 		w.create(t, c)
 	}
-	w.until(t, "the claims to be launched", func() bool {
+	eventually.True(t, "the claims to be launched", func() bool {
 		ids := map[string]string{}
 		for _, c := range list(t, w, &karpv1.NodeClaimList{}, func(l *karpv1.NodeClaimList) []karpv1.NodeClaim { return l.Items }) {
 			ids[c.Name] = c.Status.ProviderID
@@ -179,7 +180,7 @@ func (w *world) join(t *testing.T, nodes []*corev1.Node) {
 			t.Fatal(err)
 		}
 	}
-	w.until(t, "the nodes to be ready", func() bool {
+	eventually.True(t, "the nodes to be ready", func() bool {
 		return !slices.ContainsFunc(w.nodes(t), func(n *corev1.Node) bool {
 			return slices.ContainsFunc(n.Spec.Taints, func(x corev1.Taint) bool { return x.Key == corev1.TaintNodeNotReady })
 		})
@@ -191,7 +192,7 @@ func (w *world) compare(t *testing.T, s *scenario, p *plan) outcome {
 	t.Helper()
 	out := outcome{planned: len(p.fresh), causes: map[cause]int{}}
 	before, since := -1, time.Now()
-	w.until(t, "the scheduler to bind", func() bool {
+	eventually.True(t, "the scheduler to bind", func() bool {
 		bound := 0
 		for _, pod := range w.pods(t) {
 			if p.fresh[pod.Namespace+"/"+pod.Name] && pod.Spec.NodeName != "" {
@@ -292,7 +293,7 @@ func (w *world) clear(t *testing.T) {
 	}
 	drop(&appsv1.DaemonSet{}, client.InNamespace("kube-system"))
 	drop(&karpv1.NodeClaim{})
-	w.until(t, "the cluster to be empty", func() bool {
+	eventually.True(t, "the cluster to be empty", func() bool {
 		w.clock.Advance(time.Minute) // instances take their time to end
 		drop(&corev1.Node{})
 		for _, n := range w.nodes(t) { // nothing drains here
@@ -306,16 +307,6 @@ func (w *world) clear(t *testing.T) {
 		claims := list(t, w, &karpv1.NodeClaimList{}, func(l *karpv1.NodeClaimList) []karpv1.NodeClaim { return l.Items })
 		return len(w.nodes(t))+len(w.pods(t))+len(claims) == 0
 	})
-}
-
-// until polls; three minutes are long for anything here.
-func (w *world) until(t *testing.T, what string, ok func() bool) {
-	t.Helper()
-	for deadline := time.Now().Add(3 * time.Minute); !ok(); time.Sleep(20 * time.Millisecond) {
-		if time.Now().After(deadline) {
-			t.Fatalf("waited three minutes for %s", what)
-		}
-	}
 }
 
 // shuffled is the list in an order that the seed decides.

@@ -39,6 +39,7 @@ import (
 	"spokeshave.dev/controller/kube/cluster"
 	sim "spokeshave.dev/simulator"
 	"spokeshave.dev/test/kit/controlplane"
+	"spokeshave.dev/test/kit/eventually"
 )
 
 const region = "us-west-2"
@@ -213,7 +214,7 @@ func start(t *testing.T) *world {
 	for i := range 5 {
 		w.pod(t, fmt.Sprintf("pod-%d", i))
 	}
-	eventually(t, "five pods that wait for a NodePool that is ready", func() bool {
+	eventually.True(t, "five pods that wait for a NodePool that is ready", func() bool {
 		s := w.snapshot(t)
 		return len(s.Pods) == 5 && len(s.Catalogs) == 1 && len(s.Catalogs[0].Types) > 0
 	})

@@ -4,7 +4,6 @@ import (
 	"maps"
 	"slices"
 	"testing"
-	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
@@ -16,20 +15,10 @@ import (
 	"spokeshave.dev/controller/core/decide"
 	"spokeshave.dev/controller/core/model"
 	"spokeshave.dev/controller/core/policy"
+	"spokeshave.dev/test/kit/eventually"
 )
 
 func quantity(text string) resource.Quantity { return resource.MustParse(text) }
-
-func eventually(t *testing.T, what string, done func() bool) {
-	t.Helper()
-	for range 300 {
-		if done() {
-			return
-		}
-		time.Sleep(100 * time.Millisecond)
-	}
-	t.Fatalf("not in half a minute: %s", what)
-}
 
 func (w *world) snapshot(t *testing.T) *model.Snapshot {
 	t.Helper()
@@ -76,7 +65,7 @@ func (w *world) launch(t *testing.T, d *decide.Decision) {
 	if err != nil || len(done.Claims) != len(d.Plan.Nodes) {
 		t.Fatalf("launched %v: %v", done.Claims, err)
 	}
-	eventually(t, "the claims are seen", func() bool { return len(w.snapshot(t).Nodes) == len(done.Claims) })
+	eventually.True(t, "the claims are seen", func() bool { return len(w.snapshot(t).Nodes) == len(done.Claims) })
 }
 
 func (w *world) claims(t *testing.T) []string {
@@ -137,7 +126,7 @@ func (w *world) run(t *testing.T, name string, number int) {
 	if err := w.client.Status().Update(t.Context(), c); err != nil {
 		t.Fatal(err)
 	}
-	eventually(t, "the node of "+name+" is seen", func() bool {
+	eventually.True(t, "the node of "+name+" is seen", func() bool {
 		return slices.ContainsFunc(w.snapshot(t).Nodes, func(n model.Node) bool { return n.Claim == name && n.State == model.Initialized })
 	})
 }

@@ -1,24 +1,22 @@
 package chart
 
 import (
-	"context"
 	"maps"
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	authv1 "k8s.io/api/authorization/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/kubernetes"
 
 	karpv1 "spokeshave.dev/api/karpenter/v1"
 	"spokeshave.dev/test/kit/controlplane"
+	"spokeshave.dev/test/kit/eventually"
 )
 
 // cluster is a control plane with two nodes, and Helm pointed at it.
@@ -57,8 +55,8 @@ func TestInstall(t *testing.T) {
 			"requirements": []any{}, "nodeClassRef": map[string]any{"group": "karpenter.k8s.aws", "kind": "EC2NodeClass", "name": "default"},
 		}}},
 	}}
-	eventually(t, "NodePools are served", func(ctx context.Context) bool {
-		_, err := pools.Create(ctx, pool, metav1.CreateOptions{})
+	eventually.True(t, "NodePools are served", func() bool {
+		_, err := pools.Create(t.Context(), pool, metav1.CreateOptions{})
 		return err == nil
 	})
 
@@ -90,8 +88,8 @@ func (c *cluster) checkNotes(t *testing.T, notes string) {
 func (c *cluster) podsOnSystemNode(t *testing.T) {
 	t.Helper()
 	var seen []string
-	eventually(t, "two pods run on the system node", func(ctx context.Context) bool {
-		list, err := c.client.CoreV1().Pods("system").List(ctx, metav1.ListOptions{LabelSelector: "app.kubernetes.io/name=spokeshave"})
+	eventually.True(t, "two pods run on the system node", func() bool {
+		list, err := c.client.CoreV1().Pods("system").List(t.Context(), metav1.ListOptions{LabelSelector: "app.kubernetes.io/name=spokeshave"})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -195,15 +193,5 @@ func (c *cluster) node(t *testing.T, name string, labels map[string]string, tain
 	}, metav1.CreateOptions{})
 	if err != nil {
 		t.Fatal(err)
-	}
-}
-
-func eventually(t *testing.T, what string, done func(context.Context) bool) {
-	t.Helper()
-	err := wait.PollUntilContextTimeout(t.Context(), 100*time.Millisecond, time.Minute, true, func(ctx context.Context) (bool, error) {
-		return done(ctx), nil
-	})
-	if err != nil {
-		t.Fatalf("wait until %s: %v", what, err)
 	}
 }

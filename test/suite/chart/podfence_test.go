@@ -11,6 +11,8 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
+
+	"spokeshave.dev/test/kit/eventually"
 )
 
 // checkFence: of all that could be patched in a pod, the controller may add the
@@ -38,9 +40,9 @@ func (c *cluster) checkFence(t *testing.T, config *rest.Config) {
 	const add = `[{"op": "add", "path": "/spec/tolerations/-", "value": `
 	const own = add + `{"key": "spokeshave.dev/reserved", "operator": "Equal", "value": "uid", "effect": "NoSchedule"}}]`
 	probe := 0
-	eventually(t, "the fence stands", func(ctx context.Context) bool {
+	eventually.True(t, "the fence stands", func() bool {
 		probe++
-		err := patch(ctx, waiting, types.MergePatchType, fmt.Sprintf(`{"metadata": {"labels": {"probe": "%d"}}}`, probe))
+		err := patch(t.Context(), waiting, types.MergePatchType, fmt.Sprintf(`{"metadata": {"labels": {"probe": "%d"}}}`, probe))
 		if err != nil && !apierrors.IsInvalid(err) {
 			t.Fatal(err)
 		}

@@ -39,6 +39,7 @@ import (
 	"spokeshave.dev/controller/kube/reconcile/reservation"
 	"spokeshave.dev/controller/kube/reconcile/termination"
 	"spokeshave.dev/test/kit/controlplane"
+	"spokeshave.dev/test/kit/eventually"
 )
 
 type world struct {
@@ -304,14 +305,13 @@ func (w *world) getPod(t *testing.T, name string) *corev1.Pod {
 // eventually waits for a condition, moving the cloud's clock along.
 func (w *world) eventually(t *testing.T, what string, ok func() bool) {
 	t.Helper()
-	deadline := time.Now().Add(2 * time.Minute)
-	for !ok() {
-		if time.Now().After(deadline) {
-			t.Fatalf("%s: not within two minutes", what)
+	eventually.True(t, what, func() bool {
+		if ok() {
+			return true
 		}
 		w.clock.Advance(time.Second)
-		time.Sleep(20 * time.Millisecond)
-	}
+		return false
+	})
 }
 
 // living counts the machines of a claim that cost money.

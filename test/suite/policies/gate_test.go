@@ -31,6 +31,7 @@ import (
 	"spokeshave.dev/controller/policy/engine"
 	"spokeshave.dev/controller/rehearse/author"
 	"spokeshave.dev/test/kit/controlplane"
+	"spokeshave.dev/test/kit/eventually"
 )
 
 // certificate writes tls.crt and tls.key for the loopback and returns their
@@ -137,7 +138,7 @@ func TestGate(t *testing.T) {
 	}
 	const refused = `admission webhook "policies.spokeshave.dev" denied the request: `
 	// The API server learns of the webhook in its own time.
-	eventually(t, "the gate to close", func() (string, bool) {
+	eventually.Ok(t, "the gate to close", func() (string, bool) {
 		err := c.Create(t.Context(), renamed("broken", namespace, broken), client.DryRunAll)
 		return "", err != nil && strings.Contains(err.Error(), refused)
 	})

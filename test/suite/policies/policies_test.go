@@ -29,6 +29,7 @@ import (
 	"spokeshave.dev/controller/policy/engine"
 	"spokeshave.dev/controller/policy/load"
 	"spokeshave.dev/test/kit/controlplane"
+	"spokeshave.dev/test/kit/eventually"
 )
 
 const namespace = "spokeshave"
@@ -94,26 +95,11 @@ const (
 	broken = "package spokeshave.ceiling\n\ncap[\"cluster\"] := {\n"
 )
 
-func eventually(t *testing.T, what string, check func() (string, bool)) {
-	t.Helper()
-	deadline := time.Now().Add(30 * time.Second)
-	for {
-		state, ok := check()
-		if ok {
-			return
-		}
-		if time.Now().After(deadline) {
-			t.Fatalf("%s: not within 30 s: %s", what, state)
-		}
-		time.Sleep(50 * time.Millisecond)
-	}
-}
-
 // is waits until the status object says what is wanted of a policy.
 func (r *replica) is(t *testing.T, name string, state policy.State, reason string) policy.Status {
 	t.Helper()
 	var s policy.Status
-	eventually(t, name+" to be "+string(state), func() (string, bool) {
+	eventually.Ok(t, name+" to be "+string(state), func() (string, bool) {
 		cm := &corev1.ConfigMap{}
 		if err := r.client.Get(t.Context(), types.NamespacedName{Namespace: namespace, Name: policies.StatusName}, cm); err != nil {
 			return err.Error(), false
@@ -151,7 +137,7 @@ func TestPolicyLife(t *testing.T) {
 	}
 	r := start(t, server.Config())
 	first := r.is(t, "budget", policy.StateActive, "")
-	eventually(t, "one copy", func() (string, bool) { n := copies(t, c); return "", n == 1 })
+	eventually.Ok(t, "one copy", func() (string, bool) { n := copies(t, c); return "", n == 1 })
 
 	if err := c.Update(t.Context(), budgetPolicy(broken)); err != nil {
 		t.Fatal(err)
@@ -163,14 +149,14 @@ func TestPolicyLife(t *testing.T) {
 	r.stop()
 
 	again := start(t, server.Config())
-	eventually(t, "the good version to be in force after a restart", func() (string, bool) {
+	eventually.Ok(t, "the good version to be in force after a restart", func() (string, bool) {
 		all := again.loader.Status()
 		return fmt.Sprintf("%+v", all), len(all) == 1 && all[0].State == policy.StateRejected && all[0].Hash == first.Hash && len(again.loader.Policies()) == 1
 	})
 	if err := c.Delete(t.Context(), budgetPolicy("")); err != nil {
 		t.Fatal(err)
 	}
-	eventually(t, "everything to be forgotten", func() (string, bool) {
+	eventually.Ok(t, "everything to be forgotten", func() (string, bool) {
 		return fmt.Sprintf("%d copies, %+v", copies(t, c), again.loader.Status()), copies(t, c) == 0 && len(again.loader.Policies()) == 0 && len(again.loader.Status()) == 0
 	})
 	again.stop()
@@ -180,12 +166,12 @@ func TestPolicyLife(t *testing.T) {
 		t.Fatal(err)
 	}
 	third := start(t, server.Config())
-	eventually(t, "one copy", func() (string, bool) { n := copies(t, c); return "", n == 1 })
+	eventually.Ok(t, "one copy", func() (string, bool) { n := copies(t, c); return "", n == 1 })
 	third.stop()
 	if err := c.Delete(t.Context(), budgetPolicy("")); err != nil {
 		t.Fatal(err)
 	}
 	fourth := start(t, server.Config())
-	eventually(t, "the copy to go", func() (string, bool) { n := copies(t, c); return "", n == 0 })
+	eventually.Ok(t, "the copy to go", func() (string, bool) { n := copies(t, c); return "", n == 0 })
 	fourth.stop()
 }

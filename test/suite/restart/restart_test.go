@@ -13,6 +13,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	karpv1 "spokeshave.dev/api/karpenter/v1"
+	"spokeshave.dev/test/kit/eventually"
 )
 
 // TestRestart: whichever write the controller dies at, the next one ends what was
@@ -96,18 +97,14 @@ func (w *world) restarted(t *testing.T, prefix string, at *death, reason string)
 // fast: what was taken back is not tried again for ten minutes.
 func (w *world) until(t *testing.T, what string, ok func(context.Context) (bool, error)) {
 	t.Helper()
-	deadline := time.Now().Add(2 * time.Minute)
-	for {
+	eventually.Ok(t, what, func() (string, bool) {
 		done, err := ok(t.Context())
 		if done {
-			return
-		}
-		if time.Now().After(deadline) {
-			t.Fatalf("%s: not within two minutes (%v)\n%s", what, err, w.state(t.Context()))
+			return "", true
 		}
 		w.clock.Advance(11 * time.Second)
-		time.Sleep(30 * time.Millisecond)
-	}
+		return fmt.Sprintf("%v\n%s", err, w.state(t.Context())), false
+	})
 }
 
 // nodes counts initialized nodes that stay, and small ones among them; nothing

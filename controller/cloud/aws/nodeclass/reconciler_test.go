@@ -23,6 +23,7 @@ import (
 	karpv1 "spokeshave.dev/api/karpenter/v1"
 	"spokeshave.dev/controller/cloud/aws/nodeclass"
 	"spokeshave.dev/test/kit/controlplane"
+	"spokeshave.dev/test/kit/eventually"
 )
 
 // TestReconciler runs the reconciler on a real API server over an EC2 endpoint.
@@ -77,17 +78,6 @@ func run(t *testing.T, cluster *controlplane.Cluster, w *world) client.Client {
 	return direct
 }
 
-func eventually(t *testing.T, what string, done func() bool) {
-	t.Helper()
-	for range 300 {
-		if done() {
-			return
-		}
-		time.Sleep(100 * time.Millisecond)
-	}
-	t.Fatalf("%s: not within half a minute", what)
-}
-
 func read(t *testing.T, c client.Client, name string) *awsv1.EC2NodeClass {
 	t.Helper()
 	out := &awsv1.EC2NodeClass{}
@@ -104,7 +94,7 @@ func create(t *testing.T, c client.Client, name string) {
 	if err := c.Create(t.Context(), in); err != nil {
 		t.Fatal(err)
 	}
-	eventually(t, name+" ready", func() bool {
+	eventually.True(t, name+" ready", func() bool {
 		return meta.IsStatusConditionTrue(read(t, c, name).Status.Conditions, awsv1.ConditionReady)
 	})
 }
@@ -142,7 +132,7 @@ func testChanged(t *testing.T, c client.Client) {
 	if err := c.Update(t.Context(), got); err != nil {
 		t.Fatal(err)
 	}
-	eventually(t, "not ready", func() bool {
+	eventually.True(t, "not ready", func() bool {
 		return meta.IsStatusConditionFalse(read(t, c, "changed").Status.Conditions, awsv1.ConditionReady)
 	})
 	if now := read(t, c, "changed"); now.Annotations[awsv1.AnnotationEC2NodeClassHash] == hash || len(now.Status.Subnets) != 0 {
@@ -170,8 +160,8 @@ func testDelete(t *testing.T, c client.Client, w *world) {
 	gone := func(name string) bool {
 		return apierrors.IsNotFound(c.Get(t.Context(), client.ObjectKey{Name: name}, &awsv1.EC2NodeClass{}))
 	}
-	eventually(t, "unused class gone", func() bool { return gone("changed") })
-	eventually(t, "event", func() bool {
+	eventually.True(t, "unused class gone", func() bool { return gone("changed") })
+	eventually.True(t, "event", func() bool {
 		var events eventsv1.EventList
 		if err := c.List(t.Context(), &events); err != nil {
 			t.Fatal(err)
@@ -186,14 +176,14 @@ func testDelete(t *testing.T, c client.Client, w *world) {
 	if err := c.Delete(t.Context(), claim); err != nil {
 		t.Fatal(err)
 	}
-	eventually(t, "used class gone", func() bool { return gone("used") })
+	eventually.True(t, "used class gone", func() bool { return gone("used") })
 	if n := len(w.server.State().Profiles); n != 1 {
 		t.Errorf("%d instance profiles, want the one that class ready needs", n)
 	}
 	if err := c.Delete(t.Context(), read(t, c, "ready")); err != nil {
 		t.Fatal(err)
 	}
-	eventually(t, "last class gone", func() bool { return gone("ready") })
+	eventually.True(t, "last class gone", func() bool { return gone("ready") })
 	if left := w.server.State().Profiles; len(left) != 0 {
 		t.Errorf("instance profiles %q are left", left)
 	}

@@ -27,6 +27,7 @@ import (
 	"spokeshave.dev/controller/cloud/aws/upkeep"
 	"spokeshave.dev/controller/cloud/provider"
 	"spokeshave.dev/test/kit/controlplane"
+	"spokeshave.dev/test/kit/eventually"
 )
 
 // TestUpkeep runs the parts on a real API server.
@@ -104,7 +105,7 @@ func testMemory(t *testing.T, c client.Client, learned *lessons) {
 		t.Fatal(err)
 	}
 	want := lesson{instanceType: "m7i.large", image: "ami-1", capacity: 7812 << 20}
-	eventually(t, "the memory is learned", func() bool { return learned.knows(want) })
+	eventually.True(t, "the memory is learned", func() bool { return learned.knows(want) })
 	if learned.knows(lesson{instanceType: "m7i.large", image: "ami-young", capacity: 7812 << 20}) {
 		t.Error("the memory of a node that is not initialized was learned")
 	}
@@ -144,7 +145,7 @@ func testPartition(t *testing.T, c client.Client) {
 		}
 		return o.GetLabels()[awsv1.LabelPlacementGroupPartition]
 	}
-	eventually(t, "claim and node are labelled", func() bool {
+	eventually.True(t, "claim and node are labelled", func() bool {
 		return label(&karpv1.NodeClaim{}, "in-i-apart") == "3" && label(&corev1.Node{}, node.Name) == "3"
 	})
 	if got := label(&karpv1.NodeClaim{}, "in-i-close"); got != "" {
@@ -204,7 +205,7 @@ func testTags(t *testing.T, c client.Client, tags *tagged) {
 		}
 		return got.Annotations[awsv1.AnnotationInstanceTagged]
 	}
-	eventually(t, "the claims say that their instances are tagged", func() bool { return noted("late") == "true" && noted("there") == "true" })
+	eventually.True(t, "the claims say that their instances are tagged", func() bool { return noted("late") == "true" && noted("there") == "true" })
 	if noted("early") != "" || noted("lost") != "" {
 		t.Error("a claim whose instance was not tagged says that it was")
 	}
@@ -233,7 +234,7 @@ func testSweeper(t *testing.T, c client.Client, cloud *sweeps, clock *clocktesti
 		{"KarpenterNodeRole-demo": true},
 		{"profile-of-class": true, "profile-of-claim": true},
 	}
-	eventually(t, "a sweep after half an hour, which spares what is used", func() bool {
+	eventually.True(t, "a sweep after half an hour, which spares what is used", func() bool {
 		if clock.HasWaiters() {
 			clock.Step(upkeep.SweepEvery)
 		}
@@ -267,17 +268,6 @@ func validSpec() awsv1.EC2NodeClassSpec {
 		SubnetSelectorTerms:        []awsv1.SubnetSelectorTerm{{Tags: discovery}},
 		SecurityGroupSelectorTerms: []awsv1.SecurityGroupSelectorTerm{{Tags: discovery}},
 	}
-}
-
-func eventually(t *testing.T, what string, done func() bool) {
-	t.Helper()
-	for range 300 {
-		if done() {
-			return
-		}
-		time.Sleep(100 * time.Millisecond)
-	}
-	t.Fatalf("%s: not within half a minute", what)
 }
 
 type lesson struct {

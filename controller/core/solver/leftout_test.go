@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"spokeshave.dev/controller/core/model"
+	"spokeshave.dev/controller/core/solver/constraint"
 )
 
 // leftOut names the pods that a plan leaves out although a node of their own would
@@ -41,7 +42,7 @@ func alone(s *model.Snapshot, spec *model.PodSpec) bool {
 	}
 	bears := func(x model.Spread) bool { return !x.Soft && x.Selector.Matches(spec.Namespace, spec.Labels) }
 	repels := func(x model.PodTerm) bool {
-		return x.Key != labelHostname && x.Selector.Matches(spec.Namespace, spec.Labels)
+		return x.Key != constraint.LabelHostname && x.Selector.Matches(spec.Namespace, spec.Labels)
 	}
 	for i := range s.Specs {
 		if slices.ContainsFunc(s.Specs[i].Spread, bears) || slices.ContainsFunc(s.Specs[i].PodAntiAffinity, repels) {
@@ -109,8 +110,8 @@ func holds(room, need model.Resources) bool {
 func labelsOf(p *model.Pool, t *model.InstanceType, o *model.Offering) map[string]string {
 	labels := maps.Clone(t.Labels)
 	maps.Copy(labels, p.NodeLabels)
-	labels[labelZone], labels[labelZoneID], labels[labelCapacityType] = o.Zone, o.ZoneID, string(o.CapacityType)
-	labels[labelPool], labels[labelHostname] = p.Name, "a new one"
+	labels[constraint.LabelZone], labels[constraint.LabelZoneID], labels[constraint.LabelCapacityType] = o.Zone, o.ZoneID, string(o.CapacityType)
+	labels[constraint.LabelPool], labels[constraint.LabelHostname] = p.Name, "a new one"
 	return labels
 }
 

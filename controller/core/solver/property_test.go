@@ -19,7 +19,7 @@ func hold(tb testing.TB, seed uint64, in *Input, plan *model.Plan) {
 	for _, v := range check.Plan(in.Snapshot, plan, constraints(in)) {
 		tb.Errorf("seed %d: %s", seed, v)
 	}
-	for i, text := range slices.Concat(leftOut(in, plan), prove(in, plan)) {
+	for i, text := range slices.Concat(needlesslyUnplaced(in, plan), prove(in, plan)) {
 		if i < 5 {
 			tb.Errorf("seed %d: %s", seed, text)
 		}

@@ -10,12 +10,12 @@ import (
 	"spokeshave.dev/controller/core/solver/constraint"
 )
 
-// leftOut names the pods that a plan leaves out although a node of their own would
+// needlesslyUnplaced names the pods that a plan leaves out although a node of their own would
 // take them for certain. It judges only where nothing else can matter: pods without
 // required topology and host ports, on pools without limits and minValues; and, where
 // there are cost limits, plans that spend nothing of them. Of all other pods it says
 // nothing.
-func leftOut(in *Input, plan *model.Plan) []string {
+func needlesslyUnplaced(in *Input, plan *model.Plan) []string {
 	if len(in.Headroom) > 0 && len(plan.Nodes) > 0 {
 		return nil
 	}
@@ -23,20 +23,20 @@ func leftOut(in *Input, plan *model.Plan) []string {
 	for _, u := range plan.Unplaced {
 		p := &in.Snapshot.Pods[u.Pod]
 		spec := &in.Snapshot.Specs[p.Spec]
-		if !alone(in.Snapshot, spec) {
+		if !undisturbed(in.Snapshot, spec) {
 			continue
 		}
-		if where := nodeFor(in, spec); where != "" {
+		if where := offeringFor(in, spec); where != "" {
 			out = append(out, fmt.Sprintf("%s is left out (%v), and fits on %s", p.Name, u.Reasons, where))
 		}
 	}
 	return out
 }
 
-// alone says that no other pod decides where pods of the spec may be: a new node
+// undisturbed says that no other pod decides where pods of the spec may be: a new node
 // is theirs. Those that a required spread of others counts are not alone: on some
 // nodes they would break it.
-func alone(s *model.Snapshot, spec *model.PodSpec) bool {
+func undisturbed(s *model.Snapshot, spec *model.PodSpec) bool {
 	if len(spec.PodAffinity)+len(spec.PodAntiAffinity)+len(spec.HostPorts)+len(spec.Unsupported) > 0 {
 		return false
 	}
@@ -52,9 +52,9 @@ func alone(s *model.Snapshot, spec *model.PodSpec) bool {
 	return !slices.ContainsFunc(spec.Spread, func(x model.Spread) bool { return !x.Soft })
 }
 
-// nodeFor is an offering that can be launched and takes a pod of the spec together
+// offeringFor is an offering that can be launched and takes a pod of the spec together
 // with every DaemonSet, empty where there is none for certain.
-func nodeFor(in *Input, spec *model.PodSpec) string {
+func offeringFor(in *Input, spec *model.PodSpec) string {
 	s := in.Snapshot
 	need := spec.Requests.Clone()
 	for i := range s.Daemons {
@@ -71,7 +71,7 @@ func nodeFor(in *Input, spec *model.PodSpec) string {
 		for t := range s.Catalogs[p.Catalog].Types {
 			typ := &s.Catalogs[p.Catalog].Types[t]
 			for k, o := range typ.Offerings {
-				if o.Available && allowed(in, int32(i), t, k) && holds(typ.Allocatable, need) && meets(p, spec, labelsOf(p, typ, &o)) {
+				if o.Available && policiesAllow(in, int32(i), t, k) && coversAll(typ.Allocatable, need) && fitsLabels(p, spec, labelsOf(p, typ, &o)) {
 					return fmt.Sprintf("%s in %s, %s, of %s", typ.Name, o.Zone, o.CapacityType, p.Name)
 				}
 			}
@@ -80,9 +80,9 @@ func nodeFor(in *Input, spec *model.PodSpec) string {
 	return ""
 }
 
-// allowed says whether policies let one node of an offering be launched, by type and
+// policiesAllow says whether policies let one node of an offering be launched, by type and
 // offering of the pool's catalogue.
-func allowed(in *Input, pool int32, typ, offering int) bool {
+func policiesAllow(in *Input, pool int32, typ, offering int) bool {
 	t := &in.Snapshot.Catalogs[in.Snapshot.Pools[pool].Catalog].Types[typ]
 	o := &t.Offerings[offering]
 	if in.Costs != nil && in.Costs[pool] != nil && in.Costs[pool][typ][offering].Excluded {
@@ -98,7 +98,7 @@ func allowed(in *Input, pool int32, typ, offering int) bool {
 	})
 }
 
-func holds(room, need model.Resources) bool {
+func coversAll(room, need model.Resources) bool {
 	for name, amount := range need {
 		if room[name] < amount {
 			return false
@@ -115,9 +115,9 @@ func labelsOf(p *model.Pool, t *model.InstanceType, o *model.Offering) map[strin
 	return labels
 }
 
-// meets says whether a node with the labels is one of the pool's, and one for the
+// fitsLabels says whether a node with the labels is one of the pool's, and one for the
 // pod. A requirement of the pool on a label that nothing sets is not judged.
-func meets(p *model.Pool, spec *model.PodSpec, labels map[string]string) bool {
+func fitsLabels(p *model.Pool, spec *model.PodSpec, labels map[string]string) bool {
 	match := func(r model.Requirement) bool {
 		v, ok := labels[r.Key]
 		return r.Matches(v, ok)
@@ -137,9 +137,9 @@ func meets(p *model.Pool, spec *model.PodSpec, labels map[string]string) bool {
 	})
 }
 
-// TestLeftOut: a plan that leaves out everything is found out on most clusters, and
+// TestNeedlesslyUnplaced: a plan that leaves out everything is found out on most clusters, and
 // the solver's own is not, so that the properties cannot hold for nothing.
-func TestLeftOut(t *testing.T) {
+func TestNeedlesslyUnplaced(t *testing.T) {
 	found, plain := 0, 0
 	for seed := range uint64(60) {
 		g := newGenerator(seed)
@@ -154,7 +154,7 @@ func TestLeftOut(t *testing.T) {
 		for _, i := range in.Pods {
 			nothing.Unplaced = append(nothing.Unplaced, model.Unplaced{Pod: i})
 		}
-		if len(leftOut(&in, &nothing)) > 0 {
+		if len(needlesslyUnplaced(&in, &nothing)) > 0 {
 			if found++; seed%2 == 0 {
 				plain++
 			}

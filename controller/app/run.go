@@ -171,9 +171,14 @@ func newProvider(ctx context.Context, o *Options, mgr manager.Manager, log logr.
 	if err != nil {
 		return nil, err
 	}
+	driftCA, err := driftCA(o, mgr.GetConfig())
+	if err != nil {
+		return nil, err
+	}
 	return aws.New(ctx, aws.Config{
 		Region: o.AWSRegion, Endpoint: o.AWSEndpoint,
 		ClusterName: o.ClusterName, ClusterEndpoint: o.ClusterEndpoint, ClusterCA: o.ClusterCABundle,
+		DriftCA:   driftCA,
 		APIServer: func(context.Context) (version, ca string, err error) { return apiServer(mgr.GetConfig()) },
 		Classes: func(ctx context.Context, name string) (*awsv1.EC2NodeClass, error) {
 			class := &awsv1.EC2NodeClass{}
@@ -205,11 +210,27 @@ func apiServer(cfg *rest.Config) (version, ca string, err error) {
 	if err != nil {
 		return "", "", fmt.Errorf("ask the API server for its version: %w", err)
 	}
+	ca, err = connectionCA(cfg)
+	return said.Major + "." + strings.TrimSuffix(said.Minor, "+"), ca, err
+}
+
+// connectionCA is the CA certificate, base64, that a connection to the API server
+// is checked with; "" when it has none.
+func connectionCA(cfg *rest.Config) (string, error) {
 	withCA := rest.CopyConfig(cfg)
 	if err := rest.LoadTLSFiles(withCA); err != nil {
-		return "", "", fmt.Errorf("read the API server's CA: %w", err)
+		return "", fmt.Errorf("read the API server's CA: %w", err)
 	}
-	return said.Major + "." + strings.TrimSuffix(said.Minor, "+"), base64.StdEncoding.EncodeToString(withCA.CAData), nil
+	return base64.StdEncoding.EncodeToString(withCA.CAData), nil
+}
+
+// driftCA is the CA certificate that goes into the drift hash of node classes:
+// the configured one, else that of the controller's own connection.
+func driftCA(o *Options, cfg *rest.Config) (string, error) {
+	if o.ClusterCABundle != "" {
+		return o.ClusterCABundle, nil
+	}
+	return connectionCA(cfg)
 }
 
 func readDiscounts(file string) ([]market.Discount, error) {

@@ -294,6 +294,7 @@ func (p *parts) reconcilers(*decision.Loop) error {
 	c, recorder := p.mgr.GetClient(), p.mgr.GetEventRecorder(eventsFrom)
 	classes := &nodeclass.Reconciler{
 		Resolver: &nodeclass.Resolver{Cloud: p.cloud.NodeClasses(), Clock: p.clock.Now}, Client: c, Events: recorder,
+		DriftCA: p.cloud.DriftCA(),
 	}
 	claims := &lifecycle.Reconciler{Client: c, Provider: p.counted("nodeclaim.lifecycle"), Events: recorder, Clock: p.clock, Reservations: reservation.New(c, p.clock), Workers: p.o.Workers, Metrics: p.shared}
 	nodes := &termination.Reconciler{Client: c, Provider: p.counted("node.termination"), Events: recorder, Clock: p.clock, Workers: p.o.Workers, Metrics: p.shared}

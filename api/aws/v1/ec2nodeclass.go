@@ -49,7 +49,7 @@ type EC2NodeClassSpec struct {
 	// +kubebuilder:validation:XValidation:message="'id' is mutually exclusive, cannot be set with a combination of other fields in a subnet selector term",rule="!self.all(t, has(t.id) && has(t.tags))"
 	// +kubebuilder:validation:MaxItems=30
 	// +required
-	SubnetSelectorTerms []SubnetSelectorTerm `json:"subnetSelectorTerms"`
+	SubnetSelectorTerms []SubnetSelectorTerm `json:"subnetSelectorTerms" hash:"ignore"`
 
 	// securityGroupSelectorTerms choose the security groups of the instances.
 	// +kubebuilder:validation:XValidation:message="securityGroupSelectorTerms cannot be empty",rule="self.size() != 0"
@@ -58,18 +58,18 @@ type EC2NodeClassSpec struct {
 	// +kubebuilder:validation:XValidation:message="'name' is mutually exclusive, cannot be set with a combination of other fields in a security group selector term",rule="!self.all(t, has(t.name) && (has(t.tags) || has(t.id)))"
 	// +kubebuilder:validation:MaxItems=30
 	// +required
-	SecurityGroupSelectorTerms []SecurityGroupSelectorTerm `json:"securityGroupSelectorTerms"`
+	SecurityGroupSelectorTerms []SecurityGroupSelectorTerm `json:"securityGroupSelectorTerms" hash:"ignore"`
 
 	// capacityReservationSelectorTerms choose the capacity reservations that instances may be launched into.
 	// +kubebuilder:validation:XValidation:message="expected at least one, got none, ['tags', 'id', 'instanceMatchCriteria']",rule="self.all(t, has(t.tags) || has(t.id) || has(t.instanceMatchCriteria))"
 	// +kubebuilder:validation:XValidation:message="'id' is mutually exclusive, cannot be set along with other fields in a capacity reservation selector term",rule="!self.all(t, has(t.id) && (has(t.tags) || has(t.ownerID) || has(t.instanceMatchCriteria)))"
 	// +kubebuilder:validation:MaxItems=30
 	// +optional
-	CapacityReservationSelectorTerms []CapacityReservationSelectorTerm `json:"capacityReservationSelectorTerms,omitempty"`
+	CapacityReservationSelectorTerms []CapacityReservationSelectorTerm `json:"capacityReservationSelectorTerms,omitempty" hash:"ignore"`
 
 	// placementGroupSelector chooses the placement group that instances are launched into.
 	// +optional
-	PlacementGroupSelector *PlacementGroupSelector `json:"placementGroupSelector,omitempty"`
+	PlacementGroupSelector *PlacementGroupSelector `json:"placementGroupSelector,omitempty" hash:"ignore"`
 
 	// associatePublicIPAddress says whether instances get a public address, whatever their subnet says.
 	// +optional
@@ -78,7 +78,7 @@ type EC2NodeClassSpec struct {
 	// ipPrefixCount is how many IPv4 prefixes the primary network interface is given.
 	// +kubebuilder:validation:Minimum=0
 	// +optional
-	IPPrefixCount *int32 `json:"ipPrefixCount,omitempty"`
+	IPPrefixCount *int32 `json:"ipPrefixCount,omitempty" hash:"ignore"`
 
 	// amiSelectorTerms choose the machine images. A term with an alias stands alone.
 	// +kubebuilder:validation:XValidation:message="expected at least one, got none, ['tags', 'id', 'name', 'alias', 'ssmParameter']",rule="self.all(t, has(t.tags) || has(t.id) || has(t.name) || has(t.alias) || has(t.ssmParameter))"
@@ -88,13 +88,13 @@ type EC2NodeClassSpec struct {
 	// +kubebuilder:validation:MinItems=1
 	// +kubebuilder:validation:MaxItems=30
 	// +required
-	AMISelectorTerms []AMISelectorTerm `json:"amiSelectorTerms"`
+	AMISelectorTerms []AMISelectorTerm `json:"amiSelectorTerms" hash:"ignore"`
 
 	// amiFamily says which user data and which disks the images expect. It may be left out when an alias
 	// says it; next to an alias it is the alias's family, or Custom.
 	// +kubebuilder:validation:Enum=AL2;AL2023;Bottlerocket;Custom;Windows2019;Windows2022;Windows2025
 	// +optional
-	AMIFamily *string `json:"amiFamily,omitempty"`
+	AMIFamily *string `json:"amiFamily,omitempty" hash:"ignore"`
 
 	// userData is merged with what the AMI family needs, in the family's own format; for Custom it is used as it is.
 	// +optional
@@ -122,7 +122,7 @@ type EC2NodeClassSpec struct {
 
 	// kubelet configures the nodes' kubelet.
 	// +optional
-	Kubelet *KubeletConfiguration `json:"kubelet,omitempty"`
+	Kubelet *KubeletConfiguration `json:"kubelet,omitempty" hash:"ignore"`
 
 	// blockDeviceMappings are the disks of the instances.
 	// +kubebuilder:validation:XValidation:message="must have only one blockDeviceMappings with rootVolume",rule="self.filter(m, has(m.rootVolume) && m.rootVolume).size() <= 1"

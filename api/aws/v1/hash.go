@@ -1,51 +1,59 @@
 package v1
 
 import (
-	"cmp"
 	"encoding/json"
 	"fmt"
-	"hash/fnv"
-	"slices"
+
+	"spokeshave.dev/api/internal/drifthash"
 )
 
-// EC2NodeClassHashVersion goes into AnnotationEC2NodeClassHashVersion. It is our
-// own, so that Karpenter's hashes and ours are never compared: a claim stamped
-// with another version is stamped anew instead of being called drifted, in both
-// directions of a migration. Bump it whenever the input of Hash changes.
-const EC2NodeClassHashVersion = "spokeshave-v1"
+// EC2NodeClassHashVersion goes into AnnotationEC2NodeClassHashVersion. It is
+// Karpenter's version (provider for AWS 1.14), because Hash computes Karpenter's
+// hash: either controller recognises the other's nodes.
+const EC2NodeClassHashVersion = "v6"
 
-// Hash digests the fields that make a node drift when they change. The
-// selectors and ipPrefixCount stay out: what they resolve to is compared with
-// the instance itself. amiFamily counts as resolved, so that spelling out what
-// the alias says changes nothing. The order of disks and interfaces does not
-// matter.
+// Hash digests what makes a node drift when it changes, as Karpenter does: the
+// spec, the kubelet configuration as stored, the AMI family and the cluster's CA
+// certificate (base64, "" when it is not known), which nodes are given at boot.
 //
-// The value is not the one Karpenter computes under its own version;
-// reproducing that is work of its own.
-func (c *EC2NodeClass) Hash() (string, error) {
-	spec := c.Spec.DeepCopy()
-	spec.SubnetSelectorTerms = nil
-	spec.SecurityGroupSelectorTerms = nil
-	spec.CapacityReservationSelectorTerms = nil
-	spec.AMISelectorTerms = nil
-	spec.IPPrefixCount = nil
-	spec.AMIFamily = new(c.AMIFamily())
-	slices.SortStableFunc(spec.BlockDeviceMappings, func(a, b BlockDeviceMapping) int {
-		return cmp.Compare(deref(a.DeviceName), deref(b.DeviceName))
-	})
-	slices.SortStableFunc(spec.NetworkInterfaces, func(a, b NetworkInterface) int {
-		return cmp.Or(cmp.Compare(a.NetworkCardIndex, b.NetworkCardIndex), cmp.Compare(a.DeviceIndex, b.DeviceIndex))
-	})
-	h := fnv.New64a()
-	if err := json.NewEncoder(h).Encode(spec); err != nil {
+// The selector terms and ipPrefixCount are left out: what they select is compared
+// with the instance itself. The AMI family counts as resolved, so that spelling
+// out what the alias says changes nothing. The order of list elements does not
+// matter. The hash depends on the names and the order of the fields of
+// EC2NodeClassSpec and of the types below it; their hash tags say what is left
+// out.
+func (c *EC2NodeClass) Hash(clusterCA string) (string, error) {
+	kubelet, err := canonicalKubelet(c.Spec.Kubelet)
+	if err != nil {
 		return "", fmt.Errorf("hash EC2NodeClass %s: %w", c.Name, err)
 	}
-	return fmt.Sprint(h.Sum64()), nil
+	sum, err := drifthash.Sum([]any{c.Spec, c.AMIFamily(), kubelet, clusterCA})
+	if err != nil {
+		return "", fmt.Errorf("hash EC2NodeClass %s: %w", c.Name, err)
+	}
+	return sum, nil
 }
 
-func deref(s *string) string {
-	if s == nil {
-		return ""
+// canonicalKubelet is the configuration as JSON with sorted keys and no spaces,
+// "null" for none.
+func canonicalKubelet(k *KubeletConfiguration) (string, error) {
+	if k == nil {
+		return "null", nil
 	}
-	return *s
+	source := k.Source
+	if source == nil {
+		var err error
+		if source, err = json.Marshal(k); err != nil {
+			return "", fmt.Errorf("encode kubelet configuration: %w", err)
+		}
+	}
+	var value map[string]any
+	if err := json.Unmarshal(source, &value); err != nil {
+		return "", fmt.Errorf("read kubelet configuration: %w", err)
+	}
+	out, err := json.Marshal(value)
+	if err != nil {
+		return "", fmt.Errorf("encode kubelet configuration: %w", err)
+	}
+	return string(out), nil
 }

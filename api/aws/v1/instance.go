@@ -140,7 +140,7 @@ type BlockDevice struct {
 	// +kubebuilder:validation:Pattern=`^[1-9][0-9]{0,4}(Gi|G|Ti|T)$`
 	// +kubebuilder:validation:XValidation:message="volumeSize can be at most 64T",rule="quantity(self).compareTo(quantity('64T')) <= 0"
 	// +optional
-	VolumeSize *resource.Quantity `json:"volumeSize,omitempty"`
+	VolumeSize *resource.Quantity `json:"volumeSize,omitempty" hash:"string"`
 	// volumeType is the type of the volume.
 	// +kubebuilder:validation:Enum=standard;io1;io2;gp2;sc1;st1;gp3
 	// +optional

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"reflect"
+	"slices"
 	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -72,6 +73,10 @@ type KubeletConfiguration struct {
 
 	// Extra holds the fields that are not listed above, as JSON.
 	Extra map[string]json.RawMessage `json:"-"`
+
+	// Source is the JSON that the configuration was read from, nil when it was not read. The drift hash is
+	// made of it, because Karpenter hashes what the API server stores, the spelling of durations included.
+	Source json.RawMessage `json:"-"`
 }
 
 // kubeletFields has the fields of KubeletConfiguration and none of its methods.
@@ -94,6 +99,7 @@ func (k *KubeletConfiguration) UnmarshalJSON(b []byte) error {
 	if len(extra) > 0 {
 		known.Extra = extra
 	}
+	known.Source = slices.Clone(b)
 	*k = KubeletConfiguration(known)
 	return nil
 }

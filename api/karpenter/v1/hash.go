@@ -1,61 +1,43 @@
 package v1
 
 import (
-	"encoding/json"
-	"fmt"
-	"hash/fnv"
-	"slices"
-	"strings"
+	"time"
 
-	corev1 "k8s.io/api/core/v1"
+	"spokeshave.dev/api/internal/drifthash"
 )
 
-// NodePoolHashVersion goes into AnnotationNodePoolHashVersion. It is our own,
-// so that Karpenter's hashes and ours are never compared: a claim stamped with
-// another version is stamped anew instead of being called drifted, in both
-// directions of a migration. Bump it whenever the input of Hash changes.
-const NodePoolHashVersion = "spokeshave-v1"
+// NodePoolHashVersion goes into AnnotationNodePoolHashVersion. It is Karpenter's
+// version (1.14), because Hash computes Karpenter's hash: either controller
+// recognises the other's nodes.
+const NodePoolHashVersion = "v3"
 
 // Hash digests the fields of the template that make a node drift when they
-// change: labels, annotations, taints, startupTaints, nodeClassRef,
-// terminationGracePeriod and expireAfter. Requirements are compared with the
-// node itself and stay out. The order of taints and the spelling of durations
-// do not matter.
-//
-// The value is not the one Karpenter computes under its version v3; reproducing
-// that is work of its own.
+// change, as Karpenter does: labels, annotations, taints, startupTaints,
+// nodeClassRef, terminationGracePeriod and expireAfter. Requirements are compared
+// with the node itself and are left out. The order of taints and the spelling of
+// durations do not matter.
 func (p *NodePool) Hash() string {
-	spec := p.Spec.Template.Spec
-	static := struct {
-		Metadata               TemplateMeta
-		Taints                 []corev1.Taint
-		StartupTaints          []corev1.Taint
-		NodeClassRef           NodeClassReference
-		TerminationGracePeriod string
-		ExpireAfter            string
-	}{
-		Metadata:      p.Spec.Template.Metadata,
-		Taints:        sortedTaints(spec.Taints),
-		StartupTaints: sortedTaints(spec.StartupTaints),
-		NodeClassRef:  spec.NodeClassRef,
-		ExpireAfter:   string(spec.ExpireAfter),
+	template := &p.Spec.Template
+	ref := template.Spec.NodeClassRef
+	sum, err := drifthash.Sum(drifthash.NodeClaimTemplate{
+		ObjectMeta: drifthash.ObjectMeta{Labels: template.Metadata.Labels, Annotations: template.Metadata.Annotations},
+		Spec: drifthash.NodeClaimTemplateSpec{
+			Taints: template.Spec.Taints, StartupTaints: template.Spec.StartupTaints,
+			NodeClassRef:           drifthash.NodeClassReference{Kind: ref.Kind, Name: ref.Name, Group: ref.Group},
+			TerminationGracePeriod: template.Spec.TerminationGracePeriod,
+			ExpireAfter:            drifthash.NillableDuration{Duration: nillable(template.Spec.ExpireAfter)},
+		},
+	})
+	if err != nil {
+		return "" // cannot happen: strings, maps of strings and durations can always be hashed
 	}
-	if spec.TerminationGracePeriod != nil {
-		static.TerminationGracePeriod = spec.TerminationGracePeriod.Duration.String()
-	}
-	if d, ok := spec.ExpireAfter.Duration(); ok {
-		static.ExpireAfter = d.String()
-	}
-	h := fnv.New64a()
-	// Strings, maps of strings and times always encode, and a hash never refuses a write.
-	_ = json.NewEncoder(h).Encode(static)
-	return fmt.Sprint(h.Sum64())
+	return sum
 }
 
-func sortedTaints(in []corev1.Taint) []corev1.Taint {
-	out := slices.Clone(in)
-	slices.SortFunc(out, func(a, b corev1.Taint) int {
-		return strings.Compare(a.ToString(), b.ToString())
-	})
-	return out
+// nillable is the duration, or nil for Never.
+func nillable(d NillableDuration) *time.Duration {
+	if v, ok := d.Duration(); ok {
+		return &v
+	}
+	return nil
 }

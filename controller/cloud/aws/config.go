@@ -29,6 +29,10 @@ type Config struct {
 	ClusterCA         string
 	ServiceCIDR       string
 	KubernetesVersion string
+	// DriftCA is the cluster's CA certificate (base64) as part of the drift hash of
+	// node classes, "" when it is not known. It must be what Karpenter would find:
+	// the configured bundle, else that of the controller's own connection.
+	DriftCA string
 	// APIServer tells the version ("1.36") and the CA (base64) of the API server
 	// that the controller itself talks to, for clusters that EKS does not know. Nil
 	// is not asked.

@@ -18,8 +18,9 @@ import (
 var _ provider.Drifter = (*Provider)(nil)
 
 // launchAnnotations are what a claim must remember of its class for Drifted.
-func launchAnnotations(class *awsv1.EC2NodeClass) (map[string]string, error) {
-	hash, err := class.Hash()
+// driftCA is Config.DriftCA.
+func launchAnnotations(class *awsv1.EC2NodeClass, driftCA string) (map[string]string, error) {
+	hash, err := class.Hash(driftCA)
 	if err != nil {
 		return nil, client.Refuse(provider.Invalid, "%w", err)
 	}
@@ -32,16 +33,16 @@ func launchAnnotations(class *awsv1.EC2NodeClass) (map[string]string, error) {
 
 // Drifted implements provider.Drifter.
 //
-// What the class says of itself is compared by hash, under our own version: a
-// hash of another version (Karpenter's, or an older one of ours) cannot be
-// compared, and is not drift. What the class's selectors choose is compared with
-// the instance as EC2 describes it.
+// What the class says of itself is compared by Karpenter's hash, so that nodes that
+// Karpenter launched drift too. A hash of another version cannot be compared and is
+// not drift; the nodeclass reconciler stamps such claims anew. What the class's
+// selectors choose is compared with the instance as EC2 describes it.
 func (p *Provider) Drifted(ctx context.Context, node provider.Launched) (provider.Drift, error) {
 	class, err := p.class(ctx, node.NodeClass)
 	if err != nil {
 		return provider.Drift{}, fmt.Errorf("compare %s with its class: %w", node.ProviderID, err)
 	}
-	now, err := launchAnnotations(class)
+	now, err := launchAnnotations(class, p.driftCA)
 	if err != nil {
 		return provider.Drift{}, fmt.Errorf("compare %s with its class: %w", node.ProviderID, err)
 	}

@@ -39,7 +39,7 @@ func New(ctx context.Context, cfg Config) (*Provider, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &Provider{region: loaded.Region, cluster: cfg.ClusterName, classes: cfg.Classes, clock: cfg.Clock}
+	p := &Provider{region: loaded.Region, cluster: cfg.ClusterName, classes: cfg.Classes, clock: cfg.Clock, driftCA: cfg.DriftCA}
 	m, err := newMetrics(cfg.Metrics, p.zoneID)
 	if err != nil {
 		return nil, err

@@ -25,6 +25,7 @@ type Provider struct {
 	region, cluster string
 	classes         func(ctx context.Context, name string) (*awsv1.EC2NodeClass, error)
 	clock           func() time.Time
+	driftCA         string
 
 	market    *market.Market
 	catalogue *market.Catalogue
@@ -54,6 +55,9 @@ func (p *Provider) Region() string { return p.region }
 
 // Cluster is the name of the cluster that instances are launched for.
 func (p *Provider) Cluster() string { return p.cluster }
+
+// DriftCA is Config.DriftCA.
+func (p *Provider) DriftCA() string { return p.driftCA }
 
 // Catalog implements provider.Provider: what the class can launch in the zones
 // of its subnets, on the architectures of its images, with what its kubelet settings leave
@@ -90,7 +94,7 @@ func (p *Provider) prepare(ctx context.Context, spec *provider.LaunchSpec) (prov
 	if err != nil {
 		return provider.Attempt{}, err
 	}
-	attempt.Annotations, err = launchAnnotations(class)
+	attempt.Annotations, err = launchAnnotations(class, p.driftCA)
 	return attempt, err
 }
 

@@ -33,6 +33,9 @@ type Reconciler struct {
 	*Resolver
 	Client client.Client
 	Events events.EventRecorder
+	// DriftCA is the cluster's CA certificate, base64, as part of the drift hash
+	// (see EC2NodeClass.Hash); "" when it is not known.
+	DriftCA string
 	// Interval is how often a class is resolved again; DefaultInterval when 0.
 	Interval time.Duration
 }
@@ -73,7 +76,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, req reconcile.Request) (reco
 	if !class.DeletionTimestamp.IsZero() {
 		return r.finalize(ctx, class)
 	}
-	if err := r.adorn(ctx, class); err != nil {
+	if err := r.annotate(ctx, class); err != nil {
 		return reconcile.Result{}, err
 	}
 	status, failure := r.Resolve(ctx, class)
@@ -84,29 +87,6 @@ func (r *Reconciler) Reconcile(ctx context.Context, req reconcile.Request) (reco
 		return reconcile.Result{}, fmt.Errorf("resolve EC2NodeClass %s: %w", class.Name, failure)
 	}
 	return reconcile.Result{RequeueAfter: r.interval()}, nil
-}
-
-// adorn adds the finalizer and the hash annotations.
-func (r *Reconciler) adorn(ctx context.Context, class *awsv1.EC2NodeClass) error {
-	before := class.DeepCopy()
-	hash, err := class.Hash()
-	if err != nil {
-		return err
-	}
-	controllerutil.AddFinalizer(class, awsv1.FinalizerTermination)
-	if class.Annotations == nil {
-		class.Annotations = map[string]string{}
-	}
-	class.Annotations[awsv1.AnnotationEC2NodeClassHash] = hash
-	class.Annotations[awsv1.AnnotationEC2NodeClassHashVersion] = awsv1.EC2NodeClassHashVersion
-	if equality.Semantic.DeepEqual(before.ObjectMeta, class.ObjectMeta) {
-		return nil
-	}
-	// The lock keeps finalizers that others add at the same time.
-	if err := r.Client.Patch(ctx, class, client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{})); err != nil {
-		return fmt.Errorf("annotate EC2NodeClass %s: %w", class.Name, err)
-	}
-	return nil
 }
 
 func (r *Reconciler) write(ctx context.Context, class *awsv1.EC2NodeClass, status awsv1.EC2NodeClassStatus) error {

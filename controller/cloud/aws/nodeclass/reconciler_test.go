@@ -41,6 +41,7 @@ func TestReconciler(t *testing.T) {
 	t.Run("a class becomes ready", func(t *testing.T) { testReady(t, c, looked) })
 	t.Run("a changed class is resolved again", func(t *testing.T) { testChanged(t, c) })
 	t.Run("a class in use waits for its claims", func(t *testing.T) { testDelete(t, c, w) })
+	t.Run("claims with an old hash are stamped anew", func(t *testing.T) { testRestamp(t, c) })
 }
 
 // looks counts how often classes are resolved.
@@ -55,6 +56,9 @@ func (l *looks) Subnets(ctx context.Context, terms []awsv1.SubnetSelectorTerm) (
 	l.n.Add(1)
 	return l.Cloud.Subnets(ctx, terms)
 }
+
+// clusterCA stands for the CA certificate of the cluster.
+const clusterCA = "Y2VydGlmaWNhdGU="
 
 func run(t *testing.T, cluster *controlplane.Cluster, w *world) client.Client {
 	t.Helper()
@@ -73,7 +77,7 @@ func run(t *testing.T, cluster *controlplane.Cluster, w *world) client.Client {
 		t.Fatal(err)
 	}
 	r := &nodeclass.Reconciler{
-		Resolver: w.resolver, Client: mgr.GetClient(), Events: mgr.GetEventRecorder("nodeclass"), Interval: 200 * time.Millisecond,
+		Resolver: w.resolver, Client: mgr.GetClient(), Events: mgr.GetEventRecorder("nodeclass"), Interval: 200 * time.Millisecond, DriftCA: clusterCA,
 	}
 	if err := r.SetupWithManager(mgr); err != nil {
 		t.Fatal(err)
@@ -118,7 +122,7 @@ func create(t *testing.T, c client.Client, name string) {
 func testReady(t *testing.T, c client.Client, looked *looks) {
 	create(t, c, "ready")
 	got := read(t, c, "ready")
-	hash, err := got.Hash()
+	hash, err := got.Hash(clusterCA)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -204,5 +208,53 @@ func testDelete(t *testing.T, c client.Client, w *world) {
 	eventually.True(t, "last class gone", func() bool { return gone("ready") })
 	if left := w.server.State().Profiles; len(left) != 0 {
 		t.Errorf("instance profiles %q are left", left)
+	}
+}
+
+// testRestamp: claims that carry a hash of another version get the current one,
+// except for those that have drifted, which keep their hash and so stay drifted.
+func testRestamp(t *testing.T, c client.Client) {
+	create(t, c, "restamped")
+	class := read(t, c, "restamped")
+	current := class.Annotations[awsv1.AnnotationEC2NodeClassHash]
+	claim := func(name, version string, drifted bool) {
+		t.Helper()
+		in := &karpv1.NodeClaim{ObjectMeta: metav1.ObjectMeta{Name: name, Annotations: map[string]string{
+			awsv1.AnnotationEC2NodeClassHash: "1", awsv1.AnnotationEC2NodeClassHashVersion: version,
+		}}}
+		in.Spec.NodeClassRef = karpv1.NodeClassReference{Group: awsv1.Group, Kind: awsv1.Kind, Name: class.Name}
+		in.Spec.Requirements = []karpv1.Requirement{}
+		if err := c.Create(t.Context(), in); err != nil {
+			t.Fatal(err)
+		}
+		if drifted {
+			meta.SetStatusCondition(&in.Status.Conditions, metav1.Condition{Type: karpv1.ConditionDrifted, Status: metav1.ConditionTrue, Reason: "NodeClassDrift"})
+			if err := c.Status().Update(t.Context(), in); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	claim("restamp-old", "v4", false)
+	claim("restamp-drifted", "v4", true)
+	claim("restamp-current", awsv1.EC2NodeClassHashVersion, false)
+	before := class.DeepCopy()
+	class.Annotations[awsv1.AnnotationEC2NodeClassHashVersion] = "v4"
+	class.Spec.Tags = map[string]string{"changed": "while no controller ran"} // a new generation, so that the class is looked at
+	if err := c.Patch(t.Context(), class, client.MergeFrom(before)); err != nil {
+		t.Fatal(err)
+	}
+	eventually.True(t, "the class stamped anew", func() bool {
+		got := read(t, c, "restamped")
+		return got.Annotations[awsv1.AnnotationEC2NodeClassHashVersion] == awsv1.EC2NodeClassHashVersion && got.Annotations[awsv1.AnnotationEC2NodeClassHash] != current
+	})
+	now := read(t, c, "restamped").Annotations[awsv1.AnnotationEC2NodeClassHash]
+	for name, want := range map[string]string{"restamp-old": now, "restamp-drifted": "1", "restamp-current": "1"} {
+		var got karpv1.NodeClaim
+		if err := c.Get(t.Context(), client.ObjectKey{Name: name}, &got); err != nil {
+			t.Fatal(err)
+		}
+		if h, v := got.Annotations[awsv1.AnnotationEC2NodeClassHash], got.Annotations[awsv1.AnnotationEC2NodeClassHashVersion]; h != want || v != awsv1.EC2NodeClassHashVersion {
+			t.Errorf("%s: hash %s of version %s, want %s of %s", name, h, v, want, awsv1.EC2NodeClassHashVersion)
+		}
 	}
 }

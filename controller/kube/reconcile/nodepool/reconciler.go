@@ -86,23 +86,6 @@ func again(err error) (reconcile.Result, error) {
 	return reconcile.Result{}, err
 }
 
-func (r *Reconciler) hash(ctx context.Context, pool *karpv1.NodePool) error {
-	want := pool.Hash()
-	if pool.Annotations[karpv1.AnnotationNodePoolHash] == want && pool.Annotations[karpv1.AnnotationNodePoolHashVersion] == karpv1.NodePoolHashVersion {
-		return nil
-	}
-	base := pool.DeepCopy()
-	if pool.Annotations == nil {
-		pool.Annotations = map[string]string{}
-	}
-	pool.Annotations[karpv1.AnnotationNodePoolHash] = want
-	pool.Annotations[karpv1.AnnotationNodePoolHashVersion] = karpv1.NodePoolHashVersion
-	if err := r.Client.Patch(ctx, pool, client.MergeFrom(base)); err != nil {
-		return fmt.Errorf("annotate NodePool %s: %w", pool.Name, err)
-	}
-	return nil
-}
-
 // count sums the capacity of the pool's claims.
 func (r *Reconciler) count(ctx context.Context, pool *karpv1.NodePool) error {
 	var claims karpv1.NodeClaimList

@@ -1,10 +1,8 @@
 package remote
 
 import (
-	"context"
 	"encoding/json"
 	"io"
-	"net"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
@@ -16,8 +14,8 @@ import (
 	coordinationv1 "k8s.io/api/coordination/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/streaming/pkg/httpstream"
-	"k8s.io/streaming/pkg/httpstream/spdy"
+
+	"spokeshave.dev/test/kit/portforward"
 )
 
 // cluster answers what Forward asks an API server: the lease, the pod, and the
@@ -42,34 +40,12 @@ func cluster(t *testing.T, holder, target string) http.Handler {
 			Spec:     corev1.PodSpec{Containers: []corev1.Container{{Ports: []corev1.ContainerPort{{Name: "http", ContainerPort: 1}, {Name: "http-metrics", ContainerPort: 9090}}}}},
 		})
 	})
-	mux.HandleFunc("/api/v1/namespaces/system/pods/spokeshave-1/portforward", func(w http.ResponseWriter, r *http.Request) {
-		if _, err := httpstream.Handshake(r, w, []string{"portforward.k8s.io"}); err != nil {
-			http.Error(w, err.Error(), http.StatusBadRequest)
-			return
+	mux.Handle("/api/v1/namespaces/system/pods/spokeshave-1/portforward", portforward.Handler(target, func(port string) {
+		if port != "9090" {
+			t.Errorf("forwards to port %s", port)
 		}
-		ctx := r.Context()
-		spdy.NewResponseUpgrader().UpgradeResponse(w, r, func(s httpstream.Stream, _ <-chan struct{}) error {
-			if s.Headers().Get(corev1.StreamType) == corev1.StreamTypeData {
-				if port := s.Headers().Get(corev1.PortHeader); port != "9090" {
-					t.Errorf("forwards to port %s", port)
-				}
-				go pipe(ctx, s, target)
-			}
-			return nil
-		})
-		<-ctx.Done()
-	})
+	}))
 	return mux
-}
-
-func pipe(ctx context.Context, s httpstream.Stream, target string) {
-	conn, err := (&net.Dialer{}).DialContext(ctx, "tcp", target)
-	if err != nil {
-		return
-	}
-	go func() { _, _ = io.Copy(conn, s) }()
-	_, _ = io.Copy(s, conn)
-	_ = s.Close()
 }
 
 func kubeconfig(t *testing.T, server string) string {

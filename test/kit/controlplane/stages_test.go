@@ -18,6 +18,7 @@ func TestStages(t *testing.T) {
 	c := ForTest(t, true)
 	client := kubernetes.NewForConfigOrDie(c.Config())
 	t.Run("Pods", func(t *testing.T) { testPods(t, client) })
+	t.Run("PreStop", func(t *testing.T) { testPreStop(t, client) })
 	t.Run("BrokenNode", func(t *testing.T) { testBrokenNode(t, client) })
 	t.Run("NodeWithoutCapacity", func(t *testing.T) { testNodeWithoutCapacity(t, client) })
 }
@@ -66,6 +67,55 @@ func testPods(t *testing.T, client kubernetes.Interface) {
 	// Deletion timestamps have whole seconds, so the deadline may be up to one early.
 	if lived := time.Since(deleted); lived < 2*time.Second {
 		t.Errorf("the stubborn pod stopped after %v, before its grace period of 3s had run out", lived)
+	}
+}
+
+// testPreStop: a pod that sleeps before it stops is there that long, and no longer than
+// the grace period it is given. Both sleep far less than the time that is allowed, so
+// that a machine's pace decides nothing.
+func testPreStop(t *testing.T, client kubernetes.Interface) {
+	ctx, pods := t.Context(), client.CoreV1().Pods(namespace)
+	const short, long = 5, 3600
+	for name, tc := range map[string]struct {
+		reason string
+		sleep  int64
+		grace  int64 // of the deletion
+	}{
+		"sleeps":  {reason: "the sleep is over long before the grace period", sleep: short, grace: long},
+		"cut-off": {reason: "the grace period ends the sleep", sleep: long, grace: short},
+	} {
+		t.Run(name, func(t *testing.T) {
+			period := int64(long)
+			hook := &corev1.Lifecycle{PreStop: &corev1.LifecycleHandler{Sleep: &corev1.SleepAction{Seconds: tc.sleep}}}
+			pod := &corev1.Pod{
+				ObjectMeta: metav1.ObjectMeta{Name: name},
+				Spec: corev1.PodSpec{TerminationGracePeriodSeconds: &period, Containers: []corev1.Container{
+					{Name: "quick", Image: "i"}, {Name: "slow", Image: "i", Lifecycle: hook},
+				}},
+			}
+			if _, err := pods.Create(ctx, pod, metav1.CreateOptions{}); err != nil {
+				t.Fatal(err)
+			}
+			eventually.True(t, "the pod to run", func() bool {
+				p, err := pods.Get(ctx, name, metav1.GetOptions{})
+				return err == nil && p.Status.Phase == corev1.PodRunning
+			})
+			deleted := time.Now()
+			if err := pods.Delete(ctx, name, metav1.DeleteOptions{GracePeriodSeconds: &tc.grace}); err != nil {
+				t.Fatal(err)
+			}
+			if p, err := pods.Get(ctx, name, metav1.GetOptions{}); err != nil || p.DeletionTimestamp == nil {
+				t.Errorf("%s: right after its deletion the pod is not terminating: %v", tc.reason, err)
+			}
+			eventually.True(t, "the pod to be gone", func() bool {
+				_, err := pods.Get(ctx, name, metav1.GetOptions{})
+				return apierrors.IsNotFound(err)
+			})
+			// Deletion timestamps have whole seconds.
+			if lived := time.Since(deleted); lived < (short-1)*time.Second {
+				t.Errorf("%s: the pod was gone after %v, want %d s", tc.reason, lived, short)
+			}
+		})
 	}
 }
 

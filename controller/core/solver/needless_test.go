@@ -88,12 +88,12 @@ func policiesAllow(in *Input, pool int32, typ, offering int) bool {
 	if in.Costs != nil && in.Costs[pool] != nil && in.Costs[pool][typ][offering].Excluded {
 		return false
 	}
-	if slices.ContainsFunc(in.Denied, func(d Denied) bool {
+	if slices.ContainsFunc(in.Denied, func(d model.Denied) bool {
 		return d.Pool == pool && (d.InstanceType == "" || d.InstanceType == t.Name) && (d.Zone == "" || d.Zone == o.Zone) && (d.CapacityType == "" || d.CapacityType == o.CapacityType)
 	}) {
 		return false
 	}
-	return !slices.ContainsFunc(in.Headroom, func(h Headroom) bool {
+	return !slices.ContainsFunc(in.Headroom, func(h model.Headroom) bool {
 		return (h.Pools == nil || h.Pools[pool]) && h.Left < o.Price+in.Snapshot.NodeCost(pool)
 	})
 }

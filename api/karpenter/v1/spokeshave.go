@@ -8,6 +8,9 @@ const Domain = "spokeshave.dev"
 const (
 	// AnnotationLaunch is the ranked list of offerings the claim may be launched on, as JSON, best first.
 	AnnotationLaunch = Domain + "/launch"
+	// AnnotationLaunchGroup names the claims of the decision that are launched with the same options and labels,
+	// with their number ("<name>/<number>"): they share requests, which wait for all of them.
+	AnnotationLaunchGroup = Domain + "/launch-group"
 	// AnnotationAttempt records the launch attempt under way (token, exact request, claims), as JSON,
 	// written before the provider is called so that a retry repeats the identical request.
 	AnnotationAttempt = Domain + "/attempt"

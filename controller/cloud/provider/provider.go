@@ -58,14 +58,6 @@ type LaunchSpec struct {
 	Tags map[string]string
 }
 
-// Group names claims of one decision that are launched with the same options, labels and
-// taints, so that one request can serve them.
-type Group struct {
-	Name string
-	// Size is how many claims there are.
-	Size int
-}
-
 // Attempt is a launch written down: replaying it is always safe.
 type Attempt struct {
 	Token string `json:"token"`

@@ -42,6 +42,7 @@ type Actuator struct {
 // Launch creates the plan's NodeClaims. pools are by name.
 func (a *Actuator) Launch(ctx context.Context, s *model.Snapshot, pools map[string]*karpv1.NodePool, d *decide.Decision) (cluster.Change, error) {
 	var done cluster.Change
+	groups := launchGroups(d.ID, 0, d.Plan.Nodes)
 	for at := range d.Plan.Nodes {
 		n := &d.Plan.Nodes[at]
 		pool := pools[s.Pools[n.Pool].Name]
@@ -52,6 +53,7 @@ func (a *Actuator) Launch(ctx context.Context, s *model.Snapshot, pools map[stri
 		if err != nil {
 			return done, err
 		}
+		claim.Annotations[karpv1.AnnotationLaunchGroup] = groups[at].String()
 		if err := a.create(ctx, claim); err != nil {
 			return done, err
 		}

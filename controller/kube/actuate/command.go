@@ -59,6 +59,7 @@ func (a *Actuator) start(ctx context.Context, to *application, c *decide.Command
 		mark.Nodes = append(mark.Nodes, to.s.Nodes[i].Claim)
 	}
 	claims := make([]*karpv1.NodeClaim, 0, len(c.Replacements))
+	groups := launchGroups(to.d.ID, from, c.Replacements)
 	for k := range c.Replacements {
 		n := &c.Replacements[k]
 		pool := to.pools[to.s.Pools[n.Pool].Name]
@@ -69,6 +70,7 @@ func (a *Actuator) start(ctx context.Context, to *application, c *decide.Command
 		if err != nil {
 			return err
 		}
+		claim.Annotations[karpv1.AnnotationLaunchGroup] = groups[k].String()
 		claim.Annotations[karpv1.AnnotationReplaces] = strings.Join(mark.Nodes, ",")
 		claims = append(claims, claim)
 		mark.Replacements = append(mark.Replacements, claim.Name)

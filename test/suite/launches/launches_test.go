@@ -34,6 +34,7 @@ import (
 	"spokeshave.dev/controller/cloud/aws"
 	"spokeshave.dev/controller/cloud/aws/nodeclass"
 	"spokeshave.dev/controller/cloud/catalog"
+	"spokeshave.dev/controller/cloud/provider"
 	"spokeshave.dev/controller/core/model"
 	"spokeshave.dev/controller/kube/condition"
 	"spokeshave.dev/controller/kube/reconcile/index"
@@ -104,7 +105,7 @@ func launches(b *testing.B, claims, workers int) {
 	stop, grown := watchHeap(ctx)
 	begun := time.Now()
 	for i := range claims { // one after another, as Apply does
-		if err := mgr.GetClient().Create(ctx, claimOnEC2(b, i)); err != nil {
+		if err := mgr.GetClient().Create(ctx, claimOnEC2(b, i, claims)); err != nil {
 			b.Fatal(err)
 		}
 	}
@@ -125,7 +126,9 @@ func launches(b *testing.B, claims, workers int) {
 	}
 	took := time.Since(begun)
 	stop()
-	b.ReportMetric(float64(calls()), "CreateFleet")
+	for _, action := range []string{"CreateFleet", "CreateLaunchTemplate", "CreateTags", "DescribeInstances"} {
+		b.ReportMetric(float64(calls(action)), action)
+	}
 	b.ReportMetric(took.Seconds(), "s/all")
 	b.ReportMetric(float64(grown.Load())/1e6, "MB-heap")
 }
@@ -150,8 +153,8 @@ func watchHeap(ctx context.Context) (stop func(), grown *atomic.Int64) {
 }
 
 // onEC2 is the provider for EC2 with a class that is ready, and how often it has
-// sent CreateFleet.
-func onEC2(b *testing.B, workers int) (cloud *aws.Provider, calls func() int) {
+// made a call.
+func onEC2(b *testing.B, workers int) (cloud *aws.Provider, calls func(action string) int) {
 	b.Helper()
 	const region = "us-west-2"
 	types, sales, err := catalog.Load(region)
@@ -192,9 +195,9 @@ func onEC2(b *testing.B, workers int) (cloud *aws.Provider, calls func() int) {
 	if _, err := cloud.Catalog(b.Context(), class.Name); err != nil {
 		b.Fatal(err)
 	}
-	return cloud, func() int {
+	return cloud, func(action string) int {
 		n := 0
-		for _, count := range server.State().Requests["CreateFleet"] {
+		for _, count := range server.State().Requests[action] {
 			n += count
 		}
 		return n
@@ -202,7 +205,7 @@ func onEC2(b *testing.B, workers int) (cloud *aws.Provider, calls func() int) {
 }
 
 // claimOnEC2 is a claim with as many options as a decision gives it.
-func claimOnEC2(b *testing.B, i int) *karpv1.NodeClaim {
+func claimOnEC2(b *testing.B, i, of int) *karpv1.NodeClaim {
 	b.Helper()
 	var options []model.Option
 	for _, kind := range []string{"large", "xlarge", "2xlarge", "4xlarge"} {
@@ -217,7 +220,7 @@ func claimOnEC2(b *testing.B, i int) *karpv1.NodeClaim {
 	return &karpv1.NodeClaim{
 		ObjectMeta: metav1.ObjectMeta{
 			Name: fmt.Sprintf("general-%04d", i), Labels: map[string]string{karpv1.LabelNodePool: "general"},
-			Annotations: map[string]string{karpv1.AnnotationLaunch: string(launch), karpv1.AnnotationReservedUSD: "0.1"},
+			Annotations: map[string]string{karpv1.AnnotationLaunch: string(launch), karpv1.AnnotationReservedUSD: "0.1", karpv1.AnnotationLaunchGroup: provider.Group{Name: "decision-0", Size: of}.String()},
 			Finalizers:  []string{karpv1.FinalizerTermination},
 		},
 		Spec: karpv1.NodeClaimSpec{

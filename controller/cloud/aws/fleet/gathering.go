@@ -16,7 +16,7 @@ import (
 const (
 	absentWait    = time.Second
 	ungroupedWait = 100 * time.Millisecond
-	longestWait   = 4 * time.Second
+	longestWait   = 10 * time.Second
 	// groupKept is for how long it is remembered who of a group has come.
 	groupKept = time.Hour
 )

@@ -109,6 +109,7 @@ func launchSpec(claim *karpv1.NodeClaim) (provider.LaunchSpec, error) {
 		NodePool:  claim.Labels[karpv1.LabelNodePool],
 		NodeClass: claim.Spec.NodeClassRef.Name,
 		Labels:    nodeLabels(claim),
+		Group:     provider.ParseGroup(claim.Annotations[karpv1.AnnotationLaunchGroup]),
 	}
 	text, ok := claim.Annotations[karpv1.AnnotationLaunch]
 	if !ok {

@@ -25,8 +25,8 @@ const (
 	Unauthorized Kind = "Unauthorized"
 	// Invalid: the request can never succeed as it is.
 	Invalid Kind = "Invalid"
-	// Stale: the attempt was never carried out and never will be, since others
-	// that share its request have gone; prepare another one.
+	// Stale: the attempt started nothing and never will, since others that share its
+	// request have gone or the cloud was busy; prepare another one.
 	Stale Kind = "Stale"
 	// Throttled: ask again later, more slowly.
 	Throttled Kind = "Throttled"

@@ -47,7 +47,12 @@ func (l *Launcher) refused(claim string, in *ec2.CreateFleetInput, failures []ty
 	if advice := client.AdviceFor(worst.kind, worst.code); advice != "" {
 		why += " (" + advice + named(&worst) + ")"
 	}
-	return &provider.Error{Kind: worst.kind, Code: worst.code, Offerings: offerings, Err: fmt.Errorf("launch %s: %s", claim, why)}
+	kind := worst.kind
+	if !kind.Definitive() {
+		// EC2 was busy. The fleet is over: only another one can bring the instance.
+		kind = provider.Stale
+	}
+	return &provider.Error{Kind: kind, Code: worst.code, Offerings: offerings, Err: fmt.Errorf("launch %s: %s", claim, why)}
 }
 
 // named is the quota that a refusal for want of vCPUs is about, in words.
@@ -70,8 +75,10 @@ func weight(k provider.Kind) int {
 		return 2
 	case provider.Quota:
 		return 1
-	case provider.NotFound, provider.ClassNotReady, provider.Unauthorized, provider.Invalid, provider.Throttled, provider.Unavailable, provider.Stale:
+	case provider.NotFound, provider.ClassNotReady, provider.Unauthorized, provider.Invalid, provider.Stale:
 		return 0
+	case provider.Throttled, provider.Unavailable:
+		return -1 // what else was in the way is what people have to know
 	default:
 		return 0
 	}
@@ -103,12 +110,8 @@ func (l *Launcher) learn(in *ec2.CreateFleetInput, failures []types.CreateFleetE
 func refusalOf(in *ec2.CreateFleetInput, failure *types.CreateFleetError) refusal {
 	r := refusal{code: sdk.ToString(failure.ErrorCode), message: sdk.ToString(failure.ErrorMessage)}
 	kind, known := client.KindOfCode(r.code)
-	switch {
-	case !known:
+	if !known {
 		kind = provider.Invalid
-	case kind == provider.Throttled || kind == provider.Unavailable:
-		// The fleet is over; only another one can bring the instance.
-		kind = provider.InsufficientCapacity
 	}
 	r.kind = kind
 	ct := capacityType(in)

@@ -93,14 +93,7 @@ func TestErrorsToPeople(t *testing.T) {
 // sold out: the fleet is over.
 func refused(t *testing.T, code string, kind provider.Kind, advice string) {
 	t.Helper()
-	in := &ec2.CreateFleetInput{
-		TargetCapacitySpecification: &types.TargetCapacitySpecificationRequest{DefaultTargetCapacityType: types.DefaultTargetCapacityTypeOnDemand},
-		LaunchTemplateConfigs: []types.FleetLaunchTemplateConfigRequest{{
-			LaunchTemplateSpecification: &types.FleetLaunchTemplateSpecificationRequest{LaunchTemplateName: sdk.String("karpenter.k8s.aws/ami-1/1")},
-			Overrides:                   []types.FleetLaunchTemplateOverridesRequest{{InstanceType: "m7i.large", AvailabilityZone: sdk.String("us-west-2a")}},
-		}},
-	}
-	err := offlineLauncher().refused("c", in, []types.CreateFleetError{{ErrorCode: sdk.String(code), ErrorMessage: sdk.String("AWS says so.")}})
+	err := offlineLauncher().refused("c", oneOverride(), []types.CreateFleetError{{ErrorCode: sdk.String(code), ErrorMessage: sdk.String("AWS says so.")}})
 	text := err.Error()
 	for _, part := range []string{code, "m7i.large", "us-west-2a", "AWS says so"} {
 		if !strings.Contains(text, part) {
@@ -112,6 +105,17 @@ func refused(t *testing.T, code string, kind provider.Kind, advice string) {
 	}
 	if code == "VcpuLimitExceeded" && !strings.Contains(text, "L-1216C47A") {
 		t.Errorf("of a fleet: %q does not name the quota", text)
+	}
+}
+
+// oneOverride is a request on demand for one type in one zone.
+func oneOverride() *ec2.CreateFleetInput {
+	return &ec2.CreateFleetInput{
+		TargetCapacitySpecification: &types.TargetCapacitySpecificationRequest{DefaultTargetCapacityType: types.DefaultTargetCapacityTypeOnDemand},
+		LaunchTemplateConfigs: []types.FleetLaunchTemplateConfigRequest{{
+			LaunchTemplateSpecification: &types.FleetLaunchTemplateSpecificationRequest{LaunchTemplateName: sdk.String("karpenter.k8s.aws/ami-1/1")},
+			Overrides:                   []types.FleetLaunchTemplateOverridesRequest{{InstanceType: "m7i.large", AvailabilityZone: sdk.String("us-west-2a")}},
+		}},
 	}
 }
 
@@ -129,6 +133,37 @@ func TestVCPUQuota(t *testing.T) {
 	} {
 		if _, got := vcpuQuota(name, c.ct); got != c.want {
 			t.Errorf("%s %s: %q, want %q", name, c.ct, got, c.want)
+		}
+	}
+}
+
+// What EC2 did not try, since it was busy, says nothing of stock: the offering stays, and
+// the claim is launched by another attempt. A fleet is over when it has answered, so that
+// repeating this one brings the same answer.
+func TestBusyIsNoShortage(t *testing.T) {
+	option := model.Option{InstanceType: "m7i.large", Zone: "us-west-2a", CapacityType: model.OnDemand}
+	for code, c := range map[string]struct {
+		kind      provider.Kind
+		available bool
+	}{
+		"RequestLimitExceeded":         {provider.Stale, true},
+		"InternalError":                {provider.Stale, true},
+		"ServiceUnavailable":           {provider.Stale, true},
+		"InsufficientInstanceCapacity": {provider.InsufficientCapacity, false},
+	} {
+		l := offlineLauncher()
+		err := l.refused("c", oneOverride(), []types.CreateFleetError{{ErrorCode: sdk.String(code), ErrorMessage: sdk.String("AWS says so.")}})
+		if got := provider.KindOf(err); got != c.kind || !got.Definitive() {
+			t.Errorf("%s: kind %s, want %s", code, got, c.kind)
+		}
+		if known, ok := errors.AsType[*provider.Error](err); !ok || (len(known.Offerings) == 0) != c.available {
+			t.Errorf("%s: %+v; want offerings named only when they are sold out", code, err)
+		}
+		after := l.cfg.Shortage.Apply(l.cfg.Clock(), model.Catalog{Types: []model.InstanceType{{
+			Name: option.InstanceType, Offerings: []model.Offering{{Zone: option.Zone, CapacityType: option.CapacityType, Available: true}},
+		}}})
+		if got := after.Types[0].Offerings[0].Available; got != c.available {
+			t.Errorf("%s: the offering is available: %t, want %t", code, got, c.available)
 		}
 	}
 }

@@ -24,7 +24,7 @@ type kubeletReserve struct {
 func reserveOf(spec *awsv1.EC2NodeClassSpec) (kubeletReserve, error) {
 	out := kubeletReserve{evictionShare: map[string]float64{}}
 	class := awsv1.EC2NodeClass{Spec: *spec}
-	out.options.RootVolume = rootVolume(class.Disks())
+	out.options.RootVolume = rootVolume(class.AMIFamily(), class.Disks())
 	out.options.InstanceStoreRAID0 = spec.InstanceStorePolicy != nil && *spec.InstanceStorePolicy == awsv1.InstanceStoreRAID0
 	k := spec.Kubelet
 	if k == nil {

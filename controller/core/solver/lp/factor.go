@@ -15,18 +15,20 @@ type factor struct {
 }
 
 const (
-	checkEvery  = 64
-	maxUpdates  = 1 << 30
-	maxResidual = 1e-7
+	// checkEvery is after how many pivots the residual is looked at, which takes as
+	// long as a hundredth of a pivot.
+	checkEvery = 64
+	// maxResidual is above what the inverse is computed anew. Rounding alone takes the
+	// residual of 60 rows from 1e-15 to 1e-12 in 1,300 pivots; of 425 residuals, on 5,000
+	// and 20,000 pods of seven mixes, the worst was 5e-9, after a small pivot. Plans do
+	// not notice less than 1e-5, the part by which demands are uneven.
+	maxResidual = 1e-9
 )
 
-// age counts a pivot, and computes the inverse anew when it has become old or, as is
-// looked at now and then, inexact.
+// age counts a pivot and, now and then, computes the inverse anew if it has become
+// inexact.
 func (g *Master) age() {
-	g.factor.updates++
-	if g.factor.updates >= maxUpdates {
-		g.refactor()
-	} else if g.factor.updates%checkEvery == 0 {
+	if g.factor.updates++; g.factor.updates%checkEvery == 0 {
 		g.mended()
 	}
 }

@@ -56,7 +56,7 @@ func each(blocks []*block, do func(i int, b *block)) {
 // maxWholeItems is up to how many items are priced by one program although they
 // differ in what they may use; that finds items of different choice that go well
 // together, but takes long when there are many: of 120 items, 0.3 % cheaper for three
-// times the time (docs/solver.md).
+// times the time (docs/measurements/solver.md).
 const maxWholeItems = 100
 
 // blocks partitions the items of an instance.
@@ -223,7 +223,7 @@ func (p *partition) spread(it *Item, to []int32) []int32 {
 
 // share gives an item to blocks: items that want bins of their own would leave those
 // of the other blocks without, and go where others are that fill their bins, in
-// proportion to those. (In equal parts: 5 % dearer on spot; docs/solver.md.)
+// proportion to those. (In equal parts: 5 % dearer on spot; docs/measurements/solver.md.)
 func (p *partition) share(i int32, to []int32) {
 	it := &p.m.items[i]
 	total := int64(0)

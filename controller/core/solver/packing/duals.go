@@ -77,7 +77,7 @@ func (m *model) countDuals(dual []float64) {
 // rounding, and what counts is that fillings are many and duals roughly right:
 // on 1,000 items of many kinds 94 % of it was lost, and the aggregate program
 // packed as well in a quarter of the time. From some 2,000 items on the master wins
-// by up to 2 % (docs/solver.md).
+// by up to 2 % (docs/measurements/solver.md).
 const maxAggregate = 2000
 
 // aggregable reports whether the aggregate program will do for pricing. It does

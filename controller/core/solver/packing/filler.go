@@ -62,9 +62,24 @@ func (c *filler) putAll() bool {
 	return true
 }
 
+// most is how many more of an item the filling takes, room and other groups apart.
+func (c *filler) most(i int32) int32 {
+	n := c.left.left[i] - c.counts[i]
+	if group := c.m.items[i].Group; group >= 0 {
+		there := int32(0)
+		for _, j := range c.used {
+			if c.m.items[j].Group == group {
+				there += c.counts[j]
+			}
+		}
+		n = min(n, c.m.perBin[i]-there)
+	}
+	return n
+}
+
 // done reports whether the filling takes no more of the item, room apart.
 func (c *filler) done(i int32) bool {
-	return c.counts[i] >= c.left.most(i) || c.m.mixed && c.clashes(i)
+	return c.most(i) <= 0 || c.m.mixed && c.clashes(i)
 }
 
 // clashes reports whether the filling has items that exclude the item.
@@ -82,7 +97,7 @@ func (c *filler) clashes(i int32) bool {
 
 // putUpTo puts as many of an item as fit, at most n.
 func (c *filler) putUpTo(i, n int32) {
-	if n <= 0 || c.m.mixed && c.clashes(i) {
+	if n = min(n, c.most(i)); n <= 0 || c.m.mixed && c.clashes(i) {
 		return
 	}
 	if n = vec.MaxCopies(&c.m.items[i].Size, &c.room, n, c.m.n); n > 0 {
@@ -146,7 +161,7 @@ func (c *filler) putGreedily() {
 		if best < 0 {
 			return
 		}
-		fit := vec.MaxCopies(&c.m.items[best].Size, &c.room, c.left.most(best)-c.counts[best], c.m.n)
+		fit := vec.MaxCopies(&c.m.items[best].Size, &c.room, c.most(best), c.m.n)
 		c.put(best, max(1, fit/greedyPart))
 	}
 }

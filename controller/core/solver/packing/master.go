@@ -115,7 +115,7 @@ const (
 	// is followed by one by the duals of the moment.
 	fewFound = 3
 	// smoothing is the weight of the duals of the moment in the average (Wentges
-	// 1997). Other weights changed costs by 1 to 2 % either way (docs/solver.md).
+	// 1997). Other weights changed costs by 1 to 2 % either way (docs/measurements/solver.md).
 	smoothing = 0.4
 	// nearlyWorth is the worth for its cost of a filling by smoothed duals that is
 	// looked at by the duals of the moment.

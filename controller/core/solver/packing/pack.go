@@ -163,7 +163,7 @@ func shares(blocks []*block) []float64 {
 
 // tolerance is how exactly a block's program is solved: 0.2 % for all of the cost;
 // blocks of a small share are worth less care. (2 % saves hardly any passes, and is
-// up to 1.5 % dearer; docs/solver.md.)
+// up to 1.5 % dearer; docs/measurements/solver.md.)
 func tolerance(share float64) float64 { return min(0.05, 0.002/math.Sqrt(share)) }
 
 // fewMoves is what a block of next to no share in the cost gets.

@@ -89,28 +89,24 @@ func (g *Master) residual() float64 {
 // false, and leaves all as it was, when the basis has become singular. O(m^3) at
 // worst, as much as m pivots on a full inverse.
 func (g *Master) invert() bool {
-	m := len(g.u)
 	order := slices.Clone(g.basis)
 	slices.SortStableFunc(order, func(a, b int32) int { return cmp.Compare(g.entries(a), g.entries(b)) })
 	before := g.inv
-	g.inv = make([]float64, m*m)
-	for j := range m {
-		g.inv[j*m+j] = 1
-	}
-	basis, placed := make([]int32, m), make([]bool, m)
+	g.inv = identity(len(order))
+	basis, placed := make([]int32, len(order)), make([]bool, len(order))
 	for _, c := range order {
 		g.express(c)
 		at := -1
-		for j, v := range g.u {
-			if !placed[j] && (at < 0 || math.Abs(v) > math.Abs(g.u[at])) {
+		for j, v := range g.inv.u {
+			if !placed[j] && (at < 0 || math.Abs(v) > math.Abs(g.inv.u[at])) {
 				at = j
 			}
 		}
-		if math.Abs(g.u[at]) < leastPivot {
+		if math.Abs(g.inv.u[at]) < leastPivot {
 			g.inv = before
 			return false
 		}
-		g.enter(at)
+		g.inv.enter(at)
 		basis[at], placed[at] = c, true
 	}
 	g.basis = basis
@@ -128,10 +124,9 @@ func (g *Master) entries(variable int32) int {
 // recompute works out amounts and duals by the inverse. It reports false when an
 // amount is below 0 by more than rounding.
 func (g *Master) recompute() bool {
-	m := len(g.u)
 	clear(g.Dual)
 	for j, c := range g.basis {
-		row, sum, size := g.inv[j*m:j*m+m], 0.0, 0.0
+		row, sum, size := g.inv.row(j), 0.0, 0.0
 		for i, v := range row {
 			sum += float64(v * g.demand[i])
 			size += math.Abs(float64(v * g.demand[i]))

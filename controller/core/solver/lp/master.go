@@ -19,19 +19,11 @@ type Master struct {
 
 	columns []Column
 	demand  []float64
-	// inv is the inverse of the basis, by rows. basis names the variable at each
-	// position: a column's number, or -1-r for the surplus of row r. amount is
-	// its value.
-	inv    []float64
+	// basis names the variable at each position: a column's number, or -1-r for the
+	// surplus of row r. amount is its value.
 	basis  []int32
 	amount []float64
-
-	// u is the entering column in terms of the basis; index and coef list what
-	// is not 0 in the pivot row.
-	u     []float64
-	index []int32
-	coef  []float64
-
+	inv    *inverse
 	factor factor
 }
 
@@ -41,8 +33,7 @@ func NewMaster(demand []int32, start []Column) *Master {
 	m := len(demand)
 	g := &Master{
 		Dual: make([]float64, m), columns: append([]Column(nil), start...), demand: make([]float64, m),
-		inv: make([]float64, m*m), basis: make([]int32, m), amount: make([]float64, m),
-		u: make([]float64, m), index: make([]int32, 0, m), coef: make([]float64, 0, m),
+		basis: make([]int32, m), amount: make([]float64, m), inv: newInverse(m),
 	}
 	for i := range m {
 		g.demand[i] = float64(demand[i]) * (1 + uneven(i))
@@ -54,11 +45,11 @@ func NewMaster(demand []int32, start []Column) *Master {
 
 // first makes the first basis.
 func (g *Master) first() {
-	clear(g.inv)
+	clear(g.inv.a)
 	for i := range g.basis {
 		n := float64(g.columns[i].Counts[0])
 		g.basis[i] = int32(i)
-		g.inv[i*len(g.basis)+i] = 1 / n
+		g.inv.row(i)[i] = 1 / n
 		g.Dual[i] = g.columns[i].Cost / n
 	}
 }
@@ -165,23 +156,12 @@ func (g *Master) pivot(entering int32, gain float64) bool {
 	return true
 }
 
-// express computes u, a variable's column in terms of the basis.
+// express writes a variable's column in terms of the basis.
 func (g *Master) express(variable int32) {
-	m := len(g.u)
 	if variable < 0 {
-		for j := range g.u {
-			g.u[j] = -g.inv[j*m+int(-1-variable)]
-		}
-		return
-	}
-	f := &g.columns[variable]
-	for j := range g.u {
-		row := g.inv[j*m : j*m+m]
-		v := 0.0
-		for q, i := range f.Rows {
-			v += float64(row[i] * float64(f.Counts[q]))
-		}
-		g.u[j] = v
+		g.inv.expressSurplus(int(-1 - variable))
+	} else {
+		g.inv.express(&g.columns[variable])
 	}
 }
 
@@ -190,19 +170,16 @@ const (
 	leastPivot = 1e-9
 	// tied is how near two steps are to count as equal: the larger pivot wins.
 	tied = 1e-12
-	// negligible is below what a coefficient is taken for 0, which keeps the
-	// inverse sparse.
-	negligible = 1e-13
 )
 
 // ratio is the position at which a basic variable reaches 0 first, -1 for none,
 // and how much of the entering variable that takes.
 func (g *Master) ratio() (leave int, step float64) {
 	leave, step = -1, math.Inf(1)
-	for j, v := range g.u {
+	for j, v := range g.inv.u {
 		if v > leastPivot {
 			t := g.amount[j] / v
-			if t < step-tied || t < step+tied && v > g.u[leave] {
+			if t < step-tied || t < step+tied && v > g.inv.u[leave] {
 				step, leave = t, j
 			}
 		}
@@ -213,54 +190,14 @@ func (g *Master) ratio() (leave int, step float64) {
 // replace updates inverse, amounts and duals for a new variable at position
 // leave of the basis.
 func (g *Master) replace(leave int, step, gain float64) {
-	g.enter(leave)
-	for q, i := range g.index {
-		g.Dual[i] += float64(gain * g.coef[q])
+	g.inv.enter(leave)
+	for q, i := range g.inv.index {
+		g.Dual[i] += float64(gain * g.inv.coef[q])
 	}
-	for j, v := range g.u {
+	for j, v := range g.inv.u {
 		if v >= negligible || v <= -negligible {
 			g.amount[j] -= float64(step * v)
 		}
 	}
 	g.amount[leave] = step
-}
-
-// enter updates the inverse for a variable that comes to a position.
-func (g *Master) enter(at int) {
-	m := len(g.u)
-	pivot := g.inv[at*m : at*m+m]
-	g.normalize(pivot, 1/g.u[at])
-	for j, v := range g.u {
-		if j != at && (v >= negligible || v <= -negligible) {
-			g.subtract(g.inv[j*m:j*m+m], pivot, v)
-		}
-	}
-}
-
-// normalize scales a pivot row, and lists what is not 0 in it.
-func (g *Master) normalize(pivot []float64, scale float64) {
-	g.index, g.coef = g.index[:0], g.coef[:0]
-	for i, w := range pivot {
-		w *= scale
-		if w < negligible && w > -negligible {
-			pivot[i] = 0
-			continue
-		}
-		pivot[i] = w
-		g.index = append(g.index, int32(i))
-		g.coef = append(g.coef, w)
-	}
-}
-
-// subtract takes v times the pivot row, as normalize left it, off a row.
-func (g *Master) subtract(row, pivot []float64, v float64) {
-	if len(g.index)*2 > len(pivot) {
-		for i, w := range pivot[:len(row)] {
-			row[i] -= float64(v * w)
-		}
-		return
-	}
-	for q, i := range g.index {
-		row[i] -= float64(v * g.coef[q])
-	}
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 )
 
@@ -143,8 +144,8 @@ func TestMasterMends(t *testing.T) {
 				c := program(r, 2+r.IntN(30))
 				g, others := c.master()
 				solve(g, others, func() {
-					for k := range g.inv {
-						g.inv[k] *= 1 + 1e-4*(r.Float64()-0.5)
+					for k := range g.inv.a {
+						g.inv.a[k] *= 1 + 1e-4*(r.Float64()-0.5)
 					}
 					for j := range g.amount {
 						g.amount[j] *= 1 + 1e-4*(r.Float64()-0.5)
@@ -169,14 +170,14 @@ func TestSingularBasis(t *testing.T) {
 	g := NewMaster([]int32{1, 1}, []Column{
 		{Rows: []int32{0}, Counts: []int32{1}, Cost: 1}, {Rows: []int32{1}, Counts: []int32{1}, Cost: 1},
 	})
-	before := append([]float64(nil), g.inv...)
+	before := slices.Clone(g.inv.a)
 	g.basis[1] = 0 // twice the same column
 	if g.invert() {
 		t.Error("an inverse was found of a singular basis")
 	}
 	for i := range before {
-		if g.inv[i] != before[i] {
-			t.Errorf("the inverse has changed: %v, was %v", g.inv, before)
+		if g.inv.a[i] != before[i] {
+			t.Errorf("the inverse has changed: %v, was %v", g.inv.a, before)
 		}
 	}
 }

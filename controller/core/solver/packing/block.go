@@ -14,8 +14,7 @@ import (
 // are best served by the same bins. Pricing them apart keeps the programs small and
 // far from degenerate; what rounding leaves is packed together again.
 type block struct {
-	*pricer
-
+	p *pricer
 	// set is the smallest of the sets of bin types that its items may use.
 	set vec.Bits
 	// master is nil when there is no restricted master.
@@ -28,12 +27,12 @@ type block struct {
 
 // solve prices the block's items in at most so many moves.
 func (b *block) solve(moves int, tolerance float64) {
-	if len(b.m.items) > maxMasterItems {
-		b.m.initialDuals(b.dual)
+	if len(b.p.m.items) > maxMasterItems {
+		b.p.m.initialDuals(b.p.dual)
 		return
 	}
 	if b.master == nil {
-		b.master = newMaster(b.pricer)
+		b.master = newMaster(b.p)
 	}
 	b.master.run(moves, tolerance)
 }
@@ -66,7 +65,7 @@ func blocks(in *Instance, m *model) []*block {
 		return p.blocks()
 	}
 	b := &block{members: make([][]int32, len(m.items))}
-	b.pricer = newPricer(m, &b.stats)
+	b.p = newPricer(m, &b.stats)
 	for i := range b.members {
 		b.members[i] = []int32{int32(i)}
 	}
@@ -276,6 +275,6 @@ func (p *partition) finish(x *part) *block {
 		}
 	}
 	b := &block{set: p.in.Sets[x.set], members: x.members}
-	b.pricer = newPricer(m, &b.stats)
+	b.p = newPricer(m, &b.stats)
 	return b
 }

@@ -45,19 +45,19 @@ func byShare(share []float64) []int {
 // itemsOf are the items of o with the sizes of b's; nil when one is missing.
 func (b *block) itemsOf(o *block) []int32 {
 	sizes := int32(0)
-	for _, s := range o.m.shape {
+	for _, s := range o.p.m.shape {
 		sizes = max(sizes, s+1)
 	}
 	index := make([]int32, sizes) // one more than the item of the size
-	for i := range o.m.items {
-		if o.m.items[i].Group < 0 {
-			index[o.m.shape[i]] = int32(i) + 1
+	for i := range o.p.m.items {
+		if o.p.m.items[i].Group < 0 {
+			index[o.p.m.shape[i]] = int32(i) + 1
 		}
 	}
-	out := make([]int32, len(b.m.items))
-	for i := range b.m.items {
-		s := b.m.shape[i]
-		if b.m.items[i].Group >= 0 || s >= sizes || index[s] == 0 {
+	out := make([]int32, len(b.p.m.items))
+	for i := range b.p.m.items {
+		s := b.p.m.shape[i]
+		if b.p.m.items[i].Group >= 0 || s >= sizes || index[s] == 0 {
 			return nil
 		}
 		out[i] = index[s] - 1
@@ -69,9 +69,9 @@ func (b *block) itemsOf(o *block) []int32 {
 // best of b's bins costs more when items of both fill it.
 func (b *block) inherit(o *block) {
 	for i, j := range b.itemsOf(o) {
-		b.dual[i] = o.dual[j]
-		b.left.set(int32(i), b.m.items[i].Count+o.m.items[j].Count)
+		b.p.dual[i] = o.p.dual[j]
+		b.p.left.set(int32(i), b.p.m.items[i].Count+o.p.m.items[j].Count)
 	}
-	b.normalizeDuals()
-	b.left.refill()
+	b.p.normalizeDuals()
+	b.p.left.refill()
 }

@@ -125,8 +125,8 @@ func computeDuals(blocks []*block, effort int) {
 	each(blocks, func(i int, b *block) {
 		switch {
 		case donors[i] >= 0 || starts[i] >= 0:
-		case b.m.aggregable():
-			b.priceByAggregate()
+		case b.p.m.aggregable():
+			b.p.priceByAggregate()
 		default:
 			b.solve(moves(effort, share[i]), tolerance(share[i]))
 		}
@@ -149,9 +149,9 @@ func shares(blocks []*block) []float64 {
 	out := make([]float64, len(blocks))
 	total := 0.0
 	for i, b := range blocks {
-		b.m.initialDuals(b.dual)
-		for j := range b.m.items {
-			out[i] += float64(b.dual[j] * float64(b.m.items[j].Count))
+		b.p.m.initialDuals(b.p.dual)
+		for j := range b.p.m.items {
+			out[i] += float64(b.p.dual[j] * float64(b.p.m.items[j].Count))
 		}
 		total += out[i]
 	}
@@ -177,12 +177,12 @@ func moves(effort int, share float64) int { return min(effort, fewMoves+int(floa
 func (p *pricer) importDuals(blocks []*block) {
 	prices := map[int32]*vec.Reals{}
 	for _, b := range blocks {
-		for k := range b.m.bins {
-			prices[b.m.bins[k].kind] = &b.memory[k].price
+		for k := range b.p.m.bins {
+			prices[b.p.m.bins[k].kind] = &b.p.memory[k].price
 		}
 		for j, members := range b.members {
 			for _, i := range members {
-				p.dual[i] = b.dual[j]
+				p.dual[i] = b.p.dual[j]
 			}
 		}
 	}
@@ -196,10 +196,10 @@ func (p *pricer) importDuals(blocks []*block) {
 // promising are the bins of a block that could be worth most for their cost, as far
 // as the last prices of their capacity tell.
 func (b *block) promising() []int32 {
-	b.left.refill()
-	rate, order := make([]float64, len(b.m.bins)), make([]int32, len(b.m.bins))
-	for k := range b.m.bins {
-		rate[k], order[k] = b.rateUpperBound(int32(k)), int32(k)
+	b.p.left.refill()
+	rate, order := make([]float64, len(b.p.m.bins)), make([]int32, len(b.p.m.bins))
+	for k := range b.p.m.bins {
+		rate[k], order[k] = b.p.rateUpperBound(int32(k)), int32(k)
 	}
 	slices.SortStableFunc(order, func(x, y int32) int { return cmp.Compare(rate[y], rate[x]) })
 	return order[:min(moreActive, len(order))]

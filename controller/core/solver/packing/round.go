@@ -34,7 +34,7 @@ func (s *fractional) bins() float64 {
 func (s *fractional) value() float64 {
 	sum := 0.0
 	for _, f := range s.shares {
-		sum += float64(f.amount * s.m.bins[f.Bin].cost)
+		sum += float64(f.amount * s.p.m.bins[f.Bin].cost)
 	}
 	return sum
 }
@@ -92,13 +92,13 @@ func roundings(bins float64) []float64 {
 // round takes every pattern as often as the master says, rounded down from up over
 // the integer, as far as items are left.
 func (s *fractional) round(whole *pricer, up float64, out []Batch) []Batch {
-	s.left.refill()
+	s.p.left.refill()
 	for _, f := range s.shares {
-		times := min(int32(f.amount+up), s.left.covers(f.Pattern))
+		times := min(int32(f.amount+up), s.p.left.covers(f.Pattern))
 		if times <= 0 {
 			continue
 		}
-		s.left.take(f.Pattern, times)
+		s.p.left.take(f.Pattern, times)
 		out = s.expand(whole, f.Pattern, times, out)
 	}
 	return out
@@ -147,7 +147,7 @@ func (s *search) activate(parts []fractional) {
 	}
 	s.active = vec.NewBits(len(s.m.bins))
 	set := func(b *block, at int32) {
-		if to, ok := index[b.m.bins[at].kind]; ok {
+		if to, ok := index[b.p.m.bins[at].kind]; ok {
 			s.active.Set(to)
 		}
 	}

@@ -21,7 +21,7 @@ func warmStarts(blocks []*block, share []float64, donors []int) []int {
 			continue
 		}
 		for _, j := range order[:at] {
-			if donors[j] < 0 && out[j] < 0 && blocks[j].mastered() && 2*blocks[i].common(blocks[j]) >= len(blocks[i].m.items) {
+			if donors[j] < 0 && out[j] < 0 && blocks[j].mastered() && 2*blocks[i].common(blocks[j]) >= len(blocks[i].p.m.items) {
 				out[i] = j
 				break
 			}
@@ -31,15 +31,15 @@ func warmStarts(blocks []*block, share []float64, donors []int) []int {
 }
 
 // mastered reports whether the block gets a restricted master.
-func (b *block) mastered() bool { return !b.m.aggregable() && len(b.m.items) <= maxMasterItems }
+func (b *block) mastered() bool { return !b.p.m.aggregable() && len(b.p.m.items) <= maxMasterItems }
 
 // likeness says which items of different blocks are the same to patterns.
 type likeness struct{ shape, group int32 }
 
 func (b *block) likenesses() map[likeness]int32 {
-	out := make(map[likeness]int32, len(b.m.items))
-	for i := range b.m.items {
-		out[likeness{b.m.shape[i], b.m.items[i].Group}] = int32(i)
+	out := make(map[likeness]int32, len(b.p.m.items))
+	for i := range b.p.m.items {
+		out[likeness{b.p.m.shape[i], b.p.m.items[i].Group}] = int32(i)
 	}
 	return out
 }
@@ -47,8 +47,8 @@ func (b *block) likenesses() map[likeness]int32 {
 // common counts the items that the other block has, too.
 func (b *block) common(o *block) int {
 	theirs, n := o.likenesses(), 0
-	for i := range b.m.items {
-		if _, ok := theirs[likeness{b.m.shape[i], b.m.items[i].Group}]; ok {
+	for i := range b.p.m.items {
+		if _, ok := theirs[likeness{b.p.m.shape[i], b.p.m.items[i].Group}]; ok {
 			n++
 		}
 	}
@@ -57,17 +57,17 @@ func (b *block) common(o *block) int {
 
 // warmStart starts the block's master from the patterns and the duals of another.
 func (b *block) warmStart(o *block) {
-	b.master = newMaster(b.pricer)
+	b.master = newMaster(b.p)
 	mine := b.likenesses()
-	items := make([]int32, len(o.m.items)) // one more than the item of b
-	for i := range o.m.items {
-		if j, ok := mine[likeness{o.m.shape[i], o.m.items[i].Group}]; ok {
+	items := make([]int32, len(o.p.m.items)) // one more than the item of b
+	for i := range o.p.m.items {
+		if j, ok := mine[likeness{o.p.m.shape[i], o.p.m.items[i].Group}]; ok {
 			items[i] = j + 1
-			b.master.smooth[j] = o.dual[i]
+			b.master.smooth[j] = o.p.dual[i]
 		}
 	}
 	for _, f := range o.master.patterns {
-		if len(f.Items) < 2 || o.worth(f) < nearlyGood*o.m.bins[f.Bin].cost {
+		if len(f.Items) < 2 || o.p.worth(f) < nearlyGood*o.p.m.bins[f.Bin].cost {
 			continue
 		}
 		c := &Pattern{}
@@ -75,11 +75,11 @@ func (b *block) warmStart(o *block) {
 		for q, i := range f.Items {
 			if items[i] > 0 {
 				c.Items, c.Counts = append(c.Items, items[i]-1), append(c.Counts, f.Counts[q])
-				size.Add(&o.m.items[i].Size, int64(f.Counts[q]))
+				size.Add(&o.p.m.items[i].Size, int64(f.Counts[q]))
 			}
 		}
-		for at := range b.m.bins {
-			if vec.Fits(&size, &b.m.bins[at].capacity, b.m.n) {
+		for at := range b.p.m.bins {
+			if vec.Fits(&size, &b.p.m.bins[at].capacity, b.p.m.n) {
 				c.Bin = int32(at)
 				b.master.known(c)
 				break

@@ -1,6 +1,8 @@
 package packing
 
 import (
+	"math"
+
 	"spokeshave.dev/controller/core/solver/lp"
 	"spokeshave.dev/controller/core/solver/vec"
 )
@@ -64,17 +66,16 @@ func (c *filler) putAll() bool {
 
 // most is how many more of an item the filling takes, room and other groups apart.
 func (c *filler) most(i int32) int32 {
-	n := c.left.left[i] - c.counts[i]
-	if group := c.m.items[i].Group; group >= 0 {
-		there := int32(0)
-		for _, j := range c.used {
-			if c.m.items[j].Group == group {
-				there += c.counts[j]
-			}
-		}
-		n = min(n, c.m.perBin[i]-there)
+	n, room := c.left.left[i]-c.counts[i], c.m.perBin[i]
+	if room == math.MaxInt32 {
+		return n
 	}
-	return n
+	for _, j := range c.used {
+		if c.m.items[j].Group == c.m.items[i].Group {
+			room -= c.counts[j]
+		}
+	}
+	return min(n, room)
 }
 
 // done reports whether the filling takes no more of the item, room apart.

@@ -169,22 +169,24 @@ func (p *partition) open(s int32) {
 // another beats in cost and capacity.
 func (m *model) binsOf(set int32) []bin {
 	used := m.used()
-	var kept []*bin
+	var kept []int
+	var capacities []vec.Vector // of those kept: looked at again and again
 next:
 	for i := range m.bins {
 		b := &m.bins[i]
 		if !b.sets.Has(set) {
 			continue
 		}
-		for _, o := range kept {
-			if within(&b.capacity, &o.capacity, &used, m.n) {
+		for j := range capacities {
+			if within(&b.capacity, &capacities[j], &used, m.n) {
 				continue next
 			}
 		}
-		kept = append(kept, b)
+		kept, capacities = append(kept, i), append(capacities, b.capacity)
 	}
 	out := make([]bin, len(kept))
-	for i, b := range kept { // whom it serves is another question in a block
+	for i, at := range kept { // whom it serves is another question in a block
+		b := &m.bins[at]
 		out[i] = bin{kind: b.kind, cost: b.cost, capacity: b.capacity, size: b.size}
 	}
 	return out
@@ -199,22 +201,39 @@ func serves(set vec.Bits, mine, theirs []bin, n int) bool {
 		}
 	}
 	for i := range mine {
-		if !slices.ContainsFunc(theirs, func(b bin) bool {
-			return b.cost <= mine[i].cost*(1+1e-9) && vec.Fits(&mine[i].capacity, &b.capacity, n)
-		}) {
+		if !replaces(theirs, &mine[i], n) {
 			return false
 		}
 	}
 	return true
 }
 
+// replaces reports whether a bin costs no more than b and holds as much.
+func replaces(bins []bin, b *bin, n int) bool {
+	for i := range bins {
+		if bins[i].cost <= b.cost*(1+1e-9) && vec.Fits(&b.capacity, &bins[i].capacity, n) {
+			return true
+		}
+	}
+	return false
+}
+
+// holds reports whether a bin is large enough for an item.
+func holds(bins []bin, it *Item, n int) bool {
+	for i := range bins {
+		if vec.Fits(&it.Size, &bins[i].capacity, n) {
+			return true
+		}
+	}
+	return false
+}
+
 // spread adds the blocks whose bin types an item may use to those that serve it best,
 // where one is large enough: dearer ones bring the others of a bin.
 func (p *partition) spread(it *Item, to []int32) []int32 {
 	for b := range p.parts {
-		at, large := int32(b), func(x bin) bool { return vec.Fits(&it.Size, &x.capacity, p.m.n) }
-		if !slices.Contains(to, at) && p.in.Sets[it.Set].Contains(p.in.Sets[p.parts[b].set]) && slices.ContainsFunc(p.parts[b].bins, large) {
-			to = append(to, at)
+		if !slices.Contains(to, int32(b)) && p.in.Sets[it.Set].Contains(p.in.Sets[p.parts[b].set]) && holds(p.parts[b].bins, it, p.m.n) {
+			to = append(to, int32(b))
 		}
 	}
 	return to

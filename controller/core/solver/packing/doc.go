@@ -34,5 +34,12 @@
 // before anything depends on their order; blocks are priced in parallel but share nothing
 // that changes.
 //
+// # Constants
+//
+// Where a constant's comment gives a change of cost and time without naming a source, it
+// is that of 40 plans together, of 200 to 11,000 pods in the six mixes of BenchmarkSolve,
+// when the constant alone is changed. Differences below 0.05 % of cost and 5 % of time are
+// noise.
+//
 // The package knows nothing of what items and bins stand for.
 package packing

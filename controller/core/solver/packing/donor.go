@@ -6,7 +6,8 @@ import (
 )
 
 // minorShare is the share in the cost of the whole below which a block is not worth
-// a program of its own, when another one prices the same sizes.
+// a program of its own, when another one prices the same sizes. 0 is the same within
+// 0.05 %; it is meant for hundreds of small sets.
 const minorShare = 0.05
 
 // dualDonors finds, for every block of little weight, a heavier one that packs the

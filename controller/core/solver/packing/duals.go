@@ -87,7 +87,7 @@ func (m *model) aggregable() bool {
 }
 
 // uneven is by which part items of equal density are priced differently: otherwise
-// every relaxed filling is a tie. Any small number does.
+// every relaxed filling is a tie: 0 costs 0.17 % and a tenth more time.
 const uneven = 1e-4
 
 // aggregateDuals price items as if they and the bins were fluids: what all items
@@ -117,7 +117,8 @@ func (m *model) aggregateDuals(dual []float64) {
 }
 
 // leastDual is the part of its initial dual that an item is worth at least: one
-// that takes only what is plentiful would be worth nothing, and be left to the end.
+// that takes only what is plentiful would be worth nothing, and be left to the end. A
+// guard: 0 changes none of the 40 plans, 0.1 costs 0.001 %.
 const leastDual = 0.01
 
 // priceByAggregate prices the items by the aggregate program.

@@ -2,12 +2,15 @@ package packing
 
 const (
 	// fewShapes is up to how many items a block has, on average, when packing blocks
-	// apart misses items that go well together.
+	// apart misses items that go well together. It matters for packings of more than
+	// maxImproved bins only: of the 40 plans, none differs between 0 and 1,000.
 	fewShapes = 12
-	// maxImproved is how many bins a packing may have for single ones to matter.
+	// maxImproved is how many bins a packing may have for single ones to matter:
+	// none cost 0.72 %, 100 cost 0.10 %, 2,000 save 0.02 % for a tenth more time.
 	maxImproved = 400
 	// MaxFirstFit is up to how many items first fit is tried; with more, it has never
-	// been the best.
+	// been the best: 1,000 take 40 % more time for nothing. It is for small plans with
+	// many constraints, of which the mixes have none.
 	MaxFirstFit = 300
 )
 

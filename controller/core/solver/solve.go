@@ -17,7 +17,7 @@ func Solve(in Input) (model.Plan, Stats) {
 	found.explain()
 	stats := *found.stats
 	log.trials[found.trial].Won = true
-	stats.Trials, stats.Moves, stats.Looks = log.trials, log.budget.Moves(), log.budget.Looks()
+	stats.Trials, stats.Moves, stats.Looks = log.trials, log.budget.Work(), log.budget.Looks()
 	return *found.Plan, stats
 }
 

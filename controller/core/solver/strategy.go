@@ -46,21 +46,29 @@ const (
 	insertTargetsFirst
 )
 
+// The figures beside the constants are from the first 600 scenarios of tools/digests,
+// planned with another value: plans that differ, and cost and pods placed of all.
 const (
 	// unlimited leaves the effort to Input.Effort.
 	unlimited = 1 << 30
-	// quickEffort is for plans that are made to see who is left out.
+	// quickEffort is for plans that are made to see who is left out, and for packing after
+	// an insertion, which has a good start. With 50 moves 15 plans differ, at the same cost; with
+	// 1,000 moves 8, at 0.07 % less.
 	quickEffort = 200
-	// orderEffort is for the other orders of domains.
+	// orderEffort is for the other orders of domains. With 200 moves 2 plans differ, at
+	// 0.04 % more; with 20,000 moves 1, at 0.02 % less.
 	orderEffort = 1000
-	// maxBundleRounds is how often a plan is made again while bundles find no place.
+	// maxBundleRounds is how often a plan is made again while bundles find no place. With
+	// 3 rounds no plan differs, with 12 rounds 1, at the same cost.
 	maxBundleRounds = 6
 	// maxInsertRounds is how often the same insertion runs again while pods are left out.
+	// With 2 rounds 9 pods of 18,433 less are placed, with 10 rounds no plan differs.
 	maxInsertRounds = 5
 	// insertions is how many ways there are to place pods one by one.
 	insertions = 7
 	// maxInserted is up to how many pods, and existing nodes, orders of domains beyond the
 	// first and insertions are tried: they take time that grows with pods times nodes.
+	// With 100, 190 pods of 18,433 less are placed.
 	maxInserted = 300
 )
 

@@ -12,7 +12,7 @@ type trialLog struct {
 
 // begin notes a trial before it runs.
 func (l *trialLog) begin(t Trial) {
-	l.before = l.budget.Moves()
+	l.before = l.budget.Work()
 	l.trials = append(l.trials, t)
 }
 
@@ -20,7 +20,7 @@ func (l *trialLog) begin(t Trial) {
 // the trial's.
 func (l *trialLog) end(o *outcome) {
 	t := &l.trials[len(l.trials)-1]
-	t.Moves = l.budget.Moves() - l.before
+	t.Moves = l.budget.Work() - l.before
 	t.Unplaced, t.Cost = len(o.Unplaced), o.cost()
 	o.trial = len(l.trials) - 1
 }
@@ -35,5 +35,5 @@ func (l *trialLog) modes(tried []ModeTrial) {
 // drop notes that the trial that was begun last made no plan.
 func (l *trialLog) drop(why string) {
 	t := &l.trials[len(l.trials)-1]
-	t.Moves, t.Dropped = l.budget.Moves()-l.before, why
+	t.Moves, t.Dropped = l.budget.Work()-l.before, why
 }

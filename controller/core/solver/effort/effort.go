@@ -24,6 +24,9 @@ func New(pods int) *Budget { return &Budget{limit: Allowance * max(1, pods/1000)
 // Moves is the work done so far, in moves. What Look counts is not part of it.
 func (b *Budget) Moves() int { return b.moves }
 
+// Work is all of the work done so far, in moves: that of Moves and that of Looks.
+func (b *Budget) Work() int { return b.moves + b.looks/LooksInMove }
+
 // Looks is how many places were looked at, as counted by Look.
 func (b *Budget) Looks() int { return b.looks }
 

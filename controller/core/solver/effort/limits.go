@@ -2,7 +2,7 @@ package effort
 
 // Before there were limits, 300 pods of as many specs on 299 nodes took 18 s of
 // processor time and 937 pods with preferences 7 s; with these, no random input of up to
-// 1,000 pods took more than 2.4 s (docs/performance.md).
+// 1,000 pods took more than 2.4 s (docs/measurements/solver.md).
 const (
 	// Allowance is the limit in moves of a solve of up to 1,000 pods. Larger solves
 	// have as many times more as they have thousands of pods.
@@ -23,4 +23,7 @@ const (
 	pairsInMove = 128
 	// EnlargedInMove is how many planned nodes are looked at whether they could be larger.
 	EnlargedInMove = 16
+	// LooksInMove is how many places are looked at: both allowances are for about the
+	// same time.
+	LooksInMove = AllLooks / Allowance
 )

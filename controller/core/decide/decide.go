@@ -223,7 +223,7 @@ func (d *decider) input(ctx context.Context) *solver.Input {
 	d.in = &solver.Input{
 		Snapshot: d.s, Pods: d.pending,
 		Blocked: make([]*model.Reason, len(d.s.Pools)), Costs: make([]solver.Costs, len(d.s.Pools)),
-		Effort: solver.DefaultEffort, Tolerance: solver.DefaultTolerance,
+		Effort: solver.DefaultEffort, Tolerance: solver.DefaultTolerance, Offerings: solver.NewOfferings(),
 	}
 	if d.opts.Greedy {
 		d.in.Effort = 0

@@ -44,7 +44,7 @@ func (t *insertion) hostFitsDependents(h *host, cl *class, w *affinityTarget) bo
 	}
 	demand := cl.req
 	w.addDependents(&demand)
-	return vec.Fits(&demand, &h.free, t.dims.n()) && h.admits(w.dependents)
+	return vec.Fits(&demand, &h.free, t.supply.Dims.N()) && h.admits(w.dependents)
 }
 
 // affinityTargets lists where those left out before want a pod of the class.

@@ -8,6 +8,7 @@ import (
 	"spokeshave.dev/controller/core/model"
 	"spokeshave.dev/controller/core/solver/constraint"
 	"spokeshave.dev/controller/core/solver/packing"
+	"spokeshave.dev/controller/core/solver/supply"
 	"spokeshave.dev/controller/core/solver/vec"
 )
 
@@ -48,7 +49,7 @@ type planned struct {
 	options []int32
 	costs   []float64
 	// shares is what the node takes of the groups of tiers, as its first option.
-	shares []Share
+	shares []supply.Share
 }
 
 func newAttempt(p *problem, left []int32, m mode) *attempt {
@@ -84,7 +85,7 @@ func (a *attempt) run() {
 	slices.SortFunc(floors, func(x, y int32) int { return cmp.Compare(y, x) })
 	for _, floor := range slices.Compact(floors) {
 		a.floor = floor
-		if a.p.weightRanks == 1 { // with several weights the heavier pools come first
+		if a.p.supply.WeightRanks == 1 { // with several weights the heavier pools come first
 			a.topUp()
 		}
 		a.rounds()
@@ -104,7 +105,7 @@ func (a *attempt) rounds() {
 			return
 		}
 		k := &packingRound{
-			p: a.p, n: a.p.dims.n(), meanRequests: round == 0 && !a.strictOptions, cost: slices.Clone(a.b.cost),
+			p: a.p, n: a.p.supply.Dims.N(), meanRequests: round == 0 && !a.strictOptions, cost: slices.Clone(a.b.cost),
 		}
 		a.itemsFor(k, a.b.affordable())
 		if len(k.items) == 0 {
@@ -170,7 +171,7 @@ func (a *attempt) better(b *attempt) bool {
 func (a *attempt) fixedCost() model.Price {
 	var sum model.Price
 	for _, n := range a.nodes {
-		sum += a.p.fixedCost(n.template)
+		sum += a.p.supply.FixedCost(n.template)
 	}
 	return sum
 }
@@ -189,13 +190,13 @@ func (p *problem) optionCost(n *planned, i int) float64 {
 	if n.costs != nil {
 		return n.costs[i]
 	}
-	return p.offers[n.options[i]].cost
+	return p.supply.Offers[n.options[i]].Cost
 }
 
 func (a *attempt) billed() model.Price {
 	var sum model.Price
 	for _, n := range a.nodes {
-		sum += a.p.offers[n.options[0]].price
+		sum += a.p.supply.Offers[n.options[0]].Price
 	}
 	return sum
 }
@@ -220,7 +221,7 @@ func (a *attempt) topUp() {
 // options that are too small for them, and says how many it added.
 func (a *attempt) addToPlanned(n *planned, c, most int32) int32 {
 	cl := &a.p.classes[c]
-	if most = n.counts.Allows(cl.terms, most); most == 0 || a.p.minValuesStrict(n.template) || a.p.ports.ConflictsWithAny(cl.ports, n.ports) {
+	if most = n.counts.Allows(cl.terms, most); most == 0 || a.p.supply.MinValuesStrict(n.template) || a.p.ports.ConflictsWithAny(cl.ports, n.ports) {
 		return 0
 	}
 	if cl.ports >= 0 {
@@ -233,10 +234,10 @@ func (a *attempt) addToPlanned(n *planned, c, most int32) int32 {
 		if !may(o) {
 			continue
 		}
-		room := a.p.shapes[a.p.offers[o].shape].capacity
+		room := a.p.supply.Shapes[a.p.supply.Offers[o].Shape].Capacity
 		room.Add(&n.demand, -1)
-		if vec.Fits(&cl.req, &room, a.p.dims.n()) {
-			fit = max(fit, vec.MaxCopies(&cl.req, &room, most, a.p.dims.n()))
+		if vec.Fits(&cl.req, &room, a.p.supply.Dims.N()) {
+			fit = max(fit, vec.MaxCopies(&cl.req, &room, most, a.p.supply.Dims.N()))
 		}
 	}
 	if fit == 0 {
@@ -244,10 +245,10 @@ func (a *attempt) addToPlanned(n *planned, c, most int32) int32 {
 	}
 	n.join(cl, classCount{c, fit})
 	options, costs := n.options, n.costs
-	a.b.release(a.p.templates[n.template].pool, options)
+	a.b.release(a.p.supply.Templates[n.template].Pool, options)
 	n.options, n.costs = make([]int32, 0, len(options)), nil
 	for i, o := range options {
-		if !may(o) || !vec.Fits(&n.demand, &a.p.shapes[a.p.offers[o].shape].capacity, a.p.dims.n()) {
+		if !may(o) || !vec.Fits(&n.demand, &a.p.supply.Shapes[a.p.supply.Offers[o].Shape].Capacity, a.p.supply.Dims.N()) {
 			continue
 		}
 		n.options = append(n.options, o)
@@ -255,7 +256,7 @@ func (a *attempt) addToPlanned(n *planned, c, most int32) int32 {
 			n.costs = append(n.costs, costs[i])
 		}
 	}
-	a.b.reserve(a.p.templates[n.template].pool, n.options) // no more than before
+	a.b.reserve(a.p.supply.Templates[n.template].Pool, n.options) // no more than before
 	if n.options[0] != best {
 		a.exchange(n, best)
 	}

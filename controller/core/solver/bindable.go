@@ -88,7 +88,7 @@ func (o *outcome) newNodeDomain(key string, n int) bindorder.Domain {
 	}
 	out := bindorder.Absent
 	for _, offer := range o.options[n] {
-		v, ok := o.problem.offerLabel(offer, key)
+		v, ok := o.problem.supply.OfferLabel(offer, key)
 		switch {
 		case !ok || out == bindorder.Value(v):
 		case out == bindorder.Absent:

@@ -31,7 +31,8 @@ func LowerBound(in Input, plan *model.Plan) float64 {
 	}
 	in = withPreferences(&in, make([][]preference, len(in.Snapshot.Specs)))
 	in.budget = effort.New(len(in.Pods))
-	p := newProblem(&in, in.Snapshot.Specs, nil)
+	in.Offerings = nil // the bound changes what offerings cost
+	p := newProblem(&in, in.Snapshot.Specs)
 	b := bounder{problem: p, origin: map[string]int{}}
 	b.relax()
 	b.splitSpreads()
@@ -72,25 +73,25 @@ func (e *spreadClass) maxInDomain() int32 {
 // lets pods go to lighter pools where bounds may drive them there.
 func (b *bounder) relax() {
 	full := newBudget(b.problem)
-	for l := range b.templates {
-		if full.bounded(b.templates[l].pool) {
-			for l := range b.templates {
-				b.templates[l].weightRank = 0
+	for l := range b.supply.Templates {
+		if full.bounded(b.supply.Templates[l].Pool) {
+			for l := range b.supply.Templates {
+				b.supply.Templates[l].WeightRank = 0
 			}
-			b.weightRanks = min(b.weightRanks, 1)
+			b.supply.WeightRanks = min(b.supply.WeightRanks, 1)
 			break
 		}
 	}
 	if !full.tiered {
 		return
 	}
-	for o := range b.offers {
-		f := &b.offers[o]
-		for _, t := range b.tiers(int32(o)) {
-			f.cost = min(f.cost, t.Cost, f.price.USD())
+	for o := range b.supply.Offers {
+		f := &b.supply.Offers[o]
+		for _, t := range b.supply.Tiers(int32(o)) {
+			f.Cost = min(f.Cost, t.Cost, f.Price.USD())
 		}
 	}
-	b.sortTemplates()
+	b.supply.SortTemplates()
 }
 
 // splitSpreads splits the classes that spread over themselves alone: each part has to go
@@ -185,9 +186,9 @@ func (b *bounder) bound() float64 {
 		left[c] = b.classes[c].n()
 	}
 	a := newAttempt(b.problem, left, mode{})
-	k := &packingRound{p: b.problem, n: b.dims.n(), cost: a.b.cost}
-	all := vec.NewBits(len(b.offers))
-	all.SetRange(0, int32(len(b.offers)))
+	k := &packingRound{p: b.problem, n: b.supply.Dims.N(), cost: a.b.cost}
+	all := vec.NewBits(len(b.supply.Offers))
+	all.SetRange(0, int32(len(b.supply.Offers)))
 	if a.itemsFor(k, all); k.merged || len(k.items) == 0 {
 		return 0
 	}
@@ -253,8 +254,8 @@ func (b *bounder) scaleUp(a *attempt, k *packingRound) {
 		r.conflict = constraint.NoPorts
 		r.n *= scaleFactor
 	}
-	for i := range b.shapes {
-		room := &b.shapes[i].capacity
+	for i := range b.supply.Shapes {
+		room := &b.supply.Shapes[i].Capacity
 		for d := range room {
 			room[d] *= scaleFactor
 		}
@@ -266,7 +267,7 @@ func (b *bounder) scaleUp(a *attempt, k *packingRound) {
 		b.scale[k.n+at] = 1000
 	}
 	for o := range k.cost {
-		fixed := b.fixedCost(b.offers[o].template).USD()
+		fixed := b.supply.FixedCost(b.supply.Offers[o].Template).USD()
 		k.cost[o] = float64(scaleFactor*(k.cost[o]+fixed)) - fixed
 	}
 	k.n += len(large)

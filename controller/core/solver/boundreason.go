@@ -32,18 +32,18 @@ func (x *explainer) bound(cl *class, template int32, cheapest explain.Offering) 
 // limitReason names the first limit of the template's pool that leaves too little for all
 // offers that fit; nil for none.
 func (x *explainer) limitReason(cl *class, template int32) *model.Reason {
-	tm := &x.p.templates[template]
-	for i, l := range x.b.limits[tm.pool] {
+	tm := &x.p.supply.Templates[template]
+	for i, l := range x.b.limits[tm.Pool] {
 		least := int64(math.MaxInt64)
-		for o := tm.from; o < tm.to; o++ {
-			shape := &x.p.shapes[x.p.offers[o].shape]
-			if x.p.choices.sets[cl.offers].Has(o) && vec.Fits(&cl.req, &shape.capacity, x.p.dims.n()) {
-				least = min(least, shape.usage[i])
+		for o := tm.From; o < tm.To; o++ {
+			shape := &x.p.supply.Shapes[x.p.supply.Offers[o].Shape]
+			if x.p.choices.sets[cl.offers].Has(o) && vec.Fits(&cl.req, &shape.Capacity, x.p.supply.Dims.N()) {
+				least = min(least, shape.Usage[i])
 			}
 		}
-		if least < math.MaxInt64 && least > l.left {
+		if least < math.MaxInt64 && least > l.Left {
 			return &model.Reason{Code: model.LimitReached, Message: fmt.Sprintf(
-				"limit leaves %s, smallest fitting instance type has %s", explain.Amount(l.name, max(0, l.left)), explain.Amount(l.name, least))}
+				"limit leaves %s, smallest fitting instance type has %s", explain.Amount(l.Name, max(0, l.Left)), explain.Amount(l.Name, least))}
 		}
 	}
 	return nil
@@ -51,20 +51,20 @@ func (x *explainer) limitReason(cl *class, template int32) *model.Reason {
 
 // headroomReason names the cap that leaves too little for an offer; nil for none.
 func (x *explainer) headroomReason(o int32) *model.Reason {
-	p, f := x.p, &x.p.offers[o]
-	extra := p.fixedCost(f.template)
-	left, scope := x.b.left(p.templates[f.template].pool)
-	if scope < 0 || f.price+extra <= left {
+	p, f := x.p, &x.p.supply.Offers[o]
+	extra := p.supply.FixedCost(f.Template)
+	left, scope := x.b.left(p.supply.Templates[f.Template].Pool)
+	if scope < 0 || f.Price+extra <= left {
 		return nil
 	}
 	besides := ""
 	if extra > 0 {
 		besides = " and " + extra.String() + " $/h for volumes and address"
 	}
-	h, key := &p.in.Headroom[scope], &p.keys.keys[f.key]
+	h, key := &p.in.Headroom[scope], &p.supply.Keys.Keys[f.Key]
 	return &model.Reason{
-		Code: model.CeilingReached, Policy: h.Policy, Scope: h.Scope, Short: f.price + extra - max(0, left),
+		Code: model.CeilingReached, Policy: h.Policy, Scope: h.Scope, Short: f.Price + extra - max(0, left),
 		Message: fmt.Sprintf("cap %s on %s leaves %s $/h, cheapest fitting offering %s $/h%s (%s, %s, %s)",
-			h.Policy, h.Scope, max(0, left), f.price, besides, p.offerType(o).Name, key.zone, key.capacityType),
+			h.Policy, h.Scope, max(0, left), f.Price, besides, p.supply.OfferType(o).Name, key.Zone, key.CapacityType),
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"spokeshave.dev/controller/core/check"
 	"spokeshave.dev/controller/core/model"
 	"spokeshave.dev/controller/core/solver/constraint"
+	"spokeshave.dev/controller/core/solver/supply"
 )
 
 // TestBoundBelowBest compares the lower bound with the cheapest of all plans that
@@ -144,7 +145,7 @@ func (e *enumeration) launchables(set int) []launchable {
 }
 
 // effective is what the rank policies say of the launch, nil for nothing.
-func (e *enumeration) effective(l *launchable) *Effective {
+func (e *enumeration) effective(l *launchable) *supply.Effective {
 	if len(e.in.Costs) == 0 || e.in.Costs[l.node.Pool] == nil {
 		return nil
 	}

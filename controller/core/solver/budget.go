@@ -3,6 +3,7 @@ package solver
 import (
 	"spokeshave.dev/controller/core/model"
 
+	"spokeshave.dev/controller/core/solver/supply"
 	"spokeshave.dev/controller/core/solver/vec"
 )
 
@@ -14,7 +15,7 @@ type budget struct {
 	headroom []model.Price
 	scopes   [][]int32
 	// limits are those of each pool.
-	limits [][]limit
+	limits [][]supply.Limit
 	// reserved is what reservations have left, by offer of those that draw on one;
 	// offers of several node templates share it.
 	reserved map[int32]*int
@@ -35,11 +36,11 @@ func newBudget(p *problem) *budget {
 	b := &budget{
 		p:        p,
 		scopes:   make([][]int32, len(p.snap.Pools)),
-		limits:   make([][]limit, len(p.snap.Pools)),
-		used:     make([]uint32, len(p.offers)),
+		limits:   make([][]supply.Limit, len(p.snap.Pools)),
+		used:     make([]uint32, len(p.supply.Offers)),
 		groupUse: map[int32]float64{}, members: map[int32][]int32{},
-		cost:   make([]float64, len(p.offers)),
-		byCost: make([][]int32, len(p.templates)),
+		cost:   make([]float64, len(p.supply.Offers)),
+		byCost: make([][]int32, len(p.supply.Templates)),
 	}
 	for i := range p.in.Headroom {
 		h := &p.in.Headroom[i]
@@ -51,14 +52,14 @@ func newBudget(p *problem) *budget {
 		}
 	}
 	for i := range p.snap.Pools {
-		b.limits[i] = limits(&p.snap.Pools[i])
+		b.limits[i] = supply.LimitsOf(&p.snap.Pools[i])
 	}
-	for o := range p.offers {
-		b.cost[o] = p.offers[o].cost
+	for o := range p.supply.Offers {
+		b.cost[o] = p.supply.Offers[o].Cost
 		b.indexTiers(int32(o))
 	}
-	for l := range p.templates {
-		b.byCost[l] = p.templates[l].byCost
+	for l := range p.supply.Templates {
+		b.byCost[l] = p.supply.Templates[l].ByCost
 	}
 	b.readReservations()
 	return b
@@ -69,13 +70,13 @@ func newBudget(p *problem) *budget {
 func (b *budget) readReservations() {
 	type source struct{ catalog, typ, offering int32 }
 	known := map[source]*int{}
-	for o := range b.p.offers {
-		f := &b.p.offers[o]
-		r := b.p.offerType(int32(o)).Offerings[f.offering].Reservation
+	for o := range b.p.supply.Offers {
+		f := &b.p.supply.Offers[o]
+		r := b.p.supply.OfferType(int32(o)).Offerings[f.Offering].Reservation
 		if r == nil {
 			continue
 		}
-		key := source{b.p.snap.Pools[b.p.templates[f.template].pool].Catalog, f.typ, f.offering}
+		key := source{b.p.snap.Pools[b.p.supply.Templates[f.Template].Pool].Catalog, f.Type, f.Offering}
 		if known[key] == nil {
 			known[key] = new(r.Free)
 		}
@@ -106,19 +107,19 @@ func (b *budget) reservationLeft(o int32) bool {
 
 // affords says whether one more node of the offer would keep all bounds.
 func (b *budget) affords(o int32) bool {
-	f := &b.p.offers[o]
+	f := &b.p.supply.Offers[o]
 	if !b.reservationLeft(o) {
 		return false
 	}
-	pool := b.p.templates[f.template].pool
+	pool := b.p.supply.Templates[f.Template].Pool
 	for _, s := range b.scopes[pool] {
-		if f.price+b.p.fixedCost(f.template) > b.headroom[s] {
+		if f.Price+b.p.supply.FixedCost(f.Template) > b.headroom[s] {
 			return false
 		}
 	}
-	usage := b.p.shapes[f.shape].usage
+	usage := b.p.supply.Shapes[f.Shape].Usage
 	for i, l := range b.limits[pool] {
-		if usage[i] > l.left {
+		if usage[i] > l.Left {
 			return false
 		}
 	}
@@ -132,8 +133,8 @@ func (b *budget) bounded(pool int32) bool {
 
 // affordable is the set of offers that one more node may be.
 func (b *budget) affordable() vec.Bits {
-	set := vec.NewBits(len(b.p.offers))
-	for o := range b.p.offers {
+	set := vec.NewBits(len(b.p.supply.Offers))
+	for o := range b.p.supply.Offers {
 		if b.affords(int32(o)) {
 			set.Set(int32(o))
 		}
@@ -144,15 +145,15 @@ func (b *budget) affordable() vec.Bits {
 // scarcity is, by offer, the share of what is left that a node would take of
 // limits and headroom, summed over them.
 func (b *budget) scarcity() []float64 {
-	out := make([]float64, len(b.p.offers))
-	for o := range b.p.offers {
-		f := &b.p.offers[o]
-		pool := b.p.templates[f.template].pool
+	out := make([]float64, len(b.p.supply.Offers))
+	for o := range b.p.supply.Offers {
+		f := &b.p.supply.Offers[o]
+		pool := b.p.supply.Templates[f.Template].Pool
 		for _, s := range b.scopes[pool] {
-			out[o] += float64(f.price+b.p.fixedCost(f.template)) / float64(max(1, b.headroom[s]))
+			out[o] += float64(f.Price+b.p.supply.FixedCost(f.Template)) / float64(max(1, b.headroom[s]))
 		}
 		for i, l := range b.limits[pool] {
-			out[o] += float64(b.p.shapes[f.shape].usage[i]) / float64(max(1, l.left))
+			out[o] += float64(b.p.supply.Shapes[f.Shape].Usage[i]) / float64(max(1, l.Left))
 		}
 	}
 	return out
@@ -168,7 +169,7 @@ func (b *budget) reserve(pool int32, options []int32) bool {
 		}
 	}
 	for i := range need {
-		if need[i] > b.limits[pool][i].left {
+		if need[i] > b.limits[pool][i].Left {
 			return false
 		}
 	}
@@ -186,9 +187,9 @@ func (b *budget) release(pool int32, options []int32) {
 func (b *budget) worst(pool int32, options []int32) (money model.Price, need []int64) {
 	need = make([]int64, len(b.limits[pool]))
 	for _, o := range options {
-		money = max(money, b.p.offers[o].price+b.p.fixedCost(b.p.offers[o].template))
+		money = max(money, b.p.supply.Offers[o].Price+b.p.supply.FixedCost(b.p.supply.Offers[o].Template))
 		for i := range need {
-			need[i] = max(need[i], b.p.shapes[b.p.offers[o].shape].usage[i])
+			need[i] = max(need[i], b.p.supply.Shapes[b.p.supply.Offers[o].Shape].Usage[i])
 		}
 	}
 	return money, need
@@ -199,6 +200,6 @@ func (b *budget) change(pool int32, worst model.Price, need []int64, sign int64)
 		b.headroom[s] -= worst * model.Price(sign)
 	}
 	for i := range need {
-		b.limits[pool][i].left -= need[i] * sign
+		b.limits[pool][i].Left -= need[i] * sign
 	}
 }

@@ -82,7 +82,7 @@ func (p *problem) bundleClass(b *bundle) (class, bool) {
 	keys, ok := p.mergeTerms(b, out.terms)
 	for _, key := range keys {
 		has := model.Requirement{Key: key, Operator: model.Exists}
-		offers.And(p.requirement(&has))
+		offers.And(p.supply.Requirement(&has))
 		out.otherSpecs = append(out.otherSpecs, &model.PodSpec{Affinity: []model.Term{{has}}, Tolerations: []model.Toleration{{Exists: true}}})
 	}
 	if out.ports, out.offers = p.ports.ID(ports), p.choices.id(offers); !ok {
@@ -135,7 +135,7 @@ func (p *problem) affinityMetInBundle(b *bundle, c int32, r constraint.Rule) boo
 // bundleKey begins as the keys of other classes do: requests and priority.
 func (p *problem) bundleKey(b *bundle, cl *class) string {
 	var key []byte
-	for r := range p.dims.n() {
+	for r := range p.supply.Dims.N() {
 		key = binary.BigEndian.AppendUint64(key, uint64(cl.req[r]))
 	}
 	key = binary.BigEndian.AppendUint32(key, uint32(cl.priority))

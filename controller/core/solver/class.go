@@ -45,41 +45,37 @@ type class struct {
 // n is how many pods, or bundles of them, there are to place.
 func (c *class) n() int32 { return int32(len(c.pods)) / max(1, c.bundleSize) }
 
-// newDims numbers the resources that the pods ask for.
-func (p *problem) newDims() {
-	seen := map[string]bool{}
-	var asked []string
-	done := make([]bool, len(p.snap.Specs))
-	for _, i := range p.in.Pods {
-		s := p.snap.Pods[i].Spec
-		if done[s] {
-			continue
-		}
-		done[s] = true
-		p.specCount++
-		for name, n := range p.snap.Specs[s].Requests {
-			if n > 0 && !seen[name] {
-				seen[name] = true
-				asked = append(asked, name)
-			}
-		}
-	}
-	p.dims = newDims(asked)
+// nodeNeeds numbers what different specs need of their nodes besides resources:
+// node selector and affinity, tolerations and host ports.
+type nodeNeeds struct {
+	specs []*model.PodSpec
+	ids   map[string]int32
 }
 
-// newClasses groups the pods. Specs are looked at once, then pods are only
-// counted. What the classes may be launched as is left to open.
-func (p *problem) newClasses() {
+// id numbers the needs of a spec, which text identifies.
+func (n *nodeNeeds) id(text []byte, s *model.PodSpec) int32 {
+	id, ok := n.ids[string(text)]
+	if !ok {
+		id = int32(len(n.specs))
+		n.ids[string(text)] = id
+		n.specs = append(n.specs, s)
+	}
+	return id
+}
+
+// newClasses groups the pods, of so many specs, into classes. Each spec is looked
+// at once. Until openClasses, offers of a class is the number of its node needs.
+func (p *problem) newClasses(needs *nodeNeeds, specs int) {
 	bySpec := make([]int32, len(p.snap.Specs))
-	ids := make(map[string]int32, p.specCount)
+	ids := make(map[string]int32, specs)
 	var buf []byte
-	found := make([]class, 0, p.specCount)
-	counts := make([]int32, 0, p.specCount)
+	found := make([]class, 0, specs)
+	counts := make([]int32, 0, specs)
 	for _, i := range p.in.Pods {
 		s := p.snap.Pods[i].Spec
 		if bySpec[s] == 0 {
 			cl := p.newClass(s)
-			buf = cl.terms.AppendKey(append(p.classKey(buf[:0], &cl), 1))
+			buf = cl.terms.AppendKey(append(p.classKey(buf[:0], &cl, needs), 1))
 			id, ok := ids[string(buf)]
 			if !ok {
 				id = int32(len(found)) + 1
@@ -110,7 +106,7 @@ func (p *problem) newClasses() {
 // numbers are moved about in their place.
 func sortClasses(list []class) []class {
 	out := make([]class, len(list))
-	for i, c := range ordered(len(list), func(a, b int32) int { return compareClasses(&list[a], &list[b]) }) {
+	for i, c := range vec.Ordered(len(list), func(a, b int32) int { return compareClasses(&list[a], &list[b]) }) {
 		out[i] = list[c]
 	}
 	return out
@@ -140,11 +136,11 @@ func (p *problem) sortPods(pods []int32) {
 	}
 }
 
-// classKey identifies everything about a spec that placement depends on. It
-// numbers what the spec asks of its node.
-func (p *problem) classKey(b []byte, cl *class) []byte {
+// classKey appends a text of everything in a spec that placement depends on but its
+// topology constraints. It numbers the node needs of the class.
+func (p *problem) classKey(b []byte, cl *class, needs *nodeNeeds) []byte {
 	s := cl.spec
-	for r := range p.dims.n() {
+	for r := range p.supply.Dims.N() {
 		b = binary.BigEndian.AppendUint64(b, uint64(cl.req[r]))
 	}
 	b = binary.BigEndian.AppendUint32(b, uint32(s.Priority))
@@ -157,9 +153,9 @@ func (p *problem) classKey(b []byte, cl *class) []byte {
 		b = append(b, constraint.PortText(s.HostPorts)...)
 	}
 	b = append(b, 0)
-	cl.offers = p.nodeSpecID(b[from:], s)
+	cl.offers = needs.id(b[from:], s)
 	unsupported := slices.Clone(s.Unsupported)
-	if len(p.dims.overflow) > 0 {
+	if len(p.supply.Dims.Overflow) > 0 {
 		unsupported = append(unsupported, p.beyond(s)...)
 	}
 	for _, u := range unsupported {
@@ -172,7 +168,7 @@ func (p *problem) classKey(b []byte, cl *class) []byte {
 func (p *problem) beyond(s *model.PodSpec) []string {
 	var out []string
 	for name := range s.Requests {
-		if p.dims.overflow[name] {
+		if p.supply.Dims.Overflow[name] {
 			out = append(out, "resource "+name)
 		}
 	}
@@ -184,28 +180,15 @@ func (p *problem) beyond(s *model.PodSpec) []string {
 func (p *problem) newClass(spec int32) class {
 	s := &p.snap.Specs[spec]
 	return class{
-		spec: s, priority: s.Priority, req: p.dims.requests(s.Requests), terms: p.topology.Of(spec),
+		spec: s, priority: s.Priority, req: p.supply.Dims.Requests(s.Requests), terms: p.topology.Of(spec),
 		ports: constraint.NoPorts, conflict: constraint.NoPorts,
 	}
 }
 
-// nodeSpecID numbers what specs ask of their nodes besides room: selector, affinity,
-// tolerations and host ports, of which key is the text.
-func (p *problem) nodeSpecID(key []byte, s *model.PodSpec) int32 {
-	id, ok := p.nodeSpecIDs[string(key)]
-	if !ok {
-		id = int32(len(p.nodeSpecs))
-		p.nodeSpecIDs[string(key)] = id
-		p.nodeSpecs = append(p.nodeSpecs, s)
-	}
-	return id
-}
-
-// openClasses finds what the classes may be launched as: until then their
-// offers are the number of what they ask.
-func (p *problem) openClasses() {
-	ports, choices := make([]int32, len(p.nodeSpecs)), make([]int32, len(p.nodeSpecs))
-	for i, s := range p.nodeSpecs {
+// openClasses finds the offers and the host ports of the classes.
+func (p *problem) openClasses(needs *nodeNeeds) {
+	ports, choices := make([]int32, len(needs.specs)), make([]int32, len(needs.specs))
+	for i, s := range needs.specs {
 		ports[i] = p.ports.ID(s.HostPorts)
 		choices[i] = p.choiceOf(s, ports[i])
 	}
@@ -233,15 +216,15 @@ func (p *problem) unsupported(s *model.PodSpec) []model.Reason {
 // choiceOf numbers the set of offers that selector, affinity, tolerations and
 // the host ports of DaemonSets allow.
 func (p *problem) choiceOf(s *model.PodSpec, ports int32) int32 {
-	set := p.selected(s).Clone()
-	for l, ok := range p.tolerated(s.Tolerations) {
+	set := p.supply.Selected(s).Clone()
+	for l, ok := range p.supply.Tolerated(s.Tolerations) {
 		if !ok {
-			set.UnsetRange(p.templates[l].from, p.templates[l].to)
+			set.UnsetRange(p.supply.Templates[l].From, p.supply.Templates[l].To)
 		}
 	}
 	if ports >= 0 {
 		for o := set.Next(0); o >= 0; o = set.Next(o + 1) {
-			if p.ports.ConflictsWithAny(ports, p.shapes[p.offers[o].shape].ports) {
+			if p.ports.ConflictsWithAny(ports, p.supply.Shapes[p.supply.Offers[o].Shape].Ports) {
 				set.Unset(o)
 			}
 		}

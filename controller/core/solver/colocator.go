@@ -184,7 +184,7 @@ func (f *colocator) fitsSomewhere(b *bundle, offers vec.Bits) bool {
 		set.And(offers)
 	}
 	return f.someFits(&cl.req, set) || slices.ContainsFunc(f.hosts, func(h host) bool {
-		return vec.Fits(&cl.req, &h.free, f.dims.n()) && h.admits(&cl) && !f.ports.ConflictsWithAny(cl.ports, h.ports) && h.counts.Allows(cl.terms, 1) > 0
+		return vec.Fits(&cl.req, &h.free, f.supply.Dims.N()) && h.admits(&cl) && !f.ports.ConflictsWithAny(cl.ports, h.ports) && h.counts.Allows(cl.terms, 1) > 0
 	})
 }
 

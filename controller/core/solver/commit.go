@@ -55,14 +55,14 @@ func mostPodsFirst(r *packing.Result) {
 // accept takes the node into the plan, to be launched as offer o or like it,
 // if tiers, limits and headroom allow. cost is what packing took o to cost.
 func (a *attempt) accept(n *planned, o int32, cost float64) bool {
-	n.template = a.p.offers[o].template
+	n.template = a.p.supply.Offers[o].Template
 	if n.options == nil {
 		a.listOptions(n, o)
 	}
 	if len(n.options) == 0 || a.b.cost[n.options[0]] > cost+1e-9 {
 		return false // a tier ran out: others may be cheaper now
 	}
-	if !a.b.reserve(a.p.templates[n.template].pool, n.options) {
+	if !a.b.reserve(a.p.supply.Templates[n.template].Pool, n.options) {
 		a.failed = !a.strictOptions
 		return false
 	}
@@ -93,7 +93,7 @@ func (a *attempt) listNearCheapest(n *planned, o int32, most int) {
 			return
 		}
 		if !n.set.Has(f) || a.strictOptions && !p.noLargerThan(f, o) || !b.affords(f) ||
-			!vec.Fits(&n.demand, &p.shapes[p.offers[f].shape].capacity, p.dims.n()) {
+			!vec.Fits(&n.demand, &p.supply.Shapes[p.supply.Offers[f].Shape].Capacity, p.supply.Dims.N()) {
 			continue
 		}
 		if len(n.options) == 0 {
@@ -109,10 +109,10 @@ func (a *attempt) listNearCheapest(n *planned, o int32, most int) {
 // noLargerThan says whether offer f takes no more of money and limits than offer o of
 // the same node template.
 func (p *problem) noLargerThan(f, o int32) bool {
-	if p.offers[f].price > p.offers[o].price {
+	if p.supply.Offers[f].Price > p.supply.Offers[o].Price {
 		return false
 	}
-	x, y := p.shapes[p.offers[f].shape].usage, p.shapes[p.offers[o].shape].usage
+	x, y := p.supply.Shapes[p.supply.Offers[f].Shape].Usage, p.supply.Shapes[p.supply.Offers[o].Shape].Usage
 	for i := range x {
 		if x[i] > y[i] {
 			return false
@@ -200,7 +200,7 @@ func (d *nodeBuilder) finish(x *draftNode) int32 {
 		return offer
 	}
 	n.set = d.sets.sets[set]
-	if !d.a.strictOptions && !d.a.b.bounded(d.a.p.templates[d.a.p.offers[offer].template].pool) {
+	if !d.a.strictOptions && !d.a.b.bounded(d.a.p.supply.Templates[d.a.p.supply.Offers[offer].Template].Pool) {
 		key := nodeKey{offer: offer, set: set, demand: n.demand}
 		if same := d.built[key]; same != nil {
 			n.options = same.options

@@ -167,13 +167,13 @@ func (h *domainAssigner) countedEverywhere(cl *class, g int32) bool {
 func (h *domainAssigner) fitsInDomain(cl *class, v int32) bool {
 	set, in := h.choices.sets[cl.offers], h.domains.offers[v]
 	for o := set.Next(0); o >= 0; o = set.Next(o + 1) {
-		if in.Has(o) && vec.Fits(&cl.req, &h.shapes[h.offers[o].shape].capacity, h.dims.n()) {
+		if in.Has(o) && vec.Fits(&cl.req, &h.supply.Shapes[h.supply.Offers[o].Shape].Capacity, h.supply.Dims.N()) {
 			return true
 		}
 	}
 	for i := range h.hosts {
 		x := &h.hosts[i]
-		if x.domains[h.key] == v && vec.Fits(&cl.req, &x.free, h.dims.n()) && x.within(cl.restrictions) && x.admits(cl) {
+		if x.domains[h.key] == v && vec.Fits(&cl.req, &x.free, h.supply.Dims.N()) && x.within(cl.restrictions) && x.admits(cl) {
 			return true
 		}
 	}

@@ -70,7 +70,7 @@ func (h *domainAssigner) nextHostWithRoom(x *classDemand, v int32) int {
 	cl := &h.classes[x.class]
 	for at := &x.nextHost[v]; int(*at) < len(h.hosts); *at++ {
 		host := &h.hosts[*at]
-		if host.domains[h.key] == v && vec.Fits(&cl.req, &h.free[*at], h.dims.n()) && host.within(cl.restrictions) &&
+		if host.domains[h.key] == v && vec.Fits(&cl.req, &h.free[*at], h.supply.Dims.N()) && host.within(cl.restrictions) &&
 			host.counts.Allows(cl.terms, 1) > 0 && host.admits(cl) {
 			return int(*at)
 		}

@@ -36,21 +36,6 @@ func (h *host) within(all []domainRestriction) bool {
 	return true
 }
 
-// offerLabel is a label of the node that an offer would give.
-func (p *problem) offerLabel(o int32, key string) (string, bool) {
-	f := &p.offers[o]
-	ln := &p.templates[f.template]
-	if v, ok := ln.labels[key]; ok {
-		return v, true
-	}
-	if v, present, ours := p.keys.keys[f.key].value(key); ours {
-		return v, present
-	}
-	col := p.catalogue(p.snap.Pools[ln.pool].Catalog).column(key)
-	at := col.byType[f.typ]
-	return col.values[at], at > 0
-}
-
 // newDomains finds the domains of every key that settles before packing.
 func (p *problem) newDomains(hosts []host) {
 	var keys []string
@@ -85,8 +70,8 @@ func (p *problem) newTopologyDomains(key string, hosts []host) topologyDomains {
 			d.values = append(d.values, v)
 		}
 	}
-	for o := range p.offers {
-		note(p.offerLabel(int32(o), key))
+	for o := range p.supply.Offers {
+		note(p.supply.OfferLabel(int32(o), key))
 	}
 	for i := range hosts {
 		note(hosts[i].labels(key))
@@ -94,10 +79,10 @@ func (p *problem) newTopologyDomains(key string, hosts []host) topologyDomains {
 	slices.Sort(d.values)
 	d.offers = make([]vec.Bits, len(d.values))
 	for i := range d.offers {
-		d.offers[i] = vec.NewBits(len(p.offers))
+		d.offers[i] = vec.NewBits(len(p.supply.Offers))
 	}
-	for o := range p.offers {
-		if v, ok := p.offerLabel(int32(o), key); ok {
+	for o := range p.supply.Offers {
+		if v, ok := p.supply.OfferLabel(int32(o), key); ok {
 			at, _ := slices.BinarySearch(d.values, v)
 			d.offers[at].Set(int32(o))
 		}
@@ -114,8 +99,8 @@ func (p *problem) unitPricesFor(d *topologyDomains, choice int32) []float64 {
 	for i := range out {
 		out[i] = math.Inf(1)
 		for o := p.choices.sets[choice].Next(0); o >= 0; o = p.choices.sets[choice].Next(o + 1) {
-			if size := p.size(&p.shapes[p.offers[o].shape].capacity); size > 0 && d.offers[i].Has(o) {
-				out[i] = min(out[i], p.offers[o].cost/size)
+			if size := p.size(&p.supply.Shapes[p.supply.Offers[o].Shape].Capacity); size > 0 && d.offers[i].Has(o) {
+				out[i] = min(out[i], p.supply.Offers[o].Cost/size)
 			}
 		}
 	}
@@ -125,20 +110,20 @@ func (p *problem) unitPricesFor(d *topologyDomains, choice int32) []float64 {
 
 // groupOffers is the set of offers whose nodes a topology group counts.
 func (p *problem) groupOffers(c *constraint.Group) vec.Bits {
-	set := vec.NewBits(len(p.offers))
-	set.SetRange(0, int32(len(p.offers)))
+	set := vec.NewBits(len(p.supply.Offers))
+	set.SetRange(0, int32(len(p.supply.Offers)))
 	if c.HonorAffinity {
-		set.And(p.selected(c.Filter))
+		set.And(p.supply.Selected(c.Filter))
 	}
 	if c.HonorTaints {
-		for l, ok := range p.tolerated(c.Filter.Tolerations) {
+		for l, ok := range p.supply.Tolerated(c.Filter.Tolerations) {
 			if !ok {
-				set.UnsetRange(p.templates[l].from, p.templates[l].to)
+				set.UnsetRange(p.supply.Templates[l].From, p.supply.Templates[l].To)
 			}
 		}
 	}
 	for _, k := range c.Keys {
-		set.And(p.requirement(&model.Requirement{Key: k, Operator: model.Exists}))
+		set.And(p.supply.Requirement(&model.Requirement{Key: k, Operator: model.Exists}))
 	}
 	return set
 }

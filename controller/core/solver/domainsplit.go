@@ -106,7 +106,7 @@ func (h *domainAssigner) restrictOffers(choice int32, values vec.Bits) int32 {
 			return id
 		}
 	}
-	in := vec.NewBits(len(h.offers))
+	in := vec.NewBits(len(h.supply.Offers))
 	for v := values.Next(0); v >= 0; v = values.Next(v + 1) {
 		in.Or(h.domains.offers[v])
 	}

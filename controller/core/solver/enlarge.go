@@ -47,7 +47,7 @@ func (a *attempt) grow(n *planned, c int32) bool {
 		a.left[c] -= fit
 		return true
 	}
-	if n.counts.Allows(cl.terms, 1) == 0 || a.p.minValuesStrict(n.template) || a.p.ports.ConflictsWithAny(cl.ports, n.ports) || a.growTries >= maxTried {
+	if n.counts.Allows(cl.terms, 1) == 0 || a.p.supply.MinValuesStrict(n.template) || a.p.ports.ConflictsWithAny(cl.ports, n.ports) || a.growTries >= maxTried {
 		return false
 	}
 	a.growTries++
@@ -58,7 +58,7 @@ func (a *attempt) grow(n *planned, c int32) bool {
 	}
 	demand := n.demand
 	demand.Add(&cl.req, 1)
-	pool, before := a.p.templates[n.template].pool, *n
+	pool, before := a.p.supply.Templates[n.template].Pool, *n
 	a.b.release(pool, n.options)
 	if a.cheapest(n.template, set, &demand) < 0 { // moving tiers takes long
 		a.b.reserve(pool, n.options)
@@ -84,7 +84,7 @@ func (a *attempt) grow(n *planned, c int32) bool {
 // may be launched; -1 for none.
 func (a *attempt) cheapest(template int32, set vec.Bits, demand *vec.Vector) int32 {
 	for _, o := range a.b.byCost[template] {
-		if set.Has(o) && vec.Fits(demand, &a.p.shapes[a.p.offers[o].shape].capacity, a.p.dims.n()) && a.b.affords(o) {
+		if set.Has(o) && vec.Fits(demand, &a.p.supply.Shapes[a.p.supply.Offers[o].Shape].Capacity, a.p.supply.Dims.N()) && a.b.affords(o) {
 			return o
 		}
 	}

@@ -5,6 +5,7 @@ import (
 
 	"spokeshave.dev/controller/core/model"
 	"spokeshave.dev/controller/core/solver/effort"
+	"spokeshave.dev/controller/core/solver/supply"
 	"spokeshave.dev/controller/core/solver/vec"
 )
 
@@ -12,7 +13,7 @@ import (
 // as long as there is headroom.
 type twoTypes struct {
 	small, large, headroom float64
-	costs                  []Costs
+	costs                  []supply.Costs
 }
 
 // planned asks for pods of so many CPUs and plans a small node for each of the first ones.
@@ -27,7 +28,7 @@ func (x twoTypes) planned(tb testing.TB, nodes int, cpus ...int64) *attempt {
 	}
 	in := Input{Snapshot: s, Tolerance: DefaultTolerance, Costs: x.costs, Headroom: []model.Headroom{{Left: model.PriceOf(x.headroom)}}, budget: effort.New(1)}
 	in.ask(cpus...)
-	p := newProblem(&in, s.Specs, nil)
+	p := newProblem(&in, s.Specs)
 	left := make([]int32, len(cpus))
 	for c := nodes; c < len(cpus); c++ {
 		left[c] = 1
@@ -50,7 +51,7 @@ func (x twoTypes) planned(tb testing.TB, nodes int, cpus ...int64) *attempt {
 // It cannot become what holds a pod too large for anything, and stays as it is, although
 // the tier has room again: what it is said to cost is what it takes.
 func TestGrowLeavesTiers(t *testing.T) {
-	costs := []Costs{{{}, {{Tiers: []Tier{{Cost: 1, Shares: []Share{{6, 0.6}}}}}}}}
+	costs := []supply.Costs{{{}, {{Tiers: []supply.Tier{{Cost: 1, Shares: []supply.Share{{Group: 6, Part: 0.6}}}}}}}}
 	a := twoTypes{4, 5, 100, costs}.planned(t, 2, 1500, 1500, 9000)
 	first, second := a.nodes[0], a.nodes[1]
 	_, small := a.p.twoOffers(t)
@@ -109,7 +110,7 @@ func TestGrowCounts(t *testing.T) {
 // TestSqueezeGivesBack: the node could have been the small type, which is dearer by its
 // price. With a second pod it is not, and the difference may be spent.
 func TestSqueezeGivesBack(t *testing.T) {
-	costs := []Costs{{{{Tiers: []Tier{{Cost: 1.05}}}}, {{Tiers: []Tier{{Cost: 1}}}}}}
+	costs := []supply.Costs{{{{Tiers: []supply.Tier{{Cost: 1.05}}}}, {{Tiers: []supply.Tier{{Cost: 1}}}}}}
 	a := twoTypes{5, 3, 10, costs}.planned(t, 1, 1500, 1500)
 	if got := a.b.headroom[0]; got != model.PriceOf(5) || len(a.nodes[0].options) != 2 {
 		t.Fatalf("%v $/h left, and %d options, want 5 and 2", got, len(a.nodes[0].options))

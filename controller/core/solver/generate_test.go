@@ -3,6 +3,7 @@ package solver
 import (
 	"spokeshave.dev/controller/core/check"
 	"spokeshave.dev/controller/core/model"
+	"spokeshave.dev/controller/core/solver/supply"
 	"spokeshave.dev/test/kit/random"
 )
 
@@ -30,16 +31,16 @@ func (g *generator) policies(in *Input) {
 }
 
 // costs are random costs for a catalogue.
-func (g *generator) costs(c *model.Catalog) Costs { return lowered(g.Costs(c)) }
+func (g *generator) costs(c *model.Catalog) supply.Costs { return lowered(g.Costs(c)) }
 
-func lowered(costs random.Costs) Costs {
-	out := make(Costs, len(costs))
+func lowered(costs random.Costs) supply.Costs {
+	out := make(supply.Costs, len(costs))
 	for t := range costs {
-		out[t] = make([]Effective, len(costs[t]))
+		out[t] = make([]supply.Effective, len(costs[t]))
 		for o, c := range costs[t] {
-			out[t][o] = Effective{Excluded: c.Excluded, Policy: c.Policy, Reason: c.Reason}
+			out[t][o] = supply.Effective{Excluded: c.Excluded, Policy: c.Policy, Reason: c.Reason}
 			for _, x := range c.Tiers {
-				out[t][o].Tiers = append(out[t][o].Tiers, Tier{Until: x.Until, Cost: x.Cost})
+				out[t][o].Tiers = append(out[t][o].Tiers, supply.Tier{Until: x.Until, Cost: x.Cost})
 			}
 		}
 	}

@@ -40,7 +40,7 @@ func (p *problem) countsOf(takes []classCount) constraint.NodeCounts {
 // are there as long as they are, and count.
 func (p *problem) hosts() []host {
 	nodes := p.snap.Nodes
-	order := ordered(len(nodes), func(a, b int32) int {
+	order := vec.Ordered(len(nodes), func(a, b int32) int {
 		if o := cmp.Compare(stateOrder(nodes[a].State), stateOrder(nodes[b].State)); o != 0 {
 			return o
 		}
@@ -53,7 +53,7 @@ func (p *problem) hosts() []host {
 		at[i] = -1
 		at[i] = int32(len(out))
 		out = append(out, host{
-			node: i, free: p.dims.vector(n.Allocatable),
+			node: i, free: p.supply.Dims.Vector(n.Allocatable),
 			taints: constraint.PermanentTaints(n, p.snap.Pools), labels: p.nodeLabels(n),
 		})
 	}
@@ -132,7 +132,7 @@ type podUsage struct {
 }
 
 func (p *problem) usageOf(s *model.PodSpec) *podUsage {
-	return &podUsage{req: p.dims.requests(s.Requests), ports: p.ports.ID(s.HostPorts)}
+	return &podUsage{req: p.supply.Dims.Requests(s.Requests), ports: p.ports.ID(s.HostPorts)}
 }
 
 func (h *host) occupy(w *podUsage) {
@@ -244,7 +244,7 @@ func (p *problem) fillHosts(hosts []host, left []int32) {
 			if left[c] == 0 {
 				break
 			}
-			if vec.Fits(&p.classes[c].req, &groups[g].maxFree, p.dims.n()) {
+			if vec.Fits(&p.classes[c].req, &groups[g].maxFree, p.supply.Dims.N()) {
 				left[c] -= p.fillHostBlock(&groups[g], c, left[c])
 			}
 		}
@@ -293,13 +293,13 @@ func (p *problem) fillHostBlock(g *hostBlock, c, n int32) int32 {
 // placeOnHost puts up to n pods of a class on a node and says how many it took.
 func (p *problem) placeOnHost(h *host, c, n int32) int32 {
 	cl := &p.classes[c]
-	if !vec.Fits(&cl.req, &h.free, p.dims.n()) || p.ports.ConflictsWithAny(cl.ports, h.ports) || !h.within(cl.restrictions) || !h.admits(cl) {
+	if !vec.Fits(&cl.req, &h.free, p.supply.Dims.N()) || p.ports.ConflictsWithAny(cl.ports, h.ports) || !h.within(cl.restrictions) || !h.admits(cl) {
 		return 0
 	}
 	if n = h.counts.Allows(cl.terms, n); n == 0 {
 		return 0
 	}
-	n = vec.MaxCopies(&cl.req, &h.free, n, p.dims.n())
+	n = vec.MaxCopies(&cl.req, &h.free, n, p.supply.Dims.N())
 	if cl.ports >= 0 {
 		n = 1
 		h.ports = append(h.ports, cl.ports)

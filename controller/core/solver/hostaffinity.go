@@ -19,7 +19,6 @@ type unmetHostAffinity struct {
 // answer is a plan, and what it leaves to be done otherwise.
 type answer struct {
 	outcome
-	p *problem
 	// unmet are pods that want others on their own node and found none there,
 	// unplacedBundles those of bundles without a place.
 	unmet, unplacedBundles []int32

@@ -3,6 +3,7 @@ package solver
 import (
 	"spokeshave.dev/controller/core/model"
 	"spokeshave.dev/controller/core/solver/effort"
+	"spokeshave.dev/controller/core/solver/supply"
 )
 
 // Defaults for the fields of Input that callers rarely set.
@@ -15,6 +16,23 @@ const (
 	DefaultMaxOptions = 60
 )
 
+// What policies say of offerings, and what solves of one decision share.
+type (
+	// Costs are a pool's effective costs by type and offering of its catalogue.
+	Costs = supply.Costs
+	// Effective is what an offering costs in the eyes of the rank policies.
+	Effective = supply.Effective
+	// Tier is a cost in USD/hour and the new nodes for which it holds.
+	Tier = supply.Tier
+	// Share is what one node takes of a group of offerings.
+	Share = supply.Share
+	// Offerings keep what solves have lowered of catalogues and NodePools.
+	Offerings = supply.Cache
+)
+
+// NewOfferings keeps nothing yet.
+func NewOfferings() *Offerings { return supply.NewCache() }
+
 // Input is the question. It is never changed by Solve.
 type Input struct {
 	Snapshot *model.Snapshot
@@ -23,7 +41,7 @@ type Input struct {
 	Pods []int32
 	// Costs hold the effective costs by pool; nil, or a nil entry, means that
 	// the billed price counts.
-	Costs []Costs
+	Costs []supply.Costs
 	// Headroom bounds what the new nodes may cost; every entry must hold.
 	Headroom []model.Headroom
 	// Denied are launches that a review refused.
@@ -39,44 +57,13 @@ type Input struct {
 	Tolerance float64
 	// MaxOptions bounds the options of a node; 0 is DefaultMaxOptions.
 	MaxOptions int
+	// Offerings are shared by the solves of one decision; nil lowers catalogues and
+	// NodePools for this solve alone.
+	Offerings *supply.Cache
 	// respectPreferences says that the preferences in the specs are to be respected.
 	respectPreferences bool
 	// budget counts what all plans of a solve take together.
 	budget *effort.Budget
-}
-
-// Costs are a pool's effective costs by type and offering of its catalogue:
-// Costs[t][o] belongs to Catalog.Types[t].Offerings[o].
-type Costs [][]Effective
-
-// Effective is what an offering costs in the eyes of the rank policies. The
-// zero value is the billed price, for any number of nodes.
-type Effective struct {
-	// Tiers apply in order: the first one that has room for one more node
-	// counts, and where none has, the billed price.
-	Tiers []Tier
-	// Excluded drops the offering; Policy and Reason say who and why.
-	Excluded bool
-	Policy   string
-	Reason   string
-}
-
-// Tier is a cost in USD/hour and the new nodes for which it holds.
-type Tier struct {
-	// Until bounds the new nodes of the offering, counted from the first, at
-	// whatever cost they came; 0 is any number.
-	Until uint32
-	Cost  float64
-	// Shares are taken of groups that offerings use up together.
-	Shares []Share
-}
-
-// Share is what one node takes of a group. A tier has room while the sum of
-// what the nodes at its cost have taken, and would take, is at most 1.
-type Share struct {
-	// Group is any number that the offerings of a group have in common.
-	Group int32
-	Part  float64
 }
 
 // Stats describe a solve, for metrics and benchmarks.

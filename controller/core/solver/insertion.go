@@ -259,7 +259,7 @@ func (t *insertion) bestOpenNode(cl *class, shut vec.Bits, w *affinityTarget) (b
 		if !t.bestFit {
 			return i, 0
 		}
-		if add := t.offers[o].cost - t.offers[n.offers[0]].cost; best < 0 || add < least {
+		if add := t.supply.Offers[o].Cost - t.supply.Offers[n.offers[0]].Cost; best < 0 || add < least {
 			best, least = i, add
 		}
 	}
@@ -276,7 +276,7 @@ func (t *insertion) offerFor(n *insertedNode, cl *class, w *affinityTarget) int3
 	demand.Add(&cl.req, 1)
 	w.addDependents(&demand)
 	for _, o := range n.offers {
-		if t.choices.sets[cl.offers].Has(o) && t.offerSuitsDependents(w, o) && vec.Fits(&demand, &t.shapes[t.offers[o].shape].capacity, t.dims.n()) {
+		if t.choices.sets[cl.offers].Has(o) && t.offerSuitsDependents(w, o) && vec.Fits(&demand, &t.supply.Shapes[t.supply.Offers[o].Shape].Capacity, t.supply.Dims.N()) {
 			return o
 		}
 	}
@@ -294,15 +294,15 @@ func (t *insertion) cheapestPartition(cl *class, w *affinityTarget) (best int, l
 	w.addDependents(&demand)
 	for i := range t.partitions {
 		x := &t.partitions[i]
-		ln := &t.templates[x.template]
-		if best >= 0 && ln.weightRank > level || !w.includes(&x.topologyPosition) || !t.allows(cl, &x.topologyPosition) {
+		ln := &t.supply.Templates[x.template]
+		if best >= 0 && ln.WeightRank > level || !w.includes(&x.topologyPosition) || !t.allows(cl, &x.topologyPosition) {
 			continue
 		}
 		for _, o := range x.byCost {
-			if t.choices.sets[cl.offers].Has(o) && t.offerSuitsDependents(w, o) && vec.Fits(&demand, &t.shapes[t.offers[o].shape].capacity, t.dims.n()) {
-				cost := t.offers[o].cost + t.fixedCost(x.template).USD()
-				if best < 0 || ln.weightRank < level || cost < least {
-					best, level, least = i, ln.weightRank, cost
+			if t.choices.sets[cl.offers].Has(o) && t.offerSuitsDependents(w, o) && vec.Fits(&demand, &t.supply.Shapes[t.supply.Offers[o].Shape].Capacity, t.supply.Dims.N()) {
+				cost := t.supply.Offers[o].Cost + t.supply.FixedCost(x.template).USD()
+				if best < 0 || ln.WeightRank < level || cost < least {
+					best, level, least = i, ln.WeightRank, cost
 				}
 				break
 			}
@@ -317,7 +317,7 @@ func (t *insertion) addToNode(at int, c int32) {
 	n.join(cl, classCount{c, 1})
 	var left []int32
 	for _, o := range n.offers {
-		if t.choices.sets[cl.offers].Has(o) && vec.Fits(&n.demand, &t.shapes[t.offers[o].shape].capacity, t.dims.n()) {
+		if t.choices.sets[cl.offers].Has(o) && vec.Fits(&n.demand, &t.supply.Shapes[t.supply.Offers[o].Shape].Capacity, t.supply.Dims.N()) {
 			left = append(left, o)
 		}
 	}
@@ -337,7 +337,7 @@ func (c *class) hasRules() int {
 func (t *insertion) accept() bool {
 	for i := range t.nodes {
 		n := &t.nodes[i]
-		n.set = vec.NewBits(len(t.offers))
+		n.set = vec.NewBits(len(t.supply.Offers))
 		for _, o := range n.offers {
 			n.set.Set(o)
 		}

@@ -40,7 +40,7 @@ func (s *search) insert(st *strategy) {
 func (s *search) insertBy(st *strategy, by insertionStrategy) []int32 {
 	in := s.in
 	in.Effort = st.effort
-	p := newProblem(&in, s.required, s.lowered)
+	p := newProblem(&in, s.required)
 	hosts := p.hosts()
 	t := p.insertPods(hosts, by)
 	if t == nil {

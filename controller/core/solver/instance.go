@@ -61,9 +61,9 @@ func (k *packingRound) packedItems() []packing.Item {
 
 // capacities are what nodes of each shape hold.
 func (k *packingRound) capacities(podsPerNode int32) []vec.Vector {
-	out := make([]vec.Vector, len(k.p.shapes))
-	for i := range k.p.shapes {
-		out[i] = k.p.shapes[i].capacity
+	out := make([]vec.Vector, len(k.p.supply.Shapes))
+	for i := range k.p.supply.Shapes {
+		out[i] = k.p.supply.Shapes[i].Capacity
 		if podsPerNode > 0 {
 			out[i][2] = min(out[i][2], int64(podsPerNode))
 		}
@@ -82,14 +82,14 @@ const (
 // offerBins are the offers as bin types. Their costs include what a node costs besides
 // its instance.
 func (k *packingRound) offerBins(scarcity []float64) []packing.BinType {
-	out := make([]packing.BinType, len(k.p.offers))
+	out := make([]packing.BinType, len(k.p.supply.Offers))
 	for o := range out {
-		f := &k.p.offers[o]
-		cost := k.cost[o] + k.p.fixedCost(f.template).USD() + float64(moneyWeight*f.price.USD()) + leastCost
+		f := &k.p.supply.Offers[o]
+		cost := k.cost[o] + k.p.supply.FixedCost(f.Template).USD() + float64(moneyWeight*f.Price.USD()) + leastCost
 		if scarcity != nil {
 			cost = scarcity[o] + float64(moneyWeight*cost)
 		}
-		out[o] = packing.BinType{Capacity: f.shape, Family: f.template, Cost: cost}
+		out[o] = packing.BinType{Capacity: f.Shape, Family: f.Template, Cost: cost}
 	}
 	return out
 }

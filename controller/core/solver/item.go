@@ -100,18 +100,18 @@ func (a *attempt) constrainedFirst(items []item) {
 // chooseSet is the set of offers from which the class is served now: those of
 // the heaviest pools where one fits. -1 when nothing does.
 func (a *attempt) chooseSet(table *setTable, memo map[[2]int32]int32, cl *class, allowed vec.Bits) int32 {
-	for level := range a.p.weightRanks {
+	for level := range a.p.supply.WeightRanks {
 		k := [2]int32{cl.offers, level}
 		id, ok := memo[k]
 		if !ok {
 			set := a.p.choices.sets[cl.offers].Clone()
 			set.And(allowed)
-			for l := range a.p.templates {
-				if a.p.templates[l].weightRank != level {
-					set.UnsetRange(a.p.templates[l].from, a.p.templates[l].to)
+			for l := range a.p.supply.Templates {
+				if a.p.supply.Templates[l].WeightRank != level {
+					set.UnsetRange(a.p.supply.Templates[l].From, a.p.supply.Templates[l].To)
 				}
 			}
-			if a.p.dropTooLarge(set); set.Empty() {
+			if a.p.supply.DropTooLarge(set); set.Empty() {
 				id = -1
 			} else {
 				id = table.id(set)
@@ -131,7 +131,7 @@ func (a *attempt) hit(req *vec.Vector, id int32, set vec.Bits) bool {
 	for int(id) >= len(a.hits) {
 		a.hits = append(a.hits, 0)
 	}
-	if o := a.hits[id] - 1; o >= 0 && vec.Fits(req, &a.p.shapes[a.p.offers[o].shape].capacity, a.p.dims.n()) {
+	if o := a.hits[id] - 1; o >= 0 && vec.Fits(req, &a.p.supply.Shapes[a.p.supply.Offers[o].Shape].Capacity, a.p.supply.Dims.N()) {
 		return true
 	}
 	o := a.p.someFit(req, set)
@@ -148,8 +148,8 @@ func (p *problem) someFit(req *vec.Vector, set vec.Bits) int32 {
 	for w, x := range set {
 		for ; x != 0; x &= x - 1 {
 			o := int32(w*64 + bits.TrailingZeros64(x))
-			shape := p.offers[o].shape
-			if shape != last && vec.Fits(req, &p.shapes[shape].capacity, p.dims.n()) {
+			shape := p.supply.Offers[o].Shape
+			if shape != last && vec.Fits(req, &p.supply.Shapes[shape].Capacity, p.supply.Dims.N()) {
 				return o
 			}
 			last = shape

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"spokeshave.dev/controller/core/model"
+	"spokeshave.dev/controller/core/solver/supply"
 )
 
 // TestFewNodesManyPods: a NodePool may launch one node more. Nodes that would serve all
@@ -42,7 +43,7 @@ func TestFewNodesManyPods(t *testing.T) {
 					{Namespace: "shop", Priority: 100, Requests: model.Resources{model.CPU: 1000, model.Memory: 6 << 30, model.PodSlots: 1}},
 				},
 			}
-			in := Input{Snapshot: s, Blocked: make([]*model.Reason, 1), Costs: make([]Costs, 1), Effort: DefaultEffort, Tolerance: DefaultTolerance}
+			in := Input{Snapshot: s, Blocked: make([]*model.Reason, 1), Costs: make([]supply.Costs, 1), Effort: DefaultEffort, Tolerance: DefaultTolerance}
 			for i := range 30 {
 				spec := int32(i % 2)
 				if spec == 0 && i/2 < tc.urgent {

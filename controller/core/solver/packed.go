@@ -27,13 +27,10 @@ func (s *search) pack(st *strategy) {
 	default:
 		bundles = s.packed.bundles
 	}
-	a := solveWith(&in, s.required, st.options.domains, bundles, s.lowered)
+	a := solveWith(&in, s.required, st.options.domains, bundles)
 	s.log.end(&a.outcome)
 	s.log.modes(a.modes)
 	s.packed.last = a
-	if s.lowered == nil {
-		s.lowered = a.p
-	}
 	if bundles == nil {
 		s.packed.leads = s.consider(a.outcome)
 		return

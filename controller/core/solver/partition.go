@@ -43,10 +43,10 @@ func (t *insertion) newHostPositions() {
 // newPartitions parts the offers of every node template by domain, and by who counts them.
 // It reports false when that makes too many partitions.
 func (t *insertion) newPartitions() bool {
-	for l := range t.templates {
-		set := vec.NewBits(len(t.offers))
-		set.SetRange(t.templates[l].from, t.templates[l].to)
-		if t.dropTooLarge(set); !set.Empty() {
+	for l := range t.supply.Templates {
+		set := vec.NewBits(len(t.supply.Offers))
+		set.SetRange(t.supply.Templates[l].From, t.supply.Templates[l].To)
+		if t.supply.DropTooLarge(set); !set.Empty() {
 			s := topologyPosition{domain: make([]int32, len(t.domains)), counted: make([]bool, len(t.groupKeys))}
 			t.partitions = append(t.partitions, offerPartition{topologyPosition: s, offers: set, template: int32(l)})
 		}
@@ -68,7 +68,7 @@ func (t *insertion) newPartitions() bool {
 	}
 	for i := range t.partitions {
 		x := &t.partitions[i]
-		for _, o := range t.templates[x.template].byCost {
+		for _, o := range t.supply.Templates[x.template].ByCost {
 			if x.offers.Has(o) {
 				x.byCost = append(x.byCost, o)
 			}
@@ -93,11 +93,11 @@ func (t *insertion) splitByGroup() {
 // splitByZone parts partitions by zone and capacity type.
 func (t *insertion) splitByZone() {
 	sets := map[[2]string]vec.Bits{}
-	for o := range t.offers {
-		s := &t.keys.keys[t.offers[o].key]
-		at := [2]string{s.zone, s.capacityType}
+	for o := range t.supply.Offers {
+		s := &t.supply.Keys.Keys[t.supply.Offers[o].Key]
+		at := [2]string{s.Zone, s.CapacityType}
 		if sets[at] == nil {
-			sets[at] = vec.NewBits(len(t.offers))
+			sets[at] = vec.NewBits(len(t.supply.Offers))
 		}
 		sets[at].Set(int32(o))
 	}

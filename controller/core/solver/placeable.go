@@ -12,7 +12,7 @@ func (t *insertion) findPlaceable() {
 	for c := range t.classes {
 		cl := &t.classes[c]
 		t.placeable[c] = t.someFits(&cl.req, t.choices.sets[cl.offers]) || slices.ContainsFunc(t.hosts, func(h host) bool {
-			return vec.Fits(&cl.req, &h.free, t.dims.n()) && h.admits(cl)
+			return vec.Fits(&cl.req, &h.free, t.supply.Dims.N()) && h.admits(cl)
 		})
 	}
 }

@@ -14,7 +14,7 @@ func (p *problem) write(a *attempt, hosts []host) outcome {
 	plan.Unplaced = x.unplaced(w.next)
 
 	stats := a.stats
-	stats.Pods, stats.Classes, stats.Offers = len(p.in.Pods), len(p.classes), len(p.offers)
+	stats.Pods, stats.Classes, stats.Offers = len(p.in.Pods), len(p.classes), len(p.supply.Offers)
 	stats.Effective, stats.Billed, stats.Fixed = a.effective(), a.billed(), a.fixedCost()
 	out := outcome{Plan: &plan, stats: &stats, explain: x.explain, problem: p, hosts: hosts}
 	for _, n := range a.nodes {
@@ -64,15 +64,15 @@ func (w *writer) nodes() []model.PlannedNode {
 		if len(options[key]) != len(n.options) {
 			options[key] = w.options(n)
 		}
-		requests := w.p.daemonRequests(w.p.offers[n.options[0]].shape)
-		for r, amount := range n.demand[:w.p.dims.n()] {
+		requests := w.p.supply.DaemonRequests(w.p.supply.Offers[n.options[0]].Shape)
+		for r, amount := range n.demand[:w.p.supply.Dims.N()] {
 			if amount > 0 {
-				requests[w.p.dims.names[r]] += amount
+				requests[w.p.supply.Dims.Names[r]] += amount
 			}
 		}
-		ln := &w.p.templates[n.template]
+		ln := &w.p.supply.Templates[n.template]
 		out[i] = model.PlannedNode{
-			Pool: ln.pool, Pods: w.pods(n.placed), Labels: maps.Clone(ln.variantLabels), Requests: requests, Options: options[key],
+			Pool: ln.Pool, Pods: w.pods(n.placed), Labels: maps.Clone(ln.VariantLabels), Requests: requests, Options: options[key],
 		}
 	}
 	return out
@@ -81,11 +81,11 @@ func (w *writer) nodes() []model.PlannedNode {
 func (w *writer) options(n *planned) []model.Option {
 	out := make([]model.Option, len(n.options))
 	for i, o := range n.options {
-		f := &w.p.offers[o]
-		s := &w.p.keys.keys[f.key]
+		f := &w.p.supply.Offers[o]
+		s := &w.p.supply.Keys.Keys[f.Key]
 		out[i] = model.Option{
-			InstanceType: w.p.offerType(o).Name, Zone: s.zone, CapacityType: model.CapacityType(s.capacityType),
-			Price: f.price, Effective: w.p.optionCost(n, i),
+			InstanceType: w.p.supply.OfferType(o).Name, Zone: s.Zone, CapacityType: model.CapacityType(s.CapacityType),
+			Price: f.Price, Effective: w.p.optionCost(n, i),
 		}
 	}
 	return out

@@ -7,16 +7,17 @@ import (
 
 	"spokeshave.dev/controller/core/check"
 	"spokeshave.dev/controller/core/model"
+	"spokeshave.dev/controller/core/solver/supply"
 )
 
 // rate makes costs for a pool's catalogue from a function of type and offering.
-func rate(s *model.Snapshot, f func(t *model.InstanceType, o *model.Offering) Effective) []Costs {
-	out := make([]Costs, len(s.Pools))
+func rate(s *model.Snapshot, f func(t *model.InstanceType, o *model.Offering) supply.Effective) []supply.Costs {
+	out := make([]supply.Costs, len(s.Pools))
 	for p := range s.Pools {
 		types := s.Catalogs[s.Pools[p].Catalog].Types
-		out[p] = make(Costs, len(types))
+		out[p] = make(supply.Costs, len(types))
 		for t := range types {
-			out[p][t] = make([]Effective, len(types[t].Offerings))
+			out[p][t] = make([]supply.Effective, len(types[t].Offerings))
 			for o := range types[t].Offerings {
 				out[p][t][o] = f(&types[t], &types[t].Offerings[o])
 			}
@@ -38,11 +39,11 @@ func TestPolicies(t *testing.T) {
 		"EffectiveCostDecides": {
 			reason: "a rank policy prefers zone b, whatever it costs",
 			setup: func(in *Input, s *model.Snapshot) {
-				in.Costs = rate(s, func(_ *model.InstanceType, o *model.Offering) Effective {
+				in.Costs = rate(s, func(_ *model.InstanceType, o *model.Offering) supply.Effective {
 					if o.Zone == "b" {
-						return Effective{Tiers: []Tier{{Cost: 0.01}}}
+						return supply.Effective{Tiers: []supply.Tier{{Cost: 0.01}}}
 					}
-					return Effective{}
+					return supply.Effective{}
 				})
 				pending(in, 1, 1000, 1)
 			},
@@ -97,7 +98,9 @@ func TestPolicies(t *testing.T) {
 			reason: "offerings of one effective cost are ordered by what they bill",
 			setup: func(in *Input, s *model.Snapshot) {
 				s.Pools[0].Requirements = nil
-				in.Costs = rate(s, func(*model.InstanceType, *model.Offering) Effective { return Effective{Tiers: []Tier{{Cost: 1}}} })
+				in.Costs = rate(s, func(*model.InstanceType, *model.Offering) supply.Effective {
+					return supply.Effective{Tiers: []supply.Tier{{Cost: 1}}}
+				})
 				pending(in, 1, 1000, 1)
 			},
 			want: []string{"general a.large a spot <- a"},
@@ -105,8 +108,8 @@ func TestPolicies(t *testing.T) {
 		"Excluded": {
 			reason: "dropped offerings are not planned, and the reason says by whom",
 			setup: func(in *Input, s *model.Snapshot) {
-				in.Costs = rate(s, func(typ *model.InstanceType, _ *model.Offering) Effective {
-					return Effective{Excluded: typ.Name != "m.large", Policy: "no-giants", Reason: "too large for us"}
+				in.Costs = rate(s, func(typ *model.InstanceType, _ *model.Offering) supply.Effective {
+					return supply.Effective{Excluded: typ.Name != "m.large", Policy: "no-giants", Reason: "too large for us"}
 				})
 				pending(in, 1, 1000, 1)
 				pending(in, 1, 3000, 1)
@@ -116,11 +119,11 @@ func TestPolicies(t *testing.T) {
 		"Tiers": {
 			reason: "a commitment covers one large node; the second is cheapest elsewhere",
 			setup: func(in *Input, s *model.Snapshot) {
-				in.Costs = rate(s, func(typ *model.InstanceType, o *model.Offering) Effective {
+				in.Costs = rate(s, func(typ *model.InstanceType, o *model.Offering) supply.Effective {
 					if typ.Name == "m.large" && o.Zone == "b" {
-						return Effective{Tiers: []Tier{{Until: 1, Cost: 0}, {Cost: 0.5}}}
+						return supply.Effective{Tiers: []supply.Tier{{Until: 1, Cost: 0}, {Cost: 0.5}}}
 					}
-					return Effective{}
+					return supply.Effective{}
 				})
 				pending(in, 2, 1500, 1)
 			},
@@ -129,11 +132,11 @@ func TestPolicies(t *testing.T) {
 		"Group": {
 			reason: "one commitment covers a node of either zone, once",
 			setup: func(in *Input, s *model.Snapshot) {
-				in.Costs = rate(s, func(typ *model.InstanceType, _ *model.Offering) Effective {
+				in.Costs = rate(s, func(typ *model.InstanceType, _ *model.Offering) supply.Effective {
 					if typ.Name == "m.large" {
-						return Effective{Tiers: []Tier{{Cost: 0, Shares: []Share{{Group: 7, Part: 1}}}, {Cost: 0.5}}}
+						return supply.Effective{Tiers: []supply.Tier{{Cost: 0, Shares: []supply.Share{{Group: 7, Part: 1}}}, {Cost: 0.5}}}
 					}
-					return Effective{}
+					return supply.Effective{}
 				})
 				pending(in, 2, 1500, 1)
 			},
@@ -191,11 +194,11 @@ func TestPolicies(t *testing.T) {
 			setup: func(in *Input, s *model.Snapshot) {
 				s.Pools[0].Requirements = nil
 				in.Headroom = []model.Headroom{budgetOf(0.13)}
-				in.Costs = rate(s, func(_ *model.InstanceType, o *model.Offering) Effective {
+				in.Costs = rate(s, func(_ *model.InstanceType, o *model.Offering) supply.Effective {
 					if o.CapacityType == model.OnDemand {
-						return Effective{Tiers: []Tier{{Cost: 0.001}}}
+						return supply.Effective{Tiers: []supply.Tier{{Cost: 0.001}}}
 					}
-					return Effective{}
+					return supply.Effective{}
 				})
 				pending(in, 2, 4000, 1)
 			},

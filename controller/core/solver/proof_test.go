@@ -20,7 +20,7 @@ type somewhere struct {
 // world of a finished plan: the nodes that stay, then those planned.
 func aftermath(in *Input, plan *model.Plan) []somewhere {
 	s := in.Snapshot
-	p := newProblem(in, in.Snapshot.Specs, nil)
+	p := newProblem(in, in.Snapshot.Specs)
 	moving := map[int32]bool{}
 	for _, i := range in.Pods {
 		moving[i] = true

@@ -11,6 +11,7 @@ import (
 
 	"spokeshave.dev/controller/core/check"
 	"spokeshave.dev/controller/core/model"
+	"spokeshave.dev/controller/core/solver/supply"
 )
 
 // hold fails the test for everything that is wrong with a plan.
@@ -151,7 +152,7 @@ func (g *generator) shuffle(in *Input) Input {
 	s.Pools, s.Nodes = make([]model.Pool, len(pools)), make([]model.Node, len(nodes))
 	s.Pods, s.Specs = make([]model.Pod, len(pods)), make([]model.PodSpec, len(specs))
 	if in.Costs != nil {
-		out.Costs = make([]Costs, len(pools))
+		out.Costs = make([]supply.Costs, len(pools))
 	}
 	catalogs := make([]model.Catalog, len(s.Catalogs))
 	orders := make([][]int, len(catalogs))
@@ -173,7 +174,7 @@ func (g *generator) shuffle(in *Input) Input {
 		slices.Reverse(s.Pools[at].Requirements)
 		if in.Costs != nil {
 			order := orders[old.Pools[i].Catalog]
-			out.Costs[at] = make(Costs, len(order))
+			out.Costs[at] = make(supply.Costs, len(order))
 			for t, to := range order {
 				out.Costs[at][to] = slices.Clone(in.Costs[i][t])
 				slices.Reverse(out.Costs[at][to])

@@ -34,7 +34,7 @@ func TestMend(t *testing.T) {
 			in := Input{Snapshot: world()}
 			pending(&in, 4, 100, 1, labelled("s"), avoid(constraint.LabelHostname, "s"))
 			pending(&in, 4, 100, 1)
-			p := newProblem(&in, in.Snapshot.Specs, nil)
+			p := newProblem(&in, in.Snapshot.Specs)
 			byName := map[string]int32{}
 			for c := range p.classes {
 				if p.classes[c].terms == nil {

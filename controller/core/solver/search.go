@@ -18,12 +18,9 @@ type question struct {
 // found before makes it worth its work, and keeps the best plan.
 type search struct {
 	question
-	log  *trialLog
-	best outcome
-	// lowered is the first problem of the question; the others borrow what is on
-	// offer from it.
-	lowered *problem
-	packed  packed
+	log    *trialLog
+	best   outcome
+	packed packed
 	// inserted are, by insertion, the pods that it left out. order is, by class, how often
 	// its pods were left out before the best trial of those made again; nil without one.
 	inserted [insertions]leftOut

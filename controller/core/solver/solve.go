@@ -6,6 +6,7 @@ import (
 
 	"spokeshave.dev/controller/core/model"
 	"spokeshave.dev/controller/core/solver/effort"
+	"spokeshave.dev/controller/core/solver/supply"
 )
 
 // Solve makes the plan of least total effective cost that it finds: pods go to
@@ -13,6 +14,9 @@ import (
 func Solve(in Input) (model.Plan, Stats) {
 	log := &trialLog{budget: effort.New(len(in.Pods))}
 	in.budget = log.budget
+	if in.Offerings == nil {
+		in.Offerings = supply.NewCache()
+	}
 	found := planBindable(in, func(in *Input) outcome { return relax(in, log) })
 	found.explain()
 	stats := *found.stats
@@ -57,8 +61,8 @@ func preferable(s *model.Snapshot, a, b outcome) bool {
 }
 
 // solveWith makes a plan with the pods with unmet host affinity bundled; nil is for none.
-func solveWith(in *Input, required []model.PodSpec, by domainOrder, w *unmetHostAffinity, like *problem) answer {
-	p := newProblem(in, required, like)
+func solveWith(in *Input, required []model.PodSpec, by domainOrder, w *unmetHostAffinity) answer {
+	p := newProblem(in, required)
 	p.domainOrder = by
 	hosts := p.hosts()
 	if w != nil {
@@ -72,7 +76,7 @@ func solveWith(in *Input, required []model.PodSpec, by domainOrder, w *unmetHost
 	}
 	in.budget.Lower(len(p.classes), len(hosts))
 	p.fillHosts(hosts, left)
-	out := answer{p: p, unmet: p.rejectUnmetAffinity(left)}
+	out := answer{unmet: p.rejectUnmetAffinity(left)}
 	a, modes := p.bestAttempt(left)
 	out.modes = modes
 	p.evictUnsatisfied(a, hosts)

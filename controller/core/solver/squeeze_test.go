@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"spokeshave.dev/controller/core/model"
+	"spokeshave.dev/controller/core/solver/supply"
 	"spokeshave.dev/controller/core/solver/vec"
 )
 
@@ -41,7 +42,7 @@ func TestSqueezeKeepsReservations(t *testing.T) {
 			}
 			in := Input{
 				Snapshot: s, Effort: DefaultEffort, Tolerance: DefaultTolerance,
-				Costs: []Costs{{{{Tiers: []Tier{{Cost: 1}}}}, {{Tiers: []Tier{{Cost: 1.05}}}}}},
+				Costs: []supply.Costs{{{{Tiers: []supply.Tier{{Cost: 1}}}}, {{Tiers: []supply.Tier{{Cost: 1.05}}}}}},
 			}
 			in.ask(1500, 7000, 1500)
 			plan, _ := Solve(in)
@@ -59,10 +60,10 @@ func TestSqueezeKeepsReservations(t *testing.T) {
 func TestSqueezeMovesTiers(t *testing.T) {
 	for name, tc := range map[string]struct {
 		reason       string
-		small, large Tier
+		small, large supply.Tier
 	}{
-		"nodes":  {"the first node counts", Tier{Until: 1, Cost: 1}, Tier{Until: 1, Cost: 1.05}},
-		"shares": {"two parts of 0.6 are more than there is", Tier{Cost: 1, Shares: []Share{{6, 0.6}}}, Tier{Cost: 1.05, Shares: []Share{{7, 0.6}}}},
+		"nodes":  {"the first node counts", supply.Tier{Until: 1, Cost: 1}, supply.Tier{Until: 1, Cost: 1.05}},
+		"shares": {"two parts of 0.6 are more than there is", supply.Tier{Cost: 1, Shares: []supply.Share{{Group: 6, Part: 0.6}}}, supply.Tier{Cost: 1.05, Shares: []supply.Share{{Group: 7, Part: 0.6}}}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := &model.Snapshot{
@@ -74,10 +75,10 @@ func TestSqueezeMovesTiers(t *testing.T) {
 			}
 			in := Input{
 				Snapshot: s, Tolerance: DefaultTolerance,
-				Costs: []Costs{{{{Tiers: []Tier{tc.large}}}, {{Tiers: []Tier{tc.small}}}}},
+				Costs: []supply.Costs{{{{Tiers: []supply.Tier{tc.large}}}, {{Tiers: []supply.Tier{tc.small}}}}},
 			}
 			in.ask(1500, 7000, 1400)
-			p := newProblem(&in, s.Specs, nil)
+			p := newProblem(&in, s.Specs)
 			a := newAttempt(p, []int32{0, 0, 1}, mode{})
 			large, small := p.twoOffers(t)
 			for c, o := range []int32{small, large} {
@@ -109,8 +110,8 @@ func TestSqueezeMovesTiers(t *testing.T) {
 // twoOffers finds the only two offers.
 func (p *problem) twoOffers(tb testing.TB) (large, small int32) {
 	tb.Helper()
-	for o := range p.offers {
-		if p.offerType(int32(o)).Name == "small" {
+	for o := range p.supply.Offers {
+		if p.supply.OfferType(int32(o)).Name == "small" {
 			small = int32(o)
 		} else {
 			large = int32(o)

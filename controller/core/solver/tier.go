@@ -3,6 +3,8 @@ package solver
 import (
 	"cmp"
 	"slices"
+
+	"spokeshave.dev/controller/core/solver/supply"
 )
 
 // fullGroup is how much of a group may be taken, with room for what adding up parts
@@ -11,7 +13,7 @@ const fullGroup = 1 + 1e-9
 
 // indexTiers notes what the offer's cost depends on.
 func (b *budget) indexTiers(o int32) {
-	for _, t := range b.p.tiers(o) {
+	for _, t := range b.p.supply.Tiers(o) {
 		b.tiered = b.tiered || t.Until > 0 || len(t.Shares) > 0
 		for _, s := range t.Shares {
 			if list := b.members[s.Group]; len(list) == 0 || list[len(list)-1] != o {
@@ -23,11 +25,11 @@ func (b *budget) indexTiers(o int32) {
 
 // tier is the first of the offer's tiers that has room for one more node, nil
 // when the billed price counts.
-func (b *budget) tier(o int32) *Tier {
-	tiers := b.p.tiers(o)
+func (b *budget) tier(o int32) *supply.Tier {
+	tiers := b.p.supply.Tiers(o)
 	for i := range tiers {
 		t := &tiers[i]
-		if (t.Until == 0 || b.used[o] < t.Until) && !slices.ContainsFunc(t.Shares, func(s Share) bool {
+		if (t.Until == 0 || b.used[o] < t.Until) && !slices.ContainsFunc(t.Shares, func(s supply.Share) bool {
 			return b.groupUse[s.Group]+s.Part > fullGroup
 		}) {
 			return t
@@ -38,8 +40,8 @@ func (b *budget) tier(o int32) *Tier {
 
 // use counts a node of the offer, and moves the costs of all offers whose tier
 // it fills. It returns what the node takes of groups.
-func (b *budget) use(o int32) []Share {
-	var shares []Share
+func (b *budget) use(o int32) []supply.Share {
+	var shares []supply.Share
 	if b.tiered {
 		if t := b.tier(o); t != nil {
 			shares = t.Shares
@@ -50,7 +52,7 @@ func (b *budget) use(o int32) []Share {
 }
 
 // reuse counts a node of the offer again that unuse took back with these shares.
-func (b *budget) reuse(o int32, shares []Share) {
+func (b *budget) reuse(o int32, shares []supply.Share) {
 	if left := b.reserved[o]; left != nil {
 		*left--
 	}
@@ -61,7 +63,7 @@ func (b *budget) reuse(o int32, shares []Share) {
 }
 
 // unuse takes back a node of the offer, and what it took of groups.
-func (b *budget) unuse(o int32, shares []Share) {
+func (b *budget) unuse(o int32, shares []supply.Share) {
 	if left := b.reserved[o]; left != nil {
 		*left++
 	}
@@ -73,7 +75,7 @@ func (b *budget) unuse(o int32, shares []Share) {
 
 // share takes parts of groups for a node of the offer, or gives them back, and moves
 // all costs that depend on it.
-func (b *budget) share(o int32, shares []Share, sign float64) {
+func (b *budget) share(o int32, shares []supply.Share, sign float64) {
 	var moved []int32
 	for _, s := range shares {
 		b.groupUse[s.Group] += float64(sign * s.Part)
@@ -90,8 +92,8 @@ func (b *budget) share(o int32, shares []Share, sign float64) {
 
 // reprice looks up the offer's cost and adds its node template to moved if it changed.
 func (b *budget) reprice(o int32, moved []int32) []int32 {
-	f := &b.p.offers[o]
-	cost := f.price.USD()
+	f := &b.p.supply.Offers[o]
+	cost := f.Price.USD()
 	if t := b.tier(o); t != nil {
 		cost = t.Cost
 	}
@@ -99,10 +101,10 @@ func (b *budget) reprice(o int32, moved []int32) []int32 {
 		return moved
 	}
 	b.cost[o] = cost
-	if slices.Contains(moved, f.template) {
+	if slices.Contains(moved, f.Template) {
 		return moved
 	}
-	return append(moved, f.template)
+	return append(moved, f.Template)
 }
 
 func (b *budget) resort(template int32) {
@@ -111,7 +113,7 @@ func (b *budget) resort(template int32) {
 		if c := cmp.Compare(b.cost[x], b.cost[y]); c != 0 {
 			return c
 		}
-		if c := cmp.Compare(b.p.offers[x].price, b.p.offers[y].price); c != 0 {
+		if c := cmp.Compare(b.p.supply.Offers[x].Price, b.p.supply.Offers[y].Price); c != 0 {
 			return c
 		}
 		return cmp.Compare(x, y)

@@ -6,6 +6,7 @@ import (
 
 	"spokeshave.dev/controller/core/model"
 	"spokeshave.dev/controller/core/solver/constraint"
+	"spokeshave.dev/controller/core/solver/supply"
 	"spokeshave.dev/test/kit/random"
 )
 
@@ -50,7 +51,7 @@ func (g *generator) tiny() Input {
 	}
 	g.Snapshot.Catalogs[0].NodeCost = model.Price(g.IntN(3) * 5000)
 	if g.Chance(0.3) {
-		in.Costs = []Costs{g.costs(&g.Snapshot.Catalogs[0])}
+		in.Costs = []supply.Costs{g.costs(&g.Snapshot.Catalogs[0])}
 		for len(in.Costs) < len(g.Snapshot.Pools) {
 			in.Costs = append(in.Costs, nil)
 		}

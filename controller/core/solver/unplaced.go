@@ -6,6 +6,7 @@ import (
 	"spokeshave.dev/controller/core/model"
 	"spokeshave.dev/controller/core/solver/constraint"
 	"spokeshave.dev/controller/core/solver/explain"
+	"spokeshave.dev/controller/core/solver/supply"
 	"spokeshave.dev/controller/core/solver/vec"
 )
 
@@ -39,7 +40,7 @@ func (x *explainer) unplaced(next []int) []model.Unplaced {
 		}
 		reasons := cl.reasons
 		if len(reasons) == 0 {
-			key := cl.key[:8*x.p.dims.n()] + cl.key[8*x.p.dims.n()+4:] // all but the priority
+			key := cl.key[:8*x.p.supply.Dims.N()] + cl.key[8*x.p.supply.Dims.N()+4:] // all but the priority
 			if reasons = memo[key]; reasons == nil {
 				reasons = make([]model.Reason, max(1, len(x.p.snap.Pools)))
 				memo[key] = reasons
@@ -56,7 +57,7 @@ func (x *explainer) unplaced(next []int) []model.Unplaced {
 // explain finds the reasons of the pods without a place.
 func (x *explainer) explain() {
 	for _, s := range x.pending {
-		pod := explain.Pod{Spec: s.cl.spec, Requests: s.cl.req, Resources: x.p.dims.names}
+		pod := explain.Pod{Spec: s.cl.spec, Requests: s.cl.req, Resources: x.p.supply.Dims.Names}
 		copy(s.reasons, explain.Why(&pod, x.pools(s.cl)))
 	}
 	x.pending = nil
@@ -70,16 +71,16 @@ func (x *explainer) pools(cl *class) []explain.Pool {
 		out[i] = explain.Pool{
 			Of:      pool,
 			Sells:   pool.Catalog >= 0 && int(pool.Catalog) < len(x.p.snap.Catalogs),
-			Defines: func(key string) bool { return x.p.defines(pool, key) },
+			Defines: func(key string) bool { return x.p.supply.Defines(pool, key) },
 		}
 		if i < len(x.p.in.Blocked) {
 			out[i].Blocked = x.p.in.Blocked[i]
 		}
 	}
-	for t := range x.p.templates {
-		tm := &x.p.templates[t]
-		out[tm.pool].Variants = append(out[tm.pool].Variants, explain.Variant{
-			Labels: tm.labels, Offerings: x.offerings(cl, tm),
+	for t := range x.p.supply.Templates {
+		tm := &x.p.supply.Templates[t]
+		out[tm.Pool].Variants = append(out[tm.Pool].Variants, explain.Variant{
+			Labels: tm.Labels, Offerings: x.offerings(cl, tm),
 			Bound: func(cheapest explain.Offering) model.Reason { return x.bound(cl, int32(t), cheapest) },
 		})
 	}
@@ -87,14 +88,14 @@ func (x *explainer) pools(cl *class) []explain.Pool {
 }
 
 // offerings are those of a template's catalogue, whether it may launch them or not.
-func (x *explainer) offerings(cl *class, tm *nodeTemplate) iter.Seq[explain.Offering] {
+func (x *explainer) offerings(cl *class, tm *supply.Template) iter.Seq[explain.Offering] {
 	return func(yield func(explain.Offering) bool) {
-		pool := &x.p.snap.Pools[tm.pool]
-		cat := x.p.catalogue(pool.Catalog)
-		typeOK, keyOK := x.p.poolChoice(tm, pool, cat)
-		for _, t := range cat.types {
-			for _, o := range cat.offerings[t] {
-				if !yield(&offering{x: x, cl: cl, tm: tm, cat: cat, typ: t, offering: o, inPool: typeOK[t] && keyOK[cat.keys[t][o]]}) {
+		pool := &x.p.snap.Pools[tm.Pool]
+		cat := x.p.supply.Catalogue(pool.Catalog)
+		typeOK, keyOK := x.p.supply.PoolChoice(tm, pool, cat)
+		for _, t := range cat.Types {
+			for _, o := range cat.Offerings[t] {
+				if !yield(&offering{x: x, cl: cl, tm: tm, cat: cat, typ: t, offering: o, inPool: typeOK[t] && keyOK[cat.Keys[t][o]]}) {
 					return
 				}
 			}
@@ -106,18 +107,18 @@ func (x *explainer) offerings(cl *class, tm *nodeTemplate) iter.Seq[explain.Offe
 type offering struct {
 	x             *explainer
 	cl            *class
-	tm            *nodeTemplate
-	cat           *catalogue
+	tm            *supply.Template
+	cat           *supply.Catalogue
 	typ, offering int32
 	inPool        bool
 }
 
 // Label implements explain.Offering.
 func (o *offering) Label(key string) (string, bool) {
-	if v, ok := o.tm.labels[key]; ok {
+	if v, ok := o.tm.Labels[key]; ok {
 		return v, true
 	}
-	if v, present, ours := o.x.p.keys.keys[o.cat.keys[o.typ][o.offering]].value(key); ours {
+	if v, present, ours := o.x.p.supply.Keys.Keys[o.cat.Keys[o.typ][o.offering]].Value(key); ours {
 		return v, present
 	}
 	return constraint.TypeLabel(o.instanceType(), key)
@@ -132,13 +133,13 @@ func (o *offering) Available() bool { return o.instanceType().Offerings[o.offeri
 // Room implements explain.Offering.
 func (o *offering) Room() (room vec.Vector, portTaken bool) {
 	p := o.x.p
-	room = p.dims.vector(o.instanceType().Allocatable)
+	room = p.supply.Dims.Vector(o.instanceType().Allocatable)
 	for i := range p.snap.Daemons {
 		d := &p.snap.Daemons[i].Spec
-		if constraint.Untolerated(d.Tolerations, p.snap.Pools[o.tm.pool].Taints) != nil || !constraint.Selects(d, o.Label) {
+		if constraint.Untolerated(d.Tolerations, p.snap.Pools[o.tm.Pool].Taints) != nil || !constraint.Selects(d, o.Label) {
 			continue
 		}
-		req := p.dims.requests(d.Requests)
+		req := p.supply.Dims.Requests(d.Requests)
 		room.Add(&req, -1)
 		portTaken = portTaken || constraint.PortsClash(d.HostPorts, o.cl.spec.HostPorts)
 	}
@@ -150,7 +151,7 @@ func (o *offering) Room() (room vec.Vector, portTaken bool) {
 
 // Excluded implements explain.Offering.
 func (o *offering) Excluded() *explain.Refusal {
-	if e := o.x.p.effective(o.tm.pool, o.typ, o.offering); e != nil && e.Excluded {
+	if e := o.x.p.supply.Effective(o.tm.Pool, o.typ, o.offering); e != nil && e.Excluded {
 		return &explain.Refusal{Policy: e.Policy, Reason: e.Reason}
 	}
 	return nil
@@ -159,7 +160,7 @@ func (o *offering) Excluded() *explain.Refusal {
 // Denied implements explain.Offering.
 func (o *offering) Denied() *explain.Refusal {
 	t := o.instanceType()
-	if d := o.x.p.denial(o.tm.pool, t, &t.Offerings[o.offering]); d != nil {
+	if d := o.x.p.supply.Denial(o.tm.Pool, t, &t.Offerings[o.offering]); d != nil {
 		return &explain.Refusal{Policy: d.Policy, Reason: d.Reason}
 	}
 	return nil
@@ -171,13 +172,13 @@ func (o *offering) Price() (model.Price, bool) {
 	if !ok || !o.x.b.reservationLeft(i) {
 		return 0, false
 	}
-	return o.x.p.offers[i].price, true
+	return o.x.p.supply.Offers[i].Price, true
 }
 
-func (o *offering) instanceType() *model.InstanceType { return &o.cat.src.Types[o.typ] }
+func (o *offering) instanceType() *model.InstanceType { return &o.cat.Source.Types[o.typ] }
 
 // offer is the number of the offering among the offers; false where packing leaves it out.
-func (o *offering) offer() (int32, bool) { return o.x.offer(offerID{o.tm.from, o.typ, o.offering}) }
+func (o *offering) offer() (int32, bool) { return o.x.offer(offerID{o.tm.From, o.typ, o.offering}) }
 
 // offerID is what there is one offer of: the first offer of its node template, and its
 // type and offering in the catalogue.
@@ -186,10 +187,10 @@ type offerID struct{ from, typ, offering int32 }
 // offer finds the number of an offer.
 func (x *explainer) offer(of offerID) (int32, bool) {
 	if x.offersByID == nil {
-		x.offersByID = make(map[offerID]int32, len(x.p.offers))
-		for i := range x.p.offers {
-			f := &x.p.offers[i]
-			x.offersByID[offerID{x.p.templates[f.template].from, f.typ, f.offering}] = int32(i)
+		x.offersByID = make(map[offerID]int32, len(x.p.supply.Offers))
+		for i := range x.p.supply.Offers {
+			f := &x.p.supply.Offers[i]
+			x.offersByID[offerID{x.p.supply.Templates[f.Template].From, f.Type, f.Offering}] = int32(i)
 		}
 	}
 	i, ok := x.offersByID[of]

@@ -1,4 +1,4 @@
-package solver
+package supply
 
 import (
 	"spokeshave.dev/controller/core/model"

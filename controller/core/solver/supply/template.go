@@ -1,4 +1,4 @@
-package solver
+package supply
 
 import (
 	"cmp"
@@ -7,29 +7,30 @@ import (
 
 	"spokeshave.dev/controller/core/model"
 	"spokeshave.dev/controller/core/solver/constraint"
+	"spokeshave.dev/controller/core/solver/vec"
 )
 
-// nodeTemplate is a NodePool, or a variant of it, as far as it can launch: its nodes
+// Template is a NodePool, or a variant of it, as far as it can launch: its nodes
 // carry the same labels but for those of their offering. Node templates are ordered by
 // weight, name and variant.
-type nodeTemplate struct {
-	pool int32
-	// weightRank is 0 for the heaviest pools, one more for each lighter weight.
-	weightRank int32
-	labels     map[string]string
-	// variantLabels are the labels among them that the pool leaves open.
-	variantLabels map[string]string
-	// offers of the node template are those from from up to to.
-	from, to int32
-	// byCost lists the offers by effective cost, billed price and name.
-	byCost []int32
+type Template struct {
+	Pool int32
+	// WeightRank is 0 for the heaviest pools, one more for each lighter weight.
+	WeightRank int32
+	Labels     map[string]string
+	// VariantLabels are the labels among them that the pool leaves open.
+	VariantLabels map[string]string
+	// offers of the node template are those From From up To To.
+	From, To int32
+	// ByCost lists the offers by effective cost, billed price and name.
+	ByCost []int32
 }
 
 // newTemplates makes a node template of every pool that may launch. Pools are visited in
 // order of weight and name.
-func (p *problem) newTemplates() {
+func (p *Table) newTemplates() {
 	pools := p.snap.Pools
-	order := ordered(len(pools), func(a, b int32) int {
+	order := vec.Ordered(len(pools), func(a, b int32) int {
 		if o := cmp.Compare(pools[b].Weight, pools[a].Weight); o != 0 {
 			return o
 		}
@@ -44,27 +45,27 @@ func (p *problem) newTemplates() {
 			level, weight = level+1, pools[i].Weight
 		}
 		for _, chosen := range p.variants(&pools[i]) {
-			p.templates = append(p.templates, nodeTemplate{pool: i, weightRank: level, variantLabels: chosen, labels: p.templateLabels(i, chosen)})
+			p.Templates = append(p.Templates, Template{Pool: i, WeightRank: level, VariantLabels: chosen, Labels: p.templateLabels(i, chosen)})
 		}
 	}
-	p.weightRanks = level + 1
+	p.WeightRanks = level + 1
 }
 
-// fixedCost is what a node template's node costs besides its instance.
-func (p *problem) fixedCost(template int32) model.Price {
-	return p.snap.Catalogs[p.snap.Pools[p.templates[template].pool].Catalog].NodeCost
+// FixedCost is what a node template's node costs besides its instance.
+func (p *Table) FixedCost(template int32) model.Price {
+	return p.snap.Catalogs[p.snap.Pools[p.Templates[template].Pool].Catalog].NodeCost
 }
 
 // mayLaunch says whether a pool may launch at all.
-func (p *problem) mayLaunch(pool int32) bool {
+func (p *Table) mayLaunch(pool int32) bool {
 	q := &p.snap.Pools[pool]
-	blocked := int(pool) < len(p.in.Blocked) && p.in.Blocked[pool] != nil
+	blocked := int(pool) < len(p.blocked) && p.blocked[pool] != nil
 	return q.NotReady == "" && !blocked && q.Catalog >= 0 && int(q.Catalog) < len(p.snap.Catalogs)
 }
 
 // templateLabels are the labels that a pool gives its nodes, with those chosen for
 // the keys that its requirements leave open.
-func (p *problem) templateLabels(pool int32, chosen map[string]string) map[string]string {
+func (p *Table) templateLabels(pool int32, chosen map[string]string) map[string]string {
 	q := &p.snap.Pools[pool]
 	labels := map[string]string{}
 	if region := p.snap.Catalogs[q.Catalog].Region; region != "" {
@@ -80,13 +81,13 @@ func (p *problem) templateLabels(pool int32, chosen map[string]string) map[strin
 	return labels
 }
 
-// defines says whether the pool's requirements on the key give its nodes that
+// Defines says whether the pool's requirements on the key give its nodes that
 // label, as opposed to choosing among instance types and offerings.
-func (p *problem) defines(q *model.Pool, key string) bool {
+func (p *Table) Defines(q *model.Pool, key string) bool {
 	if _, own := q.NodeLabels[key]; own || constraint.WellKnown(key) {
 		return false
 	}
-	return p.catalogue(q.Catalog).column(key).absent()
+	return p.Catalogue(q.Catalog).column(key).absent()
 }
 
 // allow says whether every requirement on the key accepts the value.
@@ -99,18 +100,18 @@ func allow(requirements []model.Requirement, key, value string) bool {
 	return true
 }
 
-// limit is what a pool may still launch of one resource.
-type limit struct {
-	name string
-	left int64
+// Limit is what a pool may still launch of one resource.
+type Limit struct {
+	Name string
+	Left int64
 }
 
-// limits are the pool's limits less its usage, by name.
-func limits(q *model.Pool) []limit {
-	out := make([]limit, 0, len(q.Limits))
+// LimitsOf are the pool's limits less its usage, by name.
+func LimitsOf(q *model.Pool) []Limit {
+	out := make([]Limit, 0, len(q.Limits))
 	for name, n := range q.Limits {
-		out = append(out, limit{name: name, left: n - q.Usage[name]})
+		out = append(out, Limit{Name: name, Left: n - q.Usage[name]})
 	}
-	slices.SortFunc(out, func(a, b limit) int { return cmp.Compare(a.name, b.name) })
+	slices.SortFunc(out, func(a, b Limit) int { return cmp.Compare(a.Name, b.Name) })
 	return out
 }

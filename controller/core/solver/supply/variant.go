@@ -1,4 +1,4 @@
-package solver
+package supply
 
 import (
 	"maps"
@@ -6,6 +6,7 @@ import (
 	"strconv"
 
 	"spokeshave.dev/controller/core/model"
+	"spokeshave.dev/controller/core/solver/constraint"
 )
 
 // Bounds on the ways to label the nodes of one pool.
@@ -20,12 +21,12 @@ const anyValue = "any"
 // variants are the ways to fill in the labels that a pool's requirements
 // define but leave open: a pool that requires team In [red, blue] launches red
 // nodes and blue ones, as the pods ask. Keys that no pod mentions get one value.
-func (p *problem) variants(q *model.Pool) []map[string]string {
+func (p *Table) variants(q *model.Pool) []map[string]string {
 	out := []map[string]string{{}}
 	done := map[string]bool{}
 	for i := range q.Requirements {
 		key := q.Requirements[i].Key
-		if done[key] || !p.defines(q, key) {
+		if done[key] || !p.Defines(q, key) {
 			continue
 		}
 		done[key] = true
@@ -51,7 +52,7 @@ func (p *problem) variants(q *model.Pool) []map[string]string {
 
 // values are what the pool's nodes may carry for a key of its own, "" for
 // nothing. A value that nobody may carry leaves nothing to launch.
-func (p *problem) values(q *model.Pool, key string) []string {
+func (p *Table) values(q *model.Pool, key string) []string {
 	var listed, derived []string
 	absent, closed := true, false
 	for i := range q.Requirements {
@@ -69,7 +70,7 @@ func (p *problem) values(q *model.Pool, key string) []string {
 		case model.NotIn, model.Exists, model.DoesNotExist:
 		}
 	}
-	named, mentioned := p.mentionedValues()[key]
+	named, mentioned := p.mentioned[key]
 	if !closed {
 		listed = slices.Concat(named, derived, []string{anyValue})
 	}
@@ -115,63 +116,54 @@ func neighbours(bound []string) []string {
 	return []string{strconv.FormatInt(n-1, 10), bound[0], strconv.FormatInt(n+1, 10)}
 }
 
-// mentionedValues lists, by label key, the values that pending pods name in selectors
-// and affinity, sorted. Keys of topology constraints are mentioned too; keys mentioned without a value have an empty list.
-func (p *problem) mentionedValues() map[string][]string {
-	if p.mentioned != nil {
-		return p.mentioned
-	}
-	p.mentioned = map[string][]string{}
-	done := make([]bool, len(p.snap.Specs))
-	for _, i := range p.in.Pods {
-		at := p.snap.Pods[i].Spec
-		if done[at] {
-			continue
-		}
-		done[at] = true
-		s := &p.snap.Specs[at]
-		for k, v := range s.NodeSelector {
-			p.mention(k, v)
-		}
-		for _, term := range s.Affinity {
-			for j := range term {
-				p.mention(term[j].Key, term[j].Values...)
+// customKeys are the label keys that requirements of a pool name and that may be
+// labels which the pool gives its nodes.
+func customKeys(pools []model.Pool) map[string]bool {
+	out := map[string]bool{}
+	for i := range pools {
+		for j := range pools[i].Requirements {
+			if key := pools[i].Requirements[j].Key; !constraint.WellKnown(key) {
+				out[key] = true
 			}
 		}
-		p.mentionTopology(s)
 	}
-	for k := range p.mentioned {
-		slices.Sort(p.mentioned[k])
-	}
-	return p.mentioned
+	return out
 }
 
-// mentionTopology notes the keys whose values are domains of the pod's
-// topology constraints.
-func (p *problem) mentionTopology(s *model.PodSpec) {
+// mentionSpec notes, for the given label keys, the values in a spec's selector and
+// affinity. Keys of its topology constraints are mentioned without a value.
+func (p *Table) mentionSpec(s *model.PodSpec, keys map[string]bool) {
+	mention := func(key string, values ...string) {
+		if !keys[key] {
+			return
+		}
+		list := p.mentioned[key]
+		for _, v := range values {
+			if !slices.Contains(list, v) {
+				list = append(list, v)
+			}
+		}
+		p.mentioned[key] = list
+	}
+	for k, v := range s.NodeSelector {
+		mention(k, v)
+	}
+	for _, term := range s.Affinity {
+		for j := range term {
+			mention(term[j].Key, term[j].Values...)
+		}
+	}
 	for j := range s.Spread {
-		p.mention(s.Spread[j].Key)
+		mention(s.Spread[j].Key)
 	}
 	for _, list := range [][]model.WeightedPodTerm{s.PreferredPods, s.PreferredApart} {
 		for j := range list {
-			p.mention(list[j].Term.Key)
+			mention(list[j].Term.Key)
 		}
 	}
 	for _, list := range [][]model.PodTerm{s.PodAffinity, s.PodAntiAffinity} {
 		for j := range list {
-			p.mention(list[j].Key)
+			mention(list[j].Key)
 		}
-	}
-}
-
-func (p *problem) mention(key string, values ...string) {
-	list, ok := p.mentioned[key]
-	for _, v := range values {
-		if !slices.Contains(list, v) {
-			list = append(list, v)
-		}
-	}
-	if !ok || len(list) > 0 {
-		p.mentioned[key] = list
 	}
 }

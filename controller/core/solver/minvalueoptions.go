@@ -1,0 +1,86 @@
+package solver
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"spokeshave.dev/controller/core/model"
+	"spokeshave.dev/controller/core/solver/vec"
+)
+
+// addForMinValues completes the options of a node by dearer ones until the minValues of
+// its pool are kept, the cheapest first, in the place of those that add no
+// value when there is no more room. A node that cannot keep them has no
+// options, unless best effort is enough.
+func (a *attempt) addForMinValues(n *planned, most int) {
+	p, b := a.p, a.b
+	wants := p.supply.MinValues(n.template)
+	if len(n.options) == 0 || p.supply.UnmetMinValue(wants, n.options) == nil {
+		return
+	}
+	kept := n.options[:1:1]
+	add := func(list []int32) {
+		for _, f := range list {
+			if len(kept) < most && !slices.Contains(kept, f) && p.supply.AddsValue(wants, kept, f) {
+				kept = append(kept, f)
+			}
+		}
+	}
+	add(n.options)
+	var others []int32
+	for _, f := range b.byCost[n.template] {
+		if n.set.Has(f) && b.affords(f) && vec.Fits(&n.demand, &p.supply.Shapes[p.supply.Offers[f].Shape].Capacity, p.supply.Dims.N()) {
+			others = append(others, f)
+		}
+	}
+	add(others)
+	if p.supply.UnmetMinValue(wants, kept) != nil && !p.snap.Settings.RelaxMinValues {
+		n.options, n.costs = nil, nil
+		return
+	}
+	for _, f := range n.options {
+		if len(kept) < most && !slices.Contains(kept, f) {
+			kept = append(kept, f)
+		}
+	}
+	n.options = kept
+	b.arrange(n)
+}
+
+// arrange puts the options of a node in order and notes their costs.
+func (b *budget) arrange(n *planned) {
+	slices.SortFunc(n.options, func(x, y int32) int {
+		if o := cmp.Compare(b.cost[x], b.cost[y]); o != 0 {
+			return o
+		}
+		return b.p.supply.CompareOffers(x, y)
+	})
+	n.costs = nil
+	if b.tiered {
+		for _, f := range n.options {
+			n.costs = append(n.costs, b.cost[f])
+		}
+	}
+}
+
+// minValuesReason says which minValues nodes for the class could not keep, nil when
+// that is not what stops it.
+func (p *problem) minValuesReason(cl *class, template int32) *model.Reason {
+	if !p.supply.MinValuesStrict(template) {
+		return nil
+	}
+	ln := &p.supply.Templates[template]
+	var fit []int32
+	for o := ln.From; o < ln.To; o++ {
+		if p.choices.sets[cl.offers].Has(o) && vec.Fits(&cl.req, &p.supply.Shapes[p.supply.Offers[o].Shape].Capacity, p.supply.Dims.N()) {
+			fit = append(fit, o)
+		}
+	}
+	w := p.supply.UnmetMinValue(p.supply.MinValues(template), fit)
+	if w == nil {
+		return nil
+	}
+	return &model.Reason{Code: model.MinValues, Message: fmt.Sprintf(
+		"the NodePool wants nodes to choose from %d values of %s, those that fit have %d", w.N, w.Key, len(p.supply.ValuesOf(fit, w.Key)))}
+}

@@ -1,0 +1,121 @@
+package supply
+
+import (
+	"slices"
+	"sync"
+
+	"spokeshave.dev/controller/core/model"
+	"spokeshave.dev/controller/core/solver/constraint"
+	"spokeshave.dev/controller/core/solver/vec"
+)
+
+// Table are everything that can be launched, lowered: labels, zones and
+// resource names are small integers, sets of offers are bit sets. They depend on
+// the NodePools, catalogues and DaemonSets of a snapshot, on what policies say of
+// them, on the resources that the pods to place request (dims) and on the label
+// values that these pods mention. They do not change once lower has returned, but
+// for results that are computed once and kept; several problems may share them, one
+// after the other.
+type Table struct {
+	snap    *model.Snapshot
+	costs   []Costs
+	denied  []model.Denied
+	blocked []*model.Reason
+	Dims    Dims
+	// mentioned are, by label key, the values that the pods to place name.
+	mentioned map[string][]string
+
+	// catalogues are by index of the snapshot's, nil until one is used.
+	catalogues []*Catalogue
+	Keys       OfferingKeys
+	Templates  []Template
+	// WeightRanks is how many different weights the templates have.
+	WeightRanks int32
+	Offers      []Offer
+	Shapes      []Shape
+	// DaemonPorts number the host ports of DaemonSets.
+	DaemonPorts constraint.Ports
+	// requirements and selectors hold the offers that meet a constraint, by the
+	// constraint's text.
+	requirements, selectors map[string]vec.Bits
+}
+
+// Question is what there is to launch from, and what policies say of it.
+type Question struct {
+	Snapshot *model.Snapshot
+	// Costs hold the effective costs by pool; nil, or a nil entry, means that the
+	// billed price counts.
+	Costs []Costs
+	// Denied are launches that a review refused.
+	Denied []model.Denied
+	// Blocked says, by pool, why nothing may be launched from it; nil, or a nil
+	// entry, leaves the pool open.
+	Blocked []*model.Reason
+}
+
+// newTable prepares the table of a question for pods of some specs, by their
+// index in the snapshot. Lower has to be called before offers are looked at.
+func newTable(in *Question, specs []int32) *Table {
+	p := &Table{
+		snap: in.Snapshot, costs: in.Costs, denied: slices.Clone(in.Denied), blocked: slices.Clone(in.Blocked),
+		Dims: dimsOf(in.Snapshot, specs), mentioned: map[string][]string{},
+		catalogues:   make([]*Catalogue, len(in.Snapshot.Catalogs)),
+		Keys:         OfferingKeys{ids: map[OfferingKey]int32{}},
+		requirements: map[string]vec.Bits{}, selectors: map[string]vec.Bits{},
+	}
+	if keys := customKeys(in.Snapshot.Pools); len(keys) > 0 {
+		for _, i := range specs {
+			p.mentionSpec(&in.Snapshot.Specs[i], keys)
+		}
+	}
+	for k := range p.mentioned {
+		slices.Sort(p.mentioned[k])
+	}
+	return p
+}
+
+// Lower lists templates, offers and shapes.
+func (p *Table) Lower() {
+	p.newTemplates()
+	p.newOffers()
+	var sorted sync.WaitGroup
+	sorted.Go(p.SortTemplates)
+	p.newShapes()
+	sorted.Wait()
+}
+
+// Catalogue is the catalogue with the given index, prepared at first use.
+func (p *Table) Catalogue(i int32) *Catalogue {
+	if p.catalogues[i] == nil {
+		p.catalogues[i] = newCatalogue(&p.snap.Catalogs[i], &p.Keys)
+	}
+	return p.catalogues[i]
+}
+
+// dimsOf numbers the resources that pods of some specs request.
+func dimsOf(s *model.Snapshot, specs []int32) Dims {
+	seen := map[string]bool{}
+	var asked []string
+	for _, i := range specs {
+		for name, n := range s.Specs[i].Requests {
+			if n > 0 && !seen[name] {
+				seen[name] = true
+				asked = append(asked, name)
+			}
+		}
+	}
+	return newDims(asked)
+}
+
+// SpecsOf are the specs of some pods, in the order of their first pod.
+func SpecsOf(s *model.Snapshot, pods []int32) []int32 {
+	var out []int32
+	done := make([]bool, len(s.Specs))
+	for _, i := range pods {
+		if at := s.Pods[i].Spec; !done[at] {
+			done[at] = true
+			out = append(out, at)
+		}
+	}
+	return out
+}

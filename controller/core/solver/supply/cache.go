@@ -8,22 +8,22 @@ import (
 	"spokeshave.dev/controller/core/model"
 )
 
-// maxPrepared is how many offerings are kept, those used last. The simulations of a
-// search differ in the resources and label values that the moving pods ask for;
-// more than a few combinations are rare.
+// maxPrepared is how many tables a cache keeps, those used last. Tables of a decision
+// differ in the resources and label values that pods ask for, and in denials and
+// blocks; more than a few combinations are rare.
 const maxPrepared = 8
 
-// Cache keep what solves have lowered of catalogues, NodePools and policies'
-// answers, so that further solves find it: those of one decision, among them every
-// simulation of a disruption. What a solve finds does not depend on what is kept.
+// Cache keeps the tables of one decision, so that further solves of it find them:
+// every simulation of a disruption is one. What a solve finds does not depend on what
+// is kept.
 //
-// Inputs with the same Offerings must not change catalogues, DaemonSets or Costs in
-// place. Offerings are not safe for concurrent use.
+// Catalogues, DaemonSets and costs of questions to a cache must not change in place.
+// A cache is not safe for concurrent use; nil keeps nothing.
 type Cache struct {
 	kept []*Table
 }
 
-// NewCache keeps nothing yet.
+// NewCache returns a cache without tables.
 func NewCache() *Cache { return &Cache{} }
 
 // Find returns the table of a question for pods of some specs. isNew says that it
@@ -45,7 +45,7 @@ func (k *Cache) Find(in *Question, specs []int32) (p *Table, isNew bool) {
 	return p, at < 0
 }
 
-// same says whether the offerings are lowered from the same facts.
+// same says whether both tables are lowered from the same facts.
 func (p *Table) same(o *Table) bool {
 	return sameSlice(p.snap.Catalogs, o.snap.Catalogs) && sameSlice(p.snap.Daemons, o.snap.Daemons) &&
 		p.snap.Settings == o.snap.Settings && sameSlice(p.costs, o.costs) && slices.Equal(p.denied, o.denied) &&
@@ -55,7 +55,7 @@ func (p *Table) same(o *Table) bool {
 		slices.EqualFunc(p.snap.Pools, o.snap.Pools, samePool)
 }
 
-// samePool compares pools but for their usage, which offerings do not depend on.
+// samePool compares pools but for their usage, on which tables do not depend.
 func samePool(a, b model.Pool) bool {
 	a.Usage, b.Usage = nil, nil
 	return reflect.DeepEqual(a, b)

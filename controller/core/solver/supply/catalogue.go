@@ -8,8 +8,8 @@ import (
 	"spokeshave.dev/controller/core/solver/vec"
 )
 
-// Catalogue is a model.Catalog in canonical order, with its labels numbered as
-// they are asked for.
+// Catalogue is a model.Catalog in canonical order: types by name, offerings by zone,
+// capacity type and price. Labels of its types are numbered when they are asked for.
 type Catalogue struct {
 	Source *model.Catalog
 	// Types are indices into src.Types by name; offerings, by type index, are
@@ -21,14 +21,15 @@ type Catalogue struct {
 	columns map[string]*column
 }
 
-// OfferingKey is what an offering adds to the labels of its type.
+// OfferingKey is what an offering adds to the labels of its instance type.
 type OfferingKey struct {
 	Zone, zoneID, CapacityType string
 	// reservation is what of a reservation its nodes' labels say.
 	reservation model.Reservation
 }
 
-// Value is the slot's value of an offering label; ours is false for others.
+// Value is the value of a label that offerings give their nodes; ours is false for
+// other labels.
 func (s *OfferingKey) Value(key string) (value string, present, ours bool) {
 	switch key {
 	case constraint.LabelZone:
@@ -50,7 +51,7 @@ type OfferingKeys struct {
 	last int
 }
 
-// id numbers a slot. Types are mostly sold in the same places in the same
+// id numbers a key. Types are mostly sold in the same places in the same
 // order: after looks first where the last one asked for is followed.
 func (t *OfferingKeys) id(s OfferingKey) int32 {
 	if t.last++; t.last >= len(t.Keys) {

@@ -7,8 +7,9 @@ import (
 	"spokeshave.dev/controller/core/solver/vec"
 )
 
-// Dims numbers the resources that pods ask for: cpu, memory and pod slots
-// first, the others by name.
+// Dims numbers the resources that the pods to place request: cpu, memory and pods
+// first, the others by name. A Vector has an amount of each, in the units of
+// model.Resources.
 type Dims struct {
 	Names []string
 	index map[string]int
@@ -37,7 +38,7 @@ func newDims(asked []string) Dims {
 
 func (d *Dims) N() int { return len(d.Names) }
 
-// Vector reads the amounts of the numbered resources.
+// Vector is the amounts of the numbered resources.
 func (d *Dims) Vector(r model.Resources) (v vec.Vector) {
 	for i, name := range d.Names {
 		v[i] = r[name]
@@ -45,7 +46,7 @@ func (d *Dims) Vector(r model.Resources) (v vec.Vector) {
 	return v
 }
 
-// Requests is vector for a pod, which takes a slot in any case.
+// Requests is the Vector of a pod, which counts as one pod in any case.
 func (d *Dims) Requests(r model.Resources) vec.Vector {
 	v := d.Vector(r)
 	v[2] = max(v[2], 1)

@@ -2,13 +2,14 @@ package supply
 
 import "spokeshave.dev/controller/core/solver/vec"
 
-// MinValue is how many values of a label the options of a pool's nodes must keep.
+// MinValue is how many different values of a label the options of a node must have,
+// by minValues of a NodePool's requirement.
 type MinValue struct {
 	Key string
 	N   int
 }
 
-// MinValues are the MinValues of a node template's pool.
+// MinValues are those of a template's pool.
 func (p *Table) MinValues(l int32) []MinValue {
 	var out []MinValue
 	for i := range p.snap.Pools[p.Templates[l].Pool].Requirements {
@@ -19,8 +20,8 @@ func (p *Table) MinValues(l int32) []MinValue {
 	return out
 }
 
-// MinValuesStrict says whether the node template's nodes may not be planned without the variety
-// that their pool wants.
+// MinValuesStrict says whether a node of the template may not be planned with fewer
+// values than its pool's minValues ask for.
 func (p *Table) MinValuesStrict(l int32) bool {
 	return !p.snap.Settings.RelaxMinValues && len(p.MinValues(l)) > 0
 }
@@ -36,7 +37,7 @@ func (p *Table) ValuesOf(offers []int32, key string) map[string]bool {
 	return seen
 }
 
-// UnmetMinValue is the first want that the offers do not meet, nil when they meet all.
+// UnmetMinValue is the first that the offers do not meet, nil when they meet all.
 func (p *Table) UnmetMinValue(wants []MinValue, offers []int32) *MinValue {
 	for i := range wants {
 		if len(p.ValuesOf(offers, wants[i].Key)) < wants[i].N {
@@ -46,7 +47,8 @@ func (p *Table) UnmetMinValue(wants []MinValue, offers []int32) *MinValue {
 	return nil
 }
 
-// AddsValue says whether an offer has a value that a want still lacks.
+// AddsValue says whether an offer adds a value to those that kept ones have, of a
+// label with too few.
 func (p *Table) AddsValue(wants []MinValue, kept []int32, o int32) bool {
 	for i := range wants {
 		seen := p.ValuesOf(kept, wants[i].Key)
@@ -57,8 +59,8 @@ func (p *Table) AddsValue(wants []MinValue, kept []int32, o int32) bool {
 	return false
 }
 
-// DropTooLarge leaves out of a set the offers that are so large that too few others
-// could hold as much: nodes filled for them could not keep the pool's minValues.
+// DropTooLarge removes offers from a set that are so large that too few others hold
+// as much: the options of a node that fills one could not meet the pool's minValues.
 func (p *Table) DropTooLarge(set vec.Bits) {
 	for l := range p.Templates {
 		if !p.MinValuesStrict(int32(l)) {
@@ -82,7 +84,8 @@ func (p *Table) DropTooLarge(set vec.Bits) {
 	}
 }
 
-// atLeastAsLarge are the offers with all the room of a shape.
+// atLeastAsLarge are the offers whose capacity is that of the shape or more, in every
+// resource.
 func (p *Table) atLeastAsLarge(offers []int32, shape int32) []int32 {
 	var out []int32
 	for _, f := range offers {

@@ -10,8 +10,7 @@ import (
 	"spokeshave.dev/controller/core/solver/vec"
 )
 
-// Offer is one thing that can be launched: a node template's instance type in a zone at
-// a capacity type. Offers are numbered by node template, type name, zone and capacity
+// Offer is an offering that a template may launch now. Offers are numbered by node template, type name, zone and capacity
 // type, whatever the order of the catalogue.
 type Offer struct {
 	Template, Type, Offering int32
@@ -22,7 +21,7 @@ type Offer struct {
 	Cost float64
 }
 
-// Tiers are the offer's tiers, those of Input.Costs.
+// Tiers are what the rank policies say an offer costs; none for its billed price.
 func (p *Table) Tiers(o int32) []Tier {
 	f := &p.Offers[o]
 	if e := p.Effective(p.Templates[f.Template].Pool, f.Type, f.Offering); e != nil {
@@ -44,7 +43,7 @@ type Shape struct {
 	Usage []int64
 }
 
-// Effective is what the rank policies say of an offering, nil for nothing.
+// Effective is what the rank policies say of an offering; nil when they say nothing.
 func (p *Table) Effective(pool, typ, offering int32) *Effective {
 	if int(pool) >= len(p.costs) || int(typ) >= len(p.costs[pool]) || int(offering) >= len(p.costs[pool][typ]) {
 		return nil
@@ -64,7 +63,7 @@ func (p *Table) Denial(pool int32, t *model.InstanceType, o *model.Offering) *mo
 	return nil
 }
 
-// newOffers lists what every node template can launch now.
+// newOffers lists the offers of all templates.
 func (p *Table) newOffers() {
 	for l := range p.Templates { // slots are numbered before anything asks for them
 		p.Catalogue(p.snap.Pools[p.Templates[l].Pool].Catalog)
@@ -89,7 +88,7 @@ func (p *Table) newOffers() {
 	}
 }
 
-// SortTemplates orders every node template's offers by cost. It may run beside whatever
+// SortTemplates orders the offers of every template by cost. It may run beside whatever
 // looks at offers in another order and leaves their costs alone.
 func (p *Table) SortTemplates() {
 	for l := range p.Templates {
@@ -160,7 +159,7 @@ func (p *Table) CompareOffers(a, b int32) int {
 	return cmp.Compare(a, b)
 }
 
-// templateOffers adds the offers of a node template's types and keys.
+// templateOffers adds the offers of a template that are of some types and keys.
 func (p *Table) templateOffers(l int32, typeOK, keyOK []bool) {
 	ln := &p.Templates[l]
 	pool := &p.snap.Pools[ln.Pool]
@@ -193,7 +192,7 @@ func (f *Offer) rank(e *Effective) {
 	}
 }
 
-// PoolChoice says which types and keys the pool's requirements leave.
+// PoolChoice says which types and keys of the catalogue meet the pool's requirements.
 func (p *Table) PoolChoice(ln *Template, pool *model.Pool, cat *Catalogue) (typeOK, keyOK []bool) {
 	typeOK = make([]bool, len(cat.Source.Types))
 	keyOK = make([]bool, len(p.Keys.Keys))
@@ -230,7 +229,8 @@ func (p *Table) PoolChoice(ln *Template, pool *model.Pool, cat *Catalogue) (type
 	return typeOK, keyOK
 }
 
-// newShapes deducts the DaemonSets that will run beside the pods.
+// newShapes finds the shape of every offer: its type's allocatable less the requests
+// of the DaemonSets that will run on it.
 func (p *Table) newShapes() {
 	daemons := p.newDaemons()
 	kinds := 0
@@ -259,8 +259,8 @@ func (p *Table) newShapes() {
 	}
 }
 
-// shapeFor finds the offer's bin among those of its type, from first on, or
-// makes it.
+// shapeFor finds the offer's shape among those of its type, which begin at first, or
+// adds it.
 func (p *Table) shapeFor(daemons []daemon, o, first int32, limited []Limit) int32 {
 	f := &p.Offers[o]
 	b := Shape{template: f.Template, typ: f.Type}
@@ -300,7 +300,8 @@ func (p *Table) shapeFor(daemons []daemon, o, first int32, limited []Limit) int3
 	return int32(len(p.Shapes) - 1)
 }
 
-// setAt makes x element i of a list, which is copied if it has another there.
+// setAt returns the list with x as element i. It copies the list if it has another
+// element there: shapes share lists.
 func setAt(list []int32, i int, x int32) []int32 {
 	if i < len(list) && list[i] == x {
 		return list
@@ -308,7 +309,7 @@ func setAt(list []int32, i int, x int32) []int32 {
 	return append(slices.Clip(list[:i]), x)
 }
 
-// DaemonRequests is what the DaemonSets on a bin request.
+// DaemonRequests is the sum of what the DaemonSets of a shape request.
 func (p *Table) DaemonRequests(b int32) model.Resources {
 	sum := model.Resources{}
 	for _, i := range p.Shapes[b].daemons {
@@ -317,7 +318,7 @@ func (p *Table) DaemonRequests(b int32) model.Resources {
 	return sum
 }
 
-// OfferLabel is a label of the node that an offer would give.
+// OfferLabel is the value of a label on nodes launched as an offer; false without it.
 func (p *Table) OfferLabel(o int32, key string) (string, bool) {
 	f := &p.Offers[o]
 	ln := &p.Templates[f.Template]

@@ -6,8 +6,8 @@ import (
 	"spokeshave.dev/controller/core/solver/vec"
 )
 
-// Requirement is the set of offers whose nodes meet r. It is computed once for
-// each different requirement.
+// Requirement is the set of offers whose nodes meet r. It is kept: the caller must
+// not change it.
 func (p *Table) Requirement(r *model.Requirement) vec.Bits {
 	key := constraint.RequirementText(r)
 	if set, ok := p.requirements[key]; ok {
@@ -85,8 +85,8 @@ func (p *Table) term(term model.Term) vec.Bits {
 	return set
 }
 
-// Tolerated says for every node template whether its taints are tolerated. Startup
-// taints go away by themselves.
+// Tolerated says for every template whether a pod with these tolerations may run on
+// its nodes. Startup taints do not count: they are removed by themselves.
 func (p *Table) Tolerated(tolerations []model.Toleration) []bool {
 	out := make([]bool, len(p.Templates))
 	for l := range p.Templates {

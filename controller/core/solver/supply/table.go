@@ -9,13 +9,11 @@ import (
 	"spokeshave.dev/controller/core/solver/vec"
 )
 
-// Table are everything that can be launched, lowered: labels, zones and
-// resource names are small integers, sets of offers are bit sets. They depend on
-// the NodePools, catalogues and DaemonSets of a snapshot, on what policies say of
-// them, on the resources that the pods to place request (dims) and on the label
-// values that these pods mention. They do not change once lower has returned, but
-// for results that are computed once and kept; several problems may share them, one
-// after the other.
+// Table is everything that can be launched. It depends on the NodePools, catalogues
+// and DaemonSets of a snapshot, on what policies say of them, on the resources that
+// the pods to place request (Dims) and on the label values that they mention. Once
+// Lower has returned it does not change, but for answers that are kept; several
+// solves may use it, one after the other.
 type Table struct {
 	snap    *model.Snapshot
 	costs   []Costs

@@ -38,7 +38,7 @@ func maximize(c []float64, a [][]float64, b []float64) float64 {
 		if enter < 0 {
 			return t[rows][n+rows]
 		}
-		leave := ratioTest(t, enter, n)
+		leave := ratioTest(t, enter)
 		if leave < 0 {
 			return math.Inf(1)
 		}
@@ -49,7 +49,7 @@ func maximize(c []float64, a [][]float64, b []float64) float64 {
 // ratioTest is the row that blocks the entering column first, the first one of
 // several: Bland's rule asks for the lowest basic variable, which rows of slacks
 // that enter at most once approximate well enough for small programs.
-func ratioTest(t [][]float64, enter, n int) int {
+func ratioTest(t [][]float64, enter int) int {
 	leave, last := -1, len(t[0])-1
 	for i := range t[:len(t)-1] {
 		if t[i][enter] <= 1e-9 {

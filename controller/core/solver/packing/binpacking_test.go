@@ -19,11 +19,11 @@ func classic(capacity int64, sizes []int64) *packing.Instance {
 	w := newWorld(3)
 	w.bin(1, capacity, 0, math.MaxInt32)
 	slices.Sort(sizes)
-	for i := len(sizes) - 1; i >= 0; i-- {
-		if n := len(w.Items); n > 0 && w.Items[n-1].Size[0] == sizes[i] {
+	for _, size := range slices.Backward(sizes) {
+		if n := len(w.Items); n > 0 && w.Items[n-1].Size[0] == size {
 			w.Items[n-1].Count++
 		} else {
-			w.item(1, sizes[i], 0, 1)
+			w.item(1, size, 0, 1)
 		}
 	}
 	return w.scaled()
@@ -44,13 +44,13 @@ func triplets(r *rand.Rand, n int) []int64 {
 	return out
 }
 
-// uniform are n sizes between least and most, as in Falkenauer's class u (20 to 100 in
+// uniform are n sizes between least and 100, as in Falkenauer's class u (20 to 100 in
 // bins of 150) and in Scholl, Klein and Juergens (BISON, 1997; set 1: 1, 20 or 30 to 100
 // in bins of 100 to 150).
-func uniform(r *rand.Rand, n int, least, most int64) []int64 {
+func uniform(r *rand.Rand, n int, least int64) []int64 {
 	out := make([]int64, n)
 	for i := range out {
-		out[i] = least + r.Int64N(most-least+1)
+		out[i] = least + r.Int64N(100-least+1)
 	}
 	return out
 }
@@ -90,12 +90,12 @@ func martelloToth(capacity int64, sizes []int64) int {
 func decreasing(capacity int64, sizes []int64) int {
 	sizes = slices.Sorted(slices.Values(sizes))
 	var room []int64
-	for i := len(sizes) - 1; i >= 0; i-- {
-		at := slices.IndexFunc(room, func(r int64) bool { return r >= sizes[i] })
+	for _, size := range slices.Backward(sizes) {
+		at := slices.IndexFunc(room, func(r int64) bool { return r >= size })
 		if at < 0 {
 			at, room = len(room), append(room, capacity)
 		}
-		room[at] -= sizes[i]
+		room[at] -= size
 	}
 	return len(room)
 }
@@ -136,11 +136,11 @@ func TestKnownOptima(t *testing.T) {
 		"Falkenauer t60":  {"triplets", 1000, func(r *rand.Rand) []int64 { return triplets(r, 60) }, func(n int) int { return n / 3 }, 4, 3.5},
 		"Falkenauer t120": {"triplets", 1000, func(r *rand.Rand) []int64 { return triplets(r, 120) }, func(n int) int { return n / 3 }, 6, 6},
 		"Falkenauer t249": {"triplets", 1000, func(r *rand.Rand) []int64 { return triplets(r, 249) }, func(n int) int { return n / 3 }, 10, 8.5},
-		"Falkenauer u120": {"uniform", 150, func(r *rand.Rand) []int64 { return uniform(r, 120, 20, 100) }, nil, 2, 1.3},
-		"Falkenauer u500": {"uniform", 150, func(r *rand.Rand) []int64 { return uniform(r, 500, 20, 100) }, nil, 4, 3},
-		"Scholl N2C1W1":   {"uniform", 100, func(r *rand.Rand) []int64 { return uniform(r, 100, 1, 100) }, nil, 2, 0.5},
-		"Scholl N3C2W2":   {"uniform", 120, func(r *rand.Rand) []int64 { return uniform(r, 200, 20, 100) }, nil, 2, 0.8},
-		"Scholl N4C3W4":   {"uniform", 150, func(r *rand.Rand) []int64 { return uniform(r, 500, 30, 100) }, nil, 7, 5.5},
+		"Falkenauer u120": {"uniform", 150, func(r *rand.Rand) []int64 { return uniform(r, 120, 20) }, nil, 2, 1.3},
+		"Falkenauer u500": {"uniform", 150, func(r *rand.Rand) []int64 { return uniform(r, 500, 20) }, nil, 4, 3},
+		"Scholl N2C1W1":   {"uniform", 100, func(r *rand.Rand) []int64 { return uniform(r, 100, 1) }, nil, 2, 0.5},
+		"Scholl N3C2W2":   {"uniform", 120, func(r *rand.Rand) []int64 { return uniform(r, 200, 20) }, nil, 2, 0.8},
+		"Scholl N4C3W4":   {"uniform", 150, func(r *rand.Rand) []int64 { return uniform(r, 500, 30) }, nil, 7, 5.5},
 		"t60 fifty times": {"triplets", 1000, func(r *rand.Rand) []int64 { return slices.Repeat(triplets(r, 60), 50) }, func(n int) int { return n / 3 }, 170, 160},
 		"Johnson 11/9":    {"first fit decreasing needs two ninths more", 1000, func(*rand.Rand) []int64 { return hardForDecreasing(10) }, func(int) int { return 90 }, 5, 5},
 	}
@@ -179,7 +179,7 @@ func BenchmarkPack(b *testing.B) {
 	r := rand.New(rand.NewPCG(1, 13))
 	for name, in := range map[string]*packing.Instance{
 		"triplets=249": classic(1000, triplets(r, 249)),
-		"uniform=1000": classic(150, uniform(r, 1000, 20, 100)),
+		"uniform=1000": classic(150, uniform(r, 1000, 20)),
 		"items=50":     many(r, 50, 40),
 		"items=200":    many(r, 200, 40),
 		"items=400":    many(r, 400, 40),

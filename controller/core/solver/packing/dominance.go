@@ -3,6 +3,7 @@ package packing
 import (
 	"cmp"
 	"math/bits"
+	"slices"
 
 	"spokeshave.dev/controller/core/solver/vec"
 )
@@ -45,12 +46,9 @@ next:
 		}
 		seen.add(capacity, k)
 		has := &in.Capacities[capacity]
-		for _, g := range d.widerThan(sig) {
-			for _, i := range kept[g] {
-				if within(has, &out[i].capacity, &used, m.n) { // being before, it costs no more
-					continue next
-				}
-			}
+		holds := func(i int32) bool { return within(has, &out[i].capacity, &used, m.n) } // being before, it costs no more
+		if slices.ContainsFunc(d.widerThan(sig), func(g int32) bool { return slices.ContainsFunc(kept[g], holds) }) {
+			continue
 		}
 		if served[sig] == nil {
 			served[sig] = itemsOf(m.items, d.groups[sig])

@@ -19,22 +19,18 @@ func firstFit(m *model, opened func(*openBin)) []Batch {
 	var open []openBin
 	for i := range m.items {
 		for range m.items[i].Count {
-			placed := false
-			for j := range open {
-				if placed = m.join(&open[j], int32(i)); placed {
-					break
-				}
+			if m.joinAny(open, int32(i)) {
+				continue
 			}
-			if !placed {
-				fresh := openBin{Pattern: &Pattern{}, bins: vec.NewBits(len(m.bins))}
-				fresh.bins.SetRange(0, int32(len(m.bins)))
-				if m.join(&fresh, int32(i)) {
-					if opened != nil {
-						opened(&fresh)
-					}
-					open = append(open, fresh)
-				}
+			fresh := openBin{Pattern: &Pattern{}, bins: vec.NewBits(len(m.bins))}
+			fresh.bins.SetRange(0, int32(len(m.bins)))
+			if !m.join(&fresh, int32(i)) {
+				continue
 			}
+			if opened != nil {
+				opened(&fresh)
+			}
+			open = append(open, fresh)
 		}
 	}
 	out := make([]Batch, len(open))
@@ -43,6 +39,16 @@ func firstFit(m *model, opened func(*openBin)) []Batch {
 		out[j] = Batch{open[j].Pattern, 1}
 	}
 	return out
+}
+
+// joinAny adds one of an item to the first bin that takes it.
+func (m *model) joinAny(open []openBin, i int32) bool {
+	for j := range open {
+		if m.join(&open[j], i) {
+			return true
+		}
+	}
+	return false
 }
 
 // join adds one of an item to a bin, if there is a type for both.

@@ -18,7 +18,7 @@ func newWorld(dims int) *world {
 
 // bin adds a bin type, which items of set 0 may use. Bins have to be added in order of
 // cost.
-func (w *world) bin(cost float64, capacity ...int64) int32 {
+func (w *world) bin(cost float64, capacity ...int64) {
 	var c vec.Vector
 	copy(c[:], capacity)
 	at := int32(len(w.BinTypes))
@@ -31,7 +31,6 @@ func (w *world) bin(cost float64, capacity ...int64) int32 {
 		}
 	}
 	w.Sets[0].Set(at)
-	return at
 }
 
 // set is a set of bin types.

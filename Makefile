@@ -70,6 +70,10 @@ chart: controlplane ## Lint and render the chart
 bench: ## Run the benchmarks once, and plot how the solver's time grows
 	go test -run '^$$' -bench . -benchtime 3x ./controller/... | go run -C tools ./growth
 
+.PHONY: bench-compare
+bench-compare: ## Compare the benchmarks of PKG with those at the commit BASE, in turns, by benchstat (BENCH=regexp, COUNT=runs)
+	go run -C tools ./benchcompare -base $(or $(BASE),main) -package $(or $(PKG),./controller/core/solver) -bench '$(or $(BENCH),.)' -count $(or $(COUNT),10)
+
 .PHONY: fuzz
 fuzz: ## Run every fuzz target for FUZZTIME (default 20s)
 	go run -C tools ./fuzz -time $(or $(FUZZTIME),20s)

@@ -38,11 +38,11 @@ func isActive(b *karpv1.Budget, now time.Time) (bool, error) {
 	if b.Schedule == nil || b.Duration == nil {
 		return true, nil
 	}
-	cron, err := parseCron(*b.Schedule)
+	active, err := parseSchedule(*b.Schedule)
 	if err != nil {
 		return false, err
 	}
-	return cron.hitWithin(now.UTC(), b.Duration.Duration), nil
+	return active.hitWithin(now.UTC(), b.Duration.Duration), nil
 }
 
 // bound reads "5" or "10%", the share rounded up. Anything else allows

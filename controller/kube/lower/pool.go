@@ -102,7 +102,7 @@ func Problems(np *karpv1.NodePool) []Problem {
 			out = append(out, Problem{fmt.Sprintf("spec.disruption.budgets[%d]", i), "schedule must be set with duration"})
 		}
 		if b.Schedule != nil {
-			if _, err := parseCron(*b.Schedule); err != nil {
+			if _, err := parseSchedule(*b.Schedule); err != nil {
 				out = append(out, Problem{fmt.Sprintf("spec.disruption.budgets[%d].schedule", i), err.Error()})
 			}
 		}

@@ -26,18 +26,18 @@ import (
 	"spokeshave.dev/controller/kube/cluster"
 	"spokeshave.dev/controller/kube/lower"
 	"spokeshave.dev/controller/kube/metric"
-	"spokeshave.dev/controller/kube/reconcile/accounts"
+	"spokeshave.dev/controller/kube/reconcile/comparison"
+	"spokeshave.dev/controller/kube/reconcile/configmap"
 	"spokeshave.dev/controller/kube/reconcile/decision"
+	"spokeshave.dev/controller/kube/reconcile/donotdisrupt"
 	"spokeshave.dev/controller/kube/reconcile/drift"
-	"spokeshave.dev/controller/kube/reconcile/ending"
 	"spokeshave.dev/controller/kube/reconcile/expiration"
+	"spokeshave.dev/controller/kube/reconcile/forceful"
 	"spokeshave.dev/controller/kube/reconcile/garbage"
-	"spokeshave.dev/controller/kube/reconcile/hold"
 	"spokeshave.dev/controller/kube/reconcile/interruption"
-	"spokeshave.dev/controller/kube/reconcile/keep"
+	"spokeshave.dev/controller/kube/reconcile/ledger"
 	"spokeshave.dev/controller/kube/reconcile/lifecycle"
 	"spokeshave.dev/controller/kube/reconcile/nodepool"
-	"spokeshave.dev/controller/kube/reconcile/observed"
 	"spokeshave.dev/controller/kube/reconcile/podevents"
 	"spokeshave.dev/controller/kube/reconcile/policies"
 	"spokeshave.dev/controller/kube/reconcile/repair"
@@ -123,11 +123,11 @@ func (p *parts) loop(ctx context.Context) (*decision.Loop, error) {
 	if err := metrics.Registry.Register(policies.NewCollector(loaded)); err != nil {
 		return nil, fmt.Errorf("register metrics of policies: %w", err)
 	}
-	books := &accounts.Keeper{
+	books := &ledger.Keeper{
 		Client: p.mgr.GetClient(), Live: p.mgr.GetAPIReader(), Events: p.mgr.GetEventRecorder(eventsFrom),
 		Namespace: p.o.Namespace, Clock: p.clock,
 	}
-	if err := metrics.Registry.Register(accounts.NewCollector(books)); err != nil {
+	if err := metrics.Registry.Register(ledger.NewCollector(books)); err != nil {
 		return nil, fmt.Errorf("register metrics of the ledger: %w", err)
 	}
 	once, err := p.once()
@@ -182,9 +182,9 @@ func (p *parts) observer() func(context.Context, *model.Snapshot, *decide.Decisi
 	if Mode(p.o.Mode) != Observe {
 		return nil
 	}
-	keeper := &observed.Keeper{
-		Store: keep.Store{
-			Client: p.mgr.GetClient(), Live: p.mgr.GetAPIReader(), Namespace: p.o.Namespace, Name: observed.Name, Key: observed.Key,
+	keeper := &comparison.Keeper{
+		Store: configmap.Store{
+			Client: p.mgr.GetClient(), Live: p.mgr.GetAPIReader(), Namespace: p.o.Namespace, Name: comparison.Name, Key: comparison.Key,
 		},
 		Observer: p.observed, Events: p.mgr.GetEventRecorder(eventsFrom), Clock: p.clock,
 	}
@@ -303,14 +303,14 @@ func (p *parts) reconcilers(*decision.Loop) error {
 		Client: c, Provider: p.counted("nodeclaim.disruption"), Clock: p.clock,
 		Drifter: p.shared.Drifter(p.cloud, metric.Caller{Controller: "nodeclaim.disruption", Provider: cloudName}),
 	}
-	ender := &ending.Ender{Client: c, Clock: p.clock, Metrics: p.shared}
+	ender := &forceful.Deleter{Client: c, Clock: p.clock, Metrics: p.shared}
 	expiry := &expiration.Reconciler{Ender: ender, Events: recorder, Clock: p.clock}
 	interruptions := &interruption.Watcher{
 		Client: c, Source: p.cloud, Events: recorder, Ender: ender, Clock: p.clock,
 		Metrics: interruption.NewMetrics(metrics.Registry), Rebalance: p.o.DrainOnRebalance, Every: time.Minute,
 	}
 	podEvents := &podevents.Reconciler{Client: c, Clock: p.clock}
-	holds := &hold.Reconciler{Client: c, Events: recorder, Clock: p.clock}
+	holds := &donotdisrupt.Reconciler{Client: c, Events: recorder, Clock: p.clock}
 	collector := &garbage.Collector{
 		Client: c, Live: p.mgr.GetAPIReader(), Provider: p.counted("nodeclaim.garbagecollection"), Clock: p.clock, Every: 10 * time.Second,
 	}

@@ -223,9 +223,9 @@ func (j *judge) candidate(o option, action string, saves float64) policy.Candida
 	if !n.LaunchedAt.IsZero() {
 		age = max(0, j.s.Time.Sub(n.LaunchedAt).Seconds())
 	}
-	past := j.past(p.Name)
+	past := j.recentDepartures(p.Name)
 	return policy.Candidate{
-		JobPods: j.survey.Jobs(o.node), SinceDisruption: past.since, PoolEvictions: past.pool, ClusterEvictions: past.cluster,
+		JobPods: j.survey.Jobs(o.node), SinceDisruption: past.secondsSince, PoolEvictions: past.podsOfPool, ClusterEvictions: past.podsOfCluster,
 		Node: n.Name, Claim: n.Claim, NodePool: p.Name, PoolTags: p.Labels, Labels: maps.Clone(n.Labels),
 		Method: string(o.method), Action: action,
 		InstanceType: n.InstanceType, Zone: n.Zone, CapacityType: string(n.CapacityType),

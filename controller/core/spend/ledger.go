@@ -188,7 +188,7 @@ func (l *Ledger) rates(s *model.Snapshot, owed func(*model.Node) time.Duration) 
 	slices.Sort(l.Coming)
 	l.seen = seen
 	l.Pools, l.Holders = pools(rented), holders(held)
-	*l = l.Within(maxApart)
+	*l = l.Trim(maxApart)
 }
 
 func get[K comparable, V any](m map[K]*V, key K, zero func(K) *V) *V {

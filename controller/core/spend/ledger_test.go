@@ -226,7 +226,7 @@ func TestWithin(t *testing.T) {
 	}
 	before := held(&l)
 	for _, entries := range []int{4_000, 1_000, 10, 0} {
-		got := l.Within(entries)
+		got := l.Trim(entries)
 		if len(got.Holders) > 2*entries+3 || len(got.Pools) > 2*entries+2 {
 			t.Errorf("within %d: %d holders, %d pools", entries, len(got.Holders), len(got.Pools))
 		}

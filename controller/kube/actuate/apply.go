@@ -32,11 +32,11 @@ type Actuator struct {
 	Namespace string
 
 	mu sync.Mutex
-	// said remembers the last text told about an object, so that an event is
+	// lastTexts remembers the last text told about an object, so that an event is
 	// an occurrence and not a heartbeat.
-	said map[types.UID]string
-	// heard is the same for what lasts, and is told again after a while.
-	heard map[topic]heard
+	lastTexts map[types.UID]string
+	// lastEvents is the same for what lasts, and is told again after a while.
+	lastEvents map[eventKey]lastEvent
 }
 
 // Launch creates the plan's NodeClaims. pools are by name.
@@ -58,7 +58,7 @@ func (a *Actuator) Launch(ctx context.Context, s *model.Snapshot, pools map[stri
 			return done, err
 		}
 		done.Claims = append(done.Claims, claim.Name)
-		a.nominated(s, claim, n)
+		a.tellNominated(s, claim, n)
 	}
 	return done, nil
 }
@@ -79,7 +79,7 @@ func (a *Actuator) create(ctx context.Context, claim *karpv1.NodeClaim) error {
 	return nil
 }
 
-func (a *Actuator) nominated(s *model.Snapshot, claim *karpv1.NodeClaim, n *model.PlannedNode) {
+func (a *Actuator) tellNominated(s *model.Snapshot, claim *karpv1.NodeClaim, n *model.PlannedNode) {
 	best := n.Options[0]
 	for _, i := range n.Pods {
 		if s.Specs[s.Pods[i].Spec].HoldsPlace() {
@@ -100,7 +100,7 @@ func (a *Actuator) nominated(s *model.Snapshot, claim *karpv1.NodeClaim, n *mode
 // back. The state is in the cluster, so that a restart loses nothing.
 func (a *Actuator) Disrupt(ctx context.Context, s *model.Snapshot, d *decide.Decision) (cluster.Change, error) {
 	var done cluster.Change
-	a.stays(ctx, s, d)
+	a.tellUnconsolidatable(ctx, s, d)
 	going := starting(d)
 	for i := range d.Disruptions {
 		each := &d.Disruptions[i]
@@ -217,7 +217,7 @@ func (a *Actuator) Assign(ctx context.Context, s *model.Snapshot, d *decide.Deci
 				keys = append(keys, s.Pods[p].Key())
 			}
 		}
-		text, err := a.plan(ctx, n.Claim, keys)
+		text, err := a.addPlannedPods(ctx, n.Claim, keys)
 		if err != nil {
 			return done, err
 		}
@@ -228,10 +228,10 @@ func (a *Actuator) Assign(ctx context.Context, s *model.Snapshot, d *decide.Deci
 	return done, nil
 }
 
-// plan adds pods to those planned onto a claim and returns the annotation that
+// addPlannedPods adds pods to those planned onto a claim and returns the annotation that
 // names them all, or nothing when the claim is gone. The cached claim may be
 // older than the last addition: the patch is refused then, and made anew.
-func (a *Actuator) plan(ctx context.Context, name string, pods []string) (string, error) {
+func (a *Actuator) addPlannedPods(ctx context.Context, name string, pods []string) (string, error) {
 	var text string
 	err := retry.RetryOnConflict(retry.DefaultBackoff, func() error {
 		cached := &karpv1.NodeClaim{}
@@ -239,7 +239,7 @@ func (a *Actuator) plan(ctx context.Context, name string, pods []string) (string
 			return err
 		}
 		var err error
-		if text, err = planned(cached.Annotations[karpv1.AnnotationPlannedPods], pods); err != nil {
+		if text, err = mergePlannedPods(cached.Annotations[karpv1.AnnotationPlannedPods], pods); err != nil {
 			return err
 		}
 		claim := cached.DeepCopy()
@@ -258,8 +258,8 @@ func (a *Actuator) plan(ctx context.Context, name string, pods []string) (string
 	return text, nil
 }
 
-// planned is the annotation's text with more pods in it, sorted, each once.
-func planned(text string, more []string) (string, error) {
+// mergePlannedPods is the annotation's text with more pods in it, sorted, each once.
+func mergePlannedPods(text string, more []string) (string, error) {
 	var pods []string
 	if text != "" {
 		if err := json.Unmarshal([]byte(text), &pods); err != nil {

@@ -20,7 +20,7 @@ func (a *Actuator) TellCaps(ctx context.Context, d *decide.Decision) {
 		h := &d.Headroom[i]
 		text := ""
 		if h.Left == 0 || h.Short {
-			text = reached(h)
+			text = capReached(h)
 		}
 		key := types.UID("cap/" + h.Policy + "/" + h.Scope + "/" + string(h.Period))
 		if !a.news(key, text) || text == "" {
@@ -38,7 +38,7 @@ func (a *Actuator) TellCaps(ctx context.Context, d *decide.Decision) {
 	}
 }
 
-func reached(h *decide.CapStatus) string {
+func capReached(h *decide.CapStatus) string {
 	if h.Soft {
 		return "soft cap of " + h.Cap + " on " + h.Scope + " is reached: launches go on"
 	}

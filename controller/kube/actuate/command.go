@@ -31,7 +31,7 @@ func (a *Actuator) Command(ctx context.Context, s *model.Snapshot, pools map[str
 			err = a.start(ctx, &application{s: s, pools: pools, d: d, done: &done}, c, launched)
 			launched += len(c.Replacements)
 		case decide.Wait:
-			a.waiting(ctx, s, c)
+			a.tellWaiting(ctx, s, c)
 		case decide.Finish:
 			err = a.finish(ctx, s, c, &done)
 		case decide.Undo:
@@ -98,14 +98,14 @@ func (a *Actuator) start(ctx context.Context, to *application, c *decide.Command
 		}
 		to.done.Claims = append(to.done.Claims, claim.Name)
 	}
-	a.launching(to.s, c, claims)
-	a.candidates(ctx, to.s, c)
+	a.tellLaunching(to.s, c, claims)
+	a.tellCandidates(ctx, to.s, c)
 	return nil
 }
 
 // finish deletes the nodes' claims.
 func (a *Actuator) finish(ctx context.Context, s *model.Snapshot, c *decide.Command, done *cluster.Change) error {
-	a.approved(ctx, s, c)
+	a.tellApproved(ctx, s, c)
 	for _, i := range c.Nodes {
 		n := &s.Nodes[i]
 		if err := a.delete(ctx, n, &decide.Disruption{Node: i, Method: c.Method}); err != nil {
@@ -136,7 +136,7 @@ func (a *Actuator) undo(ctx context.Context, s *model.Snapshot, c *decide.Comman
 		}
 		done.Unmarked = append(done.Unmarked, n.Claim)
 	}
-	a.undone(ctx, s, c)
+	a.tellUndone(ctx, s, c)
 	return nil
 }
 

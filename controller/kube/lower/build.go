@@ -175,7 +175,7 @@ func (b *builder) complete(n *model.Node, claim *karpv1.NodeClaim, capacity *mod
 	recorded := claim.Labels[corev1.LabelInstanceTypeStable] != "" // the launch is done, its condition not yet written
 	if n.State == model.InFlight && n.LaunchedAt.IsZero() && len(opts) > 0 && !recorded {
 		narrow(n, opts, types)
-		b.draw(claim.Spec.NodeClassRef.Name, &opts[0])
+		b.takeReservedPlace(claim.Spec.NodeClassRef.Name, &opts[0])
 		if t := types[opts[0].InstanceType]; t != nil && len(*capacity) == 0 {
 			*capacity = t.Capacity
 		}

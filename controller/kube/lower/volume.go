@@ -17,7 +17,7 @@ type volumes struct {
 	defaultClass string
 	// limited are the CSI drivers that some node attaches a limited number for.
 	limited map[string]bool
-	made    standing
+	made    staticVolumes
 }
 
 func newVolumes(in *Inputs) volumes {
@@ -39,7 +39,7 @@ func newVolumes(in *Inputs) volumes {
 	if c := defaultClass(in.StorageClasses); c != nil {
 		v.defaultClass = c.Name
 	}
-	v.made = newStanding(in)
+	v.made = newStaticVolumes(in)
 	return v
 }
 

@@ -17,7 +17,7 @@ import (
 
 	"spokeshave.dev/controller/app"
 	"spokeshave.dev/controller/core/model"
-	"spokeshave.dev/controller/kube/reconcile/accounts"
+	"spokeshave.dev/controller/kube/reconcile/ledger"
 	"spokeshave.dev/test/kit/controlplane"
 )
 
@@ -51,10 +51,10 @@ func TestLedgerSurvives(t *testing.T) {
 		t.Fatal(err)
 	}
 	told := events.NewFakeRecorder(10)
-	keeper := func() *accounts.Keeper {
-		return &accounts.Keeper{Client: c, Live: c, Events: told, Namespace: namespace, Clock: clock.RealClock{}}
+	keeper := func() *ledger.Keeper {
+		return &ledger.Keeper{Client: c, Live: c, Events: told, Namespace: namespace, Clock: clock.RealClock{}}
 	}
-	count := func(k *accounts.Keeper, after time.Duration) int64 {
+	count := func(k *ledger.Keeper, after time.Duration) int64 {
 		t.Helper()
 		s := snapshot(after)
 		if err := k.Count(t.Context(), s); err != nil {
@@ -75,8 +75,8 @@ func TestLedgerSurvives(t *testing.T) {
 	if got := s.Spent[0].Micro; got != 2*96_000 {
 		t.Errorf("after a handover the ledger knows of %d micro-dollars, want two hours", got)
 	}
-	cm := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: accounts.Name}}
-	cm.BinaryData = map[string][]byte{accounts.Key: []byte("spoilt")}
+	cm := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: ledger.Name}}
+	cm.BinaryData = map[string][]byte{ledger.Key: []byte("spoilt")}
 	if err := c.Update(t.Context(), cm); err != nil {
 		t.Fatal(err)
 	}
@@ -127,18 +127,18 @@ func TestLedgerFitsItsConfigMap(t *testing.T) {
 		})
 		s.Pods = append(s.Pods, model.Pod{Namespace: random(), Name: random(), Workload: "Deployment/" + random(), Node: i})
 	}
-	keeper := func() *accounts.Keeper {
-		return &accounts.Keeper{Client: c, Live: c, Events: events.NewFakeRecorder(10), Namespace: many, Clock: clock.RealClock{}}
+	keeper := func() *ledger.Keeper {
+		return &ledger.Keeper{Client: c, Live: c, Events: events.NewFakeRecorder(10), Namespace: many, Clock: clock.RealClock{}}
 	}
 	if err := keeper().Count(t.Context(), s); err != nil {
 		t.Fatal(err)
 	}
 	whole := s.Spent[0]
 	cm := &corev1.ConfigMap{}
-	if err := c.Get(t.Context(), client.ObjectKey{Namespace: many, Name: accounts.Name}, cm); err != nil {
+	if err := c.Get(t.Context(), client.ObjectKey{Namespace: many, Name: ledger.Name}, cm); err != nil {
 		t.Fatalf("the ledger is not kept: %v", err)
 	}
-	if size := len(cm.BinaryData[accounts.Key]); size < 200<<10 {
+	if size := len(cm.BinaryData[ledger.Key]); size < 200<<10 {
 		t.Errorf("%d bytes: too few to try anything", size)
 	}
 	s.Time, s.Nodes, s.Pods = s.Time.Add(time.Second), nil, nil

@@ -12,8 +12,8 @@ import (
 
 	"spokeshave.dev/controller/app"
 	"spokeshave.dev/controller/core/decide"
-	"spokeshave.dev/controller/kube/reconcile/keep"
-	"spokeshave.dev/controller/kube/reconcile/observed"
+	"spokeshave.dev/controller/kube/reconcile/comparison"
+	"spokeshave.dev/controller/kube/reconcile/configmap"
 	"spokeshave.dev/controller/record/observe"
 	"spokeshave.dev/test/kit/controlplane"
 )
@@ -36,14 +36,14 @@ func TestObservedSurvives(t *testing.T) {
 	told := events.NewFakeRecorder(10)
 	clock := clocktesting.NewFakeClock(now)
 	var seen *observe.Observer
-	keeper := func() *observed.Keeper {
+	keeper := func() *comparison.Keeper {
 		seen = &observe.Observer{}
-		return &observed.Keeper{
-			Store:    keep.Store{Client: c, Live: c, Namespace: namespace, Name: observed.Name, Key: observed.Key},
+		return &comparison.Keeper{
+			Store:    configmap.Store{Client: c, Live: c, Namespace: namespace, Name: comparison.Name, Key: comparison.Key},
 			Observer: seen, Events: told, Clock: clock,
 		}
 	}
-	look := func(k *observed.Keeper) {
+	look := func(k *comparison.Keeper) {
 		t.Helper()
 		if err := k.Add(t.Context(), snapshot(clock.Now().Sub(now)), &decide.Decision{}); err != nil {
 			t.Fatal(err)
@@ -64,8 +64,8 @@ func TestObservedSurvives(t *testing.T) {
 	if got := seconds(); got != 6*60 {
 		t.Errorf("after a restart %d seconds were seen, want six minutes", got)
 	}
-	cm := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: observed.Name}}
-	cm.BinaryData = map[string][]byte{observed.Key: []byte("spoilt")}
+	cm := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: comparison.Name}}
+	cm.BinaryData = map[string][]byte{comparison.Key: []byte("spoilt")}
 	if err := c.Update(t.Context(), cm); err != nil {
 		t.Fatal(err)
 	}

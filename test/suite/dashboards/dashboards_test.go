@@ -16,8 +16,8 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"spokeshave.dev/controller/kube/metric"
-	"spokeshave.dev/controller/kube/reconcile/accounts"
 	"spokeshave.dev/controller/kube/reconcile/interruption"
+	"spokeshave.dev/controller/kube/reconcile/ledger"
 	"spokeshave.dev/controller/kube/reconcile/policies"
 	"spokeshave.dev/controller/kube/reconcile/repair"
 	"spokeshave.dev/controller/policy/load"
@@ -90,7 +90,7 @@ func registered(t *testing.T) names {
 	n.MustRegister(&metric.PodCounts{})
 	interruption.NewMetrics(n)
 	repair.NewMetrics(n)
-	n.MustRegister(accounts.NewCollector(&accounts.Keeper{}), policies.NewCollector(load.New(load.Config{})))
+	n.MustRegister(ledger.NewCollector(&ledger.Keeper{}), policies.NewCollector(load.New(load.Config{})))
 	return n
 }
 

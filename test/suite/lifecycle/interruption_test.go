@@ -23,7 +23,7 @@ import (
 	"spokeshave.dev/controller/cloud/provider"
 	"spokeshave.dev/controller/kube/condition"
 	"spokeshave.dev/controller/kube/lower"
-	"spokeshave.dev/controller/kube/reconcile/ending"
+	"spokeshave.dev/controller/kube/reconcile/forceful"
 	"spokeshave.dev/controller/kube/reconcile/interruption"
 )
 
@@ -75,7 +75,7 @@ func (w *world) listen(t *testing.T) {
 	t.Helper()
 	watcher := &interruption.Watcher{
 		Client: w.client, Source: w.cloud, Events: w.events, Clock: clock.RealClock{}, Every: time.Hour,
-		Ender: &ending.Ender{Client: w.client, Clock: clock.RealClock{}},
+		Ender: &forceful.Deleter{Client: w.client, Clock: clock.RealClock{}},
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	var done sync.WaitGroup
@@ -178,7 +178,7 @@ func announced(t *testing.T, w *world) {
 		tc.event.InstanceID = id
 		watcher := &interruption.Watcher{
 			Client: w.client, Events: w.events, Clock: clock.RealClock{}, Rebalance: tc.rebalance,
-			Ender: &ending.Ender{Client: w.client, Clock: clock.RealClock{}},
+			Ender: &forceful.Deleter{Client: w.client, Clock: clock.RealClock{}},
 		}
 		for range 2 { // messages come more than once
 			if err := watcher.Handle(t.Context(), tc.event); err != nil {
@@ -211,7 +211,7 @@ func announced(t *testing.T, w *world) {
 		w.eventually(t, name+": the claim to go", func() bool { return w.getClaim(t, claim) == nil })
 	}
 	stranger := provider.Event{Kind: provider.SpotInterrupted, InstanceID: "i-stranger"}
-	watcher := &interruption.Watcher{Client: w.client, Events: w.events, Clock: clock.RealClock{}, Ender: &ending.Ender{Client: w.client, Clock: clock.RealClock{}}}
+	watcher := &interruption.Watcher{Client: w.client, Events: w.events, Clock: clock.RealClock{}, Ender: &forceful.Deleter{Client: w.client, Clock: clock.RealClock{}}}
 	if err := watcher.Handle(t.Context(), stranger); err != nil {
 		t.Errorf("an instance that nobody knows: %v", err)
 	}
@@ -225,7 +225,7 @@ func broken(t *testing.T, w *world) {
 	w.cloud.Trouble(provider.Event{Kind: provider.InstanceStatus, InstanceID: id}, provider.Event{Kind: provider.EventStatus, InstanceID: "i-stranger"})
 	watcher := &interruption.Watcher{
 		Client: w.client, Source: w.cloud, Events: w.events, Clock: clock.RealClock{},
-		Ender: &ending.Ender{Client: w.client, Clock: clock.RealClock{}},
+		Ender: &forceful.Deleter{Client: w.client, Clock: clock.RealClock{}},
 	}
 	if err := watcher.Ask(t.Context()); err != nil {
 		t.Fatal(err)
@@ -251,7 +251,7 @@ func blockEnds(t *testing.T, w *world) {
 	w.cloud.Trouble(ends...)
 	watcher := &interruption.Watcher{
 		Client: w.client, Source: w.cloud, Events: w.events, Clock: clock.RealClock{},
-		Ender: &ending.Ender{Client: w.client, Clock: clock.RealClock{}},
+		Ender: &forceful.Deleter{Client: w.client, Clock: clock.RealClock{}},
 	}
 	for range 2 { // asked every minute: what is on its way out stays as it is
 		if err := watcher.Ask(t.Context()); err != nil {

@@ -16,7 +16,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	karpv1 "spokeshave.dev/api/karpenter/v1"
-	holds "spokeshave.dev/controller/kube/reconcile/hold"
+	holds "spokeshave.dev/controller/kube/reconcile/donotdisrupt"
 )
 
 // held: a pod hears once until when its annotation holds, that the time is over,

@@ -140,7 +140,7 @@ func (l *Loop) wait(ctx context.Context, due time.Duration) bool {
 
 // Round makes one decision, applies it, and returns when to look again.
 func (l *Loop) Round(ctx context.Context) (time.Duration, error) {
-	if err := l.Cluster.Seen(ctx, l.applied); err != nil {
+	if err := l.Cluster.WaitFor(ctx, l.applied); err != nil {
 		l.Metrics.SnapshotFailed(l.Clock.Now())
 		return 0, err
 	}

@@ -13,12 +13,12 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	karpv1 "spokeshave.dev/api/karpenter/v1"
-	"spokeshave.dev/controller/kube/reconcile/ending"
+	"spokeshave.dev/controller/kube/reconcile/forceful"
 )
 
 // Reconciler deletes NodeClaims that are too old.
 type Reconciler struct {
-	Ender  *ending.Ender
+	Ender  *forceful.Deleter
 	Events events.EventRecorder
 	Clock  clock.Clock
 }
@@ -40,7 +40,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, claim *karpv1.NodeClaim) (re
 	if left := after - r.Clock.Since(claim.CreationTimestamp.Time); left > 0 {
 		return reconcile.Result{RequeueAfter: left}, nil
 	}
-	began, err := r.Ender.Begin(ctx, claim, ending.Why{
+	began, err := r.Ender.Delete(ctx, claim, forceful.Cause{
 		Reason: "Expired", Message: "the node has reached the age of expireAfter, " + string(claim.Spec.ExpireAfter),
 	})
 	if err != nil || !began {

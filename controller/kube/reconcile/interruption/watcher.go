@@ -23,7 +23,7 @@ import (
 	awsv1 "spokeshave.dev/api/aws/v1"
 	karpv1 "spokeshave.dev/api/karpenter/v1"
 	"spokeshave.dev/controller/cloud/provider"
-	"spokeshave.dev/controller/kube/reconcile/ending"
+	"spokeshave.dev/controller/kube/reconcile/forceful"
 	"spokeshave.dev/controller/kube/reconcile/index"
 )
 
@@ -36,7 +36,7 @@ type Watcher struct {
 	Client client.Client
 	Source provider.Announcer
 	Events events.EventRecorder
-	Ender  *ending.Ender
+	Ender  *forceful.Deleter
 	Clock  clock.WithTicker
 	// Metrics may be nil.
 	Metrics *Metrics
@@ -91,7 +91,7 @@ func (w *Watcher) Ask(ctx context.Context) error {
 // business here, and those of claims on their way out change nothing but the
 // deadline.
 func (w *Watcher) Handle(ctx context.Context, e provider.Event) error {
-	say, ok := wordsFor(e.Kind)
+	say, ok := reasonFor(e.Kind)
 	if !ok || e.InstanceID == "" {
 		return nil
 	}
@@ -107,7 +107,7 @@ func (w *Watcher) Handle(ctx context.Context, e provider.Event) error {
 	return nil
 }
 
-func (w *Watcher) claim(ctx context.Context, claim *karpv1.NodeClaim, e provider.Event, say words) error {
+func (w *Watcher) claim(ctx context.Context, claim *karpv1.NodeClaim, e provider.Event, say disruptionReason) error {
 	acts := e.Kind.Drains() || e.Kind.Forceful() || e.Kind == provider.RebalanceRecommend && w.Rebalance
 	fresh := claim.DeletionTimestamp.IsZero()
 	node := w.node(ctx, claim)
@@ -118,8 +118,8 @@ func (w *Watcher) claim(ctx context.Context, claim *karpv1.NodeClaim, e provider
 	if !acts {
 		return nil
 	}
-	began, err := w.Ender.Begin(ctx, claim, ending.Why{
-		Reason: say.condition, Word: string(e.Kind), Message: say.message, Deadline: w.deadline(&e),
+	began, err := w.Ender.Delete(ctx, claim, forceful.Cause{
+		Reason: say.condition, MetricReason: string(e.Kind), Message: say.message, Deadline: w.deadline(&e),
 	})
 	if err != nil {
 		return fmt.Errorf("act on %s of instance %s: %w", e.Kind, e.InstanceID, err)

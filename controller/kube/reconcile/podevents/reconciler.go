@@ -26,8 +26,8 @@ import (
 	"spokeshave.dev/controller/kube/reconcile/index"
 )
 
-// dedupe is how close together pod events are taken for one, as in Karpenter.
-const dedupe = 10 * time.Second
+// dedupeInterval is how close together pod events are taken for one, as in Karpenter.
+const dedupeInterval = 10 * time.Second
 
 // Reconciler notes pod events; it is asked by node name.
 type Reconciler struct {
@@ -83,7 +83,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, req reconcile.Request) (reco
 	for i := range claims.Items {
 		claim := claims.Items[i].DeepCopy()
 		if last := claim.Status.LastPodEventTime; last != nil {
-			if left := dedupe - r.Clock.Since(last.Time); left > 0 {
+			if left := dedupeInterval - r.Clock.Since(last.Time); left > 0 {
 				return reconcile.Result{}, nil
 			}
 		}

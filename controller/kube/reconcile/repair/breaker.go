@@ -9,23 +9,23 @@ import (
 	karpv1 "spokeshave.dev/api/karpenter/v1"
 )
 
-// share is the part of the nodes, in per cent, that may be broken at a time. If
+// maxUnhealthyPercent is the part of the nodes, in per cent, that may be broken at a time. If
 // more are, the cause is not theirs, and replacing them makes it worse.
-const share = 20
+const maxUnhealthyPercent = 20
 
-// census counts nodes and those of them that are broken.
-type census struct {
+// healthCount counts nodes and those of them that are broken.
+type healthCount struct {
 	nodes, broken int
 }
 
 // tooMany says whether more nodes are broken than may be, rounded up: of one
 // node, one may.
-func (c census) tooMany() bool { return c.broken > (c.nodes*share+99)/100 }
+func (c healthCount) tooMany() bool { return c.broken > (c.nodes*maxUnhealthyPercent+99)/100 }
 
 // blocked says why no node of the pool may be replaced now, empty when one may.
 // Nodes that have not started yet are not taken for broken before their time.
 func blocked(nodes []corev1.Node, pool string, signs []Sign, now time.Time) string {
-	var all, own census
+	var all, own healthCount
 	for i := range nodes {
 		n := &nodes[i]
 		of := n.Labels[karpv1.LabelNodePool]
@@ -42,14 +42,14 @@ func blocked(nodes []corev1.Node, pool string, signs []Sign, now time.Time) stri
 	const text = "%d of the %d nodes of %s are unhealthy, more than %d %%: none is replaced"
 	switch {
 	case own.tooMany():
-		return fmt.Sprintf(text, own.broken, own.nodes, "NodePool "+pool, share)
+		return fmt.Sprintf(text, own.broken, own.nodes, "NodePool "+pool, maxUnhealthyPercent)
 	case all.tooMany():
-		return fmt.Sprintf(text, all.broken, all.nodes, "the cluster", share)
+		return fmt.Sprintf(text, all.broken, all.nodes, "the cluster", maxUnhealthyPercent)
 	}
 	return ""
 }
 
-func (c *census) add(broken bool) { //nolint:revive // a count of two kinds
+func (c *healthCount) add(broken bool) { //nolint:revive // a count of two kinds
 	c.nodes++
 	if broken {
 		c.broken++

@@ -29,23 +29,23 @@ func Signs() []Sign {
 	}
 }
 
-// trouble is a sign that a node shows, and since when.
-type trouble struct {
+// unhealthyCondition is a sign that a node shows, and since when.
+type unhealthyCondition struct {
 	sign  Sign
 	since time.Time
 }
 
-func (t *trouble) due() time.Time { return t.since.Add(t.sign.Toleration) }
+func (t *unhealthyCondition) due() time.Time { return t.since.Add(t.sign.Toleration) }
 
 // diagnose finds the sign whose patience ends first; nil for a node that is well.
-func diagnose(node *corev1.Node, signs []Sign) *trouble {
-	var worst *trouble
+func diagnose(node *corev1.Node, signs []Sign) *unhealthyCondition {
+	var worst *unhealthyCondition
 	for _, c := range node.Status.Conditions {
 		for _, s := range signs {
 			if c.Type != s.Condition || c.Status != s.Status {
 				continue
 			}
-			if t := (&trouble{s, c.LastTransitionTime.Time}); worst == nil || t.due().Before(worst.due()) {
+			if t := (&unhealthyCondition{s, c.LastTransitionTime.Time}); worst == nil || t.due().Before(worst.due()) {
 				worst = t
 			}
 		}

@@ -6,7 +6,7 @@ import (
 
 	karpv1 "spokeshave.dev/api/karpenter/v1"
 	"spokeshave.dev/controller/kube/metric"
-	"spokeshave.dev/controller/kube/reconcile/ending"
+	"spokeshave.dev/controller/kube/reconcile/forceful"
 )
 
 // Metrics of repairs. Nil records nothing.
@@ -25,7 +25,7 @@ func NewMetrics(into prometheus.Registerer) *Metrics {
 
 func (m *Metrics) disrupted(claim *karpv1.NodeClaim, condition corev1.NodeConditionType) {
 	if m != nil {
-		of := ending.Subject(claim)
+		of := forceful.Subject(claim)
 		m.unhealthy.WithLabelValues(metric.Snake(string(condition)), of.NodePool, of.CapacityType, claim.Status.ImageID).Inc()
 	}
 }

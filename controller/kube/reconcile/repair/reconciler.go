@@ -19,7 +19,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	karpv1 "spokeshave.dev/api/karpenter/v1"
-	"spokeshave.dev/controller/kube/reconcile/ending"
+	"spokeshave.dev/controller/kube/reconcile/forceful"
 	"spokeshave.dev/controller/kube/reconcile/index"
 )
 
@@ -32,7 +32,7 @@ type Reconciler struct {
 	Client client.Client
 	Events events.EventRecorder
 	Clock  clock.PassiveClock
-	Ender  *ending.Ender
+	Ender  *forceful.Deleter
 	// Metrics may be nil.
 	Metrics *Metrics
 }
@@ -79,9 +79,9 @@ func (r *Reconciler) Reconcile(ctx context.Context, node *corev1.Node) (reconcil
 }
 
 // replace ends the node now; its pods are planned anew with the next decision.
-func (r *Reconciler) replace(ctx context.Context, node *corev1.Node, claim *karpv1.NodeClaim, t *trouble) error {
+func (r *Reconciler) replace(ctx context.Context, node *corev1.Node, claim *karpv1.NodeClaim, t *unhealthyCondition) error {
 	text := fmt.Sprintf("condition %s has been %s since %s", t.sign.Condition, t.sign.Status, t.since.UTC().Format(time.RFC3339))
-	began, err := r.Ender.Begin(ctx, claim, ending.Why{Reason: "Unhealthy", Message: text, Deadline: r.Clock.Now()})
+	began, err := r.Ender.Delete(ctx, claim, forceful.Cause{Reason: "Unhealthy", Message: text, Deadline: r.Clock.Now()})
 	if err != nil || !began {
 		return err
 	}

@@ -17,10 +17,10 @@ type candidate struct {
 	pods int
 }
 
-// dispensable orders the nodes, the one that is missed least first: protected
+// deletionOrder orders the nodes, the one that is missed least first: protected
 // ones last, then those that take pods; fewer pods before more; of the same, a
 // drifted one and then the youngest.
-func dispensable(in []candidate) []candidate {
+func deletionOrder(in []candidate) []candidate {
 	out := slices.Clone(in)
 	slices.SortFunc(out, func(a, b candidate) int {
 		return cmp.Or(

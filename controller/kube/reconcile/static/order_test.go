@@ -25,7 +25,7 @@ func TestDispensable(t *testing.T) {
 		{claim: claim("starting", time.Minute)},
 	}
 	var got []string
-	for _, c := range dispensable(nodes) {
+	for _, c := range deletionOrder(nodes) {
 		got = append(got, c.claim.Name)
 	}
 	want := []string{"starting", "empty", "drifted", "young", "old", "busy", "protected and empty"}

@@ -21,7 +21,7 @@ import (
 	karpv1 "spokeshave.dev/api/karpenter/v1"
 	"spokeshave.dev/controller/kube/condition"
 	"spokeshave.dev/controller/kube/lower"
-	"spokeshave.dev/controller/kube/reconcile/ending"
+	"spokeshave.dev/controller/kube/reconcile/forceful"
 	"spokeshave.dev/controller/kube/reconcile/index"
 )
 
@@ -33,7 +33,7 @@ type Reconciler struct {
 	Live   client.Reader
 	Events events.EventRecorder
 	Clock  clock.PassiveClock
-	Ender  *ending.Ender
+	Ender  *forceful.Deleter
 }
 
 // SetupWithManager registers the controller.
@@ -69,8 +69,8 @@ func (r *Reconciler) Reconcile(ctx context.Context, pool *karpv1.NodePool) (reco
 		nodes = append(nodes, c)
 	}
 	text := fmt.Sprintf("NodePool %s has %d nodes, and replicas is %d", pool.Name, len(claims), want)
-	for _, c := range dispensable(nodes)[:len(claims)-want] {
-		began, err := r.Ender.Begin(ctx, c.claim, ending.Why{Reason: "ScaledDown", Message: text})
+	for _, c := range deletionOrder(nodes)[:len(claims)-want] {
+		began, err := r.Ender.Delete(ctx, c.claim, forceful.Cause{Reason: "ScaledDown", Message: text})
 		if err != nil {
 			return reconcile.Result{}, err
 		}

@@ -6,11 +6,11 @@ import (
 	"spokeshave.dev/controller/core/model"
 )
 
-// draw takes a place of a reservation for a claim that is not launched yet: the
+// takeReservedPlace takes a place of a reservation for a claim that is not launched yet: the
 // cloud's count does not know of it, and another decision must not promise the
 // place again. The catalogue's own slices are shared with others and stay as they
 // are. What is not sold any more is left to the launch.
-func (b *builder) draw(class string, o *model.Option) {
+func (b *builder) takeReservedPlace(class string, o *model.Option) {
 	at, ok := b.catalogAt[class]
 	if !ok || o.CapacityType != model.Reserved {
 		return

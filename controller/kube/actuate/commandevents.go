@@ -14,16 +14,16 @@ import (
 	"spokeshave.dev/controller/core/model"
 )
 
-// launching tells the replacements what they are for.
-func (a *Actuator) launching(s *model.Snapshot, c *decide.Command, claims []*karpv1.NodeClaim) {
+// tellLaunching tells the replacements what they are for.
+func (a *Actuator) tellLaunching(s *model.Snapshot, c *decide.Command, claims []*karpv1.NodeClaim) {
 	for _, claim := range claims {
 		a.Events.Eventf(claim, nil, corev1.EventTypeNormal, karpv1.EventDisruptionLaunching, "Disrupt",
 			"launching in the stead of %s (%s), saves %s $/h", names(s, c), c.Method, c.Savings)
 	}
 }
 
-// waiting tells once what a command waits for.
-func (a *Actuator) waiting(ctx context.Context, s *model.Snapshot, c *decide.Command) {
+// tellWaiting tells once what a command waits for.
+func (a *Actuator) tellWaiting(ctx context.Context, s *model.Snapshot, c *decide.Command) {
 	for _, i := range c.Nodes {
 		name := s.Nodes[i].Claim
 		claim := &karpv1.NodeClaim{}
@@ -34,8 +34,8 @@ func (a *Actuator) waiting(ctx context.Context, s *model.Snapshot, c *decide.Com
 	}
 }
 
-// candidates tells the nodes of a consolidation what is planned for them.
-func (a *Actuator) candidates(ctx context.Context, s *model.Snapshot, c *decide.Command) {
+// tellCandidates tells the nodes of a consolidation what is planned for them.
+func (a *Actuator) tellCandidates(ctx context.Context, s *model.Snapshot, c *decide.Command) {
 	if c.Method != disrupt.Underutilized {
 		return
 	}
@@ -46,18 +46,18 @@ func (a *Actuator) candidates(ctx context.Context, s *model.Snapshot, c *decide.
 	a.tellNodes(ctx, s, c, karpv1.EventConsolidationCandidate, text)
 }
 
-// approved tells the nodes of a consolidation that it was looked at again, and
+// tellApproved tells the nodes of a consolidation that it was looked at again, and
 // goes on.
-func (a *Actuator) approved(ctx context.Context, s *model.Snapshot, c *decide.Command) {
+func (a *Actuator) tellApproved(ctx context.Context, s *model.Snapshot, c *decide.Command) {
 	if c.Method == disrupt.Underutilized {
 		a.tellNodes(ctx, s, c, karpv1.EventConsolidationApproved,
 			fmt.Sprintf("pods, budgets, policies and prices still let %s go, saves %s $/h", names(s, c), c.Savings))
 	}
 }
 
-// undone says why a command was taken back: a consolidation that what has
+// tellUndone says why a command was taken back: a consolidation that what has
 // changed speaks against is rejected, anything else was blocked.
-func (a *Actuator) undone(ctx context.Context, s *model.Snapshot, c *decide.Command) {
+func (a *Actuator) tellUndone(ctx context.Context, s *model.Snapshot, c *decide.Command) {
 	reason := karpv1.EventDisruptionBlocked
 	if c.Invalid && c.Method == disrupt.Underutilized {
 		reason = karpv1.EventConsolidationRejected

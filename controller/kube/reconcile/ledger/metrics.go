@@ -1,4 +1,4 @@
-package accounts
+package ledger
 
 import (
 	"github.com/prometheus/client_golang/prometheus"

@@ -41,7 +41,7 @@ func (t *templates) slimPod(o any) (any, error) {
 		pod.Annotations = nil
 	}
 	pod.Labels, pod.OwnerReferences = t.labelSet(pod.Labels), t.ownerList(pod.OwnerReferences)
-	slimSpec(&pod.Spec)
+	trimPodSpec(&pod.Spec)
 	if pod.Spec.NodeName != "" { // it has its place, and is like its siblings again
 		pod.Spec.Tolerations = slices.DeleteFunc(pod.Spec.Tolerations, func(t corev1.Toleration) bool { return t.Key == karpv1.TaintKeyReserved })
 	}
@@ -55,7 +55,7 @@ func (t *templates) slimPod(o any) (any, error) {
 	return pod, nil
 }
 
-func slimSpec(spec *corev1.PodSpec) {
+func trimPodSpec(spec *corev1.PodSpec) {
 	for _, list := range [][]corev1.Container{spec.Containers, spec.InitContainers} {
 		for i := range list {
 			c := &list[i]

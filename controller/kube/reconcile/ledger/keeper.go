@@ -1,10 +1,10 @@
-// Package accounts keeps the ledger: it is read from a ConfigMap when this
+// Package ledger keeps the ledger: it is read from a ConfigMap when this
 // replica begins to lead, counts every snapshot that a decision is made on, and
 // is written back once a minute. A restart loses nothing: the kept ledger knows
 // what ran, and charges it for the time in between.
 //
 // Not here: the arithmetic (controller/core/spend).
-package accounts
+package ledger
 
 import (
 	"context"
@@ -21,7 +21,7 @@ import (
 
 	"spokeshave.dev/controller/core/model"
 	"spokeshave.dev/controller/core/spend"
-	"spokeshave.dev/controller/kube/reconcile/keep"
+	"spokeshave.dev/controller/kube/reconcile/configmap"
 )
 
 const (
@@ -30,8 +30,8 @@ const (
 	Name = "spokeshave-ledger"
 	// Key is its only entry: JSON, compressed by gzip.
 	Key = "ledger.json.gz"
-	// every is how often the ledger is written.
-	every = time.Minute
+	// writeInterval is how often the ledger is written.
+	writeInterval = time.Minute
 )
 
 // Keeper counts. Count is called by one goroutine, Collect by any.
@@ -56,7 +56,7 @@ func (k *Keeper) Count(ctx context.Context, s *model.Snapshot) error {
 	}
 	k.ledger.Store(&next)
 	s.Spent, s.Departed = next.Scopes(), next.Departed
-	if k.Clock.Since(k.saved) < every {
+	if k.Clock.Since(k.saved) < writeInterval {
 		return nil
 	}
 	if err := k.save(ctx, &next); err != nil {
@@ -82,9 +82,9 @@ func (k *Keeper) next(ctx context.Context, s *model.Snapshot) (spend.Ledger, err
 		if kept, err = spend.Decode(text); err == nil {
 			return kept.Advance(s), nil
 		}
-		err = fmt.Errorf("decode: %w: %w", keep.ErrSpoilt, err)
+		err = fmt.Errorf("decode: %w: %w", configmap.ErrCorrupt, err)
 	}
-	if !errors.Is(err, keep.ErrSpoilt) {
+	if !errors.Is(err, configmap.ErrCorrupt) {
 		return spend.Ledger{}, err
 	}
 	next := spend.New(s)
@@ -94,8 +94,8 @@ func (k *Keeper) next(ctx context.Context, s *model.Snapshot) (spend.Ledger, err
 	return next, nil
 }
 
-func (k *Keeper) store() *keep.Store {
-	return &keep.Store{Client: k.Client, Live: k.Live, Namespace: k.Namespace, Name: Name, Key: Key}
+func (k *Keeper) store() *configmap.Store {
+	return &configmap.Store{Client: k.Client, Live: k.Live, Namespace: k.Namespace, Name: Name, Key: Key}
 }
 
 func total(l *spend.Ledger) int64 {
@@ -107,12 +107,12 @@ func total(l *spend.Ledger) int64 {
 // entries, the smallest joined; what is in memory stays as it is.
 func (k *Keeper) save(ctx context.Context, l *spend.Ledger) error {
 	for entries := max(len(l.Holders), len(l.Pools)); ; entries /= 2 {
-		kept := l.Within(entries)
+		kept := l.Trim(entries)
 		text, err := kept.Encode()
 		if err != nil {
 			return fmt.Errorf("write ledger: %w", err)
 		}
-		if err = k.store().Write(ctx, text); entries == 0 || !errors.Is(err, keep.ErrTooLarge) {
+		if err = k.store().Write(ctx, text); entries == 0 || !errors.Is(err, configmap.ErrTooLarge) {
 			return err
 		}
 	}

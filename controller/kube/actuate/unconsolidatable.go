@@ -27,18 +27,18 @@ const pause = time.Minute
 // does not come to have their turn in the next ones.
 const staysAtOnce = 100
 
-// topic is what somebody was told about: an object, and the event's reason.
-type topic struct{ kind, name, reason string }
+// eventKey is what somebody was told about: an object, and the event's reason.
+type eventKey struct{ kind, name, reason string }
 
-// heard is what was told: a hash, so that ten thousand texts are not kept.
-type heard struct {
+// lastEvent is what was told: a hash, so that ten thousand texts are not kept.
+type lastEvent struct {
 	sum uint64
 	at  time.Time
 }
 
-// stays tells the nodes that could go why they do not, and their NodePools when
+// tellUnconsolidatable tells the nodes that could go why they do not, and their NodePools when
 // it is for the budgets.
-func (a *Actuator) stays(ctx context.Context, s *model.Snapshot, d *decide.Decision) {
+func (a *Actuator) tellUnconsolidatable(ctx context.Context, s *model.Snapshot, d *decide.Decision) {
 	a.fade(s)
 	for _, each := range a.due(s, d) {
 		a.tellNode(ctx, &s.Nodes[each.Node], reasonFor(each.Kind), why(each))
@@ -53,7 +53,7 @@ func (a *Actuator) due(s *model.Snapshot, d *decide.Decision) []*decide.Disrupti
 	for _, known := range []bool{false, true} {
 		for i := range d.Disruptions {
 			each := &d.Disruptions[i]
-			about := topic{"Node", s.Nodes[each.Node].Name, reasonFor(each.Kind)}
+			about := eventKey{"Node", s.Nodes[each.Node].Name, reasonFor(each.Kind)}
 			if each.Go || about.reason == "" || len(out) == staysAtOnce || a.knows(about) != known {
 				continue
 			}
@@ -74,10 +74,10 @@ func why(each *decide.Disruption) string {
 }
 
 // knows says whether somebody was told about a topic before.
-func (a *Actuator) knows(about topic) bool {
+func (a *Actuator) knows(about eventKey) bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	_, known := a.heard[about]
+	_, known := a.lastEvents[about]
 	return known
 }
 
@@ -111,7 +111,7 @@ func (a *Actuator) tellNode(ctx context.Context, n *model.Node, reason, text str
 func (a *Actuator) TellPools(s *model.Snapshot, pools map[string]*karpv1.NodePool, d *decide.Decision) {
 	tell := func(at int32, kind, reason, text string) {
 		pool := pools[s.Pools[at].Name]
-		if pool != nil && a.fresh(topic{"NodePool", pool.Name, reason + text}, text, s.Time) {
+		if pool != nil && a.fresh(eventKey{"NodePool", pool.Name, reason + text}, text, s.Time) {
 			a.Once.Eventf(pool, nil, kind, reason, "Plan", "%s", text)
 		}
 	}
@@ -127,20 +127,20 @@ func (a *Actuator) TellPools(s *model.Snapshot, pools map[string]*karpv1.NodePoo
 }
 
 // fresh says whether a text is worth telling, and takes it for told.
-func (a *Actuator) fresh(about topic, text string, now time.Time) bool {
+func (a *Actuator) fresh(about eventKey, text string, now time.Time) bool {
 	sum := fnv.New64a()
 	_, _ = io.WriteString(sum, text) // a hash takes everything
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	last, known := a.heard[about]
+	last, known := a.lastEvents[about]
 	since := now.Sub(last.at)
 	if known && (since < pause || last.sum == sum.Sum64() && since < again) {
 		return false
 	}
-	if a.heard == nil {
-		a.heard = map[topic]heard{}
+	if a.lastEvents == nil {
+		a.lastEvents = map[eventKey]lastEvent{}
 	}
-	a.heard[about] = heard{sum.Sum64(), now}
+	a.lastEvents[about] = lastEvent{sum.Sum64(), now}
 	return true
 }
 
@@ -148,12 +148,12 @@ func (a *Actuator) fresh(about topic, text string, now time.Time) bool {
 func (a *Actuator) fade(s *model.Snapshot) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if len(a.heard) < 3*(len(s.Nodes)+len(s.Pools))+100 {
+	if len(a.lastEvents) < 3*(len(s.Nodes)+len(s.Pools))+100 {
 		return
 	}
-	for about, last := range a.heard {
+	for about, last := range a.lastEvents {
 		if s.Time.Sub(last.at) >= again {
-			delete(a.heard, about)
+			delete(a.lastEvents, about)
 		}
 	}
 }

@@ -15,9 +15,9 @@ const (
 	refusalsKept = 5
 )
 
-// refusals says for every planned node why nodes that there were did not take
+// whyNotExisting says for every planned node why nodes that there were did not take
 // its pods. It looks at every node, and is done beside the loop.
-func refusals(s *model.Snapshot, d *decide.Decision) [][]NotOn {
+func whyNotExisting(s *model.Snapshot, d *decide.Decision) [][]NotOn {
 	if len(d.Plan.Nodes) == 0 || len(s.Nodes) == 0 {
 		return nil
 	}
@@ -48,7 +48,7 @@ type afterthoughts struct {
 }
 
 func think(s *model.Snapshot, d *decide.Decision) afterthoughts {
-	return afterthoughts{refusals(s, d), otherTypes(s, d)}
+	return afterthoughts{whyNotExisting(s, d), otherTypes(s, d)}
 }
 
 // complete puts them where they belong, in copies: readers hold the others.

@@ -1,8 +1,8 @@
-// Package keep keeps a record of the controller's own in a ConfigMap, packed, so
+// Package configmap keeps a record of the controller's own in a ConfigMap, packed, so
 // that a restart or another leader goes on where the last one was.
 //
 // Not here: what the records say, and when they are written.
-package keep
+package configmap
 
 import (
 	"bytes"
@@ -19,18 +19,18 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// limit is how large a record may be, unpacked.
-const limit = 16 << 20
+// maxUnpacked is how large a record may be, unpacked.
+const maxUnpacked = 16 << 20
 
-// packed is how large a record may be in its ConfigMap, of the 1 MiB that the API
+// maxPacked is how large a record may be in its ConfigMap, of the 1 MiB that the API
 // server takes: names and what manages fields need some of it.
-const packed = 900 << 10
+const maxPacked = 900 << 10
 
 // ErrTooLarge says that a record does not fit into a ConfigMap.
 var ErrTooLarge = errors.New("too large for a ConfigMap")
 
-// ErrSpoilt says that there is a record which cannot be unpacked.
-var ErrSpoilt = errors.New("spoilt")
+// ErrCorrupt says that there is a record which cannot be unpacked.
+var ErrCorrupt = errors.New("spoilt")
 
 // Store is one record in one ConfigMap, as the only entry, in gzip.
 type Store struct {
@@ -54,11 +54,11 @@ func (s *Store) Read(ctx context.Context) ([]byte, *corev1.ConfigMap, error) {
 	}
 	zip, err := gzip.NewReader(bytes.NewReader(cm.BinaryData[s.Key]))
 	if err != nil {
-		return nil, cm, fmt.Errorf("decompress %s: %w: %w", s.Key, ErrSpoilt, err)
+		return nil, cm, fmt.Errorf("decompress %s: %w: %w", s.Key, ErrCorrupt, err)
 	}
-	text, err := io.ReadAll(io.LimitReader(zip, limit))
+	text, err := io.ReadAll(io.LimitReader(zip, maxUnpacked))
 	if err != nil {
-		return nil, cm, fmt.Errorf("decompress %s: %w: %w", s.Key, ErrSpoilt, err)
+		return nil, cm, fmt.Errorf("decompress %s: %w: %w", s.Key, ErrCorrupt, err)
 	}
 	return text, cm, nil
 }
@@ -73,7 +73,7 @@ func (s *Store) Write(ctx context.Context, text []byte) error {
 	if err := zip.Close(); err != nil {
 		return fmt.Errorf("compress %s: %w", s.Key, err)
 	}
-	if out.Len() > packed {
+	if out.Len() > maxPacked {
 		return fmt.Errorf("write ConfigMap %s/%s: %d bytes in gzip: %w", s.Namespace, s.Name, out.Len(), ErrTooLarge)
 	}
 	cm := &corev1.ConfigMap{

@@ -50,13 +50,13 @@ func Sentences(reasons []model.Reason) string {
 func (a *Actuator) news(uid types.UID, text string) bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if a.said == nil {
-		a.said = map[types.UID]string{}
+	if a.lastTexts == nil {
+		a.lastTexts = map[types.UID]string{}
 	}
-	if a.said[uid] == text {
+	if a.lastTexts[uid] == text {
 		return false
 	}
-	a.said[uid] = text
+	a.lastTexts[uid] = text
 	return true
 }
 
@@ -65,10 +65,10 @@ func (a *Actuator) news(uid types.UID, text string) bool {
 func (a *Actuator) forget(s *model.Snapshot) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if len(a.said) < 2*(len(s.Pods)+len(s.Nodes))+1000 {
+	if len(a.lastTexts) < 2*(len(s.Pods)+len(s.Nodes))+1000 {
 		return
 	}
-	a.said = map[types.UID]string{}
+	a.lastTexts = map[types.UID]string{}
 }
 
 // whom is who is told of a pod: a placeholder's NodePool, since there is no such

@@ -1,10 +1,10 @@
-// Package ending deletes NodeClaims for reasons that leave no choice: an
+// Package forceful deletes NodeClaims for reasons that leave no choice: an
 // instance that is taken back, a broken node, one that is too old. It says why
 // on the claim before it deletes it, and counts.
 //
 // Not here: disruption that has a choice, which is decided (controller/core/decide),
 // and the drain itself (reconcile/termination).
-package ending
+package forceful
 
 import (
 	"context"
@@ -22,20 +22,20 @@ import (
 	"spokeshave.dev/controller/kube/reconcile/index"
 )
 
-// Ender deletes claims.
-type Ender struct {
+// Deleter deletes claims.
+type Deleter struct {
 	Client client.Client
 	Clock  clock.PassiveClock
 	// Metrics may be nil.
 	Metrics *metric.Reconcilers
 }
 
-// Why says why a claim ends.
-type Why struct {
+// Cause says why a claim ends.
+type Cause struct {
 	// Reason is one word in CamelCase, for the condition DisruptionReason.
 	Reason string
-	// Word is the reason in metrics; Reason in snake_case when empty.
-	Word string
+	// MetricReason is the reason in metrics; Reason in snake_case when empty.
+	MetricReason string
 	// Message is a sentence for people.
 	Message string
 	// Deadline is when the node is gone, drained or not; pods are made to stop
@@ -43,11 +43,11 @@ type Why struct {
 	Deadline time.Time
 }
 
-// Begin deletes the claim, unless somebody did already, and says whether it was
+// Delete deletes the claim, unless somebody did already, and says whether it was
 // the one to do so. An earlier deadline is written down in any case.
-func (e *Ender) Begin(ctx context.Context, claim *karpv1.NodeClaim, why Why) (bool, error) {
+func (e *Deleter) Delete(ctx context.Context, claim *karpv1.NodeClaim, why Cause) (bool, error) {
 	claim = claim.DeepCopy()
-	if err := e.hurry(ctx, claim, why.Deadline); err != nil {
+	if err := e.writeDeadline(ctx, claim, why.Deadline); err != nil {
 		return false, err
 	}
 	if !claim.DeletionTimestamp.IsZero() {
@@ -63,7 +63,7 @@ func (e *Ender) Begin(ctx context.Context, claim *karpv1.NodeClaim, why Why) (bo
 		}
 		return false, fmt.Errorf("delete claim %s: %w", claim.Name, err)
 	}
-	word := why.Word
+	word := why.MetricReason
 	if word == "" {
 		word = why.Reason
 	}
@@ -76,13 +76,13 @@ func Subject(claim *karpv1.NodeClaim) metric.Subject {
 	return metric.SubjectOf(claim.Labels)
 }
 
-// hurry writes the deadline on the claim and its node unless they bear an
+// writeDeadline writes the deadline on the claim and its node unless they bear an
 // earlier one.
-func (e *Ender) hurry(ctx context.Context, claim *karpv1.NodeClaim, at time.Time) error {
+func (e *Deleter) writeDeadline(ctx context.Context, claim *karpv1.NodeClaim, at time.Time) error {
 	if at.IsZero() {
 		return nil
 	}
-	if err := e.bound(ctx, claim, at); err != nil {
+	if err := e.annotateDeadline(ctx, claim, at); err != nil {
 		return err
 	}
 	if claim.Status.ProviderID == "" {
@@ -93,15 +93,15 @@ func (e *Ender) hurry(ctx context.Context, claim *karpv1.NodeClaim, at time.Time
 		return fmt.Errorf("find node of %s: %w", claim.Name, err)
 	}
 	for i := range nodes.Items {
-		if err := e.bound(ctx, nodes.Items[i].DeepCopy(), at); err != nil {
+		if err := e.annotateDeadline(ctx, nodes.Items[i].DeepCopy(), at); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// bound writes the deadline on o, which it changes.
-func (e *Ender) bound(ctx context.Context, o client.Object, at time.Time) error {
+// annotateDeadline writes the deadline on o, which it changes.
+func (e *Deleter) annotateDeadline(ctx context.Context, o client.Object, at time.Time) error {
 	known, err := time.Parse(time.RFC3339, o.GetAnnotations()[karpv1.AnnotationTerminationTimestamp])
 	if err == nil && !known.After(at) {
 		return nil

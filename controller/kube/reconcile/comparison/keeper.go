@@ -1,9 +1,9 @@
-// Package observed keeps what a controller in mode Observe has seen: the
+// Package comparison keeps what a controller in mode Observe has seen: the
 // comparison is read from a ConfigMap when this replica begins to lead, and
 // written back every few minutes, so that a month of it survives restarts.
 //
 // Not here: what is compared (controller/record/observe).
-package observed
+package comparison
 
 import (
 	"context"
@@ -17,7 +17,7 @@ import (
 
 	"spokeshave.dev/controller/core/decide"
 	"spokeshave.dev/controller/core/model"
-	"spokeshave.dev/controller/kube/reconcile/keep"
+	"spokeshave.dev/controller/kube/reconcile/configmap"
 	"spokeshave.dev/controller/record/observe"
 )
 
@@ -27,14 +27,14 @@ const (
 	Name = "spokeshave-observed"
 	// Key is its only entry: JSON, compressed by gzip.
 	Key = "observed.json.gz"
-	// every is how often it is written. It is less than the longest time between
+	// writeInterval is how often it is written. It is less than the longest time between
 	// two looks that counts (observe), so that a quick restart loses nothing.
-	every = 4 * time.Minute
+	writeInterval = 4 * time.Minute
 )
 
 // Keeper adds up. Add is called by one goroutine.
 type Keeper struct {
-	Store    keep.Store
+	Store    configmap.Store
 	Observer *observe.Observer
 	Events   events.EventRecorder
 	Clock    clock.PassiveClock
@@ -53,7 +53,7 @@ func (k *Keeper) Add(ctx context.Context, s *model.Snapshot, d *decide.Decision)
 		k.begun, k.saved = true, k.Clock.Now()
 	}
 	k.Observer.Add(s, d)
-	if k.Clock.Since(k.saved) < every {
+	if k.Clock.Since(k.saved) < writeInterval {
 		return nil
 	}
 	k.saved = k.Clock.Now()
@@ -72,10 +72,10 @@ func (k *Keeper) begin(ctx context.Context) error {
 	text, cm, err := k.Store.Read(ctx)
 	if err == nil && text != nil {
 		if err = k.Observer.Decode(text); err != nil {
-			err = errors.Join(keep.ErrSpoilt, err)
+			err = errors.Join(configmap.ErrCorrupt, err)
 		}
 	}
-	if errors.Is(err, keep.ErrSpoilt) {
+	if errors.Is(err, configmap.ErrCorrupt) {
 		logr.FromContextOrDiscard(ctx).Error(err, "the comparison is begun anew", "configMap", Name)
 		k.Events.Eventf(cm, nil, corev1.EventTypeWarning, "ObservationLost", "Read", "%v; begun anew", err)
 		return nil

@@ -42,20 +42,20 @@ func (c *Change) Add(more *Change) {
 }
 
 const (
-	seenPoll = 10 * time.Millisecond
-	// seenAsk is how often the API server is asked for claims that do not
+	cachePoll = 10 * time.Millisecond
+	// askInterval is how often the API server is asked for claims that do not
 	// show: a claim whose launch is refused is deleted within milliseconds,
 	// and its pods wait for the next decision.
-	seenAsk     = 500 * time.Millisecond
-	seenTimeout = 10 * time.Second
+	askInterval  = 500 * time.Millisecond
+	cacheTimeout = 10 * time.Second
 )
 
-// Seen returns once the watch cache shows the change, so that no decision is
+// WaitFor returns once the watch cache shows the change, so that no decision is
 // made twice on the same state. A claim that came and went in between counts
 // as seen.
-func (c *Cluster) Seen(ctx context.Context, change Change) error {
+func (c *Cluster) WaitFor(ctx context.Context, change Change) error {
 	now := c.cfg.Clock.Now()
-	ask, deadline := now.Add(seenAsk), now.Add(seenTimeout)
+	ask, deadline := now.Add(askInterval), now.Add(cacheTimeout)
 	for {
 		missing := c.missing(change)
 		if missing == "" {
@@ -66,12 +66,12 @@ func (c *Cluster) Seen(ctx context.Context, change Change) error {
 			if err := c.forgetGone(ctx, &change); err != nil {
 				return err
 			}
-			ask = now.Add(seenAsk)
+			ask = now.Add(askInterval)
 			continue
 		}
 		if now.After(deadline) {
 			if len(change.Tainted)+len(change.Untainted)+len(change.Planned) == 0 {
-				return fmt.Errorf("wait for the watch cache: %s is not visible after %s", missing, seenTimeout)
+				return fmt.Errorf("wait for the watch cache: %s is not visible after %s", missing, cacheTimeout)
 			}
 			// Somebody else may have changed these since.
 			change.Tainted, change.Untainted, change.Planned = nil, nil, nil
@@ -80,7 +80,7 @@ func (c *Cluster) Seen(ctx context.Context, change Change) error {
 		select {
 		case <-ctx.Done():
 			return fmt.Errorf("wait for the watch cache to show %s: %w", missing, context.Cause(ctx))
-		case <-c.cfg.Clock.After(seenPoll):
+		case <-c.cfg.Clock.After(cachePoll):
 		}
 	}
 }

@@ -13,25 +13,25 @@ import (
 // https://kubernetes.io/docs/concepts/storage/storage-classes/#local
 const noProvisioner = "kubernetes.io/no-provisioner"
 
-// standing are the volumes of classes without provisioner.
-type standing struct {
+// staticVolumes are the volumes of classes without provisioner.
+type staticVolumes struct {
 	// byClass are by name; kept are the claims that one of them is kept for.
 	byClass map[string][]*corev1.PersistentVolume
 	kept    map[string]bool
 	// known remembers where claims find volumes that are kept for nobody, by what
 	// they ask for: the claims of a StatefulSet ask for the same.
-	known map[string]found
+	known map[string]volumePlaces
 }
 
-// found are where the volumes are that a claim can be bound to, or that one of them
+// volumePlaces are where the volumes are that a claim can be bound to, or that one of them
 // can be used anywhere.
-type found struct {
+type volumePlaces struct {
 	terms    []model.Term
 	anywhere bool
 }
 
-func newStanding(in *Inputs) standing {
-	s := standing{byClass: map[string][]*corev1.PersistentVolume{}, kept: map[string]bool{}, known: map[string]found{}}
+func newStaticVolumes(in *Inputs) staticVolumes {
+	s := staticVolumes{byClass: map[string][]*corev1.PersistentVolume{}, kept: map[string]bool{}, known: map[string]volumePlaces{}}
 	for _, c := range in.StorageClasses {
 		if c.Provisioner == noProvisioner {
 			s.byClass[c.Name] = []*corev1.PersistentVolume{}
@@ -52,7 +52,7 @@ func newStanding(in *Inputs) standing {
 }
 
 // of says where a claim of a class finds its volume.
-func (s *standing) of(key, class string, spec *corev1.PersistentVolumeClaimSpec) (terms []model.Term, anywhere bool) {
+func (s *staticVolumes) of(key, class string, spec *corev1.PersistentVolumeClaimSpec) (terms []model.Term, anywhere bool) {
 	if s.kept[key] {
 		out := s.look(key, class, spec)
 		return out.terms, out.anywhere
@@ -70,13 +70,13 @@ func (s *standing) of(key, class string, spec *corev1.PersistentVolumeClaimSpec)
 	return out.terms, out.anywhere
 }
 
-func (s *standing) look(key, class string, spec *corev1.PersistentVolumeClaimSpec) (out found) {
+func (s *staticVolumes) look(key, class string, spec *corev1.PersistentVolumeClaimSpec) (out volumePlaces) {
 	for _, p := range s.byClass[class] {
 		if !serves(p, key, spec) {
 			continue
 		}
 		if p.Spec.NodeAffinity == nil {
-			return found{anywhere: true}
+			return volumePlaces{anywhere: true}
 		}
 		if where, fields := (&surroundings{}).required(p.Spec.NodeAffinity.Required); !fields {
 			for _, t := range where {
@@ -95,7 +95,7 @@ func (s *standing) look(key, class string, spec *corev1.PersistentVolumeClaimSpe
 
 // add makes the values of one label one term, for there may be more alternatives than
 // can be combined with others: nearly all such volumes name a node and nothing else.
-func (f *found) add(t model.Term) {
+func (f *volumePlaces) add(t model.Term) {
 	if !plain(t) {
 		f.terms = append(f.terms, t)
 		return

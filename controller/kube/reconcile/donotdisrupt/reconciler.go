@@ -1,9 +1,9 @@
-// Package hold tells pods what their annotation karpenter.sh/do-not-disrupt comes
+// Package donotdisrupt tells pods what their annotation karpenter.sh/do-not-disrupt comes
 // to: until when it holds, that its time is over, that its value means nothing.
 //
 // Not here: that it is heeded (controller/kube/lower, controller/core/disrupt and
 // reconcile/termination).
-package hold
+package donotdisrupt
 
 import (
 	"context"
@@ -26,9 +26,9 @@ import (
 	"spokeshave.dev/controller/kube/lower"
 )
 
-// memory is how long ago a time may have ended that is still news to a
+// eventLifetime is how long ago a time may have ended that is still news to a
 // controller that has just started: the API server keeps events for as long.
-const memory = time.Hour
+const eventLifetime = time.Hour
 
 // Reconciler watches the pods that carry the annotation.
 type Reconciler struct {
@@ -83,7 +83,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, req reconcile.Request) (reco
 	case now.Before(h.Until):
 		r.tell(pod, corev1.EventTypeNormal, karpv1.EventDoNotDisruptUntil, "the pod is not to be disrupted until "+end)
 		return reconcile.Result{RequeueAfter: h.Until.Sub(now)}, nil
-	case r.knows(pod) || now.Sub(h.Until) < memory:
+	case r.knows(pod) || now.Sub(h.Until) < eventLifetime:
 		r.tell(pod, corev1.EventTypeNormal, karpv1.EventDoNotDisruptGracePeriodElapsed, "the pod may be disrupted: its time ended at "+end)
 	}
 	return reconcile.Result{}, nil

@@ -11,30 +11,30 @@ import (
 // Other stands for what is too small to be kept apart.
 const Other = "other"
 
-// Within is the ledger with so many entries in either cut, twice as many at most.
+// Trim is the ledger with so many entries in either cut, twice as many at most.
 // What will have cost least when the month ends is counted together: workloads by namespace and families by
 // NodePool first, and where that does not do, namespaces and NodePools, of which
 // only the cluster knows then. Nothing is lost of the whole.
-func (l *Ledger) Within(entries int) Ledger {
+func (l *Ledger) Trim(entries int) Ledger {
 	out, rest := *l, l.Month.AddDate(0, 1, 0).Sub(l.Through)
 	if len(l.Holders) > entries {
-		var lines []line[Holder]
+		var lines []costLine[Holder]
 		for _, h := range l.Holders {
-			lines = append(lines, newLine(h.Holder, h.Amount, h.Rate, rest))
+			lines = append(lines, newCostLine(h.Holder, h.Amount, h.Rate, rest))
 		}
 		held := map[Holder]*HeldSpend{}
-		for _, h := range join(lines, entries, bySpace, bySpaces) {
+		for _, h := range mergeSmallest(lines, entries, bySpace, bySpaces) {
 			held[h.key] = &HeldSpend{Holder: h.key, Amount: h.amount, Rate: h.rate}
 		}
 		out.Holders = holders(held)
 	}
 	if len(l.Pools) > entries {
-		var lines []line[Rented]
+		var lines []costLine[Rented]
 		for _, p := range l.Pools {
-			lines = append(lines, newLine(p.Rented, p.Amount, p.Rate, rest))
+			lines = append(lines, newCostLine(p.Rented, p.Amount, p.Rate, rest))
 		}
 		rented := map[Rented]*PoolSpend{}
-		for _, p := range join(lines, entries, byPool, byPools) {
+		for _, p := range mergeSmallest(lines, entries, byPool, byPools) {
 			rented[p.key] = &PoolSpend{Rented: p.key, Amount: p.amount, Rate: p.rate}
 		}
 		out.Pools = pools(rented)
@@ -63,8 +63,8 @@ func byPool(r Rented) Rented {
 
 func byPools(r Rented) Rented { return Rented{Family: Other, CapacityType: r.CapacityType} }
 
-// line is an entry of either cut.
-type line[K comparable] struct {
+// costLine is an entry of either cut.
+type costLine[K comparable] struct {
 	key    K
 	amount Amount
 	rate   model.Price
@@ -73,15 +73,15 @@ type line[K comparable] struct {
 	due Amount
 }
 
-func newLine[K comparable](key K, amount Amount, rate model.Price, rest time.Duration) line[K] {
-	out := line[K]{key: key, amount: amount, rate: rate, due: amount}
+func newCostLine[K comparable](key K, amount Amount, rate model.Price, rest time.Duration) costLine[K] {
+	out := costLine[K]{key: key, amount: amount, rate: rate, due: amount}
 	out.due.Accrue(rate, rest)
 	return out
 }
 
-// join keeps the entries that cost most, and so many of what others are once
+// mergeSmallest keeps the entries that cost most, and so many of what others are once
 // they are joined.
-func join[K comparable](in []line[K], entries int, by, rest func(K) K) []line[K] {
+func mergeSmallest[K comparable](in []costLine[K], entries int, by, rest func(K) K) []costLine[K] {
 	dearest(in)
 	out := merge(in[min(entries, len(in)):], by)
 	dearest(out)
@@ -91,22 +91,22 @@ func join[K comparable](in []line[K], entries int, by, rest func(K) K) []line[K]
 }
 
 // dearest sorts; those that cost the same stay as they are.
-func dearest[K comparable](in []line[K]) {
-	slices.SortStableFunc(in, func(a, b line[K]) int {
+func dearest[K comparable](in []costLine[K]) {
+	slices.SortStableFunc(in, func(a, b costLine[K]) int {
 		return cmp.Or(cmp.Compare(b.due.Micro, a.due.Micro), cmp.Compare(b.rate, a.rate))
 	})
 }
 
 // merge adds up what becomes the same, in order of appearance.
-func merge[K comparable](in []line[K], as func(K) K) []line[K] {
+func merge[K comparable](in []costLine[K], as func(K) K) []costLine[K] {
 	at := map[K]int{}
-	var out []line[K]
+	var out []costLine[K]
 	for _, l := range in {
 		key := as(l.key)
 		i, known := at[key]
 		if !known {
 			i, at[key] = len(out), len(out)
-			out = append(out, line[K]{key: key})
+			out = append(out, costLine[K]{key: key})
 		}
 		out[i].amount.Plus(l.amount)
 		out[i].due.Plus(l.due)

@@ -31,9 +31,10 @@ require (
 	sigs.k8s.io/yaml v1.6.0
 )
 
-require github.com/mitchellh/hashstructure/v2 v2.0.2
-
-require github.com/robfig/cron/v3 v3.0.1
+require (
+	github.com/mitchellh/hashstructure/v2 v2.0.2
+	github.com/robfig/cron/v3 v3.0.1
+)
 
 require (
 	github.com/gorilla/websocket v1.5.4-0.20250319132907-e064f32e3674 // indirect

@@ -14,6 +14,6 @@ func (p *parts) gate() {
 		return
 	}
 	p.mgr.GetWebhookServer().Register(policies.GatePath, &webhook.Admission{Handler: policies.NewGate(policies.Gate{
-		Namespace: p.o.Namespace, Plugins: p.o.PluginNamespaces, Engines: engine.All(), Now: p.clock.Now,
+		Namespace: p.o.Namespace, Plugins: p.o.PluginNamespaces, Engines: p.o.engines(engine.Config{}), Now: p.clock.Now,
 	})})
 }

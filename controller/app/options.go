@@ -22,6 +22,14 @@ const (
 	Observe Mode = "Observe"
 )
 
+// What evaluates Rego policies.
+const (
+	// RegoCompiled runs compiled programs where a rule can be one, and OPA elsewhere.
+	RegoCompiled = "compiled"
+	// RegoOPA has OPA evaluate every rule.
+	RegoOPA = "opa"
+)
+
 // Options are the controller's settings. Flags set them, then environment
 // variables of the same name in upper case with underscores, as in Karpenter.
 type Options struct {
@@ -54,6 +62,7 @@ type Options struct {
 	PluginNamespaces []string
 	RequiredPolicies []string
 	PolicyCache      string
+	RegoEvaluator    string
 
 	DecisionLog       string
 	DecisionLogInputs bool
@@ -106,6 +115,7 @@ func (o *Options) Bind(fs *pflag.FlagSet) {
 	fs.StringSliceVar(&o.PluginNamespaces, "policy-plugin-namespaces", nil, "namespaces whose rank and consolidate policies are loaded too")
 	fs.StringSliceVar(&o.RequiredPolicies, "policies-required", nil, "policies without which nothing is launched")
 	fs.StringVar(&o.PolicyCache, "policy-cache-dir", "", "folder for compiled WebAssembly policies, so that a restart need not compile them again; none when empty")
+	fs.StringVar(&o.RegoEvaluator, "rego-evaluator", RegoCompiled, "compiled: rules of Rego policies run as compiled programs where they can, as OPA would evaluate them; or opa: OPA evaluates all of them, which is slower")
 	fs.StringVar(&o.DecisionLog, "decision-log", "", "file to which decisions are written as JSON lines, or - for standard output; none when empty")
 	fs.BoolVar(&o.DecisionLogInputs, "decision-log-inputs", false, "write with each decision what it was made of, for spokeshave replay and backtest")
 	fs.IntVar(&o.WebhookPort, "webhook-port", 0, "port on which policies are refused at admission; 0 for none")
@@ -155,6 +165,9 @@ func (o *Options) Validate() error {
 	}
 	if _, err := lower.Settings(o.PreferencePolicy, o.MinValuesPolicy); err != nil {
 		errs = append(errs, err)
+	}
+	if o.RegoEvaluator != RegoCompiled && o.RegoEvaluator != RegoOPA {
+		errs = append(errs, fmt.Errorf("--rego-evaluator %q: use %s or %s", o.RegoEvaluator, RegoCompiled, RegoOPA))
 	}
 	if o.ReservedENIs < 0 {
 		errs = append(errs, fmt.Errorf("--reserved-enis %d: must not be negative", o.ReservedENIs))

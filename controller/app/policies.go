@@ -16,8 +16,14 @@ func newLoader(o *Options, c clock.PassiveClock, log logr.Logger) *load.Loader {
 	guests := &guestLog{log: log.WithName("guest"), clock: c, minutes: map[string]*minute{}}
 	return load.New(load.Config{
 		Namespace: o.Namespace, Required: o.RequiredPolicies, Now: c.Now,
-		Engines: engine.With(engine.Config{Log: guests.write, Cache: o.PolicyCache}),
+		Engines: o.engines(engine.Config{Log: guests.write, Cache: o.PolicyCache}),
 	})
+}
+
+// engines are the policy engines as the options ask for them.
+func (o *Options) engines(cfg engine.Config) map[string]policy.Engine {
+	cfg.RegoByOPA = o.RegoEvaluator == RegoOPA
+	return engine.With(cfg)
 }
 
 // guestLines is how many lines of a policy reach the log in a minute. A call's

@@ -91,6 +91,9 @@ defaults in the binary.
 {{- with .Values.policies.pluginNamespaces }}
 - --policy-plugin-namespaces={{ join "," . }}
 {{- end }}
+{{- if ne .Values.policies.regoEvaluator "compiled" }}
+- --rego-evaluator={{ .Values.policies.regoEvaluator }}
+{{- end }}
 {{- if .Values.policies.cache.enabled }}
 - --policy-cache-dir=/var/cache/spokeshave/policies
 {{- end }}

@@ -18,12 +18,14 @@ type Config struct {
 	Log func(info *policy.Info, line string)
 	// Cache is a folder for compiled modules; "" keeps none.
 	Cache string
+	// RegoByOPA has OPA evaluate all of Rego, without the compiled evaluator.
+	RegoByOPA bool
 }
 
 // With are the engines by the name that policy.yaml uses.
 func With(cfg Config) map[string]policy.Engine {
 	return map[string]policy.Engine{
-		rego.Name: &rego.Engine{},
+		rego.Name: &rego.Engine{OPAOnly: cfg.RegoByOPA},
 		wasm.Name: &wasm.Engine{Log: cfg.Log, CacheDir: cfg.Cache},
 	}
 }

@@ -7,6 +7,7 @@ import (
 
 	"spokeshave.dev/controller/core/model"
 	"spokeshave.dev/controller/core/policy"
+	"spokeshave.dev/controller/policy/rego"
 )
 
 // offerings makes n rows as varied as those of a real region.
@@ -191,4 +192,21 @@ deny contains reason if {
 		}
 		return nil
 	}, func() error { _, err := p.Ceiling(b.Context(), in); return err })
+}
+
+// BenchmarkRankByOPA is BenchmarkRank with the compiled evaluator off.
+func BenchmarkRankByOPA(b *testing.B) {
+	p, err := (&rego.Engine{OPAOnly: true}).Compile(b.Context(), &policy.Source{
+		Info: policy.Info{Name: "p", Hooks: []policy.Hook{policy.HookRank}}, Files: map[string]string{"p.rego": shippedKinds}, Config: []byte(shippedConfig),
+	})
+	if err != nil {
+		b.Fatal(err)
+	}
+	in := &policy.RankInput{Call: moment, Rows: offerings(100), Pool: policy.PoolFacts{Name: "web", Labels: map[string]string{"team": "web", "gpu": "no"}}}
+	for b.Loop() {
+		if _, err := p.Rank(b.Context(), in); err != nil {
+			b.Fatal(err)
+		}
+	}
+	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(len(in.Rows)), "ns/question")
 }

@@ -72,7 +72,7 @@ func (w *writer) amount() string {
 
 func (w *writer) condition() string {
 	op := one(w.Rand, "==", "!=", "<", "<=", ">", ">=")
-	switch w.IntN(16) {
+	switch w.IntN(18) {
 	case 0, 1, 2:
 		return fmt.Sprintf("%s %s %s", one(w.Rand, w.text...), one(w.Rand, "==", "!=", "=="), w.word())
 	case 3, 4:
@@ -100,8 +100,48 @@ func (w *writer) condition() string {
 	}
 	return one(w.Rand,
 		fmt.Sprintf("some k, v in %s; k == %s; v != %s", w.object, w.word(), w.word()),
+		"several == 1", "ladder == 2", `time.weekday(time.now_ns()) == "Saturday"`, w.text1(), w.data(), w.beyond(),
+	)
+}
+
+// text1 is a condition on a text that is built, split or searched.
+func (w *writer) text1() string {
+	x := one(w.Rand, w.text...)
+	return one(w.Rand,
+		fmt.Sprintf("endswith(lower(%s), %s)", x, w.word()),
+		fmt.Sprintf("contains(%s, %s)", x, one(w.Rand, `""`, `"a"`, `"5"`)),
+		fmt.Sprintf("split(%s, \"m\")[%d] == %s", x, w.IntN(3), one(w.Rand, `""`, `"5"`, w.word())),
+		fmt.Sprintf("[head, tail] := split(sprintf(\"%%s-%%v\", [%s, %s]), \"-\"); head != tail", x, w.amount()),
+		fmt.Sprintf("regex.match(`^[a-m]`, %s)", x),
+		fmt.Sprintf("substring(%s, 0, 1) == %s", x, w.word()),
+		fmt.Sprintf("%s == %s", x, one(w.Rand, w.text...)),
+	)
+}
+
+// data is a condition on what the configuration says of a field.
+func (w *writer) data() string {
+	x := one(w.Rand, w.text...)
+	return one(w.Rand,
+		fmt.Sprintf("data.config.table[%s] %s %s", x, one(w.Rand, "<", ">=", "=="), one(w.Rand, "1", "1.5", "data.config.n")),
+		fmt.Sprintf("not data.config.table[%s]", x),
+		fmt.Sprintf("%s in data.config.list", x),
+		fmt.Sprintf("some i, entry in data.config.list; entry == %s; i > 0", x),
+		fmt.Sprintf("object.get(data.config.table, %s, 9) > 2", x),
+		fmt.Sprintf("every entry in data.config.list { entry != %s }", x),
+	)
+}
+
+// beyond is a condition that no compiled program expresses, so that OPA evaluates
+// the rule.
+func (w *writer) beyond() string {
+	x := one(w.Rand, w.text...)
+	return one(w.Rand,
 		fmt.Sprintf("count([k | some k, _ in %s]) > 1", w.object),
-		"several == 1", "ladder == 2", `time.weekday(time.now_ns()) == "Saturday"`,
+		fmt.Sprintf("{k | some k, v in %s; v != %s} != set()", w.object, x),
+		fmt.Sprintf("helper with %s as %s", strings.Split(x, "[")[0], w.word()),
+		"some kind in kinds; kind != "+x,
+		fmt.Sprintf("%s in kinds", w.word()),
+		"fallback(1) == 2",
 	)
 }
 
@@ -141,7 +181,11 @@ twice(x) := x * 2
 several := 1 if { %s }
 several := 2 if { %s }
 ladder := 1 if { %s } else := 2
-`, w.plain(), w.plain(), w.plain(), w.plain(), w.plain(), w.plain(), w.plain())
+kinds contains "a" if { %s }
+kinds contains "b" if { %s }
+default fallback(_) := 2
+fallback(x) := x if { %s }
+`, w.plain(), w.plain(), w.plain(), w.plain(), w.plain(), w.plain(), w.plain(), w.plain(), w.plain(), w.plain())
 }
 
 func (w *writer) plain() string {
@@ -165,7 +209,7 @@ func (w *writer) policy(hook policy.Hook) string {
 	return out
 }
 
-const writtenConfig = `{"n": 2, "word": "b", "set": {"a": true, "m5": true, "web": false}, "table": {"a": 1.5, "b": 0.25, "m5": 3}}`
+const writtenConfig = `{"n": 2, "word": "b", "set": {"a": true, "m5": true, "web": false}, "table": {"a": 1.5, "b": 0.25, "m5": 3}, "list": ["a", "web", 3]}`
 
 // both compiles a policy twice: as programs, and to be evaluated.
 func both(t testing.TB, hook policy.Hook, source string) (fast, slow *Policy) {
@@ -175,7 +219,7 @@ func both(t testing.TB, hook policy.Hook, source string) (fast, slow *Policy) {
 		Files: map[string]string{"p.rego": source}, Config: []byte(writtenConfig),
 	}
 	fast, err1 := new(Engine).compile(t.Context(), src)
-	slow, err2 := (&Engine{evaluated: true}).compile(t.Context(), src)
+	slow, err2 := (&Engine{OPAOnly: true}).compile(t.Context(), src)
 	if err1 == nil && err2 == nil {
 		return fast, slow
 	}
@@ -261,8 +305,9 @@ func differ(t testing.TB, seed uint64) (programs, notes int) {
 	return all - len(fast.notes), len(fast.notes)
 }
 
-// TestProgramsEqualEvaluation runs made-up policies both ways. The breaker
-// stays closed: each policy is asked few times.
+// TestProgramsEqualEvaluation runs made-up policies both ways: well-typed rules
+// inside and outside of what is compiled. The breaker stays closed, as each policy
+// is asked few times.
 func TestProgramsEqualEvaluation(t *testing.T) {
 	programs, notes := 0, 0
 	for seed := range uint64(400) {
@@ -270,8 +315,8 @@ func TestProgramsEqualEvaluation(t *testing.T) {
 		programs, notes = programs+p, notes+n
 	}
 	t.Logf("%d rules were programs, %d were evaluated", programs, notes)
-	if programs < notes {
-		t.Errorf("%d rules were programs, %d were evaluated: too few to compare", programs, notes)
+	if programs < notes || notes < 40 {
+		t.Errorf("%d rules were programs, %d were evaluated: too few of one kind to compare", programs, notes)
 	}
 }
 

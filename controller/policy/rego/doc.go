@@ -56,12 +56,14 @@
 // When a policy is loaded, each rule is partially evaluated with all of the
 // input unknown, and what is left becomes a program over typed fields: 1,000
 // offerings take a third of a millisecond. A rule that partial evaluation
-// cannot carry over with its meaning (a comprehension over the input, an else,
-// helpers whose definitions differ in value) is evaluated row by row instead,
-// once for rows that look alike to it and 2,000 times a call at most, the
-// cheapest first; the rest is dropped. Stats.Notes names its line. The two ways
+// cannot carry over with its meaning (a comprehension, an else, helpers whose
+// definitions differ in value, a value that may be missing in a negation) is
+// evaluated by OPA instead: once for rows that it cannot tell apart, and 2,000
+// times a call at most, the cheapest first; the rest is excluded. Stats.Notes
+// names the line. Engine.OPAOnly has OPA evaluate every rule. The two ways
 // agree, but for one thing: an error in a body that has a condition which data
-// alone makes false is not noticed by a program.
+// alone makes false is not noticed by a program. docs/internals/rego-evaluator.md
+// says how that is proven.
 //
 // OPA's rule index and early exit are off: the index of 1.22 finds no rule for
 // x in {"constant", variable}, so that a refusal would be lost, and early exit

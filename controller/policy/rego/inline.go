@@ -8,6 +8,9 @@ import (
 	"github.com/open-policy-agent/opa/v1/ast"
 )
 
+// negatesMissing is why a rule is not compiled that missingNegated finds.
+const negatesMissing = "a value that may be missing is used in a negation"
+
 // inlinable says whether partial evaluation keeps the meaning of the rules and
 // of everything they refer to. It inlines rules body by body and so loses the
 // error when two bodies give one complete rule, function or key different
@@ -18,9 +21,15 @@ func (p *Policy) inlinable(rules []*ast.Rule) error {
 		if rule.Head.RuleKind() != ast.MultiValue && len(rule.Head.Ref()) != 2 {
 			return &untranslatable{rule.Location, "a key below the reason is not translated"}
 		}
+		if loc := p.missingNegated(rule); loc != nil {
+			return &untranslatable{loc, negatesMissing}
+		}
 		for each := range p.reachable(rule, seen) {
 			if err := p.agrees(each); err != nil {
 				return err
+			}
+			if loc := p.missingNegated(each); loc != nil {
+				return &untranslatable{loc, negatesMissing}
 			}
 		}
 	}

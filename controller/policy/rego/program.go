@@ -55,8 +55,8 @@ type dispatch struct {
 // one. The first of the documents is the row.
 func (p *Policy) compileProgram(ctx context.Context, hook policy.Hook, rule string, t translator) (*program, error) {
 	rules := p.contractRules(hook, rule)
-	if p.evaluated {
-		return nil, &untranslatable{rules[0].Location, "programs are off"}
+	if p.opaOnly {
+		return nil, &untranslatable{rules[0].Location, "the compiled evaluator is off"}
 	}
 	if err := p.inlinable(rules); err != nil {
 		return nil, err

@@ -1,0 +1,4 @@
+# seconds are not negative
+package spokeshave.consolidate
+
+hold["x"] := input.candidate.savings - 0.1

@@ -1,0 +1,4 @@
+# and not negative
+package spokeshave.rank
+
+adder["x"] := input.offering.vcpu - 3

@@ -1,0 +1,4 @@
+# a factor is a number
+package spokeshave.rank
+
+multiplier["x"] := input.offering.family

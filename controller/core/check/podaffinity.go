@@ -57,7 +57,7 @@ type queuedPod struct {
 
 // replay is what stays the same while the scheduler is replayed.
 type replay struct {
-	end *endState
+	finalState *endState
 	// affinityTerms are the different pod affinities of the queue, queuedWith the
 	// pods of the queue that have each.
 	affinityTerms [][]model.PodTerm
@@ -72,7 +72,7 @@ type replay struct {
 }
 
 func newReplay(e *endState) *replay {
-	r := &replay{end: e, factNumbers: map[presence]int{}, selecting: map[int32][]int{}}
+	r := &replay{finalState: e, factNumbers: map[presence]int{}, selecting: map[int32][]int{}}
 	numbers := map[string]int{}
 	ofSpec := map[int32]int{}
 	for i := range e.nodes {
@@ -115,7 +115,7 @@ func (r *replay) queuePod(node int, spec int32, affinity int) {
 	}
 	terms := r.affinityTerms[affinity]
 	for k := range terms {
-		at := &r.end.domainSets(terms[k].Key)[node]
+		at := &r.finalState.domainSets(terms[k].Key)[node]
 		pod.mayLackLabel = pod.mayLackLabel || at.mayLackLabel || len(at.values) == 0
 		for _, domain := range at.values {
 			pod.neededFacts = append(pod.neededFacts, need(presence{affinityNumber: affinity, key: terms[k].Key, domainValue: domain}))
@@ -135,7 +135,7 @@ func (r *replay) affinitiesOf(spec int32) []int {
 	for number, terms := range r.affinityTerms {
 		all := true
 		for k := range terms {
-			all = all && r.end.podSelectors.selectsSpec(&terms[k].Selector, spec)
+			all = all && r.finalState.podSelectors.selectsSpec(&terms[k].Selector, spec)
 		}
 		if all {
 			out = append(out, number)

@@ -9,25 +9,25 @@ import (
 
 // selectorIndex remembers which specs each pod selector matches.
 type selectorIndex struct {
-	specs   []model.PodSpec
-	byText  map[string][]int8
-	byEntry map[*model.PodSelector][]int8
+	specs          []model.PodSpec
+	matchesByText  map[string][]int8
+	matchesByEntry map[*model.PodSelector][]int8
 }
 
 func newSelectorIndex(specs []model.PodSpec) selectorIndex {
-	return selectorIndex{specs: specs, byText: map[string][]int8{}, byEntry: map[*model.PodSelector][]int8{}}
+	return selectorIndex{specs: specs, matchesByText: map[string][]int8{}, matchesByEntry: map[*model.PodSelector][]int8{}}
 }
 
 // selectsSpec says whether the selector matches pods of a spec.
 func (x *selectorIndex) selectsSpec(s *model.PodSelector, spec int32) bool {
-	known, ok := x.byEntry[s]
+	known, ok := x.matchesByEntry[s]
 	if !ok {
 		text := fmt.Sprint(*s)
-		if known, ok = x.byText[text]; !ok {
+		if known, ok = x.matchesByText[text]; !ok {
 			known = make([]int8, len(x.specs))
-			x.byText[text] = known
+			x.matchesByText[text] = known
 		}
-		x.byEntry[s] = known
+		x.matchesByEntry[s] = known
 	}
 	if known[spec] == 0 {
 		known[spec] = -1

@@ -21,8 +21,8 @@ func (c *clusterState) copied() *clusterState {
 	return &clusterState{bound: slices.Clone(c.bound), unbound: c.unbound, factsHold: slices.Clone(c.factsHold), selectedAnywhere: slices.Clone(c.selectedAnywhere)}
 }
 
-// signature tells states apart by who is bound.
-func (c *clusterState) signature() string {
+// boundText tells states apart by who is bound.
+func (c *clusterState) boundText() string {
 	text := make([]byte, len(c.bound))
 	for i, bound := range c.bound {
 		if bound {
@@ -63,9 +63,9 @@ func (r *replay) neverBound() []int {
 		bound: make([]bool, len(r.bindQueue)), unbound: len(r.bindQueue),
 		factsHold: make([]bool, len(r.neededBy)), selectedAnywhere: make([]bool, len(r.affinityTerms)),
 	}
-	for i := range r.end.nodes {
-		for _, pod := range r.end.nodes[i].pods {
-			if !pod.fromPlan || len(r.end.proof.snapshot.Specs[pod.spec].PodAffinity) == 0 {
+	for i := range r.finalState.nodes {
+		for _, pod := range r.finalState.nodes[i].pods {
+			if !pod.fromPlan || len(r.finalState.proof.snapshot.Specs[pod.spec].PodAffinity) == 0 {
 				r.noteBound(start, i, pod.spec, &bindEffects{})
 			}
 		}
@@ -83,7 +83,7 @@ func (r *replay) neverBound() []int {
 		if state.unbound < best.unbound {
 			best = state
 		}
-		key := state.signature()
+		key := state.boundText()
 		if seen[key] {
 			continue
 		}
@@ -151,7 +151,7 @@ func (r *replay) bindPod(c *clusterState, i int) *bindEffects {
 // nobody can rely on either, but both prevent a first pod. A node without the
 // topology key of any term is in no domain, and its pods are not found at all.
 func (r *replay) noteBound(c *clusterState, node int, spec int32, d *bindEffects) {
-	staying := !r.end.nodes[node].disappearing
+	staying := !r.finalState.nodes[node].disappearing
 	note := func(fact presence) {
 		if number, needed := r.factNumbers[fact]; needed && staying && !c.factsHold[number] {
 			c.factsHold[number] = true
@@ -162,7 +162,7 @@ func (r *replay) noteBound(c *clusterState, node int, spec int32, d *bindEffects
 		note(presence{affinityNumber: affinity, node: node})
 		terms := r.affinityTerms[affinity]
 		for k := range terms {
-			at := &r.end.domainSets(terms[k].Key)[node]
+			at := &r.finalState.domainSets(terms[k].Key)[node]
 			if len(at.values) > 0 && !c.selectedAnywhere[affinity] {
 				c.selectedAnywhere[affinity] = true
 				d.affinities = append(d.affinities, affinity)

@@ -65,8 +65,8 @@ func (p *proof) podAt(i int32) *model.Pod {
 	return &p.snapshot.Pods[i]
 }
 
-// specsOf are the specs of pods, those that exist.
-func (p *proof) specsOf(pods []int32) []*model.PodSpec {
+// specsForPods are the specs of pods, those that exist.
+func (p *proof) specsForPods(pods []int32) []*model.PodSpec {
 	out := make([]*model.PodSpec, 0, len(pods))
 	for _, i := range pods {
 		if pod := p.podAt(i); pod != nil {

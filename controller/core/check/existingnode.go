@@ -20,7 +20,7 @@ func (p *proof) proveAssignment(i int) {
 		p.reject(Accounting, n.Name, "the node is being deleted")
 	}
 	labels, taints := p.labelsOf(n), p.lastingTaints(n)
-	pods := p.specsOf(a.Pods)
+	pods := p.specsForPods(a.Pods)
 	for _, pod := range pods {
 		if !labels.selectedBy(pod) {
 			p.reject(Selector, n.Name, "the labels are not what a pod of namespace %s asks for", pod.Namespace)

@@ -43,7 +43,7 @@ func NewNodeFilter(s *model.Snapshot, plan *model.Plan) *NodeFilter {
 	for i := range s.Nodes {
 		n := filteredNode{labels: f.proof.labelsOf(&s.Nodes[i]), taints: f.proof.lastingTaints(&s.Nodes[i])}
 		n.podUse, n.portsInUse = f.proof.usedOn(int32(i), &n.labels, n.taints)
-		for _, pod := range f.proof.specsOf(added[int32(i)]) {
+		for _, pod := range f.proof.specsForPods(added[int32(i)]) {
 			addRequests(n.podUse, pod)
 			n.portsInUse = append(n.portsInUse, pod.HostPorts)
 		}

@@ -16,7 +16,7 @@ type OptionVerifier struct {
 // Neither the snapshot nor the node may be changed afterwards.
 func NewOptionVerifier(s *model.Snapshot, n *model.PlannedNode) *OptionVerifier {
 	v := &OptionVerifier{proof: *newProof(s, nil, Constraints{}), node: n, picks: picksOf(n)}
-	v.pods = v.proof.specsOf(n.Pods)
+	v.pods = v.proof.specsForPods(n.Pods)
 	v.podUse = useOf(v.pods)
 	return v
 }

@@ -24,7 +24,7 @@ func (p *proof) provePlannedNode(i int) {
 	if len(n.Pods) == 0 {
 		p.reject(Accounting, where, "no pod needs the node")
 	}
-	pods := p.specsOf(n.Pods)
+	pods := p.specsForPods(n.Pods)
 	p.provePortsFree(where, pods, nil)
 	for _, pod := range pods {
 		p.proveTolerated(where, pod, pool.Taints)

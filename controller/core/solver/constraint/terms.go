@@ -12,16 +12,16 @@ import (
 type ruleKind uint8
 
 const (
-	// HardSpread: no more than max above the least count of any domain
+	// HardSpread asks for no more than max above the least count of any domain
 	// (topologySpreadConstraints, DoNotSchedule).
 	HardSpread ruleKind = iota
-	// AntiAffinity: at most max, which is 0 or, for pods that are counted
+	// AntiAffinity asks for at most max, which is 0 or, for pods that are counted
 	// themselves, 1.
 	AntiAffinity
-	// Affinity: at least one; or none in any domain, for the first pod of those
+	// Affinity asks for at least one; or none in any domain, for the first pod of those
 	// that are counted themselves.
 	Affinity
-	// SoftSpread: as hardSpread, but only preferred (ScheduleAnyway).
+	// SoftSpread asks for what HardSpread does, but only prefers it (ScheduleAnyway).
 	SoftSpread
 )
 

@@ -36,6 +36,7 @@ func newDims(asked []string) Dims {
 	return d
 }
 
+// N is how many resources are numbered.
 func (d *Dims) N() int { return len(d.Names) }
 
 // Vector is the amounts of the numbered resources.

@@ -333,6 +333,7 @@ func (p *Table) OfferLabel(o int32, key string) (string, bool) {
 	return col.values[at], at > 0
 }
 
+// OfferType is the instance type of an offer.
 func (p *Table) OfferType(o int32) *model.InstanceType {
 	f := &p.Offers[o]
 	pool := &p.snap.Pools[p.Templates[f.Template].Pool]

@@ -16,13 +16,11 @@ type leftOut struct {
 // insert places pods one by one, and packs them again where that has put them.
 func (s *search) insert(st *strategy) {
 	by, x := st.options.insertion, &s.inserted[st.options.base]
-	switch st.options.kind {
-	case insertFailedFirst:
+	switch k := st.options.kind; {
+	case k == insertFailedFirst:
 		by.failures = slices.Clone(x.failures)
-	case insertBestOrder:
-		by.failures = s.order
-	case insertTargetsFirst:
-		by.failures, by.affinityTargetsFirst = s.order, true
+	case k >= insertBestOrder:
+		by.failures, by.affinityTargetsFirst = s.order, k == insertTargetsFirst
 	}
 	before := len(s.best.Unplaced)
 	left := s.insertBy(st, by)

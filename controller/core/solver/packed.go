@@ -19,10 +19,10 @@ func (s *search) pack(st *strategy) {
 	in := s.in
 	in.Effort = st.effort
 	var bundles *unmetHostAffinity
-	switch st.options.kind {
-	case pack:
+	switch k := st.options.kind; {
+	case k == pack:
 		s.packed = packed{order: st.options.domains, unmet: newUnmetHostAffinity()}
-	case packBundles:
+	case k == packBundles:
 		bundles = s.packed.unmet
 	default:
 		bundles = s.packed.bundles

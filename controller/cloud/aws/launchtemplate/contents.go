@@ -79,7 +79,10 @@ func metadataOptions(class *awsv1.EC2NodeClass) *types.LaunchTemplateInstanceMet
 		HttpEndpoint:            types.LaunchTemplateInstanceMetadataEndpointState(*m.HTTPEndpoint),
 		HttpProtocolIpv6:        types.LaunchTemplateInstanceMetadataProtocolIpv6(*m.HTTPProtocolIPv6),
 		HttpPutResponseHopLimit: narrow(m.HTTPPutResponseHopLimit),
-		HttpTokens:              types.LaunchTemplateHttpTokensState(*m.HTTPTokens),
+		// An account may turn them on for all instances; our tags' keys have slashes, which
+		// EC2 then refuses.
+		InstanceMetadataTags: types.LaunchTemplateInstanceMetadataTagsStateDisabled,
+		HttpTokens:           types.LaunchTemplateHttpTokensState(*m.HTTPTokens),
 	}
 }
 

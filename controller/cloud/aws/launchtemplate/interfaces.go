@@ -25,7 +25,7 @@ func interfaces(spec *awsv1.EC2NodeClassSpec, groups []string) []types.LaunchTem
 			InterfaceType:    sdk.String(string(w.InterfaceType)),
 			Groups:           groups,
 		}
-		if t := spec.ConnectionTracking; t != nil {
+		if t := spec.ConnectionTracking; t != nil && w.InterfaceType != awsv1.InterfaceTypeEFAOnly { // which carries no IP
 			n.ConnectionTrackingSpecification = &types.ConnectionTrackingSpecificationRequest{
 				TcpEstablishedTimeout: t.TCPEstablishedTimeout, UdpStreamTimeout: t.UDPStreamTimeout, UdpTimeout: t.UDPTimeout,
 			}

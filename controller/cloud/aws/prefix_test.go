@@ -51,6 +51,19 @@ func TestPrefixDelegation(t *testing.T) {
 	}
 }
 
+// Interfaces that pods cannot use are no news to the scheduler only when kubelet is told:
+// the images count the addresses of all of them.
+func TestReservedInterfacesAreToldToKubelet(t *testing.T) {
+	w := newWorldOf(t, "m7i.")
+	w.provider = w.newProvider(t, w.url, func(cfg *aws.Config) { cfg.ReservedENIs = 1 })
+	if _, err := w.provider.Launch(t.Context(), w.prepare(t, spec("a", option("m7i.large", "us-west-2a", model.OnDemand)))); err != nil {
+		t.Fatal(err)
+	}
+	if text := w.server.State().Instances[0].UserData; !strings.Contains(text, "maxPods: 20\n") {
+		t.Errorf("user data does not say that 20 pods get an address:\n%s", text)
+	}
+}
+
 // The settings of the controller that say how much of a machine pods get.
 func TestRoomFollowsTheSettings(t *testing.T) {
 	w := newWorldOf(t, "m7i.")

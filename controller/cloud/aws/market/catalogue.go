@@ -161,12 +161,12 @@ func (c *Catalogue) learnZone(zone, id string) {
 
 // MaxPods is how many pods the nodes of a type are told to take, 0 for nothing:
 // the images know what the interfaces of each type carry, but not that the CNI
-// delegates prefixes. What the class says goes before, and Windows nodes have no
+// delegates prefixes, nor that some interfaces are reserved. What the class says goes before, and Windows nodes have no
 // prefixes of this kind.
 // https://docs.aws.amazon.com/eks/latest/userguide/cni-increase-ip-addresses-procedure.html
 func (c *Catalogue) MaxPods(class *awsv1.EC2NodeClass, t *model.InstanceType) int64 {
 	own := class.Spec.Kubelet != nil && class.Spec.Kubelet.MaxPods != nil
-	if _, _, windows := bootstrap.WindowsRelease(class.AMIFamily()); !c.PrefixDelegation || own || windows {
+	if _, _, windows := bootstrap.WindowsRelease(class.AMIFamily()); !c.PrefixDelegation && c.ReservedENIs == 0 || own || windows {
 		return 0
 	}
 	return t.Capacity[model.PodSlots]

@@ -116,6 +116,8 @@ func TestEveryPartOfAFieldCounts(t *testing.T) {
 		"InterfaceType": awsv1.InterfaceTypeEFAOnly, "VolumeSize": new(resource.MustParse("77Gi")),
 		// Not told to EC2: it says which disk the kubelet's directory is on.
 		"RootVolume": nil, "EBS": nil,
+		// No field of the API: what the others were read from.
+		"Source": nil,
 	}
 	w := newWorldOf(t, "m7i.")
 	for name, of := range map[string]func(*awsv1.EC2NodeClassSpec) any{

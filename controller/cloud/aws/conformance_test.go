@@ -2,28 +2,23 @@ package aws_test
 
 import (
 	"context"
-	"net/http/httptest"
 	"slices"
-	"strings"
 	"testing"
 	"time"
 
-	sdk "github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/credentials"
 	"github.com/go-logr/logr/testr"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	clocktesting "k8s.io/utils/clock/testing"
 
 	awsv1 "spokeshave.dev/api/aws/v1"
 	"spokeshave.dev/controller/cloud/aws"
 	"spokeshave.dev/controller/cloud/aws/nodeclass"
-	"spokeshave.dev/controller/cloud/catalog"
 	"spokeshave.dev/controller/cloud/providertest"
 	"spokeshave.dev/controller/core/model"
 	sim "spokeshave.dev/simulator"
+	"spokeshave.dev/test/kit/ec2"
 )
 
-const region = "us-west-2"
+const region = ec2.Region
 
 // world is an EC2 endpoint with a clock of its own, and a provider on it.
 type world struct {
@@ -44,30 +39,14 @@ func newWorld(t testing.TB) *world {
 // newWorldOf has the types that begin with any of the prefixes.
 func newWorldOf(t testing.TB, prefixes ...string) *world {
 	t.Helper()
-	types, sales, err := catalog.Load(region)
-	if err != nil {
-		t.Fatal(err)
-	}
-	types = slices.DeleteFunc(types, func(it catalog.Type) bool {
-		return !slices.ContainsFunc(prefixes, func(p string) bool { return strings.HasPrefix(it.Name, p) })
-	})
-	sales = slices.DeleteFunc(sales, func(sale catalog.Sale) bool {
-		return !slices.ContainsFunc(types, func(it catalog.Type) bool { return it.Name == sale.Type })
-	})
 	w := &world{
 		clock:   clocktesting.NewFakeClock(time.Date(2026, 8, 3, 10, 0, 0, 0, time.UTC)),
 		classes: map[string]*awsv1.EC2NodeClass{},
 	}
-	w.server, err = sim.New(sim.Config{
-		Region: region, Cluster: "demo", ClusterCA: "Q0E=", Seed: 1, Clock: w.clock, Types: types, Sales: sales,
-		PendingDelay: 5 * time.Second, ShutdownDelay: 10 * time.Second,
+	at := ec2.Start(t, prefixes, func(cfg *sim.Config) {
+		cfg.Clock, cfg.PendingDelay, cfg.ShutdownDelay = w.clock, 5*time.Second, 10*time.Second
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	listener := httptest.NewServer(w.server)
-	t.Cleanup(listener.Close)
-	w.url = listener.URL
+	w.server, w.url = at.Server, at.URL
 	w.provider = w.newProvider(t, w.url)
 	w.class(t, "default", awsv1.AMISelectorTerm{Alias: "al2023@latest"})
 	return w
@@ -76,38 +55,17 @@ func newWorldOf(t testing.TB, prefixes ...string) *world {
 // newProvider is a controller that has just started: it remembers nothing.
 func (w *world) newProvider(t testing.TB, url string, change ...func(*aws.Config)) *aws.Provider {
 	t.Helper()
-	cfg := aws.Config{
-		SDK: &sdk.Config{
-			Region: region, BaseEndpoint: sdk.String(url),
-			Credentials: credentials.NewStaticCredentialsProvider("AKIDTEST", "secret", ""),
-			Retryer:     func() sdk.Retryer { return sdk.NopRetryer{} },
-		},
-		ClusterName: "demo", Clock: w.clock.Now, Log: testr.NewWithInterface(t, testr.Options{}), QuotaShare: 1000,
-		Classes: func(_ context.Context, name string) (*awsv1.EC2NodeClass, error) { return w.classes[name], nil },
+	ours := func(cfg *aws.Config) {
+		cfg.Clock, cfg.Log, cfg.QuotaShare = w.clock.Now, testr.NewWithInterface(t, testr.Options{}), 1000
+		cfg.Classes = func(_ context.Context, name string) (*awsv1.EC2NodeClass, error) { return w.classes[name], nil }
 	}
-	for _, c := range change {
-		c(&cfg)
-	}
-	p, err := aws.New(t.Context(), cfg)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return p
+	return ec2.Provider(t, url, slices.Concat([]func(*aws.Config){ec2.NoRetries, ours}, change)...)
 }
 
 // class makes a class and resolves it.
 func (w *world) class(t testing.TB, name string, images ...awsv1.AMISelectorTerm) *awsv1.EC2NodeClass {
 	t.Helper()
-	discovery := map[string]string{"karpenter.sh/discovery": "demo"}
-	class := &awsv1.EC2NodeClass{
-		ObjectMeta: metav1.ObjectMeta{Name: name, Generation: 1},
-		Spec: awsv1.EC2NodeClassSpec{
-			Role:                       "KarpenterNodeRole-demo",
-			AMISelectorTerms:           images,
-			SubnetSelectorTerms:        []awsv1.SubnetSelectorTerm{{Tags: discovery}},
-			SecurityGroupSelectorTerms: []awsv1.SecurityGroupSelectorTerm{{Tags: discovery}},
-		},
-	}
+	class := ec2.Class(name, images...)
 	w.classes[name] = class
 	w.resolve(t, class)
 	return class

@@ -10,6 +10,7 @@ import (
 
 	"spokeshave.dev/controller/core/model"
 	"spokeshave.dev/controller/core/policy"
+	"spokeshave.dev/test/kit/instancetype"
 )
 
 // scripted is a policy whose unset hooks have no opinion.
@@ -45,16 +46,9 @@ func (s *scripted) Ceiling(_ context.Context, in *policy.CeilingInput) (policy.C
 }
 
 func instanceType(name, family string, cpu int64, price model.Price) model.InstanceType {
-	capacity := model.Resources{model.CPU: cpu, model.Memory: cpu / 1000 * 4 << 30, model.PodSlots: 50}
-	return model.InstanceType{
-		Name: name, Arch: "amd64", OS: "linux",
-		Labels:   map[string]string{labelFamily: family, "node.kubernetes.io/instance-type": name, "kubernetes.io/arch": "amd64", "kubernetes.io/os": "linux"},
-		Capacity: capacity, Allocatable: capacity,
-		Offerings: []model.Offering{
-			{Zone: "a", CapacityType: model.OnDemand, Price: price, Available: true},
-			{Zone: "b", CapacityType: model.OnDemand, Price: price, Available: true},
-		},
-	}
+	t := instancetype.New(name, cpu, cpu/1000*4, 50, instancetype.OnDemand("a", price), instancetype.OnDemand("b", price))
+	t.Labels[labelFamily] = family
+	return t
 }
 
 // snapshot has n pending pods of one vCPU, and two families to choose from.

@@ -8,7 +8,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strings"
 
 	"spokeshave.dev/test/kit/controlplane"
 )
@@ -16,16 +15,6 @@ import (
 // binaries are the paths of our own programs.
 type binaries struct {
 	controller, ec2sim string
-}
-
-// sourceRoot is the folder of the module's go.mod.
-func sourceRoot() (string, error) {
-	out, err := exec.Command("go", "env", "GOMOD").Output()
-	path := strings.TrimSpace(string(out))
-	if err != nil || path == "" || path == os.DevNull {
-		return "", fmt.Errorf("find the source tree: run inside it: %w", err)
-	}
-	return filepath.Dir(path), nil
 }
 
 // buildProduct builds our own programs. They are kept beside the control

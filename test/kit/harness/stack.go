@@ -16,6 +16,7 @@ import (
 	awsv1 "spokeshave.dev/api/aws/v1"
 	karpv1 "spokeshave.dev/api/karpenter/v1"
 	"spokeshave.dev/test/kit/controlplane"
+	"spokeshave.dev/test/kit/source"
 )
 
 // Names that everything here agrees on.
@@ -78,7 +79,7 @@ func Start(ctx context.Context, opts Options) (*Stack, error) {
 	if opts.BootDelay == 0 {
 		opts.BootDelay = time.Second
 	}
-	root, err := sourceRoot()
+	root, err := source.Root()
 	if err != nil {
 		return nil, err
 	}

@@ -17,30 +17,17 @@ import (
 
 	awsv1 "spokeshave.dev/api/aws/v1"
 	karpv1 "spokeshave.dev/api/karpenter/v1"
-	"spokeshave.dev/controller/app"
 	"spokeshave.dev/controller/core/decide"
 	"spokeshave.dev/controller/core/model"
 	"spokeshave.dev/controller/kube/actuate"
 	"spokeshave.dev/controller/kube/announce"
-	"spokeshave.dev/test/kit/controlplane"
+	"spokeshave.dev/test/kit/apiserver"
 	"spokeshave.dev/test/kit/eventually"
 )
 
 func connect(t *testing.T) client.Client {
 	t.Helper()
-	server := controlplane.ForTest(t, false)
-	if err := controlplane.InstallCRDs(t.Context(), server.Config(), "../../../charts/spokeshave/files/crds"); err != nil {
-		t.Fatal(err)
-	}
-	scheme, err := app.Scheme()
-	if err != nil {
-		t.Fatal(err)
-	}
-	c, err := client.New(server.Config(), client.Options{Scheme: scheme})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return c
+	return apiserver.Start(t).Client(t)
 }
 
 // lagging answers the first read of a claim as a watch cache does that has not

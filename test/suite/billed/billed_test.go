@@ -9,36 +9,29 @@ package billed
 import (
 	"context"
 	"fmt"
-	"net/http/httptest"
-	"slices"
 	"strings"
 	"testing"
 	"time"
 
-	sdk "github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/credentials"
-	"github.com/go-logr/logr"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/clock"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
 	"sigs.k8s.io/yaml"
 
 	awsv1 "spokeshave.dev/api/aws/v1"
 	karpv1 "spokeshave.dev/api/karpenter/v1"
-	"spokeshave.dev/controller/app"
 	"spokeshave.dev/controller/cloud/aws"
 	"spokeshave.dev/controller/cloud/aws/market"
 	"spokeshave.dev/controller/cloud/aws/nodeclass"
-	"spokeshave.dev/controller/cloud/catalog"
 	"spokeshave.dev/controller/core/model"
 	"spokeshave.dev/controller/core/policy"
 	"spokeshave.dev/controller/kube/actuate"
 	"spokeshave.dev/controller/kube/cluster"
 	sim "spokeshave.dev/simulator"
-	"spokeshave.dev/test/kit/controlplane"
+	"spokeshave.dev/test/kit/apiserver"
+	"spokeshave.dev/test/kit/ec2"
 	"spokeshave.dev/test/kit/eventually"
 )
 
@@ -151,45 +144,28 @@ func TestCeilingsCountTheBill(t *testing.T) {
 	w.wantNodes(t, 4*node, 1)
 }
 
-type world struct {
+// billedCluster is an API server, the part of the controller that launches, and an EC2
+// whose prices are known.
+type billedCluster struct {
 	client client.Client
 	view   *cluster.Cluster
 	events *actuate.Actuator
 }
 
-func start(t *testing.T) *world {
+func start(t *testing.T) *billedCluster {
 	t.Helper()
-	server := controlplane.ForTest(t, false)
-	if err := controlplane.InstallCRDs(t.Context(), server.Config(), "../../../charts/spokeshave/files/crds"); err != nil {
-		t.Fatal(err)
-	}
-	ctrl.SetLogger(logr.Discard())
-	scheme, err := app.Scheme()
-	if err != nil {
-		t.Fatal(err)
-	}
-	mgr, err := ctrl.NewManager(server.Config(), ctrl.Options{Scheme: scheme, Metrics: metricsserver.Options{BindAddress: "0"}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	mgr := apiserver.Start(t).Manager(t)
 	cloud := onEC2(t, mgr)
 	recorder := mgr.GetEventRecorder("test")
-	w := &world{client: mgr.GetClient(), events: &actuate.Actuator{Client: mgr.GetClient(), Events: recorder, Once: recorder}}
+	w := &billedCluster{client: mgr.GetClient(), events: &actuate.Actuator{Client: mgr.GetClient(), Events: recorder, Once: recorder}}
+	var err error
 	w.view, err = cluster.New(t.Context(), cluster.Config{
 		Name: "demo", Cache: mgr.GetCache(), Live: mgr.GetAPIReader(), Clock: clock.RealClock{}, Catalog: cloud.Catalog, Volumes: cloud.VolumePrices,
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	ctx, cancel := context.WithCancel(t.Context())
-	ended := make(chan error, 1)
-	go func() { ended <- mgr.Start(ctx) }()
-	t.Cleanup(func() {
-		cancel()
-		if err := <-ended; err != nil {
-			t.Errorf("manager: %v", err)
-		}
-	})
+	apiserver.Run(t, mgr)
 	for text := range strings.SplitSeq(objects, "---\n") {
 		var o client.Object = &awsv1.EC2NodeClass{}
 		if strings.Contains(text, "kind: NodePool") {
@@ -224,47 +200,29 @@ func start(t *testing.T) *world {
 // onEC2 is the provider, with a discount, on an endpoint with prices of its own.
 func onEC2(t *testing.T, mgr ctrl.Manager) *aws.Provider {
 	t.Helper()
-	types, sales, err := catalog.Load(region)
-	if err != nil {
-		t.Fatal(err)
-	}
-	types = slices.DeleteFunc(types, func(it catalog.Type) bool { return it.Name != "m7i.large" })
-	sales = slices.DeleteFunc(sales, func(s catalog.Sale) bool { return s.Type != "m7i.large" })
-	server, err := sim.New(sim.Config{Region: region, Cluster: "demo", ClusterCA: "Q0E=", Seed: 1, Types: types, Sales: sales})
-	if err != nil {
-		t.Fatal(err)
-	}
-	err = server.SetVolumePrices([]sim.VolumePrice{{Type: "gp3", GiB: 0.09, IOPS: 0.006, Throughput: 0.05}, {Type: "io2", GiB: 0.13, IOPS: 0.07}})
+	at := ec2.Start(t, []string{"m7i.large"})
+	err := at.Server.SetVolumePrices([]sim.VolumePrice{{Type: "gp3", GiB: 0.09, IOPS: 0.006, Throughput: 0.05}, {Type: "io2", GiB: 0.13, IOPS: 0.07}})
 	if err == nil {
-		err = server.SetPrices([]sim.Price{{Type: "m7i.large", CapacityType: model.OnDemand, USD: list.USD()}})
+		err = at.Server.SetPrices([]sim.Price{{Type: "m7i.large", CapacityType: model.OnDemand, USD: list.USD()}})
 	}
 	if err != nil {
 		t.Fatal(err)
 	}
-	listener := httptest.NewServer(server)
-	t.Cleanup(listener.Close)
 	discounts, err := market.ParseDiscounts([]byte("discounts: [{family: m7i, capacityType: on-demand, share: 0.28}]"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	cloud, err := aws.New(t.Context(), aws.Config{
-		SDK: &sdk.Config{
-			Region: region, BaseEndpoint: sdk.String(listener.URL), Credentials: credentials.NewStaticCredentialsProvider("AKIDTEST", "secret", ""),
-		},
-		ClusterName: "demo", Clock: time.Now, Log: logr.Discard(), Discounts: discounts,
-		Classes: func(ctx context.Context, name string) (*awsv1.EC2NodeClass, error) {
+	return ec2.Provider(t, at.URL, func(cfg *aws.Config) {
+		cfg.Discounts = discounts
+		cfg.Classes = func(ctx context.Context, name string) (*awsv1.EC2NodeClass, error) {
 			class := &awsv1.EC2NodeClass{}
 			return class, mgr.GetClient().Get(ctx, client.ObjectKey{Name: name}, class)
-		},
+		}
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return cloud
 }
 
 // pod makes one that fills most of an m7i.large and that nothing could schedule.
-func (w *world) pod(t *testing.T, name string) {
+func (w *billedCluster) pod(t *testing.T, name string) {
 	t.Helper()
 	p := &corev1.Pod{
 		ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: name},

@@ -20,7 +20,7 @@ import (
 
 func quantity(text string) resource.Quantity { return resource.MustParse(text) }
 
-func (w *world) snapshot(t *testing.T) *model.Snapshot {
+func (w *billedCluster) snapshot(t *testing.T) *model.Snapshot {
 	t.Helper()
 	view, err := w.view.Snapshot(t.Context())
 	if err != nil {
@@ -30,7 +30,7 @@ func (w *world) snapshot(t *testing.T) *model.Snapshot {
 }
 
 // decide decides under a cap on the cluster.
-func (w *world) decide(t *testing.T, limit model.Price) *decide.Decision {
+func (w *billedCluster) decide(t *testing.T, limit model.Price) *decide.Decision {
 	t.Helper()
 	d, err := decide.Decide(t.Context(), w.snapshot(t), []policy.Policy{thrifty{cap: limit}}, decide.Options{})
 	if err != nil {
@@ -39,14 +39,14 @@ func (w *world) decide(t *testing.T, limit model.Price) *decide.Decision {
 	return &d
 }
 
-func (w *world) wantNodes(t *testing.T, limit model.Price, want int) {
+func (w *billedCluster) wantNodes(t *testing.T, limit model.Price, want int) {
 	t.Helper()
 	if d := w.decide(t, limit); len(d.Plan.Nodes) != want {
 		t.Errorf("a cap of %s $/h lets %d nodes be launched, want %d", limit, len(d.Plan.Nodes), want)
 	}
 }
 
-func (w *world) wantLeft(t *testing.T, when string, limit, want model.Price) {
+func (w *billedCluster) wantLeft(t *testing.T, when string, limit, want model.Price) {
 	t.Helper()
 	d := w.decide(t, limit)
 	if len(d.Headroom) != 1 || d.Headroom[0].Left != want || d.Headroom[0].Burn != limit-want {
@@ -55,7 +55,7 @@ func (w *world) wantLeft(t *testing.T, when string, limit, want model.Price) {
 }
 
 // launch makes the decision's claims, and waits until the watches show them.
-func (w *world) launch(t *testing.T, d *decide.Decision) {
+func (w *billedCluster) launch(t *testing.T, d *decide.Decision) {
 	t.Helper()
 	view, err := w.view.Snapshot(t.Context())
 	if err != nil {
@@ -68,7 +68,7 @@ func (w *world) launch(t *testing.T, d *decide.Decision) {
 	eventually.True(t, "the claims are seen", func() bool { return len(w.snapshot(t).Nodes) == len(done.Claims) })
 }
 
-func (w *world) claims(t *testing.T) []string {
+func (w *billedCluster) claims(t *testing.T) []string {
 	t.Helper()
 	var all karpv1.NodeClaimList
 	if err := w.client.List(t.Context(), &all); err != nil {
@@ -82,7 +82,7 @@ func (w *world) claims(t *testing.T) []string {
 	return out
 }
 
-func (w *world) claim(t *testing.T, name string) *karpv1.NodeClaim {
+func (w *billedCluster) claim(t *testing.T, name string) *karpv1.NodeClaim {
 	t.Helper()
 	out := &karpv1.NodeClaim{}
 	if err := w.client.Get(t.Context(), client.ObjectKey{Name: name}, out); err != nil {
@@ -93,7 +93,7 @@ func (w *world) claim(t *testing.T, name string) *karpv1.NodeClaim {
 
 // run plays the launch of a claim and its node, as the reconcilers write them.
 
-func (w *world) run(t *testing.T, name string, number int) {
+func (w *billedCluster) run(t *testing.T, name string, number int) {
 	t.Helper()
 	c := w.claim(t, name)
 	labels := map[string]string{

@@ -71,7 +71,7 @@ func TestCapsHold(t *testing.T) {
 }
 
 // live shakes the world and lets the controller decide, over and over.
-func (w *world) live() {
+func (w *cappedCluster) live() {
 	w.newPods(1 + w.rng.IntN(8))
 	for range rounds {
 		w.work()
@@ -96,7 +96,7 @@ func (w *world) live() {
 
 // decide makes a decision, holds it against the caps, and carries it out; the
 // controller may stop at any point of it.
-func (w *world) decide() {
+func (w *cappedCluster) decide() {
 	s := w.snapshot()
 	// The loop searches at once when a cap begins to keep pods waiting.
 	d, err := decide.Decide(w.t.Context(), s, []policy.Policy{w}, decide.Options{LastCaps: w.last, Disrupt: true, Search: w.chance(2) || w.short})
@@ -137,7 +137,7 @@ func (w *world) decide() {
 
 // stands fails when a scope has more committed, now that the launches of a decision
 // are written down, than its cap, or than it had before.
-func (w *world) stands(s *model.Snapshot, d *decide.Decision, before map[string]model.Price) {
+func (w *cappedCluster) stands(s *model.Snapshot, d *decide.Decision, before map[string]model.Price) {
 	w.t.Helper()
 	nodes := slices.Clone(d.Plan.Nodes)
 	for i := range d.Commands {
@@ -162,7 +162,7 @@ func (w *world) stands(s *model.Snapshot, d *decide.Decision, before map[string]
 
 // rest lets days pass in which nothing happens, so that a month has a past. The
 // controller has looked at the cluster before, and nothing was under way.
-func (w *world) rest() {
+func (w *cappedCluster) rest() {
 	if w.dark() || slices.ContainsFunc(w.claims, func(c *karpv1.NodeClaim) bool {
 		return !c.DeletionTimestamp.IsZero() || !condition.IsTrue(c.Status.Conditions, karpv1.ConditionInitialized)
 	}) {
@@ -178,7 +178,7 @@ func (w *world) rest() {
 // counts fails when the controller takes a hard cap to leave more room than EC2's
 // bill and what is in flight do, whether anything is launched into it or not. In the
 // dark nothing can be.
-func (w *world) counts(d *decide.Decision, before map[string]model.Price) {
+func (w *cappedCluster) counts(d *decide.Decision, before map[string]model.Price) {
 	w.t.Helper()
 	if w.dark() {
 		return
@@ -196,7 +196,7 @@ func (w *world) counts(d *decide.Decision, before map[string]model.Price) {
 
 // holds fails when the decision takes a scope above its cap. Replacements may
 // take what the nodes that go cost besides what is left: both run for a while.
-func (w *world) holds(s *model.Snapshot, d *decide.Decision, before map[string]model.Price) {
+func (w *cappedCluster) holds(s *model.Snapshot, d *decide.Decision, before map[string]model.Price) {
 	w.t.Helper()
 	undone := map[string]bool{}
 	for i := range d.Commands {
@@ -236,7 +236,7 @@ func (w *world) holds(s *model.Snapshot, d *decide.Decision, before map[string]m
 // slack is what rounding may make: of shares a micro-dollar a pod, of the month
 // what a launch costs until it is written down, and some micro-dollars of its sum,
 // which in the last seconds are much an hour.
-func (w *world) slack(scope string) model.Price {
+func (w *cappedCluster) slack(scope string) model.Price {
 	slack := model.Price(100)
 	if strings.HasPrefix(scope, "namespace/") {
 		slack = 200
@@ -258,7 +258,7 @@ func counted(d *decide.Decision, scope string) string {
 }
 
 // planned is the worst that nodes to launch may cost in a scope.
-func (w *world) planned(s *model.Snapshot, nodes []model.PlannedNode, scope string) model.Price {
+func (w *cappedCluster) planned(s *model.Snapshot, nodes []model.PlannedNode, scope string) model.Price {
 	sum := model.Price(0)
 	namespace, shared := strings.CutPrefix(scope, "namespace/")
 	for i := range nodes {
@@ -283,7 +283,7 @@ func (w *world) planned(s *model.Snapshot, nodes []model.PlannedNode, scope stri
 }
 
 // apply writes what the actuator writes, and says whether it came to the end.
-func (w *world) apply(s *model.Snapshot, d, whole *decide.Decision) bool {
+func (w *cappedCluster) apply(s *model.Snapshot, d, whole *decide.Decision) bool {
 	at := 0
 	for range d.Plan.Nodes {
 		if w.chance(30) {
@@ -313,7 +313,7 @@ func (w *world) apply(s *model.Snapshot, d, whole *decide.Decision) bool {
 	return true
 }
 
-func (w *world) claim(s *model.Snapshot, whole *decide.Decision, at int, replaces []string) string {
+func (w *cappedCluster) claim(s *model.Snapshot, whole *decide.Decision, at int, replaces []string) string {
 	name := s.Pools[whole.Plan.Nodes[at].Pool].Name
 	i := slices.IndexFunc(w.pools, func(p *karpv1.NodePool) bool { return p.Name == name })
 	claim, err := actuate.Claim(s, w.pools[i], whole, at)
@@ -330,7 +330,7 @@ func (w *world) claim(s *model.Snapshot, whole *decide.Decision, at int, replace
 }
 
 // assign plans pods onto a node that is coming.
-func (w *world) assign(s *model.Snapshot, to *model.Assignment) {
+func (w *cappedCluster) assign(s *model.Snapshot, to *model.Assignment) {
 	c := w.find(s.Nodes[to.Node].Claim)
 	if c == nil || s.Nodes[to.Node].State != model.InFlight {
 		return
@@ -347,7 +347,7 @@ func (w *world) assign(s *model.Snapshot, to *model.Assignment) {
 	c.Annotations[karpv1.AnnotationPlannedPods] = string(text)
 }
 
-func (w *world) command(s *model.Snapshot, whole *decide.Decision, c *decide.Command, at int) int {
+func (w *cappedCluster) command(s *model.Snapshot, whole *decide.Decision, c *decide.Command, at int) int {
 	switch c.Stage {
 	case decide.Start:
 		mark := model.Command{ID: fmt.Sprintf("%s-%d", whole.ID, c.Nodes[0]), Method: string(c.Method), Started: s.Time}
@@ -377,7 +377,7 @@ func (w *world) command(s *model.Snapshot, whole *decide.Decision, c *decide.Com
 	return at
 }
 
-func (w *world) mark(mark *model.Command) {
+func (w *cappedCluster) mark(mark *model.Command) {
 	text, err := json.Marshal(mark)
 	if err != nil {
 		w.fail("mark: %v", err)
@@ -393,7 +393,7 @@ func (w *world) mark(mark *model.Command) {
 // when EC2 has started a machine. What was above before the launch was decided on,
 // through prices or caps that changed, is excused, to the micro-dollar; whatever
 // was launched since counts.
-func (w *world) started(claim *karpv1.NodeClaim) {
+func (w *cappedCluster) started(claim *karpv1.NodeClaim) {
 	w.t.Helper()
 	bill := w.cloud.Bill()
 	at := slices.IndexFunc(bill, func(b sim.Billed) bool { return b.Claim == claim.Name })

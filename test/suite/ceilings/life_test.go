@@ -21,7 +21,7 @@ import (
 
 // work lets the reconcilers take some steps, in any order: what they do to one
 // claim happens between what they do to others, and may stop anywhere.
-func (w *world) work() {
+func (w *cappedCluster) work() {
 	for range w.rng.IntN(4 * (1 + len(w.claims))) {
 		if len(w.claims) == 0 {
 			break
@@ -33,7 +33,7 @@ func (w *world) work() {
 
 // step does the next thing there is to do for a claim: one call to the cloud,
 // or one write.
-func (w *world) step(claim *karpv1.NodeClaim) {
+func (w *cappedCluster) step(claim *karpv1.NodeClaim) {
 	switch {
 	case !claim.DeletionTimestamp.IsZero():
 		w.end(claim)
@@ -48,7 +48,7 @@ func (w *world) step(claim *karpv1.NodeClaim) {
 }
 
 // launch prepares, launches, and records, one of them at a time.
-func (w *world) launch(claim *karpv1.NodeClaim) {
+func (w *cappedCluster) launch(claim *karpv1.NodeClaim) {
 	var attempt provider.Attempt
 	if text := claim.Annotations[karpv1.AnnotationAttempt]; text != "" {
 		if err := json.Unmarshal([]byte(text), &attempt); err != nil {
@@ -87,7 +87,7 @@ func (w *world) launch(claim *karpv1.NodeClaim) {
 	}
 }
 
-func (w *world) attempt(claim *karpv1.NodeClaim, a provider.Attempt) {
+func (w *cappedCluster) attempt(claim *karpv1.NodeClaim, a provider.Attempt) {
 	text, err := json.Marshal(a)
 	if err != nil {
 		w.fail("write attempt: %v", err)
@@ -100,7 +100,7 @@ func (w *world) attempt(claim *karpv1.NodeClaim, a provider.Attempt) {
 
 // record writes the labels, and the status only if nothing comes in between:
 // then both are written again.
-func (w *world) record(claim *karpv1.NodeClaim, in *provider.Instance) {
+func (w *cappedCluster) record(claim *karpv1.NodeClaim, in *provider.Instance) {
 	claim.Labels[corev1.LabelInstanceTypeStable] = in.InstanceType
 	claim.Labels[corev1.LabelTopologyZone] = in.Zone
 	claim.Labels[karpv1.LabelCapacityType] = string(in.CapacityType)
@@ -113,7 +113,7 @@ func (w *world) record(claim *karpv1.NodeClaim, in *provider.Instance) {
 	w.set(claim, karpv1.ConditionLaunched)
 }
 
-func (w *world) set(claim *karpv1.NodeClaim, kind string) {
+func (w *cappedCluster) set(claim *karpv1.NodeClaim, kind string) {
 	condition.True(&claim.Status.Conditions, 1, kind)
 	for i := range claim.Status.Conditions {
 		if c := &claim.Status.Conditions[i]; c.Type == kind {
@@ -123,7 +123,7 @@ func (w *world) set(claim *karpv1.NodeClaim, kind string) {
 }
 
 // join makes the node, and then takes it into use with its planned pods.
-func (w *world) join(claim *karpv1.NodeClaim) {
+func (w *cappedCluster) join(claim *karpv1.NodeClaim) {
 	if w.clock.Now().Sub(claim.CreationTimestamp.Time) < 30*time.Second {
 		return
 	}
@@ -155,7 +155,7 @@ func (w *world) join(claim *karpv1.NodeClaim) {
 
 // end is the way of a deleted claim: the node and its pods, the instance, the
 // claim.
-func (w *world) end(claim *karpv1.NodeClaim) {
+func (w *cappedCluster) end(claim *karpv1.NodeClaim) {
 	if name := claim.Status.NodeName; name != "" {
 		w.nodes = slices.DeleteFunc(w.nodes, func(n *corev1.Node) bool { return n.Name == name })
 		claim.Status.NodeName = ""
@@ -188,7 +188,7 @@ func (w *world) end(claim *karpv1.NodeClaim) {
 	}
 }
 
-func (w *world) delete(claim *karpv1.NodeClaim, why string) {
+func (w *cappedCluster) delete(claim *karpv1.NodeClaim, why string) {
 	if claim.DeletionTimestamp.IsZero() {
 		now := metav1.NewTime(w.clock.Now())
 		claim.DeletionTimestamp = &now
@@ -196,7 +196,7 @@ func (w *world) delete(claim *karpv1.NodeClaim, why string) {
 	}
 }
 
-func (w *world) find(name string) *karpv1.NodeClaim {
+func (w *cappedCluster) find(name string) *karpv1.NodeClaim {
 	i := slices.IndexFunc(w.claims, func(c *karpv1.NodeClaim) bool { return c.Name == name })
 	if i < 0 {
 		return nil
@@ -205,7 +205,7 @@ func (w *world) find(name string) *karpv1.NodeClaim {
 }
 
 // bind is the scheduler: what fits on a node goes there.
-func (w *world) bind() {
+func (w *cappedCluster) bind() {
 	free := map[string]model.Resources{}
 	for _, c := range w.claims {
 		if condition.IsTrue(c.Status.Conditions, karpv1.ConditionInitialized) && c.DeletionTimestamp.IsZero() && c.Annotations[karpv1.AnnotationDisruption] == "" {
@@ -228,7 +228,7 @@ func (w *world) bind() {
 	w.excuse() // pods that find room are not held back
 }
 
-func (w *world) place(p *corev1.Pod, node string) {
+func (w *cappedCluster) place(p *corev1.Pod, node string) {
 	p.Spec.NodeName, p.Status.Phase, p.Status.Conditions = node, corev1.PodRunning, nil
 }
 
@@ -250,7 +250,7 @@ func take(room model.Resources, p *corev1.Pod) {
 }
 
 // shake does something that may upset the caps.
-func (w *world) shake() {
+func (w *cappedCluster) shake() {
 	defer w.excuse()
 	switch w.rng.IntN(15) {
 	case 0, 1, 2, 3:
@@ -299,7 +299,7 @@ func (w *world) shake() {
 
 // rescale changes how many nodes a static pool is to have. Those that are too
 // many go, as the controller's reconciler has it: the newest first.
-func (w *world) rescale() {
+func (w *cappedCluster) rescale() {
 	for _, p := range w.pools {
 		if p.Spec.Replicas == nil {
 			continue
@@ -318,14 +318,14 @@ func (w *world) rescale() {
 	}
 }
 
-func (w *world) offering() model.Option {
+func (w *cappedCluster) offering() model.Option {
 	t := pick(w, w.catalogs["default"].Types...)
 	o := pick(w, t.Offerings...)
 	return model.Option{InstanceType: t.Name, Zone: o.Zone, CapacityType: o.CapacityType}
 }
 
 // reprice changes the price of some of what is sold.
-func (w *world) reprice() {
+func (w *cappedCluster) reprice() {
 	factor := 0.5 + 1.5*w.rng.Float64()
 	kind := w.rng.IntN(3)
 	only := pick(w, "", "", w.offering().InstanceType)
@@ -348,7 +348,7 @@ func (w *world) reprice() {
 }
 
 // losePool deletes a NodePool, whose claims follow, or makes a new one.
-func (w *world) losePool() {
+func (w *cappedCluster) losePool() {
 	if len(w.pools) < 2 || w.chance(2) {
 		name := "pool-" + strconv.Itoa(w.rng.IntN(4))
 		if !slices.ContainsFunc(w.pools, func(p *karpv1.NodePool) bool { return p.Name == name }) && len(w.pools) < 3 &&
@@ -369,7 +369,7 @@ func (w *world) losePool() {
 }
 
 // upset ends, interrupts or outdates a claim.
-func (w *world) upset(claim *karpv1.NodeClaim) {
+func (w *cappedCluster) upset(claim *karpv1.NodeClaim) {
 	switch w.rng.IntN(4) {
 	case 0:
 		w.delete(claim, "by hand")
@@ -389,7 +389,7 @@ func (w *world) upset(claim *karpv1.NodeClaim) {
 }
 
 // restart forgets all that is not in the cluster.
-func (w *world) restart() {
+func (w *cappedCluster) restart() {
 	w.log("restart")
 	w.last, w.ledger = nil, nil
 	w.meter.crash()
@@ -397,7 +397,7 @@ func (w *world) restart() {
 }
 
 // taint sets or lifts the only taint that nodes here bear.
-func (w *world) taint(node string, taint *corev1.Taint) {
+func (w *cappedCluster) taint(node string, taint *corev1.Taint) {
 	for _, n := range w.nodes {
 		if n.Name == node {
 			n.Spec.Taints = nil

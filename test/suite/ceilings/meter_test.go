@@ -69,7 +69,7 @@ func monthEnd(now time.Time) time.Time {
 }
 
 // advance lets time pass, and EC2 bill for it.
-func (w *world) advance(d time.Duration) {
+func (w *cappedCluster) advance(d time.Duration) {
 	for d > 0 {
 		part := min(d, monthEnd(w.clock.Now()).Sub(w.clock.Now()))
 		w.charge(part)
@@ -91,7 +91,7 @@ func (w *world) advance(d time.Duration) {
 	w.excuse() // a surge may have lasted its time, a month have turned
 }
 
-func (w *world) charge(d time.Duration) {
+func (w *cappedCluster) charge(d time.Duration) {
 	bill, m := w.cloud.Bill(), &w.meter
 	add := func(scope string, rate model.Price) {
 		usd := rate.USD() * d.Hours()
@@ -156,7 +156,7 @@ func (m *meter) unseen(scope string) float64 {
 }
 
 // look is what a decision gets to know.
-func (w *world) look() {
+func (w *cappedCluster) look() {
 	bill := w.cloud.Bill()
 	w.meter.away = false
 	for _, c := range w.claims {
@@ -182,7 +182,7 @@ func (w *world) look() {
 
 // dark says that no node class is ready: nobody tells the controller prices, and
 // nothing can be launched.
-func (w *world) dark() bool { return w.broken["default"] && w.broken["other"] }
+func (w *cappedCluster) dark() bool { return w.broken["default"] && w.broken["other"] }
 
 // crash forgets what was not written down.
 func (m *meter) crash() {
@@ -197,7 +197,7 @@ func (m *meter) crash() {
 }
 
 // keep notes what the ledger knows as it is written down.
-func (w *world) keep() {
+func (w *cappedCluster) keep() {
 	m, bill := &w.meter, w.cloud.Bill()
 	clear(m.window)
 	for _, x := range m.machines {
@@ -213,7 +213,7 @@ func (w *world) keep() {
 
 // excuse looks anew how far each scope is above its cap. It is called when
 // something happened that is no launch; otherwise what is above can only shrink.
-func (w *world) excuse() {
+func (w *cappedCluster) excuse() {
 	clear(w.meter.excused)
 	for scope, limit := range w.limits() {
 		if over := w.committed(scope) - limit; over > 0 {
@@ -224,7 +224,7 @@ func (w *world) excuse() {
 }
 
 // enter notes what EC2 has started.
-func (m *meter) enter(w *world, b *sim.Billed) {
+func (m *meter) enter(w *cappedCluster, b *sim.Billed) {
 	x := &machine{
 		Option: model.Option{InstanceType: b.InstanceType, Zone: b.Zone, CapacityType: b.CapacityType},
 		parts:  map[string]float64{}, dim: map[string]float64{},

@@ -32,14 +32,14 @@ func resourceOf(name string, n int64) *resource.Quantity {
 }
 
 // typeOf is what EC2 started for a claim.
-func (w *world) typeOf(claim *karpv1.NodeClaim) *model.InstanceType {
+func (w *cappedCluster) typeOf(claim *karpv1.NodeClaim) *model.InstanceType {
 	if m := w.meter.machines[claim.Name]; m != nil {
 		return w.sold(m.InstanceType)
 	}
 	return &model.InstanceType{}
 }
 
-func (w *world) sold(name string) *model.InstanceType {
+func (w *cappedCluster) sold(name string) *model.InstanceType {
 	types := w.catalogs["default"].Types
 	for i := range types {
 		if types[i].Name == name {
@@ -50,7 +50,7 @@ func (w *world) sold(name string) *model.InstanceType {
 }
 
 // price is what an option costs now.
-func (w *world) price(o *model.Option) model.Price {
+func (w *cappedCluster) price(o *model.Option) model.Price {
 	for _, x := range w.sold(o.InstanceType).Offerings {
 		if x.Zone == o.Zone && x.CapacityType == o.CapacityType {
 			return x.Price
@@ -60,7 +60,7 @@ func (w *world) price(o *model.Option) model.Price {
 }
 
 // within says whether a NodePool's machines count to a scope.
-func (w *world) within(scope, pool string) bool {
+func (w *cappedCluster) within(scope, pool string) bool {
 	if label, ok := strings.CutPrefix(scope, "label/team="); ok {
 		return w.labels[pool]["team"] == label
 	}
@@ -68,7 +68,7 @@ func (w *world) within(scope, pool string) bool {
 }
 
 // running is what EC2 bills an hour in a scope.
-func (w *world) running(scope string, bill []sim.Billed) model.Price {
+func (w *cappedCluster) running(scope string, bill []sim.Billed) model.Price {
 	sum := model.Price(0)
 	for i := range bill {
 		if w.within(scope, bill[i].NodePool) {
@@ -81,7 +81,7 @@ func (w *world) running(scope string, bill []sim.Billed) model.Price {
 // committed is what EC2 bills, and what it may bill for the claims that have no
 // machine yet, each at the worst of its options at the prices of now. What is
 // paid twice while a node is replaced counts once.
-func (w *world) committed(scope string) model.Price {
+func (w *cappedCluster) committed(scope string) model.Price {
 	bill := w.cloud.Bill()
 	if namespace, ok := strings.CutPrefix(scope, "namespace/"); ok {
 		return w.shared(namespace, bill)
@@ -96,7 +96,7 @@ func (w *world) committed(scope string) model.Price {
 	return sum - w.surge(scope, nil)
 }
 
-func (w *world) worst(options []model.Option) model.Price {
+func (w *cappedCluster) worst(options []model.Option) model.Price {
 	worst := model.Price(0)
 	for i := range options {
 		worst = max(worst, w.price(&options[i]))
@@ -107,7 +107,7 @@ func (w *world) worst(options []model.Option) model.Price {
 // attributed is a namespace's share of the machines that run: of each, by the
 // larger of the CPU and the memory that the pods on it ask for, or as long as it
 // takes none, those that wait for it.
-func (w *world) attributed(namespace string, bill []sim.Billed) model.Price {
+func (w *cappedCluster) attributed(namespace string, bill []sim.Billed) model.Price {
 	sum := 0.0
 	for i := range bill {
 		if c := w.find(bill[i].Claim); c != nil {
@@ -124,7 +124,7 @@ func (w *world) attributed(namespace string, bill []sim.Billed) model.Price {
 // shared is what a namespace has committed: its share of the machines that run by
 // the pods that are on them, and what those that are to come hold at worst more
 // than where they are.
-func (w *world) shared(namespace string, bill []sim.Billed) model.Price {
+func (w *cappedCluster) shared(namespace string, bill []sim.Billed) model.Price {
 	sum := 0.0
 	for i := range bill {
 		if c := w.find(bill[i].Claim); c != nil {
@@ -142,7 +142,7 @@ func (w *world) shared(namespace string, bill []sim.Billed) model.Price {
 
 // more is the namespace's share of a claim that certain pods are to come to, at
 // worst, beyond what they hold of the machines that they are on.
-func (w *world) more(namespace string, keys []string, c *karpv1.NodeClaim, bill []sim.Billed) float64 {
+func (w *cappedCluster) more(namespace string, keys []string, c *karpv1.NodeClaim, bill []sim.Billed) float64 {
 	worst := 0.0
 	if len(keys) == 0 {
 		return 0
@@ -160,7 +160,7 @@ func (w *world) more(namespace string, keys []string, c *karpv1.NodeClaim, bill 
 }
 
 // left is what pods hold of the machines that they are on.
-func (w *world) left(namespace string, keys []string, bill []sim.Billed) float64 {
+func (w *cappedCluster) left(namespace string, keys []string, bill []sim.Billed) float64 {
 	sum := 0.0
 	for i := range bill {
 		b := &bill[i]
@@ -178,13 +178,13 @@ func (w *world) left(namespace string, keys []string, bill []sim.Billed) float64
 
 // boots says whether a claim is on its way: its planned pods have not had their
 // chance to get there.
-func (w *world) boots(c *karpv1.NodeClaim) bool {
+func (w *cappedCluster) boots(c *karpv1.NodeClaim) bool {
 	return c.DeletionTimestamp.IsZero() && !condition.IsTrue(c.Status.Conditions, karpv1.ConditionInitialized)
 }
 
 // coming are the planned pods of a claim that wait, and those that are on nodes
 // which go, or which it replaces. Others have found room elsewhere.
-func (w *world) coming(claim *karpv1.NodeClaim) (waiting, moving []string) {
+func (w *cappedCluster) coming(claim *karpv1.NodeClaim) (waiting, moving []string) {
 	keys := planned(claim)
 	for _, p := range w.pods {
 		key := p.Namespace + "/" + p.Name
@@ -200,7 +200,7 @@ func (w *world) coming(claim *karpv1.NodeClaim) (waiting, moving []string) {
 }
 
 // leaves says whether a node is on its way out, or to be replaced by the claim.
-func (w *world) leaves(node, claim string) bool {
+func (w *cappedCluster) leaves(node, claim string) bool {
 	for _, c := range w.claims {
 		if c.Status.NodeName != node {
 			continue
@@ -213,7 +213,7 @@ func (w *world) leaves(node, claim string) bool {
 	return false
 }
 
-func (w *world) keysOn(node string) []string {
+func (w *cappedCluster) keysOn(node string) []string {
 	var out []string
 	for _, p := range w.pods {
 		if node != "" && p.Spec.NodeName == node {
@@ -224,7 +224,7 @@ func (w *world) keysOn(node string) []string {
 }
 
 // share is the namespace's part of what a machine costs, in micro-dollars.
-func (w *world) share(namespace string, keys []string, b *sim.Billed) float64 {
+func (w *cappedCluster) share(namespace string, keys []string, b *sim.Billed) float64 {
 	if len(keys) == 0 {
 		return 0
 	}
@@ -232,13 +232,13 @@ func (w *world) share(namespace string, keys []string, b *sim.Billed) float64 {
 }
 
 // part is the namespace's part of what an option costs, in micro-dollars.
-func (w *world) part(namespace string, keys []string, o *model.Option) float64 {
+func (w *cappedCluster) part(namespace string, keys []string, o *model.Option) float64 {
 	return w.weight(namespace, keys, o.InstanceType) / math.Max(1, w.weight("", keys, o.InstanceType)) * float64(w.price(o))
 }
 
 // weight is what pods ask for of an instance type, those of one namespace or all:
 // of each the larger of its parts of CPU and memory.
-func (w *world) weight(namespace string, keys []string, instanceType string) float64 {
+func (w *cappedCluster) weight(namespace string, keys []string, instanceType string) float64 {
 	size, sum := w.sold(instanceType).Allocatable, 0.0
 	for _, p := range w.pods {
 		if namespace != "" && p.Namespace != namespace || !slices.Contains(keys, p.Namespace+"/"+p.Name) {
@@ -252,7 +252,7 @@ func (w *world) weight(namespace string, keys []string, instanceType string) flo
 
 // limits are the hard caps in force, in micro-dollars an hour: what a scope may
 // have committed now.
-func (w *world) limits() map[string]model.Price {
+func (w *cappedCluster) limits() map[string]model.Price {
 	out := map[string]model.Price{}
 	caps := w.caps
 	if w.mute {
@@ -277,7 +277,7 @@ const surgeFor = 30 * time.Minute
 
 // surge is what a scope pays twice for a while: of every replacement under way
 // the cheaper side. The marks of the claims that are undone do not count.
-func (w *world) surge(scope string, undone map[string]bool) model.Price {
+func (w *cappedCluster) surge(scope string, undone map[string]bool) model.Price {
 	cost := map[string]model.Price{}
 	for _, m := range w.cloud.Bill() {
 		cost[m.Claim] = m.Price

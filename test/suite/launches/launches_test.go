@@ -9,39 +9,28 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"net/http/httptest"
 	"runtime"
-	"slices"
-	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
 
-	sdk "github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/credentials"
-	"github.com/go-logr/logr"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/clock"
-	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/config"
-	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
 
 	awsv1 "spokeshave.dev/api/aws/v1"
 	karpv1 "spokeshave.dev/api/karpenter/v1"
-	"spokeshave.dev/controller/app"
 	"spokeshave.dev/controller/cloud/aws"
 	"spokeshave.dev/controller/cloud/aws/nodeclass"
-	"spokeshave.dev/controller/cloud/catalog"
 	"spokeshave.dev/controller/cloud/provider"
 	"spokeshave.dev/controller/core/model"
 	"spokeshave.dev/controller/kube/condition"
 	"spokeshave.dev/controller/kube/reconcile/index"
 	"spokeshave.dev/controller/kube/reconcile/lifecycle"
 	"spokeshave.dev/controller/kube/reconcile/reservation"
-	ec2sim "spokeshave.dev/simulator"
-	"spokeshave.dev/test/kit/controlplane"
+	"spokeshave.dev/test/kit/apiserver"
+	"spokeshave.dev/test/kit/ec2"
 )
 
 // BenchmarkLaunches launches the nodes of one decision, which want the same, as the
@@ -64,25 +53,10 @@ func BenchmarkLaunches(b *testing.B) {
 
 func launches(b *testing.B, claims, workers int) {
 	b.Helper()
-	server := controlplane.ForTest(b, false)
-	if err := controlplane.InstallCRDs(b.Context(), server.Config(), "../../../charts/spokeshave/files/crds"); err != nil {
-		b.Fatal(err)
-	}
-	ctrl.SetLogger(logr.Discard())
-	scheme, err := app.Scheme()
-	if err != nil {
-		b.Fatal(err)
-	}
+	server := apiserver.Start(b)
 	cloud, calls := onEC2(b, workers)
-	repeated := true
-	cfg := server.Config()
-	cfg.QPS, cfg.Burst = 200, 300 // the chart's
-	mgr, err := ctrl.NewManager(cfg, ctrl.Options{
-		Scheme: scheme, Metrics: metricsserver.Options{BindAddress: "0"}, Controller: config.Controller{SkipNameValidation: &repeated},
-	})
-	if err != nil {
-		b.Fatal(err)
-	}
+	server.Config.QPS, server.Config.Burst = 200, 300 // the chart's
+	mgr := server.Manager(b)
 	if err := index.Register(b.Context(), mgr.GetFieldIndexer()); err != nil {
 		b.Fatal(err)
 	}
@@ -91,17 +65,8 @@ func launches(b *testing.B, claims, workers int) {
 		b.Fatal(err)
 	}
 	ctx, cancel := context.WithCancel(b.Context())
-	ended := make(chan error, 1)
-	go func() { ended <- mgr.Start(ctx) }()
-	defer func() {
-		cancel()
-		if err := <-ended; err != nil {
-			b.Error(err)
-		}
-	}()
-	if !mgr.GetCache().WaitForCacheSync(ctx) {
-		b.Fatal("caches did not sync")
-	}
+	defer cancel()
+	defer apiserver.Run(b, mgr)()
 	stop, grown := watchHeap(ctx)
 	begun := time.Now()
 	for i := range claims { // one after another, as Apply does
@@ -156,39 +121,14 @@ func watchHeap(ctx context.Context) (stop func(), grown *atomic.Int64) {
 // made a call.
 func onEC2(b *testing.B, workers int) (cloud *aws.Provider, calls func(action string) int) {
 	b.Helper()
-	const region = "us-west-2"
-	types, sales, err := catalog.Load(region)
-	if err != nil {
-		b.Fatal(err)
-	}
-	types = slices.DeleteFunc(types, func(it catalog.Type) bool { return !strings.HasPrefix(it.Name, "m7i.") })
-	sales = slices.DeleteFunc(sales, func(s catalog.Sale) bool { return !strings.HasPrefix(s.Type, "m7i.") })
-	server, err := ec2sim.New(ec2sim.Config{Region: region, Cluster: "demo", ClusterCA: "Q0E=", Seed: 1, Types: types, Sales: sales})
-	if err != nil {
-		b.Fatal(err)
-	}
-	listener := httptest.NewServer(server)
-	b.Cleanup(listener.Close)
-	tags := map[string]string{"karpenter.sh/discovery": "demo"}
-	class := &awsv1.EC2NodeClass{
-		ObjectMeta: metav1.ObjectMeta{Name: "default", Generation: 1},
-		Spec: awsv1.EC2NodeClassSpec{
-			Role: "KarpenterNodeRole-demo", AMISelectorTerms: []awsv1.AMISelectorTerm{{Alias: "al2023@latest"}},
-			SubnetSelectorTerms:        []awsv1.SubnetSelectorTerm{{Tags: tags}},
-			SecurityGroupSelectorTerms: []awsv1.SecurityGroupSelectorTerm{{Tags: tags}},
-		},
-	}
-	cloud, err = aws.New(b.Context(), aws.Config{
-		SDK: &sdk.Config{
-			Region: region, BaseEndpoint: sdk.String(listener.URL), Credentials: credentials.NewStaticCredentialsProvider("AKIDTEST", "secret", ""),
-		},
-		ClusterName: "demo", Clock: time.Now, Log: logr.Discard(), Claims: workers,
-		Classes: func(context.Context, string) (*awsv1.EC2NodeClass, error) { return class, nil },
+	at := ec2.Start(b, []string{"m7i."})
+	class := ec2.Class("default", awsv1.AMISelectorTerm{Alias: "al2023@latest"})
+	cloud = ec2.Provider(b, at.URL, func(cfg *aws.Config) {
+		cfg.Claims = workers
+		cfg.Classes = func(context.Context, string) (*awsv1.EC2NodeClass, error) { return class, nil }
 	})
-	if err != nil {
-		b.Fatal(err)
-	}
 	resolver := nodeclass.Resolver{Cloud: cloud.NodeClasses(), Clock: time.Now}
+	var err error
 	if class.Status, err = resolver.Resolve(b.Context(), class); err != nil {
 		b.Fatal(err)
 	}
@@ -197,7 +137,7 @@ func onEC2(b *testing.B, workers int) (cloud *aws.Provider, calls func(action st
 	}
 	return cloud, func(action string) int {
 		n := 0
-		for _, count := range server.State().Requests[action] {
+		for _, count := range at.Server.State().Requests[action] {
 			n += count
 		}
 		return n

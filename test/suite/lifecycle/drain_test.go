@@ -21,7 +21,7 @@ import (
 )
 
 // lodge puts a pod on a claim's node.
-func (w *world) lodge(t *testing.T, claim, name string, change func(*corev1.Pod)) {
+func (w *launchingCluster) lodge(t *testing.T, claim, name string, change func(*corev1.Pod)) {
 	t.Helper()
 	pod := &corev1.Pod{
 		ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: name, Labels: map[string]string{"app": name}},
@@ -35,7 +35,7 @@ func (w *world) lodge(t *testing.T, claim, name string, change func(*corev1.Pod)
 	w.eventually(t, "the cache to show pod "+name, func() bool { return w.lodges(t, name) })
 }
 
-func (w *world) lodges(t *testing.T, name string) bool {
+func (w *launchingCluster) lodges(t *testing.T, name string) bool {
 	t.Helper()
 	p := &corev1.Pod{}
 	err := w.client.Get(t.Context(), types.NamespacedName{Namespace: "default", Name: name}, p)
@@ -55,7 +55,7 @@ func owned(kind string) func(*corev1.Pod) {
 
 // drains looks at a node some times, as its reconciler does every second, and fails
 // when the node does not wait.
-func (w *world) drains(t *testing.T, claim string) {
+func (w *launchingCluster) drains(t *testing.T, claim string) {
 	t.Helper()
 	r := &termination.Reconciler{Client: w.client, Provider: w.cloud, Events: w.events, Clock: clock.RealClock{}}
 	for range 3 {
@@ -65,7 +65,7 @@ func (w *world) drains(t *testing.T, claim string) {
 	}
 }
 
-func (w *world) delete(t *testing.T, claim string) {
+func (w *launchingCluster) delete(t *testing.T, claim string) {
 	t.Helper()
 	if err := w.client.Delete(t.Context(), w.getClaim(t, claim)); err != nil {
 		t.Fatal(err)
@@ -74,7 +74,7 @@ func (w *world) delete(t *testing.T, claim string) {
 }
 
 // gone waits for the end of claim, node and instance.
-func (w *world) gone(t *testing.T, claim string) {
+func (w *launchingCluster) gone(t *testing.T, claim string) {
 	t.Helper()
 	w.eventually(t, "the end of "+claim, func() bool {
 		return w.getClaim(t, claim) == nil && w.getNode(t, "node-"+claim) == nil && w.living(claim) == 0
@@ -82,7 +82,7 @@ func (w *world) gone(t *testing.T, claim string) {
 }
 
 // says waits for a condition of the claim with status and reason.
-func (w *world) says(t *testing.T, claim, kind string, status metav1.ConditionStatus, reason string) {
+func (w *launchingCluster) says(t *testing.T, claim, kind string, status metav1.ConditionStatus, reason string) {
 	t.Helper()
 	w.eventually(t, "condition "+kind+" of "+claim+" to be "+string(status)+", "+reason, func() bool {
 		c := w.getClaim(t, claim)
@@ -96,7 +96,7 @@ func (w *world) says(t *testing.T, claim, kind string, status metav1.ConditionSt
 
 // inOrder: workload leaves before DaemonSets' pods, and critical pods after the
 // others; as long as one of a group is there no other group is touched.
-func inOrder(t *testing.T, w *world) {
+func inOrder(t *testing.T, w *launchingCluster) {
 	w.fleet(t, "order", 1) // order-0, which has no controller, is the first
 	critical := func(class string, also func(*corev1.Pod)) func(*corev1.Pod) {
 		return func(p *corev1.Pod) {
@@ -129,14 +129,14 @@ func inOrder(t *testing.T, w *world) {
 }
 
 // awaitHold waits until the cache shows that a pod may not be disrupted.
-func (w *world) awaitHold(t *testing.T, name string) {
+func (w *launchingCluster) awaitHold(t *testing.T, name string) {
 	t.Helper()
 	w.eventually(t, "the cache to show that "+name+" is held", func() bool { return w.getPod(t, name).Annotations[karpv1.AnnotationDoNotDisrupt] != "" })
 }
 
 // severalBudgets: the Eviction API takes no pod of two budgets. That is told, it
 // keeps no other pod, and it ends when one of the budgets does.
-func severalBudgets(t *testing.T, w *world) {
+func severalBudgets(t *testing.T, w *launchingCluster) {
 	w.fleet(t, "several", 1)
 	for _, name := range []string{"several-z", "several-zz"} { // whichever comes first
 		w.lodge(t, "several-0", name, func(*corev1.Pod) {})
@@ -163,7 +163,7 @@ func severalBudgets(t *testing.T, w *world) {
 
 // unhealthy: a pod that is not ready leaves when its budget's unhealthyPodEvictionPolicy
 // says so, however few others there are.
-func unhealthy(t *testing.T, w *world) {
+func unhealthy(t *testing.T, w *launchingCluster) {
 	w.fleet(t, "unready", 1)
 	pdb := protect(t, w, "unready-0")
 	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "unready-0"}}
@@ -193,7 +193,7 @@ func unhealthy(t *testing.T, w *world) {
 
 // attach says that a volume of a claim is attached to a node, and returns what takes
 // it off again.
-func (w *world) attach(t *testing.T, node, name string) (detach func()) {
+func (w *launchingCluster) attach(t *testing.T, node, name string) (detach func()) {
 	t.Helper()
 	volume := "pv-" + name
 	w.create(t, &corev1.PersistentVolumeClaim{
@@ -233,7 +233,7 @@ func tolerant(p *corev1.Pod) {
 // volumes: the instance ends when the volumes of the pods that left are detached.
 // Static pods and those that tolerate the drain stay, and so do their volumes:
 // nobody waits for either.
-func volumes(t *testing.T, w *world) {
+func volumes(t *testing.T, w *launchingCluster) {
 	w.fleet(t, "volume", 1)
 	w.lodge(t, "volume-0", "volume-moves", mounts("volume-moves", owned("ReplicaSet")))
 	w.lodge(t, "volume-0", "volume-stays", mounts("volume-stays", tolerant))
@@ -261,7 +261,7 @@ func volumes(t *testing.T, w *world) {
 }
 
 // clean deletes pods that no kubelet does.
-func (w *world) clean(t *testing.T, names ...string) {
+func (w *launchingCluster) clean(t *testing.T, names ...string) {
 	t.Helper()
 	for _, name := range names {
 		if err := w.client.Delete(t.Context(), w.getPod(t, name)); err != nil {
@@ -272,7 +272,7 @@ func (w *world) clean(t *testing.T, names ...string) {
 
 // overdue: when the terminationGracePeriod is over the instance ends, attached
 // volumes or not, and the claim does not say that they were detached.
-func overdue(t *testing.T, w *world) {
+func overdue(t *testing.T, w *launchingCluster) {
 	w.fleetWith(t, "overdue", 1, func(c *karpv1.NodeClaim) {
 		c.Spec.TerminationGracePeriod = &metav1.Duration{Duration: 3 * time.Second}
 	})

@@ -25,7 +25,7 @@ import (
 
 // protect gives a claim's pod a disruption budget that allows no eviction: the pod
 // has to run and be ready for that. The controller that would count does not run here.
-func protect(t *testing.T, w *world, name string) *policyv1.PodDisruptionBudget {
+func protect(t *testing.T, w *launchingCluster, name string) *policyv1.PodDisruptionBudget {
 	t.Helper()
 	one := intstr.FromInt32(1)
 	pdb := &policyv1.PodDisruptionBudget{
@@ -43,7 +43,7 @@ func protect(t *testing.T, w *world, name string) *policyv1.PodDisruptionBudget 
 }
 
 // allow writes what the controller of disruption budgets would.
-func allow(t *testing.T, w *world, pdb *policyv1.PodDisruptionBudget, n int32) {
+func allow(t *testing.T, w *launchingCluster, pdb *policyv1.PodDisruptionBudget, n int32) {
 	t.Helper()
 	base := pdb.DeepCopy()
 	pdb.Status.ObservedGeneration, pdb.Status.DisruptionsAllowed = pdb.Generation, n
@@ -54,7 +54,7 @@ func allow(t *testing.T, w *world, pdb *policyv1.PodDisruptionBudget, n int32) {
 }
 
 // deleting waits until a claim is on its way out, for the reason.
-func (w *world) deleting(t *testing.T, name, why string) {
+func (w *launchingCluster) deleting(t *testing.T, name, why string) {
 	t.Helper()
 	var c *karpv1.NodeClaim
 	w.eventually(t, "claim "+name+" to be deleted", func() bool {
@@ -69,7 +69,7 @@ func (w *world) deleting(t *testing.T, name, why string) {
 // endedAt waits until a claim's pod is made to stop, and then for the end of its
 // node and instance. The pod must be left alone until the node's deadline. No
 // kubelet removes it here, and nobody waits for one.
-func (w *world) endedAt(t *testing.T, name string) {
+func (w *launchingCluster) endedAt(t *testing.T, name string) {
 	t.Helper()
 	var end time.Time
 	w.eventually(t, "a deadline of "+name, func() bool {
@@ -93,7 +93,7 @@ func (w *world) endedAt(t *testing.T, name string) {
 
 // expired: expireAfter is forceful: neither an annotation nor a budget keeps the
 // node, and its terminationGracePeriod bounds what they do to the drain.
-func expired(t *testing.T, w *world) {
+func expired(t *testing.T, w *launchingCluster) {
 	w.fleetWith(t, "old", 1, func(c *karpv1.NodeClaim) {
 		c.Spec.ExpireAfter = "720h"
 		c.Spec.TerminationGracePeriod = &metav1.Duration{Duration: 4 * time.Second}
@@ -127,7 +127,7 @@ func expired(t *testing.T, w *world) {
 
 // blocked: while a budget refuses, a pod of an interrupted instance is not
 // touched; shortly before the instance ends it is deleted all the same.
-func blocked(t *testing.T, w *world) {
+func blocked(t *testing.T, w *launchingCluster) {
 	id := w.fleet(t, "reclaimed", 1)[0]
 	protect(t, w, "reclaimed-0")
 	w.listen(t)
@@ -141,7 +141,7 @@ func blocked(t *testing.T, w *world) {
 // refusedEviction: the Eviction API answers 429 until the budget has room. The
 // drain looks every second, and writes nothing meanwhile: a hundred nodes that
 // wait would use up what the controller may ask of the API server.
-func refusedEviction(t *testing.T, w *world) {
+func refusedEviction(t *testing.T, w *launchingCluster) {
 	w.fleet(t, "refused", 1)
 	pdb := protect(t, w, "refused-0")
 	if err := w.client.Delete(t.Context(), w.getClaim(t, "refused-0")); err != nil {
@@ -178,7 +178,7 @@ func refusedEviction(t *testing.T, w *world) {
 }
 
 // breaker: with two of five nodes broken the cause is not theirs; with one it is.
-func breaker(t *testing.T, w *world) {
+func breaker(t *testing.T, w *launchingCluster) {
 	w.fleet(t, "five", 5)
 	since := metav1.NewTime(time.Now().Truncate(time.Second))
 	ready := func(name string, status corev1.ConditionStatus) *corev1.Node {

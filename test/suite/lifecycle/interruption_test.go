@@ -28,13 +28,13 @@ import (
 )
 
 // fleet launches and joins nodes, each with a pod, and returns the instances.
-func (w *world) fleet(t *testing.T, prefix string, n int) []string {
+func (w *launchingCluster) fleet(t *testing.T, prefix string, n int) []string {
 	t.Helper()
 	return w.fleetWith(t, prefix, n, func(*karpv1.NodeClaim) {})
 }
 
 // fleetWith is fleet of claims that are changed before they are made.
-func (w *world) fleetWith(t *testing.T, prefix string, n int, change func(*karpv1.NodeClaim)) []string {
+func (w *launchingCluster) fleetWith(t *testing.T, prefix string, n int, change func(*karpv1.NodeClaim)) []string {
 	t.Helper()
 	out := make([]string, n)
 	var work errgroup.Group
@@ -71,7 +71,7 @@ func (w *world) fleetWith(t *testing.T, prefix string, n int, change func(*karpv
 }
 
 // listen starts a watcher over the cloud's announcements.
-func (w *world) listen(t *testing.T) {
+func (w *launchingCluster) listen(t *testing.T) {
 	t.Helper()
 	watcher := &interruption.Watcher{
 		Client: w.client, Source: w.cloud, Events: w.events, Clock: clock.RealClock{}, Every: time.Hour,
@@ -91,7 +91,7 @@ const notice = 2 * time.Minute
 // is says nothing about that; what decides is whether a node waits for another,
 // and whether what all of them ask of the API server goes through the
 // controller's rate limit in that time.
-func interruptions(t *testing.T, w *world) {
+func interruptions(t *testing.T, w *launchingCluster) {
 	const nodes = 100
 	ids := w.fleet(t, "spot", nodes)
 	names := make([]string, nodes)
@@ -134,7 +134,7 @@ func interruptions(t *testing.T, w *world) {
 
 // countdown waits until something is true of every name. It gives up when none
 // has been added for a while, however long the whole takes.
-func (w *world) countdown(t *testing.T, what string, names []string, done func(string) bool) {
+func (w *launchingCluster) countdown(t *testing.T, what string, names []string, done func(string) bool) {
 	t.Helper()
 	left := slices.Clone(names)
 	for last := time.Now(); len(left) > 0; {
@@ -155,7 +155,7 @@ func (w *world) countdown(t *testing.T, what string, names []string, done func(s
 const stalled = 2 * time.Minute
 
 // announced: what each kind of event does to the node it is about.
-func announced(t *testing.T, w *world) {
+func announced(t *testing.T, w *launchingCluster) {
 	soon := time.Now().Add(2 * time.Minute).Truncate(time.Second)
 	cases := map[string]struct {
 		reason    string
@@ -219,7 +219,7 @@ func announced(t *testing.T, w *world) {
 
 // broken: an instance whose status check fails is not drained: its pods could
 // not stop.
-func broken(t *testing.T, w *world) {
+func broken(t *testing.T, w *launchingCluster) {
 	id := w.fleet(t, "broken", 1)[0]
 	hold(t, w, "broken-0")
 	w.cloud.Trouble(provider.Event{Kind: provider.InstanceStatus, InstanceID: id}, provider.Event{Kind: provider.EventStatus, InstanceID: "i-stranger"})
@@ -238,7 +238,7 @@ func broken(t *testing.T, w *world) {
 // blockEnds: the nodes of a capacity block near its end are drained, asked after and
 // not announced; what will not leave by itself has left by the deadline, and the
 // other nodes stay.
-func blockEnds(t *testing.T, w *world) {
+func blockEnds(t *testing.T, w *launchingCluster) {
 	ids := w.fleet(t, "block", 2)
 	stays := w.fleet(t, "noblock", 1)[0]
 	hold(t, w, "block-1") // its pod leaves at the deadline only
@@ -277,11 +277,11 @@ func blockEnds(t *testing.T, w *world) {
 }
 
 // hold keeps the claim's pod from being evicted, release lets it go.
-func hold(t *testing.T, w *world, name string) { annotate(t, w, name, `"true"`) }
+func hold(t *testing.T, w *launchingCluster, name string) { annotate(t, w, name, `"true"`) }
 
-func release(t *testing.T, w *world, name string) { annotate(t, w, name, "null") }
+func release(t *testing.T, w *launchingCluster, name string) { annotate(t, w, name, "null") }
 
-func annotate(t *testing.T, w *world, name, value string) {
+func annotate(t *testing.T, w *launchingCluster, name, value string) {
 	t.Helper()
 	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: name}}
 	patch := fmt.Appendf(nil, `{"metadata":{"annotations":{%q:%s}}}`, karpv1.AnnotationDoNotDisrupt, value)

@@ -16,7 +16,7 @@ import (
 	"spokeshave.dev/controller/kube/condition"
 )
 
-func (w *world) launched(t *testing.T, name string) *karpv1.NodeClaim {
+func (w *launchingCluster) launched(t *testing.T, name string) *karpv1.NodeClaim {
 	t.Helper()
 	var c *karpv1.NodeClaim
 	w.eventually(t, "launch of "+name, func() bool {
@@ -26,7 +26,7 @@ func (w *world) launched(t *testing.T, name string) *karpv1.NodeClaim {
 	return c
 }
 
-func (w *world) end(t *testing.T, name string) {
+func (w *launchingCluster) end(t *testing.T, name string) {
 	t.Helper()
 	if err := w.client.Delete(t.Context(), w.getClaim(t, name)); err != nil {
 		t.Fatal(err)
@@ -65,7 +65,7 @@ func TestLifecycle(t *testing.T) {
 	t.Run("a leaked instance is ended", func(t *testing.T) { leaked(t, w) })
 }
 
-func whole(t *testing.T, w *world) {
+func whole(t *testing.T, w *launchingCluster) {
 	w.claim(t, "whole", option("m5.large"))
 	c := w.launched(t, "whole")
 	if c.Labels[corev1.LabelInstanceTypeStable] != "m5.large" || c.Labels["example.com/from-type"] != "yes" || c.Labels[corev1.LabelTopologyZone] != "zone-a" {
@@ -106,7 +106,7 @@ func whole(t *testing.T, w *world) {
 }
 
 // counted: a registration that has to be written twice makes one node.
-func counted(t *testing.T, w *world) {
+func counted(t *testing.T, w *launchingCluster) {
 	before := w.sum(t, "karpenter_nodes_created_total")
 	w.claim(t, "counted", option("m5.large"))
 	w.registered(t, "counted")
@@ -123,7 +123,7 @@ func counted(t *testing.T, w *world) {
 
 // lifted: what lifts a startup taint may do so before the node is ready, and does
 // it once.
-func lifted(t *testing.T, w *world) {
+func lifted(t *testing.T, w *launchingCluster) {
 	w.claim(t, "lifted", option("m5.large"))
 	w.joinUnready(t, "node-lifted", w.launched(t, "lifted").Status.ProviderID)
 	w.eventually(t, "the node to be adopted", func() bool {
@@ -137,7 +137,7 @@ func lifted(t *testing.T, w *world) {
 }
 
 // sum adds up what a counter has for all its labels.
-func (w *world) sum(t *testing.T, name string) float64 {
+func (w *launchingCluster) sum(t *testing.T, name string) float64 {
 	t.Helper()
 	families, err := w.metrics.Gather()
 	if err != nil {
@@ -154,7 +154,7 @@ func (w *world) sum(t *testing.T, name string) float64 {
 	return out
 }
 
-func lostAnswer(t *testing.T, w *world) {
+func lostAnswer(t *testing.T, w *launchingCluster) {
 	w.cloud.Lose(sim.CallLaunch)
 	before := len(w.cloud.Machines())
 	w.claim(t, "lost", option("m5.large"))
@@ -168,7 +168,7 @@ func lostAnswer(t *testing.T, w *world) {
 // The answer to a launch gets lost, and EC2 refuses the repetition before it
 // looks at the token: whether the first one started an instance is not known, so
 // that the same request must go on.
-func lostThenRefused(t *testing.T, w *world) {
+func lostThenRefused(t *testing.T, w *launchingCluster) {
 	w.cloud.Lose(sim.CallLaunch)
 	w.cloud.Fail(sim.CallLaunch, &provider.Error{Kind: provider.Unauthorized, Code: "UnauthorizedOperation", Err: errors.New("not now")})
 	before := len(w.cloud.Machines())
@@ -180,7 +180,7 @@ func lostThenRefused(t *testing.T, w *world) {
 	w.end(t, "lost-refused")
 }
 
-func soldOut(t *testing.T, w *world) {
+func soldOut(t *testing.T, w *launchingCluster) {
 	w.cloud.SellOut(option("m5.large"), option("c5.large"))
 	w.claim(t, "sold-out", option("m5.large"), option("c5.large"))
 	w.eventually(t, "the catalogue to learn what is sold out", func() bool {
@@ -194,7 +194,7 @@ func soldOut(t *testing.T, w *world) {
 	w.cloud.Restock(option("m5.large"), option("c5.large"))
 }
 
-func refused(t *testing.T, w *world) {
+func refused(t *testing.T, w *launchingCluster) {
 	w.cloud.Fail(sim.CallLaunch, &provider.Error{Kind: provider.Quota, Code: "VcpuLimitExceeded", Err: errors.New("you have used your vCPUs")})
 	w.claim(t, "refused", option("m5.large"))
 	w.eventually(t, "the condition", func() bool {
@@ -211,7 +211,7 @@ func refused(t *testing.T, w *world) {
 	w.end(t, "refused")
 }
 
-func noOptions(t *testing.T, w *world) {
+func noOptions(t *testing.T, w *launchingCluster) {
 	w.claim(t, "no-options")
 	w.eventually(t, "the condition", func() bool {
 		c := w.getClaim(t, "no-options")
@@ -222,7 +222,7 @@ func noOptions(t *testing.T, w *world) {
 	w.end(t, "no-options")
 }
 
-func nodeDeleted(t *testing.T, w *world) {
+func nodeDeleted(t *testing.T, w *launchingCluster) {
 	w.claim(t, "by-node", option("m5.large"))
 	c := w.launched(t, "by-node")
 	w.join(t, "node-by-node", c.Status.ProviderID)
@@ -237,7 +237,7 @@ func nodeDeleted(t *testing.T, w *world) {
 	})
 }
 
-func leaked(t *testing.T, w *world) {
+func leaked(t *testing.T, w *launchingCluster) {
 	attempt, err := w.cloud.Prepare(t.Context(), provider.LaunchSpec{Claim: "nobody", NodePool: "general", NodeClass: "default", Options: []model.Option{option("c5.large")}})
 	if err != nil {
 		t.Fatal(err)

@@ -16,7 +16,7 @@ import (
 
 // repaired: a node that does not answer is given half an hour, and ended then,
 // whatever its pods say.
-func repaired(t *testing.T, w *world) {
+func repaired(t *testing.T, w *launchingCluster) {
 	w.fleet(t, "sick", 1)
 	hold(t, w, "sick-0")
 	node := w.getNode(t, "node-sick-0")

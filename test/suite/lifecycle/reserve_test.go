@@ -30,19 +30,19 @@ func TestReservation(t *testing.T) {
 	w.joinUnready(t, "node-unready", w.launched(t, "unready").Status.ProviderID)
 	tests := map[string]struct {
 		why string
-		end func(t *testing.T, w *world, pod *corev1.Pod, node string)
+		end func(t *testing.T, w *launchingCluster, pod *corev1.Pod, node string)
 	}{
-		"bound": {"it is where it was planned", func(t *testing.T, w *world, pod *corev1.Pod, node string) {
+		"bound": {"it is where it was planned", func(t *testing.T, w *launchingCluster, pod *corev1.Pod, node string) {
 			if err := w.client.SubResource("binding").Create(t.Context(), pod, &corev1.Binding{Target: corev1.ObjectReference{Kind: "Node", Name: node}}); err != nil {
 				t.Fatal(err)
 			}
 		}},
-		"deleted": {"nobody is left to wait for", func(t *testing.T, w *world, pod *corev1.Pod, _ string) {
+		"deleted": {"nobody is left to wait for", func(t *testing.T, w *launchingCluster, pod *corev1.Pod, _ string) {
 			if err := w.client.Delete(t.Context(), pod, client.GracePeriodSeconds(0)); err != nil {
 				t.Fatal(err)
 			}
 		}},
-		"late": {"others may have the room after a while", func(*testing.T, *world, *corev1.Pod, string) {}},
+		"late": {"others may have the room after a while", func(*testing.T, *launchingCluster, *corev1.Pod, string) {}},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -91,7 +91,7 @@ func TestReservation(t *testing.T) {
 
 // daemonFirst: while a DaemonSet that could come does not tolerate the reservation,
 // the node is not reserved until its startup taint is lifted.
-func daemonFirst(t *testing.T, w *world) {
+func daemonFirst(t *testing.T, w *launchingCluster) {
 	labels := map[string]string{"app": "starter"}
 	d := &appsv1.DaemonSet{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "starter"}}
 	d.Spec.Selector, d.Spec.Template.Labels = &metav1.LabelSelector{MatchLabels: labels}, labels
@@ -115,7 +115,7 @@ func daemonFirst(t *testing.T, w *world) {
 
 // otherFirst: what a node waits for may be a pod of no DaemonSet, which nobody can
 // tell: after a while the node opens, and is reserved again once it is initialized.
-func otherFirst(t *testing.T, w *world) {
+func otherFirst(t *testing.T, w *launchingCluster) {
 	pod := w.planned(t, "other-first")
 	w.plan(t, "other-first", "default/other-first")
 	w.registered(t, "other-first")
@@ -144,7 +144,7 @@ func otherFirst(t *testing.T, w *world) {
 
 // early: pods may be bound while the node is being written, which is then tried
 // again. It stays reserved while others of the decision wait.
-func early(t *testing.T, w *world) {
+func early(t *testing.T, w *launchingCluster) {
 	pod, other := w.planned(t, "early"), w.planned(t, "elsewhere")
 	w.plan(t, "early", "default/early")
 	w.plan(t, "elsewhere", "default/elsewhere")
@@ -170,7 +170,7 @@ func early(t *testing.T, w *world) {
 }
 
 // decided says of claims that one decision made them.
-func (w *world) decided(t *testing.T, decision string, names ...string) {
+func (w *launchingCluster) decided(t *testing.T, decision string, names ...string) {
 	t.Helper()
 	for _, name := range names {
 		patch := []byte(`{"metadata":{"annotations":{"` + karpv1.AnnotationDecision + `":"` + decision + `"}}}`)
@@ -183,7 +183,7 @@ func (w *world) decided(t *testing.T, decision string, names ...string) {
 
 // unanswered: a node is registered and reserved while something holds up the
 // writes of its pods, and opens when they are given up.
-func unanswered(t *testing.T, w *world) {
+func unanswered(t *testing.T, w *launchingCluster) {
 	pods := []*corev1.Pod{w.planned(t, "deaf"), w.planned(t, "slow"), w.planned(t, "quick")}
 	w.plan(t, "held-up", "default/deaf", "default/slow", "default/quick")
 	w.registered(t, "held-up")
@@ -202,7 +202,7 @@ func unanswered(t *testing.T, w *world) {
 }
 
 // leaves: a controller that is stopped opens what it has reserved.
-func leaves(t *testing.T, w *world) {
+func leaves(t *testing.T, w *launchingCluster) {
 	pod := w.planned(t, "orphan")
 	w.plan(t, "orphaned", "default/orphan")
 	w.registered(t, "orphaned")
@@ -220,7 +220,7 @@ func leaves(t *testing.T, w *world) {
 
 // leftBehind: a controller that may not open a node says that it stays reserved,
 // when it has been for longer than any reservation lasts.
-func leftBehind(t *testing.T, w *world) {
+func leftBehind(t *testing.T, w *launchingCluster) {
 	n := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "left"}, Spec: corev1.NodeSpec{Taints: []corev1.Taint{karpv1.ReservedTaint("gone")}}}
 	w.create(t, n)
 	now := clocktesting.NewFakeClock(time.Now())
@@ -247,7 +247,7 @@ func leftBehind(t *testing.T, w *world) {
 }
 
 // tolerates waits for the pod to tolerate the claim's reservation.
-func (w *world) tolerates(t *testing.T, pod *corev1.Pod, name string) {
+func (w *launchingCluster) tolerates(t *testing.T, pod *corev1.Pod, name string) {
 	t.Helper()
 	w.eventually(t, "the pod to tolerate the reservation", func() bool {
 		if err := w.client.Get(t.Context(), client.ObjectKeyFromObject(pod), pod); err != nil {
@@ -258,7 +258,7 @@ func (w *world) tolerates(t *testing.T, pod *corev1.Pod, name string) {
 }
 
 // drop deletes a pod at once: no kubelet ends it when its node is drained.
-func (w *world) drop(t *testing.T, pod *corev1.Pod) {
+func (w *launchingCluster) drop(t *testing.T, pod *corev1.Pod) {
 	t.Helper()
 	if err := w.client.Delete(t.Context(), pod, client.GracePeriodSeconds(0)); client.IgnoreNotFound(err) != nil {
 		t.Fatal(err)
@@ -266,7 +266,7 @@ func (w *world) drop(t *testing.T, pod *corev1.Pod) {
 }
 
 // planned makes a pod that waits.
-func (w *world) planned(t *testing.T, name string) *corev1.Pod {
+func (w *launchingCluster) planned(t *testing.T, name string) *corev1.Pod {
 	t.Helper()
 	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: name}}
 	pod.Spec.Containers = []corev1.Container{{Name: "main", Image: "example.com/app:1"}}
@@ -278,7 +278,7 @@ func (w *world) planned(t *testing.T, name string) *corev1.Pod {
 }
 
 // plan makes a claim for the pods.
-func (w *world) plan(t *testing.T, name string, pods ...string) {
+func (w *launchingCluster) plan(t *testing.T, name string, pods ...string) {
 	t.Helper()
 	w.claim(t, name, option("m5.large"))
 	text, err := json.Marshal(pods)
@@ -300,14 +300,14 @@ func (w *world) plan(t *testing.T, name string, pods ...string) {
 }
 
 // registered plays the claim's instance and waits until its node is registered.
-func (w *world) registered(t *testing.T, name string) {
+func (w *launchingCluster) registered(t *testing.T, name string) {
 	t.Helper()
 	w.join(t, "node-"+name, w.launched(t, name).Status.ProviderID)
 	w.registeredAs(t, name)
 }
 
 // registeredAs waits until the claim's node is registered.
-func (w *world) registeredAs(t *testing.T, name string) {
+func (w *launchingCluster) registeredAs(t *testing.T, name string) {
 	t.Helper()
 	w.eventually(t, "registration", func() bool {
 		return w.getNode(t, "node-"+name).Labels[karpv1.LabelRegistered] == "true" && condition.IsTrue(w.getClaim(t, name).Status.Conditions, karpv1.ConditionRegistered)
@@ -315,7 +315,7 @@ func (w *world) registeredAs(t *testing.T, name string) {
 }
 
 // initialized waits until the claim's node is.
-func (w *world) initialized(t *testing.T, name string) {
+func (w *launchingCluster) initialized(t *testing.T, name string) {
 	t.Helper()
 	w.eventually(t, "initialization", func() bool {
 		return w.getNode(t, "node-"+name).Labels[karpv1.LabelInitialized] == "true" && condition.IsTrue(w.getClaim(t, name).Status.Conditions, karpv1.ConditionInitialized)
@@ -323,7 +323,7 @@ func (w *world) initialized(t *testing.T, name string) {
 }
 
 // lift takes the startup taint off a node.
-func (w *world) lift(t *testing.T, node string) {
+func (w *launchingCluster) lift(t *testing.T, node string) {
 	t.Helper()
 	w.eventually(t, "the startup taint to be lifted", func() bool { // the reconciler may write the node just now
 		n := w.getNode(t, node).DeepCopy()
@@ -332,12 +332,12 @@ func (w *world) lift(t *testing.T, node string) {
 	})
 }
 
-func (w *world) reservation(t *testing.T, name string) corev1.Taint {
+func (w *launchingCluster) reservation(t *testing.T, name string) corev1.Taint {
 	t.Helper()
 	return karpv1.ReservedTaint(w.getClaim(t, name).UID)
 }
 
-func (w *world) reserved(t *testing.T, name string) bool {
+func (w *launchingCluster) reserved(t *testing.T, name string) bool {
 	t.Helper()
 	return slices.Contains(w.getNode(t, "node-"+name).Spec.Taints, w.reservation(t, name))
 }

@@ -21,7 +21,7 @@ import (
 
 // held: a pod hears once until when its annotation holds, that the time is over,
 // and that a value means nothing.
-func held(t *testing.T, w *world) {
+func held(t *testing.T, w *launchingCluster) {
 	w.fleet(t, "held", 1)
 	key := types.NamespacedName{Namespace: "default", Name: "held-0"}
 	pod := &corev1.Pod{}
@@ -79,7 +79,7 @@ func held(t *testing.T, w *world) {
 
 // inconsistent: a node that has clearly less than its claim promised says so,
 // once, and no longer when it has it.
-func inconsistent(t *testing.T, w *world) {
+func inconsistent(t *testing.T, w *launchingCluster) {
 	w.fleetWith(t, "lean", 1, func(c *karpv1.NodeClaim) {
 		c.Spec.Resources.Requests = corev1.ResourceList{corev1.ResourceMemory: resource.MustParse("1Gi")}
 		c.Spec.StartupTaints = nil
@@ -110,7 +110,7 @@ func inconsistent(t *testing.T, w *world) {
 
 // untainted: a node that joins without the unregistered taint may have got pods
 // that are not meant for it.
-func untainted(t *testing.T, w *world) {
+func untainted(t *testing.T, w *launchingCluster) {
 	w.claim(t, "bare", option("m5.large"))
 	c := w.launched(t, "bare")
 	w.joinWith(t, "node-bare", c.Status.ProviderID)

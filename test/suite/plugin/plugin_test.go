@@ -16,11 +16,11 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"spokeshave.dev/controller/app"
 	"spokeshave.dev/controller/core/decide"
 	"spokeshave.dev/controller/record/journal"
 	"spokeshave.dev/controller/record/observe"
 	"spokeshave.dev/controller/rehearse/scenario"
+	"spokeshave.dev/test/kit/apiserver"
 	"spokeshave.dev/test/kit/controlplane"
 	"spokeshave.dev/test/kit/user"
 )
@@ -42,16 +42,7 @@ type lab struct {
 func newLab(t *testing.T) *lab {
 	t.Helper()
 	l := &lab{T: t, cluster: controlplane.ForTest(t, false)}
-	scheme, err := app.Scheme()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if l.client, err = client.New(l.cluster.Config(), client.Options{Scheme: scheme}); err != nil {
-		t.Fatal(err)
-	}
-	if err := controlplane.InstallCRDs(t.Context(), l.cluster.Config(), "../../../charts/spokeshave/files/crds"); err != nil {
-		t.Fatal(err)
-	}
+	l.client = apiserver.On(t, l.cluster).Client(t)
 	user.Create(t, l.client,
 		&corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: namespace}},
 		&corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "default"}},

@@ -15,8 +15,6 @@ import (
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
-	"sigs.k8s.io/controller-runtime/pkg/config"
-	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
 
 	"spokeshave.dev/controller/cloud/sim"
 	"spokeshave.dev/controller/core/model"
@@ -173,23 +171,18 @@ func (c ahead) Now() time.Time                  { return time.Now().Add(time.Dur
 func (c ahead) Since(t time.Time) time.Duration { return c.Now().Sub(t) }
 
 // live starts a controller that dies at a write, or never.
-func (w *world) live(t *testing.T, at *death) *life {
+func (w *bareCluster) live(t *testing.T, at *death) *life {
 	t.Helper()
 	l := &life{at: at}
-	repeated := true
-	mgr, err := ctrl.NewManager(w.config, ctrl.Options{
-		Scheme: w.scheme, Metrics: metricsserver.Options{BindAddress: "0"}, Controller: config.Controller{SkipNameValidation: &repeated},
-		NewClient: func(cfg *rest.Config, opts client.Options) (client.Client, error) {
+	mgr := w.server.Manager(t, func(o *ctrl.Options) {
+		o.NewClient = func(cfg *rest.Config, opts client.Options) (client.Client, error) {
 			c, err := client.NewWithWatch(cfg, opts)
 			if err != nil {
 				return nil, err
 			}
 			return interceptor.NewClient(c, l.funcs()), nil
-		},
+		}
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
 	ctx, cancel := context.WithCancel(t.Context())
 	if err := w.wire(ctx, l, mgr); err != nil {
 		t.Fatal(err)
@@ -210,7 +203,7 @@ func (w *world) live(t *testing.T, at *death) *life {
 }
 
 // wire is the part of the controller that disrupts.
-func (w *world) wire(ctx context.Context, l *life, mgr ctrl.Manager) error {
+func (w *bareCluster) wire(ctx context.Context, l *life, mgr ctrl.Manager) error {
 	tick, events := skewed{world: w.clock, born: time.Now()}, mgr.GetEventRecorder("test")
 	view, err := cluster.New(ctx, cluster.Config{Name: "test", Cache: mgr.GetCache(), Live: mgr.GetAPIReader(), Clock: tick, Catalog: w.cloud.Catalog})
 	if err != nil {

@@ -20,9 +20,9 @@ type lost struct {
 	reason string
 	// before happens before the decision, harm when the replacement is launched or,
 	// if it is to join, ready; nobody has looked at it again by then.
-	before func(*world)
+	before func(*bareCluster)
 	joins  bool
-	harm   func(t *testing.T, w *world, l *life, replacement *karpv1.NodeClaim)
+	harm   func(t *testing.T, w *bareCluster, l *life, replacement *karpv1.NodeClaim)
 	// goes says that the replacement takes over all the same. Otherwise the old node
 	// is freed again, and says that the command was taken back because of why.
 	goes bool
@@ -31,7 +31,7 @@ type lost struct {
 	launched int
 }
 
-func (w *world) kill(t *testing.T, claim string) {
+func (w *bareCluster) kill(t *testing.T, claim string) {
 	t.Helper()
 	for _, m := range w.cloud.Machines() {
 		if m.Claim == claim {
@@ -44,7 +44,7 @@ func (w *world) kill(t *testing.T, claim string) {
 
 // overdue lets the time pass in which a claim has to become a node, and looks at
 // the claim then, as the reconciler has put it on its list.
-func (w *world) overdue(t *testing.T, l *life, claim *karpv1.NodeClaim) {
+func (w *bareCluster) overdue(t *testing.T, l *life, claim *karpv1.NodeClaim) {
 	t.Helper()
 	if n := w.running(); n != 2 {
 		t.Fatalf("%d machines run, want the old one and the one that does not join", n)
@@ -76,20 +76,24 @@ func mishaps() map[string]lost {
 	return map[string]lost{
 		"sold out": {
 			reason: "the replacement cannot be had", why: "did not become a node", launched: 1,
-			before: func(w *world) { w.cloud.SellOut(smalls) },
-			harm:   func(*testing.T, *world, *life, *karpv1.NodeClaim) {},
+			before: func(w *bareCluster) { w.cloud.SellOut(smalls) },
+			harm:   func(*testing.T, *bareCluster, *life, *karpv1.NodeClaim) {},
 		},
 		"replacement ends early": {
 			reason: "its instance ends before it has joined", why: "did not become a node", launched: 2,
-			harm: func(t *testing.T, w *world, _ *life, replacement *karpv1.NodeClaim) { w.kill(t, replacement.Name) },
+			harm: func(t *testing.T, w *bareCluster, _ *life, replacement *karpv1.NodeClaim) {
+				w.kill(t, replacement.Name)
+			},
 		},
 		"replacement never joins": {
 			reason: "its instance runs, and no node comes of it within a quarter of an hour", why: "did not become a node", launched: 2,
-			harm: func(t *testing.T, w *world, l *life, replacement *karpv1.NodeClaim) { w.overdue(t, l, replacement) },
+			harm: func(t *testing.T, w *bareCluster, l *life, replacement *karpv1.NodeClaim) {
+				w.overdue(t, l, replacement)
+			},
 		},
 		"replacement ends late": {
 			reason: "its instance ends when it is ready, and that is known before the old node goes", why: "did not become a node", launched: 2, joins: true,
-			harm: func(t *testing.T, w *world, l *life, replacement *karpv1.NodeClaim) {
+			harm: func(t *testing.T, w *bareCluster, l *life, replacement *karpv1.NodeClaim) {
 				w.kill(t, replacement.Name)
 				w.until(t, "its end to be noticed", func(ctx context.Context) (bool, error) {
 					err := errors.Join(l.garbage.Collect(ctx), w.client.Get(ctx, client.ObjectKeyFromObject(replacement), replacement))
@@ -99,23 +103,25 @@ func mishaps() map[string]lost {
 		},
 		"replacement ends unnoticed": {
 			reason: "the old node goes as well, and its pods get a third one", goes: true, launched: 3, joins: true,
-			harm: func(t *testing.T, w *world, _ *life, replacement *karpv1.NodeClaim) { w.kill(t, replacement.Name) },
+			harm: func(t *testing.T, w *bareCluster, _ *life, replacement *karpv1.NodeClaim) {
+				w.kill(t, replacement.Name)
+			},
 		},
 		"candidate ends early": {
 			reason: "the instance of the node that goes ends before the replacement has joined, which is what its pods need", goes: true, launched: 2,
-			harm: func(t *testing.T, w *world, _ *life, replacement *karpv1.NodeClaim) {
+			harm: func(t *testing.T, w *bareCluster, _ *life, replacement *karpv1.NodeClaim) {
 				w.kill(t, replacement.Annotations[karpv1.AnnotationReplaces])
 			},
 		},
 		"candidate ends late": {
 			reason: "the same when the replacement is ready", goes: true, launched: 2, joins: true,
-			harm: func(t *testing.T, w *world, _ *life, replacement *karpv1.NodeClaim) {
+			harm: func(t *testing.T, w *bareCluster, _ *life, replacement *karpv1.NodeClaim) {
 				w.kill(t, replacement.Annotations[karpv1.AnnotationReplaces])
 			},
 		},
 		"policy": {
 			reason: "a policy that refuses was swapped in meanwhile", why: "policy guard: not now", launched: 2, joins: true,
-			harm: func(_ *testing.T, _ *world, l *life, _ *karpv1.NodeClaim) {
+			harm: func(_ *testing.T, _ *bareCluster, l *life, _ *karpv1.NodeClaim) {
 				l.swap.in.Store(&[]policy.Policy{guard{}})
 			},
 		},
@@ -167,7 +173,7 @@ func TestLost(t *testing.T) {
 	}
 }
 
-func (w *world) mishap(t *testing.T, old string, tc *lost) {
+func (w *bareCluster) mishap(t *testing.T, old string, tc *lost) {
 	l := w.live(t, nil)
 	earlier := len(w.cloud.Machines())
 	w.claim(t, old)
@@ -227,7 +233,7 @@ func (w *world) mishap(t *testing.T, old string, tc *lost) {
 
 // replacing makes decisions until a node is being replaced, and returns what takes
 // its place: nil when that has failed already, as it may where before saw to it.
-func (w *world) replacing(t *testing.T, l *life, old string, tc *lost) *karpv1.NodeClaim {
+func (w *bareCluster) replacing(t *testing.T, l *life, old string, tc *lost) *karpv1.NodeClaim {
 	t.Helper()
 	var out *karpv1.NodeClaim
 	w.until(t, "the command to begin", func(ctx context.Context) (bool, error) {
@@ -273,7 +279,7 @@ func (w *world) replacing(t *testing.T, l *life, old string, tc *lost) *karpv1.N
 
 // orphans are the pods of nodes that are gone: the control plane's controllers, which
 // do not run here, would take them away.
-func (w *world) orphans(ctx context.Context) error {
+func (w *bareCluster) orphans(ctx context.Context) error {
 	var pods corev1.PodList
 	if err := w.client.List(ctx, &pods, client.InNamespace("default")); err != nil {
 		return err

@@ -48,7 +48,7 @@ func TestRestart(t *testing.T) {
 	}
 }
 
-func (w *world) restarted(t *testing.T, prefix string, at *death, reason string) {
+func (w *bareCluster) restarted(t *testing.T, prefix string, at *death, reason string) {
 	l := w.live(t, nil)
 	w.claim(t, prefix+"-a")
 	w.claim(t, prefix+"-b")
@@ -95,7 +95,7 @@ func (w *world) restarted(t *testing.T, prefix string, at *death, reason string)
 
 // until plays the world's part until something is so. The world's clock runs
 // fast: what was taken back is not tried again for ten minutes.
-func (w *world) until(t *testing.T, what string, ok func(context.Context) (bool, error)) {
+func (w *bareCluster) until(t *testing.T, what string, ok func(context.Context) (bool, error)) {
 	t.Helper()
 	eventually.Ok(t, what, func() (string, bool) {
 		done, err := ok(t.Context())
@@ -109,7 +109,7 @@ func (w *world) until(t *testing.T, what string, ok func(context.Context) (bool,
 
 // nodes counts initialized nodes that stay, and small ones among them; nothing
 // else may be there: -1 is the answer while a claim is on its way in or out.
-func (w *world) nodes(ctx context.Context) (up, smalls int, err error) {
+func (w *bareCluster) nodes(ctx context.Context) (up, smalls int, err error) {
 	var claims karpv1.NodeClaimList
 	var nodes corev1.NodeList
 	if err := errors.Join(w.client.List(ctx, &claims), w.client.List(ctx, &nodes)); err != nil {
@@ -131,7 +131,7 @@ func (w *world) nodes(ctx context.Context) (up, smalls int, err error) {
 }
 
 // running counts machines that cost money.
-func (w *world) running() int {
+func (w *bareCluster) running() int {
 	n := 0
 	for _, m := range w.cloud.Machines() {
 		if m.State == "pending" || m.State == "running" {
@@ -142,7 +142,7 @@ func (w *world) running() int {
 }
 
 // pod makes a pod of a ReplicaSet; on a node, unless that is "".
-func (w *world) pod(ctx context.Context, node string) error {
+func (w *bareCluster) pod(ctx context.Context, node string) error {
 	w.pods++
 	grace, controller := int64(0), true
 	return w.client.Create(ctx, &corev1.Pod{
@@ -161,7 +161,7 @@ func (w *world) pod(ctx context.Context, node string) error {
 
 // workload plays ReplicaSet and scheduler: two pods there are, and each goes to
 // a node that takes pods, or is said to find none.
-func (w *world) workload(ctx context.Context) error {
+func (w *bareCluster) workload(ctx context.Context) error {
 	var pods corev1.PodList
 	var nodes corev1.NodeList
 	if err := errors.Join(w.client.List(ctx, &pods, client.InNamespace("default")), w.client.List(ctx, &nodes)); err != nil {
@@ -201,7 +201,7 @@ func (w *world) workload(ctx context.Context) error {
 }
 
 // clear takes everything away for the next case.
-func (w *world) clear(t *testing.T) {
+func (w *bareCluster) clear(t *testing.T) {
 	t.Helper()
 	if err := w.client.DeleteAllOf(t.Context(), &corev1.Pod{}, client.InNamespace("default")); err != nil {
 		t.Fatal(err)
@@ -222,7 +222,7 @@ func (w *world) clear(t *testing.T) {
 }
 
 // state says what there is, for failures.
-func (w *world) state(ctx context.Context) string {
+func (w *bareCluster) state(ctx context.Context) string {
 	var claims karpv1.NodeClaimList
 	var nodes corev1.NodeList
 	var pods corev1.PodList

@@ -42,7 +42,7 @@ func TestDays(t *testing.T) {
 }
 
 // tide changes the load: more by day than by night, and by chance.
-func (w *world) tide() {
+func (w *simulatedCluster) tide() {
 	if w.rng.IntN(8) != 0 {
 		return
 	}
@@ -59,7 +59,7 @@ func (w *world) tide() {
 const patience = 2*registration + 5*time.Minute
 
 // holds checks what users rely on.
-func (w *world) holds() {
+func (w *simulatedCluster) holds() {
 	w.t.Helper()
 	now := w.clock.Now()
 	away := map[*deployment]int{}
@@ -85,7 +85,7 @@ func (w *world) holds() {
 
 // paired checks that every node has its machine and every machine its node,
 // after the registration timeout at the latest.
-func (w *world) paired() {
+func (w *simulatedCluster) paired() {
 	w.t.Helper()
 	now := w.clock.Now()
 	running := map[string]bool{}
@@ -113,7 +113,7 @@ func (w *world) paired() {
 
 // calm lets everything end that is under way, and checks that nothing stays
 // half done.
-func (w *world) calm() {
+func (w *simulatedCluster) calm() {
 	w.t.Helper()
 	w.faults = nil
 	if f := w.fickle(); f != nil {

@@ -28,7 +28,7 @@ const (
 	kinds
 )
 
-func (w *world) strikes(f fault) bool {
+func (w *simulatedCluster) strikes(f fault) bool {
 	if w.faults == nil || w.rng.IntN(w.faults.every[f]) != 0 {
 		return false
 	}
@@ -37,13 +37,13 @@ func (w *world) strikes(f fault) bool {
 }
 
 // dies says whether the controller is down, or goes down now.
-func (w *world) dies() bool {
+func (w *simulatedCluster) dies() bool {
 	w.down = w.down || w.strikes(dead)
 	return w.down
 }
 
 // mishaps happen between two decisions.
-func (w *world) mishaps() {
+func (w *simulatedCluster) mishaps() {
 	if w.strikes(lost) && len(w.nodes) > 0 {
 		m := w.nodes[w.rng.IntN(len(w.nodes))]
 		for _, p := range w.pods {
@@ -69,7 +69,7 @@ func (w *world) mishaps() {
 }
 
 // price is what the node's offering costs now.
-func (w *world) price(n *model.Node) model.Price {
+func (w *simulatedCluster) price(n *model.Node) model.Price {
 	for i := range w.catalog.Types {
 		t := &w.catalog.Types[i]
 		for _, o := range t.Offerings {
@@ -119,7 +119,7 @@ func (f *fickle) Ceiling(context.Context, *policy.CeilingInput) (policy.CeilingA
 const surgeFor = 30 * time.Minute
 
 // counted is what the nodes cost; of a node and its replacement the dearer one.
-func (w *world) counted() model.Price {
+func (w *simulatedCluster) counted() model.Price {
 	var sum model.Price
 	price, marks := map[string]model.Price{}, map[string]*model.Command{}
 	for _, m := range w.nodes {
@@ -144,7 +144,7 @@ func (w *world) counted() model.Price {
 // affordable fails when a launch takes more than the ceiling leaves. What was
 // above it when the decision was made, because prices rose or the cap was lowered,
 // may stay, but not grow.
-func (w *world) affordable(added *machine) {
+func (w *simulatedCluster) affordable(added *machine) {
 	w.t.Helper()
 	f := w.fickle()
 	if f == nil {
@@ -156,7 +156,7 @@ func (w *world) affordable(added *machine) {
 	}
 }
 
-func (w *world) fickle() *fickle {
+func (w *simulatedCluster) fickle() *fickle {
 	for _, p := range w.policies {
 		if f, ok := p.(*fickle); ok {
 			return f

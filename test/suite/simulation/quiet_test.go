@@ -34,7 +34,7 @@ func TestQuiet(t *testing.T) {
 
 // run lets the time pass in steps; every so many of them, if any, a Deployment
 // changes its size.
-func (w *world) run(d, step time.Duration, every int) {
+func (w *simulatedCluster) run(d, step time.Duration, every int) {
 	w.t.Helper()
 	end := w.clock.Now().Add(d)
 	for w.clock.Now().Before(end) {

@@ -10,7 +10,7 @@ import (
 )
 
 // step moves the world on by d.
-func (w *world) step(d time.Duration) {
+func (w *simulatedCluster) step(d time.Duration) {
 	w.clock.Advance(d)
 	w.boots()
 	w.scale()
@@ -22,7 +22,7 @@ func (w *world) step(d time.Duration) {
 const registration = 15 * time.Minute
 
 // boots turns machines into nodes when their time has come.
-func (w *world) boots() {
+func (w *simulatedCluster) boots() {
 	now := w.clock.Now()
 	for _, m := range slices.Clone(w.nodes) {
 		switch age := now.Sub(m.LaunchedAt); {
@@ -36,7 +36,7 @@ func (w *world) boots() {
 }
 
 // scale creates and deletes pods until every Deployment has its number.
-func (w *world) scale() {
+func (w *simulatedCluster) scale() {
 	for _, d := range w.deploys {
 		n := 0
 		w.pods = slices.DeleteFunc(w.pods, func(p *pod) bool {
@@ -56,14 +56,14 @@ func (w *world) scale() {
 	}
 }
 
-func (w *world) touched(claim string) {
+func (w *simulatedCluster) touched(claim string) {
 	if m := w.find(claim); m != nil {
 		m.LastPodEvent = w.clock.Now()
 	}
 }
 
 // free is what a node has left.
-func (w *world) free(m *machine) model.Resources {
+func (w *simulatedCluster) free(m *machine) model.Resources {
 	out := m.Allocatable.Clone()
 	for _, p := range w.pods {
 		if p.node == m.Claim {
@@ -77,7 +77,7 @@ func (w *world) free(m *machine) model.Resources {
 
 // schedule binds pods as the default scheduler does: to the emptiest node that
 // fits, except that a nomination is tried first.
-func (w *world) schedule() {
+func (w *simulatedCluster) schedule() {
 	free := map[string]model.Resources{}
 	var open []*machine
 	for _, m := range w.nodes {
@@ -129,7 +129,7 @@ func (w *world) schedule() {
 }
 
 // drain evicts what disruption budgets let go, and ends empty machines.
-func (w *world) drain() {
+func (w *simulatedCluster) drain() {
 	for _, m := range slices.Clone(w.nodes) {
 		if !m.deleting {
 			continue
@@ -152,7 +152,7 @@ func (w *world) drain() {
 }
 
 // end takes a machine away, with its node and claim.
-func (w *world) end(m *machine) {
+func (w *simulatedCluster) end(m *machine) {
 	if err := w.cloud.Terminate(w.t.Context(), m.id); err != nil {
 		w.t.Fatal(err)
 	}
@@ -160,7 +160,7 @@ func (w *world) end(m *machine) {
 }
 
 // cost is what the nodes cost per hour.
-func (w *world) cost() model.Price {
+func (w *simulatedCluster) cost() model.Price {
 	var sum model.Price
 	for _, m := range w.nodes {
 		sum += m.Price
@@ -169,7 +169,7 @@ func (w *world) cost() model.Price {
 }
 
 // homeless counts pods without a node.
-func (w *world) homeless() int {
+func (w *simulatedCluster) homeless() int {
 	n := 0
 	for _, p := range w.pods {
 		if p.node == "" {

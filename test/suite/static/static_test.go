@@ -19,6 +19,7 @@ import (
 	"spokeshave.dev/controller/core/model"
 	"spokeshave.dev/controller/core/policy"
 	"spokeshave.dev/controller/kube/lower"
+	"spokeshave.dev/test/kit/instancetype"
 )
 
 // hourly is a ceiling of so many dollars an hour on the cluster.
@@ -46,12 +47,7 @@ func now() time.Time { return time.Date(2026, 3, 4, 12, 0, 0, 0, time.UTC) }
 func catalog() model.Catalog {
 	c := model.Catalog{NodeClass: "default", Generation: 1}
 	for i, name := range []string{"m5.large", "m5.xlarge"} {
-		amounts := model.Resources{model.CPU: int64(2000 << i), model.Memory: 8 << (30 + i), model.PodSlots: 29}
-		c.Types = append(c.Types, model.InstanceType{
-			Name: name, Arch: "amd64", OS: "linux", Labels: map[string]string{corev1.LabelInstanceTypeStable: name},
-			Capacity: amounts, Allocatable: amounts,
-			Offerings: []model.Offering{{Zone: "a", CapacityType: model.OnDemand, Price: model.Price(100_000 << i), Available: true}},
-		})
+		c.Types = append(c.Types, instancetype.New(name, 2000<<i, 8<<i, 29, instancetype.OnDemand("a", 100_000<<i)))
 	}
 	return c
 }

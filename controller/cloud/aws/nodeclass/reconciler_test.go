@@ -2,37 +2,28 @@ package nodeclass_test
 
 import (
 	"context"
-	"errors"
 	"slices"
 	"sync/atomic"
 	"testing"
 	"time"
 
-	"github.com/go-logr/logr"
 	corev1 "k8s.io/api/core/v1"
 	eventsv1 "k8s.io/api/events/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime"
-	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/config"
-	"sigs.k8s.io/controller-runtime/pkg/metrics/server"
 
 	awsv1 "spokeshave.dev/api/aws/v1"
 	karpv1 "spokeshave.dev/api/karpenter/v1"
 	"spokeshave.dev/controller/cloud/aws/nodeclass"
-	"spokeshave.dev/test/kit/controlplane"
+	"spokeshave.dev/test/kit/apiserver"
 	"spokeshave.dev/test/kit/eventually"
 )
 
 // TestReconciler runs the reconciler on a real API server over an EC2 endpoint.
 func TestReconciler(t *testing.T) {
-	cluster := controlplane.ForTest(t, false)
-	if err := controlplane.InstallCRDs(t.Context(), cluster.Config(), "../../../../charts/spokeshave/files/crds"); err != nil {
-		t.Fatal(err)
-	}
+	cluster := apiserver.Start(t)
 	w := newWorld(t)
 	looked := &looks{Cloud: w.resolver.Cloud}
 	w.resolver.Cloud = looked
@@ -60,42 +51,17 @@ func (l *looks) Subnets(ctx context.Context, terms []awsv1.SubnetSelectorTerm) (
 // clusterCA stands for the CA certificate of the cluster.
 const clusterCA = "Y2VydGlmaWNhdGU="
 
-func run(t *testing.T, cluster *controlplane.Cluster, w *world) client.Client {
+func run(t *testing.T, cluster *apiserver.Server, w *endpoint) client.Client {
 	t.Helper()
-	scheme := runtime.NewScheme()
-	for _, add := range []func(*runtime.Scheme) error{awsv1.AddToScheme, karpv1.AddToScheme, corev1.AddToScheme, eventsv1.AddToScheme} {
-		if err := add(scheme); err != nil {
-			t.Fatal(err)
-		}
-	}
-	mgr, err := ctrl.NewManager(cluster.Config(), ctrl.Options{
-		Scheme: scheme, Logger: logr.Discard(), Metrics: server.Options{BindAddress: "0"},
-		// The test may run several times in one process.
-		Controller: config.Controller{SkipNameValidation: new(true)},
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	mgr := cluster.Manager(t)
 	r := &nodeclass.Reconciler{
 		Resolver: w.resolver, Client: mgr.GetClient(), Events: mgr.GetEventRecorder("nodeclass"), Interval: 200 * time.Millisecond, DriftCA: clusterCA,
 	}
 	if err := r.SetupWithManager(mgr); err != nil {
 		t.Fatal(err)
 	}
-	ctx, cancel := context.WithCancel(t.Context())
-	ended := make(chan error)
-	go func() { ended <- mgr.Start(ctx) }()
-	t.Cleanup(func() {
-		cancel()
-		if err := <-ended; err != nil && !errors.Is(err, context.Canceled) {
-			t.Error(err)
-		}
-	})
-	direct, err := client.New(cluster.Config(), client.Options{Scheme: scheme})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return direct
+	apiserver.Run(t, mgr)
+	return cluster.Client(t)
 }
 
 func read(t *testing.T, c client.Client, name string) *awsv1.EC2NodeClass {
@@ -162,7 +128,7 @@ func testChanged(t *testing.T, c client.Client) {
 	}
 }
 
-func testDelete(t *testing.T, c client.Client, w *world) {
+func testDelete(t *testing.T, c client.Client, w *endpoint) {
 	create(t, c, "used")
 	claim := &karpv1.NodeClaim{
 		ObjectMeta: metav1.ObjectMeta{Name: "used-1"},

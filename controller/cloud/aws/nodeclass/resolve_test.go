@@ -1,15 +1,12 @@
 package nodeclass_test
 
 import (
-	"context"
-	"net/http/httptest"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	sdk "github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/credentials"
 	"github.com/go-logr/logr/testr"
 	"github.com/google/go-cmp/cmp"
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -19,65 +16,37 @@ import (
 	awsv1 "spokeshave.dev/api/aws/v1"
 	"spokeshave.dev/controller/cloud/aws"
 	"spokeshave.dev/controller/cloud/aws/nodeclass"
-	"spokeshave.dev/controller/cloud/catalog"
-	"spokeshave.dev/controller/core/model"
 	sim "spokeshave.dev/simulator"
+	"spokeshave.dev/test/kit/ec2"
 )
 
 var _ nodeclass.Cloud = (*aws.NodeClasses)(nil)
 
-type world struct {
+// endpoint is an EC2 with a clock of its own, and a resolver on it.
+type endpoint struct {
 	server   *sim.Server
 	clock    *clocktesting.FakeClock
 	provider *aws.Provider
 	resolver *nodeclass.Resolver
 }
 
-func newWorld(t *testing.T) *world {
+func newWorld(t *testing.T) *endpoint {
 	t.Helper()
-	w := &world{clock: clocktesting.NewFakeClock(time.Date(2026, 8, 3, 10, 0, 0, 0, time.UTC))}
-	zones := []string{"us-west-2a", "us-west-2b", "us-west-2c"}
-	var err error
-	w.server, err = sim.New(sim.Config{
-		Region: "us-west-2", Cluster: "demo", Seed: 1, Clock: w.clock,
-		Types: []catalog.Type{{Name: "m5.large", Arch: "amd64", VCPU: 2, MemoryMiB: 8192, Hypervisor: "nitro", ENIs: 3, IPv4PerENI: 10}},
-		Sales: []catalog.Sale{{Type: "m5.large", OnDemand: model.PriceOf(0.096), Zones: zones}},
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	listener := httptest.NewServer(w.server)
-	t.Cleanup(listener.Close)
-	w.provider, err = aws.New(t.Context(), aws.Config{
-		SDK: &sdk.Config{
-			Region: "us-west-2", BaseEndpoint: sdk.String(listener.URL),
-			Credentials: credentials.NewStaticCredentialsProvider("AKIDTEST", "secret", ""),
-			Retryer:     func() sdk.Retryer { return sdk.NopRetryer{} },
-		},
-		ClusterName: "demo", Clock: w.clock.Now, Log: testr.New(t),
-		Classes: func(context.Context, string) (*awsv1.EC2NodeClass, error) { return nil, nil },
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	w := &endpoint{clock: clocktesting.NewFakeClock(time.Date(2026, 8, 3, 10, 0, 0, 0, time.UTC))}
+	at := ec2.Start(t, []string{"m5.large"}, func(cfg *sim.Config) { cfg.Clock = w.clock })
+	w.server = at.Server
+	w.provider = ec2.Provider(t, at.URL, ec2.NoRetries, func(cfg *aws.Config) { cfg.Clock, cfg.Log = w.clock.Now, testr.New(t) })
 	w.resolver = &nodeclass.Resolver{Cloud: w.provider.NodeClasses(), Clock: w.clock.Now}
 	return w
 }
 
 func class() *awsv1.EC2NodeClass {
-	discovery := map[string]string{"karpenter.sh/discovery": "demo"}
-	return &awsv1.EC2NodeClass{
-		ObjectMeta: metav1.ObjectMeta{Name: "default", Generation: 3},
-		Spec: awsv1.EC2NodeClassSpec{
-			Role:                       "KarpenterNodeRole-demo",
-			AMISelectorTerms:           []awsv1.AMISelectorTerm{{Alias: "al2023@latest"}},
-			SubnetSelectorTerms:        []awsv1.SubnetSelectorTerm{{Tags: discovery}},
-			SecurityGroupSelectorTerms: []awsv1.SecurityGroupSelectorTerm{{Tags: discovery}},
-		},
-	}
+	c := ec2.Class("default", awsv1.AMISelectorTerm{Alias: "al2023@latest"})
+	c.Generation = 3
+	return c
 }
 
-func (w *world) resolve(t *testing.T, c *awsv1.EC2NodeClass) awsv1.EC2NodeClassStatus {
+func (w *endpoint) resolve(t *testing.T, c *awsv1.EC2NodeClass) awsv1.EC2NodeClassStatus {
 	t.Helper()
 	status, err := w.resolver.Resolve(t.Context(), c)
 	if err != nil {

@@ -10,46 +10,26 @@ import (
 	"testing"
 	"time"
 
-	"github.com/go-logr/logr"
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	clocktesting "k8s.io/utils/clock/testing"
-	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/config"
-	"sigs.k8s.io/controller-runtime/pkg/metrics/server"
 
 	awsv1 "spokeshave.dev/api/aws/v1"
 	karpv1 "spokeshave.dev/api/karpenter/v1"
 	"spokeshave.dev/controller/cloud/aws/upkeep"
 	"spokeshave.dev/controller/cloud/provider"
-	"spokeshave.dev/test/kit/controlplane"
+	"spokeshave.dev/test/kit/apiserver"
 	"spokeshave.dev/test/kit/eventually"
 )
 
 // TestUpkeep runs the parts on a real API server.
 func TestUpkeep(t *testing.T) {
-	cluster := controlplane.ForTest(t, false)
-	if err := controlplane.InstallCRDs(t.Context(), cluster.Config(), "../../../../charts/spokeshave/files/crds"); err != nil {
-		t.Fatal(err)
-	}
-	scheme := runtime.NewScheme()
-	for _, add := range []func(*runtime.Scheme) error{awsv1.AddToScheme, karpv1.AddToScheme, corev1.AddToScheme} {
-		if err := add(scheme); err != nil {
-			t.Fatal(err)
-		}
-	}
-	mgr, err := ctrl.NewManager(cluster.Config(), ctrl.Options{
-		Scheme: scheme, Logger: logr.Discard(), Metrics: server.Options{BindAddress: "0"},
-		// The test may run several times in one process.
-		Controller: config.Controller{SkipNameValidation: new(true)},
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	cluster := apiserver.Start(t)
+	mgr := cluster.Manager(t)
 	learned, cloud := &lessons{}, &sweeps{}
 	clock := clocktesting.NewFakeClock(time.Now())
 	memory := &upkeep.Memory{Client: mgr.GetClient(), Learn: learned.learn}
@@ -60,19 +40,8 @@ func TestUpkeep(t *testing.T) {
 	if err := errors.Join(memory.SetupWithManager(mgr), partition.SetupWithManager(mgr), tagger.SetupWithManager(mgr), mgr.Add(sweeper)); err != nil {
 		t.Fatal(err)
 	}
-	ctx, cancel := context.WithCancel(t.Context())
-	ended := make(chan error)
-	go func() { ended <- mgr.Start(ctx) }()
-	t.Cleanup(func() {
-		cancel()
-		if err := <-ended; err != nil && !errors.Is(err, context.Canceled) {
-			t.Error(err)
-		}
-	})
-	direct, err := client.New(cluster.Config(), client.Options{Scheme: scheme})
-	if err != nil {
-		t.Fatal(err)
-	}
+	apiserver.Run(t, mgr)
+	direct := cluster.Client(t)
 	t.Run("memory", func(t *testing.T) { testMemory(t, direct, learned) })
 	t.Run("sweeper", func(t *testing.T) { testSweeper(t, direct, cloud, clock) })
 	t.Run("partition", func(t *testing.T) { testPartition(t, direct) })

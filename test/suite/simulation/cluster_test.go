@@ -15,6 +15,7 @@ import (
 	"spokeshave.dev/controller/core/decide"
 	"spokeshave.dev/controller/core/model"
 	"spokeshave.dev/controller/core/policy"
+	"spokeshave.dev/test/kit/instancetype"
 )
 
 // deployment keeps its pods at a number; at most missing of them may be away.
@@ -45,8 +46,8 @@ type machine struct {
 	stuck bool
 }
 
-// world is a cluster.
-type world struct {
+// simulatedCluster is a cluster in memory whose time is moved in steps.
+type simulatedCluster struct {
 	t       *testing.T
 	clock   *sim.Clock
 	cloud   *sim.Provider
@@ -78,22 +79,14 @@ type world struct {
 }
 
 func size(name string, cpu, gib int64, price model.Price) model.InstanceType {
-	capacity := model.Resources{model.CPU: cpu, model.Memory: gib << 30, model.PodSlots: 50}
-	return model.InstanceType{
-		Name: name, Arch: "amd64", OS: "linux", Capacity: capacity, Allocatable: capacity,
-		Labels: map[string]string{"node.kubernetes.io/instance-type": name, "kubernetes.io/arch": "amd64", "kubernetes.io/os": "linux"},
-		Offerings: []model.Offering{
-			{Zone: "a", CapacityType: model.OnDemand, Price: price, Available: true},
-			{Zone: "b", CapacityType: model.OnDemand, Price: price + price/50, Available: true},
-			{Zone: "a", CapacityType: model.Spot, Price: price / 3, Available: true},
-		},
-	}
+	return instancetype.New(name, cpu, gib, 50,
+		instancetype.OnDemand("a", price), instancetype.OnDemand("b", price+price/50), instancetype.Spot("a", price/3))
 }
 
 // newWorld makes a cluster with so many Deployments.
-func newWorld(t *testing.T, seed uint64, deploys int) *world {
+func newWorld(t *testing.T, seed uint64, deploys int) *simulatedCluster {
 	t.Helper()
-	w := &world{t: t, clock: sim.NewClock(time.Date(2026, 3, 2, 0, 0, 0, 0, time.UTC)), rng: rand.New(rand.NewPCG(seed, 7)), boot: 45 * time.Second, budget: 20}
+	w := &simulatedCluster{t: t, clock: sim.NewClock(time.Date(2026, 3, 2, 0, 0, 0, 0, time.UTC)), rng: rand.New(rand.NewPCG(seed, 7)), boot: 45 * time.Second, budget: 20}
 	w.catalog = model.Catalog{NodeClass: "default", Generation: 1, Types: []model.InstanceType{
 		size("c.1", 2000, 4, 80_000), size("c.2", 4000, 8, 158_000), size("c.4", 8000, 16, 315_000), size("c.8", 16000, 32, 640_000),
 		size("m.1", 2000, 8, 96_000), size("m.2", 4000, 16, 190_000), size("m.4", 8000, 32, 380_000),
@@ -127,7 +120,7 @@ func newWorld(t *testing.T, seed uint64, deploys int) *world {
 	return w
 }
 
-func (w *world) find(claim string) *machine {
+func (w *simulatedCluster) find(claim string) *machine {
 	i := slices.IndexFunc(w.nodes, func(m *machine) bool { return m.Claim == claim })
 	if i < 0 {
 		return nil
@@ -136,7 +129,7 @@ func (w *world) find(claim string) *machine {
 }
 
 // snapshot is the world as a decision sees it.
-func (w *world) snapshot() *model.Snapshot {
+func (w *simulatedCluster) snapshot() *model.Snapshot {
 	now := w.clock.Now()
 	s := &model.Snapshot{
 		Time: now, Seed: uint64(now.Unix()), Settings: w.settings, Pools: slices.Clone(w.pools),
@@ -177,7 +170,7 @@ func (w *world) snapshot() *model.Snapshot {
 }
 
 // spare is how many pods of a Deployment may be evicted now.
-func (w *world) spare(d *deployment) int {
+func (w *simulatedCluster) spare(d *deployment) int {
 	up := 0
 	for _, p := range w.pods {
 		if p.of == d && p.node != "" {
@@ -188,13 +181,13 @@ func (w *world) spare(d *deployment) int {
 }
 
 // name is one for a new claim.
-func (w *world) name() string {
+func (w *simulatedCluster) name() string {
 	w.made++
 	return fmt.Sprintf("n%05d", w.made)
 }
 
 // launch starts a machine for a planned node.
-func (w *world) launch(n *model.PlannedNode, name string, replaces []string) {
+func (w *simulatedCluster) launch(n *model.PlannedNode, name string, replaces []string) {
 	attempt, err := w.cloud.Prepare(w.t.Context(), provider.LaunchSpec{Claim: name, NodePool: "general", NodeClass: "default", Options: n.Options})
 	if err != nil {
 		w.t.Fatal(err)
@@ -220,7 +213,7 @@ func (w *world) launch(n *model.PlannedNode, name string, replaces []string) {
 }
 
 // decide makes a decision and carries it out.
-func (w *world) decide() {
+func (w *simulatedCluster) decide() {
 	w.t.Helper()
 	w.down = false
 	s := w.snapshot()
@@ -279,7 +272,7 @@ func tainted(n *model.Node) bool { return slices.Contains(n.Taints, taint) }
 
 // command takes a step, in the order in which actuate writes; the controller
 // may die between any two writes.
-func (w *world) command(s *model.Snapshot, c *decide.Command, going map[string]bool) {
+func (w *simulatedCluster) command(s *model.Snapshot, c *decide.Command, going map[string]bool) {
 	switch c.Stage {
 	case decide.Start:
 		w.begin(s, c, going)
@@ -306,7 +299,7 @@ func (w *world) command(s *model.Snapshot, c *decide.Command, going map[string]b
 	}
 }
 
-func (w *world) begin(s *model.Snapshot, c *decide.Command, going map[string]bool) {
+func (w *simulatedCluster) begin(s *model.Snapshot, c *decide.Command, going map[string]bool) {
 	mark := &model.Command{ID: fmt.Sprint("c", w.made, "-", c.Nodes[0]), Method: string(c.Method), Started: s.Time, Removed: c.Removed, Billed: c.Billed}
 	for _, i := range c.Nodes {
 		mark.Nodes = append(mark.Nodes, s.Nodes[i].Claim)
@@ -336,14 +329,14 @@ func (w *world) begin(s *model.Snapshot, c *decide.Command, going map[string]boo
 	}
 }
 
-func (w *world) delete(m *machine) {
+func (w *simulatedCluster) delete(m *machine) {
 	m.deleting, m.State = true, model.Deleting
 	w.moves++
 	w.last = w.clock.Now()
 }
 
 // away is how many nodes are disrupted.
-func (w *world) away() int {
+func (w *simulatedCluster) away() int {
 	n := 0
 	for _, m := range w.nodes {
 		if m.deleting || tainted(&m.Node) {
@@ -357,7 +350,7 @@ func (w *world) away() int {
 // allows of those that there were. Nodes that are on their way are not called back
 // when others have gone since. What a controller that died in the middle leaves
 // behind is for the next one to tidy up.
-func (w *world) withinBudget(before, total int) {
+func (w *simulatedCluster) withinBudget(before, total int) {
 	w.t.Helper()
 	now, most := w.away(), (w.budget*total+99)/100
 	if now > most && now > before && !w.down {

@@ -30,10 +30,11 @@ import (
 	"spokeshave.dev/controller/core/policy"
 	"spokeshave.dev/controller/core/spend"
 	"spokeshave.dev/controller/kube/lower"
+	"spokeshave.dev/test/kit/instancetype"
 )
 
-// world is a cluster, the cloud under it, and the caps over it.
-type world struct {
+// cappedCluster is a cluster in memory, the cloud under it, and the caps over it.
+type cappedCluster struct {
 	t        testing.TB
 	rng      *rand.Rand
 	clock    *sim.Clock
@@ -98,16 +99,9 @@ const (
 )
 
 func instanceType(name string, cpu, gib int64, price model.Price) model.InstanceType {
-	capacity := model.Resources{model.CPU: cpu, model.Memory: gib << 30, model.PodSlots: 30}
-	return model.InstanceType{
-		Name: name, Arch: "amd64", OS: "linux", Capacity: capacity, Allocatable: capacity,
-		Labels: map[string]string{corev1.LabelInstanceTypeStable: name, corev1.LabelArchStable: "amd64", corev1.LabelOSStable: "linux"},
-		Offerings: []model.Offering{
-			onDemandA: {Zone: "a", CapacityType: model.OnDemand, Price: price, Available: true},
-			onDemandB: {Zone: "b", CapacityType: model.OnDemand, Price: price + price/40, Available: true},
-			spotA:     {Zone: "a", CapacityType: model.Spot, Price: price / 3, Available: true},
-		},
-	}
+	return instancetype.New(name, cpu, gib, 30, []model.Offering{
+		onDemandA: instancetype.OnDemand("a", price), onDemandB: instancetype.OnDemand("b", price+price/40), spotA: instancetype.Spot("a", price/3),
+	}...)
 }
 
 func catalog(class string) *model.Catalog {
@@ -117,9 +111,9 @@ func catalog(class string) *model.Catalog {
 	}}
 }
 
-func newWorld(t testing.TB, seed uint64) *world {
+func newWorld(t testing.TB, seed uint64) *cappedCluster {
 	t.Helper()
-	w := &world{
+	w := &cappedCluster{
 		t: t, rng: rand.New(rand.NewPCG(seed, 11)), clock: sim.NewClock(time.Date(2026, 3, 10, 0, 0, 0, 0, time.UTC)),
 		catalogs: map[string]*model.Catalog{"default": catalog("default"), "other": catalog("other")},
 		broken:   map[string]bool{}, labels: map[string]map[string]string{}, caps: map[string]policy.Cap{}, meter: newMeter(),
@@ -141,11 +135,11 @@ func newWorld(t testing.TB, seed uint64) *world {
 	return w
 }
 
-func (w *world) log(format string, args ...any) {
+func (w *cappedCluster) log(format string, args ...any) {
 	w.history = append(w.history, w.clock.Now().Format("15:04:05 ")+fmt.Sprintf(format, args...))
 }
 
-func (w *world) fail(format string, args ...any) {
+func (w *cappedCluster) fail(format string, args ...any) {
 	w.t.Helper()
 	for _, line := range w.history[max(0, len(w.history)-60):] {
 		w.t.Log(line)
@@ -153,12 +147,12 @@ func (w *world) fail(format string, args ...any) {
 	w.t.Fatalf(format, args...)
 }
 
-func pick[T any](w *world, from ...T) T { return from[w.rng.IntN(len(from))] }
+func pick[T any](w *cappedCluster, from ...T) T { return from[w.rng.IntN(len(from))] }
 
 // chance is true once in n times.
-func (w *world) chance(n int) bool { return w.rng.IntN(n) == 0 }
+func (w *cappedCluster) chance(n int) bool { return w.rng.IntN(n) == 0 }
 
-func (w *world) newPool(name string) {
+func (w *cappedCluster) newPool(name string) {
 	w.made++
 	np := &karpv1.NodePool{ObjectMeta: metav1.ObjectMeta{
 		Name: name, UID: types.UID(fmt.Sprint("pool-", w.made)), Labels: map[string]string{"team": pick(w, "web", "ml")},
@@ -178,7 +172,7 @@ func (w *world) newPool(name string) {
 }
 
 // cap sets, changes or lifts a cap.
-func (w *world) cap() {
+func (w *cappedCluster) cap() {
 	scope := pick(w, "cluster", "cluster", "nodepool/pool-0", "nodepool/pool-1", "label/team=web", "namespace/shop", "namespace/batch")
 	if w.chance(6) {
 		delete(w.caps, scope)
@@ -200,7 +194,7 @@ func (w *world) cap() {
 }
 
 // newPods come as a Deployment's would: all alike, all at once.
-func (w *world) newPods(n int) {
+func (w *cappedCluster) newPods(n int) {
 	namespace, priority := pick(w, "shop", "shop", "batch"), pick(w, int32(0), 0, 100)
 	cpu, gib := int64(200*(1+w.rng.IntN(12))), int64(1+w.rng.IntN(6))
 	for range n {
@@ -223,7 +217,7 @@ func (w *world) newPods(n int) {
 }
 
 // snapshot is what the controller makes of the cluster.
-func (w *world) snapshot() *model.Snapshot {
+func (w *cappedCluster) snapshot() *model.Snapshot {
 	now := w.clock.Now()
 	catalogs := map[string]model.Catalog{}
 	for name := range w.catalogs {
@@ -252,7 +246,7 @@ func (w *world) snapshot() *model.Snapshot {
 }
 
 // count keeps the ledger as the controller does, and says whether it was written.
-func (w *world) count(s *model.Snapshot) (written bool) {
+func (w *cappedCluster) count(s *model.Snapshot) (written bool) {
 	var next spend.Ledger
 	switch {
 	case w.ledger != nil:
@@ -282,22 +276,22 @@ func (w *world) count(s *model.Snapshot) (written bool) {
 // The world is its own ceiling policy.
 
 // Info implements policy.Policy.
-func (w *world) Info() policy.Info {
+func (w *cappedCluster) Info() policy.Info {
 	return policy.Info{Name: "budget", Namespace: "system", Hooks: []policy.Hook{policy.HookCeiling}}
 }
 
 // Rank implements policy.Policy.
-func (w *world) Rank(context.Context, *policy.RankInput) ([]policy.RankAnswer, error) {
+func (w *cappedCluster) Rank(context.Context, *policy.RankInput) ([]policy.RankAnswer, error) {
 	return nil, policy.ErrNoOpinion
 }
 
 // Consolidate implements policy.Policy.
-func (w *world) Consolidate(context.Context, *policy.ConsolidateInput) ([]policy.ConsolidateAnswer, error) {
+func (w *cappedCluster) Consolidate(context.Context, *policy.ConsolidateInput) ([]policy.ConsolidateAnswer, error) {
 	return nil, policy.ErrNoOpinion
 }
 
 // Ceiling implements policy.Policy.
-func (w *world) Ceiling(context.Context, *policy.CeilingInput) (policy.CeilingAnswer, error) {
+func (w *cappedCluster) Ceiling(context.Context, *policy.CeilingInput) (policy.CeilingAnswer, error) {
 	if w.mute {
 		return policy.CeilingAnswer{}, &policy.Fault{Kind: policy.FaultTrap, Message: "mute"}
 	}

@@ -4,7 +4,6 @@
 package lifecycle
 
 import (
-	"context"
 	"encoding/json"
 	"net/http"
 	"slices"
@@ -13,7 +12,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/go-logr/logr"
 	"github.com/prometheus/client_golang/prometheus"
 	corev1 "k8s.io/api/core/v1"
 	eventsv1 "k8s.io/api/events/v1"
@@ -22,14 +20,10 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/events"
 	"k8s.io/utils/clock"
-	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/config"
-	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
 
 	awsv1 "spokeshave.dev/api/aws/v1"
 	karpv1 "spokeshave.dev/api/karpenter/v1"
-	"spokeshave.dev/controller/app"
 	"spokeshave.dev/controller/cloud/sim"
 	"spokeshave.dev/controller/core/model"
 	"spokeshave.dev/controller/kube/metric"
@@ -38,11 +32,14 @@ import (
 	"spokeshave.dev/controller/kube/reconcile/lifecycle"
 	"spokeshave.dev/controller/kube/reconcile/reservation"
 	"spokeshave.dev/controller/kube/reconcile/termination"
-	"spokeshave.dev/test/kit/controlplane"
+	"spokeshave.dev/test/kit/apiserver"
 	"spokeshave.dev/test/kit/eventually"
+	"spokeshave.dev/test/kit/instancetype"
 )
 
-type world struct {
+// launchingCluster is an API server and the reconcilers that carry claims, on a cloud in
+// memory whose answers get lost on order.
+type launchingCluster struct {
 	client    client.Client
 	cloud     *sim.Provider
 	clock     *sim.Clock
@@ -95,48 +92,30 @@ func option(instanceType string) model.Option {
 }
 
 func catalog() model.Catalog {
-	resources := model.Resources{model.CPU: 2000, model.Memory: 8 << 30, model.PodSlots: 29}
 	c := model.Catalog{NodeClass: "default", Generation: 1}
 	for _, name := range []string{"m5.large", "c5.large"} {
-		c.Types = append(c.Types, model.InstanceType{
-			Name: name, Arch: "amd64", OS: "linux", Labels: map[string]string{corev1.LabelInstanceTypeStable: name, "example.com/from-type": "yes"},
-			Capacity: resources, Allocatable: resources,
-			Offerings: []model.Offering{{Zone: "zone-a", CapacityType: model.OnDemand, Price: 100_000, Available: true}},
-		})
+		t := instancetype.New(name, 2000, 8, 29, instancetype.OnDemand("zone-a", 100_000))
+		t.Labels["example.com/from-type"] = "yes"
+		c.Types = append(c.Types, t)
 	}
 	return c
 }
 
 // start runs the reconcilers against a fresh cloud.
-func start(t *testing.T) *world {
+func start(t *testing.T) *launchingCluster {
 	t.Helper()
-	server := controlplane.ForTest(t, false)
-	if err := controlplane.InstallCRDs(t.Context(), server.Config(), "../../../charts/spokeshave/files/crds"); err != nil {
-		t.Fatal(err)
-	}
-	ctrl.SetLogger(logr.Discard())
-	scheme, err := app.Scheme()
-	if err != nil {
-		t.Fatal(err)
-	}
-	w := &world{clock: sim.NewClock(time.Now()), asked: &requests{by: map[string]int{}}}
+	server := apiserver.Start(t)
+	w := &launchingCluster{clock: sim.NewClock(time.Now()), asked: &requests{by: map[string]int{}}}
+	var err error
 	if w.cloud, err = sim.New(sim.Config{Catalogs: map[string]model.Catalog{"default": catalog()}, Clock: w.clock}); err != nil {
 		t.Fatal(err)
 	}
-	repeated := true
-	cfg := server.Config()
-	cfg.Wrap(func(next http.RoundTripper) http.RoundTripper {
+	server.Config.Wrap(func(next http.RoundTripper) http.RoundTripper {
 		w.asked.RoundTripper = next
 		return w.asked
 	})
-	cfg.Wrap(termination.AnswerAtOnce)
-	mgr, err := ctrl.NewManager(cfg, ctrl.Options{
-		Scheme: scheme, Metrics: metricsserver.Options{BindAddress: "0"},
-		Controller: config.Controller{SkipNameValidation: &repeated},
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	server.Config.Wrap(termination.AnswerAtOnce)
+	mgr := server.Manager(t)
 	if err := index.Register(t.Context(), mgr.GetFieldIndexer()); err != nil {
 		t.Fatal(err)
 	}
@@ -156,28 +135,17 @@ func start(t *testing.T) *world {
 	}
 	w.client = mgr.GetClient()
 	w.collector = &garbage.Collector{Client: w.client, Live: mgr.GetAPIReader(), Provider: w.cloud, Clock: cloudClock{cloud: w.clock}}
-	ctx, cancel := context.WithCancel(t.Context())
-	done := make(chan error, 1)
-	go func() { done <- mgr.Start(ctx) }()
-	t.Cleanup(func() {
-		cancel()
-		if err := <-done; err != nil {
-			t.Errorf("manager: %v", err)
-		}
-	})
-	if !mgr.GetCache().WaitForCacheSync(ctx) {
-		t.Fatal("caches did not sync")
-	}
+	apiserver.Run(t, mgr)
 	return w
 }
 
 // claim creates a NodeClaim as a decision would.
-func (w *world) claim(t *testing.T, name string, options ...model.Option) {
+func (w *launchingCluster) claim(t *testing.T, name string, options ...model.Option) {
 	t.Helper()
 	w.create(t, w.claimFor(t, name, options...))
 }
 
-func (w *world) create(t *testing.T, o client.Object) {
+func (w *launchingCluster) create(t *testing.T, o client.Object) {
 	t.Helper()
 	if err := w.client.Create(t.Context(), o); err != nil {
 		t.Fatal(err)
@@ -185,7 +153,7 @@ func (w *world) create(t *testing.T, o client.Object) {
 }
 
 // claimFor is a NodeClaim as a decision would make it.
-func (w *world) claimFor(t *testing.T, name string, options ...model.Option) *karpv1.NodeClaim {
+func (w *launchingCluster) claimFor(t *testing.T, name string, options ...model.Option) *karpv1.NodeClaim {
 	t.Helper()
 	launch, err := json.Marshal(options)
 	if err != nil {
@@ -206,20 +174,20 @@ func (w *world) claimFor(t *testing.T, name string, options ...model.Option) *ka
 }
 
 // join plays the instance of a claim: its node appears.
-func (w *world) join(t *testing.T, name, providerID string) {
+func (w *launchingCluster) join(t *testing.T, name, providerID string) {
 	t.Helper()
 	w.joinWith(t, name, providerID, karpv1.UnregisteredTaint(), corev1.Taint{Key: startupTaint, Effect: corev1.TaintEffectNoExecute})
 }
 
 // joinWith is join of a node that has only these taints.
-func (w *world) joinWith(t *testing.T, name, providerID string, taints ...corev1.Taint) {
+func (w *launchingCluster) joinWith(t *testing.T, name, providerID string, taints ...corev1.Taint) {
 	t.Helper()
 	w.appear(t, name, providerID, taints...)
 	w.ready(t, name)
 }
 
 // joinUnready is join of a node that is not ready yet.
-func (w *world) joinUnready(t *testing.T, name, providerID string) {
+func (w *launchingCluster) joinUnready(t *testing.T, name, providerID string) {
 	t.Helper()
 	w.appear(t, name, providerID, karpv1.UnregisteredTaint(), corev1.Taint{Key: startupTaint, Effect: corev1.TaintEffectNoExecute})
 }
@@ -228,7 +196,7 @@ func (w *world) joinUnready(t *testing.T, name, providerID string) {
 const startupTaint = "example.com/starting"
 
 // appear makes a node that is not ready.
-func (w *world) appear(t *testing.T, name, providerID string, taints ...corev1.Taint) {
+func (w *launchingCluster) appear(t *testing.T, name, providerID string, taints ...corev1.Taint) {
 	t.Helper()
 	amounts := corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("2"), corev1.ResourceMemory: resource.MustParse("8Gi"), corev1.ResourcePods: resource.MustParse("29")}
 	node := &corev1.Node{
@@ -247,7 +215,7 @@ func (w *world) appear(t *testing.T, name, providerID string, taints ...corev1.T
 }
 
 // ready makes a node ready.
-func (w *world) ready(t *testing.T, name string) {
+func (w *launchingCluster) ready(t *testing.T, name string) {
 	t.Helper()
 	w.eventually(t, "the cache to show "+name, func() bool { return w.getNode(t, name) != nil })
 	node := w.getNode(t, name).DeepCopy()
@@ -269,7 +237,7 @@ func (w *world) ready(t *testing.T, name string) {
 	})
 }
 
-func (w *world) getClaim(t *testing.T, name string) *karpv1.NodeClaim {
+func (w *launchingCluster) getClaim(t *testing.T, name string) *karpv1.NodeClaim {
 	t.Helper()
 	c := &karpv1.NodeClaim{}
 	if err := w.client.Get(t.Context(), types.NamespacedName{Name: name}, c); err != nil {
@@ -281,7 +249,7 @@ func (w *world) getClaim(t *testing.T, name string) *karpv1.NodeClaim {
 	return c
 }
 
-func (w *world) getNode(t *testing.T, name string) *corev1.Node {
+func (w *launchingCluster) getNode(t *testing.T, name string) *corev1.Node {
 	t.Helper()
 	n := &corev1.Node{}
 	if err := w.client.Get(t.Context(), types.NamespacedName{Name: name}, n); err != nil {
@@ -293,7 +261,7 @@ func (w *world) getNode(t *testing.T, name string) *corev1.Node {
 	return n
 }
 
-func (w *world) getPod(t *testing.T, name string) *corev1.Pod {
+func (w *launchingCluster) getPod(t *testing.T, name string) *corev1.Pod {
 	t.Helper()
 	p := &corev1.Pod{}
 	if err := w.client.Get(t.Context(), types.NamespacedName{Namespace: "default", Name: name}, p); err != nil {
@@ -303,7 +271,7 @@ func (w *world) getPod(t *testing.T, name string) *corev1.Pod {
 }
 
 // eventually waits for a condition, moving the cloud's clock along.
-func (w *world) eventually(t *testing.T, what string, ok func() bool) {
+func (w *launchingCluster) eventually(t *testing.T, what string, ok func() bool) {
 	t.Helper()
 	eventually.True(t, what, func() bool {
 		if ok() {
@@ -315,7 +283,7 @@ func (w *world) eventually(t *testing.T, what string, ok func() bool) {
 }
 
 // living counts the machines of a claim that cost money.
-func (w *world) living(claim string) int {
+func (w *launchingCluster) living(claim string) int {
 	n := 0
 	for _, m := range w.cloud.Machines() {
 		if m.Claim == claim && (m.State == "pending" || m.State == "running") {
@@ -326,13 +294,13 @@ func (w *world) living(claim string) int {
 }
 
 // told waits for an event about the object of that name.
-func (w *world) told(t *testing.T, name, reason string, parts ...string) {
+func (w *launchingCluster) told(t *testing.T, name, reason string, parts ...string) {
 	t.Helper()
 	w.eventually(t, "event "+reason+" on "+name, func() bool { return w.count(t, name, reason, parts...) > 0 })
 }
 
 // count counts the events about the object of that name.
-func (w *world) count(t *testing.T, name, reason string, parts ...string) int {
+func (w *launchingCluster) count(t *testing.T, name, reason string, parts ...string) int {
 	t.Helper()
 	var list eventsv1.EventList
 	if err := w.client.List(t.Context(), &list); err != nil {

@@ -1,39 +1,34 @@
 package agreement
 
 import (
-	"context"
 	"fmt"
 	"math/rand/v2"
 	"slices"
 	"testing"
 	"time"
 
-	"github.com/go-logr/logr"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	schedulingv1 "k8s.io/api/scheduling/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/clock"
-	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
 
 	karpv1 "spokeshave.dev/api/karpenter/v1"
-	"spokeshave.dev/controller/app"
 	"spokeshave.dev/controller/cloud/sim"
 	"spokeshave.dev/controller/core/model"
 	"spokeshave.dev/controller/kube/lower"
 	"spokeshave.dev/controller/kube/reconcile/index"
 	"spokeshave.dev/controller/kube/reconcile/lifecycle"
 	"spokeshave.dev/controller/kube/reconcile/reservation"
+	"spokeshave.dev/test/kit/apiserver"
 	"spokeshave.dev/test/kit/controlplane"
 	"spokeshave.dev/test/kit/eventually"
 )
 
-// world is a cluster with a real scheduler and a KWOK in the place of kubelets.
-type world struct {
+// scheduledCluster is a cluster with a real scheduler and a KWOK in the place of kubelets.
+type scheduledCluster struct {
 	client  client.Client
 	catalog model.Catalog
 	filters *filters
@@ -41,22 +36,11 @@ type world struct {
 	clock *sim.Clock
 }
 
-func start(t *testing.T) *world {
+func start(t *testing.T) *scheduledCluster {
 	t.Helper()
-	cluster := controlplane.ForTest(t, true)
-	if err := controlplane.InstallCRDs(t.Context(), cluster.Config(), "../../../charts/spokeshave/files/crds"); err != nil {
-		t.Fatal(err)
-	}
-	ctrl.SetLogger(logr.Discard())
-	scheme, err := app.Scheme()
-	if err != nil {
-		t.Fatal(err)
-	}
-	w := &world{catalog: loadCatalog(t), filters: startFilters(t)}
-	if w.client, err = client.New(cluster.Config(), client.Options{Scheme: scheme}); err != nil {
-		t.Fatal(err)
-	}
-	w.reconcile(t, cluster, scheme)
+	cluster := apiserver.On(t, controlplane.ForTest(t, true))
+	w := &scheduledCluster{catalog: loadCatalog(t), filters: startFilters(t), client: cluster.Client(t)}
+	w.reconcile(t, cluster)
 	for _, name := range []string{shop, bank} {
 		w.create(t, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name}})
 	}
@@ -66,17 +50,14 @@ func start(t *testing.T) *world {
 }
 
 // reconcile runs the reconciler that takes claims to nodes, with a cloud in memory.
-func (w *world) reconcile(t *testing.T, cluster *controlplane.Cluster, scheme *runtime.Scheme) {
+func (w *scheduledCluster) reconcile(t *testing.T, cluster *apiserver.Server) {
 	t.Helper()
 	w.clock = sim.NewClock(time.Now())
 	cloud, err := sim.New(sim.Config{Catalogs: map[string]model.Catalog{"default": w.catalog}, Clock: w.clock})
 	if err != nil {
 		t.Fatal(err)
 	}
-	mgr, err := ctrl.NewManager(cluster.Config(), ctrl.Options{Scheme: scheme, Metrics: metricsserver.Options{BindAddress: "0"}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	mgr := cluster.Manager(t)
 	if err := index.Register(t.Context(), mgr.GetFieldIndexer()); err != nil {
 		t.Fatal(err)
 	}
@@ -84,21 +65,10 @@ func (w *world) reconcile(t *testing.T, cluster *controlplane.Cluster, scheme *r
 	if err := claims.SetupWithManager(mgr); err != nil {
 		t.Fatal(err)
 	}
-	ctx, cancel := context.WithCancel(t.Context())
-	done := make(chan error, 1)
-	go func() { done <- mgr.Start(ctx) }()
-	t.Cleanup(func() {
-		cancel()
-		if err := <-done; err != nil {
-			t.Errorf("manager: %v", err)
-		}
-	})
-	if !mgr.GetCache().WaitForCacheSync(ctx) {
-		t.Fatal("caches did not sync")
-	}
+	apiserver.Run(t, mgr)
 }
 
-func (w *world) create(t *testing.T, o client.Object) {
+func (w *scheduledCluster) create(t *testing.T, o client.Object) {
 	t.Helper()
 	if err := w.client.Create(t.Context(), o); err != nil {
 		t.Fatal(err)
@@ -123,7 +93,7 @@ type outcome struct {
 
 // run plays a scenario: pods wait, the plan's claims are launched, their nodes
 // join, the reconciler registers them, and the scheduler binds.
-func (w *world) run(t *testing.T, s *scenario) outcome {
+func (w *scheduledCluster) run(t *testing.T, s *scenario) outcome {
 	t.Helper()
 	defer w.clear(t)
 	w.join(t, s.nodes)
@@ -146,7 +116,7 @@ func (w *world) run(t *testing.T, s *scenario) outcome {
 }
 
 // launch has the reconciler launch the plan's claims.
-func (w *world) launch(t *testing.T, p *plan) {
+func (w *scheduledCluster) launch(t *testing.T, p *plan) {
 	t.Helper()
 	for _, c := range p.claims {
 		w.create(t, c)
@@ -165,7 +135,7 @@ func (w *world) launch(t *testing.T, p *plan) {
 
 // join makes nodes, as kubelets would. From then on KWOK plays those, and the
 // reconciler has what was launched.
-func (w *world) join(t *testing.T, nodes []*corev1.Node) {
+func (w *scheduledCluster) join(t *testing.T, nodes []*corev1.Node) {
 	t.Helper()
 	for _, n := range nodes {
 		status := n.Status
@@ -188,7 +158,7 @@ func (w *world) join(t *testing.T, nodes []*corev1.Node) {
 }
 
 // compare waits until the scheduler has nothing left to bind and counts.
-func (w *world) compare(t *testing.T, s *scenario, p *plan) outcome {
+func (w *scheduledCluster) compare(t *testing.T, s *scenario, p *plan) outcome {
 	t.Helper()
 	out := outcome{planned: len(p.fresh), causes: map[cause]int{}}
 	before, since := -1, time.Now()
@@ -243,13 +213,13 @@ func refusal(pod *corev1.Pod) string {
 }
 
 // untried lists the pods that the scheduler has not looked at.
-func (w *world) untried(t *testing.T) []*corev1.Pod {
+func (w *scheduledCluster) untried(t *testing.T) []*corev1.Pod {
 	t.Helper()
 	return slices.DeleteFunc(w.pods(t), func(p *corev1.Pod) bool { return p.Spec.NodeName != "" || refusal(p) != "" })
 }
 
 // inputs is the cluster as a snapshot is made of it.
-func (w *world) inputs(t *testing.T) lower.Inputs {
+func (w *scheduledCluster) inputs(t *testing.T) lower.Inputs {
 	t.Helper()
 	return lower.Inputs{
 		Live: true, Catalogs: map[string]model.Catalog{"default": w.catalog},
@@ -260,17 +230,17 @@ func (w *world) inputs(t *testing.T) lower.Inputs {
 	}
 }
 
-func (w *world) nodes(t *testing.T) []*corev1.Node {
+func (w *scheduledCluster) nodes(t *testing.T) []*corev1.Node {
 	t.Helper()
 	return list(t, w, &corev1.NodeList{}, func(l *corev1.NodeList) []corev1.Node { return l.Items })
 }
 
-func (w *world) pods(t *testing.T) []*corev1.Pod {
+func (w *scheduledCluster) pods(t *testing.T) []*corev1.Pod {
 	t.Helper()
 	return list(t, w, &corev1.PodList{}, func(l *corev1.PodList) []corev1.Pod { return l.Items })
 }
 
-func list[L client.ObjectList, T any](t *testing.T, w *world, into L, items func(L) []T) []*T {
+func list[L client.ObjectList, T any](t *testing.T, w *scheduledCluster, into L, items func(L) []T) []*T {
 	t.Helper()
 	if err := w.client.List(t.Context(), into); err != nil {
 		t.Fatal(err)
@@ -284,7 +254,7 @@ func list[L client.ObjectList, T any](t *testing.T, w *world, into L, items func
 }
 
 // clear removes everything that a scenario made.
-func (w *world) clear(t *testing.T) {
+func (w *scheduledCluster) clear(t *testing.T) {
 	t.Helper()
 	drop := func(o client.Object, opts ...client.DeleteAllOfOption) {
 		if err := w.client.DeleteAllOf(t.Context(), o, opts...); err != nil {

@@ -12,27 +12,22 @@ import (
 	"testing"
 	"time"
 
-	"github.com/go-logr/logr"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/client-go/rest"
-	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	awsv1 "spokeshave.dev/api/aws/v1"
 	karpv1 "spokeshave.dev/api/karpenter/v1"
-	"spokeshave.dev/controller/app"
 	"spokeshave.dev/controller/cloud/sim"
 	"spokeshave.dev/controller/core/model"
-	"spokeshave.dev/test/kit/controlplane"
+	"spokeshave.dev/test/kit/apiserver"
+	"spokeshave.dev/test/kit/instancetype"
 )
 
-// world is a cluster without a controller.
-type world struct {
-	config *rest.Config
-	scheme *runtime.Scheme
+// bareCluster is an API server and a cloud in memory, without a controller.
+type bareCluster struct {
+	server *apiserver.Server
 	client client.Client // uncached
 	cloud  *sim.Provider
 	clock  *sim.Clock
@@ -47,31 +42,16 @@ const (
 func catalog() model.Catalog {
 	c := model.Catalog{NodeClass: "default", Generation: 1}
 	for name, cpus := range map[string]int64{large: 8, small: 2} {
-		room := model.Resources{model.CPU: cpus * 1000, model.Memory: cpus * 4 << 30, model.PodSlots: 29}
-		c.Types = append(c.Types, model.InstanceType{
-			Name: name, Arch: "amd64", OS: "linux", Capacity: room, Allocatable: room,
-			Labels:    map[string]string{corev1.LabelInstanceTypeStable: name, corev1.LabelArchStable: "amd64", corev1.LabelOSStable: "linux"},
-			Offerings: []model.Offering{{Zone: "zone-a", CapacityType: model.OnDemand, Price: model.Price(cpus * 50_000), Available: true}},
-		})
+		c.Types = append(c.Types, instancetype.New(name, cpus*1000, cpus*4, 29, instancetype.OnDemand("zone-a", model.Price(cpus*50_000))))
 	}
 	return c
 }
 
-func newWorld(t *testing.T) *world {
+func newWorld(t *testing.T) *bareCluster {
 	t.Helper()
-	server := controlplane.ForTest(t, false)
-	if err := controlplane.InstallCRDs(t.Context(), server.Config(), "../../../charts/spokeshave/files/crds"); err != nil {
-		t.Fatal(err)
-	}
-	ctrl.SetLogger(logr.Discard())
-	w := &world{config: server.Config(), clock: sim.NewClock(time.Now())}
+	w := &bareCluster{server: apiserver.Start(t), clock: sim.NewClock(time.Now())}
+	w.client = w.server.Client(t)
 	var err error
-	if w.scheme, err = app.Scheme(); err != nil {
-		t.Fatal(err)
-	}
-	if w.client, err = client.New(w.config, client.Options{Scheme: w.scheme}); err != nil {
-		t.Fatal(err)
-	}
 	w.cloud, err = sim.New(sim.Config{
 		Catalogs: map[string]model.Catalog{"default": catalog()}, Clock: w.clock, BootDelay: time.Second, StopDelay: time.Second,
 	})
@@ -83,7 +63,7 @@ func newWorld(t *testing.T) *world {
 }
 
 // settle makes the NodePool and its class.
-func (w *world) settle(t *testing.T) {
+func (w *bareCluster) settle(t *testing.T) {
 	t.Helper()
 	class := &awsv1.EC2NodeClass{}
 	pool := &karpv1.NodePool{}
@@ -109,7 +89,7 @@ func (w *world) settle(t *testing.T) {
 }
 
 // claim creates a NodeClaim as a decision would.
-func (w *world) claim(t *testing.T, name string) {
+func (w *bareCluster) claim(t *testing.T, name string) {
 	t.Helper()
 	launch, err := json.Marshal([]model.Option{{InstanceType: large, Zone: "zone-a", CapacityType: model.OnDemand, Price: 400_000, Effective: 0.4}})
 	if err != nil {
@@ -131,7 +111,7 @@ func (w *world) claim(t *testing.T, name string) {
 }
 
 // machines play the kubelets: the node of an instance appears.
-func (w *world) machines(ctx context.Context) error {
+func (w *bareCluster) machines(ctx context.Context) error {
 	var claims karpv1.NodeClaimList
 	var nodes corev1.NodeList
 	if err := w.client.List(ctx, &claims); err != nil {
@@ -166,7 +146,7 @@ func (w *world) machines(ctx context.Context) error {
 // plane's controllers take off.
 func notReady(t corev1.Taint) bool { return t.Key == corev1.TaintNodeNotReady }
 
-func (w *world) join(ctx context.Context, c *karpv1.NodeClaim) error {
+func (w *bareCluster) join(ctx context.Context, c *karpv1.NodeClaim) error {
 	cpus := "8"
 	if c.Labels[corev1.LabelInstanceTypeStable] == small {
 		cpus = "2"

@@ -16,6 +16,8 @@ import (
 	awsv1 "spokeshave.dev/api/aws/v1"
 	"spokeshave.dev/controller/cloud/aws"
 	"spokeshave.dev/controller/cloud/aws/nodeclass"
+	"spokeshave.dev/controller/cloud/catalog"
+	"spokeshave.dev/controller/core/model"
 	sim "spokeshave.dev/simulator"
 	"spokeshave.dev/test/kit/ec2"
 )
@@ -33,7 +35,11 @@ type endpoint struct {
 func newWorld(t *testing.T) *endpoint {
 	t.Helper()
 	w := &endpoint{clock: clocktesting.NewFakeClock(time.Date(2026, 8, 3, 10, 0, 0, 0, time.UTC))}
-	at := ec2.Start(t, []string{"m5.large"}, func(cfg *sim.Config) { cfg.Clock = w.clock })
+	at := ec2.Start(t, nil, func(cfg *sim.Config) {
+		cfg.Clock = w.clock
+		cfg.Types = []catalog.Type{{Name: "m5.large", Arch: "amd64", VCPU: 2, MemoryMiB: 8192, Hypervisor: "nitro", ENIs: 3, IPv4PerENI: 10}}
+		cfg.Sales = []catalog.Sale{{Type: "m5.large", OnDemand: model.PriceOf(0.096), Zones: []string{"us-west-2a", "us-west-2b", "us-west-2c"}}}
+	})
 	w.server = at.Server
 	w.provider = ec2.Provider(t, at.URL, ec2.NoRetries, func(cfg *aws.Config) { cfg.Clock, cfg.Log = w.clock.Now, testr.New(t) })
 	w.resolver = &nodeclass.Resolver{Cloud: w.provider.NodeClasses(), Clock: w.clock.Now}

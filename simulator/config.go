@@ -8,6 +8,7 @@ import (
 	"k8s.io/utils/clock"
 
 	"spokeshave.dev/controller/cloud/catalog"
+	"spokeshave.dev/simulator/iam/policy"
 )
 
 // Config says what the endpoint pretends to be. Types and Sales are required,
@@ -55,6 +56,9 @@ type Config struct {
 	// OnDemandVCPUs and SpotVCPUs are the account's quotas; 0 is none.
 	OnDemandVCPUs int
 	SpotVCPUs     int
+	// Policies are the identity-based policies of every caller but the joiner's
+	// key; none allows everything.
+	Policies []*policy.Document
 	// Log takes one line for each request at level debug. Discarded when nil.
 	Log *slog.Logger
 }

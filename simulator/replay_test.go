@@ -15,6 +15,7 @@ import (
 
 	"spokeshave.dev/controller/cloud/catalog"
 	"spokeshave.dev/simulator"
+	"spokeshave.dev/simulator/iam/policy"
 )
 
 // recorded is a request of Karpenter 1.14.1 as it was sent to EC2's API. Names of
@@ -41,16 +42,33 @@ func answered() map[string]string {
 // TestReplay sends what a real Karpenter sent, in its order: every request is
 // answered as EC2 answers it.
 func TestReplay(t *testing.T) {
-	types, sales, err := catalog.Load(region)
+	for name, policies := range map[string][]*policy.Document{"everything is allowed": nil, "under our policy": {readPolicy(t)}} {
+		t.Run(name, func(t *testing.T) {
+			all := readRecorded(t)
+			r := newReplay(t, policies)
+			r.prepare(t, all)
+			r.run(t, all)
+		})
+	}
+}
+
+// readPolicy is the policy that our examples give a controller.
+func readPolicy(t *testing.T) *policy.Document {
+	t.Helper()
+	text, err := os.ReadFile("../examples/iam/controller-policy.json")
 	if err != nil {
 		t.Fatal(err)
 	}
-	server, err := simulator.New(simulator.Config{Region: region, Cluster: "mig", Seed: 1, Types: types, Sales: sales})
+	fill := strings.NewReplacer("${partition}", "aws", "${region}", region, "${cluster}", "mig", "${account}", "123456789012", "${node_role}", "arn:aws:iam::123456789012:role/KarpenterNodeRole-mig")
+	out, err := policy.Parse([]byte(fill.Replace(string(text))))
 	if err != nil {
 		t.Fatal(err)
 	}
-	listener := httptest.NewServer(server)
-	t.Cleanup(listener.Close)
+	return out
+}
+
+func readRecorded(t *testing.T) []recorded {
+	t.Helper()
 	raw, err := os.ReadFile("testdata/karpenter-1.14.1.json")
 	if err != nil {
 		t.Fatal(err)
@@ -59,8 +77,27 @@ func TestReplay(t *testing.T) {
 	if err := json.Unmarshal(raw, &all); err != nil {
 		t.Fatal(err)
 	}
-	r := &replay{url: listener.URL, made: map[string]string{}}
-	r.prepare(t, all)
+	return all
+}
+
+func newReplay(t *testing.T, policies []*policy.Document) *replay {
+	t.Helper()
+	types, sales, err := catalog.Load(region)
+	if err != nil {
+		t.Fatal(err)
+	}
+	server, err := simulator.New(simulator.Config{Region: region, Cluster: "mig", Seed: 1, Types: types, Sales: sales, Policies: policies})
+	if err != nil {
+		t.Fatal(err)
+	}
+	listener := httptest.NewServer(server)
+	t.Cleanup(listener.Close)
+	return &replay{url: listener.URL, key: "AKIATEST", made: map[string]string{}}
+}
+
+// run sends all requests and checks the answers.
+func (r *replay) run(t *testing.T, all []recorded) {
+	t.Helper()
 	for i, in := range all {
 		t.Run(strconv.Itoa(i)+" "+in.Action, func(t *testing.T) {
 			text := r.send(t, in)
@@ -85,14 +122,17 @@ func TestReplay(t *testing.T) {
 
 // replay sends recorded requests to one server.
 type replay struct {
-	url  string
-	made map[string]string // placeholder to ID
+	url, key string
+	made     map[string]string // placeholder to ID
 }
 
 // prepare makes the instance profiles and launch templates that recorded requests
 // name and no recorded request makes.
 func (r *replay) prepare(t *testing.T, all []recorded) {
 	t.Helper()
+	key := r.key
+	r.key = simulator.JoinerKey // whom no policy binds
+	defer func() { r.key = key }()
 	made, templates := map[string]bool{}, map[string]bool{}
 	var model recorded
 	for _, in := range all {
@@ -119,9 +159,24 @@ func (r *replay) prepare(t *testing.T, all []recorded) {
 			like := model
 			like.Parameters = maps.Clone(model.Parameters)
 			like.Parameters["LaunchTemplateName"], like.Parameters["ClientToken"] = name, name
+			if in.Parameters["TargetCapacitySpecification.DefaultTargetCapacityType"] == "spot" {
+				tagSpotRequests(like.Parameters)
+			}
 			r.send(t, like)
 		}
 	}
+}
+
+// tagSpotRequests has a template tag spot requests as it tags interfaces, which
+// Karpenter's templates for spot do.
+func tagSpotRequests(parameters map[string]string) {
+	const from, to = "LaunchTemplateData.TagSpecification.1.", "LaunchTemplateData.TagSpecification.2."
+	for key, value := range maps.Clone(parameters) {
+		if rest, ok := strings.CutPrefix(key, from); ok {
+			parameters[to+rest] = value
+		}
+	}
+	parameters[to+"ResourceType"] = "spot-instances-request"
 }
 
 // send posts a request, fails unless it ends with its code, and gives the answer.
@@ -150,7 +205,7 @@ func (r *replay) send(t *testing.T, in recorded) string {
 		t.Fatal(err)
 	}
 	request.Header.Set("Content-Type", kind)
-	request.Header.Set("Authorization", "AWS4-HMAC-SHA256 Credential=A/20261122/us-west-2/"+in.Service+"/aws4_request, SignedHeaders=host, Signature=0")
+	request.Header.Set("Authorization", "AWS4-HMAC-SHA256 Credential="+r.key+"/20261122/us-west-2/"+in.Service+"/aws4_request, SignedHeaders=host, Signature=0")
 	if in.Body != "" {
 		request.Header.Set("X-Amz-Target", "Service."+in.Action)
 	}

@@ -21,7 +21,7 @@ import (
 // https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_sigv-signing-elements.html
 func route(c *operation.Call, r *http.Request, served string) (wire.Format, error) {
 	scope, scopeErr := signature.Read(r.Header.Get("Authorization"))
-	c.Service, c.Region = scope.Service, scope.Region
+	c.Service, c.Region, c.AccessKey = scope.Service, scope.Region, scope.AccessKey
 	format, err := readAction(c, r)
 	switch {
 	case scopeErr != nil:

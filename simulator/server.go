@@ -138,6 +138,9 @@ func (s *Server) once(c *operation.Call) (result any, arrived <-chan struct{}, e
 	}
 	c.Now = s.cfg.Clock.Now()
 	s.world.ec2.Settle(c.Now)
+	if err := s.authorize(c); err != nil {
+		return nil, nil, err
+	}
 	result, err = op(c)
 	return result, s.arrived, err
 }

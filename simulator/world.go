@@ -5,6 +5,7 @@ import (
 	"spokeshave.dev/simulator/eks"
 	"spokeshave.dev/simulator/fault"
 	"spokeshave.dev/simulator/iam"
+	"spokeshave.dev/simulator/iam/policy"
 	"spokeshave.dev/simulator/ids"
 	"spokeshave.dev/simulator/market"
 	"spokeshave.dev/simulator/operation"
@@ -26,6 +27,8 @@ type world struct {
 	shifts  *zonalshift.Service
 	// operations are by service, as credential scopes name it, and action.
 	operations map[string]map[string]operation.Operation
+	// access is what a call to a service needs to be allowed.
+	access map[string]func(*operation.Call) []policy.Request
 }
 
 func (s *Server) newWorld() *world {
@@ -55,6 +58,7 @@ func (s *Server) newWorld() *world {
 		"eks":             eks.New(account, cluster).Operations(),
 		"arc-zonal-shift": w.shifts.Operations(),
 	}
+	w.access = map[string]func(*operation.Call) []policy.Request{"ec2": w.ec2.Access, "iam": w.iam.Access}
 	return w
 }
 

@@ -20,6 +20,7 @@ import (
 
 	"spokeshave.dev/controller/cloud/catalog"
 	"spokeshave.dev/simulator"
+	"spokeshave.dev/simulator/iam/policy"
 	"spokeshave.dev/simulator/joiner"
 )
 
@@ -28,6 +29,7 @@ type options struct {
 	listen, log string
 	sim         simulator.Config
 	clusterCA   string
+	policies    []string
 	joiner      bool
 	kubeconfig  string
 	bootDelay   time.Duration
@@ -50,6 +52,10 @@ With --joiner it also plays what boots on the instances: a Node for each running
 instance after --boot-delay, with the labels, taints and capacity that its user
 data and type call for, and the Node's removal after the instance's end. KWOK
 plays kubelet for Nodes labelled spokeshave.dev/kwok=true.
+
+With --iam-policy calls are refused as IAM refuses what the policy does not allow:
+Action, Resource and Condition are evaluated, and the refusal says why in words
+and in an encoded message that sts decode-authorization-message reads.
 
 What it does can be watched and changed under /_sim/ (JSON):
 
@@ -95,6 +101,7 @@ func command() *cobra.Command {
 	f.IntVar(&o.sim.FleetAttempts, "fleet-attempts", 0, "pools a fleet tries before it reports the rest as UnfulfillableCapacity; 0 is all")
 	f.IntVar(&o.sim.OnDemandVCPUs, "on-demand-vcpus", 0, "quota of on-demand vCPUs; 0 is none")
 	f.IntVar(&o.sim.SpotVCPUs, "spot-vcpus", 0, "quota of spot vCPUs; 0 is none")
+	f.StringArrayVar(&o.policies, "iam-policy", nil, "JSON file of an identity-based policy, several of which add up; calls that they do not allow are refused (default everything is allowed)")
 	f.BoolVar(&o.joiner, "joiner", false, "register a Node for each running instance")
 	f.StringVar(&o.kubeconfig, "kubeconfig", os.Getenv("KUBECONFIG"), "the cluster that instances join, and that DescribeCluster tells")
 	f.DurationVar(&o.bootDelay, "boot-delay", 3*time.Second, "from running to the Node's registration")
@@ -112,6 +119,9 @@ func (o *options) run(ctx context.Context) error {
 	o.sim.Log, o.sim.ClusterCA = log, o.clusterCA
 	var err error
 	if o.sim.Types, o.sim.Sales, err = catalog.Load(o.sim.Region); err != nil {
+		return err
+	}
+	if err := o.readPolicies(); err != nil {
 		return err
 	}
 	cluster, err := o.cluster()
@@ -135,6 +145,22 @@ func (o *options) run(ctx context.Context) error {
 		work.Go(func() error { return joiner.Run(ctx, o.join(endpoint, cluster)) })
 	}
 	return work.Wait()
+}
+
+// readPolicies reads the policies that bind every caller but the joiner.
+func (o *options) readPolicies() error {
+	for _, file := range o.policies {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			return fmt.Errorf("read --iam-policy: %w", err)
+		}
+		p, err := policy.Parse(text)
+		if err != nil {
+			return fmt.Errorf("%s: %w", file, err)
+		}
+		o.sim.Policies = append(o.sim.Policies, p)
+	}
+	return nil
 }
 
 // cluster reads the kubeconfig, and has DescribeCluster tell what it says
@@ -167,7 +193,7 @@ func (o *options) cluster() (*rest.Config, error) {
 func (o *options) join(endpoint string, cluster *rest.Config) joiner.Config {
 	client := ec2.New(ec2.Options{
 		Region: o.sim.Region, BaseEndpoint: &endpoint,
-		Credentials: credentials.NewStaticCredentialsProvider("AKIAJOINER", "joiner", ""),
+		Credentials: credentials.NewStaticCredentialsProvider(simulator.JoinerKey, "joiner", ""),
 	})
 	return joiner.Config{
 		EC2: client, Kubernetes: cluster, Cluster: o.sim.Cluster, Region: o.sim.Region, Types: o.sim.Types,

@@ -67,6 +67,8 @@ func TestBadFlags(t *testing.T) {
 		"region":         {[]string{"--region", "mars-north-1"}, "mars-north-1"},
 		"joiner alone":   {[]string{"--joiner", "--kubeconfig", ""}, "needs --kubeconfig"},
 		"bad kubeconfig": {[]string{"--kubeconfig", empty}, empty},
+		"no policy":      {[]string{"--iam-policy", empty + ".json"}, "--iam-policy"},
+		"bad policy":     {[]string{"--iam-policy", empty}, "read policy"},
 		"log level":      {[]string{"--log", "loud"}, "--log"},
 		"address":        {[]string{"--listen", "nowhere:x", "--kubeconfig", ""}, "listen on nowhere:x"},
 		"argument":       {[]string{"start"}, "start"},

@@ -41,21 +41,23 @@ func (s *Service) Operations() map[string]operation.Operation {
 	}
 }
 
-// Profile is an instance profile as other services see it.
-type Profile struct{ ID, ARN string }
+// Profile is an instance profile as other services see it, with the ARN of its
+// role.
+type Profile struct{ ID, ARN, RoleARN string }
 
 // Resolve finds the instance profile of a launch by name or ARN, one of which is
 // given. The profile must hold a role.
 // https://docs.aws.amazon.com/IAM/latest/UserGuide/id_roles_use_switch-role-ec2_instance-profiles.html
 func (s *Service) Resolve(name, arn string) (Profile, error) {
 	for _, p := range s.profiles {
-		found := Profile{p.id, s.profileARN(p)}
+		found := Profile{ID: p.id, ARN: s.profileARN(p)}
 		if p.name != name && found.ARN != arn {
 			continue
 		}
 		if len(p.roles) == 0 {
 			return Profile{}, awserr.New(awserr.InvalidValue, "IAM Instance Profile \"%s\" has no associated IAM Roles", found.ARN)
 		}
+		found.RoleARN = s.account.IAM("role/" + p.roles[0])
 		return found, nil
 	}
 	if name != "" {

@@ -16,6 +16,8 @@ type Call struct {
 	// Service and Region are those of the credential scope: ec2, us-west-2.
 	Service string
 	Region  string
+	// AccessKey is that of the credentials, which are not verified.
+	AccessKey string
 	// Action is the operation's name, such as CreateFleet.
 	Action string
 	// Form holds the parameters of the query protocols, nil for the others.

@@ -68,12 +68,9 @@ func (f *Form) child(name string) *Form {
 // Take removes a top-level parameter and gives its value, empty when it is not
 // there.
 func (f *Form) Take(name string) string {
-	kid := f.kids[name]
-	if kid == nil {
-		return ""
-	}
+	value := f.Text(name)
 	delete(f.kids, name)
-	return kid.value
+	return value
 }
 
 // items are the members of a list in the order of their numbers. A list is
@@ -134,4 +131,19 @@ func Overlay(below, above *Form) *Form {
 	maps.Copy(out.kids, below.kids)
 	maps.Copy(out.kids, above.kids)
 	return out
+}
+
+// Without is a copy that lacks one top-level parameter.
+func (f *Form) Without(name string) *Form {
+	out := &Form{value: f.value, leaf: f.leaf, kids: maps.Clone(f.kids)}
+	delete(out.kids, name)
+	return out
+}
+
+// Text is the value of a top-level parameter, empty when it is not there.
+func (f *Form) Text(name string) string {
+	if kid := f.kids[name]; kid != nil {
+		return kid.value
+	}
+	return ""
 }

@@ -6,8 +6,8 @@ import (
 	"spokeshave.dev/simulator/awserr"
 )
 
-// Scope is what a credential scope names.
-type Scope struct{ Region, Service string }
+// Scope is what a credential scope names, and the access key before it.
+type Scope struct{ AccessKey, Region, Service string }
 
 // Read takes the scope from an Authorization header, in which it stands as
 // AKID/20260801/us-west-2/ec2/aws4_request.
@@ -29,7 +29,7 @@ func Read(header string) (Scope, error) {
 		if len(parts) < 5 || parts[len(parts)-1] != "aws4_request" {
 			break
 		}
-		return Scope{Region: parts[len(parts)-3], Service: parts[len(parts)-2]}, nil
+		return Scope{AccessKey: parts[0], Region: parts[len(parts)-3], Service: parts[len(parts)-2]}, nil
 	}
 	return Scope{}, awserr.New("AuthFailure", "AWS was not able to validate the provided access credentials: no credential scope")
 }

@@ -18,12 +18,12 @@ const JoinerKey = "AKIAJOINER"
 
 // authorize refuses a call that the policies do not allow. The first request
 // that is denied decides what the refusal says.
-func (s *Server) authorize(c *operation.Call) error {
-	if len(s.cfg.Policies) == 0 || c.AccessKey == JoinerKey {
+func (w *world) authorize(cfg *Config, c *operation.Call) error {
+	if len(cfg.Policies) == 0 || c.AccessKey == JoinerKey {
 		return nil
 	}
-	account := ids.Account{ID: s.cfg.Account, Region: s.cfg.Region}
-	access := s.world.access[c.Service]
+	account := ids.Account{ID: cfg.Account, Region: cfg.Region}
+	access := w.access[c.Service]
 	if access == nil {
 		access = func(c *operation.Call) []policy.Request { return plainAccess(account, c) }
 	}
@@ -33,7 +33,7 @@ func (s *Server) authorize(c *operation.Call) error {
 		}
 		r.Keys["aws:RequestedRegion"] = []string{c.Region}
 		r.Keys["aws:PrincipalAccount"] = []string{account.ID}
-		if d := policy.Decide(s.cfg.Policies, r); !d.Allowed {
+		if d := policy.Decide(cfg.Policies, r); !d.Allowed {
 			return denied(c.Service, policy.Refusal{Principal: sts.Caller(account), Request: r, Decision: d})
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"k8s.io/utils/clock"
 
 	"spokeshave.dev/controller/cloud/catalog"
+	"spokeshave.dev/simulator/ec2"
 	"spokeshave.dev/simulator/iam/policy"
 )
 
@@ -56,6 +57,10 @@ type Config struct {
 	// OnDemandVCPUs and SpotVCPUs are the account's quotas; 0 is none.
 	OnDemandVCPUs int
 	SpotVCPUs     int
+	// Limits are limits of production that do not bite unless set; Throttle has
+	// EC2 refuse calls beyond its request rates.
+	Limits   ec2.Limits
+	Throttle bool
 	// Policies are the identity-based policies of every caller but the joiner's
 	// key; none allows everything.
 	Policies []*policy.Document
@@ -95,5 +100,5 @@ func (c Config) Validate() error {
 	if len(c.Types) == 0 || len(c.Sales) == 0 {
 		return fmt.Errorf("configure ec2sim for %s: no instance types; fill Types and Sales from a catalogue", c.Region)
 	}
-	return nil
+	return c.Limits.Validate()
 }

@@ -10,7 +10,8 @@ import (
 	"spokeshave.dev/simulator/ec2"
 )
 
-func (s *Server) controlMux() *http.ServeMux {
+// controlMux routes the control API.
+func controlMux(s *Server) *http.ServeMux {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /_sim/state", func(w http.ResponseWriter, _ *http.Request) { reply(w, s.State()) })
 	mux.HandleFunc("GET /_sim/requests", func(w http.ResponseWriter, _ *http.Request) { reply(w, s.Requests()) })

@@ -146,6 +146,6 @@ func (s *Server) Set(in Settings) Settings {
 func (s *Server) Reset() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.world = s.newWorld()
+	s.world = newWorld(&s.cfg, s.ids, s.wake)
 	s.journal = journal{}
 }

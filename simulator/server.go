@@ -21,7 +21,7 @@ import (
 const maxBody = 4 << 20
 
 // Server is the endpoint. It is safe for concurrent use; every operation is
-// atomic.
+// atomic. Twelve of its methods are the orders of the control API, one for each.
 type Server struct {
 	cfg     Config
 	control *http.ServeMux
@@ -41,8 +41,8 @@ func New(cfg Config) (*Server, error) {
 	}
 	cfg = cfg.withDefaults()
 	s := &Server{cfg: cfg, ids: ids.NewSource(cfg.Seed), arrived: make(chan struct{})}
-	s.world = s.newWorld()
-	s.control = s.controlMux()
+	s.world = newWorld(&s.cfg, s.ids, s.wake)
+	s.control = controlMux(s)
 	return s, nil
 }
 
@@ -57,7 +57,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, err.Error(), http.StatusRequestEntityTooLarge)
 		return
 	}
-	c := &operation.Call{ID: s.requestID(), Body: body}
+	c := &operation.Call{ID: locked(s, s.ids.UUID), Body: body}
 	format, err := route(c, r, s.cfg.Region)
 	if err != nil {
 		s.answer(w, format, c, nil, err)
@@ -66,10 +66,17 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	s.serve(w, r, format, c)
 }
 
-func (s *Server) requestID() string {
+// locked calls a function under the lock.
+func locked[T any](s *Server, f func() T) T {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.ids.UUID()
+	return f()
+}
+
+// wake asks those who wait for messages to look again. The lock is held.
+func (s *Server) wake() {
+	close(s.arrived)
+	s.arrived = make(chan struct{})
 }
 
 // serve runs a request that names a service and an action through the faults
@@ -78,9 +85,9 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request, format wire.Forma
 	if s.cfg.Latency > 0 {
 		clock.RealClock{}.Sleep(s.cfg.Latency)
 	}
-	ordered := s.takeFault(c.Action)
+	ordered := locked(s, func() *fault.Fault { return s.world.faults.Take(c.Action) })
 	if ordered != nil {
-		s.pause(r.Context(), ordered.Latency.Duration)
+		pause(r.Context(), s.cfg.Clock, ordered.Latency.Duration)
 		if !ordered.AfterSuccess && ordered.Fails() {
 			s.spoil(w, format, c, ordered)
 			return
@@ -138,26 +145,24 @@ func (s *Server) once(c *operation.Call) (result any, arrived <-chan struct{}, e
 	}
 	c.Now = s.cfg.Clock.Now()
 	s.world.ec2.Settle(c.Now)
-	if err := s.authorize(c); err != nil {
+	if err := s.world.throttle(&s.cfg, c); err != nil {
+		return nil, nil, err
+	}
+	if err := s.world.authorize(&s.cfg, c); err != nil {
 		return nil, nil, err
 	}
 	result, err = op(c)
 	return result, s.arrived, err
 }
 
-func (s *Server) takeFault(action string) *fault.Fault {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.world.faults.Take(action)
-}
-
-func (s *Server) pause(ctx context.Context, d time.Duration) {
+// pause waits, by the clock given, unless the context ends.
+func pause(ctx context.Context, c clock.Clock, d time.Duration) {
 	if d <= 0 {
 		return
 	}
 	select {
 	case <-ctx.Done():
-	case <-s.cfg.Clock.After(d):
+	case <-c.After(d):
 	}
 }
 

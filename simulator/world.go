@@ -13,6 +13,7 @@ import (
 	"spokeshave.dev/simulator/sqs"
 	"spokeshave.dev/simulator/ssm"
 	"spokeshave.dev/simulator/sts"
+	"spokeshave.dev/simulator/throttle"
 	"spokeshave.dev/simulator/zonalshift"
 )
 
@@ -23,6 +24,7 @@ type world struct {
 	ec2     *ec2.Service
 	iam     *iam.Service
 	sqs     *sqs.Service
+	buckets throttle.Buckets
 	pricing *pricing.Service
 	shifts  *zonalshift.Service
 	// operations are by service, as credential scopes name it, and action.
@@ -31,17 +33,18 @@ type world struct {
 	access map[string]func(*operation.Call) []policy.Request
 }
 
-func (s *Server) newWorld() *world {
-	cfg := &s.cfg
+// newWorld is a world in which nothing has happened. arrived is called when a
+// message reaches a queue.
+func newWorld(cfg *Config, source *ids.Source, arrived func()) *world {
 	account := ids.Account{ID: cfg.Account, Region: cfg.Region}
 	w := &world{faults: &fault.Schedule{}, market: market.New(cfg.Region, cfg.Types, cfg.Sales, cfg.Clock.Now())}
-	w.iam = iam.New(account, s.ids, cfg.NodeRoles)
-	w.sqs = sqs.New(account, s.ids, s.wake, cfg.Queue)
-	w.pricing = pricing.New(cfg.Region, s.ids, w.market)
-	w.shifts = zonalshift.New(account, s.ids, w.market, cfg.Cluster)
+	w.iam = iam.New(account, source, cfg.NodeRoles)
+	w.sqs = sqs.New(account, source, arrived, cfg.Queue)
+	w.pricing = pricing.New(cfg.Region, source, w.market)
+	w.shifts = zonalshift.New(account, source, w.market, cfg.Cluster)
 	w.ec2 = ec2.New(ec2.Config{
-		Account: account, IDs: s.ids, Market: w.market, Profiles: w.iam, Faults: w.faults,
-		Cluster: cfg.Cluster, KubernetesVersion: cfg.KubernetesVersion, FleetAttempts: cfg.FleetAttempts,
+		Account: account, IDs: source, Market: w.market, Profiles: w.iam, Faults: w.faults,
+		Cluster: cfg.Cluster, KubernetesVersion: cfg.KubernetesVersion, FleetAttempts: cfg.FleetAttempts, Limits: cfg.Limits,
 		Pace:  ec2.Pace{Pending: cfg.PendingDelay, Shutdown: cfg.ShutdownDelay, Lag: cfg.Lag},
 		Quota: ec2.Quota{OnDemandVCPUs: cfg.OnDemandVCPUs, SpotVCPUs: cfg.SpotVCPUs},
 	})
@@ -60,10 +63,4 @@ func (s *Server) newWorld() *world {
 	}
 	w.access = map[string]func(*operation.Call) []policy.Request{"ec2": w.ec2.Access, "iam": w.iam.Access}
 	return w
-}
-
-// wake asks those who wait for messages to look again.
-func (s *Server) wake() {
-	close(s.arrived)
-	s.arrived = make(chan struct{})
 }

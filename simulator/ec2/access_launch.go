@@ -99,7 +99,11 @@ func (s *Service) fleetAccess(c *operation.Call) []policy.Request {
 	fleet := access{account: s.account, actions: []string{c.Action}}
 	fleet.creates([]string{"fleet"}, in.TagSpecifications)
 	both := access{account: s.account, actions: []string{c.Action, "RunInstances"}}
-	s.launches(&both, spot > 0, in.TagSpecifications, launches)
+	kinds := created()
+	if spot > 0 {
+		kinds = append(kinds, "spot-instances-request")
+	}
+	s.launches(&both, kinds, in.TagSpecifications, launches)
 	return slices.Concat(fleet.requests, both.requests, s.passAccess(launches))
 }
 
@@ -122,9 +126,12 @@ func (s *Service) runAccess(c *operation.Call) []policy.Request {
 	for _, n := range in.NetworkInterfaces {
 		l.subnet = cmp.Or(n.SubnetID, l.subnet)
 	}
-	market := l.data.InstanceMarketOptions
+	kinds := created()
+	if m := l.data.InstanceMarketOptions; m != nil && m.MarketType == "spot" {
+		kinds = append(kinds, "spot-instances-request")
+	}
 	a := access{account: s.account, actions: []string{c.Action}}
-	s.launches(&a, market != nil && market.MarketType == "spot", in.TagSpecifications, []launch{l})
+	s.launches(&a, kinds, in.TagSpecifications, []launch{l})
 	return append(a.requests, s.passAccess([]launch{l})...)
 }
 
@@ -146,16 +153,15 @@ func (s *Service) launchOf(spec *fleetTemplateXML) (launch, bool) {
 	return l, true
 }
 
-// launches adds what launches create and use. Tags of a template count as tags
+// created are the kinds of resources that every launch creates.
+func created() []string { return []string{"instance", "volume", "network-interface"} }
+
+// launches adds what launches create, of the kinds given, and use. Tags of a template count as tags
 // of the request.
-func (s *Service) launches(a *access, spot bool, given []tag.Specification, launches []launch) {
+func (s *Service) launches(a *access, kinds []string, given []tag.Specification, launches []launch) {
 	specs := slices.Clone(given)
 	if len(launches) > 0 {
 		specs = append(slices.Clone(launches[0].data.TagSpecifications), specs...)
-	}
-	kinds := []string{"instance", "volume", "network-interface"}
-	if spot {
-		kinds = append(kinds, "spot-instances-request")
 	}
 	a.creates(kinds, specs)
 	for i := range launches {

@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 	"strconv"
+	"time"
 
 	"spokeshave.dev/controller/core/model"
 	"spokeshave.dev/simulator/awserr"
@@ -102,7 +103,7 @@ func (s *fleets) candidate(t *template, v *templateVersion, o fleetOverride) *ca
 // order is the order in which a strategy draws on the pools. Spot capacity is
 // ranked by depth, a property of the pool that the seed decides.
 // https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/ec2-fleet-allocation-strategy.html
-func (s *fleets) order(all []*candidate, spot bool, strategy string) []*candidate {
+func (s *fleets) order(all []*candidate, spot bool, strategy string, now time.Time) []*candidate {
 	out := make([]*candidate, len(all))
 	for i, cand := range all {
 		one := *cand
@@ -113,7 +114,7 @@ func (s *fleets) order(all []*candidate, spot bool, strategy string) []*candidat
 				// Prices are compared per unit of capacity.
 				one.price = model.Price(float64(p) / one.weight)
 			}
-			one.depth = s.depth(one.spec.option())
+			one.depth = s.launcher.depth(one.spec.option(), now)
 		}
 		out[i] = &one
 	}
@@ -133,25 +134,6 @@ func (s *fleets) order(all []*candidate, spot bool, strategy string) []*candidat
 		}
 	})
 	return out
-}
-
-// depth ranks spot pools by spare capacity, 0 the deepest: seven of ten pools
-// are deep, two middling, one shallow. A bounded pool that is empty is last.
-func (s *fleets) depth(pool model.Option) int {
-	if pool.CapacityType != model.Spot {
-		return 0
-	}
-	if s.launcher.market.Empty(pool) {
-		return 3
-	}
-	switch n := s.launcher.ids.Hash("depth", pool.InstanceType, pool.Zone) % 10; {
-	case n < 7:
-		return 0
-	case n < 9:
-		return 1
-	default:
-		return 2
-	}
 }
 
 // risk is the share of the type's spot instances interrupted per month.

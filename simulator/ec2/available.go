@@ -31,11 +31,11 @@ func (s *launcher) available(c *operation.Call, l *launchSpec) error {
 		if err := s.reservations.reservable(c, l, id); err != nil {
 			return err
 		}
-	} else if s.market.Empty(pool) {
+	} else if s.market.Empty(pool) || s.dry(pool, c.Now) {
 		return s.market.SoldOut(pool)
 	}
 	if l.subnet.free() <= 0 {
-		return awserr.New("InsufficientFreeAddressesInSubnet", "There are not enough free addresses in subnet '%s' to satisfy the requested number of instances.", l.subnet.id)
+		return l.subnet.full()
 	}
 	return s.withinQuota(c.Now, l)
 }

@@ -33,7 +33,7 @@ func (s *reader) describeInstances(c *operation.Call, in *instancesRequest) (any
 	if err != nil {
 		return nil, err
 	}
-	found, err := listing.Choose(all, in.Filters, listing.By[*instance]{Tags: func(i *instance) tag.Set { return i.tags }, Fields: s.instanceFields(c)})
+	found, err := listing.Choose(all, in.Filters, listing.By[*instance]{Tags: func(i *instance) tag.Set { return i.tagsSeen(c.Now) }, Fields: s.instanceFields(c)})
 	if err != nil {
 		return nil, err
 	}

@@ -18,13 +18,13 @@ type tagDescription struct {
 func (s *tagger) describeTags(c *operation.Call, in *describeTagsRequest) (any, error) {
 	var all []tagDescription
 	add := func(id, kind string, t tag.Set) {
-		for _, tag := range t.List() {
-			all = append(all, tagDescription{id, kind, tag.Key, tag.Value})
+		for _, one := range t.List() {
+			all = append(all, tagDescription{id, kind, one.Key, one.Value})
 		}
 	}
 	for _, i := range s.instances.order {
 		if i.visible(c.Now) {
-			add(i.id, "instance", i.tags)
+			add(i.id, "instance", i.tagsSeen(c.Now))
 		}
 	}
 	for _, t := range s.templates.all {

@@ -37,8 +37,8 @@ func (s *fleets) createFleet(c *operation.Call, in *createFleetRequest) (any, er
 		f := &fleetRun{fleets: s, call: c, tags: given, out: createFleetResult{FleetID: "fleet-" + s.launcher.ids.UUID()}}
 		f.origin = instance{fleet: f.out.FleetID, reservation: s.launcher.ids.New("r"), token: in.ClientToken}
 		onDemand, spot := in.Target.split()
-		f.fulfil(s.order(candidates, false, in.onDemandStrategy()), onDemand)
-		f.fulfil(s.order(candidates, true, in.spotStrategy()), spot)
+		f.fulfil(s.order(candidates, false, in.onDemandStrategy(), c.Now), onDemand)
+		f.fulfil(s.order(candidates, true, in.spotStrategy(), c.Now), spot)
 		return f.out, nil
 	})
 }

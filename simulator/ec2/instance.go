@@ -24,6 +24,7 @@ type instance struct {
 	launched  time.Time
 	runningAt time.Time
 	seenAt    time.Time // when Describe calls begin to show it
+	taggedAt  time.Time // when they begin to show its tags
 	// endAt is when it begins to shut down, goneAt when it is terminated; zero
 	// as long as nobody asked.
 	endAt, goneAt time.Time
@@ -78,6 +79,14 @@ func (i *instance) alive(now time.Time) bool { return i.state(now).Code <= runni
 // visible says that Describe calls show the instance.
 func (i *instance) visible(now time.Time) bool {
 	return !now.Before(i.seenAt) && (i.goneAt.IsZero() || now.Before(i.goneAt.Add(keepTerminated)))
+}
+
+// tagsSeen are the tags that Describe calls show.
+func (i *instance) tagsSeen(now time.Time) tag.Set {
+	if now.Before(i.taggedAt) {
+		return nil
+	}
+	return i.tags
 }
 
 // privateDNS is the name of an address in the VPC's resolver.

@@ -70,7 +70,7 @@ func (s *instances) settle(now time.Time) {
 
 // release gives back the instance's address and its place in the pool.
 func (s *instances) release(i *instance) {
-	i.spec.subnet.used--
+	i.spec.subnet.giveBack(i.addr)
 	if i.drawn() == "" {
 		s.market.Return(i.spec.option())
 	}
@@ -90,11 +90,11 @@ func (s *instances) find(c *operation.Call, id string) (*instance, error) {
 }
 
 // findAll finds instances by ID, reporting all that are missing at once.
-func (s *instances) findAll(c *operation.Call, ids []string) ([]*instance, error) {
+func (s *instances) findAll(c *operation.Call, named []string) ([]*instance, error) {
 	var out []*instance
 	var unknown []string
-	seen := make(map[string]bool, len(ids))
-	for _, id := range ids {
+	seen := make(map[string]bool, len(named))
+	for _, id := range named {
 		i, err := s.find(c, id)
 		switch {
 		case err == nil && !seen[id]:
@@ -129,12 +129,12 @@ func (s *instances) vcpusInUse(now time.Time, bought model.CapacityType) int {
 
 // asked are the instances named, or all; naming some and asking for
 // pages exclude each other.
-func (s *instances) asked(c *operation.Call, ids []string, p listing.Paging) ([]*instance, error) {
-	if len(ids) > 0 {
+func (s *instances) asked(c *operation.Call, named []string, p listing.Paging) ([]*instance, error) {
+	if len(named) > 0 {
 		if p.MaxResults != nil {
 			return nil, awserr.New(awserr.InvalidCombination, "The parameter instancesSet cannot be used with the parameter maxResults")
 		}
-		return s.findAll(c, ids)
+		return s.findAll(c, named)
 	}
 	var out []*instance
 	for _, i := range s.order {

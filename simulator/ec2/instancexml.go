@@ -86,7 +86,7 @@ func (s *reader) instanceXML(i *instance, now time.Time) instanceXML {
 		Placement: placementXML{AvailabilityZone: i.spec.zone.Name, AvailabilityZoneID: i.spec.zone.ID, Tenancy: "default"},
 		Platform:  i.spec.image.platform(), Details: i.spec.image.details(), Monitoring: monitoringXML{"disabled"},
 		Architecture: i.spec.image.arch, RootType: "ebs", RootName: i.spec.image.rootDevice, Virtualization: "hvm",
-		Lifecycle: i.spotOnly(), SpotRequest: i.spotRequest, Token: i.token, Tags: i.tags.List(), Hypervisor: "xen",
+		Lifecycle: i.spotOnly(), SpotRequest: i.spotRequest, Token: i.token, Tags: i.tagsSeen(now).List(), Hypervisor: "xen",
 		EbsOptimized: true, ENA: true, CPU: coresOf(i.spec.kind),
 	}
 	if m := i.spec.data.Monitoring; m != nil && m.Enabled {

@@ -24,6 +24,7 @@ type launcher struct {
 	faults       *fault.Schedule
 	profiles     Profiles
 	quota        Quota
+	limits       Limits
 	network      *network
 	images       *images
 	instances    *instances
@@ -105,7 +106,7 @@ func (s *launcher) start(c *operation.Call, l launchSpec, given tag.Set, origin 
 	i := &instance{
 		id: s.ids.New("i"), reservation: origin.reservation, spec: l, addr: addr, dns: privateDNS(s.account.Region, addr),
 		token: origin.token, fleet: origin.fleet, launched: c.Now,
-		runningAt: c.Now.Add(s.instances.pace.Pending), seenAt: c.Now.Add(s.instances.pace.Lag),
+		runningAt: c.Now.Add(s.instances.pace.Pending), seenAt: c.Now.Add(s.instances.pace.Lag), taggedAt: c.Now.Add(s.instances.pace.Lag + s.limits.TagLag),
 	}
 	// https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/Using_Tags.html: tags
 	// of the request prevail over those of the template.

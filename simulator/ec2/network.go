@@ -1,6 +1,7 @@
 package ec2
 
 import (
+	"cmp"
 	"fmt"
 	"net/netip"
 
@@ -18,6 +19,7 @@ type subnet struct {
 	next     netip.Addr
 	prefix   netip.Prefix
 	used     int
+	returned []netip.Addr // of ended instances, oldest first
 }
 
 // securityGroup is a firewall, of which only the name matters here.
@@ -41,7 +43,7 @@ func newNetwork(cfg *Config) *network {
 	discovery := tag.Set{"karpenter.sh/discovery": cfg.Cluster, "kubernetes.io/cluster/" + cfg.Cluster: "owned"}
 	s := &network{account: cfg.Account, market: cfg.Market, vpcID: cfg.IDs.Fixed("vpc", cfg.Account.Region)}
 	for i, z := range cfg.Market.Zones() {
-		prefix := netip.PrefixFrom(netip.AddrFrom4([4]byte{10, 0, byte(i * 32), 0}), 19)
+		prefix := netip.PrefixFrom(netip.AddrFrom4([4]byte{10, 0, byte(i * 32), 0}), cmp.Or(cfg.Limits.SubnetPrefix, 19))
 		sn := &subnet{
 			id: cfg.IDs.Fixed("subnet", z.Name), cidr: prefix.String(), zone: z, prefix: prefix,
 			tags: discovery.With("Name", fmt.Sprintf("%s-private-%s", cfg.Cluster, z.Name)),
@@ -60,15 +62,32 @@ func newNetwork(cfg *Config) *network {
 
 func (sn *subnet) free() int { return 1<<(32-sn.prefix.Bits()) - 5 - sn.used }
 
-// takeAddress hands out the subnet's addresses in order.
+// takeAddress hands out the subnet's addresses in order, and then those that came
+// back.
 func (sn *subnet) takeAddress() (netip.Addr, error) {
-	if sn.free() <= 0 || !sn.prefix.Contains(sn.next.Next()) {
-		return netip.Addr{}, awserr.New("InsufficientFreeAddressesInSubnet", "There are not enough free addresses in subnet '%s' to satisfy the requested number of instances.", sn.id)
+	if sn.free() <= 0 {
+		return netip.Addr{}, sn.full()
 	}
-	addr := sn.next
-	sn.next = addr.Next()
 	sn.used++
+	if addr := sn.next; sn.prefix.Contains(addr.Next()) { // the last one is AWS's
+		sn.next = addr.Next()
+		return addr, nil
+	}
+	addr := sn.returned[0]
+	sn.returned = sn.returned[1:]
 	return addr, nil
+}
+
+// giveBack takes an address back.
+func (sn *subnet) giveBack(addr netip.Addr) {
+	sn.used--
+	sn.returned = append(sn.returned, addr)
+}
+
+// full is the error of a subnet without free addresses.
+// https://docs.aws.amazon.com/AWSEC2/latest/APIReference/errors-overview.html
+func (sn *subnet) full() error {
+	return awserr.New("InsufficientFreeAddressesInSubnet", "There are not enough free addresses in subnet '%s' to satisfy the requested number of instances.", sn.id)
 }
 
 func (s *network) subnet(id string) *subnet {

@@ -111,17 +111,17 @@ func (d *templateData) target() string {
 // https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/capacity-reservations-launch.html
 func (s *reservations) reservable(c *operation.Call, l *launchSpec, id string) error {
 	r := s.find(id)
-	market := ""
+	bought := ""
 	if m := l.data.InstanceMarketOptions; m != nil {
-		market = m.MarketType
+		bought = m.MarketType
 	}
 	switch {
 	case r == nil:
 		return awserr.New("InvalidCapacityReservationId.NotFound", "The capacity reservation ID '%s' does not exist", id)
 	case r.Type != l.kind.Name || r.Zone != l.zone.Name:
 		return awserr.New(awserr.InvalidCombination, "The capacity reservation '%s' is for %s in %s.", id, r.Type, r.Zone)
-	case market != r.market():
-		return awserr.New(awserr.InvalidCombination, "The market type '%s' does not go with capacity reservation '%s' of type %s.", market, id, r.Kind)
+	case bought != r.market():
+		return awserr.New(awserr.InvalidCombination, "The market type '%s' does not go with capacity reservation '%s' of type %s.", bought, id, r.Kind)
 	case r.state(c.Now) != "active" || s.free(r, c.Now) <= 0:
 		return awserr.New("ReservationCapacityExceeded", "The requested reservation does not have sufficient compatible and available capacity for this request.")
 	default:

@@ -115,7 +115,9 @@ func (s *runner) runSome(c *operation.Call, in *runRequest, l launchSpec) (any, 
 	}
 	r := reservationXML{ID: origin.reservation, Owner: s.reader.account.ID}
 	for _, i := range started {
-		r.Instances = append(r.Instances, s.reader.instanceXML(i, c.Now))
+		x := s.reader.instanceXML(i, c.Now)
+		x.Tags = i.tags.List()
+		r.Instances = append(r.Instances, x)
 	}
 	return r, nil
 }

@@ -46,6 +46,7 @@ type Config struct {
 	// FleetAttempts is how many pools a fleet tries before it reports the rest as
 	// UnfulfillableCapacity; 0 tries them all.
 	FleetAttempts int
+	Limits        Limits
 }
 
 // Service is EC2. It is not safe for concurrent use.
@@ -70,14 +71,14 @@ type Service struct {
 func New(cfg Config) *Service {
 	s := &Service{account: cfg.Account, ids: cfg.IDs, network: newNetwork(&cfg), images: newImages(&cfg), attempts: cfg.FleetAttempts}
 	s.tokens = &tokens{answers: make(map[string]*remembered)}
-	s.templates = &templates{account: cfg.Account, ids: cfg.IDs, tokens: s.tokens}
+	s.templates = &templates{account: cfg.Account, ids: cfg.IDs, tokens: s.tokens, limits: cfg.Limits}
 	s.offerings = &offerings{region: cfg.Account.Region, market: cfg.Market}
 	s.instances = &instances{market: cfg.Market, pace: cfg.Pace, byID: make(map[string]*instance)}
 	s.placements = &placements{ids: cfg.IDs, instances: s.instances}
 	s.reservations = &reservations{account: cfg.Account, ids: cfg.IDs, market: cfg.Market, instances: s.instances}
 	s.reader = &reader{cfg.Account, cfg.IDs, s.network, s.instances, s.reservations, s.placements}
 	s.launcher = &launcher{
-		account: cfg.Account, ids: cfg.IDs, market: cfg.Market, faults: cfg.Faults, profiles: cfg.Profiles, quota: cfg.Quota,
+		account: cfg.Account, ids: cfg.IDs, market: cfg.Market, faults: cfg.Faults, profiles: cfg.Profiles, quota: cfg.Quota, limits: cfg.Limits,
 		network: s.network, images: s.images, instances: s.instances, reservations: s.reservations, placements: s.placements,
 	}
 	s.tagger = &tagger{s.instances, s.templates, s.network, s.images}

@@ -39,6 +39,9 @@ func (s *templates) createTemplate(c *operation.Call, in *createTemplateRequest)
 		if _, err := s.find("", in.LaunchTemplateName); err == nil {
 			return nil, awserr.New("InvalidLaunchTemplateName.AlreadyExistsException", "Launch template name already in use.")
 		}
+		if most := s.limits.LaunchTemplates; most > 0 && len(s.all) >= most {
+			return nil, awserr.New("MaxTemplateLimitExceeded", "You have reached the limit of %d launch templates in the Region.", most)
+		}
 		if c.DryRun {
 			return nil, awserr.DryRun()
 		}
@@ -88,6 +91,9 @@ func (s *templates) createTemplateVersion(c *operation.Call, in *createVersionRe
 	return s.tokens.once(c, in.ClientToken, func() (any, error) {
 		if c.DryRun {
 			return nil, awserr.DryRun()
+		}
+		if most := s.limits.TemplateVersions; most > 0 && len(t.versions) >= most {
+			return nil, awserr.New("MaxTemplateVersionLimitExceeded", "You have reached the limit of %d versions of launch template %s.", most, t.id)
 		}
 		t.latest++
 		v := &templateVersion{number: t.latest, description: in.VersionDescription, created: c.Now, data: *data, raw: raw}

@@ -15,6 +15,7 @@ type templates struct {
 	account ids.Account
 	ids     *ids.Source
 	tokens  *tokens
+	limits  Limits
 	all     []*template
 }
 

@@ -147,3 +147,6 @@ func (f *Form) Text(name string) string {
 	}
 	return ""
 }
+
+// Len is the number of members.
+func (f *Form) Len() int { return len(f.kids) }

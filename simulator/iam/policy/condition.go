@@ -2,6 +2,7 @@ package policy
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -110,7 +111,7 @@ func like(want, got string, keys Keys, wild bool) bool {
 func (c *condition) holds(keys Keys) bool {
 	got, present := keys.get(c.key)
 	if c.null {
-		return c.absent(!present || len(got) == 0)
+		return c.wants(!present || len(got) == 0)
 	}
 	if !present && c.ifExists {
 		return true
@@ -140,13 +141,12 @@ func (c *condition) holds(keys Keys) bool {
 	return c.negated
 }
 
-func (c *condition) absent(is bool) bool {
-	for _, v := range c.values {
-		if want, err := strconv.ParseBool(v); err == nil && want == is {
-			return true
-		}
-	}
-	return false
+// wants says whether one of the values is a truth value.
+func (c *condition) wants(truth bool) bool {
+	return slices.ContainsFunc(c.values, func(v string) bool {
+		want, err := strconv.ParseBool(v)
+		return err == nil && want == truth
+	})
 }
 
 // matches says whether one of the condition's values is that of the request.

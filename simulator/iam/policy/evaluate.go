@@ -1,6 +1,9 @@
 package policy
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // Request is what is to be allowed: one action on one resource.
 type Request struct {
@@ -76,17 +79,10 @@ func (s *Statement) applies(r Request) bool {
 
 // about says whether one of some patterns matches, or none of those excluded.
 func about(some, excluded []string, matches func(string) bool) bool {
-	for _, p := range excluded {
-		if matches(p) {
-			return false
-		}
+	if slices.ContainsFunc(excluded, matches) {
+		return false
 	}
-	for _, p := range some {
-		if matches(p) {
-			return true
-		}
-	}
-	return len(some) == 0
+	return len(some) == 0 || slices.ContainsFunc(some, matches)
 }
 
 // matchAction compares without regard to case.

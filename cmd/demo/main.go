@@ -24,7 +24,6 @@ import (
 )
 
 func main() {
-	//nolint:forbidigo // the top of the program
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	quiet := flag.Bool("quiet", false, "print little, clean up, and fail on any expectation that does not hold")
 	down := flag.Bool("down", false, "end what an earlier demo left running")

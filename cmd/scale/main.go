@@ -31,7 +31,7 @@ import (
 const namespace = "scale"
 
 func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM) //nolint:forbidigo // the top of the program
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	nodes := flag.Int("nodes", 1000, "how many nodes the pods fill")
 	pods := flag.Int("pods", 10000, "how many pods to run")
 	wave := flag.Int("wave", 1000, "how many pods to create before waiting until they run: the scheduler tries every waiting pod on every new node")

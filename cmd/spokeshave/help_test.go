@@ -1,7 +1,6 @@
 package main
 
 import (
-	"spokeshave.dev/controller/core/policy"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -19,6 +18,7 @@ import (
 
 	"spokeshave.dev/controller/core/decide"
 	"spokeshave.dev/controller/core/model"
+	"spokeshave.dev/controller/core/policy"
 	"spokeshave.dev/controller/policy/load"
 	"spokeshave.dev/controller/record/journal"
 	"spokeshave.dev/controller/record/observe"

@@ -22,6 +22,18 @@ func (p *proof) proveAccounting() {
 			}
 		}
 	}
+	p.eachListed(list)
+	for _, i := range p.given.Pods {
+		if pod := p.podAt(i); pod != nil && listed[i] == 0 {
+			p.reject(Accounting, pod.Key(), "the pod is neither placed nor reported")
+		}
+	}
+	p.proveNodesOnce()
+}
+
+// eachListed calls list with every place of the plan that lists pods. A pod without
+// a place must have a reason.
+func (p *proof) eachListed(list func(where string, pods ...int32)) {
 	for i := range p.plan.Nodes {
 		list(p.titleOf(i), p.plan.Nodes[i].Pods...)
 	}
@@ -35,11 +47,10 @@ func (p *proof) proveAccounting() {
 			p.reject(Accounting, "unplaced", "pod %d has no reason", u.Pod)
 		}
 	}
-	for _, i := range p.given.Pods {
-		if pod := p.podAt(i); pod != nil && listed[i] == 0 {
-			p.reject(Accounting, pod.Key(), "the pod is neither placed nor reported")
-		}
-	}
+}
+
+// proveNodesOnce proves that no existing node is listed twice.
+func (p *proof) proveNodesOnce() {
 	nodes := map[int32]bool{}
 	for i := range p.plan.Existing {
 		to := p.plan.Existing[i].Node

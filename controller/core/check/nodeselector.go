@@ -60,6 +60,7 @@ func integersRelate(x string, operator model.Operator, y string) bool {
 		return sign >= 0
 	case model.Lte:
 		return sign <= 0
+	case model.In, model.NotIn, model.Exists, model.DoesNotExist: // relate no integers
 	}
 	return false
 }

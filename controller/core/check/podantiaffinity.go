@@ -24,13 +24,18 @@ func (e *endState) proveAntiAffinity() {
 	for key := range keys {
 		for domain, present := range e.population(key) {
 			for of := range present {
-				terms := e.proof.snapshot.Specs[of].PodAntiAffinity
-				for k := range terms {
-					if terms[k].Key == key {
-						e.proveTermKept(of, &terms[k], domain, present)
-					}
-				}
+				e.proveTermsKept(key, of, domain, present)
 			}
+		}
+	}
+}
+
+// proveTermsKept proves the terms over one key that a spec with pods in a domain has.
+func (e *endState) proveTermsKept(key string, of int32, domain string, present map[int32]headcount) {
+	terms := e.proof.snapshot.Specs[of].PodAntiAffinity
+	for k := range terms {
+		if terms[k].Key == key {
+			e.proveTermKept(of, &terms[k], domain, present)
 		}
 	}
 }

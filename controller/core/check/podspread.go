@@ -3,6 +3,7 @@ package check
 import (
 	"fmt"
 	"math"
+	"strings"
 
 	"spokeshave.dev/controller/core/model"
 )
@@ -150,10 +151,11 @@ func (e *endState) eligibleDomains(i int, spec *model.PodSpec, c *model.Spread) 
 
 // spreadText is equal for constraints that count the same pods on the same nodes.
 func spreadText(spec *model.PodSpec, c *model.Spread) string {
-	text := fmt.Sprint(c.Key, " ", c.MinDomains, c.Selector, c.IgnoreAffinity, c.HonorTaints)
+	var text strings.Builder
+	fmt.Fprint(&text, c.Key, " ", c.MinDomains, c.Selector, c.IgnoreAffinity, c.HonorTaints)
 	for k := range spec.Spread {
 		if other := &spec.Spread[k]; !other.Soft && other.Key != c.Key {
-			text += " " + other.Key
+			fmt.Fprint(&text, " ", other.Key)
 		}
 	}
 	if !c.IgnoreAffinity {
@@ -161,10 +163,10 @@ func spreadText(spec *model.PodSpec, c *model.Spread) string {
 		if spec.Pinned {
 			affinity = spec.OwnAffinity
 		}
-		text += fmt.Sprint(spec.NodeSelector, affinity)
+		fmt.Fprint(&text, spec.NodeSelector, affinity)
 	}
 	if c.HonorTaints {
-		text += fmt.Sprint(spec.Tolerations)
+		fmt.Fprint(&text, spec.Tolerations)
 	}
-	return text
+	return text.String()
 }

@@ -59,6 +59,19 @@ func (c *clusterState) takeBack(d *bindEffects) {
 // takes this chance from no waiting pod is bound at once; among the others, the
 // search tries one after another.
 func (r *replay) neverBound() []int {
+	best := r.tryFirstPods(r.started())
+	var out []int
+	for i, bound := range best.bound {
+		if !bound {
+			out = append(out, i)
+		}
+	}
+	return out
+}
+
+// started is the state in which the pods that need nobody are bound, and all that
+// may be bound after them.
+func (r *replay) started() *clusterState {
 	start := &clusterState{
 		bound: make([]bool, len(r.bindQueue)), unbound: len(r.bindQueue),
 		factsHold: make([]bool, len(r.neededBy)), selectedAnywhere: make([]bool, len(r.affinityTerms)),
@@ -75,6 +88,12 @@ func (r *replay) neverBound() []int {
 			r.bindPod(start, i)
 		}
 	}
+	return start
+}
+
+// tryFirstPods tries one first pod after another from a state on, and returns the state
+// with fewest unbound pods among the at most maxReplays that it looks at.
+func (r *replay) tryFirstPods(start *clusterState) *clusterState {
 	best, seen := start, map[string]bool{}
 	for states := []*clusterState{start}; len(states) > 0 && best.unbound > 0 && len(seen) < maxReplays; {
 		state := states[len(states)-1]
@@ -94,13 +113,7 @@ func (r *replay) neverBound() []int {
 			states = append(states, next)
 		}
 	}
-	var out []int
-	for i, bound := range best.bound {
-		if !bound {
-			out = append(out, i)
-		}
-	}
-	return out
+	return best
 }
 
 // mayBind says whether the scheduler would bind pod i of the queue to its node now:

@@ -110,10 +110,10 @@ func solvedNodes() []model.Node {
 
 // pods adds those that run, and those to be placed.
 func (w *solved) pods() {
-	select1 := func(key, value string) model.PodSelector {
-		return model.PodSelector{Namespaces: []string{"ns"}, Labels: []model.Requirement{{Key: key, Operator: model.In, Values: []string{value}}}}
+	app := func(value string) model.PodSelector {
+		return model.PodSelector{Namespaces: []string{"ns"}, Labels: []model.Requirement{{Key: "app", Operator: model.In, Values: []string{value}}}}
 	}
-	spread := model.Spread{Key: zone, MaxSkew: 1, MinDomains: 3, Selector: select1("app", "web")}
+	spread := model.Spread{Key: zone, MaxSkew: 1, MinDomains: 3, Selector: app("web")}
 	// matchLabelKeys: [pod-template-hash], as lowering merges it
 	spread.Selector.Labels = append(spread.Selector.Labels, model.Requirement{Key: "pod-template-hash", Operator: model.In, Values: []string{"new"}})
 	for _, each := range []struct {
@@ -124,7 +124,7 @@ func (w *solved) pods() {
 		shape func(*model.PodSpec)
 	}{
 		{"lonely", 1, 500, 0, func(s *model.PodSpec) {
-			s.PodAntiAffinity = []model.PodTerm{{Key: hostnameKey, Selector: select1("app", "noisy")}}
+			s.PodAntiAffinity = []model.PodTerm{{Key: hostnameKey, Selector: app("noisy")}}
 		}},
 		{"proxy", 1, 500, 1, func(s *model.PodSpec) { s.HostPorts = []model.HostPort{{Port: 8080, Protocol: "TCP"}} }},
 		{"web", 2, 100, 0, func(s *model.PodSpec) { s.Labels["pod-template-hash"] = "old" }},
@@ -132,16 +132,16 @@ func (w *solved) pods() {
 			s.Labels["pod-template-hash"], s.Spread = "new", []model.Spread{spread}
 		}},
 		{"cache", 2, 700, -1, func(s *model.PodSpec) {
-			s.PodAntiAffinity = []model.PodTerm{{Key: hostnameKey, Selector: select1("app", "cache")}}
+			s.PodAntiAffinity = []model.PodTerm{{Key: hostnameKey, Selector: app("cache")}}
 		}},
 		{"db", 2, 600, -1, func(s *model.PodSpec) {
 			s.Requests[model.VolumesPrefix+"ebs"] = 2
 			s.Pinned, s.Affinity = true, []model.Term{{{Key: zone, Operator: model.In, Values: []string{"b"}}}}
 			s.HostPorts = []model.HostPort{{Port: 5432, Protocol: "TCP"}}
 		}},
-		{"reader", 2, 300, -1, func(s *model.PodSpec) { s.PodAffinity = []model.PodTerm{{Key: zone, Selector: select1("app", "db")}} }},
+		{"reader", 2, 300, -1, func(s *model.PodSpec) { s.PodAffinity = []model.PodTerm{{Key: zone, Selector: app("db")}} }},
 		{"group", 3, 900, -1, func(s *model.PodSpec) {
-			s.PodAffinity = []model.PodTerm{{Key: zone, Selector: select1("app", "group")}}
+			s.PodAffinity = []model.PodTerm{{Key: zone, Selector: app("group")}}
 		}},
 		{"noisy", 1, 200, -1, func(*model.PodSpec) {}},
 		{"batch", 2, 1500, -1, func(s *model.PodSpec) {

@@ -174,15 +174,18 @@ func TestTopology(t *testing.T) {
 		"either zone has one":  {"a friend in each zone that the node may come up in", scene{specs: one("web", near(zone, "db")), pods: []string{"db n1", "db n3", "web +x:a,b"}}, nil},
 		"the other first": {
 			"of two that may be first, only one order binds both: y before x",
-			scene{specs: map[string]model.PodSpec{"x": near(zone, "x"), "y": near(zone, "x", "y")}, pods: []string{"x +n1", "y +n3"}}, nil,
+			scene{specs: map[string]model.PodSpec{"x": near(zone, "x"), "y": near(zone, "x", "y")}, pods: []string{"x +n1", "y +n3"}},
+			nil,
 		},
 		"no order": {
 			"whoever is first, somebody is never bound",
-			scene{specs: map[string]model.PodSpec{"x": near(zone, "x", "y"), "y": near(zone, "x", "y")}, pods: []string{"x +n1", "y +n3"}}, []Kind{Affinity},
+			scene{specs: map[string]model.PodSpec{"x": near(zone, "x", "y"), "y": near(zone, "x", "y")}, pods: []string{"x +n1", "y +n3"}},
+			[]Kind{Affinity},
 		},
 		"rescued": {
 			"who cannot be first any more is bound beside a third",
-			scene{specs: map[string]model.PodSpec{"x": near(zone, "x", "y"), "y": near(zone, "x", "y"), "z": near(rack, "y", "z")}, pods: []string{"x +n1", "y +n2", "z +n2"}}, nil,
+			scene{specs: map[string]model.PodSpec{"x": near(zone, "x", "y"), "y": near(zone, "x", "y"), "z": near(rack, "y", "z")}, pods: []string{"x +n1", "y +n2", "z +n2"}},
+			nil,
 		},
 
 		"apart":          {"one per zone", scene{specs: one("web", apart(zone, "web")), pods: []string{"web +n1", "web +n3"}}, nil},

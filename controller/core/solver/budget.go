@@ -2,7 +2,6 @@ package solver
 
 import (
 	"spokeshave.dev/controller/core/model"
-
 	"spokeshave.dev/controller/core/solver/supply"
 	"spokeshave.dev/controller/core/solver/vec"
 )

@@ -19,13 +19,10 @@ func (s *search) pack(st *strategy) {
 	in := s.in
 	in.Effort = st.effort
 	var bundles *unmetHostAffinity
-	switch k := st.options.kind; {
-	case k == pack:
+	if st.options.kind == pack {
 		s.packed = packed{order: st.options.domains, unmet: newUnmetHostAffinity()}
-	case k == packBundles:
+	} else if bundles = s.packed.bundles; st.options.kind == packBundles {
 		bundles = s.packed.unmet
-	default:
-		bundles = s.packed.bundles
 	}
 	a := solveWith(&in, s.required, st.options.domains, bundles)
 	s.log.end(&a.outcome)

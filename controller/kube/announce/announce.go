@@ -71,7 +71,7 @@ func New(c client.Client, from string, now clock.PassiveClock, registry promethe
 }
 
 // Eventf queues an event. It never waits.
-func (r *Recorder) Eventf(regarding, related runtime.Object, kind, reason, action, note string, args ...any) { //nolint:revive // the interface has seven
+func (r *Recorder) Eventf(regarding, related runtime.Object, kind, reason, action, note string, args ...any) {
 	about, err := reference.GetReference(r.client.Scheme(), regarding)
 	if err != nil {
 		r.dropped.Inc()

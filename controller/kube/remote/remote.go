@@ -16,7 +16,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"spokeshave.dev/controller/core/policy"
 	"strings"
 	"time"
 
@@ -29,6 +28,7 @@ import (
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
 
+	"spokeshave.dev/controller/core/policy"
 	"spokeshave.dev/controller/policy/load"
 )
 

@@ -103,13 +103,10 @@ func alwaysThere(ref ast.Ref) bool {
 		return len(ref) < 2
 	}
 	document, _ := ref[1].Value.(ast.String)
-	switch document {
-	case "offering", "pool", "candidate":
-		return len(ref) <= 3
-	case "spend", "time":
+	if document == "spend" || document == "time" {
 		return len(ref) == 2
 	}
-	return false
+	return (document == "offering" || document == "pool" || document == "candidate") && len(ref) <= 3
 }
 
 // eachExpr visits every expression of a rule, also those of bodies within it.

@@ -4,12 +4,12 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
-	"spokeshave.dev/controller/core/policy"
 	"strings"
 	"time"
 
 	"spokeshave.dev/controller/core/decide"
 	"spokeshave.dev/controller/core/model"
+	"spokeshave.dev/controller/core/policy"
 	"spokeshave.dev/controller/core/spend"
 	"spokeshave.dev/controller/record/explain"
 	"spokeshave.dev/controller/record/journal"

@@ -8,10 +8,10 @@ import (
 	"io"
 	"net"
 	"net/http"
-	"spokeshave.dev/controller/core/policy"
 	"strings"
 	"time"
 
+	"spokeshave.dev/controller/core/policy"
 	"spokeshave.dev/controller/record/journal"
 )
 

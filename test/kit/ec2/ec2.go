@@ -11,12 +11,12 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	sdk "github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/credentials"
 	"github.com/go-logr/logr"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/clock"
 
 	awsv1 "spokeshave.dev/api/aws/v1"
 	"spokeshave.dev/controller/cloud/aws"
@@ -73,7 +73,7 @@ func Provider(t testing.TB, url string, changes ...func(*aws.Config)) *aws.Provi
 		SDK: &sdk.Config{
 			Region: Region, BaseEndpoint: sdk.String(url), Credentials: credentials.NewStaticCredentialsProvider("AKIDTEST", "secret", ""),
 		},
-		ClusterName: Cluster, Clock: time.Now, Log: logr.Discard(),
+		ClusterName: Cluster, Clock: clock.RealClock{}.Now, Log: logr.Discard(),
 		Classes: func(context.Context, string) (*awsv1.EC2NodeClass, error) { return nil, nil },
 	}
 	for _, change := range changes {

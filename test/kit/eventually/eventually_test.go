@@ -26,7 +26,7 @@ func TestPoll(t *testing.T) {
 	end()
 	for name, tc := range map[string]struct {
 		reason string
-		ctx    context.Context
+		ctx    context.Context //nolint:containedctx // a test case
 		within time.Duration
 		at     int // the look that finds it, 0 for none
 		state  string

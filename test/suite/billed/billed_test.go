@@ -35,8 +35,6 @@ import (
 	"spokeshave.dev/test/kit/eventually"
 )
 
-const region = "us-west-2"
-
 // What one node costs, in micro-dollars an hour, counted by hand.
 const (
 	list   model.Price = 100_800 // m7i.large on demand

@@ -132,6 +132,6 @@ func untainted(t *testing.T, w *launchingCluster) {
 // recorded is an events.EventRecorder that keeps the reasons.
 type recorded struct{ reasons []string }
 
-func (r *recorded) Eventf(_, _ runtime.Object, _, reason, _, _ string, _ ...any) { //nolint:revive // the interface has seven
+func (r *recorded) Eventf(_, _ runtime.Object, _, reason, _, _ string, _ ...any) {
 	r.reasons = append(r.reasons, reason)
 }

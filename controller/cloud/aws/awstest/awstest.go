@@ -20,7 +20,7 @@ import (
 	"spokeshave.dev/controller/core/model"
 )
 
-var update = flag.Bool("update", false, "write the golden files")
+var update = flag.Bool("update", false, "write the golden files") //nolint:gochecknoglobals // a flag of the test binary
 
 // Golden compares a text with a file of testdata; -update writes the file.
 func Golden(t *testing.T, name, got string) {

@@ -152,13 +152,13 @@ func TestGatheringOutlivesItsCallers(t *testing.T) {
 // Whatever a request says is in its key: what differs is never sent as one.
 func TestKeyTellsRequestsApart(t *testing.T) {
 	want := func() *wanted {
-		context := "c"
+		contextID := "c"
 		return &wanted{
 			overrides: []override{
 				{Option: model.Option{InstanceType: "m", Zone: "a", CapacityType: model.Reserved}, image: "i", subnet: "s", reservation: &awsv1.CapacityReservation{ID: "cr-1"}},
 				{Option: model.Option{InstanceType: "n", Zone: "a", CapacityType: model.Reserved}, image: "i", subnet: "s"},
 			},
-			templates: map[string]string{"i/cr-1": "t1", "i": "t2"}, tags: map[string]string{"k": "v"}, context: &context,
+			templates: map[string]string{"i/cr-1": "t1", "i": "t2"}, tags: map[string]string{"k": "v"}, context: &contextID,
 		}
 	}
 	same := want()

@@ -28,13 +28,13 @@ type promise struct {
 
 // find gives the shared launch of an attempt, and makes it when it is not known. made says
 // that this process prepared it.
-func (s *sharedLaunches) find(attempt *provider.Attempt, now time.Time, made bool) *sharedLaunch { //nolint:revive // a fact about the attempt, not a mode
+func (s *sharedLaunches) find(attempt *provider.Attempt, now time.Time, made bool) *sharedLaunch {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.findLocked(attempt, now, made)
 }
 
-func (s *sharedLaunches) findLocked(attempt *provider.Attempt, now time.Time, made bool) *sharedLaunch { //nolint:revive // as above
+func (s *sharedLaunches) findLocked(attempt *provider.Attempt, now time.Time, made bool) *sharedLaunch {
 	if known, ok := s.byToken[attempt.Token]; ok {
 		return known
 	}

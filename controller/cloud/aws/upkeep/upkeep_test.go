@@ -303,7 +303,7 @@ type recorded struct{ said []said }
 
 type said struct{ on, kind, reason, note string }
 
-func (r *recorded) Eventf(regarding, _ runtime.Object, kind, reason, _, note string, args ...any) { //nolint:revive // the interface has seven
+func (r *recorded) Eventf(regarding, _ runtime.Object, kind, reason, _, note string, args ...any) {
 	o, ok := regarding.(client.Object)
 	if !ok {
 		return

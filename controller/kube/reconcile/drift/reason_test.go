@@ -21,9 +21,12 @@ func TestReason(t *testing.T) {
 		"template": {reason: "the hash covers the template", change: func(p *karpv1.NodePool, _ *karpv1.NodeClaim, _ *model.Catalog) {
 			p.Spec.Template.Metadata.Labels["a"] = "2"
 		}, pool: karpv1.DriftNodePool},
-		"other version": {reason: "hashes of Karpenter or an older version are not compared", change: func(_ *karpv1.NodePool, c *karpv1.NodeClaim, _ *model.Catalog) {
-			c.Annotations[karpv1.AnnotationNodePoolHash], c.Annotations[karpv1.AnnotationNodePoolHashVersion] = "1", "v3"
+		"other version": {reason: "hashes of an older version are not compared", change: func(_ *karpv1.NodePool, c *karpv1.NodeClaim, _ *model.Catalog) {
+			c.Annotations[karpv1.AnnotationNodePoolHash], c.Annotations[karpv1.AnnotationNodePoolHashVersion] = "1", "v2"
 		}},
+		"adopted": {reason: "a node of Karpenter's whose template was changed has drifted", change: func(_ *karpv1.NodePool, c *karpv1.NodeClaim, _ *model.Catalog) {
+			c.Annotations[karpv1.AnnotationNodePoolHash], c.Annotations[karpv1.AnnotationNodePoolHashVersion] = "1", "v3"
+		}, pool: karpv1.DriftNodePool},
 		"narrowed": {reason: "the node's zone is not among the allowed ones any more", change: func(p *karpv1.NodePool, _ *karpv1.NodeClaim, _ *model.Catalog) {
 			p.Spec.Template.Spec.Requirements[0].Values = []string{"b"}
 		}, pool: karpv1.DriftRequirements},

@@ -23,7 +23,7 @@ import (
 // heard is an events.EventRecorder that keeps what is said about whom.
 type heard []string
 
-func (h *heard) Eventf(regarding, _ runtime.Object, _, reason, _, note string, args ...any) { //nolint:revive // the interface has seven
+func (h *heard) Eventf(regarding, _ runtime.Object, _, reason, _, note string, args ...any) {
 	name := "?"
 	if o, ok := regarding.(client.Object); ok && o.GetUID() != "" {
 		name = fmt.Sprintf("%T", o)[4:] + "/" + o.GetName()

@@ -7,7 +7,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"spokeshave.dev/controller/core/policy"
 	"strings"
 	"testing"
 	"time"
@@ -25,6 +24,7 @@ import (
 
 	karpv1 "spokeshave.dev/api/karpenter/v1"
 	"spokeshave.dev/controller/app"
+	"spokeshave.dev/controller/core/policy"
 	"spokeshave.dev/controller/kube/reconcile/policies"
 	"spokeshave.dev/controller/policy/engine"
 	"spokeshave.dev/controller/policy/load"

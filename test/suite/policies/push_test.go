@@ -4,7 +4,6 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
-	"spokeshave.dev/controller/core/policy"
 	"testing"
 	"time"
 
@@ -12,6 +11,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"spokeshave.dev/controller/core/policy"
 	"spokeshave.dev/controller/kube/remote"
 	"spokeshave.dev/controller/policy/load"
 	"spokeshave.dev/controller/rehearse/author"

@@ -7,10 +7,12 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+
+	v1 "github.com/google/go-containerregistry/pkg/v1"
 )
 
 // compile builds the command as a static binary and returns it.
-func compile(ctx context.Context, r request, p platform) ([]byte, error) {
+func compile(ctx context.Context, r request, p v1.Platform) ([]byte, error) {
 	dir, err := os.MkdirTemp("", "image-")
 	if err != nil {
 		return nil, fmt.Errorf("make a folder for the binary: %w", err)
@@ -25,11 +27,11 @@ func compile(ctx context.Context, r request, p platform) ([]byte, error) {
 	var stderr bytes.Buffer
 	cmd.Stderr = &stderr
 	if err := cmd.Run(); err != nil {
-		return nil, fmt.Errorf("build %s for %s/%s: %w\n%s", r.pkg, p.OS, p.Architecture, err, stderr.Bytes())
+		return nil, fmt.Errorf("build %s for %s: %w\n%s", r.pkg, p, err, stderr.Bytes())
 	}
 	binary, err := os.ReadFile(out)
 	if err != nil {
-		return nil, fmt.Errorf("read the binary for %s/%s: %w", p.OS, p.Architecture, err)
+		return nil, fmt.Errorf("read the binary for %s: %w", p, err)
 	}
 	return binary, nil
 }

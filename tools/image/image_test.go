@@ -12,6 +12,9 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	v1 "github.com/google/go-containerregistry/pkg/v1"
+	"github.com/google/go-containerregistry/pkg/v1/types"
 )
 
 // source makes a small module with the files that an image takes along.
@@ -37,11 +40,15 @@ func source(t *testing.T) string {
 	return dir
 }
 
+func platforms() []v1.Platform {
+	return []v1.Platform{{OS: "linux", Architecture: "amd64"}, {OS: "linux", Architecture: "arm64"}}
+}
+
 func make1(t *testing.T, dir, out string) []byte {
 	t.Helper()
 	r := request{
 		source: dir, pkg: "./cmd/spokeshave-controller", version: "v9.9.9", out: out, progress: io.Discard,
-		platforms: []platform{{"linux", "amd64"}, {"linux", "arm64"}},
+		platforms: platforms(),
 	}
 	if err := build(t.Context(), r); err != nil {
 		t.Fatal(err)
@@ -83,43 +90,63 @@ type image struct {
 	files map[string]entry
 }
 
-func (i image) blob(d descriptor) []byte {
+func (i image) blob(d v1.Descriptor) []byte {
 	i.t.Helper()
-	body := i.files["blobs/"+strings.Replace(d.Digest, ":", "/", 1)].body
-	if got := digest(body); got != d.Digest || int64(len(body)) != d.Size {
+	body := i.files["blobs/"+strings.Replace(d.Digest.String(), ":", "/", 1)].body
+	if got := digest(i.t, body); got != d.Digest || int64(len(body)) != d.Size {
 		i.t.Fatalf("blob %s: digest %s, %d bytes; the descriptor says %d bytes", d.Digest, got, len(body), d.Size)
 	}
 	return body
 }
 
-func (i image) decode(d descriptor, v any) {
+// decode checks the media type of a blob and decodes it.
+func (i image) decode(d v1.Descriptor, want types.MediaType, v any) {
 	i.t.Helper()
+	if d.MediaType != want {
+		i.t.Errorf("blob %s is %s, want %s", d.Digest, d.MediaType, want)
+	}
 	if err := json.Unmarshal(i.blob(d), v); err != nil {
 		i.t.Fatal(err)
 	}
 }
 
+func digest(t *testing.T, b []byte) v1.Hash {
+	t.Helper()
+	h, _, err := v1.SHA256(bytes.NewReader(b))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return h
+}
+
 func TestLayout(t *testing.T) {
 	img := image{t, unpack(t, bytes.NewReader(make1(t, source(t), "dist/x.tar")))}
-	if got := string(img.files["oci-layout"].body); got != `{"imageLayoutVersion":"1.0.0"}` {
-		t.Errorf("oci-layout = %s", got)
+	var version struct{ ImageLayoutVersion string }
+	if err := json.Unmarshal(img.files["oci-layout"].body, &version); err != nil || version.ImageLayoutVersion != "1.0.0" {
+		t.Errorf("oci-layout = %s", img.files["oci-layout"].body)
 	}
-	var entry, top index
+	for name, e := range img.files {
+		fixed(t, name, e.header, 0o644)
+	}
+	var entry, top v1.IndexManifest
 	if err := json.Unmarshal(img.files["index.json"].body, &entry); err != nil {
 		t.Fatal(err)
 	}
 	if len(entry.Manifests) != 1 || entry.Manifests[0].Annotations["org.opencontainers.image.ref.name"] != "v9.9.9" {
 		t.Fatalf("index.json = %+v, want one entry named v9.9.9", entry)
 	}
-	img.decode(entry.Manifests[0], &top)
-	if len(top.Manifests) != 2 {
-		t.Fatalf("%d platforms, want 2", len(top.Manifests))
+	img.decode(entry.Manifests[0], types.OCIImageIndex, &top)
+	if len(top.Manifests) != 2 || top.Annotations["org.opencontainers.image.version"] != "v9.9.9" {
+		t.Fatalf("index = %+v, want 2 platforms and the version", top)
 	}
 	binaries := map[string]bool{}
 	for n, arch := range []string{"amd64", "arm64"} {
 		d := top.Manifests[n]
 		if d.Platform == nil || d.Platform.Architecture != arch || d.Platform.OS != "linux" {
 			t.Errorf("manifest %d is for %+v, want linux/%s", n, d.Platform, arch)
+		}
+		if d.ArtifactType != "" {
+			t.Errorf("manifest %d is listed as an artifact of type %s, not as an image", n, d.ArtifactType)
 		}
 		files := img.platform(d, arch)
 		binaries[string(files[entrypoint].body)] = true
@@ -132,22 +159,39 @@ func TestLayout(t *testing.T) {
 	}
 }
 
+// fixed checks what must not depend on the machine or the time of the build.
+func fixed(t *testing.T, name string, h *tar.Header, mode int64) {
+	t.Helper()
+	if h.Mode != mode || h.Uid != 0 || h.Gid != 0 || h.Uname != "" || h.Gname != "" || h.ModTime.Unix() != 0 {
+		t.Errorf("%s: mode %o, want %o; owner %d:%d (%s:%s), time %s", name, h.Mode, mode, h.Uid, h.Gid, h.Uname, h.Gname, h.ModTime)
+	}
+}
+
 // platform checks one image and returns its files.
-func (i image) platform(d descriptor, arch string) map[string]entry {
+func (i image) platform(d v1.Descriptor, arch string) map[string]entry {
 	t := i.t
 	t.Helper()
-	var m manifest
-	var c config
-	i.decode(d, &m)
-	i.decode(m.Config, &c)
+	var m v1.Manifest
+	var c v1.ConfigFile
+	i.decode(d, types.OCIManifestSchema1, &m)
+	i.decode(m.Config, types.OCIConfigJSON, &c)
 	if c.Architecture != arch || c.OS != "linux" {
 		t.Errorf("config is for %s/%s, want linux/%s", c.OS, c.Architecture, arch)
 	}
 	if c.Config.User != "65532:65532" || len(c.Config.Entrypoint) != 1 || c.Config.Entrypoint[0] != "/spokeshave-controller" {
 		t.Errorf("config runs %v as %s", c.Config.Entrypoint, c.Config.User)
 	}
+	if c.Created.Unix() != 0 || len(c.History) != 2 || c.History[0].Created.Unix() != 0 || c.History[1].Created.Unix() != 0 {
+		t.Errorf("config was created at %s with the history %+v, want the epoch throughout and 2 layers", c.Created, c.History)
+	}
+	if len(m.Layers) != 2 || len(c.RootFS.DiffIDs) != 2 || c.RootFS.Type != "layers" {
+		t.Fatalf("%d layers and the file system %+v, want 2 layers", len(m.Layers), c.RootFS)
+	}
 	files := map[string]entry{}
 	for n, l := range m.Layers {
+		if l.MediaType != types.OCILayer {
+			t.Errorf("layer %d is %s", n, l.MediaType)
+		}
 		zr, err := gzip.NewReader(bytes.NewReader(i.blob(l)))
 		if err != nil {
 			t.Fatal(err)
@@ -156,7 +200,7 @@ func (i image) platform(d descriptor, arch string) map[string]entry {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := digest(plain); got != c.RootFS.DiffIDs[n] {
+		if got := digest(t, plain); got != c.RootFS.DiffIDs[n] {
 			t.Errorf("layer %d: diff id %s, config says %s", n, got, c.RootFS.DiffIDs[n])
 		}
 		for name, e := range unpack(t, bytes.NewReader(plain)) {
@@ -168,9 +212,7 @@ func (i image) platform(d descriptor, arch string) map[string]entry {
 		if e.header.Typeflag == tar.TypeDir || name == entrypoint {
 			want = 0o755
 		}
-		if e.header.Mode != want || e.header.Uid != 0 || e.header.Gid != 0 || e.header.ModTime.Unix() != 0 {
-			t.Errorf("%s: mode %o owner %d:%d time %s", name, e.header.Mode, e.header.Uid, e.header.Gid, e.header.ModTime)
-		}
+		fixed(t, name, e.header, want)
 	}
 	for _, name := range []string{"etc/passwd", "usr/share/doc/spokeshave/LICENSE", "usr/share/doc/spokeshave/NOTICE.catalog", "etc/ssl/certs/"} {
 		if _, ok := files[name]; !ok {
@@ -221,7 +263,7 @@ func TestRefusals(t *testing.T) {
 		"nothing said": {"version and target are required", request{}, "-version"},
 		"no program": {
 			"a package that does not build names itself and says why",
-			request{source: dir, pkg: "./cmd/none", version: "v1", out: "x.tar", progress: io.Discard, platforms: []platform{{"linux", "amd64"}}},
+			request{source: dir, pkg: "./cmd/none", version: "v1", out: "x.tar", progress: io.Discard, platforms: platforms()[:1]},
 			"build ./cmd/none for linux/amd64",
 		},
 		"no source": {"what is missing is named", request{source: t.TempDir(), version: "v1", out: "x.tar", progress: io.Discard}, "read "},

@@ -4,70 +4,75 @@ import (
 	"archive/tar"
 	"bytes"
 	"compress/gzip"
-	"crypto/sha256"
-	"encoding/hex"
 	"fmt"
+	"io"
 	"path"
 	"slices"
 	"strings"
 	"time"
+
+	v1 "github.com/google/go-containerregistry/pkg/v1"
+	"github.com/google/go-containerregistry/pkg/v1/tarball"
+	"github.com/google/go-containerregistry/pkg/v1/types"
 )
 
-// layer is a gzipped tar of files.
-type layer struct {
-	blob []byte
-	// diffID is the digest of the tar before compression.
-	diffID string
-}
-
-// epoch is the age of every file and of the image itself: a real date would
-// make two builds of one source differ.
+// epoch is the modification time of every file and the creation time of the
+// image: with the real time, two builds of one source would differ.
 func epoch() time.Time { return time.Unix(0, 0).UTC() }
 
-func digest(b []byte) string {
-	sum := sha256.Sum256(b)
-	return "sha256:" + hex.EncodeToString(sum[:])
+// newLayer packs the files and the folders they need, sorted by name, into a
+// layer compressed with gzip.
+func newLayer(files []file) (v1.Layer, error) {
+	var plain bytes.Buffer
+	if err := writeTar(&plain, withFolders(files)); err != nil {
+		return nil, fmt.Errorf("pack the layer: %w", err)
+	}
+	open := func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(plain.Bytes())), nil }
+	// The layer is read twice, for its digest and for the layout; caching
+	// compresses it once.
+	layer, err := tarball.LayerFromOpener(open, tarball.WithMediaType(types.OCILayer),
+		tarball.WithCompressionLevel(gzip.BestCompression), tarball.WithCompressedCaching)
+	if err != nil {
+		return nil, fmt.Errorf("compress the layer: %w", err)
+	}
+	return layer, nil
 }
 
-// newLayer packs the files and the folders they need, sorted by name.
-func newLayer(files []file) (layer, error) {
-	entries := map[string]*tar.Header{}
-	bodies := map[string][]byte{}
+// withFolders returns the files and every folder above them, sorted by name.
+// The names of folders end in a slash.
+func withFolders(files []file) []file {
+	entries := map[string]file{}
 	for _, f := range files {
 		for dir := path.Dir(f.name); dir != "."; dir = path.Dir(dir) {
-			entries[dir+"/"] = &tar.Header{Name: dir + "/", Typeflag: tar.TypeDir, Mode: 0o755, ModTime: epoch()}
+			entries[dir+"/"] = file{name: dir + "/", mode: 0o755}
 		}
-		entries[f.name] = &tar.Header{Name: f.name, Typeflag: tar.TypeReg, Mode: f.mode, Size: int64(len(f.body)), ModTime: epoch()}
-		bodies[f.name] = f.body
+		entries[f.name] = f
 	}
-	names := make([]string, 0, len(entries))
-	for name := range entries {
-		names = append(names, name)
+	sorted := make([]file, 0, len(entries))
+	for _, f := range entries {
+		sorted = append(sorted, f)
 	}
-	slices.SortFunc(names, strings.Compare)
-	var plain bytes.Buffer
-	tw := tar.NewWriter(&plain)
-	for _, name := range names {
-		if err := tw.WriteHeader(entries[name]); err != nil {
-			return layer{}, fmt.Errorf("pack %s: %w", name, err)
+	slices.SortFunc(sorted, func(a, b file) int { return strings.Compare(a.name, b.name) })
+	return sorted
+}
+
+// writeTar writes the files in their order, owned by root and dated epoch.
+func writeTar(w io.Writer, files []file) error {
+	tw := tar.NewWriter(w)
+	for _, f := range files {
+		h := &tar.Header{Name: f.name, Typeflag: tar.TypeReg, Mode: f.mode, Size: int64(len(f.body)), ModTime: epoch()}
+		if strings.HasSuffix(f.name, "/") {
+			h.Typeflag = tar.TypeDir
 		}
-		if _, err := tw.Write(bodies[name]); err != nil {
-			return layer{}, fmt.Errorf("pack %s: %w", name, err)
+		if err := tw.WriteHeader(h); err != nil {
+			return fmt.Errorf("write the header of %s: %w", f.name, err)
+		}
+		if _, err := tw.Write(f.body); err != nil {
+			return fmt.Errorf("write %s: %w", f.name, err)
 		}
 	}
 	if err := tw.Close(); err != nil {
-		return layer{}, fmt.Errorf("finish the layer: %w", err)
+		return fmt.Errorf("finish the tar: %w", err)
 	}
-	var packed bytes.Buffer
-	zw, err := gzip.NewWriterLevel(&packed, gzip.BestCompression)
-	if err != nil {
-		return layer{}, fmt.Errorf("compress the layer: %w", err)
-	}
-	if _, err := zw.Write(plain.Bytes()); err != nil {
-		return layer{}, fmt.Errorf("compress the layer: %w", err)
-	}
-	if err := zw.Close(); err != nil {
-		return layer{}, fmt.Errorf("compress the layer: %w", err)
-	}
-	return layer{blob: packed.Bytes(), diffID: digest(plain.Bytes())}, nil
+	return nil
 }

@@ -22,13 +22,9 @@ import (
 	"os/signal"
 	"path/filepath"
 	"syscall"
-)
 
-// platform is what an image runs on.
-type platform struct {
-	OS           string `json:"os"`
-	Architecture string `json:"architecture"`
-}
+	v1 "github.com/google/go-containerregistry/pkg/v1"
+)
 
 // request says what to build.
 type request struct {
@@ -38,7 +34,7 @@ type request struct {
 	pkg       string
 	version   string
 	out       string
-	platforms []platform
+	platforms []v1.Platform
 	progress  io.Writer
 }
 
@@ -47,7 +43,7 @@ func main() {
 	defer stop()
 	r := request{
 		pkg:       "./cmd/spokeshave-controller",
-		platforms: []platform{{OS: "linux", Architecture: "amd64"}, {OS: "linux", Architecture: "arm64"}},
+		platforms: []v1.Platform{{OS: "linux", Architecture: "amd64"}, {OS: "linux", Architecture: "arm64"}},
 		progress:  os.Stderr,
 	}
 	flag.StringVar(&r.source, "source", "..", "root of the product's module")
@@ -73,13 +69,13 @@ func build(ctx context.Context, r request) error {
 	if err != nil {
 		return err
 	}
-	l := newLayout(r.version)
 	shared, err := newLayer(base)
 	if err != nil {
 		return err
 	}
+	images := make([]platformImage, 0, len(r.platforms))
 	for _, p := range r.platforms {
-		fmt.Fprintf(r.progress, "building %s for %s/%s\n", r.pkg, p.OS, p.Architecture)
+		fmt.Fprintf(r.progress, "building %s for %s\n", r.pkg, p)
 		binary, err := compile(ctx, r, p)
 		if err != nil {
 			return err
@@ -88,11 +84,13 @@ func build(ctx context.Context, r request) error {
 		if err != nil {
 			return err
 		}
-		if err := l.addImage(p, shared, program); err != nil {
+		img, err := newImage(r.version, p, shared, program)
+		if err != nil {
 			return err
 		}
+		images = append(images, platformImage{platform: p, image: img})
 	}
-	if err := l.write(out); err != nil {
+	if err := writeArchive(out, newLayout(r.version, images)); err != nil {
 		return err
 	}
 	fmt.Fprintf(r.progress, "wrote %s\n", out)

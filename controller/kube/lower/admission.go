@@ -6,9 +6,9 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 )
 
-// admission is what the API server adds to new pods and neither the templates
-// of DaemonSets nor manifests in files show: defaults of LimitRanges, and what
-// RuntimeClasses ask for.
+// admission holds what the API server adds to a new pod when it admits it: the defaults
+// of LimitRanges, and the overhead, node selector and tolerations of RuntimeClasses.
+// The pod templates of DaemonSets and manifests in files lack these.
 type admission struct {
 	limits  map[string][]*corev1.LimitRange // by namespace
 	classes map[string]*nodev1.RuntimeClass
@@ -25,8 +25,8 @@ func newAdmission(in *Inputs) admission {
 	return a
 }
 
-// admit is the pod as it comes out of the API server. The pod given is not
-// changed.
+// admit returns the pod as the API server would store it. It does not change the pod it
+// is given, and returns that pod itself when nothing applies to it.
 func (a *admission) admit(pod *corev1.Pod) *corev1.Pod {
 	var class *nodev1.RuntimeClass
 	if name := pod.Spec.RuntimeClassName; name != nil {
@@ -51,8 +51,8 @@ func (a *admission) admit(pod *corev1.Pod) *corev1.Pod {
 	return &out
 }
 
-// runAs adds a RuntimeClass's overhead, node selector and tolerations, unless
-// they are there already.
+// runAs adds a RuntimeClass's node selector, and its overhead and tolerations unless
+// the pod has them already.
 // https://kubernetes.io/docs/concepts/containers/runtime-class/
 func runAs(spec *corev1.PodSpec, class *nodev1.RuntimeClass) {
 	if class.Overhead != nil && spec.Overhead == nil {
@@ -78,9 +78,10 @@ func runAs(spec *corev1.PodSpec, class *nodev1.RuntimeClass) {
 	}
 }
 
-// limit gives a container the defaults of a LimitRange. A container's own limit
-// stands in for its request first; of the LimitRange, max stands in for
-// default, and default or min for defaultRequest.
+// limit fills in the requests and limits that a container lacks. A missing request is
+// the first of these that is set: the container's own limit, then the LimitRange's
+// defaultRequest, default, max and min. A missing limit is the LimitRange's default, or
+// else its max.
 // https://kubernetes.io/docs/concepts/policy/limit-range/
 func limit(r *corev1.ResourceRequirements, item *corev1.LimitRangeItem) {
 	give := func(list *corev1.ResourceList, name corev1.ResourceName, q resource.Quantity) {

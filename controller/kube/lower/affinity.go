@@ -17,10 +17,11 @@ func hosts(nodes []*corev1.Node) map[string]string {
 	return out
 }
 
-// required lowers the terms of which one must hold; nil asks for nothing. A
-// selector none of whose terms can hold becomes one empty term, which matches
-// nothing. Nodes by name become nodes by host name, which new nodes do not have
-// yet, either. fields says that a term selects another node field.
+// required lowers a required node selector to terms of which one must hold; nil means
+// no restriction. A selector none of whose terms can hold becomes one empty term, which
+// matches no node. A node that is selected by name is selected by its host name
+// instead; new nodes have neither yet. fields reports that a term selects another node
+// field than metadata.name; such a term is left out.
 func (s *surroundings) required(sel *corev1.NodeSelector) (terms []model.Term, fields bool) {
 	if sel == nil {
 		return nil, false
@@ -42,8 +43,8 @@ func (s *surroundings) required(sel *corev1.NodeSelector) (terms []model.Term, f
 	return terms, fields
 }
 
-// names lowers requirements on metadata.name, the one field that nodes can be
-// selected by.
+// names lowers requirements on metadata.name, the only field by which the API lets pods
+// select nodes. ok is false when one is on another field.
 func (s *surroundings) names(in []corev1.NodeSelectorRequirement) (out model.Term, ok bool) {
 	for i := range in {
 		if in[i].Key != "metadata.name" {
@@ -81,11 +82,11 @@ func term(in []corev1.NodeSelectorRequirement) model.Term {
 	return out
 }
 
-// maxTerms bounds what both may multiply terms to.
+// maxTerms is the largest number of terms that both returns.
 const maxTerms = 64
 
-// both is the conjunction of two lists of alternatives, nil being no
-// restriction; ok is false when it would be too long.
+// both returns the conjunction of two lists of alternatives; nil is no restriction. ok
+// is false, and a is returned, when the result would exceed maxTerms.
 func both(a, b []model.Term) (out []model.Term, ok bool) {
 	if a == nil {
 		return b, true

@@ -9,8 +9,10 @@ import (
 	karpv1 "spokeshave.dev/api/karpenter/v1"
 )
 
-// allowed is how many of a pool's nodes may be disrupted for the reason now:
-// the tightest active budget, less those that are on their way out.
+// allowed returns how many of a pool's nodes may be disrupted now for the reason: the
+// smallest bound among the active budgets, less the leaving nodes, and never below 0.
+// nodes is the number of the pool's nodes, leaving the number of them that are being
+// removed.
 func allowed(np *karpv1.NodePool, reason karpv1.DisruptionReason, now time.Time, nodes, leaving int) (int, error) {
 	defaulted := karpv1.NodePool{Spec: karpv1.NodePoolSpec{Disruption: np.Spec.Disruption}}
 	defaulted.Spec.Disruption.Budgets = slices.Clone(np.Spec.Disruption.Budgets)
@@ -32,8 +34,8 @@ func allowed(np *karpv1.NodePool, reason karpv1.DisruptionReason, now time.Time,
 	return max(0, most-leaving), nil
 }
 
-// isActive says whether the budget's schedule hit within its duration before
-// now; a budget without a schedule always is.
+// isActive reports whether the budget's schedule fired within the budget's duration
+// before now. A budget without a schedule is always active.
 func isActive(b *karpv1.Budget, now time.Time) (bool, error) {
 	if b.Schedule == nil || b.Duration == nil {
 		return true, nil
@@ -45,8 +47,8 @@ func isActive(b *karpv1.Budget, now time.Time) (bool, error) {
 	return active.hitWithin(now.UTC(), b.Duration.Duration), nil
 }
 
-// bound reads "5" or "10%", the share rounded up. Anything else allows
-// nothing.
+// bound parses a budget's number of nodes: "5", or "10%" of nodes, rounded up. Any
+// other text is 0: no node may be disrupted.
 func bound(text string, nodes int) int {
 	if share, ok := strings.CutSuffix(text, "%"); ok {
 		n, err := strconv.Atoi(share)
@@ -62,9 +64,9 @@ func bound(text string, nodes int) int {
 	return max(0, n)
 }
 
-// Allowance is how many of a pool's nodes may be disrupted now, by reason: of so
-// many nodes, of which some are on their way out. A schedule that cannot be
-// read allows none.
+// Allowance returns how many of a pool's nodes may be disrupted now, by reason. nodes
+// is the number of the pool's nodes, leaving the number of them that are being removed.
+// A budget with a schedule that cannot be parsed allows none.
 func Allowance(np *karpv1.NodePool, now time.Time, nodes, leaving int) (empty, underutilized, drifted int) {
 	of := func(reason karpv1.DisruptionReason) int {
 		n, err := allowed(np, reason, now, nodes, leaving)

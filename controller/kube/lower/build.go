@@ -53,7 +53,8 @@ type builder struct {
 	sources   []*karpv1.NodePool // of out.Pools
 	nodeAt    map[string]int32   // node name
 	claimAt   map[string]int32
-	// mounts counts the pods of a node that use a claim.
+	// mounts counts, for each node and volume claim, the pods on the node that use the
+	// claim.
 	mounts map[attachment]int64
 	claims []*karpv1.NodeClaim // of out.Nodes, nil for unmanaged ones
 }
@@ -164,7 +165,8 @@ func (b *builder) addNode(n model.Node, node *corev1.Node, claim *karpv1.NodeCla
 	b.out.Nodes = append(b.out.Nodes, n)
 }
 
-// complete adds what the catalogue knows of a managed node.
+// complete adds what the catalogue says about the instance type of a managed node:
+// capacity, allocatable, price and the node class's extra cost.
 func (b *builder) complete(n *model.Node, claim *karpv1.NodeClaim, capacity *model.Resources) {
 	var types map[string]*model.InstanceType
 	if at, ok := b.catalogAt[claim.Spec.NodeClassRef.Name]; ok {
@@ -190,7 +192,8 @@ func (b *builder) complete(n *model.Node, claim *karpv1.NodeClaim, capacity *mod
 	}
 	b.price(n, claim, opts)
 	if len(n.Allocatable) == 0 {
-		// A claim that another controller made: it holds at least its pods.
+		// Another controller made the claim: the node is assumed to hold at least the
+		// claim's requests.
 		n.Allocatable = Resources(claim.Spec.Resources.Requests)
 	}
 }
@@ -260,8 +263,10 @@ func started(pod *corev1.Pod) time.Time {
 	return pod.CreationTimestamp.Time
 }
 
-// places are where claims say that their planned pods go, by namespace/name:
-// those of pods that wait, and those of pods that are still bound elsewhere.
+// places returns, by namespace/name of the pods, the indices of the nodes onto which
+// NodeClaims plan them. waiting covers only nodes on which a planned pod may still land
+// (expects) and is for pending pods; moving covers every node that is not being deleted
+// and is for pods that are still bound to another node.
 func (b *builder) places() (waiting, moving map[string]int32) {
 	waiting, moving = map[string]int32{}, map[string]int32{}
 	for i, claim := range b.claims {
@@ -279,8 +284,8 @@ func (b *builder) places() (waiting, moving map[string]int32) {
 	return waiting, moving
 }
 
-// expects says whether planned pods may still land on the node: it is coming,
-// or it became ready a moment ago.
+// expects reports whether planned pods may still land on the node: it is not
+// initialized yet, or it became initialized less than settling ago.
 func (b *builder) expects(i int32) bool {
 	switch b.out.Nodes[i].State {
 	case model.InFlight, model.Registered:
@@ -294,7 +299,8 @@ func (b *builder) expects(i int32) bool {
 	return false
 }
 
-// place is the node that a pending pod waits for, or -1.
+// place returns the index of the node that a pending pod waits for, or -1, and marks
+// that node as nominated.
 func (b *builder) place(pod *corev1.Pod, places map[string]int32) int32 {
 	at, ok := places[pod.Namespace+"/"+pod.Name]
 	if claim, told := b.in.Planned[string(pod.UID)]; told && !ok {
@@ -312,10 +318,11 @@ func (b *builder) place(pod *corev1.Pod, places map[string]int32) int32 {
 	return at
 }
 
-// moving is where a pod of a node on its way out is planned to go next, or -1:
-// the node was launched for it, or it was given room on one in flight. That
-// stays true, and the room is the pod's, for as long as the pod lasts; what
-// replaces it has another name and finds the room free.
+// moving returns the index of the node onto which a pod is planned next, or -1. The pod
+// is bound to a node that is being deleted; the other node was launched for it, or room
+// for it was kept on a node in flight. The room stays the pod's for as long as the pod
+// exists: the pod that its controller creates instead has another name, and by then the
+// room is free.
 func (b *builder) moving(pod *corev1.Pod, from int32, places map[string]int32) int32 {
 	if b.out.Nodes[from].State != model.Deleting || Daemon(pod) || !pod.DeletionTimestamp.IsZero() || final(pod) {
 		return -1
@@ -328,17 +335,17 @@ func (b *builder) moving(pod *corev1.Pod, from int32, places map[string]int32) i
 	return to
 }
 
-// expected is a pod that a node is kept for, and where it is while it has to
-// wait: -1 for nowhere.
+// expected is a pod for which room is kept on a node. home is the node to which it is
+// bound meanwhile, -1 for a pending pod.
 type expected struct {
 	pod  int
 	home int32
 	of   *corev1.Pod
 }
 
-// overflow sends the planned pods back for which a node that takes pods has no
-// room left: others were bound there before them, and the scheduler will not
-// find it any more.
+// overflow takes planned pods back from initialized nodes that have no room left for
+// them, because other pods were bound there first and the scheduler would find no room.
+// Such a pod is placed on its home node again, or is pending.
 func (b *builder) overflow(unbound []expected) {
 	left := map[int32]model.Resources{}
 	waiting := map[int]bool{}

@@ -15,9 +15,9 @@ type pair struct {
 	claim *karpv1.NodeClaim
 }
 
-// pairs finds the nodes of the NodeClaims. A node belongs to one of them, whatever
-// the order of the lists: a claim that knows a node's instance comes before those that
-// only name the node, and then the first by name.
+// pairs finds the node of each NodeClaim. A node belongs to at most one claim, whatever
+// the order of the lists: claims whose provider ID is that of a node choose before
+// those that only name the node, and within each group the first by name chooses first.
 func (b *builder) pairs() []pair {
 	byName := make(map[string]*corev1.Node, len(b.in.Nodes))
 	byProvider := make(map[string]*corev1.Node, len(b.in.Nodes))

@@ -10,8 +10,8 @@ import (
 	"github.com/robfig/cron/v3"
 )
 
-// schedule is when a disruption budget becomes active: a cron schedule in UTC, in the
-// syntax of the library that Karpenter uses.
+// schedule says when a disruption budget becomes active. It is a cron schedule in UTC,
+// in the syntax of the library that Karpenter uses.
 type schedule struct{ next cron.Schedule }
 
 // parseSchedule reads five cron fields or a macro such as @daily. Sunday is 0 or 7.
@@ -30,8 +30,8 @@ func parseSchedule(text string) (schedule, error) {
 	return schedule{next}, nil
 }
 
-// sundaysAsZero rewrites a day-of-week field without the number 7, which the library
-// does not know: 5-7 becomes 5-6,0.
+// sundaysAsZero rewrites a day-of-week field so that Sunday is 0 and not 7, which the
+// library does not accept: 5-7 becomes 5-6,0.
 func sundaysAsZero(field string) string {
 	var out []string
 	for part := range strings.SplitSeq(field, ",") {
@@ -58,7 +58,7 @@ func sundaysAsZero(field string) string {
 	return strings.Join(out, ",")
 }
 
-// hitWithin says whether the schedule hits after now-span and not after now.
+// hitWithin reports whether the schedule fires after now-span and not after now.
 func (s schedule) hitWithin(now time.Time, span time.Duration) bool {
 	hit := s.next.Next(now.Add(-span))
 	return !hit.IsZero() && !hit.After(now) // zero: it hits on no day of the next five years

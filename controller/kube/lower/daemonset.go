@@ -10,7 +10,7 @@ import (
 	"spokeshave.dev/controller/core/model"
 )
 
-// daemonSet is the pod that the DaemonSet runs on every node it fits.
+// daemonSet returns the spec of the pod that the DaemonSet runs on every node it fits.
 func (s *surroundings) daemonSet(ds *appsv1.DaemonSet) model.DaemonSet {
 	pod := &corev1.Pod{ObjectMeta: ds.Spec.Template.ObjectMeta, Spec: ds.Spec.Template.Spec}
 	pod.Namespace = ds.Namespace
@@ -19,12 +19,14 @@ func (s *surroundings) daemonSet(ds *appsv1.DaemonSet) model.DaemonSet {
 	}
 	pod.Spec.Tolerations = append(slices.Clone(pod.Spec.Tolerations), daemonTolerations(&pod.Spec)...)
 	out := model.DaemonSet{Namespace: ds.Namespace, Name: ds.Name, Spec: s.podSpec(pod)}
-	// What every node would attach is not what tells nodes apart.
+	// Volumes are left out: every node attaches the same ones, so they make no
+	// difference between nodes.
 	maps.DeleteFunc(out.Spec.Requests, func(name string, _ int64) bool { return model.CountsVolumes(name) })
 	return out
 }
 
-// daemonTolerations are those that the DaemonSet controller adds.
+// daemonTolerations returns the tolerations that the DaemonSet controller adds to its
+// pods.
 // https://kubernetes.io/docs/concepts/workloads/controllers/daemonset/#taints-and-tolerations
 func daemonTolerations(spec *corev1.PodSpec) []corev1.Toleration {
 	add := func(key string, effect corev1.TaintEffect) corev1.Toleration {

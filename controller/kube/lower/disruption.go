@@ -16,7 +16,8 @@ import (
 	"spokeshave.dev/controller/core/model"
 )
 
-// disruptable adds what a claim says about the end of its node.
+// disruptable fills in the node's fields that concern its disruption from the claim's
+// conditions, spec and annotations.
 func disruptable(n *model.Node, claim *karpv1.NodeClaim, now time.Time) {
 	if c := condition(claim.Status.Conditions, karpv1.ConditionInitialized); c != nil && c.Status == metav1.ConditionTrue {
 		n.InitializedAt = c.LastTransitionTime.UTC()
@@ -46,22 +47,25 @@ func disruptable(n *model.Node, claim *karpv1.NodeClaim, now time.Time) {
 	if text := claim.Annotations[karpv1.AnnotationDisruption]; text != "" {
 		var command model.Command
 		if json.Unmarshal([]byte(text), &command) != nil {
-			// Whatever it was, it cannot be gone on with: a command without
-			// nodes is taken back.
+			// The command cannot be read and so cannot be continued. A command without
+			// nodes is undone.
 			command = model.Command{}
 		}
 		n.Command = &command
 	}
 }
 
-// noticeFor is how long before its end a notice frees a claim's money, and overdue
-// how long after it: an instance that still runs then counts as others do.
+// noticeFor is how long before its announced end an instance stops to count against
+// spending limits. overdue is how long after that end it counts again: an instance that
+// still runs then is treated like any other.
 const (
 	noticeFor = 30 * time.Minute
 	overdue   = time.Minute
 )
 
-// noticed says whether EC2 takes the claim's instance away within minutes.
+// noticed reports whether the claim is being deleted because EC2 announced that it
+// takes the instance away, and that end is at most noticeFor ahead and at most overdue
+// past.
 func noticed(claim *karpv1.NodeClaim, now time.Time) bool {
 	c := condition(claim.Status.Conditions, karpv1.ConditionDisruptionReason)
 	if claim.DeletionTimestamp.IsZero() || c == nil {
@@ -97,7 +101,7 @@ func unready(pod *corev1.Pod) bool {
 
 func deletionCost(pod *corev1.Pod) int32 {
 	text, ok := pod.Annotations[corev1.PodDeletionCost]
-	if !ok { // nearly always, and an error would be made for nothing
+	if !ok { // most pods: skip the parse, which would allocate an error
 		return 0
 	}
 	n, err := strconv.ParseInt(text, 10, 32)
@@ -107,7 +111,7 @@ func deletionCost(pod *corev1.Pod) int32 {
 	return int32(n)
 }
 
-// podBudgets lowers the PodDisruptionBudgets, by namespace and name.
+// podBudgets lowers the PodDisruptionBudgets, sorted by namespace and name.
 func (b *builder) podBudgets() {
 	for _, pdb := range b.in.PodBudgets {
 		b.out.Budgets = append(b.out.Budgets, podBudget(pdb))
@@ -117,8 +121,9 @@ func (b *builder) podBudgets() {
 	})
 }
 
-// podBudget follows the eviction API: of pods that are not ready, budgets of
-// AlwaysAllow let all go, and others those that are not needed for the count.
+// podBudget follows the rules of the eviction API for pods that are not ready: a budget
+// with the policy AlwaysAllow lets all of them be evicted, and any other budget does so
+// only while enough pods are healthy.
 // https://kubernetes.io/docs/tasks/run-application/configure-pdb/#unhealthy-pod-eviction-policy
 func podBudget(pdb *policyv1.PodDisruptionBudget) model.PodBudget {
 	out := model.PodBudget{
@@ -130,14 +135,15 @@ func podBudget(pdb *policyv1.PodDisruptionBudget) model.PodBudget {
 	enough := pdb.Status.DesiredHealthy > 0 && pdb.Status.CurrentHealthy >= pdb.Status.DesiredHealthy
 	out.FreesUnready = always || enough
 	if pdb.Status.ObservedGeneration < pdb.Generation {
-		out.Allowed, out.FreesUnready = 0, always // nobody has counted yet
+		out.Allowed, out.FreesUnready = 0, always // the disruption controller has not processed this generation
 	}
 	out.Selector.Labels, out.Selector.Nothing = conditions(pdb.Spec.Selector)
 	return out
 }
 
-// budgets counts the pools' nodes and asks their disruption budgets, reason by
-// reason. Nodes that are going, or that do not answer, use the budgets up.
+// budgets sets how many nodes each pool may have disrupted now, by reason. Nodes that
+// are being deleted, and initialized nodes that are not ready, count as disrupted
+// already.
 func (b *builder) budgets() {
 	total, leaving := make([]int, len(b.out.Pools)), make([]int, len(b.out.Pools))
 	for i := range b.out.Nodes {
@@ -169,14 +175,14 @@ func (b *builder) budgets() {
 	}
 }
 
-// Protected says whether the pod's annotation karpenter.sh/do-not-disrupt keeps
-// it where it is at the given time.
+// Protected reports whether the pod's annotation karpenter.sh/do-not-disrupt protects
+// it from disruption at the given time.
 func Protected(pod *corev1.Pod, now time.Time) bool {
 	return protected(pod.Annotations, started(pod), now)
 }
 
-// heldUntil is when the annotation stops to hold, zero where it holds for ever or
-// not at all.
+// heldUntil returns when the annotation's protection ends. It is zero when the
+// protection has no end, is over, or was never asked for.
 func heldUntil(pod *corev1.Pod, now time.Time) time.Time {
 	if until := HoldOf(pod).Until; now.Before(until) {
 		return until.UTC()
@@ -184,18 +190,19 @@ func heldUntil(pod *corev1.Pod, now time.Time) time.Time {
 	return time.Time{}
 }
 
-// Hold is what an annotation karpenter.sh/do-not-disrupt asks for; the zero value
-// asks for nothing.
+// Hold is the value of an annotation karpenter.sh/do-not-disrupt. The zero value
+// protects nothing.
 type Hold struct {
-	// Ever has no end. Until is the end of one that has.
+	// Ever is protection without an end. Otherwise Until is when it ends, zero for no
+	// protection.
 	Ever  bool
 	Until time.Time
-	// Invalid is a value that means nothing, and holds nothing.
+	// Invalid is the text of an annotation that cannot be parsed. It protects nothing.
 	Invalid string
 }
 
-// HoldOf reads the pod's annotation: "true", or a duration counted from the start
-// of the pod.
+// HoldOf parses the pod's annotation: "true", or a duration counted from the start of
+// the pod.
 func HoldOf(pod *corev1.Pod) Hold { return holdOf(pod.Annotations, started(pod)) }
 
 func holdOf(annotations map[string]string, start time.Time) Hold {

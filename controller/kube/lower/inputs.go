@@ -14,15 +14,15 @@ import (
 	"spokeshave.dev/controller/core/model"
 )
 
-// Inputs are all objects that a Snapshot is made of. Their order does not
-// matter, and none of them is changed.
+// Inputs are all objects that a Snapshot is made of. Their order does not matter. Build
+// changes none of them.
 type Inputs struct {
-	// Time and Seed become the snapshot's.
+	// Time, Seed and Cluster are copied into the snapshot.
 	Time    time.Time
 	Seed    uint64
 	Cluster string
-	// Live says that a scheduler is at work: a pod then counts as pending
-	// only once the scheduler has found it unschedulable.
+	// Live says that a scheduler is running: a pod then counts as pending only once the
+	// scheduler has found it unschedulable.
 	Live bool
 
 	NodePools  []*karpv1.NodePool
@@ -41,24 +41,25 @@ type Inputs struct {
 	CSINodes        []*storagev1.CSINode
 	PodBudgets      []*policyv1.PodDisruptionBudget
 
-	// Memo, when set, makes the next Build over much the same pods cheaper.
+	// Memo, when set, speeds up Build for pods that have not changed since the last
+	// Build with the same Memo.
 	Memo *Memo
 
-	// Settings become the snapshot's.
+	// Settings are copied into the snapshot.
 	Settings model.Settings
 
-	// Catalogs are what each node class can launch, by its name.
+	// Catalogs say what each node class can launch, by the name of the class.
 	Catalogs map[string]model.Catalog
-	// ClassReady says whether a node class can be launched from, and if not
-	// why; nil takes every class for ready.
+	// ClassReady reports whether nodes can be launched from a node class, and if not,
+	// why. When nil, every class is ready.
 	ClassReady func(name string) (ok bool, why string)
-	// Planned names the NodeClaim that a pending pod waits for, by the pod's
-	// UID, beyond what the claims say themselves.
+	// Planned names the NodeClaim that a pending pod waits for, by the pod's UID. It
+	// adds to what the annotations of the claims say.
 	Planned map[string]string
 }
 
-// Warning is something about an object that its author may want to know, and
-// that does not stand in the way of a decision.
+// Warning is a problem with an object that its author should know about. It does not
+// prevent a decision.
 type Warning struct {
 	// Object is the kind and name: "Pod shop/web-1".
 	Object  string

@@ -11,8 +11,8 @@ import (
 	"spokeshave.dev/controller/core/model"
 )
 
-// interner gives equal pods one PodSpec. It tells them apart by an encoding of
-// the raw fields, which costs a fraction of lowering them.
+// interner gives equal pods one PodSpec. It compares pods by an encoding of their raw
+// fields, which is much cheaper than lowering every pod.
 type interner struct {
 	around *surroundings
 	memo   *Memo
@@ -23,8 +23,8 @@ type interner struct {
 	names  []string
 }
 
-// known is what equal pods are known by: the encoding, and the index of their
-// spec in the Build of that round.
+// known is the entry for all pods with equal specs: their encoding (key), and the index
+// of the spec in the snapshot of Build number round.
 type known struct {
 	key   string
 	spec  int32
@@ -39,7 +39,7 @@ func newInterner(around *surroundings, memo *Memo) *interner {
 	return x
 }
 
-// spec is the index of the pod's spec.
+// spec returns the index of the pod's spec, and adds the spec when it is new.
 func (x *interner) spec(pod *corev1.Pod) int32 {
 	if k := x.memo.recall(pod); k != nil {
 		x.renew(pod, k)
@@ -56,7 +56,8 @@ func (x *interner) spec(pod *corev1.Pod) int32 {
 	return k.spec
 }
 
-// renew finds the spec of this round for what was known in one before.
+// renew updates an entry that an earlier Build made to the index of its spec in this
+// Build.
 func (x *interner) renew(pod *corev1.Pod, k *known) {
 	if k.round == x.round {
 		return
@@ -122,7 +123,7 @@ func (x *interner) resources(list corev1.ResourceList) {
 
 func keepAll(string) bool { return false }
 
-// encode writes everything that podSpec reads.
+// encode appends every field of the pod that podSpec reads.
 func (x *interner) encode(pod *corev1.Pod) {
 	spec := &pod.Spec
 	x.text(pod.Namespace)
@@ -158,7 +159,7 @@ func (x *interner) encode(pod *corev1.Pod) {
 	x.rare(pod)
 }
 
-// rare writes the parts that most pods lack.
+// rare appends the fields that most pods lack.
 func (x *interner) rare(pod *corev1.Pod) {
 	spec := &pod.Spec
 	x.flags(spec.Affinity != nil)
@@ -180,8 +181,8 @@ func (x *interner) rare(pod *corev1.Pod) {
 	}
 	x.number(int64(len(spec.ResourceClaims)))
 	for i := range spec.Volumes {
-		// A claim of one's own makes a spec of one's own only if it
-		// restricts: most do not.
+		// Pods with different claims share a spec unless a claim restricts the nodes or
+		// is counted as an attachment; most claims do neither.
 		if name, _ := claimOf(pod, &spec.Volumes[i]); name != "" {
 			choices, problems := x.around.volumes.restrict(pod)
 			x.terms(choices)

@@ -5,14 +5,14 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// Memo remembers between snapshots how pods were told apart, so that the next
-// Build looks closely only at pods that have changed. The zero value is empty.
-// It serves one Build at a time, and forgets pods that a Build does not see.
+// Memo keeps the encoding of each pod from one Build to the next, so that the next
+// Build encodes only pods that have changed. The zero value is empty. It serves one
+// Build at a time, and drops pods that a Build does not see.
 type Memo struct {
 	last, next map[types.UID]remembered
-	// round counts the Builds.
+	// round is the number of Builds so far.
 	round uint64
-	// dropped are the labels that the keys leave out.
+	// dropped is the set of labels that the encodings leave out.
 	dropped numbering
 }
 
@@ -21,7 +21,7 @@ type remembered struct {
 	*known
 }
 
-// begin starts a Build. Keys that left out other labels are of no use to it.
+// begin starts a Build. Encodings that left out another set of labels are dropped.
 func (m *Memo) begin(pods int, dropped numbering) {
 	if m != nil {
 		m.round++
@@ -32,14 +32,15 @@ func (m *Memo) begin(pods int, dropped numbering) {
 	}
 }
 
-// end keeps what the Build has seen.
+// end makes the entries of this Build those of the next.
 func (m *Memo) end() {
 	if m != nil {
 		m.last, m.next = m.next, nil
 	}
 }
 
-// recall is what a pod that has not changed is known by, nil for others.
+// recall returns the entry of a pod whose resource version has not changed, nil for any
+// other.
 func (m *Memo) recall(pod *corev1.Pod) *known {
 	if m == nil || pod.ResourceVersion == "" {
 		return nil
@@ -52,8 +53,9 @@ func (m *Memo) recall(pod *corev1.Pod) *known {
 	return r.known
 }
 
-// keep remembers a pod whose key depends on nothing but itself: volumes and
-// priority classes change by themselves.
+// keep stores the entry of a pod whose encoding depends on nothing but the pod. It does
+// not store pods with volume claims or without a resolved priority: claims, volumes and
+// priority classes can change while the pod does not.
 func (m *Memo) keep(pod *corev1.Pod, k *known) {
 	if m == nil || pod.ResourceVersion == "" || pod.Spec.Priority == nil {
 		return

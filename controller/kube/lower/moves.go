@@ -7,8 +7,9 @@ import (
 	"spokeshave.dev/controller/core/model"
 )
 
-// moves lists the pods that are not where they are planned to be: those that a
-// node is kept for, and those on nodes that a replacement is launched for.
+// moves lists the pods that are not on the node where they are planned to be: pods for
+// which a node keeps room, and pods on nodes of a command whose replacements are being
+// launched.
 func (b *builder) moves(unbound []expected) {
 	for _, e := range unbound {
 		if to := b.out.Pods[e.pod].Node; to != e.home && to >= 0 {
@@ -31,8 +32,9 @@ func (b *builder) moves(unbound []expected) {
 	slices.SortFunc(b.out.Moves, func(x, y model.Move) int { return cmp.Compare(x.Pod, y.Pod) })
 }
 
-// replacing are the places that replacements under way keep, by namespace/name of
-// the pods. Those of nodes on their way out are known to the plan already.
+// replacing returns the nodes onto which replacements under way plan pods, by
+// namespace/name of the pods. Pods of nodes that are being deleted are not listed: pods
+// has placed those already.
 func (b *builder) replacing() map[string]int32 {
 	out, seen := map[string]int32{}, map[int32]bool{}
 	for i := range b.out.Nodes {

@@ -10,11 +10,11 @@ import (
 	"spokeshave.dev/controller/core/model"
 )
 
-// namespaces are those that there are, with their labels. One that only pods
-// speak of has the label that the API server gives to all.
+// namespaces are the cluster's namespaces and their labels. A namespace that only
+// appears in pods has just the name label that the API server gives to every namespace.
 type namespaces struct {
 	labels map[string]map[string]string
-	// resolved remembers what selectors came to.
+	// resolved caches the names that a selector picks, by the selector's encoding.
 	resolved map[string][]string
 }
 
@@ -31,7 +31,7 @@ func newNamespaces(in *Inputs) namespaces {
 	return n
 }
 
-// named adds the label with the namespace's own name.
+// named returns the labels with the label kubernetes.io/metadata.name added.
 func named(name string, labels map[string]string) map[string]string {
 	if labels[corev1.LabelMetadataName] == name {
 		return labels
@@ -42,8 +42,8 @@ func named(name string, labels map[string]string) map[string]string {
 	return out
 }
 
-// of are the namespaces that a pod affinity term speaks of, sorted: those it
-// names and those it selects, or the pod's own when it says neither.
+// of returns the namespaces to which a pod affinity term applies, sorted: those it
+// names and those it selects, or own, the pod's namespace, when it does neither.
 func (n *namespaces) of(term *corev1.PodAffinityTerm, own string) []string {
 	if term.NamespaceSelector == nil {
 		if len(term.Namespaces) == 0 {
@@ -58,7 +58,7 @@ func (n *namespaces) of(term *corev1.PodAffinityTerm, own string) []string {
 	return slices.Compact(slices.Sorted(slices.Values(slices.Concat(term.Namespaces, selected))))
 }
 
-// selected are the names of the namespaces that the selector picks.
+// selected returns the names of the namespaces that the selector picks, sorted.
 func (n *namespaces) selected(sel *metav1.LabelSelector) []string {
 	raw, err := sel.Marshal()
 	key := string(raw)
@@ -78,7 +78,7 @@ func (n *namespaces) selected(sel *metav1.LabelSelector) []string {
 	return out
 }
 
-// selector is the pods that a term counts.
+// selector returns the selector of the pods that a pod affinity term counts.
 func (n *namespaces) selector(term *corev1.PodAffinityTerm, pod *corev1.Pod) model.PodSelector {
 	out := model.PodSelector{Namespaces: n.of(term, pod.Namespace)}
 	out.Labels, out.Nothing = conditions(term.LabelSelector)

@@ -14,10 +14,10 @@ import (
 	"spokeshave.dev/controller/core/model"
 )
 
-// Node is a node, its NodeClaim, or both; either may be nil. What only the
-// surroundings tell is left out: Pool (-1), Price and Nominated, and the
-// allocatable of a claim that does not state it. now decides whether a timed
-// do-not-disrupt annotation still holds.
+// Node lowers a node, its NodeClaim, or both; either may be nil. Fields that depend on
+// other objects are left out: Pool (-1), Price, Nominated, and the allocatable of a
+// claim that does not state it. now decides whether a timed do-not-disrupt annotation
+// still holds.
 func Node(node *corev1.Node, claim *karpv1.NodeClaim, now time.Time) model.Node {
 	out := model.Node{Pool: -1, State: state(node, claim), Labels: labels(node, claim)}
 	if claim != nil {
@@ -68,8 +68,9 @@ func state(node *corev1.Node, claim *karpv1.NodeClaim) model.NodeState {
 	}
 }
 
-// labels are the node's own, and until it carries them all, those that its
-// claim promises.
+// labels returns the node's labels once the claim is registered. Until then it returns
+// those of the claim's single-valued requirements and of the claim, overlaid with those
+// of the node.
 func labels(node *corev1.Node, claim *karpv1.NodeClaim) map[string]string {
 	if claim == nil {
 		return node.Labels
@@ -91,9 +92,10 @@ func labels(node *corev1.Node, claim *karpv1.NodeClaim) map[string]string {
 	return out
 }
 
-// nodeTaints adds the taint of a cordoned node, which the control plane sets
-// and manifests may not show. A reservation is left out: it lasts for a moment,
-// and room that was not planned for is there for the taking.
+// nodeTaints returns the node's taints, plus the unschedulable taint of a cordoned
+// node, which the control plane sets and manifests may lack. The taint of a reservation
+// is left out: it lasts for a moment, and room on the node that is not reserved for a
+// planned pod can be used.
 func nodeTaints(node *corev1.Node) []model.Taint {
 	out := taints(slices.DeleteFunc(slices.Clone(node.Spec.Taints), func(t corev1.Taint) bool { return t.Key == karpv1.TaintKeyReserved }))
 	cordon := model.Taint{Key: corev1.TaintNodeUnschedulable, Effect: model.NoSchedule}
@@ -103,9 +105,10 @@ func nodeTaints(node *corev1.Node) []model.Taint {
 	return out
 }
 
-// launchedAt is when EC2 may have begun to bill: when the attempt that succeeded was
-// written down. What the status says is later, by the time that a controller was
-// away in between.
+// launchedAt returns when EC2 may have begun to bill the instance: when the launch
+// attempt that succeeded was written down, or recorded, the time in the status, if that
+// is earlier. The time in the status can be late when the controller was not running in
+// between.
 func launchedAt(claim *karpv1.NodeClaim, recorded time.Time) time.Time {
 	at, err := time.Parse(time.RFC3339, claim.Annotations[karpv1.AnnotationAttemptedAt])
 	if err != nil || at.After(recorded) {
@@ -128,7 +131,8 @@ func protected(annotations map[string]string, start, now time.Time) bool {
 	return h.Ever || now.Before(h.Until)
 }
 
-// options are the ways in which a claim that is not launched yet may be.
+// options returns the options with which a claim that is not launched yet may be
+// launched, nil when its annotation cannot be read.
 func options(claim *karpv1.NodeClaim) []model.Option {
 	var out []model.Option
 	if err := json.Unmarshal([]byte(claim.Annotations[karpv1.AnnotationLaunch]), &out); err != nil {
@@ -137,7 +141,7 @@ func options(claim *karpv1.NodeClaim) []model.Option {
 	return out
 }
 
-// planned are the pods that a claim was made for, as namespace/name.
+// planned returns the pods that a claim was made for, as namespace/name.
 func planned(claim *karpv1.NodeClaim) []string {
 	var out []string
 	if err := json.Unmarshal([]byte(claim.Annotations[karpv1.AnnotationPlannedPods]), &out); err != nil {
@@ -146,8 +150,9 @@ func planned(claim *karpv1.NodeClaim) []string {
 	return out
 }
 
-// narrow completes a claim in flight from the options it may be launched as:
-// what all of them share is known, and it holds what the smallest holds.
+// narrow fills in a claim in flight from the options with which it may be launched.
+// Type, zone, capacity type and labels are set where all options agree; allocatable is
+// the smallest of all options, resource by resource.
 func narrow(n *model.Node, opts []model.Option, types map[string]*model.InstanceType) {
 	first := true
 	for _, o := range opts {
@@ -171,7 +176,8 @@ func narrow(n *model.Node, opts []model.Option, types map[string]*model.Instance
 	}
 }
 
-// shared drops from n what the option does not share.
+// shared clears the fields of n in which the option differs, and lowers n's allocatable
+// to that of the option's type.
 func shared(n *model.Node, o *model.Option, t *model.InstanceType) {
 	if n.InstanceType != o.InstanceType {
 		n.InstanceType = ""

@@ -9,22 +9,23 @@ import (
 
 const (
 	hoursPerMonth = 730
-	// publicIPv4 is the price of a public IPv4 address in every region.
+	// publicIPv4 is the price of a public IPv4 address per hour, in micro-dollars. It
+	// is the same in every region.
 	publicIPv4 model.Price = 5_000
-	// unknownGiB is the size of a volume whose class leaves it to the image.
+	// unknownGiB is the assumed size of a volume when the node class leaves the size to
+	// the image.
 	unknownGiB = 20
 	gibibyte   = 1 << 30
 )
 
-// volumePrice is what a volume of a type costs in the region of the list, in
-// micro-dollars a month: for each GiB, and for IOPS and MiB/s beyond those that
-// come with it.
+// volumePrice is the price of a volume in micro-dollars per month: for each GiB, and
+// for IOPS and MiB/s beyond the free ones.
 type volumePrice struct {
 	gib, iops, throughput    int64
 	freeIOPS, freeThroughput int64
 }
 
-// volumePrices are those of us-east-1.
+// volumePrices returns the prices of a volume type in us-east-1.
 // https://aws.amazon.com/ebs/pricing/
 func volumePrices(kind string) volumePrice {
 	switch kind {
@@ -43,11 +44,12 @@ func volumePrices(kind string) volumePrice {
 	}
 }
 
-// gp3List is what volumePrices are a multiple of.
+// gp3List is the gp3 price to which volumePrices belong: micro-dollars per GiB and
+// month in us-east-1.
 const gp3List = 80_000
 
-// gp3 is the price of a GiB and month of gp3 in micro-dollars, which the other
-// types follow from region to region.
+// gp3 returns the price of gp3 in a region, in micro-dollars per GiB and month. The
+// prices of other types are assumed to differ between regions in the same proportion.
 func gp3(region string) int64 {
 	switch region {
 	case "eu-west-1":
@@ -61,12 +63,12 @@ func gp3(region string) int64 {
 	}
 }
 
-// NodeCost is what every node of a class costs per hour besides its instance:
-// its volumes and a public IPv4 address that it asks for, at list prices. A
-// volume whose size the class leaves to the image counts as 20 GiB; nil is a
-// class that says nothing. listed are the region's prices of volumes by type; what
-// they do not say costs what it does in us-east-1, scaled by what gp3 costs in the
-// region. It is the one source of Catalog.NodeCost.
+// NodeCost returns what every node of a class costs per hour besides its instance: its
+// volumes, and the public IPv4 address that the class may ask for, at list prices. A
+// volume whose size the class leaves to the image counts as 20 GiB. A nil class counts
+// as one with an empty spec. listed are the region's prices by volume type; a type that
+// is missing there costs what it does in us-east-1, scaled by the region's price of
+// gp3. Every Catalog.NodeCost is computed here.
 // https://aws.amazon.com/ebs/pricing/ https://aws.amazon.com/vpc/pricing/
 func NodeCost(class *awsv1.EC2NodeClass, region string, listed map[string]model.VolumePrice) (ebs, ipv4 model.Price) {
 	if class == nil {
@@ -88,10 +90,11 @@ func NodeCost(class *awsv1.EC2NodeClass, region string, listed map[string]model.
 	return model.Price(month / hoursPerMonth), ipv4
 }
 
-// most is beyond what a volume can have of anything: 64 TiB, 256,000 IOPS.
+// most is more than a volume can have of GiB (64 TiB) or IOPS (256,000). Larger values
+// are cut to it.
 const most = 1 << 20
 
-// perMonth is what a volume costs in the region, in micro-dollars.
+// perMonth returns what a volume costs in the region, in micro-dollars per month.
 func perMonth(disk *awsv1.BlockDevice, region string, listed map[string]model.VolumePrice) float64 {
 	kind, gib := "gp3", int64(unknownGiB)
 	if disk.VolumeType != nil {
@@ -108,7 +111,7 @@ func perMonth(disk *awsv1.BlockDevice, region string, listed map[string]model.Vo
 	return float64(month) * scale
 }
 
-// beyond is what is asked for on top of what comes with the volume.
+// beyond returns how much of asked exceeds the free amount, 0 for nil.
 func beyond(asked *int64, free int64) int64 {
 	if asked == nil {
 		return 0

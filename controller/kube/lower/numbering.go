@@ -10,9 +10,10 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// numbering is a set of labels that number the pods of one owner, or name an
-// owner of few pods. They would make nearly every pod a spec of its own, and are
-// left out as long as no constraint in the cluster selects pods by them.
+// numbering is a set of labels whose value differs between the pods of one owner (a
+// pod's name or index), or names an owner that has few pods. With them nearly every pod
+// would have a spec of its own. They are left out as long as no constraint in the
+// cluster selects pods by them.
 type numbering uint8
 
 const (
@@ -24,7 +25,7 @@ const (
 	allNumberings = podNames | podIndices | completions | controllers
 )
 
-// numberingOf is the label's place in the set, 0 for any other label.
+// numberingOf returns the label's bit in the set, 0 for any other label.
 func numberingOf(key string) numbering {
 	switch key {
 	case appsv1.StatefulSetPodNameLabel:
@@ -41,8 +42,8 @@ func numberingOf(key string) numbering {
 
 func (n numbering) drops(key string) bool { return n&numberingOf(key) != 0 }
 
-// unselected are the numberings that no pod's constraints and no disruption
-// budgets mention.
+// unselected returns the labels that no pod's constraints and no disruption budget
+// mention.
 func unselected(pods []*corev1.Pod, budgets []*policyv1.PodDisruptionBudget) numbering {
 	out := allNumberings
 	keep := func(key string) { out &^= numberingOf(key) }
@@ -97,7 +98,7 @@ func eachTerm(a *corev1.Affinity, visit func(*corev1.PodAffinityTerm)) {
 	}
 }
 
-// shared are the labels without those to leave out.
+// shared returns the labels without those in the set.
 func (n numbering) shared(labels map[string]string) map[string]string {
 	for key := range labels {
 		if n.drops(key) {

@@ -5,9 +5,9 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// Waiting says whether the pod has no node and nothing but a node to wait for.
-// With tried set, the scheduler must also have found it unschedulable: in a
-// live cluster, pods that it has not looked at yet may well fit.
+// Waiting reports whether the pod is pending and a node is all that it lacks. With
+// tried set, the scheduler must also have found it unschedulable: in a live cluster, a
+// pod that the scheduler has not tried yet may fit on an existing node.
 func Waiting(pod *corev1.Pod, tried bool) bool {
 	switch {
 	case pod.Spec.NodeName != "",
@@ -31,31 +31,34 @@ func unschedulable(pod *corev1.Pod) bool {
 	return false
 }
 
-// Running says whether the pod holds room on a node.
+// Running reports whether the pod is bound to a node and has not ended, and so takes up
+// room there.
 func Running(pod *corev1.Pod) bool {
 	return pod.Spec.NodeName != "" && pod.Status.Phase != corev1.PodSucceeded && pod.Status.Phase != corev1.PodFailed
 }
 
-// ofJob says whether a Job owns the pod.
+// ofJob reports whether a Job controls the pod.
 func ofJob(pod *corev1.Pod) bool {
 	owner := metav1.GetControllerOfNoCopy(pod)
 	return owner != nil && owner.Kind == "Job"
 }
 
-// Daemon says whether the pod belongs to its node: a DaemonSet's, or a static
-// pod. Such a pod neither holds a node nor needs a new place.
+// Daemon reports whether the pod belongs to its node: it is a DaemonSet's or a static
+// pod. Such a pod does not keep its node from being removed, and needs no other place.
 func Daemon(pod *corev1.Pod) bool {
 	owner := metav1.GetControllerOfNoCopy(pod)
 	return owner != nil && (owner.Kind == "DaemonSet" || owner.Kind == "Node")
 }
 
-// ours says whether the pod waits for the scheduler that plans are made for.
+// ours reports whether the pod is for the default scheduler, the only one for which the
+// controller plans.
 func ours(pod *corev1.Pod) bool {
 	return pod.Spec.SchedulerName == "" || pod.Spec.SchedulerName == corev1.DefaultSchedulerName
 }
 
-// final says whether nothing for us to place follows a bound pod when its node
-// goes: nothing makes it again, or another scheduler has what does.
+// final reports whether no pod that the controller has to place follows the bound pod
+// when its node is removed: no controller recreates it, or another scheduler places
+// what does.
 func final(pod *corev1.Pod) bool {
 	return pod.Spec.NodeName != "" && (!ours(pod) || metav1.GetControllerOfNoCopy(pod) == nil)
 }

@@ -9,13 +9,15 @@ import (
 	"spokeshave.dev/controller/core/model"
 )
 
-// placeholderNamespace is none that Kubernetes would allow.
+// placeholderNamespace is the namespace of placeholders. Kubernetes allows no namespace
+// of this name, so it cannot clash with one.
 const placeholderNamespace = "karpenter.sh/static"
 
 const withoutGate = "the NodePool is static (spec.replicas), which needs the feature gate StaticCapacity"
 
-// placeholders adds the pods that stand for the replicas of static pools: on
-// the nodes there are first, those that a command is about to take away last.
+// placeholders adds one pod for each replica of a static pool. They are placed on the
+// pool's existing nodes first, with nodes that a command is about to remove last; the
+// rest are pending.
 func (b *builder) placeholders() {
 	for at := range b.out.Pools {
 		p := &b.out.Pools[at]
@@ -38,7 +40,8 @@ func (b *builder) placeholders() {
 	}
 }
 
-// live are the nodes of a pool that are not on their way out.
+// live returns the indices of the pool's nodes that are not being deleted; those with a
+// command come last.
 func (b *builder) live(pool int32) []int32 {
 	var out []int32
 	for i := range b.out.Nodes {
@@ -57,8 +60,8 @@ func (b *builder) live(pool int32) []int32 {
 	return out
 }
 
-// placeholder takes nothing of a node but a port that only its like want, so
-// that no node holds two.
+// placeholder returns the spec of a pool's placeholders. It requests no resources, and
+// one host port that only placeholders use, so that no node holds two.
 func placeholder(pool string) model.PodSpec {
 	return model.PodSpec{
 		Namespace: placeholderNamespace, Requests: model.Resources{},

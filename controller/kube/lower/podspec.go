@@ -8,27 +8,27 @@ import (
 	"spokeshave.dev/controller/core/model"
 )
 
-// PodSpec is everything that placement depends on. Pods with volume claims
-// come out unsupported: use Build, which knows the volumes.
+// PodSpec returns everything about a pod that placement depends on. A pod with volume
+// claims comes out as unsupported; Build resolves them.
 func PodSpec(pod *corev1.Pod) model.PodSpec {
 	return alone().podSpec(pod)
 }
 
 // surroundings are the objects that a pod refers to by name.
 type surroundings struct {
-	// live pods have been through the API server's admission.
+	// live says that pods have been through the API server's admission.
 	live       bool
 	admission  admission
 	hosts      map[string]string
 	priorities map[string]int32
-	// ordinary is the priority of pods without a class.
+	// ordinary is the priority of pods without a priority class.
 	ordinary   int32
 	volumes    volumes
 	namespaces namespaces
 	numbering  numbering
 }
 
-// alone are the surroundings of an object that is looked at by itself.
+// alone returns the surroundings of a pod that is lowered without any other object.
 func alone() *surroundings { return &surroundings{numbering: allNumberings} }
 
 func (s *surroundings) podSpec(pod *corev1.Pod) model.PodSpec {
@@ -59,8 +59,9 @@ func (s *surroundings) podSpec(pod *corev1.Pod) model.PodSpec {
 	s.volumes.attach(pod, out.Requests)
 	choices, problems := s.volumes.restrict(pod)
 	if len(choices) > 0 && len(out.Spread) > 0 {
-		// The scheduler counts domains by the pod's own affinity: that of its
-		// volumes restricts where it may go, not where others are counted.
+		// The scheduler counts a domain by the pod's own node affinity. The affinity of
+		// its volumes restricts where the pod may go, but not which domains are
+		// counted.
 		out.Pinned, out.OwnAffinity = true, out.Affinity
 	}
 	out.Unsupported = append(out.Unsupported, problems...)
@@ -74,10 +75,10 @@ func (s *surroundings) podSpec(pod *corev1.Pod) model.PodSpec {
 	return out
 }
 
-// requests are the pod's effective requests by the scheduler's own rules:
-// containers and sidecars together or the largest init container, overhead on
-// top, pod-level resources instead where set. A limit without a request is a
-// request, as the API server defaults it.
+// requests returns the pod's effective requests by the scheduler's rules: the larger of
+// the containers and sidecars together and the largest init container, plus the
+// overhead, with pod-level resources in place of both where set. A limit without a
+// request counts as a request, as the API server defaults it.
 func requests(pod *corev1.Pod) model.Resources {
 	list := helpers.PodRequests(defaulted(pod), helpers.PodResourcesOptions{UseStatusResources: resizing(pod)})
 	out := positive(Resources(list))
@@ -85,8 +86,8 @@ func requests(pod *corev1.Pod) model.Resources {
 	return out
 }
 
-// resizing says that kubelet may still hold other resources for the pod than
-// its spec asks for.
+// resizing reports that kubelet may still reserve other amounts for the pod than its
+// spec requests.
 func resizing(pod *corev1.Pod) bool {
 	for i := range pod.Status.Conditions {
 		c := &pod.Status.Conditions[i]
@@ -97,7 +98,8 @@ func resizing(pod *corev1.Pod) bool {
 	return false
 }
 
-// defaulted fills in requests from limits. It copies only where it must.
+// defaulted returns the pod with missing requests set from its limits. It copies the
+// pod only when one is missing.
 func defaulted(pod *corev1.Pod) *corev1.Pod {
 	missing := false
 	check := func(r *corev1.ResourceRequirements) {
@@ -126,8 +128,8 @@ func defaulted(pod *corev1.Pod) *corev1.Pod {
 	return out
 }
 
-// each visits the resources of every container. Pod-level limits are left to
-// their own rules.
+// each visits the resources of every container and init container, but not those of the
+// pod itself.
 func each(spec *corev1.PodSpec, visit func(*corev1.ResourceRequirements)) {
 	for i := range spec.InitContainers {
 		visit(&spec.InitContainers[i].Resources)
@@ -159,8 +161,8 @@ func (s *surroundings) priority(spec *corev1.PodSpec) int32 {
 	return s.priorities[spec.PriorityClassName]
 }
 
-// tolerations leaves those out that the controller added itself: pods that were
-// planned on different nodes are still equal.
+// tolerations lowers the pod's tolerations without those that the controller added, so
+// that pods that were planned onto different nodes still have equal specs.
 func tolerations(in []corev1.Toleration) []model.Toleration {
 	var out []model.Toleration
 	for _, t := range in {
@@ -173,7 +175,7 @@ func tolerations(in []corev1.Toleration) []model.Toleration {
 				Key: t.Key, Exists: t.Operator == corev1.TolerationOpExists, Value: t.Value, Effect: model.TaintEffect(t.Effect),
 			})
 		case corev1.TolerationOpLt, corev1.TolerationOpGt:
-			// Such a pod exists only where the feature gate lets it.
+			// The API server accepts such a pod only while the feature gate is on.
 			out = append(out, model.Toleration{
 				Key: t.Key, Compare: model.Operator(t.Operator), Value: t.Value, Effect: model.TaintEffect(t.Effect),
 			})
@@ -182,8 +184,8 @@ func tolerations(in []corev1.Toleration) []model.Toleration {
 	return out
 }
 
-// hostPorts are the ports of containers and sidecars on the node. Pods on the
-// host's network take their container ports.
+// hostPorts returns the node's ports that containers and sidecars use. A pod on the
+// host's network uses its container ports.
 func hostPorts(spec *corev1.PodSpec) []model.HostPort {
 	var out []model.HostPort
 	visit := func(c *corev1.Container) {
@@ -220,8 +222,8 @@ func sidecar(c *corev1.Container) bool {
 	return c.RestartPolicy != nil && *c.RestartPolicy == corev1.ContainerRestartPolicyAlways
 }
 
-// normalizeSelector maps deprecated label keys to those that nodes are planned
-// with. A selector that says two things of one label keeps both.
+// normalizeSelector maps deprecated label keys to the keys with which nodes are
+// planned. When both keys are there with different values, both stay.
 func normalizeSelector(in map[string]string) map[string]string {
 	for key := range in {
 		if normalize(key) != key {
@@ -243,8 +245,8 @@ func rewrite(in map[string]string) map[string]string {
 	return out
 }
 
-// normalize also maps the zone label of the EBS driver, which nodes get only
-// once the driver runs there.
+// normalize maps deprecated label keys, and the zone label of the EBS driver, which
+// nodes get only once the driver runs on them, to the standard key.
 func normalize(key string) string {
 	if key == "topology.ebs.csi.aws.com/zone" {
 		return corev1.LabelTopologyZone

@@ -13,8 +13,8 @@ import (
 	"spokeshave.dev/controller/core/model"
 )
 
-// Pool is a NodePool without what only its surroundings tell: Usage, Catalog
-// (-1), the node class's readiness and the disruptions allowed now.
+// Pool lowers a NodePool. Fields that depend on other objects are left out: Usage,
+// Catalog (-1), the node class's readiness and the disruptions allowed now.
 func Pool(np *karpv1.NodePool) model.Pool {
 	template := &np.Spec.Template
 	out := model.Pool{
@@ -60,7 +60,7 @@ func taints(in []corev1.Taint) []model.Taint {
 	return out
 }
 
-// notReady is why the NodePool itself cannot launch anything.
+// notReady returns why the NodePool itself cannot launch nodes, "" when it can.
 func notReady(np *karpv1.NodePool) string {
 	switch ref := &np.Spec.Template.Spec.NodeClassRef; {
 	case !np.DeletionTimestamp.IsZero():
@@ -87,8 +87,8 @@ type Problem struct {
 // String is "path: message".
 func (p Problem) String() string { return p.Path + ": " + p.Message }
 
-// Problems lists what is wrong with a NodePool's spec. The API server says the
-// same earlier; manifests in files have not met it.
+// Problems lists what is wrong with a NodePool's spec. The API server rejects most of
+// it at admission; manifests in files have not been through that.
 func Problems(np *karpv1.NodePool) []Problem {
 	var out []Problem
 	for i := range np.Spec.Template.Spec.Requirements {
@@ -116,7 +116,7 @@ func Problems(np *karpv1.NodePool) []Problem {
 	return out
 }
 
-// invalid says what is wrong with a requirement.
+// invalid returns what is wrong with a requirement, "" when nothing is.
 func invalid(r *karpv1.Requirement) string {
 	switch r.Operator {
 	case corev1.NodeSelectorOpIn:

@@ -7,11 +7,11 @@ import (
 	"spokeshave.dev/controller/core/model"
 )
 
-// price gives a managed node its price, and a launch in flight the worst that it
-// may cost. What the node's own class does not sell for the moment (the class is
-// not ready, the type has left it) still costs what other classes pay for it, or
-// else what it was launched at: a node is never free because nobody knows its
-// price. opts are the claim's options.
+// price sets the price of a managed node, and the highest possible cost of a launch in
+// flight. When the node's class does not offer its type at the moment (the class is not
+// ready, or the type was taken out), the price is that of another class, or else that
+// at which it was launched, so that a node does not count as free because its price is
+// unknown. opts are the claim's options.
 func (b *builder) price(n *model.Node, claim *karpv1.NodeClaim, opts []model.Option) {
 	if over(claim) {
 		n.Reserved, n.Extra = 0, 0
@@ -38,8 +38,8 @@ func (b *builder) price(n *model.Node, claim *karpv1.NodeClaim, opts []model.Opt
 	n.Price = reserved(claim)
 }
 
-// over says whether nothing is, or will be, paid for a claim on its way out: its
-// instance was told to end, or its last launch was refused and no other asked for.
+// over reports whether EC2 bills nothing more for a claim that is being deleted: its
+// instance is terminating, or it has no instance and no launch under way.
 func over(claim *karpv1.NodeClaim) bool {
 	if claim.DeletionTimestamp.IsZero() {
 		return false
@@ -57,8 +57,8 @@ func over(claim *karpv1.NodeClaim) bool {
 	return json.Unmarshal([]byte(text), &attempt) == nil && len(attempt.Request) == 0
 }
 
-// sold is the price of an option: the claim's own class knows it first, then any
-// other; 0 when none does.
+// sold returns the price of an option in the catalogue of the claim's own class, else
+// in that of any other, and 0 when none offers it.
 func (b *builder) sold(claim *karpv1.NodeClaim, o *model.Option) model.Price {
 	own, ok := b.catalogAt[claim.Spec.NodeClassRef.Name]
 	if ok {
@@ -86,7 +86,7 @@ func offered(t *model.InstanceType, o *model.Option) model.Price {
 	return 0
 }
 
-// poolLabels are the labels that a claim's NodePool had when the claim was made.
+// poolLabels returns the labels that the claim's NodePool had when the claim was made.
 func poolLabels(claim *karpv1.NodeClaim) map[string]string {
 	var out map[string]string
 	if json.Unmarshal([]byte(claim.Annotations[karpv1.AnnotationNodePoolLabels]), &out) != nil {

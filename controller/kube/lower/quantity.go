@@ -9,8 +9,8 @@ import (
 	"spokeshave.dev/controller/core/model"
 )
 
-// Resources converts a list: cpu in millicores, everything else in bytes or
-// units, both rounded up. Negative amounts count as 0.
+// Resources converts a resource list: cpu to millicores, everything else to bytes or
+// units, both rounded up. Negative amounts become 0, and none exceeds 2^56.
 func Resources(list corev1.ResourceList) model.Resources {
 	out := make(model.Resources, len(list))
 	for name, q := range list {
@@ -35,10 +35,12 @@ func ResourceList(in model.Resources) corev1.ResourceList {
 	return out
 }
 
-// maxAmount bounds every amount, so that sums over a cluster cannot overflow.
+// maxAmount is the largest amount of a resource, so that sums over a cluster do not
+// overflow.
 const maxAmount = int64(1) << 56
 
-// Amount converts one quantity in the unit of the named resource.
+// Amount converts one quantity: cpu to millicores, any other resource to bytes or
+// units. The result is from 0 to maxAmount.
 func Amount(name string, q resource.Quantity) int64 {
 	if name != model.CPU {
 		return max(0, min(q.Value(), maxAmount))
@@ -49,8 +51,8 @@ func Amount(name string, q resource.Quantity) int64 {
 	return max(0, min(q.MilliValue(), maxAmount))
 }
 
-// positive drops what is 0: a pod that asks for none of a resource does not
-// care whether nodes have it.
+// positive deletes amounts of 0: a pod that requests none of a resource fits nodes
+// without it.
 func positive(r model.Resources) model.Resources {
 	for name, n := range r {
 		if n == 0 {

@@ -6,10 +6,11 @@ import (
 	"spokeshave.dev/controller/core/model"
 )
 
-// takeReservedPlace takes a place of a reservation for a claim that is not launched yet: the
-// cloud's count does not know of it, and another decision must not promise the
-// place again. The catalogue's own slices are shared with others and stay as they
-// are. What is not sold any more is left to the launch.
+// takeReservedPlace subtracts one free instance from a capacity reservation for a claim
+// that is not launched yet: the count that the cloud reports does not include it, and
+// another decision must not use it again. It copies the catalogue's slices before it
+// changes them, because they are shared. A reservation that is no longer offered is
+// left alone; the launch then reports it.
 func (b *builder) takeReservedPlace(class string, o *model.Option) {
 	at, ok := b.catalogAt[class]
 	if !ok || o.CapacityType != model.Reserved {

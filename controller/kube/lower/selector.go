@@ -10,9 +10,9 @@ import (
 	"spokeshave.dev/controller/core/model"
 )
 
-// conditions lowers a label selector; the labels of matchLabels come first, in
-// order of their keys. nothing says that the selector is absent: it then
-// selects no pod, while an empty one selects all.
+// conditions lowers a label selector. The labels of matchLabels come first, sorted by
+// key. nothing reports that the selector is absent: an absent selector selects no pod,
+// while an empty one selects all.
 func conditions(sel *metav1.LabelSelector) (out []model.Requirement, nothing bool) {
 	if sel == nil {
 		return nil, true
@@ -27,9 +27,9 @@ func conditions(sel *metav1.LabelSelector) (out []model.Requirement, nothing boo
 	return out, false
 }
 
-// merge adds what matchLabelKeys and mismatchLabelKeys say with the pod's own
-// values. A key that the pod lacks says nothing. The API server writes the same
-// into the selectors of new pods, which then says it once.
+// merge adds the requirements of matchLabelKeys or mismatchLabelKeys, with the values
+// of the pod's own labels. A key that the pod lacks adds none. The API server writes
+// the same requirements into the selectors of new pods; those are not added twice.
 func merge(out []model.Requirement, keys []string, op model.Operator, own map[string]string) []model.Requirement {
 	for _, key := range keys {
 		value, ok := own[key]

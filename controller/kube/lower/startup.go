@@ -6,12 +6,12 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// longestStart is the longest time that is taken for a start: what became ready
-// later was ready before, and failed meanwhile.
+// longestStart is the longest time from binding to ready that counts as a start. A pod
+// that became ready later was ready before, and failed in between.
 const longestStart = time.Hour
 
-// startUp is how many seconds a pod took from its binding until it was ready,
-// rounded up; 0 when its conditions do not say.
+// startUp returns how many seconds the pod took from its binding until it was ready,
+// rounded up; 0 when its conditions do not show it.
 func startUp(pod *corev1.Pod) uint16 {
 	var bound, up time.Time
 	for i := range pod.Status.Conditions {

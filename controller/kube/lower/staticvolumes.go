@@ -9,22 +9,24 @@ import (
 	"spokeshave.dev/controller/core/model"
 )
 
-// noProvisioner stands in classes of volumes that somebody makes by hand.
+// noProvisioner is the provisioner of storage classes whose volumes are created by
+// hand.
 // https://kubernetes.io/docs/concepts/storage/storage-classes/#local
 const noProvisioner = "kubernetes.io/no-provisioner"
 
-// staticVolumes are the volumes of classes without provisioner.
+// staticVolumes are the volumes of storage classes without a provisioner.
 type staticVolumes struct {
-	// byClass are by name; kept are the claims that one of them is kept for.
+	// byClass holds the volumes by class, sorted by name; kept holds the claims, by
+	// namespace/name, for which a volume is reserved.
 	byClass map[string][]*corev1.PersistentVolume
 	kept    map[string]bool
-	// known remembers where claims find volumes that are kept for nobody, by what
-	// they ask for: the claims of a StatefulSet ask for the same.
+	// known caches where the unreserved volumes are that a claim can be bound to, by
+	// the claim's class and spec: all claims of a StatefulSet have the same.
 	known map[string]volumePlaces
 }
 
-// volumePlaces are where the volumes are that a claim can be bound to, or that one of them
-// can be used anywhere.
+// volumePlaces says where the volumes are that a claim can be bound to. anywhere says
+// that one of them can be used on any node.
 type volumePlaces struct {
 	terms    []model.Term
 	anywhere bool
@@ -51,7 +53,7 @@ func newStaticVolumes(in *Inputs) staticVolumes {
 	return s
 }
 
-// of says where a claim of a class finds its volume.
+// of returns where the volumes are that a claim of the class can be bound to.
 func (s *staticVolumes) of(key, class string, spec *corev1.PersistentVolumeClaimSpec) (terms []model.Term, anywhere bool) {
 	if s.kept[key] {
 		out := s.look(key, class, spec)
@@ -93,8 +95,9 @@ func (s *staticVolumes) look(key, class string, spec *corev1.PersistentVolumeCla
 	return out
 }
 
-// add makes the values of one label one term, for there may be more alternatives than
-// can be combined with others: nearly all such volumes name a node and nothing else.
+// add adds an alternative. Alternatives on the same single label become one term with
+// all their values, since otherwise there may be more terms than both can combine:
+// nearly all such volumes name one node and nothing else.
 func (f *volumePlaces) add(t model.Term) {
 	if !plain(t) {
 		f.terms = append(f.terms, t)
@@ -108,10 +111,10 @@ func (f *volumePlaces) add(t model.Term) {
 	f.terms[at][0].Values = append(f.terms[at][0].Values, t[0].Values...)
 }
 
-// plain says whether a term asks for one of some values of a label.
+// plain reports whether a term only requires that a label has one of some values.
 func plain(t model.Term) bool { return len(t) == 1 && t[0].Operator == model.In }
 
-// serves says whether the claim can be bound to the volume.
+// serves reports whether the claim can be bound to the volume.
 // https://kubernetes.io/docs/concepts/storage/persistent-volumes/#persistentvolumeclaims
 func serves(p *corev1.PersistentVolume, key string, spec *corev1.PersistentVolumeClaimSpec) bool {
 	if ref := p.Spec.ClaimRef; ref != nil && ref.Namespace+"/"+ref.Name != key {
@@ -129,8 +132,8 @@ func serves(p *corev1.PersistentVolume, key string, spec *corev1.PersistentVolum
 	return block(p.Spec.VolumeMode) == block(spec.VolumeMode) && has.Cmp(spec.Resources.Requests[corev1.ResourceStorage]) >= 0
 }
 
-// block says whether a volume is used as a device, and not as a file system, which is
-// what it is where nothing is said.
+// block reports whether a volume is used as a block device. The default, nil, is a file
+// system.
 func block(mode *corev1.PersistentVolumeMode) bool {
 	return mode != nil && *mode == corev1.PersistentVolumeBlock
 }

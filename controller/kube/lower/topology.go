@@ -6,8 +6,8 @@ import (
 	"spokeshave.dev/controller/core/model"
 )
 
-// topology fills in what a pod asks of the pods around it: spread, affinity
-// and anti-affinity, required and preferred.
+// topology fills in the pod's constraints on other pods: topology spread, affinity and
+// anti-affinity, required and preferred.
 func (s *surroundings) topology(pod *corev1.Pod, out *model.PodSpec) {
 	for i := range pod.Spec.TopologySpreadConstraints {
 		out.Spread = append(out.Spread, spread(&pod.Spec.TopologySpreadConstraints[i], pod))
@@ -26,8 +26,8 @@ func (s *surroundings) topology(pod *corev1.Pod, out *model.PodSpec) {
 	}
 }
 
-// spread lowers a constraint with the API server's defaults, which manifests
-// in files have not met.
+// spread lowers a constraint, with the defaults that the API server would set:
+// manifests in files lack them.
 // https://kubernetes.io/docs/concepts/scheduling-eviction/topology-spread-constraints/
 func spread(c *corev1.TopologySpreadConstraint, pod *corev1.Pod) model.Spread {
 	out := model.Spread{

@@ -9,13 +9,13 @@ import (
 	"spokeshave.dev/controller/core/model"
 )
 
-// volumes finds what pods' volume claims say about where they may run.
+// volumes finds where pods may run because of their volume claims.
 type volumes struct {
 	claims       map[string]*corev1.PersistentVolumeClaim // by namespace/name
 	bound        map[string]*corev1.PersistentVolume
 	classes      map[string]*storagev1.StorageClass
 	defaultClass string
-	// limited are the CSI drivers that some node attaches a limited number for.
+	// limited holds the CSI drivers that limit the number of volumes on some node.
 	limited map[string]bool
 	made    staticVolumes
 }
@@ -43,8 +43,9 @@ func newVolumes(in *Inputs) volumes {
 	return v
 }
 
-// defaultClass is the class of claims that name none: of several the newest, as in the
-// API server, then the first by name.
+// defaultClass returns the class of claims that name none. Of several default classes
+// it is the newest, as in the API server, then the first by name; nil when there is
+// none.
 // https://kubernetes.io/docs/concepts/storage/storage-classes/#default-storageclass
 func defaultClass(all []*storagev1.StorageClass) *storagev1.StorageClass {
 	var best *storagev1.StorageClass
@@ -62,8 +63,9 @@ func defaultClass(all []*storagev1.StorageClass) *storagev1.StorageClass {
 	return best
 }
 
-// restrict lists, for every volume that restricts where the pod may run, the
-// alternatives; and the claims that cannot be placed.
+// restrict returns, for every volume that restricts where the pod may run, the
+// alternatives (terms of which one must hold). problems describes the claims that no
+// node can satisfy.
 func (v *volumes) restrict(pod *corev1.Pod) (choices [][]model.Term, problems []string) {
 	for i := range pod.Spec.Volumes {
 		name, template := claimOf(pod, &pod.Spec.Volumes[i])
@@ -81,7 +83,7 @@ func (v *volumes) restrict(pod *corev1.Pod) (choices [][]model.Term, problems []
 	return choices, problems
 }
 
-// VolumeClaims names the claims behind a pod's volumes.
+// VolumeClaims returns the names of the claims of the pod's volumes.
 func VolumeClaims(pod *corev1.Pod) []string {
 	var out []string
 	for i := range pod.Spec.Volumes {
@@ -92,8 +94,8 @@ func VolumeClaims(pod *corev1.Pod) []string {
 	return out
 }
 
-// claimOf names the claim behind a volume; for an ephemeral volume, whose
-// claim is made with the pod, also its template.
+// claimOf returns the name of a volume's claim, "" when it has none. For an ephemeral
+// volume, whose claim is created with the pod, it also returns the template.
 func claimOf(pod *corev1.Pod, vol *corev1.Volume) (string, *corev1.PersistentVolumeClaimSpec) {
 	switch {
 	case vol.PersistentVolumeClaim != nil:
@@ -145,7 +147,7 @@ func (v *volumes) claim(key string, template *corev1.PersistentVolumeClaimSpec) 
 	return topologies(class.AllowedTopologies), ""
 }
 
-// topologies are where a storage class provisions, nil when anywhere.
+// topologies returns where a storage class provisions volumes, nil when anywhere.
 func topologies(in []corev1.TopologySelectorTerm) []model.Term {
 	var out []model.Term
 	for i := range in {

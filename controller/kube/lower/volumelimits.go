@@ -12,14 +12,16 @@ import (
 	"spokeshave.dev/controller/core/model"
 )
 
-// ebs is the CSI driver of EBS, of which more is known than CSINodes say.
+// ebs is the name of the EBS CSI driver. Its limits are known before a node's CSINode
+// reports them.
 const ebs = "ebs.csi.aws.com"
 
-// What the EBS driver finds free on a Nitro instance: 28 attachments, shared by
-// volumes, network interfaces, local disks and accelerators, of which the root
-// volume and two interfaces are taken when it starts. Newer types have more, and
-// local disks are not counted one by one: rather a volume less than a pod that
-// waits beside its node. Types that are not Nitro attach 39, root included.
+// The number of volumes that the EBS driver can attach. A Nitro instance has at least
+// 28 attachments, shared by volumes, network interfaces, local disks and accelerators;
+// the root volume and two interfaces are attached when the driver starts. Newer types
+// have more. Local disks are not counted one by one but as 8, so that the result is too
+// small rather than too large: a pod must not wait beside a node that was launched for
+// it. Types that are not Nitro attach 39, the root volume included.
 // https://docs.aws.amazon.com/ebs/latest/userguide/ebs-volumes-multiple.html
 const (
 	nitroVolumes = 28 - 3
@@ -30,9 +32,9 @@ const (
 // unlimited is the limit of a driver that sets none.
 const unlimited = math.MaxInt32
 
-// attach counts the volumes that CSI drivers attach for the pod, each claim once. A
-// claim that several pods share counts for each of them; what those that share a node
-// already count too often, the node is granted (sharing).
+// attach adds to into the number of volumes that each CSI driver attaches for the pod,
+// each claim once. A claim that several pods share counts for each of them; what is
+// counted twice on one node is added to that node's limit (sharing).
 func (v *volumes) attach(pod *corev1.Pod, into model.Resources) {
 	for i := range pod.Spec.Volumes {
 		name, template := claimOf(pod, &pod.Spec.Volumes[i])
@@ -45,14 +47,14 @@ func (v *volumes) attach(pod *corev1.Pod, into model.Resources) {
 	}
 }
 
-// names says whether a volume of the pod is of the claim.
+// names reports whether the pod's volume uses the claim.
 func names(pod *corev1.Pod, vol *corev1.Volume, claim string) bool {
 	name, _ := claimOf(pod, vol)
 	return name == claim
 }
 
-// driver is the CSI driver that attaches the claim's volume, "" when there is
-// none. In-tree EBS volumes have long been the CSI driver's.
+// driver returns the CSI driver that attaches the claim's volume, "" when there is
+// none. In-tree EBS volumes are attached by the CSI driver too.
 func (v *volumes) driver(key string, template *corev1.PersistentVolumeClaimSpec) string {
 	spec := template
 	if c, ok := v.claims[key]; ok {
@@ -87,7 +89,7 @@ func (v *volumes) driver(key string, template *corev1.PersistentVolumeClaimSpec)
 	return class.Provisioner
 }
 
-// limits are the drivers that limit their volumes on some node.
+// limits returns the drivers that limit their volumes on some node.
 func limits(nodes []*storagev1.CSINode) map[string]bool {
 	out := map[string]bool{}
 	for _, n := range nodes {
@@ -100,8 +102,8 @@ func limits(nodes []*storagev1.CSINode) map[string]bool {
 	return out
 }
 
-// attachments says how many volumes nodes and instance types can attach, for the
-// drivers that any pod needs.
+// attachments sets how many volumes nodes and instance types can attach, for the
+// drivers that some pod needs.
 func (b *builder) attachments() {
 	var drivers []string
 	for i := range b.out.Specs {
@@ -134,13 +136,13 @@ func (b *builder) attachments() {
 	}
 }
 
-// attachment is a driver, or a claim by namespace and name, on a node.
+// attachment is a key: a node, and either a driver or a claim (namespace/name).
 type attachment struct {
 	node int32
 	what string
 }
 
-// mount notes the claims of a pod that is on a node, or will be.
+// mount counts the claims of a pod that is, or will be, on the node.
 func (b *builder) mount(pod *corev1.Pod, node int32) {
 	if node < 0 {
 		return
@@ -153,8 +155,9 @@ func (b *builder) mount(pod *corev1.Pod, node int32) {
 	})
 }
 
-// unmount takes a pod back that will not come to the node, whose room is left, and
-// what the node was granted for its claims.
+// unmount reverses mount for a pod that will not come to the node. It also reverses
+// what sharing added to the node's limit for the pod's claims, both in the node and in
+// left, the node's remaining room.
 func (b *builder) unmount(pod *corev1.Pod, node int32, left model.Resources) {
 	eachClaim(pod, func(claim string) {
 		at := attachment{node, claim}
@@ -169,8 +172,8 @@ func (b *builder) unmount(pod *corev1.Pod, node int32, left model.Resources) {
 	})
 }
 
-// eachClaim visits the claims that a pod may share with others, each once, as
-// namespace/name.
+// eachClaim visits the persistent volume claims of the pod's volumes, each once, as
+// namespace/name. Ephemeral volumes are left out: no other pod shares them.
 func eachClaim(pod *corev1.Pod, visit func(claim string)) {
 	for i := range pod.Spec.Volumes {
 		c := pod.Spec.Volumes[i].PersistentVolumeClaim
@@ -181,8 +184,8 @@ func eachClaim(pod *corev1.Pod, visit func(claim string)) {
 	}
 }
 
-// sharing says, by node and driver, how many volumes are counted more than once
-// there: the driver attaches a volume once, however many pods of a node use it.
+// sharing returns, by node and driver, how many volumes are counted more than once
+// there: the driver attaches a volume once, however many pods on the node use it.
 func (b *builder) sharing() map[attachment]int64 {
 	out := map[attachment]int64{}
 	for at, n := range b.mounts {
@@ -204,8 +207,9 @@ func grant(to *model.Resources, drivers []string, limit func(driver string) int6
 	*to = out
 }
 
-// nodeVolumes is what the node's CSINode says. A driver that is not there limits
-// nothing, as in the scheduler, but on a node that is still starting.
+// nodeVolumes returns the limit in the node's CSINode. A driver that is missing there
+// has no limit, as in the scheduler, except on a node that is still starting, which has
+// the limit of its instance type.
 func (b *builder) nodeVolumes(n *model.Node, csi *storagev1.CSINode, driver string) int64 {
 	if csi != nil {
 		for i := range csi.Spec.Drivers {
@@ -229,7 +233,8 @@ func (b *builder) nodeVolumes(n *model.Node, csi *storagev1.CSINode, driver stri
 	return unlimited
 }
 
-// typeVolumes is how many volumes a new node of the type attaches at least.
+// typeVolumes returns the least number of volumes that a new node of the type can
+// attach.
 func typeVolumes(t *model.InstanceType, driver string) int64 {
 	const prefix = "karpenter.k8s.aws/instance-"
 	if driver != ebs {

@@ -8,9 +8,9 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// workload names what a pod runs for, "Deployment/web": its controller, or the
-// Deployment behind a ReplicaSet, whose name ends in the pods' template hash.
-// A pod without a controller has none.
+// workload returns what the pod runs for, as "Deployment/web": its controller, or for a
+// ReplicaSet with the pod's template hash in its name, the Deployment of that
+// ReplicaSet. It is "" for a pod without a controller.
 func workload(pod *corev1.Pod) string {
 	owner := metav1.GetControllerOfNoCopy(pod)
 	if owner == nil {

@@ -21,25 +21,27 @@ import (
 	"spokeshave.dev/controller/kube/condition"
 )
 
-// Actuator carries decisions out.
+// Actuator applies decisions to the cluster through the API server.
 type Actuator struct {
 	Client client.Client
 	Events events.EventRecorder
-	// Once takes the events that are told to many objects in one go, once each:
-	// pods that are planned onto new nodes, nodes that stay.
+	// Once records events that go to many objects at the same time and are sent once
+	// each: pods that are planned onto new nodes, nodes that are kept.
 	Once events.EventRecorder
 	// Namespace is the controller's own, where ceiling policies live.
 	Namespace string
 
 	mu sync.Mutex
-	// lastTexts remembers the last text told about an object, so that an event is
-	// an occurrence and not a heartbeat.
+	// lastTexts holds the last event text of each object, so that an event is sent
+	// again only when its text changes.
 	lastTexts map[types.UID]string
-	// lastEvents is the same for what lasts, and is told again after a while.
+	// lastEvents does the same for conditions that last; their events are sent again
+	// after a while.
 	lastEvents map[eventKey]lastEvent
 }
 
-// Launch creates the plan's NodeClaims. pools are by name.
+// Launch creates the plan's NodeClaims. pools are by name. A claim that exists already
+// counts as created.
 func (a *Actuator) Launch(ctx context.Context, s *model.Snapshot, pools map[string]*karpv1.NodePool, d *decide.Decision) (cluster.Change, error) {
 	var done cluster.Change
 	groups := launchGroups(d.ID, 0, d.Plan.Nodes)
@@ -63,8 +65,8 @@ func (a *Actuator) Launch(ctx context.Context, s *model.Snapshot, pools map[stri
 	return done, nil
 }
 
-// create makes a claim, or finds it made by the same decision before: whoever is
-// told of it needs its UID.
+// create creates a claim. If an earlier application of the same decision created it, it
+// reads the claim instead, because events about the claim need its UID.
 func (a *Actuator) create(ctx context.Context, claim *karpv1.NodeClaim) error {
 	err := a.Client.Create(ctx, claim)
 	if apierrors.IsAlreadyExists(err) {
@@ -94,10 +96,10 @@ func (a *Actuator) tellNominated(s *model.Snapshot, claim *karpv1.NodeClaim, n *
 	}
 }
 
-// Disrupt takes the judgement over nodes one step further. A node that may go
-// is tainted first; when the next decision, made after the taint was seen,
-// says the same, its claim is deleted; when it does not, the taint is taken
-// back. The state is in the cluster, so that a restart loses nothing.
+// Disrupt takes the disruption of each node one step further. A node that may be
+// removed is tainted first. When the next decision, made after the taint was seen,
+// confirms it, the claim is deleted; when it does not, the taint is removed. All state
+// is in the cluster, so that a restart loses nothing.
 func (a *Actuator) Disrupt(ctx context.Context, s *model.Snapshot, d *decide.Decision) (cluster.Change, error) {
 	var done cluster.Change
 	a.tellUnconsolidatable(ctx, s, d)
@@ -132,8 +134,8 @@ func (a *Actuator) Disrupt(ctx context.Context, s *model.Snapshot, d *decide.Dec
 	return done, nil
 }
 
-// starting are the nodes of commands that begin: whatever they bear the taint for
-// now, they are to bear it.
+// starting returns the nodes of commands that begin with this decision. A disruption
+// taint that they have already is not removed.
 func starting(d *decide.Decision) map[int32]bool {
 	out := map[int32]bool{}
 	for i := range d.Commands {
@@ -151,7 +153,8 @@ func disrupted(n *model.Node) bool {
 	return slices.ContainsFunc(n.Taints, func(t model.Taint) bool { return t.Key == karpv1.TaintKeyDisrupted })
 }
 
-// taint makes the given taints the node's only ones with the disruption key.
+// taint replaces all of the node's taints that have the disruption key by the given
+// ones.
 func (a *Actuator) taint(ctx context.Context, name string, want ...corev1.Taint) error {
 	node := &corev1.Node{}
 	if err := a.Client.Get(ctx, types.NamespacedName{Name: name}, node); err != nil {
@@ -191,7 +194,7 @@ func (a *Actuator) delete(ctx context.Context, n *model.Node, why *decide.Disrup
 	return nil
 }
 
-// ignoreGone forgives the disappearance of what was to be changed.
+// ignoreGone turns a NotFound error into nil: an object that is gone needs no change.
 func ignoreGone(err error) error {
 	if apierrors.IsNotFound(err) {
 		return nil
@@ -199,10 +202,9 @@ func ignoreGone(err error) error {
 	return err
 }
 
-// Assign makes room known: a pod that the plan puts on a node in flight is
-// added to the claim's planned pods, so that room is kept for it there and the
-// next decision does not plan it again. Pods for nodes that have joined are
-// the scheduler's to bind.
+// Assign adds pods that the plan puts on a node in flight to the planned pods of its
+// claim. Room is then kept for them there, and the next decision does not plan them
+// again. Pods that the plan puts on nodes that have joined are left to the scheduler.
 func (a *Actuator) Assign(ctx context.Context, s *model.Snapshot, d *decide.Decision) (cluster.Change, error) {
 	done := cluster.Change{Planned: map[string]string{}}
 	for i := range d.Plan.Existing {
@@ -228,9 +230,9 @@ func (a *Actuator) Assign(ctx context.Context, s *model.Snapshot, d *decide.Deci
 	return done, nil
 }
 
-// addPlannedPods adds pods to those planned onto a claim and returns the annotation that
-// names them all, or nothing when the claim is gone. The cached claim may be
-// older than the last addition: the patch is refused then, and made anew.
+// addPlannedPods adds pods to those planned onto a claim. It returns the new value of
+// the annotation, or "" when the claim is gone. The cached claim may be older than the
+// last addition: the API server then refuses the patch, and it is tried again.
 func (a *Actuator) addPlannedPods(ctx context.Context, name string, pods []string) (string, error) {
 	var text string
 	err := retry.RetryOnConflict(retry.DefaultBackoff, func() error {
@@ -258,7 +260,8 @@ func (a *Actuator) addPlannedPods(ctx context.Context, name string, pods []strin
 	return text, nil
 }
 
-// mergePlannedPods is the annotation's text with more pods in it, sorted, each once.
+// mergePlannedPods returns the annotation's text with more pods added; pods are sorted
+// and listed once each.
 func mergePlannedPods(text string, more []string) (string, error) {
 	var pods []string
 	if text != "" {

@@ -12,9 +12,9 @@ import (
 // reasonCapReached is the reason of events about caps, on their policies.
 const reasonCapReached = "CapReached"
 
-// TellCaps puts an event on the policy of every cap that leaves nothing, or too
-// little for pods that wait, once until it leaves enough again. Soft caps let through all the same: the event
-// is all that they do.
+// TellCaps sends an event on a policy for each of its caps that leaves nothing, or too
+// little for pods that wait. The event is sent once, until the cap leaves enough again.
+// A soft cap does not stop launches: the event is its only effect.
 func (a *Actuator) TellCaps(ctx context.Context, d *decide.Decision) {
 	for i := range d.Headroom {
 		h := &d.Headroom[i]
@@ -28,7 +28,7 @@ func (a *Actuator) TellCaps(ctx context.Context, d *decide.Decision) {
 		}
 		cm := &corev1.ConfigMap{}
 		if err := a.Client.Get(ctx, types.NamespacedName{Namespace: a.Namespace, Name: h.Policy}, cm); err != nil {
-			continue // the policy has gone meanwhile, and its cap with it
+			continue // the policy has been deleted, and its cap with it
 		}
 		kind := corev1.EventTypeNormal
 		if h.Soft {

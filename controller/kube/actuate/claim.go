@@ -1,6 +1,6 @@
-// Package actuate turns a decision into API writes: NodeClaims, taints,
-// deletions and events. Names derive from the decision, so that applying it
-// twice does it once.
+// Package actuate turns a decision into API writes: NodeClaims, taints, deletions and
+// events. The names of claims derive from the decision, so that applying a decision
+// twice has the same result as applying it once.
 package actuate
 
 import (
@@ -20,7 +20,7 @@ import (
 	"spokeshave.dev/controller/kube/lower"
 )
 
-// Claim is the NodeClaim of a planned node: the at'th of the decision's plan.
+// Claim returns the NodeClaim of node number at of the decision's plan, counted from 0.
 func Claim(s *model.Snapshot, pool *karpv1.NodePool, d *decide.Decision, at int) (*karpv1.NodeClaim, error) {
 	return claimOf(s, pool, &d.Plan.Nodes[at], d.ID, model.ClaimName(pool.Name, d.ID, at))
 }
@@ -83,7 +83,8 @@ func claimOf(s *model.Snapshot, pool *karpv1.NodePool, n *model.PlannedNode, dec
 	return claim, nil
 }
 
-// requirements narrows the template's to the options that the plan keeps open.
+// requirements returns the template's requirements, with those on instance type, zone
+// and capacity type replaced by the values of the plan's options.
 func requirements(template []karpv1.Requirement, options []model.Option) []karpv1.Requirement {
 	narrowed := map[string]func(model.Option) string{
 		corev1.LabelInstanceTypeStable: func(o model.Option) string { return o.InstanceType },

@@ -16,10 +16,10 @@ import (
 	"spokeshave.dev/controller/kube/cluster"
 )
 
-// Command takes every command one step further. A command is written on the
-// claims of its nodes before anything else happens, the names of the
-// replacements included: whoever finds it there, after a restart or not, goes
-// on with it or takes it back, and launches nothing twice.
+// Command takes every command one step further. Before anything else, a command is
+// written on the claims of its nodes, with the names of its replacements. A controller
+// that finds it there, also after a restart, continues it or takes it back, and
+// launches nothing twice.
 func (a *Actuator) Command(ctx context.Context, s *model.Snapshot, pools map[string]*karpv1.NodePool, d *decide.Decision) (cluster.Change, error) {
 	var done cluster.Change
 	launched := len(d.Plan.Nodes)
@@ -44,7 +44,7 @@ func (a *Actuator) Command(ctx context.Context, s *model.Snapshot, pools map[str
 	return done, nil
 }
 
-// application is a decision with what it is applied to.
+// application is a decision together with the objects it is applied to.
 type application struct {
 	s     *model.Snapshot
 	pools map[string]*karpv1.NodePool
@@ -52,7 +52,8 @@ type application struct {
 	done  *cluster.Change
 }
 
-// start marks and taints the nodes, and launches the replacements.
+// start marks and taints the command's nodes, and creates the replacement claims. from
+// is the number of the first replacement among the decision's claims.
 func (a *Actuator) start(ctx context.Context, to *application, c *decide.Command, from int) error {
 	mark := model.Command{ID: fmt.Sprintf("%s-%d", to.d.ID, c.Nodes[0]), Method: string(c.Method), Started: to.s.Time, Removed: c.Removed, Billed: c.Billed}
 	for _, i := range c.Nodes {
@@ -116,9 +117,9 @@ func (a *Actuator) finish(ctx context.Context, s *model.Snapshot, c *decide.Comm
 	return nil
 }
 
-// undo takes taint and mark back, the mark last: as long as it is there, the
-// command is known. Replacements that came up stay; they go as any other node
-// when nobody needs them.
+// undo removes taint and mark from the nodes, the mark last: while it is there, the
+// command can be found and undone again. Replacements that were launched stay; a later
+// decision removes them when they are not needed.
 func (a *Actuator) undo(ctx context.Context, s *model.Snapshot, c *decide.Command, done *cluster.Change) error {
 	for _, i := range c.Nodes {
 		n := &s.Nodes[i]

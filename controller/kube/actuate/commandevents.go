@@ -14,7 +14,7 @@ import (
 	"spokeshave.dev/controller/core/model"
 )
 
-// tellLaunching tells the replacements what they are for.
+// tellLaunching sends an event on each replacement that says which nodes it replaces.
 func (a *Actuator) tellLaunching(s *model.Snapshot, c *decide.Command, claims []*karpv1.NodeClaim) {
 	for _, claim := range claims {
 		a.Events.Eventf(claim, nil, corev1.EventTypeNormal, karpv1.EventDisruptionLaunching, "Disrupt",
@@ -22,7 +22,8 @@ func (a *Actuator) tellLaunching(s *model.Snapshot, c *decide.Command, claims []
 	}
 }
 
-// tellWaiting tells once what a command waits for.
+// tellWaiting sends an event on the nodes' claims that says what the command waits for,
+// once per reason.
 func (a *Actuator) tellWaiting(ctx context.Context, s *model.Snapshot, c *decide.Command) {
 	for _, i := range c.Nodes {
 		name := s.Nodes[i].Claim
@@ -34,7 +35,8 @@ func (a *Actuator) tellWaiting(ctx context.Context, s *model.Snapshot, c *decide
 	}
 }
 
-// tellCandidates tells the nodes of a consolidation what is planned for them.
+// tellCandidates sends an event on the nodes of a consolidation that says what is
+// planned for them.
 func (a *Actuator) tellCandidates(ctx context.Context, s *model.Snapshot, c *decide.Command) {
 	if c.Method != disrupt.Underutilized {
 		return
@@ -46,8 +48,8 @@ func (a *Actuator) tellCandidates(ctx context.Context, s *model.Snapshot, c *dec
 	a.tellNodes(ctx, s, c, karpv1.EventConsolidationCandidate, text)
 }
 
-// tellApproved tells the nodes of a consolidation that it was looked at again, and
-// goes on.
+// tellApproved sends an event on the nodes of a consolidation after it was checked a
+// second time and goes on.
 func (a *Actuator) tellApproved(ctx context.Context, s *model.Snapshot, c *decide.Command) {
 	if c.Method == disrupt.Underutilized {
 		a.tellNodes(ctx, s, c, karpv1.EventConsolidationApproved,
@@ -55,8 +57,9 @@ func (a *Actuator) tellApproved(ctx context.Context, s *model.Snapshot, c *decid
 	}
 }
 
-// tellUndone says why a command was taken back: a consolidation that what has
-// changed speaks against is rejected, anything else was blocked.
+// tellUndone sends an event on the nodes that says why a command was taken back. A
+// consolidation that is no longer right after a change is rejected; any other command
+// was blocked.
 func (a *Actuator) tellUndone(ctx context.Context, s *model.Snapshot, c *decide.Command) {
 	reason := karpv1.EventDisruptionBlocked
 	if c.Invalid && c.Method == disrupt.Underutilized {

@@ -10,9 +10,10 @@ import (
 	"spokeshave.dev/controller/core/model"
 )
 
-// launchGroups says for each planned node with which others it is launched alike: from the
-// same pool, with the same options and labels. A group is named after the decision and the
-// first of its nodes; from is the number of the first node in the decision.
+// launchGroups returns for each planned node the group of nodes that are launched
+// alike: from the same pool, with the same options and labels. A group is named after
+// the decision and the number of the first of its nodes. from is the number of the
+// first node in the decision.
 func launchGroups(decision string, from int, nodes []model.PlannedNode) []provider.Group {
 	first, size := map[string]int{}, map[string]int{}
 	alike := make([]string, len(nodes))
@@ -31,7 +32,7 @@ func launchGroups(decision string, from int, nodes []model.PlannedNode) []provid
 	return out
 }
 
-// launchKey is the same for nodes that are launched alike.
+// launchKey returns a text that is equal for nodes that are launched alike.
 func launchKey(n *model.PlannedNode) string {
 	var out strings.Builder
 	fmt.Fprintf(&out, "%d", n.Pool)

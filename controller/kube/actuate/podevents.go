@@ -13,10 +13,10 @@ import (
 	"spokeshave.dev/controller/core/model"
 )
 
-// noteLimit is the longest event note that the API takes, less some room.
+// noteLimit is the longest text of an event in bytes. The API accepts a little more.
 const noteLimit = 1000
 
-// Tell puts the reasons of every pod without a place into an event on the pod,
+// Tell sends an event on every pod that the plan could not place, with the reasons,
 // once per text. pools are by name.
 func (a *Actuator) Tell(s *model.Snapshot, pools map[string]*karpv1.NodePool, d *decide.Decision) {
 	for i := range d.Plan.Unplaced {
@@ -33,7 +33,7 @@ func (a *Actuator) Tell(s *model.Snapshot, pools map[string]*karpv1.NodePool, d 
 	a.forget(s)
 }
 
-// Sentences joins reasons into one text that fits an event.
+// Sentences joins reasons into one text, cut to what an event takes.
 func Sentences(reasons []model.Reason) string {
 	parts := make([]string, 0, len(reasons))
 	for i := range reasons {
@@ -46,7 +46,8 @@ func Sentences(reasons []model.Reason) string {
 	return text
 }
 
-// news says whether the text differs from the last one told about the object.
+// news reports whether the text differs from the last one recorded for the object, and
+// records it.
 func (a *Actuator) news(uid types.UID, text string) bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -60,8 +61,8 @@ func (a *Actuator) news(uid types.UID, text string) bool {
 	return true
 }
 
-// forget drops what was said of pods that are gone or placed, once there is
-// much of it.
+// forget drops all recorded texts once there are far more than objects. Some events are
+// then sent again.
 func (a *Actuator) forget(s *model.Snapshot) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -71,8 +72,8 @@ func (a *Actuator) forget(s *model.Snapshot) {
 	a.lastTexts = map[types.UID]string{}
 }
 
-// whom is who is told of a pod: a placeholder's NodePool, since there is no such
-// pod; nil when that is gone.
+// whom returns the object on which events about a pod are sent. It is the NodePool of a
+// placeholder, since no such pod exists, and nil when that pool is gone.
 func whom(s *model.Snapshot, pools map[string]*karpv1.NodePool, p *model.Pod) runtime.Object {
 	spec := &s.Specs[p.Spec]
 	if !spec.HoldsPlace() {

@@ -15,29 +15,29 @@ import (
 	"spokeshave.dev/controller/core/model"
 )
 
-// Conditions that last are told of once, and again when the API server has
-// forgotten the event: it keeps events for an hour.
+// again is after how long an event about a lasting condition is sent again. The API
+// server keeps events for an hour.
 const again = time.Hour
 
-// pause is how long an object is not told of the same reason again in other
-// words: a price moves all the time.
+// pause is how long no event with the same reason is sent on an object, even when the
+// text differs: texts contain prices, which change all the time.
 const pause = time.Minute
 
-// staysAtOnce is how many nodes a decision tells why they stay. Those that it
-// does not come to have their turn in the next ones.
+// staysAtOnce is for how many nodes one decision sends events that say why they are
+// kept. The next decisions send those for the others.
 const staysAtOnce = 100
 
-// eventKey is what somebody was told about: an object, and the event's reason.
+// eventKey identifies what an event is about: an object, and the event's reason.
 type eventKey struct{ kind, name, reason string }
 
-// lastEvent is what was told: a hash, so that ten thousand texts are not kept.
+// lastEvent is the last event sent: a hash of its text, to save memory, and its time.
 type lastEvent struct {
 	sum uint64
 	at  time.Time
 }
 
-// tellUnconsolidatable tells the nodes that could go why they do not, and their NodePools when
-// it is for the budgets.
+// tellUnconsolidatable sends an event on each node that could be removed but is kept,
+// with the reason.
 func (a *Actuator) tellUnconsolidatable(ctx context.Context, s *model.Snapshot, d *decide.Decision) {
 	a.fade(s)
 	for _, each := range a.due(s, d) {
@@ -45,9 +45,9 @@ func (a *Actuator) tellUnconsolidatable(ctx context.Context, s *model.Snapshot, 
 	}
 }
 
-// due lists whom to tell this time: first those that have not heard the reason
-// yet, or the words of the others, which may change all the time, would leave them
-// out for ever.
+// due returns the nodes for which events are sent this time, at most staysAtOnce. Nodes
+// for which no event with the reason was sent yet come first: otherwise nodes whose
+// texts change all the time would take every place.
 func (a *Actuator) due(s *model.Snapshot, d *decide.Decision) []*decide.Disruption {
 	var out []*decide.Disruption
 	for _, known := range []bool{false, true} {
@@ -65,7 +65,7 @@ func (a *Actuator) due(s *model.Snapshot, d *decide.Decision) []*decide.Disrupti
 	return out
 }
 
-// why is what keeps a node.
+// why returns the reason why a node is kept.
 func why(each *decide.Disruption) string {
 	if each.Policy != "" {
 		return "policy " + each.Policy + " keeps the node: " + each.Reason
@@ -73,7 +73,7 @@ func why(each *decide.Disruption) string {
 	return each.Reason
 }
 
-// knows says whether somebody was told about a topic before.
+// knows reports whether an event about the key was sent before.
 func (a *Actuator) knows(about eventKey) bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -81,7 +81,8 @@ func (a *Actuator) knows(about eventKey) bool {
 	return known
 }
 
-// reasonFor is the event by which a node hears what keeps it, empty for none.
+// reasonFor returns the event reason for a kind of disruption decision, "" for no event
+// on the node.
 func reasonFor(k disrupt.Kind) string {
 	switch k {
 	case disrupt.Forbidden:
@@ -90,7 +91,7 @@ func reasonFor(k disrupt.Kind) string {
 		return karpv1.EventUnconsolidatable
 	case disrupt.Unworthy:
 		return karpv1.EventConsolidationRejected
-	case disrupt.Waits, disrupt.OverBudget: // that is news for the NodePool
+	case disrupt.Waits, disrupt.OverBudget: // TellPools reports it on the NodePool
 	}
 	return ""
 }
@@ -106,8 +107,9 @@ func (a *Actuator) tellNode(ctx context.Context, n *model.Node, reason, text str
 	}
 }
 
-// TellPools tells NodePools that none of the instance types meets their
-// requirements, and that their budgets keep nodes from going. pools are by name.
+// TellPools sends events on NodePools for which no instance type meets the
+// requirements, or whose disruption budgets keep nodes from being removed. pools are by
+// name.
 func (a *Actuator) TellPools(s *model.Snapshot, pools map[string]*karpv1.NodePool, d *decide.Decision) {
 	tell := func(at int32, kind, reason, text string) {
 		pool := pools[s.Pools[at].Name]
@@ -126,10 +128,11 @@ func (a *Actuator) TellPools(s *model.Snapshot, pools map[string]*karpv1.NodePoo
 	}
 }
 
-// fresh says whether a text is worth telling, and takes it for told.
+// fresh reports whether an event with the text should be sent now, and if so, records
+// it as sent.
 func (a *Actuator) fresh(about eventKey, text string, now time.Time) bool {
 	sum := fnv.New64a()
-	_, _ = io.WriteString(sum, text) // a hash takes everything
+	_, _ = io.WriteString(sum, text) // writing to a hash never fails
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	last, known := a.lastEvents[about]
@@ -144,7 +147,8 @@ func (a *Actuator) fresh(about eventKey, text string, now time.Time) bool {
 	return true
 }
 
-// fade forgets what would be told again, once there is much of it.
+// fade drops events older than again once many are recorded: they would be sent again
+// anyway.
 func (a *Actuator) fade(s *model.Snapshot) {
 	a.mu.Lock()
 	defer a.mu.Unlock()

@@ -1,9 +1,9 @@
-// Package announce sends events that are said once about an object.
+// Package announce sends Kubernetes events of which each is sent only once.
 //
-// The recorder of client-go keeps every event for six minutes, in case it is
-// said again. That is right for a condition that lasts; the nomination of ten
-// thousand pods is said once each, and keeping it costs more memory than the
-// pods do in the cache (docs/measurements/controller.md). A Recorder here keeps nothing
+// The recorder of client-go keeps every event for six minutes in order to merge it with
+// repetitions. That suits conditions that last. The nominations of ten thousand pods
+// are never repeated, and keeping them takes more memory than the pods take in the
+// cache (docs/measurements/controller.md). The Recorder of this package keeps no event
 // that was sent.
 package announce
 
@@ -26,12 +26,12 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// queueLimit is how many events may wait to be sent: what comes beyond is
-// dropped and counted. Waiting, an event takes about 0.5 kB.
+// queueLimit is how many events may wait to be sent. Further ones are dropped and
+// counted. A waiting event takes about 0.5 kB.
 const queueLimit = 16384
 
-// Recorder is an events.EventRecorder that sends each event as it is, in the
-// order of Eventf. Start must run for events to leave.
+// Recorder is an events.EventRecorder that sends each event unmerged, in the order of
+// the calls to Eventf. Events are sent only while Start runs.
 type Recorder struct {
 	client   client.Client
 	clock    clock.PassiveClock
@@ -43,15 +43,15 @@ type Recorder struct {
 
 var _ events.EventRecorder = (*Recorder)(nil)
 
-// said is an event that waits: an eventsv1.Event is several times its size.
+// said is an event in the queue. An eventsv1.Event is several times its size.
 type said struct {
 	at                         metav1.MicroTime
 	regarding, related         *corev1.ObjectReference
 	kind, reason, action, note string
 }
 
-// New returns a Recorder that reports as from. c should have a rate limit of
-// its own, so that a thousand events do not hold up what matters.
+// New returns a Recorder whose events name from as the reporting controller. c should
+// have its own rate limit, so that a thousand events do not delay other requests.
 func New(c client.Client, from string, now clock.PassiveClock, registry prometheus.Registerer) (*Recorder, error) {
 	host, err := os.Hostname()
 	if err != nil {
@@ -70,7 +70,8 @@ func New(c client.Client, from string, now clock.PassiveClock, registry promethe
 	return r, nil
 }
 
-// Eventf queues an event. It never waits.
+// Eventf queues an event and does not block. It drops and counts the event when the
+// queue is full or regarding has no reference.
 func (r *Recorder) Eventf(regarding, related runtime.Object, kind, reason, action, note string, args ...any) {
 	about, err := reference.GetReference(r.client.Scheme(), regarding)
 	if err != nil {
@@ -90,8 +91,8 @@ func (r *Recorder) Eventf(regarding, related runtime.Object, kind, reason, actio
 	}
 }
 
-// Start sends what is queued until the context ends; what waits then is lost,
-// as events may be.
+// Start sends queued events until the context ends. Events that are queued then are not
+// sent.
 func (r *Recorder) Start(ctx context.Context) error {
 	log := logr.FromContextOrDiscard(ctx).WithName("events")
 	for {
@@ -104,7 +105,7 @@ func (r *Recorder) Start(ctx context.Context) error {
 				continue
 			}
 			r.dropped.Inc()
-			// A namespace that is going away takes its pods' events with it.
+			// The namespace is being deleted, and the events of its pods with it.
 			if !apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause) && !apierrors.IsNotFound(err) {
 				log.Error(err, "send event", "reason", each.reason, "object", each.regarding.Name)
 			}

@@ -43,16 +43,17 @@ func (c *Change) Add(more *Change) {
 
 const (
 	cachePoll = 10 * time.Millisecond
-	// askInterval is how often the API server is asked for claims that do not
-	// show: a claim whose launch is refused is deleted within milliseconds,
-	// and its pods wait for the next decision.
+	// askInterval is how often the API server itself is asked for created claims that
+	// the cache does not show: a claim whose launch is refused is deleted within
+	// milliseconds, and its pods wait for the next decision.
 	askInterval  = 500 * time.Millisecond
 	cacheTimeout = 10 * time.Second
 )
 
-// WaitFor returns once the watch cache shows the change, so that no decision is
-// made twice on the same state. A claim that came and went in between counts
-// as seen.
+// WaitFor returns once the watch cache shows the change, so that no decision is made
+// twice on the same state. A claim that was created and deleted in between counts as
+// seen. After cacheTimeout it returns an error, unless only taints and planned pods are
+// missing: another writer may have changed those.
 func (c *Cluster) WaitFor(ctx context.Context, change Change) error {
 	now := c.cfg.Clock.Now()
 	ask, deadline := now.Add(askInterval), now.Add(cacheTimeout)
@@ -73,7 +74,7 @@ func (c *Cluster) WaitFor(ctx context.Context, change Change) error {
 			if len(change.Tainted)+len(change.Untainted)+len(change.Planned) == 0 {
 				return fmt.Errorf("wait for the watch cache: %s is not visible after %s", missing, cacheTimeout)
 			}
-			// Somebody else may have changed these since.
+			// Another writer may have changed these since.
 			change.Tainted, change.Untainted, change.Planned = nil, nil, nil
 			continue
 		}
@@ -85,7 +86,8 @@ func (c *Cluster) WaitFor(ctx context.Context, change Change) error {
 	}
 }
 
-// missing names the first part of the change that the cache does not show.
+// missing names the first part of the change that the cache does not show, "" when it
+// shows all.
 func (c *Cluster) missing(change Change) string {
 	for _, name := range change.Claims {
 		if _, ok := get[*karpv1.NodeClaim](c.stores.claims, name); !ok {
@@ -122,7 +124,7 @@ func tainted(node *corev1.Node) bool {
 	return slices.ContainsFunc(node.Spec.Taints, func(t corev1.Taint) bool { return t.Key == karpv1.TaintKeyDisrupted })
 }
 
-// forgetGone drops the claims that do not exist (any more).
+// forgetGone removes from the change the created claims that do not exist any more.
 func (c *Cluster) forgetGone(ctx context.Context, change *Change) error {
 	var there []string
 	for _, name := range change.Claims {

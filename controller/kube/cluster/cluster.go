@@ -1,5 +1,6 @@
-// Package cluster turns the watches into Snapshots. It reads the informers'
-// stores directly: objects are shared with the cache, and never changed.
+// Package cluster builds a Snapshot of the cluster from the objects that watches
+// deliver. It reads the informers' stores directly: the objects are shared with the
+// cache, and it never changes them.
 package cluster
 
 import (
@@ -29,13 +30,13 @@ type Config struct {
 	Cache cache.Cache
 	// Settings become those of every snapshot.
 	Settings model.Settings
-	// Live reads past the cache.
+	// Live reads from the API server and not from the cache.
 	Live  client.Reader
 	Clock clock.Clock
 	// Catalog is what a node class can launch now (provider.Provider.Catalog).
 	Catalog func(ctx context.Context, nodeClass string) (model.Catalog, error)
-	// Volumes are the prices of block volumes by type; nil, or an answer of nil,
-	// leaves them to package lower.
+	// Volumes returns the prices of block volumes by type. When it is nil or returns
+	// nil, package lower uses its own prices.
 	Volumes func() map[string]model.VolumePrice
 }
 
@@ -43,13 +44,13 @@ type Config struct {
 type Cluster struct {
 	cfg    Config
 	stores stores
-	// memo makes the next snapshot cheaper; Snapshot is called from one loop.
+	// memo speeds up the next snapshot. Only one goroutine calls Snapshot.
 	memo lower.Memo
-	// departed are the nodes that began to go within the last hour.
+	// departed are the nodes whose deletion began within the last hour.
 	departed []model.Departure
 }
 
-// stores are the informers' stores of every kind that a snapshot reads.
+// stores are the informers' stores, one for each kind that a snapshot reads.
 type stores struct {
 	pools, claims, classes, nodes, pods, daemons toolscache.Store
 	limits, runtimes                             toolscache.Store
@@ -101,7 +102,7 @@ func storeOf(ctx context.Context, c cache.Cache, kind client.Object) (toolscache
 	return shared.GetStore(), nil
 }
 
-// list is the store's contents.
+// list returns the store's objects of type T.
 func list[T client.Object](s toolscache.Store) []T {
 	all := s.List()
 	out := make([]T, 0, len(all))

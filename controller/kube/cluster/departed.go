@@ -8,13 +8,13 @@ import (
 	"spokeshave.dev/controller/core/model"
 )
 
-// remembered is how long a node that went is spoken of.
+// remembered is how long a node whose deletion began stays in Snapshot.Departed.
 const remembered = time.Hour
 
-// departures adds the nodes that have begun to go since the last snapshot to
-// those known, but for launches that came to nothing, and forgets what is too
-// old. The result is a slice of its own. A restart forgets all nodes but those
-// that are still on their way out; the ledger (controller/core/spend) does not.
+// departures returns the known departures without those older than remembered, plus the
+// nodes that are being deleted and are not known yet. Claims that were never launched
+// are left out. The result is a new slice. After a restart only nodes that are still
+// being deleted are known; the ledger (controller/core/spend) keeps the others.
 func departures(known []model.Departure, s *model.Snapshot) []model.Departure {
 	seen := make(map[string]bool, len(known))
 	var out []model.Departure

@@ -20,15 +20,16 @@ import (
 	"spokeshave.dev/controller/kube/lower"
 )
 
-// View is a snapshot with the objects that its application needs.
+// View is a snapshot, with the objects that are needed to apply a decision on it.
 type View struct {
 	Snapshot model.Snapshot
 	Pools    map[string]*karpv1.NodePool
 	Warnings []lower.Warning
 }
 
-// Snapshot is the cluster now. An error means that the caches are not ready;
-// a node class that cannot be launched from is a NotReady pool, not an error.
+// Snapshot returns the cluster as the caches show it now. An error means that the
+// caches are not synced. A node class from which nothing can be launched is no error:
+// its pools are NotReady.
 func (c *Cluster) Snapshot(ctx context.Context) (*View, error) {
 	if !c.cfg.Cache.WaitForCacheSync(ctx) {
 		return nil, fmt.Errorf("sync caches: %w", context.Cause(ctx))
@@ -69,19 +70,19 @@ func (c *Cluster) Snapshot(ctx context.Context) (*View, error) {
 	return view, nil
 }
 
-// Pods are those that the watch cache shows. They are shared with it, and not to be
-// changed.
+// Pods returns all pods in the watch cache. They are shared with the cache and must not
+// be changed.
 func (c *Cluster) Pods() []*corev1.Pod { return list[*corev1.Pod](c.stores.pods) }
 
-// Node is a node that the watch cache shows, nil when it shows none of the name;
-// it is shared likewise.
+// Node returns a node from the watch cache, nil when it has none of the name. It must
+// not be changed.
 func (c *Cluster) Node(name string) *corev1.Node {
 	node, _ := get[*corev1.Node](c.stores.nodes, name)
 	return node
 }
 
-// catalogs asks for what each node class in use can launch, and says of the
-// others why they cannot.
+// catalogs returns what each node class in use can launch, and for the other classes in
+// use why they can launch nothing.
 func (c *Cluster) catalogs(ctx context.Context, pools []*karpv1.NodePool) (map[string]model.Catalog, map[string]string) {
 	out, broken := map[string]model.Catalog{}, map[string]string{}
 	for _, p := range pools {
@@ -107,7 +108,7 @@ func (c *Cluster) catalogs(ctx context.Context, pools []*karpv1.NodePool) (map[s
 	return out, broken
 }
 
-// volumes are the prices of volumes, nil when nobody knows them.
+// volumes returns the prices of volumes, nil when they are not known.
 func (c *Cluster) volumes() map[string]model.VolumePrice {
 	if c.cfg.Volumes == nil {
 		return nil
@@ -133,8 +134,8 @@ func (c *Cluster) unready(name string) string {
 	}
 }
 
-// seed derives the decision's randomness from the cluster and the time, so that
-// it can be replayed from the snapshot.
+// seed derives the decision's random seed from the cluster's name and the time. It is
+// part of the snapshot, so that the decision can be replayed.
 func seed(name string, now time.Time) uint64 {
 	h := fnv.New64a()
 	// Writing to a hash never fails.

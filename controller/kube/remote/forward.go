@@ -18,18 +18,19 @@ import (
 	"k8s.io/streaming/pkg/httpstream"
 )
 
-// portMetrics is the name of the port that the journal is served on.
+// portMetrics is the name of the container port on which the controller serves the
+// journal.
 const portMetrics = "http-metrics"
 
-// Leader is how the replica that leads is found.
+// Leader names the lease by which the leading replica is found.
 type Leader struct {
-	// Namespace is the controller's, Lease the name of its lease there.
+	// Namespace is the controller's; Lease is the name of its lease there.
 	Namespace, Lease string
 }
 
-// Forward opens a loopback port to the metrics port of the replica that leads,
-// with the user's own permissions, and returns where it listens. It is closed
-// when the context ends.
+// Forward opens a port on 127.0.0.1 that forwards to the metrics port of the leading
+// replica, with the user's own permissions. It returns the URL, http://127.0.0.1:port.
+// The port is closed when the context ends.
 func Forward(ctx context.Context, a Access, leader Leader) (string, error) {
 	cfg, err := Config(a)
 	if err != nil {
@@ -74,8 +75,7 @@ func Forward(ctx context.Context, a Access, leader Leader) (string, error) {
 	return fmt.Sprintf("http://127.0.0.1:%d", local[0].Local), nil
 }
 
-// find reads from the lease which replica leads, and from its pod which port
-// to ask.
+// find returns the pod of the leading replica, from the lease, and its metrics port.
 func find(ctx context.Context, cfg *rest.Config, pods *corev1client.CoreV1Client, leader Leader) (string, int32, error) {
 	leases, err := coordinationclient.NewForConfig(cfg)
 	if err != nil {
@@ -90,7 +90,7 @@ func find(ctx context.Context, cfg *rest.Config, pods *corev1client.CoreV1Client
 	case lease.Spec.HolderIdentity == nil || *lease.Spec.HolderIdentity == "":
 		return "", 0, fmt.Errorf("find the leader: nobody holds lease %s/%s: no controller runs", leader.Namespace, leader.Lease)
 	}
-	name := *lease.Spec.HolderIdentity // the pod's name, and the process
+	name := *lease.Spec.HolderIdentity // "<pod name>_<process id>"
 	if at := strings.LastIndex(name, "_"); at > 0 {
 		name = name[:at]
 	}

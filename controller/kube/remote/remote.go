@@ -1,12 +1,12 @@
-// Package remote is what `spokeshave policy` does with a cluster: it sends
-// policies to it, waits until the controller has judged them, and reads what
-// became of all of them.
+// Package remote implements what `spokeshave policy` does with a cluster: it sends
+// policies to it, waits until the controller has accepted or rejected them, and reads
+// the status of all policies.
 //
-// For `spokeshave explain` and `observe` it finds the replica that leads and
-// forwards a port to it.
+// For `spokeshave explain` and `observe` it finds the leading replica and forwards a
+// port to it.
 //
-// It uses nothing of client-go but configuration, single resources and port
-// forwarding, so that the command line stays small.
+// Of client-go it uses only configuration, single resources and port forwarding, so
+// that the command line's binary stays small.
 package remote
 
 import (
@@ -32,14 +32,16 @@ import (
 	"spokeshave.dev/controller/policy/load"
 )
 
-// fieldManager owns the fields of policies that were pushed.
+// fieldManager is the field manager of policies that were pushed with server-side
+// apply.
 const fieldManager = "spokeshave"
 
-// Access says which cluster, as kubectl does.
+// Access selects a cluster in the way kubectl does.
 type Access struct {
-	// Kubeconfig is a file; empty for KUBECONFIG and the file in the home folder.
+	// Kubeconfig is a file. When empty, KUBECONFIG is used, or else the file in the
+	// home folder.
 	Kubeconfig string
-	// Context is one of its contexts; empty for the current one.
+	// Context is one of its contexts. When empty, the current one is used.
 	Context string
 }
 
@@ -49,8 +51,8 @@ func (a Access) load() clientcmd.ClientConfig {
 	return clientcmd.NewNonInteractiveDeferredLoadingClientConfig(rules, &clientcmd.ConfigOverrides{CurrentContext: a.Context})
 }
 
-// Namespace is that of the context, default where none is said or no kubeconfig
-// can be read: nothing is asked of the cluster.
+// Namespace returns the namespace of the context. It is "default" when the context
+// names none or no kubeconfig can be read. It sends no request to the cluster.
 func Namespace(a Access) string {
 	name, _, err := a.load().Namespace()
 	if err != nil {
@@ -59,24 +61,25 @@ func Namespace(a Access) string {
 	return name
 }
 
-// Cluster is a cluster with a controller.
+// Cluster gives access to the policies of a cluster with a controller.
 type Cluster struct {
 	configMaps func(namespace string) corev1client.ConfigMapInterface
 	// Home is the namespace of the controller.
 	Home string
 }
 
-// Config is how to reach the cluster.
+// Config returns the client configuration for the cluster.
 func Config(a Access) (*rest.Config, error) {
 	cfg, err := a.load().ClientConfig()
 	if err != nil {
 		return nil, fmt.Errorf("find the cluster: name a file with --kubeconfig or KUBECONFIG: %w", err)
 	}
-	cfg.QPS = -1 // a person's few requests need no rationing, and its error would hide a deadline's
+	cfg.QPS = -1 // no client-side rate limit: there are few requests, and its error would hide that a deadline passed
 	return cfg, nil
 }
 
-// Connect finds the cluster. It does not speak to it yet.
+// Connect returns access to the cluster. home is the controller's namespace. It sends
+// no request yet.
 func Connect(a Access, home string) (*Cluster, error) {
 	cfg, err := Config(a)
 	if err != nil {
@@ -89,8 +92,8 @@ func Connect(a Access, home string) (*Cluster, error) {
 	return &Cluster{configMaps: client.ConfigMaps, Home: home}, nil
 }
 
-// Apply sends a policy by server-side apply; force takes over the fields that
-// others have set. Nothing is kept of an earlier push that is not there now.
+// Apply writes a policy's ConfigMap by server-side apply. force takes over fields that
+// other managers own. Fields of an earlier push that are missing now are removed.
 func (c *Cluster) Apply(ctx context.Context, cm *corev1.ConfigMap, force *bool) error {
 	cm = cm.DeepCopy()
 	cm.TypeMeta = metav1.TypeMeta{APIVersion: "v1", Kind: "ConfigMap"}
@@ -109,13 +112,13 @@ func (c *Cluster) Apply(ctx context.Context, cm *corev1.ConfigMap, force *bool) 
 	return nil
 }
 
-// ErrSilent says that no controller has judged a policy in time.
+// ErrSilent says that no controller has accepted or rejected a policy in time.
 var ErrSilent = errors.New("no word of it from a controller")
 
 const poll = 200 * time.Millisecond
 
-// Await returns the status of a policy once the controller has judged these
-// very contents.
+// Await returns the status of a policy once the controller has accepted or rejected
+// exactly these contents. It returns ErrSilent after within.
 func (c *Cluster) Await(ctx context.Context, cm *corev1.ConfigMap, within time.Duration) (policy.Status, error) {
 	want := load.Hash(cm)
 	var got policy.Status
@@ -138,8 +141,8 @@ func (c *Cluster) Await(ctx context.Context, cm *corev1.ConfigMap, within time.D
 	return got, err
 }
 
-// List reads what became of every policy, by namespace and name. A cluster
-// without a status has none.
+// List returns the status of every policy, sorted by namespace and name. It is empty in
+// a cluster without a status ConfigMap.
 func (c *Cluster) List(ctx context.Context) ([]policy.Status, error) {
 	cm, err := c.configMaps(c.Home).Get(ctx, load.StatusName, metav1.GetOptions{})
 	switch {

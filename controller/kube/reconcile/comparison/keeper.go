@@ -1,8 +1,8 @@
-// Package comparison keeps what a controller in mode Observe has seen: the
-// comparison is read from a ConfigMap when this replica begins to lead, and
-// written back every few minutes, so that a month of it survives restarts.
+// Package comparison stores what a controller in mode Observe has recorded. It reads
+// the comparison from a ConfigMap when this replica becomes leader, and writes it back
+// every few minutes, so that a month of data survives restarts.
 //
-// Not here: what is compared (controller/record/observe).
+// What is compared is in controller/record/observe.
 package comparison
 
 import (
@@ -22,17 +22,18 @@ import (
 )
 
 const (
-	// Name is the ConfigMap in the controller's namespace that holds what was
-	// seen.
+	// Name is the ConfigMap in the controller's namespace that holds the comparison.
 	Name = "spokeshave-observed"
 	// Key is its only entry: JSON, compressed by gzip.
 	Key = "observed.json.gz"
-	// writeInterval is how often it is written. It is less than the longest time between
-	// two looks that counts (observe), so that a quick restart loses nothing.
+	// writeInterval is how often it is written. It is shorter than the longest gap
+	// between two decisions that package observe still counts, so that a quick restart
+	// loses nothing.
 	writeInterval = 4 * time.Minute
 )
 
-// Keeper adds up. Add is called by one goroutine.
+// Keeper passes decisions to the Observer and stores its data. Only one goroutine may
+// call Add.
 type Keeper struct {
 	Store    configmap.Store
 	Observer *observe.Observer
@@ -43,8 +44,8 @@ type Keeper struct {
 	saved time.Time
 }
 
-// Add takes in a decision that is not applied. An error says that what was seen
-// before could not be read: it must not be written over.
+// Add records a decision that is not applied. An error means that the stored data could
+// not be read; the stored data is then left as it is.
 func (k *Keeper) Add(ctx context.Context, s *model.Snapshot, d *decide.Decision) error {
 	if !k.begun {
 		if err := k.begin(ctx); err != nil {
@@ -62,7 +63,7 @@ func (k *Keeper) Add(ctx context.Context, s *model.Snapshot, d *decide.Decision)
 		err = k.Store.Write(ctx, text)
 	}
 	if err != nil {
-		// What is not written now is written later.
+		// The next write contains this data too.
 		logr.FromContextOrDiscard(ctx).Error(err, "what was observed is written later")
 	}
 	return nil

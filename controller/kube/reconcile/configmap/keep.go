@@ -1,7 +1,7 @@
-// Package configmap keeps a record of the controller's own in a ConfigMap, packed, so
-// that a restart or another leader goes on where the last one was.
+// Package configmap stores a record of the controller in a ConfigMap, compressed, so
+// that the controller continues from it after a restart or a change of leader.
 //
-// Not here: what the records say, and when they are written.
+// Its callers decide what the records contain and when they are written.
 package configmap
 
 import (
@@ -19,30 +19,30 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// maxUnpacked is how large a record may be, unpacked.
+// maxUnpacked is the largest size of an uncompressed record in bytes.
 const maxUnpacked = 16 << 20
 
-// maxPacked is how large a record may be in its ConfigMap, of the 1 MiB that the API
-// server takes: names and what manages fields need some of it.
+// maxPacked is the largest size of a compressed record in bytes. The API server accepts
+// 1 MiB for a ConfigMap, which includes names and field managers.
 const maxPacked = 900 << 10
 
-// ErrTooLarge says that a record does not fit into a ConfigMap.
+// ErrTooLarge says that a record is too large for a ConfigMap.
 var ErrTooLarge = errors.New("too large for a ConfigMap")
 
-// ErrCorrupt says that there is a record which cannot be unpacked.
+// ErrCorrupt says that a record exists but cannot be decompressed.
 var ErrCorrupt = errors.New("spoilt")
 
-// Store is one record in one ConfigMap, as the only entry, in gzip.
+// Store is one record: the only entry of a ConfigMap, in gzip.
 type Store struct {
 	Client    client.Client
 	Live      client.Reader
 	Namespace string
-	// Name is the ConfigMap's, Key that of its entry.
+	// Name is the name of the ConfigMap, Key that of its entry.
 	Name, Key string
 }
 
-// Read gives the record; nil when there is none. The ConfigMap is for events.
-// An error is ErrSpoilt, or the API server's.
+// Read returns the record, nil when there is none, and its ConfigMap as the object of
+// events. The error is ErrCorrupt or comes from the API server.
 func (s *Store) Read(ctx context.Context) ([]byte, *corev1.ConfigMap, error) {
 	cm := &corev1.ConfigMap{}
 	err := s.Live.Get(ctx, types.NamespacedName{Namespace: s.Namespace, Name: s.Name}, cm)
@@ -63,7 +63,7 @@ func (s *Store) Read(ctx context.Context) ([]byte, *corev1.ConfigMap, error) {
 	return text, cm, nil
 }
 
-// Write replaces the record; ErrTooLarge says that it has to be made smaller.
+// Write replaces the record. The error is ErrTooLarge when the record does not fit.
 func (s *Store) Write(ctx context.Context, text []byte) error {
 	var out bytes.Buffer
 	zip := gzip.NewWriter(&out)

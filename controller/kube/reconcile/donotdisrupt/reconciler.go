@@ -1,8 +1,9 @@
-// Package donotdisrupt tells pods what their annotation karpenter.sh/do-not-disrupt comes
-// to: until when it holds, that its time is over, that its value means nothing.
+// Package donotdisrupt sends events on pods with the annotation
+// karpenter.sh/do-not-disrupt: until when it protects the pod, that this time is over,
+// or that its value is invalid.
 //
-// Not here: that it is heeded (controller/kube/lower, controller/core/disrupt and
-// reconcile/termination).
+// The protection itself is in controller/kube/lower, controller/core/disrupt and
+// reconcile/termination.
 package donotdisrupt
 
 import (
@@ -26,8 +27,8 @@ import (
 	"spokeshave.dev/controller/kube/lower"
 )
 
-// eventLifetime is how long ago a time may have ended that is still news to a
-// controller that has just started: the API server keeps events for as long.
+// eventLifetime is how long ago a protection may have ended for a controller that has
+// just started to report it still. The API server keeps events for as long.
 const eventLifetime = time.Hour
 
 // Reconciler watches the pods that carry the annotation.
@@ -36,11 +37,11 @@ type Reconciler struct {
 	Events events.EventRecorder
 	Clock  clock.PassiveClock
 
-	// told is what each pod was last told, by its name.
+	// told holds the last event sent on each pod, by the pod's name.
 	told sync.Map
 }
 
-// news is something that a pod was told.
+// news is an event that was sent on a pod.
 type news struct {
 	uid          types.UID
 	reason, text string
@@ -58,7 +59,8 @@ func (r *Reconciler) SetupWithManager(mgr ctrl.Manager) error {
 		Complete(r)
 }
 
-// Reconcile tells one pod what is new, and returns when its time ends.
+// Reconcile sends the pod's event if it is a new one, and requeues the pod for when its
+// protection ends.
 func (r *Reconciler) Reconcile(ctx context.Context, req reconcile.Request) (reconcile.Result, error) {
 	pod := &corev1.Pod{}
 	if err := r.Client.Get(ctx, req.NamespacedName, pod); err != nil {
@@ -89,7 +91,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, req reconcile.Request) (reco
 	return reconcile.Result{}, nil
 }
 
-// ours says whether the node is of a NodePool.
+// ours reports whether the node belongs to a NodePool.
 func (r *Reconciler) ours(ctx context.Context, name string) (bool, error) {
 	node := &corev1.Node{}
 	err := r.Client.Get(ctx, types.NamespacedName{Name: name}, node)
@@ -102,14 +104,14 @@ func (r *Reconciler) ours(ctx context.Context, name string) (bool, error) {
 	return node.Labels[karpv1.LabelNodePool] != "", nil
 }
 
-// knows says whether the pod was told anything yet.
+// knows reports whether any event was sent on the pod.
 func (r *Reconciler) knows(pod *corev1.Pod) bool {
 	last, ok := r.told.Load(client.ObjectKeyFromObject(pod))
 	each, same := last.(news)
 	return ok && same && each.uid == pod.UID
 }
 
-// tell sends an event unless it was the last thing said.
+// tell sends an event unless the last one on the pod was equal.
 func (r *Reconciler) tell(pod *corev1.Pod, kind, reason, text string) {
 	each := news{pod.UID, reason, text}
 	if last, ok := r.told.Swap(client.ObjectKeyFromObject(pod), each); ok && last == each {

@@ -7,8 +7,8 @@ import (
 	"spokeshave.dev/controller/core/model"
 )
 
-// fromPool says how a claim differs from its NodePool. Hashes that another
-// version computed are never compared.
+// fromPool returns the reason why a claim no longer matches its NodePool, "" when it
+// does. Hashes of different hash versions are not compared.
 func fromPool(claim *karpv1.NodeClaim, pool *karpv1.NodePool) string {
 	if claim.Annotations[karpv1.AnnotationNodePoolHashVersion] == karpv1.NodePoolHashVersion &&
 		claim.Annotations[karpv1.AnnotationNodePoolHash] != pool.Hash() {
@@ -26,8 +26,8 @@ func fromPool(claim *karpv1.NodeClaim, pool *karpv1.NodePool) string {
 	return ""
 }
 
-// fromCatalog says whether the claim's instance type is not to be had from its
-// node class any more, be it in stock or not.
+// fromCatalog returns a reason when the node class no longer offers the claim's
+// instance type at all. Offerings that are only out of stock count as offered.
 func fromCatalog(claim *karpv1.NodeClaim, catalog *model.Catalog) string {
 	for i := range catalog.Types {
 		t := &catalog.Types[i]

@@ -1,8 +1,8 @@
-// Package drift keeps the conditions by which nodes become candidates for
-// disruption: Drifted, when a node is not what its NodePool or node class asks
-// for now, and Consolidatable, when no pod has come or gone for a while.
+// Package drift maintains the conditions by which nodes become candidates for
+// disruption: Drifted, when a node no longer matches its NodePool or node class, and
+// Consolidatable, when no pod has come to or left the node for consolidateAfter.
 //
-// Not here: what follows from them (controller/core/decide).
+// The decisions that follow from them are in controller/core/decide.
 package drift
 
 import (
@@ -30,19 +30,19 @@ import (
 	"spokeshave.dev/controller/kube/condition"
 )
 
-// again is how often a claim is looked at when nothing happens: the provider's
-// part of drift has no watch.
+// again is how often a claim is checked when no event arrives: the provider's part of
+// drift cannot be watched.
 const again = 5 * time.Minute
 
-// Reconciler keeps the conditions of NodeClaims.
+// Reconciler maintains these conditions of NodeClaims.
 type Reconciler struct {
 	Client   client.Client
 	Provider provider.Provider
-	// Drifter tells the provider's part of drift; nil knows of none.
+	// Drifter reports the provider's part of drift. When nil, there is none.
 	Drifter provider.Drifter
 	Clock   clock.Clock
 
-	// answers are the provider's last ones, by claim UID.
+	// answers caches the provider's last answers, by claim UID.
 	answers sync.Map
 }
 
@@ -51,7 +51,7 @@ func (r *Reconciler) SetupWithManager(mgr ctrl.Manager) error {
 	return ctrl.NewControllerManagedBy(mgr).
 		Named("nodeclaim.disruption").
 		For(&karpv1.NodeClaim{}).
-		// The status of a pool changes with every node, and says nothing of drift.
+		// The status of a pool changes with every node and does not affect drift.
 		Watches(&karpv1.NodePool{}, handler.EnqueueRequestsFromMapFunc(r.claimsOf),
 			builder.WithPredicates(predicate.Or(predicate.GenerationChangedPredicate{}, predicate.AnnotationChangedPredicate{}))).
 		Watches(&awsv1.EC2NodeClass{}, handler.EnqueueRequestsFromMapFunc(r.claimsOf)).
@@ -87,7 +87,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, claim *karpv1.NodeClaim) (re
 	pool := &karpv1.NodePool{}
 	err := r.Client.Get(ctx, types.NamespacedName{Name: claim.Labels[karpv1.LabelNodePool]}, pool)
 	if apierrors.IsNotFound(err) {
-		return reconcile.Result{}, nil // its claims go with it
+		return reconcile.Result{}, nil // a claim without its NodePool is deleted with it
 	}
 	if err != nil {
 		return reconcile.Result{}, fmt.Errorf("read NodePool of %s: %w", claim.Name, err)
@@ -119,7 +119,8 @@ func (r *Reconciler) Reconcile(ctx context.Context, claim *karpv1.NodeClaim) (re
 	return reconcile.Result{RequeueAfter: wait}, nil
 }
 
-// reason is why the claim has drifted, empty for not at all, with a sentence.
+// reason returns why the claim has drifted, "" when it has not, and a sentence for
+// users.
 func (r *Reconciler) reason(ctx context.Context, claim *karpv1.NodeClaim, pool *karpv1.NodePool) (reason, message string, err error) {
 	if why := fromPool(claim, pool); why != "" {
 		return why, "", nil
@@ -142,16 +143,17 @@ func (r *Reconciler) reason(ctx context.Context, claim *karpv1.NodeClaim, pool *
 	return r.fromProvider(ctx, claim, class)
 }
 
-// answer is what the provider said of a claim, and under which version of the
-// node class.
+// answer is the provider's answer about a claim, and the version of the node class for
+// which it was given.
 type answer struct {
 	class string
 	at    time.Time
 	drift provider.Drift
 }
 
-// fromProvider asks the provider, again only when the class has changed or
-// some time has passed: a claim changes far more often than its instance.
+// fromProvider asks the provider whether the claim has drifted. It repeats the call
+// only when the class has changed or again has passed, because claims change much more
+// often than instances.
 func (r *Reconciler) fromProvider(ctx context.Context, claim *karpv1.NodeClaim, class *awsv1.EC2NodeClass) (reason, message string, err error) {
 	now := r.Clock.Now()
 	if last, ok := r.answers.Load(claim.UID); ok {
@@ -173,8 +175,8 @@ func (r *Reconciler) fromProvider(ctx context.Context, claim *karpv1.NodeClaim, 
 	return string(drift.Reason), drift.Message, nil
 }
 
-// consolidatable sets the condition when consolidateAfter has passed since the
-// last pod event, and returns when to look again.
+// consolidatable sets the condition Consolidatable once consolidateAfter has passed
+// since the last pod event. It returns after how long to check again.
 func (r *Reconciler) consolidatable(claim *karpv1.NodeClaim, pool *karpv1.NodePool) time.Duration {
 	ready := meta.FindStatusCondition(claim.Status.Conditions, karpv1.ConditionInitialized)
 	after, ok := pool.Spec.Disruption.ConsolidateAfter.Duration()

@@ -1,6 +1,6 @@
-// Package expiration ends nodes that have reached the age of expireAfter. It
-// is forceful: neither budgets nor protected pods keep such a node. Its claim
-// is deleted, its pods are planned anew at once, and the drain does the rest.
+// Package expiration deletes the claims of nodes that are older than expireAfter.
+// Neither disruption budgets nor protected pods prevent that. The node's pods are
+// planned anew at once, and the node is drained (reconcile/termination).
 package expiration
 
 import (
@@ -31,7 +31,8 @@ func (r *Reconciler) SetupWithManager(mgr ctrl.Manager) error {
 		Complete(reconcile.AsReconciler(mgr.GetClient(), r))
 }
 
-// Reconcile deletes the claim when it is due, and waits for that otherwise.
+// Reconcile deletes the claim when it has expired, and requeues it for that time
+// otherwise.
 func (r *Reconciler) Reconcile(ctx context.Context, claim *karpv1.NodeClaim) (reconcile.Result, error) {
 	after, ok := claim.Spec.ExpireAfter.Duration()
 	if !ok || !claim.DeletionTimestamp.IsZero() {

@@ -1,9 +1,9 @@
-// Package forceful deletes NodeClaims for reasons that leave no choice: an
-// instance that is taken back, a broken node, one that is too old. It says why
-// on the claim before it deletes it, and counts.
+// Package forceful deletes NodeClaims whose nodes have to go in any case: the instance
+// is reclaimed, the node is broken, or it is too old. It writes the reason on the claim
+// before it deletes it, and counts the deletion.
 //
-// Not here: disruption that has a choice, which is decided (controller/core/decide),
-// and the drain itself (reconcile/termination).
+// Optional disruption is decided in controller/core/decide; nodes are drained in
+// reconcile/termination.
 package forceful
 
 import (
@@ -30,21 +30,22 @@ type Deleter struct {
 	Metrics *metric.Reconcilers
 }
 
-// Cause says why a claim ends.
+// Cause is why a claim is deleted.
 type Cause struct {
 	// Reason is one word in CamelCase, for the condition DisruptionReason.
 	Reason string
-	// MetricReason is the reason in metrics; Reason in snake_case when empty.
+	// MetricReason is the reason in metrics. When empty, it is Reason in snake_case.
 	MetricReason string
-	// Message is a sentence for people.
+	// Message is a sentence for users.
 	Message string
-	// Deadline is when the node is gone, drained or not; pods are made to stop
-	// early enough to have their own grace period. Zero sets none.
+	// Deadline is when the node is terminated, drained or not. Pods are stopped early
+	// enough to have their own grace period. Zero sets no deadline.
 	Deadline time.Time
 }
 
-// Delete deletes the claim, unless somebody did already, and says whether it was
-// the one to do so. An earlier deadline is written down in any case.
+// Delete deletes the claim unless it is being deleted already, and reports whether it
+// did. It writes the deadline in either case, if it is earlier than the one that the
+// claim has.
 func (e *Deleter) Delete(ctx context.Context, claim *karpv1.NodeClaim, why Cause) (bool, error) {
 	claim = claim.DeepCopy()
 	if err := e.writeDeadline(ctx, claim, why.Deadline); err != nil {
@@ -71,12 +72,12 @@ func (e *Deleter) Delete(ctx context.Context, claim *karpv1.NodeClaim, why Cause
 	return true, nil
 }
 
-// Subject is what metrics say of a claim.
+// Subject returns the labels under which metrics count a claim.
 func Subject(claim *karpv1.NodeClaim) metric.Subject {
 	return metric.SubjectOf(claim.Labels)
 }
 
-// writeDeadline writes the deadline on the claim and its node unless they bear an
+// writeDeadline writes the deadline on the claim and its node, unless they have an
 // earlier one.
 func (e *Deleter) writeDeadline(ctx context.Context, claim *karpv1.NodeClaim, at time.Time) error {
 	if at.IsZero() {

@@ -1,5 +1,5 @@
-// Package garbage finds what should not exist: instances without a NodeClaim,
-// and NodeClaims whose instance is gone.
+// Package garbage deletes what should not exist: instances without a NodeClaim, and
+// NodeClaims whose instance does not exist any more.
 package garbage
 
 import (
@@ -25,7 +25,8 @@ const grace = 30 * time.Second
 // Collector looks for garbage periodically. It runs on the leader only.
 type Collector struct {
 	Client client.Client
-	// Live reads past the cache: what looks leaked is checked there first.
+	// Live reads from the API server: an instance that looks leaked is checked there
+	// first.
 	Live     client.Reader
 	Provider provider.Provider
 	Clock    clock.WithTicker
@@ -51,7 +52,7 @@ func (c *Collector) Start(ctx context.Context) error {
 	}
 }
 
-// Collect makes one pass.
+// Collect makes one pass over all instances and claims.
 func (c *Collector) Collect(ctx context.Context) error {
 	instances, err := c.Provider.List(ctx)
 	if err != nil {
@@ -85,8 +86,8 @@ func (c *Collector) Collect(ctx context.Context) error {
 	return nil
 }
 
-// leaked terminates an instance unless its claim exists and is about to
-// record it.
+// leaked terminates an instance, unless its claim exists and has its provider ID or
+// none yet.
 func (c *Collector) leaked(ctx context.Context, in *provider.Instance) error {
 	var claim karpv1.NodeClaim
 	err := c.Live.Get(ctx, types.NamespacedName{Name: in.Claim}, &claim)
@@ -103,7 +104,7 @@ func (c *Collector) leaked(ctx context.Context, in *provider.Instance) error {
 	return nil
 }
 
-// orphaned deletes a launched claim whose instance is gone for certain.
+// orphaned deletes a launched claim whose instance certainly does not exist any more.
 func (c *Collector) orphaned(ctx context.Context, claim *karpv1.NodeClaim) error {
 	if claim.Status.ProviderID == "" || !claim.DeletionTimestamp.IsZero() ||
 		!condition.IsTrue(claim.Status.Conditions, karpv1.ConditionLaunched) ||

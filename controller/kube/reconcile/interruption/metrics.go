@@ -6,8 +6,8 @@ import (
 	"spokeshave.dev/controller/cloud/provider"
 )
 
-// Metrics of what was found by asking; what came by a queue is counted where it
-// is read. Nil records nothing.
+// Metrics count the troubled instances that were found by polling. Events that came
+// through a queue are counted where the queue is read. A nil Metrics records nothing.
 type Metrics struct {
 	checks *prometheus.CounterVec
 }

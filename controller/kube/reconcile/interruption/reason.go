@@ -6,15 +6,15 @@ import (
 	"spokeshave.dev/controller/cloud/provider"
 )
 
-// disruptionReason are what an event is called, and what it says to people.
+// disruptionReason holds the names of an event, and its message for users.
 type disruptionReason struct {
-	// event is the reason of the Kubernetes event, condition that of the
-	// claim's condition DisruptionReason.
+	// event is the reason of the Kubernetes event, condition the reason in the claim's
+	// condition DisruptionReason.
 	event, condition, message string
 }
 
-// reasonFor are the words for a kind; false for one that says nothing about a
-// node.
+// reasonFor returns the reason for a kind of event; false for a kind that does not
+// concern a node.
 func reasonFor(kind provider.EventKind) (disruptionReason, bool) {
 	switch kind {
 	case provider.SpotInterrupted:

@@ -1,10 +1,10 @@
-// Package interruption acts on what the cloud says of its instances: one is
-// taken back, stopped, about to be changed, or broken. The node's claim is
-// deleted. From then on its pods are part of every decision, so that their new
-// nodes start while the drain (reconcile/termination) makes them leave.
+// Package interruption acts on events of the cloud about instances: one is reclaimed,
+// stopped, about to be changed, or broken. It deletes the node's claim. From then on
+// every decision plans the node's pods anew, so that their new nodes start while the
+// old one is drained (reconcile/termination).
 //
-// Not here: where the announcements come from, and that an offering that was
-// lost is left alone for a while (provider/aws does both).
+// provider/aws receives the events, and keeps offerings that were lost out of the
+// catalogue for a while.
 package interruption
 
 import (
@@ -27,11 +27,12 @@ import (
 	"spokeshave.dev/controller/kube/reconcile/index"
 )
 
-// margin is taken off the time an instance has left: the notice is rounded, and EC2
-// promises the end no sooner and no later than about then.
+// margin is subtracted from the time that an instance has left: the notice is rounded,
+// and EC2 keeps to it only approximately.
 const margin = 10 * time.Second
 
-// Watcher listens, and asks now and then. It runs on the leader only.
+// Watcher listens for events and polls for troubled instances. It runs on the leader
+// only.
 type Watcher struct {
 	Client client.Client
 	Source provider.Announcer
@@ -40,9 +41,9 @@ type Watcher struct {
 	Clock  clock.WithTicker
 	// Metrics may be nil.
 	Metrics *Metrics
-	// Rebalance drains nodes on a rebalance recommendation, too.
+	// Rebalance says to drain nodes on a rebalance recommendation too.
 	Rebalance bool
-	// Every is how often to ask for instances in trouble.
+	// Every is how often to poll for troubled instances.
 	Every time.Duration
 }
 
@@ -73,7 +74,7 @@ func (w *Watcher) ask(ctx context.Context) {
 	}
 }
 
-// Ask asks once for instances in trouble, and acts on the answer.
+// Ask polls once for troubled instances and handles each of them.
 func (w *Watcher) Ask(ctx context.Context) error {
 	found, err := w.Source.Troubled(ctx)
 	if err != nil {
@@ -87,9 +88,8 @@ func (w *Watcher) Ask(ctx context.Context) error {
 	return nil
 }
 
-// Handle acts on one event. Those of instances that no claim has are nobody's
-// business here, and those of claims on their way out change nothing but the
-// deadline.
+// Handle acts on one event. It ignores events about instances without a claim. For a
+// claim that is being deleted already it only updates the deadline.
 func (w *Watcher) Handle(ctx context.Context, e provider.Event) error {
 	say, ok := reasonFor(e.Kind)
 	if !ok || e.InstanceID == "" {
@@ -130,7 +130,7 @@ func (w *Watcher) claim(ctx context.Context, claim *karpv1.NodeClaim, e provider
 	return nil
 }
 
-// deadline is when the node has to be gone, zero when nothing presses.
+// deadline returns when the node has to be gone, zero when there is no such time.
 func (w *Watcher) deadline(e *provider.Event) time.Time {
 	now := w.Clock.Now()
 	switch {
@@ -147,7 +147,7 @@ func (w *Watcher) deadline(e *provider.Event) time.Time {
 	return now
 }
 
-// node is the claim's node, nil when it has none: it is only told.
+// node returns the claim's node as the object of events, nil when it has none.
 func (w *Watcher) node(ctx context.Context, claim *karpv1.NodeClaim) *corev1.Node {
 	if claim.Status.NodeName == "" {
 		return nil

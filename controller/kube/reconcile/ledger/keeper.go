@@ -1,9 +1,9 @@
-// Package ledger keeps the ledger: it is read from a ConfigMap when this
-// replica begins to lead, counts every snapshot that a decision is made on, and
-// is written back once a minute. A restart loses nothing: the kept ledger knows
-// what ran, and charges it for the time in between.
+// Package ledger stores the ledger of what nodes have cost. It reads the ledger from a
+// ConfigMap when this replica becomes leader, adds every snapshot on which a decision
+// is made, and writes the ledger back once a minute. A restart loses nothing: the
+// stored ledger lists the nodes that ran, and charges them for the time in between.
 //
-// Not here: the arithmetic (controller/core/spend).
+// The arithmetic is in controller/core/spend.
 package ledger
 
 import (
@@ -34,7 +34,8 @@ const (
 	writeInterval = time.Minute
 )
 
-// Keeper counts. Count is called by one goroutine, Collect by any.
+// Keeper updates and stores the ledger. Only one goroutine may call Count; any may call
+// Collect.
 type Keeper struct {
 	Client    client.Client
 	Live      client.Reader
@@ -46,9 +47,9 @@ type Keeper struct {
 	saved  time.Time
 }
 
-// Count brings the ledger up to the snapshot's time, and the snapshot's Spent
-// and Departed up to the ledger. An error says that the ledger could not be read: nothing
-// should be bought before it is known what has been spent.
+// Count adds the time up to the snapshot to the ledger, and fills in the snapshot's
+// Spent and Departed from it. An error means that the ledger could not be read: nothing
+// should be launched before it is known what has been spent.
 func (k *Keeper) Count(ctx context.Context, s *model.Snapshot) error {
 	next, err := k.next(ctx, s)
 	if err != nil {
@@ -60,8 +61,8 @@ func (k *Keeper) Count(ctx context.Context, s *model.Snapshot) error {
 		return nil
 	}
 	if err := k.save(ctx, &next); err != nil {
-		// What is not written now is written later; only a restart before
-		// that would estimate a minute more.
+		// The next write contains this data too. A restart before that has to estimate
+		// one minute more.
 		logr.FromContextOrDiscard(ctx).Error(err, "the ledger is written later")
 	}
 	k.saved = k.Clock.Now()
@@ -103,8 +104,8 @@ func total(l *spend.Ledger) int64 {
 	return sum.Micro
 }
 
-// save writes the ledger. What does not fit into a ConfigMap is kept with fewer
-// entries, the smallest joined; what is in memory stays as it is.
+// save writes the ledger. If it is too large for a ConfigMap, the stored copy has its
+// smallest entries merged; the ledger in memory stays complete.
 func (k *Keeper) save(ctx context.Context, l *spend.Ledger) error {
 	for entries := max(len(l.Holders), len(l.Pools)); ; entries /= 2 {
 		kept := l.Trim(entries)

@@ -10,13 +10,13 @@ func desc(name, help string, labels ...string) *prometheus.Desc {
 	return prometheus.NewDesc("spokeshave_spend_"+name, help, labels, nil)
 }
 
-// Collector shows the ledger as it is when metrics are read.
+// Collector exports the ledger's current figures as metrics.
 type Collector struct {
 	keeper                                    *Keeper
 	month, forecast, rate, workload, overhead *prometheus.Desc
 }
 
-// NewCollector makes the keeper's ledger readable as metrics.
+// NewCollector returns a collector for the keeper's ledger.
 func NewCollector(k *Keeper) *Collector {
 	return &Collector{
 		keeper:   k,
@@ -61,7 +61,7 @@ func (c *Collector) Collect(out chan<- prometheus.Metric) {
 	}
 }
 
-// rented joins entries that differ in the labels that the pool has had.
+// rented adds up entries that differ only in the labels that the pool had.
 func (c *Collector) rented(l *spend.Ledger, gauge func(*prometheus.Desc, float64, ...string)) {
 	sums, order := map[spend.Rented]float64{}, []spend.Rented{}
 	for i := range l.Pools {

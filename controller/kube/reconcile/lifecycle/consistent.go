@@ -13,14 +13,15 @@ import (
 	"spokeshave.dev/controller/kube/condition"
 )
 
-// minCapacityPercent is the part, in per cent, of a resource that the claim promised and the
-// node must have, as in Karpenter: what a machine reports is never quite what its
-// type says.
+// minCapacityPercent is the smallest capacity that a node must have of each resource,
+// in per cent of what its claim states, as in Karpenter. A machine reports slightly
+// less than its type's nominal capacity.
 const minCapacityPercent = 90
 
-// checkConsistent keeps the condition ConsistentStateFound: a node that has less than
-// it was chosen for, by an image or a memory overhead that is not as expected,
-// takes fewer pods than were planned onto it.
+// checkConsistent sets the condition ConsistentStateFound. It is false for a node that
+// has less capacity than its claim states, because of an image or a memory overhead
+// that differs from the expected one: such a node takes fewer pods than were planned
+// onto it.
 func (r *Reconciler) checkConsistent(claim *karpv1.NodeClaim, node *corev1.Node) {
 	if !condition.IsTrue(claim.Status.Conditions, karpv1.ConditionInitialized) {
 		return
@@ -37,7 +38,8 @@ func (r *Reconciler) checkConsistent(claim *karpv1.NodeClaim, node *corev1.Node)
 	condition.False(&claim.Status.Conditions, claim.Generation, karpv1.ConditionConsistentStateFound, "ConsistencyCheckFailed", why)
 }
 
-// missingResource says of which requested resource the node has too little, empty for none.
+// missingResource returns a message about a requested resource of which the node has
+// too little, "" for none.
 func missingResource(claim *karpv1.NodeClaim, node *corev1.Node) string {
 	for _, name := range slices.Sorted(maps.Keys(claim.Spec.Resources.Requests)) {
 		want, have := claim.Status.Capacity[name], node.Status.Capacity[name]

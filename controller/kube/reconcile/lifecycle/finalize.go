@@ -17,11 +17,11 @@ import (
 	"spokeshave.dev/controller/kube/metric"
 )
 
-// terminationPoll is how often an ending instance is looked at.
+// terminationPoll is how often an instance that is shutting down is checked.
 const terminationPoll = time.Second
 
-// finalize ends what a deleted claim stands for: first the node, whose own
-// finalizer drains it, then the instance; the finalizer goes last.
+// finalize removes what a deleted claim stands for: first the node, whose own finalizer
+// drains it, then the instance. It removes the claim's finalizer last.
 func (r *Reconciler) finalize(ctx context.Context, claim *karpv1.NodeClaim) (reconcile.Result, error) {
 	if !controllerutil.ContainsFinalizer(claim, karpv1.FinalizerTermination) {
 		return reconcile.Result{}, nil
@@ -39,7 +39,7 @@ func (r *Reconciler) finalize(ctx context.Context, claim *karpv1.NodeClaim) (rec
 				return reconcile.Result{}, fmt.Errorf("delete node %s: %w", node.Name, err)
 			}
 		}
-		return reconcile.Result{}, nil // the node's end comes as an event
+		return reconcile.Result{}, nil // the node's deletion causes the next reconciliation
 	}
 	gone, err := r.end(ctx, claim)
 	if err != nil {
@@ -48,7 +48,7 @@ func (r *Reconciler) finalize(ctx context.Context, claim *karpv1.NodeClaim) (rec
 	if !gone {
 		return reconcile.Result{RequeueAfter: terminationPoll}, nil
 	}
-	if node != nil { // joined, but never adopted: nothing else would remove it
+	if node != nil { // it joined but has no finalizer of ours: nothing else would remove it
 		if err := r.Client.Delete(ctx, node); client.IgnoreNotFound(err) != nil {
 			return reconcile.Result{}, fmt.Errorf("delete node %s: %w", node.Name, err)
 		}
@@ -65,8 +65,8 @@ func (r *Reconciler) finalize(ctx context.Context, claim *karpv1.NodeClaim) (rec
 	return reconcile.Result{}, nil
 }
 
-// deadline writes on claim and node until when the node may take to drain, by
-// the claim's terminationGracePeriod, unless something else bounds it already.
+// deadline writes on claim and node until when draining may take, from the claim's
+// terminationGracePeriod, unless a deadline is set already.
 func (r *Reconciler) deadline(ctx context.Context, claim *karpv1.NodeClaim, node *corev1.Node) error {
 	grace := claim.Spec.TerminationGracePeriod
 	at := claim.Annotations[karpv1.AnnotationTerminationTimestamp]
@@ -93,9 +93,8 @@ func (r *Reconciler) deadline(ctx context.Context, claim *karpv1.NodeClaim, node
 	return nil
 }
 
-// end terminates the claim's instances and says whether they are all gone. A
-// claim whose launch was cut off has no provider ID: its instance is found by
-// its tag.
+// end terminates the claim's instances and reports whether they are all gone. A claim
+// whose launch was interrupted has no provider ID: its instance is found by its tag.
 func (r *Reconciler) end(ctx context.Context, claim *karpv1.NodeClaim) (bool, error) {
 	if claim.Status.ProviderID != "" {
 		return r.terminate(ctx, claim, claim.Status.ProviderID)

@@ -14,15 +14,16 @@ import (
 	"spokeshave.dev/controller/kube/reconcile/readiness"
 )
 
-// How long a claim may take, as in Karpenter: to be launched, and to register
-// once it was.
+// launchTimeout and registrationTimeout are how long a claim may take to be launched,
+// and to register after the launch, as in Karpenter.
 const (
 	launchTimeout       = 5 * time.Minute
 	registrationTimeout = 15 * time.Minute
 )
 
-// initialize marks a node that is ready, free of startup taints, and reports
-// every resource it was chosen for, and reserves it in the same moment.
+// initialize marks a node as initialized once it is ready, has no startup taints, and
+// reports every resource that the claim requests. It reserves the node with the same
+// write.
 func (r *Reconciler) initialize(ctx context.Context, claim *karpv1.NodeClaim, node *corev1.Node) error {
 	if condition.IsTrue(claim.Status.Conditions, karpv1.ConditionInitialized) {
 		return nil
@@ -43,7 +44,7 @@ func (r *Reconciler) initialize(ctx context.Context, claim *karpv1.NodeClaim, no
 	return nil
 }
 
-// liveness deletes a claim that did not become a node in time.
+// liveness deletes a claim that was not launched or registered in time.
 func (r *Reconciler) liveness(ctx context.Context, claim *karpv1.NodeClaim) (time.Duration, error) {
 	if condition.IsTrue(claim.Status.Conditions, karpv1.ConditionRegistered) {
 		return 0, nil

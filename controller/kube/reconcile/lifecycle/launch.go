@@ -18,16 +18,17 @@ import (
 	"spokeshave.dev/controller/kube/lower"
 )
 
-// How long a claim waits after an error that is not about capacity: for a new
-// attempt, and for repeating the same one when its outcome is unknown.
+// launchRetry is how long a claim waits after an error that is not about capacity,
+// before a new attempt. launchRepeat is how long it waits before it repeats the same
+// attempt, when its outcome is unknown.
 const (
 	launchRetry  = 10 * time.Second
 	launchRepeat = 2 * time.Second
 )
 
-// launch makes sure that the claim has an instance. The attempt is written
-// down on the claim before the provider is called, so that whatever fails in
-// between, the same request is repeated and at most one instance starts.
+// launch makes sure that the claim has an instance. It writes the attempt on the claim
+// before it calls the provider. Whatever fails in between, the same request is then
+// repeated, and at most one instance starts.
 func (r *Reconciler) launch(ctx context.Context, claim *karpv1.NodeClaim) (done bool, wait time.Duration, err error) {
 	if condition.IsTrue(claim.Status.Conditions, karpv1.ConditionLaunched) {
 		return true, 0, nil
@@ -46,8 +47,9 @@ func (r *Reconciler) launch(ctx context.Context, claim *karpv1.NodeClaim) (done 
 	return false, wait, r.launchFailed(ctx, claim, repeated, err)
 }
 
-// attempt is the one written on the claim, or a new one, written before it is
-// returned. One that was written before may have been carried out already.
+// attempt returns the attempt that is written on the claim, or a new one, which it
+// writes first. repeated says that it was written before, and so may have been carried
+// out already.
 func (r *Reconciler) attempt(ctx context.Context, claim *karpv1.NodeClaim) (attempt provider.Attempt, repeated bool, err error) {
 	if text := claim.Annotations[karpv1.AnnotationAttempt]; text != "" {
 		if err := json.Unmarshal([]byte(text), &attempt); err != nil {
@@ -83,7 +85,8 @@ func (r *Reconciler) writeAttempt(ctx context.Context, claim *karpv1.NodeClaim, 
 	})
 }
 
-// patchMeta changes the claim's metadata, keeping the status computed so far.
+// patchMeta writes a change of the claim's metadata, and keeps the status that was
+// computed so far in memory.
 func (r *Reconciler) patchMeta(ctx context.Context, claim *karpv1.NodeClaim, change func()) error {
 	status := claim.Status.DeepCopy()
 	base := claim.DeepCopy()
@@ -102,7 +105,7 @@ func (r *Reconciler) patchMeta(ctx context.Context, claim *karpv1.NodeClaim, cha
 	return nil
 }
 
-// launchSpec reads what to launch from the claim.
+// launchSpec returns what to launch for the claim.
 func launchSpec(claim *karpv1.NodeClaim) (provider.LaunchSpec, error) {
 	spec := provider.LaunchSpec{
 		Claim:     claim.Name,
@@ -126,8 +129,8 @@ func launchSpec(claim *karpv1.NodeClaim) (provider.LaunchSpec, error) {
 	return spec, nil
 }
 
-// nodeLabels are the labels that the node gets: the claim's own (the pool's
-// template among them) and those its requirements fix to one value.
+// nodeLabels returns the labels of the node: those of the claim, which include the
+// pool's template, and those that a requirement fixes to one value.
 func nodeLabels(claim *karpv1.NodeClaim) map[string]string {
 	out := maps.Clone(claim.Labels)
 	if out == nil {
@@ -150,7 +153,7 @@ func taints(in []corev1.Taint) []model.Taint {
 	return out
 }
 
-// launched records the instance on the claim.
+// launched writes the instance on the claim.
 func (r *Reconciler) launched(ctx context.Context, claim *karpv1.NodeClaim, in *provider.Instance) error {
 	claim.Status.ProviderID = in.ProviderID
 	claim.Status.ImageID = in.ImageID
@@ -173,8 +176,8 @@ func (r *Reconciler) launched(ctx context.Context, claim *karpv1.NodeClaim, in *
 		labels[labelZoneID] = in.ZoneID
 	}
 	condition.True(&claim.Status.Conditions, claim.Generation, karpv1.ConditionLaunched)
-	// The worst case held for the launch stays on the claim: it counts until
-	// the condition, which is written after the labels, says Launched.
+	// The reserved highest cost stays on the claim: it counts until the condition
+	// Launched, which is written after the labels, is true.
 	bought := boughtAt(claim, in)
 	return r.patchMeta(ctx, claim, func() {
 		maps.Copy(claim.Labels, labels)
@@ -184,8 +187,8 @@ func (r *Reconciler) launched(ctx context.Context, claim *karpv1.NodeClaim, in *
 	})
 }
 
-// boughtAt is what the decision took the instance to cost, as JSON; empty when
-// it is none of the claim's options.
+// boughtAt returns what the decision expected the instance to cost, as JSON, "" when
+// the instance is none of the claim's options.
 func boughtAt(claim *karpv1.NodeClaim, in *provider.Instance) string {
 	var options []model.Option
 	if json.Unmarshal([]byte(claim.Annotations[karpv1.AnnotationLaunch]), &options) != nil {
@@ -204,11 +207,10 @@ func boughtAt(claim *karpv1.NodeClaim, in *provider.Instance) string {
 
 const labelZoneID = "topology.k8s.aws/zone-id"
 
-// launchFailed decides what an error of the launch means for the claim. Of a
-// repeated attempt, errors that EC2 gives before it looks at the request's token
-// say nothing of what the first call did: the identical request goes on being
-// repeated, for a new one could start a second instance, and a claim that stays
-// without one is deleted by liveness.
+// launchFailed updates the claim after a failed launch. For a repeated attempt, some
+// errors do not tell what the first call did, because EC2 returns them before it looks
+// at the request's token. The identical request is then repeated, since a new one could
+// start a second instance; a claim that never gets an instance is deleted by liveness.
 func (r *Reconciler) launchFailed(ctx context.Context, claim *karpv1.NodeClaim, repeated bool, cause error) error { //nolint:revive // a fact about the attempt, not a mode
 	kind := provider.KindOf(cause)
 	condition.False(&claim.Status.Conditions, claim.Generation, karpv1.ConditionLaunched, "LaunchFailed", cause.Error())
@@ -237,18 +239,19 @@ func (r *Reconciler) launchFailed(ctx context.Context, claim *karpv1.NodeClaim, 
 	}
 }
 
-// reopen ends the attempt and numbers the next one.
+// reopen ends the attempt and writes the next one, with the next number.
 func (r *Reconciler) reopen(ctx context.Context, claim *karpv1.NodeClaim) error {
 	var attempt provider.Attempt
-	// An unreadable attempt started nothing that is known of; the next number
-	// after zero is as good as any, and garbage collection ends strays.
+	// No instance is known from an attempt that cannot be read. Numbering continues
+	// from zero, and garbage collection terminates an instance that it may have
+	// started.
 	_ = json.Unmarshal([]byte(claim.Annotations[karpv1.AnnotationAttempt]), &attempt)
 	return r.writeAttempt(ctx, claim, provider.Attempt{Ordinal: attempt.Ordinal + 1, Claims: []string{claim.Name}})
 }
 
-// abandon deletes the claim: its pods are planned again, without the offerings
-// that were sold out. The attempt is ended first, so that nothing is held
-// against the ceilings any more for a launch that there will not be.
+// abandon deletes the claim, so that its pods are planned again without the offerings
+// that were sold out. It ends the attempt first, so that spending limits no longer
+// count a launch that will not happen.
 func (r *Reconciler) abandon(ctx context.Context, claim *karpv1.NodeClaim) error {
 	if err := r.reopen(ctx, claim); client.IgnoreNotFound(err) != nil {
 		return err
@@ -259,7 +262,7 @@ func (r *Reconciler) abandon(ctx context.Context, claim *karpv1.NodeClaim) error
 	return nil
 }
 
-// note shortens an event's text to what the API takes.
+// note cuts an event's text to the length that the API accepts.
 func note(s string) string {
 	const most = 1000
 	if len(s) > most {

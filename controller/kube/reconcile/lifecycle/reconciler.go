@@ -1,8 +1,8 @@
-// Package lifecycle takes a NodeClaim from its creation to a node that runs
-// pods, and back: launch, registration, initialization, liveness, and after
-// deletion the end of its instance.
+// Package lifecycle handles a NodeClaim from its creation to its end: launch,
+// registration, initialization, deletion when it does not start in time, and, once it
+// is deleted, the termination of its instance.
 //
-// Not here: draining, which is the node's termination (reconcile/termination).
+// Nodes are drained in reconcile/termination.
 package lifecycle
 
 import (
@@ -35,7 +35,7 @@ import (
 	"spokeshave.dev/controller/kube/reconcile/reservation"
 )
 
-// Reconciler brings NodeClaims to life.
+// Reconciler launches, registers, initializes and finalizes NodeClaims.
 type Reconciler struct {
 	Client   client.Client
 	Provider provider.Provider
@@ -43,7 +43,7 @@ type Reconciler struct {
 	Clock    clock.Clock
 	// Workers is how many claims are reconciled at once.
 	Workers int
-	// Reservations keep new nodes for the pods that were planned on them.
+	// Reservations reserve new nodes for the pods that were planned on them.
 	Reservations *reservation.Reservations
 	// Metrics may be nil.
 	Metrics *metric.Reconcilers
@@ -57,17 +57,17 @@ type Reconciler struct {
 func (r *Reconciler) SetupWithManager(mgr ctrl.Manager) error {
 	return ctrl.NewControllerManagedBy(mgr).
 		Named("nodeclaim.lifecycle").
-		// The reconciler's own writes must not wake it: a launch that failed
-		// waits for its retry. A deletion raises the generation.
+		// The reconciler's own writes must not trigger it: a failed launch waits for
+		// its retry. A deletion increases the generation and does trigger it.
 		For(&karpv1.NodeClaim{}, builder.WithPredicates(predicate.Or(predicate.GenerationChangedPredicate{}, predicate.Funcs{UpdateFunc: gotProviderID}))).
 		Watches(&corev1.Node{}, handler.EnqueueRequestsFromMapFunc(r.claimsOf)).
 		WithOptions(controller.Options{MaxConcurrentReconciles: r.Workers}).
 		Complete(reconcile.AsReconciler(mgr.GetClient(), r))
 }
 
-// gotProviderID says whether a claim is now known by its provider ID. Before, a node
-// that joins finds no claim; one that joined in between, and was ready at once,
-// would be looked at again at its next heartbeat, five minutes later.
+// gotProviderID reports whether the update set the claim's provider ID. A node that
+// joined before has found no claim; without this event it would be reconciled only at
+// its next heartbeat, five minutes later.
 func gotProviderID(e event.UpdateEvent) bool {
 	before, ok := e.ObjectOld.(*karpv1.NodeClaim)
 	after, is := e.ObjectNew.(*karpv1.NodeClaim)
@@ -121,7 +121,8 @@ func (r *Reconciler) Reconcile(ctx context.Context, claim *karpv1.NodeClaim) (re
 }
 
 // steps runs launch, registration, initialization, the end of the reservation and
-// liveness in order. It changes claim.Status and returns when to look again (0 for at the next event).
+// liveness in order. It changes claim.Status and returns after how long to run again, 0
+// for at the next event.
 func (r *Reconciler) steps(ctx context.Context, claim *karpv1.NodeClaim) (time.Duration, error) {
 	done, wait, err := r.launch(ctx, claim)
 	if err != nil || !done {
@@ -146,7 +147,7 @@ func (r *Reconciler) steps(ctx context.Context, claim *karpv1.NodeClaim) (time.D
 	return r.liveness(ctx, claim)
 }
 
-// nodeOf finds the claim's node by provider ID; nil when it has not joined.
+// nodeOf finds the claim's node by provider ID. It is nil before the node joins.
 func (r *Reconciler) nodeOf(ctx context.Context, claim *karpv1.NodeClaim) (*corev1.Node, error) {
 	if claim.Status.ProviderID == "" {
 		return nil, nil //nolint:nilnil // no node yet is an ordinary answer, not an error
@@ -165,7 +166,7 @@ func (r *Reconciler) nodeOf(ctx context.Context, claim *karpv1.NodeClaim) (*core
 	}
 }
 
-// ignoreRace turns conflicts and disappearances into another look.
+// ignoreRace turns a conflict into a retry and a NotFound error into success.
 func ignoreRace(err error) (reconcile.Result, error) {
 	switch {
 	case apierrors.IsConflict(err):

@@ -20,19 +20,21 @@ import (
 	"spokeshave.dev/controller/kube/reconcile/reservation"
 )
 
-// readyTimeout is how long registration waits for a node to be ready. A node whose
-// network plug-in does not tolerate the unregistered taint would wait for ever, so
-// after this the taint goes anyway.
+// readyTimeout is how long registration waits for a node to be ready before it removes
+// the unregistered taint anyway. Without this, a node whose network plug-in does not
+// tolerate the taint would never become ready.
 const readyTimeout = 30 * time.Second
 
-// taintPropagation is how long a node is kept closed after it has lost the unregistered taint.
-// That taint evicts: kube-controller-manager deletes pods that are bound before its
-// watch shows them a node without it (14 of 2,000 when all were bound at once).
+// taintPropagation is how long pods are kept off a node after it has lost the
+// unregistered taint. That taint evicts: kube-controller-manager deletes pods that are
+// bound before its watch shows the node without the taint (14 of 2,000 when all were
+// bound at once).
 const taintPropagation = time.Second
 
-// register matches the node to its claim: labels, taints and finalizer first, once
-// the node is ready a reservation in the place of the unregistered taint until that
-// is known everywhere. wait is when to call again at the latest, 0 when done.
+// register gives the node its claim's labels, taints and finalizer. Once the node is
+// ready, it replaces the unregistered taint by a reservation until other components
+// have seen the change. wait is after how long to call it again at the latest, 0 when
+// the node is registered.
 func (r *Reconciler) register(ctx context.Context, claim *karpv1.NodeClaim, node *corev1.Node) (wait time.Duration, err error) {
 	if condition.IsTrue(claim.Status.Conditions, karpv1.ConditionRegistered) {
 		return 0, nil
@@ -51,9 +53,9 @@ func (r *Reconciler) register(ctx context.Context, claim *karpv1.NodeClaim, node
 	return 0, r.admit(ctx, claim, node)
 }
 
-// replaceUnregisteredTaint puts the reservation, which nobody tolerates yet, in the place of the
-// unregistered taint. It returns how long to wait before pods may come. After a
-// restart the wait begins anew.
+// replaceUnregisteredTaint replaces the unregistered taint by that of the reservation,
+// which no pod tolerates yet. It returns how long to wait before pods may be bound.
+// After a restart the wait starts again.
 func (r *Reconciler) replaceUnregisteredTaint(ctx context.Context, claim *karpv1.NodeClaim, node *corev1.Node) (time.Duration, error) {
 	switch {
 	case slices.ContainsFunc(node.Spec.Taints, isUnregistered):
@@ -75,16 +77,17 @@ func (r *Reconciler) replaceUnregisteredTaint(ctx context.Context, claim *karpv1
 
 func isUnregistered(t corev1.Taint) bool { return t.Key == karpv1.TaintKeyUnregistered }
 
-// takesPods says whether nothing but the unregistered taint and the claim's own
-// taints keep pods off the node.
+// takesPods reports whether the node is ready and has no node.kubernetes.io taint, so
+// that only the unregistered taint and the claim's own keep pods off.
 func takesPods(node *corev1.Node) bool {
 	return readiness.IsReady(node) && !slices.ContainsFunc(node.Spec.Taints, func(t corev1.Taint) bool {
 		return strings.HasPrefix(t.Key, "node.kubernetes.io/")
 	})
 }
 
-// admit says that the node is the claim's. One that is not initialized with this
-// opens to what has to come first, if something has to.
+// admit marks the node as registered. If planned pods cannot start on it yet, it
+// removes the reservation, unless it has to stay, so that the DaemonSets that make the
+// node ready can run.
 func (r *Reconciler) admit(ctx context.Context, claim *karpv1.NodeClaim, node *corev1.Node) error {
 	base := node.DeepCopy()
 	if !reservation.PodsCanStart(claim, node) {
@@ -107,8 +110,9 @@ func (r *Reconciler) admit(ctx context.Context, claim *karpv1.NodeClaim, node *c
 	return nil
 }
 
-// adopt gives the node what the claim promises; taints only once, for startup taints
-// may be lifted before the node is registered.
+// adopt writes the claim's labels, annotations, taints and finalizer on the node. It
+// writes taints only the first time, because startup taints may be removed before the
+// node is registered.
 func (r *Reconciler) adopt(ctx context.Context, claim *karpv1.NodeClaim, node *corev1.Node) error {
 	base := node.DeepCopy()
 	first := !controllerutil.ContainsFinalizer(node, karpv1.FinalizerTermination)

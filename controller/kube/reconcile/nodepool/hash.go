@@ -11,10 +11,10 @@ import (
 	karpv1 "spokeshave.dev/api/karpenter/v1"
 )
 
-// hash writes the drift hash of the pool's template on the pool. Where the pool
-// has a hash of another version, that of an older Karpenter for one, its claims
-// are stamped anew first: hashes of two versions cannot be compared, and without
-// the stamp a later change of the template would go unnoticed.
+// hash writes the drift hash of the pool's template on the pool. If the pool has a hash
+// of another version, for example from an older Karpenter, the hashes of its claims are
+// rewritten first: hashes of two versions cannot be compared, and without this a later
+// change of the template would not be noticed.
 func (r *Reconciler) hash(ctx context.Context, pool *karpv1.NodePool) error {
 	want := pool.Hash()
 	version := pool.Annotations[karpv1.AnnotationNodePoolHashVersion]
@@ -38,10 +38,10 @@ func (r *Reconciler) hash(ctx context.Context, pool *karpv1.NodePool) error {
 	return nil
 }
 
-// restamp gives the claims of a pool that carry a hash of another version the
-// current version and the given hash. A claim that has drifted keeps its hash, so
-// that it stays drifted. Claims are written one by one; those that could not be
-// written are in the error and are tried again with the pool.
+// restamp writes the current hash version and the given hash on those claims of a pool
+// that have a hash of another version. A drifted claim keeps its hash, so that it stays
+// drifted. Claims are written one by one; the error joins those of claims that could
+// not be written, and the pool is reconciled again.
 func (r *Reconciler) restamp(ctx context.Context, pool, hash string) error {
 	var claims karpv1.NodeClaimList
 	if err := r.Client.List(ctx, &claims, client.MatchingLabels{karpv1.LabelNodePool: pool}); err != nil {

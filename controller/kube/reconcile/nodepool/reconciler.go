@@ -1,5 +1,5 @@
-// Package nodepool keeps NodePools' status: whether the pool can be used and
-// why not, what it holds, and the hash that drift is told by.
+// Package nodepool maintains the status of NodePools: whether the pool can be used and
+// why not, the resources of its nodes, and the hash by which drift is detected.
 package nodepool
 
 import (
@@ -24,7 +24,7 @@ import (
 	"spokeshave.dev/controller/kube/condition"
 )
 
-// Reconciler keeps NodePools' status.
+// Reconciler maintains the status of NodePools.
 type Reconciler struct {
 	Client client.Client
 }
@@ -106,7 +106,7 @@ func (r *Reconciler) count(ctx context.Context, pool *karpv1.NodePool) error {
 	return nil
 }
 
-// judge sets the conditions.
+// judge sets the pool's conditions.
 func (r *Reconciler) judge(ctx context.Context, pool *karpv1.NodePool) error {
 	conditions := &pool.Status.Conditions
 	if problem := validate(pool); problem != "" {
@@ -152,8 +152,8 @@ func (r *Reconciler) judgeClass(ctx context.Context, pool *karpv1.NodePool) erro
 	return nil
 }
 
-// validate finds what the API server's schema cannot: requirements that no
-// node can meet.
+// validate returns a problem that the API server's schema cannot find: requirements
+// that no node can meet. It is "" for none.
 func validate(pool *karpv1.NodePool) string {
 	reqs := pool.Spec.Template.Spec.Requirements
 	for i := range reqs {

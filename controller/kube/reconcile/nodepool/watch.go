@@ -16,11 +16,12 @@ import (
 	karpv1 "spokeshave.dev/api/karpenter/v1"
 )
 
-// settle is how long claims may come and change before a pool is counted anew:
-// a scale-up changes hundreds at once, and every count looks at all of them.
+// settle is how long changes of claims are collected before a pool's resources are
+// counted again: a scale-up changes hundreds of claims at once, and each count reads
+// all of them.
 const settle = 300 * time.Millisecond
 
-// counted lets the events of claims pass that change what a pool holds.
+// counted passes the events of claims that change a pool's resources.
 func counted() predicate.Predicate {
 	return predicate.Funcs{UpdateFunc: func(e event.UpdateEvent) bool {
 		before, ok := e.ObjectOld.(*karpv1.NodeClaim)
@@ -35,8 +36,8 @@ func poolOf(o client.Object) (reconcile.Request, bool) {
 	return reconcile.Request{NamespacedName: types.NamespacedName{Name: name}}, name != ""
 }
 
-// soon asks for what f says after a while: what else comes until then is looked
-// at together.
+// soon returns a handler that enqueues the request returned by f after settle. Further
+// events until then add nothing.
 func soon(f func(client.Object) (reconcile.Request, bool)) handler.EventHandler {
 	type queue = workqueue.TypedRateLimitingInterface[reconcile.Request]
 	add := func(q queue, objects ...client.Object) {

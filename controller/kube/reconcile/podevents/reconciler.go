@@ -1,5 +1,5 @@
-// Package podevents notes on each NodeClaim when a pod last came to its node
-// or left it: consolidateAfter counts from there.
+// Package podevents writes on each NodeClaim when a pod last came to its node or left
+// it. consolidateAfter counts from that time.
 package podevents
 
 import (
@@ -26,10 +26,11 @@ import (
 	"spokeshave.dev/controller/kube/reconcile/index"
 )
 
-// dedupeInterval is how close together pod events are taken for one, as in Karpenter.
+// dedupeInterval is the least time between two pod events that are written, as in
+// Karpenter.
 const dedupeInterval = 10 * time.Second
 
-// Reconciler notes pod events; it is asked by node name.
+// Reconciler writes pod events. Its requests carry node names.
 type Reconciler struct {
 	Client client.Client
 	Clock  clock.Clock
@@ -55,7 +56,7 @@ func (r *Reconciler) SetupWithManager(mgr ctrl.Manager) error {
 		Complete(r)
 }
 
-// moved says whether an update bound a pod, ended it, or started its deletion.
+// moved reports whether an update bound a pod, ended it, or started its deletion.
 func moved(e event.UpdateEvent) bool {
 	before, ok1 := e.ObjectOld.(*corev1.Pod)
 	after, ok2 := e.ObjectNew.(*corev1.Pod)

@@ -6,7 +6,7 @@ import (
 	"spokeshave.dev/controller/policy/load"
 )
 
-// Collector reports what the loader knows of each policy.
+// Collector exports the loader's status of each policy as metrics.
 type Collector struct {
 	loader      *load.Loader
 	state, fuel *prometheus.Desc

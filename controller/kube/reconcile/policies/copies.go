@@ -18,16 +18,16 @@ import (
 	"spokeshave.dev/controller/policy/load"
 )
 
-// A copy is an immutable ConfigMap in the controller's namespace with the last
-// good contents of a policy. It is named by both, and lets the last good
-// version survive a restart while the policy's own ConfigMap is broken.
+// A copy is an immutable ConfigMap in the controller's namespace with the last valid
+// contents of a policy. Its name derives from the policy and the contents. With it, the
+// last valid version survives a restart while the policy's own ConfigMap is broken.
 const (
 	labelCopy    = karpv1.Domain + "/policy-copy"
 	annotationOf = karpv1.Domain + "/copy-of" // namespace/name
 )
 
-// keep copies the version now in force, and drops older copies. One replica
-// does it: the leader.
+// keep copies the version that is in force and deletes older copies. Only the leader
+// does so.
 func (r *Reconciler) keep(ctx context.Context, cm *corev1.ConfigMap) error {
 	if !r.Leading() {
 		return nil
@@ -52,13 +52,14 @@ func (r *Reconciler) keep(ctx context.Context, cm *corev1.ConfigMap) error {
 	return r.forget(ctx, key, kept.Name)
 }
 
-// copyName tells copies of equal contents apart by the policy they are of.
+// copyName returns the name of a copy. It differs between policies also when their
+// contents are equal.
 func copyName(key load.Key, hash string) string {
 	sum := sha256.Sum256([]byte(key.Namespace + "/" + key.Name + "/" + hash))
 	return "spokeshave-policy-" + hex.EncodeToString(sum[:8])
 }
 
-// copies are a policy's copies.
+// copies returns the copies of a policy.
 func (r *Reconciler) copies(ctx context.Context, key load.Key) ([]corev1.ConfigMap, error) {
 	var all corev1.ConfigMapList
 	if err := r.Live.List(ctx, &all, client.InNamespace(r.Namespace), client.MatchingLabels{labelCopy: "true"}); err != nil {
@@ -93,9 +94,8 @@ func (r *Reconciler) forget(ctx context.Context, key load.Key, except string) er
 	return nil
 }
 
-// Sweep does what the leader owes when it begins: it deletes the copies of
-// policies that went while nobody looked, and copies those that were loaded
-// before it led.
+// Sweep runs when a replica becomes leader. It deletes the copies of policies that were
+// deleted while no controller ran, and copies the policies that were loaded before.
 func (r *Reconciler) Sweep(ctx context.Context) error {
 	policies, err := r.all(ctx)
 	if err != nil {
@@ -136,9 +136,9 @@ func (r *Reconciler) sweep(ctx context.Context) error {
 	return nil
 }
 
-// restore puts the copy of a rejected policy in force when no version of it is,
-// as after a restart, and has the broken revision judged again, so that the
-// status says both.
+// restore loads the copy of a rejected policy when no version of it is in force, as
+// after a restart. It then has the broken revision rejected again, so that the status
+// shows both.
 func (r *Reconciler) restore(ctx context.Context, broken *corev1.ConfigMap) error {
 	key := load.Key{Namespace: broken.Namespace, Name: broken.Name}
 	if r.Loader.InForce(key) != "" {

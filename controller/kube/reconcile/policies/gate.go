@@ -17,19 +17,20 @@ import (
 	"spokeshave.dev/controller/policy/load"
 )
 
-// GatePath is where the gate answers.
+// GatePath is the URL path of the gate.
 const GatePath = "/validate-policy"
 
-// gateSlots is how many policies the gate judges at a time: whoever floods it
-// must not take the decisions' processors.
+// gateSlots is how many policies the gate checks at the same time, so that a flood of
+// requests cannot take the processors that decisions need.
 const gateSlots = 2
 
-// Gate refuses broken policies when they are applied, in the words in which
-// they would be rejected later. It judges with a loader of its own: what is in
-// force is not touched. What it cannot judge in time it lets through, since
-// the loader looks again.
+// Gate is an admission webhook that refuses broken policies when they are applied, with
+// the message with which the loader would reject them. It checks them with its own
+// loader and does not touch the policies in force. It admits a policy that it cannot
+// check in time, since the loader checks it again.
 type Gate struct {
-	// Namespace is the controller's, Plugins are the others that are watched.
+	// Namespace is the controller's; Plugins are the other namespaces whose policies
+	// are watched.
 	Namespace string
 	Plugins   []string
 	Engines   map[string]policy.Engine
@@ -40,7 +41,7 @@ type Gate struct {
 
 var _ admission.Handler = (*Gate)(nil)
 
-// NewGate makes a gate.
+// NewGate returns a gate with g's fields.
 func NewGate(g Gate) *Gate {
 	g.slots = make(chan struct{}, gateSlots)
 	return &g

@@ -1,6 +1,6 @@
-// Package policies keeps the loader in step with the ConfigMaps that carry
-// policies, and tells their authors what became of them: an event on the
-// ConfigMap, and one status object for all.
+// Package policies keeps the loader in step with the ConfigMaps that contain policies.
+// It reports to their authors whether they were loaded: by an event on the ConfigMap,
+// and in one status object for all policies.
 package policies
 
 import (
@@ -30,16 +30,18 @@ import (
 // Reconciler loads policies on every replica, so that a new leader has them.
 type Reconciler struct {
 	Client client.Client
-	// Live reads past the cache, which holds no copies.
+	// Live reads from the API server: the cache holds no copies.
 	Live   client.Reader
 	Events events.EventRecorder
 	Loader *load.Loader
-	// Namespace is the controller's, Plugins are the others that are watched.
+	// Namespace is the controller's; Plugins are the other namespaces whose policies
+	// are watched.
 	Namespace string
 	Plugins   []string
-	// Leading says whether this replica leads: one voice is enough.
+	// Leading reports whether this replica leads. Only the leader sends events and
+	// writes copies.
 	Leading func() bool
-	// Changed is called when the policies in force are others than before.
+	// Changed is called when the set of policies in force has changed.
 	Changed func()
 }
 
@@ -66,7 +68,7 @@ func (r *Reconciler) SetupWithManager(mgr ctrl.Manager) error {
 		Complete(r)
 }
 
-// all are the ConfigMaps that carry policies.
+// all returns the ConfigMaps that contain policies.
 func (r *Reconciler) all(ctx context.Context) ([]corev1.ConfigMap, error) {
 	var out []corev1.ConfigMap
 	for _, ns := range slices.Concat([]string{r.Namespace}, r.Plugins) {
@@ -79,10 +81,11 @@ func (r *Reconciler) all(ctx context.Context) ([]corev1.ConfigMap, error) {
 	return out, nil
 }
 
-// retry is how long a policy waits that was rejected because time ran out.
+// retry is after how long a policy is loaded again that was rejected because a time
+// limit was exceeded.
 const retry = time.Minute
 
-// awaitPoll is how often Await looks.
+// awaitPoll is how often Await checks.
 const awaitPoll = 50 * time.Millisecond
 
 // Await returns when every policy that exists has been loaded or rejected.
@@ -99,7 +102,8 @@ func (r *Reconciler) Await(ctx context.Context) error {
 	})
 }
 
-// Reconcile loads one ConfigMap's policy, or forgets it.
+// Reconcile loads the policy in one ConfigMap, or unloads it when the ConfigMap is
+// gone.
 func (r *Reconciler) Reconcile(ctx context.Context, req reconcile.Request) (reconcile.Result, error) {
 	log := ctrl.LoggerFrom(ctx)
 	cm := &corev1.ConfigMap{}
@@ -121,8 +125,8 @@ func (r *Reconciler) Reconcile(ctx context.Context, req reconcile.Request) (reco
 	case err != nil && !changed:
 		log.Error(err, "policy rejected")
 		r.tell(cm, corev1.EventTypeWarning, "PolicyRejected", err.Error())
-		// The author must mend it; asking again would say the same, unless time
-		// ran out.
+		// Only a change by the author helps, and that causes an event. A time limit
+		// that was exceeded may hold the next time.
 		again := reconcile.Result{}
 		if load.Transient(err) {
 			again.RequeueAfter = retry
@@ -140,7 +144,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, req reconcile.Request) (reco
 func (r *Reconciler) tell(cm *corev1.ConfigMap, kind, reason, text string) {
 	const most = 1000
 	if len(text) > most {
-		text = strings.ToValidUTF8(text[:most], "") + "…" // not in the middle of a letter
+		text = strings.ToValidUTF8(text[:most], "") + "…" // not in the middle of a UTF-8 character
 	}
 	if r.Leading() {
 		r.Events.Eventf(cm, nil, kind, reason, "Load", "%s", text)

@@ -18,12 +18,12 @@ import (
 	"spokeshave.dev/controller/policy/load"
 )
 
-// StatusName is the ConfigMap in the controller's namespace that says what
-// became of each policy. It has one key per policy, namespace.name, so that
-// `kubectl get configmap -o yaml` reads well.
+// StatusName is the ConfigMap in the controller's namespace with the status of each
+// policy. It has one key per policy, namespace.name, so that the output of `kubectl get
+// configmap -o yaml` is readable.
 const StatusName = load.StatusName
 
-// StatusWriter keeps the status object current. It runs on the leader only.
+// StatusWriter updates the status object. It runs on the leader only.
 type StatusWriter struct {
 	Client    client.Client
 	Loader    *load.Loader
@@ -53,8 +53,8 @@ func (w *StatusWriter) Start(ctx context.Context) error {
 	}
 }
 
-// statusKey is namespace.name, which Kubernetes limits to 253 characters: a
-// longer one is cut, and told apart by a hash.
+// statusKey returns namespace.name. Kubernetes limits a key to 253 characters: a longer
+// one is cut and gets a hash as its suffix.
 func statusKey(namespace, name string) string {
 	const most = 253
 	key := namespace + "." + name

@@ -1,5 +1,5 @@
-// Package readiness says whether a node is ready and initialized in the sense of its
-// NodeClaim.
+// Package readiness determines whether a node is ready, and whether it is initialized
+// as its NodeClaim defines it.
 package readiness
 
 import (
@@ -10,9 +10,9 @@ import (
 	karpv1 "spokeshave.dev/api/karpenter/v1"
 )
 
-// Uninitialized says what the node still lacks to be initialized: that it is ready, free
-// of its claim's startup taints, and reports every resource that the claim requests.
-// It is empty for nothing.
+// Uninitialized returns what the node still lacks to be initialized, "" for nothing. An
+// initialized node is ready, has none of its claim's startup taints, and reports every
+// resource that the claim requests.
 func Uninitialized(claim *karpv1.NodeClaim, node *corev1.Node) string {
 	if !IsReady(node) {
 		return "node " + node.Name + " is not ready"
@@ -25,8 +25,8 @@ func Uninitialized(claim *karpv1.NodeClaim, node *corev1.Node) string {
 	return Unreported(claim, node)
 }
 
-// Unreported names a resource that the claim requests and the node does not report yet,
-// with a hint; it is empty for none.
+// Unreported returns a message about a resource that the claim requests and the node
+// does not report yet, "" for none.
 func Unreported(claim *karpv1.NodeClaim, node *corev1.Node) string {
 	for name, want := range claim.Spec.Resources.Requests {
 		have, ok := node.Status.Allocatable[name]
@@ -37,7 +37,7 @@ func Unreported(claim *karpv1.NodeClaim, node *corev1.Node) string {
 	return ""
 }
 
-// IsReady says whether the node's condition Ready is true.
+// IsReady reports whether the node's condition Ready is true.
 func IsReady(node *corev1.Node) bool {
 	return slices.ContainsFunc(node.Status.Conditions, func(c corev1.NodeCondition) bool {
 		return c.Type == corev1.NodeReady && c.Status == corev1.ConditionTrue

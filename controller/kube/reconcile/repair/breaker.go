@@ -9,8 +9,9 @@ import (
 	karpv1 "spokeshave.dev/api/karpenter/v1"
 )
 
-// maxUnhealthyPercent is the part of the nodes, in per cent, that may be broken at a time. If
-// more are, the cause is not theirs, and replacing them makes it worse.
+// maxUnhealthyPercent is the largest share of nodes, in per cent, that may be broken
+// for any of them to be replaced. When more are, the cause is elsewhere, and replacing
+// nodes makes it worse.
 const maxUnhealthyPercent = 20
 
 // healthCount counts nodes and those of them that are broken.
@@ -18,12 +19,12 @@ type healthCount struct {
 	nodes, broken int
 }
 
-// tooMany says whether more nodes are broken than may be, rounded up: of one
-// node, one may.
+// tooMany reports whether more than maxUnhealthyPercent of the nodes, rounded up, are
+// broken. Of a single node, one may be.
 func (c healthCount) tooMany() bool { return c.broken > (c.nodes*maxUnhealthyPercent+99)/100 }
 
-// blocked says why no node of the pool may be replaced now, empty when one may.
-// Nodes that have not started yet are not taken for broken before their time.
+// blocked returns why no node of the pool may be replaced now, "" when one may. A node
+// that is still starting does not count as broken.
 func blocked(nodes []corev1.Node, pool string, signs []Sign, now time.Time) string {
 	var all, own healthCount
 	for i := range nodes {

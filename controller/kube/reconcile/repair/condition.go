@@ -6,16 +6,17 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// Sign is a node condition by which a node is broken once it has lasted.
+// Sign is a node condition that means, once it has lasted for Toleration, that the node
+// is broken.
 type Sign struct {
 	Condition corev1.NodeConditionType
 	Status    corev1.ConditionStatus
-	// Toleration is how long the condition may last: nodes do recover.
+	// Toleration is how long the condition may last, since nodes can recover.
 	Toleration time.Duration
 }
 
-// Signs are kubelet's own condition and those of the EKS node monitoring agent,
-// with the patience that Karpenter has on EKS.
+// Signs returns kubelet's own condition and those of the EKS node monitoring agent,
+// with the tolerations that Karpenter uses on EKS.
 // https://docs.aws.amazon.com/eks/latest/userguide/node-health.html
 func Signs() []Sign {
 	return []Sign{
@@ -29,7 +30,7 @@ func Signs() []Sign {
 	}
 }
 
-// unhealthyCondition is a sign that a node shows, and since when.
+// unhealthyCondition is a sign that a node has, and since when.
 type unhealthyCondition struct {
 	sign  Sign
 	since time.Time
@@ -37,7 +38,7 @@ type unhealthyCondition struct {
 
 func (t *unhealthyCondition) due() time.Time { return t.since.Add(t.sign.Toleration) }
 
-// diagnose finds the sign whose patience ends first; nil for a node that is well.
+// diagnose returns the sign whose toleration ends first, nil for a healthy node.
 func diagnose(node *corev1.Node, signs []Sign) *unhealthyCondition {
 	var worst *unhealthyCondition
 	for _, c := range node.Status.Conditions {

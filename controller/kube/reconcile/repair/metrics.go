@@ -9,7 +9,7 @@ import (
 	"spokeshave.dev/controller/kube/reconcile/forceful"
 )
 
-// Metrics of repairs. Nil records nothing.
+// Metrics count repairs. A nil Metrics records nothing.
 type Metrics struct {
 	unhealthy *prometheus.CounterVec
 }

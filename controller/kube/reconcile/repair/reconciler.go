@@ -1,9 +1,8 @@
-// Package repair replaces nodes that are broken: whose conditions have said so
-// for longer than nodes need to recover. It is forceful: what a drain could not
-// do on such a machine is not waited for. When many nodes are broken at once it
-// keeps its hands off.
+// Package repair replaces broken nodes: nodes with a condition that has lasted longer
+// than nodes need to recover. Such a node is terminated at once, without waiting for
+// its drain. When too many nodes are broken at the same time, none is replaced.
 //
-// Not here: instances that fail EC2's own checks (reconcile/interruption).
+// Instances that fail EC2's own checks are handled in reconcile/interruption.
 package repair
 
 import (
@@ -23,8 +22,8 @@ import (
 	"spokeshave.dev/controller/kube/reconcile/index"
 )
 
-// again is how often a node is looked at that may not be replaced yet because
-// too many are broken.
+// again is how often a node is checked that may not be replaced yet because too many
+// are broken.
 const again = time.Minute
 
 // Reconciler replaces broken nodes.
@@ -45,7 +44,7 @@ func (r *Reconciler) SetupWithManager(mgr ctrl.Manager) error {
 		Complete(reconcile.AsReconciler(mgr.GetClient(), r))
 }
 
-// Reconcile replaces the node when it is broken, and waits while it may recover.
+// Reconcile replaces the node when it is broken, and requeues it while it may recover.
 func (r *Reconciler) Reconcile(ctx context.Context, node *corev1.Node) (reconcile.Result, error) {
 	pool := node.Labels[karpv1.LabelNodePool]
 	if pool == "" || node.Spec.ProviderID == "" || !node.DeletionTimestamp.IsZero() {
@@ -78,7 +77,8 @@ func (r *Reconciler) Reconcile(ctx context.Context, node *corev1.Node) (reconcil
 	return reconcile.Result{}, r.replace(ctx, node, claim, t)
 }
 
-// replace ends the node now; its pods are planned anew with the next decision.
+// replace deletes the node's claim with a deadline of now. The next decision plans its
+// pods anew.
 func (r *Reconciler) replace(ctx context.Context, node *corev1.Node, claim *karpv1.NodeClaim, t *unhealthyCondition) error {
 	text := fmt.Sprintf("condition %s has been %s since %s", t.sign.Condition, t.sign.Status, t.since.UTC().Format(time.RFC3339))
 	began, err := r.Ender.Delete(ctx, claim, forceful.Cause{Reason: "Unhealthy", Message: text, Deadline: r.Clock.Now()})

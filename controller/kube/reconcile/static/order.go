@@ -7,19 +7,19 @@ import (
 	karpv1 "spokeshave.dev/api/karpenter/v1"
 )
 
-// candidate is a node that could go.
+// candidate is a node that could be removed.
 type candidate struct {
 	claim *karpv1.NodeClaim
-	// up says that it takes pods, protected that somebody asked not to
+	// up says that the node is initialized; protected that an annotation asks not to
 	// disrupt it.
 	up, drifted, protected bool
-	// pods counts those that would have to move.
+	// pods is the number of pods that would have to move.
 	pods int
 }
 
-// deletionOrder orders the nodes, the one that is missed least first: protected
-// ones last, then those that take pods; fewer pods before more; of the same, a
-// drifted one and then the youngest.
+// deletionOrder sorts the nodes in the order of removal: unprotected before protected
+// ones, then uninitialized before initialized ones, then by the number of pods; of
+// equal ones drifted before others, then the youngest first.
 func deletionOrder(in []candidate) []candidate {
 	out := slices.Clone(in)
 	slices.SortFunc(out, func(a, b candidate) int {

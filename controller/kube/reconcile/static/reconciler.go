@@ -1,8 +1,8 @@
-// Package static takes nodes away from static NodePools that have more than
-// their replicas say: those first that are missed least.
+// Package static removes nodes of static NodePools that have more nodes than
+// spec.replicas, in the order of least harm.
 //
-// Not here: launching the nodes that lack, and replacing drifted ones, which are
-// decided like everything else (lower.Build adds placeholders for them).
+// Missing nodes are launched, and drifted ones replaced, by ordinary decisions
+// (lower.Build adds placeholder pods for them).
 package static
 
 import (
@@ -28,8 +28,8 @@ import (
 // Reconciler scales static pools down.
 type Reconciler struct {
 	Client client.Client
-	// Live reads past the cache: a claim deleted a moment ago must not be
-	// counted, or another one goes in its stead.
+	// Live reads from the API server: a claim that was deleted a moment ago must not be
+	// counted, or another one is deleted for it.
 	Live   client.Reader
 	Events events.EventRecorder
 	Clock  clock.PassiveClock
@@ -47,7 +47,7 @@ func (r *Reconciler) SetupWithManager(mgr ctrl.Manager) error {
 		Complete(reconcile.AsReconciler(mgr.GetClient(), r))
 }
 
-// Reconcile deletes the claims that are too many.
+// Reconcile deletes the claims beyond spec.replicas.
 func (r *Reconciler) Reconcile(ctx context.Context, pool *karpv1.NodePool) (reconcile.Result, error) {
 	if pool.Spec.Replicas == nil || !pool.DeletionTimestamp.IsZero() {
 		return reconcile.Result{}, nil
@@ -81,8 +81,8 @@ func (r *Reconciler) Reconcile(ctx context.Context, pool *karpv1.NodePool) (reco
 	return reconcile.Result{}, nil
 }
 
-// counted are the pool's claims but for those that go, or are being replaced:
-// their replacements count already.
+// counted returns the pool's claims, without those that are being deleted or replaced:
+// their replacements are in the list.
 func counted(ctx context.Context, from client.Reader, pool string) ([]karpv1.NodeClaim, error) {
 	var claims karpv1.NodeClaimList
 	if err := from.List(ctx, &claims, client.MatchingLabels{karpv1.LabelNodePool: pool}); err != nil {
@@ -97,7 +97,7 @@ func counted(ctx context.Context, from client.Reader, pool string) ([]karpv1.Nod
 	return out, nil
 }
 
-// candidate looks at what runs on the claim's node.
+// candidate describes the claim's node for deletionOrder.
 func (r *Reconciler) candidate(ctx context.Context, claim *karpv1.NodeClaim) (candidate, error) {
 	out := candidate{
 		claim: claim, up: condition.IsTrue(claim.Status.Conditions, karpv1.ConditionInitialized),

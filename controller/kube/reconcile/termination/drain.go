@@ -21,15 +21,15 @@ import (
 	"spokeshave.dev/controller/kube/reconcile/index"
 )
 
-// departure is a node on its way out, and the reason that it goes for: empty when
-// somebody else deleted it.
+// departure is a node that is being removed, and the reason, "" when the controller did
+// not decide it.
 type departure struct {
 	*corev1.Node
 
 	reason string
 }
 
-// why is the reason that a claim was deleted for, if it was decided here.
+// why returns the reason for which the controller deleted a claim, "" for none.
 func why(claim *karpv1.NodeClaim) string {
 	if claim == nil {
 		return ""
@@ -40,9 +40,9 @@ func why(claim *karpv1.NodeClaim) string {
 	return ""
 }
 
-// drain evicts the first group of pods that still has members, and returns how
-// many pods are left in all. The order is Karpenter's: workload before
-// DaemonSets, critical pods after the others.
+// drain evicts the first group of pods that still has members, and returns how many
+// pods are left in all groups. The order is Karpenter's: other pods before those of
+// DaemonSets, and critical pods after the others.
 func (r *Reconciler) drain(ctx context.Context, node *departure) (int, error) {
 	var pods corev1.PodList
 	if err := r.Client.List(ctx, &pods, client.MatchingFields{index.NodeName: node.Name}); err != nil {
@@ -60,7 +60,7 @@ func (r *Reconciler) drain(ctx context.Context, node *departure) (int, error) {
 	if at < 0 {
 		return 0, nil
 	}
-	var failed []error // one pod does not keep the others
+	var failed []error // an error with one pod does not stop the others
 	for g := range groups {
 		for _, p := range groups[g] {
 			failed = append(failed, r.send(ctx, node, p, g == at))
@@ -69,9 +69,9 @@ func (r *Reconciler) drain(ctx context.Context, node *departure) (int, error) {
 	return left, errors.Join(failed...)
 }
 
-// send makes one pod leave. Pods whose turn it is are evicted, unless they are
-// protected; those for which the node's deadline comes first are deleted, early
-// enough to have their own grace period.
+// send makes one pod leave. A pod whose group's turn it is is evicted, unless it is
+// protected. A pod that would outlast the node's deadline is deleted, early enough to
+// have its own grace period.
 func (r *Reconciler) send(ctx context.Context, node *departure, p *corev1.Pod, turn bool) error { //nolint:revive // the turn is the caller's to know
 	if late, grace := r.late(node.Node, p); late {
 		return r.remove(ctx, node, p, grace)
@@ -82,9 +82,9 @@ func (r *Reconciler) send(ctx context.Context, node *departure, p *corev1.Pod, t
 	return r.evict(ctx, node, p)
 }
 
-// late says whether a pod must begin to stop now to be gone by the node's
-// deadline, and how long it may then take. A pod that is stopping already and
-// would overrun is hurried.
+// late reports whether a pod must begin to stop now in order to be gone by the node's
+// deadline, and the grace period it may then have. That includes a pod that is stopping
+// already and would take longer.
 func (r *Reconciler) late(node *corev1.Node, p *corev1.Pod) (late bool, grace time.Duration) {
 	at, err := time.Parse(time.RFC3339, node.Annotations[karpv1.AnnotationTerminationTimestamp])
 	if err != nil {
@@ -92,7 +92,7 @@ func (r *Reconciler) late(node *corev1.Node, p *corev1.Pod) (late bool, grace ti
 	}
 	left := max(0, at.Sub(r.Clock.Now()))
 	if !p.DeletionTimestamp.IsZero() {
-		// Its own deletion timestamp is when it will have ended.
+		// The pod's deletion timestamp is when its grace period ends.
 		return p.DeletionTimestamp.After(at.Add(time.Second)), left
 	}
 	own := 30 * time.Second // the API's default
@@ -102,14 +102,14 @@ func (r *Reconciler) late(node *corev1.Node, p *corev1.Pod) (late bool, grace ti
 	return left <= own, left
 }
 
-// remove deletes a pod past its disruption budgets and annotations.
+// remove deletes a pod regardless of disruption budgets and annotations.
 func (r *Reconciler) remove(ctx context.Context, node *departure, p *corev1.Pod, grace time.Duration) error {
 	seconds := client.GracePeriodSeconds(max(1, int64(grace/time.Second)))
 	err := r.Client.Delete(ctx, p.DeepCopy(), seconds, client.Preconditions{UID: &p.UID})
 	if apierrors.IsNotFound(err) || apierrors.IsConflict(err) {
 		return nil
 	}
-	if codeOf(err) != http.StatusOK && codeOf(err) != 0 { // a webhook, say: the node's end does not wait for it
+	if codeOf(err) != http.StatusOK && codeOf(err) != 0 { // refused, for example by a webhook: the node is terminated all the same
 		r.Events.Eventf(node.Node, p, corev1.EventTypeWarning, karpv1.EventFailedDraining, "Terminate", "pod %s/%s cannot be deleted: %v", p.Namespace, p.Name, err)
 		return nil
 	}
@@ -124,22 +124,22 @@ func (r *Reconciler) remove(ctx context.Context, node *departure, p *corev1.Pod,
 	return nil
 }
 
-// stuck says whether a pod should have been gone a minute ago: its kubelet
-// does not answer, and nothing is won by waiting.
+// stuck reports whether a pod should have been gone for a minute: its kubelet does not
+// respond, and waiting does not help.
 func (r *Reconciler) stuck(p *corev1.Pod) bool {
 	return !p.DeletionTimestamp.IsZero() && r.Clock.Since(p.DeletionTimestamp.Time) > time.Minute
 }
 
-// leaves says whether the drain waits for a pod: not for finished ones, and those
-// that stay.
+// leaves reports whether the drain waits for a pod. It does not wait for finished pods
+// and for those that stay.
 func leaves(p *corev1.Pod) bool { return !finished(p) && !stays(p) }
 
 func finished(p *corev1.Pod) bool {
 	return p.Status.Phase == corev1.PodSucceeded || p.Status.Phase == corev1.PodFailed
 }
 
-// stays says whether a pod is left on the node to its end: static ones, and those
-// that tolerate the disruption taint.
+// stays reports whether a pod is left on the node until the node is gone: static pods,
+// and pods that tolerate the disruption taint.
 func stays(p *corev1.Pod) bool {
 	if owner := metav1.GetControllerOf(p); owner != nil && owner.Kind == "Node" {
 		return true
@@ -161,9 +161,9 @@ func group(p *corev1.Pod) int {
 	return g
 }
 
-// evict asks the API server to evict. A refusal is an event on the node, not an
-// error: by a PodDisruptionBudget, because the pod has several, or by a webhook. It
-// is asked again as long as the node waits.
+// evict requests the eviction of a pod. A refusal, by a PodDisruptionBudget, because
+// several budgets select the pod, or by a webhook, becomes an event on the node and no
+// error; the next reconciliation tries again.
 func (r *Reconciler) evict(ctx context.Context, node *departure, p *corev1.Pod) error {
 	eviction := &policyv1.Eviction{
 		ObjectMeta:    metav1.ObjectMeta{Namespace: p.Namespace, Name: p.Name},
@@ -178,9 +178,9 @@ func (r *Reconciler) evict(ctx context.Context, node *departure, p *corev1.Pod) 
 		r.Events.Eventf(p, node.Node, corev1.EventTypeNormal, karpv1.EventEvicted, "Evict", "evicted, node %s is being terminated", node.Name)
 		return nil
 	case apierrors.IsNotFound(err) || apierrors.IsConflict(err):
-		return nil // gone, or another pod by now
+		return nil // gone, or replaced by another pod of the same name
 	case apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause):
-		return nil // on its way out with its namespace
+		return nil // being deleted with its namespace
 	case code != 0:
 		r.Events.Eventf(node.Node, p, corev1.EventTypeWarning, karpv1.EventFailedDraining, "Evict", "pod %s/%s cannot be evicted yet: %v", p.Namespace, p.Name, err)
 		return nil
@@ -189,7 +189,8 @@ func (r *Reconciler) evict(ctx context.Context, node *departure, p *corev1.Pod) 
 	}
 }
 
-// codeOf is the HTTP code of an answer, 0 where there was none.
+// codeOf returns the HTTP status of the API server's answer, 0 when there was no
+// answer.
 func codeOf(err error) int {
 	if err == nil {
 		return http.StatusOK

@@ -1,6 +1,7 @@
-// Package termination ends nodes: taint, drain through the Eviction API, wait
-// for volumes to detach, terminate the instance, let the Node go. It runs for
-// every managed node that is deleted, whoever deleted it.
+// Package termination removes nodes: it taints the node, drains it through the Eviction
+// API, waits until volumes are detached, terminates the instance, and then lets the
+// Node object be deleted. It does so for every managed node that is deleted, by the
+// controller or by anyone else.
 package termination
 
 import (
@@ -30,10 +31,10 @@ import (
 	"spokeshave.dev/controller/kube/reconcile/index"
 )
 
-// poll is how often a drain looks again: pods that leave raise no event here.
+// poll is how often a drain is checked: pods that leave cause no event here.
 const poll = time.Second
 
-// Reconciler ends deleted nodes.
+// Reconciler terminates deleted nodes.
 type Reconciler struct {
 	Client   client.Client
 	Provider provider.Provider
@@ -43,7 +44,7 @@ type Reconciler struct {
 	// Metrics may be nil.
 	Metrics *metric.Reconcilers
 
-	// bounded is by node the deadline that was told last.
+	// bounded holds, by node, the deadline of the last event about it.
 	bounded sync.Map
 }
 
@@ -56,7 +57,7 @@ func (r *Reconciler) SetupWithManager(mgr ctrl.Manager) error {
 		Complete(reconcile.AsReconciler(mgr.GetClient(), r))
 }
 
-// Reconcile moves a deleted node one step closer to its end.
+// Reconcile takes the termination of a deleted node one step further.
 func (r *Reconciler) Reconcile(ctx context.Context, node *corev1.Node) (reconcile.Result, error) {
 	if node.DeletionTimestamp.IsZero() || !controllerutil.ContainsFinalizer(node, karpv1.FinalizerTermination) {
 		return reconcile.Result{}, nil
@@ -85,7 +86,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, node *corev1.Node) (reconcil
 	return reconcile.Result{}, nil
 }
 
-// claimOf finds the node's claim; nil when it has none (any more).
+// claimOf returns the node's claim, nil when there is none.
 func (r *Reconciler) claimOf(ctx context.Context, node *corev1.Node) (*karpv1.NodeClaim, error) {
 	if node.Spec.ProviderID == "" {
 		return nil, nil //nolint:nilnil // a node without a claim is an ordinary answer
@@ -100,7 +101,7 @@ func (r *Reconciler) claimOf(ctx context.Context, node *corev1.Node) (*karpv1.No
 	return claims.Items[0].DeepCopy(), nil
 }
 
-// steps runs the termination in order and says whether the node may go.
+// steps runs the steps of the termination in order and reports whether all are done.
 func (r *Reconciler) steps(ctx context.Context, node *corev1.Node, claim *karpv1.NodeClaim) (bool, error) {
 	if claim != nil && claim.DeletionTimestamp.IsZero() {
 		if err := r.Client.Delete(ctx, claim); client.IgnoreNotFound(err) != nil {
@@ -157,8 +158,8 @@ func (r *Reconciler) instanceGone(ctx context.Context, node *corev1.Node) (bool,
 	}
 }
 
-// terminate asks for the instance's end, and says so on the claim: from then on
-// it is not paid for.
+// terminate requests the termination of the instance and sets a condition on the claim;
+// from then on the node costs nothing. It reports whether the instance is gone.
 func (r *Reconciler) terminate(ctx context.Context, node *corev1.Node, claim *karpv1.NodeClaim) (bool, error) {
 	err := r.Provider.Terminate(ctx, node.Spec.ProviderID)
 	switch {
@@ -175,7 +176,7 @@ func (r *Reconciler) terminate(ctx context.Context, node *corev1.Node, claim *ka
 	return false, r.mark(ctx, claim, karpv1.ConditionInstanceTerminating, "", "")
 }
 
-// taint keeps new pods away and tells load balancers to stop.
+// taint keeps new pods off the node and excludes it from load balancers.
 func (r *Reconciler) taint(ctx context.Context, node *corev1.Node) error {
 	want := karpv1.DisruptedTaint()
 	tainted := slices.ContainsFunc(node.Spec.Taints, func(t corev1.Taint) bool { return t.MatchTaint(&want) })
@@ -196,14 +197,14 @@ func (r *Reconciler) taint(ctx context.Context, node *corev1.Node) error {
 	return nil
 }
 
-// overdue says whether the termination grace period has passed.
+// overdue reports whether the node's termination deadline has passed.
 func (r *Reconciler) overdue(node *corev1.Node) bool {
 	at, err := time.Parse(time.RFC3339, node.Annotations[karpv1.AnnotationTerminationTimestamp])
 	return err == nil && !r.Clock.Now().Before(at)
 }
 
-// tellDeadline says on node and claim until when pods have time to leave, once
-// for every deadline: an interruption may bring it forward.
+// tellDeadline sends events on node and claim about until when pods may take to stop,
+// once per deadline: an interruption may bring the deadline forward.
 func (r *Reconciler) tellDeadline(node *corev1.Node, claim *karpv1.NodeClaim) {
 	at := node.Annotations[karpv1.AnnotationTerminationTimestamp]
 	if at == "" {
@@ -219,15 +220,15 @@ func (r *Reconciler) tellDeadline(node *corev1.Node, claim *karpv1.NodeClaim) {
 	}
 }
 
-// settled says whether a condition has its last value: whatever is left is not
-// waited for any more.
+// settled reports whether a condition has its final value, true or false, so that the
+// step it stands for is over.
 func settled(claim *karpv1.NodeClaim, kind string) bool {
 	c := meta.FindStatusCondition(claim.Status.Conditions, kind)
 	return c != nil && c.Status != metav1.ConditionUnknown
 }
 
-// conclude says of a wait that it has ended: because nothing is left, or because the
-// time is over.
+// conclude sets the condition of a step that is over: true when nothing is left, false
+// when the time has run out.
 func (r *Reconciler) conclude(ctx context.Context, claim *karpv1.NodeClaim, kind string, left int, of string) error {
 	return r.set(ctx, claim, func(in *[]metav1.Condition, generation int64) {
 		if left == 0 {
@@ -238,8 +239,7 @@ func (r *Reconciler) conclude(ctx context.Context, claim *karpv1.NodeClaim, kind
 	})
 }
 
-// mark says of a condition on the claim that it is true, when reason is empty, and
-// else not known yet.
+// mark sets a condition on the claim: true when reason is empty, else unknown.
 func (r *Reconciler) mark(ctx context.Context, claim *karpv1.NodeClaim, kind, reason, message string) error {
 	return r.set(ctx, claim, func(in *[]metav1.Condition, generation int64) {
 		if reason == "" {
@@ -250,8 +250,8 @@ func (r *Reconciler) mark(ctx context.Context, claim *karpv1.NodeClaim, kind, re
 	})
 }
 
-// set changes the claim's conditions. A drain that waits looks every second, and
-// what has not changed is not written again.
+// set changes the claim's conditions. It writes nothing when they stay the same, since
+// a drain that waits runs every second.
 func (r *Reconciler) set(ctx context.Context, claim *karpv1.NodeClaim, change func(in *[]metav1.Condition, generation int64)) error {
 	if claim == nil {
 		return nil

@@ -5,10 +5,10 @@ import (
 	"strings"
 )
 
-// AnswerAtOnce makes a client pass refused evictions on. The API server says of some
-// when to ask again (Retry-After: 10, of a budget that nobody has counted since it
-// changed), and the client would wait that long, ten times over, while other pods of
-// the node and its deadline wait as well. A drain asks again by itself.
+// AnswerAtOnce makes a client return refused evictions at once. To some refusals the
+// API server adds when to try again (Retry-After: 10, for a budget that has not been
+// computed since it changed). The client would wait that long, up to ten times, and
+// delay the node's other pods and its deadline. The drain itself tries again.
 func AnswerAtOnce(next http.RoundTripper) http.RoundTripper { return atOnce{next} }
 
 type atOnce struct{ http.RoundTripper }

@@ -13,8 +13,9 @@ import (
 	"spokeshave.dev/controller/kube/reconcile/index"
 )
 
-// attached counts the volumes whose detachment the node's end waits for. Those of
-// pods that stay are detached when the node is gone, and not before.
+// attached counts the attached volumes that must be detached before the node is
+// terminated. Volumes of pods that stay are detached only when the node is gone, and
+// are not counted.
 func (r *Reconciler) attached(ctx context.Context, node *corev1.Node) (int, error) {
 	var all storagev1.VolumeAttachmentList
 	if err := r.Client.List(ctx, &all); err != nil {
@@ -46,8 +47,8 @@ func (r *Reconciler) attached(ctx context.Context, node *corev1.Node) (int, erro
 	return n, nil
 }
 
-// kept names the volumes of pods for which the drain does not wait, but for those
-// that have finished.
+// kept returns the volumes of the pods for which the drain does not wait, except
+// finished pods.
 func (r *Reconciler) kept(ctx context.Context, node *corev1.Node) (map[string]bool, error) {
 	var pods corev1.PodList
 	if err := r.Client.List(ctx, &pods, client.MatchingFields{index.NodeName: node.Name}); err != nil {

@@ -7,15 +7,16 @@ import (
 	"spokeshave.dev/controller/core/model"
 )
 
-// domains are those whose label keys, taint keys and resource names are public.
+// domains returns the domains whose label keys, taint keys and resource names are
+// public.
 func domains() []string {
 	return []string{"kubernetes.io", "k8s.io", "karpenter.sh", "k8s.aws", "spokeshave.dev", "amazonaws.com", "nvidia.com", "amd.com"}
 }
 
-// userDomain is the one Kubernetes domain whose keys administrators make up.
+// userDomain is the Kubernetes domain whose keys administrators choose.
 const userDomain = "node-restriction.kubernetes.io"
 
-// publicKey says whether a label's or taint's key tells nothing about its user.
+// publicKey reports whether the key of a label or taint reveals nothing about its user.
 func publicKey(key string) bool {
 	domain, _, ok := strings.Cut(key, "/")
 	if !ok || domain == userDomain {
@@ -24,7 +25,7 @@ func publicKey(key string) bool {
 	return slices.ContainsFunc(domains(), func(d string) bool { return domain == d || strings.HasSuffix(domain, "."+d) })
 }
 
-// publicValues says whether the values of a label are from a public list.
+// publicValues reports whether the values of a label come from a public list.
 func publicValues(key string) bool {
 	switch key {
 	case "topology.kubernetes.io/zone", "topology.kubernetes.io/region", "topology.k8s.aws/zone-id",
@@ -37,7 +38,7 @@ func publicValues(key string) bool {
 	return strings.HasPrefix(key, "karpenter.k8s.aws/instance-")
 }
 
-// publicResource says whether a resource's name tells nothing about its user.
+// publicResource reports whether a resource's name reveals nothing about its user.
 func publicResource(name string) bool {
 	if driver, ok := strings.CutPrefix(name, model.VolumesPrefix); ok {
 		return strings.HasSuffix(driver, ".csi.aws.com")
@@ -45,7 +46,7 @@ func publicResource(name string) bool {
 	return !strings.Contains(name, "/") || publicKey(name)
 }
 
-// publicIP says whether a host port's address is the same everywhere.
+// publicIP reports whether the address of a host port is the same on every node.
 func publicIP(ip string) bool {
 	return slices.Contains([]string{"", "0.0.0.0", "127.0.0.1", "::", "::1"}, ip)
 }

@@ -9,7 +9,8 @@ import (
 	"spokeshave.dev/controller/core/model"
 )
 
-// names is what becomes of every name. While it collects, nothing changes.
+// names maps every old name to a new one. The first passes over a snapshot only collect
+// names and change nothing.
 type names struct {
 	seen map[string]bool
 	// new is nil while collecting.
@@ -18,7 +19,7 @@ type names struct {
 	numeric map[string]bool
 }
 
-// number deals new names, in the order of the old ones.
+// number assigns the new names, in the order of the old ones.
 func (n *names) number() {
 	sorted := slices.Sorted(maps.Keys(n.seen))
 	width := len(fmt.Sprint(len(sorted)))
@@ -53,7 +54,8 @@ func (n *names) key(old string) string {
 	return n.name(old)
 }
 
-// value of a label; keys that are compared as numbers keep theirs.
+// value returns the new value of a label. Values of public labels, and of keys that are
+// compared as numbers, stay.
 func (n *names) value(key, old string) string {
 	if old == "true" || old == "false" || publicValues(key) || n.numeric[key] {
 		return old
@@ -128,7 +130,7 @@ func (n *names) weighted(in []model.WeightedPodTerm) {
 	}
 }
 
-// workload is "Kind/name".
+// workload renames a text of the form "Kind/name".
 func (n *names) workload(old string) string {
 	kind, name, ok := strings.Cut(old, "/")
 	if !ok {
@@ -137,8 +139,8 @@ func (n *names) workload(old string) string {
 	return kind + "/" + n.name(name)
 }
 
-// scope is "cluster", "nodepool/<name>", "label/<key>=<value>" or
-// "namespace/<name>".
+// scope renames a text of the form "cluster", "nodepool/<name>", "label/<key>=<value>"
+// or "namespace/<name>".
 func (n *names) scope(old string) string {
 	kind, rest, ok := strings.Cut(old, "/")
 	switch {

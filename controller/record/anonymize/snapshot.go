@@ -9,8 +9,8 @@ import (
 	"spokeshave.dev/controller/core/model"
 )
 
-// Snapshot is s without its names. The second result maps the old names to the
-// new ones, for what goes with the snapshot; it must not be given away.
+// Snapshot returns a copy of s with new names. The second result maps an old name to
+// the new one, for files that belong to the snapshot; do not publish the mapping.
 func Snapshot(s *model.Snapshot) (model.Snapshot, func(string) string, error) {
 	var out model.Snapshot
 	raw, err := json.Marshal(s)
@@ -21,12 +21,12 @@ func Snapshot(s *model.Snapshot) (model.Snapshot, func(string) string, error) {
 		return out, nil, fmt.Errorf("copy snapshot: %w", err)
 	}
 	n := &names{seen: map[string]bool{}, numeric: map[string]bool{}}
-	n.snapshot(&out) // collects; twice, since numeric keys are known only then
+	n.snapshot(&out) // the second pass knows the numeric keys that the first has found
 	n.seen = map[string]bool{}
 	n.snapshot(&out)
 	n.number()
 	n.snapshot(&out)
-	// What is searched by name is kept sorted by it.
+	// Spent is searched by name and so must be sorted by name.
 	slices.SortFunc(out.Spent, func(a, b model.Spent) int { return cmp.Compare(a.Scope, b.Scope) })
 	return out, n.name, nil
 }
@@ -84,11 +84,11 @@ func (n *names) pool(p *model.Pool) {
 	n.taints(p.Taints)
 	n.taints(p.StartupTaints)
 	if p.NotReady != "" {
-		p.NotReady = "not ready" // a sentence, with names in it
+		p.NotReady = "not ready" // the message contains names
 	}
 }
 
-// reservation renames the values as the labels that they become.
+// reservation renames the fields that become label values as those labels.
 func (n *names) reservation(r *model.Reservation) {
 	if r == nil {
 		return

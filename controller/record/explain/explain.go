@@ -1,5 +1,6 @@
-// Package explain answers from the journal why a pod, a node or a NodePool is
-// as it is. Everything it says stands in a decision; it judges nothing anew.
+// Package explain answers from the journal why a pod, a node or a NodePool is in its
+// present state. It only reports what recorded decisions contain and evaluates nothing
+// again.
 package explain
 
 import (
@@ -13,7 +14,7 @@ import (
 	"spokeshave.dev/controller/record/journal"
 )
 
-// Answer is what the journal knows, the latest first.
+// Answer is what the journal contains about a subject, latest first.
 type Answer struct {
 	Subject string `json:"subject"`
 	Facts   []Fact `json:"facts"`
@@ -23,19 +24,18 @@ type Answer struct {
 type Fact struct {
 	Decision string    `json:"decision"`
 	Time     time.Time `json:"time"`
-	// Says is a sentence; Details go on in sentences of their own.
+	// Says is one sentence. Details are further sentences.
 	Says    string   `json:"says"`
 	Details []string `json:"details,omitempty"`
-	// Options are the offering chosen and the next best, where a node was
-	// launched.
+	// Options are the chosen offering and the next best ones, when a node was launched.
 	Options []model.Option `json:"options,omitempty"`
-	// OtherTypes are the best offerings of instance types that those are not of.
+	// OtherTypes are the best offerings of instance types that are not among Options.
 	OtherTypes []model.Option `json:"otherTypes,omitempty"`
-	// Reasons are why a pod waits, and Headroom what is left under the caps of
-	// the policies that they name.
+	// Reasons are why a pod waits. Headroom is what is left under the caps of the
+	// policies that Reasons name.
 	Reasons  []model.Reason     `json:"reasons,omitempty"`
 	Headroom []decide.CapStatus `json:"headroom,omitempty"`
-	// Policies say which policies were asked: name, hash and hook.
+	// Policies are the policies that were called: name, hash and hook.
 	Policies []string `json:"policies,omitempty"`
 }
 
@@ -62,9 +62,9 @@ func Pod(entries []journal.Entry, key string) Answer {
 	})
 }
 
-// Node explains why a node or NodeClaim exists, what is planned for it, and
-// why it is kept or going. Either name will do: the other is known from the
-// judgements of the node, if there are any.
+// Node explains why a node or NodeClaim exists, what is planned for it, and why it is
+// kept or removed. names may be the name of the node or of its claim; the other one is
+// found in the decisions on the node's disruption, if there are any.
 func Node(entries []journal.Entry, names ...string) Answer {
 	subject := "node " + strings.Join(names, ", ")
 	names = named(entries, names)
@@ -94,7 +94,8 @@ func Node(entries []journal.Entry, names ...string) Answer {
 	})
 }
 
-// named adds the names that nodes and their claims have besides.
+// named adds the other names of nodes and claims: that of the claim for a node, that of
+// the node for a claim.
 func named(entries []journal.Entry, names []string) []string {
 	out := slices.Clone(names)
 	for i := range entries {
@@ -132,8 +133,8 @@ func Pool(entries []journal.Entry, name string) Answer {
 	})
 }
 
-// gather asks every entry, the latest first, and leaves out what the decision
-// after it said word for word.
+// gather collects the facts of every entry, latest first. It leaves out a fact that the
+// decision after it repeats word for word.
 func gather(subject string, entries []journal.Entry, ask func(*journal.Entry) []Fact) Answer {
 	out := Answer{Subject: subject}
 	for i := range slices.Backward(entries) {
@@ -146,7 +147,7 @@ func gather(subject string, entries []journal.Entry, ask func(*journal.Entry) []
 				f.Policies = asked(e)
 			}
 			if n := len(out.Facts); n > 0 && out.Facts[n-1].Says == f.Says && slices.Equal(out.Facts[n-1].Details, f.Details) {
-				out.Facts[n-1].Time, out.Facts[n-1].Decision = f.Time, f.Decision // since when
+				out.Facts[n-1].Time, out.Facts[n-1].Decision = f.Time, f.Decision // the first time that it was so
 				continue
 			}
 			out.Facts = append(out.Facts, f)

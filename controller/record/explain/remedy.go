@@ -8,7 +8,7 @@ import (
 	"spokeshave.dev/controller/record/journal"
 )
 
-// change says what would have to change, where that does not depend on the
+// change returns what would have to change for a reason, when that does not depend on
 // figures.
 func change(code model.ReasonCode) string {
 	switch code {
@@ -50,7 +50,7 @@ func change(code model.ReasonCode) string {
 	return ""
 }
 
-// remedy says what would have to change for a pod that waits.
+// remedy returns what would have to change for a waiting pod to be placed.
 func remedy(r *model.Reason, e *journal.Entry) string {
 	if r.Code != model.CeilingReached || r.Scope == "" || r.Short <= 0 {
 		return change(r.Code)

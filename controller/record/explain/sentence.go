@@ -10,7 +10,8 @@ import (
 	"spokeshave.dev/controller/record/journal"
 )
 
-// launched tells of a node; pod is the one that is asked about, empty for none.
+// launched describes the launch of a node. pod is the pod that the question is about,
+// "" for none.
 func launched(e *journal.Entry, n *journal.Node, lead, pod string) Fact {
 	f := Fact{
 		Says: fmt.Sprintf("%s%s (%s) in %s at %s $/h, for %s, from NodePool %s",
@@ -28,7 +29,8 @@ func launched(e *journal.Entry, n *journal.Node, lead, pod string) Fact {
 	return f
 }
 
-// difference is by how much an option comes out dearer, by what ranks them.
+// difference returns by how much an option costs more than the best one: in effective
+// cost, or else in price.
 func difference(best, o *model.Option) string {
 	switch more := o.Effective - best.Effective; {
 	case more >= 0.00005:
@@ -39,7 +41,7 @@ func difference(best, o *model.Option) string {
 	return ", as much as the one that was chosen"
 }
 
-// considered says what a NodePool's offerings were chosen from.
+// considered describes the offerings from which a NodePool's were chosen.
 func considered(e *journal.Entry, pool string) []string {
 	var out []string
 	for i := range e.Candidates {
@@ -59,8 +61,8 @@ func considered(e *journal.Entry, pool string) []string {
 	return out
 }
 
-// notOn says why nodes that there were did not take the pod, or any of the
-// node's pods.
+// notOn returns why existing nodes did not take the pod, or any of the node's pods when
+// pod is "".
 func notOn(n *journal.Node, pod string) []string {
 	var out []string
 	for i := range n.NotOn {
@@ -79,7 +81,7 @@ func notOn(n *journal.Node, pod string) []string {
 	return out
 }
 
-// count names nodes by one of them.
+// count describes a number of nodes with one name as an example.
 func count(nodes int, example string) string {
 	if nodes == 1 {
 		return "node " + example
@@ -128,7 +130,7 @@ func judged(c *journal.Candidate) Fact {
 	}
 }
 
-// commanded is what a command means to the node of one of the names.
+// commanded returns what a command means for the node with one of the names.
 func commanded(e *journal.Entry, c *journal.Command, names []string) []Fact {
 	var out []Fact
 	for i := range c.Replacements {

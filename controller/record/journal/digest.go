@@ -12,20 +12,21 @@ import (
 	"spokeshave.dev/controller/core/model"
 )
 
-// undigested is how many decisions may wait for the digest of their snapshot.
-// More go without: a snapshot is large, and the loop waits for nothing here.
+// undigested is how many decisions may wait for the digest of their snapshot. Further
+// ones get no digest: snapshots are large, and the decision loop must not wait.
 const undigested = 2
 
-// digests computes the digests of snapshots beside the loop, one at a time.
+// digests limits the digests that are computed outside the decision loop. One is
+// computed at a time.
 type digests struct {
 	places chan struct{}
 	one    sync.Mutex
 	busy   sync.WaitGroup
 }
 
-// complete adds to an entry what takes longer to find out than to decide: the
-// digest of its snapshot, why nodes that there were did not take pods for which
-// others were launched, and what those could have been instead. It does not block.
+// complete adds to an entry what takes longer to compute than the decision: the digest
+// of its snapshot, why existing nodes did not take the pods for which nodes were
+// launched, and which other instance types could have been launched. It does not block.
 func (j *Journal) complete(ctx context.Context, s *model.Snapshot, d *decide.Decision, e *Entry) {
 	id := e.ID
 	select {
@@ -56,8 +57,8 @@ func (j *Journal) complete(ctx context.Context, s *model.Snapshot, d *decide.Dec
 	})
 }
 
-// shared gives what is known already for what is the same, so that the
-// offerings of a NodePool at rest are kept once.
+// shared replaces equal offerings by those of an earlier entry, so that the unchanged
+// offerings of a NodePool are kept in memory once.
 func (j *Journal) shared(all []Offerings) []Offerings {
 	for i := range all {
 		for k := range slices.Backward(j.entries) {

@@ -44,7 +44,7 @@ func entry(s *model.Snapshot, d *decide.Decision) Entry {
 	return e
 }
 
-// commands are those of the decision; the claims of their replacements are
+// commands returns the commands of the decision. The claims of their replacements are
 // numbered after those of the plan.
 func commands(s *model.Snapshot, d *decide.Decision) []Command {
 	var out []Command
@@ -75,7 +75,7 @@ func node(s *model.Snapshot, d *decide.Decision, n *model.PlannedNode, at int) N
 	}
 }
 
-// remarks are what rank policies said of the score of a node's best option.
+// remarks returns what rank policies noted about the score of a node's best option.
 func remarks(d *decide.Decision, n *model.PlannedNode) []policy.Remark {
 	for i := range d.Ranked {
 		r := &d.Ranked[i]

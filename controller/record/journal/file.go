@@ -7,8 +7,8 @@ import (
 	"os"
 )
 
-// File is a log file of bounded size: when it is full it becomes NAME.1, in
-// place of the one before it.
+// File is a log file of bounded size. When it is full it is renamed to NAME.1, which
+// replaces the previous NAME.1.
 type File struct {
 	path string
 	most int64
@@ -16,7 +16,8 @@ type File struct {
 	size int64
 }
 
-// OpenFile appends to a file of so many bytes at most, and keeps one more.
+// OpenFile opens a file for appending. The file holds at most most bytes; one older
+// file of the same size is kept.
 func OpenFile(path string, most int64) (*File, error) {
 	f := &File{path: path, most: most}
 	return f, f.open()
@@ -35,7 +36,8 @@ func (f *File) open() error {
 	return nil
 }
 
-// Write implements io.Writer; each call is a line, and stays in one file.
+// Write implements io.Writer. Each call writes one line, which is never split between
+// files.
 func (f *File) Write(line []byte) (int, error) {
 	if f.file == nil || f.size > 0 && f.size+int64(len(line)) > f.most {
 		if err := f.turn(); err != nil {

@@ -1,6 +1,5 @@
-// Package journal keeps the latest decisions and serves them as JSON, and
-// writes them down as records that can be replayed. It is where explanations
-// come from.
+// Package journal keeps the latest decisions in memory, serves them as JSON, and writes
+// them to a log as records that can be replayed. Package explain reads them.
 package journal
 
 import (
@@ -21,10 +20,10 @@ import (
 	"spokeshave.dev/controller/core/policy"
 )
 
-// Version is the form of an Entry; fields are only ever added within one.
+// Version is the version of Entry's format. Within a version fields are only added.
 const Version = 1
 
-// Entry is a decision with the names that its indexes stand for.
+// Entry is a decision with names in place of indexes into the snapshot.
 type Entry struct {
 	Version     int                `json:"version"`
 	ID          string             `json:"id"`
@@ -38,64 +37,65 @@ type Entry struct {
 	Headroom    []decide.CapStatus `json:"headroom"`
 	Warnings    []string           `json:"warnings,omitempty"`
 	Policies    []policy.Use       `json:"policies"`
-	// Snapshot is the digest of what was decided on. In memory it comes a moment
-	// after the decision, and stays empty when decisions follow too fast.
+	// Snapshot is the digest of the snapshot on which the decision was made. It is
+	// added shortly after the decision, and stays empty when decisions follow each
+	// other too fast.
 	Snapshot string `json:"snapshot,omitempty"`
-	// Candidates are the offerings that rank policies were asked about.
+	// Candidates are the offerings that rank policies ranked.
 	Candidates []Offerings `json:"candidates,omitempty"`
 	// HourlyCost is the billed price of the planned nodes, volumes and
 	// addresses included, in micro-dollars per hour.
 	HourlyCost model.Price `json:"hourlyCost"`
-	// Strategy is the solver's that made the plan, Strategies is how many it tried;
-	// empty when no pod waited.
+	// Strategy is the solver's strategy that made the plan, Strategies how many it
+	// tried. Both are empty when no pod waited.
 	Strategy   string  `json:"strategy,omitempty"`
 	Strategies int     `json:"strategies,omitempty"`
 	SolveMs    float64 `json:"solveMs"`
 	TotalMs    float64 `json:"totalMs"`
 }
 
-// alternatives is how many of a node's other options are kept: the next best.
+// alternatives is how many of a node's next best options are kept.
 const alternatives = 3
 
 // Node is a node that was launched, with the next best options.
 type Node struct {
-	// Claim names the NodeClaim, in mode Observe the one there would be.
+	// Claim is the NodeClaim's name; in mode Observe, the name that it would have.
 	Claim    string         `json:"claim"`
 	NodePool string         `json:"nodePool"`
 	Best     model.Option   `json:"best"`
 	Others   []model.Option `json:"others"`
-	// OtherTypes are the best offerings of the next best instance types that Best
-	// and Others are not of, and that would have held the pods. Like NotOn, they
-	// come a moment after the decision.
+	// OtherTypes are the best offerings of the next best instance types that would have
+	// held the pods and are not among Best and Others. Like NotOn, they are added
+	// shortly after the decision.
 	OtherTypes []model.Option `json:"otherTypes,omitempty"`
 	Pods       []string       `json:"pods"`
-	// Remarks are what rank policies said of the score of Best.
+	// Remarks are what rank policies noted about the score of Best.
 	Remarks []policy.Remark `json:"remarks,omitempty"`
-	// NotOn says why its pods are not on nodes that there were. Like the digest,
-	// it comes a moment after the decision.
+	// NotOn says why no existing node took the pods. Like the digest, it is added
+	// shortly after the decision.
 	NotOn []NotOn `json:"notOn,omitempty"`
 }
 
-// NotOn says of pods that are alike why no node took them. Pods are indexes of
+// NotOn says why no existing node took some equal pods. Pods are indexes into
 // Node.Pods.
 type NotOn struct {
 	Pods     []int           `json:"pods"`
 	Refusals []check.Refusal `json:"refusals"`
 }
 
-// Placed are pods that were planned onto a node that exists or is in flight.
+// Placed are pods that were planned onto an existing node or one in flight.
 type Placed struct {
 	Node string   `json:"node"`
 	Pods []string `json:"pods"`
 }
 
-// Waiting is a pod that found no place.
+// Waiting is a pod that could not be placed.
 type Waiting struct {
 	Pod     string         `json:"pod"`
 	Reasons []model.Reason `json:"reasons"`
 }
 
-// Command is a disruption of several nodes at once, or with replacements, and
+// Command is a disruption of several nodes together, or of nodes with replacements, and
 // the step that it took.
 type Command struct {
 	Method       string      `json:"method"`
@@ -106,7 +106,7 @@ type Command struct {
 	Reason       string      `json:"reason,omitempty"`
 }
 
-// Candidate is a node that was judged.
+// Candidate is a node that was considered for disruption, and the result.
 type Candidate struct {
 	Node string `json:"node"`
 	// Claim is the node's NodeClaim, whose name the decision that launched it knows.
@@ -116,21 +116,21 @@ type Candidate struct {
 	Go     bool   `json:"go"`
 	Policy string `json:"policy,omitempty"`
 	Reason string `json:"reason,omitempty"`
-	// Since is when the node was first kept for this reason, without another in
-	// between.
+	// Since is when the first of the latest uninterrupted decisions kept the node for
+	// this reason.
 	Since time.Time `json:"since,omitzero"`
 }
 
-// key is what the node is called from its launch to its end.
+// key is a name that the node has from its launch to its end.
 func (c *Candidate) key() string { return cmp.Or(c.Claim, c.Node) }
 
-// says whether two judgements are the same, whenever they were made.
+// says reports whether two results are equal apart from their times.
 func (c *Candidate) says(o *Candidate) bool {
 	return c.key() == o.key() && c.Method == o.Method && c.Policy == o.Policy && c.Reason == o.Reason
 }
 
-// Journal is a bounded memory of decisions. The zero value keeps nothing;
-// use New.
+// Journal keeps a limited number of decisions in memory. Use New: the zero value keeps
+// none.
 type Journal struct {
 	mu      sync.Mutex
 	entries []Entry
@@ -138,14 +138,14 @@ type Journal struct {
 	digests digests
 }
 
-// New makes a journal of the last keep decisions that did something.
+// New returns a journal of the last keep decisions that changed something.
 func New(keep int) *Journal {
 	return &Journal{keep: keep, digests: digests{places: make(chan struct{}, undigested)}}
 }
 
-// Add records a decision that launches, refuses or judges something. One that
-// launches nothing and says what the one before it said is dropped. It returns
-// whether the decision did or said something new.
+// Add records a decision with launches, waiting pods or disruption results. It drops a
+// decision that launches nothing and equals the one before it. It returns whether the
+// decision did or said something new.
 func (j *Journal) Add(ctx context.Context, s *model.Snapshot, d *decide.Decision) bool {
 	if len(d.Plan.Nodes)+len(d.Plan.Existing)+len(d.Plan.Unplaced)+len(d.Disruptions)+len(d.Commands) == 0 {
 		return false
@@ -164,7 +164,7 @@ func (j *Journal) Add(ctx context.Context, s *model.Snapshot, d *decide.Decision
 	}
 	e.Candidates = j.shared(offerings(s, d))
 	j.outdate(&e)
-	if n > 0 && idle(&j.entries[n-1]) && idle(&e) { // or nothing but this would be kept
+	if n > 0 && idle(&j.entries[n-1]) && idle(&e) { // without this, only such decisions would be kept
 		e.Disruptions = append(j.entries[n-1].Disruptions, e.Disruptions...)
 		j.entries = j.entries[:n-1]
 	}
@@ -176,7 +176,7 @@ func (j *Journal) Add(ctx context.Context, s *model.Snapshot, d *decide.Decision
 	return !idle(&e) || slices.ContainsFunc(e.Disruptions, func(c Candidate) bool { return c.Since.Equal(e.Time) })
 }
 
-// since remembers since when a node is kept for the same reason.
+// since fills in since when each node is kept for the same reason.
 func (j *Journal) since(e *Entry) {
 	last := map[string]*Candidate{}
 	for i := range j.entries {
@@ -198,8 +198,8 @@ func (j *Journal) since(e *Entry) {
 	}
 }
 
-// outdate drops why nodes stayed that are judged anew: it is said of every
-// node, every time, and only the latest counts.
+// outdate removes from older entries why nodes were kept that the new entry has results
+// for: every decision has one for every node, and only the latest matters.
 func (j *Journal) outdate(e *Entry) {
 	judged := map[string]bool{}
 	for i := range e.Disruptions {
@@ -210,13 +210,13 @@ func (j *Journal) outdate(e *Entry) {
 	}
 }
 
-// idle says that a decision did nothing but judge nodes that stay.
+// idle reports whether a decision did nothing but keep nodes.
 func idle(e *Entry) bool {
 	return len(e.Nodes)+len(e.Existing)+len(e.Unplaced)+len(e.Commands) == 0 &&
 		!slices.ContainsFunc(e.Disruptions, func(c Candidate) bool { return c.Go })
 }
 
-// Entries are the decisions kept, oldest first.
+// Entries returns the decisions kept, oldest first.
 func (j *Journal) Entries() []Entry {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -233,7 +233,7 @@ func (j *Journal) ServeHTTP(w http.ResponseWriter, _ *http.Request) {
 		return
 	}
 	w.Header().Set("Content-Type", "application/json")
-	// A reader that hangs up is nobody's problem.
+	// A client that closes the connection needs no handling.
 	_, _ = w.Write(body)
 }
 

@@ -10,12 +10,12 @@ import (
 	"github.com/go-logr/logr"
 )
 
-// waiting is how many decisions may wait to be written. More are dropped and
-// counted: the loop waits for nobody's disk.
+// waiting is how many decisions may wait to be written. Further ones are dropped and
+// counted, so that a slow disk does not delay the decision loop.
 const waiting = 16
 
-// Log writes decisions as JSON lines. Encoding is done beside the loop that
-// decides: the snapshot and the decision are values, and stay as they are.
+// Log writes decisions as JSON lines. It encodes them outside the decision loop, since
+// neither the snapshot nor the decision changes afterwards.
 type Log struct {
 	// To is where the lines go.
 	To io.Writer
@@ -34,7 +34,7 @@ func NewLog(l *Log) *Log {
 	return l
 }
 
-// Add hands a decision over to be written. It never blocks. A nil log is none.
+// Add queues a decision to be written. It never blocks. A nil Log ignores it.
 func (l *Log) Add(in Decided) {
 	if l == nil {
 		return
@@ -49,7 +49,8 @@ func (l *Log) Add(in Decided) {
 // NeedLeaderElection implements manager.LeaderElectionRunnable.
 func (l *Log) NeedLeaderElection() bool { return true }
 
-// Start writes until the context ends, and what was handed over by then.
+// Start writes queued decisions until the context ends, and then those that are still
+// queued.
 func (l *Log) Start(ctx context.Context) error {
 	log := logr.FromContextOrDiscard(ctx).WithName("decision-log")
 	write := func(in *Decided) {

@@ -10,27 +10,28 @@ import (
 	"spokeshave.dev/controller/core/policy"
 )
 
-// What is kept of the offerings of a NodePool: the best, and of those dropped
-// some of every reason.
+// bestKept and reasonsKept limit what is kept of a NodePool's offerings: the best ones,
+// and some of those that were dropped, for every reason.
 const (
 	bestKept    = 10
 	reasonsKept = 10
 )
 
-// Offerings are what rank policies made of a NodePool's offerings.
+// Offerings are a NodePool's offerings after the rank policies.
 type Offerings struct {
 	NodePool string `json:"nodePool"`
-	// Asked counts the offerings that the NodePool's requirements allow.
+	// Asked is the number of offerings that the NodePool's requirements allow.
 	Asked int `json:"asked"`
-	// Best are the cheapest in effective cost, best first.
+	// Best are the offerings with the lowest effective cost, lowest first.
 	Best []Ranked `json:"best"`
-	// Dropped says how many were, by policy and reason; the most frequent first.
+	// Dropped counts the dropped offerings by policy and reason, the most frequent
+	// first.
 	Dropped []Dropped `json:"dropped,omitempty"`
 	// Refused is the fail-closed policy that gave no answer.
 	Refused string `json:"refused,omitempty"`
 }
 
-// Ranked is an offering with what policies said of its score.
+// Ranked is an offering, with what policies noted about its score.
 type Ranked struct {
 	model.Option
 	Remarks []policy.Remark `json:"remarks,omitempty"`

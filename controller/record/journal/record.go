@@ -14,20 +14,21 @@ import (
 	"spokeshave.dev/controller/core/policy"
 )
 
-// Record is a decision as the decision log holds it, a JSON object per line:
-// an Entry, what the decision was made of, and its exact bytes.
+// Record is a decision in the decision log, one JSON object per line: an Entry, what
+// the decision was made from, and the decision's exact bytes.
 type Record struct {
 	Entry
 
-	// Asked are the options that it was made with.
+	// Asked are the options with which the decision was made.
 	Asked  Asked  `json:"asked"`
 	Timing Timing `json:"timing"`
-	// Missed counts the decisions before this one that could not be written.
+	// Missed is the number of decisions just before this one that could not be written.
 	Missed int `json:"missed,omitempty"`
-	// Decision is the decision itself, whose indexes point into the snapshot:
-	// what a replay has to come to, byte for byte.
+	// Decision is the decision itself, whose indexes refer to the snapshot. A replay
+	// has to produce exactly these bytes.
 	Decision json.RawMessage `json:"decision"`
-	// Inputs are what a replay needs, if the log was asked to keep them.
+	// Inputs are what a replay needs. They are there if the log was configured to keep
+	// them.
 	Inputs *Inputs `json:"inputs,omitempty"`
 }
 
@@ -40,12 +41,12 @@ type Asked struct {
 	Explain  bool                             `json:"explain,omitempty"`
 }
 
-// Options are those to decide with again.
+// Options returns the options with which to make the decision again.
 func (a *Asked) Options() decide.Options {
 	return decide.Options{Missing: a.Missing, LastCaps: a.LastCaps, Disrupt: a.Disrupt, Search: a.Search, Explain: a.Explain}
 }
 
-// Timing is where the time of a decision went, in milliseconds.
+// Timing is how long the parts of a decision took, in milliseconds.
 type Timing struct {
 	RankMs   float64 `json:"rankMs"`
 	SolveMs  float64 `json:"solveMs"`
@@ -53,16 +54,17 @@ type Timing struct {
 	TotalMs  float64 `json:"totalMs"`
 }
 
-// Inputs are everything that a decision is a function of.
+// Inputs are everything that a decision depends on besides its options.
 type Inputs struct {
-	// Namespace is the controller's own: ceiling policies of others do not count.
+	// Namespace is the controller's own: ceiling policies in other namespaces do not
+	// apply.
 	Namespace string `json:"namespace"`
-	// Snapshot is its JSON in gzip.
+	// Snapshot is the snapshot as JSON in gzip.
 	Snapshot []byte            `json:"snapshot"`
 	Policies []policy.Contents `json:"policies,omitempty"`
 }
 
-// Decided is a decision with what it was made of.
+// Decided is a decision with what it was made from.
 type Decided struct {
 	Snapshot *model.Snapshot
 	Decision *decide.Decision
@@ -70,7 +72,7 @@ type Decided struct {
 	Policies []policy.Contents
 }
 
-// NewRecord describes a decision, without inputs.
+// NewRecord returns the record of a decision, without inputs.
 func NewRecord(in *Decided) (*Record, error) {
 	d := in.Decision
 	raw, err := json.Marshal(d)
@@ -96,7 +98,7 @@ func NewRecord(in *Decided) (*Record, error) {
 	}, nil
 }
 
-// Keep adds the inputs.
+// Keep adds the inputs to the record.
 func (r *Record) Keep(in *Decided, namespace string) error {
 	var packed bytes.Buffer
 	zip := gzip.NewWriter(&packed)
@@ -107,11 +109,11 @@ func (r *Record) Keep(in *Decided, namespace string) error {
 	return nil
 }
 
-// maxSnapshot bounds a snapshot, unpacked.
+// maxSnapshot is the largest size of an uncompressed snapshot in bytes.
 const maxSnapshot = 1 << 30
 
-// Unpack gives the snapshot of the inputs, which must be the one that the
-// decision was made of.
+// Unpack returns the snapshot of the inputs. It is an error when the record has none,
+// or another one than that of the decision.
 func (r *Record) Unpack() (*model.Snapshot, error) {
 	if r.Inputs == nil {
 		return nil, fmt.Errorf("decision %s was recorded without its inputs: run the controller with --decision-log-inputs", r.ID)
@@ -137,8 +139,8 @@ func (r *Record) Unpack() (*model.Snapshot, error) {
 	return &s, nil
 }
 
-// HourlyCost is the billed price of a decision's planned nodes, replacements
-// included, with their volumes and addresses.
+// HourlyCost returns the billed price per hour of a decision's planned nodes,
+// replacements included, with their volumes and addresses.
 func HourlyCost(s *model.Snapshot, d *decide.Decision) model.Price {
 	sum := priced(s, d.Plan.Nodes)
 	for i := range d.Commands {

@@ -8,15 +8,15 @@ import (
 	"spokeshave.dev/controller/core/model"
 )
 
-// Bounds of what is said of pods for which a node was launched: of so many kinds
-// of pods in a decision, so many reasons of each.
+// kindsKept is for how many kinds of pods a decision records why no existing node took
+// them; refusalsKept is how many reasons it records for each.
 const (
 	kindsKept    = 20
 	refusalsKept = 5
 )
 
-// whyNotExisting says for every planned node why nodes that there were did not take
-// its pods. It looks at every node, and is done beside the loop.
+// whyNotExisting returns for every planned node why existing nodes did not take its
+// pods. It examines every node and so runs outside the decision loop.
 func whyNotExisting(s *model.Snapshot, d *decide.Decision) [][]NotOn {
 	if len(d.Plan.Nodes) == 0 || len(s.Nodes) == 0 {
 		return nil
@@ -41,7 +41,8 @@ func whyNotExisting(s *model.Snapshot, d *decide.Decision) [][]NotOn {
 	return out
 }
 
-// afterthoughts are what takes longer to find out than to decide.
+// afterthoughts are the parts of an entry that take longer to compute than the
+// decision.
 type afterthoughts struct {
 	rooms [][]NotOn                 // by planned node
 	types map[string][]model.Option // by claim
@@ -51,7 +52,8 @@ func think(s *model.Snapshot, d *decide.Decision) afterthoughts {
 	return afterthoughts{whyNotExisting(s, d), otherTypes(s, d)}
 }
 
-// complete puts them where they belong, in copies: readers hold the others.
+// complete adds them to the entry. It copies the nodes first, because readers may hold
+// the old ones.
 func (e *Entry) complete(a *afterthoughts) {
 	e.Nodes = slices.Clone(e.Nodes)
 	for i := range e.Nodes {

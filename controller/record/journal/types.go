@@ -9,11 +9,11 @@ import (
 	"spokeshave.dev/controller/core/model"
 )
 
-// otherTypes says of planned nodes, by the names of their claims, what the next
-// best instance types would have cost that are not among their first options.
-// The solver lists what costs little more than the best, often one type in several
-// zones: that says why this zone, and not why this type. Nodes beyond the first
-// kindsKept go without.
+// otherTypes returns for planned nodes, by the names of their claims, what the next
+// best instance types would have cost that are not among the nodes' first options. The
+// solver lists options that cost little more than the best, often one type in several
+// zones: that explains the zone, but not the type. Nodes beyond the first kindsKept
+// have none.
 func otherTypes(s *model.Snapshot, d *decide.Decision) map[string][]model.Option {
 	out := map[string][]model.Option{}
 	offers := map[int32][]model.Option{} // by pool
@@ -42,8 +42,8 @@ func otherTypes(s *model.Snapshot, d *decide.Decision) map[string][]model.Option
 	return out
 }
 
-// offered is what a NodePool had to choose from, best first: what rank policies
-// left, or where none were asked what is sold.
+// offered returns the offerings from which a NodePool could choose, best first: those
+// that rank policies left, or all available ones when none was called.
 func offered(s *model.Snapshot, d *decide.Decision, pool int32) []model.Option {
 	var out []model.Option
 	at := slices.IndexFunc(d.Ranked, func(r decide.Ranked) bool { return r.Pool == pool })
@@ -79,9 +79,9 @@ func scored(r *decide.Ranked, row int) model.Option {
 	return o
 }
 
-// nextTypes are the best offers of each of the next best types that would hold the
-// node's pods, where and as what one of its options would have been launched: its
-// pods' topology is known to allow that.
+// nextTypes returns the best offering of each of the next best types that would hold
+// the node's pods. Zone and capacity type are those of one of the node's options,
+// because the topology of its pods is known to allow them.
 func nextTypes(s *model.Snapshot, n *model.PlannedNode, offers []model.Option) []model.Option {
 	type place struct {
 		zone string

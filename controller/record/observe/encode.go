@@ -7,11 +7,11 @@ import (
 	"slices"
 )
 
-// mostNames bounds what is kept of nodes and pods that were counted: with more
-// of them some may be counted again after a restart.
+// mostNames is how many names of counted nodes and pods are stored. When there are
+// more, some may be counted again after a restart.
 const mostNames = 10_000
 
-// kept is an Observer as it is written down.
+// kept is the stored form of an Observer.
 type kept struct {
 	Version int      `json:"version"`
 	Hours   []Hour   `json:"hours"`
@@ -21,7 +21,7 @@ type kept struct {
 	Going   []string `json:"going"`
 }
 
-// Encode is what was seen, to go on with after a restart.
+// Encode returns the Observer's data for Decode.
 func (o *Observer) Encode() ([]byte, error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -34,7 +34,8 @@ func (o *Observer) Encode() ([]byte, error) {
 	return text, nil
 }
 
-// Decode goes on where another Observer was. On an error o is as it was.
+// Decode replaces the Observer's data by that of another one. On an error o is
+// unchanged.
 func (o *Observer) Decode(text []byte) error {
 	var k kept
 	if err := json.Unmarshal(text, &k); err != nil {

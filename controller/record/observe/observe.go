@@ -1,13 +1,13 @@
-// Package observe compares what a controller in mode Observe would have done
-// with what really ran: beside Karpenter or any other autoscaler it adds up, hour
-// by hour, what the nodes cost, what they would have cost without those that it
-// would have removed or replaced, and what was launched on both sides.
+// Package observe compares what a controller in mode Observe would have done with what
+// another autoscaler, such as Karpenter, really did. Hour by hour it adds up what the
+// nodes cost, what they would have cost without those that the controller would have
+// removed or replaced, and what each side launched.
 //
-// The comparison is a floor. What it would have done is not done, so that each
-// look counts only the next step of a consolidation, never those after it. A pod
-// that waits through several decisions counts once.
+// The savings are a lower bound. Since the decisions are not applied, each one counts
+// only the next step of a consolidation and never the steps after it. A pod that waits
+// through several decisions counts once.
 //
-// Not here: what has been spent by a controller that acts (controller/core/spend).
+// What a controller that acts has spent is in controller/core/spend.
 package observe
 
 import (
@@ -23,57 +23,61 @@ import (
 const (
 	// keep is how many hours are kept: a month.
 	keep = 31 * 24
-	// gap is how far two looks may be apart for the time between them to count.
+	// gap is the longest time between two decisions that is counted.
 	gap = 10 * time.Minute
 )
 
-// Side is one side of the comparison: what really happened, or what would have.
+// Side is one side of the comparison: what really happened, or what would have
+// happened.
 type Side struct {
 	// Cost is what the nodes cost, or would have.
 	Cost spend.Amount `json:"cost"`
-	// Launched nodes, and what they cost per hour together.
+	// Launched is the number of nodes launched, Price what they cost per hour together.
 	Launched int         `json:"launched"`
 	Price    model.Price `json:"launchedPrice"`
-	// Removed nodes: gone, or that would have been removed or replaced.
+	// Removed is the number of nodes that were removed, or would have been removed or
+	// replaced.
 	Removed int `json:"removed"`
 }
 
-// Hour is what was seen within an hour, UTC.
+// Hour is what was recorded within one hour, UTC.
 type Hour struct {
 	Start time.Time `json:"start"`
-	// Seconds is how much of it was seen.
+	// Seconds is how much of the hour was observed.
 	Seconds int64 `json:"seconds"`
 	Really  Side  `json:"really"`
 	Would   Side  `json:"would"`
 }
 
-// Now is how things stood at the last look.
+// Now is the state at the latest decision.
 type Now struct {
 	Time time.Time `json:"time"`
-	// Rate is what runs per hour, Saves what the next step would take off it.
+	// Rate is the cost of all nodes per hour, Saves how much of it the next step would
+	// save.
 	Rate  model.Price `json:"rate"`
 	Saves model.Price `json:"saves"`
-	// Launch counts nodes for the pods that wait, Remove those that could go.
+	// Launch is the number of nodes that would be launched for waiting pods, Remove
+	// that of nodes that would be removed.
 	Launch int `json:"launch"`
 	Remove int `json:"remove"`
-	// Waiting are pods for which neither side has a place.
+	// Waiting is the number of pods for which neither side has a place.
 	Waiting int `json:"waiting"`
 }
 
-// Observer adds up. The zero value is ready; it may be used by several
-// goroutines.
+// Observer adds up the comparison. The zero value is ready. It is safe for concurrent
+// use.
 type Observer struct {
 	mu    sync.Mutex
 	hours []Hour
 	now   Now
-	// nodes are those there at the last look, by name.
+	// nodes are the nodes at the latest decision, by name.
 	nodes map[string]bool
-	// planned are the waiting pods that were counted, by UID, and going the
-	// nodes that would have been removed.
+	// planned are the waiting pods that were counted, by UID; going are the nodes that
+	// would have been removed.
 	planned, going map[string]bool
 }
 
-// Add takes in a decision that is not applied.
+// Add records a decision that is not applied.
 func (o *Observer) Add(s *model.Snapshot, d *decide.Decision) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -89,7 +93,8 @@ func (o *Observer) Add(s *model.Snapshot, d *decide.Decision) {
 	o.remove(hour, s, d)
 }
 
-// hour is the one that a time falls into; the oldest makes room.
+// hour returns the Hour of a time. It appends it when it is new, and drops the oldest
+// beyond keep.
 func (o *Observer) hour(at time.Time) *Hour {
 	start := at.UTC().Truncate(time.Hour)
 	if n := len(o.hours); n == 0 || o.hours[n-1].Start.Before(start) {
@@ -99,7 +104,8 @@ func (o *Observer) hour(at time.Time) *Hour {
 	return &o.hours[len(o.hours)-1]
 }
 
-// really counts what is there, and what came and went since the last look.
+// really counts the nodes that exist, and those that appeared and disappeared since the
+// last decision.
 func (o *Observer) really(hour *Hour, s *model.Snapshot) {
 	there := map[string]bool{}
 	for i := range s.Nodes {
@@ -120,8 +126,8 @@ func (o *Observer) really(hour *Hour, s *model.Snapshot) {
 	o.nodes = there
 }
 
-// cost is what a node costs: another autoscaler's has no claim, and costs what
-// the catalogue asks for its type.
+// cost returns what a node costs per hour. A node of another autoscaler has no claim
+// and costs what the catalogue lists for its type.
 func cost(s *model.Snapshot, n *model.Node) model.Price {
 	if c := n.Cost(); c > 0 || n.State == model.InFlight {
 		return max(c, n.Reserved)
@@ -161,7 +167,7 @@ func (o *Observer) launch(hour *Hour, s *model.Snapshot, d *decide.Decision) {
 	o.planned = waiting
 }
 
-// remove counts the nodes that would go and were not counted before.
+// remove counts the nodes that would be removed and were not counted before.
 func (o *Observer) remove(hour *Hour, s *model.Snapshot, d *decide.Decision) {
 	going := map[string]bool{}
 	for i := range d.Disruptions {

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// Version is the form of a Report; fields are only ever added within one.
+// Version is the version of Report's format. Within a version fields are only added.
 const Version = 1
 
 // Report is the comparison over a period.
@@ -19,7 +19,7 @@ type Report struct {
 	Hours   []Hour    `json:"hours"`
 }
 
-// Report is what has been seen so far.
+// Report returns the comparison so far.
 func (o *Observer) Report() Report {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -30,7 +30,7 @@ func (o *Observer) Report() Report {
 	return out
 }
 
-// Since is the report without the hours before a time.
+// Since returns the report without the hours that ended before a time.
 func (r Report) Since(at time.Time) Report {
 	r.Hours = slices.DeleteFunc(slices.Clone(r.Hours), func(h Hour) bool { return h.Start.Add(time.Hour).Before(at) })
 	if len(r.Hours) > 0 {
@@ -39,7 +39,7 @@ func (r Report) Since(at time.Time) Report {
 	return r
 }
 
-// Total adds the hours up.
+// Total returns the sum of all hours.
 func (r *Report) Total() Hour {
 	sum := Hour{Start: r.From}
 	for i := range r.Hours {
@@ -66,6 +66,6 @@ func (o *Observer) ServeHTTP(w http.ResponseWriter, _ *http.Request) {
 		return
 	}
 	w.Header().Set("Content-Type", "application/json")
-	// A reader that hangs up is nobody's problem.
+	// A client that closes the connection needs no handling.
 	_, _ = w.Write(body)
 }

@@ -9,18 +9,19 @@ import (
 	"spokeshave.dev/controller/core/model"
 )
 
-// width and height of the chart's drawing area, which is stretched to the page.
+// width and height are the size of the chart's drawing area in units of the SVG, which
+// is scaled to the page.
 const (
 	width  = 600
 	height = 160
 )
 
-// chart is the curve as points of SVG polylines.
+// chart holds the curves as points of SVG polylines.
 type chart struct {
-	// Spend is a line, Load the area under another.
+	// Spend is a line; Load is the area under another.
 	Spend, Load string
-	// Cap is the height of the tightest hard cap of the cluster per hour; empty
-	// when there is none, or it is out of sight.
+	// Cap is the vertical position of the cluster's lowest hard cap per hour, "" when
+	// there is none or it lies outside the chart.
 	Cap, CapAt    string
 	From, To, Top string
 }
@@ -57,7 +58,7 @@ func plot(curve []Point, caps []decide.CapStatus) chart {
 	return out
 }
 
-// clusterCap is the lowest hard cap of the cluster per hour, in USD; 0 for none.
+// clusterCap returns the cluster's lowest hard cap per hour, in USD; 0 for none.
 func clusterCap(caps []decide.CapStatus) float64 {
 	limit := 0.0
 	for i := range caps {
@@ -69,7 +70,8 @@ func clusterCap(caps []decide.CapStatus) float64 {
 	return limit
 }
 
-// round is the next number of 1, 2, 4, 5, 8 at some power of ten.
+// round returns the next number that is 1, 2, 4, 5 or 8 times a power of ten and not
+// below v.
 func round(v float64) float64 {
 	power := math.Pow(10, math.Floor(math.Log10(v)))
 	for _, step := range []float64{1, 2, 4, 5, 8} {

@@ -8,26 +8,25 @@ import (
 	"spokeshave.dev/controller/core/decide"
 )
 
-// markup is HTML under construction. It is written by code and not by
-// html/template, which would link every method of every type into the
-// controller and nearly double what it takes in memory.
+// markup builds HTML. It does not use html/template, because that makes the linker keep
+// every method of every type and nearly doubles the controller's memory.
 type markup struct {
 	strings.Builder
 
-	// columns are those of the table that is being written.
+	// columns are the columns of the table that is being written.
 	columns []string
 }
 
-// put adds a format whose verbs are all %s; arguments are escaped, for text and
+// put appends a format whose verbs are all %s. The arguments are escaped for text and
 // for quoted attributes.
 func (m *markup) put(format string, args ...any) {
 	for i, a := range args {
 		args[i] = html.EscapeString(fmt.Sprint(a))
 	}
-	_, _ = fmt.Fprintf(m, format, args...) // a Builder takes everything
+	_, _ = fmt.Fprintf(m, format, args...) // writing to a Builder never fails
 }
 
-// contents is what changes on the page.
+// contents returns the part of the page that changes.
 func contents(p *page) string {
 	var m markup
 	if p.Leads {
@@ -44,7 +43,7 @@ func contents(p *page) string {
 	return m.String()
 }
 
-// clock is a time of RFC 3339, UTC, for people.
+// clock formats a time of RFC 3339, UTC, for users.
 func clock(at string) string {
 	return strings.TrimSuffix(strings.Replace(at, "T", " ", 1), "Z") + " UTC"
 }
@@ -55,7 +54,7 @@ func (m *markup) section(id, title string, body func()) {
 	m.put("</section>\n")
 }
 
-// tiles are the figures that matter most.
+// tiles writes the most important figures.
 func (m *markup) tiles(p *page) {
 	m.put("<dl class=\"tiles\">")
 	tile := func(name, value, more string) {
@@ -85,17 +84,17 @@ func (m *markup) table(label string, columns []string, rows func()) {
 	m.put("</tbody>\n</table>\n")
 }
 
-// row begins a row, whose cells follow from the second column on.
+// row begins a row and writes its first cell. The caller writes the further cells.
 func (m *markup) row(head string) { m.put("<tr><th scope=\"row\">%s</th>", head) }
 
-// cell opens the cell of a column; the caller writes what is in it.
+// cell writes the cell of a column, whose contents body writes.
 func (m *markup) cell(column int, body func()) {
 	m.put("<td data-label=\"%s\">", m.columns[column])
 	body()
 	m.put("</td>")
 }
 
-// cells are cells of text, from a column on.
+// cells writes cells of text, beginning at a column.
 func (m *markup) cells(from int, values ...any) {
 	for i, v := range values {
 		m.cell(from+i, func() { m.put("%s", v) })
@@ -148,7 +147,7 @@ func (m *markup) spend(p *page) {
 	})
 }
 
-// usedUp is how much of a cap is used, in percent.
+// usedUp returns how much of a cap is used, in percent.
 func usedUp(c *decide.CapStatus) int {
 	if c.Limit <= 0 {
 		return 100
@@ -167,10 +166,10 @@ func (m *markup) waiting(p *page) {
 	}
 }
 
-// together is how many pods that wait for the same are named.
+// together is how many of the pods that wait for the same reasons are named.
 const together = 6
 
-// reasons say of pods why they wait; pods that wait for the same stand together.
+// reasons writes why pods wait, once for all pods with the same reasons.
 func (m *markup) reasons(all []waiting) {
 	m.put("<dl class=\"reasons\">")
 	for i := 0; i < len(all); {

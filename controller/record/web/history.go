@@ -1,10 +1,10 @@
-// Package web is a read-only page about what the controller does: spend against
-// the load that asks for it, nodes with their pods and cost, policies and their
-// state, the latest decisions with their explanations. It changes nothing, loads
-// nothing from elsewhere, and works without scripts.
+// Package web serves a read-only page about the controller: spend compared with the
+// resources that pods request, nodes with their pods and cost, policies and their
+// state, and the latest decisions with their explanations. The page changes nothing,
+// loads nothing from other hosts, and works without scripts.
 //
-// Not here: who may see it. It listens on the loopback address unless told
-// otherwise, and knows no users.
+// It has no users and no access control: it listens on the loopback address unless
+// configured otherwise.
 package web
 
 import (
@@ -17,19 +17,19 @@ import (
 )
 
 const (
-	// every is how far two points of the curve are apart, points how many there
-	// are: a day.
+	// every is the time between two points of the curve, points how many there are: one
+	// day.
 	every  = time.Minute
 	points = 24 * 60
 )
 
-// Point is the spend at a time, and the part of it that pods ask for.
+// Point is the spend at a time, and the part of it that pods request.
 type Point struct {
 	Time        time.Time
 	Spend, Load model.Price
 }
 
-// Board holds what the page shows. The zero value is ready.
+// Board holds the data of the page. The zero value is ready.
 type Board struct {
 	mu       sync.Mutex
 	snapshot *model.Snapshot
@@ -37,7 +37,7 @@ type Board struct {
 	curve    []Point
 }
 
-// Add takes in the latest decision. Neither is changed afterwards.
+// Add records the latest decision and its snapshot. Neither may be changed afterwards.
 func (b *Board) Add(s *model.Snapshot, d *decide.Decision) {
 	b.mu.Lock()
 	defer b.mu.Unlock()

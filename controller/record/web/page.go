@@ -15,7 +15,7 @@ import (
 	"spokeshave.dev/controller/record/journal"
 )
 
-// page is what is shown.
+// page is the data of the page.
 type page struct {
 	Time       string
 	Leads      bool
@@ -23,7 +23,7 @@ type page struct {
 	Nodes      []node
 	Spot       int
 	Caps       []decide.CapStatus
-	// Waiting are the pods without a place now; Waits counts them all.
+	// Waiting are the first pods that cannot be placed now; Waits is the number of all.
 	Waiting  []waiting
 	Waits    int
 	Policies []policy.Status
@@ -34,14 +34,14 @@ type page struct {
 type node struct {
 	Name, Pool, Type, Zone, Capacity, State string
 	Cost                                    model.Price
-	// Used is the part of its cost that pods ask for, in percent.
+	// Used is the part of the node's cost that pods request, in percent.
 	Used int
 	Pods []string
 }
 
 type decision struct {
 	ID, Time string
-	// Short says in a few words what was done.
+	// Short summarizes the decision in a few words.
 	Short string
 	Says  []string
 	// Waiting are pods without a place, with their reasons.
@@ -53,7 +53,7 @@ type waiting struct {
 	Reasons []string
 }
 
-// shown bounds what a section lists; the command line has all of it.
+// shown is how many items a section lists. The command line prints all.
 const shown = 50
 
 func (s *Server) page() page {
@@ -112,7 +112,7 @@ func nodes(s *model.Snapshot) []node {
 	return out
 }
 
-// used is the part of a node that is not idle, in percent.
+// used returns the part of a node's cost that is not idle, in percent.
 func used(shares []spend.Share) int {
 	var all, idle model.Price
 	for _, s := range shares {
@@ -135,7 +135,7 @@ func waits(pod string, reasons []model.Reason) waiting {
 	return w
 }
 
-// decided is an entry in the words of explain.
+// decided describes an entry with the sentences of package explain.
 func decided(e *journal.Entry) decision {
 	out := decision{ID: e.ID, Time: e.Time.UTC().Format(time.RFC3339), Short: short(e)}
 	for i := range e.Nodes {
@@ -161,7 +161,7 @@ func decided(e *journal.Entry) decision {
 	return out
 }
 
-// short says what a decision did, in counts.
+// short summarizes a decision by counts.
 func short(e *journal.Entry) string {
 	pods, goes := 0, 0
 	for i := range e.Existing {

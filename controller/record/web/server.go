@@ -18,7 +18,7 @@ import (
 //go:embed static
 var static embed.FS
 
-// place is where the contents go in static/page.html.
+// place marks where the contents are inserted in static/page.html.
 const place = "<!-- contents -->"
 
 // Server serves the page.
@@ -30,8 +30,8 @@ type Server struct {
 	Policies func() []policy.Status
 }
 
-// NeedLeaderElection says that every replica serves: one that does not lead
-// says so.
+// NeedLeaderElection returns false: every replica serves the page, and one that does
+// not lead says so.
 func (s *Server) NeedLeaderElection() bool { return false }
 
 // Start serves until the context ends.
@@ -45,7 +45,7 @@ func (s *Server) Start(ctx context.Context) error {
 		return fmt.Errorf("serve the page: %w", err)
 	}
 	server := &http.Server{Handler: handler, ReadHeaderTimeout: 5 * time.Second, WriteTimeout: 30 * time.Second}
-	stop := context.AfterFunc(ctx, func() { _ = server.Close() }) // nothing here must be finished
+	stop := context.AfterFunc(ctx, func() { _ = server.Close() }) // requests need not be finished
 	defer stop()
 	if err := server.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
 		return fmt.Errorf("serve the page: %w", err)
@@ -53,7 +53,7 @@ func (s *Server) Start(ctx context.Context) error {
 	return nil
 }
 
-// Handler is the page, its contents alone for the script, and the static files.
+// Handler serves the page, its contents alone for the script, and the static files.
 func (s *Server) Handler() (http.Handler, error) {
 	frame, err := static.ReadFile("static/page.html")
 	if err != nil {
@@ -68,7 +68,7 @@ func (s *Server) Handler() (http.Handler, error) {
 		return func(w http.ResponseWriter, _ *http.Request) {
 			p := s.page()
 			w.Header().Set("Content-Type", "text/html; charset=utf-8")
-			// A reader that hangs up is nobody's problem.
+			// A client that closes the connection needs no handling.
 			_, _ = io.WriteString(w, head+contents(&p)+tail)
 		}
 	}
@@ -82,9 +82,9 @@ func (s *Server) Handler() (http.Handler, error) {
 	return s.guarded(mux), nil
 }
 
-// guarded lets nothing in from elsewhere: no scripts but our own, no frames, and
-// on the loopback address no other host's name, which a page of another site
-// could point here.
+// guarded adds headers that forbid scripts of others and frames. On a loopback address
+// it also refuses requests for another host name, because a page of another site could
+// point its name at the address.
 func (s *Server) guarded(next http.Handler) http.Handler {
 	host, _, err := net.SplitHostPort(s.Address)
 	ip := net.ParseIP(host)

@@ -24,7 +24,8 @@ type healthCount struct {
 func (c healthCount) tooMany() bool { return c.broken > (c.nodes*maxUnhealthyPercent+99)/100 }
 
 // blocked returns why no node of the pool may be replaced now, "" when one may. A node
-// that is still starting does not count as broken.
+// that is not initialized yet counts as broken only once the toleration of its sign has
+// passed.
 func blocked(nodes []corev1.Node, pool string, signs []Sign, now time.Time) string {
 	var all, own healthCount
 	for i := range nodes {

@@ -109,7 +109,8 @@ type Command struct {
 // Candidate is a node that was considered for disruption, and the result.
 type Candidate struct {
 	Node string `json:"node"`
-	// Claim is the node's NodeClaim, whose name the decision that launched it knows.
+	// Claim is the node's NodeClaim. The decision that launched the node knows only
+	// this name.
 	Claim string `json:"claim,omitempty"`
 	// Method is the kind of disruption that was considered.
 	Method string `json:"method,omitempty"`

@@ -82,9 +82,9 @@ func (s *Server) Handler() (http.Handler, error) {
 	return s.guarded(mux), nil
 }
 
-// guarded adds headers that forbid scripts of others and frames. On a loopback address
-// it also refuses requests for another host name, because a page of another site could
-// point its name at the address.
+// guarded adds headers that allow only the page's own styles and scripts, and no
+// frames. On a loopback address it also refuses requests for another host name, because
+// a page of another site could point its name at the address.
 func (s *Server) guarded(next http.Handler) http.Handler {
 	host, _, err := net.SplitHostPort(s.Address)
 	ip := net.ParseIP(host)

@@ -12,33 +12,34 @@ import (
 	"spokeshave.dev/controller/rehearse/source"
 )
 
-// Measurement is how fast a policy answers one hook.
+// Measurement is the speed of a policy on one hook.
 type Measurement struct {
 	Policy string      `json:"policy"`
 	Hook   policy.Hook `json:"hook"`
-	// Rows is how many were asked about in each of Calls calls.
+	// Rows is the number of rows in each of Calls calls.
 	Rows  int `json:"rows"`
 	Calls int `json:"calls"`
-	// NanosPerRow is of the fastest call.
+	// NanosPerRow is the time per row of the fastest call, in nanoseconds.
 	NanosPerRow float64 `json:"nsPerRow"`
-	// FuelPerRow is 0 for engines without fuel.
+	// FuelPerRow is the fuel used per row, 0 for engines without fuel.
 	FuelPerRow float64 `json:"fuelPerRow,omitempty"`
-	// Size is the ConfigMap's, in bytes; LoadMillis from contents to the first
-	// answer.
+	// Size is that of the ConfigMap in bytes. LoadMillis is the time from its contents
+	// to the first answer, in milliseconds.
 	Size       int     `json:"size"`
 	LoadMillis float64 `json:"loadMs"`
-	// Fault is why there is nothing to measure.
+	// Fault is why nothing could be measured.
 	Fault string `json:"fault,omitempty"`
 }
 
-// The catalogue that is ranked, and how much is asked of the other hooks.
+// benchRegion is the region whose catalogue is ranked. benchRows is the number of rows
+// for the other hooks.
 const (
 	benchRegion = "us-east-1"
 	benchRows   = 1000
 )
 
-// Bench measures every hook of a policy for about the time given. elapsed is a
-// stopwatch.
+// Bench measures every hook of a policy, each for about the given time. elapsed returns
+// the time since a fixed start.
 func (s *Source) Bench(ctx context.Context, about time.Duration, elapsed func() time.Duration) ([]Measurement, error) {
 	start := elapsed()
 	p, err := s.Compile(ctx, nil)
@@ -61,7 +62,8 @@ func (s *Source) Bench(ctx context.Context, about time.Duration, elapsed func() 
 	return out, nil
 }
 
-// measure asks a fresh policy, so that its counters are of this hook alone.
+// measure measures one hook with a newly compiled policy, so that its counters cover
+// this hook only.
 func (s *Source) measure(ctx context.Context, m *Measurement, about time.Duration, elapsed func() time.Duration) error {
 	p, err := s.Compile(ctx, nil)
 	if err != nil {
@@ -91,7 +93,8 @@ func (s *Source) measure(ctx context.Context, m *Measurement, about time.Duratio
 	return nil
 }
 
-// question is what is asked of a hook, and about how many rows.
+// question returns a function that calls the hook once, and the number of rows of the
+// call.
 func question(ctx context.Context, p policy.Policy, hook policy.Hook) (ask func() error, rows int, err error) {
 	call := policy.Call{Time: time.Date(2026, time.January, 5, 12, 0, 0, 0, time.UTC), Seed: 1, Generation: 1}
 	switch hook {
@@ -124,7 +127,7 @@ func question(ctx context.Context, p policy.Policy, hook policy.Hook) (ask func(
 	return nil, 0, fmt.Errorf("hook %s cannot be measured", hook)
 }
 
-// offerings are those of a whole region.
+// offerings returns the offerings of the whole region as rows.
 func offerings() ([]policy.RankRow, error) {
 	types, sales, err := catalog.Load(benchRegion)
 	if err != nil {

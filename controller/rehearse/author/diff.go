@@ -13,29 +13,30 @@ import (
 	"spokeshave.dev/controller/rehearse/simulate"
 )
 
-// Difference is what another version of a policy would change in a decision.
+// Difference is how the decision changes when another version of a policy makes it.
 // Prices are USD per hour.
 type Difference struct {
 	Old Outcome `json:"old"`
 	New Outcome `json:"new"`
-	// Nodes are the kinds of nodes whose number changes.
+	// Nodes are the kinds of nodes of which a different number is launched.
 	Nodes []NodeChange `json:"nodes"`
-	// Removed are running nodes that would go and stayed, Kept the other way
-	// round.
+	// Removed are running nodes that only the new version removes; Kept are those that
+	// only the old version removes.
 	Removed []NodeFate `json:"removed"`
 	Kept    []NodeFate `json:"kept"`
-	// Waiting are pods that found a place and would not any more, Placed the
-	// other way round.
+	// Waiting are pods that only the old version places; Placed are those that only the
+	// new version places.
 	Waiting []PodChange `json:"waiting"`
 	Placed  []PodChange `json:"placed"`
 }
 
-// Outcome sums a decision up.
+// Outcome summarizes a decision.
 type Outcome struct {
 	HourlyCost  float64 `json:"hourlyCost"`
 	Nodes       int     `json:"nodes"`
 	Unscheduled int     `json:"unscheduled"`
-	// Removed counts running nodes that would go, Savings is what that saves.
+	// Removed is the number of running nodes that are removed, Savings what that saves
+	// per hour.
 	Removed int     `json:"removed"`
 	Savings float64 `json:"savings"`
 	Fault   string  `json:"fault,omitempty"`
@@ -52,8 +53,7 @@ type NodeChange struct {
 	New          int     `json:"new"`
 }
 
-// NodeFate is a running node, and what keeps it in the decision in which it
-// stays.
+// NodeFate is a running node, with the reason of the decision that keeps it.
 type NodeFate struct {
 	Node   string `json:"node"`
 	Method string `json:"method"`
@@ -61,19 +61,19 @@ type NodeFate struct {
 	Reason string `json:"reason,omitempty"`
 }
 
-// PodChange is a pod and why it waits, in the decision in which it does.
+// PodChange is a pod, with the reasons of the decision that does not place it.
 type PodChange struct {
 	Pod    string   `json:"pod"`
 	Reason []string `json:"reason"`
 }
 
-// Same says that nothing changes.
+// Same reports whether nothing changes.
 func (d *Difference) Same() bool {
 	return len(d.Nodes)+len(d.Waiting)+len(d.Placed)+len(d.Removed)+len(d.Kept) == 0 && d.Old == d.New
 }
 
-// Diff makes the decision of a scenario with each of two versions of a policy.
-// Compiled in cfg is theirs.
+// Diff makes the decision of a scenario with each of two versions of a policy. It
+// replaces cfg.Compiled.
 func Diff(ctx context.Context, before, after *Source, cfg simulate.Config) (*Difference, error) {
 	one, err := before.decide(ctx, cfg)
 	if err != nil {
@@ -151,8 +151,8 @@ func nodeChanges(one, two *scenario.Report) []NodeChange {
 	return out
 }
 
-// newlyRemoved are the running nodes that go in two and not in one, with what
-// keeps them in one.
+// newlyRemoved returns the running nodes that two removes and one keeps, with the
+// reasons of one.
 func newlyRemoved(one, two *scenario.Report) []NodeFate {
 	stays := map[string]*scenario.ReportDisruption{}
 	for i := range one.Disruptions {
@@ -174,7 +174,7 @@ func newlyRemoved(one, two *scenario.Report) []NodeFate {
 	return out
 }
 
-// newlyWaiting are the pods that wait in two and not in one.
+// newlyWaiting returns the pods that wait in two and not in one.
 func newlyWaiting(one, two *scenario.Report) []PodChange {
 	waited := map[string]bool{}
 	for _, u := range one.Unscheduled {

@@ -1,6 +1,6 @@
-// Package author is what `spokeshave policy` does for the people who write
-// policies: it checks, asks, measures and compares policies with the
-// controller's own loader, engines and decision, and no cluster.
+// Package author implements what `spokeshave policy` offers to authors of policies: it
+// checks, tests, measures and compares policies with the controller's own loader,
+// engines and decision code, without a cluster.
 //
-// Not here: sending policies to a cluster (controller/kube/remote).
+// Policies are sent to a cluster in controller/kube/remote.
 package author

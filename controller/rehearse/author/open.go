@@ -16,10 +16,10 @@ import (
 	"spokeshave.dev/controller/rehearse/source"
 )
 
-// Namespace is the controller's own, where a policy without one belongs.
+// Namespace is the controller's own. It is used for policies that name none.
 const Namespace = "spokeshave"
 
-// Source is a policy as it stands in files.
+// Source is a policy that was read from files.
 type Source struct{ source.Policy }
 
 // Name is the policy's name.
@@ -42,7 +42,8 @@ func Open(ctx context.Context, path string) ([]Source, error) {
 	return out, nil
 }
 
-// Naming is how a policy shall be called; empty keeps what it has.
+// Naming is a new namespace and name for a policy. An empty field keeps the present
+// one.
 type Naming struct{ Namespace, Name string }
 
 // Rename gives the policy another name or namespace.
@@ -55,7 +56,7 @@ func (s *Source) Rename(n Naming) error {
 	return nil
 }
 
-// Finding is what the controller would say of a policy.
+// Finding is the result of checking a policy.
 type Finding struct {
 	Policy string        `json:"policy"`
 	At     string        `json:"at"`
@@ -64,14 +65,15 @@ type Finding struct {
 	Hash   string        `json:"hash"`
 	// Size is the ConfigMap's, in bytes as the API server counts them.
 	Size int `json:"size"`
-	// Reason is why it would be rejected; empty if it would not.
+	// Reason is why the controller would reject it, "" if it would not.
 	Reason string `json:"reason,omitempty"`
 	// Notes name rules that run slowly.
 	Notes []string `json:"notes,omitempty"`
 }
 
-// Find checks a policy as the controller would whose own namespace is home:
-// the reason has its words. Only policies there may answer every hook.
+// Find checks a policy as a controller in namespace home would; Reason is the
+// controller's message. Only policies in the controller's namespace may answer every
+// hook.
 func (s *Source) Find(ctx context.Context, home string, now time.Time) Finding {
 	cm := s.ConfigMap.DeepCopy()
 	found := Finding{Policy: cm.Namespace + "/" + cm.Name, At: s.At, Hash: load.Hash(cm), Size: source.Size(cm)}
@@ -92,8 +94,8 @@ func (s *Source) Find(ctx context.Context, home string, now time.Time) Finding {
 	return found
 }
 
-// Compile makes the policy, with a configuration in place of its own unless
-// that is nil; then it leaves out the tests that came with its own.
+// Compile compiles the policy. A config that is not nil replaces the policy's own
+// configuration, and then the policy's own tests are left out.
 func (s *Source) Compile(ctx context.Context, config json.RawMessage) (policy.Compiled, error) {
 	src, err := load.ParseConfigMap(s.ConfigMap)
 	if err != nil {

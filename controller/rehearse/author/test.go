@@ -9,19 +9,18 @@ import (
 	"spokeshave.dev/controller/rehearse/simulate"
 )
 
-// CaseResult is what became of a case.
+// CaseResult is the result of a test case.
 type CaseResult struct {
 	Policy string `json:"policy"`
 	Name   string `json:"name"`
 	File   string `json:"file"`
 	Line   int    `json:"line"`
 	Reason string `json:"reason,omitempty"`
-	// Failures are file:line: text; none when the case passes.
+	// Failures are of the form "file:line: text". A case without any has passed.
 	Failures []string `json:"failures,omitempty"`
 }
 
-// Test asks a policy the cases of its folder. An error means that nothing could
-// be asked.
+// Test runs the cases in the policy's folder. An error means that none could be run.
 func (s *Source) Test(ctx context.Context) (out []CaseResult, err error) {
 	all, err := cases.ReadDir(s.Dir)
 	if err != nil {
@@ -40,8 +39,8 @@ func (s *Source) Test(ctx context.Context) (out []CaseResult, err error) {
 	return out, nil
 }
 
-// decideScenario makes the decision of a scenario with the policy among those
-// in force.
+// decideScenario makes the decision of a scenario with the policy added to those in
+// force.
 func decideScenario(ctx context.Context, s *cases.Scenario, p policy.Policy) (*cases.Plan, error) {
 	info := p.Info()
 	result, err := simulate.Run(ctx, simulate.Config{

@@ -12,7 +12,7 @@ import (
 	"spokeshave.dev/controller/core/model"
 )
 
-// decideBy asks for a decision no later than at a time.
+// decideBy schedules a decision at when, unless one is scheduled earlier.
 func (w *world) decideBy(when time.Time) {
 	if !w.deciding.IsZero() && !when.Before(w.deciding) {
 		return
@@ -20,14 +20,15 @@ func (w *world) decideBy(when time.Time) {
 	w.deciding = when
 	w.at(when, func(ctx context.Context) error {
 		if !w.deciding.Equal(when) {
-			return nil // there was an earlier one
+			return nil // an earlier decision has replaced this one
 		}
 		w.deciding = time.Time{}
 		return w.decide(ctx, decide.Options{})
 	})
 }
 
-// lookBy asks for a judgement of the nodes no later than at a time.
+// lookBy schedules a decision about the disruption of nodes at when, unless one is
+// scheduled earlier.
 func (w *world) lookBy(when time.Time) {
 	if !w.looking.IsZero() && !when.Before(w.looking) {
 		return
@@ -46,7 +47,7 @@ func (w *world) lookBy(when time.Time) {
 	})
 }
 
-// decide makes a decision and carries it out.
+// decide makes a decision and applies it.
 func (w *world) decide(ctx context.Context, opts decide.Options) error {
 	s := w.snapshot(ctx)
 	if w.capped {
@@ -63,7 +64,7 @@ func (w *world) decide(ctx context.Context, opts decide.Options) error {
 	}
 	w.tally.decisions++
 	if short := d.Short(); len(short) > 0 && !slices.Equal(short, w.short) {
-		w.searched, w.changed = time.Time{}, true // money that pods wait for is looked for at once
+		w.searched, w.changed = time.Time{}, true // search at once for savings that would let pods waiting for money be placed
 		w.lookBy(w.now().Add(again))
 	}
 	w.short = d.Short()
@@ -100,7 +101,7 @@ func (w *world) assign(a *model.Assignment, s *model.Snapshot, pods []*pod) {
 	}
 }
 
-// refuse books a pod that has to wait, once for each wait that money caused.
+// refuse counts a pod that has to wait for money, once per wait.
 func (w *world) refuse(u *model.Unplaced, pods []*pod) {
 	p := pods[u.Pod]
 	for _, r := range u.Reasons {
@@ -111,8 +112,8 @@ func (w *world) refuse(u *model.Unplaced, pods []*pod) {
 	}
 }
 
-// launch starts a machine for a planned node, and gives its name; "" when
-// nothing was to be had.
+// launch starts a machine for a planned node and returns its name, "" when no option is
+// in stock.
 func (w *world) launch(ctx context.Context, n *model.PlannedNode, replaces []string, pods []*pod) string {
 	pool := &w.base.Pools[n.Pool]
 	options := n.Options
@@ -136,7 +137,7 @@ func (w *world) launch(ctx context.Context, n *model.PlannedNode, replaces []str
 			return name
 		}
 		w.tally.shortages++
-		// The next capacity type of the plan, as the controller does.
+		// The next capacity type of the plan is tried, as in the controller.
 		kind := options[0].CapacityType
 		options = slices.DeleteFunc(slices.Clone(options), func(o model.Option) bool { return o.CapacityType == kind })
 	}
@@ -144,7 +145,7 @@ func (w *world) launch(ctx context.Context, n *model.PlannedNode, replaces []str
 	return ""
 }
 
-// machine is the node-to-be of an instance.
+// machine returns the starting node of an instance.
 func (w *world) machine(name string, n *model.PlannedNode, in *provider.Instance) *machine {
 	pool := &w.base.Pools[n.Pool]
 	typ := &w.base.Catalogs[pool.Catalog].Types[w.types[pool.NodeClass+"/"+in.InstanceType]]
@@ -183,8 +184,8 @@ func labels(pool *model.Pool, typ *model.InstanceType, in *provider.Instance, na
 	return out
 }
 
-// ready lets a machine take pods: its DaemonSets' first, then those it was
-// planned for.
+// ready marks a machine as ready for pods. Those of its DaemonSets are bound first,
+// then those that were planned for it.
 func (w *world) ready(m *machine) {
 	if m.gone || m.deleting {
 		return
@@ -210,10 +211,10 @@ func (w *world) ready(m *machine) {
 	w.lookBy(w.now().Add(w.cfg.Look))
 }
 
-// daemonSpec is the place of a DaemonSet's spec among the pods'.
+// daemonSpec returns the index of DaemonSet i's spec in the list of specs.
 func (w *world) daemonSpec(i int) int32 { return int32(len(w.base.Specs) - len(w.base.Daemons) + i) }
 
-// interrupt is the notice of a spot interruption: the node is drained, and its
+// interrupt gives the notice of a spot interruption: the node is drained, and its
 // instance ends two minutes later, drained or not.
 func (w *world) interrupt(ctx context.Context, m *machine) {
 	if m.gone {
@@ -229,7 +230,7 @@ func (w *world) interrupt(ctx context.Context, m *machine) {
 			return nil
 		})
 	}
-	if m.deleting { // a drain that EC2 does not wait for
+	if m.deleting { // it is being drained already, and EC2 does not wait for that
 		w.at(end, func(ctx context.Context) error { w.drain(ctx, m, end, survives); return nil })
 		return
 	}

@@ -11,17 +11,18 @@ import (
 	"spokeshave.dev/controller/core/model"
 )
 
-// Budget is a PodDisruptionBudget whose pods come and go.
+// Budget is a PodDisruptionBudget whose allowed disruptions are computed as pods come
+// and go.
 type Budget struct {
 	model.PodBudget
 
-	// Away is how many pods may be without a node, of so many that there should
-	// be.
+	// Away returns how many of the expected pods may be without a node at the same
+	// time.
 	Away func(expected int) int
 }
 
-// budgetsOf pairs lowered budgets with what their manifests allow, whatever
-// their status says of the moment.
+// budgetsOf combines lowered budgets with the limits in their manifests. It ignores the
+// status of the manifests.
 func budgetsOf(sources []*policyv1.PodDisruptionBudget, lowered []model.PodBudget) []Budget {
 	var out []Budget
 	for _, b := range lowered {
@@ -40,8 +41,8 @@ func budgetsOf(sources []*policyv1.PodDisruptionBudget, lowered []model.PodBudge
 	return out
 }
 
-// parts is a number, or a percentage rounded up, as the disruption controller
-// takes both fields. What cannot be read is nothing.
+// parts returns a number, or a percentage of of rounded up, as the disruption
+// controller reads both fields. An invalid value is 0.
 func parts(v *intstr.IntOrString, of int) int {
 	if v == nil {
 		return 0
@@ -53,7 +54,7 @@ func parts(v *intstr.IntOrString, of int) int {
 	return n
 }
 
-// count is how many pods of a budget there should be, and how many run.
+// count returns how many pods of a budget are expected, and how many run.
 func (w *world) count(b *Budget) (expected, running int) {
 	for _, p := range w.pods {
 		if p.gone || p.daemon || !w.selects(b, p) {
@@ -72,14 +73,14 @@ func (w *world) selects(b *Budget, p *pod) bool {
 	return b.Selector.Matches(s.Namespace, s.Labels)
 }
 
-// spare is how many more pods of a budget may leave their nodes now.
+// spare returns how many more pods of a budget may leave their nodes now.
 func (w *world) spare(b *Budget) int {
 	expected, running := w.count(b)
 	return max(0, b.Away(expected)-(expected-running))
 }
 
-// evictable says whether the pod's budgets let it go. The Eviction API takes
-// pods of one budget at most.
+// evictable reports whether the pod's budgets allow its eviction. The Eviction API
+// refuses pods that several budgets select.
 func (w *world) evictable(p *pod) bool {
 	of := 0
 	for i := range w.cfg.Workload.Budgets {
@@ -94,7 +95,7 @@ func (w *world) evictable(p *pod) bool {
 	return true
 }
 
-// podBudgets are the budgets as a decision sees them.
+// podBudgets returns the budgets as the snapshot contains them.
 func (w *world) podBudgets() []model.PodBudget {
 	var out []model.PodBudget
 	for i := range w.cfg.Workload.Budgets {
@@ -105,23 +106,23 @@ func (w *world) podBudgets() []model.PodBudget {
 	return out
 }
 
-// evictAgain is how often a drain tries what a budget has refused.
+// evictAgain is how often a drain repeats an eviction that a budget refused.
 const evictAgain = 10 * time.Second
 
 // draining is a node that is being emptied.
 type draining struct {
 	*world
 	m *machine
-	// until is when the instance takes with it what is left; zero for never.
+	// until is when the instance ends together with the remaining pods; zero for never.
 	until   time.Time
 	evicted []*pod
 	// done is called at the end.
 	done func(evicted []*pod)
 }
 
-// drain evicts what budgets let go, again and again until the node is empty, or
-// until the time given has come: then the instance takes with it what is left.
-// Zero is no such time. done is called at the end.
+// drain evicts the pods that budgets allow, repeatedly until the node is empty or until
+// until; then the instance ends together with the remaining pods. A zero until sets no
+// limit. done is called at the end.
 func (w *world) drain(ctx context.Context, m *machine, until time.Time, done func(evicted []*pod)) {
 	(&draining{world: w, m: m, until: until, done: done}).round(ctx)
 }
@@ -146,10 +147,10 @@ func (d *draining) round(ctx context.Context) {
 		d.round(ctx)
 		return nil
 	})
-	d.decideBy(d.now().Add(d.cfg.Batch)) // they need places before they can go
+	d.decideBy(d.now().Add(d.cfg.Batch)) // the next decision plans other nodes for the pods
 }
 
-// evictAll evicts what may go now, and says whether nothing is left.
+// evictAll evicts the pods that may leave now, and reports whether none is left.
 func (d *draining) evictAll() bool {
 	last, all := !d.until.IsZero() && !d.now().Before(d.until), true
 	for _, p := range slices.Clone(d.m.pods) {

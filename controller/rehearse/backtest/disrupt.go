@@ -10,7 +10,7 @@ import (
 	"spokeshave.dev/controller/core/model"
 )
 
-// again is how long after its taint a node is judged a second time.
+// again is after how long a tainted node is judged a second time.
 const again = time.Second
 
 func disrupted() model.Taint {
@@ -19,8 +19,8 @@ func disrupted() model.Taint {
 
 func tainted(m *machine) bool { return slices.Contains(m.Taints, disrupted()) }
 
-// disrupt carries out what a decision says of nodes: taint, then delete, or a
-// step of a command.
+// disrupt applies the disruptions of a decision: it taints or deletes a node, or takes
+// one step of a command.
 func (w *world) disrupt(ctx context.Context, s *model.Snapshot, d *decide.Decision, pods []*pod) {
 	going := map[*machine]bool{}
 	fresh := false
@@ -74,9 +74,9 @@ func (w *world) command(ctx context.Context, s *model.Snapshot, c *decide.Comman
 	}
 }
 
-// begin launches the replacements of a command and marks its nodes. When one of
-// the replacements is not to be had nothing is marked, and the others go as
-// empty nodes.
+// begin launches the replacements of a command and marks its nodes. When one of the
+// replacements is out of stock, no node is marked; the other replacements are later
+// removed as empty nodes.
 func (w *world) begin(ctx context.Context, s *model.Snapshot, c *decide.Command, pods []*pod) {
 	w.made++
 	mark := &model.Command{ID: fmt.Sprintf("c%d", w.made), Method: string(c.Method), Started: s.Time, Removed: c.Removed, Billed: c.Billed}
@@ -97,7 +97,7 @@ func (w *world) begin(ctx context.Context, s *model.Snapshot, c *decide.Command,
 	}
 }
 
-// remove drains a node, and ends it.
+// remove drains a node and then ends its instance.
 func (w *world) remove(ctx context.Context, m *machine, method string) {
 	if m.deleting {
 		return
@@ -114,10 +114,10 @@ func (w *world) remove(ctx context.Context, m *machine, method string) {
 	w.drain(ctx, m, time.Time{}, func([]*pod) {})
 }
 
-// stop ends the instance.
+// stop ends the machine's instance.
 func (w *world) stop(ctx context.Context, m *machine) {
 	m.gone, m.deleting, m.State = true, true, model.Deleting
-	// Gone already is gone; nothing else can go wrong with a machine in memory.
+	// NotFound is fine, and no other error can occur with a simulated machine.
 	_ = w.cloud.Terminate(ctx, m.id)
 	w.nodes = slices.DeleteFunc(w.nodes, func(x *machine) bool { return x == m })
 	delete(w.byID, m.Claim)

@@ -1,9 +1,8 @@
-// Package backtest runs days of workload through the whole loop, provisioning and
-// disruption, on a virtual clock: the controller's own decisions, machines of
-// provider/sim that boot and stop by that clock, and a spot market whose prices,
-// shortages and interruptions come from a seed. Equal input gives an equal
-// result, to the byte.
+// Package backtest runs days of workload through provisioning and disruption on a
+// virtual clock. The decisions are the controller's own. The machines are those of
+// provider/sim, which boot and stop by the clock. Prices, shortages and interruptions
+// of the spot market are drawn from a seed. Equal input gives exactly equal results.
 //
-// Not here: a kube-scheduler (pods go where they were planned, or to the emptiest
-// node that takes them), and grace periods: who may be evicted is so at once.
+// It has no kube-scheduler: pods are bound where they were planned, or to the emptiest
+// node that takes them. It has no grace periods: an eviction takes effect at once.
 package backtest

@@ -12,11 +12,11 @@ import (
 //go:embed page.html
 var page string
 
-// chart is one curve per set, as an SVG of 720 by 200.
+// chart holds one curve per policy set, as an SVG of 720 by 200.
 type chart struct {
 	Title, Unit string
 	Lines       []curve
-	// Top labels the upper grid line, Middle the one half way up.
+	// Top is the label of the upper grid line, Middle that of the middle one.
 	Top, Middle string
 }
 
@@ -28,7 +28,7 @@ const (
 	colours = 6
 )
 
-// WriteHTML writes one page that needs nothing else: table and curves.
+// WriteHTML writes a self-contained page with the table and the curves.
 func (r *Report) WriteHTML(w io.Writer) error {
 	t, err := template.New("page").Parse(page)
 	if err != nil {
@@ -73,7 +73,8 @@ func (r *Report) chart(title, unit string, of func(*Sample) float64) chart {
 	return out
 }
 
-// ceiling is the next of 1, 2 and 5 times a power of ten.
+// ceiling returns the next number that is 1, 2 or 5 times a power of ten and not below
+// v.
 func ceiling(v float64) float64 {
 	if v <= 0 {
 		return 1

@@ -18,23 +18,24 @@ import (
 	"spokeshave.dev/controller/rehearse/scenario"
 )
 
-// Source is where a workload comes from.
+// Source says where a workload is read from.
 type Source struct {
-	// Trace is a file: CSV or JSON lines, plain or packed.
+	// Trace is a file: CSV or JSON lines, plain or in gzip.
 	Trace string
-	// Cluster holds NodePools, EC2NodeClasses, DaemonSets and what else there
-	// is in the cluster. Its Deployments' pods are there from the beginning.
+	// Cluster holds the NodePools, EC2NodeClasses, DaemonSets and other objects of the
+	// cluster. The pods of its Deployments exist from the beginning.
 	Cluster *scenario.Objects
 	Options scenario.Options
-	// For is how long the workload runs; 0 until an hour after the last pod
-	// has come, and all that end have ended.
+	// For is how long the workload runs. 0 means until one hour after the last pod has
+	// arrived, and until all pods with an end have ended.
 	For time.Duration
 }
 
-// sample is the namespace of the pods that stand for rows, which no trace has.
+// sample is the namespace of the pods that are lowered once for equal rows. No trace
+// uses it.
 const sample = "spokeshave-backtest-sample"
 
-// Load reads a trace and lowers its pods as those of a cluster are.
+// Load reads a trace and lowers its pods in the same way as those of a cluster.
 func Load(src *Source) (*Workload, error) {
 	raw, err := scenario.ReadFile(src.Trace)
 	if err != nil {
@@ -46,7 +47,7 @@ func Load(src *Source) (*Workload, error) {
 	}
 	start := begin(rows, src.Options.Time)
 	src.Options.Time = start
-	names := map[string]string{} // of a row's pod, by its key
+	names := map[string]string{} // name of the row's pod, by the row's key
 	for i := range rows {
 		key, err := rows[i].key()
 		if err != nil {
@@ -91,8 +92,8 @@ func Load(src *Source) (*Workload, error) {
 	return w, nil
 }
 
-// begin is where the trace's time begins: the hour of its first time, or the
-// given time when it only has times since the beginning.
+// begin returns the start of the trace: the hour of its first absolute time, or the
+// given time when it has only relative ones.
 func begin(rows []entry, otherwise time.Time) time.Time {
 	var first time.Time
 	for i := range rows {
@@ -121,7 +122,7 @@ func (w *Workload) rows(e *entry, spec int32) {
 	}
 }
 
-// finish sorts the pods and sets the end.
+// finish sorts the pods by arrival and sets the end.
 func (w *Workload) finish(length time.Duration) {
 	slices.SortStableFunc(w.Pods, func(a, b Pod) int { return a.Arrival.Compare(b.Arrival) })
 	w.End = w.Start.Add(length)
@@ -133,7 +134,7 @@ func (w *Workload) finish(length time.Duration) {
 	}
 }
 
-// allowance asks the pools' own disruption budgets.
+// allowance returns a function that evaluates the disruption budgets of a pool.
 func allowance(sources []*karpv1.NodePool, pools []model.Pool) func(int, time.Time, int, int) (int, int, int) {
 	byName := map[string]*karpv1.NodePool{}
 	for _, np := range sources {
@@ -148,7 +149,7 @@ func allowance(sources []*karpv1.NodePool, pools []model.Pool) func(int, time.Ti
 	}
 }
 
-// pod is a Kubernetes pod such as the row's.
+// pod returns a Kubernetes pod with the row's properties.
 func (e *entry) pod(name string) *corev1.Pod {
 	yes := true
 	workload := cmp.Or(e.Workload, "trace")

@@ -12,39 +12,39 @@ import (
 	"spokeshave.dev/controller/core/model"
 )
 
-// Market is how unruly spot capacity is. Zero fields are the defaults, a
-// negative one switches off.
+// Market describes how spot capacity changes. A field of zero has its default; a
+// negative one switches the change off.
 type Market struct {
-	// Volatility is the standard deviation of a spot price's logarithm over a
-	// day; 0.1.
+	// Volatility is the standard deviation of a spot price's logarithm over a day. The
+	// default is 0.1.
 	Volatility float64
-	// Shortages is how many of the spot offerings are sold out at a time, as a
-	// share; 0.05. A shortage lasts some hours.
+	// Shortages is the share of spot offerings that are sold out at a time. The default
+	// is 0.05. A shortage lasts some hours.
 	Shortages float64
-	// Interruptions multiplies the catalogue's interruption rates; 1. Where the
-	// catalogue knows none, 5 % a month count.
+	// Interruptions multiplies the catalogue's interruption rates. The default is 1.
+	// Offerings without a rate have 5 % per month.
 	Interruptions float64
 }
 
 const (
-	// step is how often the market moves.
+	// step is how often the market changes.
 	step = time.Hour
-	// shortage is how long one lasts on average, in steps.
+	// shortage is how long a shortage lasts on average, in steps.
 	shortage = 4
 	month    = 730 * time.Hour
 	// unknownRate is the monthly interruption rate of offerings without one.
 	unknownRate = 0.05
-	// notice is how long before its end a spot instance is told.
+	// notice is how long before its end a spot instance gets its notice.
 	notice = 2 * time.Minute
 )
 
-// prices are the spot offerings' states.
+// prices is the state of all spot offerings.
 type prices struct {
 	Market
 
 	offers []offer
 	now    []model.Catalog
-	// generation counts the steps.
+	// generation is the number of steps so far.
 	generation uint64
 }
 
@@ -65,7 +65,7 @@ func standard(v, otherwise float64) float64 {
 	return v
 }
 
-// open sets up the market and the cloud.
+// open initializes the market and the cloud.
 func (w *world) open() error {
 	m := &prices{Market: w.cfg.Market}
 	m.Volatility, m.Shortages = standard(m.Volatility, 0.1), min(standard(m.Shortages, 0.05), 0.9)
@@ -103,7 +103,7 @@ func (w *world) open() error {
 	return nil
 }
 
-// trade moves every spot price and every shortage by a step.
+// trade advances every spot price and shortage by one step.
 func (w *world) trade(context.Context) error {
 	m := w.market
 	m.generation++
@@ -131,8 +131,8 @@ func (w *world) trade(context.Context) error {
 	return nil
 }
 
-// move is a step of one offering: its price returns to its mean within days,
-// and it is sold out for as many steps as the shares say.
+// move advances one offering by one step. Its price returns to its mean within days.
+// Shortages begin and end so often that the configured share is sold out.
 func (w *world) move(o *offer) {
 	m := w.market
 	perStep := m.Volatility * math.Sqrt(step.Hours()/24)
@@ -152,7 +152,8 @@ func (w *world) move(o *offer) {
 	}
 }
 
-// catalogs are what the cloud sells now, as far as launches have found out.
+// catalogs returns what the cloud offers now, without the shortages that launches have
+// found.
 func (w *world) catalogs(ctx context.Context) []model.Catalog {
 	out := slices.Clone(w.market.now)
 	for i := range out {
@@ -163,7 +164,7 @@ func (w *world) catalogs(ctx context.Context) []model.Catalog {
 	return out
 }
 
-// price is what a machine costs now.
+// price returns what a machine costs per hour now.
 func (w *world) price(m *machine) model.Price {
 	t := &w.market.now[w.base.Pools[m.Pool].Catalog].Types[w.types[w.base.Pools[m.Pool].NodeClass+"/"+m.InstanceType]]
 	for i := range t.Offerings {
@@ -174,7 +175,7 @@ func (w *world) price(m *machine) model.Price {
 	return m.Price
 }
 
-// lifetime draws how long a spot machine is left to us.
+// lifetime draws the time after which a spot machine is interrupted.
 func (w *world) lifetime(m *machine, draw *rand.Rand) time.Duration {
 	rate := 0.0
 	for i := range m.typ.Offerings {
@@ -185,7 +186,7 @@ func (w *world) lifetime(m *machine, draw *rand.Rand) time.Duration {
 	if rate == 0 {
 		rate = unknownRate
 	}
-	// A share p interrupted within a month is a hazard of -ln(1-p) a month.
+	// A monthly interruption probability p is a hazard rate of -ln(1-p) per month.
 	hazard := -math.Log(1-min(rate, 0.99)) * w.market.Interruptions
 	x := draw.ExpFloat64()
 	if hazard <= 0 {

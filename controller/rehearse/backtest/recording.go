@@ -11,11 +11,11 @@ import (
 	"spokeshave.dev/controller/record/journal"
 )
 
-// Recorded is the workload that a controller saw, from the records of its
-// decision log that have inputs, in the order of time. Pools, prices and
-// DaemonSets are those of the first. A pod comes when it was created, and ends
-// at the first record without it; those of the last record stay. Pods on nodes
-// that no NodePool manages are left out.
+// Recorded returns the workload that a controller saw, from those records of its
+// decision log that have inputs, in order of time. Pools, prices and DaemonSets are
+// those of the first record. A pod arrives at its creation time and ends at the first
+// record without it; pods in the last record do not end. Pods on unmanaged nodes are
+// left out.
 func Recorded(records []journal.Record) (*Workload, error) {
 	r := &recording{specs: map[string]int32{}, at: map[string]int{}, away: map[string]int{}}
 	for i := range records {
@@ -46,7 +46,7 @@ type recording struct {
 	specs map[string]int32 // by what is in them
 	at    map[string]int   // place in Pods, by UID
 	away  map[string]int   // of a budget's pods at once, by its namespace and name
-	// alive are those that have not ended.
+	// alive are the pods that have not ended.
 	alive map[string]bool
 }
 
@@ -87,9 +87,8 @@ func (r *recording) add(s *model.Snapshot) error {
 	return nil
 }
 
-// budgets are the PodDisruptionBudgets of the recording: as many pods may be away
-// as the most that were, at a time when one more was allowed to go, and those that
-// were.
+// budgets records the PodDisruptionBudgets. The number of pods that may be away at once
+// is the largest seen of those away plus those allowed.
 func (r *recording) budgets(s *model.Snapshot) {
 	for i := range s.Budgets {
 		b := &s.Budgets[i]
@@ -112,7 +111,7 @@ func (r *recording) budgets(s *model.Snapshot) {
 	}
 }
 
-// spec is the place of a spec among all that were recorded.
+// spec returns the index of a spec among all recorded specs.
 func (r *recording) spec(p *model.PodSpec) (int32, error) {
 	raw, err := json.Marshal(p)
 	if err != nil {

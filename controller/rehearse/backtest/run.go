@@ -14,23 +14,26 @@ import (
 	"spokeshave.dev/controller/core/spend"
 )
 
-// Config says under which circumstances a workload runs. The zero value of
-// every field but Workload is a default.
+// Config describes a run. Every field but Workload has a default, which its zero value
+// selects.
 type Config struct {
 	Workload *Workload
 	Policies []policy.Policy
-	// Seed is that of the market, and of nothing else.
+	// Seed is the seed of the market. Nothing else is random.
 	Seed   uint64
 	Market Market
-	// Boot is how long a machine takes to become a node; 45 seconds.
+	// Boot is how long a machine takes to become a ready node. The default is 45
+	// seconds.
 	Boot time.Duration
-	// Batch is how long after a pod that does not fit a decision is made: 1
-	// second. Look is how often nodes are judged while anything changes: 1
-	// minute. Search is how often replacements are searched for: 5 minutes.
+	// Batch is how long after the arrival of a pod that does not fit a decision is
+	// made; the default is 1 second. Look is how often disruption is decided while the
+	// cluster changes; the default is 1 minute. Search is how often replacements are
+	// searched for; the default is 5 minutes.
 	Batch, Look, Search time.Duration
 }
 
-// Run runs the workload. An error is a defect, or the end of the context.
+// Run runs the workload. An error is a defect of the program, or comes from the
+// context.
 func Run(ctx context.Context, cfg Config) (*Result, error) {
 	w, err := newWorld(ctx, cfg)
 	if err != nil {
@@ -95,8 +98,8 @@ func newWorld(ctx context.Context, cfg Config) (*world, error) {
 	return w, nil
 }
 
-// event is something that happens at a time. Events of one time happen in the
-// order in which they were planned.
+// event is a function that runs at a time. Events of one time run in the order in which
+// they were scheduled.
 type event struct {
 	at time.Time
 	no int

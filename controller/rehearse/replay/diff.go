@@ -8,10 +8,10 @@ import (
 	"slices"
 )
 
-// mostDifferences is how many are told.
+// mostDifferences is how many differences are reported.
 const mostDifferences = 20
 
-// differences compares two JSON values, and says in words where they differ.
+// differences compares two JSON values and describes where they differ.
 func differences(want, got []byte) []string {
 	var a, b any
 	if err := json.Unmarshal(want, &a); err != nil {
@@ -83,8 +83,8 @@ func (d *diff) object(path string, a, b map[string]any) {
 	}
 }
 
-// firstCause sorts what may be the cause, policies and caps, before what may
-// come of it.
+// firstCause orders keys so that possible causes, policies and caps, come before their
+// effects.
 func firstCause(a, b string) int {
 	rank := func(key string) int { return slices.Index([]string{"headroom", "policies"}, key) }
 	return cmp.Or(cmp.Compare(rank(b), rank(a)), cmp.Compare(a, b))
@@ -99,7 +99,7 @@ func (d *diff) list(path string, a, b []any) {
 	}
 }
 
-// short is a value in few letters.
+// short formats a value, cut to a few characters.
 func short(v any) string {
 	raw, err := json.Marshal(v)
 	if err != nil {

@@ -1,4 +1,4 @@
-// Package replay makes recorded decisions again, for `spokeshave replay`: with
-// the policies of the record, to see whether the same bytes come out, or with
-// others, to see what would have been different.
+// Package replay makes recorded decisions again, for `spokeshave replay`: with the
+// policies of the record, to check that exactly the same bytes result, or with other
+// policies, to see what would have been different.
 package replay

@@ -20,8 +20,8 @@ import (
 	"spokeshave.dev/controller/rehearse/scenario"
 )
 
-// Read reads the records of a decision log, or of a file with one of them.
-// Packed files are unpacked.
+// Read reads the records of a decision log, or of a file with a single record. Files
+// may be in gzip.
 func Read(path string) ([]journal.Record, error) {
 	raw, err := scenario.ReadFile(path)
 	if err != nil {
@@ -49,15 +49,15 @@ func Read(path string) ([]journal.Record, error) {
 type Result struct {
 	Decision string    `json:"decision"`
 	Time     time.Time `json:"time"`
-	// Same says that the bytes are those that were recorded.
+	// Same says that the bytes are equal to the recorded ones.
 	Same bool `json:"same"`
-	// Differences say where they are not, at most a few.
+	// Differences describe some of the differences when they are not.
 	Differences []string `json:"differences,omitempty"`
 	// Bytes is the length of the recorded decision.
 	Bytes int `json:"bytes"`
 }
 
-// Again makes a recorded decision again.
+// Again makes a recorded decision again with the policies of the record.
 func Again(ctx context.Context, r *journal.Record) (_ *Result, err error) {
 	s, err := r.Unpack()
 	if err != nil {
@@ -84,8 +84,9 @@ func Again(ctx context.Context, r *journal.Record) (_ *Result, err error) {
 	return out, nil
 }
 
-// reload makes the policies of a record. One that could not be loaded then is
-// not loaded now, and stands for itself in the same way.
+// reload loads the policies of a record. A policy that could not be loaded when the
+// decision was made is rejected again, and so has the same effect. done releases the
+// policies.
 func reload(ctx context.Context, r *journal.Record, now time.Time) (policies []policy.Policy, done func() error) {
 	l := load.New(load.Config{Namespace: r.Inputs.Namespace, Engines: engine.All(), Now: func() time.Time { return now }})
 	var keys []load.Key
@@ -98,7 +99,7 @@ func reload(ctx context.Context, r *journal.Record, now time.Time) (policies []p
 				cm.Data[name] = string(file)
 			}
 		}
-		// The error is the author's, and has been told when it was new.
+		// The policy's author got this error when the decision was made.
 		_, _ = l.Apply(ctx, cm)
 		keys = append(keys, load.Key{Namespace: c.Namespace, Name: c.Name})
 	}
@@ -115,5 +116,5 @@ func reload(ctx context.Context, r *journal.Record, now time.Time) (policies []p
 	}
 }
 
-// binary says whether a ConfigMap keeps a file as it is, and not as text.
+// binary reports whether a ConfigMap holds the file in binaryData.
 func binary(name string) bool { return name == "module.wasm" || name == "module.wasm.gz" }

@@ -13,22 +13,22 @@ import (
 	"spokeshave.dev/controller/rehearse/source"
 )
 
-// Comparison is a recorded decision beside the one that other policies would
-// have come to.
+// Comparison is a recorded decision next to the one that other policies would have
+// made.
 type Comparison struct {
 	Decision string    `json:"decision"`
 	Time     time.Time `json:"time"`
 	Recorded Summary   `json:"recorded"`
 	Replayed Summary   `json:"replayed"`
-	// HourlyDelta is what the replayed decision would have added to the hourly
-	// cost beyond the recorded one, in USD.
+	// HourlyDelta is by how much the replayed decision would have increased the hourly
+	// cost more than the recorded one, in USD.
 	HourlyDelta float64 `json:"hourlyDelta"`
 }
 
-// Summary is what a decision came to.
+// Summary summarizes a decision.
 type Summary struct {
-	// HourlyCost is the billed price of the nodes launched, volumes and
-	// addresses included; Removed that of the nodes let go. USD per hour.
+	// HourlyCost is the billed price of the nodes launched, volumes and addresses
+	// included; Removed is that of the nodes removed. Both are USD per hour.
 	HourlyCost float64                `json:"hourlyCost"`
 	Removed    float64                `json:"removed"`
 	Nodes      []journal.Node         `json:"nodes"`
@@ -40,8 +40,8 @@ type Summary struct {
 	ByCapacity map[string]model.Price `json:"byCapacityType,omitempty"`
 }
 
-// With makes a recorded decision again with other policies in place of all
-// those of the record. Required policies are taken as present.
+// With makes a recorded decision again with other policies in place of all those of the
+// record. No required policy counts as missing.
 func With(ctx context.Context, r *journal.Record, policies []source.Policy) (_ *Comparison, err error) {
 	s, err := r.Unpack()
 	if err != nil {

@@ -1,4 +1,4 @@
-// Package scaffold starts new policies: a folder with a policy that works, its
-// tests and cases, a README, and the SDK of its language, so that nothing has to
-// be fetched.
+// Package scaffold creates new policy projects: a folder with a working policy, its
+// tests and cases, a README, and the SDK of its language, so that nothing has to be
+// downloaded.
 package scaffold

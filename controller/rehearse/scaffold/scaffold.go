@@ -23,7 +23,7 @@ import (
 //go:embed templates
 var templates embed.FS
 
-// Project is what is to be made.
+// Project describes the project to create.
 type Project struct {
 	Name string
 	// Hook is rank, consolidate or ceiling.
@@ -32,18 +32,19 @@ type Project struct {
 	Language string
 }
 
-// Hooks are those that a project can be made for.
+// Hooks returns the hooks for which a project can be created.
 func Hooks() []string { return []string{"rank", "consolidate", "ceiling"} }
 
-// Languages are those that a project can be written in.
+// Languages returns the languages in which a project can be written, sorted.
 func Languages() []string { return slices.Sorted(maps.Keys(languages())) }
 
-// language says where the files of a language's project come from.
+// language says where the files of a project in the language come from.
 type language struct {
-	// sdk is where the embedded SDK is, in a folder of it, and into where it goes.
+	// sdk holds the SDK in its folder folder; its files go to the folder into of the
+	// project.
 	sdk          embed.FS
 	folder, into string
-	// moved are files that do not go to the top.
+	// moved maps files that do not go to the project's top folder to their folders.
 	moved map[string]string
 }
 
@@ -57,7 +58,7 @@ func languages() map[string]language {
 	}
 }
 
-// Files are the project's files by slash-separated name.
+// Files returns the project's files by slash-separated name.
 func (p *Project) Files() (map[string]string, error) {
 	if wrong := validation.IsDNS1123Label(p.Name); wrong != nil {
 		return nil, fmt.Errorf("%q cannot be a policy's name: %s", p.Name, strings.Join(wrong, "; "))
@@ -78,7 +79,7 @@ func (p *Project) Files() (map[string]string, error) {
 	return out, carry(lang, out)
 }
 
-// render fills in the templates of a folder, not those below it.
+// render fills in the templates of a folder, without its subfolders.
 func (p *Project) render(from string, moved, out map[string]string) error {
 	entries, err := templates.ReadDir("templates/" + from)
 	if err != nil {
@@ -105,7 +106,7 @@ func (p *Project) render(from string, moved, out map[string]string) error {
 	return nil
 }
 
-// carry adds the SDK, without its tests.
+// carry adds the SDK's files, without its tests.
 func carry(lang language, out map[string]string) error {
 	if lang.folder == "" {
 		return nil
@@ -130,7 +131,7 @@ func carry(lang language, out map[string]string) error {
 	return nil
 }
 
-// Write makes the project in a folder that does not exist yet.
+// Write creates the project in a folder that must not exist yet.
 func (p *Project) Write(dir string) error {
 	files, err := p.Files()
 	if err != nil {

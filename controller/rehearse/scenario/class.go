@@ -14,7 +14,7 @@ import (
 	"spokeshave.dev/controller/kube/lower"
 )
 
-// classOptions is how an EC2NodeClass shapes what its nodes hold.
+// classOptions returns how an EC2NodeClass changes the capacity of its nodes.
 func classOptions(class *awsv1.EC2NodeClass, region string) (catalog.Options, error) {
 	opts := catalog.Options{NodeClass: class.Name, Region: region}
 	for i := range class.Status.Subnets {
@@ -49,8 +49,8 @@ func classOptions(class *awsv1.EC2NodeClass, region string) (catalog.Options, er
 	return opts, err
 }
 
-// rootVolume is the size in bytes of the volume that kubelet uses, 0 when the
-// class does not say.
+// rootVolume returns the size in bytes of the volume that kubelet uses, 0 when the
+// class does not set it.
 func rootVolume(class *awsv1.EC2NodeClass) int64 {
 	for i := range class.Spec.BlockDeviceMappings {
 		m := &class.Spec.BlockDeviceMappings[i]
@@ -81,8 +81,8 @@ func amounts(field string, in map[string]string) (model.Resources, error) {
 	return out, nil
 }
 
-// evictions reads the thresholds on memory and disk. A share of the memory
-// differs by instance type and is not modelled; shares of the disk are.
+// evictions parses the eviction thresholds on memory and disk. Percentages of the disk
+// are supported; percentages of the memory, which differ by instance type, are not.
 func evictions(in map[string]string, opts *catalog.Options) (model.Resources, error) {
 	out := model.Resources{}
 	for signal, name := range map[string]string{"memory.available": model.Memory, "nodefs.available": model.EphemeralStorage} {

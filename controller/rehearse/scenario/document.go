@@ -15,18 +15,17 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// document is one object as it stands in a file.
+// document is one object in a file.
 type document struct {
 	source Source
 	text   []byte // YAML or JSON, as written
 	start  int    // the line of the file on which text begins
 	json   []byte // the object alone
-	// prefix is the object's place in the document, for items of a list:
-	// "items[3].".
+	// prefix is the object's path in the document, for items of a list: "items[3].".
 	prefix string
 }
 
-// documents splits a file at its "---" lines and converts it to JSON.
+// documents splits a file at its "---" lines and converts each part to JSON.
 func documents(file string, raw []byte) ([]document, error) {
 	var out []document
 	for _, p := range split(raw) {
@@ -83,7 +82,7 @@ func split(raw []byte) []part {
 	return append(out, part{raw[start:], first})
 }
 
-// leading counts the blank lines and comments that a document begins with.
+// leading returns the number of blank lines and comments at the start of a document.
 func leading(text []byte) int {
 	n := 0
 	for len(text) > 0 {
@@ -98,7 +97,8 @@ func leading(text []byte) int {
 	return n
 }
 
-// syntax locates a YAML error, whose line counts from the document's start.
+// syntax adds file and line to a YAML error, whose line counts from the document's
+// start.
 func (d *document) syntax(err error) error {
 	text := strings.TrimPrefix(err.Error(), "error converting YAML to JSON: ")
 	at := d.source
@@ -126,7 +126,7 @@ func (d *document) decode(into any) error {
 	return nil
 }
 
-// wrong locates a value of the wrong form.
+// wrong adds file and line to the error of a value of the wrong type.
 func (d *document) wrong(err error) error {
 	if kind, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
 		return &Error{d.line(kind.Field), fmt.Errorf("%s: want %s, not a %s", kind.Field, kind.Type, kind.Value)}
@@ -136,8 +136,7 @@ func (d *document) wrong(err error) error {
 			return &Error{at, fmt.Errorf("%s: %q is not a quantity such as 500m or 2Gi", path, value)}
 		}
 	}
-	// Errors of the types' own decoders come without their place, but quote
-	// the value.
+	// The types' own decoders return errors without a position, but quote the value.
 	at := d.source
 	if m := regexp.MustCompile(`"([^"]+)"`).FindStringSubmatch(err.Error()); m != nil {
 		if n := findScalar(d.tree(), m[1]); n != nil {
@@ -159,8 +158,8 @@ func findScalar(n *yaml3.Node, value string) *yaml3.Node {
 	return nil
 }
 
-// line finds a field such as spec.containers[0].image; the object's own line
-// stands in when it is not there.
+// line returns the line of a field such as spec.containers[0].image, or that of the
+// object when the field is not there.
 func (d *document) line(path string) Source {
 	root := d.tree()
 	if root == nil {
@@ -177,8 +176,8 @@ func (d *document) tree() *yaml3.Node {
 	return root.Content[0]
 }
 
-// walk follows a path as far as it goes and gives the line of the last key.
-// Keys may hold dots themselves: the longest that fits is taken.
+// walk follows a path as far as it exists and returns the line of the last key. Keys
+// may contain dots: the longest key that matches is taken.
 func walk(n *yaml3.Node, path string) int {
 	line := n.Line
 	for path != "" {
@@ -213,7 +212,8 @@ func cutIndex(path string) (index int, rest string, ok bool) {
 	return index, rest, err == nil && index >= 0
 }
 
-// longest is the longest key of a mapping that the path begins with.
+// longest returns the longest key of a mapping with which the path begins, and its
+// value.
 func longest(n *yaml3.Node, path string) (key, value *yaml3.Node) {
 	if n.Kind != yaml3.MappingNode {
 		return nil, nil
@@ -231,8 +231,8 @@ func longest(n *yaml3.Node, path string) (key, value *yaml3.Node) {
 	return key, value
 }
 
-// badQuantity finds the amount that does not parse: such errors come without
-// their place.
+// badQuantity finds the quantity that cannot be parsed: errors about quantities have no
+// position.
 func (d *document) badQuantity() (path, value string, at Source) {
 	root := d.tree()
 	if root == nil {
@@ -245,8 +245,7 @@ func (d *document) badQuantity() (path, value string, at Source) {
 	return path, n.Value, Source{d.source.File, d.start + n.Line - 1}
 }
 
-// findQuantity looks through the lists of amounts: mappings from resource
-// names to quantities.
+// findQuantity searches the mappings from resource names to quantities.
 func findQuantity(n *yaml3.Node, path string) (found *yaml3.Node, at string) {
 	for i := range n.Content {
 		child, place := n.Content[i], fmt.Sprintf("%s[%d]", path, i)

@@ -7,7 +7,7 @@ import (
 	"spokeshave.dev/controller/kube/lower"
 )
 
-// extras price what a pool's node costs besides its instance.
+// extras returns what a pool's node costs per hour besides its instance.
 func (o *Objects) extras(s *model.Snapshot, pool *model.Pool) (ebs, ipv4 model.Price) {
 	if o.Taken != nil {
 		for _, c := range o.Taken.NodeCosts {
@@ -24,8 +24,8 @@ func (o *Objects) extras(s *model.Snapshot, pool *model.Pool) (ebs, ipv4 model.P
 	return lower.NodeCost(o.class(pool.NodeClass), region, nil)
 }
 
-// utilisation is the share of the new nodes' allocatable resources that pods
-// and DaemonSets ask for, by resource; those of which there is none are left out.
+// utilisation returns, by resource, the share of the new nodes' allocatable amount that
+// pods and DaemonSets request. Resources that no new node has are left out.
 func utilisation(s *model.Snapshot, plan *model.Plan) map[string]float64 {
 	asked, held := model.Resources{}, model.Resources{}
 	for i := range plan.Nodes {

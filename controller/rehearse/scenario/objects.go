@@ -21,7 +21,7 @@ import (
 	"spokeshave.dev/controller/kube/lower"
 )
 
-// Objects is what manifests say.
+// Objects holds the objects of all manifests, by kind.
 type Objects struct {
 	NodePools   []*karpv1.NodePool
 	NodeClaims  []*karpv1.NodeClaim
@@ -45,7 +45,7 @@ type Objects struct {
 	CSINodes        []*storagev1.CSINode
 	Budgets         []*policyv1.PodDisruptionBudget
 
-	// Policies are the ConfigMaps that carry a policy.
+	// Policies are the ConfigMaps that contain a policy.
 	Policies []*corev1.ConfigMap
 
 	// Taken is a snapshot that was taken from a cluster, in place of manifests.
@@ -56,8 +56,8 @@ type Objects struct {
 	sources map[string]Source // by "Kind namespace/name"
 }
 
-// Source is where an object stands, by kind and name: "Pod shop/web-1",
-// "NodePool general".
+// Source returns the file and line of an object, which is named by kind and name: "Pod
+// shop/web-1", "NodePool general".
 func (o *Objects) Source(object string) Source { return o.sources[object] }
 
 // Read reads the manifests of files and folders. An error names the file and
@@ -141,8 +141,8 @@ func (o *Objects) list(d *document, kind, version string) error {
 	return nil
 }
 
-// object decodes by kind. Kinds that play no part in a decision are passed
-// over with a warning.
+// object decodes an object by its kind. It skips kinds that do not affect decisions,
+// with a warning.
 func (o *Objects) object(d *document, meta metav1.TypeMeta) error {
 	switch meta.APIVersion + " " + meta.Kind {
 	case TakenAPIVersion + " " + TakenKind:
@@ -226,7 +226,7 @@ func (o *Objects) configMap(d *document) error {
 	return nil
 }
 
-// keep decodes an object into its list and remembers where it stands.
+// keep decodes an object, appends it to its list and records its file and line.
 func keep[T any, P interface {
 	*T
 	metav1.Object

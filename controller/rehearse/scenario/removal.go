@@ -8,21 +8,21 @@ import (
 	"spokeshave.dev/controller/core/model"
 )
 
-// ReportDisruption is the judgement over a running node that could go.
+// ReportDisruption is the result for a running node that was considered for disruption.
 type ReportDisruption struct {
 	Node     string `json:"node"`
 	NodePool string `json:"nodePool"`
 	// Method is Empty, Underutilized or Drifted.
 	Method string `json:"method"`
-	// Goes says that the node would be removed; Policy and Reason say what keeps
-	// it otherwise.
+	// Goes says that the node would be removed. Otherwise Policy and Reason say what
+	// keeps it.
 	Goes   bool   `json:"goes"`
 	Policy string `json:"policy,omitempty"`
 	Reason string `json:"reason,omitempty"`
 }
 
-// disruptions adds which nodes would go, what would be launched in their stead,
-// and what that saves.
+// disruptions adds which nodes would be removed, what would replace them, and what that
+// saves.
 func (r *Report) disruptions(s *model.Snapshot, d *decide.Decision) {
 	add := func(node int32, one ReportDisruption) {
 		n := &s.Nodes[node]

@@ -11,11 +11,11 @@ import (
 	"spokeshave.dev/controller/core/model"
 )
 
-// Report is a decision as `spokeshave simulate -o json` prints it. Scripts rely
-// on its fields. Prices are USD per hour.
+// Report is a decision as `spokeshave simulate -o json` prints it. It is a stable
+// interface for scripts. Prices are USD per hour.
 type Report struct {
 	Decision string `json:"decision"`
-	// Pods counts the pods that waited for a place.
+	// Pods is the number of pods that were pending.
 	Pods        int              `json:"pods"`
 	Nodes       []ReportNode     `json:"nodes"`
 	Existing    []ReportExisting `json:"existing"`
@@ -23,22 +23,23 @@ type Report struct {
 	HourlyCost  float64          `json:"hourlyCost"`
 	EBSCost     float64          `json:"ebsCost"`
 	IPv4Cost    float64          `json:"publicIPv4Cost"`
-	// LowerBound is what no plan for the new nodes can go below, in effective
-	// cost with volumes and addresses; 0 when not known. Gap is how much more
-	// this plan costs, as a share of it.
+	// LowerBound is a lower bound on the effective cost of any plan for the new nodes,
+	// with volumes and addresses; 0 when not known. Gap is how much more this plan
+	// costs, as a share of it.
 	LowerBound float64 `json:"lowerBound"`
 	Gap        float64 `json:"gap"`
-	// Utilisation is by resource the share of the new nodes that is asked for.
+	// Utilisation is, by resource, the share of the new nodes' allocatable amount that
+	// is requested.
 	Utilisation map[string]float64 `json:"utilisation"`
 	Timing      ReportTiming       `json:"timing"`
-	// Strategies are the plans that were made on the way, in order; one of them won.
+	// Strategies are the plans that the solver made, in order; one of them was chosen.
 	Strategies []ReportStrategy   `json:"strategies"`
 	Policies   []ReportPolicy     `json:"policies"`
 	Headroom   []decide.CapStatus `json:"headroom,omitempty"`
 	Warnings   []string           `json:"warnings,omitempty"`
-	// Disruptions are the running nodes that could go, Replacements what would
-	// be launched in their stead, Savings what that saves an hour. They are there
-	// if the decision was asked for them.
+	// Disruptions are the running nodes that were considered for disruption,
+	// Replacements the nodes that would be launched for them, Savings what that saves
+	// per hour. They are set only if the decision was made with disruption.
 	Disruptions  []ReportDisruption `json:"disruptions,omitempty"`
 	Replacements []ReportNode       `json:"replacements,omitempty"`
 	Savings      float64            `json:"savings,omitempty"`
@@ -53,21 +54,21 @@ type ReportNode struct {
 	CapacityType   model.CapacityType `json:"capacityType"`
 	Price          float64            `json:"price"`
 	EffectivePrice float64            `json:"effectivePrice"`
-	// EBSCost and IPv4Cost come on top of the instance's price.
+	// EBSCost and IPv4Cost are added to the instance's price.
 	EBSCost  float64 `json:"ebsCost"`
 	IPv4Cost float64 `json:"publicIPv4Cost"`
-	// Options counts the ways in which the node may be launched.
+	// Options is the number of offerings with which the node may be launched.
 	Options int      `json:"options"`
 	Pods    []string `json:"pods"`
 }
 
-// ReportExisting is a node that takes pods.
+// ReportExisting is an existing node onto which pods are planned.
 type ReportExisting struct {
 	Node string   `json:"node"`
 	Pods []string `json:"pods"`
 }
 
-// ReportUnplaced is a pod without a place, and why.
+// ReportUnplaced is a pod that was not placed, and why.
 type ReportUnplaced struct {
 	Pod     string         `json:"pod"`
 	Reasons []model.Reason `json:"reasons"`
@@ -76,8 +77,7 @@ type ReportUnplaced struct {
 // ReportTiming is in milliseconds. SolveMs includes RankMs: it covers
 // everything from interning through improvement.
 type ReportTiming struct {
-	// ReadMs is for parsing files, SnapshotMs for making the snapshot of what
-	// they say.
+	// ReadMs is the time for parsing files, SnapshotMs that for making the snapshot.
 	ReadMs     float64 `json:"readMs"`
 	SnapshotMs float64 `json:"snapshotMs"`
 	RankMs     float64 `json:"rankMs"`
@@ -99,8 +99,8 @@ type ReportPolicy struct {
 	Fault  string  `json:"fault,omitempty"`
 }
 
-// NewReport describes the decision made over the snapshot of o; read and
-// snapshot are how long it took to parse the files and to make the snapshot.
+// NewReport describes the decision made on the snapshot of o. read and snapshot are how
+// long it took to parse the files and to make the snapshot.
 func NewReport(o *Objects, s *model.Snapshot, d *decide.Decision, read, snapshot time.Duration) *Report {
 	r := &Report{
 		Decision: d.ID, Nodes: []ReportNode{}, Existing: []ReportExisting{}, Unscheduled: []ReportUnplaced{}, Policies: []ReportPolicy{},

@@ -18,33 +18,34 @@ import (
 	"spokeshave.dev/controller/kube/lower"
 )
 
-// Options say under which circumstances manifests become a snapshot.
+// Options say how a snapshot is made from manifests.
 type Options struct {
 	Time time.Time
 	Seed uint64
-	// Asked names the flags that somebody set and a snapshot from a file has its
-	// own of, such as --time: it is refused, and not passed over in silence.
+	// Asked names the flags that the user set although a snapshot from a file has its
+	// own value for them, such as --time. Such a flag is an error and is not silently
+	// ignored.
 	Asked []string
 	// Reseed says that Seed replaces the seed of a snapshot from a file.
 	Reseed bool
-	// Cluster becomes the snapshot's; Live says that the objects come from a
-	// cluster with a scheduler at work (lower.Inputs).
+	// Cluster is the name of the snapshot's cluster. Live says that the objects come
+	// from a cluster with a running scheduler (lower.Inputs).
 	Cluster string
 	Live    bool
-	// Settings become the snapshot's.
+	// Settings are copied into the snapshot.
 	Settings model.Settings
 	// Catalog, when set, is what every node class can launch.
 	Catalog *model.Catalog
-	// Region picks the embedded catalogue when Catalog is nil; empty takes
-	// the region that the manifests speak of, or DefaultRegion.
+	// Region selects the embedded catalogue when Catalog is nil. When empty, it is the
+	// region that zones in the manifests belong to, or DefaultRegion.
 	Region string
 }
 
 // DefaultRegion is the region of a scenario that names none.
 const DefaultRegion = "us-east-1"
 
-// Snapshot makes the snapshot of a scenario. It may be called once: it adds
-// the pods that workloads make to o.
+// Snapshot makes the snapshot of a scenario. It may be called only once: it adds the
+// pods of workloads to o.
 func (o *Objects) Snapshot(opts Options) (model.Snapshot, error) {
 	if o.Taken != nil {
 		return o.retake(&opts)
@@ -71,8 +72,8 @@ func (o *Objects) Snapshot(opts Options) (model.Snapshot, error) {
 	return snapshot, nil
 }
 
-// retake is the snapshot of the file. It keeps its own time, settings and
-// prices: that is what makes it one. Only another seed can be asked for.
+// retake returns the snapshot of a file. Its time, settings and prices are those of the
+// file; only the seed can be replaced.
 func (o *Objects) retake(opts *Options) (model.Snapshot, error) {
 	if err := o.alone(); err != nil {
 		return model.Snapshot{}, err
@@ -90,7 +91,7 @@ func (o *Objects) retake(opts *Options) (model.Snapshot, error) {
 	return s, nil
 }
 
-// catalogs makes the catalogue of every node class that a pool or claim names.
+// catalogs returns the catalogue of every node class that a pool or claim names.
 func (o *Objects) catalogs(opts *Options) (map[string]model.Catalog, error) {
 	region := opts.Region
 	if region == "" {
@@ -132,7 +133,7 @@ func withCost(c model.Catalog, class *awsv1.EC2NodeClass) model.Catalog {
 	return c
 }
 
-// namedClasses are the node classes that pools and claims name, and where.
+// namedClasses returns the node classes that pools and claims name, and where they do.
 func (o *Objects) namedClasses() map[string]Source {
 	out := map[string]Source{}
 	add := func(name string, at Source) {
@@ -158,8 +159,8 @@ func (o *Objects) class(name string) *awsv1.EC2NodeClass {
 	return nil
 }
 
-// region is the embedded region that zones and regions in the manifests lie
-// in, if there is one.
+// region returns the embedded region to which the zones and regions in the manifests
+// belong, "" if there is none.
 func (o *Objects) region() string {
 	known := catalog.Regions()
 	for _, place := range o.placeNames() {
@@ -172,7 +173,7 @@ func (o *Objects) region() string {
 	return DefaultRegion
 }
 
-// placeNames are the zones and regions that NodePools and nodes name.
+// placeNames returns the zones and regions that NodePools and nodes name.
 func (o *Objects) placeNames() []string {
 	var out []string
 	for _, np := range o.NodePools {
@@ -189,8 +190,8 @@ func (o *Objects) placeNames() []string {
 	return out
 }
 
-// classReady takes a node class at its own word, and one that says nothing, as
-// manifests do before they are applied, for ready.
+// classReady returns the Ready condition of a node class. A class without one, as in
+// manifests that were not applied yet, is ready.
 func (o *Objects) classReady(name string) (ok bool, why string) {
 	class := o.class(name)
 	if class == nil {
@@ -205,8 +206,8 @@ func (o *Objects) classReady(name string) (ok bool, why string) {
 	return true, ""
 }
 
-// storageClasses adds those that claims name and the manifests lack, as the
-// usual kind: one volume per pod, made where the pod lands.
+// storageClasses adds storage classes that claims name and the manifests lack. They
+// provision a volume where the pod is scheduled.
 func (o *Objects) storageClasses() {
 	known := map[string]bool{}
 	byDefault := false
@@ -246,7 +247,7 @@ func (o *Objects) priorityClasses() {
 	}
 }
 
-// String counts the objects of a scenario.
+// String returns the numbers of objects of a scenario.
 func (o *Objects) String() string {
 	return fmt.Sprintf("%d NodePools, %d nodes, %d pods", len(o.NodePools), len(o.Nodes), len(o.Pods))
 }

@@ -12,7 +12,7 @@ import (
 	"strings"
 )
 
-// Source is where an object stands.
+// Source is the position of an object in a file.
 type Source struct {
 	File string
 	Line int // of the object's first line, from 1
@@ -21,7 +21,7 @@ type Source struct {
 // String is file:line.
 func (s Source) String() string { return fmt.Sprintf("%s:%d", s.File, s.Line) }
 
-// Error is a fault in a file.
+// Error is an error in a file, with its position.
 type Error struct {
 	Source
 	Err error
@@ -30,11 +30,11 @@ type Error struct {
 // Error implements error.
 func (e *Error) Error() string { return fmt.Sprintf("%s: %v", e.Source, e.Err) }
 
-// Unwrap gives the cause.
+// Unwrap returns the cause.
 func (e *Error) Unwrap() error { return e.Err }
 
-// Warning is something in a file, or about the scenario as a whole (an empty
-// File), that its author may want to know.
+// Warning is a problem in a file, or in the scenario as a whole (then File is empty),
+// that its author should know about and that is no error.
 type Warning struct {
 	Source
 	Message string
@@ -48,11 +48,11 @@ func (w Warning) String() string {
 	return w.Source.String() + ": " + w.Message
 }
 
-// maxFile bounds a file, unpacked.
+// maxFile is the largest size of an uncompressed file in bytes.
 const maxFile = 1 << 30
 
-// files lists the manifests of a path: the file itself, or those of a folder
-// and its subfolders by name.
+// files returns the manifest files of a path: the file itself, or those of a folder and
+// its subfolders, sorted by name.
 func files(path string) ([]string, error) {
 	info, err := os.Stat(path)
 	if err != nil {
@@ -94,7 +94,7 @@ func manifest(name string) bool {
 	return false
 }
 
-// ReadFile reads a file, unpacking it when it is gzip'd, whatever its name.
+// ReadFile reads a file. It decompresses gzip, whatever the file's name.
 func ReadFile(path string) ([]byte, error) {
 	raw, err := os.ReadFile(path)
 	if err != nil {

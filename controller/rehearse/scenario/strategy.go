@@ -2,7 +2,8 @@ package scenario
 
 import "spokeshave.dev/controller/core/solver"
 
-// ReportStrategy is a plan that was made on the way to the best, and how.
+// ReportStrategy is one plan that the solver made before it chose the best, and how it
+// made it.
 type ReportStrategy struct {
 	Strategy string `json:"strategy"`
 	// Question says which preferences of pods were taken as requirements.
@@ -12,19 +13,19 @@ type ReportStrategy struct {
 	// are in moves, about as much as one pivot of a linear program.
 	Effort int `json:"effort"`
 	Moves  int `json:"moves"`
-	// Unplaced counts the pods without a place, Cost is that of the new nodes: effective
-	// cost, volumes and addresses.
+	// Unplaced is the number of pods without a place. Cost is that of the new nodes:
+	// effective cost, volumes and addresses.
 	Unplaced int     `json:"unplaced"`
 	Cost     float64 `json:"cost"`
-	// Modes are the ways of spending limits, caps and reservations that were tried; left
-	// out where the first was enough.
+	// Modes are the ways of using scarce limits, caps and reservations that were tried.
+	// It is empty when the first was enough.
 	Modes []ReportMode `json:"modes,omitempty"`
-	// Dropped says why no plan came of it.
+	// Dropped is why the strategy gave no plan.
 	Dropped string `json:"dropped,omitempty"`
 	Won     bool   `json:"won"`
 }
 
-// ReportMode is one way of spending what is scarce.
+// ReportMode is one way of using scarce limits, caps and reservations.
 type ReportMode struct {
 	Mode     string  `json:"mode"`
 	Moves    int     `json:"moves"`

@@ -9,10 +9,10 @@ import (
 	"text/tabwriter"
 )
 
-// maxRows is how many nodes the table shows one by one.
+// maxRows is the largest number of nodes that the table lists one by one.
 const maxRows = 40
 
-// WriteTable prints the report for people.
+// WriteTable prints the report as tables for users.
 func (r *Report) WriteTable(w io.Writer) error {
 	var b strings.Builder
 	r.nodes(&b)
@@ -99,7 +99,7 @@ func (r *Report) existing(b *strings.Builder) {
 	})
 }
 
-// unscheduled groups pods by what keeps them waiting.
+// unscheduled groups pods by the reasons for which they wait.
 func (r *Report) unscheduled(b *strings.Builder) {
 	if len(r.Unscheduled) == 0 {
 		return

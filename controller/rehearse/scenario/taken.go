@@ -14,35 +14,34 @@ import (
 	"spokeshave.dev/controller/kube/lower"
 )
 
-// The kind of a Taken in a file.
+// TakenAPIVersion and TakenKind identify a Taken in a file.
 const (
 	TakenAPIVersion = karpv1.Domain + "/v1"
 	TakenKind       = "Snapshot"
 )
 
-// Taken is a snapshot that was taken from a cluster, as `spokeshave snapshot`
-// writes it and Read reads it: what the controller's next decision would be
-// made of, and the policies that were in the cluster.
+// Taken is a snapshot of a live cluster in a file, as `spokeshave snapshot` writes it
+// and Read reads it. It contains the input of the controller's next decision and the
+// policies of the cluster.
 type Taken struct {
 	APIVersion string `json:"apiVersion"`
 	Kind       string `json:"kind"`
-	// Digest is the snapshot's, so that a file which was edited says so.
+	// Digest is that of the snapshot. It detects files that were edited.
 	Digest   string         `json:"digest"`
 	Snapshot model.Snapshot `json:"snapshot"`
-	// NodeCosts are what a node of each class costs besides its instance.
+	// NodeCosts are what a node of each class costs per hour besides its instance.
 	NodeCosts []NodeCost          `json:"nodeCosts,omitempty"`
 	Policies  []*corev1.ConfigMap `json:"policies,omitempty"`
 }
 
-// NodeCost is what every node of a class costs besides its instance.
+// NodeCost is what every node of a class costs per hour besides its instance.
 type NodeCost struct {
 	NodeClass string      `json:"nodeClass"`
 	EBS       model.Price `json:"ebs"`
 	IPv4      model.Price `json:"publicIPv4"`
 }
 
-// Take makes the snapshot of o and what goes with it into a file. Like
-// Snapshot, it may be called once.
+// Take makes the snapshot of o as a Taken. Like Snapshot, it may be called only once.
 func (o *Objects) Take(opts Options) (*Taken, error) {
 	s, err := o.Snapshot(opts)
 	if err != nil {
@@ -57,7 +56,7 @@ func (o *Objects) Take(opts Options) (*Taken, error) {
 	return t, nil
 }
 
-// Seal sets the digest.
+// Seal computes and sets the digest.
 func (t *Taken) Seal() error {
 	var err error
 	t.Digest, err = t.Snapshot.Digest()
@@ -78,7 +77,8 @@ func (t *Taken) WriteCompressed(w io.Writer) error {
 	return errors.Join(t.WriteJSON(zip), zip.Close())
 }
 
-// taken adds a file's snapshot. One stands for a whole cluster.
+// taken adds the snapshot in a file. There may be only one, since it is a whole
+// cluster.
 func (o *Objects) taken(d *document) error {
 	if o.Taken != nil {
 		return &Error{d.source, fmt.Errorf("a second Snapshot: the first stands at %s", o.sources[TakenKind])}
@@ -108,8 +108,8 @@ func (o *Objects) taken(d *document) error {
 	return nil
 }
 
-// alone refuses manifests beside a taken snapshot: it has been lowered, and
-// nothing can be added to it.
+// alone returns an error when there are manifests besides a taken snapshot: objects
+// cannot be added to a snapshot.
 func (o *Objects) alone() error {
 	n := len(o.NodePools) + len(o.NodeClaims) + len(o.NodeClasses) + len(o.Nodes) + len(o.Pods) + len(o.Deployments) + len(o.ReplicaSets) +
 		len(o.StatefulSets) + len(o.DaemonSets) + len(o.Jobs) + len(o.Namespaces) + len(o.LimitRanges) + len(o.RuntimeClasses) +

@@ -12,16 +12,16 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// maxPods bounds what a scenario may expand to.
+// maxPods is the largest number of pods that a scenario may have.
 const maxPods = 1_000_000
 
-// expand adds the pods that workloads would make and that the manifests do not
-// show yet: a dump of a cluster holds a Deployment, its ReplicaSets and their
-// pods, and each replica counts once. Names are derived from the workload and
-// so are the same each time.
+// expand adds the pods that workloads would create and that the manifests lack. A dump
+// of a cluster may hold a Deployment, its ReplicaSets and their pods; each replica is
+// counted once. The names of added pods derive from the workload, and so are the same
+// each time.
 func (o *Objects) expand() error {
 	have := o.owned()
-	// The pods that stand in the files come first; made ones follow, by kind.
+	// The pods in the files come first; added ones follow, by kind of workload.
 	for _, d := range o.Deployments {
 		hash := templateHash("Deployment", d.Namespace, d.Name)
 		owner := owner{kind: "Deployment", ref: "ReplicaSet", name: d.Name + "-" + hash, prefix: d.Name + "-" + hash + "-", meta: d}
@@ -60,7 +60,7 @@ func (o *Objects) expand() error {
 	return nil
 }
 
-// owner is the workload that made pods belong to.
+// owner is the workload to which added pods belong.
 type owner struct {
 	kind   string
 	ref    string // kind and name of the pods' controller
@@ -78,7 +78,7 @@ func replicas(n *int32) int {
 	return int(*n)
 }
 
-// owned counts the pods of the files that run or may run, by workload.
+// owned returns the number of pods in the files that have not ended, by workload.
 func (o *Objects) owned() map[string]int {
 	above := map[string]string{} // ReplicaSet -> Deployment
 	for _, rs := range o.ReplicaSets {
@@ -107,7 +107,7 @@ func (o *Objects) owned() map[string]int {
 	return out
 }
 
-// templateHash stands in for the hash in the names of a workload's pods.
+// templateHash returns a substitute for the hash in the names of a workload's pods.
 func templateHash(kind, namespace, name string) string {
 	const alphabet = "bcdfghjklmnpqrstvwxz2456789"
 	sum := fnv.New64a()
@@ -161,7 +161,7 @@ func (o *Objects) addPod(w *owner, pod *corev1.Pod) error {
 	return nil
 }
 
-// statefulSet adds the pods that are missing, each with its claims.
+// statefulSet adds the missing pods of a StatefulSet, each with its claims.
 func (o *Objects) statefulSet(sts *appsv1.StatefulSet) error {
 	w := owner{kind: "StatefulSet", ref: "StatefulSet", name: sts.Name, meta: sts}
 	first := 0

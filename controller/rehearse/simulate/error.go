@@ -2,6 +2,6 @@ package simulate
 
 import "errors"
 
-// ErrDefect says that a decision came out wrong: a fault of the program, not
-// of its input.
+// ErrDefect says that a decision is invalid because of a fault of the program, not of
+// its input.
 var ErrDefect = errors.New("defect")

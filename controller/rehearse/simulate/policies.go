@@ -14,12 +14,12 @@ import (
 	"spokeshave.dev/controller/rehearse/source"
 )
 
-// namespace is where policies without one belong.
+// namespace is used for policies that name none.
 const namespace = "spokeshave"
 
-// Compile makes the policies of their ConfigMaps, in pipeline order. Every
-// policy counts as a guardrail: whoever simulates has chosen them. done gives
-// up what they hold.
+// Compile compiles the policies of ConfigMaps and returns them in pipeline order. Every
+// policy counts as a guardrail, because the user has chosen it. done releases the
+// policies.
 func Compile(ctx context.Context, in []source.Policy, now time.Time) (out []policy.Policy, done func() error, err error) {
 	engines := engine.All()
 	loaders := make([]*load.Loader, 0, len(in))
@@ -51,7 +51,7 @@ func Compile(ctx context.Context, in []source.Policy, now time.Time) (out []poli
 	return inOrder(out), done, nil
 }
 
-// inOrder sorts policies as the loader does.
+// inOrder sorts policies in the loader's order.
 func inOrder(all []policy.Policy) []policy.Policy {
 	slices.SortStableFunc(all, func(a, b policy.Policy) int {
 		x, y := a.Info(), b.Info()

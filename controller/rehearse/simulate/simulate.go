@@ -1,10 +1,9 @@
-// Package simulate is the engine behind `spokeshave simulate`: manifests and
-// policies in, the decision that the controller would make out. It runs the
-// controller's own decide.Decide, with the controller's own policy engines, and
-// no cluster.
+// Package simulate implements `spokeshave simulate`: from manifests and policies it
+// computes the decision that the controller would make. It runs the controller's own
+// decide.Decide with the controller's own policy engines, without a cluster.
 //
-// It is a package of its own so that the command line does not link the
-// controller's clients.
+// It is a separate package so that the command line does not link the controller's
+// clients.
 package simulate
 
 import (
@@ -26,27 +25,28 @@ import (
 type Config struct {
 	// Manifests are files and folders of Kubernetes objects.
 	Manifests []string
-	// Policies are more files and folders; of them only the policies count.
+	// Policies are further files and folders, of which only the policies are used.
 	Policies []string
-	// Compiled are further policies, which stay the caller's to close.
+	// Compiled are further policies. The caller has to close them.
 	Compiled []policy.Policy
-	// Catalog is a catalogue file as `spokeshave catalog export` writes it;
-	// empty takes the embedded catalogue of Region.
+	// Catalog is a catalogue file as `spokeshave catalog export` writes it. When empty,
+	// the embedded catalogue of Region is used.
 	Catalog string
-	// Region is empty for the one that the manifests speak of.
+	// Region may be empty: it is then the one to which the manifests' zones belong.
 	Region string
 	Time   time.Time
 	Seed   uint64
-	// Asked and Reseed are for a snapshot from a file: the flags that somebody
-	// set and it has its own of, and whether Seed replaces its own.
+	// Asked and Reseed are for a snapshot from a file: the flags that the user set
+	// although it has its own values, and whether Seed replaces its own seed.
 	Asked  []string
 	Reseed bool
 	// PreferencePolicy and MinValuesPolicy are the controller's settings; empty
 	// for its defaults.
 	PreferencePolicy, MinValuesPolicy string
-	// Disrupt also asks which running nodes may go.
+	// Disrupt says to decide disruption too: which running nodes would be removed.
 	Disrupt bool
-	// Elapsed is a stopwatch for the timings; nil leaves them at zero.
+	// Elapsed returns the time since a fixed start, for the timings. When nil, they are
+	// zero.
 	Elapsed func() time.Duration
 }
 
@@ -56,7 +56,7 @@ type Result struct {
 	Warnings []scenario.Warning
 }
 
-// Run simulates. An error is the input's fault, or a defect (ErrDefect).
+// Run makes the decision. An error is one of the input, or wraps ErrDefect.
 func Run(ctx context.Context, cfg Config) (*Result, error) {
 	if cfg.Elapsed == nil {
 		cfg.Elapsed = func() time.Duration { return 0 }

@@ -15,7 +15,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// isProgram says whether a folder holds a Go main package.
+// isProgram reports whether a folder holds a Go main package.
 func isProgram(dir string) bool {
 	files, err := filepath.Glob(filepath.Join(dir, "*.go"))
 	if err != nil {
@@ -33,7 +33,7 @@ func isProgram(dir string) bool {
 	return false
 }
 
-// unbuilt is an error for a folder whose source nobody has compiled yet.
+// unbuilt returns an error for a folder whose source has not been compiled.
 func unbuilt(dir string, cm *corev1.ConfigMap) error {
 	if len(cm.Data)+len(cm.BinaryData) > 1 { // more than policy.yaml
 		return nil
@@ -46,8 +46,8 @@ func unbuilt(dir string, cm *corev1.ConfigMap) error {
 	return nil
 }
 
-// build compiles a Go main package to a module. The same source and toolchain
-// give the same bytes, wherever it stands.
+// build compiles a Go main package to a Wasm module. The same source and toolchain give
+// the same bytes in every folder.
 func build(ctx context.Context, dir string) ([]byte, error) {
 	tool, err := exec.LookPath("go")
 	if err != nil {

@@ -1,6 +1,5 @@
-// Package source finds the policies that stand in files: folders with a
-// policy.yaml, folders of such folders, manifests with ConfigMaps. A folder
-// with a Go program in it is built.
+// Package source reads policies from files: folders with a policy.yaml, folders of such
+// folders, and manifests with ConfigMaps. It compiles a folder with a Go program.
 //
-// Everything on the command line that takes policies takes them from here.
+// Every command of the command line that takes policies reads them with this package.
 package source

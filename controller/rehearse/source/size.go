@@ -6,7 +6,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// maxSize is what the API server takes in data and decoded binaryData together.
+// maxSize is the largest size in bytes of data and decoded binaryData together that the
+// API server accepts.
 const maxSize = 1 << 20
 
 // Size is the size of a ConfigMap as the API server counts it, in bytes.
@@ -21,7 +22,7 @@ func Size(cm *corev1.ConfigMap) int {
 	return n
 }
 
-// CheckSize says whether the API server would take the ConfigMap.
+// CheckSize returns an error if the API server would refuse the ConfigMap for its size.
 func CheckSize(cm *corev1.ConfigMap) error {
 	size := Size(cm)
 	if size <= maxSize {

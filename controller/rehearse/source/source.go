@@ -18,15 +18,15 @@ import (
 
 const manifestFile = "policy.yaml"
 
-// ErrNone says that a path holds no policy.
+// ErrNone says that a path contains no policy.
 var ErrNone = errors.New("want a folder with policy.yaml, or ConfigMaps labelled spokeshave.dev/policy=true")
 
 // Policy is a policy's ConfigMap and where it comes from.
 type Policy struct {
 	ConfigMap *corev1.ConfigMap
-	// At is file:line, or the policy's folder.
+	// At is "file:line", or the policy's folder.
 	At string
-	// Dir is the folder that its cases are in.
+	// Dir is the folder with the policy's test cases.
 	Dir string
 }
 
@@ -57,7 +57,7 @@ func Read(ctx context.Context, path string) ([]Policy, []scenario.Warning, error
 	return out, objects.Warnings, nil
 }
 
-// Objects are the policies among manifests.
+// Objects returns the policies among manifests.
 func Objects(o *scenario.Objects) []Policy {
 	out := make([]Policy, 0, len(o.Policies))
 	for _, cm := range o.Policies {
@@ -68,7 +68,7 @@ func Objects(o *scenario.Objects) []Policy {
 	return out
 }
 
-// folders are the policy folders that a path names; none for manifests.
+// folders returns the policy folders at a path; none when the path holds manifests.
 func folders(path string) ([]string, error) {
 	info, err := os.Stat(path)
 	switch {
@@ -94,8 +94,8 @@ func folders(path string) ([]string, error) {
 	return out, nil
 }
 
-// folder packs a policy's folder; a Go program in it is built first, and a
-// module is compressed.
+// folder makes the ConfigMap of a policy's folder. A Go program is compiled first, and
+// a module is compressed.
 func folder(ctx context.Context, dir string) (*corev1.ConfigMap, error) {
 	if !isProgram(dir) {
 		cm, err := load.Gather(dir)

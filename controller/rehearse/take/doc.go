@@ -1,5 +1,4 @@
-// Package take reads a snapshot from a live cluster, for `spokeshave snapshot`:
-// with the user's own kubeconfig, by GET alone, and never a Secret. What it
-// reads is lowered by the code that lowers manifests, which is the
-// controller's.
+// Package take reads a snapshot from a live cluster, for `spokeshave snapshot`. It uses
+// the user's own kubeconfig, sends only GET requests, and never reads a Secret. It
+// lowers the objects with the same code as the controller.
 package take

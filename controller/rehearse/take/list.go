@@ -10,18 +10,18 @@ import (
 	"k8s.io/client-go/rest"
 )
 
-// page is how many objects one request brings.
+// page is the largest number of objects per request.
 const page = "500"
 
-// lister asks for lists, page by page.
+// lister lists objects, page by page.
 type lister struct {
 	client rest.Interface
-	// missed says which lists were refused or do not exist.
+	// missed describes the lists that were refused or do not exist.
 	missed []string
 }
 
-// list reads all objects of a path. Optional lists that the user may not read,
-// or the server does not have, are noted and left out.
+// list reads all objects at a path. When optional is set, a list that the user may not
+// read, or that the server does not have, is recorded in missed and left out.
 func list[T any](ctx context.Context, l *lister, path, selector string, optional bool) ([]*T, error) {
 	var out []*T
 	token := ""
@@ -46,7 +46,7 @@ func list[T any](ctx context.Context, l *lister, path, selector string, optional
 			Metadata metav1.ListMeta `json:"metadata"`
 			Items    []*T            `json:"items"`
 		}
-		// Not strictly: a newer API server may know more fields than we do.
+		// Unknown fields are ignored: a newer API server may have more fields.
 		if err := json.Unmarshal(raw, &got); err != nil {
 			return nil, fmt.Errorf("list %s: %w", path, err)
 		}
@@ -57,8 +57,8 @@ func list[T any](ctx context.Context, l *lister, path, selector string, optional
 	}
 }
 
-// refusal is what the API server says of a request that failed, which the
-// client's own error for it leaves out.
+// refusal returns an error with the API server's message about a failed request, which
+// the client's own error leaves out.
 func refusal(body []byte, err error) error {
 	var status metav1.Status
 	if err == nil || json.Unmarshal(body, &status) != nil || status.Message == "" {

@@ -15,9 +15,9 @@ import (
 	"spokeshave.dev/controller/policy/load"
 )
 
-// policies are those of the controller's namespace, and of every plugin
-// namespace: those named, and those that the controller says it has read
-// policies from.
+// policies returns the policies in the controller's namespace and in plugin namespaces:
+// those that the user named, and those from which the controller, by its status, has
+// read policies.
 func policies(ctx context.Context, l *lister, cfg *Config) ([]*corev1.ConfigMap, error) {
 	states, err := status(ctx, l, cfg.Namespace)
 	if err != nil {
@@ -45,8 +45,8 @@ func policies(ctx context.Context, l *lister, cfg *Config) ([]*corev1.ConfigMap,
 			return nil, err
 		}
 		for _, cm := range found {
-			// A plugin namespace may not cap: such a policy is rejected, and would
-			// be obeyed by whoever simulates.
+			// A policy in a plugin namespace may not set caps. The controller rejected
+			// this one, but a simulation would apply it.
 			if why, ok := rejected[load.Key{Namespace: ns, Name: cm.Name}]; ok && ns != cfg.Namespace {
 				l.missed = append(l.missed, fmt.Sprintf("policy %s/%s is left out: the controller rejected it: %s", ns, cm.Name, why))
 				continue
@@ -57,8 +57,8 @@ func policies(ctx context.Context, l *lister, cfg *Config) ([]*corev1.ConfigMap,
 	return out, nil
 }
 
-// status is what the controller says of its policies; none where it has said
-// nothing yet, or may not be asked.
+// status returns the controller's status of its policies. It is empty when there is
+// none yet or it may not be read.
 func status(ctx context.Context, l *lister, namespace string) ([]policy.Status, error) {
 	path := "/api/v1/namespaces/" + namespace + "/configmaps/" + load.StatusName
 	raw, err := l.client.Get().AbsPath(path).SetHeader("Accept", "application/json").Do(ctx).Raw()
@@ -86,7 +86,7 @@ func status(ctx context.Context, l *lister, namespace string) ([]policy.Status, 
 	return out, nil
 }
 
-// bare is a policy as its author wrote it.
+// bare returns a policy with only the fields that its author wrote.
 func bare(cm *corev1.ConfigMap) *corev1.ConfigMap {
 	return &corev1.ConfigMap{
 		TypeMeta:   metav1.TypeMeta{APIVersion: "v1", Kind: "ConfigMap"},

@@ -18,28 +18,28 @@ import (
 	"spokeshave.dev/controller/rehearse/scenario"
 )
 
-// Config says what to take.
+// Config says what to read from which cluster.
 type Config struct {
 	Access remote.Access
-	// Namespace is the controller's own, where the guardrail policies are.
+	// Namespace is the controller's own, which holds the guardrail policies.
 	Namespace string
-	// Plugins are namespaces whose policies are read too. Those whose policies
-	// the controller has loaded, by its status, are in any case.
+	// Plugins are further namespaces whose policies are read. Namespaces from which the
+	// controller has loaded policies, by its status, are always read.
 	Plugins []string
 	// Cluster names the snapshot's cluster.
 	Cluster string
 	Time    time.Time
-	// Catalog is a file with the catalogue; empty for the embedded one of
-	// Region, or of the region that the nodes are in.
+	// Catalog is a file with the catalogue. When empty, the embedded one of Region is
+	// used, or of the region of the nodes.
 	Catalog, Region string
-	// PreferencePolicy and MinValuesPolicy are the controller's settings; empty
-	// for its defaults.
+	// PreferencePolicy and MinValuesPolicy are the controller's settings; empty for its
+	// defaults.
 	PreferencePolicy, MinValuesPolicy string
-	// Anonymize takes the names out, and leaves the policies out.
+	// Anonymize replaces names and leaves policies out.
 	Anonymize bool
 }
 
-// Result is a snapshot with what there is to say about it.
+// Result is a snapshot, with warnings about it.
 type Result struct {
 	Taken    *scenario.Taken
 	Warnings []string
@@ -89,7 +89,7 @@ func Snapshot(ctx context.Context, cfg *Config) (*Result, error) {
 	return out, t.Seal()
 }
 
-// seed is as good as any other, and the same for the same cluster and time.
+// seed returns a seed that is the same for the same cluster and time.
 func seed(cfg *Config) uint64 {
 	h := fnv.New64a()
 	_, _ = fmt.Fprintf(h, "%s/%d", cfg.Cluster, cfg.Time.UnixNano()) // a hash does not fail
@@ -109,7 +109,7 @@ func connect(a remote.Access) (*lister, error) {
 	return &lister{client: client}, nil
 }
 
-// read lists what a decision is made of.
+// read lists the objects of which a snapshot is made.
 func read(ctx context.Context, l *lister, cfg *Config) (*scenario.Objects, error) {
 	o := &scenario.Objects{}
 	err := errors.Join(
@@ -149,7 +149,7 @@ func into[T any](ctx context.Context, l *lister, to *[]*T, path string, optional
 	return err
 }
 
-// hide takes the names out of a result, its warnings included.
+// hide anonymizes a result, its warnings included.
 func hide(r *Result) error {
 	s, name, err := anonymize.Snapshot(&r.Taken.Snapshot)
 	if err != nil {

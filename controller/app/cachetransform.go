@@ -11,18 +11,18 @@ import (
 	"spokeshave.dev/controller/kube/condition"
 )
 
-// Pods are most of the controller's memory. These transforms keep what
-// decisions, drains and events read, and drop the rest before it is cached.
-// Objects that are written back are patched, never updated whole, so that
-// nothing dropped here is lost in the cluster.
+// Pods take most of the controller's memory. These transforms keep what decisions,
+// drains and events read, and drop the rest before an object is cached. The controller
+// writes objects by patches and never by whole updates, so that dropped fields are not
+// lost in the cluster.
 
 const lastApplied = "kubectl.kubernetes.io/last-applied-configuration"
 
-// gcPercent trades some processor time for memory: the cache is large and
-// mostly still, so that collections are rare.
+// gcPercent trades some processor time for memory. The cache is large and changes
+// little, so that garbage collections are rare.
 const gcPercent = 15
 
-// spareMemory sets the collector's pace unless GOGC already does.
+// spareMemory sets gcPercent, unless the environment variable GOGC is set.
 func spareMemory(lookup func(string) (string, bool)) {
 	if _, set := lookup("GOGC"); !set {
 		debug.SetGCPercent(gcPercent)
@@ -42,7 +42,7 @@ func (t *templates) slimPod(o any) (any, error) {
 	}
 	pod.Labels, pod.OwnerReferences = t.labelSet(pod.Labels), t.ownerList(pod.OwnerReferences)
 	trimPodSpec(&pod.Spec)
-	if pod.Spec.NodeName != "" { // it has its place, and is like its siblings again
+	if pod.Spec.NodeName != "" { // once it is bound, the pod is equal to the others of its template again
 		pod.Spec.Tolerations = slices.DeleteFunc(pod.Spec.Tolerations, func(t corev1.Toleration) bool { return t.Key == karpv1.TaintKeyReserved })
 	}
 	t.spec(&pod.Spec)
@@ -73,7 +73,7 @@ func trimPodSpec(spec *corev1.PodSpec) {
 	spec.ServiceAccountName, spec.DeprecatedServiceAccount = "", ""
 }
 
-// shared is the one copy of a string that many objects have.
+// shared returns the one shared copy of a string that many objects have.
 func shared(s string) string { return unique.Make(s).Value() }
 
 func sharedMap(in map[string]string) map[string]string {
@@ -87,7 +87,7 @@ func sharedMap(in map[string]string) map[string]string {
 	return out
 }
 
-// scheduled keeps the conditions that scheduling is told by.
+// scheduled keeps the conditions PodScheduled and PodReady.
 func scheduled(in []corev1.PodCondition) []corev1.PodCondition {
 	var out []corev1.PodCondition
 	for _, c := range in {
@@ -99,7 +99,7 @@ func scheduled(in []corev1.PodCondition) []corev1.PodCondition {
 	return out
 }
 
-// resized keeps the resources that a running container really has.
+// resized keeps the resources that running containers really have.
 func resized(in []corev1.ContainerStatus) []corev1.ContainerStatus {
 	var out []corev1.ContainerStatus
 	for i := range in {
@@ -132,8 +132,8 @@ func (t *templates) slimNode(o any) (any, error) {
 	return node, nil
 }
 
-// slimClaim drops what a claim needs only until its instance runs: the options
-// and the exact request are by far its largest part.
+// slimClaim drops what a claim needs only until its instance runs: the options and the
+// exact request, which are most of its size.
 func (t *templates) slimClaim(o any) (any, error) {
 	claim, ok := o.(*karpv1.NodeClaim)
 	if !ok {

@@ -6,11 +6,11 @@ import (
 	"spokeshave.dev/controller/record/journal"
 )
 
-// decisionLogSize is how large the decision log may grow before it is turned,
-// in bytes; one that was turned is kept.
+// decisionLogSize is the largest size of the decision log in bytes. A full log is
+// renamed, and one renamed log is kept.
 const decisionLogSize = 256 << 20
 
-// decisionLog opens the log that the settings name, nil for none.
+// decisionLog opens the log that the options name. It is nil for none.
 func decisionLog(o *Options) (*journal.Log, error) {
 	log := &journal.Log{Inputs: o.DecisionLogInputs, Namespace: o.Namespace}
 	switch o.DecisionLog {

@@ -1,3 +1,3 @@
-// Package app wires the controller together: the only package that names a
-// concrete policy engine or provider.
+// Package app builds and starts the controller from its parts. It is the only package
+// of the controller that refers to concrete policy engines and providers.
 package app

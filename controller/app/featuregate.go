@@ -8,14 +8,15 @@ import (
 	"strings"
 )
 
-// FeatureGates are Karpenter's feature gates, by Karpenter's names, as written
-// in --feature-gates ("NodeRepair=true,StaticCapacity=false").
+// FeatureGates are those of Karpenter's feature gates that this controller has, with
+// Karpenter's names. The flag is --feature-gates
+// ("NodeRepair=true,StaticCapacity=false").
 type FeatureGates struct {
-	// NodeRepair replaces nodes whose conditions say that they are broken.
+	// NodeRepair replaces nodes whose conditions report that they are broken.
 	NodeRepair bool
 	// SpotToSpotConsolidation replaces spot nodes by cheaper spot nodes.
 	SpotToSpotConsolidation bool
-	// StaticCapacity keeps as many nodes of a NodePool as its replicas say.
+	// StaticCapacity keeps the number of nodes of a NodePool at its spec.replicas.
 	StaticCapacity bool
 }
 
@@ -27,7 +28,7 @@ func (g *FeatureGates) String() string {
 // Type implements pflag.Value.
 func (*FeatureGates) Type() string { return "gates" }
 
-// Set implements pflag.Value. Gates that are not named keep their value.
+// Set implements pflag.Value. Gates that text does not name keep their value.
 func (g *FeatureGates) Set(text string) error {
 	var errs []error
 	for each := range strings.SplitSeq(text, ",") {
@@ -45,8 +46,8 @@ func (g *FeatureGates) Set(text string) error {
 	return errors.Join(errs...)
 }
 
-// turn switches a gate. What this version does not have is refused instead of
-// being ignored.
+// turn sets a gate. A gate that this version does not have is an error and is not
+// ignored.
 func (g *FeatureGates) turn(name string, on bool) error {
 	known := map[string]*bool{
 		"NodeRepair": &g.NodeRepair, "SpotToSpotConsolidation": &g.SpotToSpotConsolidation, "StaticCapacity": &g.StaticCapacity,
@@ -54,7 +55,7 @@ func (g *FeatureGates) turn(name string, on bool) error {
 	absent := []string{"CapacityBuffer", "NodeOverlay"}
 	switch gate := known[name]; {
 	case name == "ReservedCapacity":
-		// Which reservations are used, the EC2NodeClasses say alone.
+		// The EC2NodeClasses alone select the reservations that are used.
 		return nil
 	case gate != nil:
 		*gate = on

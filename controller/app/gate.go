@@ -7,8 +7,8 @@ import (
 	"spokeshave.dev/controller/policy/engine"
 )
 
-// gate has the webhook server judge policies, if it is asked for: to name the
-// server is to start it.
+// gate registers the policy webhook when it is enabled. Referring to the webhook server
+// also starts it.
 func (p *parts) gate() {
 	if p.o.WebhookPort == 0 {
 		return

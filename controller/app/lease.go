@@ -12,14 +12,14 @@ import (
 	"k8s.io/client-go/tools/leaderelection/resourcelock"
 )
 
-// lock is what must be held to act: the controller's own lease and Karpenter's
-// together, so that the two controllers never act on the same NodePools.
+// lock is the leader-election lock: the controller's own lease together with
+// Karpenter's, so that the two controllers never act on the same NodePools.
 //
-// client-go's MultiLock does not do: while the two have different holders it
-// answers with the first lease's duration, and that of a lease that was
-// released is one second. Karpenter's lease would be taken from it as soon as
-// it renews a second late. Here a lease that somebody else holds is judged by
-// its own record.
+// client-go's MultiLock does not suffice. While the two leases have different holders,
+// it returns the duration of the first lease, and that of a released lease is one
+// second. Karpenter's lease would be taken over as soon as Karpenter renews it one
+// second late. This lock returns the record of a lease that another process holds
+// unchanged.
 type lock struct {
 	own, karpenter half
 	log            logr.Logger
@@ -32,7 +32,7 @@ type lock struct {
 type half struct {
 	resourcelock.Interface
 
-	// absent says that it did not exist when it was last read.
+	// absent says that the lease did not exist when it was last read.
 	absent bool
 }
 
@@ -66,9 +66,9 @@ func (o *Options) leaseNamespace() string {
 	return o.Namespace
 }
 
-// Get answers with the lease that is in the way, Karpenter's first: that is
-// the record by whose age and duration the elector judges. When nobody else
-// holds either of them it answers with the own one.
+// Get returns the lease that another process holds, Karpenter's if both are: the
+// elector judges by the age and duration of that record. When no other process holds
+// either, it returns the own lease.
 func (l *lock) Get(ctx context.Context) (*resourcelock.LeaderElectionRecord, []byte, error) {
 	karpenter, karpenterRaw, err := l.karpenter.read(ctx)
 	if err != nil {
@@ -88,12 +88,12 @@ func (l *lock) Get(ctx context.Context) (*resourcelock.LeaderElectionRecord, []b
 	case karpenter != nil:
 		return karpenter, raw, nil
 	default:
-		// Neither exists; the elector knows a missing lease by this error.
+		// Neither exists. The elector expects this error for a missing lease.
 		return l.own.Get(ctx)
 	}
 }
 
-// read is the lease's record, nil when there is no such lease.
+// read returns the lease's record, nil when the lease does not exist.
 func (h *half) read(ctx context.Context) (*resourcelock.LeaderElectionRecord, []byte, error) {
 	record, raw, err := h.Get(ctx)
 	h.absent = apierrors.IsNotFound(err)
@@ -112,8 +112,8 @@ func (l *lock) Create(ctx context.Context, ler resourcelock.LeaderElectionRecord
 	return l.Update(ctx, ler)
 }
 
-// Update takes or renews both leases, the contested one first: whoever loses
-// the race for it leaves the other alone.
+// Update takes or renews both leases, Karpenter's first, because that is the contested
+// one. A process that loses it does not take the other.
 func (l *lock) Update(ctx context.Context, ler resourcelock.LeaderElectionRecord) error {
 	if err := l.karpenter.write(ctx, ler); err != nil {
 		return fmt.Errorf("take lease %s: %w", l.karpenter.Describe(), err)
@@ -145,8 +145,7 @@ func (l *lock) RecordEvent(text string) {
 	l.karpenter.RecordEvent(text)
 }
 
-// say puts into the log who else holds Karpenter's lease, whenever that
-// changes.
+// say logs who else holds Karpenter's lease, whenever that changes.
 func (l *lock) say(karpenter *resourcelock.LeaderElectionRecord) {
 	holder := ""
 	if l.others(karpenter) {

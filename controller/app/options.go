@@ -11,27 +11,29 @@ import (
 	"spokeshave.dev/controller/kube/lower"
 )
 
-// Mode says whether the controller acts.
+// Mode says whether the controller changes the cluster.
 type Mode string
 
 // The modes.
 const (
-	// Act launches and terminates; it needs Karpenter's lease besides its own.
+	// Act launches and terminates nodes. It needs Karpenter's lease besides its own.
 	Act Mode = "Act"
-	// Observe decides and journals, and changes nothing.
+	// Observe makes and records decisions, but applies none.
 	Observe Mode = "Observe"
 )
 
-// What evaluates Rego policies.
+// The values of RegoEvaluator.
 const (
-	// RegoCompiled runs compiled programs where a rule can be one, and OPA elsewhere.
+	// RegoCompiled compiles the rules that can be compiled, and evaluates the others
+	// with OPA.
 	RegoCompiled = "compiled"
-	// RegoOPA has OPA evaluate every rule.
+	// RegoOPA evaluates every rule with OPA.
 	RegoOPA = "opa"
 )
 
-// Options are the controller's settings. Flags set them, then environment
-// variables of the same name in upper case with underscores, as in Karpenter.
+// Options are the controller's settings. A setting comes from its flag, or else from
+// the environment variable with the flag's name in upper case with underscores, as in
+// Karpenter.
 type Options struct {
 	Mode      string
 	Namespace string
@@ -135,7 +137,7 @@ func (o *Options) Bind(fs *pflag.FlagSet) {
 	fs.StringVar(&o.KarpenterLeaseNamespace, "karpenter-lease-namespace", "kube-system", "namespace of Karpenter's lease")
 }
 
-// FromEnvironment sets every flag that was not given from its variable.
+// FromEnvironment sets every flag that was not given from its environment variable.
 func FromEnvironment(fs *pflag.FlagSet, lookup func(string) (string, bool)) error {
 	var errs []error
 	fs.VisitAll(func(f *pflag.Flag) {
@@ -151,7 +153,7 @@ func FromEnvironment(fs *pflag.FlagSet, lookup func(string) (string, bool)) erro
 	return errors.Join(errs...)
 }
 
-// Validate says what is wrong with the settings.
+// Validate returns an error that joins all problems of the settings, nil for none.
 func (o *Options) Validate() error {
 	var errs []error
 	if o.ClusterName == "" {

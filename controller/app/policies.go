@@ -20,17 +20,17 @@ func newLoader(o *Options, c clock.PassiveClock, log logr.Logger) *load.Loader {
 	})
 }
 
-// engines are the policy engines as the options ask for them.
+// engines returns the policy engines that the options select.
 func (o *Options) engines(cfg engine.Config) map[string]policy.Engine {
 	cfg.RegoByOPA = o.RegoEvaluator == RegoOPA
 	return engine.With(cfg)
 }
 
-// guestLines is how many lines of a policy reach the log in a minute. A call's
-// own limit does not help: there may be many calls.
+// guestLines is how many log lines of one policy are written per minute. The limit per
+// call does not suffice, because there may be many calls.
 const guestLines = 60
 
-// guestLog writes what policies log to the controller's log.
+// guestLog writes the log lines of policies to the controller's log.
 type guestLog struct {
 	log   logr.Logger
 	clock clock.PassiveClock
@@ -39,7 +39,7 @@ type guestLog struct {
 	minutes map[string]*minute // by namespace/name
 }
 
-// minute is what a policy has logged since a time.
+// minute counts a policy's log lines since start.
 type minute struct {
 	start          time.Time
 	lines, dropped int

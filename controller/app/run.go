@@ -41,10 +41,10 @@ import (
 	"spokeshave.dev/controller/record/observe"
 )
 
-// journalSize is how many decisions are kept in memory.
+// journalSize is how many decisions the journal keeps in memory.
 const journalSize = 200
 
-// Scheme knows every kind the controller reads or writes.
+// Scheme returns a scheme with every kind that the controller reads or writes.
 func Scheme() (*runtime.Scheme, error) {
 	s := runtime.NewScheme()
 	if err := errors.Join(clientgoscheme.AddToScheme(s), karpv1.AddToScheme(s), awsv1.AddToScheme(s)); err != nil {
@@ -53,8 +53,8 @@ func Scheme() (*runtime.Scheme, error) {
 	return s, nil
 }
 
-// Run is the controller: it returns when the context ends, or with an error
-// when it cannot start or has lost its lease.
+// Run runs the controller. It returns when the context ends, or with an error when it
+// cannot start or has lost its lease.
 func Run(ctx context.Context, o *Options, cfg *rest.Config, log logr.Logger) error {
 	cfg = rest.CopyConfig(cfg)
 	cfg.QPS, cfg.Burst = o.QPS, o.Burst
@@ -139,13 +139,13 @@ func handlers(o *Options, decisions, observed http.Handler) map[string]http.Hand
 
 func address(port int) string {
 	if port == 0 {
-		return "0" // controller-runtime's word for none
+		return "0" // controller-runtime's value for no server
 	}
 	return net.JoinHostPort("", strconv.Itoa(port))
 }
 
-// cacheOptions keep the cache small: ConfigMaps only where and as labelled,
-// nothing of what the API server keeps for itself, and no copies on reading.
+// cacheOptions returns options that keep the cache small: only labelled ConfigMaps of
+// the policy namespaces, no managed fields, and no copies when objects are read.
 func cacheOptions(o *Options) cache.Options {
 	namespaces := map[string]cache.Config{o.Namespace: {}}
 	for _, ns := range o.PluginNamespaces {
@@ -199,8 +199,8 @@ func newProvider(ctx context.Context, o *Options, mgr manager.Manager, log logr.
 	})
 }
 
-// apiServer is the version, major.minor, and the CA, base64, of the API server
-// that the controller talks to.
+// apiServer returns the version (major.minor) and the CA certificate (base64) of the
+// API server to which the controller is connected.
 func apiServer(cfg *rest.Config) (version, ca string, err error) {
 	asked, err := discovery.NewDiscoveryClientForConfig(cfg)
 	if err != nil {
@@ -214,8 +214,8 @@ func apiServer(cfg *rest.Config) (version, ca string, err error) {
 	return said.Major + "." + strings.TrimSuffix(said.Minor, "+"), ca, err
 }
 
-// connectionCA is the CA certificate, base64, that a connection to the API server
-// is checked with; "" when it has none.
+// connectionCA returns the CA certificate (base64) with which a connection to the API
+// server is verified, "" when there is none.
 func connectionCA(cfg *rest.Config) (string, error) {
 	withCA := rest.CopyConfig(cfg)
 	if err := rest.LoadTLSFiles(withCA); err != nil {
@@ -224,7 +224,7 @@ func connectionCA(cfg *rest.Config) (string, error) {
 	return base64.StdEncoding.EncodeToString(withCA.CAData), nil
 }
 
-// driftCA is the CA certificate that goes into the drift hash of node classes:
+// driftCA returns the CA certificate that is part of the drift hash of node classes:
 // the configured one, else that of the controller's own connection.
 func driftCA(o *Options, cfg *rest.Config) (string, error) {
 	if o.ClusterCABundle != "" {

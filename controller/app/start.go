@@ -13,7 +13,7 @@ import (
 	"k8s.io/klog/v2"
 )
 
-// Start loads the cluster's address and runs the controller with a JSON log on
+// Start reads the cluster's configuration and runs the controller with a JSON log on
 // standard error.
 func Start(ctx context.Context, o *Options, kubeconfig string) error {
 	log, err := newLog(o.LogLevel)
@@ -23,7 +23,7 @@ func Start(ctx context.Context, o *Options, kubeconfig string) error {
 	klog.SetLogger(log)
 	spareMemory(os.LookupEnv)
 	if !o.EnableProfiling {
-		runtime.MemProfileRate = 0 // nobody could read it
+		runtime.MemProfileRate = 0 // the profile is not served
 	}
 	cfg, err := restConfig(kubeconfig)
 	if err != nil {
@@ -60,8 +60,8 @@ func restConfig(kubeconfig string) (*rest.Config, error) {
 	return cfg, nil
 }
 
-// identity names this replica in leases: the pod's name, and the process, so
-// that a restarted container is another holder.
+// identity returns the name of this replica in leases: the pod's name and the process
+// id, so that a restarted container is another holder.
 func identity() (string, error) {
 	host, err := os.Hostname()
 	if err != nil {

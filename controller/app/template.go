@@ -12,15 +12,14 @@ import (
 	karpv1 "spokeshave.dev/api/karpenter/v1"
 )
 
-// templateCount bounds how many different specs, label sets and resource lists
-// are remembered for sharing, each. What falls out stays valid for the objects
-// that use it.
+// templateCount is how many different specs, label sets and resource lists, each, are
+// kept for sharing. Objects that use a dropped one keep it.
 const templateCount = 2048
 
-// templates gives objects of one template the same slices and maps: the pods of
-// a Deployment differ in little more than name and node, and nodes of one
-// instance type have the same capacity. Cached objects are never written to, so
-// that sharing is safe. It may be used concurrently.
+// templates makes equal parts of cached objects share memory: the pods of a Deployment
+// differ in little more than name and node, and nodes of one instance type have the
+// same capacity. Sharing is safe because cached objects are never written to. It is
+// safe for concurrent use.
 type templates struct {
 	specs, labels, owners, lists, requirements *lru.Cache
 }
@@ -35,7 +34,7 @@ func newTemplates() *templates {
 
 type digest = [sha256.Size]byte
 
-// spec shares everything but the node's name.
+// spec replaces a pod's spec by a shared one, apart from the node's name.
 func (t *templates) spec(spec *corev1.PodSpec) {
 	node := shared(spec.NodeName)
 	spec.NodeName = ""
@@ -52,7 +51,8 @@ func (t *templates) labelSet(in map[string]string) map[string]string {
 	return one(t.labels, digestOf(in), sharedMap(in))
 }
 
-// ownerList shares the references that all pods of a ReplicaSet have.
+// ownerList returns a shared list of owner references, which all pods of a ReplicaSet
+// have.
 func (t *templates) ownerList(in []metav1.OwnerReference) []metav1.OwnerReference {
 	if len(in) == 0 {
 		return nil
@@ -68,7 +68,7 @@ func (t *templates) ownerList(in []metav1.OwnerReference) []metav1.OwnerReferenc
 	return one(t.owners, digest(sum.Sum(nil)), in)
 }
 
-// resources shares what nodes of one instance type have alike.
+// resources returns a shared resource list, which nodes of one instance type have.
 func (t *templates) resources(in corev1.ResourceList) corev1.ResourceList {
 	if len(in) == 0 {
 		return nil
@@ -80,8 +80,8 @@ func (t *templates) resources(in corev1.ResourceList) corev1.ResourceList {
 	return one(t.lists, digestOf(text), in)
 }
 
-// requirementList shares what claims of one launch ask for alike: some sixty
-// instance types by name.
+// requirementList returns a shared list of requirements. Claims of one launch have
+// equal ones, with some sixty instance types by name.
 func (t *templates) requirementList(in []karpv1.Requirement) []karpv1.Requirement {
 	text, err := json.Marshal(in)
 	if err != nil || len(in) == 0 {
@@ -90,7 +90,8 @@ func (t *templates) requirementList(in []karpv1.Requirement) []karpv1.Requiremen
 	return one(t.requirements, sha256.Sum256(text), in)
 }
 
-// one is the first value that came with the key.
+// one returns the first value that was stored with the key, and stores this one if
+// there is none.
 func one[T any](cache *lru.Cache, key digest, value T) T {
 	if found, ok := cache.Get(key); ok {
 		if known, ok := found.(T); ok {
@@ -101,7 +102,8 @@ func one[T any](cache *lru.Cache, key digest, value T) T {
 	return value
 }
 
-// digestOf separates by zero bytes, which no label and no quantity has.
+// digestOf returns a digest of a map. It separates texts by zero bytes, which neither
+// labels nor quantities contain.
 func digestOf(in map[string]string) digest {
 	keys := make([]string, 0, len(in))
 	for k := range in {

@@ -50,34 +50,34 @@ import (
 	"spokeshave.dev/controller/record/web"
 )
 
-// parts are what the controllers are made of.
+// parts holds what the controllers are built from.
 type parts struct {
 	o       *Options
 	mgr     manager.Manager
 	cloud   *aws.Provider
 	journal *journal.Journal
-	// observed adds up what a controller that observes would have done.
+	// observed compares what a controller in mode Observe would have done with what
+	// happened.
 	observed *observe.Observer
-	// board is what the page shows; nil without one.
+	// board holds the data of the web page; nil without a page.
 	board *web.Board
 	clock clock.WithTicker
-	// shared are the metrics that several of the parts count.
+	// shared are the metrics that several controllers count.
 	shared *metric.Reconcilers
 }
 
-// cloudName is the provider in metrics.
+// cloudName is the provider's name in metrics.
 const cloudName = "aws"
 
-// counted is the cloud with the calls of a controller counted.
+// counted returns the cloud with metrics that count the calls of a controller.
 func (p *parts) counted(controller string) provider.Provider {
 	return p.shared.Cloud(p.cloud, metric.Caller{Controller: controller, Provider: cloudName})
 }
 
-// eventsFrom is the reporting controller on events.
+// eventsFrom is the name of the reporting controller in events.
 const eventsFrom = "spokeshave"
 
-// wire adds the decision loop and, when acting, the reconcilers that carry
-// decisions out.
+// wire adds the decision loop and, in mode Act, the reconcilers that apply decisions.
 func (p *parts) wire(ctx context.Context) error {
 	p.gate()
 	var err error
@@ -176,8 +176,8 @@ func (p *parts) loop(ctx context.Context) (*decision.Loop, error) {
 	return loop, nil
 }
 
-// observer keeps what a controller that observes would have done; nil for one
-// that acts.
+// observer returns the function that records decisions in mode Observe; nil in mode
+// Act.
 func (p *parts) observer() func(context.Context, *model.Snapshot, *decide.Decision) error {
 	if Mode(p.o.Mode) != Observe {
 		return nil
@@ -191,7 +191,7 @@ func (p *parts) observer() func(context.Context, *model.Snapshot, *decide.Decisi
 	return keeper.Add
 }
 
-// shifts adds the watch on zonal shifts, if they are heeded.
+// shifts adds the watch on zonal shifts, if it is enabled.
 func (p *parts) shifts(loop *decision.Loop) error {
 	if !p.o.EnableZonalShift {
 		return nil
@@ -206,8 +206,8 @@ func (p *parts) shifts(loop *decision.Loop) error {
 	return nil
 }
 
-// once takes the events that many objects are told, and sends them at a rate of
-// their own: half of what everything else may use.
+// once returns a recorder for events that go to many objects. It has its own rate
+// limit, half of that of all other requests.
 func (p *parts) once() (*announce.Recorder, error) {
 	cfg := rest.CopyConfig(p.mgr.GetConfig())
 	cfg.QPS, cfg.Burst = p.o.QPS/2, p.o.Burst/2
@@ -225,7 +225,7 @@ func (p *parts) once() (*announce.Recorder, error) {
 	return recorder, nil
 }
 
-// page adds the read-only page, if it is asked for.
+// page adds the read-only web page, if it is enabled.
 func (p *parts) page(loaded *load.Loader) error {
 	if p.o.WebAddress == "" {
 		return nil
@@ -238,8 +238,8 @@ func (p *parts) page(loaded *load.Loader) error {
 	return nil
 }
 
-// wakeups wakes the loop when something happened that a decision may answer:
-// a pod waits, a pod is gone, a claim is gone or changed, a pool changed.
+// wakeups wakes the decision loop on changes that may need a decision: a pod waits or
+// is gone, a claim is gone or has changed, a pool has changed.
 func (p *parts) wakeups(ctx context.Context, loop *decision.Loop) error {
 	wake := func(any) { loop.Wake() }
 	for _, each := range []struct {
@@ -268,7 +268,7 @@ func (p *parts) wakeups(ctx context.Context, loop *decision.Loop) error {
 		}}},
 		{&karpv1.NodePool{}, toolscache.ResourceEventHandlerFuncs{AddFunc: wake, DeleteFunc: wake, UpdateFunc: func(_, o any) { wake(o) }}},
 		{&karpv1.NodeClaim{}, toolscache.ResourceEventHandlerFuncs{DeleteFunc: wake, UpdateFunc: func(old, o any) {
-			if !leaving(old) && leaving(o) { // its pods need another place
+			if !leaving(old) && leaving(o) { // its pods have to be placed again
 				wake(o)
 			}
 		}}},
@@ -289,7 +289,7 @@ func leaving(o any) bool {
 	return ok && !claim.DeletionTimestamp.IsZero()
 }
 
-// reconcilers adds what carries decisions out.
+// reconcilers adds the reconcilers that apply decisions.
 func (p *parts) reconcilers(*decision.Loop) error {
 	c, recorder := p.mgr.GetClient(), p.mgr.GetEventRecorder(eventsFrom)
 	classes := &nodeclass.Reconciler{
@@ -342,7 +342,7 @@ func (p *parts) reconcilers(*decision.Loop) error {
 	return nil
 }
 
-// leading says whether this replica is the leader.
+// leading reports whether this replica is the leader.
 func (p *parts) leading() bool {
 	select {
 	case <-p.mgr.Elected():

@@ -54,7 +54,8 @@ func format(name string, n int64) amount {
 	}
 }
 
-// maxAmount keeps sums of amounts far from overflow: 2^52, four pebibytes.
+// maxAmount is the largest amount of a resource, 2^52 (four pebibytes in bytes), so
+// that sums do not overflow.
 const maxAmount = int64(1) << 52
 
 func resources(in map[string]amount) (model.Resources, error) {

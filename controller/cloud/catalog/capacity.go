@@ -24,7 +24,7 @@ const (
 	gib = int64(1) << 30
 )
 
-// capacity is what the node reports before reservations.
+// capacity returns the node's resources before reservations.
 func (t *Type) capacity(opts *Options) model.Resources {
 	c := model.Resources{
 		model.CPU:              int64(t.VCPU) * 1000,
@@ -59,7 +59,7 @@ func (t *Type) capacity(opts *Options) model.Resources {
 	return c
 }
 
-// neuronCores per chip.
+// neuronCores returns the number of Neuron cores of a chip.
 // https://awsdocs-neuron.readthedocs-hosted.com/en/latest/about-neuron/arch/neuron-hardware/
 func neuronCores(chip string) int {
 	switch strings.ToLower(chip) {
@@ -72,8 +72,8 @@ func neuronCores(chip string) int {
 	}
 }
 
-// memory is the advertised memory less the hypervisor's share. On Graviton the
-// kernel keeps 64 MiB more for its contiguous allocator (CMA).
+// memory returns the advertised memory less the hypervisor's share, in bytes. On
+// Graviton the kernel reserves 64 MiB more for its contiguous memory allocator (CMA).
 func (t *Type) memory(opts *Options) int64 {
 	overhead := DefaultMemoryOverhead
 	if opts.MemoryOverheadPercent != nil {
@@ -97,7 +97,7 @@ func (t *Type) storage(opts *Options) int64 {
 	return 20 * gib
 }
 
-// allocatable is capacity less kube-reserved, system-reserved and the hard
+// allocatable returns the capacity less kube-reserved, system-reserved and the hard
 // eviction thresholds.
 // https://kubernetes.io/docs/tasks/administer-cluster/reserve-compute-resources/#node-allocatable
 func (t *Type) allocatable(capacity model.Resources, opts *Options) model.Resources {
@@ -120,9 +120,10 @@ func (t *Type) allocatable(capacity model.Resources, opts *Options) model.Resour
 	return out
 }
 
-// kubeReserved is what the EKS AMIs (AL2023, nodeadm) reserve for kubelet and
-// runtime: 255 MiB and 11 MiB per pod; of cpu 6 % of the first core, 1 % of
-// the second, 0.5 % of the next two and 0.25 % of the rest; 1 GiB of storage.
+// kubeReserved returns what the EKS AMIs (AL2023, nodeadm) reserve for kubelet and the
+// container runtime: memory of 255 MiB and 11 MiB per pod; CPU of 6 % of the first
+// core, 1 % of the second, 0.5 % of each of the next two and 0.25 % of each further
+// one; 1 GiB of storage.
 // https://docs.aws.amazon.com/eks/latest/userguide/choosing-instance-type.html
 // https://awslabs.github.io/amazon-eks-ami/nodeadm/
 func kubeReserved(vcpu int, pods int64) model.Resources {
@@ -133,7 +134,7 @@ func kubeReserved(vcpu int, pods int64) model.Resources {
 	}
 }
 
-// reservedCPU is in millicores, rounded down as the AMI does.
+// reservedCPU returns the reserved CPU in millicores, rounded down as the AMI does.
 func reservedCPU(vcpu int) int64 {
 	reserved := 0.0
 	for core := range vcpu {

@@ -10,7 +10,7 @@ import (
 	"spokeshave.dev/controller/core/model"
 )
 
-// maxPlain bounds what one file of the catalogue may unpack to.
+// maxPlain is the largest size of an uncompressed file of the catalogue in bytes.
 const maxPlain = 16 << 20
 
 // The records below mirror those of gen/source.go.
@@ -56,7 +56,7 @@ type saleRecord struct {
 	Interrupt int     `json:"i"`
 }
 
-// unpack reads one gzip'd JSON value of bounded size.
+// unpack decodes one JSON value in gzip, of limited size.
 func unpack(raw []byte, into any) error {
 	zip, err := gzip.NewReader(bytes.NewReader(raw))
 	if err != nil {
@@ -109,8 +109,8 @@ func devicesOf(records []deviceRecord) []Device {
 	return out
 }
 
-// interruption is the middle of the band AWS publishes, by the code of
-// saleRecord.Interrupt; the last band is open.
+// interruption returns the middle of the band that AWS publishes, as a share per month,
+// for a code of saleRecord.Interrupt. The highest band has no upper limit.
 // https://aws.amazon.com/ec2/spot/instance-advisor/
 func interruption(code int) float64 {
 	switch code {
@@ -173,8 +173,8 @@ func (r *saleRecord) sale(zones []string) (Sale, error) {
 	return sale, nil
 }
 
-// zoneName is the name this catalogue gives to a zone ID: the number behind
-// "-az" becomes a letter.
+// zoneName returns the zone name that this catalogue uses for a zone ID: the number
+// after "-az" becomes a letter.
 func zoneName(region, id string) (string, error) {
 	n := 0
 	for i := len(id) - 1; i >= 0 && id[i] >= '0' && id[i] <= '9'; i-- {

@@ -13,7 +13,7 @@ import (
 //go:embed data/*.json.gz
 var data embed.FS
 
-// ErrUnknownRegion says that the embedded catalogue has nothing on a region.
+// ErrUnknownRegion says that the embedded catalogue does not contain a region.
 var ErrUnknownRegion = errors.New("not in the embedded catalogue")
 
 const suffix = ".json.gz"
@@ -34,9 +34,9 @@ func Regions() []string {
 	return out
 }
 
-// Load decodes the embedded facts and prices of a region: every type sold
-// there, sorted by name, and its sale at the same index. It decodes anew at
-// each call (a few milliseconds); callers keep what they use.
+// Load decodes the embedded facts and prices of a region: every type sold there, sorted
+// by name, and its sale at the same index. Every call decodes again, which takes a few
+// milliseconds.
 func Load(region string) ([]Type, []Sale, error) {
 	if !slices.Contains(Regions(), region) {
 		return nil, nil, fmt.Errorf("load catalog of region %q: %w (have %s; for another region pass a catalogue file)",

@@ -35,8 +35,8 @@ type exportOffering struct {
 	Available *bool `json:"available"`
 }
 
-// Write encodes the catalogue as a JSON array, one instance type per line.
-// Read takes it back without loss.
+// Write encodes the catalogue as a JSON array, one instance type per line. Read decodes
+// it without loss.
 func Write(w io.Writer, c *model.Catalog) error {
 	sep := "["
 	for i := range c.Types {
@@ -75,10 +75,10 @@ func exportOf(t *model.InstanceType) *exportType {
 	return out
 }
 
-// Read decodes what Write (or a script) wrote. name is the file's, for error
-// messages, which give the line of the instance type at fault. Unknown fields
-// are errors. A missing os is linux, a missing allocatable is the capacity,
-// and the labels for name, architecture and system are filled in.
+// Read decodes a catalogue in Write's format. name is the file's name for error
+// messages, which also give the line of the invalid instance type. Unknown fields are
+// errors. A missing os is linux, a missing allocatable is the capacity, and the labels
+// for name, architecture and operating system are filled in.
 func Read(name string, raw []byte) (model.Catalog, error) {
 	dec := json.NewDecoder(bytes.NewReader(raw))
 	dec.DisallowUnknownFields()
@@ -161,8 +161,8 @@ func (e *exportType) lower() (model.InstanceType, error) {
 	return t, nil
 }
 
-// maxPrice is the dearest price that is believed, in USD per hour: sums of
-// prices stay far from the ends of model.Price.
+// maxPrice is the highest price that Read accepts, in USD per hour, so that sums of
+// prices stay within model.Price.
 const maxPrice = 1e6
 
 func (e *exportOffering) lower() (model.Offering, error) {
@@ -183,7 +183,7 @@ func (e *exportOffering) lower() (model.Offering, error) {
 	return o, nil
 }
 
-// commonRegion is the region label that all types share, if they do.
+// commonRegion returns the region label that all types have, "" if they differ.
 func commonRegion(types []model.InstanceType) string {
 	region := ""
 	for i := range types {
@@ -200,7 +200,7 @@ func lineOf(raw []byte, offset int64) int {
 	return 1 + bytes.Count(raw[:min(offset, int64(len(raw)))], []byte{'\n'})
 }
 
-// skipSpace moves past white space and the comma before an array's element.
+// skipSpace returns the offset after white space and commas.
 func skipSpace(raw []byte, offset int64) int64 {
 	for offset < int64(len(raw)) && strings.IndexByte(" \t\r\n,", raw[offset]) >= 0 {
 		offset++
@@ -208,8 +208,8 @@ func skipSpace(raw []byte, offset int64) int64 {
 	return offset
 }
 
-// faultOffset is the best known place of a decoding error in the element that
-// begins at start.
+// faultOffset returns the best known offset of a decoding error in the element from
+// start to end.
 func faultOffset(err error, start, end int64) int64 {
 	var syntax *json.SyntaxError
 	if errors.As(err, &syntax) && syntax.Offset > start {

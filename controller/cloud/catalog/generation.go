@@ -10,8 +10,8 @@ import (
 	"spokeshave.dev/controller/core/model"
 )
 
-// Generation is a hash of the catalogue's types that a float64 can hold:
-// equal contents have equal generations, in every process.
+// Generation returns a hash of the catalogue's types. Equal contents give equal hashes
+// in every process. A float64 can represent it exactly.
 func Generation(c *model.Catalog) uint64 {
 	sum := fnv.New64a()
 	var buf []byte

@@ -5,8 +5,7 @@ import (
 	"strings"
 )
 
-// Label keys that nodes of a type carry; nodes of other clouds do not know
-// those of karpenter.k8s.aws.
+// Label keys of nodes. Nodes of other clouds do not have those of karpenter.k8s.aws.
 const (
 	LabelInstanceType = "node.kubernetes.io/instance-type"
 	LabelArch         = "kubernetes.io/arch"
@@ -16,8 +15,8 @@ const (
 	awsPrefix = "karpenter.k8s.aws/instance-"
 )
 
-// labels are the type's well-known labels. A fact that is unknown or does not
-// apply gives no label, so that DoesNotExist works.
+// labels returns the type's well-known labels. A fact that is unknown or does not apply
+// has no label, so that the operator DoesNotExist works.
 func (t *Type) labels(opts *Options) map[string]string {
 	family, size, _ := strings.Cut(t.Name, ".")
 	category, generation := split(family)
@@ -70,7 +69,7 @@ func (t *Type) labels(opts *Options) map[string]string {
 	return out
 }
 
-// kebab writes a product name as a label value: "Radeon Pro V520" is
+// kebab converts a product name to a label value: "Radeon Pro V520" becomes
 // radeon-pro-v520.
 func kebab(name string) string {
 	return strings.ReplaceAll(strings.ToLower(name), " ", "-")

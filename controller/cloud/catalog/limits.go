@@ -2,10 +2,10 @@ package catalog
 
 import "strings"
 
-// BranchENIs is how many pods with security groups of their own (resource
-// vpc.amazonaws.com/pod-eni) a type carries. EC2 has no call that tells; the
-// limits go by vCPUs on Nitro types of generation 5 and later, and the
-// burstable (t) and flex families have none.
+// BranchENIs returns how many pods with security groups of their own (resource
+// vpc.amazonaws.com/pod-eni) a type supports. No EC2 call returns this. The limits
+// depend on the number of vCPUs on Nitro types of generation 5 and later; the burstable
+// (t) and flex families support none.
 // https://docs.aws.amazon.com/eks/latest/userguide/security-groups-for-pods.html
 func BranchENIs(name string, vcpu int, hypervisor string) int {
 	family, size, _ := strings.Cut(name, ".")
@@ -35,9 +35,9 @@ func BranchENIs(name string, vcpu int, hypervisor string) int {
 	}
 }
 
-// split divides a family into the letters and the digits it begins with, as
-// the labels instance-category and instance-generation show them: m5d is m
-// and 5, u-6tb1 is u and 1, u7i-12tb is u and 7.
+// split returns the letters and the digits with which a family begins, as in the labels
+// instance-category and instance-generation: m and 5 for m5d, u and 1 for u-6tb1, u and
+// 7 for u7i-12tb.
 func split(family string) (category, generation string) {
 	i := 0
 	for i < len(family) && family[i] >= 'a' && family[i] <= 'z' {
@@ -54,10 +54,10 @@ func split(family string) (category, generation string) {
 	return category, rest[:j]
 }
 
-// pods is how many pods the VPC CNI can give an address to: one address of
-// each interface is its own, and two pods (the CNI and kube-proxy) use the
-// host's network. With prefix delegation each slot holds 16 addresses, and
-// AWS recommends to stop at 110 pods below 30 vCPUs and 250 above.
+// pods returns to how many pods the VPC CNI can give an address. One address of each
+// interface is the interface's own, and two pods (the CNI and kube-proxy) use the
+// host's network. With prefix delegation each slot holds 16 addresses; AWS recommends
+// at most 110 pods below 30 vCPUs and 250 above.
 // https://docs.aws.amazon.com/eks/latest/userguide/choosing-instance-type.html
 func (t *Type) pods(opts *Options) int64 {
 	slots := max(0, t.ENIs-opts.ReservedENIs) * max(0, t.IPv4PerENI-1)

@@ -7,21 +7,21 @@ import (
 	"spokeshave.dev/controller/core/model"
 )
 
-// DefaultMemoryOverhead is the share of the advertised memory that hypervisor
-// and firmware keep, unless set otherwise (setting vmMemoryOverheadPercent).
+// DefaultMemoryOverhead is the share of the advertised memory that hypervisor and
+// firmware use. The setting vmMemoryOverheadPercent replaces it.
 const DefaultMemoryOverhead = 0.075
 
-// Options say for which node class, and under which kubelet settings, types
-// are lowered. The zero value is linux with AWS's defaults.
+// Options are the node class and the kubelet settings for which types are lowered. The
+// zero value is linux with AWS's defaults.
 type Options struct {
 	NodeClass string
 	Region    string
 	OS        string // linux when empty
 	// Zones restricts the offerings; nil keeps all.
 	Zones []string
-	// MaxPods replaces the count that the VPC CNI allows.
+	// MaxPods replaces the number of pods that the VPC CNI allows.
 	MaxPods *int
-	// PodsPerCore bounds the pods by vCPUs; 0 does not.
+	// PodsPerCore limits the number of pods per vCPU; 0 sets no limit.
 	PodsPerCore int
 	// ReservedENIs are interfaces that pods cannot use.
 	ReservedENIs     int
@@ -32,19 +32,20 @@ type Options struct {
 	KubeReserved   model.Resources
 	SystemReserved model.Resources
 	EvictionHard   model.Resources
-	// MemoryOverheadPercent is a share, 0.075 when nil: a pointer, because 0
-	// is a choice.
+	// MemoryOverheadPercent is a share from 0 to 1. Nil means 0.075, since 0 is a valid
+	// value.
 	MemoryOverheadPercent *float64
 	// RootVolume is the size of the root volume in bytes, 20 GiB when 0.
 	RootVolume int64
 	// InstanceStoreRAID0 counts local NVMe disks as ephemeral storage.
 	InstanceStoreRAID0 bool
-	// Unavailable marks offerings that are sold out for now; nil marks none.
+	// Unavailable reports whether an offering is sold out for now; nil means that none
+	// is.
 	Unavailable func(instanceType, zone string, ct model.CapacityType) bool
 }
 
-// Lower makes the catalogue of a node class: the types that have a sale with
-// an offering in the zones, sorted by name. It is a pure function.
+// Lower returns the catalogue of a node class: the types with an offering in the zones,
+// sorted by name. It is a pure function.
 func Lower(types []Type, sales []Sale, opts Options) model.Catalog {
 	if opts.OS == "" {
 		opts.OS = "linux"
@@ -78,7 +79,7 @@ func Lower(types []Type, sales []Sale, opts Options) model.Catalog {
 	return out
 }
 
-// offerings lists the sale's on-demand and spot offerings by zone.
+// offerings returns the sale's on-demand and spot offerings, by zone.
 func (s *Sale) offerings(opts *Options) []model.Offering {
 	zones := slices.Clone(s.Zones)
 	slices.Sort(zones)

@@ -2,15 +2,15 @@ package catalog
 
 import "spokeshave.dev/controller/core/model"
 
-// Type is what EC2 says of an instance type, wherever the facts came from: the
-// embedded catalogue or DescribeInstanceTypes. Labels, capacity and
-// allocatable are computed from it by one piece of code (Lower).
+// Type holds the facts about an instance type, from the embedded catalogue or from
+// DescribeInstanceTypes. Lower computes labels, capacity and allocatable from it.
 type Type struct {
 	Name string
 	// Arch is the Kubernetes name: amd64 or arm64.
 	Arch string
 	VCPU int
-	// MemoryMiB is what EC2 advertises, before the hypervisor's share.
+	// MemoryMiB is the memory that EC2 advertises, which includes the hypervisor's
+	// share.
 	MemoryMiB  int64
 	BareMetal  bool
 	Hypervisor string // nitro, xen or empty for bare metal
@@ -42,7 +42,7 @@ type Device struct {
 // Sale is an instance type's prices in a region.
 type Sale struct {
 	Type string
-	// OnDemand is 0 when the type is not sold so.
+	// OnDemand is the price per hour, 0 when the type is not sold on demand.
 	OnDemand model.Price
 	// Spot maps zones to the spot price.
 	Spot map[string]model.Price

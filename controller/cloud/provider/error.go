@@ -14,24 +14,24 @@ type Kind string
 const (
 	// NotFound: the instance (or what was named) does not exist.
 	NotFound Kind = "NotFound"
-	// InsufficientCapacity: every option was sold out; solve again without
-	// the offerings named.
+	// InsufficientCapacity: every option was sold out; plan again without the offerings
+	// that the error names.
 	InsufficientCapacity Kind = "InsufficientCapacity"
 	// ClassNotReady: the node class is missing or not resolved.
 	ClassNotReady Kind = "ClassNotReady"
-	// Quota: an account limit stands in the way.
+	// Quota: an account limit prevents the launch.
 	Quota Kind = "Quota"
-	// Unauthorized: credentials or permissions.
+	// Unauthorized: credentials or permissions are missing.
 	Unauthorized Kind = "Unauthorized"
 	// Invalid: the request can never succeed as it is.
 	Invalid Kind = "Invalid"
-	// Stale: the attempt started nothing and never will, since others that share its
-	// request have gone or the cloud was busy; prepare another one.
+	// Stale: the attempt started nothing and never will, because other claims that
+	// share its request are gone or the cloud was busy. Prepare another attempt.
 	Stale Kind = "Stale"
-	// Throttled: ask again later, more slowly.
+	// Throttled: repeat the call later, and less often.
 	Throttled Kind = "Throttled"
-	// Unavailable: a timeout, a lost connection or a fault of the service;
-	// whether the call took effect is unknown, so repeat the same one.
+	// Unavailable: a timeout, a lost connection or a fault of the service. It is not
+	// known whether the call took effect, so repeat the same call.
 	Unavailable Kind = "Unavailable"
 )
 
@@ -40,7 +40,7 @@ type Error struct {
 	Kind Kind
 	// Code is the cloud's own code ("InsufficientInstanceCapacity").
 	Code string
-	// Offerings are those found sold out.
+	// Offerings are those that were found sold out.
 	Offerings []model.Option
 	Err       error
 }
@@ -53,11 +53,11 @@ func (e *Error) Error() string {
 	return fmt.Sprintf("%s: %v", e.Kind, e.Err)
 }
 
-// Unwrap gives the cause.
+// Unwrap returns the cause.
 func (e *Error) Unwrap() error { return e.Err }
 
-// KindOf is the kind of err, or Unavailable when it has none: an unknown error
-// may have taken effect.
+// KindOf returns the kind of err. It is Unavailable for an error without one, since the
+// call may have taken effect.
 func KindOf(err error) Kind {
 	if e, ok := errors.AsType[*Error](err); ok {
 		return e.Kind
@@ -65,7 +65,7 @@ func KindOf(err error) Kind {
 	return Unavailable
 }
 
-// Definitive says that the attempt started nothing and never will.
+// Definitive reports whether the attempt started nothing and never will.
 func (k Kind) Definitive() bool {
 	switch k {
 	case InsufficientCapacity, Quota, Unauthorized, Invalid, ClassNotReady, NotFound, Stale:

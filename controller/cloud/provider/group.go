@@ -5,15 +5,16 @@ import (
 	"strings"
 )
 
-// Group names claims of one decision that are launched with the same options, labels and
-// taints, so that one request can serve them. The zero value is no group.
+// Group names the claims of one decision that are launched with the same options,
+// labels and taints, so that one request can launch them all. The zero value is no
+// group.
 type Group struct {
 	Name string
-	// Size is how many claims there are, 1 or more.
+	// Size is the number of claims in the group, 1 or more.
 	Size int
 }
 
-// String writes a group as "<name>/<size>", the zero value as "".
+// String returns "<name>/<size>", and "" for the zero value.
 func (g Group) String() string {
 	if g.Size == 0 {
 		return ""
@@ -21,8 +22,8 @@ func (g Group) String() string {
 	return g.Name + "/" + strconv.Itoa(g.Size)
 }
 
-// ParseGroup reads what String wrote. Anything else is no group: its claims are launched
-// without waiting for others.
+// ParseGroup parses what String returned. Any other text gives the zero value: its
+// claims are launched without waiting for others.
 func ParseGroup(text string) Group {
 	at := strings.LastIndexByte(text, '/')
 	if at <= 0 {

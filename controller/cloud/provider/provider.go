@@ -1,7 +1,9 @@
-// Package provider is the port to a cloud: what the controller asks of it, in
-// values of controller/core/model, and the kinds of error it may answer with.
+// Package provider defines the interface between the controller and a cloud: the calls
+// that the controller makes, with values of controller/core/model, and the kinds of
+// errors that they return.
 //
-// Not here: any cloud. provider/aws speaks to EC2, provider/sim simulates one.
+// It contains no implementation: provider/aws calls EC2, and provider/sim simulates a
+// cloud.
 package provider
 
 import (
@@ -14,24 +16,25 @@ import (
 
 // Provider launches and ends instances. It is safe for concurrent use.
 type Provider interface {
-	// Catalog is what the node class can launch now: prices current, offerings
-	// recently found sold out marked unavailable.
+	// Catalog returns what the node class can launch now, with current prices.
+	// Offerings recently found sold out are marked as unavailable.
 	Catalog(ctx context.Context, nodeClass string) (model.Catalog, error)
-	// Prepare turns a spec into the exact request of one launch attempt and
-	// creates what the request refers to (launch templates). It starts no
-	// instance. The caller writes the attempt down before it launches it.
+	// Prepare turns a spec into the exact request of one launch attempt, and creates
+	// what the request refers to (launch templates). It starts no instance. The caller
+	// has to store the attempt before it launches it.
 	Prepare(ctx context.Context, spec LaunchSpec) (Attempt, error)
-	// Launch carries an attempt out. The same attempt launched twice starts
-	// one instance: a timeout is answered by repeating it. After an error
-	// whose kind is Definitive a new attempt is needed.
+	// Launch carries an attempt out. Launching the same attempt twice starts one
+	// instance: after a timeout, call Launch again with the same attempt. After an
+	// error whose kind is Definitive a new attempt is needed.
 	Launch(ctx context.Context, attempt Attempt) (Instance, error)
-	// Get describes an instance by provider ID; kind NotFound when it is
-	// unknown or terminated.
+	// Get returns an instance by provider ID. The error has kind NotFound when the
+	// instance is unknown or terminated.
 	Get(ctx context.Context, providerID string) (Instance, error)
-	// List describes every instance of this cluster that a NodePool launched
-	// and that is not terminated.
+	// List returns every instance of this cluster that was launched for a NodePool and
+	// is not terminated.
 	List(ctx context.Context) ([]Instance, error)
-	// Terminate ends an instance. Kind NotFound when it is gone already.
+	// Terminate terminates an instance. The error has kind NotFound when it is gone
+	// already.
 	Terminate(ctx context.Context, providerID string) error
 	// Tag sets tags on an instance, replacing equal keys.
 	Tag(ctx context.Context, providerID string, tags map[string]string) error
@@ -42,15 +45,15 @@ type LaunchSpec struct {
 	Claim     string
 	NodePool  string
 	NodeClass string
-	// Ordinal numbers the attempts of a claim, from 0; it makes tokens differ.
+	// Ordinal numbers the attempts of a claim, from 0, so that each has another token.
 	Ordinal int
-	// Group are the claims that were made together to be launched with the same; the zero
-	// value is not known.
+	// Group is the group of claims that are launched with the same request. The zero
+	// value means that it is not known.
 	Group Group
-	// Options are the ways to launch, best first, of one capacity type per
-	// request: the provider uses the leading run that shares the first's.
+	// Options are the offerings to launch, best first. A request has a single capacity
+	// type: the provider uses the options before the first one of another type.
 	Options []model.Option
-	// Labels, Taints and StartupTaints reach the node through user data.
+	// Labels, Taints and StartupTaints are set on the node through its user data.
 	Labels        map[string]string
 	Taints        []model.Taint
 	StartupTaints []model.Taint
@@ -58,27 +61,28 @@ type LaunchSpec struct {
 	Tags map[string]string
 }
 
-// Attempt is a launch written down: replaying it is always safe.
+// Attempt is a launch request that can be stored. Repeating it is always safe.
 type Attempt struct {
 	Token string `json:"token"`
 	// Ordinal numbers the attempts of the claim.
 	Ordinal int `json:"ordinal"`
-	// Claim is the one that this copy of the attempt is written on; the only one
-	// of Claims when empty.
+	// Claim is the claim on which this copy of the attempt is stored. When empty, it is
+	// the only one of Claims.
 	Claim string `json:"claim,omitempty"`
-	// Claims are those the request launches instances for, sorted. All of them
-	// hold the same token and request, and the request is sent only once each
-	// has written it down.
+	// Claims are the claims for which the request launches instances, sorted. All of
+	// them store the same token and request, and the request is sent only once each has
+	// stored it.
 	Claims []string `json:"claims"`
 	// Request is the provider's exact request, opaque to callers.
 	Request json.RawMessage `json:"request,omitempty"`
-	// Annotations go on the claim together with the attempt; Drifted reads them.
+	// Annotations are written on the claim together with the attempt; Drifted reads
+	// them.
 	Annotations map[string]string `json:"-"`
-	// Labels go on the claim likewise, and from there on the node.
+	// Labels are written on the claim too, and from there on the node.
 	Labels map[string]string `json:"-"`
 }
 
-// Owner is the claim that this copy of the attempt belongs to.
+// Owner returns the claim to which this copy of the attempt belongs.
 func (a *Attempt) Owner() string {
 	if a.Claim == "" && len(a.Claims) > 0 {
 		return a.Claims[0]
@@ -90,7 +94,8 @@ func (a *Attempt) Owner() string {
 type Instance struct {
 	// ProviderID is aws:///<zone>/<instance id> on EC2.
 	ProviderID string
-	// State is the cloud's word: pending, running, shutting-down, stopped, …
+	// State is the state as the cloud names it: pending, running, shutting-down,
+	// stopped, …
 	State        string
 	InstanceType string
 	Zone         string
@@ -101,14 +106,14 @@ type Instance struct {
 	Hostname   string
 	LaunchTime time.Time
 	Tags       map[string]string
-	// SubnetID, SecurityGroups, ReservationID and PlacementGroupID are what the
-	// instance was launched into; empty when there is none or it is not known.
+	// SubnetID, SecurityGroups, ReservationID and PlacementGroupID are where the
+	// instance was launched; empty when there is none or it is not known.
 	SubnetID         string
 	SecurityGroups   []string
 	ReservationID    string
 	PlacementGroupID string
-	// Labels are those that the node carries for what it was launched into, such
-	// as a reservation; Launch says them.
+	// Labels are the node's labels that depend on where the instance was launched, such
+	// as on a reservation. Only Launch sets them.
 	Labels map[string]string
 	// Claim and NodePool are read from the tags.
 	Claim    string

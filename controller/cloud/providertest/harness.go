@@ -1,12 +1,12 @@
-// Package providertest is the conformance suite of the provider port: what
-// every implementation of provider.Provider must do, whatever cloud is behind
-// it. It runs on provider/sim and on provider/aws over an EC2 endpoint.
+// Package providertest is the conformance suite for providers: what every
+// implementation of provider.Provider must do for any cloud. It runs on provider/sim,
+// and on provider/aws over an EC2 endpoint.
 //
-// A test makes a Harness: the provider, and the levers that the suite needs to
-// make the cloud misbehave. A lever that a cloud does not have stays nil, and
-// the cases that need it are skipped and say so.
+// A test supplies a Harness: the provider, and functions that cause faults in its
+// cloud. A function that a cloud cannot support is nil; the cases that need it are
+// skipped with a message.
 //
-// Not here: how an implementation talks to its cloud; those tests are its own.
+// How an implementation calls its cloud is tested in the implementation's own package.
 package providertest
 
 import (
@@ -17,7 +17,7 @@ import (
 	"spokeshave.dev/controller/core/model"
 )
 
-// Harness is one fresh provider over one fresh cloud.
+// Harness is a new provider on a new cloud.
 type Harness struct {
 	Provider provider.Provider
 	// NodeClass names a class that is ready, with at least two on-demand and
@@ -28,19 +28,19 @@ type Harness struct {
 	// Advance moves the clock of the cloud and of the provider.
 	Advance func(time.Duration)
 
-	// SellOut empties the stock of offerings and Restock fills it again.
+	// SellOut makes offerings out of stock; Restock makes them available again.
 	SellOut func(testing.TB, ...model.Option)
 	Restock func(testing.TB, ...model.Option)
-	// LoseLaunch makes the next launch take effect and its answer get lost.
+	// LoseLaunch makes the next launch take effect while its answer is lost.
 	LoseLaunch func(testing.TB)
-	// Lag makes reads trail writes by d.
+	// Lag makes reads return the state of d ago.
 	Lag func(testing.TB, time.Duration)
-	// Living says which claims have instances that are neither terminated
-	// nor on the way there, one entry per instance, seen from the outside.
+	// Living returns the claims of the instances that are neither terminated nor
+	// shutting down, one entry per instance, read directly from the cloud.
 	Living func(testing.TB) []string
 }
 
-// Run runs the suite. Each case gets a Harness of its own.
+// Run runs the suite. Each case gets a new Harness.
 func Run(t *testing.T, fresh func(*testing.T) Harness) {
 	t.Helper()
 	cases := map[string]struct {

@@ -9,8 +9,8 @@ import (
 	"spokeshave.dev/controller/core/model"
 )
 
-// options picks n available offerings of the capacity type, cheapest first, of
-// distinct instance types.
+// options returns n available offerings of the capacity type, cheapest first, of
+// different instance types.
 func (h *Harness) options(t *testing.T, capacityType model.CapacityType, n int) []model.Option {
 	t.Helper()
 	catalog, err := h.Provider.Catalog(t.Context(), h.NodeClass)
@@ -62,7 +62,8 @@ func (h *Harness) launch(t *testing.T, spec provider.LaunchSpec) provider.Instan
 	return instance
 }
 
-// eventually lets the cloud's time pass until done holds.
+// eventually advances the cloud's time until done returns true, and fails the test if
+// it never does.
 func (h *Harness) eventually(t *testing.T, what string, done func() bool) {
 	t.Helper()
 	for range 60 {

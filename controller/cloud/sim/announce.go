@@ -8,8 +8,8 @@ import (
 
 var _ provider.Announcer = (*Provider)(nil)
 
-// Announce tells of events: every listener is handed each of them, again and
-// again until it takes it.
+// Announce delivers events to every listener. An event is repeated until the listener
+// returns no error.
 func (p *Provider) Announce(events ...provider.Event) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -18,8 +18,8 @@ func (p *Provider) Announce(events ...provider.Event) {
 	p.arrived = make(chan struct{})
 }
 
-// ListenForEvents implements provider.Announcer. Events announced before are
-// handed over too.
+// ListenForEvents implements provider.Announcer. It delivers events announced before
+// the call too.
 func (p *Provider) ListenForEvents(ctx context.Context, handle provider.EventHandler) {
 	for next := 0; ; {
 		p.mu.Lock()
@@ -39,7 +39,7 @@ func (p *Provider) ListenForEvents(ctx context.Context, handle provider.EventHan
 	}
 }
 
-// Trouble sets what Troubled answers.
+// Trouble sets what Troubled returns.
 func (p *Provider) Trouble(events ...provider.Event) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -42,8 +42,8 @@ func (p *Provider) Catalog(ctx context.Context, nodeClass string) (model.Catalog
 	return catalog, nil
 }
 
-// shortages lists, sorted, the offerings known to be sold out, and forgets
-// those whose time is over.
+// shortages returns, sorted, the offerings known to be sold out, and drops those whose
+// time is over.
 func (p *Provider) shortages() []offering {
 	now := p.cfg.Clock.Now()
 	out := make([]offering, 0, len(p.shortage))
@@ -62,7 +62,7 @@ func (p *Provider) shortages() []offering {
 
 func digest(short []offering) uint64 {
 	h := fnv.New64a()
-	// A hash never refuses a write.
+	// Writing to a hash never fails.
 	_, _ = fmt.Fprint(h, short)
 	return h.Sum64()
 }

@@ -5,16 +5,16 @@ import (
 	"time"
 )
 
-// Clock is a clock that moves only when it is told to.
+// Clock is a clock that only Advance moves.
 type Clock struct {
 	mu  sync.Mutex
 	now time.Time
 }
 
-// NewClock starts a clock at the given time.
+// NewClock returns a clock that shows the given time.
 func NewClock(start time.Time) *Clock { return &Clock{now: start} }
 
-// Now is the clock's time.
+// Now returns the clock's time.
 func (c *Clock) Now() time.Time {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -7,7 +7,7 @@ import (
 	"spokeshave.dev/controller/core/model"
 )
 
-// Call names a method of the provider, for faults to order.
+// Call names a method of the provider for which a fault can be set.
 type Call string
 
 // The calls.
@@ -27,7 +27,8 @@ type fault struct {
 	after bool
 }
 
-// SellOut empties an offering's stock until Restock; launches find out by trying.
+// SellOut makes offerings out of stock until Restock. The catalogue shows it only after
+// a launch has failed.
 func (p *Provider) SellOut(options ...model.Option) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -36,7 +37,7 @@ func (p *Provider) SellOut(options ...model.Option) {
 	}
 }
 
-// Restock fills an offering's stock again.
+// Restock makes offerings available again.
 func (p *Provider) Restock(options ...model.Option) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -53,16 +54,16 @@ func (p *Provider) SetCatalog(nodeClass string, catalog model.Catalog) {
 	p.cfg.Catalogs[nodeClass] = catalog
 }
 
-// Fail makes the next call of the kind fail without taking effect. Calls of
-// Fail and Lose queue up.
+// Fail makes the next call of the method fail without taking effect. Several calls of
+// Fail and Lose are queued.
 func (p *Provider) Fail(call Call, err error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.faults[call] = append(p.faults[call], fault{err: err})
 }
 
-// Lose makes the next Launch, Terminate or Tag take effect and its answer get
-// lost: the caller sees kind Unavailable.
+// Lose makes the next Launch, Terminate or Tag take effect and return an error of kind
+// Unavailable, as when its answer is lost.
 func (p *Provider) Lose(call Call) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -70,7 +71,7 @@ func (p *Provider) Lose(call Call) {
 	p.faults[call] = append(p.faults[call], fault{err: lost, after: true})
 }
 
-// Interrupt ends an instance as a spot interruption does, from the outside.
+// Interrupt terminates an instance as a spot interruption does.
 func (p *Provider) Interrupt(providerID string) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -84,29 +85,30 @@ func (p *Provider) Interrupt(providerID string) error {
 	return nil
 }
 
-// Machines lists what really exists, whatever the calls say.
+// Machines returns the instances that really exist, regardless of what the provider's
+// calls return.
 func (p *Provider) Machines() []provider.Instance {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.living()
 }
 
-// Reprice replaces what a node class can launch and what it costs: machines
-// that run are billed by it from now on.
+// Reprice replaces what a node class can launch, and its prices. Running machines are
+// billed at the new prices from now on.
 func (p *Provider) Reprice(nodeClass string, catalog model.Catalog) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.cfg.Catalogs[nodeClass] = catalog
 }
 
-// Billed is a machine that costs money, and what it costs an hour.
+// Billed is a machine that is billed, with its price per hour.
 type Billed struct {
 	provider.Instance
 	Price model.Price
 }
 
-// Bill lists the machines that cost money now, at the prices of now. As on EC2,
-// one that shuts down costs nothing any more.
+// Bill returns the machines that are billed now, at present prices. As on EC2, a
+// machine that is shutting down is not billed.
 func (p *Provider) Bill() []Billed {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -134,8 +136,8 @@ func (p *Provider) price(m *machine) model.Price {
 	return 0
 }
 
-// enter refuses a call whose context is over, or that is due to fail before it
-// takes effect.
+// enter returns the error of a call whose context has ended, or for which Fail has
+// queued an error.
 func (p *Provider) enter(ctx context.Context, call Call) error {
 	if err := ctx.Err(); err != nil {
 		return refuse(provider.Unavailable, "%s: %w", call, err)
@@ -147,7 +149,8 @@ func (p *Provider) enter(ctx context.Context, call Call) error {
 	return nil
 }
 
-// leave loses the answer of a call that has taken effect, when ordered.
+// leave returns the error of a call that has taken effect and whose answer Lose has
+// dropped.
 func (p *Provider) leave(call Call) error {
 	if queue := p.faults[call]; len(queue) > 0 && queue[0].after {
 		p.faults[call] = queue[1:]

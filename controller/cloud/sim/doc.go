@@ -1,8 +1,8 @@
-// Package sim is a cloud in memory with a virtual clock: it launches, lists
-// and ends instances that are nothing but records, sells offerings out and
-// loses answers when told to. Simulations, fuzzers and tests run on it at the
-// speed of the processor, and it passes the same conformance suite as EC2.
+// Package sim implements a cloud in memory with a virtual clock. Its instances are
+// records that it launches, lists and terminates. On request it makes offerings out of
+// stock and drops the answers of calls. Simulations, fuzzers and tests use it, since it
+// never has to wait; it passes the same conformance suite as the EC2 provider.
 //
-// Not here: the EC2 protocol (cmd/ec2sim speaks that), nodes that join a
-// cluster, and prices of its own: the catalogue it is given has them.
+// It does not implement the EC2 protocol (cmd/ec2sim does) or nodes that join a
+// cluster, and has no prices of its own: its catalogue is given.
 package sim

@@ -7,7 +7,7 @@ import (
 	"spokeshave.dev/controller/cloud/provider"
 )
 
-// The states of an instance, in EC2's words.
+// The states of an instance, as EC2 names them.
 const (
 	pending      = "pending"
 	running      = "running"
@@ -71,7 +71,7 @@ func (p *Provider) Tag(ctx context.Context, providerID string, tags map[string]s
 	return p.leave(CallTag)
 }
 
-// find gives the machine unless it is unknown or terminated.
+// find returns the machine. It is an error when the machine is unknown or terminated.
 func (p *Provider) find(providerID string) (*machine, error) {
 	for _, m := range p.machines {
 		if m.ProviderID != providerID {
@@ -95,7 +95,7 @@ func (p *Provider) living() []provider.Instance {
 	return out
 }
 
-// state follows from the clock alone.
+// state returns the machine's state, which depends only on the clock.
 func (p *Provider) state(m *machine) string {
 	now := p.cfg.Clock.Now()
 	switch {
@@ -110,7 +110,7 @@ func (p *Provider) state(m *machine) string {
 	}
 }
 
-// view is a copy that callers may keep.
+// view returns a copy of the machine's instance that callers may keep.
 func (p *Provider) view(m *machine) provider.Instance {
 	out := m.Instance
 	out.State = p.state(m)

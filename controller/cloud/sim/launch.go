@@ -12,7 +12,7 @@ import (
 	"spokeshave.dev/controller/core/model"
 )
 
-// request is what Attempt.Request holds.
+// request is the content of Attempt.Request.
 type request struct {
 	Claim     string            `json:"claim"`
 	NodePool  string            `json:"nodePool"`
@@ -77,7 +77,7 @@ func sells(catalog *model.Catalog, option *model.Option) bool {
 	return false
 }
 
-// Launch implements provider.Provider: the first option in stock is started.
+// Launch implements provider.Provider. It starts the first option that is in stock.
 func (p *Provider) Launch(ctx context.Context, attempt provider.Attempt) (provider.Instance, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

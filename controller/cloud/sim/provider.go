@@ -11,8 +11,8 @@ import (
 	"spokeshave.dev/controller/core/model"
 )
 
-// Config describes a simulated cloud. Catalogs and Clock are needed, the rest
-// has defaults.
+// Config describes a simulated cloud. Catalogs and Clock are required; the other fields
+// have defaults.
 type Config struct {
 	// Catalogs maps node class names to what they can launch.
 	Catalogs map[string]model.Catalog
@@ -26,23 +26,23 @@ type Config struct {
 	SoldOutFor time.Duration
 }
 
-// Provider is the simulated cloud. Make it with New.
+// Provider is the simulated cloud. Use New to create one.
 type Provider struct {
 	cfg Config
 
 	mu sync.Mutex
 	// machines are kept in launch order, terminated ones included.
 	machines []*machine
-	// outcomes remembers every attempt by its token, as EC2 does.
+	// outcomes holds the outcome of every attempt by its token, as EC2 does.
 	outcomes map[string]outcome
-	// soldOut is the state of the cloud, shortage what launches learnt of it
-	// (until when).
+	// soldOut holds the offerings that are out of stock. shortage holds those of which
+	// a launch has found it, and until when they are marked as unavailable.
 	soldOut  map[offering]bool
 	shortage map[offering]time.Time
-	// faults are errors to answer with, first come first served, per call.
+	// faults are the errors to return, first in first out, by call.
 	faults map[Call][]fault
-	// announced are all events ever, arrived is closed when one comes; troubled
-	// is what is told to those who ask.
+	// announced are all events so far; arrived is closed when another one is added;
+	// troubled is what Troubled returns.
 	announced, troubled []provider.Event
 	arrived             chan struct{}
 }
@@ -62,7 +62,7 @@ func offeringOf(o *model.Option) offering {
 type machine struct {
 	provider.Instance
 	nodeClass string
-	// stopping is when termination was asked for; zero while it was not.
+	// stopping is when termination was requested, zero if it was not.
 	stopping time.Time
 }
 
@@ -72,7 +72,7 @@ type outcome struct {
 	err     error
 }
 
-// New makes an empty cloud.
+// New returns a cloud without instances.
 func New(cfg Config) (*Provider, error) {
 	if cfg.Clock == nil {
 		return nil, errors.New("simulate cloud: no clock given")

@@ -152,8 +152,8 @@ func (w *world) move(o *offer) {
 	}
 }
 
-// catalogs returns what the cloud offers now, without the shortages that launches have
-// found.
+// catalogs returns what the cloud offers now. Offerings are marked as unavailable where
+// a launch has found a shortage.
 func (w *world) catalogs(ctx context.Context) []model.Catalog {
 	out := slices.Clone(w.market.now)
 	for i := range out {

@@ -19,7 +19,7 @@ import (
 type Config struct {
 	Workload *Workload
 	Policies []policy.Policy
-	// Seed is the seed of the market. Nothing else is random.
+	// Seed is the seed of the spot market.
 	Seed   uint64
 	Market Market
 	// Boot is how long a machine takes to become a ready node. The default is 45

@@ -4,9 +4,9 @@ import (
 	"spokeshave.dev/controller/core/model"
 )
 
-// roomFor is the emptiest node that takes a pod, as the default scheduler picks
-// it; nil when a decision has to say. Pods with a say in who is near them always
-// wait for one.
+// roomFor returns the emptiest node that takes a pod, as the default scheduler does;
+// nil when a decision is needed. Pods whose place depends on other pods always need a
+// decision.
 func (w *world) roomFor(p *pod) *machine {
 	spec := &w.base.Specs[p.Spec]
 	if social(spec) {
@@ -17,7 +17,7 @@ func (w *world) roomFor(p *pod) *machine {
 		if m.State != model.Initialized || m.deleting || !holds(m.free, spec.Requests) || !m.Admits(spec) {
 			continue
 		}
-		if m.reserved() { // its room is planned for others
+		if m.reserved() { // its room is reserved for planned pods
 			continue
 		}
 		if best == nil || m.free[model.CPU] > best.free[model.CPU] {
@@ -27,10 +27,10 @@ func (w *world) roomFor(p *pod) *machine {
 	return best
 }
 
-// reserved says whether a node that is new still waits for planned pods.
+// reserved reports whether a new node still waits for planned pods.
 func (m *machine) reserved() bool { return m.Nominated }
 
-// social says whether where the pod may go depends on other pods.
+// social reports whether the pod's constraints depend on other pods.
 func social(s *model.PodSpec) bool {
 	return len(s.Spread)+len(s.PodAffinity)+len(s.PodAntiAffinity)+len(s.HostPorts)+len(s.PreferredPods)+len(s.PreferredApart)+len(s.Unsupported) > 0
 }

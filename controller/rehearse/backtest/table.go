@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// Rows are the comparison as a table: a head, then a line per figure.
+// Rows returns the comparison as a table: a header, then one line per figure.
 func (r *Report) Rows() [][]string {
 	out := [][]string{{""}}
 	for _, s := range r.Sets {
@@ -43,7 +43,7 @@ func (r *Report) Rows() [][]string {
 	return out
 }
 
-// against is a change in percent.
+// against formats a change in percent.
 func against(usd, first float64) string {
 	if first == 0 {
 		return "-"

@@ -10,7 +10,7 @@ import (
 	"spokeshave.dev/controller/core/spend"
 )
 
-// tally counts while the time passes.
+// tally holds the running counts of a run.
 type tally struct {
 	pods, evictions, launches, shortages, ceilingHits, decisions int
 	interruptions, survived                                      int
@@ -52,7 +52,7 @@ func (t *tally) disrupted(method string) {
 	t.gone[method]++
 }
 
-// sample notes the state of the cluster, on the hour.
+// sample records the state of the cluster. It runs every hour.
 func (w *world) sample(context.Context) error {
 	x := Sample{Time: w.now(), Nodes: len(w.nodes)}
 	var asked, held int64
@@ -104,7 +104,8 @@ func (w *world) result() *Result {
 	return r
 }
 
-// quantile is the value that percent of the sorted values do not exceed.
+// quantile returns the smallest of the sorted values that percent of them do not
+// exceed.
 func quantile(sorted []time.Duration, percent int) time.Duration {
 	if len(sorted) == 0 {
 		return 0

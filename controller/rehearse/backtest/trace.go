@@ -16,7 +16,7 @@ import (
 	strictjson "sigs.k8s.io/json"
 )
 
-// row is a line of a trace: some pods that arrive together.
+// row is a line of a trace: pods that arrive together.
 type row struct {
 	Arrival      string            `json:"arrival"`
 	Lifetime     string            `json:"lifetime,omitempty"`
@@ -34,17 +34,17 @@ type row struct {
 	Labels       map[string]string `json:"labels,omitempty"`
 	Job          bool              `json:"job,omitempty"`
 	DoNotDisrupt bool              `json:"doNotDisrupt,omitempty"`
-	// Spec is the pod's whole spec, for what the other fields have no words for.
+	// Spec is the pod's whole spec, for what the other fields cannot express.
 	Spec *corev1.PodSpec `json:"spec,omitempty"`
 }
 
-// moment is a row's arrival: a time, or a time since the beginning.
+// moment is the arrival of a row: a time, or an offset from the start of the trace.
 type moment struct {
 	time   time.Time
 	offset time.Duration
 }
 
-// entry is a row with its times read.
+// entry is a row with its times parsed.
 type entry struct {
 	row
 
@@ -53,10 +53,10 @@ type entry struct {
 	lifetime time.Duration
 }
 
-// maxPods bounds a trace.
+// maxPods is the largest number of pods in a trace.
 const maxPods = 5_000_000
 
-// columns are those that a CSV trace may have.
+// columns returns the columns that a CSV trace may have.
 func columns() []string {
 	return []string{"arrival", "lifetime", "count", "namespace", "workload", "cpu", "memory", "gpu", "priority", "zone", "capacityType", "arch", "nodeSelector", "labels", "job", "doNotDisrupt"}
 }
@@ -193,7 +193,7 @@ func pairs(text string) (map[string]string, error) {
 	return out, nil
 }
 
-// check reads the times, and completes what the row does not say.
+// check parses the times and fills in defaults.
 func (e *entry) check() error {
 	if e.Arrival == "" {
 		return errors.New("arrival must be set")
@@ -222,7 +222,7 @@ func (e *entry) check() error {
 	return nil
 }
 
-// span is a duration, or a number of seconds; "" is none.
+// span parses a duration, or a number of seconds; "" is 0.
 func span(text string) (time.Duration, error) {
 	if text == "" {
 		return 0, nil
@@ -241,7 +241,7 @@ func span(text string) (time.Duration, error) {
 	return d, nil
 }
 
-// key identifies what the row's pods are alike in.
+// key returns a text that is equal for rows whose pods have equal specs.
 func (e *entry) key() (string, error) {
 	r := e.row
 	r.Arrival, r.Lifetime, r.Count, r.Job, r.DoNotDisrupt = "", "", 0, false, false

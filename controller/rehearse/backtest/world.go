@@ -13,22 +13,22 @@ import (
 	"spokeshave.dev/controller/core/spend"
 )
 
-// pod is a pod that is there now.
+// pod is a pod that exists now.
 type pod struct {
 	*Pod
 
-	node *machine // where it runs
-	plan *machine // what it waits for
-	// since is when it began to wait, until when it ends; zero for never.
+	node *machine // the node it is bound to
+	plan *machine // the node it is planned onto
+	// since is when it began to wait. until is when it ends; zero for never.
 	since, until time.Time
 	made         time.Time
 	daemon       bool
 	gone         bool
-	// held says that a cap, or a policy, kept it waiting.
+	// held says that a cap or a policy kept it waiting.
 	held bool
 }
 
-// machine is a node, or a launch on its way to become one.
+// machine is a node, or an instance that is starting.
 type machine struct {
 	model.Node
 
@@ -56,7 +56,7 @@ type world struct {
 	byID  map[string]*machine // by claim
 	types map[string]int      // place in a catalogue, by class and name
 	allow func(pool int, now time.Time, nodes, leaving int) (empty, underutilized, drifted int)
-	// made numbers claims and replacements.
+	// made is the number of claims and commands so far; names derive from it.
 	made     int
 	capped   bool
 	ledger   spend.Ledger
@@ -65,10 +65,10 @@ type world struct {
 	searched time.Time
 	// short are the scopes whose caps kept pods waiting in the last decision.
 	short []string
-	// deciding and looking are when the next decision and look are due, zero
-	// when none is.
+	// deciding and looking are when the next decision, and the next decision on
+	// disruption, are due; zero when none is.
 	deciding, looking time.Time
-	// changed says that something happened since nodes were last judged.
+	// changed says that the cluster has changed since disruption was last decided.
 	changed bool
 
 	tally tally
@@ -76,7 +76,7 @@ type world struct {
 
 func (w *world) now() time.Time { return w.clock.Now() }
 
-// advance moves the clock and charges what runs.
+// advance moves the clock and charges the running machines.
 func (w *world) advance(to time.Time) {
 	d := to.Sub(w.now())
 	if d <= 0 {
@@ -86,7 +86,7 @@ func (w *world) advance(to time.Time) {
 	w.clock.Advance(d)
 }
 
-// arrive plans a pod's arrival.
+// arrive schedules a pod's arrival.
 func (w *world) arrive(p *Pod) {
 	w.at(p.Arrival, func(context.Context) error {
 		w.tally.pods++
@@ -95,13 +95,13 @@ func (w *world) arrive(p *Pod) {
 	})
 }
 
-// add puts a waiting pod into the cluster; the scheduler looks at it at once.
+// add adds a waiting pod to the cluster and tries to bind it.
 func (w *world) add(p *pod) {
 	w.pods = append(w.pods, p)
 	w.settle(p)
 }
 
-// settle gives a waiting pod a node that has room, or asks for a decision.
+// settle binds a waiting pod to a node with room, or else schedules a decision.
 func (w *world) settle(p *pod) {
 	w.changed = true
 	if m := w.roomFor(p); m != nil {
@@ -140,7 +140,7 @@ func later(a, b time.Time) time.Time {
 	return b
 }
 
-// end takes a pod away that has done its work.
+// end removes a pod whose lifetime is over.
 func (w *world) end(p *pod) {
 	p.gone = true
 	w.leave(p)
@@ -159,8 +159,8 @@ func (w *world) leave(p *pod) {
 	m.LastPodEvent, p.node = w.now(), nil
 }
 
-// evict takes a pod off its node. What replaces it has another name, and waits;
-// nil when nothing does.
+// evict removes a pod from its node. It returns the waiting pod that its controller
+// creates instead, which has another name; nil when there is none.
 func (w *world) evict(p *pod) *pod {
 	w.leave(p)
 	p.gone = true
@@ -187,7 +187,8 @@ func take(from, amount model.Resources, sign int64) {
 	}
 }
 
-// snapshot is the world as a decision sees it. w.pods is tidied first.
+// snapshot returns the snapshot for a decision. It first drops removed pods from
+// w.pods.
 func (w *world) snapshot(ctx context.Context) *model.Snapshot {
 	now := w.now()
 	w.pods = slices.DeleteFunc(w.pods, func(p *pod) bool { return p.gone })

@@ -1,5 +1,5 @@
-// Package rehearse is the engine behind `spokeshave backtest`: it reads a trace
-// and policy sets, and runs the trace once with each of them.
+// Package rehearse implements `spokeshave backtest`: it reads a trace and several
+// policy sets, and runs the trace once with each set.
 package rehearse
 
 import (
@@ -24,14 +24,14 @@ import (
 type Config struct {
 	Trace     string
 	Manifests []string
-	// Sets are files and folders with policies, each a set; None is the set
-	// without any.
+	// Sets are files and folders with policies; each is one set. None is the set
+	// without policies.
 	Sets []string
 	// Catalog and Region are as in simulate.Config.
 	Catalog, Region string
-	// Start is when a trace begins that only has times since its beginning.
+	// Start is the start of a trace that only has times relative to its beginning.
 	Start time.Time
-	// For is how long the trace runs, 0 until everything in it is over.
+	// For is how long the trace runs; 0 means until all its pods have ended.
 	For time.Duration
 	// PreferencePolicy and MinValuesPolicy are the controller's settings; empty
 	// for its defaults.
@@ -69,7 +69,7 @@ func Compare(ctx context.Context, cfg *Config) (*backtest.Report, []scenario.War
 	return report, warnings, nil
 }
 
-// workload reads the trace: a decision log, or a file of arrivals.
+// workload reads the trace: a decision log, or a file with arrivals of pods.
 func workload(cfg *Config) (*backtest.Workload, []scenario.Warning, error) {
 	raw, err := scenario.ReadFile(cfg.Trace)
 	if err != nil {

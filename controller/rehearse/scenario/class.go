@@ -82,7 +82,7 @@ func amounts(field string, in map[string]string) (model.Resources, error) {
 }
 
 // evictions parses the eviction thresholds on memory and disk. Percentages of the disk
-// are supported; percentages of the memory, which differ by instance type, are not.
+// become bytes. Percentages of the memory, which differ by instance type, are ignored.
 func evictions(in map[string]string, opts *catalog.Options) (model.Resources, error) {
 	out := model.Resources{}
 	for signal, name := range map[string]string{"memory.available": model.Memory, "nodefs.available": model.EphemeralStorage} {

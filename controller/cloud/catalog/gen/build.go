@@ -13,7 +13,7 @@ import (
 
 var regions = []string{"ap-southeast-1", "eu-central-1", "eu-west-1", "us-east-1", "us-east-2", "us-west-2"}
 
-// build turns the source into what is written, sorted by type name.
+// build converts the source to the records that are written, sorted by type name.
 func build(source []instance) ([]typeRecord, map[string]*regionRecord, error) {
 	slices.SortFunc(source, func(a, b instance) int { return strings.Compare(a.Name, b.Name) })
 	base := baselines(source)
@@ -46,8 +46,9 @@ func build(source []instance) ([]typeRecord, map[string]*regionRecord, error) {
 	return types, sales, nil
 }
 
-// facts leaves out what cannot be a Kubernetes node: Macs, paravirtual types
-// without hardware virtualization, types without a known VPC limit.
+// facts returns the record of a type. It is false for types that cannot be Kubernetes
+// nodes: Macs, paravirtual types without hardware virtualization, and types without a
+// known VPC limit.
 func facts(in *instance, base map[string]float64) (typeRecord, bool) {
 	arch := ""
 	switch {
@@ -109,8 +110,8 @@ func clockMHz(in *instance) int {
 	return int(math.Round(ghz * 1000))
 }
 
-// fixedMbps reads "25 Gigabit" and "4x 100 Gigabit"; "Up to 10 Gigabit" is a
-// burst and gives 0.
+// fixedMbps parses "25 Gigabit" and "4x 100 Gigabit" to Mbit/s. "Up to 10 Gigabit" is a
+// burst rate and gives 0.
 func fixedMbps(performance string) float64 {
 	figure, ok := strings.CutSuffix(performance, " Gigabit")
 	if !ok || strings.HasPrefix(figure, "Up to") {
@@ -128,9 +129,9 @@ func fixedMbps(performance string) float64 {
 	return cards * gbps * 1000
 }
 
-// baselines is the Mbit/s per vCPU of each family's smallest size with a fixed
-// bandwidth. AWS gives the burstable sizes of a family their share of it
-// (c7g.2xlarge: 15 Gbit/s of the 8xlarge / 4 = 3.75).
+// baselines returns the Mbit/s per vCPU of each family's smallest size with a fixed
+// bandwidth. AWS gives the burstable sizes of a family their share of it (c7g.2xlarge:
+// 15 Gbit/s of the 8xlarge / 4 = 3.75).
 func baselines(source []instance) map[string]float64 {
 	smallest, out := map[string]int{}, map[string]float64{}
 	for i := range source {
@@ -201,9 +202,9 @@ func saleOf(in *instance, region *regionRecord) (saleRecord, bool, error) {
 	return sale, true, nil
 }
 
-// deal gives the spot prices to the zones. The source lists a region's spot
-// prices by amount, without their zones; so that no zone is the cheapest of
-// everything, the first zone is drawn by a hash of family and region.
+// deal assigns the spot prices to zones. The source lists a region's spot prices by
+// amount, without their zones. So that no zone is the cheapest for every type, a hash
+// of family and region selects the first zone.
 func deal(name, region string, spot []string, zones int) ([]int64, error) {
 	if len(spot) == 0 {
 		return nil, nil

@@ -2,8 +2,8 @@ package main
 
 import "strings"
 
-// accelerators are the devices that are no GPUs, which the source leaves out
-// or files under other names.
+// accelerators are the accelerators other than GPUs, which the source lacks or lists
+// under other names.
 // https://docs.aws.amazon.com/ec2/latest/instancetypes/ac.html
 var accelerators = map[string]device{
 	"inf1.xlarge":    {"Inferentia", "AWS", 1, 8192},
@@ -21,10 +21,11 @@ var accelerators = map[string]device{
 	"dl1.24xlarge":   {"Gaudi HL-205", "Habana", 8, 32768},
 }
 
-// gpuCounts corrects the source, which counts K80 boards instead of GPUs.
+// gpuCounts replaces the counts of the source, which counts K80 boards instead of GPUs.
 var gpuCounts = map[string]int{"p2.xlarge": 1, "p2.8xlarge": 8, "p2.16xlarge": 16}
 
-// usableMemory is what EC2 reports in MiB where it differs from the nominal.
+// usableMemory is the memory that EC2 reports, in MiB, where it differs from the
+// nominal one.
 var usableMemory = map[string]int64{"L4": 22888, "L40S": 45776}
 
 func devices(in *instance) (gpus, accels []device) {

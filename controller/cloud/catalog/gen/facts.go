@@ -28,9 +28,9 @@ var cards = map[string]int{
 	"hpc7a.48xlarge": 2, "hpc7a.96xlarge": 2,
 }
 
-// limits fills in interfaces and addresses per interface, on the first card,
-// where the source has none. Where AWS documents only a total, the smaller
-// reading is taken: too few pods on a node is safe, too many is not.
+// limits holds the number of interfaces and of addresses per interface, on the first
+// card, where the source has none. Where AWS documents only a total, it holds the lower
+// possible value: too few pods on a node is safe, too many is not.
 // https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/AvailableIpPerENI.html
 var limits = map[string][2]int{
 	"p2.xlarge": {4, 15}, "p2.8xlarge": {8, 30}, "p2.16xlarge": {8, 30},
@@ -50,7 +50,7 @@ func vpcLimits(in *instance) (enis, ips int) {
 	return in.VPC.ENIs / max(1, cards[in.Name]), in.VPC.IPs
 }
 
-// encrypts says whether traffic between instances of the family is encrypted.
+// encrypts reports whether traffic between instances of the family is encrypted.
 // https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/data-protection.html#encryption-transit
 func encrypts(family string) bool {
 	if slices.Contains(encryptingFamilies, family) {
@@ -71,10 +71,11 @@ var encryptingFamilies = []string{
 	"p3dn", "p4d", "p4de", "p5", "p5e", "p5en", "trn1", "trn1n", "trn2", "vt1",
 }
 
-// plainFamilies do not encrypt although their neighbours do: Graviton2.
+// plainFamilies are the Graviton2 families that do not encrypt, although other families
+// with the same prefix do.
 var plainFamilies = []string{"m6g", "m6gd", "c6g", "c6gd", "r6g", "r6gd"}
 
-// efaSizes are the sizes that take Elastic Fabric Adapters, by family.
+// efaSizes are the sizes that support Elastic Fabric Adapters, by family.
 // https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/efa.html#efa-instance-types
 var efaSizes = map[string][]string{
 	"m5n": {"24xlarge", "metal"}, "m5dn": {"24xlarge", "metal"}, "m5zn": {"12xlarge", "metal"},
@@ -110,7 +111,8 @@ var efaSizes = map[string][]string{
 	"hpc7g": {"4xlarge", "8xlarge", "16xlarge"},
 }
 
-// efas is one adapter per network card on the types that take any.
+// efas returns the number of adapters: one per network card on types that support them,
+// else 0.
 func efas(name string) int {
 	family, size, _ := strings.Cut(name, ".")
 	if !slices.Contains(efaSizes[family], size) {

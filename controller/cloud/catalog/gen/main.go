@@ -62,7 +62,7 @@ func run(out string) error {
 	return nil
 }
 
-// moduleDir asks the go command where the source module lies.
+// moduleDir returns the folder of the source module, from the go command.
 func moduleDir() (string, error) {
 	cmd := exec.Command("go", "list", "-m", "-f", "{{.Dir}}", module)
 	cmd.Stderr = os.Stderr
@@ -73,8 +73,8 @@ func moduleDir() (string, error) {
 	return strings.TrimSpace(string(dir)), nil
 }
 
-// write stores v as gzip'd JSON. The header carries no time, so that the
-// bytes depend on v alone.
+// write writes v as JSON in gzip. The gzip header has no time, so that the bytes depend
+// only on v.
 func write(path string, v any) error {
 	plain, err := json.Marshal(v)
 	if err != nil {

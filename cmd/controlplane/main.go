@@ -108,7 +108,7 @@ func up(ctx context.Context, dir string) error {
 		if _, err := controlplane.Build(ctx, os.Stderr); err != nil {
 			return err
 		}
-		// Whatever is left of a cluster that lost a program is in the way.
+		// Stop what is still running of a cluster of which a process has exited.
 		if err := controlplane.Down(ctx, dir); err != nil && !errors.Is(err, controlplane.ErrNotRunning) {
 			return err
 		}

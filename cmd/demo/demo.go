@@ -10,7 +10,7 @@ import (
 	"spokeshave.dev/test/kit/harness"
 )
 
-// demo is the stack and the narrator.
+// demo is the running stack with the state of the demo.
 type demo struct {
 	*harness.Stack
 
@@ -18,25 +18,26 @@ type demo struct {
 	quiet  bool
 	failed []string
 	held   int
-	// scene is the one that plays.
+	// scene is the title of the scene that runs.
 	scene string
-	// rest holds what a scene leaves for a later one.
+	// rest holds what later scenes need from earlier ones.
 	rest
 }
 
-// rest is what scenes hand on.
+// rest is what scenes pass on to later ones.
 type rest struct {
-	// families are those that were chosen before the rank policy.
+	// families are the instance families chosen before the rank policy was applied.
 	families []string
 }
 
-// scene is one part of the story.
+// scene is one part of the demo.
 type scene struct {
 	title string
 	play  func(*demo, context.Context) error
 }
 
-// story is the demo in order. Each scene goes on where the one before ended.
+// story returns the scenes in order. Each scene continues with the cluster as the
+// previous one left it.
 func story() []scene {
 	return []scene{
 		{"Fifty pods, no nodes", (*demo).firstNodes},
@@ -47,7 +48,7 @@ func story() []scene {
 	}
 }
 
-// perform plays the story. An error ends it; a failed expectation is noted.
+// perform runs the scenes. An error ends the demo; a failed expectation is counted.
 func (d *demo) perform(ctx context.Context) error {
 	for i, s := range story() {
 		d.scene = s.title
@@ -65,7 +66,7 @@ func (d *demo) perform(ctx context.Context) error {
 	return nil
 }
 
-// say tells the audience something.
+// say prints a line, unless the demo is quiet.
 func (d *demo) say(format string, args ...any) {
 	if !d.quiet {
 		_, _ = fmt.Fprintf(d.out, format+"\n", args...)
@@ -75,7 +76,7 @@ func (d *demo) say(format string, args ...any) {
 // show prints a table.
 func (d *demo) show(rows [][]string) { d.say("%s", strings.TrimRight(table(rows), "\n")) }
 
-// expect notes whether something holds. The story goes on either way.
+// expect counts whether a condition holds. The demo continues in either case.
 func (d *demo) expect(holds bool, format string, args ...any) { //nolint:revive // an assertion takes its condition
 	text := fmt.Sprintf(format, args...)
 	if holds {
@@ -87,7 +88,7 @@ func (d *demo) expect(holds bool, format string, args ...any) { //nolint:revive 
 	d.failed = append(d.failed, d.scene+": "+text)
 }
 
-// await waits for a check and tells how it goes, once a second at most.
+// await waits until a check succeeds and prints its state, at most once a second.
 func (d *demo) await(ctx context.Context, what string, within time.Duration, check harness.Check) error {
 	start := now()
 	told, at := "", start
@@ -105,7 +106,7 @@ func (d *demo) await(ctx context.Context, what string, within time.Duration, che
 	return err
 }
 
-// now is the wall clock.
+// now returns the current time.
 func now() time.Time {
 	return time.Now() //nolint:forbidigo // a demo lives on the wall clock
 }

@@ -66,7 +66,7 @@ func end(ctx context.Context, dir string) error {
 	return err
 }
 
-// check plays the story in a cluster of its own that ends with it.
+// check runs the demo in its own cluster and stops the cluster afterwards.
 func check(ctx context.Context) error {
 	stack, err := harness.Start(ctx, harness.Options{Log: os.Stdout})
 	if err != nil {
@@ -76,8 +76,7 @@ func check(ctx context.Context) error {
 	return errors.Join(d.perform(ctx), stack.Stop())
 }
 
-// tell plays the story and leaves everything running, unless it was
-// interrupted.
+// tell runs the demo and leaves everything running, unless it was interrupted.
 func tell(ctx context.Context, dir string) error {
 	if err := controlplane.Down(ctx, dir); err != nil && !errors.Is(err, controlplane.ErrNotRunning) {
 		return err

@@ -11,7 +11,7 @@ import (
 	"spokeshave.dev/test/kit/harness"
 )
 
-// nodes prints the machines that match, and what they cost, and returns them.
+// nodes prints the matching machines with their cost, and returns them.
 func (d *demo) nodes(ctx context.Context, match func(*harness.Machine) bool) ([]harness.Machine, error) {
 	fleet, err := d.Fleet(ctx)
 	if err != nil {
@@ -30,15 +30,15 @@ func (d *demo) nodes(ctx context.Context, match func(*harness.Machine) bool) ([]
 	return fleet, nil
 }
 
-// newMachines matches those that are not in the fleet before.
+// newMachines returns a function that matches machines that are not in before.
 func newMachines(before []harness.Machine) func(*harness.Machine) bool {
 	return func(m *harness.Machine) bool {
 		return !slices.ContainsFunc(before, func(b harness.Machine) bool { return b.Claim == m.Claim })
 	}
 }
 
-// why prints how the machines came about: the decisions that launched them,
-// what else was considered and which policies were asked.
+// why prints why the machines were launched: the decisions, the other options
+// considered, and the policies called.
 func (d *demo) why(ctx context.Context, fleet []harness.Machine) error {
 	decisions, err := d.Decisions(ctx)
 	if err != nil {
@@ -83,7 +83,8 @@ func reasons(e *journal.Entry) []string {
 	return out
 }
 
-// share is how many of the planned pods are bound where the plan put them.
+// share returns how many pods the plans put on machines, and how many of those are
+// bound there.
 func share(fleet []harness.Machine) (asPlanned, planned int) {
 	for i := range fleet {
 		asPlanned += fleet[i].AsPlanned

@@ -18,11 +18,11 @@ const (
 	// cap1 stops the next scale-up, cap2 does not; both in $/h.
 	cap1, cap2 = "2", "20"
 	limit      = 2.0
-	// reports is the size of the workload that does not fit under the cap.
+	// reports is the number of pods that do not fit under the cap.
 	reports = 100
 )
 
-// budget applies a ceiling, runs into it and raises it.
+// budget applies a ceiling, exceeds it and raises it.
 func (d *demo) budget(ctx context.Context) error {
 	d.say("examples/rego-budget: at most %s $/h for the whole cluster. Then come %d pods that want on-demand capacity.", cap1, reports)
 	if err := d.setCap(ctx, cap1); err != nil {
@@ -90,8 +90,8 @@ func (d *demo) setCap(ctx context.Context, usd string) error {
 	return d.await(ctx, "the budget to be active", 20*time.Second, d.policyActive(budgetName))
 }
 
-// refused checks that some pod was told that the budget leaves no room, and
-// keeps the event.
+// refused checks that an event on some pod says that the budget leaves no room, and
+// returns that event.
 func (d *demo) refused(into *corev1.Event) harness.Check {
 	return func(ctx context.Context) (string, bool) {
 		events, err := d.Events(ctx, func(e *corev1.Event) bool {
@@ -120,7 +120,7 @@ func (d *demo) waiting(ctx context.Context) (int, error) {
 	return n, err
 }
 
-// policyActive checks the status object.
+// policyActive checks in the status object that the policy is active.
 func (d *demo) policyActive(name string) harness.Check {
 	return func(ctx context.Context) (string, bool) {
 		text, err := d.PolicyStatus(ctx, name)

@@ -13,7 +13,7 @@ import (
 
 const protectName = "protect-research"
 
-// consolidate protects one team's nodes and takes all work away.
+// consolidate protects one team's nodes and deletes all workloads.
 func (d *demo) consolidate(ctx context.Context) error {
 	d.say("Team research gets nodes of its own, and a policy that protects them: policies/keep-protected")
 	d.say("with its own config {protected: {team: research}}.")
@@ -64,8 +64,7 @@ func (d *demo) consolidate(ctx context.Context) error {
 	return nil
 }
 
-// protect applies the consolidate policy for a team; an empty team protects
-// nobody.
+// protect applies the consolidate policy for a team. An empty team protects no node.
 func (d *demo) protect(ctx context.Context, team string) error {
 	cm, err := d.Policy(ctx, protectName, "policies/keep-protected", map[string]any{"protected": map[string]any{"team": team}})
 	if err != nil {
@@ -77,8 +76,7 @@ func (d *demo) protect(ctx context.Context, team string) error {
 	return d.await(ctx, "the policy to be active", 20*time.Second, d.policyActive(protectName))
 }
 
-// onlyTeam checks that every machine left belongs to the team, and that there
-// is one.
+// onlyTeam checks that at least one machine is left and that all belong to the team.
 func (d *demo) onlyTeam(pool string) harness.Check {
 	return func(ctx context.Context) (string, bool) {
 		fleet, err := d.Fleet(ctx)

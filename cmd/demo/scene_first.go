@@ -7,7 +7,7 @@ import (
 	"spokeshave.dev/test/kit/harness"
 )
 
-// firstNodes is the main job: pods without a node get one.
+// firstNodes shows that pending pods get nodes.
 func (d *demo) firstNodes(ctx context.Context) error {
 	if err := d.Apply(ctx, []byte("apiVersion: v1\nkind: Namespace\nmetadata: {name: "+namespace+"}\n")); err != nil {
 		return err
@@ -36,8 +36,8 @@ func (d *demo) firstNodes(ctx context.Context) error {
 	d.families = harness.Families(fleet)
 	asPlanned, planned := share(fleet)
 	d.say("  pods bound where the plan put them: %d of %d (%d %%)", asPlanned, planned, 100*asPlanned/max(1, planned))
-	// Nodes are kept for their pods for a few seconds only. On a machine with more
-	// to do than it can, that may be too short for some.
+	// Nodes are reserved for their planned pods for a few seconds only, which can be
+	// too short on an overloaded machine.
 	d.expect(planned >= 45, "the plans name the pods: %d of 50", planned)
 	d.expect(2*asPlanned >= planned, "most pods run where the plan put them")
 	d.expect(harness.Hourly(fleet) > 0 && harness.Hourly(fleet) < 2, "the nodes cost %.4f $/h", harness.Hourly(fleet))

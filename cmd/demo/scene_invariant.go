@@ -6,8 +6,9 @@ import (
 	"time"
 )
 
-// invariant counts machines in the three places where they are known. A quiet
-// demo then takes the protection away and ends with none.
+// invariant checks that EC2, the NodeClaims and the Nodes show the same number of
+// machines. A quiet demo then removes the protection and checks that no machine is
+// left.
 func (d *demo) invariant(ctx context.Context) error {
 	if err := d.await(ctx, "EC2 and the cluster agree", 60*time.Second, d.Consistent); err != nil {
 		return err

@@ -63,7 +63,7 @@ func (d *demo) rankPolicy(ctx context.Context) error {
 	return nil
 }
 
-// asked says whether a decision asked the policy, without a fault.
+// asked reports whether a decision called the policy without a fault.
 func asked(e *journal.Entry, name string) bool {
 	for i := range e.Policies {
 		if e.Policies[i].Name == name && e.Policies[i].Calls > 0 && e.Policies[i].Faults == 0 {
@@ -73,7 +73,7 @@ func asked(e *journal.Entry, name string) bool {
 	return false
 }
 
-// decided checks that the journal holds a decision like this.
+// decided checks that the journal contains a matching decision.
 func (d *demo) decided(like func(*journal.Entry) bool) harness.Check {
 	return func(ctx context.Context) (string, bool) {
 		all, err := d.Decisions(ctx)

@@ -6,12 +6,12 @@ import (
 	"text/tabwriter"
 )
 
-// table lays rows out in columns; the first row is the heading.
+// table formats rows in columns; the first row is the header.
 func table(rows [][]string) string {
 	var b strings.Builder
 	w := tabwriter.NewWriter(&b, 0, 0, 3, ' ', 0)
 	for _, row := range rows {
-		// A strings.Builder takes everything.
+		// Writing to a strings.Builder never fails.
 		_, _ = fmt.Fprintln(w, "  "+strings.Join(row, "\t"))
 	}
 	_ = w.Flush()

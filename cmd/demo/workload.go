@@ -6,24 +6,24 @@ import (
 	"fmt"
 )
 
-// namespace is where the demo's workloads live.
+// namespace is the namespace of the demo's workloads.
 const namespace = "demo"
 
 //go:embed manifests/pools.yaml
 var pools []byte
 
-// deployment is one workload: so many pods with these requests, for nodes of
-// a team.
+// deployment is one workload: its number of pods, their requests, and the team whose
+// nodes they use.
 type deployment struct {
 	name        string
 	replicas    int
 	cpu, memory string
 	team        string
-	// capacity is the capacity type asked for, any when empty.
+	// capacity is the required capacity type, "" for any.
 	capacity string
 }
 
-// shop is fifty pods of four sizes.
+// shop is a set of fifty pods of four sizes.
 func shop() []deployment {
 	return []deployment{
 		{name: "web", replicas: 20, cpu: "250m", memory: "512Mi", team: "shop"},
@@ -38,7 +38,7 @@ func batch(replicas int) deployment {
 	return deployment{name: "batch", replicas: replicas, cpu: "1", memory: "2Gi", team: "shop"}
 }
 
-// report is the workload that runs into the budget: it wants no spot capacity.
+// report is the workload that exceeds the budget. It does not run on spot capacity.
 func report(replicas int) deployment {
 	return deployment{name: "report", replicas: replicas, cpu: "1", memory: "2Gi", team: "shop", capacity: "on-demand"}
 }
@@ -71,7 +71,7 @@ spec:
 `, d.name, namespace, d.replicas, d.cpu, d.memory, selector)
 }
 
-// deploy applies workloads; doing it again changes their size.
+// deploy applies workloads. Applying one again changes its number of replicas.
 func (d *demo) deploy(ctx context.Context, all ...deployment) error {
 	for i := range all {
 		if err := d.Apply(ctx, all[i].manifest()); err != nil {

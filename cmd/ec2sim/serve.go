@@ -153,7 +153,7 @@ func (o *options) run(ctx context.Context) error {
 	return work.Wait()
 }
 
-// readPolicies reads the policies that bind every caller but the joiner.
+// readPolicies reads the IAM policies that apply to every caller but the joiner.
 func (o *options) readPolicies() error {
 	for _, file := range o.policies {
 		text, err := os.ReadFile(file)
@@ -169,8 +169,8 @@ func (o *options) readPolicies() error {
 	return nil
 }
 
-// cluster reads the kubeconfig, and has DescribeCluster tell what it says
-// unless flags say otherwise. It is nil when none is given.
+// cluster reads the kubeconfig. Unless flags override them, DescribeCluster then
+// returns the address and CA in it. The result is nil when no kubeconfig is given.
 func (o *options) cluster() (*rest.Config, error) {
 	if o.kubeconfig == "" {
 		if o.joiner {
@@ -194,8 +194,8 @@ func (o *options) cluster() (*rest.Config, error) {
 	return cluster, nil
 }
 
-// join is the joiner's configuration: it finds instances through the endpoint,
-// as anyone would.
+// join returns the joiner's configuration: the joiner finds instances through the EC2
+// endpoint, like any client.
 func (o *options) join(endpoint string, cluster *rest.Config) joiner.Config {
 	client := ec2.New(ec2.Options{
 		Region: o.sim.Region, BaseEndpoint: &endpoint,
@@ -207,7 +207,7 @@ func (o *options) join(endpoint string, cluster *rest.Config) joiner.Config {
 	}
 }
 
-// serve answers until the context ends.
+// serve serves requests until the context ends.
 func serve(ctx context.Context, listener net.Listener, handler http.Handler) error {
 	h := &http.Server{Handler: handler, ReadHeaderTimeout: 10 * time.Second}
 	stopped := make(chan error, 1)

@@ -1,5 +1,5 @@
-// Command guests builds every guest of the repository anew: module.wasm beside
-// its source.
+// Command guests compiles every Wasm test policy ("guest") of the repository: it writes
+// module.wasm next to its source.
 package main
 
 import (

@@ -46,7 +46,7 @@ func main() {
 	}
 }
 
-// size is what is measured.
+// size is the size of the cluster that is measured.
 type size struct {
 	nodes, pods, wave int
 	settle            time.Duration
@@ -108,7 +108,7 @@ func measure(ctx context.Context, s *harness.Stack, n size) error {
 	return report(ctx, s, took, []stage{{"idle", idle}, {"all pods run", rising}, {"at rest for " + n.settle.String(), rest}})
 }
 
-// stage is a moment at which memory was read.
+// stage is a memory reading.
 type stage struct {
 	when   string
 	memory map[string]string
@@ -139,10 +139,10 @@ spec:
       - {key: karpenter.sh/capacity-type, operator: In, values: [on-demand]}
 `
 
-// allocatable is what such a node leaves to pods, in millicores.
+// allocatable is the CPU that such a node has for pods, in millicores.
 const allocatable = 1900
 
-// create makes bare pods, so many to a node.
+// create creates pods from to to-1 without a controller, perNode of which fill a node.
 func create(ctx context.Context, s *harness.Stack, perNode, from, to int) error {
 	cpu := *resource.NewMilliQuantity(int64(allocatable/perNode), resource.DecimalSI)
 	work, ctx := errgroup.WithContext(ctx)
@@ -163,7 +163,7 @@ func create(ctx context.Context, s *harness.Stack, perNode, from, to int) error 
 	return work.Wait()
 }
 
-// memory reads the controller's resident set, now and at its highest, in MB.
+// memory returns the controller's resident set, present and peak, in MB.
 func memory(s *harness.Stack) (map[string]string, error) {
 	pid := s.Cluster.PIDs()["controller"]
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
@@ -204,10 +204,10 @@ func report(ctx context.Context, s *harness.Stack, took time.Duration, stages []
 	return metrics(ctx, s)
 }
 
-// say prints; a terminal that is gone is nobody's problem.
+// say prints a line. Write errors are ignored.
 func say(format string, args ...any) { _, _ = fmt.Fprintf(os.Stdout, format, args...) }
 
-// metrics prints the controller's own figures.
+// metrics prints figures from the controller's metrics.
 func metrics(ctx context.Context, s *harness.Stack) error {
 	body, err := get(ctx, s.MetricsURL()+"/metrics")
 	if err != nil {

@@ -15,19 +15,19 @@ import (
 	"spokeshave.dev/controller/rehearse/author"
 )
 
-// answerLimit bounds what is read of an answer: 200 decisions of thousands of
-// pods each.
+// answerLimit is the largest answer that is read, in bytes: enough for 200 decisions of
+// thousands of pods each.
 const answerLimit = 256 << 20
 
-// asked says where the controller is asked.
+// asked says how the controller is reached.
 type asked struct {
 	server string
 	access remote.Access
 	leader remote.Leader
 }
 
-// askFlags are those of commands that ask the controller; short is the letter
-// for its namespace, empty for none.
+// askFlags adds the flags of commands that read from the controller. short is the
+// one-letter name of the flag for its namespace, "" for none.
 func askFlags(c *cobra.Command, a *asked, short string) {
 	c.Flags().StringVar(&a.server, "server", "", "where the controller's metrics port can be reached, such as http://127.0.0.1:8080 (default: a port is forwarded to the replica that leads)")
 	accessFlags(c, &a.access)
@@ -35,7 +35,7 @@ func askFlags(c *cobra.Command, a *asked, short string) {
 	c.Flags().StringVar(&a.leader.Lease, "lease", "spokeshave-leader-election", "the controller's lease, which names the replica that leads")
 }
 
-// get reads a path of the controller's metrics port.
+// get reads a path of the controller's metrics port and decodes the JSON into into.
 func (a *asked) get(ctx context.Context, path string, into any) error {
 	ctx, cancel := context.WithTimeout(ctx, 30*time.Second)
 	defer cancel()

@@ -137,7 +137,7 @@ func writePage(path string, r *backtest.Report) error {
 	return errors.Join(r.WriteHTML(file), file.Close())
 }
 
-// printBacktest prints a column per set.
+// printBacktest prints the comparison with one column per policy set.
 func printBacktest(out io.Writer, r *backtest.Report) error {
 	say(out, "%s to %s, seed %d", r.Start.Format(time.RFC3339), r.End.Format(time.RFC3339), r.Seed)
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', tabwriter.AlignRight)

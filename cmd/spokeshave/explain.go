@@ -69,8 +69,8 @@ func explainCommand(ctx context.Context) *cobra.Command {
 	return c
 }
 
-// question is what is asked of the journal; namespace is asked for a pod whose
-// name says none.
+// question returns the function that answers from the journal. namespace is called for
+// a pod whose name has no namespace.
 func question(kind, name string, namespace func() string) (func([]journal.Entry) explain.Answer, error) {
 	switch strings.ToLower(kind) {
 	case "pod", "pods", "po":
@@ -86,7 +86,7 @@ func question(kind, name string, namespace func() string) (func([]journal.Entry)
 	return nil, fmt.Errorf("explain %s: want pod, node, nodeclaim or nodepool", kind)
 }
 
-// hint says why nothing may be known of something that there is.
+// hint returns why the journal may know nothing of an existing object.
 func hint(kind string) string {
 	switch strings.ToLower(kind) {
 	case "pod", "pods", "po":
@@ -114,7 +114,7 @@ func printAnswer(out io.Writer, a *explain.Answer) {
 			for _, o := range slices.Concat(f.Options, f.OtherTypes) {
 				_, _ = fmt.Fprintf(w, "    %s\t%s\t%s\t%s\t%.4f\n", o.InstanceType, o.Zone, o.CapacityType, o.Price, o.Effective)
 			}
-			_ = w.Flush() // nowhere to report that a terminal is gone
+			_ = w.Flush() // write errors on standard output are ignored
 		}
 	}
 }

@@ -1,6 +1,7 @@
-// Command spokeshave is the tool for people and scripts: it simulates decisions
-// without a cluster and shows the embedded EC2 catalogue. Installed as
-// kubectl-spokeshave it is also a kubectl plugin.
+// Command spokeshave is the command-line tool for users and scripts. It simulates
+// decisions, tests and pushes policies, explains what the controller has decided, and
+// shows the embedded EC2 catalogue. Installed as kubectl-spokeshave it is also a
+// kubectl plugin.
 package main
 
 import (

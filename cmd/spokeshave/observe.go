@@ -90,8 +90,8 @@ func printObserved(out io.Writer, r *observe.Report) error {
 	return nil
 }
 
-// dollars shows cents, and of less than a dollar what there is: the first hour of a
-// small cluster is no more.
+// dollars formats an amount with two decimals, or with four below one dollar: the first
+// hour of a small cluster costs no more.
 func dollars(usd float64) string {
 	if usd < 1 {
 		return fmt.Sprintf("%.4f", usd)

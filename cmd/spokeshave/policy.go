@@ -16,7 +16,7 @@ import (
 // Exit codes of the policy commands.
 const (
 	exitRefused = 1 // the policy, or one of its cases, is wrong
-	exitUnread  = 2 // what was asked cannot be done: flags, files, the cluster
+	exitUnread  = 2 // the command cannot run: flags, files or the cluster are at fault
 )
 
 const policyHelp = `Policy helps those who write policies: it checks, tests, measures and compares
@@ -42,14 +42,15 @@ func policyCommand(ctx context.Context) *cobra.Command {
 
 func now() time.Time { return clock.RealClock{}.Now() }
 
-// badPolicy and unread are the errors of the policy commands.
+// badPolicy and unread add the exit codes to errors of the policy commands.
 func badPolicy(err error) error { return &exitError{exitRefused, err} }
 
 func unread(command string, err error) error {
 	return &exitError{exitUnread, fmt.Errorf("policy %s: %w", command, err)}
 }
 
-// outputFlag is -o.
+// outputFlag adds the flag -o with the allowed values, of which the first is the
+// default.
 func outputFlag(c *cobra.Command, into *string, values ...string) {
 	c.Flags().StringVarP(into, "output", "o", values[0], strings.Join(values, " or "))
 	c.PreRunE = func(c *cobra.Command, _ []string) error {
@@ -70,7 +71,7 @@ func writeJSON(w io.Writer, v any) error {
 	return nil
 }
 
-// say writes a line for people; there is nowhere to report that it failed.
+// say writes a line for users. Write errors are ignored.
 func say(w io.Writer, format string, args ...any) {
 	_, _ = fmt.Fprintf(w, format+"\n", args...)
 }

@@ -60,8 +60,8 @@ func namingFlags(c *cobra.Command, f *author.Naming) {
 	c.Flags().StringVar(&f.Name, "name", "", "name of the policy (default: that of its ConfigMap or folder)")
 }
 
-// vetted is the one policy of a path, named as asked, vetted and of a size that
-// a ConfigMap can have.
+// vetted opens the single policy at a path, renames it as f says, and checks it and its
+// size.
 func vetted(ctx context.Context, path, home string, f author.Naming) (*author.Source, author.Finding, error) {
 	sources, err := author.Open(ctx, path)
 	if err != nil {

@@ -27,11 +27,12 @@ type pushFlags struct {
 	output string
 }
 
-// pushed is what a push came to, as JSON.
+// pushed is the result of a push, as JSON.
 type pushed struct {
 	Namespace string `json:"namespace"`
 	Name      string `json:"name"`
-	// State is the controller's, empty when nobody waited for it.
+	// State is the state that the controller reports, "" when the command did not wait
+	// for it.
 	State string `json:"state,omitempty"`
 	Size  int    `json:"size"`
 	Hash  string `json:"hash"`

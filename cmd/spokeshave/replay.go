@@ -29,7 +29,7 @@ of the record: what would have been launched instead, and for how much.
 Exit codes: 0 the same bytes, or compared; 3 a decision comes out differently;
 2 bad input.`
 
-// exitDiffers is the exit code of a replay that comes out differently.
+// exitDiffers is the exit code when a replayed decision differs from the recorded one.
 const exitDiffers = exitUnscheduled
 
 type replayFlags struct {
@@ -66,7 +66,7 @@ func replayCommand(ctx context.Context) *cobra.Command {
 	return c
 }
 
-// records are those to replay.
+// records returns the records to replay.
 func (f *replayFlags) records(c *cobra.Command, path string) ([]journal.Record, error) {
 	all, err := replay.Read(path)
 	if err != nil {
@@ -180,7 +180,7 @@ func printComparison(out io.Writer, c *replay.Comparison) {
 	row("nodes let go", len(a.Gone), len(b.Gone))
 	row("$/h let go", fmt.Sprintf("%.4f", a.Removed), fmt.Sprintf("%.4f", b.Removed))
 	row("pods that wait", len(a.Unplaced), len(b.Unplaced))
-	_ = w.Flush() // nowhere to report that a terminal is gone
+	_ = w.Flush() // write errors on standard output are ignored
 	for _, side := range []struct {
 		was string
 		by  []string
@@ -201,7 +201,7 @@ func printComparison(out io.Writer, c *replay.Comparison) {
 	}
 }
 
-// nodes are the nodes of a decision in few words: "2 c7g.large spot, 1 ...".
+// nodes formats the nodes of a decision in short form: "2 c7g.large spot, 1 ...".
 func nodes(s *replay.Summary) string {
 	count := map[string]int{}
 	var order []string

@@ -9,7 +9,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// Exit codes, which scripts rely on.
+// Exit codes of all commands but policy. They are a stable interface for scripts.
 const (
 	exitOK          = 0
 	exitDefect      = 1
@@ -17,8 +17,8 @@ const (
 	exitUnscheduled = 3
 )
 
-// exitError ends the program with a code; Err may be nil when everything has
-// been said.
+// exitError makes the program exit with a code. Its error is nil when nothing more has
+// to be printed.
 type exitError struct {
 	code int
 	err  error
@@ -32,10 +32,10 @@ func (e *exitError) Error() string {
 	return e.err.Error()
 }
 
-// Unwrap gives the cause.
+// Unwrap returns the cause.
 func (e *exitError) Unwrap() error { return e.err }
 
-// rootCommand is the whole command line.
+// rootCommand returns the command line with all commands.
 func rootCommand(ctx context.Context) *cobra.Command {
 	root := &cobra.Command{
 		Use:   "spokeshave",
@@ -60,15 +60,15 @@ It makes the very decisions that the controller makes.`,
 	return root
 }
 
-// group makes a command of others. By itself it says which there are; a name that
-// there is not is an error, where cobra alone would print the same and succeed.
+// group adds subcommands to a command. Without a subcommand it prints its help. An
+// unknown subcommand is an error, where cobra alone would print the help and succeed.
 func group(c *cobra.Command, commands ...*cobra.Command) {
 	c.Args = cobra.NoArgs
 	c.RunE = func(c *cobra.Command, _ []string) error { return c.Help() }
 	c.AddCommand(commands...)
 }
 
-// run executes the command line and gives the exit code.
+// run executes the command line and returns the exit code.
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	root := rootCommand(ctx)
 	root.SetArgs(args)
@@ -83,7 +83,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 		exit = &exitError{code: exitBadInput, err: err}
 	}
 	if exit.err != nil {
-		_, _ = fmt.Fprintf(stderr, "spokeshave: %v\n", exit.err) // there is nowhere else to say it
+		_, _ = fmt.Fprintf(stderr, "spokeshave: %v\n", exit.err) // write errors are ignored
 	}
 	return exit.code
 }

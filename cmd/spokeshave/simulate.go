@@ -55,7 +55,8 @@ type simulateFlags struct {
 	minValues string
 	output    string
 	quiet     bool
-	// given says which flags were, for a snapshot that has its own.
+	// given reports whether the user set a flag; a snapshot from a file has its own
+	// values for some.
 	given func(flag string) bool
 }
 
@@ -146,6 +147,6 @@ func (f *simulateFlags) run(ctx context.Context, c *cobra.Command) error {
 
 func warn(w io.Writer, result *simulate.Result) {
 	for _, warning := range result.Warnings {
-		_, _ = fmt.Fprintf(w, "warning: %s\n", warning) // the report matters more
+		_, _ = fmt.Fprintf(w, "warning: %s\n", warning) // a warning that cannot be written does not stop the report
 	}
 }

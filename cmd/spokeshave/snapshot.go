@@ -104,7 +104,7 @@ func (f *snapshotFlags) run(ctx context.Context, c *cobra.Command) error {
 	return result.Taken.WriteCompressed(out)
 }
 
-// terminal says whether people would see what is written.
+// terminal reports whether output goes to a terminal.
 func terminal(w io.Writer) bool {
 	f, ok := w.(*os.File)
 	if !ok {

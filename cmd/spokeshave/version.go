@@ -8,7 +8,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// version is stamped by the build (-ldflags -X main.version=…).
+// version is the version of the build, set by the linker (-ldflags -X main.version=…).
 var version string
 
 func versionCommand() *cobra.Command {
@@ -34,7 +34,7 @@ Exit codes: 0 printed, 2 bad flags.`,
 	return c
 }
 
-// buildVersion is the stamped version, or what the Go toolchain recorded.
+// buildVersion returns version, or what the Go toolchain recorded if that is empty.
 func buildVersion() string {
 	if version != "" {
 		return version

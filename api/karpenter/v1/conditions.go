@@ -6,7 +6,8 @@ const ConditionReady = "Ready"
 
 // Condition types of NodePool.
 const (
-	// ConditionValidationSucceeded is false when the spec passes the API server and still cannot be used.
+	// ConditionValidationSucceeded is false when the API server accepts the spec and
+	// the controller still cannot use it.
 	ConditionValidationSucceeded = "ValidationSucceeded"
 	// ConditionNodeClassReady mirrors the Ready condition of the referenced NodeClass.
 	ConditionNodeClassReady = "NodeClassReady"
@@ -26,20 +27,22 @@ const (
 	ConditionConsolidatable = "Consolidatable"
 	// ConditionDrifted: the claim no longer matches its NodePool or NodeClass; the reason says how.
 	ConditionDrifted = "Drifted"
-	// ConditionDrained: every pod that can be drained has left the node; false when some were there when the time was over.
+	// ConditionDrained: every pod that can be drained has left the node; false when
+	// some were left at the termination deadline.
 	ConditionDrained = "Drained"
-	// ConditionVolumesDetached: the node holds no volume attachment that termination waits for; false when the time was over first.
+	// ConditionVolumesDetached: the node has no volume attachment that termination
+	// waits for; false when some were left at the termination deadline.
 	ConditionVolumesDetached = "VolumesDetached"
 	// ConditionInstanceTerminating: the provider was asked to terminate the instance.
 	ConditionInstanceTerminating = "InstanceTerminating"
-	// ConditionConsistentStateFound: the node has the capacity that its claim promised.
+	// ConditionConsistentStateFound: the node has the capacity that its claim states.
 	ConditionConsistentStateFound = "ConsistentStateFound"
 	// ConditionDisruptionReason: the claim is being disrupted; the reason says why.
 	ConditionDisruptionReason = "DisruptionReason"
 )
 
-// Reasons of ConditionDisruptionReason that are notices: EC2 ends the instance at
-// the time of AnnotationTerminationTimestamp, whatever anybody does.
+// Reasons of ConditionDisruptionReason that are notices: EC2 terminates the instance at
+// the time of AnnotationTerminationTimestamp in any case.
 const (
 	NoticeSpot          = "SpotInterrupted"
 	NoticeReservation   = "CapacityReservationInterrupted"

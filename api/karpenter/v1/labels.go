@@ -12,7 +12,8 @@ const (
 	LabelCapacityType = Group + "/capacity-type"
 	// LabelRegistered is "true" on a node whose NodeClaim has been matched to it.
 	LabelRegistered = Group + "/registered"
-	// LabelInitialized is "true" on a node that is ready, has its resources and has shed its startup taints.
+	// LabelInitialized is "true" on a node that is ready, reports its resources and has
+	// no startup taints left.
 	LabelInitialized = Group + "/initialized"
 	// LabelDoNotSyncTaints is "true" on a node whose taints the controller must not copy from its NodeClaim.
 	LabelDoNotSyncTaints = Group + "/do-not-sync-taints"
@@ -52,7 +53,8 @@ const (
 	AnnotationRequestedDRADrivers = Group + "/requested-dra-drivers"
 )
 
-// FinalizerTermination holds a NodePool, NodeClaim or node until its instances are gone.
+// FinalizerTermination keeps a NodePool, NodeClaim or node from being deleted until its
+// instances are gone.
 const FinalizerTermination = Group + "/termination"
 
 // WellKnownLabels lists the label keys that a requirement may use although they

@@ -21,7 +21,7 @@ func UnregisteredTaint() corev1.Taint {
 	return corev1.Taint{Key: TaintKeyUnregistered, Effect: corev1.TaintEffectNoExecute}
 }
 
-// DisruptedTaint is the taint a node bears while it is drained.
+// DisruptedTaint is the taint that a node has while it is drained.
 func DisruptedTaint() corev1.Taint {
 	return corev1.Taint{Key: TaintKeyDisrupted, Effect: corev1.TaintEffectNoSchedule}
 }

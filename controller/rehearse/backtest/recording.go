@@ -88,7 +88,8 @@ func (r *recording) add(s *model.Snapshot) error {
 }
 
 // budgets records the PodDisruptionBudgets. The number of pods that may be away at once
-// is the largest seen of those away plus those allowed.
+// is the largest sum seen of the budget's waiting pods and the disruptions that it
+// still allowed.
 func (r *recording) budgets(s *model.Snapshot) {
 	for i := range s.Budgets {
 		b := &s.Budgets[i]

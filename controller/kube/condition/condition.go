@@ -10,35 +10,35 @@ import (
 	karpv1 "spokeshave.dev/api/karpenter/v1"
 )
 
-// True marks a condition as true; its reason is its own type, as in Karpenter.
+// True sets a condition to true. Its reason is its own type, as in Karpenter.
 func True(conditions *[]metav1.Condition, generation int64, kind string) {
 	meta.SetStatusCondition(conditions, metav1.Condition{
 		Type: kind, Status: metav1.ConditionTrue, Reason: kind, ObservedGeneration: generation,
 	})
 }
 
-// False marks a condition as false, with a reason in CamelCase and a sentence
-// that says what to do.
+// False sets a condition to false, with a reason in CamelCase and a sentence that says
+// what to do.
 func False(conditions *[]metav1.Condition, generation int64, kind, reason, message string) {
 	meta.SetStatusCondition(conditions, metav1.Condition{
 		Type: kind, Status: metav1.ConditionFalse, Reason: reason, Message: message, ObservedGeneration: generation,
 	})
 }
 
-// Unknown marks a condition as not yet decided.
+// Unknown sets a condition to unknown.
 func Unknown(conditions *[]metav1.Condition, generation int64, kind, reason, message string) {
 	meta.SetStatusCondition(conditions, metav1.Condition{
 		Type: kind, Status: metav1.ConditionUnknown, Reason: reason, Message: message, ObservedGeneration: generation,
 	})
 }
 
-// IsTrue says whether a condition is there and true.
+// IsTrue reports whether a condition exists and is true.
 func IsTrue(conditions []metav1.Condition, kind string) bool {
 	return meta.IsStatusConditionTrue(conditions, kind)
 }
 
-// Summarize sets Ready from the conditions it depends on: the first one that
-// is not true gives its message.
+// Summarize sets Ready from the conditions on which it depends. If one of them is not
+// true, Ready has the message of the first such one.
 func Summarize(conditions *[]metav1.Condition, generation int64, parts []string) {
 	i := slices.IndexFunc(parts, func(kind string) bool { return !IsTrue(*conditions, kind) })
 	if i < 0 {

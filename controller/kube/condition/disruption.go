@@ -14,19 +14,19 @@ import (
 	karpv1 "spokeshave.dev/api/karpenter/v1"
 )
 
-// Disruption is why a claim is about to be deleted.
+// Disruption is why a claim is being deleted.
 type Disruption struct {
-	// Reason is one word in CamelCase, Message a sentence for people.
+	// Reason is one word in CamelCase, Message a sentence for users.
 	Reason, Message string
-	// At is when the reason came about; zero for the present.
+	// At is when the reason arose; zero for now.
 	At time.Time
 }
 
-// WriteDisruption sets and writes the claim's condition DisruptionReason. It does not
-// change claim. The patch replaces the whole list of conditions, so that it is refused
-// when the claim has changed since it was read, and is then made anew from the cached
-// claim, some times. A claim that is gone or goes on changing goes without the
-// condition: that is no error, because the deletion matters more than its reason.
+// WriteDisruption writes the condition DisruptionReason of the claim. It does not
+// change claim. The patch replaces the whole list of conditions; when the claim has
+// changed since it was read, the API server refuses the patch, and it is tried again
+// with the cached claim a few times. It is no error if the claim is gone or keeps
+// changing: the deletion matters more than its reason.
 func WriteDisruption(ctx context.Context, c client.Client, claim *karpv1.NodeClaim, d Disruption) error {
 	current, again := claim.DeepCopy(), false
 	err := retry.RetryOnConflict(retry.DefaultBackoff, func() error {

@@ -6,7 +6,7 @@ import (
 	"spokeshave.dev/controller/core/decide"
 )
 
-// capMetrics are the metrics of what may be spent.
+// capMetrics are the metrics of spending caps.
 type capMetrics struct {
 	limit, headroom, burn, secondsToCap *prometheus.GaugeVec
 }
@@ -23,7 +23,8 @@ func newCapMetrics(reg prometheus.Registerer) *capMetrics {
 	return c
 }
 
-// observe shows the caps of a decision that asked for them.
+// observe sets the metrics from the caps of a decision. A decision that did not call
+// the ceiling policies changes nothing.
 func (c *capMetrics) observe(d *decide.Decision) {
 	if d.Caps == nil {
 		return

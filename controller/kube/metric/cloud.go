@@ -10,7 +10,7 @@ import (
 	"spokeshave.dev/controller/core/model"
 )
 
-// Names of a cloud's calls, in the words of Karpenter where it has the same one.
+// Names of a cloud's calls: Karpenter's name for a call that Karpenter has too.
 const (
 	methodPrepare   = "Prepare"
 	methodCreate    = "Create"
@@ -22,10 +22,10 @@ const (
 	methodIsDrifted = "IsDrifted"
 )
 
-// Caller is who calls a cloud, and which one.
+// Caller says who calls a cloud, and which cloud.
 type Caller struct {
-	// Controller is the name of the reconciler, as controller-runtime's metrics
-	// have it, and Provider that of the cloud.
+	// Controller is the reconciler's name, as in controller-runtime's metrics; Provider
+	// is the cloud's name.
 	Controller, Provider string
 }
 
@@ -45,8 +45,8 @@ func newCalls(r *registrar) calls {
 	}
 }
 
-// Cloud counts and times the calls that somebody makes. A nil *Reconcilers gives the
-// provider back.
+// Cloud returns a provider that counts and times the calls of by. A nil *Reconcilers
+// returns p itself.
 func (s *Reconcilers) Cloud(p provider.Provider, by Caller) provider.Provider {
 	if s == nil {
 		return p
@@ -54,7 +54,7 @@ func (s *Reconcilers) Cloud(p provider.Provider, by Caller) provider.Provider {
 	return &cloud{to: p, counted: counted{s.calls, by}}
 }
 
-// Drifter does the same for questions about drift.
+// Drifter does the same for a Drifter.
 func (s *Reconcilers) Drifter(d provider.Drifter, by Caller) provider.Drifter {
 	if s == nil || d == nil {
 		return d
@@ -68,7 +68,7 @@ type counted struct {
 	by    Caller
 }
 
-// done notes the end of a call that began at a time.
+// done records the end of a call that began at begun.
 func (c *counted) done(method string, begun time.Time, err error) {
 	took := time.Since(begun) //nolint:forbidigo // metrics measure real time
 	c.calls.took.WithLabelValues(c.by.Controller, method, c.by.Provider).Observe(took.Seconds())
@@ -77,8 +77,8 @@ func (c *counted) done(method string, begun time.Time, err error) {
 	}
 }
 
-// errorName is Karpenter's name for a kind of error, and "unknown" for the kinds
-// that it does not tell apart.
+// errorName returns Karpenter's name for a kind of error, and "unknown" for kinds for
+// which Karpenter has none.
 func errorName(k provider.Kind) string {
 	switch k {
 	case provider.NotFound:

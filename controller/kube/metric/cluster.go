@@ -8,7 +8,7 @@ import (
 	"spokeshave.dev/controller/core/model"
 )
 
-// clusterMetrics are the metrics of the cluster as the last snapshot shows it.
+// clusterMetrics are the metrics of the cluster in the last snapshot.
 type clusterMetrics struct {
 	synced, unsynced, nodes  prometheus.Gauge
 	usage, limit, cost, used *prometheus.GaugeVec
@@ -38,7 +38,7 @@ func newClusterMetrics(reg prometheus.Registerer) *clusterMetrics {
 	return s
 }
 
-// failed notes that no snapshot could be taken.
+// failed records that no snapshot could be taken.
 func (s *clusterMetrics) failed(now time.Time) {
 	if s.failingSince.IsZero() {
 		s.failingSince = now
@@ -79,7 +79,8 @@ func (s *clusterMetrics) observe(snap *model.Snapshot) {
 	}
 }
 
-// unit turns an amount of the model into the unit of metrics.
+// unit converts an amount of the model to the unit of metrics: CPU from millicores to
+// cores; other amounts stay.
 func unit(resource string, n int64) float64 {
 	if resource == model.CPU {
 		return float64(n) / 1000

@@ -9,7 +9,7 @@ import (
 	"spokeshave.dev/controller/core/model"
 )
 
-// completedMetrics are the metrics of disruptions that have been carried out.
+// completedMetrics are the metrics of disruptions that have been applied.
 type completedMetrics struct {
 	events  *prometheus.CounterVec
 	evicted *prometheus.HistogramVec

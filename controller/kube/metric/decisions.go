@@ -10,9 +10,9 @@ import (
 	"spokeshave.dev/controller/kube/cluster"
 )
 
-// Decisions are the metrics that are read off snapshots and decisions. The core
-// itself counts nothing. The methods of Decisions are called by the decision loop
-// alone, except Bound and Started, which any goroutine may call.
+// Decisions are the metrics that are computed from snapshots and decisions; the core
+// packages count nothing. Only the decision loop calls the methods of Decisions, except
+// Bound and Started, which are safe for concurrent use.
 type Decisions struct {
 	scheduling, snapshot   prometheus.Histogram
 	pending, unschedulable prometheus.Gauge
@@ -31,9 +31,9 @@ type Decisions struct {
 	startup    *podStartup
 }
 
-// NewDecisions registers the metrics of decisions with reg, which must not know them
-// yet. Metrics that Karpenter has, too, bear its names. Claims that a decision
-// disrupts are counted in shared, which may be nil.
+// NewDecisions registers the metrics of decisions with reg, with which they must not be
+// registered yet. Metrics that Karpenter has too have Karpenter's names. Claims that a
+// decision disrupts are counted in shared, which may be nil.
 func NewDecisions(reg prometheus.Registerer, shared *Reconcilers) *Decisions {
 	buckets := prometheus.ExponentialBuckets(0.0005, 2, 16)
 	m := &Decisions{
@@ -51,19 +51,20 @@ func NewDecisions(reg prometheus.Registerer, shared *Reconcilers) *Decisions {
 	return m
 }
 
-// Lead notes when this controller began to decide. Only the first call counts.
+// Lead records when this controller began to make decisions. Only the first call
+// counts.
 func (m *Decisions) Lead(now time.Time) { m.queue.lead(now) }
 
-// SnapshotFailed notes that no snapshot could be taken at the time.
+// SnapshotFailed records that no snapshot could be taken at now.
 func (m *Decisions) SnapshotFailed(now time.Time) { m.cluster.failed(now) }
 
-// Begin notes that a decision is being made, until End.
+// Begin records that a decision is being made, until End.
 func (m *Decisions) Begin() { m.queue.begin() }
 
-// End notes that the decision has been made.
+// End records that the decision has been made.
 func (m *Decisions) End() { m.queue.end() }
 
-// Observe reads a snapshot, which took so long to build, and the decision about it.
+// Observe records a snapshot, the time that it took to build, and the decision on it.
 func (m *Decisions) Observe(s *model.Snapshot, d *decide.Decision, snapshot time.Duration) {
 	m.snapshot.Observe(snapshot.Seconds())
 	m.scheduling.Observe(d.Timing.Solve.Seconds())
@@ -84,8 +85,8 @@ func (m *Decisions) Observe(s *model.Snapshot, d *decide.Decision, snapshot time
 	m.queue.observe(s, d)
 }
 
-// Bound counts a pod that was bound now; waited says that the scheduler had
-// found no place for it before.
+// Bound counts a pod that was bound now. waited says that the scheduler had found it
+// unschedulable before.
 func (m *Decisions) Bound(created, now time.Time, waited bool) { //nolint:revive // a fact about the pod, not a mode
 	took := max(0, now.Sub(created)).Seconds()
 	m.startup.bound.Observe(took)
@@ -94,7 +95,7 @@ func (m *Decisions) Bound(created, now time.Time, waited bool) { //nolint:revive
 	}
 }
 
-// Started counts a pod that runs from now on.
+// Started counts a pod that has started to run now.
 func (m *Decisions) Started(created, now time.Time) {
 	m.startup.started.Observe(max(0, now.Sub(created)).Seconds())
 }
@@ -106,7 +107,7 @@ func (m *Decisions) Created(s *model.Snapshot, d *decide.Decision, n int) {
 	}
 }
 
-// Disrupted counts what of the decision's disruptions has been carried out.
+// Disrupted counts those of the decision's disruptions that have been applied.
 func (m *Decisions) Disrupted(s *model.Snapshot, d *decide.Decision, done *cluster.Change) {
 	gone := map[string]bool{}
 	for _, c := range done.Deleted {

@@ -55,7 +55,7 @@ func disruptionMethods() []disrupt.Method {
 	return []disrupt.Method{disrupt.Empty, disrupt.Underutilized, disrupt.Drifted}
 }
 
-// observe reads a snapshot and its decision.
+// observe records a snapshot and its decision.
 func (v *disruptionMetrics) observe(s *model.Snapshot, d *decide.Decision) {
 	v.evaluation.WithLabelValues("", "").Observe(d.Timing.Disrupt.Seconds())
 	v.allowed.Reset()
@@ -76,8 +76,8 @@ func (v *disruptionMetrics) observe(s *model.Snapshot, d *decide.Decision) {
 	}
 }
 
-// consumesBudget says whether the node uses up its pool's budgets, and for which
-// reason where that is known.
+// consumesBudget reports whether the node counts against its pool's disruption budgets,
+// and for which reason, "" when not known.
 func consumesBudget(n *model.Node) (reason string, uses bool) {
 	switch {
 	case n.Command != nil:
@@ -88,7 +88,8 @@ func consumesBudget(n *model.Node) (reason string, uses bool) {
 	return "", false
 }
 
-// commandedNodes counts a pool's nodes of commands under way.
+// commandedNodes returns the number of a pool's nodes that belong to commands under
+// way.
 func commandedNodes(s *model.Snapshot, pool int32) int {
 	n := 0
 	for i := range s.Nodes {
@@ -99,7 +100,7 @@ func commandedNodes(s *model.Snapshot, pool int32) int {
 	return n
 }
 
-// acted counts what of a decision was carried out.
+// acted counts those of the decision's disruptions that were applied.
 func (v *disruptionMetrics) acted(s *model.Snapshot, d *decide.Decision, done *cluster.Change) {
 	for i := range d.Disruptions {
 		each := &d.Disruptions[i]
@@ -122,7 +123,7 @@ func (v *disruptionMetrics) acted(s *model.Snapshot, d *decide.Decision, done *c
 	}
 }
 
-// disruptionLabels is what a disruption is called in metrics.
+// disruptionLabels are the labels of a disruption in metrics.
 type disruptionLabels struct{ decision, reason, typ string }
 
 func disruptionLabelsOf(s *model.Snapshot, c *decide.Command) disruptionLabels {

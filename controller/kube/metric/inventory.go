@@ -11,7 +11,7 @@ import (
 	"spokeshave.dev/controller/core/model"
 )
 
-// inventoryEvery is the least time between two sums over all pods.
+// inventoryEvery is the least time between two sums over all pods, which are expensive.
 const inventoryEvery = 15 * time.Second
 
 // inventory is a Prometheus collector with series for each node and for each offering
@@ -57,8 +57,8 @@ func newInventory() *inventory {
 	}
 }
 
-// observe adds the pods up, now and then; it returns the sums of all nodes when
-// it did.
+// observe adds up the pods, if inventoryEvery has passed; then it returns the sums of
+// all nodes, else nil.
 func (v *inventory) observe(s *model.Snapshot) map[string]resourceUse {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -113,7 +113,7 @@ func (v *inventory) total() map[string]resourceUse {
 	return out
 }
 
-// types are those of all catalogues, each once.
+// types returns the instance types of all catalogues, each once.
 func types(s *model.Snapshot) []model.InstanceType {
 	if len(s.Catalogs) == 1 {
 		return s.Catalogs[0].Types

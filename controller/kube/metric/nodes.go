@@ -80,8 +80,8 @@ func (f *nodeMetrics) observe(s *model.Snapshot) {
 	f.workloads(s)
 }
 
-// poolOf is the name of a node's NodePool, also when that is gone and the node is
-// still there; empty for nodes that are not ours.
+// poolOf returns the name of a node's NodePool, also when the pool has been deleted
+// before the node; "" for unmanaged nodes.
 func poolOf(s *model.Snapshot, n *model.Node) string {
 	switch {
 	case n.Pool >= 0:
@@ -92,8 +92,8 @@ func poolOf(s *model.Snapshot, n *model.Node) string {
 	return ""
 }
 
-// reset begins anew. Where something could fall back, that nothing has is 0 and not
-// nothing: a share is taken of it.
+// reset clears the metrics. A pool that could fall back to on-demand has a value of 0
+// and not a missing one, because dashboards compute shares of it.
 func (f *nodeMetrics) reset(s *model.Snapshot) {
 	f.nodes.Reset()
 	f.fallback.Reset()
@@ -114,8 +114,8 @@ func refusesSpot(all []model.Requirement) bool {
 	})
 }
 
-// onDemandWanted are the nodes with a pod that does not run on spot: nothing fell
-// back to on-demand there.
+// onDemandWanted returns the nodes with a pod that cannot run on spot. Such a node did
+// not fall back to on-demand.
 func onDemandWanted(s *model.Snapshot) map[int32]bool {
 	refuses := make([]bool, len(s.Specs))
 	for i := range s.Specs {
@@ -133,7 +133,8 @@ func onDemandWanted(s *model.Snapshot) map[int32]bool {
 	return out
 }
 
-// spotPrice is that of the node's type in its zone; 0 when there is none.
+// spotPrice returns the spot price of the node's type in its zone, 0 when there is
+// none.
 func spotPrice(s *model.Snapshot, n *model.Node) model.Price {
 	at := s.Pools[n.Pool].Catalog
 	if at < 0 {

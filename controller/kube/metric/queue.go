@@ -16,11 +16,11 @@ type queueMetrics struct {
 	decided prometheus.Histogram
 	// startedAt is when the decision under way began, in nanoseconds; 0 is none.
 	startedAt atomic.Int64
-	// leadingSince is the second in which the loop began, or the first decision was made: of
-	// pods that are older it is not known whether somebody decided about them before.
+	// leadingSince is the second in which the loop began or the first decision was
+	// made. Another controller may have decided about pods that are older.
 	leadingSince time.Time
-	// decidedPods are the UIDs of the pods that have been decided about and have no node
-	// yet, or one that is still to come and may not.
+	// decidedPods are the UIDs of pods about which a decision was made and that have no
+	// node yet, or are planned onto one that does not exist yet and may never do so.
 	decidedPods map[string]bool
 }
 
@@ -40,15 +40,15 @@ func newQueueMetrics(reg prometheus.Registerer) *queueMetrics {
 	return q
 }
 
-// lead notes when this controller began to decide; the first call counts. Objects
-// say of their creation no more than the second.
+// lead records when this controller began to make decisions; the first call counts. The
+// time is truncated to seconds, like the creation times of objects.
 func (q *queueMetrics) lead(now time.Time) {
 	if q.leadingSince.IsZero() {
 		q.leadingSince = now.Truncate(time.Second)
 	}
 }
 
-// begin notes that a decision is being made, until end.
+// begin records that a decision is being made, until end.
 func (q *queueMetrics) begin() { q.startedAt.Store(time.Now().UnixNano()) } //nolint:forbidigo // metrics measure real time
 
 func (q *queueMetrics) end() { q.startedAt.Store(0) }
@@ -61,7 +61,7 @@ func (q *queueMetrics) unfinished() float64 {
 	return time.Since(time.Unix(0, begun)).Seconds() //nolint:forbidigo // as above
 }
 
-// observe reads a snapshot and its decision, which was made at its time.
+// observe records a snapshot and its decision, which was made at the snapshot's time.
 func (q *queueMetrics) observe(s *model.Snapshot, d *decide.Decision) {
 	ignored := 0
 	for i := range d.Plan.Unplaced {

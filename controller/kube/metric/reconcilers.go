@@ -1,10 +1,10 @@
-// Package metric holds the controller's Prometheus metrics: [Reconcilers] are those
-// that several reconcilers count in, [Decisions] those that are read off every
-// snapshot and decision, [PodCounts] those that are counted when metrics are read.
-// Metrics that Karpenter has, too, bear Karpenter's names, so that its dashboards and
-// alerts go on working.
+// Package metric holds the controller's Prometheus metrics. Those of [Reconcilers] are
+// counted by several reconcilers, those of [Decisions] are computed from every snapshot
+// and decision, and those of [PodCounts] are computed when metrics are read. Metrics
+// that Karpenter has too have Karpenter's names, so that dashboards and alerts for
+// Karpenter work unchanged.
 //
-// Not here: metrics that one package alone counts in, which that package declares.
+// Metrics that only one package counts are declared in that package.
 package metric
 
 import (
@@ -40,7 +40,7 @@ func days() []float64 {
 	return []float64{300, 900, 1800, hour, 2 * hour, 4 * hour, 8 * hour, day, 2 * day, 5 * day, 10 * day, 20 * day, 30 * day}
 }
 
-// Reconcilers are the metrics that several reconcilers count in. A nil *Reconcilers
+// Reconcilers are the metrics that several reconcilers count. A nil *Reconcilers
 // records nothing.
 type Reconcilers struct {
 	disrupted, terminated                       *prometheus.CounterVec
@@ -80,16 +80,17 @@ type Subject struct {
 	NodePool, CapacityType string
 }
 
-// Disrupted counts a NodeClaim that was deleted for the reason: a word in
-// CamelCase or snake_case, which the metric has in snake_case.
+// Disrupted counts a NodeClaim that was deleted for the reason. The reason may be in
+// CamelCase or snake_case; the label is in snake_case.
 func (s *Reconcilers) Disrupted(of Subject, reason string) {
 	if s != nil {
 		s.disrupted.WithLabelValues(of.NodePool, of.CapacityType, Snake(reason)).Inc()
 	}
 }
 
-// Terminated counts a NodeClaim whose instance has ended, took after the claim was
-// deleted, and instance after its end was asked for (0 where it was not).
+// Terminated counts a NodeClaim whose instance is gone. took is the time since the
+// claim was deleted, instance the time since the instance's termination was requested
+// (0 if it was not).
 func (s *Reconcilers) Terminated(of Subject, took, instance time.Duration) {
 	if s == nil {
 		return
@@ -115,8 +116,8 @@ func (s *Reconcilers) NodeDrained(of Subject) {
 	}
 }
 
-// NodeTerminated counts a node that has been ended, took after it was deleted, at
-// an age.
+// NodeTerminated counts a node that has been removed. took is the time since it was
+// deleted, age its age.
 func (s *Reconcilers) NodeTerminated(of Subject, took, age time.Duration) {
 	if s != nil {
 		s.nodesTerminated.WithLabelValues(of.NodePool).Inc()
@@ -132,15 +133,15 @@ func (s *Reconcilers) Eviction(code int) {
 	}
 }
 
-// PodDrained counts a pod that was made to leave; the reason is the node's, empty
-// when somebody else deleted it.
+// PodDrained counts a pod that was evicted or deleted. The reason is that of the node's
+// disruption, "" when the controller did not decide it.
 func (s *Reconcilers) PodDrained(reason string) {
 	if s != nil {
 		s.podsDrained.WithLabelValues(Snake(reason)).Inc()
 	}
 }
 
-// SubjectOf reads the labels that claims and nodes share.
+// SubjectOf returns the subject from labels that claims and nodes both have.
 func SubjectOf(labels map[string]string) Subject {
 	return Subject{NodePool: labels[karpv1.LabelNodePool], CapacityType: labels[karpv1.LabelCapacityType]}
 }
@@ -159,7 +160,7 @@ func Snake(s string) string {
 	return out.String()
 }
 
-// registrar registers collectors and gathers what went wrong.
+// registrar registers collectors and collects the errors.
 type registrar struct {
 	into prometheus.Registerer
 	errs []error
@@ -175,7 +176,7 @@ func duration(r *registrar, name, help string, buckets []float64) *prometheus.Hi
 	return register(r, prometheus.NewHistogramVec(prometheus.HistogramOpts{Name: name, Help: help, Buckets: buckets}, []string{nodePool}))
 }
 
-// Build registers the metric that says which build runs.
+// Build registers the metric whose labels describe the running build.
 func Build(into prometheus.Registerer, version string) error {
 	info := prometheus.NewGauge(prometheus.GaugeOpts{
 		Name: "karpenter_build_info", Help: "1, labelled with the build that runs.",

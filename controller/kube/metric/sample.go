@@ -24,8 +24,8 @@ func (s gaugeSample) Write(out *dto.Metric) error {
 	return nil
 }
 
-// labelPairs makes labels of names and values that alternate. The caller gives them
-// in ascending order of the names, as Prometheus wants them.
+// labelPairs returns labels from alternating names and values. Prometheus requires the
+// names in ascending order.
 func labelPairs(text ...string) []*dto.LabelPair {
 	all := make([]dto.LabelPair, len(text)/2)
 	out := make([]*dto.LabelPair, len(all))

@@ -18,7 +18,7 @@ func newSpendMetrics(reg prometheus.Registerer) *spendMetrics {
 	return m
 }
 
-// observe shows the costs of a snapshot. NodePools without nodes show 0.
+// observe sets the costs from a snapshot. NodePools without nodes have 0.
 func (m *spendMetrics) observe(s *model.Snapshot) {
 	running, inFlight := map[string]model.Price{}, map[string]model.Price{}
 	for i := range s.Pools { // those without nodes cost nothing

@@ -2,7 +2,7 @@ package metric
 
 import "github.com/prometheus/client_golang/prometheus"
 
-// podStartup are the metrics of how long pods wait from their creation on.
+// podStartup are the metrics of how long pods wait after their creation.
 type podStartup struct{ bound, waited, started prometheus.Histogram }
 
 func newPodStartup(reg prometheus.Registerer) *podStartup {

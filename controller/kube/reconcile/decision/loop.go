@@ -1,10 +1,9 @@
 // Package decision runs the decision loop: take a snapshot of the cluster, decide,
-// apply the decision, and wait until there is a reason to look again. Changes of pods,
+// apply the decision, and wait for a reason to decide again. Changes of pods,
 // NodePools, policies and NodeClaims wake the loop. Pods that arrive shortly after each
 // other are batched, so that they are planned together.
 //
-// Not here: what is decided (controller/core/decide) and what an application does
-// (controller/kube/actuate).
+// Decisions are made in controller/core/decide and applied in controller/kube/actuate.
 package decision
 
 import (
@@ -27,11 +26,11 @@ import (
 
 // Policies are the policies in force.
 type Policies interface {
-	// Policies are in pipeline order.
+	// Policies returns the policies in pipeline order.
 	Policies() []policy.Policy
-	// Contents are what each of them was made of.
+	// Contents returns the contents from which each of them was compiled.
 	Contents() []policy.Contents
-	// Missing names required policies that are not active.
+	// Missing returns the names of required policies that are not active.
 	Missing() []string
 }
 
@@ -47,8 +46,8 @@ type Config struct {
 	Clock   clock.Clock
 	// Count writes into the snapshot what each scope has spent this month.
 	Count func(context.Context, *model.Snapshot) error
-	// Await returns when the policies that exist have been loaded or rejected:
-	// no decision is made without a budget that is only slow to load.
+	// Await returns once all existing policies have been loaded or rejected, so that no
+	// decision is made without a budget that is merely slow to load.
 	Await func(context.Context) error
 	// Observed, when set, receives every decision, and the loop applies none.
 	Observed func(context.Context, *model.Snapshot, *decide.Decision) error
@@ -66,10 +65,10 @@ type Loop struct {
 	Config
 
 	wake chan struct{}
-	// caps are the caps that the policies gave last, by scope and policy.
+	// caps are the last caps that the policies returned, by scope and policy.
 	caps   map[string]map[string]policy.Cap
 	search searchSchedule
-	// applied is what the last application wrote: the next snapshot is taken when the
+	// applied is what the last application wrote. The next snapshot is taken once the
 	// watch cache shows it.
 	applied cluster.Change
 }
@@ -82,7 +81,7 @@ func New(c Config) *Loop {
 // NeedLeaderElection implements manager.LeaderElectionRunnable.
 func (l *Loop) NeedLeaderElection() bool { return true }
 
-// Wake asks for a decision. It never blocks.
+// Wake requests a decision. It never blocks.
 func (l *Loop) Wake() {
 	select {
 	case l.wake <- struct{}{}:
@@ -110,8 +109,9 @@ func (l *Loop) Start(ctx context.Context) error {
 	}
 }
 
-// wait sleeps until woken or due, then lets the batch fill: until nothing has
-// come for Idle, at most Max. It returns false when the context has ended.
+// wait sleeps until the loop is woken or due has passed. It then waits for more until
+// nothing has woken the loop for Idle, at most for Max. It returns false when the
+// context has ended.
 func (l *Loop) wait(ctx context.Context, due time.Duration) bool {
 	timer := l.Clock.NewTimer(due)
 	defer timer.Stop()
@@ -138,7 +138,8 @@ func (l *Loop) wait(ctx context.Context, due time.Duration) bool {
 	return true
 }
 
-// Round makes one decision, applies it, and returns when to look again.
+// Round makes one decision, applies it, and returns after how long to make the next
+// one.
 func (l *Loop) Round(ctx context.Context) (time.Duration, error) {
 	if err := l.Cluster.WaitFor(ctx, l.applied); err != nil {
 		l.Metrics.SnapshotFailed(l.Clock.Now())
@@ -169,7 +170,7 @@ func (l *Loop) Round(ctx context.Context) (time.Duration, error) {
 		return 0, fmt.Errorf("decide: %w", err)
 	}
 	l.search.expedite(&d, searched)
-	if d.Caps != nil { // asked: what is not among the answers is gone
+	if d.Caps != nil { // the policies were called: a cap that they did not return is gone
 		l.caps = d.Caps
 	}
 	if l.Journal.Add(ctx, &view.Snapshot, &d) {
@@ -219,8 +220,8 @@ func (l *Loop) apply(ctx context.Context, view *cluster.View, d *decide.Decision
 // validation is how long after its taint a node is judged again.
 const validation = time.Second
 
-// next is when to look without being woken: at the first moment a node comes
-// due, and every so often in any case.
+// next returns after how long to decide without being woken: when the first node
+// becomes due, at most after Every.
 func (l *Loop) next(d *decide.Decision) time.Duration {
 	wait := l.Every
 	if early, ok := l.search.wait(d.Time); ok {

@@ -30,8 +30,8 @@ type searchSchedule struct {
 	short []string
 }
 
-// due says whether a decision made now is to search. If it is, the interval begins
-// anew; [searchSchedule.record] takes that back for a search that was not made.
+// due reports whether a decision made now is to search. If so, it starts the interval
+// again; [searchSchedule.record] undoes that for a search that was not made.
 func (s *searchSchedule) due(now time.Time) bool {
 	every := searchEvery
 	if !s.early.IsZero() && !now.Before(s.early) {
@@ -44,8 +44,9 @@ func (s *searchSchedule) due(now time.Time) bool {
 	return true
 }
 
-// record says whether the decision made the search that was due. One that it did not
-// make stays due: the interval counts from before, the time of the search before it.
+// record reports whether the decision made the search that was due. A search that was
+// not made stays due: the interval counts from before, the time of the search before
+// it.
 func (s *searchSchedule) record(d *decide.Decision, due bool, before time.Time) bool { //nolint:revive // a fact about the decision
 	if !due || d.Postponed {
 		s.last = before
@@ -55,9 +56,9 @@ func (s *searchSchedule) record(d *decide.Decision, due bool, before time.Time) 
 	return true
 }
 
-// expedite brings the next search forward when a cap keeps pods waiting: to now when
-// it did not do so before, and otherwise to when a node that could go will have been
-// idle for long enough.
+// expedite brings the next search forward when a cap keeps pods waiting. It is due now
+// when the cap did not do so in the last decision, and otherwise when a removable node
+// will have been idle for long enough.
 func (s *searchSchedule) expedite(d *decide.Decision, searched bool) {
 	scopes := d.Short()
 	fresh := slices.ContainsFunc(scopes, func(x string) bool { return !slices.Contains(s.short, x) })

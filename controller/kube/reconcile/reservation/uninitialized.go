@@ -21,9 +21,9 @@ const (
 	// uninitializedPoll is how often to look whether a node that is not initialized may
 	// stay reserved.
 	uninitializedPoll = 2 * time.Second
-	// maxUninitialized is how long it may stay so after it has registered. What the node
-	// waits for may be a pod that belongs to no DaemonSet and that the reservation keeps
-	// off; without a limit the planned pods would wait for ever.
+	// maxUninitialized is how long it may stay so after it has registered. The node may
+	// wait for a pod that belongs to no DaemonSet and that the reservation keeps off;
+	// without a limit the planned pods would never be bound.
 	maxUninitialized = 5 * time.Minute
 )
 

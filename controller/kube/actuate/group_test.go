@@ -16,7 +16,7 @@ func TestLaunchGroups(t *testing.T) {
 			n.Labels = map[string]string{"team": label}
 		}
 		for i, name := range types {
-			// What an option costs does not tell launches apart.
+			// The cost of an option does not distinguish launches.
 			n.Options = append(n.Options, model.Option{InstanceType: name, Zone: "a", CapacityType: model.Spot, Price: model.Price(i)})
 		}
 		return n

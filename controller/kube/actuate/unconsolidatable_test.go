@@ -10,8 +10,8 @@ import (
 	"spokeshave.dev/controller/core/model"
 )
 
-// TestEveryNodeHears: each of many nodes hears why it stays, although a decision
-// tells only some, and what it tells is in other words every time.
+// TestEveryNodeHears: every one of many nodes gets an event that says why it is kept,
+// although one decision sends only some and every text differs from the last.
 func TestEveryNodeHears(t *testing.T) {
 	const nodes = 8 * staysAtOnce
 	s := &model.Snapshot{Time: time.Date(2026, 3, 4, 12, 0, 0, 0, time.UTC)}

@@ -9,8 +9,8 @@ import (
 	"spokeshave.dev/controller/core/model"
 )
 
-// TestDepartures: a node that goes is noted once, with the pods that it had
-// then, and spoken of for an hour.
+// TestDepartures: a node whose deletion began is listed once, with the number of pods
+// it had then, for an hour.
 func TestDepartures(t *testing.T) {
 	start := time.Date(2026, 3, 11, 9, 0, 0, 0, time.UTC)
 	node := func(claim string, state model.NodeState) model.Node {

@@ -11,8 +11,8 @@ import (
 	"spokeshave.dev/controller/core/model"
 )
 
-// TestAdmission: templates of DaemonSets get what the API server adds to their
-// pods; pods of files get it, too, and pods of a cluster have it.
+// TestAdmission: templates of DaemonSets, and pods in files, get what the API server
+// adds to new pods; pods of a live cluster have it already.
 func TestAdmission(t *testing.T) {
 	type pair struct{ daemon, pod model.Resources }
 	cases := map[string]struct {

@@ -5,8 +5,9 @@ import (
 	"time"
 )
 
-// TestScheduleHits: the window is open at its beginning and closed at its end, times are
-// in UTC whatever the zone of now, and days that do not exist are hit never.
+// TestScheduleHits: the window includes its beginning and excludes its end, times are
+// in UTC in any time zone of now, and a schedule for a day that does not exist never
+// fires.
 func TestScheduleHits(t *testing.T) {
 	berlin, err := time.LoadLocation("Europe/Berlin")
 	if err != nil {

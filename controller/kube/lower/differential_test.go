@@ -14,7 +14,7 @@ import (
 	"spokeshave.dev/controller/core/model"
 )
 
-// rolled draws small label worlds, so that matches and misses are both common.
+// rolled draws labels from a small set, so that matches and misses are both common.
 type rolled struct{ *rand.Rand }
 
 func (r rolled) labels() map[string]string {

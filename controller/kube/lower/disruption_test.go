@@ -98,7 +98,8 @@ func TestDisruptable(t *testing.T) {
 	}
 }
 
-// TestNoticed: an instance that EC2 takes back leaves the sum at its notice.
+// TestNoticed: an instance that EC2 reclaims stops to count against spending limits at
+// its notice.
 func TestNoticed(t *testing.T) {
 	for name, tc := range map[string]struct {
 		reason, condition, end string

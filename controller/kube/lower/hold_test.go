@@ -10,8 +10,8 @@ import (
 	karpv1 "spokeshave.dev/api/karpenter/v1"
 )
 
-// TestProtected: how long karpenter.sh/do-not-disrupt keeps a pod. The pod was made at
-// noon and started ten minutes later, where it has started.
+// TestProtected: how long karpenter.sh/do-not-disrupt protects a pod. The pod was
+// created at noon; if it has started, it did so ten minutes later.
 func TestProtected(t *testing.T) {
 	for name, tc := range map[string]struct {
 		reason  string

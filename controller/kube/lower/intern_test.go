@@ -15,7 +15,7 @@ import (
 	"spokeshave.dev/controller/core/model"
 )
 
-// crowd is a cluster of pods from few templates, as clusters are.
+// crowd returns a cluster whose pods come from few templates.
 func crowd(t testing.TB, pods, nodes int) Inputs {
 	in := Inputs{
 		Time: noon, Catalogs: map[string]model.Catalog{"default": testCatalog()},
@@ -111,8 +111,8 @@ func TestInterning(t *testing.T) {
 	}
 }
 
-// TestMemo: remembering changes nothing but the time, and a changed pod is
-// looked at again.
+// TestMemo: a Memo changes only the time that Build takes, and a changed pod is encoded
+// again.
 func TestMemo(t *testing.T) {
 	in := crowd(t, 60, 3)
 	in.Memo = &Memo{}

@@ -12,7 +12,7 @@ import (
 	"spokeshave.dev/controller/core/model"
 )
 
-// TestMoving follows the pods of a node on its way out: each needs one new
+// TestMoving follows the pods of a node that is being deleted: each needs one new
 // place, once, from the first decision until its successor runs.
 func TestMoving(t *testing.T) {
 	const going, coming = 1, 0 // by name: "coming", then "going"
@@ -84,8 +84,8 @@ func TestMoving(t *testing.T) {
 	}
 }
 
-// TestMovesToReplacements: a pod is on its node until that goes, and its place on
-// the replacement is known all the same.
+// TestMovesToReplacements: a pod stays on its node until the node is deleted, and its
+// place on the replacement is listed in Moves.
 func TestMovesToReplacements(t *testing.T) {
 	mark := `{metadata: {annotations: {spokeshave.dev/disruption: '{"id":"x","nodes":["a"],"replacements":["b"]}'}}, spec: {}, status: {nodeName: a}}`
 	replacement := `{metadata: {annotations: {spokeshave.dev/planned-pods: '["shop/stays", "shop/web", "shop/waits", "shop/daemon"]'}}, spec: {}}`

@@ -253,8 +253,8 @@ func TestVolumes(t *testing.T) {
 	}
 }
 
-// TestManyDisks: a volume on each of a hundred nodes is no more than one alternative,
-// which a pod may combine with others of its own.
+// TestManyDisks: a hundred volumes, each on its own node, become one alternative, which
+// can be combined with others of the pod.
 func TestManyDisks(t *testing.T) {
 	in := Inputs{
 		StorageClasses: []*storagev1.StorageClass{parse[storagev1.StorageClass](t, `{metadata: {name: disks}, provisioner: kubernetes.io/no-provisioner, volumeBindingMode: WaitForFirstConsumer}`)},
@@ -275,7 +275,8 @@ func TestManyDisks(t *testing.T) {
 	}
 }
 
-// TestDefaultClass: of several default classes the newest counts, whatever the order.
+// TestDefaultClass: of several default classes the newest is used, in any order of the
+// list.
 func TestDefaultClass(t *testing.T) {
 	classes := func(specs ...string) []*storagev1.StorageClass {
 		var out []*storagev1.StorageClass

@@ -10,8 +10,8 @@ import (
 	karpv1 "spokeshave.dev/api/karpenter/v1"
 )
 
-// TestRivals gives one node to several NodeClaims: who gets it does not depend on the
-// order in which they, or the nodes, are listed.
+// TestRivals gives one node to several NodeClaims: which claim gets it does not depend
+// on the order of claims or nodes.
 func TestRivals(t *testing.T) {
 	node := func(name, provider string) *corev1.Node {
 		return parse[corev1.Node](t, `{metadata: {name: `+name+`}, spec: {providerID: `+provider+`}, status: {allocatable: {cpu: "1"}}}`)

@@ -15,7 +15,7 @@ import (
 
 const ebsVolumes = model.VolumesPrefix + ebs
 
-// attached are what CSI drivers are asked to attach.
+// attached returns the volumes that CSI drivers have to attach.
 func attached(in model.Resources) model.Resources {
 	out := maps.Clone(in)
 	maps.DeleteFunc(out, func(name string, _ int64) bool { return !model.CountsVolumes(name) })
@@ -79,7 +79,7 @@ func TestAttach(t *testing.T) {
 	}
 }
 
-// TestAttachments: what nodes and instance types grant the drivers in use.
+// TestAttachments: nodes and instance types have a limit for each driver in use.
 func TestAttachments(t *testing.T) {
 	types := testCatalog()
 	big, small := types.Types[0].Labels, types.Types[1].Labels
@@ -154,8 +154,8 @@ func TestSharedClaim(t *testing.T) {
 	}
 }
 
-// TestSharedClaimSentBack: a pod that is planned for a node and finds no room there
-// does not leave behind what the node was granted for the claim that it shares.
+// TestSharedClaimSentBack: when a planned pod finds no room on its node, what was added
+// to the node's limit for its shared claim is subtracted again.
 func TestSharedClaimSentBack(t *testing.T) {
 	for name, tc := range map[string]struct {
 		reason string

@@ -11,8 +11,8 @@ import (
 	"spokeshave.dev/controller/core/policy"
 )
 
-// TestCapMetrics: every cap has its limit, headroom and burn, a month's cap also
-// the time until it is used up; what no policy says any more is gone.
+// TestCapMetrics: every cap has a limit, headroom and burn rate, and a monthly cap also
+// the time until it is used up. A cap that no policy returns any more has no metrics.
 func TestCapMetrics(t *testing.T) {
 	reg := prometheus.NewRegistry()
 	c := newCapMetrics(reg)
@@ -45,7 +45,7 @@ spokeshave_time_to_cap_seconds{kind="soft",period="month",policy="budget",scope=
 	if err := testutil.GatherAndCompare(reg, strings.NewReader(want)); err != nil {
 		t.Error(err)
 	}
-	c.observe(&decide.Decision{}) // nobody was asked: what is known stays
+	c.observe(&decide.Decision{}) // no policy was called: the metrics stay
 	if n, err := testutil.GatherAndCount(reg); err != nil || n != 10 {
 		t.Errorf("%d series after a decision that asked nobody, want 10 (%v)", n, err)
 	}

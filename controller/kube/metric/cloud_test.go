@@ -39,7 +39,7 @@ func (f failing) Drifted(context.Context, provider.Launched) (provider.Drift, er
 	return provider.Drift{}, f.err
 }
 
-// every makes each call of a cloud once, and returns those whose error is not the
+// every makes each call of a cloud once, and returns the calls whose error is not the
 // provider's.
 func every(ctx context.Context, p provider.Provider, d provider.Drifter, want error) []string {
 	_, catalog := p.Catalog(ctx, "")
@@ -61,7 +61,7 @@ func every(ctx context.Context, p provider.Provider, d provider.Drifter, want er
 }
 
 // TestCloudCalls: each call is timed under its caller's name, and a failed one is
-// counted by the name that Karpenter has for what went wrong.
+// counted under Karpenter's name for the error.
 func TestCloudCalls(t *testing.T) {
 	by := Caller{Controller: "nodeclaim.lifecycle", Provider: "aws"}
 	for name, tc := range map[string]struct {
@@ -122,7 +122,7 @@ func cloudSeries(t *testing.T, registry *prometheus.Registry) map[string]float64
 	return out
 }
 
-// TestCloudWithoutMetrics: who measures nothing gets what it had.
+// TestCloudWithoutMetrics: without metrics the provider is returned unchanged.
 func TestCloudWithoutMetrics(t *testing.T) {
 	var none *Reconcilers
 	if got := none.Cloud(failing{}, Caller{}); got != (failing{}) {

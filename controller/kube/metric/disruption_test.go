@@ -14,8 +14,8 @@ import (
 	"spokeshave.dev/controller/kube/cluster"
 )
 
-// values are the counters and gauges whose names have one of the prefixes, by
-// name and label values; zeros are left out.
+// values returns the counters and gauges whose names have one of the prefixes, by name
+// and label values, without zeros.
 func values(t *testing.T, reg *prometheus.Registry, prefixes ...string) map[string]float64 {
 	t.Helper()
 	families, err := reg.Gather()
@@ -39,8 +39,8 @@ func values(t *testing.T, reg *prometheus.Registry, prefixes ...string) map[stri
 	return out
 }
 
-// seen is a cluster: one node is empty, one is being replaced, one is on its
-// way out, and one is of somebody else.
+// seen returns a cluster in which one node is empty, one is being replaced, one is
+// being deleted, and one is unmanaged.
 func seen() *model.Snapshot {
 	room := model.Resources{model.CPU: 4000, model.Memory: 8 << 30}
 	node := func(name string) model.Node {

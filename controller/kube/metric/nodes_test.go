@@ -44,7 +44,7 @@ func figures(t *testing.T, reg *prometheus.Registry, names ...string) map[string
 	return out
 }
 
-// town is a cluster at a minute: two spot nodes, one of them new, an on-demand
+// town returns a cluster at a minute: two spot nodes, one of them new, an on-demand
 // node where spot is allowed, one where it is not, and one in flight.
 func town(minute int) *model.Snapshot {
 	at := time.Date(2026, 3, 11, 9, minute, 0, 0, time.UTC)
@@ -82,8 +82,8 @@ func metricsOf(t *testing.T) (*Decisions, *prometheus.Registry) {
 	return NewDecisions(reg, shared), reg
 }
 
-// TestNodeMetrics: what runs, for how long, of what kind, and what falling back
-// to on-demand costs.
+// TestNodeMetrics: nodes are counted by kind, with the hours they ran and the cost of
+// falling back to on-demand.
 func TestNodeMetrics(t *testing.T) {
 	m, reg := metricsOf(t)
 	m.Observe(town(0), &decide.Decision{}, 0)
@@ -112,8 +112,8 @@ func TestNodeMetrics(t *testing.T) {
 	}
 }
 
-// TestFiguresOfDeletedPools: the nodes of a NodePool that is gone count under its
-// name until they are gone, and then no gauge speaks of it.
+// TestFiguresOfDeletedPools: nodes of a deleted NodePool count under its name until
+// they are gone; then no gauge has the name.
 func TestFiguresOfDeletedPools(t *testing.T) {
 	m, reg := metricsOf(t)
 	without := func(minute int) *model.Snapshot {
@@ -150,7 +150,7 @@ func TestFiguresOfDeletedPools(t *testing.T) {
 	}
 }
 
-// TestFallback: a node that a pod wants to be on-demand has not fallen back to it.
+// TestFallback: a node with a pod that requires on-demand does not count as a fallback.
 func TestFallback(t *testing.T) {
 	term := func(values ...string) model.Term {
 		return model.Term{{Key: "karpenter.sh/capacity-type", Operator: model.In, Values: values}}
@@ -211,7 +211,7 @@ func TestCompletedMetrics(t *testing.T) {
 	}
 }
 
-// TestPendingFigures: the wait of a pod that found no place at first counts once,
+// TestPendingFigures: the wait of a pod that was unschedulable at first counts once,
 // from its creation.
 func TestPendingFigures(t *testing.T) {
 	m, reg := metricsOf(t)

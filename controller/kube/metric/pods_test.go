@@ -13,8 +13,8 @@ import (
 	"spokeshave.dev/controller/core/model"
 )
 
-// TestPodCounts: pods are counted by phase and pool, and those that wait longest say
-// for how long, whatever has ended.
+// TestPodCounts: pods are counted by phase and pool, with the longest waiting times.
+// Ended pods do not count as waiting.
 func TestPodCounts(t *testing.T) {
 	now := time.Date(2026, 3, 11, 9, 0, 0, 0, time.UTC)
 	pod := func(phase corev1.PodPhase, node string, age time.Duration) *corev1.Pod {
@@ -86,8 +86,8 @@ func BenchmarkPodCounts(b *testing.B) {
 	}
 }
 
-// TestFirstDecision: a pod that came while the loop began is timed at its first
-// decision, one that was there before is not.
+// TestFirstDecision: a pod created while the loop began is timed at its first decision;
+// one created before is not.
 func TestFirstDecision(t *testing.T) {
 	m, reg := metricsOf(t)
 	s := town(1)
@@ -102,8 +102,8 @@ func TestFirstDecision(t *testing.T) {
 	}
 }
 
-// TestQueueFigures: the first decision about a pod is timed once, and what no
-// place is looked for is counted apart.
+// TestQueueFigures: the first decision about a pod is timed once. Unsupported pods are
+// counted separately.
 func TestQueueFigures(t *testing.T) {
 	m, reg := metricsOf(t)
 	names := []string{"karpenter_pods_scheduling_decision_duration_seconds", "karpenter_scheduler_ignored_pods_count", "karpenter_scheduler_unfinished_work_seconds"}

@@ -33,8 +33,8 @@ func TestDisrupted(t *testing.T) {
 	}
 }
 
-// TestTerminations: what ends is measured by NodePool, and an instance that nobody
-// asked to end is not.
+// TestTerminations: terminations are timed by NodePool. An instance whose termination
+// was not requested has no time.
 func TestTerminations(t *testing.T) {
 	registry := prometheus.NewRegistry()
 	s, err := NewReconcilers(registry)

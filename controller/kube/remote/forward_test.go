@@ -18,8 +18,8 @@ import (
 	"spokeshave.dev/test/kit/portforward"
 )
 
-// cluster answers what Forward asks an API server: the lease, the pod, and the
-// pod's port, which is target.
+// cluster serves the requests that Forward sends to an API server: the lease, the pod,
+// and the pod's port, which is forwarded to target.
 func cluster(t *testing.T, holder, target string) http.Handler {
 	t.Helper()
 	mux := http.NewServeMux()

@@ -18,16 +18,15 @@ import (
 	"spokeshave.dev/controller/rehearse/scenario"
 )
 
-// public are the fields that may keep what they hold: words of ours, of
-// Kubernetes or of AWS. A new field of the model that holds text is either
-// anonymized or named here.
+// public are the fields whose texts stay: texts of this project, of Kubernetes or of
+// AWS. Every new text field of the model is either anonymized or listed here.
 var public = regexp.MustCompile(`^(Pools\[\]\.Requirements\[\]\.Operator|.*\.Operator|.*\.Compare|.*\.Effect|.*\.Protocol|.*\.State|` +
 	`.*\.CapacityType|.*\.Unsupported\[\]|Pools\[\]\.Disruption\.Policy|Catalogs\[\]\.(Region|Away\[\])|Catalogs\[\]\.Types\[\]\.(Name|Arch|OS)|` +
 	`.*\.Zone|.*\.ZoneID|Nodes\[\]\.InstanceType|Nodes\[\]\.Drifted|Nodes\[\]\.Command\.Method)$`)
 
 const canary = "secret-"
 
-// fill sets every text in v to a canary that names its field.
+// fill sets every text in v to a marker that names its field.
 func fill(v reflect.Value, path string, seen map[string]bool) {
 	kind := v.Kind()
 	if kind == reflect.Struct && v.Type() != reflect.TypeFor[time.Time]() {
@@ -57,8 +56,8 @@ func fill(v reflect.Value, path string, seen map[string]bool) {
 	}
 }
 
-// TestNothingLeaks: of a snapshot in which every text is a name, only the
-// texts of public fields are left.
+// TestNothingLeaks: in a snapshot in which every text is a name, only the texts of
+// public fields stay.
 func TestNothingLeaks(t *testing.T) {
 	var s model.Snapshot
 	seen := map[string]bool{}
@@ -98,8 +97,8 @@ func quickstart(t *testing.T) model.Snapshot {
 	return s
 }
 
-// TestDecidesAlike: without the names the decision is the same, but for the
-// labels that it chooses.
+// TestDecidesAlike: the decision on an anonymized snapshot is the same, apart from the
+// labels that it sets.
 func TestDecidesAlike(t *testing.T) {
 	s := quickstart(t)
 	hidden, name, err := anonymize.Snapshot(&s)

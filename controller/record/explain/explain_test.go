@@ -36,7 +36,7 @@ func entries() []journal.Entry {
 	}
 }
 
-// whole is all that is said of the first node.
+// whole is the full explanation of the first node.
 var whole = []string{
 	"of 40 offerings that NodePool general allows, the cheapest in effect that hold the pods and are to be had were kept",
 	"policy new dropped 12 of them, m5.large (spot) in us-west-2b among them: too old",
@@ -124,8 +124,8 @@ func TestExplain(t *testing.T) {
 	}
 }
 
-// TestWaitsForScripts: why a pod waits is there as data, with the headroom of the
-// scope that it is about and of no other.
+// TestWaitsForScripts: the reasons why a pod waits are in the JSON, with the headroom
+// of the scope that they name and of no other.
 func TestWaitsForScripts(t *testing.T) {
 	f := Pod(entries(), "shop/web-3").Facts[0]
 	if len(f.Reasons) != 1 || f.Reasons[0].Code != model.CeilingReached || f.Reasons[0].Short != 90_000 {
@@ -136,8 +136,8 @@ func TestWaitsForScripts(t *testing.T) {
 	}
 }
 
-// TestEveryReasonHasARemedy: whatever keeps a pod waiting, something is said of
-// what would have to change.
+// TestEveryReasonHasARemedy: for every reason there is a text about what would have to
+// change.
 func TestEveryReasonHasARemedy(t *testing.T) {
 	for _, code := range model.Reasons() {
 		if remedy(&model.Reason{Code: code}, &journal.Entry{}) == "" {

@@ -34,7 +34,7 @@ func TestOnlyTheLatestSaysWhyNodesStay(t *testing.T) {
 			got = append(got, j.entries[i].ID+" "+c.Node+" "+c.Reason)
 		}
 	}
-	// The second decision said what the first one had said, and is not kept.
+	// The second decision equals the first one and is dropped.
 	if diff := cmp.Diff([]string{"a n1 ", "c n0 protected", "c n1 "}, got); diff != "" {
 		t.Errorf("-want +got\n%s", diff)
 	}
@@ -80,8 +80,8 @@ func TestNodesThatStayCrowdNothingOut(t *testing.T) {
 	}
 }
 
-// TestWhatADecisionWasMadeOf: the journal in memory says it too; what two
-// decisions have in common is kept once.
+// TestWhatADecisionWasMadeOf: the journal in memory has it too, and stores what two
+// decisions share once.
 func TestWhatADecisionWasMadeOf(t *testing.T) {
 	j := New(10)
 	for _, id := range []string{"a", "b"} {
@@ -102,7 +102,7 @@ func TestWhatADecisionWasMadeOf(t *testing.T) {
 	}
 }
 
-// TestDigestsDoNotPile: decisions that follow too fast go without.
+// TestDigestsDoNotPile: decisions that follow each other too fast have no digest.
 func TestDigestsDoNotPile(t *testing.T) {
 	j := New(10)
 	j.digests.one.Lock()

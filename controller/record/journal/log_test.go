@@ -37,7 +37,7 @@ func decided(id string) Decided {
 	}
 }
 
-// TestLog: what was handed over before the end is written, with its inputs.
+// TestLog: decisions queued before the end are written, with their inputs.
 func TestLog(t *testing.T) {
 	var out bytes.Buffer
 	log := NewLog(&Log{To: &out, Inputs: true, Namespace: "spokeshave"})
@@ -82,7 +82,7 @@ func (b *broken) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// TestLogMissed: what cannot be written is counted, and does not end the log.
+// TestLogMissed: decisions that cannot be written are counted, and do not stop the log.
 func TestLogMissed(t *testing.T) {
 	log := NewLog(&Log{To: &broken{left: 2}})
 	for range 3 {
@@ -99,7 +99,7 @@ func TestLogMissed(t *testing.T) {
 	(*Log)(nil).Add(decided("none"))
 }
 
-// TestFile: a log is bounded, and lines stay whole.
+// TestFile: the size of a log file is limited, and no line is split.
 func TestFile(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "decisions.jsonl")
 	for range 2 { // a restart goes on where it was

@@ -10,8 +10,8 @@ import (
 	"spokeshave.dev/controller/core/policy"
 )
 
-// market sells types a to h in zones x and y, each dearer than the one before; b
-// is too small for the pod, and d sold out in x.
+// market returns a catalogue with types a to h in zones x and y, each more expensive
+// than the one before; b is too small for the pod, and d is sold out in x.
 func market() *model.Snapshot {
 	s := snapshot()
 	s.Specs = []model.PodSpec{{Requests: model.Resources{model.CPU: 3000}}}
@@ -31,8 +31,8 @@ func market() *model.Snapshot {
 	return s
 }
 
-// TestOtherTypes: the options of a node cost little more than its best, and are
-// often one type in several zones; the next best types are told besides.
+// TestOtherTypes: the options of a node cost little more than the best and are often
+// one type in several zones; OtherTypes lists the next best types.
 func TestOtherTypes(t *testing.T) {
 	option := func(typ string, price model.Price, effective float64) model.Option {
 		return model.Option{InstanceType: typ, Zone: "x", CapacityType: model.OnDemand, Price: price, Effective: effective}

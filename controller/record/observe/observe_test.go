@@ -68,8 +68,8 @@ func TestBounded(t *testing.T) {
 	}
 }
 
-// TestKept: another Observer goes on as if there had been no end: the time
-// between two looks counts, and nothing twice.
+// TestKept: an Observer that has decoded the data of another one continues from it: the
+// time between two decisions counts, and nothing counts twice.
 func TestKept(t *testing.T) {
 	node := model.Node{Name: "n1", Claim: "n1", State: model.Initialized, Price: 600_000}
 	wants := &decide.Decision{

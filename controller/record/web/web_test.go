@@ -102,7 +102,7 @@ func TestPage(t *testing.T) {
 	}
 }
 
-// TestStructure: what a keyboard, a screen reader and a phone need.
+// TestStructure: the page works with a keyboard, a screen reader and a phone.
 func TestStructure(t *testing.T) {
 	_, _, text := get(t, server(t, 3), "127.0.0.1:8082", "/")
 	found := tags(t, text)

@@ -7,8 +7,8 @@ import (
 	"spokeshave.dev/controller/core/decide"
 )
 
-// TestNext: what a policy holds until a time is looked at again at that time, and
-// not before unless something happens.
+// TestNext: when a policy keeps a node until a time, the next decision is made at that
+// time, and not before unless something changes.
 func TestNext(t *testing.T) {
 	now := time.Date(2026, 3, 11, 9, 0, 0, 0, time.UTC)
 	for name, tc := range map[string]struct {

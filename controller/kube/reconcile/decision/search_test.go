@@ -7,9 +7,9 @@ import (
 	"spokeshave.dev/controller/core/decide"
 )
 
-// TestSearchSchedule: when a cap begins to keep pods waiting, the cluster is searched at
-// once, and again when a node that could go has been idle for long enough; never
-// so often that searching takes more than its share.
+// TestSearchSchedule: a search is made at once when a cap begins to keep pods waiting,
+// and again when a removable node has been idle for long enough, but never so often
+// that searches exceed their share of the time.
 func TestSearchSchedule(t *testing.T) {
 	start := time.Date(2026, 3, 11, 9, 0, 0, 0, time.UTC)
 	short := func(after time.Duration, scope string, retry ...time.Duration) *decide.Decision {
@@ -83,8 +83,8 @@ func TestSearchSchedule(t *testing.T) {
 	}
 }
 
-// TestPostponed: a search that had to wait for what was launched is made by the next
-// decision, not in the next interval.
+// TestPostponed: a search that had to wait for launches is made by the next decision,
+// not after the next interval.
 func TestPostponed(t *testing.T) {
 	start := time.Date(2026, 3, 11, 9, 0, 0, 0, time.UTC)
 	l := &Loop{}

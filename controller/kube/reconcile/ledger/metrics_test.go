@@ -11,8 +11,8 @@ import (
 	"spokeshave.dev/controller/core/spend"
 )
 
-// TestFiguresOfDeletedPools: what a NodePool has cost stays for the month, what it
-// costs an hour goes with its last node.
+// TestFiguresOfDeletedPools: the monthly cost of a deleted NodePool stays until the
+// month ends; its hourly cost ends with its last node.
 func TestFiguresOfDeletedPools(t *testing.T) {
 	start := time.Date(2026, 3, 10, 12, 0, 0, 0, time.UTC)
 	s := &model.Snapshot{Time: start, Pools: []model.Pool{{Name: "gone", Labels: map[string]string{"team": "web"}}}}

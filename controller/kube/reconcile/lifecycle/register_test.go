@@ -12,8 +12,8 @@ import (
 	karpv1 "spokeshave.dev/api/karpenter/v1"
 )
 
-// TestSettles: between the end of the unregistered taint, which evicts, and the
-// first pod there is a pause in which everybody learns of it.
+// TestSettles: after the unregistered taint, which evicts, is removed, there is a pause
+// before the first pod, in which other components see the change.
 func TestSettles(t *testing.T) {
 	now := clocktesting.NewFakeClock(time.Date(2026, 3, 11, 9, 0, 0, 0, time.UTC))
 	r := &Reconciler{Clock: now}
@@ -37,8 +37,8 @@ func TestSettles(t *testing.T) {
 	}
 }
 
-// TestIdentified: of a claim's own changes the provider ID wakes the reconciler,
-// for the node may have come first.
+// TestIdentified: of the changes of a claim, only a new provider ID triggers the
+// reconciler, because the node may have joined before.
 func TestIdentified(t *testing.T) {
 	claim := func(id, condition string) *karpv1.NodeClaim {
 		c := &karpv1.NodeClaim{}

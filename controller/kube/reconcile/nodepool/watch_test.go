@@ -29,8 +29,8 @@ func capacity(cpu string) func(*karpv1.NodeClaim) {
 	}
 }
 
-// TestCounted: a claim's status changes a dozen times while its node starts,
-// and only the change of its capacity makes a pool count its claims.
+// TestCounted: a claim's status changes a dozen times while its node starts. Only the
+// change of its capacity makes its pool count again.
 func TestCounted(t *testing.T) {
 	cases := map[string]struct {
 		why           string
@@ -57,7 +57,7 @@ func TestCounted(t *testing.T) {
 	}
 }
 
-// queue records what is asked for, and after how long.
+// queue records the requests that are added, and after how long.
 type queue struct {
 	workqueue.TypedRateLimitingInterface[reconcile.Request]
 	asked map[string]time.Duration
@@ -65,8 +65,8 @@ type queue struct {
 
 func (q *queue) AddAfter(r reconcile.Request, d time.Duration) { q.asked[r.Name] = d }
 
-// TestSoon: every pool that is concerned is asked about, the one that a claim
-// leaves too, and after a while: a workqueue keeps one such request for each.
+// TestSoon: both the pool that a claim leaves and the one that it joins are enqueued
+// after a delay. A workqueue keeps one such request per pool.
 func TestSoon(t *testing.T) {
 	q := &queue{asked: map[string]time.Duration{}}
 	h := soon(poolOf)

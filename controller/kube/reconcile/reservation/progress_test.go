@@ -7,8 +7,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// TestDuration: pods that may wait for the very end of reservations do not have to
-// wait long.
+// TestDuration: reservations are short when all waiting pods may wait for their end.
 func TestDuration(t *testing.T) {
 	honor, ignore := corev1.NodeInclusionPolicyHonor, corev1.NodeInclusionPolicyIgnore
 	pod := func(when corev1.UnsatisfiableConstraintAction, policy *corev1.NodeInclusionPolicy) *corev1.Pod {
@@ -38,8 +37,8 @@ func TestDuration(t *testing.T) {
 	}
 }
 
-// TestLastProgress: what others may have waited for is a node or a pod, whichever came
-// last.
+// TestLastProgress: the last progress is a bound pod or an initialized node, whichever
+// came last.
 func TestLastProgress(t *testing.T) {
 	start := time.Date(2026, 3, 11, 9, 0, 0, 0, time.UTC)
 	at := func(seconds int) time.Time { return start.Add(time.Duration(seconds) * time.Second) }

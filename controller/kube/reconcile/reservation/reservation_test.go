@@ -9,8 +9,8 @@ import (
 	karpv1 "spokeshave.dev/api/karpenter/v1"
 )
 
-// TestPodsCanStart: a reservation keeps DaemonSets off too, so that it waits for
-// what they have to do.
+// TestPodsCanStart: a reservation keeps DaemonSets off too, so it begins only when the
+// node no longer needs them to get ready.
 func TestPodsCanStart(t *testing.T) {
 	ready := corev1.NodeStatus{
 		Conditions:  []corev1.NodeCondition{{Type: corev1.NodeReady, Status: corev1.ConditionTrue}},

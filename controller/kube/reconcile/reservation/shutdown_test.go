@@ -11,7 +11,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// looks counts how often somebody looks for nodes.
+// looks counts the calls that list nodes.
 type looks struct {
 	client.Client
 	n atomic.Int32
@@ -22,8 +22,8 @@ func (l *looks) List(context.Context, client.ObjectList, ...client.ListOption) e
 	return errors.New("enough seen")
 }
 
-// TestReleaserWaits: a controller that has lost its lease ends at once, and must not
-// write what is another's by then. One that is stopped is waited for.
+// TestReleaserWaits: a controller that has lost its lease exits at once and must not
+// write any more. One that is stopped waits for its releases.
 func TestReleaserWaits(t *testing.T) {
 	c, now := &looks{}, clocktesting.NewFakeClock(time.Date(2026, 3, 11, 9, 0, 0, 0, time.UTC))
 	ctx, stop := context.WithCancel(t.Context())

@@ -8,8 +8,7 @@ import (
 	karpv1 "spokeshave.dev/api/karpenter/v1"
 )
 
-// TestKeepsOff: of all DaemonSets those matter that could come but for the
-// reservation.
+// TestKeepsOff: only DaemonSets whose pods nothing but the reservation keeps off count.
 func TestKeepsOff(t *testing.T) {
 	starting := corev1.Taint{Key: "example.com/starting", Value: "x", Effect: corev1.TaintEffectNoSchedule}
 	unready := corev1.Taint{Key: corev1.TaintNodeNotReady, Effect: corev1.TaintEffectNoSchedule}

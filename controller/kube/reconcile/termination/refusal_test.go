@@ -14,8 +14,8 @@ import (
 	"k8s.io/client-go/rest"
 )
 
-// TestAnswerAtOnce: a refused eviction is asked for once, however soon the API server
-// says that it may be asked for again. Other requests are repeated as ever.
+// TestAnswerAtOnce: a refused eviction is requested once, whatever its Retry-After
+// header says. Other requests are repeated as usual.
 func TestAnswerAtOnce(t *testing.T) {
 	var asked atomic.Int32
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {

@@ -1,10 +1,10 @@
-// Command demo shows the product at work on this machine: a real control plane,
-// an EC2-compatible endpoint, the chart, the controller, and a story told in
-// scenes. Every scene checks what it claims.
+// Command demo shows the product on this machine: a real control plane, an
+// EC2-compatible endpoint, the chart and the controller, in several scenes. Every scene
+// checks its own result.
 //
-//	demo          tell the story, leave everything running, say how to use it
-//	demo -quiet   tell little, end everything; the exit code is the verdict
-//	demo -down    end what an earlier demo left running
+//	demo          run the demo, leave everything running, print how to use it
+//	demo -quiet   print little, stop everything; the exit code is the result
+//	demo -down    stop what an earlier demo left running
 package main
 
 import (

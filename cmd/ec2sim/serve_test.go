@@ -14,7 +14,8 @@ import (
 )
 
 func TestServe(t *testing.T) {
-	// A free port: nothing else tells the test where the command listens.
+	// The test chooses a free port, because the command does not report the one it
+	// listens on.
 	var free net.ListenConfig
 	l, err := free.Listen(t.Context(), "tcp", "127.0.0.1:0")
 	if err != nil {

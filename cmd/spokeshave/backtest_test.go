@@ -12,7 +12,7 @@ import (
 
 const exampleTrace = "../../examples/backtest/trace.csv"
 
-// TestBacktest: the example, whose sets differ in what they buy.
+// TestBacktest runs the example, whose policy sets launch different nodes.
 func TestBacktest(t *testing.T) {
 	page := filepath.Join(t.TempDir(), "page.html")
 	args := []string{

@@ -14,7 +14,7 @@ import (
 	"spokeshave.dev/controller/record/observe"
 )
 
-// codes are the exit codes that a help names, in order.
+// codes returns the exit codes that a help text names, in order.
 func codes(help string) []string {
 	_, text, _ := strings.Cut(help, "Exit codes: ")
 	text, _, _ = strings.Cut(text, "\n\n")
@@ -23,8 +23,8 @@ func codes(help string) []string {
 	return out
 }
 
-// TestManual: the documents name every command with its forms of output and its
-// exit codes, and no other.
+// TestManual: the documents name every command with its output formats and exit codes,
+// and no other command.
 func TestManual(t *testing.T) {
 	text, err := os.ReadFile("../../docs/cli.md")
 	if err != nil {
@@ -45,8 +45,8 @@ func TestManual(t *testing.T) {
 	}
 }
 
-// TestGroups: a command of others says which there are; a misspelt one fails, so
-// that a script does not take the help for success.
+// TestGroups: a command with subcommands lists them. A misspelt subcommand fails, so
+// that a script does not mistake the help for success.
 func TestGroups(t *testing.T) {
 	for _, group := range []string{"policy", "catalog"} {
 		if code, stdout, stderr := command(t, group); code != exitOK || !strings.Contains(stdout, "Available Commands:") || stderr != "" {
@@ -58,8 +58,8 @@ func TestGroups(t *testing.T) {
 	}
 }
 
-// TestOutputForms: a form of output that there is not is bad input, and prints
-// nothing that could be taken for an answer.
+// TestOutputForms: an unknown output format is bad input and prints nothing on standard
+// output.
 func TestOutputForms(t *testing.T) {
 	arguments := map[string][]string{
 		"simulate": {"-f", "testdata/unscheduled.yaml"}, "catalog export": {"--region", "us-west-2"}, "explain": {"pod", "web"}, "replay": {"x"},
@@ -74,8 +74,8 @@ func TestOutputForms(t *testing.T) {
 	}
 }
 
-// TestNegative: what is no error and not as wished has an exit code of its own,
-// with the answer as JSON where there is one.
+// TestNegative: a negative result that is no error has its own exit code, and is
+// printed as JSON where the command has JSON output.
 func TestNegative(t *testing.T) {
 	if testing.Short() {
 		t.Skip("loads policies")
@@ -85,7 +85,8 @@ func TestNegative(t *testing.T) {
 	nothing := httptest.NewServer(&idle)
 	t.Cleanup(nothing.Close)
 	workplace(t)
-	// A decision that comes out differently: its recorded bytes are another's.
+	// The replayed decision differs, because the recorded bytes are those of another
+	// decision.
 	line, err := os.ReadFile("decisions.jsonl")
 	if err != nil {
 		t.Fatal(err)

@@ -25,7 +25,7 @@ import (
 	"spokeshave.dev/controller/rehearse/scenario"
 )
 
-// leaves are the commands that do something.
+// leaves returns the commands without subcommands.
 func leaves(c *cobra.Command) []*cobra.Command {
 	var out []*cobra.Command
 	for _, sub := range c.Commands() {
@@ -41,8 +41,8 @@ func leaves(c *cobra.Command) []*cobra.Command {
 	return out
 }
 
-// TestHelp: every command says what it does, with an example, JSON for scripts,
-// and its exit codes; a form that there is not is exit code 2.
+// TestHelp: the help of every command has a description, an example, JSON output and
+// exit codes. An unknown output format is exit code 2.
 func TestHelp(t *testing.T) {
 	for _, c := range leaves(rootCommand(t.Context())) {
 		path := strings.Fields(c.CommandPath())[1:]
@@ -63,7 +63,7 @@ func TestHelp(t *testing.T) {
 	}
 }
 
-// api is a cluster that also takes policies, and a controller that accepts them.
+// api is a cluster that also accepts policies, and a controller that loads them.
 type api struct {
 	*cluster
 
@@ -100,7 +100,7 @@ func (a *api) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// controller answers what explain and observe ask.
+// controller serves what explain and observe request.
 func controller(t *testing.T) string {
 	t.Helper()
 	best := model.Option{InstanceType: "c7g.large", Zone: "us-west-2a", CapacityType: model.OnDemand, Price: 72_500, Effective: 0.0725}
@@ -117,7 +117,7 @@ func controller(t *testing.T) string {
 	return server.URL
 }
 
-// record is a decision about the quickstart, as the decision log holds it.
+// record returns a decision on the quickstart as the decision log contains it.
 func record(t *testing.T) (id string, line []byte) {
 	t.Helper()
 	objects, err := scenario.Read("../../examples/quickstart")
@@ -146,7 +146,7 @@ func record(t *testing.T) (id string, line []byte) {
 	return d.ID, append(line, '\n')
 }
 
-// workplace is a folder with everything that the examples name.
+// workplace creates a folder with all files that the examples name.
 func workplace(t *testing.T) (decision string) {
 	t.Helper()
 	dir := t.TempDir()
@@ -194,8 +194,8 @@ func workplace(t *testing.T) (decision string) {
 	return decision
 }
 
-// TestExamples runs every example of every help. Only where a controller is,
-// and how long a benchmark or a trace takes, is not as it stands there.
+// TestExamples runs every example of every help text. It replaces only the controller's
+// address and the durations of benchmarks and traces.
 func TestExamples(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds guests and runs backtests")

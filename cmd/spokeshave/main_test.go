@@ -18,7 +18,7 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the golden files")
 
-// command runs the command line and gives its exit code and output.
+// command runs the command line and returns its exit code and output.
 func command(t *testing.T, args ...string) (code int, stdout, stderr string) {
 	t.Helper()
 	var out, err bytes.Buffer
@@ -26,7 +26,7 @@ func command(t *testing.T, args ...string) (code int, stdout, stderr string) {
 	return code, out.String(), err.String()
 }
 
-// mask hides what differs from run to run: the timings.
+// mask replaces timings, which differ between runs.
 func mask(text string) string {
 	text = regexp.MustCompile(`("(?:\w*[mM]s)"): [0-9.]+`).ReplaceAllString(text, "$1: 0")
 	return regexp.MustCompile(`in [0-9.]+ ms \(read [0-9.]+, snapshot [0-9.]+, solve [0-9.]+\)`).ReplaceAllString(text, "in 0 ms")
@@ -71,8 +71,8 @@ func TestSimulate(t *testing.T) {
 	}
 }
 
-// TestFields pins the names of the JSON's fields, which scripts rely on, and
-// not what the solver finds best.
+// TestFields fixes the names of the JSON's fields, which scripts rely on, but not the
+// solver's results.
 func TestFields(t *testing.T) {
 	_, stdout, _ := command(t, "simulate", "-f", "../../examples/quickstart", "-f", "testdata/unscheduled.yaml", "-o", "json")
 	var report any
@@ -102,7 +102,7 @@ func fields(v any, path string, out map[string]bool) {
 	}
 }
 
-// TestQuickstart checks what must hold whatever the solver finds best.
+// TestQuickstart checks properties that every correct result of the solver has.
 func TestQuickstart(t *testing.T) {
 	code, stdout, stderr := command(t, "simulate", "-f", "../../examples/quickstart", "-o", "json")
 	if code != exitOK || stderr != "" {

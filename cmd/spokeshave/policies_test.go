@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// report is what the tests of policies read of simulate's JSON.
+// report is the part of simulate's JSON that the tests of policies read.
 type report struct {
 	Pods  int
 	Nodes []struct {
@@ -49,7 +49,7 @@ func writePolicy(t *testing.T, text string) string {
 	return path
 }
 
-// TestDefaultPolicies: what the chart switches on by default, and a budget
+// TestDefaultPolicies: the policies that the chart enables by default, and a budget
 // without caps, run and change nothing.
 func TestDefaultPolicies(t *testing.T) {
 	plain, got := simulateJSON(t, exitOK), simulateJSON(t, exitOK, "--policies", "../../policies/cheapest",
@@ -78,7 +78,7 @@ data:
     cap.cluster := {"hourly_usd": 0.2}
 `
 
-// TestCeiling: a budget holds, and whoever waits for it is told.
+// TestCeiling: a budget is kept, and the pods that wait for it have it as their reason.
 func TestCeiling(t *testing.T) {
 	path := writePolicy(t, budget)
 	for _, flag := range []string{"-f", "--policies"} {
@@ -94,7 +94,7 @@ func TestCeiling(t *testing.T) {
 	}
 }
 
-// TestRank: a rank policy decides what is launched.
+// TestRank: a rank policy changes what is launched.
 func TestRank(t *testing.T) {
 	path := writePolicy(t, strings.NewReplacer("[ceiling]", "[rank]", "spokeshave.ceiling", "spokeshave.rank",
 		`cap.cluster := {"hourly_usd": 0.2}`, `exclude contains "no disks here" if endswith(input.offering.family, "d")`).Replace(budget))

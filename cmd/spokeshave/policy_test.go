@@ -97,7 +97,7 @@ func TestPolicyPack(t *testing.T) {
 	if cm.Name != "other" || cm.Namespace != "team" || cm.Labels["spokeshave.dev/policy"] != "true" || len(cm.Data) != 2 {
 		t.Errorf("%+v", cm)
 	}
-	// What pack prints is what vet and simulate take.
+	// The output of pack is valid input for vet and simulate.
 	path := writePolicy(t, stdout)
 	if code, _, stderr := command(t, "policy", "vet", path); code != exitOK {
 		t.Error(stderr)
@@ -111,7 +111,7 @@ func TestPolicyPack(t *testing.T) {
 	}
 }
 
-// TestPolicyGo builds a Go program, and says what is missing where it cannot.
+// TestPolicyGo builds a Go program, or gives an error that says what is missing.
 func TestPolicyGo(t *testing.T) {
 	code, stdout, stderr := command(t, "policy", "vet", "../../examples/wasm-rank-go", "-o", "json")
 	var found []struct {
@@ -131,7 +131,7 @@ func TestPolicyGo(t *testing.T) {
 	}
 }
 
-// TestPolicyNoCluster: commands that need a cluster say so.
+// TestPolicyNoCluster: commands that need a cluster fail with an error that says so.
 func TestPolicyNoCluster(t *testing.T) {
 	t.Setenv("KUBECONFIG", filepath.Join(t.TempDir(), "none"))
 	dir := folder(t, "policy.yaml", ranking, "a.rego", doubling)
@@ -142,7 +142,8 @@ func TestPolicyNoCluster(t *testing.T) {
 	}
 }
 
-// TestPolicyBench: figures for every hook; a policy at fault is told.
+// TestPolicyBench: every hook is measured, and the error of a failing policy is
+// reported.
 func TestPolicyBench(t *testing.T) {
 	dir := folder(t, "policy.yaml", ranking, "a.rego", doubling)
 	code, stdout, stderr := command(t, "policy", "bench", dir, "--for", "1ms", "-o", "json")
@@ -164,7 +165,7 @@ func TestPolicyBench(t *testing.T) {
 	}
 }
 
-// TestPolicyDiff: a budget that shrinks launches less.
+// TestPolicyDiff: fewer nodes are launched with a lower budget.
 func TestPolicyDiff(t *testing.T) {
 	const one = "package spokeshave.ceiling\n\ncap[\"cluster\"] := {\"hourly_usd\": 2}\n"
 	settings := strings.Replace(ranking, "rank", "ceiling", 1)
@@ -197,7 +198,7 @@ func TestPolicyDiff(t *testing.T) {
 	}
 }
 
-// TestPolicyDiffOfRunningNodes: a consolidate policy changes which nodes go.
+// TestPolicyDiffOfRunningNodes: a consolidate policy changes which nodes are removed.
 func TestPolicyDiffOfRunningNodes(t *testing.T) {
 	const one = "package spokeshave.consolidate\n\nhold[\"too young\"] := 60 if input.candidate.ageSeconds < 1800\n"
 	settings := strings.Replace(ranking, "rank", "consolidate", 1)

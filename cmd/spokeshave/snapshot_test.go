@@ -16,11 +16,11 @@ import (
 	"spokeshave.dev/controller/rehearse/scenario"
 )
 
-// cluster answers lists as an API server does, a page of one object at a time.
+// cluster serves lists as an API server does, with one object per page.
 type cluster struct {
 	mu    sync.Mutex
 	lists map[string][]string // objects by path
-	// objects are single ones, by path.
+	// objects are responses for single objects, by path.
 	objects map[string]string
 	asked   []string
 }
@@ -52,7 +52,7 @@ func (c *cluster) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	_, _ = fmt.Fprintf(w, `{"metadata":{"continue":%q},"items":[%s]}`, next, item)
 }
 
-// serve starts a cluster and gives its kubeconfig.
+// serve starts a cluster and returns its kubeconfig.
 func (c *cluster) serve(t *testing.T) string {
 	t.Helper()
 	server := httptest.NewServer(c)
@@ -84,8 +84,8 @@ func small() *cluster {
 	}}
 }
 
-// TestSnapshot: what is taken from a cluster can be simulated, with the
-// policies that were there; only GETs are sent, none for a Secret.
+// TestSnapshot: a snapshot of a cluster can be simulated with the policies of the
+// cluster. Only GET requests are sent, and none for a Secret.
 func TestSnapshot(t *testing.T) {
 	c := small()
 	config := c.serve(t)
@@ -127,14 +127,14 @@ func TestSnapshot(t *testing.T) {
 	if err := json.Unmarshal([]byte(stdout), &report); err != nil || code != exitOK {
 		t.Fatalf("exit %d, %v: %s", code, err, stderr)
 	}
-	// The pod that the scheduler has not tried yet does not count.
+	// A pod that the scheduler has not tried yet does not count as pending.
 	if report.Pods != 2 || len(report.Unscheduled) != 0 || len(report.Nodes) == 0 || report.Nodes[0].Zone != "eu-west-1a" || len(report.Policies) != 1 || report.EBSCost == 0 {
 		t.Errorf("%+v", report)
 	}
 }
 
-// TestSnapshotPlugins: policies of plugin namespaces are found by the
-// controller's status, or by name; what it rejected is not taken along.
+// TestSnapshotPlugins: policies in plugin namespaces are found by the controller's
+// status or by name; policies that it rejected are left out.
 func TestSnapshotPlugins(t *testing.T) {
 	ranks := func(name string) string {
 		return fmt.Sprintf(`{"metadata":{"namespace":"team","name":%q},"data":{"policy.yaml":"apiVersion: policy.spokeshave.dev/v1alpha1\nhooks: [rank]\nengine: rego\n","p.rego":"package spokeshave.rank\n"}}`, name)

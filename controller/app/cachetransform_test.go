@@ -93,9 +93,9 @@ func TestSlimPodKeepsWhatDecisionsRead(t *testing.T) {
 	}
 }
 
-// TestReservationsAreForgotten: pods of one Deployment that were planned on
-// different nodes share their spec once they run there, and not before: until
-// then it is read whether they tolerate the reservation.
+// TestReservationsAreForgotten: pods of one Deployment that were planned onto different
+// nodes share their spec once they are bound, but not before: until then the toleration
+// of the reservation is read.
 func TestReservationsAreForgotten(t *testing.T) {
 	alike := newTemplates()
 	for name, tc := range map[string]struct {

@@ -11,8 +11,8 @@ import (
 	"spokeshave.dev/controller/core/policy"
 )
 
-// TestGuestLog: what policies log arrives, a policy that logs too much is cut
-// short, and the log says so.
+// TestGuestLog: log lines of policies reach the log; those beyond the limit are
+// dropped, and the log says so.
 func TestGuestLog(t *testing.T) {
 	var lines []string
 	clock := clocktesting.NewFakePassiveClock(time.Unix(0, 0))

@@ -17,7 +17,7 @@ import (
 type memory struct {
 	me     string
 	record *resourcelock.LeaderElectionRecord
-	// stale makes the next update fail, as after somebody else's write.
+	// stale makes the next update fail, as after a write by another process.
 	stale  bool
 	writes int
 }

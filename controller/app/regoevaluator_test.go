@@ -10,8 +10,8 @@ import (
 	"spokeshave.dev/controller/policy/engine"
 )
 
-// TestRegoEvaluator: flag and environment say what evaluates Rego policies, and the
-// engines of the loader and of the webhook do as they say.
+// TestRegoEvaluator: flag and environment variable select the evaluator of Rego
+// policies, for the loader and for the webhook.
 func TestRegoEvaluator(t *testing.T) {
 	for name, tc := range map[string]struct {
 		reason  string

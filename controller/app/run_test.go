@@ -13,8 +13,8 @@ import (
 	"k8s.io/client-go/rest"
 )
 
-// What the API server says of itself, and the certificate that a pod is given in a
-// file, as nodes are told them.
+// The API server's own description, and the CA certificate that a pod gets in a file,
+// are what nodes are configured with.
 func TestAPIServer(t *testing.T) {
 	for said, want := range map[string]string{
 		`{"major":"1","minor":"36"}`:  "1.36",

@@ -66,8 +66,8 @@ func TestEC2NodeClassHash(t *testing.T) {
 	}
 }
 
-// TestHashTakesTheClusterCA: nodes are told the certificate at boot, so another
-// one makes them drift.
+// TestHashTakesTheClusterCA: nodes get the CA certificate at boot, so that another
+// certificate makes them drift.
 func TestHashTakesTheClusterCA(t *testing.T) {
 	class := read(t, "bottlerocket-tuned.yaml")
 	other, err := class.Hash("b3RoZXI=")
@@ -76,8 +76,8 @@ func TestHashTakesTheClusterCA(t *testing.T) {
 	}
 }
 
-// TestHashKeepsDurationsAsWritten: Karpenter hashes what the API server stores, and
-// that keeps "60s" as it is.
+// TestHashKeepsDurationsAsWritten: Karpenter hashes the stored text of a duration, so
+// that "60s" stays as it is.
 func TestHashKeepsDurationsAsWritten(t *testing.T) {
 	hashed := map[string]bool{}
 	for _, spelled := range []string{"60s", "1m0s"} {

@@ -51,8 +51,8 @@ func sorted(t *testing.T, b []byte) string {
 	return string(out)
 }
 
-// FuzzKubeletConfiguration: what is read without an error is written without
-// one, and reads back the same.
+// FuzzKubeletConfiguration: a configuration that is read without an error is written
+// without one, and is equal when it is read again.
 func FuzzKubeletConfiguration(f *testing.F) {
 	for _, s := range []string{`{}`, `null`, `{"maxPods":1}`, `{"x":{}}`, `{"MaxPods":null}`, `{"evictionSoftGracePeriod":{"a":"1m"}}`, `[]`} {
 		f.Add([]byte(s))

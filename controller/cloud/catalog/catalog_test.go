@@ -39,7 +39,7 @@ func TestRegions(t *testing.T) {
 	}
 }
 
-// TestAllocatable holds figures that AWS and Karpenter publish for EKS nodes.
+// TestAllocatable compares with figures that AWS and Karpenter publish for EKS nodes.
 func TestAllocatable(t *testing.T) {
 	c := load(t, "us-east-1")
 	cases := map[string]struct {
@@ -140,7 +140,7 @@ func TestDevices(t *testing.T) {
 	}
 }
 
-// TestSane holds for every type in every region.
+// TestSane checks every type in every region.
 func TestSane(t *testing.T) {
 	for _, region := range Regions() {
 		c := load(t, region)

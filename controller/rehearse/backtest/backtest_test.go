@@ -32,7 +32,8 @@ func size(name string, cpu, gib int64, price model.Price) model.InstanceType {
 	}
 }
 
-// workload has so many pods over a day; capacity types as given.
+// workload returns a workload of the given number of pods over a day, for the given
+// capacity types.
 func workload(pods int, capacity ...string) *Workload {
 	requests := func(cpu, gib int64) model.Resources {
 		return model.Resources{model.CPU: cpu, model.Memory: gib << 30, model.PodSlots: 1}
@@ -60,7 +61,8 @@ func workload(pods int, capacity ...string) *Workload {
 	return w
 }
 
-// TestSameSeedSameResult, to the byte; and another seed, another market.
+// TestSameSeedSameResult: equal seeds give exactly equal results, and another seed
+// gives another market.
 func TestSameSeedSameResult(t *testing.T) {
 	run := func(seed uint64) string {
 		r, err := Run(t.Context(), Config{Workload: workload(300, "spot", "on-demand"), Seed: seed})
@@ -82,8 +84,8 @@ func TestSameSeedSameResult(t *testing.T) {
 	}
 }
 
-// TestInvariants: at every moment nothing is overfull, every pod is where it
-// says, and machines are nodes; at the end everything has run.
+// TestInvariants: at every moment no node is overfull, the lists of pods and machines
+// agree, and machines are nodes; at the end every pod has run.
 func TestInvariants(t *testing.T) {
 	cfg := Config{Workload: workload(300, "spot", "on-demand"), Seed: 3, Market: Market{Interruptions: 300, Shortages: 0.5, Volatility: 0.5}}
 	w, err := newWorld(t.Context(), cfg)
@@ -141,7 +143,7 @@ func TestInvariants(t *testing.T) {
 	}
 }
 
-// TestMoney: one pod for two hours on a machine of a known price.
+// TestMoney: the cost of one pod that runs for two hours on a machine of a known price.
 func TestMoney(t *testing.T) {
 	w := workload(0, "on-demand")
 	w.Pods = []Pod{{Namespace: "shop", Name: "p", Spec: 1, Arrival: monday(), Lifetime: 2 * time.Hour}}
@@ -160,7 +162,7 @@ func TestMoney(t *testing.T) {
 	}
 }
 
-// capped is a ceiling policy that lets one small node run.
+// capped returns a ceiling policy that allows one small node.
 type capped struct{ policy.Policy }
 
 func (capped) Info() policy.Info {
@@ -193,7 +195,7 @@ func TestNoWorkload(t *testing.T) {
 	}
 }
 
-// TestPage: one file, with a curve per set and chart, that loads nothing.
+// TestPage: the page is one file that loads nothing, with one curve per set and chart.
 func TestPage(t *testing.T) {
 	report := &Report{Start: monday(), Seed: 1}
 	for _, name := range []string{"none", "<script>"} {

@@ -5,8 +5,7 @@ import (
 	"time"
 )
 
-// BenchmarkDay runs 10,000 pods through a day: what a week of them takes is
-// seven times as much.
+// BenchmarkDay runs 10,000 pods through a day. A week takes seven times as long.
 func BenchmarkDay(b *testing.B) {
 	for b.Loop() {
 		w := workload(10_000, "spot", "on-demand")

@@ -12,7 +12,7 @@ import (
 	"spokeshave.dev/controller/core/model"
 )
 
-// each runs a workload and looks at the world after every event.
+// each runs a workload and checks the state after every event.
 func each(t *testing.T, cfg Config, look func(*world)) *Result {
 	t.Helper()
 	w, err := newWorld(t.Context(), cfg)
@@ -33,7 +33,8 @@ func each(t *testing.T, cfg Config, look func(*world)) *Result {
 	return w.result()
 }
 
-// guarded is a workload whose pods have a budget; so many may be away.
+// guarded returns a workload whose pods have a budget with the given number of pods
+// that may be away.
 func guarded(away int, capacity ...string) *Workload {
 	w := workload(300, capacity...)
 	w.Budgets = []Budget{{
@@ -43,8 +44,8 @@ func guarded(away int, capacity ...string) *Workload {
 	return w
 }
 
-// TestPodBudgets: drains leave no more pods without a node than a budget allows,
-// and are slower for it; with a budget of none nothing is drained.
+// TestPodBudgets: drains leave no more pods without a node than a budget allows, and
+// take longer because of it. With a budget of 0 no node is drained.
 func TestPodBudgets(t *testing.T) {
 	free, err := Run(t.Context(), Config{Workload: workload(300, "on-demand"), Seed: 3})
 	if err != nil {
@@ -74,8 +75,8 @@ func TestPodBudgets(t *testing.T) {
 	}
 }
 
-// TestNoticeBoundsDrains: an interrupted instance ends two minutes after its
-// notice, whatever a budget says.
+// TestNoticeBoundsDrains: an interrupted instance ends two minutes after its notice,
+// regardless of budgets.
 func TestNoticeBoundsDrains(t *testing.T) {
 	since := map[*machine]time.Time{}
 	r := each(t, Config{Workload: guarded(0, "spot"), Seed: 3, Market: Market{Interruptions: 300}}, func(w *world) {

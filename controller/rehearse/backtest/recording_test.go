@@ -12,7 +12,7 @@ import (
 	"spokeshave.dev/controller/record/journal"
 )
 
-// record is what a controller writes down of a snapshot with these pods, at
+// record returns the record that a controller writes for a snapshot with these pods, at
 // minutes after the beginning.
 func record(t *testing.T, minutes int, pods ...model.Pod) journal.Record {
 	t.Helper()
@@ -30,8 +30,8 @@ func record(t *testing.T, minutes int, pods ...model.Pod) journal.Record {
 	return *r
 }
 
-// TestRecorded: pods come when they were made, end when they are gone, and the
-// workload of the log can be run.
+// TestRecorded: pods arrive at their creation and end at the first record without them,
+// and the recorded workload can be run.
 func TestRecorded(t *testing.T) {
 	pod := func(name string, created int) model.Pod {
 		return model.Pod{UID: name, Name: name, Namespace: "shop", Spec: 1, Node: -1, Created: monday().Add(time.Duration(created) * time.Minute)}
@@ -74,7 +74,8 @@ func TestRecorded(t *testing.T) {
 	}
 }
 
-// TestRecordedBudgets: the most that could be away at once may be away.
+// TestRecordedBudgets: as many pods may be away at once as the largest number that the
+// recorded budgets allowed.
 func TestRecordedBudgets(t *testing.T) {
 	of := func(minutes int, allowed int32, waiting ...int) journal.Record {
 		s := workload(0, "on-demand").Base

@@ -13,12 +13,12 @@ import (
 	"spokeshave.dev/controller/rehearse/backtest"
 )
 
-// BenchmarkWeek is spokeshave backtest of a week of 10,000 pods a day, in the
-// embedded catalogue's prices: more of them by day than by night, in bursts, for
-// minutes to hours.
+// BenchmarkWeek measures spokeshave backtest on a week with 10,000 pods a day, at the
+// prices of the embedded catalogue. More pods arrive by day than by night, in bursts,
+// and run from minutes to hours.
 func BenchmarkWeek(b *testing.B) { compare(b, 7) }
 
-// BenchmarkDay is the first day of it.
+// BenchmarkDay measures the first day of it.
 func BenchmarkDay(b *testing.B) { compare(b, 1) }
 
 func compare(b *testing.B, days int) {
@@ -46,7 +46,8 @@ func compare(b *testing.B, days int) {
 	}
 }
 
-// arrivals is a trace of 10,000 pods a day, in bursts of a few of a workload.
+// arrivals returns a trace with 10,000 pods a day, in bursts of a few pods of one
+// workload.
 func arrivals(days int) string {
 	rng := rand.New(rand.NewPCG(7, 7))
 	cpus, gibs := []string{"250m", "500m", "1", "2"}, []string{"512Mi", "1Gi", "2Gi", "4Gi", "8Gi"}

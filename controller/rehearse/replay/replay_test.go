@@ -49,7 +49,7 @@ func quickstart(t *testing.T) *model.Snapshot {
 	return &s
 }
 
-// slow strikes out on its second call, as a policy does whose deadline passes.
+// slow is a policy whose second call fails, as if its deadline had passed.
 type slow struct {
 	policy.Policy
 
@@ -63,7 +63,7 @@ func (s *slow) Ceiling(ctx context.Context, in *policy.CeilingInput) (policy.Cei
 	return s.Policy.Ceiling(ctx, in)
 }
 
-// decideAs makes a decision as the controller does and writes it down.
+// decideAs makes a decision as the controller does and returns its record.
 func decideAs(t *testing.T, s *model.Snapshot, wrap func(policy.Policy) policy.Policy, maps ...*corev1.ConfigMap) string {
 	t.Helper()
 	l := load.New(load.Config{Namespace: "spokeshave", Engines: engine.All(), Now: at})
@@ -102,7 +102,7 @@ func as(p policy.Policy) policy.Policy { return p }
 
 const twoDollars = `cap["cluster"] := {"hourly_usd": 2}`
 
-// TestSameBytes: a recorded decision comes out as it was, from its file alone.
+// TestSameBytes: a recorded decision gives the same bytes again, from its file alone.
 func TestSameBytes(t *testing.T) {
 	budget := configMap("budget", "ceiling", twoDollars)
 	for name, tc := range map[string]struct {
@@ -132,7 +132,8 @@ func TestSameBytes(t *testing.T) {
 	}
 }
 
-// TestDiffers: what does not come out as recorded is told in words.
+// TestDiffers: the differences of a decision that does not replay equally are
+// described.
 func TestDiffers(t *testing.T) {
 	records, err := Read(decideAs(t, quickstart(t), as, configMap("budget", "ceiling", twoDollars)))
 	if err != nil {
@@ -153,7 +154,7 @@ func TestDiffers(t *testing.T) {
 	}
 }
 
-// TestWith: other policies, and what they would have cost.
+// TestWith: a replay with other policies gives another decision and its cost.
 func TestWith(t *testing.T) {
 	records, err := Read(decideAs(t, quickstart(t), as))
 	if err != nil {

@@ -12,13 +12,13 @@ import (
 	"spokeshave.dev/controller/rehearse/author"
 )
 
-// TestProjects makes a project of every kind and takes it through what its
-// README says, without a network.
+// TestProjects creates a project of every kind and runs the steps of its README without
+// a network.
 func TestProjects(t *testing.T) {
 	if testing.Short() {
 		t.Skip("compilers do the work here: the race detector would find nothing in three minutes")
 	}
-	// What the go command would have to fetch, it must not find.
+	// Downloads by the go command must fail.
 	t.Setenv("GOPROXY", "off")
 	t.Setenv("GOFLAGS", "")
 	t.Setenv("GOWORK", "off")
@@ -37,8 +37,8 @@ func TestProjects(t *testing.T) {
 	}
 }
 
-// absent skips what a compiler is missing for, but in CI, which installs all of
-// them.
+// absent skips the test when a compiler is missing, except in CI, where all are
+// installed.
 func absent(t *testing.T, format string, args ...any) {
 	t.Helper()
 	if os.Getenv("CI") != "" {
@@ -47,7 +47,7 @@ func absent(t *testing.T, format string, args ...any) {
 	t.Skipf(format, args...)
 }
 
-// build does what the README says before policy test.
+// build runs the README's steps before policy test.
 func build(t *testing.T, dir, language string) {
 	t.Helper()
 	switch language {
@@ -85,7 +85,7 @@ func build(t *testing.T, dir, language string) {
 	}
 }
 
-// rust is the folder of the first Rust that has the target.
+// rust returns the folder of the first Rust installation that has the target.
 func rust(t *testing.T) string {
 	t.Helper()
 	for _, bin := range filepath.SplitList(os.Getenv("PATH")) {
@@ -119,8 +119,8 @@ func run(t *testing.T, dir, program string, args ...string) {
 	}
 }
 
-// TestCompiler: the project asks for the AssemblyScript that the SDK is tested
-// with.
+// TestCompiler: the project requires the version of AssemblyScript with which the SDK
+// is tested.
 func TestCompiler(t *testing.T) {
 	p := Project{Name: "a", Hook: "rank", Language: "assemblyscript"}
 	files, err := p.Files()
@@ -138,7 +138,7 @@ func TestCompiler(t *testing.T) {
 	}
 }
 
-// check vets the policy and asks it the cases that it came with.
+// check vets the policy and runs the cases in its folder.
 func check(t *testing.T, dir string) {
 	t.Helper()
 	sources, err := author.Open(t.Context(), dir)

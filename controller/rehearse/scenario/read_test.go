@@ -32,7 +32,7 @@ spec:
       requirements: []
 `
 
-// TestErrors: every fault names file and line.
+// TestErrors: every error names file and line.
 func TestErrors(t *testing.T) {
 	cases := map[string]struct {
 		reason string
@@ -154,7 +154,7 @@ func TestExpand(t *testing.T) {
 	}
 }
 
-// TestClass: what an EC2NodeClass says about its nodes reaches the catalogue.
+// TestClass: settings of an EC2NodeClass change the catalogue.
 func TestClass(t *testing.T) {
 	o, err := parse(t, pool+`---
 apiVersion: karpenter.k8s.aws/v1

@@ -31,8 +31,8 @@ func takeQuickstart(t *testing.T) *Taken {
 	return taken
 }
 
-// TestTaken: a snapshot that is written and read again is the same, packed or
-// plain, policies included.
+// TestTaken: a snapshot that is written and read again is equal, policies included, in
+// plain JSON and in gzip.
 func TestTaken(t *testing.T) {
 	taken := takeQuickstart(t)
 	for name, write := range map[string]func(io.Writer) error{"packed": taken.WriteCompressed, "plain": taken.WriteJSON} {

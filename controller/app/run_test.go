@@ -13,8 +13,8 @@ import (
 	"k8s.io/client-go/rest"
 )
 
-// The API server's own description, and the CA certificate that a pod gets in a file,
-// are what nodes are configured with.
+// TestAPIServer: the version comes from the API server's own description, and the CA
+// certificate from the file that a pod gets. Nodes are configured with both.
 func TestAPIServer(t *testing.T) {
 	for said, want := range map[string]string{
 		`{"major":"1","minor":"36"}`:  "1.36",

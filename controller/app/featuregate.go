@@ -46,8 +46,8 @@ func (g *FeatureGates) Set(text string) error {
 	return errors.Join(errs...)
 }
 
-// turn sets a gate. A gate that this version does not have is an error and is not
-// ignored.
+// turn sets a gate. Switching on a gate that this version does not have is an error and
+// is not ignored.
 func (g *FeatureGates) turn(name string, on bool) error {
 	known := map[string]*bool{
 		"NodeRepair": &g.NodeRepair, "SpotToSpotConsolidation": &g.SpotToSpotConsolidation, "StaticCapacity": &g.StaticCapacity,

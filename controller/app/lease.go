@@ -66,9 +66,9 @@ func (o *Options) leaseNamespace() string {
 	return o.Namespace
 }
 
-// Get returns the lease that another process holds, Karpenter's if both are: the
-// elector judges by the age and duration of that record. When no other process holds
-// either, it returns the own lease.
+// Get returns Karpenter's lease while another process holds it: the elector judges by
+// the age and duration of that record. Otherwise it returns the own lease if it exists,
+// or else Karpenter's.
 func (l *lock) Get(ctx context.Context) (*resourcelock.LeaderElectionRecord, []byte, error) {
 	karpenter, karpenterRaw, err := l.karpenter.read(ctx)
 	if err != nil {

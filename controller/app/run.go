@@ -145,7 +145,8 @@ func address(port int) string {
 }
 
 // cacheOptions returns options that keep the cache small: only labelled ConfigMaps of
-// the policy namespaces, no managed fields, and no copies when objects are read.
+// the policy namespaces, no managed fields, and no copies when pods, nodes and
+// NodeClaims are read.
 func cacheOptions(o *Options) cache.Options {
 	namespaces := map[string]cache.Config{o.Namespace: {}}
 	for _, ns := range o.PluginNamespaces {

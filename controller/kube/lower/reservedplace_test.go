@@ -11,8 +11,8 @@ import (
 	"spokeshave.dev/controller/core/model"
 )
 
-// An instance of a reservation is used once: claims that are not launched yet are
-// subtracted, while launched ones are in the cloud's count.
+// TestReservedInFlight: an instance of a reservation is used once. Claims that are not
+// launched yet are subtracted, while launched ones are in the cloud's count.
 func TestReservedInFlight(t *testing.T) {
 	const reserved, onDemand = `[{"instanceType":"m.1","zone":"a","capacityType":"reserved","price":1}]`,
 		`[{"instanceType":"m.1","zone":"a","capacityType":"on-demand","price":1}]`

@@ -27,7 +27,8 @@ func fromPool(claim *karpv1.NodeClaim, pool *karpv1.NodePool) string {
 }
 
 // fromCatalog returns a reason when the node class no longer offers the claim's
-// instance type at all. Offerings that are only out of stock count as offered.
+// instance type in its zone and capacity type. An offering that is only out of stock
+// counts as offered.
 func fromCatalog(claim *karpv1.NodeClaim, catalog *model.Catalog) string {
 	for i := range catalog.Types {
 		t := &catalog.Types[i]

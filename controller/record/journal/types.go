@@ -43,7 +43,7 @@ func otherTypes(s *model.Snapshot, d *decide.Decision) map[string][]model.Option
 }
 
 // offered returns the offerings from which a NodePool could choose, best first: those
-// that rank policies left, or all available ones when none was called.
+// that rank policies left, or all in its catalogue when none was called.
 func offered(s *model.Snapshot, d *decide.Decision, pool int32) []model.Option {
 	var out []model.Option
 	at := slices.IndexFunc(d.Ranked, func(r decide.Ranked) bool { return r.Pool == pool })

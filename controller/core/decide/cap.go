@@ -10,8 +10,8 @@ import (
 	"spokeshave.dev/controller/core/spend"
 )
 
-// bound adds a scope's caps to the solver's input, and what is left under the
-// soft ones to what people are told.
+// bound adds the scope's hard caps to the solver's input and its soft caps to the
+// reported headroom.
 func (d *decider) bound(in *solver.Input, scope *spend.Scope, out *policy.CeilingOutcome) {
 	if c, ok := out.Hourly[scope.Name]; ok {
 		d.add(in, scope, d.hourly(scope, &c))
@@ -42,7 +42,8 @@ func (d *decider) monthly(scope *spend.Scope, c *policy.ScopeCap) CapStatus {
 	}
 }
 
-// soft warns of a cap that lets everything through.
+// soft reports a soft cap and adds a warning when nothing is left under it. A soft
+// cap does not limit the plan.
 func (d *decider) soft(h CapStatus, reached string) {
 	h.Soft = true
 	d.out.Headroom = append(d.out.Headroom, h)

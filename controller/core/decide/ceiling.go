@@ -12,13 +12,15 @@ import (
 	"spokeshave.dev/controller/core/spend"
 )
 
-// ceilings asks for caps and turns them into the solver's headroom.
+// ceilings asks the ceiling policies for caps and adds them to the solver's input as
+// headroom. It blocks every pool when a required policy is missing, or when a policy
+// gives no answer and no earlier caps of it are known.
 func (d *decider) ceilings(ctx context.Context, in *solver.Input) {
 	for _, name := range d.opts.Missing {
 		d.blockAll(in, name, "required policy "+name+" is not active; apply it, or take it off policies.required")
 	}
 	if !d.capped() {
-		d.out.Caps = map[string]map[string]policy.Cap{} // what was known from before is gone
+		d.out.Caps = map[string]map[string]policy.Cap{} // the caps of the decision before no longer apply
 		return
 	}
 	question := policy.CeilingInput{Call: d.call(0), Scopes: d.scopeSpend(d.accounts())}
@@ -45,7 +47,8 @@ func (d *decider) ceilings(ctx context.Context, in *solver.Input) {
 	}
 }
 
-// accounts is what every scope spends. It looks at every pod, and is made once.
+// accounts returns the spend of every scope. The first call computes it, which reads
+// every pod.
 func (d *decider) accounts() []spend.Scope {
 	if d.scopes == nil {
 		d.scopes = spend.Scopes(d.s)
@@ -53,7 +56,7 @@ func (d *decider) accounts() []spend.Scope {
 	return d.scopes
 }
 
-// capped says whether there is a ceiling policy to ask.
+// capped reports whether any policy answers the ceiling hook.
 func (d *decider) capped() bool {
 	return slices.ContainsFunc(d.policies, func(p policy.Policy) bool {
 		info := p.Info()

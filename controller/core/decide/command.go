@@ -15,9 +15,8 @@ import (
 // Stage is the next step of a command.
 type Stage string
 
-// The stages. Start marks and taints the nodes and launches what has to be
-// there before they go; Wait leaves everything as it is; Finish deletes the
-// nodes; Undo takes mark and taint back.
+// The stages. Start marks and taints the nodes and launches their replacements. Wait
+// changes nothing. Finish deletes the nodes. Undo removes the mark and the taint.
 const (
 	Start  Stage = "Start"
 	Wait   Stage = "Wait"
@@ -25,39 +24,40 @@ const (
 	Undo   Stage = "Undo"
 )
 
-// Command is a disruption of several nodes at once, or with replacements. Its
-// state is on the nodes' claims (model.Command): a decision reads there what
-// is under way, and says what comes next.
+// Command is a disruption of several nodes at once, or of nodes with replacements.
+// Its state is recorded on the nodes' claims (model.Command). Each decision reads
+// the state from there and sets the next stage.
 type Command struct {
-	// ID is set once the command is under way.
+	// ID is empty until the command has started.
 	ID     string `json:"id,omitempty"`
 	Method Method `json:"method"`
 	Stage  Stage  `json:"stage"`
 	// Nodes index Snapshot.Nodes.
 	Nodes []int32 `json:"nodes"`
-	// Replacements are to be launched at the start.
+	// Replacements are the nodes to launch in the Start stage.
 	Replacements []model.PlannedNode `json:"replacements,omitempty"`
-	// Savings is what the nodes' price exceeds the replacements' by.
+	// Savings is the hourly price of Nodes less that of the replacements.
 	Savings model.Price `json:"savings"`
-	// Removed is the nodes' effective cost in USD/hour, Billed their price, both
-	// set at the start: see model.Command.
+	// Removed is the effective cost of Nodes in USD/hour and Billed is their hourly
+	// price. Both are set when the command starts: see model.Command.
 	Removed float64     `json:"removed,omitempty"`
 	Billed  model.Price `json:"billed,omitempty"`
-	// Reason says why the command waits or is taken back.
+	// Reason says why the stage is Wait or Undo.
 	Reason string `json:"reason,omitempty"`
-	// Invalid says that it is taken back although its replacements are ready:
-	// what spoke for it has changed.
+	// Invalid is set when the stage is Undo although the replacements are ready: a
+	// condition for the command no longer holds.
 	Invalid bool `json:"invalid,omitempty"`
 }
 
-// commandTimeout bounds how long a command waits for its replacements. They
-// are given up long before, unless somebody keeps them from being so.
+// commandTimeout is how long after its start a command may still wait for a
+// replacement. A replacement that cannot become ready is normally deleted earlier.
 const commandTimeout = 30 * time.Minute
 
-// retrySearch is when to look again at a node for which there was no place.
+// retrySearch is the delay before a node without a replacement plan is searched
+// again.
 const retrySearch = time.Minute
 
-// underWay groups the marked nodes by command, in the order of their start.
+// underWay groups the marked nodes by command, ordered by the commands' start times.
 func (j *judge) underWay() []*Command {
 	var out []*Command
 	byID := map[string]*Command{}
@@ -80,11 +80,11 @@ func (j *judge) underWay() []*Command {
 	return out
 }
 
-// recordOf is what is written on the command's nodes.
+// recordOf returns the record of the command from the claim of its first node.
 func (j *judge) recordOf(c *Command) *model.Command { return j.s.Nodes[c.Nodes[0]].Command }
 
-// continueCommands decides the next step of every command under way. It returns the
-// commands that go on, for the search to count with.
+// continueCommands sets the next stage of every command under way. It returns the
+// commands that remain under way; the search treats their nodes and pods as moving.
 func (j *judge) continueCommands(ctx context.Context, commands []*Command) []*Command {
 	var ready, on []*Command
 	for _, c := range commands {
@@ -122,8 +122,8 @@ func (j *judge) continueCommands(ctx context.Context, commands []*Command) []*Co
 	return on
 }
 
-// step decides the next step of a command, but for what others have to consent
-// to. One that could be finished and is taken back is invalid.
+// step sets the next stage of a command without asking the policies. A command that
+// has all its replacements ready and is undone is marked Invalid.
 func (j *judge) step(c *Command) {
 	if c.Stage, c.Reason = j.progress(c); c.Stage != Finish {
 		return
@@ -134,7 +134,8 @@ func (j *judge) step(c *Command) {
 	c.Invalid = c.Stage == Undo
 }
 
-// progress looks at the marks, taints and replacements of a command.
+// progress derives the stage from the marks, the taints and the replacements'
+// states.
 func (j *judge) progress(c *Command) (Stage, string) {
 	m := j.recordOf(c)
 	if len(m.Nodes) == 0 {
@@ -160,8 +161,9 @@ func (j *judge) progress(c *Command) (Stage, string) {
 	return Finish, ""
 }
 
-// still validates a command whose replacements are ready: nothing that spoke
-// for it may have changed.
+// still validates a command whose replacements are ready. It returns Undo when a
+// node may no longer be disrupted or a pool's budget is used up, and Finish
+// otherwise.
 func (j *judge) still(c *Command) (Stage, string) {
 	for _, i := range c.Nodes {
 		if why := j.survey.Still(i, c.Method); why != nil {
@@ -178,12 +180,12 @@ func (j *judge) still(c *Command) (Stage, string) {
 	return Finish, ""
 }
 
-// pays says whether a consolidation still makes the cluster cheaper, now that
-// its replacements run: what was expected of it, less what billed prices have
-// moved since. What the rank policies would say of the same offerings today is
-// no measure: a commitment that a replacement has used up is not there for
-// another. Of a command whose first nodes are gone, the rest goes as well: what was
-// launched is there, and needed, either way.
+// pays reports whether a consolidation still lowers the cluster's cost now that its
+// replacements run. It compares the effective costs recorded at purchase, each
+// corrected by the change of the billed price since. It does not ask the rank
+// policies again: a commitment that a replacement uses now is not offered a second
+// time, so today's answer is not comparable. A command whose first nodes are already
+// gone always pays, since its replacements run and are needed either way.
 func (j *judge) pays(c *Command) bool {
 	m := j.recordOf(c)
 	if c.Method != disrupt.Underutilized || m.Removed == 0 || j.begun(m) {
@@ -203,8 +205,9 @@ func (j *judge) pays(c *Command) bool {
 	return len(m.Replacements) == 0 || come < gone
 }
 
-// begun says whether some of the command's nodes are gone or on their way out: a
-// controller died between two deletions, or EC2 took an instance.
+// begun reports whether some of the command's nodes are deleted or being deleted.
+// That happens when a controller stops between two deletions or EC2 reclaims an
+// instance.
 func (j *judge) begun(m *model.Command) bool {
 	stay := 0
 	for i := range j.s.Nodes {
@@ -215,7 +218,8 @@ func (j *judge) begun(m *model.Command) bool {
 	return stay < len(m.Nodes)
 }
 
-// consent asks the policies a last time, right before acting.
+// consent asks the consolidate policies about the ready commands once more, right
+// before their nodes are deleted. A command with a refused node is undone.
 func (j *judge) consent(ctx context.Context, ready []*Command) {
 	question := policy.ConsolidateInput{Call: j.call(0)}
 	var options []option
@@ -240,8 +244,9 @@ func (j *judge) consent(ctx context.Context, ready []*Command) {
 	}
 }
 
-// saves is what the command saves, at today's prices, in USD/hour; of one that is
-// half done, what the rest of it does.
+// saves returns the command's savings at today's prices, in USD/hour, and records
+// them in Savings. For a command that is partly done it does not deduct the
+// replacements.
 func (j *judge) saves(c *Command) float64 {
 	sum, m := j.billed(c.Nodes), j.recordOf(c)
 	begun := j.begun(m)
@@ -254,7 +259,7 @@ func (j *judge) saves(c *Command) float64 {
 	return sum.USD()
 }
 
-// billed is what is paid for nodes per hour.
+// billed returns the summed hourly price of the nodes.
 func (j *judge) billed(nodes []int32) model.Price {
 	var sum model.Price
 	for _, i := range nodes {

@@ -1,10 +1,11 @@
-// Package decide composes a decision: rank, headroom, solve, review, and which
-// nodes may go. It is the only composition of the core; the controller and the
-// command line both call it.
+// Package decide computes one decision: it asks the rank and ceiling policies,
+// solves the placement of pending pods, reviews the launches, and selects the nodes
+// that may be disrupted. The controller and the command line both call it; no other
+// package of the core combines these steps.
 //
-// Decide is a function of the snapshot and the policies. It reads no clock (the
-// snapshot carries the time; a stopwatch may be handed in for the timings) and
-// does no I/O beyond asking the policies.
+// Decide is a function of the snapshot and the policies. It reads no clock: the
+// snapshot carries the time, and Options.Elapsed may supply a stopwatch for the
+// timings. Its only I/O is to ask the policies.
 package decide
 
 import (
@@ -23,66 +24,67 @@ import (
 	"spokeshave.dev/controller/core/spend"
 )
 
-// Options tune a decision. The zero value is the product's default.
+// Options tune a decision. The zero value plans launches for the pending pods with
+// the default effort and disrupts nothing.
 type Options struct {
-	// Missing names required policies that are not active: with any of them
-	// absent nothing is launched.
+	// Missing names the required policies that are not active. While any is missing,
+	// nothing is launched.
 	Missing []string
 	// LastCaps are each ceiling policy's caps from the decision before, by
-	// namespace/name: they stand in for a policy that fails.
+	// namespace/name. They replace the answer of a policy that fails.
 	LastCaps map[string]map[string]policy.Cap
-	// Greedy packs without improvement.
+	// Greedy makes the solver skip its improvement phase.
 	Greedy bool
-	// Bound also asks for Stats.Bound, which takes longer than the plan.
+	// Bound also computes Stats.Bound, which takes longer than the plan itself.
 	Bound bool
-	// Disrupt also looks for nodes that may go, and carries commands under
-	// way on.
+	// Disrupt also selects nodes to disrupt and continues the commands under way.
 	Disrupt bool
-	// Search also looks for nodes that could be replaced: drifted ones, and
-	// those that cost more than others would. It takes longer than the rest.
+	// Search also looks for replacements of drifted nodes and of nodes that cost
+	// more than their replacements would. It is the slowest part of a decision.
 	Search bool
-	// SearchEffort bounds the search; zero is the default.
+	// SearchEffort bounds the search; the zero value means disrupt.DefaultEffort.
 	SearchEffort disrupt.Effort
-	// Explain judges every node, those for which nothing was found included.
+	// Explain also reports the nodes that wait or for which the search found
+	// nothing.
 	Explain bool
-	// Elapsed is a stopwatch for the timings; nil leaves them at zero.
+	// Elapsed is a stopwatch for the timings; with nil all timings are zero.
 	Elapsed func() time.Duration
 }
 
-// Decision is what was decided, and everything needed to explain it.
+// Decision is the result of Decide, with the data needed to explain it.
 type Decision struct {
-	// ID is derived from the inputs' clock and the plan: the same decision
-	// has the same ID.
+	// ID is a hash of the snapshot's time and seed, the plan, the disruptions and
+	// the commands. Equal decisions have equal IDs.
 	ID   string     `json:"id"`
 	Time time.Time  `json:"time"`
 	Plan model.Plan `json:"plan"`
-	// Disruptions judges every node that could go.
+	// Disruptions are the verdicts on the nodes that were considered one by one.
 	Disruptions []Disruption `json:"disruptions,omitempty"`
-	// Commands move several nodes at once, or launch something in their stead.
+	// Commands disrupt several nodes at once, or launch replacements first.
 	Commands []Command `json:"commands,omitempty"`
-	// Eligible counts by method the nodes that nothing but policies and budgets
-	// could keep.
+	// Eligible counts by method the nodes that only policies and budgets can still
+	// keep.
 	Eligible map[Method]int `json:"-"`
-	// Barren are the pools, by their place in Snapshot.Pools, whose requirements
-	// no instance type of their catalogue meets.
+	// Barren indexes Snapshot.Pools. It lists the pools whose requirements no
+	// offering of their catalogue meets.
 	Barren []int32 `json:"-"`
-	// Headroom is what each capped scope had left before the plan.
+	// Headroom is what was left under each cap before the plan.
 	Headroom []CapStatus `json:"headroom,omitempty"`
-	// Warnings are for people: soft caps passed, scopes nobody accounts for.
+	// Warnings are messages for people: soft caps reached, caps on unknown scopes.
 	Warnings []string     `json:"warnings,omitempty"`
 	Policies []policy.Use `json:"policies"`
 	// Caps are the ceiling policies' caps, for Options.LastCaps.
 	Caps  map[string]map[string]policy.Cap `json:"-"`
 	Stats solver.Stats                     `json:"-"`
-	// Ranked is what the rank policies were asked about, and what they made of it.
+	// Ranked holds the rows shown to the rank policies and their answers, by pool.
 	Ranked []Ranked `json:"-"`
 	Timing Timing   `json:"-"`
-	// Postponed says that the search that was asked for was not made: what is
-	// launched comes first.
+	// Postponed is set when the requested search was skipped because the plan
+	// launches nodes, which comes first.
 	Postponed bool `json:"-"`
 }
 
-// Ranked is the pipeline's answer for one pool: a row per offering.
+// Ranked is the rank policies' answer for one pool, with one row per offering.
 type Ranked struct {
 	// Pool indexes Snapshot.Pools.
 	Pool    int32
@@ -90,33 +92,33 @@ type Ranked struct {
 	Outcome policy.RankOutcome
 }
 
-// Timing says where the time went.
+// Timing is the time spent in each step; Total covers the whole decision.
 type Timing struct {
 	Rank, Solve, Review, Disrupt, Total time.Duration
 }
 
-// CapStatus is the room under one cap.
+// CapStatus is one cap and what is left under it.
 type CapStatus struct {
 	Scope  string      `json:"scope"`
 	Policy string      `json:"policy"`
 	Cap    string      `json:"cap"`
 	Left   model.Price `json:"left"`
-	// Period is what the cap is on: an hour's rate, or the month's sum. Limit
-	// is the cap in USD.
+	// Period says whether the cap limits the hourly rate or the month's total. Limit
+	// is the cap in USD per that period.
 	Period Period  `json:"period"`
 	Limit  float64 `json:"limitUSD"`
-	// Soft caps warn and let through.
+	// Soft caps warn and do not limit launches.
 	Soft bool `json:"soft,omitempty"`
-	// Burn is what runs and is in flight, per hour.
+	// Burn is the hourly price of the scope's running and launching nodes.
 	Burn model.Price `json:"burn"`
 	// SecondsToCap is when a month's cap is used up at that rate; -1 is never.
 	SecondsToCap int64 `json:"secondsToCap"`
-	// Short says that pods wait because of the cap: consolidation within its
-	// scope comes first, and at once.
+	// Short is set when pods stay pending because of the cap. Consolidation within
+	// the scope then runs first and without delay.
 	Short bool `json:"short,omitempty"`
 }
 
-// Short are the scopes whose caps keep pods waiting.
+// Short returns the scopes whose caps keep pods pending.
 func (d *Decision) Short() []string {
 	var out []string
 	for i := range d.Headroom {
@@ -127,7 +129,7 @@ func (d *Decision) Short() []string {
 	return out
 }
 
-// Period is what a cap is on.
+// Period is the period that a cap limits.
 type Period string
 
 // The periods.
@@ -146,18 +148,20 @@ type decider struct {
 	scopes   []spend.Scope
 	presence *spend.Presence
 	out      Decision
-	// groups numbers the groups that offerings use up together.
+	// groups numbers the policy groups whose offerings share one quantity.
 	groups map[policy.GroupKey]int32
 	usage  *usage
-	// short are the pools whose money pods wait for, nil for none.
+	// short marks by pool where consolidation frees money that pods wait for; nil
+	// when no cap keeps a pod pending.
 	short []bool
-	// in is the question to the solver, once prepared.
+	// in is the solver's input; nil until input has built it.
 	in *solver.Input
 }
 
-// Decide answers what to launch, where each pending pod goes, and which nodes
-// may be disrupted. An error means a defect (a plan that does not prove right);
-// pods without a place and policies at fault are data in the Decision.
+// Decide plans what to launch, where each pending pod goes, and which nodes may be
+// disrupted. An error is a defect in this program: a plan that the checker rejects,
+// or a decision that cannot be hashed. Pods without a place and failing policies are
+// not errors; the Decision reports them.
 func Decide(ctx context.Context, s *model.Snapshot, policies []policy.Policy, opts Options) (Decision, error) {
 	if opts.Elapsed == nil {
 		opts.Elapsed = func() time.Duration { return 0 }
@@ -184,8 +188,8 @@ func Decide(ctx context.Context, s *model.Snapshot, policies []policy.Policy, op
 		d.out.Timing.Disrupt = opts.Elapsed() - from
 	}
 	if opts.Disrupt && d.out.Caps == nil {
-		// Nothing had to be bought: the caps are looked at all the same, for
-		// whoever watches how near they are.
+		// Nothing had to be launched. The caps are computed all the same, since
+		// Headroom and Caps are reported for every decision.
 		d.ceilings(ctx, &solver.Input{Blocked: make([]*model.Reason, len(s.Pools))})
 	}
 	d.out.Barren = d.poolsWithoutOfferings()
@@ -199,7 +203,7 @@ func Decide(ctx context.Context, s *model.Snapshot, policies []policy.Policy, op
 	return d.out, nil
 }
 
-// provision fills in the plan.
+// provision solves and reviews the plan for the pending pods and checks it.
 func (d *decider) provision(ctx context.Context) error {
 	in := d.input(ctx)
 	start := d.opts.Elapsed()
@@ -215,7 +219,8 @@ func (d *decider) provision(ctx context.Context) error {
 	return d.prove(in, &d.out.Plan, d.pending)
 }
 
-// input asks the policies for prices and caps, once per decision.
+// input builds the solver's input, with the policies' costs and caps. It asks the
+// policies once per decision; later calls return the same input.
 func (d *decider) input(ctx context.Context) *solver.Input {
 	if d.in != nil {
 		return d.in
@@ -235,7 +240,7 @@ func (d *decider) input(ctx context.Context) *solver.Input {
 	return d.in
 }
 
-// prove has a plan checked by code that shares nothing with the solver.
+// prove checks a plan with package check, which shares no code with the solver.
 func (d *decider) prove(in *solver.Input, plan *model.Plan, pods []int32) error {
 	c := check.Constraints{Pods: pods, Headroom: in.Headroom, Denied: in.Denied, Excluded: d.excluded(in)}
 	if wrong := check.Plan(in.Snapshot, plan, c); len(wrong) > 0 {
@@ -244,7 +249,8 @@ func (d *decider) prove(in *solver.Input, plan *model.Plan, pods []int32) error 
 	return nil
 }
 
-// excluded says which offerings the rank policies dropped.
+// excluded returns a function that reports whether the rank policies excluded an
+// option of a pool.
 func (d *decider) excluded(in *solver.Input) func(int32, model.Option) bool {
 	dropped := map[int32]map[model.Option]bool{}
 	for pool := range in.Costs {
@@ -272,7 +278,8 @@ func (d *decider) call(generation uint64) policy.Call {
 	return policy.Call{Time: d.s.Time, Seed: d.s.Seed, Generation: generation}
 }
 
-// id hashes the decision's clock, the plan and the disruptions.
+// id hashes the snapshot's time and seed, the plan, the disruptions and the
+// commands.
 func (d *decider) id() (string, error) {
 	sum := sha256.New()
 	enc := json.NewEncoder(sum)

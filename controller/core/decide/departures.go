@@ -2,12 +2,12 @@ package decide
 
 import "time"
 
-// recentDepartures is what went within the hour, as a pool's candidates are told.
+// recentDepartures describes the nodes that began to terminate within the last hour.
 type recentDepartures struct {
-	// secondsSince is the seconds since a node of the pool began to go, -1 if none
-	// did.
+	// secondsSince is the time since the last node of the pool began to terminate,
+	// in seconds; -1 when none did.
 	secondsSince float64
-	// podsOfPool and cluster count the pods of the nodes that went.
+	// podsOfPool and podsOfCluster count the pods of those nodes.
 	podsOfPool, podsOfCluster int
 }
 

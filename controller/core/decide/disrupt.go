@@ -21,29 +21,29 @@ const (
 	MethodUnderutilized = disrupt.Underutilized
 )
 
-// Disruption is the judgement over one node that could go.
+// Disruption is the verdict on one node.
 type Disruption struct {
 	// Node indexes Snapshot.Nodes.
 	Node   int32  `json:"node"`
 	Method Method `json:"method"`
 	// Go says that the node may be deleted now.
 	Go bool `json:"go"`
-	// Policy and Reason say what keeps it otherwise.
+	// Policy and Reason say why the node is kept when Go is false.
 	Policy string `json:"policy,omitempty"`
 	Reason string `json:"reason,omitempty"`
-	// RetryAt is when to ask again, where that is known.
+	// RetryAt is when the verdict may change; zero when that is not known.
 	RetryAt time.Time `json:"retryAt,omitzero"`
-	// Kind sorts the reason, for those who tell of it. It follows from the rest,
-	// and no record keeps it.
+	// Kind classifies the reason for metrics and events. It follows from the other
+	// fields and is not recorded.
 	Kind disrupt.Kind `json:"-"`
 }
 
-// judge is what the steps of one disruption decision share.
+// judge is the state that the steps of one disruption decision share.
 type judge struct {
 	*decider
 
 	survey *disrupt.Survey
-	// left is by pool how many nodes are going already.
+	// going counts by pool the nodes that are being disrupted.
 	going []int
 }
 
@@ -54,9 +54,9 @@ type option struct {
 	cost   float64
 }
 
-// disrupt carries the commands under way on, and then judges every node that
-// could go: by what its annotations and pool say, then the policies, then the
-// budgets, and last by what there is to gain.
+// disrupt first continues the commands under way. It then decides about every other
+// node: by its annotations and pool settings, then by the policies, then by the
+// budgets, and last by the savings that the search finds.
 func (d *decider) disrupt(ctx context.Context) error {
 	var expecting []int32
 	for i := range d.out.Plan.Existing {
@@ -76,23 +76,23 @@ func (d *decider) disrupt(ctx context.Context) error {
 	case !d.opts.Search || len(options)+known == 0:
 		return nil
 	case d.capped() && slices.ContainsFunc(commands, func(c *Command) bool { return c.Stage == Undo }):
-		// What is taken back stays beside its replacement, and from now on both
-		// count: the next decision knows what that leaves.
+		// An undone command keeps both its nodes and their replacements. Both count
+		// against the caps from now on; the next decision sees what is left.
 		return nil
 	case len(d.out.Plan.Nodes) == 0:
 		return j.search(ctx, options, stayed)
 	case d.short != nil:
 		return j.freeHeadroom(ctx, options, stayed)
 	default:
-		// What is being launched for pods that wait may be what the search
-		// would ask for; it comes first.
+		// The launches for pending pods come first: the search might plan the same
+		// capacity again.
 		j.out.Postponed = true
 		return nil
 	}
 }
 
-// options are the nodes that nothing but policies and budgets keep. known
-// counts those of commands under way.
+// options returns the nodes that only policies and budgets can still keep. known
+// counts the nodes of commands under way.
 func (j *judge) options(planned []int32) (out []option, known int) {
 	for i := range j.s.Nodes {
 		if j.s.Nodes[i].Command != nil {
@@ -112,11 +112,11 @@ func (j *judge) options(planned []int32) (out []option, known int) {
 			}
 			j.out.Eligible[m]++
 			out = append(out, option{node: int32(i), method: m, cost: j.survey.Cost(int32(i))})
-		case m == disrupt.Underutilized && !j.wanted(int32(i)): // nobody waits for its time to come
+		case m == disrupt.Underutilized && !j.wanted(int32(i)): // reported only on request: no pod waits for the node to become eligible
 			j.report(option{node: int32(i), method: m}, block.Kind, until(block))
 		default:
 			why := block.Reason
-			if block.Kind == disrupt.Forbidden { // what waits by itself is no news, and its end moves with every pod
+			if block.Kind == disrupt.Forbidden { // the end of the wait changes with every pod, so it goes into the text
 				why = until(block)
 			}
 			j.keep(option{node: int32(i), method: m}, Disruption{Reason: why, RetryAt: block.Until, Kind: block.Kind})
@@ -125,13 +125,14 @@ func (j *judge) options(planned []int32) (out []option, known int) {
 	return out, known
 }
 
-// wanted says whether pods wait for money that the node's pool spends.
+// wanted reports whether pods wait for money that the node's pool spends.
 func (j *judge) wanted(node int32) bool {
 	return j.short != nil && j.short[j.s.Nodes[node].Pool]
 }
 
-// allowed asks the policies about all options in one batch, at the most that
-// each of them could save. It returns by option whether it may go on.
+// allowed asks the policies about all options in one batch, with the node's full
+// price as savings, which is the upper bound. It returns by option whether the
+// policies allow it, and sets the cost of the allowed ones.
 func (j *judge) allowed(ctx context.Context, options []option) []bool {
 	question := policy.ConsolidateInput{Call: j.call(0)}
 	for _, o := range options {
@@ -151,7 +152,8 @@ func (j *judge) allowed(ctx context.Context, options []option) []bool {
 	return out
 }
 
-// askConsolidatePolicies asks the consolidate policies; options belong to the candidates.
+// askConsolidatePolicies asks the consolidate policies. options[i] is the node of
+// the question's candidate i. The result has one outcome per option.
 func (j *judge) askConsolidatePolicies(ctx context.Context, question *policy.ConsolidateInput, options []option) []policy.ConsolidateOutcome {
 	if len(options) == 0 {
 		return nil
@@ -169,7 +171,8 @@ func (j *judge) refused(o option, v *policy.ConsolidateOutcome) {
 	j.keep(o, Disruption{Policy: v.Policy, Reason: v.Reason, RetryAt: retry, Kind: disrupt.Forbidden})
 }
 
-// left is how many more nodes of a pool may go for the method.
+// left returns how many more nodes of a pool the budgets allow to be disrupted by
+// the method.
 func (j *judge) left(pool int32, m Method) int {
 	return disrupt.Allowed(&j.s.Pools[pool].Disruption, m) - j.going[pool]
 }
@@ -189,8 +192,9 @@ func (j *judge) overBudget(pool int32) string {
 	return "the disruption budgets of NodePool " + j.s.Pools[pool].Name + " allow no more"
 }
 
-// empties lets the empty nodes go, those first that bear the taint already,
-// and returns the other options that may go on.
+// empties marks the empty nodes for deletion as far as the budgets allow, those that
+// already bear the taint first. It returns the other options that the policies
+// allow.
 func (j *judge) empties(options []option, may []bool) []option {
 	var rest []option
 	for _, second := range []bool{true, false} {
@@ -210,7 +214,7 @@ func (j *judge) empties(options []option, may []bool) []option {
 	return rest
 }
 
-// keep adds a judgement over a node that stays.
+// keep adds a verdict for a node that stays.
 func (j *judge) keep(o option, why Disruption) {
 	why.Node, why.Method = o.node, o.method
 	j.out.Disruptions = append(j.out.Disruptions, why)
@@ -236,7 +240,7 @@ func (j *judge) candidate(o option, action string, saves float64) policy.Candida
 	}
 }
 
-// report says why a node stays to those who ask; nothing depends on it.
+// report adds a verdict for a node that stays when Options.Explain is set.
 func (j *judge) report(o option, kind disrupt.Kind, reason string) {
 	if j.opts.Explain {
 		j.keep(o, Disruption{Reason: reason, Kind: kind})
@@ -250,8 +254,9 @@ func until(b *disrupt.Block) string {
 	return b.Reason + ", at " + b.Until.UTC().Format(time.RFC3339) + " it may be looked at"
 }
 
-// explain names the nodes for which the search found nothing. What it found is
-// no news when it did not look at all of them to the end.
+// explain adds a verdict for each node that the search left alone, when
+// Options.Explain is set. whole is false when the search did not examine every node
+// to the end; the verdict's kind is then Waits.
 func (j *judge) explain(options []option, found func(int32) disrupt.Finding, whole bool) { //nolint:revive // a fact about the search
 	if !j.opts.Explain {
 		return

@@ -12,21 +12,21 @@ import (
 	"spokeshave.dev/controller/core/spend"
 )
 
-// namespaceCap is the room that a cap leaves to one namespace. A namespace
-// holds shares of nodes, not nodes, so that its caps are kept here, pod by pod,
-// and not by the solver.
+// namespaceCap is what a cap leaves to one namespace. A namespace uses shares of
+// nodes rather than whole nodes, so this package applies its caps pod by pod after
+// solving, and the solver does not know them.
 type namespaceCap struct {
 	namespace, policy, bound string
 	left                     model.Price
 }
 
-// namespaceRounds bounds how often a plan is made anew because a namespace
-// asked for too much; after the last one none of its pods gets a new node.
+// namespaceRounds is how many times a plan is solved again because a namespace
+// exceeds its cap. After the last round no pod of that namespace gets a new node.
 const namespaceRounds = 3
 
-// namespaceCaps holds back pods whose share of the nodes to launch, at worst
-// price, exceeds what their namespace may still spend. Pods of higher priority
-// go first.
+// namespaceCaps removes pods from the plan whose share of the nodes to launch, at
+// the worst price of their options, exceeds what their namespace may still spend.
+// Pods of higher priority are kept first.
 func (d *decider) namespaceCaps(ctx context.Context, in *solver.Input) {
 	if len(d.spaces) == 0 {
 		return
@@ -54,14 +54,14 @@ func (d *decider) namespaceCaps(ctx context.Context, in *solver.Input) {
 	for p, cost := range d.podCosts(&d.out.Plan) {
 		taken[d.s.Pods[p].Namespace] += cost
 	}
-	for i := range d.spaces { // what is left is for replacements
+	for i := range d.spaces { // the rest is available to replacements
 		d.spaces[i].left = max(0, d.spaces[i].left-taken[d.spaces[i].namespace])
 	}
 }
 
-// dropDearNamespaceOptions leaves nodes of a namespace for which its cap leaves too little only the
-// options on which its share costs least. A pool that wants several instance types
-// keeps them.
+// dropDearNamespaceOptions applies when the plan exceeds a namespace's cap: it
+// leaves each planned node only the options on which the namespace's share costs
+// least. Nodes of pools with a MinValues requirement keep all their options.
 func (d *decider) dropDearNamespaceOptions() {
 	costs, taken := d.podCosts(&d.out.Plan), d.existing()
 	for _, space := range d.spaces {
@@ -83,7 +83,7 @@ func (d *decider) dropDearNamespaceOptions() {
 	}
 }
 
-// cheapest are the options of a node on which a namespace's share costs least.
+// cheapest returns the options of a node on which a namespace's share costs least.
 func (d *decider) cheapest(n *model.PlannedNode, namespace string) []model.Option {
 	if len(n.Options) < 2 {
 		return n.Options
@@ -108,8 +108,9 @@ func (d *decider) cheapest(n *model.PlannedNode, namespace string) []model.Optio
 	return out
 }
 
-// existing is by namespace what the plan's pods take of nodes that exist, for
-// which no cap holds them back. It is not there for launches.
+// existing returns by namespace the price of the existing capacity that the plan's
+// pods take. No cap keeps a pod off an existing node, but what it takes there is no
+// longer left for launches.
 func (d *decider) existing() map[string]model.Price {
 	out := map[string]model.Price{}
 	for i := range d.out.Plan.Existing {
@@ -121,7 +122,7 @@ func (d *decider) existing() map[string]model.Price {
 	return out
 }
 
-// present is made once, when a namespace is capped.
+// present returns which pod uses which node. The first call computes it.
 func (d *decider) present() *spend.Presence {
 	if d.presence == nil {
 		d.presence = spend.NewPresence(d.s)
@@ -129,8 +130,8 @@ func (d *decider) present() *spend.Presence {
 	return d.presence
 }
 
-// overNamespaceCaps lists the pods to hold back; in the last round all those of a namespace
-// that is overNamespaceCaps its cap.
+// overNamespaceCaps returns the pods to remove from the plan. In the last round it
+// returns every pod of a namespace that is over its cap.
 func (d *decider) overNamespaceCaps(round int) []model.Unplaced {
 	var out []model.Unplaced
 	costs, taken := d.podCosts(&d.out.Plan), d.existing()
@@ -157,7 +158,7 @@ func (d *decider) overNamespaceCaps(round int) []model.Unplaced {
 
 func (d *decider) priority(pod int32) int32 { return d.s.Specs[d.s.Pods[pod].Spec].Priority }
 
-// namespaceAllowance is a cap and how much of what it leaves may be given out.
+// namespaceAllowance is a cap with kept, the part of what is left that pods may use.
 type namespaceAllowance struct {
 	namespaceCap
 	kept model.Price
@@ -187,9 +188,9 @@ func (d *decider) overLimit(limit namespaceAllowance, pods []int32, costs map[in
 	return out
 }
 
-// podCosts are the shares of what the planned nodes cost, each at the worst of
-// its options: on a smaller machine the same pod has the larger share. Of a pod
-// whose node is on the way out it is the difference.
+// podCosts returns the pods' shares of the planned nodes' hourly prices. Each share
+// is the highest over the node's options: on a smaller instance the same pod has a
+// larger share. For a pod that is on a node now, its share of that node is deducted.
 func (d *decider) podCosts(plan *model.Plan) map[int32]model.Price {
 	out := map[int32]model.Price{}
 	for i := range plan.Nodes {
@@ -216,9 +217,9 @@ func (d *decider) nodeCosts(n *model.PlannedNode) map[int32]model.Price {
 	return out
 }
 
-// affordable says whether the namespaces' caps leave room for what a proposal's
-// replacements cost their pods more than the nodes that go, and takes it.
-// Otherwise it says why not.
+// affordable reports whether the namespaces' caps allow what the proposal's
+// replacements cost their pods beyond the nodes they leave. If so, it deducts that
+// from the caps. If not, it returns the policy and the reason.
 func (j *judge) affordable(p *disrupt.Proposal) (ok bool, name, reason string) {
 	if len(j.spaces) == 0 || len(p.Sim.Plan.Nodes) == 0 {
 		return true, "", ""

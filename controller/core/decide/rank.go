@@ -9,11 +9,11 @@ import (
 	"spokeshave.dev/controller/core/solver"
 )
 
-// offeringRef names an offering of a catalogue.
+// offeringRef is the index of a type in a catalogue and of an offering in the type.
 type offeringRef struct{ typ, offering int }
 
-// rankPool asks the rank policies for a pool's offerings. rows is nil when no
-// rank policy applies: the billed price then stands, and nothing is built.
+// rankPool asks the rank policies about a pool's offerings. rows is nil when no rank
+// policy applies; the billed price is then the cost and no question is built.
 func (d *decider) rankPool(ctx context.Context, pool int) (rows []offeringRef, out policy.RankOutcome) {
 	p := &d.s.Pools[pool]
 	if p.Catalog < 0 || !d.ranked(p) {
@@ -83,7 +83,7 @@ func gpus(t *model.InstanceType) int64 {
 	return t.Capacity["nvidia.com/gpu"] + t.Capacity["amd.com/gpu"]
 }
 
-// podsFit is how many of the pool's mean pending pod fit the type.
+// podsFit returns how many pods of the mean pending pod's size fit the type.
 func podsFit(f *policy.PoolFacts, t *model.InstanceType) uint32 {
 	if f.PendingPods == 0 {
 		return 0
@@ -99,9 +99,9 @@ func podsFit(f *policy.PoolFacts, t *model.InstanceType) uint32 {
 	return uint32(max(0, fit))
 }
 
-// admits says whether the pool's requirements allow the type, and the offering
-// when one is given. A requirement on a label that neither has is the
-// template's to satisfy.
+// admits reports whether the pool's requirements allow the type, and the offering
+// when of is not nil. A requirement on a label that neither of them has is ignored
+// here: the pool's template sets that label.
 func admits(p *model.Pool, t *model.InstanceType, of *model.Offering) bool {
 	for i := range p.Requirements {
 		r := &p.Requirements[i]
@@ -126,8 +126,9 @@ func admits(p *model.Pool, t *model.InstanceType, of *model.Offering) bool {
 	return true
 }
 
-// poolsWithoutOfferings are the pools that nothing could ever be launched from, sold out or
-// not. A catalogue that is empty has not been read yet.
+// poolsWithoutOfferings returns the pools whose requirements no offering meets,
+// available or not. A pool with an empty catalogue is skipped: it has not been read
+// yet.
 func (d *decider) poolsWithoutOfferings() []int32 {
 	var out []int32
 	for i := range d.s.Pools {
@@ -142,7 +143,8 @@ func (d *decider) poolsWithoutOfferings() []int32 {
 	return out
 }
 
-// sells says whether one of the type's offerings meets the pool's requirements.
+// sells reports whether the type and one of its offerings meet the pool's
+// requirements.
 func sells(p *model.Pool, t *model.InstanceType) bool {
 	return admits(p, t, nil) && slices.ContainsFunc(t.Offerings, func(o model.Offering) bool { return admits(p, t, &o) })
 }
@@ -192,8 +194,8 @@ func (d *decider) rank(ctx context.Context, in *solver.Input) {
 	}
 }
 
-// costs turns the pipeline's answer into the solver's table. Offerings that
-// were not asked about are those the pool's requirements rule out.
+// costs converts the rank policies' answer into the solver's cost table. An offering
+// that is not among the rows has an empty entry; the pool's requirements exclude it.
 func (d *decider) costs(c *model.Catalog, rows []offeringRef, out *policy.RankOutcome) solver.Costs {
 	table := make(solver.Costs, len(c.Types))
 	for t := range c.Types {
@@ -212,7 +214,7 @@ func (d *decider) costs(c *model.Catalog, rows []offeringRef, out *policy.RankOu
 	return table
 }
 
-// tier numbers the groups of all pools.
+// tier converts a tier; the group numbers are the same for all pools.
 func (d *decider) tier(t policy.Tier) solver.Tier {
 	out := solver.Tier{Until: t.Until, Cost: t.Cost}
 	for _, s := range t.Shares {

@@ -11,11 +11,11 @@ import (
 	"spokeshave.dev/controller/core/policy"
 )
 
-// driftsAtOnce is how many drifted nodes are replaced by one decision.
+// driftsAtOnce is how many drifted nodes one decision replaces at most.
 const driftsAtOnce = 8
 
-// search looks for replacements of drifted nodes and for a cheaper cluster.
-// on are the commands that go on: their pods have a claim on room.
+// search replaces drifted nodes and then looks for a cheaper cluster. on are the
+// commands under way; the capacity that their pods need is taken.
 func (j *judge) search(ctx context.Context, options []option, on []*Command) error {
 	j.input(ctx)
 	scene := j.scene(on)
@@ -29,8 +29,8 @@ func (j *judge) search(ctx context.Context, options []option, on []*Command) err
 	return j.underutilized(ctx, scene, options, effort)
 }
 
-// scene is the cluster once everything that goes on, and every node that goes
-// now, is done with.
+// scene returns the cluster as it will be once the commands in on are finished and
+// the nodes marked for deletion in this decision are gone.
 func (j *judge) scene(on []*Command) *disrupt.Scene {
 	scene := disrupt.NewScene(j.survey, j.in, j.out.Plan.Existing)
 	for _, c := range on {
@@ -51,7 +51,7 @@ func (j *judge) scene(on []*Command) *disrupt.Scene {
 	return scene
 }
 
-// drifted replaces the nodes that are out of date, the oldest first.
+// drifted starts replacing the drifted nodes, the oldest first.
 func (j *judge) drifted(ctx context.Context, scene *disrupt.Scene, options []option) error {
 	var old []option
 	for _, o := range options {
@@ -93,8 +93,8 @@ func (j *judge) drifted(ctx context.Context, scene *disrupt.Scene, options []opt
 	return nil
 }
 
-// underutilized starts the consolidations that are worth most, those first that
-// free money that pods wait for.
+// underutilized starts the consolidations with the highest savings. Nodes whose
+// pools spend money that pods wait for come first.
 func (j *judge) underutilized(ctx context.Context, scene *disrupt.Scene, options []option, effort disrupt.Effort) error {
 	left := make([]int, len(j.s.Pools))
 	for i := range left {
@@ -122,8 +122,8 @@ func (j *judge) underutilized(ctx context.Context, scene *disrupt.Scene, options
 	return err
 }
 
-// start begins a proposal, or what can be done in its stead when it proves wrong,
-// and returns the nodes that are not to go.
+// start tries a proposal and, while the checker rejects the plan, its next
+// alternative. It returns the nodes that may not be disrupted.
 func (j *judge) start(ctx context.Context, scene *disrupt.Scene, p *disrupt.Proposal) (refused []int32, err error) {
 	for ; p != nil; p = p.Instead {
 		wrong := false
@@ -134,9 +134,10 @@ func (j *judge) start(ctx context.Context, scene *disrupt.Scene, p *disrupt.Prop
 	return refused, nil
 }
 
-// try asks the policies about a proposal as it is, with what it saves and
-// launches, and makes it a command if they allow it. It returns the nodes that
-// are not to go. wrong says that these stay for the proposal's sake alone.
+// try asks the policies about a proposal with its real savings and launches, and
+// turns it into a command if they allow it. refused are the nodes that may not be
+// disrupted. wrong means that the checker rejected a widened plan, so that an
+// alternative of the proposal may still succeed.
 func (j *judge) try(ctx context.Context, scene *disrupt.Scene, p *disrupt.Proposal) (refused []int32, wrong bool, err error) {
 	if refused := j.refusedByPolicies(ctx, p); len(refused) > 0 {
 		return refused, false, nil
@@ -146,7 +147,7 @@ func (j *judge) try(ctx context.Context, scene *disrupt.Scene, p *disrupt.Propos
 	}
 	switch err := j.prove(&p.Sim.Input, &p.Sim.Plan, p.Sim.Input.Pods); {
 	case err != nil && p.Sim.Widened:
-		return p.Nodes, true, nil // two plans made one: topology may not bear it
+		return p.Nodes, true, nil // the plan merges two plans, which topology constraints may not allow
 	case err != nil:
 		return nil, false, fmt.Errorf("disrupt %s: %w", j.s.Nodes[p.Nodes[0]].Name, err)
 	}
@@ -158,8 +159,8 @@ func (j *judge) try(ctx context.Context, scene *disrupt.Scene, p *disrupt.Propos
 	return nil, false, nil
 }
 
-// refusedByPolicies asks the consolidate policies about every node of a proposal, and
-// returns those that they do not let go.
+// refusedByPolicies asks the consolidate policies about every node of a proposal and
+// returns those that they do not allow.
 func (j *judge) refusedByPolicies(ctx context.Context, p *disrupt.Proposal) []int32 {
 	action := "delete"
 	if len(p.Sim.Plan.Nodes) > 0 {
@@ -182,9 +183,9 @@ func (j *judge) refusedByPolicies(ctx context.Context, p *disrupt.Proposal) []in
 	return refused
 }
 
-// launchable shows the replacements to the ceiling policies, and holds them
-// against the caps of namespaces. A proposal that loses all options of a node is
-// given up.
+// launchable asks the ceiling policies about the replacements and checks them
+// against the namespaces' caps. It returns false when a replacement loses all its
+// options or a cap is exceeded; the proposal is then dropped and its nodes are kept.
 func (j *judge) launchable(ctx context.Context, p *disrupt.Proposal) bool {
 	name, reason := "", ""
 	if j.reviewed(&p.Sim.Plan) {

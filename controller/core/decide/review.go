@@ -12,12 +12,13 @@ import (
 	"spokeshave.dev/controller/core/solver"
 )
 
-// reviewRounds bounds how often a refused plan is solved again.
+// reviewRounds is how many times a plan with refused launches is solved again.
 const reviewRounds = 3
 
-// review shows the plan's launches to the ceiling policies. Options refused
-// are dropped; a node that lost all of them is planned again without them, and
-// after the last round given up, its pods saying who refused.
+// review asks the ceiling policies about the plan's launches and drops the options
+// that they refuse. When a node loses all its options, the plan is solved again
+// without them. After the last round such a node is dropped and its pods report the
+// policy that refused.
 func (d *decider) review(ctx context.Context, in *solver.Input) {
 	if !d.reviewed(&d.out.Plan) {
 		return
@@ -37,7 +38,7 @@ func (d *decider) review(ctx context.Context, in *solver.Input) {
 			d.drop(bare, denied)
 			return
 		}
-		if round > 0 { // what comes next best is refused as well: ask for all of it at once
+		if round > 0 { // the next best options were refused too: ask about all of them at once
 			others, failed := d.ask(ctx, d.others(bare))
 			if failed != nil {
 				d.dropAll(failed)
@@ -49,10 +50,10 @@ func (d *decider) review(ctx context.Context, in *solver.Input) {
 	}
 }
 
-// others are launches of everything that the NodePools of the nodes listed
-// could launch instead, each with the node's pods. A policy that refuses most
-// of what there is ("no spot above half the price") would else use up the
-// rounds before something that it allows comes up.
+// others returns a plan with one node per offering that the pools of the listed
+// nodes could launch, each with the node's pods. It lets one question cover
+// everything: a policy that refuses most offerings ("no spot above half the price")
+// would otherwise use up the rounds before an allowed offering is tried.
 func (d *decider) others(nodes []int) *model.Plan {
 	out, seen := &model.Plan{}, map[string]bool{}
 	for _, i := range nodes {
@@ -81,14 +82,16 @@ func (d *decider) others(nodes []int) *model.Plan {
 
 func (d *decider) reviewed(plan *model.Plan) bool { return len(plan.Nodes) > 0 && d.capped() }
 
-// launchKey is what makes two launches the same question.
+// launchKey identifies launches that are one question to the policies.
 type launchKey struct {
 	pool       int32
 	option     model.Option
 	namespaces string
 }
 
-// ask reviews every option of every planned node, each distinct one once.
+// ask asks the ceiling policies about every option of every planned node, each
+// distinct launch once. It returns the refused options, or the policy that gave no
+// answer.
 func (d *decider) ask(ctx context.Context, plan *model.Plan) ([]model.Denied, *policy.Exclusion) {
 	question := policy.CeilingInput{Call: d.call(0), Scopes: d.scopeSpend(d.accounts())}
 	seen := map[launchKey]int{}
@@ -154,7 +157,8 @@ func (d *decider) launchOf(pool int32, option model.Option, namespaces []string)
 	return l
 }
 
-// strip takes refused options off the plan and returns the nodes left bare.
+// strip removes the denied options from the plan. It returns the indexes of the
+// nodes that have no option left.
 func strip(plan *model.Plan, denied []model.Denied) []int {
 	if len(denied) == 0 {
 		return nil
@@ -174,7 +178,8 @@ func strip(plan *model.Plan, denied []model.Denied) []int {
 	return bare
 }
 
-// drop gives up the nodes listed: their pods wait, and say why.
+// drop removes the listed nodes from the plan. Their pods become unplaced, with the
+// refusal as reason.
 func (d *decider) drop(nodes []int, denied []model.Denied) {
 	for _, i := range nodes {
 		n := &d.out.Plan.Nodes[i]

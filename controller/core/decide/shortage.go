@@ -10,10 +10,10 @@ import (
 	"spokeshave.dev/controller/core/spend"
 )
 
-// shortage marks the caps for which pods of the plan wait. Of the caps that a
-// reason may speak of it is the one that the plan leaves least under. It returns
-// by pool whether consolidation of its nodes frees money that pods wait for; nil
-// when no cap stops any.
+// shortage sets Short on the caps that keep pods of the plan pending. When several
+// caps fit a reason, it is the one that the plan leaves the least under. The result
+// says by pool whether consolidating its nodes frees money that pods wait for; it is
+// nil when no cap keeps a pod pending.
 func (d *decider) shortage() []bool {
 	var pools []bool
 	for i := range d.out.Plan.Unplaced {
@@ -33,7 +33,7 @@ func (d *decider) shortage() []bool {
 	return pools
 }
 
-// headroomInTheWay is the cap that a reason is about, nil for other reasons.
+// headroomInTheWay returns the cap that a reason refers to, nil for other reasons.
 func (d *decider) headroomInTheWay(r *model.Reason, namespace string) *CapStatus {
 	if r.Code != model.CeilingReached {
 		return nil
@@ -62,7 +62,8 @@ func (d *decider) headroomInTheWay(r *model.Reason, namespace string) *CapStatus
 	return tightest
 }
 
-// poolsIn adds the pools of a scope; a namespace's pods may be on the nodes of any.
+// poolsIn sets the pools of a scope in pools and returns it. A namespace's scope has
+// every pool, since its pods may run on the nodes of any.
 func (d *decider) poolsIn(scope string, pools []bool) []bool {
 	space := strings.HasPrefix(scope, spend.Namespace)
 	at := slices.IndexFunc(d.in.Headroom, func(h model.Headroom) bool { return h.Scope == scope })
@@ -72,7 +73,8 @@ func (d *decider) poolsIn(scope string, pools []bool) []bool {
 	return pools
 }
 
-// planned is what the plan takes of a scope at worst.
+// planned returns the hourly price of the plan's nodes within a scope, each at the
+// worst of its options.
 func (d *decider) planned(scope string) model.Price {
 	sum, in := model.Price(0), d.poolsIn(scope, make([]bool, len(d.s.Pools)))
 	for i := range d.out.Plan.Nodes {
@@ -83,8 +85,9 @@ func (d *decider) planned(scope string) model.Price {
 	return sum
 }
 
-// freeHeadroom looks for nodes of capped pools that can go without a replacement,
-// while others are launched: money that is waited for does not wait for them.
+// freeHeadroom looks for nodes of capped pools that can be deleted without a
+// replacement. Unlike search it also runs while the plan launches nodes, since pods
+// wait for the money that it frees.
 func (j *judge) freeHeadroom(ctx context.Context, options []option, on []*Command) error {
 	scene := j.scene(on)
 	options = slices.DeleteFunc(slices.Clone(options), func(o option) bool { return !j.short[j.s.Nodes[o.node].Pool] })

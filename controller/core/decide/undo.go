@@ -8,10 +8,10 @@ import (
 	"spokeshave.dev/controller/core/spend"
 )
 
-// recheckAfterUndo holds the plan's launches against the caps again when commands are
-// taken back: what the nodes cost stays beside what was launched in their stead,
-// and both count from now on, where the plan was made while they counted once.
-// Launches for which that leaves too little wait for the next decision.
+// recheckAfterUndo compares the plan's launches with the caps again when commands
+// are undone. The plan was solved while a node and its replacement counted once.
+// After the undo both stay and both count. Launches that no longer fit are removed
+// from the plan and wait for the next decision.
 func (j *judge) recheckAfterUndo(commands []*Command) {
 	if j.in == nil || len(j.in.Headroom) == 0 || len(j.out.Plan.Nodes) == 0 {
 		return
@@ -39,7 +39,8 @@ func (j *judge) recheckAfterUndo(commands []*Command) {
 	}
 }
 
-// holdBack takes the launches within a cap off the plan.
+// holdBack removes every launch in the cap's pools from the plan. short is what the
+// cap lacks, per hour.
 func (j *judge) holdBack(h *model.Headroom, short model.Price) {
 	j.out.Plan.Nodes = slices.DeleteFunc(j.out.Plan.Nodes, func(n model.PlannedNode) bool {
 		if !h.Pools[n.Pool] {

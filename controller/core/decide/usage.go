@@ -7,19 +7,19 @@ import (
 	"spokeshave.dev/controller/core/policy"
 )
 
-// usage says how much runs already of what rank policies are asked about.
+// usage counts the running nodes that the rank policies are told about.
 type usage struct {
-	// pools and cluster count nodes by offering, without its price; those of
-	// the cluster that are on their way out do not count.
+	// pools and cluster count nodes by offering, with the option's price unset.
+	// cluster leaves out nodes that are being deleted.
 	pools   []map[model.Option]uint32
 	cluster map[model.Option]uint32
-	// families has what the on-demand nodes of each family cost, total what
-	// all do, in USD/hour.
+	// families is the price of the on-demand nodes by family and total that of all
+	// of them, in USD/hour.
 	families map[string]float64
 	total    float64
 }
 
-// used is counted once a decision.
+// used returns the usage. The first call of a decision computes it.
 func (d *decider) used() *usage {
 	if d.usage != nil {
 		return d.usage
@@ -50,7 +50,7 @@ func (d *decider) used() *usage {
 	return u
 }
 
-// fill in what is known of the row's offering.
+// fill sets the row's usage fields for the pool.
 func (u *usage) fill(row *policy.RankRow, pool int) {
 	at := model.Option{InstanceType: row.InstanceType, Zone: row.Zone, CapacityType: row.CapacityType}
 	row.Running, row.RunningCluster = u.pools[pool][at], u.cluster[at]

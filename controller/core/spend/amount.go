@@ -11,18 +11,18 @@ import (
 // unit is how many micro-dollar nanoseconds per hour make one micro-dollar.
 const unit = uint64(time.Hour)
 
-// Amount is exact money: whole micro-dollars, and the part that has accrued
-// towards the next one. Sums of amounts do not depend on how time was cut into
-// intervals, so that a node at 0.0001 $/h looked at every second still costs.
+// Amount is an exact sum of money: whole micro-dollars, and the fraction accrued
+// towards the next one. A sum does not depend on the intervals in which it was
+// accrued: a node at 0.0001 $/h that is charged every second still adds up.
 type Amount struct {
 	Micro int64 `json:"micro"`
-	// Rest counts micro-dollars per hour times nanoseconds; it is below one
-	// hour's nanoseconds.
+	// Rest is the fraction, in micro-dollars per hour times nanoseconds. It is less
+	// than one hour in nanoseconds.
 	Rest uint64 `json:"rest,omitempty"`
 }
 
-// Accrue adds what the hourly price costs over the time. Negative prices and
-// times add nothing; the sum saturates.
+// Accrue adds the cost of the hourly price over d. A price or duration of zero or
+// less adds nothing. The sum saturates at math.MaxInt64 micro-dollars.
 func (a *Amount) Accrue(price model.Price, d time.Duration) {
 	if price <= 0 || d <= 0 {
 		return
@@ -54,13 +54,14 @@ func (a *Amount) add(whole, rest uint64) {
 	a.Micro, a.Rest = int64(sum), rest%unit
 }
 
-// Valid says whether the amount can have come from Accrue and Plus.
+// Valid reports whether Accrue and Plus can produce the amount.
 func (a *Amount) Valid() bool { return a.Micro >= 0 && a.Rest < unit }
 
-// USD is the amount in dollars.
+// USD returns the amount in dollars, without the fraction of a micro-dollar.
 func (a *Amount) USD() float64 { return float64(a.Micro) / 1e6 }
 
-// portion is price × parts / total, rounded down, without overflow.
+// portion returns price × parts / total, rounded down, without overflow. parts must
+// not exceed total.
 func portion(price model.Price, parts, total int64) model.Price {
 	if price <= 0 || parts <= 0 || total <= 0 {
 		return 0

@@ -8,13 +8,13 @@ import (
 	"spokeshave.dev/controller/core/model"
 )
 
-// remembered is how long a node that went is spoken of.
+// remembered is how long a departure is kept after the node began to terminate.
 const remembered = time.Hour
 
-// departures joins what is kept and what is seen of the nodes that began to go
-// within the last hour. A node that both know is the one that went first, with
-// all the pods that it had then: after a restart only those are seen that are
-// still on their way out, with the pods that are left.
+// departures merges the kept and the observed departures of the last hour, sorted by
+// time. For a claim in both lists it takes the earlier time and the larger number of
+// pods: after a restart only nodes that still terminate are observed, with the pods
+// that are left on them.
 func departures(kept, seen []model.Departure, now time.Time) []model.Departure {
 	at := map[string]int{}
 	var out []model.Departure

@@ -10,7 +10,7 @@ import (
 	"spokeshave.dev/controller/core/model"
 )
 
-// Encode is the ledger as it is kept.
+// Encode returns the ledger as JSON, which Decode reads.
 func (l *Ledger) Encode() ([]byte, error) {
 	text, err := json.Marshal(l)
 	if err != nil {
@@ -19,8 +19,9 @@ func (l *Ledger) Encode() ([]byte, error) {
 	return text, nil
 }
 
-// Decode reads a kept ledger. A ledger of another version, or with amounts that
-// no account can have, is an error: the caller starts a new one and says so.
+// Decode reads an encoded ledger. It returns an error for another version and for
+// amounts that no ledger can have; the caller then starts a new ledger and reports
+// it.
 func Decode(text []byte) (Ledger, error) {
 	var l Ledger
 	if err := json.Unmarshal(text, &l); err != nil {
@@ -54,7 +55,8 @@ func rentedBy(s *model.Snapshot, n *model.Node) Rented {
 	return Rented{Pool: name, Labels: strings.Join(labelsOf(labels), ","), Family: family, CapacityType: n.CapacityType}
 }
 
-// pools are the entries in order; what neither runs nor has cost is dropped.
+// pools returns the entries in order, without those that have neither rate nor
+// amount.
 func pools(in map[Rented]*PoolSpend) []PoolSpend {
 	var out []PoolSpend
 	for _, p := range in {

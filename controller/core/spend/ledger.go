@@ -9,42 +9,40 @@ import (
 	"spokeshave.dev/controller/core/model"
 )
 
-// LedgerVersion is written into kept ledgers; others are refused.
+// LedgerVersion is the format version in encoded ledgers. Decode refuses any other.
 const LedgerVersion = 1
 
-// Ledger keeps what the cluster has cost since the month began, in UTC. It has
-// two cuts through the same money, what was rented (Pools) and who used it
-// (Holders), and each adds up to the whole exactly. A ledger is a value: Advance
-// returns the next one.
+// Ledger records what the cluster has cost since the month began, in UTC. It divides
+// the same total in two ways: by what was rented (Pools) and by who used it
+// (Holders). Each division adds up to the total exactly. A Ledger is a value:
+// Advance returns the next one.
 type Ledger struct {
 	Version int       `json:"version"`
 	Month   time.Time `json:"month"`
-	// Since is where the account begins: the month's start, or later when the
-	// ledger was lost or is new. What ran before was estimated from the
-	// instances that still ran then (Estimated).
+	// Since is the start of the record: the month's start, or a later time when the
+	// ledger is new or the previous one was lost. Estimated is set when costs before
+	// Since were estimated from the instances that still ran then.
 	Since     time.Time `json:"since"`
 	Estimated bool      `json:"estimated,omitempty"`
-	// Through is the time up to which everything has been counted.
+	// Through is the time up to which all costs are included.
 	Through time.Time    `json:"through"`
 	Pools   []PoolSpend  `json:"pools,omitempty"`
 	Holders []HeldSpend  `json:"holders,omitempty"`
 	Past    []MonthTotal `json:"past,omitempty"`
-	// Departed are the nodes that began to go within the last hour. They are
-	// no money; they are here because policies ask for them after a restart.
+	// Departed are the nodes that began to terminate within the last hour. They are
+	// kept here because policies need them after a restart.
 	Departed []model.Departure `json:"departed,omitempty"`
-	// Coming are the claims that were on their way at Through and have cost
-	// nothing yet, in order of name: EC2 may have started them already. After a
-	// restart they are charged from their launch.
+	// Coming are the claims without a launch time at Through, sorted by name. They
+	// have not been charged yet although EC2 may have started them. After a restart
+	// they are charged from their launch.
 	Coming []string `json:"coming,omitempty"`
 
-	// seen is when each claim was last counted; nil in a ledger that was read
-	// back.
+	// seen is when each claim was last counted. It is nil in a decoded ledger.
 	seen map[string]time.Time
 }
 
-// Rented is what of a cluster's instances is accounted for together. Labels
-// are the NodePool's when the money was spent: moving a pool to another team
-// does not move its past.
+// Rented is the key of one Pools entry. Labels are the NodePool's labels when the
+// money was spent: a change of a pool's labels does not move its earlier costs.
 type Rented struct {
 	Pool string `json:"pool"`
 	// Labels are "key=value" pairs, sorted and joined by commas.
@@ -53,35 +51,35 @@ type Rented struct {
 	CapacityType model.CapacityType `json:"capacityType,omitempty"`
 }
 
-// PoolSpend is what one kind of rented capacity has cost, and costs per hour.
+// PoolSpend is the month's cost of one Rented key and its current hourly rate.
 type PoolSpend struct {
 	Rented
 	Amount Amount      `json:"amount"`
 	Rate   model.Price `json:"rate,omitempty"`
 }
 
-// HeldSpend is what one holder has cost, and costs per hour.
+// HeldSpend is the month's cost of one holder and its current hourly rate.
 type HeldSpend struct {
 	Holder
 	Amount Amount      `json:"amount"`
 	Rate   model.Price `json:"rate,omitempty"`
 }
 
-// MonthTotal is what a month that is over has cost in all.
+// MonthTotal is the total cost of a finished month.
 type MonthTotal struct {
 	Month time.Time `json:"month"`
 	Amount
 }
 
-// pastMonths is how many finished months are kept.
+// pastMonths is how many finished months the ledger keeps.
 const pastMonths = 13
 
-// maxApart bounds the entries of either cut that are kept apart, workloads for
-// instance: see Within.
+// maxApart is the number of entries that Advance keeps in each of Pools and Holders
+// before small ones are merged: see Trim.
 const maxApart = 2000
 
-// New is a ledger for a cluster that has none: what the running instances have
-// cost since the month began, as far as they can still tell.
+// New returns the first ledger of a cluster. Its amounts are estimated from the
+// running instances: what each has cost since its launch or the month's start.
 func New(s *model.Snapshot) Ledger {
 	month := monthStart(s.Time)
 	now := s.Time.UTC()
@@ -91,11 +89,11 @@ func New(s *model.Snapshot) Ledger {
 	return l
 }
 
-// Advance counts the time since the ledger's Through. What was running then is
-// charged until now, whether it still runs or not, for nobody saw it end; what
-// is new is charged from its start. Starts are known to the second: what began in
-// the last one before a ledger that was read back is new. A snapshot from before
-// Through changes nothing.
+// Advance returns the ledger with the time since Through added. What ran at Through
+// is charged until now, whether or not it still runs, since its end was not
+// observed. A new node is charged from its launch. Launch times have a resolution of
+// one second: a node launched in the second before Through of a decoded ledger
+// counts as new. A snapshot that is not later than Through changes nothing.
 func (l *Ledger) Advance(s *model.Snapshot) Ledger {
 	now := s.Time.UTC()
 	if !now.After(l.Through) {
@@ -119,7 +117,7 @@ func (l *Ledger) Advance(s *model.Snapshot) Ledger {
 	return next
 }
 
-// turn closes the month.
+// turn closes the month: it adds the total to Past and resets the amounts.
 func (l *Ledger) turn() {
 	end := l.Month.AddDate(0, 1, 0)
 	l.charge(end)
@@ -134,7 +132,7 @@ func (l *Ledger) turn() {
 	l.Month, l.Since, l.Estimated = end, end, false
 }
 
-// charge accrues the rates up to a time.
+// charge accrues all rates up to the given time.
 func (l *Ledger) charge(to time.Time) {
 	d := to.Sub(l.Through)
 	for i := range l.Pools {
@@ -146,12 +144,13 @@ func (l *Ledger) charge(to time.Time) {
 	l.Through = to
 }
 
-// forget is how long a claim that has disappeared is remembered, lest one that
-// comes back be charged from its start again.
+// forget is how long a claim that disappeared stays in seen. Within that time a
+// claim that reappears is not charged from its launch again.
 const forget = 24 * time.Hour
 
-// rates replaces what runs by what the snapshot says, and charges each node for
-// the time that it is owed for.
+// rates replaces the current rates by those of the snapshot. It also charges each
+// node for the duration that owed returns, for time before Through that is not yet
+// charged.
 func (l *Ledger) rates(s *model.Snapshot, owed func(*model.Node) time.Duration) {
 	rented, held := map[Rented]*PoolSpend{}, map[Holder]*HeldSpend{}
 	for _, p := range l.Pools {
@@ -200,7 +199,7 @@ func get[K comparable, V any](m map[K]*V, key K, zero func(K) *V) *V {
 	return v
 }
 
-// Total is what the month has cost so far.
+// Total returns the cost of the month so far.
 func (l *Ledger) Total() Amount {
 	var sum Amount
 	for i := range l.Pools {
@@ -209,7 +208,7 @@ func (l *Ledger) Total() Amount {
 	return sum
 }
 
-// Rate is what runs now, per hour.
+// Rate returns the current hourly price of everything that runs.
 func (l *Ledger) Rate() model.Price {
 	sum := model.Price(0)
 	for i := range l.Pools {
@@ -218,7 +217,7 @@ func (l *Ledger) Rate() model.Price {
 	return sum
 }
 
-// Forecast is what the month will have cost if nothing changes.
+// Forecast returns the cost of the whole month if the current rates do not change.
 func (l *Ledger) Forecast() Amount {
 	sum := l.Total()
 	sum.Accrue(l.Rate(), l.Month.AddDate(0, 1, 0).Sub(l.Through))
@@ -240,8 +239,8 @@ func labelsOf(labels map[string]string) []string {
 	return out
 }
 
-// Scopes are what every scope has cost, in order of scope, as a snapshot
-// carries it.
+// Scopes returns the month's cost of every scope, sorted by scope, in the form that
+// a snapshot carries.
 func (l *Ledger) Scopes() []model.Spent {
 	sums := map[string]*Amount{Cluster: {}}
 	add := func(name string, a Amount) {

@@ -2,8 +2,8 @@ package spend
 
 import "spokeshave.dev/controller/core/model"
 
-// namespaces sums what the pods of each namespace hold of the nodes that they
-// are on, and of those that they are planned for, by scope name.
+// namespaces returns, by scope name, the shares that each namespace's pods have of
+// the nodes they are on and of the nodes they are planned for.
 func namespaces(s *model.Snapshot) map[string]*Scope {
 	out := map[string]*Scope{}
 	of := func(namespace string) *Scope {
@@ -35,16 +35,17 @@ func namespaces(s *model.Snapshot) map[string]*Scope {
 	return out
 }
 
-// Presence is who is on which node now, wherever plans count them.
+// Presence says which node each pod is on now. A pod of Snapshot.Moves counts on the
+// node it leaves.
 type Presence struct {
 	s *model.Snapshot
-	// at is by pod the node that it is on, -1 for none; total is by node what its
-	// pods hold of it, in parts of a million.
+	// at is by pod the index of its node, -1 for none. total is by node the sum of
+	// its pods' dominant shares, in millionths of the node.
 	at    []int32
 	total []int64
 }
 
-// NewPresence looks at every pod.
+// NewPresence reads every pod and move of the snapshot.
 func NewPresence(s *model.Snapshot) *Presence {
 	p := &Presence{s: s, at: make([]int32, len(s.Pods)), total: make([]int64, len(s.Nodes))}
 	for i := range s.Pods {
@@ -65,7 +66,8 @@ func (p *Presence) parts(pod, node int32) int64 {
 	return dominant(p.s.Specs[p.s.Pods[pod].Spec].Requests, p.s.Nodes[node].Allocatable)
 }
 
-// worst is what a node may cost per hour, as far as caps count it.
+// worst returns the highest hourly price that the caps count for a node: 0 for an
+// unmanaged node and for one with an interruption notice.
 func (p *Presence) worst(node int32) model.Price {
 	n := &p.s.Nodes[node]
 	if !managed(n) || n.Noticed {
@@ -74,8 +76,9 @@ func (p *Presence) worst(node int32) model.Price {
 	return max(n.Cost(), n.Reserved)
 }
 
-// Holds is the pod's share of the node that it is on, 0 on none. Like what a pod is
-// to hold it is rounded up: a place as dear as the one before costs nothing more.
+// Holds returns the pod's share of its node's hourly price, 0 for a pod on no node.
+// It is rounded up, as Takes is, so that a move to a place of equal price costs
+// nothing.
 func (p *Presence) Holds(pod int32) model.Price {
 	at := p.at[pod]
 	if at < 0 {
@@ -84,7 +87,7 @@ func (p *Presence) Holds(pod int32) model.Price {
 	return up(p.worst(at), p.parts(pod, at), max(whole, p.total[at]))
 }
 
-// up is the portion of a price, rounded up, and no more than the price.
+// up returns the portion of a price, rounded up and at most the price.
 func up(price model.Price, parts, total int64) model.Price {
 	if price <= 0 || parts <= 0 {
 		return 0
@@ -92,13 +95,14 @@ func up(price model.Price, parts, total int64) model.Price {
 	return min(price, portion(price, parts, total)+1)
 }
 
-// Takes is the share of a node in the snapshot that the pod comes to hold at
-// most, beyond what it holds where it is.
+// Takes returns how much the pod's share may rise per hour when it moves to a node
+// of the snapshot; never below 0.
 func (p *Presence) Takes(pod, node int32) model.Price {
 	return max(0, up(p.worst(node), p.parts(pod, node), whole)-p.Holds(pod))
 }
 
-// holding is a namespace on a node, coming is what it is to hold there.
+// holding is the key of a namespace's share of a node. coming is the share that its
+// pods will have there.
 type holding struct {
 	namespace string
 	node      int32
@@ -106,13 +110,15 @@ type holding struct {
 
 type coming struct {
 	parts int64
-	// leaves is what those who come hold of the nodes that they are on.
+	// leaves is the price of the shares that the coming pods have where they are
+	// now.
 	leaves model.Price
 }
 
-// committed is by namespace what its pods hold, and what those that are to come
-// to a node will hold more there than where they are. Those who come count as if
-// no other namespace's pods did: these may find room elsewhere.
+// committed returns by namespace the price of the shares that its pods have, plus
+// the increase once the pods that are to move have moved. A coming pod's share is
+// computed as if no other namespace had pods on the node, since those may move
+// elsewhere.
 func (p *Presence) committed() map[string]model.Price {
 	here, come := map[holding]int64{}, map[holding]coming{}
 	for i, at := range p.at {

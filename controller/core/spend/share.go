@@ -7,10 +7,10 @@ import (
 	"spokeshave.dev/controller/core/model"
 )
 
-// Holder is who a share of a node's price belongs to.
+// Holder identifies who uses a share of a node.
 type Holder struct {
-	// Kind is Workload for pods, Daemon for the pods of DaemonSets (one
-	// holder for all), Idle for what no pod asked for.
+	// Kind is Workload for pods, Daemon for all pods of DaemonSets together, Idle
+	// for the part of a node that no pod requests.
 	Kind      string `json:"kind"`
 	Namespace string `json:"namespace,omitempty"`
 	// Workload is "Deployment/web", "Job/nightly", or "Pod/name" for a pod
@@ -25,13 +25,13 @@ const (
 	Idle     = "idle"
 )
 
-// Shares splits what every managed node costs per hour, or what is reserved for it
-// in flight, among those who use it. A pod holds the largest of its requests as
-// a share of the node's allocatable (its dominant resource); what is left is
-// idle, and where the shares exceed the node they are scaled down to it. A pod
-// that is to move pays where it is, and one that waits for a node pays for that.
-// The parts of a node add up to its price exactly; the indexes of the result are
-// those of Snapshot.Nodes.
+// Shares splits each managed node's hourly price, or the price reserved for it while
+// it is in flight, among the holders that use it. A pod's weight is the largest of
+// its requests as a share of the node's allocatable (its dominant resource). The
+// rest of the node is idle. When the weights exceed the node, they are scaled down
+// to it. A pod that is to move counts on the node it leaves; a pod planned for a
+// node in flight counts there. The shares of a node add up to its price exactly. The
+// result is indexed like Snapshot.Nodes.
 func Shares(s *model.Snapshot) [][]Share {
 	pods, left := make([][]int32, len(s.Nodes)), map[int32]int32{}
 	for _, m := range s.Moves {
@@ -57,10 +57,10 @@ func Shares(s *model.Snapshot) [][]Share {
 	return out
 }
 
-// PodShares is what each pod holds at most of the hourly price of a node that is
-// launched for them, rounded up: pods of other namespaces may find room elsewhere,
-// so that only its own namespace's make a pod's share smaller. pods index
-// Snapshot.Pods.
+// PodShares returns the highest share that each pod may have of the hourly price of
+// a node launched for them, rounded up. Only the pods of the same namespace reduce a
+// pod's share, since pods of other namespaces may run elsewhere. pods index
+// Snapshot.Pods, and the result is indexed like pods.
 func PodShares(s *model.Snapshot, price model.Price, allocatable model.Resources, pods []int32) []model.Price {
 	parts, total := make([]int64, len(pods)), map[string]int64{}
 	for i, p := range pods {
@@ -80,7 +80,7 @@ type Share struct {
 	Price model.Price
 }
 
-// whole is the weight of an entire node.
+// whole is the weight of an entire node, in millionths.
 const whole = 1_000_000
 
 type weight struct {
@@ -88,7 +88,7 @@ type weight struct {
 	parts int64
 }
 
-// weigh gives each holder its parts of a million, idle included, in order of
+// weigh returns the weight of each holder in millionths, Idle included, sorted by
 // holder.
 func weigh(s *model.Snapshot, allocatable model.Resources, pods []int32) []weight {
 	var out []weight
@@ -129,8 +129,8 @@ func compare(a, b Holder) int {
 	return cmp.Or(cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Workload, b.Workload))
 }
 
-// dominant is the largest share of any resource, pod slots aside, in parts of
-// a million.
+// dominant returns the largest share that the requests take of any resource, in
+// millionths. Pod slots and volume counts are left out.
 func dominant(requests, allocatable model.Resources) int64 {
 	most := int64(0)
 	for name, want := range requests {
@@ -146,8 +146,8 @@ func dominant(requests, allocatable model.Resources) int64 {
 	return most
 }
 
-// split deals the price by weight: everybody gets the whole micro-dollars, and
-// what is left over goes, one each, to the first holders.
+// split divides the price by weight, in whole micro-dollars. The remainder goes to
+// the first holders, one micro-dollar each.
 func split(price model.Price, by []weight) []Share {
 	total := int64(0)
 	for i := range by {

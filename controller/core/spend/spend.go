@@ -1,10 +1,10 @@
-// Package spend does the arithmetic of money: what each scope spends, and how
-// much headroom a cap leaves. Everything is in integer micro-dollars.
+// Package spend computes what each scope spends and how much headroom a cap leaves.
+// Prices are integers in micro-dollars per hour.
 //
 // Scopes are written "cluster", "nodepool/<name>", "label/<key>=<value>" (the
-// NodePool's own labels) and "namespace/<name>" (its pods' share of the nodes
-// they are on or are to come to). Ledger keeps what has been spent. Not here: where caps come
-// from (controller/core/policy).
+// NodePool's own labels) and "namespace/<name>" (its pods' share of the nodes that
+// they are on or are planned for). A Ledger records what has been spent in a month.
+// The caps themselves come from package controller/core/policy.
 package spend
 
 import (
@@ -15,42 +15,41 @@ import (
 	"spokeshave.dev/controller/core/model"
 )
 
-// Cluster is the scope of everything.
+// Cluster is the name of the scope that contains every NodePool.
 const Cluster = "cluster"
 
-// Namespace is what the scope of a namespace begins with.
+// Namespace is the prefix of a namespace's scope name.
 const Namespace = "namespace/"
 
-// Scope is a set of NodePools with what they spend.
+// Scope is a set of NodePools, or a namespace, with what it spends.
 type Scope struct {
 	Name string
-	// Pools says, by index into Snapshot.Pools, whether the pool belongs; nil
-	// for a namespace, which has shares of nodes and no pools.
+	// Pools says, by index into Snapshot.Pools, whether the pool belongs to the
+	// scope. It is nil for a namespace, which uses shares of nodes.
 	Pools []bool
-	// Running is what nodes cost per hour, InFlight what launches may cost at
-	// worst, MonthToDate micro-dollars since the first of the month, UTC. What a
-	// namespace has in flight is what its pods will hold, on nodes that they are
-	// to come to, more than they do where they are.
+	// Running is the hourly price of the running nodes, InFlight the highest hourly
+	// price of those being launched, and MonthToDate the micro-dollars spent since
+	// the first of the month, UTC. For a namespace InFlight is the increase of its
+	// pods' shares once all planned moves are done.
 	Running     model.Price
 	InFlight    model.Price
 	MonthToDate int64
-	// Surge is what of Running and InFlight is paid twice for a while, because
-	// replacements are there before what they replace has gone. It takes no room
-	// under a cap.
+	// Surge is the part of Running and InFlight that is paid twice for a limited
+	// time, because replacements run before the replaced nodes are gone. It does not
+	// count against a cap.
 	Surge model.Price
 	Nodes int
 }
 
-// Known reports whether a scope's name is one this package can account for.
+// Known reports whether name is the name of a scope that Scopes can account for.
 func Known(name string) bool {
 	return name == Cluster || strings.HasPrefix(name, "nodepool/") || strings.HasPrefix(name, Namespace) ||
 		strings.HasPrefix(name, "label/") && strings.Contains(name, "=")
 }
 
-// Scopes accounts for the cluster, every NodePool, every NodePool label and
-// every namespace that has a share of a node, and for the extra names given
-// (caps may name pools that do not exist yet). The result is sorted by name,
-// the cluster first.
+// Scopes returns the accounts of the cluster, every NodePool, every NodePool label,
+// every namespace with a share of a node, and the extra names (a cap may name a pool
+// that does not exist yet). The cluster comes first, the others are sorted by name.
 func Scopes(s *model.Snapshot, extra ...string) []Scope {
 	names := slices.Clone(extra)
 	for i := range s.Pools {
@@ -82,7 +81,7 @@ func Scopes(s *model.Snapshot, extra ...string) []Scope {
 	return out
 }
 
-// known takes the month to date from the ledger, where there is one.
+// known replaces the month to date by the ledger's, when the snapshot has one.
 func known(s *model.Snapshot, scope Scope) Scope {
 	if s.Spent == nil {
 		return scope
@@ -116,13 +115,14 @@ func account(s *model.Snapshot, name string) Scope {
 	return scope
 }
 
-// managed says whether a node is one of ours, and costs us money.
+// managed reports whether Spokeshave manages the node, so that its price counts.
 func managed(n *model.Node) bool { return n.Pool >= 0 || n.Claim != "" }
 
 const labelNodePool = "karpenter.sh/nodepool"
 
-// has says whether the node belongs to the scope, which has pools. The node of a
-// pool that is gone belongs to what the pool belonged to.
+// has reports whether the node belongs to the scope. The scope must have pools. A
+// node whose pool was deleted is matched by the pool name and labels recorded on the
+// node.
 func (s *Scope) has(n *model.Node) bool {
 	if n.Pool >= 0 {
 		return s.Pools[n.Pool]
@@ -152,8 +152,9 @@ func members(s *model.Snapshot, name string) []bool {
 	return in
 }
 
-// spent is what a node that still runs has cost since it was launched or the
-// month began, in micro-dollars. Nodes that are gone are the ledger's to keep.
+// spent returns what a running node has cost since its launch or the start of the
+// month, whichever is later, in micro-dollars. Only the ledger has the cost of nodes
+// that are gone.
 func spent(n *model.Node, now time.Time) int64 { return since(n.Cost(), n.LaunchedAt, now) }
 
 func since(price model.Price, launched, now time.Time) int64 {
@@ -170,16 +171,14 @@ func monthStart(now time.Time) time.Time {
 	return time.Date(u.Year(), u.Month(), 1, 0, 0, 0, 0, time.UTC)
 }
 
-// HourlyHeadroom is cap − running − in flight, what is paid twice for a while
-// counted once; never below 0.
+// HourlyHeadroom returns cap − running − in flight + surge, per hour; never below 0.
 func (s *Scope) HourlyHeadroom(hourlyCap model.Price) model.Price {
 	return max(0, hourlyCap-s.Running-s.InFlight+s.Surge)
 }
 
-// MonthlyHeadroom is the hourly rate that may be added so that the month ends
-// within the cap: (cap − month to date) / hours left − running − in flight, what
-// is paid twice for a while counted once; never below 0. monthlyCap is in
-// micro-dollars.
+// MonthlyHeadroom returns the hourly rate that may be added so that the month ends
+// within the cap: (cap − month to date) / hours left − running − in flight + surge;
+// never below 0. monthlyCap is in micro-dollars.
 func (s *Scope) MonthlyHeadroom(monthlyCap int64, now time.Time) model.Price {
 	end := monthStart(now).AddDate(0, 1, 0)
 	seconds := max(1, int64(end.Sub(now)/time.Second))
@@ -188,8 +187,9 @@ func (s *Scope) MonthlyHeadroom(monthlyCap int64, now time.Time) model.Price {
 	return max(0, model.Price(hours*3600+rest*3600/seconds)-s.Running-s.InFlight+s.Surge)
 }
 
-// SecondsToCap is when a month's cap, in micro-dollars, is used up at what runs
-// and is in flight now: 0 when it is, -1 when nothing is spent.
+// SecondsToCap returns the seconds until a monthly cap, in micro-dollars, is used up
+// at the rate of Running + InFlight: 0 when it is already used up, -1 when the rate
+// is 0 or the cap is reached more than longest hours from now.
 func (s *Scope) SecondsToCap(monthlyCap int64) int64 {
 	left, burn := monthlyCap-s.MonthToDate, int64(s.Running+s.InFlight)
 	switch {
@@ -205,5 +205,6 @@ func (s *Scope) SecondsToCap(monthlyCap int64) int64 {
 	return hours*3600 + int64(float64(rest)/float64(burn)*3600)
 }
 
-// longest is how many hours ahead a cap is of interest: some hundred years.
+// longest is the time in hours, about a hundred years, beyond which SecondsToCap
+// returns -1.
 const longest = 1_000_000

@@ -6,13 +6,13 @@ import (
 	"spokeshave.dev/controller/core/model"
 )
 
-// SurgeFor is how long a disruption may run a node and its replacement side by
-// side before both count: until then only the difference does.
+// SurgeFor is how long after a command's start only the difference between a node
+// and its replacement counts. After that both count in full.
 const SurgeFor = 30 * time.Minute
 
-// Surge is what a scope's pools, by index into Snapshot.Pools, pay twice per hour
-// at the moment, because replacements are on their way or there, and what they
-// replace has not gone yet.
+// Surge returns the hourly price that a scope pays twice at the moment, because
+// replacements exist before the nodes that they replace are gone. pools is indexed
+// like Snapshot.Pools.
 func Surge(s *model.Snapshot, pools []bool) model.Price {
 	old, fresh := map[string]model.Price{}, map[string]model.Price{}
 	of := map[string]string{} // command by claim of a replacement

@@ -8,13 +8,14 @@ import (
 	"spokeshave.dev/controller/core/model"
 )
 
-// Other stands for what is too small to be kept apart.
+// Other is the name of merged entries.
 const Other = "other"
 
-// Trim is the ledger with so many entries in either cut, twice as many at most.
-// What will have cost least when the month ends is counted together: workloads by namespace and families by
-// NodePool first, and where that does not do, namespaces and NodePools, of which
-// only the cluster knows then. Nothing is lost of the whole.
+// Trim returns the ledger with few entries in Pools and in Holders: the given number
+// kept by name and at most as many merged ones, plus the remainder. The entries with
+// the lowest cost at the month's end are merged first: workloads by namespace,
+// families by NodePool. If too many remain, namespaces and NodePools are merged too
+// and count only for the cluster. The totals do not change.
 func (l *Ledger) Trim(entries int) Ledger {
 	out, rest := *l, l.Month.AddDate(0, 1, 0).Sub(l.Through)
 	if len(l.Holders) > entries {
@@ -63,13 +64,13 @@ func byPool(r Rented) Rented {
 
 func byPools(r Rented) Rented { return Rented{Family: Other, CapacityType: r.CapacityType} }
 
-// costLine is an entry of either cut.
+// costLine is one entry of Pools or Holders.
 type costLine[K comparable] struct {
 	key    K
 	amount Amount
 	rate   model.Price
-	// due is the amount at the end of the month at this rate. What has begun a moment
-	// ago has no amount yet, and gets none of its own while it is not kept apart.
+	// due is the amount at the end of the month at the current rate. Entries are
+	// sorted by it, so that an entry that began just now is not always the lowest.
 	due Amount
 }
 
@@ -79,8 +80,8 @@ func newCostLine[K comparable](key K, amount Amount, rate model.Price, rest time
 	return out
 }
 
-// mergeSmallest keeps the entries that cost most, and so many of what others are once
-// they are joined.
+// mergeSmallest keeps the most expensive entries, merges the others by the key that
+// by returns, keeps the most expensive of these, and merges what is left by rest.
 func mergeSmallest[K comparable](in []costLine[K], entries int, by, rest func(K) K) []costLine[K] {
 	dearest(in)
 	out := merge(in[min(entries, len(in)):], by)
@@ -90,14 +91,15 @@ func mergeSmallest[K comparable](in []costLine[K], entries int, by, rest func(K)
 	return merge(all, func(key K) K { return key })
 }
 
-// dearest sorts; those that cost the same stay as they are.
+// dearest sorts the entries by due and rate, highest first. The sort is stable.
 func dearest[K comparable](in []costLine[K]) {
 	slices.SortStableFunc(in, func(a, b costLine[K]) int {
 		return cmp.Or(cmp.Compare(b.due.Micro, a.due.Micro), cmp.Compare(b.rate, a.rate))
 	})
 }
 
-// merge adds up what becomes the same, in order of appearance.
+// merge adds up the entries whose keys as maps to the same key, in order of first
+// appearance.
 func merge[K comparable](in []costLine[K], as func(K) K) []costLine[K] {
 	at := map[K]int{}
 	var out []costLine[K]

@@ -8,17 +8,17 @@ import (
 	"time"
 )
 
-// The breaker's figures: faults in a row that open it, and how long it stays
-// open at first and at most.
+// The breaker opens after breakerFaults faults in a row. It stays open for
+// breakerFirst the first time and never longer than breakerMost.
 const (
 	breakerFaults = 3
 	breakerFirst  = time.Second
 	breakerMost   = 5 * time.Minute
 )
 
-// Breaker switches a policy off that keeps failing, and counts its calls.
-// It takes time from the decisions, so that it is replayed with them. The zero
-// value is closed; it is safe for concurrent use.
+// Breaker stops asking a policy that fails repeatedly, and counts its calls. Its
+// clock is the decisions' time, so that a replay behaves the same. The zero value is
+// closed. It is safe for concurrent use.
 type Breaker struct {
 	mu      sync.Mutex
 	row     int
@@ -27,9 +27,9 @@ type Breaker struct {
 	stats   Stats
 }
 
-// Ask runs one call of the policy at the decision's time now, unless the
-// breaker is open. Errors of the caller's own making (a cancelled context)
-// are neither counted nor held against the policy.
+// Ask runs one call of the policy at the decision's time now, unless the breaker is
+// open. An error that the caller caused, such as a cancelled context, does not count
+// as a fault.
 func (b *Breaker) Ask(now time.Time, call func() error) error {
 	if err := b.enter(now); err != nil {
 		return err
@@ -39,14 +39,14 @@ func (b *Breaker) Ask(now time.Time, call func() error) error {
 	return err
 }
 
-// Fuel notes how much fuel a call has used.
+// Fuel records the fuel that a call used.
 func (b *Breaker) Fuel(used uint64) {
 	b.mu.Lock()
 	b.stats.FuelHigh = max(b.stats.FuelHigh, used)
 	b.mu.Unlock()
 }
 
-// Stats are the counters so far.
+// Stats returns the counters so far.
 func (b *Breaker) Stats() Stats {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -13,24 +13,24 @@ type ScopeCap struct {
 	Policy string
 }
 
-// CeilingOutcome combines the ceiling policies: per scope and bound the least
-// cap, and every refusal.
+// CeilingOutcome is the combined answer of the ceiling policies: the lowest cap per
+// scope and bound, and every refusal.
 type CeilingOutcome struct {
-	// Hourly and Monthly are the least hard caps per scope, in USD; soft ones
-	// are listed apart and only warn.
+	// Hourly and Monthly are the lowest hard caps per scope, in USD. SoftHourly and
+	// SoftMonthly are the lowest soft caps, which only warn.
 	Hourly, Monthly, SoftHourly, SoftMonthly map[string]ScopeCap
-	// Denied maps launches to the first refusal.
+	// Denied maps the index of a launch to its first refusal.
 	Denied map[int]Exclusion
-	// Refused names a fail-closed policy without an answer, and without caps
-	// known from before when it was asked for caps: nothing may be launched.
+	// Refused names a fail-closed policy that gave no answer and cannot be replaced
+	// by earlier caps. When it is set, nothing may be launched.
 	Refused *Exclusion
-	// Known holds each policy's caps by name, to stand in for it in case of a
-	// later fault.
+	// Known holds each policy's caps by policy name. They replace the answer of the
+	// policy if it fails later.
 	Known map[string]map[string]Cap
 }
 
-// Ceiling asks every ceiling policy, for caps when in has no launches, else
-// for a review of them. last holds the caps known from before by policy name.
+// Ceiling asks every ceiling policy: for caps when in has no launches, else for a
+// review of the launches. last holds the earlier caps by policy name.
 func (p *Panel) Ceiling(ctx context.Context, in *CeilingInput, last map[string]map[string]Cap) CeilingOutcome {
 	out := CeilingOutcome{
 		Hourly: map[string]ScopeCap{}, Monthly: map[string]ScopeCap{},
@@ -53,9 +53,9 @@ func (p *Panel) Ceiling(ctx context.Context, in *CeilingInput, last map[string]m
 		})
 		if refused {
 			caps, known := last[info.Namespace+"/"+info.Name]
-			// A budget is stood in for by its last known caps. For refusals
-			// nothing can stand in: when a guard cannot be asked, no launch
-			// has passed it.
+			// The last known caps replace a failed answer about caps. Nothing
+			// replaces a failed review: if a policy that may refuse launches cannot
+			// be asked, none may be launched.
 			guards := info.Guards || len(caps) == 0
 			if !known || guards && len(in.Launches) > 0 {
 				out.Refused = &Exclusion{Policy: p.name(&info), Reason: p.use(&info, HookCeiling).Fault}
@@ -78,7 +78,7 @@ func (p *Panel) Ceiling(ctx context.Context, in *CeilingInput, last map[string]m
 	return out
 }
 
-// would counts the launches that an answer refuses and nobody before it.
+// would counts the launches that an answer refuses and no earlier answer refused.
 func (o *CeilingOutcome) would(answer CeilingAnswer) int {
 	n := 0
 	for i := range answer.Deny {

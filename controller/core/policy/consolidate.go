@@ -5,8 +5,8 @@ import (
 	"math"
 )
 
-// maxHold is the longest hold in seconds, a year; a longer one counts as that.
-// The node is judged again long before.
+// maxHold is the longest hold, in seconds (366 days). A longer hold is shortened to
+// it. The node is considered again long before it ends.
 const maxHold = 366 * 24 * 3600
 
 // ConsolidateOutcome is the combined answer for one candidate.
@@ -21,8 +21,9 @@ type ConsolidateOutcome struct {
 	Reason string
 }
 
-// Consolidate asks every policy that matches the candidates' pools; all must
-// allow. matches says whether a policy applies to a candidate.
+// Consolidate asks every policy about the candidates it matches. A candidate is
+// allowed only if all of them allow it. matches reports whether a policy applies to
+// the candidate at an index.
 func (p *Panel) Consolidate(ctx context.Context, in *ConsolidateInput, matches func(*Match, int) bool) []ConsolidateOutcome {
 	out := make([]ConsolidateOutcome, len(in.Candidates))
 	for i := range out {
@@ -72,7 +73,7 @@ func (p *Panel) consolidateOne(ctx context.Context, each Policy, batch *Consolid
 	}
 }
 
-// judge books one answer, and lets it count unless the policy is in shadow.
+// judge records one answer and applies it unless the policy is in Shadow mode.
 func (u *Use) judge(name string, a ConsolidateAnswer, out *ConsolidateOutcome) {
 	a.HoldSeconds = min(a.HoldSeconds, maxHold)
 	keeps := a.Verdict == Deny || a.Verdict == Hold && a.HoldSeconds > 0
@@ -91,8 +92,8 @@ func (u *Use) judge(name string, a ConsolidateAnswer, out *ConsolidateOutcome) {
 	}
 }
 
-// refuse keeps the strictest verdict: a denial outlasts any hold, a longer
-// hold a shorter one.
+// refuse keeps the strictest verdict: a denial over any hold, a longer hold over a
+// shorter one.
 func (o *ConsolidateOutcome) refuse(v Verdict, hold float64, name, reason string) {
 	if o.Verdict == Deny || o.Verdict == Hold && v == Hold && hold <= o.HoldSeconds {
 		return

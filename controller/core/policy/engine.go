@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// Source is a policy as its author wrote it: unpacked and checked for form,
-// not yet compiled.
+// Source is a policy before compilation: its files are unpacked and their form is
+// checked.
 type Source struct {
 	Info Info
 	// Module is the decoded WebAssembly module of a wasm policy.
@@ -18,16 +18,16 @@ type Source struct {
 	Limits Limits
 }
 
-// Contents are the files of a policy's ConfigMap, by name: enough to load it
-// again.
+// Contents are the files of a policy's ConfigMap, by name. A policy can be loaded
+// from them again.
 type Contents struct {
 	Namespace string            `json:"namespace"`
 	Name      string            `json:"name"`
 	Files     map[string][]byte `json:"files"`
 }
 
-// Limits lower what a policy may use; zero fields mean the engine's defaults,
-// and nothing here raises them.
+// Limits lower what a policy may use. Zero fields mean the engine's defaults; a
+// value above the default does not raise it.
 type Limits struct {
 	// Fuel is the work of one call, in the units of the wasm engine.
 	Fuel uint64
@@ -37,21 +37,21 @@ type Limits struct {
 	Deadline time.Duration
 }
 
-// Compiled is a policy that runs, as an engine makes it.
+// Compiled is a compiled policy that its engine can close.
 type Compiled interface {
 	Policy
 	// Stats are the policy's counters so far.
 	Stats() Stats
-	// Close gives up what the policy keeps ready, once the calls in flight
-	// have returned. A decision that began with the policy may still ask it:
-	// that is slower, and answers the same.
+	// Close releases the resources that the policy keeps ready, after the calls in
+	// flight have returned. A decision that began before Close may still call the
+	// policy: such calls are slower and give the same answers.
 	Close(ctx context.Context) error
 }
 
 // Engine compiles policies of one kind.
 type Engine interface {
-	// Compile returns an error for the author of the policy, with file and
-	// line where there is one. It may take seconds.
+	// Compile returns an error written for the policy's author, with file and line
+	// where known. It may take seconds.
 	Compile(ctx context.Context, src *Source) (Compiled, error)
 }
 
@@ -65,6 +65,6 @@ type Stats struct {
 	Tripped bool `json:"tripped,omitempty"`
 	// LastFault is the text of the latest fault.
 	LastFault string `json:"lastFault,omitempty"`
-	// Notes tell the author what the engine could not do well, with the line.
+	// Notes tell the author, with the line, what the engine could not optimise.
 	Notes []string `json:"notes,omitempty"`
 }

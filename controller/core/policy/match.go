@@ -6,17 +6,18 @@ import (
 	"spokeshave.dev/controller/core/model"
 )
 
-// Match restricts a policy to some NodePools; both parts must hold. The zero
-// value matches every pool.
+// Match restricts a policy to some NodePools. A pool must satisfy both fields. The
+// zero value matches every pool.
 type Match struct {
-	// NodePools are name patterns with * and ?, of which one must match.
+	// NodePools are name patterns with * and ?. One of them must match; an empty
+	// list matches every name.
 	NodePools []string
-	// Selector is matched against the NodePool's labels, all of it.
+	// Selector lists requirements on the NodePool's labels. All must hold.
 	Selector []model.Requirement
 }
 
-// Pool says whether the policy applies to the pool. Cluster-wide questions,
-// which have no pool, are asked of every policy.
+// Pool reports whether the policy applies to the pool. Questions about the whole
+// cluster, which have no pool, are put to every policy.
 func (m *Match) Pool(p *model.Pool) bool {
 	named := len(m.NodePools) == 0
 	for _, pattern := range m.NodePools {

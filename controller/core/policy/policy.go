@@ -1,12 +1,12 @@
-// Package policy is the port through which users' policies take part in a
-// decision: the interface an engine implements, and the algebra that combines
+// Package policy defines how users' policies take part in a decision: the interface
+// that an engine implements, the questions and answers, and the rules that combine
 // several answers into one.
 //
-// Verdicts only ever remove, reorder or refuse; nothing a policy says can put
-// a pod where its constraints forbid it.
+// A policy can only remove, reorder or refuse. No answer can place a pod where its
+// constraints forbid it.
 //
-// Not here: engines (policy/wasm, policy/rego), wire formats (policy/wire) and
-// where policies come from (policy/load).
+// The engines are in controller/policy/wasm and controller/policy/rego, the wire
+// formats in controller/policy/wire, and the loader in controller/policy/load.
 package policy
 
 import (
@@ -26,17 +26,17 @@ const (
 	HookCeiling     Hook = "ceiling"
 )
 
-// Mode says whether a policy's answers are obeyed.
+// Mode says whether a policy's answers take effect.
 type Mode string
 
 // The modes.
 const (
 	Enforce Mode = "Enforce"
-	// Shadow policies are asked and recorded, and change nothing.
+	// Shadow policies are asked and their answers recorded, without any effect.
 	Shadow Mode = "Shadow"
 )
 
-// FailurePolicy says what a fault of a policy means.
+// FailurePolicy says what happens when a policy fails to answer.
 type FailurePolicy string
 
 // The failure policies; the zero value is the hook's default: rank Ignore,
@@ -60,15 +60,15 @@ type Info struct {
 	// Failure applies to all hooks of the policy; empty means the defaults.
 	Failure FailurePolicy
 	Match   Match
-	// Guards says that the ceiling hook may refuse launches, so that its caps
-	// alone cannot stand in for it. The engine sets it, as far as it can tell
-	// from the code: false only when no answer can hold a refusal.
+	// Guards is true when the ceiling hook may refuse launches. Its earlier caps
+	// then cannot replace a failed review. The engine derives it from the code: it
+	// is false only when no answer can contain a refusal.
 	Guards bool
 }
 
-// Policy is a compiled policy. Implementations are safe for concurrent use and
-// return a *Fault for anything that went wrong inside the policy, ErrNoOpinion
-// when the policy declines to answer. A hook not listed in Info is never asked.
+// Policy is a compiled policy. Implementations are safe for concurrent use. They
+// return a *Fault for any failure inside the policy, and ErrNoOpinion when the
+// policy declines to answer. A hook that Info does not list is never called.
 type Policy interface {
 	Info() Info
 	Rank(ctx context.Context, in *RankInput) ([]RankAnswer, error)
@@ -76,18 +76,18 @@ type Policy interface {
 	Ceiling(ctx context.Context, in *CeilingInput) (CeilingAnswer, error)
 }
 
-// ErrNoOpinion is the answer of a policy that leaves the question to others.
+// ErrNoOpinion is returned by a policy that declines to answer a question.
 var ErrNoOpinion = errors.New("no opinion")
 
-// Call is what every question carries: the decision's own clock and seed, the
-// only time and randomness a policy gets.
+// Call is part of every question: the decision's time and seed, which are the only
+// time and randomness that a policy gets.
 type Call struct {
 	Time       time.Time
 	Seed       uint64
 	Generation uint64
 }
 
-// FaultKind classifies what went wrong inside a policy.
+// FaultKind classifies a failure inside a policy.
 type FaultKind string
 
 // The fault kinds.
@@ -99,12 +99,12 @@ const (
 	FaultMemory   FaultKind = "Memory"
 	FaultBadReply FaultKind = "BadReply"
 	FaultInternal FaultKind = "Internal"
-	// FaultTripped: the breaker is open, the policy was not asked.
+	// FaultTripped means that the breaker is open and the policy was not asked.
 	FaultTripped FaultKind = "Tripped"
 )
 
-// Fault is an answer that cannot be used. It is data, handled by the policy's
-// failure policy, and never a reason for the controller to stop.
+// Fault is a failure of a policy to give a usable answer. The policy's FailurePolicy
+// says what follows; the controller itself continues.
 type Fault struct { //nolint:errname // the contract calls it a fault
 	Kind    FaultKind
 	Message string
@@ -113,7 +113,7 @@ type Fault struct { //nolint:errname // the contract calls it a fault
 // Error implements error.
 func (f *Fault) Error() string { return string(f.Kind) + ": " + f.Message }
 
-// FailureFor is the failure policy in force for a hook.
+// FailureFor returns the failure policy in force for a hook.
 func (i *Info) FailureFor(h Hook) FailurePolicy {
 	if i.Failure != "" {
 		return i.Failure
@@ -124,7 +124,7 @@ func (i *Info) FailureFor(h Hook) FailurePolicy {
 	return Fail
 }
 
-// Answers says whether the policy has the hook.
+// Answers reports whether the policy has the hook.
 func (i *Info) Answers(h Hook) bool {
 	return slices.Contains(i.Hooks, h)
 }

@@ -2,14 +2,15 @@ package policy
 
 import "spokeshave.dev/controller/core/model"
 
-// The yaml names are those of docs/spec/policy.md, section 4: authors write
-// questions with them (controller/policy/cases).
+// The yaml names are those of docs/spec/policy.md, section 4. Authors of test cases
+// write questions with them (controller/policy/cases).
 
-// PoolFacts are what a policy learns about the NodePool in question.
+// PoolFacts describe the NodePool that a rank question is about.
 type PoolFacts struct {
 	Name   string            `yaml:"name"`
 	Labels map[string]string `yaml:"labels"`
-	// Pending totals the pods that wait for a node the pool may launch.
+	// PendingPods counts the pods that wait for a node of the pool. PendingCPU and
+	// PendingMemoryGiB are the sums of their requests.
 	PendingPods      int     `yaml:"pendingPods"`
 	PendingCPU       float64 `yaml:"pendingCPU"`       // vCPU
 	PendingMemoryGiB float64 `yaml:"pendingMemoryGiB"` // GiB
@@ -17,8 +18,8 @@ type PoolFacts struct {
 	RunningNodes int `yaml:"runningNodes"`
 	// SpotNodes counts those of RunningNodes that are spot instances.
 	SpotNodes int `yaml:"spotNodes"`
-	// ClusterOnDemand is what the on-demand nodes of all pools cost at their
-	// on-demand price, in USD/hour: what compute savings plans are used for.
+	// ClusterOnDemand is the price of the on-demand nodes of all pools at the
+	// on-demand rate, in USD/hour. Compute savings plans apply to it.
 	ClusterOnDemand float64 `yaml:"clusterOnDemand"`
 }
 
@@ -27,7 +28,7 @@ type RankInput struct {
 	Call
 	Pool PoolFacts
 	Rows []RankRow
-	// Reuse is memory that the answers may be put into, as far as it goes.
+	// Reuse is memory that the policy may use for its answers; nil for none.
 	Reuse []RankAnswer
 }
 
@@ -39,37 +40,37 @@ type RankRow struct {
 	Zone         string             `yaml:"zone"`
 	CapacityType model.CapacityType `yaml:"capacityType"`
 	Arch         string             `yaml:"arch"`
-	// Billed is the billed price, Cost the effective cost so far in the
-	// pipeline (Billed for the first policy), OnDemand the type's on-demand
-	// price in the zone (0 when it is not sold so).
+	// Billed is the billed price. Cost is the effective cost after the policies
+	// asked before (Billed for the first). OnDemand is the type's on-demand price in
+	// the zone, 0 when it is not offered on demand.
 	Billed    float64 `yaml:"billed"`
 	Cost      float64 `yaml:"cost"`
 	OnDemand  float64 `yaml:"onDemand"`
 	VCPU      float64 `yaml:"vcpu"`
 	MemoryGiB float64 `yaml:"memoryGiB"`
-	// Interruption is the share of spot instances interrupted per month.
+	// Interruption is the fraction of spot instances that are interrupted per month.
 	Interruption float64 `yaml:"interruption"`
-	// PodsFit is how many of the pool's mean pending pod fit; 0 if none waits.
+	// PodsFit is how many pods of the mean pending pod's size fit; 0 if none waits.
 	PodsFit uint32 `yaml:"podsFit"`
 	GPUs    uint32 `yaml:"gpus"`
-	// Running counts the pool's nodes of this very offering.
+	// Running counts the pool's nodes of this offering.
 	Running uint32 `yaml:"running"`
-	// RunningCluster counts the nodes of this offering in all pools, and
-	// FamilyOnDemand is the on-demand price of all on-demand nodes of the
-	// family, in USD/hour: how far a commitment is used already.
+	// RunningCluster counts the nodes of this offering in all pools. FamilyOnDemand
+	// is the on-demand price of all on-demand nodes of the family, in USD/hour. Both
+	// tell how much of a commitment is used.
 	RunningCluster uint32  `yaml:"runningCluster"`
 	FamilyOnDemand float64 `yaml:"familyOnDemand"`
 }
 
-// RankAnswer is one row's answer.
+// RankAnswer is a rank policy's answer about one row.
 type RankAnswer struct {
 	// Score is the effective cost in USD/hour: finite and not negative.
 	Score float64
-	// MaxNodes is for how many nodes the score holds; 0 is unlimited.
+	// MaxNodes is the number of nodes for which the score holds; 0 is unlimited.
 	MaxNodes uint32
-	// Group, if not 0, lets rows use up MaxNodes together: each node of one of
-	// them takes 1/MaxNodes of what the group has. Shared makes it one group
-	// for all NodePools of the decision.
+	// Group, if not 0, makes several rows share MaxNodes: each node of one of them
+	// uses 1/MaxNodes of the group. With Shared the group spans all NodePools of the
+	// decision.
 	Group   uint32
 	Shared  bool
 	Exclude bool
@@ -82,7 +83,7 @@ type ConsolidateInput struct {
 	Candidates []Candidate
 }
 
-// Candidate is a node that could go.
+// Candidate is a node that may be disrupted.
 type Candidate struct {
 	Node     string            `yaml:"node"`
 	Claim    string            `yaml:"claim"`
@@ -107,15 +108,15 @@ type Candidate struct {
 	Cost              float64 `yaml:"cost"`              // disruption cost so far
 	// JobPods counts the node's pods that belong to a Job.
 	JobPods int `yaml:"jobPods"`
-	// SinceDisruption is the seconds since a node of the pool last began to
-	// go, -1 if none did within the hour; PoolEvictions and ClusterEvictions
-	// count the pods that such nodes had, within the hour.
+	// SinceDisruption is the time since a node of the pool last began to terminate,
+	// in seconds; -1 if none did within the last hour. PoolEvictions and
+	// ClusterEvictions count the pods of the nodes that did within that hour.
 	SinceDisruption  float64 `yaml:"sinceDisruption"`
 	PoolEvictions    int     `yaml:"poolEvictions"`
 	ClusterEvictions int     `yaml:"clusterEvictions"`
 }
 
-// Verdict is what a consolidate policy says of a candidate.
+// Verdict is a consolidate policy's answer about a candidate.
 type Verdict string
 
 // The verdicts.
@@ -125,37 +126,38 @@ const (
 	Hold  Verdict = "hold"
 )
 
-// ConsolidateAnswer is one candidate's answer.
+// ConsolidateAnswer is a consolidate policy's answer about one candidate.
 type ConsolidateAnswer struct {
 	Verdict Verdict
 	// HoldSeconds is how long a Hold lasts from the decision's time.
 	HoldSeconds float64
-	// Cost is added to the candidate's disruption cost; finite, not negative.
+	// Cost is added to the candidate's disruption cost. It is finite and not
+	// negative.
 	Cost   float64
 	Reason string
 }
 
-// CeilingInput asks for caps (Launches empty, before the solve) or for a
-// review of the launches proposed (after it).
+// CeilingInput asks for caps when Launches is empty, which is before the solve.
+// After the solve it asks for a review of the proposed Launches.
 type CeilingInput struct {
 	Call
 	Scopes   []ScopeSpend
 	Launches []Launch
 }
 
-// ScopeSpend is what a scope spends. Scopes are written "cluster",
-// "nodepool/<name>", "label/<key>=<value>" and "namespace/<name>".
+// ScopeSpend is what a scope spends. Scope names are "cluster", "nodepool/<name>",
+// "label/<key>=<value>" and "namespace/<name>".
 type ScopeSpend struct {
 	Scope string `yaml:"-"` // the key, where scopes are written
-	// RunningUSD and InFlightUSD are per hour, MonthToDateUSD is a sum since
-	// the first of the month, UTC.
+	// RunningUSD and InFlightUSD are per hour. MonthToDateUSD is the sum since the
+	// first of the month, UTC.
 	RunningUSD     float64 `yaml:"runningUSD"`
 	InFlightUSD    float64 `yaml:"inFlightUSD"`
 	MonthToDateUSD float64 `yaml:"monthToDateUSD"`
 	Nodes          int     `yaml:"nodes"`
 }
 
-// Launch is a node the plan would launch.
+// Launch is a node that the plan would launch, with one of its options.
 type Launch struct {
 	NodePool     string            `yaml:"nodePool"`
 	PoolTags     map[string]string `yaml:"nodePoolLabels"`
@@ -173,20 +175,20 @@ type Launch struct {
 	Namespaces   []string          `yaml:"namespaces"`
 }
 
-// Cap is the most a scope may spend. A nil bound is none.
+// Cap is the most that a scope may spend. A nil bound sets no limit.
 type Cap struct {
 	HourlyUSD  *float64 `json:"hourly_usd,omitempty"`
 	MonthlyUSD *float64 `json:"monthly_usd,omitempty"`
-	// Soft makes both of them warn and let through. SoftHourlyUSD and
-	// SoftMonthlyUSD do so beside them.
+	// Soft makes HourlyUSD and MonthlyUSD warn instead of limit. SoftHourlyUSD and
+	// SoftMonthlyUSD are soft bounds in addition to the hard ones.
 	Soft           bool     `json:"soft,omitempty"`
 	SoftHourlyUSD  *float64 `json:"soft_hourly_usd,omitempty"`
 	SoftMonthlyUSD *float64 `json:"soft_monthly_usd,omitempty"`
 }
 
-// CeilingAnswer is a policy's caps by scope and its refusals by launch.
+// CeilingAnswer holds a policy's caps by scope and its refusals by launch.
 type CeilingAnswer struct {
 	Caps map[string]Cap
-	// Deny maps an index of CeilingInput.Launches to the reasons.
+	// Deny maps an index of CeilingInput.Launches to the reasons for refusing it.
 	Deny map[int][]string
 }

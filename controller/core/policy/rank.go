@@ -8,59 +8,60 @@ import (
 	"spokeshave.dev/controller/core/model"
 )
 
-// Tier is an effective cost and the number of nodes, counted from the first,
-// up to which it holds; Until 0 is without end.
+// Tier is an effective cost and the number of nodes, counted from the first, up to
+// which it holds. Until 0 has no end.
 type Tier struct {
 	Until uint32
 	Cost  float64 // USD/hour
-	// Shares are what a node at this cost takes of groups. A tier with shares
-	// also ends where one of the groups has no such share left.
+	// Shares are the parts of groups that a node at this cost uses. A tier with
+	// shares also ends when a group has less than the share left.
 	Shares []Share
 }
 
-// Share is the part of a group that one node takes, at most 1.
+// Share is the fraction of a group that one node uses, at most 1.
 type Share struct {
 	Group GroupKey
 	Part  float64
 }
 
-// GroupKey names a group: the policy that made it, its NodePool (empty for a
-// shared one) and the policy's number for it.
+// GroupKey identifies a group: the policy that made it, its NodePool (empty for a
+// shared group) and the policy's number for it.
 type GroupKey struct {
 	Policy, Pool string
 	ID           uint32
 }
 
-// Exclusion is a row dropped by a policy.
+// Exclusion is a policy's refusal, with its reason.
 type Exclusion struct {
 	Policy string
 	Reason string
 }
 
-// Remark is what a policy said of a score that it gave.
+// Remark is the reason that a policy gave for a score.
 type Remark struct {
 	Policy string `json:"policy"`
 	Reason string `json:"reason"`
 }
 
-// RankOutcome is the pipeline's answer for one pool.
+// RankOutcome is the combined answer of the rank policies for one pool.
 type RankOutcome struct {
-	// Tiers has an entry per row, its last tier without end. Of a row's tiers
-	// the first that has not ended counts.
+	// Tiers has an entry per row. The last tier of an entry has no end. The first
+	// tier of a row that has not ended sets the cost.
 	Tiers [][]Tier
-	// Excluded has an entry per dropped row.
+	// Excluded has an entry per excluded row, by row index.
 	Excluded map[int]Exclusion
-	// Remarks has an entry per row: the reasons that policies gave for its
-	// score, in the order of the pipeline. Nil when there are none. Shadow
-	// policies are not heard.
+	// Remarks has an entry per row: the reasons that policies gave for its score, in
+	// the order in which they were asked. It is nil when there are none. Shadow
+	// policies are left out.
 	Remarks [][]Remark
-	// Refused, when set, names the fail-closed policy that gave no answer:
-	// the pool launches nothing.
+	// Refused, when set, names a fail-closed policy that gave no answer. The pool
+	// then launches nothing.
 	Refused *Exclusion
 }
 
-// Rank runs the rank pipeline for a pool: the first policy sees the billed
-// price, each next one the cost so far. Rows a policy excludes stay excluded.
+// Rank asks the rank policies about a pool, in order. The first policy sees the
+// billed price, each next one the cost so far. A row that a policy excludes stays
+// excluded.
 func (p *Panel) Rank(ctx context.Context, pool *model.Pool, in *RankInput) RankOutcome {
 	out := RankOutcome{Tiers: make([][]Tier, len(in.Rows)), Excluded: map[int]Exclusion{}}
 	billed := make([]Tier, len(in.Rows))
@@ -86,9 +87,8 @@ func (p *Panel) Rank(ctx context.Context, pool *model.Pool, in *RankInput) RankO
 	return out
 }
 
-// rankDepths asks the policy once per tier: row i of answer d is what it says
-// of the row at the cost of tier d. The answers are good until the next policy
-// is asked.
+// rankDepths asks the policy once per tier. answers[d][i] is the answer for row i at
+// the cost of its tier d. The answers are valid until the next policy is asked.
 func (p *Panel) rankDepths(ctx context.Context, each Policy, in *RankInput, tiers [][]Tier) (answers [][]RankAnswer, ok, refused bool) {
 	depth := 1
 	for _, t := range tiers {
@@ -117,7 +117,7 @@ func (p *Panel) rankDepths(ctx context.Context, each Policy, in *RankInput, tier
 	return answers, true, false
 }
 
-// room is memory for n answers about tier d, the same for every policy.
+// room returns memory for n answers about tier d. All policies use the same memory.
 func (p *Panel) room(d, n int) []RankAnswer {
 	for d >= len(p.answers) {
 		p.answers = append(p.answers, nil)
@@ -145,8 +145,8 @@ func (p *Panel) applyRank(info *Info, pool string, answers [][]RankAnswer, out *
 	u := p.use(info, HookRank)
 	row := make([]RankAnswer, len(answers))
 	for i := range out.Tiers {
-		// Excluded at any cost so far is excluded: "only the first five" is
-		// said with maxNodes by the policy that priced them.
+		// A row excluded at the cost of any tier is excluded altogether. A limit on
+		// the number of nodes is the pricing policy's to set, with MaxNodes.
 		if first := exclusion(answers, i); first != nil {
 			u.Denied++
 			_, gone := out.Excluded[i]
@@ -173,8 +173,8 @@ func (p *Panel) applyRank(info *Info, pool string, answers [][]RankAnswer, out *
 	}
 }
 
-// remark keeps the reason that a policy gave for the score of a row, for its
-// first tier when it differs from tier to tier.
+// remark keeps the reason that a policy gave for the score of a row: that of the
+// first tier with a reason.
 func (o *RankOutcome) remark(row int, name string, answers []RankAnswer) {
 	at := slices.IndexFunc(answers, func(a RankAnswer) bool { return a.Reason != "" })
 	if at < 0 {
@@ -186,7 +186,7 @@ func (o *RankOutcome) remark(row int, name string, answers []RankAnswer) {
 	o.Remarks[row] = append(o.Remarks[row], Remark{Policy: name, Reason: answers[at].Reason})
 }
 
-// reprices says whether an answer would change what a row costs.
+// reprices reports whether the answers change the cost of any tier of a row.
 func reprices(tiers []Tier, answers []RankAnswer) bool {
 	for d := range tiers {
 		if answers[min(d, len(answers)-1)].Score != tiers[d].Cost {
@@ -196,7 +196,7 @@ func reprices(tiers []Tier, answers []RankAnswer) bool {
 	return false
 }
 
-// exclusion is the first answer that drops the row, nil when none does.
+// exclusion returns the first answer that excludes the row, nil when none does.
 func exclusion(answers [][]RankAnswer, row int) *RankAnswer {
 	for d := range answers {
 		if answers[d][row].Exclude {
@@ -206,16 +206,16 @@ func exclusion(answers [][]RankAnswer, row int) *RankAnswer {
 	return nil
 }
 
-// retier replaces each tier's cost by the policy's score as far as the score
-// holds, and keeps the cost so far beyond. answers has one for each tier, key
-// is the name of the policy's groups but for their numbers. It may change old.
+// retier replaces each tier's cost by the policy's score as far as the score holds,
+// and keeps the earlier cost beyond. answers has one answer per tier. key is the key
+// of the policy's groups without their number. retier may modify old.
 func retier(old []Tier, answers []RankAnswer, key GroupKey) []Tier {
 	if len(old) == 1 && answers[0].MaxNodes == 0 { // as most answers are
 		old[0].Cost = answers[0].Score
 		return old
 	}
 	next := make([]Tier, 0, len(old)+1)
-	from := uint32(0) // nodes that earlier tiers are sure to have taken
+	from := uint32(0) // the number of nodes that the earlier tiers cover
 	for d, t := range old {
 		a := answers[d]
 		switch {
@@ -235,7 +235,7 @@ func retier(old []Tier, answers []RankAnswer, key GroupKey) []Tier {
 	return next
 }
 
-// share is what a node takes of the answer's group.
+// share returns the share of the answer's group that one node uses.
 func (a *RankAnswer) share(key GroupKey) Share {
 	if key.ID = a.Group; a.Shared {
 		key.Pool = ""

@@ -5,16 +5,16 @@ import (
 	"errors"
 )
 
-// FailedCall is a fault of one call of a hook, the calls of a decision counted
-// from 0.
+// FailedCall is the fault of one call of a hook. Call numbers the calls of a
+// decision from 0.
 type FailedCall struct {
 	Call    int       `json:"call"`
 	Kind    FaultKind `json:"kind"`
 	Message string    `json:"message"`
 }
 
-// note keeps the fault of the call just booked when it depends on more than the
-// question: on how busy the machine was, or on earlier decisions.
+// note records the fault of the call just made when a replay would not reproduce it:
+// it depended on the machine's load or on earlier decisions.
 func (u *Use) note(err error) {
 	f, ok := errors.AsType[*Fault](err)
 	if !ok {
@@ -27,9 +27,9 @@ func (u *Use) note(err error) {
 	}
 }
 
-// Repeat is the policy as it answered in a decision of which uses are the
-// records: the faults that would not come again by themselves come at the same
-// calls. It is good for replaying that one decision, once.
+// Repeat returns a policy that fails at the same calls as in the decision that uses
+// records, with the faults that a replay would not reproduce. It is for replaying
+// that decision once.
 func Repeat(p Policy, uses []Use) Policy {
 	info := p.Info()
 	r := &repeated{Policy: p, failed: map[Hook][]FailedCall{}, calls: map[Hook]int{}}
@@ -48,7 +48,7 @@ type repeated struct {
 	calls  map[Hook]int
 }
 
-// next counts a call and gives the fault recorded for it.
+// next counts a call and returns the fault recorded for it, nil for none.
 func (r *repeated) next(h Hook) error {
 	call := r.calls[h]
 	r.calls[h]++

@@ -2,19 +2,18 @@ package policy
 
 import "time"
 
-// State is what became of the latest revision of a policy.
+// State is the state of the latest revision of a policy.
 type State string
 
 // The states.
 const (
 	StateActive State = "Active"
 	StateShadow State = "Shadow"
-	// StateRejected means that the latest revision cannot be used. Hash then
-	// names the last good version, which stays in force; it is empty when there
-	// is none.
+	// StateRejected means that the latest revision cannot be used. Hash then names
+	// the last good version, which stays in force; it is empty when there is none.
 	StateRejected State = "Rejected"
-	// StateTripped means that the policy failed several times in a row and is
-	// not asked for a while; its failure policy applies.
+	// StateTripped means that the policy failed several times in a row. It is not
+	// asked for a while, and its failure policy applies.
 	StateTripped State = "Tripped"
 )
 
@@ -26,16 +25,15 @@ type Status struct {
 	Reason    string    `json:"reason,omitempty"`
 	Since     time.Time `json:"since"`
 	Hash      string    `json:"hash,omitempty"`
-	// Revision is the hash of the contents judged last, which State and Reason
-	// describe.
+	// Revision is the hash of the contents that State and Reason describe.
 	Revision string `json:"revision,omitempty"`
 	Engine   string `json:"engine,omitempty"`
 	Hooks    []Hook `json:"hooks,omitempty"`
 	Stats
 }
 
-// Set changes the state at the time now. Since stays while neither the state
-// nor the reason changes.
+// Set changes the state at the time now. Since keeps its value while neither the
+// state nor the reason changes.
 func (s *Status) Set(state State, reason string, now time.Time) {
 	if s.State != state || s.Reason != reason {
 		s.Since = now.UTC()

@@ -22,28 +22,27 @@ type Use struct {
 	Faults int `json:"faults"`
 	// Kinds counts the faults by kind.
 	Kinds map[FaultKind]int `json:"-"`
-	// Disagreed counts the answers of a Shadow policy that would have made a
-	// difference after the policies before it: rows excluded or priced
-	// differently, candidates kept, launches refused.
+	// Disagreed counts the answers of a Shadow policy that would have changed the
+	// outcome of the policies before it: rows excluded or priced differently,
+	// candidates kept, launches refused.
 	Disagreed int `json:"disagreed,omitempty"`
 	// Fault is the last fault's text.
 	Fault string `json:"fault,omitempty"`
-	// Unrepeatable are the faults that would not come again by themselves: a
-	// wall clock that struck, an open breaker. A replay takes them from here.
+	// Unrepeatable lists the faults that a replay would not reproduce, such as an
+	// exceeded deadline or an open breaker. A replay takes them from here.
 	Unrepeatable []FailedCall `json:"unrepeatable,omitempty"`
 }
 
-// Panel asks policies on behalf of one decision and keeps the record.
+// Panel asks the policies for one decision and records each policy's part in it.
 type Panel struct {
 	policies []Policy
 	// elapsed is a stopwatch; nil leaves the timings at zero.
 	elapsed func() time.Duration
 	uses    map[useKey]*Use
 	order   []useKey
-	// shared are the names that policies of several namespaces have.
+	// shared marks the names that policies of several namespaces have.
 	shared map[string]bool
-	// answers is memory that policies may put rank answers into, by the number
-	// of the tier.
+	// answers is memory that policies may use for rank answers, by tier number.
 	answers [][]RankAnswer
 }
 
@@ -52,8 +51,8 @@ type useKey struct {
 	hook            Hook
 }
 
-// NewPanel makes a panel of policies in pipeline order (priority, then
-// namespace/name, as the loader sorts them). The stopwatch may be nil.
+// NewPanel returns a panel of the policies, which must be in pipeline order
+// (priority, then namespace/name, as the loader sorts them). elapsed may be nil.
 func NewPanel(policies []Policy, elapsed func() time.Duration) *Panel {
 	p := &Panel{policies: policies, elapsed: elapsed, uses: map[useKey]*Use{}, shared: map[string]bool{}}
 	seen := map[string]bool{}
@@ -65,9 +64,9 @@ func NewPanel(policies []Policy, elapsed func() time.Duration) *Panel {
 	return p
 }
 
-// name is what answers call a policy: its name, with its namespace where
-// another policy of the panel has that name too. With the hook, which is told by
-// where the answer stands, it leads to the one Use that holds the hash.
+// name returns how answers refer to a policy: by its name, and with its namespace
+// when another policy of the panel has the same name. Together with the hook it
+// identifies the Use that holds the policy's hash.
 func (p *Panel) name(info *Info) string {
 	if p.shared[info.Name] {
 		return info.Namespace + "/" + info.Name
@@ -75,7 +74,7 @@ func (p *Panel) name(info *Info) string {
 	return info.Name
 }
 
-// Uses are the records, in the order in which policies were first asked.
+// Uses returns the records, in the order in which the policies were first asked.
 func (p *Panel) Uses() []Use {
 	out := make([]Use, 0, len(p.order))
 	for _, key := range p.order {
@@ -98,8 +97,8 @@ func (p *Panel) use(info *Info, hook Hook) *Use {
 	return u
 }
 
-// ask runs one call and books it. ok is false when there is no answer to use;
-// refused is true when the failure policy makes that a refusal.
+// ask runs one call and records it. ok is false when there is no usable answer.
+// refused is true when the failure policy turns that into a refusal.
 func (p *Panel) ask(ctx context.Context, info *Info, hook Hook, call func(context.Context) error) (ok, refused bool) {
 	u := p.use(info, hook)
 	start := time.Duration(0)
@@ -125,7 +124,7 @@ func (p *Panel) ask(ctx context.Context, info *Info, hook Hook, call func(contex
 	}
 }
 
-// count books a fault by its kind.
+// count counts a fault by its kind.
 func (u *Use) count(err error) {
 	kind := FaultInternal
 	if f := (*Fault)(nil); errors.As(err, &f) {

@@ -7,23 +7,25 @@ import (
 	"spokeshave.dev/controller/core/model"
 )
 
-// The plan says where evicted pods should go, and the Kubernetes scheduler
-// says where they do go: pods of Deployments come back under other names, and
-// are put on the emptiest node that takes them. A plan that needs them packed
-// tightly then leaves one over, a node is launched for it, and the cluster is
-// rearranged for ever. So a consolidation must also work out that way, in
-// whatever order the pods come.
+// The plan assigns evicted pods to nodes, but the Kubernetes scheduler decides where
+// their successors run: a Deployment's pods are recreated under other names and go
+// to the least allocated node that admits them. If a plan only works with a tight
+// packing, the scheduler leaves a pod unplaced, a node is launched for it, and the
+// next search consolidates again, without end. A consolidation must therefore also
+// work when each pod goes to the least allocated node, in whatever order the pods
+// are created.
 
-// placementOrders is in how many orders the pods are tried.
+// placementOrders is how many orders of the pods are tried.
 const placementOrders = 4
 
-// worksInAnyOrder says whether the pods find their places without being told, together
-// with all others that are to move: those of what was accepted before, and
-// those that wait for the scheduler.
+// worksInAnyOrder reports whether the scheduler can place the pods in each of the
+// tried orders, together with all other pods that are about to move: those of
+// accepted proposals and those that wait for the scheduler.
 func (sc *Scene) worksInAnyOrder(p *Proposal) bool { return len(sc.unplacedInSomeOrder(p)) == 0 }
 
-// unplacedInSomeOrder are pods that find no place in some order: the fewest that one of the
-// orders leaves over, none when every order works out.
+// unplacedInSomeOrder returns the pods that find no node in one of the orders. Of
+// the orders with unplaced pods it takes the one with the fewest. It is empty when
+// every order works.
 func (sc *Scene) unplacedInSomeOrder(p *Proposal) []int32 {
 	if sc.Trusting {
 		return nil
@@ -56,7 +58,7 @@ func (sc *Scene) unplacedInSomeOrder(p *Proposal) []int32 {
 	return out
 }
 
-// asInitialized is a node that is still coming as it will be.
+// asInitialized returns the node as it will be once it is initialized.
 func (sc *Scene) asInitialized(n model.Node) model.Node {
 	if n.State == model.InFlight || n.State == model.Registered {
 		n.State = model.Initialized
@@ -68,8 +70,9 @@ func (sc *Scene) asInitialized(n model.Node) model.Node {
 	return n
 }
 
-// shuffle mixes a list by a linear congruential generator (Knuth's MMIX) and
-// returns its state: the same snapshot is judged the same way.
+// shuffle permutes the list with a linear congruential generator (Knuth's MMIX) and
+// returns the generator's state. Equal seeds give equal permutations, so that equal
+// snapshots give equal results.
 func shuffle[T any](list []T, seed uint64) uint64 {
 	for i := len(list) - 1; i > 0; i-- {
 		seed = seed*6364136223846793005 + 1442695040888963407
@@ -79,8 +82,8 @@ func shuffle[T any](list []T, seed uint64) uint64 {
 	return seed
 }
 
-// placeLeastAllocated sends every pod to the emptiest node and returns those that find no
-// room. Nothing is taken in the end.
+// placeLeastAllocated assigns each pod to the least allocated node that admits it
+// and returns the pods without a node. It undoes all assignments before it returns.
 func (r *capacityIndex) placeLeastAllocated(pods []int32) (left []int32) {
 	moves := make([]placed, 0, len(pods))
 	for _, p := range pods {

@@ -7,17 +7,19 @@ import (
 	"spokeshave.dev/controller/core/solver"
 )
 
-// The solver fills the nodes that stay with the largest pods first, and what is
-// left of one resource there when the other is used up is lost. Where new nodes
-// are needed besides, it pays to fill the nodes that stay evenly, and to launch
-// for the rest.
+// The solver fills the remaining nodes with the largest pods first. When one
+// resource of a node is used up, what is left of the others is unused. If new nodes
+// are needed in any case, it can be cheaper to fill the remaining nodes evenly in
+// all resources and to launch nodes for the rest.
 
-// balancedFillLimit bounds that, in nodes times kinds of pods.
+// balancedFillLimit bounds the work of balancedFill, in nodes times distinct pod
+// specs.
 const balancedFillLimit = 2_000_000
 
-// balancedFill is the proposal with every node that stays filled by the pods whose
-// requests are most like the room that it has; nil when that is not cheaper, or
-// when more than requests decides which pods may be together.
+// balancedFill returns a variant of the proposal in which each remaining node is
+// filled by the pods whose requests match its free resources best. It returns nil
+// when the variant is not cheaper, or when anything but requests, taints and node
+// labels decides where the pods may run.
 func (sc *Scene) balancedFill(p *Proposal) *Proposal {
 	waiting := sc.bySpec(p.Sim.Input.Pods)
 	snap := p.Sim.Input.Snapshot
@@ -48,7 +50,7 @@ func (sc *Scene) balancedFill(p *Proposal) *Proposal {
 	for i := range waiting {
 		left = append(left, waiting[i].pods...)
 	}
-	if len(plan.Existing) == 0 || len(left) == 0 { // the solver would have found that
+	if len(plan.Existing) == 0 || len(left) == 0 { // the solver would have found that plan
 		return nil
 	}
 	slices.Sort(left)
@@ -58,14 +60,14 @@ func (sc *Scene) balancedFill(p *Proposal) *Proposal {
 	return nil
 }
 
-// podsOfSpec are pods of one spec.
+// podsOfSpec is a group of pods with the same spec.
 type podsOfSpec struct {
 	spec int32
 	pods []int32
 }
 
-// bySpec sorts pods by spec; nil when something besides requests, taints and
-// labels of nodes says where one of them may run, or had better run.
+// bySpec groups pods by spec. It returns nil when anything but requests, taints and
+// node labels restricts or ranks the nodes for one of the pods.
 func (sc *Scene) bySpec(pods []int32) []podsOfSpec {
 	at := map[int32]int{}
 	var out []podsOfSpec
@@ -88,7 +90,8 @@ func (sc *Scene) bySpec(pods []int32) []podsOfSpec {
 	return out
 }
 
-// blockedByAntiAffinity says whether a pod that stays keeps one of those that move off its domain.
+// blockedByAntiAffinity reports whether an anti-affinity term of a pod that stays
+// matches one of the waiting pods.
 func blockedByAntiAffinity(s *model.Snapshot, waiting []podsOfSpec, moving []bool) bool {
 	seen := make([]bool, len(s.Specs))
 	for i := range s.Pods {
@@ -107,12 +110,13 @@ func blockedByAntiAffinity(s *model.Snapshot, waiting []podsOfSpec, moving []boo
 	return false
 }
 
-// hasSoftTaint says whether pods had better keep off the node.
+// hasSoftTaint reports whether the node has a PreferNoSchedule taint.
 func hasSoftTaint(n *model.Node) bool {
 	return slices.ContainsFunc(n.Taints, func(t model.Taint) bool { return t.Effect == model.PreferNoSchedule })
 }
 
-// reserveDaemons keeps room for the pods of DaemonSets that are not on their nodes yet.
+// reserveDaemons deducts the requests of DaemonSet pods that are not on their nodes
+// yet.
 func (r *capacityIndex) reserveDaemons() {
 	if len(r.s.Daemons) == 0 {
 		return
@@ -134,7 +138,8 @@ func (r *capacityIndex) reserveDaemons() {
 	}
 }
 
-// fillNode takes pods for a node, one by one the kind most like the room that is left.
+// fillNode assigns pods to a node, one at a time, each of the spec that matches the
+// node's free resources best. It removes them from waiting and returns them.
 func (r *capacityIndex) fillNode(node int32, waiting []podsOfSpec, demand []float64) (pods []int32) {
 	for {
 		best, most := -1, 0.0
@@ -158,7 +163,7 @@ func (r *capacityIndex) fillNode(node int32, waiting []podsOfSpec, demand []floa
 	}
 }
 
-// demand is what the pods request of each resource.
+// demand returns the sum of the pods' requests per resource.
 func (r *capacityIndex) demand(pods []int32) []float64 {
 	sum := make([]int64, len(r.dims))
 	for _, p := range pods {
@@ -171,9 +176,10 @@ func (r *capacityIndex) demand(pods []int32) []float64 {
 	return out
 }
 
-// dotProduct is the product of room and request, each resource in shares of the
+// dotProduct is the product of free resources and request, each as a share of the
 // demand (Panigrahy, Talwar, Uyeda and Wieder, Heuristics for Vector Bin Packing,
-// 2011): large for a large request that wants what there is much of.
+// 2011). It is large when the request is large in the resources that the node has
+// much of.
 func dotProduct(free, request []int64, demand []float64) float64 {
 	sum := 0.0
 	for d, n := range request {

@@ -7,27 +7,28 @@ import (
 	"spokeshave.dev/controller/core/model"
 )
 
-// capacityIndex estimates, at the cost of some comparisons, which pods fit on which
-// nodes: by requests, taints, node selector and affinity. What else keeps pods
-// apart is left to the solver, which has the last word.
+// capacityIndex estimates cheaply which pods fit on which nodes. It considers
+// requests, taints, node selectors and node affinity. It ignores all other
+// constraints, so that every result is checked by the solver.
 type capacityIndex struct {
 	*specIndex
 
 	s *model.Snapshot
-	// free is by node, perUnit what one unit of cpu and memory is of the node.
+	// free is by node what its pods leave of each resource. perUnit is by node the
+	// share of its allocatable cpu and memory that one unit is.
 	free    [][]int64
 	perUnit [][2]float64
-	// trees are by kind of node, fullest nodes first; tree and leaf say where
-	// a node is, rank its place among all of them. tree is -1 for a node that
-	// takes no pods.
+	// trees are by kind of node, with the most allocated nodes first. tree and leaf
+	// give a node's position, and rank its position in the order of all nodes. tree
+	// is -1 for a node that admits no moved pods.
 	trees []*capacityTree
 	tree  []int32
 	leaf  []int32
 	rank  []int32
 }
 
-// newCapacityIndex measures the nodes of a snapshot with the pods that it has on them,
-// but for those marked, which are about to move.
+// newCapacityIndex indexes the free resources of the snapshot's nodes. The pods
+// marked in moving do not count as using their nodes.
 func newCapacityIndex(g *specIndex, s *model.Snapshot, moving []bool) *capacityIndex {
 	n := len(s.Nodes)
 	r := &capacityIndex{
@@ -51,7 +52,7 @@ func newCapacityIndex(g *specIndex, s *model.Snapshot, moving []bool) *capacityI
 	return r
 }
 
-// buildTrees makes the trees.
+// buildTrees sorts the nodes and builds one tree per kind.
 func (r *capacityIndex) buildTrees() {
 	var order []int32
 	slack := make([]float64, len(r.s.Nodes))
@@ -81,7 +82,7 @@ func (r *capacityIndex) buildTrees() {
 	}
 }
 
-// takes says whether pods may move to the node.
+// takes reports whether pods may move to the node.
 func takes(n *model.Node) bool {
 	return (n.State == model.Initialized || n.State == model.Unmanaged) && !n.NotReady &&
 		!slices.ContainsFunc(n.Taints, func(t model.Taint) bool { return t.Key == noMoveTaint })
@@ -93,8 +94,8 @@ func add(to, more []int64, sign int64) {
 	}
 }
 
-// leastFreeShare is the share of the node that is free, of the resource that it has
-// least of.
+// leastFreeShare returns the free share of the resource that the node has the least
+// of, in [0, 1].
 func (r *capacityIndex) leastFreeShare(i int32) float64 {
 	least := 1.0
 	for name, d := range r.dims {
@@ -105,8 +106,8 @@ func (r *capacityIndex) leastFreeShare(i int32) float64 {
 	return least
 }
 
-// freeShare is the sum of the free shares of cpu and memory, by which the
-// scheduler's LeastAllocated scores.
+// freeShare returns the sum of the free shares of cpu and memory, the score of the
+// scheduler's LeastAllocated strategy.
 func (r *capacityIndex) freeShare(i int32) float64 {
 	sum := 0.0
 	for k, name := range [...]string{model.CPU, model.Memory} {
@@ -117,7 +118,7 @@ func (r *capacityIndex) freeShare(i int32) float64 {
 	return max(0, sum)
 }
 
-// take puts pods of a spec on a node, or takes them off again.
+// take assigns a pod of a spec to a node (sign 1) or removes it (sign -1).
 func (r *capacityIndex) take(i, spec int32, sign int64) {
 	add(r.free[i], r.requests[spec], -sign)
 	r.write(i)
@@ -129,7 +130,8 @@ func (r *capacityIndex) write(i int32) {
 	t.updateAbove(int(r.leaf[i]))
 }
 
-// exclude keeps pods off a node until it is opened again.
+// exclude removes a node from its tree, so that no pod is assigned to it, until
+// include.
 func (r *capacityIndex) exclude(i int32) {
 	if r.tree[i] >= 0 {
 		t := r.trees[r.tree[i]]
@@ -144,13 +146,13 @@ func (r *capacityIndex) include(i int32) {
 	}
 }
 
-// placed is a pod's tentative move.
+// placed is one tentative assignment of a pod.
 type placed struct {
 	spec, node int32
 }
 
-// placeBestFit finds room for pods, the largest first, on the fullest nodes that have
-// some, and takes it. left are the pods that found none.
+// placeBestFit assigns the pods, the largest first, each to the most allocated node
+// that has room for it. left are the pods without a node.
 func (r *capacityIndex) placeBestFit(pods []int32) (moves []placed, left []int32) {
 	byScale := slices.Clone(pods)
 	slices.SortStableFunc(byScale, func(a, b int32) int {
@@ -175,8 +177,8 @@ func (r *capacityIndex) undo(moves []placed) {
 	}
 }
 
-// mostAllocated is the fullest node, as they were at first, that takes a pod of the
-// spec; -1 for none.
+// mostAllocated returns the first node, in the order of the index's construction,
+// that has room for a pod of the spec; -1 for none.
 func (r *capacityIndex) mostAllocated(spec int32) int32 {
 	best := int32(-1)
 	for _, k := range r.admittingKinds(spec) {
@@ -192,8 +194,8 @@ func (r *capacityIndex) mostAllocated(spec int32) int32 {
 	return best
 }
 
-// leastAllocated is the node with the largest free share that takes a pod of the
-// spec; -1 for none.
+// leastAllocated returns the node with the largest free share that has room for a
+// pod of the spec; -1 for none.
 func (r *capacityIndex) leastAllocated(spec int32) int32 {
 	best, most := int32(-1), -1.0
 	for _, k := range r.admittingKinds(spec) {

@@ -1,11 +1,11 @@
 package disrupt
 
-// capacityTree keeps the free room of some nodes, in the order in which they are to be
-// tried, so that a node with room is found without looking at all of them: its
-// inner vertices know the most room, resource by resource, and the largest free
-// share of any node below.
+// capacityTree is a segment tree over the free resources of some nodes, in the order
+// in which they are tried. Each inner vertex stores, per resource, the largest free
+// amount below it, and the largest free share. A node with room is found without a
+// scan.
 type capacityTree struct {
-	// nodes are the leaves; half is how many there could be, a power of two.
+	// nodes are the leaves. half is the number of leaf positions, a power of two.
 	nodes   []int32
 	half    int
 	dims    int
@@ -27,7 +27,7 @@ func newCapacityTree(nodes []int32, dims int) *capacityTree {
 
 func (t *capacityTree) room(v int) []int64 { return t.maxFree[v*t.dims : (v+1)*t.dims] }
 
-// close makes a leaf one that nothing fits.
+// close marks a leaf so that no request fits it.
 func (t *capacityTree) close(leaf int) {
 	v := t.half + leaf
 	t.share[v] = -1
@@ -36,23 +36,23 @@ func (t *capacityTree) close(leaf int) {
 	}
 }
 
-// set writes a leaf; what is above it waits for settle or build.
+// set stores the values of a leaf. The caller must then call updateAbove or build.
 func (t *capacityTree) set(leaf int, free []int64, share float64) {
 	room := t.room(t.half + leaf)
 	for d := range room {
-		room[d] = max(0, free[d]) // what nobody asks for may be overdrawn
+		room[d] = max(0, free[d]) // a resource without requests may be negative
 	}
 	t.share[t.half+leaf] = share
 }
 
-// updateAbove corrects what is above a leaf.
+// updateAbove recomputes the vertices above a leaf.
 func (t *capacityTree) updateAbove(leaf int) {
 	for v := (t.half + leaf) / 2; v > 0; v /= 2 {
 		t.updateVertex(v)
 	}
 }
 
-// build corrects everything above the leaves.
+// build recomputes all inner vertices.
 func (t *capacityTree) build() {
 	for v := t.half - 1; v > 0; v-- {
 		t.updateVertex(v)
@@ -67,7 +67,7 @@ func (t *capacityTree) updateVertex(v int) {
 	t.share[v] = max(t.share[2*v], t.share[2*v+1])
 }
 
-// first is the first leaf in order that has the room; -1 for none.
+// first returns the first leaf with room for want; -1 for none.
 func (t *capacityTree) first(want []int64) int { return t.descend(1, want) }
 
 func (t *capacityTree) descend(v int, want []int64) int {
@@ -83,8 +83,8 @@ func (t *capacityTree) descend(v int, want []int64) int {
 	return t.descend(2*v+1, want)
 }
 
-// emptiest is the leaf of the largest free share that has the room, if that
-// share is above the given one; -1 for none. The first in order wins ties.
+// emptiest returns the leaf with room for want that has the largest free share, if
+// that share exceeds above; -1 for none. Of equal leaves it returns the first.
 func (t *capacityTree) emptiest(want []int64, above float64) (leaf int, share float64) {
 	leaf, share = -1, above
 	t.findLeastAllocated(1, want, &leaf, &share)

@@ -1,14 +1,14 @@
-// Package disrupt finds nodes that could go, and what it would take: which of
-// them run nothing, which are out of date, and which cost more than the nodes
-// that their pods could run on.
+// Package disrupt finds nodes that can be disrupted and their replacements: nodes
+// that run no pods, nodes that have drifted, and nodes that cost more than the
+// capacity that their pods could use instead.
 //
-// A Survey gathers what is known of every node once. A Scene answers "can
-// these nodes go, and what is the cheapest replacement" by solving a snapshot
-// in which they are on their way out; Search asks it about the nodes for which
-// a cheap estimate promises something.
+// NewSurvey collects the facts about every node in one pass. A Scene answers whether
+// a set of nodes can be removed and what the cheapest replacement is, by solving a
+// snapshot in which these nodes are being deleted. Search calls it for the nodes for
+// which a cheap estimate shows a saving.
 //
-// It decides nothing about whether nodes may go: consolidate policies, ceilings
-// and the commands under way have the word (controller/core/decide).
+// This package makes proposals only. Consolidate policies, ceilings and the commands
+// under way are applied by package controller/core/decide.
 package disrupt
 
 // Method is the kind of a voluntary disruption.

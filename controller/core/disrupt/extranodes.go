@@ -7,11 +7,11 @@ import (
 	"spokeshave.dev/controller/core/model"
 )
 
-// maxWidenings is how often nodes are added to a plan that packs too tightly.
+// maxWidenings is how many times nodes are added to a plan that packs too tightly.
 const maxWidenings = 3
 
-// withRoomForAnyOrder adds nodes until the pods find their places without being told; nil
-// when that does not pay.
+// withRoomForAnyOrder adds nodes to the proposal until the pods fit in every tried
+// order. It returns nil when the result saves nothing.
 func (sc *Scene) withRoomForAnyOrder(p *Proposal, left []int32) *Proposal {
 	for range maxWidenings {
 		if p = sc.withExtraNodes(p, left); !saves(p) {
@@ -24,8 +24,10 @@ func (sc *Scene) withRoomForAnyOrder(p *Proposal, left []int32) *Proposal {
 	return nil
 }
 
-// withLargeNodesOnly is the proposal with new nodes that are each large enough for all the
-// pods that are to go to new ones: nobody can put these where they do not fit.
+// withLargeNodesOnly returns a variant of the proposal whose new nodes are each
+// large enough for all the pods that need new nodes. The scheduler can then place
+// these pods on the new nodes in any order. It returns nil when there is no such
+// variant that saves.
 func (sc *Scene) withLargeNodesOnly(p *Proposal) *Proposal {
 	sum := model.Resources{}
 	for i := range p.Sim.Plan.Nodes {
@@ -59,7 +61,7 @@ func (sc *Scene) withLargeNodesOnly(p *Proposal) *Proposal {
 	return out
 }
 
-// tooSmall are the instance types that do not hold so much.
+// tooSmall returns denials for the instance types that cannot hold the given sum.
 func tooSmall(pool int32, catalog *model.Catalog, sum model.Resources) []model.Denied {
 	var out []model.Denied
 	for t := range catalog.Types {
@@ -73,8 +75,8 @@ func tooSmall(pool int32, catalog *model.Catalog, sum model.Resources) []model.D
 	return out
 }
 
-// withExtraNodes is the proposal with new nodes of their own for some of its pods;
-// nil when there are none for them. Pods of anyone else are left alone.
+// withExtraNodes returns the proposal with additional new nodes for those of its own
+// pods that are in left; nil when no node can be launched for them.
 func (sc *Scene) withExtraNodes(p *Proposal, left []int32) *Proposal {
 	own := map[int32]bool{}
 	for _, i := range p.Sim.Input.Pods {
@@ -92,8 +94,8 @@ func (sc *Scene) withExtraNodes(p *Proposal, left []int32) *Proposal {
 	return sc.withNewNodesFor(p, sc.planWithout(&p.Sim.Plan, apart), slices.Sorted(maps.Keys(apart)))
 }
 
-// withNewNodesFor is the proposal with a part of a plan, and new nodes for the pods
-// that are not in it; nil when there are none for them.
+// withNewNodesFor returns the proposal with the given partial plan and new nodes for
+// the pods in left; nil when no node can be launched for them.
 func (sc *Scene) withNewNodesFor(p *Proposal, plan *model.Plan, left []int32) *Proposal {
 	in := p.Sim.Input
 	snap := sc.snapshotAfter(in.Snapshot, plan)
@@ -110,8 +112,8 @@ func (sc *Scene) withNewNodesFor(p *Proposal, plan *model.Plan, left []int32) *P
 	return sc.propose(p.Method, p.Nodes, &Simulation{Input: p.Sim.Input, Plan: *plan, Widened: true})
 }
 
-// planWithout is the plan less some pods, and less the nodes that it then has no
-// use for.
+// planWithout returns the plan without the given pods and without the new nodes that
+// are then unused.
 func (sc *Scene) planWithout(plan *model.Plan, pods map[int32]bool) *model.Plan {
 	gone := func(i int32) bool { return pods[i] }
 	out := &model.Plan{Unplaced: plan.Unplaced}
@@ -138,7 +140,7 @@ func (sc *Scene) planWithout(plan *model.Plan, pods map[int32]bool) *model.Plan 
 	return out
 }
 
-// snapshotAfter is the snapshot with the plan carried out.
+// snapshotAfter returns the snapshot with the plan carried out.
 func (sc *Scene) snapshotAfter(s *model.Snapshot, plan *model.Plan) *model.Snapshot {
 	out := *s
 	out.Nodes, out.Pods, out.Pools = slices.Clone(s.Nodes), slices.Clone(s.Pods), slices.Clone(s.Pools)

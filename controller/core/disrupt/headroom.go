@@ -6,8 +6,8 @@ import (
 	"spokeshave.dev/controller/core/model"
 )
 
-// headroomWithout adds what the nodes cost to the headroom: a replacement reserves
-// only the difference.
+// headroomWithout returns the headroom with the nodes' cost added, so that a
+// replacement uses only the difference.
 func (sc *Scene) headroomWithout(nodes []int32) []model.Headroom {
 	out := slices.Clone(sc.In.Headroom)
 	for h := range out {
@@ -20,7 +20,8 @@ func (sc *Scene) headroomWithout(nodes []int32) []model.Headroom {
 	return out
 }
 
-// headroomAfter is the headroom that new nodes leave, each at what it costs at worst.
+// headroomAfter returns the headroom less the new nodes' cost, each at the worst of
+// its options.
 func (sc *Scene) headroomAfter(headroom []model.Headroom, nodes []model.PlannedNode) []model.Headroom {
 	out := slices.Clone(headroom)
 	for h := range out {
@@ -33,8 +34,8 @@ func (sc *Scene) headroomAfter(headroom []model.Headroom, nodes []model.PlannedN
 	return out
 }
 
-// headroomAccepted is the headroom once new nodes stand for those that go. What that saves
-// is not there before it is done.
+// headroomAccepted returns the headroom once the proposal is accepted. It never
+// exceeds the headroom before: a saving counts only after the nodes are gone.
 func (sc *Scene) headroomAccepted(nodes []int32, plan *model.Plan) []model.Headroom {
 	out := sc.headroomAfter(sc.headroomWithout(nodes), plan.Nodes)
 	for h := range out {

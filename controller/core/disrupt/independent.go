@@ -5,13 +5,14 @@ import (
 	"slices"
 )
 
-// A search tries nodes together before it knows which of them belong together.
-// What it finds may be several exchanges beside each other, of which one could
-// fail without the others; and some of the nodes may be replaced by others that
-// cost as much, for nothing.
+// A search combines nodes before it knows which of them depend on each other. A
+// proposal may therefore consist of several independent replacements, of which one
+// could fail without the others. It may also replace some nodes by others of the
+// same cost, without any saving.
 
-// prospect is what a search keeps of a proposal, which holds a copy of the cluster: it
-// is made again when its turn comes, beside what was begun by then.
+// prospect is the summary of a proposal that a search keeps. The proposal itself
+// holds a copy of the cluster; it is computed again when it is started, in the scene
+// with everything that was started before.
 type prospect struct {
 	saves, score float64
 	parts        []independentPart
@@ -21,9 +22,9 @@ func (sc *Scene) prospect(p *Proposal) *prospect {
 	return &prospect{saves: p.Saves(), score: p.Score(), parts: sc.parts(p)}
 }
 
-// shares are the nodes of a proposal whose pods have nothing to do with each
-// other's: those that save most apart, and from the most-th on the rest together.
-// Nodes that save nothing by themselves are left out.
+// shares returns the nodes of each independent part, those with the largest saving
+// first. From the most-th part on, the rest are joined into one. Parts that save
+// nothing are left out.
 func (f *prospect) shares(most int) [][]int32 {
 	parts := slices.DeleteFunc(slices.Clone(f.parts), func(x independentPart) bool { return x.saves() <= x.removed*roundingShare })
 	slices.SortStableFunc(parts, func(a, b independentPart) int { return cmp.Compare(b.saves(), a.saves()) })
@@ -41,8 +42,8 @@ func (f *prospect) shares(most int) [][]int32 {
 	return out
 }
 
-// independentPart is a share of a proposal: nodes that go, and what their pods and no others
-// go to.
+// independentPart is a part of a proposal: nodes to remove and the destinations that
+// only their pods go to. removed and added are effective costs in USD/hour.
 type independentPart struct {
 	nodes          []int32
 	removed, added float64
@@ -50,8 +51,8 @@ type independentPart struct {
 
 func (x independentPart) saves() float64 { return x.removed - x.added }
 
-// parts splits a proposal by where pods come from and go to, in the order of its
-// nodes: nodes with a destination in common belong together.
+// parts splits a proposal into independent parts, in the order of its nodes. Nodes
+// whose pods share a destination are in one part.
 func (sc *Scene) parts(p *Proposal) []independentPart {
 	g := nodeGroups{from: map[int32]int{}, of: make([]int, len(p.Nodes))}
 	for k, i := range p.Nodes {
@@ -82,15 +83,15 @@ func (sc *Scene) parts(p *Proposal) []independentPart {
 	return slices.DeleteFunc(out, func(x independentPart) bool { return len(x.nodes) == 0 })
 }
 
-// nodeGroups are the nodes of a proposal by what belongs together.
+// nodeGroups joins the nodes of a proposal into groups.
 type nodeGroups struct {
-	// from is by pod its node, of by node its group.
+	// from is by pod the index of its node in the proposal, of by node its group.
 	from map[int32]int
 	of   []int
 }
 
-// join makes one group of the nodes that some pods come from, and returns it; -1
-// for none.
+// join merges the groups of the nodes that the pods come from, and returns the
+// merged group; -1 when none of the pods comes from a node of the proposal.
 func (g *nodeGroups) join(pods []int32) int {
 	first := -1
 	for _, pod := range pods {

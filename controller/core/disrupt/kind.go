@@ -1,32 +1,32 @@
 package disrupt
 
-// Kind sorts what keeps a node, for those who tell of it.
+// Kind classifies why a node is kept, for metrics and events.
 type Kind uint8
 
 // The kinds.
 const (
-	// Waits is what passes by itself, and is no news.
+	// Waits means that the reason ends by itself. It is not reported in events.
 	Waits Kind = iota
-	// Forbidden: an annotation, a disruption budget of pods, a policy, a zonal
-	// shift or a lack of room keeps the node.
+	// Forbidden means that an annotation, a PodDisruptionBudget, a policy, a zonal
+	// shift or a lack of capacity keeps the node.
 	Forbidden
-	// OverBudget: the budgets of its NodePool let no more nodes go now.
+	// OverBudget means that the NodePool's budgets allow no more disruptions now.
 	OverBudget
-	// Pointless: nothing is gained without the node, or its NodePool does not
-	// ask for it.
+	// Pointless means that removing the node saves nothing, or that its NodePool's
+	// settings exclude it.
 	Pointless
-	// Unworthy: what is saved is too little for what is disturbed, under
+	// Unworthy means that the saving is too small for the disruption under
 	// consolidationPolicy Balanced.
 	Unworthy
 )
 
-// Finding is why the search leaves a node where it is.
+// Finding is why the search keeps a node.
 type Finding struct {
 	Kind   Kind
 	Reason string
 }
 
-// What the search finds of a single node.
+// The reasons that the search gives for keeping a single node.
 const (
 	nothingCheaper = "no cheaper place was found for its pods"
 	noPlace        = "its pods would not all find another place"
@@ -36,7 +36,7 @@ const (
 	minValuesLost  = "what is cheaper does not keep minValues of its NodePool"
 )
 
-// Found is what the last search found of a node that it did not propose.
+// Found returns the last search's finding about a node that it did not propose.
 func (sc *Scene) Found(node int32) Finding {
 	if f, ok := sc.findings[node]; ok {
 		return f
@@ -44,8 +44,8 @@ func (sc *Scene) Found(node int32) Finding {
 	return Finding{Pointless, nothingCheaper}
 }
 
-// record remembers a finding about a single node; of several nodes together it
-// says nothing about each.
+// record stores a finding about a single node. A finding about several nodes
+// together does not apply to each of them and is not stored.
 func (sc *Scene) record(nodes []int32, kind Kind, reason string) {
 	if len(nodes) != 1 {
 		return

@@ -6,33 +6,33 @@ import (
 	"spokeshave.dev/controller/core/model"
 )
 
-// Proposal is a disruption that could be carried out.
+// Proposal is a disruption that is possible as far as the solver can tell.
 type Proposal struct {
 	Method Method
-	// Nodes index Snapshot.Nodes: those that go together.
+	// Nodes index Snapshot.Nodes. They are removed together.
 	Nodes []int32
-	// Sim says where their pods go. Its plan's nodes are the replacements.
+	// Sim is the plan for their pods. Its new nodes are the replacements.
 	Sim *Simulation
-	// Removed and Added are effective costs in USD/hour, Savings the billed
-	// difference.
+	// Removed and Added are effective costs in USD/hour. Savings is the difference
+	// of the billed prices.
 	Removed, Added float64
 	Savings        model.Price
-	// Cost is what the disruption costs, see Survey.Cost.
+	// Cost is the disruption cost of the nodes, see Survey.Cost.
 	Cost float64
-	// Instead is what else could be done about the same nodes, for less: when the
-	// answer that nodes were added to (Simulation.Widened) proves wrong, this may
-	// hold. nil for nothing.
+	// Instead is another proposal for the same nodes that saves less; nil for none.
+	// It is used when the plan of a widened proposal (Simulation.Widened) violates a
+	// constraint.
 	Instead *Proposal
 }
 
-// Saves is what the proposal saves per hour, by effective cost.
+// Saves returns the saving in effective cost, in USD/hour.
 func (p *Proposal) Saves() float64 { return p.Removed - p.Added }
 
-// Score is the saving per disruption.
+// Score returns the saving per unit of disruption cost.
 func (p *Proposal) Score() float64 { return p.Saves() / (1 + p.Cost) }
 
-// Replace proposes that the nodes go whatever that costs; nil when their pods
-// would not all find a place.
+// Replace proposes to remove the nodes whether or not that saves money; nil when
+// their pods do not all find a place.
 func (sc *Scene) Replace(m Method, nodes []int32) *Proposal {
 	p := sc.propose(m, nodes, sc.Without(nodes))
 	if len(p.Sim.Plan.Unplaced) > 0 {
@@ -41,7 +41,8 @@ func (sc *Scene) Replace(m Method, nodes []int32) *Proposal {
 	return p
 }
 
-// Fits says whether the nodes' pods find room on the others.
+// Fits proposes to remove the nodes without launching any; nil when their pods do
+// not all fit on the other nodes.
 func (sc *Scene) Fits(m Method, nodes []int32) *Proposal {
 	p := sc.propose(m, nodes, sc.Within(nodes))
 	if len(p.Sim.Plan.Unplaced) > 0 {
@@ -66,21 +67,21 @@ func (sc *Scene) propose(m Method, nodes []int32, sim *Simulation) *Proposal {
 	return p
 }
 
-// roundingShare is the saving, as a share of what is removed, that rounding could
-// make up.
+// roundingShare is the saving, as a share of the removed cost, that counts as a
+// rounding error.
 const roundingShare = 1e-6
 
-// Consolidate proposes that the nodes go if that makes the cluster cheaper by
-// effective cost, whichever option of the replacements comes true and wherever
-// the scheduler puts the pods; nil otherwise. The pods are placed in two ways,
-// and the cheaper counts.
+// Consolidate proposes to remove the nodes if that lowers the cluster's effective
+// cost for every remaining option of the replacements and wherever the scheduler
+// places the pods; nil otherwise. It tries two placements of the pods and takes the
+// cheaper one.
 func (sc *Scene) Consolidate(nodes []int32) *Proposal {
 	p := sc.Replace(Underutilized, nodes)
 	if p == nil {
 		sc.record(nodes, Pointless, noPlace)
 		return nil
 	}
-	q := sc.balancedFill(p) // of the question as it was asked: what is sound may have asked another
+	q := sc.balancedFill(p) // computed first, since validated may change p's question
 	best, why := sc.validated(p)
 	if q != nil {
 		if q, _ = sc.validated(q); q != nil && (best == nil || q.Saves() > best.Saves()) {
@@ -94,10 +95,9 @@ func (sc *Scene) Consolidate(nodes []int32) *Proposal {
 	return best
 }
 
-// validated is a consolidation as it can be proposed; nil, with what speaks against
-// it, for one that cannot. A plan that packs too tightly for a scheduler that does
-// not know it is made roomier, as long as that pays: by more nodes, or by one in
-// the stead of several.
+// validated returns the consolidation as it may be proposed, or nil and the reason
+// against it. A plan that works only with a tight packing is given more nodes, or
+// one large node in place of several, as long as it still saves.
 func (sc *Scene) validated(p *Proposal) (sound *Proposal, why string) {
 	if !saves(p) {
 		return nil, nothingCheaper
@@ -121,9 +121,9 @@ func (sc *Scene) validated(p *Proposal) (sound *Proposal, why string) {
 	return p, ""
 }
 
-// addFallback notes what can be done when an answer that nodes were added to proves
-// wrong, after what was noted before; either may be nil. What saves less may not be
-// worth it any more.
+// addFallback appends other to the alternatives of p when p was widened. Either may
+// be nil. An alternative whose saving is too small under consolidationPolicy
+// Balanced is dropped.
 func (sc *Scene) addFallback(p, other *Proposal) {
 	if p == nil || other == nil || !sc.balanced(other.Nodes, other.Saves(), other.Cost) {
 		return
@@ -136,8 +136,8 @@ func (sc *Scene) addFallback(p, other *Proposal) {
 	}
 }
 
-// rejection says what speaks against a consolidation that would pay as planned,
-// empty for nothing. It drops options of its replacements.
+// rejection returns why the consolidation may not be proposed, "" when it may. It
+// drops options of the replacements that would cost too much.
 func (sc *Scene) rejection(p *Proposal) string {
 	replaces := p != nil && len(p.Sim.Plan.Nodes) > 0
 	switch {
@@ -160,8 +160,9 @@ func (sc *Scene) rejection(p *Proposal) string {
 
 func saves(p *Proposal) bool { return p != nil && p.Saves() > p.Removed*roundingShare }
 
-// dropDearOptions drops the options that would eat up the saving: each replacement may
-// cost its share of it more than its best option.
+// dropDearOptions drops the options that would use up the saving: each replacement
+// may cost more than its best option by an equal share of the saving. It returns
+// false when a replacement has no option left.
 func (sc *Scene) dropDearOptions(p *Proposal) bool {
 	slack := p.Saves() / float64(len(p.Sim.Plan.Nodes))
 	for i := range p.Sim.Plan.Nodes {
@@ -175,13 +176,14 @@ func (sc *Scene) dropDearOptions(p *Proposal) bool {
 	return true
 }
 
-// spotTypes is how many cheaper instance types a spot node's spot replacement
-// must be able to choose from: with fewer, chasing the lowest price ends in
-// the pool that is interrupted next.
+// spotTypes is how many cheaper instance types a spot replacement of a spot node
+// must have to choose from. With fewer, always moving to the cheapest one leads to
+// the capacity pool that is interrupted next.
 const spotTypes = 15
 
-// meetsSpotRules holds for every proposal but those that replace spot nodes by spot
-// nodes: these need the setting, and for a single node enough choice.
+// meetsSpotRules reports whether the proposal may replace what it replaces. A
+// replacement of spot nodes by spot nodes needs the setting SpotToSpot, and for a
+// single node also spotTypes cheaper types.
 func (sc *Scene) meetsSpotRules(p *Proposal) bool {
 	for _, i := range p.Nodes {
 		if sc.snap.Nodes[i].CapacityType != model.Spot {
@@ -200,8 +202,9 @@ func (sc *Scene) meetsSpotRules(p *Proposal) bool {
 	return sc.hasEnoughSpotTypes(p)
 }
 
-// hasEnoughSpotTypes looks for options well beyond the usual tolerance, and keeps the
-// cheapest of so many types that the next look finds nothing better.
+// hasEnoughSpotTypes solves again with a tolerance that admits every option cheaper
+// than the node. It keeps the options of the cheapest spotTypes types, so that the
+// next search finds no cheaper replacement.
 func (sc *Scene) hasEnoughSpotTypes(p *Proposal) bool {
 	wide := *sc
 	extra := sc.snap.NodeCost(p.Sim.Plan.Nodes[0].Pool).USD()
@@ -229,8 +232,8 @@ func (sc *Scene) hasEnoughSpotTypes(p *Proposal) bool {
 	return true
 }
 
-// keepsMinValues makes sure that dropping options did not break a pool's
-// minValues.
+// keepsMinValues reports whether the replacements still satisfy their pools'
+// minValues after options were dropped.
 func (sc *Scene) keepsMinValues(p *Proposal) bool {
 	for i := range p.Sim.Plan.Nodes {
 		n := &p.Sim.Plan.Nodes[i]

@@ -8,16 +8,16 @@ import (
 	"spokeshave.dev/controller/core/solver"
 )
 
-// Scene is the cluster as it will be once everything that is under way is
-// done. What is accepted becomes part of it, so that one room is not given
-// away twice.
+// Scene is the cluster as it will be once everything under way is done. An accepted
+// proposal becomes part of it, so that no capacity is assigned twice.
 type Scene struct {
-	// In carries costs, headroom, blocks and denials; its snapshot is the
-	// scene's own.
+	// In carries costs, headroom, blocks and denials. Its snapshot is replaced by
+	// the scene's own for each simulation.
 	In solver.Input
 	// Solves counts the simulations.
 	Solves int
-	// Trusting takes the scheduler to put pods where the plan says.
+	// Trusting assumes that the scheduler places pods as planned, which skips the
+	// check of worksInAnyOrder.
 	Trusting bool
 
 	survey  *Survey
@@ -27,27 +27,28 @@ type Scene struct {
 	removed []bool
 	// received marks the nodes that accepted proposals move pods to.
 	received []bool
-	// movingPods are the pods that are to move by what was accepted, and those that
-	// wait for the scheduler; comingNodes the nodes on their way that they may move to.
+	// movingPods are the pods that accepted proposals move and those that wait for
+	// the scheduler. comingNodes are the nodes being launched that they may use.
 	movingPods, comingNodes []int32
 	specs                   *specIndex
 	poolTotals              []total
-	// findings is by node what the search made of it.
+	// findings is by node the search's reason for keeping it.
 	findings map[int32]Finding
 }
 
-// prices are what a node costs, volumes and address included: billed, and in
-// the eyes of the rank policies.
+// prices are a node's hourly prices, volumes and address included: the billed price,
+// and the effective cost of the rank policies in USD.
 type prices struct {
 	billed    model.Price
 	effective float64
 }
 
-// noMoveTaint keeps pods off a node that is no place to move to. Only pods that
-// tolerate everything pass it.
+// noMoveTaint keeps moved pods off a node. Only pods that tolerate every taint may
+// still move to it.
 const noMoveTaint = "karpenter.sh/disrupted"
 
-// NewScene starts from the snapshot; placed are pending pods with their nodes.
+// NewScene returns the scene of the surveyed snapshot. placed are pending pods that
+// the plan assigns to existing nodes.
 func NewScene(v *Survey, in *solver.Input, placed []model.Assignment) *Scene {
 	sc := &Scene{In: *in, survey: v, snap: *v.s}
 	sc.snap.Nodes = slices.Clone(v.s.Nodes)
@@ -79,7 +80,8 @@ func NewScene(v *Survey, in *solver.Input, placed []model.Assignment) *Scene {
 	return sc
 }
 
-// specIndex is what does not change however the scene does.
+// specIndex returns the index of the pod specs, which does not change with the
+// scene.
 func (sc *Scene) specIndex() *specIndex {
 	if sc.specs == nil {
 		sc.specs = newSpecIndex(&sc.snap)
@@ -87,13 +89,13 @@ func (sc *Scene) specIndex() *specIndex {
 	return sc.specs
 }
 
-// capacity is the free capacity of the scene as it is.
+// capacity returns an index of the scene's free capacity.
 func (sc *Scene) capacity() *capacityIndex {
 	return newCapacityIndex(sc.specIndex(), &sc.snap, make([]bool, len(sc.snap.Pods)))
 }
 
-// Host lets pods move to a node that is still coming: it was launched for
-// them.
+// Host allows pods to move to a node that is still being launched, as for the
+// replacements of a command.
 func (sc *Scene) Host(node int32) {
 	sc.snap.Nodes[node].Taints = sc.survey.s.Nodes[node].Taints
 	sc.comingNodes = append(sc.comingNodes, node)
@@ -110,8 +112,8 @@ func (sc *Scene) typeOf(pool int32, name string) *model.InstanceType {
 	return sc.types[sc.snap.Pools[pool].Catalog][name]
 }
 
-// price looks up what the rank policies make of a node's offering. One that
-// they exclude, or that is not sold any more, counts as billed.
+// price returns the prices of a node. An offering that the rank policies exclude, or
+// that is no longer in the catalogue, has its billed price as effective cost.
 func (sc *Scene) price(n *model.Node) prices {
 	out := prices{n.Cost(), n.Cost().USD()}
 	t := sc.typeOf(n.Pool, n.InstanceType)
@@ -132,18 +134,17 @@ func (sc *Scene) price(n *model.Node) prices {
 	return out
 }
 
-// Simulation is what becomes of the pods of some nodes.
+// Simulation is a solver question about the pods of some nodes, and its answer.
 type Simulation struct {
-	// Input is the question: its snapshot is what was solved, its pods those
-	// that move.
+	// Input is the question. Its Pods are the pods that move.
 	Input solver.Input
 	Plan  model.Plan
-	// Widened says that nodes were added to the answer.
+	// Widened is set when nodes were added to the solver's plan.
 	Widened bool
 }
 
-// Without solves the scene without the given nodes: their pods go to others,
-// new ones among them.
+// Without solves the scene without the given nodes. Their pods may go to other nodes
+// and to new ones.
 func (sc *Scene) Without(nodes []int32) *Simulation {
 	in := sc.inputWithout(nodes)
 	in.Snapshot.Pools = sc.poolsWithout(nodes)
@@ -151,13 +152,12 @@ func (sc *Scene) Without(nodes []int32) *Simulation {
 	return sc.solve(in)
 }
 
-// Within is Without launching anything: the pods have to find room on the
-// nodes that there are.
+// Within is Without with no launches: the pods must fit on the other nodes.
 func (sc *Scene) Within(nodes []int32) *Simulation {
 	return sc.solve(sc.withoutLaunches(sc.inputWithout(nodes)))
 }
 
-// withoutLaunches keeps anything from being launched.
+// withoutLaunches blocks every pool in the input and returns it.
 func (sc *Scene) withoutLaunches(in *solver.Input) *solver.Input {
 	in.Blocked = make([]*model.Reason, len(sc.snap.Pools))
 	for i := range in.Blocked {
@@ -167,8 +167,8 @@ func (sc *Scene) withoutLaunches(in *solver.Input) *solver.Input {
 	return in
 }
 
-// Onto is where the pods of nodes go that have replacements: to these first, for
-// they were launched for them, and elsewhere with what does not fit there.
+// Onto plans where the pods of nodes with replacements go: to the replacements
+// first, and the rest to any other node.
 func (sc *Scene) Onto(nodes, replacements []int32) *model.Plan {
 	if len(replacements) == 0 {
 		return &sc.Within(nodes).Plan
@@ -199,7 +199,8 @@ func (sc *Scene) solve(in *solver.Input) *Simulation {
 	return &Simulation{Input: *in, Plan: plan}
 }
 
-// inputWithout is where the pods of some nodes go when these go.
+// inputWithout returns the solver input in which the nodes are being deleted and
+// their pods need a place.
 func (sc *Scene) inputWithout(nodes []int32) *solver.Input {
 	snap := sc.snap
 	snap.Nodes = slices.Clone(sc.snap.Nodes)
@@ -213,9 +214,9 @@ func (sc *Scene) inputWithout(nodes []int32) *solver.Input {
 	return &in
 }
 
-// poolsWithout takes the nodes off their pools' usage: a full limit must not keep
-// a pool from getting smaller. A static pool gets no smaller: its limit is for the
-// node that goes and the one in its stead, which are both there for a while.
+// poolsWithout returns the pools with the nodes deducted from their usage, so that a
+// pool at its limit can still be replaced. A static pool's usage stays: its limit
+// must cover a node and its replacement, which both exist for some time.
 func (sc *Scene) poolsWithout(nodes []int32) []model.Pool {
 	out := slices.Clone(sc.snap.Pools)
 	for _, i := range nodes {
@@ -237,8 +238,8 @@ func (sc *Scene) poolsWithout(nodes []int32) []model.Pool {
 	return out
 }
 
-// Accept makes a proposal part of the scene: its nodes go, and their pods are
-// where its plan puts them.
+// Accept makes a proposal part of the scene: its nodes are removed, and their pods
+// are where its plan places them.
 func (sc *Scene) Accept(nodes []int32, plan *model.Plan) {
 	sc.In.Headroom = sc.headroomAccepted(nodes, plan)
 	for _, i := range nodes {
@@ -268,11 +269,11 @@ func (sc *Scene) Accept(nodes []int32, plan *model.Plan) {
 	}
 }
 
-// Settled says whether what was accepted so far leaves the node alone: it
-// neither goes nor takes pods of nodes that go.
+// Settled reports whether no accepted proposal concerns the node: it is neither
+// removed nor receives pods of removed nodes.
 func (sc *Scene) Settled(node int32) bool { return !sc.removed[node] && !sc.received[node] }
 
-// nodeOf is a planned node as a node.
+// nodeOf returns a planned node, with its best option, as a registered node.
 func (sc *Scene) nodeOf(n *model.PlannedNode) model.Node {
 	best := &n.Options[0]
 	pool := &sc.snap.Pools[n.Pool]

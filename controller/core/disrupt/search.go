@@ -8,48 +8,50 @@ import (
 	"spokeshave.dev/controller/core/model"
 )
 
-// Effort bounds a search, in simulations: enough to find what there is in a
-// small cluster at once, and in a large one within a few rounds.
+// Effort bounds a search. In a small cluster one search covers every node, in a
+// large one a few searches do.
 type Effort struct {
-	// Deletes and Replaces are the simulations spent on either question.
+	// Deletes and Replaces are the numbers of simulations for removals without
+	// replacement and for replacements.
 	Deletes, Replaces int
-	// Starts is how many replacements may be begun at once, each of one node or
-	// of several.
+	// Starts is how many replacements one search may start, each of one or several
+	// nodes.
 	Starts int
 }
 
-// DefaultEffort keeps a pass over 5,000 nodes within seconds.
+// DefaultEffort returns the bounds with which a search of 5,000 nodes takes seconds.
 func DefaultEffort() Effort { return Effort{Deletes: 12, Replaces: 20, Starts: 8} }
 
-// Option is a node that consolidation may touch.
+// Option is a node that consolidation may remove.
 type Option struct {
 	Node int32
-	// Cost is what its disruption costs, policies included.
+	// Cost is its disruption cost, with the policies' additions.
 	Cost float64
-	// Wanted says that pods wait for the money that the node costs: it is
-	// looked at before others.
+	// Wanted is set when pods wait for the money that the node costs. Such nodes are
+	// tried first.
 	Wanted bool
 
 	price float64
-	// gain estimates what removing the node saves, at most; worth is that, or
-	// the price, per disruption.
+	// gain is an upper estimate of what removing the node saves. worth is gain, or
+	// price before gain is known, per unit of disruption cost.
 	gain, worth float64
 }
 
-// Starter begins a proposal, or names the nodes that somebody refuses to let
-// go; one that begins nothing names at least one.
+// Starter starts a proposal or returns the nodes that may not be removed. When it
+// starts nothing and returns no error, it returns at least one node.
 type Starter func(*Proposal) (refused []int32, err error)
 
-// Search looks for the nodes whose removal makes the cluster cheaper. options
-// are those that may go, left how many of each pool. It asks first which nodes
-// can simply go, and whether more of them can go at once for something new; only
-// when there are none what else could be replaced. What is begun becomes part of
-// the scene, and what comes after it has to hold beside it. It returns how many
-// proposals were begun.
+// Search looks for nodes whose removal makes the cluster cheaper and starts the
+// proposals that it finds. options are the nodes that may be removed, and left is by
+// pool how many. It first looks for nodes that need no replacement, and whether
+// removing more nodes at once with new ones saves more. Only if it starts none of
+// these does it look for other replacements. A started proposal becomes part of the
+// scene, and later ones must be valid with it. Search returns how many proposals it
+// started.
 //
-// Every option is estimated; the simulations go to the most promising, and
-// some to others in turn, so that no option waits for ever behind one that the
-// estimate flatters.
+// Every option is estimated. Most simulations go to the options with the highest
+// estimate. The rest go to the others in turn, so that every option is tried at some
+// time even if the estimates favour others.
 func (sc *Scene) Search(options []Option, left []int, effort Effort, start Starter) (int, error) {
 	open := options[:0:0]
 	for _, o := range options {
@@ -65,7 +67,7 @@ func (sc *Scene) Search(options []Option, left []int, effort Effort, start Start
 	byWorth(open)
 	gone := sc.findRemovals(open, left, effort.Deletes)
 	if gone != nil && effort.Replaces > 0 {
-		alone := &prospect{saves: gone.Saves(), score: gone.Score()} // it goes as a whole
+		alone := &prospect{saves: gone.Saves(), score: gone.Score()} // it is one prospect without parts
 		if f := choose(append(sc.lowestCostPrefix(open, left, gone.Saves()), alone)); f != alone {
 			if begun, err := sc.beginReplacements([]*prospect{f}, slices.Clone(left), effort.Starts, start); begun > 0 || err != nil {
 				return begun, err
@@ -78,7 +80,7 @@ func (sc *Scene) Search(options []Option, left []int, effort Effort, start Start
 	return sc.beginReplacements(sc.findReplacements(open, left, effort.Replaces), slices.Clone(left), effort.Starts, start)
 }
 
-// beginRemoval begins the removal of nodes, or of those that nobody refuses to let go.
+// beginRemoval starts the removal of the nodes, or of those that are not refused.
 func (sc *Scene) beginRemoval(p *Proposal, start Starter) (bool, error) {
 	for range 2 {
 		if p == nil {
@@ -99,9 +101,9 @@ func (sc *Scene) beginRemoval(p *Proposal, start Starter) (bool, error) {
 	return false, nil
 }
 
-// beginReplacements begins the best of the replacements found, and of the others those
-// that hold beside it. One that is several is begun as such, so that each of them
-// succeeds or fails for itself.
+// beginReplacements starts the best of the prospects, and of the others those that
+// are still valid with it. A prospect with several independent parts is started part
+// by part, so that each succeeds or fails on its own.
 func (sc *Scene) beginReplacements(found []*prospect, left []int, starts int, start Starter) (int, error) {
 	begun := 0
 	var shares [][]int32
@@ -131,8 +133,8 @@ func (sc *Scene) beginReplacements(found []*prospect, left []int, starts int, st
 	return begun, nil
 }
 
-// consolidateBeside proposes a consolidation beside what was begun, nil when it does not hold
-// there.
+// consolidateBeside proposes a consolidation in the scene with everything started so
+// far; nil when it is not valid there.
 func (sc *Scene) consolidateBeside(nodes []int32, left []int) *Proposal {
 	if !sc.untouched(nodes, left) {
 		return nil
@@ -144,7 +146,8 @@ func (sc *Scene) consolidateBeside(nodes []int32, left []int) *Proposal {
 	return p
 }
 
-// untouched says whether nodes are untouched by what was begun, and within budgets.
+// untouched reports whether no started proposal concerns the nodes and the budgets
+// allow their removal.
 func (sc *Scene) untouched(nodes []int32, left []int) bool {
 	budget := slices.Clone(left)
 	for _, i := range nodes {
@@ -168,8 +171,8 @@ func byWorth(open []Option) {
 	})
 }
 
-// findRemovals finds nodes that can go together without any replacement: those that
-// the estimate finds room for, as far as the solver agrees.
+// findRemovals finds nodes that can be removed together without replacement: the
+// nodes whose pods fit elsewhere by the estimate, as far as the solver confirms it.
 func (sc *Scene) findRemovals(open []Option, left []int, tries int) *Proposal {
 	r := sc.capacity()
 	budget := slices.Clone(left)
@@ -201,8 +204,9 @@ func (sc *Scene) findRemovals(open []Option, left []int, tries int) *Proposal {
 	return sc.provenRemovals(likely, tries)
 }
 
-// provenRemovals keeps the nodes that the solver lets go together, splitting what it
-// refuses. Nodes that others' pods would move to are left out.
+// provenRemovals returns the removal of those nodes that the solver confirms
+// together. It halves a set that the solver rejects, and spends at most the given
+// simulations.
 func (sc *Scene) provenRemovals(likely []int32, tries int) *Proposal {
 	var best *Proposal
 	var kept []int32
@@ -225,12 +229,13 @@ func (sc *Scene) provenRemovals(likely []int32, tries int) *Proposal {
 	return best
 }
 
-// maxTogether is the most nodes that are replaced by one command.
+// maxTogether is the largest number of nodes that one command replaces.
 const maxTogether = 128
 
-// findReplacements finds the nodes whose pods are cheaper on others, new ones among
-// them: the most promising together, as many as may go, then half of them and
-// so on; the most promising one by one; and in turn others.
+// findReplacements finds nodes whose pods cost less on other nodes, new ones
+// included. It tries the most promising nodes together, as many as the budgets
+// allow, then half of them and so on; then the most promising ones singly; and then
+// others in turn.
 func (sc *Scene) findReplacements(open []Option, left []int, tries int) []*prospect {
 	open = sc.promising(open)
 	var found []*prospect
@@ -263,12 +268,11 @@ func (sc *Scene) findReplacements(open []Option, left []int, tries int) []*prosp
 	return found
 }
 
-// lowestCostPrefix finds what the nodes that cost least to disrupt could be replaced by
-// together, as many as may go, then half of them and so on, as long as that may
-// save more than is saved without. Nodes that simply go leave their pods where
-// there happens to be room, and with them no room for what comes next; to take
-// more nodes at once and launch something for the rest may be better, and that is
-// how Karpenter finds its largest savings.
+// lowestCostPrefix finds common replacements for the nodes with the lowest
+// disruption cost: for as many as the budgets allow, then for half of them and so
+// on, while their price exceeds saved, what is saved without a replacement. Removing
+// nodes without a replacement fills the capacity that remains free and may rule out
+// a larger saving; removing more nodes at once and launching a few can be better.
 func (sc *Scene) lowestCostPrefix(open []Option, left []int, saved float64) []*prospect {
 	open = slices.Clone(open)
 	slices.SortStableFunc(open, func(a, b Option) int { return cmp.Compare(a.Cost, b.Cost) })
@@ -289,9 +293,9 @@ func (sc *Scene) lowestCostPrefix(open []Option, left []int, saved float64) []*p
 	return found
 }
 
-// choose takes the proposal that saves most, among those whose saving per
-// disruption is not far from the best; of two that save the same, the one that
-// disrupts less.
+// choose returns the prospect with the largest saving among those with at least half
+// of the best score. Of two with equal savings it returns the one with the higher
+// score.
 func choose(found []*prospect) *prospect {
 	var most *prospect
 	score := 0.0
@@ -308,8 +312,7 @@ func choose(found []*prospect) *prospect {
 	return most
 }
 
-// promising estimates what each option's removal would save and drops those
-// that promise nothing.
+// promising estimates the gain of each option and drops those without one.
 func (sc *Scene) promising(open []Option) []Option {
 	r := sc.capacity()
 	unit := sc.unitPrices(r)
@@ -329,8 +332,9 @@ func (sc *Scene) promising(open []Option) []Option {
 	return out
 }
 
-// bound is the least that new nodes for the pods can cost: of every resource
-// they need at least their requests, at the lowest unit price there is.
+// bound returns a lower bound on the cost of new nodes for the pods, in USD/hour:
+// for each resource their requests times the lowest unit price, of which the largest
+// counts.
 func bound(r *capacityIndex, unit []float64, pods []int32) float64 {
 	sum := make([]int64, len(unit))
 	for _, p := range pods {
@@ -343,8 +347,8 @@ func bound(r *capacityIndex, unit []float64, pods []int32) float64 {
 	return least
 }
 
-// unitPrices are the lowest effective prices of a unit of each resource among
-// all that can be launched.
+// unitPrices returns, per resource, the lowest effective price of one unit among all
+// offerings that can be launched.
 func (sc *Scene) unitPrices(r *capacityIndex) []float64 {
 	unit := make([]float64, len(r.dims))
 	for p := range sc.snap.Pools {
@@ -380,7 +384,7 @@ func (sc *Scene) unitPrice(r *capacityIndex, unit []float64, pool, typ int) {
 	}
 }
 
-// effective is what an offering costs; false when a rank policy dropped it.
+// effective returns the cost of an offering; false when a rank policy excluded it.
 func (sc *Scene) effective(pool, typ, offering int) (float64, bool) {
 	billed := sc.snap.Catalogs[sc.snap.Pools[pool].Catalog].Types[typ].Offerings[offering].Price.USD()
 	if pool >= len(sc.In.Costs) || sc.In.Costs[pool] == nil {
@@ -396,7 +400,8 @@ func (sc *Scene) effective(pool, typ, offering int) (float64, bool) {
 	}
 }
 
-// prefix are the first options that the pools' budgets let go together.
+// prefix returns the first nodes, at most size, that the pools' budgets allow to be
+// removed together.
 func (sc *Scene) prefix(open []Option, left []int, size int) []int32 {
 	budget := slices.Clone(left)
 	var out []int32
@@ -413,13 +418,13 @@ func (sc *Scene) prefix(open []Option, left []int, size int) []int32 {
 	return out
 }
 
-// balance is how much smaller than its share of the disruption a saving may be
-// under consolidationPolicy Balanced, as in Karpenter.
+// balance is the factor by which a saving's share may be smaller than the share of
+// the disruption under consolidationPolicy Balanced, as in Karpenter.
 const balance = 2
 
-// balanced says whether a saving is worth its disruption to the pools with
-// consolidationPolicy Balanced: the share of the pools' cost that is saved,
-// against the share of their disruption cost.
+// balanced reports whether a saving is worth its disruption for the pools with
+// consolidationPolicy Balanced. It compares the share of the pools' cost that is
+// saved with the share of the pools' disruption cost.
 func (sc *Scene) balanced(nodes []int32, saves, cost float64) bool {
 	asked := false
 	var pools []int32
@@ -444,15 +449,16 @@ func (sc *Scene) balanced(nodes []int32, saves, cost float64) bool {
 	return balance*saves/price >= (float64(len(nodes))+cost)/disruption
 }
 
-// unworthy says what a saving does not make up for.
+// unworthy returns the reason for a saving that is too small.
 func unworthy(usd float64) string {
 	return fmt.Sprintf("%.4f $/h could be saved, too little for the disruption under consolidationPolicy Balanced", usd)
 }
 
-// total is what a pool's nodes cost, and what disrupting them all would.
+// total is the effective cost of a pool's nodes and the cost of disrupting all of
+// them.
 type total struct{ price, disruption float64 }
 
-// totals are counted once, by pool.
+// totals returns the totals by pool. The first call computes them.
 func (sc *Scene) totals() []total {
 	if sc.poolTotals == nil {
 		sc.poolTotals = make([]total, len(sc.snap.Pools))

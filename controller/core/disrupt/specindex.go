@@ -9,18 +9,19 @@ import (
 	"spokeshave.dev/controller/core/model"
 )
 
-// specIndex is what does not change while places are looked for: requests as
-// vectors, and which kind of node a spec may run on. Nodes that no selector,
-// affinity or taint tells apart are of one kind.
+// specIndex holds what does not change during a search: requests as vectors, and
+// which kinds of node each spec may run on. Two nodes are of one kind when no
+// selector, affinity or taint of the snapshot distinguishes them.
 type specIndex struct {
 	specs []model.PodSpec
-	// dims index resource names; requests are by spec.
+	// dims maps a resource name to its index in the vectors. requests is by spec.
 	dims     map[string]int
 	requests [][]int64
-	// keys are the labels that specs ask for.
+	// keys are the label keys that selectors and affinities of specs refer to.
 	keys []string
-	// kinds has a node of every kind, ids its number by signature, admittedBy by
-	// spec the kinds that admit it, judged how many kinds have been judged.
+	// kinds has one node of every kind and ids the kind's number by its signature.
+	// admittedBy is by spec the kinds that admit it, and judged how many kinds have
+	// been checked for that.
 	kinds      []model.Node
 	ids        map[string]int32
 	admittedBy [][]int32
@@ -45,7 +46,7 @@ func newSpecIndex(s *model.Snapshot) *specIndex {
 			}
 		}
 	}
-	for d, name := range slices.Sorted(maps.Keys(g.dims)) { // sums over them are to be the same each time
+	for d, name := range slices.Sorted(maps.Keys(g.dims)) { // sorted, so that sums over the resources are the same each time
 		g.dims[name] = d
 	}
 	slices.Sort(g.keys)
@@ -66,7 +67,7 @@ func (g *specIndex) vector(in model.Resources) []int64 {
 	return out
 }
 
-// kind numbers the node's kind.
+// kind returns the number of the node's kind and adds a new kind when needed.
 func (g *specIndex) kind(n *model.Node) int32 {
 	var text strings.Builder
 	for _, key := range g.keys {
@@ -87,7 +88,7 @@ func (g *specIndex) kind(n *model.Node) int32 {
 	return id
 }
 
-// admittingKinds are the kinds of nodes that a pod of the spec may run on.
+// admittingKinds returns the kinds of nodes that a pod of the spec may run on.
 func (g *specIndex) admittingKinds(spec int32) []int32 {
 	for ; g.judged[spec] < len(g.kinds); g.judged[spec]++ {
 		if k := g.judged[spec]; g.kinds[k].Admits(&g.specs[spec]) {
@@ -97,7 +98,8 @@ func (g *specIndex) admittingKinds(spec int32) []int32 {
 	return g.admittedBy[spec]
 }
 
-// size orders specs by their size.
+// size is the measure by which specs are sorted: millicores of cpu plus units of 4
+// MiB.
 func (g *specIndex) size(spec int32) int64 {
 	return g.specs[spec].Requests[model.CPU] + g.specs[spec].Requests[model.Memory]>>22
 }

@@ -9,15 +9,15 @@ import (
 	"spokeshave.dev/controller/core/model"
 )
 
-// Survey is what disruption has to know of every node, gathered in one pass.
+// Survey holds the facts about every node that disruption needs.
 type Survey struct {
 	s *model.Snapshot
-	// moving are by node the pods that would need another place, used what all
-	// of its pods request.
+	// moving is by node the pods that would need another place, and used the sum of
+	// the requests of all its pods.
 	moving [][]int32
 	used   []model.Resources
-	// doNotDisrupt is by node the first of the pods that may not be disrupted for longest,
-	// blockedByBudget the first that its disruption budgets do not let go.
+	// doNotDisrupt is by node the pod whose do-not-disrupt lasts longest.
+	// blockedByBudget is by node why the first such pod may not be evicted.
 	doNotDisrupt    []*model.Pod
 	blockedByBudget []string
 	cost            []float64
@@ -25,8 +25,8 @@ type Survey struct {
 	expecting       []bool
 }
 
-// NewSurvey looks at every pod once. expecting names nodes on which pods are
-// about to land, beyond those that the snapshot says are nominated.
+// NewSurvey reads every pod once. expecting are nodes that planned pods will use, in
+// addition to those that the snapshot marks as nominated.
 func NewSurvey(s *model.Snapshot, expecting []int32) *Survey {
 	n := len(s.Nodes)
 	v := &Survey{
@@ -74,7 +74,8 @@ func (v *Survey) add(i int32, p *model.Pod, guards *evictionBudgets) {
 	}
 }
 
-// longer says whether a pod is held for longer than another; nil is not held.
+// longer reports whether p is protected for longer than the other pod. nil means not
+// protected.
 func longer(p, than *model.Pod) bool {
 	switch {
 	case than == nil:
@@ -85,13 +86,13 @@ func longer(p, than *model.Pod) bool {
 	return p.HeldUntil.IsZero() || p.HeldUntil.After(than.HeldUntil)
 }
 
-// doNotDisruptBlock says of a node that a pod keeps it, and until when if that has an end.
+// doNotDisruptBlock returns the block of a node whose pod may not be disrupted.
 func doNotDisruptBlock(p *model.Pod) *Block {
 	return &Block{Reason: "pod " + p.Key() + " carries karpenter.sh/do-not-disrupt", Until: p.HeldUntil, Kind: Forbidden}
 }
 
-// markAwaited marks the nodes that were launched in another's stead while that one
-// has not gone yet: its pods are to come.
+// markAwaited marks the replacements whose replaced nodes are not gone yet: pods
+// will move to them.
 func (v *Survey) markAwaited() {
 	leaving, awaited := map[string]bool{}, map[string]bool{}
 	for i := range v.s.Nodes {
@@ -114,13 +115,13 @@ func (v *Survey) markAwaited() {
 	}
 }
 
-// Moving are the pods that would need another place if the node went.
+// Moving returns the pods that need another place when the node is removed.
 func (v *Survey) Moving(node int32) []int32 { return v.moving[node] }
 
-// Jobs counts the node's pods that belong to Jobs.
+// Jobs returns how many of the node's pods belong to Jobs.
 func (v *Survey) Jobs(node int32) int { return v.jobs[node] }
 
-// Used is the share of the node's allocatable that its pods request, 0 where
+// Used returns the share of the node's allocatable that its pods request, 0 where
 // the node has none of the resource.
 func (v *Survey) Used(node int32, resource string) float64 {
 	all := v.s.Nodes[node].Allocatable[resource]
@@ -130,7 +131,7 @@ func (v *Survey) Used(node int32, resource string) float64 {
 	return float64(v.used[node][resource]) / float64(all)
 }
 
-// Idle is how long no pod has come to the node or left it.
+// Idle returns the time since a pod last came to the node or left it.
 func (v *Survey) Idle(node int32) time.Duration {
 	return max(0, v.s.Time.Sub(lastEvent(&v.s.Nodes[node])))
 }
@@ -146,9 +147,9 @@ func lastEvent(n *model.Node) time.Time {
 	return since
 }
 
-// Cost is what disrupting the node costs, in the order of its pods: each counts 1
-// and more with its priority, its deletion cost and the time that it takes to
-// start; all of it less when the node will soon be drained for its age anyhow.
+// Cost returns the disruption cost of the node. It is the sum over its pods: 1 per
+// pod, adjusted by priority, deletion cost and start-up time. It decreases in
+// proportion to the lifetime that is left when the node expires.
 func (v *Survey) Cost(node int32) float64 {
 	n := &v.s.Nodes[node]
 	left := 1.0
@@ -159,17 +160,17 @@ func (v *Survey) Cost(node int32) float64 {
 	return v.cost[node] * left
 }
 
-// podCost follows the scale that users of pod-deletion-cost know: the whole
-// range of an int32 is worth 16 pods, the usual priorities up to 30. A minute to
-// start is worth one.
+// podCost returns the disruption cost of one pod, in [0, 10]. A pod-deletion-cost
+// adds from -16 to 16 and a priority of 1e9 adds 30. Each minute of start-up time
+// adds 1.
 func podCost(p *model.Pod, spec *model.PodSpec, start uint16) float64 {
 	cost := 1 + float64(p.DeletionCost)/math.Pow(2, 27) + float64(spec.Priority)/math.Pow(2, 25) + float64(start)/60
 	return min(10, max(0, cost))
 }
 
-// startUpSeconds are by spec the seconds that its pods take to start: the least that any
-// took, since one that had to pull its image, or became unready and ready again,
-// says too much. 0 is not known.
+// startUpSeconds returns, by spec, how long its pods take to start, in seconds; 0
+// when that is not known. It is the minimum over the pods: a pod that had to pull
+// its image, or became unready and ready again, took longer than usual.
 func startUpSeconds(s *model.Snapshot) []uint16 {
 	out := make([]uint16, len(s.Specs))
 	for i := range s.Pods {
@@ -181,20 +182,19 @@ func startUpSeconds(s *model.Snapshot) []uint16 {
 	return out
 }
 
-// Block says why a node stays whatever policies and prices say, and until when
-// if that is known.
+// Block is why a node may not be disrupted whatever policies and prices say. Until
+// is when that ends; zero when not known.
 type Block struct {
 	Reason string
 	Until  time.Time
 	Kind   Kind
 }
 
-// static is why the nodes of a static NodePool stay.
+// static is the reason for keeping a node of a static NodePool.
 const static = "the NodePool is static"
 
-// Candidate says by which method a node could go. ok is false for a node that
-// is no candidate at all: on its way, unmanaged, expecting pods, or of a static
-// NodePool and not drifted. A block comes with the method that it stops.
+// Candidate returns the method by which a node could be disrupted. ok is false for a
+// node that Excused excludes. block is what stops the method now, nil for nothing.
 func (v *Survey) Candidate(node int32) (m Method, block *Block, ok bool) {
 	n := &v.s.Nodes[node]
 	if v.Excused(node) != "" {
@@ -203,7 +203,7 @@ func (v *Survey) Candidate(node int32) (m Method, block *Block, ok bool) {
 	d := &v.s.Pools[n.Pool].Disruption
 	empty := len(v.moving[node]) == 0
 	idle := v.consolidatable(n)
-	if v.s.Pools[n.Pool].Replicas != nil { // what is empty of it is not consolidated
+	if v.s.Pools[n.Pool].Replicas != nil { // a static pool's empty nodes are not consolidated
 		idle = &Block{Reason: static}
 	}
 	switch {
@@ -231,7 +231,9 @@ func (v *Survey) Candidate(node int32) (m Method, block *Block, ok bool) {
 	return m, idle, true
 }
 
-// Excused says why a node is no candidate at all, "" for one that is.
+// Excused returns why a node cannot be disrupted by any method, "" when it can: it
+// is being launched or deleted, unmanaged, expects pods, or is of a static NodePool
+// and not drifted.
 func (v *Survey) Excused(node int32) string {
 	n := &v.s.Nodes[node]
 	switch {
@@ -251,8 +253,8 @@ func (v *Survey) Excused(node int32) string {
 	return ""
 }
 
-// consolidatable says what keeps the node from being consolidated, by its
-// pool's settings; nil for nothing.
+// consolidatable returns what in the pool's settings prevents consolidating the node
+// now; nil for nothing.
 func (v *Survey) consolidatable(n *model.Node) *Block {
 	d := &v.s.Pools[n.Pool].Disruption
 	if d.Never {
@@ -264,8 +266,8 @@ func (v *Survey) consolidatable(n *model.Node) *Block {
 	return nil
 }
 
-// undoneBackoff is how long a node is left alone after a disruption of it was taken
-// back: what went wrong then would go wrong again.
+// undoneBackoff is how long a node is left alone after a disruption of it was
+// undone. The same failure would be likely until then.
 const undoneBackoff = 10 * time.Minute
 
 func (v *Survey) recentlyUndone(n *model.Node) *Block {
@@ -275,8 +277,8 @@ func (v *Survey) recentlyUndone(n *model.Node) *Block {
 	return nil
 }
 
-// protectedBy says what keeps the node, or its pods on it. bounded is a drain
-// that ends by the clock: pods do not hold it up.
+// protectedBy returns what protects the node or its pods; nil for nothing. bounded
+// is set when the drain ends after a fixed time, so that pods cannot delay it.
 func (v *Survey) protectedBy(node int32, bounded bool) *Block {
 	switch {
 	case v.s.Nodes[node].DoNotDisrupt:
@@ -293,8 +295,9 @@ func (v *Survey) protectedBy(node int32, bounded bool) *Block {
 	return nil
 }
 
-// zoneShifted says whether the cluster is shifted away from the node's zone: its pods
-// may not come back to it, and it is needed when the shift ends.
+// zoneShifted reports whether a zonal shift moves the cluster away from the node's
+// zone. Such a node is kept: its pods could not return to the zone, and the capacity
+// is needed when the shift ends.
 func (v *Survey) zoneShifted(node int32) bool {
 	n := &v.s.Nodes[node]
 	if n.Pool < 0 {
@@ -304,7 +307,8 @@ func (v *Survey) zoneShifted(node int32) bool {
 	return at >= 0 && int(at) < len(v.s.Catalogs) && slices.Contains(v.s.Catalogs[at].Away, n.Zone)
 }
 
-// Still says what keeps a node of a command under way from going now.
+// Still returns what prevents a node of a command under way from being removed now;
+// nil for nothing.
 func (v *Survey) Still(node int32, m Method) *Block {
 	n := &v.s.Nodes[node]
 	switch {
@@ -320,7 +324,8 @@ func (v *Survey) Still(node int32, m Method) *Block {
 	return v.protectedBy(node, m == Drifted && n.TerminationGrace > 0)
 }
 
-// Allowed is how many nodes of a pool its budgets let go for the method.
+// Allowed returns how many nodes of a pool its budgets allow to be disrupted by the
+// method.
 func Allowed(d *model.Disruption, m Method) int {
 	switch m {
 	case Empty:
@@ -333,7 +338,7 @@ func Allowed(d *model.Disruption, m Method) int {
 	return 0
 }
 
-// evictionBudgets finds the disruption budgets of pods, once per spec.
+// evictionBudgets finds the PodDisruptionBudgets of pods, once per spec.
 type evictionBudgets struct {
 	s      *model.Snapshot
 	bySpec [][]int32
@@ -344,9 +349,10 @@ func newEvictionBudgets(s *model.Snapshot) *evictionBudgets {
 	return &evictionBudgets{s: s, bySpec: make([][]int32, len(s.Specs)), known: make([]bool, len(s.Specs))}
 }
 
-// blocking says which disruption budget keeps a pod where it is. The Eviction
-// API refuses pods of more than one budget. Pods of DaemonSets are evicted like
-// others; static ones, and those that tolerate the taint, are not.
+// blocking returns why a PodDisruptionBudget prevents the eviction of a pod, "" when
+// none does. The Eviction API refuses pods with more than one budget. Pods of
+// DaemonSets are evicted like others; static pods and pods that tolerate the taint
+// are not.
 func (g *evictionBudgets) blocking(p *model.Pod) string {
 	if len(g.s.Budgets) == 0 {
 		return ""

@@ -2,8 +2,8 @@ package model
 
 import "slices"
 
-// MeetAll says whether labels meet every one of the requirements. No requirements at all
-// are met by any labels.
+// MeetAll reports whether the labels meet every requirement. Any labels meet an
+// empty list.
 func MeetAll(labels map[string]string, all []Requirement) bool {
 	for i := range all {
 		value, present := labels[all[i].Key]
@@ -14,14 +14,14 @@ func MeetAll(labels map[string]string, all []Requirement) bool {
 	return true
 }
 
-// Matches says whether labels meet every requirement of the term. An empty term matches
-// nothing, as in Kubernetes.
+// Matches reports whether the labels meet every requirement of the term. An empty
+// term matches nothing, as in Kubernetes.
 func (t Term) Matches(labels map[string]string) bool {
 	return len(t) > 0 && MeetAll(labels, t)
 }
 
-// Selects says whether a node with the labels meets the spec's node selector and its
-// required node affinity, of which one term has to match.
+// Selects reports whether a node with the labels meets the spec's node selector and
+// at least one of its required node affinity terms.
 func (s *PodSpec) Selects(labels map[string]string) bool {
 	for key, want := range s.NodeSelector {
 		if value, present := labels[key]; !present || value != want {
@@ -31,13 +31,13 @@ func (s *PodSpec) Selects(labels map[string]string) bool {
 	return s.Affinity == nil || slices.ContainsFunc(s.Affinity, func(t Term) bool { return t.Matches(labels) })
 }
 
-// Tolerates says whether one of the spec's tolerations is for the taint.
+// Tolerates reports whether one of the spec's tolerations matches the taint.
 func (s *PodSpec) Tolerates(t *Taint) bool {
 	return slices.ContainsFunc(s.Tolerations, func(o Toleration) bool { return o.Matches(t) })
 }
 
-// Untolerated is the first of the taints that keeps pods of the spec off a node; nil for
-// none. Taints of effect PreferNoSchedule keep no pod off.
+// Untolerated returns the first taint that keeps pods of the spec off a node, nil
+// for none. Taints with effect PreferNoSchedule keep no pod off.
 func (s *PodSpec) Untolerated(taints []Taint) *Taint {
 	for i := range taints {
 		if t := &taints[i]; t.Effect != PreferNoSchedule && !s.Tolerates(t) {
@@ -47,9 +47,9 @@ func (s *PodSpec) Untolerated(taints []Taint) *Taint {
 	return nil
 }
 
-// Admits says whether the node's labels and taints admit pods of the spec: its node
-// selector, its required node affinity and its tolerations. Resources, ports, and what
-// depends on other pods are not looked at.
+// Admits reports whether the node's labels and taints admit pods of the spec: its
+// node selector, its required node affinity and its tolerations. It does not
+// consider resources, ports or other pods.
 func (n *Node) Admits(s *PodSpec) bool {
 	return s.Untolerated(n.Taints) == nil && s.Selects(n.Labels)
 }

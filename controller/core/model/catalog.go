@@ -10,8 +10,8 @@ const (
 	Reserved CapacityType = "reserved"
 )
 
-// Catalog is what one node class can launch. Pools that share a node class
-// share a catalogue.
+// Catalog is what one node class can launch. Pools with the same node class share a
+// catalogue.
 type Catalog struct {
 	// NodeClass is the name of the EC2NodeClass the catalogue was made for.
 	NodeClass string `json:"nodeClass"`
@@ -19,49 +19,49 @@ type Catalog struct {
 	// NodeCost is what every node of the class costs per hour besides its
 	// instance: its volumes and its public IPv4 address.
 	NodeCost Price `json:"nodeCost,omitempty"`
-	// Away are zones that the cluster is shifted away from: nothing is launched
-	// there, and nodes there are not disrupted by choice.
+	// Away are the zones that a zonal shift moves the cluster away from. Nothing is
+	// launched there, and nodes there are not disrupted voluntarily.
 	Away []string `json:"away,omitempty"`
-	// Generation changes whenever the contents do; string ids handed to
-	// policies are stable within one generation.
+	// Generation changes whenever the contents do. String ids passed to policies are
+	// stable within one generation.
 	Generation uint64         `json:"generation"`
 	Types      []InstanceType `json:"types"`
 }
 
-// InstanceType is a kind of machine with the places where it can be bought.
+// InstanceType is an EC2 instance type with its offerings.
 type InstanceType struct {
 	Name string `json:"name"`
 	Arch string `json:"arch"`
 	OS   string `json:"os"`
-	// Labels are those that every node of the type carries, except zone and
-	// capacity type, which are the offering's.
+	// Labels are the labels of every node of the type, except zone and capacity
+	// type, which the offering sets.
 	Labels   map[string]string `json:"labels"`
 	Capacity Resources         `json:"capacity"`
-	// Allocatable is what kubelet leaves for pods, DaemonSets included.
+	// Allocatable is what the kubelet leaves for pods, those of DaemonSets included.
 	Allocatable Resources  `json:"allocatable"`
 	Offerings   []Offering `json:"offerings"`
 }
 
-// Offering is a zone and a capacity type in which an instance type is sold.
+// Offering is a zone and a capacity type in which an instance type is offered.
 type Offering struct {
 	Zone         string       `json:"zone"`
 	ZoneID       string       `json:"zoneID,omitempty"`
 	CapacityType CapacityType `json:"capacityType"`
-	// Price is the billed price of the instance alone.
+	// Price is the billed price of the instance, without volumes and address.
 	Price Price `json:"price"`
 	// List is the price before discounts, 0 when there are none.
 	List Price `json:"list,omitempty"`
-	// Interruption is the share of spot instances interrupted per month, 0 to 1.
+	// Interruption is the fraction of spot instances interrupted per month, 0 to 1.
 	Interruption float64 `json:"interruption,omitempty"`
 	Available    bool    `json:"available"`
-	// Reservation is what a reserved offering draws on; nil for others.
+	// Reservation is the capacity that a reserved offering uses; nil for others.
 	Reservation *Reservation `json:"reservation,omitempty"`
 }
 
-// Reservation is capacity that is paid for whether it is used or not. Where an
-// offering draws on several, what they differ in is empty.
+// Reservation is capacity that is paid for whether it is used or not. When an
+// offering uses several reservations, the fields in which they differ are empty.
 type Reservation struct {
-	// Free is how many more instances it holds.
+	// Free is the number of instances that can still be launched in it.
 	Free int `json:"free"`
 	// ID, Type (default or capacity-block) and Interruptible (true or false) are
 	// the values of the labels that its nodes carry.
@@ -70,8 +70,8 @@ type Reservation struct {
 	Interruptible string `json:"interruptible,omitempty"`
 }
 
-// Label is the value of a label that tells reservations apart, empty for none;
-// ours is false for other labels.
+// Label returns the value of a label that distinguishes reservations, empty for
+// none. ours is false for other labels.
 func (o *Offering) Label(key string) (value string, ours bool) {
 	r := o.Reservation
 	if r == nil {
@@ -88,13 +88,14 @@ func (o *Offering) Label(key string) (value string, ours bool) {
 	return "", false
 }
 
-// Option is one way to launch a planned node. Options are kept by value, so
+// Option is one way to launch a planned node. It holds values instead of indexes, so
 // that a plan can be read without its catalogue.
 type Option struct {
 	InstanceType string       `json:"instanceType"`
 	Zone         string       `json:"zone"`
 	CapacityType CapacityType `json:"capacityType"`
-	// Price is billed, Effective is the cost after the rank policies in USD/hour.
+	// Price is the billed price. Effective is the cost after the rank policies, in
+	// USD/hour.
 	Price     Price   `json:"price"`
 	Effective float64 `json:"effectivePrice"`
 }

@@ -1,11 +1,11 @@
 package model
 
-// Headroom bounds what the new nodes of some NodePools may cost together. Each node
-// counts with its dearest option and with Catalog.NodeCost, in micro-dollars per hour.
+// Headroom limits the total price of the new nodes of some NodePools. Each node
+// counts with its most expensive option and with Catalog.NodeCost.
 type Headroom struct {
-	// Scope is how people name the bound: "cluster", "nodepool/gpu".
+	// Scope is the name of the limited scope, such as "cluster" or "nodepool/gpu".
 	Scope string
-	// Pools says by index of Snapshot.Pools which nodes count; nil counts all.
+	// Pools says by index of Snapshot.Pools which pools' nodes count; nil means all.
 	Pools []bool
 	// Left is what may still be spent, in micro-dollars per hour.
 	Left Price
@@ -13,8 +13,8 @@ type Headroom struct {
 	Policy string
 }
 
-// Denied forbids launches: a ceiling policy refused one like it in this decision. Pool
-// indexes Snapshot.Pools; empty texts match anything.
+// Denied excludes offerings that a ceiling policy refused in this decision. Pool
+// indexes Snapshot.Pools. An empty string matches every value.
 type Denied struct {
 	Pool         int32
 	InstanceType string

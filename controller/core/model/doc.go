@@ -1,9 +1,9 @@
-// Package model holds the values that every decision is made of: the Snapshot
-// that goes in (pools, catalogues, nodes, pods) and the Plan that comes out.
+// Package model defines the values that a decision consists of: the Snapshot, which
+// is the input (pools, catalogues, nodes, pods), and the Plan, which is the result.
 //
-// It imports the standard library only, so that the decision core can run
-// anywhere a snapshot can be read: in the cluster, on a laptop, in a test.
+// It imports the standard library only, so that a decision can be computed wherever
+// a snapshot can be read: in the cluster, on a laptop, in a test.
 //
-// Not here: Kubernetes objects (controller/kube/lower translates them), clocks,
-// clients, and any behaviour that decides something.
+// Kubernetes objects are translated by package controller/kube/lower. This package
+// has no clocks, no clients, and no code that decides something.
 package model

@@ -10,32 +10,33 @@ import (
 	"strings"
 )
 
-// Encode writes the snapshot as JSON, ended by a newline: byte for byte what
-// json.Encoder writes, which makes the whole in memory first, some 20 MB for
-// 10,000 pods. Here it is one pod, node or instance type at a time.
+// Encode writes the snapshot as JSON with a final newline, byte for byte as
+// json.Encoder does. It encodes one pod, node or instance type at a time.
+// json.Encoder would hold the whole text in memory, about 20 MB for 10,000 pods.
 func (s *Snapshot) Encode(w io.Writer) error {
 	e := encoder{to: bufio.NewWriter(w)}
 	e.leaf = json.NewEncoder(&e.buffer)
 	if err := e.value(reflect.ValueOf(s).Elem()); err != nil {
 		return fmt.Errorf("encode snapshot: %w", err)
 	}
-	_ = e.to.WriteByte('\n') // like all else below, Flush says what failed
+	_ = e.to.WriteByte('\n') // errors of the writes are sticky: Flush returns the first
 	if err := e.to.Flush(); err != nil {
 		return fmt.Errorf("write snapshot: %w", err)
 	}
 	return nil
 }
 
-// encoder writes what is large in parts, and leaves to encoding/json what is
-// small.
+// encoder writes large structs and slices in parts and uses encoding/json for the
+// rest.
 type encoder struct {
 	to     *bufio.Writer
 	buffer bytes.Buffer
 	leaf   *json.Encoder
 }
 
-// large says of a type that it is a struct written field by field. These have
-// plain fields: nothing embedded, renamed to nothing or quoted.
+// large reports whether a type is a struct that is written field by field. Such
+// structs must have plain fields: no embedded fields, and no json tags "-" or
+// ",string".
 func large(t reflect.Type) bool {
 	return t == reflect.TypeFor[Snapshot]() || t == reflect.TypeFor[Catalog]()
 }
@@ -88,8 +89,8 @@ func (e *encoder) fields(v reflect.Value) error {
 	return e.to.WriteByte('}')
 }
 
-// omitted says whether a field is left out: omitempty of slices and scalars,
-// omitzero of structs.
+// omitted reports whether a field is left out: omitempty for slices and scalars,
+// omitzero for structs.
 func omitted(v reflect.Value, options string) bool {
 	switch options {
 	case "omitempty":

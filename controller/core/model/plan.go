@@ -24,14 +24,13 @@ type PlannedNode struct {
 	Labels map[string]string `json:"labels,omitempty"`
 	// Requests sums the pods and the DaemonSets that will run beside them.
 	Requests Resources `json:"requests"`
-	// Options are the ways to launch the node, best first; every one of them
-	// holds all the pods. The first is the one the plan's cost counts.
+	// Options are the ways to launch the node, best first. Each of them has room for
+	// all the pods. The first one counts in the plan's cost.
 	Options []Option `json:"options"`
 }
 
-// Worst is the dearest billed price among the options. With what a node of the
-// pool costs besides its instance (Snapshot.NodeCost) it is what the ceilings
-// reserve until the launch is known.
+// Worst returns the highest billed price among the options. Together with
+// Snapshot.NodeCost it is what the ceilings reserve until the launch is known.
 func (n *PlannedNode) Worst() Price {
 	var worst Price
 	for i := range n.Options {
@@ -40,30 +39,30 @@ func (n *PlannedNode) Worst() Price {
 	return worst
 }
 
-// ClaimName names the NodeClaim of a decision's node: applying a decision twice
-// makes the same claims. A label's value, which the name becomes, holds 63
-// characters.
+// ClaimName returns the name of the NodeClaim for a node of a decision. Applying a
+// decision twice yields the same names. The name also becomes a label value, which
+// may have at most 63 characters.
 func ClaimName(pool, decision string, at int) string {
 	const most = 63 - 9
 	sum := sha256.Sum256(fmt.Appendf(nil, "%s/%s/%d", pool, decision, at))
 	return pool[:min(len(pool), most)] + "-" + hex.EncodeToString(sum[:4])
 }
 
-// Assignment places pods on a node that exists or is in flight.
+// Assignment places pods on an existing node or one in flight.
 type Assignment struct {
 	// Node indexes Snapshot.Nodes.
 	Node int32   `json:"node"`
 	Pods []int32 `json:"pods"`
 }
 
-// Unplaced is a pod that found no place, and why.
+// Unplaced is a pod without a place, with the reasons.
 type Unplaced struct {
 	Pod     int32    `json:"pod"`
 	Reasons []Reason `json:"reasons"`
 }
 
-// ReasonCode is the closed list of why a pod was not placed or a node not
-// touched. Events, conditions, metric labels and explanations use it.
+// ReasonCode says why a pod was not placed or a node was kept. The list is closed.
+// Events, conditions, metric labels and explanations use it.
 type ReasonCode string
 
 // The reasons.
@@ -92,21 +91,21 @@ const (
 	RankExcluded ReasonCode = "RankExcluded"
 	// PolicyUnavailable: a required or fail-closed policy gave no answer.
 	PolicyUnavailable ReasonCode = "PolicyUnavailable"
-	// TopologySpread: no domain can take the pod without upsetting one of its
+	// TopologySpread: no domain can take the pod without violating one of its
 	// topology spread constraints.
 	TopologySpread ReasonCode = "TopologySpread"
-	// PodAffinity: no domain with a place has the pods that it wants near.
+	// PodAffinity: no domain with room has the pods that its affinity requires.
 	PodAffinity ReasonCode = "PodAffinity"
-	// PodAntiAffinity: every domain with a place has pods that it, or they,
-	// want apart.
+	// PodAntiAffinity: in every domain with room an anti-affinity term of the pod or
+	// of another pod excludes it.
 	PodAntiAffinity ReasonCode = "PodAntiAffinity"
 	// MinValues: no node could keep the NodePool's minValues.
 	MinValues ReasonCode = "MinValues"
-	// Unsupported: the pod has a required constraint this version lacks.
+	// Unsupported: the pod has a required constraint that is not implemented.
 	Unsupported ReasonCode = "Unsupported"
 )
 
-// Reasons are all the codes.
+// Reasons returns all codes.
 func Reasons() []ReasonCode {
 	return []ReasonCode{
 		NoPools, PoolNotReady, TaintNotTolerated, RequirementsConflict, NoInstanceType, TooLarge, NoCapacity, LimitReached, CeilingReached,
@@ -114,15 +113,15 @@ func Reasons() []ReasonCode {
 	}
 }
 
-// Reason is one structured explanation, with a sentence for people.
+// Reason is one explanation, with a sentence for people.
 type Reason struct {
 	Code ReasonCode `json:"code"`
 	Pool string     `json:"pool,omitempty"`
 	// Policy is the policy that refused, where one did.
 	Policy  string `json:"policy,omitempty"`
 	Message string `json:"message"`
-	// Scope is what the cap is on that was reached, and Short how much more it
-	// would have to leave, per hour, for the cheapest offering that fits.
+	// Scope is the scope of the cap that was reached. Short is how much more
+	// headroom, per hour, the cheapest offering that fits would need.
 	Scope string `json:"scope,omitempty"`
 	Short Price  `json:"short,omitempty"`
 }

@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// PodSpec is everything about a pod that placement depends on. Pods of one
-// Deployment share a PodSpec: work is done per spec, not per pod.
+// PodSpec is everything about a pod that its placement depends on. Pods of one
+// Deployment share a PodSpec, and most work is done once per spec.
 type PodSpec struct {
 	Namespace string            `json:"namespace"`
 	Labels    map[string]string `json:"labels,omitempty"`
@@ -14,12 +14,12 @@ type PodSpec struct {
 	// overhead included, and one pod slot.
 	Requests     Resources         `json:"requests"`
 	NodeSelector map[string]string `json:"nodeSelector,omitempty"`
-	// Affinity holds the required node affinity terms, of which one must
-	// hold; nil asks for nothing.
+	// Affinity holds the required node affinity terms. At least one must hold; nil
+	// requires nothing.
 	Affinity []Term `json:"affinity,omitempty"`
-	// Pinned says that Affinity also holds where the pod's volumes are.
-	// OwnAffinity is then what the pod itself requires: spread constraints
-	// count nodes by that alone.
+	// Pinned is set when Affinity also contains the location of the pod's volumes.
+	// OwnAffinity then holds the pod's own terms, which alone decide which nodes its
+	// spread constraints count.
 	Pinned      bool           `json:"pinned,omitempty"`
 	OwnAffinity []Term         `json:"ownAffinity,omitempty"`
 	Preferred   []WeightedTerm `json:"preferred,omitempty"`
@@ -36,9 +36,8 @@ type PodSpec struct {
 	// anti-affinity.
 	PreferredPods  []WeightedPodTerm `json:"preferredPods,omitempty"`
 	PreferredApart []WeightedPodTerm `json:"preferredApart,omitempty"`
-	// Unsupported names what the pod requires and the model has no words for
-	// (say, "resourceClaims"). Such pods are reported, never placed where the
-	// scheduler would then refuse them.
+	// Unsupported names requirements of the pod that the model cannot express, such
+	// as "resourceClaims". Such pods are reported and not placed.
 	Unsupported []string `json:"unsupported,omitempty"`
 }
 
@@ -47,8 +46,8 @@ type Pod struct {
 	UID       string `json:"uid"`
 	Namespace string `json:"namespace"`
 	Name      string `json:"name"`
-	// Workload is who the pod runs for: kind and name of what controls it
-	// ("Deployment/web"); empty for a pod of its own.
+	// Workload is the kind and name of the pod's controller ("Deployment/web");
+	// empty for a pod without one.
 	Workload string `json:"workload,omitempty"`
 	// Spec indexes Snapshot.Specs.
 	Spec int32 `json:"spec"`
@@ -60,54 +59,53 @@ type Pod struct {
 	DoNotDisrupt bool `json:"doNotDisrupt,omitempty"`
 	// HeldUntil is when DoNotDisrupt ends, where the annotation is a duration.
 	HeldUntil time.Time `json:"heldUntil,omitzero"`
-	// Daemon says that a DaemonSet owns the pod: it neither holds a node nor
-	// needs a new place.
+	// Daemon is set when a DaemonSet owns the pod. It does not keep a node from
+	// being empty and needs no other place.
 	Daemon bool `json:"daemon,omitempty"`
-	// Job says that a Job owns the pod: work that is lost when it goes.
+	// Job is set when a Job owns the pod. Its work is lost when it is evicted.
 	Job bool `json:"job,omitempty"`
-	// Ending says that the pod is being deleted: it takes room for a while,
-	// and needs no new place. Spread constraints do not count it, affinity
-	// does.
+	// Ending is set while the pod is being deleted. It still uses its node and needs
+	// no other place. Spread constraints do not count it, affinity does.
 	Ending bool `json:"ending,omitempty"`
-	// Unready says that the pod runs and is not ready: disruption budgets may
-	// let such a pod go.
+	// Unready is set when the pod runs and is not ready. A PodDisruptionBudget may
+	// allow the eviction of such a pod.
 	Unready bool `json:"unready,omitempty"`
 	// DeletionCost mirrors controller.kubernetes.io/pod-deletion-cost.
 	DeletionCost int32 `json:"deletionCost,omitempty"`
 	// StartUp is how many seconds passed from the pod's binding until it was
 	// ready, pulling its image included; 0 is not known.
 	StartUp uint16 `json:"startUpSeconds,omitempty"`
-	// Final says that nothing for us to place follows the pod when it goes:
-	// nothing makes it again, or another scheduler has what does.
+	// Final is set when no new pod has to be placed after this one is evicted:
+	// nothing recreates it, or another scheduler places its successor.
 	Final bool `json:"final,omitempty"`
 }
 
-// Static says that a node controls the pod: nobody can evict it.
+// Static reports whether a node controls the pod, so that it cannot be evicted.
 func (p *Pod) Static() bool { return strings.HasPrefix(p.Workload, "Node/") }
 
-// Move is a pod that is on one node, or on none yet, and planned for another.
+// Move is a pod on one node, or on none yet, that is planned for another node.
 type Move struct {
-	// Pod indexes Snapshot.Pods, From and To Snapshot.Nodes; From is -1 for a pod
-	// that waits. Pod.Node is the one of both that plans count with: From as
-	// long as nothing obliges the pod to leave it.
+	// Pod indexes Snapshot.Pods; From and To index Snapshot.Nodes. From is -1 for a
+	// pending pod. Pod.Node is the one that plans use: From as long as the pod does
+	// not have to leave it.
 	Pod  int32 `json:"pod"`
 	From int32 `json:"from"`
 	To   int32 `json:"to"`
 }
 
-// Key is namespace/name.
+// Key returns namespace/name.
 func (p *Pod) Key() string { return p.Namespace + "/" + p.Name }
 
-// PodBudget is a PodDisruptionBudget: how many of the pods it selects may be
-// evicted now.
+// PodBudget is a PodDisruptionBudget. Allowed is how many of the selected pods may
+// be evicted now.
 type PodBudget struct {
 	Namespace string      `json:"namespace"`
 	Name      string      `json:"name"`
 	Selector  PodSelector `json:"selector"`
 	Allowed   int32       `json:"allowed"`
-	// FreesUnready says that pods that are not ready may be evicted whatever
-	// Allowed is: by unhealthyPodEvictionPolicy AlwaysAllow, or because enough
-	// others are healthy.
+	// FreesUnready is set when pods that are not ready may be evicted whatever
+	// Allowed is: by unhealthyPodEvictionPolicy AlwaysAllow, or because enough other
+	// pods are healthy.
 	FreesUnready bool `json:"freesUnready,omitempty"`
 }
 

@@ -5,12 +5,12 @@ import (
 	"math"
 )
 
-// Price is an hourly price in micro-dollars (1 USD/hour = 1,000,000). Money is
-// kept in integers so that sums are exact and independent of their order.
+// Price is an hourly price in micro-dollars (1 USD/hour = 1,000,000). It is an
+// integer so that sums are exact and do not depend on their order.
 type Price int64
 
-// PriceOf rounds dollars per hour to the nearest micro-dollar. It saturates at
-// the ends of the range, and NaN is 0.
+// PriceOf rounds dollars per hour to the nearest micro-dollar. It saturates at the
+// ends of the range. NaN gives 0.
 func PriceOf(usdPerHour float64) Price {
 	micro := math.Round(usdPerHour * 1e6)
 	switch {
@@ -24,8 +24,9 @@ func PriceOf(usdPerHour float64) Price {
 	return Price(micro)
 }
 
-// USD is the price in dollars per hour.
+// USD returns the price in dollars per hour.
 func (p Price) USD() float64 { return float64(p) / 1e6 }
 
-// String is the price in dollars per hour with the digits EC2 quotes ("0.0832").
+// String returns the price in dollars per hour with four decimals ("0.0832"), as EC2
+// quotes it.
 func (p Price) String() string { return fmt.Sprintf("%.4f", p.USD()) }

@@ -26,15 +26,15 @@ type Requirement struct {
 	Key      string   `json:"key"`
 	Operator Operator `json:"operator"`
 	Values   []string `json:"values,omitempty"`
-	// MinValues is how many different values a launched node's options must
-	// keep for this key; 0 asks for nothing.
+	// MinValues is how many different values of the key the options of a launched
+	// node must have; 0 for no such requirement.
 	MinValues int `json:"minValues,omitempty"`
 }
 
-// Term is a conjunction of requirements.
+// Term is a list of requirements that must all hold.
 type Term []Requirement
 
-// WeightedTerm is a preference: a term and its weight, 1 to 100.
+// WeightedTerm is a preferred term and its weight, 1 to 100.
 type WeightedTerm struct {
 	Weight int32 `json:"weight"`
 	Term   Term  `json:"term"`
@@ -61,8 +61,8 @@ type Taint struct {
 // Exists matches every taint, an empty Effect every effect.
 type Toleration struct {
 	Key string `json:"key,omitempty"`
-	// Exists is true for operator Exists. Compare is Gt or Lt where the taint's
-	// value has to be a greater or a lesser integer than Value (Kubernetes'
+	// Exists is true for operator Exists. Compare is Gt or Lt when the taint's value
+	// must be an integer greater or less than Value (Kubernetes'
 	// TaintTolerationComparisonOperators). Otherwise the values must be equal.
 	Exists  bool        `json:"exists,omitempty"`
 	Compare Operator    `json:"compare,omitempty"`
@@ -70,7 +70,7 @@ type Toleration struct {
 	Effect  TaintEffect `json:"effect,omitempty"`
 }
 
-// Matches says whether the toleration is for the taint.
+// Matches reports whether the toleration applies to the taint.
 func (o *Toleration) Matches(t *Taint) bool {
 	switch {
 	case o.Effect != "" && o.Effect != t.Effect, o.Key != "" && o.Key != t.Key:
@@ -89,24 +89,24 @@ func (o *Toleration) Matches(t *Taint) bool {
 	return r.Matches(t.Value, true)
 }
 
-// decimal says whether a text is an integer as Kubernetes writes it: no plus, no
-// leading zeros.
+// decimal reports whether a text is an integer as Kubernetes writes it: without a
+// plus sign and leading zeros.
 func decimal(text string) bool {
 	n, err := strconv.ParseInt(text, 10, 64)
 	return err == nil && strconv.FormatInt(n, 10) == text
 }
 
-// HostPort is a port that a pod takes on its node. IP "" means 0.0.0.0, every
-// address of the node.
+// HostPort is a port that a pod uses on its node. IP "" means 0.0.0.0, every address
+// of the node.
 type HostPort struct {
 	IP       string `json:"ip,omitempty"`
 	Protocol string `json:"protocol"`
 	Port     int32  `json:"port"`
 }
 
-// Matches says whether a label with the given value (or its absence) meets the
-// requirement. NotIn and DoesNotExist hold for an absent label, as in
-// Kubernetes; Gt, Lt, Gte and Lte compare integers and fail on anything else.
+// Matches reports whether a label with the given value, or its absence, meets the
+// requirement. NotIn and DoesNotExist hold for an absent label, as in Kubernetes.
+// Gt, Lt, Gte and Lte compare integers and do not hold for other values.
 func (r *Requirement) Matches(value string, present bool) bool {
 	switch r.Operator {
 	case In:
@@ -129,7 +129,7 @@ func (r *Requirement) Matches(value string, present bool) bool {
 	return false
 }
 
-// compare relates the label's integer to the requirement's only value.
+// compare compares the label's integer with the requirement's only value.
 func (r *Requirement) compare(label string, holds func(have, bound int64) bool) bool {
 	if len(r.Values) != 1 {
 		return false

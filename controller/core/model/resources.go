@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// Names of the resources that have a meaning of their own. Extended resources
+// Names of the resources that this program treats specially. Extended resources
 // (nvidia.com/gpu, …) keep their Kubernetes names.
 const (
 	CPU              = "cpu"
@@ -16,26 +16,26 @@ const (
 	NodeCount = "nodes"
 )
 
-// VolumesPrefix begins the names of the resources that count volumes: what a CSI
-// driver, whose name follows, may attach to a node. Volume claims ask for them
-// and CSINodes grant them; no pod and no node lists them itself.
+// VolumesPrefix is the prefix of the resources that count volumes. The name of a CSI
+// driver follows it, and the amount is how many of its volumes a node may attach.
+// The requests come from volume claims and the capacity from CSINodes.
 const VolumesPrefix = "attachable-volumes-csi-"
 
-// CountsVolumes says whether the resource counts the volumes of a CSI driver.
+// CountsVolumes reports whether the resource counts the volumes of a CSI driver.
 func CountsVolumes(resource string) bool { return strings.HasPrefix(resource, VolumesPrefix) }
 
 // Resources maps resource names to integer amounts: cpu in millicores, memory
 // and storage in bytes, everything else in units.
 type Resources map[string]int64
 
-// Add adds more into r, which must not be nil.
+// Add adds the amounts of more to r, which must not be nil.
 func (r Resources) Add(more Resources) {
 	for name, n := range more {
 		r[name] += n
 	}
 }
 
-// Clone is an independent copy, never nil.
+// Clone returns an independent copy, never nil.
 func (r Resources) Clone() Resources {
 	out := make(Resources, len(r))
 	maps.Copy(out, r)

@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// Snapshot is the whole input of a decision besides the policies. It is a
-// value: nobody changes it once it has been built.
+// Snapshot is the whole input of a decision besides the policies. It must not be
+// changed after it has been built.
 type Snapshot struct {
 	Time    time.Time `json:"time"`
 	Seed    uint64    `json:"seed"`
@@ -22,17 +22,16 @@ type Snapshot struct {
 	Specs    []PodSpec   `json:"specs"`
 	Pods     []Pod       `json:"pods"`
 	Daemons  []DaemonSet `json:"daemons"`
-	// Moves are the pods that are not where they are planned to be, in order of
-	// pod, each once. Who pays for a node depends on who is there.
+	// Moves are the pods that are on another node than planned, in order of pod,
+	// each once. The accounts charge a pod to the node where it is.
 	Moves []Move `json:"moves,omitempty"`
-	// Spent is what each scope has cost since the month began, in order of
-	// scope, from the ledger. nil says that no ledger is kept: what the
-	// running instances have cost stands for it.
-	// An empty one and none are not the same, in files either.
+	// Spent is what each scope has cost since the month began, from the ledger, in
+	// order of scope. nil means that there is no ledger; the cost of the running
+	// instances is used then. An empty list is different from nil, in files too.
 	Spent []Spent `json:"spent"`
 	// Budgets are the PodDisruptionBudgets.
 	Budgets []PodBudget `json:"budgets,omitempty"`
-	// Departed are the nodes that began to go within the last hour.
+	// Departed are the nodes that began to terminate within the last hour.
 	Departed []Departure `json:"departed,omitempty"`
 }
 
@@ -43,9 +42,9 @@ type Spent struct {
 	Micro int64  `json:"micro"`
 }
 
-// Digest identifies the snapshot's contents: equal snapshots have equal
-// digests, on every machine. It costs an encoding of the whole snapshot, so
-// that callers keep it.
+// Digest returns a hash of the snapshot's contents. Equal snapshots have equal
+// digests on every machine. It encodes the whole snapshot, so callers should keep
+// the result.
 func (s *Snapshot) Digest() (string, error) {
 	sum := sha256.New()
 	if err := s.Encode(sum); err != nil {
@@ -54,8 +53,8 @@ func (s *Snapshot) Digest() (string, error) {
 	return hex.EncodeToString(sum.Sum(nil)), nil
 }
 
-// Verify says whether every index points somewhere, which all that decides
-// takes for granted: a snapshot from a file may be anything.
+// Verify returns an error when an index is out of range. Decisions assume that all
+// indexes are valid, which a snapshot from a file may not satisfy.
 func (s *Snapshot) Verify() error {
 	for i := range s.Pools {
 		if c := s.Pools[i].Catalog; c < -1 || int(c) >= len(s.Catalogs) {
@@ -85,35 +84,33 @@ func (s *Snapshot) Verify() error {
 	return nil
 }
 
-// Departure is a node that began to go, for whatever reason.
+// Departure is a node that began to terminate, for whatever reason.
 type Departure struct {
-	// Claim is its NodeClaim, Pool the name of its NodePool.
+	// Claim is the name of its NodeClaim, Pool that of its NodePool.
 	Claim string    `json:"claim"`
 	Pool  string    `json:"pool"`
 	Time  time.Time `json:"time"`
-	// Pods counts the pods that had to go with it, those of DaemonSets not
-	// included.
+	// Pods counts the pods that had to leave, without those of DaemonSets.
 	Pods int `json:"pods"`
 }
 
-// Settings are the operator's choices that change what a plan may look like.
+// Settings are the operator's settings that affect plans.
 type Settings struct {
-	// IgnorePreferences is preferencePolicy: Ignore. Preferences are then
-	// not looked at; otherwise they are respected, and given up one at a
-	// time by a pod that cannot be placed with them.
+	// IgnorePreferences is preferencePolicy: Ignore. Preferences are then not
+	// considered. Otherwise they are respected, and dropped one at a time for a pod
+	// that cannot be placed with them.
 	IgnorePreferences bool `json:"ignorePreferences,omitempty"`
-	// RelaxMinValues is minValuesPolicy: BestEffort. A node that cannot keep
-	// its pool's minValues is then planned with what there is.
+	// RelaxMinValues is minValuesPolicy: BestEffort. A node that cannot satisfy its
+	// pool's minValues is then planned with the available options.
 	RelaxMinValues bool `json:"relaxMinValues,omitempty"`
 	// SpotToSpot lets consolidation replace spot nodes by other spot nodes
 	// (the feature gate SpotToSpotConsolidation).
 	SpotToSpot bool `json:"spotToSpot,omitempty"`
-	// StaticCapacity keeps the nodes of static pools (the feature gate of the
-	// same name).
+	// StaticCapacity enables static pools (the feature gate of the same name).
 	StaticCapacity bool `json:"staticCapacity,omitempty"`
 }
 
-// NodeCost is what every node of a pool costs per hour besides its instance.
+// NodeCost returns what every node of a pool costs per hour besides its instance.
 func (s *Snapshot) NodeCost(pool int32) Price {
 	if pool < 0 || int(pool) >= len(s.Pools) {
 		return 0
@@ -125,9 +122,9 @@ func (s *Snapshot) NodeCost(pool int32) Price {
 	return s.Catalogs[at].NodeCost
 }
 
-// NeedsPlace says whether a plan has to find a place for the pod: it has none,
-// or its node is on the way out. Pods of DaemonSets come with their nodes, and
-// of some pods nothing is left when they go.
+// NeedsPlace reports whether a plan must find a place for the pod: it has no node,
+// or its node is being deleted. It is false for pods of DaemonSets, which run where
+// their nodes are, and for pods that are not recreated.
 func (s *Snapshot) NeedsPlace(p *Pod) bool {
 	return !p.Daemon && !p.Ending && !p.Final && (p.Node < 0 || s.Nodes[p.Node].State == Deleting)
 }

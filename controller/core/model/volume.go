@@ -1,7 +1,7 @@
 package model
 
-// VolumePrice is what a block volume of one type costs a month, in micro-dollars:
-// for each GiB, and for each IOPS and MiB/s beyond those that come with it.
+// VolumePrice is the monthly price of a block volume of one type, in micro-dollars:
+// per GiB, and per IOPS and MiB/s beyond those included.
 type VolumePrice struct {
 	GiB, IOPS, Throughput int64
 }

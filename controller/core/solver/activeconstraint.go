@@ -6,8 +6,8 @@ import (
 	"spokeshave.dev/controller/core/solver/constraint"
 )
 
-// allows says whether the constraints between pods, but for those on single
-// nodes, let one more pod of the class go there.
+// allows reports whether the constraints between pods, except those on single nodes,
+// admit one more pod of the class at the position.
 func (t *insertion) allows(cl *class, x *topologyPosition) bool {
 	if cl.terms == nil {
 		return true
@@ -36,8 +36,9 @@ func (t *insertion) allows(cl *class, x *topologyPosition) bool {
 	return true
 }
 
-// violatesActive says whether one more pod that the topology group counts in domain v would break
-// what others rely on: a spread, or that nobody whom they want near is elsewhere.
+// violatesActive reports whether one more pod that topology group g counts in domain
+// v would violate a constraint of a placed pod: a spread, or an affinity that only
+// pods with the same affinity satisfy, which must not be split over two domains.
 func (t *insertion) violatesActive(g, v int32) bool {
 	for i := range t.constraints[g] {
 		p := &t.constraints[g][i]
@@ -58,7 +59,7 @@ func (t *insertion) violatesActive(g, v int32) bool {
 	return false
 }
 
-// spreadsHold says whether the spreads of all pods with a place hold in the end.
+// spreadsHold reports whether the hard spreads of all placed pods hold.
 func (t *insertion) spreadsHold() bool {
 	for _, list := range t.constraints {
 		for i := range list {
@@ -72,7 +73,7 @@ func (t *insertion) spreadsHold() bool {
 	return true
 }
 
-// activate notes that a pod with the rule is in domain v.
+// activate records that a pod with the rule is in domain v.
 func (t *insertion) activate(r *constraint.Rule, v int32) {
 	list := t.constraints[r.Group]
 	i := slices.IndexFunc(list, func(p activeConstraint) bool { return p.Rule == *r })
@@ -84,7 +85,7 @@ func (t *insertion) activate(r *constraint.Rule, v int32) {
 	list[i].domains[v] = true
 }
 
-// addCounts adds a pod of the class to the counts of a place.
+// addCounts adds a pod of the class to the domain counts of a position.
 func (t *insertion) addCounts(cl *class, x *topologyPosition) {
 	if cl.terms == nil {
 		return

@@ -6,8 +6,9 @@ import (
 	"spokeshave.dev/controller/core/solver/constraint"
 )
 
-// seedAffinity places the first pod of one set of pods that want to be near each
-// other, where all of them find a place.
+// seedAffinity assigns the first pod of a set of pods that require affinity to each
+// other, in a domain where as many of them as possible fit. It reports whether it
+// assigned one.
 func (h *domainAssigner) seedAffinity() bool {
 	for i := range h.demands {
 		x := &h.demands[i]
@@ -22,8 +23,9 @@ func (h *domainAssigner) seedAffinity() bool {
 	return false
 }
 
-// mayBeFirst says whether the pod may be the first of its kind: nobody that it
-// wants near is anywhere, and it counts itself.
+// mayBeFirst reports whether the pod may be the first that satisfies its own
+// affinity: no pod that its affinity selects exists in any domain, and the affinity
+// selects the pod itself.
 func (h *domainAssigner) mayBeFirst(x *classDemand) bool {
 	for i := range x.rules {
 		r := &x.rules[i]
@@ -34,7 +36,8 @@ func (h *domainAssigner) mayBeFirst(x *classDemand) bool {
 	return true
 }
 
-// countsElsewhere says whether the rule's topology group counts anybody outside domain v.
+// countsElsewhere reports whether the rule's topology group counts a pod in a domain
+// other than v.
 func (l *domainCounts) countsElsewhere(r *constraint.Rule, v int32) bool {
 	for w, n := range l.possible[r.Group] {
 		if int32(w) != v && n > 0 {
@@ -44,8 +47,8 @@ func (l *domainCounts) countsElsewhere(r *constraint.Rule, v int32) bool {
 	return false
 }
 
-// seedDomain is the domain where most pods of the same preference find a place, then the
-// cheapest, then the emptiest.
+// seedDomain returns the domain where most pods with the same affinity fit, then the
+// one that betterDomain prefers; -1 for none.
 func (h *domainAssigner) seedDomain(x *classDemand) int32 {
 	best, most := int32(-1), int32(0)
 	for v := range int32(len(h.domains.values)) {
@@ -65,7 +68,7 @@ func (h *domainAssigner) seedDomain(x *classDemand) int32 {
 	return best
 }
 
-// violatesOtherRule says whether a rule other than affinity is in the way.
+// violatesOtherRule reports whether a rule other than affinity excludes domain v.
 func (h *domainAssigner) violatesOtherRule(x *classDemand, v int32) bool {
 	alone := *x
 	alone.rules = nil
@@ -77,7 +80,7 @@ func (h *domainAssigner) violatesOtherRule(x *classDemand, v int32) bool {
 	return h.violatedRule(&alone, v) != nil
 }
 
-// sharesAffinity says whether both want the same pods near.
+// sharesAffinity reports whether both demands have an affinity rule in common.
 func (x *classDemand) sharesAffinity(y *classDemand) bool {
 	for _, r := range x.rules {
 		if r.Kind == constraint.Affinity && slices.Contains(y.rules, r) {

@@ -7,37 +7,39 @@ import (
 	"spokeshave.dev/controller/core/solver/vec"
 )
 
-// affinityTarget is where pods that were left out before want others: in one of some domains
-// of a key, or on a node with room for themselves. The zero value is anywhere.
+// affinityTarget restricts where a pod is placed, so that it satisfies the affinity
+// of pods that failed before: to some domains of a key, or to a node with room for
+// the pods that depend on it. The zero value does not restrict.
 type affinityTarget struct {
-	// seed lets the pod be the first of its kind.
+	// seed allows the pod to be the first that satisfies its own affinity.
 	seed       bool
 	key, group int32
 	domains    vec.Bits
-	// dependents are those who want them on their own node, n how many; nil for a lure
-	// to a domain.
+	// dependents is the class that needs the pod on its own node, and n is how many
+	// of its pods need room there. It is nil for a target domain.
 	dependents *class
 	n          int32
 }
 
-// includes says whether a place is in a domain that the lure names.
+// includes reports whether the position is in one of the target's domains.
 func (w *affinityTarget) includes(x *topologyPosition) bool {
 	return w.domains == nil || x.domain[w.key] >= 0 && w.domains.Has(x.domain[w.key])
 }
 
-// addDependents adds the guests to a demand.
+// addDependents adds the requests of the dependents to a demand.
 func (w *affinityTarget) addDependents(demand *vec.Vector) {
 	if w.dependents != nil {
 		demand.Add(&w.dependents.req, int64(w.n))
 	}
 }
 
-// offerSuitsDependents says whether the guests may use an offer.
+// offerSuitsDependents reports whether the dependents may use the offer.
 func (t *insertion) offerSuitsDependents(w *affinityTarget, o int32) bool {
 	return w.dependents == nil || t.choices.sets[w.dependents.offers].Has(o)
 }
 
-// hostFitsDependents says whether a host has room for a pod of the class with the guests.
+// hostFitsDependents reports whether a host has room for a pod of the class and the
+// dependents.
 func (t *insertion) hostFitsDependents(h *host, cl *class, w *affinityTarget) bool {
 	if w.dependents == nil {
 		return true
@@ -47,7 +49,8 @@ func (t *insertion) hostFitsDependents(h *host, cl *class, w *affinityTarget) bo
 	return vec.Fits(&demand, &h.free, t.supply.Dims.N()) && h.admits(w.dependents)
 }
 
-// affinityTargets lists where those left out before want a pod of the class.
+// affinityTargets lists the places where a pod of the class would satisfy the
+// affinity of pods that failed before.
 func (t *insertion) affinityTargets(cl *class) []affinityTarget {
 	if t.failures == nil || cl.terms == nil || t.exhausted() {
 		return nil
@@ -70,8 +73,8 @@ func (t *insertion) affinityTargets(cl *class) []affinityTarget {
 	return out
 }
 
-// isAffinityTarget is 1 for classes that some of those left out before want near, 0 for the
-// rest.
+// isAffinityTarget is 1 for a class that the affinity of a class that failed before
+// selects, 0 otherwise.
 func (t *insertion) isAffinityTarget(c int32) int {
 	if t.classes[c].terms == nil {
 		return 0
@@ -90,8 +93,9 @@ func (t *insertion) isAffinityTarget(c int32) int {
 	return 0
 }
 
-// domainTarget is where a class wants somebody near: the domains that hold it and suit
-// its other rules on the key; nothing where somebody is in one of them.
+// domainTarget returns the domains that can hold a pod of the class and satisfy its
+// other rules on the key. It returns nil when one of them already has a pod that
+// satisfies the affinity rule want.
 func (t *insertion) domainTarget(cl *class, want *constraint.Rule) []affinityTarget {
 	w := affinityTarget{key: t.groupKeys[want.Group], group: want.Group, domains: vec.NewBits(len(t.domains[t.groupKeys[want.Group]].values))}
 	h := domainAssigner{problem: t.problem, key: w.key, domains: &t.domains[w.key], hosts: t.hosts, counts: t.counts}
@@ -112,8 +116,9 @@ func (t *insertion) domainTarget(cl *class, want *constraint.Rule) []affinityTar
 	return []affinityTarget{w}
 }
 
-// worthNewNode says whether a pod of the class is one to launch a node for where it is
-// wanted: no smaller one to come would do.
+// worthNewNode reports whether a node may be launched for a pod of the class at the
+// target. It returns false when a smaller pod that still waits would satisfy the
+// same affinity.
 func (t *insertion) worthNewNode(cl *class, w *affinityTarget) bool {
 	if w.domains == nil {
 		return true

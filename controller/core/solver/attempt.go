@@ -12,24 +12,23 @@ import (
 	"spokeshave.dev/controller/core/solver/vec"
 )
 
-// attempt is a plan in the making.
+// attempt is a plan under construction, in one mode.
 type attempt struct {
 	p *problem
 	b *budget
 	mode
-	// left counts the pods of each class that have no place yet; floor is the
-	// least priority that is packed now.
+	// left counts the pods of each class without a place. floor is the lowest
+	// priority that is packed now.
 	left  []int32
 	floor int32
 	nodes []*planned
-	// hits are, by set of offers, one more than the offer that held the pod
-	// looked at last, 0 for none.
+	// hits is by set of offers the offer that held the last pod, plus 1; 0 for none.
 	hits []int32
-	// growTries counts the looks whether a node could be larger.
+	// growTries counts the attempts to launch a planned node as a larger offer.
 	growTries int
-	// failed says that a bound broke an attempt that is not tight.
+	// failed is set when a bound stopped an attempt without strictOptions.
 	failed bool
-	// complete says that every pod has a place that any node could give it.
+	// complete is set when every pod that fits some node has a place.
 	complete bool
 	stats    Stats
 }
@@ -39,16 +38,17 @@ type planned struct {
 	template int32
 	placed   []classCount
 	demand   vec.Vector
-	// set holds the offers that every pod's constraints allow.
+	// set holds the offers that the constraints of all its pods allow.
 	set   vec.Bits
 	ports []int32
-	// counts is who is there.
+	// counts are the pods on the node by topology group.
 	counts constraint.NodeCounts
-	// options are offers, best first; costs, kept where tiers make them differ
-	// from node to node, are theirs.
+	// options are offers, best first. costs are their effective costs, stored only
+	// where tiers make them differ between nodes.
 	options []int32
 	costs   []float64
-	// shares is what the node takes of the groups of tiers, as its first option.
+	// shares is what the node uses of the tiers' groups when launched as its first
+	// option.
 	shares []supply.Share
 }
 
@@ -60,7 +60,7 @@ func newAttempt(p *problem, left []int32, m mode) *attempt {
 	return a
 }
 
-// pods is how many pods the plan places on new nodes.
+// pods returns how many pods the plan places on new nodes.
 func (a *attempt) pods() int32 {
 	n := int32(0)
 	for _, x := range a.nodes {
@@ -85,7 +85,7 @@ func (a *attempt) run() {
 	slices.SortFunc(floors, func(x, y int32) int { return cmp.Compare(y, x) })
 	for _, floor := range slices.Compact(floors) {
 		a.floor = floor
-		if a.p.supply.WeightRanks == 1 { // with several weights the heavier pools come first
+		if a.p.supply.WeightRanks == 1 { // with several weights, the rounds must try the heavier pools first
 			a.topUp()
 		}
 		a.rounds()
@@ -93,12 +93,12 @@ func (a *attempt) run() {
 	}
 }
 
-// effortRounds is how many rounds of an attempt are worth improving, the first
-// above all; later ones deal with the little that bounds left over.
+// effortRounds is the number of rounds of an attempt that are improved. The first
+// one gets nearly all of the effort; later ones pack what the bounds left over.
 const effortRounds = 4
 
-// rounds packs what is left; a round that could not take all of its nodes,
-// because a tier, a limit or a headroom ran out, is followed by another.
+// rounds packs what is left. When a round could not commit all of its nodes, because
+// a tier, a limit or a headroom was used up, another round follows.
 func (a *attempt) rounds() {
 	for round := 0; !a.failed; round++ {
 		if !slices.ContainsFunc(a.left, func(n int32) bool { return n > 0 }) {
@@ -124,13 +124,13 @@ func (a *attempt) rounds() {
 		}
 		k.result = packing.Pack(k.instance(a.b.byCost, a.podsPerNode, scarcity), packing.Options{Effort: moves, Count: a.maxPods})
 		a.count(k)
-		if a.commit(k) == 0 && (!k.merged || !k.meanRequests) { // means may hold no pod at all
+		if a.commit(k) == 0 && (!k.merged || !k.meanRequests) { // with mean requests a joined item may not fit one pod
 			return
 		}
 	}
 }
 
-// count adds what a round took to the attempt's statistics and the solve's effort.
+// count adds a round's work to the attempt's statistics and to the solve's budget.
 func (a *attempt) count(k *packingRound) {
 	s := k.result.Stats
 	a.p.in.budget.Pack(len(k.items), s.Bins, s.Pivots)
@@ -141,8 +141,8 @@ func (a *attempt) count(k *packingRound) {
 	a.stats.BinTypes = max(a.stats.BinTypes, s.Bins)
 }
 
-// leavesPlaceable says whether a pod is left that some node could hold if bounds were
-// wider.
+// leavesPlaceable reports whether a pod is left that some offer could hold if there
+// were no bounds.
 func (a *attempt) leavesPlaceable() bool {
 	for c := range a.p.classes {
 		cl := &a.p.classes[c]
@@ -153,7 +153,8 @@ func (a *attempt) leavesPlaceable() bool {
 	return false
 }
 
-// better says whether a serves urgent pods better than b, or costs less.
+// better reports whether a leaves out fewer of the most urgent pods than b, or as
+// many at lower cost.
 func (a *attempt) better(b *attempt) bool {
 	for c := 0; c < len(a.left); {
 		priority, x, y := a.p.classes[c].priority, int32(0), int32(0)
@@ -167,7 +168,7 @@ func (a *attempt) better(b *attempt) bool {
 	return a.effective()+a.fixedCost().USD() < b.effective()+b.fixedCost().USD()
 }
 
-// fixedCost is what the plan's nodes cost besides their instances.
+// fixedCost returns what the plan's nodes cost besides their instances.
 func (a *attempt) fixedCost() model.Price {
 	var sum model.Price
 	for _, n := range a.nodes {
@@ -176,7 +177,7 @@ func (a *attempt) fixedCost() model.Price {
 	return sum
 }
 
-// effective is the plan's effective cost.
+// effective returns the plan's effective cost in USD/hour.
 func (a *attempt) effective() float64 {
 	sum := 0.0
 	for _, n := range a.nodes {
@@ -185,7 +186,7 @@ func (a *attempt) effective() float64 {
 	return sum
 }
 
-// optionCost is the effective cost of one of the node's options.
+// optionCost returns the effective cost of one of the node's options.
 func (p *problem) optionCost(n *planned, i int) float64 {
 	if n.costs != nil {
 		return n.costs[i]
@@ -201,7 +202,7 @@ func (a *attempt) billed() model.Price {
 	return sum
 }
 
-// topUp places what is left in the room that planned nodes have.
+// topUp places pods that are left in the free capacity of planned nodes.
 func (a *attempt) topUp() {
 	for c := range a.p.classes {
 		cl := &a.p.classes[c]
@@ -217,8 +218,8 @@ func (a *attempt) topUp() {
 	}
 }
 
-// addToPlanned adds up to most pods of a class to a planned node, at the price of
-// options that are too small for them, and says how many it added.
+// addToPlanned adds up to most pods of a class to a planned node and returns how
+// many it added. It drops the node's options that are too small for them.
 func (a *attempt) addToPlanned(n *planned, c, most int32) int32 {
 	cl := &a.p.classes[c]
 	if most = n.counts.Allows(cl.terms, most); most == 0 || a.p.supply.MinValuesStrict(n.template) || a.p.ports.ConflictsWithAny(cl.ports, n.ports) {
@@ -256,15 +257,16 @@ func (a *attempt) addToPlanned(n *planned, c, most int32) int32 {
 			n.costs = append(n.costs, costs[i])
 		}
 	}
-	a.b.reserve(a.p.supply.Templates[n.template].Pool, n.options) // no more than before
+	a.b.reserve(a.p.supply.Templates[n.template].Pool, n.options) // cannot fail: the options need no more than before
 	if n.options[0] != best {
 		a.exchange(n, best)
 	}
 	return fit
 }
 
-// exchange takes back that a node is launched as one offer, which has become too small,
-// and counts it as the best of those left. Their tiers may have filled since.
+// exchange replaces the offer that a node counts as, which has become too small, by
+// the best of the remaining options. Their tiers may have changed since, so that
+// they are sorted again.
 func (a *attempt) exchange(n *planned, from int32) {
 	a.b.unuse(from, n.shares)
 	if n.costs != nil {
@@ -276,8 +278,8 @@ func (a *attempt) exchange(n *planned, from int32) {
 	n.shares = a.b.use(n.options[0])
 }
 
-// first is the position of the first offer in order of cost that costs at
-// least so much.
+// first returns the index, in order of cost, of the template's first offer that
+// costs at least the given amount.
 func (b *budget) first(template int32, cost float64) int {
 	list := b.byCost[template]
 	return sort.Search(len(list), func(i int) bool { return b.cost[list[i]] >= cost })

@@ -10,17 +10,17 @@ import (
 	"spokeshave.dev/controller/core/solver/constraint"
 )
 
-// maxReplans is how often a plan is made again without pods that the scheduler
-// would not bind; then all pods with affinity that are to be placed are left out.
-// The scenarios of bindable_test.go need two.
+// maxReplans is how many times a plan is made again without the pods that the
+// scheduler would not bind. After that, all pods with affinity are left out. The
+// scenarios of bindable_test.go need two.
 const maxReplans = 4
 
-// neverBoundMessage is why a pod is left out then.
+// neverBoundMessage is the reason of the pods that are left out in this way.
 const neverBoundMessage = "the pods that it wants near wait for it themselves, or for others that find no place"
 
-// planBindable makes plans until the scheduler would bind every pod that has a
-// place in one: constraints that hold in a plan as a whole may wait for each other
-// while its pods are bound one by one.
+// planBindable makes plans until the scheduler would bind every placed pod. It is
+// needed because the scheduler binds pods one by one: constraints that hold in the
+// complete plan may each wait for another pod to be bound first.
 func planBindable(in Input, plan func(*Input) outcome) outcome {
 	all := len(in.Pods)
 	var left []int32
@@ -48,7 +48,7 @@ func planBindable(in Input, plan func(*Input) outcome) outcome {
 	}
 }
 
-// addUnplaced adds pods to those without a place.
+// addUnplaced adds pods to the plan's unplaced pods.
 func (o *outcome) addUnplaced(s *model.Snapshot, pods []int32) {
 	slices.SortFunc(pods, func(a, b int32) int {
 		x, y := &s.Pods[a], &s.Pods[b]
@@ -60,7 +60,7 @@ func (o *outcome) addUnplaced(s *model.Snapshot, pods []int32) {
 	}
 }
 
-// unbindable are the pods with a place that the scheduler would never bind there.
+// unbindable returns the placed pods that the scheduler would never bind.
 func (o *outcome) unbindable(in *Input) []int32 {
 	labels := make([]func(string) (string, bool), len(in.Snapshot.Nodes))
 	for i := range o.hosts {
@@ -80,8 +80,9 @@ func (o *outcome) unbindable(in *Input) []int32 {
 	})
 }
 
-// newNodeDomain is the value of a label at new node n, with the offers that it may
-// be launched as. Offers without the label do not count.
+// newNodeDomain returns the value of a label at new node n: ambiguous when the
+// offers that it may be launched as have different values. Offers without the label
+// do not count.
 func (o *outcome) newNodeDomain(key string, n int) bindorder.Domain {
 	if key == constraint.LabelHostname {
 		return bindorder.Value(strconv.Itoa(n) + " new")

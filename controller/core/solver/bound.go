@@ -14,13 +14,13 @@ import (
 	"spokeshave.dev/controller/core/solver/vec"
 )
 
-// LowerBound is what new nodes for the pods that a plan puts on new nodes must
-// cost at least, however they are packed: USD/hour of effective cost and
-// Catalog.NodeCost together; 0 when there are no new nodes, or when shapes are so
-// many that nothing is known. What pods require of their node counts, and so do
-// anti-affinity on single nodes and, where nothing else is counted, a
-// Deployment's spread over itself. Preferences, limits, headroom and the other
-// constraints between pods do not.
+// LowerBound returns a lower bound on the cost of new nodes for the pods that a plan
+// puts on new nodes, however they are packed, in USD/hour: effective cost plus
+// Catalog.NodeCost. It is 0 when there are no new nodes, or when there are so many
+// different requests that no bound is known. It considers the pods' requirements on
+// their nodes, anti-affinity on single nodes and, for a class that only counts
+// itself, a topology spread. It ignores preferences, limits, headroom and the other
+// constraints between pods.
 func LowerBound(in Input, plan *model.Plan) float64 {
 	in.Pods = nil
 	for i := range plan.Nodes {
@@ -31,13 +31,13 @@ func LowerBound(in Input, plan *model.Plan) float64 {
 	}
 	in = withPreferences(&in, make([][]preference, len(in.Snapshot.Specs)))
 	in.budget = effort.New(len(in.Pods))
-	in.Offerings = nil // the bound changes what offerings cost
+	in.Offerings = nil // the bound changes the costs of offerings, which must not be shared
 	p := newProblem(&in, in.Snapshot.Specs)
 	b := bounder{problem: p, origin: map[string]int{}}
 	b.relax()
 	b.splitSpreads()
 	p.selectPackedRules()
-	for i := range p.topology.All { // with pods on all nodes, more may share one
+	for i := range p.topology.All { // pods on existing nodes do not count, so that more may share one
 		c := &p.topology.All[i]
 		c.Packed = c.Packed && !c.ForSpread
 	}
@@ -45,23 +45,24 @@ func LowerBound(in Input, plan *model.Plan) float64 {
 	return b.bound()
 }
 
-// bounder works out a lower bound.
+// bounder computes a lower bound.
 type bounder struct {
 	*problem
-	// spreadClasses are classes that have to be dealt evenly to domains, origin is their
-	// number by the keys of their parts.
+	// spreadClasses are the classes that must spread over domains. origin maps the
+	// key of a part to the index of its class.
 	spreadClasses []spreadClass
 	origin        map[string]int
 }
 
-// spreadClass is a class of n pods in z domains, none of which may have more than skew more
-// than another; worth is theirs by domain.
+// spreadClass is a class of n pods in z domains, whose counts may differ by at most
+// skew. duals are the values of a pod, by domain.
 type spreadClass struct {
 	n, z, skew int32
 	duals      []float64
 }
 
-// maxInDomain is how many pods a domain may have: the others have skew less at least.
+// maxInDomain returns how many pods a domain may have when each of the others has at
+// least that number less skew.
 func (e *spreadClass) maxInDomain() int32 {
 	if e.n <= e.skew {
 		return e.n
@@ -69,8 +70,8 @@ func (e *spreadClass) maxInDomain() int32 {
 	return e.skew + (e.n-e.skew)/e.z
 }
 
-// relax takes the least that every offer may come to cost for its cost, and
-// lets pods go to lighter pools where bounds may drive them there.
+// relax sets each offer's cost to the lowest that its tiers allow. It ignores the
+// weights of pools when a bound could move pods to a pool of lower weight.
 func (b *bounder) relax() {
 	full := newBudget(b.problem)
 	for l := range b.supply.Templates {
@@ -94,11 +95,11 @@ func (b *bounder) relax() {
 	b.supply.SortTemplates()
 }
 
-// splitSpreads splits the classes that spread over themselves alone: each part has to go
-// to another domain.
+// splitSpreads splits the classes that spread over themselves alone into one class
+// per domain.
 func (b *bounder) splitSpreads() {
 	b.newDomains(nil)
-	owners := make([]int, len(b.topology.All)) // 1 when one class is counted
+	owners := make([]int, len(b.topology.All)) // the number of classes that each group counts
 	for i := range b.classes {
 		if terms := b.classes[i].terms; terms != nil {
 			for _, c := range terms.DomainGroups {
@@ -121,7 +122,7 @@ func (b *bounder) splitSpreads() {
 	b.classes = sortClasses(out)
 }
 
-// countOthers counts among the owners of topology groups the pods that are elsewhere.
+// countOthers adds to owners the pods elsewhere that the topology groups count.
 func (b *bounder) countOthers(owners []int) {
 	mine := make([]bool, len(b.snap.Pods))
 	for _, i := range b.in.Pods {
@@ -139,7 +140,8 @@ func (b *bounder) countOthers(owners []int) {
 	}
 }
 
-// selfSpread is a rule by which the class spreads over itself alone, nil for none.
+// selfSpread returns the rule by which the class spreads over itself alone, nil for
+// none.
 func (c *class) selfSpread(owners []int) *constraint.Rule {
 	if c.terms == nil || len(c.reasons) > 0 {
 		return nil
@@ -152,8 +154,8 @@ func (c *class) selfSpread(owners []int) *constraint.Rule {
 	return nil
 }
 
-// split makes a class for each domain that the pods may use; nil where that says
-// nothing.
+// split makes one class for each domain that the pods may use. It returns nil when
+// the split does not improve the bound.
 func (b *bounder) split(cl *class, r *constraint.Rule) []class {
 	d := &b.domains[b.keyIndex(b.topology.All[r.Group].Key)]
 	var sets []vec.Bits
@@ -179,7 +181,7 @@ func (b *bounder) split(cl *class, r *constraint.Rule) []class {
 	return parts
 }
 
-// bound prices the pods.
+// bound returns the sum of the pods' duals.
 func (b *bounder) bound() float64 {
 	left := make([]int32, len(b.classes))
 	for c := range left {
@@ -209,8 +211,8 @@ func (b *bounder) bound() float64 {
 	return sum
 }
 
-// itemLimits is how many pods of each item a node may be offered: of those dealt to domains,
-// more may be in one than the part that was made for it.
+// itemLimits returns how many pods of each item the pricing may use. For pods that
+// spread over domains, a domain may have more than the part that was made for it.
 func (b *bounder) itemLimits(k *packingRound) []int32 {
 	out := make([]int32, len(k.items))
 	for i := range k.items {
@@ -224,12 +226,14 @@ func (b *bounder) itemLimits(k *packingRound) []int32 {
 	return out
 }
 
-// scaleFactor is how many nodes are taken for one: pods on them are as good as cut to
-// pieces, and the program's duals are nearly the best ones of the relaxation.
+// scaleFactor is how many nodes count as one. Pods are then small compared with a
+// node, so that the integer packing nearly equals the linear relaxation, and its
+// duals are nearly optimal.
 const scaleFactor = 64
 
-// scaleUp makes nodes of so many of each kind, and as many times the pods. That pods
-// keep each other off a node becomes a resource of which a node has one.
+// scaleUp multiplies the capacities of nodes, their costs and the numbers of pods by
+// scaleFactor. Anti-affinity on a node becomes a resource of which each original
+// node has one unit.
 func (b *bounder) scaleUp(a *attempt, k *packingRound) {
 	conflicts := b.packedConflicts()
 	clique := packing.Cliques(k.packedItems(), &conflicts)
@@ -274,8 +278,9 @@ func (b *bounder) scaleUp(a *attempt, k *packingRound) {
 	a.sortItems(k.items, k.sets)
 }
 
-// lowestCost is the least worth of the pods, however they are dealt: for every number
-// that the fullest domain may have, the cheap ones are filled first.
+// lowestCost returns the lowest total dual of the pods over all allowed
+// distributions. For each number of pods in the fullest domain, the domains with low
+// duals are filled first.
 func (e *spreadClass) lowestCost() float64 {
 	slices.Sort(e.duals)
 	z, best := e.z, math.Inf(1)

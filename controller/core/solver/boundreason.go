@@ -9,8 +9,9 @@ import (
 	"spokeshave.dev/controller/core/solver/vec"
 )
 
-// bound says which bound of the plan keeps a template from launching the cheapest offering
-// that fits a pod of a class: minValues, reservations, limits or headroom, in this order.
+// bound returns which bound prevents a template from launching the cheapest offering
+// that fits a pod of a class: minValues, reservations, limits or headroom, checked
+// in this order.
 func (x *explainer) bound(cl *class, template int32, cheapest explain.Offering) model.Reason {
 	if why := x.p.minValuesReason(cl, template); why != nil {
 		return *why
@@ -29,8 +30,8 @@ func (x *explainer) bound(cl *class, template int32, cheapest explain.Offering) 
 	return model.Reason{Code: model.LimitReached, Message: "limits and headroom together leave no offering that fits"}
 }
 
-// limitReason names the first limit of the template's pool that leaves too little for all
-// offers that fit; nil for none.
+// limitReason names the first limit of the template's pool that is too small for
+// every offer that fits; nil for none.
 func (x *explainer) limitReason(cl *class, template int32) *model.Reason {
 	tm := &x.p.supply.Templates[template]
 	for i, l := range x.b.limits[tm.Pool] {
@@ -49,7 +50,8 @@ func (x *explainer) limitReason(cl *class, template int32) *model.Reason {
 	return nil
 }
 
-// headroomReason names the cap that leaves too little for an offer; nil for none.
+// headroomReason names the cap whose headroom is too small for an offer; nil for
+// none.
 func (x *explainer) headroomReason(o int32) *model.Reason {
 	p, f := x.p, &x.p.supply.Offers[o]
 	extra := p.supply.FixedCost(f.Template)

@@ -6,28 +6,28 @@ import (
 	"spokeshave.dev/controller/core/solver/vec"
 )
 
-// budget is what may still be launched, while a plan is being made.
+// budget is what may still be launched while a plan is made.
 type budget struct {
 	p *problem
-	// headroom is what each headroom has left; scopes lists, by pool, those that
-	// bound it.
+	// headroom is what is left of each headroom. scopes is by pool the indexes of
+	// those that apply to it.
 	headroom []model.Price
 	scopes   [][]int32
-	// limits are those of each pool.
+	// limits are by pool what is left of its limits.
 	limits [][]supply.Limit
-	// reserved is what reservations have left, by offer of those that draw on one;
-	// offers of several node templates share it.
+	// reserved is what is left of reservations, by offer, for offers that use one.
+	// Offers of several node templates may share an entry.
 	reserved map[int32]*int
-	// used counts the planned nodes by offer, groupUse is what they have of each
-	// group, for tiers; members lists the offers of a group.
+	// used counts the planned nodes by offer. groupUse is the fraction of each group
+	// that they use, and members lists the offers of a group. Both serve tiers.
 	used     []uint32
 	groupUse map[int32]float64
 	members  map[int32][]int32
-	// cost is the present effective cost by offer, byCost each node template's offers
-	// in its order.
+	// cost is the current effective cost by offer. byCost is by node template its
+	// offers in order of cost.
 	cost   []float64
 	byCost [][]int32
-	// tiered says that some cost depends on a number of nodes.
+	// tiered is set when the cost of an offer depends on the number of nodes.
 	tiered bool
 }
 
@@ -64,8 +64,8 @@ func newBudget(p *problem) *budget {
 	return b
 }
 
-// readReservations looks up how much is reserved. Node templates of one catalogue draw on the
-// same reservation.
+// readReservations sets reserved. Node templates with the same catalogue use the
+// same reservations.
 func (b *budget) readReservations() {
 	type source struct{ catalog, typ, offering int32 }
 	known := map[source]*int{}
@@ -86,7 +86,8 @@ func (b *budget) readReservations() {
 	}
 }
 
-// money left for a pool, and the scope that leaves least; -1 when none does.
+// left returns the least headroom that a pool has, and its scope; scope is -1 when
+// no headroom applies.
 func (b *budget) left(pool int32) (least model.Price, scope int32) {
 	scope = -1
 	for _, s := range b.scopes[pool] {
@@ -97,14 +98,14 @@ func (b *budget) left(pool int32) (least model.Price, scope int32) {
 	return least, scope
 }
 
-// reservationLeft says whether one more node of the offer is left of what is reserved; of
-// what is not reserved there always is.
+// reservationLeft reports whether one more node of the offer can be launched as far
+// as its reservation goes; always true for an offer without one.
 func (b *budget) reservationLeft(o int32) bool {
 	left := b.reserved[o]
 	return left == nil || *left > 0
 }
 
-// affords says whether one more node of the offer would keep all bounds.
+// affords reports whether one more node of the offer would satisfy all bounds.
 func (b *budget) affords(o int32) bool {
 	f := &b.p.supply.Offers[o]
 	if !b.reservationLeft(o) {
@@ -125,12 +126,13 @@ func (b *budget) affords(o int32) bool {
 	return true
 }
 
-// bounded says whether the options of a pool's nodes change as the plan grows.
+// bounded reports whether the options of a pool's nodes depend on the rest of the
+// plan.
 func (b *budget) bounded(pool int32) bool {
 	return b.tiered || b.reserved != nil || len(b.scopes[pool]) > 0 || len(b.limits[pool]) > 0
 }
 
-// affordable is the set of offers that one more node may be.
+// affordable returns the set of offers that one more node may be launched as.
 func (b *budget) affordable() vec.Bits {
 	set := vec.NewBits(len(b.p.supply.Offers))
 	for o := range b.p.supply.Offers {
@@ -141,8 +143,8 @@ func (b *budget) affordable() vec.Bits {
 	return set
 }
 
-// scarcity is, by offer, the share of what is left that a node would take of
-// limits and headroom, summed over them.
+// scarcity returns, by offer, the sum over limits and headrooms of the share of what
+// is left that a node would use.
 func (b *budget) scarcity() []float64 {
 	out := make([]float64, len(b.p.supply.Offers))
 	for o := range b.p.supply.Offers {
@@ -158,8 +160,8 @@ func (b *budget) scarcity() []float64 {
 	return out
 }
 
-// reserve takes what a node may cost at worst, and reports false, taking
-// nothing, when that is more than there is. options are its offers.
+// reserve deducts the most that a node may cost, whichever of its options it
+// becomes. It returns false and deducts nothing when less than that is left.
 func (b *budget) reserve(pool int32, options []int32) bool {
 	worst, need := b.worst(pool, options)
 	for _, s := range b.scopes[pool] {
@@ -176,13 +178,14 @@ func (b *budget) reserve(pool int32, options []int32) bool {
 	return true
 }
 
-// release gives back what reserve took for the same options.
+// release reverses reserve for the same options.
 func (b *budget) release(pool int32, options []int32) {
 	worst, need := b.worst(pool, options)
 	b.change(pool, worst, need, -1)
 }
 
-// worst is what a node takes of money and limits, whichever of the offers it is.
+// worst returns the most money, per hour, and the most of each limit that a node
+// uses over its options.
 func (b *budget) worst(pool int32, options []int32) (money model.Price, need []int64) {
 	need = make([]int64, len(b.limits[pool]))
 	for _, o := range options {

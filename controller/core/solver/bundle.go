@@ -8,16 +8,16 @@ import (
 	"spokeshave.dev/controller/core/solver/constraint"
 )
 
-// bundle is a number of equal groups of pods, of which each has to share a node:
-// pods that want others on their own node, with those others. A group is packed
-// as if it were one pod.
+// bundle is a number of equal groups of pods. The pods of a group must share a node:
+// pods with affinity to others on their own node, together with those others. A
+// group is packed as if it were one pod.
 type bundle struct {
-	// members are the pods of one group, those that are wanted first.
+	// members are the pods of one group. Those that others need come first.
 	members []classCount
 	count   int32
 }
 
-// with is the bundle with n more pods of a class in every group.
+// with returns the bundle with n more pods of a class in every group.
 func (b bundle) with(c, n int32) bundle {
 	b.members = slices.Clone(b.members)
 	for i := range b.members {
@@ -30,7 +30,7 @@ func (b bundle) with(c, n int32) bundle {
 	return b
 }
 
-// pods is how many pods a group has.
+// pods returns the number of pods of a group.
 func (b *bundle) pods() int32 {
 	n := int32(0)
 	for _, t := range b.members {
@@ -39,7 +39,8 @@ func (b *bundle) pods() int32 {
 	return n
 }
 
-// bundleMultiplicity is how often a topology group counts a bundle.
+// bundleMultiplicity returns how often a topology group counts one group of the
+// bundle.
 func (p *problem) bundleMultiplicity(b *bundle, group int32) int32 {
 	n := int32(0)
 	for _, t := range b.members {
@@ -50,8 +51,8 @@ func (p *problem) bundleMultiplicity(b *bundle, group int32) int32 {
 	return n
 }
 
-// bundleClass makes a class of a bundle, without its pods; false where no node
-// could hold a group, whatever its size.
+// bundleClass makes a class of a bundle, without its pods. It returns false when no
+// node could hold a group, whatever its size.
 func (p *problem) bundleClass(b *bundle) (class, bool) {
 	first := &p.classes[b.members[0].class]
 	spec := *first.spec
@@ -92,9 +93,9 @@ func (p *problem) bundleClass(b *bundle) (class, bool) {
 	return out, true
 }
 
-// mergeTerms joins the topology terms of a group's pods: what they want near and have in the
-// group is not asked of others, only that the node has the labels of these keys.
-// ok is false where they keep each other off.
+// mergeTerms joins the topology terms of a group's pods. An affinity that the group
+// itself satisfies is dropped; only the label of its key is still required of the
+// node, and keys lists these labels. ok is false when the pods exclude each other.
 func (p *problem) mergeTerms(b *bundle, out *constraint.Terms) (keys []string, ok bool) {
 	for _, t := range b.members {
 		own := p.classes[t.class].terms
@@ -120,8 +121,8 @@ func (p *problem) mergeTerms(b *bundle, out *constraint.Terms) (keys []string, o
 	return keys, out.Normalize()
 }
 
-// affinityMetInBundle says whether a group has somebody whom the class wants near and who
-// does not want the same.
+// affinityMetInBundle reports whether a group contains a pod of another class that
+// satisfies the affinity rule r and does not have that rule itself.
 func (p *problem) affinityMetInBundle(b *bundle, c int32, r constraint.Rule) bool {
 	for _, t := range b.members {
 		other := p.classes[t.class].terms
@@ -132,7 +133,8 @@ func (p *problem) affinityMetInBundle(b *bundle, c int32, r constraint.Rule) boo
 	return false
 }
 
-// bundleKey begins as the keys of other classes do: requests and priority.
+// bundleKey returns a class key. Like other keys it begins with requests and
+// priority.
 func (p *problem) bundleKey(b *bundle, cl *class) string {
 	var key []byte
 	for r := range p.supply.Dims.N() {

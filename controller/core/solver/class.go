@@ -11,48 +11,47 @@ import (
 	"spokeshave.dev/controller/core/solver/vec"
 )
 
-// class is a set of pods that are equal to the scheduler.
+// class is a set of pods that the scheduler treats alike.
 type class struct {
 	spec     *model.PodSpec
 	req      vec.Vector
 	priority int32
 	ports    int32
-	// terms are what topology asks of the pods, conflict what they keep off their
-	// node.
+	// terms are the pods' topology terms. conflict numbers what they exclude from
+	// their node.
 	terms    *constraint.Terms
 	conflict int32
-	// restrictions are the domains that the pods are restrictions to.
+	// restrictions are the domains that the pods must be placed in.
 	restrictions []domainRestriction
 	assignments  []domainAssignment
-	// offers is the number of the set of offers that constraints allow,
-	// whatever their bundleSize.
+	// offers is the number of the set of offers that the constraints allow, whatever
+	// their size.
 	offers int32
-	// pods are sorted by namespace and name. Of a bundle, which is packed as if it
-	// were one pod, they come bundle after bundle; bundleSize is how many it has, 0
-	// for ordinary classes, and otherSpecs are what its other pods ask for.
+	// pods are sorted by namespace and name. In a bundle's class they come group
+	// after group; bundleSize is the number of pods of a group, 0 for ordinary
+	// classes, and otherSpecs are the specs of the group's other pods.
 	pods       []int32
 	bundleSize int32
 	otherSpecs []*model.PodSpec
-	// key orders and identifies the class.
+	// key identifies the class and decides the order of equal classes.
 	key string
-	// reasons are set when the class cannot be placed at all by this version.
+	// reasons are set when the class cannot be placed in this plan.
 	reasons []model.Reason
-	// noBundleReason says, of pods that want others on their own node, why no bundle has
-	// them.
+	// noBundleReason says why pods with affinity on their own node are in no bundle.
 	noBundleReason string
 }
 
-// n is how many pods, or bundles of them, there are to place.
+// n returns how many pods, or groups of a bundle, are to be placed.
 func (c *class) n() int32 { return int32(len(c.pods)) / max(1, c.bundleSize) }
 
-// nodeNeeds numbers what different specs need of their nodes besides resources:
-// node selector and affinity, tolerations and host ports.
+// nodeNeeds numbers the different requirements of specs on their nodes besides
+// resources: node selector and affinity, tolerations and host ports.
 type nodeNeeds struct {
 	specs []*model.PodSpec
 	ids   map[string]int32
 }
 
-// id numbers the needs of a spec, which text identifies.
+// id returns the number of a spec's requirements, which text identifies.
 func (n *nodeNeeds) id(text []byte, s *model.PodSpec) int32 {
 	id, ok := n.ids[string(text)]
 	if !ok {
@@ -63,8 +62,9 @@ func (n *nodeNeeds) id(text []byte, s *model.PodSpec) int32 {
 	return id
 }
 
-// newClasses groups the pods, of so many specs, into classes. Each spec is looked
-// at once. Until openClasses, offers of a class is the number of its node needs.
+// newClasses groups the pods into classes. specs is the number of their specs, each
+// of which is examined once. Until openClasses, the offers field of a class holds
+// the number of its node needs.
 func (p *problem) newClasses(needs *nodeNeeds, specs int) {
 	bySpec := make([]int32, len(p.snap.Specs))
 	ids := make(map[string]int32, specs)
@@ -102,8 +102,8 @@ func (p *problem) newClasses(needs *nodeNeeds, specs int) {
 	p.classes = sortClasses(found)
 }
 
-// sortClasses is the list in the order of compareClasses. Classes are large:
-// numbers are moved about in their place.
+// sortClasses returns the list in the order of compareClasses. It sorts indexes,
+// since classes are large.
 func sortClasses(list []class) []class {
 	out := make([]class, len(list))
 	for i, c := range vec.Ordered(len(list), func(a, b int32) int { return compareClasses(&list[a], &list[b]) }) {
@@ -112,7 +112,8 @@ func sortClasses(list []class) []class {
 	return out
 }
 
-// compareClasses puts urgent classes first, then large ones.
+// compareClasses orders classes by priority, highest first, then by size, largest
+// first.
 func compareClasses(a, b *class) int {
 	if o := cmp.Compare(b.priority, a.priority); o != 0 {
 		return o
@@ -136,8 +137,8 @@ func (p *problem) sortPods(pods []int32) {
 	}
 }
 
-// classKey appends a text of everything in a spec that placement depends on but its
-// topology constraints. It numbers the node needs of the class.
+// classKey appends everything in a spec that placement depends on, except its
+// topology constraints. It sets the number of the class's node needs.
 func (p *problem) classKey(b []byte, cl *class, needs *nodeNeeds) []byte {
 	s := cl.spec
 	for r := range p.supply.Dims.N() {
@@ -164,7 +165,7 @@ func (p *problem) classKey(b []byte, cl *class, needs *nodeNeeds) []byte {
 	return b
 }
 
-// beyond names the resources of the spec that found no number.
+// beyond names the resources of the spec that have no vector index.
 func (p *problem) beyond(s *model.PodSpec) []string {
 	var out []string
 	for name := range s.Requests {
@@ -176,7 +177,7 @@ func (p *problem) beyond(s *model.PodSpec) []string {
 	return out
 }
 
-// newClass is the class of a spec, without its key and its pods.
+// newClass returns the class of a spec, without its key and its pods.
 func (p *problem) newClass(spec int32) class {
 	s := &p.snap.Specs[spec]
 	return class{
@@ -185,7 +186,7 @@ func (p *problem) newClass(spec int32) class {
 	}
 }
 
-// openClasses finds the offers and the host ports of the classes.
+// openClasses sets the offers and the host ports of the classes.
 func (p *problem) openClasses(needs *nodeNeeds) {
 	ports, choices := make([]int32, len(needs.specs)), make([]int32, len(needs.specs))
 	for i, s := range needs.specs {
@@ -213,8 +214,8 @@ func (p *problem) unsupported(s *model.PodSpec) []model.Reason {
 	return out
 }
 
-// choiceOf numbers the set of offers that selector, affinity, tolerations and
-// the host ports of DaemonSets allow.
+// choiceOf returns the number of the set of offers that selector, affinity,
+// tolerations and the host ports of DaemonSets allow.
 func (p *problem) choiceOf(s *model.PodSpec, ports int32) int32 {
 	set := p.supply.Selected(s).Clone()
 	for l, ok := range p.supply.Tolerated(s.Tolerations) {

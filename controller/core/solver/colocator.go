@@ -9,22 +9,23 @@ import (
 	"spokeshave.dev/controller/core/solver/vec"
 )
 
-// colocator says which pods are to share a node. Every pod with unmet host affinity goes to a pod of
-// those it wants, evenly; or, where there is none anywhere and it counts itself,
-// to a group of its own kind: the scheduler lets the first of them begin, and the
-// others have to follow it, so that there is one group.
+// colocator decides which pods share a node. Each pod whose affinity on its own node
+// is unmet joins a bundle that satisfies it; such pods are distributed evenly. If
+// nothing satisfies the affinity anywhere and it selects the pod itself, one bundle
+// is started with such a pod: the scheduler admits only the first one without a
+// match, and the others must share its node.
 type colocator struct {
 	*problem
 	hosts      []host
 	affordable vec.Bits
-	// unmet says of classes that they are pods with unmet host affinity, unbundled how many of their pods have
-	// no bundle.
+	// unmet marks the classes of pods with unmet host affinity. unbundled counts
+	// their pods without a bundle.
 	unmet     []bool
 	unbundled []int32
 	bundles   []bundle
 }
 
-// colocate makes classes of the pods that have to be planned together.
+// colocate makes classes of the pods that must be planned together.
 func (p *problem) colocate(hosts []host, w *unmetHostAffinity) {
 	f := colocator{problem: p, hosts: hosts, affordable: newBudget(p).affordable()}
 	f.splitClasses(w)
@@ -40,7 +41,8 @@ func (p *problem) colocate(hosts []host, w *unmetHostAffinity) {
 	p.classes = sortClasses(p.classes)
 }
 
-// splitClasses makes classes of their own of pods with unmet host affinity, and of those refused.
+// splitClasses makes separate classes of the pods with unmet host affinity, and of
+// those that were refused.
 func (f *colocator) splitClasses(w *unmetHostAffinity) {
 	var out []class
 	var unmet []bool
@@ -87,7 +89,8 @@ func (f *colocator) splitClasses(w *unmetHostAffinity) {
 	}
 }
 
-// hostAffinityGroups are the topology groups that a class wants on its own node.
+// hostAffinityGroups returns the topology groups that the class requires on its own
+// node.
 func (c *class) hostAffinityGroups() []int32 {
 	var out []int32
 	for _, r := range c.terms.HostRules {
@@ -98,7 +101,8 @@ func (c *class) hostAffinityGroups() []int32 {
 	return out
 }
 
-// joinRound lets pods with unmet host affinity join and says whether any did.
+// joinRound adds pods with unmet host affinity to bundles and reports whether any
+// was added.
 func (f *colocator) joinRound() bool {
 	joined := false
 	for c, rest := range f.unbundled {
@@ -110,8 +114,8 @@ func (f *colocator) joinRound() bool {
 	return joined
 }
 
-// joinBundles deals the pods with unmet host affinity of a class to the bundles that have all whom they want:
-// evenly, and then as many as fit.
+// joinBundles adds the unbundled pods of a class to the bundles that satisfy their
+// affinity: an equal share to each first, then as many as fit.
 func (f *colocator) joinBundles(c int32) {
 	wants := f.classes[c].hostAffinityGroups()
 	var homes []int
@@ -138,8 +142,9 @@ func (f *colocator) joinBundles(c int32) {
 	}
 }
 
-// addToBundle adds up to share pods of a class to every group of a bundle. Groups for
-// which there are none make a bundle of their own, whose place it returns.
+// addToBundle adds up to share pods of a class to every group of a bundle. Groups
+// for which no pods are left become a bundle of their own, whose index it returns;
+// -1 for none.
 func (f *colocator) addToBundle(i int, c, share int32) int {
 	b := f.bundles[i]
 	k := f.maxJoining(&b, c, min(share, f.unbundled[c]))
@@ -158,9 +163,9 @@ func (f *colocator) addToBundle(i int, c, share int32) int {
 	return len(f.bundles) - 1
 }
 
-// maxJoining is how many pods of a class, at most k, can join every group. One may
-// also do so where only limits and headroom are in the way, which then say why
-// the group has no place.
+// maxJoining returns how many pods of a class, at most k, can join every group. One
+// pod may also join when only limits and headroom stand against it, so that these
+// become the reason why the group has no place.
 func (f *colocator) maxJoining(b *bundle, c, k int32) int32 {
 	n := sort.Search(int(k), func(i int) bool {
 		next := b.with(c, int32(i)+1)
@@ -172,8 +177,8 @@ func (f *colocator) maxJoining(b *bundle, c, k int32) int32 {
 	return int32(n)
 }
 
-// fitsSomewhere says whether anything holds a group: one of the offers given, nil being
-// all, or a node that is there.
+// fitsSomewhere reports whether an existing node or one of the given offers, nil
+// being all, has room for a group.
 func (f *colocator) fitsSomewhere(b *bundle, offers vec.Bits) bool {
 	cl, ok := f.bundleClass(b)
 	if !ok {
@@ -188,8 +193,8 @@ func (f *colocator) fitsSomewhere(b *bundle, offers vec.Bits) bool {
 	})
 }
 
-// startBundle starts a bundle with the first pod with unmet host affinity that may be the first of its kind,
-// and says whether there was one.
+// startBundle starts a bundle with the first unbundled pod that may be the first to
+// satisfy its own affinity. It reports whether there was one.
 func (f *colocator) startBundle() bool {
 	for c, rest := range f.unbundled {
 		if rest == 0 || !f.mayBeFirst(int32(c)) {
@@ -204,8 +209,8 @@ func (f *colocator) startBundle() bool {
 	return false
 }
 
-// mayBeFirst says whether all that the class wants near is its own kind, and nobody
-// of it is anywhere.
+// mayBeFirst reports whether the class satisfies all of its own host affinity, and
+// no other pod that satisfies it exists or is in a bundle.
 func (f *colocator) mayBeFirst(c int32) bool {
 	for _, g := range f.classes[c].hostAffinityGroups() {
 		if f.classes[c].terms.Multiplicity(g) == 0 {
@@ -226,7 +231,8 @@ func (f *colocator) mayBeFirst(c int32) bool {
 	return true
 }
 
-// writeClasses makes classes of the bundles that have pods with unmet host affinity.
+// writeClasses makes classes of the bundles that contain pods with unmet host
+// affinity.
 func (f *colocator) writeClasses() {
 	next := make([]int, len(f.classes))
 	var out []class

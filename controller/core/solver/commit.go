@@ -8,8 +8,8 @@ import (
 	"spokeshave.dev/controller/core/solver/vec"
 )
 
-// commit turns packings into planned nodes as far as bounds allow and says how
-// many there were. What it leaves is packed again.
+// commit turns packings into planned nodes as far as the bounds allow and returns
+// how many nodes it added. The pods that it leaves are packed in the next round.
 func (a *attempt) commit(k *packingRound) int {
 	list := k.result.Batches
 	if a.strictOptions {
@@ -40,7 +40,7 @@ func (a *attempt) commit(k *packingRound) int {
 	return count
 }
 
-// mostPodsFirst puts first the packings that serve most pods for what they take.
+// mostPodsFirst sorts the packings by pods per cost, highest first.
 func mostPodsFirst(r *packing.Result) {
 	value := func(f packing.Batch) float64 {
 		n := int32(0)
@@ -52,15 +52,15 @@ func mostPodsFirst(r *packing.Result) {
 	slices.SortStableFunc(r.Batches, func(x, y packing.Batch) int { return cmp.Compare(value(y), value(x)) })
 }
 
-// accept takes the node into the plan, to be launched as offer o or like it,
-// if tiers, limits and headroom allow. cost is what packing took o to cost.
+// accept adds the node to the plan, to be launched as offer o or a similar one, if
+// tiers, limits and headroom allow. cost is the cost of o that the packing assumed.
 func (a *attempt) accept(n *planned, o int32, cost float64) bool {
 	n.template = a.p.supply.Offers[o].Template
 	if n.options == nil {
 		a.listOptions(n, o)
 	}
 	if len(n.options) == 0 || a.b.cost[n.options[0]] > cost+1e-9 {
-		return false // a tier ran out: others may be cheaper now
+		return false // a tier is used up: other offers may be cheaper now
 	}
 	if !a.b.reserve(a.p.supply.Templates[n.template].Pool, n.options) {
 		a.failed = !a.strictOptions
@@ -70,7 +70,7 @@ func (a *attempt) accept(n *planned, o int32, cost float64) bool {
 	return true
 }
 
-// listOptions lists the offers that the node may be launched as, best first.
+// listOptions sets the offers that the node may be launched as, best first.
 func (a *attempt) listOptions(n *planned, o int32) {
 	most := a.p.in.MaxOptions
 	if most <= 0 {
@@ -80,7 +80,7 @@ func (a *attempt) listOptions(n *planned, o int32) {
 	a.addForMinValues(n, most)
 }
 
-// listNearCheapest lists the offers that cost little more than the best.
+// listNearCheapest lists the offers within Input.Tolerance of the best.
 func (a *attempt) listNearCheapest(n *planned, o int32, most int) {
 	p, b := a.p, a.b
 	from := 0
@@ -106,8 +106,8 @@ func (a *attempt) listNearCheapest(n *planned, o int32, most int) {
 	}
 }
 
-// noLargerThan says whether offer f takes no more of money and limits than offer o of
-// the same node template.
+// noLargerThan reports whether offer f uses no more money and no more of the limits
+// than offer o of the same node template.
 func (p *problem) noLargerThan(f, o int32) bool {
 	if p.supply.Offers[f].Price > p.supply.Offers[o].Price {
 		return false
@@ -121,18 +121,18 @@ func (p *problem) noLargerThan(f, o int32) bool {
 	return true
 }
 
-// nodeBuilder gives the slots of patterns to classes.
+// nodeBuilder assigns pods of classes to the places of patterns.
 type nodeBuilder struct {
 	a *attempt
 	k *packingRound
-	// from and to are, by item, the parts that still have pods. Joined items are
-	// dealt from both ends, so that large and small pods come together.
+	// from and to are, by item, the first and last member with pods left. Members of
+	// joined items are used from both ends, so that large and small pods are mixed.
 	from, to []int
-	// origin is the item of each take of the node dealt last.
+	// origin is the item of each entry of placed, for the node built last.
 	origin []int32
-	// built remembers the options of equal nodes.
+	// built holds one node per nodeKey, whose options equal nodes share.
 	built map[nodeKey]*planned
-	// sets remembers intersections of choices.
+	// sets numbers the sets in intersections, which caches intersections of choices.
 	sets          setTable
 	intersections map[[2]int32]int32
 }
@@ -154,20 +154,20 @@ type nodeKey struct {
 	demand     vec.Vector
 }
 
-// build makes a node of the pattern and says which offer to launch it as.
+// build makes a node of the pattern and returns the offer to launch it as.
 func (d *nodeBuilder) build(f *packing.Pattern) (*planned, int32) {
 	x := d.draft(f)
 	return x.planned, d.finish(&x)
 }
 
-// draft draws the pods of a node.
+// draft assigns pods to the places of a node.
 func (d *nodeBuilder) draft(f *packing.Pattern) draftNode {
 	x := draftNode{planned: &planned{placed: make([]classCount, 0, len(f.Items))}, pattern: f}
 	d.origin = d.origin[:0]
 	for q, i := range f.Items {
 		for need := f.Counts[q]; need > 0; {
 			got := d.draw(x.planned, i, need)
-			if got == 0 { // whoever waits cannot join these
+			if got == 0 { // no pod that is left may join these
 				x.short += need
 				break
 			}
@@ -177,7 +177,7 @@ func (d *nodeBuilder) draft(f *packing.Pattern) draftNode {
 	return x
 }
 
-// finish decides which offer to launch a node as, whose pods have been drawn.
+// finish returns the offer to launch a drafted node as.
 func (d *nodeBuilder) finish(x *draftNode) int32 {
 	n, bt := x.planned, x.pattern.Bin
 	if x.short > 0 && !d.k.merged {
@@ -196,7 +196,7 @@ func (d *nodeBuilder) finish(x *draftNode) int32 {
 		set = d.intersect(set, d.a.p.classes[t.class].offers)
 	}
 	offer := d.k.result.Type(bt)
-	if set < 0 { // nothing is left of it
+	if set < 0 { // the node has no pods
 		return offer
 	}
 	n.set = d.sets.sets[set]
@@ -211,14 +211,14 @@ func (d *nodeBuilder) finish(x *draftNode) int32 {
 	return offer
 }
 
-// draw takes up to need pods of an item from the next of its parts that may join
-// the node, none when none may.
+// draw takes up to need pods of item i from its next member whose pods may join the
+// node. It returns how many it took, 0 when none may.
 func (d *nodeBuilder) draw(n *planned, i, need int32) int32 {
 	r := &d.k.items[i]
 	for r.members[d.from[i]].n == 0 {
 		d.from[i]++
 	}
-	far := d.k.merged && need%2 == 0 // every other pod from the far end
+	far := d.k.merged && need%2 == 0 // every second pod comes from the far end
 	if far {
 		for r.members[d.to[i]].n == 0 {
 			d.to[i]--
@@ -245,7 +245,7 @@ func (d *nodeBuilder) draw(n *planned, i, need int32) int32 {
 	return 0
 }
 
-// join adds the pods taken to the node.
+// join adds n pods of a class to the node.
 func (n *planned) join(cl *class, t classCount) {
 	n.demand.Add(&cl.req, int64(t.n))
 	n.placed = append(n.placed, t)
@@ -255,7 +255,7 @@ func (n *planned) join(cl *class, t classCount) {
 	}
 }
 
-// dropExcess gives back pods, large ones first, until the rest fits the room.
+// dropExcess gives back pods, large ones first, until the rest fits the capacity.
 func (d *nodeBuilder) dropExcess(n *planned, room *vec.Vector) {
 	for !vec.Fits(&n.demand, room, d.k.n) {
 		over, most := 0, 0.0
@@ -276,7 +276,8 @@ func (d *nodeBuilder) dropExcess(n *planned, room *vec.Vector) {
 	}
 }
 
-// intersect numbers the intersection of a set (-1: everything) with a choice.
+// intersect returns the number of the intersection of a set (-1: everything) with a
+// choice.
 func (d *nodeBuilder) intersect(set, choice int32) int32 {
 	key := [2]int32{set, choice}
 	id, ok := d.intersections[key]
@@ -291,14 +292,14 @@ func (d *nodeBuilder) intersect(set, choice int32) int32 {
 	return id
 }
 
-// undo gives the pods of the node dealt last back to their items.
+// undo gives the pods of the node built last back to their items.
 func (d *nodeBuilder) undo(n *planned) {
 	for t := range n.placed {
 		d.giveBack(n, t)
 	}
 }
 
-// giveBack gives one take of the node dealt last back to its item.
+// giveBack gives one entry of the node built last back to its item.
 func (d *nodeBuilder) giveBack(n *planned, t int) {
 	i, x := d.origin[t], n.placed[t]
 	parts := d.k.items[i].members

@@ -37,7 +37,7 @@ func LowerBound(in Input, plan *model.Plan) float64 {
 	b.relax()
 	b.splitSpreads()
 	p.selectPackedRules()
-	for i := range p.topology.All { // pods on existing nodes do not count, so that more may share one
+	for i := range p.topology.All { // where every node has pods, a spread does not limit one node
 		c := &p.topology.All[i]
 		c.Packed = c.Packed && !c.ForSpread
 	}

@@ -8,11 +8,11 @@ import (
 	"spokeshave.dev/controller/core/solver/vec"
 )
 
-// assignDomains settles before packing which domains pods go to, for every key that
-// topology constraints name but the hostname: classes are split, and each part
-// is held to a domain. Pods that are counted somewhere are dealt one by one, so
-// that the counts are known; those that only mind others choose among what
-// then suits them.
+// assignDomains decides before packing which domains pods go to, for every key that
+// topology constraints use except the hostname. It splits classes and restricts each
+// part to a domain. Pods that a topology group counts are assigned one by one, so
+// that the counts are known. Pods that only have rules and are not counted may then
+// use every domain that satisfies their rules.
 func (p *problem) assignDomains(hosts []host) {
 	p.newDomains(hosts)
 	if len(p.domains) > 0 {
@@ -31,7 +31,7 @@ func (p *problem) assignDomains(hosts []host) {
 	}
 }
 
-// domainAssigner deals the pods that mind one key.
+// domainAssigner assigns pods to the domains of one key.
 type domainAssigner struct {
 	*problem
 	key     int32
@@ -40,40 +40,41 @@ type domainAssigner struct {
 	counts  *domainCounts
 	load    []float64
 	demands []classDemand
-	// free is what the hosts have left.
+	// free is by host the capacity that is left.
 	free []vec.Vector
-	// restricted remembers restricted choices.
+	// restricted caches the choices that restrictOffers returns.
 	restricted map[offerRestriction]int32
 }
 
-// domainOrder is what a domain is chosen by, of those that the rules allow.
+// domainOrder is the criterion for choosing among the domains that the rules allow.
 type domainOrder uint8
 
 const (
-	// spreadFirst: what spreads even out, then the price.
+	// spreadFirst prefers the domain with the lowest spread counts, then the price.
 	spreadFirst domainOrder = iota
-	// existingFirst: the same after room on existing nodes.
+	// existingFirst prefers room on existing nodes, then the same as spreadFirst.
 	existingFirst
-	// cheapestFirst: the price, and then what spreads even out.
+	// cheapestFirst prefers the lowest price, then the lowest spread counts.
 	cheapestFirst
 )
 
-// classDemand is a class being dealt.
+// classDemand is a class whose pods are being assigned to domains.
 type classDemand struct {
 	class int32
-	// rules are the rules on this key, groups the topology groups on it.
+	// rules are the class's rules on this key, groups the groups that count it.
 	rules  []constraint.Rule
 	groups []int32
-	// certain says, by counted topology group, that the pod is counted wherever it goes.
+	// certain says by groups whether the pod is counted wherever it is placed.
 	certain  []bool
 	feasible []bool
 	price    []float64
-	// nextHost is, by domain, the first node that may have room.
+	// nextHost is, by domain, the index of the first host that may have room.
 	nextHost    []int32
 	unassigned  int32
 	assigned    []int32
 	hasAffinity bool
-	// uncounted says that the class is not counted: it is not dealt, but restricted.
+	// uncounted is set when no group counts the class. Its pods are not assigned one
+	// by one; the class is restricted to domains instead.
 	uncounted bool
 }
 
@@ -108,7 +109,7 @@ func countTrue(list []bool) int {
 	return n
 }
 
-// addDemand notes a class that minds the key.
+// addDemand adds a demand for a class with rules or groups on the key.
 func (h *domainAssigner) addDemand(c int32) {
 	cl := &h.classes[c]
 	if cl.terms == nil || len(cl.reasons) > 0 {
@@ -141,7 +142,8 @@ func (h *domainAssigner) addDemand(c int32) {
 	h.demands = append(h.demands, x)
 }
 
-// countedEverywhere says whether pods of the class are counted wherever they may go.
+// countedEverywhere reports whether the group counts pods of the class wherever they
+// may be placed.
 func (h *domainAssigner) countedEverywhere(cl *class, g int32) bool {
 	c := &h.topology.All[g]
 	if c.Filter == nil {
@@ -149,7 +151,7 @@ func (h *domainAssigner) countedEverywhere(cl *class, g int32) bool {
 	}
 	for _, r := range cl.terms.DomainRules {
 		if r.Group == g {
-			return true // its own filter
+			return true // the group has the class's own filter
 		}
 	}
 	if !h.counts.filterOffers[g].Contains(h.choices.sets[cl.offers]) {
@@ -163,7 +165,8 @@ func (h *domainAssigner) countedEverywhere(cl *class, g int32) bool {
 	return true
 }
 
-// fitsInDomain says whether anything in the domain holds a pod of the class.
+// fitsInDomain reports whether an offer or a host in the domain can hold a pod of
+// the class.
 func (h *domainAssigner) fitsInDomain(cl *class, v int32) bool {
 	set, in := h.choices.sets[cl.offers], h.domains.offers[v]
 	for o := set.Next(0); o >= 0; o = set.Next(o + 1) {

@@ -7,7 +7,8 @@ import (
 	"spokeshave.dev/controller/core/solver/vec"
 )
 
-// assignRound deals what can be dealt and says whether there was anything.
+// assignRound assigns the pods that have an allowed domain and reports whether there
+// were any.
 func (h *domainAssigner) assignRound() bool {
 	dealt := false
 	for i := range h.demands {
@@ -24,8 +25,8 @@ func (h *domainAssigner) assignRound() bool {
 	return dealt
 }
 
-// chooseDomain finds the domain for the next pod of a part: of those where all rules
-// hold the one with the least counts, then the cheapest, then the emptiest.
+// chooseDomain returns the domain for the next pod of a demand: of those in which
+// all rules hold the one that betterDomain prefers; -1 for none.
 func (h *domainAssigner) chooseDomain(x *classDemand) int32 {
 	best := int32(-1)
 	for v := range int32(len(h.domains.values)) {
@@ -55,8 +56,8 @@ func (h *domainAssigner) betterDomain(x *classDemand, a, b int32) bool {
 	return h.load[a] < h.load[b]
 }
 
-// domainPrice is what room for a pod costs in the domain: nothing where an
-// existing node has some left.
+// domainPrice returns the unit price of room in the domain, 0 when an existing node
+// has room for a pod.
 func (h *domainAssigner) domainPrice(x *classDemand, v int32) float64 {
 	if h.nextHostWithRoom(x, v) >= 0 {
 		return 0
@@ -64,8 +65,8 @@ func (h *domainAssigner) domainPrice(x *classDemand, v int32) float64 {
 	return x.price[v]
 }
 
-// nextHostWithRoom is the first node of the domain with room for a pod of the part, -1
-// when there is none. Nodes only fill up, so that none is looked at twice.
+// nextHostWithRoom returns the first host of the domain with room for a pod of the
+// demand, -1 for none. Hosts only fill up, so the search continues where it ended.
 func (h *domainAssigner) nextHostWithRoom(x *classDemand, v int32) int {
 	cl := &h.classes[x.class]
 	for at := &x.nextHost[v]; int(*at) < len(h.hosts); *at++ {
@@ -78,8 +79,9 @@ func (h *domainAssigner) nextHostWithRoom(x *classDemand, v int32) int {
 	return -1
 }
 
-// separationOverlap counts the reasons to go where others like the pod are already: what
-// wants others apart, and those others, should not take up every domain.
+// separationOverlap counts the anti-affinity constraints that already apply to the
+// domain. A domain with many is preferred, so that pods with anti-affinity to each
+// other do not occupy more domains than necessary.
 func (h *domainAssigner) separationOverlap(x *classDemand, v int32) int {
 	n := 0
 	for i := range x.rules {
@@ -95,7 +97,8 @@ func (h *domainAssigner) separationOverlap(x *classDemand, v int32) int {
 	return n
 }
 
-// spreadCount sums the counts that spreading over the domain would even out.
+// spreadCount returns the sum of the domain's counts over the demand's spread
+// groups.
 func (h *domainAssigner) spreadCount(x *classDemand, v int32) int32 {
 	n := int32(0)
 	for _, g := range x.groups {
@@ -106,8 +109,8 @@ func (h *domainAssigner) spreadCount(x *classDemand, v int32) int32 {
 	return n
 }
 
-// violatedRule is a rule that keeps one more pod of the part out of the domain, nil
-// when none does.
+// violatedRule returns a rule that excludes one more pod of the demand from the
+// domain, nil for none.
 func (h *domainAssigner) violatedRule(x *classDemand, v int32) *constraint.Rule {
 	for i := range x.rules {
 		r := &x.rules[i]
@@ -123,7 +126,7 @@ func (h *domainAssigner) violatedRule(x *classDemand, v int32) *constraint.Rule 
 	return nil
 }
 
-// multiplicity is how often each pod, or bundle, of the part is counted.
+// multiplicity returns how often the group counts one pod, or one group of a bundle.
 func (x *classDemand) multiplicity(group int32) int32 {
 	at, ok := slices.BinarySearch(x.groups, group)
 	if !ok {
@@ -142,7 +145,7 @@ func (h *domainAssigner) assign(x *classDemand, v int32) {
 	h.counts.add(x, v, 1)
 }
 
-// add adds n pods of a part to the domain.
+// add adds n pods of a demand to the counts of domain v.
 func (l *domainCounts) add(x *classDemand, v, n int32) {
 	for i, g := range x.groups {
 		l.possible[g][v] += n

@@ -9,24 +9,24 @@ import (
 	"spokeshave.dev/controller/core/solver/vec"
 )
 
-// topologyDomains are the values of a node label that topology constraints name, among
-// what can be launched and what is there.
+// topologyDomains are the values of a node label that topology constraints use, over
+// all offers and hosts.
 type topologyDomains struct {
 	key    string
 	values []string
-	// offers are the offers by value.
+	// offers are, by value, the offers with that value.
 	offers []vec.Bits
-	// unitPrices are, by choice of offers, what room costs in each domain.
+	// unitPrices are, by choice of offers, the unit prices by domain.
 	unitPrices map[int32][]float64
 }
 
-// domainRestriction says which domains of a key a class may use.
+// domainRestriction is the set of domains of a key that a class may use.
 type domainRestriction struct {
 	key     int32
 	domains vec.Bits
 }
 
-// within says whether the host is in a domain that the class may use.
+// within reports whether the host is in an allowed domain of every restriction.
 func (h *host) within(all []domainRestriction) bool {
 	for i := range all {
 		if at := h.domains[all[i].key]; at < 0 || !all[i].domains.Has(at) {
@@ -36,7 +36,7 @@ func (h *host) within(all []domainRestriction) bool {
 	return true
 }
 
-// newDomains finds the domains of every key that settles before packing.
+// newDomains finds the domains of every key that is decided before packing.
 func (p *problem) newDomains(hosts []host) {
 	var keys []string
 	for i := range p.topology.All {
@@ -90,7 +90,7 @@ func (p *problem) newTopologyDomains(key string, hosts []host) topologyDomains {
 	return d
 }
 
-// unitPricesFor are what a unit of room costs, at best, in each domain.
+// unitPricesFor returns the lowest price of a unit of capacity in each domain.
 func (p *problem) unitPricesFor(d *topologyDomains, choice int32) []float64 {
 	if got, ok := d.unitPrices[choice]; ok {
 		return got
@@ -108,7 +108,7 @@ func (p *problem) unitPricesFor(d *topologyDomains, choice int32) []float64 {
 	return out
 }
 
-// groupOffers is the set of offers whose nodes a topology group counts.
+// groupOffers returns the set of offers whose nodes a topology group counts.
 func (p *problem) groupOffers(c *constraint.Group) vec.Bits {
 	set := vec.NewBits(len(p.supply.Offers))
 	set.SetRange(0, int32(len(p.supply.Offers)))
@@ -128,23 +128,24 @@ func (p *problem) groupOffers(c *constraint.Group) vec.Bits {
 	return set
 }
 
-// domainCounts counts pods by topology group and domain.
+// domainCounts holds the counts of pods by topology group and domain.
 type domainCounts struct {
-	// certain are the pods surely counted, hi those that may be: a pod whose node
-	// is not known yet may or may not end where the topology group looks.
+	// certain counts the pods that are surely counted, possible also those that may
+	// be: the group may or may not count the node that a pod will run on.
 	certain, possible [][]int32
-	// limit bounds hi: 0 where a pod that is there keeps others away.
+	// limit bounds possible; it is 0 where a placed pod's anti-affinity excludes
+	// others.
 	limit [][]int32
-	// dependents are the pods among lo that want others of the topology group near, and
-	// so cannot be the first where others are elsewhere.
+	// dependents counts the certain pods that have affinity to the group themselves.
+	// They cannot be the first in their domain while others are in another one.
 	dependents [][]int32
-	// eligible are the domains that a spread looks at.
+	// eligible marks the domains that a spread considers.
 	eligible [][]bool
-	// filterOffers are the offers that each filter lets through, nil for all.
+	// filterOffers are the offers that each group's filter admits, nil for all.
 	filterOffers []vec.Bits
 }
 
-// newDomainCounts counts what stays where it is.
+// newDomainCounts counts the pods that stay where they are.
 func (p *problem) newDomainCounts(hosts []host) *domainCounts {
 	n := len(p.topology.All)
 	l := &domainCounts{
@@ -179,7 +180,7 @@ func (p *problem) newDomainCounts(hosts []host) *domainCounts {
 	return l
 }
 
-// openGroup prepares one topology group.
+// openGroup prepares the counts of one topology group.
 func (p *problem) openGroup(l *domainCounts, i int32, c *constraint.Group, hosts []host) {
 	k := p.keyIndex(c.Key)
 	d := &p.domains[k]
@@ -211,8 +212,8 @@ func (p *problem) keyIndex(key string) int32 {
 	return int32(slices.IndexFunc(p.domains, func(d topologyDomains) bool { return d.key == key }))
 }
 
-// addResident counts a pod that stays on its host; one that is ending may yet be
-// there when the plan comes true, but spreads pass it over.
+// addResident counts a pod that stays on its host. A pod that is being deleted may
+// still be there when the plan is carried out, so it counts, except for spreads.
 func (p *problem) addResident(l *domainCounts, t *constraint.Terms, h *host, pod *model.Pod) {
 	for _, c := range t.DomainGroups {
 		if pod.Ending && p.topology.All[c].ForSpread {
@@ -220,7 +221,7 @@ func (p *problem) addResident(l *domainCounts, t *constraint.Terms, h *host, pod
 		}
 		if v := h.domains[p.keyIndex(p.topology.All[c].Key)]; v >= 0 && p.topology.All[c].CountsNode(h.labels, h.taints) {
 			l.possible[c][v]++
-			if p.snap.Nodes[h.node].State != model.Deleting { // else it will not be there for long
+			if p.snap.Nodes[h.node].State != model.Deleting { // a node being deleted, and its pods, will soon be gone
 				l.certain[c][v]++
 			}
 		}
@@ -234,7 +235,7 @@ func (p *problem) addResident(l *domainCounts, t *constraint.Terms, h *host, pod
 	}
 }
 
-// minimum is the minimum count of any domain that the rule looks at.
+// minimum returns the lowest count of any domain that the spread rule considers.
 func (l *domainCounts) minimum(r *constraint.Rule) int32 {
 	least, n := int32(math.MaxInt32), int32(0)
 	for v, ok := range l.eligible[r.Group] {
@@ -249,8 +250,8 @@ func (l *domainCounts) minimum(r *constraint.Rule) int32 {
 	return least
 }
 
-// satisfies says whether the rule holds for a pod in domain v, with so many pods
-// like it still to be counted there.
+// satisfies reports whether the rule holds for a pod in domain v, with more pods
+// that are still to be counted there.
 func (l *domainCounts) satisfies(r *constraint.Rule, v, more int32) bool {
 	switch r.Kind {
 	case constraint.HardSpread:

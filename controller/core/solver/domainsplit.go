@@ -10,7 +10,7 @@ import (
 	"spokeshave.dev/controller/core/solver/vec"
 )
 
-// splitClasses makes classes of the parts.
+// splitClasses replaces classes by one class for each domain that their pods go to.
 func (h *domainAssigner) splitClasses() {
 	drop := make([]bool, len(h.classes))
 	most := len(h.classes) + len(h.demands)
@@ -62,14 +62,14 @@ func (h *domainAssigner) splitClasses() {
 	h.classes = more
 }
 
-// unassignedClass is the class of the pods of a part that got no domain.
+// unassignedClass returns the class of the pods of a demand that got no domain.
 func (h *domainAssigner) unassignedClass(x *classDemand, pods []int32) class {
 	cl := &h.classes[x.class]
 	next := *cl
 	next.pods = pods
 	if countTrue(x.feasible) > 0 {
 		next.reasons = []model.Reason{h.unassignedReason(x)}
-	} else if len(x.rules) > 0 { // what is wrong is not topology
+	} else if len(x.rules) > 0 { // without rules, the cause is not topology
 		values := vec.NewBits(len(h.domains.values))
 		values.SetRange(0, int32(len(h.domains.values)))
 		next.restrictions = append(slices.Clip(cl.restrictions), domainRestriction{h.key, values})
@@ -79,7 +79,8 @@ func (h *domainAssigner) unassignedClass(x *classDemand, pods []int32) class {
 	return next
 }
 
-// restrictUncounted restricts a class that nobody counts to the domains that suit it.
+// restrictUncounted restricts a class that no group counts to the domains that
+// satisfy its rules.
 func (h *domainAssigner) restrictUncounted(x *classDemand, take func(n int32, values vec.Bits, note string) *class) {
 	values := vec.NewBits(len(h.domains.values))
 	var names []string
@@ -97,7 +98,7 @@ func (h *domainAssigner) restrictUncounted(x *classDemand, take func(n int32, va
 	}
 }
 
-// restrictOffers is the choice of offers that are in one of the domains.
+// restrictOffers returns the choice of those offers that are in one of the domains.
 func (h *domainAssigner) restrictOffers(choice int32, values vec.Bits) int32 {
 	key := offerRestriction{choice: choice}
 	if len(values) == 1 { // few keys have more than 64 domains
@@ -127,8 +128,8 @@ type offerRestriction struct {
 	values uint64
 }
 
-// unassignedReason says which rule keeps the rest of a part out of the domains that
-// could hold it.
+// unassignedReason returns which rule excludes the remaining pods of a demand from
+// the domains that could hold them.
 func (h *domainAssigner) unassignedReason(x *classDemand) model.Reason {
 	var code model.ReasonCode
 	var parts []string

@@ -6,16 +6,16 @@ import (
 	"spokeshave.dev/controller/core/solver/vec"
 )
 
-// Nodes are chosen for the pods that they are planned for. Where a limit allows no
-// more of them, a larger one in the stead of a planned one is how others still find
-// a place.
+// A node's offer is chosen for the pods planned for it. When a limit allows no
+// further node, other pods may still find a place if a planned node is launched as a
+// larger offer.
 
-// maxGrown bounds how often an attempt makes a node larger, maxTried how often it
-// looks whether it could.
+// maxGrown is how many times an attempt makes a node larger, and maxTried how many
+// times it examines whether it can.
 const maxGrown, maxTried = 2000, 50_000
 
-// enlarge places pods that are left on planned nodes, larger ones if need be: the
-// most urgent first, of these the smallest.
+// enlarge places pods that are left on planned nodes and makes these larger if
+// needed. Pods of the highest priority come first, and of these the smallest.
 func (a *attempt) enlarge() {
 	before := a.growTries
 	defer func() { a.p.in.budget.Enlarge(a.growTries - before) }()
@@ -36,8 +36,8 @@ func (a *attempt) enlarge() {
 	}
 }
 
-// grow adds a pod of a class to a planned node that is launched as something larger
-// then, or more of them if they fit as it is.
+// grow adds a pod of a class to a planned node, which is then launched as a larger
+// offer. If pods fit without that, it adds as many as fit.
 func (a *attempt) grow(n *planned, c int32) bool {
 	cl := &a.p.classes[c]
 	if len(cl.reasons) > 0 {
@@ -60,7 +60,7 @@ func (a *attempt) grow(n *planned, c int32) bool {
 	demand.Add(&cl.req, 1)
 	pool, before := a.p.supply.Templates[n.template].Pool, *n
 	a.b.release(pool, n.options)
-	if a.cheapest(n.template, set, &demand) < 0 { // moving tiers takes long
+	if a.cheapest(n.template, set, &demand) < 0 { // checked first, since changing tiers is slow
 		a.b.reserve(pool, n.options)
 		return false
 	}
@@ -80,8 +80,8 @@ func (a *attempt) grow(n *planned, c int32) bool {
 	return false
 }
 
-// cheapest is the cheapest offer of a node template in the set that has room for so much and
-// may be launched; -1 for none.
+// cheapest returns the cheapest offer of a node template in the set that has room
+// for the demand and may be launched; -1 for none.
 func (a *attempt) cheapest(template int32, set vec.Bits, demand *vec.Vector) int32 {
 	for _, o := range a.b.byCost[template] {
 		if set.Has(o) && vec.Fits(demand, &a.p.supply.Shapes[a.p.supply.Offers[o].Shape].Capacity, a.p.supply.Dims.N()) && a.b.affords(o) {

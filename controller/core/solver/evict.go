@@ -7,16 +7,17 @@ import (
 	"spokeshave.dev/controller/core/solver/constraint"
 )
 
-// domainAssignment says where a class was held, and what counts it there. A class that is
-// not counted has one for each domain that it may use.
+// domainAssignment is a domain that a class was restricted to, with the demand that
+// counts it there. A class that is not counted has one for each domain that it may
+// use.
 type domainAssignment struct {
 	demand *classDemand
 	domain int32
 }
 
-// evictUnsatisfied takes pods back whose constraints do not hold in the plan as it has
-// become: pods that were dealt to a domain may have found no node there, and
-// others relied on them.
+// evictUnsatisfied removes pods from the plan whose constraints do not hold in it.
+// Such pods exist when others, which were assigned to a domain and on which they
+// depend, found no node there.
 func (p *problem) evictUnsatisfied(a *attempt, hosts []host) {
 	if p.counts == nil {
 		return
@@ -47,8 +48,8 @@ func (p *problem) evictUnsatisfied(a *attempt, hosts []host) {
 	a.nodes = slices.DeleteFunc(a.nodes, func(n *planned) bool { return len(n.placed) == 0 })
 }
 
-// evictOrphans takes back the pods of a host that want others on it which have had to
-// go.
+// evictOrphans removes the pods of a host whose affinity on that host is no longer
+// met because other pods were removed. It reports whether it removed any.
 func (p *problem) evictOrphans(a *attempt, h *host, placed []int32) bool {
 	for _, t := range h.placed {
 		cl := &p.classes[t.class]
@@ -65,8 +66,8 @@ func (p *problem) evictOrphans(a *attempt, h *host, placed []int32) bool {
 	return false
 }
 
-// hasAffinityTarget says whether a host has somebody that the class wants near and
-// that does not want the same.
+// hasAffinityTarget reports whether a host has a pod that satisfies the class's host
+// affinity and does not have the same affinity itself.
 func (p *problem) hasAffinityTarget(h *host, cl *class) bool {
 	for _, r := range cl.terms.HostRules {
 		if r.Kind != constraint.Affinity {
@@ -85,14 +86,14 @@ func (p *problem) hasAffinityTarget(h *host, cl *class) bool {
 	return true
 }
 
-// removePods takes back n pods of a class.
+// removePods removes up to n pods of a class from the host and returns how many.
 func (h *host) removePods(cl *class, c, n int32) int32 {
 	got := removePods(&h.placed, c, n)
 	h.counts.Remove(cl.terms, got)
 	return got
 }
 
-// subtractCounts takes n pods of a class out of the domain counts.
+// subtractCounts subtracts n pods of a class from the domain counts.
 func (p *problem) subtractCounts(cl *class, n int32) {
 	for i := range cl.assignments {
 		if s := &cl.assignments[i]; n > 0 && !s.demand.uncounted {
@@ -101,7 +102,7 @@ func (p *problem) subtractCounts(cl *class, n int32) {
 	}
 }
 
-// excessPods is how many of the class's pods have to go, and why.
+// excessPods returns how many of the class's pods must be removed, and why.
 func (p *problem) excessPods(cl *class, placed int32) (int32, model.Reason) {
 	if placed == 0 {
 		return 0, model.Reason{}
@@ -126,14 +127,14 @@ func (p *problem) excessPods(cl *class, placed int32) (int32, model.Reason) {
 	return 0, model.Reason{}
 }
 
-// unsupportedAffinity says whether the pods of a domain want somebody near whom only they
-// themselves could be, while there are others elsewhere: the scheduler would
-// send the first of them there.
+// unsupportedAffinity reports whether the affinity of the pods in domain v is
+// satisfied only by pods with the same affinity, while matching pods exist
+// elsewhere. The scheduler would then bind the first of them elsewhere.
 func (l *domainCounts) unsupportedAffinity(r *constraint.Rule, v int32) bool {
 	return r.Kind == constraint.Affinity && l.certain[r.Group][v] == l.dependents[r.Group][v] && l.countsElsewhere(r, v)
 }
 
-// evict takes n pods of a class from where they were placed, planned nodes
+// evict removes n pods of a class from where they were placed, from planned nodes
 // first.
 func (a *attempt) evict(hosts []host, c, n int32) {
 	a.left[c] += n
@@ -148,7 +149,7 @@ func (a *attempt) evict(hosts []host, c, n int32) {
 	}
 }
 
-// removePods takes up to n pods of a class from a list and says how many.
+// removePods removes up to n pods of a class from a list and returns how many.
 func removePods(takes *[]classCount, c, n int32) int32 {
 	got := int32(0)
 	for i := range *takes {

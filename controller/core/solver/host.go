@@ -10,7 +10,7 @@ import (
 	"spokeshave.dev/controller/core/solver/vec"
 )
 
-// host is a node that exists or is in flight, with the room it has left.
+// host is a node that exists or is in flight, with its free capacity.
 type host struct {
 	node   int32
 	free   vec.Vector
@@ -18,7 +18,8 @@ type host struct {
 	taints []model.Taint
 	labels func(string) (string, bool)
 	placed []classCount
-	// counts is who is there, at the domain of each key that pods are held by.
+	// counts are the pods on the node by topology group. domains is its domain by
+	// key, -1 for none.
 	counts  constraint.NodeCounts
 	domains []int32
 }
@@ -26,7 +27,7 @@ type host struct {
 // classCount is a number of pods of a class.
 type classCount struct{ class, n int32 }
 
-// countsOf are the node counts of the pods placed.
+// countsOf returns the node counts of the given pods.
 func (p *problem) countsOf(takes []classCount) constraint.NodeCounts {
 	var y constraint.NodeCounts
 	for _, t := range takes {
@@ -35,9 +36,9 @@ func (p *problem) countsOf(takes []classCount) constraint.NodeCounts {
 	return y
 }
 
-// hosts are the nodes that may take pods: settled ones first, then those that
-// are still coming, each by name. Nodes on their way out have no room, but they
-// are there as long as they are, and count.
+// hosts returns the nodes that may take pods: initialized ones first, then those
+// that are still being launched, each sorted by name. Nodes that are being deleted
+// have no free capacity but are included, since their pods still count.
 func (p *problem) hosts() []host {
 	nodes := p.snap.Nodes
 	order := vec.Ordered(len(nodes), func(a, b int32) int {
@@ -73,7 +74,8 @@ func stateOrder(s model.NodeState) int {
 	return 3
 }
 
-// occupy deducts what runs on the hosts, and the DaemonSets that will.
+// occupy deducts the requests of the pods on the hosts, and of the DaemonSet pods
+// that will run there.
 func (p *problem) occupy(hosts []host, at []int32) {
 	moving := make([]bool, len(p.snap.Pods))
 	for _, i := range p.in.Pods {
@@ -114,8 +116,8 @@ func (p *problem) occupy(hosts []host, at []int32) {
 	}
 }
 
-// closeAccounts ends the accounts of a host: what nobody asks for may be overdrawn, and
-// nothing goes to a node on its way out.
+// closeAccounts sets negative free amounts to 0, and all amounts of a node that is
+// being deleted.
 func (h *host) closeAccounts(state model.NodeState) {
 	for r := range h.free {
 		h.free[r] = max(0, h.free[r])
@@ -125,7 +127,7 @@ func (h *host) closeAccounts(state model.NodeState) {
 	}
 }
 
-// podUsage is what a pod takes from its host.
+// podUsage is what a pod uses of its host.
 type podUsage struct {
 	req   vec.Vector
 	ports int32
@@ -142,34 +144,34 @@ func (h *host) occupy(w *podUsage) {
 	}
 }
 
-// suits says whether selector, affinity and taints let the pod onto the host.
+// suits reports whether selector, affinity and taints allow the pod on the host.
 func (h *host) suits(s *model.PodSpec) bool {
 	return constraint.Untolerated(s.Tolerations, h.taints) == nil && constraint.Selects(s, h.labels)
 }
 
-// admits says the same of all pods of a class.
+// admits reports whether suits holds for all pods of a class.
 func (h *host) admits(cl *class) bool {
 	return h.suits(cl.spec) && !slices.ContainsFunc(cl.otherSpecs, func(s *model.PodSpec) bool { return !h.suits(s) })
 }
 
-// hasDaemonPod says whether one of the DaemonSet pods belongs to the set.
+// hasDaemonPod reports whether one of the pods belongs to the DaemonSet.
 func (p *problem) hasDaemonPod(set *model.DaemonSet, pods []int32) bool {
 	return slices.ContainsFunc(pods, func(i int32) bool { return Owns(set, &p.snap.Pods[i]) })
 }
 
-// Owns says whether a pod of a DaemonSet is of this one. Such pods are named after
-// their set, with a random suffix.
+// Owns reports whether a DaemonSet pod belongs to the set. It compares names: such a
+// pod's name is the set's name and a random suffix.
 func Owns(set *model.DaemonSet, pod *model.Pod) bool {
 	prefix := set.Name
-	if len(prefix) > 57 { // names are cut so that the suffix fits 63 bytes
+	if len(prefix) > 57 { // longer names are cut so that the suffix fits into 63 bytes
 		prefix = prefix[:57]
 	}
 	suffix, ok := strings.CutPrefix(pod.Name, prefix+"-")
 	return ok && pod.Namespace == set.Namespace && !strings.Contains(suffix, "-")
 }
 
-// nodeLabels are the labels of a node, completed with what is known from its
-// fields, and from its catalogue while the node itself is not there yet.
+// nodeLabels returns a lookup of the node's labels. Labels that follow from its
+// fields are added, and for a node in flight those of its instance type.
 func (p *problem) nodeLabels(n *model.Node) func(string) (string, bool) {
 	typ := p.nodeType(n)
 	return func(key string) (string, bool) {
@@ -198,7 +200,7 @@ func (p *problem) nodeLabels(n *model.Node) func(string) (string, bool) {
 	}
 }
 
-// nodeType is the instance type of a node that has not registered.
+// nodeType returns the instance type of a node in flight, nil for other nodes.
 func (p *problem) nodeType(n *model.Node) *model.InstanceType {
 	if n.State != model.InFlight || n.Pool < 0 || int(n.Pool) >= len(p.snap.Pools) {
 		return nil
@@ -216,8 +218,8 @@ func (p *problem) nodeType(n *model.Node) *model.InstanceType {
 	return nil
 }
 
-// fillHosts places what fits on existing nodes, urgent and large classes
-// first. left counts the pods of each class that still need a place.
+// fillHosts places pods on existing nodes, in the order of priority and size. left
+// counts the pods of each class that still need a place.
 func (p *problem) fillHosts(hosts []host, left []int32) {
 	order := make([]int32, 0, len(p.classes))
 	for i := range p.classes {
@@ -251,10 +253,10 @@ func (p *problem) fillHosts(hosts []host, left []int32) {
 	}
 }
 
-// hostBlockSize is how many hosts are passed over at once when none has room.
+// hostBlockSize is how many hosts are skipped at once when none of them has room.
 const hostBlockSize = 32
 
-// hostBlock is a run of hosts and the most room that any of them has.
+// hostBlock is a run of hosts with the maximum of their free amounts per resource.
 type hostBlock struct {
 	hosts   []host
 	maxFree vec.Vector
@@ -277,7 +279,8 @@ func (g *hostBlock) measure() {
 	}
 }
 
-// fillHostBlock puts up to n pods of a class on the hosts of a group.
+// fillHostBlock places up to n pods of a class on the hosts of a block and returns
+// how many.
 func (p *problem) fillHostBlock(g *hostBlock, c, n int32) int32 {
 	took := int32(0)
 	for h := range g.hosts {
@@ -290,7 +293,7 @@ func (p *problem) fillHostBlock(g *hostBlock, c, n int32) int32 {
 	return took
 }
 
-// placeOnHost puts up to n pods of a class on a node and says how many it took.
+// placeOnHost places up to n pods of a class on a host and returns how many.
 func (p *problem) placeOnHost(h *host, c, n int32) int32 {
 	cl := &p.classes[c]
 	if !vec.Fits(&cl.req, &h.free, p.supply.Dims.N()) || p.ports.ConflictsWithAny(cl.ports, h.ports) || !h.within(cl.restrictions) || !h.admits(cl) {
@@ -310,8 +313,8 @@ func (p *problem) placeOnHost(h *host, c, n int32) int32 {
 	return n
 }
 
-// needsOthersOnHost is 1 for pods that want others on their own node, which have to be
-// there first, 0 for the rest.
+// needsOthersOnHost is 1 for pods with affinity to others on their own node, which
+// must be placed first, 0 for the rest.
 func (c *class) needsOthersOnHost() int {
 	if c.terms.NeedsOthersOnHost() {
 		return 1
@@ -319,8 +322,9 @@ func (c *class) needsOthersOnHost() int {
 	return 0
 }
 
-// rejectUnmetAffinity gives up pods that want others on their own node and found none there,
-// and lists them: they have to be planned together with those others.
+// rejectUnmetAffinity sets the reasons of the classes whose host affinity was not
+// met and returns their pods. They must be planned together with the pods they
+// require.
 func (p *problem) rejectUnmetAffinity(left []int32) []int32 {
 	var out []int32
 	for c := range p.classes {

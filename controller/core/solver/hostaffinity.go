@@ -6,23 +6,24 @@ import (
 	"spokeshave.dev/controller/core/model"
 )
 
-// unmetHostAffinity are pods that want others on their own node and found none on the nodes
-// at hand, as a plan without bundles showed.
+// unmetHostAffinity holds the pods whose affinity to others on their own node was
+// not met in a plan without bundles.
 type unmetHostAffinity struct {
 	pods map[int32]bool
-	// refused are those for which there was no place in a bundle either.
+	// refused are those that found no place in a bundle either, with the reasons.
 	refused map[int32][]model.Reason
-	// deferred fills in the texts of refused, which only the plan that is kept needs.
+	// deferred are functions that fill in the messages in refused, which only the
+	// chosen plan needs.
 	deferred []func()
 }
 
-// answer is a plan, and what it leaves to be done otherwise.
+// answer is a plan, with the pods that another strategy should treat differently.
 type answer struct {
 	outcome
-	// unmet are pods that want others on their own node and found none there,
-	// unplacedBundles those of bundles without a place.
+	// unmet are the pods whose affinity on their own node is not met.
+	// unplacedBundles are the pods of bundles without a place.
 	unmet, unplacedBundles []int32
-	// modes are those in which the packing was attempted.
+	// modes are the modes in which the packing was attempted.
 	modes []ModeTrial
 }
 
@@ -30,7 +31,7 @@ func newUnmetHostAffinity() *unmetHostAffinity {
 	return &unmetHostAffinity{pods: map[int32]bool{}, refused: map[int32][]model.Reason{}}
 }
 
-// tell fills in the texts of refused.
+// tell fills in the messages in refused.
 func (w *unmetHostAffinity) tell() {
 	for _, late := range w.deferred {
 		late()
@@ -41,8 +42,8 @@ func (w *unmetHostAffinity) clone() *unmetHostAffinity {
 	return &unmetHostAffinity{pods: maps.Clone(w.pods), refused: maps.Clone(w.refused)}
 }
 
-// record takes in what an answer left to be done, and says whether that is
-// anything new.
+// record adds the unmet pods and the unplaced bundles of an answer, and reports
+// whether any of them is new.
 func (w *unmetHostAffinity) record(a *answer) bool {
 	found := false
 	for _, pod := range a.unmet {

@@ -11,8 +11,8 @@ import (
 	"spokeshave.dev/controller/core/solver/vec"
 )
 
-// insertedNode is a node in the making, with the offers that it still may be, the
-// cheapest first.
+// insertedNode is a new node under construction, with the offers that it may still
+// be launched as, the cheapest first.
 type insertedNode struct {
 	*planned
 	*topologyPosition
@@ -20,32 +20,33 @@ type insertedNode struct {
 	offers    []int32
 }
 
-// insertionStrategy is a way of placing pods in turn.
+// insertionStrategy is a way of placing pods one by one.
 type insertionStrategy struct {
-	// bestFit puts a pod where that adds least to the cost, and not on the first
-	// node that takes it.
+	// bestFit places a pod where it adds least to the cost; otherwise it goes to the
+	// first node that takes it.
 	bestFit bool
-	// unconstrainedFirst begins with the pods that have no constraints themselves, but
-	// may be counted by those of others.
+	// unconstrainedFirst places the pods without constraints on other pods first.
+	// Constraints of other pods may still count them.
 	unconstrainedFirst bool
-	// bySize orders by all requests together, and not by the first of them.
+	// bySize sorts by the sum of all requests; otherwise by the first resource.
 	bySize bool
-	// fixedZone opens a node in one zone and with one capacity type, even where it
-	// matters to nobody, and lets pods break the spread of those before them for
-	// a while: those that come later may make up for it.
+	// fixedZone opens each node in one zone and with one capacity type, even if no
+	// constraint requires that. It also lets pods violate the spread of earlier pods
+	// for a time, as later pods may restore it; spreadsHold checks the result.
 	fixedZone bool
-	// failures says by class how often its pods were left out before: those most
-	// often come first, nil for nobody.
+	// failures[c] counts the earlier trials in which pods of class c were left out.
+	// Classes are tried in descending order of it. nil means no earlier trials.
 	failures []int32
-	// affinityTargetsFirst lets those come first whom they want near, and not they themselves.
+	// affinityTargetsFirst first places the pods that the affinity of failed classes
+	// selects, instead of the failed classes themselves.
 	affinityTargetsFirst bool
 }
 
 // insertion places pods one at a time, large ones first, where all of their
-// constraints hold at that moment: on existing nodes, then on those in the
-// making, then on a new one where that is cheapest. Unlike packing it knows
-// who shares a node when it chooses the domain, which pays where few pods have
-// many constraints.
+// constraints hold at that moment: on existing nodes, then on new nodes under
+// construction, then on another new node where that is cheapest. Unlike packing it
+// knows which pods share a node when it chooses the domain. That gives better plans
+// when few pods have many constraints.
 type insertion struct {
 	*problem
 	insertionStrategy
@@ -55,30 +56,30 @@ type insertion struct {
 	hostPositions []topologyPosition // by host
 	partitions    []offerPartition
 	nodes         []insertedNode
-	// groupKeys are the domains' numbers by topology group, -1 for local ones.
+	// groupKeys is by topology group the index of its key, -1 for the hostname.
 	groupKeys []int32
-	// constraints are, by topology group, what pods with a place rely on.
+	// constraints are, by topology group, the constraints of placed pods.
 	constraints [][]activeConstraint
-	// closed are, by class, the hosts and then the nodes that have no room for it.
+	// closed is by class the hosts, and after them the nodes, without room for it.
 	closed []vec.Bits
-	// placeable says by class whether its pods would have a place alone, unplaced how
-	// many of those that would have none.
+	// placeable says by class whether one of its pods would have a place alone.
+	// unplaced counts the pods of such classes that were left out.
 	placeable []bool
 	unplaced  []int32
-	// placesTried counts the places looked at.
+	// placesTried counts the places examined.
 	placesTried int
-	// selfAffinity are, by topology group, the pods on single nodes that it counts.
+	// selfAffinity is by topology group the state of host affinity.
 	selfAffinity []selfAffinityState
 }
 
-// activeConstraint is a constraint of pods that have a place, and the domains where they are.
+// activeConstraint is a constraint of placed pods, with the domains where they are.
 type activeConstraint struct {
 	constraint.Rule
 	domains []bool
 }
 
-// insertPods makes a plan pod by pod; nil when there are too many kinds of place, or
-// when bounds get in the way.
+// insertPods makes a plan pod by pod. It returns nil when there are more than
+// maxPartitions kinds of place, or when bounds do not allow the nodes.
 func (p *problem) insertPods(hosts []host, by insertionStrategy) *insertion {
 	p.newDomains(hosts)
 	p.selectPackedRules()
@@ -111,8 +112,8 @@ func (p *problem) insertPods(hosts []host, by insertionStrategy) *insertion {
 	return t
 }
 
-// run places what can be placed, again and again: some want others near that
-// come later.
+// run places pods until nothing more can be placed. It repeats because a pod may
+// have affinity to a pod that is placed later.
 func (t *insertion) run() {
 	order := t.order()
 	for again := true; again; {
@@ -127,16 +128,16 @@ func (t *insertion) run() {
 	}
 }
 
-// hasWaiting says whether a pod of the class could be placed next.
+// hasWaiting reports whether a pod of the class waits for a place.
 func (t *insertion) hasWaiting(c int32) bool {
 	return t.a.left[c] > 0 && len(t.classes[c].reasons) == 0
 }
 
-// failedBefore says whether pods of the class were left out before.
+// failedBefore reports whether an earlier trial left out pods of the class.
 func (t *insertion) failedBefore(c int32) bool { return t.failures != nil && t.failures[c] > 0 }
 
-// retryFailed tries again to place pods that were left out before, once a pod of class
-// c has come that they may want near.
+// retryFailed tries again to place pods of classes that failed before, after a pod
+// of class c was placed that may satisfy their affinity.
 func (t *insertion) retryFailed(order []int32, c int32) {
 	if t.failures == nil || t.exhausted() {
 		return
@@ -147,10 +148,11 @@ func (t *insertion) retryFailed(order []int32, c int32) {
 	}
 }
 
-// exhausted says that so many places were looked at that the rest is placed plainly.
+// exhausted reports whether so many places were examined that the remaining pods are
+// placed without regard to earlier failures.
 func (t *insertion) exhausted() bool { return t.placesTried > effort.LooksOnce }
 
-// order is the order in which classes come.
+// order returns the order in which classes are placed.
 func (t *insertion) order() []int32 {
 	order := make([]int32, len(t.classes))
 	for c := range order {
@@ -178,9 +180,9 @@ func (t *insertion) order() []int32 {
 	return order
 }
 
-// place finds a place for one pod of a class: where it is wanted, or anywhere. The
-// first of a kind that wants its own kind on its node waits for others, unless it was
-// left out before.
+// place places one pod of a class: at one of its affinity targets, or anywhere. A
+// pod that may be the first to satisfy its own host affinity waits for others,
+// unless its class failed before.
 func (t *insertion) place(c int32) bool {
 	cl := &t.classes[c]
 	begins := t.failedBefore(c) && t.mayBeFirst(cl)
@@ -193,12 +195,12 @@ func (t *insertion) place(c int32) bool {
 	return t.placeAt(c, &affinityTarget{seed: begins})
 }
 
-// placeSeed places a pod that may be the first of its kind.
+// placeSeed places a pod that may be the first to satisfy its own host affinity.
 func (t *insertion) placeSeed(c int32) bool {
 	return t.placeAt(c, &affinityTarget{seed: t.mayBeFirst(&t.classes[c])})
 }
 
-// placeAt places one pod of a class where it is wanted.
+// placeAt places one pod of a class within the target.
 func (t *insertion) placeAt(c int32, w *affinityTarget) bool {
 	cl, shut := &t.classes[c], t.closed[c]
 	t.placesTried += len(t.hosts) + len(t.nodes)
@@ -210,7 +212,7 @@ func (t *insertion) placeAt(c int32, w *affinityTarget) bool {
 			t.recordPlaced(c, &t.hostPositions[i], int32(i))
 			return true
 		}
-		if cl.needsOthersOnHost() == 0 { // else somebody may come whom it wants near
+		if cl.needsOthersOnHost() == 0 { // otherwise a pod that satisfies its affinity may still be placed there
 			shut.Set(int32(i))
 		}
 	}
@@ -233,15 +235,15 @@ func (t *insertion) placeAt(c int32, w *affinityTarget) bool {
 	return true
 }
 
-// recordPlaced notes that a pod of the class has a place.
+// recordPlaced records that a pod of the class was placed at position x.
 func (t *insertion) recordPlaced(c int32, x *topologyPosition, at int32) {
 	t.a.left[c]--
 	t.addCounts(&t.classes[c], x)
 	t.recordHostAffinity(&t.classes[c], at)
 }
 
-// bestOpenNode finds the node in the making for a pod of a class, and what that adds to
-// its cost; -1 when none takes it.
+// bestOpenNode returns the node under construction for a pod of a class, and what
+// the pod adds to its cost; -1 when no node takes it.
 func (t *insertion) bestOpenNode(cl *class, shut vec.Bits, w *affinityTarget) (best int, least float64) {
 	best = -1
 	for i := range t.nodes {
@@ -266,8 +268,8 @@ func (t *insertion) bestOpenNode(cl *class, shut vec.Bits, w *affinityTarget) (b
 	return best, least
 }
 
-// offerFor is the cheapest offer for the pods of a node and one of the class, -1
-// when it cannot take one.
+// offerFor returns the cheapest offer for the pods of a node and one more of the
+// class, -1 when there is none.
 func (t *insertion) offerFor(n *insertedNode, cl *class, w *affinityTarget) int32 {
 	if n.counts.Allows(cl.terms, 1) == 0 || t.ports.ConflictsWithAny(cl.ports, n.ports) {
 		return -1
@@ -283,8 +285,8 @@ func (t *insertion) offerFor(n *insertedNode, cl *class, w *affinityTarget) int3
 	return -1
 }
 
-// cheapestPartition is the partition where a new node for a pod of the class is cheapest, among
-// those of the heaviest pools that have one; -1 for none.
+// cheapestPartition returns the partition in which a new node for a pod of the class
+// is cheapest, among those of the heaviest pools that have one; -1 for none.
 func (t *insertion) cheapestPartition(cl *class, w *affinityTarget) (best int, least float64) {
 	best = -1
 	if cl.needsOthersOnHost() > 0 && !w.seed || t.breaksSeed(cl, int32(len(t.hosts)+len(t.nodes))) {
@@ -311,7 +313,7 @@ func (t *insertion) cheapestPartition(cl *class, w *affinityTarget) (best int, l
 	return best, least
 }
 
-// addToNode adds a pod of a class to a node in the making.
+// addToNode adds a pod of a class to a node under construction.
 func (t *insertion) addToNode(at int, c int32) {
 	cl, n := &t.classes[c], &t.nodes[at]
 	n.join(cl, classCount{c, 1})
@@ -325,7 +327,7 @@ func (t *insertion) addToNode(at int, c int32) {
 	t.recordPlaced(c, n.topologyPosition, int32(len(t.hosts)+at))
 }
 
-// hasRules is 1 for pods with constraints on others, 0 for the rest.
+// hasRules is 1 for pods with constraints on other pods, 0 for the rest.
 func (c *class) hasRules() int {
 	if c.terms != nil && len(c.terms.DomainRules)+len(c.terms.HostRules) > 0 {
 		return 1
@@ -333,7 +335,8 @@ func (c *class) hasRules() int {
 	return 0
 }
 
-// accept takes the nodes into the plan and says whether bounds let it.
+// accept adds the nodes to the plan and reports whether the bounds allow all of
+// them.
 func (t *insertion) accept() bool {
 	for i := range t.nodes {
 		n := &t.nodes[i]
@@ -353,7 +356,7 @@ func (t *insertion) accept() bool {
 	return true
 }
 
-// mergeCounts adds up what was taken of each class.
+// mergeCounts joins the entries of each class.
 func mergeCounts(takes []classCount) []classCount {
 	slices.SortStableFunc(takes, func(a, b classCount) int { return cmp.Compare(a.class, b.class) })
 	out := takes[:0]
@@ -367,8 +370,8 @@ func mergeCounts(takes []classCount) []classCount {
 	return out
 }
 
-// explain gives the classes with pods left their reasons, where constraints
-// between pods stopped them.
+// explain sets the reasons of the classes with pods left that constraints between
+// pods excluded.
 func (t *insertion) explain() {
 	for c := range t.classes {
 		cl := &t.classes[c]

@@ -5,15 +5,16 @@ import (
 	"slices"
 )
 
-// leftOut counts the pods left out by trials of one insertion.
+// leftOut counts the pods left out by the trials of one insertion strategy.
 type leftOut struct {
-	// failures are, by class, how many trials left out pods that would have a place alone.
+	// failures[c] counts the trials that left out pods of class c although one of
+	// them would have a place alone.
 	failures []int32
-	// news says that the last trial changed which classes failed more often than others.
+	// news is set when the last trial changed the order of classes by failures.
 	news bool
 }
 
-// insert places pods one by one, and packs them again where that has put them.
+// insert places pods one by one, and packs them again within the domains found.
 func (s *search) insert(st *strategy) {
 	by, x := st.options.insertion, &s.inserted[st.options.base]
 	switch k := st.options.kind; {
@@ -32,9 +33,9 @@ func (s *search) insert(st *strategy) {
 	}
 }
 
-// insertBy makes a plan pod by pod, and another by packing the pods again where
-// they came to be. It returns how many pods of each class were left out although each
-// alone would have a place; nil where the insertion made no plan.
+// insertBy makes one plan pod by pod, and another one by packing the pods on new
+// nodes again within their domains. It returns by class how many pods were left out
+// although one alone would have a place; nil when the insertion made no plan.
 func (s *search) insertBy(st *strategy, by insertionStrategy) []int32 {
 	in := s.in
 	in.Effort = st.effort
@@ -62,7 +63,7 @@ func (s *search) insertBy(st *strategy, by insertionStrategy) []int32 {
 	return t.unplaced
 }
 
-// note counts what a trial left out.
+// note counts the classes that a trial left pods of. left is by class.
 func (x *leftOut) note(left []int32) {
 	if x.failures == nil {
 		x.failures = make([]int32, len(left))
@@ -78,8 +79,8 @@ func (x *leftOut) note(left []int32) {
 	x.news = reordered(before, x.failures)
 }
 
-// reordered says whether sorting by one count gives another order of classes than sorting
-// by the other.
+// reordered reports whether sorting classes by the two counts gives different
+// orders.
 func reordered(before, after []int32) bool {
 	for c := range after {
 		for o := range after[:c] {
@@ -91,7 +92,8 @@ func reordered(before, after []int32) bool {
 	return false
 }
 
-// failed is when pods are still left out, and others fail than before.
+// failed applies when pods are still left out and the failure counts give a new
+// order.
 func failed(s *search, st *strategy) string {
 	if s.quick || s.log.budget.LooksSpent() || len(s.best.Unplaced) == 0 || !s.inserted[st.options.base].news {
 		return ""
@@ -99,7 +101,8 @@ func failed(s *search, st *strategy) string {
 	return "pods are left out that would have a place alone"
 }
 
-// inBestOrder is when an order of pods has placed more of them than anything before.
+// inBestOrder applies when an order of classes has placed more pods than any earlier
+// plan.
 func inBestOrder(s *search, _ *strategy) string {
 	if s.order == nil || s.log.budget.LooksSpent() {
 		return ""

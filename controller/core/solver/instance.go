@@ -8,16 +8,15 @@ import (
 	"spokeshave.dev/controller/core/solver/vec"
 )
 
-// packingRound is one packing of the pods that are left: its items, and what came of
-// it.
+// packingRound is one packing of the pods that are left: its items and its result.
 type packingRound struct {
 	p *problem
-	// n is how many resources are in use.
+	// n is the number of resources in use.
 	n     int
 	items []item
 	sets  []vec.Bits
-	// merged says that items stand for pods of different requests, meanRequests that
-	// they then ask for the mean of them and not for the most.
+	// merged is set when an item joins pods with different requests. meanRequests
+	// makes such an item request their mean; otherwise it requests their maximum.
 	merged, meanRequests bool
 	// cost is the effective cost of each offer when the round began, in USD/hour.
 	cost []float64
@@ -25,10 +24,10 @@ type packingRound struct {
 	result *packing.Result
 }
 
-// instance writes the round as a problem of packing, in which an offer is a bin type.
-// byCost has each template's offers in order of cost; podsPerNode is how many pods a
-// node is given, 0 for as many as fit; scarcity, by offer, counts before cost, nil for
-// none.
+// instance translates the round into a packing problem, in which an offer is a bin
+// type. byCost is by template its offers in order of cost. podsPerNode is the most
+// pods of a node, 0 for no bound. scarcity, by offer, takes precedence over cost;
+// nil for none.
 func (k *packingRound) instance(byCost [][]int32, podsPerNode int32, scarcity []float64) *packing.Instance {
 	in := &packing.Instance{
 		Dims: k.n, Items: k.packedItems(), Capacities: k.capacities(podsPerNode),
@@ -59,7 +58,7 @@ func (k *packingRound) packedItems() []packing.Item {
 	return out
 }
 
-// capacities are what nodes of each shape hold.
+// capacities returns what nodes of each shape can hold.
 func (k *packingRound) capacities(podsPerNode int32) []vec.Vector {
 	out := make([]vec.Vector, len(k.p.supply.Shapes))
 	for i := range k.p.supply.Shapes {
@@ -71,16 +70,17 @@ func (k *packingRound) capacities(podsPerNode int32) []vec.Vector {
 	return out
 }
 
-// Packing's costs have to be more than 0, and where effective costs tie, as those of
-// reservations do at 0, the offer of less money comes first. Both terms are too small
-// to weigh against a difference in effective cost: prices have micro-dollars.
+// Packing requires positive costs. Where effective costs are equal, as those of
+// reservations are at 0, the offer with the lower price comes first. Both terms are
+// too small to outweigh a difference in effective cost, as prices are multiples of
+// one micro-dollar.
 const (
 	moneyWeight = 1e-6
 	leastCost   = 1e-7
 )
 
-// offerBins are the offers as bin types. Their costs include what a node costs besides
-// its instance.
+// offerBins returns the offers as bin types. Their costs include what a node costs
+// besides its instance.
 func (k *packingRound) offerBins(scarcity []float64) []packing.BinType {
 	out := make([]packing.BinType, len(k.p.supply.Offers))
 	for o := range out {
@@ -94,7 +94,7 @@ func (k *packingRound) offerBins(scarcity []float64) []packing.BinType {
 	return out
 }
 
-// packedConflicts are the rules of single nodes as packing knows them.
+// packedConflicts returns the rules on single nodes in packing's form.
 func (p *problem) packedConflicts() packing.Conflicts {
 	perNode, excludes := p.conflicts.Tables()
 	return packing.Conflicts{PerBin: perNode, Excludes: excludes}

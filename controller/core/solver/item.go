@@ -9,7 +9,7 @@ import (
 )
 
 // Up to maxRequests different requests are packed exactly. When there are more,
-// those that differ little are joined until there are maxMergedItems at most.
+// similar requests are joined until at most maxMergedItems items are left.
 const (
 	maxRequests    = 160
 	maxMergedItems = 96
@@ -23,8 +23,8 @@ func countRequests(items []item) int {
 	return int(items[len(items)-1].requestID) + 1
 }
 
-// item is a number of pods that are interchangeable for packing: equal
-// requests, equal choice of offers, equal in what they keep off their node.
+// item is a number of pods that are interchangeable for packing: they have equal
+// requests, equal sets of offers, and exclude the same pods from their node.
 type item struct {
 	request   vec.Vector
 	requestID int32 // numbers different requests
@@ -39,8 +39,8 @@ type itemKey struct {
 	set, conflict int32
 }
 
-// itemsFor makes items of what is left of the classes that may be packed now.
-// Classes for which nothing can be launched are left out.
+// itemsFor makes items of the pods that are left and may be packed now. It leaves
+// out classes for which nothing can be launched.
 func (a *attempt) itemsFor(k *packingRound, allowed vec.Bits) {
 	items := make([]item, 0, min(len(a.p.classes), 256))
 	var table setTable
@@ -77,8 +77,8 @@ func (a *attempt) itemsFor(k *packingRound, allowed vec.Bits) {
 	k.items, k.sets = items, table.sets
 }
 
-// constrainedFirst puts the pods with rules for their node before those that do not,
-// so that they are dealt while there is choice.
+// constrainedFirst puts the pods with rules for their node before those without, so
+// that they are placed while there are many nodes to choose from.
 func (a *attempt) constrainedFirst(items []item) {
 	if len(a.p.topology.All) == 0 {
 		return
@@ -97,8 +97,8 @@ func (a *attempt) constrainedFirst(items []item) {
 	}
 }
 
-// chooseSet is the set of offers from which the class is served now: those of
-// the heaviest pools where one fits. -1 when nothing does.
+// chooseSet returns the set of offers for the class in this round: the offers of the
+// heaviest pools in which one fits; -1 when none does.
 func (a *attempt) chooseSet(table *setTable, memo map[[2]int32]int32, cl *class, allowed vec.Bits) int32 {
 	for level := range a.p.supply.WeightRanks {
 		k := [2]int32{cl.offers, level}
@@ -125,8 +125,8 @@ func (a *attempt) chooseSet(table *setTable, memo map[[2]int32]int32, cl *class,
 	return -1
 }
 
-// hit is someFits for a numbered set. What held the last pod of the set mostly
-// holds the next one.
+// hit is someFits for a numbered set. It first tries the offer that held the last
+// pod of the set, which usually holds the next one.
 func (a *attempt) hit(req *vec.Vector, id int32, set vec.Bits) bool {
 	for int(id) >= len(a.hits) {
 		a.hits = append(a.hits, 0)
@@ -139,10 +139,10 @@ func (a *attempt) hit(req *vec.Vector, id int32, set vec.Bits) bool {
 	return o >= 0
 }
 
-// someFits says whether any offer of the set holds one pod.
+// someFits reports whether an offer of the set can hold one pod.
 func (p *problem) someFits(req *vec.Vector, set vec.Bits) bool { return p.someFit(req, set) >= 0 }
 
-// someFit is the first offer of the set that holds one pod, -1 when none does.
+// someFit returns the first offer of the set that can hold one pod, -1 for none.
 func (p *problem) someFit(req *vec.Vector, set vec.Bits) int32 {
 	last := int32(-1)
 	for w, x := range set {
@@ -158,8 +158,8 @@ func (p *problem) someFit(req *vec.Vector, set vec.Bits) int32 {
 	return -1
 }
 
-// sortItems orders items by contents, larger first, so that nothing depends on
-// how they were found, and numbers their shapes.
+// sortItems orders items by contents, larger first, so that the result does not
+// depend on the order in which they were found, and numbers their requests.
 func (a *attempt) sortItems(items []item, sets []vec.Bits) {
 	slices.SortStableFunc(items, func(x, y item) int {
 		if o := y.request.Compare(&x.request); o != 0 {
@@ -184,9 +184,9 @@ func (a *attempt) sortItems(items []item, sets []vec.Bits) {
 	}
 }
 
-// mergeItems joins items whose requests agree in their leading binary digits, as
-// few digits as it takes. A joined item asks for the most of its pods, which
-// holds whatever pods come.
+// mergeItems joins items whose requests agree in their leading binary digits. It
+// uses as many digits as the limit on items allows. A joined item requests the
+// maximum of its pods, so that any of them fit.
 func (a *attempt) mergeItems(items []item, sets []vec.Bits) []item {
 	digits := 5
 	if len(items) > 10*maxMergedItems {
@@ -199,8 +199,8 @@ func (a *attempt) mergeItems(items []item, sets []vec.Bits) []item {
 	return joined
 }
 
-// useMeans makes joined items ask for the mean of their pods. That packs well,
-// but leaves a few pods over when nodes are dealt.
+// useMeans makes joined items request the mean of their pods. That packs well, but a
+// few pods are left over when pods are assigned to nodes.
 func (a *attempt) useMeans(items []item) {
 	for i := range items {
 		var sum vec.Vector
@@ -227,7 +227,7 @@ func (a *attempt) mergeByDigits(items []item, sets []vec.Bits, digits int) []ite
 		if ok {
 			req := out[j].request
 			req.Raise(&r.request)
-			// The most of all members must still fit somewhere.
+			// The maximum of all members must still fit somewhere.
 			if ok = a.p.someFits(&req, sets[r.set]); ok {
 				out[j].request = req
 			}
@@ -243,7 +243,7 @@ func (a *attempt) mergeByDigits(items []item, sets []vec.Bits, digits int) []ite
 	return out
 }
 
-// leading keeps the highest digits+1 binary digits of v.
+// leading keeps the highest digits+1 binary digits of v and clears the others.
 func leading(v int64, digits int) int64 {
 	if v <= 0 {
 		return 0

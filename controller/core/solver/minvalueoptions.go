@@ -9,10 +9,10 @@ import (
 	"spokeshave.dev/controller/core/solver/vec"
 )
 
-// addForMinValues completes the options of a node by dearer ones until the minValues of
-// its pool are kept, the cheapest first, in the place of those that add no
-// value when there is no more room. A node that cannot keep them has no
-// options, unless best effort is enough.
+// addForMinValues adds more expensive options to a node, the cheapest first, until
+// the minValues of its pool are satisfied. At most most options are kept; an option
+// that adds no value makes room for one that does. A node that cannot satisfy
+// minValues loses all options, unless Settings.RelaxMinValues is set.
 func (a *attempt) addForMinValues(n *planned, most int) {
 	p, b := a.p, a.b
 	wants := p.supply.MinValues(n.template)
@@ -48,7 +48,7 @@ func (a *attempt) addForMinValues(n *planned, most int) {
 	b.arrange(n)
 }
 
-// arrange puts the options of a node in order and notes their costs.
+// arrange sorts the options of a node and stores their costs.
 func (b *budget) arrange(n *planned) {
 	slices.SortFunc(n.options, func(x, y int32) int {
 		if o := cmp.Compare(b.cost[x], b.cost[y]); o != 0 {
@@ -64,8 +64,8 @@ func (b *budget) arrange(n *planned) {
 	}
 }
 
-// minValuesReason says which minValues nodes for the class could not keep, nil when
-// that is not what stops it.
+// minValuesReason returns which minValues a node for the class could not satisfy,
+// nil when minValues are not the cause.
 func (p *problem) minValuesReason(cl *class, template int32) *model.Reason {
 	if !p.supply.MinValuesStrict(template) {
 		return nil

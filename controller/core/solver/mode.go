@@ -2,29 +2,30 @@ package solver
 
 import "spokeshave.dev/controller/core/solver/packing"
 
-// mode says how an attempt spends what is scarce.
+// mode says how an attempt handles limits, headroom and reservations.
 type mode struct {
 	// name identifies the mode in Trial.Modes.
 	name string
-	// strictOptions keeps the options of a node no dearer than the one chosen, so
-	// that ceilings reserve no more than the plan needs.
+	// strictOptions keeps only options of a node that cost no more than the chosen
+	// one, so that ceilings reserve no more than the plan needs.
 	strictOptions bool
-	// byPriority packs urgent pods before others are looked at.
+	// byPriority packs the pods of each priority before those of the next lower one.
 	byPriority bool
-	// scarcityPriced packs by the share of limits and headroom that nodes take, and
-	// not by their effective cost.
+	// scarcityPriced packs by the share of limits and headroom that nodes use,
+	// instead of their effective cost.
 	scarcityPriced bool
-	// maxPods packs as many pods as there is room for, whatever is left for the others.
+	// maxPods packs as many pods as possible.
 	maxPods bool
-	// podsPerNode is how many pods a node is given, 0 for as many as fit.
+	// podsPerNode is the most pods that a node is given, 0 for no bound.
 	podsPerNode int32
 }
 
-// unbounded packs as if nothing were scarce.
+// unbounded returns the mode that packs as if there were no bounds.
 func unbounded() mode { return mode{name: "unbounded"} }
 
-// boundedModes are tried in this order where limits, headroom or reservations stop the
-// unbounded mode, each with less freedom than the one before.
+// boundedModes returns the modes that are tried in this order when limits, headroom
+// or reservations stop the unbounded mode. Each is more restrictive than the one
+// before.
 func boundedModes() []mode {
 	return []mode{
 		{name: "strict", strictOptions: true},
@@ -36,16 +37,16 @@ func boundedModes() []mode {
 	}
 }
 
-// attempts makes plans of the same pods in one mode after the other.
+// attempts makes plans of the same pods in several modes.
 type attempts struct {
 	p     *problem
 	left  []int32
 	tried []ModeTrial
 }
 
-// bestAttempt makes the cheapest plan for what is left that places the most urgent
-// pods: first as if nothing were scarce, and only where that fails with less
-// and less freedom. It says which modes it tried, in order.
+// bestAttempt returns the cheapest plan that places the most urgent pods of left. It
+// tries the unbounded mode first, and the bounded modes only if that leaves pods
+// without a place. It also returns the modes that it tried, in order.
 func (p *problem) bestAttempt(left []int32) (*attempt, []ModeTrial) {
 	x := attempts{p: p, left: left}
 	best, at := x.best()
@@ -53,7 +54,7 @@ func (p *problem) bestAttempt(left []int32) (*attempt, []ModeTrial) {
 	return best, x.tried
 }
 
-// best is the best attempt, and the place of its mode among those tried.
+// best returns the best attempt, and the index of its mode among those tried.
 func (x *attempts) best() (found *attempt, at int) {
 	sparse := x.sparse()
 	if sparse != nil && sparse.pods() > packing.MaxFirstFit {
@@ -77,8 +78,9 @@ func (x *attempts) best() (found *attempt, at int) {
 	return found, at
 }
 
-// sparse is a plan of nodes with few pods on each, for pods of which many mind
-// others on their own node; nil where that does not matter or does not do.
+// sparse returns a plan with few pods on each node, for pods of which many have
+// rules on their own node. It returns nil when there is no podsPerNodeCap or pods
+// are left out.
 func (x *attempts) sparse() *attempt {
 	most := x.p.podsPerNodeCap()
 	if most == 0 {
@@ -90,7 +92,7 @@ func (x *attempts) sparse() *attempt {
 	return nil
 }
 
-// try makes an attempt in a mode.
+// try makes an attempt in a mode and records it.
 func (x *attempts) try(m mode) *attempt {
 	before := x.p.in.budget.Moves()
 	a := newAttempt(x.p, x.left, m)

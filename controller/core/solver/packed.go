@@ -1,16 +1,17 @@
 package solver
 
-// packed is what the strategies that assign pods to domains in one order have shown.
+// packed is the state of the strategies that assign pods to domains in one order.
 type packed struct {
 	order domainOrder
 	last  answer
-	// unmet are the pods that found none of those whom they want on their own node, as
-	// far as the trials have shown.
+	// unmet are the pods whose affinity on their own node was not met in the trials
+	// so far.
 	unmet *unmetHostAffinity
-	// bundled is the best plan with bundles, nil before the first, and bundles were its.
+	// bundled is the best plan with bundles, nil before the first. bundles are the
+	// bundles of that plan.
 	bundled *outcome
 	bundles *unmetHostAffinity
-	// leads says that the best plan of the question is one of these.
+	// leads is set when the best plan of the question is one of these.
 	leads bool
 }
 
@@ -35,8 +36,9 @@ func (s *search) pack(st *strategy) {
 	s.considerBundled(a.outcome, bundles)
 }
 
-// considerBundled keeps a plan with bundles where it is no worse than others by the same
-// order of domains: it says more about why its pods are left out.
+// considerBundled keeps a plan with bundles when no plan of the same order of
+// domains is better. At equal cost it is preferred, since it gives better reasons
+// for its unplaced pods.
 func (s *search) considerBundled(o outcome, bundles *unmetHostAffinity) {
 	x := &s.packed
 	if x.bundled == nil || !preferable(s.in.Snapshot, *x.bundled, o) {
@@ -53,8 +55,8 @@ func (s *search) considerBundled(o outcome, bundles *unmetHostAffinity) {
 	}
 }
 
-// unbundled is when the last trial left out pods that nobody knew to need bundles, or broke
-// bundles that were thought to help.
+// unbundled applies when the last trial left out pods that were not known to need
+// bundles, or bundles that were expected to have a place.
 func unbundled(s *search, st *strategy) string {
 	if st.options.domains != s.packed.order || s.packed.bundled != nil && s.log.budget.Spent() || !s.packed.unmet.record(&s.packed.last) {
 		return ""
@@ -65,7 +67,8 @@ func unbundled(s *search, st *strategy) string {
 	return "bundles find no place"
 }
 
-// roughBundles is when the best plan with bundles was made with less effort than there is.
+// roughBundles applies when the best plan with bundles was made with quickEffort and
+// more effort is allowed.
 func roughBundles(s *search, st *strategy) string {
 	if st.options.domains != s.packed.order || s.packed.bundled == nil || s.quick || st.effort <= quickEffort {
 		return ""

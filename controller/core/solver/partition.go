@@ -7,28 +7,29 @@ import (
 	"spokeshave.dev/controller/core/solver/vec"
 )
 
-// maxPartitions is up to how many kinds of place for a new node pods are placed in
-// turn.
+// maxPartitions is the largest number of offer partitions for which pods are placed
+// one by one.
 const maxPartitions = 512
 
-// topologyPosition is where a pod may go, as the constraints between pods see it.
+// topologyPosition is a place for a pod as the constraints between pods see it.
 type topologyPosition struct {
-	// domain is the domain by key, -1 for none; counted says by topology group whether it
-	// counted what runs there.
+	// domain is by key the index of the domain, -1 for none. counted says by
+	// topology group whether the group counts pods there.
 	domain  []int32
 	counted []bool
 }
 
-// offerPartition is a set of offers whose nodes no constraint between pods tells apart.
+// offerPartition is a set of offers whose nodes are equal to all constraints between
+// pods.
 type offerPartition struct {
 	topologyPosition
 	offers   vec.Bits
 	template int32
-	// byCost are those of the set, the cheapest first.
+	// byCost are the offers of the set, the cheapest first.
 	byCost []int32
 }
 
-// newHostPositions describes the hosts.
+// newHostPositions sets the positions of the hosts.
 func (t *insertion) newHostPositions() {
 	t.hostPositions = make([]topologyPosition, len(t.hosts))
 	for i := range t.hosts {
@@ -40,8 +41,8 @@ func (t *insertion) newHostPositions() {
 	}
 }
 
-// newPartitions parts the offers of every node template by domain, and by who counts them.
-// It reports false when that makes too many partitions.
+// newPartitions partitions the offers of every node template by domain, and by the
+// groups that count them. It returns false when there are more than maxPartitions.
 func (t *insertion) newPartitions() bool {
 	for l := range t.supply.Templates {
 		set := vec.NewBits(len(t.supply.Offers))
@@ -77,7 +78,7 @@ func (t *insertion) newPartitions() bool {
 	return len(t.partitions) <= maxPartitions
 }
 
-// splitByGroup tells partitions apart by who counts what runs there.
+// splitByGroup splits partitions by the groups that count pods there.
 func (t *insertion) splitByGroup() {
 	for g, set := range t.counts.filterOffers {
 		if set != nil {
@@ -90,7 +91,7 @@ func (t *insertion) splitByGroup() {
 	}
 }
 
-// splitByZone parts partitions by zone and capacity type.
+// splitByZone splits partitions by zone and capacity type.
 func (t *insertion) splitByZone() {
 	sets := map[[2]string]vec.Bits{}
 	for o := range t.supply.Offers {
@@ -106,7 +107,8 @@ func (t *insertion) splitByZone() {
 	}
 }
 
-// splitPartitions splits the partitions that are partly in the set, and marks what is in it.
+// splitPartitions splits the partitions that are partly in the set, and calls mark
+// for those that are in it.
 func (t *insertion) splitPartitions(set vec.Bits, mark func(*topologyPosition)) {
 	for i := range len(t.partitions) {
 		x := &t.partitions[i]

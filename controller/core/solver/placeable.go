@@ -6,7 +6,7 @@ import (
 	"spokeshave.dev/controller/core/solver/vec"
 )
 
-// findPlaceable finds the classes whose pods would have a place if they were alone.
+// findPlaceable sets placeable: the classes of which a pod would have a place alone.
 func (t *insertion) findPlaceable() {
 	t.placeable = make([]bool, len(t.classes))
 	for c := range t.classes {
@@ -17,7 +17,7 @@ func (t *insertion) findPlaceable() {
 	}
 }
 
-// recordUnplaced notes who is left out although one alone would have a place.
+// recordUnplaced sets unplaced: the number of pods left out in each placeable class.
 func (t *insertion) recordUnplaced() {
 	t.unplaced = make([]int32, len(t.classes))
 	for c := range t.classes {

@@ -6,7 +6,7 @@ import (
 	"spokeshave.dev/controller/core/model"
 )
 
-// write is the attempt in terms of the snapshot.
+// write returns the attempt's plan in terms of the snapshot.
 func (p *problem) write(a *attempt, hosts []host) outcome {
 	w := &writer{p: p, a: a, next: make([]int, len(p.classes))}
 	plan := model.Plan{Existing: w.existing(hosts), Nodes: w.nodes()}
@@ -23,15 +23,15 @@ func (p *problem) write(a *attempt, hosts []host) outcome {
 	return out
 }
 
-// writer writes the plan in terms of the snapshot.
+// writer translates an attempt into indexes of the snapshot.
 type writer struct {
 	p *problem
 	a *attempt
-	// next is, by class, its first pod without a place.
+	// next is, by class, the index of its first pod without a place.
 	next []int
 }
 
-// pods are the next pods of the classes taken.
+// pods takes the next pods of the given classes and returns their indexes.
 func (w *writer) pods(takes []classCount) []int32 {
 	n := int32(0)
 	for _, t := range takes {
@@ -58,7 +58,7 @@ func (w *writer) existing(hosts []host) []model.Assignment {
 
 func (w *writer) nodes() []model.PlannedNode {
 	out := make([]model.PlannedNode, len(w.a.nodes))
-	options := map[*int32][]model.Option{} // nodes of equal options share them
+	options := map[*int32][]model.Option{} // nodes with equal options share one list
 	for i, n := range w.a.nodes {
 		key := &n.options[0]
 		if len(options[key]) != len(n.options) {

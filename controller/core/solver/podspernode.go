@@ -6,18 +6,19 @@ import (
 	"spokeshave.dev/controller/core/solver/constraint"
 )
 
-// A node for many pods can hardly be filled when many of them have rules for their
-// node that packing does not know. From a share of hostRuleShare of such pods on,
-// nodes get so few pods that on average hostRulePodsPerNode of them have rules.
-// Both were found by trial on BenchmarkSolve's mixes with spreads by hostname.
+// A node for many pods is hard to fill when many of the pods have rules for their
+// node that packing does not consider. If their share is hostRuleShare or more,
+// nodes get so few pods that on average hostRulePodsPerNode of them have rules. Both
+// values were determined by experiment on BenchmarkSolve's mixes with spreads by
+// hostname.
 const (
 	hostRuleShare       = 0.05
 	hostRulePodsPerNode = 2.4
 )
 
-// podsPerNodeCap is how many pods a node should get so that the pods of a packing
-// can be assigned to its nodes without breaking rules that packing does not know;
-// 0 for no cap. It is at least the size of the largest bundle.
+// podsPerNodeCap returns the most pods that a node should get, so that the pods of a
+// packing can be assigned without violating rules that packing does not consider; 0
+// for no cap. It is at least the size of the largest group of a bundle.
 func (p *problem) podsPerNodeCap() int32 {
 	ruled, total, bundled := 0, 0, int32(0)
 	for i := range p.classes {
@@ -34,8 +35,8 @@ func (p *problem) podsPerNodeCap() int32 {
 	return max(bundled, int32(hostRulePodsPerNode*float64(total)/float64(ruled)))
 }
 
-// selectPackedRules decides which rules packing has to know, and numbers by them
-// what each class excludes from its nodes.
+// selectPackedRules decides which rules packing considers, and numbers by them what
+// each class excludes from its nodes.
 func (p *problem) selectPackedRules() {
 	all := make([]constraint.PodTerms, len(p.classes))
 	for i := range p.classes {
@@ -45,7 +46,7 @@ func (p *problem) selectPackedRules() {
 	p.numberConflicts()
 }
 
-// numberConflicts sets the conflict of every class.
+// numberConflicts sets the conflict number of every class.
 func (p *problem) numberConflicts() {
 	for i := range p.classes {
 		cl := &p.classes[i]

@@ -8,7 +8,7 @@ import (
 	"spokeshave.dev/controller/core/solver/constraint"
 )
 
-// preferenceKind orders preferences as they are given up.
+// preferenceKind is the kind of a preference. Kinds are dropped in ascending order.
 type preferenceKind uint8
 
 const (
@@ -19,15 +19,15 @@ const (
 	preferUntainted
 )
 
-// preference is a preference in force: one of the spec's, by its place in the list.
+// preference is a preference in force, identified by its index in the spec's list.
 type preference struct {
 	kind   preferenceKind
 	weight int32
 	at     int
 }
 
-// dropPreferences drops a preference of every spec that has a pod without a place, and says
-// whether there was any.
+// dropPreferences drops one preference of every spec that has an unplaced pod. It
+// reports whether there was any.
 func dropPreferences(s *model.Snapshot, plan *model.Plan, wishes [][]preference) bool {
 	done := make([]bool, len(wishes))
 	dropped := false
@@ -42,7 +42,7 @@ func dropPreferences(s *model.Snapshot, plan *model.Plan, wishes [][]preference)
 	return dropped
 }
 
-// preferencesOf lists by spec the preferences of the pods to place.
+// preferencesOf returns by spec the preferences of the pods to place.
 func preferencesOf(in *Input) [][]preference {
 	s := in.Snapshot
 	out := make([][]preference, len(s.Specs))
@@ -84,7 +84,7 @@ func preferencesOf(in *Input) [][]preference {
 	return out
 }
 
-// hasSoftTaints says whether a pool or a node has a PreferNoSchedule taint.
+// hasSoftTaints reports whether a pool or a node has a PreferNoSchedule taint.
 func hasSoftTaints(s *model.Snapshot) bool {
 	soft := func(t model.Taint) bool { return t.Effect == model.PreferNoSchedule }
 	for i := range s.Pools {
@@ -100,8 +100,8 @@ func hasSoftTaints(s *model.Snapshot) bool {
 	return false
 }
 
-// withPreferences is the question with the preferences in force as requirements and the others
-// left out.
+// withPreferences returns the question with the preferences in force as requirements
+// and all others removed.
 func withPreferences(in *Input, wishes [][]preference) Input {
 	out, s := *in, *in.Snapshot
 	s.Specs = slices.Clone(s.Specs)
@@ -112,7 +112,7 @@ func withPreferences(in *Input, wishes [][]preference) Input {
 	return out
 }
 
-// requirePreferences is the spec with the preferences as requirements.
+// requirePreferences returns the spec with the preferences as requirements.
 func requirePreferences(from *model.PodSpec, wishes []preference) model.PodSpec {
 	s := *from
 	s.PreferredPods, s.PreferredApart, s.Preferred = nil, nil, nil
@@ -137,7 +137,7 @@ func requirePreferences(from *model.PodSpec, wishes []preference) model.PodSpec 
 	return s
 }
 
-// both are the terms that ask for one of the given and for more besides.
+// both returns terms that require one of the given terms and more in addition.
 func both(terms []model.Term, more model.Term) []model.Term {
 	if len(terms) == 0 {
 		return []model.Term{more}

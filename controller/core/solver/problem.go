@@ -9,7 +9,8 @@ import (
 	"spokeshave.dev/controller/core/solver/vec"
 )
 
-// problem is the question of one solve, lowered. It is not changed by packing.
+// problem is the question in the solver's representation. Packing does not change
+// it.
 type problem struct {
 	supply *supply.Table
 	in     *Input
@@ -23,14 +24,14 @@ type problem struct {
 	counts      *domainCounts
 	domainOrder domainOrder
 
-	// choices are the different sets of offers that classes are left with.
+	// choices are the different sets of offers that classes may use.
 	choices setTable
 	classes []class
-	// scale makes amounts of different resources comparable.
+	// scale weighs resources, so that amounts of different ones can be added.
 	scale vec.Reals
 }
 
-// newProblem lowers the input. required are the specs without preferences.
+// newProblem translates the input. required are the specs without preferences.
 func newProblem(in *Input, required []model.PodSpec) *problem {
 	p := &problem{in: in, snap: in.Snapshot}
 	specs := supply.SpecsOf(p.snap, in.Pods)
@@ -38,7 +39,7 @@ func newProblem(in *Input, required []model.PodSpec) *problem {
 	p.supply = table
 	p.conflicts = constraint.NewConflictGraph(&p.ports)
 	needs := &nodeNeeds{ids: map[string]int32{}}
-	var grouped sync.WaitGroup // pods are grouped beside what is on offer
+	var grouped sync.WaitGroup // groups pods while the offers are prepared
 	grouped.Go(func() {
 		p.topology = constraint.NewGroups(p.snap, in.Pods, required, in.respectPreferences)
 		p.newClasses(needs, len(specs))
@@ -53,7 +54,7 @@ func newProblem(in *Input, required []model.PodSpec) *problem {
 	return p
 }
 
-// newScale weighs resources by the inverse of what the mean pod asks for.
+// newScale sets scale to the inverse of the mean pod's request of each resource.
 func (p *problem) newScale() {
 	var sum vec.Vector
 	pods := int64(0)
@@ -69,7 +70,7 @@ func (p *problem) newScale() {
 	}
 }
 
-// size is how large a demand is in all resources together.
+// size returns the weighted sum of a demand over all resources.
 func (p *problem) size(d *vec.Vector) float64 {
 	s := 0.0
 	for r := range p.supply.Dims.N() {

@@ -5,28 +5,28 @@ import (
 	"slices"
 )
 
-// relaxation is how a solve takes what pods prefer: as requirements, some of them, or not
-// at all. Pods come before preferences: none is lost over one, its own or another's.
+// relaxation is how a solve treats preferences: as requirements, some of them as
+// requirements, or not at all. Placing a pod takes precedence over any preference.
 type relaxation struct {
 	// name identifies the question in Stats.Trials.
 	name string
-	// quick says that pods left out need not be tried again; effort bounds each
-	// packing, together with Input.Effort; rounds is how often the relaxation may be
-	// asked in succession.
+	// quick is set when pods that are left out need not be tried again. effort
+	// bounds each packing, together with Input.Effort. rounds is how many times in
+	// succession the relaxation may run.
 	quick  bool
 	effort int
 	rounds int
-	// next readies the next round and says whether it is worth its work.
+	// next prepares the next round and reports whether it should run.
 	next func(*relaxer) bool
-	// keeps says whether the new plan is kept, and not the one before.
+	// keeps reports whether the new plan replaces the earlier one.
 	keeps func(found, before outcome) bool
 }
 
-// maxRelaxations is how often preferences are given up one by one before all are given
-// up that stand in the way.
+// maxRelaxations is how many times preferences are dropped one by one before all are
+// dropped that may be in the way.
 const maxRelaxations = 8
 
-// relaxations is the list that preferences are planned by, in this order.
+// relaxations returns the relaxations in the order in which they run.
 func relaxations() []relaxation {
 	return []relaxation{
 		{"as required", false, unlimited, 1, nothingPreferred, always},
@@ -37,20 +37,21 @@ func relaxations() []relaxation {
 	}
 }
 
-// relaxer plans with fewer and fewer preferences.
+// relaxer makes plans with fewer and fewer preferences.
 type relaxer struct {
 	in  Input
 	log *trialLog
-	// preferred says that there are preferences; wishes are those in force, by spec.
+	// preferred is set when there are preferences. wishes are those in force, by
+	// spec.
 	preferred bool
 	wishes    [][]preference
 	best      outcome
-	// short says that a plan with preferences left pods out.
+	// short is set when a plan with preferences left pods out.
 	short bool
 }
 
-// relax plans the pods of an input with as many of their preferences as let all of
-// them find a place.
+// relax plans the pods of an input with as many of their preferences as still let
+// all of them find a place.
 func relax(in *Input, log *trialLog) outcome {
 	r := relaxer{in: *in, log: log}
 	if !in.Snapshot.Settings.IgnorePreferences {
@@ -85,23 +86,23 @@ func anyInForce(wishes [][]preference) bool {
 	return slices.ContainsFunc(wishes, func(w []preference) bool { return len(w) > 0 })
 }
 
-// nothingPreferred is when there is nothing to relax.
+// nothingPreferred applies when there are no preferences.
 func nothingPreferred(r *relaxer) bool { return !r.preferred }
 
 func somethingPreferred(r *relaxer) bool { return r.preferred }
 
-// fewerPreferences is when specs with pods left out have preferences to give up: each
-// gives up one.
+// fewerPreferences applies when specs with unplaced pods have preferences in force.
+// Each of these specs drops one.
 func fewerPreferences(r *relaxer) bool {
 	return r.preferred && len(r.best.Unplaced) > 0 && !r.log.budget.Spent() && dropPreferences(r.in.Snapshot, r.best.Plan, r.wishes)
 }
 
-// leftPodsOut is when the plan was made with little effort, since all preferences could not
-// be met.
+// leftPodsOut applies when preferences could not all be met, since the plan was then
+// made with little effort.
 func leftPodsOut(r *relaxer) bool { return r.preferred && r.short }
 
-// noPreferences is when pods are left out, perhaps over the preferences of others: all
-// are given up.
+// noPreferences applies when pods are left out, possibly because of the preferences
+// of others. It drops all preferences.
 func noPreferences(r *relaxer) bool {
 	if !r.preferred || len(r.best.Unplaced) == 0 || !anyInForce(r.wishes) {
 		return false
@@ -112,11 +113,11 @@ func noPreferences(r *relaxer) bool {
 
 func always(_, _ outcome) bool { return true }
 
-// placesMore says whether a plan leaves out fewer pods than another.
+// placesMore reports whether a plan leaves out fewer pods than the one before.
 func placesMore(found, before outcome) bool { return len(found.Unplaced) < len(before.Unplaced) }
 
-// atLeastAsGood says whether a plan leaves out fewer pods than another, or as many at no
-// more cost.
+// atLeastAsGood reports whether a plan leaves out fewer pods than the one before, or
+// as many at no higher cost.
 func atLeastAsGood(found, before outcome) bool {
 	return cmp.Or(cmp.Compare(len(found.Unplaced), len(before.Unplaced)), cmp.Compare(found.cost(), before.cost())) <= 0
 }

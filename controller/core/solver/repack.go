@@ -8,11 +8,11 @@ import (
 	"spokeshave.dev/controller/core/solver/vec"
 )
 
-// repack packs the pods on new nodes again, all at once, where every pod keeps
-// the domains that it was given in turn, so that the constraints between pods
-// still hold; nil when somebody finds no place. Nodes with pods that want others
-// on their own node are kept. It rewrites the classes: what was planned in turn
-// has to be written before.
+// repack packs the pods on new nodes again, all at once. Every pod keeps the domains
+// that insertion chose, so that the constraints between pods still hold. Nodes with
+// pods that have affinity on their own node are kept as they are. It returns nil
+// when a pod finds no place. It replaces the problem's classes, so the plan of the
+// insertion must be written before.
 func (t *insertion) repack() *attempt {
 	var kept []*planned
 	t.nodes = slices.DeleteFunc(t.nodes, func(n insertedNode) bool {
@@ -56,18 +56,19 @@ func (t *insertion) repack() *attempt {
 	return a
 }
 
-// classSplitter makes classes of parts of others.
+// classSplitter splits classes into parts.
 type classSplitter struct {
 	*insertion
 	classes []class
 	// left are the pods to pack, by the key of their class.
 	left map[string]int32
-	// keptKeys are, by class before, the keys of the pods that stay where they are.
+	// keptKeys are, by old class, the keys of the part whose pods stay where they
+	// are.
 	keptKeys []string
 }
 
-// split makes classes of a class: of the pods that stay, of those to pack in each
-// region, and of those that found none.
+// split splits class c into its pods that stay, its pods to pack in each region, and
+// its pods without a place.
 func (s *classSplitter) split(c int, regions []region) {
 	news := int32(0)
 	for i := range regions {
@@ -93,8 +94,7 @@ func (s *classSplitter) split(c int, regions []region) {
 	}
 }
 
-// add makes a class of n pods of class c, the first of them at a place in its
-// list.
+// add adds a class of n pods of class c, from index at of its list.
 func (s *classSplitter) add(c int, at, n int32, note string) *class {
 	next := s.insertion.classes[c]
 	next.pods, next.key, next.reasons = next.pods[at:at+n], next.key+" @"+note, nil
@@ -103,15 +103,15 @@ func (s *classSplitter) add(c int, at, n int32, note string) *class {
 }
 
 // region is a number of pods of a class on new nodes, and the offers among which
-// they may move: nil for all. partition is the first of those that make it up.
+// they may move; nil means all. partition is the first of the equal partitions.
 type region struct {
 	partition int
 	offers    vec.Bits
 	n         int32
 }
 
-// regionsOf groups the pods of a class on new nodes by the places that are the same
-// to all who mind where they are.
+// regionsOf groups the pods of a class on new nodes by position, as far as the
+// position matters to any constraint.
 func (t *insertion) regionsOf(c int32) []region {
 	var out []region
 	matters := t.relevantGroups(&t.classes[c])
@@ -135,8 +135,9 @@ func (t *insertion) regionsOf(c int32) []region {
 	return out
 }
 
-// relevantGroups lists the topology groups for which it matters where pods of the class are:
-// those of their own rules, and those that count them and somebody relies on.
+// relevantGroups returns the topology groups for which the positions of the class's
+// pods matter: those of its own rules, and those that count it and that constraints
+// of placed pods refer to.
 func (t *insertion) relevantGroups(cl *class) []int32 {
 	var out []int32
 	if cl.terms == nil {
@@ -153,7 +154,7 @@ func (t *insertion) relevantGroups(cl *class) []int32 {
 	return out
 }
 
-// samePosition says whether two places are the same to the topology groups.
+// samePosition reports whether two positions are equal for the topology groups.
 func (t *insertion) samePosition(matters []int32, x, y *topologyPosition) bool {
 	for _, g := range matters {
 		if x.domain[t.groupKeys[g]] != y.domain[t.groupKeys[g]] || x.counted[g] != y.counted[g] {
@@ -163,8 +164,8 @@ func (t *insertion) samePosition(matters []int32, x, y *topologyPosition) bool {
 	return true
 }
 
-// equivalentOffers are the offers of all partitions that are the same to the topology groups as one of
-// them; nil where that is all.
+// equivalentOffers returns the offers of all partitions that have the same position
+// as partition x for the topology groups; nil means all offers.
 func (t *insertion) equivalentOffers(matters []int32, x int) vec.Bits {
 	if len(matters) == 0 {
 		return nil

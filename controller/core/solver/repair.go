@@ -8,31 +8,31 @@ import (
 	"spokeshave.dev/controller/core/solver/packing"
 )
 
-// maxExchanges bounds the exchanges that mending looks at, for each pod.
+// maxExchanges is how many exchanges of pods repair examines for each unplaced pod.
 const maxExchanges = 400
 
-// draftNode is a node whose pods have been drawn, but which is not in the plan
-// yet.
+// draftNode is a node with its pods assigned that is not in the plan yet.
 type draftNode struct {
 	*planned
 	pattern *packing.Pattern
-	// origin is the item of each take, short how many pods are missing.
+	// origin is the item of each entry of placed. short is how many pods are
+	// missing.
 	origin []int32
 	short  int32
-	// batch is the place of its batch in the list.
+	// batch is the index of its batch in the list.
 	batch int
 }
 
-// repairable says whether pods have rules for their node on single nodes, and nothing is
-// so scarce that it matters which node is taken first.
+// repairable reports whether there are rules on single nodes, and no bound makes the
+// order matter in which nodes are committed.
 func (a *attempt) repairable(k *packingRound) bool {
 	return !a.strictOptions && !a.b.tiered && !k.merged &&
 		slices.ContainsFunc(a.p.topology.All, func(c constraint.Group) bool { return c.PerHost })
 }
 
-// commitTogether commits packings as commit does, but draws the pods of all nodes
-// before the first is taken, so that pods that are not allowed where
-// there is room can change places with others.
+// commitTogether commits packings as commit does, but assigns the pods of all nodes
+// before it commits the first. Pods that are not allowed on a node with a free place
+// can then be exchanged with pods of other nodes.
 func (a *attempt) commitTogether(d *nodeBuilder, list []packing.Batch) int {
 	all := d.draftAll(list)
 	if slices.ContainsFunc(all, func(x draftNode) bool { return x.short > 0 }) {
@@ -62,7 +62,7 @@ func (a *attempt) commitTogether(d *nodeBuilder, list []packing.Batch) int {
 	return count
 }
 
-// draftAll draws the pods of all nodes.
+// draftAll assigns the pods of all nodes.
 func (d *nodeBuilder) draftAll(list []packing.Batch) []draftNode {
 	var all []draftNode
 	for _, i := range smallFirst(list) {
@@ -75,8 +75,9 @@ func (d *nodeBuilder) draftAll(list []packing.Batch) []draftNode {
 	return all
 }
 
-// smallFirst orders packings by the pods of a node: those who mind their
-// node, who are assigned first, keep fewest others away where there are few.
+// smallFirst orders packings by the number of pods of a node, lowest first. Pods
+// with rules for their node are assigned first; on a node with few pods they exclude
+// the fewest others.
 func smallFirst(list []packing.Batch) []int {
 	order, sizes := make([]int, len(list)), make([]int32, len(list))
 	for i, f := range list {
@@ -89,18 +90,18 @@ func smallFirst(list []packing.Batch) []int {
 	return order
 }
 
-// repairer fills the places that dealing left empty.
+// repairer fills the places of nodes that draftAll left empty.
 type repairer struct {
 	*nodeBuilder
 	all []draftNode
-	// nodesByItem lists, by item, the nodes that have pods of it.
+	// nodesByItem lists, by item, the nodes whose pattern has it.
 	nodesByItem [][]int32
 	counts      constraint.NodeCounts
 	tries       int
 }
 
-// repair fills empty places with pods that are left: directly, or by moving a
-// pod of the same item there from a node that takes the one left instead.
+// repair fills empty places with pods that are left: directly, or by moving a pod of
+// the same item there from another node, where the remaining pod takes its place.
 func (d *nodeBuilder) repair(all []draftNode) {
 	m := repairer{nodeBuilder: d, all: all, nodesByItem: make([][]int32, len(d.k.items))}
 	for x := range all {
@@ -118,7 +119,7 @@ func (d *nodeBuilder) repair(all []draftNode) {
 	}
 }
 
-// of is how many pods of an item the node has.
+// of returns how many pods of an item the node has.
 func (x *draftNode) of(row int32) int32 {
 	n := int32(0)
 	for t, i := range x.origin {
@@ -129,7 +130,7 @@ func (x *draftNode) of(row int32) int32 {
 	return n
 }
 
-// fill finds pods of item i for so many empty places on node x.
+// fill finds pods of item i for the empty places on node x.
 func (m *repairer) fill(x, i, places int32) {
 	parts := m.k.items[i].members
 	for j := range parts {
@@ -143,8 +144,9 @@ func (m *repairer) fill(x, i, places int32) {
 	}
 }
 
-// find gives a place for item i on node x to a pod of class c, or to one of
-// another node that c takes the place of.
+// find places a pod of class c on node x, in a place for item i. If that is not
+// allowed, it moves a pod of another node to x and places the pod of class c there.
+// It reports whether it succeeded.
 func (m *repairer) find(x, i, c int32) bool {
 	to, cl := &m.all[x], &m.a.p.classes[c]
 	if to.counts.Allows(cl.terms, 1) > 0 {
@@ -174,8 +176,8 @@ func (m *repairer) find(x, i, c int32) bool {
 	return false
 }
 
-// allowsSwap says whether a pod of the class may join a node that one pod of take
-// t has left.
+// allowsSwap reports whether a pod of the class may join the node once a pod of
+// entry t has left it.
 func (m *repairer) allowsSwap(x *draftNode, t int, cl *class) bool {
 	m.counts.Counts = m.counts.Counts[:0]
 	for at, other := range x.placed {
@@ -189,7 +191,7 @@ func (m *repairer) allowsSwap(x *draftNode, t int, cl *class) bool {
 	return m.counts.Allows(cl.terms, 1) > 0
 }
 
-// drop takes one pod of take t off a node.
+// drop removes one pod of entry t from a node.
 func (m *repairer) drop(x *draftNode, t int) {
 	cl := &m.a.p.classes[x.placed[t].class]
 	x.demand.Add(&cl.req, -1)
@@ -203,7 +205,7 @@ func (m *repairer) drop(x *draftNode, t int) {
 	}
 }
 
-// add puts one pod of class c, of item i, on a node.
+// add adds one pod of class c, of item i, to a node.
 func (m *repairer) add(x *draftNode, i, c int32) {
 	x.join(&m.a.p.classes[c], classCount{c, 1})
 	x.origin = append(x.origin, i)

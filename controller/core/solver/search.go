@@ -2,32 +2,33 @@ package solver
 
 import "spokeshave.dev/controller/core/model"
 
-// question is what a list of strategies answers.
+// question is what a list of strategies answers: which pods to place and which
+// preferences count.
 type question struct {
-	// name says which preferences are taken as requirements.
+	// name says which preferences count as requirements.
 	name string
 	in   Input
-	// required are the specs without what is only preferred.
+	// required are the specs without their preferences.
 	required []model.PodSpec
-	// quick says that pods left out need not be tried again: another question
-	// with fewer preferences follows.
+	// quick is set when pods that are left out need not be tried again, since a
+	// question with fewer preferences follows.
 	quick bool
 }
 
-// search answers one question: it runs the list of strategies, each where what was
-// found before makes it worth its work, and keeps the best plan.
+// search answers one question. It runs the list of strategies, skips those that
+// cannot improve on the earlier results, and keeps the best plan.
 type search struct {
 	question
 	log    *trialLog
 	best   outcome
 	packed packed
-	// inserted are, by insertion, the pods that it left out. order is, by class, how often
-	// its pods were left out before the best trial of those made again; nil without one.
+	// inserted are, by insertion strategy, the pods that it left out. order is the
+	// failure counts by class of the best repeated trial; nil without one.
 	inserted [insertions]leftOut
 	order    []int32
 }
 
-// find runs the strategies on a question.
+// find runs the strategies on a question and returns the best plan.
 func find(q question, log *trialLog) outcome {
 	s := search{question: q, log: log}
 	for _, st := range strategies() {
@@ -48,7 +49,8 @@ func find(q question, log *trialLog) outcome {
 	return s.best
 }
 
-// consider keeps a plan that is better than the best so far, and says whether it is.
+// consider keeps a plan that is better than the best so far, and reports whether it
+// is.
 func (s *search) consider(o outcome) bool {
 	better := s.best.Plan == nil || preferable(s.in.Snapshot, o, s.best)
 	if better {
@@ -57,10 +59,10 @@ func (s *search) consider(o outcome) bool {
 	return better
 }
 
-// first is when a question is begun.
+// first applies to every question: it starts with this strategy.
 func first(*search, *strategy) string { return "the question is new" }
 
-// otherDomains is when pods may be assigned to domains in another order.
+// otherDomains applies when pods may be assigned to domains in another order.
 func otherDomains(s *search, st *strategy) string {
 	if s.best.problem.counts == nil {
 		return ""
@@ -68,8 +70,8 @@ func otherDomains(s *search, st *strategy) string {
 	return others(s, st)
 }
 
-// others is when strategies beyond the first are tried: where few pods have constraints on
-// each other, or there was room on existing nodes to share out.
+// others applies to the strategies after the first: when few pods have constraints
+// on each other, or existing nodes have pods assigned.
 func others(s *search, _ *strategy) string {
 	if !s.few() || len(s.best.Nodes)+len(s.best.Unplaced) == 0 {
 		return ""
@@ -80,7 +82,8 @@ func others(s *search, _ *strategy) string {
 	return "new nodes cost something"
 }
 
-// few says whether pods and nodes are few enough for others.
+// few reports whether there are few enough pods and nodes for the strategies of
+// others.
 func (s *search) few() bool {
 	return (len(s.best.problem.topology.All) > 0 || len(s.best.Existing) > 0) && s.in.Effort > 0 &&
 		len(s.in.Pods) <= maxInserted && len(s.in.Snapshot.Nodes) <= maxInserted

@@ -6,19 +6,20 @@ import (
 	"spokeshave.dev/controller/core/solver/constraint"
 )
 
-// selfAffinityState is what pods that want others on their own node find of them, when
-// pods are placed in turn.
+// selfAffinityState is the state of one topology group that host affinity refers to,
+// while pods are placed one by one.
 type selfAffinityState struct {
-	// count are all that there are, dependents those of them that want somebody near
-	// themselves: the scheduler may have to bind them later.
+	// count is the number of pods that the group counts. dependents are those of
+	// them that have affinity themselves, which the scheduler may have to bind
+	// later.
 	count, dependents int32
-	// seeded says that the first of them wanted its own kind, place is the host or,
-	// after them, the node where it is.
+	// seeded is set when the first of them had affinity to the group itself. place
+	// is the host or, numbered after the hosts, the new node where it is.
 	seeded bool
 	place  int32
 }
 
-// newSelfAffinity counts who is on the hosts.
+// newSelfAffinity counts the pods on the hosts.
 func (t *insertion) newSelfAffinity() {
 	t.selfAffinity = make([]selfAffinityState, len(t.groupKeys))
 	for i := range t.hosts {
@@ -28,8 +29,9 @@ func (t *insertion) newSelfAffinity() {
 	}
 }
 
-// mayBeFirst says whether a pod of the class may be the first of its kind: it wants
-// only those on its node that count it, too, and there is none anywhere.
+// mayBeFirst reports whether a pod of the class may be the first to satisfy its own
+// host affinity: every group that it requires counts the pod itself, and no other
+// pod.
 func (t *insertion) mayBeFirst(cl *class) bool {
 	if cl.needsOthersOnHost() == 0 {
 		return false
@@ -42,9 +44,10 @@ func (t *insertion) mayBeFirst(cl *class) bool {
 	return true
 }
 
-// breaksSeed says whether a pod of the class would be at a place where it takes their
-// home from pods that began a kind without anybody who is sure to be bound there:
-// the scheduler might bind it first, and would send them after it.
+// breaksSeed reports whether a pod of the class at place at could make the affinity
+// of placed pods fail. That is so when all pods that a group counts have affinity to
+// it and began at another place: the scheduler might bind the new pod first, and the
+// others would then have to follow it.
 func (t *insertion) breaksSeed(cl *class, at int32) bool {
 	if cl.terms == nil {
 		return false
@@ -57,7 +60,7 @@ func (t *insertion) breaksSeed(cl *class, at int32) bool {
 	return false
 }
 
-// recordHostAffinity counts a pod that has a place.
+// recordHostAffinity counts a placed pod in the states of its groups.
 func (t *insertion) recordHostAffinity(cl *class, at int32) {
 	if cl.terms == nil {
 		return
@@ -75,8 +78,8 @@ func (t *insertion) recordHostAffinity(cl *class, at int32) {
 	}
 }
 
-// placeOnHostAt puts a pod on a host; one that begins its kind also where nobody is whom it
-// wants.
+// placeOnHostAt places a pod on a host. With w.seed its host affinity need not be
+// met.
 func (t *insertion) placeOnHostAt(h *host, c int32, w *affinityTarget) bool {
 	cl := &t.classes[c]
 	if !w.seed {

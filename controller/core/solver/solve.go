@@ -9,8 +9,9 @@ import (
 	"spokeshave.dev/controller/core/solver/supply"
 )
 
-// Solve makes the plan of least total effective cost that it finds: pods go to
-// existing nodes first, then each to the heaviest pools that can take it.
+// Solve returns the plan with the lowest total effective cost that it finds. Pods go
+// to existing nodes first, then each to the pools of the highest weight that can
+// take it.
 func Solve(in Input) (model.Plan, Stats) {
 	log := &trialLog{budget: effort.New(len(in.Pods))}
 	in.budget = log.budget
@@ -25,25 +26,26 @@ func Solve(in Input) (model.Plan, Stats) {
 	return *found.Plan, stats
 }
 
-// outcome is a plan with its statistics. What is said of the pods left out is not
-// there before explain, which takes as long as packing.
+// outcome is a plan with its statistics. The reasons of unplaced pods are filled in
+// by explain, which takes about as long as packing.
 type outcome struct {
 	*model.Plan
 	stats   *Stats
 	explain func()
-	// problem, hosts and options, by new node, are what the plan was written from.
+	// problem, hosts and options (by new node) are what the plan was written from.
 	problem *problem
 	hosts   []host
 	options [][]int32
-	// trial is the plan's place in the log.
+	// trial is the index of the plan's trial in the log.
 	trial int
 }
 
-// cost is what the new nodes cost in USD/hour: effective cost and Catalog.NodeCost.
+// cost returns what the new nodes cost in USD/hour: effective cost and
+// Catalog.NodeCost.
 func (o *outcome) cost() float64 { return o.stats.Effective + o.stats.Fixed.USD() }
 
-// preferable says whether a leaves out fewer of the most urgent pods than b, or
-// costs less where both leave out as many.
+// preferable reports whether a leaves out fewer of the most urgent pods than b, or
+// as many at lower cost.
 func preferable(s *model.Snapshot, a, b outcome) bool {
 	balance := map[int32]int{}
 	for i := range a.Unplaced {
@@ -60,7 +62,8 @@ func preferable(s *model.Snapshot, a, b outcome) bool {
 	return a.cost() < b.cost()*(1-1e-9)
 }
 
-// solveWith makes a plan with the pods with unmet host affinity bundled; nil is for none.
+// solveWith makes a plan in which the pods with unmet host affinity are bundled; w
+// is nil for a plan without bundles.
 func solveWith(in *Input, required []model.PodSpec, by domainOrder, w *unmetHostAffinity) answer {
 	p := newProblem(in, required)
 	p.domainOrder = by

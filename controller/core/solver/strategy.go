@@ -8,73 +8,79 @@ type strategy struct {
 	// effort bounds the improvement of each packing, in moves, together with
 	// Input.Effort.
 	effort int
-	// rounds is how often the strategy may run in succession.
+	// rounds is how many times in succession the strategy may run.
 	rounds int
-	// next readies the next round and says why it is worth its work; "" says that
-	// it is not, and ends the rounds.
+	// next prepares the next round and returns why it should run; "" ends the
+	// rounds.
 	next func(*search, *strategy) string
 }
 
-// options are what strategies differ in.
+// options are the parameters of a strategy.
 type options struct {
 	kind kind
-	// domains is what the domain of a pod is chosen by, where all pods are packed at once.
+	// domains is the order of domains, for strategies that pack all pods at once.
 	domains domainOrder
-	// insertion is how pods are placed one by one, base the number of
-	// the insertion.
+	// insertion is how pods are placed one by one. base is the index of the
+	// insertion strategy whose failures are shared.
 	insertion insertionStrategy
 	base      int
 }
 
-// kind is what a strategy does.
+// kind is the procedure of a strategy.
 type kind uint8
 
 const (
-	// pack assigns pods to domains and packs them all at once, each for itself.
+	// pack assigns pods to domains and packs them all at once, without bundles.
 	pack kind = iota
-	// packBundles does so with bundles of pods that share a node, as the trials of the same
-	// order of domains have shown them to be needed; packBestBundles with those of the best.
+	// packBundles does the same with the bundles that earlier trials of the same
+	// order of domains have shown to be needed. packBestBundles uses the bundles of
+	// the best of these trials.
 	packBundles
 	packBestBundles
 	// insert places pods one by one.
 	insert
-	// insertFailedFirst places those first that trials of the same insertion left out most
-	// often, insertBestOrder in the order in which that has placed more than anything before.
+	// insertFailedFirst first places the classes that earlier trials of the same
+	// insertion left out most often. insertBestOrder uses the order that has placed
+	// more pods than any earlier plan.
 	insertFailedFirst
 	insertBestOrder
-	// insertTargetsFirst places those first that others want near, and then as insertBestOrder.
+	// insertTargetsFirst first places the pods that the affinity of failed classes
+	// selects, and then continues as insertBestOrder.
 	insertTargetsFirst
 )
 
-// The figures beside the constants are from the first 600 scenarios of tools/digests,
-// planned with another value: plans that differ, and cost and pods placed of all.
+// The figures in these comments come from planning the first 600 scenarios of
+// tools/digests with another value. They give the number of plans that differ, and
+// the change of the total cost or of the pods placed.
 const (
-	// unlimited leaves the effort to Input.Effort.
+	// unlimited leaves the bound to Input.Effort.
 	unlimited = 1 << 30
-	// quickEffort is for plans that are made to see who is left out, and for packing after
-	// an insertion, which has a good start. With 50 moves 15 plans differ, at the same cost; with
-	// 1,000 moves 8, at 0.07 % less.
+	// quickEffort is for plans that only show which pods are left out, and for
+	// packing after an insertion, which gives a good start. With 50 moves 15 plans
+	// differ, at the same cost; with 1,000 moves 8 differ, at 0.07 % lower cost.
 	quickEffort = 200
-	// orderEffort is for the other orders of domains. With 200 moves 2 plans differ, at
-	// 0.04 % more; with 20,000 moves 1, at 0.02 % less.
+	// orderEffort is for the other orders of domains. With 200 moves 2 plans differ,
+	// at 0.04 % higher cost; with 20,000 moves 1 differs, at 0.02 % lower cost.
 	orderEffort = 1000
-	// maxBundleRounds is how often a plan is made again while bundles find no place. With
-	// 3 rounds no plan differs, with 12 rounds 1, at the same cost.
+	// maxBundleRounds is how many times a plan is made again while bundles find no
+	// place. With 3 rounds no plan differs; with 12 rounds 1 differs, at the same
+	// cost.
 	maxBundleRounds = 6
-	// maxInsertRounds is how often the same insertion runs again while pods are left out.
-	// With 2 rounds 9 pods of 18,433 less are placed, with 10 rounds no plan differs.
+	// maxInsertRounds is how many times the same insertion runs again while pods are
+	// left out. With 2 rounds 9 of 18,433 pods fewer are placed; with 10 rounds no
+	// plan differs.
 	maxInsertRounds = 5
-	// insertions is how many ways there are to place pods one by one.
+	// insertions is the number of insertion strategies.
 	insertions = 7
-	// maxInserted is up to how many pods, and existing nodes, orders of domains beyond the
-	// first and insertions are tried: they take time that grows with pods times nodes.
-	// With 100, 190 pods of 18,433 less are placed.
+	// maxInserted is the largest number of pods, and of existing nodes, for which
+	// further orders of domains and insertions are tried: their time grows with pods
+	// times nodes. With 100, 190 of 18,433 pods fewer are placed.
 	maxInserted = 300
 )
 
-// strategies is the list that every question is answered by, in this order. The plan
-// wins that places most of the most urgent pods, then the one that costs least, then the
-// one that was found first.
+// strategies returns the strategies in the order in which they run on a question.
+// The best plan is the one that places the most of the most urgent pods, then the
+// one with the lowest cost, then the one found first.
 func strategies() []strategy {
 	return []strategy{
 		{"pack, spread first", options{domains: spreadFirst}, unlimited, 1, first},

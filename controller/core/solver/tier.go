@@ -7,11 +7,11 @@ import (
 	"spokeshave.dev/controller/core/solver/supply"
 )
 
-// fullGroup is how much of a group may be taken, with room for what adding up parts
-// such as 1/3 loses.
+// fullGroup is how much of a group may be used. It exceeds 1 by the rounding error
+// of sums of parts such as 1/3.
 const fullGroup = 1 + 1e-9
 
-// indexTiers notes what the offer's cost depends on.
+// indexTiers records the groups that the offer's cost depends on.
 func (b *budget) indexTiers(o int32) {
 	for _, t := range b.p.supply.Tiers(o) {
 		b.tiered = b.tiered || t.Until > 0 || len(t.Shares) > 0
@@ -23,8 +23,8 @@ func (b *budget) indexTiers(o int32) {
 	}
 }
 
-// tier is the first of the offer's tiers that has room for one more node, nil
-// when the billed price counts.
+// tier returns the first of the offer's tiers that has room for one more node, nil
+// when the billed price is the cost.
 func (b *budget) tier(o int32) *supply.Tier {
 	tiers := b.p.supply.Tiers(o)
 	for i := range tiers {
@@ -38,8 +38,8 @@ func (b *budget) tier(o int32) *supply.Tier {
 	return nil
 }
 
-// use counts a node of the offer, and moves the costs of all offers whose tier
-// it fills. It returns what the node takes of groups.
+// use counts a node of the offer and updates the costs of all offers whose tier it
+// fills. It returns what the node uses of groups.
 func (b *budget) use(o int32) []supply.Share {
 	var shares []supply.Share
 	if b.tiered {
@@ -51,7 +51,7 @@ func (b *budget) use(o int32) []supply.Share {
 	return shares
 }
 
-// reuse counts a node of the offer again that unuse took back with these shares.
+// reuse counts a node of the offer again after unuse, with the same shares.
 func (b *budget) reuse(o int32, shares []supply.Share) {
 	if left := b.reserved[o]; left != nil {
 		*left--
@@ -62,7 +62,7 @@ func (b *budget) reuse(o int32, shares []supply.Share) {
 	}
 }
 
-// unuse takes back a node of the offer, and what it took of groups.
+// unuse reverses use: it removes a node of the offer and what it used of groups.
 func (b *budget) unuse(o int32, shares []supply.Share) {
 	if left := b.reserved[o]; left != nil {
 		*left++
@@ -73,8 +73,8 @@ func (b *budget) unuse(o int32, shares []supply.Share) {
 	}
 }
 
-// share takes parts of groups for a node of the offer, or gives them back, and moves
-// all costs that depend on it.
+// share adds (sign 1) or subtracts (sign -1) what a node of the offer uses of
+// groups, and updates all costs that depend on it.
 func (b *budget) share(o int32, shares []supply.Share, sign float64) {
 	var moved []int32
 	for _, s := range shares {
@@ -90,7 +90,8 @@ func (b *budget) share(o int32, shares []supply.Share, sign float64) {
 	}
 }
 
-// reprice looks up the offer's cost and adds its node template to moved if it changed.
+// reprice updates the offer's cost and adds its node template to moved if it
+// changed.
 func (b *budget) reprice(o int32, moved []int32) []int32 {
 	f := &b.p.supply.Offers[o]
 	cost := f.Price.USD()

@@ -1,36 +1,34 @@
 package solver
 
-// Trial is one plan that Solve made on its way to the best: by which strategy,
-// why, at what effort, and what it reached. Trials say how a plan came about;
-// they have no part in it.
+// Trial is one plan that Solve made: by which strategy, why, with what effort, and
+// with what result. Trials explain how a plan was found; they do not influence it.
 type Trial struct {
-	// Strategy is the name of the strategy, Question that of what it was asked
-	// for: which preferences were taken as requirements.
+	// Strategy is the name of the strategy. Question is the name of its question:
+	// which preferences counted as requirements.
 	Strategy, Question string
-	// Why is what made the strategy worth trying.
+	// Why is the condition for which the strategy was run.
 	Why string
-	// Effort is the bound on the improvement of each of its packings, in moves;
-	// Moves is the work that it took, as package effort counts it.
+	// Effort bounds the improvement of each of its packings, in moves. Moves is the
+	// work that it took, as package effort counts it.
 	Effort, Moves int
-	// Unplaced is how many of the pods that it was asked for are left out, Cost what
-	// its new nodes cost in USD/hour: effective cost and Catalog.NodeCost.
+	// Unplaced is how many of the question's pods are left out. Cost is what its new
+	// nodes cost in USD/hour: effective cost and Catalog.NodeCost.
 	Unplaced int
 	Cost     float64
-	// Modes are the ways of spending what is scarce that were tried; nil where the first
-	// was enough.
+	// Modes are the modes that were tried; nil when the first one was sufficient.
 	Modes []ModeTrial
 	// Dropped says why the strategy made no plan; "" when it made one.
 	Dropped string
-	// Won marks the trial whose plan is the answer: exactly one of a solve.
+	// Won marks the trial whose plan is the result. A solve has exactly one.
 	Won bool
 }
 
-// ModeTrial is one way of spending limits, headroom and reservations within a trial. The
-// pods of a trial are assigned to domains and existing nodes once for all of its modes.
+// ModeTrial is one attempt of a trial, in one mode. The modes of a trial share the
+// assignment of pods to domains and existing nodes.
 type ModeTrial struct {
 	Name string
-	// Moves, Unplaced and Cost are as in Trial, before pods are taken back that relied
-	// on others without a place.
+	// Moves, Unplaced and Cost are as in Trial, before evictUnsatisfied removes
+	// pods.
 	Moves, Unplaced int
 	Cost            float64
 	Won             bool

@@ -2,22 +2,21 @@ package solver
 
 import "spokeshave.dev/controller/core/solver/effort"
 
-// trialLog is everything that one solve tries, under one budget of effort.
+// trialLog records all trials of one solve and their common budget of effort.
 type trialLog struct {
 	budget *effort.Budget
 	trials []Trial
-	// before is what the budget had spent when the last trial was begun.
+	// before is what the budget had spent when the last trial began.
 	before int
 }
 
-// begin notes a trial before it runs.
+// begin records a trial before it runs.
 func (l *trialLog) begin(t Trial) {
 	l.before = l.budget.Work()
 	l.trials = append(l.trials, t)
 }
 
-// end notes what the trial that was begun last has reached, and makes its plan known as
-// the trial's.
+// end records the result of the last trial, and the trial's index in its plan.
 func (l *trialLog) end(o *outcome) {
 	t := &l.trials[len(l.trials)-1]
 	t.Moves = l.budget.Work() - l.before
@@ -25,14 +24,14 @@ func (l *trialLog) end(o *outcome) {
 	o.trial = len(l.trials) - 1
 }
 
-// modes notes in which modes the packing of the last trial was attempted.
+// modes records the modes of the last trial, when there were several.
 func (l *trialLog) modes(tried []ModeTrial) {
 	if len(tried) > 1 {
 		l.trials[len(l.trials)-1].Modes = tried
 	}
 }
 
-// drop notes that the trial that was begun last made no plan.
+// drop records that the last trial made no plan, and why.
 func (l *trialLog) drop(why string) {
 	t := &l.trials[len(l.trials)-1]
 	t.Moves, t.Dropped = l.budget.Work()-l.before, why

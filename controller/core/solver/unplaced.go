@@ -10,25 +10,25 @@ import (
 	"spokeshave.dev/controller/core/solver/vec"
 )
 
-// explainer lists the pods without a place, and finds the reasons when asked to.
+// explainer lists the pods without a place, and finds the reasons on request.
 type explainer struct {
 	p *problem
 	b *budget
-	// pending are the reasons that are still to be found.
+	// pending are the reasons that have not been found yet.
 	pending []pendingReasons
-	// offersByID are the offers' numbers, once one has been asked for.
+	// offersByID are the offers' numbers; nil before the first lookup.
 	offersByID map[offerID]int32
 }
 
-// pendingReasons are reasons that are still to be found.
+// pendingReasons are the reasons of a class, which explain fills in.
 type pendingReasons struct {
 	cl      *class
 	reasons []model.Reason
 }
 
-// unplaced lists the pods without a place, by class, with a reason for every
-// pool, which explain finds. Pods of a class share their reasons. next is, by class,
-// its first pod without a place.
+// unplaced lists the pods without a place, by class. explain later fills in a reason
+// for every pool. Pods of a class share their reasons. next is, by class, the index
+// of its first pod without a place.
 func (x *explainer) unplaced(next []int) []model.Unplaced {
 	var out []model.Unplaced
 	memo := map[string][]model.Reason{}
@@ -63,7 +63,7 @@ func (x *explainer) explain() {
 	x.pending = nil
 }
 
-// pools are the NodePools as a class sees them.
+// pools returns the NodePools from the view of a class.
 func (x *explainer) pools(cl *class) []explain.Pool {
 	out := make([]explain.Pool, len(x.p.snap.Pools))
 	for i := range out {
@@ -87,7 +87,8 @@ func (x *explainer) pools(cl *class) []explain.Pool {
 	return out
 }
 
-// offerings are those of a template's catalogue, whether it may launch them or not.
+// offerings returns the offerings of a template's catalogue, also those that the
+// template may not launch.
 func (x *explainer) offerings(cl *class, tm *supply.Template) iter.Seq[explain.Offering] {
 	return func(yield func(explain.Offering) bool) {
 		pool := &x.p.snap.Pools[tm.Pool]
@@ -103,7 +104,7 @@ func (x *explainer) offerings(cl *class, tm *supply.Template) iter.Seq[explain.O
 	}
 }
 
-// offering is an offering of a template's catalogue as a class sees it.
+// offering is an offering of a template's catalogue from the view of a class.
 type offering struct {
 	x             *explainer
 	cl            *class
@@ -177,14 +178,15 @@ func (o *offering) Price() (model.Price, bool) {
 
 func (o *offering) instanceType() *model.InstanceType { return &o.cat.Source.Types[o.typ] }
 
-// offer is the number of the offering among the offers; false where packing leaves it out.
+// offer returns the number of the offering's offer; false when packing leaves it
+// out.
 func (o *offering) offer() (int32, bool) { return o.x.offer(offerID{o.tm.From, o.typ, o.offering}) }
 
-// offerID is what there is one offer of: the first offer of its node template, and its
-// type and offering in the catalogue.
+// offerID identifies an offer: the first offer of its node template, and its type
+// and offering in the catalogue.
 type offerID struct{ from, typ, offering int32 }
 
-// offer finds the number of an offer.
+// offer returns the number of an offer; false when there is none.
 func (x *explainer) offer(of offerID) (int32, bool) {
 	if x.offersByID == nil {
 		x.offersByID = make(map[offerID]int32, len(x.p.supply.Offers))

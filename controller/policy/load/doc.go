@@ -1,9 +1,9 @@
-// Package load turns ConfigMaps and folders into compiled policies, keeps the
-// last good version of each, and says of every one what became of it.
+// Package load turns ConfigMaps and folders into compiled policies, keeps the last
+// good version of each, and reports the state of each.
 //
-// A bad revision never replaces a good one. What is loaded is swapped as a
-// whole: a decision sees the policies of one moment.
+// A revision that cannot be loaded never replaces a good one. Policies changes as a
+// whole, so that a decision uses a consistent set of policies.
 //
-// Not here: watching ConfigMaps and writing status (reconcile/policies), and
-// the engines (policy/wasm, policy/rego), which are handed in by name.
+// ConfigMaps are watched and statuses written by package reconcile/policies. The
+// engines (policy/wasm, policy/rego) are given to New by name.
 package load

@@ -18,15 +18,15 @@ import (
 
 // Config says which policies may be loaded, and how.
 type Config struct {
-	// Namespace is the controller's own: its policies are guardrails and may
-	// answer every hook. Policies elsewhere may only rank and consolidate.
+	// Namespace is the controller's namespace. Its policies may answer every hook.
+	// Policies in other namespaces may only rank and consolidate.
 	Namespace string
-	// Required names policies (name, or namespace/name) that must be active
-	// for anything to be launched.
+	// Required names policies (name, or namespace/name) that must be active before
+	// anything is launched.
 	Required []string
 	// Engines compile policies, by engine name.
 	Engines map[string]policy.Engine
-	// Now dates the states.
+	// Now returns the time at which a state changed.
 	Now func() time.Time
 }
 
@@ -39,52 +39,53 @@ type Loader struct {
 	entries map[Key]*entry
 }
 
-// inForce are the policies that are asked, and what each was made of.
+// inForce holds the policies that are asked, with the files of each.
 type inForce struct {
 	policies []policy.Policy
 	contents []policy.Contents
 }
 
-// Key names a policy.
+// Key identifies a policy by its ConfigMap.
 type Key struct{ Namespace, Name string }
 
-// entry is one ConfigMap's policy: the good version, and what became of the
-// last revision.
+// entry is one ConfigMap's policy: its good version and the state of its last
+// revision.
 type entry struct {
-	// turn serializes compilations of one policy without holding the loader.
+	// turn serializes compilations of one policy without locking the loader.
 	turn sync.Mutex
 	good policy.Compiled
-	// stand is asked in place of good while there is none.
+	// stand is asked instead of good while good is nil.
 	stand policy.Policy
-	// files are what good, or else stand, was made of.
+	// files are the files of good, or of stand while good is nil.
 	files map[string][]byte
 	seen  string // hash of the last revision tried
-	// revision is the hash of the one before the loader now, parsed or not.
+	// revision is the hash of the revision being loaded, whether or not it could be
+	// parsed.
 	revision string
 	status   policy.Status
 	// tripped is when the breaker was first seen open, zero while it is closed.
 	tripped time.Time
 }
 
-// New makes an empty loader.
+// New returns a loader without policies.
 func New(cfg Config) *Loader {
 	l := &Loader{cfg: cfg, entries: map[Key]*entry{}}
 	l.current.Store(&inForce{policies: []policy.Policy{}})
 	return l
 }
 
-// Policies are the policies in force in pipeline order: ascending priority,
-// then namespace and name. The slice must not be changed.
+// Policies returns the policies in force in pipeline order: ascending priority, then
+// namespace and name. The slice must not be changed.
 func (l *Loader) Policies() []policy.Policy { return l.current.Load().policies }
 
-// Contents are what each of Policies was made of. Of a policy that never had a
-// good version they are the broken ones. They must not be changed.
+// Contents returns the files of each of Policies. For a policy that never had a good
+// version they are those of its last revision. They must not be changed.
 func (l *Loader) Contents() []policy.Contents { return l.current.Load().contents }
 
-// Apply loads a ConfigMap's policy. It may take seconds: calls for different
-// policies run side by side. changed says that the policies in force are not
-// what they were; the error says why the revision was rejected, in which case
-// the last good version stays in force.
+// Apply loads a ConfigMap's policy. It may take seconds; calls for different
+// policies run in parallel. changed is true when the policies in force have changed.
+// The error says why the revision was rejected; the last good version then stays in
+// force.
 func (l *Loader) Apply(ctx context.Context, cm *corev1.ConfigMap) (changed bool, err error) {
 	key := Key{cm.Namespace, cm.Name}
 	e := l.entry(key)
@@ -94,7 +95,7 @@ func (l *Loader) Apply(ctx context.Context, cm *corev1.ConfigMap) (changed bool,
 	src, err := ParseConfigMap(cm)
 	if err == nil && src.Info.Hash == e.seen {
 		l.reaffirm(e)
-		return false, nil // the same contents, judged before
+		return false, nil // the same contents as the last revision tried
 	}
 	var compiled policy.Compiled
 	if err == nil {
@@ -102,7 +103,7 @@ func (l *Loader) Apply(ctx context.Context, cm *corev1.ConfigMap) (changed bool,
 		compiled, err = l.compile(ctx, src)
 	}
 	if err != nil {
-		if Transient(err) { // the next attempt may fare better
+		if Transient(err) { // the next attempt may succeed
 			e.seen = ""
 		}
 		l.reject(e, cm, err)
@@ -115,23 +116,23 @@ func (l *Loader) Apply(ctx context.Context, cm *corev1.ConfigMap) (changed bool,
 	return true, nil
 }
 
-// look notes which revision is being judged, once it has been: the status says
-// so together with what became of it.
+// look sets the revision in the status. It is called after the revision was loaded
+// or rejected, so that revision and state belong together.
 func (l *Loader) look(e *entry, cm *corev1.ConfigMap) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	e.revision = Hash(cm)
 }
 
-// Transient says that a revision was rejected because a wall clock ran out: the
-// machine may have been busy, and it is worth trying again.
+// Transient reports whether a revision was rejected because a deadline passed. The
+// machine may have been busy, so another attempt may succeed.
 func Transient(err error) bool {
 	var f *policy.Fault
 	return errors.As(err, &f) && f.Kind == policy.FaultDeadline || errors.Is(err, context.DeadlineExceeded)
 }
 
-// reaffirm clears the status when an author goes back to the version in force
-// from a revision that could not even be read.
+// reaffirm clears the status when the contents return to the version in force after
+// a revision that could not be parsed.
 func (l *Loader) reaffirm(e *entry) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -162,7 +163,7 @@ func (l *Loader) compile(ctx context.Context, src *policy.Source) (policy.Compil
 	return engine.Compile(ctx, src)
 }
 
-// Delete forgets a policy and ends it.
+// Delete removes a policy and closes it.
 func (l *Loader) Delete(ctx context.Context, key Key) (changed bool, err error) {
 	l.mu.Lock()
 	e := l.entries[key]
@@ -224,7 +225,7 @@ func (l *Loader) reject(e *entry, cm *corev1.ConfigMap, why error) {
 	e.status.Revision = e.revision
 }
 
-// publish swaps the policies in force. The caller holds mu.
+// publish replaces the policies in force. The caller must hold mu.
 func (l *Loader) publish() {
 	next := make([]*entry, 0, len(l.entries))
 	for _, e := range l.entries {
@@ -244,7 +245,7 @@ func (l *Loader) publish() {
 	l.current.Store(now)
 }
 
-// asked is what stands for the policy, nil when nothing does.
+// asked returns the policy that is asked for the entry, nil for none.
 func (e *entry) asked() policy.Policy {
 	if e.good != nil {
 		return e.good
@@ -252,7 +253,7 @@ func (e *entry) asked() policy.Policy {
 	return e.stand
 }
 
-// Judged says whether a policy was loaded or rejected since the loader began.
+// Judged reports whether a revision of the policy was loaded or rejected since New.
 func (l *Loader) Judged(key Key) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -260,7 +261,7 @@ func (l *Loader) Judged(key Key) bool {
 	return e != nil && e.status.State != ""
 }
 
-// InForce is the content hash of the version of a policy that is in force, ""
+// InForce returns the content hash of the version of a policy that is in force, ""
 // for none.
 func (l *Loader) InForce(key Key) string {
 	l.mu.Lock()
@@ -272,8 +273,8 @@ func (l *Loader) InForce(key Key) string {
 	return ""
 }
 
-// Missing names the required policies that are not in force: absent, never
-// good, or only in shadow.
+// Missing names the required policies that are not in force: absent, without a good
+// version, or in Shadow mode.
 func (l *Loader) Missing() []string {
 	var out []string
 	for _, want := range l.cfg.Required {

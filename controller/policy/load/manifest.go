@@ -16,7 +16,7 @@ import (
 	"spokeshave.dev/controller/core/policy"
 )
 
-// APIVersion is that of policy.yaml.
+// APIVersion is the apiVersion of policy.yaml.
 const APIVersion = "policy.spokeshave.dev/v1alpha1"
 
 // manifest is policy.yaml. Unknown fields are errors.
@@ -82,8 +82,9 @@ func parseManifest(text []byte) (manifest, error) {
 	return m, nil
 }
 
-// decodeStrict refuses unknown and repeated fields, and those in the wrong case:
-// a failurepolicy that nobody reads fails open.
+// decodeStrict refuses unknown and repeated fields and fields in the wrong case. A
+// misspelt failurePolicy, for example, would otherwise be ignored and the policy
+// would fail open.
 func decodeStrict(text []byte, m *manifest) error {
 	asJSON, err := yaml.YAMLToJSONStrict(text)
 	if err != nil {

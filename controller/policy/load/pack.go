@@ -15,9 +15,9 @@ import (
 	karpv1 "spokeshave.dev/api/karpenter/v1"
 )
 
-// Gather makes the ConfigMap of a policy's folder, named after it: policy.yaml,
-// *.rego, data.json, and module.wasm or module.wasm.gz. Other files stay out.
-// It does not look at what it packs: ParseConfigMap does.
+// Gather makes a ConfigMap of a policy's folder, named after the folder. It contains
+// policy.yaml, *.rego, data.json, and module.wasm or module.wasm.gz, and no other
+// files. Gather does not check the contents; ParseConfigMap does.
 func Gather(dir string) (*corev1.ConfigMap, error) {
 	abs, err := filepath.Abs(dir)
 	if err != nil {

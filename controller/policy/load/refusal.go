@@ -10,9 +10,9 @@ import (
 	"spokeshave.dev/controller/core/policy"
 )
 
-// refusal stands in for a policy that has no good version. It faults whenever
-// it is asked, so that the failure policy of each hook applies: a budget that
-// does not load stops launches, it is not a missing budget.
+// refusal is used for a policy that has no good version. Every call returns a fault,
+// so that the failure policy of each hook applies: a budget that does not load stops
+// launches and does not count as absent.
 type refusal struct {
 	info   policy.Info
 	reason string
@@ -39,9 +39,9 @@ func (r refusal) Ceiling(context.Context, *policy.CeilingInput) (policy.CeilingA
 	return policy.CeilingAnswer{}, r.fault()
 }
 
-// outline reads what can be read of a broken policy: enough to know whom its
-// failure concerns. A policy.yaml that is no YAML, or names no hook, concerns
-// nobody; policies.required is for that.
+// outline reads what it can of a broken policy: its hooks, mode, match and failure
+// policy, which say what its failure affects. A policy.yaml that is not valid YAML,
+// or names no hook, affects nothing; policies.required covers that case.
 func (l *Loader) outline(cm *corev1.ConfigMap) policy.Info {
 	info := policy.Info{Namespace: cm.Namespace, Name: cm.Name, Mode: policy.Enforce}
 	var m manifest
@@ -64,6 +64,6 @@ func (l *Loader) outline(cm *corev1.ConfigMap) policy.Info {
 		info.Match = match
 	}
 	info.Priority, info.Engine = m.Priority, m.Engine
-	info.Guards = info.Answers(policy.HookCeiling) // what it would refuse is not known
+	info.Guards = info.Answers(policy.HookCeiling) // its refusals are not known
 	return info
 }

@@ -25,17 +25,17 @@ const (
 	dataFile       = "data.json"
 )
 
-// maxModule is the most that a module may decode to; what is stored is bounded
-// by the ConfigMap.
+// maxModule is the largest size of a decoded module, in bytes. The stored size is
+// limited by the ConfigMap.
 const maxModule = 8 << 20
 
-// ParseConfigMap reads the policy that a ConfigMap carries. The error is for
-// its author.
+// ParseConfigMap returns the policy in a ConfigMap. The error is written for the
+// policy's author.
 func ParseConfigMap(cm *corev1.ConfigMap) (*policy.Source, error) {
 	return parse(cm.Namespace, cm.Name, filesOf(cm))
 }
 
-// Hash identifies the contents of a ConfigMap, whether they are a policy or not.
+// Hash returns a hash of the ConfigMap's contents, whether or not they are a policy.
 func Hash(cm *corev1.ConfigMap) string { return hash(filesOf(cm)) }
 
 func filesOf(cm *corev1.ConfigMap) map[string][]byte {
@@ -47,7 +47,7 @@ func filesOf(cm *corev1.ConfigMap) map[string][]byte {
 	return files
 }
 
-// parse makes a source of a policy's files by name.
+// parse makes a Source of a policy's files by name.
 func parse(namespace, name string, files map[string][]byte) (*policy.Source, error) {
 	text, ok := files[manifestFile]
 	if !ok {
@@ -80,8 +80,8 @@ func parse(namespace, name string, files map[string][]byte) (*policy.Source, err
 	return src, nil
 }
 
-// contents sorts the files into module and sources. A file that no engine
-// reads is an error: it is most likely misnamed.
+// contents sorts the files into module and sources. A file that no engine reads is
+// an error, since its name is probably misspelt.
 func contents(src *policy.Source, files map[string][]byte) error {
 	for _, name := range slices.Sorted(maps.Keys(files)) {
 		switch {
@@ -159,7 +159,7 @@ func verify(want string, module []byte) error {
 	return nil
 }
 
-// hash identifies the contents: names, lengths and bytes of all files.
+// hash returns a hash of the names, lengths and bytes of all files.
 func hash(files map[string][]byte) string {
 	sum := sha256.New()
 	for _, name := range slices.Sorted(maps.Keys(files)) {

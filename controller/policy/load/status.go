@@ -9,11 +9,11 @@ import (
 	"spokeshave.dev/controller/core/policy"
 )
 
-// StatusName is the ConfigMap in the controller's namespace that holds every
-// policy's Status as JSON, by namespace.name.
+// StatusName is the ConfigMap in the controller's namespace that holds the Status of
+// every policy as JSON, by namespace.name.
 const StatusName = "spokeshave-policy-status"
 
-// trip notes when the breaker opens and closes, as far as anybody looks.
+// trip updates the status when the breaker is observed to open or close.
 func (e *entry) trip(open bool, now time.Time) {
 	switch {
 	case open && e.tripped.IsZero():
@@ -26,7 +26,7 @@ func (e *entry) trip(open bool, now time.Time) {
 	}
 }
 
-// Status lists every policy known, by namespace and name.
+// Status returns the status of every policy, sorted by namespace and name.
 func (l *Loader) Status() []policy.Status {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -8,10 +8,10 @@ import (
 	"spokeshave.dev/sdk/abi"
 )
 
-// Ceiling lays out a ceiling question, a row for every scope, then a row for
-// every launch, and gives the size of its batch. Scopes start without a cap,
-// launches as allowed. The scopes have a second answer each, after those of the
-// launches: a soft cap beside the cap.
+// Ceiling lays out a ceiling question, one row per scope and then one per launch,
+// and returns the size of its batch in bytes. Scopes start without a cap and
+// launches as allowed. After the answers of the launches, each scope has a second
+// answer for its soft cap.
 func (e *Encoder) Ceiling(in *policy.CeilingInput) (int, error) {
 	scopes, launches := len(in.Scopes), len(in.Launches)
 	if err := e.begin(abi.HookCeiling, &in.Call, scopes, launches, scopes+launches+scopes); err != nil {
@@ -54,7 +54,7 @@ func (e *Encoder) launch(l *policy.Launch, ids [3]uint32, to []byte) {
 	row.Put(to)
 }
 
-// CeilingAnswers reads the reply to the last batch, which Ceiling has encoded.
+// CeilingAnswers reads the reply to the last batch, which Ceiling must have encoded.
 func (e *Encoder) CeilingAnswers(reply []byte) (policy.CeilingAnswer, error) {
 	answer := policy.CeilingAnswer{Caps: map[string]policy.Cap{}, Deny: map[int][]string{}}
 	b, err := e.open(reply)
@@ -93,7 +93,7 @@ func limit(answer *policy.CeilingAnswer, scope string, out *abi.CeilingOut) erro
 	return err
 }
 
-// softLimit reads the soft cap beside a scope's cap.
+// softLimit reads the soft cap of a scope from its second answer.
 func softLimit(answer *policy.CeilingAnswer, scope string, out *abi.CeilingOut) error {
 	hourly, monthly, err := bounds(scope, out, 0)
 	if hourly != nil || monthly != nil {
@@ -104,8 +104,8 @@ func softLimit(answer *policy.CeilingAnswer, scope string, out *abi.CeilingOut) 
 	return err
 }
 
-// bounds are the caps that an answer sets, in USD; also names flags that may
-// be set besides theirs.
+// bounds returns the caps that an answer sets, in USD. also is a mask of further
+// flags that the answer may have.
 func bounds(scope string, out *abi.CeilingOut, also uint32) (hourly, monthly *float64, err error) {
 	if out.Flags&^(abi.CeilingHourly|abi.CeilingMonthly|also) != 0 {
 		return nil, nil, bad("scope %s: unknown flags %#x", scope, out.Flags)

@@ -7,8 +7,8 @@ import (
 	"spokeshave.dev/sdk/abi"
 )
 
-// Consolidate lays out a consolidate question and gives the size of its batch.
-// Every verdict starts as deny.
+// Consolidate lays out a consolidate question and returns the size of its batch in
+// bytes. Every verdict starts as deny.
 func (e *Encoder) Consolidate(in *policy.ConsolidateInput) (int, error) {
 	n := len(in.Candidates)
 	if err := e.begin(abi.HookConsolidate, &in.Call, 0, n, n); err != nil {
@@ -38,7 +38,7 @@ func (e *Encoder) Consolidate(in *policy.ConsolidateInput) (int, error) {
 	return e.finish(), nil
 }
 
-// ConsolidateAnswers reads the reply to the last batch, which Consolidate has
+// ConsolidateAnswers reads the reply to the last batch, which Consolidate must have
 // encoded.
 func (e *Encoder) ConsolidateAnswers(reply []byte) ([]policy.ConsolidateAnswer, error) {
 	b, err := e.open(reply)

@@ -9,30 +9,29 @@ import (
 	"spokeshave.dev/sdk/abi"
 )
 
-// names numbers the strings of a batch. Those of the catalogue come first and
-// keep their ids while the generation stays; those of one call follow and are
-// forgotten after it. Id 0 is the empty string.
+// names numbers the strings of a batch. Catalogue strings come first and keep their
+// ids while the generation stays the same. The strings of one call follow and are
+// removed after it. Id 0 is the empty string.
 type names struct {
 	generation uint64
 	ids        map[string]uint32
 	list       []string
-	// index and text are what a batch says of the strings.
+	// index and text are the encoded strings.
 	index, text []byte
 	stable      int // strings of the catalogue
 	stableText  int // their bytes
-	// rows remembers the ids of the last batch's rows: the next one mostly has
-	// the same offerings, and comparing beats hashing.
+	// rows are the ids of the last batch's rows. The next batch usually has the same
+	// offerings, and comparing strings is faster than hashing them.
 	rows []rowNames
 }
 
-// rowNames are the catalogue strings of a row, and their ids.
+// rowNames are the catalogue strings of a row with their ids.
 type rowNames struct {
 	typ, family, zone       string
 	typID, familyID, zoneID uint32
 }
 
-// begin starts a batch. Generation 0 stands for no catalogue: none of its ids
-// is kept.
+// begin starts a batch. Generation 0 means no catalogue: no ids are kept.
 func (n *names) begin(generation uint64) {
 	if n.ids != nil && generation == n.generation && n.stable < maxRows {
 		if generation == 0 {
@@ -45,7 +44,7 @@ func (n *names) begin(generation uint64) {
 	n.stable = 1
 }
 
-// end forgets the strings of the call.
+// end removes the strings of the call.
 func (n *names) end() {
 	for _, s := range n.list[n.stable:] {
 		delete(n.ids, s)
@@ -55,8 +54,8 @@ func (n *names) end() {
 	n.index, n.text = n.index[:n.stable*abi.IndexStride], n.text[:n.stableText]
 }
 
-// catalogue is the id of a catalogue string. All of a batch's catalogue
-// strings must be numbered before the first of its others.
+// catalogue returns the id of a catalogue string. All catalogue strings of a batch
+// must be numbered before its other strings.
 func (n *names) catalogue(s string) uint32 {
 	id := n.call(s)
 	if int(id) == n.stable && n.generation != 0 {
@@ -66,7 +65,7 @@ func (n *names) catalogue(s string) uint32 {
 	return id
 }
 
-// call is the id of a string that may be forgotten after this call.
+// call returns the id of a string that is removed after this call.
 func (n *names) call(s string) uint32 {
 	id, ok := n.ids[s]
 	if !ok {
@@ -79,7 +78,7 @@ func (n *names) call(s string) uint32 {
 	return id
 }
 
-// row is the ids of row i of a rank batch.
+// row returns the ids of row i of a rank batch.
 func (n *names) row(i int, typ, family, zone string) *rowNames {
 	if i >= len(n.rows) {
 		n.rows = append(n.rows, rowNames{})
@@ -97,14 +96,14 @@ func (n *names) row(i int, typ, family, zone string) *rowNames {
 	return r
 }
 
-// same says whether two strings are equal: at a glance, if they are in one
-// place, as a catalogue's are from decision to decision.
+// same reports whether two strings are equal. It first compares their addresses,
+// since catalogue strings are shared between decisions.
 func same(a, b string) bool {
 	return len(a) == len(b) && unsafe.StringData(a) == unsafe.StringData(b) || a == b
 }
 
-// Clean makes a guest's text fit for logs, events and terminals: valid UTF-8,
-// one line, no control characters, at most abi.MaxMessage bytes.
+// Clean makes a guest's text safe for logs, events and terminals: valid UTF-8, one
+// line, no control characters, at most abi.MaxMessage bytes.
 func Clean(text []byte) string {
 	text = text[:min(len(text), abi.MaxMessage)]
 	plain := strings.Map(func(r rune) rune {
@@ -114,7 +113,7 @@ func Clean(text []byte) string {
 		return r
 	}, strings.ToValidUTF8(string(text), "?"))
 	plain = strings.TrimSpace(plain)
-	for len(plain) > abi.MaxMessage { // replacement runes are longer than what they replace
+	for len(plain) > abi.MaxMessage { // replacement runes may be longer than the bytes they replace
 		plain = strings.ToValidUTF8(plain[:abi.MaxMessage], "")
 	}
 	return plain

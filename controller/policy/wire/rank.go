@@ -8,7 +8,7 @@ import (
 	"spokeshave.dev/sdk/abi"
 )
 
-// Rank lays out a rank question and gives the size of its batch.
+// Rank lays out a rank question and returns the size of its batch in bytes.
 func (e *Encoder) Rank(in *policy.RankInput) (int, error) {
 	if err := e.begin(abi.HookRank, &in.Call, 1, len(in.Rows), len(in.Rows)); err != nil {
 		return 0, fmt.Errorf("rank %s: %w", in.Pool.Name, err)
@@ -27,17 +27,16 @@ func (e *Encoder) Rank(in *policy.RankInput) (int, error) {
 	return e.finish(), nil
 }
 
-// putRank writes the rows of a rank batch. Every score starts at the cost so
-// far.
+// putRank writes the rows of a rank batch. Every score starts as the cost so far.
 func (e *Encoder) putRank(b []byte) {
 	e.pool.Put(b[e.head.Pool.Offset:])
 	n := len(e.rank.Rows)
 	rows := b[e.head.Rows.Offset:][:n*abi.RankStride]
 	outs := b[e.head.Out.Offset:][:n*abi.RankOutStride]
 	names := e.names.rows[:n]
-	// Field by field: a literal would be made elsewhere and copied here, which
-	// takes longer than all the rest. Every byte is written, for the guest has
-	// left something else there.
+	// The fields are set one by one, since a composite literal would be built
+	// elsewhere and copied, which takes longer than everything else. Every byte is
+	// written, because the guest may have left other data in the buffer.
 	for i := range e.rank.Rows {
 		r, ids := &e.rank.Rows[i], &names[i]
 		row, out := rankRow(rows, i), rankOut(outs, i)
@@ -53,8 +52,8 @@ func (e *Encoder) putRank(b []byte) {
 	e.rank = nil
 }
 
-// RankAnswers reads the reply to the last batch, a rank question. The answers
-// are put into reuse as far as it has room.
+// RankAnswers reads the reply to the last batch, which Rank must have encoded. It
+// stores the answers in reuse as far as its capacity allows.
 func (e *Encoder) RankAnswers(reply []byte, reuse []policy.RankAnswer) ([]policy.RankAnswer, error) {
 	b, err := e.open(reply)
 	if err != nil {
@@ -65,7 +64,7 @@ func (e *Encoder) RankAnswers(reply []byte, reuse []policy.RankAnswer) ([]policy
 	outs := b[e.head.Out.Offset:][:len(answers)*abi.RankOutStride]
 	for i := range answers {
 		out, a := rankOut(outs, i), &answers[i]
-		a.Score, a.MaxNodes, a.Group, a.Shared, a.Exclude = 0, 0, 0, false, false // of an earlier call
+		a.Score, a.MaxNodes, a.Group, a.Shared, a.Exclude = 0, 0, 0, false, false // values of an earlier call
 		switch {
 		case out.Flags&^(abi.RankExclude|abi.RankShared) != 0:
 			return nil, bad("row %d: unknown flags %#x", i, out.Flags)
@@ -87,7 +86,7 @@ func (e *Encoder) RankAnswers(reply []byte, reuse []policy.RankAnswer) ([]policy
 	return answers, nil
 }
 
-// reasons reads messages, and reads a run of equal ones once.
+// reasons reads messages. It decodes a run of equal messages once.
 type reasons struct {
 	area   abi.Messages
 	offset uint32

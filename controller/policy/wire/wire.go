@@ -1,10 +1,10 @@
-// Package wire translates between the controller's questions and answers and
-// the batches of sdk/abi. Whatever comes back from a guest is checked here:
-// every number is finite and in range, every offset inside the batch, and
-// anything else is a policy.Fault of kind BadReply.
+// Package wire translates between the controller's questions and answers and the
+// batches of sdk/abi. It checks everything that a guest returns: numbers must be
+// finite and in range, and offsets inside the batch. Anything else is a policy.Fault
+// of kind BadReply.
 //
-// Not here: how the bytes reach a guest (controller/policy/wasm) and how
-// answers combine (controller/core/policy).
+// Package controller/policy/wasm passes the bytes to a guest. Package
+// controller/core/policy combines the answers of several policies.
 package wire
 
 import (
@@ -18,7 +18,7 @@ import (
 	"spokeshave.dev/sdk/abi"
 )
 
-// The most rows of a batch, and the bounds of its message area in bytes.
+// Limits on the rows of a batch and on the size of its message area in bytes.
 const (
 	maxRows      = 1 << 18
 	messageBase  = 4 << 10
@@ -26,37 +26,37 @@ const (
 	messageLimit = 64 << 10
 )
 
-// Encoder lays out batches, writes them where the guest wants them, and reads
-// the replies. Rank, Consolidate and Ceiling give the size of the batch, Put
-// writes it; between the two the question must not change. An Encoder belongs to
-// one guest instance: the ids of catalogue strings stay the same from batch to
-// batch, until the catalogue's generation changes. It is not safe for
+// Encoder lays out batches, writes them into the guest's memory, and reads the
+// replies. Rank, Consolidate and Ceiling return the size of the batch in bytes; Put
+// then writes it. The question must not change between the two. An Encoder belongs
+// to one guest instance, because the ids of catalogue strings stay the same from
+// batch to batch until the catalogue's generation changes. It is not safe for
 // concurrent use.
 type Encoder struct {
 	head  abi.Header
 	names *names
-	// catalogue has the strings of batches about offerings, passing those of
-	// all others: a batch with few strings must neither carry a catalogue's nor
-	// make it forgotten.
+	// catalogue has the strings of batches about offerings, passing those of all
+	// other batches. They are separate so that a batch with few strings neither
+	// contains a catalogue's strings nor removes them.
 	catalogue, passing names
 	pairs              []byte
 	scopes, keys       []string
-	// rank is the question of a rank batch, whose many rows go straight to the
-	// guest, and pool its pool row; rows are the encoded rows of other batches.
+	// rank is the question of a rank batch, whose rows are written directly to the
+	// guest, and pool its pool row. rows are the encoded rows of other batches.
 	rank *policy.RankInput
 	pool abi.PoolRow
 	rows []byte
-	// verdict is what the answers of a consolidate batch start with.
+	// verdict is the initial verdict of a consolidate batch's answers.
 	verdict uint32
 }
 
-// begin lays out the parts of a batch whose sizes are known beforehand: pool,
-// rows, out and message area. The strings follow in finish.
+// begin lays out the parts of a batch whose sizes are known: pool, rows, answers and
+// message area. finish adds the strings.
 func (e *Encoder) begin(hook abi.Hook, call *policy.Call, pools, rows, outs int) error {
 	if pools+rows > maxRows {
 		return fmt.Errorf("encode batch: %d rows, at most %d are sent at once", pools+rows, maxRows)
 	}
-	if e.names != nil { // of a batch that was never sent
+	if e.names != nil { // from a batch that was not sent
 		e.names.end()
 	}
 	e.head = abi.Header{
@@ -77,7 +77,7 @@ func (e *Encoder) begin(hook abi.Hook, call *policy.Call, pools, rows, outs int)
 	return nil
 }
 
-// finish lays out pairs and strings and gives the size of the batch.
+// finish lays out pairs and strings and returns the size of the batch.
 func (e *Encoder) finish() int {
 	e.head.Pairs = abi.Span{Offset: e.head.Message.Offset + e.head.Message.Size, Size: uint32(len(e.pairs))}
 	at := aligned(e.head.Pairs.Offset + e.head.Pairs.Size)
@@ -87,8 +87,8 @@ func (e *Encoder) finish() int {
 	return int(e.head.Total)
 }
 
-// Put writes the batch that was laid out last into b, which must be of its
-// size. What b had before does not show: equal questions give equal bytes.
+// Put writes the batch that was laid out last into b, which must have its size. It
+// overwrites every byte, so that equal questions give equal bytes.
 func (e *Encoder) Put(b []byte) {
 	b = b[:e.head.Total]
 	if e.head.Hook == abi.HookRank {
@@ -113,7 +113,7 @@ func (e *Encoder) Put(b []byte) {
 	e.names.end()
 }
 
-// preset writes what the answers of a consolidate or ceiling batch start with.
+// preset writes the initial answers of a consolidate or ceiling batch.
 func (e *Encoder) preset(b []byte) {
 	for i := range int(e.head.Out.Count) {
 		out := abi.ConsolidateOut{Verdict: e.verdict}
@@ -121,14 +121,15 @@ func (e *Encoder) preset(b []byte) {
 	}
 }
 
-// row is where pool or question row i of a consolidate or ceiling batch is
+// row returns where pool or question row i of a consolidate or ceiling batch is
 // encoded.
 func (e *Encoder) row(s abi.Section, i int) []byte {
 	e.rows = resize(e.rows, int(e.head.Out.Offset-abi.HeaderSize))
 	return e.rows[int(s.Offset-abi.HeaderSize)+i*int(s.Stride):]
 }
 
-// labels appends a label set, sorted by key, and gives its first pair and count.
+// labels appends a label set, sorted by key, and returns its first pair and its
+// count.
 func (e *Encoder) labels(set map[string]string) (first, count uint32) {
 	first = uint32(len(e.pairs) / abi.PairStride)
 	e.keys = slices.AppendSeq(e.keys[:0], maps.Keys(set))
@@ -143,8 +144,8 @@ func (e *Encoder) pair(key, value string) {
 	e.pairs = appendU32(appendU32(e.pairs, e.names.call(key)), e.names.call(value))
 }
 
-// open views a reply through the header that was sent: the guest's own copy
-// of it may say anything.
+// open returns the reply up to the size of the batch. It uses the header that was
+// sent, since the guest may have changed its copy.
 func (e *Encoder) open(reply []byte) ([]byte, error) {
 	if uint64(len(reply)) < uint64(e.head.Total) {
 		return nil, bad("the buffer shrank to %d bytes", len(reply))
@@ -157,7 +158,7 @@ func (e *Encoder) out(reply []byte, i int) []byte {
 	return reply[at : at+int(e.head.Out.Stride)]
 }
 
-// Failure is the text that a guest left with status Failed or Refused.
+// Failure returns the text that a guest left with status Failed or Refused.
 func (e *Encoder) Failure(reply []byte) string {
 	b, err := e.open(reply)
 	if err != nil {
@@ -177,7 +178,7 @@ func table(at *uint32, count int, stride uint32) abi.Section {
 	return s
 }
 
-// aligned is the next offset at which a section may start.
+// aligned returns the next offset at which a section may start.
 func aligned(at uint32) uint32 { return (at + abi.Align - 1) &^ (abi.Align - 1) }
 
 func poolStride(hook abi.Hook) uint32 {
@@ -221,10 +222,10 @@ func arch(a string) uint8 {
 	return abi.ArchUnknown
 }
 
-// clamp fits a count into the wire's 32 bits.
+// clamp limits a count to the range of uint32.
 func clamp(n int) uint32 { return uint32(min(max(n, 0), math.MaxUint32)) }
 
-// amount says whether a number is finite and not negative.
+// amount reports whether a number is finite and not negative.
 func amount(f float64) bool { return f >= 0 && f <= math.MaxFloat64 }
 
 func bad(format string, args ...any) *policy.Fault {

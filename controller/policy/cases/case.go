@@ -7,21 +7,21 @@ import (
 	"spokeshave.dev/controller/core/policy"
 )
 
-// Case is a question and the answer expected.
+// Case is a question to a policy and the expected answer.
 type Case struct {
 	Name string
-	// Reason says why it should be so.
+	// Reason says why the answer is expected.
 	Reason string
 	// File and Line are where the case begins.
 	File string
 	Line int
 
 	Hook policy.Hook
-	// Config replaces the policy's own configuration; nil keeps that.
+	// Config replaces the policy's own configuration; nil keeps it.
 	Config json.RawMessage
 	Time   time.Time
 	Seed   uint64
-	// Scenario is a decision to be made in place of a single question.
+	// Scenario is a decision to make instead of a single question; nil for none.
 	Scenario *Scenario
 
 	rank        *rankQuestion
@@ -31,36 +31,36 @@ type Case struct {
 	at          lines
 }
 
-// Scenario is a decision over manifests.
+// Scenario is a decision about the objects in manifests.
 type Scenario struct {
-	// Manifests are files and folders, Policies those of further policies.
+	// Manifests are paths of manifest files and folders. Policies are paths of
+	// further policies.
 	Manifests []string
 	Policies  []string
-	// Region of the embedded catalogue; empty for the one of the manifests.
+	// Region selects the embedded catalogue; empty uses that of the manifests.
 	Region string
 	Time   time.Time
 	Seed   uint64
 }
 
-// Plan is what a decision comes to, counted.
+// Plan is the summary of a decision that a scenario is compared with.
 type Plan struct {
 	// Nodes counts the nodes launched by "type/zone/capacity type".
 	Nodes map[string]int
 	// HourlyCost is the billed price of all nodes launched, USD.
 	HourlyCost float64
-	// Unscheduled has the reasons of the pods without a place, by
-	// namespace/name.
+	// Unscheduled holds the reasons of the pods without a place, by namespace/name.
 	Unscheduled map[string][]string
-	// Removed are the running nodes that go, Kept those that could go, with
-	// what keeps them.
+	// Removed are the running nodes to be removed. Kept maps the other nodes that
+	// were considered to the reason for keeping them.
 	Removed []string
 	Kept    map[string]string
-	// Faults are those of the policy in question.
+	// Faults are the faults of the policy under test.
 	Faults []string
 }
 
-// The shape of a file. Questions are in the policies' own types; what is left
-// out of their rows is filled in by row.
+// The format of a file. Questions use the policies' own types; row fills in what
+// their rows leave out.
 type (
 	fileYAML struct {
 		Cases []caseYAML `yaml:"cases"`
@@ -100,8 +100,8 @@ type (
 	}
 )
 
-// expect is what a case expects; fields that are left out are not looked at,
-// but that nothing may be excluded, denied or at fault without being named.
+// expect is what a case expects. Fields that are left out are not checked, except
+// that every exclusion, denial and fault must be expected.
 type expect struct {
 	Fault     string `yaml:"fault"`
 	NoOpinion *bool  `yaml:"noOpinion"`

@@ -1,11 +1,10 @@
-// Package cases is the format in which authors write down what a policy should
-// answer, and the runner that asks it.
+// Package cases defines the format in which authors write what a policy should
+// answer, and the runner that checks it.
 //
-// A case is a question in the field names of docs/spec/policy.md and what is
-// expected of the answer. The policy that is asked is the compiled one, by way
-// of the same composition as in a decision, so that a case cannot pass for a
-// policy that the controller would understand differently.
+// A case is a question, with the field names of docs/spec/policy.md, and the
+// expected answer. The runner asks the compiled policy through the same code as a
+// decision, so that a case and the controller understand a policy in the same way.
 //
-// Not here: where policies come from, and the decision that a scenario needs
-// (controller/rehearse/author), which are handed in.
+// The caller compiles the policies and makes the decisions of scenarios
+// (controller/rehearse/author).
 package cases

@@ -10,13 +10,13 @@ import (
 	yaml3 "go.yaml.in/yaml/v3"
 )
 
-// lines finds places in a YAML file.
+// lines is a position in a YAML file.
 type lines struct {
 	file string
 	node *yaml3.Node
 }
 
-// in is the place below, by key or index, as far as it exists.
+// in returns the position below, by key or index, as far as it exists.
 func (l lines) in(path ...any) lines {
 	for _, step := range path {
 		next := child(l.node, step)
@@ -28,8 +28,8 @@ func (l lines) in(path ...any) lines {
 	return l
 }
 
-// row reads the place over the defaults in to, and tells which keys it gives. It
-// has been read strictly before.
+// row decodes the position over the defaults in to, and returns the keys that it
+// sets. The file must already have been decoded strictly.
 func (l lines) row(to any) (given map[string]bool, err error) {
 	var all map[string]yaml3.Node
 	if err := errors.Join(l.node.Decode(to), l.node.Decode(&all)); err != nil {
@@ -57,7 +57,7 @@ func child(n *yaml3.Node, step any) *yaml3.Node {
 	return nil
 }
 
-// member is the value of a key, which may come from a mapping that is merged in.
+// member returns the value of a key, which may come from a merged mapping.
 func member(n *yaml3.Node, key string) *yaml3.Node {
 	for i := 0; n.Kind == yaml3.MappingNode && i+1 < len(n.Content); i += 2 {
 		if n.Content[i].Value == key {
@@ -88,7 +88,7 @@ func (l lines) line() int {
 	return l.node.Line
 }
 
-// String is file:line.
+// String returns file:line.
 func (l lines) String() string { return l.file + ":" + strconv.Itoa(l.line()) }
 
 func keys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }

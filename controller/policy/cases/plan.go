@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// checkPlan compares a decision with the golden plan. Keys of nodes may have *
-// for anything; a node or pod that no entry speaks of is a failure.
+// checkPlan compares a decision with the expected plan. Node keys may contain * for
+// any text. A node or pod that no entry matches is a failure.
 func (v *verifier) checkPlan(got *Plan, fault string) {
 	if !v.answers(fault, &answered{}) {
 		return
@@ -74,7 +74,8 @@ func (v *verifier) unscheduled(want []unscheduledYAML, got map[string][]string) 
 	}
 }
 
-// removed compares the running nodes that would go, and why others stay.
+// removed compares the running nodes to be removed, and the reasons for keeping
+// others.
 func (v *verifier) removed(want *planYAML, got *Plan) {
 	for _, pattern := range want.Removed {
 		if !slices.ContainsFunc(got.Removed, func(node string) bool { return like(pattern, node) }) {
@@ -104,7 +105,7 @@ func atLeast(count *int) string {
 	return fmt.Sprint(*count)
 }
 
-// yaml is the plan as it would be expected.
+// yaml returns the plan in the form in which a case expects it.
 func (p *Plan) yaml() string {
 	var b strings.Builder
 	b.WriteString("  plan:\n    nodes:\n")

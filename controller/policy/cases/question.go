@@ -11,7 +11,7 @@ import (
 	"spokeshave.dev/controller/core/policy"
 )
 
-// What is assumed of a row that does not say.
+// Defaults for fields that a row leaves out.
 const (
 	defaultType = "m7g.large"
 	defaultZone = "us-east-1a"
@@ -62,7 +62,7 @@ func (q *ceilingQuestion) stamp(c *Case) {
 
 func (c *Case) call() policy.Call { return policy.Call{Time: c.Time.UTC(), Seed: c.Seed} }
 
-// foreign names the parts of an input that belong to another hook.
+// foreign returns an error for the parts of an input that belong to another hook.
 func (in *inputYAML) foreign(at lines, own ...string) error {
 	for _, part := range []struct {
 		name string
@@ -122,7 +122,7 @@ func (in *inputYAML) rank(at lines) (*rankQuestion, error) {
 	return q, nil
 }
 
-// costs are the costs so far, which policies before this one would have left.
+// costs returns the costs so far, as if earlier policies had set them.
 func (o *offeringYAML) costs(at lines, given bool) ([]policy.Tier, error) {
 	switch {
 	case given && o.Tiers != nil:

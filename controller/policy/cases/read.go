@@ -18,10 +18,10 @@ import (
 	"spokeshave.dev/controller/core/policy"
 )
 
-// DefaultTime is the time of a case that gives none: noon on a Monday.
+// DefaultTime is the time of a case that sets none: noon on a Monday, UTC.
 var DefaultTime = time.Date(2026, time.January, 5, 12, 0, 0, 0, time.UTC) //nolint:gochecknoglobals // a constant that Go cannot write as one
 
-// ReadDir reads cases/*.yaml of a policy's folder; none is no error.
+// ReadDir reads cases/*.yaml of a policy's folder. It is no error if there are none.
 func ReadDir(dir string) ([]Case, error) {
 	files, err := filepath.Glob(filepath.Join(dir, "cases", "*.yaml"))
 	if err != nil {
@@ -42,8 +42,8 @@ func ReadDir(dir string) ([]Case, error) {
 	return out, nil
 }
 
-// Parse reads a file of cases strictly. Every mistake is named with its line.
-// Paths in it are relative to the file.
+// Parse reads a file of cases strictly. The error names every mistake with its line.
+// Paths in the cases are relative to the file.
 func Parse(file string, text []byte) ([]Case, error) {
 	var in fileYAML
 	dec := yaml3.NewDecoder(bytes.NewReader(text))
@@ -77,7 +77,7 @@ func Parse(file string, text []byte) ([]Case, error) {
 	return out, errors.Join(errs...)
 }
 
-// readable gives every line of a YAML error its file.
+// readable adds the file name to every line of a YAML error.
 func readable(file string, err error) error {
 	var errs []error
 	text := []string{strings.TrimPrefix(err.Error(), "yaml: ")}
@@ -178,8 +178,8 @@ func (c *caseYAML) scenario(out *Case) error {
 	return out.expect.check(out)
 }
 
-// check refuses expectations that nothing could meet: of other hooks, and of
-// ids that the question does not have.
+// check refuses expectations that can never be met: those of other hooks, and those
+// about ids that the question does not have.
 func (e *expect) check(c *Case) error {
 	given := map[string]bool{
 		"noOpinion": e.NoOpinion != nil,

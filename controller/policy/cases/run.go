@@ -11,28 +11,27 @@ import (
 	"spokeshave.dev/controller/core/policy"
 )
 
-// Runner asks a policy the questions of cases.
+// Runner asks policies the questions of cases.
 type Runner struct {
-	// Compile makes the policy with a configuration, nil for its own.
+	// Compile returns the policy with a configuration; nil means its own.
 	Compile func(ctx context.Context, config json.RawMessage) (policy.Compiled, error)
-	// Decide makes the decision of a scenario with the policy among those in
-	// force.
+	// Decide makes the decision of a scenario, with p among the policies in force.
 	Decide func(ctx context.Context, s *Scenario, p policy.Policy) (*Plan, error)
 
 	compiled map[string]policy.Compiled
 }
 
-// Failure is an expectation that the answer does not meet.
+// Failure is an expectation that was not met.
 type Failure struct {
 	File string
 	Line int
 	Text string
 }
 
-// String is file:line: text.
+// String returns file:line: text.
 func (f Failure) String() string { return fmt.Sprintf("%s:%d: %s", f.File, f.Line, f.Text) }
 
-// Run asks the question of a case and names every expectation that is not met.
+// Run asks the question of a case and returns every expectation that was not met.
 func (r *Runner) Run(ctx context.Context, c *Case) []Failure {
 	p, err := r.policy(ctx, c.Config)
 	if err != nil {
@@ -59,7 +58,7 @@ func (r *Runner) Run(ctx context.Context, c *Case) []Failure {
 	return v.failures
 }
 
-// Close gives up the policies that were compiled.
+// Close closes the compiled policies.
 func (r *Runner) Close(ctx context.Context) error {
 	var errs []error
 	for _, p := range r.compiled {
@@ -94,12 +93,12 @@ func (r *Runner) policy(ctx context.Context, config json.RawMessage) (policy.Com
 }
 
 func (r *Runner) drop(ctx context.Context, config json.RawMessage) {
-	_ = r.compiled[string(config)].Close(ctx) // what it held is gone either way
+	_ = r.compiled[string(config)].Close(ctx) // an error changes nothing: the policy is dropped either way
 	delete(r.compiled, string(config))
 }
 
-// answered is the policy in question, enforced for every NodePool, with a
-// record of what it said.
+// answered is the policy under test, enforced for every NodePool. It records the
+// answers.
 type answered struct {
 	policy.Policy
 	hook        policy.Hook
@@ -151,8 +150,7 @@ func (a *answered) Ceiling(ctx context.Context, in *policy.CeilingInput) (policy
 	return out, err
 }
 
-// sofar is a policy that makes the costs so far what a case says, a tier at a
-// time.
+// sofar is a policy that sets the costs so far of a case, one tier per policy.
 type sofar struct {
 	policy.Policy
 	answers []policy.RankAnswer
@@ -168,8 +166,9 @@ func (s sofar) Rank(context.Context, *policy.RankInput) ([]policy.RankAnswer, er
 	return s.answers, nil
 }
 
-// before makes the policies that stand before the one in question: the last
-// tier is scored first, and each tier before it for its number of nodes.
+// before returns the policies that come before the one under test. The first one
+// sets the last tier's costs, and each further one the costs of the tier before it,
+// for that tier's number of nodes.
 func (q *rankQuestion) before() []policy.Policy {
 	depth := 0
 	for _, t := range q.tiers {
@@ -214,7 +213,7 @@ func (v *verifier) ceiling(ctx context.Context, a *answered, q *ceilingQuestion)
 	v.checkCeiling(a, q, &out, faultOf(panel))
 }
 
-// faultOf is the text of the last fault, of the policy or in its answer.
+// faultOf returns the text of the last fault, "" for none.
 func faultOf(p *policy.Panel) string {
 	for _, u := range p.Uses() {
 		if u.Fault != "" {

@@ -20,8 +20,8 @@ func (v *verifier) failf(path []any, format string, args ...any) {
 	v.failures = append(v.failures, v.c.fail(fmt.Sprintf(format, args...), append([]any{"expect"}, path...)...))
 }
 
-// answers checks fault and opinion, and says whether there is an answer to look
-// at further.
+// answers checks the fault and whether there is an opinion. It reports whether there
+// is an answer to check further.
 func (v *verifier) answers(fault string, a *answered) bool {
 	want := v.c.expect.Fault
 	switch kind, _, _ := strings.Cut(fault, ":"); {
@@ -73,7 +73,7 @@ func (v *verifier) checkRank(a *answered, q *rankQuestion, out *policy.RankOutco
 	v.order(q, out)
 }
 
-// counts checks for how many nodes a score holds.
+// counts checks the number of nodes for which a score holds.
 func (v *verifier) counts(id string, answer *policy.RankAnswer) {
 	e := &v.c.expect
 	if want, ok := e.MaxNodes[id]; ok && want != answer.MaxNodes {
@@ -84,7 +84,7 @@ func (v *verifier) counts(id string, answer *policy.RankAnswer) {
 	}
 }
 
-// order wants each row strictly cheaper than the next.
+// order checks that each row costs strictly less than the next.
 func (v *verifier) order(q *rankQuestion, out *policy.RankOutcome) {
 	ids := v.c.expect.Order
 	for i, id := range ids {
@@ -170,7 +170,7 @@ func (v *verifier) caps(got map[string]policy.Cap) {
 	}
 }
 
-// text checks an exclusion or denial: those that are not named must not be.
+// text checks an exclusion or denial. One that the case does not name is a failure.
 func (v *verifier) text(what, id string, want map[string]string, got string, is bool) {
 	reason, expected := want[id]
 	switch {
@@ -183,7 +183,7 @@ func (v *verifier) text(what, id string, want map[string]string, got string, is 
 	}
 }
 
-// near compares within the case's tolerance, or to nine digits.
+// near compares within the case's tolerance, or to nine digits if it has none.
 func (v *verifier) near(a, b float64) bool {
 	tolerance := v.c.expect.Tolerance
 	if tolerance == 0 {
@@ -203,7 +203,7 @@ func (v *verifier) sameTiers(want []tierYAML, got []policy.Tier) bool {
 	return slices.EqualFunc(want, got, func(w tierYAML, g policy.Tier) bool { return w.Until == g.Until && v.near(w.Cost, g.Cost) })
 }
 
-// like compares texts, of which the wanted one may have * for anything.
+// like compares texts. The wanted text may contain * for any text.
 func like(want, got string) bool {
 	parts := strings.Split(want, "*")
 	if len(parts) == 1 {

@@ -1,6 +1,5 @@
-// Package engine names the policy engines of the product. The controller and
-// the command line take them from here, so that a policy means the same to
-// both.
+// Package engine lists the policy engines of the product. The controller and the
+// command line both use it, so that both run a policy in the same way.
 package engine
 
 import (
@@ -9,20 +8,20 @@ import (
 	"spokeshave.dev/controller/policy/wasm"
 )
 
-// All are the engines by the name that policy.yaml uses, without a log.
+// All returns the engines by their name in policy.yaml, with the default Config.
 func All() map[string]policy.Engine { return With(Config{}) }
 
-// Config is what the engines may use of their surroundings.
+// Config holds the engines' options. The zero value works.
 type Config struct {
-	// Log, when set, gets what guests write, a line at a time.
+	// Log, when set, receives what guests write, one line at a time.
 	Log func(info *policy.Info, line string)
-	// Cache is a folder for compiled modules; "" keeps none.
+	// Cache is a folder for compiled modules; "" for none.
 	Cache string
-	// RegoByOPA has OPA evaluate all of Rego, without the compiled evaluator.
+	// RegoByOPA makes OPA evaluate every Rego rule, without the compiled evaluator.
 	RegoByOPA bool
 }
 
-// With are the engines by the name that policy.yaml uses.
+// With returns the engines by their name in policy.yaml.
 func With(cfg Config) map[string]policy.Engine {
 	return map[string]policy.Engine{
 		rego.Name: &rego.Engine{OPAOnly: cfg.RegoByOPA},

@@ -116,8 +116,8 @@ func (l *Loader) Apply(ctx context.Context, cm *corev1.ConfigMap) (changed bool,
 	return true, nil
 }
 
-// look sets the revision in the status. It is called after the revision was loaded
-// or rejected, so that revision and state belong together.
+// look records the hash of the revision being loaded. accept and reject copy it to the
+// status, so that revision and state always belong together.
 func (l *Loader) look(e *entry, cm *corev1.ConfigMap) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

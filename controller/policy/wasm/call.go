@@ -13,12 +13,13 @@ import (
 	"spokeshave.dev/controller/policy/wasm/meter"
 )
 
-// callKey finds the call in the context that wazero hands to host functions.
+// callKey is the key of the call in the context that wazero passes to host
+// functions.
 type callKey struct{}
 
-// call is one visit of the host to a guest: what may still be spent, and what
-// has been noticed on the way. One goroutine uses it at a time. It is the
-// context of the guest's functions, so that no call needs one made for it.
+// call is one call of a guest by the host: its remaining budget, and what went
+// wrong. Only one goroutine uses it at a time. It is itself the context of the
+// guest's functions, so that no context has to be made for each call.
 type call struct {
 	context.Context //nolint:containedctx // of the caller, which this one adds to
 
@@ -28,7 +29,8 @@ type call struct {
 	clock   int64             // nanoseconds; sleeping moves it
 	random  rand.PCG
 	log     strings.Builder
-	// fault is why the host stops the guest, cancelled that the caller gave up.
+	// fault is why the host stops the guest. cancelled is set when the caller's
+	// context ended.
 	fault     *policy.Fault
 	cancelled bool
 }
@@ -49,8 +51,8 @@ func callOf(ctx context.Context) *call {
 	return c
 }
 
-// safepoint runs in the guest's call whenever its slice of fuel is used up.
-// The result stops the guest if it is not 0.
+// safepoint runs during the guest's call whenever its slice of fuel is used up. A
+// result other than 0 stops the guest.
 func safepoint(ctx context.Context, mod api.Module, stack []uint64) {
 	c := callOf(ctx)
 	if !c.find(mod) {
@@ -64,9 +66,9 @@ func safepoint(ctx context.Context, mod api.Module, stack []uint64) {
 	stack[0] = 0
 }
 
-// proceed hands out more fuel, unless the guest has to stop.
+// proceed adds fuel and reports whether the guest may continue.
 func (c *call) proceed() bool {
-	runtime.Gosched() // timers and the collector get their turn here
+	runtime.Gosched() // lets timers and the garbage collector run
 	if c.fault == nil {
 		select {
 		case <-c.expired:
@@ -78,7 +80,8 @@ func (c *call) proceed() bool {
 	return c.fault == nil && !c.cancelled && c.refill()
 }
 
-// find sees to it that the guest's fuel is known, also while it is starting.
+// find sets the guest's fuel global, also while the guest is still starting. It
+// reports whether the global is known.
 func (c *call) find(mod api.Module) bool {
 	if c.fuel == nil {
 		if global, ok := mod.ExportedGlobal(meter.FuelExport).(api.MutableGlobal); ok {
@@ -88,7 +91,7 @@ func (c *call) find(mod api.Module) bool {
 	return c.fuel != nil
 }
 
-// refill hands out the next slice of fuel.
+// refill adds the next slice of fuel and reports whether any is left.
 func (c *call) refill() bool {
 	have := int64(c.fuel.Get())
 	for have < 0 && c.left > 0 {
@@ -103,8 +106,8 @@ func (c *call) refill() bool {
 	return have >= 0
 }
 
-// stop ends the guest at its next safepoint, which is at its next function or
-// turn of a loop. The first reason counts.
+// stop makes the guest stop at its next safepoint, which is at its next function
+// call or loop iteration. Only the first reason is kept.
 func (c *call) stop(kind policy.FaultKind, message string) {
 	if c.fault == nil {
 		c.fault = &policy.Fault{Kind: kind, Message: message}
@@ -115,8 +118,8 @@ func (c *call) stop(kind policy.FaultKind, message string) {
 	}
 }
 
-// pay takes what the host does for the guest from the guest's fuel, as if the
-// guest had done it itself. If it cannot pay, the host does not do it.
+// pay deducts work that the host does for the guest from the guest's fuel. It
+// reports whether the fuel is sufficient; otherwise the host must not do the work.
 func (c *call) pay(units int64) bool {
 	if c.fuel == nil {
 		return true
@@ -126,7 +129,7 @@ func (c *call) pay(units int64) bool {
 	return have >= 0 || c.proceed()
 }
 
-// write adds a guest's text to the log of the call, up to its limit.
+// write adds a guest's text to the log of the call, up to maxLog bytes.
 func (c *call) write(text []byte) {
 	if room := maxLog - c.log.Len(); room > 0 {
 		c.log.Write(text[:min(len(text), room)])

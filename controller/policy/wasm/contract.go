@@ -10,7 +10,7 @@ import (
 	"spokeshave.dev/sdk/abi"
 )
 
-// Modules that a policy may import from.
+// Modules that a policy may import functions from.
 const (
 	wasiModule  = "wasi_snapshot_preview1"
 	abortModule = "env"
@@ -29,8 +29,8 @@ func hookExport(h policy.Hook) (string, abi.Hook) {
 	return "", 0
 }
 
-// check compares what a module imports and exports with the contract, by name
-// and type, before anything of it runs.
+// check compares a module's imports and exports with the contract, by name and type,
+// before any of its code runs.
 func check(m *meter.Module, hooks []policy.Hook) error {
 	allowed := imports()
 	for _, i := range m.Imports {
@@ -81,7 +81,7 @@ func check(m *meter.Module, hooks []policy.Hook) error {
 	return nil
 }
 
-// imports are the functions that a module may import.
+// imports returns the functions that a module may import.
 func imports() map[string]meter.Signature {
 	out := map[string]meter.Signature{
 		abi.ImportModule + "." + abi.ImportLog: {Params: params(3)},
@@ -95,7 +95,7 @@ func imports() map[string]meter.Signature {
 
 func params(n int) string { return strings.Repeat(meter.I32, n) }
 
-// show prints a function type as in the text format.
+// show formats a function type as in the text format.
 func show(s meter.Signature) string {
 	names := func(types string) string {
 		out := make([]string, 0, len(types))

@@ -1,15 +1,15 @@
-// Package wasm runs policies that are WebAssembly modules, on wazero.
+// Package wasm runs policies that are WebAssembly modules, with wazero.
 //
-// A module is hostile until shown otherwise. Before it compiles it is bounded
-// and rewritten (controller/policy/wasm/meter); it may import a handful of
-// functions and nothing else; every call has fuel, a call depth, a memory
-// limit and a wall deadline; whatever it returns is checked by
-// controller/policy/wire. Time and randomness are the decision's, there are no
-// files, network or environment. After a fault the instance is thrown away, and
-// a policy that keeps failing is switched off for a while.
+// It treats every module as hostile. Before compilation a module is limited in size
+// and rewritten (controller/policy/wasm/meter), and it may import only a few
+// functions. Every call has limits on fuel, call depth, memory and wall time.
+// Package controller/policy/wire checks everything that a module returns. Time and
+// randomness are the decision's; there are no files, network or environment. After a
+// fault the instance is discarded, and a policy that fails repeatedly is not called
+// for a while.
 //
 // No lock is held while a guest runs.
 //
-// Not here: the wire format (sdk/abi) and where modules come from
-// (controller/policy/load).
+// The wire format is in sdk/abi. Package controller/policy/load provides the
+// modules.
 package wasm

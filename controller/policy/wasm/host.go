@@ -13,8 +13,8 @@ import (
 	"spokeshave.dev/sdk/abi"
 )
 
-// hostFunc is a function that guests may call. It never panics: arguments are
-// the guest's, and memory is read and written through bounds checks.
+// hostFunc is a function that guests may call. It never panics: the arguments come
+// from the guest, so it accesses memory only with bounds checks.
 type hostFunc struct {
 	name      string
 	signature meter.Signature
@@ -44,7 +44,7 @@ func provide(ctx context.Context, r wazero.Runtime) error {
 	return nil
 }
 
-// log is spokeshave_v1.log(level, ptr, len).
+// log implements spokeshave_v1.log(level, ptr, len).
 func log(ctx context.Context, mod api.Module, stack []uint64) {
 	size := min(api.DecodeU32(stack[2]), maxLog)
 	if text, ok := mod.Memory().Read(api.DecodeU32(stack[1]), size); ok {
@@ -54,8 +54,8 @@ func log(ctx context.Context, mod api.Module, stack []uint64) {
 	}
 }
 
-// abort is env.abort(message, file, line, column), which AssemblyScript calls
-// for a failed assertion. Texts are UTF-16, their size in bytes before them.
+// abort implements env.abort(message, file, line, column), which AssemblyScript
+// calls for a failed assertion. Texts are UTF-16, preceded by their size in bytes.
 func abort(ctx context.Context, mod api.Module, stack []uint64) {
 	message := utf16At(mod.Memory(), api.DecodeU32(stack[0]))
 	file := utf16At(mod.Memory(), api.DecodeU32(stack[1]))

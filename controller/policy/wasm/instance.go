@@ -17,7 +17,7 @@ import (
 	"spokeshave.dev/sdk/abi"
 )
 
-// instance is a guest with memory of its own. One goroutine uses it at a time.
+// instance is a guest with its own memory. Only one goroutine uses it at a time.
 type instance struct {
 	mod         api.Module
 	memory      api.Memory
@@ -32,17 +32,17 @@ type instance struct {
 	single      bool // ends with its call
 }
 
-// moment is the time and seed of a visit.
+// moment is the time and seed of a call.
 type moment struct {
 	nanos int64
 	seed  uint64
 }
 
-// setupMoment is what guests see before their first question. Go's runtime
-// refuses to start at 0.
+// setupMoment is the time and seed before a guest's first question. Go's runtime
+// does not start at time 0.
 func setupMoment() moment { return moment{nanos: 1e9, seed: 1} }
 
-// newInstance makes an instance and configures it.
+// newInstance starts an instance and configures it.
 func (p *Policy) newInstance(ctx context.Context) (*instance, error) {
 	i := &instance{maxDepth: p.limits.module.Depth, hooks: map[policy.Hook]api.Function{}}
 	err := i.visit(ctx, p.limits.setup, setupMoment(), func(ctx context.Context) error {
@@ -85,7 +85,7 @@ func (i *instance) start(ctx context.Context, p *Policy) error {
 	return i.configure(ctx, p)
 }
 
-// configure hands over the setup block, with the policy's configuration.
+// configure passes the setup block to the guest, with the policy's configuration.
 func (i *instance) configure(ctx context.Context, p *Policy) error {
 	f := i.mod.ExportedFunction(abi.ExportConfigure)
 	if f == nil {
@@ -133,7 +133,7 @@ func setupBlock(hooks []policy.Hook, config []byte) ([]byte, abi.Setup) {
 	return block, setup
 }
 
-// visit runs f with a fresh budget.
+// visit runs f with a new budget.
 func (i *instance) visit(ctx context.Context, b budget, m moment, f func(context.Context) error) error {
 	if i.timer == nil {
 		i.timer = time.NewTimer(b.deadline) //nolint:forbidigo // the deadline for emergencies is wall time
@@ -152,13 +152,13 @@ func (i *instance) visit(ctx context.Context, b budget, m moment, f func(context
 	return f(&i.call) //nolint:contextcheck // it has ctx inside
 }
 
-// used is the fuel of the last visit.
+// used returns the fuel that the last visit used.
 func (i *instance) used(b budget) uint64 {
 	return uint64(max(0, b.fuel-i.call.left-int64(i.fuel.Get())))
 }
 
-// room asks the guest for a buffer and gives its address and its bytes, which
-// are good until the guest runs again.
+// room asks the guest for a buffer and returns its address and its bytes. The bytes
+// are valid until the guest runs again.
 func (i *instance) room(ctx context.Context, size int) (uint32, []byte, error) {
 	if size > maxReply {
 		return 0, nil, fmt.Errorf("batch of %d bytes, at most %d are sent", size, maxReply)
@@ -181,19 +181,19 @@ func (i *instance) room(ctx context.Context, size int) (uint32, []byte, error) {
 	return ptr, room, nil
 }
 
-// invoke calls an exported function and turns every way in which that can go
-// wrong into a fault or, if the caller gave up, into the caller's own error.
+// invoke calls an exported function. It returns every failure as a fault or, when
+// the caller's context ended, as the caller's error.
 func (i *instance) invoke(ctx context.Context, f api.Function, args ...uint64) (uint64, error) {
 	copy(i.stack[:], args)
 	err := f.CallWithStack(ctx, i.stack[:])
-	// A guest may end well although it was told to stop: it was not asked again.
+	// A guest that was told to stop may return normally before its next safepoint.
 	if err == nil && i.call.fault == nil {
 		return i.stack[0], nil
 	}
 	return 0, i.explain(ctx, err)
 }
 
-// explain finds out why a call has failed.
+// explain returns why a call failed.
 func (i *instance) explain(ctx context.Context, err error) error {
 	var exit *sys.ExitError
 	switch {
@@ -212,7 +212,7 @@ func (i *instance) explain(ctx context.Context, err error) error {
 	return i.withLog(policy.FaultTrap, strings.TrimPrefix(first, "wasm error: "))
 }
 
-// withLog adds the last words of the guest: Go writes its panics there.
+// withLog adds the end of the guest's log, where Go writes its panics.
 func (i *instance) withLog(kind policy.FaultKind, message string) error {
 	if tail := i.call.log.String(); tail != "" {
 		message += ": " + wire.Clean([]byte(tail))

@@ -9,8 +9,8 @@ import (
 	"spokeshave.dev/controller/policy/wasm/meter"
 )
 
-// What a policy may use unless it asks for less. Fuel is about one unit for
-// each instruction.
+// The limits of a policy, unless it asks for lower ones. One unit of fuel is about
+// one instruction.
 const (
 	fuelRank  = 100_000_000
 	fuelOther = 20_000_000
@@ -29,13 +29,13 @@ const (
 	mostGuests = 4
 )
 
-// budget is what one call may use.
+// budget limits one call.
 type budget struct {
 	fuel     int64
 	deadline time.Duration
 }
 
-// limits are the bounds of one policy.
+// limits are the limits of one policy.
 type limits struct {
 	module meter.Limits
 	hooks  map[policy.Hook]budget
@@ -43,7 +43,7 @@ type limits struct {
 	guests int
 }
 
-// lower applies the limits that a policy asks for to the defaults.
+// lower returns the defaults, lowered to the limits that a policy asks for.
 func lower(ask policy.Limits) (limits, error) {
 	l := limits{
 		module: meter.Defaults(),

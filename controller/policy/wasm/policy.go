@@ -22,15 +22,15 @@ const Name = "wasm"
 
 // Engine compiles WebAssembly policies. The zero value works.
 type Engine struct {
-	// Log, when set, gets what policies write, a line at a time.
+	// Log, when set, receives what policies write, one line at a time.
 	Log func(info *policy.Info, line string)
-	// CacheDir, when set, is a folder where compiled modules are kept, by their
-	// content: a restart need not compile them again. Whoever can write to it
-	// can run code in the controller.
+	// CacheDir, when set, is a folder in which compiled modules are kept by content,
+	// so that a restart need not compile them again. Anyone who can write to it can
+	// run code in the controller.
 	CacheDir string
 
-	// patience replaces the wall deadline of setup in tests where fuel must end
-	// first, however busy the machine.
+	// patience replaces the wall deadline of setup in tests in which fuel must run
+	// out first, however busy the machine is.
 	patience time.Duration
 
 	opening sync.Once
@@ -38,7 +38,7 @@ type Engine struct {
 	broken  error
 }
 
-// compiled opens the folder once; nil without one.
+// compiled opens the cache folder on the first call; nil without a folder.
 func (e *Engine) compiled() (wazero.CompilationCache, error) {
 	e.opening.Do(func() {
 		if e.CacheDir == "" {
@@ -65,8 +65,8 @@ type Policy struct {
 	breaker policy.Breaker
 }
 
-// Compile checks, meters and compiles a module, starts and configures a first
-// instance and asks it every hook with nothing to answer.
+// Compile checks, meters and compiles a module. It then starts and configures a
+// first instance and asks it one empty question per hook.
 func (e *Engine) Compile(ctx context.Context, src *policy.Source) (policy.Compiled, error) {
 	p, err := e.compile(ctx, src)
 	if err != nil {
@@ -132,8 +132,8 @@ func (p *Policy) build(ctx context.Context, module []byte, cache wazero.Compilat
 	return p.tryOut(ctx)
 }
 
-// tryOut asks every hook with nothing to answer, so that a policy which can
-// not even do that never goes live.
+// tryOut asks one empty question per hook, so that a policy that cannot answer even
+// these is never put into force.
 func (p *Policy) tryOut(ctx context.Context) error {
 	i, err := p.pool.take(ctx)
 	if err != nil {
@@ -165,8 +165,8 @@ func (p *Policy) Info() policy.Info { return p.info }
 // Stats implements policy.Compiled.
 func (p *Policy) Stats() policy.Stats { return p.breaker.Stats() }
 
-// Close implements policy.Compiled. The compiled code goes with the last
-// decision that holds the policy: the runtime frees it when it is collected.
+// Close implements policy.Compiled. The compiled code is freed by the garbage
+// collector once no decision holds the policy.
 func (p *Policy) Close(ctx context.Context) error { return p.pool.close(ctx) }
 
 // Rank implements policy.Policy.
@@ -236,7 +236,7 @@ func (p *Policy) ask(ctx context.Context, q *question) error {
 	})
 }
 
-// relay hands what the guest wrote to the host's log.
+// relay passes what the guest wrote to the engine's log.
 func (p *Policy) relay(text string) {
 	if p.log == nil || text == "" {
 		return
@@ -246,7 +246,7 @@ func (p *Policy) relay(text string) {
 	}
 }
 
-// ask runs one question on an instance.
+// ask asks one question on an instance.
 func (i *instance) ask(ctx context.Context, q *question) error {
 	size, err := q.layOut(&i.encoder)
 	if err != nil {
@@ -263,7 +263,7 @@ func (i *instance) ask(ctx context.Context, q *question) error {
 		if err != nil {
 			return err
 		}
-		reply, ok := i.memory.Read(ptr, uint32(size)) // room may be of a memory that has grown since
+		reply, ok := i.memory.Read(ptr, uint32(size)) // the memory may have grown since room
 		if !ok {                                      // memory never shrinks
 			return &policy.Fault{Kind: policy.FaultBadReply, Message: "the batch is gone"}
 		}
@@ -291,14 +291,14 @@ func said(s abi.Status, text string) string {
 	return verb + ": " + text
 }
 
-// statusError is a fault that a guest reported in good order: its instance is
-// still sound.
+// statusError is a fault that a guest reported with a status. Its instance can still
+// be used.
 type statusError struct{ fault policy.Fault }
 
 func (e *statusError) Error() string { return e.fault.Error() }
 func (e *statusError) Unwrap() error { return &e.fault }
 
-// sound says whether an instance may be asked again after this outcome.
+// sound reports whether an instance may be asked again after this outcome.
 func sound(err error) bool {
 	var orderly *statusError
 	return err == nil || errors.Is(err, policy.ErrNoOpinion) || errors.As(err, &orderly)

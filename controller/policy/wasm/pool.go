@@ -7,13 +7,13 @@ import (
 	"sync"
 )
 
-// pool keeps instances: those at work, those that wait, and one warm spare, so
-// that the call after a fault does not wait for a start. A permit stands for
-// each of them. Nothing is locked while a guest runs.
+// pool keeps instances: those in use, idle ones, and one idle spare, so that the
+// call after a fault does not wait for a start. Each of them holds a permit. No lock
+// is held while a guest runs.
 //
-// A decision keeps the policies it began with. If one of them is replaced
-// meanwhile, its closed pool still serves: each call gets an instance of its
-// own, which ends with it.
+// A decision keeps the policies that it began with. When one of them is replaced in
+// the meantime, its closed pool still serves calls: each call gets an instance of
+// its own, which is closed after it.
 type pool struct {
 	start   func(context.Context) (*instance, error)
 	ready   chan struct{} // a token for each instance that waits
@@ -34,7 +34,7 @@ func newPool(size int, start func(context.Context) (*instance, error)) *pool {
 	}
 }
 
-// take waits for an instance of its own. It must be given back or discarded.
+// take waits for an instance. The caller must pass it to give or discard.
 func (p *pool) take(ctx context.Context) (*instance, error) {
 	select {
 	case <-p.closed:
@@ -74,7 +74,7 @@ func (p *pool) once(ctx context.Context) (*instance, error) {
 	return i, err
 }
 
-// give returns a sound instance for the next call.
+// give returns a sound instance to the pool for the next call.
 func (p *pool) give(ctx context.Context, i *instance) {
 	if i.single {
 		i.close(ctx)
@@ -86,8 +86,8 @@ func (p *pool) give(ctx context.Context, i *instance) {
 	p.ready <- struct{}{}
 }
 
-// pop is for who has taken a token: of the instances that wait it is the one
-// used last, whose memory is the likeliest to be in the processor's caches.
+// pop removes the idle instance that was used last, since its memory is most likely
+// still in the processor's caches. The caller must hold a token from ready.
 func (p *pool) pop() *instance {
 	p.stacked.Lock()
 	defer p.stacked.Unlock()
@@ -97,7 +97,7 @@ func (p *pool) pop() *instance {
 	return i
 }
 
-// discard ends an instance that must not be asked again.
+// discard closes an instance that must not be asked again.
 func (p *pool) discard(ctx context.Context, i *instance) {
 	i.close(ctx)
 	if !i.single {
@@ -106,7 +106,7 @@ func (p *pool) discard(ctx context.Context, i *instance) {
 	}
 }
 
-// spare starts an instance in the background if none waits.
+// spare starts an instance in the background if none is idle.
 func (p *pool) spare(ctx context.Context) {
 	if len(p.ready) > 0 {
 		return
@@ -124,7 +124,7 @@ func (p *pool) spare(ctx context.Context) {
 	ctx = context.WithoutCancel(ctx)
 	p.spares.Go(func() {
 		i, err := p.start(ctx)
-		if err != nil { // the next call meets the error itself
+		if err != nil { // the next call will get the error itself
 			<-p.permits
 			return
 		}
@@ -135,7 +135,7 @@ func (p *pool) spare(ctx context.Context) {
 	})
 }
 
-// close ends the instances that wait, and waits for those at work.
+// close closes the idle instances and waits for those in use.
 func (p *pool) close(ctx context.Context) error {
 	first := false
 	p.closing.Do(func() { close(p.closed); first = true })
@@ -145,7 +145,7 @@ func (p *pool) close(ctx context.Context) error {
 	for range cap(p.permits) {
 		select {
 		case p.permits <- struct{}{}:
-		case <-p.ready: // its permit is ours now
+		case <-p.ready: // takes over its permit
 			p.pop().close(ctx)
 		case <-ctx.Done():
 			return errors.Join(errors.New("close: calls are still at work"), ctx.Err())

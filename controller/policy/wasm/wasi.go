@@ -24,17 +24,17 @@ const (
 	maxRandom  = 64 << 10
 )
 
-// What guests pay for work of the host that grows with what they ask for: a unit
-// of fuel for so many random bytes, and so many units for a vector or event.
+// The fuel that guests pay for host work that grows with their request: one unit for
+// randomPerFuel random bytes, and fuelPerItem units for a vector or event.
 const (
 	randomPerFuel = 8
 	fuelPerItem   = 8
 )
 
-// wasi is the part of WASI preview 1 that the Go toolchain links, and then
-// some that C libraries do. It is deterministic: no files, arguments or
-// environment; the clock is the decision's, and sleeping moves it; randomness
-// comes from the decision's seed; what is written goes to the log.
+// wasi returns the functions of WASI preview 1 that the Go toolchain links, and some
+// that C libraries link. They are deterministic: there are no files, arguments or
+// environment; the clock is the decision's, and sleeping advances it; randomness
+// comes from the decision's seed; output goes to the log.
 func wasi() []hostFunc {
 	return []hostFunc{
 		result("args_get", params(2), nothing),
@@ -81,7 +81,7 @@ func noSizes(_ *call, mem api.Memory, stack []uint64) uint64 {
 	return faultUnless(mem.WriteUint32Le(api.DecodeU32(stack[0]), 0) && mem.WriteUint32Le(api.DecodeU32(stack[1]), 0))
 }
 
-// clockTime: every clock is the decision's.
+// clockTime returns the decision's time for every clock.
 func clockTime(c *call, mem api.Memory, stack []uint64) uint64 {
 	return faultUnless(mem.WriteUint64Le(api.DecodeU32(stack[2]), uint64(c.clock)))
 }
@@ -148,8 +148,8 @@ func write(c *call, mem api.Memory, stack []uint64) uint64 {
 	return faultUnless(mem.WriteUint32Le(api.DecodeU32(stack[3]), total))
 }
 
-// poll answers every subscription at once; waiting for a clock moves the
-// clock instead.
+// poll answers every subscription at once. A wait for a clock advances the clock
+// instead.
 func poll(c *call, mem api.Memory, stack []uint64) uint64 {
 	count := api.DecodeU32(stack[2])
 	if count == 0 || count > maxEvents {
@@ -188,13 +188,13 @@ func poll(c *call, mem api.Memory, stack []uint64) uint64 {
 	return faultUnless(mem.WriteUint32Le(api.DecodeU32(stack[3]), count))
 }
 
-// exit is proc_exit(code). It returns to a guest that does not expect it: the
-// guest ends at its next function or turn of a loop.
+// exit implements proc_exit(code). It does return, although the guest does not
+// expect that: the guest stops at its next function call or loop iteration.
 func exit(ctx context.Context, _ api.Module, stack []uint64) {
 	callOf(ctx).stop(policy.FaultTrap, fmt.Sprintf("exited with code %d", api.DecodeU32(stack[0])))
 }
 
-// faultUnless gives the error number for a guest's address that is no good.
+// faultUnless returns the error number for an invalid address unless ok is true.
 func faultUnless(ok bool) uint64 { //nolint:revive // a result, not a switch
 	if ok {
 		return wasiOK

@@ -2,22 +2,23 @@ package meter
 
 import "slices"
 
-// maxTight is how many loops of a function are written as two.
+// maxTight is how many loops of a function may be written as two nested loops.
 const maxTight = 64
 
-// keeps says whether a function keeps its fuel in a local: if it has a loop
-// that calls nothing, where that saves a load and a store at every turn.
+// keeps reports whether a function keeps its fuel in a local. It does if it has a
+// loop without calls, where that saves a load and a store per iteration.
 func keeps(s Signature, loops []region) bool {
 	return len(s.Results) <= 1 && slices.ContainsFunc(loops, func(r region) bool { return !r.calls })
 }
 
-// tight says whether the function's n-th loop is written as two, as those are
-// that have neither calls nor loops in them.
+// tight reports whether the function's n-th loop is written as two nested loops.
+// That applies to loops without calls and without inner loops.
 func (f *frame) tight(r region, n int) bool {
 	return f.keeps && !r.calls && !r.outer && !r.takes && n <= maxTight
 }
 
-// load gets the fuel from the global, save puts it there.
+// load copies the fuel from the global to the local, save from the local to the
+// global.
 func (e *emitter) load() {
 	e.b = putU32(append(e.b, opGlobalGet), e.w.fuelGlobal())
 	e.b = putU32(append(e.b, opLocalSet), e.fuel)
@@ -28,7 +29,7 @@ func (e *emitter) save() {
 	e.b = putU32(append(e.b, opGlobalSet), e.w.fuelGlobal())
 }
 
-// get pushes the fuel left.
+// get pushes the remaining fuel.
 func (e *emitter) get() {
 	if e.f.keeps {
 		e.b = putU32(append(e.b, opLocalGet), e.fuel)
@@ -37,15 +38,15 @@ func (e *emitter) get() {
 	}
 }
 
-// less pushes the fuel less a cost.
+// less pushes the remaining fuel minus a cost.
 func (e *emitter) less(cost uint32) {
 	e.get()
 	e.b = append(putS64(append(e.b, opI64Const), int64(cost)), opI64Sub)
 }
 
-// charge takes cost from the fuel and calls the safepoint when none is left.
-// The way around the safepoint comes first: the compiler's registers are as on
-// the first way to a place, and a call leaves none of them.
+// charge deducts cost from the fuel and calls the safepoint when none is left. The
+// branch around the safepoint comes first: at a join the compiler assigns registers
+// as on the first branch, and a call preserves none.
 func (e *emitter) charge(cost uint32) {
 	e.less(cost)
 	e.b = putU32(append(e.b, opLocalTee), e.fuel)
@@ -64,15 +65,16 @@ func (e *emitter) charge(cost uint32) {
 	e.b = append(e.b, opEnd)
 }
 
-// safepoint lets the host refill the global, or stop the module.
+// safepoint calls the host, which refills the global, or stops the module.
 func (e *emitter) safepoint() {
 	e.b = putU32(append(e.b, opCall), e.w.imported)
 	e.b = append(e.b, opIf, 0x40, opUnreachable, opEnd)
 }
 
-// loop begins a loop. A tight one becomes two: the outer sees to it that there is fuel for a turn, and the
-// inner leaves for it if there is not. So the inner one has no call at all, and
-// the compiler keeps everything in registers.
+// loop begins a loop. A tight loop is written as two nested loops: the outer one
+// makes sure that there is fuel for an iteration, and the inner one exits to it when
+// there is not. The inner loop then contains no call, and the compiler keeps its
+// values in registers.
 func (e *emitter) loop(raw []byte) {
 	e.loops++
 	r := e.f.regions[e.loops]

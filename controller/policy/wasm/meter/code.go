@@ -1,6 +1,6 @@
 package meter
 
-// writeCode is the second pass over the functions: it emits them metered.
+// writeCode is the second pass over the functions: it writes them with metering.
 func (w *rewriter) writeCode(r *reader) []byte {
 	n := r.u32()
 	out := putU32(nil, n)
@@ -24,13 +24,13 @@ type emitter struct {
 	f *frame
 	r *reader
 	b []byte
-	// fuel is the number of the local for the fuel left. In a function that
-	// keeps it, the local has the fuel from entry to exit, and the global only
-	// where others look at it: they cannot share a register with a global.
+	// fuel is the index of the local for the remaining fuel. In a function that
+	// keeps its fuel the local is valid from entry to exit, and the global only
+	// where other functions or the host read it.
 	fuel  uint32
 	loops int
-	// tight has, for every block around the place, the function first, how many
-	// of it and those around it are loops that are written as two.
+	// tight has, for every open block, the function first, how many of the blocks up
+	// to it are loops that are written as two.
 	tight []uint32
 }
 
@@ -49,7 +49,7 @@ func (e *emitter) function() error {
 	if cost := e.f.regions[0].cost; !e.f.small && cost > 0 {
 		e.charge(cost)
 	}
-	if e.f.keeps { // a block around everything, so that all ways out lead past its end
+	if e.f.keeps { // a block around the body, so that every exit passes its end
 		e.b = append(e.b, opBlock)
 		if results := e.f.signature.Results; results == "" {
 			e.b = append(e.b, 0x40)
@@ -57,7 +57,7 @@ func (e *emitter) function() error {
 			e.b = append(e.b, results[0])
 		}
 	}
-	// The same walk as in the first pass, over a scratch frame.
+	// This repeats the walk of the first pass, with a scratch frame.
 	g := &gauge{open: []control{{results: len(e.f.signature.Results)}}}
 	scratch := frame{params: e.f.params, locals: e.f.locals, regions: make([]region, 1)}
 	e.tight = append(e.tight, 0)
@@ -81,7 +81,7 @@ func (e *emitter) function() error {
 	return e.r.err
 }
 
-// instruction copies the instruction that was read from at, with what it pays.
+// instruction writes the instruction that was read from at, with its charges.
 func (e *emitter) instruction(op byte, at int) {
 	raw := e.r.b[at:e.r.at]
 	operands := &reader{b: raw, at: 1}
@@ -116,7 +116,7 @@ func (e *emitter) instruction(op byte, at int) {
 		fn := operands.u32()
 		e.call(e.w.frame(fn), putU32([]byte{opCall}, e.w.shift(fn)))
 	case opCallIndirect:
-		e.call(&frame{}, raw) // of which nothing is known
+		e.call(&frame{}, raw) // nothing is known of the callee
 	case opRefFunc:
 		e.b = putU32(append(e.b, opRefFunc), e.w.shift(operands.u32()))
 	case opMemoryGrow:
@@ -130,20 +130,20 @@ func (e *emitter) instruction(op byte, at int) {
 	}
 }
 
-// label is the number, in the metered function, of the block around the place
-// that has the number n.
+// label returns the index, in the metered function, of the open block with index n
+// in the original.
 func (e *emitter) label(n uint32) uint32 {
 	last := len(e.tight) - 1
 	return n + e.tight[last] - e.tight[last-int(n)]
 }
 
-// nest opens a block that is written as so many more.
+// nest opens a block that is written with the given number of additional blocks.
 func (e *emitter) nest(more uint32) {
 	e.tight = append(e.tight, e.tight[len(e.tight)-1]+more)
 }
 
-// call copies a call: its depth is counted if it is deep, and the fuel is where
-// the callee looks for it if it spends some.
+// call writes a call. It counts the call depth if the callee is deep, and stores the
+// fuel in the global if the callee spends fuel.
 func (e *emitter) call(callee *frame, raw []byte) {
 	deep, spends := callee.deep(), callee.spends()
 	if e.f.keeps && spends {
@@ -161,7 +161,7 @@ func (e *emitter) call(callee *frame, raw []byte) {
 	}
 }
 
-// bulk charges for the size of a bulk operation, its topmost operand.
+// bulk charges for the size of a bulk operation, which is its topmost operand.
 func (e *emitter) bulk(sub uint32) {
 	shift := int64(0)
 	switch sub {
@@ -186,8 +186,8 @@ func (e *emitter) bulk(sub uint32) {
 	e.b = putU32(append(e.b, opGlobalGet), w.bulkGlobal())
 }
 
-// enter adds this function's weight to the depth before it calls another,
-// leave takes it off again. A trap leaves the depth where it was.
+// enter adds this function's weight to the depth before a call, and leave subtracts
+// it afterwards. A trap leaves the depth unchanged.
 func (e *emitter) enter() {
 	b, depth := e.b, e.w.depthGlobal()
 	b = putU32(append(b, opGlobalGet), depth)

@@ -5,41 +5,41 @@ import (
 	"fmt"
 )
 
-// frame is what the first pass learns of a function.
+// frame is what the first pass finds out about a function.
 type frame struct {
 	signature      Signature
 	params, locals int
-	// slots are parameters, locals and the deepest operand stack.
+	// slots is the number of parameters, locals and operands at the deepest stack.
 	slots  int
 	bytes  int // of the body
 	blocks int
-	// charges are the instructions that are charged for by themselves.
+	// charges is the number of instructions with a charge of their own.
 	charges int
-	// regions are the function's own straight code and every loop, in the order
-	// in which they open.
+	// regions are the function's straight code and then every loop, in the order in
+	// which they open.
 	regions []region
 	calls   []callSite
-	// tables are the calls through a table.
+	// tables is the number of calls through a table.
 	tables int
-	// variable: it has instructions whose cost their operands decide. led: all
-	// that comes before its first loop leads there. small: its callers pay for
-	// it. keeps: it keeps its fuel in a local.
+	// variable: it has instructions whose cost depends on their operands. led: all
+	// code before its first loop leads to that loop. small: its callers pay for it.
+	// keeps: it keeps its fuel in a local.
 	variable, led, small, keeps bool
 	decided                     bool // about led
-	// weight is how many frames of depth a call of it counts for: every value
-	// that it makes, and every local where ways through it meet, may get a place
-	// of its own in its frame.
+	// weight is how many frames of depth a call counts for. Every value that the
+	// function computes, and every local where branches join, may get a place of its
+	// own in its stack frame.
 	weight uint32
-	// height is the most frames that a call of it adds, 0 if unknown.
+	// height is the largest number of frames that a call adds, 0 if unknown.
 	height uint32
 }
 
-// region is a part of a function that is paid for at once: every turn of a
-// loop, without the loops in it.
+// region is a part of a function that is paid for at once: its straight code, or one
+// iteration of a loop without the loops in it.
 type region struct {
 	cost uint32
-	// calls: other functions are called in it, or in loops in it. outer: there
-	// are loops in it. takes: the loop has parameters.
+	// calls: it, or a loop in it, calls other functions. outer: it contains loops.
+	// takes: the loop has parameters.
 	calls, outer, takes bool
 }
 
@@ -51,16 +51,16 @@ type callSite struct {
 
 var errUnderflow = errors.New("operand stack underflow")
 
-// control is an open block: the stack height at its start and end, and the
-// region that pays for the code around it.
+// control is an open block: its stack height at start and end, and the region that
+// pays for its code.
 type control struct {
 	base, params, results int
 	region                int
 	dead                  bool // after an unconditional branch
 }
 
-// gauge follows the height of the operand stack through a function. For valid
-// code it is exact; what is invalid is left to the engine to refuse.
+// gauge tracks the height of the operand stack through a function. It is exact for
+// valid code. The engine refuses invalid code later.
 type gauge struct {
 	height, deepest int
 	pushed          int // values in all
@@ -84,8 +84,8 @@ func (g *gauge) move(pop, push int) error {
 	return nil
 }
 
-// label consumes the number of a block around the place. One beyond the function
-// would name the block that the rewriting puts around its body.
+// label reads the index of an open block. An index beyond the function is refused:
+// it would refer to the block that the rewriting puts around the body.
 func (g *gauge) label(r *reader) {
 	if n := r.u32(); int64(n) >= int64(len(g.open)) {
 		r.failf("no block %d", n)
@@ -113,7 +113,7 @@ func (g *gauge) otherwise() {
 	g.height = top.base + top.params
 }
 
-// leave ends the innermost block and gives the region that goes on.
+// leave ends the innermost block and returns the region of the code after it.
 func (g *gauge) leave() int {
 	top := g.top()
 	g.height = top.base + top.results
@@ -166,7 +166,7 @@ func (w *rewriter) measure(s Signature, body []byte) (frame, error) {
 	return f, r.err
 }
 
-// step measures one instruction and gives the region of the next.
+// step measures one instruction and returns the region of the next.
 func (w *rewriter) step(r *reader, op byte, g *gauge, f *frame, at int) (int, error) {
 	switch op {
 	case opBlock, opLoop, opIf:
@@ -235,7 +235,7 @@ func (f *frame) count(op byte, at int, operands *reader) {
 	f.leads(false)
 }
 
-// leads notes that a loop, or anything else that matters, is reached.
+// leads records that a loop, or another instruction that decides led, is reached.
 func (f *frame) leads(loop bool) {
 	if len(f.regions) == 1 && !f.decided {
 		f.led, f.decided = loop, true

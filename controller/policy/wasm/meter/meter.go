@@ -1,19 +1,19 @@
-// Package meter rewrites a WebAssembly module so that it pays for what it
-// does. Every function and every loop body takes its cost from a fuel counter
-// before it runs; when a slice of fuel is used up the module calls the host's
-// safepoint, which refills the counter or stops the module; calls are counted
-// against a depth limit. Fuel is deterministic: the same module and input use
-// the same amount on every machine.
+// Package meter rewrites a WebAssembly module so that its work is counted and
+// limited. Every function and every loop body deducts its cost from a fuel counter
+// before it runs. When a slice of fuel is used up, the module calls the host's
+// safepoint, which refills the counter or stops the module. Calls count against a
+// depth limit. Fuel is deterministic: the same module and input use the same amount
+// on every machine.
 //
-// The rewriter also bounds what a module costs before it runs at all: it
-// refuses, by opcode, every feature that is not on its list, and refuses
-// modules whose compilation would take seconds or gigabytes.
+// The rewriter also limits the cost of compiling a module. It refuses every opcode
+// that is not on its list, and modules whose compilation would take seconds or
+// gigabytes.
 //
-// It never panics, whatever the bytes. It does not validate types: the engine
-// that compiles the result does that. It does make sure that a module cannot
-// name what the rewriting adds to it.
+// It never panics, whatever the input. It does not validate types, which the engine
+// does when it compiles the result. It does ensure that a module cannot refer to
+// what the rewriting adds.
 //
-// Not here: the safepoint itself and everything else of the host.
+// The safepoint is implemented by the host, in package controller/policy/wasm.
 package meter
 
 import (
@@ -21,22 +21,22 @@ import (
 	"fmt"
 )
 
-// Names of what the rewriting adds to a module.
+// Names that the rewriting adds to a module.
 const (
-	// SafepointModule and SafepointName name the imported function
-	// () -> i32 that runs when fuel is used up; other than 0 stops the module.
+	// SafepointModule and SafepointName name the imported function () -> i32 that
+	// runs when a slice of fuel is used up. A result other than 0 stops the module.
 	SafepointModule = "spokeshave_meter"
 	SafepointName   = "safepoint"
-	// FuelExport is the i64 global with the fuel left of the slice,
-	// DepthExport the i32 global with the call depth.
+	// FuelExport is the i64 global with the remaining fuel of the slice. DepthExport
+	// is the i32 global with the call depth.
 	FuelExport  = reserved + "fuel"
 	DepthExport = reserved + "depth"
 
 	reserved = "__spokeshave_"
 )
 
-// Limits bound a module. The zero value of a field is not a default: use
-// Defaults.
+// Limits are the limits on a module. A zero field means zero and not a default;
+// start from Defaults.
 type Limits struct {
 	Module    int    // bytes of the module
 	Entries   int    // types, imports, globals, exports, elements or data segments
@@ -50,7 +50,7 @@ type Limits struct {
 	Depth     uint32 // frames; a large frame counts as several
 }
 
-// Defaults are the limits in force unless a policy asks for less.
+// Defaults returns the limits in force unless a policy asks for lower ones.
 func Defaults() Limits {
 	return Limits{
 		Module: 8 << 20, Entries: 100_000, Body: 256 << 10, Slots: 1000, Pressure: 250_000, Total: 6_000_000,
@@ -58,7 +58,7 @@ func Defaults() Limits {
 	}
 }
 
-// What the rewriting charges beyond one unit for each instruction.
+// Charges beyond one unit per instruction.
 const (
 	callCost    = 3      // a call
 	smallCost   = 32     // the most that a function may cost for its callers to pay
@@ -68,13 +68,13 @@ const (
 	shallow     = 32     // frames that calls may add uncounted
 )
 
-// Module is a rewritten module and what is known of it.
+// Module is a rewritten module with its properties.
 type Module struct {
 	Bytes   []byte
 	Imports []Import
 	Exports []Export
-	// Functions and Loops count what was metered; Pressure and Slots are the
-	// largest of any function, Total the sum of all pressures.
+	// Functions and Loops count what was metered. Pressure and Slots are the maximum
+	// over the functions, Total is the sum of all pressures.
 	Functions, Loops, Pressure, Slots, Total int
 }
 
@@ -91,7 +91,7 @@ type Export struct {
 	Type Signature
 }
 
-// Kind says what is exported.
+// Kind is the kind of an export.
 type Kind byte
 
 // The kinds of exports.
@@ -102,7 +102,7 @@ const (
 	KindGlobal Kind = 3
 )
 
-// Signature is a function type as its binary value types.
+// Signature is a function type. Each byte is a value type of the binary format.
 type Signature struct{ Params, Results string }
 
 // Value types in a Signature.
@@ -113,7 +113,7 @@ const (
 
 var errMagic = errors.New("not a WebAssembly 1.0 module")
 
-// Rewrite returns the metered module, or an error for its author.
+// Rewrite returns the metered module, or an error written for its author.
 func Rewrite(in []byte, limits Limits) (*Module, error) {
 	if len(in) > limits.Module {
 		return nil, fmt.Errorf("module of %d bytes, at most %d are allowed", len(in), limits.Module)

@@ -45,8 +45,8 @@ const (
 
 var errOpcode = errors.New("not supported")
 
-// plain consumes the immediates of an instruction that opens or closes no
-// block, and moves the gauge. Whatever it does not know is refused.
+// plain reads the immediates of an instruction that opens or closes no block, and
+// updates the gauge. It refuses unknown instructions.
 func (w *rewriter) plain(r *reader, op byte, g *gauge, f *frame) error {
 	switch {
 	case op == opUnreachable || op == opReturn:
@@ -117,7 +117,7 @@ func variable(op byte) (pop, push int) {
 	return 1, 0
 }
 
-// simple consumes the immediates of an instruction with a fixed effect.
+// simple reads the immediates of an instruction with a fixed effect on the stack.
 func simple(r *reader, op byte) (pop, push int, ok bool) {
 	switch {
 	case op == 0x01: // nop
@@ -170,7 +170,7 @@ func simple(r *reader, op byte) (pop, push int, ok bool) {
 	return 0, 0, false
 }
 
-// numeric is the number of operands of a numeric instruction.
+// numeric returns the number of operands of a numeric instruction.
 func numeric(op byte) int {
 	switch {
 	case op == 0x45 || op == 0x50, // eqz
@@ -182,8 +182,8 @@ func numeric(op byte) int {
 	return 2
 }
 
-// misc consumes an instruction behind the prefix 0xfc: saturating conversions
-// and bulk operations.
+// misc reads an instruction with prefix 0xfc: saturating conversions and bulk
+// operations.
 func misc(r *reader, g *gauge) error {
 	switch sub := r.u32(); sub {
 	case 0, 1, 2, 3, 4, 5, 6, 7:

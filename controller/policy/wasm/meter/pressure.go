@@ -2,9 +2,10 @@ package meter
 
 import "fmt"
 
-// What compiling costs, in units that are about a microsecond of a processor
-// each, found by compiling the heaviest modules of many shapes (docs/measurements/policies.md).
-// Calls cost most: what is in registers has to be saved around each.
+// The cost of compilation, in units of about one microsecond of processor time. The
+// values were measured by compiling the most expensive modules of many shapes
+// (docs/measurements/policies.md). Calls cost most, because registers are saved
+// around each.
 const (
 	functionWeight = 10
 	blockWeight    = 5
@@ -21,8 +22,8 @@ const (
 	tightBlocks  = 7 // a loop that is written as two
 )
 
-// weigh refuses what would take too long to compile, once it is known what
-// every function pays for.
+// weigh refuses modules that would take too long to compile. It needs the results of
+// settle.
 func (w *rewriter) weigh() error {
 	m := w.module
 	for i := range w.frames {
@@ -45,7 +46,7 @@ func (l Limits) tooHeavy() error {
 	return fmt.Errorf("too complex to compile: all functions together weigh more than %d", l.Total)
 }
 
-// added counts the blocks that metering adds to a function.
+// added returns the number of blocks that metering adds to a function.
 func (w *rewriter) added(f *frame) int {
 	n := chargeBlocks * (1 + f.charges)
 	for i, r := range f.regions[1:] {
@@ -63,8 +64,8 @@ func (w *rewriter) added(f *frame) int {
 	return n + deepBlocks*f.tables
 }
 
-// pressure is what compiling the function costs, roughly: besides what grows
-// with its code, the compiler's liveness grows with slots × blocks, its
+// pressure estimates the cost of compiling the function. Part of it grows with the
+// code. The compiler's liveness analysis grows with slots × blocks, and its
 // dominator search with loops × blocks and, more slowly, with the square of the
 // blocks.
 func (f *frame) pressure() int {

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// rewriter holds what both passes over a module need.
+// rewriter is the state of both passes over a module.
 type rewriter struct {
 	limits   Limits
 	sections *[sections][]byte
@@ -35,7 +35,7 @@ func (w *rewriter) section(id byte, name string, f func(r *reader)) error {
 	return nil
 }
 
-// read takes stock of the module and measures every function.
+// read reads all sections and measures every function.
 func (w *rewriter) read() error {
 	steps := []struct {
 		id   byte
@@ -65,8 +65,8 @@ func (w *rewriter) read() error {
 	return nil
 }
 
-// entries reads how many there are in a section: each takes a few bytes in the
-// module, and a hundred times that in the engine.
+// entries reads the number of entries of a section and limits it: an entry takes a
+// few bytes in the module and a hundred times as many in the engine.
 func (w *rewriter) entries(r *reader, size int) int {
 	n := r.count(size)
 	if n > w.limits.Entries {
@@ -119,8 +119,8 @@ func (w *rewriter) readFunctions(r *reader) {
 	}
 }
 
-// readTables bounds the tables: they are the host's memory, outside the
-// guest's own limit.
+// readTables limits the tables, which use the host's memory and are not covered by
+// the guest's memory limit.
 func (w *rewriter) readTables(r *reader) {
 	n := r.count(3)
 	if n > 8 {
@@ -135,7 +135,7 @@ func (w *rewriter) readTables(r *reader) {
 	}
 }
 
-// limit reads a size and, if there is one, a maximum.
+// limit reads a minimum size and, if present, a maximum.
 func limit(r *reader) (least uint32, most *uint32) {
 	flag := r.byte()
 	if flag > 1 {

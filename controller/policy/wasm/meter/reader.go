@@ -11,9 +11,9 @@ var (
 	errRoom = errors.New("count larger than what follows")
 )
 
-// reader reads bytes and remembers its first error: after it, every read is
-// empty. Loops over counts end because the counts are checked against what is
-// left.
+// reader reads bytes and keeps its first error; after that, every read returns zero
+// values. Loops over counts end because each count is checked against the remaining
+// bytes.
 type reader struct {
 	b   []byte
 	at  int
@@ -75,7 +75,7 @@ func (r *reader) s33() int64 {
 	return 0
 }
 
-// number skips a signed number of up to 64 bits.
+// number skips a signed number of at most 64 bits.
 func (r *reader) number() {
 	for range 10 {
 		if r.byte() < 0x80 {
@@ -85,7 +85,7 @@ func (r *reader) number() {
 	r.fail(errLEB)
 }
 
-// count reads the length of a vector whose elements take at least size bytes.
+// count reads the length of a vector whose elements take at least size bytes each.
 func (r *reader) count(size int) int {
 	n := r.u32()
 	if uint64(n)*uint64(size) > uint64(len(r.b)-r.at) {
@@ -107,9 +107,9 @@ func (r *reader) take(n uint32) []byte {
 
 func (r *reader) name() string { return string(r.take(r.u32())) }
 
-// valueType reads the type of a value. Types of newer proposals take more than
-// this byte in the engine, which reads them whether or not it was told to: what
-// follows would be code to one of us and none to the other.
+// valueType reads a value type of one byte. The engine reads the longer types of
+// newer proposals even when they are disabled. They are refused here, since the
+// rewriter and the engine would otherwise disagree about where the code continues.
 func (r *reader) valueType() byte {
 	t := r.byte()
 	switch t {
@@ -120,7 +120,7 @@ func (r *reader) valueType() byte {
 	return t
 }
 
-// referenceType reads one of those that are references.
+// referenceType reads a value type that is a reference.
 func (r *reader) referenceType() byte {
 	t := r.valueType()
 	if t != 0x70 && t != 0x6f {
@@ -139,8 +139,8 @@ func (r *reader) types() string {
 	return string(out)
 }
 
-// sub reads the number behind a prefix, which must be written as short as can
-// be: the engine takes some of them for a byte whatever their length.
+// sub reads the opcode after a prefix. It must have its shortest encoding, because
+// the engine reads some of them as a single byte whatever their length.
 func (r *reader) sub() uint32 {
 	at := r.at
 	n := r.u32()

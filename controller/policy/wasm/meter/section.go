@@ -20,7 +20,7 @@ const (
 	sections     = 13
 )
 
-// order is the order of the sections in a module, as a rank by id.
+// order returns the rank of a section in the order of sections.
 func order(id byte) int {
 	switch id {
 	case secDataCount:
@@ -31,8 +31,8 @@ func order(id byte) int {
 	return 2*int(id) - 1
 }
 
-// split cuts a module into its sections and drops the custom ones, whose
-// function numbers would be wrong afterwards.
+// split divides a module into its sections. It drops the custom sections, whose
+// function indexes the rewriting would make wrong.
 func split(in []byte) (*[sections][]byte, error) {
 	var out [sections][]byte
 	r := &reader{b: in, at: 8}

@@ -1,9 +1,10 @@
 package meter
 
-// settle decides who pays for what, once every function is measured.
+// settle decides which function pays for which code, after all of them are measured.
 func (w *rewriter) settle() {
-	// A function is known when all that it calls is: those that call nothing
-	// first, then their callers. What calls itself, or through a table, never is.
+	// The height of a function is known when the heights of all its callees are.
+	// Leaf functions come first, then their callers. The height of a function that
+	// is recursive or calls through a table stays unknown.
 	for changed, round := true, 0; changed && round <= shallow; round++ {
 		changed = false
 		for i := range w.frames {
@@ -26,7 +27,7 @@ func (w *rewriter) settle() {
 	}
 }
 
-// known finds the height of a function, if it is not above the limit.
+// known sets the height of a function and reports whether it is within the limit.
 func (w *rewriter) known(f *frame) bool {
 	if f.tables > 0 {
 		return false
@@ -47,8 +48,8 @@ func (w *rewriter) known(f *frame) bool {
 	return true
 }
 
-// small says whether the callers of a function pay for it: it neither spends
-// fuel itself, nor does anything that it calls, nor does the host on its behalf.
+// small reports whether the callers of a function pay for it: neither the function
+// nor anything that it calls spends fuel, and the host cannot call it.
 func (w *rewriter) small(f *frame, fn uint32) bool {
 	for _, c := range f.calls {
 		if callee := w.frame(c.fn); callee == nil || !callee.small {
@@ -58,7 +59,7 @@ func (w *rewriter) small(f *frame, fn uint32) bool {
 	return len(f.regions) == 1 && !f.variable && f.regions[0].cost <= smallCost && !w.exported[fn]
 }
 
-// pass charges a function for the small ones that it calls.
+// pass adds the costs of the small functions that a function calls to its own.
 func (w *rewriter) pass(f *frame) {
 	for _, c := range f.calls {
 		if callee := w.frame(c.fn); callee != nil && callee.small {
@@ -67,7 +68,7 @@ func (w *rewriter) pass(f *frame) {
 	}
 }
 
-// frame is what is known of a function; nil for one of the host.
+// frame returns the frame of a function; nil for one of the host.
 func (w *rewriter) frame(fn uint32) *frame {
 	if fn < w.imported {
 		return nil
@@ -75,8 +76,8 @@ func (w *rewriter) frame(fn uint32) *frame {
 	return &w.frames[fn-w.imported]
 }
 
-// deep says whether calls of a function are counted.
+// deep reports whether calls of a function count against the depth limit.
 func (f *frame) deep() bool { return f != nil && f.height == 0 }
 
-// spends says whether calling a function may change the fuel.
+// spends reports whether calling a function may change the fuel.
 func (f *frame) spends() bool { return f == nil || !f.small }

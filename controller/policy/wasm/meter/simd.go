@@ -2,8 +2,8 @@ package meter
 
 import "fmt"
 
-// simd consumes an instruction behind the prefix 0xfd: fixed-width SIMD, not
-// the relaxed one, whose results differ between machines.
+// simd reads an instruction with prefix 0xfd: fixed-width SIMD. Relaxed SIMD is
+// refused, because its results differ between machines.
 func simd(r *reader, g *gauge) error {
 	sub := r.sub()
 	switch {
@@ -52,7 +52,7 @@ func replacesLane(sub uint32) bool {
 	return false
 }
 
-// oneVector says whether an instruction has a single operand: splats, unary
+// oneVector reports whether an instruction has a single operand: splats, unary
 // arithmetic, tests, extensions and conversions.
 func oneVector(sub uint32) bool {
 	switch {

@@ -7,7 +7,7 @@ func (w *rewriter) fuelGlobal() uint32  { return w.globals }
 func (w *rewriter) depthGlobal() uint32 { return w.globals + 1 }
 func (w *rewriter) bulkGlobal() uint32  { return w.globals + 2 }
 
-// shift renumbers a function: the safepoint is the last imported one.
+// shift returns the new index of a function: the safepoint becomes the last import.
 func (w *rewriter) shift(fn uint32) uint32 {
 	if fn >= w.imported {
 		return fn + 1
@@ -15,8 +15,9 @@ func (w *rewriter) shift(fn uint32) uint32 {
 	return fn
 }
 
-// function consumes the number of one of the module's own functions and gives
-// its new one. A number beyond them would name what the rewriting adds.
+// function reads the index of one of the module's functions and returns its new
+// index. An index beyond them is refused, since it would refer to what the rewriting
+// adds.
 func (w *rewriter) function(r *reader) uint32 {
 	fn := r.u32()
 	if int64(fn) >= int64(len(w.functions)) {
@@ -26,7 +27,7 @@ func (w *rewriter) function(r *reader) uint32 {
 	return w.shift(fn)
 }
 
-// write puts the metered module together.
+// write assembles the metered module.
 func (w *rewriter) write(head []byte) error {
 	out := append([]byte(nil), head...)
 	steps := []struct {
@@ -72,7 +73,7 @@ func (w *rewriter) write(head []byte) error {
 	return nil
 }
 
-// rest copies what follows.
+// rest returns all remaining bytes.
 func rest(r *reader) []byte { return r.take(uint32(len(r.b) - r.at)) }
 
 func (w *rewriter) writeTypes(r *reader) []byte {
@@ -100,7 +101,7 @@ func (w *rewriter) writeTables(r *reader) []byte {
 	return b
 }
 
-// bound copies limits and lowers, or adds, their maximum.
+// bound writes limits with their maximum lowered to most, or added.
 func bound(r *reader, b []byte, most uint32) []byte {
 	least, declared := limit(r)
 	if declared != nil {
@@ -187,8 +188,8 @@ func (w *rewriter) writeElements(r *reader) []byte {
 	return b
 }
 
-// elementKind consumes what the elements are: functions, or a type of reference
-// where they are expressions.
+// elementKind reads the kind of the elements: functions, or a reference type where
+// the elements are expressions.
 func elementKind(r *reader, flag uint32) byte {
 	if flag&4 != 0 {
 		return r.referenceType()
@@ -222,7 +223,7 @@ func (w *rewriter) writeData(r *reader) []byte {
 	return b
 }
 
-// expression copies a constant expression.
+// expression copies a constant expression with renumbered functions.
 func (w *rewriter) expression(r *reader, b []byte) []byte {
 	for r.err == nil {
 		at := r.at

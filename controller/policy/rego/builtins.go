@@ -9,11 +9,11 @@ import (
 	"github.com/open-policy-agent/opa/v1/ast"
 )
 
-// allowed lists the built-in functions that policies may call: those that are
-// pure, bounded by their input or stopped by a deadline. Not among them:
-// whatever reaches out (http.send, net.lookup_ip_addr, opa.runtime), is random,
-// handles keys, or is known to go on after it was cancelled (bits.*, graph.*,
-// strings.render_template, regex.globs_match).
+// allowed returns the built-in functions that policies may call. They are pure, and
+// either bounded by their input or stopped by the deadline. Left out are functions
+// that access the network or the process (http.send, net.lookup_ip_addr,
+// opa.runtime), that are random or handle keys, and those that are known to continue
+// after cancellation (bits.*, graph.*, strings.render_template, regex.globs_match).
 func allowed() []string {
 	return strings.Fields(`
 		abs array.concat array.flatten array.reverse array.slice assign
@@ -35,10 +35,11 @@ func allowed() []string {
 		units.parse_bytes upper replace urlquery.decode urlquery.encode walk`)
 }
 
-// testBuiltins are what a policy's tests may use besides.
+// testBuiltins returns the functions that a policy's tests may use in addition.
 func testBuiltins() []string { return []string{"internal.print", "print"} }
 
-// capabilities are OPA's own, less every function not allowed.
+// capabilities returns OPA's capabilities without the functions that are not
+// allowed.
 func capabilities(more ...string) *ast.Capabilities {
 	c := ast.CapabilitiesForThisVersion()
 	names := append(allowed(), more...)
@@ -47,8 +48,8 @@ func capabilities(more ...string) *ast.Capabilities {
 	return c
 }
 
-// checkFormats refuses sprintf with a width or precision that could ask for
-// gigabytes: deadlines are not looked at within a single call.
+// checkFormats refuses sprintf with a width or precision that could use gigabytes,
+// since the deadline is not checked within a single call.
 func checkFormats(modules map[string]*ast.Module) []error {
 	wide := regexp.MustCompile(`%[^a-zA-Z%]*([0-9]{4,}|\*)`)
 	var errs []error

@@ -9,8 +9,8 @@ import (
 	"spokeshave.dev/controller/core/policy"
 )
 
-// ceiler is the prepared ceiling hook: caps are asked for once a call, and
-// without a launch, refusals for each launch.
+// ceiler is the prepared ceiling hook. Caps are evaluated once per call, without a
+// launch, and refusals once per launch.
 type ceiler struct {
 	caps, deny plan
 	launch     []field[policy.Launch]
@@ -79,7 +79,7 @@ func (c *ceiler) all(ctx context.Context, s *session, in *policy.CeilingInput, a
 	return nil
 }
 
-// scopes is input.spend.
+// scopes returns input.spend.
 func (c *ceiler) scopes(in *policy.CeilingInput) (*literal, error) {
 	scopes := make([][2]*ast.Term, len(in.Scopes))
 	for i := range in.Scopes {

@@ -68,8 +68,8 @@ func (c *consolidator) one(ctx context.Context, s *session, f *frame, answer *po
 	return err
 }
 
-// settle makes one verdict of the refusals and holds found: a refusal
-// outlasts any hold, the longest hold counts.
+// settle derives one verdict from the refusals and holds: a refusal takes precedence
+// over any hold, and the longest hold counts.
 func settle(answer *policy.ConsolidateAnswer, denied []string, holds []entry) {
 	var longest []string
 	for _, h := range holds {

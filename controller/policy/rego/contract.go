@@ -12,7 +12,7 @@ import (
 	"spokeshave.dev/controller/core/policy"
 )
 
-// The rules by which policies answer.
+// The names of the rules with which policies answer.
 const (
 	ruleMultiplier = "multiplier"
 	ruleAdder      = "adder"
@@ -23,8 +23,8 @@ const (
 	ruleCap        = "cap"
 )
 
-// ruleset says which rules a hook has: those that map a key to a value, and
-// those that are sets of reasons.
+// ruleset lists the rules of a hook: objects map a key to a value, and sets are sets
+// of reasons.
 type ruleset struct {
 	objects, sets []string
 }
@@ -51,10 +51,10 @@ func sortedNames(modules map[string]*ast.Module) []string {
 	return slices.Sorted(maps.Keys(modules))
 }
 
-// defined are the contract's rules that a policy defines, by hook.
+// defined lists by hook the contract's rules that a policy defines.
 type defined map[policy.Hook][]string
 
-// checkRules compares what the modules define with the contract.
+// checkRules compares the rules that the modules define with the contract.
 func checkRules(modules map[string]*ast.Module, asked []policy.Hook) (defined, error) {
 	found, errs := defined{}, []error(nil)
 	for _, name := range sortedNames(modules) {

@@ -17,14 +17,14 @@ func badReply(format string, args ...any) error {
 	return &policy.Fault{Kind: policy.FaultBadReply, Message: fmt.Sprintf(format, args...)}
 }
 
-// entry is one reason and its number.
+// entry is a reason with its number.
 type entry struct {
 	reason string
 	value  float64
 }
 
-// entries reads an object of numbers by reason, in the order of the reasons.
-// Numbers are at least least.
+// entries reads an object of numbers by reason, sorted by reason. A number below
+// least is an error.
 func entries(rule string, v ast.Value, least float64) ([]entry, error) {
 	object, ok := v.(ast.Object)
 	if !ok {
@@ -62,7 +62,7 @@ func amount(rule, key string, v ast.Value, least float64) (float64, error) {
 	return f, nil
 }
 
-// reasons reads a set of strings, sorted.
+// reasons reads a set of strings and returns them sorted.
 func reasons(rule string, v ast.Value) ([]string, error) {
 	set, ok := v.(ast.Set)
 	if !ok {
@@ -84,14 +84,14 @@ func reasons(rule string, v ast.Value) ([]string, error) {
 	return out, err
 }
 
-// together joins reasons to one text of bounded length.
+// together joins reasons into one text of at most abi.MaxMessage bytes.
 func together(all []string) string {
 	return clean(strings.Join(all[:min(len(all), abi.MaxMessage)], "; "))
 }
 
 func clean(s string) string { return wire.Clean([]byte(s)) }
 
-// caps reads the object of caps by scope.
+// caps reads an object of caps by scope.
 func caps(v ast.Value) (map[string]policy.Cap, error) {
 	object, ok := v.(ast.Object)
 	if !ok {

@@ -1,10 +1,10 @@
-// Package rego is the Rego engine of user policies: it compiles *.rego files
-// under a strict allow-list, runs the tests they bring along, and answers the
-// rank, consolidate and ceiling questions of package policy with them. It is
-// the one package that knows OPA.
+// Package rego is the Rego engine for user policies. It compiles *.rego files with a
+// restricted set of built-in functions, runs the tests in them, and answers the rank,
+// consolidate and ceiling questions of package policy. It is the only package that
+// imports OPA.
 //
-// A policy says what it has to say in one package per hook. Everything else in
-// its files (helper rules and functions, other packages) is its own business.
+// A policy answers in one package per hook. Its files may also contain helper rules,
+// functions and other packages.
 //
 //	package spokeshave.rank          # over input.offering, input.pool
 //	multiplier[reason] := number     # the cost so far, times all of these,
@@ -53,25 +53,25 @@
 //
 // # How rules are run
 //
-// When a policy is loaded, each rule is partially evaluated with all of the
-// input unknown, and what is left becomes a program over typed fields: 1,000
-// offerings take a third of a millisecond. A rule that partial evaluation
-// cannot carry over with its meaning (a comprehension, an else, helpers whose
-// definitions differ in value, a value that may be missing in a negation) is
-// evaluated by OPA instead: once for rows that it cannot tell apart, and 2,000
-// times a call at most, the cheapest first; the rest is excluded. Stats.Notes
-// names the line. Engine.OPAOnly has OPA evaluate every rule. The two ways
-// agree, but for one thing: an error in a body that has a condition which data
-// alone makes false is not noticed by a program. docs/internals/rego-evaluator.md
-// says how that is proven.
+// When a policy is loaded, each rule is partially evaluated with all of the input
+// unknown. The result becomes a program over typed fields: 1,000 offerings take a
+// third of a millisecond. Partial evaluation would change the meaning of some rules:
+// those with a comprehension, an else, helpers whose definitions differ in value, or
+// a value in a negation that may be missing. OPA evaluates these rules instead, once
+// for all rows that the rule cannot distinguish, and at most 2,000 times per call,
+// starting with the cheapest rows; the remaining rows are excluded. Stats.Notes names
+// the line of such a rule. Engine.OPAOnly makes OPA evaluate every rule.
 //
-// OPA's rule index and early exit are off: the index of 1.22 finds no rule for
-// x in {"constant", variable}, so that a refusal would be lost, and early exit
-// makes errors depend on the order of rules.
+// Programs and OPA give the same answers with one exception: a program does not
+// report an error in a body that also has a condition which data alone makes false.
+// docs/internals/rego-evaluator.md says how this is tested.
 //
-// The policy's tests run in the same way, with the clock at the Unix epoch
-// unless they replace time.now_ns.
+// OPA's rule index and early exit are disabled. The index of OPA 1.22 finds no rule
+// for x in {"constant", variable}, so that a refusal would be lost. Early exit makes
+// errors depend on the order of rules.
 //
-// Not here: where policies come from (policy/load), and how several of them
-// are combined (package policy).
+// The policy's tests run in the same way, with the Unix epoch as the clock unless
+// they replace time.now_ns.
+//
+// Policies are loaded by package policy/load and combined by package policy.
 package rego

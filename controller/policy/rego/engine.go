@@ -17,14 +17,14 @@ import (
 // Name is the engine's name in policy.yaml.
 const Name = "rego"
 
-// deadline is the wall time of a call, for emergencies: evaluation has no
-// other measure of work. A policy may ask for less.
+// deadline is the wall time limit of a call. Rego evaluation has no other measure of
+// work. A policy may ask for less.
 const deadline = 500 * time.Millisecond
 
 // Engine compiles Rego policies. The zero value works.
 type Engine struct {
-	// OPAOnly switches the compiled evaluator off: OPA evaluates every rule of
-	// every row. Answers are the same, but for the limit of rows (package
+	// OPAOnly disables the compiled evaluator: OPA evaluates every rule for every
+	// row. Answers are the same, except for the limit on rows (see the package
 	// comment), and calls take longer.
 	OPAOnly bool
 }
@@ -45,14 +45,15 @@ type Policy struct {
 	consolidate consolidator
 	ceiling     ceiler
 
-	// notes say which rules OPA evaluates, and opaOnly that it evaluates all.
+	// notes say which rules OPA evaluates. opaOnly is set when it evaluates all of
+	// them.
 	notes   []string
 	opaOnly bool
 	breaker policy.Breaker
 }
 
-// Compile parses, checks and compiles the files, and runs the tests among
-// them. Its error names every mistake found, one a line.
+// Compile parses, checks and compiles the files, and runs the tests in them. The
+// error names every mistake found, one per line.
 func (e *Engine) Compile(ctx context.Context, src *policy.Source) (policy.Compiled, error) {
 	p, err := e.compile(ctx, src)
 	if err != nil {
@@ -96,7 +97,7 @@ func (e *Engine) compile(ctx context.Context, src *policy.Source) (*Policy, erro
 	return p, p.prepare(ctx)
 }
 
-// prepare makes the queries of every hook and tries each of them out.
+// prepare makes the queries of every hook and evaluates each of them once.
 func (p *Policy) prepare(ctx context.Context) error {
 	err := errors.Join(p.prepareRank(ctx), p.prepareConsolidate(ctx), p.prepareCeiling(ctx))
 	if err != nil {
@@ -131,5 +132,5 @@ func (p *Policy) Stats() policy.Stats {
 	return s
 }
 
-// Close implements policy.Compiled. There is nothing to give up.
+// Close implements policy.Compiled. A Rego policy holds no resources.
 func (p *Policy) Close(context.Context) error { return nil }

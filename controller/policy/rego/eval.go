@@ -15,14 +15,14 @@ import (
 	"spokeshave.dev/controller/core/policy"
 )
 
-// query asks for the contract's rules of a hook, all in one evaluation. A
-// variable is named like the rule that it takes the value of.
+// query evaluates the contract's rules of a hook together. Each variable has the
+// name of the rule whose value it takes.
 type query struct {
 	body  ast.Body
 	rules []string
 }
 
-// newQuery asks for those of the rules that the policy defines.
+// newQuery makes a query for those of the rules that the policy defines.
 func (p *Policy) newQuery(hook policy.Hook, rules ...string) (query, error) {
 	q := query{}
 	body := ast.Body{}
@@ -47,7 +47,7 @@ func (p *Policy) newQuery(hook policy.Hook, rules ...string) (query, error) {
 
 func (q *query) empty() bool { return len(q.rules) == 0 }
 
-// session is what the evaluations of one call have in common.
+// session is the state that the evaluations of one call share.
 type session struct {
 	policy *Policy
 	call   policy.Call
@@ -56,7 +56,7 @@ type session struct {
 	seed   io.Reader
 }
 
-// ask runs one call under the breaker and the deadline.
+// ask runs one call with the breaker and the deadline.
 func (p *Policy) ask(ctx context.Context, hook policy.Hook, call policy.Call, answer func(context.Context, *session) error) error {
 	if !p.info.Answers(hook) {
 		return policy.ErrNoOpinion
@@ -64,7 +64,7 @@ func (p *Policy) ask(ctx context.Context, hook policy.Hook, call policy.Call, an
 	return p.breaker.Ask(call.Time, func() error { return p.visit(ctx, call, answer) })
 }
 
-// visit runs one call under the watch.
+// visit runs one call with the watch.
 func (p *Policy) visit(ctx context.Context, call policy.Call, answer func(context.Context, *session) error) error {
 	s := &session{policy: p, call: call, cancel: topdown.NewCancel(), seed: seeded(call.Seed)}
 	txn, err := p.store.NewTransaction(ctx)
@@ -79,7 +79,7 @@ func (p *Policy) visit(ctx context.Context, call policy.Call, answer func(contex
 	return p.fault(ctx, err, w.reason())
 }
 
-// stopped is the error of an evaluation that was cancelled between two rows.
+// stopped returns the error of an evaluation that was cancelled between two rows.
 func stopped() error {
 	return &topdown.Error{Code: topdown.CancelErr, Message: "cancelled"}
 }
@@ -119,10 +119,10 @@ func (s *session) run(ctx context.Context, q *query, input *ast.Term, yield func
 	return err
 }
 
-// prepare sets a query up. The rule index stays off: that of OPA 1.22 skips
-// rules with "x in {constant, variable}" for which they hold, and a refusal
-// lost that way is an allow. So does early exit, which hides errors depending
-// on the order of rules.
+// prepare configures a query. The rule index is disabled: the index of OPA 1.22
+// misses rules with "x in {constant, variable}" that hold, and a refusal missed in
+// this way would become an approval. Early exit is disabled too: it hides errors,
+// depending on the order of rules.
 func (s *session) prepare(q *topdown.Query) *topdown.Query {
 	return q.WithCompiler(s.policy.compiler).
 		WithStore(s.policy.store).
@@ -135,8 +135,8 @@ func (s *session) prepare(q *topdown.Query) *topdown.Query {
 		WithEarlyExit(false)
 }
 
-// fault classifies what went wrong. An error of the caller's own making comes
-// back as it is; struck is why the watch stopped the call.
+// fault classifies an error. An error caused by the caller is returned unchanged.
+// struck is why the watch stopped the call.
 func (p *Policy) fault(ctx context.Context, err error, struck policy.FaultKind) error {
 	var fault *policy.Fault
 	var eval *topdown.Error

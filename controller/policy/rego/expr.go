@@ -5,12 +5,12 @@ import (
 	"github.com/open-policy-agent/opa/v1/topdown"
 )
 
-// expr is a term of a residual rule. A nil value is undefined.
+// expr is a term of a residual rule. A nil value means undefined.
 type expr interface {
 	eval(f *frame) (ast.Value, error)
 }
 
-// constant is a value known at load.
+// constant is a value known when the policy is loaded.
 type constant struct{ is ast.Value }
 
 func (c constant) eval(*frame) (ast.Value, error) { return c.is, nil }
@@ -20,15 +20,15 @@ type variable struct{ slot int }
 
 func (v variable) eval(f *frame) (ast.Value, error) { return f.slots[v.slot], nil }
 
-// member is a field of a document, or all of it.
+// member is a field of a document, or the whole document.
 type member struct {
 	doc, index int
 }
 
 func (m member) eval(f *frame) (ast.Value, error) { return f.docs[m.doc].value(m.index) }
 
-// lookup follows a path of keys from a value. A key known at load is there as
-// a term.
+// lookup follows a path of keys from a value. A key that is known at load is stored
+// as a term.
 type lookup struct {
 	base expr
 	path []key
@@ -65,7 +65,7 @@ func (l lookup) eval(f *frame) (ast.Value, error) {
 	return v, err
 }
 
-// get looks a key up in a value; nil is undefined.
+// get returns the value of a key in a value; nil when undefined.
 func get(v ast.Value, key *ast.Term) ast.Value {
 	var found *ast.Term
 	switch v := v.(type) {
@@ -159,8 +159,8 @@ func (s structure) eval(f *frame) (ast.Value, error) {
 	return ast.NewObject(pairs...), nil
 }
 
-// auxiliary is a rule that the residual rules refer to: its value is that of
-// the bodies that succeed, which must agree, or else the default.
+// auxiliary is a rule that the residual rules refer to. Its value is that of the
+// bodies that succeed, which must agree, or else the default.
 type auxiliary struct {
 	bodies   []auxBody
 	fallback ast.Value

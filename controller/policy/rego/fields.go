@@ -22,8 +22,8 @@ const (
 	texts
 )
 
-// field is a member of one of the input documents. Exactly one of the getters
-// is set, by kind.
+// field is a field of one of the input documents. Exactly one of its getters is set,
+// depending on its kind.
 type field[T any] struct {
 	name   string
 	key    *ast.Term
@@ -145,7 +145,7 @@ func spendFields() []field[policy.ScopeSpend] {
 	}
 }
 
-// object makes an input document of the fields given.
+// object makes an input document of the given fields.
 func object[T any](fields []field[T], of *T) (*ast.Term, error) {
 	pairs := make([][2]*ast.Term, len(fields))
 	for i := range fields {
@@ -186,7 +186,7 @@ func (f *field[T]) term(of *T) (*ast.Term, error) {
 	return nil, fmt.Errorf("%s is of no known kind", f.name)
 }
 
-// numberTerm writes whole numbers as such and others in the fewest digits.
+// numberTerm writes whole numbers as integers and others with the fewest digits.
 func numberTerm(v float64) *ast.Term {
 	if v == math.Trunc(v) && math.Abs(v) < 1e15 {
 		return ast.IntNumberTerm(int(v))

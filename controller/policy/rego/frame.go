@@ -12,24 +12,24 @@ import (
 	"github.com/open-policy-agent/opa/v1/topdown/builtins"
 )
 
-// document is one of the documents below input.
+// document is one of the documents in input.
 type document interface {
-	// field finds a member; ok is false when there is none of this name.
+	// field returns the index and kind of a field; ok is false when there is none.
 	field(name string) (index int, of kind, ok bool)
 	number(index int) float64
 	text(index int) string
 	label(index int, key string) (string, bool)
-	// value is a member, or the whole document for the index whole.
+	// value returns a field, or the whole document for the index whole.
 	value(index int) (ast.Value, error)
 }
 
 const whole = -1
 
-// record is the document made of a struct, by its fields.
+// record is a document whose fields are read from a struct.
 type record[T any] struct {
 	fields []field[T]
 	of     *T
-	// made holds the values made so far, the last one of the whole.
+	// made caches the values made so far. The last one is the whole document.
 	made []ast.Value
 }
 
@@ -37,7 +37,7 @@ func newRecord[T any](fields []field[T]) *record[T] {
 	return &record[T]{fields: fields, made: make([]ast.Value, len(fields)+1)}
 }
 
-// set moves the record to another struct, and refuses numbers that are none.
+// set moves the record to another struct. It refuses NaN and infinite numbers.
 func (r *record[T]) set(of *T) error {
 	r.of = of
 	clear(r.made)
@@ -90,7 +90,7 @@ func (r *record[T]) value(i int) (ast.Value, error) {
 	return t.Value, nil
 }
 
-// literal is a document that is there as a value.
+// literal is a document given as a value.
 type literal struct{ is ast.Value }
 
 func (l *literal) field(string) (int, kind, bool)   { return 0, 0, false }
@@ -99,19 +99,20 @@ func (l *literal) text(int) string                  { return "" }
 func (l *literal) label(int, string) (string, bool) { return "", false }
 func (l *literal) value(int) (ast.Value, error)     { return l.is, nil }
 
-// frame is what a program runs on: the input's documents, and the variables.
+// frame is the state of a program: the input's documents and the variables.
 type frame struct {
 	docs  []document
 	slots []ast.Value
-	// once are the answers that hold for all rows: 0 unknown, 1 yes, -1 no.
+	// once caches conditions that are the same for all rows: 0 unknown, 1 true, -1
+	// false.
 	once []int8
-	// found are the alternatives that match the row.
+	// found are the alternatives that hold for the row.
 	found []byte
 	key   []byte
 	calls topdown.BuiltinContext
 }
 
-// newFrame opens the frame of a call.
+// newFrame returns the frame of a call.
 func (s *session) newFrame(ctx context.Context, docs []document, slots, once int) *frame {
 	return &frame{docs: docs, slots: make([]ast.Value, slots), once: make([]int8, once), calls: topdown.BuiltinContext{
 		Context: ctx, Metrics: metrics.NoOp(), Seed: s.seed, Cancel: s.cancel, Cache: builtins.Cache{},

@@ -8,13 +8,14 @@ import (
 	"github.com/open-policy-agent/opa/v1/ast"
 )
 
-// negatesMissing is why a rule is not compiled that missingNegated finds.
+// negatesMissing is why a rule with a missingNegated expression is not compiled.
 const negatesMissing = "a value that may be missing is used in a negation"
 
-// inlinable says whether partial evaluation keeps the meaning of the rules and
-// of everything they refer to. It inlines rules body by body and so loses the
-// error when two bodies give one complete rule, function or key different
-// values: where that cannot be ruled out, evaluation has to find it.
+// inlinable reports, as an error, why partial evaluation could change the meaning of
+// the rules or of the rules that they refer to. Partial evaluation inlines rules
+// body by body. It thereby loses the error when two bodies give one complete rule,
+// function or key different values. If that is possible, OPA must evaluate the
+// rules.
 func (p *Policy) inlinable(rules []*ast.Rule) error {
 	seen := map[*ast.Rule]bool{}
 	for _, rule := range rules {
@@ -36,7 +37,7 @@ func (p *Policy) inlinable(rules []*ast.Rule) error {
 	return nil
 }
 
-// reachable yields the rules that a rule refers to, directly or not.
+// reachable yields the rules that a rule refers to, directly or indirectly.
 func (p *Policy) reachable(rule *ast.Rule, seen map[*ast.Rule]bool) func(func(*ast.Rule) bool) {
 	return func(yield func(*ast.Rule) bool) {
 		todo := []*ast.Rule{rule}
@@ -58,7 +59,7 @@ func (p *Policy) reachable(rule *ast.Rule, seen map[*ast.Rule]bool) func(func(*a
 	}
 }
 
-// agrees says whether a helper rule can have but one value for each key.
+// agrees returns an error unless a helper rule has at most one value for each key.
 func (p *Policy) agrees(rule *ast.Rule) error {
 	if rule.Head.RuleKind() == ast.MultiValue || rule.Default && len(rule.Head.Args) == 0 {
 		return nil
@@ -90,7 +91,7 @@ func (p *Policy) agrees(rule *ast.Rule) error {
 
 func known(term *ast.Term) bool { return term.IsGround() && !refers(term) }
 
-// searches says whether a rule's body may succeed more than once.
+// searches reports whether a rule's body may succeed more than once.
 func searches(rule *ast.Rule) bool { //nolint:gocognit // one case per kind of expression
 	bound, found := map[ast.Var]bool{}, false
 	for _, arg := range rule.Head.Args {
@@ -107,7 +108,7 @@ func searches(rule *ast.Rule) bool { //nolint:gocognit // one case per kind of e
 		if e.IsCall() && !e.IsEquality() {
 			fn := ast.BuiltinMap[e.Operator().String()]
 			found = found || fn != nil && fn.Relation
-			for _, o := range e.Operands() { // outputs of calls have one value
+			for _, o := range e.Operands() { // the outputs of calls have one value
 				if v, ok := o.Value.(ast.Var); ok && strings.HasPrefix(string(v), ast.LocalVarPrefix) {
 					bound[v] = true
 				}

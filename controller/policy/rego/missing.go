@@ -6,18 +6,18 @@ import (
 	"github.com/open-policy-agent/opa/v1/ast"
 )
 
-// missingNegated finds a negation that partial evaluation would give another
-// meaning, and nil when there is none.
+// missingNegated returns the location of a negation whose meaning partial evaluation
+// would change, nil when there is none.
 //
-// Rego gives a variable its value before it looks at a negation that uses it:
+// Rego binds a variable before it evaluates a negation that uses it:
 //
 //	x := input.pool.labels.team
 //	not data.config.known[x]
 //
-// holds for no pool without the label. Partial evaluation puts the label in the
-// variable's place and drops the first line, and "not input.pool.labels.team =
-// …" holds where the label is missing. Negated calls of built-in functions are
-// safe: a compiled program evaluates their arguments first (about).
+// does not hold for a pool without the label. Partial evaluation substitutes the label
+// for the variable and drops the first line, and "not input.pool.labels.team = …" holds
+// when the label is missing. Negated calls of built-in functions are safe: a compiled
+// program evaluates their arguments first (see about).
 func (p *Policy) missingNegated(rule *ast.Rule) *ast.Location {
 	missing := p.maybeMissing(rule)
 	if len(missing) == 0 {
@@ -41,7 +41,8 @@ func (p *Policy) missingNegated(rule *ast.Rule) *ast.Location {
 	return found
 }
 
-// safeCall says whether an expression calls a built-in function other than equality.
+// safeCall reports whether an expression calls a built-in function other than
+// equality.
 func safeCall(e *ast.Expr) bool {
 	if !e.IsCall() || e.IsEquality() {
 		return false
@@ -50,9 +51,9 @@ func safeCall(e *ast.Expr) bool {
 	return ast.BuiltinMap[name] != nil && name != ast.Equal.Name
 }
 
-// maybeMissing are the variables of a rule that stand for something that may be
-// undefined: an argument, a part of the input that is not always there, or the value
-// of a rule that is one.
+// maybeMissing returns the variables of a rule whose value may come from something
+// undefined: an argument, a part of the input that may be absent, or the value of a
+// rule.
 func (p *Policy) maybeMissing(rule *ast.Rule) map[ast.Var]bool {
 	out := map[ast.Var]bool{}
 	add := func(v ast.Var) bool { out[v] = true; return false }
@@ -76,7 +77,7 @@ func (p *Policy) maybeMissing(rule *ast.Rule) map[ast.Var]bool {
 	return out
 }
 
-// mayBeMissing says whether a term has a part that may be undefined.
+// mayBeMissing reports whether a term has a part that may be undefined.
 func (p *Policy) mayBeMissing(term *ast.Term, missing map[ast.Var]bool) bool {
 	found := false
 	ast.WalkTerms(term, func(t *ast.Term) bool {
@@ -96,7 +97,7 @@ func (p *Policy) mayBeMissing(term *ast.Term, missing map[ast.Var]bool) bool {
 	return found
 }
 
-// alwaysThere says whether a reference to the input is defined in every call: a
+// alwaysThere reports whether a reference to the input is defined in every call: a
 // document that is never absent, or one of its fields.
 func alwaysThere(ref ast.Ref) bool {
 	if len(ref) < 2 || !ref.IsGround() {

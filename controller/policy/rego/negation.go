@@ -16,16 +16,16 @@ func (t *translator) negation(e *ast.Expr) (step, error) {
 			return nil, err
 		}
 		if m, ok := each.(member); ok && m.index != whole {
-			continue // the fields of a record are always there
+			continue // the fields of a record are always defined
 		}
 		out.about = append(out.about, each)
 	}
 	return out, nil
 }
 
-// about lists the terms of a negated expression that Rego evaluates outside
-// the negation: the arguments of a call, and whatever is inside the sides of
-// an equation or the keys of a reference.
+// about returns the terms of a negated expression that Rego evaluates outside the
+// negation: the arguments of a call, and the terms inside the sides of an equation
+// or the keys of a reference.
 func about(e *ast.Expr) []*ast.Term { //nolint:gocognit // one case per kind of expression
 	var sides, out []*ast.Term
 	switch terms := e.Terms.(type) {

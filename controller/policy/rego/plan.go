@@ -11,7 +11,7 @@ import (
 	"spokeshave.dev/controller/core/policy"
 )
 
-// input is a document below input, by name; the first of several is the row.
+// input is a document in input, with its name. The first of several is the row.
 type input struct {
 	name string
 	doc  document
@@ -19,17 +19,17 @@ type input struct {
 
 type inputs []input
 
-// plan is how rules of a hook are answered: by programs, where partial
-// evaluation makes one of a rule, and by evaluating the rest for each row.
+// plan is how the rules of a hook are evaluated: by programs where partial
+// evaluation makes one of a rule, and by OPA for each row otherwise.
 type plan struct {
 	programs []*program
 	rest     query
 	names    []*ast.Term
-	// slots and once are how many variables and answers a frame has.
+	// slots and once are the numbers of variables and cached conditions of a frame.
 	slots, once int
 }
 
-// makePlan plans the hook's rules, or those named among them.
+// makePlan plans the hook's rules, or only those named.
 func (p *Policy) makePlan(ctx context.Context, out *plan, hook policy.Hook, in inputs, only ...string) error {
 	t := translator{support: map[string]*auxiliary{}, next: &out.slots, nextOnce: &out.once}
 	for _, each := range in {
@@ -62,13 +62,13 @@ func (p *Policy) makePlan(ctx context.Context, out *plan, hook policy.Hook, in i
 
 func (p *plan) empty() bool { return len(p.programs) == 0 && p.rest.empty() }
 
-// open makes the frame of a call.
+// open returns the frame of a call.
 func (p *plan) open(ctx context.Context, s *session, docs ...document) *frame {
 	return s.newFrame(ctx, docs, p.slots, p.once)
 }
 
-// match runs all programs, and appends which alternatives hold to key. fixed
-// says that rows of the same key have the same results.
+// match runs all programs and appends the alternatives that hold to key. fixed is
+// true when rows with the same key have the same results.
 func (p *plan) match(f *frame, key []byte) (_ []byte, fixed bool, err error) {
 	fixed = true
 	f.found = f.found[:0]
@@ -86,7 +86,7 @@ func (p *plan) match(f *frame, key []byte) (_ []byte, fixed bool, err error) {
 	return key, fixed, nil
 }
 
-// evaluate yields the value of every rule, for the row last matched.
+// evaluate yields the value of every rule for the row that was matched last.
 func (p *plan) evaluate(ctx context.Context, s *session, f *frame, yield func(rule string, value ast.Value) error) error {
 	if s.cancel.Cancelled() {
 		return stopped()
@@ -122,7 +122,7 @@ func (p *plan) decide(ctx context.Context, s *session, f *frame, yield func(rule
 	return p.evaluate(ctx, s, f, yield)
 }
 
-// document is the input for the rules that are no programs.
+// document returns the input for the rules that OPA evaluates.
 func (p *plan) document(f *frame) (*ast.Term, error) {
 	pairs := make([][2]*ast.Term, 0, len(f.docs))
 	for i, doc := range f.docs {

@@ -13,7 +13,7 @@ import (
 	"spokeshave.dev/controller/core/policy"
 )
 
-// What partial evaluation may take at load, and bring.
+// Limits on partial evaluation: its time, and the number of bodies it may produce.
 const (
 	partialDeadline = 2 * time.Second
 	maxBodies       = 10_000
@@ -22,37 +22,37 @@ const (
 	varValue = "spokeshave_value"
 )
 
-// program is one rule of the contract, partially evaluated: everything that
-// depends on data alone is done, and what is left are alternatives with
-// conditions on the input.
+// program is one rule of the contract after partial evaluation. Everything that
+// depends on data alone is evaluated. What is left are alternatives with conditions
+// on the input.
 type program struct {
 	rule string
 	set  bool
 	loc  *ast.Location
 
 	alternatives []alternative
-	// always are the alternatives to try on every row, byText those that ask
-	// for one text in a field of the row first.
+	// always are the alternatives to try for every row. byText are those that first
+	// compare a field of the row with a text.
 	always []int
 	byText []dispatch
 }
 
-// alternative is one way to a result of the rule.
+// alternative is one way in which the rule produces a result.
 type alternative struct {
 	steps      []step
 	key, value expr
-	// fixed says that the result is known at load.
+	// fixed is set when the result is known at load.
 	fixed bool
 }
 
-// dispatch finds alternatives by the text of a field.
+// dispatch finds alternatives by the value of a text field.
 type dispatch struct {
 	index int
 	to    map[string][]int
 }
 
-// compileProgram makes the program of a rule, or says which line cannot be
-// one. The first of the documents is the row.
+// compileProgram makes the program of a rule. Otherwise its error names the line
+// that cannot be compiled. The first of the documents is the row.
 func (p *Policy) compileProgram(ctx context.Context, hook policy.Hook, rule string, t translator) (*program, error) {
 	rules := p.contractRules(hook, rule)
 	if p.opaOnly {
@@ -131,7 +131,8 @@ func (t *translator) alternative(body ast.Body, set bool) (alternative, error) {
 	return out, nil
 }
 
-// settle takes the constants that steps only carry to the result out of them.
+// settle replaces variables that only carry a constant to the result by that
+// constant.
 func (a *alternative) settle() {
 	for _, end := range []*expr{&a.key, &a.value} {
 		v, ok := (*end).(variable)
@@ -152,8 +153,8 @@ func (a *alternative) settle() {
 	a.fixed = key && value
 }
 
-// auxiliaries translates the rules that partial evaluation leaves beside the
-// alternatives: complete rules with bodies that are tried one by one.
+// auxiliaries translates the rules that partial evaluation keeps besides the
+// alternatives: complete rules whose bodies are tried one by one.
 func (t *translator) auxiliaries(support []*ast.Module) error {
 	for _, m := range support {
 		for _, r := range m.Rules {
@@ -185,8 +186,8 @@ func (t *translator) auxiliaries(support []*ast.Module) error {
 	return nil
 }
 
-// index sorts alternatives by the text they ask for, so that a table of a
-// hundred families costs a row one look-up.
+// index groups alternatives by the text they require, so that a table of a hundred
+// families needs one look-up per row.
 func (p *program) index() {
 	for i := range p.alternatives {
 		field, text, ok := p.alternatives[i].leading()
@@ -203,8 +204,8 @@ func (p *program) index() {
 	}
 }
 
-// leading finds a text asked for in a field of the row, before any step that
-// could fail.
+// leading returns the text that a field of the row must have, when that condition
+// comes before any step that could fail.
 func (a *alternative) leading() (field int, text string, ok bool) {
 	for _, s := range a.steps {
 		switch s := s.(type) {
@@ -220,8 +221,8 @@ func (a *alternative) leading() (field int, text string, ok bool) {
 	return 0, "", false
 }
 
-// match appends the alternatives that hold for the frame, as a list of their
-// numbers in four bytes each.
+// match appends the numbers of the alternatives that hold for the frame, in four
+// bytes each.
 func (p *program) match(f *frame, found []byte) ([]byte, error) {
 	var err error
 	try := func(those []int) {
@@ -243,7 +244,7 @@ func (p *program) match(f *frame, found []byte) ([]byte, error) {
 	return found, err
 }
 
-// build makes the rule's value of the alternatives that matched.
+// build returns the rule's value from the alternatives that matched.
 func (p *program) build(f *frame, found []byte) (ast.Value, error) {
 	set, object := ast.NewSet(), ast.NewObject()
 	for ; len(found) > 0; found = found[4:] {
@@ -278,7 +279,7 @@ func (p *program) build(f *frame, found []byte) (ast.Value, error) {
 	return object, nil
 }
 
-// fixed says whether the alternatives always make the same value.
+// fixed reports whether the alternatives always give the same value.
 func (p *program) fixed(found []byte) bool {
 	for ; len(found) > 0; found = found[4:] {
 		if !p.alternatives[binary.LittleEndian.Uint32(found)].fixed {

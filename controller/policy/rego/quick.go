@@ -22,8 +22,8 @@ func comparison(name string) func(int) bool {
 	return nil
 }
 
-// quick makes the steps that need no values made: comparisons of a field with
-// what is known at load. It returns nil for all others.
+// quick makes the steps that need no OPA values: comparisons of a field with
+// something known at load. It returns nil for all others.
 func (t *translator) quick(name string, operands []*ast.Term) step { //nolint:gocognit // one case per comparison
 	if len(operands) != 2 {
 		return nil
@@ -94,7 +94,7 @@ func mirrored(name string) string {
 	return name
 }
 
-// asField recognises input.<document>.<field> and one label of a field.
+// asField recognises input.<document>.<field> and a label of such a field.
 func (t *translator) asField(term *ast.Term) (typed, bool) {
 	ref, ok := term.Value.(ast.Ref)
 	if !ok || len(ref) < 3 || len(ref) > 4 || !ref[0].Equal(ast.InputRootDocument) {

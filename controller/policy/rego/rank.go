@@ -13,8 +13,8 @@ import (
 	"spokeshave.dev/controller/core/policy"
 )
 
-// maxEvaluated bounds the evaluations of one call for rules that are no
-// programs. Rows dearer than those evaluated are dropped.
+// maxEvaluated is the largest number of OPA evaluations in one call. The remaining
+// rows, which cost more than those evaluated, are excluded.
 const maxEvaluated = 2000
 
 // ranker is the prepared rank hook.
@@ -22,7 +22,7 @@ type ranker struct {
 	plan   plan
 	fields []field[policy.RankRow]
 	pool   []field[policy.PoolFacts]
-	// kept holds maps of verdicts between calls.
+	// kept holds maps of verdicts for reuse by later calls.
 	kept sync.Pool
 }
 
@@ -35,12 +35,12 @@ func (p *Policy) prepareRank(ctx context.Context) error {
 	})
 }
 
-// verdict is what the policy says of rows with the same facts: factors and
-// terms to apply, or reasons to drop them.
+// verdict is the policy's answer for rows with the same facts: factors and terms to
+// apply, or reasons to exclude them.
 type verdict struct {
 	factors, terms []entry
 	excluded       []string
-	// reason is the text of all of them that make a difference.
+	// reason joins the reasons of all entries that make a difference.
 	reason string
 }
 
@@ -78,11 +78,11 @@ func (r *ranker) all(ctx context.Context, s *session, in *policy.RankInput, answ
 	return nil
 }
 
-// maxKnown bounds the verdicts kept between calls.
+// maxKnown is the largest number of verdicts kept between calls.
 const maxKnown = 4096
 
-// take is a map of verdicts for one call. Those of an earlier call are still
-// true where they follow from programs alone.
+// take returns a map of verdicts for one call. Verdicts of an earlier call are still
+// valid where they follow from programs alone.
 func (r *ranker) take() map[string]*verdict {
 	if known, ok := r.kept.Get().(map[string]*verdict); ok {
 		return known
@@ -96,8 +96,8 @@ func (r *ranker) keep(known map[string]*verdict) {
 	}
 }
 
-// order is the order in which rows are looked at: any will do, unless there
-// may be too many of them to evaluate.
+// order returns the order in which rows are answered. It matters only when there may
+// be too many rows to evaluate.
 func (r *ranker) order(rows []policy.RankRow) []int {
 	out := make([]int, len(rows))
 	for i := range out {
@@ -126,9 +126,9 @@ type ranking struct {
 	evaluated int
 }
 
-// answer finds the row's verdict: the one of an earlier row if all programs
-// matched alike, with results known at load, and the fields that the rest of
-// the rules look at are equal.
+// answer returns the row's answer. It reuses the verdict of an earlier row when all
+// programs matched in the same way, with results known at load, and the fields that
+// the other rules read are equal.
 func (c *ranking) answer(ctx context.Context, s *session, row *policy.RankRow) (policy.RankAnswer, error) {
 	key, fixed, err := c.plan.match(c.frame, c.key[:0])
 	c.key = key
@@ -156,7 +156,7 @@ func (c *ranking) answer(ctx context.Context, s *session, row *policy.RankRow) (
 	return v.apply(row.Cost)
 }
 
-// facts appends the fields that the rules look at.
+// facts appends the fields that the rules read.
 func (r *ranker) facts(key []byte, row *policy.RankRow) []byte {
 	for i := range r.fields {
 		if f := &r.fields[i]; f.kind == number {
@@ -206,7 +206,7 @@ func (v *verdict) why() string {
 	return together(parts)
 }
 
-// apply prices a row at the cost it has so far.
+// apply computes the row's score from the cost so far.
 func (v *verdict) apply(cost float64) (policy.RankAnswer, error) {
 	if len(v.excluded) > 0 {
 		return policy.RankAnswer{Exclude: true, Reason: v.reason}, nil
@@ -225,7 +225,7 @@ func (v *verdict) apply(cost float64) (policy.RankAnswer, error) {
 	return a, nil
 }
 
-// offer says which offering an error is about.
+// offer adds the offering to an error.
 func offer(row *policy.RankRow, err error) error {
 	return fmt.Errorf("%s %s in %s: %w", row.CapacityType, row.InstanceType, row.Zone, err)
 }

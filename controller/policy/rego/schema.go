@@ -8,8 +8,8 @@ import (
 	"spokeshave.dev/controller/core/policy"
 )
 
-// Schema is the JSON schema of a hook's input document, as policies are
-// checked against it.
+// Schema returns the JSON schema of a hook's input document, against which policies
+// are checked.
 func Schema(hook policy.Hook) map[string]any {
 	switch hook {
 	case policy.HookRank:
@@ -48,8 +48,8 @@ func describe[T any](fields []field[T]) map[string]any {
 	return closed(properties)
 }
 
-// schemas gives each hook's package its own input, and all other packages of
-// the policy the inputs of all its hooks.
+// schemas gives each hook's package its own input. All other packages of the policy
+// get the inputs of all its hooks.
 func schemas(modules map[string]*ast.Module, hooks []policy.Hook) *ast.SchemaSet {
 	set, all := ast.NewSchemaSet(), map[string]any{}
 	for _, hook := range hooks {

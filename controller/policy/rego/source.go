@@ -13,7 +13,7 @@ import (
 	"spokeshave.dev/controller/core/policy"
 )
 
-// What a policy may bring along.
+// Limits on the files of a policy.
 const (
 	maxSource = 256 << 10
 	maxConfig = 256 << 10
@@ -24,14 +24,14 @@ const (
 	testSuffix = "_test.rego"
 )
 
-// source is a policy's files, parsed.
+// source holds a policy's parsed files.
 type source struct {
 	modules map[string]*ast.Module
 	tests   map[string]*ast.Module
 	data    map[string]any
 }
 
-// parse reads all files and reports every syntax error in them.
+// parse parses all files and reports every syntax error.
 func parse(src *policy.Source) (*source, error) {
 	size := 0
 	for _, text := range src.Files {
@@ -96,8 +96,7 @@ func (s *source) add(name, text string) error {
 	return nil
 }
 
-// readable turns the compiler's list of errors into lines of
-// file:line:column: text.
+// readable formats the compiler's list of errors as lines of file:line:column: text.
 func readable(err error) error {
 	var list ast.Errors
 	if !errors.As(err, &list) {
@@ -118,7 +117,7 @@ func readable(err error) error {
 	return errors.Join(lines...)
 }
 
-// explainField says which fields there are instead of a misspelt one.
+// explainField adds the existing fields to the error about an unknown one.
 func explainField(e *ast.Error) string {
 	text := e.Message
 	detail, ok := e.Details.(*ast.RefErrUnsupportedDetail)

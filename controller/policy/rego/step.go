@@ -8,7 +8,7 @@ import (
 
 // step is a condition of a residual rule.
 type step interface {
-	// run says whether the condition holds.
+	// run reports whether the condition holds.
 	run(f *frame) (bool, error)
 }
 
@@ -30,7 +30,7 @@ func (t truth) run(f *frame) (bool, error) {
 	return v != nil && v != ast.Value(ast.Boolean(false)), err
 }
 
-// once is a condition with one answer for all rows of a call.
+// once is a condition with the same answer for all rows of a call.
 type once struct {
 	slot int
 	cond step
@@ -50,8 +50,8 @@ func (o once) run(f *frame) (bool, error) {
 	return ok, err
 }
 
-// not holds when the condition does not. What the condition is about must be
-// defined all the same: Rego looks at the arguments before it negates.
+// not holds when the condition does not hold. The terms in about must still be
+// defined, because Rego evaluates the arguments before it negates.
 type not struct {
 	about []expr
 	cond  step
@@ -85,7 +85,7 @@ type take struct {
 	from    expr
 }
 
-// part is an element of a pattern: a variable to bind, or what to be equal to.
+// part is an element of a pattern: a variable to bind, or a value to compare with.
 type part struct {
 	slot  int
 	equal expr
@@ -148,8 +148,8 @@ func (t textIs) run(f *frame) (bool, error) {
 	return holds(f.docs[t.doc].text(t.index), t.op, t.than), nil
 }
 
-// labelIs compares one of a field's labels with a text known at load. A label
-// that is not there is undefined, and no comparison with it holds.
+// labelIs compares one of a field's labels with a text known at load. An absent
+// label is undefined, and no comparison with it holds.
 type labelIs struct {
 	textIs
 	key string

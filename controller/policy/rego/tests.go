@@ -13,17 +13,17 @@ import (
 	"spokeshave.dev/controller/core/policy"
 )
 
-// The time that a policy's tests may take, one and all, and how their rules
-// are named.
+// Time limits for one test and for all tests, and the prefix of the names
+// of their rules.
 const (
 	testDeadline  = 2 * time.Second
 	testsDeadline = 20 * time.Second
 	testPrefix    = "test_"
 )
 
-// runTests runs the tests that a policy brings along and reports every one
-// that fails. It evaluates as the policy itself is evaluated; the clock stands
-// at the Unix epoch unless a test replaces time.now_ns.
+// runTests runs a policy's tests and reports every one that fails. Tests are
+// evaluated like the policy itself. The clock is the Unix epoch unless a test
+// replaces time.now_ns.
 func (p *Policy) runTests(ctx context.Context, files *source) error {
 	if len(files.tests) == 0 {
 		return nil
@@ -58,8 +58,8 @@ func (p *Policy) runTests(ctx context.Context, files *source) error {
 	return errors.Join(failed...)
 }
 
-// test runs one test: a rule that is true, or an object of cases that
-// is not empty and whose values are true.
+// test runs one test. It passes if the rule is true, or an object of cases that is
+// not empty and whose values are all true.
 func (p *Policy) test(ctx context.Context, ref ast.Ref, seen map[string]bool) error {
 	if seen[ref.String()] {
 		return errors.New("is there more than once: give each test a name of its own")

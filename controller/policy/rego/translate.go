@@ -8,7 +8,7 @@ import (
 	"github.com/open-policy-agent/opa/v1/topdown"
 )
 
-// untranslatable says which expression of the policy a program cannot run.
+// untranslatable is the error about an expression that a program cannot run.
 type untranslatable struct {
 	loc  *ast.Location
 	what string
@@ -16,7 +16,7 @@ type untranslatable struct {
 
 func (u *untranslatable) Error() string { return at(u.loc) + ": " + u.what }
 
-// translator makes steps of the expressions of one residual rule.
+// translator converts the expressions of a residual rule to steps.
 type translator struct {
 	names    []string
 	docs     []document
@@ -37,7 +37,7 @@ func (t *translator) slot(v ast.Var) int {
 	return t.slots[v]
 }
 
-// body orders the expressions so that each finds its variables bound, and
+// body orders the expressions so that the variables of each are bound before it, and
 // translates them.
 func (t *translator) body(body ast.Body) ([]step, error) {
 	rest := slices.Clone([]*ast.Expr(body))
@@ -66,8 +66,8 @@ func (t *translator) locate(e *ast.Expr) {
 	}
 }
 
-// ready says whether all variables of an expression are bound, but for those
-// that it binds itself.
+// ready reports whether all variables of an expression are bound, except those that
+// it binds itself.
 func (t *translator) ready(e *ast.Expr) bool {
 	if !e.IsCall() || e.Negated {
 		return t.bound(e)
@@ -84,8 +84,8 @@ func (t *translator) ready(e *ast.Expr) bool {
 	return t.bound(a) && (t.bound(b) || t.free(b)) || t.bound(b) && t.free(a)
 }
 
-// free says whether a term is a variable not bound yet, or an array of such
-// variables and of terms that are bound.
+// free reports whether a term is an unbound variable, or an array of unbound
+// variables and bound terms.
 func (t *translator) free(term *ast.Term) bool {
 	switch v := term.Value.(type) {
 	case ast.Var:
@@ -130,8 +130,8 @@ func (t *translator) bound(node any) bool {
 	return ok
 }
 
-// expression translates a condition. One that neither looks at the row nor at
-// a variable has one answer for all rows of a call.
+// expression translates a condition. A condition that reads neither the row nor a
+// variable has the same answer for all rows of a call.
 func (t *translator) expression(e *ast.Expr) (step, error) {
 	s, err := t.condition(e)
 	if err != nil || !t.perCall(e) {
@@ -141,8 +141,7 @@ func (t *translator) expression(e *ast.Expr) (step, error) {
 	return once{*t.nextOnce - 1, s}, nil
 }
 
-// perCall says whether all that an expression refers to is in documents other
-// than the row.
+// perCall reports whether an expression only refers to documents other than the row.
 func (t *translator) perCall(e *ast.Expr) bool {
 	all := true
 	ast.NewGenericVisitor(func(node any) bool {
@@ -299,7 +298,7 @@ func (t *translator) structure(v ast.Object) (expr, error) {
 	return out, err
 }
 
-// refers says whether a term has anything in it that must be evaluated.
+// refers reports whether a term contains anything that must be evaluated.
 func refers(term *ast.Term) bool {
 	found := false
 	ast.NewGenericVisitor(func(node any) bool {
@@ -338,7 +337,8 @@ func (t *translator) reference(ref ast.Ref) (expr, error) {
 	return t.path(base, rest)
 }
 
-// elsewhere translates what does not begin at the input: a variable's value.
+// elsewhere translates a reference that does not begin at the input: a variable's
+// value.
 func (t *translator) elsewhere(ref ast.Ref) (expr, error) {
 	v, ok := ref[0].Value.(ast.Var)
 	if slot, bound := t.slots[v]; ok && bound {

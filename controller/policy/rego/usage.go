@@ -4,14 +4,14 @@ import (
 	"github.com/open-policy-agent/opa/v1/ast"
 )
 
-// usage says which members of an input document the rules look at, and the
-// first place that looks at all of it.
+// usage lists the fields of an input document that the rules read, and the first
+// place that reads the whole document.
 type usage struct {
 	names map[string]bool
 	all   *ast.Location
 }
 
-// used finds what the rules of all modules look at in input.<document>.
+// used returns what the rules of all modules read of input.<document>.
 func used(modules map[string]*ast.Module, document string) usage {
 	u := usage{names: map[string]bool{}}
 	for _, name := range sortedNames(modules) {
@@ -76,7 +76,7 @@ func (u *usage) everything(loc *ast.Location) {
 	}
 }
 
-// pick leaves the fields that are used.
+// pick returns the fields that are used.
 func pick[T any](fields []field[T], u usage) []field[T] {
 	if u.all != nil {
 		return fields

@@ -11,19 +11,18 @@ import (
 	"spokeshave.dev/controller/core/policy"
 )
 
-// A call's time is counted in ticks. A process that gets no processor for a
-// while sees one tick of it, so that a busy machine is not taken for a slow
-// policy.
+// A call's time is measured in ticks. A process that gets no processor time for a
+// while counts that as one tick, so that a busy machine does not make a policy look
+// slow.
 const ticks = 25
 
-// growth is how much the process's heap may grow while a call goes on that
-// takes longer than a tick. It is a coarse net: memory is not accounted for by
-// call.
+// growth is how many bytes the process's heap may grow during a call that takes
+// longer than a tick. It is a coarse limit, because memory is not measured per call.
 const growth = 128 << 20
 
 const heapMetric = "/memory/classes/heap/objects:bytes"
 
-// watch stops an evaluation that takes too long or too much.
+// watch stops an evaluation that uses too much time or memory.
 type watch struct {
 	cancel topdown.Cancel
 	tick   time.Duration
@@ -53,7 +52,7 @@ func (p *Policy) start(ctx context.Context, cancel topdown.Cancel) (w *watch, st
 	}
 }
 
-// look is called once a tick.
+// look runs once per tick.
 func (w *watch) look() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -80,7 +79,7 @@ func (w *watch) look() {
 	w.cancel.Cancel()
 }
 
-// reason is why the call was stopped, if it was.
+// reason returns why the call was stopped, "" if it was not.
 func (w *watch) reason() policy.FaultKind {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -111,7 +111,8 @@ type CapStatus struct {
 	Soft bool `json:"soft,omitempty"`
 	// Burn is the hourly price of the scope's running and launching nodes.
 	Burn model.Price `json:"burn"`
-	// SecondsToCap is when a month's cap is used up at that rate; -1 is never.
+	// SecondsToCap is when a monthly cap is used up at the rate of Burn, in seconds
+	// from now; -1 means never, or an hourly cap.
 	SecondsToCap int64 `json:"secondsToCap"`
 	// Short is set when pods stay pending because of the cap. Consolidation within
 	// the scope then runs first and without delay.

@@ -177,7 +177,8 @@ func (j *judge) left(pool int32, m Method) int {
 	return disrupt.Allowed(&j.s.Pools[pool].Disruption, m) - j.going[pool]
 }
 
-// spend takes a node off its pool's budgets; false when they allow no more.
+// spend counts a node against its pool's budgets. It returns false, and records the
+// verdict, when the budgets allow no more nodes.
 func (j *judge) spend(o option) bool {
 	pool := j.s.Nodes[o.node].Pool
 	if j.left(pool, o.method) <= 0 {

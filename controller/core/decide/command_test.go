@@ -51,7 +51,7 @@ func TestSearch(t *testing.T) {
 		reason   string
 		change   func(*model.Snapshot)
 		policies []policy.Policy
-		// want are the nodes that go, launch the type in their stead.
+		// want are the nodes to delete, launch is the type of their replacement.
 		want, launch string
 	}{
 		"replace": {reason: "the pod of a large node runs on a small one for less", change: func(*model.Snapshot) {}, want: "large", launch: "m.small"},
@@ -380,9 +380,8 @@ func TestExplained(t *testing.T) {
 	}
 }
 
-// TestInstead: a proposal to which nodes were added, and which then proves wrong, is
-// not begun. What was to be done in its stead is, unless there is nothing, or that is
-// refused as well.
+// TestInstead: a widened proposal whose plan the checker rejects is not started. Its
+// alternative is started instead, unless there is none or it is refused too.
 func TestInstead(t *testing.T) {
 	for name, tc := range map[string]struct {
 		reason  string

@@ -7,9 +7,8 @@ import (
 	"spokeshave.dev/controller/core/solver/constraint"
 )
 
-// TestNobodyFirst: pods that want each other near in a circle, by whatever keys, are
-// never bound by the scheduler. They are left out, and whoever has nothing to do with
-// them is planned for.
+// TestNobodyFirst: the scheduler never binds pods whose affinities form a cycle, whatever
+// the keys. They are left out, and all other pods are placed.
 func TestNobodyFirst(t *testing.T) {
 	keys := []string{constraint.LabelHostname, constraint.LabelZone, constraint.LabelCapacityType}
 	for _, one := range keys {
@@ -42,8 +41,8 @@ func ring(t *testing.T, keys ...string) {
 	}
 }
 
-// TestSomebodyFirst: a circle that one of its kind may begin, or that somebody who
-// runs already does, is planned for.
+// TestSomebodyFirst: a cycle of affinities is placed if one of its pods may be bound
+// first, or if a running pod satisfies one of the affinities.
 func TestSomebodyFirst(t *testing.T) {
 	for name, tc := range map[string]struct {
 		reason string

@@ -297,8 +297,8 @@ func (g *generator) prefersNoPods() bool {
 	})
 }
 
-// TestManySizes gives every pod a size of its own, so that shapes are joined:
-// the plan holds, leaves out nobody that first fit places, and is cheaper.
+// TestManySizes gives every pod a size of its own, so that items are joined. The
+// plan is valid, leaves out no pod that first fit places, and is cheaper.
 func TestManySizes(t *testing.T) {
 	for seed := range seeds(6) {
 		g := newGenerator(seed)

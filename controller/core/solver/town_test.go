@@ -93,7 +93,7 @@ func (t *town) cost(pods []int32) (sum float64, unplaced int) {
 	return sum, len(order)
 }
 
-// plan is what became of the pods, as the solver would say it.
+// plan returns the placements in the form of the solver's plan.
 func (t *town) plan() model.Plan {
 	var out model.Plan
 	for i := range t.nodes {
@@ -282,9 +282,9 @@ func (t *town) suits(at int, pod int32) bool {
 	return true
 }
 
-// holds says whether all constraints hold in the end, which nobody looks at while
+// holds reports whether all constraints hold at the end, which is not checked while
 // pods are placed one by one: those of each pod, with the domains that offerings
-// would bring, and those that the checker knows.
+// would add, and those that package check verifies.
 func (t *town) holds() bool {
 	for i := range t.places {
 		for _, pod := range t.places[i].placed {

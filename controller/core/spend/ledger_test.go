@@ -109,7 +109,7 @@ func TestKeptLedgerGoesOn(t *testing.T) {
 }
 
 // TestLaunchAcrossRestart: a launch that was under way when the ledger was last
-// written is charged from its start, however long nobody was there to see it.
+// written is charged from its start, however long the controller was not running.
 func TestLaunchAcrossRestart(t *testing.T) {
 	start := time.Date(2026, 3, 11, 9, 0, 0, 0, time.UTC)
 	node := func(name string, launched time.Time) model.Node {

@@ -9,7 +9,7 @@ import (
 )
 
 // TestNamespaceInFlight: what a namespace has committed is never less than what
-// it may be billed, whoever else is planned on the same nodes.
+// it may be billed, whichever other pods are planned on the same nodes.
 func TestNamespaceInFlight(t *testing.T) {
 	const wide, deep, small = 0, 1, 2 // specs: three quarters of the CPU, of the memory, an eighth of both
 	specs := []model.PodSpec{

@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// TestEscapes: what the engine and the rewriting would read differently is
-// refused, for it would be work that nobody pays for.
+// TestEscapes: code that the engine and the rewriter would decode differently is
+// refused, since its work would not be charged.
 func TestEscapes(t *testing.T) {
 	hidden := strings.Repeat("\x01", 16)
 	cases := map[string]struct {

@@ -11,8 +11,8 @@ import (
 )
 
 // maxReplans is how many times a plan is made again without the pods that the
-// scheduler would not bind. After that, all pods with affinity are left out. The
-// scenarios of bindable_test.go need two.
+// scheduler would not bind. After that, all pods with affinity are left out.
+// The value has no measurement on record.
 const maxReplans = 4
 
 // neverBoundMessage is the reason of the pods that are left out in this way.

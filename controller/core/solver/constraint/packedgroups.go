@@ -3,9 +3,9 @@ package constraint
 // packedRuleShare is the share of all pods that the rules of a per-host group may
 // bind before packing has to know the group; up to it, the assignment of pods to
 // the nodes of a packing keeps the rules. It applies to more than smallPodCount
-// pods: below, every group is packed. Found by trial on the scenarios of
-// generate_test.go and BenchmarkSolve: a larger share leaves pods without a node
-// that the packing has room for, a smaller one multiplies the items.
+// pods: below, every group is packed. A larger share leaves more to the assignment,
+// which may find no node for a pod; a smaller one multiplies the items. Neither
+// value has a measurement on record.
 const (
 	packedRuleShare = 0.01
 	smallPodCount   = 300

@@ -59,7 +59,7 @@ func (l *Launcher) groupAttempts(all []*member) {
 				m.err = client.Refuse(provider.Invalid, "%w", err)
 			}
 		} else if n > 1 {
-			l.launches.promise(all[:n], l.cfg.Clock())
+			l.launches.rememberPrepared(all[:n], l.cfg.Clock())
 		}
 		all = all[n:]
 	}

@@ -68,7 +68,7 @@ func (l *Launcher) want(ctx context.Context, class *awsv1.EC2NodeClass, spec *pr
 
 // joined finds the others that want the same request.
 func (l *Launcher) joined(ctx context.Context, m *member) (provider.Attempt, error) {
-	if attempt, ok := l.launches.promisedTo(m.memberID, m.request, l.cfg.Clock()); ok {
+	if attempt, ok := l.launches.preparedFor(m.memberID, m.request, l.cfg.Clock()); ok {
 		return attempt, nil
 	}
 	return l.gathering.attempt(ctx, m)

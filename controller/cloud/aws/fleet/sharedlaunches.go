@@ -15,12 +15,12 @@ const outcomeKept = time.Hour
 type sharedLaunches struct {
 	mu      sync.Mutex
 	byToken map[string]*sharedLaunch
-	// promised are the prepared attempts that are shared.
-	promised map[memberID]promise
+	// preparedAttempts are the prepared attempts that are shared.
+	preparedAttempts map[memberID]preparedAttempt
 }
 
-// promise is the attempt that a claim was given for a request.
-type promise struct {
+// preparedAttempt is the attempt that a claim was given for a request.
+type preparedAttempt struct {
 	request string
 	attempt provider.Attempt
 	until   time.Time
@@ -54,30 +54,30 @@ func (s *sharedLaunches) findLocked(attempt *provider.Attempt, now time.Time, ma
 	return out
 }
 
-// promise remembers which attempt members were given.
-func (s *sharedLaunches) promise(members []*member, now time.Time) {
+// rememberPrepared remembers which attempt members were given.
+func (s *sharedLaunches) rememberPrepared(members []*member, now time.Time) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.promised == nil {
-		s.promised = map[memberID]promise{}
+	if s.preparedAttempts == nil {
+		s.preparedAttempts = map[memberID]preparedAttempt{}
 	}
 	s.findLocked(&members[0].attempt, now, true)
 	for _, m := range members {
-		s.promised[m.memberID] = promise{request: m.request, attempt: m.attempt, until: now.Add(outcomeKept)}
+		s.preparedAttempts[m.memberID] = preparedAttempt{request: m.request, attempt: m.attempt, until: now.Add(outcomeKept)}
 	}
 }
 
-// promisedTo is the attempt that a claim was given before for the same request. A claim
+// preparedFor is the attempt that a claim was given before for the same request. A claim
 // that now wants something else has not written it down, and leaves the shared launch.
-func (s *sharedLaunches) promisedTo(id memberID, request string, now time.Time) (provider.Attempt, bool) {
+func (s *sharedLaunches) preparedFor(id memberID, request string, now time.Time) (provider.Attempt, bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for old, p := range s.promised {
+	for old, p := range s.preparedAttempts {
 		if !now.Before(p.until) {
-			delete(s.promised, old)
+			delete(s.preparedAttempts, old)
 		}
 	}
-	p, ok := s.promised[id]
+	p, ok := s.preparedAttempts[id]
 	if !ok {
 		return provider.Attempt{}, false
 	}
@@ -85,7 +85,7 @@ func (s *sharedLaunches) promisedTo(id memberID, request string, now time.Time) 
 	if p.request == request && known != nil && !known.isVoid() {
 		return p.attempt, true
 	}
-	delete(s.promised, id)
+	delete(s.preparedAttempts, id)
 	if known != nil {
 		known.dissolve()
 	}

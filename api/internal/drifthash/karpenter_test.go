@@ -33,8 +33,8 @@ func TestNodePools(t *testing.T) {
 		if err := yaml.UnmarshalStrict(doc, &pool); err != nil {
 			t.Fatal(err)
 		}
-		if got, want := pool.Hash(), pool.Annotations[karpv1.AnnotationNodePoolHash]; got != want {
-			t.Errorf("NodePool %s: hash %s, Karpenter's is %s", pool.Name, got, want)
+		if got, err := pool.Hash(); err != nil || got != pool.Annotations[karpv1.AnnotationNodePoolHash] {
+			t.Errorf("NodePool %s: hash %s (%v), Karpenter's is %s", pool.Name, got, err, pool.Annotations[karpv1.AnnotationNodePoolHash])
 		}
 		if v := pool.Annotations[karpv1.AnnotationNodePoolHashVersion]; v != karpv1.NodePoolHashVersion {
 			t.Errorf("NodePool %s: Karpenter's version is %s, ours %s", pool.Name, v, karpv1.NodePoolHashVersion)

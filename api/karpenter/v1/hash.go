@@ -15,11 +15,12 @@ const NodePoolHashVersion = "v3"
 // change, as Karpenter does: labels, annotations, taints, startupTaints,
 // nodeClassRef, terminationGracePeriod and expireAfter. Requirements are compared
 // with the node itself and are left out. The order of taints and the spelling of
-// durations do not matter.
-func (p *NodePool) Hash() string {
+// durations do not matter. It fails only if a field's type cannot be hashed, which is a
+// defect.
+func (p *NodePool) Hash() (string, error) {
 	template := &p.Spec.Template
 	ref := template.Spec.NodeClassRef
-	sum, err := drifthash.Sum(drifthash.NodeClaimTemplate{
+	return drifthash.Sum(drifthash.NodeClaimTemplate{
 		ObjectMeta: drifthash.ObjectMeta{Labels: template.Metadata.Labels, Annotations: template.Metadata.Annotations},
 		Spec: drifthash.NodeClaimTemplateSpec{
 			Taints: template.Spec.Taints, StartupTaints: template.Spec.StartupTaints,
@@ -28,10 +29,6 @@ func (p *NodePool) Hash() string {
 			ExpireAfter:            drifthash.NillableDuration{Duration: nillable(template.Spec.ExpireAfter)},
 		},
 	})
-	if err != nil {
-		return "" // cannot happen: strings, maps of strings and durations can always be hashed
-	}
-	return sum
 }
 
 // nillable is the duration, or nil for Never.

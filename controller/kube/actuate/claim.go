@@ -45,6 +45,10 @@ func claimOf(s *model.Snapshot, pool *karpv1.NodePool, n *model.PlannedNode, dec
 	if err != nil {
 		return nil, fmt.Errorf("encode the labels of %s: %w", pool.Name, err)
 	}
+	hash, err := pool.Hash()
+	if err != nil {
+		return nil, fmt.Errorf("hash NodePool %s: %w", pool.Name, err)
+	}
 	claim := &karpv1.NodeClaim{
 		ObjectMeta: metav1.ObjectMeta{
 			Name:        name,
@@ -71,7 +75,7 @@ func claimOf(s *model.Snapshot, pool *karpv1.NodePool, n *model.PlannedNode, dec
 	claim.Labels[karpv1.LabelNodePool] = pool.Name
 	claim.Labels[awsv1.LabelEC2NodeClass] = template.Spec.NodeClassRef.Name
 	maps.Copy(claim.Annotations, template.Metadata.Annotations)
-	claim.Annotations[karpv1.AnnotationNodePoolHash] = pool.Hash()
+	claim.Annotations[karpv1.AnnotationNodePoolHash] = hash
 	claim.Annotations[karpv1.AnnotationNodePoolHashVersion] = karpv1.NodePoolHashVersion
 	claim.Annotations[karpv1.AnnotationLaunch] = string(launch)
 	claim.Annotations[karpv1.AnnotationPlannedPods] = string(planned)

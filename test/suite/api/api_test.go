@@ -107,8 +107,13 @@ func accepted(t *testing.T, client dynamic.Interface) {
 				w.SetDefaults()
 				compare(t, w.Spec, h.Spec)
 				compare(t, w.Status, h.Status)
-				if w.Hash() != h.Hash() {
-					t.Error("the hash of what the server keeps differs from the manifest's")
+				manifest, err := w.Hash()
+				if err != nil {
+					t.Fatal(err)
+				}
+				kept, err := h.Hash()
+				if err != nil || kept != manifest {
+					t.Errorf("the hash of what the server keeps is %s (%v), the manifest's is %s", kept, err, manifest)
 				}
 			case *karpv1.NodeClaim:
 				h := have.(*karpv1.NodeClaim)

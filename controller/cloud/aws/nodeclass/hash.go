@@ -2,22 +2,20 @@ package nodeclass
 
 import (
 	"context"
-	"errors"
 	"fmt"
+	"slices"
 
 	"k8s.io/apimachinery/pkg/api/equality"
-	"k8s.io/apimachinery/pkg/api/meta"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
 
 	awsv1 "spokeshave.dev/api/aws/v1"
 	karpv1 "spokeshave.dev/api/karpenter/v1"
+	"spokeshave.dev/controller/cloud/claimhash"
 )
 
 // annotate adds the finalizer and the drift hash. Where the class has a hash of
-// another version, its claims are stamped anew first: hashes of two versions
-// cannot be compared, and without the stamp a later change of the class would go
-// unnoticed.
+// another version, the hashes of its claims are brought to the current version first.
 func (r *Reconciler) annotate(ctx context.Context, class *awsv1.EC2NodeClass) error {
 	before := class.DeepCopy()
 	hash, err := class.Hash(r.DriftCA)
@@ -25,7 +23,7 @@ func (r *Reconciler) annotate(ctx context.Context, class *awsv1.EC2NodeClass) er
 		return err
 	}
 	if class.Annotations[awsv1.AnnotationEC2NodeClassHashVersion] != awsv1.EC2NodeClassHashVersion {
-		if err := r.restamp(ctx, class.Name, hash); err != nil {
+		if err := r.migrateClaims(ctx, class.Name, hash); err != nil {
 			return err
 		}
 	}
@@ -45,34 +43,19 @@ func (r *Reconciler) annotate(ctx context.Context, class *awsv1.EC2NodeClass) er
 	return nil
 }
 
-// restamp gives the claims of a class that carry a hash of another version the
-// current version and the given hash. A claim that has drifted keeps its hash, so
-// that it stays drifted. Claims that could not be written are in the error and
-// are tried again with the class.
-func (r *Reconciler) restamp(ctx context.Context, class, hash string) error {
+// migrateClaims writes the current hash version, and the given hash, on the claims of a
+// class.
+func (r *Reconciler) migrateClaims(ctx context.Context, class, hash string) error {
 	var claims karpv1.NodeClaimList
 	if err := r.Client.List(ctx, &claims); err != nil {
 		return fmt.Errorf("list claims of EC2NodeClass %s: %w", class, err)
 	}
-	var failed []error
-	for i := range claims.Items {
-		base := &claims.Items[i]
-		ref := base.Spec.NodeClassRef
-		if ref.Group != awsv1.Group || ref.Kind != awsv1.Kind || ref.Name != class ||
-			base.Annotations[awsv1.AnnotationEC2NodeClassHashVersion] == awsv1.EC2NodeClassHashVersion {
-			continue
-		}
-		claim := base.DeepCopy()
-		if claim.Annotations == nil {
-			claim.Annotations = map[string]string{}
-		}
-		claim.Annotations[awsv1.AnnotationEC2NodeClassHashVersion] = awsv1.EC2NodeClassHashVersion
-		if meta.FindStatusCondition(claim.Status.Conditions, karpv1.ConditionDrifted) == nil {
-			claim.Annotations[awsv1.AnnotationEC2NodeClassHash] = hash
-		}
-		if err := r.Client.Patch(ctx, claim, client.MergeFrom(base)); client.IgnoreNotFound(err) != nil {
-			failed = append(failed, fmt.Errorf("annotate NodeClaim %s: %w", claim.Name, err))
-		}
+	others := func(claim karpv1.NodeClaim) bool {
+		ref := claim.Spec.NodeClassRef
+		return ref.Group != awsv1.Group || ref.Kind != awsv1.Kind || ref.Name != class
 	}
-	return errors.Join(failed...)
+	return claimhash.Migrate(ctx, r.Client, slices.DeleteFunc(claims.Items, others), claimhash.Hash{
+		Key: awsv1.AnnotationEC2NodeClassHash, Value: hash,
+		VersionKey: awsv1.AnnotationEC2NodeClassHashVersion, Version: awsv1.EC2NodeClassHashVersion,
+	})
 }

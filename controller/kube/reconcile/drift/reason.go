@@ -1,6 +1,8 @@
 package drift
 
 import (
+	"fmt"
+
 	corev1 "k8s.io/api/core/v1"
 
 	karpv1 "spokeshave.dev/api/karpenter/v1"
@@ -9,10 +11,15 @@ import (
 
 // fromPool returns the reason why a claim no longer matches its NodePool, "" when it
 // does. Hashes of different hash versions are not compared.
-func fromPool(claim *karpv1.NodeClaim, pool *karpv1.NodePool) string {
-	if claim.Annotations[karpv1.AnnotationNodePoolHashVersion] == karpv1.NodePoolHashVersion &&
-		claim.Annotations[karpv1.AnnotationNodePoolHash] != pool.Hash() {
-		return karpv1.DriftNodePool
+func fromPool(claim *karpv1.NodeClaim, pool *karpv1.NodePool) (string, error) {
+	if claim.Annotations[karpv1.AnnotationNodePoolHashVersion] == karpv1.NodePoolHashVersion {
+		hash, err := pool.Hash()
+		if err != nil {
+			return "", fmt.Errorf("hash NodePool %s: %w", pool.Name, err)
+		}
+		if claim.Annotations[karpv1.AnnotationNodePoolHash] != hash {
+			return karpv1.DriftNodePool, nil
+		}
 	}
 	for i := range pool.Spec.Template.Spec.Requirements {
 		r := &pool.Spec.Template.Spec.Requirements[i]
@@ -20,10 +27,10 @@ func fromPool(claim *karpv1.NodeClaim, pool *karpv1.NodePool) string {
 		value, present := claim.Labels[key]
 		want := model.Requirement{Key: key, Operator: model.Operator(r.Operator), Values: r.Values}
 		if !want.Matches(value, present) {
-			return karpv1.DriftRequirements
+			return karpv1.DriftRequirements, nil
 		}
 	}
-	return ""
+	return "", nil
 }
 
 // fromCatalog returns a reason when the node class no longer offers the claim's

@@ -48,14 +48,18 @@ func TestReason(t *testing.T) {
 				Metadata: karpv1.TemplateMeta{Labels: map[string]string{"a": "1"}},
 				Spec:     karpv1.NodeClaimTemplateSpec{Requirements: []karpv1.Requirement{{Key: corev1.LabelTopologyZone, Operator: corev1.NodeSelectorOpIn, Values: []string{"a", "b"}}}},
 			}}}
+			hash, err := pool.Hash()
+			if err != nil {
+				t.Fatal(err)
+			}
 			claim := &karpv1.NodeClaim{ObjectMeta: metav1.ObjectMeta{
 				Labels:      map[string]string{corev1.LabelTopologyZone: "a", corev1.LabelInstanceTypeStable: "m5.large", karpv1.LabelCapacityType: "spot"},
-				Annotations: map[string]string{karpv1.AnnotationNodePoolHash: pool.Hash(), karpv1.AnnotationNodePoolHashVersion: karpv1.NodePoolHashVersion},
+				Annotations: map[string]string{karpv1.AnnotationNodePoolHash: hash, karpv1.AnnotationNodePoolHashVersion: karpv1.NodePoolHashVersion},
 			}}
 			catalog := &model.Catalog{Types: []model.InstanceType{{Name: "m5.large", Offerings: []model.Offering{{Zone: "a", CapacityType: model.Spot, Available: true}}}}}
 			tc.change(pool, claim, catalog)
-			if got := fromPool(claim, pool); got != tc.pool {
-				t.Errorf("%s: from the pool %q, want %q", tc.reason, got, tc.pool)
+			if got, err := fromPool(claim, pool); err != nil || got != tc.pool {
+				t.Errorf("%s: from the pool %q (%v), want %q", tc.reason, got, err, tc.pool)
 			}
 			if got := fromCatalog(claim, catalog); got != tc.sold {
 				t.Errorf("%s: from the catalogue %q, want %q", tc.reason, got, tc.sold)

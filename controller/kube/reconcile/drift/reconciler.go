@@ -122,8 +122,8 @@ func (r *Reconciler) Reconcile(ctx context.Context, claim *karpv1.NodeClaim) (re
 // reason returns why the claim has drifted, "" when it has not, and a sentence for
 // users.
 func (r *Reconciler) reason(ctx context.Context, claim *karpv1.NodeClaim, pool *karpv1.NodePool) (reason, message string, err error) {
-	if why := fromPool(claim, pool); why != "" {
-		return why, "", nil
+	if why, err := fromPool(claim, pool); err != nil || why != "" {
+		return why, "", err
 	}
 	class := &awsv1.EC2NodeClass{}
 	err = r.Client.Get(ctx, types.NamespacedName{Name: claim.Spec.NodeClassRef.Name}, class)

@@ -42,7 +42,10 @@ func TestRestamp(t *testing.T) {
 	if err := c.Create(t.Context(), pool); err != nil {
 		t.Fatal(err)
 	}
-	hash := pool.Hash()
+	hash, err := pool.Hash()
+	if err != nil {
+		t.Fatal(err)
+	}
 	tests := map[string]struct {
 		reason  string
 		version string

@@ -9,19 +9,18 @@ import (
 	"spokeshave.dev/controller/cloud/providertest"
 	"spokeshave.dev/controller/cloud/sim"
 	"spokeshave.dev/controller/core/model"
+	"spokeshave.dev/test/kit/instancetype"
 )
 
 func start() time.Time { return time.Date(2026, 3, 2, 10, 0, 0, 0, time.UTC) }
 
 func catalog() model.Catalog {
-	out := model.Catalog{NodeClass: "default", Region: "sim-1", Generation: 7}
+	out := instancetype.Catalog()
+	out.Region, out.Generation = "sim-1", 7
 	for name, price := range map[string]model.Price{"small": 50_000, "medium": 100_000, "large": 200_000} {
-		capacity := model.Resources{model.CPU: int64(price) / 25, model.Memory: int64(price) << 16, model.PodSlots: 30}
-		t := model.InstanceType{Name: name, Arch: "amd64", OS: "linux", Capacity: capacity, Allocatable: capacity}
+		t := instancetype.Of(name, model.Resources{model.CPU: int64(price) / 25, model.Memory: int64(price) << 16, model.PodSlots: 30})
 		for _, zone := range []string{"sim-1a", "sim-1b"} {
-			t.Offerings = append(t.Offerings,
-				model.Offering{Zone: zone, CapacityType: model.OnDemand, Price: price, Available: true},
-				model.Offering{Zone: zone, CapacityType: model.Spot, Price: price / 3, Available: true})
+			t.Offerings = append(t.Offerings, instancetype.OnDemand(zone, price), instancetype.Spot(zone, price/3))
 		}
 		out.Types = append(out.Types, t)
 	}

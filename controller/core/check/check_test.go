@@ -6,6 +6,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"spokeshave.dev/controller/core/model"
+	"spokeshave.dev/test/kit/instancetype"
 )
 
 const gib = 1 << 30
@@ -13,24 +14,15 @@ const gib = 1 << 30
 // fixture is a plan with nothing wrong: one pod goes to a node that exists,
 // two to a new one, the fourth has no place.
 func fixture() (*model.Snapshot, *model.Plan, *Constraints) {
+	large := instancetype.New("m.large", 2000, 8, 29,
+		instancetype.OnDemand("a", 100_000), instancetype.OnDemand("b", 110_000), instancetype.SoldOut(instancetype.OnDemand("c", 90_000)))
+	large.Labels["karpenter.k8s.aws/instance-family"] = "m"
+	large.Allocatable = model.Resources{"cpu": 1900, "memory": 7 * gib, "pods": 29}
 	s := &model.Snapshot{
-		Catalogs: []model.Catalog{{NodeClass: "default", Region: "us-west-2", Types: []model.InstanceType{
-			{
-				Name: "m.large", Arch: "amd64", OS: "linux", Labels: map[string]string{"karpenter.k8s.aws/instance-family": "m"},
-				Capacity:    model.Resources{"cpu": 2000, "memory": 8 * gib, "pods": 29},
-				Allocatable: model.Resources{"cpu": 1900, "memory": 7 * gib, "pods": 29},
-				Offerings: []model.Offering{
-					{Zone: "a", CapacityType: model.OnDemand, Price: 100_000, Available: true},
-					{Zone: "b", CapacityType: model.OnDemand, Price: 110_000, Available: true},
-					{Zone: "c", CapacityType: model.OnDemand, Price: 90_000},
-				},
-			},
-			{
-				Name: "z.small", Arch: "arm64", OS: "linux", Labels: map[string]string{},
-				Capacity: model.Resources{"cpu": 1000}, Allocatable: model.Resources{"cpu": 1000, "memory": 2 * gib, "pods": 10},
-				Offerings: []model.Offering{{Zone: "a", CapacityType: model.OnDemand, Price: 120_000, Available: true}},
-			},
-		}}},
+		Catalogs: []model.Catalog{instancetype.Catalog(
+			large,
+			instancetype.ARM64(instancetype.New("z.small", 1000, 2, 10, instancetype.OnDemand("a", 120_000))),
+		)},
 		Pools: []model.Pool{{
 			Name: "general", NodeClass: "default", NodeLabels: map[string]string{"tier": "gold"},
 			Requirements: []model.Requirement{{Key: "team", Operator: model.In, Values: []string{"red"}}},

@@ -4,21 +4,20 @@ import (
 	"testing"
 
 	"spokeshave.dev/controller/core/model"
+	"spokeshave.dev/test/kit/instancetype"
 )
 
 // TestOptionVerifier: as what else a node could have been launched.
 func TestOptionVerifier(t *testing.T) {
-	sold := func(zone string, as model.CapacityType, available bool) model.Offering {
-		return model.Offering{Zone: zone, CapacityType: as, Price: 70_000, Available: available}
-	}
+	inA := instancetype.OnDemand("a", 70_000)
 	room := model.Resources{model.CPU: 4000, model.PodSlots: 10}
 	s := &model.Snapshot{
 		Pools: []model.Pool{{Name: "general", Requirements: []model.Requirement{{Key: "karpenter.sh/capacity-type", Operator: model.In, Values: []string{"on-demand"}}}}},
-		Catalogs: []model.Catalog{{Types: []model.InstanceType{
-			{Name: "big", Arch: "arm64", Allocatable: room, Offerings: []model.Offering{sold("a", model.OnDemand, true), sold("a", model.Spot, true), sold("b", model.OnDemand, false)}},
-			{Name: "small", Arch: "arm64", Allocatable: model.Resources{model.CPU: 1000, model.PodSlots: 10}, Offerings: []model.Offering{sold("a", model.OnDemand, true)}},
-			{Name: "intel", Arch: "amd64", Allocatable: room, Offerings: []model.Offering{sold("a", model.OnDemand, true)}},
-		}}},
+		Catalogs: []model.Catalog{instancetype.Catalog(
+			instancetype.ARM64(instancetype.Of("big", room, inA, instancetype.Spot("a", 70_000), instancetype.SoldOut(instancetype.OnDemand("b", 70_000)))),
+			instancetype.ARM64(instancetype.Of("small", model.Resources{model.CPU: 1000, model.PodSlots: 10}, inA)),
+			instancetype.Of("intel", room, inA),
+		)},
 		Specs: []model.PodSpec{{Requests: model.Resources{model.CPU: 900}, NodeSelector: map[string]string{"kubernetes.io/arch": "arm64"}}},
 		Pods:  []model.Pod{{Name: "one", Node: -1}, {Name: "two", Node: -1}},
 	}

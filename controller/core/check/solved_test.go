@@ -7,6 +7,7 @@ import (
 
 	"spokeshave.dev/controller/core/model"
 	"spokeshave.dev/controller/core/solver"
+	"spokeshave.dev/test/kit/instancetype"
 )
 
 // solved is a snapshot with one case of everything, the plan that the solver makes
@@ -46,7 +47,8 @@ func solve(t *testing.T) *solved {
 }
 
 func solvedCatalogue() model.Catalog {
-	c := model.Catalog{NodeClass: "default", Region: "r", NodeCost: 1000}
+	c := instancetype.Catalog()
+	c.Region, c.NodeCost = "r", 1000
 	for _, t := range []struct {
 		name, arch string
 		cpu        int64
@@ -59,15 +61,19 @@ func solvedCatalogue() model.Catalog {
 		{"m.4xlarge", "amd64", 16, 800_000},
 		{"old.large", "amd64", 2, 900_000},
 	} {
-		capacity := model.Resources{"cpu": t.cpu * 1000, "memory": t.cpu * 4 * gib, "pods": 10 * t.cpu, model.VolumesPrefix + "ebs": 2}
-		it := model.InstanceType{Name: t.name, Arch: t.arch, OS: "linux", Labels: map[string]string{"karpenter.k8s.aws/instance-family": t.name[:1]}, Capacity: capacity, Allocatable: capacity}
+		it := instancetype.Of(t.name, model.Resources{"cpu": t.cpu * 1000, "memory": t.cpu * 4 * gib, "pods": 10 * t.cpu, model.VolumesPrefix + "ebs": 2})
+		if t.arch == "arm64" {
+			it = instancetype.ARM64(it)
+		}
+		it.Labels["karpenter.k8s.aws/instance-family"] = t.name[:1]
 		for _, zone := range []string{"a", "b", "c"} {
-			it.Offerings = append(it.Offerings,
-				model.Offering{Zone: zone, ZoneID: "id-" + zone, CapacityType: model.OnDemand, Price: t.price, Available: true},
-				model.Offering{Zone: zone, ZoneID: "id-" + zone, CapacityType: model.Spot, Price: t.price / 3, Available: zone != "c"})
+			onDemand, spot := instancetype.OnDemand(zone, t.price), instancetype.Spot(zone, t.price/3)
+			onDemand.ZoneID, spot.ZoneID = "id-"+zone, "id-"+zone
+			spot.Available = zone != "c"
+			it.Offerings = append(it.Offerings, onDemand, spot)
 		}
 		if t.name == "m.xlarge" {
-			it.Offerings = append(it.Offerings, model.Offering{Zone: "a", CapacityType: model.Reserved, Price: 0, Available: true, Reservation: &model.Reservation{Free: 1, ID: "cr-1"}})
+			it.Offerings = append(it.Offerings, instancetype.Reserved("a", 0, model.Reservation{Free: 1, ID: "cr-1"}))
 		}
 		c.Types = append(c.Types, it)
 	}

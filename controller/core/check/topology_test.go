@@ -8,6 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"spokeshave.dev/controller/core/model"
+	"spokeshave.dev/test/kit/instancetype"
 )
 
 const (
@@ -31,12 +32,9 @@ type scene struct {
 // zone b, n4 has no zone; n1 to n3 have racks r1, r2 and r3.
 func (s *scene) plan() (*model.Snapshot, *model.Plan, Constraints) {
 	big := model.Resources{"cpu": 100_000, "memory": 1 << 40, "pods": 1000}
-	t := model.InstanceType{Name: "m", Arch: "amd64", OS: "linux", Capacity: big, Allocatable: big}
-	for _, z := range []string{"a", "b", "c"} {
-		t.Offerings = append(t.Offerings, model.Offering{Zone: z, CapacityType: model.OnDemand, Price: 1, Available: true})
-	}
+	t := instancetype.Of("m", big, instancetype.OnDemand("a", 1), instancetype.OnDemand("b", 1), instancetype.OnDemand("c", 1))
 	snap := &model.Snapshot{
-		Catalogs: []model.Catalog{{NodeClass: "default", Types: []model.InstanceType{t}}},
+		Catalogs: []model.Catalog{instancetype.Catalog(t)},
 		Pools:    []model.Pool{{Name: "p", NodeClass: "default"}},
 	}
 	for _, n := range []struct{ name, zone, rack string }{{"n1", "a", "r1"}, {"n2", "a", "r2"}, {"n3", "b", "r3"}, {"n4", "", ""}} {

@@ -7,8 +7,8 @@ import (
 	"testing"
 	"time"
 
-	"spokeshave.dev/controller/cloud/catalog"
 	"spokeshave.dev/controller/core/model"
+	"spokeshave.dev/test/kit/embedded"
 )
 
 // BenchmarkSearch is one full pass over a cluster with the embedded catalogue:
@@ -45,14 +45,9 @@ func cpuTime() time.Duration {
 // the cpu, in percent.
 func crowd(b *testing.B, nodes, level int) *model.Snapshot {
 	b.Helper()
-	types, sales, err := catalog.Load("us-west-2")
-	if err != nil {
-		b.Fatal(err)
-	}
-	zones := []string{"us-west-2a", "us-west-2b", "us-west-2c"}
-	s := used()
+	s, zones := used(), embedded.Zones()
 	s.Pods, s.Specs, s.Nodes = nil, nil, nil
-	s.Catalogs = []model.Catalog{catalog.Lower(types, sales, catalog.Options{NodeClass: "default", Region: "us-west-2", Zones: zones})}
+	s.Catalogs = []model.Catalog{embedded.Catalog(b)}
 	s.Pools[0].Requirements = []model.Requirement{
 		{Key: "karpenter.k8s.aws/instance-category", Operator: model.In, Values: []string{"c", "m", "r"}},
 		{Key: "karpenter.sh/capacity-type", Operator: model.In, Values: []string{"on-demand"}},

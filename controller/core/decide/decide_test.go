@@ -55,10 +55,7 @@ func instanceType(name, family string, cpu int64, price model.Price) model.Insta
 func snapshot(n int) *model.Snapshot {
 	s := &model.Snapshot{
 		Time: time.Date(2026, 3, 11, 9, 0, 0, 0, time.UTC), Seed: 7,
-		Catalogs: []model.Catalog{{NodeClass: "default", Generation: 1, Types: []model.InstanceType{
-			instanceType("m.large", "m", 4000, 200_000),
-			instanceType("c.large", "c", 4000, 180_000),
-		}}},
+		Catalogs: []model.Catalog{instancetype.Catalog(instanceType("m.large", "m", 4000, 200_000), instanceType("c.large", "c", 4000, 180_000))},
 		Pools: []model.Pool{{
 			Name: "general", NodeClass: "default", Labels: map[string]string{"team": "web"},
 			Disruption: model.Disruption{AllowedEmpty: 10},

@@ -6,6 +6,7 @@ import (
 
 	"spokeshave.dev/controller/core/model"
 	"spokeshave.dev/controller/core/solver"
+	"spokeshave.dev/test/kit/instancetype"
 )
 
 // snugWorld has a node that stays and has as much cpu left as the large pods want, and
@@ -17,10 +18,7 @@ func snugWorld() *model.Snapshot {
 		return model.Resources{model.CPU: cpu, model.Memory: gib << 30, model.PodSlots: 1000}
 	}
 	kind := func(name string, cpu, gib int64, usd float64) model.InstanceType {
-		return model.InstanceType{
-			Name: name, Arch: "amd64", OS: "linux", Capacity: room(cpu, gib), Allocatable: room(cpu, gib),
-			Offerings: []model.Offering{{Zone: "a", CapacityType: model.OnDemand, Price: model.PriceOf(usd), Available: true}},
-		}
+		return instancetype.Of(name, room(cpu, gib), instancetype.OnDemand("a", model.PriceOf(usd)))
 	}
 	want := func(cpu, gib int64) model.PodSpec {
 		return model.PodSpec{Namespace: "shop", Labels: map[string]string{"app": fmt.Sprint(cpu)}, Requests: model.Resources{model.CPU: cpu, model.Memory: gib << 30, model.PodSlots: 1}}
@@ -29,7 +27,7 @@ func snugWorld() *model.Snapshot {
 		return model.Node{Name: name, Claim: name, State: model.Initialized, Zone: "a", CapacityType: model.OnDemand, Price: model.PriceOf(usd), Allocatable: has}
 	}
 	s := &model.Snapshot{
-		Catalogs: []model.Catalog{{NodeClass: "default", Generation: 1, Types: []model.InstanceType{kind("cpu", 100_000, 100, 1), kind("memory", 100_000, 800, 3)}}},
+		Catalogs: []model.Catalog{instancetype.Catalog(kind("cpu", 100_000, 100, 1), kind("memory", 100_000, 800, 3))},
 		Pools:    []model.Pool{{Name: "general", NodeClass: "default"}},
 		Specs:    []model.PodSpec{want(1000, 0), want(250, 2)},
 		Nodes:    []model.Node{node("goes", 10, room(400_000, 3200)), node("stays", 1, room(100_000, 800))},

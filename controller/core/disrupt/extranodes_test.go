@@ -5,6 +5,7 @@ import (
 
 	"spokeshave.dev/controller/core/model"
 	"spokeshave.dev/controller/core/solver"
+	"spokeshave.dev/test/kit/instancetype"
 )
 
 // TestInstead: a node of one large and two small pods goes. The large pod is planned
@@ -17,9 +18,9 @@ func TestInstead(t *testing.T) {
 		return model.Resources{model.CPU: cpu, model.Memory: cpu << 20, model.PodSlots: 10}
 	}
 	kind := func(name string, cpu int64, usd float64, zones ...string) model.InstanceType {
-		out := model.InstanceType{Name: name, Arch: "amd64", OS: "linux", Capacity: room(cpu), Allocatable: room(cpu)}
+		out := instancetype.Of(name, room(cpu))
 		for _, zone := range zones {
-			out.Offerings = append(out.Offerings, model.Offering{Zone: zone, CapacityType: model.OnDemand, Price: model.PriceOf(usd), Available: true})
+			out.Offerings = append(out.Offerings, instancetype.OnDemand(zone, model.PriceOf(usd)))
 		}
 		return out
 	}
@@ -44,9 +45,9 @@ func TestInstead(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := &model.Snapshot{
-				Catalogs: []model.Catalog{{NodeClass: "default", Generation: 1, Types: []model.InstanceType{
+				Catalogs: []model.Catalog{instancetype.Catalog(
 					kind("small", 2000, 0.1, "a", "b"), kind("medium", 4000, 0.3, "a"), kind("large", 6000, 0.45, "b"),
-				}}},
+				)},
 				Pools: []model.Pool{{Name: "general", NodeClass: "default", Disruption: model.Disruption{Policy: tc.policy}}},
 				Specs: []model.PodSpec{want(4000, nil), want(2000, map[string]string{"topology.kubernetes.io/zone": "a"}), want(2000, map[string]string{"topology.kubernetes.io/zone": "b"})},
 				Nodes: []model.Node{node("goes", tc.price, 8000), node("stays", 1, 4000)},

@@ -7,6 +7,7 @@ import (
 
 	"spokeshave.dev/controller/core/model"
 	"spokeshave.dev/controller/core/solver"
+	"spokeshave.dev/test/kit/instancetype"
 )
 
 // TestShares: nodes are looked at together, and what is begun are the exchanges that
@@ -16,10 +17,7 @@ func TestShares(t *testing.T) {
 		return model.Resources{model.CPU: cpu, model.Memory: cpu << 22, model.PodSlots: 100}
 	}
 	kind := func(name string, cpu int64, usd float64) model.InstanceType {
-		return model.InstanceType{
-			Name: name, Arch: "amd64", OS: "linux", Capacity: room(cpu), Allocatable: room(cpu),
-			Offerings: []model.Offering{{Zone: "a", CapacityType: model.OnDemand, Price: model.PriceOf(usd), Available: true}},
-		}
+		return instancetype.Of(name, room(cpu), instancetype.OnDemand("a", model.PriceOf(usd)))
 	}
 	node := func(name string, pool int32, cpu int64, usd float64) model.Node {
 		return model.Node{
@@ -43,7 +41,7 @@ func TestShares(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := &model.Snapshot{
-				Catalogs: []model.Catalog{{NodeClass: "default", Generation: 1, Types: []model.InstanceType{kind("small", 2000, 0.1), kind("middle", 4000, 0.15), kind("large", 16_000, 0.8)}}},
+				Catalogs: []model.Catalog{instancetype.Catalog(kind("small", 2000, 0.1), kind("middle", 4000, 0.15), kind("large", 16_000, 0.8))},
 				Nodes:    tc.nodes,
 			}
 			for _, team := range []string{"x", "y"} {

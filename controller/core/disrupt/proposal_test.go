@@ -7,6 +7,7 @@ import (
 
 	"spokeshave.dev/controller/core/model"
 	"spokeshave.dev/controller/core/solver"
+	"spokeshave.dev/test/kit/instancetype"
 )
 
 // TestObjection: whichever option of a replacement comes true, it has to be cheaper
@@ -30,12 +31,12 @@ func TestObjection(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := &model.Snapshot{
-				Catalogs: []model.Catalog{{Types: []model.InstanceType{}}},
+				Catalogs: []model.Catalog{instancetype.Catalog()},
 				Pools:    []model.Pool{{Name: "general", Requirements: []model.Requirement{{Key: "node.kubernetes.io/instance-type", MinValues: tc.values}}}},
 				Nodes:    []model.Node{{Name: "old", Claim: "old", State: model.Initialized, Price: model.PriceOf(0.5), CapacityType: model.OnDemand}},
 			}
 			for _, each := range []string{"s", "m", "l"} {
-				s.Catalogs[0].Types = append(s.Catalogs[0].Types, model.InstanceType{Name: each, Labels: map[string]string{"node.kubernetes.io/instance-type": each}})
+				s.Catalogs[0].Types = append(s.Catalogs[0].Types, instancetype.Of(each, nil))
 			}
 			sc := NewScene(NewSurvey(s, nil), &solver.Input{Snapshot: s}, nil)
 			sc.Trusting = true

@@ -8,23 +8,11 @@ import (
 	"testing"
 	"time"
 
-	"spokeshave.dev/controller/cloud/catalog"
 	"spokeshave.dev/controller/core/check"
 	"spokeshave.dev/controller/core/model"
 	"spokeshave.dev/controller/core/solver"
+	"spokeshave.dev/test/kit/embedded"
 )
-
-// usWest2 is the embedded catalogue in three zones.
-func usWest2(tb testing.TB) model.Catalog {
-	tb.Helper()
-	types, sales, err := catalog.Load("us-west-2")
-	if err != nil {
-		tb.Fatal(err)
-	}
-	return catalog.Lower(types, sales, catalog.Options{
-		NodeClass: "default", Region: "us-west-2", Zones: []string{"us-west-2a", "us-west-2b", "us-west-2c"},
-	})
-}
 
 // mixes are the kinds of pods that benchmarks pack. Each returns the spec of
 // the i-th pod; equal pods share one.
@@ -121,7 +109,7 @@ func scenario(tb testing.TB, mix string, n int) solver.Input {
 	}
 	gpu := model.Requirement{Key: "karpenter.k8s.aws/instance-category", Operator: model.In, Values: []string{"g", "p"}}
 	s := &model.Snapshot{
-		Catalogs: []model.Catalog{usWest2(tb)},
+		Catalogs: []model.Catalog{embedded.Catalog(tb)},
 		Pools: []model.Pool{
 			{Name: "general", NodeClass: "default", Requirements: general},
 			{

@@ -7,6 +7,7 @@ import (
 
 	"spokeshave.dev/controller/core/model"
 	"spokeshave.dev/controller/core/solver/constraint"
+	"spokeshave.dev/test/kit/instancetype"
 )
 
 // TestBoundHolds compares plans with the lower bound, which no plan may beat:
@@ -81,13 +82,12 @@ func TestBoundCounts(t *testing.T) {
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			typ := model.InstanceType{Name: "m.large", Arch: "amd64", OS: "linux", Allocatable: model.Resources{"cpu": 4000, "pods": 100}}
+			typ := instancetype.Of("m.large", model.Resources{"cpu": 4000, "pods": 100})
 			for i, zone := range []string{"a", "b", "c"} {
-				typ.Offerings = append(typ.Offerings, model.Offering{Zone: zone, CapacityType: model.OnDemand, Price: model.PriceOf(float64(int(1) << i)), Available: true})
+				typ.Offerings = append(typ.Offerings, instancetype.OnDemand(zone, model.PriceOf(float64(int(1)<<i))))
 			}
-			typ.Capacity = typ.Allocatable
 			s := &model.Snapshot{
-				Catalogs: []model.Catalog{{NodeClass: "c", Types: []model.InstanceType{typ}}}, Pools: []model.Pool{{Name: "general", NodeClass: "c"}},
+				Catalogs: []model.Catalog{instancetype.Catalog(typ)}, Pools: []model.Pool{{Name: "general", NodeClass: "default"}},
 				Specs: []model.PodSpec{{Namespace: "x", Labels: map[string]string{"app": "a"}, Requests: model.Resources{"cpu": 1000, "pods": 1}}},
 			}
 			tc.spec(&s.Specs[0])

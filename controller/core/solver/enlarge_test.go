@@ -7,6 +7,7 @@ import (
 	"spokeshave.dev/controller/core/solver/effort"
 	"spokeshave.dev/controller/core/solver/supply"
 	"spokeshave.dev/controller/core/solver/vec"
+	"spokeshave.dev/test/kit/instancetype"
 )
 
 // twoTypes are what may be launched: small and large nodes at such prices in USD/hour,
@@ -20,10 +21,10 @@ type twoTypes struct {
 func (x twoTypes) planned(tb testing.TB, nodes int, cpus ...int64) *attempt {
 	tb.Helper()
 	s := &model.Snapshot{
-		Catalogs: []model.Catalog{{NodeClass: "default", Generation: 1, Types: []model.InstanceType{
-			local("large", 8000, model.Offering{CapacityType: model.OnDemand, Price: model.PriceOf(x.large)}),
-			local("small", 2000, model.Offering{CapacityType: model.OnDemand, Price: model.PriceOf(x.small)}),
-		}}},
+		Catalogs: []model.Catalog{instancetype.Catalog(
+			local("large", 8000, instancetype.OnDemand("a", model.PriceOf(x.large))),
+			local("small", 2000, instancetype.OnDemand("a", model.PriceOf(x.small))),
+		)},
 		Pools: []model.Pool{{Name: "general", NodeClass: "default"}},
 	}
 	in := Input{Snapshot: s, Tolerance: DefaultTolerance, Costs: x.costs, Headroom: []model.Headroom{{Left: model.PriceOf(x.headroom)}}, budget: effort.New(1)}

@@ -6,20 +6,15 @@ import (
 
 	"spokeshave.dev/controller/core/model"
 	"spokeshave.dev/controller/core/solver/supply"
+	"spokeshave.dev/test/kit/instancetype"
 )
 
 // TestFewNodesManyPods: a NodePool may launch one node more. Nodes that would serve all
 // pods mix large and small ones; the one that there is goes to as many as it holds,
 // the most urgent first.
 func TestFewNodesManyPods(t *testing.T) {
-	room := func(cpu, gib int64) model.Resources {
-		return model.Resources{model.CPU: cpu, model.Memory: gib << 30, model.PodSlots: 100}
-	}
 	kind := func(name string, cpu, gib int64, usd float64) model.InstanceType {
-		return model.InstanceType{
-			Name: name, Arch: "amd64", OS: "linux", Capacity: room(cpu, gib), Allocatable: room(cpu, gib),
-			Offerings: []model.Offering{{Zone: "a", CapacityType: model.OnDemand, Price: model.PriceOf(usd), Available: true}},
-		}
+		return instancetype.New(name, cpu, gib, 100, instancetype.OnDemand("a", model.PriceOf(usd)))
 	}
 	for name, tc := range map[string]struct {
 		reason string
@@ -33,9 +28,9 @@ func TestFewNodesManyPods(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := &model.Snapshot{
-				Catalogs: []model.Catalog{{NodeClass: "default", Generation: 1, Types: []model.InstanceType{
+				Catalogs: []model.Catalog{instancetype.Catalog(
 					kind("narrow", 4000, 8, 0.3), kind("wide", 16_000, 16, 0.9), kind("wider", 16_000, 24, 1.3),
-				}}},
+				)},
 				Pools: []model.Pool{{Name: "general", NodeClass: "default", Limits: model.Resources{"nodes": 1}, Usage: model.Resources{}}},
 				Specs: []model.PodSpec{
 					{Namespace: "shop", Requests: model.Resources{model.CPU: 1000, model.Memory: 6 << 30, model.PodSlots: 1}},

@@ -5,18 +5,14 @@ import (
 	"testing"
 
 	"spokeshave.dev/controller/core/model"
+	"spokeshave.dev/test/kit/instancetype"
 )
 
 // TestNodeCost checks that what a node costs besides its instance keeps a plan
 // from shattering into nodes that are cheap only by themselves.
 func TestNodeCost(t *testing.T) {
 	kind := func(name string, vcpu int64, price model.Price) model.InstanceType {
-		return model.InstanceType{
-			Name: name, Arch: "amd64", OS: "linux",
-			Capacity:    model.Resources{"cpu": vcpu * 1000, "memory": vcpu * 4 * gib, "pods": 110},
-			Allocatable: model.Resources{"cpu": vcpu * 1000, "memory": vcpu * 4 * gib, "pods": 110},
-			Offerings:   []model.Offering{{Zone: "a", CapacityType: model.OnDemand, Price: price, Available: true}},
-		}
+		return instancetype.New(name, vcpu*1000, vcpu*4, 110, instancetype.OnDemand("a", price))
 	}
 	cases := map[string]struct {
 		reason string
@@ -29,13 +25,11 @@ func TestNodeCost(t *testing.T) {
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			s := &model.Snapshot{
-				Catalogs: []model.Catalog{{
-					NodeClass: "default", NodeCost: tc.cost,
-					Types: []model.InstanceType{kind("small", 1, 40_000), kind("large", 8, 330_000)},
-				}},
-				Pools: []model.Pool{{Name: "general", NodeClass: "default"}},
-				Specs: []model.PodSpec{{Requests: model.Resources{"cpu": 1000, "memory": gib, "pods": 1}}},
+				Catalogs: []model.Catalog{instancetype.Catalog(kind("small", 1, 40_000), kind("large", 8, 330_000))},
+				Pools:    []model.Pool{{Name: "general", NodeClass: "default"}},
+				Specs:    []model.PodSpec{{Requests: model.Resources{"cpu": 1000, "memory": gib, "pods": 1}}},
 			}
+			s.Catalogs[0].NodeCost = tc.cost
 			in := Input{Snapshot: s}
 			for i := range 8 {
 				s.Pods = append(s.Pods, model.Pod{Namespace: "x", Name: fmt.Sprint(i), Node: -1})

@@ -8,13 +8,12 @@ import (
 	"spokeshave.dev/controller/core/model"
 	"spokeshave.dev/controller/core/solver/supply"
 	"spokeshave.dev/controller/core/solver/vec"
+	"spokeshave.dev/test/kit/instancetype"
 )
 
 // local is an instance type with one offering.
 func local(name string, cpu int64, o model.Offering) model.InstanceType {
-	has := model.Resources{"cpu": cpu, "memory": 64 * gib, "pods": 20}
-	o.Zone, o.Available = "a", true
-	return model.InstanceType{Name: name, Arch: "amd64", OS: "linux", Capacity: has, Allocatable: has, Offerings: []model.Offering{o}}
+	return instancetype.New(name, cpu, 64, 20, o)
 }
 
 // ask adds pods, the most urgent first.
@@ -34,10 +33,10 @@ func TestSqueezeKeepsReservations(t *testing.T) {
 	for free, want := range map[int]int{1: 1, 2: 0} {
 		t.Run(fmt.Sprint("free=", free), func(t *testing.T) {
 			s := &model.Snapshot{
-				Catalogs: []model.Catalog{{NodeClass: "default", Generation: 1, Types: []model.InstanceType{
-					local("small", 2000, model.Offering{CapacityType: model.OnDemand, Price: model.PriceOf(1)}),
-					local("large", 8000, model.Offering{CapacityType: model.Reserved, Price: 1, Reservation: &model.Reservation{Free: free}}),
-				}}},
+				Catalogs: []model.Catalog{instancetype.Catalog(
+					local("small", 2000, instancetype.OnDemand("a", model.PriceOf(1))),
+					local("large", 8000, instancetype.Reserved("a", 1, model.Reservation{Free: free})),
+				)},
 				Pools: []model.Pool{{Name: "general", NodeClass: "default", Limits: model.Resources{"nodes": 2}, Usage: model.Resources{}}},
 			}
 			in := Input{
@@ -67,10 +66,10 @@ func TestSqueezeMovesTiers(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := &model.Snapshot{
-				Catalogs: []model.Catalog{{NodeClass: "default", Generation: 1, Types: []model.InstanceType{
-					local("large", 8000, model.Offering{CapacityType: model.OnDemand, Price: model.PriceOf(5)}),
-					local("small", 2000, model.Offering{CapacityType: model.OnDemand, Price: model.PriceOf(4)}),
-				}}},
+				Catalogs: []model.Catalog{instancetype.Catalog(
+					local("large", 8000, instancetype.OnDemand("a", model.PriceOf(5))),
+					local("small", 2000, instancetype.OnDemand("a", model.PriceOf(4))),
+				)},
 				Pools: []model.Pool{{Name: "general", NodeClass: "default"}},
 			}
 			in := Input{

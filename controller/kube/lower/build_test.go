@@ -10,20 +10,19 @@ import (
 
 	karpv1 "spokeshave.dev/api/karpenter/v1"
 	"spokeshave.dev/controller/core/model"
+	"spokeshave.dev/test/kit/instancetype"
 )
 
 var noon = time.Date(2026, 3, 4, 12, 0, 0, 0, time.UTC)
 
 func testCatalog() model.Catalog {
 	size := func(name string, cpu int64, price model.Price) model.InstanceType {
-		capacity := model.Resources{"cpu": cpu, "memory": cpu * 4 * mi, "pods": 10}
-		return model.InstanceType{
-			Name: name, Arch: "amd64", OS: "linux", Capacity: capacity, Allocatable: model.Resources{"cpu": cpu - 100, "memory": cpu * 3 * mi, "pods": 10},
-			Labels:    map[string]string{"kubernetes.io/arch": "amd64", "node.kubernetes.io/instance-type": name, "karpenter.k8s.aws/instance-cpu": fmt.Sprint(cpu / 1000)},
-			Offerings: []model.Offering{{Zone: "za", CapacityType: model.OnDemand, Price: price, Available: true}, {Zone: "za", CapacityType: model.Spot, Price: price / 3, Available: true}},
-		}
+		t := instancetype.Of(name, model.Resources{"cpu": cpu, "memory": cpu * 4 * mi, "pods": 10}, instancetype.OnDemand("za", price), instancetype.Spot("za", price/3))
+		t.Allocatable = model.Resources{"cpu": cpu - 100, "memory": cpu * 3 * mi, "pods": 10}
+		t.Labels["karpenter.k8s.aws/instance-cpu"] = fmt.Sprint(cpu / 1000)
+		return t
 	}
-	return model.Catalog{Types: []model.InstanceType{size("big", 8000, 800_000), size("small", 2000, 200_000)}}
+	return instancetype.Catalog(size("big", 8000, 800_000), size("small", 2000, 200_000))
 }
 
 const poolYAML = `
@@ -78,7 +77,7 @@ status: {allocatable: {cpu: "1.8", memory: 1Gi, pods: "9"}, capacity: {cpu: "2",
 			claim(t, "c", `{metadata: {annotations: {spokeshave.dev/reserved-usd: "0.9", spokeshave.dev/launch: '`+offers+`'}}, spec: {taints: [{key: t, effect: NoSchedule}]}}`), nil,
 			model.Node{
 				Name: "c", Claim: "c", State: model.InFlight, Zone: "za", Reserved: 900_000,
-				Labels:      map[string]string{"kubernetes.io/arch": "amd64", "karpenter.sh/nodepool": "general"},
+				Labels:      map[string]string{"kubernetes.io/arch": "amd64", "kubernetes.io/os": "linux", "karpenter.sh/nodepool": "general"},
 				Taints:      []model.Taint{{Key: "t", Effect: model.NoSchedule}},
 				Allocatable: model.Resources{"cpu": 1900, "memory": 6000 * mi, "pods": 10},
 			},

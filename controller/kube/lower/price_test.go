@@ -9,13 +9,12 @@ import (
 
 	karpv1 "spokeshave.dev/api/karpenter/v1"
 	"spokeshave.dev/controller/core/model"
+	"spokeshave.dev/test/kit/instancetype"
 )
 
 func TestPrice(t *testing.T) {
 	sells := func(price model.Price) model.Catalog {
-		return model.Catalog{Types: []model.InstanceType{{Name: "m.1", Offerings: []model.Offering{
-			{Zone: "a", CapacityType: model.OnDemand, Price: price}, {Zone: "b", CapacityType: model.OnDemand, Price: 2 * price},
-		}}}}
+		return instancetype.Catalog(instancetype.Of("m.1", nil, instancetype.OnDemand("a", price), instancetype.OnDemand("b", 2*price)))
 	}
 	launched := metav1.Condition{Type: karpv1.ConditionLaunched, Status: metav1.ConditionTrue}
 	ending := metav1.Condition{Type: karpv1.ConditionInstanceTerminating, Status: metav1.ConditionTrue}

@@ -9,6 +9,7 @@ import (
 
 	karpv1 "spokeshave.dev/api/karpenter/v1"
 	"spokeshave.dev/controller/core/model"
+	"spokeshave.dev/test/kit/instancetype"
 )
 
 // TestReservedInFlight: an instance of a reservation is used once. Claims that are not
@@ -40,10 +41,7 @@ func TestReservedInFlight(t *testing.T) {
 		"deleted":  {reason: "it is not launched any more", claims: []*karpv1.NodeClaim{claim("a", reserved, func(c *karpv1.NodeClaim) { c.DeletionTimestamp = &now })}, want: 2},
 	} {
 		t.Run(name, func(t *testing.T) {
-			shared := model.Catalog{NodeClass: "default", Types: []model.InstanceType{{Name: "m.1", Offerings: []model.Offering{
-				{Zone: "a", CapacityType: model.OnDemand, Price: 1, Available: true},
-				{Zone: "a", CapacityType: model.Reserved, Price: 1, Available: true, Reservation: &model.Reservation{Free: 2}},
-			}}}}
+			shared := instancetype.Catalog(instancetype.Of("m.1", nil, instancetype.OnDemand("a", 1), instancetype.Reserved("a", 1, model.Reservation{Free: 2})))
 			s, _ := Build(Inputs{NodeClaims: tc.claims, Catalogs: map[string]model.Catalog{"default": shared}})
 			if got := s.Catalogs[0].Types[0].Offerings[1].Reservation.Free; got != tc.want {
 				t.Errorf("%s: %d free, want %d", tc.reason, got, tc.want)

@@ -12,6 +12,7 @@ import (
 	"spokeshave.dev/controller/core/disrupt"
 	"spokeshave.dev/controller/core/model"
 	"spokeshave.dev/controller/kube/cluster"
+	"spokeshave.dev/test/kit/instancetype"
 )
 
 // values returns the counters and gauges whose names have one of the prefixes, by name
@@ -55,10 +56,9 @@ func seen() *model.Snapshot {
 			Name: "general", Limits: model.Resources{model.CPU: 100_000}, Usage: model.Resources{model.CPU: 12_000, model.NodeCount: 3},
 			Disruption: model.Disruption{AllowedEmpty: 3, AllowedUnderutilized: 1},
 		}},
-		Catalogs: []model.Catalog{{Types: []model.InstanceType{{
-			Name: "m.1", Capacity: room,
-			Offerings: []model.Offering{{Zone: "a", CapacityType: model.Spot, Price: 100_000, Available: true}, {Zone: "b", CapacityType: model.Spot, Price: 90_000}},
-		}}}},
+		Catalogs: []model.Catalog{instancetype.Catalog(
+			instancetype.Of("m.1", room, instancetype.Spot("a", 100_000), instancetype.SoldOut(instancetype.Spot("b", 90_000))),
+		)},
 		Nodes: []model.Node{node("empty"), node("moved"), node("leaving"), {Name: "theirs", Pool: -1, State: model.Unmanaged, Allocatable: room}},
 		Specs: []model.PodSpec{{Requests: model.Resources{model.CPU: 1000}}},
 		Pods:  []model.Pod{{Node: 1}, {Node: 1, Daemon: true}, {Node: 2}, {Node: -1}},

@@ -8,6 +8,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"spokeshave.dev/controller/core/model"
+	"spokeshave.dev/test/kit/instancetype"
 )
 
 // BenchmarkScrape reports what gathering the metrics of 1,000 nodes and 5,600
@@ -15,14 +16,12 @@ import (
 func BenchmarkScrape(b *testing.B) {
 	types := make([]model.InstanceType, 700)
 	for i := range types {
-		types[i] = model.InstanceType{Name: fmt.Sprintf("m%d.large", i), Capacity: model.Resources{model.CPU: 2000}}
+		types[i] = instancetype.Of(fmt.Sprintf("m%d.large", i), model.Resources{model.CPU: 2000})
 		for _, zone := range []string{"a", "b", "c", "d"} {
-			for _, bought := range []model.CapacityType{model.Spot, model.OnDemand} {
-				types[i].Offerings = append(types[i].Offerings, model.Offering{Zone: zone, CapacityType: bought, Price: 1})
-			}
+			types[i].Offerings = append(types[i].Offerings, instancetype.Spot(zone, 1), instancetype.OnDemand(zone, 1))
 		}
 	}
-	s := &model.Snapshot{Time: seen().Time, Pools: []model.Pool{{Name: "general"}}, Catalogs: []model.Catalog{{Types: types}}}
+	s := &model.Snapshot{Time: seen().Time, Pools: []model.Pool{{Name: "general"}}, Catalogs: []model.Catalog{instancetype.Catalog(types...)}}
 	for i := range 1000 {
 		s.Nodes = append(s.Nodes, model.Node{
 			Name: fmt.Sprintf("node-%d", i), InstanceType: "m1.large", Zone: "a", CapacityType: model.Spot, LaunchedAt: seen().Time.Add(-time.Hour),

@@ -12,6 +12,7 @@ import (
 	"spokeshave.dev/controller/core/decide"
 	"spokeshave.dev/controller/core/model"
 	"spokeshave.dev/controller/kube/cluster"
+	"spokeshave.dev/test/kit/instancetype"
 )
 
 // figures are the samples of the metrics named, as name{value,value} by label.
@@ -54,9 +55,9 @@ func town(minute int) *model.Snapshot {
 	}
 	return &model.Snapshot{
 		Time: at, Pools: []model.Pool{{Name: "general"}, {Name: "steady", Requirements: onDemand}},
-		Catalogs: []model.Catalog{{Types: []model.InstanceType{{Name: "m5.large", Offerings: []model.Offering{
-			{Zone: "b", CapacityType: model.Spot, Price: 10_000}, {Zone: "a", CapacityType: model.Spot, Price: 30_000}, {Zone: "a", CapacityType: model.OnDemand, Price: 96_000},
-		}}}}},
+		Catalogs: []model.Catalog{instancetype.Catalog(
+			instancetype.Of("m5.large", nil, instancetype.Spot("b", 10_000), instancetype.Spot("a", 30_000), instancetype.OnDemand("a", 96_000)),
+		)},
 		Nodes: []model.Node{
 			node("old", 0, model.Spot, 30_000, time.Hour), node("new", 0, model.Spot, 30_000, 15*time.Minute),
 			node("fell back", 0, model.OnDemand, 96_000, time.Hour), node("steady", 1, model.OnDemand, 96_000, time.Hour),

@@ -8,6 +8,7 @@ import (
 	"spokeshave.dev/controller/core/decide"
 	"spokeshave.dev/controller/core/model"
 	"spokeshave.dev/controller/core/policy"
+	"spokeshave.dev/test/kit/instancetype"
 )
 
 // market returns a catalogue with types a to h in zones x and y, each more expensive
@@ -16,17 +17,16 @@ func market() *model.Snapshot {
 	s := snapshot()
 	s.Specs = []model.PodSpec{{Requests: model.Resources{model.CPU: 3000}}}
 	s.Pods = []model.Pod{{Name: "web", Node: -1}}
-	s.Catalogs = []model.Catalog{{}}
+	s.Catalogs = []model.Catalog{instancetype.Catalog()}
 	for i, name := range []string{"a", "b", "c", "d", "e", "f", "g", "h"} {
 		cpu := int64(4000)
 		if name == "b" {
 			cpu = 2000
 		}
 		price := model.Price(100_000 + 10_000*i)
-		s.Catalogs[0].Types = append(s.Catalogs[0].Types, model.InstanceType{Name: name, Allocatable: model.Resources{model.CPU: cpu, model.PodSlots: 10}, Offerings: []model.Offering{
-			{Zone: "x", CapacityType: model.OnDemand, Price: price, Available: name != "d"},
-			{Zone: "y", CapacityType: model.OnDemand, Price: price - 50_000, Available: true},
-		}})
+		x, y := instancetype.OnDemand("x", price), instancetype.OnDemand("y", price-50_000)
+		x.Available = name != "d"
+		s.Catalogs[0].Types = append(s.Catalogs[0].Types, instancetype.Of(name, model.Resources{model.CPU: cpu, model.PodSlots: 10}, x, y))
 	}
 	return s
 }

@@ -9,17 +9,18 @@ import (
 	"spokeshave.dev/controller/core/decide"
 	"spokeshave.dev/controller/core/model"
 	"spokeshave.dev/controller/core/spend"
+	"spokeshave.dev/test/kit/instancetype"
 )
 
 func at(minute int) time.Time { return time.Date(2026, 3, 11, 9, minute, 0, 0, time.UTC) }
 
 func snapshot(minute int, nodes ...model.Node) *model.Snapshot {
+	catalog := instancetype.Catalog(instancetype.Of("m.1", nil, instancetype.OnDemand("a", 100_000), instancetype.Spot("a", 30_000)))
+	catalog.NodeCost = 2_000
 	return &model.Snapshot{
 		Time: at(minute), Nodes: nodes, Pools: []model.Pool{{Name: "general"}},
-		Pods: []model.Pod{{UID: "a", Node: -1}, {UID: "b", Node: -1}},
-		Catalogs: []model.Catalog{{NodeCost: 2_000, Types: []model.InstanceType{{Name: "m.1", Offerings: []model.Offering{
-			{Zone: "a", CapacityType: model.OnDemand, Price: 100_000}, {Zone: "a", CapacityType: model.Spot, Price: 30_000},
-		}}}}},
+		Pods:     []model.Pod{{UID: "a", Node: -1}, {UID: "b", Node: -1}},
+		Catalogs: []model.Catalog{catalog},
 	}
 }
 

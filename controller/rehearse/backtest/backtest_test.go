@@ -16,20 +16,15 @@ import (
 
 	"spokeshave.dev/controller/core/model"
 	"spokeshave.dev/controller/core/policy"
+	"spokeshave.dev/test/kit/instancetype"
 )
 
 func monday() time.Time { return time.Date(2026, 3, 2, 0, 0, 0, 0, time.UTC) }
 
 func size(name string, cpu, gib int64, price model.Price) model.InstanceType {
-	capacity := model.Resources{model.CPU: cpu, model.Memory: gib << 30, model.PodSlots: 50}
-	return model.InstanceType{
-		Name: name, Arch: "amd64", OS: "linux", Capacity: capacity, Allocatable: capacity,
-		Labels: map[string]string{"node.kubernetes.io/instance-type": name},
-		Offerings: []model.Offering{
-			{Zone: "a", CapacityType: model.OnDemand, Price: price, Available: true},
-			{Zone: "a", CapacityType: model.Spot, Price: price / 3, Interruption: 0.2, Available: true},
-		},
-	}
+	spot := instancetype.Spot("a", price/3)
+	spot.Interruption = 0.2
+	return instancetype.New(name, cpu, gib, 50, instancetype.OnDemand("a", price), spot)
 }
 
 // workload returns a workload of the given number of pods over a day, for the given
@@ -44,9 +39,9 @@ func workload(pods int, capacity ...string) *Workload {
 			Requirements: []model.Requirement{{Key: "karpenter.sh/capacity-type", Operator: model.In, Values: capacity}},
 			Disruption:   model.Disruption{Policy: "WhenEmptyOrUnderutilized", ConsolidateAfter: time.Minute},
 		}},
-		Catalogs: []model.Catalog{{NodeClass: "default", Generation: 1, Types: []model.InstanceType{
+		Catalogs: []model.Catalog{instancetype.Catalog(
 			size("c.1", 2000, 4, 80_000), size("c.2", 4000, 8, 158_000), size("c.4", 8000, 16, 315_000),
-		}}},
+		)},
 		Specs:   []model.PodSpec{{Namespace: "shop", Requests: requests(500, 1)}, {Namespace: "shop", Requests: requests(1500, 2)}},
 		Daemons: []model.DaemonSet{{Namespace: "kube-system", Name: "proxy", Spec: model.PodSpec{Namespace: "kube-system", Requests: requests(100, 0)}}},
 	}}

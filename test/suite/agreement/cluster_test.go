@@ -24,6 +24,7 @@ import (
 	"spokeshave.dev/controller/kube/reconcile/reservation"
 	"spokeshave.dev/test/kit/apiserver"
 	"spokeshave.dev/test/kit/controlplane"
+	"spokeshave.dev/test/kit/embedded"
 	"spokeshave.dev/test/kit/eventually"
 )
 
@@ -39,7 +40,7 @@ type scheduledCluster struct {
 func start(t *testing.T) *scheduledCluster {
 	t.Helper()
 	cluster := apiserver.On(t, controlplane.ForTest(t, true))
-	w := &scheduledCluster{catalog: loadCatalog(t), filters: startFilters(t), client: cluster.Client(t)}
+	w := &scheduledCluster{catalog: embedded.Catalog(t), filters: startFilters(t), client: cluster.Client(t)}
 	w.reconcile(t, cluster)
 	for _, name := range []string{shop, bank} {
 		w.create(t, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name}})

@@ -21,6 +21,7 @@ import (
 
 	"spokeshave.dev/controller/core/model"
 	"spokeshave.dev/controller/kube/lower"
+	"spokeshave.dev/test/kit/embedded"
 )
 
 // question and rejection are what test/kit/controlplane/build/filters reads and
@@ -108,7 +109,7 @@ func TestFilters(t *testing.T) {
 	if testing.Short() {
 		t.Skip("needs the scheduler's sources")
 	}
-	f, types := startFilters(t), loadCatalog(t)
+	f, types := startFilters(t), embedded.Catalog(t)
 	refuse(t, f)
 	pods, nodes, ordered, unplaced := 0, 0, 0, map[string]int{}
 	for seed := range uint64(scenarios(50)) {

@@ -13,24 +13,11 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 
 	karpv1 "spokeshave.dev/api/karpenter/v1"
-	"spokeshave.dev/controller/cloud/catalog"
 	"spokeshave.dev/controller/core/decide"
 	"spokeshave.dev/controller/core/model"
 	"spokeshave.dev/controller/kube/actuate"
 	"spokeshave.dev/controller/kube/lower"
 )
-
-const region = "us-west-2"
-
-// loadCatalog is the embedded catalogue.
-func loadCatalog(t *testing.T) model.Catalog {
-	t.Helper()
-	types, sales, err := catalog.Load(region)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return catalog.Lower(types, sales, catalog.Options{NodeClass: "default", Region: region, Zones: []string{"us-west-2a", "us-west-2b", "us-west-2c"}})
-}
 
 // plan is a decision and the nodes that it leads to.
 type plan struct {

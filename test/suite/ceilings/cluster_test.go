@@ -105,10 +105,12 @@ func instanceType(name string, cpu, gib int64, price model.Price) model.Instance
 }
 
 func catalog(class string) *model.Catalog {
-	return &model.Catalog{NodeClass: class, Generation: 1, Types: []model.InstanceType{
+	c := instancetype.Catalog(
 		instanceType("c.1", 2000, 4, 80_000), instanceType("c.2", 4000, 8, 158_000), instanceType("c.4", 8000, 16, 315_000),
 		instanceType("m.1", 2000, 8, 96_000), instanceType("m.2", 4000, 16, 190_000),
-	}}
+	)
+	c.NodeClass = class
+	return &c
 }
 
 func newWorld(t testing.TB, seed uint64) *cappedCluster {

@@ -40,7 +40,7 @@ const (
 )
 
 func catalog() model.Catalog {
-	c := model.Catalog{NodeClass: "default", Generation: 1}
+	c := instancetype.Catalog()
 	for name, cpus := range map[string]int64{large: 8, small: 2} {
 		c.Types = append(c.Types, instancetype.New(name, cpus*1000, cpus*4, 29, instancetype.OnDemand("zone-a", model.Price(cpus*50_000))))
 	}

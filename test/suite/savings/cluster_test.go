@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"spokeshave.dev/controller/core/model"
+	"spokeshave.dev/test/kit/instancetype"
 )
 
 // cluster is a snapshot that is changed as commands are carried out.
@@ -27,7 +28,7 @@ type cluster struct {
 var start = time.Date(2026, 3, 2, 0, 0, 0, 0, time.UTC)
 
 func catalog(r *rand.Rand) model.Catalog {
-	out := model.Catalog{NodeClass: "default", Generation: 1}
+	out := instancetype.Catalog()
 	for _, family := range []struct {
 		name  string
 		ratio int64 // GiB for each cpu
@@ -36,13 +37,12 @@ func catalog(r *rand.Rand) model.Catalog {
 		for _, cpus := range []int64{1, 2, 4, 8, 16, 32} {
 			name := fmt.Sprintf("%s.%d", family.name, cpus)
 			room := model.Resources{model.CPU: cpus*1000 - 80, model.Memory: (cpus*family.ratio<<10 - 300 - 20*cpus) << 20, model.PodSlots: min(110, 10+8*cpus)}
-			t := model.InstanceType{
-				Name: name, Arch: "amd64", OS: "linux", Capacity: room, Allocatable: room,
-				Labels: map[string]string{"node.kubernetes.io/instance-type": name, "kubernetes.io/arch": "amd64", "kubernetes.io/os": "linux"},
-			}
+			t := instancetype.Of(name, room)
 			for _, zone := range []string{"a", "b", "c"} {
 				usd := family.price * float64(cpus) * (1 + 0.04*r.Float64())
-				t.Offerings = append(t.Offerings, model.Offering{Zone: zone, CapacityType: model.OnDemand, Price: model.PriceOf(usd), Available: r.IntN(20) > 0})
+				o := instancetype.OnDemand(zone, model.PriceOf(usd))
+				o.Available = r.IntN(20) > 0
+				t.Offerings = append(t.Offerings, o)
 			}
 			out.Types = append(out.Types, t)
 		}

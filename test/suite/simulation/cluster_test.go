@@ -87,11 +87,11 @@ func size(name string, cpu, gib int64, price model.Price) model.InstanceType {
 func newWorld(t *testing.T, seed uint64, deploys int) *simulatedCluster {
 	t.Helper()
 	w := &simulatedCluster{t: t, clock: sim.NewClock(time.Date(2026, 3, 2, 0, 0, 0, 0, time.UTC)), rng: rand.New(rand.NewPCG(seed, 7)), boot: 45 * time.Second, budget: 20}
-	w.catalog = model.Catalog{NodeClass: "default", Generation: 1, Types: []model.InstanceType{
+	w.catalog = instancetype.Catalog(
 		size("c.1", 2000, 4, 80_000), size("c.2", 4000, 8, 158_000), size("c.4", 8000, 16, 315_000), size("c.8", 16000, 32, 640_000),
 		size("m.1", 2000, 8, 96_000), size("m.2", 4000, 16, 190_000), size("m.4", 8000, 32, 380_000),
 		size("r.2", 4000, 32, 250_000),
-	}}
+	)
 	var err error
 	w.cloud, err = sim.New(sim.Config{Catalogs: map[string]model.Catalog{"default": w.catalog}, Clock: w.clock})
 	if err != nil {

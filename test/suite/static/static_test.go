@@ -45,7 +45,7 @@ func (h hourly) Ceiling(context.Context, *policy.CeilingInput) (policy.CeilingAn
 func now() time.Time { return time.Date(2026, 3, 4, 12, 0, 0, 0, time.UTC) }
 
 func catalog() model.Catalog {
-	c := model.Catalog{NodeClass: "default", Generation: 1}
+	c := instancetype.Catalog()
 	for i, name := range []string{"m5.large", "m5.xlarge"} {
 		c.Types = append(c.Types, instancetype.New(name, 2000<<i, 8<<i, 29, instancetype.OnDemand("a", 100_000<<i)))
 	}

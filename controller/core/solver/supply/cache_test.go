@@ -8,20 +8,18 @@ import (
 
 	"spokeshave.dev/controller/core/model"
 	"spokeshave.dev/controller/core/solver/supply"
+	"spokeshave.dev/test/kit/instancetype"
 )
 
 // question is about one pool with two types in two zones, for one spec of pods.
 func question() supply.Question {
-	offerings := []model.Offering{
-		{Zone: "b", CapacityType: model.OnDemand, Price: 20, Available: true},
-		{Zone: "a", CapacityType: model.OnDemand, Price: 10, Available: true},
-	}
+	offerings := []model.Offering{instancetype.OnDemand("b", 20), instancetype.OnDemand("a", 10)}
 	return supply.Question{Snapshot: &model.Snapshot{
 		Pools: []model.Pool{{Name: "pool", Catalog: 0, NodeLabels: map[string]string{"team": "red"}}},
-		Catalogs: []model.Catalog{{Types: []model.InstanceType{
-			{Name: "small", Arch: "amd64", Allocatable: model.Resources{model.CPU: 1000, model.PodSlots: 10}, Offerings: offerings},
-			{Name: "large", Arch: "arm64", Allocatable: model.Resources{model.CPU: 4000, model.PodSlots: 10}, Offerings: offerings},
-		}}},
+		Catalogs: []model.Catalog{instancetype.Catalog(
+			instancetype.Of("small", model.Resources{model.CPU: 1000, model.PodSlots: 10}, offerings...),
+			instancetype.ARM64(instancetype.Of("large", model.Resources{model.CPU: 4000, model.PodSlots: 10}, offerings...)),
+		)},
 		Specs: []model.PodSpec{{Requests: model.Resources{model.CPU: 100}}},
 	}}
 }

@@ -161,7 +161,7 @@ func (p *parts) loop(ctx context.Context) (*decision.Loop, error) {
 	})
 	keeper := &policies.Reconciler{
 		Client: p.mgr.GetClient(), Live: p.mgr.GetAPIReader(), Events: p.mgr.GetEventRecorder(eventsFrom), Loader: loaded,
-		Namespace: p.o.Namespace, Plugins: p.o.PluginNamespaces, Leading: p.leading, Changed: loop.Wake,
+		Namespace: p.o.Namespace, Plugins: p.o.PluginNamespaces, Leading: p.leading, Changed: loop.Wake, Clock: p.clock,
 	}
 	status := &policies.StatusWriter{
 		Client: p.mgr.GetClient(), Loader: loaded, Namespace: p.o.Namespace, Clock: p.clock, Every: 2 * time.Second,

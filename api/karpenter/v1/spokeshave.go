@@ -45,5 +45,9 @@ const (
 	AnnotationReplaces = Domain + "/replaces"
 )
 
+// AnnotationSuspendedUntil, on the ConfigMap of a policy, is the RFC 3339 time until
+// which the policy is not asked, at most 24 hours ahead.
+const AnnotationSuspendedUntil = Domain + "/suspended-until"
+
 // LabelPolicy is "true" on a ConfigMap that contains a policy.
 const LabelPolicy = Domain + "/policy"

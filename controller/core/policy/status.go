@@ -15,6 +15,9 @@ const (
 	// StateTripped means that the policy failed several times in a row. It is not
 	// asked for a while, and its failure policy applies.
 	StateTripped State = "Tripped"
+	// StateSuspended means that an annotation of the policy's ConfigMap keeps the
+	// policy from being asked for a limited time.
+	StateSuspended State = "Suspended"
 )
 
 // Status is the state of one policy as the loader reports it.

@@ -65,6 +65,8 @@ type entry struct {
 	status   policy.Status
 	// tripped is when the breaker was first seen open, zero while it is closed.
 	tripped time.Time
+	// suspended is until when the policy is not asked; zero when it is not suspended.
+	suspended time.Time
 }
 
 // New returns a loader without policies.
@@ -217,8 +219,11 @@ func (l *Loader) reject(e *entry, cm *corev1.ConfigMap, why error) {
 	if e.good != nil {
 		info := e.good.Info()
 		reason += fmt.Sprintf(" (the last good version, %.12s, stays in force)", info.Hash)
-	} else if len(outline.Hooks) > 0 {
-		e.stand, e.files = refusal{outline, reason}, filesOf(cm)
+	} else {
+		e.stand, e.files = nil, filesOf(cm)
+		if len(outline.Hooks) > 0 {
+			e.stand = refusal{outline, reason}
+		}
 		l.publish()
 	}
 	e.status.Set(policy.StateRejected, reason, l.cfg.Now())
@@ -229,7 +234,7 @@ func (l *Loader) reject(e *entry, cm *corev1.ConfigMap, why error) {
 func (l *Loader) publish() {
 	next := make([]*entry, 0, len(l.entries))
 	for _, e := range l.entries {
-		if e.asked() != nil {
+		if e.asked() != nil && e.suspended.IsZero() {
 			next = append(next, e)
 		}
 	}
@@ -273,17 +278,32 @@ func (l *Loader) InForce(key Key) string {
 	return ""
 }
 
+// Good returns the files, by name, of the version of a policy that is in force, and
+// their hash; "" and nil for none. The files must not be changed.
+func (l *Loader) Good(key Key) (hash string, files map[string][]byte) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if e := l.entries[key]; e != nil && e.good != nil {
+		info := e.good.Info()
+		return info.Hash, e.files
+	}
+	return "", nil
+}
+
 // Missing names the required policies that are not in force: absent, without a good
-// version, or in Shadow mode.
+// version, or in Shadow mode. A suspended policy is not missing.
 func (l *Loader) Missing() []string {
+	suspended := l.suspended()
 	var out []string
 	for _, want := range l.cfg.Required {
+		meant := func(namespace, name string) bool {
+			return want == namespace+"/"+name || want == name && namespace == l.cfg.Namespace
+		}
 		if !slices.ContainsFunc(l.Policies(), func(p policy.Policy) bool {
 			info := p.Info()
 			_, refused := p.(refusal)
-			return !refused && info.Mode != policy.Shadow &&
-				(want == info.Namespace+"/"+info.Name || want == info.Name && info.Namespace == l.cfg.Namespace)
-		}) {
+			return !refused && info.Mode != policy.Shadow && meant(info.Namespace, info.Name)
+		}) && !slices.ContainsFunc(suspended, func(k Key) bool { return meant(k.Namespace, k.Name) }) {
 			out = append(out, want)
 		}
 	}

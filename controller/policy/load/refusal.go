@@ -2,10 +2,6 @@ package load
 
 import (
 	"context"
-	"slices"
-
-	corev1 "k8s.io/api/core/v1"
-	"sigs.k8s.io/yaml"
 
 	"spokeshave.dev/controller/core/policy"
 )
@@ -37,33 +33,4 @@ func (r refusal) Consolidate(context.Context, *policy.ConsolidateInput) ([]polic
 // Ceiling implements policy.Policy.
 func (r refusal) Ceiling(context.Context, *policy.CeilingInput) (policy.CeilingAnswer, error) {
 	return policy.CeilingAnswer{}, r.fault()
-}
-
-// outline reads what it can of a broken policy: its hooks, mode, match and failure
-// policy, which say what its failure affects. A policy.yaml that is not valid YAML,
-// or names no hook, affects nothing; policies.required covers that case.
-func (l *Loader) outline(cm *corev1.ConfigMap) policy.Info {
-	info := policy.Info{Namespace: cm.Namespace, Name: cm.Name, Mode: policy.Enforce}
-	var m manifest
-	if yaml.Unmarshal([]byte(cm.Data[manifestFile]), &m) != nil {
-		return info
-	}
-	for _, h := range []policy.Hook{policy.HookRank, policy.HookConsolidate, policy.HookCeiling} {
-		plugin := cm.Namespace != l.cfg.Namespace
-		if slices.Contains(m.Hooks, h) && (h != policy.HookCeiling || !plugin) {
-			info.Hooks = append(info.Hooks, h)
-		}
-	}
-	if m.Mode == policy.Shadow {
-		info.Mode = policy.Shadow
-	}
-	if f := policy.FailurePolicy(m.Failure); f == policy.Fail || f == policy.Ignore {
-		info.Failure = f
-	}
-	if match, err := m.match(); err == nil {
-		info.Match = match
-	}
-	info.Priority, info.Engine = m.Priority, m.Engine
-	info.Guards = info.Answers(policy.HookCeiling) // its refusals are not known
-	return info
 }

@@ -53,20 +53,57 @@ func TestRefusal(t *testing.T) {
 	}
 }
 
-func TestRefusalConcernsOnlyWhatItMay(t *testing.T) {
-	l, _ := newTest()
-	code := map[string]string{"p.rego": "one"}
-	for _, cm := range []struct{ namespace, name, manifest string }{
-		{"team", "plugin", "hooks: [ceiling]\nx: 1"},
-		{"spokeshave", "noise", "hooks: {"},
-		{"spokeshave", "other", "hooks: [dance]"},
+// TestOutline: a policy that cannot be read affects what it may be. In the controller's
+// namespace that includes a ceiling, elsewhere it never does.
+func TestOutline(t *testing.T) {
+	every := []policy.Hook{policy.HookRank, policy.HookConsolidate, policy.HookCeiling}
+	ceiling := []policy.Hook{policy.HookCeiling}
+	for name, tc := range map[string]struct {
+		reason, namespace, manifest string
+		want                        []policy.Hook
+		failure                     policy.FailurePolicy
+		mode                        policy.Mode
+	}{
+		"a word for a list": {"the hook is named", "spokeshave", "hooks: ceiling", ceiling, "", policy.Enforce},
+		"unknown hook":      {"it may be a misspelt ceiling", "spokeshave", "hooks: [celing]", every, "", policy.Enforce},
+		"one unknown hook":  {"the other may be a ceiling", "spokeshave", "hooks: [rank, dance]", every, "", policy.Enforce},
+		"no hooks":          {"it may be a ceiling", "spokeshave", "mode: Enforce", every, "", policy.Enforce},
+		"empty hooks":       {"it may be a ceiling", "spokeshave", "hooks: []", every, "", policy.Enforce},
+		"wrong case":        {"the key is another one", "spokeshave", "Hooks: [rank]", every, "", policy.Enforce},
+		"no YAML":           {"nothing is known", "spokeshave", "hooks: {", every, "", policy.Enforce},
+		"no mapping":        {"nothing is known", "spokeshave", "- ceiling", every, "", policy.Enforce},
+		"twice":             {"it is not known which one is meant", "spokeshave", "hooks: [rank]\nhooks: [ceiling]", every, "", policy.Enforce},
+		"no manifest":       {"nothing is known", "spokeshave", "", every, "", policy.Enforce},
+		"another field":     {"a mistake in one field hides no other", "spokeshave", "hooks: [ceiling]\npriority: high\nfailurePolicy: Ignore", ceiling, policy.Ignore, policy.Enforce},
+		"failure of some":   {"the author chose what a failure does", "spokeshave", "hooks: 7\nfailurePolicy: Ignore", every, policy.Ignore, policy.Enforce},
+		"bad failurePolicy": {"the default of the hook holds", "spokeshave", "hooks: [ceiling]\nfailurePolicy: ignore", ceiling, "", policy.Enforce},
+		"shadow":            {"a Shadow policy has no effect, broken or not", "spokeshave", "hooks: ceiling\nmode: Shadow", ceiling, "", policy.Shadow},
+		"plugin ceiling":    {"elsewhere there are no ceilings", "team", "hooks: ceiling", nil, "", policy.Enforce},
+		"plugin consolidate": {
+			"elsewhere what is named counts", "team", "hooks: consolidate\nx: 1", []policy.Hook{policy.HookConsolidate}, "", policy.Enforce,
+		},
+		"plugin unreadable": {"elsewhere what cannot be read affects nothing", "team", "hooks: [dance]", nil, "", policy.Enforce},
 	} {
-		if _, err := l.Apply(t.Context(), configMap(cm.namespace, cm.name, cm.manifest, code)); err == nil {
-			t.Errorf("%s loaded", cm.name)
+		l, _ := newTest()
+		broken := configMap(tc.namespace, "p", tc.manifest, map[string]string{"p.rego": "broken"})
+		if tc.manifest == "- ceiling" {
+			broken.Data[manifestFile] = tc.manifest
 		}
-	}
-	if got := l.Policies(); len(got) != 0 {
-		t.Errorf("policies %+v", got)
+		if _, err := l.Apply(t.Context(), broken); err == nil {
+			t.Errorf("%s: loaded", name)
+			continue
+		}
+		var got policy.Info
+		if all := l.Policies(); len(all) == 1 {
+			got = all[0].Info()
+		}
+		want := policy.Info{Hooks: tc.want, Failure: tc.failure, Mode: tc.mode}
+		if tc.want == nil {
+			want = policy.Info{}
+		}
+		if diff := cmp.Diff(want, policy.Info{Hooks: got.Hooks, Failure: got.Failure, Mode: got.Mode}); diff != "" {
+			t.Errorf("%s, as %s:\n%s", name, tc.reason, diff)
+		}
 	}
 }
 

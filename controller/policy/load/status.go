@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	karpv1 "spokeshave.dev/api/karpenter/v1"
 	"spokeshave.dev/controller/core/policy"
 )
 
@@ -40,6 +41,9 @@ func (l *Loader) Status() []policy.Status {
 			if s.Tripped && s.State != policy.StateRejected {
 				s.State, s.Reason, s.Since = policy.StateTripped, s.LastFault, e.tripped
 			}
+		}
+		if !e.suspended.IsZero() {
+			s.State, s.Reason = policy.StateSuspended, "not asked until "+e.suspended.Format(time.RFC3339)+", by annotation "+karpv1.AnnotationSuspendedUntil
 		}
 		if s.State != "" {
 			out = append(out, s)

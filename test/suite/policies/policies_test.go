@@ -59,7 +59,7 @@ func start(t *testing.T, cfg *rest.Config) *replica {
 	r := &replica{client: mgr.GetClient(), loader: load.New(load.Config{Namespace: namespace, Engines: engine.All(), Now: time.Now})}
 	keeper := &policies.Reconciler{
 		Client: mgr.GetClient(), Live: mgr.GetAPIReader(), Events: mgr.GetEventRecorder("test"), Loader: r.loader,
-		Namespace: namespace, Leading: func() bool { return true }, Changed: func() {},
+		Namespace: namespace, Leading: func() bool { return true }, Changed: func() {}, Clock: clock.RealClock{},
 	}
 	status := &policies.StatusWriter{Client: mgr.GetClient(), Loader: r.loader, Namespace: namespace, Clock: clock.RealClock{}, Every: 100 * time.Millisecond}
 	if err := keeper.SetupWithManager(mgr); err != nil {

@@ -16,7 +16,7 @@ type Collector struct {
 func NewCollector(l *load.Loader) *Collector {
 	return &Collector{
 		loader: l,
-		state: prometheus.NewDesc("spokeshave_policy_state", "1 for the state that a policy is in: Active, Shadow, Rejected or Tripped.",
+		state: prometheus.NewDesc("spokeshave_policy_state", "1 for the state that a policy is in: Active, Shadow, Rejected, Tripped or Suspended.",
 			[]string{"namespace", "policy", "state"}, nil),
 		fuel: prometheus.NewDesc("spokeshave_policy_fuel", "The most fuel that a call of a policy has used, since it was compiled.",
 			[]string{"namespace", "policy"}, nil),

@@ -9,12 +9,14 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/tools/events"
+	"k8s.io/utils/clock"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/builder"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -43,23 +45,45 @@ type Reconciler struct {
 	Leading func() bool
 	// Changed is called when the set of policies in force has changed.
 	Changed func()
+	// Clock tells whether a policy is suspended now.
+	Clock clock.WithTicker
+
+	// kept has by policy the hash of the contents of its only copy, settled the
+	// policies that were loaded, restored, or found to have no version that loads.
+	kept, settled sync.Map
+}
+
+const (
+	// sweepEvery is how often copies are compared with policies.
+	sweepEvery = 10 * time.Minute
+	// sweepRetry is after how long that is done again when it failed.
+	sweepRetry = 5 * time.Second
+)
+
+// sweepForever runs Sweep until the context ends.
+func (r *Reconciler) sweepForever(ctx context.Context) error {
+	for {
+		wait := sweepEvery
+		if err := r.Sweep(ctx); err != nil {
+			ctrl.LoggerFrom(ctx).Error(err, "copies of policies are compared again")
+			wait = sweepRetry
+		}
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-r.Clock.After(wait):
+		}
+	}
 }
 
 // SetupWithManager registers the controller.
 func (r *Reconciler) SetupWithManager(mgr ctrl.Manager) error {
 	everywhere := false
-	sweep := manager.RunnableFunc(func(ctx context.Context) error {
-		if err := r.Sweep(ctx); err != nil && ctx.Err() == nil {
-			ctrl.LoggerFrom(ctx).Error(err, "copies of deleted policies stay until the next start")
-		}
-		return nil
-	})
-	if err := mgr.Add(sweep); err != nil {
+	if err := mgr.Add(manager.RunnableFunc(r.sweepForever)); err != nil {
 		return fmt.Errorf("add the sweep of policy copies: %w", err)
 	}
 	ours := predicate.NewPredicateFuncs(func(o client.Object) bool {
-		return o.GetLabels()[karpv1.LabelPolicy] == "true" &&
-			(o.GetNamespace() == r.Namespace || slices.Contains(r.Plugins, o.GetNamespace()))
+		return labelled(o) && (o.GetNamespace() == r.Namespace || slices.Contains(r.Plugins, o.GetNamespace()))
 	})
 	return ctrl.NewControllerManagedBy(mgr).
 		Named("policy").
@@ -88,7 +112,10 @@ const retry = time.Minute
 // awaitPoll is how often Await checks.
 const awaitPoll = 50 * time.Millisecond
 
-// Await returns when every policy that exists has been loaded or rejected.
+func labelled(o client.Object) bool { return o.GetLabels()[karpv1.LabelPolicy] == "true" }
+
+// Await returns when every policy that exists has been loaded, has been restored from
+// its copy, or has no version that loads.
 func (r *Reconciler) Await(ctx context.Context) error {
 	return wait.PollUntilContextCancel(ctx, awaitPoll, true, func(ctx context.Context) (bool, error) {
 		policies, err := r.all(ctx)
@@ -97,48 +124,92 @@ func (r *Reconciler) Await(ctx context.Context) error {
 			return false, nil
 		}
 		return !slices.ContainsFunc(policies, func(cm corev1.ConfigMap) bool {
-			return !r.Loader.Judged(load.Key{Namespace: cm.Namespace, Name: cm.Name})
+			_, settled := r.settled.Load(load.Key{Namespace: cm.Namespace, Name: cm.Name})
+			return !settled
 		}), nil
 	})
 }
 
 // Reconcile loads the policy in one ConfigMap, or unloads it when the ConfigMap is
-// gone.
+// gone. Every call compares what is with what has to be, so that a call that failed
+// halfway is completed by the next.
 func (r *Reconciler) Reconcile(ctx context.Context, req reconcile.Request) (reconcile.Result, error) {
-	log := ctrl.LoggerFrom(ctx)
 	cm := &corev1.ConfigMap{}
 	err := r.Client.Get(ctx, req.NamespacedName, cm)
 	key := load.Key{Namespace: req.Namespace, Name: req.Name}
 	if apierrors.IsNotFound(err) {
 		changed, err := r.Loader.Delete(ctx, key)
+		r.settled.Delete(key)
 		if changed {
-			log.Info("policy is gone")
+			ctrl.LoggerFrom(ctx).Info("policy is gone")
 			r.Changed()
 		}
-		return reconcile.Result{}, errors.Join(err, r.forget(ctx, key, ""))
+		return reconcile.Result{}, errors.Join(err, r.forget(ctx, key))
 	}
 	if err != nil {
 		return reconcile.Result{}, fmt.Errorf("read policy %s: %w", req, err)
 	}
+	left := r.suspend(ctx, cm)
+	again, err := r.load(ctx, cm)
+	if err != nil {
+		return reconcile.Result{}, err
+	}
+	r.settled.Store(key, true)
+	if left > 0 && (again == 0 || left < again) {
+		again = left
+	}
+	return reconcile.Result{RequeueAfter: again}, r.keep(ctx, key)
+}
+
+// load brings the policy into force, or the last good version when the policy is
+// rejected. again is after how long it has to be loaded again, 0 for not before its
+// ConfigMap changes.
+func (r *Reconciler) load(ctx context.Context, cm *corev1.ConfigMap) (again time.Duration, err error) {
+	log := ctrl.LoggerFrom(ctx)
 	changed, err := r.Loader.Apply(ctx, cm)
 	switch {
-	case err != nil && !changed:
-		log.Error(err, "policy rejected")
-		r.tell(cm, corev1.EventTypeWarning, "PolicyRejected", err.Error())
-		// Only a change by the author helps, and that causes an event. A time limit
-		// that was exceeded may hold the next time.
-		again := reconcile.Result{}
-		if load.Transient(err) {
-			again.RequeueAfter = retry
-		}
-		return again, r.restore(ctx, cm)
 	case changed:
 		log.Info("policy in force")
 		r.tell(cm, corev1.EventTypeNormal, "PolicyActive", "the policy is in force")
 		r.Changed()
-		return reconcile.Result{}, errors.Join(err, r.keep(ctx, cm))
+		return 0, err
+	case err != nil:
+		log.Error(err, "policy rejected")
+		r.tell(cm, corev1.EventTypeWarning, "PolicyRejected", err.Error())
+		r.Changed()
+		// Only a change by the author helps, and that causes an event. A time limit
+		// that was exceeded may hold the next time.
+		if load.Transient(err) {
+			again = retry
+		}
 	}
-	return reconcile.Result{}, nil
+	// A revision is rejected with an error only once. What is in force says whether the
+	// copy still has to be restored.
+	return again, r.restore(ctx, cm)
+}
+
+// suspend obeys the annotation that suspends the policy, and returns how long that
+// lasts still, 0 when the policy is not suspended.
+func (r *Reconciler) suspend(ctx context.Context, cm *corev1.ConfigMap) time.Duration {
+	now := r.Clock.Now()
+	until, err := load.Suspension(cm, now)
+	if err != nil {
+		r.tell(cm, corev1.EventTypeWarning, "PolicyNotSuspended", err.Error())
+	}
+	if r.Loader.Suspend(load.Key{Namespace: cm.Namespace, Name: cm.Name}, until) {
+		if until.IsZero() {
+			ctrl.LoggerFrom(ctx).Info("the suspension of a policy has ended")
+			r.tell(cm, corev1.EventTypeNormal, "PolicyResumed", "the policy is no longer suspended")
+		} else {
+			ctrl.LoggerFrom(ctx).Info("policy suspended", "until", until)
+			r.tell(cm, corev1.EventTypeWarning, "PolicySuspended", "the policy is not asked until "+until.Format(time.RFC3339))
+		}
+		r.Changed()
+	}
+	if until.IsZero() {
+		return 0
+	}
+	return until.Sub(now)
 }
 
 func (r *Reconciler) tell(cm *corev1.ConfigMap, kind, reason, text string) {

@@ -122,17 +122,39 @@ func (x *Bounded) Solve(subset []int32, capacity *vec.Reals, n int, basis *Basis
 			break
 		}
 	}
+	x.Value = x.value(capacity)
 	for r := range n {
-		x.Price[r] = max(0, x.Price[r])
 		basis[r] = max(0, x.Column[r]+1)
 	}
-	x.Value = x.Bound(subset, capacity, n, &x.Price)
 	for q, j := range subset {
 		if x.gain[q] > 0 && !x.basic(j) {
 			x.Full = append(x.Full, j)
 		}
 	}
 	return &x.Solution
+}
+
+// value is the bound at the prices of the basis, of which those below 0 are set to 0.
+// Unless there is one, the gains at hand are those at the prices.
+func (x *Bounded) value(capacity *vec.Reals) float64 {
+	changed := false
+	for r := range x.n {
+		changed = changed || x.Price[r] < 0
+		x.Price[r] = max(0, x.Price[r])
+	}
+	if changed {
+		return x.Bound(x.subset, capacity, x.n, &x.Price)
+	}
+	sum := 0.0
+	for r := range x.n {
+		sum += float64(x.Price[r] * capacity[r])
+	}
+	for q, gain := range x.gain {
+		if gain > 0 {
+			sum += float64(gain * x.Upper[x.subset[q]])
+		}
+	}
+	return sum
 }
 
 func (x *Bounded) basic(variable int32) bool {

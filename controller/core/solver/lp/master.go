@@ -72,9 +72,9 @@ func (g *Master) Value(column int32) float64 { return g.Worth(&g.columns[column]
 
 // Worth is Value for a column that need not have been added.
 func (g *Master) Worth(f *Column) float64 {
-	v := 0.0
+	v, dual, counts := 0.0, g.Dual, f.Counts[:len(f.Rows)]
 	for q, i := range f.Rows {
-		v += float64(g.Dual[i] * float64(f.Counts[q]))
+		v += float64(dual[i] * float64(counts[q]))
 	}
 	return v
 }
@@ -176,11 +176,12 @@ const (
 // and how much of the entering variable that takes.
 func (g *Master) ratio() (leave int, step float64) {
 	leave, step = -1, math.Inf(1)
-	for j, v := range g.inv.u {
-		if v > leastPivot {
+	largest := 0.0 // the pivot at leave
+	for _, j := range g.inv.support {
+		if v := g.inv.u[j]; v > leastPivot {
 			t := g.amount[j] / v
-			if t < step-tied || t < step+tied && v > g.inv.u[leave] {
-				step, leave = t, j
+			if t < step-tied || t < step+tied && v > largest {
+				step, leave, largest = t, int(j), v
 			}
 		}
 	}
@@ -194,10 +195,8 @@ func (g *Master) replace(leave int, step, gain float64) {
 	for q, i := range g.inv.index {
 		g.Dual[i] += float64(gain * g.inv.coef[q])
 	}
-	for j, v := range g.inv.u {
-		if v >= negligible || v <= -negligible {
-			g.amount[j] -= float64(step * v)
-		}
+	for _, j := range g.inv.support {
+		g.amount[j] -= float64(step * g.inv.u[j])
 	}
 	g.amount[leave] = step
 }

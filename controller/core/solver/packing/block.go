@@ -169,24 +169,24 @@ func (p *partition) open(s int32) {
 // another beats in cost and capacity.
 func (m *model) binsOf(set int32) []bin {
 	used := m.used()
-	var kept []int
-	var capacities []vec.Vector // of those kept: looked at again and again
+	kept := make([]keptBin, 0, len(m.bins))
 next:
 	for i := range m.bins {
 		b := &m.bins[i]
 		if !b.sets.Has(set) {
 			continue
 		}
-		for j := range capacities {
-			if within(&b.capacity, &capacities[j], &used, m.n) {
+		first, second := lead(&b.capacity, &used)
+		for _, o := range kept {
+			if first <= o.first && second <= o.second && within(&b.capacity, &m.bins[o.at].capacity, &used, m.n) {
 				continue next
 			}
 		}
-		kept, capacities = append(kept, i), append(capacities, b.capacity)
+		kept = append(kept, keptBin{first: first, second: second, at: int32(i)})
 	}
 	out := make([]bin, len(kept))
-	for i, at := range kept { // whom it serves is another question in a block
-		b := &m.bins[at]
+	for i, o := range kept { // whom it serves is another question in a block
+		b := &m.bins[o.at]
 		out[i] = bin{kind: b.kind, cost: b.cost, capacity: b.capacity, size: b.size}
 	}
 	return out
@@ -288,9 +288,10 @@ func (p *partition) finish(x *part) *block {
 	}
 	m := newModel(p.in, x.items, x.shape)
 	l := newLayout(m)
-	for _, b := range x.bins {
-		if l.serve(&b, nil) { // the block has one set
-			m.bins = append(m.bins, b)
+	m.bins = x.bins[:0]
+	for i := range x.bins {
+		if l.serve(&x.bins[i], nil) { // the block has one set
+			m.bins = append(m.bins, x.bins[i])
 		}
 	}
 	b := &block{set: p.in.Sets[x.set], members: x.members}

@@ -3,7 +3,6 @@ package packing
 import (
 	"cmp"
 	"math/bits"
-	"slices"
 
 	"spokeshave.dev/controller/core/solver/vec"
 )
@@ -27,8 +26,8 @@ func reduce(in *Instance, m *model) []bin {
 	var (
 		layout = newLayout(m)
 		used   = m.used()
-		kept   = make([][]int32, len(d.groups))  // bins by signature
-		served = make([]vec.Bits, len(d.groups)) // items by signature
+		kept   = make([][]keptBin, len(d.groups)) // by signature
+		served = make([]vec.Bits, len(d.groups))  // items by signature
 		seen   = newChain(len(in.Capacities), len(in.BinTypes))
 		out    = make([]bin, 0, min(len(in.Capacities), 512))
 	)
@@ -46,20 +45,42 @@ next:
 		}
 		seen.add(capacity, k)
 		has := &in.Capacities[capacity]
-		holds := func(i int32) bool { return within(has, &out[i].capacity, &used, m.n) } // being before, it costs no more
-		if slices.ContainsFunc(d.widerThan(sig), func(g int32) bool { return slices.ContainsFunc(kept[g], holds) }) {
-			continue
+		first, second := lead(has, &used)
+		for _, g := range d.widerThan(sig) {
+			for _, o := range kept[g] { // being before, it costs no more
+				if first <= o.first && second <= o.second && within(has, &out[o.at].capacity, &used, m.n) {
+					continue next
+				}
+			}
 		}
 		if served[sig] == nil {
 			served[sig] = itemsOf(m.items, d.groups[sig])
 		}
 		b := bin{kind: k, capacity: *has, size: has.Scaled(&m.scale, m.n), cost: in.BinTypes[k].Cost, sets: d.groups[sig]}
 		if layout.serve(&b, served[sig]) {
-			kept[sig] = append(kept[sig], int32(len(out)))
+			kept[sig] = append(kept[sig], keptBin{first: first, second: second, at: int32(len(out))})
 			out = append(out, b)
 		}
 	}
 	return out
+}
+
+// keptBin is a bin that was chosen, by its position, with its amounts of the first two
+// resources: most comparisons end there, and there are some ten thousand a packing.
+type keptBin struct {
+	first, second int64
+	at            int32
+}
+
+// lead is the amounts of the first two resources, 0 for one that is not in use.
+func lead(capacity *vec.Vector, used *[vec.MaxDims]bool) (first, second int64) {
+	if used[0] {
+		first = capacity[0]
+	}
+	if used[1] {
+		second = capacity[1]
+	}
+	return first, second
 }
 
 // chain lists bin types by capacity, the last one first; numbers are one more than

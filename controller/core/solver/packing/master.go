@@ -79,6 +79,9 @@ func (g *restrictedMaster) run(moves int, tolerance float64) {
 	for g.moves > 0 {
 		found := g.find(tolerance)
 		if len(found) == 0 {
+			if g.program.Mend() {
+				continue
+			}
 			break
 		}
 		most := 0.0

@@ -12,10 +12,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/ec2/types"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-
-	"spokeshave.dev/controller/core/model"
 )
 
 // kwokLabel marks the Nodes that KWOK plays kubelet for.
@@ -177,19 +174,3 @@ func osOf(m *machine) string {
 }
 
 func providerID(zone, instance string) string { return "aws:///" + zone + "/" + instance }
-
-// quantities writes resources as Kubernetes does.
-func quantities(from model.Resources) corev1.ResourceList {
-	out := make(corev1.ResourceList, len(from))
-	for name, n := range from {
-		switch name {
-		case model.CPU:
-			out[corev1.ResourceCPU] = *resource.NewMilliQuantity(n, resource.DecimalSI)
-		case model.Memory, model.EphemeralStorage:
-			out[corev1.ResourceName(name)] = *resource.NewQuantity(n, resource.BinarySI)
-		default:
-			out[corev1.ResourceName(name)] = *resource.NewQuantity(n, resource.DecimalSI)
-		}
-	}
-	return out
-}

@@ -110,6 +110,6 @@ func FuzzReadUserData(f *testing.F) {
 				t.Errorf("an empty taint was read from %q", text)
 			}
 		}
-		_, _ = b.options(nil)
+		_, _ = b.options()
 	})
 }

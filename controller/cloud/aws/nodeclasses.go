@@ -8,8 +8,8 @@ import (
 	"spokeshave.dev/controller/cloud/aws/bootstrap"
 	"spokeshave.dev/controller/cloud/aws/fleet"
 	"spokeshave.dev/controller/cloud/aws/launchtemplate"
-	"spokeshave.dev/controller/cloud/aws/market"
 	"spokeshave.dev/controller/cloud/aws/resolve"
+	"spokeshave.dev/controller/cloud/catalog"
 	"spokeshave.dev/controller/cloud/provider"
 	"spokeshave.dev/controller/core/model"
 )
@@ -34,7 +34,7 @@ func (p *Provider) NodeClasses() *NodeClasses { return p.nodeClasses }
 // data that cannot be merged, kubelet settings that do not parse, and what this
 // version does not support. It asks nothing of AWS.
 func (c *NodeClasses) Validate(class *awsv1.EC2NodeClass) error {
-	if err := market.CheckKubelet(&class.Spec); err != nil {
+	if _, err := catalog.ForClass(class); err != nil {
 		return &provider.Error{Kind: provider.Invalid, Err: err}
 	}
 	example := bootstrap.NodeOf(class, bootstrap.Cluster{Name: c.cluster, Endpoint: "https://c", CA: "Yw==", ServiceCIDR: "10.100.0.0/16"}, &provider.LaunchSpec{

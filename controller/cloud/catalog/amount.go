@@ -8,6 +8,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/api/resource"
 
+	"spokeshave.dev/controller/cloud/quantity"
 	"spokeshave.dev/controller/core/model"
 )
 
@@ -72,11 +73,7 @@ func resources(in map[string]amount) (model.Resources, error) {
 		if q.Sign() < 0 || q.CmpInt64(most) > 0 {
 			return nil, fmt.Errorf("%s: %s is out of range", name, a)
 		}
-		if name == model.CPU {
-			out[name] = q.MilliValue()
-		} else {
-			out[name] = q.Value()
-		}
+		out[name] = quantity.Amount(name, q)
 	}
 	return out, nil
 }

@@ -111,13 +111,27 @@ func (t *Type) allocatable(capacity model.Resources, opts *Options) model.Resour
 	}
 	take(override(kubeReserved(t.VCPU, capacity[model.PodSlots]), opts.KubeReserved))
 	take(opts.SystemReserved)
-	take(override(model.Resources{
+	take(opts.evictionHard(capacity))
+	return out
+}
+
+// evictionHard returns the amounts below which kubelet evicts pods.
+func (o *Options) evictionHard(capacity model.Resources) model.Resources {
+	out := override(model.Resources{
 		// What the EKS AMIs configure: memory.available<100Mi, nodefs.available<10%.
 		// https://docs.aws.amazon.com/eks/latest/userguide/node-pressure-eviction.html
 		model.Memory:           100 * mib,
-		model.EphemeralStorage: int64(math.Ceil(float64(capacity[model.EphemeralStorage]) * 0.1)),
-	}, opts.EvictionHard))
+		model.EphemeralStorage: ShareOf(capacity[model.EphemeralStorage], 0.1),
+	}, o.EvictionHard)
+	for name, share := range o.EvictionShare {
+		out[name] = ShareOf(capacity[name], share)
+	}
 	return out
+}
+
+// ShareOf returns the share of an amount, rounded up.
+func ShareOf(amount int64, share float64) int64 {
+	return int64(math.Ceil(float64(amount) * share))
 }
 
 // kubeReserved returns what the EKS AMIs (AL2023, nodeadm) reserve for kubelet and the

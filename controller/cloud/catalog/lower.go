@@ -32,6 +32,9 @@ type Options struct {
 	KubeReserved   model.Resources
 	SystemReserved model.Resources
 	EvictionHard   model.Resources
+	// EvictionShare are the eviction thresholds on memory and ephemeral-storage that are
+	// shares of the capacity, from 0 to 1. A resource is in one of both.
+	EvictionShare map[string]float64
 	// MemoryOverheadPercent is a share from 0 to 1. Nil means 0.075, since 0 is a valid
 	// value.
 	MemoryOverheadPercent *float64

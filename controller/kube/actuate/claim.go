@@ -15,9 +15,9 @@ import (
 
 	awsv1 "spokeshave.dev/api/aws/v1"
 	karpv1 "spokeshave.dev/api/karpenter/v1"
+	"spokeshave.dev/controller/cloud/quantity"
 	"spokeshave.dev/controller/core/decide"
 	"spokeshave.dev/controller/core/model"
-	"spokeshave.dev/controller/kube/lower"
 )
 
 // Claim returns the NodeClaim of node number at of the decision's plan, counted from 0.
@@ -112,7 +112,7 @@ func requirements(template []karpv1.Requirement, options []model.Option) []karpv
 // volumes, which no node reports. It is nil for none, because an empty list is read back
 // as nil and a claim's spec may not change.
 func requests(in model.Resources) corev1.ResourceList {
-	out := lower.ResourceList(in)
+	out := quantity.ResourceList(in)
 	for name, q := range out {
 		if q.IsZero() || model.CountsVolumes(string(name)) {
 			delete(out, name)

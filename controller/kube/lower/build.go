@@ -12,6 +12,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	karpv1 "spokeshave.dev/api/karpenter/v1"
+	"spokeshave.dev/controller/cloud/quantity"
 	"spokeshave.dev/controller/core/model"
 )
 
@@ -141,7 +142,7 @@ func (b *builder) addNode(n model.Node, node *corev1.Node, claim *karpv1.NodeCla
 	capacity := model.Resources{}
 	if node != nil {
 		b.nodeAt[node.Name] = at
-		capacity = Resources(node.Status.Capacity)
+		capacity = quantity.Resources(node.Status.Capacity)
 	}
 	if claim != nil {
 		b.claimAt[claim.Name] = at
@@ -149,7 +150,7 @@ func (b *builder) addNode(n model.Node, node *corev1.Node, claim *karpv1.NodeCla
 			n.Pool = p
 		}
 		if len(claim.Status.Capacity) > 0 && (node == nil || n.State == model.Registered) {
-			capacity = Resources(claim.Status.Capacity)
+			capacity = quantity.Resources(claim.Status.Capacity)
 		}
 		if n.Pool < 0 {
 			n.PoolLabels = poolLabels(claim)
@@ -194,7 +195,7 @@ func (b *builder) complete(n *model.Node, claim *karpv1.NodeClaim, capacity *mod
 	if len(n.Allocatable) == 0 {
 		// Another controller made the claim: the node is assumed to hold at least the
 		// claim's requests.
-		n.Allocatable = Resources(claim.Spec.Resources.Requests)
+		n.Allocatable = quantity.Resources(claim.Spec.Resources.Requests)
 	}
 }
 

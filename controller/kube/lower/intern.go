@@ -8,6 +8,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	karpv1 "spokeshave.dev/api/karpenter/v1"
+	"spokeshave.dev/controller/cloud/quantity"
 	"spokeshave.dev/controller/core/model"
 )
 
@@ -117,7 +118,7 @@ func (x *interner) resources(list corev1.ResourceList) {
 	x.number(int64(len(x.names)))
 	for _, k := range x.names {
 		x.text(k)
-		x.number(Amount(k, list[corev1.ResourceName(k)]))
+		x.number(quantity.Amount(k, list[corev1.ResourceName(k)]))
 	}
 }
 

@@ -11,6 +11,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	karpv1 "spokeshave.dev/api/karpenter/v1"
+	"spokeshave.dev/controller/cloud/quantity"
 	"spokeshave.dev/controller/core/model"
 )
 
@@ -23,7 +24,7 @@ func Node(node *corev1.Node, claim *karpv1.NodeClaim, now time.Time) model.Node 
 	if claim != nil {
 		out.Name, out.Claim = claim.Name, claim.Name
 		out.Taints = taints(claim.Spec.Taints)
-		out.Allocatable = Resources(claim.Status.Allocatable)
+		out.Allocatable = quantity.Resources(claim.Status.Allocatable)
 		if t := claim.Status.LastPodEventTime; t != nil {
 			out.LastPodEvent = t.UTC()
 		}
@@ -39,7 +40,7 @@ func Node(node *corev1.Node, claim *karpv1.NodeClaim, now time.Time) model.Node 
 		out.Name = node.Name
 		out.Taints = nodeTaints(node)
 		if out.State == model.Initialized || out.State == model.Unmanaged || len(out.Allocatable) == 0 {
-			out.Allocatable = Resources(node.Status.Allocatable)
+			out.Allocatable = quantity.Resources(node.Status.Allocatable)
 		}
 		if out.LaunchedAt.IsZero() {
 			out.LaunchedAt = node.CreationTimestamp.UTC()

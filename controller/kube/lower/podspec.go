@@ -5,6 +5,7 @@ import (
 	helpers "k8s.io/component-helpers/resource"
 
 	karpv1 "spokeshave.dev/api/karpenter/v1"
+	"spokeshave.dev/controller/cloud/quantity"
 	"spokeshave.dev/controller/core/model"
 )
 
@@ -81,7 +82,7 @@ func (s *surroundings) podSpec(pod *corev1.Pod) model.PodSpec {
 // request counts as a request, as the API server defaults it.
 func requests(pod *corev1.Pod) model.Resources {
 	list := helpers.PodRequests(defaulted(pod), helpers.PodResourcesOptions{UseStatusResources: resizing(pod)})
-	out := positive(Resources(list))
+	out := positive(quantity.Resources(list))
 	out[model.PodSlots] = 1
 	return out
 }
@@ -252,4 +253,15 @@ func normalize(key string) string {
 		return corev1.LabelTopologyZone
 	}
 	return karpv1.NormalizeLabel(key)
+}
+
+// positive deletes amounts of 0: a pod that requests none of a resource fits nodes
+// without it.
+func positive(r model.Resources) model.Resources {
+	for name, n := range r {
+		if n == 0 {
+			delete(r, name)
+		}
+	}
+	return r
 }

@@ -10,6 +10,7 @@ import (
 
 	awsv1 "spokeshave.dev/api/aws/v1"
 	karpv1 "spokeshave.dev/api/karpenter/v1"
+	"spokeshave.dev/controller/cloud/quantity"
 	"spokeshave.dev/controller/core/model"
 )
 
@@ -35,7 +36,7 @@ func Pool(np *karpv1.NodePool) model.Pool {
 		out.Weight = *np.Spec.Weight
 	}
 	if len(np.Spec.Limits) > 0 {
-		out.Limits = Resources(corev1.ResourceList(np.Spec.Limits))
+		out.Limits = quantity.Resources(corev1.ResourceList(np.Spec.Limits))
 	}
 	return out
 }

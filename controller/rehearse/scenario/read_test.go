@@ -199,9 +199,9 @@ status:
 
 func TestClassErrors(t *testing.T) {
 	for field, want := range map[string]string{
-		"systemReserved: {cpu: much}":            "spec.kubelet.systemReserved.cpu: \"much\" is not a quantity",
-		"evictionHard: {memory.available: much}": `spec.kubelet.evictionHard.memory.available: "much" is neither a quantity nor a share`,
-		"evictionHard: {nodefs.available: 200%}": `spec.kubelet.evictionHard.nodefs.available: "200%" is not a share from 0% to 100%`,
+		"systemReserved: {cpu: much}":            "spec.kubelet.systemReserved.cpu: \"much\" is not a quantity such as 200m or 1Gi",
+		"evictionHard: {memory.available: much}": `spec.kubelet.evictionHard.memory.available: "much" is not a quantity such as 200m or 1Gi`,
+		"evictionHard: {nodefs.available: 200%}": `spec.kubelet.evictionHard.nodefs.available: "200%" is not a percentage from 0% to 100%`,
 	} {
 		o, err := parse(t, pool+"---\napiVersion: karpenter.k8s.aws/v1\nkind: EC2NodeClass\nmetadata: {name: default}\nspec:\n  kubelet:\n    "+field+"\n")
 		if err != nil {

@@ -3,7 +3,6 @@ package market
 import (
 	"context"
 	"encoding/json"
-	"math"
 	"slices"
 	"sync"
 
@@ -54,7 +53,7 @@ func (c *Catalogue) Of(ctx context.Context, class *awsv1.EC2NodeClass) (model.Ca
 	if err != nil {
 		return model.Catalog{}, err
 	}
-	reserve, err := reserveOf(&class.Spec)
+	opts, err := catalog.ForClass(class)
 	if err != nil {
 		return model.Catalog{}, client.Refuse(provider.ClassNotReady, "catalogue of EC2NodeClass %s: %w", class.Name, err)
 	}
@@ -72,7 +71,7 @@ func (c *Catalogue) Of(ctx context.Context, class *awsv1.EC2NodeClass) (model.Ca
 	if ok && last.key == string(key) {
 		return last.catalog, nil
 	}
-	out := c.lower(&on, lowering{class: class, reserve: reserve, learned: learned})
+	out := c.lower(&on, lowering{class: class, opts: opts, learned: learned})
 	c.mu.Lock()
 	if c.lowered == nil {
 		c.lowered = map[string]lowered{}
@@ -82,11 +81,11 @@ func (c *Catalogue) Of(ctx context.Context, class *awsv1.EC2NodeClass) (model.Ca
 	return out, nil
 }
 
-// lowering is a class, what its kubelets keep from pods, and what nodes reported of
-// their memory.
+// lowering is a class, what it changes of the capacity of nodes, and what nodes reported
+// of their memory.
 type lowering struct {
 	class   *awsv1.EC2NodeClass
-	reserve kubeletReserve
+	opts    catalog.Options
 	learned map[bootedAs]int64
 }
 
@@ -106,8 +105,8 @@ func (c *Catalogue) lower(on *Offer, in lowering) model.Catalog {
 	for i := range sales {
 		sales[i].ZoneIDs = zoneIDs
 	}
-	opts := in.reserve.options
-	opts.NodeClass, opts.Region, opts.Zones = in.class.Name, c.Market.Region, zones
+	opts := in.opts
+	opts.Region, opts.Zones = c.Market.Region, zones
 	opts.ReservedENIs, opts.MemoryOverheadPercent = c.ReservedENIs, c.MemoryOverhead
 	opts.PrefixDelegation = c.PrefixDelegation
 	_, build, windows := bootstrap.WindowsRelease(in.class.AMIFamily())
@@ -130,11 +129,7 @@ func (c *Catalogue) lower(on *Offer, in lowering) model.Catalog {
 			continue
 		}
 		if reported, ok := in.learned[bootedAs{instanceType: t.Name, image: image.ID}]; ok {
-			correct(t, reported)
-		}
-		for name, share := range in.reserve.evictionShare {
-			part := int64(math.Ceil(share * float64(t.Capacity[name])))
-			t.Allocatable[name] = max(0, t.Allocatable[name]-part)
+			correct(t, reported, opts.EvictionShare[model.Memory])
 		}
 		kept = append(kept, *t)
 	}

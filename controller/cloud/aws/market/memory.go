@@ -6,6 +6,7 @@ import (
 	"sync"
 
 	awsv1 "spokeshave.dev/api/aws/v1"
+	"spokeshave.dev/controller/cloud/catalog"
 	"spokeshave.dev/controller/core/model"
 )
 
@@ -69,14 +70,16 @@ func (m *Memories) learned() (map[bootedAs]int64, uint64) {
 	return maps.Clone(m.seen), m.version
 }
 
-// correct replaces the estimate of a type's memory by what its nodes report.
-// Types may share maps: they are copied.
-func correct(t *model.InstanceType, reported int64) {
+// correct replaces the estimate of a type's memory by what its nodes report. evicted is
+// the share of the memory below which kubelet evicts pods, 0 when the threshold is no
+// share. Types may share maps: they are copied.
+func correct(t *model.InstanceType, reported int64, evicted float64) {
 	mib, err := strconv.ParseInt(t.Labels[awsv1.LabelInstanceMemory], 10, 64)
 	if err != nil || !plausible(reported, mib<<20) {
 		return
 	}
-	less := t.Capacity[model.Memory] - reported
+	estimate := t.Capacity[model.Memory]
+	less := estimate - catalog.ShareOf(estimate, evicted) - (reported - catalog.ShareOf(reported, evicted))
 	t.Capacity, t.Allocatable = t.Capacity.Clone(), t.Allocatable.Clone()
 	t.Capacity[model.Memory] = reported
 	t.Allocatable[model.Memory] = max(0, t.Allocatable[model.Memory]-less)

@@ -243,7 +243,7 @@ func TestResolveFindsNothing(t *testing.T) {
 				c.Spec.Kubelet = &awsv1.KubeletConfiguration{KubeReserved: map[string]string{"cpu": "lots"}}
 			},
 			awsv1.ConditionValidationSucceeded,
-			[]string{"spec.kubelet.kubeReserved[cpu]", "lots"},
+			[]string{"spec.kubelet.kubeReserved.cpu", "lots"},
 		},
 		"placement group": {
 			func(c *awsv1.EC2NodeClass) {

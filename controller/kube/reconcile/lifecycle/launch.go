@@ -13,9 +13,9 @@ import (
 
 	karpv1 "spokeshave.dev/api/karpenter/v1"
 	"spokeshave.dev/controller/cloud/provider"
+	"spokeshave.dev/controller/cloud/quantity"
 	"spokeshave.dev/controller/core/model"
 	"spokeshave.dev/controller/kube/condition"
-	"spokeshave.dev/controller/kube/lower"
 )
 
 // launchRetry is how long a claim waits after an error that is not about capacity,
@@ -165,8 +165,8 @@ func (r *Reconciler) launched(ctx context.Context, claim *karpv1.NodeClaim, in *
 	labels := map[string]string{}
 	if at >= 0 {
 		maps.Copy(labels, catalog.Types[at].Labels)
-		claim.Status.Capacity = lower.ResourceList(catalog.Types[at].Capacity)
-		claim.Status.Allocatable = lower.ResourceList(catalog.Types[at].Allocatable)
+		claim.Status.Capacity = quantity.ResourceList(catalog.Types[at].Capacity)
+		claim.Status.Allocatable = quantity.ResourceList(catalog.Types[at].Allocatable)
 	}
 	maps.Copy(labels, in.Labels)
 	labels[corev1.LabelInstanceTypeStable] = in.InstanceType

@@ -1,0 +1,83 @@
+package catalog
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"k8s.io/apimachinery/pkg/api/resource"
+
+	awsv1 "spokeshave.dev/api/aws/v1"
+	"spokeshave.dev/controller/core/model"
+)
+
+// The root volume of a class is the device that its family's images mount the kubelet's
+// directory from, whatever data disks stand beside it.
+func TestRootVolume(t *testing.T) {
+	disk := func(device, size string) awsv1.BlockDeviceMapping {
+		return awsv1.BlockDeviceMapping{DeviceName: &device, EBS: &awsv1.BlockDevice{VolumeSize: new(resource.MustParse(size))}}
+	}
+	marked := disk("/dev/sdf", "70Gi")
+	marked.RootVolume = true
+	for name, c := range map[string]struct {
+		family string
+		disks  []awsv1.BlockDeviceMapping
+		want   string
+	}{
+		"AL2023 with a data disk":       {awsv1.AMIFamilyAL2023, []awsv1.BlockDeviceMapping{disk("/dev/xvda", "30Gi"), disk("/dev/xvdb", "500Gi")}, "30Gi"},
+		"AL2 with a data disk first":    {awsv1.AMIFamilyAL2, []awsv1.BlockDeviceMapping{disk("/dev/xvdb", "500Gi"), disk("/dev/xvda", "30Gi")}, "30Gi"},
+		"AL2023 with a data disk alone": {awsv1.AMIFamilyAL2023, []awsv1.BlockDeviceMapping{disk("/dev/xvdb", "500Gi")}, "0"},
+		"Bottlerocket":                  {awsv1.AMIFamilyBottlerocket, []awsv1.BlockDeviceMapping{disk("/dev/xvda", "4Gi"), disk("/dev/xvdb", "50Gi")}, "50Gi"},
+		"Windows":                       {awsv1.AMIFamilyWindows2022, []awsv1.BlockDeviceMapping{disk("/dev/sda1", "80Gi"), disk("/dev/xvdb", "500Gi")}, "80Gi"},
+		"Custom takes the last":         {awsv1.AMIFamilyCustom, []awsv1.BlockDeviceMapping{disk("/dev/xvda", "4Gi"), disk("/dev/sdb", "60Gi")}, "60Gi"},
+		"what is marked":                {awsv1.AMIFamilyAL2023, []awsv1.BlockDeviceMapping{disk("/dev/xvda", "30Gi"), marked}, "70Gi"},
+		"none":                          {awsv1.AMIFamilyAL2023, nil, "0"},
+	} {
+		want := resource.MustParse(c.want)
+		if got := rootVolume(c.family, c.disks); got != want.Value() {
+			t.Errorf("%s: %d bytes, want %s", name, got, c.want)
+		}
+	}
+}
+
+// TestSetReserved: the texts of kubelet's settings become amounts and shares.
+func TestSetReserved(t *testing.T) {
+	type settings = map[string]string
+	for name, tc := range map[string]struct {
+		reason             string
+		kube, system, hard settings
+		want               Options
+		fault              string
+	}{
+		"amounts": {
+			reason: "cpu counts in millicores, memory in bytes",
+			kube:   settings{"cpu": "1500m", "memory": "1Gi"}, system: settings{"cpu": "2"}, hard: settings{"memory.available": "200Mi"},
+			want: Options{
+				KubeReserved: model.Resources{model.CPU: 1500, model.Memory: gib}, SystemReserved: model.Resources{model.CPU: 2000},
+				EvictionHard: model.Resources{model.Memory: 200 * mib}, EvictionShare: map[string]float64{},
+			},
+		},
+		"shares": {
+			reason: "thresholds may be percentages; inodes are not part of a node's resources",
+			hard:   settings{"memory.available": "5%", "nodefs.available": "12.5%", "nodefs.inodesFree": "5%"},
+			want:   Options{EvictionHard: model.Resources{}, EvictionShare: map[string]float64{model.Memory: 0.05, model.EphemeralStorage: 0.125}},
+		},
+		"not an amount":    {reason: "the field is named", system: settings{"cpu": "much"}, fault: `systemReserved.cpu: "much" is not a quantity such as 200m or 1Gi`},
+		"not a threshold":  {reason: "the signal is named", hard: settings{"memory.available": "much"}, fault: `evictionHard.memory.available: "much" is not a quantity such as 200m or 1Gi`},
+		"above everything": {reason: "no share is above the whole", hard: settings{"memory.available": "101%"}, fault: `evictionHard.memory.available: "101%" is not a percentage from 0% to 100%`},
+		"no number":        {reason: "NaN is not between two numbers", hard: settings{"memory.available": "NaN%"}, fault: `evictionHard.memory.available: "NaN%" is not a percentage from 0% to 100%`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var got Options
+			err := got.SetReserved(tc.kube, tc.system, tc.hard)
+			if tc.fault != "" {
+				if err == nil || err.Error() != tc.fault {
+					t.Errorf("%s: %v, want %s", tc.reason, err, tc.fault)
+				}
+				return
+			}
+			if diff := cmp.Diff(tc.want, got); err != nil || diff != "" {
+				t.Errorf("%s: %v %s", tc.reason, err, diff)
+			}
+		})
+	}
+}

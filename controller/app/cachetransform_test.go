@@ -75,9 +75,9 @@ func TestSlimPodKeepsWhatDecisionsRead(t *testing.T) {
 		t.Errorf("the pod's spec changes:\n%s", diff)
 	}
 	for name, f := range map[string]func(*corev1.Pod) any{
-		"waiting":   func(p *corev1.Pod) any { return lower.Waiting(p, true) },
-		"running":   func(p *corev1.Pod) any { return lower.Running(p) },
-		"daemon":    func(p *corev1.Pod) any { return lower.Daemon(p) },
+		"waiting":   func(p *corev1.Pod) any { return lower.IsWaiting(p, true) },
+		"running":   func(p *corev1.Pod) any { return lower.IsRunning(p) },
+		"daemon":    func(p *corev1.Pod) any { return lower.IsDaemon(p) },
 		"owner":     func(p *corev1.Pod) any { return metav1.GetControllerOf(p) },
 		"nominated": func(p *corev1.Pod) any { return p.Status.NominatedNodeName },
 		"claim":     func(p *corev1.Pod) any { return p.Spec.Volumes[len(p.Spec.Volumes)-1].PersistentVolumeClaim.ClaimName },

@@ -249,7 +249,7 @@ func (p *parts) wakeups(ctx context.Context, loop *decision.Loop) error {
 		{&corev1.Pod{}, toolscache.FilteringResourceEventHandler{
 			FilterFunc: func(o any) bool {
 				pod, ok := o.(*corev1.Pod)
-				return ok && lower.Waiting(pod, true)
+				return ok && lower.IsWaiting(pod, true)
 			},
 			Handler: toolscache.ResourceEventHandlerFuncs{AddFunc: wake},
 		}},
@@ -260,7 +260,7 @@ func (p *parts) wakeups(ctx context.Context, loop *decision.Loop) error {
 				return
 			}
 			if pod.Spec.NodeName != "" && before.Spec.NodeName == "" {
-				loop.Metrics.Bound(pod.CreationTimestamp.Time, p.clock.Now(), lower.Waiting(before, true))
+				loop.Metrics.Bound(pod.CreationTimestamp.Time, p.clock.Now(), lower.IsWaiting(before, true))
 			}
 			if pod.Status.Phase == corev1.PodRunning && before.Status.Phase == corev1.PodPending {
 				loop.Metrics.Started(pod.CreationTimestamp.Time, p.clock.Now())

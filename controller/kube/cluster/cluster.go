@@ -44,8 +44,8 @@ type Config struct {
 type Cluster struct {
 	cfg    Config
 	stores stores
-	// memo speeds up the next snapshot. Only one goroutine calls Snapshot.
-	memo lower.Memo
+	// specCache speeds up the next snapshot. Only one goroutine calls Snapshot.
+	specCache lower.SpecCache
 	// departed are the nodes whose deletion began within the last hour.
 	departed []model.Departure
 }

@@ -42,7 +42,7 @@ func (c *Cluster) Snapshot(ctx context.Context) (*View, error) {
 		view.Pools[p.Name] = p
 	}
 	view.Snapshot, view.Warnings = lower.Build(lower.Inputs{
-		Time: now, Seed: seed(c.cfg.Name, now), Cluster: c.cfg.Name, Live: true, Memo: &c.memo, Settings: c.cfg.Settings,
+		Time: now, Seed: seed(c.cfg.Name, now), Cluster: c.cfg.Name, Live: true, SpecCache: &c.specCache, Settings: c.cfg.Settings,
 		NodePools:       pools,
 		NodeClaims:      list[*karpv1.NodeClaim](c.stores.claims),
 		Nodes:           list[*corev1.Node](c.stores.nodes),

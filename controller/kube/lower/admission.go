@@ -39,22 +39,22 @@ func (a *admission) admit(pod *corev1.Pod) *corev1.Pod {
 	out := *pod
 	pod.Spec.DeepCopyInto(&out.Spec)
 	if class != nil {
-		runAs(&out.Spec, class)
+		applyRuntimeClass(&out.Spec, class)
 	}
 	for _, l := range ranges {
 		for i := range l.Spec.Limits {
 			if item := &l.Spec.Limits[i]; item.Type == corev1.LimitTypeContainer {
-				each(&out.Spec, func(r *corev1.ResourceRequirements) { limit(r, item) })
+				eachContainer(&out.Spec, func(r *corev1.ResourceRequirements) { applyLimitRange(r, item) })
 			}
 		}
 	}
 	return &out
 }
 
-// runAs adds a RuntimeClass's node selector, and its overhead and tolerations unless
+// applyRuntimeClass adds a RuntimeClass's node selector, and its overhead and tolerations unless
 // the pod has them already.
 // https://kubernetes.io/docs/concepts/containers/runtime-class/
-func runAs(spec *corev1.PodSpec, class *nodev1.RuntimeClass) {
+func applyRuntimeClass(spec *corev1.PodSpec, class *nodev1.RuntimeClass) {
 	if class.Overhead != nil && spec.Overhead == nil {
 		spec.Overhead = class.Overhead.PodFixed
 	}
@@ -78,12 +78,12 @@ func runAs(spec *corev1.PodSpec, class *nodev1.RuntimeClass) {
 	}
 }
 
-// limit fills in the requests and limits that a container lacks. A missing request is
+// applyLimitRange fills in the requests and limits that a container lacks. A missing request is
 // the first of these that is set: the container's own limit, then the LimitRange's
 // defaultRequest, default, max and min. A missing limit is the LimitRange's default, or
 // else its max.
 // https://kubernetes.io/docs/concepts/policy/limit-range/
-func limit(r *corev1.ResourceRequirements, item *corev1.LimitRangeItem) {
+func applyLimitRange(r *corev1.ResourceRequirements, item *corev1.LimitRangeItem) {
 	give := func(list *corev1.ResourceList, name corev1.ResourceName, q resource.Quantity) {
 		if *list == nil {
 			*list = corev1.ResourceList{}

@@ -6,8 +6,8 @@ import (
 	"spokeshave.dev/controller/core/model"
 )
 
-// hosts maps node names to the nodes' host names.
-func hosts(nodes []*corev1.Node) map[string]string {
+// hostnamesByNode maps node names to the nodes' host names.
+func hostnamesByNode(nodes []*corev1.Node) map[string]string {
 	out := make(map[string]string, len(nodes))
 	for _, n := range nodes {
 		if host := n.Labels[corev1.LabelHostname]; host != "" {
@@ -17,24 +17,24 @@ func hosts(nodes []*corev1.Node) map[string]string {
 	return out
 }
 
-// required lowers a required node selector to terms of which one must hold; nil means
-// no restriction. A selector none of whose terms can hold becomes one empty term, which
+// nodeSelectorTerms lowers a required node selector to terms of which one must hold; nil
+// means no restriction. A selector none of whose terms can hold becomes one empty term, which
 // matches no node. A node that is selected by name is selected by its host name
 // instead; new nodes have neither yet. fields reports that a term selects another node
 // field than metadata.name; such a term is left out.
-func (s *surroundings) required(sel *corev1.NodeSelector) (terms []model.Term, fields bool) {
+func (s *podLowerer) nodeSelectorTerms(sel *corev1.NodeSelector) (terms []model.Term, fields bool) {
 	if sel == nil {
 		return nil, false
 	}
 	for i := range sel.NodeSelectorTerms {
 		t := &sel.NodeSelectorTerms[i]
-		names, ok := s.names(t.MatchFields)
+		names, ok := s.nameTerm(t.MatchFields)
 		if !ok {
 			fields = true
 			continue
 		}
 		if len(t.MatchExpressions)+len(names) > 0 {
-			terms = append(terms, append(term(t.MatchExpressions), names...))
+			terms = append(terms, append(termOf(t.MatchExpressions), names...))
 		}
 	}
 	if terms == nil {
@@ -43,16 +43,16 @@ func (s *surroundings) required(sel *corev1.NodeSelector) (terms []model.Term, f
 	return terms, fields
 }
 
-// names lowers requirements on metadata.name, the only field by which the API lets pods
+// nameTerm lowers requirements on metadata.name, the only field by which the API lets pods
 // select nodes. ok is false when one is on another field.
-func (s *surroundings) names(in []corev1.NodeSelectorRequirement) (out model.Term, ok bool) {
+func (s *podLowerer) nameTerm(in []corev1.NodeSelectorRequirement) (out model.Term, ok bool) {
 	for i := range in {
 		if in[i].Key != "metadata.name" {
 			return nil, false
 		}
 		r := model.Requirement{Key: corev1.LabelHostname, Operator: model.Operator(in[i].Operator)}
 		for _, name := range in[i].Values {
-			if host, known := s.hosts[name]; known {
+			if host, known := s.hostnames[name]; known {
 				name = host
 			}
 			r.Values = append(r.Values, name)
@@ -62,17 +62,17 @@ func (s *surroundings) names(in []corev1.NodeSelectorRequirement) (out model.Ter
 	return out, true
 }
 
-func preferred(in []corev1.PreferredSchedulingTerm) []model.WeightedTerm {
+func preferredTerms(in []corev1.PreferredSchedulingTerm) []model.WeightedTerm {
 	var out []model.WeightedTerm
 	for i := range in {
 		if p := &in[i]; len(p.Preference.MatchExpressions) > 0 && len(p.Preference.MatchFields) == 0 {
-			out = append(out, model.WeightedTerm{Weight: p.Weight, Term: term(p.Preference.MatchExpressions)})
+			out = append(out, model.WeightedTerm{Weight: p.Weight, Term: termOf(p.Preference.MatchExpressions)})
 		}
 	}
 	return out
 }
 
-func term(in []corev1.NodeSelectorRequirement) model.Term {
+func termOf(in []corev1.NodeSelectorRequirement) model.Term {
 	out := make(model.Term, 0, len(in))
 	for i := range in {
 		out = append(out, model.Requirement{
@@ -82,12 +82,12 @@ func term(in []corev1.NodeSelectorRequirement) model.Term {
 	return out
 }
 
-// maxTerms is the largest number of terms that both returns.
+// maxTerms is the largest number of terms that conjunction returns.
 const maxTerms = 64
 
-// both returns the conjunction of two lists of alternatives; nil is no restriction. ok
+// conjunction returns the conjunction of two lists of alternatives; nil is no restriction. ok
 // is false, and a is returned, when the result would exceed maxTerms.
-func both(a, b []model.Term) (out []model.Term, ok bool) {
+func conjunction(a, b []model.Term) (out []model.Term, ok bool) {
 	if a == nil {
 		return b, true
 	}

@@ -9,17 +9,14 @@ import (
 	karpv1 "spokeshave.dev/api/karpenter/v1"
 )
 
-// allowed returns how many of a pool's nodes may be disrupted now for the reason: the
+// allowedDisruptions returns how many of a pool's nodes may be disrupted now for the reason: the
 // smallest bound among the active budgets, less the leaving nodes, and never below 0.
 // nodes is the number of the pool's nodes, leaving the number of them that are being
 // removed.
-func allowed(np *karpv1.NodePool, reason karpv1.DisruptionReason, now time.Time, nodes, leaving int) (int, error) {
-	defaulted := karpv1.NodePool{Spec: karpv1.NodePoolSpec{Disruption: np.Spec.Disruption}}
-	defaulted.Spec.Disruption.Budgets = slices.Clone(np.Spec.Disruption.Budgets)
-	defaulted.SetDefaults()
-	most := nodes
-	for i := range defaulted.Spec.Disruption.Budgets {
-		b := &defaulted.Spec.Disruption.Budgets[i]
+func allowedDisruptions(np *karpv1.NodePool, reason karpv1.DisruptionReason, now time.Time, nodes, leaving int) (int, error) {
+	budgets, most := disruptionDefaulted(np).Budgets, nodes
+	for i := range budgets {
+		b := &budgets[i]
 		if len(b.Reasons) > 0 && !slices.Contains(b.Reasons, reason) {
 			continue
 		}
@@ -28,7 +25,7 @@ func allowed(np *karpv1.NodePool, reason karpv1.DisruptionReason, now time.Time,
 			return 0, err
 		}
 		if active {
-			most = min(most, bound(b.Nodes, nodes))
+			most = min(most, maxNodes(b.Nodes, nodes))
 		}
 	}
 	return max(0, most-leaving), nil
@@ -47,9 +44,9 @@ func isActive(b *karpv1.Budget, now time.Time) (bool, error) {
 	return active.hitWithin(now.UTC(), b.Duration.Duration), nil
 }
 
-// bound parses a budget's number of nodes: "5", or "10%" of nodes, rounded up. Any
+// maxNodes parses a budget's number of nodes: "5", or "10%" of nodes, rounded up. Any
 // other text is 0: no node may be disrupted.
-func bound(text string, nodes int) int {
+func maxNodes(text string, nodes int) int {
 	if share, ok := strings.CutSuffix(text, "%"); ok {
 		n, err := strconv.Atoi(share)
 		if err != nil || n < 0 || n > 100 {
@@ -64,12 +61,12 @@ func bound(text string, nodes int) int {
 	return max(0, n)
 }
 
-// Allowance returns how many of a pool's nodes may be disrupted now, by reason. nodes
+// AllowedDisruptions returns how many of a pool's nodes may be disrupted now, by reason. nodes
 // is the number of the pool's nodes, leaving the number of them that are being removed.
 // A budget with a schedule that cannot be parsed allows none.
-func Allowance(np *karpv1.NodePool, now time.Time, nodes, leaving int) (empty, underutilized, drifted int) {
+func AllowedDisruptions(np *karpv1.NodePool, now time.Time, nodes, leaving int) (empty, underutilized, drifted int) {
 	of := func(reason karpv1.DisruptionReason) int {
-		n, err := allowed(np, reason, now, nodes, leaving)
+		n, err := allowedDisruptions(np, reason, now, nodes, leaving)
 		if err != nil {
 			return 0
 		}

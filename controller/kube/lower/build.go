@@ -20,15 +20,16 @@ import (
 // order: pools come by weight, highest first, then name; nodes by name; pods
 // by namespace and name.
 func Build(in Inputs) (model.Snapshot, []Warning) {
-	b := &builder{in: &in, around: surroundings{
-		live: in.Live, admission: newAdmission(&in), hosts: hosts(in.Nodes),
-		priorities: map[string]int32{}, volumes: newVolumes(&in), namespaces: newNamespaces(&in), numbering: unselected(in.Pods, in.PodBudgets),
+	b := &builder{in: &in, lowerer: podLowerer{
+		live: in.Live, admission: newAdmission(&in), hostnames: hostnamesByNode(in.Nodes),
+		priorities: map[string]int32{}, volumes: newVolumes(&in), namespaces: newNamespaces(&in), droppedLabels: unselectedLabels(in.Pods, in.PodBudgets),
 	}}
+	b.claimUsers = claimUsers{volumes: &b.lowerer.volumes, count: map[attachmentKey]int64{}}
 	b.out = model.Snapshot{Time: in.Time.UTC(), Seed: in.Seed, Cluster: in.Cluster, Settings: in.Settings}
 	for _, c := range in.PriorityClasses {
-		b.around.priorities[c.Name] = c.Value
+		b.lowerer.priorities[c.Name] = c.Value
 		if c.GlobalDefault {
-			b.around.ordinary = c.Value
+			b.lowerer.defaultPriority = c.Value
 		}
 	}
 	b.catalogs()
@@ -44,20 +45,19 @@ func Build(in Inputs) (model.Snapshot, []Warning) {
 
 type builder struct {
 	in       *Inputs
-	around   surroundings
+	lowerer  podLowerer
 	out      model.Snapshot
 	warnings []Warning
 
 	catalogAt map[string]int32 // node class
 	types     []map[string]*model.InstanceType
 	poolAt    map[string]int32
-	sources   []*karpv1.NodePool // of out.Pools
+	nodePools []*karpv1.NodePool // of out.Pools
 	nodeAt    map[string]int32   // node name
 	claimAt   map[string]int32
-	// mounts counts, for each node and volume claim, the pods on the node that use the
-	// claim.
-	mounts map[attachment]int64
-	claims []*karpv1.NodeClaim // of out.Nodes, nil for unmanaged ones
+	claims    []*karpv1.NodeClaim // of out.Nodes, nil for unmanaged ones
+
+	claimUsers claimUsers
 }
 
 func (b *builder) warn(object, format string, args ...any) {
@@ -80,21 +80,21 @@ func (b *builder) catalogs() {
 }
 
 func (b *builder) pools() {
-	b.sources = slices.Clone(b.in.NodePools)
+	b.nodePools = slices.Clone(b.in.NodePools)
 	weight := func(np *karpv1.NodePool) int32 {
 		if np.Spec.Weight == nil {
 			return 0
 		}
 		return *np.Spec.Weight
 	}
-	slices.SortFunc(b.sources, func(x, y *karpv1.NodePool) int {
+	slices.SortFunc(b.nodePools, func(x, y *karpv1.NodePool) int {
 		if o := cmp.Compare(weight(y), weight(x)); o != 0 {
 			return o
 		}
 		return cmp.Compare(x.Name, y.Name)
 	})
-	b.poolAt = make(map[string]int32, len(b.sources))
-	for i, np := range b.sources {
+	b.poolAt = make(map[string]int32, len(b.nodePools))
+	for i, np := range b.nodePools {
 		p := Pool(np)
 		if at, ok := b.catalogAt[p.NodeClass]; ok {
 			p.Catalog = at
@@ -105,7 +105,7 @@ func (b *builder) pools() {
 			}
 		}
 		if p.Replicas != nil && p.NotReady == "" && !b.in.Settings.StaticCapacity {
-			p.NotReady = withoutGate
+			p.NotReady = staticCapacityOff
 		}
 		if p.NotReady != "" {
 			b.warn("NodePool "+np.Name, "launches nothing: %s", p.NotReady)
@@ -117,7 +117,7 @@ func (b *builder) pools() {
 }
 
 func (b *builder) nodes() {
-	pairs := b.pairs()
+	pairs := b.claimNodes()
 	all := make([]model.Node, len(pairs))
 	order := make([]int, len(pairs))
 	for i := range pairs {
@@ -155,7 +155,7 @@ func (b *builder) addNode(n model.Node, node *corev1.Node, claim *karpv1.NodeCla
 		if n.Pool < 0 {
 			n.PoolLabels = poolLabels(claim)
 		}
-		b.complete(&n, claim, &capacity)
+		b.completeFromCatalog(&n, claim, &capacity)
 	}
 	if n.Pool >= 0 {
 		usage := b.out.Pools[n.Pool].Usage
@@ -166,9 +166,9 @@ func (b *builder) addNode(n model.Node, node *corev1.Node, claim *karpv1.NodeCla
 	b.out.Nodes = append(b.out.Nodes, n)
 }
 
-// complete adds what the catalogue says about the instance type of a managed node:
+// completeFromCatalog adds what the catalogue says about the instance type of a managed node:
 // capacity, allocatable, price and the node class's extra cost.
-func (b *builder) complete(n *model.Node, claim *karpv1.NodeClaim, capacity *model.Resources) {
+func (b *builder) completeFromCatalog(n *model.Node, claim *karpv1.NodeClaim, capacity *model.Resources) {
 	var types map[string]*model.InstanceType
 	if at, ok := b.catalogAt[claim.Spec.NodeClassRef.Name]; ok {
 		types = b.types[at]
@@ -177,7 +177,7 @@ func (b *builder) complete(n *model.Node, claim *karpv1.NodeClaim, capacity *mod
 	opts := options(claim)
 	recorded := claim.Labels[corev1.LabelInstanceTypeStable] != "" // the launch is done, its condition not yet written
 	if n.State == model.InFlight && n.LaunchedAt.IsZero() && len(opts) > 0 && !recorded {
-		narrow(n, opts, types)
+		setCommonFields(n, opts, types)
 		b.takeReservedPlace(claim.Spec.NodeClassRef.Name, &opts[0])
 		if t := types[opts[0].InstanceType]; t != nil && len(*capacity) == 0 {
 			*capacity = t.Capacity
@@ -191,7 +191,7 @@ func (b *builder) complete(n *model.Node, claim *karpv1.NodeClaim, capacity *mod
 			*capacity = t.Capacity
 		}
 	}
-	b.price(n, claim, opts)
+	b.setPrices(n, claim, opts)
 	if len(n.Allocatable) == 0 {
 		// Another controller made the claim: the node is assumed to hold at least the
 		// claim's requests.
@@ -199,12 +199,7 @@ func (b *builder) complete(n *model.Node, claim *karpv1.NodeClaim, capacity *mod
 	}
 }
 
-// settling is how long a planned pod may stay unbound on an initialized node
-// before it counts as pending again.
-const settling = 30 * time.Second
-
 func (b *builder) pods() {
-	places, lasting := b.places()
 	pods := slices.Clone(b.in.Pods)
 	slices.SortFunc(pods, func(x, y *corev1.Pod) int {
 		if o := strings.Compare(x.Namespace, y.Namespace); o != 0 {
@@ -212,46 +207,40 @@ func (b *builder) pods() {
 		}
 		return strings.Compare(x.Name, y.Name)
 	})
-	b.in.Memo.begin(len(pods), b.around.numbering)
-	defer b.in.Memo.end()
-	intern := newInterner(&b.around, b.in.Memo)
+	b.in.SpecCache.begin(len(pods), b.lowerer.droppedLabels)
+	defer b.in.SpecCache.end()
+	intern := newInterner(&b.lowerer, b.in.SpecCache)
+	planned := newPlannedPods(b)
 	b.out.Pods = make([]model.Pod, 0, len(pods))
 	lost := map[string]int{}
-	var unbound []expected
 	for _, pod := range pods {
 		var node int32
 		switch {
-		case Running(pod):
+		case IsRunning(pod):
 			at, ok := b.nodeAt[pod.Spec.NodeName]
 			if !ok {
 				lost[pod.Spec.NodeName]++
 				continue
 			}
-			node = at
-			if to := b.moving(pod, at, lasting); to >= 0 {
-				node = to
-				unbound = append(unbound, expected{len(b.out.Pods), at, pod})
-			}
-		case !Waiting(pod, b.in.Live):
+			node = planned.nextNode(pod, at)
+		case !IsWaiting(pod, b.in.Live):
 			continue
 		default:
-			if node = b.place(pod, places); node >= 0 {
-				unbound = append(unbound, expected{len(b.out.Pods), -1, pod})
-			}
+			node = planned.nominate(pod)
 		}
-		b.mount(pod, node)
+		b.claimUsers.add(pod, node)
 		b.out.Pods = append(b.out.Pods, model.Pod{
 			UID: string(pod.UID), Namespace: pod.Namespace, Name: pod.Name, Workload: workload(pod),
 			Spec: intern.spec(pod), Node: node, Created: pod.CreationTimestamp.UTC(),
-			DoNotDisrupt: Protected(pod, b.in.Time), HeldUntil: heldUntil(pod, b.in.Time), Daemon: Daemon(pod), Job: ofJob(pod),
-			Ending: !pod.DeletionTimestamp.IsZero(), Unready: unready(pod), DeletionCost: deletionCost(pod),
-			StartUp: startUp(pod), Final: final(pod),
+			DoNotDisrupt: IsProtected(pod, b.in.Time), HeldUntil: protectedUntil(pod, b.in.Time), Daemon: IsDaemon(pod), Job: isJob(pod),
+			Ending: !pod.DeletionTimestamp.IsZero(), Unready: isUnready(pod), DeletionCost: deletionCost(pod),
+			StartUp: startUp(pod), Final: isFinal(pod),
 		})
 	}
 	b.out.Specs = intern.specs
-	b.attachments()
-	b.overflow(unbound)
-	b.moves(unbound)
+	b.setVolumeLimits()
+	planned.withdrawUnfit()
+	b.moves(planned.unbound)
 	for _, name := range slices.Sorted(maps.Keys(lost)) {
 		b.warn("Node "+name, "does not exist; its %d pods are left out", lost[name])
 	}
@@ -264,138 +253,6 @@ func started(pod *corev1.Pod) time.Time {
 	return pod.CreationTimestamp.Time
 }
 
-// places returns, by namespace/name of the pods, the indices of the nodes onto which
-// NodeClaims plan them. waiting covers only nodes on which a planned pod may still land
-// (expects) and is for pending pods; moving covers every node that is not being deleted
-// and is for pods that are still bound to another node.
-func (b *builder) places() (waiting, moving map[string]int32) {
-	waiting, moving = map[string]int32{}, map[string]int32{}
-	for i, claim := range b.claims {
-		if claim == nil || b.out.Nodes[i].State == model.Deleting {
-			continue
-		}
-		expects := b.expects(int32(i))
-		for _, key := range planned(claim) {
-			if expects {
-				waiting[key] = int32(i)
-			}
-			moving[key] = int32(i)
-		}
-	}
-	return waiting, moving
-}
-
-// expects reports whether planned pods may still land on the node: it is not
-// initialized yet, or it became initialized less than settling ago.
-func (b *builder) expects(i int32) bool {
-	switch b.out.Nodes[i].State {
-	case model.InFlight, model.Registered:
-		return true
-	case model.Initialized:
-		c := condition(b.claims[i].Status.Conditions, karpv1.ConditionInitialized)
-		return c != nil && b.in.Time.Sub(c.LastTransitionTime.Time) < settling
-	case model.Deleting, model.Unmanaged:
-		return false
-	}
-	return false
-}
-
-// place returns the index of the node that a pending pod waits for, or -1, and marks
-// that node as nominated.
-func (b *builder) place(pod *corev1.Pod, places map[string]int32) int32 {
-	at, ok := places[pod.Namespace+"/"+pod.Name]
-	if claim, told := b.in.Planned[string(pod.UID)]; told && !ok {
-		at, ok = b.claimAt[claim]
-		ok = ok && b.out.Nodes[at].State != model.Deleting
-	}
-	if name := pod.Status.NominatedNodeName; name != "" && !ok {
-		at, ok = b.nodeAt[name]
-		ok = ok && b.claims[at] != nil && b.expects(at)
-	}
-	if !ok {
-		return -1
-	}
-	b.out.Nodes[at].Nominated = true
-	return at
-}
-
-// moving returns the index of the node onto which a pod is planned next, or -1. The pod
-// is bound to a node that is being deleted; the other node was launched for it, or room
-// for it was kept on a node in flight. The room stays the pod's for as long as the pod
-// exists: the pod that its controller creates instead has another name, and by then the
-// room is free.
-func (b *builder) moving(pod *corev1.Pod, from int32, places map[string]int32) int32 {
-	if b.out.Nodes[from].State != model.Deleting || Daemon(pod) || !pod.DeletionTimestamp.IsZero() || final(pod) {
-		return -1
-	}
-	to, ok := places[pod.Namespace+"/"+pod.Name]
-	if !ok {
-		return -1
-	}
-	b.out.Nodes[to].Nominated = true
-	return to
-}
-
-// expected is a pod for which room is kept on a node. home is the node to which it is
-// bound meanwhile, -1 for a pending pod.
-type expected struct {
-	pod  int
-	home int32
-	of   *corev1.Pod
-}
-
-// overflow takes planned pods back from initialized nodes that have no room left for
-// them, because other pods were bound there first and the scheduler would find no room.
-// Such a pod is placed on its home node again, or is pending.
-func (b *builder) overflow(unbound []expected) {
-	left := map[int32]model.Resources{}
-	waiting := map[int]bool{}
-	for _, e := range unbound {
-		waiting[e.pod] = true
-		at := b.out.Pods[e.pod].Node
-		if n := &b.out.Nodes[at]; n.State == model.Initialized {
-			left[at] = n.Allocatable.Clone()
-			n.Nominated = false
-		}
-	}
-	if len(left) == 0 {
-		return
-	}
-	for i := range b.out.Pods {
-		if room := left[b.out.Pods[i].Node]; room != nil && !waiting[i] {
-			take(room, b.out.Specs[b.out.Pods[i].Spec].Requests)
-		}
-	}
-	for _, e := range unbound {
-		p := &b.out.Pods[e.pod]
-		room := left[p.Node]
-		switch {
-		case room == nil:
-		case holds(room, b.out.Specs[p.Spec].Requests):
-			take(room, b.out.Specs[p.Spec].Requests)
-			b.out.Nodes[p.Node].Nominated = true
-		default:
-			b.unmount(e.of, p.Node, room)
-			p.Node = e.home
-		}
-	}
-}
-
-func holds(room, requests model.Resources) bool {
-	for name, n := range requests {
-		if n > room[name] {
-			return false
-		}
-	}
-	return true
-}
-
-func take(room, requests model.Resources) {
-	for name, n := range requests {
-		room[name] -= n
-	}
-}
-
 func (b *builder) daemons() {
 	sets := slices.Clone(b.in.DaemonSets)
 	slices.SortFunc(sets, func(x, y *appsv1.DaemonSet) int {
@@ -406,7 +263,7 @@ func (b *builder) daemons() {
 	})
 	for _, ds := range sets {
 		if ds.DeletionTimestamp.IsZero() {
-			b.out.Daemons = append(b.out.Daemons, b.around.daemonSet(ds))
+			b.out.Daemons = append(b.out.Daemons, b.lowerer.daemonSet(ds))
 		}
 	}
 }

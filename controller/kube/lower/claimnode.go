@@ -9,16 +9,16 @@ import (
 	karpv1 "spokeshave.dev/api/karpenter/v1"
 )
 
-// pair is a NodeClaim and its node; either may be nil.
-type pair struct {
+// claimNode is a NodeClaim and its node; either may be nil.
+type claimNode struct {
 	node  *corev1.Node
 	claim *karpv1.NodeClaim
 }
 
-// pairs finds the node of each NodeClaim. A node belongs to at most one claim, whatever
+// claimNodes finds the node of each NodeClaim. A node belongs to at most one claim, whatever
 // the order of the lists: claims whose provider ID is that of a node choose before
 // those that only name the node, and within each group the first by name chooses first.
-func (b *builder) pairs() []pair {
+func (b *builder) claimNodes() []claimNode {
 	byName := make(map[string]*corev1.Node, len(b.in.Nodes))
 	byProvider := make(map[string]*corev1.Node, len(b.in.Nodes))
 	for _, n := range b.in.Nodes {
@@ -39,7 +39,7 @@ func (b *builder) pairs() []pair {
 		return cmp.Or(cmp.Compare(stranger(x), stranger(y)), cmp.Compare(x.Name, y.Name))
 	})
 	claimed := make(map[string]bool, len(claims))
-	out := make([]pair, 0, len(b.in.Nodes)+len(claims))
+	out := make([]claimNode, 0, len(b.in.Nodes)+len(claims))
 	for _, c := range claims {
 		node := byName[c.Status.NodeName]
 		if node == nil {
@@ -52,11 +52,11 @@ func (b *builder) pairs() []pair {
 		if node != nil {
 			claimed[node.Name] = true
 		}
-		out = append(out, pair{node, c})
+		out = append(out, claimNode{node, c})
 	}
 	for _, n := range b.in.Nodes {
 		if !claimed[n.Name] {
-			out = append(out, pair{n, nil})
+			out = append(out, claimNode{n, nil})
 		}
 	}
 	return out

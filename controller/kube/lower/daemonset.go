@@ -11,7 +11,7 @@ import (
 )
 
 // daemonSet returns the spec of the pod that the DaemonSet runs on every node it fits.
-func (s *surroundings) daemonSet(ds *appsv1.DaemonSet) model.DaemonSet {
+func (s *podLowerer) daemonSet(ds *appsv1.DaemonSet) model.DaemonSet {
 	pod := &corev1.Pod{ObjectMeta: ds.Spec.Template.ObjectMeta, Spec: ds.Spec.Template.Spec}
 	pod.Namespace = ds.Namespace
 	if s.live { // otherwise podSpec does

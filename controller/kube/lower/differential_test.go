@@ -68,7 +68,7 @@ func TestSelectorsAgree(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		ours, nothing := conditions(sel)
+		ours, nothing := requirementsOf(sel)
 		on := r.labels()
 		want := theirs.Matches(klabels.Set(on))
 		if got := !nothing && model.MeetAll(on, ours); got != want {

@@ -10,25 +10,26 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	policyv1 "k8s.io/api/policy/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	karpv1 "spokeshave.dev/api/karpenter/v1"
 	"spokeshave.dev/controller/core/model"
 )
 
-// disruptable fills in the node's fields that concern its disruption from the claim's
+// setDisruption fills in the node's fields that concern its disruption from the claim's
 // conditions, spec and annotations.
-func disruptable(n *model.Node, claim *karpv1.NodeClaim, now time.Time) {
-	if c := condition(claim.Status.Conditions, karpv1.ConditionInitialized); c != nil && c.Status == metav1.ConditionTrue {
+func setDisruption(n *model.Node, claim *karpv1.NodeClaim, now time.Time) {
+	if c := meta.FindStatusCondition(claim.Status.Conditions, karpv1.ConditionInitialized); c != nil && c.Status == metav1.ConditionTrue {
 		n.InitializedAt = c.LastTransitionTime.UTC()
 	}
-	if c := condition(claim.Status.Conditions, karpv1.ConditionDrifted); c != nil && c.Status == metav1.ConditionTrue {
+	if c := meta.FindStatusCondition(claim.Status.Conditions, karpv1.ConditionDrifted); c != nil && c.Status == metav1.ConditionTrue {
 		n.Drifted = c.Reason
 	}
 	if d, ok := claim.Spec.ExpireAfter.Duration(); ok && !claim.CreationTimestamp.IsZero() {
 		n.ExpiresAt = claim.CreationTimestamp.Add(d).UTC()
 	}
-	n.Noticed = noticed(claim, now)
+	n.Noticed = hasNotice(claim, now)
 	if g := claim.Spec.TerminationGracePeriod; g != nil {
 		n.TerminationGrace = g.Duration
 	}
@@ -55,19 +56,19 @@ func disruptable(n *model.Node, claim *karpv1.NodeClaim, now time.Time) {
 	}
 }
 
-// noticeFor is how long before its announced end an instance stops to count against
-// spending limits. overdue is how long after that end it counts again: an instance that
+// noticePeriod is how long before its announced end an instance stops to count against
+// spending limits. noticeGrace is how long after that end it counts again: an instance that
 // still runs then is treated like any other.
 const (
-	noticeFor = 30 * time.Minute
-	overdue   = time.Minute
+	noticePeriod = 30 * time.Minute
+	noticeGrace  = time.Minute
 )
 
-// noticed reports whether the claim is being deleted because EC2 announced that it
+// hasNotice reports whether the claim is being deleted because EC2 announced that it
 // takes the instance away, and that end is at most noticeFor ahead and at most overdue
 // past.
-func noticed(claim *karpv1.NodeClaim, now time.Time) bool {
-	c := condition(claim.Status.Conditions, karpv1.ConditionDisruptionReason)
+func hasNotice(claim *karpv1.NodeClaim, now time.Time) bool {
+	c := meta.FindStatusCondition(claim.Status.Conditions, karpv1.ConditionDisruptionReason)
 	if claim.DeletionTimestamp.IsZero() || c == nil {
 		return false
 	}
@@ -77,10 +78,10 @@ func noticed(claim *karpv1.NodeClaim, now time.Time) bool {
 		return false
 	}
 	at, err := time.Parse(time.RFC3339, claim.Annotations[karpv1.AnnotationTerminationTimestamp])
-	return err == nil && at.Sub(now) <= noticeFor && now.Sub(at) <= overdue
+	return err == nil && at.Sub(now) <= noticePeriod && now.Sub(at) <= noticeGrace
 }
 
-func ready(node *corev1.Node) bool {
+func isReady(node *corev1.Node) bool {
 	for i := range node.Status.Conditions {
 		if c := &node.Status.Conditions[i]; c.Type == corev1.NodeReady {
 			return c.Status == corev1.ConditionTrue
@@ -89,8 +90,8 @@ func ready(node *corev1.Node) bool {
 	return len(node.Status.Conditions) == 0 // manifests need not say
 }
 
-// unready says whether a running pod reports that it is not ready.
-func unready(pod *corev1.Pod) bool {
+// isUnready says whether a running pod reports that it is not ready.
+func isUnready(pod *corev1.Pod) bool {
 	for i := range pod.Status.Conditions {
 		if c := &pod.Status.Conditions[i]; c.Type == corev1.PodReady {
 			return c.Status != corev1.ConditionTrue
@@ -137,7 +138,7 @@ func podBudget(pdb *policyv1.PodDisruptionBudget) model.PodBudget {
 	if pdb.Status.ObservedGeneration < pdb.Generation {
 		out.Allowed, out.FreesUnready = 0, always // the disruption controller has not processed this generation
 	}
-	out.Selector.Labels, out.Selector.Nothing = conditions(pdb.Spec.Selector)
+	out.Selector.Labels, out.Selector.Nothing = requirementsOf(pdb.Spec.Selector)
 	return out
 }
 
@@ -156,7 +157,7 @@ func (b *builder) budgets() {
 			leaving[n.Pool]++
 		}
 	}
-	for i, np := range b.sources {
+	for i, np := range b.nodePools {
 		d := &b.out.Pools[i].Disruption
 		for _, each := range []struct {
 			reason karpv1.DisruptionReason
@@ -166,7 +167,7 @@ func (b *builder) budgets() {
 			{karpv1.DisruptionUnderutilized, &d.AllowedUnderutilized},
 			{karpv1.DisruptionDrifted, &d.AllowedDrifted},
 		} {
-			n, err := allowed(np, each.reason, b.in.Time, total[i], leaving[i])
+			n, err := allowedDisruptions(np, each.reason, b.in.Time, total[i], leaving[i])
 			if err != nil {
 				b.warn("NodePool "+np.Name, "no node may be disrupted: disruption budget: %v", err)
 			}
@@ -175,47 +176,49 @@ func (b *builder) budgets() {
 	}
 }
 
-// Protected reports whether the pod's annotation karpenter.sh/do-not-disrupt protects
+// IsProtected reports whether the pod's annotation karpenter.sh/do-not-disrupt protects
 // it from disruption at the given time.
-func Protected(pod *corev1.Pod, now time.Time) bool {
-	return protected(pod.Annotations, started(pod), now)
+func IsProtected(pod *corev1.Pod, now time.Time) bool {
+	return isProtected(pod.Annotations, started(pod), now)
 }
 
-// heldUntil returns when the annotation's protection ends. It is zero when the
+// protectedUntil returns when the annotation's protection ends. It is zero when the
 // protection has no end, is over, or was never asked for.
-func heldUntil(pod *corev1.Pod, now time.Time) time.Time {
-	if until := HoldOf(pod).Until; now.Before(until) {
+func protectedUntil(pod *corev1.Pod, now time.Time) time.Time {
+	if until := DoNotDisruptOf(pod).Until; now.Before(until) {
 		return until.UTC()
 	}
 	return time.Time{}
 }
 
-// Hold is the value of an annotation karpenter.sh/do-not-disrupt. The zero value
+// DoNotDisrupt is the value of an annotation karpenter.sh/do-not-disrupt. The zero value
 // protects nothing.
-type Hold struct {
-	// Ever is protection without an end. Otherwise Until is when it ends, zero for no
+type DoNotDisrupt struct {
+	// Forever is protection without an end. Otherwise Until is when it ends, zero for no
 	// protection.
-	Ever  bool
-	Until time.Time
+	Forever bool
+	Until   time.Time
 	// Invalid is the text of an annotation that cannot be parsed. It protects nothing.
 	Invalid string
 }
 
-// HoldOf parses the pod's annotation: "true", or a duration counted from the start of
+// DoNotDisruptOf parses the pod's annotation: "true", or a duration counted from the start of
 // the pod.
-func HoldOf(pod *corev1.Pod) Hold { return holdOf(pod.Annotations, started(pod)) }
+func DoNotDisruptOf(pod *corev1.Pod) DoNotDisrupt {
+	return parseDoNotDisrupt(pod.Annotations, started(pod))
+}
 
-func holdOf(annotations map[string]string, start time.Time) Hold {
+func parseDoNotDisrupt(annotations map[string]string, start time.Time) DoNotDisrupt {
 	text, ok := annotations[karpv1.AnnotationDoNotDisrupt]
 	if !ok || text == "false" {
-		return Hold{}
+		return DoNotDisrupt{}
 	}
 	if text == "true" {
-		return Hold{Ever: true}
+		return DoNotDisrupt{Forever: true}
 	}
 	d, err := time.ParseDuration(text)
 	if err != nil || d <= 0 {
-		return Hold{Invalid: text}
+		return DoNotDisrupt{Invalid: text}
 	}
-	return Hold{Until: start.Add(d)}
+	return DoNotDisrupt{Until: start.Add(d)}
 }

@@ -41,9 +41,9 @@ type Inputs struct {
 	CSINodes        []*storagev1.CSINode
 	PodBudgets      []*policyv1.PodDisruptionBudget
 
-	// Memo, when set, speeds up Build for pods that have not changed since the last
-	// Build with the same Memo.
-	Memo *Memo
+	// SpecCache, when set, speeds up Build for pods that have not changed since the last
+	// Build with the same SpecCache.
+	SpecCache *SpecCache
 
 	// Settings are copied into the snapshot.
 	Settings model.Settings

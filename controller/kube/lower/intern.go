@@ -15,51 +15,51 @@ import (
 // interner gives equal pods one PodSpec. It compares pods by an encoding of their raw
 // fields, which is much cheaper than lowering every pod.
 type interner struct {
-	around *surroundings
-	memo   *Memo
-	specs  []model.PodSpec
-	index  map[string]*known
-	round  uint64
-	key    []byte
-	names  []string
+	lowerer *podLowerer
+	cache   *SpecCache
+	specs   []model.PodSpec
+	index   map[string]*internedSpec
+	round   uint64
+	key     []byte
+	names   []string
 }
 
-// known is the entry for all pods with equal specs: their encoding (key), and the index
+// internedSpec is the entry for all pods with equal specs: their encoding (key), and the index
 // of the spec in the snapshot of Build number round.
-type known struct {
+type internedSpec struct {
 	key   string
 	spec  int32
 	round uint64
 }
 
-func newInterner(around *surroundings, memo *Memo) *interner {
-	x := &interner{around: around, memo: memo, index: map[string]*known{}, round: 1}
-	if memo != nil {
-		x.round = memo.round
+func newInterner(lowerer *podLowerer, cache *SpecCache) *interner {
+	x := &interner{lowerer: lowerer, cache: cache, index: map[string]*internedSpec{}, round: 1}
+	if cache != nil {
+		x.round = cache.round
 	}
 	return x
 }
 
 // spec returns the index of the pod's spec, and adds the spec when it is new.
 func (x *interner) spec(pod *corev1.Pod) int32 {
-	if k := x.memo.recall(pod); k != nil {
-		x.renew(pod, k)
+	if k := x.cache.get(pod); k != nil {
+		x.refresh(pod, k)
 		return k.spec
 	}
 	x.key = x.key[:0]
 	x.encode(pod)
 	k, ok := x.index[string(x.key)]
 	if !ok {
-		k = &known{key: string(x.key)}
+		k = &internedSpec{key: string(x.key)}
 		x.add(pod, k)
 	}
-	x.memo.keep(pod, k)
+	x.cache.put(pod, k)
 	return k.spec
 }
 
-// renew updates an entry that an earlier Build made to the index of its spec in this
+// refresh updates an entry that an earlier Build made to the index of its spec in this
 // Build.
-func (x *interner) renew(pod *corev1.Pod, k *known) {
+func (x *interner) refresh(pod *corev1.Pod, k *internedSpec) {
 	if k.round == x.round {
 		return
 	}
@@ -70,9 +70,9 @@ func (x *interner) renew(pod *corev1.Pod, k *known) {
 	x.add(pod, k)
 }
 
-func (x *interner) add(pod *corev1.Pod, k *known) {
+func (x *interner) add(pod *corev1.Pod, k *internedSpec) {
 	k.spec, k.round = int32(len(x.specs)), x.round
-	x.specs = append(x.specs, x.around.podSpec(pod))
+	x.specs = append(x.specs, x.lowerer.podSpec(pod))
 	x.index[k.key] = k
 }
 
@@ -128,7 +128,7 @@ func keepAll(string) bool { return false }
 func (x *interner) encode(pod *corev1.Pod) {
 	spec := &pod.Spec
 	x.text(pod.Namespace)
-	x.labels(pod.Labels, x.around.numbering.drops)
+	x.labels(pod.Labels, x.lowerer.droppedLabels.has)
 	x.labels(spec.NodeSelector, keepAll)
 	x.flags(spec.HostNetwork)
 	x.number(int64(len(spec.InitContainers)))
@@ -144,7 +144,7 @@ func (x *interner) encode(pod *corev1.Pod) {
 		x.resources(spec.Resources.Requests)
 		x.resources(spec.Resources.Limits)
 	}
-	x.number(int64(x.around.priority(spec)))
+	x.number(int64(x.lowerer.priority(spec)))
 	for i := range spec.Tolerations {
 		t := &spec.Tolerations[i]
 		if t.Key == karpv1.TaintKeyReserved {
@@ -157,11 +157,11 @@ func (x *interner) encode(pod *corev1.Pod) {
 		x.text(string(t.Effect))
 	}
 	x.flags(false)
-	x.rare(pod)
+	x.optionalFields(pod)
 }
 
-// rare appends the fields that most pods lack.
-func (x *interner) rare(pod *corev1.Pod) {
+// optionalFields appends the fields that most pods lack.
+func (x *interner) optionalFields(pod *corev1.Pod) {
 	spec := &pod.Spec
 	x.flags(spec.Affinity != nil)
 	if spec.Affinity != nil {
@@ -185,13 +185,13 @@ func (x *interner) rare(pod *corev1.Pod) {
 		// Pods with different claims share a spec unless a claim restricts the nodes or
 		// is counted as an attachment; most claims do neither.
 		if name, _ := claimOf(pod, &spec.Volumes[i]); name != "" {
-			choices, problems := x.around.volumes.restrict(pod)
+			choices, problems := x.lowerer.volumes.topologyTerms(pod)
 			x.terms(choices)
 			for _, p := range problems {
 				x.text(p)
 			}
 			attached := model.Resources{}
-			x.around.volumes.attach(pod, attached)
+			x.lowerer.volumes.countAttachments(pod, attached)
 			for _, name := range slices.Sorted(maps.Keys(attached)) {
 				x.text(name)
 				x.number(attached[name])
@@ -199,7 +199,7 @@ func (x *interner) rare(pod *corev1.Pod) {
 			break
 		}
 	}
-	if resizing(pod) {
+	if isResizing(pod) {
 		x.text("resizing/" + pod.Name)
 	}
 }
@@ -226,7 +226,7 @@ func (x *interner) container(c *corev1.Container) {
 	x.text(c.Name) // PodRequests pairs containers and their status by name
 	x.resources(c.Resources.Requests)
 	x.resources(c.Resources.Limits)
-	x.flags(sidecar(c))
+	x.flags(isSidecar(c))
 	x.number(int64(len(c.Ports)))
 	for i := range c.Ports {
 		p := &c.Ports[i]

@@ -92,13 +92,13 @@ func TestInterning(t *testing.T) {
 		"tolerate":  `{metadata: {namespace: shop, labels: {app: web}}, spec: {tolerations: [{key: t}], containers: [{name: a, resources: {requests: {cpu: 100m}}}]}}`,
 		"volume":    `{metadata: {namespace: shop, labels: {app: web}}, spec: {volumes: [{name: v, persistentVolumeClaim: {claimName: c}}], containers: [{name: a, resources: {requests: {cpu: 100m}}}]}}`,
 	} {
-		x := newInterner(alone(), nil)
+		x := newInterner(withoutObjects(), nil)
 		a, b, c := x.spec(parse[corev1.Pod](t, base)), x.spec(parse[corev1.Pod](t, other)), x.spec(parse[corev1.Pod](t, base))
 		if a == b || a != c || len(x.specs) != 2 {
 			t.Errorf("%s: specs %d, %d, %d", name, a, b, c)
 		}
 	}
-	x := newInterner(alone(), nil)
+	x := newInterner(withoutObjects(), nil)
 	first := parse[corev1.Pod](t, base)
 	first.Labels["apps.kubernetes.io/pod-index"] = "0"
 	if x.spec(first) != x.spec(parse[corev1.Pod](t, base)) {
@@ -111,11 +111,11 @@ func TestInterning(t *testing.T) {
 	}
 }
 
-// TestMemo: a Memo changes only the time that Build takes, and a changed pod is encoded
+// TestSpecCache: a SpecCache changes only the time that Build takes, and a changed pod is encoded
 // again.
-func TestMemo(t *testing.T) {
+func TestSpecCache(t *testing.T) {
 	in := crowd(t, 60, 3)
-	in.Memo = &Memo{}
+	in.SpecCache = &SpecCache{}
 	for i, p := range in.Pods {
 		p.UID, p.ResourceVersion = types.UID(p.Name), "1"
 		if i%3 > 0 {
@@ -126,14 +126,14 @@ func TestMemo(t *testing.T) {
 		t.Helper()
 		got, _ := Build(in)
 		fresh := in
-		fresh.Memo = nil
+		fresh.SpecCache = nil
 		want, _ := Build(fresh)
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Error(diff)
 		}
 	}
 	same()
-	if n := len(in.Memo.last); n != 40 {
+	if n := len(in.SpecCache.previous); n != 40 {
 		t.Errorf("%d pods remembered, want the 40 whose priority is settled", n)
 	}
 	same()
@@ -142,19 +142,19 @@ func TestMemo(t *testing.T) {
 	in.Pods[1] = changed
 	in.Pods = in.Pods[:30]
 	same()
-	if n := len(in.Memo.last); n != 20 {
+	if n := len(in.SpecCache.previous); n != 20 {
 		t.Errorf("%d pods remembered, want 20: those that are gone are forgotten", n)
 	}
 }
 
 func BenchmarkLower(b *testing.B) {
-	for name, memo := range map[string]*Memo{"fresh": nil, "memo": {}} {
+	for name, cache := range map[string]*SpecCache{"fresh": nil, "cached": {}} {
 		b.Run("pods=10000/nodes=1000/"+name, func(b *testing.B) {
 			in := crowd(b, 10_000, 1_000)
 			for _, p := range in.Pods {
 				p.UID, p.ResourceVersion, p.Spec.Priority = types.UID(p.Name), "1", new(int32)
 			}
-			in.Memo = memo
+			in.SpecCache = cache
 			b.ReportAllocs()
 			for b.Loop() {
 				s, _ := Build(in)

@@ -10,14 +10,14 @@ import (
 // moves lists the pods that are not on the node where they are planned to be: pods for
 // which a node keeps room, and pods on nodes of a command whose replacements are being
 // launched.
-func (b *builder) moves(unbound []expected) {
+func (b *builder) moves(unbound []plannedPod) {
 	for _, e := range unbound {
-		if to := b.out.Pods[e.pod].Node; to != e.home && to >= 0 {
-			b.out.Moves = append(b.out.Moves, model.Move{Pod: int32(e.pod), From: e.home, To: to})
+		if to := b.out.Pods[e.index].Node; to != e.boundTo && to >= 0 {
+			b.out.Moves = append(b.out.Moves, model.Move{Pod: int32(e.index), From: e.boundTo, To: to})
 		}
 	}
-	places := b.replacing()
-	if len(places) == 0 {
+	targets := b.replacementNodes()
+	if len(targets) == 0 {
 		return
 	}
 	for i := range b.out.Pods {
@@ -25,17 +25,17 @@ func (b *builder) moves(unbound []expected) {
 		if p.Node < 0 || b.out.Nodes[p.Node].Command == nil || p.Daemon || p.Ending || p.Final {
 			continue
 		}
-		if to, ok := places[p.Key()]; ok && slices.Contains(b.out.Nodes[p.Node].Command.Replacements, b.out.Nodes[to].Claim) {
+		if to, ok := targets[p.Key()]; ok && slices.Contains(b.out.Nodes[p.Node].Command.Replacements, b.out.Nodes[to].Claim) {
 			b.out.Moves = append(b.out.Moves, model.Move{Pod: int32(i), From: p.Node, To: to})
 		}
 	}
 	slices.SortFunc(b.out.Moves, func(x, y model.Move) int { return cmp.Compare(x.Pod, y.Pod) })
 }
 
-// replacing returns the nodes onto which replacements under way plan pods, by
+// replacementNodes returns the nodes onto which replacements under way plan pods, by
 // namespace/name of the pods. Pods of nodes that are being deleted are not listed: pods
 // has placed those already.
-func (b *builder) replacing() map[string]int32 {
+func (b *builder) replacementNodes() map[string]int32 {
 	out, seen := map[string]int32{}, map[int32]bool{}
 	for i := range b.out.Nodes {
 		n := &b.out.Nodes[i]

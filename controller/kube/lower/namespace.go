@@ -21,18 +21,18 @@ type namespaces struct {
 func newNamespaces(in *Inputs) namespaces {
 	n := namespaces{labels: make(map[string]map[string]string, len(in.Namespaces)), resolved: map[string][]string{}}
 	for _, ns := range in.Namespaces {
-		n.labels[ns.Name] = named(ns.Name, ns.Labels)
+		n.labels[ns.Name] = withNameLabel(ns.Name, ns.Labels)
 	}
 	for _, pod := range in.Pods {
 		if _, ok := n.labels[pod.Namespace]; !ok {
-			n.labels[pod.Namespace] = named(pod.Namespace, nil)
+			n.labels[pod.Namespace] = withNameLabel(pod.Namespace, nil)
 		}
 	}
 	return n
 }
 
-// named returns the labels with the label kubernetes.io/metadata.name added.
-func named(name string, labels map[string]string) map[string]string {
+// withNameLabel returns the labels with the label kubernetes.io/metadata.name added.
+func withNameLabel(name string, labels map[string]string) map[string]string {
 	if labels[corev1.LabelMetadataName] == name {
 		return labels
 	}
@@ -42,9 +42,9 @@ func named(name string, labels map[string]string) map[string]string {
 	return out
 }
 
-// of returns the namespaces to which a pod affinity term applies, sorted: those it
+// ofTerm returns the namespaces to which a pod affinity term applies, sorted: those it
 // names and those it selects, or own, the pod's namespace, when it does neither.
-func (n *namespaces) of(term *corev1.PodAffinityTerm, own string) []string {
+func (n *namespaces) ofTerm(term *corev1.PodAffinityTerm, own string) []string {
 	if term.NamespaceSelector == nil {
 		if len(term.Namespaces) == 0 {
 			return []string{own}
@@ -65,7 +65,7 @@ func (n *namespaces) selected(sel *metav1.LabelSelector) []string {
 	if names, ok := n.resolved[key]; ok && err == nil {
 		return names
 	}
-	wanted, _ := conditions(sel)
+	wanted, _ := requirementsOf(sel)
 	out := []string{}
 	for _, name := range slices.Sorted(maps.Keys(n.labels)) {
 		if model.MeetAll(n.labels[name], wanted) {
@@ -78,13 +78,13 @@ func (n *namespaces) selected(sel *metav1.LabelSelector) []string {
 	return out
 }
 
-// selector returns the selector of the pods that a pod affinity term counts.
-func (n *namespaces) selector(term *corev1.PodAffinityTerm, pod *corev1.Pod) model.PodSelector {
-	out := model.PodSelector{Namespaces: n.of(term, pod.Namespace)}
-	out.Labels, out.Nothing = conditions(term.LabelSelector)
+// podSelector returns the selector of the pods that a pod affinity term counts.
+func (n *namespaces) podSelector(term *corev1.PodAffinityTerm, pod *corev1.Pod) model.PodSelector {
+	out := model.PodSelector{Namespaces: n.ofTerm(term, pod.Namespace)}
+	out.Labels, out.Nothing = requirementsOf(term.LabelSelector)
 	if !out.Nothing {
-		out.Labels = merge(out.Labels, term.MatchLabelKeys, model.In, pod.Labels)
-		out.Labels = merge(out.Labels, term.MismatchLabelKeys, model.NotIn, pod.Labels)
+		out.Labels = mergeLabelKeys(out.Labels, term.MatchLabelKeys, model.In, pod.Labels)
+		out.Labels = mergeLabelKeys(out.Labels, term.MismatchLabelKeys, model.NotIn, pod.Labels)
 	}
 	return out
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	karpv1 "spokeshave.dev/api/karpenter/v1"
@@ -28,13 +29,13 @@ func Node(node *corev1.Node, claim *karpv1.NodeClaim, now time.Time) model.Node 
 		if t := claim.Status.LastPodEventTime; t != nil {
 			out.LastPodEvent = t.UTC()
 		}
-		if c := condition(claim.Status.Conditions, karpv1.ConditionLaunched); c != nil && c.Status == metav1.ConditionTrue {
+		if c := meta.FindStatusCondition(claim.Status.Conditions, karpv1.ConditionLaunched); c != nil && c.Status == metav1.ConditionTrue {
 			out.LaunchedAt = launchedAt(claim, c.LastTransitionTime.UTC())
 		} else {
 			out.Reserved = reserved(claim)
 		}
-		out.DoNotDisrupt = protected(claim.Annotations, claim.CreationTimestamp.Time, now)
-		disruptable(&out, claim, now)
+		out.DoNotDisrupt = isProtected(claim.Annotations, claim.CreationTimestamp.Time, now)
+		setDisruption(&out, claim, now)
 	}
 	if node != nil {
 		out.Name = node.Name
@@ -45,8 +46,8 @@ func Node(node *corev1.Node, claim *karpv1.NodeClaim, now time.Time) model.Node 
 		if out.LaunchedAt.IsZero() {
 			out.LaunchedAt = node.CreationTimestamp.UTC()
 		}
-		out.NotReady = !ready(node)
-		out.DoNotDisrupt = out.DoNotDisrupt || protected(node.Annotations, node.CreationTimestamp.Time, now)
+		out.NotReady = !isReady(node)
+		out.DoNotDisrupt = out.DoNotDisrupt || isProtected(node.Annotations, node.CreationTimestamp.Time, now)
 	}
 	out.InstanceType = out.Labels[corev1.LabelInstanceTypeStable]
 	out.Zone = out.Labels[corev1.LabelTopologyZone]
@@ -62,7 +63,7 @@ func state(node *corev1.Node, claim *karpv1.NodeClaim) model.NodeState {
 		return model.Unmanaged
 	case node == nil:
 		return model.InFlight
-	case isTrue(claim.Status.Conditions, karpv1.ConditionInitialized):
+	case meta.IsStatusConditionTrue(claim.Status.Conditions, karpv1.ConditionInitialized):
 		return model.Initialized
 	default:
 		return model.Registered
@@ -76,7 +77,7 @@ func labels(node *corev1.Node, claim *karpv1.NodeClaim) map[string]string {
 	if claim == nil {
 		return node.Labels
 	}
-	if node != nil && isTrue(claim.Status.Conditions, karpv1.ConditionRegistered) {
+	if node != nil && meta.IsStatusConditionTrue(claim.Status.Conditions, karpv1.ConditionRegistered) {
 		return node.Labels
 	}
 	out := map[string]string{}
@@ -126,10 +127,10 @@ func reserved(claim *karpv1.NodeClaim) model.Price {
 	return model.PriceOf(usd)
 }
 
-// protected says whether the annotation karpenter.sh/do-not-disrupt still holds.
-func protected(annotations map[string]string, start, now time.Time) bool {
-	h := holdOf(annotations, start)
-	return h.Ever || now.Before(h.Until)
+// isProtected says whether the annotation karpenter.sh/do-not-disrupt still holds.
+func isProtected(annotations map[string]string, start, now time.Time) bool {
+	h := parseDoNotDisrupt(annotations, start)
+	return h.Forever || now.Before(h.Until)
 }
 
 // options returns the options with which a claim that is not launched yet may be
@@ -151,10 +152,10 @@ func planned(claim *karpv1.NodeClaim) []string {
 	return out
 }
 
-// narrow fills in a claim in flight from the options with which it may be launched.
+// setCommonFields fills in a claim in flight from the options with which it may be launched.
 // Type, zone, capacity type and labels are set where all options agree; allocatable is
 // the smallest of all options, resource by resource.
-func narrow(n *model.Node, opts []model.Option, types map[string]*model.InstanceType) {
+func setCommonFields(n *model.Node, opts []model.Option, types map[string]*model.InstanceType) {
 	first := true
 	for _, o := range opts {
 		t := types[o.InstanceType]
@@ -173,13 +174,13 @@ func narrow(n *model.Node, opts []model.Option, types map[string]*model.Instance
 			}
 			continue
 		}
-		shared(n, &o, t)
+		clearDifferences(n, &o, t)
 	}
 }
 
-// shared clears the fields of n in which the option differs, and lowers n's allocatable
+// clearDifferences clears the fields of n in which the option differs, and lowers n's allocatable
 // to that of the option's type.
-func shared(n *model.Node, o *model.Option, t *model.InstanceType) {
+func clearDifferences(n *model.Node, o *model.Option, t *model.InstanceType) {
 	if n.InstanceType != o.InstanceType {
 		n.InstanceType = ""
 	}

@@ -81,7 +81,7 @@ func NodeCost(class *awsv1.EC2NodeClass, region string, listed map[string]model.
 	month := 0.0
 	for i := range disks {
 		if disks[i].EBS != nil {
-			month += perMonth(disks[i].EBS, region, listed)
+			month += monthlyCost(disks[i].EBS, region, listed)
 		}
 	}
 	if class.Spec.AssociatePublicIPAddress != nil && *class.Spec.AssociatePublicIPAddress {
@@ -90,31 +90,31 @@ func NodeCost(class *awsv1.EC2NodeClass, region string, listed map[string]model.
 	return model.Price(month / hoursPerMonth), ipv4
 }
 
-// most is more than a volume can have of GiB (64 TiB) or IOPS (256,000). Larger values
+// maxVolumeAmount is more than a volume can have of GiB (64 TiB) or IOPS (256,000). Larger values
 // are cut to it.
-const most = 1 << 20
+const maxVolumeAmount = 1 << 20
 
-// perMonth returns what a volume costs in the region, in micro-dollars per month.
-func perMonth(disk *awsv1.BlockDevice, region string, listed map[string]model.VolumePrice) float64 {
+// monthlyCost returns what a volume costs in the region, in micro-dollars per month.
+func monthlyCost(disk *awsv1.BlockDevice, region string, listed map[string]model.VolumePrice) float64 {
 	kind, gib := "gp3", int64(unknownGiB)
 	if disk.VolumeType != nil {
 		kind = *disk.VolumeType
 	}
 	if disk.VolumeSize != nil {
-		gib = int64(math.Ceil(min(max(0, disk.VolumeSize.AsApproximateFloat64()/gibibyte), most)))
+		gib = int64(math.Ceil(min(max(0, disk.VolumeSize.AsApproximateFloat64()/gibibyte), maxVolumeAmount)))
 	}
 	p, scale := volumePrices(kind), float64(gp3(region))/gp3List
 	if own, ok := listed[kind]; ok && own.GiB > 0 {
 		p.gib, p.iops, p.throughput, scale = own.GiB, own.IOPS, own.Throughput, 1
 	}
-	month := gib*p.gib + beyond(disk.IOPS, p.freeIOPS)*p.iops + beyond(disk.Throughput, p.freeThroughput)*p.throughput
+	month := gib*p.gib + aboveFree(disk.IOPS, p.freeIOPS)*p.iops + aboveFree(disk.Throughput, p.freeThroughput)*p.throughput
 	return float64(month) * scale
 }
 
-// beyond returns how much of asked exceeds the free amount, 0 for nil.
-func beyond(asked *int64, free int64) int64 {
+// aboveFree returns how much of asked exceeds the free amount, 0 for nil.
+func aboveFree(asked *int64, free int64) int64 {
 	if asked == nil {
 		return 0
 	}
-	return max(free, min(*asked, most)) - free
+	return max(free, min(*asked, maxVolumeAmount)) - free
 }

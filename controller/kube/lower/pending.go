@@ -5,17 +5,17 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// Waiting reports whether the pod is pending and a node is all that it lacks. With
+// IsWaiting reports whether the pod is pending and a node is all that it lacks. With
 // tried set, the scheduler must also have found it unschedulable: in a live cluster, a
 // pod that the scheduler has not tried yet may fit on an existing node.
-func Waiting(pod *corev1.Pod, tried bool) bool {
+func IsWaiting(pod *corev1.Pod, tried bool) bool {
 	switch {
 	case pod.Spec.NodeName != "",
 		!pod.DeletionTimestamp.IsZero(),
 		pod.Status.Phase != "" && pod.Status.Phase != corev1.PodPending,
 		len(pod.Spec.SchedulingGates) > 0,
-		!ours(pod),
-		Daemon(pod):
+		!defaultScheduled(pod),
+		IsDaemon(pod):
 		return false
 	}
 	return !tried || unschedulable(pod)
@@ -31,34 +31,34 @@ func unschedulable(pod *corev1.Pod) bool {
 	return false
 }
 
-// Running reports whether the pod is bound to a node and has not ended, and so takes up
+// IsRunning reports whether the pod is bound to a node and has not ended, and so takes up
 // room there.
-func Running(pod *corev1.Pod) bool {
+func IsRunning(pod *corev1.Pod) bool {
 	return pod.Spec.NodeName != "" && pod.Status.Phase != corev1.PodSucceeded && pod.Status.Phase != corev1.PodFailed
 }
 
-// ofJob reports whether a Job controls the pod.
-func ofJob(pod *corev1.Pod) bool {
+// isJob reports whether a Job controls the pod.
+func isJob(pod *corev1.Pod) bool {
 	owner := metav1.GetControllerOfNoCopy(pod)
 	return owner != nil && owner.Kind == "Job"
 }
 
-// Daemon reports whether the pod belongs to its node: it is a DaemonSet's or a static
+// IsDaemon reports whether the pod belongs to its node: it is a DaemonSet's or a static
 // pod. Such a pod does not keep its node from being removed, and needs no other place.
-func Daemon(pod *corev1.Pod) bool {
+func IsDaemon(pod *corev1.Pod) bool {
 	owner := metav1.GetControllerOfNoCopy(pod)
 	return owner != nil && (owner.Kind == "DaemonSet" || owner.Kind == "Node")
 }
 
-// ours reports whether the pod is for the default scheduler, the only one for which the
+// defaultScheduled reports whether the pod is for the default scheduler, the only one for which the
 // controller plans.
-func ours(pod *corev1.Pod) bool {
+func defaultScheduled(pod *corev1.Pod) bool {
 	return pod.Spec.SchedulerName == "" || pod.Spec.SchedulerName == corev1.DefaultSchedulerName
 }
 
-// final reports whether no pod that the controller has to place follows the bound pod
+// isFinal reports whether no pod that the controller has to place follows the bound pod
 // when its node is removed: no controller recreates it, or another scheduler places
 // what does.
-func final(pod *corev1.Pod) bool {
-	return pod.Spec.NodeName != "" && (!ours(pod) || metav1.GetControllerOfNoCopy(pod) == nil)
+func isFinal(pod *corev1.Pod) bool {
+	return pod.Spec.NodeName != "" && (!defaultScheduled(pod) || metav1.GetControllerOfNoCopy(pod) == nil)
 }

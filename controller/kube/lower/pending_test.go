@@ -29,7 +29,7 @@ func TestWaiting(t *testing.T) {
 		"mirror":          {"metadata: {ownerReferences: [{kind: Node, controller: true}]}\n" + unschedulable, false, false},
 	} {
 		pod := parse[corev1.Pod](t, tc.pod)
-		if got := []bool{Waiting(pod, false), Waiting(pod, true)}; !slices.Equal(got, []bool{tc.fresh, tc.tried}) {
+		if got := []bool{IsWaiting(pod, false), IsWaiting(pod, true)}; !slices.Equal(got, []bool{tc.fresh, tc.tried}) {
 			t.Errorf("%s: waiting %v, want %v", name, got, []bool{tc.fresh, tc.tried})
 		}
 	}

@@ -13,7 +13,7 @@ import (
 // of this name, so it cannot clash with one.
 const placeholderNamespace = "karpenter.sh/static"
 
-const withoutGate = "the NodePool is static (spec.replicas), which needs the feature gate StaticCapacity"
+const staticCapacityOff = "the NodePool is static (spec.replicas), which needs the feature gate StaticCapacity"
 
 // placeholders adds one pod for each replica of a static pool. They are placed on the
 // pool's existing nodes first, with nodes that a command is about to remove last; the
@@ -24,7 +24,7 @@ func (b *builder) placeholders() {
 		if p.Replicas == nil || p.NotReady != "" {
 			continue
 		}
-		live := b.live(int32(at))
+		live := b.liveNodes(int32(at))
 		spec := int32(len(b.out.Specs))
 		b.out.Specs = append(slices.Clip(b.out.Specs), placeholder(p.Name))
 		for k := range *p.Replicas {
@@ -34,15 +34,15 @@ func (b *builder) placeholders() {
 			}
 			b.out.Pods = append(b.out.Pods, model.Pod{
 				UID: fmt.Sprintf("%s/%s-%d", placeholderNamespace, p.Name, k), Namespace: placeholderNamespace,
-				Name: fmt.Sprintf("%s-%d", p.Name, k), Spec: spec, Node: node, Created: b.sources[at].CreationTimestamp.UTC(),
+				Name: fmt.Sprintf("%s-%d", p.Name, k), Spec: spec, Node: node, Created: b.nodePools[at].CreationTimestamp.UTC(),
 			})
 		}
 	}
 }
 
-// live returns the indices of the pool's nodes that are not being deleted; those with a
+// liveNodes returns the indices of the pool's nodes that are not being deleted; those with a
 // command come last.
-func (b *builder) live(pool int32) []int32 {
+func (b *builder) liveNodes(pool int32) []int32 {
 	var out []int32
 	for i := range b.out.Nodes {
 		n := &b.out.Nodes[i]

@@ -12,33 +12,33 @@ import (
 // PodSpec returns everything about a pod that placement depends on. A pod with volume
 // claims comes out as unsupported; Build resolves them.
 func PodSpec(pod *corev1.Pod) model.PodSpec {
-	return alone().podSpec(pod)
+	return withoutObjects().podSpec(pod)
 }
 
-// surroundings are the objects that a pod refers to by name.
-type surroundings struct {
+// podLowerer lowers pods with the objects that they refer to by name.
+type podLowerer struct {
 	// live says that pods have been through the API server's admission.
 	live       bool
 	admission  admission
-	hosts      map[string]string
+	hostnames  map[string]string
 	priorities map[string]int32
-	// ordinary is the priority of pods without a priority class.
-	ordinary   int32
-	volumes    volumes
-	namespaces namespaces
-	numbering  numbering
+	// defaultPriority is the priority of pods without a priority class.
+	defaultPriority int32
+	volumes         volumes
+	namespaces      namespaces
+	droppedLabels   labelSet
 }
 
-// alone returns the surroundings of a pod that is lowered without any other object.
-func alone() *surroundings { return &surroundings{numbering: allNumberings} }
+// withoutObjects returns a lowerer that knows no other objects.
+func withoutObjects() *podLowerer { return &podLowerer{droppedLabels: allDroppable} }
 
-func (s *surroundings) podSpec(pod *corev1.Pod) model.PodSpec {
+func (s *podLowerer) podSpec(pod *corev1.Pod) model.PodSpec {
 	if !s.live {
 		pod = s.admission.admit(pod)
 	}
 	out := model.PodSpec{
 		Namespace:    pod.Namespace,
-		Labels:       s.numbering.shared(pod.Labels),
+		Labels:       s.droppedLabels.without(pod.Labels),
 		Requests:     requests(pod),
 		NodeSelector: normalizeSelector(pod.Spec.NodeSelector),
 		Tolerations:  tolerations(pod.Spec.Tolerations),
@@ -47,18 +47,18 @@ func (s *surroundings) podSpec(pod *corev1.Pod) model.PodSpec {
 	}
 	if a := pod.Spec.Affinity; a != nil && a.NodeAffinity != nil {
 		var fields bool
-		out.Affinity, fields = s.required(a.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution)
+		out.Affinity, fields = s.nodeSelectorTerms(a.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution)
 		if fields {
 			out.Unsupported = append(out.Unsupported, "nodeAffinity.matchFields of another field than metadata.name")
 		}
-		out.Preferred = preferred(a.NodeAffinity.PreferredDuringSchedulingIgnoredDuringExecution)
+		out.Preferred = preferredTerms(a.NodeAffinity.PreferredDuringSchedulingIgnoredDuringExecution)
 	}
 	if len(pod.Spec.ResourceClaims) > 0 {
 		out.Unsupported = append(out.Unsupported, "resourceClaims")
 	}
 	s.topology(pod, &out)
-	s.volumes.attach(pod, out.Requests)
-	choices, problems := s.volumes.restrict(pod)
+	s.volumes.countAttachments(pod, out.Requests)
+	choices, problems := s.volumes.topologyTerms(pod)
 	if len(choices) > 0 && len(out.Spread) > 0 {
 		// The scheduler counts a domain by the pod's own node affinity. The affinity of
 		// its volumes restricts where the pod may go, but not which domains are
@@ -68,7 +68,7 @@ func (s *surroundings) podSpec(pod *corev1.Pod) model.PodSpec {
 	out.Unsupported = append(out.Unsupported, problems...)
 	for _, c := range choices {
 		var ok bool
-		if out.Affinity, ok = both(out.Affinity, c); !ok {
+		if out.Affinity, ok = conjunction(out.Affinity, c); !ok {
 			out.Unsupported = append(out.Unsupported, "too many combinations of volume topology and node affinity")
 			break
 		}
@@ -81,15 +81,15 @@ func (s *surroundings) podSpec(pod *corev1.Pod) model.PodSpec {
 // overhead, with pod-level resources in place of both where set. A limit without a
 // request counts as a request, as the API server defaults it.
 func requests(pod *corev1.Pod) model.Resources {
-	list := helpers.PodRequests(defaulted(pod), helpers.PodResourcesOptions{UseStatusResources: resizing(pod)})
+	list := helpers.PodRequests(withDefaultRequests(pod), helpers.PodResourcesOptions{UseStatusResources: isResizing(pod)})
 	out := positive(quantity.Resources(list))
 	out[model.PodSlots] = 1
 	return out
 }
 
-// resizing reports that kubelet may still reserve other amounts for the pod than its
+// isResizing reports that kubelet may still reserve other amounts for the pod than its
 // spec requests.
-func resizing(pod *corev1.Pod) bool {
+func isResizing(pod *corev1.Pod) bool {
 	for i := range pod.Status.Conditions {
 		c := &pod.Status.Conditions[i]
 		if (c.Type == corev1.PodResizePending || c.Type == corev1.PodResizeInProgress) && c.Status == corev1.ConditionTrue {
@@ -99,9 +99,9 @@ func resizing(pod *corev1.Pod) bool {
 	return false
 }
 
-// defaulted returns the pod with missing requests set from its limits. It copies the
+// withDefaultRequests returns the pod with missing requests set from its limits. It copies the
 // pod only when one is missing.
-func defaulted(pod *corev1.Pod) *corev1.Pod {
+func withDefaultRequests(pod *corev1.Pod) *corev1.Pod {
 	missing := false
 	check := func(r *corev1.ResourceRequirements) {
 		for name := range r.Limits {
@@ -110,13 +110,13 @@ func defaulted(pod *corev1.Pod) *corev1.Pod {
 			}
 		}
 	}
-	each(&pod.Spec, check)
+	eachContainer(&pod.Spec, check)
 	if !missing {
 		return pod
 	}
 	out := &corev1.Pod{Status: pod.Status}
 	pod.Spec.DeepCopyInto(&out.Spec)
-	each(&out.Spec, func(r *corev1.ResourceRequirements) {
+	eachContainer(&out.Spec, func(r *corev1.ResourceRequirements) {
 		for name, q := range r.Limits {
 			if r.Requests == nil {
 				r.Requests = corev1.ResourceList{}
@@ -129,9 +129,9 @@ func defaulted(pod *corev1.Pod) *corev1.Pod {
 	return out
 }
 
-// each visits the resources of every container and init container, but not those of the
+// eachContainer visits the resources of every container and init container, but not those of the
 // pod itself.
-func each(spec *corev1.PodSpec, visit func(*corev1.ResourceRequirements)) {
+func eachContainer(spec *corev1.PodSpec, visit func(*corev1.ResourceRequirements)) {
 	for i := range spec.InitContainers {
 		visit(&spec.InitContainers[i].Resources)
 	}
@@ -147,13 +147,13 @@ const (
 	clusterCritical = 2000000000
 )
 
-func (s *surroundings) priority(spec *corev1.PodSpec) int32 {
+func (s *podLowerer) priority(spec *corev1.PodSpec) int32 {
 	if spec.Priority != nil {
 		return *spec.Priority
 	}
 	switch spec.PriorityClassName {
 	case "":
-		return s.ordinary
+		return s.defaultPriority
 	case "system-node-critical":
 		return nodeCritical
 	case "system-cluster-critical":
@@ -209,7 +209,7 @@ func hostPorts(spec *corev1.PodSpec) []model.HostPort {
 		}
 	}
 	for i := range spec.InitContainers {
-		if sidecar(&spec.InitContainers[i]) {
+		if isSidecar(&spec.InitContainers[i]) {
 			visit(&spec.InitContainers[i])
 		}
 	}
@@ -219,7 +219,7 @@ func hostPorts(spec *corev1.PodSpec) []model.HostPort {
 	return out
 }
 
-func sidecar(c *corev1.Container) bool {
+func isSidecar(c *corev1.Container) bool {
 	return c.RestartPolicy != nil && *c.RestartPolicy == corev1.ContainerRestartPolicyAlways
 }
 
@@ -228,13 +228,13 @@ func sidecar(c *corev1.Container) bool {
 func normalizeSelector(in map[string]string) map[string]string {
 	for key := range in {
 		if normalize(key) != key {
-			return rewrite(in)
+			return normalizeKeys(in)
 		}
 	}
 	return in
 }
 
-func rewrite(in map[string]string) map[string]string {
+func normalizeKeys(in map[string]string) map[string]string {
 	out := make(map[string]string, len(in))
 	for key, value := range in {
 		to := normalize(key)

@@ -242,7 +242,7 @@ func TestVolumes(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: "p"}}
 			pod.Spec.Volumes = *parse[[]corev1.Volume](t, tc.volumes)
-			got := (&surroundings{volumes: newVolumes(&in)}).podSpec(pod)
+			got := (&podLowerer{volumes: newVolumes(&in)}).podSpec(pod)
 			if diff := cmp.Diff(tc.affinity, got.Affinity); diff != "" {
 				t.Errorf("%s (-want +got):\n%s", tc.reason, diff)
 			}
@@ -266,7 +266,7 @@ func TestManyDisks(t *testing.T) {
 	}
 	pod := parse[corev1.Pod](t, `{metadata: {namespace: shop, name: p}, spec: {volumes: [{name: v, persistentVolumeClaim: {claimName: disk}}],
 		affinity: {nodeAffinity: {requiredDuringSchedulingIgnoredDuringExecution: {nodeSelectorTerms: [{matchExpressions: [{key: kubernetes.io/arch, operator: In, values: [amd64]}]}]}}}}}`)
-	got := (&surroundings{volumes: newVolumes(&in)}).podSpec(pod)
+	got := (&podLowerer{volumes: newVolumes(&in)}).podSpec(pod)
 	if len(got.Unsupported) > 0 || len(got.Affinity) != 1 || len(got.Affinity[0]) != 2 || len(got.Affinity[0][1].Values) != 100 {
 		t.Errorf("unsupported: %v, affinity %v", got.Unsupported, got.Affinity)
 	}
@@ -316,11 +316,11 @@ func TestBoth(t *testing.T) {
 		"product":        {[]model.Term{a, b}, []model.Term{b}, []model.Term{append(a[:1:1], b...), append(b[:1:1], b...)}},
 		"never":          {nothing, []model.Term{a}, nothing},
 	} {
-		if got, ok := both(tc.left, tc.right); !ok || cmp.Diff(tc.want, got) != "" {
+		if got, ok := conjunction(tc.left, tc.right); !ok || cmp.Diff(tc.want, got) != "" {
 			t.Errorf("%s: got %v, want %v", name, got, tc.want)
 		}
 	}
-	if _, ok := both(make([]model.Term, 9), make([]model.Term, 9)); ok {
+	if _, ok := conjunction(make([]model.Term, 9), make([]model.Term, 9)); ok {
 		t.Error("81 combinations pass")
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"strconv"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	awsv1 "spokeshave.dev/api/aws/v1"
@@ -69,7 +70,7 @@ func notReady(np *karpv1.NodePool) string {
 	case ref.Group != awsv1.Group || ref.Kind != awsv1.Kind:
 		return fmt.Sprintf("nodeClassRef names %s.%s: want %s.%s", ref.Kind, ref.Group, awsv1.Kind, awsv1.Group)
 	}
-	if c := condition(np.Status.Conditions, karpv1.ConditionValidationSucceeded); c != nil && c.Status == metav1.ConditionFalse {
+	if c := meta.FindStatusCondition(np.Status.Conditions, karpv1.ConditionValidationSucceeded); c != nil && c.Status == metav1.ConditionFalse {
 		return "the NodePool is invalid: " + c.Message
 	}
 	if problems := Problems(np); len(problems) > 0 {
@@ -93,7 +94,7 @@ func (p Problem) String() string { return p.Path + ": " + p.Message }
 func Problems(np *karpv1.NodePool) []Problem {
 	var out []Problem
 	for i := range np.Spec.Template.Spec.Requirements {
-		if message := invalid(&np.Spec.Template.Spec.Requirements[i]); message != "" {
+		if message := requirementProblem(&np.Spec.Template.Spec.Requirements[i]); message != "" {
 			out = append(out, Problem{fmt.Sprintf("spec.template.spec.requirements[%d]", i), message})
 		}
 	}
@@ -117,8 +118,8 @@ func Problems(np *karpv1.NodePool) []Problem {
 	return out
 }
 
-// invalid returns what is wrong with a requirement, "" when nothing is.
-func invalid(r *karpv1.Requirement) string {
+// requirementProblem returns what is wrong with a requirement, "" when nothing is.
+func requirementProblem(r *karpv1.Requirement) string {
 	switch r.Operator {
 	case corev1.NodeSelectorOpIn:
 		if len(r.Values) == 0 {
@@ -152,24 +153,16 @@ func invalid(r *karpv1.Requirement) string {
 }
 
 func disruption(np *karpv1.NodePool) model.Disruption {
-	defaulted := karpv1.NodePool{Spec: karpv1.NodePoolSpec{Disruption: np.Spec.Disruption}}
-	defaulted.Spec.Disruption.Budgets = slices.Clone(np.Spec.Disruption.Budgets)
-	defaulted.SetDefaults()
-	d := &defaulted.Spec.Disruption
+	d := disruptionDefaulted(np)
 	after, ok := d.ConsolidateAfter.Duration()
 	return model.Disruption{ConsolidateAfter: after, Never: !ok, Policy: string(d.ConsolidationPolicy)}
 }
 
-func condition(in []metav1.Condition, kind string) *metav1.Condition {
-	for i := range in {
-		if in[i].Type == kind {
-			return &in[i]
-		}
-	}
-	return nil
-}
-
-func isTrue(in []metav1.Condition, kind string) bool {
-	c := condition(in, kind)
-	return c != nil && c.Status == metav1.ConditionTrue
+// disruptionDefaulted returns the pool's disruption settings with the defaults that the
+// API server would set. It does not change the pool.
+func disruptionDefaulted(np *karpv1.NodePool) *karpv1.Disruption {
+	out := karpv1.NodePool{Spec: karpv1.NodePoolSpec{Disruption: np.Spec.Disruption}}
+	out.Spec.Disruption.Budgets = slices.Clone(np.Spec.Disruption.Budgets)
+	out.SetDefaults()
+	return &out.Spec.Disruption
 }

@@ -90,7 +90,7 @@ func TestBudgets(t *testing.T) {
 	} {
 		np := &karpv1.NodePool{}
 		np.Spec.Disruption = *parse[karpv1.Disruption](t, tc.spec)
-		got, err := allowed(np, karpv1.DisruptionEmpty, now, tc.nodes, tc.leaving)
+		got, err := allowedDisruptions(np, karpv1.DisruptionEmpty, now, tc.nodes, tc.leaving)
 		if err != nil || got != tc.want {
 			t.Errorf("%s: %s: got %d, %v, want %d", name, tc.reason, got, err, tc.want)
 		}

@@ -3,30 +3,32 @@ package lower
 import (
 	"encoding/json"
 
+	"k8s.io/apimachinery/pkg/api/meta"
+
 	karpv1 "spokeshave.dev/api/karpenter/v1"
 	"spokeshave.dev/controller/core/model"
 )
 
-// price sets the price of a managed node, and the highest possible cost of a launch in
+// setPrices sets the price of a managed node, and the highest possible cost of a launch in
 // flight. When the node's class does not offer its type at the moment (the class is not
 // ready, or the type was taken out), the price is that of another class, or else that
 // at which it was launched, so that a node does not count as free because its price is
 // unknown. opts are the claim's options.
-func (b *builder) price(n *model.Node, claim *karpv1.NodeClaim, opts []model.Option) {
-	if over(claim) {
+func (b *builder) setPrices(n *model.Node, claim *karpv1.NodeClaim, opts []model.Option) {
+	if billingEnded(claim) {
 		n.Reserved, n.Extra = 0, 0
 		return
 	}
 	if n.Reserved > 0 {
 		for i := range opts { // prices may have risen since the decision
-			n.Reserved = max(n.Reserved, b.sold(claim, &opts[i])+n.Extra)
+			n.Reserved = max(n.Reserved, b.priceOf(claim, &opts[i])+n.Extra)
 		}
 	}
 	if n.InstanceType == "" {
 		return
 	}
 	at := model.Option{InstanceType: n.InstanceType, Zone: n.Zone, CapacityType: n.CapacityType}
-	if n.Price = b.sold(claim, &at); n.Price > 0 {
+	if n.Price = b.priceOf(claim, &at); n.Price > 0 {
 		return
 	}
 	for i := range opts {
@@ -38,13 +40,13 @@ func (b *builder) price(n *model.Node, claim *karpv1.NodeClaim, opts []model.Opt
 	n.Price = reserved(claim)
 }
 
-// over reports whether EC2 bills nothing more for a claim that is being deleted: its
+// billingEnded reports whether EC2 bills nothing more for a claim that is being deleted: its
 // instance is terminating, or it has no instance and no launch under way.
-func over(claim *karpv1.NodeClaim) bool {
+func billingEnded(claim *karpv1.NodeClaim) bool {
 	if claim.DeletionTimestamp.IsZero() {
 		return false
 	}
-	if isTrue(claim.Status.Conditions, karpv1.ConditionInstanceTerminating) {
+	if meta.IsStatusConditionTrue(claim.Status.Conditions, karpv1.ConditionInstanceTerminating) {
 		return true
 	}
 	var attempt struct {
@@ -57,24 +59,24 @@ func over(claim *karpv1.NodeClaim) bool {
 	return json.Unmarshal([]byte(text), &attempt) == nil && len(attempt.Request) == 0
 }
 
-// sold returns the price of an option in the catalogue of the claim's own class, else
+// priceOf returns the price of an option in the catalogue of the claim's own class, else
 // in that of any other, and 0 when none offers it.
-func (b *builder) sold(claim *karpv1.NodeClaim, o *model.Option) model.Price {
+func (b *builder) priceOf(claim *karpv1.NodeClaim, o *model.Option) model.Price {
 	own, ok := b.catalogAt[claim.Spec.NodeClassRef.Name]
 	if ok {
-		if price := offered(b.types[own][o.InstanceType], o); price > 0 {
+		if price := offeringPrice(b.types[own][o.InstanceType], o); price > 0 {
 			return price
 		}
 	}
 	for i := range b.types {
-		if price := offered(b.types[i][o.InstanceType], o); price > 0 {
+		if price := offeringPrice(b.types[i][o.InstanceType], o); price > 0 {
 			return price
 		}
 	}
 	return 0
 }
 
-func offered(t *model.InstanceType, o *model.Option) model.Price {
+func offeringPrice(t *model.InstanceType, o *model.Option) model.Price {
 	if t == nil {
 		return 0
 	}

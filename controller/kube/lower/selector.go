@@ -10,10 +10,10 @@ import (
 	"spokeshave.dev/controller/core/model"
 )
 
-// conditions lowers a label selector. The labels of matchLabels come first, sorted by
+// requirementsOf lowers a label selector. The labels of matchLabels come first, sorted by
 // key. nothing reports that the selector is absent: an absent selector selects no pod,
 // while an empty one selects all.
-func conditions(sel *metav1.LabelSelector) (out []model.Requirement, nothing bool) {
+func requirementsOf(sel *metav1.LabelSelector) (out []model.Requirement, nothing bool) {
 	if sel == nil {
 		return nil, true
 	}
@@ -27,10 +27,10 @@ func conditions(sel *metav1.LabelSelector) (out []model.Requirement, nothing boo
 	return out, false
 }
 
-// merge adds the requirements of matchLabelKeys or mismatchLabelKeys, with the values
+// mergeLabelKeys adds the requirements of matchLabelKeys or mismatchLabelKeys, with the values
 // of the pod's own labels. A key that the pod lacks adds none. The API server writes
 // the same requirements into the selectors of new pods; those are not added twice.
-func merge(out []model.Requirement, keys []string, op model.Operator, own map[string]string) []model.Requirement {
+func mergeLabelKeys(out []model.Requirement, keys []string, op model.Operator, own map[string]string) []model.Requirement {
 	for _, key := range keys {
 		value, ok := own[key]
 		if !ok {

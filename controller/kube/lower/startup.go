@@ -6,9 +6,9 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// longestStart is the longest time from binding to ready that counts as a start. A pod
+// maxStartUp is the longest time from binding to ready that counts as a start. A pod
 // that became ready later was ready before, and failed in between.
-const longestStart = time.Hour
+const maxStartUp = time.Hour
 
 // startUp returns how many seconds the pod took from its binding until it was ready,
 // rounded up; 0 when its conditions do not show it.
@@ -25,7 +25,7 @@ func startUp(pod *corev1.Pod) uint16 {
 		}
 	}
 	took := up.Sub(bound)
-	if bound.IsZero() || took <= 0 || took > longestStart {
+	if bound.IsZero() || took <= 0 || took > maxStartUp {
 		return 0
 	}
 	return uint16((took + time.Second - 1) / time.Second)

@@ -19,21 +19,21 @@ type staticVolumes struct {
 	// byClass holds the volumes by class, sorted by name; kept holds the claims, by
 	// namespace/name, for which a volume is reserved.
 	byClass map[string][]*corev1.PersistentVolume
-	kept    map[string]bool
-	// known caches where the unreserved volumes are that a claim can be bound to, by
+	claimed map[string]bool
+	// cache caches where the unreserved volumes are that a claim can be bound to, by
 	// the claim's class and spec: all claims of a StatefulSet have the same.
-	known map[string]volumePlaces
+	cache map[string]volumeTopology
 }
 
-// volumePlaces says where the volumes are that a claim can be bound to. anywhere says
+// volumeTopology says where the volumes are that a claim can be bound to. anywhere says
 // that one of them can be used on any node.
-type volumePlaces struct {
+type volumeTopology struct {
 	terms    []model.Term
 	anywhere bool
 }
 
 func newStaticVolumes(in *Inputs) staticVolumes {
-	s := staticVolumes{byClass: map[string][]*corev1.PersistentVolume{}, kept: map[string]bool{}, known: map[string]volumePlaces{}}
+	s := staticVolumes{byClass: map[string][]*corev1.PersistentVolume{}, claimed: map[string]bool{}, cache: map[string]volumeTopology{}}
 	for _, c := range in.StorageClasses {
 		if c.Provisioner == noProvisioner {
 			s.byClass[c.Name] = []*corev1.PersistentVolume{}
@@ -43,7 +43,7 @@ func newStaticVolumes(in *Inputs) staticVolumes {
 		if all, ok := s.byClass[p.Spec.StorageClassName]; ok {
 			s.byClass[p.Spec.StorageClassName] = append(all, p)
 			if ref := p.Spec.ClaimRef; ref != nil {
-				s.kept[ref.Namespace+"/"+ref.Name] = true
+				s.claimed[ref.Namespace+"/"+ref.Name] = true
 			}
 		}
 	}
@@ -53,41 +53,41 @@ func newStaticVolumes(in *Inputs) staticVolumes {
 	return s
 }
 
-// of returns where the volumes are that a claim of the class can be bound to.
-func (s *staticVolumes) of(key, class string, spec *corev1.PersistentVolumeClaimSpec) (terms []model.Term, anywhere bool) {
-	if s.kept[key] {
-		out := s.look(key, class, spec)
+// termsFor returns where the volumes are that a claim of the class can be bound to.
+func (s *staticVolumes) termsFor(key, class string, spec *corev1.PersistentVolumeClaimSpec) (terms []model.Term, anywhere bool) {
+	if s.claimed[key] {
+		out := s.find(key, class, spec)
 		return out.terms, out.anywhere
 	}
 	asks := *spec
 	asks.StorageClassName = &class
 	raw, err := asks.Marshal()
-	if out, ok := s.known[string(raw)]; ok && err == nil {
+	if out, ok := s.cache[string(raw)]; ok && err == nil {
 		return out.terms, out.anywhere
 	}
-	out := s.look(key, class, spec)
-	if err == nil && s.known != nil {
-		s.known[string(raw)] = out
+	out := s.find(key, class, spec)
+	if err == nil && s.cache != nil {
+		s.cache[string(raw)] = out
 	}
 	return out.terms, out.anywhere
 }
 
-func (s *staticVolumes) look(key, class string, spec *corev1.PersistentVolumeClaimSpec) (out volumePlaces) {
+func (s *staticVolumes) find(key, class string, spec *corev1.PersistentVolumeClaimSpec) (out volumeTopology) {
 	for _, p := range s.byClass[class] {
-		if !serves(p, key, spec) {
+		if !satisfies(p, key, spec) {
 			continue
 		}
 		if p.Spec.NodeAffinity == nil {
-			return volumePlaces{anywhere: true}
+			return volumeTopology{anywhere: true}
 		}
-		if where, fields := (&surroundings{}).required(p.Spec.NodeAffinity.Required); !fields {
+		if where, fields := (&podLowerer{}).nodeSelectorTerms(p.Spec.NodeAffinity.Required); !fields {
 			for _, t := range where {
 				out.add(t)
 			}
 		}
 	}
 	for _, t := range out.terms {
-		if plain(t) {
+		if isSingleIn(t) {
 			slices.Sort(t[0].Values)
 			t[0].Values = slices.Compact(t[0].Values)
 		}
@@ -96,14 +96,14 @@ func (s *staticVolumes) look(key, class string, spec *corev1.PersistentVolumeCla
 }
 
 // add adds an alternative. Alternatives on the same single label become one term with
-// all their values, since otherwise there may be more terms than both can combine:
+// all their values, since otherwise there may be more terms than conjunction can combine:
 // nearly all such volumes name one node and nothing else.
-func (f *volumePlaces) add(t model.Term) {
-	if !plain(t) {
+func (f *volumeTopology) add(t model.Term) {
+	if !isSingleIn(t) {
 		f.terms = append(f.terms, t)
 		return
 	}
-	at := slices.IndexFunc(f.terms, func(other model.Term) bool { return plain(other) && other[0].Key == t[0].Key })
+	at := slices.IndexFunc(f.terms, func(other model.Term) bool { return isSingleIn(other) && other[0].Key == t[0].Key })
 	if at < 0 {
 		at = len(f.terms)
 		f.terms = append(f.terms, model.Term{{Key: t[0].Key, Operator: model.In}})
@@ -111,12 +111,12 @@ func (f *volumePlaces) add(t model.Term) {
 	f.terms[at][0].Values = append(f.terms[at][0].Values, t[0].Values...)
 }
 
-// plain reports whether a term only requires that a label has one of some values.
-func plain(t model.Term) bool { return len(t) == 1 && t[0].Operator == model.In }
+// isSingleIn reports whether a term only requires that a label has one of some values.
+func isSingleIn(t model.Term) bool { return len(t) == 1 && t[0].Operator == model.In }
 
-// serves reports whether the claim can be bound to the volume.
+// satisfies reports whether the claim can be bound to the volume.
 // https://kubernetes.io/docs/concepts/storage/persistent-volumes/#persistentvolumeclaims
-func serves(p *corev1.PersistentVolume, key string, spec *corev1.PersistentVolumeClaimSpec) bool {
+func satisfies(p *corev1.PersistentVolume, key string, spec *corev1.PersistentVolumeClaimSpec) bool {
 	if ref := p.Spec.ClaimRef; ref != nil && ref.Namespace+"/"+ref.Name != key {
 		return false
 	}
@@ -125,15 +125,15 @@ func serves(p *corev1.PersistentVolume, key string, spec *corev1.PersistentVolum
 			return false
 		}
 	}
-	if wanted, all := conditions(spec.Selector); !all && !model.MeetAll(p.Labels, wanted) {
+	if wanted, all := requirementsOf(spec.Selector); !all && !model.MeetAll(p.Labels, wanted) {
 		return false
 	}
 	has := p.Spec.Capacity[corev1.ResourceStorage]
-	return block(p.Spec.VolumeMode) == block(spec.VolumeMode) && has.Cmp(spec.Resources.Requests[corev1.ResourceStorage]) >= 0
+	return isBlock(p.Spec.VolumeMode) == isBlock(spec.VolumeMode) && has.Cmp(spec.Resources.Requests[corev1.ResourceStorage]) >= 0
 }
 
-// block reports whether a volume is used as a block device. The default, nil, is a file
+// isBlock reports whether a volume is used as a block device. The default, nil, is a file
 // system.
-func block(mode *corev1.PersistentVolumeMode) bool {
+func isBlock(mode *corev1.PersistentVolumeMode) bool {
 	return mode != nil && *mode == corev1.PersistentVolumeBlock
 }

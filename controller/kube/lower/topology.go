@@ -8,7 +8,7 @@ import (
 
 // topology fills in the pod's constraints on other pods: topology spread, affinity and
 // anti-affinity, required and preferred.
-func (s *surroundings) topology(pod *corev1.Pod, out *model.PodSpec) {
+func (s *podLowerer) topology(pod *corev1.Pod, out *model.PodSpec) {
 	for i := range pod.Spec.TopologySpreadConstraints {
 		out.Spread = append(out.Spread, spread(&pod.Spec.TopologySpreadConstraints[i], pod))
 	}
@@ -18,11 +18,11 @@ func (s *surroundings) topology(pod *corev1.Pod, out *model.PodSpec) {
 	}
 	if p := a.PodAffinity; p != nil {
 		out.PodAffinity = s.terms(p.RequiredDuringSchedulingIgnoredDuringExecution, pod)
-		out.PreferredPods = s.weighted(p.PreferredDuringSchedulingIgnoredDuringExecution, pod)
+		out.PreferredPods = s.weightedTerms(p.PreferredDuringSchedulingIgnoredDuringExecution, pod)
 	}
 	if p := a.PodAntiAffinity; p != nil {
 		out.PodAntiAffinity = s.terms(p.RequiredDuringSchedulingIgnoredDuringExecution, pod)
-		out.PreferredApart = s.weighted(p.PreferredDuringSchedulingIgnoredDuringExecution, pod)
+		out.PreferredApart = s.weightedTerms(p.PreferredDuringSchedulingIgnoredDuringExecution, pod)
 	}
 }
 
@@ -40,14 +40,14 @@ func spread(c *corev1.TopologySpreadConstraint, pod *corev1.Pod) model.Spread {
 	}
 	out.IgnoreAffinity = c.NodeAffinityPolicy != nil && *c.NodeAffinityPolicy == corev1.NodeInclusionPolicyIgnore
 	out.HonorTaints = c.NodeTaintsPolicy != nil && *c.NodeTaintsPolicy == corev1.NodeInclusionPolicyHonor
-	out.Selector.Labels, out.Selector.Nothing = conditions(c.LabelSelector)
+	out.Selector.Labels, out.Selector.Nothing = requirementsOf(c.LabelSelector)
 	if !out.Selector.Nothing {
-		out.Selector.Labels = merge(out.Selector.Labels, c.MatchLabelKeys, model.In, pod.Labels)
+		out.Selector.Labels = mergeLabelKeys(out.Selector.Labels, c.MatchLabelKeys, model.In, pod.Labels)
 	}
 	return out
 }
 
-func (s *surroundings) terms(in []corev1.PodAffinityTerm, pod *corev1.Pod) []model.PodTerm {
+func (s *podLowerer) terms(in []corev1.PodAffinityTerm, pod *corev1.Pod) []model.PodTerm {
 	var out []model.PodTerm
 	for i := range in {
 		out = append(out, s.podTerm(&in[i], pod))
@@ -55,7 +55,7 @@ func (s *surroundings) terms(in []corev1.PodAffinityTerm, pod *corev1.Pod) []mod
 	return out
 }
 
-func (s *surroundings) weighted(in []corev1.WeightedPodAffinityTerm, pod *corev1.Pod) []model.WeightedPodTerm {
+func (s *podLowerer) weightedTerms(in []corev1.WeightedPodAffinityTerm, pod *corev1.Pod) []model.WeightedPodTerm {
 	var out []model.WeightedPodTerm
 	for i := range in {
 		out = append(out, model.WeightedPodTerm{Weight: in[i].Weight, Term: s.podTerm(&in[i].PodAffinityTerm, pod)})
@@ -63,6 +63,6 @@ func (s *surroundings) weighted(in []corev1.WeightedPodAffinityTerm, pod *corev1
 	return out
 }
 
-func (s *surroundings) podTerm(in *corev1.PodAffinityTerm, pod *corev1.Pod) model.PodTerm {
-	return model.PodTerm{Key: normalize(in.TopologyKey), Selector: s.namespaces.selector(in, pod)}
+func (s *podLowerer) podTerm(in *corev1.PodAffinityTerm, pod *corev1.Pod) model.PodTerm {
+	return model.PodTerm{Key: normalize(in.TopologyKey), Selector: s.namespaces.podSelector(in, pod)}
 }

@@ -20,7 +20,7 @@ func around(t *testing.T, pods ...*corev1.Pod) *builder {
 		},
 		Pods: append(pods, parse[corev1.Pod](t, `{metadata: {name: x, namespace: lost}}`)),
 	}
-	return &builder{in: &in, around: surroundings{namespaces: newNamespaces(&in), numbering: unselected(in.Pods, nil)}}
+	return &builder{in: &in, lowerer: podLowerer{namespaces: newNamespaces(&in), droppedLabels: unselectedLabels(in.Pods, nil)}}
 }
 
 func in(key string, values ...string) model.Requirement {
@@ -140,18 +140,18 @@ func TestTopology(t *testing.T) {
 			b := around(t, pod)
 			b.in.VolumeClaims = []*corev1.PersistentVolumeClaim{parse[corev1.PersistentVolumeClaim](t, `{metadata: {name: c, namespace: shop}, spec: {volumeName: pv}}`)}
 			b.in.Volumes = []*corev1.PersistentVolume{parse[corev1.PersistentVolume](t, `{metadata: {name: pv}, spec: {nodeAffinity: {required: {nodeSelectorTerms: [{matchExpressions: [{key: zone, operator: In, values: [a]}]}]}}}}`)}
-			b.around.volumes = newVolumes(b.in)
+			b.lowerer.volumes = newVolumes(b.in)
 			tc.want.Namespace, tc.want.Labels, tc.want.Requests = "shop", pod.Labels, model.Resources{"pods": 1}
-			if diff := cmp.Diff(tc.want, b.around.podSpec(pod)); diff != "" {
+			if diff := cmp.Diff(tc.want, b.lowerer.podSpec(pod)); diff != "" {
 				t.Errorf("%s:\n%s", tc.reason, diff)
 			}
 		})
 	}
 }
 
-// TestNumbering: labels that number pods are left out unless a constraint of
+// TestDroppedLabels: labels that number pods are left out unless a constraint of
 // any pod selects by them.
-func TestNumbering(t *testing.T) {
+func TestDroppedLabels(t *testing.T) {
 	pods := func(constraint string) Inputs {
 		out := Inputs{Pods: []*corev1.Pod{parse[corev1.Pod](t, `{metadata: {name: z, namespace: shop}, spec: {`+constraint+`}}`)}}
 		for _, n := range []string{"0", "1", "2"} {
@@ -186,11 +186,11 @@ func TestNumbering(t *testing.T) {
 			map[string]string{"app": "db", "statefulset.kubernetes.io/pod-name": "db-0"},
 		},
 	}
-	memo := &Memo{}
+	cache := &SpecCache{}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			in := pods(tc.constraint)
-			in.Memo = memo // what other circumstances left there must not matter
+			in.SpecCache = cache // what other circumstances left there must not matter
 			s, _ := Build(in)
 			if len(s.Specs) != tc.specs {
 				t.Errorf("%s: %d specs, want %d", tc.reason, len(s.Specs), tc.specs)

@@ -12,26 +12,26 @@ import (
 // volumes finds where pods may run because of their volume claims.
 type volumes struct {
 	claims       map[string]*corev1.PersistentVolumeClaim // by namespace/name
-	bound        map[string]*corev1.PersistentVolume
+	volumes      map[string]*corev1.PersistentVolume
 	classes      map[string]*storagev1.StorageClass
 	defaultClass string
 	// limited holds the CSI drivers that limit the number of volumes on some node.
 	limited map[string]bool
-	made    staticVolumes
+	static  staticVolumes
 }
 
 func newVolumes(in *Inputs) volumes {
 	v := volumes{
 		claims:  make(map[string]*corev1.PersistentVolumeClaim, len(in.VolumeClaims)),
-		bound:   make(map[string]*corev1.PersistentVolume, len(in.Volumes)),
+		volumes: make(map[string]*corev1.PersistentVolume, len(in.Volumes)),
 		classes: make(map[string]*storagev1.StorageClass, len(in.StorageClasses)),
-		limited: limits(in.CSINodes),
+		limited: limitedDrivers(in.CSINodes),
 	}
 	for _, c := range in.VolumeClaims {
 		v.claims[c.Namespace+"/"+c.Name] = c
 	}
 	for _, p := range in.Volumes {
-		v.bound[p.Name] = p
+		v.volumes[p.Name] = p
 	}
 	for _, c := range in.StorageClasses {
 		v.classes[c.Name] = c
@@ -39,7 +39,7 @@ func newVolumes(in *Inputs) volumes {
 	if c := defaultClass(in.StorageClasses); c != nil {
 		v.defaultClass = c.Name
 	}
-	v.made = newStaticVolumes(in)
+	v.static = newStaticVolumes(in)
 	return v
 }
 
@@ -63,16 +63,16 @@ func defaultClass(all []*storagev1.StorageClass) *storagev1.StorageClass {
 	return best
 }
 
-// restrict returns, for every volume that restricts where the pod may run, the
+// topologyTerms returns, for every volume that restricts where the pod may run, the
 // alternatives (terms of which one must hold). problems describes the claims that no
 // node can satisfy.
-func (v *volumes) restrict(pod *corev1.Pod) (choices [][]model.Term, problems []string) {
+func (v *volumes) topologyTerms(pod *corev1.Pod) (choices [][]model.Term, problems []string) {
 	for i := range pod.Spec.Volumes {
 		name, template := claimOf(pod, &pod.Spec.Volumes[i])
 		if name == "" {
 			continue
 		}
-		terms, problem := v.claim(pod.Namespace+"/"+name, template)
+		terms, problem := v.claimTerms(pod.Namespace+"/"+name, template)
 		if problem != "" {
 			problems = append(problems, problem)
 		}
@@ -106,7 +106,7 @@ func claimOf(pod *corev1.Pod, vol *corev1.Volume) (string, *corev1.PersistentVol
 	return "", nil
 }
 
-func (v *volumes) claim(key string, template *corev1.PersistentVolumeClaimSpec) (terms []model.Term, problem string) {
+func (v *volumes) claimTerms(key string, template *corev1.PersistentVolumeClaimSpec) (terms []model.Term, problem string) {
 	spec := template
 	if c, ok := v.claims[key]; ok {
 		spec = &c.Spec
@@ -115,14 +115,14 @@ func (v *volumes) claim(key string, template *corev1.PersistentVolumeClaimSpec) 
 		return nil, fmt.Sprintf("volume claim %s, which does not exist", key)
 	}
 	if spec.VolumeName != "" {
-		p, ok := v.bound[spec.VolumeName]
+		p, ok := v.volumes[spec.VolumeName]
 		if !ok {
 			return nil, fmt.Sprintf("volume claim %s, whose volume %s does not exist", key, spec.VolumeName)
 		}
 		if p.Spec.NodeAffinity == nil {
 			return nil, ""
 		}
-		terms, fields := (&surroundings{}).required(p.Spec.NodeAffinity.Required)
+		terms, fields := (&podLowerer{}).nodeSelectorTerms(p.Spec.NodeAffinity.Required)
 		if fields {
 			return nil, fmt.Sprintf("volume claim %s, whose volume selects node fields", key)
 		}
@@ -139,7 +139,7 @@ func (v *volumes) claim(key string, template *corev1.PersistentVolumeClaimSpec) 
 	case class.VolumeBindingMode == nil || *class.VolumeBindingMode != storagev1.VolumeBindingWaitForFirstConsumer:
 		return nil, fmt.Sprintf("unbound volume claim %s of storage class %q, which does not wait for its first consumer", key, name)
 	case class.Provisioner == noProvisioner:
-		if terms, anywhere := v.made.of(key, name, spec); anywhere || len(terms) > 0 {
+		if terms, anywhere := v.static.termsFor(key, name, spec); anywhere || len(terms) > 0 {
 			return terms, ""
 		}
 		return nil, fmt.Sprintf("unbound volume claim %s of storage class %q, which provisions nothing and has no volume to bind", key, name)

@@ -32,13 +32,13 @@ const (
 // unlimited is the limit of a driver that sets none.
 const unlimited = math.MaxInt32
 
-// attach adds to into the number of volumes that each CSI driver attaches for the pod,
+// countAttachments adds to into the number of volumes that each CSI driver attaches for the pod,
 // each claim once. A claim that several pods share counts for each of them; what is
-// counted twice on one node is added to that node's limit (sharing).
-func (v *volumes) attach(pod *corev1.Pod, into model.Resources) {
+// counted twice on one node is added to that node's limit (claimUsers.shared).
+func (v *volumes) countAttachments(pod *corev1.Pod, into model.Resources) {
 	for i := range pod.Spec.Volumes {
 		name, template := claimOf(pod, &pod.Spec.Volumes[i])
-		if name == "" || slices.ContainsFunc(pod.Spec.Volumes[:i], func(o corev1.Volume) bool { return names(pod, &o, name) }) {
+		if name == "" || slices.ContainsFunc(pod.Spec.Volumes[:i], func(o corev1.Volume) bool { return usesClaim(pod, &o, name) }) {
 			continue
 		}
 		if driver := v.driver(pod.Namespace+"/"+name, template); driver == ebs || v.limited[driver] {
@@ -47,8 +47,8 @@ func (v *volumes) attach(pod *corev1.Pod, into model.Resources) {
 	}
 }
 
-// names reports whether the pod's volume uses the claim.
-func names(pod *corev1.Pod, vol *corev1.Volume, claim string) bool {
+// usesClaim reports whether the pod's volume uses the claim.
+func usesClaim(pod *corev1.Pod, vol *corev1.Volume, claim string) bool {
 	name, _ := claimOf(pod, vol)
 	return name == claim
 }
@@ -64,7 +64,7 @@ func (v *volumes) driver(key string, template *corev1.PersistentVolumeClaimSpec)
 		return ""
 	}
 	if spec.VolumeName != "" {
-		p, ok := v.bound[spec.VolumeName]
+		p, ok := v.volumes[spec.VolumeName]
 		switch {
 		case !ok:
 			return ""
@@ -89,8 +89,8 @@ func (v *volumes) driver(key string, template *corev1.PersistentVolumeClaimSpec)
 	return class.Provisioner
 }
 
-// limits returns the drivers that limit their volumes on some node.
-func limits(nodes []*storagev1.CSINode) map[string]bool {
+// limitedDrivers returns the drivers that limit their volumes on some node.
+func limitedDrivers(nodes []*storagev1.CSINode) map[string]bool {
 	out := map[string]bool{}
 	for _, n := range nodes {
 		for i := range n.Spec.Drivers {
@@ -102,9 +102,9 @@ func limits(nodes []*storagev1.CSINode) map[string]bool {
 	return out
 }
 
-// attachments sets how many volumes nodes and instance types can attach, for the
+// setVolumeLimits sets how many volumes nodes and instance types can attach, for the
 // drivers that some pod needs.
-func (b *builder) attachments() {
+func (b *builder) setVolumeLimits() {
 	var drivers []string
 	for i := range b.out.Specs {
 		for name := range b.out.Specs[i].Requests {
@@ -119,7 +119,7 @@ func (b *builder) attachments() {
 	for c := range b.out.Catalogs {
 		types := slices.Clone(b.out.Catalogs[c].Types)
 		for t := range types {
-			grant(&types[t].Allocatable, drivers, func(driver string) int64 { return typeVolumes(&types[t], driver) })
+			setLimits(&types[t].Allocatable, drivers, func(driver string) int64 { return typeVolumes(&types[t], driver) })
 		}
 		b.out.Catalogs[c].Types = types
 	}
@@ -127,76 +127,17 @@ func (b *builder) attachments() {
 	for _, n := range b.in.CSINodes {
 		csi[n.Name] = n
 	}
-	again := b.sharing()
+	shared := b.claimUsers.shared()
 	for i := range b.out.Nodes {
 		n := &b.out.Nodes[i]
-		grant(&n.Allocatable, drivers, func(driver string) int64 {
-			return b.nodeVolumes(n, csi[n.Name], driver) + again[attachment{int32(i), driver}]
+		setLimits(&n.Allocatable, drivers, func(driver string) int64 {
+			return b.nodeVolumes(n, csi[n.Name], driver) + shared[attachmentKey{int32(i), driver}]
 		})
 	}
 }
 
-// attachment is a key: a node, and either a driver or a claim (namespace/name).
-type attachment struct {
-	node int32
-	what string
-}
-
-// mount counts the claims of a pod that is, or will be, on the node.
-func (b *builder) mount(pod *corev1.Pod, node int32) {
-	if node < 0 {
-		return
-	}
-	eachClaim(pod, func(claim string) {
-		if b.mounts == nil {
-			b.mounts = map[attachment]int64{}
-		}
-		b.mounts[attachment{node, claim}]++
-	})
-}
-
-// unmount reverses mount for a pod that will not come to the node. It also reverses
-// what sharing added to the node's limit for the pod's claims, both in the node and in
-// left, the node's remaining room.
-func (b *builder) unmount(pod *corev1.Pod, node int32, left model.Resources) {
-	eachClaim(pod, func(claim string) {
-		at := attachment{node, claim}
-		if b.mounts[at]--; b.mounts[at] == 0 {
-			return
-		}
-		name := model.VolumesPrefix + b.around.volumes.driver(claim, nil)
-		if _, counted := b.out.Nodes[node].Allocatable[name]; counted {
-			b.out.Nodes[node].Allocatable[name]--
-			left[name]--
-		}
-	})
-}
-
-// eachClaim visits the persistent volume claims of the pod's volumes, each once, as
-// namespace/name. Ephemeral volumes are left out: no other pod shares them.
-func eachClaim(pod *corev1.Pod, visit func(claim string)) {
-	for i := range pod.Spec.Volumes {
-		c := pod.Spec.Volumes[i].PersistentVolumeClaim
-		if c == nil || slices.ContainsFunc(pod.Spec.Volumes[:i], func(o corev1.Volume) bool { return names(pod, &o, c.ClaimName) }) {
-			continue
-		}
-		visit(pod.Namespace + "/" + c.ClaimName)
-	}
-}
-
-// sharing returns, by node and driver, how many volumes are counted more than once
-// there: the driver attaches a volume once, however many pods on the node use it.
-func (b *builder) sharing() map[attachment]int64 {
-	out := map[attachment]int64{}
-	for at, n := range b.mounts {
-		if n > 1 {
-			out[attachment{at.node, b.around.volumes.driver(at.what, nil)}] += n - 1
-		}
-	}
-	return out
-}
-
-func grant(to *model.Resources, drivers []string, limit func(driver string) int64) {
+// setLimits replaces an allocatable by one with the limit of each driver.
+func setLimits(to *model.Resources, drivers []string, limit func(driver string) int64) {
 	out := maps.Clone(*to)
 	if out == nil {
 		out = model.Resources{}

@@ -145,7 +145,7 @@ func allowance(sources []*karpv1.NodePool, pools []model.Pool) func(int, time.Ti
 		if np == nil {
 			return tenth(pool, now, nodes, leaving)
 		}
-		return lower.Allowance(np, now, nodes, leaving)
+		return lower.AllowedDisruptions(np, now, nodes, leaving)
 	}
 }
 

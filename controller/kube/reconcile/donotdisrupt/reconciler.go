@@ -74,7 +74,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, req reconcile.Request) (reco
 	if err != nil || !ours {
 		return reconcile.Result{}, err
 	}
-	h, now := lower.HoldOf(pod), r.Clock.Now()
+	h, now := lower.DoNotDisruptOf(pod), r.Clock.Now()
 	end := h.Until.UTC().Format(time.RFC3339)
 	switch {
 	case h.Invalid != "":

@@ -39,7 +39,7 @@ type Reconciler struct {
 // SetupWithManager registers the controller.
 func (r *Reconciler) SetupWithManager(mgr ctrl.Manager) error {
 	enqueue := func(o client.Object, q workqueue.TypedRateLimitingInterface[reconcile.Request]) {
-		if pod, ok := o.(*corev1.Pod); ok && pod.Spec.NodeName != "" && !lower.Daemon(pod) {
+		if pod, ok := o.(*corev1.Pod); ok && pod.Spec.NodeName != "" && !lower.IsDaemon(pod) {
 			q.Add(reconcile.Request{NamespacedName: types.NamespacedName{Name: pod.Spec.NodeName}})
 		}
 	}
@@ -64,7 +64,7 @@ func moved(e event.UpdateEvent) bool {
 		return false
 	}
 	return before.Spec.NodeName != after.Spec.NodeName ||
-		lower.Running(before) != lower.Running(after) ||
+		lower.IsRunning(before) != lower.IsRunning(after) ||
 		before.DeletionTimestamp.IsZero() != after.DeletionTimestamp.IsZero()
 }
 

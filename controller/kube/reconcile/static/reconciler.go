@@ -118,9 +118,9 @@ func (r *Reconciler) candidate(ctx context.Context, claim *karpv1.NodeClaim) (ca
 	}
 	for i := range pods.Items {
 		p := &pods.Items[i]
-		if lower.Running(p) && !lower.Daemon(p) {
+		if lower.IsRunning(p) && !lower.IsDaemon(p) {
 			out.pods++
-			out.protected = out.protected || lower.Protected(p, r.Clock.Now())
+			out.protected = out.protected || lower.IsProtected(p, r.Clock.Now())
 		}
 	}
 	return out, nil

@@ -76,7 +76,7 @@ func (r *Reconciler) send(ctx context.Context, node *departure, p *corev1.Pod, t
 	if late, grace := r.late(node.Node, p); late {
 		return r.remove(ctx, node, p, grace)
 	}
-	if !turn || !p.DeletionTimestamp.IsZero() || lower.Protected(p, r.Clock.Now()) {
+	if !turn || !p.DeletionTimestamp.IsZero() || lower.IsProtected(p, r.Clock.Now()) {
 		return nil
 	}
 	return r.evict(ctx, node, p)

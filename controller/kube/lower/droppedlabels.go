@@ -10,23 +10,23 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// numbering is a set of labels whose value differs between the pods of one owner (a
+// labelSet is a set of labels whose value differs between the pods of one owner (a
 // pod's name or index), or names an owner that has few pods. With them nearly every pod
 // would have a spec of its own. They are left out as long as no constraint in the
 // cluster selects pods by them.
-type numbering uint8
+type labelSet uint8
 
 const (
-	podNames numbering = 1 << iota
+	podNames labelSet = 1 << iota
 	podIndices
 	completions
 	controllers
 
-	allNumberings = podNames | podIndices | completions | controllers
+	allDroppable = podNames | podIndices | completions | controllers
 )
 
-// numberingOf returns the label's bit in the set, 0 for any other label.
-func numberingOf(key string) numbering {
+// labelBit returns the label's bit in the set, 0 for any other label.
+func labelBit(key string) labelSet {
 	switch key {
 	case appsv1.StatefulSetPodNameLabel:
 		return podNames
@@ -40,30 +40,30 @@ func numberingOf(key string) numbering {
 	return 0
 }
 
-func (n numbering) drops(key string) bool { return n&numberingOf(key) != 0 }
+func (n labelSet) has(key string) bool { return n&labelBit(key) != 0 }
 
-// unselected returns the labels that no pod's constraints and no disruption budget
+// unselectedLabels returns the labels that no pod's constraints and no disruption budget
 // mention.
-func unselected(pods []*corev1.Pod, budgets []*policyv1.PodDisruptionBudget) numbering {
-	out := allNumberings
-	keep := func(key string) { out &^= numberingOf(key) }
+func unselectedLabels(pods []*corev1.Pod, budgets []*policyv1.PodDisruptionBudget) labelSet {
+	out := allDroppable
+	keep := func(key string) { out &^= labelBit(key) }
 	for _, b := range budgets {
-		mention(b.Spec.Selector, nil, keep)
+		eachKey(b.Spec.Selector, nil, keep)
 	}
 	for _, pod := range pods {
 		for i := range pod.Spec.TopologySpreadConstraints {
 			c := &pod.Spec.TopologySpreadConstraints[i]
-			mention(c.LabelSelector, c.MatchLabelKeys, keep)
+			eachKey(c.LabelSelector, c.MatchLabelKeys, keep)
 		}
 		eachTerm(pod.Spec.Affinity, func(t *corev1.PodAffinityTerm) {
-			mention(t.LabelSelector, t.MatchLabelKeys, keep)
-			mention(nil, t.MismatchLabelKeys, keep)
+			eachKey(t.LabelSelector, t.MatchLabelKeys, keep)
+			eachKey(nil, t.MismatchLabelKeys, keep)
 		})
 	}
 	return out
 }
 
-func mention(sel *metav1.LabelSelector, keys []string, keep func(string)) {
+func eachKey(sel *metav1.LabelSelector, keys []string, keep func(string)) {
 	for _, key := range keys {
 		keep(key)
 	}
@@ -98,12 +98,12 @@ func eachTerm(a *corev1.Affinity, visit func(*corev1.PodAffinityTerm)) {
 	}
 }
 
-// shared returns the labels without those in the set.
-func (n numbering) shared(labels map[string]string) map[string]string {
+// without returns the labels without those in the set.
+func (n labelSet) without(labels map[string]string) map[string]string {
 	for key := range labels {
-		if n.drops(key) {
+		if n.has(key) {
 			out := maps.Clone(labels)
-			maps.DeleteFunc(out, func(k, _ string) bool { return n.drops(k) })
+			maps.DeleteFunc(out, func(k, _ string) bool { return n.has(k) })
 			return out
 		}
 	}

@@ -43,7 +43,7 @@ func TestProtected(t *testing.T) {
 				pod.Status.StartTime = &metav1.Time{Time: noon.Add(10 * time.Minute)}
 			}
 			now := noon.Add(tc.after)
-			if got := Protected(pod, now); got != tc.want {
+			if got := IsProtected(pod, now); got != tc.want {
 				t.Errorf("%s: a drain sees %t", tc.reason, got)
 			}
 			s, _ := Build(Inputs{Time: now, Nodes: []*corev1.Node{{ObjectMeta: metav1.ObjectMeta{Name: "n"}}}, Pods: []*corev1.Pod{pod}})

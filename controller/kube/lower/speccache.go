@@ -5,58 +5,58 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// Memo keeps the encoding of each pod from one Build to the next, so that the next
+// SpecCache keeps the encoding of each pod from one Build to the next, so that the next
 // Build encodes only pods that have changed. The zero value is empty. It serves one
 // Build at a time, and drops pods that a Build does not see.
-type Memo struct {
-	last, next map[types.UID]remembered
+type SpecCache struct {
+	previous, current map[types.UID]cacheEntry
 	// round is the number of Builds so far.
 	round uint64
-	// dropped is the set of labels that the encodings leave out.
-	dropped numbering
+	// droppedLabels is the set of labels that the encodings leave out.
+	droppedLabels labelSet
 }
 
-type remembered struct {
+type cacheEntry struct {
 	version string
-	*known
+	*internedSpec
 }
 
 // begin starts a Build. Encodings that left out another set of labels are dropped.
-func (m *Memo) begin(pods int, dropped numbering) {
+func (m *SpecCache) begin(pods int, dropped labelSet) {
 	if m != nil {
 		m.round++
-		if m.dropped != dropped {
-			m.last, m.dropped = nil, dropped
+		if m.droppedLabels != dropped {
+			m.previous, m.droppedLabels = nil, dropped
 		}
-		m.next = make(map[types.UID]remembered, pods)
+		m.current = make(map[types.UID]cacheEntry, pods)
 	}
 }
 
 // end makes the entries of this Build those of the next.
-func (m *Memo) end() {
+func (m *SpecCache) end() {
 	if m != nil {
-		m.last, m.next = m.next, nil
+		m.previous, m.current = m.current, nil
 	}
 }
 
-// recall returns the entry of a pod whose resource version has not changed, nil for any
+// get returns the entry of a pod whose resource version has not changed, nil for any
 // other.
-func (m *Memo) recall(pod *corev1.Pod) *known {
+func (m *SpecCache) get(pod *corev1.Pod) *internedSpec {
 	if m == nil || pod.ResourceVersion == "" {
 		return nil
 	}
-	r, ok := m.last[pod.UID]
+	r, ok := m.previous[pod.UID]
 	if !ok || r.version != pod.ResourceVersion {
 		return nil
 	}
-	m.next[pod.UID] = r
-	return r.known
+	m.current[pod.UID] = r
+	return r.internedSpec
 }
 
-// keep stores the entry of a pod whose encoding depends on nothing but the pod. It does
+// put stores the entry of a pod whose encoding depends on nothing but the pod. It does
 // not store pods with volume claims or without a resolved priority: claims, volumes and
 // priority classes can change while the pod does not.
-func (m *Memo) keep(pod *corev1.Pod, k *known) {
+func (m *SpecCache) put(pod *corev1.Pod, k *internedSpec) {
 	if m == nil || pod.ResourceVersion == "" || pod.Spec.Priority == nil {
 		return
 	}
@@ -65,5 +65,5 @@ func (m *Memo) keep(pod *corev1.Pod, k *known) {
 			return
 		}
 	}
-	m.next[pod.UID] = remembered{pod.ResourceVersion, k}
+	m.current[pod.UID] = cacheEntry{pod.ResourceVersion, k}
 }

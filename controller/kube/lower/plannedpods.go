@@ -1,0 +1,163 @@
+package lower
+
+import (
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+
+	karpv1 "spokeshave.dev/api/karpenter/v1"
+	"spokeshave.dev/controller/core/model"
+)
+
+// bindTimeout is how long a planned pod may stay unbound on an initialized node before it
+// counts as pending again.
+const bindTimeout = 30 * time.Second
+
+// plannedPods finds the nodes on which pods are planned that are not bound there yet.
+type plannedPods struct {
+	b *builder
+	// forPending and forBound hold, by namespace/name of the pods, the indices of the nodes
+	// onto which NodeClaims plan them. forPending covers only nodes on which a planned pod
+	// may still land (awaitsPods); it is for pending pods. forBound covers every node that
+	// is not being deleted; it is for pods that are still bound to another node.
+	forPending, forBound map[string]int32
+	// unbound lists the pods for which room is kept, in the order of the snapshot's pods.
+	unbound []plannedPod
+}
+
+// plannedPod is a pod for which room is kept on a node.
+type plannedPod struct {
+	// index is that of the pod in the snapshot.
+	index int
+	// boundTo is the index of the node to which the pod is bound meanwhile, -1 for a
+	// pending pod.
+	boundTo int32
+	object  *corev1.Pod
+}
+
+func newPlannedPods(b *builder) *plannedPods {
+	p := &plannedPods{b: b, forPending: map[string]int32{}, forBound: map[string]int32{}}
+	for i, claim := range b.claims {
+		if claim == nil || b.out.Nodes[i].State == model.Deleting {
+			continue
+		}
+		awaits := p.awaitsPods(int32(i))
+		for _, key := range planned(claim) {
+			if awaits {
+				p.forPending[key] = int32(i)
+			}
+			p.forBound[key] = int32(i)
+		}
+	}
+	return p
+}
+
+// awaitsPods reports whether planned pods may still land on the node: it is not
+// initialized yet, or it became initialized less than bindTimeout ago.
+func (p *plannedPods) awaitsPods(i int32) bool {
+	switch p.b.out.Nodes[i].State {
+	case model.InFlight, model.Registered:
+		return true
+	case model.Initialized:
+		c := meta.FindStatusCondition(p.b.claims[i].Status.Conditions, karpv1.ConditionInitialized)
+		return c != nil && p.b.in.Time.Sub(c.LastTransitionTime.Time) < bindTimeout
+	case model.Deleting, model.Unmanaged:
+		return false
+	}
+	return false
+}
+
+// nominate returns the index of the node that a pending pod waits for, or -1, and marks
+// that node as nominated. The pod is the next that the snapshot gets.
+func (p *plannedPods) nominate(pod *corev1.Pod) int32 {
+	b := p.b
+	at, ok := p.forPending[pod.Namespace+"/"+pod.Name]
+	if claim, told := b.in.Planned[string(pod.UID)]; told && !ok {
+		at, ok = b.claimAt[claim]
+		ok = ok && b.out.Nodes[at].State != model.Deleting
+	}
+	if name := pod.Status.NominatedNodeName; name != "" && !ok {
+		at, ok = b.nodeAt[name]
+		ok = ok && b.claims[at] != nil && p.awaitsPods(at)
+	}
+	if !ok {
+		return -1
+	}
+	b.out.Nodes[at].Nominated = true
+	p.unbound = append(p.unbound, plannedPod{len(b.out.Pods), -1, pod})
+	return at
+}
+
+// nextNode returns the index of the node where a bound pod counts: from, the node to which
+// it is bound, unless that node is being deleted and the pod is planned onto another one.
+// The other node was launched for the pod, or room for it was kept on a node in flight.
+// The room stays the pod's for as long as the pod exists: the pod that its controller
+// creates instead has another name, and by then the room is free. The pod is the next that
+// the snapshot gets.
+func (p *plannedPods) nextNode(pod *corev1.Pod, from int32) int32 {
+	b := p.b
+	if b.out.Nodes[from].State != model.Deleting || IsDaemon(pod) || !pod.DeletionTimestamp.IsZero() || isFinal(pod) {
+		return from
+	}
+	to, ok := p.forBound[pod.Namespace+"/"+pod.Name]
+	if !ok {
+		return from
+	}
+	b.out.Nodes[to].Nominated = true
+	p.unbound = append(p.unbound, plannedPod{len(b.out.Pods), from, pod})
+	return to
+}
+
+// withdrawUnfit takes planned pods back from initialized nodes that have no room left for
+// them, because other pods were bound there first and the scheduler would find no room.
+// Such a pod counts on the node to which it is bound again, or is pending.
+func (p *plannedPods) withdrawUnfit() {
+	b := p.b
+	left := map[int32]model.Resources{}
+	waiting := map[int]bool{}
+	for _, e := range p.unbound {
+		waiting[e.index] = true
+		at := b.out.Pods[e.index].Node
+		if n := &b.out.Nodes[at]; n.State == model.Initialized {
+			left[at] = n.Allocatable.Clone()
+			n.Nominated = false
+		}
+	}
+	if len(left) == 0 {
+		return
+	}
+	for i := range b.out.Pods {
+		if room := left[b.out.Pods[i].Node]; room != nil && !waiting[i] {
+			subtract(room, b.out.Specs[b.out.Pods[i].Spec].Requests)
+		}
+	}
+	for _, e := range p.unbound {
+		pod := &b.out.Pods[e.index]
+		room := left[pod.Node]
+		switch {
+		case room == nil:
+		case fits(room, b.out.Specs[pod.Spec].Requests):
+			subtract(room, b.out.Specs[pod.Spec].Requests)
+			b.out.Nodes[pod.Node].Nominated = true
+		default:
+			b.claimUsers.remove(e.object, pod.Node, b.out.Nodes[pod.Node].Allocatable, room)
+			pod.Node = e.boundTo
+		}
+	}
+}
+
+func fits(room, requests model.Resources) bool {
+	for name, n := range requests {
+		if n > room[name] {
+			return false
+		}
+	}
+	return true
+}
+
+func subtract(room, requests model.Resources) {
+	for name, n := range requests {
+		room[name] -= n
+	}
+}

@@ -3,15 +3,12 @@ package simulator_test
 import (
 	"encoding/json"
 	"fmt"
-	"strings"
 	"testing"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/ec2"
 	ec2types "github.com/aws/aws-sdk-go-v2/service/ec2/types"
 	"github.com/aws/aws-sdk-go-v2/service/eks"
-	"github.com/aws/aws-sdk-go-v2/service/iam"
-	iamtypes "github.com/aws/aws-sdk-go-v2/service/iam/types"
 	"github.com/aws/aws-sdk-go-v2/service/pricing"
 	pricingtypes "github.com/aws/aws-sdk-go-v2/service/pricing/types"
 	"github.com/aws/aws-sdk-go-v2/service/ssm"
@@ -30,13 +27,13 @@ func TestReads(t *testing.T) {
 	discovery := where("tag:karpenter.sh/discovery", "demo")
 	for name, tc := range map[string]struct {
 		reason string
-		ask    func(*testing.T, *world) (any, error)
+		ask    func(*testing.T, *testEndpoint) (any, error)
 		want   any
 		code   string
 	}{
 		"subnets by tag": {
 			reason: "one for each zone", want: []string{"us-west-2a usw2-az1 10.0.0.0/19 8187", "us-west-2b usw2-az2 10.0.32.0/19 8187", "us-west-2c usw2-az3 10.0.64.0/19 8187"},
-			ask: func(t *testing.T, w *world) (any, error) {
+			ask: func(t *testing.T, w *testEndpoint) (any, error) {
 				out, err := w.ec2.DescribeSubnets(t.Context(), &ec2.DescribeSubnetsInput{Filters: []ec2types.Filter{discovery}})
 				var got []string
 				for _, s := range subnets(out) {
@@ -47,19 +44,19 @@ func TestReads(t *testing.T) {
 		},
 		"unknown subnet": {
 			reason: "IDs must exist", code: "InvalidSubnetID.NotFound",
-			ask: func(t *testing.T, w *world) (any, error) {
+			ask: func(t *testing.T, w *testEndpoint) (any, error) {
 				return w.ec2.DescribeSubnets(t.Context(), &ec2.DescribeSubnetsInput{SubnetIds: []string{"subnet-00000000"}})
 			},
 		},
 		"unknown filter": {
 			reason: "filters must exist", code: "InvalidParameterValue",
-			ask: func(t *testing.T, w *world) (any, error) {
+			ask: func(t *testing.T, w *testEndpoint) (any, error) {
 				return w.ec2.DescribeSubnets(t.Context(), &ec2.DescribeSubnetsInput{Filters: []ec2types.Filter{where("colour", "blue")}})
 			},
 		},
 		"security groups": {
 			reason: "one is the cluster's", want: []string{"demo-node"},
-			ask: func(t *testing.T, w *world) (any, error) {
+			ask: func(t *testing.T, w *testEndpoint) (any, error) {
 				out, err := w.ec2.DescribeSecurityGroups(t.Context(), &ec2.DescribeSecurityGroupsInput{Filters: []ec2types.Filter{discovery}})
 				var got []string
 				for i := range out.SecurityGroups {
@@ -70,21 +67,21 @@ func TestReads(t *testing.T) {
 		},
 		"zones": {
 			reason: "with their IDs", want: []string{"us-west-2b usw2-az2"},
-			ask: func(t *testing.T, w *world) (any, error) {
+			ask: func(t *testing.T, w *testEndpoint) (any, error) {
 				out, err := w.ec2.DescribeAvailabilityZones(t.Context(), &ec2.DescribeAvailabilityZonesInput{ZoneIds: []string{"usw2-az2"}})
 				return []string{*out.AvailabilityZones[0].ZoneName + " " + *out.AvailabilityZones[0].ZoneId}, err
 			},
 		},
 		"regions": {
 			reason: "there is one", want: region,
-			ask: func(t *testing.T, w *world) (any, error) {
+			ask: func(t *testing.T, w *testEndpoint) (any, error) {
 				out, err := w.ec2.DescribeRegions(t.Context(), &ec2.DescribeRegionsInput{})
 				return *out.Regions[0].RegionName, err
 			},
 		},
 		"offerings": {
 			reason: "g5.xlarge is in two zones", want: []string{"us-west-2a", "us-west-2b"},
-			ask: func(t *testing.T, w *world) (any, error) {
+			ask: func(t *testing.T, w *testEndpoint) (any, error) {
 				out, err := w.ec2.DescribeInstanceTypeOfferings(t.Context(), &ec2.DescribeInstanceTypeOfferingsInput{LocationType: "availability-zone", Filters: []ec2types.Filter{where("instance-type", "g5.*")}})
 				var got []string
 				for _, o := range out.InstanceTypeOfferings {
@@ -95,7 +92,7 @@ func TestReads(t *testing.T) {
 		},
 		"spot prices": {
 			reason: "in force now", want: []string{"m5.large us-west-2a 0.035000", "m5.large us-west-2b 0.033000", "m5.large us-west-2c 0.040000"},
-			ask: func(t *testing.T, w *world) (any, error) {
+			ask: func(t *testing.T, w *testEndpoint) (any, error) {
 				out, err := w.ec2.DescribeSpotPriceHistory(t.Context(), &ec2.DescribeSpotPriceHistoryInput{InstanceTypes: []ec2types.InstanceType{"m5.large"}, ProductDescriptions: []string{"Linux/UNIX"}, StartTime: aws.Time(start())})
 				var got []string
 				for _, p := range out.SpotPriceHistory {
@@ -106,89 +103,89 @@ func TestReads(t *testing.T) {
 		},
 		"no such type": {
 			reason: "types must exist", code: "InvalidInstanceType",
-			ask: func(t *testing.T, w *world) (any, error) {
+			ask: func(t *testing.T, w *testEndpoint) (any, error) {
 				return w.ec2.DescribeInstanceTypes(t.Context(), &ec2.DescribeInstanceTypesInput{InstanceTypes: []ec2types.InstanceType{"m5.tiny"}})
 			},
 		},
 		"dry run": {
 			reason: "of a read", code: "DryRunOperation",
-			ask: func(t *testing.T, w *world) (any, error) {
+			ask: func(t *testing.T, w *testEndpoint) (any, error) {
 				return w.ec2.DescribeInstanceTypes(t.Context(), &ec2.DescribeInstanceTypesInput{DryRun: aws.Bool(true)})
 			},
 		},
 		"malformed instance": {
 			reason: "IDs have a form", code: "InvalidInstanceID.Malformed",
-			ask: func(t *testing.T, w *world) (any, error) {
+			ask: func(t *testing.T, w *testEndpoint) (any, error) {
 				return w.ec2.DescribeInstances(t.Context(), &ec2.DescribeInstancesInput{InstanceIds: []string{"i-1"}})
 			},
 		},
 		"instances and pages": {
 			reason: "exclude each other", code: "InvalidParameterCombination",
-			ask: func(t *testing.T, w *world) (any, error) {
+			ask: func(t *testing.T, w *testEndpoint) (any, error) {
 				return w.ec2.DescribeInstances(t.Context(), &ec2.DescribeInstancesInput{InstanceIds: []string{"i-00000000"}, MaxResults: aws.Int32(5)})
 			},
 		},
 		"page too small": {
 			reason: "five at least", code: "InvalidParameterValue",
-			ask: func(t *testing.T, w *world) (any, error) {
+			ask: func(t *testing.T, w *testEndpoint) (any, error) {
 				return w.ec2.DescribeInstances(t.Context(), &ec2.DescribeInstancesInput{MaxResults: aws.Int32(1)})
 			},
 		},
 		"bad token": {
 			reason: "tokens are ours", code: "InvalidNextToken",
-			ask: func(t *testing.T, w *world) (any, error) {
+			ask: func(t *testing.T, w *testEndpoint) (any, error) {
 				return w.ec2.DescribeInstances(t.Context(), &ec2.DescribeInstancesInput{NextToken: aws.String("next")})
 			},
 		},
 		"capacity reservations": {
 			reason: "none", want: 0,
-			ask: func(t *testing.T, w *world) (any, error) {
+			ask: func(t *testing.T, w *testEndpoint) (any, error) {
 				out, err := w.ec2.DescribeCapacityReservations(t.Context(), &ec2.DescribeCapacityReservationsInput{Filters: []ec2types.Filter{where("state", "active")}})
 				return len(out.CapacityReservations), err
 			},
 		},
 		"placement groups": {
 			reason: "none", code: "InvalidPlacementGroup.Unknown",
-			ask: func(t *testing.T, w *world) (any, error) {
+			ask: func(t *testing.T, w *testEndpoint) (any, error) {
 				return w.ec2.DescribePlacementGroups(t.Context(), &ec2.DescribePlacementGroupsInput{GroupNames: []string{"close"}})
 			},
 		},
 		"cluster": {
 			reason: "the one", want: []string{"1.36", "https://127.0.0.1:6443", "10.100.0.0/16"},
-			ask: func(t *testing.T, w *world) (any, error) {
+			ask: func(t *testing.T, w *testEndpoint) (any, error) {
 				out, err := eks.NewFromConfig(w.cfg).DescribeCluster(t.Context(), &eks.DescribeClusterInput{Name: aws.String("demo")})
 				return []string{*out.Cluster.Version, *out.Cluster.Endpoint, *out.Cluster.KubernetesNetworkConfig.ServiceIpv4Cidr}, err
 			},
 		},
 		"another cluster": {
 			reason: "there is one only", code: "ResourceNotFoundException",
-			ask: func(t *testing.T, w *world) (any, error) {
+			ask: func(t *testing.T, w *testEndpoint) (any, error) {
 				return eks.NewFromConfig(w.cfg).DescribeCluster(t.Context(), &eks.DescribeClusterInput{Name: aws.String("other")})
 			},
 		},
 		"identity": {
 			reason: "whoever asks", want: "123456789012",
-			ask: func(t *testing.T, w *world) (any, error) {
+			ask: func(t *testing.T, w *testEndpoint) (any, error) {
 				out, err := sts.NewFromConfig(w.cfg).GetCallerIdentity(t.Context(), &sts.GetCallerIdentityInput{})
 				return *out.Account, err
 			},
 		},
 		"no such parameter": {
 			reason: "AL2 ended with 1.32", code: "ParameterNotFound",
-			ask: func(t *testing.T, w *world) (any, error) {
+			ask: func(t *testing.T, w *testEndpoint) (any, error) {
 				return ssm.NewFromConfig(w.cfg).GetParameter(t.Context(), &ssm.GetParameterInput{Name: aws.String("/aws/service/eks/optimized-ami/1.36/amazon-linux-2/recommended/image_id")})
 			},
 		},
 		"parameters": {
 			reason: "found and not found", want: []int{1, 1},
-			ask: func(t *testing.T, w *world) (any, error) {
+			ask: func(t *testing.T, w *testEndpoint) (any, error) {
 				out, err := ssm.NewFromConfig(w.cfg).GetParameters(t.Context(), &ssm.GetParametersInput{Names: []string{"/aws/service/bottlerocket/aws-k8s-1.36/arm64/latest/image_id", "/x"}})
 				return []int{len(out.Parameters), len(out.InvalidParameters)}, err
 			},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			got, err := tc.ask(t, newWorld(t))
+			got, err := tc.ask(t, newEndpoint(t))
 			wantCode(t, err, tc.code)
 			if tc.code == "" {
 				if diff := cmp.Diff(tc.want, got); diff != "" {
@@ -207,7 +204,7 @@ func subnets(out *ec2.DescribeSubnetsOutput) []ec2types.Subnet {
 }
 
 func TestImageParameters(t *testing.T) {
-	w := newWorld(t)
+	w := newEndpoint(t)
 	for path, arch := range map[string]ec2types.ArchitectureValues{
 		"/aws/service/eks/optimized-ami/1.36/amazon-linux-2023/x86_64/standard/recommended/image_id":                                         "x86_64",
 		"/aws/service/eks/optimized-ami/1.36/amazon-linux-2023/arm64/nvidia/recommended/image_id":                                            "arm64",
@@ -230,7 +227,7 @@ func TestImageParameters(t *testing.T) {
 }
 
 func TestInstanceTypes(t *testing.T) {
-	w := newWorld(t)
+	w := newEndpoint(t)
 	got := map[ec2types.InstanceType]ec2types.InstanceTypeInfo{}
 	pages := ec2.NewDescribeInstanceTypesPaginator(w.ec2, &ec2.DescribeInstanceTypesInput{MaxResults: aws.Int32(5)})
 	for n := 0; pages.HasMorePages(); n++ {
@@ -276,7 +273,7 @@ func TestInstanceTypes(t *testing.T) {
 }
 
 func TestPrices(t *testing.T) {
-	w := newWorld(t)
+	w := newEndpoint(t)
 	ask := func() map[string]string {
 		t.Helper()
 		term := func(field, value string) pricingtypes.Filter {
@@ -317,106 +314,5 @@ func TestPrices(t *testing.T) {
 	}
 	if got := ask()["m5.large"]; got != "0.2000000000" {
 		t.Errorf("after the change m5.large costs %s", got)
-	}
-}
-
-func TestInstanceProfiles(t *testing.T) {
-	w := newWorld(t)
-	client := iam.NewFromConfig(w.cfg)
-	ctx, name := t.Context(), aws.String("demo_profile")
-	_, err := client.GetInstanceProfile(ctx, &iam.GetInstanceProfileInput{InstanceProfileName: name})
-	wantCode(t, err, "NoSuchEntity")
-	create := &iam.CreateInstanceProfileInput{InstanceProfileName: name, Tags: []iamtypes.Tag{{Key: aws.String("a"), Value: aws.String("b")}}}
-	_, err = client.CreateInstanceProfile(ctx, create)
-	wantCode(t, err, "")
-	_, err = client.CreateInstanceProfile(ctx, create)
-	wantCode(t, err, "EntityAlreadyExists")
-	add := &iam.AddRoleToInstanceProfileInput{InstanceProfileName: name, RoleName: aws.String("KarpenterNodeRole-demo")}
-	_, err = client.AddRoleToInstanceProfile(ctx, add)
-	wantCode(t, err, "")
-	_, err = client.AddRoleToInstanceProfile(ctx, add)
-	wantCode(t, err, "LimitExceeded")
-	_, err = client.AddRoleToInstanceProfile(ctx, &iam.AddRoleToInstanceProfileInput{InstanceProfileName: name, RoleName: aws.String("nobody")})
-	wantCode(t, err, "NoSuchEntity")
-	_, err = client.TagInstanceProfile(ctx, &iam.TagInstanceProfileInput{InstanceProfileName: name, Tags: []iamtypes.Tag{{Key: aws.String("c"), Value: aws.String("")}}})
-	wantCode(t, err, "")
-	got, err := client.GetInstanceProfile(ctx, &iam.GetInstanceProfileInput{InstanceProfileName: name})
-	wantCode(t, err, "")
-	if p := got.InstanceProfile; len(p.Tags) != 2 || len(p.Roles) != 1 || *p.Arn != "arn:aws:iam::123456789012:instance-profile/demo_profile" {
-		t.Errorf("profile %+v", p)
-	}
-	list, err := client.ListInstanceProfiles(ctx, &iam.ListInstanceProfilesInput{PathPrefix: aws.String("/")})
-	wantCode(t, err, "")
-	if len(list.InstanceProfiles) != 1 {
-		t.Errorf("%d profiles, want 1", len(list.InstanceProfiles))
-	}
-	_, err = client.DeleteInstanceProfile(ctx, &iam.DeleteInstanceProfileInput{InstanceProfileName: name})
-	wantCode(t, err, "DeleteConflict")
-	_, err = client.RemoveRoleFromInstanceProfile(ctx, &iam.RemoveRoleFromInstanceProfileInput{InstanceProfileName: name, RoleName: add.RoleName})
-	wantCode(t, err, "")
-	_, err = client.DeleteInstanceProfile(ctx, &iam.DeleteInstanceProfileInput{InstanceProfileName: name})
-	wantCode(t, err, "")
-	_, err = client.GetRole(ctx, &iam.GetRoleInput{RoleName: add.RoleName})
-	wantCode(t, err, "")
-}
-
-func TestLaunchTemplates(t *testing.T) {
-	w := newWorld(t)
-	ctx := t.Context()
-	in := &ec2.CreateLaunchTemplateInput{
-		LaunchTemplateName: aws.String("karpenter.k8s.aws/ami-1/abc"), ClientToken: aws.String("token"),
-		LaunchTemplateData: &ec2types.RequestLaunchTemplateData{
-			ImageId: aws.String(w.image(t, "arm64")), UserData: aws.String("aGVsbG8="),
-			MetadataOptions:     &ec2types.LaunchTemplateInstanceMetadataOptionsRequest{HttpTokens: "required", HttpPutResponseHopLimit: aws.Int32(1)},
-			BlockDeviceMappings: []ec2types.LaunchTemplateBlockDeviceMappingRequest{{DeviceName: aws.String("/dev/xvda"), Ebs: &ec2types.LaunchTemplateEbsBlockDeviceRequest{VolumeSize: aws.Int32(20), VolumeType: "gp3", Encrypted: aws.Bool(true)}}},
-			NetworkInterfaces:   []ec2types.LaunchTemplateInstanceNetworkInterfaceSpecificationRequest{{DeviceIndex: aws.Int32(0), Groups: []string{"sg-00000000"}, AssociatePublicIpAddress: aws.Bool(false)}},
-		},
-		TagSpecifications: []ec2types.TagSpecification{{ResourceType: "launch-template", Tags: []ec2types.Tag{{Key: aws.String("a"), Value: aws.String("b")}}}},
-	}
-	first, err := w.ec2.CreateLaunchTemplate(ctx, in)
-	wantCode(t, err, "")
-	again, err := w.ec2.CreateLaunchTemplate(ctx, in)
-	wantCode(t, err, "")
-	if *first.LaunchTemplate.LaunchTemplateId != *again.LaunchTemplate.LaunchTemplateId {
-		t.Error("the same token made another template")
-	}
-	in.ClientToken = aws.String("other")
-	_, err = w.ec2.CreateLaunchTemplate(ctx, in)
-	wantCode(t, err, "InvalidLaunchTemplateName.AlreadyExistsException")
-	id := first.LaunchTemplate.LaunchTemplateId
-	_, err = w.ec2.CreateLaunchTemplateVersion(ctx, &ec2.CreateLaunchTemplateVersionInput{
-		LaunchTemplateId: id, SourceVersion: aws.String("1"), LaunchTemplateData: &ec2types.RequestLaunchTemplateData{InstanceType: "m6g.large"},
-	})
-	wantCode(t, err, "")
-	versions, err := w.ec2.DescribeLaunchTemplateVersions(ctx, &ec2.DescribeLaunchTemplateVersionsInput{LaunchTemplateId: id, Versions: []string{"$Latest"}})
-	wantCode(t, err, "")
-	v := versions.LaunchTemplateVersions[0]
-	if d := v.LaunchTemplateData; *v.VersionNumber != 2 || d.InstanceType != "m6g.large" || *d.UserData != "aGVsbG8=" || *d.MetadataOptions.HttpPutResponseHopLimit != 1 ||
-		*d.BlockDeviceMappings[0].Ebs.VolumeSize != 20 || d.NetworkInterfaces[0].Groups[0] != "sg-00000000" || *d.NetworkInterfaces[0].AssociatePublicIpAddress {
-		t.Errorf("version %+v", d)
-	}
-	list, err := w.ec2.DescribeLaunchTemplates(ctx, &ec2.DescribeLaunchTemplatesInput{Filters: []ec2types.Filter{where("tag:a", "b")}})
-	wantCode(t, err, "")
-	if len(list.LaunchTemplates) != 1 || *list.LaunchTemplates[0].LatestVersionNumber != 2 {
-		t.Errorf("templates %+v", list.LaunchTemplates)
-	}
-	deleted, err := w.ec2.DeleteLaunchTemplateVersions(ctx, &ec2.DeleteLaunchTemplateVersionsInput{LaunchTemplateId: id, Versions: []string{"1", "2"}})
-	wantCode(t, err, "")
-	if len(deleted.SuccessfullyDeletedLaunchTemplateVersions) != 1 || len(deleted.UnsuccessfullyDeletedLaunchTemplateVersions) != 1 {
-		t.Errorf("deleted %+v, want version 2 and not the default", deleted)
-	}
-	_, err = w.ec2.DeleteLaunchTemplate(ctx, &ec2.DeleteLaunchTemplateInput{LaunchTemplateId: id})
-	wantCode(t, err, "")
-	_, err = w.ec2.DeleteLaunchTemplate(ctx, &ec2.DeleteLaunchTemplateInput{LaunchTemplateId: id})
-	wantCode(t, err, "InvalidLaunchTemplateId.NotFound")
-	for name, data := range map[string]*ec2types.RequestLaunchTemplateData{
-		"user data":            {UserData: aws.String("not base64!")},
-		"groups and interface": {SecurityGroupIds: []string{"sg-1"}, NetworkInterfaces: []ec2types.LaunchTemplateInstanceNetworkInterfaceSpecificationRequest{{DeviceIndex: aws.Int32(0)}}},
-		"tokens":               {MetadataOptions: &ec2types.LaunchTemplateInstanceMetadataOptionsRequest{HttpTokens: "maybe"}},
-		"big user data":        {UserData: aws.String(strings.Repeat("AAAA", 6000))},
-	} {
-		if _, err := w.ec2.CreateLaunchTemplate(ctx, &ec2.CreateLaunchTemplateInput{LaunchTemplateName: aws.String("refused"), LaunchTemplateData: data}); err == nil {
-			t.Errorf("%s: the template was accepted", name)
-		}
 	}
 }

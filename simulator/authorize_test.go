@@ -33,20 +33,20 @@ func TestPolicyRefuses(t *testing.T) {
 	const cluster, class = "kubernetes.io/cluster/mig", "karpenter.k8s.aws/ec2nodeclass"
 	for name, tc := range map[string]struct {
 		reason string
-		ask    func(*testing.T, *world, *world) error
+		ask    func(*testing.T, *testEndpoint, *testEndpoint) error
 		code   string
 		says   string
 	}{
 		"template without tags": {
 			reason: "what is created has to be tagged", code: "UnauthorizedOperation", says: "ec2:CreateLaunchTemplate on resource: arn:aws:ec2:us-west-2:123456789012:launch-template/*",
-			ask: func(t *testing.T, w, _ *world) error {
+			ask: func(t *testing.T, w, _ *testEndpoint) error {
 				_, err := w.ec2.CreateLaunchTemplate(t.Context(), &ec2.CreateLaunchTemplateInput{LaunchTemplateName: aws.String("one"), LaunchTemplateData: &ec2types.RequestLaunchTemplateData{ImageId: aws.String("ami-00000000")}})
 				return err
 			},
 		},
 		"template with tags": {
 			reason: "as the policy wants them",
-			ask: func(t *testing.T, w, _ *world) error {
+			ask: func(t *testing.T, w, _ *testEndpoint) error {
 				_, err := w.ec2.CreateLaunchTemplate(t.Context(), &ec2.CreateLaunchTemplateInput{
 					LaunchTemplateName: aws.String("one"), LaunchTemplateData: &ec2types.RequestLaunchTemplateData{ImageId: aws.String("ami-00000000")},
 					TagSpecifications: tagsOf("launch-template", cluster, "owned", class, "a", "eks:eks-cluster-name", "mig"),
@@ -56,14 +56,14 @@ func TestPolicyRefuses(t *testing.T) {
 		},
 		"dry run": {
 			reason: "a dry run tells that it is not allowed", code: "UnauthorizedOperation", says: "ec2:CreateLaunchTemplate",
-			ask: func(t *testing.T, w, _ *world) error {
+			ask: func(t *testing.T, w, _ *testEndpoint) error {
 				_, err := w.ec2.CreateLaunchTemplate(t.Context(), &ec2.CreateLaunchTemplateInput{LaunchTemplateName: aws.String("one"), LaunchTemplateData: &ec2types.RequestLaunchTemplateData{ImageId: aws.String("ami-00000000")}, DryRun: aws.Bool(true)})
 				return err
 			},
 		},
 		"fleet from another's template": {
 			reason: "resource tags of what is used", code: "UnauthorizedOperation", says: ":launch-template/lt-",
-			ask: func(t *testing.T, w, root *world) error {
+			ask: func(t *testing.T, w, root *testEndpoint) error {
 				in := fleet(root.template(t, "theirs"), onDemand, override("m5.large", "us-west-2a", 0))
 				in.TagSpecifications = nil
 				for _, kind := range []ec2types.ResourceType{"fleet", "instance", "volume", "network-interface"} {
@@ -75,35 +75,35 @@ func TestPolicyRefuses(t *testing.T) {
 		},
 		"another's instance": {
 			reason: "it lacks the cluster's tag", code: "UnauthorizedOperation", says: "ec2:TerminateInstances",
-			ask: func(t *testing.T, w, root *world) error {
+			ask: func(t *testing.T, w, root *testEndpoint) error {
 				_, err := w.ec2.TerminateInstances(t.Context(), &ec2.TerminateInstancesInput{InstanceIds: []string{root.run(t)}})
 				return err
 			},
 		},
 		"own instance": {
 			reason: "it has the tag",
-			ask: func(t *testing.T, w, root *world) error {
+			ask: func(t *testing.T, w, root *testEndpoint) error {
 				_, err := w.ec2.TerminateInstances(t.Context(), &ec2.TerminateInstancesInput{InstanceIds: []string{root.run(t, cluster, "owned")}})
 				return err
 			},
 		},
 		"another tag key": {
 			reason: "all keys have to be among those listed", code: "UnauthorizedOperation", says: "ec2:CreateTags",
-			ask: func(t *testing.T, w, root *world) error {
+			ask: func(t *testing.T, w, root *testEndpoint) error {
 				_, err := w.ec2.CreateTags(t.Context(), &ec2.CreateTagsInput{Resources: []string{root.run(t, cluster, "owned")}, Tags: tagsOf("", "Name", "x", "team", "y")[0].Tags})
 				return err
 			},
 		},
 		"listed tag key": {
 			reason: "Name is listed",
-			ask: func(t *testing.T, w, root *world) error {
+			ask: func(t *testing.T, w, root *testEndpoint) error {
 				_, err := w.ec2.CreateTags(t.Context(), &ec2.CreateTagsInput{Resources: []string{root.run(t, cluster, "owned")}, Tags: tagsOf("", "Name", "x")[0].Tags})
 				return err
 			},
 		},
 		"profile of another region": {
 			reason: "the tag says eu-west-1", code: "AccessDenied", says: "iam:CreateInstanceProfile",
-			ask: func(t *testing.T, w, _ *world) error {
+			ask: func(t *testing.T, w, _ *testEndpoint) error {
 				_, err := iam.NewFromConfig(w.cfg).CreateInstanceProfile(t.Context(), &iam.CreateInstanceProfileInput{
 					InstanceProfileName: aws.String("x"),
 					Tags:                []iamtypes.Tag{{Key: aws.String(cluster), Value: aws.String("owned")}, {Key: aws.String("topology.kubernetes.io/region"), Value: aws.String("eu-west-1")}},
@@ -113,28 +113,28 @@ func TestPolicyRefuses(t *testing.T) {
 		},
 		"private parameter": {
 			reason: "only AWS's own", code: "AccessDeniedException", says: "arn:aws:ssm:us-west-2:123456789012:parameter/x",
-			ask: func(t *testing.T, w, _ *world) error {
+			ask: func(t *testing.T, w, _ *testEndpoint) error {
 				_, err := ssm.NewFromConfig(w.cfg).GetParameter(t.Context(), &ssm.GetParameterInput{Name: aws.String("/x")})
 				return err
 			},
 		},
 		"sending": {
 			reason: "only reading", code: "AccessDeniedException", says: "sqs:SendMessage on resource: arn:aws:sqs:us-west-2:123456789012:mig",
-			ask: func(t *testing.T, w, _ *world) error {
+			ask: func(t *testing.T, w, _ *testEndpoint) error {
 				_, err := sqs.NewFromConfig(w.cfg).SendMessage(t.Context(), &sqs.SendMessageInput{QueueUrl: aws.String(w.url + "/123456789012/mig"), MessageBody: aws.String("x")})
 				return err
 			},
 		},
 		"identity": {
 			reason: "nobody has to be allowed to ask who he is",
-			ask: func(t *testing.T, w, _ *world) error {
+			ask: func(t *testing.T, w, _ *testEndpoint) error {
 				_, err := sts.NewFromConfig(w.cfg).GetCallerIdentity(t.Context(), &sts.GetCallerIdentityInput{})
 				return err
 			},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			w := newWorld(t, func(c *simulator.Config) { c.Cluster, c.Policies = "mig", []*policy.Document{readPolicy(t)} })
+			w := newEndpoint(t, func(c *simulator.Config) { c.Cluster, c.Policies = "mig", []*policy.Document{readPolicy(t)} })
 			root := *w
 			root.cfg.Credentials = credentials.NewStaticCredentialsProvider(simulator.JoinerKey, "secret", "")
 			root.ec2 = ec2.NewFromConfig(root.cfg)
@@ -148,7 +148,7 @@ func TestPolicyRefuses(t *testing.T) {
 }
 
 // run launches one instance with tags and gives its ID.
-func (w *world) run(t *testing.T, pairs ...string) string {
+func (w *testEndpoint) run(t *testing.T, pairs ...string) string {
 	t.Helper()
 	in := &ec2.RunInstancesInput{MinCount: aws.Int32(1), MaxCount: aws.Int32(1), InstanceType: "m5.large", ImageId: aws.String(w.image(t, "x86_64"))}
 	if len(pairs) > 0 {
@@ -165,7 +165,7 @@ func TestEncodedMessage(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w := newWorld(t, func(c *simulator.Config) { c.Policies = []*policy.Document{everything} })
+	w := newEndpoint(t, func(c *simulator.Config) { c.Policies = []*policy.Document{everything} })
 	_, err = w.ec2.DescribeSubnets(t.Context(), &ec2.DescribeSubnetsInput{})
 	wantCode(t, err, "UnauthorizedOperation")
 	found := regexp.MustCompile(`Encoded authorization failure message: (\S+)`).FindStringSubmatch(err.Error())

@@ -22,7 +22,7 @@ import (
 )
 
 // post gives an order over HTTP and reads the answer.
-func (w *world) post(t *testing.T, path, body string) (int, map[string]any) {
+func (w *testEndpoint) post(t *testing.T, path, body string) (int, map[string]any) {
 	t.Helper()
 	r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, w.url+path, strings.NewReader(body))
 	if err != nil {
@@ -47,7 +47,7 @@ func (w *world) post(t *testing.T, path, body string) (int, map[string]any) {
 }
 
 func TestFaults(t *testing.T) {
-	w := newWorld(t)
+	w := newEndpoint(t)
 	describe := func() error {
 		_, err := w.ec2.DescribeInstances(t.Context(), &ec2.DescribeInstancesInput{})
 		return err
@@ -112,7 +112,7 @@ func TestFaultsThatSkip(t *testing.T) {
 		"last one spoils":  {"whichever was ordered first", []string{`{"action":"DescribeInstances","code":"B","skip":1}`, `{"action":"DescribeInstances","code":"A"}`}, []string{"A", "", "B", ""}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			w := newWorld(t)
+			w := newEndpoint(t)
 			for _, f := range c.faults {
 				if status, out := w.post(t, "/_sim/faults", f); status != http.StatusOK {
 					t.Fatalf("order %s: %d, %v", f, status, out)
@@ -130,7 +130,7 @@ func TestFaultsThatSkip(t *testing.T) {
 			}
 		})
 	}
-	w := newWorld(t)
+	w := newEndpoint(t)
 	for _, body := range []string{`{"code":"A","skip":-1}`, `{"code":"A","offering":{},"skip":1}`} {
 		if status, _ := w.post(t, "/_sim/faults", body); status != http.StatusBadRequest {
 			t.Errorf("%s was accepted", body)
@@ -139,7 +139,7 @@ func TestFaultsThatSkip(t *testing.T) {
 }
 
 func TestLatency(t *testing.T) {
-	w := newWorld(t)
+	w := newEndpoint(t)
 	order(t, w, simulator.Fault{Action: "DescribeInstances", Latency: simulator.Duration{Duration: time.Minute}})
 	done := make(chan error, 1)
 	go func() {
@@ -152,7 +152,7 @@ func TestLatency(t *testing.T) {
 }
 
 func TestInterruption(t *testing.T) {
-	w := newWorld(t)
+	w := newEndpoint(t)
 	ctx := t.Context()
 	out, err := w.ec2.CreateFleet(ctx, fleet(w.template(t, "one"), spot, override("m5.large", "us-west-2a", 0)))
 	wantCode(t, err, "")
@@ -220,7 +220,7 @@ func TestInterruption(t *testing.T) {
 }
 
 func TestStatusChecks(t *testing.T) {
-	w := newWorld(t)
+	w := newEndpoint(t)
 	out, err := w.ec2.CreateFleet(t.Context(), fleet(w.template(t, "one"), spot, override("m5.large", "us-west-2a", 0)))
 	wantCode(t, err, "")
 	id := out.Instances[0].InstanceIds[0]
@@ -237,7 +237,7 @@ func TestStatusChecks(t *testing.T) {
 }
 
 func TestCapacityAndReset(t *testing.T) {
-	w := newWorld(t)
+	w := newEndpoint(t)
 	status, _ := w.post(t, "/_sim/capacity", `[{"type":"m5.large","zone":"us-west-2a","capacityType":"spot","free":1}]`)
 	if status != http.StatusOK {
 		t.Fatal(status)
@@ -275,7 +275,7 @@ func TestCapacityAndReset(t *testing.T) {
 }
 
 func TestWithoutCredentials(t *testing.T) {
-	w := newWorld(t)
+	w := newEndpoint(t)
 	for name, tc := range map[string]struct{ header, want string }{
 		"nothing":        {"", "MissingAuthenticationToken"},
 		"not version 4":  {"Basic abc", "AuthFailure"},

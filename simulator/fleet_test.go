@@ -19,7 +19,7 @@ const (
 )
 
 func TestFleetLifecycle(t *testing.T) {
-	w := newWorld(t)
+	w := newEndpoint(t)
 	ctx := t.Context()
 	out, err := w.ec2.CreateFleet(ctx, fleet(w.template(t, "one"), onDemand, override("m5.xlarge", "us-west-2a", 1), override("m5.large", "us-west-2b", 0)))
 	wantCode(t, err, "")
@@ -66,7 +66,7 @@ func TestFleetLifecycle(t *testing.T) {
 	wantCode(t, err, "InvalidInstanceID.NotFound")
 }
 
-func (w *world) describe(t *testing.T, id string) ec2types.Instance {
+func (w *testEndpoint) describe(t *testing.T, id string) ec2types.Instance {
 	t.Helper()
 	out, err := w.ec2.DescribeInstances(t.Context(), &ec2.DescribeInstancesInput{InstanceIds: []string{id}})
 	wantCode(t, err, "")
@@ -74,7 +74,7 @@ func (w *world) describe(t *testing.T, id string) ec2types.Instance {
 }
 
 func TestFleetToken(t *testing.T) {
-	w := newWorld(t)
+	w := newEndpoint(t)
 	ctx := t.Context()
 	in := fleet(w.template(t, "one"), spot, override("m5.large", "us-west-2a", 0))
 	in.ClientToken = aws.String("attempt-1")
@@ -117,7 +117,7 @@ func TestFleetToken(t *testing.T) {
 	wantCode(t, err, "")
 }
 
-func order(t *testing.T, w *world, f simulator.Fault) {
+func order(t *testing.T, w *testEndpoint, f simulator.Fault) {
 	t.Helper()
 	if _, err := w.server.Order(f); err != nil {
 		t.Fatal(err)
@@ -142,7 +142,7 @@ func TestFleetStrategies(t *testing.T) {
 		"spot prioritized":       {"depth first, which the test makes equal, then priority", spot, "", "capacity-optimized-prioritized", "m5.xlarge us-west-2a"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			w := newWorld(t, func(c *simulator.Config) { c.Seed = evenSeed })
+			w := newEndpoint(t, func(c *simulator.Config) { c.Seed = evenSeed })
 			in := fleet(w.template(t, "one"), tc.kind, all...)
 			in.OnDemandOptions.AllocationStrategy, in.SpotOptions.AllocationStrategy = tc.onDemand, tc.spot
 			out, err := w.ec2.CreateFleet(t.Context(), in)
@@ -163,12 +163,12 @@ func TestFleetErrors(t *testing.T) {
 		reason   string
 		override ec2types.FleetLaunchTemplateOverridesRequest
 		kind     ec2types.DefaultTargetCapacityType
-		prepare  func(*world) error
+		prepare  func(*testEndpoint) error
 		code     string
 	}{
 		"sold out": {
 			reason: "a pool bounded to nothing", kind: onDemand, override: override("m5.large", "us-west-2a", 0), code: "InsufficientInstanceCapacity",
-			prepare: func(w *world) error {
+			prepare: func(w *testEndpoint) error {
 				return w.server.SetCapacity([]simulator.Capacity{{Type: "m5.large", Zone: "us-west-2a", CapacityType: model.OnDemand, Free: new(int)}})
 			},
 		},
@@ -182,7 +182,7 @@ func TestFleetErrors(t *testing.T) {
 		"above on-demand's quota": {reason: "96 vCPUs of 10", kind: onDemand, override: override("m5.metal", "us-west-2a", 0), code: "VcpuLimitExceeded"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			w := newWorld(t, func(c *simulator.Config) { c.SpotVCPUs, c.OnDemandVCPUs = 3, 10 })
+			w := newEndpoint(t, func(c *simulator.Config) { c.SpotVCPUs, c.OnDemandVCPUs = 3, 10 })
 			if tc.prepare != nil {
 				if err := tc.prepare(w); err != nil {
 					t.Fatal(err)
@@ -234,7 +234,7 @@ func TestFleetRefused(t *testing.T) {
 		"dry run":      {"nothing is wrong", func(in *ec2.CreateFleetInput) { in.DryRun = aws.Bool(true) }, "DryRunOperation"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			w := newWorld(t)
+			w := newEndpoint(t)
 			in := fleet(w.template(t, "one"), onDemand, one)
 			tc.change(in)
 			_, err := w.ec2.CreateFleet(t.Context(), in)
@@ -247,7 +247,7 @@ func TestFleetRefused(t *testing.T) {
 }
 
 func TestFleetPassesOverPools(t *testing.T) {
-	w := newWorld(t)
+	w := newEndpoint(t)
 	order(t, w, simulator.Fault{Action: "CreateFleet", Offering: &simulator.Offering{Type: "m5.large", Zone: "us-west-2a", CapacityType: model.OnDemand}, Code: "InsufficientInstanceCapacity", Forever: true})
 	in := fleet(w.template(t, "one"), onDemand, override("m5.large", "us-west-2a", 0), override("m5.large", "us-west-2b", 1), override("m5.large", "us-west-2c", 2))
 	in.TargetCapacitySpecification.TotalTargetCapacity = aws.Int32(3)
@@ -262,7 +262,7 @@ func TestFleetPassesOverPools(t *testing.T) {
 }
 
 func TestFleetAttempts(t *testing.T) {
-	w := newWorld(t, func(c *simulator.Config) { c.FleetAttempts = 2 })
+	w := newEndpoint(t, func(c *simulator.Config) { c.FleetAttempts = 2 })
 	order(t, w, simulator.Fault{Offering: &simulator.Offering{}, Code: "InsufficientInstanceCapacity", Forever: true})
 	out, err := w.ec2.CreateFleet(t.Context(), fleet(w.template(t, "one"), onDemand, override("m5.large", "us-west-2a", 0), override("m5.large", "us-west-2b", 1), override("m5.large", "us-west-2c", 2)))
 	wantCode(t, err, "")
@@ -276,7 +276,7 @@ func TestFleetAttempts(t *testing.T) {
 }
 
 func TestFleetTimesOutAfterSuccess(t *testing.T) {
-	w := newWorld(t)
+	w := newEndpoint(t)
 	in := fleet(w.template(t, "one"), onDemand, override("m5.large", "us-west-2a", 0))
 	in.ClientToken = aws.String("attempt-1")
 	order(t, w, simulator.Fault{Action: "CreateFleet", AfterSuccess: true})
@@ -291,7 +291,7 @@ func TestFleetTimesOutAfterSuccess(t *testing.T) {
 }
 
 func TestEventualConsistency(t *testing.T) {
-	w := newWorld(t, func(c *simulator.Config) { c.Lag = 3 * time.Second })
+	w := newEndpoint(t, func(c *simulator.Config) { c.Lag = 3 * time.Second })
 	out, err := w.ec2.CreateFleet(t.Context(), fleet(w.template(t, "one"), onDemand, override("m5.large", "us-west-2a", 0)))
 	wantCode(t, err, "")
 	id := out.Instances[0].InstanceIds[0]

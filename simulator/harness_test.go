@@ -2,12 +2,11 @@ package simulator_test
 
 import (
 	"errors"
-	"net/http/httptest"
+	"slices"
 	"testing"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/credentials"
 	"github.com/aws/aws-sdk-go-v2/service/ec2"
 	ec2types "github.com/aws/aws-sdk-go-v2/service/ec2/types"
 	"github.com/aws/smithy-go"
@@ -16,14 +15,15 @@ import (
 	"spokeshave.dev/controller/cloud/catalog"
 	"spokeshave.dev/controller/core/model"
 	"spokeshave.dev/simulator"
+	endpoint "spokeshave.dev/test/kit/ec2"
 )
 
-const region = "us-west-2"
+const region = endpoint.Region
 
 func start() time.Time { return time.Date(2026, 8, 1, 12, 0, 0, 0, time.UTC) }
 
-// world is a server with a clock of its own and the SDK's way to it.
-type world struct {
+// testEndpoint is a server with a clock of its own and the SDK's way to it.
+type testEndpoint struct {
 	server *simulator.Server
 	clock  *clocktesting.FakeClock
 	url    string
@@ -55,25 +55,16 @@ func types() ([]catalog.Type, []catalog.Sale) {
 	return facts, sales
 }
 
-func newWorld(t *testing.T, change ...func(*simulator.Config)) *world {
+func newEndpoint(t *testing.T, change ...func(*simulator.Config)) *testEndpoint {
 	t.Helper()
-	w := &world{clock: clocktesting.NewFakeClock(start())}
+	w := &testEndpoint{clock: clocktesting.NewFakeClock(start())}
 	facts, sales := types()
-	cfg := simulator.Config{Region: region, Cluster: "demo", Seed: 1, Clock: w.clock, Types: facts, Sales: sales, PendingDelay: 5 * time.Second, ShutdownDelay: 10 * time.Second}
-	for _, c := range change {
-		c(&cfg)
+	small := func(cfg *simulator.Config) {
+		cfg.Clock, cfg.Types, cfg.Sales, cfg.PendingDelay, cfg.ShutdownDelay = w.clock, facts, sales, 5*time.Second, 10*time.Second
 	}
-	server, err := simulator.New(cfg)
-	if err != nil {
-		t.Fatal(err)
-	}
-	listener := httptest.NewServer(server)
-	t.Cleanup(listener.Close)
-	w.server, w.url = server, listener.URL
-	w.cfg = aws.Config{
-		Region: region, BaseEndpoint: &w.url, Credentials: credentials.NewStaticCredentialsProvider("AKIDTEST", "secret", ""),
-		Retryer: func() aws.Retryer { return aws.NopRetryer{} },
-	}
+	at := endpoint.Start(t, nil, slices.Concat([]func(*simulator.Config){small}, change)...)
+	w.server, w.url = at.Server, at.URL
+	w.cfg = endpoint.WithoutRetries(endpoint.SDK(at.URL))
 	w.ec2 = ec2.NewFromConfig(w.cfg)
 	return w
 }
@@ -94,7 +85,7 @@ func wantCode(t *testing.T, err error, code string) {
 }
 
 // template makes a launch template for amd64 and gives its ID.
-func (w *world) template(t *testing.T, name string) string {
+func (w *testEndpoint) template(t *testing.T, name string) string {
 	t.Helper()
 	out, err := w.ec2.CreateLaunchTemplate(t.Context(), &ec2.CreateLaunchTemplateInput{
 		LaunchTemplateName: &name,
@@ -106,7 +97,7 @@ func (w *world) template(t *testing.T, name string) string {
 	return *out.LaunchTemplate.LaunchTemplateId
 }
 
-func (w *world) image(t *testing.T, arch string) string {
+func (w *testEndpoint) image(t *testing.T, arch string) string {
 	t.Helper()
 	out, err := w.ec2.DescribeImages(t.Context(), &ec2.DescribeImagesInput{
 		Owners:  []string{"amazon"},

@@ -12,7 +12,7 @@ import (
 )
 
 func TestTagsAndFilters(t *testing.T) {
-	w := newWorld(t)
+	w := newEndpoint(t)
 	ctx := t.Context()
 	in := fleet(w.template(t, "one"), spot, override("m5.large", "us-west-2a", 0))
 	in.TargetCapacitySpecification.TotalTargetCapacity = aws.Int32(7)
@@ -86,7 +86,7 @@ func TestTagsAndFilters(t *testing.T) {
 }
 
 func TestRunInstances(t *testing.T) {
-	w := newWorld(t)
+	w := newEndpoint(t)
 	in := &ec2.RunInstancesInput{MinCount: aws.Int32(2), MaxCount: aws.Int32(3), InstanceType: "m6g.large", ImageId: aws.String(w.image(t, "arm64")), DryRun: aws.Bool(true)}
 	_, err := w.ec2.RunInstances(t.Context(), in)
 	wantCode(t, err, "DryRunOperation")

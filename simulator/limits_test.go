@@ -17,7 +17,7 @@ import (
 // A /28 subnet has 11 addresses. A fleet beyond them says so, and what an ended
 // instance gives back is given out again.
 func TestSubnetRunsOut(t *testing.T) {
-	w := newWorld(t, func(c *simulator.Config) { c.Limits.SubnetPrefix = 28 })
+	w := newEndpoint(t, func(c *simulator.Config) { c.Limits.SubnetPrefix = 28 })
 	id := w.template(t, "one")
 	in := fleet(id, onDemand, override("m5.large", "us-west-2a", 0))
 	in.TargetCapacitySpecification.TotalTargetCapacity = aws.Int32(12)
@@ -44,7 +44,7 @@ func TestSubnetRunsOut(t *testing.T) {
 }
 
 func TestTemplateQuotas(t *testing.T) {
-	w := newWorld(t, func(c *simulator.Config) { c.Limits.LaunchTemplates, c.Limits.TemplateVersions = 2, 2 })
+	w := newEndpoint(t, func(c *simulator.Config) { c.Limits.LaunchTemplates, c.Limits.TemplateVersions = 2, 2 })
 	data := &ec2types.RequestLaunchTemplateData{InstanceType: "m5.large"}
 	create := func(name string) error {
 		_, err := w.ec2.CreateLaunchTemplate(t.Context(), &ec2.CreateLaunchTemplateInput{LaunchTemplateName: &name, LaunchTemplateData: data})
@@ -66,7 +66,7 @@ func TestTemplateQuotas(t *testing.T) {
 
 // 16 KiB count before the encoding, in templates and in RunInstances.
 func TestUserDataLimit(t *testing.T) {
-	w := newWorld(t)
+	w := newEndpoint(t)
 	for size, code := range map[int]string{16384: "", 16385: "InvalidParameterValue"} {
 		data := aws.String(base64.StdEncoding.EncodeToString([]byte(strings.Repeat("x", size))))
 		_, err := w.ec2.CreateLaunchTemplate(t.Context(), &ec2.CreateLaunchTemplateInput{LaunchTemplateName: aws.String(fmt.Sprint("of-", size)), LaunchTemplateData: &ec2types.RequestLaunchTemplateData{UserData: data}})
@@ -78,7 +78,7 @@ func TestUserDataLimit(t *testing.T) {
 
 // Fifty fleets pass at once, then five a second. The machines are not counted.
 func TestThrottle(t *testing.T) {
-	w := newWorld(t, func(c *simulator.Config) { c.Throttle = true })
+	w := newEndpoint(t, func(c *simulator.Config) { c.Throttle = true })
 	id := w.template(t, "one")
 	passes := func() (n int) {
 		for n < 100 {
@@ -105,7 +105,7 @@ func TestThrottle(t *testing.T) {
 
 // An instance is seen without its tags first, and found by them later.
 func TestTagsComeLater(t *testing.T) {
-	w := newWorld(t, func(c *simulator.Config) { c.Limits.TagLag = 3 * time.Second })
+	w := newEndpoint(t, func(c *simulator.Config) { c.Limits.TagLag = 3 * time.Second })
 	out, err := w.ec2.CreateFleet(t.Context(), fleet(w.template(t, "one"), onDemand, override("m5.large", "us-west-2a", 0)))
 	wantCode(t, err, "")
 	id := out.Instances[0].InstanceIds[0]
@@ -128,7 +128,7 @@ func TestTagsComeLater(t *testing.T) {
 // Capacity that moves refuses some pools in each period, others in the next, and
 // answers the same within one.
 func TestSpotMoves(t *testing.T) {
-	w := newWorld(t, func(c *simulator.Config) { c.Limits.SpotPeriod = time.Hour })
+	w := newEndpoint(t, func(c *simulator.Config) { c.Limits.SpotPeriod = time.Hour })
 	id := w.template(t, "one")
 	ask := func() string {
 		var out strings.Builder

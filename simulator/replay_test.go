@@ -5,7 +5,6 @@ import (
 	"io"
 	"maps"
 	"net/http"
-	"net/http/httptest"
 	"net/url"
 	"os"
 	"regexp"
@@ -13,9 +12,9 @@ import (
 	"strings"
 	"testing"
 
-	"spokeshave.dev/controller/cloud/catalog"
 	"spokeshave.dev/simulator"
 	"spokeshave.dev/simulator/iam/policy"
+	"spokeshave.dev/test/kit/ec2"
 )
 
 // recorded is a request of Karpenter 1.14.1 as it was sent to EC2's API. Names of
@@ -82,17 +81,8 @@ func readRecorded(t *testing.T) []recorded {
 
 func newReplay(t *testing.T, policies []*policy.Document) *replay {
 	t.Helper()
-	types, sales, err := catalog.Load(region)
-	if err != nil {
-		t.Fatal(err)
-	}
-	server, err := simulator.New(simulator.Config{Region: region, Cluster: "mig", Seed: 1, Types: types, Sales: sales, Policies: policies})
-	if err != nil {
-		t.Fatal(err)
-	}
-	listener := httptest.NewServer(server)
-	t.Cleanup(listener.Close)
-	return &replay{url: listener.URL, key: "AKIATEST", made: map[string]string{}}
+	at := ec2.Start(t, []string{""}, func(cfg *simulator.Config) { cfg.Cluster, cfg.Policies = "mig", policies })
+	return &replay{url: at.URL, key: "AKIATEST", made: map[string]string{}}
 }
 
 // run sends all requests and checks the answers.

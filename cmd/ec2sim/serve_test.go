@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"spokeshave.dev/simulator"
+	"spokeshave.dev/test/kit/eventually"
 )
 
 func TestServe(t *testing.T) {
@@ -32,7 +33,7 @@ func TestServe(t *testing.T) {
 	ended := make(chan error, 1)
 	go func() { ended <- c.ExecuteContext(ctx) }()
 	var state simulator.State
-	for state.Region == "" {
+	eventually.Ok(t, "the endpoint to answer", func() (string, bool) {
 		select {
 		case err := <-ended:
 			t.Fatalf("ended early: %v", err)
@@ -40,13 +41,14 @@ func TestServe(t *testing.T) {
 		}
 		answer, err := http.Get("http://" + address + "/_sim/state") //nolint:noctx // a test against loopback
 		if err != nil {
-			continue // not up yet
+			return err.Error(), false
 		}
+		defer answer.Body.Close()
 		if err := json.NewDecoder(answer.Body).Decode(&state); err != nil {
 			t.Fatal(err)
 		}
-		_ = answer.Body.Close()
-	}
+		return "", true
+	})
 	if state.Region != "eu-west-1" {
 		t.Errorf("serves %s", state.Region)
 	}

@@ -4,12 +4,10 @@ import (
 	"context"
 	"encoding/base64"
 	"log/slog"
-	"net/http/httptest"
 	"testing"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/credentials"
 	"github.com/aws/aws-sdk-go-v2/service/ec2"
 	ec2types "github.com/aws/aws-sdk-go-v2/service/ec2/types"
 	"github.com/google/go-cmp/cmp"
@@ -21,34 +19,22 @@ import (
 	"spokeshave.dev/simulator"
 	"spokeshave.dev/simulator/joiner"
 	"spokeshave.dev/test/kit/controlplane"
+	endpoint "spokeshave.dev/test/kit/ec2"
 	"spokeshave.dev/test/kit/eventually"
 )
 
-const region = "us-west-2"
+const region = endpoint.Region
 
-// cloud is ec2sim over the embedded catalogue, with a client.
+// cloud is an endpoint that sells the embedded catalogue, with a client.
 type cloud struct {
 	*ec2.Client
-	server *simulator.Server
-	types  []catalog.Type
-	sales  []catalog.Sale
+	*endpoint.Endpoint
 }
 
 func newCloud(t *testing.T) *cloud {
 	t.Helper()
-	types, sales, err := catalog.Load(region)
-	if err != nil {
-		t.Fatal(err)
-	}
-	server, err := simulator.New(simulator.Config{Region: region, Cluster: "demo", Types: types, Sales: sales, PendingDelay: 100 * time.Millisecond})
-	if err != nil {
-		t.Fatal(err)
-	}
-	listener := httptest.NewServer(server)
-	t.Cleanup(listener.Close)
-	return &cloud{server: server, types: types, sales: sales, Client: ec2.New(ec2.Options{
-		Region: region, BaseEndpoint: &listener.URL, Credentials: credentials.NewStaticCredentialsProvider("AKIDTEST", "secret", ""),
-	})}
+	at := endpoint.Start(t, []string{""}, func(cfg *simulator.Config) { cfg.PendingDelay = 100 * time.Millisecond })
+	return &cloud{Endpoint: at, Client: ec2.NewFromConfig(endpoint.SDK(at.URL))}
 }
 
 const nodeConfig = `kind: NodeConfig
@@ -98,7 +84,7 @@ func TestJoin(t *testing.T) {
 		{Action: "DescribeInstanceAttribute", Cut: true, Count: 2},
 		{Action: "DescribeInstances", HTTPStatus: 503, Count: 2},
 	} {
-		if _, err := cloud.server.Order(f); err != nil {
+		if _, err := cloud.Server.Order(f); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -107,7 +93,7 @@ func TestJoin(t *testing.T) {
 		ended := make(chan error, 1)
 		go func() {
 			ended <- joiner.Run(ctx, joiner.Config{
-				EC2: cloud, Kubernetes: c.Config(), Cluster: "demo", Region: region, Types: cloud.types, BootDelay: 200 * time.Millisecond,
+				EC2: cloud, Kubernetes: c.Config(), Cluster: "demo", Region: region, Types: cloud.Types, BootDelay: 200 * time.Millisecond,
 				RemoveDelay: 100 * time.Millisecond, Poll: 50 * time.Millisecond, Log: slog.New(slog.NewTextHandler(t.Output(), nil)),
 			})
 		}()
@@ -199,7 +185,7 @@ func checkNode(t *testing.T, cloud *cloud, node corev1.Node) {
 	if diff := cmp.Diff(map[string]corev1.TaintEffect{"karpenter.sh/unregistered=": "NoExecute", "dedicated=web": "NoSchedule"}, taints); diff != "" {
 		t.Errorf("taints (-want +got):\n%s", diff)
 	}
-	lowered := catalog.Lower(cloud.types, cloud.sales, catalog.Options{Region: region, RootVolume: 50 << 30})
+	lowered := catalog.Lower(cloud.Types, cloud.Sales, catalog.Options{Region: region, RootVolume: 50 << 30})
 	for i := range lowered.Types {
 		want := &lowered.Types[i]
 		if want.Name != "m5.xlarge" {

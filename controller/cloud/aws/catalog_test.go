@@ -17,7 +17,7 @@ import (
 	sim "spokeshave.dev/simulator"
 )
 
-func (w *world) catalog(t *testing.T, class string) model.Catalog {
+func (w *simulatedEC2) catalog(t *testing.T, class string) model.Catalog {
 	t.Helper()
 	got, err := w.provider.Catalog(t.Context(), class)
 	if err != nil {
@@ -38,7 +38,7 @@ func find(t *testing.T, c *model.Catalog, name string) *model.InstanceType {
 // What EC2 says and what the embedded catalogue says of a type must come to
 // the same node.
 func TestCatalogIsTheEmbeddedOne(t *testing.T) {
-	w := newWorldOf(t, "") // all
+	w := newEC2Of(t, "") // all
 	got := w.catalog(t, "default")
 	types, sales, err := catalog.Load(region)
 	if err != nil {
@@ -73,7 +73,7 @@ func withoutZoneIDs(in []model.Offering) []model.Offering {
 }
 
 func TestCatalogFollowsTheClass(t *testing.T) {
-	w := newWorld(t)
+	w := newEC2(t)
 	plain := w.catalog(t, "default")
 	class := w.class(t, "narrow", awsv1.AMISelectorTerm{Alias: "bottlerocket@latest"})
 	class.Spec.SubnetSelectorTerms = []awsv1.SubnetSelectorTerm{{ID: class.Status.Subnets[0].ID}}
@@ -112,7 +112,7 @@ func TestCatalogFollowsTheClass(t *testing.T) {
 }
 
 func TestCatalogOfAClassThatIsNotReady(t *testing.T) {
-	w := newWorld(t)
+	w := newEC2(t)
 	for name, change := range map[string]func(*awsv1.EC2NodeClass){
 		"new generation": func(c *awsv1.EC2NodeClass) { c.Generation++ },
 		"never resolved": func(c *awsv1.EC2NodeClass) { c.Status = awsv1.EC2NodeClassStatus{} },
@@ -127,7 +127,7 @@ func TestCatalogOfAClassThatIsNotReady(t *testing.T) {
 }
 
 func TestCatalogFallsBackAndRecovers(t *testing.T) {
-	w := newWorld(t)
+	w := newEC2(t)
 	for _, action := range []string{"DescribeInstanceTypes", "DescribeSpotPriceHistory", "GetProducts"} {
 		w.order(t, sim.Fault{Action: action, HTTPStatus: 503, Count: 1})
 	}
@@ -170,7 +170,7 @@ func TestCatalogFallsBackAndRecovers(t *testing.T) {
 }
 
 func TestCatalogAsksOnce(t *testing.T) {
-	w := newWorld(t)
+	w := newEC2(t)
 	w.catalog(t, "default")
 	before := w.server.State().Requests
 	for range 5 {
@@ -184,7 +184,7 @@ func TestCatalogAsksOnce(t *testing.T) {
 // How old what is known of the market is shows in a metric: 0 at first, then when it
 // was read, and it stands still while AWS does not answer.
 func TestMarketAge(t *testing.T) {
-	w := newWorldOf(t, "m7i.")
+	w := newEC2Of(t, "m7i.")
 	registry := prometheus.NewPedanticRegistry()
 	p := w.newProvider(t, w.url, func(c *aws.Config) { c.Metrics = registry })
 	want := func(when string, at map[string]time.Time) {

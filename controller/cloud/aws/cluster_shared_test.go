@@ -12,13 +12,14 @@ import (
 
 	awsv1 "spokeshave.dev/api/aws/v1"
 	"spokeshave.dev/controller/cloud/provider"
+	"spokeshave.dev/test/kit/eventually"
 )
 
 // While EKS is being asked and nothing is known, the others wait for the same
 // answer, though it is a failure, and whoever gives up does so at once.
 func TestClusterIsAskedForOnceByMany(t *testing.T) {
 	const callers = 20
-	w := newWorldOf(t, "m7i.")
+	w := newEC2Of(t, "m7i.")
 	var asked atomic.Int64
 	came, answer := make(chan struct{}), make(chan struct{})
 	w.provider = w.newProvider(t, serve(t, func(out http.ResponseWriter, in *http.Request) {
@@ -58,7 +59,7 @@ func TestClusterIsAskedForOnceByMany(t *testing.T) {
 		if !errors.Is(err, context.Canceled) {
 			t.Errorf("who gave up got %v", err)
 		}
-	case <-time.After(10 * time.Second):
+	case <-time.After(eventually.Within):
 		t.Error("who has given up still waits for EKS")
 	}
 	close(answer)

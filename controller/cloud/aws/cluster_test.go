@@ -18,8 +18,8 @@ import (
 	sim "spokeshave.dev/simulator"
 )
 
-// eks answers as the world does, but tells of the cluster what cluster says.
-func (w *world) eks(t *testing.T, cluster *atomic.Value) string {
+// eks answers as the simulated EC2 does, but tells of the cluster what cluster says.
+func (w *simulatedEC2) eks(t *testing.T, cluster *atomic.Value) string {
 	t.Helper()
 	return serve(t, func(out http.ResponseWriter, in *http.Request) {
 		if !strings.HasPrefix(in.URL.Path, "/clusters/") {
@@ -33,7 +33,7 @@ func (w *world) eks(t *testing.T, cluster *atomic.Value) string {
 }
 
 // told is what an instance launched now is told of its cluster.
-func (w *world) told(t *testing.T, claim string) string {
+func (w *simulatedEC2) told(t *testing.T, claim string) string {
 	t.Helper()
 	if _, err := w.provider.Launch(t.Context(), w.prepare(t, spec(claim, option("m7i.large", "us-west-2a", model.OnDemand)))); err != nil {
 		t.Fatal(err)
@@ -88,7 +88,7 @@ func TestClusterIsFoundOut(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			w := newWorldOf(t, "m7i.")
+			w := newEC2Of(t, "m7i.")
 			var said atomic.Value
 			said.Store(map[string]any{
 				"name": "demo", "version": "1.36", "endpoint": "https://eks.example",
@@ -111,7 +111,7 @@ func TestClusterIsFoundOut(t *testing.T) {
 // EKS is asked every five minutes: a cluster that was upgraded gets images of its
 // new version. While it does not answer, what it said holds, and it is asked again.
 func TestClusterIsAskedAgain(t *testing.T) {
-	w := newWorldOf(t, "m7i.")
+	w := newEC2Of(t, "m7i.")
 	first := w.requests("DescribeCluster")
 	for range 5 {
 		w.told(t, "a")
@@ -135,7 +135,7 @@ func TestClusterIsAskedAgain(t *testing.T) {
 		t.Errorf("asked %d times, want again after each minute until it answered; faults left %+v", w.requests("DescribeCluster")-first, left)
 	}
 
-	upgraded := newWorldOf(t, "m7i.")
+	upgraded := newEC2Of(t, "m7i.")
 	var said atomic.Value
 	say := func(version string) {
 		said.Store(map[string]any{
@@ -171,7 +171,7 @@ func TestClusterOfEKSThatMayNotBeAsked(t *testing.T) {
 		"first": {"a role may need a while until it may do what it is to do", 0},
 	} {
 		t.Run(name, func(t *testing.T) {
-			w := newWorldOf(t, "m7i.")
+			w := newEC2Of(t, "m7i.")
 			w.order(t, sim.Fault{Action: "DescribeCluster", Code: "AccessDeniedException", HTTPStatus: 403, Skip: c.skip, Count: 2})
 			w.provider = w.newProvider(t, w.url, func(cfg *aws.Config) {
 				cfg.ClusterEndpoint = "https://own.example"
@@ -218,7 +218,7 @@ func TestClusterThatIsNotOfEKS(t *testing.T) {
 		"not configured": {reason: "a person must help", code: "AccessDeniedException", want: provider.Unauthorized},
 	} {
 		t.Run(name, func(t *testing.T) {
-			w := newWorldOf(t, "m7i.")
+			w := newEC2Of(t, "m7i.")
 			w.order(t, sim.Fault{Action: "DescribeCluster", Code: c.code, Forever: true, HTTPStatus: map[bool]int{true: 503, false: 400}[c.code == "ServiceUnavailableException"]})
 			w.provider = w.newProvider(t, w.url, func(cfg *aws.Config) { cfg.ClusterEndpoint, cfg.APIServer = c.endpoint, c.apiServer })
 			before := asked

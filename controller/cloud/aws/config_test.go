@@ -17,7 +17,7 @@ func noClasses(context.Context, string) (*awsv1.EC2NodeClass, error) { return ni
 
 // As the controller is configured: environment, region and endpoint.
 func TestNewFromEnvironment(t *testing.T) {
-	w := newWorld(t)
+	w := newEC2(t)
 	t.Setenv("AWS_ACCESS_KEY_ID", "AKIDTEST")
 	t.Setenv("AWS_SECRET_ACCESS_KEY", "secret")
 	t.Setenv("AWS_EC2_METADATA_DISABLED", "true")
@@ -52,7 +52,7 @@ func TestNewRefuses(t *testing.T) {
 	t.Setenv("AWS_REGION", "")
 	t.Setenv("AWS_DEFAULT_REGION", "")
 	t.Setenv("AWS_CONFIG_FILE", t.TempDir()+"/none")
-	w := newWorld(t)
+	w := newEC2(t)
 	for name, c := range map[string]struct {
 		cfg  aws.Config
 		want string
@@ -74,7 +74,7 @@ func TestNewRefuses(t *testing.T) {
 // what AWS throttles, or fails to answer, is repeated.
 func TestEveryTryCounts(t *testing.T) {
 	bare(t)
-	w := newWorldOf(t, "m7i.")
+	w := newEC2Of(t, "m7i.")
 	t.Setenv("AWS_ACCESS_KEY_ID", "AKIDTEST")
 	t.Setenv("AWS_SECRET_ACCESS_KEY", "secret")
 	registry := prometheus.NewPedanticRegistry()

@@ -16,12 +16,13 @@ import (
 	"spokeshave.dev/controller/core/model"
 	sim "spokeshave.dev/simulator"
 	"spokeshave.dev/test/kit/ec2"
+	"spokeshave.dev/test/kit/ec2provider"
 )
 
 const region = ec2.Region
 
-// world is an EC2 endpoint with a clock of its own, and a provider on it.
-type world struct {
+// simulatedEC2 is an EC2 endpoint with a clock of its own, and a provider on it.
+type simulatedEC2 struct {
 	server   *sim.Server
 	clock    *clocktesting.FakeClock
 	provider *aws.Provider
@@ -31,15 +32,15 @@ type world struct {
 	groups int
 }
 
-func newWorld(t testing.TB) *world {
+func newEC2(t testing.TB) *simulatedEC2 {
 	t.Helper()
-	return newWorldOf(t, "m5.", "m7i.", "m7g.", "c7g.", "g5.", "inf2.")
+	return newEC2Of(t, "m5.", "m7i.", "m7g.", "c7g.", "g5.", "inf2.")
 }
 
 // newWorldOf has the types that begin with any of the prefixes.
-func newWorldOf(t testing.TB, prefixes ...string) *world {
+func newEC2Of(t testing.TB, prefixes ...string) *simulatedEC2 {
 	t.Helper()
-	w := &world{
+	w := &simulatedEC2{
 		clock:   clocktesting.NewFakeClock(time.Date(2026, 8, 3, 10, 0, 0, 0, time.UTC)),
 		classes: map[string]*awsv1.EC2NodeClass{},
 	}
@@ -53,25 +54,25 @@ func newWorldOf(t testing.TB, prefixes ...string) *world {
 }
 
 // newProvider is a controller that has just started: it remembers nothing.
-func (w *world) newProvider(t testing.TB, url string, change ...func(*aws.Config)) *aws.Provider {
+func (w *simulatedEC2) newProvider(t testing.TB, url string, change ...func(*aws.Config)) *aws.Provider {
 	t.Helper()
 	ours := func(cfg *aws.Config) {
 		cfg.Clock, cfg.Log, cfg.QuotaShare = w.clock.Now, testr.NewWithInterface(t, testr.Options{}), 1000
 		cfg.Classes = func(_ context.Context, name string) (*awsv1.EC2NodeClass, error) { return w.classes[name], nil }
 	}
-	return ec2.Provider(t, url, slices.Concat([]func(*aws.Config){ec2.NoRetries, ours}, change)...)
+	return ec2provider.New(t, url, slices.Concat([]func(*aws.Config){ec2provider.WithoutRetries, ours}, change)...)
 }
 
 // class makes a class and resolves it.
-func (w *world) class(t testing.TB, name string, images ...awsv1.AMISelectorTerm) *awsv1.EC2NodeClass {
+func (w *simulatedEC2) class(t testing.TB, name string, images ...awsv1.AMISelectorTerm) *awsv1.EC2NodeClass {
 	t.Helper()
-	class := ec2.Class(name, images...)
+	class := ec2provider.NodeClass(name, images...)
 	w.classes[name] = class
 	w.resolve(t, class)
 	return class
 }
 
-func (w *world) resolve(t testing.TB, class *awsv1.EC2NodeClass) {
+func (w *simulatedEC2) resolve(t testing.TB, class *awsv1.EC2NodeClass) {
 	t.Helper()
 	resolver := nodeclass.Resolver{Cloud: w.provider.NodeClasses(), Clock: w.clock.Now}
 	status, err := resolver.Resolve(t.Context(), class)
@@ -81,14 +82,14 @@ func (w *world) resolve(t testing.TB, class *awsv1.EC2NodeClass) {
 	class.Status = status
 }
 
-func (w *world) order(t testing.TB, f sim.Fault) {
+func (w *simulatedEC2) order(t testing.TB, f sim.Fault) {
 	t.Helper()
 	if _, err := w.server.Order(f); err != nil {
 		t.Fatal(err)
 	}
 }
 
-func (w *world) setFree(t testing.TB, free *int, options ...model.Option) {
+func (w *simulatedEC2) setFree(t testing.TB, free *int, options ...model.Option) {
 	t.Helper()
 	var pools []sim.Capacity
 	for _, o := range options {
@@ -99,7 +100,7 @@ func (w *world) setFree(t testing.TB, free *int, options ...model.Option) {
 	}
 }
 
-func (w *world) living() []string {
+func (w *simulatedEC2) living() []string {
 	var out []string
 	for _, i := range w.server.State().Instances {
 		if i.State == "pending" || i.State == "running" {
@@ -109,7 +110,7 @@ func (w *world) living() []string {
 	return out
 }
 
-func (w *world) harness() providertest.Harness {
+func (w *simulatedEC2) harness() providertest.Harness {
 	return providertest.Harness{
 		Provider:   w.provider,
 		NodeClass:  "default",
@@ -124,5 +125,5 @@ func (w *world) harness() providertest.Harness {
 }
 
 func TestConformance(t *testing.T) {
-	providertest.Run(t, func(t *testing.T) providertest.Harness { return newWorld(t).harness() })
+	providertest.Run(t, func(t *testing.T) providertest.Harness { return newEC2(t).harness() })
 }

@@ -35,9 +35,9 @@ func serve(t *testing.T, answer http.HandlerFunc) string {
 	return listener.URL
 }
 
-// signer answers as the world does, and keeps the key that the last request was
+// signer answers as the simulated EC2 does, and keeps the key that the last request was
 // signed with.
-func (w *world) signer(t *testing.T) (url string, key *atomic.Value) {
+func (w *simulatedEC2) signer(t *testing.T) (url string, key *atomic.Value) {
 	t.Helper()
 	key = &atomic.Value{}
 	return serve(t, func(out http.ResponseWriter, in *http.Request) {
@@ -91,7 +91,7 @@ func TestCredentialsOfAPod(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			bare(t)
-			w := newWorldOf(t, "m7i.")
+			w := newEC2Of(t, "m7i.")
 			url, signed := w.signer(t)
 			t.Setenv("AWS_ENDPOINT_URL_EC2", url)
 			want := set(t)
@@ -125,7 +125,7 @@ func TestNoCredentials(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			bare(t)
-			w := newWorldOf(t, "m7i.")
+			w := newEC2Of(t, "m7i.")
 			set(t)
 			p, err := aws.New(t.Context(), aws.Config{ClusterName: "demo", Region: region, Endpoint: w.url, Classes: noClasses, Clock: w.clock.Now})
 			if err != nil {
@@ -155,7 +155,7 @@ func TestRegionFromInstanceMetadata(t *testing.T) {
 	})
 	t.Setenv("AWS_EC2_METADATA_DISABLED", "false")
 	t.Setenv("AWS_EC2_METADATA_SERVICE_ENDPOINT", imds)
-	w := newWorldOf(t, "m7i.")
+	w := newEC2Of(t, "m7i.")
 	p, err := aws.New(t.Context(), aws.Config{ClusterName: "demo", Classes: noClasses, Clock: w.clock.Now})
 	if err != nil {
 		t.Fatal(err)

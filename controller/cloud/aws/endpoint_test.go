@@ -3,9 +3,7 @@ package aws_test
 import (
 	"context"
 	"crypto/rand"
-	"net/http/httptest"
 	"os"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -16,10 +14,9 @@ import (
 	awsv1 "spokeshave.dev/api/aws/v1"
 	"spokeshave.dev/controller/cloud/aws"
 	"spokeshave.dev/controller/cloud/aws/nodeclass"
-	"spokeshave.dev/controller/cloud/catalog"
 	"spokeshave.dev/controller/cloud/provider"
 	"spokeshave.dev/controller/cloud/providertest"
-	sim "spokeshave.dev/simulator"
+	"spokeshave.dev/test/kit/ec2"
 )
 
 // The variables that point the conformance suite at an endpoint of one's own; the
@@ -49,20 +46,9 @@ func endpointUnderTest(t *testing.T) endpoint {
 		}
 		return e
 	}
-	types, sales, err := catalog.Load(region)
-	if err != nil {
-		t.Fatal(err)
-	}
-	types = slices.DeleteFunc(types, func(it catalog.Type) bool { return !strings.HasPrefix(it.Name, "m7i.") })
-	sales = slices.DeleteFunc(sales, func(s catalog.Sale) bool { return !strings.HasPrefix(s.Type, "m7i.") })
-	server, err := sim.New(sim.Config{Region: region, Cluster: "demo", Seed: 1, Types: types, Sales: sales})
-	if err != nil {
-		t.Fatal(err)
-	}
-	listener := httptest.NewServer(server)
-	t.Cleanup(listener.Close)
+	at := ec2.Start(t, []string{"m7i."})
 	for name, value := range map[string]string{
-		"AWS_ENDPOINT_URL": listener.URL, "AWS_REGION": region, "AWS_ACCESS_KEY_ID": "any", "AWS_SECRET_ACCESS_KEY": "any",
+		"AWS_ENDPOINT_URL": at.URL, "AWS_REGION": region, "AWS_ACCESS_KEY_ID": "any", "AWS_SECRET_ACCESS_KEY": "any",
 		"AWS_CONFIG_FILE": os.DevNull, "AWS_SHARED_CREDENTIALS_FILE": os.DevNull, "AWS_EC2_METADATA_DISABLED": "true",
 	} {
 		t.Setenv(name, value)
@@ -109,7 +95,7 @@ func (e endpoint) harness(t *testing.T) providertest.Harness {
 	}
 	return providertest.Harness{
 		Provider: p, NodeClass: class.Name, UnknownID: "aws:///" + class.Status.Subnets[0].Zone + "/i-0123456789abcdef0",
-		Advance: time.Sleep,
+		Advance: time.Sleep, // the endpoint runs in real time
 	}
 }
 

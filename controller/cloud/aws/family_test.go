@@ -12,7 +12,7 @@ import (
 
 // Windows classes sell Windows nodes, with their build and their licence.
 func TestWindowsCatalogue(t *testing.T) {
-	w := newWorld(t)
+	w := newEC2(t)
 	for alias, build := range map[string]string{
 		"windows2019@latest": "10.0.17763", "windows2022@latest": "10.0.20348", "windows2025@latest": "10.0.26100",
 	} {

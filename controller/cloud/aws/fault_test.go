@@ -77,7 +77,7 @@ func TestFaultMatrix(t *testing.T) {
 			for _, lag := range []time.Duration{0, 20 * time.Second} {
 				t.Run(action+"/"+name+"/lag "+lag.String(), func(t *testing.T) {
 					t.Parallel()
-					w := newWorld(t)
+					w := newEC2(t)
 					w.server.Set(sim.Settings{Lag: &sim.Duration{Duration: lag}})
 					struck := fault // both lags have the loop's
 					struck.Action = action
@@ -99,7 +99,7 @@ func TestFaultMatrixOfClasses(t *testing.T) {
 		for name, fault := range faults() {
 			t.Run(action+"/"+name, func(t *testing.T) {
 				t.Parallel()
-				w := newWorldOf(t, "m7i.")
+				w := newEC2Of(t, "m7i.")
 				w.server.Reset()
 				if _, err := w.server.Place([]sim.PlacementGroup{{ID: "pg-01", Name: "close"}}); err != nil {
 					t.Fatal(err)
@@ -132,7 +132,7 @@ func TestFaultMatrixOfUpkeep(t *testing.T) {
 		for name, fault := range faults() {
 			t.Run(action+"/"+name, func(t *testing.T) {
 				t.Parallel()
-				w := newWorldOf(t, "m7i.")
+				w := newEC2Of(t, "m7i.")
 				end := w.clock.Now().Add(2*time.Hour + 30*time.Minute)
 				w.reserve(t, sim.Reservation{ID: "cr-01", Type: "m7i.large", Zone: "us-west-2a", Count: 1, Kind: "capacity-block", End: &end})
 				if _, err := w.provider.Launch(t.Context(), w.prepare(t, spec("a", option("m7i.large", "us-west-2a", model.Reserved)))); err != nil {
@@ -177,7 +177,7 @@ func TestFaultMatrixOfPartialSuccess(t *testing.T) {
 		for _, lag := range []time.Duration{0, 20 * time.Second} {
 			t.Run(name+"/lag "+lag.String(), func(t *testing.T) {
 				t.Parallel()
-				w := newWorldOf(t, "m7i.")
+				w := newEC2Of(t, "m7i.")
 				w.server.Set(sim.Settings{Lag: &sim.Duration{Duration: lag}})
 				o := option("m7i.large", "us-west-2a", model.OnDemand)
 				w.setFree(t, new(2), o)
@@ -236,7 +236,7 @@ func TestFaultMatrixOfParties(t *testing.T) {
 			for _, lag := range []time.Duration{0, 20 * time.Second} {
 				t.Run(action+"/"+name+"/lag "+lag.String(), func(t *testing.T) {
 					t.Parallel()
-					w := newWorldOf(t, "m7i.")
+					w := newEC2Of(t, "m7i.")
 					w.server.Set(sim.Settings{Lag: &sim.Duration{Duration: lag}})
 					struck := fault // both lags have the loop's
 					struck.Action = action
@@ -291,7 +291,7 @@ func TestFaultMatrixOfParties(t *testing.T) {
 
 // throughLife launches an instance, looks at it, tags it and ends it, repeating
 // what fails as the reconcilers do.
-func (w *world) throughLife(t *testing.T) {
+func (w *simulatedEC2) throughLife(t *testing.T) {
 	t.Helper()
 	s := spec("a", option("m7i.large", "us-west-2a", model.OnDemand))
 	var attempt provider.Attempt
@@ -319,7 +319,7 @@ func (w *world) throughLife(t *testing.T) {
 	w.wantLiving(t)
 }
 
-func (w *world) persist(t *testing.T, what string, do func() error) {
+func (w *simulatedEC2) persist(t *testing.T, what string, do func() error) {
 	t.Helper()
 	for range 10 {
 		err := do()

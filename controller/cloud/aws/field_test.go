@@ -65,7 +65,7 @@ func TestEveryFieldOfTheClassCounts(t *testing.T) {
 			s.CPUOptions = &awsv1.CPUOptions{NestedVirtualization: new("enabled")}
 		},
 	}
-	w := newWorldOf(t, "m7i.")
+	w := newEC2Of(t, "m7i.")
 	if _, err := w.server.Place([]sim.PlacementGroup{{ID: "pg-01", Name: "close"}}); err != nil {
 		t.Fatal(err)
 	}
@@ -119,7 +119,7 @@ func TestEveryPartOfAFieldCounts(t *testing.T) {
 		// No field of the API: what the others were read from.
 		"Source": nil,
 	}
-	w := newWorldOf(t, "m7i.")
+	w := newEC2Of(t, "m7i.")
 	for name, of := range map[string]func(*awsv1.EC2NodeClassSpec) any{
 		"blockDeviceMappings": func(s *awsv1.EC2NodeClassSpec) any {
 			s.BlockDeviceMappings = []awsv1.BlockDeviceMapping{{DeviceName: new("/dev/xvda"), EBS: &awsv1.BlockDevice{}}}

@@ -15,10 +15,10 @@ import (
 	sim "spokeshave.dev/simulator"
 )
 
-// measured is the world with metrics, and a reader of one of them by label.
-func measured(t *testing.T) (*world, func(name string) map[string]float64) {
+// measured is a simulated EC2 with metrics, and a reader of one of them by label.
+func measured(t *testing.T) (*simulatedEC2, func(name string) map[string]float64) {
 	t.Helper()
-	w, reg := newWorld(t), prometheus.NewRegistry()
+	w, reg := newEC2(t), prometheus.NewRegistry()
 	w.provider = w.newProvider(t, w.url, func(c *aws.Config) { c.Metrics = reg })
 	return w, func(name string) map[string]float64 {
 		families, err := reg.Gather()

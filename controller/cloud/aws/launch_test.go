@@ -25,7 +25,7 @@ func spec(claim string, options ...model.Option) provider.LaunchSpec {
 	}
 }
 
-func (w *world) prepare(t testing.TB, s provider.LaunchSpec) provider.Attempt {
+func (w *simulatedEC2) prepare(t testing.TB, s provider.LaunchSpec) provider.Attempt {
 	t.Helper()
 	attempt, err := w.provider.Prepare(t.Context(), s)
 	if err != nil {
@@ -34,7 +34,7 @@ func (w *world) prepare(t testing.TB, s provider.LaunchSpec) provider.Attempt {
 	return attempt
 }
 
-func (w *world) wantLiving(t *testing.T, want ...string) {
+func (w *simulatedEC2) wantLiving(t *testing.T, want ...string) {
 	t.Helper()
 	got := w.living()
 	slices.Sort(got)
@@ -59,7 +59,7 @@ func TestLaunchOfTwoArchitectures(t *testing.T) {
 		"x86 first": {"m7i.large", "m7g.large"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			w := newWorld(t)
+			w := newEC2(t)
 			attempt := w.prepare(t, spec("a", option(c.first, "us-west-2a", model.OnDemand), option(c.second, "us-west-2b", model.OnDemand)))
 			if n := strings.Count(string(attempt.Request), `"LaunchTemplateName"`); n != 2 {
 				t.Errorf("%d launch templates in the request, want 2", n)
@@ -82,7 +82,7 @@ func TestLaunchOfTwoArchitectures(t *testing.T) {
 	}
 }
 
-func (w *world) image(t *testing.T, instanceType string) string {
+func (w *simulatedEC2) image(t *testing.T, instanceType string) string {
 	t.Helper()
 	arch := "amd64"
 	if strings.HasPrefix(instanceType, "m7g") {
@@ -98,7 +98,7 @@ func (w *world) image(t *testing.T, instanceType string) string {
 }
 
 func TestLaunchedInstance(t *testing.T) {
-	w := newWorld(t)
+	w := newEC2(t)
 	w.classes["default"].Spec.Tags = map[string]string{"cost": "42"}
 	s := spec("general-1", option("g5.xlarge", "us-west-2a", model.OnDemand))
 	s.StartupTaints = []model.Taint{{Key: "cni", Effect: model.NoExecute}}
@@ -130,7 +130,7 @@ func TestLaunchedInstance(t *testing.T) {
 }
 
 func TestTemplatesAreShared(t *testing.T) {
-	w := newWorld(t)
+	w := newEC2(t)
 	for _, claim := range []string{"a", "b", "c"} {
 		if _, err := w.provider.Launch(t.Context(), w.prepare(t, spec(claim, option("m7i.large", "us-west-2a", model.OnDemand)))); err != nil {
 			t.Fatal(err)
@@ -150,7 +150,7 @@ func TestTemplatesAreShared(t *testing.T) {
 
 // A controller that has just started knows no template and finds them.
 func TestReplayAfterRestart(t *testing.T) {
-	w := newWorld(t)
+	w := newEC2(t)
 	s := spec("a", option("m7i.large", "us-west-2a", model.Spot))
 	attempt := w.prepare(t, s)
 	first, err := w.provider.Launch(t.Context(), attempt)
@@ -172,7 +172,7 @@ func TestReplayAfterRestart(t *testing.T) {
 }
 
 func TestTemplateDeletedByOthers(t *testing.T) {
-	w := newWorld(t)
+	w := newEC2(t)
 	s := spec("a", option("m7i.large", "us-west-2a", model.OnDemand))
 	attempt := w.prepare(t, s)
 	other := w.newProvider(t, w.url)
@@ -212,7 +212,7 @@ func TestLaunchFaults(t *testing.T) {
 		"unknown client error": {reason: "never succeeds", fault: sim.Fault{Code: "SomethingNew", HTTPStatus: 400}, want: provider.Invalid},
 	} {
 		t.Run(name, func(t *testing.T) {
-			w := newWorld(t)
+			w := newEC2(t)
 			s := spec("a", option("m7i.large", "us-west-2a", model.OnDemand))
 			attempt := w.prepare(t, s)
 			c.fault.Action = "CreateFleet"
@@ -240,7 +240,7 @@ func TestLaunchFaults(t *testing.T) {
 // The first call starts an instance and its answer is lost; the repeated call
 // fails for good. The instance must be found, or the next attempt doubles it.
 func TestLostAnswerThenDefinitiveFailure(t *testing.T) {
-	w := newWorld(t)
+	w := newEC2(t)
 	attempt := w.prepare(t, spec("a", option("m7i.large", "us-west-2a", model.OnDemand)))
 	w.order(t, sim.Fault{Action: "CreateFleet", AfterSuccess: true})
 	w.order(t, sim.Fault{Action: "CreateFleet", Code: "UnauthorizedOperation", Count: 2})
@@ -278,7 +278,7 @@ func TestFleetErrors(t *testing.T) {
 		"wrong configuration": {codes: [2]string{"InvalidParameterCombination", "SomethingNew"}, want: provider.Invalid},
 	} {
 		t.Run(name, func(t *testing.T) {
-			w := newWorld(t)
+			w := newEC2(t)
 			for i, o := range []model.Option{first, second} {
 				w.order(t, sim.Fault{Code: c.codes[i], Forever: true, Offering: &sim.Offering{Type: o.InstanceType, Zone: o.Zone}})
 			}
@@ -304,7 +304,7 @@ func TestFleetErrors(t *testing.T) {
 
 // A launch that succeeds still learns what was sold out on the way.
 func TestPartialSuccessMarksTheSoldOut(t *testing.T) {
-	w := newWorld(t)
+	w := newEC2(t)
 	first, second := option("m7i.large", "us-west-2a", model.OnDemand), option("m7i.xlarge", "us-west-2b", model.OnDemand)
 	w.setFree(t, new(0), first)
 	if _, err := w.provider.Launch(t.Context(), w.prepare(t, spec("a", first, second))); err != nil {
@@ -326,7 +326,7 @@ func TestPartialSuccessMarksTheSoldOut(t *testing.T) {
 }
 
 func TestListIsOfThisClusterAlone(t *testing.T) {
-	w := newWorld(t)
+	w := newEC2(t)
 	ours := spec("a", option("m7i.large", "us-west-2a", model.OnDemand))
 	if _, err := w.provider.Launch(t.Context(), w.prepare(t, ours)); err != nil {
 		t.Fatal(err)
@@ -344,7 +344,7 @@ func TestListIsOfThisClusterAlone(t *testing.T) {
 
 // An instance that dies at once is not kept alive by our memory of its launch.
 func TestFreshInstanceTerminatedByOthers(t *testing.T) {
-	w := newWorld(t)
+	w := newEC2(t)
 	got, err := w.provider.Launch(t.Context(), w.prepare(t, spec("a", option("m7i.large", "us-west-2a", model.OnDemand))))
 	if err != nil {
 		t.Fatal(err)
@@ -361,7 +361,7 @@ func TestFreshInstanceTerminatedByOthers(t *testing.T) {
 }
 
 func TestMalformedProviderID(t *testing.T) {
-	w := newWorld(t)
+	w := newEC2(t)
 	for _, id := range []string{"", "i-0123456789abcdef0", "gce:///us-west-2a/i-1", "aws:///us-west-2a", "aws:////i-1", "aws:///us-west-2a/eni-1", "aws:///a/i-1/x"} {
 		_, err := w.provider.Get(t.Context(), id)
 		wantKind(t, err, provider.Invalid)

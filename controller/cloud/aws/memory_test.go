@@ -8,7 +8,7 @@ import (
 
 func TestLearnMemory(t *testing.T) {
 	const advertised = int64(8) << 30 // of m7i.large
-	w := newWorld(t)
+	w := newEC2(t)
 	memory := func() (capacity, allocatable int64) {
 		c, err := w.provider.Catalog(t.Context(), "default")
 		if err != nil {

@@ -27,7 +27,7 @@ func TestPrefixDelegation(t *testing.T) {
 		"per core": {reason: "podsPerCore bounds it", kubelet: &awsv1.KubeletConfiguration{PodsPerCore: sdk.Int32(10)}, typ: "m7i.xlarge", want: 40, told: "maxPods: 40"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			w := newWorldOf(t, "m7i.")
+			w := newEC2Of(t, "m7i.")
 			w.provider = w.newProvider(t, w.url, func(cfg *aws.Config) { cfg.PrefixDelegation = true })
 			w.classes["default"].Spec.Kubelet = c.kubelet
 			catalog := w.catalog(t, "default")
@@ -43,7 +43,7 @@ func TestPrefixDelegation(t *testing.T) {
 		})
 	}
 	// Types of either size share a request, with a launch template for each.
-	w := newWorldOf(t, "m7i.")
+	w := newEC2Of(t, "m7i.")
 	w.provider = w.newProvider(t, w.url, func(cfg *aws.Config) { cfg.PrefixDelegation = true })
 	attempt := w.prepare(t, spec("a", option("m7i.xlarge", "us-west-2a", model.OnDemand), option("m7i.8xlarge", "us-west-2a", model.OnDemand), option("m7i.2xlarge", "us-west-2a", model.OnDemand)))
 	if n := strings.Count(string(attempt.Request), `"LaunchTemplateName"`); n != 2 {
@@ -54,7 +54,7 @@ func TestPrefixDelegation(t *testing.T) {
 // Interfaces that pods cannot use are no news to the scheduler only when kubelet is told:
 // the images count the addresses of all of them.
 func TestReservedInterfacesAreToldToKubelet(t *testing.T) {
-	w := newWorldOf(t, "m7i.")
+	w := newEC2Of(t, "m7i.")
 	w.provider = w.newProvider(t, w.url, func(cfg *aws.Config) { cfg.ReservedENIs = 1 })
 	if _, err := w.provider.Launch(t.Context(), w.prepare(t, spec("a", option("m7i.large", "us-west-2a", model.OnDemand)))); err != nil {
 		t.Fatal(err)
@@ -66,7 +66,7 @@ func TestReservedInterfacesAreToldToKubelet(t *testing.T) {
 
 // The settings of the controller that say how much of a machine pods get.
 func TestRoomFollowsTheSettings(t *testing.T) {
-	w := newWorldOf(t, "m7i.")
+	w := newEC2Of(t, "m7i.")
 	large := func(change func(*aws.Config)) *model.InstanceType {
 		t.Helper()
 		w.provider = w.newProvider(t, w.url, change)

@@ -10,39 +10,30 @@ import (
 	"time"
 
 	sdk "github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/credentials"
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
-	"github.com/go-logr/logr/testr"
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/testutil"
 
-	awsv1 "spokeshave.dev/api/aws/v1"
 	"spokeshave.dev/controller/cloud/aws"
 	"spokeshave.dev/controller/cloud/aws/instances"
 	"spokeshave.dev/controller/cloud/provider"
 	"spokeshave.dev/controller/core/model"
 	sim "spokeshave.dev/simulator"
+	"spokeshave.dev/test/kit/ec2"
 	"spokeshave.dev/test/kit/eventually"
 )
 
 // listen starts a provider that reads the queue; events that the test does not
 // take are refused with fail.
-func (w *world) listen(t *testing.T, refuse *atomic.Int32) <-chan provider.Event {
+func (w *simulatedEC2) listen(t *testing.T, refuse *atomic.Int32) <-chan provider.Event {
 	t.Helper()
 	return w.listenCounted(t, refuse, prometheus.NewRegistry())
 }
 
 // listenCounted is listen with metrics.
-func (w *world) listenCounted(t *testing.T, refuse *atomic.Int32, into prometheus.Registerer) <-chan provider.Event {
+func (w *simulatedEC2) listenCounted(t *testing.T, refuse *atomic.Int32, into prometheus.Registerer) <-chan provider.Event {
 	t.Helper()
-	cfg := w.sdkConfig()
-	p, err := aws.New(t.Context(), aws.Config{
-		SDK: &cfg, ClusterName: "demo", Clock: w.clock.Now, Log: testr.New(t), QuotaShare: 1000, InterruptionQueue: "demo", Metrics: into,
-		Classes: func(_ context.Context, name string) (*awsv1.EC2NodeClass, error) { return w.classes[name], nil },
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := w.newProvider(t, w.url, func(cfg *aws.Config) { cfg.InterruptionQueue, cfg.Metrics = "demo", into })
 	w.provider = p
 	ctx, cancel := context.WithCancel(t.Context())
 	events, done := make(chan provider.Event, 100), make(chan struct{})
@@ -60,12 +51,8 @@ func (w *world) listenCounted(t *testing.T, refuse *atomic.Int32, into prometheu
 	return events
 }
 
-func (w *world) sdkConfig() sdk.Config {
-	return sdk.Config{
-		Region: region, BaseEndpoint: sdk.String(w.url),
-		Credentials: credentials.NewStaticCredentialsProvider("AKIDTEST", "secret", ""),
-		Retryer:     func() sdk.Retryer { return sdk.NopRetryer{} },
-	}
+func (w *simulatedEC2) sdkConfig() sdk.Config {
+	return ec2.WithoutRetries(ec2.SDK(w.url))
 }
 
 func next(t *testing.T, events <-chan provider.Event) provider.Event {
@@ -79,7 +66,7 @@ func next(t *testing.T, events <-chan provider.Event) provider.Event {
 	}
 }
 
-func (w *world) emptied(t *testing.T) {
+func (w *simulatedEC2) emptied(t *testing.T) {
 	t.Helper()
 	eventually.Ok(t, "the queue to be empty", func() (string, bool) {
 		left := w.server.State().Messages["demo"]
@@ -88,7 +75,7 @@ func (w *world) emptied(t *testing.T) {
 }
 
 func TestEventsOfEachKind(t *testing.T) {
-	w := newWorld(t)
+	w := newEC2(t)
 	events := w.listen(t, &atomic.Int32{})
 	for kind, want := range map[string]provider.EventKind{
 		"spot": provider.SpotInterrupted, "rebalance": provider.RebalanceRecommend, "scheduled": provider.ScheduledChange,
@@ -113,7 +100,7 @@ func TestEventsOfEachKind(t *testing.T) {
 }
 
 func TestLostSpotOfferingIsLeftAlone(t *testing.T) {
-	w := newWorld(t)
+	w := newEC2(t)
 	events := w.listen(t, &atomic.Int32{})
 	i, err := w.provider.Launch(t.Context(), w.prepare(t, spec("a", option("m7i.large", "us-west-2a", model.Spot))))
 	if err != nil {
@@ -138,7 +125,7 @@ func TestLostSpotOfferingIsLeftAlone(t *testing.T) {
 
 // What cannot be read is counted and dropped; what the handler refuses comes again.
 func TestQueueAfterTrouble(t *testing.T) {
-	w := newWorld(t)
+	w := newEC2(t)
 	var refuse atomic.Int32
 	refuse.Store(1)
 	client := sqs.NewFromConfig(w.sdkConfig())
@@ -180,7 +167,7 @@ func TestFaultMatrixOfQueue(t *testing.T) {
 		for name, fault := range faults() {
 			t.Run(action+"/"+name, func(t *testing.T) {
 				t.Parallel()
-				w := newWorldOf(t, "m7i.")
+				w := newEC2Of(t, "m7i.")
 				client := sqs.NewFromConfig(w.sdkConfig())
 				url, err := client.GetQueueUrl(t.Context(), &sqs.GetQueueUrlInput{QueueName: sdk.String("demo")})
 				if err != nil {
@@ -194,19 +181,16 @@ func TestFaultMatrixOfQueue(t *testing.T) {
 				struck.Action = action
 				w.order(t, struck)
 				events := w.listen(t, &atomic.Int32{})
-				for range 60 {
-					if s := w.server.State(); s.Messages["demo"] == 0 && len(s.Faults) == 0 {
-						break
+				eventually.Ok(t, "the fault to strike and the message to be handled", func() (string, bool) {
+					left := w.server.State()
+					if left.Messages["demo"] == 0 && len(left.Faults) == 0 {
+						return "", true
 					}
-					time.Sleep(time.Second)
 					w.clock.Step(31 * time.Second) // the visibility timeout
-				}
+					return fmt.Sprintf("%d messages and the faults %+v are left", left.Messages["demo"], left.Faults), false
+				})
 				if got := next(t, events); got.Kind != provider.RebalanceRecommend || got.InstanceID != "i-1" {
 					t.Errorf("event %+v, want the one announced", got)
-				}
-				w.emptied(t)
-				if left := w.server.State().Faults; len(left) > 0 {
-					t.Errorf("the fault never struck: %+v", left)
 				}
 			})
 		}

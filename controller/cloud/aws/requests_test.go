@@ -62,7 +62,7 @@ func BenchmarkRequests(b *testing.B) {
 // has to do with neither launches nor nodes are left out.
 func requestsFor(t testing.TB, n int) map[string]int {
 	t.Helper()
-	w := newWorldOf(t, "m7i.")
+	w := newEC2Of(t, "m7i.")
 	kinds := nodeKinds()
 	if _, err := w.provider.Catalog(t.Context(), "default"); err != nil {
 		t.Fatal(err)

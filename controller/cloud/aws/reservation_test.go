@@ -16,7 +16,7 @@ import (
 )
 
 // reserve makes reservations for team shaves, and has the class select them.
-func (w *world) reserve(t *testing.T, all ...sim.Reservation) {
+func (w *simulatedEC2) reserve(t *testing.T, all ...sim.Reservation) {
 	t.Helper()
 	for i := range all {
 		all[i].Tags = map[string]string{"team": "shaves"}
@@ -30,7 +30,7 @@ func (w *world) reserve(t *testing.T, all ...sim.Reservation) {
 }
 
 // reserved are the reserved offerings of the class, in words.
-func (w *world) reserved(t *testing.T) []string {
+func (w *simulatedEC2) reserved(t *testing.T) []string {
 	t.Helper()
 	c, err := w.provider.Catalog(t.Context(), "default")
 	if err != nil {
@@ -47,7 +47,7 @@ func (w *world) reserved(t *testing.T) []string {
 	return out
 }
 
-func (w *world) drawn() []string {
+func (w *simulatedEC2) drawn() []string {
 	var out []string
 	for _, i := range w.server.State().Instances {
 		out = append(out, i.Reservation)
@@ -57,7 +57,7 @@ func (w *world) drawn() []string {
 }
 
 func TestReservedLaunch(t *testing.T) {
-	w := newWorld(t)
+	w := newEC2(t)
 	w.reserve(t, sim.Reservation{ID: "cr-01", Type: "m7i.large", Zone: "us-west-2a", Count: 1})
 	if diff := cmp.Diff([]string{"m7i.large us-west-2a cr-01 free 1 true"}, w.reserved(t)); diff != "" {
 		t.Errorf("offerings (-want +got):\n%s", diff)
@@ -88,7 +88,7 @@ func TestReservedLaunch(t *testing.T) {
 }
 
 func TestReservationsTogether(t *testing.T) {
-	w := newWorld(t)
+	w := newEC2(t)
 	w.reserve(t,
 		sim.Reservation{ID: "cr-01", Type: "m7i.large", Zone: "us-west-2a", Count: 1},
 		sim.Reservation{ID: "cr-02", Type: "m7i.large", Zone: "us-west-2a", Count: 2},
@@ -124,7 +124,7 @@ func TestReservationsTogether(t *testing.T) {
 
 // A reservation that ends leaves its instances running, on demand.
 func TestReservationEnds(t *testing.T) {
-	w := newWorld(t)
+	w := newEC2(t)
 	w.reserve(t, sim.Reservation{ID: "cr-01", Type: "m7i.large", Zone: "us-west-2a", Count: 1, End: new(w.clock.Now().Add(time.Hour))})
 	i, err := w.provider.Launch(t.Context(), w.prepare(t, spec("a", option("m7i.large", "us-west-2a", model.Reserved))))
 	if err != nil {
@@ -146,7 +146,7 @@ func TestReservationEnds(t *testing.T) {
 // A controller that has just started knows the reservations from the class, and
 // asks for their room itself.
 func TestReservedAfterRestart(t *testing.T) {
-	w := newWorld(t)
+	w := newEC2(t)
 	w.reserve(t, sim.Reservation{ID: "cr-01", Type: "m7i.large", Zone: "us-west-2a", Count: 4})
 	w.provider = w.newProvider(t, w.url)
 	if diff := cmp.Diff([]string{"m7i.large us-west-2a cr-01 free 4 true"}, w.reserved(t)); diff != "" {
@@ -160,7 +160,7 @@ func TestReservedAfterRestart(t *testing.T) {
 }
 
 func TestReservationTerms(t *testing.T) {
-	w := newWorld(t)
+	w := newEC2(t)
 	w.reserve(t,
 		sim.Reservation{ID: "cr-01", Type: "m7i.large", Zone: "us-west-2a", Count: 1, Match: "targeted"},
 		sim.Reservation{ID: "cr-02", Type: "m7g.large", Zone: "us-west-2b", Count: 1, Owner: "999999999999"})
@@ -199,7 +199,7 @@ func TestReservationTerms(t *testing.T) {
 }
 
 func TestPlacementGroup(t *testing.T) {
-	w := newWorld(t)
+	w := newEC2(t)
 	if _, err := w.server.Place([]sim.PlacementGroup{{ID: "pg-01", Name: "close"}, {ID: "pg-02", Name: "other"}}); err != nil {
 		t.Fatal(err)
 	}
@@ -232,7 +232,7 @@ func TestPlacementGroup(t *testing.T) {
 // Interruptible reservations are drawn on by a request of their own, after those
 // that nobody takes back.
 func TestInterruptibleReservation(t *testing.T) {
-	w := newWorldOf(t, "m7i.")
+	w := newEC2Of(t, "m7i.")
 	w.reserve(t,
 		sim.Reservation{ID: "cr-01", Type: "m7i.large", Zone: "us-west-2a", Count: 1},
 		sim.Reservation{ID: "cr-02", Type: "m7i.large", Zone: "us-west-2a", Count: 2, Interruptible: true},
@@ -260,7 +260,7 @@ func TestInterruptibleReservation(t *testing.T) {
 // The instances of a capacity block are told of in time for a drain before EC2
 // ends them, those of other reservations never.
 func TestBlockEnding(t *testing.T) {
-	w := newWorldOf(t, "m7i.")
+	w := newEC2Of(t, "m7i.")
 	end := w.clock.Now().Add(2 * time.Hour)
 	w.reserve(t,
 		sim.Reservation{ID: "cr-01", Type: "m7i.large", Zone: "us-west-2a", Count: 1, Kind: "capacity-block", End: &end},
@@ -301,7 +301,7 @@ func TestBlockEnding(t *testing.T) {
 
 // The partition is known once EC2 describes the instance.
 func TestPlacementPartition(t *testing.T) {
-	w := newWorldOf(t, "m7i.")
+	w := newEC2Of(t, "m7i.")
 	if _, err := w.server.Place([]sim.PlacementGroup{{ID: "pg-01", Name: "apart", Strategy: "partition", Partitions: 2}}); err != nil {
 		t.Fatal(err)
 	}

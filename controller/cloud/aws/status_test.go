@@ -16,7 +16,7 @@ import (
 // TestTroubled: a status check counts once it has failed for two minutes, a
 // scheduled event at once, and instances that are well are not named.
 func TestTroubled(t *testing.T) {
-	w := newWorld(t)
+	w := newEC2(t)
 	ids := map[string]string{}
 	for _, name := range []string{"well", "broken", "host", "retiring"} {
 		i, err := w.provider.Launch(t.Context(), w.prepare(t, spec(name, option("m7i.large", "us-west-2a", model.OnDemand))))

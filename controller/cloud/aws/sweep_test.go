@@ -5,15 +5,15 @@ import (
 	"time"
 
 	sdk "github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/credentials"
 	"github.com/aws/aws-sdk-go-v2/service/iam"
 	iamtypes "github.com/aws/aws-sdk-go-v2/service/iam/types"
 
 	"spokeshave.dev/controller/core/model"
+	"spokeshave.dev/test/kit/ec2"
 )
 
 func TestSweepTemplates(t *testing.T) {
-	w := newWorld(t)
+	w := newEC2(t)
 	launch := func(claim string, labels map[string]string) {
 		t.Helper()
 		s := spec(claim, option("m7i.large", "us-west-2a", model.OnDemand))
@@ -45,10 +45,8 @@ func TestSweepTemplates(t *testing.T) {
 }
 
 func TestSweepProfiles(t *testing.T) {
-	w := newWorld(t)
-	client := iam.NewFromConfig(sdk.Config{
-		Region: region, BaseEndpoint: sdk.String(w.url), Credentials: credentials.NewStaticCredentialsProvider("AKIDTEST", "secret", ""),
-	})
+	w := newEC2(t)
+	client := iam.NewFromConfig(ec2.SDK(w.url))
 	// Somebody else's, though it is called almost like ours.
 	if _, err := client.CreateInstanceProfile(t.Context(), &iam.CreateInstanceProfileInput{InstanceProfileName: sdk.String("demo_0123456789abcdef0123")}); err != nil {
 		t.Fatal(err)

@@ -12,7 +12,7 @@ import (
 )
 
 func TestVolumePrices(t *testing.T) {
-	w := newWorldOf(t, "m7i.")
+	w := newEC2Of(t, "m7i.")
 	if err := w.server.SetVolumePrices([]sim.VolumePrice{{Type: "gp3", GiB: 0.0952, IOPS: 0.006, Throughput: 0.048}}); err != nil {
 		t.Fatal(err)
 	}
@@ -63,7 +63,7 @@ func TestFaultMatrixOfVolumePrices(t *testing.T) {
 		for name, fault := range faults() {
 			t.Run(family+"/"+name, func(t *testing.T) {
 				t.Parallel()
-				w := newWorldOf(t, "m7i.")
+				w := newEC2Of(t, "m7i.")
 				w.catalog(t, "default")
 				if got := w.provider.VolumePrices()["gp3"]; got != before {
 					t.Fatalf("at first %+v, want %+v", got, before)

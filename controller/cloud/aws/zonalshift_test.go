@@ -11,14 +11,14 @@ import (
 	sim "spokeshave.dev/simulator"
 )
 
-func (w *world) shift(t *testing.T, all ...sim.ZonalShift) {
+func (w *simulatedEC2) shift(t *testing.T, all ...sim.ZonalShift) {
 	t.Helper()
 	if err := w.server.Shift(all); err != nil {
 		t.Fatal(err)
 	}
 }
 
-func (w *world) shifts(t *testing.T) []provider.Shift {
+func (w *simulatedEC2) shifts(t *testing.T) []provider.Shift {
 	t.Helper()
 	on, err := w.provider.ZonalShifts(t.Context())
 	if err != nil {
@@ -28,7 +28,7 @@ func (w *world) shifts(t *testing.T) []provider.Shift {
 }
 
 // open counts the available offerings by zone.
-func (w *world) open(t *testing.T) (map[string]int, []string) {
+func (w *simulatedEC2) open(t *testing.T) (map[string]int, []string) {
 	t.Helper()
 	c := w.catalog(t, "default")
 	out := map[string]int{}
@@ -43,22 +43,22 @@ func (w *world) open(t *testing.T) (map[string]int, []string) {
 }
 
 func TestZonalShift(t *testing.T) {
-	hour := func(w *world) *time.Time { return new(w.clock.Now().Add(time.Hour)) }
+	hour := func(w *simulatedEC2) *time.Time { return new(w.clock.Now().Add(time.Hour)) }
 	for name, c := range map[string]struct {
 		reason string
-		shift  func(*world) []sim.ZonalShift
+		shift  func(*simulatedEC2) []sim.ZonalShift
 		want   []string
 	}{
-		"none":        {"nothing is shifted", func(*world) []sim.ZonalShift { return nil }, nil},
-		"shift":       {"a person shifts away", func(w *world) []sim.ZonalShift { return []sim.ZonalShift{{Zone: "us-west-2a", Until: hour(w)}} }, []string{"us-west-2a"}},
-		"autoshift":   {"AWS shifts away by itself", func(*world) []sim.ZonalShift { return []sim.ZonalShift{{Zone: "us-west-2b"}} }, []string{"us-west-2b"}},
-		"not applied": {"another shift takes precedence", func(*world) []sim.ZonalShift { return []sim.ZonalShift{{Zone: "us-west-2a", Ignored: true}} }, nil},
-		"two": {"two zones at once", func(w *world) []sim.ZonalShift {
+		"none":        {"nothing is shifted", func(*simulatedEC2) []sim.ZonalShift { return nil }, nil},
+		"shift":       {"a person shifts away", func(w *simulatedEC2) []sim.ZonalShift { return []sim.ZonalShift{{Zone: "us-west-2a", Until: hour(w)}} }, []string{"us-west-2a"}},
+		"autoshift":   {"AWS shifts away by itself", func(*simulatedEC2) []sim.ZonalShift { return []sim.ZonalShift{{Zone: "us-west-2b"}} }, []string{"us-west-2b"}},
+		"not applied": {"another shift takes precedence", func(*simulatedEC2) []sim.ZonalShift { return []sim.ZonalShift{{Zone: "us-west-2a", Ignored: true}} }, nil},
+		"two": {"two zones at once", func(w *simulatedEC2) []sim.ZonalShift {
 			return []sim.ZonalShift{{Zone: "us-west-2b"}, {Zone: "us-west-2a", Until: hour(w)}}
 		}, []string{"us-west-2a", "us-west-2b"}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			w := newWorldOf(t, "m7i.")
+			w := newEC2Of(t, "m7i.")
 			before, _ := w.open(t)
 			generation := w.catalog(t, "default").Generation
 			w.shift(t, c.shift(w)...)
@@ -82,7 +82,7 @@ func TestZonalShift(t *testing.T) {
 
 // What was planned before the shift is not launched into the zone after it.
 func TestZonalShiftAtLaunch(t *testing.T) {
-	w := newWorldOf(t, "m7i.")
+	w := newEC2Of(t, "m7i.")
 	w.shift(t, sim.ZonalShift{Zone: "us-west-2a"})
 	w.shifts(t)
 	only := option("m7i.large", "us-west-2a", model.OnDemand)
@@ -101,7 +101,7 @@ func TestZonalShiftAtLaunch(t *testing.T) {
 
 // While ARC does not answer, what it said holds until it would have expired.
 func TestZonalShiftWithoutAnswer(t *testing.T) {
-	w := newWorldOf(t, "m7i.")
+	w := newEC2Of(t, "m7i.")
 	w.shift(t, sim.ZonalShift{Zone: "us-west-2a", Until: new(w.clock.Now().Add(time.Hour))}, sim.ZonalShift{Zone: "us-west-2b"})
 	if on := w.shifts(t); len(on) != 2 {
 		t.Fatalf("shifts %v, want two", on)

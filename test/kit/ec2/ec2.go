@@ -1,12 +1,11 @@
 // Package ec2 is an EC2 endpoint for tests: the simulator behind a URL, with instance
-// types and prices of the embedded catalogue, and the provider on it.
+// types and prices of the embedded catalogue, and the SDK's way to it.
 //
-// Not here: how EC2 behaves and fails (simulator), and a control plane beside it
-// (test/kit/apiserver).
+// Not here: the provider on it (test/kit/ec2provider), how EC2 behaves and fails
+// (simulator), and a control plane beside it (test/kit/apiserver).
 package ec2
 
 import (
-	"context"
 	"net/http/httptest"
 	"slices"
 	"strings"
@@ -14,12 +13,7 @@ import (
 
 	sdk "github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/credentials"
-	"github.com/go-logr/logr"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/utils/clock"
 
-	awsv1 "spokeshave.dev/api/aws/v1"
-	"spokeshave.dev/controller/cloud/aws"
 	"spokeshave.dev/controller/cloud/catalog"
 	sim "spokeshave.dev/simulator"
 )
@@ -35,23 +29,18 @@ const (
 type Endpoint struct {
 	Server *sim.Server
 	URL    string
+	// Types and Sales are what it sells.
+	Types []catalog.Type
+	Sales []catalog.Sale
 }
 
 // Start starts an endpoint that sells the instance types whose names begin with any of
-// the prefixes. changes are made to the simulator's configuration.
+// the prefixes; "" is every type. changes are made to the simulator's configuration.
 func Start(t testing.TB, prefixes []string, changes ...func(*sim.Config)) *Endpoint {
 	t.Helper()
-	types, sales, err := catalog.Load(Region)
-	if err != nil {
-		t.Fatal(err)
-	}
-	other := func(name string) bool {
-		return !slices.ContainsFunc(prefixes, func(p string) bool { return strings.HasPrefix(name, p) })
-	}
-	cfg := sim.Config{
-		Region: Region, Cluster: Cluster, ClusterCA: "Q0E=", Seed: 1,
-		Types: slices.DeleteFunc(types, func(it catalog.Type) bool { return other(it.Name) }),
-		Sales: slices.DeleteFunc(sales, func(s catalog.Sale) bool { return other(s.Type) }),
+	cfg := sim.Config{Region: Region, Cluster: Cluster, ClusterCA: "Q0E=", Seed: 1}
+	if len(prefixes) > 0 {
+		cfg.Types, cfg.Sales = sold(t, prefixes)
 	}
 	for _, change := range changes {
 		change(&cfg)
@@ -62,46 +51,31 @@ func Start(t testing.TB, prefixes []string, changes ...func(*sim.Config)) *Endpo
 	}
 	listener := httptest.NewServer(server)
 	t.Cleanup(listener.Close)
-	return &Endpoint{Server: server, URL: listener.URL}
+	return &Endpoint{Server: server, URL: listener.URL, Types: cfg.Types, Sales: cfg.Sales}
 }
 
-// Provider is a provider that has just started: it remembers nothing. Its clock is the
-// machine's, and classes finds no node class, unless changes say otherwise.
-func Provider(t testing.TB, url string, changes ...func(*aws.Config)) *aws.Provider {
+// sold is the part of the embedded catalogue that has the prefixes.
+func sold(t testing.TB, prefixes []string) ([]catalog.Type, []catalog.Sale) {
 	t.Helper()
-	cfg := aws.Config{
-		SDK: &sdk.Config{
-			Region: Region, BaseEndpoint: sdk.String(url), Credentials: credentials.NewStaticCredentialsProvider("AKIDTEST", "secret", ""),
-		},
-		ClusterName: Cluster, Clock: clock.RealClock{}.Now, Log: logr.Discard(),
-		Classes: func(context.Context, string) (*awsv1.EC2NodeClass, error) { return nil, nil },
-	}
-	for _, change := range changes {
-		change(&cfg)
-	}
-	p, err := aws.New(t.Context(), cfg)
+	types, sales, err := catalog.Load(Region)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return p
-}
-
-// NoRetries makes the SDK report the first failure of every call.
-func NoRetries(c *aws.Config) {
-	c.SDK.Retryer = func() sdk.Retryer { return sdk.NopRetryer{} }
-}
-
-// Class is a node class that finds the endpoint's subnets and security groups, with
-// the images that the terms choose; its status is empty.
-func Class(name string, images ...awsv1.AMISelectorTerm) *awsv1.EC2NodeClass {
-	discovery := map[string]string{"karpenter.sh/discovery": Cluster}
-	return &awsv1.EC2NodeClass{
-		ObjectMeta: metav1.ObjectMeta{Name: name, Generation: 1},
-		Spec: awsv1.EC2NodeClassSpec{
-			Role:                       "KarpenterNodeRole-" + Cluster,
-			AMISelectorTerms:           images,
-			SubnetSelectorTerms:        []awsv1.SubnetSelectorTerm{{Tags: discovery}},
-			SecurityGroupSelectorTerms: []awsv1.SecurityGroupSelectorTerm{{Tags: discovery}},
-		},
+	other := func(name string) bool {
+		return !slices.ContainsFunc(prefixes, func(p string) bool { return strings.HasPrefix(name, p) })
 	}
+	return slices.DeleteFunc(types, func(it catalog.Type) bool { return other(it.Name) }),
+		slices.DeleteFunc(sales, func(s catalog.Sale) bool { return other(s.Type) })
+}
+
+// SDK is the configuration of clients of the endpoint at a URL, with a key of an
+// administrator.
+func SDK(url string) sdk.Config {
+	return sdk.Config{Region: Region, BaseEndpoint: &url, Credentials: credentials.NewStaticCredentialsProvider("AKIDTEST", "secret", "")}
+}
+
+// WithoutRetries makes clients report the first failure of every call.
+func WithoutRetries(cfg sdk.Config) sdk.Config {
+	cfg.Retryer = func() sdk.Retryer { return sdk.NopRetryer{} }
+	return cfg
 }

@@ -32,6 +32,7 @@ import (
 	sim "spokeshave.dev/simulator"
 	"spokeshave.dev/test/kit/apiserver"
 	"spokeshave.dev/test/kit/ec2"
+	"spokeshave.dev/test/kit/ec2provider"
 	"spokeshave.dev/test/kit/eventually"
 )
 
@@ -210,7 +211,7 @@ func onEC2(t *testing.T, mgr ctrl.Manager) *aws.Provider {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return ec2.Provider(t, at.URL, func(cfg *aws.Config) {
+	return ec2provider.New(t, at.URL, func(cfg *aws.Config) {
 		cfg.Discounts = discounts
 		cfg.Classes = func(ctx context.Context, name string) (*awsv1.EC2NodeClass, error) {
 			class := &awsv1.EC2NodeClass{}

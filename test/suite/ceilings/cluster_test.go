@@ -64,7 +64,7 @@ type cappedCluster struct {
 	history []string
 }
 
-// tally says what a world went through, so that a test can tell that it tested
+// tally says what a cluster went through, so that a test can tell that it tested
 // something.
 type tally struct {
 	launched, replaced, refused, restarts int
@@ -113,7 +113,7 @@ func catalog(class string) *model.Catalog {
 	return &c
 }
 
-func newWorld(t testing.TB, seed uint64) *cappedCluster {
+func newCluster(t testing.TB, seed uint64) *cappedCluster {
 	t.Helper()
 	w := &cappedCluster{
 		t: t, rng: rand.New(rand.NewPCG(seed, 11)), clock: sim.NewClock(time.Date(2026, 3, 10, 0, 0, 0, 0, time.UTC)),
@@ -275,7 +275,7 @@ func (w *cappedCluster) count(s *model.Snapshot) (written bool) {
 	return false
 }
 
-// The world is its own ceiling policy.
+// The cluster is its own ceiling policy.
 
 // Info implements policy.Policy.
 func (w *cappedCluster) Info() policy.Info {

@@ -93,7 +93,7 @@ func TestBrokenPolicies(t *testing.T) {
 			t.Fatal(err)
 		}
 		t.Cleanup(func() {
-			ctx, cancel := context.WithTimeout(context.WithoutCancel(t.Context()), 10*time.Second)
+			ctx, cancel := context.WithTimeout(context.WithoutCancel(t.Context()), time.Minute)
 			defer cancel()
 			if err := stack.Client.Delete(ctx, cm); err != nil {
 				t.Error(err)

@@ -31,6 +31,8 @@ import (
 	"spokeshave.dev/controller/kube/reconcile/reservation"
 	"spokeshave.dev/test/kit/apiserver"
 	"spokeshave.dev/test/kit/ec2"
+	"spokeshave.dev/test/kit/ec2provider"
+	"spokeshave.dev/test/kit/eventually"
 )
 
 // BenchmarkLaunches launches the nodes of one decision, which want the same, as the
@@ -74,20 +76,21 @@ func launches(b *testing.B, claims, workers int) {
 			b.Fatal(err)
 		}
 	}
-	for launched := 0; launched < claims; time.Sleep(50 * time.Millisecond) {
+	state, err := eventually.Poll(ctx, 10*time.Minute, func(ctx context.Context) (string, bool) {
 		var all karpv1.NodeClaimList
 		if err := mgr.GetClient().List(ctx, &all, client.UnsafeDisableDeepCopy); err != nil {
-			b.Fatal(err)
+			return err.Error(), false
 		}
-		launched = 0
+		launched := 0
 		for i := range all.Items {
 			if condition.IsTrue(all.Items[i].Status.Conditions, karpv1.ConditionLaunched) {
 				launched++
 			}
 		}
-		if time.Since(begun) > 5*time.Minute {
-			b.Fatalf("%d of %d launched", launched, claims)
-		}
+		return fmt.Sprintf("%d of %d", launched, claims), launched == claims
+	})
+	if err != nil {
+		b.Fatal(eventually.Failure("all claims to be launched", 10*time.Minute, state, err))
 	}
 	took := time.Since(begun)
 	stop()
@@ -110,8 +113,15 @@ func watchHeap(ctx context.Context) (stop func(), grown *atomic.Int64) {
 	runtime.GC()
 	first := inUse()
 	go func() {
-		for ; ctx.Err() == nil; time.Sleep(100 * time.Millisecond) {
+		every := time.NewTicker(100 * time.Millisecond)
+		defer every.Stop()
+		for {
 			grown.Store(max(grown.Load(), inUse()-first))
+			select {
+			case <-ctx.Done():
+				return
+			case <-every.C:
+			}
 		}
 	}()
 	return stop, grown
@@ -122,8 +132,8 @@ func watchHeap(ctx context.Context) (stop func(), grown *atomic.Int64) {
 func onEC2(b *testing.B, workers int) (cloud *aws.Provider, calls func(action string) int) {
 	b.Helper()
 	at := ec2.Start(b, []string{"m7i."})
-	class := ec2.Class("default", awsv1.AMISelectorTerm{Alias: "al2023@latest"})
-	cloud = ec2.Provider(b, at.URL, func(cfg *aws.Config) {
+	class := ec2provider.NodeClass("default", awsv1.AMISelectorTerm{Alias: "al2023@latest"})
+	cloud = ec2provider.New(b, at.URL, func(cfg *aws.Config) {
 		cfg.Claims = workers
 		cfg.Classes = func(context.Context, string) (*awsv1.EC2NodeClass, error) { return class, nil }
 	})

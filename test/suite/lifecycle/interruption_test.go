@@ -25,6 +25,7 @@ import (
 	"spokeshave.dev/controller/kube/lower"
 	"spokeshave.dev/controller/kube/reconcile/forceful"
 	"spokeshave.dev/controller/kube/reconcile/interruption"
+	"spokeshave.dev/test/kit/eventually"
 )
 
 // fleet launches and joins nodes, each with a pod, and returns the instances.
@@ -109,7 +110,7 @@ func interruptions(t *testing.T, w *launchingCluster) {
 		// The deadline is far away: pods leave because they are evicted.
 		w.cloud.Announce(provider.Event{Kind: provider.SpotInterrupted, InstanceID: id, At: now, Deadline: now.Add(24 * time.Hour)})
 	}
-	w.countdown(t, "nodes wait for others", names, func(name string) bool {
+	w.countdown(t, "nodes to wait for others", names, func(name string) bool {
 		n := w.getNode(t, "node-"+name)
 		return n != nil && slices.ContainsFunc(n.Spec.Taints, func(x corev1.Taint) bool { return x.Key == karpv1.TaintKeyDisrupted })
 	})
@@ -121,7 +122,7 @@ func interruptions(t *testing.T, w *launchingCluster) {
 	for _, name := range names {
 		release(t, w, name)
 	}
-	w.countdown(t, "nodes do not end", names, func(name string) bool { return w.getClaim(t, name) == nil && w.living(name) == 0 })
+	w.countdown(t, "nodes to end", names, func(name string) bool { return w.getClaim(t, name) == nil && w.living(name) == 0 })
 	flags := pflag.NewFlagSet("", pflag.ContinueOnError)
 	options := app.Options{}
 	options.Bind(flags)
@@ -136,23 +137,18 @@ func interruptions(t *testing.T, w *launchingCluster) {
 // has been added for a while, however long the whole takes.
 func (w *launchingCluster) countdown(t *testing.T, what string, names []string, done func(string) bool) {
 	t.Helper()
-	left := slices.Clone(names)
-	for last := time.Now(); len(left) > 0; {
-		before := len(left)
-		left = slices.DeleteFunc(left, done)
-		switch {
-		case len(left) < before:
-			last = time.Now()
-		case time.Since(last) > stalled:
-			t.Fatalf("%s: %d of %d, first %s", what, len(left), len(names), left[0])
-		}
-		w.clock.Advance(time.Second)
-		time.Sleep(50 * time.Millisecond)
+	for left := slices.Clone(names); len(left) > 0; {
+		eventually.Ok(t, what, func() (string, bool) {
+			before := len(left)
+			w.clock.Advance(400 * time.Millisecond)
+			left = slices.DeleteFunc(left, done)
+			if len(left) == 0 {
+				return "", true
+			}
+			return fmt.Sprintf("%d of %d are left, first %s", len(left), len(names), left[0]), len(left) < before
+		})
 	}
 }
-
-// stalled is after what time without any progress nothing more is expected.
-const stalled = 2 * time.Minute
 
 // announced: what each kind of event does to the node it is about.
 func announced(t *testing.T, w *launchingCluster) {

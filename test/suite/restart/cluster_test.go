@@ -47,7 +47,7 @@ func catalog() model.Catalog {
 	return c
 }
 
-func newWorld(t *testing.T) *bareCluster {
+func newCluster(t *testing.T) *bareCluster {
 	t.Helper()
 	w := &bareCluster{server: apiserver.Start(t), clock: sim.NewClock(time.Now())}
 	w.client = w.server.Client(t)

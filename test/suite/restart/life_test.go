@@ -29,6 +29,7 @@ import (
 	"spokeshave.dev/controller/kube/reconcile/reservation"
 	"spokeshave.dev/controller/kube/reconcile/termination"
 	"spokeshave.dev/controller/record/journal"
+	"spokeshave.dev/test/kit/apiserver"
 )
 
 // death is a write at which a controller dies.
@@ -60,6 +61,15 @@ type life struct {
 	at   *death
 	seen int
 	dead bool
+}
+
+// round is one decision and what follows from it. It gives up before the whole test
+// does: a round of a controller that has died may wait for what it cannot write.
+func (l *life) round(ctx context.Context) error {
+	bounded, cancel := context.WithTimeout(ctx, 30*time.Second)
+	defer cancel()
+	_, err := l.loop.Round(bounded)
+	return err
 }
 
 func (l *life) died() bool {
@@ -148,16 +158,16 @@ func (*sometimes) Contents() []policy.Contents { return nil }
 // Missing implements decision.Policies.
 func (*sometimes) Missing() []string { return nil }
 
-// skewed is ahead of ours by as much as the world's time: it goes on while nobody
+// skewed is ahead of ours by as much as the cloud's time: it goes on while nobody
 // advances that.
 type skewed struct {
 	clock.RealClock
 
-	world *sim.Clock
+	cloud *sim.Clock
 	born  time.Time
 }
 
-func (c skewed) Now() time.Time                  { return c.world.Now().Add(time.Since(c.born)) }
+func (c skewed) Now() time.Time                  { return c.cloud.Now().Add(time.Since(c.born)) }
 func (c skewed) Since(t time.Time) time.Duration { return c.Now().Sub(t) }
 
 // ahead is our time and some more.
@@ -183,28 +193,16 @@ func (w *bareCluster) live(t *testing.T, at *death) *life {
 			return interceptor.NewClient(c, l.funcs()), nil
 		}
 	})
-	ctx, cancel := context.WithCancel(t.Context())
-	if err := w.wire(ctx, l, mgr); err != nil {
+	if err := w.wire(t.Context(), l, mgr); err != nil {
 		t.Fatal(err)
 	}
-	done := make(chan error, 1)
-	go func() { done <- mgr.Start(ctx) }()
-	l.stop = sync.OnceFunc(func() {
-		cancel()
-		if err := <-done; err != nil {
-			t.Errorf("manager: %v", err)
-		}
-	})
-	t.Cleanup(l.stop)
-	if !mgr.GetCache().WaitForCacheSync(ctx) {
-		t.Fatal("caches did not sync")
-	}
+	l.stop = apiserver.Run(t, mgr)
 	return l
 }
 
 // wire is the part of the controller that disrupts.
 func (w *bareCluster) wire(ctx context.Context, l *life, mgr ctrl.Manager) error {
-	tick, events := skewed{world: w.clock, born: time.Now()}, mgr.GetEventRecorder("test")
+	tick, events := skewed{cloud: w.clock, born: time.Now()}, mgr.GetEventRecorder("test")
 	view, err := cluster.New(ctx, cluster.Config{Name: "test", Cache: mgr.GetCache(), Live: mgr.GetAPIReader(), Clock: tick, Catalog: w.cloud.Catalog})
 	if err != nil {
 		return err

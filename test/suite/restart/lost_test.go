@@ -165,7 +165,7 @@ func TestLost(t *testing.T) {
 	if testing.Short() {
 		t.Skip("needs a control plane")
 	}
-	w := newWorld(t)
+	w := newCluster(t)
 	round := 0
 	for name, tc := range mishaps() {
 		round++
@@ -194,9 +194,7 @@ func (w *bareCluster) mishap(t *testing.T, old string, tc *lost) {
 		tc.harm(t, w, l, replacement)
 	}
 	w.until(t, "one node", func(ctx context.Context) (bool, error) {
-		brief, cancel := context.WithTimeout(ctx, 5*time.Second)
-		defer cancel()
-		_, failed := l.loop.Round(brief) // a round that fails is made again
+		failed := l.round(ctx) // a round that fails is made again
 		failed = errors.Join(failed, l.garbage.Collect(ctx))
 		if tc.goes || tc.joins {
 			failed = errors.Join(failed, w.machines(ctx))
@@ -237,9 +235,7 @@ func (w *bareCluster) replacing(t *testing.T, l *life, old string, tc *lost) *ka
 	t.Helper()
 	var out *karpv1.NodeClaim
 	w.until(t, "the command to begin", func(ctx context.Context) (bool, error) {
-		brief, cancel := context.WithTimeout(ctx, 5*time.Second)
-		defer cancel()
-		_, failed := l.loop.Round(brief)
+		failed := l.round(ctx)
 		claim := &karpv1.NodeClaim{}
 		err := w.client.Get(ctx, client.ObjectKey{Name: old}, claim)
 		return claim.Annotations[karpv1.AnnotationDisruption] != "", errors.Join(failed, err)
@@ -256,10 +252,7 @@ func (w *bareCluster) replacing(t *testing.T, l *life, old string, tc *lost) *ka
 			}
 		}
 		if out == nil && tc.before == nil { // the round failed before it had made the claim
-			brief, cancel := context.WithTimeout(ctx, 5*time.Second)
-			defer cancel()
-			_, failed := l.loop.Round(brief)
-			return false, failed
+			return false, l.round(ctx)
 		}
 		if out == nil { // refused at once
 			return true, nil

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"strings"
 	"testing"
-	"time"
 
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -28,7 +27,7 @@ func TestPriceChange(t *testing.T) {
 		"risen":  {reason: "the replacement has become dearer than what it replaces", typ: small, price: 500_000},
 		"fallen": {reason: "what goes has become cheaper than its replacement", typ: large, price: 50_000},
 	}
-	w := newWorld(t)
+	w := newCluster(t)
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			w.cloud.SetCatalog("default", catalog())
@@ -46,7 +45,7 @@ func TestPriceChange(t *testing.T) {
 				t.Fatal(err)
 			}
 			w.until(t, "a replacement to be launched", func(ctx context.Context) (bool, error) {
-				_, _ = l.loop.Round(ctx) // a round that fails is made again
+				_ = l.round(ctx) // a round that fails is made again
 				var claims karpv1.NodeClaimList
 				err := w.client.List(ctx, &claims)
 				return len(claims.Items) == 2, err
@@ -59,9 +58,7 @@ func TestPriceChange(t *testing.T) {
 			}
 			w.cloud.SetCatalog("default", changed)
 			w.until(t, "the old node alone", func(ctx context.Context) (bool, error) {
-				brief, cancel := context.WithTimeout(ctx, 2*time.Second)
-				defer cancel()
-				_, _ = l.loop.Round(brief)
+				_ = l.round(ctx)
 				if err := w.machines(ctx); err != nil {
 					return false, err
 				}

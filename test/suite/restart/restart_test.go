@@ -40,7 +40,7 @@ func TestRestart(t *testing.T) {
 		"during the drain":     {reason: "a pod was evicted and the answer lost", at: &death{verb: "evict", kind: "Pod", after: true}},
 		"between drains":       {reason: "the second node still has its pod", at: &death{verb: "evict", kind: "Pod", nth: 2}},
 	}
-	w := newWorld(t)
+	w := newCluster(t)
 	round := 0
 	for name, tc := range cases {
 		round++
@@ -74,10 +74,7 @@ func (w *bareCluster) restarted(t *testing.T, prefix string, at *death, reason s
 			deaths++
 			l = w.live(t, nil) //nolint:contextcheck // it lives longer than this look
 		}
-		// A round that fails is made again.
-		brief, cancel := context.WithTimeout(ctx, 2*time.Second)
-		defer cancel()
-		_, _ = l.loop.Round(brief)
+		_ = l.round(ctx) // a round that fails is made again
 		if err := errors.Join(w.machines(ctx), w.workload(ctx)); err != nil {
 			return false, err
 		}
@@ -93,7 +90,7 @@ func (w *bareCluster) restarted(t *testing.T, prefix string, at *death, reason s
 	w.clear(t)
 }
 
-// until plays the world's part until something is so. The world's clock runs
+// until plays the kubelets' and the cloud's part until something is so. The cloud's clock runs
 // fast: what was taken back is not tried again for ten minutes.
 func (w *bareCluster) until(t *testing.T, what string, ok func(context.Context) (bool, error)) {
 	t.Helper()

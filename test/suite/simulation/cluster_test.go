@@ -83,8 +83,8 @@ func size(name string, cpu, gib int64, price model.Price) model.InstanceType {
 		instancetype.OnDemand("a", price), instancetype.OnDemand("b", price+price/50), instancetype.Spot("a", price/3))
 }
 
-// newWorld makes a cluster with so many Deployments.
-func newWorld(t *testing.T, seed uint64, deploys int) *simulatedCluster {
+// newCluster makes a cluster with so many Deployments.
+func newCluster(t *testing.T, seed uint64, deploys int) *simulatedCluster {
 	t.Helper()
 	w := &simulatedCluster{t: t, clock: sim.NewClock(time.Date(2026, 3, 2, 0, 0, 0, 0, time.UTC)), rng: rand.New(rand.NewPCG(seed, 7)), boot: 45 * time.Second, budget: 20}
 	w.catalog = instancetype.Catalog(
@@ -128,7 +128,7 @@ func (w *simulatedCluster) find(claim string) *machine {
 	return w.nodes[i]
 }
 
-// snapshot is the world as a decision sees it.
+// snapshot is the cluster as a decision sees it.
 func (w *simulatedCluster) snapshot() *model.Snapshot {
 	now := w.clock.Now()
 	s := &model.Snapshot{

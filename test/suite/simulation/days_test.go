@@ -18,10 +18,10 @@ func TestDays(t *testing.T) {
 	if os.Getenv("SOAK") != "" {
 		length = 72 * time.Hour
 	}
-	for seed := range uint64(worlds()) {
+	for seed := range uint64(clusters()) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			t.Parallel()
-			w := newWorld(t, 1000+seed, 4+int(seed%10))
+			w := newCluster(t, 1000+seed, 4+int(seed%10))
 			w.faults = &faults{every: [kinds]int{dead: 8, stuck: 8, lost: 300, prices: 60, swapped: 40}}
 			most := 1 + 4*w.rng.Float64()
 			w.policies = append(w.policies, &fickle{most: &most})

@@ -6,9 +6,9 @@ import (
 	"testing"
 )
 
-// worlds is how many clusters the seeded tests look at: a few by default, as
+// clusters is how many clusters the seeded tests look at: a few by default, as
 // many as SOAK says in a long run.
-func worlds() int {
+func clusters() int {
 	if n, err := strconv.Atoi(os.Getenv("SOAK")); err == nil {
 		return n
 	}

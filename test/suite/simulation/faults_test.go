@@ -8,7 +8,7 @@ import (
 	"spokeshave.dev/controller/core/policy"
 )
 
-// faults are what goes wrong in a world, each in one case of so many.
+// faults are what goes wrong in a cluster, each in one case of so many.
 type faults struct{ every, struck [kinds]int }
 
 // fault is one kind of mishap.

@@ -10,10 +10,10 @@ import (
 // shaken for some hours, then left alone for 24, and must not be disrupted
 // any more after the first few of them.
 func TestQuiet(t *testing.T) {
-	for seed := range uint64(worlds()) {
+	for seed := range uint64(clusters()) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			t.Parallel()
-			w := newWorld(t, seed, 4+int(seed%12))
+			w := newCluster(t, seed, 4+int(seed%12))
 			w.run(90*time.Minute, 10*time.Second, 30)
 			w.run(90*time.Minute, 10*time.Second, 0)
 			moves, cost := w.moves, w.cost()

@@ -9,7 +9,7 @@ import (
 	"spokeshave.dev/controller/core/model"
 )
 
-// step moves the world on by d.
+// step moves the cluster on by d.
 func (w *simulatedCluster) step(d time.Duration) {
 	w.clock.Advance(d)
 	w.boots()

@@ -12,6 +12,8 @@ import (
 	"os/exec"
 	"testing"
 	"time"
+
+	"spokeshave.dev/test/kit/eventually"
 )
 
 // browser is a headless Chromium that is spoken to in the DevTools protocol, by
@@ -98,15 +100,11 @@ func profileDir(t *testing.T) string {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		for deadline := time.Now().Add(10 * time.Second); ; time.Sleep(50 * time.Millisecond) {
-			err := os.RemoveAll(dir)
-			if err == nil {
-				return
-			}
-			if time.Now().After(deadline) {
-				t.Logf("the browser's profile stays: %v", err)
-				return
-			}
+		var failed error
+		remove := func(context.Context) (string, bool) { failed = os.RemoveAll(dir); return "", failed == nil }
+		// The test's context has ended.
+		if _, err := eventually.Poll(context.WithoutCancel(t.Context()), eventually.Within, remove); err != nil {
+			t.Errorf("the browser's profile stays: %v", failed)
 		}
 	})
 	return dir

@@ -24,7 +24,7 @@ import (
 // TestReconciler runs the reconciler on a real API server over an EC2 endpoint.
 func TestReconciler(t *testing.T) {
 	cluster := apiserver.Start(t)
-	w := newWorld(t)
+	w := newEndpoint(t)
 	looked := &looks{Cloud: w.resolver.Cloud}
 	w.resolver.Cloud = looked
 	c := run(t, cluster, w)

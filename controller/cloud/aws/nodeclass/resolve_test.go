@@ -20,6 +20,7 @@ import (
 	"spokeshave.dev/controller/core/model"
 	sim "spokeshave.dev/simulator"
 	"spokeshave.dev/test/kit/ec2"
+	"spokeshave.dev/test/kit/ec2provider"
 )
 
 var _ nodeclass.Cloud = (*aws.NodeClasses)(nil)
@@ -32,7 +33,7 @@ type endpoint struct {
 	resolver *nodeclass.Resolver
 }
 
-func newWorld(t *testing.T) *endpoint {
+func newEndpoint(t *testing.T) *endpoint {
 	t.Helper()
 	w := &endpoint{clock: clocktesting.NewFakeClock(time.Date(2026, 8, 3, 10, 0, 0, 0, time.UTC))}
 	at := ec2.Start(t, nil, func(cfg *sim.Config) {
@@ -41,13 +42,13 @@ func newWorld(t *testing.T) *endpoint {
 		cfg.Sales = []catalog.Sale{{Type: "m5.large", OnDemand: model.PriceOf(0.096), Zones: []string{"us-west-2a", "us-west-2b", "us-west-2c"}}}
 	})
 	w.server = at.Server
-	w.provider = ec2.Provider(t, at.URL, ec2.NoRetries, func(cfg *aws.Config) { cfg.Clock, cfg.Log = w.clock.Now, testr.New(t) })
+	w.provider = ec2provider.New(t, at.URL, ec2provider.WithoutRetries, func(cfg *aws.Config) { cfg.Clock, cfg.Log = w.clock.Now, testr.New(t) })
 	w.resolver = &nodeclass.Resolver{Cloud: w.provider.NodeClasses(), Clock: w.clock.Now}
 	return w
 }
 
 func class() *awsv1.EC2NodeClass {
-	c := ec2.Class("default", awsv1.AMISelectorTerm{Alias: "al2023@latest"})
+	c := ec2provider.NodeClass("default", awsv1.AMISelectorTerm{Alias: "al2023@latest"})
 	c.Generation = 3
 	return c
 }
@@ -79,7 +80,7 @@ func wantCondition(t *testing.T, status awsv1.EC2NodeClassStatus, kind string, w
 }
 
 func TestResolve(t *testing.T) {
-	w := newWorld(t)
+	w := newEndpoint(t)
 	c := class()
 	status := w.resolve(t, c)
 	for _, kind := range append(c.ReadyConditions(), awsv1.ConditionReady, awsv1.ConditionCapacityReservationsReady) {
@@ -158,7 +159,7 @@ func TestResolveImages(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			w := newWorld(t)
+			w := newEndpoint(t)
 			in := class()
 			in.Spec.AMISelectorTerms = c.terms
 			in.Spec.AMIFamily = sdk.String(awsv1.AMIFamilyCustom)
@@ -180,7 +181,7 @@ func TestResolveImages(t *testing.T) {
 }
 
 func TestDeprecatedImage(t *testing.T) {
-	w := newWorld(t)
+	w := newEndpoint(t)
 	w.clock.Step(3 * 365 * 24 * time.Hour)
 	status := w.resolve(t, class())
 	if len(status.AMIs) == 0 || !status.AMIs[0].Deprecated {
@@ -254,7 +255,7 @@ func TestResolveFindsNothing(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			w := newWorld(t)
+			w := newEndpoint(t)
 			in := class()
 			in.Status = w.resolve(t, in)
 			c.change(in)
@@ -270,7 +271,7 @@ func TestResolveFindsNothing(t *testing.T) {
 
 // A service that is down does not take back what is known.
 func TestResolveWhileAWSIsDown(t *testing.T) {
-	w := newWorld(t)
+	w := newEndpoint(t)
 	c := class()
 	down := func() {
 		for _, f := range []sim.Fault{
@@ -303,7 +304,7 @@ func TestResolveWhileAWSIsDown(t *testing.T) {
 }
 
 func TestUnauthorized(t *testing.T) {
-	w := newWorld(t)
+	w := newEndpoint(t)
 	if _, err := w.server.Order(sim.Fault{Action: "DescribeSubnets", Code: "UnauthorizedOperation", Message: "You are not authorized to perform this operation. Encoded authorization failure message: abc"}); err != nil {
 		t.Fatal(err)
 	}
@@ -315,7 +316,7 @@ func TestUnauthorized(t *testing.T) {
 }
 
 func TestInstanceProfiles(t *testing.T) {
-	w := newWorld(t)
+	w := newEndpoint(t)
 	first, second := class(), class()
 	second.Name = "other"
 	a, b := w.resolve(t, first).InstanceProfile, w.resolve(t, second).InstanceProfile

@@ -14,15 +14,15 @@ import (
 
 const zone, host = "zone", "hostname"
 
-// world is a plan in the making: nodes named 0, 1, … and new ones after them.
-type world struct {
+// planBuilder is a plan in the making: nodes named 0, 1, … and new ones after them.
+type planBuilder struct {
 	bindorder.Plan
 	// zones are by place; "?" is one of two, "" none.
 	zones []string
 }
 
-func newWorld(existing, planned []string) *world {
-	w := &world{zones: slices.Concat(existing, planned)}
+func newPlan(existing, planned []string) *planBuilder {
+	w := &planBuilder{zones: slices.Concat(existing, planned)}
 	w.Snapshot, w.Plan.Plan = &model.Snapshot{Nodes: make([]model.Node, len(existing))}, &model.Plan{Nodes: make([]model.PlannedNode, len(planned))}
 	w.Label = func(place int, key string) bindorder.Domain {
 		switch z := w.zones[place]; {
@@ -40,7 +40,7 @@ func newWorld(existing, planned []string) *world {
 }
 
 // spec adds a spec of pods with a name, that want others near: key, name, ….
-func (w *world) spec(name string, near ...string) int32 {
+func (w *planBuilder) spec(name string, near ...string) int32 {
 	s := model.PodSpec{Namespace: "default", Labels: map[string]string{"app": name}}
 	for i := 0; i < len(near); i += 2 {
 		s.PodAffinity = append(s.PodAffinity, model.PodTerm{Key: near[i], Selector: model.PodSelector{
@@ -52,12 +52,12 @@ func (w *world) spec(name string, near ...string) int32 {
 }
 
 // runs adds a pod that runs on a node.
-func (w *world) runs(spec int32, node int) {
+func (w *planBuilder) runs(spec int32, node int) {
 	w.Snapshot.Pods = append(w.Snapshot.Pods, model.Pod{Spec: spec, Node: int32(node)})
 }
 
 // places adds a pod that the plan puts at a place.
-func (w *world) places(spec int32, place int) {
+func (w *planBuilder) places(spec int32, place int) {
 	i := int32(len(w.Snapshot.Pods))
 	w.Snapshot.Pods = append(w.Snapshot.Pods, model.Pod{Spec: spec, Node: -1})
 	w.Pods = append(w.Pods, i)
@@ -71,53 +71,53 @@ func (w *world) places(spec int32, place int) {
 func TestUnbindable(t *testing.T) {
 	cases := map[string]struct {
 		reason string
-		plan   func(w *world)
+		plan   func(w *planBuilder)
 		want   []int32
 	}{
-		"free": {reason: "no affinity, no order", plan: func(w *world) { w.places(w.spec("a"), 0) }},
-		"beside a running pod": {reason: "a match runs in the zone", plan: func(w *world) {
+		"free": {reason: "no affinity, no order", plan: func(w *planBuilder) { w.places(w.spec("a"), 0) }},
+		"beside a running pod": {reason: "a match runs in the zone", plan: func(w *planBuilder) {
 			w.runs(w.spec("a"), 0)
 			w.places(w.spec("b", zone, "a"), 1)
 		}},
-		"after another": {reason: "b is bound after a", plan: func(w *world) {
+		"after another": {reason: "b is bound after a", plan: func(w *planBuilder) {
 			b := w.spec("b", zone, "a")
 			w.places(b, 0)
 			w.places(w.spec("a"), 1)
 		}},
-		"chain": {reason: "c after b after a", plan: func(w *world) {
+		"chain": {reason: "c after b after a", plan: func(w *planBuilder) {
 			w.places(w.spec("c", host, "b"), 0)
 			w.places(w.spec("b", host, "a"), 0)
 			w.places(w.spec("a"), 0)
 		}},
-		"first of its kind": {reason: "nobody matches anywhere, and a matches itself", plan: func(w *world) {
+		"first of its kind": {reason: "nobody matches anywhere, and a matches itself", plan: func(w *planBuilder) {
 			a := w.spec("a", zone, "a")
 			w.places(a, 0)
 			w.places(a, 1)
 		}},
-		"first elsewhere": {reason: "a match runs in the other zone: the first would go there", plan: func(w *world) {
+		"first elsewhere": {reason: "a match runs in the other zone: the first would go there", plan: func(w *planBuilder) {
 			w.runs(w.spec("a"), 2)
 			w.places(w.spec("a", zone, "a"), 0)
 		}, want: []int32{1}},
-		"each other": {reason: "both wait for the other", plan: func(w *world) {
+		"each other": {reason: "both wait for the other", plan: func(w *planBuilder) {
 			w.places(w.spec("a", zone, "b"), 0)
 			w.places(w.spec("b", zone, "a"), 0)
 		}, want: []int32{0, 1}},
-		"no such label": {reason: "the node has no zone", plan: func(w *world) {
+		"no such label": {reason: "the node has no zone", plan: func(w *planBuilder) {
 			w.runs(w.spec("a"), 3)
 			w.places(w.spec("b", zone, "a"), 3)
 		}, want: []int32{1}},
-		"zone not known": {reason: "the new node may come up in another zone than the match", plan: func(w *world) {
+		"zone not known": {reason: "the new node may come up in another zone than the match", plan: func(w *planBuilder) {
 			w.runs(w.spec("a"), 0)
 			w.places(w.spec("b", zone, "a"), 4)
 		}, want: []int32{1}},
-		"same new node": {reason: "wherever the node comes up, both are there", plan: func(w *world) {
+		"same new node": {reason: "wherever the node comes up, both are there", plan: func(w *planBuilder) {
 			w.places(w.spec("a"), 4)
 			w.places(w.spec("b", zone, "a"), 4)
 		}},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
-			w := newWorld([]string{"x", "x", "y", ""}, []string{"?"})
+			w := newPlan([]string{"x", "x", "y", ""}, []string{"?"})
 			c.plan(w)
 			if diff := cmp.Diff(c.want, bindorder.Unbindable(w.Plan)); diff != "" {
 				t.Errorf("%s: unbindable (-want +got)\n%s", c.reason, diff)
@@ -132,7 +132,7 @@ func TestPodByPod(t *testing.T) {
 	bound, unbound := 0, 0
 	for seed := range uint64(3000) {
 		r := rand.New(rand.NewPCG(seed, 1))
-		w := newWorld([]string{"x", "y", ""}, []string{"x", "?"})
+		w := newPlan([]string{"x", "y", ""}, []string{"x", "?"})
 		names := []string{"a", "b", "c"}
 		for range 2 + r.IntN(4) {
 			var near []string
@@ -162,7 +162,7 @@ func TestPodByPod(t *testing.T) {
 }
 
 // podByPod are the pods left when one pod after the other is bound that may be.
-func (w *world) podByPod() []int32 {
+func (w *planBuilder) podByPod() []int32 {
 	at := map[int32]int{}
 	for _, a := range w.Existing {
 		for _, i := range a.Pods {

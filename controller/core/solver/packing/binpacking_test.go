@@ -16,7 +16,7 @@ import (
 
 // classic is a problem of bins of one size.
 func classic(capacity int64, sizes []int64) *packing.Instance {
-	w := newWorld(3)
+	w := newInstance(3)
 	w.bin(1, capacity, 0, math.MaxInt32)
 	slices.Sort(sizes)
 	for _, size := range slices.Backward(sizes) {
@@ -198,7 +198,7 @@ func BenchmarkPack(b *testing.B) {
 
 // many are so many items, of 50 to 150 each, and bin types whose costs follow their size.
 func many(r *rand.Rand, items, types int) *packing.Instance {
-	w := newWorld(3)
+	w := newInstance(3)
 	for k := range types {
 		scale := int64(1 + k/4)
 		w.bin(float64(scale)*(1+0.02*float64(k%4)), 4000*scale, (8000+4000*int64(k%4))*scale, 60)
@@ -210,7 +210,7 @@ func many(r *rand.Rand, items, types int) *packing.Instance {
 }
 
 func ExamplePack() {
-	w := newWorld(3)
+	w := newInstance(3)
 	w.bin(1, 10, 0, 100)
 	w.bin(1.8, 20, 0, 100)
 	w.item(4, 6, 0, 1)

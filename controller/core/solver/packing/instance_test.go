@@ -8,17 +8,17 @@ import (
 	"spokeshave.dev/controller/core/solver/vec"
 )
 
-// world makes instances: bin types that everyone may use, and items.
-type world struct{ packing.Instance }
+// instanceBuilder makes instances: bin types that everyone may use, and items.
+type instanceBuilder struct{ packing.Instance }
 
-// newWorld is an instance with so many dimensions in use.
-func newWorld(dims int) *world {
-	return &world{packing.Instance{Dims: dims, Sets: []vec.Bits{{}}, ByCost: [][]int32{nil}}}
+// newInstance is an instance with so many dimensions in use.
+func newInstance(dims int) *instanceBuilder {
+	return &instanceBuilder{packing.Instance{Dims: dims, Sets: []vec.Bits{{}}, ByCost: [][]int32{nil}}}
 }
 
 // bin adds a bin type, which items of set 0 may use. Bins have to be added in order of
 // cost.
-func (w *world) bin(cost float64, capacity ...int64) {
+func (w *instanceBuilder) bin(cost float64, capacity ...int64) {
 	var c vec.Vector
 	copy(c[:], capacity)
 	at := int32(len(w.BinTypes))
@@ -34,7 +34,7 @@ func (w *world) bin(cost float64, capacity ...int64) {
 }
 
 // set is a set of bin types.
-func (w *world) set(bins ...int32) int32 {
+func (w *instanceBuilder) set(bins ...int32) int32 {
 	set := vec.NewBits(len(w.BinTypes))
 	for _, b := range bins {
 		set.Set(b)
@@ -45,7 +45,7 @@ func (w *world) set(bins ...int32) int32 {
 
 // group is a conflict group of which a bin takes so many, 0 for any number, and which
 // shares no bin with those named.
-func (w *world) group(perBin int32, excludes ...int32) int32 {
+func (w *instanceBuilder) group(perBin int32, excludes ...int32) int32 {
 	at := int32(len(w.Conflicts.PerBin))
 	row := make([]bool, at+1)
 	for _, o := range excludes {
@@ -57,7 +57,7 @@ func (w *world) group(perBin int32, excludes ...int32) int32 {
 }
 
 // item adds items of set 0 without conflicts.
-func (w *world) item(count int32, size ...int64) *packing.Item {
+func (w *instanceBuilder) item(count int32, size ...int64) *packing.Item {
 	it := packing.Item{Count: count, Group: packing.NoGroup}
 	copy(it.Size[:], size)
 	w.Items = append(w.Items, it)
@@ -65,7 +65,7 @@ func (w *world) item(count int32, size ...int64) *packing.Item {
 }
 
 // scaled sets the scale of the instance by its items, as its callers do.
-func (w *world) scaled() *packing.Instance {
+func (w *instanceBuilder) scaled() *packing.Instance {
 	var sum vec.Vector
 	n := int64(0)
 	for i := range w.Items {
@@ -166,8 +166,8 @@ func placeable(in *packing.Instance, it *packing.Item) bool {
 
 // random is a small instance of everything: several bin types, sets, conflicts, and now
 // and then an item that fits nowhere.
-func random(r *rand.Rand, items int) *world {
-	w := newWorld(3 + r.IntN(3))
+func random(r *rand.Rand, items int) *instanceBuilder {
+	w := newInstance(3 + r.IntN(3))
 	price := 0.0
 	for range 1 + r.IntN(4) {
 		price += 0.2 + r.Float64()

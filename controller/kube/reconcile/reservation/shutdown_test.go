@@ -9,6 +9,8 @@ import (
 
 	clocktesting "k8s.io/utils/clock/testing"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"spokeshave.dev/test/kit/eventually"
 )
 
 // looks counts the calls that list nodes.
@@ -30,13 +32,8 @@ func TestReleaserWaits(t *testing.T) {
 	stop()
 	done := make(chan error, 1)
 	go func() { done <- (&Releaser{Client: c, Clock: now}).Start(ctx) }()
-	for range 1000 {
-		if now.HasWaiters() || c.n.Load() > 0 {
-			break
-		}
-		time.Sleep(time.Millisecond)
-	}
-	if n := c.n.Load(); n != 0 || !now.HasWaiters() {
+	eventually.True(t, "it to wait, or to look", func() bool { return now.HasWaiters() || c.n.Load() > 0 })
+	if n := c.n.Load(); n != 0 {
 		t.Fatalf("it has looked %d times, want it to wait first", n)
 	}
 	now.Step(pollInterval)

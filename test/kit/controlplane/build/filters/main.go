@@ -130,7 +130,7 @@ func filters() (*config.KubeSchedulerProfile, error) {
 func (q *question) answer(ctx context.Context, profile *config.KubeSchedulerProfile) (*answer, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	w := &world{ctx: ctx, profile: profile, nodes: q.Nodes}
+	w := &cluster{ctx: ctx, profile: profile, nodes: q.Nodes}
 	if err := w.lists(q); err != nil {
 		return nil, err
 	}
@@ -156,7 +156,7 @@ func (q *question) answer(ctx context.Context, profile *config.KubeSchedulerProf
 }
 
 // bind binds what can be bound and lists what is left.
-func (w *world) bind(waiting []*corev1.Pod, planned map[string]string) ([]rejection, error) {
+func (w *cluster) bind(waiting []*corev1.Pod, planned map[string]string) ([]rejection, error) {
 	for {
 		var rest []*corev1.Pod
 		var rejected []rejection
@@ -184,8 +184,8 @@ func (w *world) bind(waiting []*corev1.Pod, planned map[string]string) ([]reject
 
 func key(p *corev1.Pod) string { return p.Namespace + "/" + p.Name }
 
-// world is the cluster while the plan comes true.
-type world struct {
+// cluster is the cluster while the plan comes true.
+type cluster struct {
 	ctx     context.Context
 	profile *config.KubeSchedulerProfile
 	nodes   []*corev1.Node
@@ -195,7 +195,7 @@ type world struct {
 }
 
 // lists fills the informers by hand. They never start: there is no server.
-func (w *world) lists(q *question) error {
+func (w *cluster) lists(q *question) error {
 	client, err := kubernetes.NewForConfig(&rest.Config{Host: "http://127.0.0.1:0"})
 	if err != nil {
 		return err
@@ -221,7 +221,7 @@ func (w *world) lists(q *question) error {
 }
 
 // try says why the filters keep the pod off the node, "" when they do not.
-func (w *world) try(pod *corev1.Pod, node string) (string, error) {
+func (w *cluster) try(pod *corev1.Pod, node string) (string, error) {
 	snapshot := cache.NewSnapshot(w.bound, w.nodes)
 	f, err := runtime.NewFramework(w.ctx, plugins.NewInTreeRegistry(), w.profile,
 		runtime.WithSnapshotSharedLister(snapshot), runtime.WithInformerFactory(w.factory), runtime.WithClientSet(w.client),

@@ -3,7 +3,6 @@ package aws_test
 import (
 	"context"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -12,7 +11,6 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	awsv1 "spokeshave.dev/api/aws/v1"
 	"spokeshave.dev/controller/cloud/aws"
 	"spokeshave.dev/controller/cloud/provider"
 	"spokeshave.dev/controller/core/model"
@@ -29,7 +27,7 @@ func claimNames(n int) []string {
 }
 
 // prepareAll prepares claims at the same time, as the reconcilers do.
-func (w *world) prepareAll(t *testing.T, claims []string, options ...model.Option) map[string]provider.Attempt {
+func (w *simulatedEC2) prepareAll(t *testing.T, claims []string, options ...model.Option) map[string]provider.Attempt {
 	t.Helper()
 	w.groups++
 	group := provider.Group{Name: fmt.Sprintf("group-%d", w.groups), Size: len(claims)}
@@ -97,7 +95,7 @@ func wantDistinct(t *testing.T, results map[string]launchResult, n int) {
 	}
 }
 
-func (w *world) requests(action string) int {
+func (w *simulatedEC2) requests(action string) int {
 	n := 0
 	for _, count := range w.server.State().Requests[action] {
 		n += count
@@ -105,10 +103,10 @@ func (w *world) requests(action string) int {
 	return n
 }
 
-func (w *world) alive() int { return w.server.State().Running }
+func (w *simulatedEC2) alive() int { return w.server.State().Running }
 
 func TestOneFleetForManyClaims(t *testing.T) {
-	w := newWorld(t)
+	w := newEC2(t)
 	claims := claimNames(20)
 	attempts := w.prepareAll(t, claims, option("m7i.large", "us-west-2a", model.OnDemand))
 	results := launchAll(t, w.provider, attempts)
@@ -130,7 +128,7 @@ func TestOneFleetForManyClaims(t *testing.T) {
 	eventuallyTagged(t, w, claims)
 }
 
-func eventuallyTagged(t *testing.T, w *world, want []string) {
+func eventuallyTagged(t *testing.T, w *simulatedEC2, want []string) {
 	t.Helper()
 	var got []string
 	eventually.Ok(t, "instances to be tagged with claims", func() (string, bool) {
@@ -141,7 +139,7 @@ func eventuallyTagged(t *testing.T, w *world, want []string) {
 }
 
 func TestDifferentRequestsStayApart(t *testing.T) {
-	w := newWorld(t)
+	w := newEC2(t)
 	var wg sync.WaitGroup
 	for i, claim := range claimNames(6) {
 		wg.Go(func() {
@@ -167,7 +165,7 @@ func TestDifferentRequestsStayApart(t *testing.T) {
 }
 
 func TestPartlyFulfilled(t *testing.T) {
-	w := newWorld(t)
+	w := newEC2(t)
 	o := option("m7i.large", "us-west-2a", model.OnDemand)
 	w.setFree(t, new(3), o)
 	attempts := w.prepareAll(t, claimNames(5), o)
@@ -203,7 +201,7 @@ func TestJointLostAnswer(t *testing.T) {
 		"throttled":             {Action: "CreateFleet", Code: "RequestLimitExceeded"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			w := newWorld(t)
+			w := newEC2(t)
 			attempts := w.prepareAll(t, claimNames(4), option("m7i.large", "us-west-2a", model.OnDemand))
 			w.order(t, fault)
 			for claim, r := range launchAll(t, w.provider, attempts) {
@@ -222,7 +220,7 @@ func TestJointLostAnswer(t *testing.T) {
 // A controller dies after it has sent the request and one claim has recorded its
 // instance; that claim does not ask again.
 func TestRestartAfterOneRecorded(t *testing.T) {
-	w := newWorld(t)
+	w := newEC2(t)
 	attempts := w.prepareAll(t, claimNames(3), option("m7i.large", "us-west-2a", model.OnDemand))
 	first := launchAll(t, w.provider, attempts)
 	delete(attempts, "claim-0000")
@@ -243,12 +241,12 @@ func TestRestartAfterOneRecorded(t *testing.T) {
 // A controller dies before all claims have written the attempt down: nothing was
 // sent, and after a while the others start anew.
 func TestRestartBeforeAllWrote(t *testing.T) {
-	w := newWorld(t)
+	w := newEC2(t)
 	attempts := w.prepareAll(t, claimNames(6), option("m7i.large", "us-west-2a", model.OnDemand))
 	p := w.newProvider(t, w.url)
 	_, err := p.Launch(t.Context(), attempts["claim-0001"])
 	wantKind(t, err, provider.Unavailable)
-	// A party has up to 200 claims, and this stands on each of them.
+	// A shared launch has up to 200 claims, and this stands on each of them.
 	if text := err.Error(); !strings.Contains(text, "waiting for claim-0000, claim-0002, claim-0003, 2 more, which") {
 		t.Errorf("%q does not name the first of those it waits for, and how many more", text)
 	}
@@ -262,22 +260,20 @@ func TestRestartBeforeAllWrote(t *testing.T) {
 
 // A claim that could not write its attempt is given the same one again; when it
 // wants another, those that wait for it are let go.
-func TestClaimLeavesItsParty(t *testing.T) {
-	w := newWorld(t)
+func TestClaimLeavesItsSharedLaunch(t *testing.T) {
+	w := newEC2(t)
 	o := option("m7i.large", "us-west-2a", model.OnDemand)
 	attempts := w.prepareAll(t, claimNames(2), o)
 	same := w.prepare(t, spec("claim-0000", o))
 	if diff := cmp.Diff(attempts["claim-0000"], same); diff != "" {
 		t.Errorf("prepared again (-first +again):\n%s", diff)
 	}
-	waiting := make(chan error)
-	go func() {
-		_, err := w.provider.Launch(t.Context(), attempts["claim-0001"])
-		waiting <- err
-	}()
-	time.Sleep(50 * time.Millisecond)
+	// That one is told while it waits, fleet's TestArrive shows.
+	_, err := w.provider.Launch(t.Context(), attempts["claim-0001"])
+	wantKind(t, err, provider.Unavailable)
 	other := w.prepare(t, spec("claim-0000", option("m7i.xlarge", "us-west-2a", model.OnDemand)))
-	wantKind(t, <-waiting, provider.Stale)
+	_, err = w.provider.Launch(t.Context(), attempts["claim-0001"])
+	wantKind(t, err, provider.Stale)
 	if _, err := w.provider.Launch(t.Context(), other); err != nil {
 		t.Fatal(err)
 	}
@@ -287,7 +283,7 @@ func TestClaimLeavesItsParty(t *testing.T) {
 // When as many wait as are worked on at once, nobody else can come: the window
 // closes, whatever it would wait for the next.
 func TestNobodyElseCanCome(t *testing.T) {
-	w := newWorldOf(t, "m7i.")
+	w := newEC2Of(t, "m7i.")
 	w.provider = w.newProvider(t, w.url, func(cfg *aws.Config) { cfg.Claims = 3 })
 	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
 	defer cancel()
@@ -303,136 +299,4 @@ func TestNobodyElseCanCome(t *testing.T) {
 		})
 	}
 	all.Wait()
-}
-
-// A thousand nodes of one template cost a handful of calls.
-func TestRequestsPerThousandNodes(t *testing.T) {
-	w := newWorld(t)
-	before := maps.Clone(w.server.State().Requests)
-	claims := claimNames(1000)
-	results := launchAll(t, w.provider, w.prepareAll(t, claims, option("m7i.large", "us-west-2a", model.OnDemand)))
-	wantDistinct(t, results, 1000)
-	if n := w.requests("CreateFleet"); n != 5 {
-		t.Errorf("%d CreateFleet calls for 1000 nodes of one template and zone, want one for each 200 claims", n)
-	}
-	if n := w.requests("CreateLaunchTemplate"); n != 1 {
-		t.Errorf("%d CreateLaunchTemplate calls for one template, want 1", n)
-	}
-	eventuallyTagged(t, w, claims)
-
-	var wg sync.WaitGroup
-	for _, r := range results {
-		wg.Go(func() {
-			if _, err := w.provider.Get(t.Context(), r.instance.ProviderID); err != nil {
-				t.Error(err)
-			}
-		})
-	}
-	wg.Wait()
-	if n := w.requests("DescribeInstances"); n > 50 {
-		t.Errorf("%d DescribeInstances calls to get 1000 instances at once, want about 1000/200", n)
-	}
-	described := w.requests("DescribeInstances")
-	w.clock.Step(3 * time.Minute)
-	if list, err := w.provider.List(t.Context()); err != nil || len(list) != 1000 {
-		t.Fatalf("%d instances listed, %v", len(list), err)
-	}
-	if n := w.requests("DescribeInstances") - described; n != 1 {
-		t.Errorf("%d DescribeInstances calls to list 1000 instances, want 1", n)
-	}
-	for _, r := range results {
-		wg.Go(func() {
-			if err := w.provider.Terminate(t.Context(), r.instance.ProviderID); err != nil {
-				t.Error(err)
-			}
-		})
-	}
-	wg.Wait()
-	if n := w.requests("TerminateInstances"); n > 50 || w.alive() != 0 {
-		t.Errorf("%d TerminateInstances calls, %d instances left", n, w.alive())
-	}
-	t.Logf("requests for 1000 nodes: %v before, then %v", before, w.server.State().Requests)
-}
-
-// Fresh instances beyond one filter's worth are still listed while reads lag.
-func TestManyUnseen(t *testing.T) {
-	w := newWorld(t)
-	w.server.Set(sim.Settings{Lag: &sim.Duration{Duration: time.Minute}})
-	results := launchAll(t, w.provider, w.prepareAll(t, claimNames(450), option("m7i.large", "us-west-2a", model.OnDemand)))
-	wantDistinct(t, results, 450)
-	list, err := w.provider.List(t.Context())
-	if err != nil || len(list) != 450 {
-		t.Errorf("%d instances listed, %v; want 450", len(list), err)
-	}
-}
-
-// An instance whose claim was never written on it is garbage after a while.
-func TestForgottenInstance(t *testing.T) {
-	w := newWorld(t)
-	attempts := w.prepareAll(t, claimNames(2), option("m7i.large", "us-west-2a", model.OnDemand))
-	w.order(t, sim.Fault{Action: "CreateTags", Code: "UnauthorizedOperation", Forever: true})
-	launchAll(t, w.provider, attempts)
-	fresh := w.newProvider(t, w.url)
-	if list, err := fresh.List(t.Context()); err != nil || len(list) != 0 {
-		t.Errorf("List = %+v, %v; want nothing yet", list, err)
-	}
-	w.clock.Step(6 * time.Minute)
-	list, err := fresh.List(t.Context())
-	if err != nil || len(list) != 2 || list[0].Claim != "" || list[0].Tags[awsv1.TagLaunch] == "" {
-		t.Errorf("List = %+v, %v; want two instances without claims", list, err)
-	}
-}
-
-// The tags that could not be written after the launch are written when the node
-// has registered; those that are there cost no call.
-func TestTagClaim(t *testing.T) {
-	w := newWorldOf(t, "m7i.")
-	w.classes["default"].Spec.Tags = map[string]string{"cost": "42"}
-	attempts := w.prepareAll(t, claimNames(2), option("m7i.large", "us-west-2a", model.OnDemand))
-	w.order(t, sim.Fault{Action: "CreateTags", Code: "UnauthorizedOperation", Count: 2})
-	results := launchAll(t, w.provider, attempts)
-	eventually.True(t, "both attempts to tag", func() bool { return w.requests("CreateTags") == 2 })
-	w.clock.Step(3 * time.Minute)
-	if got := w.living(); !slices.Equal(got, []string{"", ""}) {
-		t.Fatalf("before: instances of %q, want untagged ones", got)
-	}
-	for range 2 {
-		for claim, r := range results {
-			if err := w.provider.TagClaim(t.Context(), r.instance.ProviderID, claim); err != nil {
-				t.Errorf("%s: %v", claim, err)
-			}
-		}
-	}
-	w.wantLiving(t, claimNames(2)...)
-	if n := w.requests("CreateTags"); n != 4 {
-		t.Errorf("%d calls of CreateTags, want two that failed and one for each instance", n)
-	}
-	for _, i := range w.server.State().Instances {
-		if i.Tags["Name"] != "general/"+i.Tags[awsv1.TagNodeClaim] || i.Tags["cost"] != "42" {
-			t.Errorf("tags %v", i.Tags)
-		}
-	}
-	wantKind(t, w.provider.TagClaim(t.Context(), "aws:///us-west-2a/i-0123456789abcdef0", "none"), provider.NotFound)
-}
-
-func TestTerminateTogether(t *testing.T) {
-	w := newWorld(t)
-	results := launchAll(t, w.provider, w.prepareAll(t, claimNames(3), option("m7i.large", "us-west-2a", model.OnDemand)))
-	var wg sync.WaitGroup
-	for _, r := range results {
-		wg.Go(func() {
-			if err := w.provider.Terminate(t.Context(), r.instance.ProviderID); err != nil {
-				t.Error(err)
-			}
-		})
-	}
-	wg.Go(func() {
-		if err := w.provider.Terminate(t.Context(), "aws:///us-west-2a/i-0123456789abcdef0"); provider.KindOf(err) != provider.NotFound {
-			t.Errorf("an unknown instance among others: %v, want NotFound", err)
-		}
-	})
-	wg.Wait()
-	if w.alive() != 0 {
-		t.Errorf("%d instances left: one unknown id must not keep the others", w.alive())
-	}
 }

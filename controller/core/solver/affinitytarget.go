@@ -97,12 +97,11 @@ func (t *insertion) isAffinityTarget(c int32) int {
 // other rules on the key. It returns nil when one of them already has a pod that
 // satisfies the affinity rule want.
 func (t *insertion) domainTarget(cl *class, want *constraint.Rule) []affinityTarget {
-	w := affinityTarget{key: t.groupKeys[want.Group], group: want.Group, domains: vec.NewBits(len(t.domains[t.groupKeys[want.Group]].values))}
-	h := domainAssigner{problem: t.problem, key: w.key, domains: &t.domains[w.key], hosts: t.hosts, counts: t.counts}
-	for v := range int32(len(h.domains.values)) {
+	w := affinityTarget{key: t.groupKeys[want.Group], group: want.Group, domains: vec.NewBits(len(t.space.keys[t.groupKeys[want.Group]].values))}
+	for v := range int32(len(t.space.keys[w.key].values)) {
 		if slices.ContainsFunc(cl.terms.DomainRules, func(r constraint.Rule) bool {
 			return r.Kind != constraint.Affinity && t.groupKeys[r.Group] == w.key && !t.counts.satisfies(&r, v, 0)
-		}) || !h.fitsInDomain(cl, v) {
+		}) || !t.space.fits(cl, nil, w.key, v) {
 			continue
 		}
 		if t.counts.certain[want.Group][v] > 0 {
@@ -123,14 +122,13 @@ func (t *insertion) worthNewNode(cl *class, w *affinityTarget) bool {
 	if w.domains == nil {
 		return true
 	}
-	h := domainAssigner{problem: t.problem, key: w.key, domains: &t.domains[w.key], hosts: t.hosts, counts: t.counts}
 	for c := range t.classes {
 		x := &t.classes[c]
 		if x.terms == nil || !t.hasWaiting(int32(c)) || !x.terms.IsCountedBy(w.group) || t.size(&x.req) >= t.size(&cl.req) {
 			continue
 		}
 		for v := w.domains.Next(0); v >= 0; v = w.domains.Next(v + 1) {
-			if h.fitsInDomain(x, v) {
+			if t.space.fits(x, nil, w.key, v) {
 				return false
 			}
 		}

@@ -48,6 +48,7 @@ func LowerBound(in Input, plan *model.Plan) float64 {
 // bounder computes a lower bound.
 type bounder struct {
 	*problem
+	space *domainSpace
 	// spreadClasses are the classes that must spread over domains. origin maps the
 	// key of a part to the index of its class.
 	spreadClasses []spreadClass
@@ -98,7 +99,7 @@ func (b *bounder) relax() {
 // splitSpreads splits the classes that spread over themselves alone into one class
 // per domain.
 func (b *bounder) splitSpreads() {
-	b.newDomains(nil)
+	b.space = newDomainSpace(b.problem, nil)
 	owners := make([]int, len(b.topology.All)) // the number of classes that each group counts
 	for i := range b.classes {
 		if terms := b.classes[i].terms; terms != nil {
@@ -157,7 +158,7 @@ func (c *class) selfSpread(owners []int) *constraint.Rule {
 // split makes one class for each domain that the pods may use. It returns nil when
 // the split does not improve the bound.
 func (b *bounder) split(cl *class, r *constraint.Rule) []class {
-	d := &b.domains[b.keyIndex(b.topology.All[r.Group].Key)]
+	d := &b.space.keys[b.space.keyOf(r.Group)]
 	var sets []vec.Bits
 	for _, set := range d.offers {
 		set = set.Clone()

@@ -21,9 +21,6 @@ type class struct {
 	// their node.
 	terms    *constraint.Terms
 	conflict int32
-	// restrictions are the domains that the pods must be placed in.
-	restrictions []domainRestriction
-	assignments  []domainAssignment
 	// offers is the number of the set of offers that the constraints allow, whatever
 	// their size.
 	offers int32
@@ -102,12 +99,19 @@ func (p *problem) newClasses(needs *nodeNeeds, specs int) {
 	p.classes = sortClasses(found)
 }
 
-// sortClasses returns the list in the order of compareClasses. It sorts indexes,
-// since classes are large.
-func sortClasses(list []class) []class {
-	out := make([]class, len(list))
-	for i, c := range vec.Ordered(len(list), func(a, b int32) int { return compareClasses(&list[a], &list[b]) }) {
-		out[i] = list[c]
+// sortClasses returns the list in the order of compareClasses.
+func sortClasses(list []class) []class { return pick(list, classOrder(list)) }
+
+// classOrder returns the indexes of the classes in the order of compareClasses.
+func classOrder(list []class) []int32 {
+	return vec.Ordered(len(list), func(a, b int32) int { return compareClasses(&list[a], &list[b]) })
+}
+
+// pick returns the elements of a list with the given indexes.
+func pick[T any](list []T, order []int32) []T {
+	out := make([]T, len(order))
+	for i, at := range order {
+		out[i] = list[at]
 	}
 	return out
 }

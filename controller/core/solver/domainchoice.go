@@ -1,8 +1,6 @@
 package solver
 
 import (
-	"slices"
-
 	"spokeshave.dev/controller/core/solver/constraint"
 	"spokeshave.dev/controller/core/solver/vec"
 )
@@ -27,20 +25,20 @@ func (h *domainAssigner) assignRound() bool {
 
 // chooseDomain returns the domain for the next pod of a demand: of those in which
 // all rules hold the one that betterDomain prefers; -1 for none.
-func (h *domainAssigner) chooseDomain(x *classDemand) int32 {
+func (h *domainAssigner) chooseDomain(x *domainDemand) int32 {
 	best := int32(-1)
 	for v := range int32(len(h.domains.values)) {
-		if x.feasible[v] && h.violatedRule(x, v) == nil && (best < 0 || h.betterDomain(x, v, best)) {
+		if x.feasible[v] && h.counts.violatedRule(x, v) == nil && (best < 0 || h.betterDomain(x, v, best)) {
 			best = v
 		}
 	}
 	return best
 }
 
-func (h *domainAssigner) betterDomain(x *classDemand, a, b int32) bool {
+func (h *domainAssigner) betterDomain(x *domainDemand, a, b int32) bool {
 	p, q := h.domainPrice(x, a), h.domainPrice(x, b)
 	dearer := p < q*(1-1e-6) || q < p*(1-1e-6)
-	if dearer && (h.domainOrder == cheapestFirst || h.domainOrder == existingFirst && (p == 0 || q == 0)) {
+	if dearer && (h.order == cheapestFirst || h.order == existingFirst && (p == 0 || q == 0)) {
 		return p < q
 	}
 	m, n := h.spreadCount(x, a), h.spreadCount(x, b)
@@ -58,7 +56,7 @@ func (h *domainAssigner) betterDomain(x *classDemand, a, b int32) bool {
 
 // domainPrice returns the unit price of room in the domain, 0 when an existing node
 // has room for a pod.
-func (h *domainAssigner) domainPrice(x *classDemand, v int32) float64 {
+func (h *domainAssigner) domainPrice(x *domainDemand, v int32) float64 {
 	if h.nextHostWithRoom(x, v) >= 0 {
 		return 0
 	}
@@ -67,11 +65,11 @@ func (h *domainAssigner) domainPrice(x *classDemand, v int32) float64 {
 
 // nextHostWithRoom returns the first host of the domain with room for a pod of the
 // demand, -1 for none. Hosts only fill up, so the search continues where it ended.
-func (h *domainAssigner) nextHostWithRoom(x *classDemand, v int32) int {
+func (h *domainAssigner) nextHostWithRoom(x *domainDemand, v int32) int {
 	cl := &h.classes[x.class]
-	for at := &x.nextHost[v]; int(*at) < len(h.hosts); *at++ {
-		host := &h.hosts[*at]
-		if host.domains[h.key] == v && vec.Fits(&cl.req, &h.free[*at], h.supply.Dims.N()) && host.within(cl.restrictions) &&
+	for at := &x.nextHost[v]; int(*at) < len(h.free); *at++ {
+		host := &h.space.hosts[*at]
+		if h.space.ofHost[*at][h.key] == v && vec.Fits(&cl.req, &h.free[*at], h.space.p.supply.Dims.N()) && h.space.within(int(*at), h.of[x.class].restrictions) &&
 			host.counts.Allows(cl.terms, 1) > 0 && host.admits(cl) {
 			return int(*at)
 		}
@@ -82,7 +80,7 @@ func (h *domainAssigner) nextHostWithRoom(x *classDemand, v int32) int {
 // separationOverlap counts the anti-affinity constraints that already apply to the
 // domain. A domain with many is preferred, so that pods with anti-affinity to each
 // other do not occupy more domains than necessary.
-func (h *domainAssigner) separationOverlap(x *classDemand, v int32) int {
+func (h *domainAssigner) separationOverlap(x *domainDemand, v int32) int {
 	n := 0
 	for i := range x.rules {
 		if r := &x.rules[i]; r.Kind == constraint.AntiAffinity && r.Max == 0 && h.counts.limit[r.Group][v] == 0 {
@@ -90,7 +88,7 @@ func (h *domainAssigner) separationOverlap(x *classDemand, v int32) int {
 		}
 	}
 	for _, g := range x.groups {
-		if !h.topology.All[g].ForSpread && h.counts.possible[g][v] > 0 {
+		if !h.space.p.topology.All[g].ForSpread && h.counts.possible[g][v] > 0 {
 			n++
 		}
 	}
@@ -99,67 +97,22 @@ func (h *domainAssigner) separationOverlap(x *classDemand, v int32) int {
 
 // spreadCount returns the sum of the domain's counts over the demand's spread
 // groups.
-func (h *domainAssigner) spreadCount(x *classDemand, v int32) int32 {
+func (h *domainAssigner) spreadCount(x *domainDemand, v int32) int32 {
 	n := int32(0)
 	for _, g := range x.groups {
-		if h.topology.All[g].ForSpread {
+		if h.space.p.topology.All[g].ForSpread {
 			n += h.counts.possible[g][v]
 		}
 	}
 	return n
 }
 
-// violatedRule returns a rule that excludes one more pod of the demand from the
-// domain, nil for none.
-func (h *domainAssigner) violatedRule(x *classDemand, v int32) *constraint.Rule {
-	for i := range x.rules {
-		r := &x.rules[i]
-		if !h.counts.satisfies(r, v, x.multiplicity(r.Group)) {
-			return r
-		}
-	}
-	for _, g := range x.groups {
-		if h.counts.possible[g][v]+x.multiplicity(g) > h.counts.limit[g][v] {
-			return &constraint.Rule{Kind: constraint.AntiAffinity, Group: g}
-		}
-	}
-	return nil
-}
-
-// multiplicity returns how often the group counts one pod, or one group of a bundle.
-func (x *classDemand) multiplicity(group int32) int32 {
-	at, ok := slices.BinarySearch(x.groups, group)
-	if !ok {
-		return 0
-	}
-	return constraint.LeadingRepeats(x.groups[at:])
-}
-
-func (h *domainAssigner) assign(x *classDemand, v int32) {
+func (h *domainAssigner) assign(x *domainDemand, v int32) {
 	x.unassigned--
 	x.assigned[v]++
 	if at := h.nextHostWithRoom(x, v); at >= 0 {
 		h.free[at].Add(&h.classes[x.class].req, -1)
 	}
-	h.load[v] += h.size(&h.classes[x.class].req)
+	h.load[v] += h.space.p.size(&h.classes[x.class].req)
 	h.counts.add(x, v, 1)
-}
-
-// add adds n pods of a demand to the counts of domain v.
-func (l *domainCounts) add(x *classDemand, v, n int32) {
-	for i, g := range x.groups {
-		l.possible[g][v] += n
-		if x.certain[i] {
-			l.certain[g][v] += n
-		}
-	}
-	for i := range x.rules {
-		switch r := &x.rules[i]; r.Kind {
-		case constraint.AntiAffinity:
-			l.limit[r.Group][v] = min(l.limit[r.Group][v], r.Max)
-		case constraint.Affinity:
-			l.dependents[r.Group][v] += n * x.multiplicity(r.Group)
-		case constraint.HardSpread, constraint.SoftSpread:
-		}
-	}
 }

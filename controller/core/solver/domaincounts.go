@@ -2,131 +2,11 @@ package solver
 
 import (
 	"math"
-	"slices"
 
 	"spokeshave.dev/controller/core/model"
 	"spokeshave.dev/controller/core/solver/constraint"
 	"spokeshave.dev/controller/core/solver/vec"
 )
-
-// topologyDomains are the values of a node label that topology constraints use, over
-// all offers and hosts.
-type topologyDomains struct {
-	key    string
-	values []string
-	// offers are, by value, the offers with that value.
-	offers []vec.Bits
-	// unitPrices are, by choice of offers, the unit prices by domain.
-	unitPrices map[int32][]float64
-}
-
-// domainRestriction is the set of domains of a key that a class may use.
-type domainRestriction struct {
-	key     int32
-	domains vec.Bits
-}
-
-// within reports whether the host is in an allowed domain of every restriction.
-func (h *host) within(all []domainRestriction) bool {
-	for i := range all {
-		if at := h.domains[all[i].key]; at < 0 || !all[i].domains.Has(at) {
-			return false
-		}
-	}
-	return true
-}
-
-// newDomains finds the domains of every key that is decided before packing.
-func (p *problem) newDomains(hosts []host) {
-	var keys []string
-	for i := range p.topology.All {
-		if c := &p.topology.All[i]; !c.PerHost {
-			keys = append(keys, c.Key)
-		}
-	}
-	slices.Sort(keys)
-	for _, key := range slices.Compact(keys) {
-		p.domains = append(p.domains, p.newTopologyDomains(key, hosts))
-	}
-	for i := range hosts {
-		h := &hosts[i]
-		h.domains = make([]int32, len(p.domains))
-		for k := range p.domains {
-			h.domains[k] = -1
-			if v, ok := h.labels(p.domains[k].key); ok {
-				at, _ := slices.BinarySearch(p.domains[k].values, v)
-				h.domains[k] = int32(at)
-			}
-		}
-	}
-}
-
-func (p *problem) newTopologyDomains(key string, hosts []host) topologyDomains {
-	d := topologyDomains{key: key, unitPrices: map[int32][]float64{}}
-	seen := map[string]bool{}
-	note := func(v string, ok bool) {
-		if ok && !seen[v] {
-			seen[v] = true
-			d.values = append(d.values, v)
-		}
-	}
-	for o := range p.supply.Offers {
-		note(p.supply.OfferLabel(int32(o), key))
-	}
-	for i := range hosts {
-		note(hosts[i].labels(key))
-	}
-	slices.Sort(d.values)
-	d.offers = make([]vec.Bits, len(d.values))
-	for i := range d.offers {
-		d.offers[i] = vec.NewBits(len(p.supply.Offers))
-	}
-	for o := range p.supply.Offers {
-		if v, ok := p.supply.OfferLabel(int32(o), key); ok {
-			at, _ := slices.BinarySearch(d.values, v)
-			d.offers[at].Set(int32(o))
-		}
-	}
-	return d
-}
-
-// unitPricesFor returns the lowest price of a unit of capacity in each domain.
-func (p *problem) unitPricesFor(d *topologyDomains, choice int32) []float64 {
-	if got, ok := d.unitPrices[choice]; ok {
-		return got
-	}
-	out := make([]float64, len(d.values))
-	for i := range out {
-		out[i] = math.Inf(1)
-		for o := p.choices.sets[choice].Next(0); o >= 0; o = p.choices.sets[choice].Next(o + 1) {
-			if size := p.size(&p.supply.Shapes[p.supply.Offers[o].Shape].Capacity); size > 0 && d.offers[i].Has(o) {
-				out[i] = min(out[i], p.supply.Offers[o].Cost/size)
-			}
-		}
-	}
-	d.unitPrices[choice] = out
-	return out
-}
-
-// groupOffers returns the set of offers whose nodes a topology group counts.
-func (p *problem) groupOffers(c *constraint.Group) vec.Bits {
-	set := vec.NewBits(len(p.supply.Offers))
-	set.SetRange(0, int32(len(p.supply.Offers)))
-	if c.HonorAffinity {
-		set.And(p.supply.Selected(c.Filter))
-	}
-	if c.HonorTaints {
-		for l, ok := range p.supply.Tolerated(c.Filter.Tolerations) {
-			if !ok {
-				set.UnsetRange(p.supply.Templates[l].From, p.supply.Templates[l].To)
-			}
-		}
-	}
-	for _, k := range c.Keys {
-		set.And(p.supply.Requirement(&model.Requirement{Key: k, Operator: model.Exists}))
-	}
-	return set
-}
 
 // domainCounts holds the counts of pods by topology group and domain.
 type domainCounts struct {
@@ -146,23 +26,24 @@ type domainCounts struct {
 }
 
 // newDomainCounts counts the pods that stay where they are.
-func (p *problem) newDomainCounts(hosts []host) *domainCounts {
+func newDomainCounts(s *domainSpace) *domainCounts {
+	p := s.p
 	n := len(p.topology.All)
 	l := &domainCounts{
 		certain: make([][]int32, n), possible: make([][]int32, n), limit: make([][]int32, n),
 		dependents: make([][]int32, n), eligible: make([][]bool, n), filterOffers: make([]vec.Bits, n),
 	}
 	for i := range p.topology.All {
-		if c := &p.topology.All[i]; !c.PerHost {
-			p.openGroup(l, int32(i), c, hosts)
+		if !p.topology.All[i].PerHost {
+			l.openGroup(s, int32(i))
 		}
 	}
 	at := make([]int32, len(p.snap.Nodes))
 	for i := range at {
 		at[i] = -1
 	}
-	for i := range hosts {
-		at[hosts[i].node] = int32(i)
+	for i := range s.hosts {
+		at[s.hosts[i].node] = int32(i)
 	}
 	moving := make([]bool, len(p.snap.Pods))
 	for _, i := range p.in.Pods {
@@ -174,16 +55,16 @@ func (p *problem) newDomainCounts(hosts []host) *domainCounts {
 			continue
 		}
 		if t := p.topology.Of(pod.Spec); t != nil {
-			p.addResident(l, t, &hosts[at[pod.Node]], pod)
+			l.addResident(s, t, int(at[pod.Node]), pod)
 		}
 	}
 	return l
 }
 
 // openGroup prepares the counts of one topology group.
-func (p *problem) openGroup(l *domainCounts, i int32, c *constraint.Group, hosts []host) {
-	k := p.keyIndex(c.Key)
-	d := &p.domains[k]
+func (l *domainCounts) openGroup(s *domainSpace, i int32) {
+	c, k := &s.p.topology.All[i], s.keyOf(i)
+	d := &s.keys[k]
 	n := len(d.values)
 	l.certain[i], l.possible[i], l.limit[i], l.eligible[i] = make([]int32, n), make([]int32, n), make([]int32, n), make([]bool, n)
 	l.dependents[i] = make([]int32, n)
@@ -191,7 +72,7 @@ func (p *problem) openGroup(l *domainCounts, i int32, c *constraint.Group, hosts
 		l.limit[i][v] = math.MaxInt32
 	}
 	if c.Filter != nil {
-		l.filterOffers[i] = p.groupOffers(c)
+		l.filterOffers[i] = s.countedOffers(c)
 	}
 	for v := range d.values {
 		set := d.offers[v]
@@ -201,34 +82,32 @@ func (p *problem) openGroup(l *domainCounts, i int32, c *constraint.Group, hosts
 		}
 		l.eligible[i][v] = !set.Empty()
 	}
-	for h := range hosts {
-		if v := hosts[h].domains[k]; v >= 0 && !l.eligible[i][v] && c.CountsNode(hosts[h].labels, hosts[h].taints) {
+	for h := range s.hosts {
+		if v := s.ofHost[h][k]; v >= 0 && !l.eligible[i][v] && c.CountsNode(s.hosts[h].labels, s.hosts[h].taints) {
 			l.eligible[i][v] = true
 		}
 	}
 }
 
-func (p *problem) keyIndex(key string) int32 {
-	return int32(slices.IndexFunc(p.domains, func(d topologyDomains) bool { return d.key == key }))
-}
-
 // addResident counts a pod that stays on its host. A pod that is being deleted may
 // still be there when the plan is carried out, so it counts, except for spreads.
-func (p *problem) addResident(l *domainCounts, t *constraint.Terms, h *host, pod *model.Pod) {
+func (l *domainCounts) addResident(s *domainSpace, t *constraint.Terms, host int, pod *model.Pod) {
+	h := &s.hosts[host]
 	for _, c := range t.DomainGroups {
-		if pod.Ending && p.topology.All[c].ForSpread {
+		g := &s.p.topology.All[c]
+		if pod.Ending && g.ForSpread {
 			continue
 		}
-		if v := h.domains[p.keyIndex(p.topology.All[c].Key)]; v >= 0 && p.topology.All[c].CountsNode(h.labels, h.taints) {
+		if v := s.ofHost[host][s.keyOf(c)]; v >= 0 && g.CountsNode(h.labels, h.taints) {
 			l.possible[c][v]++
-			if p.snap.Nodes[h.node].State != model.Deleting { // a node being deleted, and its pods, will soon be gone
+			if s.p.snap.Nodes[h.node].State != model.Deleting { // a node being deleted, and its pods, will soon be gone
 				l.certain[c][v]++
 			}
 		}
 	}
 	for i := range t.DomainRules {
 		if r := &t.DomainRules[i]; r.Kind == constraint.AntiAffinity {
-			if v := h.domains[p.keyIndex(p.topology.All[r.Group].Key)]; v >= 0 {
+			if v := s.ofHost[host][s.keyOf(r.Group)]; v >= 0 {
 				l.limit[r.Group][v] = 0
 			}
 		}
@@ -263,4 +142,22 @@ func (l *domainCounts) satisfies(r *constraint.Rule, v, more int32) bool {
 	case constraint.SoftSpread:
 	}
 	return true
+}
+
+// countsElsewhere reports whether the rule's topology group counts a pod in a domain
+// other than v.
+func (l *domainCounts) countsElsewhere(r *constraint.Rule, v int32) bool {
+	for w, n := range l.possible[r.Group] {
+		if int32(w) != v && n > 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// unsupportedAffinity reports whether the affinity of the pods in domain v is
+// satisfied only by pods with the same affinity, while matching pods exist
+// elsewhere. The scheduler would then bind the first of them elsewhere.
+func (l *domainCounts) unsupportedAffinity(r *constraint.Rule, v int32) bool {
+	return r.Kind == constraint.Affinity && l.certain[r.Group][v] == l.dependents[r.Group][v] && l.countsElsewhere(r, v)
 }

@@ -1,17 +1,16 @@
 package solver
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 
 	"spokeshave.dev/controller/core/model"
-	"spokeshave.dev/controller/core/solver/constraint"
 	"spokeshave.dev/controller/core/solver/vec"
 )
 
-// splitClasses replaces classes by one class for each domain that their pods go to.
-func (h *domainAssigner) splitClasses() {
+// splitClasses returns one class for each domain that pods go to, in place of the
+// classes assigned, and the domains of all classes.
+func (h *domainAssigner) splitClasses() ([]class, []classDomains) {
 	drop := make([]bool, len(h.classes))
 	most := len(h.classes) + len(h.demands)
 	for i := range h.demands {
@@ -19,7 +18,7 @@ func (h *domainAssigner) splitClasses() {
 			most += int(min(n, 1))
 		}
 	}
-	more := make([]class, 0, most)
+	out := splitting{classes: make([]class, 0, most), of: make([]classDomains, 0, most)}
 	only, notes := make([]vec.Bits, len(h.domains.values)), make([]string, len(h.domains.values))
 	for v := range only {
 		only[v], notes[v] = vec.NewBits(len(h.domains.values)), " @"+h.domains.values[v]
@@ -27,73 +26,88 @@ func (h *domainAssigner) splitClasses() {
 	}
 	for i := range h.demands {
 		x := &h.demands[i]
-		cl := &h.classes[x.class]
 		drop[x.class] = true
-		at := 0
-		take := func(n int32, values vec.Bits, note string) *class {
-			next := *cl
-			next.pods = cl.pods[at : at+int(n*max(1, cl.bundleSize))]
-			at += len(next.pods)
-			next.key += note
-			next.restrictions = append(slices.Clip(cl.restrictions), domainRestriction{h.key, values})
-			next.offers = h.restrictOffers(cl.offers, values)
-			more = append(more, next)
-			return &more[len(more)-1]
-		}
-		if x.uncounted {
-			h.restrictUncounted(x, take)
-		} else {
+		out.cl, out.pods = &h.classes[x.class], h.classes[x.class].pods
+		switch {
+		case x.uncounted:
+			h.restrictUncounted(x, &out)
+		default:
+			used := slices.Clip(h.of[x.class].used)
 			for v, n := range x.assigned {
 				if n > 0 {
-					next := take(n, only[v], notes[v])
-					next.assignments = append(slices.Clip(cl.assignments), domainAssignment{x, int32(v)})
+					h.add(&out, x, n, only[v], notes[v], append(used, usedDomain{x, int32(v)}))
 				}
 			}
 		}
-		if rest := cl.pods[at:]; len(rest) > 0 {
-			more = append(more, h.unassignedClass(x, rest))
+		if len(out.pods) > 0 {
+			h.addUnassigned(&out, x)
 		}
 	}
 	for c := range h.classes {
 		if !drop[c] {
-			more = append(more, h.classes[c])
+			out.classes, out.of = append(out.classes, h.classes[c]), append(out.of, h.of[c])
 		}
 	}
-	h.classes = more
+	return out.classes, out.of
 }
 
-// unassignedClass returns the class of the pods of a demand that got no domain.
-func (h *domainAssigner) unassignedClass(x *classDemand, pods []int32) class {
-	cl := &h.classes[x.class]
-	next := *cl
-	next.pods = pods
-	if countTrue(x.feasible) > 0 {
-		next.reasons = []model.Reason{h.unassignedReason(x)}
+// splitting is the list of classes that take the place of others, with their domains.
+type splitting struct {
+	classes []class
+	of      []classDomains
+	// cl is the class that is being split, and pods are those of its pods that are
+	// not in a new class yet.
+	cl   *class
+	pods []int32
+}
+
+// add adds a class of the next n pods, or groups of a bundle, which are restricted to
+// the values.
+func (h *domainAssigner) add(out *splitting, x *domainDemand, n int32, values vec.Bits, note string, used []usedDomain) {
+	next, k := *out.cl, int(n*max(1, out.cl.bundleSize))
+	next.pods, out.pods = out.pods[:k], out.pods[k:]
+	next.key += note
+	next.offers = h.restrictOffers(next.offers, values)
+	out.classes = append(out.classes, next)
+	out.of = append(out.of, classDomains{h.restrict(x, values), used})
+}
+
+// restrict returns the restrictions of a demand's class with one more.
+func (h *domainAssigner) restrict(x *domainDemand, values vec.Bits) []domainRestriction {
+	return append(slices.Clip(h.of[x.class].restrictions), domainRestriction{h.key, values})
+}
+
+// addUnassigned adds the class of the pods of a demand that got no domain.
+func (h *domainAssigner) addUnassigned(out *splitting, x *domainDemand) {
+	next, of := *out.cl, h.of[x.class]
+	next.pods, out.pods = out.pods, nil
+	if x.feasibleDomains() > 0 {
+		next.reasons = []model.Reason{h.counts.unassignedReason(h.domains, x)}
 	} else if len(x.rules) > 0 { // without rules, the cause is not topology
 		values := vec.NewBits(len(h.domains.values))
 		values.SetRange(0, int32(len(h.domains.values)))
-		next.restrictions = append(slices.Clip(cl.restrictions), domainRestriction{h.key, values})
-		next.offers = h.restrictOffers(cl.offers, values)
+		of.restrictions = h.restrict(x, values)
+		next.offers = h.restrictOffers(next.offers, values)
 	}
 	next.key += " @"
-	return next
+	out.classes, out.of = append(out.classes, next), append(out.of, of)
 }
 
 // restrictUncounted restricts a class that no group counts to the domains that
 // satisfy its rules.
-func (h *domainAssigner) restrictUncounted(x *classDemand, take func(n int32, values vec.Bits, note string) *class) {
+func (h *domainAssigner) restrictUncounted(x *domainDemand, out *splitting) {
 	values := vec.NewBits(len(h.domains.values))
 	var names []string
-	seats := slices.Clip(h.classes[x.class].assignments)
+	used := slices.Clip(h.of[x.class].used)
 	for v, ok := range x.feasible {
-		if ok && h.violatedRule(x, int32(v)) == nil {
+		if ok && h.counts.violatedRule(x, int32(v)) == nil {
 			values.Set(int32(v))
 			names = append(names, h.domains.values[v])
-			seats = append(seats, domainAssignment{x, int32(v)})
+			used = append(used, usedDomain{x, int32(v)})
 		}
 	}
 	if len(names) > 0 {
-		take(x.unassigned, values, " @"+strings.Join(names, ",")).assignments = seats
+		h.add(out, x, x.unassigned, values, " @"+strings.Join(names, ","), used)
 		x.unassigned = 0
 	}
 }
@@ -107,12 +121,12 @@ func (h *domainAssigner) restrictOffers(choice int32, values vec.Bits) int32 {
 			return id
 		}
 	}
-	in := vec.NewBits(len(h.supply.Offers))
+	in := vec.NewBits(len(h.space.p.supply.Offers))
 	for v := values.Next(0); v >= 0; v = values.Next(v + 1) {
 		in.Or(h.domains.offers[v])
 	}
-	in.And(h.choices.sets[choice])
-	id := h.choices.id(in)
+	in.And(h.space.p.choices.sets[choice])
+	id := h.space.p.choices.id(in)
 	if len(values) == 1 {
 		if h.restricted == nil {
 			h.restricted = map[offerRestriction]int32{}
@@ -126,39 +140,4 @@ func (h *domainAssigner) restrictOffers(choice int32, values vec.Bits) int32 {
 type offerRestriction struct {
 	choice int32
 	values uint64
-}
-
-// unassignedReason returns which rule excludes the remaining pods of a demand from
-// the domains that could hold them.
-func (h *domainAssigner) unassignedReason(x *classDemand) model.Reason {
-	var code model.ReasonCode
-	var parts []string
-	for v, ok := range x.feasible {
-		if !ok {
-			continue
-		}
-		r := h.violatedRule(x, int32(v))
-		if r == nil {
-			continue
-		}
-		if code == "" {
-			code = r.Code()
-		}
-		parts = append(parts, h.domains.values[v]+" "+h.ruleText(r, int32(v)))
-	}
-	if code == "" {
-		return model.Reason{Code: model.TopologySpread, Message: "no domain of " + h.domains.key + " suits all of its topology constraints"}
-	}
-	return model.Reason{Code: code, Message: "no " + h.domains.key + " suits: " + strings.Join(parts, ", ")}
-}
-
-func (h *domainAssigner) ruleText(r *constraint.Rule, v int32) string {
-	switch r.Kind {
-	case constraint.Affinity:
-		return "has none of the pods it wants near"
-	case constraint.AntiAffinity:
-		return "has pods it must be kept apart from"
-	case constraint.HardSpread, constraint.SoftSpread:
-	}
-	return fmt.Sprintf("has %d pods of its spread (maxSkew %d, least %d)", h.counts.possible[r.Group][v], r.Max, h.counts.minimum(r))
 }

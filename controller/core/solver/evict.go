@@ -7,42 +7,34 @@ import (
 	"spokeshave.dev/controller/core/solver/constraint"
 )
 
-// domainAssignment is a domain that a class was restricted to, with the demand that
-// counts it there. A class that is not counted has one for each domain that it may
-// use.
-type domainAssignment struct {
-	demand *classDemand
-	domain int32
-}
-
 // evictUnsatisfied removes pods from the plan whose constraints do not hold in it.
 // Such pods exist when others, which were assigned to a domain and on which they
 // depend, found no node there.
-func (p *problem) evictUnsatisfied(a *attempt, hosts []host) {
-	if p.counts == nil {
+func (p *problem) evictUnsatisfied(a *attempt, hosts []host, of *domainAssignment) {
+	if of.counts == nil {
 		return
 	}
 	placed := make([]int32, len(p.classes))
 	for c := range p.classes {
 		cl := &p.classes[c]
 		placed[c] = cl.n() - a.left[c]
-		p.subtractCounts(cl, a.left[c])
+		of.remove(int32(c), a.left[c])
 	}
 	for again := true; again; {
 		again = false
 		for c := range p.classes {
-			n, why := p.excessPods(&p.classes[c], placed[c])
+			n, why := of.excess(int32(c), placed[c])
 			if n == 0 {
 				continue
 			}
 			again = true
 			placed[c] -= n
-			p.subtractCounts(&p.classes[c], n)
+			of.remove(int32(c), n)
 			a.evict(hosts, int32(c), n)
 			p.classes[c].reasons = []model.Reason{why}
 		}
 		for h := range hosts {
-			again = p.evictOrphans(a, &hosts[h], placed) || again
+			again = p.evictOrphans(a, &hosts[h], of, placed) || again
 		}
 	}
 	a.nodes = slices.DeleteFunc(a.nodes, func(n *planned) bool { return len(n.placed) == 0 })
@@ -50,7 +42,7 @@ func (p *problem) evictUnsatisfied(a *attempt, hosts []host) {
 
 // evictOrphans removes the pods of a host whose affinity on that host is no longer
 // met because other pods were removed. It reports whether it removed any.
-func (p *problem) evictOrphans(a *attempt, h *host, placed []int32) bool {
+func (p *problem) evictOrphans(a *attempt, h *host, of *domainAssignment, placed []int32) bool {
 	for _, t := range h.placed {
 		cl := &p.classes[t.class]
 		if cl.needsOthersOnHost() == 0 || p.hasAffinityTarget(h, cl) {
@@ -59,7 +51,7 @@ func (p *problem) evictOrphans(a *attempt, h *host, placed []int32) bool {
 		h.removePods(cl, t.class, t.n)
 		a.left[t.class] += t.n
 		placed[t.class] -= t.n
-		p.subtractCounts(cl, t.n)
+		of.remove(t.class, t.n)
 		cl.reasons = []model.Reason{{Code: model.PodAffinity, Message: "the pods that it wants on its own node have no place themselves"}}
 		return true
 	}
@@ -91,47 +83,6 @@ func (h *host) removePods(cl *class, c, n int32) int32 {
 	got := removePods(&h.placed, c, n)
 	h.counts.Remove(cl.terms, got)
 	return got
-}
-
-// subtractCounts subtracts n pods of a class from the domain counts.
-func (p *problem) subtractCounts(cl *class, n int32) {
-	for i := range cl.assignments {
-		if s := &cl.assignments[i]; n > 0 && !s.demand.uncounted {
-			p.counts.add(s.demand, s.domain, -n)
-		}
-	}
-}
-
-// excessPods returns how many of the class's pods must be removed, and why.
-func (p *problem) excessPods(cl *class, placed int32) (int32, model.Reason) {
-	if placed == 0 {
-		return 0, model.Reason{}
-	}
-	for i := range cl.assignments {
-		s := &cl.assignments[i]
-		for j := range s.demand.rules {
-			r := &s.demand.rules[j]
-			if p.counts.satisfies(r, s.domain, 0) && !p.counts.unsupportedAffinity(r, s.domain) {
-				continue
-			}
-			n := placed
-			if r.Kind == constraint.HardSpread && slices.Contains(s.demand.groups, r.Group) {
-				n = min(placed, p.counts.possible[r.Group][s.domain]-p.counts.minimum(r)-r.Max)
-			}
-			return n, model.Reason{
-				Code:    r.Code(),
-				Message: "what its topology constraint on " + p.topology.All[r.Group].Key + " counts has no place itself",
-			}
-		}
-	}
-	return 0, model.Reason{}
-}
-
-// unsupportedAffinity reports whether the affinity of the pods in domain v is
-// satisfied only by pods with the same affinity, while matching pods exist
-// elsewhere. The scheduler would then bind the first of them elsewhere.
-func (l *domainCounts) unsupportedAffinity(r *constraint.Rule, v int32) bool {
-	return r.Kind == constraint.Affinity && l.certain[r.Group][v] == l.dependents[r.Group][v] && l.countsElsewhere(r, v)
 }
 
 // evict removes n pods of a class from where they were placed, from planned nodes

@@ -18,10 +18,8 @@ type host struct {
 	taints []model.Taint
 	labels func(string) (string, bool)
 	placed []classCount
-	// counts are the pods on the node by topology group. domains is its domain by
-	// key, -1 for none.
-	counts  constraint.NodeCounts
-	domains []int32
+	// counts are the pods on the node by topology group.
+	counts constraint.NodeCounts
 }
 
 // classCount is a number of pods of a class.
@@ -220,7 +218,7 @@ func (p *problem) nodeType(n *model.Node) *model.InstanceType {
 
 // fillHosts places pods on existing nodes, in the order of priority and size. left
 // counts the pods of each class that still need a place.
-func (p *problem) fillHosts(hosts []host, left []int32) {
+func (p *problem) fillHosts(hosts []host, of *domainAssignment, left []int32) {
 	order := make([]int32, 0, len(p.classes))
 	for i := range p.classes {
 		if len(p.classes[i].reasons) == 0 {
@@ -247,7 +245,7 @@ func (p *problem) fillHosts(hosts []host, left []int32) {
 				break
 			}
 			if vec.Fits(&p.classes[c].req, &groups[g].maxFree, p.supply.Dims.N()) {
-				left[c] -= p.fillHostBlock(&groups[g], c, left[c])
+				left[c] -= p.fillHostBlock(&groups[g], of, c, left[c])
 			}
 		}
 	}
@@ -257,7 +255,9 @@ func (p *problem) fillHosts(hosts []host, left []int32) {
 const hostBlockSize = 32
 
 // hostBlock is a run of hosts with the maximum of their free amounts per resource.
+// from is the index of the first one.
 type hostBlock struct {
+	from    int
 	hosts   []host
 	maxFree vec.Vector
 }
@@ -265,7 +265,7 @@ type hostBlock struct {
 func newHostBlocks(hosts []host) []hostBlock {
 	var out []hostBlock
 	for part := range slices.Chunk(hosts, hostBlockSize) {
-		g := hostBlock{hosts: part}
+		g := hostBlock{from: len(out) * hostBlockSize, hosts: part}
 		g.measure()
 		out = append(out, g)
 	}
@@ -281,25 +281,28 @@ func (g *hostBlock) measure() {
 
 // fillHostBlock places up to n pods of a class on the hosts of a block and returns
 // how many.
-func (p *problem) fillHostBlock(g *hostBlock, c, n int32) int32 {
+func (p *problem) fillHostBlock(g *hostBlock, of *domainAssignment, c, n int32) int32 {
 	took := int32(0)
 	for h := range g.hosts {
 		if took == n {
 			break
 		}
-		took += p.placeOnHost(&g.hosts[h], c, n-took)
+		if of.admits(c, g.from+h) {
+			took += p.placeOnHost(&g.hosts[h], c, n-took, p.classes[c].terms)
+		}
 	}
 	g.measure()
 	return took
 }
 
-// placeOnHost places up to n pods of a class on a host and returns how many.
-func (p *problem) placeOnHost(h *host, c, n int32) int32 {
+// placeOnHost places up to n pods of a class on a host and returns how many. terms
+// are those of its topology terms that must hold.
+func (p *problem) placeOnHost(h *host, c, n int32, terms *constraint.Terms) int32 {
 	cl := &p.classes[c]
-	if !vec.Fits(&cl.req, &h.free, p.supply.Dims.N()) || p.ports.ConflictsWithAny(cl.ports, h.ports) || !h.within(cl.restrictions) || !h.admits(cl) {
+	if !vec.Fits(&cl.req, &h.free, p.supply.Dims.N()) || p.ports.ConflictsWithAny(cl.ports, h.ports) || !h.admits(cl) {
 		return 0
 	}
-	if n = h.counts.Allows(cl.terms, n); n == 0 {
+	if n = h.counts.Allows(terms, n); n == 0 {
 		return 0
 	}
 	n = vec.MaxCopies(&cl.req, &h.free, n, p.supply.Dims.N())

@@ -3,7 +3,6 @@ package solver
 import (
 	"cmp"
 	"slices"
-	"strings"
 
 	"spokeshave.dev/controller/core/model"
 	"spokeshave.dev/controller/core/solver/constraint"
@@ -51,6 +50,7 @@ type insertion struct {
 	*problem
 	insertionStrategy
 	a             *attempt
+	space         *domainSpace
 	counts        *domainCounts
 	hosts         []host
 	hostPositions []topologyPosition // by host
@@ -81,15 +81,15 @@ type activeConstraint struct {
 // insertPods makes a plan pod by pod. It returns nil when there are more than
 // maxPartitions kinds of place, or when bounds do not allow the nodes.
 func (p *problem) insertPods(hosts []host, by insertionStrategy) *insertion {
-	p.newDomains(hosts)
 	p.selectPackedRules()
 	left := make([]int32, len(p.classes))
 	for i := range p.classes {
 		left[i] = int32(len(p.classes[i].pods))
 	}
-	t := &insertion{problem: p, insertionStrategy: by, a: newAttempt(p, left, mode{}), counts: p.newDomainCounts(hosts), hosts: hosts}
+	t := &insertion{problem: p, insertionStrategy: by, a: newAttempt(p, left, mode{}), space: newDomainSpace(p, hosts), hosts: hosts}
+	t.counts = newDomainCounts(t.space)
 	for i := range p.topology.All {
-		t.groupKeys = append(t.groupKeys, p.keyIndex(p.topology.All[i].Key))
+		t.groupKeys = append(t.groupKeys, t.space.keyOf(int32(i)))
 	}
 	if !t.newPartitions() {
 		return nil
@@ -378,14 +378,8 @@ func (t *insertion) explain() {
 		if t.a.left[c] == 0 || len(cl.reasons) > 0 {
 			continue
 		}
-		for k := range t.domains {
-			h := domainAssigner{problem: t.problem, key: int32(k), domains: &t.domains[k], hosts: t.hosts, counts: t.counts}
-			if h.addDemand(int32(c)); len(h.demands) == 0 || countTrue(h.demands[0].feasible) == 0 {
-				continue
-			}
-			if r := h.unassignedReason(&h.demands[0]); len(cl.reasons) == 0 || !strings.HasPrefix(r.Message, "no domain") {
-				cl.reasons = []model.Reason{r}
-			}
+		if r := unassignedReasonOf(t.space, t.counts, int32(c), cl); r != nil {
+			cl.reasons = []model.Reason{*r}
 		}
 	}
 	t.rejectUnmetAffinity(t.a.left)

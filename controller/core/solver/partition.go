@@ -34,7 +34,7 @@ func (t *insertion) newHostPositions() {
 	t.hostPositions = make([]topologyPosition, len(t.hosts))
 	for i := range t.hosts {
 		h := &t.hosts[i]
-		t.hostPositions[i] = topologyPosition{domain: h.domains, counted: make([]bool, len(t.groupKeys))}
+		t.hostPositions[i] = topologyPosition{domain: t.space.domainsOf(i), counted: make([]bool, len(t.groupKeys))}
 		for g := range t.groupKeys {
 			t.hostPositions[i].counted[g] = t.topology.All[g].CountsNode(h.labels, h.taints)
 		}
@@ -48,15 +48,15 @@ func (t *insertion) newPartitions() bool {
 		set := vec.NewBits(len(t.supply.Offers))
 		set.SetRange(t.supply.Templates[l].From, t.supply.Templates[l].To)
 		if t.supply.DropTooLarge(set); !set.Empty() {
-			s := topologyPosition{domain: make([]int32, len(t.domains)), counted: make([]bool, len(t.groupKeys))}
+			s := topologyPosition{domain: make([]int32, len(t.space.keys)), counted: make([]bool, len(t.groupKeys))}
 			t.partitions = append(t.partitions, offerPartition{topologyPosition: s, offers: set, template: int32(l)})
 		}
 	}
-	for k := range t.domains {
+	for k := range t.space.keys {
 		for i := range t.partitions {
 			t.partitions[i].domain[k] = -1
 		}
-		for v, set := range t.domains[k].offers {
+		for v, set := range t.space.keys[k].offers {
 			t.splitPartitions(set, func(x *topologyPosition) { x.domain[k] = int32(v) })
 		}
 		if len(t.partitions) > maxPartitions {

@@ -20,10 +20,6 @@ type problem struct {
 	conflicts *constraint.ConflictGraph
 	topology  *constraint.Groups
 
-	domains     []topologyDomains
-	counts      *domainCounts
-	domainOrder domainOrder
-
 	// choices are the different sets of offers that classes may use.
 	choices setTable
 	classes []class

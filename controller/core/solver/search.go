@@ -1,6 +1,11 @@
 package solver
 
-import "spokeshave.dev/controller/core/model"
+import (
+	"slices"
+
+	"spokeshave.dev/controller/core/model"
+	"spokeshave.dev/controller/core/solver/constraint"
+)
 
 // question is what a list of strategies answers: which pods to place and which
 // preferences count.
@@ -64,7 +69,7 @@ func first(*search, *strategy) string { return "the question is new" }
 
 // otherDomains applies when pods may be assigned to domains in another order.
 func otherDomains(s *search, st *strategy) string {
-	if s.best.problem.counts == nil {
+	if !slices.ContainsFunc(s.best.problem.topology.All, func(g constraint.Group) bool { return !g.PerHost }) {
 		return ""
 	}
 	return others(s, st)

@@ -81,15 +81,11 @@ func (t *insertion) recordHostAffinity(cl *class, at int32) {
 // placeOnHostAt places a pod on a host. With w.seed its host affinity need not be
 // met.
 func (t *insertion) placeOnHostAt(h *host, c int32, w *affinityTarget) bool {
-	cl := &t.classes[c]
-	if !w.seed {
-		return t.placeOnHost(h, c, 1) > 0
+	terms := t.classes[c].terms
+	if w.seed {
+		alone := *terms
+		alone.HostRules = slices.DeleteFunc(slices.Clone(terms.HostRules), func(r constraint.Rule) bool { return r.Kind == constraint.Affinity })
+		terms = &alone
 	}
-	wants := cl.terms
-	alone := *wants
-	alone.HostRules = slices.DeleteFunc(slices.Clone(wants.HostRules), func(r constraint.Rule) bool { return r.Kind == constraint.Affinity })
-	cl.terms = &alone
-	got := t.placeOnHost(h, c, 1)
-	cl.terms = wants
-	return got > 0
+	return t.placeOnHost(h, c, 1, terms) > 0
 }

@@ -66,23 +66,23 @@ func preferable(s *model.Snapshot, a, b outcome) bool {
 // is nil for a plan without bundles.
 func solveWith(in *Input, required []model.PodSpec, by domainOrder, w *unmetHostAffinity) answer {
 	p := newProblem(in, required)
-	p.domainOrder = by
 	hosts := p.hosts()
 	if w != nil {
 		p.colocate(hosts, w)
 	}
-	p.assignDomains(hosts)
+	classes, of := assignDomains(p, hosts, by)
+	p.classes = classes
 	p.selectPackedRules()
 	left := make([]int32, len(p.classes))
 	for i := range p.classes {
 		left[i] = p.classes[i].n()
 	}
 	in.budget.Lower(len(p.classes), len(hosts))
-	p.fillHosts(hosts, left)
+	p.fillHosts(hosts, of, left)
 	out := answer{unmet: p.rejectUnmetAffinity(left)}
 	a, modes := p.bestAttempt(left)
 	out.modes = modes
-	p.evictUnsatisfied(a, hosts)
+	p.evictUnsatisfied(a, hosts, of)
 	out.outcome = p.write(a, hosts)
 	for c := range p.classes {
 		if cl := &p.classes[c]; cl.bundleSize > 0 {

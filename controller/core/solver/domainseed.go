@@ -26,7 +26,7 @@ func (h *domainAssigner) seedAffinity() bool {
 // mayBeFirst reports whether the pod may be the first that satisfies its own
 // affinity: no pod that its affinity selects exists in any domain, and the affinity
 // selects the pod itself.
-func (h *domainAssigner) mayBeFirst(x *classDemand) bool {
+func (h *domainAssigner) mayBeFirst(x *domainDemand) bool {
 	for i := range x.rules {
 		r := &x.rules[i]
 		if r.Kind == constraint.Affinity && (!slices.Contains(x.groups, r.Group) || h.counts.countsElsewhere(r, -1)) {
@@ -36,20 +36,9 @@ func (h *domainAssigner) mayBeFirst(x *classDemand) bool {
 	return true
 }
 
-// countsElsewhere reports whether the rule's topology group counts a pod in a domain
-// other than v.
-func (l *domainCounts) countsElsewhere(r *constraint.Rule, v int32) bool {
-	for w, n := range l.possible[r.Group] {
-		if int32(w) != v && n > 0 {
-			return true
-		}
-	}
-	return false
-}
-
 // seedDomain returns the domain where most pods with the same affinity fit, then the
 // one that betterDomain prefers; -1 for none.
-func (h *domainAssigner) seedDomain(x *classDemand) int32 {
+func (h *domainAssigner) seedDomain(x *domainDemand) int32 {
 	best, most := int32(-1), int32(0)
 	for v := range int32(len(h.domains.values)) {
 		n := int32(0)
@@ -69,7 +58,7 @@ func (h *domainAssigner) seedDomain(x *classDemand) int32 {
 }
 
 // violatesOtherRule reports whether a rule other than affinity excludes domain v.
-func (h *domainAssigner) violatesOtherRule(x *classDemand, v int32) bool {
+func (h *domainAssigner) violatesOtherRule(x *domainDemand, v int32) bool {
 	alone := *x
 	alone.rules = nil
 	for _, r := range x.rules {
@@ -77,15 +66,5 @@ func (h *domainAssigner) violatesOtherRule(x *classDemand, v int32) bool {
 			alone.rules = append(alone.rules, r)
 		}
 	}
-	return h.violatedRule(&alone, v) != nil
-}
-
-// sharesAffinity reports whether both demands have an affinity rule in common.
-func (x *classDemand) sharesAffinity(y *classDemand) bool {
-	for _, r := range x.rules {
-		if r.Kind == constraint.Affinity && slices.Contains(y.rules, r) {
-			return true
-		}
-	}
-	return false
+	return h.counts.violatedRule(&alone, v) != nil
 }

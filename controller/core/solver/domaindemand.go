@@ -1,0 +1,202 @@
+package solver
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"spokeshave.dev/controller/core/model"
+	"spokeshave.dev/controller/core/solver/constraint"
+)
+
+// domainDemand is a class whose pods are to be assigned to domains of one key.
+type domainDemand struct {
+	class int32
+	// rules are the class's rules on this key, groups the groups that count it.
+	rules  []constraint.Rule
+	groups []int32
+	// certain says by groups whether the pod is counted wherever it is placed.
+	certain  []bool
+	feasible []bool
+	price    []float64
+	// nextHost is, by domain, the index of the first host that may have room.
+	nextHost    []int32
+	unassigned  int32
+	assigned    []int32
+	hasAffinity bool
+	// uncounted is set when no group counts the class. Its pods are not assigned one
+	// by one; the class is restricted to domains instead.
+	uncounted bool
+}
+
+// newDomainDemand returns the demand of class c, which already has the restrictions.
+// It returns false when no rule of the class is on the key, and no group of the key
+// counts its pods.
+func newDomainDemand(s *domainSpace, counts *domainCounts, key, c int32, cl *class, already []domainRestriction) (domainDemand, bool) {
+	d := &s.keys[key]
+	x := domainDemand{class: c, uncounted: true, unassigned: cl.n()}
+	for _, r := range cl.terms.DomainRules {
+		if s.p.topology.All[r.Group].Key == d.key {
+			x.rules = append(x.rules, r)
+			x.hasAffinity = x.hasAffinity || r.Kind == constraint.Affinity
+			x.uncounted = x.uncounted && r.Kind != constraint.AntiAffinity && r.Kind != constraint.Affinity
+		}
+	}
+	for _, g := range cl.terms.DomainGroups {
+		if s.p.topology.All[g].Key == d.key {
+			x.groups = append(x.groups, g)
+			x.certain = append(x.certain, counts.countsEverywhere(s, cl, g))
+			x.uncounted = false
+		}
+	}
+	if len(x.rules)+len(x.groups) == 0 {
+		return x, false
+	}
+	x.assigned, x.nextHost = make([]int32, len(d.values)), make([]int32, len(d.values))
+	x.price = s.unitPrices(key, cl.offers)
+	x.feasible = make([]bool, len(d.values))
+	for v := range x.feasible {
+		x.feasible[v] = s.fits(cl, already, key, int32(v))
+	}
+	return x, true
+}
+
+// countsEverywhere reports whether the group counts pods of the class wherever they
+// may be placed.
+func (l *domainCounts) countsEverywhere(s *domainSpace, cl *class, g int32) bool {
+	c := &s.p.topology.All[g]
+	if c.Filter == nil {
+		return true
+	}
+	for _, r := range cl.terms.DomainRules {
+		if r.Group == g {
+			return true // the group has the class's own filter
+		}
+	}
+	if !l.filterOffers[g].Contains(s.p.choices.sets[cl.offers]) {
+		return false
+	}
+	for i := range s.hosts {
+		if s.hosts[i].admits(cl) && !c.CountsNode(s.hosts[i].labels, s.hosts[i].taints) {
+			return false
+		}
+	}
+	return true
+}
+
+// feasibleDomains returns the number of domains that can hold a pod.
+func (x *domainDemand) feasibleDomains() int {
+	n := 0
+	for _, ok := range x.feasible {
+		if ok {
+			n++
+		}
+	}
+	return n
+}
+
+// multiplicity returns how often the group counts one pod, or one group of a bundle.
+func (x *domainDemand) multiplicity(group int32) int32 {
+	at, ok := slices.BinarySearch(x.groups, group)
+	if !ok {
+		return 0
+	}
+	return constraint.LeadingRepeats(x.groups[at:])
+}
+
+// sharesAffinity reports whether both demands have an affinity rule in common.
+func (x *domainDemand) sharesAffinity(y *domainDemand) bool {
+	for _, r := range x.rules {
+		if r.Kind == constraint.Affinity && slices.Contains(y.rules, r) {
+			return true
+		}
+	}
+	return false
+}
+
+// add adds n pods of a demand to the counts of domain v.
+func (l *domainCounts) add(x *domainDemand, v, n int32) {
+	for i, g := range x.groups {
+		l.possible[g][v] += n
+		if x.certain[i] {
+			l.certain[g][v] += n
+		}
+	}
+	for i := range x.rules {
+		switch r := &x.rules[i]; r.Kind {
+		case constraint.AntiAffinity:
+			l.limit[r.Group][v] = min(l.limit[r.Group][v], r.Max)
+		case constraint.Affinity:
+			l.dependents[r.Group][v] += n * x.multiplicity(r.Group)
+		case constraint.HardSpread, constraint.SoftSpread:
+		}
+	}
+}
+
+// violatedRule returns a rule that excludes one more pod of the demand from the
+// domain, nil for none.
+func (l *domainCounts) violatedRule(x *domainDemand, v int32) *constraint.Rule {
+	for i := range x.rules {
+		r := &x.rules[i]
+		if !l.satisfies(r, v, x.multiplicity(r.Group)) {
+			return r
+		}
+	}
+	for _, g := range x.groups {
+		if l.possible[g][v]+x.multiplicity(g) > l.limit[g][v] {
+			return &constraint.Rule{Kind: constraint.AntiAffinity, Group: g}
+		}
+	}
+	return nil
+}
+
+// unassignedReason returns which rule excludes the remaining pods of a demand from
+// the domains that could hold them.
+func (l *domainCounts) unassignedReason(d *domainKey, x *domainDemand) model.Reason {
+	var code model.ReasonCode
+	var parts []string
+	for v, ok := range x.feasible {
+		if !ok {
+			continue
+		}
+		r := l.violatedRule(x, int32(v))
+		if r == nil {
+			continue
+		}
+		if code == "" {
+			code = r.Code()
+		}
+		parts = append(parts, d.values[v]+" "+l.ruleText(r, int32(v)))
+	}
+	if code == "" {
+		return model.Reason{Code: model.TopologySpread, Message: "no domain of " + d.key + " suits all of its topology constraints"}
+	}
+	return model.Reason{Code: code, Message: "no " + d.key + " suits: " + strings.Join(parts, ", ")}
+}
+
+func (l *domainCounts) ruleText(r *constraint.Rule, v int32) string {
+	switch r.Kind {
+	case constraint.Affinity:
+		return "has none of the pods it wants near"
+	case constraint.AntiAffinity:
+		return "has pods it must be kept apart from"
+	case constraint.HardSpread, constraint.SoftSpread:
+	}
+	return fmt.Sprintf("has %d pods of its spread (maxSkew %d, least %d)", l.possible[r.Group][v], r.Max, l.minimum(r))
+}
+
+// unassignedReasonOf returns why the pods of a class, which is not restricted to
+// domains, have no domain of the first key of which none suits. nil means that no
+// rule is the cause.
+func unassignedReasonOf(s *domainSpace, counts *domainCounts, c int32, cl *class) *model.Reason {
+	if cl.terms == nil {
+		return nil
+	}
+	for k := range s.keys {
+		if x, ok := newDomainDemand(s, counts, int32(k), c, cl, nil); ok && x.feasibleDomains() > 0 {
+			why := counts.unassignedReason(&s.keys[k], &x)
+			return &why
+		}
+	}
+	return nil
+}

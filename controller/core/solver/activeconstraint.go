@@ -44,7 +44,7 @@ func (t *insertion) violatesActive(g, v int32) bool {
 		p := &t.constraints[g][i]
 		switch p.Kind {
 		case constraint.HardSpread:
-			if !t.fixedZone && p.domains[v] && !t.counts.satisfies(&p.Rule, v, 1) {
+			if !t.by.fixedZone && p.domains[v] && !t.counts.satisfies(&p.Rule, v, 1) {
 				return true
 			}
 		case constraint.Affinity:

@@ -35,7 +35,7 @@ func (w *affinityTarget) addDependents(demand *vec.Vector) {
 
 // offerSuitsDependents reports whether the dependents may use the offer.
 func (t *insertion) offerSuitsDependents(w *affinityTarget, o int32) bool {
-	return w.dependents == nil || t.choices.sets[w.dependents.offers].Has(o)
+	return w.dependents == nil || t.p.choices.All[w.dependents.offers].Has(o)
 }
 
 // hostFitsDependents reports whether a host has room for a pod of the class and the
@@ -46,18 +46,18 @@ func (t *insertion) hostFitsDependents(h *host, cl *class, w *affinityTarget) bo
 	}
 	demand := cl.req
 	w.addDependents(&demand)
-	return vec.Fits(&demand, &h.free, t.supply.Dims.N()) && h.admits(w.dependents)
+	return vec.Fits(&demand, &h.free, t.p.supply.Dims.N()) && h.admits(w.dependents)
 }
 
 // affinityTargets lists the places where a pod of the class would satisfy the
 // affinity of pods that failed before.
 func (t *insertion) affinityTargets(cl *class) []affinityTarget {
-	if t.failures == nil || cl.terms == nil || t.exhausted() {
+	if t.by.failures == nil || cl.terms == nil || t.exhausted() {
 		return nil
 	}
 	var out []affinityTarget
-	for c := range t.classes {
-		x := &t.classes[c]
+	for c := range t.p.classes {
+		x := &t.p.classes[c]
 		if x.terms == nil || !t.failedBefore(int32(c)) || !t.hasWaiting(int32(c)) {
 			continue
 		}
@@ -76,16 +76,16 @@ func (t *insertion) affinityTargets(cl *class) []affinityTarget {
 // isAffinityTarget is 1 for a class that the affinity of a class that failed before
 // selects, 0 otherwise.
 func (t *insertion) isAffinityTarget(c int32) int {
-	if t.classes[c].terms == nil {
+	if t.p.classes[c].terms == nil {
 		return 0
 	}
-	for other := range t.classes {
-		x := t.classes[other].terms
+	for other := range t.p.classes {
+		x := t.p.classes[other].terms
 		if x == nil || !t.failedBefore(int32(other)) {
 			continue
 		}
 		for _, r := range slices.Concat(x.DomainRules, x.HostRules) {
-			if r.Kind == constraint.Affinity && t.classes[c].terms.IsCountedBy(r.Group) {
+			if r.Kind == constraint.Affinity && t.p.classes[c].terms.IsCountedBy(r.Group) {
 				return 1
 			}
 		}
@@ -122,9 +122,9 @@ func (t *insertion) worthNewNode(cl *class, w *affinityTarget) bool {
 	if w.domains == nil {
 		return true
 	}
-	for c := range t.classes {
-		x := &t.classes[c]
-		if x.terms == nil || !t.hasWaiting(int32(c)) || !x.terms.IsCountedBy(w.group) || t.size(&x.req) >= t.size(&cl.req) {
+	for c := range t.p.classes {
+		x := &t.p.classes[c]
+		if x.terms == nil || !t.hasWaiting(int32(c)) || !x.terms.IsCountedBy(w.group) || t.p.size(&x.req) >= t.p.size(&cl.req) {
 			continue
 		}
 		for v := w.domains.Next(0); v >= 0; v = w.domains.Next(v + 1) {

@@ -7,6 +7,7 @@ import (
 
 	"spokeshave.dev/controller/core/model"
 	"spokeshave.dev/controller/core/solver/constraint"
+	"spokeshave.dev/controller/core/solver/effort"
 	"spokeshave.dev/controller/core/solver/packing"
 	"spokeshave.dev/controller/core/solver/supply"
 	"spokeshave.dev/controller/core/solver/vec"
@@ -14,16 +15,15 @@ import (
 
 // attempt is a plan under construction, in one mode.
 type attempt struct {
-	p *problem
-	b *budget
+	p       *problem
+	b       *budget
+	options attemptOptions
 	mode
 	// left counts the pods of each class without a place. floor is the lowest
 	// priority that is packed now.
 	left  []int32
 	floor int32
 	nodes []*planned
-	// hits is by set of offers the offer that held the last pod, plus 1; 0 for none.
-	hits []int32
 	// growTries counts the attempts to launch a planned node as a larger offer.
 	growTries int
 	// failed is set when a bound stopped an attempt without strictOptions.
@@ -52,8 +52,22 @@ type planned struct {
 	shares []supply.Share
 }
 
-func newAttempt(p *problem, left []int32, m mode) *attempt {
-	a := &attempt{p: p, b: newBudget(p), mode: m, left: slices.Clone(left)}
+// attemptOptions bound the nodes of a plan and the work of making it.
+type attemptOptions struct {
+	// headroom limits what the new nodes may cost. Every entry must hold.
+	headroom []model.Headroom
+	// effort bounds the improvement of each packing, in moves.
+	effort int
+	// tolerance is the share above the best effective cost up to which offers are
+	// options of a node. maxOptions bounds the options of a node.
+	tolerance  float64
+	maxOptions int
+	// work counts the work of all plans of a solve.
+	work *effort.Budget
+}
+
+func newAttempt(p *problem, o attemptOptions, left []int32, m mode) *attempt {
+	a := &attempt{p: p, b: newBudget(p, o.headroom), options: o, mode: m, left: slices.Clone(left)}
 	for i := range p.classes {
 		a.floor = min(a.floor, p.classes[i].priority)
 	}
@@ -107,11 +121,11 @@ func (a *attempt) rounds() {
 		k := &packingRound{
 			p: a.p, n: a.p.supply.Dims.N(), meanRequests: round == 0 && !a.strictOptions, cost: slices.Clone(a.b.cost),
 		}
-		a.itemsFor(k, a.b.affordable())
-		if len(k.items) == 0 {
+		k.items = a.p.newItems(a.left, a.floor, a.b.affordable(), k.meanRequests)
+		if len(k.items.list) == 0 {
 			return
 		}
-		moves := a.p.in.Effort
+		moves := a.options.effort
 		switch {
 		case round >= effortRounds:
 			moves = 0
@@ -124,7 +138,7 @@ func (a *attempt) rounds() {
 		}
 		k.result = packing.Pack(k.instance(a.b.byCost, a.podsPerNode, scarcity), packing.Options{Effort: moves, Count: a.maxPods})
 		a.count(k)
-		if a.commit(k) == 0 && (!k.merged || !k.meanRequests) { // with mean requests a joined item may not fit one pod
+		if a.commit(k) == 0 && (!k.items.merged || !k.meanRequests) { // with mean requests a joined item may not fit one pod
 			return
 		}
 	}
@@ -133,11 +147,11 @@ func (a *attempt) rounds() {
 // count adds a round's work to the attempt's statistics and to the solve's budget.
 func (a *attempt) count(k *packingRound) {
 	s := k.result.Stats
-	a.p.in.budget.Pack(len(k.items), s.Bins, s.Pivots)
+	a.options.work.Pack(len(k.items.list), s.Bins, s.Pivots)
 	a.stats.Passes += s.Passes
 	a.stats.Pivots += s.Pivots
 	a.stats.Packings++
-	a.stats.Items = max(a.stats.Items, len(k.items))
+	a.stats.Items = max(a.stats.Items, len(k.items.list))
 	a.stats.BinTypes = max(a.stats.BinTypes, s.Bins)
 }
 
@@ -146,7 +160,7 @@ func (a *attempt) count(k *packingRound) {
 func (a *attempt) leavesPlaceable() bool {
 	for c := range a.p.classes {
 		cl := &a.p.classes[c]
-		if a.left[c] > 0 && len(cl.reasons) == 0 && a.p.someFits(&cl.req, a.p.choices.sets[cl.offers]) {
+		if a.left[c] > 0 && len(cl.reasons) == 0 && a.p.someFits(&cl.req, a.p.offersOf(cl)) {
 			return true
 		}
 	}
@@ -181,17 +195,17 @@ func (a *attempt) fixedCost() model.Price {
 func (a *attempt) effective() float64 {
 	sum := 0.0
 	for _, n := range a.nodes {
-		sum += a.p.optionCost(n, 0)
+		sum += a.optionCost(n, 0)
 	}
 	return sum
 }
 
 // optionCost returns the effective cost of one of the node's options.
-func (p *problem) optionCost(n *planned, i int) float64 {
+func (a *attempt) optionCost(n *planned, i int) float64 {
 	if n.costs != nil {
 		return n.costs[i]
 	}
-	return p.supply.Offers[n.options[i]].Cost
+	return a.p.supply.Offers[n.options[i]].Cost
 }
 
 func (a *attempt) billed() model.Price {
@@ -228,14 +242,14 @@ func (a *attempt) addToPlanned(n *planned, c, most int32) int32 {
 	if cl.ports >= 0 {
 		most = min(most, 1)
 	}
-	best, allowed := n.options[0], a.p.choices.sets[cl.offers]
+	best, allowed := n.options[0], a.p.offersOf(cl)
 	may := func(o int32) bool { return allowed.Has(o) && (o == best || a.b.reservationLeft(o)) }
 	fit := int32(0)
 	for _, o := range n.options {
 		if !may(o) {
 			continue
 		}
-		room := a.p.supply.Shapes[a.p.supply.Offers[o].Shape].Capacity
+		room := *a.p.capacity(o)
 		room.Add(&n.demand, -1)
 		if vec.Fits(&cl.req, &room, a.p.supply.Dims.N()) {
 			fit = max(fit, vec.MaxCopies(&cl.req, &room, most, a.p.supply.Dims.N()))
@@ -249,7 +263,7 @@ func (a *attempt) addToPlanned(n *planned, c, most int32) int32 {
 	a.b.release(a.p.supply.Templates[n.template].Pool, options)
 	n.options, n.costs = make([]int32, 0, len(options)), nil
 	for i, o := range options {
-		if !may(o) || !vec.Fits(&n.demand, &a.p.supply.Shapes[a.p.supply.Offers[o].Shape].Capacity, a.p.supply.Dims.N()) {
+		if !may(o) || !vec.Fits(&n.demand, a.p.capacity(o), a.p.supply.Dims.N()) {
 			continue
 		}
 		n.options = append(n.options, o)

@@ -32,8 +32,8 @@ func LowerBound(in Input, plan *model.Plan) float64 {
 	in = withPreferences(&in, make([][]preference, len(in.Snapshot.Specs)))
 	in.budget = effort.New(len(in.Pods))
 	in.Offerings = nil // the bound changes the costs of offerings, which must not be shared
-	p := newProblem(&in, in.Snapshot.Specs)
-	b := bounder{problem: p, origin: map[string]int{}}
+	p := newProblem(in.problem(in.Snapshot.Specs))
+	b := bounder{p: p, options: in.options(), origin: map[string]int{}}
 	b.relax()
 	b.splitSpreads()
 	p.selectPackedRules()
@@ -47,8 +47,9 @@ func LowerBound(in Input, plan *model.Plan) float64 {
 
 // bounder computes a lower bound.
 type bounder struct {
-	*problem
-	space *domainSpace
+	p       *problem
+	options attemptOptions
+	space   *domainSpace
 	// spreadClasses are the classes that must spread over domains. origin maps the
 	// key of a part to the index of its class.
 	spreadClasses []spreadClass
@@ -74,35 +75,35 @@ func (e *spreadClass) maxInDomain() int32 {
 // relax sets each offer's cost to the lowest that its tiers allow. It ignores the
 // weights of pools when a bound could move pods to a pool of lower weight.
 func (b *bounder) relax() {
-	full := newBudget(b.problem)
-	for l := range b.supply.Templates {
-		if full.bounded(b.supply.Templates[l].Pool) {
-			for l := range b.supply.Templates {
-				b.supply.Templates[l].WeightRank = 0
+	full := newBudget(b.p, b.options.headroom)
+	for l := range b.p.supply.Templates {
+		if full.bounded(b.p.supply.Templates[l].Pool) {
+			for l := range b.p.supply.Templates {
+				b.p.supply.Templates[l].WeightRank = 0
 			}
-			b.supply.WeightRanks = min(b.supply.WeightRanks, 1)
+			b.p.supply.WeightRanks = min(b.p.supply.WeightRanks, 1)
 			break
 		}
 	}
 	if !full.tiered {
 		return
 	}
-	for o := range b.supply.Offers {
-		f := &b.supply.Offers[o]
-		for _, t := range b.supply.Tiers(int32(o)) {
+	for o := range b.p.supply.Offers {
+		f := &b.p.supply.Offers[o]
+		for _, t := range b.p.supply.Tiers(int32(o)) {
 			f.Cost = min(f.Cost, t.Cost, f.Price.USD())
 		}
 	}
-	b.supply.SortTemplates()
+	b.p.supply.SortTemplates()
 }
 
 // splitSpreads splits the classes that spread over themselves alone into one class
 // per domain.
 func (b *bounder) splitSpreads() {
-	b.space = newDomainSpace(b.problem, nil)
-	owners := make([]int, len(b.topology.All)) // the number of classes that each group counts
-	for i := range b.classes {
-		if terms := b.classes[i].terms; terms != nil {
+	b.space = newDomainSpace(b.p, nil)
+	owners := make([]int, len(b.p.topology.All)) // the number of classes that each group counts
+	for i := range b.p.classes {
+		if terms := b.p.classes[i].terms; terms != nil {
 			for _, c := range terms.DomainGroups {
 				owners[c]++
 			}
@@ -110,8 +111,8 @@ func (b *bounder) splitSpreads() {
 	}
 	b.countOthers(owners)
 	var out []class
-	for i := range b.classes {
-		cl := &b.classes[i]
+	for i := range b.p.classes {
+		cl := &b.p.classes[i]
 		if r := cl.selfSpread(owners); r != nil {
 			if parts := b.split(cl, r); parts != nil {
 				out = append(out, parts...)
@@ -120,20 +121,20 @@ func (b *bounder) splitSpreads() {
 		}
 		out = append(out, *cl)
 	}
-	b.classes = sortClasses(out)
+	b.p.classes = sortClasses(out)
 }
 
 // countOthers adds to owners the pods elsewhere that the topology groups count.
 func (b *bounder) countOthers(owners []int) {
-	mine := make([]bool, len(b.snap.Pods))
-	for _, i := range b.in.Pods {
+	mine := make([]bool, len(b.p.snap.Pods))
+	for _, i := range b.p.pods {
 		mine[i] = true
 	}
-	for i := range b.snap.Pods {
+	for i := range b.p.snap.Pods {
 		if mine[i] {
 			continue
 		}
-		if terms := b.topology.Of(b.snap.Pods[i].Spec); terms != nil {
+		if terms := b.p.topology.Of(b.p.snap.Pods[i].Spec); terms != nil {
 			for _, c := range terms.DomainGroups {
 				owners[c]++
 			}
@@ -162,7 +163,7 @@ func (b *bounder) split(cl *class, r *constraint.Rule) []class {
 	var sets []vec.Bits
 	for _, set := range d.offers {
 		set = set.Clone()
-		if set.And(b.choices.sets[cl.offers]); b.someFits(&cl.req, set) {
+		if set.And(b.p.offersOf(cl)); b.p.someFits(&cl.req, set) {
 			sets = append(sets, set)
 		}
 	}
@@ -174,7 +175,7 @@ func (b *bounder) split(cl *class, r *constraint.Rule) []class {
 	for v, set := range sets {
 		part := *cl
 		from, to := n*int32(v)/z, n*int32(v+1)/z
-		part.pods, part.key, part.offers = cl.pods[from:to], cl.key+" @"+strconv.Itoa(v), b.choices.id(set)
+		part.pods, part.key, part.offers = cl.pods[from:to], cl.key+" @"+strconv.Itoa(v), b.p.choices.ID(set)
 		b.origin[part.key] = len(b.spreadClasses)
 		parts[v] = part
 	}
@@ -184,22 +185,22 @@ func (b *bounder) split(cl *class, r *constraint.Rule) []class {
 
 // bound returns the sum of the pods' duals.
 func (b *bounder) bound() float64 {
-	left := make([]int32, len(b.classes))
+	left := make([]int32, len(b.p.classes))
 	for c := range left {
-		left[c] = b.classes[c].n()
+		left[c] = b.p.classes[c].n()
 	}
-	a := newAttempt(b.problem, left, mode{})
-	k := &packingRound{p: b.problem, n: b.supply.Dims.N(), cost: a.b.cost}
-	all := vec.NewBits(len(b.supply.Offers))
-	all.SetRange(0, int32(len(b.supply.Offers)))
-	if a.itemsFor(k, all); k.merged || len(k.items) == 0 {
+	a := newAttempt(b.p, b.options, left, mode{})
+	k := &packingRound{p: b.p, n: b.p.supply.Dims.N(), cost: a.b.cost}
+	all := vec.NewBits(len(b.p.supply.Offers))
+	all.SetRange(0, int32(len(b.p.supply.Offers)))
+	if k.items = b.p.newItems(left, a.floor, all, false); k.items.merged || len(k.items.list) == 0 {
 		return 0
 	}
 	b.scaleUp(a, k)
 	sum := 0.0
 	for i, w := range packing.BoundingDuals(k.instance(a.b.byCost, 0, nil), b.itemLimits(k)) {
-		for _, part := range k.items[i].members {
-			if at, ok := b.origin[b.classes[part.class].key]; ok {
+		for _, part := range k.items.list[i].members {
+			if at, ok := b.origin[b.p.classes[part.class].key]; ok {
 				b.spreadClasses[at].duals = append(b.spreadClasses[at].duals, w)
 			} else {
 				sum += float64(w * float64(part.n))
@@ -215,11 +216,11 @@ func (b *bounder) bound() float64 {
 // itemLimits returns how many pods of each item the pricing may use. For pods that
 // spread over domains, a domain may have more than the part that was made for it.
 func (b *bounder) itemLimits(k *packingRound) []int32 {
-	out := make([]int32, len(k.items))
-	for i := range k.items {
-		out[i] = k.items[i].n
-		for _, part := range k.items[i].members {
-			if at, ok := b.origin[b.classes[part.class].key]; ok {
+	out := make([]int32, len(k.items.list))
+	for i := range k.items.list {
+		out[i] = k.items.list[i].n
+		for _, part := range k.items.list[i].members {
+			if at, ok := b.origin[b.p.classes[part.class].key]; ok {
 				out[i] += scaleFactor * (b.spreadClasses[at].maxInDomain() - part.n)
 			}
 		}
@@ -236,12 +237,12 @@ const scaleFactor = 64
 // scaleFactor. Anti-affinity on a node becomes a resource of which each original
 // node has one unit.
 func (b *bounder) scaleUp(a *attempt, k *packingRound) {
-	conflicts := b.packedConflicts()
+	conflicts := b.p.packedConflicts()
 	clique := packing.Cliques(k.packedItems(), &conflicts)
 	pods := map[int32]int32{}
-	for i := range k.items {
-		if b.conflicts.Exclusive(k.items[i].conflict) {
-			pods[clique[i]] += k.items[i].n
+	for i := range k.items.list {
+		if b.p.conflicts.Exclusive(k.items.list[i].conflict) {
+			pods[clique[i]] += k.items.list[i].n
 		}
 	}
 	large := slices.SortedFunc(maps.Keys(pods), func(x, y int32) int {
@@ -251,16 +252,16 @@ func (b *bounder) scaleUp(a *attempt, k *packingRound) {
 		return cmp.Compare(x, y)
 	})
 	large = large[:min(len(large), vec.MaxDims-k.n)]
-	for i := range k.items {
-		r := &k.items[i]
-		if at := slices.Index(large, clique[i]); at >= 0 && b.conflicts.Exclusive(r.conflict) {
+	for i := range k.items.list {
+		r := &k.items.list[i]
+		if at := slices.Index(large, clique[i]); at >= 0 && b.p.conflicts.Exclusive(r.conflict) {
 			r.request[k.n+at] = 1
 		}
 		r.conflict = constraint.NoPorts
 		r.n *= scaleFactor
 	}
-	for i := range b.supply.Shapes {
-		room := &b.supply.Shapes[i].Capacity
+	for i := range b.p.supply.Shapes {
+		room := &b.p.supply.Shapes[i].Capacity
 		for d := range room {
 			room[d] *= scaleFactor
 		}
@@ -269,14 +270,14 @@ func (b *bounder) scaleUp(a *attempt, k *packingRound) {
 		}
 	}
 	for at := range large {
-		b.scale[k.n+at] = 1000
+		b.p.scale[k.n+at] = 1000
 	}
 	for o := range k.cost {
-		fixed := b.supply.FixedCost(b.supply.Offers[o].Template).USD()
+		fixed := b.p.supply.FixedCost(b.p.supply.Offers[o].Template).USD()
 		k.cost[o] = float64(scaleFactor*(k.cost[o]+fixed)) - fixed
 	}
 	k.n += len(large)
-	a.sortItems(k.items, k.sets)
+	b.p.sortItems(&k.items)
 }
 
 // lowestCost returns the lowest total dual of the pods over all allowed

@@ -13,7 +13,7 @@ import (
 // that fits a pod of a class: minValues, reservations, limits or headroom, checked
 // in this order.
 func (x *explainer) bound(cl *class, template int32, cheapest explain.Offering) model.Reason {
-	if why := x.p.minValuesReason(cl, template); why != nil {
+	if why := minValuesReason(x.p, cl, template); why != nil {
 		return *why
 	}
 	if cheapest == nil {
@@ -38,7 +38,7 @@ func (x *explainer) limitReason(cl *class, template int32) *model.Reason {
 		least := int64(math.MaxInt64)
 		for o := tm.From; o < tm.To; o++ {
 			shape := &x.p.supply.Shapes[x.p.supply.Offers[o].Shape]
-			if x.p.choices.sets[cl.offers].Has(o) && vec.Fits(&cl.req, &shape.Capacity, x.p.supply.Dims.N()) {
+			if x.p.choices.All[cl.offers].Has(o) && vec.Fits(&cl.req, &shape.Capacity, x.p.supply.Dims.N()) {
 				least = min(least, shape.Usage[i])
 			}
 		}
@@ -63,10 +63,31 @@ func (x *explainer) headroomReason(o int32) *model.Reason {
 	if extra > 0 {
 		besides = " and " + extra.String() + " $/h for volumes and address"
 	}
-	h, key := &p.in.Headroom[scope], &p.supply.Keys.Keys[f.Key]
+	h, key := &x.headroom[scope], &p.supply.Keys.Keys[f.Key]
 	return &model.Reason{
 		Code: model.CeilingReached, Policy: h.Policy, Scope: h.Scope, Short: f.Price + extra - max(0, left),
 		Message: fmt.Sprintf("cap %s on %s leaves %s $/h, cheapest fitting offering %s $/h%s (%s, %s, %s)",
 			h.Policy, h.Scope, max(0, left), f.Price, besides, p.supply.OfferType(o).Name, key.Zone, key.CapacityType),
 	}
+}
+
+// minValuesReason returns which minValues a node for the class could not satisfy,
+// nil when minValues are not the cause.
+func minValuesReason(p *problem, cl *class, template int32) *model.Reason {
+	if !p.supply.MinValuesStrict(template) {
+		return nil
+	}
+	ln := &p.supply.Templates[template]
+	var fit []int32
+	for o := ln.From; o < ln.To; o++ {
+		if p.choices.All[cl.offers].Has(o) && vec.Fits(&cl.req, &p.supply.Shapes[p.supply.Offers[o].Shape].Capacity, p.supply.Dims.N()) {
+			fit = append(fit, o)
+		}
+	}
+	w := p.supply.UnmetMinValue(p.supply.MinValues(template), fit)
+	if w == nil {
+		return nil
+	}
+	return &model.Reason{Code: model.MinValues, Message: fmt.Sprintf(
+		"the NodePool wants nodes to choose from %d values of %s, those that fit have %d", w.N, w.Key, len(p.supply.ValuesOf(fit, w.Key)))}
 }

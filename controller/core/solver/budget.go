@@ -31,7 +31,7 @@ type budget struct {
 	tiered bool
 }
 
-func newBudget(p *problem) *budget {
+func newBudget(p *problem, headroom []model.Headroom) *budget {
 	b := &budget{
 		p:        p,
 		scopes:   make([][]int32, len(p.snap.Pools)),
@@ -41,8 +41,8 @@ func newBudget(p *problem) *budget {
 		cost:   make([]float64, len(p.supply.Offers)),
 		byCost: make([][]int32, len(p.supply.Templates)),
 	}
-	for i := range p.in.Headroom {
-		h := &p.in.Headroom[i]
+	for i := range headroom {
+		h := &headroom[i]
 		b.headroom = append(b.headroom, h.Left)
 		for pool := range b.scopes {
 			if h.Pools == nil || pool < len(h.Pools) && h.Pools[pool] {

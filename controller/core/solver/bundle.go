@@ -41,10 +41,10 @@ func (b *bundle) pods() int32 {
 
 // bundleMultiplicity returns how often a topology group counts one group of the
 // bundle.
-func (p *problem) bundleMultiplicity(b *bundle, group int32) int32 {
+func (f *colocator) bundleMultiplicity(b *bundle, group int32) int32 {
 	n := int32(0)
 	for _, t := range b.members {
-		if terms := p.classes[t.class].terms; terms != nil {
+		if terms := f.classes[t.class].terms; terms != nil {
 			n += t.n * terms.Multiplicity(group)
 		}
 	}
@@ -53,18 +53,18 @@ func (p *problem) bundleMultiplicity(b *bundle, group int32) int32 {
 
 // bundleClass makes a class of a bundle, without its pods. It returns false when no
 // node could hold a group, whatever its size.
-func (p *problem) bundleClass(b *bundle) (class, bool) {
-	first := &p.classes[b.members[0].class]
+func (f *colocator) bundleClass(b *bundle) (class, bool) {
+	first := &f.classes[b.members[0].class]
 	spec := *first.spec
 	spec.Requests = model.Resources{}
 	out := class{spec: &spec, priority: first.priority, ports: constraint.NoPorts, conflict: constraint.NoPorts, terms: &constraint.Terms{}, bundleSize: b.pods()}
-	offers := p.choices.sets[first.offers].Clone()
+	offers := f.p.offersOf(first).Clone()
 	var ports []model.HostPort
 	for at, t := range b.members {
-		cl := &p.classes[t.class]
+		cl := &f.classes[t.class]
 		out.req.Add(&cl.req, int64(t.n))
 		out.priority = max(out.priority, cl.priority)
-		offers.And(p.choices.sets[cl.offers])
+		offers.And(f.p.offersOf(cl))
 		for name, n := range cl.spec.Requests {
 			spec.Requests[name] += n * int64(t.n)
 		}
@@ -74,31 +74,31 @@ func (p *problem) bundleClass(b *bundle) (class, bool) {
 		if cl.ports < 0 {
 			continue
 		}
-		if t.n > 1 || p.ports.Conflicts(cl.ports, p.ports.ID(ports)) {
+		if t.n > 1 || f.p.ports.Conflicts(cl.ports, f.p.ports.ID(ports)) {
 			return out, false
 		}
 		ports = append(ports, cl.spec.HostPorts...)
 	}
 	spec.HostPorts = ports
-	keys, ok := p.mergeTerms(b, out.terms)
+	keys, ok := f.mergeTerms(b, out.terms)
 	for _, key := range keys {
 		has := model.Requirement{Key: key, Operator: model.Exists}
-		offers.And(p.supply.Requirement(&has))
+		offers.And(f.p.supply.Requirement(&has))
 		out.otherSpecs = append(out.otherSpecs, &model.PodSpec{Affinity: []model.Term{{has}}, Tolerations: []model.Toleration{{Exists: true}}})
 	}
-	if out.ports, out.offers = p.ports.ID(ports), p.choices.id(offers); !ok {
+	if out.ports, out.offers = f.p.ports.ID(ports), f.p.choices.ID(offers); !ok {
 		return out, false
 	}
-	out.key = p.bundleKey(b, &out)
+	out.key = f.bundleKey(b, &out)
 	return out, true
 }
 
 // mergeTerms joins the topology terms of a group's pods. An affinity that the group
 // itself satisfies is dropped; only the label of its key is still required of the
 // node, and keys lists these labels. ok is false when the pods exclude each other.
-func (p *problem) mergeTerms(b *bundle, out *constraint.Terms) (keys []string, ok bool) {
+func (f *colocator) mergeTerms(b *bundle, out *constraint.Terms) (keys []string, ok bool) {
 	for _, t := range b.members {
-		own := p.classes[t.class].terms
+		own := f.classes[t.class].terms
 		if own == nil {
 			continue
 		}
@@ -106,14 +106,14 @@ func (p *problem) mergeTerms(b *bundle, out *constraint.Terms) (keys []string, o
 			out.DomainGroups, out.HostGroups = append(out.DomainGroups, own.DomainGroups...), append(out.HostGroups, own.HostGroups...)
 		}
 		for _, r := range own.DomainRules {
-			if r.Kind != constraint.Affinity || !p.affinityMetInBundle(b, t.class, r) {
+			if r.Kind != constraint.Affinity || !f.affinityMetInBundle(b, t.class, r) {
 				out.DomainRules = append(out.DomainRules, r)
-			} else if key := p.topology.All[r.Group].Key; !slices.Contains(keys, key) {
+			} else if key := f.p.topology.All[r.Group].Key; !slices.Contains(keys, key) {
 				keys = append(keys, key)
 			}
 		}
 		for _, r := range own.HostRules {
-			if r.Kind != constraint.Affinity || p.bundleMultiplicity(b, r.Group) == 0 {
+			if r.Kind != constraint.Affinity || f.bundleMultiplicity(b, r.Group) == 0 {
 				out.HostRules = append(out.HostRules, r)
 			}
 		}
@@ -123,9 +123,9 @@ func (p *problem) mergeTerms(b *bundle, out *constraint.Terms) (keys []string, o
 
 // affinityMetInBundle reports whether a group contains a pod of another class that
 // satisfies the affinity rule r and does not have that rule itself.
-func (p *problem) affinityMetInBundle(b *bundle, c int32, r constraint.Rule) bool {
+func (f *colocator) affinityMetInBundle(b *bundle, c int32, r constraint.Rule) bool {
 	for _, t := range b.members {
-		other := p.classes[t.class].terms
+		other := f.classes[t.class].terms
 		if t.class != c && other != nil && other.Multiplicity(r.Group) > 0 && !slices.Contains(other.DomainRules, r) {
 			return true
 		}
@@ -135,15 +135,15 @@ func (p *problem) affinityMetInBundle(b *bundle, c int32, r constraint.Rule) boo
 
 // bundleKey returns a class key. Like other keys it begins with requests and
 // priority.
-func (p *problem) bundleKey(b *bundle, cl *class) string {
+func (f *colocator) bundleKey(b *bundle, cl *class) string {
 	var key []byte
-	for r := range p.supply.Dims.N() {
+	for r := range f.p.supply.Dims.N() {
 		key = binary.BigEndian.AppendUint64(key, uint64(cl.req[r]))
 	}
 	key = binary.BigEndian.AppendUint32(key, uint32(cl.priority))
 	for _, t := range b.members {
 		key = binary.BigEndian.AppendUint32(key, uint32(t.n))
-		key = append(append(key, p.classes[t.class].key...), '&')
+		key = append(append(key, f.classes[t.class].key...), '&')
 	}
 	return string(key)
 }

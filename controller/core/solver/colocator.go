@@ -15,9 +15,11 @@ import (
 // is started with such a pod: the scheduler admits only the first one without a
 // match, and the others must share its node.
 type colocator struct {
-	*problem
-	hosts      []host
+	p     *problem
+	hosts []host
+	// affordable are the offers that one more node may be launched as.
 	affordable vec.Bits
+	classes    []class
 	// unmet marks the classes of pods with unmet host affinity. unbundled counts
 	// their pods without a bundle.
 	unmet     []bool
@@ -25,9 +27,10 @@ type colocator struct {
 	bundles   []bundle
 }
 
-// colocate makes classes of the pods that must be planned together.
-func (p *problem) colocate(hosts []host, w *unmetHostAffinity) {
-	f := colocator{problem: p, hosts: hosts, affordable: newBudget(p).affordable()}
+// colocate returns the problem's classes, with one class of the pods of each bundle.
+// affordable are the offers that one more node may be launched as.
+func colocate(p *problem, hosts []host, affordable vec.Bits, w *unmetHostAffinity) []class {
+	f := colocator{p: p, hosts: hosts, affordable: affordable}
 	f.splitClasses(w)
 	for c := range f.classes {
 		cl := &f.classes[c]
@@ -37,8 +40,7 @@ func (p *problem) colocate(hosts []host, w *unmetHostAffinity) {
 	}
 	for f.joinRound() || f.startBundle() {
 	}
-	f.writeClasses()
-	p.classes = sortClasses(p.classes)
+	return sortClasses(f.bundledClasses())
 }
 
 // splitClasses makes separate classes of the pods with unmet host affinity, and of
@@ -46,8 +48,8 @@ func (p *problem) colocate(hosts []host, w *unmetHostAffinity) {
 func (f *colocator) splitClasses(w *unmetHostAffinity) {
 	var out []class
 	var unmet []bool
-	for i := range f.classes {
-		cl := f.classes[i]
+	for i := range f.p.classes {
+		cl := f.p.classes[i]
 		var others, alone []int32
 		refused := map[*model.Reason][]int32{}
 		var order []*model.Reason
@@ -184,12 +186,12 @@ func (f *colocator) fitsSomewhere(b *bundle, offers vec.Bits) bool {
 	if !ok {
 		return false
 	}
-	set := f.choices.sets[cl.offers].Clone()
+	set := f.p.offersOf(&cl).Clone()
 	if offers != nil {
 		set.And(offers)
 	}
-	return f.someFits(&cl.req, set) || slices.ContainsFunc(f.hosts, func(h host) bool {
-		return vec.Fits(&cl.req, &h.free, f.supply.Dims.N()) && h.admits(&cl) && !f.ports.ConflictsWithAny(cl.ports, h.ports) && h.counts.Allows(cl.terms, 1) > 0
+	return f.p.someFits(&cl.req, set) || slices.ContainsFunc(f.hosts, func(h host) bool {
+		return vec.Fits(&cl.req, &h.free, f.p.supply.Dims.N()) && h.admits(&cl) && !f.p.ports.ConflictsWithAny(cl.ports, h.ports) && h.counts.Allows(cl.terms, 1) > 0
 	})
 }
 
@@ -231,9 +233,9 @@ func (f *colocator) mayBeFirst(c int32) bool {
 	return true
 }
 
-// writeClasses makes classes of the bundles that contain pods with unmet host
-// affinity.
-func (f *colocator) writeClasses() {
+// bundledClasses returns the classes of the bundles that contain pods with unmet host
+// affinity, and of the pods that are in none of them.
+func (f *colocator) bundledClasses() []class {
 	next := make([]int, len(f.classes))
 	var out []class
 	for i := range f.bundles {
@@ -256,5 +258,5 @@ func (f *colocator) writeClasses() {
 			out = append(out, cl)
 		}
 	}
-	f.classes = out
+	return out
 }

@@ -72,10 +72,7 @@ func (a *attempt) accept(n *planned, o int32, cost float64) bool {
 
 // listOptions sets the offers that the node may be launched as, best first.
 func (a *attempt) listOptions(n *planned, o int32) {
-	most := a.p.in.MaxOptions
-	if most <= 0 {
-		most = DefaultMaxOptions
-	}
+	most := a.options.maxOptions
 	a.listNearCheapest(n, o, most)
 	a.addForMinValues(n, most)
 }
@@ -92,12 +89,12 @@ func (a *attempt) listNearCheapest(n *planned, o int32, most int) {
 		if len(n.options) > 0 && (b.cost[f] > ceiling || len(n.options) == most) {
 			return
 		}
-		if !n.set.Has(f) || a.strictOptions && !p.noLargerThan(f, o) || !b.affords(f) ||
-			!vec.Fits(&n.demand, &p.supply.Shapes[p.supply.Offers[f].Shape].Capacity, p.supply.Dims.N()) {
+		if !n.set.Has(f) || a.strictOptions && !a.noLargerThan(f, o) || !b.affords(f) ||
+			!vec.Fits(&n.demand, p.capacity(f), p.supply.Dims.N()) {
 			continue
 		}
 		if len(n.options) == 0 {
-			ceiling = b.cost[f] * (1 + p.in.Tolerance)
+			ceiling = b.cost[f] * (1 + a.options.tolerance)
 		}
 		n.options = append(n.options, f)
 		if b.tiered {
@@ -108,7 +105,8 @@ func (a *attempt) listNearCheapest(n *planned, o int32, most int) {
 
 // noLargerThan reports whether offer f uses no more money and no more of the limits
 // than offer o of the same node template.
-func (p *problem) noLargerThan(f, o int32) bool {
+func (a *attempt) noLargerThan(f, o int32) bool {
+	p := a.p
 	if p.supply.Offers[f].Price > p.supply.Offers[o].Price {
 		return false
 	}
@@ -133,17 +131,17 @@ type nodeBuilder struct {
 	// built holds one node per nodeKey, whose options equal nodes share.
 	built map[nodeKey]*planned
 	// sets numbers the sets in intersections, which caches intersections of choices.
-	sets          setTable
+	sets          vec.Sets
 	intersections map[[2]int32]int32
 }
 
 func newNodeBuilder(a *attempt, k *packingRound) *nodeBuilder {
 	d := &nodeBuilder{
-		a: a, k: k, from: make([]int, len(k.items)), to: make([]int, len(k.items)),
+		a: a, k: k, from: make([]int, len(k.items.list)), to: make([]int, len(k.items.list)),
 		built: map[nodeKey]*planned{}, intersections: map[[2]int32]int32{},
 	}
-	for i := range k.items {
-		d.to[i] = len(k.items[i].members) - 1
+	for i := range k.items.list {
+		d.to[i] = len(k.items.list[i].members) - 1
 	}
 	return d
 }
@@ -180,10 +178,10 @@ func (d *nodeBuilder) draft(f *packing.Pattern) draftNode {
 // finish returns the offer to launch a drafted node as.
 func (d *nodeBuilder) finish(x *draftNode) int32 {
 	n, bt := x.planned, x.pattern.Bin
-	if x.short > 0 && !d.k.merged {
+	if x.short > 0 && !d.k.items.merged {
 		bt = d.k.result.Cheapest(x.pattern, &n.demand)
 	}
-	if d.k.merged {
+	if d.k.items.merged {
 		before := len(n.placed)
 		d.dropExcess(n, d.k.result.Capacity(bt))
 		if len(n.placed) < before {
@@ -199,7 +197,7 @@ func (d *nodeBuilder) finish(x *draftNode) int32 {
 	if set < 0 { // the node has no pods
 		return offer
 	}
-	n.set = d.sets.sets[set]
+	n.set = d.sets.All[set]
 	if !d.a.strictOptions && !d.a.b.bounded(d.a.p.supply.Templates[d.a.p.supply.Offers[offer].Template].Pool) {
 		key := nodeKey{offer: offer, set: set, demand: n.demand}
 		if same := d.built[key]; same != nil {
@@ -214,17 +212,17 @@ func (d *nodeBuilder) finish(x *draftNode) int32 {
 // draw takes up to need pods of item i from its next member whose pods may join the
 // node. It returns how many it took, 0 when none may.
 func (d *nodeBuilder) draw(n *planned, i, need int32) int32 {
-	r := &d.k.items[i]
+	r := &d.k.items.list[i]
 	for r.members[d.from[i]].n == 0 {
 		d.from[i]++
 	}
-	far := d.k.merged && need%2 == 0 // every second pod comes from the far end
+	far := d.k.items.merged && need%2 == 0 // every second pod comes from the far end
 	if far {
 		for r.members[d.to[i]].n == 0 {
 			d.to[i]--
 		}
 	}
-	if d.k.merged {
+	if d.k.items.merged {
 		need = 1
 	}
 	at, step := d.from[i], 1
@@ -282,11 +280,11 @@ func (d *nodeBuilder) intersect(set, choice int32) int32 {
 	key := [2]int32{set, choice}
 	id, ok := d.intersections[key]
 	if !ok {
-		both := d.a.p.choices.sets[choice].Clone()
+		both := d.a.p.choices.All[choice].Clone()
 		if set >= 0 {
-			both.And(d.sets.sets[set])
+			both.And(d.sets.All[set])
 		}
-		id = d.sets.id(both)
+		id = d.sets.ID(both)
 		d.intersections[key] = id
 	}
 	return id
@@ -302,7 +300,7 @@ func (d *nodeBuilder) undo(n *planned) {
 // giveBack gives one entry of the node built last back to its item.
 func (d *nodeBuilder) giveBack(n *planned, t int) {
 	i, x := d.origin[t], n.placed[t]
-	parts := d.k.items[i].members
+	parts := d.k.items.list[i].members
 	j := slices.IndexFunc(parts, func(p classCount) bool { return p.class == x.class })
 	parts[j].n += x.n
 	d.a.left[x.class] += x.n

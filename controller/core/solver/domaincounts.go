@@ -46,7 +46,7 @@ func newDomainCounts(s *domainSpace) *domainCounts {
 		at[s.hosts[i].node] = int32(i)
 	}
 	moving := make([]bool, len(p.snap.Pods))
-	for _, i := range p.in.Pods {
+	for _, i := range p.pods {
 		moving[i] = true
 	}
 	for i := range p.snap.Pods {

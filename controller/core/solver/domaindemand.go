@@ -73,7 +73,7 @@ func (l *domainCounts) countsEverywhere(s *domainSpace, cl *class, g int32) bool
 			return true // the group has the class's own filter
 		}
 	}
-	if !l.filterOffers[g].Contains(s.p.choices.sets[cl.offers]) {
+	if !l.filterOffers[g].Contains(s.p.choices.All[cl.offers]) {
 		return false
 	}
 	for i := range s.hosts {

@@ -123,7 +123,7 @@ func (s *domainSpace) within(host int, all []domainRestriction) bool {
 // fits reports whether an offer or a host in domain v of a key can hold a pod of the
 // class, which already has the restrictions.
 func (s *domainSpace) fits(cl *class, already []domainRestriction, key, v int32) bool {
-	set, in, n := s.p.choices.sets[cl.offers], s.keys[key].offers[v], s.p.supply.Dims.N()
+	set, in, n := s.p.choices.All[cl.offers], s.keys[key].offers[v], s.p.supply.Dims.N()
 	for o := set.Next(0); o >= 0; o = set.Next(o + 1) {
 		if in.Has(o) && vec.Fits(&cl.req, &s.p.supply.Shapes[s.p.supply.Offers[o].Shape].Capacity, n) {
 			return true
@@ -144,7 +144,7 @@ func (s *domainSpace) unitPrices(key, choice int32) []float64 {
 	if got, ok := d.unitPrices[choice]; ok {
 		return got
 	}
-	out, set := make([]float64, len(d.values)), s.p.choices.sets[choice]
+	out, set := make([]float64, len(d.values)), s.p.choices.All[choice]
 	for i := range out {
 		out[i] = math.Inf(1)
 		for o := set.Next(0); o >= 0; o = set.Next(o + 1) {

@@ -125,8 +125,8 @@ func (h *domainAssigner) restrictOffers(choice int32, values vec.Bits) int32 {
 	for v := values.Next(0); v >= 0; v = values.Next(v + 1) {
 		in.Or(h.domains.offers[v])
 	}
-	in.And(h.space.p.choices.sets[choice])
-	id := h.space.p.choices.id(in)
+	in.And(h.space.p.choices.All[choice])
+	id := h.space.p.choices.ID(in)
 	if len(values) == 1 {
 		if h.restricted == nil {
 			h.restricted = map[offerRestriction]int32{}

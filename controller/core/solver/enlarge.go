@@ -18,7 +18,7 @@ const maxGrown, maxTried = 2000, 50_000
 // needed. Pods of the highest priority come first, and of these the smallest.
 func (a *attempt) enlarge() {
 	before := a.growTries
-	defer func() { a.p.in.budget.Enlarge(a.growTries - before) }()
+	defer func() { a.options.work.Enlarge(a.growTries - before) }()
 	grown := 0
 	for from := 0; from < len(a.p.classes); {
 		to := from
@@ -52,9 +52,9 @@ func (a *attempt) grow(n *planned, c int32) bool {
 	}
 	a.growTries++
 	set := n.set.Clone()
-	set.And(a.p.choices.sets[cl.offers])
+	set.And(a.p.offersOf(cl))
 	for _, t := range n.placed {
-		set.And(a.p.choices.sets[a.p.classes[t.class].offers])
+		set.And(a.p.offersOf(&a.p.classes[t.class]))
 	}
 	demand := n.demand
 	demand.Add(&cl.req, 1)
@@ -84,7 +84,7 @@ func (a *attempt) grow(n *planned, c int32) bool {
 // for the demand and may be launched; -1 for none.
 func (a *attempt) cheapest(template int32, set vec.Bits, demand *vec.Vector) int32 {
 	for _, o := range a.b.byCost[template] {
-		if set.Has(o) && vec.Fits(demand, &a.p.supply.Shapes[a.p.supply.Offers[o].Shape].Capacity, a.p.supply.Dims.N()) && a.b.affords(o) {
+		if set.Has(o) && vec.Fits(demand, a.p.capacity(o), a.p.supply.Dims.N()) && a.b.affords(o) {
 			return o
 		}
 	}

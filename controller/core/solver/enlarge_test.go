@@ -29,12 +29,12 @@ func (x twoTypes) planned(tb testing.TB, nodes int, cpus ...int64) *attempt {
 	}
 	in := Input{Snapshot: s, Tolerance: DefaultTolerance, Costs: x.costs, Headroom: []model.Headroom{{Left: model.PriceOf(x.headroom)}}, budget: effort.New(1)}
 	in.ask(cpus...)
-	p := newProblem(&in, s.Specs)
+	p := newProblem(in.problem(s.Specs))
 	left := make([]int32, len(cpus))
 	for c := nodes; c < len(cpus); c++ {
 		left[c] = 1
 	}
-	a := newAttempt(p, left, mode{strictOptions: true})
+	a := newAttempt(p, in.options(), left, mode{strictOptions: true})
 	_, o := p.twoOffers(tb)
 	for c := range nodes {
 		n := &planned{set: vec.NewBits(2)}
@@ -65,9 +65,9 @@ func TestGrowLeavesTiers(t *testing.T) {
 	if a.enlarge(); a.left[2] != 1 {
 		t.Fatal("nothing holds the third pod")
 	}
-	if len(second.shares) != 0 || a.b.cost[small] != 1 || a.p.optionCost(second, 0) != 4 {
+	if len(second.shares) != 0 || a.b.cost[small] != 1 || a.optionCost(second, 0) != 4 {
 		t.Errorf("the node costs %.2f and takes %v of the tier, after which small costs %.2f: want 4, nothing and 1",
-			a.p.optionCost(second, 0), second.shares, a.b.cost[small])
+			a.optionCost(second, 0), second.shares, a.b.cost[small])
 	}
 	if order != &a.b.byCost[0][0] {
 		t.Error("offers were put in another order to find that nothing holds the pod")
@@ -101,8 +101,8 @@ func TestGrowCounts(t *testing.T) {
 			for _, n := range a.left {
 				grown -= int(n)
 			}
-			if grown != tc.grown || a.p.in.budget.Moves() != tc.moves {
-				t.Errorf("%s: %d nodes are larger after %d moves, want %d after %d", tc.reason, grown, a.p.in.budget.Moves(), tc.grown, tc.moves)
+			if grown != tc.grown || a.options.work.Moves() != tc.moves {
+				t.Errorf("%s: %d nodes are larger after %d moves, want %d after %d", tc.reason, grown, a.options.work.Moves(), tc.grown, tc.moves)
 			}
 		})
 	}

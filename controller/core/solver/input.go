@@ -67,6 +67,24 @@ type Input struct {
 	budget *effort.Budget
 }
 
+// problem returns what a problem with the given specs, which have no preferences, is
+// made of.
+func (in *Input) problem(required []model.PodSpec) *problemInput {
+	return &problemInput{
+		supply:   supply.Question{Snapshot: in.Snapshot, Costs: in.Costs, Denied: in.Denied, Blocked: in.Blocked},
+		prepared: in.Offerings, pods: in.Pods, required: required, respectPreferences: in.respectPreferences,
+	}
+}
+
+// options returns the bounds of the plans that are made for the input.
+func (in *Input) options() attemptOptions {
+	o := attemptOptions{headroom: in.Headroom, effort: in.Effort, tolerance: in.Tolerance, maxOptions: in.MaxOptions, work: in.budget}
+	if o.maxOptions <= 0 {
+		o.maxOptions = DefaultMaxOptions
+	}
+	return o
+}
+
 // Stats describe a solve, for metrics and benchmarks.
 type Stats struct {
 	Pods, Classes, Items, Offers, BinTypes int

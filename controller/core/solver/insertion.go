@@ -47,8 +47,8 @@ type insertionStrategy struct {
 // knows which pods share a node when it chooses the domain. That gives better plans
 // when few pods have many constraints.
 type insertion struct {
-	*problem
-	insertionStrategy
+	p             *problem
+	by            insertionStrategy
 	a             *attempt
 	space         *domainSpace
 	counts        *domainCounts
@@ -80,13 +80,13 @@ type activeConstraint struct {
 
 // insertPods makes a plan pod by pod. It returns nil when there are more than
 // maxPartitions kinds of place, or when bounds do not allow the nodes.
-func (p *problem) insertPods(hosts []host, by insertionStrategy) *insertion {
+func insertPods(p *problem, o attemptOptions, hosts []host, by insertionStrategy) *insertion {
 	p.selectPackedRules()
 	left := make([]int32, len(p.classes))
 	for i := range p.classes {
 		left[i] = int32(len(p.classes[i].pods))
 	}
-	t := &insertion{problem: p, insertionStrategy: by, a: newAttempt(p, left, mode{}), space: newDomainSpace(p, hosts), hosts: hosts}
+	t := &insertion{p: p, by: by, a: newAttempt(p, o, left, mode{}), space: newDomainSpace(p, hosts), hosts: hosts}
 	t.counts = newDomainCounts(t.space)
 	for i := range p.topology.All {
 		t.groupKeys = append(t.groupKeys, t.space.keyOf(int32(i)))
@@ -98,12 +98,12 @@ func (p *problem) insertPods(hosts []host, by insertionStrategy) *insertion {
 	t.constraints = make([][]activeConstraint, len(t.groupKeys))
 	t.closed = make([]vec.Bits, len(p.classes))
 	for c := range t.closed {
-		t.closed[c] = vec.NewBits(len(hosts) + len(p.in.Pods))
+		t.closed[c] = vec.NewBits(len(hosts) + len(p.pods))
 	}
 	t.newSelfAffinity()
 	t.findPlaceable()
 	t.run()
-	p.in.budget.Look(t.placesTried)
+	o.work.Look(t.placesTried)
 	if !t.spreadsHold() || !t.accept() {
 		return nil
 	}
@@ -124,22 +124,22 @@ func (t *insertion) run() {
 				t.retryFailed(order, c)
 			}
 		}
-		again = again || t.failures != nil && slices.ContainsFunc(order, func(c int32) bool { return t.hasWaiting(c) && t.placeSeed(c) })
+		again = again || t.by.failures != nil && slices.ContainsFunc(order, func(c int32) bool { return t.hasWaiting(c) && t.placeSeed(c) })
 	}
 }
 
 // hasWaiting reports whether a pod of the class waits for a place.
 func (t *insertion) hasWaiting(c int32) bool {
-	return t.a.left[c] > 0 && len(t.classes[c].reasons) == 0
+	return t.a.left[c] > 0 && len(t.p.classes[c].reasons) == 0
 }
 
 // failedBefore reports whether an earlier trial left out pods of the class.
-func (t *insertion) failedBefore(c int32) bool { return t.failures != nil && t.failures[c] > 0 }
+func (t *insertion) failedBefore(c int32) bool { return t.by.failures != nil && t.by.failures[c] > 0 }
 
 // retryFailed tries again to place pods of classes that failed before, after a pod
 // of class c was placed that may satisfy their affinity.
 func (t *insertion) retryFailed(order []int32, c int32) {
-	if t.failures == nil || t.exhausted() {
+	if t.by.failures == nil || t.exhausted() {
 		return
 	}
 	for _, other := range order {
@@ -154,28 +154,28 @@ func (t *insertion) exhausted() bool { return t.placesTried > effort.LooksOnce }
 
 // order returns the order in which classes are placed.
 func (t *insertion) order() []int32 {
-	order := make([]int32, len(t.classes))
+	order := make([]int32, len(t.p.classes))
 	for c := range order {
 		order[c] = int32(c)
 	}
-	slices.SortStableFunc(order, func(a, b int32) int { return t.classes[b].req.Compare(&t.classes[a].req) })
-	if t.bySize {
+	slices.SortStableFunc(order, func(a, b int32) int { return t.p.classes[b].req.Compare(&t.p.classes[a].req) })
+	if t.by.bySize {
 		slices.SortStableFunc(order, func(a, b int32) int {
-			return cmp.Compare(t.size(&t.classes[b].req), t.size(&t.classes[a].req))
+			return cmp.Compare(t.p.size(&t.p.classes[b].req), t.p.size(&t.p.classes[a].req))
 		})
 	}
-	if t.unconstrainedFirst {
-		slices.SortStableFunc(order, func(a, b int32) int { return cmp.Compare(t.classes[a].hasRules(), t.classes[b].hasRules()) })
+	if t.by.unconstrainedFirst {
+		slices.SortStableFunc(order, func(a, b int32) int { return cmp.Compare(t.p.classes[a].hasRules(), t.p.classes[b].hasRules()) })
 	}
 	switch {
-	case t.affinityTargetsFirst:
-		wanted := make([]int, len(t.classes))
+	case t.by.affinityTargetsFirst:
+		wanted := make([]int, len(t.p.classes))
 		for c := range wanted {
 			wanted[c] = t.isAffinityTarget(int32(c))
 		}
 		slices.SortStableFunc(order, func(a, b int32) int { return cmp.Compare(wanted[b], wanted[a]) })
-	case t.failures != nil:
-		slices.SortStableFunc(order, func(a, b int32) int { return cmp.Compare(t.failures[b], t.failures[a]) })
+	case t.by.failures != nil:
+		slices.SortStableFunc(order, func(a, b int32) int { return cmp.Compare(t.by.failures[b], t.by.failures[a]) })
 	}
 	return order
 }
@@ -184,7 +184,7 @@ func (t *insertion) order() []int32 {
 // pod that may be the first to satisfy its own host affinity waits for others,
 // unless its class failed before.
 func (t *insertion) place(c int32) bool {
-	cl := &t.classes[c]
+	cl := &t.p.classes[c]
 	begins := t.failedBefore(c) && t.mayBeFirst(cl)
 	for _, w := range t.affinityTargets(cl) {
 		w.seed = begins
@@ -197,12 +197,12 @@ func (t *insertion) place(c int32) bool {
 
 // placeSeed places a pod that may be the first to satisfy its own host affinity.
 func (t *insertion) placeSeed(c int32) bool {
-	return t.placeAt(c, &affinityTarget{seed: t.mayBeFirst(&t.classes[c])})
+	return t.placeAt(c, &affinityTarget{seed: t.mayBeFirst(&t.p.classes[c])})
 }
 
 // placeAt places one pod of a class within the target.
 func (t *insertion) placeAt(c int32, w *affinityTarget) bool {
-	cl, shut := &t.classes[c], t.closed[c]
+	cl, shut := &t.p.classes[c], t.closed[c]
 	t.placesTried += len(t.hosts) + len(t.nodes)
 	for i := range t.hosts {
 		if shut.Has(int32(i)) || !w.includes(&t.hostPositions[i]) || !t.hostFitsDependents(&t.hosts[i], cl, w) || !t.allows(cl, &t.hostPositions[i]) || t.breaksSeed(cl, int32(i)) {
@@ -218,7 +218,7 @@ func (t *insertion) placeAt(c int32, w *affinityTarget) bool {
 	}
 	at, add := t.bestOpenNode(cl, shut, w)
 	x, cost := -1, 0.0
-	if (at < 0 || t.bestFit) && t.worthNewNode(cl, w) {
+	if (at < 0 || t.by.bestFit) && t.worthNewNode(cl, w) {
 		x, cost = t.cheapestPartition(cl, w)
 	}
 	switch {
@@ -238,8 +238,8 @@ func (t *insertion) placeAt(c int32, w *affinityTarget) bool {
 // recordPlaced records that a pod of the class was placed at position x.
 func (t *insertion) recordPlaced(c int32, x *topologyPosition, at int32) {
 	t.a.left[c]--
-	t.addCounts(&t.classes[c], x)
-	t.recordHostAffinity(&t.classes[c], at)
+	t.addCounts(&t.p.classes[c], x)
+	t.recordHostAffinity(&t.p.classes[c], at)
 }
 
 // bestOpenNode returns the node under construction for a pod of a class, and what
@@ -258,10 +258,10 @@ func (t *insertion) bestOpenNode(cl *class, shut vec.Bits, w *affinityTarget) (b
 			}
 			continue
 		}
-		if !t.bestFit {
+		if !t.by.bestFit {
 			return i, 0
 		}
-		if add := t.supply.Offers[o].Cost - t.supply.Offers[n.offers[0]].Cost; best < 0 || add < least {
+		if add := t.p.supply.Offers[o].Cost - t.p.supply.Offers[n.offers[0]].Cost; best < 0 || add < least {
 			best, least = i, add
 		}
 	}
@@ -271,14 +271,14 @@ func (t *insertion) bestOpenNode(cl *class, shut vec.Bits, w *affinityTarget) (b
 // offerFor returns the cheapest offer for the pods of a node and one more of the
 // class, -1 when there is none.
 func (t *insertion) offerFor(n *insertedNode, cl *class, w *affinityTarget) int32 {
-	if n.counts.Allows(cl.terms, 1) == 0 || t.ports.ConflictsWithAny(cl.ports, n.ports) {
+	if n.counts.Allows(cl.terms, 1) == 0 || t.p.ports.ConflictsWithAny(cl.ports, n.ports) {
 		return -1
 	}
 	demand := n.demand
 	demand.Add(&cl.req, 1)
 	w.addDependents(&demand)
 	for _, o := range n.offers {
-		if t.choices.sets[cl.offers].Has(o) && t.offerSuitsDependents(w, o) && vec.Fits(&demand, &t.supply.Shapes[t.supply.Offers[o].Shape].Capacity, t.supply.Dims.N()) {
+		if t.p.choices.All[cl.offers].Has(o) && t.offerSuitsDependents(w, o) && vec.Fits(&demand, &t.p.supply.Shapes[t.p.supply.Offers[o].Shape].Capacity, t.p.supply.Dims.N()) {
 			return o
 		}
 	}
@@ -296,13 +296,13 @@ func (t *insertion) cheapestPartition(cl *class, w *affinityTarget) (best int, l
 	w.addDependents(&demand)
 	for i := range t.partitions {
 		x := &t.partitions[i]
-		ln := &t.supply.Templates[x.template]
+		ln := &t.p.supply.Templates[x.template]
 		if best >= 0 && ln.WeightRank > level || !w.includes(&x.topologyPosition) || !t.allows(cl, &x.topologyPosition) {
 			continue
 		}
 		for _, o := range x.byCost {
-			if t.choices.sets[cl.offers].Has(o) && t.offerSuitsDependents(w, o) && vec.Fits(&demand, &t.supply.Shapes[t.supply.Offers[o].Shape].Capacity, t.supply.Dims.N()) {
-				cost := t.supply.Offers[o].Cost + t.supply.FixedCost(x.template).USD()
+			if t.p.choices.All[cl.offers].Has(o) && t.offerSuitsDependents(w, o) && vec.Fits(&demand, &t.p.supply.Shapes[t.p.supply.Offers[o].Shape].Capacity, t.p.supply.Dims.N()) {
+				cost := t.p.supply.Offers[o].Cost + t.p.supply.FixedCost(x.template).USD()
 				if best < 0 || ln.WeightRank < level || cost < least {
 					best, level, least = i, ln.WeightRank, cost
 				}
@@ -315,11 +315,11 @@ func (t *insertion) cheapestPartition(cl *class, w *affinityTarget) (best int, l
 
 // addToNode adds a pod of a class to a node under construction.
 func (t *insertion) addToNode(at int, c int32) {
-	cl, n := &t.classes[c], &t.nodes[at]
+	cl, n := &t.p.classes[c], &t.nodes[at]
 	n.join(cl, classCount{c, 1})
 	var left []int32
 	for _, o := range n.offers {
-		if t.choices.sets[cl.offers].Has(o) && vec.Fits(&n.demand, &t.supply.Shapes[t.supply.Offers[o].Shape].Capacity, t.supply.Dims.N()) {
+		if t.p.choices.All[cl.offers].Has(o) && vec.Fits(&n.demand, &t.p.supply.Shapes[t.p.supply.Offers[o].Shape].Capacity, t.p.supply.Dims.N()) {
 			left = append(left, o)
 		}
 	}
@@ -340,7 +340,7 @@ func (c *class) hasRules() int {
 func (t *insertion) accept() bool {
 	for i := range t.nodes {
 		n := &t.nodes[i]
-		n.set = vec.NewBits(len(t.supply.Offers))
+		n.set = vec.NewBits(len(t.p.supply.Offers))
 		for _, o := range n.offers {
 			n.set.Set(o)
 		}
@@ -373,8 +373,8 @@ func mergeCounts(takes []classCount) []classCount {
 // explain sets the reasons of the classes with pods left that constraints between
 // pods excluded.
 func (t *insertion) explain() {
-	for c := range t.classes {
-		cl := &t.classes[c]
+	for c := range t.p.classes {
+		cl := &t.p.classes[c]
 		if t.a.left[c] == 0 || len(cl.reasons) > 0 {
 			continue
 		}
@@ -382,5 +382,5 @@ func (t *insertion) explain() {
 			cl.reasons = []model.Reason{*r}
 		}
 	}
-	t.rejectUnmetAffinity(t.a.left)
+	t.p.rejectUnmetAffinity(t.a.left)
 }

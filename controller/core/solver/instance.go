@@ -13,11 +13,9 @@ type packingRound struct {
 	p *problem
 	// n is the number of resources in use.
 	n     int
-	items []item
-	sets  []vec.Bits
-	// merged is set when an item joins pods with different requests. meanRequests
-	// makes such an item request their mean; otherwise it requests their maximum.
-	merged, meanRequests bool
+	items items
+	// meanRequests makes a merged item request the mean of its pods.
+	meanRequests bool
 	// cost is the effective cost of each offer when the round began, in USD/hour.
 	cost []float64
 	// result is nil before packing.
@@ -32,7 +30,7 @@ func (k *packingRound) instance(byCost [][]int32, podsPerNode int32, scarcity []
 	in := &packing.Instance{
 		Dims: k.n, Items: k.packedItems(), Capacities: k.capacities(podsPerNode),
 		BinTypes: k.offerBins(scarcity), ByCost: byCost,
-		Sets: k.sets, Conflicts: k.p.packedConflicts(), Scale: k.p.scale,
+		Sets: k.items.sets, Conflicts: k.p.packedConflicts(), Scale: k.p.scale,
 	}
 	if scarcity == nil {
 		return in
@@ -50,9 +48,9 @@ func (k *packingRound) instance(byCost [][]int32, podsPerNode int32, scarcity []
 }
 
 func (k *packingRound) packedItems() []packing.Item {
-	out := make([]packing.Item, len(k.items))
-	for i := range k.items {
-		it := &k.items[i]
+	out := make([]packing.Item, len(k.items.list))
+	for i := range k.items.list {
+		it := &k.items.list[i]
 		out[i] = packing.Item{Size: it.request, Count: it.n, Set: it.set, Group: it.conflict}
 	}
 	return out
@@ -92,10 +90,4 @@ func (k *packingRound) offerBins(scarcity []float64) []packing.BinType {
 		out[o] = packing.BinType{Capacity: f.Shape, Family: f.Template, Cost: cost}
 	}
 	return out
-}
-
-// packedConflicts returns the rules on single nodes in packing's form.
-func (p *problem) packedConflicts() packing.Conflicts {
-	perNode, excludes := p.conflicts.Tables()
-	return packing.Conflicts{PerBin: perNode, Excludes: excludes}
 }

@@ -2,36 +2,28 @@ package solver
 
 import (
 	"cmp"
-	"math/bits"
 	"slices"
 
 	"spokeshave.dev/controller/core/solver/vec"
 )
-
-// Up to maxRequests different requests are packed exactly. When there are more,
-// similar requests are joined until at most maxMergedItems items are left.
-const (
-	maxRequests    = 160
-	maxMergedItems = 96
-)
-
-// countRequests counts the different requests; items are sorted by them.
-func countRequests(items []item) int {
-	if len(items) == 0 {
-		return 0
-	}
-	return int(items[len(items)-1].requestID) + 1
-}
 
 // item is a number of pods that are interchangeable for packing: they have equal
 // requests, equal sets of offers, and exclude the same pods from their node.
 type item struct {
 	request   vec.Vector
 	requestID int32 // numbers different requests
-	set       int32 // index into packingRound.sets
+	set       int32 // index into items.sets
 	conflict  int32
 	n         int32
 	members   []classCount
+}
+
+// items are pods that are packed together.
+type items struct {
+	list []item // sorted by sortItems
+	sets []vec.Bits
+	// merged is set when an item joins pods with different requests.
+	merged bool
 }
 
 type itemKey struct {
@@ -39,52 +31,66 @@ type itemKey struct {
 	set, conflict int32
 }
 
-// itemsFor makes items of the pods that are left and may be packed now. It leaves
-// out classes for which nothing can be launched.
-func (a *attempt) itemsFor(k *packingRound, allowed vec.Bits) {
-	items := make([]item, 0, min(len(a.p.classes), 256))
-	var table setTable
-	ids := make(map[itemKey]int32, cap(items))
-	memo := map[[2]int32]int32{}
-	a.hits = a.hits[:0]
-	for c := range a.p.classes {
-		cl := &a.p.classes[c]
-		if a.left[c] == 0 || cl.priority < a.floor || len(cl.reasons) > 0 {
+// itemizer makes items of the pods of a problem.
+type itemizer struct {
+	p *problem
+	// allowed are the offers that may be launched now.
+	allowed vec.Bits
+	// sets are those of the items so far. chosen caches chooseSet, by the class's
+	// offers and the weight rank.
+	sets   vec.Sets
+	chosen map[[2]int32]int32
+	// hits is by set of offers the offer that held the last pod, plus 1; 0 for none.
+	hits []int32
+}
+
+// newItems makes items of the pods that are left, by class, and have at least the
+// lowest priority. It leaves out classes for which nothing of the allowed offers can
+// be launched. With means, an item that joins pods with different requests requests
+// their mean; otherwise it requests their maximum.
+func (p *problem) newItems(left []int32, lowest int32, allowed vec.Bits, means bool) items {
+	z := itemizer{p: p, allowed: allowed, chosen: map[[2]int32]int32{}}
+	list := make([]item, 0, min(len(p.classes), 256))
+	ids := make(map[itemKey]int32, cap(list))
+	for c := range p.classes {
+		cl := &p.classes[c]
+		if left[c] == 0 || cl.priority < lowest || len(cl.reasons) > 0 {
 			continue
 		}
-		set := a.chooseSet(&table, memo, cl, allowed)
+		set := z.chooseSet(cl)
 		if set < 0 {
 			continue
 		}
 		key := itemKey{cl.req, set, cl.conflict}
 		i, ok := ids[key]
 		if !ok {
-			i = int32(len(items))
+			i = int32(len(list))
 			ids[key] = i
-			items = append(items, item{request: cl.req, set: set, conflict: cl.conflict})
+			list = append(list, item{request: cl.req, set: set, conflict: cl.conflict})
 		}
-		items[i].n += a.left[c]
-		items[i].members = append(items[i].members, classCount{int32(c), a.left[c]})
+		list[i].n += left[c]
+		list[i].members = append(list[i].members, classCount{int32(c), left[c]})
 	}
-	a.sortItems(items, table.sets)
-	a.constrainedFirst(items)
-	if k.merged = countRequests(items) > maxRequests; k.merged {
-		if items = a.mergeItems(items, table.sets); k.meanRequests {
-			a.useMeans(items)
+	out := items{list: list, sets: z.sets.All}
+	p.sortItems(&out)
+	p.constrainedFirst(list)
+	if out.merged = countRequests(list) > maxRequests; out.merged {
+		if out.list = z.mergeItems(list); means {
+			p.useMeans(out.list)
 		}
-		a.sortItems(items, table.sets)
+		p.sortItems(&out)
 	}
-	k.items, k.sets = items, table.sets
+	return out
 }
 
 // constrainedFirst puts the pods with rules for their node before those without, so
 // that they are placed while there are many nodes to choose from.
-func (a *attempt) constrainedFirst(items []item) {
-	if len(a.p.topology.All) == 0 {
+func (p *problem) constrainedFirst(items []item) {
+	if len(p.topology.All) == 0 {
 		return
 	}
 	rank := func(t classCount) int {
-		switch terms := a.p.classes[t.class].terms; {
+		switch terms := p.classes[t.class].terms; {
 		case terms == nil:
 			return 2
 		case len(terms.HostRules) > 0:
@@ -97,28 +103,28 @@ func (a *attempt) constrainedFirst(items []item) {
 	}
 }
 
-// chooseSet returns the set of offers for the class in this round: the offers of the
-// heaviest pools in which one fits; -1 when none does.
-func (a *attempt) chooseSet(table *setTable, memo map[[2]int32]int32, cl *class, allowed vec.Bits) int32 {
-	for level := range a.p.supply.WeightRanks {
+// chooseSet returns the set of offers for the class: the offers of the heaviest pools
+// in which one fits; -1 when none does.
+func (z *itemizer) chooseSet(cl *class) int32 {
+	for level := range z.p.supply.WeightRanks {
 		k := [2]int32{cl.offers, level}
-		id, ok := memo[k]
+		id, ok := z.chosen[k]
 		if !ok {
-			set := a.p.choices.sets[cl.offers].Clone()
-			set.And(allowed)
-			for l := range a.p.supply.Templates {
-				if a.p.supply.Templates[l].WeightRank != level {
-					set.UnsetRange(a.p.supply.Templates[l].From, a.p.supply.Templates[l].To)
+			set := z.p.offersOf(cl).Clone()
+			set.And(z.allowed)
+			for l := range z.p.supply.Templates {
+				if tm := &z.p.supply.Templates[l]; tm.WeightRank != level {
+					set.UnsetRange(tm.From, tm.To)
 				}
 			}
-			if a.p.supply.DropTooLarge(set); set.Empty() {
+			if z.p.supply.DropTooLarge(set); set.Empty() {
 				id = -1
 			} else {
-				id = table.id(set)
+				id = z.sets.ID(set)
 			}
-			memo[k] = id
+			z.chosen[k] = id
 		}
-		if id >= 0 && a.hit(&cl.req, id, table.sets[id]) {
+		if id >= 0 && z.hit(&cl.req, id) {
 			return id
 		}
 	}
@@ -127,51 +133,33 @@ func (a *attempt) chooseSet(table *setTable, memo map[[2]int32]int32, cl *class,
 
 // hit is someFits for a numbered set. It first tries the offer that held the last
 // pod of the set, which usually holds the next one.
-func (a *attempt) hit(req *vec.Vector, id int32, set vec.Bits) bool {
-	for int(id) >= len(a.hits) {
-		a.hits = append(a.hits, 0)
+func (z *itemizer) hit(req *vec.Vector, id int32) bool {
+	for int(id) >= len(z.hits) {
+		z.hits = append(z.hits, 0)
 	}
-	if o := a.hits[id] - 1; o >= 0 && vec.Fits(req, &a.p.supply.Shapes[a.p.supply.Offers[o].Shape].Capacity, a.p.supply.Dims.N()) {
+	if o := z.hits[id] - 1; o >= 0 && vec.Fits(req, z.p.capacity(o), z.p.supply.Dims.N()) {
 		return true
 	}
-	o := a.p.someFit(req, set)
-	a.hits[id] = o + 1
+	o := z.p.someFit(req, z.sets.All[id])
+	z.hits[id] = o + 1
 	return o >= 0
-}
-
-// someFits reports whether an offer of the set can hold one pod.
-func (p *problem) someFits(req *vec.Vector, set vec.Bits) bool { return p.someFit(req, set) >= 0 }
-
-// someFit returns the first offer of the set that can hold one pod, -1 for none.
-func (p *problem) someFit(req *vec.Vector, set vec.Bits) int32 {
-	last := int32(-1)
-	for w, x := range set {
-		for ; x != 0; x &= x - 1 {
-			o := int32(w*64 + bits.TrailingZeros64(x))
-			shape := p.supply.Offers[o].Shape
-			if shape != last && vec.Fits(req, &p.supply.Shapes[shape].Capacity, p.supply.Dims.N()) {
-				return o
-			}
-			last = shape
-		}
-	}
-	return -1
 }
 
 // sortItems orders items by contents, larger first, so that the result does not
 // depend on the order in which they were found, and numbers their requests.
-func (a *attempt) sortItems(items []item, sets []vec.Bits) {
+func (p *problem) sortItems(of *items) {
+	items := of.list
 	slices.SortStableFunc(items, func(x, y item) int {
 		if o := y.request.Compare(&x.request); o != 0 {
 			return o
 		}
 		if x.set != y.set {
-			if o := slices.Compare(sets[x.set], sets[y.set]); o != 0 {
+			if o := slices.Compare(of.sets[x.set], of.sets[y.set]); o != 0 {
 				return o
 			}
 		}
 		if x.conflict != y.conflict {
-			return cmp.Compare(a.p.conflicts.Text(x.conflict), a.p.conflicts.Text(y.conflict))
+			return cmp.Compare(p.conflicts.Text(x.conflict), p.conflicts.Text(y.conflict))
 		}
 		return 0
 	})
@@ -182,72 +170,4 @@ func (a *attempt) sortItems(items []item, sets []vec.Bits) {
 			}
 		}
 	}
-}
-
-// mergeItems joins items whose requests agree in their leading binary digits. It
-// uses as many digits as the limit on items allows. A joined item requests the
-// maximum of its pods, so that any of them fit.
-func (a *attempt) mergeItems(items []item, sets []vec.Bits) []item {
-	digits := 5
-	if len(items) > 10*maxMergedItems {
-		digits = 3
-	}
-	joined := a.mergeByDigits(items, sets, digits)
-	for ; digits > 0 && len(joined) > maxMergedItems; digits-- {
-		joined = a.mergeByDigits(items, sets, digits-1)
-	}
-	return joined
-}
-
-// useMeans makes joined items request the mean of their pods. That packs well, but a
-// few pods are left over when pods are assigned to nodes.
-func (a *attempt) useMeans(items []item) {
-	for i := range items {
-		var sum vec.Vector
-		for _, part := range items[i].members {
-			sum.Add(&a.p.classes[part.class].req, int64(part.n))
-		}
-		n := int64(items[i].n)
-		for d := range sum {
-			items[i].request[d] = (sum[d] + n - 1) / n
-		}
-	}
-}
-
-func (a *attempt) mergeByDigits(items []item, sets []vec.Bits, digits int) []item {
-	var out []item
-	ids := map[itemKey]int32{}
-	for i := range items {
-		r := &items[i]
-		k := itemKey{set: r.set, conflict: r.conflict}
-		for d, v := range r.request {
-			k.request[d] = leading(v, digits)
-		}
-		j, ok := ids[k]
-		if ok {
-			req := out[j].request
-			req.Raise(&r.request)
-			// The maximum of all members must still fit somewhere.
-			if ok = a.p.someFits(&req, sets[r.set]); ok {
-				out[j].request = req
-			}
-		}
-		if !ok {
-			j = int32(len(out))
-			ids[k] = j
-			out = append(out, item{request: r.request, set: r.set, conflict: r.conflict})
-		}
-		out[j].n += r.n
-		out[j].members = append(out[j].members, r.members...)
-	}
-	return out
-}
-
-// leading keeps the highest digits+1 binary digits of v and clears the others.
-func leading(v int64, digits int) int64 {
-	if v <= 0 {
-		return 0
-	}
-	drop := max(0, bits.Len64(uint64(v))-1-digits)
-	return v >> drop << drop
 }

@@ -2,10 +2,8 @@ package solver
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
 
-	"spokeshave.dev/controller/core/model"
 	"spokeshave.dev/controller/core/solver/vec"
 )
 
@@ -62,25 +60,4 @@ func (b *budget) arrange(n *planned) {
 			n.costs = append(n.costs, b.cost[f])
 		}
 	}
-}
-
-// minValuesReason returns which minValues a node for the class could not satisfy,
-// nil when minValues are not the cause.
-func (p *problem) minValuesReason(cl *class, template int32) *model.Reason {
-	if !p.supply.MinValuesStrict(template) {
-		return nil
-	}
-	ln := &p.supply.Templates[template]
-	var fit []int32
-	for o := ln.From; o < ln.To; o++ {
-		if p.choices.sets[cl.offers].Has(o) && vec.Fits(&cl.req, &p.supply.Shapes[p.supply.Offers[o].Shape].Capacity, p.supply.Dims.N()) {
-			fit = append(fit, o)
-		}
-	}
-	w := p.supply.UnmetMinValue(p.supply.MinValues(template), fit)
-	if w == nil {
-		return nil
-	}
-	return &model.Reason{Code: model.MinValues, Message: fmt.Sprintf(
-		"the NodePool wants nodes to choose from %d values of %s, those that fit have %d", w.N, w.Key, len(p.supply.ValuesOf(fit, w.Key)))}
 }

@@ -39,16 +39,17 @@ func boundedModes() []mode {
 
 // attempts makes plans of the same pods in several modes.
 type attempts struct {
-	p     *problem
-	left  []int32
-	tried []ModeTrial
+	p       *problem
+	options attemptOptions
+	left    []int32
+	tried   []ModeTrial
 }
 
 // bestAttempt returns the cheapest plan that places the most urgent pods of left. It
 // tries the unbounded mode first, and the bounded modes only if that leaves pods
 // without a place. It also returns the modes that it tried, in order.
-func (p *problem) bestAttempt(left []int32) (*attempt, []ModeTrial) {
-	x := attempts{p: p, left: left}
+func bestAttempt(p *problem, o attemptOptions, left []int32) (*attempt, []ModeTrial) {
+	x := attempts{p: p, options: o, left: left}
 	best, at := x.best()
 	x.tried[at].Won = true
 	return best, x.tried
@@ -82,7 +83,7 @@ func (x *attempts) best() (found *attempt, at int) {
 // rules on their own node. It returns nil when there is no podsPerNodeCap or pods
 // are left out.
 func (x *attempts) sparse() *attempt {
-	most := x.p.podsPerNodeCap()
+	most := podsPerNodeCap(x.p)
 	if most == 0 {
 		return nil
 	}
@@ -94,14 +95,14 @@ func (x *attempts) sparse() *attempt {
 
 // try makes an attempt in a mode and records it.
 func (x *attempts) try(m mode) *attempt {
-	before := x.p.in.budget.Moves()
-	a := newAttempt(x.p, x.left, m)
+	before := x.options.work.Moves()
+	a := newAttempt(x.p, x.options, x.left, m)
 	a.run()
 	if m.strictOptions && a.leavesPlaceable() {
 		a.enlarge()
 	}
 	a.complete = !a.failed && !a.leavesPlaceable()
-	t := ModeTrial{Name: m.name, Moves: x.p.in.budget.Moves() - before, Cost: a.effective() + a.fixedCost().USD()}
+	t := ModeTrial{Name: m.name, Moves: x.options.work.Moves() - before, Cost: a.effective() + a.fixedCost().USD()}
 	for c, n := range a.left {
 		t.Unplaced += int(n * max(1, x.p.classes[c].bundleSize))
 	}

@@ -7,14 +7,14 @@ import (
 )
 
 // write returns the attempt's plan in terms of the snapshot.
-func (p *problem) write(a *attempt, hosts []host) outcome {
+func (p *problem) write(in *Input, a *attempt, hosts []host) outcome {
 	w := &writer{p: p, a: a, next: make([]int, len(p.classes))}
 	plan := model.Plan{Existing: w.existing(hosts), Nodes: w.nodes()}
-	x := &explainer{p: p, b: a.b}
+	x := &explainer{p: p, b: a.b, blocked: in.Blocked, headroom: in.Headroom}
 	plan.Unplaced = x.unplaced(w.next)
 
 	stats := a.stats
-	stats.Pods, stats.Classes, stats.Offers = len(p.in.Pods), len(p.classes), len(p.supply.Offers)
+	stats.Pods, stats.Classes, stats.Offers = len(p.pods), len(p.classes), len(p.supply.Offers)
 	stats.Effective, stats.Billed, stats.Fixed = a.effective(), a.billed(), a.fixedCost()
 	out := outcome{Plan: &plan, stats: &stats, explain: x.explain, problem: p, hosts: hosts}
 	for _, n := range a.nodes {
@@ -85,7 +85,7 @@ func (w *writer) options(n *planned) []model.Option {
 		s := &w.p.supply.Keys.Keys[f.Key]
 		out[i] = model.Option{
 			InstanceType: w.p.supply.OfferType(o).Name, Zone: s.Zone, CapacityType: model.CapacityType(s.CapacityType),
-			Price: f.Price, Effective: w.p.optionCost(n, i),
+			Price: f.Price, Effective: w.a.optionCost(n, i),
 		}
 	}
 	return out

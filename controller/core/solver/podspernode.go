@@ -19,7 +19,7 @@ const (
 // podsPerNodeCap returns the most pods that a node should get, so that the pods of a
 // packing can be assigned without violating rules that packing does not consider; 0
 // for no cap. It is at least the size of the largest group of a bundle.
-func (p *problem) podsPerNodeCap() int32 {
+func podsPerNodeCap(p *problem) int32 {
 	ruled, total, bundled := 0, 0, int32(0)
 	for i := range p.classes {
 		cl := &p.classes[i]
@@ -33,23 +33,4 @@ func (p *problem) podsPerNodeCap() int32 {
 		return 0
 	}
 	return max(bundled, int32(hostRulePodsPerNode*float64(total)/float64(ruled)))
-}
-
-// selectPackedRules decides which rules packing considers, and numbers by them what
-// each class excludes from its nodes.
-func (p *problem) selectPackedRules() {
-	all := make([]constraint.PodTerms, len(p.classes))
-	for i := range p.classes {
-		all[i] = constraint.PodTerms{Terms: p.classes[i].terms, Pods: len(p.classes[i].pods)}
-	}
-	p.topology.SelectPacked(all)
-	p.numberConflicts()
-}
-
-// numberConflicts sets the conflict number of every class.
-func (p *problem) numberConflicts() {
-	for i := range p.classes {
-		cl := &p.classes[i]
-		cl.conflict = p.conflicts.ID(cl.ports, p.topology.PackedTerms(cl.terms))
-	}
 }

@@ -1,51 +1,70 @@
 package solver
 
 import (
+	"math/bits"
 	"sync"
 
 	"spokeshave.dev/controller/core/model"
 	"spokeshave.dev/controller/core/solver/constraint"
+	"spokeshave.dev/controller/core/solver/packing"
 	"spokeshave.dev/controller/core/solver/supply"
 	"spokeshave.dev/controller/core/solver/vec"
 )
 
-// problem is the question in the solver's representation. Packing does not change
-// it.
+// problemInput is what a problem is made of.
+type problemInput struct {
+	// supply says what may be launched. Its snapshot has the pods and the nodes.
+	supply supply.Question
+	// prepared is shared by the problems of one decision.
+	prepared *supply.Cache
+	// pods index the snapshot's pods: those to place. A pod listed here does not use
+	// the node that it is on now.
+	pods []int32
+	// required are the specs without their preferences.
+	required []model.PodSpec
+	// respectPreferences is set when the preferences in the specs count.
+	respectPreferences bool
+}
+
+// problem is the question in the solver's representation. Of its fields only classes
+// is replaced while a plan is made: by classes with fewer pods each, and in their
+// reasons. The tables ports, conflicts and choices grow.
 type problem struct {
 	supply *supply.Table
-	in     *Input
 	snap   *model.Snapshot
+	// pods index snap.Pods: the pods to place.
+	pods []int32
 
 	ports     constraint.Ports
 	conflicts *constraint.ConflictGraph
 	topology  *constraint.Groups
 
 	// choices are the different sets of offers that classes may use.
-	choices setTable
+	choices vec.Sets
 	classes []class
 	// scale weighs resources, so that amounts of different ones can be added.
 	scale vec.Reals
 }
 
-// newProblem translates the input. required are the specs without preferences.
-func newProblem(in *Input, required []model.PodSpec) *problem {
-	p := &problem{in: in, snap: in.Snapshot}
-	specs := supply.SpecsOf(p.snap, in.Pods)
-	table, isNew := in.Offerings.Find(&supply.Question{Snapshot: in.Snapshot, Costs: in.Costs, Denied: in.Denied, Blocked: in.Blocked}, specs)
+// newProblem translates the input.
+func newProblem(in *problemInput) *problem {
+	p := &problem{snap: in.supply.Snapshot, pods: in.pods}
+	specs := supply.SpecsOf(p.snap, in.pods)
+	table, isNew := in.prepared.Find(&in.supply, specs)
 	p.supply = table
 	p.conflicts = constraint.NewConflictGraph(&p.ports)
-	needs := &nodeNeeds{ids: map[string]int32{}}
+	c := classifier{p: p, needs: nodeNeeds{ids: map[string]int32{}}}
 	var grouped sync.WaitGroup // groups pods while the offers are prepared
 	grouped.Go(func() {
-		p.topology = constraint.NewGroups(p.snap, in.Pods, required, in.respectPreferences)
-		p.newClasses(needs, len(specs))
+		p.topology = constraint.NewGroups(p.snap, in.pods, in.required, in.respectPreferences)
+		p.classes = c.classes(len(specs))
 	})
 	if isNew {
 		p.supply.Lower()
 	}
 	p.ports = p.supply.DaemonPorts.Clone()
 	grouped.Wait()
-	p.openClasses(needs)
+	c.open()
 	p.newScale()
 	return p
 }
@@ -73,4 +92,66 @@ func (p *problem) size(d *vec.Vector) float64 {
 		s += float64(float64(d[r]) * p.scale[r])
 	}
 	return s
+}
+
+// capacity returns what a node of an offer has room for.
+func (p *problem) capacity(offer int32) *vec.Vector {
+	return &p.supply.Shapes[p.supply.Offers[offer].Shape].Capacity
+}
+
+// offersOf returns the set of offers that the constraints of a class allow, whatever
+// their size. The caller must not change it.
+func (p *problem) offersOf(cl *class) vec.Bits { return p.choices.All[cl.offers] }
+
+// someFits reports whether an offer of the set can hold one pod.
+func (p *problem) someFits(req *vec.Vector, set vec.Bits) bool { return p.someFit(req, set) >= 0 }
+
+// someFit returns the first offer of the set that can hold one pod, -1 for none.
+func (p *problem) someFit(req *vec.Vector, set vec.Bits) int32 {
+	last := int32(-1)
+	for w, x := range set {
+		for ; x != 0; x &= x - 1 {
+			o := int32(w*64 + bits.TrailingZeros64(x))
+			shape := p.supply.Offers[o].Shape
+			if shape != last && vec.Fits(req, &p.supply.Shapes[shape].Capacity, p.supply.Dims.N()) {
+				return o
+			}
+			last = shape
+		}
+	}
+	return -1
+}
+
+// countsOf returns the node counts of the given pods.
+func (p *problem) countsOf(takes []classCount) constraint.NodeCounts {
+	var y constraint.NodeCounts
+	for _, t := range takes {
+		y.Add(p.classes[t.class].terms, t.n)
+	}
+	return y
+}
+
+// selectPackedRules decides which rules packing considers, and numbers by them what
+// each class excludes from its nodes.
+func (p *problem) selectPackedRules() {
+	all := make([]constraint.PodTerms, len(p.classes))
+	for i := range p.classes {
+		all[i] = constraint.PodTerms{Terms: p.classes[i].terms, Pods: len(p.classes[i].pods)}
+	}
+	p.topology.SelectPacked(all)
+	p.numberConflicts()
+}
+
+// numberConflicts sets the conflict number of every class.
+func (p *problem) numberConflicts() {
+	for i := range p.classes {
+		cl := &p.classes[i]
+		cl.conflict = p.conflicts.ID(cl.ports, p.topology.PackedTerms(cl.terms))
+	}
+}
+
+// packedConflicts returns the rules on single nodes in packing's form.
+func (p *problem) packedConflicts() packing.Conflicts {
+	perNode, excludes := p.conflicts.Tables()
+	return packing.Conflicts{PerBin: perNode, Excludes: excludes}
 }

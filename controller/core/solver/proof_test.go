@@ -20,7 +20,6 @@ type somewhere struct {
 // world of a finished plan: the nodes that stay, then those planned.
 func aftermath(in *Input, plan *model.Plan) []somewhere {
 	s := in.Snapshot
-	p := newProblem(in, in.Snapshot.Specs)
 	moving := map[int32]bool{}
 	for _, i := range in.Pods {
 		moving[i] = true
@@ -31,7 +30,7 @@ func aftermath(in *Input, plan *model.Plan) []somewhere {
 		if n.State == model.Deleting {
 			continue
 		}
-		x := somewhere{taints: constraint.PermanentTaints(n, s.Pools), labels: []func(string) (string, bool){p.nodeLabels(n)}}
+		x := somewhere{taints: constraint.PermanentTaints(n, s.Pools), labels: []func(string) (string, bool){NodeLabels(s, n)}}
 		for j := range s.Pods {
 			if int(s.Pods[j].Node) == i && !moving[int32(j)] {
 				x.pods = append(x.pods, int32(j))

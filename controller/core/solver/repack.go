@@ -16,14 +16,14 @@ import (
 func (t *insertion) repack() *attempt {
 	var kept []*planned
 	t.nodes = slices.DeleteFunc(t.nodes, func(n insertedNode) bool {
-		keep := slices.ContainsFunc(n.placed, func(k classCount) bool { return t.classes[k.class].needsOthersOnHost() > 0 })
+		keep := slices.ContainsFunc(n.placed, func(k classCount) bool { return t.p.classes[k.class].needsOthersOnHost() > 0 })
 		if keep {
 			kept = append(kept, n.planned)
 		}
 		return keep
 	})
-	s := classSplitter{insertion: t, left: map[string]int32{}, keptKeys: make([]string, len(t.classes))}
-	for c := range t.classes {
+	s := classSplitter{t: t, left: map[string]int32{}, keptKeys: make([]string, len(t.p.classes))}
+	for c := range t.p.classes {
 		s.split(c, t.regionsOf(int32(c)))
 	}
 	s.classes = sortClasses(s.classes)
@@ -39,8 +39,8 @@ func (t *insertion) repack() *attempt {
 	for i := range t.hosts {
 		renumber(t.hosts[i].placed)
 	}
-	t.classes = s.classes
-	a, _ := t.bestAttempt(left)
+	t.p.classes = s.classes
+	a, _ := bestAttempt(t.p, t.a.options, left)
 	if slices.ContainsFunc(a.left, func(n int32) bool { return n > 0 }) {
 		return nil
 	}
@@ -58,7 +58,7 @@ func (t *insertion) repack() *attempt {
 
 // classSplitter splits classes into parts.
 type classSplitter struct {
-	*insertion
+	t       *insertion
 	classes []class
 	// left are the pods to pack, by the key of their class.
 	left map[string]int32
@@ -75,7 +75,7 @@ func (s *classSplitter) split(c int, regions []region) {
 		news += regions[i].n
 	}
 	at := int32(0)
-	if n := int32(len(s.insertion.classes[c].pods)) - s.a.left[c] - news; n > 0 {
+	if n := int32(len(s.t.p.classes[c].pods)) - s.t.a.left[c] - news; n > 0 {
 		s.keptKeys[c] = s.add(c, at, n, "on").key
 		at += n
 	}
@@ -85,18 +85,18 @@ func (s *classSplitter) split(c int, regions []region) {
 		s.left[next.key] = g.n
 		at += g.n
 		if g.offers != nil {
-			g.offers.And(s.choices.sets[next.offers])
-			next.offers = s.choices.id(g.offers)
+			g.offers.And(s.t.p.choices.All[next.offers])
+			next.offers = s.t.p.choices.ID(g.offers)
 		}
 	}
-	if n := s.a.left[c]; n > 0 {
-		s.add(c, at, n, "out").reasons = s.insertion.classes[c].reasons
+	if n := s.t.a.left[c]; n > 0 {
+		s.add(c, at, n, "out").reasons = s.t.p.classes[c].reasons
 	}
 }
 
 // add adds a class of n pods of class c, from index at of its list.
 func (s *classSplitter) add(c int, at, n int32, note string) *class {
-	next := s.insertion.classes[c]
+	next := s.t.p.classes[c]
 	next.pods, next.key, next.reasons = next.pods[at:at+n], next.key+" @"+note, nil
 	s.classes = append(s.classes, next)
 	return &s.classes[len(s.classes)-1]
@@ -114,7 +114,7 @@ type region struct {
 // position matters to any constraint.
 func (t *insertion) regionsOf(c int32) []region {
 	var out []region
-	matters := t.relevantGroups(&t.classes[c])
+	matters := t.relevantGroups(&t.p.classes[c])
 	for i := range t.nodes {
 		for _, k := range t.nodes[i].placed {
 			if k.class != c {

@@ -26,7 +26,7 @@ type draftNode struct {
 // repairable reports whether there are rules on single nodes, and no bound makes the
 // order matter in which nodes are committed.
 func (a *attempt) repairable(k *packingRound) bool {
-	return !a.strictOptions && !a.b.tiered && !k.merged &&
+	return !a.strictOptions && !a.b.tiered && !k.items.merged &&
 		slices.ContainsFunc(a.p.topology.All, func(c constraint.Group) bool { return c.PerHost })
 }
 
@@ -92,7 +92,7 @@ func smallFirst(list []packing.Batch) []int {
 
 // repairer fills the places of nodes that draftAll left empty.
 type repairer struct {
-	*nodeBuilder
+	d   *nodeBuilder
 	all []draftNode
 	// nodesByItem lists, by item, the nodes whose pattern has it.
 	nodesByItem [][]int32
@@ -103,7 +103,7 @@ type repairer struct {
 // repair fills empty places with pods that are left: directly, or by moving a pod of
 // the same item there from another node, where the remaining pod takes its place.
 func (d *nodeBuilder) repair(all []draftNode) {
-	m := repairer{nodeBuilder: d, all: all, nodesByItem: make([][]int32, len(d.k.items))}
+	m := repairer{d: d, all: all, nodesByItem: make([][]int32, len(d.k.items.list))}
 	for x := range all {
 		for _, i := range all[x].pattern.Items {
 			m.nodesByItem[i] = append(m.nodesByItem[i], int32(x))
@@ -132,12 +132,12 @@ func (x *draftNode) of(row int32) int32 {
 
 // fill finds pods of item i for the empty places on node x.
 func (m *repairer) fill(x, i, places int32) {
-	parts := m.k.items[i].members
+	parts := m.d.k.items.list[i].members
 	for j := range parts {
 		m.tries = 0
 		for places > 0 && parts[j].n > 0 && m.find(x, i, parts[j].class) {
 			parts[j].n--
-			m.a.left[parts[j].class]--
+			m.d.a.left[parts[j].class]--
 			m.all[x].short--
 			places--
 		}
@@ -148,7 +148,7 @@ func (m *repairer) fill(x, i, places int32) {
 // allowed, it moves a pod of another node to x and places the pod of class c there.
 // It reports whether it succeeded.
 func (m *repairer) find(x, i, c int32) bool {
-	to, cl := &m.all[x], &m.a.p.classes[c]
+	to, cl := &m.all[x], &m.d.a.p.classes[c]
 	if to.counts.Allows(cl.terms, 1) > 0 {
 		m.add(to, i, c)
 		return true
@@ -164,7 +164,7 @@ func (m *repairer) find(x, i, c int32) bool {
 		from := &m.all[y]
 		for t := range from.placed {
 			o := from.placed[t].class
-			if from.origin[t] != i || to.counts.Allows(m.a.p.classes[o].terms, 1) == 0 || !m.allowsSwap(from, t, cl) {
+			if from.origin[t] != i || to.counts.Allows(m.d.a.p.classes[o].terms, 1) == 0 || !m.allowsSwap(from, t, cl) {
 				continue
 			}
 			m.drop(from, t)
@@ -185,7 +185,7 @@ func (m *repairer) allowsSwap(x *draftNode, t int, cl *class) bool {
 			other.n--
 		}
 		if other.n > 0 {
-			m.counts.Add(m.a.p.classes[other.class].terms, other.n)
+			m.counts.Add(m.d.a.p.classes[other.class].terms, other.n)
 		}
 	}
 	return m.counts.Allows(cl.terms, 1) > 0
@@ -193,13 +193,13 @@ func (m *repairer) allowsSwap(x *draftNode, t int, cl *class) bool {
 
 // drop removes one pod of entry t from a node.
 func (m *repairer) drop(x *draftNode, t int) {
-	cl := &m.a.p.classes[x.placed[t].class]
+	cl := &m.d.a.p.classes[x.placed[t].class]
 	x.demand.Add(&cl.req, -1)
 	if x.placed[t].n--; x.placed[t].n == 0 {
 		x.placed = slices.Delete(x.placed, t, t+1)
 		x.origin = slices.Delete(x.origin, t, t+1)
 	}
-	x.counts = m.a.p.countsOf(x.placed)
+	x.counts = m.d.a.p.countsOf(x.placed)
 	if at := slices.Index(x.ports, cl.ports); at >= 0 {
 		x.ports = slices.Delete(x.ports, at, at+1)
 	}
@@ -207,6 +207,6 @@ func (m *repairer) drop(x *draftNode, t int) {
 
 // add adds one pod of class c, of item i, to a node.
 func (m *repairer) add(x *draftNode, i, c int32) {
-	x.join(&m.a.p.classes[c], classCount{c, 1})
+	x.join(&m.d.a.p.classes[c], classCount{c, 1})
 	x.origin = append(x.origin, i)
 }

@@ -34,7 +34,7 @@ func TestMend(t *testing.T) {
 			in := Input{Snapshot: world()}
 			pending(&in, 4, 100, 1, labelled("s"), avoid(constraint.LabelHostname, "s"))
 			pending(&in, 4, 100, 1)
-			p := newProblem(&in, in.Snapshot.Specs)
+			p := newProblem(in.problem(in.Snapshot.Specs))
 			byName := map[string]int32{}
 			for c := range p.classes {
 				if p.classes[c].terms == nil {
@@ -43,10 +43,10 @@ func TestMend(t *testing.T) {
 					byName["s"] = int32(c)
 				}
 			}
-			k := &packingRound{p: p, items: []item{{request: p.classes[0].req, members: []classCount{{byName["s"], 0}, {byName["p"], 0}}}}}
-			a := newAttempt(p, make([]int32, len(p.classes)), mode{})
-			for i := range k.items[0].members {
-				if part := &k.items[0].members[i]; part.class == byName[tc.left] {
+			k := &packingRound{p: p, items: items{list: []item{{request: p.classes[0].req, members: []classCount{{byName["s"], 0}, {byName["p"], 0}}}}}}
+			a := newAttempt(p, in.options(), make([]int32, len(p.classes)), mode{})
+			for i := range k.items.list[0].members {
+				if part := &k.items.list[0].members[i]; part.class == byName[tc.left] {
 					part.n, a.left[part.class] = 1, 1
 				}
 			}

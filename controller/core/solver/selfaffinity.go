@@ -81,11 +81,11 @@ func (t *insertion) recordHostAffinity(cl *class, at int32) {
 // placeOnHostAt places a pod on a host. With w.seed its host affinity need not be
 // met.
 func (t *insertion) placeOnHostAt(h *host, c int32, w *affinityTarget) bool {
-	terms := t.classes[c].terms
+	terms := t.p.classes[c].terms
 	if w.seed {
 		alone := *terms
 		alone.HostRules = slices.DeleteFunc(slices.Clone(terms.HostRules), func(r constraint.Rule) bool { return r.Kind == constraint.Affinity })
 		terms = &alone
 	}
-	return t.placeOnHost(h, c, 1, terms) > 0
+	return h.place(t.p, c, 1, terms) > 0
 }

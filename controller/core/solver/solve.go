@@ -65,10 +65,10 @@ func preferable(s *model.Snapshot, a, b outcome) bool {
 // solveWith makes a plan in which the pods with unmet host affinity are bundled; w
 // is nil for a plan without bundles.
 func solveWith(in *Input, required []model.PodSpec, by domainOrder, w *unmetHostAffinity) answer {
-	p := newProblem(in, required)
+	p := newProblem(in.problem(required))
 	hosts := p.hosts()
 	if w != nil {
-		p.colocate(hosts, w)
+		p.classes = colocate(p, hosts, newBudget(p, in.Headroom).affordable(), w)
 	}
 	classes, of := assignDomains(p, hosts, by)
 	p.classes = classes
@@ -78,12 +78,12 @@ func solveWith(in *Input, required []model.PodSpec, by domainOrder, w *unmetHost
 		left[i] = p.classes[i].n()
 	}
 	in.budget.Lower(len(p.classes), len(hosts))
-	p.fillHosts(hosts, of, left)
+	fillHosts(p, hosts, of, left)
 	out := answer{unmet: p.rejectUnmetAffinity(left)}
-	a, modes := p.bestAttempt(left)
+	a, modes := bestAttempt(p, in.options(), left)
 	out.modes = modes
-	p.evictUnsatisfied(a, hosts, of)
-	out.outcome = p.write(a, hosts)
+	a.evictUnsatisfied(hosts, of)
+	out.outcome = p.write(in, a, hosts)
 	for c := range p.classes {
 		if cl := &p.classes[c]; cl.bundleSize > 0 {
 			out.unplacedBundles = append(out.unplacedBundles, cl.pods[(cl.n()-a.left[c])*cl.bundleSize:]...)

@@ -77,8 +77,8 @@ func TestSqueezeMovesTiers(t *testing.T) {
 				Costs: []supply.Costs{{{{Tiers: []supply.Tier{tc.large}}}, {{Tiers: []supply.Tier{tc.small}}}}},
 			}
 			in.ask(1500, 7000, 1400)
-			p := newProblem(&in, s.Specs)
-			a := newAttempt(p, []int32{0, 0, 1}, mode{})
+			p := newProblem(in.problem(s.Specs))
+			a := newAttempt(p, in.options(), []int32{0, 0, 1}, mode{})
 			large, small := p.twoOffers(t)
 			for c, o := range []int32{small, large} {
 				n := &planned{set: vec.NewBits(2)}

@@ -14,6 +14,10 @@ import (
 type explainer struct {
 	p *problem
 	b *budget
+	// blocked says, by pool, why nothing may be launched from it. headroom is that of
+	// the input.
+	blocked  []*model.Reason
+	headroom []model.Headroom
 	// pending are the reasons that have not been found yet.
 	pending []pendingReasons
 	// offersByID are the offers' numbers; nil before the first lookup.
@@ -73,8 +77,8 @@ func (x *explainer) pools(cl *class) []explain.Pool {
 			Sells:   pool.Catalog >= 0 && int(pool.Catalog) < len(x.p.snap.Catalogs),
 			Defines: func(key string) bool { return x.p.supply.Defines(pool, key) },
 		}
-		if i < len(x.p.in.Blocked) {
-			out[i].Blocked = x.p.in.Blocked[i]
+		if i < len(x.blocked) {
+			out[i].Blocked = x.blocked[i]
 		}
 	}
 	for t := range x.p.supply.Templates {

@@ -1,0 +1,164 @@
+package solver
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"spokeshave.dev/controller/core/model"
+	"spokeshave.dev/controller/core/solver/constraint"
+	"spokeshave.dev/controller/core/solver/vec"
+)
+
+// hosts returns the nodes that may take pods: initialized ones first, then those
+// that are still being launched, each sorted by name. Nodes that are being deleted
+// have no free capacity but are included, since their pods still count.
+func (p *problem) hosts() []host {
+	nodes := p.snap.Nodes
+	order := vec.Ordered(len(nodes), func(a, b int32) int {
+		if o := cmp.Compare(stateOrder(nodes[a].State), stateOrder(nodes[b].State)); o != 0 {
+			return o
+		}
+		return cmp.Compare(nodes[a].Name, nodes[b].Name)
+	})
+	out := make([]host, 0, len(nodes))
+	at := make([]int32, len(nodes))
+	for _, i := range order {
+		n := &nodes[i]
+		at[i] = int32(len(out))
+		out = append(out, host{
+			node: i, free: p.supply.Dims.Vector(n.Allocatable),
+			taints: constraint.PermanentTaints(n, p.snap.Pools), labels: NodeLabels(p.snap, n),
+		})
+	}
+	occupyHosts(p, out, at)
+	return out
+}
+
+func stateOrder(s model.NodeState) int {
+	switch s {
+	case model.Initialized, model.Unmanaged:
+		return 0
+	case model.Registered:
+		return 1
+	case model.InFlight, model.Deleting:
+		return 2
+	}
+	return 3
+}
+
+// occupyHosts deducts the requests of the pods on the hosts, and of the DaemonSet pods
+// that will run there.
+func occupyHosts(p *problem, hosts []host, at []int32) {
+	moving := make([]bool, len(p.snap.Pods))
+	for _, i := range p.pods {
+		moving[i] = true
+	}
+	daemons := make([][]int32, len(hosts))
+	weights := make([]*podUsage, len(p.snap.Specs))
+	for i := range p.snap.Pods {
+		pod := &p.snap.Pods[i]
+		if moving[i] || pod.Node < 0 || int(pod.Node) >= len(at) || at[pod.Node] < 0 {
+			continue
+		}
+		h := &hosts[at[pod.Node]]
+		w := weights[pod.Spec]
+		if w == nil {
+			w = usageOf(p, &p.snap.Specs[pod.Spec])
+			weights[pod.Spec] = w
+		}
+		h.occupy(w)
+		h.counts.AddResident(p.topology.Of(pod.Spec))
+		if pod.Daemon {
+			daemons[at[pod.Node]] = append(daemons[at[pod.Node]], int32(i))
+		}
+	}
+	coming := make([]*podUsage, len(p.snap.Daemons))
+	for d := range p.snap.Daemons {
+		coming[d] = usageOf(p, &p.snap.Daemons[d].Spec)
+	}
+	for i := range hosts {
+		h := &hosts[i]
+		for d := range p.snap.Daemons {
+			set := &p.snap.Daemons[d]
+			if !hasDaemonPod(p.snap, set, daemons[i]) && h.suits(&set.Spec) {
+				h.occupy(coming[d])
+			}
+		}
+		h.closeAccounts(p.snap.Nodes[h.node].State)
+	}
+}
+
+// podUsage is what a pod uses of its host.
+type podUsage struct {
+	req   vec.Vector
+	ports int32
+}
+
+func usageOf(p *problem, s *model.PodSpec) *podUsage {
+	return &podUsage{req: p.supply.Dims.Requests(s.Requests), ports: p.ports.ID(s.HostPorts)}
+}
+
+// hasDaemonPod reports whether one of the pods belongs to the DaemonSet.
+func hasDaemonPod(s *model.Snapshot, set *model.DaemonSet, pods []int32) bool {
+	return slices.ContainsFunc(pods, func(i int32) bool { return Owns(set, &s.Pods[i]) })
+}
+
+// Owns reports whether a DaemonSet pod belongs to the set. It compares names: such a
+// pod's name is the set's name and a random suffix.
+func Owns(set *model.DaemonSet, pod *model.Pod) bool {
+	prefix := set.Name
+	if len(prefix) > 57 { // longer names are cut so that the suffix fits into 63 bytes
+		prefix = prefix[:57]
+	}
+	suffix, ok := strings.CutPrefix(pod.Name, prefix+"-")
+	return ok && pod.Namespace == set.Namespace && !strings.Contains(suffix, "-")
+}
+
+// NodeLabels returns a lookup of the node's labels. Labels that follow from its
+// fields are added, and for a node in flight those of its instance type.
+func NodeLabels(s *model.Snapshot, n *model.Node) func(string) (string, bool) {
+	typ := nodeType(s, n)
+	return func(key string) (string, bool) {
+		if v, ok := n.Labels[key]; ok {
+			return v, true
+		}
+		switch key {
+		case constraint.LabelHostname:
+			return n.Name, true
+		case constraint.LabelZone:
+			return n.Zone, n.Zone != ""
+		case constraint.LabelCapacityType:
+			return string(n.CapacityType), n.CapacityType != ""
+		case constraint.LabelInstanceType:
+			return n.InstanceType, n.InstanceType != ""
+		case constraint.LabelPool:
+			if n.Pool >= 0 && int(n.Pool) < len(s.Pools) {
+				return s.Pools[n.Pool].Name, true
+			}
+			return "", false
+		}
+		if typ != nil {
+			return constraint.TypeLabel(typ, key)
+		}
+		return "", false
+	}
+}
+
+// nodeType returns the instance type of a node in flight, nil for other nodes.
+func nodeType(s *model.Snapshot, n *model.Node) *model.InstanceType {
+	if n.State != model.InFlight || n.Pool < 0 || int(n.Pool) >= len(s.Pools) {
+		return nil
+	}
+	c := s.Pools[n.Pool].Catalog
+	if c < 0 || int(c) >= len(s.Catalogs) {
+		return nil
+	}
+	types := s.Catalogs[c].Types
+	for i := range types {
+		if types[i].Name == n.InstanceType {
+			return &types[i]
+		}
+	}
+	return nil
+}

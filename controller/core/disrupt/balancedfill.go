@@ -4,7 +4,6 @@ import (
 	"slices"
 
 	"spokeshave.dev/controller/core/model"
-	"spokeshave.dev/controller/core/solver"
 )
 
 // The solver fills the remaining nodes with the largest pods first. When one
@@ -131,7 +130,7 @@ func (r *capacityIndex) reserveDaemons() {
 		set := &r.s.Daemons[d]
 		requests := r.vector(set.Spec.Requests)
 		for i := range r.s.Nodes {
-			if r.s.Nodes[i].Admits(&set.Spec) && !slices.ContainsFunc(running[i], func(p int32) bool { return solver.Owns(set, &r.s.Pods[p]) }) {
+			if r.s.Nodes[i].Admits(&set.Spec) && !slices.ContainsFunc(running[i], func(p int32) bool { return set.Owns(&r.s.Pods[p]) }) {
 				add(r.free[i], requests, -1)
 			}
 		}

@@ -115,3 +115,15 @@ type DaemonSet struct {
 	Name      string  `json:"name"`
 	Spec      PodSpec `json:"spec"`
 }
+
+// maxOwnerName is how much of a DaemonSet's name its pods' names have, in bytes:
+// the random suffix must fit into the 63 bytes of a label.
+const maxOwnerName = 57
+
+// Owns reports whether a DaemonSet pod belongs to the set. It compares names: such a
+// pod's name is the set's name and a random suffix.
+func (d *DaemonSet) Owns(pod *Pod) bool {
+	prefix := d.Name[:min(len(d.Name), maxOwnerName)]
+	suffix, ok := strings.CutPrefix(pod.Name, prefix+"-")
+	return ok && pod.Namespace == d.Namespace && !strings.Contains(suffix, "-")
+}

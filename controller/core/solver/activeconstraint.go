@@ -4,16 +4,17 @@ import (
 	"slices"
 
 	"spokeshave.dev/controller/core/solver/constraint"
+	"spokeshave.dev/controller/core/solver/problem"
 )
 
 // allows reports whether the constraints between pods, except those on single nodes,
 // admit one more pod of the class at the position.
-func (t *insertion) allows(cl *class, x *topologyPosition) bool {
-	if cl.terms == nil {
+func (t *insertion) allows(cl *problem.Class, x *topologyPosition) bool {
+	if cl.Terms == nil {
 		return true
 	}
-	for i := range cl.terms.DomainRules {
-		r := &cl.terms.DomainRules[i]
+	for i := range cl.Terms.DomainRules {
+		r := &cl.Terms.DomainRules[i]
 		v, more := x.domain[t.groupKeys[r.Group]], int32(0)
 		if v < 0 {
 			if r.Kind == constraint.AntiAffinity {
@@ -21,14 +22,14 @@ func (t *insertion) allows(cl *class, x *topologyPosition) bool {
 			}
 			return false
 		}
-		if x.counted[r.Group] && slices.Contains(cl.terms.DomainGroups, r.Group) {
+		if x.counted[r.Group] && slices.Contains(cl.Terms.DomainGroups, r.Group) {
 			more = 1
 		}
 		if !t.counts.satisfies(r, v, more) && (r.Kind != constraint.Affinity || more == 0 || t.counts.countsElsewhere(r, -1)) {
 			return false
 		}
 	}
-	for _, g := range cl.terms.DomainGroups {
+	for _, g := range cl.Terms.DomainGroups {
 		if v := x.domain[t.groupKeys[g]]; v >= 0 && x.counted[g] && (t.counts.possible[g][v] >= t.counts.limit[g][v] || t.violatesActive(g, v)) {
 			return false
 		}
@@ -86,18 +87,18 @@ func (t *insertion) activate(r *constraint.Rule, v int32) {
 }
 
 // addCounts adds a pod of the class to the domain counts of a position.
-func (t *insertion) addCounts(cl *class, x *topologyPosition) {
-	if cl.terms == nil {
+func (t *insertion) addCounts(cl *problem.Class, x *topologyPosition) {
+	if cl.Terms == nil {
 		return
 	}
-	for _, g := range cl.terms.DomainGroups {
+	for _, g := range cl.Terms.DomainGroups {
 		if v := x.domain[t.groupKeys[g]]; v >= 0 && x.counted[g] {
 			t.counts.certain[g][v]++
 			t.counts.possible[g][v]++
 		}
 	}
-	for i := range cl.terms.DomainRules {
-		r := &cl.terms.DomainRules[i]
+	for i := range cl.Terms.DomainRules {
+		r := &cl.Terms.DomainRules[i]
 		v := x.domain[t.groupKeys[r.Group]]
 		if v < 0 {
 			continue
@@ -106,7 +107,7 @@ func (t *insertion) addCounts(cl *class, x *topologyPosition) {
 		switch {
 		case r.Kind == constraint.AntiAffinity:
 			t.counts.limit[r.Group][v] = min(t.counts.limit[r.Group][v], r.Max)
-		case r.Kind == constraint.Affinity && slices.Contains(cl.terms.DomainGroups, r.Group):
+		case r.Kind == constraint.Affinity && slices.Contains(cl.Terms.DomainGroups, r.Group):
 			t.counts.dependents[r.Group][v]++
 		}
 	}

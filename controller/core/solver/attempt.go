@@ -9,13 +9,14 @@ import (
 	"spokeshave.dev/controller/core/solver/constraint"
 	"spokeshave.dev/controller/core/solver/effort"
 	"spokeshave.dev/controller/core/solver/packing"
+	"spokeshave.dev/controller/core/solver/problem"
 	"spokeshave.dev/controller/core/solver/supply"
 	"spokeshave.dev/controller/core/solver/vec"
 )
 
 // attempt is a plan under construction, in one mode.
 type attempt struct {
-	p       *problem
+	p       *problem.Problem
 	b       *budget
 	options attemptOptions
 	mode
@@ -36,7 +37,7 @@ type attempt struct {
 // planned is a node to launch.
 type planned struct {
 	template int32
-	placed   []classCount
+	placed   []problem.ClassCount
 	demand   vec.Vector
 	// set holds the offers that the constraints of all its pods allow.
 	set   vec.Bits
@@ -66,10 +67,10 @@ type attemptOptions struct {
 	work *effort.Budget
 }
 
-func newAttempt(p *problem, o attemptOptions, left []int32, m mode) *attempt {
+func newAttempt(p *problem.Problem, o attemptOptions, left []int32, m mode) *attempt {
 	a := &attempt{p: p, b: newBudget(p, o.headroom), options: o, mode: m, left: slices.Clone(left)}
-	for i := range p.classes {
-		a.floor = min(a.floor, p.classes[i].priority)
+	for i := range p.Classes {
+		a.floor = min(a.floor, p.Classes[i].Priority)
 	}
 	return a
 }
@@ -79,7 +80,7 @@ func (a *attempt) pods() int32 {
 	n := int32(0)
 	for _, x := range a.nodes {
 		for _, t := range x.placed {
-			n += t.n
+			n += t.N
 		}
 	}
 	return n
@@ -93,13 +94,13 @@ func (a *attempt) run() {
 		return
 	}
 	floors := make([]int32, 0, 4)
-	for i := range a.p.classes {
-		floors = append(floors, a.p.classes[i].priority)
+	for i := range a.p.Classes {
+		floors = append(floors, a.p.Classes[i].Priority)
 	}
 	slices.SortFunc(floors, func(x, y int32) int { return cmp.Compare(y, x) })
 	for _, floor := range slices.Compact(floors) {
 		a.floor = floor
-		if a.p.supply.WeightRanks == 1 { // with several weights, the rounds must try the heavier pools first
+		if a.p.Supply.WeightRanks == 1 { // with several weights, the rounds must try the heavier pools first
 			a.topUp()
 		}
 		a.rounds()
@@ -119,10 +120,10 @@ func (a *attempt) rounds() {
 			return
 		}
 		k := &packingRound{
-			p: a.p, n: a.p.supply.Dims.N(), meanRequests: round == 0 && !a.strictOptions, cost: slices.Clone(a.b.cost),
+			p: a.p, n: a.p.Supply.Dims.N(), meanRequests: round == 0 && !a.strictOptions, cost: slices.Clone(a.b.cost),
 		}
-		k.items = a.p.newItems(a.left, a.floor, a.b.affordable(), k.meanRequests)
-		if len(k.items.list) == 0 {
+		k.items = a.p.Items(a.left, a.floor, a.b.affordable(), k.meanRequests)
+		if len(k.items.List) == 0 {
 			return
 		}
 		moves := a.options.effort
@@ -138,7 +139,7 @@ func (a *attempt) rounds() {
 		}
 		k.result = packing.Pack(k.instance(a.b.byCost, a.podsPerNode, scarcity), packing.Options{Effort: moves, Count: a.maxPods})
 		a.count(k)
-		if a.commit(k) == 0 && (!k.items.merged || !k.meanRequests) { // with mean requests a joined item may not fit one pod
+		if a.commit(k) == 0 && (!k.items.Merged || !k.meanRequests) { // with mean requests a joined item may not fit one pod
 			return
 		}
 	}
@@ -147,20 +148,20 @@ func (a *attempt) rounds() {
 // count adds a round's work to the attempt's statistics and to the solve's budget.
 func (a *attempt) count(k *packingRound) {
 	s := k.result.Stats
-	a.options.work.Pack(len(k.items.list), s.Bins, s.Pivots)
+	a.options.work.Pack(len(k.items.List), s.Bins, s.Pivots)
 	a.stats.Passes += s.Passes
 	a.stats.Pivots += s.Pivots
 	a.stats.Packings++
-	a.stats.Items = max(a.stats.Items, len(k.items.list))
+	a.stats.Items = max(a.stats.Items, len(k.items.List))
 	a.stats.BinTypes = max(a.stats.BinTypes, s.Bins)
 }
 
 // leavesPlaceable reports whether a pod is left that some offer could hold if there
 // were no bounds.
 func (a *attempt) leavesPlaceable() bool {
-	for c := range a.p.classes {
-		cl := &a.p.classes[c]
-		if a.left[c] > 0 && len(cl.reasons) == 0 && a.p.someFits(&cl.req, a.p.offersOf(cl)) {
+	for c := range a.p.Classes {
+		cl := &a.p.Classes[c]
+		if a.left[c] > 0 && len(cl.Reasons) == 0 && a.p.SomeFits(&cl.Requests, a.p.OffersOf(cl)) {
 			return true
 		}
 	}
@@ -171,8 +172,8 @@ func (a *attempt) leavesPlaceable() bool {
 // many at lower cost.
 func (a *attempt) better(b *attempt) bool {
 	for c := 0; c < len(a.left); {
-		priority, x, y := a.p.classes[c].priority, int32(0), int32(0)
-		for ; c < len(a.left) && a.p.classes[c].priority == priority; c++ {
+		priority, x, y := a.p.Classes[c].Priority, int32(0), int32(0)
+		for ; c < len(a.left) && a.p.Classes[c].Priority == priority; c++ {
 			x, y = x+a.left[c], y+b.left[c]
 		}
 		if x != y {
@@ -186,7 +187,7 @@ func (a *attempt) better(b *attempt) bool {
 func (a *attempt) fixedCost() model.Price {
 	var sum model.Price
 	for _, n := range a.nodes {
-		sum += a.p.supply.FixedCost(n.template)
+		sum += a.p.Supply.FixedCost(n.template)
 	}
 	return sum
 }
@@ -205,22 +206,22 @@ func (a *attempt) optionCost(n *planned, i int) float64 {
 	if n.costs != nil {
 		return n.costs[i]
 	}
-	return a.p.supply.Offers[n.options[i]].Cost
+	return a.p.Supply.Offers[n.options[i]].Cost
 }
 
 func (a *attempt) billed() model.Price {
 	var sum model.Price
 	for _, n := range a.nodes {
-		sum += a.p.supply.Offers[n.options[0]].Price
+		sum += a.p.Supply.Offers[n.options[0]].Price
 	}
 	return sum
 }
 
 // topUp places pods that are left in the free capacity of planned nodes.
 func (a *attempt) topUp() {
-	for c := range a.p.classes {
-		cl := &a.p.classes[c]
-		if a.left[c] == 0 || cl.priority < a.floor || len(cl.reasons) > 0 {
+	for c := range a.p.Classes {
+		cl := &a.p.Classes[c]
+		if a.left[c] == 0 || cl.Priority < a.floor || len(cl.Reasons) > 0 {
 			continue
 		}
 		for _, n := range a.nodes {
@@ -235,35 +236,35 @@ func (a *attempt) topUp() {
 // addToPlanned adds up to most pods of a class to a planned node and returns how
 // many it added. It drops the node's options that are too small for them.
 func (a *attempt) addToPlanned(n *planned, c, most int32) int32 {
-	cl := &a.p.classes[c]
-	if most = n.counts.Allows(cl.terms, most); most == 0 || a.p.supply.MinValuesStrict(n.template) || a.p.ports.ConflictsWithAny(cl.ports, n.ports) {
+	cl := &a.p.Classes[c]
+	if most = n.counts.Allows(cl.Terms, most); most == 0 || a.p.Supply.MinValuesStrict(n.template) || a.p.Ports.ConflictsWithAny(cl.Ports, n.ports) {
 		return 0
 	}
-	if cl.ports >= 0 {
+	if cl.Ports >= 0 {
 		most = min(most, 1)
 	}
-	best, allowed := n.options[0], a.p.offersOf(cl)
+	best, allowed := n.options[0], a.p.OffersOf(cl)
 	may := func(o int32) bool { return allowed.Has(o) && (o == best || a.b.reservationLeft(o)) }
 	fit := int32(0)
 	for _, o := range n.options {
 		if !may(o) {
 			continue
 		}
-		room := *a.p.capacity(o)
+		room := *a.p.Capacity(o)
 		room.Add(&n.demand, -1)
-		if vec.Fits(&cl.req, &room, a.p.supply.Dims.N()) {
-			fit = max(fit, vec.MaxCopies(&cl.req, &room, most, a.p.supply.Dims.N()))
+		if vec.Fits(&cl.Requests, &room, a.p.Supply.Dims.N()) {
+			fit = max(fit, vec.MaxCopies(&cl.Requests, &room, most, a.p.Supply.Dims.N()))
 		}
 	}
 	if fit == 0 {
 		return 0
 	}
-	n.join(cl, classCount{c, fit})
+	n.join(cl, problem.ClassCount{Class: c, N: fit})
 	options, costs := n.options, n.costs
-	a.b.release(a.p.supply.Templates[n.template].Pool, options)
+	a.b.release(a.p.Supply.Templates[n.template].Pool, options)
 	n.options, n.costs = make([]int32, 0, len(options)), nil
 	for i, o := range options {
-		if !may(o) || !vec.Fits(&n.demand, a.p.capacity(o), a.p.supply.Dims.N()) {
+		if !may(o) || !vec.Fits(&n.demand, a.p.Capacity(o), a.p.Supply.Dims.N()) {
 			continue
 		}
 		n.options = append(n.options, o)
@@ -271,7 +272,7 @@ func (a *attempt) addToPlanned(n *planned, c, most int32) int32 {
 			n.costs = append(n.costs, costs[i])
 		}
 	}
-	a.b.reserve(a.p.supply.Templates[n.template].Pool, n.options) // cannot fail: the options need no more than before
+	a.b.reserve(a.p.Supply.Templates[n.template].Pool, n.options) // cannot fail: the options need no more than before
 	if n.options[0] != best {
 		a.exchange(n, best)
 	}

@@ -64,7 +64,7 @@ func (o *outcome) addUnplaced(s *model.Snapshot, pods []int32) {
 func (o *outcome) unbindable(in *Input) []int32 {
 	labels := make([]func(string) (string, bool), len(in.Snapshot.Nodes))
 	for i := range o.hosts {
-		labels[o.hosts[i].node] = o.hosts[i].labels
+		labels[o.hosts[i].Node] = o.hosts[i].Labels
 	}
 	return bindorder.Unbindable(bindorder.Plan{
 		Snapshot: in.Snapshot, Pods: in.Pods, Plan: o.Plan,
@@ -89,7 +89,7 @@ func (o *outcome) newNodeDomain(key string, n int) bindorder.Domain {
 	}
 	out := bindorder.Absent
 	for _, offer := range o.options[n] {
-		v, ok := o.problem.supply.OfferLabel(offer, key)
+		v, ok := o.problem.Supply.OfferLabel(offer, key)
 		switch {
 		case !ok || out == bindorder.Value(v):
 		case out == bindorder.Absent:

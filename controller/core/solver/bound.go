@@ -11,6 +11,7 @@ import (
 	"spokeshave.dev/controller/core/solver/constraint"
 	"spokeshave.dev/controller/core/solver/effort"
 	"spokeshave.dev/controller/core/solver/packing"
+	"spokeshave.dev/controller/core/solver/problem"
 	"spokeshave.dev/controller/core/solver/vec"
 )
 
@@ -32,22 +33,22 @@ func LowerBound(in Input, plan *model.Plan) float64 {
 	in = withPreferences(&in, make([][]preference, len(in.Snapshot.Specs)))
 	in.budget = effort.New(len(in.Pods))
 	in.Offerings = nil // the bound changes the costs of offerings, which must not be shared
-	p := newProblem(in.problem(in.Snapshot.Specs))
+	p := problem.New(in.problem(in.Snapshot.Specs))
 	b := bounder{p: p, options: in.options(), origin: map[string]int{}}
 	b.relax()
 	b.splitSpreads()
-	p.selectPackedRules()
-	for i := range p.topology.All { // where every node has pods, a spread does not limit one node
-		c := &p.topology.All[i]
+	p.SelectPackedRules()
+	for i := range p.Topology.All { // where every node has pods, a spread does not limit one node
+		c := &p.Topology.All[i]
 		c.Packed = c.Packed && !c.ForSpread
 	}
-	p.numberConflicts()
+	p.NumberConflicts()
 	return b.bound()
 }
 
 // bounder computes a lower bound.
 type bounder struct {
-	p       *problem
+	p       *problem.Problem
 	options attemptOptions
 	space   *domainSpace
 	// spreadClasses are the classes that must spread over domains. origin maps the
@@ -76,44 +77,44 @@ func (e *spreadClass) maxInDomain() int32 {
 // weights of pools when a bound could move pods to a pool of lower weight.
 func (b *bounder) relax() {
 	full := newBudget(b.p, b.options.headroom)
-	for l := range b.p.supply.Templates {
-		if full.bounded(b.p.supply.Templates[l].Pool) {
-			for l := range b.p.supply.Templates {
-				b.p.supply.Templates[l].WeightRank = 0
+	for l := range b.p.Supply.Templates {
+		if full.bounded(b.p.Supply.Templates[l].Pool) {
+			for l := range b.p.Supply.Templates {
+				b.p.Supply.Templates[l].WeightRank = 0
 			}
-			b.p.supply.WeightRanks = min(b.p.supply.WeightRanks, 1)
+			b.p.Supply.WeightRanks = min(b.p.Supply.WeightRanks, 1)
 			break
 		}
 	}
 	if !full.tiered {
 		return
 	}
-	for o := range b.p.supply.Offers {
-		f := &b.p.supply.Offers[o]
-		for _, t := range b.p.supply.Tiers(int32(o)) {
+	for o := range b.p.Supply.Offers {
+		f := &b.p.Supply.Offers[o]
+		for _, t := range b.p.Supply.Tiers(int32(o)) {
 			f.Cost = min(f.Cost, t.Cost, f.Price.USD())
 		}
 	}
-	b.p.supply.SortTemplates()
+	b.p.Supply.SortTemplates()
 }
 
 // splitSpreads splits the classes that spread over themselves alone into one class
 // per domain.
 func (b *bounder) splitSpreads() {
 	b.space = newDomainSpace(b.p, nil)
-	owners := make([]int, len(b.p.topology.All)) // the number of classes that each group counts
-	for i := range b.p.classes {
-		if terms := b.p.classes[i].terms; terms != nil {
+	owners := make([]int, len(b.p.Topology.All)) // the number of classes that each group counts
+	for i := range b.p.Classes {
+		if terms := b.p.Classes[i].Terms; terms != nil {
 			for _, c := range terms.DomainGroups {
 				owners[c]++
 			}
 		}
 	}
 	b.countOthers(owners)
-	var out []class
-	for i := range b.p.classes {
-		cl := &b.p.classes[i]
-		if r := cl.selfSpread(owners); r != nil {
+	var out []problem.Class
+	for i := range b.p.Classes {
+		cl := &b.p.Classes[i]
+		if r := selfSpread(cl, owners); r != nil {
 			if parts := b.split(cl, r); parts != nil {
 				out = append(out, parts...)
 				continue
@@ -121,20 +122,20 @@ func (b *bounder) splitSpreads() {
 		}
 		out = append(out, *cl)
 	}
-	b.p.classes = sortClasses(out)
+	b.p.Classes = problem.SortClasses(out)
 }
 
 // countOthers adds to owners the pods elsewhere that the topology groups count.
 func (b *bounder) countOthers(owners []int) {
-	mine := make([]bool, len(b.p.snap.Pods))
-	for _, i := range b.p.pods {
+	mine := make([]bool, len(b.p.Snapshot.Pods))
+	for _, i := range b.p.Pods {
 		mine[i] = true
 	}
-	for i := range b.p.snap.Pods {
+	for i := range b.p.Snapshot.Pods {
 		if mine[i] {
 			continue
 		}
-		if terms := b.p.topology.Of(b.p.snap.Pods[i].Spec); terms != nil {
+		if terms := b.p.Topology.Of(b.p.Snapshot.Pods[i].Spec); terms != nil {
 			for _, c := range terms.DomainGroups {
 				owners[c]++
 			}
@@ -144,12 +145,12 @@ func (b *bounder) countOthers(owners []int) {
 
 // selfSpread returns the rule by which the class spreads over itself alone, nil for
 // none.
-func (c *class) selfSpread(owners []int) *constraint.Rule {
-	if c.terms == nil || len(c.reasons) > 0 {
+func selfSpread(c *problem.Class, owners []int) *constraint.Rule {
+	if c.Terms == nil || len(c.Reasons) > 0 {
 		return nil
 	}
-	for i := range c.terms.DomainRules {
-		if r := &c.terms.DomainRules[i]; r.Kind == constraint.HardSpread && owners[r.Group] == 1 && c.terms.Multiplicity(r.Group) == 1 {
+	for i := range c.Terms.DomainRules {
+		if r := &c.Terms.DomainRules[i]; r.Kind == constraint.HardSpread && owners[r.Group] == 1 && c.Terms.Multiplicity(r.Group) == 1 {
 			return r
 		}
 	}
@@ -158,25 +159,25 @@ func (c *class) selfSpread(owners []int) *constraint.Rule {
 
 // split makes one class for each domain that the pods may use. It returns nil when
 // the split does not improve the bound.
-func (b *bounder) split(cl *class, r *constraint.Rule) []class {
+func (b *bounder) split(cl *problem.Class, r *constraint.Rule) []problem.Class {
 	d := &b.space.keys[b.space.keyOf(r.Group)]
 	var sets []vec.Bits
 	for _, set := range d.offers {
 		set = set.Clone()
-		if set.And(b.p.offersOf(cl)); b.p.someFits(&cl.req, set) {
+		if set.And(b.p.OffersOf(cl)); b.p.SomeFits(&cl.Requests, set) {
 			sets = append(sets, set)
 		}
 	}
-	z, n := int32(len(sets)), cl.n()
+	z, n := int32(len(sets)), cl.N()
 	if z < 2 || n < z {
 		return nil
 	}
-	parts := make([]class, z)
+	parts := make([]problem.Class, z)
 	for v, set := range sets {
 		part := *cl
 		from, to := n*int32(v)/z, n*int32(v+1)/z
-		part.pods, part.key, part.offers = cl.pods[from:to], cl.key+" @"+strconv.Itoa(v), b.p.choices.ID(set)
-		b.origin[part.key] = len(b.spreadClasses)
+		part.Pods, part.Key, part.Choice = cl.Pods[from:to], cl.Key+" @"+strconv.Itoa(v), b.p.Choices.ID(set)
+		b.origin[part.Key] = len(b.spreadClasses)
 		parts[v] = part
 	}
 	b.spreadClasses = append(b.spreadClasses, spreadClass{n: n, z: z, skew: r.Max})
@@ -185,25 +186,25 @@ func (b *bounder) split(cl *class, r *constraint.Rule) []class {
 
 // bound returns the sum of the pods' duals.
 func (b *bounder) bound() float64 {
-	left := make([]int32, len(b.p.classes))
+	left := make([]int32, len(b.p.Classes))
 	for c := range left {
-		left[c] = b.p.classes[c].n()
+		left[c] = b.p.Classes[c].N()
 	}
 	a := newAttempt(b.p, b.options, left, mode{})
-	k := &packingRound{p: b.p, n: b.p.supply.Dims.N(), cost: a.b.cost}
-	all := vec.NewBits(len(b.p.supply.Offers))
-	all.SetRange(0, int32(len(b.p.supply.Offers)))
-	if k.items = b.p.newItems(left, a.floor, all, false); k.items.merged || len(k.items.list) == 0 {
+	k := &packingRound{p: b.p, n: b.p.Supply.Dims.N(), cost: a.b.cost}
+	all := vec.NewBits(len(b.p.Supply.Offers))
+	all.SetRange(0, int32(len(b.p.Supply.Offers)))
+	if k.items = b.p.Items(left, a.floor, all, false); k.items.Merged || len(k.items.List) == 0 {
 		return 0
 	}
 	b.scaleUp(a, k)
 	sum := 0.0
 	for i, w := range packing.BoundingDuals(k.instance(a.b.byCost, 0, nil), b.itemLimits(k)) {
-		for _, part := range k.items.list[i].members {
-			if at, ok := b.origin[b.p.classes[part.class].key]; ok {
+		for _, part := range k.items.List[i].Members {
+			if at, ok := b.origin[b.p.Classes[part.Class].Key]; ok {
 				b.spreadClasses[at].duals = append(b.spreadClasses[at].duals, w)
 			} else {
-				sum += float64(w * float64(part.n))
+				sum += float64(w * float64(part.N))
 			}
 		}
 	}
@@ -216,12 +217,12 @@ func (b *bounder) bound() float64 {
 // itemLimits returns how many pods of each item the pricing may use. For pods that
 // spread over domains, a domain may have more than the part that was made for it.
 func (b *bounder) itemLimits(k *packingRound) []int32 {
-	out := make([]int32, len(k.items.list))
-	for i := range k.items.list {
-		out[i] = k.items.list[i].n
-		for _, part := range k.items.list[i].members {
-			if at, ok := b.origin[b.p.classes[part.class].key]; ok {
-				out[i] += scaleFactor * (b.spreadClasses[at].maxInDomain() - part.n)
+	out := make([]int32, len(k.items.List))
+	for i := range k.items.List {
+		out[i] = k.items.List[i].N
+		for _, part := range k.items.List[i].Members {
+			if at, ok := b.origin[b.p.Classes[part.Class].Key]; ok {
+				out[i] += scaleFactor * (b.spreadClasses[at].maxInDomain() - part.N)
 			}
 		}
 	}
@@ -237,12 +238,12 @@ const scaleFactor = 64
 // scaleFactor. Anti-affinity on a node becomes a resource of which each original
 // node has one unit.
 func (b *bounder) scaleUp(a *attempt, k *packingRound) {
-	conflicts := b.p.packedConflicts()
+	conflicts := b.p.PackedConflicts()
 	clique := packing.Cliques(k.packedItems(), &conflicts)
 	pods := map[int32]int32{}
-	for i := range k.items.list {
-		if b.p.conflicts.Exclusive(k.items.list[i].conflict) {
-			pods[clique[i]] += k.items.list[i].n
+	for i := range k.items.List {
+		if b.p.Conflicts.Exclusive(k.items.List[i].Conflict) {
+			pods[clique[i]] += k.items.List[i].N
 		}
 	}
 	large := slices.SortedFunc(maps.Keys(pods), func(x, y int32) int {
@@ -252,16 +253,16 @@ func (b *bounder) scaleUp(a *attempt, k *packingRound) {
 		return cmp.Compare(x, y)
 	})
 	large = large[:min(len(large), vec.MaxDims-k.n)]
-	for i := range k.items.list {
-		r := &k.items.list[i]
-		if at := slices.Index(large, clique[i]); at >= 0 && b.p.conflicts.Exclusive(r.conflict) {
-			r.request[k.n+at] = 1
+	for i := range k.items.List {
+		r := &k.items.List[i]
+		if at := slices.Index(large, clique[i]); at >= 0 && b.p.Conflicts.Exclusive(r.Conflict) {
+			r.Request[k.n+at] = 1
 		}
-		r.conflict = constraint.NoPorts
-		r.n *= scaleFactor
+		r.Conflict = constraint.NoPorts
+		r.N *= scaleFactor
 	}
-	for i := range b.p.supply.Shapes {
-		room := &b.p.supply.Shapes[i].Capacity
+	for i := range b.p.Supply.Shapes {
+		room := &b.p.Supply.Shapes[i].Capacity
 		for d := range room {
 			room[d] *= scaleFactor
 		}
@@ -270,14 +271,14 @@ func (b *bounder) scaleUp(a *attempt, k *packingRound) {
 		}
 	}
 	for at := range large {
-		b.p.scale[k.n+at] = 1000
+		b.p.Scale[k.n+at] = 1000
 	}
 	for o := range k.cost {
-		fixed := b.p.supply.FixedCost(b.p.supply.Offers[o].Template).USD()
+		fixed := b.p.Supply.FixedCost(b.p.Supply.Offers[o].Template).USD()
 		k.cost[o] = float64(scaleFactor*(k.cost[o]+fixed)) - fixed
 	}
 	k.n += len(large)
-	b.p.sortItems(&k.items)
+	b.p.SortItems(&k.items)
 }
 
 // lowestCost returns the lowest total dual of the pods over all allowed

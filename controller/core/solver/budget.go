@@ -2,13 +2,14 @@ package solver
 
 import (
 	"spokeshave.dev/controller/core/model"
+	"spokeshave.dev/controller/core/solver/problem"
 	"spokeshave.dev/controller/core/solver/supply"
 	"spokeshave.dev/controller/core/solver/vec"
 )
 
 // budget is what may still be launched while a plan is made.
 type budget struct {
-	p *problem
+	p *problem.Problem
 	// headroom is what is left of each headroom. scopes is by pool the indexes of
 	// those that apply to it.
 	headroom []model.Price
@@ -31,15 +32,15 @@ type budget struct {
 	tiered bool
 }
 
-func newBudget(p *problem, headroom []model.Headroom) *budget {
+func newBudget(p *problem.Problem, headroom []model.Headroom) *budget {
 	b := &budget{
 		p:        p,
-		scopes:   make([][]int32, len(p.snap.Pools)),
-		limits:   make([][]supply.Limit, len(p.snap.Pools)),
-		used:     make([]uint32, len(p.supply.Offers)),
+		scopes:   make([][]int32, len(p.Snapshot.Pools)),
+		limits:   make([][]supply.Limit, len(p.Snapshot.Pools)),
+		used:     make([]uint32, len(p.Supply.Offers)),
 		groupUse: map[int32]float64{}, members: map[int32][]int32{},
-		cost:   make([]float64, len(p.supply.Offers)),
-		byCost: make([][]int32, len(p.supply.Templates)),
+		cost:   make([]float64, len(p.Supply.Offers)),
+		byCost: make([][]int32, len(p.Supply.Templates)),
 	}
 	for i := range headroom {
 		h := &headroom[i]
@@ -50,15 +51,15 @@ func newBudget(p *problem, headroom []model.Headroom) *budget {
 			}
 		}
 	}
-	for i := range p.snap.Pools {
-		b.limits[i] = supply.LimitsOf(&p.snap.Pools[i])
+	for i := range p.Snapshot.Pools {
+		b.limits[i] = supply.LimitsOf(&p.Snapshot.Pools[i])
 	}
-	for o := range p.supply.Offers {
-		b.cost[o] = p.supply.Offers[o].Cost
+	for o := range p.Supply.Offers {
+		b.cost[o] = p.Supply.Offers[o].Cost
 		b.indexTiers(int32(o))
 	}
-	for l := range p.supply.Templates {
-		b.byCost[l] = p.supply.Templates[l].ByCost
+	for l := range p.Supply.Templates {
+		b.byCost[l] = p.Supply.Templates[l].ByCost
 	}
 	b.readReservations()
 	return b
@@ -69,13 +70,13 @@ func newBudget(p *problem, headroom []model.Headroom) *budget {
 func (b *budget) readReservations() {
 	type source struct{ catalog, typ, offering int32 }
 	known := map[source]*int{}
-	for o := range b.p.supply.Offers {
-		f := &b.p.supply.Offers[o]
-		r := b.p.supply.OfferType(int32(o)).Offerings[f.Offering].Reservation
+	for o := range b.p.Supply.Offers {
+		f := &b.p.Supply.Offers[o]
+		r := b.p.Supply.OfferType(int32(o)).Offerings[f.Offering].Reservation
 		if r == nil {
 			continue
 		}
-		key := source{b.p.snap.Pools[b.p.supply.Templates[f.Template].Pool].Catalog, f.Type, f.Offering}
+		key := source{b.p.Snapshot.Pools[b.p.Supply.Templates[f.Template].Pool].Catalog, f.Type, f.Offering}
 		if known[key] == nil {
 			known[key] = new(r.Free)
 		}
@@ -107,17 +108,17 @@ func (b *budget) reservationLeft(o int32) bool {
 
 // affords reports whether one more node of the offer would satisfy all bounds.
 func (b *budget) affords(o int32) bool {
-	f := &b.p.supply.Offers[o]
+	f := &b.p.Supply.Offers[o]
 	if !b.reservationLeft(o) {
 		return false
 	}
-	pool := b.p.supply.Templates[f.Template].Pool
+	pool := b.p.Supply.Templates[f.Template].Pool
 	for _, s := range b.scopes[pool] {
-		if f.Price+b.p.supply.FixedCost(f.Template) > b.headroom[s] {
+		if f.Price+b.p.Supply.FixedCost(f.Template) > b.headroom[s] {
 			return false
 		}
 	}
-	usage := b.p.supply.Shapes[f.Shape].Usage
+	usage := b.p.Supply.Shapes[f.Shape].Usage
 	for i, l := range b.limits[pool] {
 		if usage[i] > l.Left {
 			return false
@@ -134,8 +135,8 @@ func (b *budget) bounded(pool int32) bool {
 
 // affordable returns the set of offers that one more node may be launched as.
 func (b *budget) affordable() vec.Bits {
-	set := vec.NewBits(len(b.p.supply.Offers))
-	for o := range b.p.supply.Offers {
+	set := vec.NewBits(len(b.p.Supply.Offers))
+	for o := range b.p.Supply.Offers {
 		if b.affords(int32(o)) {
 			set.Set(int32(o))
 		}
@@ -146,15 +147,15 @@ func (b *budget) affordable() vec.Bits {
 // scarcity returns, by offer, the sum over limits and headrooms of the share of what
 // is left that a node would use.
 func (b *budget) scarcity() []float64 {
-	out := make([]float64, len(b.p.supply.Offers))
-	for o := range b.p.supply.Offers {
-		f := &b.p.supply.Offers[o]
-		pool := b.p.supply.Templates[f.Template].Pool
+	out := make([]float64, len(b.p.Supply.Offers))
+	for o := range b.p.Supply.Offers {
+		f := &b.p.Supply.Offers[o]
+		pool := b.p.Supply.Templates[f.Template].Pool
 		for _, s := range b.scopes[pool] {
-			out[o] += float64(f.Price+b.p.supply.FixedCost(f.Template)) / float64(max(1, b.headroom[s]))
+			out[o] += float64(f.Price+b.p.Supply.FixedCost(f.Template)) / float64(max(1, b.headroom[s]))
 		}
 		for i, l := range b.limits[pool] {
-			out[o] += float64(b.p.supply.Shapes[f.Shape].Usage[i]) / float64(max(1, l.Left))
+			out[o] += float64(b.p.Supply.Shapes[f.Shape].Usage[i]) / float64(max(1, l.Left))
 		}
 	}
 	return out
@@ -189,9 +190,9 @@ func (b *budget) release(pool int32, options []int32) {
 func (b *budget) worst(pool int32, options []int32) (money model.Price, need []int64) {
 	need = make([]int64, len(b.limits[pool]))
 	for _, o := range options {
-		money = max(money, b.p.supply.Offers[o].Price+b.p.supply.FixedCost(b.p.supply.Offers[o].Template))
+		money = max(money, b.p.Supply.Offers[o].Price+b.p.Supply.FixedCost(b.p.Supply.Offers[o].Template))
 		for i := range need {
-			need[i] = max(need[i], b.p.supply.Shapes[b.p.supply.Offers[o].Shape].Usage[i])
+			need[i] = max(need[i], b.p.Supply.Shapes[b.p.Supply.Offers[o].Shape].Usage[i])
 		}
 	}
 	return money, need

@@ -6,6 +6,7 @@ import (
 
 	"spokeshave.dev/controller/core/model"
 	"spokeshave.dev/controller/core/solver/constraint"
+	"spokeshave.dev/controller/core/solver/problem"
 )
 
 // bundle is a number of equal groups of pods. The pods of a group must share a node:
@@ -13,7 +14,7 @@ import (
 // group is packed as if it were one pod.
 type bundle struct {
 	// members are the pods of one group. Those that others need come first.
-	members []classCount
+	members []problem.ClassCount
 	count   int32
 }
 
@@ -21,12 +22,12 @@ type bundle struct {
 func (b bundle) with(c, n int32) bundle {
 	b.members = slices.Clone(b.members)
 	for i := range b.members {
-		if b.members[i].class == c {
-			b.members[i].n += n
+		if b.members[i].Class == c {
+			b.members[i].N += n
 			return b
 		}
 	}
-	b.members = append(b.members, classCount{c, n})
+	b.members = append(b.members, problem.ClassCount{Class: c, N: n})
 	return b
 }
 
@@ -34,7 +35,7 @@ func (b bundle) with(c, n int32) bundle {
 func (b *bundle) pods() int32 {
 	n := int32(0)
 	for _, t := range b.members {
-		n += t.n
+		n += t.N
 	}
 	return n
 }
@@ -44,8 +45,8 @@ func (b *bundle) pods() int32 {
 func (f *colocator) bundleMultiplicity(b *bundle, group int32) int32 {
 	n := int32(0)
 	for _, t := range b.members {
-		if terms := f.classes[t.class].terms; terms != nil {
-			n += t.n * terms.Multiplicity(group)
+		if terms := f.classes[t.Class].Terms; terms != nil {
+			n += t.N * terms.Multiplicity(group)
 		}
 	}
 	return n
@@ -53,43 +54,43 @@ func (f *colocator) bundleMultiplicity(b *bundle, group int32) int32 {
 
 // bundleClass makes a class of a bundle, without its pods. It returns false when no
 // node could hold a group, whatever its size.
-func (f *colocator) bundleClass(b *bundle) (class, bool) {
-	first := &f.classes[b.members[0].class]
-	spec := *first.spec
+func (f *colocator) bundleClass(b *bundle) (problem.Class, bool) {
+	first := &f.classes[b.members[0].Class]
+	spec := *first.Spec
 	spec.Requests = model.Resources{}
-	out := class{spec: &spec, priority: first.priority, ports: constraint.NoPorts, conflict: constraint.NoPorts, terms: &constraint.Terms{}, bundleSize: b.pods()}
-	offers := f.p.offersOf(first).Clone()
+	out := problem.Class{Spec: &spec, Priority: first.Priority, Ports: constraint.NoPorts, Conflict: constraint.NoPorts, Terms: &constraint.Terms{}, BundleSize: b.pods()}
+	offers := f.p.OffersOf(first).Clone()
 	var ports []model.HostPort
 	for at, t := range b.members {
-		cl := &f.classes[t.class]
-		out.req.Add(&cl.req, int64(t.n))
-		out.priority = max(out.priority, cl.priority)
-		offers.And(f.p.offersOf(cl))
-		for name, n := range cl.spec.Requests {
-			spec.Requests[name] += n * int64(t.n)
+		cl := &f.classes[t.Class]
+		out.Requests.Add(&cl.Requests, int64(t.N))
+		out.Priority = max(out.Priority, cl.Priority)
+		offers.And(f.p.OffersOf(cl))
+		for name, n := range cl.Spec.Requests {
+			spec.Requests[name] += n * int64(t.N)
 		}
 		if at > 0 {
-			out.otherSpecs = append(out.otherSpecs, cl.spec)
+			out.OtherSpecs = append(out.OtherSpecs, cl.Spec)
 		}
-		if cl.ports < 0 {
+		if cl.Ports < 0 {
 			continue
 		}
-		if t.n > 1 || f.p.ports.Conflicts(cl.ports, f.p.ports.ID(ports)) {
+		if t.N > 1 || f.p.Ports.Conflicts(cl.Ports, f.p.Ports.ID(ports)) {
 			return out, false
 		}
-		ports = append(ports, cl.spec.HostPorts...)
+		ports = append(ports, cl.Spec.HostPorts...)
 	}
 	spec.HostPorts = ports
-	keys, ok := f.mergeTerms(b, out.terms)
+	keys, ok := f.mergeTerms(b, out.Terms)
 	for _, key := range keys {
 		has := model.Requirement{Key: key, Operator: model.Exists}
-		offers.And(f.p.supply.Requirement(&has))
-		out.otherSpecs = append(out.otherSpecs, &model.PodSpec{Affinity: []model.Term{{has}}, Tolerations: []model.Toleration{{Exists: true}}})
+		offers.And(f.p.Supply.Requirement(&has))
+		out.OtherSpecs = append(out.OtherSpecs, &model.PodSpec{Affinity: []model.Term{{has}}, Tolerations: []model.Toleration{{Exists: true}}})
 	}
-	if out.ports, out.offers = f.p.ports.ID(ports), f.p.choices.ID(offers); !ok {
+	if out.Ports, out.Choice = f.p.Ports.ID(ports), f.p.Choices.ID(offers); !ok {
 		return out, false
 	}
-	out.key = f.bundleKey(b, &out)
+	out.Key = f.bundleKey(b, &out)
 	return out, true
 }
 
@@ -98,17 +99,17 @@ func (f *colocator) bundleClass(b *bundle) (class, bool) {
 // node, and keys lists these labels. ok is false when the pods exclude each other.
 func (f *colocator) mergeTerms(b *bundle, out *constraint.Terms) (keys []string, ok bool) {
 	for _, t := range b.members {
-		own := f.classes[t.class].terms
+		own := f.classes[t.Class].Terms
 		if own == nil {
 			continue
 		}
-		for range t.n {
+		for range t.N {
 			out.DomainGroups, out.HostGroups = append(out.DomainGroups, own.DomainGroups...), append(out.HostGroups, own.HostGroups...)
 		}
 		for _, r := range own.DomainRules {
-			if r.Kind != constraint.Affinity || !f.affinityMetInBundle(b, t.class, r) {
+			if r.Kind != constraint.Affinity || !f.affinityMetInBundle(b, t.Class, r) {
 				out.DomainRules = append(out.DomainRules, r)
-			} else if key := f.p.topology.All[r.Group].Key; !slices.Contains(keys, key) {
+			} else if key := f.p.Topology.All[r.Group].Key; !slices.Contains(keys, key) {
 				keys = append(keys, key)
 			}
 		}
@@ -125,8 +126,8 @@ func (f *colocator) mergeTerms(b *bundle, out *constraint.Terms) (keys []string,
 // satisfies the affinity rule r and does not have that rule itself.
 func (f *colocator) affinityMetInBundle(b *bundle, c int32, r constraint.Rule) bool {
 	for _, t := range b.members {
-		other := f.classes[t.class].terms
-		if t.class != c && other != nil && other.Multiplicity(r.Group) > 0 && !slices.Contains(other.DomainRules, r) {
+		other := f.classes[t.Class].Terms
+		if t.Class != c && other != nil && other.Multiplicity(r.Group) > 0 && !slices.Contains(other.DomainRules, r) {
 			return true
 		}
 	}
@@ -135,15 +136,15 @@ func (f *colocator) affinityMetInBundle(b *bundle, c int32, r constraint.Rule) b
 
 // bundleKey returns a class key. Like other keys it begins with requests and
 // priority.
-func (f *colocator) bundleKey(b *bundle, cl *class) string {
+func (f *colocator) bundleKey(b *bundle, cl *problem.Class) string {
 	var key []byte
-	for r := range f.p.supply.Dims.N() {
-		key = binary.BigEndian.AppendUint64(key, uint64(cl.req[r]))
+	for r := range f.p.Supply.Dims.N() {
+		key = binary.BigEndian.AppendUint64(key, uint64(cl.Requests[r]))
 	}
-	key = binary.BigEndian.AppendUint32(key, uint32(cl.priority))
+	key = binary.BigEndian.AppendUint32(key, uint32(cl.Priority))
 	for _, t := range b.members {
-		key = binary.BigEndian.AppendUint32(key, uint32(t.n))
-		key = append(append(key, f.classes[t.class].key...), '&')
+		key = binary.BigEndian.AppendUint32(key, uint32(t.N))
+		key = append(append(key, f.classes[t.Class].Key...), '&')
 	}
 	return string(key)
 }

@@ -6,6 +6,7 @@ import (
 
 	"spokeshave.dev/controller/core/model"
 	"spokeshave.dev/controller/core/solver/constraint"
+	"spokeshave.dev/controller/core/solver/problem"
 	"spokeshave.dev/controller/core/solver/vec"
 )
 
@@ -15,11 +16,11 @@ import (
 // is started with such a pod: the scheduler admits only the first one without a
 // match, and the others must share its node.
 type colocator struct {
-	p     *problem
-	hosts []host
+	p     *problem.Problem
+	hosts []problem.Host
 	// affordable are the offers that one more node may be launched as.
 	affordable vec.Bits
-	classes    []class
+	classes    []problem.Class
 	// unmet marks the classes of pods with unmet host affinity. unbundled counts
 	// their pods without a bundle.
 	unmet     []bool
@@ -29,31 +30,31 @@ type colocator struct {
 
 // colocate returns the problem's classes, with one class of the pods of each bundle.
 // affordable are the offers that one more node may be launched as.
-func colocate(p *problem, hosts []host, affordable vec.Bits, w *unmetHostAffinity) []class {
+func colocate(p *problem.Problem, hosts []problem.Host, affordable vec.Bits, w *unmetHostAffinity) []problem.Class {
 	f := colocator{p: p, hosts: hosts, affordable: affordable}
 	f.splitClasses(w)
 	for c := range f.classes {
 		cl := &f.classes[c]
-		if !f.unmet[c] && len(cl.reasons) == 0 && cl.needsOthersOnHost() == 0 && cl.terms != nil && len(cl.terms.HostGroups) > 0 {
-			f.bundles = append(f.bundles, bundle{members: []classCount{{int32(c), 1}}, count: cl.n()})
+		if !f.unmet[c] && len(cl.Reasons) == 0 && cl.NeedsOthersOnHost() == 0 && cl.Terms != nil && len(cl.Terms.HostGroups) > 0 {
+			f.bundles = append(f.bundles, bundle{members: []problem.ClassCount{{Class: int32(c), N: 1}}, count: cl.N()})
 		}
 	}
 	for f.joinRound() || f.startBundle() {
 	}
-	return sortClasses(f.bundledClasses())
+	return problem.SortClasses(f.bundledClasses())
 }
 
 // splitClasses makes separate classes of the pods with unmet host affinity, and of
 // those that were refused.
 func (f *colocator) splitClasses(w *unmetHostAffinity) {
-	var out []class
+	var out []problem.Class
 	var unmet []bool
-	for i := range f.p.classes {
-		cl := f.p.classes[i]
+	for i := range f.p.Classes {
+		cl := f.p.Classes[i]
 		var others, alone []int32
 		refused := map[*model.Reason][]int32{}
 		var order []*model.Reason
-		for _, pod := range cl.pods {
+		for _, pod := range cl.Pods {
 			switch why := w.refused[pod]; {
 			case len(why) > 0:
 				if refused[&why[0]] == nil {
@@ -66,9 +67,9 @@ func (f *colocator) splitClasses(w *unmetHostAffinity) {
 				others = append(others, pod)
 			}
 		}
-		add := func(pods []int32, note string, isUnmet bool) *class {
+		add := func(pods []int32, note string, isUnmet bool) *problem.Class {
 			next := cl
-			next.pods, next.key = pods, cl.key+note
+			next.Pods, next.Key = pods, cl.Key+note
 			out, unmet = append(out, next), append(unmet, isUnmet)
 			return &out[len(out)-1]
 		}
@@ -79,23 +80,23 @@ func (f *colocator) splitClasses(w *unmetHostAffinity) {
 			add(alone, " ~", true)
 		}
 		for _, first := range order {
-			add(refused[first], " !", false).reasons = w.refused[refused[first][0]]
+			add(refused[first], " !", false).Reasons = w.refused[refused[first][0]]
 		}
 	}
 	f.classes, f.unmet = out, unmet
 	f.unbundled = make([]int32, len(out))
 	for c := range out {
 		if unmet[c] {
-			f.unbundled[c] = out[c].n()
+			f.unbundled[c] = out[c].N()
 		}
 	}
 }
 
 // hostAffinityGroups returns the topology groups that the class requires on its own
 // node.
-func (c *class) hostAffinityGroups() []int32 {
+func hostAffinityGroups(c *problem.Class) []int32 {
 	var out []int32
-	for _, r := range c.terms.HostRules {
+	for _, r := range c.Terms.HostRules {
 		if r.Kind == constraint.Affinity {
 			out = append(out, r.Group)
 		}
@@ -119,7 +120,7 @@ func (f *colocator) joinRound() bool {
 // joinBundles adds the unbundled pods of a class to the bundles that satisfy their
 // affinity: an equal share to each first, then as many as fit.
 func (f *colocator) joinBundles(c int32) {
-	wants := f.classes[c].hostAffinityGroups()
+	wants := hostAffinityGroups(&f.classes[c])
 	var homes []int
 	total := int32(0)
 	for i := range f.bundles {
@@ -140,7 +141,7 @@ func (f *colocator) joinBundles(c int32) {
 		share = f.unbundled[c]
 	}
 	if f.unbundled[c] > 0 {
-		f.classes[c].noBundleReason = "the pods that it wants on its own node leave no room for it there, on any node or instance type that suits all of them"
+		f.classes[c].NoBundleReason = "the pods that it wants on its own node leave no room for it there, on any node or instance type that suits all of them"
 	}
 }
 
@@ -186,12 +187,12 @@ func (f *colocator) fitsSomewhere(b *bundle, offers vec.Bits) bool {
 	if !ok {
 		return false
 	}
-	set := f.p.offersOf(&cl).Clone()
+	set := f.p.OffersOf(&cl).Clone()
 	if offers != nil {
 		set.And(offers)
 	}
-	return f.p.someFits(&cl.req, set) || slices.ContainsFunc(f.hosts, func(h host) bool {
-		return vec.Fits(&cl.req, &h.free, f.p.supply.Dims.N()) && h.admits(&cl) && !f.p.ports.ConflictsWithAny(cl.ports, h.ports) && h.counts.Allows(cl.terms, 1) > 0
+	return f.p.SomeFits(&cl.Requests, set) || slices.ContainsFunc(f.hosts, func(h problem.Host) bool {
+		return vec.Fits(&cl.Requests, &h.Free, f.p.Supply.Dims.N()) && h.Admits(&cl) && !f.p.Ports.ConflictsWithAny(cl.Ports, h.Ports) && h.Counts.Allows(cl.Terms, 1) > 0
 	})
 }
 
@@ -202,7 +203,7 @@ func (f *colocator) startBundle() bool {
 		if rest == 0 || !f.mayBeFirst(int32(c)) {
 			continue
 		}
-		if b := (bundle{members: []classCount{{int32(c), 1}}, count: 1}); f.fitsSomewhere(&b, nil) {
+		if b := (bundle{members: []problem.ClassCount{{Class: int32(c), N: 1}}, count: 1}); f.fitsSomewhere(&b, nil) {
 			f.unbundled[c]--
 			f.bundles = append(f.bundles, b)
 			return true
@@ -214,18 +215,18 @@ func (f *colocator) startBundle() bool {
 // mayBeFirst reports whether the class satisfies all of its own host affinity, and
 // no other pod that satisfies it exists or is in a bundle.
 func (f *colocator) mayBeFirst(c int32) bool {
-	for _, g := range f.classes[c].hostAffinityGroups() {
-		if f.classes[c].terms.Multiplicity(g) == 0 {
+	for _, g := range hostAffinityGroups(&f.classes[c]) {
+		if f.classes[c].Terms.Multiplicity(g) == 0 {
 			return false
 		}
 		for i := range f.hosts {
-			if f.hosts[i].counts.CountOf(g) > 0 {
+			if f.hosts[i].Counts.CountOf(g) > 0 {
 				return false
 			}
 		}
 		for i := range f.classes {
 			cl := &f.classes[i]
-			if begun := !f.unmet[i] || f.unbundled[i] < cl.n(); begun && len(cl.reasons) == 0 && cl.terms != nil && cl.terms.Multiplicity(g) > 0 {
+			if begun := !f.unmet[i] || f.unbundled[i] < cl.N(); begun && len(cl.Reasons) == 0 && cl.Terms != nil && cl.Terms.Multiplicity(g) > 0 {
 				return false
 			}
 		}
@@ -235,26 +236,26 @@ func (f *colocator) mayBeFirst(c int32) bool {
 
 // bundledClasses returns the classes of the bundles that contain pods with unmet host
 // affinity, and of the pods that are in none of them.
-func (f *colocator) bundledClasses() []class {
+func (f *colocator) bundledClasses() []problem.Class {
 	next := make([]int, len(f.classes))
-	var out []class
+	var out []problem.Class
 	for i := range f.bundles {
 		b := &f.bundles[i]
-		if !slices.ContainsFunc(b.members, func(t classCount) bool { return f.unmet[t.class] }) {
+		if !slices.ContainsFunc(b.members, func(t problem.ClassCount) bool { return f.unmet[t.Class] }) {
 			continue
 		}
 		cl, _ := f.bundleClass(b)
 		for range b.count {
 			for _, t := range b.members {
-				cl.pods = append(cl.pods, f.classes[t.class].pods[next[t.class]:next[t.class]+int(t.n)]...)
-				next[t.class] += int(t.n)
+				cl.Pods = append(cl.Pods, f.classes[t.Class].Pods[next[t.Class]:next[t.Class]+int(t.N)]...)
+				next[t.Class] += int(t.N)
 			}
 		}
 		out = append(out, cl)
 	}
 	for c := range f.classes {
 		cl := f.classes[c]
-		if cl.pods = cl.pods[next[c]:]; len(cl.pods) > 0 {
+		if cl.Pods = cl.Pods[next[c]:]; len(cl.Pods) > 0 {
 			out = append(out, cl)
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"spokeshave.dev/controller/core/solver/packing"
+	"spokeshave.dev/controller/core/solver/problem"
 	"spokeshave.dev/controller/core/solver/vec"
 )
 
@@ -55,14 +56,14 @@ func mostPodsFirst(r *packing.Result) {
 // accept adds the node to the plan, to be launched as offer o or a similar one, if
 // tiers, limits and headroom allow. cost is the cost of o that the packing assumed.
 func (a *attempt) accept(n *planned, o int32, cost float64) bool {
-	n.template = a.p.supply.Offers[o].Template
+	n.template = a.p.Supply.Offers[o].Template
 	if n.options == nil {
 		a.listOptions(n, o)
 	}
 	if len(n.options) == 0 || a.b.cost[n.options[0]] > cost+1e-9 {
 		return false // a tier is used up: other offers may be cheaper now
 	}
-	if !a.b.reserve(a.p.supply.Templates[n.template].Pool, n.options) {
+	if !a.b.reserve(a.p.Supply.Templates[n.template].Pool, n.options) {
 		a.failed = !a.strictOptions
 		return false
 	}
@@ -90,7 +91,7 @@ func (a *attempt) listNearCheapest(n *planned, o int32, most int) {
 			return
 		}
 		if !n.set.Has(f) || a.strictOptions && !a.noLargerThan(f, o) || !b.affords(f) ||
-			!vec.Fits(&n.demand, p.capacity(f), p.supply.Dims.N()) {
+			!vec.Fits(&n.demand, p.Capacity(f), p.Supply.Dims.N()) {
 			continue
 		}
 		if len(n.options) == 0 {
@@ -107,10 +108,10 @@ func (a *attempt) listNearCheapest(n *planned, o int32, most int) {
 // than offer o of the same node template.
 func (a *attempt) noLargerThan(f, o int32) bool {
 	p := a.p
-	if p.supply.Offers[f].Price > p.supply.Offers[o].Price {
+	if p.Supply.Offers[f].Price > p.Supply.Offers[o].Price {
 		return false
 	}
-	x, y := p.supply.Shapes[p.supply.Offers[f].Shape].Usage, p.supply.Shapes[p.supply.Offers[o].Shape].Usage
+	x, y := p.Supply.Shapes[p.Supply.Offers[f].Shape].Usage, p.Supply.Shapes[p.Supply.Offers[o].Shape].Usage
 	for i := range x {
 		if x[i] > y[i] {
 			return false
@@ -137,11 +138,11 @@ type nodeBuilder struct {
 
 func newNodeBuilder(a *attempt, k *packingRound) *nodeBuilder {
 	d := &nodeBuilder{
-		a: a, k: k, from: make([]int, len(k.items.list)), to: make([]int, len(k.items.list)),
+		a: a, k: k, from: make([]int, len(k.items.List)), to: make([]int, len(k.items.List)),
 		built: map[nodeKey]*planned{}, intersections: map[[2]int32]int32{},
 	}
-	for i := range k.items.list {
-		d.to[i] = len(k.items.list[i].members) - 1
+	for i := range k.items.List {
+		d.to[i] = len(k.items.List[i].Members) - 1
 	}
 	return d
 }
@@ -160,7 +161,7 @@ func (d *nodeBuilder) build(f *packing.Pattern) (*planned, int32) {
 
 // draft assigns pods to the places of a node.
 func (d *nodeBuilder) draft(f *packing.Pattern) draftNode {
-	x := draftNode{planned: &planned{placed: make([]classCount, 0, len(f.Items))}, pattern: f}
+	x := draftNode{planned: &planned{placed: make([]problem.ClassCount, 0, len(f.Items))}, pattern: f}
 	d.origin = d.origin[:0]
 	for q, i := range f.Items {
 		for need := f.Counts[q]; need > 0; {
@@ -178,27 +179,27 @@ func (d *nodeBuilder) draft(f *packing.Pattern) draftNode {
 // finish returns the offer to launch a drafted node as.
 func (d *nodeBuilder) finish(x *draftNode) int32 {
 	n, bt := x.planned, x.pattern.Bin
-	if x.short > 0 && !d.k.items.merged {
+	if x.short > 0 && !d.k.items.Merged {
 		bt = d.k.result.Cheapest(x.pattern, &n.demand)
 	}
-	if d.k.items.merged {
+	if d.k.items.Merged {
 		before := len(n.placed)
 		d.dropExcess(n, d.k.result.Capacity(bt))
 		if len(n.placed) < before {
-			n.counts = d.a.p.countsOf(n.placed)
+			n.counts = d.a.p.CountsOf(n.placed)
 		}
 		bt = d.k.result.Cheapest(x.pattern, &n.demand)
 	}
 	set := int32(-1)
 	for _, t := range n.placed {
-		set = d.intersect(set, d.a.p.classes[t.class].offers)
+		set = d.intersect(set, d.a.p.Classes[t.Class].Choice)
 	}
 	offer := d.k.result.Type(bt)
 	if set < 0 { // the node has no pods
 		return offer
 	}
 	n.set = d.sets.All[set]
-	if !d.a.strictOptions && !d.a.b.bounded(d.a.p.supply.Templates[d.a.p.supply.Offers[offer].Template].Pool) {
+	if !d.a.strictOptions && !d.a.b.bounded(d.a.p.Supply.Templates[d.a.p.Supply.Offers[offer].Template].Pool) {
 		key := nodeKey{offer: offer, set: set, demand: n.demand}
 		if same := d.built[key]; same != nil {
 			n.options = same.options
@@ -212,17 +213,17 @@ func (d *nodeBuilder) finish(x *draftNode) int32 {
 // draw takes up to need pods of item i from its next member whose pods may join the
 // node. It returns how many it took, 0 when none may.
 func (d *nodeBuilder) draw(n *planned, i, need int32) int32 {
-	r := &d.k.items.list[i]
-	for r.members[d.from[i]].n == 0 {
+	r := &d.k.items.List[i]
+	for r.Members[d.from[i]].N == 0 {
 		d.from[i]++
 	}
-	far := d.k.items.merged && need%2 == 0 // every second pod comes from the far end
+	far := d.k.items.Merged && need%2 == 0 // every second pod comes from the far end
 	if far {
-		for r.members[d.to[i]].n == 0 {
+		for r.Members[d.to[i]].N == 0 {
 			d.to[i]--
 		}
 	}
-	if d.k.items.merged {
+	if d.k.items.Merged {
 		need = 1
 	}
 	at, step := d.from[i], 1
@@ -230,12 +231,12 @@ func (d *nodeBuilder) draw(n *planned, i, need int32) int32 {
 		at, step = d.to[i], -1
 	}
 	for ; at >= d.from[i] && at <= d.to[i]; at += step {
-		part := &r.members[at]
-		cl := &d.a.p.classes[part.class]
-		if got := n.counts.Allows(cl.terms, min(need, part.n)); got > 0 {
-			part.n -= got
-			d.a.left[part.class] -= got
-			n.join(cl, classCount{part.class, got})
+		part := &r.Members[at]
+		cl := &d.a.p.Classes[part.Class]
+		if got := n.counts.Allows(cl.Terms, min(need, part.N)); got > 0 {
+			part.N -= got
+			d.a.left[part.Class] -= got
+			n.join(cl, problem.ClassCount{Class: part.Class, N: got})
 			d.origin = append(d.origin, i)
 			return got
 		}
@@ -244,12 +245,12 @@ func (d *nodeBuilder) draw(n *planned, i, need int32) int32 {
 }
 
 // join adds n pods of a class to the node.
-func (n *planned) join(cl *class, t classCount) {
-	n.demand.Add(&cl.req, int64(t.n))
+func (n *planned) join(cl *problem.Class, t problem.ClassCount) {
+	n.demand.Add(&cl.Requests, int64(t.N))
 	n.placed = append(n.placed, t)
-	n.counts.Add(cl.terms, t.n)
-	if cl.ports >= 0 {
-		n.ports = append(n.ports, cl.ports)
+	n.counts.Add(cl.Terms, t.N)
+	if cl.Ports >= 0 {
+		n.ports = append(n.ports, cl.Ports)
 	}
 }
 
@@ -258,13 +259,13 @@ func (d *nodeBuilder) dropExcess(n *planned, room *vec.Vector) {
 	for !vec.Fits(&n.demand, room, d.k.n) {
 		over, most := 0, 0.0
 		for r := range d.k.n {
-			if by := float64(n.demand[r]-room[r]) * d.k.p.scale[r]; by > most {
+			if by := float64(n.demand[r]-room[r]) * d.k.p.Scale[r]; by > most {
 				over, most = r, by
 			}
 		}
 		large := 0
 		for t := range n.placed {
-			if d.a.p.classes[n.placed[t].class].req[over] > d.a.p.classes[n.placed[large].class].req[over] {
+			if d.a.p.Classes[n.placed[t].Class].Requests[over] > d.a.p.Classes[n.placed[large].Class].Requests[over] {
 				large = t
 			}
 		}
@@ -280,7 +281,7 @@ func (d *nodeBuilder) intersect(set, choice int32) int32 {
 	key := [2]int32{set, choice}
 	id, ok := d.intersections[key]
 	if !ok {
-		both := d.a.p.choices.All[choice].Clone()
+		both := d.a.p.Choices.All[choice].Clone()
 		if set >= 0 {
 			both.And(d.sets.All[set])
 		}
@@ -300,10 +301,10 @@ func (d *nodeBuilder) undo(n *planned) {
 // giveBack gives one entry of the node built last back to its item.
 func (d *nodeBuilder) giveBack(n *planned, t int) {
 	i, x := d.origin[t], n.placed[t]
-	parts := d.k.items.list[i].members
-	j := slices.IndexFunc(parts, func(p classCount) bool { return p.class == x.class })
-	parts[j].n += x.n
-	d.a.left[x.class] += x.n
+	parts := d.k.items.List[i].Members
+	j := slices.IndexFunc(parts, func(p problem.ClassCount) bool { return p.Class == x.Class })
+	parts[j].N += x.N
+	d.a.left[x.Class] += x.N
 	d.from[i], d.to[i] = min(d.from[i], j), max(d.to[i], j)
-	n.demand.Add(&d.a.p.classes[x.class].req, -int64(x.n))
+	n.demand.Add(&d.a.p.Classes[x.Class].Requests, -int64(x.N))
 }

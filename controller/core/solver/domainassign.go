@@ -6,6 +6,7 @@ import (
 
 	"spokeshave.dev/controller/core/model"
 	"spokeshave.dev/controller/core/solver/constraint"
+	"spokeshave.dev/controller/core/solver/problem"
 	"spokeshave.dev/controller/core/solver/vec"
 )
 
@@ -48,24 +49,24 @@ type usedDomain struct {
 // each goes to one domain, and their domains. Pods that a topology group counts are
 // assigned one by one, so that the counts are known. Pods that only have rules and
 // are not counted may then use every domain that satisfies their rules.
-func assignDomains(p *problem, hosts []host, by domainOrder) ([]class, *domainAssignment) {
+func assignDomains(p *problem.Problem, hosts []problem.Host, by domainOrder) ([]problem.Class, *domainAssignment) {
 	a := &domainAssignment{space: newDomainSpace(p, hosts)}
 	if len(a.space.keys) == 0 {
-		return p.classes, a
+		return p.Classes, a
 	}
 	a.counts = newDomainCounts(a.space)
-	classes, of := p.classes, make([]classDomains, len(p.classes))
+	classes, of := p.Classes, make([]classDomains, len(p.Classes))
 	for k := range a.space.keys {
 		h := domainAssigner{space: a.space, counts: a.counts, order: by, key: int32(k), domains: &a.space.keys[k], classes: classes, of: of}
 		h.load, h.free = make([]float64, len(h.domains.values)), make([]vec.Vector, len(hosts))
 		for i := range hosts {
-			h.free[i] = hosts[i].free
+			h.free[i] = hosts[i].Free
 		}
 		classes, of = h.run()
 	}
-	order := classOrder(classes)
-	a.classes = pick(of, order)
-	return pick(classes, order), a
+	order := problem.ClassOrder(classes)
+	a.classes = vec.Pick(of, order)
+	return vec.Pick(classes, order), a
 }
 
 // admits reports whether a class may use the domains of a host.
@@ -103,7 +104,7 @@ func (a *domainAssignment) excess(c, placed int32) (int32, model.Reason) {
 			}
 			return n, model.Reason{
 				Code:    r.Code(),
-				Message: "what its topology constraint on " + a.space.p.topology.All[r.Group].Key + " counts has no place itself",
+				Message: "what its topology constraint on " + a.space.p.Topology.All[r.Group].Key + " counts has no place itself",
 			}
 		}
 	}
@@ -119,7 +120,7 @@ type domainAssigner struct {
 	key     int32
 	domains *domainKey
 	// classes have the domains of the keys before in of.
-	classes []class
+	classes []problem.Class
 	of      []classDomains
 	// load is by domain the size of the pods assigned to it.
 	load    []float64
@@ -131,10 +132,10 @@ type domainAssigner struct {
 }
 
 // run returns the classes split by domain, in any order, and their domains.
-func (h *domainAssigner) run() ([]class, []classDomains) {
+func (h *domainAssigner) run() ([]problem.Class, []classDomains) {
 	for c := range h.classes {
 		cl := &h.classes[c]
-		if cl.terms == nil || len(cl.reasons) > 0 {
+		if cl.Terms == nil || len(cl.Reasons) > 0 {
 			continue
 		}
 		if x, ok := newDomainDemand(h.space, h.counts, h.key, int32(c), cl, h.of[c].restrictions); ok {
@@ -148,7 +149,7 @@ func (h *domainAssigner) run() ([]class, []classDomains) {
 			}
 			return 1
 		}
-		if o := cmp.Compare(h.classes[b.class].priority, h.classes[a.class].priority); o != 0 {
+		if o := cmp.Compare(h.classes[b.class].Priority, h.classes[a.class].Priority); o != 0 {
 			return o
 		}
 		return cmp.Compare(a.feasibleDomains(), b.feasibleDomains())

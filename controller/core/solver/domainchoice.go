@@ -69,8 +69,8 @@ func (h *domainAssigner) nextHostWithRoom(x *domainDemand, v int32) int {
 	cl := &h.classes[x.class]
 	for at := &x.nextHost[v]; int(*at) < len(h.free); *at++ {
 		host := &h.space.hosts[*at]
-		if h.space.ofHost[*at][h.key] == v && vec.Fits(&cl.req, &h.free[*at], h.space.p.supply.Dims.N()) && h.space.within(int(*at), h.of[x.class].restrictions) &&
-			host.counts.Allows(cl.terms, 1) > 0 && host.admits(cl) {
+		if h.space.ofHost[*at][h.key] == v && vec.Fits(&cl.Requests, &h.free[*at], h.space.p.Supply.Dims.N()) && h.space.within(int(*at), h.of[x.class].restrictions) &&
+			host.Counts.Allows(cl.Terms, 1) > 0 && host.Admits(cl) {
 			return int(*at)
 		}
 	}
@@ -88,7 +88,7 @@ func (h *domainAssigner) separationOverlap(x *domainDemand, v int32) int {
 		}
 	}
 	for _, g := range x.groups {
-		if !h.space.p.topology.All[g].ForSpread && h.counts.possible[g][v] > 0 {
+		if !h.space.p.Topology.All[g].ForSpread && h.counts.possible[g][v] > 0 {
 			n++
 		}
 	}
@@ -100,7 +100,7 @@ func (h *domainAssigner) separationOverlap(x *domainDemand, v int32) int {
 func (h *domainAssigner) spreadCount(x *domainDemand, v int32) int32 {
 	n := int32(0)
 	for _, g := range x.groups {
-		if h.space.p.topology.All[g].ForSpread {
+		if h.space.p.Topology.All[g].ForSpread {
 			n += h.counts.possible[g][v]
 		}
 	}
@@ -111,8 +111,8 @@ func (h *domainAssigner) assign(x *domainDemand, v int32) {
 	x.unassigned--
 	x.assigned[v]++
 	if at := h.nextHostWithRoom(x, v); at >= 0 {
-		h.free[at].Add(&h.classes[x.class].req, -1)
+		h.free[at].Add(&h.classes[x.class].Requests, -1)
 	}
-	h.load[v] += h.space.p.size(&h.classes[x.class].req)
+	h.load[v] += h.space.p.Size(&h.classes[x.class].Requests)
 	h.counts.add(x, v, 1)
 }

@@ -28,33 +28,33 @@ type domainCounts struct {
 // newDomainCounts counts the pods that stay where they are.
 func newDomainCounts(s *domainSpace) *domainCounts {
 	p := s.p
-	n := len(p.topology.All)
+	n := len(p.Topology.All)
 	l := &domainCounts{
 		certain: make([][]int32, n), possible: make([][]int32, n), limit: make([][]int32, n),
 		dependents: make([][]int32, n), eligible: make([][]bool, n), filterOffers: make([]vec.Bits, n),
 	}
-	for i := range p.topology.All {
-		if !p.topology.All[i].PerHost {
+	for i := range p.Topology.All {
+		if !p.Topology.All[i].PerHost {
 			l.openGroup(s, int32(i))
 		}
 	}
-	at := make([]int32, len(p.snap.Nodes))
+	at := make([]int32, len(p.Snapshot.Nodes))
 	for i := range at {
 		at[i] = -1
 	}
 	for i := range s.hosts {
-		at[s.hosts[i].node] = int32(i)
+		at[s.hosts[i].Node] = int32(i)
 	}
-	moving := make([]bool, len(p.snap.Pods))
-	for _, i := range p.pods {
+	moving := make([]bool, len(p.Snapshot.Pods))
+	for _, i := range p.Pods {
 		moving[i] = true
 	}
-	for i := range p.snap.Pods {
-		pod := &p.snap.Pods[i]
+	for i := range p.Snapshot.Pods {
+		pod := &p.Snapshot.Pods[i]
 		if moving[i] || pod.Node < 0 || int(pod.Node) >= len(at) || at[pod.Node] < 0 {
 			continue
 		}
-		if t := p.topology.Of(pod.Spec); t != nil {
+		if t := p.Topology.Of(pod.Spec); t != nil {
 			l.addResident(s, t, int(at[pod.Node]), pod)
 		}
 	}
@@ -63,7 +63,7 @@ func newDomainCounts(s *domainSpace) *domainCounts {
 
 // openGroup prepares the counts of one topology group.
 func (l *domainCounts) openGroup(s *domainSpace, i int32) {
-	c, k := &s.p.topology.All[i], s.keyOf(i)
+	c, k := &s.p.Topology.All[i], s.keyOf(i)
 	d := &s.keys[k]
 	n := len(d.values)
 	l.certain[i], l.possible[i], l.limit[i], l.eligible[i] = make([]int32, n), make([]int32, n), make([]int32, n), make([]bool, n)
@@ -83,7 +83,7 @@ func (l *domainCounts) openGroup(s *domainSpace, i int32) {
 		l.eligible[i][v] = !set.Empty()
 	}
 	for h := range s.hosts {
-		if v := s.ofHost[h][k]; v >= 0 && !l.eligible[i][v] && c.CountsNode(s.hosts[h].labels, s.hosts[h].taints) {
+		if v := s.ofHost[h][k]; v >= 0 && !l.eligible[i][v] && c.CountsNode(s.hosts[h].Labels, s.hosts[h].Taints) {
 			l.eligible[i][v] = true
 		}
 	}
@@ -94,13 +94,13 @@ func (l *domainCounts) openGroup(s *domainSpace, i int32) {
 func (l *domainCounts) addResident(s *domainSpace, t *constraint.Terms, host int, pod *model.Pod) {
 	h := &s.hosts[host]
 	for _, c := range t.DomainGroups {
-		g := &s.p.topology.All[c]
+		g := &s.p.Topology.All[c]
 		if pod.Ending && g.ForSpread {
 			continue
 		}
-		if v := s.ofHost[host][s.keyOf(c)]; v >= 0 && g.CountsNode(h.labels, h.taints) {
+		if v := s.ofHost[host][s.keyOf(c)]; v >= 0 && g.CountsNode(h.Labels, h.Taints) {
 			l.possible[c][v]++
-			if s.p.snap.Nodes[h.node].State != model.Deleting { // a node being deleted, and its pods, will soon be gone
+			if s.p.Snapshot.Nodes[h.Node].State != model.Deleting { // a node being deleted, and its pods, will soon be gone
 				l.certain[c][v]++
 			}
 		}

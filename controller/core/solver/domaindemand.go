@@ -7,6 +7,7 @@ import (
 
 	"spokeshave.dev/controller/core/model"
 	"spokeshave.dev/controller/core/solver/constraint"
+	"spokeshave.dev/controller/core/solver/problem"
 )
 
 // domainDemand is a class whose pods are to be assigned to domains of one key.
@@ -32,18 +33,18 @@ type domainDemand struct {
 // newDomainDemand returns the demand of class c, which already has the restrictions.
 // It returns false when no rule of the class is on the key, and no group of the key
 // counts its pods.
-func newDomainDemand(s *domainSpace, counts *domainCounts, key, c int32, cl *class, already []domainRestriction) (domainDemand, bool) {
+func newDomainDemand(s *domainSpace, counts *domainCounts, key, c int32, cl *problem.Class, already []domainRestriction) (domainDemand, bool) {
 	d := &s.keys[key]
-	x := domainDemand{class: c, uncounted: true, unassigned: cl.n()}
-	for _, r := range cl.terms.DomainRules {
-		if s.p.topology.All[r.Group].Key == d.key {
+	x := domainDemand{class: c, uncounted: true, unassigned: cl.N()}
+	for _, r := range cl.Terms.DomainRules {
+		if s.p.Topology.All[r.Group].Key == d.key {
 			x.rules = append(x.rules, r)
 			x.hasAffinity = x.hasAffinity || r.Kind == constraint.Affinity
 			x.uncounted = x.uncounted && r.Kind != constraint.AntiAffinity && r.Kind != constraint.Affinity
 		}
 	}
-	for _, g := range cl.terms.DomainGroups {
-		if s.p.topology.All[g].Key == d.key {
+	for _, g := range cl.Terms.DomainGroups {
+		if s.p.Topology.All[g].Key == d.key {
 			x.groups = append(x.groups, g)
 			x.certain = append(x.certain, counts.countsEverywhere(s, cl, g))
 			x.uncounted = false
@@ -53,7 +54,7 @@ func newDomainDemand(s *domainSpace, counts *domainCounts, key, c int32, cl *cla
 		return x, false
 	}
 	x.assigned, x.nextHost = make([]int32, len(d.values)), make([]int32, len(d.values))
-	x.price = s.unitPrices(key, cl.offers)
+	x.price = s.unitPrices(key, cl.Choice)
 	x.feasible = make([]bool, len(d.values))
 	for v := range x.feasible {
 		x.feasible[v] = s.fits(cl, already, key, int32(v))
@@ -63,21 +64,21 @@ func newDomainDemand(s *domainSpace, counts *domainCounts, key, c int32, cl *cla
 
 // countsEverywhere reports whether the group counts pods of the class wherever they
 // may be placed.
-func (l *domainCounts) countsEverywhere(s *domainSpace, cl *class, g int32) bool {
-	c := &s.p.topology.All[g]
+func (l *domainCounts) countsEverywhere(s *domainSpace, cl *problem.Class, g int32) bool {
+	c := &s.p.Topology.All[g]
 	if c.Filter == nil {
 		return true
 	}
-	for _, r := range cl.terms.DomainRules {
+	for _, r := range cl.Terms.DomainRules {
 		if r.Group == g {
 			return true // the group has the class's own filter
 		}
 	}
-	if !l.filterOffers[g].Contains(s.p.choices.All[cl.offers]) {
+	if !l.filterOffers[g].Contains(s.p.Choices.All[cl.Choice]) {
 		return false
 	}
 	for i := range s.hosts {
-		if s.hosts[i].admits(cl) && !c.CountsNode(s.hosts[i].labels, s.hosts[i].taints) {
+		if s.hosts[i].Admits(cl) && !c.CountsNode(s.hosts[i].Labels, s.hosts[i].Taints) {
 			return false
 		}
 	}
@@ -188,8 +189,8 @@ func (l *domainCounts) ruleText(r *constraint.Rule, v int32) string {
 // unassignedReasonOf returns why the pods of a class, which is not restricted to
 // domains, have no domain of the first key of which none suits. nil means that no
 // rule is the cause.
-func unassignedReasonOf(s *domainSpace, counts *domainCounts, c int32, cl *class) *model.Reason {
-	if cl.terms == nil {
+func unassignedReasonOf(s *domainSpace, counts *domainCounts, c int32, cl *problem.Class) *model.Reason {
+	if cl.Terms == nil {
 		return nil
 	}
 	for k := range s.keys {

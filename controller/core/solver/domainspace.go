@@ -6,14 +6,15 @@ import (
 
 	"spokeshave.dev/controller/core/model"
 	"spokeshave.dev/controller/core/solver/constraint"
+	"spokeshave.dev/controller/core/solver/problem"
 	"spokeshave.dev/controller/core/solver/vec"
 )
 
 // domainSpace holds the domains of every key that topology constraints use, except
 // the hostname. It does not change once made, except for cached prices.
 type domainSpace struct {
-	p     *problem
-	hosts []host
+	p     *problem.Problem
+	hosts []problem.Host
 	keys  []domainKey
 	// ofHost is, by host and key, the index of the host's domain; -1 for none.
 	ofHost [][]int32
@@ -37,11 +38,11 @@ type domainRestriction struct {
 }
 
 // newDomainSpace finds the domains of every key that is decided before packing.
-func newDomainSpace(p *problem, hosts []host) *domainSpace {
+func newDomainSpace(p *problem.Problem, hosts []problem.Host) *domainSpace {
 	s := &domainSpace{p: p, hosts: hosts}
 	var keys []string
-	for i := range p.topology.All {
-		if c := &p.topology.All[i]; !c.PerHost {
+	for i := range p.Topology.All {
+		if c := &p.Topology.All[i]; !c.PerHost {
 			keys = append(keys, c.Key)
 		}
 	}
@@ -57,7 +58,7 @@ func newDomainSpace(p *problem, hosts []host) *domainSpace {
 		s.ofHost[i] = make([]int32, len(s.keys))
 		for k := range s.keys {
 			s.ofHost[i][k] = -1
-			if v, ok := hosts[i].labels(s.keys[k].key); ok {
+			if v, ok := hosts[i].Labels(s.keys[k].key); ok {
 				at, _ := slices.BinarySearch(s.keys[k].values, v)
 				s.ofHost[i][k] = int32(at)
 			}
@@ -75,12 +76,12 @@ func (s *domainSpace) newDomainKey(key string) domainKey {
 			d.values = append(d.values, v)
 		}
 	}
-	offers := len(s.p.supply.Offers)
+	offers := len(s.p.Supply.Offers)
 	for o := range offers {
-		note(s.p.supply.OfferLabel(int32(o), key))
+		note(s.p.Supply.OfferLabel(int32(o), key))
 	}
 	for i := range s.hosts {
-		note(s.hosts[i].labels(key))
+		note(s.hosts[i].Labels(key))
 	}
 	slices.Sort(d.values)
 	d.offers = make([]vec.Bits, len(d.values))
@@ -88,7 +89,7 @@ func (s *domainSpace) newDomainKey(key string) domainKey {
 		d.offers[i] = vec.NewBits(offers)
 	}
 	for o := range offers {
-		if v, ok := s.p.supply.OfferLabel(int32(o), key); ok {
+		if v, ok := s.p.Supply.OfferLabel(int32(o), key); ok {
 			at, _ := slices.BinarySearch(d.values, v)
 			d.offers[at].Set(int32(o))
 		}
@@ -98,7 +99,7 @@ func (s *domainSpace) newDomainKey(key string) domainKey {
 
 // keyOf returns the index of a topology group's key, -1 for the hostname.
 func (s *domainSpace) keyOf(group int32) int32 {
-	key := s.p.topology.All[group].Key
+	key := s.p.Topology.All[group].Key
 	return int32(slices.IndexFunc(s.keys, func(d domainKey) bool { return d.key == key }))
 }
 
@@ -122,16 +123,16 @@ func (s *domainSpace) within(host int, all []domainRestriction) bool {
 
 // fits reports whether an offer or a host in domain v of a key can hold a pod of the
 // class, which already has the restrictions.
-func (s *domainSpace) fits(cl *class, already []domainRestriction, key, v int32) bool {
-	set, in, n := s.p.choices.All[cl.offers], s.keys[key].offers[v], s.p.supply.Dims.N()
+func (s *domainSpace) fits(cl *problem.Class, already []domainRestriction, key, v int32) bool {
+	set, in, n := s.p.Choices.All[cl.Choice], s.keys[key].offers[v], s.p.Supply.Dims.N()
 	for o := set.Next(0); o >= 0; o = set.Next(o + 1) {
-		if in.Has(o) && vec.Fits(&cl.req, &s.p.supply.Shapes[s.p.supply.Offers[o].Shape].Capacity, n) {
+		if in.Has(o) && vec.Fits(&cl.Requests, &s.p.Supply.Shapes[s.p.Supply.Offers[o].Shape].Capacity, n) {
 			return true
 		}
 	}
 	for i := range s.hosts {
 		h := &s.hosts[i]
-		if s.ofHost[i][key] == v && vec.Fits(&cl.req, &h.free, n) && s.within(i, already) && h.admits(cl) {
+		if s.ofHost[i][key] == v && vec.Fits(&cl.Requests, &h.Free, n) && s.within(i, already) && h.Admits(cl) {
 			return true
 		}
 	}
@@ -144,12 +145,12 @@ func (s *domainSpace) unitPrices(key, choice int32) []float64 {
 	if got, ok := d.unitPrices[choice]; ok {
 		return got
 	}
-	out, set := make([]float64, len(d.values)), s.p.choices.All[choice]
+	out, set := make([]float64, len(d.values)), s.p.Choices.All[choice]
 	for i := range out {
 		out[i] = math.Inf(1)
 		for o := set.Next(0); o >= 0; o = set.Next(o + 1) {
-			f := &s.p.supply.Offers[o]
-			if size := s.p.size(&s.p.supply.Shapes[f.Shape].Capacity); size > 0 && d.offers[i].Has(o) {
+			f := &s.p.Supply.Offers[o]
+			if size := s.p.Size(&s.p.Supply.Shapes[f.Shape].Capacity); size > 0 && d.offers[i].Has(o) {
 				out[i] = min(out[i], f.Cost/size)
 			}
 		}
@@ -160,7 +161,7 @@ func (s *domainSpace) unitPrices(key, choice int32) []float64 {
 
 // countedOffers returns the set of offers whose nodes a topology group counts.
 func (s *domainSpace) countedOffers(c *constraint.Group) vec.Bits {
-	supply := s.p.supply
+	supply := s.p.Supply
 	set := vec.NewBits(len(supply.Offers))
 	set.SetRange(0, int32(len(supply.Offers)))
 	if c.HonorAffinity {

@@ -5,12 +5,13 @@ import (
 	"strings"
 
 	"spokeshave.dev/controller/core/model"
+	"spokeshave.dev/controller/core/solver/problem"
 	"spokeshave.dev/controller/core/solver/vec"
 )
 
 // splitClasses returns one class for each domain that pods go to, in place of the
 // classes assigned, and the domains of all classes.
-func (h *domainAssigner) splitClasses() ([]class, []classDomains) {
+func (h *domainAssigner) splitClasses() ([]problem.Class, []classDomains) {
 	drop := make([]bool, len(h.classes))
 	most := len(h.classes) + len(h.demands)
 	for i := range h.demands {
@@ -18,7 +19,7 @@ func (h *domainAssigner) splitClasses() ([]class, []classDomains) {
 			most += int(min(n, 1))
 		}
 	}
-	out := splitting{classes: make([]class, 0, most), of: make([]classDomains, 0, most)}
+	out := splitting{classes: make([]problem.Class, 0, most), of: make([]classDomains, 0, most)}
 	only, notes := make([]vec.Bits, len(h.domains.values)), make([]string, len(h.domains.values))
 	for v := range only {
 		only[v], notes[v] = vec.NewBits(len(h.domains.values)), " @"+h.domains.values[v]
@@ -27,7 +28,7 @@ func (h *domainAssigner) splitClasses() ([]class, []classDomains) {
 	for i := range h.demands {
 		x := &h.demands[i]
 		drop[x.class] = true
-		out.cl, out.pods = &h.classes[x.class], h.classes[x.class].pods
+		out.cl, out.pods = &h.classes[x.class], h.classes[x.class].Pods
 		switch {
 		case x.uncounted:
 			h.restrictUncounted(x, &out)
@@ -53,21 +54,21 @@ func (h *domainAssigner) splitClasses() ([]class, []classDomains) {
 
 // splitting is the list of classes that take the place of others, with their domains.
 type splitting struct {
-	classes []class
+	classes []problem.Class
 	of      []classDomains
 	// cl is the class that is being split, and pods are those of its pods that are
 	// not in a new class yet.
-	cl   *class
+	cl   *problem.Class
 	pods []int32
 }
 
 // add adds a class of the next n pods, or groups of a bundle, which are restricted to
 // the values.
 func (h *domainAssigner) add(out *splitting, x *domainDemand, n int32, values vec.Bits, note string, used []usedDomain) {
-	next, k := *out.cl, int(n*max(1, out.cl.bundleSize))
-	next.pods, out.pods = out.pods[:k], out.pods[k:]
-	next.key += note
-	next.offers = h.restrictOffers(next.offers, values)
+	next, k := *out.cl, int(n*max(1, out.cl.BundleSize))
+	next.Pods, out.pods = out.pods[:k], out.pods[k:]
+	next.Key += note
+	next.Choice = h.restrictOffers(next.Choice, values)
 	out.classes = append(out.classes, next)
 	out.of = append(out.of, classDomains{h.restrict(x, values), used})
 }
@@ -80,16 +81,16 @@ func (h *domainAssigner) restrict(x *domainDemand, values vec.Bits) []domainRest
 // addUnassigned adds the class of the pods of a demand that got no domain.
 func (h *domainAssigner) addUnassigned(out *splitting, x *domainDemand) {
 	next, of := *out.cl, h.of[x.class]
-	next.pods, out.pods = out.pods, nil
+	next.Pods, out.pods = out.pods, nil
 	if x.feasibleDomains() > 0 {
-		next.reasons = []model.Reason{h.counts.unassignedReason(h.domains, x)}
+		next.Reasons = []model.Reason{h.counts.unassignedReason(h.domains, x)}
 	} else if len(x.rules) > 0 { // without rules, the cause is not topology
 		values := vec.NewBits(len(h.domains.values))
 		values.SetRange(0, int32(len(h.domains.values)))
 		of.restrictions = h.restrict(x, values)
-		next.offers = h.restrictOffers(next.offers, values)
+		next.Choice = h.restrictOffers(next.Choice, values)
 	}
-	next.key += " @"
+	next.Key += " @"
 	out.classes, out.of = append(out.classes, next), append(out.of, of)
 }
 
@@ -121,12 +122,12 @@ func (h *domainAssigner) restrictOffers(choice int32, values vec.Bits) int32 {
 			return id
 		}
 	}
-	in := vec.NewBits(len(h.space.p.supply.Offers))
+	in := vec.NewBits(len(h.space.p.Supply.Offers))
 	for v := values.Next(0); v >= 0; v = values.Next(v + 1) {
 		in.Or(h.domains.offers[v])
 	}
-	in.And(h.space.p.choices.All[choice])
-	id := h.space.p.choices.ID(in)
+	in.And(h.space.p.Choices.All[choice])
+	id := h.space.p.Choices.ID(in)
 	if len(values) == 1 {
 		if h.restricted == nil {
 			h.restricted = map[offerRestriction]int32{}

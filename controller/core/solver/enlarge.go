@@ -3,6 +3,7 @@ package solver
 import (
 	"slices"
 
+	"spokeshave.dev/controller/core/solver/problem"
 	"spokeshave.dev/controller/core/solver/vec"
 )
 
@@ -20,9 +21,9 @@ func (a *attempt) enlarge() {
 	before := a.growTries
 	defer func() { a.options.work.Enlarge(a.growTries - before) }()
 	grown := 0
-	for from := 0; from < len(a.p.classes); {
+	for from := 0; from < len(a.p.Classes); {
 		to := from
-		for to < len(a.p.classes) && a.p.classes[to].priority == a.p.classes[from].priority {
+		for to < len(a.p.Classes) && a.p.Classes[to].Priority == a.p.Classes[from].Priority {
 			to++
 		}
 		for c := int32(to - 1); c >= int32(from); c-- {
@@ -39,26 +40,26 @@ func (a *attempt) enlarge() {
 // grow adds a pod of a class to a planned node, which is then launched as a larger
 // offer. If pods fit without that, it adds as many as fit.
 func (a *attempt) grow(n *planned, c int32) bool {
-	cl := &a.p.classes[c]
-	if len(cl.reasons) > 0 {
+	cl := &a.p.Classes[c]
+	if len(cl.Reasons) > 0 {
 		return false
 	}
 	if fit := a.addToPlanned(n, c, a.left[c]); fit > 0 {
 		a.left[c] -= fit
 		return true
 	}
-	if n.counts.Allows(cl.terms, 1) == 0 || a.p.supply.MinValuesStrict(n.template) || a.p.ports.ConflictsWithAny(cl.ports, n.ports) || a.growTries >= maxTried {
+	if n.counts.Allows(cl.Terms, 1) == 0 || a.p.Supply.MinValuesStrict(n.template) || a.p.Ports.ConflictsWithAny(cl.Ports, n.ports) || a.growTries >= maxTried {
 		return false
 	}
 	a.growTries++
 	set := n.set.Clone()
-	set.And(a.p.offersOf(cl))
+	set.And(a.p.OffersOf(cl))
 	for _, t := range n.placed {
-		set.And(a.p.offersOf(&a.p.classes[t.class]))
+		set.And(a.p.OffersOf(&a.p.Classes[t.Class]))
 	}
 	demand := n.demand
-	demand.Add(&cl.req, 1)
-	pool, before := a.p.supply.Templates[n.template].Pool, *n
+	demand.Add(&cl.Requests, 1)
+	pool, before := a.p.Supply.Templates[n.template].Pool, *n
 	a.b.release(pool, n.options)
 	if a.cheapest(n.template, set, &demand) < 0 { // checked first, since changing tiers is slow
 		a.b.reserve(pool, n.options)
@@ -67,8 +68,8 @@ func (a *attempt) grow(n *planned, c int32) bool {
 	a.b.unuse(n.options[0], n.shares)
 	if o := a.cheapest(n.template, set, &demand); o >= 0 {
 		n.set, n.placed, n.ports, n.options, n.costs = set, slices.Clone(n.placed), slices.Clone(n.ports), nil, nil
-		n.counts = a.p.countsOf(n.placed)
-		n.join(cl, classCount{c, 1})
+		n.counts = a.p.CountsOf(n.placed)
+		n.join(cl, problem.ClassCount{Class: c, N: 1})
 		if a.accept(n, o, a.b.cost[o]) {
 			a.left[c]--
 			return true
@@ -84,7 +85,7 @@ func (a *attempt) grow(n *planned, c int32) bool {
 // for the demand and may be launched; -1 for none.
 func (a *attempt) cheapest(template int32, set vec.Bits, demand *vec.Vector) int32 {
 	for _, o := range a.b.byCost[template] {
-		if set.Has(o) && vec.Fits(demand, a.p.capacity(o), a.p.supply.Dims.N()) && a.b.affords(o) {
+		if set.Has(o) && vec.Fits(demand, a.p.Capacity(o), a.p.Supply.Dims.N()) && a.b.affords(o) {
 			return o
 		}
 	}

@@ -5,6 +5,7 @@ import (
 
 	"spokeshave.dev/controller/core/model"
 	"spokeshave.dev/controller/core/solver/effort"
+	"spokeshave.dev/controller/core/solver/problem"
 	"spokeshave.dev/controller/core/solver/supply"
 	"spokeshave.dev/controller/core/solver/vec"
 	"spokeshave.dev/test/kit/instancetype"
@@ -29,17 +30,17 @@ func (x twoTypes) planned(tb testing.TB, nodes int, cpus ...int64) *attempt {
 	}
 	in := Input{Snapshot: s, Tolerance: DefaultTolerance, Costs: x.costs, Headroom: []model.Headroom{{Left: model.PriceOf(x.headroom)}}, budget: effort.New(1)}
 	in.ask(cpus...)
-	p := newProblem(in.problem(s.Specs))
+	p := problem.New(in.problem(s.Specs))
 	left := make([]int32, len(cpus))
 	for c := nodes; c < len(cpus); c++ {
 		left[c] = 1
 	}
 	a := newAttempt(p, in.options(), left, mode{strictOptions: true})
-	_, o := p.twoOffers(tb)
+	_, o := twoOffers(p, tb)
 	for c := range nodes {
 		n := &planned{set: vec.NewBits(2)}
 		n.set.SetRange(0, 2)
-		n.join(&p.classes[c], classCount{int32(c), 1})
+		n.join(&p.Classes[c], problem.ClassCount{Class: int32(c), N: 1})
 		if !a.accept(n, o, a.b.cost[o]) {
 			tb.Fatalf("node %d is not accepted", c)
 		}
@@ -55,7 +56,7 @@ func TestGrowLeavesTiers(t *testing.T) {
 	costs := []supply.Costs{{{}, {{Tiers: []supply.Tier{{Cost: 1, Shares: []supply.Share{{Group: 6, Part: 0.6}}}}}}}}
 	a := twoTypes{4, 5, 100, costs}.planned(t, 2, 1500, 1500, 9000)
 	first, second := a.nodes[0], a.nodes[1]
-	_, small := a.p.twoOffers(t)
+	_, small := twoOffers(a.p, t)
 	if len(first.shares) != 1 || len(second.shares) != 0 || a.b.cost[small] != 4 {
 		t.Fatalf("the nodes take %v and %v of the tier, and then small costs %.2f: want one, none and 4", first.shares, second.shares, a.b.cost[small])
 	}

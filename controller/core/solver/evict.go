@@ -5,12 +5,13 @@ import (
 
 	"spokeshave.dev/controller/core/model"
 	"spokeshave.dev/controller/core/solver/constraint"
+	"spokeshave.dev/controller/core/solver/problem"
 )
 
 // evictor removes pods from a plan whose constraints do not hold in it.
 type evictor struct {
 	a     *attempt
-	hosts []host
+	hosts []problem.Host
 	of    *domainAssignment
 	// placed is by class how many pods, or groups of a bundle, the plan places.
 	placed []int32
@@ -19,13 +20,13 @@ type evictor struct {
 // evictUnsatisfied removes pods from the plan whose constraints do not hold in it.
 // Such pods exist when others, which were assigned to a domain and on which they
 // depend, found no node there.
-func (a *attempt) evictUnsatisfied(hosts []host, of *domainAssignment) {
+func (a *attempt) evictUnsatisfied(hosts []problem.Host, of *domainAssignment) {
 	if of.counts == nil {
 		return
 	}
-	e := evictor{a: a, hosts: hosts, of: of, placed: make([]int32, len(a.p.classes))}
-	for c := range a.p.classes {
-		e.placed[c] = a.p.classes[c].n() - a.left[c]
+	e := evictor{a: a, hosts: hosts, of: of, placed: make([]int32, len(a.p.Classes))}
+	for c := range a.p.Classes {
+		e.placed[c] = a.p.Classes[c].N() - a.left[c]
 		of.remove(int32(c), a.left[c])
 	}
 	for again := true; again; {
@@ -41,29 +42,29 @@ func (a *attempt) evictUnsatisfied(hosts []host, of *domainAssignment) {
 // class. It reports whether it removed any.
 func (e *evictor) evictExcess() bool {
 	evicted := false
-	for c := range e.a.p.classes {
+	for c := range e.a.p.Classes {
 		n, why := e.of.excess(int32(c), e.placed[c])
 		if n == 0 {
 			continue
 		}
 		evicted = true
 		e.evict(int32(c), n)
-		e.a.p.classes[c].reasons = []model.Reason{why}
+		e.a.p.Classes[c].Reasons = []model.Reason{why}
 	}
 	return evicted
 }
 
 // evictOrphans removes the pods of a host whose affinity on that host is no longer
 // met because other pods were removed. It reports whether it removed any.
-func (e *evictor) evictOrphans(h *host) bool {
-	for _, t := range h.placed {
-		cl := &e.a.p.classes[t.class]
-		if cl.needsOthersOnHost() == 0 || e.hasAffinityTarget(h, cl) {
+func (e *evictor) evictOrphans(h *problem.Host) bool {
+	for _, t := range h.Placed {
+		cl := &e.a.p.Classes[t.Class]
+		if cl.NeedsOthersOnHost() == 0 || e.hasAffinityTarget(h, cl) {
 			continue
 		}
-		h.removePods(cl, t.class, t.n)
-		e.count(t.class, t.n)
-		cl.reasons = []model.Reason{{Code: model.PodAffinity, Message: "the pods that it wants on its own node have no place themselves"}}
+		h.RemovePods(cl, t.Class, t.N)
+		e.count(t.Class, t.N)
+		cl.Reasons = []model.Reason{{Code: model.PodAffinity, Message: "the pods that it wants on its own node have no place themselves"}}
 		return true
 	}
 	return false
@@ -78,15 +79,15 @@ func (e *evictor) count(c, n int32) {
 
 // hasAffinityTarget reports whether a host has a pod that satisfies the class's host
 // affinity and does not have the same affinity itself.
-func (e *evictor) hasAffinityTarget(h *host, cl *class) bool {
-	for _, r := range cl.terms.HostRules {
+func (e *evictor) hasAffinityTarget(h *problem.Host, cl *problem.Class) bool {
+	for _, r := range cl.Terms.HostRules {
 		if r.Kind != constraint.Affinity {
 			continue
 		}
-		n := h.counts.CountOf(r.Group)
-		for _, t := range h.placed {
-			if other := e.a.p.classes[t.class].terms; other != nil && slices.Contains(other.HostRules, r) && other.IsCountedBy(r.Group) {
-				n -= t.n
+		n := h.Counts.CountOf(r.Group)
+		for _, t := range h.Placed {
+			if other := e.a.p.Classes[t.Class].Terms; other != nil && slices.Contains(other.HostRules, r) && other.IsCountedBy(r.Group) {
+				n -= t.N
 			}
 		}
 		if n <= 0 {
@@ -100,14 +101,14 @@ func (e *evictor) hasAffinityTarget(h *host, cl *class) bool {
 // first.
 func (e *evictor) evict(c, n int32) {
 	e.count(c, n)
-	cl := &e.a.p.classes[c]
+	cl := &e.a.p.Classes[c]
 	for i := len(e.a.nodes) - 1; i >= 0 && n > 0; i-- {
 		x := e.a.nodes[i]
-		got := removePods(&x.placed, c, n)
+		got := problem.RemovePods(&x.placed, c, n)
 		n -= got
-		x.demand.Add(&cl.req, -int64(got))
+		x.demand.Add(&cl.Requests, -int64(got))
 	}
 	for i := len(e.hosts) - 1; i >= 0 && n > 0; i-- {
-		n -= e.hosts[i].removePods(cl, c, n)
+		n -= e.hosts[i].RemovePods(cl, c, n)
 	}
 }

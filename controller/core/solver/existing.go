@@ -4,30 +4,31 @@ import (
 	"cmp"
 	"slices"
 
+	"spokeshave.dev/controller/core/solver/problem"
 	"spokeshave.dev/controller/core/solver/vec"
 )
 
 // fillHosts places pods on existing nodes, in the order of priority and size. left
 // counts the pods of each class that still need a place.
-func fillHosts(p *problem, hosts []host, of *domainAssignment, left []int32) {
-	order := make([]int32, 0, len(p.classes))
-	for i := range p.classes {
-		if len(p.classes[i].reasons) == 0 {
+func fillHosts(p *problem.Problem, hosts []problem.Host, of *domainAssignment, left []int32) {
+	order := make([]int32, 0, len(p.Classes))
+	for i := range p.Classes {
+		if len(p.Classes[i].Reasons) == 0 {
 			order = append(order, int32(i))
 		}
 	}
-	sizes := make([]float64, len(p.classes))
+	sizes := make([]float64, len(p.Classes))
 	for _, i := range order {
-		sizes[i] = p.size(&p.classes[i].req)
+		sizes[i] = p.Size(&p.Classes[i].Requests)
 	}
 	slices.SortStableFunc(order, func(a, b int32) int {
-		if o := cmp.Compare(p.classes[b].priority, p.classes[a].priority); o != 0 {
+		if o := cmp.Compare(p.Classes[b].Priority, p.Classes[a].Priority); o != 0 {
 			return o
 		}
 		return cmp.Compare(sizes[b], sizes[a])
 	})
 	slices.SortStableFunc(order, func(a, b int32) int {
-		return cmp.Compare(p.classes[a].needsOthersOnHost(), p.classes[b].needsOthersOnHost())
+		return cmp.Compare(p.Classes[a].NeedsOthersOnHost(), p.Classes[b].NeedsOthersOnHost())
 	})
 	groups := newHostBlocks(hosts)
 	for _, c := range order {
@@ -35,7 +36,7 @@ func fillHosts(p *problem, hosts []host, of *domainAssignment, left []int32) {
 			if left[c] == 0 {
 				break
 			}
-			if vec.Fits(&p.classes[c].req, &groups[g].maxFree, p.supply.Dims.N()) {
+			if vec.Fits(&p.Classes[c].Requests, &groups[g].maxFree, p.Supply.Dims.N()) {
 				left[c] -= fillHostBlock(p, &groups[g], of, c, left[c])
 			}
 		}
@@ -49,11 +50,11 @@ const hostBlockSize = 32
 // from is the index of the first one.
 type hostBlock struct {
 	from    int
-	hosts   []host
+	hosts   []problem.Host
 	maxFree vec.Vector
 }
 
-func newHostBlocks(hosts []host) []hostBlock {
+func newHostBlocks(hosts []problem.Host) []hostBlock {
 	var out []hostBlock
 	for part := range slices.Chunk(hosts, hostBlockSize) {
 		g := hostBlock{from: len(out) * hostBlockSize, hosts: part}
@@ -66,20 +67,20 @@ func newHostBlocks(hosts []host) []hostBlock {
 func (g *hostBlock) measure() {
 	g.maxFree = vec.Vector{}
 	for h := range g.hosts {
-		g.maxFree.Raise(&g.hosts[h].free)
+		g.maxFree.Raise(&g.hosts[h].Free)
 	}
 }
 
 // fillHostBlock places up to n pods of a class on the hosts of a block and returns
 // how many.
-func fillHostBlock(p *problem, g *hostBlock, of *domainAssignment, c, n int32) int32 {
+func fillHostBlock(p *problem.Problem, g *hostBlock, of *domainAssignment, c, n int32) int32 {
 	took := int32(0)
 	for h := range g.hosts {
 		if took == n {
 			break
 		}
 		if of.admits(c, g.from+h) {
-			took += g.hosts[h].place(p, c, n-took, p.classes[c].terms)
+			took += g.hosts[h].Place(p, c, n-took, p.Classes[c].Terms)
 		}
 	}
 	g.measure()

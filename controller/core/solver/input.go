@@ -3,6 +3,7 @@ package solver
 import (
 	"spokeshave.dev/controller/core/model"
 	"spokeshave.dev/controller/core/solver/effort"
+	"spokeshave.dev/controller/core/solver/problem"
 	"spokeshave.dev/controller/core/solver/supply"
 )
 
@@ -69,10 +70,10 @@ type Input struct {
 
 // problem returns what a problem with the given specs, which have no preferences, is
 // made of.
-func (in *Input) problem(required []model.PodSpec) *problemInput {
-	return &problemInput{
-		supply:   supply.Question{Snapshot: in.Snapshot, Costs: in.Costs, Denied: in.Denied, Blocked: in.Blocked},
-		prepared: in.Offerings, pods: in.Pods, required: required, respectPreferences: in.respectPreferences,
+func (in *Input) problem(required []model.PodSpec) *problem.Input {
+	return &problem.Input{
+		Supply:   supply.Question{Snapshot: in.Snapshot, Costs: in.Costs, Denied: in.Denied, Blocked: in.Blocked},
+		Prepared: in.Offerings, Pods: in.Pods, Required: required, RespectPreferences: in.respectPreferences,
 	}
 }
 

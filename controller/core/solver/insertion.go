@@ -7,6 +7,7 @@ import (
 	"spokeshave.dev/controller/core/model"
 	"spokeshave.dev/controller/core/solver/constraint"
 	"spokeshave.dev/controller/core/solver/effort"
+	"spokeshave.dev/controller/core/solver/problem"
 	"spokeshave.dev/controller/core/solver/vec"
 )
 
@@ -47,12 +48,12 @@ type insertionStrategy struct {
 // knows which pods share a node when it chooses the domain. That gives better plans
 // when few pods have many constraints.
 type insertion struct {
-	p             *problem
+	p             *problem.Problem
 	by            insertionStrategy
 	a             *attempt
 	space         *domainSpace
 	counts        *domainCounts
-	hosts         []host
+	hosts         []problem.Host
 	hostPositions []topologyPosition // by host
 	partitions    []offerPartition
 	nodes         []insertedNode
@@ -80,15 +81,15 @@ type activeConstraint struct {
 
 // insertPods makes a plan pod by pod. It returns nil when there are more than
 // maxPartitions kinds of place, or when bounds do not allow the nodes.
-func insertPods(p *problem, o attemptOptions, hosts []host, by insertionStrategy) *insertion {
-	p.selectPackedRules()
-	left := make([]int32, len(p.classes))
-	for i := range p.classes {
-		left[i] = int32(len(p.classes[i].pods))
+func insertPods(p *problem.Problem, o attemptOptions, hosts []problem.Host, by insertionStrategy) *insertion {
+	p.SelectPackedRules()
+	left := make([]int32, len(p.Classes))
+	for i := range p.Classes {
+		left[i] = int32(len(p.Classes[i].Pods))
 	}
 	t := &insertion{p: p, by: by, a: newAttempt(p, o, left, mode{}), space: newDomainSpace(p, hosts), hosts: hosts}
 	t.counts = newDomainCounts(t.space)
-	for i := range p.topology.All {
+	for i := range p.Topology.All {
 		t.groupKeys = append(t.groupKeys, t.space.keyOf(int32(i)))
 	}
 	if !t.newPartitions() {
@@ -96,9 +97,9 @@ func insertPods(p *problem, o attemptOptions, hosts []host, by insertionStrategy
 	}
 	t.newHostPositions()
 	t.constraints = make([][]activeConstraint, len(t.groupKeys))
-	t.closed = make([]vec.Bits, len(p.classes))
+	t.closed = make([]vec.Bits, len(p.Classes))
 	for c := range t.closed {
-		t.closed[c] = vec.NewBits(len(hosts) + len(p.pods))
+		t.closed[c] = vec.NewBits(len(hosts) + len(p.Pods))
 	}
 	t.newSelfAffinity()
 	t.findPlaceable()
@@ -130,7 +131,7 @@ func (t *insertion) run() {
 
 // hasWaiting reports whether a pod of the class waits for a place.
 func (t *insertion) hasWaiting(c int32) bool {
-	return t.a.left[c] > 0 && len(t.p.classes[c].reasons) == 0
+	return t.a.left[c] > 0 && len(t.p.Classes[c].Reasons) == 0
 }
 
 // failedBefore reports whether an earlier trial left out pods of the class.
@@ -154,22 +155,22 @@ func (t *insertion) exhausted() bool { return t.placesTried > effort.LooksOnce }
 
 // order returns the order in which classes are placed.
 func (t *insertion) order() []int32 {
-	order := make([]int32, len(t.p.classes))
+	order := make([]int32, len(t.p.Classes))
 	for c := range order {
 		order[c] = int32(c)
 	}
-	slices.SortStableFunc(order, func(a, b int32) int { return t.p.classes[b].req.Compare(&t.p.classes[a].req) })
+	slices.SortStableFunc(order, func(a, b int32) int { return t.p.Classes[b].Requests.Compare(&t.p.Classes[a].Requests) })
 	if t.by.bySize {
 		slices.SortStableFunc(order, func(a, b int32) int {
-			return cmp.Compare(t.p.size(&t.p.classes[b].req), t.p.size(&t.p.classes[a].req))
+			return cmp.Compare(t.p.Size(&t.p.Classes[b].Requests), t.p.Size(&t.p.Classes[a].Requests))
 		})
 	}
 	if t.by.unconstrainedFirst {
-		slices.SortStableFunc(order, func(a, b int32) int { return cmp.Compare(t.p.classes[a].hasRules(), t.p.classes[b].hasRules()) })
+		slices.SortStableFunc(order, func(a, b int32) int { return cmp.Compare(hasRules(&t.p.Classes[a]), hasRules(&t.p.Classes[b])) })
 	}
 	switch {
 	case t.by.affinityTargetsFirst:
-		wanted := make([]int, len(t.p.classes))
+		wanted := make([]int, len(t.p.Classes))
 		for c := range wanted {
 			wanted[c] = t.isAffinityTarget(int32(c))
 		}
@@ -184,7 +185,7 @@ func (t *insertion) order() []int32 {
 // pod that may be the first to satisfy its own host affinity waits for others,
 // unless its class failed before.
 func (t *insertion) place(c int32) bool {
-	cl := &t.p.classes[c]
+	cl := &t.p.Classes[c]
 	begins := t.failedBefore(c) && t.mayBeFirst(cl)
 	for _, w := range t.affinityTargets(cl) {
 		w.seed = begins
@@ -197,12 +198,12 @@ func (t *insertion) place(c int32) bool {
 
 // placeSeed places a pod that may be the first to satisfy its own host affinity.
 func (t *insertion) placeSeed(c int32) bool {
-	return t.placeAt(c, &affinityTarget{seed: t.mayBeFirst(&t.p.classes[c])})
+	return t.placeAt(c, &affinityTarget{seed: t.mayBeFirst(&t.p.Classes[c])})
 }
 
 // placeAt places one pod of a class within the target.
 func (t *insertion) placeAt(c int32, w *affinityTarget) bool {
-	cl, shut := &t.p.classes[c], t.closed[c]
+	cl, shut := &t.p.Classes[c], t.closed[c]
 	t.placesTried += len(t.hosts) + len(t.nodes)
 	for i := range t.hosts {
 		if shut.Has(int32(i)) || !w.includes(&t.hostPositions[i]) || !t.hostFitsDependents(&t.hosts[i], cl, w) || !t.allows(cl, &t.hostPositions[i]) || t.breaksSeed(cl, int32(i)) {
@@ -212,7 +213,7 @@ func (t *insertion) placeAt(c int32, w *affinityTarget) bool {
 			t.recordPlaced(c, &t.hostPositions[i], int32(i))
 			return true
 		}
-		if cl.needsOthersOnHost() == 0 { // otherwise a pod that satisfies its affinity may still be placed there
+		if cl.NeedsOthersOnHost() == 0 { // otherwise a pod that satisfies its affinity may still be placed there
 			shut.Set(int32(i))
 		}
 	}
@@ -238,13 +239,13 @@ func (t *insertion) placeAt(c int32, w *affinityTarget) bool {
 // recordPlaced records that a pod of the class was placed at position x.
 func (t *insertion) recordPlaced(c int32, x *topologyPosition, at int32) {
 	t.a.left[c]--
-	t.addCounts(&t.p.classes[c], x)
-	t.recordHostAffinity(&t.p.classes[c], at)
+	t.addCounts(&t.p.Classes[c], x)
+	t.recordHostAffinity(&t.p.Classes[c], at)
 }
 
 // bestOpenNode returns the node under construction for a pod of a class, and what
 // the pod adds to its cost; -1 when no node takes it.
-func (t *insertion) bestOpenNode(cl *class, shut vec.Bits, w *affinityTarget) (best int, least float64) {
+func (t *insertion) bestOpenNode(cl *problem.Class, shut vec.Bits, w *affinityTarget) (best int, least float64) {
 	best = -1
 	for i := range t.nodes {
 		n, at := &t.nodes[i], int32(len(t.hosts)+i)
@@ -253,7 +254,7 @@ func (t *insertion) bestOpenNode(cl *class, shut vec.Bits, w *affinityTarget) (b
 		}
 		o := t.offerFor(n, cl, w)
 		if o < 0 {
-			if cl.needsOthersOnHost() == 0 && w.dependents == nil {
+			if cl.NeedsOthersOnHost() == 0 && w.dependents == nil {
 				shut.Set(at)
 			}
 			continue
@@ -261,7 +262,7 @@ func (t *insertion) bestOpenNode(cl *class, shut vec.Bits, w *affinityTarget) (b
 		if !t.by.bestFit {
 			return i, 0
 		}
-		if add := t.p.supply.Offers[o].Cost - t.p.supply.Offers[n.offers[0]].Cost; best < 0 || add < least {
+		if add := t.p.Supply.Offers[o].Cost - t.p.Supply.Offers[n.offers[0]].Cost; best < 0 || add < least {
 			best, least = i, add
 		}
 	}
@@ -270,15 +271,15 @@ func (t *insertion) bestOpenNode(cl *class, shut vec.Bits, w *affinityTarget) (b
 
 // offerFor returns the cheapest offer for the pods of a node and one more of the
 // class, -1 when there is none.
-func (t *insertion) offerFor(n *insertedNode, cl *class, w *affinityTarget) int32 {
-	if n.counts.Allows(cl.terms, 1) == 0 || t.p.ports.ConflictsWithAny(cl.ports, n.ports) {
+func (t *insertion) offerFor(n *insertedNode, cl *problem.Class, w *affinityTarget) int32 {
+	if n.counts.Allows(cl.Terms, 1) == 0 || t.p.Ports.ConflictsWithAny(cl.Ports, n.ports) {
 		return -1
 	}
 	demand := n.demand
-	demand.Add(&cl.req, 1)
+	demand.Add(&cl.Requests, 1)
 	w.addDependents(&demand)
 	for _, o := range n.offers {
-		if t.p.choices.All[cl.offers].Has(o) && t.offerSuitsDependents(w, o) && vec.Fits(&demand, &t.p.supply.Shapes[t.p.supply.Offers[o].Shape].Capacity, t.p.supply.Dims.N()) {
+		if t.p.Choices.All[cl.Choice].Has(o) && t.offerSuitsDependents(w, o) && vec.Fits(&demand, &t.p.Supply.Shapes[t.p.Supply.Offers[o].Shape].Capacity, t.p.Supply.Dims.N()) {
 			return o
 		}
 	}
@@ -287,22 +288,22 @@ func (t *insertion) offerFor(n *insertedNode, cl *class, w *affinityTarget) int3
 
 // cheapestPartition returns the partition in which a new node for a pod of the class
 // is cheapest, among those of the heaviest pools that have one; -1 for none.
-func (t *insertion) cheapestPartition(cl *class, w *affinityTarget) (best int, least float64) {
+func (t *insertion) cheapestPartition(cl *problem.Class, w *affinityTarget) (best int, least float64) {
 	best = -1
-	if cl.needsOthersOnHost() > 0 && !w.seed || t.breaksSeed(cl, int32(len(t.hosts)+len(t.nodes))) {
+	if cl.NeedsOthersOnHost() > 0 && !w.seed || t.breaksSeed(cl, int32(len(t.hosts)+len(t.nodes))) {
 		return best, 0
 	}
-	level, demand := int32(0), cl.req
+	level, demand := int32(0), cl.Requests
 	w.addDependents(&demand)
 	for i := range t.partitions {
 		x := &t.partitions[i]
-		ln := &t.p.supply.Templates[x.template]
+		ln := &t.p.Supply.Templates[x.template]
 		if best >= 0 && ln.WeightRank > level || !w.includes(&x.topologyPosition) || !t.allows(cl, &x.topologyPosition) {
 			continue
 		}
 		for _, o := range x.byCost {
-			if t.p.choices.All[cl.offers].Has(o) && t.offerSuitsDependents(w, o) && vec.Fits(&demand, &t.p.supply.Shapes[t.p.supply.Offers[o].Shape].Capacity, t.p.supply.Dims.N()) {
-				cost := t.p.supply.Offers[o].Cost + t.p.supply.FixedCost(x.template).USD()
+			if t.p.Choices.All[cl.Choice].Has(o) && t.offerSuitsDependents(w, o) && vec.Fits(&demand, &t.p.Supply.Shapes[t.p.Supply.Offers[o].Shape].Capacity, t.p.Supply.Dims.N()) {
+				cost := t.p.Supply.Offers[o].Cost + t.p.Supply.FixedCost(x.template).USD()
 				if best < 0 || ln.WeightRank < level || cost < least {
 					best, level, least = i, ln.WeightRank, cost
 				}
@@ -315,11 +316,11 @@ func (t *insertion) cheapestPartition(cl *class, w *affinityTarget) (best int, l
 
 // addToNode adds a pod of a class to a node under construction.
 func (t *insertion) addToNode(at int, c int32) {
-	cl, n := &t.p.classes[c], &t.nodes[at]
-	n.join(cl, classCount{c, 1})
+	cl, n := &t.p.Classes[c], &t.nodes[at]
+	n.join(cl, problem.ClassCount{Class: c, N: 1})
 	var left []int32
 	for _, o := range n.offers {
-		if t.p.choices.All[cl.offers].Has(o) && vec.Fits(&n.demand, &t.p.supply.Shapes[t.p.supply.Offers[o].Shape].Capacity, t.p.supply.Dims.N()) {
+		if t.p.Choices.All[cl.Choice].Has(o) && vec.Fits(&n.demand, &t.p.Supply.Shapes[t.p.Supply.Offers[o].Shape].Capacity, t.p.Supply.Dims.N()) {
 			left = append(left, o)
 		}
 	}
@@ -328,8 +329,8 @@ func (t *insertion) addToNode(at int, c int32) {
 }
 
 // hasRules is 1 for pods with constraints on other pods, 0 for the rest.
-func (c *class) hasRules() int {
-	if c.terms != nil && len(c.terms.DomainRules)+len(c.terms.HostRules) > 0 {
+func hasRules(c *problem.Class) int {
+	if c.Terms != nil && len(c.Terms.DomainRules)+len(c.Terms.HostRules) > 0 {
 		return 1
 	}
 	return 0
@@ -340,7 +341,7 @@ func (c *class) hasRules() int {
 func (t *insertion) accept() bool {
 	for i := range t.nodes {
 		n := &t.nodes[i]
-		n.set = vec.NewBits(len(t.p.supply.Offers))
+		n.set = vec.NewBits(len(t.p.Supply.Offers))
 		for _, o := range n.offers {
 			n.set.Set(o)
 		}
@@ -351,18 +352,18 @@ func (t *insertion) accept() bool {
 		t.a.nodes = append(t.a.nodes, n.planned)
 	}
 	for i := range t.hosts {
-		t.hosts[i].placed = mergeCounts(t.hosts[i].placed)
+		t.hosts[i].Placed = mergeCounts(t.hosts[i].Placed)
 	}
 	return true
 }
 
 // mergeCounts joins the entries of each class.
-func mergeCounts(takes []classCount) []classCount {
-	slices.SortStableFunc(takes, func(a, b classCount) int { return cmp.Compare(a.class, b.class) })
+func mergeCounts(takes []problem.ClassCount) []problem.ClassCount {
+	slices.SortStableFunc(takes, func(a, b problem.ClassCount) int { return cmp.Compare(a.Class, b.Class) })
 	out := takes[:0]
 	for _, t := range takes {
-		if last := len(out) - 1; last >= 0 && out[last].class == t.class {
-			out[last].n += t.n
+		if last := len(out) - 1; last >= 0 && out[last].Class == t.Class {
+			out[last].N += t.N
 		} else {
 			out = append(out, t)
 		}
@@ -373,14 +374,14 @@ func mergeCounts(takes []classCount) []classCount {
 // explain sets the reasons of the classes with pods left that constraints between
 // pods excluded.
 func (t *insertion) explain() {
-	for c := range t.p.classes {
-		cl := &t.p.classes[c]
-		if t.a.left[c] == 0 || len(cl.reasons) > 0 {
+	for c := range t.p.Classes {
+		cl := &t.p.Classes[c]
+		if t.a.left[c] == 0 || len(cl.Reasons) > 0 {
 			continue
 		}
 		if r := unassignedReasonOf(t.space, t.counts, int32(c), cl); r != nil {
-			cl.reasons = []model.Reason{*r}
+			cl.Reasons = []model.Reason{*r}
 		}
 	}
-	t.p.rejectUnmetAffinity(t.a.left)
+	t.p.RejectUnmetAffinity(t.a.left)
 }

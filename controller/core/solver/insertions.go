@@ -3,6 +3,8 @@ package solver
 import (
 	"cmp"
 	"slices"
+
+	"spokeshave.dev/controller/core/solver/problem"
 )
 
 // leftOut counts the pods left out by the trials of one insertion strategy.
@@ -39,14 +41,14 @@ func (s *search) insert(st *strategy) {
 func (s *search) insertBy(st *strategy, by insertionStrategy) []int32 {
 	in := s.in
 	in.Effort = st.effort
-	p := newProblem(in.problem(s.required))
-	hosts := p.hosts()
+	p := problem.New(in.problem(s.required))
+	hosts := p.Hosts()
 	t := insertPods(p, in.options(), hosts, by)
 	if t == nil {
 		s.log.drop("there are too many kinds of places, or limits are in the way")
 		return nil
 	}
-	plan := p.write(&in, t.a, hosts)
+	plan := write(p, &in, t.a, hosts)
 	s.log.end(&plan)
 	s.consider(plan)
 	if len(plan.Nodes) == 0 {
@@ -54,7 +56,7 @@ func (s *search) insertBy(st *strategy, by insertionStrategy) []int32 {
 	}
 	s.log.begin(Trial{Strategy: st.name + ", repacked", Question: s.name, Why: "new nodes were chosen one at a time", Effort: st.effort})
 	if a := t.repack(); a != nil {
-		again := p.write(&in, a, hosts)
+		again := write(p, &in, a, hosts)
 		s.log.end(&again)
 		s.consider(again)
 	} else {

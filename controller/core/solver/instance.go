@@ -5,15 +5,16 @@ import (
 	"slices"
 
 	"spokeshave.dev/controller/core/solver/packing"
+	"spokeshave.dev/controller/core/solver/problem"
 	"spokeshave.dev/controller/core/solver/vec"
 )
 
 // packingRound is one packing of the pods that are left: its items and its result.
 type packingRound struct {
-	p *problem
+	p *problem.Problem
 	// n is the number of resources in use.
 	n     int
-	items items
+	items problem.Items
 	// meanRequests makes a merged item request the mean of its pods.
 	meanRequests bool
 	// cost is the effective cost of each offer when the round began, in USD/hour.
@@ -30,7 +31,7 @@ func (k *packingRound) instance(byCost [][]int32, podsPerNode int32, scarcity []
 	in := &packing.Instance{
 		Dims: k.n, Items: k.packedItems(), Capacities: k.capacities(podsPerNode),
 		BinTypes: k.offerBins(scarcity), ByCost: byCost,
-		Sets: k.items.sets, Conflicts: k.p.packedConflicts(), Scale: k.p.scale,
+		Sets: k.items.Sets, Conflicts: k.p.PackedConflicts(), Scale: k.p.Scale,
 	}
 	if scarcity == nil {
 		return in
@@ -48,19 +49,19 @@ func (k *packingRound) instance(byCost [][]int32, podsPerNode int32, scarcity []
 }
 
 func (k *packingRound) packedItems() []packing.Item {
-	out := make([]packing.Item, len(k.items.list))
-	for i := range k.items.list {
-		it := &k.items.list[i]
-		out[i] = packing.Item{Size: it.request, Count: it.n, Set: it.set, Group: it.conflict}
+	out := make([]packing.Item, len(k.items.List))
+	for i := range k.items.List {
+		it := &k.items.List[i]
+		out[i] = packing.Item{Size: it.Request, Count: it.N, Set: it.Set, Group: it.Conflict}
 	}
 	return out
 }
 
 // capacities returns what nodes of each shape can hold.
 func (k *packingRound) capacities(podsPerNode int32) []vec.Vector {
-	out := make([]vec.Vector, len(k.p.supply.Shapes))
-	for i := range k.p.supply.Shapes {
-		out[i] = k.p.supply.Shapes[i].Capacity
+	out := make([]vec.Vector, len(k.p.Supply.Shapes))
+	for i := range k.p.Supply.Shapes {
+		out[i] = k.p.Supply.Shapes[i].Capacity
 		if podsPerNode > 0 {
 			out[i][2] = min(out[i][2], int64(podsPerNode))
 		}
@@ -80,10 +81,10 @@ const (
 // offerBins returns the offers as bin types. Their costs include what a node costs
 // besides its instance.
 func (k *packingRound) offerBins(scarcity []float64) []packing.BinType {
-	out := make([]packing.BinType, len(k.p.supply.Offers))
+	out := make([]packing.BinType, len(k.p.Supply.Offers))
 	for o := range out {
-		f := &k.p.supply.Offers[o]
-		cost := k.cost[o] + k.p.supply.FixedCost(f.Template).USD() + float64(moneyWeight*f.Price.USD()) + leastCost
+		f := &k.p.Supply.Offers[o]
+		cost := k.cost[o] + k.p.Supply.FixedCost(f.Template).USD() + float64(moneyWeight*f.Price.USD()) + leastCost
 		if scarcity != nil {
 			cost = scarcity[o] + float64(moneyWeight*cost)
 		}

@@ -13,14 +13,14 @@ import (
 // minValues loses all options, unless Settings.RelaxMinValues is set.
 func (a *attempt) addForMinValues(n *planned, most int) {
 	p, b := a.p, a.b
-	wants := p.supply.MinValues(n.template)
-	if len(n.options) == 0 || p.supply.UnmetMinValue(wants, n.options) == nil {
+	wants := p.Supply.MinValues(n.template)
+	if len(n.options) == 0 || p.Supply.UnmetMinValue(wants, n.options) == nil {
 		return
 	}
 	kept := n.options[:1:1]
 	add := func(list []int32) {
 		for _, f := range list {
-			if len(kept) < most && !slices.Contains(kept, f) && p.supply.AddsValue(wants, kept, f) {
+			if len(kept) < most && !slices.Contains(kept, f) && p.Supply.AddsValue(wants, kept, f) {
 				kept = append(kept, f)
 			}
 		}
@@ -28,12 +28,12 @@ func (a *attempt) addForMinValues(n *planned, most int) {
 	add(n.options)
 	var others []int32
 	for _, f := range b.byCost[n.template] {
-		if n.set.Has(f) && b.affords(f) && vec.Fits(&n.demand, &p.supply.Shapes[p.supply.Offers[f].Shape].Capacity, p.supply.Dims.N()) {
+		if n.set.Has(f) && b.affords(f) && vec.Fits(&n.demand, &p.Supply.Shapes[p.Supply.Offers[f].Shape].Capacity, p.Supply.Dims.N()) {
 			others = append(others, f)
 		}
 	}
 	add(others)
-	if p.supply.UnmetMinValue(wants, kept) != nil && !p.snap.Settings.RelaxMinValues {
+	if p.Supply.UnmetMinValue(wants, kept) != nil && !p.Snapshot.Settings.RelaxMinValues {
 		n.options, n.costs = nil, nil
 		return
 	}
@@ -52,7 +52,7 @@ func (b *budget) arrange(n *planned) {
 		if o := cmp.Compare(b.cost[x], b.cost[y]); o != 0 {
 			return o
 		}
-		return b.p.supply.CompareOffers(x, y)
+		return b.p.Supply.CompareOffers(x, y)
 	})
 	n.costs = nil
 	if b.tiered {

@@ -1,6 +1,9 @@
 package solver
 
-import "spokeshave.dev/controller/core/solver/packing"
+import (
+	"spokeshave.dev/controller/core/solver/packing"
+	"spokeshave.dev/controller/core/solver/problem"
+)
 
 // mode says how an attempt handles limits, headroom and reservations.
 type mode struct {
@@ -39,7 +42,7 @@ func boundedModes() []mode {
 
 // attempts makes plans of the same pods in several modes.
 type attempts struct {
-	p       *problem
+	p       *problem.Problem
 	options attemptOptions
 	left    []int32
 	tried   []ModeTrial
@@ -48,7 +51,7 @@ type attempts struct {
 // bestAttempt returns the cheapest plan that places the most urgent pods of left. It
 // tries the unbounded mode first, and the bounded modes only if that leaves pods
 // without a place. It also returns the modes that it tried, in order.
-func bestAttempt(p *problem, o attemptOptions, left []int32) (*attempt, []ModeTrial) {
+func bestAttempt(p *problem.Problem, o attemptOptions, left []int32) (*attempt, []ModeTrial) {
 	x := attempts{p: p, options: o, left: left}
 	best, at := x.best()
 	x.tried[at].Won = true
@@ -104,7 +107,7 @@ func (x *attempts) try(m mode) *attempt {
 	a.complete = !a.failed && !a.leavesPlaceable()
 	t := ModeTrial{Name: m.name, Moves: x.options.work.Moves() - before, Cost: a.effective() + a.fixedCost().USD()}
 	for c, n := range a.left {
-		t.Unplaced += int(n * max(1, x.p.classes[c].bundleSize))
+		t.Unplaced += int(n * max(1, x.p.Classes[c].BundleSize))
 	}
 	x.tried = append(x.tried, t)
 	return a

@@ -36,7 +36,7 @@ func (t *insertion) newHostPositions() {
 		h := &t.hosts[i]
 		t.hostPositions[i] = topologyPosition{domain: t.space.domainsOf(i), counted: make([]bool, len(t.groupKeys))}
 		for g := range t.groupKeys {
-			t.hostPositions[i].counted[g] = t.p.topology.All[g].CountsNode(h.labels, h.taints)
+			t.hostPositions[i].counted[g] = t.p.Topology.All[g].CountsNode(h.Labels, h.Taints)
 		}
 	}
 }
@@ -44,10 +44,10 @@ func (t *insertion) newHostPositions() {
 // newPartitions partitions the offers of every node template by domain, and by the
 // groups that count them. It returns false when there are more than maxPartitions.
 func (t *insertion) newPartitions() bool {
-	for l := range t.p.supply.Templates {
-		set := vec.NewBits(len(t.p.supply.Offers))
-		set.SetRange(t.p.supply.Templates[l].From, t.p.supply.Templates[l].To)
-		if t.p.supply.DropTooLarge(set); !set.Empty() {
+	for l := range t.p.Supply.Templates {
+		set := vec.NewBits(len(t.p.Supply.Offers))
+		set.SetRange(t.p.Supply.Templates[l].From, t.p.Supply.Templates[l].To)
+		if t.p.Supply.DropTooLarge(set); !set.Empty() {
 			s := topologyPosition{domain: make([]int32, len(t.space.keys)), counted: make([]bool, len(t.groupKeys))}
 			t.partitions = append(t.partitions, offerPartition{topologyPosition: s, offers: set, template: int32(l)})
 		}
@@ -69,7 +69,7 @@ func (t *insertion) newPartitions() bool {
 	}
 	for i := range t.partitions {
 		x := &t.partitions[i]
-		for _, o := range t.p.supply.Templates[x.template].ByCost {
+		for _, o := range t.p.Supply.Templates[x.template].ByCost {
 			if x.offers.Has(o) {
 				x.byCost = append(x.byCost, o)
 			}
@@ -94,11 +94,11 @@ func (t *insertion) splitByGroup() {
 // splitByZone splits partitions by zone and capacity type.
 func (t *insertion) splitByZone() {
 	sets := map[[2]string]vec.Bits{}
-	for o := range t.p.supply.Offers {
-		s := &t.p.supply.Keys.Keys[t.p.supply.Offers[o].Key]
+	for o := range t.p.Supply.Offers {
+		s := &t.p.Supply.Keys.Keys[t.p.Supply.Offers[o].Key]
 		at := [2]string{s.Zone, s.CapacityType}
 		if sets[at] == nil {
-			sets[at] = vec.NewBits(len(t.p.supply.Offers))
+			sets[at] = vec.NewBits(len(t.p.Supply.Offers))
 		}
 		sets[at].Set(int32(o))
 	}

@@ -4,17 +4,18 @@ import (
 	"maps"
 
 	"spokeshave.dev/controller/core/model"
+	"spokeshave.dev/controller/core/solver/problem"
 )
 
 // write returns the attempt's plan in terms of the snapshot.
-func (p *problem) write(in *Input, a *attempt, hosts []host) outcome {
-	w := &writer{p: p, a: a, next: make([]int, len(p.classes))}
+func write(p *problem.Problem, in *Input, a *attempt, hosts []problem.Host) outcome {
+	w := &writer{p: p, a: a, next: make([]int, len(p.Classes))}
 	plan := model.Plan{Existing: w.existing(hosts), Nodes: w.nodes()}
 	x := &explainer{p: p, b: a.b, blocked: in.Blocked, headroom: in.Headroom}
 	plan.Unplaced = x.unplaced(w.next)
 
 	stats := a.stats
-	stats.Pods, stats.Classes, stats.Offers = len(p.pods), len(p.classes), len(p.supply.Offers)
+	stats.Pods, stats.Classes, stats.Offers = len(p.Pods), len(p.Classes), len(p.Supply.Offers)
 	stats.Effective, stats.Billed, stats.Fixed = a.effective(), a.billed(), a.fixedCost()
 	out := outcome{Plan: &plan, stats: &stats, explain: x.explain, problem: p, hosts: hosts}
 	for _, n := range a.nodes {
@@ -25,32 +26,32 @@ func (p *problem) write(in *Input, a *attempt, hosts []host) outcome {
 
 // writer translates an attempt into indexes of the snapshot.
 type writer struct {
-	p *problem
+	p *problem.Problem
 	a *attempt
 	// next is, by class, the index of its first pod without a place.
 	next []int
 }
 
 // pods takes the next pods of the given classes and returns their indexes.
-func (w *writer) pods(takes []classCount) []int32 {
+func (w *writer) pods(takes []problem.ClassCount) []int32 {
 	n := int32(0)
 	for _, t := range takes {
-		n += t.n * max(1, w.p.classes[t.class].bundleSize)
+		n += t.N * max(1, w.p.Classes[t.Class].BundleSize)
 	}
 	out := make([]int32, 0, n)
 	for _, t := range takes {
-		from := w.next[t.class]
-		w.next[t.class] += int(t.n * max(1, w.p.classes[t.class].bundleSize))
-		out = append(out, w.p.classes[t.class].pods[from:w.next[t.class]]...)
+		from := w.next[t.Class]
+		w.next[t.Class] += int(t.N * max(1, w.p.Classes[t.Class].BundleSize))
+		out = append(out, w.p.Classes[t.Class].Pods[from:w.next[t.Class]]...)
 	}
 	return out
 }
 
-func (w *writer) existing(hosts []host) []model.Assignment {
+func (w *writer) existing(hosts []problem.Host) []model.Assignment {
 	var out []model.Assignment
 	for i := range hosts {
-		if len(hosts[i].placed) > 0 {
-			out = append(out, model.Assignment{Node: hosts[i].node, Pods: w.pods(hosts[i].placed)})
+		if len(hosts[i].Placed) > 0 {
+			out = append(out, model.Assignment{Node: hosts[i].Node, Pods: w.pods(hosts[i].Placed)})
 		}
 	}
 	return out
@@ -64,13 +65,13 @@ func (w *writer) nodes() []model.PlannedNode {
 		if len(options[key]) != len(n.options) {
 			options[key] = w.options(n)
 		}
-		requests := w.p.supply.DaemonRequests(w.p.supply.Offers[n.options[0]].Shape)
-		for r, amount := range n.demand[:w.p.supply.Dims.N()] {
+		requests := w.p.Supply.DaemonRequests(w.p.Supply.Offers[n.options[0]].Shape)
+		for r, amount := range n.demand[:w.p.Supply.Dims.N()] {
 			if amount > 0 {
-				requests[w.p.supply.Dims.Names[r]] += amount
+				requests[w.p.Supply.Dims.Names[r]] += amount
 			}
 		}
-		ln := &w.p.supply.Templates[n.template]
+		ln := &w.p.Supply.Templates[n.template]
 		out[i] = model.PlannedNode{
 			Pool: ln.Pool, Pods: w.pods(n.placed), Labels: maps.Clone(ln.VariantLabels), Requests: requests, Options: options[key],
 		}
@@ -81,10 +82,10 @@ func (w *writer) nodes() []model.PlannedNode {
 func (w *writer) options(n *planned) []model.Option {
 	out := make([]model.Option, len(n.options))
 	for i, o := range n.options {
-		f := &w.p.supply.Offers[o]
-		s := &w.p.supply.Keys.Keys[f.Key]
+		f := &w.p.Supply.Offers[o]
+		s := &w.p.Supply.Keys.Keys[f.Key]
 		out[i] = model.Option{
-			InstanceType: w.p.supply.OfferType(o).Name, Zone: s.Zone, CapacityType: model.CapacityType(s.CapacityType),
+			InstanceType: w.p.Supply.OfferType(o).Name, Zone: s.Zone, CapacityType: model.CapacityType(s.CapacityType),
 			Price: f.Price, Effective: w.a.optionCost(n, i),
 		}
 	}

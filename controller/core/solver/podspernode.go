@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"spokeshave.dev/controller/core/solver/constraint"
+	"spokeshave.dev/controller/core/solver/problem"
 )
 
 // A node for many pods is hard to fill when many of the pods have rules for their
@@ -19,14 +20,14 @@ const (
 // podsPerNodeCap returns the most pods that a node should get, so that the pods of a
 // packing can be assigned without violating rules that packing does not consider; 0
 // for no cap. It is at least the size of the largest group of a bundle.
-func podsPerNodeCap(p *problem) int32 {
+func podsPerNodeCap(p *problem.Problem) int32 {
 	ruled, total, bundled := 0, 0, int32(0)
-	for i := range p.classes {
-		cl := &p.classes[i]
-		total += len(cl.pods)
-		bundled = max(bundled, cl.bundleSize)
-		if cl.terms != nil && slices.ContainsFunc(cl.terms.HostRules, func(r constraint.Rule) bool { return r.Kind != constraint.Affinity && !p.topology.All[r.Group].Packed }) {
-			ruled += len(cl.pods)
+	for i := range p.Classes {
+		cl := &p.Classes[i]
+		total += len(cl.Pods)
+		bundled = max(bundled, cl.BundleSize)
+		if cl.Terms != nil && slices.ContainsFunc(cl.Terms.HostRules, func(r constraint.Rule) bool { return r.Kind != constraint.Affinity && !p.Topology.All[r.Group].Packed }) {
+			ruled += len(cl.Pods)
 		}
 	}
 	if float64(ruled) < hostRuleShare*float64(total) || ruled == 0 {

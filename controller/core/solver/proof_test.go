@@ -7,6 +7,7 @@ import (
 
 	"spokeshave.dev/controller/core/model"
 	"spokeshave.dev/controller/core/solver/constraint"
+	"spokeshave.dev/controller/core/solver/problem"
 )
 
 // somewhere is a node of the finished plan, with its possible labels.
@@ -30,7 +31,7 @@ func aftermath(in *Input, plan *model.Plan) []somewhere {
 		if n.State == model.Deleting {
 			continue
 		}
-		x := somewhere{taints: constraint.PermanentTaints(n, s.Pools), labels: []func(string) (string, bool){NodeLabels(s, n)}}
+		x := somewhere{taints: constraint.PermanentTaints(n, s.Pools), labels: []func(string) (string, bool){problem.NodeLabels(s, n)}}
 		for j := range s.Pods {
 			if int(s.Pods[j].Node) == i && !moving[int32(j)] {
 				x.pods = append(x.pods, int32(j))

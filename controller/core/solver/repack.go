@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strconv"
 
+	"spokeshave.dev/controller/core/solver/problem"
 	"spokeshave.dev/controller/core/solver/vec"
 )
 
@@ -16,30 +17,30 @@ import (
 func (t *insertion) repack() *attempt {
 	var kept []*planned
 	t.nodes = slices.DeleteFunc(t.nodes, func(n insertedNode) bool {
-		keep := slices.ContainsFunc(n.placed, func(k classCount) bool { return t.p.classes[k.class].needsOthersOnHost() > 0 })
+		keep := slices.ContainsFunc(n.placed, func(k problem.ClassCount) bool { return t.p.Classes[k.Class].NeedsOthersOnHost() > 0 })
 		if keep {
 			kept = append(kept, n.planned)
 		}
 		return keep
 	})
-	s := classSplitter{t: t, left: map[string]int32{}, keptKeys: make([]string, len(t.p.classes))}
-	for c := range t.p.classes {
+	s := classSplitter{t: t, left: map[string]int32{}, keptKeys: make([]string, len(t.p.Classes))}
+	for c := range t.p.Classes {
 		s.split(c, t.regionsOf(int32(c)))
 	}
-	s.classes = sortClasses(s.classes)
+	s.classes = problem.SortClasses(s.classes)
 	numbers, left := map[string]int32{}, make([]int32, len(s.classes))
 	for c := range s.classes {
-		numbers[s.classes[c].key], left[c] = int32(c), s.left[s.classes[c].key]
+		numbers[s.classes[c].Key], left[c] = int32(c), s.left[s.classes[c].Key]
 	}
-	renumber := func(takes []classCount) {
+	renumber := func(takes []problem.ClassCount) {
 		for i := range takes {
-			takes[i].class = numbers[s.keptKeys[takes[i].class]]
+			takes[i].Class = numbers[s.keptKeys[takes[i].Class]]
 		}
 	}
 	for i := range t.hosts {
-		renumber(t.hosts[i].placed)
+		renumber(t.hosts[i].Placed)
 	}
-	t.p.classes = s.classes
+	t.p.Classes = s.classes
 	a, _ := bestAttempt(t.p, t.a.options, left)
 	if slices.ContainsFunc(a.left, func(n int32) bool { return n > 0 }) {
 		return nil
@@ -59,7 +60,7 @@ func (t *insertion) repack() *attempt {
 // classSplitter splits classes into parts.
 type classSplitter struct {
 	t       *insertion
-	classes []class
+	classes []problem.Class
 	// left are the pods to pack, by the key of their class.
 	left map[string]int32
 	// keptKeys are, by old class, the keys of the part whose pods stay where they
@@ -75,29 +76,29 @@ func (s *classSplitter) split(c int, regions []region) {
 		news += regions[i].n
 	}
 	at := int32(0)
-	if n := int32(len(s.t.p.classes[c].pods)) - s.t.a.left[c] - news; n > 0 {
-		s.keptKeys[c] = s.add(c, at, n, "on").key
+	if n := int32(len(s.t.p.Classes[c].Pods)) - s.t.a.left[c] - news; n > 0 {
+		s.keptKeys[c] = s.add(c, at, n, "on").Key
 		at += n
 	}
 	for i := range regions {
 		g := &regions[i]
 		next := s.add(c, at, g.n, strconv.Itoa(g.partition))
-		s.left[next.key] = g.n
+		s.left[next.Key] = g.n
 		at += g.n
 		if g.offers != nil {
-			g.offers.And(s.t.p.choices.All[next.offers])
-			next.offers = s.t.p.choices.ID(g.offers)
+			g.offers.And(s.t.p.Choices.All[next.Choice])
+			next.Choice = s.t.p.Choices.ID(g.offers)
 		}
 	}
 	if n := s.t.a.left[c]; n > 0 {
-		s.add(c, at, n, "out").reasons = s.t.p.classes[c].reasons
+		s.add(c, at, n, "out").Reasons = s.t.p.Classes[c].Reasons
 	}
 }
 
 // add adds a class of n pods of class c, from index at of its list.
-func (s *classSplitter) add(c int, at, n int32, note string) *class {
-	next := s.t.p.classes[c]
-	next.pods, next.key, next.reasons = next.pods[at:at+n], next.key+" @"+note, nil
+func (s *classSplitter) add(c int, at, n int32, note string) *problem.Class {
+	next := s.t.p.Classes[c]
+	next.Pods, next.Key, next.Reasons = next.Pods[at:at+n], next.Key+" @"+note, nil
 	s.classes = append(s.classes, next)
 	return &s.classes[len(s.classes)-1]
 }
@@ -114,10 +115,10 @@ type region struct {
 // position matters to any constraint.
 func (t *insertion) regionsOf(c int32) []region {
 	var out []region
-	matters := t.relevantGroups(&t.p.classes[c])
+	matters := t.relevantGroups(&t.p.Classes[c])
 	for i := range t.nodes {
 		for _, k := range t.nodes[i].placed {
-			if k.class != c {
+			if k.Class != c {
 				continue
 			}
 			x := t.nodes[i].partition
@@ -129,7 +130,7 @@ func (t *insertion) regionsOf(c int32) []region {
 				at = len(out)
 				out = append(out, region{partition: first, offers: t.equivalentOffers(matters, first)})
 			}
-			out[at].n += k.n
+			out[at].n += k.N
 		}
 	}
 	return out
@@ -138,15 +139,15 @@ func (t *insertion) regionsOf(c int32) []region {
 // relevantGroups returns the topology groups for which the positions of the class's
 // pods matter: those of its own rules, and those that count it and that constraints
 // of placed pods refer to.
-func (t *insertion) relevantGroups(cl *class) []int32 {
+func (t *insertion) relevantGroups(cl *problem.Class) []int32 {
 	var out []int32
-	if cl.terms == nil {
+	if cl.Terms == nil {
 		return nil
 	}
-	for i := range cl.terms.DomainRules {
-		out = append(out, cl.terms.DomainRules[i].Group)
+	for i := range cl.Terms.DomainRules {
+		out = append(out, cl.Terms.DomainRules[i].Group)
 	}
-	for _, g := range cl.terms.DomainGroups {
+	for _, g := range cl.Terms.DomainGroups {
 		if len(t.constraints[g]) > 0 || slices.ContainsFunc(t.counts.limit[g], func(n int32) bool { return n < math.MaxInt32 }) {
 			out = append(out, g)
 		}

@@ -6,6 +6,7 @@ import (
 
 	"spokeshave.dev/controller/core/solver/constraint"
 	"spokeshave.dev/controller/core/solver/packing"
+	"spokeshave.dev/controller/core/solver/problem"
 )
 
 // maxExchanges is how many exchanges of pods repair examines for each unplaced pod.
@@ -26,8 +27,8 @@ type draftNode struct {
 // repairable reports whether there are rules on single nodes, and no bound makes the
 // order matter in which nodes are committed.
 func (a *attempt) repairable(k *packingRound) bool {
-	return !a.strictOptions && !a.b.tiered && !k.items.merged &&
-		slices.ContainsFunc(a.p.topology.All, func(c constraint.Group) bool { return c.PerHost })
+	return !a.strictOptions && !a.b.tiered && !k.items.Merged &&
+		slices.ContainsFunc(a.p.Topology.All, func(c constraint.Group) bool { return c.PerHost })
 }
 
 // commitTogether commits packings as commit does, but assigns the pods of all nodes
@@ -103,7 +104,7 @@ type repairer struct {
 // repair fills empty places with pods that are left: directly, or by moving a pod of
 // the same item there from another node, where the remaining pod takes its place.
 func (d *nodeBuilder) repair(all []draftNode) {
-	m := repairer{d: d, all: all, nodesByItem: make([][]int32, len(d.k.items.list))}
+	m := repairer{d: d, all: all, nodesByItem: make([][]int32, len(d.k.items.List))}
 	for x := range all {
 		for _, i := range all[x].pattern.Items {
 			m.nodesByItem[i] = append(m.nodesByItem[i], int32(x))
@@ -124,7 +125,7 @@ func (x *draftNode) of(row int32) int32 {
 	n := int32(0)
 	for t, i := range x.origin {
 		if i == row {
-			n += x.placed[t].n
+			n += x.placed[t].N
 		}
 	}
 	return n
@@ -132,12 +133,12 @@ func (x *draftNode) of(row int32) int32 {
 
 // fill finds pods of item i for the empty places on node x.
 func (m *repairer) fill(x, i, places int32) {
-	parts := m.d.k.items.list[i].members
+	parts := m.d.k.items.List[i].Members
 	for j := range parts {
 		m.tries = 0
-		for places > 0 && parts[j].n > 0 && m.find(x, i, parts[j].class) {
-			parts[j].n--
-			m.d.a.left[parts[j].class]--
+		for places > 0 && parts[j].N > 0 && m.find(x, i, parts[j].Class) {
+			parts[j].N--
+			m.d.a.left[parts[j].Class]--
 			m.all[x].short--
 			places--
 		}
@@ -148,8 +149,8 @@ func (m *repairer) fill(x, i, places int32) {
 // allowed, it moves a pod of another node to x and places the pod of class c there.
 // It reports whether it succeeded.
 func (m *repairer) find(x, i, c int32) bool {
-	to, cl := &m.all[x], &m.d.a.p.classes[c]
-	if to.counts.Allows(cl.terms, 1) > 0 {
+	to, cl := &m.all[x], &m.d.a.p.Classes[c]
+	if to.counts.Allows(cl.Terms, 1) > 0 {
 		m.add(to, i, c)
 		return true
 	}
@@ -163,8 +164,8 @@ func (m *repairer) find(x, i, c int32) bool {
 		}
 		from := &m.all[y]
 		for t := range from.placed {
-			o := from.placed[t].class
-			if from.origin[t] != i || to.counts.Allows(m.d.a.p.classes[o].terms, 1) == 0 || !m.allowsSwap(from, t, cl) {
+			o := from.placed[t].Class
+			if from.origin[t] != i || to.counts.Allows(m.d.a.p.Classes[o].Terms, 1) == 0 || !m.allowsSwap(from, t, cl) {
 				continue
 			}
 			m.drop(from, t)
@@ -178,35 +179,35 @@ func (m *repairer) find(x, i, c int32) bool {
 
 // allowsSwap reports whether a pod of the class may join the node once a pod of
 // entry t has left it.
-func (m *repairer) allowsSwap(x *draftNode, t int, cl *class) bool {
+func (m *repairer) allowsSwap(x *draftNode, t int, cl *problem.Class) bool {
 	m.counts.Counts = m.counts.Counts[:0]
 	for at, other := range x.placed {
 		if at == t {
-			other.n--
+			other.N--
 		}
-		if other.n > 0 {
-			m.counts.Add(m.d.a.p.classes[other.class].terms, other.n)
+		if other.N > 0 {
+			m.counts.Add(m.d.a.p.Classes[other.Class].Terms, other.N)
 		}
 	}
-	return m.counts.Allows(cl.terms, 1) > 0
+	return m.counts.Allows(cl.Terms, 1) > 0
 }
 
 // drop removes one pod of entry t from a node.
 func (m *repairer) drop(x *draftNode, t int) {
-	cl := &m.d.a.p.classes[x.placed[t].class]
-	x.demand.Add(&cl.req, -1)
-	if x.placed[t].n--; x.placed[t].n == 0 {
+	cl := &m.d.a.p.Classes[x.placed[t].Class]
+	x.demand.Add(&cl.Requests, -1)
+	if x.placed[t].N--; x.placed[t].N == 0 {
 		x.placed = slices.Delete(x.placed, t, t+1)
 		x.origin = slices.Delete(x.origin, t, t+1)
 	}
-	x.counts = m.d.a.p.countsOf(x.placed)
-	if at := slices.Index(x.ports, cl.ports); at >= 0 {
+	x.counts = m.d.a.p.CountsOf(x.placed)
+	if at := slices.Index(x.ports, cl.Ports); at >= 0 {
 		x.ports = slices.Delete(x.ports, at, at+1)
 	}
 }
 
 // add adds one pod of class c, of item i, to a node.
 func (m *repairer) add(x *draftNode, i, c int32) {
-	x.join(&m.d.a.p.classes[c], classCount{c, 1})
+	x.join(&m.d.a.p.Classes[c], problem.ClassCount{Class: c, N: 1})
 	x.origin = append(x.origin, i)
 }

@@ -9,6 +9,7 @@ import (
 
 	"spokeshave.dev/controller/core/solver/constraint"
 	"spokeshave.dev/controller/core/solver/packing"
+	"spokeshave.dev/controller/core/solver/problem"
 )
 
 // TestMend: places that dealing left empty are filled by pods that are left,
@@ -34,20 +35,20 @@ func TestMend(t *testing.T) {
 			in := Input{Snapshot: world()}
 			pending(&in, 4, 100, 1, labelled("s"), avoid(constraint.LabelHostname, "s"))
 			pending(&in, 4, 100, 1)
-			p := newProblem(in.problem(in.Snapshot.Specs))
+			p := problem.New(in.problem(in.Snapshot.Specs))
 			byName := map[string]int32{}
-			for c := range p.classes {
-				if p.classes[c].terms == nil {
+			for c := range p.Classes {
+				if p.Classes[c].Terms == nil {
 					byName["p"] = int32(c)
 				} else {
 					byName["s"] = int32(c)
 				}
 			}
-			k := &packingRound{p: p, items: items{list: []item{{request: p.classes[0].req, members: []classCount{{byName["s"], 0}, {byName["p"], 0}}}}}}
-			a := newAttempt(p, in.options(), make([]int32, len(p.classes)), mode{})
-			for i := range k.items.list[0].members {
-				if part := &k.items.list[0].members[i]; part.class == byName[tc.left] {
-					part.n, a.left[part.class] = 1, 1
+			k := &packingRound{p: p, items: problem.Items{List: []problem.Item{{Request: p.Classes[0].Requests, Members: []problem.ClassCount{{Class: byName["s"], N: 0}, {Class: byName["p"], N: 0}}}}}}
+			a := newAttempt(p, in.options(), make([]int32, len(p.Classes)), mode{})
+			for i := range k.items.List[0].Members {
+				if part := &k.items.List[0].Members[i]; part.Class == byName[tc.left] {
+					part.N, a.left[part.Class] = 1, 1
 				}
 			}
 			var all []draftNode
@@ -58,7 +59,7 @@ func TestMend(t *testing.T) {
 					x.pattern.Counts[0], x.short = n+1, 1
 				}
 				for _, r := range text {
-					x.join(&p.classes[byName[string(r)]], classCount{byName[string(r)], 1})
+					x.join(&p.Classes[byName[string(r)]], problem.ClassCount{Class: byName[string(r)], N: 1})
 					x.origin = append(x.origin, 0)
 				}
 				all = append(all, x)
@@ -69,13 +70,13 @@ func TestMend(t *testing.T) {
 				text := ""
 				for _, k := range all[i].placed {
 					for name, c := range byName {
-						if c == k.class {
+						if c == k.Class {
 							text += name
 						}
 					}
 				}
 				got = append(got, text)
-				if want := p.countsOf(all[i].placed); fmt.Sprint(counted(&want)) != fmt.Sprint(counted(&all[i].counts)) {
+				if want := p.CountsOf(all[i].placed); fmt.Sprint(counted(&want)) != fmt.Sprint(counted(&all[i].counts)) {
 					t.Errorf("%s: node %d counts %v, its pods are %v", tc.reason, i, counted(&all[i].counts), counted(&want))
 				}
 			}

@@ -69,7 +69,7 @@ func first(*search, *strategy) string { return "the question is new" }
 
 // otherDomains applies when pods may be assigned to domains in another order.
 func otherDomains(s *search, st *strategy) string {
-	if !slices.ContainsFunc(s.best.problem.topology.All, func(g constraint.Group) bool { return !g.PerHost }) {
+	if !slices.ContainsFunc(s.best.problem.Topology.All, func(g constraint.Group) bool { return !g.PerHost }) {
 		return ""
 	}
 	return others(s, st)
@@ -90,6 +90,6 @@ func others(s *search, _ *strategy) string {
 // few reports whether there are few enough pods and nodes for the strategies of
 // others.
 func (s *search) few() bool {
-	return (len(s.best.problem.topology.All) > 0 || len(s.best.Existing) > 0) && s.in.Effort > 0 &&
+	return (len(s.best.problem.Topology.All) > 0 || len(s.best.Existing) > 0) && s.in.Effort > 0 &&
 		len(s.in.Pods) <= maxInserted && len(s.in.Snapshot.Nodes) <= maxInserted
 }

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"spokeshave.dev/controller/core/solver/constraint"
+	"spokeshave.dev/controller/core/solver/problem"
 )
 
 // selfAffinityState is the state of one topology group that host affinity refers to,
@@ -23,7 +24,7 @@ type selfAffinityState struct {
 func (t *insertion) newSelfAffinity() {
 	t.selfAffinity = make([]selfAffinityState, len(t.groupKeys))
 	for i := range t.hosts {
-		for _, y := range t.hosts[i].counts.Counts {
+		for _, y := range t.hosts[i].Counts.Counts {
 			t.selfAffinity[y.Group].count += y.Count
 		}
 	}
@@ -32,12 +33,12 @@ func (t *insertion) newSelfAffinity() {
 // mayBeFirst reports whether a pod of the class may be the first to satisfy its own
 // host affinity: every group that it requires counts the pod itself, and no other
 // pod.
-func (t *insertion) mayBeFirst(cl *class) bool {
-	if cl.needsOthersOnHost() == 0 {
+func (t *insertion) mayBeFirst(cl *problem.Class) bool {
+	if cl.NeedsOthersOnHost() == 0 {
 		return false
 	}
-	for i := range cl.terms.HostRules {
-		if r := &cl.terms.HostRules[i]; r.Kind == constraint.Affinity && (t.selfAffinity[r.Group].count > 0 || !cl.terms.IsCountedBy(r.Group)) {
+	for i := range cl.Terms.HostRules {
+		if r := &cl.Terms.HostRules[i]; r.Kind == constraint.Affinity && (t.selfAffinity[r.Group].count > 0 || !cl.Terms.IsCountedBy(r.Group)) {
 			return false
 		}
 	}
@@ -48,11 +49,11 @@ func (t *insertion) mayBeFirst(cl *class) bool {
 // of placed pods fail. That is so when all pods that a group counts have affinity to
 // it and began at another place: the scheduler might bind the new pod first, and the
 // others would then have to follow it.
-func (t *insertion) breaksSeed(cl *class, at int32) bool {
-	if cl.terms == nil {
+func (t *insertion) breaksSeed(cl *problem.Class, at int32) bool {
+	if cl.Terms == nil {
 		return false
 	}
-	for _, g := range cl.terms.HostGroups {
+	for _, g := range cl.Terms.HostGroups {
 		if c := &t.selfAffinity[g]; c.seeded && c.count == c.dependents && c.place != at {
 			return true
 		}
@@ -61,14 +62,14 @@ func (t *insertion) breaksSeed(cl *class, at int32) bool {
 }
 
 // recordHostAffinity counts a placed pod in the states of its groups.
-func (t *insertion) recordHostAffinity(cl *class, at int32) {
-	if cl.terms == nil {
+func (t *insertion) recordHostAffinity(cl *problem.Class, at int32) {
+	if cl.Terms == nil {
 		return
 	}
-	wants := cl.needsOthersOnHost() > 0 || slices.ContainsFunc(cl.terms.DomainRules, func(r constraint.Rule) bool { return r.Kind == constraint.Affinity })
-	for _, g := range cl.terms.HostGroups {
+	wants := cl.NeedsOthersOnHost() > 0 || slices.ContainsFunc(cl.Terms.DomainRules, func(r constraint.Rule) bool { return r.Kind == constraint.Affinity })
+	for _, g := range cl.Terms.HostGroups {
 		c := &t.selfAffinity[g]
-		if c.count == 0 && slices.ContainsFunc(cl.terms.HostRules, func(r constraint.Rule) bool { return r.Kind == constraint.Affinity && r.Group == g }) {
+		if c.count == 0 && slices.ContainsFunc(cl.Terms.HostRules, func(r constraint.Rule) bool { return r.Kind == constraint.Affinity && r.Group == g }) {
 			c.seeded, c.place = true, at
 		}
 		c.count++
@@ -80,12 +81,12 @@ func (t *insertion) recordHostAffinity(cl *class, at int32) {
 
 // placeOnHostAt places a pod on a host. With w.seed its host affinity need not be
 // met.
-func (t *insertion) placeOnHostAt(h *host, c int32, w *affinityTarget) bool {
-	terms := t.p.classes[c].terms
+func (t *insertion) placeOnHostAt(h *problem.Host, c int32, w *affinityTarget) bool {
+	terms := t.p.Classes[c].Terms
 	if w.seed {
 		alone := *terms
 		alone.HostRules = slices.DeleteFunc(slices.Clone(terms.HostRules), func(r constraint.Rule) bool { return r.Kind == constraint.Affinity })
 		terms = &alone
 	}
-	return h.place(t.p, c, 1, terms) > 0
+	return h.Place(t.p, c, 1, terms) > 0
 }

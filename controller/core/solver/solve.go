@@ -6,6 +6,7 @@ import (
 
 	"spokeshave.dev/controller/core/model"
 	"spokeshave.dev/controller/core/solver/effort"
+	"spokeshave.dev/controller/core/solver/problem"
 	"spokeshave.dev/controller/core/solver/supply"
 )
 
@@ -33,8 +34,8 @@ type outcome struct {
 	stats   *Stats
 	explain func()
 	// problem, hosts and options (by new node) are what the plan was written from.
-	problem *problem
-	hosts   []host
+	problem *problem.Problem
+	hosts   []problem.Host
 	options [][]int32
 	// trial is the index of the plan's trial in the log.
 	trial int
@@ -65,28 +66,28 @@ func preferable(s *model.Snapshot, a, b outcome) bool {
 // solveWith makes a plan in which the pods with unmet host affinity are bundled; w
 // is nil for a plan without bundles.
 func solveWith(in *Input, required []model.PodSpec, by domainOrder, w *unmetHostAffinity) answer {
-	p := newProblem(in.problem(required))
-	hosts := p.hosts()
+	p := problem.New(in.problem(required))
+	hosts := p.Hosts()
 	if w != nil {
-		p.classes = colocate(p, hosts, newBudget(p, in.Headroom).affordable(), w)
+		p.Classes = colocate(p, hosts, newBudget(p, in.Headroom).affordable(), w)
 	}
 	classes, of := assignDomains(p, hosts, by)
-	p.classes = classes
-	p.selectPackedRules()
-	left := make([]int32, len(p.classes))
-	for i := range p.classes {
-		left[i] = p.classes[i].n()
+	p.Classes = classes
+	p.SelectPackedRules()
+	left := make([]int32, len(p.Classes))
+	for i := range p.Classes {
+		left[i] = p.Classes[i].N()
 	}
-	in.budget.Lower(len(p.classes), len(hosts))
+	in.budget.Lower(len(p.Classes), len(hosts))
 	fillHosts(p, hosts, of, left)
-	out := answer{unmet: p.rejectUnmetAffinity(left)}
+	out := answer{unmet: p.RejectUnmetAffinity(left)}
 	a, modes := bestAttempt(p, in.options(), left)
 	out.modes = modes
 	a.evictUnsatisfied(hosts, of)
-	out.outcome = p.write(in, a, hosts)
-	for c := range p.classes {
-		if cl := &p.classes[c]; cl.bundleSize > 0 {
-			out.unplacedBundles = append(out.unplacedBundles, cl.pods[(cl.n()-a.left[c])*cl.bundleSize:]...)
+	out.outcome = write(p, in, a, hosts)
+	for c := range p.Classes {
+		if cl := &p.Classes[c]; cl.BundleSize > 0 {
+			out.unplacedBundles = append(out.unplacedBundles, cl.Pods[(cl.N()-a.left[c])*cl.BundleSize:]...)
 		}
 	}
 	return out

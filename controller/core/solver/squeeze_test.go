@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"spokeshave.dev/controller/core/model"
+	"spokeshave.dev/controller/core/solver/problem"
 	"spokeshave.dev/controller/core/solver/supply"
 	"spokeshave.dev/controller/core/solver/vec"
 	"spokeshave.dev/test/kit/instancetype"
@@ -77,13 +78,13 @@ func TestSqueezeMovesTiers(t *testing.T) {
 				Costs: []supply.Costs{{{{Tiers: []supply.Tier{tc.large}}}, {{Tiers: []supply.Tier{tc.small}}}}},
 			}
 			in.ask(1500, 7000, 1400)
-			p := newProblem(in.problem(s.Specs))
+			p := problem.New(in.problem(s.Specs))
 			a := newAttempt(p, in.options(), []int32{0, 0, 1}, mode{})
-			large, small := p.twoOffers(t)
+			large, small := twoOffers(p, t)
 			for c, o := range []int32{small, large} {
 				n := &planned{set: vec.NewBits(2)}
 				n.set.SetRange(0, 2)
-				n.join(&p.classes[c], classCount{int32(c), 1})
+				n.join(&p.Classes[c], problem.ClassCount{Class: int32(c), N: 1})
 				if !a.accept(n, o, a.b.cost[o]) {
 					t.Fatalf("node %d is not accepted", c)
 				}
@@ -107,10 +108,10 @@ func TestSqueezeMovesTiers(t *testing.T) {
 }
 
 // twoOffers finds the only two offers.
-func (p *problem) twoOffers(tb testing.TB) (large, small int32) {
+func twoOffers(p *problem.Problem, tb testing.TB) (large, small int32) {
 	tb.Helper()
-	for o := range p.supply.Offers {
-		if p.supply.OfferType(int32(o)).Name == "small" {
+	for o := range p.Supply.Offers {
+		if p.Supply.OfferType(int32(o)).Name == "small" {
 			small = int32(o)
 		} else {
 			large = int32(o)

@@ -13,7 +13,7 @@ const fullGroup = 1 + 1e-9
 
 // indexTiers records the groups that the offer's cost depends on.
 func (b *budget) indexTiers(o int32) {
-	for _, t := range b.p.supply.Tiers(o) {
+	for _, t := range b.p.Supply.Tiers(o) {
 		b.tiered = b.tiered || t.Until > 0 || len(t.Shares) > 0
 		for _, s := range t.Shares {
 			if list := b.members[s.Group]; len(list) == 0 || list[len(list)-1] != o {
@@ -26,7 +26,7 @@ func (b *budget) indexTiers(o int32) {
 // tier returns the first of the offer's tiers that has room for one more node, nil
 // when the billed price is the cost.
 func (b *budget) tier(o int32) *supply.Tier {
-	tiers := b.p.supply.Tiers(o)
+	tiers := b.p.Supply.Tiers(o)
 	for i := range tiers {
 		t := &tiers[i]
 		if (t.Until == 0 || b.used[o] < t.Until) && !slices.ContainsFunc(t.Shares, func(s supply.Share) bool {
@@ -93,7 +93,7 @@ func (b *budget) share(o int32, shares []supply.Share, sign float64) {
 // reprice updates the offer's cost and adds its node template to moved if it
 // changed.
 func (b *budget) reprice(o int32, moved []int32) []int32 {
-	f := &b.p.supply.Offers[o]
+	f := &b.p.Supply.Offers[o]
 	cost := f.Price.USD()
 	if t := b.tier(o); t != nil {
 		cost = t.Cost
@@ -114,7 +114,7 @@ func (b *budget) resort(template int32) {
 		if c := cmp.Compare(b.cost[x], b.cost[y]); c != 0 {
 			return c
 		}
-		if c := cmp.Compare(b.p.supply.Offers[x].Price, b.p.supply.Offers[y].Price); c != 0 {
+		if c := cmp.Compare(b.p.Supply.Offers[x].Price, b.p.Supply.Offers[y].Price); c != 0 {
 			return c
 		}
 		return cmp.Compare(x, y)

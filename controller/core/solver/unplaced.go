@@ -6,13 +6,14 @@ import (
 	"spokeshave.dev/controller/core/model"
 	"spokeshave.dev/controller/core/solver/constraint"
 	"spokeshave.dev/controller/core/solver/explain"
+	"spokeshave.dev/controller/core/solver/problem"
 	"spokeshave.dev/controller/core/solver/supply"
 	"spokeshave.dev/controller/core/solver/vec"
 )
 
 // explainer lists the pods without a place, and finds the reasons on request.
 type explainer struct {
-	p *problem
+	p *problem.Problem
 	b *budget
 	// blocked says, by pool, why nothing may be launched from it. headroom is that of
 	// the input.
@@ -26,7 +27,7 @@ type explainer struct {
 
 // pendingReasons are the reasons of a class, which explain fills in.
 type pendingReasons struct {
-	cl      *class
+	cl      *problem.Class
 	reasons []model.Reason
 }
 
@@ -36,17 +37,17 @@ type pendingReasons struct {
 func (x *explainer) unplaced(next []int) []model.Unplaced {
 	var out []model.Unplaced
 	memo := map[string][]model.Reason{}
-	for c := range x.p.classes {
-		cl := &x.p.classes[c]
-		pods := cl.pods[next[c]:]
+	for c := range x.p.Classes {
+		cl := &x.p.Classes[c]
+		pods := cl.Pods[next[c]:]
 		if len(pods) == 0 {
 			continue
 		}
-		reasons := cl.reasons
+		reasons := cl.Reasons
 		if len(reasons) == 0 {
-			key := cl.key[:8*x.p.supply.Dims.N()] + cl.key[8*x.p.supply.Dims.N()+4:] // all but the priority
+			key := cl.Key[:8*x.p.Supply.Dims.N()] + cl.Key[8*x.p.Supply.Dims.N()+4:] // all but the priority
 			if reasons = memo[key]; reasons == nil {
-				reasons = make([]model.Reason, max(1, len(x.p.snap.Pools)))
+				reasons = make([]model.Reason, max(1, len(x.p.Snapshot.Pools)))
 				memo[key] = reasons
 				x.pending = append(x.pending, pendingReasons{cl, reasons})
 			}
@@ -61,28 +62,28 @@ func (x *explainer) unplaced(next []int) []model.Unplaced {
 // explain finds the reasons of the pods without a place.
 func (x *explainer) explain() {
 	for _, s := range x.pending {
-		pod := explain.Pod{Spec: s.cl.spec, Requests: s.cl.req, Resources: x.p.supply.Dims.Names}
+		pod := explain.Pod{Spec: s.cl.Spec, Requests: s.cl.Requests, Resources: x.p.Supply.Dims.Names}
 		copy(s.reasons, explain.Why(&pod, x.pools(s.cl)))
 	}
 	x.pending = nil
 }
 
 // pools returns the NodePools from the view of a class.
-func (x *explainer) pools(cl *class) []explain.Pool {
-	out := make([]explain.Pool, len(x.p.snap.Pools))
+func (x *explainer) pools(cl *problem.Class) []explain.Pool {
+	out := make([]explain.Pool, len(x.p.Snapshot.Pools))
 	for i := range out {
-		pool := &x.p.snap.Pools[i]
+		pool := &x.p.Snapshot.Pools[i]
 		out[i] = explain.Pool{
 			Of:      pool,
-			Sells:   pool.Catalog >= 0 && int(pool.Catalog) < len(x.p.snap.Catalogs),
-			Defines: func(key string) bool { return x.p.supply.Defines(pool, key) },
+			Sells:   pool.Catalog >= 0 && int(pool.Catalog) < len(x.p.Snapshot.Catalogs),
+			Defines: func(key string) bool { return x.p.Supply.Defines(pool, key) },
 		}
 		if i < len(x.blocked) {
 			out[i].Blocked = x.blocked[i]
 		}
 	}
-	for t := range x.p.supply.Templates {
-		tm := &x.p.supply.Templates[t]
+	for t := range x.p.Supply.Templates {
+		tm := &x.p.Supply.Templates[t]
 		out[tm.Pool].Variants = append(out[tm.Pool].Variants, explain.Variant{
 			Labels: tm.Labels, Offerings: x.offerings(cl, tm),
 			Bound: func(cheapest explain.Offering) model.Reason { return x.bound(cl, int32(t), cheapest) },
@@ -93,11 +94,11 @@ func (x *explainer) pools(cl *class) []explain.Pool {
 
 // offerings returns the offerings of a template's catalogue, also those that the
 // template may not launch.
-func (x *explainer) offerings(cl *class, tm *supply.Template) iter.Seq[explain.Offering] {
+func (x *explainer) offerings(cl *problem.Class, tm *supply.Template) iter.Seq[explain.Offering] {
 	return func(yield func(explain.Offering) bool) {
-		pool := &x.p.snap.Pools[tm.Pool]
-		cat := x.p.supply.Catalogue(pool.Catalog)
-		typeOK, keyOK := x.p.supply.PoolChoice(tm, pool, cat)
+		pool := &x.p.Snapshot.Pools[tm.Pool]
+		cat := x.p.Supply.Catalogue(pool.Catalog)
+		typeOK, keyOK := x.p.Supply.PoolChoice(tm, pool, cat)
 		for _, t := range cat.Types {
 			for _, o := range cat.Offerings[t] {
 				if !yield(&offering{x: x, cl: cl, tm: tm, cat: cat, typ: t, offering: o, inPool: typeOK[t] && keyOK[cat.Keys[t][o]]}) {
@@ -111,7 +112,7 @@ func (x *explainer) offerings(cl *class, tm *supply.Template) iter.Seq[explain.O
 // offering is an offering of a template's catalogue from the view of a class.
 type offering struct {
 	x             *explainer
-	cl            *class
+	cl            *problem.Class
 	tm            *supply.Template
 	cat           *supply.Catalogue
 	typ, offering int32
@@ -123,7 +124,7 @@ func (o *offering) Label(key string) (string, bool) {
 	if v, ok := o.tm.Labels[key]; ok {
 		return v, true
 	}
-	if v, present, ours := o.x.p.supply.Keys.Keys[o.cat.Keys[o.typ][o.offering]].Value(key); ours {
+	if v, present, ours := o.x.p.Supply.Keys.Keys[o.cat.Keys[o.typ][o.offering]].Value(key); ours {
 		return v, present
 	}
 	return constraint.TypeLabel(o.instanceType(), key)
@@ -138,15 +139,15 @@ func (o *offering) Available() bool { return o.instanceType().Offerings[o.offeri
 // Room implements explain.Offering.
 func (o *offering) Room() (room vec.Vector, portTaken bool) {
 	p := o.x.p
-	room = p.supply.Dims.Vector(o.instanceType().Allocatable)
-	for i := range p.snap.Daemons {
-		d := &p.snap.Daemons[i].Spec
-		if constraint.Untolerated(d.Tolerations, p.snap.Pools[o.tm.Pool].Taints) != nil || !constraint.Selects(d, o.Label) {
+	room = p.Supply.Dims.Vector(o.instanceType().Allocatable)
+	for i := range p.Snapshot.Daemons {
+		d := &p.Snapshot.Daemons[i].Spec
+		if constraint.Untolerated(d.Tolerations, p.Snapshot.Pools[o.tm.Pool].Taints) != nil || !constraint.Selects(d, o.Label) {
 			continue
 		}
-		req := p.supply.Dims.Requests(d.Requests)
+		req := p.Supply.Dims.Requests(d.Requests)
 		room.Add(&req, -1)
-		portTaken = portTaken || constraint.PortsClash(d.HostPorts, o.cl.spec.HostPorts)
+		portTaken = portTaken || constraint.PortsClash(d.HostPorts, o.cl.Spec.HostPorts)
 	}
 	for r := range room {
 		room[r] = max(0, room[r])
@@ -156,7 +157,7 @@ func (o *offering) Room() (room vec.Vector, portTaken bool) {
 
 // Excluded implements explain.Offering.
 func (o *offering) Excluded() *explain.Refusal {
-	if e := o.x.p.supply.Effective(o.tm.Pool, o.typ, o.offering); e != nil && e.Excluded {
+	if e := o.x.p.Supply.Effective(o.tm.Pool, o.typ, o.offering); e != nil && e.Excluded {
 		return &explain.Refusal{Policy: e.Policy, Reason: e.Reason}
 	}
 	return nil
@@ -165,7 +166,7 @@ func (o *offering) Excluded() *explain.Refusal {
 // Denied implements explain.Offering.
 func (o *offering) Denied() *explain.Refusal {
 	t := o.instanceType()
-	if d := o.x.p.supply.Denial(o.tm.Pool, t, &t.Offerings[o.offering]); d != nil {
+	if d := o.x.p.Supply.Denial(o.tm.Pool, t, &t.Offerings[o.offering]); d != nil {
 		return &explain.Refusal{Policy: d.Policy, Reason: d.Reason}
 	}
 	return nil
@@ -177,7 +178,7 @@ func (o *offering) Price() (model.Price, bool) {
 	if !ok || !o.x.b.reservationLeft(i) {
 		return 0, false
 	}
-	return o.x.p.supply.Offers[i].Price, true
+	return o.x.p.Supply.Offers[i].Price, true
 }
 
 func (o *offering) instanceType() *model.InstanceType { return &o.cat.Source.Types[o.typ] }
@@ -193,10 +194,10 @@ type offerID struct{ from, typ, offering int32 }
 // offer returns the number of an offer; false when there is none.
 func (x *explainer) offer(of offerID) (int32, bool) {
 	if x.offersByID == nil {
-		x.offersByID = make(map[offerID]int32, len(x.p.supply.Offers))
-		for i := range x.p.supply.Offers {
-			f := &x.p.supply.Offers[i]
-			x.offersByID[offerID{x.p.supply.Templates[f.Template].From, f.Type, f.Offering}] = int32(i)
+		x.offersByID = make(map[offerID]int32, len(x.p.Supply.Offers))
+		for i := range x.p.Supply.Offers {
+			f := &x.p.Supply.Offers[i]
+			x.offersByID[offerID{x.p.Supply.Templates[f.Template].From, f.Type, f.Offering}] = int32(i)
 		}
 	}
 	i, ok := x.offersByID[of]

@@ -19,3 +19,12 @@ func Order(out []int32, compare func(a, b int32) int) {
 		slices.SortStableFunc(out, compare)
 	}
 }
+
+// Pick returns the elements of a list with the given indexes.
+func Pick[T any](list []T, order []int32) []T {
+	out := make([]T, len(order))
+	for i, at := range order {
+		out[i] = list[at]
+	}
+	return out
+}

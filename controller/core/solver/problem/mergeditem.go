@@ -1,4 +1,4 @@
-package solver
+package problem
 
 import (
 	"math/bits"
@@ -14,7 +14,7 @@ const (
 )
 
 // countRequests counts the different requests; items are sorted by them.
-func countRequests(items []item) int {
+func countRequests(items []Item) int {
 	if len(items) == 0 {
 		return 0
 	}
@@ -24,7 +24,7 @@ func countRequests(items []item) int {
 // mergeItems joins items whose requests agree in their leading binary digits. It
 // uses as many digits as the limit on items allows. A joined item requests the
 // maximum of its pods, so that any of them fit.
-func (z *itemizer) mergeItems(items []item) []item {
+func (z *itemizer) mergeItems(items []Item) []Item {
 	digits := 5
 	if len(items) > 10*maxMergedItems {
 		digits = 3
@@ -38,44 +38,44 @@ func (z *itemizer) mergeItems(items []item) []item {
 
 // useMeans makes joined items request the mean of their pods. That packs well, but a
 // few pods are left over when pods are assigned to nodes.
-func (p *problem) useMeans(items []item) {
+func (p *Problem) useMeans(items []Item) {
 	for i := range items {
 		var sum vec.Vector
-		for _, part := range items[i].members {
-			sum.Add(&p.classes[part.class].req, int64(part.n))
+		for _, part := range items[i].Members {
+			sum.Add(&p.Classes[part.Class].Requests, int64(part.N))
 		}
-		n := int64(items[i].n)
+		n := int64(items[i].N)
 		for d := range sum {
-			items[i].request[d] = (sum[d] + n - 1) / n
+			items[i].Request[d] = (sum[d] + n - 1) / n
 		}
 	}
 }
 
-func (z *itemizer) mergeByDigits(items []item, digits int) []item {
-	var out []item
+func (z *itemizer) mergeByDigits(items []Item, digits int) []Item {
+	var out []Item
 	ids := map[itemKey]int32{}
 	for i := range items {
 		r := &items[i]
-		k := itemKey{set: r.set, conflict: r.conflict}
-		for d, v := range r.request {
+		k := itemKey{set: r.Set, conflict: r.Conflict}
+		for d, v := range r.Request {
 			k.request[d] = leading(v, digits)
 		}
 		j, ok := ids[k]
 		if ok {
-			req := out[j].request
-			req.Raise(&r.request)
+			req := out[j].Request
+			req.Raise(&r.Request)
 			// The maximum of all members must still fit somewhere.
-			if ok = z.p.someFits(&req, z.sets.All[r.set]); ok {
-				out[j].request = req
+			if ok = z.p.SomeFits(&req, z.sets.All[r.Set]); ok {
+				out[j].Request = req
 			}
 		}
 		if !ok {
 			j = int32(len(out))
 			ids[k] = j
-			out = append(out, item{request: r.request, set: r.set, conflict: r.conflict})
+			out = append(out, Item{Request: r.Request, Set: r.Set, Conflict: r.Conflict})
 		}
-		out[j].n += r.n
-		out[j].members = append(out[j].members, r.members...)
+		out[j].N += r.N
+		out[j].Members = append(out[j].Members, r.Members...)
 	}
 	return out
 }

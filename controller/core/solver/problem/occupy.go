@@ -1,34 +1,33 @@
-package solver
+package problem
 
 import (
 	"cmp"
 	"slices"
-	"strings"
 
 	"spokeshave.dev/controller/core/model"
 	"spokeshave.dev/controller/core/solver/constraint"
 	"spokeshave.dev/controller/core/solver/vec"
 )
 
-// hosts returns the nodes that may take pods: initialized ones first, then those
+// Hosts returns the nodes that may take pods: initialized ones first, then those
 // that are still being launched, each sorted by name. Nodes that are being deleted
 // have no free capacity but are included, since their pods still count.
-func (p *problem) hosts() []host {
-	nodes := p.snap.Nodes
+func (p *Problem) Hosts() []Host {
+	nodes := p.Snapshot.Nodes
 	order := vec.Ordered(len(nodes), func(a, b int32) int {
 		if o := cmp.Compare(stateOrder(nodes[a].State), stateOrder(nodes[b].State)); o != 0 {
 			return o
 		}
 		return cmp.Compare(nodes[a].Name, nodes[b].Name)
 	})
-	out := make([]host, 0, len(nodes))
+	out := make([]Host, 0, len(nodes))
 	at := make([]int32, len(nodes))
 	for _, i := range order {
 		n := &nodes[i]
 		at[i] = int32(len(out))
-		out = append(out, host{
-			node: i, free: p.supply.Dims.Vector(n.Allocatable),
-			taints: constraint.PermanentTaints(n, p.snap.Pools), labels: NodeLabels(p.snap, n),
+		out = append(out, Host{
+			Node: i, Free: p.Supply.Dims.Vector(n.Allocatable),
+			Taints: constraint.PermanentTaints(n, p.Snapshot.Pools), Labels: NodeLabels(p.Snapshot, n),
 		})
 	}
 	occupyHosts(p, out, at)
@@ -49,43 +48,43 @@ func stateOrder(s model.NodeState) int {
 
 // occupyHosts deducts the requests of the pods on the hosts, and of the DaemonSet pods
 // that will run there.
-func occupyHosts(p *problem, hosts []host, at []int32) {
-	moving := make([]bool, len(p.snap.Pods))
-	for _, i := range p.pods {
+func occupyHosts(p *Problem, hosts []Host, at []int32) {
+	moving := make([]bool, len(p.Snapshot.Pods))
+	for _, i := range p.Pods {
 		moving[i] = true
 	}
 	daemons := make([][]int32, len(hosts))
-	weights := make([]*podUsage, len(p.snap.Specs))
-	for i := range p.snap.Pods {
-		pod := &p.snap.Pods[i]
+	weights := make([]*podUsage, len(p.Snapshot.Specs))
+	for i := range p.Snapshot.Pods {
+		pod := &p.Snapshot.Pods[i]
 		if moving[i] || pod.Node < 0 || int(pod.Node) >= len(at) || at[pod.Node] < 0 {
 			continue
 		}
 		h := &hosts[at[pod.Node]]
 		w := weights[pod.Spec]
 		if w == nil {
-			w = usageOf(p, &p.snap.Specs[pod.Spec])
+			w = usageOf(p, &p.Snapshot.Specs[pod.Spec])
 			weights[pod.Spec] = w
 		}
 		h.occupy(w)
-		h.counts.AddResident(p.topology.Of(pod.Spec))
+		h.Counts.AddResident(p.Topology.Of(pod.Spec))
 		if pod.Daemon {
 			daemons[at[pod.Node]] = append(daemons[at[pod.Node]], int32(i))
 		}
 	}
-	coming := make([]*podUsage, len(p.snap.Daemons))
-	for d := range p.snap.Daemons {
-		coming[d] = usageOf(p, &p.snap.Daemons[d].Spec)
+	coming := make([]*podUsage, len(p.Snapshot.Daemons))
+	for d := range p.Snapshot.Daemons {
+		coming[d] = usageOf(p, &p.Snapshot.Daemons[d].Spec)
 	}
 	for i := range hosts {
 		h := &hosts[i]
-		for d := range p.snap.Daemons {
-			set := &p.snap.Daemons[d]
-			if !hasDaemonPod(p.snap, set, daemons[i]) && h.suits(&set.Spec) {
+		for d := range p.Snapshot.Daemons {
+			set := &p.Snapshot.Daemons[d]
+			if !hasDaemonPod(p.Snapshot, set, daemons[i]) && h.suits(&set.Spec) {
 				h.occupy(coming[d])
 			}
 		}
-		h.closeAccounts(p.snap.Nodes[h.node].State)
+		h.closeAccounts(p.Snapshot.Nodes[h.Node].State)
 	}
 }
 
@@ -95,24 +94,13 @@ type podUsage struct {
 	ports int32
 }
 
-func usageOf(p *problem, s *model.PodSpec) *podUsage {
-	return &podUsage{req: p.supply.Dims.Requests(s.Requests), ports: p.ports.ID(s.HostPorts)}
+func usageOf(p *Problem, s *model.PodSpec) *podUsage {
+	return &podUsage{req: p.Supply.Dims.Requests(s.Requests), ports: p.Ports.ID(s.HostPorts)}
 }
 
 // hasDaemonPod reports whether one of the pods belongs to the DaemonSet.
 func hasDaemonPod(s *model.Snapshot, set *model.DaemonSet, pods []int32) bool {
-	return slices.ContainsFunc(pods, func(i int32) bool { return Owns(set, &s.Pods[i]) })
-}
-
-// Owns reports whether a DaemonSet pod belongs to the set. It compares names: such a
-// pod's name is the set's name and a random suffix.
-func Owns(set *model.DaemonSet, pod *model.Pod) bool {
-	prefix := set.Name
-	if len(prefix) > 57 { // longer names are cut so that the suffix fits into 63 bytes
-		prefix = prefix[:57]
-	}
-	suffix, ok := strings.CutPrefix(pod.Name, prefix+"-")
-	return ok && pod.Namespace == set.Namespace && !strings.Contains(suffix, "-")
+	return slices.ContainsFunc(pods, func(i int32) bool { return set.Owns(&s.Pods[i]) })
 }
 
 // NodeLabels returns a lookup of the node's labels. Labels that follow from its

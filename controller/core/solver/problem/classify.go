@@ -1,4 +1,4 @@
-package solver
+package problem
 
 import (
 	"cmp"
@@ -12,7 +12,7 @@ import (
 
 // classifier groups pods into classes.
 type classifier struct {
-	p     *problem
+	p     *Problem
 	needs nodeNeeds
 }
 
@@ -37,22 +37,22 @@ func (n *nodeNeeds) id(text []byte, s *model.PodSpec) int32 {
 // classes groups the pods into classes. specs is the number of their specs, each of
 // which is examined once. Until open, the offers field of a class holds the number
 // of its node needs.
-func (f *classifier) classes(specs int) []class {
-	bySpec := make([]int32, len(f.p.snap.Specs))
+func (f *classifier) classes(specs int) []Class {
+	bySpec := make([]int32, len(f.p.Snapshot.Specs))
 	ids := make(map[string]int32, specs)
 	var buf []byte
-	found := make([]class, 0, specs)
+	found := make([]Class, 0, specs)
 	counts := make([]int32, 0, specs)
-	for _, i := range f.p.pods {
-		s := f.p.snap.Pods[i].Spec
+	for _, i := range f.p.Pods {
+		s := f.p.Snapshot.Pods[i].Spec
 		if bySpec[s] == 0 {
 			cl := f.newClass(s)
-			buf = cl.terms.AppendKey(append(f.key(buf[:0], &cl), 1))
+			buf = cl.Terms.AppendKey(append(f.key(buf[:0], &cl), 1))
 			id, ok := ids[string(buf)]
 			if !ok {
 				id = int32(len(found)) + 1
-				cl.key = string(buf)
-				ids[cl.key] = id
+				cl.Key = string(buf)
+				ids[cl.Key] = id
 				found = append(found, cl)
 				counts = append(counts, 0)
 			}
@@ -60,23 +60,23 @@ func (f *classifier) classes(specs int) []class {
 		}
 		counts[bySpec[s]-1]++
 	}
-	room := make([]int32, len(f.p.pods))
+	room := make([]int32, len(f.p.Pods))
 	for i, n := range counts {
-		found[i].pods, room = room[:0:n], room[n:]
+		found[i].Pods, room = room[:0:n], room[n:]
 	}
-	for _, i := range f.p.pods {
-		c := &found[bySpec[f.p.snap.Pods[i].Spec]-1]
-		c.pods = append(c.pods, i)
+	for _, i := range f.p.Pods {
+		c := &found[bySpec[f.p.Snapshot.Pods[i].Spec]-1]
+		c.Pods = append(c.Pods, i)
 	}
 	for i := range found {
-		f.sortPods(found[i].pods)
+		f.sortPods(found[i].Pods)
 	}
-	return sortClasses(found)
+	return SortClasses(found)
 }
 
 func (f *classifier) sortPods(pods []int32) {
 	compare := func(a, b int32) int {
-		x, y := &f.p.snap.Pods[a], &f.p.snap.Pods[b]
+		x, y := &f.p.Snapshot.Pods[a], &f.p.Snapshot.Pods[b]
 		if o := cmp.Compare(x.Namespace, y.Namespace); o != 0 {
 			return o
 		}
@@ -89,10 +89,10 @@ func (f *classifier) sortPods(pods []int32) {
 
 // key appends everything in a spec that placement depends on, except its
 // topology constraints. It sets the number of the class's node needs.
-func (f *classifier) key(b []byte, cl *class) []byte {
-	s := cl.spec
-	for r := range f.p.supply.Dims.N() {
-		b = binary.BigEndian.AppendUint64(b, uint64(cl.req[r]))
+func (f *classifier) key(b []byte, cl *Class) []byte {
+	s := cl.Spec
+	for r := range f.p.Supply.Dims.N() {
+		b = binary.BigEndian.AppendUint64(b, uint64(cl.Requests[r]))
 	}
 	b = binary.BigEndian.AppendUint32(b, uint32(s.Priority))
 	from := len(b)
@@ -104,9 +104,9 @@ func (f *classifier) key(b []byte, cl *class) []byte {
 		b = append(b, constraint.PortText(s.HostPorts)...)
 	}
 	b = append(b, 0)
-	cl.offers = f.needs.id(b[from:], s)
+	cl.Choice = f.needs.id(b[from:], s)
 	unsupported := slices.Clone(s.Unsupported)
-	if len(f.p.supply.Dims.Overflow) > 0 {
+	if len(f.p.Supply.Dims.Overflow) > 0 {
 		unsupported = append(unsupported, f.beyond(s)...)
 	}
 	for _, u := range unsupported {
@@ -119,7 +119,7 @@ func (f *classifier) key(b []byte, cl *class) []byte {
 func (f *classifier) beyond(s *model.PodSpec) []string {
 	var out []string
 	for name := range s.Requests {
-		if f.p.supply.Dims.Overflow[name] {
+		if f.p.Supply.Dims.Overflow[name] {
 			out = append(out, "resource "+name)
 		}
 	}
@@ -128,11 +128,11 @@ func (f *classifier) beyond(s *model.PodSpec) []string {
 }
 
 // newClass returns the class of a spec, without its key and its pods.
-func (f *classifier) newClass(spec int32) class {
-	s := &f.p.snap.Specs[spec]
-	return class{
-		spec: s, priority: s.Priority, req: f.p.supply.Dims.Requests(s.Requests), terms: f.p.topology.Of(spec),
-		ports: constraint.NoPorts, conflict: constraint.NoPorts,
+func (f *classifier) newClass(spec int32) Class {
+	s := &f.p.Snapshot.Specs[spec]
+	return Class{
+		Spec: s, Priority: s.Priority, Requests: f.p.Supply.Dims.Requests(s.Requests), Terms: f.p.Topology.Of(spec),
+		Ports: constraint.NoPorts, Conflict: constraint.NoPorts,
 	}
 }
 
@@ -140,13 +140,13 @@ func (f *classifier) newClass(spec int32) class {
 func (f *classifier) open() {
 	ports, choices := make([]int32, len(f.needs.specs)), make([]int32, len(f.needs.specs))
 	for i, s := range f.needs.specs {
-		ports[i] = f.p.ports.ID(s.HostPorts)
+		ports[i] = f.p.Ports.ID(s.HostPorts)
 		choices[i] = f.choiceOf(s, ports[i])
 	}
-	for i := range f.p.classes {
-		cl := &f.p.classes[i]
-		cl.ports, cl.offers = ports[cl.offers], choices[cl.offers]
-		cl.reasons = f.unsupported(cl.spec)
+	for i := range f.p.Classes {
+		cl := &f.p.Classes[i]
+		cl.Ports, cl.Choice = ports[cl.Choice], choices[cl.Choice]
+		cl.Reasons = f.unsupported(cl.Spec)
 	}
 }
 
@@ -167,18 +167,18 @@ func (f *classifier) unsupported(s *model.PodSpec) []model.Reason {
 // choiceOf returns the number of the set of offers that selector, affinity,
 // tolerations and the host ports of DaemonSets allow.
 func (f *classifier) choiceOf(s *model.PodSpec, ports int32) int32 {
-	set := f.p.supply.Selected(s).Clone()
-	for l, ok := range f.p.supply.Tolerated(s.Tolerations) {
+	set := f.p.Supply.Selected(s).Clone()
+	for l, ok := range f.p.Supply.Tolerated(s.Tolerations) {
 		if !ok {
-			set.UnsetRange(f.p.supply.Templates[l].From, f.p.supply.Templates[l].To)
+			set.UnsetRange(f.p.Supply.Templates[l].From, f.p.Supply.Templates[l].To)
 		}
 	}
 	if ports >= 0 {
 		for o := set.Next(0); o >= 0; o = set.Next(o + 1) {
-			if f.p.ports.ConflictsWithAny(ports, f.p.supply.Shapes[f.p.supply.Offers[o].Shape].Ports) {
+			if f.p.Ports.ConflictsWithAny(ports, f.p.Supply.Shapes[f.p.Supply.Offers[o].Shape].Ports) {
 				set.Unset(o)
 			}
 		}
 	}
-	return f.p.choices.ID(set)
+	return f.p.Choices.ID(set)
 }

@@ -25,12 +25,12 @@ func (t *insertion) allows(cl *problem.Class, x *topologyPosition) bool {
 		if x.counted[r.Group] && slices.Contains(cl.Terms.DomainGroups, r.Group) {
 			more = 1
 		}
-		if !t.counts.satisfies(r, v, more) && (r.Kind != constraint.Affinity || more == 0 || t.counts.countsElsewhere(r, -1)) {
+		if !t.counts.Satisfies(r, v, more) && (r.Kind != constraint.Affinity || more == 0 || t.counts.CountsElsewhere(r, -1)) {
 			return false
 		}
 	}
 	for _, g := range cl.Terms.DomainGroups {
-		if v := x.domain[t.groupKeys[g]]; v >= 0 && x.counted[g] && (t.counts.possible[g][v] >= t.counts.limit[g][v] || t.violatesActive(g, v)) {
+		if v := x.domain[t.groupKeys[g]]; v >= 0 && x.counted[g] && (t.counts.Possible[g][v] >= t.counts.Limit[g][v] || t.violatesActive(g, v)) {
 			return false
 		}
 	}
@@ -45,12 +45,12 @@ func (t *insertion) violatesActive(g, v int32) bool {
 		p := &t.constraints[g][i]
 		switch p.Kind {
 		case constraint.HardSpread:
-			if !t.by.fixedZone && p.domains[v] && !t.counts.satisfies(&p.Rule, v, 1) {
+			if !t.by.fixedZone && p.domains[v] && !t.counts.Satisfies(&p.Rule, v, 1) {
 				return true
 			}
 		case constraint.Affinity:
 			for w, there := range p.domains {
-				if there && int32(w) != v && t.counts.certain[g][w] == t.counts.dependents[g][w] {
+				if there && int32(w) != v && t.counts.Certain[g][w] == t.counts.Dependents[g][w] {
 					return true
 				}
 			}
@@ -65,7 +65,7 @@ func (t *insertion) spreadsHold() bool {
 	for _, list := range t.constraints {
 		for i := range list {
 			for v, there := range list[i].domains {
-				if r := &list[i].Rule; there && r.Kind == constraint.HardSpread && !t.counts.satisfies(r, int32(v), 0) {
+				if r := &list[i].Rule; there && r.Kind == constraint.HardSpread && !t.counts.Satisfies(r, int32(v), 0) {
 					return false
 				}
 			}
@@ -80,7 +80,7 @@ func (t *insertion) activate(r *constraint.Rule, v int32) {
 	i := slices.IndexFunc(list, func(p activeConstraint) bool { return p.Rule == *r })
 	if i < 0 {
 		i = len(list)
-		list = append(list, activeConstraint{*r, make([]bool, len(t.counts.possible[r.Group]))})
+		list = append(list, activeConstraint{*r, make([]bool, len(t.counts.Possible[r.Group]))})
 		t.constraints[r.Group] = list
 	}
 	list[i].domains[v] = true
@@ -93,8 +93,8 @@ func (t *insertion) addCounts(cl *problem.Class, x *topologyPosition) {
 	}
 	for _, g := range cl.Terms.DomainGroups {
 		if v := x.domain[t.groupKeys[g]]; v >= 0 && x.counted[g] {
-			t.counts.certain[g][v]++
-			t.counts.possible[g][v]++
+			t.counts.Certain[g][v]++
+			t.counts.Possible[g][v]++
 		}
 	}
 	for i := range cl.Terms.DomainRules {
@@ -106,9 +106,9 @@ func (t *insertion) addCounts(cl *problem.Class, x *topologyPosition) {
 		t.activate(r, v)
 		switch {
 		case r.Kind == constraint.AntiAffinity:
-			t.counts.limit[r.Group][v] = min(t.counts.limit[r.Group][v], r.Max)
+			t.counts.Limit[r.Group][v] = min(t.counts.Limit[r.Group][v], r.Max)
 		case r.Kind == constraint.Affinity && slices.Contains(cl.Terms.DomainGroups, r.Group):
-			t.counts.dependents[r.Group][v]++
+			t.counts.Dependents[r.Group][v]++
 		}
 	}
 }

@@ -98,14 +98,14 @@ func (t *insertion) isAffinityTarget(c int32) int {
 // other rules on the key. It returns nil when one of them already has a pod that
 // satisfies the affinity rule want.
 func (t *insertion) domainTarget(cl *problem.Class, want *constraint.Rule) []affinityTarget {
-	w := affinityTarget{key: t.groupKeys[want.Group], group: want.Group, domains: vec.NewBits(len(t.space.keys[t.groupKeys[want.Group]].values))}
-	for v := range int32(len(t.space.keys[w.key].values)) {
+	w := affinityTarget{key: t.groupKeys[want.Group], group: want.Group, domains: vec.NewBits(len(t.space.Keys[t.groupKeys[want.Group]].Values))}
+	for v := range int32(len(t.space.Keys[w.key].Values)) {
 		if slices.ContainsFunc(cl.Terms.DomainRules, func(r constraint.Rule) bool {
-			return r.Kind != constraint.Affinity && t.groupKeys[r.Group] == w.key && !t.counts.satisfies(&r, v, 0)
-		}) || !t.space.fits(cl, nil, w.key, v) {
+			return r.Kind != constraint.Affinity && t.groupKeys[r.Group] == w.key && !t.counts.Satisfies(&r, v, 0)
+		}) || !t.space.Fits(cl, nil, w.key, v) {
 			continue
 		}
-		if t.counts.certain[want.Group][v] > 0 {
+		if t.counts.Certain[want.Group][v] > 0 {
 			return nil
 		}
 		w.domains.Set(v)
@@ -129,7 +129,7 @@ func (t *insertion) worthNewNode(cl *problem.Class, w *affinityTarget) bool {
 			continue
 		}
 		for v := w.domains.Next(0); v >= 0; v = w.domains.Next(v + 1) {
-			if t.space.fits(x, nil, w.key, v) {
+			if t.space.Fits(x, nil, w.key, v) {
 				return false
 			}
 		}

@@ -3,7 +3,6 @@ package solver
 import (
 	"cmp"
 	"slices"
-	"sort"
 
 	"spokeshave.dev/controller/core/model"
 	"spokeshave.dev/controller/core/solver/constraint"
@@ -25,13 +24,11 @@ type attempt struct {
 	left  []int32
 	floor int32
 	nodes []*planned
-	// growTries counts the attempts to launch a planned node as a larger offer.
-	growTries int
 	// failed is set when a bound stopped an attempt without strictOptions.
 	failed bool
 	// complete is set when every pod that fits some node has a place.
 	complete bool
-	stats    Stats
+	done     work
 }
 
 // planned is a node to launch.
@@ -51,6 +48,15 @@ type planned struct {
 	// shares is what the node uses of the tiers' groups when launched as its first
 	// option.
 	shares []supply.Share
+}
+
+// work counts what the packings of an attempt did.
+type work struct {
+	// packings counts how often a set of items was packed. passes and pivots are the
+	// numbers of these moves.
+	packings, passes, pivots int
+	// items and binTypes are the largest numbers in one packing.
+	items, binTypes int
 }
 
 // attemptOptions bound the nodes of a plan and the work of making it.
@@ -73,6 +79,34 @@ func newAttempt(p *problem.Problem, o attemptOptions, left []int32, m mode) *att
 		a.floor = min(a.floor, p.Classes[i].Priority)
 	}
 	return a
+}
+
+// accept adds the node to the plan, to be launched as offer o or a similar one, if
+// tiers, limits and headroom allow. cost is the cost of o that the packing assumed.
+func (a *attempt) accept(n *planned, o int32, cost float64) bool {
+	n.template = a.p.Supply.Offers[o].Template
+	if n.options == nil {
+		listOptions(a, n, o)
+	}
+	if len(n.options) == 0 || a.b.cost[n.options[0]] > cost+1e-9 {
+		return false // a tier is used up: other offers may be cheaper now
+	}
+	if !a.b.reserve(a.p.Supply.Templates[n.template].Pool, n.options) {
+		a.failed = !a.strictOptions
+		return false
+	}
+	n.shares = a.b.use(n.options[0])
+	return true
+}
+
+// add adds the node to the plan, to be launched as offer o or a similar one, and
+// reports whether the bounds allow it.
+func (a *attempt) add(n *planned, o int32) bool {
+	if !a.accept(n, o, a.b.cost[o]) {
+		return false
+	}
+	a.nodes = append(a.nodes, n)
+	return true
 }
 
 // pods returns how many pods the plan places on new nodes.
@@ -139,7 +173,7 @@ func (a *attempt) rounds() {
 		}
 		k.result = packing.Pack(k.instance(a.b.byCost, a.podsPerNode, scarcity), packing.Options{Effort: moves, Count: a.maxPods})
 		a.count(k)
-		if a.commit(k) == 0 && (!k.items.Merged || !k.meanRequests) { // with mean requests a joined item may not fit one pod
+		if newNodeBuilder(a, k).commit() == 0 && (!k.items.Merged || !k.meanRequests) { // with mean requests a joined item may not fit one pod
 			return
 		}
 	}
@@ -149,11 +183,11 @@ func (a *attempt) rounds() {
 func (a *attempt) count(k *packingRound) {
 	s := k.result.Stats
 	a.options.work.Pack(len(k.items.List), s.Bins, s.Pivots)
-	a.stats.Passes += s.Passes
-	a.stats.Pivots += s.Pivots
-	a.stats.Packings++
-	a.stats.Items = max(a.stats.Items, len(k.items.List))
-	a.stats.BinTypes = max(a.stats.BinTypes, s.Bins)
+	a.done.passes += s.Passes
+	a.done.pivots += s.Pivots
+	a.done.packings++
+	a.done.items = max(a.done.items, len(k.items.List))
+	a.done.binTypes = max(a.done.binTypes, s.Bins)
 }
 
 // leavesPlaceable reports whether a pod is left that some offer could hold if there
@@ -291,11 +325,4 @@ func (a *attempt) exchange(n *planned, from int32) {
 		}
 	}
 	n.shares = a.b.use(n.options[0])
-}
-
-// first returns the index, in order of cost, of the template's first offer that
-// costs at least the given amount.
-func (b *budget) first(template int32, cost float64) int {
-	list := b.byCost[template]
-	return sort.Search(len(list), func(i int) bool { return b.cost[list[i]] >= cost })
 }

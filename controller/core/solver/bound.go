@@ -9,6 +9,7 @@ import (
 
 	"spokeshave.dev/controller/core/model"
 	"spokeshave.dev/controller/core/solver/constraint"
+	"spokeshave.dev/controller/core/solver/domains"
 	"spokeshave.dev/controller/core/solver/effort"
 	"spokeshave.dev/controller/core/solver/packing"
 	"spokeshave.dev/controller/core/solver/problem"
@@ -34,7 +35,7 @@ func LowerBound(in Input, plan *model.Plan) float64 {
 	in.budget = effort.New(len(in.Pods))
 	in.Offerings = nil // the bound changes the costs of offerings, which must not be shared
 	p := problem.New(in.problem(in.Snapshot.Specs))
-	b := bounder{p: p, options: in.options(), origin: map[string]int{}}
+	b := bounder{p: p, headroom: in.Headroom, origin: map[string]int{}}
 	b.relax()
 	b.splitSpreads()
 	p.SelectPackedRules()
@@ -48,9 +49,9 @@ func LowerBound(in Input, plan *model.Plan) float64 {
 
 // bounder computes a lower bound.
 type bounder struct {
-	p       *problem.Problem
-	options attemptOptions
-	space   *domainSpace
+	p        *problem.Problem
+	headroom []model.Headroom
+	space    *domains.Space
 	// spreadClasses are the classes that must spread over domains. origin maps the
 	// key of a part to the index of its class.
 	spreadClasses []spreadClass
@@ -76,7 +77,7 @@ func (e *spreadClass) maxInDomain() int32 {
 // relax sets each offer's cost to the lowest that its tiers allow. It ignores the
 // weights of pools when a bound could move pods to a pool of lower weight.
 func (b *bounder) relax() {
-	full := newBudget(b.p, b.options.headroom)
+	full := newBudget(b.p, b.headroom)
 	for l := range b.p.Supply.Templates {
 		if full.bounded(b.p.Supply.Templates[l].Pool) {
 			for l := range b.p.Supply.Templates {
@@ -101,7 +102,7 @@ func (b *bounder) relax() {
 // splitSpreads splits the classes that spread over themselves alone into one class
 // per domain.
 func (b *bounder) splitSpreads() {
-	b.space = newDomainSpace(b.p, nil)
+	b.space = domains.NewSpace(b.p, nil)
 	owners := make([]int, len(b.p.Topology.All)) // the number of classes that each group counts
 	for i := range b.p.Classes {
 		if terms := b.p.Classes[i].Terms; terms != nil {
@@ -160,9 +161,9 @@ func selfSpread(c *problem.Class, owners []int) *constraint.Rule {
 // split makes one class for each domain that the pods may use. It returns nil when
 // the split does not improve the bound.
 func (b *bounder) split(cl *problem.Class, r *constraint.Rule) []problem.Class {
-	d := &b.space.keys[b.space.keyOf(r.Group)]
+	d := &b.space.Keys[b.space.KeyOf(r.Group)]
 	var sets []vec.Bits
-	for _, set := range d.offers {
+	for _, set := range d.Offers {
 		set = set.Clone()
 		if set.And(b.p.OffersOf(cl)); b.p.SomeFits(&cl.Requests, set) {
 			sets = append(sets, set)
@@ -190,16 +191,16 @@ func (b *bounder) bound() float64 {
 	for c := range left {
 		left[c] = b.p.Classes[c].N()
 	}
-	a := newAttempt(b.p, b.options, left, mode{})
-	k := &packingRound{p: b.p, n: b.p.Supply.Dims.N(), cost: a.b.cost}
+	full := newBudget(b.p, b.headroom)
+	k := &packingRound{p: b.p, n: b.p.Supply.Dims.N(), cost: full.cost}
 	all := vec.NewBits(len(b.p.Supply.Offers))
 	all.SetRange(0, int32(len(b.p.Supply.Offers)))
-	if k.items = b.p.Items(left, a.floor, all, false); k.items.Merged || len(k.items.List) == 0 {
+	if k.items = b.p.Items(left, math.MinInt32, all, false); k.items.Merged || len(k.items.List) == 0 {
 		return 0
 	}
-	b.scaleUp(a, k)
+	b.scaleUp(k)
 	sum := 0.0
-	for i, w := range packing.BoundingDuals(k.instance(a.b.byCost, 0, nil), b.itemLimits(k)) {
+	for i, w := range packing.BoundingDuals(k.instance(full.byCost, 0, nil), b.itemLimits(k)) {
 		for _, part := range k.items.List[i].Members {
 			if at, ok := b.origin[b.p.Classes[part.Class].Key]; ok {
 				b.spreadClasses[at].duals = append(b.spreadClasses[at].duals, w)
@@ -237,7 +238,7 @@ const scaleFactor = 64
 // scaleUp multiplies the capacities of nodes, their costs and the numbers of pods by
 // scaleFactor. Anti-affinity on a node becomes a resource of which each original
 // node has one unit.
-func (b *bounder) scaleUp(a *attempt, k *packingRound) {
+func (b *bounder) scaleUp(k *packingRound) {
 	conflicts := b.p.PackedConflicts()
 	clique := packing.Cliques(k.packedItems(), &conflicts)
 	pods := map[int32]int32{}

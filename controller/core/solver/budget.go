@@ -1,6 +1,8 @@
 package solver
 
 import (
+	"sort"
+
 	"spokeshave.dev/controller/core/model"
 	"spokeshave.dev/controller/core/solver/problem"
 	"spokeshave.dev/controller/core/solver/supply"
@@ -205,4 +207,11 @@ func (b *budget) change(pool int32, worst model.Price, need []int64, sign int64)
 	for i := range need {
 		b.limits[pool][i].Left -= need[i] * sign
 	}
+}
+
+// first returns the index, in order of cost, of the template's first offer that
+// costs at least the given amount.
+func (b *budget) first(template int32, cost float64) int {
+	list := b.byCost[template]
+	return sort.Search(len(list), func(i int) bool { return b.cost[list[i]] >= cost })
 }

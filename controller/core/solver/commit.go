@@ -11,14 +11,13 @@ import (
 
 // commit turns packings into planned nodes as far as the bounds allow and returns
 // how many nodes it added. The pods that it leaves are packed in the next round.
-func (a *attempt) commit(k *packingRound) int {
-	list := k.result.Batches
+func (d *nodeBuilder) commit() int {
+	a, list := d.a, d.k.result.Batches
 	if a.strictOptions {
-		mostPodsFirst(k.result)
+		mostPodsFirst(d.k.result)
 	}
-	d := newNodeBuilder(a, k)
-	if a.repairable(k) {
-		return a.commitTogether(d, list)
+	if d.repairable() {
+		return d.commitTogether(list)
 	}
 	count := 0
 	for i := range list {
@@ -27,7 +26,7 @@ func (a *attempt) commit(k *packingRound) int {
 			if len(n.placed) == 0 {
 				continue
 			}
-			if !a.accept(n, o, k.cost[o]) {
+			if !a.accept(n, o, d.k.cost[o]) {
 				d.undo(n)
 				if a.failed {
 					return count
@@ -51,73 +50,6 @@ func mostPodsFirst(r *packing.Result) {
 		return float64(n) / r.Cost(f.Bin)
 	}
 	slices.SortStableFunc(r.Batches, func(x, y packing.Batch) int { return cmp.Compare(value(y), value(x)) })
-}
-
-// accept adds the node to the plan, to be launched as offer o or a similar one, if
-// tiers, limits and headroom allow. cost is the cost of o that the packing assumed.
-func (a *attempt) accept(n *planned, o int32, cost float64) bool {
-	n.template = a.p.Supply.Offers[o].Template
-	if n.options == nil {
-		a.listOptions(n, o)
-	}
-	if len(n.options) == 0 || a.b.cost[n.options[0]] > cost+1e-9 {
-		return false // a tier is used up: other offers may be cheaper now
-	}
-	if !a.b.reserve(a.p.Supply.Templates[n.template].Pool, n.options) {
-		a.failed = !a.strictOptions
-		return false
-	}
-	n.shares = a.b.use(n.options[0])
-	return true
-}
-
-// listOptions sets the offers that the node may be launched as, best first.
-func (a *attempt) listOptions(n *planned, o int32) {
-	most := a.options.maxOptions
-	a.listNearCheapest(n, o, most)
-	a.addForMinValues(n, most)
-}
-
-// listNearCheapest lists the offers within Input.Tolerance of the best.
-func (a *attempt) listNearCheapest(n *planned, o int32, most int) {
-	p, b := a.p, a.b
-	from := 0
-	if !a.strictOptions { // nothing much cheaper fits, or it would have been chosen
-		from = b.first(n.template, float64(b.cost[o]*(1-1e-4))-1e-6)
-	}
-	ceiling := 0.0
-	for _, f := range b.byCost[n.template][from:] {
-		if len(n.options) > 0 && (b.cost[f] > ceiling || len(n.options) == most) {
-			return
-		}
-		if !n.set.Has(f) || a.strictOptions && !a.noLargerThan(f, o) || !b.affords(f) ||
-			!vec.Fits(&n.demand, p.Capacity(f), p.Supply.Dims.N()) {
-			continue
-		}
-		if len(n.options) == 0 {
-			ceiling = b.cost[f] * (1 + a.options.tolerance)
-		}
-		n.options = append(n.options, f)
-		if b.tiered {
-			n.costs = append(n.costs, b.cost[f])
-		}
-	}
-}
-
-// noLargerThan reports whether offer f uses no more money and no more of the limits
-// than offer o of the same node template.
-func (a *attempt) noLargerThan(f, o int32) bool {
-	p := a.p
-	if p.Supply.Offers[f].Price > p.Supply.Offers[o].Price {
-		return false
-	}
-	x, y := p.Supply.Shapes[p.Supply.Offers[f].Shape].Usage, p.Supply.Shapes[p.Supply.Offers[o].Shape].Usage
-	for i := range x {
-		if x[i] > y[i] {
-			return false
-		}
-	}
-	return true
 }
 
 // nodeBuilder assigns pods of classes to the places of patterns.

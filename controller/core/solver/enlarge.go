@@ -15,11 +15,18 @@ import (
 // times it examines whether it can.
 const maxGrown, maxTried = 2000, 50_000
 
-// enlarge places pods that are left on planned nodes and makes these larger if
+// enlarger makes planned nodes larger. tries counts how often it examined whether one
+// can be.
+type enlarger struct {
+	a     *attempt
+	tries int
+}
+
+// run places pods that are left on planned nodes and makes these larger if
 // needed. Pods of the highest priority come first, and of these the smallest.
-func (a *attempt) enlarge() {
-	before := a.growTries
-	defer func() { a.options.work.Enlarge(a.growTries - before) }()
+func (g *enlarger) run() {
+	a, before := g.a, g.tries
+	defer func() { a.options.work.Enlarge(g.tries - before) }()
 	grown := 0
 	for from := 0; from < len(a.p.Classes); {
 		to := from
@@ -28,7 +35,7 @@ func (a *attempt) enlarge() {
 		}
 		for c := int32(to - 1); c >= int32(from); c-- {
 			for _, n := range a.nodes {
-				for a.left[c] > 0 && grown < maxGrown && a.grow(n, c) {
+				for a.left[c] > 0 && grown < maxGrown && g.grow(n, c) {
 					grown++
 				}
 			}
@@ -39,7 +46,8 @@ func (a *attempt) enlarge() {
 
 // grow adds a pod of a class to a planned node, which is then launched as a larger
 // offer. If pods fit without that, it adds as many as fit.
-func (a *attempt) grow(n *planned, c int32) bool {
+func (g *enlarger) grow(n *planned, c int32) bool {
+	a := g.a
 	cl := &a.p.Classes[c]
 	if len(cl.Reasons) > 0 {
 		return false
@@ -48,10 +56,10 @@ func (a *attempt) grow(n *planned, c int32) bool {
 		a.left[c] -= fit
 		return true
 	}
-	if n.counts.Allows(cl.Terms, 1) == 0 || a.p.Supply.MinValuesStrict(n.template) || a.p.Ports.ConflictsWithAny(cl.Ports, n.ports) || a.growTries >= maxTried {
+	if n.counts.Allows(cl.Terms, 1) == 0 || a.p.Supply.MinValuesStrict(n.template) || a.p.Ports.ConflictsWithAny(cl.Ports, n.ports) || g.tries >= maxTried {
 		return false
 	}
-	a.growTries++
+	g.tries++
 	set := n.set.Clone()
 	set.And(a.p.OffersOf(cl))
 	for _, t := range n.placed {
@@ -61,12 +69,12 @@ func (a *attempt) grow(n *planned, c int32) bool {
 	demand.Add(&cl.Requests, 1)
 	pool, before := a.p.Supply.Templates[n.template].Pool, *n
 	a.b.release(pool, n.options)
-	if a.cheapest(n.template, set, &demand) < 0 { // checked first, since changing tiers is slow
+	if g.cheapest(n.template, set, &demand) < 0 { // checked first, since changing tiers is slow
 		a.b.reserve(pool, n.options)
 		return false
 	}
 	a.b.unuse(n.options[0], n.shares)
-	if o := a.cheapest(n.template, set, &demand); o >= 0 {
+	if o := g.cheapest(n.template, set, &demand); o >= 0 {
 		n.set, n.placed, n.ports, n.options, n.costs = set, slices.Clone(n.placed), slices.Clone(n.ports), nil, nil
 		n.counts = a.p.CountsOf(n.placed)
 		n.join(cl, problem.ClassCount{Class: c, N: 1})
@@ -83,9 +91,9 @@ func (a *attempt) grow(n *planned, c int32) bool {
 
 // cheapest returns the cheapest offer of a node template in the set that has room
 // for the demand and may be launched; -1 for none.
-func (a *attempt) cheapest(template int32, set vec.Bits, demand *vec.Vector) int32 {
-	for _, o := range a.b.byCost[template] {
-		if set.Has(o) && vec.Fits(demand, a.p.Capacity(o), a.p.Supply.Dims.N()) && a.b.affords(o) {
+func (g *enlarger) cheapest(template int32, set vec.Bits, demand *vec.Vector) int32 {
+	for _, o := range g.a.b.byCost[template] {
+		if set.Has(o) && vec.Fits(demand, g.a.p.Capacity(o), g.a.p.Supply.Dims.N()) && g.a.b.affords(o) {
 			return o
 		}
 	}

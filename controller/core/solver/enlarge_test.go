@@ -63,7 +63,7 @@ func TestGrowLeavesTiers(t *testing.T) {
 	a.nodes = a.nodes[1:]
 	a.b.unuse(small, first.shares)
 	order := &a.b.byCost[0][0]
-	if a.enlarge(); a.left[2] != 1 {
+	if (&enlarger{a: a}).run(); a.left[2] != 1 {
 		t.Fatal("nothing holds the third pod")
 	}
 	if len(second.shares) != 0 || a.b.cost[small] != 1 || a.optionCost(second, 0) != 4 {
@@ -96,8 +96,7 @@ func TestGrowCounts(t *testing.T) {
 				}
 			}
 			a := twoTypes{4, 5, 1000, nil}.planned(t, effort.EnlargedInMove, cpus...)
-			a.growTries = tc.before
-			a.enlarge()
+			(&enlarger{a: a, tries: tc.before}).run()
 			grown := effort.EnlargedInMove
 			for _, n := range a.left {
 				grown -= int(n)

@@ -5,6 +5,7 @@ import (
 
 	"spokeshave.dev/controller/core/model"
 	"spokeshave.dev/controller/core/solver/constraint"
+	"spokeshave.dev/controller/core/solver/domains"
 	"spokeshave.dev/controller/core/solver/problem"
 )
 
@@ -12,7 +13,7 @@ import (
 type evictor struct {
 	a     *attempt
 	hosts []problem.Host
-	of    *domainAssignment
+	of    *domains.Assignment
 	// placed is by class how many pods, or groups of a bundle, the plan places.
 	placed []int32
 }
@@ -20,14 +21,14 @@ type evictor struct {
 // evictUnsatisfied removes pods from the plan whose constraints do not hold in it.
 // Such pods exist when others, which were assigned to a domain and on which they
 // depend, found no node there.
-func (a *attempt) evictUnsatisfied(hosts []problem.Host, of *domainAssignment) {
-	if of.counts == nil {
+func (a *attempt) evictUnsatisfied(hosts []problem.Host, of *domains.Assignment) {
+	if of.Counts == nil {
 		return
 	}
 	e := evictor{a: a, hosts: hosts, of: of, placed: make([]int32, len(a.p.Classes))}
 	for c := range a.p.Classes {
 		e.placed[c] = a.p.Classes[c].N() - a.left[c]
-		of.remove(int32(c), a.left[c])
+		of.Remove(int32(c), a.left[c])
 	}
 	for again := true; again; {
 		again = e.evictExcess()
@@ -43,7 +44,7 @@ func (a *attempt) evictUnsatisfied(hosts []problem.Host, of *domainAssignment) {
 func (e *evictor) evictExcess() bool {
 	evicted := false
 	for c := range e.a.p.Classes {
-		n, why := e.of.excess(int32(c), e.placed[c])
+		n, why := e.of.Excess(int32(c), e.placed[c])
 		if n == 0 {
 			continue
 		}
@@ -74,7 +75,7 @@ func (e *evictor) evictOrphans(h *problem.Host) bool {
 func (e *evictor) count(c, n int32) {
 	e.a.left[c] += n
 	e.placed[c] -= n
-	e.of.remove(c, n)
+	e.of.Remove(c, n)
 }
 
 // hasAffinityTarget reports whether a host has a pod that satisfies the class's host

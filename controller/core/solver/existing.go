@@ -4,13 +4,14 @@ import (
 	"cmp"
 	"slices"
 
+	"spokeshave.dev/controller/core/solver/domains"
 	"spokeshave.dev/controller/core/solver/problem"
 	"spokeshave.dev/controller/core/solver/vec"
 )
 
 // fillHosts places pods on existing nodes, in the order of priority and size. left
 // counts the pods of each class that still need a place.
-func fillHosts(p *problem.Problem, hosts []problem.Host, of *domainAssignment, left []int32) {
+func fillHosts(p *problem.Problem, hosts []problem.Host, of *domains.Assignment, left []int32) {
 	order := make([]int32, 0, len(p.Classes))
 	for i := range p.Classes {
 		if len(p.Classes[i].Reasons) == 0 {
@@ -73,13 +74,13 @@ func (g *hostBlock) measure() {
 
 // fillHostBlock places up to n pods of a class on the hosts of a block and returns
 // how many.
-func fillHostBlock(p *problem.Problem, g *hostBlock, of *domainAssignment, c, n int32) int32 {
+func fillHostBlock(p *problem.Problem, g *hostBlock, of *domains.Assignment, c, n int32) int32 {
 	took := int32(0)
 	for h := range g.hosts {
 		if took == n {
 			break
 		}
-		if of.admits(c, g.from+h) {
+		if of.Admits(c, g.from+h) {
 			took += g.hosts[h].Place(p, c, n-took, p.Classes[c].Terms)
 		}
 	}

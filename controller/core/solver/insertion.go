@@ -6,6 +6,7 @@ import (
 
 	"spokeshave.dev/controller/core/model"
 	"spokeshave.dev/controller/core/solver/constraint"
+	"spokeshave.dev/controller/core/solver/domains"
 	"spokeshave.dev/controller/core/solver/effort"
 	"spokeshave.dev/controller/core/solver/problem"
 	"spokeshave.dev/controller/core/solver/vec"
@@ -51,8 +52,8 @@ type insertion struct {
 	p             *problem.Problem
 	by            insertionStrategy
 	a             *attempt
-	space         *domainSpace
-	counts        *domainCounts
+	space         *domains.Space
+	counts        *domains.Counts
 	hosts         []problem.Host
 	hostPositions []topologyPosition // by host
 	partitions    []offerPartition
@@ -87,10 +88,10 @@ func insertPods(p *problem.Problem, o attemptOptions, hosts []problem.Host, by i
 	for i := range p.Classes {
 		left[i] = int32(len(p.Classes[i].Pods))
 	}
-	t := &insertion{p: p, by: by, a: newAttempt(p, o, left, mode{}), space: newDomainSpace(p, hosts), hosts: hosts}
-	t.counts = newDomainCounts(t.space)
+	t := &insertion{p: p, by: by, a: newAttempt(p, o, left, mode{}), space: domains.NewSpace(p, hosts), hosts: hosts}
+	t.counts = domains.NewCounts(t.space)
 	for i := range p.Topology.All {
-		t.groupKeys = append(t.groupKeys, t.space.keyOf(int32(i)))
+		t.groupKeys = append(t.groupKeys, t.space.KeyOf(int32(i)))
 	}
 	if !t.newPartitions() {
 		return nil
@@ -346,10 +347,9 @@ func (t *insertion) accept() bool {
 			n.set.Set(o)
 		}
 		n.placed = mergeCounts(n.placed)
-		if !t.a.accept(n.planned, n.offers[0], t.a.b.cost[n.offers[0]]) {
+		if !t.a.add(n.planned, n.offers[0]) {
 			return false
 		}
-		t.a.nodes = append(t.a.nodes, n.planned)
 	}
 	for i := range t.hosts {
 		t.hosts[i].Placed = mergeCounts(t.hosts[i].Placed)
@@ -379,7 +379,7 @@ func (t *insertion) explain() {
 		if t.a.left[c] == 0 || len(cl.Reasons) > 0 {
 			continue
 		}
-		if r := unassignedReasonOf(t.space, t.counts, int32(c), cl); r != nil {
+		if r := domains.Reason(t.space, t.counts, int32(c), cl); r != nil {
 			cl.Reasons = []model.Reason{*r}
 		}
 	}

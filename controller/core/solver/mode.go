@@ -102,7 +102,7 @@ func (x *attempts) try(m mode) *attempt {
 	a := newAttempt(x.p, x.options, x.left, m)
 	a.run()
 	if m.strictOptions && a.leavesPlaceable() {
-		a.enlarge()
+		(&enlarger{a: a}).run()
 	}
 	a.complete = !a.failed && !a.leavesPlaceable()
 	t := ModeTrial{Name: m.name, Moves: x.options.work.Moves() - before, Cost: a.effective() + a.fixedCost().USD()}

@@ -1,8 +1,10 @@
 package solver
 
+import "spokeshave.dev/controller/core/solver/domains"
+
 // packed is the state of the strategies that assign pods to domains in one order.
 type packed struct {
-	order domainOrder
+	order domains.Order
 	last  answer
 	// unmet are the pods whose affinity on their own node was not met in the trials
 	// so far.

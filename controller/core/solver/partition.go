@@ -34,7 +34,7 @@ func (t *insertion) newHostPositions() {
 	t.hostPositions = make([]topologyPosition, len(t.hosts))
 	for i := range t.hosts {
 		h := &t.hosts[i]
-		t.hostPositions[i] = topologyPosition{domain: t.space.domainsOf(i), counted: make([]bool, len(t.groupKeys))}
+		t.hostPositions[i] = topologyPosition{domain: t.space.DomainsOf(i), counted: make([]bool, len(t.groupKeys))}
 		for g := range t.groupKeys {
 			t.hostPositions[i].counted[g] = t.p.Topology.All[g].CountsNode(h.Labels, h.Taints)
 		}
@@ -48,15 +48,15 @@ func (t *insertion) newPartitions() bool {
 		set := vec.NewBits(len(t.p.Supply.Offers))
 		set.SetRange(t.p.Supply.Templates[l].From, t.p.Supply.Templates[l].To)
 		if t.p.Supply.DropTooLarge(set); !set.Empty() {
-			s := topologyPosition{domain: make([]int32, len(t.space.keys)), counted: make([]bool, len(t.groupKeys))}
+			s := topologyPosition{domain: make([]int32, len(t.space.Keys)), counted: make([]bool, len(t.groupKeys))}
 			t.partitions = append(t.partitions, offerPartition{topologyPosition: s, offers: set, template: int32(l)})
 		}
 	}
-	for k := range t.space.keys {
+	for k := range t.space.Keys {
 		for i := range t.partitions {
 			t.partitions[i].domain[k] = -1
 		}
-		for v, set := range t.space.keys[k].offers {
+		for v, set := range t.space.Keys[k].Offers {
 			t.splitPartitions(set, func(x *topologyPosition) { x.domain[k] = int32(v) })
 		}
 		if len(t.partitions) > maxPartitions {
@@ -80,7 +80,7 @@ func (t *insertion) newPartitions() bool {
 
 // splitByGroup splits partitions by the groups that count pods there.
 func (t *insertion) splitByGroup() {
-	for g, set := range t.counts.filterOffers {
+	for g, set := range t.counts.FilterOffers {
 		if set != nil {
 			t.splitPartitions(set, func(x *topologyPosition) { x.counted[g] = true })
 			continue

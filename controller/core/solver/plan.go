@@ -14,9 +14,11 @@ func write(p *problem.Problem, in *Input, a *attempt, hosts []problem.Host) outc
 	x := &explainer{p: p, b: a.b, blocked: in.Blocked, headroom: in.Headroom}
 	plan.Unplaced = x.unplaced(w.next)
 
-	stats := a.stats
-	stats.Pods, stats.Classes, stats.Offers = len(p.Pods), len(p.Classes), len(p.Supply.Offers)
-	stats.Effective, stats.Billed, stats.Fixed = a.effective(), a.billed(), a.fixedCost()
+	stats := Stats{
+		Pods: len(p.Pods), Classes: len(p.Classes), Items: a.done.items, Offers: len(p.Supply.Offers), BinTypes: a.done.binTypes,
+		Packings: a.done.packings, Passes: a.done.passes, Pivots: a.done.pivots,
+		Effective: a.effective(), Billed: a.billed(), Fixed: a.fixedCost(),
+	}
 	out := outcome{Plan: &plan, stats: &stats, explain: x.explain, problem: p, hosts: hosts}
 	for _, n := range a.nodes {
 		out.options = append(out.options, n.options)

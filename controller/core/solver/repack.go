@@ -49,10 +49,9 @@ func (t *insertion) repack() *attempt {
 		o := n.options[0]
 		renumber(n.placed)
 		n.options, n.costs = nil, nil
-		if !a.accept(n, o, a.b.cost[o]) {
+		if !a.add(n, o) {
 			return nil
 		}
-		a.nodes = append(a.nodes, n)
 	}
 	return a
 }
@@ -148,7 +147,7 @@ func (t *insertion) relevantGroups(cl *problem.Class) []int32 {
 		out = append(out, cl.Terms.DomainRules[i].Group)
 	}
 	for _, g := range cl.Terms.DomainGroups {
-		if len(t.constraints[g]) > 0 || slices.ContainsFunc(t.counts.limit[g], func(n int32) bool { return n < math.MaxInt32 }) {
+		if len(t.constraints[g]) > 0 || slices.ContainsFunc(t.counts.Limit[g], func(n int32) bool { return n < math.MaxInt32 }) {
 			out = append(out, g)
 		}
 	}

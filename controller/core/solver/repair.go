@@ -26,16 +26,16 @@ type draftNode struct {
 
 // repairable reports whether there are rules on single nodes, and no bound makes the
 // order matter in which nodes are committed.
-func (a *attempt) repairable(k *packingRound) bool {
-	return !a.strictOptions && !a.b.tiered && !k.items.Merged &&
-		slices.ContainsFunc(a.p.Topology.All, func(c constraint.Group) bool { return c.PerHost })
+func (d *nodeBuilder) repairable() bool {
+	return !d.a.strictOptions && !d.a.b.tiered && !d.k.items.Merged &&
+		slices.ContainsFunc(d.a.p.Topology.All, func(c constraint.Group) bool { return c.PerHost })
 }
 
 // commitTogether commits packings as commit does, but assigns the pods of all nodes
 // before it commits the first. Pods that are not allowed on a node with a free place
 // can then be exchanged with pods of other nodes.
-func (a *attempt) commitTogether(d *nodeBuilder, list []packing.Batch) int {
-	all := d.draftAll(list)
+func (d *nodeBuilder) commitTogether(list []packing.Batch) int {
+	a, all := d.a, d.draftAll(list)
 	if slices.ContainsFunc(all, func(x draftNode) bool { return x.short > 0 }) {
 		d.repair(all)
 	}

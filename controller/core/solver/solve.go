@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"spokeshave.dev/controller/core/model"
+	"spokeshave.dev/controller/core/solver/domains"
 	"spokeshave.dev/controller/core/solver/effort"
 	"spokeshave.dev/controller/core/solver/problem"
 	"spokeshave.dev/controller/core/solver/supply"
@@ -65,13 +66,13 @@ func preferable(s *model.Snapshot, a, b outcome) bool {
 
 // solveWith makes a plan in which the pods with unmet host affinity are bundled; w
 // is nil for a plan without bundles.
-func solveWith(in *Input, required []model.PodSpec, by domainOrder, w *unmetHostAffinity) answer {
+func solveWith(in *Input, required []model.PodSpec, by domains.Order, w *unmetHostAffinity) answer {
 	p := problem.New(in.problem(required))
 	hosts := p.Hosts()
 	if w != nil {
 		p.Classes = colocate(p, hosts, newBudget(p, in.Headroom).affordable(), w)
 	}
-	classes, of := assignDomains(p, hosts, by)
+	classes, of := domains.Assign(p, hosts, by)
 	p.Classes = classes
 	p.SelectPackedRules()
 	left := make([]int32, len(p.Classes))

@@ -1,5 +1,7 @@
 package solver
 
+import "spokeshave.dev/controller/core/solver/domains"
+
 // strategy is one way to plan the pods of a question.
 type strategy struct {
 	// name identifies the strategy in Stats.Trials.
@@ -19,7 +21,7 @@ type strategy struct {
 type options struct {
 	kind kind
 	// domains is the order of domains, for strategies that pack all pods at once.
-	domains domainOrder
+	domains domains.Order
 	// insertion is how pods are placed one by one. base is the index of the
 	// insertion strategy whose failures are shared.
 	insertion insertionStrategy
@@ -83,15 +85,15 @@ const (
 // one with the lowest cost, then the one found first.
 func strategies() []strategy {
 	return []strategy{
-		{"pack, spread first", options{domains: spreadFirst}, unlimited, 1, first},
-		{"pack, spread first, bundled", options{kind: packBundles, domains: spreadFirst}, quickEffort, maxBundleRounds, unbundled},
-		{"pack, spread first, bundled, improved", options{kind: packBestBundles, domains: spreadFirst}, unlimited, 1, roughBundles},
-		{"pack, existing first", options{domains: existingFirst}, orderEffort, 1, otherDomains},
-		{"pack, existing first, bundled", options{kind: packBundles, domains: existingFirst}, quickEffort, maxBundleRounds, unbundled},
-		{"pack, existing first, bundled, improved", options{kind: packBestBundles, domains: existingFirst}, orderEffort, 1, roughBundles},
-		{"pack, cheapest first", options{domains: cheapestFirst}, orderEffort, 1, otherDomains},
-		{"pack, cheapest first, bundled", options{kind: packBundles, domains: cheapestFirst}, quickEffort, maxBundleRounds, unbundled},
-		{"pack, cheapest first, bundled, improved", options{kind: packBestBundles, domains: cheapestFirst}, orderEffort, 1, roughBundles},
+		{"pack, spread first", options{domains: domains.SpreadFirst}, unlimited, 1, first},
+		{"pack, spread first, bundled", options{kind: packBundles, domains: domains.SpreadFirst}, quickEffort, maxBundleRounds, unbundled},
+		{"pack, spread first, bundled, improved", options{kind: packBestBundles, domains: domains.SpreadFirst}, unlimited, 1, roughBundles},
+		{"pack, existing first", options{domains: domains.ExistingFirst}, orderEffort, 1, otherDomains},
+		{"pack, existing first, bundled", options{kind: packBundles, domains: domains.ExistingFirst}, quickEffort, maxBundleRounds, unbundled},
+		{"pack, existing first, bundled, improved", options{kind: packBestBundles, domains: domains.ExistingFirst}, orderEffort, 1, roughBundles},
+		{"pack, cheapest first", options{domains: domains.CheapestFirst}, orderEffort, 1, otherDomains},
+		{"pack, cheapest first, bundled", options{kind: packBundles, domains: domains.CheapestFirst}, quickEffort, maxBundleRounds, unbundled},
+		{"pack, cheapest first, bundled, improved", options{kind: packBestBundles, domains: domains.CheapestFirst}, orderEffort, 1, roughBundles},
 		{"insert, first fit", options{kind: insert}, quickEffort, 1, others},
 		{"insert, best fit", options{kind: insert, base: 1, insertion: insertionStrategy{bestFit: true}}, quickEffort, 1, others},
 		{"insert by size, first fit", options{kind: insert, base: 2, insertion: insertionStrategy{bySize: true}}, quickEffort, 1, others},

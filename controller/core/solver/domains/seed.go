@@ -1,4 +1,4 @@
-package solver
+package domains
 
 import (
 	"slices"
@@ -9,7 +9,7 @@ import (
 // seedAffinity assigns the first pod of a set of pods that require affinity to each
 // other, in a domain where as many of them as possible fit. It reports whether it
 // assigned one.
-func (h *domainAssigner) seedAffinity() bool {
+func (h *assigner) seedAffinity() bool {
 	for i := range h.demands {
 		x := &h.demands[i]
 		if !x.hasAffinity || x.uncounted || x.unassigned == 0 || !h.mayBeFirst(x) {
@@ -26,10 +26,10 @@ func (h *domainAssigner) seedAffinity() bool {
 // mayBeFirst reports whether the pod may be the first that satisfies its own
 // affinity: no pod that its affinity selects exists in any domain, and the affinity
 // selects the pod itself.
-func (h *domainAssigner) mayBeFirst(x *domainDemand) bool {
+func (h *assigner) mayBeFirst(x *demand) bool {
 	for i := range x.rules {
 		r := &x.rules[i]
-		if r.Kind == constraint.Affinity && (!slices.Contains(x.groups, r.Group) || h.counts.countsElsewhere(r, -1)) {
+		if r.Kind == constraint.Affinity && (!slices.Contains(x.groups, r.Group) || h.counts.CountsElsewhere(r, -1)) {
 			return false
 		}
 	}
@@ -38,9 +38,9 @@ func (h *domainAssigner) mayBeFirst(x *domainDemand) bool {
 
 // seedDomain returns the domain where most pods with the same affinity fit, then the
 // one that betterDomain prefers; -1 for none.
-func (h *domainAssigner) seedDomain(x *domainDemand) int32 {
+func (h *assigner) seedDomain(x *demand) int32 {
 	best, most := int32(-1), int32(0)
-	for v := range int32(len(h.domains.values)) {
+	for v := range int32(len(h.domains.Values)) {
 		n := int32(0)
 		if !x.feasible[v] || h.violatesOtherRule(x, v) {
 			continue
@@ -58,7 +58,7 @@ func (h *domainAssigner) seedDomain(x *domainDemand) int32 {
 }
 
 // violatesOtherRule reports whether a rule other than affinity excludes domain v.
-func (h *domainAssigner) violatesOtherRule(x *domainDemand, v int32) bool {
+func (h *assigner) violatesOtherRule(x *demand, v int32) bool {
 	alone := *x
 	alone.rules = nil
 	for _, r := range x.rules {

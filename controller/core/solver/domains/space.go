@@ -1,4 +1,4 @@
-package solver
+package domains
 
 import (
 	"math"
@@ -10,36 +10,36 @@ import (
 	"spokeshave.dev/controller/core/solver/vec"
 )
 
-// domainSpace holds the domains of every key that topology constraints use, except
+// Space holds the domains of every key that topology constraints use, except
 // the hostname. It does not change once made, except for cached prices.
-type domainSpace struct {
+type Space struct {
 	p     *problem.Problem
 	hosts []problem.Host
-	keys  []domainKey
+	Keys  []Key
 	// ofHost is, by host and key, the index of the host's domain; -1 for none.
 	ofHost [][]int32
 }
 
-// domainKey holds the values of a node label that topology constraints use, over all
+// Key holds the values of a node label that topology constraints use, over all
 // offers and hosts. A value is a domain.
-type domainKey struct {
-	key    string
-	values []string
-	// offers are, by value, the offers with that value.
-	offers []vec.Bits
+type Key struct {
+	Label  string
+	Values []string
+	// Offers are, by value, the offers with that value.
+	Offers []vec.Bits
 	// unitPrices are, by choice of offers, the unit prices by domain.
 	unitPrices map[int32][]float64
 }
 
-// domainRestriction is the set of domains of a key that a class may use.
-type domainRestriction struct {
+// restriction is the set of domains of a key that a class may use.
+type restriction struct {
 	key     int32
 	domains vec.Bits
 }
 
-// newDomainSpace finds the domains of every key that is decided before packing.
-func newDomainSpace(p *problem.Problem, hosts []problem.Host) *domainSpace {
-	s := &domainSpace{p: p, hosts: hosts}
+// NewSpace finds the domains of every key that is decided before packing.
+func NewSpace(p *problem.Problem, hosts []problem.Host) *Space {
+	s := &Space{p: p, hosts: hosts}
 	var keys []string
 	for i := range p.Topology.All {
 		if c := &p.Topology.All[i]; !c.PerHost {
@@ -51,15 +51,15 @@ func newDomainSpace(p *problem.Problem, hosts []problem.Host) *domainSpace {
 	}
 	slices.Sort(keys)
 	for _, key := range slices.Compact(keys) {
-		s.keys = append(s.keys, s.newDomainKey(key))
+		s.Keys = append(s.Keys, s.newDomainKey(key))
 	}
 	s.ofHost = make([][]int32, len(hosts))
 	for i := range hosts {
-		s.ofHost[i] = make([]int32, len(s.keys))
-		for k := range s.keys {
+		s.ofHost[i] = make([]int32, len(s.Keys))
+		for k := range s.Keys {
 			s.ofHost[i][k] = -1
-			if v, ok := hosts[i].Labels(s.keys[k].key); ok {
-				at, _ := slices.BinarySearch(s.keys[k].values, v)
+			if v, ok := hosts[i].Labels(s.Keys[k].Label); ok {
+				at, _ := slices.BinarySearch(s.Keys[k].Values, v)
 				s.ofHost[i][k] = int32(at)
 			}
 		}
@@ -67,13 +67,13 @@ func newDomainSpace(p *problem.Problem, hosts []problem.Host) *domainSpace {
 	return s
 }
 
-func (s *domainSpace) newDomainKey(key string) domainKey {
-	d := domainKey{key: key, unitPrices: map[int32][]float64{}}
+func (s *Space) newDomainKey(key string) Key {
+	d := Key{Label: key, unitPrices: map[int32][]float64{}}
 	seen := map[string]bool{}
 	note := func(v string, ok bool) {
 		if ok && !seen[v] {
 			seen[v] = true
-			d.values = append(d.values, v)
+			d.Values = append(d.Values, v)
 		}
 	}
 	offers := len(s.p.Supply.Offers)
@@ -83,28 +83,28 @@ func (s *domainSpace) newDomainKey(key string) domainKey {
 	for i := range s.hosts {
 		note(s.hosts[i].Labels(key))
 	}
-	slices.Sort(d.values)
-	d.offers = make([]vec.Bits, len(d.values))
-	for i := range d.offers {
-		d.offers[i] = vec.NewBits(offers)
+	slices.Sort(d.Values)
+	d.Offers = make([]vec.Bits, len(d.Values))
+	for i := range d.Offers {
+		d.Offers[i] = vec.NewBits(offers)
 	}
 	for o := range offers {
 		if v, ok := s.p.Supply.OfferLabel(int32(o), key); ok {
-			at, _ := slices.BinarySearch(d.values, v)
-			d.offers[at].Set(int32(o))
+			at, _ := slices.BinarySearch(d.Values, v)
+			d.Offers[at].Set(int32(o))
 		}
 	}
 	return d
 }
 
-// keyOf returns the index of a topology group's key, -1 for the hostname.
-func (s *domainSpace) keyOf(group int32) int32 {
+// KeyOf returns the index of a topology group's key, -1 for the hostname.
+func (s *Space) KeyOf(group int32) int32 {
 	key := s.p.Topology.All[group].Key
-	return int32(slices.IndexFunc(s.keys, func(d domainKey) bool { return d.key == key }))
+	return int32(slices.IndexFunc(s.Keys, func(d Key) bool { return d.Label == key }))
 }
 
-// domainsOf returns by key the index of a host's domain, -1 for none.
-func (s *domainSpace) domainsOf(host int) []int32 {
+// DomainsOf returns by key the index of a host's domain, -1 for none.
+func (s *Space) DomainsOf(host int) []int32 {
 	if s.ofHost == nil {
 		return nil
 	}
@@ -112,7 +112,7 @@ func (s *domainSpace) domainsOf(host int) []int32 {
 }
 
 // within reports whether the host is in an allowed domain of every restriction.
-func (s *domainSpace) within(host int, all []domainRestriction) bool {
+func (s *Space) within(host int, all []restriction) bool {
 	for i := range all {
 		if at := s.ofHost[host][all[i].key]; at < 0 || !all[i].domains.Has(at) {
 			return false
@@ -121,10 +121,10 @@ func (s *domainSpace) within(host int, all []domainRestriction) bool {
 	return true
 }
 
-// fits reports whether an offer or a host in domain v of a key can hold a pod of the
+// Fits reports whether an offer or a host in domain v of a key can hold a pod of the
 // class, which already has the restrictions.
-func (s *domainSpace) fits(cl *problem.Class, already []domainRestriction, key, v int32) bool {
-	set, in, n := s.p.Choices.All[cl.Choice], s.keys[key].offers[v], s.p.Supply.Dims.N()
+func (s *Space) Fits(cl *problem.Class, already []restriction, key, v int32) bool {
+	set, in, n := s.p.Choices.All[cl.Choice], s.Keys[key].Offers[v], s.p.Supply.Dims.N()
 	for o := set.Next(0); o >= 0; o = set.Next(o + 1) {
 		if in.Has(o) && vec.Fits(&cl.Requests, &s.p.Supply.Shapes[s.p.Supply.Offers[o].Shape].Capacity, n) {
 			return true
@@ -140,17 +140,17 @@ func (s *domainSpace) fits(cl *problem.Class, already []domainRestriction, key, 
 }
 
 // unitPrices returns the lowest price of a unit of capacity in each domain of a key.
-func (s *domainSpace) unitPrices(key, choice int32) []float64 {
-	d := &s.keys[key]
+func (s *Space) unitPrices(key, choice int32) []float64 {
+	d := &s.Keys[key]
 	if got, ok := d.unitPrices[choice]; ok {
 		return got
 	}
-	out, set := make([]float64, len(d.values)), s.p.Choices.All[choice]
+	out, set := make([]float64, len(d.Values)), s.p.Choices.All[choice]
 	for i := range out {
 		out[i] = math.Inf(1)
 		for o := set.Next(0); o >= 0; o = set.Next(o + 1) {
 			f := &s.p.Supply.Offers[o]
-			if size := s.p.Size(&s.p.Supply.Shapes[f.Shape].Capacity); size > 0 && d.offers[i].Has(o) {
+			if size := s.p.Size(&s.p.Supply.Shapes[f.Shape].Capacity); size > 0 && d.Offers[i].Has(o) {
 				out[i] = min(out[i], f.Cost/size)
 			}
 		}
@@ -160,7 +160,7 @@ func (s *domainSpace) unitPrices(key, choice int32) []float64 {
 }
 
 // countedOffers returns the set of offers whose nodes a topology group counts.
-func (s *domainSpace) countedOffers(c *constraint.Group) vec.Bits {
+func (s *Space) countedOffers(c *constraint.Group) vec.Bits {
 	supply := s.p.Supply
 	set := vec.NewBits(len(supply.Offers))
 	set.SetRange(0, int32(len(supply.Offers)))

@@ -1,4 +1,4 @@
-package solver
+package domains
 
 import (
 	"fmt"
@@ -10,8 +10,8 @@ import (
 	"spokeshave.dev/controller/core/solver/problem"
 )
 
-// domainDemand is a class whose pods are to be assigned to domains of one key.
-type domainDemand struct {
+// demand is a class whose pods are to be assigned to domains of one key.
+type demand struct {
 	class int32
 	// rules are the class's rules on this key, groups the groups that count it.
 	rules  []constraint.Rule
@@ -30,21 +30,21 @@ type domainDemand struct {
 	uncounted bool
 }
 
-// newDomainDemand returns the demand of class c, which already has the restrictions.
+// newDemand returns the demand of class c, which already has the restrictions.
 // It returns false when no rule of the class is on the key, and no group of the key
 // counts its pods.
-func newDomainDemand(s *domainSpace, counts *domainCounts, key, c int32, cl *problem.Class, already []domainRestriction) (domainDemand, bool) {
-	d := &s.keys[key]
-	x := domainDemand{class: c, uncounted: true, unassigned: cl.N()}
+func newDemand(s *Space, counts *Counts, key, c int32, cl *problem.Class, already []restriction) (demand, bool) {
+	d := &s.Keys[key]
+	x := demand{class: c, uncounted: true, unassigned: cl.N()}
 	for _, r := range cl.Terms.DomainRules {
-		if s.p.Topology.All[r.Group].Key == d.key {
+		if s.p.Topology.All[r.Group].Key == d.Label {
 			x.rules = append(x.rules, r)
 			x.hasAffinity = x.hasAffinity || r.Kind == constraint.Affinity
 			x.uncounted = x.uncounted && r.Kind != constraint.AntiAffinity && r.Kind != constraint.Affinity
 		}
 	}
 	for _, g := range cl.Terms.DomainGroups {
-		if s.p.Topology.All[g].Key == d.key {
+		if s.p.Topology.All[g].Key == d.Label {
 			x.groups = append(x.groups, g)
 			x.certain = append(x.certain, counts.countsEverywhere(s, cl, g))
 			x.uncounted = false
@@ -53,18 +53,18 @@ func newDomainDemand(s *domainSpace, counts *domainCounts, key, c int32, cl *pro
 	if len(x.rules)+len(x.groups) == 0 {
 		return x, false
 	}
-	x.assigned, x.nextHost = make([]int32, len(d.values)), make([]int32, len(d.values))
+	x.assigned, x.nextHost = make([]int32, len(d.Values)), make([]int32, len(d.Values))
 	x.price = s.unitPrices(key, cl.Choice)
-	x.feasible = make([]bool, len(d.values))
+	x.feasible = make([]bool, len(d.Values))
 	for v := range x.feasible {
-		x.feasible[v] = s.fits(cl, already, key, int32(v))
+		x.feasible[v] = s.Fits(cl, already, key, int32(v))
 	}
 	return x, true
 }
 
 // countsEverywhere reports whether the group counts pods of the class wherever they
 // may be placed.
-func (l *domainCounts) countsEverywhere(s *domainSpace, cl *problem.Class, g int32) bool {
+func (l *Counts) countsEverywhere(s *Space, cl *problem.Class, g int32) bool {
 	c := &s.p.Topology.All[g]
 	if c.Filter == nil {
 		return true
@@ -74,7 +74,7 @@ func (l *domainCounts) countsEverywhere(s *domainSpace, cl *problem.Class, g int
 			return true // the group has the class's own filter
 		}
 	}
-	if !l.filterOffers[g].Contains(s.p.Choices.All[cl.Choice]) {
+	if !l.FilterOffers[g].Contains(s.p.Choices.All[cl.Choice]) {
 		return false
 	}
 	for i := range s.hosts {
@@ -86,7 +86,7 @@ func (l *domainCounts) countsEverywhere(s *domainSpace, cl *problem.Class, g int
 }
 
 // feasibleDomains returns the number of domains that can hold a pod.
-func (x *domainDemand) feasibleDomains() int {
+func (x *demand) feasibleDomains() int {
 	n := 0
 	for _, ok := range x.feasible {
 		if ok {
@@ -97,7 +97,7 @@ func (x *domainDemand) feasibleDomains() int {
 }
 
 // multiplicity returns how often the group counts one pod, or one group of a bundle.
-func (x *domainDemand) multiplicity(group int32) int32 {
+func (x *demand) multiplicity(group int32) int32 {
 	at, ok := slices.BinarySearch(x.groups, group)
 	if !ok {
 		return 0
@@ -106,7 +106,7 @@ func (x *domainDemand) multiplicity(group int32) int32 {
 }
 
 // sharesAffinity reports whether both demands have an affinity rule in common.
-func (x *domainDemand) sharesAffinity(y *domainDemand) bool {
+func (x *demand) sharesAffinity(y *demand) bool {
 	for _, r := range x.rules {
 		if r.Kind == constraint.Affinity && slices.Contains(y.rules, r) {
 			return true
@@ -116,19 +116,19 @@ func (x *domainDemand) sharesAffinity(y *domainDemand) bool {
 }
 
 // add adds n pods of a demand to the counts of domain v.
-func (l *domainCounts) add(x *domainDemand, v, n int32) {
+func (l *Counts) add(x *demand, v, n int32) {
 	for i, g := range x.groups {
-		l.possible[g][v] += n
+		l.Possible[g][v] += n
 		if x.certain[i] {
-			l.certain[g][v] += n
+			l.Certain[g][v] += n
 		}
 	}
 	for i := range x.rules {
 		switch r := &x.rules[i]; r.Kind {
 		case constraint.AntiAffinity:
-			l.limit[r.Group][v] = min(l.limit[r.Group][v], r.Max)
+			l.Limit[r.Group][v] = min(l.Limit[r.Group][v], r.Max)
 		case constraint.Affinity:
-			l.dependents[r.Group][v] += n * x.multiplicity(r.Group)
+			l.Dependents[r.Group][v] += n * x.multiplicity(r.Group)
 		case constraint.HardSpread, constraint.SoftSpread:
 		}
 	}
@@ -136,15 +136,15 @@ func (l *domainCounts) add(x *domainDemand, v, n int32) {
 
 // violatedRule returns a rule that excludes one more pod of the demand from the
 // domain, nil for none.
-func (l *domainCounts) violatedRule(x *domainDemand, v int32) *constraint.Rule {
+func (l *Counts) violatedRule(x *demand, v int32) *constraint.Rule {
 	for i := range x.rules {
 		r := &x.rules[i]
-		if !l.satisfies(r, v, x.multiplicity(r.Group)) {
+		if !l.Satisfies(r, v, x.multiplicity(r.Group)) {
 			return r
 		}
 	}
 	for _, g := range x.groups {
-		if l.possible[g][v]+x.multiplicity(g) > l.limit[g][v] {
+		if l.Possible[g][v]+x.multiplicity(g) > l.Limit[g][v] {
 			return &constraint.Rule{Kind: constraint.AntiAffinity, Group: g}
 		}
 	}
@@ -153,7 +153,7 @@ func (l *domainCounts) violatedRule(x *domainDemand, v int32) *constraint.Rule {
 
 // unassignedReason returns which rule excludes the remaining pods of a demand from
 // the domains that could hold them.
-func (l *domainCounts) unassignedReason(d *domainKey, x *domainDemand) model.Reason {
+func (l *Counts) unassignedReason(d *Key, x *demand) model.Reason {
 	var code model.ReasonCode
 	var parts []string
 	for v, ok := range x.feasible {
@@ -167,15 +167,15 @@ func (l *domainCounts) unassignedReason(d *domainKey, x *domainDemand) model.Rea
 		if code == "" {
 			code = r.Code()
 		}
-		parts = append(parts, d.values[v]+" "+l.ruleText(r, int32(v)))
+		parts = append(parts, d.Values[v]+" "+l.ruleText(r, int32(v)))
 	}
 	if code == "" {
-		return model.Reason{Code: model.TopologySpread, Message: "no domain of " + d.key + " suits all of its topology constraints"}
+		return model.Reason{Code: model.TopologySpread, Message: "no domain of " + d.Label + " suits all of its topology constraints"}
 	}
-	return model.Reason{Code: code, Message: "no " + d.key + " suits: " + strings.Join(parts, ", ")}
+	return model.Reason{Code: code, Message: "no " + d.Label + " suits: " + strings.Join(parts, ", ")}
 }
 
-func (l *domainCounts) ruleText(r *constraint.Rule, v int32) string {
+func (l *Counts) ruleText(r *constraint.Rule, v int32) string {
 	switch r.Kind {
 	case constraint.Affinity:
 		return "has none of the pods it wants near"
@@ -183,19 +183,19 @@ func (l *domainCounts) ruleText(r *constraint.Rule, v int32) string {
 		return "has pods it must be kept apart from"
 	case constraint.HardSpread, constraint.SoftSpread:
 	}
-	return fmt.Sprintf("has %d pods of its spread (maxSkew %d, least %d)", l.possible[r.Group][v], r.Max, l.minimum(r))
+	return fmt.Sprintf("has %d pods of its spread (maxSkew %d, least %d)", l.Possible[r.Group][v], r.Max, l.minimum(r))
 }
 
-// unassignedReasonOf returns why the pods of a class, which is not restricted to
+// Reason returns why the pods of a class, which is not restricted to
 // domains, have no domain of the first key of which none suits. nil means that no
 // rule is the cause.
-func unassignedReasonOf(s *domainSpace, counts *domainCounts, c int32, cl *problem.Class) *model.Reason {
+func Reason(s *Space, counts *Counts, c int32, cl *problem.Class) *model.Reason {
 	if cl.Terms == nil {
 		return nil
 	}
-	for k := range s.keys {
-		if x, ok := newDomainDemand(s, counts, int32(k), c, cl, nil); ok && x.feasibleDomains() > 0 {
-			why := counts.unassignedReason(&s.keys[k], &x)
+	for k := range s.Keys {
+		if x, ok := newDemand(s, counts, int32(k), c, cl, nil); ok && x.feasibleDomains() > 0 {
+			why := counts.unassignedReason(&s.Keys[k], &x)
 			return &why
 		}
 	}

@@ -1,4 +1,4 @@
-package solver
+package domains
 
 import (
 	"spokeshave.dev/controller/core/solver/constraint"
@@ -7,7 +7,7 @@ import (
 
 // assignRound assigns the pods that have an allowed domain and reports whether there
 // were any.
-func (h *domainAssigner) assignRound() bool {
+func (h *assigner) assignRound() bool {
 	dealt := false
 	for i := range h.demands {
 		x := &h.demands[i]
@@ -25,9 +25,9 @@ func (h *domainAssigner) assignRound() bool {
 
 // chooseDomain returns the domain for the next pod of a demand: of those in which
 // all rules hold the one that betterDomain prefers; -1 for none.
-func (h *domainAssigner) chooseDomain(x *domainDemand) int32 {
+func (h *assigner) chooseDomain(x *demand) int32 {
 	best := int32(-1)
-	for v := range int32(len(h.domains.values)) {
+	for v := range int32(len(h.domains.Values)) {
 		if x.feasible[v] && h.counts.violatedRule(x, v) == nil && (best < 0 || h.betterDomain(x, v, best)) {
 			best = v
 		}
@@ -35,10 +35,10 @@ func (h *domainAssigner) chooseDomain(x *domainDemand) int32 {
 	return best
 }
 
-func (h *domainAssigner) betterDomain(x *domainDemand, a, b int32) bool {
+func (h *assigner) betterDomain(x *demand, a, b int32) bool {
 	p, q := h.domainPrice(x, a), h.domainPrice(x, b)
 	dearer := p < q*(1-1e-6) || q < p*(1-1e-6)
-	if dearer && (h.order == cheapestFirst || h.order == existingFirst && (p == 0 || q == 0)) {
+	if dearer && (h.order == CheapestFirst || h.order == ExistingFirst && (p == 0 || q == 0)) {
 		return p < q
 	}
 	m, n := h.spreadCount(x, a), h.spreadCount(x, b)
@@ -56,7 +56,7 @@ func (h *domainAssigner) betterDomain(x *domainDemand, a, b int32) bool {
 
 // domainPrice returns the unit price of room in the domain, 0 when an existing node
 // has room for a pod.
-func (h *domainAssigner) domainPrice(x *domainDemand, v int32) float64 {
+func (h *assigner) domainPrice(x *demand, v int32) float64 {
 	if h.nextHostWithRoom(x, v) >= 0 {
 		return 0
 	}
@@ -65,7 +65,7 @@ func (h *domainAssigner) domainPrice(x *domainDemand, v int32) float64 {
 
 // nextHostWithRoom returns the first host of the domain with room for a pod of the
 // demand, -1 for none. Hosts only fill up, so the search continues where it ended.
-func (h *domainAssigner) nextHostWithRoom(x *domainDemand, v int32) int {
+func (h *assigner) nextHostWithRoom(x *demand, v int32) int {
 	cl := &h.classes[x.class]
 	for at := &x.nextHost[v]; int(*at) < len(h.free); *at++ {
 		host := &h.space.hosts[*at]
@@ -80,15 +80,15 @@ func (h *domainAssigner) nextHostWithRoom(x *domainDemand, v int32) int {
 // separationOverlap counts the anti-affinity constraints that already apply to the
 // domain. A domain with many is preferred, so that pods with anti-affinity to each
 // other do not occupy more domains than necessary.
-func (h *domainAssigner) separationOverlap(x *domainDemand, v int32) int {
+func (h *assigner) separationOverlap(x *demand, v int32) int {
 	n := 0
 	for i := range x.rules {
-		if r := &x.rules[i]; r.Kind == constraint.AntiAffinity && r.Max == 0 && h.counts.limit[r.Group][v] == 0 {
+		if r := &x.rules[i]; r.Kind == constraint.AntiAffinity && r.Max == 0 && h.counts.Limit[r.Group][v] == 0 {
 			n++
 		}
 	}
 	for _, g := range x.groups {
-		if !h.space.p.Topology.All[g].ForSpread && h.counts.possible[g][v] > 0 {
+		if !h.space.p.Topology.All[g].ForSpread && h.counts.Possible[g][v] > 0 {
 			n++
 		}
 	}
@@ -97,17 +97,17 @@ func (h *domainAssigner) separationOverlap(x *domainDemand, v int32) int {
 
 // spreadCount returns the sum of the domain's counts over the demand's spread
 // groups.
-func (h *domainAssigner) spreadCount(x *domainDemand, v int32) int32 {
+func (h *assigner) spreadCount(x *demand, v int32) int32 {
 	n := int32(0)
 	for _, g := range x.groups {
 		if h.space.p.Topology.All[g].ForSpread {
-			n += h.counts.possible[g][v]
+			n += h.counts.Possible[g][v]
 		}
 	}
 	return n
 }
 
-func (h *domainAssigner) assign(x *domainDemand, v int32) {
+func (h *assigner) assign(x *demand, v int32) {
 	x.unassigned--
 	x.assigned[v]++
 	if at := h.nextHostWithRoom(x, v); at >= 0 {

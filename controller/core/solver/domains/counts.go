@@ -1,4 +1,4 @@
-package solver
+package domains
 
 import (
 	"math"
@@ -8,30 +8,30 @@ import (
 	"spokeshave.dev/controller/core/solver/vec"
 )
 
-// domainCounts holds the counts of pods by topology group and domain.
-type domainCounts struct {
-	// certain counts the pods that are surely counted, possible also those that may
+// Counts holds the counts of pods by topology group and domain.
+type Counts struct {
+	// Certain counts the pods that are surely counted, Possible also those that may
 	// be: the group may or may not count the node that a pod will run on.
-	certain, possible [][]int32
-	// limit bounds possible; it is 0 where a placed pod's anti-affinity excludes
+	Certain, Possible [][]int32
+	// Limit bounds possible; it is 0 where a placed pod's anti-affinity excludes
 	// others.
-	limit [][]int32
-	// dependents counts the certain pods that have affinity to the group themselves.
+	Limit [][]int32
+	// Dependents counts the certain pods that have affinity to the group themselves.
 	// They cannot be the first in their domain while others are in another one.
-	dependents [][]int32
+	Dependents [][]int32
 	// eligible marks the domains that a spread considers.
 	eligible [][]bool
-	// filterOffers are the offers that each group's filter admits, nil for all.
-	filterOffers []vec.Bits
+	// FilterOffers are the offers that each group's filter admits, nil for all.
+	FilterOffers []vec.Bits
 }
 
-// newDomainCounts counts the pods that stay where they are.
-func newDomainCounts(s *domainSpace) *domainCounts {
+// NewCounts counts the pods that stay where they are.
+func NewCounts(s *Space) *Counts {
 	p := s.p
 	n := len(p.Topology.All)
-	l := &domainCounts{
-		certain: make([][]int32, n), possible: make([][]int32, n), limit: make([][]int32, n),
-		dependents: make([][]int32, n), eligible: make([][]bool, n), filterOffers: make([]vec.Bits, n),
+	l := &Counts{
+		Certain: make([][]int32, n), Possible: make([][]int32, n), Limit: make([][]int32, n),
+		Dependents: make([][]int32, n), eligible: make([][]bool, n), FilterOffers: make([]vec.Bits, n),
 	}
 	for i := range p.Topology.All {
 		if !p.Topology.All[i].PerHost {
@@ -62,23 +62,23 @@ func newDomainCounts(s *domainSpace) *domainCounts {
 }
 
 // openGroup prepares the counts of one topology group.
-func (l *domainCounts) openGroup(s *domainSpace, i int32) {
-	c, k := &s.p.Topology.All[i], s.keyOf(i)
-	d := &s.keys[k]
-	n := len(d.values)
-	l.certain[i], l.possible[i], l.limit[i], l.eligible[i] = make([]int32, n), make([]int32, n), make([]int32, n), make([]bool, n)
-	l.dependents[i] = make([]int32, n)
-	for v := range l.limit[i] {
-		l.limit[i][v] = math.MaxInt32
+func (l *Counts) openGroup(s *Space, i int32) {
+	c, k := &s.p.Topology.All[i], s.KeyOf(i)
+	d := &s.Keys[k]
+	n := len(d.Values)
+	l.Certain[i], l.Possible[i], l.Limit[i], l.eligible[i] = make([]int32, n), make([]int32, n), make([]int32, n), make([]bool, n)
+	l.Dependents[i] = make([]int32, n)
+	for v := range l.Limit[i] {
+		l.Limit[i][v] = math.MaxInt32
 	}
 	if c.Filter != nil {
-		l.filterOffers[i] = s.countedOffers(c)
+		l.FilterOffers[i] = s.countedOffers(c)
 	}
-	for v := range d.values {
-		set := d.offers[v]
-		if l.filterOffers[i] != nil {
+	for v := range d.Values {
+		set := d.Offers[v]
+		if l.FilterOffers[i] != nil {
 			set = set.Clone()
-			set.And(l.filterOffers[i])
+			set.And(l.FilterOffers[i])
 		}
 		l.eligible[i][v] = !set.Empty()
 	}
@@ -91,36 +91,36 @@ func (l *domainCounts) openGroup(s *domainSpace, i int32) {
 
 // addResident counts a pod that stays on its host. A pod that is being deleted may
 // still be there when the plan is carried out, so it counts, except for spreads.
-func (l *domainCounts) addResident(s *domainSpace, t *constraint.Terms, host int, pod *model.Pod) {
+func (l *Counts) addResident(s *Space, t *constraint.Terms, host int, pod *model.Pod) {
 	h := &s.hosts[host]
 	for _, c := range t.DomainGroups {
 		g := &s.p.Topology.All[c]
 		if pod.Ending && g.ForSpread {
 			continue
 		}
-		if v := s.ofHost[host][s.keyOf(c)]; v >= 0 && g.CountsNode(h.Labels, h.Taints) {
-			l.possible[c][v]++
+		if v := s.ofHost[host][s.KeyOf(c)]; v >= 0 && g.CountsNode(h.Labels, h.Taints) {
+			l.Possible[c][v]++
 			if s.p.Snapshot.Nodes[h.Node].State != model.Deleting { // a node being deleted, and its pods, will soon be gone
-				l.certain[c][v]++
+				l.Certain[c][v]++
 			}
 		}
 	}
 	for i := range t.DomainRules {
 		if r := &t.DomainRules[i]; r.Kind == constraint.AntiAffinity {
-			if v := s.ofHost[host][s.keyOf(r.Group)]; v >= 0 {
-				l.limit[r.Group][v] = 0
+			if v := s.ofHost[host][s.KeyOf(r.Group)]; v >= 0 {
+				l.Limit[r.Group][v] = 0
 			}
 		}
 	}
 }
 
 // minimum returns the lowest count of any domain that the spread rule considers.
-func (l *domainCounts) minimum(r *constraint.Rule) int32 {
+func (l *Counts) minimum(r *constraint.Rule) int32 {
 	least, n := int32(math.MaxInt32), int32(0)
 	for v, ok := range l.eligible[r.Group] {
 		if ok {
 			n++
-			least = min(least, l.certain[r.Group][v])
+			least = min(least, l.Certain[r.Group][v])
 		}
 	}
 	if n == 0 || n < r.MinDomains {
@@ -129,25 +129,25 @@ func (l *domainCounts) minimum(r *constraint.Rule) int32 {
 	return least
 }
 
-// satisfies reports whether the rule holds for a pod in domain v, with more pods
+// Satisfies reports whether the rule holds for a pod in domain v, with more pods
 // that are still to be counted there.
-func (l *domainCounts) satisfies(r *constraint.Rule, v, more int32) bool {
+func (l *Counts) Satisfies(r *constraint.Rule, v, more int32) bool {
 	switch r.Kind {
 	case constraint.HardSpread:
-		return l.possible[r.Group][v]+more-l.minimum(r) <= r.Max
+		return l.Possible[r.Group][v]+more-l.minimum(r) <= r.Max
 	case constraint.AntiAffinity:
-		return l.possible[r.Group][v]+more <= r.Max
+		return l.Possible[r.Group][v]+more <= r.Max
 	case constraint.Affinity:
-		return l.certain[r.Group][v] > 0
+		return l.Certain[r.Group][v] > 0
 	case constraint.SoftSpread:
 	}
 	return true
 }
 
-// countsElsewhere reports whether the rule's topology group counts a pod in a domain
+// CountsElsewhere reports whether the rule's topology group counts a pod in a domain
 // other than v.
-func (l *domainCounts) countsElsewhere(r *constraint.Rule, v int32) bool {
-	for w, n := range l.possible[r.Group] {
+func (l *Counts) CountsElsewhere(r *constraint.Rule, v int32) bool {
+	for w, n := range l.Possible[r.Group] {
 		if int32(w) != v && n > 0 {
 			return true
 		}
@@ -158,6 +158,6 @@ func (l *domainCounts) countsElsewhere(r *constraint.Rule, v int32) bool {
 // unsupportedAffinity reports whether the affinity of the pods in domain v is
 // satisfied only by pods with the same affinity, while matching pods exist
 // elsewhere. The scheduler would then bind the first of them elsewhere.
-func (l *domainCounts) unsupportedAffinity(r *constraint.Rule, v int32) bool {
-	return r.Kind == constraint.Affinity && l.certain[r.Group][v] == l.dependents[r.Group][v] && l.countsElsewhere(r, v)
+func (l *Counts) unsupportedAffinity(r *constraint.Rule, v int32) bool {
+	return r.Kind == constraint.Affinity && l.Certain[r.Group][v] == l.Dependents[r.Group][v] && l.CountsElsewhere(r, v)
 }

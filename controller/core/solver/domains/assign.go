@@ -1,4 +1,4 @@
-package solver
+package domains
 
 import (
 	"cmp"
@@ -10,55 +10,55 @@ import (
 	"spokeshave.dev/controller/core/solver/vec"
 )
 
-// domainOrder is the criterion for choosing among the domains that the rules allow.
-type domainOrder uint8
+// Order is the criterion for choosing among the domains that the rules allow.
+type Order uint8
 
 const (
-	// spreadFirst prefers the domain with the lowest spread counts, then the price.
-	spreadFirst domainOrder = iota
-	// existingFirst prefers room on existing nodes, then the same as spreadFirst.
-	existingFirst
-	// cheapestFirst prefers the lowest price, then the lowest spread counts.
-	cheapestFirst
+	// SpreadFirst prefers the domain with the lowest spread counts, then the price.
+	SpreadFirst Order = iota
+	// ExistingFirst prefers room on existing nodes, then the same as spreadFirst.
+	ExistingFirst
+	// CheapestFirst prefers the lowest price, then the lowest spread counts.
+	CheapestFirst
 )
 
-// domainAssignment says which domains the pods of each class may use, and counts
+// Assignment says which domains the pods of each class may use, and counts
 // them there.
-type domainAssignment struct {
-	space *domainSpace
-	// counts is nil when no topology constraint uses a key besides the hostname.
-	counts  *domainCounts
+type Assignment struct {
+	space *Space
+	// Counts is nil when no topology constraint uses a key besides the hostname.
+	Counts  *Counts
 	classes []classDomains // by class; nil without counts
 }
 
 // classDomains are the domains of a class.
 type classDomains struct {
-	restrictions []domainRestriction
+	restrictions []restriction
 	used         []usedDomain
 }
 
 // usedDomain is a domain that a class was restricted to, with the demand that counts
 // it there. A class that is not counted has one for each domain that it may use.
 type usedDomain struct {
-	demand *domainDemand
+	demand *demand
 	domain int32
 }
 
-// assignDomains decides before packing which domains pods go to, for every key that
+// Assign decides before packing which domains pods go to, for every key that
 // topology constraints use except the hostname. It returns the classes, split so that
 // each goes to one domain, and their domains. Pods that a topology group counts are
 // assigned one by one, so that the counts are known. Pods that only have rules and
 // are not counted may then use every domain that satisfies their rules.
-func assignDomains(p *problem.Problem, hosts []problem.Host, by domainOrder) ([]problem.Class, *domainAssignment) {
-	a := &domainAssignment{space: newDomainSpace(p, hosts)}
-	if len(a.space.keys) == 0 {
+func Assign(p *problem.Problem, hosts []problem.Host, by Order) ([]problem.Class, *Assignment) {
+	a := &Assignment{space: NewSpace(p, hosts)}
+	if len(a.space.Keys) == 0 {
 		return p.Classes, a
 	}
-	a.counts = newDomainCounts(a.space)
+	a.Counts = NewCounts(a.space)
 	classes, of := p.Classes, make([]classDomains, len(p.Classes))
-	for k := range a.space.keys {
-		h := domainAssigner{space: a.space, counts: a.counts, order: by, key: int32(k), domains: &a.space.keys[k], classes: classes, of: of}
-		h.load, h.free = make([]float64, len(h.domains.values)), make([]vec.Vector, len(hosts))
+	for k := range a.space.Keys {
+		h := assigner{space: a.space, counts: a.Counts, order: by, key: int32(k), domains: &a.space.Keys[k], classes: classes, of: of}
+		h.load, h.free = make([]float64, len(h.domains.Values)), make([]vec.Vector, len(hosts))
 		for i := range hosts {
 			h.free[i] = hosts[i].Free
 		}
@@ -69,24 +69,24 @@ func assignDomains(p *problem.Problem, hosts []problem.Host, by domainOrder) ([]
 	return vec.Pick(classes, order), a
 }
 
-// admits reports whether a class may use the domains of a host.
-func (a *domainAssignment) admits(c int32, host int) bool {
+// Admits reports whether a class may use the domains of a host.
+func (a *Assignment) Admits(c int32, host int) bool {
 	return a.classes == nil || a.space.within(host, a.classes[c].restrictions)
 }
 
-// remove subtracts n pods of a class from the counts of its domain.
-func (a *domainAssignment) remove(c, n int32) {
+// Remove subtracts n pods of a class from the counts of its domain.
+func (a *Assignment) Remove(c, n int32) {
 	used := a.classes[c].used
 	for i := range used {
 		if s := &used[i]; n > 0 && !s.demand.uncounted {
-			a.counts.add(s.demand, s.domain, -n)
+			a.Counts.add(s.demand, s.domain, -n)
 		}
 	}
 }
 
-// excess returns how many of the placed pods of a class must be removed because a
+// Excess returns how many of the placed pods of a class must be removed because a
 // rule does not hold in their domain, and why.
-func (a *domainAssignment) excess(c, placed int32) (int32, model.Reason) {
+func (a *Assignment) Excess(c, placed int32) (int32, model.Reason) {
 	if placed == 0 {
 		return 0, model.Reason{}
 	}
@@ -95,12 +95,12 @@ func (a *domainAssignment) excess(c, placed int32) (int32, model.Reason) {
 		s := &used[i]
 		for j := range s.demand.rules {
 			r := &s.demand.rules[j]
-			if a.counts.satisfies(r, s.domain, 0) && !a.counts.unsupportedAffinity(r, s.domain) {
+			if a.Counts.Satisfies(r, s.domain, 0) && !a.Counts.unsupportedAffinity(r, s.domain) {
 				continue
 			}
 			n := placed
 			if r.Kind == constraint.HardSpread && slices.Contains(s.demand.groups, r.Group) {
-				n = min(placed, a.counts.possible[r.Group][s.domain]-a.counts.minimum(r)-r.Max)
+				n = min(placed, a.Counts.Possible[r.Group][s.domain]-a.Counts.minimum(r)-r.Max)
 			}
 			return n, model.Reason{
 				Code:    r.Code(),
@@ -111,20 +111,20 @@ func (a *domainAssignment) excess(c, placed int32) (int32, model.Reason) {
 	return 0, model.Reason{}
 }
 
-// domainAssigner assigns pods to the domains of one key.
-type domainAssigner struct {
-	space  *domainSpace
-	counts *domainCounts
-	order  domainOrder
+// assigner assigns pods to the domains of one key.
+type assigner struct {
+	space  *Space
+	counts *Counts
+	order  Order
 	// domains are those of the key, which has this index.
 	key     int32
-	domains *domainKey
+	domains *Key
 	// classes have the domains of the keys before in of.
 	classes []problem.Class
 	of      []classDomains
 	// load is by domain the size of the pods assigned to it.
 	load    []float64
-	demands []domainDemand
+	demands []demand
 	// free is by host the capacity that is left.
 	free []vec.Vector
 	// restricted caches the choices that restrictOffers returns.
@@ -132,17 +132,17 @@ type domainAssigner struct {
 }
 
 // run returns the classes split by domain, in any order, and their domains.
-func (h *domainAssigner) run() ([]problem.Class, []classDomains) {
+func (h *assigner) run() ([]problem.Class, []classDomains) {
 	for c := range h.classes {
 		cl := &h.classes[c]
 		if cl.Terms == nil || len(cl.Reasons) > 0 {
 			continue
 		}
-		if x, ok := newDomainDemand(h.space, h.counts, h.key, int32(c), cl, h.of[c].restrictions); ok {
+		if x, ok := newDemand(h.space, h.counts, h.key, int32(c), cl, h.of[c].restrictions); ok {
 			h.demands = append(h.demands, x)
 		}
 	}
-	slices.SortStableFunc(h.demands, func(a, b domainDemand) int {
+	slices.SortStableFunc(h.demands, func(a, b demand) int {
 		if a.hasAffinity != b.hasAffinity {
 			if b.hasAffinity {
 				return -1

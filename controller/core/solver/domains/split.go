@@ -1,4 +1,4 @@
-package solver
+package domains
 
 import (
 	"slices"
@@ -11,7 +11,7 @@ import (
 
 // splitClasses returns one class for each domain that pods go to, in place of the
 // classes assigned, and the domains of all classes.
-func (h *domainAssigner) splitClasses() ([]problem.Class, []classDomains) {
+func (h *assigner) splitClasses() ([]problem.Class, []classDomains) {
 	drop := make([]bool, len(h.classes))
 	most := len(h.classes) + len(h.demands)
 	for i := range h.demands {
@@ -20,9 +20,9 @@ func (h *domainAssigner) splitClasses() ([]problem.Class, []classDomains) {
 		}
 	}
 	out := splitting{classes: make([]problem.Class, 0, most), of: make([]classDomains, 0, most)}
-	only, notes := make([]vec.Bits, len(h.domains.values)), make([]string, len(h.domains.values))
+	only, notes := make([]vec.Bits, len(h.domains.Values)), make([]string, len(h.domains.Values))
 	for v := range only {
-		only[v], notes[v] = vec.NewBits(len(h.domains.values)), " @"+h.domains.values[v]
+		only[v], notes[v] = vec.NewBits(len(h.domains.Values)), " @"+h.domains.Values[v]
 		only[v].Set(int32(v))
 	}
 	for i := range h.demands {
@@ -64,7 +64,7 @@ type splitting struct {
 
 // add adds a class of the next n pods, or groups of a bundle, which are restricted to
 // the values.
-func (h *domainAssigner) add(out *splitting, x *domainDemand, n int32, values vec.Bits, note string, used []usedDomain) {
+func (h *assigner) add(out *splitting, x *demand, n int32, values vec.Bits, note string, used []usedDomain) {
 	next, k := *out.cl, int(n*max(1, out.cl.BundleSize))
 	next.Pods, out.pods = out.pods[:k], out.pods[k:]
 	next.Key += note
@@ -74,19 +74,19 @@ func (h *domainAssigner) add(out *splitting, x *domainDemand, n int32, values ve
 }
 
 // restrict returns the restrictions of a demand's class with one more.
-func (h *domainAssigner) restrict(x *domainDemand, values vec.Bits) []domainRestriction {
-	return append(slices.Clip(h.of[x.class].restrictions), domainRestriction{h.key, values})
+func (h *assigner) restrict(x *demand, values vec.Bits) []restriction {
+	return append(slices.Clip(h.of[x.class].restrictions), restriction{h.key, values})
 }
 
 // addUnassigned adds the class of the pods of a demand that got no domain.
-func (h *domainAssigner) addUnassigned(out *splitting, x *domainDemand) {
+func (h *assigner) addUnassigned(out *splitting, x *demand) {
 	next, of := *out.cl, h.of[x.class]
 	next.Pods, out.pods = out.pods, nil
 	if x.feasibleDomains() > 0 {
 		next.Reasons = []model.Reason{h.counts.unassignedReason(h.domains, x)}
 	} else if len(x.rules) > 0 { // without rules, the cause is not topology
-		values := vec.NewBits(len(h.domains.values))
-		values.SetRange(0, int32(len(h.domains.values)))
+		values := vec.NewBits(len(h.domains.Values))
+		values.SetRange(0, int32(len(h.domains.Values)))
 		of.restrictions = h.restrict(x, values)
 		next.Choice = h.restrictOffers(next.Choice, values)
 	}
@@ -96,14 +96,14 @@ func (h *domainAssigner) addUnassigned(out *splitting, x *domainDemand) {
 
 // restrictUncounted restricts a class that no group counts to the domains that
 // satisfy its rules.
-func (h *domainAssigner) restrictUncounted(x *domainDemand, out *splitting) {
-	values := vec.NewBits(len(h.domains.values))
+func (h *assigner) restrictUncounted(x *demand, out *splitting) {
+	values := vec.NewBits(len(h.domains.Values))
 	var names []string
 	used := slices.Clip(h.of[x.class].used)
 	for v, ok := range x.feasible {
 		if ok && h.counts.violatedRule(x, int32(v)) == nil {
 			values.Set(int32(v))
-			names = append(names, h.domains.values[v])
+			names = append(names, h.domains.Values[v])
 			used = append(used, usedDomain{x, int32(v)})
 		}
 	}
@@ -114,7 +114,7 @@ func (h *domainAssigner) restrictUncounted(x *domainDemand, out *splitting) {
 }
 
 // restrictOffers returns the choice of those offers that are in one of the domains.
-func (h *domainAssigner) restrictOffers(choice int32, values vec.Bits) int32 {
+func (h *assigner) restrictOffers(choice int32, values vec.Bits) int32 {
 	key := offerRestriction{choice: choice}
 	if len(values) == 1 { // few keys have more than 64 domains
 		key.values = values[0]
@@ -124,7 +124,7 @@ func (h *domainAssigner) restrictOffers(choice int32, values vec.Bits) int32 {
 	}
 	in := vec.NewBits(len(h.space.p.Supply.Offers))
 	for v := values.Next(0); v >= 0; v = values.Next(v + 1) {
-		in.Or(h.domains.offers[v])
+		in.Or(h.domains.Offers[v])
 	}
 	in.And(h.space.p.Choices.All[choice])
 	id := h.space.p.Choices.ID(in)

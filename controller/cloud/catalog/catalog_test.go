@@ -2,10 +2,13 @@ package catalog
 
 import (
 	"maps"
+	"slices"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
+	awsv1 "spokeshave.dev/api/aws/v1"
+	karpv1 "spokeshave.dev/api/karpenter/v1"
 	"spokeshave.dev/controller/core/model"
 )
 
@@ -115,6 +118,22 @@ func TestLabels(t *testing.T) {
 				t.Errorf("%s (-want +got):\n%s", tc.reason, diff)
 			}
 		})
+	}
+}
+
+// TestLabelsAreWellKnown: requirements may use every label that the catalogue gives.
+func TestLabelsAreWellKnown(t *testing.T) {
+	known := slices.Concat(karpv1.WellKnownLabels(), awsv1.WellKnownLabels())
+	unknown := map[string]string{}
+	for _, each := range load(t, "us-east-1").Types {
+		for key := range each.Labels {
+			if !slices.Contains(known, key) {
+				unknown[key] = each.Name
+			}
+		}
+	}
+	for key, of := range unknown {
+		t.Errorf("%s of %s is not in WellKnownLabels", key, of)
 	}
 }
 

@@ -27,29 +27,12 @@
 //
 // # Input
 //
-// input.offering: instanceType, family, zone, capacityType, arch (strings);
-// billed, cost (so far), onDemand (USD/hour), vcpu, memoryGiB, interruption
-// (share of spot instances interrupted in a month), podsFit, gpus, running.
+// input.offering and input.pool (rank), input.candidate (consolidate), input.launch,
+// input.spend and input.time (ceiling) have the fields of docs/spec/policy.md, section
+// 4, and so has offeringFields with the functions after it. input.launch is absent when
+// caps are asked for. time.now_ns() is the moment of input.time.
 //
-// input.pool: name, labels, pendingPods, pendingCPU, pendingMemoryGiB,
-// runningNodes.
-//
-// input.candidate: node, claim, nodePool, nodePoolLabels, labels, method
-// (Empty, Underutilized, Drifted, Expired), action (delete, replace),
-// instanceType, zone, capacityType, price, savings (USD/hour), pods,
-// ageSeconds, idleSeconds, cpuUtilisation, memoryUtilisation (requests over
-// allocatable), cost (so far).
-//
-// input.launch: nodePool, nodePoolLabels, instanceType, family, zone,
-// capacityType, price, worstPrice, onDemand (USD/hour), vcpu, memoryGiB, gpus,
-// pods, namespaces. It is absent when caps are asked for.
-//
-// input.spend: an object by scope (cluster, nodepool/<name>,
-// label/<key>=<value>, namespace/<name>) of runningUSD, inFlightUSD (per
-// hour), monthToDateUSD, nodes. input.time: the decision's time, RFC 3339 in
-// UTC; time.now_ns() is the same moment.
-//
-// A field that is none of these is refused when the policy is loaded.
+// Another field is refused when the policy is loaded.
 //
 // # How rules are run
 //

@@ -8,7 +8,9 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"regexp"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -82,6 +84,44 @@ func TestNames(t *testing.T) {
 		slices.Sort(got)
 		if diff := cmp.Diff(want, got); diff != "" || len(want) == 0 {
 			t.Errorf("input.%s: -schema +case:\n%s", doc, diff)
+		}
+	}
+}
+
+// TestSpecified: the contract names every input field in the row of its document.
+func TestSpecified(t *testing.T) {
+	contract, err := os.ReadFile("../../../docs/spec/policy.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, hook := range []policy.Hook{policy.HookRank, policy.HookConsolidate, policy.HookCeiling} {
+		text, err := json.Marshal(rego.Schema(hook))
+		if err != nil {
+			t.Fatal(err)
+		}
+		type object struct {
+			Properties           map[string]object
+			AdditionalProperties json.RawMessage // an object's schema, or false
+		}
+		var schema object
+		if err := json.Unmarshal(text, &schema); err != nil {
+			t.Fatal(err)
+		}
+		for doc, of := range schema.Properties {
+			row := regexp.MustCompile("(?m)^\\| `input\\." + doc + "[^`]*` .*$").FindString(string(contract))
+			if row == "" {
+				t.Errorf("docs/spec/policy.md has no row for input.%s", doc)
+				continue
+			}
+			names := of.Properties
+			if each := (object{}); json.Unmarshal(of.AdditionalProperties, &each) == nil {
+				names = each.Properties
+			}
+			for name := range names {
+				if !strings.Contains(row, "`"+name+"`") {
+					t.Errorf("docs/spec/policy.md lacks input.%s.%s", doc, name)
+				}
+			}
 		}
 	}
 }

@@ -42,7 +42,7 @@ func (d *decider) ceilings(ctx context.Context, in *solver.Input) {
 	slices.Sort(names)
 	for _, name := range slices.Compact(names) {
 		if !spend.Known(name) {
-			d.warn("scope %s is capped, but is no scope: cluster, nodepool/<name>, label/<key>=<value> or namespace/<name>; the cap is not enforced", name)
+			d.warn("scope %s is capped, but is no scope: "+spend.ScopeForms+"; the cap is not enforced", name)
 		}
 	}
 }

@@ -41,10 +41,22 @@ type Scope struct {
 	Nodes int
 }
 
-// Known reports whether name is the name of a scope that Scopes can account for.
+// ScopeForms lists the forms of a scope's name, for messages.
+const ScopeForms = "cluster, nodepool/<name>, label/<key>=<value> or namespace/<name>"
+
+// Known reports whether name is the name of a scope that Scopes can account for: it has
+// one of the ScopeForms.
 func Known(name string) bool {
-	return name == Cluster || strings.HasPrefix(name, "nodepool/") || strings.HasPrefix(name, Namespace) ||
-		strings.HasPrefix(name, "label/") && strings.Contains(name, "=")
+	kind, rest, _ := strings.Cut(name, "/")
+	switch kind {
+	case "nodepool", "namespace":
+		return rest != ""
+	case "label":
+		key, _, ok := strings.Cut(rest, "=")
+		return ok && key != ""
+	default:
+		return name == Cluster
+	}
 }
 
 // Scopes returns the accounts of the cluster, every NodePool, every NodePool label,

@@ -206,3 +206,16 @@ func TestSurge(t *testing.T) {
 		})
 	}
 }
+
+// TestKnown: a name of a scope has a kind and all that the kind needs.
+func TestKnown(t *testing.T) {
+	for name, want := range map[string]bool{
+		"cluster": true, "nodepool/gpu": true, "namespace/shop": true, "label/team=ml": true, "label/team=": true,
+		"": false, "clusters": false, "cluster/a": false, "nodepool/": false, "nodepool": false, "nodepools/x": false,
+		"namespace/": false, "label/team": false, "label/=ml": false,
+	} {
+		if got := Known(name); got != want {
+			t.Errorf("%q: known %t, want %t", name, got, want)
+		}
+	}
+}

@@ -9,6 +9,7 @@ import (
 	"github.com/open-policy-agent/opa/v1/ast"
 
 	"spokeshave.dev/controller/core/policy"
+	"spokeshave.dev/controller/core/spend"
 	"spokeshave.dev/controller/policy/wire"
 	"spokeshave.dev/sdk/abi"
 )
@@ -103,8 +104,8 @@ func caps(v ast.Value) (map[string]policy.Cap, error) {
 		if !ok {
 			return badReply("a scope of cap is %s, not a string", ast.ValueName(key.Value))
 		}
-		if !validScope(string(scope)) {
-			return badReply("cap[%q] is no scope: cluster, nodepool/<name>, label/<key>=<value> or namespace/<name>", clean(string(scope)))
+		if !spend.Known(string(scope)) {
+			return badReply("cap[%q] is no scope: "+spend.ScopeForms, clean(string(scope)))
 		}
 		limit, err := oneCap(string(scope), value.Value)
 		out[string(scope)] = limit
@@ -141,19 +142,4 @@ func oneCap(scope string, v ast.Value) (policy.Cap, error) {
 		}
 	})
 	return out, err
-}
-
-func validScope(scope string) bool {
-	kind, name, ok := strings.Cut(scope, "/")
-	switch {
-	case scope == "cluster":
-		return true
-	case !ok || name == "":
-		return false
-	case kind == "label":
-		key, _, ok := strings.Cut(name, "=")
-		return ok && key != ""
-	default:
-		return kind == "nodepool" || kind == "namespace"
-	}
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/open-policy-agent/opa/v1/ast"
 
 	"spokeshave.dev/controller/core/policy"
+	"spokeshave.dev/controller/core/spend"
 )
 
 // FuzzDecode feeds every reader of results with any value: it gives a clean
@@ -54,7 +55,7 @@ func FuzzDecode(f *testing.F) {
 		check(err)
 		for scope, c := range limits {
 			for _, bound := range []*float64{c.HourlyUSD, c.MonthlyUSD} {
-				if err == nil && (!validScope(scope) || bound != nil && (*bound < 0 || math.IsInf(*bound, 0))) {
+				if err == nil && (!spend.Known(scope) || bound != nil && (*bound < 0 || math.IsInf(*bound, 0))) {
 					t.Errorf("%s: %v", s, limits)
 				}
 			}

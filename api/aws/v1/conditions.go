@@ -12,16 +12,6 @@ const (
 	ConditionValidationSucceeded       = "ValidationSucceeded"
 )
 
-// Reasons of a NodeClaim's Drifted condition that the provider finds.
-const (
-	DriftAMI                 = "AMIDrift"
-	DriftSubnet              = "SubnetDrift"
-	DriftSecurityGroup       = "SecurityGroupDrift"
-	DriftCapacityReservation = "CapacityReservationDrift"
-	DriftPlacementGroup      = "PlacementGroupDrift"
-	DriftNodeClass           = "NodeClassDrift"
-)
-
 // ReadyConditions lists the conditions that make an EC2NodeClass Ready.
 // CapacityReservationsReady joins them where the feature gate ReservedCapacity is on.
 func (*EC2NodeClass) ReadyConditions() []string {

@@ -21,29 +21,29 @@ const placementOrders = 4
 // worksInAnyOrder reports whether the scheduler can place the pods in each of the
 // tried orders, together with all other pods that are about to move: those of
 // accepted proposals and those that wait for the scheduler.
-func (sc *Scene) worksInAnyOrder(p *Proposal) bool { return len(sc.unplacedInSomeOrder(p)) == 0 }
+func (c *consolidator) worksInAnyOrder(p *Proposal) bool { return len(c.unplacedInSomeOrder(p)) == 0 }
 
 // unplacedInSomeOrder returns the pods that find no node in one of the orders. Of
 // the orders with unplaced pods it takes the one with the fewest. It is empty when
 // every order works.
-func (sc *Scene) unplacedInSomeOrder(p *Proposal) []int32 {
-	if sc.Trusting {
+func (c *consolidator) unplacedInSomeOrder(p *Proposal) []int32 {
+	if c.scene.Trusting {
 		return nil
 	}
 	snap := *p.Sim.Input.Snapshot
 	snap.Nodes = slices.Clone(snap.Nodes)
-	for _, i := range sc.comingNodes {
-		snap.Nodes[i] = sc.asInitialized(snap.Nodes[i])
+	for _, i := range c.scene.comingNodes {
+		snap.Nodes[i] = c.asInitialized(snap.Nodes[i])
 	}
 	for i := range p.Sim.Plan.Nodes {
-		snap.Nodes = append(snap.Nodes, sc.asInitialized(sc.nodeOf(&p.Sim.Plan.Nodes[i])))
+		snap.Nodes = append(snap.Nodes, c.asInitialized(c.scene.types.node(&p.Sim.Plan.Nodes[i])))
 	}
-	pods := slices.Concat(sc.movingPods, p.Sim.Input.Pods)
+	pods := slices.Concat(c.scene.movingPods, p.Sim.Input.Pods)
 	moving := make([]bool, len(snap.Pods))
 	for _, i := range pods {
 		moving[i] = true
 	}
-	r := newCapacityIndex(sc.specIndex(), &snap, moving)
+	r := newCapacityIndex(c.scene.specIndex(), &snap, moving)
 	slices.SortStableFunc(pods, func(a, b int32) int {
 		return cmp.Compare(r.size(snap.Pods[a].Spec), r.size(snap.Pods[b].Spec))
 	})
@@ -59,12 +59,12 @@ func (sc *Scene) unplacedInSomeOrder(p *Proposal) []int32 {
 }
 
 // asInitialized returns the node as it will be once it is initialized.
-func (sc *Scene) asInitialized(n model.Node) model.Node {
+func (c *consolidator) asInitialized(n model.Node) model.Node {
 	if n.State == model.InFlight || n.State == model.Registered {
 		n.State = model.Initialized
 		n.Taints = nil
 		if n.Pool >= 0 {
-			n.Taints = sc.snap.Pools[n.Pool].Taints
+			n.Taints = c.scene.snap.Pools[n.Pool].Taints
 		}
 	}
 	return n

@@ -19,8 +19,8 @@ const balancedFillLimit = 2_000_000
 // filled by the pods whose requests match its free resources best. It returns nil
 // when the variant is not cheaper, or when anything but requests, taints and node
 // labels decides where the pods may run.
-func (sc *Scene) balancedFill(p *Proposal) *Proposal {
-	waiting := sc.bySpec(p.Sim.Input.Pods)
+func (c *consolidator) balancedFill(p *Proposal) *Proposal {
+	waiting := c.bySpec(p.Sim.Input.Pods)
 	snap := p.Sim.Input.Snapshot
 	if len(p.Sim.Plan.Nodes) == 0 || waiting == nil || len(snap.Nodes)*len(waiting) > balancedFillLimit {
 		return nil
@@ -32,7 +32,7 @@ func (sc *Scene) balancedFill(p *Proposal) *Proposal {
 	if blockedByAntiAffinity(snap, waiting, moving) {
 		return nil
 	}
-	r := newCapacityIndex(sc.specIndex(), snap, moving)
+	r := newCapacityIndex(c.scene.specIndex(), snap, moving)
 	r.reserveDaemons()
 	demand := r.demand(p.Sim.Input.Pods)
 	plan := &model.Plan{}
@@ -53,7 +53,7 @@ func (sc *Scene) balancedFill(p *Proposal) *Proposal {
 		return nil
 	}
 	slices.Sort(left)
-	if q := sc.withNewNodesFor(p, plan, left); q != nil && q.Saves() > p.Saves() {
+	if q := c.withNewNodesFor(p, plan, left); q != nil && q.Saves() > p.Saves() {
 		return q
 	}
 	return nil
@@ -67,18 +67,18 @@ type podsOfSpec struct {
 
 // bySpec groups pods by spec. It returns nil when anything but requests, taints and
 // node labels restricts or ranks the nodes for one of the pods.
-func (sc *Scene) bySpec(pods []int32) []podsOfSpec {
+func (c *consolidator) bySpec(pods []int32) []podsOfSpec {
 	at := map[int32]int{}
 	var out []podsOfSpec
 	for _, i := range pods {
-		spec := sc.snap.Pods[i].Spec
+		spec := c.scene.snap.Pods[i].Spec
 		k, ok := at[spec]
 		if !ok {
-			s := &sc.snap.Specs[spec]
+			s := &c.scene.snap.Specs[spec]
 			if len(s.Spread)+len(s.PodAffinity)+len(s.PodAntiAffinity)+len(s.HostPorts)+len(s.Unsupported) > 0 {
 				return nil
 			}
-			if !sc.snap.Settings.IgnorePreferences && len(s.Preferred)+len(s.PreferredPods)+len(s.PreferredApart) > 0 {
+			if !c.scene.snap.Settings.IgnorePreferences && len(s.Preferred)+len(s.PreferredPods)+len(s.PreferredApart) > 0 {
 				return nil
 			}
 			k, at[spec] = len(out), len(out)

@@ -110,7 +110,7 @@ func TestSnugAbstains(t *testing.T) {
 			s := snugWorld()
 			tc.change(s)
 			sc := snugScene(s)
-			if q := sc.balancedFill(sc.Replace(Underutilized, []int32{0})); (q != nil) != tc.snug {
+			if q := (&consolidator{sc}).balancedFill(sc.Replace(Underutilized, []int32{0})); (q != nil) != tc.snug {
 				t.Errorf("%s: placed by requests alone: %v, want %v", tc.reason, q != nil, tc.snug)
 			}
 		})
@@ -130,7 +130,7 @@ func TestSnugExpects(t *testing.T) {
 				s.Pods = append(s.Pods, model.Pod{Namespace: "kube-system", Name: "agent-x1y2z", Spec: 2, Node: 1, Daemon: true})
 			}
 			sc := snugScene(s)
-			q := sc.balancedFill(sc.Replace(Underutilized, []int32{0}))
+			q := (&consolidator{sc}).balancedFill(sc.Replace(Underutilized, []int32{0}))
 			if q == nil {
 				t.Fatal("not placed by requests")
 			}

@@ -12,12 +12,12 @@ const maxWidenings = 3
 
 // withRoomForAnyOrder adds nodes to the proposal until the pods fit in every tried
 // order. It returns nil when the result saves nothing.
-func (sc *Scene) withRoomForAnyOrder(p *Proposal, left []int32) *Proposal {
+func (c *consolidator) withRoomForAnyOrder(p *Proposal, left []int32) *Proposal {
 	for range maxWidenings {
-		if p = sc.withExtraNodes(p, left); !saves(p) {
+		if p = c.withExtraNodes(p, left); !saves(p) {
 			return nil
 		}
-		if left = sc.unplacedInSomeOrder(p); len(left) == 0 {
+		if left = c.unplacedInSomeOrder(p); len(left) == 0 {
 			return p
 		}
 	}
@@ -28,11 +28,11 @@ func (sc *Scene) withRoomForAnyOrder(p *Proposal, left []int32) *Proposal {
 // large enough for all the pods that need new nodes. The scheduler can then place
 // these pods on the new nodes in any order. It returns nil when there is no such
 // variant that saves.
-func (sc *Scene) withLargeNodesOnly(p *Proposal) *Proposal {
+func (c *consolidator) withLargeNodesOnly(p *Proposal) *Proposal {
 	sum := model.Resources{}
 	for i := range p.Sim.Plan.Nodes {
 		for _, pod := range p.Sim.Plan.Nodes[i].Pods {
-			sum.Add(sc.snap.Specs[sc.snap.Pods[pod].Spec].Requests)
+			sum.Add(c.scene.snap.Specs[c.scene.snap.Pods[pod].Spec].Requests)
 		}
 	}
 	if len(p.Sim.Plan.Nodes) < 2 {
@@ -41,22 +41,22 @@ func (sc *Scene) withLargeNodesOnly(p *Proposal) *Proposal {
 	in := p.Sim.Input
 	in.Denied = slices.Clone(in.Denied)
 	large := false
-	for i := range sc.snap.Pools {
-		if at := sc.snap.Pools[i].Catalog; at >= 0 {
-			denied := tooSmall(int32(i), &sc.snap.Catalogs[at], sum)
-			large = large || len(denied) < len(sc.snap.Catalogs[at].Types)
+	for i := range c.scene.snap.Pools {
+		if at := c.scene.snap.Pools[i].Catalog; at >= 0 {
+			denied := tooSmall(int32(i), &c.scene.snap.Catalogs[at], sum)
+			large = large || len(denied) < len(c.scene.snap.Catalogs[at].Types)
 			in.Denied = append(in.Denied, denied...)
 		}
 	}
 	if !large {
 		return nil
 	}
-	out := sc.propose(p.Method, p.Nodes, sc.solve(&in))
+	out := c.scene.propose(p.Method, p.Nodes, c.scene.solve(&in))
 	if len(out.Sim.Plan.Unplaced) > 0 || !saves(out) {
 		return nil
 	}
-	if left := sc.unplacedInSomeOrder(out); len(left) > 0 {
-		return sc.withRoomForAnyOrder(out, left)
+	if left := c.unplacedInSomeOrder(out); len(left) > 0 {
+		return c.withRoomForAnyOrder(out, left)
 	}
 	return out
 }
@@ -77,7 +77,7 @@ func tooSmall(pool int32, catalog *model.Catalog, sum model.Resources) []model.D
 
 // withExtraNodes returns the proposal with additional new nodes for those of its own
 // pods that are in left; nil when no node can be launched for them.
-func (sc *Scene) withExtraNodes(p *Proposal, left []int32) *Proposal {
+func (c *consolidator) withExtraNodes(p *Proposal, left []int32) *Proposal {
 	own := map[int32]bool{}
 	for _, i := range p.Sim.Input.Pods {
 		own[i] = true
@@ -91,30 +91,30 @@ func (sc *Scene) withExtraNodes(p *Proposal, left []int32) *Proposal {
 	if len(apart) == 0 {
 		return nil
 	}
-	return sc.withNewNodesFor(p, sc.planWithout(&p.Sim.Plan, apart), slices.Sorted(maps.Keys(apart)))
+	return c.withNewNodesFor(p, c.planWithout(&p.Sim.Plan, apart), slices.Sorted(maps.Keys(apart)))
 }
 
 // withNewNodesFor returns the proposal with the given partial plan and new nodes for
 // the pods in left; nil when no node can be launched for them.
-func (sc *Scene) withNewNodesFor(p *Proposal, plan *model.Plan, left []int32) *Proposal {
+func (c *consolidator) withNewNodesFor(p *Proposal, plan *model.Plan, left []int32) *Proposal {
 	in := p.Sim.Input
-	snap := sc.snapshotAfter(in.Snapshot, plan)
+	snap := c.scene.snapshotAfter(in.Snapshot, plan)
 	for i := range snap.Nodes {
 		snap.Nodes[i].Taints = append(slices.Clone(snap.Nodes[i].Taints), model.Taint{Key: noMoveTaint, Effect: model.NoSchedule})
 	}
 	in.Snapshot, in.Pods = snap, left
-	in.Headroom = sc.headroomAfter(in.Headroom, plan.Nodes)
-	more := sc.solve(&in)
+	in.Headroom = headroomAfter(in.Headroom, &c.scene.snap, plan.Nodes)
+	more := c.scene.solve(&in)
 	if len(more.Plan.Unplaced) > 0 || len(more.Plan.Existing) > 0 {
 		return nil
 	}
 	plan.Nodes = append(plan.Nodes, more.Plan.Nodes...)
-	return sc.propose(p.Method, p.Nodes, &Simulation{Input: p.Sim.Input, Plan: *plan, Widened: true})
+	return c.scene.propose(p.Method, p.Nodes, &Simulation{Input: p.Sim.Input, Plan: *plan, Widened: true})
 }
 
 // planWithout returns the plan without the given pods and without the new nodes that
 // are then unused.
-func (sc *Scene) planWithout(plan *model.Plan, pods map[int32]bool) *model.Plan {
+func (c *consolidator) planWithout(plan *model.Plan, pods map[int32]bool) *model.Plan {
 	gone := func(i int32) bool { return pods[i] }
 	out := &model.Plan{Unplaced: plan.Unplaced}
 	for _, a := range plan.Existing {
@@ -130,7 +130,7 @@ func (sc *Scene) planWithout(plan *model.Plan, pods map[int32]bool) *model.Plan 
 		n.Requests = n.Requests.Clone()
 		for _, i := range before {
 			if pods[i] {
-				for name, amount := range sc.snap.Specs[sc.snap.Pods[i].Spec].Requests {
+				for name, amount := range c.scene.snap.Specs[c.scene.snap.Pods[i].Spec].Requests {
 					n.Requests[name] -= amount
 				}
 			}
@@ -150,10 +150,10 @@ func (sc *Scene) snapshotAfter(s *model.Snapshot, plan *model.Plan) *model.Snaps
 		}
 	}
 	for i := range plan.Nodes {
-		n := sc.nodeOf(&plan.Nodes[i])
+		n := sc.types.node(&plan.Nodes[i])
 		at := int32(len(out.Nodes))
 		out.Nodes = append(out.Nodes, n)
-		sc.addUsage(out.Pools, &n)
+		sc.types.addUsage(out.Pools, &n)
 		for _, p := range plan.Nodes[i].Pods {
 			out.Pods[p].Node = at
 		}

@@ -8,11 +8,11 @@ import (
 
 // headroomWithout returns the headroom with the nodes' cost added, so that a
 // replacement uses only the difference.
-func (sc *Scene) headroomWithout(nodes []int32) []model.Headroom {
-	out := slices.Clone(sc.In.Headroom)
+func headroomWithout(headroom []model.Headroom, s *model.Snapshot, nodes []int32) []model.Headroom {
+	out := slices.Clone(headroom)
 	for h := range out {
 		for _, i := range nodes {
-			if n := &sc.snap.Nodes[i]; out[h].Pools == nil || n.Pool >= 0 && out[h].Pools[n.Pool] {
+			if n := &s.Nodes[i]; out[h].Pools == nil || n.Pool >= 0 && out[h].Pools[n.Pool] {
 				out[h].Left += n.Cost()
 			}
 		}
@@ -22,12 +22,12 @@ func (sc *Scene) headroomWithout(nodes []int32) []model.Headroom {
 
 // headroomAfter returns the headroom less the new nodes' cost, each at the worst of
 // its options.
-func (sc *Scene) headroomAfter(headroom []model.Headroom, nodes []model.PlannedNode) []model.Headroom {
+func headroomAfter(headroom []model.Headroom, s *model.Snapshot, nodes []model.PlannedNode) []model.Headroom {
 	out := slices.Clone(headroom)
 	for h := range out {
 		for i := range nodes {
 			if out[h].Pools == nil || out[h].Pools[nodes[i].Pool] {
-				out[h].Left -= nodes[i].Worst() + sc.snap.NodeCost(nodes[i].Pool)
+				out[h].Left -= nodes[i].Worst() + s.NodeCost(nodes[i].Pool)
 			}
 		}
 	}
@@ -36,10 +36,10 @@ func (sc *Scene) headroomAfter(headroom []model.Headroom, nodes []model.PlannedN
 
 // headroomAccepted returns the headroom once the proposal is accepted. It never
 // exceeds the headroom before: a saving counts only after the nodes are gone.
-func (sc *Scene) headroomAccepted(nodes []int32, plan *model.Plan) []model.Headroom {
-	out := sc.headroomAfter(sc.headroomWithout(nodes), plan.Nodes)
+func headroomAccepted(headroom []model.Headroom, s *model.Snapshot, nodes []int32, plan *model.Plan) []model.Headroom {
+	out := headroomAfter(headroomWithout(headroom, s, nodes), s, plan.Nodes)
 	for h := range out {
-		out[h].Left = min(out[h].Left, sc.In.Headroom[h].Left)
+		out[h].Left = min(out[h].Left, headroom[h].Left)
 	}
 	return out
 }

@@ -18,8 +18,8 @@ type prospect struct {
 	parts        []independentPart
 }
 
-func (sc *Scene) prospect(p *Proposal) *prospect {
-	return &prospect{saves: p.Saves(), score: p.Score(), parts: sc.parts(p)}
+func (x *search) prospect(p *Proposal) *prospect {
+	return &prospect{saves: p.Saves(), score: p.Score(), parts: x.independentParts(p)}
 }
 
 // shares returns the nodes of each independent part, those with the largest saving
@@ -51,9 +51,10 @@ type independentPart struct {
 
 func (x independentPart) saves() float64 { return x.removed - x.added }
 
-// parts splits a proposal into independent parts, in the order of its nodes. Nodes
+// independentParts splits a proposal into independent parts, in the order of its nodes. Nodes
 // whose pods share a destination are in one part.
-func (sc *Scene) parts(p *Proposal) []independentPart {
+func (x *search) independentParts(p *Proposal) []independentPart {
+	sc := x.scene
 	g := nodeGroups{from: map[int32]int{}, of: make([]int, len(p.Nodes))}
 	for k, i := range p.Nodes {
 		g.of[k] = k

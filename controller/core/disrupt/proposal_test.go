@@ -41,7 +41,7 @@ func TestObjection(t *testing.T) {
 			sc := NewScene(NewSurvey(s, nil), &solver.Input{Snapshot: s}, nil)
 			sc.Trusting = true
 			p := sc.propose(Underutilized, []int32{0}, &Simulation{Plan: model.Plan{Nodes: []model.PlannedNode{{Options: tc.options}}}})
-			if why := sc.rejection(p); why != tc.want {
+			if why := (&consolidator{sc}).rejection(p); why != tc.want {
 				t.Fatalf("%s: objection %q, want %q", tc.reason, why, tc.want)
 			}
 			if tc.want != "" {

@@ -1,0 +1,179 @@
+package disrupt
+
+import (
+	"slices"
+
+	"spokeshave.dev/controller/core/model"
+)
+
+// consolidator proposes consolidations of nodes in a scene.
+type consolidator struct{ scene *Scene }
+
+// validated returns the consolidation as it may be proposed, or nil and the reason
+// against it. A plan that works only with a tight packing is given more nodes, or
+// one large node in place of several, as long as it still saves.
+func (c *consolidator) validated(p *Proposal) (sound *Proposal, why string) {
+	if !saves(p) {
+		return nil, nothingCheaper
+	}
+	if left := c.unplacedInSomeOrder(p); len(left) > 0 {
+		wide, one := c.withRoomForAnyOrder(p, left), c.withLargeNodesOnly(p)
+		if p = wide; p == nil || one != nil && one.Saves() > p.Saves() {
+			p, one = one, wide
+		}
+		if why := c.rejection(p); why != "" {
+			return nil, why
+		}
+		if p.Sim.Widened && one != nil && c.rejection(one) == "" {
+			c.addFallback(p, one)
+		}
+		return p, ""
+	}
+	if why := c.rejection(p); why != "" {
+		return nil, why
+	}
+	return p, ""
+}
+
+// addFallback appends other to the alternatives of p when p was widened. Either may
+// be nil. An alternative whose saving is too small under consolidationPolicy
+// Balanced is dropped.
+func (c *consolidator) addFallback(p, other *Proposal) {
+	if p == nil || other == nil || !c.scene.balanced(other.Nodes, other.Saves(), other.Cost) {
+		return
+	}
+	for p.Sim.Widened && p.Instead != nil {
+		p = p.Instead
+	}
+	if p.Sim.Widened {
+		p.Instead = other
+	}
+}
+
+// rejection returns why the consolidation may not be proposed, "" when it may. It
+// drops options of the replacements that would cost too much.
+func (c *consolidator) rejection(p *Proposal) string {
+	replaces := p != nil && len(p.Sim.Plan.Nodes) > 0
+	switch {
+	case !saves(p):
+		return uncertain
+	case replaces && !c.dropDearOptions(p):
+		return nothingCheaper
+	case replaces && !c.meetsSpotRules(p):
+		if !c.scene.snap.Settings.SpotToSpot {
+			return spotOff
+		}
+		return spotFew
+	case replaces && !c.keepsMinValues(p):
+		return minValuesLost
+	case !c.worksInAnyOrder(p):
+		return uncertain
+	}
+	return ""
+}
+
+func saves(p *Proposal) bool { return p != nil && p.Saves() > p.Removed*roundingShare }
+
+// dropDearOptions drops the options that would use up the saving: each replacement
+// may cost more than its best option by an equal share of the saving. It returns
+// false when a replacement has no option left.
+func (c *consolidator) dropDearOptions(p *Proposal) bool {
+	slack := p.Saves() / float64(len(p.Sim.Plan.Nodes))
+	for i := range p.Sim.Plan.Nodes {
+		n := &p.Sim.Plan.Nodes[i]
+		limit := n.Options[0].Effective + slack
+		n.Options = slices.DeleteFunc(slices.Clone(n.Options), func(o model.Option) bool { return o.Effective >= limit })
+		if len(n.Options) == 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// spotTypes is how many cheaper instance types a spot replacement of a spot node
+// must have to choose from. With fewer, always moving to the cheapest one leads to
+// the capacity pool that is interrupted next.
+const spotTypes = 15
+
+// meetsSpotRules reports whether the proposal may replace what it replaces. A
+// replacement of spot nodes by spot nodes needs the setting SpotToSpot, and for a
+// single node also spotTypes cheaper types.
+func (c *consolidator) meetsSpotRules(p *Proposal) bool {
+	for _, i := range p.Nodes {
+		if c.scene.snap.Nodes[i].CapacityType != model.Spot {
+			return true
+		}
+	}
+	spot := slices.ContainsFunc(p.Sim.Plan.Nodes, func(n model.PlannedNode) bool { return n.Options[0].CapacityType == model.Spot })
+	switch {
+	case !spot:
+		return true
+	case !c.scene.snap.Settings.SpotToSpot:
+		return false
+	case len(p.Nodes) > 1 || len(p.Sim.Plan.Nodes) > 1:
+		return true
+	}
+	return c.hasEnoughSpotTypes(p)
+}
+
+// hasEnoughSpotTypes solves again with a tolerance that admits every option cheaper
+// than the node. It keeps the options of the cheapest spotTypes types, so that the
+// next search finds no cheaper replacement.
+func (c *consolidator) hasEnoughSpotTypes(p *Proposal) bool {
+	wide := *c.scene
+	extra := c.scene.snap.NodeCost(p.Sim.Plan.Nodes[0].Pool).USD()
+	wide.In.Tolerance, wide.In.MaxOptions = (p.Removed-extra)/max(p.Added-extra, 1e-9), 400
+	sim := wide.Without(p.Nodes)
+	c.scene.Solves = wide.Solves
+	if len(sim.Plan.Unplaced) > 0 || len(sim.Plan.Nodes) != 1 {
+		return false
+	}
+	n := &sim.Plan.Nodes[0]
+	types := map[string]bool{}
+	var kept []model.Option
+	for _, o := range n.Options {
+		if o.CapacityType != model.Spot || o.Effective+extra >= p.Removed || !types[o.InstanceType] && len(types) == spotTypes {
+			continue
+		}
+		types[o.InstanceType] = true
+		kept = append(kept, o)
+	}
+	if len(types) < spotTypes {
+		return false
+	}
+	n.Options = kept
+	*p = *c.scene.propose(p.Method, p.Nodes, sim)
+	return true
+}
+
+// keepsMinValues reports whether the replacements still satisfy their pools'
+// minValues after options were dropped.
+func (c *consolidator) keepsMinValues(p *Proposal) bool {
+	for i := range p.Sim.Plan.Nodes {
+		n := &p.Sim.Plan.Nodes[i]
+		for r := range c.scene.snap.Pools[n.Pool].Requirements {
+			req := &c.scene.snap.Pools[n.Pool].Requirements[r]
+			if req.MinValues > 0 && !c.scene.snap.Settings.RelaxMinValues && c.values(n, req.Key) < req.MinValues {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+func (c *consolidator) values(n *model.PlannedNode, key string) int {
+	seen := map[string]bool{}
+	for _, o := range n.Options {
+		switch key {
+		case "topology.kubernetes.io/zone":
+			seen[o.Zone] = true
+		case "karpenter.sh/capacity-type":
+			seen[string(o.CapacityType)] = true
+		default:
+			if t := c.scene.types.of(n.Pool, o.InstanceType); t != nil {
+				seen[t.Labels[key]] = true
+			}
+		}
+	}
+	return len(seen)
+}

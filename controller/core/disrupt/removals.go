@@ -1,0 +1,61 @@
+package disrupt
+
+import "slices"
+
+// findRemovals finds nodes that can be removed together without replacement: the
+// nodes whose pods fit elsewhere by the estimate, as far as the solver confirms it.
+func (x *search) findRemovals(open []Option, tries int) *Proposal {
+	r := x.scene.capacity()
+	budget := slices.Clone(x.left)
+	takes := make([]bool, len(x.scene.snap.Nodes))
+	var likely []int32
+	for i := range open {
+		o := &open[i]
+		pool := x.scene.snap.Nodes[o.Node].Pool
+		if !x.scene.balanced([]int32{o.Node}, o.price, o.Cost) {
+			x.scene.record([]int32{o.Node}, Unworthy, unworthy(o.price))
+			continue
+		}
+		if budget[pool] <= 0 || takes[o.Node] {
+			continue
+		}
+		r.exclude(o.Node)
+		moves, lost := r.placeBestFit(x.scene.survey.moving[o.Node])
+		if len(lost) > 0 {
+			r.undo(moves)
+			r.include(o.Node)
+			continue
+		}
+		for _, m := range moves {
+			takes[m.node] = true
+		}
+		budget[pool]--
+		likely = append(likely, o.Node)
+	}
+	return x.provenRemovals(likely, tries)
+}
+
+// provenRemovals returns the removal of those nodes that the solver confirms
+// together. It halves a set that the solver rejects, and spends at most the given
+// simulations.
+func (x *search) provenRemovals(likely []int32, tries int) *Proposal {
+	var best *Proposal
+	var kept []int32
+	work := [][]int32{likely}
+	for len(work) > 0 && tries > 0 {
+		part := work[len(work)-1]
+		work = work[:len(work)-1]
+		if len(part) == 0 {
+			continue
+		}
+		tries--
+		if p := x.scene.Fits(Underutilized, slices.Concat(kept, part)); p != nil && x.consolidator().worksInAnyOrder(p) {
+			best, kept = p, p.Nodes
+			continue
+		}
+		if len(part) > 1 {
+			work = append(work, part[len(part)/2:], part[:len(part)/2])
+		}
+	}
+	return best
+}

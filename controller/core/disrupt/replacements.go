@@ -1,0 +1,107 @@
+package disrupt
+
+import (
+	"cmp"
+	"slices"
+)
+
+// maxTogether is the largest number of nodes that one command replaces.
+const maxTogether = 128
+
+// findReplacements finds nodes whose pods cost less on other nodes, new ones
+// included. It tries the most promising nodes together, as many as the budgets
+// allow, then half of them and so on; then the most promising ones singly; and then
+// others in turn.
+func (x *search) findReplacements(open []Option, tries int) []*prospect {
+	open = x.promising(open)
+	var found []*prospect
+	try := func(nodes []int32) {
+		if tries > 0 && len(nodes) > 0 {
+			tries--
+			switch p := x.scene.Consolidate(nodes); {
+			case p == nil:
+			case x.scene.balanced(nodes, p.Saves(), p.Cost):
+				found = append(found, x.prospect(p))
+			default:
+				x.scene.record(nodes, Unworthy, unworthy(p.Saves()))
+			}
+		}
+	}
+	all := x.prefix(open, maxTogether)
+	for size := len(all); size > 1; size /= 2 {
+		try(all[:size])
+	}
+	allowed := slices.DeleteFunc(open, func(o Option) bool { return x.left[x.scene.snap.Nodes[o.Node].Pool] <= 0 })
+	first := min(len(allowed), tries/2)
+	for _, o := range allowed[:first] {
+		try([]int32{o.Node})
+	}
+	rest := allowed[first:]
+	for i := range min(len(rest), tries) {
+		at := (int(x.scene.snap.Seed%uint64(len(rest))) + i) % len(rest)
+		try([]int32{rest[at].Node})
+	}
+	return found
+}
+
+// lowestCostPrefix finds common replacements for the nodes with the lowest
+// disruption cost: for as many as the budgets allow, then for half of them and so
+// on, while their price exceeds saved, what is saved without a replacement. Removing
+// nodes without a replacement fills the capacity that remains free and may rule out
+// a larger saving; removing more nodes at once and launching a few can be better.
+func (x *search) lowestCostPrefix(open []Option, saved float64) []*prospect {
+	open = slices.Clone(open)
+	slices.SortStableFunc(open, func(a, b Option) int { return cmp.Compare(a.Cost, b.Cost) })
+	var found []*prospect
+	all := x.prefix(open, maxTogether)
+	for size := len(all); size > 1; size /= 2 {
+		price := 0.0
+		for _, i := range all[:size] {
+			price += x.scene.prices[i].effective
+		}
+		if price <= saved {
+			break
+		}
+		if p := x.scene.Consolidate(all[:size]); p != nil && x.scene.balanced(all[:size], p.Saves(), p.Cost) {
+			found = append(found, x.prospect(p))
+		}
+	}
+	return found
+}
+
+// prefix returns the first nodes, at most size, that the pools' budgets allow to be
+// removed together.
+func (x *search) prefix(open []Option, size int) []int32 {
+	budget := slices.Clone(x.left)
+	var out []int32
+	for _, o := range open {
+		pool := x.scene.snap.Nodes[o.Node].Pool
+		if len(out) == size {
+			break
+		}
+		if budget[pool] > 0 {
+			budget[pool]--
+			out = append(out, o.Node)
+		}
+	}
+	return out
+}
+
+// choose returns the prospect with the largest saving among those with at least half
+// of the best score. Of two with equal savings it returns the one with the higher
+// score.
+func choose(found []*prospect) *prospect {
+	var most *prospect
+	score := 0.0
+	for _, f := range found {
+		score = max(score, f.score)
+	}
+	for _, f := range found {
+		switch {
+		case f.score < score/2:
+		case most == nil, f.saves > most.saves*(1+roundingShare), f.saves >= most.saves*(1-roundingShare) && f.score > most.score:
+			most = f
+		}
+	}
+	return most
+}

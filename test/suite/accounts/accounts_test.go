@@ -15,10 +15,9 @@ import (
 	"k8s.io/utils/clock"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"spokeshave.dev/controller/app"
 	"spokeshave.dev/controller/core/model"
 	"spokeshave.dev/controller/kube/reconcile/ledger"
-	"spokeshave.dev/test/kit/controlplane"
+	"spokeshave.dev/test/kit/apiserver"
 )
 
 const namespace = "spokeshave"
@@ -38,15 +37,7 @@ func snapshot(after time.Duration) *model.Snapshot {
 }
 
 func TestLedgerSurvives(t *testing.T) {
-	cluster := controlplane.ForTest(t, false)
-	scheme, err := app.Scheme()
-	if err != nil {
-		t.Fatal(err)
-	}
-	c, err := client.New(cluster.Config(), client.Options{Scheme: scheme})
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := apiserver.Start(t).Client(t)
 	if err := c.Create(t.Context(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: namespace}}); err != nil {
 		t.Fatal(err)
 	}
@@ -93,15 +84,7 @@ func TestLedgerSurvives(t *testing.T) {
 // TestLedgerFitsItsConfigMap: a month of many teams, NodePools and namespaces, with
 // names that no compression makes shorter, is kept, and nothing of the whole is lost.
 func TestLedgerFitsItsConfigMap(t *testing.T) {
-	cluster := controlplane.ForTest(t, false)
-	scheme, err := app.Scheme()
-	if err != nil {
-		t.Fatal(err)
-	}
-	c, err := client.New(cluster.Config(), client.Options{Scheme: scheme})
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := apiserver.Start(t).Client(t)
 	const many = "many"
 	if err := c.Create(t.Context(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: many}}); err != nil {
 		t.Fatal(err)

@@ -10,26 +10,17 @@ import (
 	clocktesting "k8s.io/utils/clock/testing"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"spokeshave.dev/controller/app"
 	"spokeshave.dev/controller/core/decide"
 	"spokeshave.dev/controller/kube/reconcile/comparison"
 	"spokeshave.dev/controller/kube/reconcile/configmap"
 	"spokeshave.dev/controller/record/observe"
-	"spokeshave.dev/test/kit/controlplane"
+	"spokeshave.dev/test/kit/apiserver"
 )
 
 // TestObservedSurvives: the comparison of mode Observe outlives its controller,
 // and a ConfigMap that was spoilt.
 func TestObservedSurvives(t *testing.T) {
-	cluster := controlplane.ForTest(t, false)
-	scheme, err := app.Scheme()
-	if err != nil {
-		t.Fatal(err)
-	}
-	c, err := client.New(cluster.Config(), client.Options{Scheme: scheme})
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := apiserver.Start(t).Client(t)
 	if err := c.Create(t.Context(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: namespace}}); client.IgnoreAlreadyExists(err) != nil {
 		t.Fatal(err)
 	}

@@ -17,7 +17,7 @@ import (
 	"spokeshave.dev/controller/core/disrupt"
 	"spokeshave.dev/controller/kube/lower"
 	"spokeshave.dev/controller/kube/reconcile/termination"
-	"spokeshave.dev/test/kit/controlplane"
+	"spokeshave.dev/test/kit/apiserver"
 )
 
 // guarded is a pod, the disruption budgets that there are, and what is written in
@@ -103,13 +103,9 @@ func TestEvictionAgrees(t *testing.T) {
 	if testing.Short() {
 		t.Skip("needs a control plane")
 	}
-	server := controlplane.ForTest(t, false)
-	config := server.Config()
-	config.Wrap(termination.AnswerAtOnce)
-	c, err := client.New(config, client.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	server := apiserver.Start(t)
+	server.Config.Wrap(termination.AnswerAtOnce)
+	c := server.Client(t)
 	for name, tc := range guards() {
 		t.Run(name, func(t *testing.T) {
 			namespace := strings.NewReplacer(" ", "-", ",", "").Replace("guard-" + name)

@@ -24,10 +24,8 @@ import (
 
 	awsv1 "spokeshave.dev/api/aws/v1"
 	karpv1 "spokeshave.dev/api/karpenter/v1"
-	"spokeshave.dev/test/kit/controlplane"
+	"spokeshave.dev/test/kit/apiserver"
 )
-
-const crds = "../../../charts/spokeshave/files/crds"
 
 var resources = map[string]schema.GroupVersionResource{
 	"NodePool":     karpv1.GroupVersion.WithResource("nodepools"),
@@ -37,10 +35,7 @@ var resources = map[string]schema.GroupVersionResource{
 
 // TestCRDs starts one API server for all the checks below.
 func TestCRDs(t *testing.T) {
-	cfg := controlplane.ForTest(t, false).Config()
-	if err := controlplane.InstallCRDs(t.Context(), cfg, crds); err != nil {
-		t.Fatal(err)
-	}
+	cfg := apiserver.Start(t).Config
 	client, err := dynamic.NewForConfig(cfg)
 	if err != nil {
 		t.Fatal(err)

@@ -16,7 +16,7 @@ import (
 // TestKilledDuringLaunch kills the controller while EC2 works on its request.
 // The next one repeats the identical request, which launches nothing more.
 func TestKilledDuringLaunch(t *testing.T) {
-	l := newLab(t, "killed", plan{types: "c5.large", capacity: "on-demand"})
+	l := newTenant(t, "killed", plan{types: "c5.large", capacity: "on-demand"})
 	slow := sim.Fault{Action: "CreateFleet", Latency: sim.Duration{Duration: 3 * time.Second}}
 	if err := stack.Control(t.Context(), "/_sim/faults", slow, nil); err != nil {
 		t.Fatal(err)
@@ -60,9 +60,9 @@ func faultsLeft(want int) func(context.Context) (string, bool) {
 	}
 }
 
-// sameRequests fails unless EC2 saw the lab's CreateFleet at least twice, and
+// sameRequests fails unless EC2 saw the tenant's CreateFleet at least twice, and
 // the same each time.
-func (l *lab) sameRequests() {
+func (l *tenant) sameRequests() {
 	l.Helper()
 	var all []sim.Request
 	if err := stack.Control(l.Context(), "/_sim/requests", nil, &all); err != nil {

@@ -13,7 +13,7 @@ import (
 )
 
 // scale sets a Deployment's replicas.
-func (l *lab) scale(name string, replicas int) {
+func (l *tenant) scale(name string, replicas int) {
 	l.Helper()
 	d := &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Namespace: l.name, Name: name}}
 	patch := client.RawPatch("application/merge-patch+json", []byte(`{"spec":{"replicas":`+string(rune('0'+replicas))+`}}`))
@@ -22,14 +22,14 @@ func (l *lab) scale(name string, replicas int) {
 	}
 }
 
-// ofType checks that the lab has one machine, of the type.
-func (l *lab) ofType(want string) func(context.Context) (string, bool) {
+// ofType checks that the tenant has one machine, of the type.
+func (l *tenant) ofType(want string) func(context.Context) (string, bool) {
 	return func(ctx context.Context) (string, bool) {
 		if state, ok := l.machines(1)(ctx); !ok {
 			return state, false
 		}
 		nodes := &corev1.NodeList{}
-		if err := stack.Client.List(ctx, nodes, client.MatchingLabels{"lab": l.name}); err != nil {
+		if err := stack.Client.List(ctx, nodes, client.MatchingLabels{"tenant": l.name}); err != nil {
 			return err.Error(), false
 		}
 		for i := range nodes.Items {
@@ -45,7 +45,7 @@ func (l *lab) ofType(want string) func(context.Context) (string, bool) {
 // is ready before the pod has to leave.
 func TestReplace(t *testing.T) {
 	t.Parallel()
-	l := newLab(t, "replace", plan{types: "m5.large,m5.2xlarge", capacity: "on-demand", after: "5s", policy: "WhenEmptyOrUnderutilized"})
+	l := newTenant(t, "replace", plan{types: "m5.large,m5.2xlarge", capacity: "on-demand", after: "5s", policy: "WhenEmptyOrUnderutilized"})
 	l.deploy("app", 7, "900m")
 	l.run(7)
 	l.until("a large machine", l.ofType("m5.2xlarge"))
@@ -59,7 +59,7 @@ func TestReplace(t *testing.T) {
 // TestDrift: a change of the NodePool's template replaces its nodes.
 func TestDrift(t *testing.T) {
 	t.Parallel()
-	l := newLab(t, "drift", plan{types: "m5a.large", capacity: "on-demand"})
+	l := newTenant(t, "drift", plan{types: "m5a.large", capacity: "on-demand"})
 	l.deploy("app", 1, "500m")
 	l.run(1)
 	l.until("one machine", l.machines(1))

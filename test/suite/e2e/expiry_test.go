@@ -16,7 +16,7 @@ import (
 // forgets the age meanwhile, so that the new node stays.
 func TestExpiry(t *testing.T) {
 	t.Parallel()
-	l := newLab(t, "expiry", plan{types: "m7a.large", capacity: "on-demand"})
+	l := newTenant(t, "expiry", plan{types: "m7a.large", capacity: "on-demand"})
 	l.expire("15s")
 	l.deploy("app", 2, "500m")
 	var old string
@@ -40,9 +40,9 @@ func TestExpiry(t *testing.T) {
 	}
 }
 
-// expire sets the expireAfter of the lab's NodePool, and budgets that keep the nodes
+// expire sets the expireAfter of the tenant's NodePool, and budgets that keep the nodes
 // which are thereby drifted.
-func (l *lab) expire(after string) {
+func (l *tenant) expire(after string) {
 	l.Helper()
 	pool := &karpv1.NodePool{}
 	pool.Name = l.name

@@ -41,7 +41,7 @@ data:
 // plugin and a user's own rights through the API server, and with --server.
 func TestExplain(t *testing.T) {
 	t.Parallel()
-	l := newLab(t, "explain", plan{types: "r6i.large, r6i.xlarge, r6id.large", capacity: "on-demand", after: "1s", policy: "WhenEmptyOrUnderutilized"})
+	l := newTenant(t, "explain", plan{types: "r6i.large, r6i.xlarge, r6id.large", capacity: "on-demand", after: "1s", policy: "WhenEmptyOrUnderutilized"})
 	a := l.asker() // first: it builds a program, and the journal keeps the latest only
 	l.apply(explainCap)
 	t.Cleanup(func() {
@@ -132,7 +132,7 @@ type asker struct {
 
 // asker makes the user, and what the cluster would have if the controller ran in
 // a pod: the pod, its node, and a lease that names it.
-func (l *lab) asker() asker {
+func (l *tenant) asker() asker {
 	l.Helper()
 	at, err := url.Parse(stack.MetricsURL())
 	if err != nil {
@@ -180,7 +180,7 @@ func (a *asker) data(t *testing.T, namespace, waits, claim string) {
 }
 
 // pod is the name of a Deployment's one pod.
-func (l *lab) pod(app string) string {
+func (l *tenant) pod(app string) string {
 	l.Helper()
 	pods, err := stack.Pods(l.Context(), l.name, map[string]string{"app": app})
 	if err != nil {

@@ -18,7 +18,7 @@ import (
 // TestNoNodeClass: a NodePool without its class says so, and so do its pods.
 func TestNoNodeClass(t *testing.T) {
 	t.Parallel()
-	l := newLab(t, "classless", plan{types: "m5.large", capacity: "on-demand", class: "missing"})
+	l := newTenant(t, "classless", plan{types: "m5.large", capacity: "on-demand", class: "missing"})
 	l.deploy("app", 1, "500m")
 	l.until("the condition", func(ctx context.Context) (string, bool) {
 		pool := &karpv1.NodePool{}
@@ -39,7 +39,7 @@ func TestNoNodeClass(t *testing.T) {
 // TestImpossiblePod: a pod that fits nothing is told why.
 func TestImpossiblePod(t *testing.T) {
 	t.Parallel()
-	l := newLab(t, "impossible", plan{types: "m5.large", capacity: "on-demand"})
+	l := newTenant(t, "impossible", plan{types: "m5.large", capacity: "on-demand"})
 	l.deploy("app", 1, "64")
 	l.told("Pod", "FailedScheduling", "asks for 64 cpu")
 }
@@ -48,7 +48,7 @@ func TestImpossiblePod(t *testing.T) {
 // in the status object, and everything else goes on.
 func TestBrokenPolicies(t *testing.T) {
 	t.Parallel()
-	l := newLab(t, "broken", plan{types: "r6i.large", capacity: "on-demand"})
+	l := newTenant(t, "broken", plan{types: "r6i.large", capacity: "on-demand"})
 	tests := map[string]struct {
 		reason string
 		data   map[string]string

@@ -13,7 +13,7 @@ import (
 )
 
 // instance is the one that belongs to a claim.
-func (l *lab) instance(claim string) harness.Instance {
+func (l *tenant) instance(claim string) harness.Instance {
 	l.Helper()
 	all, err := l.instances(l.Context())
 	if err != nil {
@@ -40,7 +40,7 @@ func TestInterruption(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			l := newLab(t, "interruption-"+name, plan{types: tt.types, capacity: tt.capacity})
+			l := newTenant(t, "interruption-"+name, plan{types: tt.types, capacity: tt.capacity})
 			l.deploy("app", 2, "500m")
 			l.run(2)
 			l.until("one machine", l.machines(1))
@@ -77,7 +77,7 @@ func TestInterruption(t *testing.T) {
 // nobody can read, leave the queue and change nothing.
 func TestInterruptionOfStrangers(t *testing.T) {
 	t.Parallel()
-	l := newLab(t, "stranger", plan{types: "m5n.large", capacity: "on-demand"})
+	l := newTenant(t, "stranger", plan{types: "m5n.large", capacity: "on-demand"})
 	l.deploy("app", 1, "500m")
 	l.run(1)
 	l.until("one machine", l.machines(1))

@@ -12,7 +12,7 @@ import (
 // nodes go when the pods do.
 func TestJob(t *testing.T) {
 	t.Parallel()
-	l := newLab(t, "job", plan{types: "m5.large, m5.xlarge", capacity: "on-demand", after: "1s"})
+	l := newTenant(t, "job", plan{types: "m5.large, m5.xlarge", capacity: "on-demand", after: "1s"})
 	l.deploy("app", 9, "500m")
 	l.run(9)
 	l.until("every machine up", l.allUp)
@@ -38,7 +38,7 @@ func TestJob(t *testing.T) {
 // plan works out only if the nodes are kept for the pods they are for.
 func TestPlanHolds(t *testing.T) {
 	t.Parallel()
-	l := newLab(t, "plan", plan{types: "c7i.large, c7i.xlarge", capacity: "on-demand"})
+	l := newTenant(t, "plan", plan{types: "c7i.large, c7i.xlarge", capacity: "on-demand"})
 	l.deploy("small", 1, "900m")
 	l.deploy("middle", 1, "1800m")
 	l.deploy("big", 1, "2900m")
@@ -58,7 +58,7 @@ func TestPlanHolds(t *testing.T) {
 // TestSoldOut: what EC2 has run out of is replaced by the next best offering.
 func TestSoldOut(t *testing.T) {
 	t.Parallel()
-	l := newLab(t, "sold-out", plan{types: "c6i.large", capacity: "spot, on-demand"})
+	l := newTenant(t, "sold-out", plan{types: "c6i.large", capacity: "spot, on-demand"})
 	err := stack.Control(t.Context(), "/_sim/faults", sim.Fault{
 		Action: "CreateFleet", Code: "InsufficientInstanceCapacity", Forever: true,
 		Offering: &sim.Offering{Type: "c6i.large", CapacityType: model.Spot},
@@ -79,7 +79,7 @@ func TestSoldOut(t *testing.T) {
 // must not launch again.
 func TestLostAnswer(t *testing.T) {
 	// Not parallel: the fault strikes whoever launches next.
-	l := newLab(t, "lost-answer", plan{types: "c6a.large", capacity: "on-demand"})
+	l := newTenant(t, "lost-answer", plan{types: "c6a.large", capacity: "on-demand"})
 	if err := stack.Control(t.Context(), "/_sim/faults", sim.Fault{Action: "CreateFleet", AfterSuccess: true}, nil); err != nil {
 		t.Fatal(err)
 	}
@@ -89,8 +89,8 @@ func TestLostAnswer(t *testing.T) {
 	l.launchedOnce()
 }
 
-// launchedOnce fails when more than one instance was ever launched for the lab.
-func (l *lab) launchedOnce() {
+// launchedOnce fails when more than one instance was ever launched for the tenant.
+func (l *tenant) launchedOnce() {
 	l.Helper()
 	var state sim.State
 	if err := stack.Control(l.Context(), "/_sim/state", nil, &state); err != nil {

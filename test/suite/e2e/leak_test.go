@@ -18,7 +18,7 @@ import (
 // knows, is terminated; one of somebody else is left alone.
 func TestLeakedInstance(t *testing.T) {
 	t.Parallel()
-	l := newLab(t, "leak", plan{types: "t3.small", capacity: "on-demand"})
+	l := newTenant(t, "leak", plan{types: "t3.small", capacity: "on-demand"})
 	class := &awsv1.EC2NodeClass{}
 	l.until("the node class to be resolved", func(ctx context.Context) (string, bool) {
 		err := stack.Client.Get(ctx, types.NamespacedName{Name: "default"}, class)

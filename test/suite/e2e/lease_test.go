@@ -33,8 +33,8 @@ func stopController(t *testing.T) {
 	})
 }
 
-// nothing checks that the lab has neither instances nor claims.
-func (l *lab) nothing(ctx context.Context) (string, bool) {
+// nothing checks that the tenant has neither instances nor claims.
+func (l *tenant) nothing(ctx context.Context) (string, bool) {
 	state, n := l.count(ctx)
 	return state, n == 0
 }
@@ -42,7 +42,7 @@ func (l *lab) nothing(ctx context.Context) (string, bool) {
 // TestBesideKarpenter: while another controller holds Karpenter's lease nothing
 // is launched; when it lets go, the work begins.
 func TestBesideKarpenter(t *testing.T) {
-	l := newLab(t, "beside", plan{types: "c5a.large", capacity: "on-demand"})
+	l := newTenant(t, "beside", plan{types: "c5a.large", capacity: "on-demand"})
 	stopController(t)
 	key := types.NamespacedName{Namespace: "kube-system", Name: "karpenter-leader-election"}
 	lease := &coordinationv1.Lease{}
@@ -76,7 +76,7 @@ func TestBesideKarpenter(t *testing.T) {
 
 // TestObserve: an observer decides and writes down, and changes nothing.
 func TestObserve(t *testing.T) {
-	l := newLab(t, "observe", plan{types: "m5a.large", capacity: "on-demand"})
+	l := newTenant(t, "observe", plan{types: "m5a.large", capacity: "on-demand"})
 	stopController(t)
 	if err := stack.LaunchController(t.Context(), "--mode=Observe"); err != nil {
 		t.Fatal(err)

@@ -14,7 +14,7 @@ import (
 // mend is ended although the budgets let none go, and its pods get a new node.
 func TestRepair(t *testing.T) {
 	t.Parallel()
-	l := newLab(t, "repair", plan{types: "m7i.large", capacity: "on-demand"})
+	l := newTenant(t, "repair", plan{types: "m7i.large", capacity: "on-demand"})
 	l.expire("Never") // no budget for anything
 	l.deploy("app", 2, "500m")
 	l.run(2)

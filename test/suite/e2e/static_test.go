@@ -19,7 +19,7 @@ import (
 // ones back, and gives them up when there are too many.
 func TestStatic(t *testing.T) {
 	t.Parallel()
-	l := newLab(t, "static", plan{types: "m5ad.large", capacity: "on-demand", after: "0s", replicas: 2})
+	l := newTenant(t, "static", plan{types: "m5ad.large", capacity: "on-demand", after: "0s", replicas: 2})
 	l.until("two machines", l.machines(2))
 	fleet, err := l.fleet(t.Context())
 	if err != nil {
@@ -42,7 +42,7 @@ func TestStatic(t *testing.T) {
 // changes, though nothing runs on them, and there are never fewer than replicas.
 func TestStaticDrift(t *testing.T) {
 	t.Parallel()
-	l := newLab(t, "static-drift", plan{types: "m5ad.large", capacity: "on-demand", replicas: 2})
+	l := newTenant(t, "static-drift", plan{types: "m5ad.large", capacity: "on-demand", replicas: 2})
 	l.until("two machines", l.machines(2))
 	before, err := l.fleet(t.Context())
 	if err != nil {
@@ -76,7 +76,7 @@ func TestStaticDrift(t *testing.T) {
 		t.Errorf("%d of %d nodes were up at one time", fewest, len(before))
 	}
 	var nodes corev1.NodeList
-	if err := stack.Client.List(t.Context(), &nodes, client.MatchingLabels{"lab": l.name, "edition": "second"}); err != nil || len(nodes.Items) != 2 {
+	if err := stack.Client.List(t.Context(), &nodes, client.MatchingLabels{"tenant": l.name, "edition": "second"}); err != nil || len(nodes.Items) != 2 {
 		t.Errorf("%d nodes of the second edition, want 2: %v", len(nodes.Items), err)
 	}
 }

@@ -37,7 +37,7 @@ func TestDelete(t *testing.T) {
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			l := newLab(t, "delete-"+name, plan{types: tt.types, capacity: "on-demand"})
+			l := newTenant(t, "delete-"+name, plan{types: tt.types, capacity: "on-demand"})
 			l.deploy("app", 2, "500m")
 			l.run(2)
 			l.until("one machine", l.machines(1))
@@ -56,7 +56,7 @@ func TestDelete(t *testing.T) {
 // TestDeletePool: what a NodePool launched goes with it.
 func TestDeletePool(t *testing.T) {
 	t.Parallel()
-	l := newLab(t, "delete-pool", plan{types: "r5a.large", capacity: "on-demand"})
+	l := newTenant(t, "delete-pool", plan{types: "r5a.large", capacity: "on-demand"})
 	l.deploy("app", 1, "500m")
 	l.run(1)
 	l.until("one machine", l.machines(1))
@@ -68,7 +68,7 @@ func TestDeletePool(t *testing.T) {
 // else does.
 func TestDisruptionBudget(t *testing.T) {
 	t.Parallel()
-	l := newLab(t, "budget", plan{types: "r5.large", capacity: "on-demand"})
+	l := newTenant(t, "budget", plan{types: "r5.large", capacity: "on-demand"})
 	l.deploy("app", 2, "500m")
 	l.run(2)
 	l.until("one machine", l.machines(1))

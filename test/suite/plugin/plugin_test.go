@@ -27,9 +27,9 @@ import (
 
 const namespace = "spokeshave"
 
-// lab is a cluster in which a controller leads that has decided about the
+// explainedCluster is a cluster in which a controller leads that has decided about the
 // quickstart.
-type lab struct {
+type explainedCluster struct {
 	*testing.T
 
 	cluster *controlplane.Cluster
@@ -39,9 +39,9 @@ type lab struct {
 	pool    string
 }
 
-func newLab(t *testing.T) *lab {
+func newCluster(t *testing.T) *explainedCluster {
 	t.Helper()
-	l := &lab{T: t, cluster: controlplane.ForTest(t, false)}
+	l := &explainedCluster{T: t, cluster: controlplane.ForTest(t, false)}
 	l.client = apiserver.On(t, l.cluster).Client(t)
 	user.Create(t, l.client,
 		&corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: namespace}},
@@ -54,7 +54,7 @@ func newLab(t *testing.T) *lab {
 
 // controller serves the journal of a real decision, as the metrics port does,
 // and returns its address.
-func (l *lab) controller() string {
+func (l *explainedCluster) controller() string {
 	l.Helper()
 	objects, err := scenario.Read("../../../examples/quickstart")
 	if err != nil {
@@ -86,7 +86,7 @@ func (l *lab) controller() string {
 
 // user is a ServiceAccount with rights in the controller's namespace and in the
 // cluster; its kubeconfig is returned.
-func (l *lab) user(name string, here, everywhere []rbacv1.PolicyRule) string {
+func (l *explainedCluster) user(name string, here, everywhere []rbacv1.PolicyRule) string {
 	l.Helper()
 	user.Create(l, l.client, user.Account(namespace, name, here, everywhere)...)
 	path, err := l.cluster.KubeconfigFor(l.Context(), namespace, name)
@@ -103,7 +103,7 @@ const reading = `
 - {apiGroups: [apps], resources: [daemonsets], verbs: [list]}`
 
 func TestPlugin(t *testing.T) {
-	l := newLab(t)
+	l := newCluster(t)
 	asks := l.user("asks", user.Rules(t, user.Asking), nil)
 	reads := l.user("reads", nil, user.Rules(t, reading))
 	for name, tc := range map[string]struct {

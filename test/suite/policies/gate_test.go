@@ -1,7 +1,6 @@
 package policies
 
 import (
-	"context"
 	"crypto/ecdsa"
 	"crypto/elliptic"
 	"crypto/rand"
@@ -17,20 +16,17 @@ import (
 	"testing"
 	"time"
 
-	"github.com/go-logr/logr"
 	admissionv1 "k8s.io/api/admissionregistration/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/client-go/rest"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
 	"sigs.k8s.io/controller-runtime/pkg/webhook"
 
 	"spokeshave.dev/controller/kube/reconcile/policies"
 	"spokeshave.dev/controller/policy/engine"
 	"spokeshave.dev/controller/rehearse/author"
-	"spokeshave.dev/test/kit/controlplane"
+	"spokeshave.dev/test/kit/apiserver"
 	"spokeshave.dev/test/kit/eventually"
 )
 
@@ -68,9 +64,8 @@ func certificate(t *testing.T) (dir string, bundle []byte) {
 }
 
 // serveGate runs a gate and gives its URL.
-func serveGate(t *testing.T, cfg *rest.Config, certDir string) string {
+func serveGate(t *testing.T, server *apiserver.Server, certDir string) string {
 	t.Helper()
-	ctrl.SetLogger(logr.Discard())
 	free, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
@@ -79,36 +74,21 @@ func serveGate(t *testing.T, cfg *rest.Config, certDir string) string {
 	if err := free.Close(); err != nil {
 		t.Fatal(err)
 	}
-	mgr, err := ctrl.NewManager(cfg, ctrl.Options{
-		Metrics:       metricsserver.Options{BindAddress: "0"},
-		WebhookServer: webhook.NewServer(webhook.Options{Host: "127.0.0.1", Port: port, CertDir: certDir}),
+	mgr := server.Manager(t, func(o *ctrl.Options) {
+		o.WebhookServer = webhook.NewServer(webhook.Options{Host: "127.0.0.1", Port: port, CertDir: certDir})
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
 	mgr.GetWebhookServer().Register(policies.GatePath, &webhook.Admission{Handler: policies.NewGate(policies.Gate{
 		Namespace: namespace, Plugins: []string{"plugins"}, Engines: engine.All(), Now: time.Now,
 	})})
-	ctx, cancel := context.WithCancel(t.Context())
-	done := make(chan error, 1)
-	go func() { done <- mgr.Start(ctx) }()
-	t.Cleanup(func() {
-		cancel()
-		if err := <-done; err != nil {
-			t.Errorf("manager: %v", err)
-		}
-	})
+	apiserver.Run(t, mgr)
 	return "https://127.0.0.1:" + strconv.Itoa(port) + policies.GatePath
 }
 
 // TestGate: the API server refuses a broken policy with the words of vet, and
 // nothing else.
 func TestGate(t *testing.T) {
-	server := controlplane.ForTest(t, false)
-	c, err := client.New(server.Config(), client.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	server := apiserver.Start(t)
+	c := server.Client(t)
 	for _, ns := range []string{namespace, "plugins", "other"} {
 		if err := c.Create(t.Context(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: ns}}); err != nil {
 			t.Fatal(err)
@@ -119,9 +99,9 @@ func TestGate(t *testing.T) {
 		t.Fatal(err)
 	}
 	dir, bundle := certificate(t)
-	url := serveGate(t, server.Config(), dir)
+	url := serveGate(t, server, dir)
 	fail, none := admissionv1.Fail, admissionv1.SideEffectClassNone
-	err = c.Create(t.Context(), &admissionv1.ValidatingWebhookConfiguration{
+	err := c.Create(t.Context(), &admissionv1.ValidatingWebhookConfiguration{
 		ObjectMeta: metav1.ObjectMeta{Name: "gate"},
 		Webhooks: []admissionv1.ValidatingWebhook{{
 			Name: "policies.spokeshave.dev", AdmissionReviewVersions: []string{"v1"}, SideEffects: &none, FailurePolicy: &fail,

@@ -4,31 +4,24 @@
 package policies
 
 import (
-	"context"
 	"encoding/json"
 	"fmt"
 	"strings"
 	"testing"
 	"time"
 
-	"github.com/go-logr/logr"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/client-go/rest"
 	"k8s.io/utils/clock"
-	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/config"
-	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
 
 	karpv1 "spokeshave.dev/api/karpenter/v1"
-	"spokeshave.dev/controller/app"
 	"spokeshave.dev/controller/core/policy"
 	"spokeshave.dev/controller/kube/reconcile/policies"
 	"spokeshave.dev/controller/policy/engine"
 	"spokeshave.dev/controller/policy/load"
-	"spokeshave.dev/test/kit/controlplane"
+	"spokeshave.dev/test/kit/apiserver"
 	"spokeshave.dev/test/kit/eventually"
 )
 
@@ -41,21 +34,9 @@ type replica struct {
 	stop   func()
 }
 
-func start(t *testing.T, cfg *rest.Config) *replica {
+func start(t *testing.T, server *apiserver.Server) *replica {
 	t.Helper()
-	ctrl.SetLogger(logr.Discard())
-	scheme, err := app.Scheme()
-	if err != nil {
-		t.Fatal(err)
-	}
-	repeated := true
-	mgr, err := ctrl.NewManager(cfg, ctrl.Options{
-		Scheme: scheme, Metrics: metricsserver.Options{BindAddress: "0"},
-		Controller: config.Controller{SkipNameValidation: &repeated},
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	mgr := server.Manager(t)
 	r := &replica{client: mgr.GetClient(), loader: load.New(load.Config{Namespace: namespace, Engines: engine.All(), Now: time.Now})}
 	keeper := &policies.Reconciler{
 		Client: mgr.GetClient(), Live: mgr.GetAPIReader(), Events: mgr.GetEventRecorder("test"), Loader: r.loader,
@@ -68,15 +49,7 @@ func start(t *testing.T, cfg *rest.Config) *replica {
 	if err := mgr.Add(status); err != nil {
 		t.Fatal(err)
 	}
-	ctx, cancel := context.WithCancel(t.Context())
-	done := make(chan error, 1)
-	go func() { done <- mgr.Start(ctx) }()
-	r.stop = func() {
-		cancel()
-		if err := <-done; err != nil {
-			t.Errorf("manager: %v", err)
-		}
-	}
+	r.stop = apiserver.Run(t, mgr)
 	return r
 }
 
@@ -124,18 +97,15 @@ func copies(t *testing.T, c client.Client) int {
 }
 
 func TestPolicyLife(t *testing.T) {
-	server := controlplane.ForTest(t, false)
-	c, err := client.New(server.Config(), client.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	server := apiserver.Start(t)
+	c := server.Client(t)
 	if err := c.Create(t.Context(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: namespace}}); err != nil {
 		t.Fatal(err)
 	}
 	if err := c.Create(t.Context(), budgetPolicy(good)); err != nil {
 		t.Fatal(err)
 	}
-	r := start(t, server.Config())
+	r := start(t, server)
 	first := r.is(t, "budget", policy.StateActive, "")
 	eventually.Ok(t, "one copy", func() (string, bool) { n := copies(t, c); return "", n == 1 })
 
@@ -148,7 +118,7 @@ func TestPolicyLife(t *testing.T) {
 	}
 	r.stop()
 
-	again := start(t, server.Config())
+	again := start(t, server)
 	eventually.Ok(t, "the good version to be in force after a restart", func() (string, bool) {
 		all := again.loader.Status()
 		return fmt.Sprintf("%+v", all), len(all) == 1 && all[0].State == policy.StateRejected && all[0].Hash == first.Hash && len(again.loader.Policies()) == 1
@@ -165,13 +135,13 @@ func TestPolicyLife(t *testing.T) {
 	if err := c.Create(t.Context(), budgetPolicy(good)); err != nil {
 		t.Fatal(err)
 	}
-	third := start(t, server.Config())
+	third := start(t, server)
 	eventually.Ok(t, "one copy", func() (string, bool) { n := copies(t, c); return "", n == 1 })
 	third.stop()
 	if err := c.Delete(t.Context(), budgetPolicy("")); err != nil {
 		t.Fatal(err)
 	}
-	fourth := start(t, server.Config())
+	fourth := start(t, server)
 	eventually.Ok(t, "the copy to go", func() (string, bool) { n := copies(t, c); return "", n == 0 })
 	fourth.stop()
 }

@@ -15,6 +15,7 @@ import (
 	"spokeshave.dev/controller/kube/remote"
 	"spokeshave.dev/controller/policy/load"
 	"spokeshave.dev/controller/rehearse/author"
+	"spokeshave.dev/test/kit/apiserver"
 	"spokeshave.dev/test/kit/controlplane"
 )
 
@@ -35,15 +36,13 @@ func folder(t *testing.T, source string) string {
 
 // TestPush takes a policy from a folder to a cluster, and sees every verdict.
 func TestPush(t *testing.T) {
-	server := controlplane.ForTest(t, false)
-	c, err := client.New(server.Config(), client.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	plane := controlplane.ForTest(t, false)
+	server := apiserver.On(t, plane)
+	c := server.Client(t)
 	if err := c.Create(t.Context(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: namespace}}); err != nil {
 		t.Fatal(err)
 	}
-	cluster, err := remote.Connect(remote.Access{Kubeconfig: server.Kubeconfig}, namespace)
+	cluster, err := remote.Connect(remote.Access{Kubeconfig: plane.Kubeconfig}, namespace)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -66,7 +65,7 @@ func TestPush(t *testing.T) {
 	if _, _, err := push(good, time.Second); !errors.Is(err, remote.ErrSilent) {
 		t.Errorf("without a controller: %v", err)
 	}
-	r := start(t, server.Config())
+	r := start(t, server)
 	defer r.stop()
 	s, first, err := push(good, 30*time.Second)
 	if err != nil || s.State != policy.StateActive || s.Hash != first {

@@ -3,16 +3,14 @@ package nodepool_test
 import (
 	"testing"
 
-	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	awsv1 "spokeshave.dev/api/aws/v1"
 	karpv1 "spokeshave.dev/api/karpenter/v1"
 	"spokeshave.dev/controller/kube/reconcile/nodepool"
-	"spokeshave.dev/test/kit/controlplane"
+	"spokeshave.dev/test/kit/apiserver"
 )
 
 // TestRestamp: claims that carry a hash of another version get the current one,
@@ -20,20 +18,7 @@ import (
 // claim with a hash of the current version keeps it, so that a change made while no
 // controller ran is noticed.
 func TestRestamp(t *testing.T) {
-	cluster := controlplane.ForTest(t, false)
-	if err := controlplane.InstallCRDs(t.Context(), cluster.Config(), "../../../../charts/spokeshave/files/crds"); err != nil {
-		t.Fatal(err)
-	}
-	scheme := runtime.NewScheme()
-	for _, add := range []func(*runtime.Scheme) error{awsv1.AddToScheme, karpv1.AddToScheme, corev1.AddToScheme} {
-		if err := add(scheme); err != nil {
-			t.Fatal(err)
-		}
-	}
-	c, err := client.New(cluster.Config(), client.Options{Scheme: scheme})
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := apiserver.Start(t).Client(t)
 	pool := &karpv1.NodePool{ObjectMeta: metav1.ObjectMeta{Name: "adopted", Annotations: map[string]string{
 		karpv1.AnnotationNodePoolHash: "1", karpv1.AnnotationNodePoolHashVersion: "v2",
 	}}}

@@ -17,15 +17,15 @@ import (
 	"spokeshave.dev/test/kit/harness"
 )
 
-// lab is a test's own corner of the cluster: a namespace and a NodePool, both
+// tenant is a test's own corner of the cluster: a namespace and a NodePool, both
 // named after it.
-type lab struct {
+type tenant struct {
 	*testing.T
 
 	name string
 }
 
-// plan says what a lab's NodePool may launch.
+// plan says what a tenant's NodePool may launch.
 type plan struct {
 	types    string // comma-separated
 	capacity string
@@ -39,14 +39,14 @@ type plan struct {
 	replicas int
 }
 
-// newLab makes a corner and clears it when the test ends: whatever is left of
+// newTenant makes a corner and clears it when the test ends: whatever is left of
 // the pool's machines then is a failure.
-func newLab(t *testing.T, name string, p plan) *lab {
+func newTenant(t *testing.T, name string, p plan) *tenant {
 	t.Helper()
 	if testing.Short() {
 		t.Skip("needs a control plane")
 	}
-	l := &lab{t, name}
+	l := &tenant{t, name}
 	static := ""
 	if p.replicas > 0 {
 		static = fmt.Sprintf("replicas: %d", p.replicas)
@@ -70,7 +70,7 @@ metadata: {name: %[1]s}
 spec:
   %[7]s
   template:
-    metadata: {labels: {lab: %[1]s}}
+    metadata: {labels: {tenant: %[1]s}}
     spec:
       nodeClassRef: {group: karpenter.k8s.aws, kind: EC2NodeClass, name: %[4]s}
       requirements:
@@ -85,8 +85,8 @@ spec:
 	return l
 }
 
-// clear deletes everything of the lab and waits until its machines are gone.
-func (l *lab) clear() {
+// clear deletes everything of the tenant and waits until its machines are gone.
+func (l *tenant) clear() {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(l.Context()), 90*time.Second)
 	defer cancel()
 	pool := &karpv1.NodePool{}
@@ -116,8 +116,8 @@ func (l *lab) clear() {
 	}
 }
 
-// count counts instances and claims of the lab together.
-func (l *lab) count(ctx context.Context) (string, int) {
+// count counts instances and claims of the tenant together.
+func (l *tenant) count(ctx context.Context) (string, int) {
 	instances, err := l.instances(ctx)
 	if err != nil {
 		return err.Error(), -1
@@ -129,19 +129,19 @@ func (l *lab) count(ctx context.Context) (string, int) {
 	return fmt.Sprintf("%d instances, %d NodeClaims", len(instances), len(fleet)), len(instances) + len(fleet)
 }
 
-func (l *lab) instances(ctx context.Context) ([]harness.Instance, error) {
+func (l *tenant) instances(ctx context.Context) ([]harness.Instance, error) {
 	all, err := stack.Instances(ctx)
 	return slices.DeleteFunc(all, func(i harness.Instance) bool { return i.Pool != l.name }), err
 }
 
-func (l *lab) fleet(ctx context.Context) ([]harness.Machine, error) {
+func (l *tenant) fleet(ctx context.Context) ([]harness.Machine, error) {
 	all, err := stack.Fleet(ctx)
 	return slices.DeleteFunc(all, func(m harness.Machine) bool { return m.Pool != l.name }), err
 }
 
-// machines checks that the lab has so many machines, each of them an
+// machines checks that the tenant has so many machines, each of them an
 // initialized node with its claim and instance.
-func (l *lab) machines(want int) harness.Check {
+func (l *tenant) machines(want int) harness.Check {
 	return func(ctx context.Context) (string, bool) {
 		fleet, err := l.fleet(ctx)
 		if err != nil {
@@ -162,8 +162,8 @@ func (l *lab) machines(want int) harness.Check {
 	}
 }
 
-// allUp checks that the lab's machines are all there.
-func (l *lab) allUp(ctx context.Context) (string, bool) {
+// allUp checks that the tenant's machines are all there.
+func (l *tenant) allUp(ctx context.Context) (string, bool) {
 	fleet, err := l.fleet(ctx)
 	if err != nil {
 		return err.Error(), false
@@ -171,8 +171,8 @@ func (l *lab) allUp(ctx context.Context) (string, bool) {
 	return l.machines(max(1, len(fleet)))(ctx)
 }
 
-// only is the lab's one machine.
-func (l *lab) only() harness.Machine {
+// only is the tenant's one machine.
+func (l *tenant) only() harness.Machine {
 	l.Helper()
 	fleet, err := l.fleet(l.Context())
 	if err != nil {
@@ -184,15 +184,15 @@ func (l *lab) only() harness.Machine {
 	return fleet[0]
 }
 
-func (l *lab) apply(manifests string) {
+func (l *tenant) apply(manifests string) {
 	l.Helper()
 	if err := stack.Apply(l.Context(), []byte(manifests)); err != nil {
 		l.Fatal(err)
 	}
 }
 
-// deploy makes a Deployment for the lab's nodes.
-func (l *lab) deploy(name string, replicas int, cpu string) {
+// deploy makes a Deployment for the tenant's nodes.
+func (l *tenant) deploy(name string, replicas int, cpu string) {
 	l.Helper()
 	l.apply(fmt.Sprintf(`apiVersion: apps/v1
 kind: Deployment
@@ -204,7 +204,7 @@ spec:
     metadata: {labels: {app: %[2]s}}
     spec:
       terminationGracePeriodSeconds: 0
-      nodeSelector: {lab: %[1]s}
+      nodeSelector: {tenant: %[1]s}
       containers:
       - name: main
         image: example.com/app:1
@@ -213,7 +213,7 @@ spec:
 }
 
 // until waits for a check.
-func (l *lab) until(what string, check harness.Check) {
+func (l *tenant) until(what string, check harness.Check) {
 	l.Helper()
 	if err := stack.Until(l.Context(), what, 60*time.Second, check); err != nil {
 		l.Fatal(err)
@@ -221,7 +221,7 @@ func (l *lab) until(what string, check harness.Check) {
 }
 
 // holds makes sure that a check stays satisfied.
-func (l *lab) holds(what string, during time.Duration, check harness.Check) {
+func (l *tenant) holds(what string, during time.Duration, check harness.Check) {
 	l.Helper()
 	if err := stack.Holds(l.Context(), what, during, check); err != nil {
 		l.Fatal(err)
@@ -229,15 +229,15 @@ func (l *lab) holds(what string, during time.Duration, check harness.Check) {
 }
 
 // run waits until the Deployment's pods run.
-func (l *lab) run(replicas int) {
+func (l *tenant) run(replicas int) {
 	l.Helper()
 	l.until("app to run", stack.Running(l.name, map[string]string{"app": "app"}, replicas))
 }
 
 // told waits for an event with the reason on an object of the kind whose name
-// or namespace is part of the lab, and whose text contains every one of the
+// or namespace is part of the tenant, and whose text contains every one of the
 // words.
-func (l *lab) told(kind, reason string, words ...string) {
+func (l *tenant) told(kind, reason string, words ...string) {
 	l.Helper()
 	l.until("event "+reason+" on a "+kind, func(ctx context.Context) (string, bool) {
 		events, err := stack.Events(ctx, func(e *corev1.Event) bool {
@@ -255,11 +255,11 @@ func (l *lab) told(kind, reason string, words ...string) {
 	})
 }
 
-// node says whether a node is the lab's.
-func (l *lab) node(ctx context.Context, name string) bool {
+// node says whether a node is the tenant's.
+func (l *tenant) node(ctx context.Context, name string) bool {
 	node := &corev1.Node{}
 	err := stack.Client.Get(ctx, types.NamespacedName{Name: name}, node)
-	return err == nil && node.Labels["lab"] == l.name
+	return err == nil && node.Labels["tenant"] == l.name
 }
 
 // gone checks that a claim does not exist.
@@ -271,7 +271,7 @@ func gone(claim string) harness.Check {
 }
 
 // remove deletes an object.
-func (l *lab) remove(o client.Object) {
+func (l *tenant) remove(o client.Object) {
 	l.Helper()
 	if err := stack.Client.Delete(l.Context(), o); err != nil {
 		l.Fatal(err)

@@ -1,6 +1,6 @@
 package v1
 
-// Event reasons on pods, about scheduling and eviction.
+// Event reasons that Karpenter has, too.
 const (
 	EventNominated                      = "Nominated"
 	EventFailedScheduling               = "FailedScheduling"
@@ -12,7 +12,6 @@ const (
 	EventNoCompatibleInstanceTypes      = "NoCompatibleInstanceTypes" // on NodePools
 	EventInsufficientCapacityError      = "InsufficientCapacityError" // on NodeClaims
 	EventNodeClassNotReady              = "NodeClassNotReady"         // on NodeClaims
-	EventReservationLeft                = "ReservationLeft"           // on Nodes; Spokeshave's own
 	EventUnregisteredTaintMissing       = "UnregisteredTaintMissing"  // on NodeClaims
 	EventFailedConsistencyCheck         = "FailedConsistencyCheck"    // on NodeClaims
 	EventNodeRepairBlocked              = "NodeRepairBlocked"
@@ -28,4 +27,19 @@ const (
 	EventConsolidationCandidate         = "ConsolidationCandidate"
 	EventConsolidationApproved          = "ConsolidationApproved"
 	EventConsolidationRejected          = "ConsolidationRejected"
+)
+
+// Event reasons of Spokeshave's own.
+const (
+	EventCapReached          = "CapReached"          // on ConfigMaps of policies
+	EventPolicyActive        = "PolicyActive"        // on ConfigMaps of policies
+	EventPolicyRejected      = "PolicyRejected"      // on ConfigMaps of policies
+	EventPolicySuspended     = "PolicySuspended"     // on ConfigMaps of policies
+	EventPolicyResumed       = "PolicyResumed"       // on ConfigMaps of policies
+	EventPolicyNotSuspended  = "PolicyNotSuspended"  // on ConfigMaps of policies
+	EventLedgerLost          = "LedgerLost"          // on the ledger's ConfigMap
+	EventObservationLost     = "ObservationLost"     // on the ConfigMap of mode Observe
+	EventLaunchFailed        = "LaunchFailed"        // on NodeClaims
+	EventRegistrationTimeout = "RegistrationTimeout" // on NodeClaims
+	EventReservationLeft     = "ReservationLeft"     // on Nodes
 )

@@ -6,11 +6,9 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
 
+	karpv1 "spokeshave.dev/api/karpenter/v1"
 	"spokeshave.dev/controller/core/decide"
 )
-
-// reasonCapReached is the reason of events about caps, on their policies.
-const reasonCapReached = "CapReached"
 
 // TellCaps sends an event on a policy for each of its caps that leaves nothing, or too
 // little for pods that wait. The event is sent once, until the cap leaves enough again.
@@ -34,7 +32,7 @@ func (a *Actuator) TellCaps(ctx context.Context, d *decide.Decision) {
 		if h.Soft {
 			kind = corev1.EventTypeWarning
 		}
-		a.Events.Eventf(cm, nil, kind, reasonCapReached, "Spend", "%s", text)
+		a.Events.Eventf(cm, nil, kind, karpv1.EventCapReached, "Spend", "%s", text)
 	}
 }
 

@@ -15,6 +15,7 @@ import (
 	"k8s.io/client-go/tools/events"
 	"k8s.io/utils/clock"
 
+	karpv1 "spokeshave.dev/api/karpenter/v1"
 	"spokeshave.dev/controller/core/decide"
 	"spokeshave.dev/controller/core/model"
 	"spokeshave.dev/controller/kube/reconcile/configmap"
@@ -78,7 +79,7 @@ func (k *Keeper) begin(ctx context.Context) error {
 	}
 	if errors.Is(err, configmap.ErrCorrupt) {
 		logr.FromContextOrDiscard(ctx).Error(err, "the comparison is begun anew", "configMap", Name)
-		k.Events.Eventf(cm, nil, corev1.EventTypeWarning, "ObservationLost", "Read", "%v; begun anew", err)
+		k.Events.Eventf(cm, nil, corev1.EventTypeWarning, karpv1.EventObservationLost, "Read", "%v; begun anew", err)
 		return nil
 	}
 	return err

@@ -19,6 +19,7 @@ import (
 	"k8s.io/utils/clock"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	karpv1 "spokeshave.dev/api/karpenter/v1"
 	"spokeshave.dev/controller/core/model"
 	"spokeshave.dev/controller/core/spend"
 	"spokeshave.dev/controller/kube/reconcile/configmap"
@@ -90,7 +91,7 @@ func (k *Keeper) next(ctx context.Context, s *model.Snapshot) (spend.Ledger, err
 	}
 	next := spend.New(s)
 	logr.FromContextOrDiscard(ctx).Error(err, "the ledger is begun anew from the running instances", "configMap", Name)
-	k.Events.Eventf(cm, nil, corev1.EventTypeWarning, "LedgerLost", "Read",
+	k.Events.Eventf(cm, nil, corev1.EventTypeWarning, karpv1.EventLedgerLost, "Read",
 		"%v; begun anew: %.2f $ estimated from the instances that still run", err, float64(total(&next))/1e6)
 	return next, nil
 }

@@ -59,6 +59,6 @@ func (r *Reconciler) liveness(ctx context.Context, claim *karpv1.NodeClaim) (tim
 	}
 	condition.False(&claim.Status.Conditions, claim.Generation, karpv1.ConditionRegistered, "RegistrationTimeout",
 		fmt.Sprintf("no node with provider ID %s joined within %s; look at the instance's boot log and the node role", claim.Status.ProviderID, limit))
-	r.Events.Eventf(claim, nil, corev1.EventTypeWarning, "RegistrationTimeout", "Delete", "no node joined within %s", limit)
+	r.Events.Eventf(claim, nil, corev1.EventTypeWarning, karpv1.EventRegistrationTimeout, "Delete", "no node joined within %s", limit)
 	return 0, r.abandon(ctx, claim)
 }

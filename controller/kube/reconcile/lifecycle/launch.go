@@ -222,10 +222,10 @@ func (r *Reconciler) launchFailed(ctx context.Context, claim *karpv1.NodeClaim, 
 		r.Events.Eventf(claim, nil, corev1.EventTypeWarning, karpv1.EventNodeClassNotReady, "Launch", "%s", note(cause.Error()))
 		return r.abandon(ctx, claim)
 	case provider.Quota:
-		r.Events.Eventf(claim, nil, corev1.EventTypeWarning, "LaunchFailed", "Launch", "%s", note(cause.Error()))
+		r.Events.Eventf(claim, nil, corev1.EventTypeWarning, karpv1.EventLaunchFailed, "Launch", "%s", note(cause.Error()))
 		return r.reopen(ctx, claim)
 	case provider.Unauthorized, provider.Invalid, provider.NotFound:
-		r.Events.Eventf(claim, nil, corev1.EventTypeWarning, "LaunchFailed", "Launch", "%s", note(cause.Error()))
+		r.Events.Eventf(claim, nil, corev1.EventTypeWarning, karpv1.EventLaunchFailed, "Launch", "%s", note(cause.Error()))
 		if repeated {
 			return nil
 		}

@@ -170,12 +170,12 @@ func (r *Reconciler) load(ctx context.Context, cm *corev1.ConfigMap) (again time
 	switch {
 	case changed:
 		log.Info("policy in force")
-		r.tell(cm, corev1.EventTypeNormal, "PolicyActive", "the policy is in force")
+		r.tell(cm, corev1.EventTypeNormal, karpv1.EventPolicyActive, "the policy is in force")
 		r.Changed()
 		return 0, err
 	case err != nil:
 		log.Error(err, "policy rejected")
-		r.tell(cm, corev1.EventTypeWarning, "PolicyRejected", err.Error())
+		r.tell(cm, corev1.EventTypeWarning, karpv1.EventPolicyRejected, err.Error())
 		r.Changed()
 		// Only a change by the author helps, and that causes an event. A time limit
 		// that was exceeded may hold the next time.
@@ -194,15 +194,15 @@ func (r *Reconciler) suspend(ctx context.Context, cm *corev1.ConfigMap) time.Dur
 	now := r.Clock.Now()
 	until, err := load.Suspension(cm, now)
 	if err != nil {
-		r.tell(cm, corev1.EventTypeWarning, "PolicyNotSuspended", err.Error())
+		r.tell(cm, corev1.EventTypeWarning, karpv1.EventPolicyNotSuspended, err.Error())
 	}
 	if r.Loader.Suspend(load.Key{Namespace: cm.Namespace, Name: cm.Name}, until) {
 		if until.IsZero() {
 			ctrl.LoggerFrom(ctx).Info("the suspension of a policy has ended")
-			r.tell(cm, corev1.EventTypeNormal, "PolicyResumed", "the policy is no longer suspended")
+			r.tell(cm, corev1.EventTypeNormal, karpv1.EventPolicyResumed, "the policy is no longer suspended")
 		} else {
 			ctrl.LoggerFrom(ctx).Info("policy suspended", "until", until)
-			r.tell(cm, corev1.EventTypeWarning, "PolicySuspended", "the policy is not asked until "+until.Format(time.RFC3339))
+			r.tell(cm, corev1.EventTypeWarning, karpv1.EventPolicySuspended, "the policy is not asked until "+until.Format(time.RFC3339))
 		}
 		r.Changed()
 	}

@@ -62,6 +62,8 @@ type parts struct {
 	// board holds the data of the web page; nil without a page.
 	board *web.Board
 	clock clock.WithTicker
+	// instances are what garbage collection found in the cloud last.
+	instances cluster.Instances
 	// shared are the metrics that several controllers count.
 	shared *metric.Reconcilers
 }
@@ -111,7 +113,7 @@ func (p *parts) loop(ctx context.Context) (*decision.Loop, error) {
 	view, err := cluster.New(ctx, cluster.Config{
 		Settings: settings,
 		Name:     p.o.ClusterName, Cache: p.mgr.GetCache(), Live: p.mgr.GetAPIReader(),
-		Clock: p.clock, Catalog: p.counted("provisioner").Catalog, Volumes: p.cloud.VolumePrices,
+		Clock: p.clock, Catalog: p.counted("provisioner").Catalog, Volumes: p.cloud.VolumePrices, Instances: &p.instances,
 	})
 	if err != nil {
 		return nil, err
@@ -313,6 +315,7 @@ func (p *parts) reconcilers(*decision.Loop) error {
 	holds := &donotdisrupt.Reconciler{Client: c, Events: recorder, Clock: p.clock}
 	collector := &garbage.Collector{
 		Client: c, Live: p.mgr.GetAPIReader(), Provider: p.counted("nodeclaim.garbagecollection"), Clock: p.clock, Every: 10 * time.Second,
+		Listed: p.instances.Set,
 	}
 	if p.o.Gates.StaticCapacity {
 		statics := &static.Reconciler{Client: c, Live: p.mgr.GetAPIReader(), Events: recorder, Clock: p.clock, Ender: ender}

@@ -14,6 +14,8 @@ const (
 	EventNodeClassNotReady              = "NodeClassNotReady"         // on NodeClaims
 	EventUnregisteredTaintMissing       = "UnregisteredTaintMissing"  // on NodeClaims
 	EventFailedConsistencyCheck         = "FailedConsistencyCheck"    // on NodeClaims
+	EventNodeIdentityMismatch           = "NodeIdentityMismatch"      // on Nodes; Spokeshave's own
+	EventPriceUnknown                   = "PriceUnknown"              // on NodeClaims, Nodes; Spokeshave's own
 	EventNodeRepairBlocked              = "NodeRepairBlocked"
 	EventFailedDraining                 = "FailedDraining"
 	EventFailedTermination              = "FailedTermination"

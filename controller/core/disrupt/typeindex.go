@@ -46,6 +46,9 @@ type prices struct {
 // prices returns the prices of a node. An offering that the rank policies exclude, or
 // that is no longer in the catalogue, has its billed price as effective cost.
 func (x *typeIndex) prices(n *model.Node, costs []solver.Costs) prices {
+	if n.PriceAssumed {
+		return prices{} // nobody counts on saving an assumption
+	}
 	out := prices{n.Cost(), n.Cost().USD()}
 	t := x.of(n.Pool, n.InstanceType)
 	if t == nil || int(n.Pool) >= len(costs) || costs[n.Pool] == nil {

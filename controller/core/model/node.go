@@ -17,7 +17,8 @@ const (
 	// place.
 	Deleting NodeState = "Deleting"
 	// Unmanaged is a node without a NodeClaim. Pods may be placed on it. It is never
-	// disrupted and its price does not count as spend.
+	// disrupted. It has no price, unless the cloud says that its instance was launched
+	// by Spokeshave: then it is billed, and counts as spend.
 	Unmanaged NodeState = "Unmanaged"
 )
 
@@ -28,7 +29,9 @@ type Node struct {
 	Claim string `json:"claim,omitempty"`
 	// Pool indexes Snapshot.Pools, -1 when the node has none.
 	Pool int32 `json:"pool"`
-	// PoolLabels are the labels of a NodePool that was deleted (Pool is -1).
+	// PoolName and PoolLabels are those of a NodePool that was deleted (Pool is -1).
+	// PoolName is also set for an unmanaged node that Spokeshave launched.
+	PoolName     string            `json:"poolName,omitempty"`
 	PoolLabels   map[string]string `json:"poolLabels,omitempty"`
 	State        NodeState         `json:"state"`
 	Labels       map[string]string `json:"labels,omitempty"`
@@ -36,12 +39,18 @@ type Node struct {
 	InstanceType string            `json:"instanceType,omitempty"`
 	Zone         string            `json:"zone,omitempty"`
 	CapacityType CapacityType      `json:"capacityType,omitempty"`
+	// Mislabelled is set when the node's own labels contradict InstanceType, Zone,
+	// CapacityType or the NodePool, which come from the NodeClaim and the cloud.
+	Mislabelled bool `json:"mislabelled,omitempty"`
 	// Allocatable is the total that pods may use. Pod.Node tells which pods use it.
 	Allocatable Resources `json:"allocatable"`
 	// Price is the billed price. Reserved is the highest price of the launch, which
 	// counts against the ceilings while it is in flight; 0 once the price is known.
 	Price    Price `json:"price"`
 	Reserved Price `json:"reserved,omitempty"`
+	// PriceAssumed is set when nobody knows the price. Price is then an assumption on
+	// the high side: it counts as spend, and saves nothing when the node goes.
+	PriceAssumed bool `json:"priceAssumed,omitempty"`
 	// Extra is the hourly price besides the instance: Catalog.NodeCost of its node
 	// class. Reserved includes it.
 	Extra Price `json:"extra,omitempty"`

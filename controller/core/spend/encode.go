@@ -47,7 +47,7 @@ func Decode(text []byte) (Ledger, error) {
 }
 
 func rentedBy(s *model.Snapshot, n *model.Node) Rented {
-	name, labels := n.Labels[labelNodePool], n.PoolLabels
+	name, labels := n.PoolName, n.PoolLabels
 	if n.Pool >= 0 {
 		name, labels = s.Pools[n.Pool].Name, s.Pools[n.Pool].Labels
 	}

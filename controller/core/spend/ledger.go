@@ -108,8 +108,8 @@ func (l *Ledger) Advance(s *model.Snapshot) Ledger {
 	from := next.Through
 	next.charge(now)
 	next.rates(s, func(n *model.Node) time.Duration {
-		_, counted := l.seen[n.Claim]
-		if counted || l.seen == nil && n.LaunchedAt.Before(from.Truncate(time.Second)) && !slices.Contains(l.Coming, n.Claim) {
+		_, counted := l.seen[identity(n)]
+		if counted || l.seen == nil && n.LaunchedAt.Before(from.Truncate(time.Second)) && !slices.Contains(l.Coming, identity(n)) {
 			return 0
 		}
 		return now.Sub(later(next.Month, n.LaunchedAt))
@@ -174,7 +174,7 @@ func (l *Ledger) rates(s *model.Snapshot, owed func(*model.Node) time.Duration) 
 			continue
 		}
 		backlog := owed(n)
-		seen[n.Claim] = l.Through
+		seen[identity(n)] = l.Through
 		p := get(rented, rentedBy(s, n), func(k Rented) *PoolSpend { return &PoolSpend{Rented: k} })
 		p.Rate += n.Cost()
 		p.Amount.Accrue(n.Cost(), backlog)

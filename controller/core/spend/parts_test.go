@@ -42,7 +42,7 @@ func (b *book) run(s *model.Snapshot, d time.Duration, only func(*model.Node) ti
 		if only != nil {
 			took = only(n)
 		}
-		pool, labels := n.Labels[labelNodePool], n.PoolLabels
+		pool, labels := n.PoolName, n.PoolLabels
 		if n.Pool >= 0 {
 			pool, labels = s.Pools[n.Pool].Name, s.Pools[n.Pool].Labels
 		}
@@ -267,7 +267,7 @@ func change(r *rand.Rand, s, next *model.Snapshot) (string, *model.Node) {
 		return "end", nil
 	case 4: // its NodePool is gone, and it is not
 		if n.Pool >= 0 {
-			n.PoolLabels, n.Labels, n.Pool = s.Pools[n.Pool].Labels, map[string]string{labelNodePool: s.Pools[n.Pool].Name}, -1
+			n.PoolLabels, n.PoolName, n.Pool = s.Pools[n.Pool].Labels, s.Pools[n.Pool].Name, -1
 		}
 		return "pool", nil
 	case 5:

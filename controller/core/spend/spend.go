@@ -8,6 +8,7 @@
 package spend
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 	"time"
@@ -127,10 +128,12 @@ func account(s *model.Snapshot, name string) Scope {
 	return scope
 }
 
-// managed reports whether Spokeshave manages the node, so that its price counts.
-func managed(n *model.Node) bool { return n.Pool >= 0 || n.Claim != "" }
+// managed reports whether the node's price counts: Spokeshave manages the node, or has
+// launched it.
+func managed(n *model.Node) bool { return n.Pool >= 0 || n.Claim != "" || n.PoolName != "" }
 
-const labelNodePool = "karpenter.sh/nodepool"
+// identity is by what the ledger knows the node.
+func identity(n *model.Node) string { return cmp.Or(n.Claim, n.Name) }
 
 // has reports whether the node belongs to the scope. The scope must have pools. A
 // node whose pool was deleted is matched by the pool name and labels recorded on the
@@ -142,7 +145,7 @@ func (s *Scope) has(n *model.Node) bool {
 	label, byLabel := strings.CutPrefix(s.Name, "label/")
 	key, value, _ := strings.Cut(label, "=")
 	have, ok := n.PoolLabels[key]
-	return s.Name == Cluster || s.Name == "nodepool/"+n.Labels[labelNodePool] || byLabel && ok && have == value
+	return s.Name == Cluster || s.Name == "nodepool/"+n.PoolName || byLabel && ok && have == value
 }
 
 func members(s *model.Snapshot, name string) []bool {

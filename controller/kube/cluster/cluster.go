@@ -35,6 +35,9 @@ type Config struct {
 	Clock clock.Clock
 	// Catalog is what a node class can launch now (provider.Provider.Catalog).
 	Catalog func(ctx context.Context, nodeClass string) (model.Catalog, error)
+	// Instances are what the cloud says of the cluster's instances; nil when nobody
+	// asks it.
+	Instances *Instances
 	// Volumes returns the prices of block volumes by type. When it is nil or returns
 	// nil, package lower uses its own prices.
 	Volumes func() map[string]model.VolumePrice

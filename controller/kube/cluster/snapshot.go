@@ -16,6 +16,7 @@ import (
 
 	awsv1 "spokeshave.dev/api/aws/v1"
 	karpv1 "spokeshave.dev/api/karpenter/v1"
+	"spokeshave.dev/controller/cloud/provider"
 	"spokeshave.dev/controller/core/model"
 	"spokeshave.dev/controller/kube/lower"
 )
@@ -42,7 +43,8 @@ func (c *Cluster) Snapshot(ctx context.Context) (*View, error) {
 		view.Pools[p.Name] = p
 	}
 	view.Snapshot, view.Warnings = lower.Build(lower.Inputs{
-		Time: now, Seed: seed(c.cfg.Name, now), Cluster: c.cfg.Name, Live: true, SpecCache: &c.specCache, Settings: c.cfg.Settings,
+		Instance: c.instance(),
+		Time:     now, Seed: seed(c.cfg.Name, now), Cluster: c.cfg.Name, Live: true, SpecCache: &c.specCache, Settings: c.cfg.Settings,
 		NodePools:       pools,
 		NodeClaims:      list[*karpv1.NodeClaim](c.stores.claims),
 		Nodes:           list[*corev1.Node](c.stores.nodes),
@@ -68,6 +70,15 @@ func (c *Cluster) Snapshot(ctx context.Context) (*View, error) {
 	c.departed = departures(c.departed, &view.Snapshot)
 	view.Snapshot.Departed = c.departed
 	return view, nil
+}
+
+// instance returns the function that looks an instance up, nil when nobody asks the
+// cloud.
+func (c *Cluster) instance() func(providerID string) (provider.Instance, bool) {
+	if c.cfg.Instances == nil {
+		return nil
+	}
+	return c.cfg.Instances.Get
 }
 
 // Pods returns all pods in the watch cache. They are shared with the cache and must not

@@ -64,6 +64,11 @@ func (b *builder) warn(object, format string, args ...any) {
 	b.warnings = append(b.warnings, Warning{Object: object, Message: fmt.Sprintf(format, args...)})
 }
 
+// report is warn with the reason of an event.
+func (b *builder) report(reason, object, format string, args ...any) {
+	b.warnings = append(b.warnings, Warning{Object: object, Message: fmt.Sprintf(format, args...), Reason: reason})
+}
+
 func (b *builder) catalogs() {
 	b.catalogAt = make(map[string]int32, len(b.in.Catalogs))
 	for _, class := range slices.Sorted(maps.Keys(b.in.Catalogs)) {
@@ -144,10 +149,11 @@ func (b *builder) addNode(n model.Node, node *corev1.Node, claim *karpv1.NodeCla
 		b.nodeAt[node.Name] = at
 		capacity = quantity.Resources(node.Status.Capacity)
 	}
+	b.identify(&n, node, claim)
 	if claim != nil {
 		b.claimAt[claim.Name] = at
-		if p, ok := b.poolAt[claim.Labels[karpv1.LabelNodePool]]; ok {
-			n.Pool = p
+		if p, ok := b.poolAt[n.PoolName]; ok {
+			n.Pool, n.PoolName = p, ""
 		}
 		if len(claim.Status.Capacity) > 0 && (node == nil || n.State == model.Registered) {
 			capacity = quantity.Resources(claim.Status.Capacity)

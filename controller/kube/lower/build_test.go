@@ -60,7 +60,7 @@ status:
 func TestNodes(t *testing.T) {
 	offers := `[{"instanceType":"big","zone":"za","capacityType":"spot","price":1,"effectivePrice":1},{"instanceType":"small","zone":"za","capacityType":"on-demand","price":1,"effectivePrice":1}]`
 	node := parse[corev1.Node](t, `
-metadata: {name: ip-1, creationTimestamp: "2026-03-04T10:01:00Z", labels: {node.kubernetes.io/instance-type: small, topology.kubernetes.io/zone: za, karpenter.sh/capacity-type: on-demand, own: label}}
+metadata: {name: ip-1, creationTimestamp: "2026-03-04T10:01:00Z", labels: {node.kubernetes.io/instance-type: small, topology.kubernetes.io/zone: za, karpenter.sh/capacity-type: on-demand, karpenter.sh/nodepool: general, own: label}}
 spec: {taints: [{key: karpenter.sh/unregistered, effect: NoExecute}, {key: spokeshave.dev/reserved, value: uid, effect: NoSchedule}]}
 status: {allocatable: {cpu: "1.8", memory: 1Gi, pods: "9"}, capacity: {cpu: "2", memory: 2Gi, pods: "9"}}
 `)

@@ -11,6 +11,7 @@ import (
 	storagev1 "k8s.io/api/storage/v1"
 
 	karpv1 "spokeshave.dev/api/karpenter/v1"
+	"spokeshave.dev/controller/cloud/provider"
 	"spokeshave.dev/controller/core/model"
 )
 
@@ -53,6 +54,10 @@ type Inputs struct {
 	// ClassReady reports whether nodes can be launched from a node class, and if not,
 	// why. When nil, every class is ready.
 	ClassReady func(name string) (ok bool, why string)
+	// Instance returns what the cloud says of the instance with a provider ID, if
+	// Spokeshave launched it and the cloud has listed it; nil when the cloud is not
+	// known.
+	Instance func(providerID string) (provider.Instance, bool)
 	// Planned names the NodeClaim that a pending pod waits for, by the pod's UID. It
 	// adds to what the annotations of the claims say.
 	Planned map[string]string
@@ -64,6 +69,9 @@ type Warning struct {
 	// Object is the kind and name: "Pod shop/web-1".
 	Object  string
 	Message string
+	// Reason is the reason of the event that reports the warning on the object, "" for
+	// a warning without an event.
+	Reason string
 }
 
 // String is "object: message".

@@ -16,7 +16,9 @@ import (
 	"spokeshave.dev/controller/core/model"
 )
 
-// Node lowers a node, its NodeClaim, or both; either may be nil. Fields that depend on
+// Node lowers a node, its NodeClaim, or both; either may be nil. What the node costs
+// (instance type, zone, capacity type, launch) comes from the claim, because a node may
+// write its own labels. Fields that depend on
 // other objects are left out: Pool (-1), Price, Nominated, and the allocatable of a
 // claim that does not state it. now decides whether a timed do-not-disrupt annotation
 // still holds.
@@ -49,9 +51,13 @@ func Node(node *corev1.Node, claim *karpv1.NodeClaim, now time.Time) model.Node 
 		out.NotReady = !isReady(node)
 		out.DoNotDisrupt = out.DoNotDisrupt || isProtected(node.Annotations, node.CreationTimestamp.Time, now)
 	}
-	out.InstanceType = out.Labels[corev1.LabelInstanceTypeStable]
-	out.Zone = out.Labels[corev1.LabelTopologyZone]
-	out.CapacityType = model.CapacityType(out.Labels[karpv1.LabelCapacityType])
+	known := out.Labels
+	if claim != nil {
+		known = claimLabels(claim)
+	}
+	out.InstanceType = known[corev1.LabelInstanceTypeStable]
+	out.Zone = known[corev1.LabelTopologyZone]
+	out.CapacityType = model.CapacityType(known[karpv1.LabelCapacityType])
 	return out
 }
 
@@ -80,6 +86,16 @@ func labels(node *corev1.Node, claim *karpv1.NodeClaim) map[string]string {
 	if node != nil && meta.IsStatusConditionTrue(claim.Status.Conditions, karpv1.ConditionRegistered) {
 		return node.Labels
 	}
+	out := claimLabels(claim)
+	if node != nil {
+		maps.Copy(out, node.Labels)
+	}
+	return out
+}
+
+// claimLabels returns the labels that a claim gives its node: those of its
+// single-valued requirements, overlaid with its own.
+func claimLabels(claim *karpv1.NodeClaim) map[string]string {
 	out := map[string]string{}
 	for i := range claim.Spec.Requirements {
 		r := &claim.Spec.Requirements[i]
@@ -88,9 +104,6 @@ func labels(node *corev1.Node, claim *karpv1.NodeClaim) map[string]string {
 		}
 	}
 	maps.Copy(out, claim.Labels)
-	if node != nil {
-		maps.Copy(out, node.Labels)
-	}
 	return out
 }
 

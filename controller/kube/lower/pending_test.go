@@ -108,8 +108,8 @@ func TestWarnings(t *testing.T) {
 	}
 	_, got := Build(in)
 	want := []Warning{
-		{"NodePool general", "launches nothing: EC2NodeClass default: no subnets"},
-		{"Node gone", "does not exist; its 1 pods are left out"},
+		{Object: "NodePool general", Message: "launches nothing: EC2NodeClass default: no subnets"},
+		{Object: "Node gone", Message: "does not exist; its 1 pods are left out"},
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)

@@ -1,43 +1,71 @@
 package lower
 
 import (
+	"cmp"
 	"encoding/json"
 
 	"k8s.io/apimachinery/pkg/api/meta"
 
 	karpv1 "spokeshave.dev/api/karpenter/v1"
+	"spokeshave.dev/controller/cloud/quantity"
 	"spokeshave.dev/controller/core/model"
 )
 
 // setPrices sets the price of a managed node, and the highest possible cost of a launch in
 // flight. When the node's class does not offer its type at the moment (the class is not
-// ready, or the type was taken out), the price is that of another class, or else that
-// at which it was launched, so that a node does not count as free because its price is
-// unknown. opts are the claim's options.
+// ready, or the type was taken out), the price is the first that is known of: that of
+// another class, that at which the claim's launch was decided, the highest that was
+// reserved for the launch. A price that nobody knows is assumed, on the high side: no
+// node counts as free. opts are the claim's options.
 func (b *builder) setPrices(n *model.Node, claim *karpv1.NodeClaim, opts []model.Option) {
 	if billingEnded(claim) {
 		n.Reserved, n.Extra = 0, 0
 		return
 	}
-	if n.Reserved > 0 {
-		for i := range opts { // prices may have risen since the decision
-			n.Reserved = max(n.Reserved, b.priceOf(claim, &opts[i])+n.Extra)
-		}
+	launched := meta.IsStatusConditionTrue(claim.Status.Conditions, karpv1.ConditionLaunched)
+	if !launched {
+		b.reserve(n, claim, opts)
 	}
-	if n.InstanceType == "" {
+	if n.InstanceType == "" && !launched && claim.Status.ProviderID == "" {
+		return // the options differ, or it is not launched
+	}
+	if n.Price = b.known(n, claim, opts); n.Price > 0 || n.Reserved > 0 {
 		return
 	}
-	at := model.Option{InstanceType: n.InstanceType, Zone: n.Zone, CapacityType: n.CapacityType}
-	if n.Price = b.priceOf(claim, &at); n.Price > 0 {
-		return
-	}
+	n.Price, n.PriceAssumed = b.assume(n.InstanceType, quantity.Resources(claim.Status.Capacity)), true
+	b.report(karpv1.EventPriceUnknown, "NodeClaim "+claim.Name, "no price of %s in %s (%s) is known: counted as %.4f $/h",
+		cmp.Or(n.InstanceType, "its instance type"), cmp.Or(n.Zone, "its zone"), cmp.Or(string(n.CapacityType), "its capacity type"), n.Price.USD())
+}
+
+// reserve sets the highest cost of a launch that is not recorded as done: what the
+// decision reserved, or the price of any option now, if that is higher. The annotations
+// of a claim are not proof: an option counts also when nothing was reserved.
+func (b *builder) reserve(n *model.Node, claim *karpv1.NodeClaim, opts []model.Option) {
 	for i := range opts {
-		if o := &opts[i]; o.InstanceType == at.InstanceType && o.Zone == at.Zone && o.CapacityType == at.CapacityType {
-			n.Price = o.Price
-			return
+		price := b.priceOf(claim, &opts[i])
+		if price == 0 {
+			price = opts[i].Price
 		}
+		if price == 0 && n.Reserved == 0 {
+			price = b.assume(opts[i].InstanceType, nil)
+		}
+		n.Reserved = max(n.Reserved, price+n.Extra)
 	}
-	n.Price = reserved(claim)
+}
+
+// known returns the price of a launched node, 0 when nobody knows it.
+func (b *builder) known(n *model.Node, claim *karpv1.NodeClaim, opts []model.Option) model.Price {
+	at := model.Option{InstanceType: n.InstanceType, Zone: n.Zone, CapacityType: n.CapacityType}
+	if price := b.priceOf(claim, &at); price > 0 {
+		return price
+	}
+	if bought := model.BoughtAs(opts, at.InstanceType, at.Zone, at.CapacityType); bought != nil && bought.Price > 0 {
+		return bought.Price
+	}
+	if n.Bought != nil && n.Bought.Price > 0 {
+		return n.Bought.Price
+	}
+	return reserved(claim)
 }
 
 // billingEnded reports whether EC2 bills nothing more for a claim that is being deleted: its
@@ -63,7 +91,16 @@ func billingEnded(claim *karpv1.NodeClaim) bool {
 // in that of any other, and 0 when none offers it.
 func (b *builder) priceOf(claim *karpv1.NodeClaim, o *model.Option) model.Price {
 	own, ok := b.catalogAt[claim.Spec.NodeClassRef.Name]
-	if ok {
+	if !ok {
+		own = -1
+	}
+	return b.priceIn(own, o)
+}
+
+// priceIn returns the price of an option in the catalogue with the index, -1 for none,
+// else in any other, and 0 when none offers it.
+func (b *builder) priceIn(own int32, o *model.Option) model.Price {
+	if own >= 0 {
 		if price := offeringPrice(b.types[own][o.InstanceType], o); price > 0 {
 			return price
 		}

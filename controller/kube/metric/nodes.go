@@ -15,6 +15,7 @@ import (
 type nodeMetrics struct {
 	nodes, fallback, fallbackUSD *prometheus.GaugeVec
 	pods                         *prometheus.GaugeVec
+	mislabelled, assumed         prometheus.Gauge
 	hours                        *prometheus.CounterVec
 	last                         time.Time
 }
@@ -40,8 +41,14 @@ func newNodeMetrics(reg prometheus.Registerer) *nodeMetrics {
 		pods: prometheus.NewGaugeVec(prometheus.GaugeOpts{
 			Name: "spokeshave_workload_pods", Help: "Pods of a workload that have a node; with spokeshave_spend_workload_rate_usd what a pod costs an hour.",
 		}, []string{"namespace", "workload"}),
+		mislabelled: prometheus.NewGauge(prometheus.GaugeOpts{
+			Name: "spokeshave_nodes_mislabelled", Help: "Nodes whose labels contradict what their NodeClaim and the cloud say that they are.",
+		}),
+		assumed: prometheus.NewGauge(prometheus.GaugeOpts{
+			Name: "spokeshave_nodes_price_assumed", Help: "Nodes whose price nobody knows, and that count at an assumed one.",
+		}),
 	}
-	reg.MustRegister(f.nodes, f.hours, f.fallback, f.fallbackUSD, f.pods)
+	reg.MustRegister(f.nodes, f.hours, f.fallback, f.fallbackUSD, f.pods, f.mislabelled, f.assumed)
 	return f
 }
 
@@ -58,6 +65,7 @@ func (f *nodeMetrics) observe(s *model.Snapshot) {
 	}
 	f.last = s.Time
 	f.reset(s)
+	f.doubts(s)
 	wanted := onDemandWanted(s)
 	for i := range s.Nodes {
 		n := &s.Nodes[i]
@@ -80,16 +88,28 @@ func (f *nodeMetrics) observe(s *model.Snapshot) {
 	f.workloads(s)
 }
 
+// doubts counts the nodes that are not what they say, and those without a known price.
+func (f *nodeMetrics) doubts(s *model.Snapshot) {
+	mislabelled, assumed := 0, 0
+	for i := range s.Nodes {
+		if s.Nodes[i].Mislabelled {
+			mislabelled++
+		}
+		if s.Nodes[i].PriceAssumed {
+			assumed++
+		}
+	}
+	f.mislabelled.Set(float64(mislabelled))
+	f.assumed.Set(float64(assumed))
+}
+
 // poolOf returns the name of a node's NodePool, also when the pool has been deleted
 // before the node; "" for unmanaged nodes.
 func poolOf(s *model.Snapshot, n *model.Node) string {
-	switch {
-	case n.Pool >= 0:
+	if n.Pool >= 0 {
 		return s.Pools[n.Pool].Name
-	case n.Claim != "":
-		return n.Labels[karpv1.LabelNodePool]
 	}
-	return ""
+	return n.PoolName
 }
 
 // reset clears the metrics. A pool that could fall back to on-demand has a value of 0

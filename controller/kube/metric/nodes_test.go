@@ -120,7 +120,7 @@ func TestFiguresOfDeletedPools(t *testing.T) {
 	without := func(minute int) *model.Snapshot {
 		s := town(minute)
 		s.Pools = s.Pools[:1]
-		s.Nodes[3].Pool, s.Nodes[3].Labels = -1, map[string]string{"karpenter.sh/nodepool": "steady"}
+		s.Nodes[3].Pool, s.Nodes[3].PoolName = -1, "steady"
 		return s
 	}
 	m.Observe(town(0), &decide.Decision{}, 0)

@@ -99,7 +99,7 @@ func (n *names) reservation(r *model.Reservation) {
 }
 
 func (n *names) node(d *model.Node) {
-	d.Name, d.Claim = n.name(d.Name), n.name(d.Claim)
+	d.Name, d.Claim, d.PoolName = n.name(d.Name), n.name(d.Claim), n.name(d.PoolName)
 	d.Labels, d.Allocatable, d.PoolLabels = n.labels(d.Labels), n.resources(d.Allocatable), n.labels(d.PoolLabels)
 	n.taints(d.Taints)
 	n.all(d.Replaces)

@@ -177,6 +177,7 @@ func (l *Loop) Round(ctx context.Context) (time.Duration, error) {
 		l.Log.Add(journal.Decided{Snapshot: &view.Snapshot, Decision: &d, Options: opts, Policies: contents})
 	}
 	l.Actuator.TellCaps(ctx, &d)
+	l.Actuator.TellDoubts(ctx, view.Snapshot.Time, view.Warnings)
 	if l.Board != nil {
 		l.Board.Add(&view.Snapshot, &d)
 	}

@@ -31,6 +31,8 @@ type Collector struct {
 	Provider provider.Provider
 	Clock    clock.WithTicker
 	Every    time.Duration
+	// Listed, when set, receives every list of the cluster's instances.
+	Listed func([]provider.Instance)
 }
 
 // NeedLeaderElection implements manager.LeaderElectionRunnable.
@@ -57,6 +59,9 @@ func (c *Collector) Collect(ctx context.Context) error {
 	instances, err := c.Provider.List(ctx)
 	if err != nil {
 		return fmt.Errorf("list instances: %w", err)
+	}
+	if c.Listed != nil {
+		c.Listed(instances)
 	}
 	var claims karpv1.NodeClaimList
 	if err := c.Client.List(ctx, &claims); err != nil {

@@ -22,7 +22,7 @@ func TestFiguresOfDeletedPools(t *testing.T) {
 	drains.Time, drains.Pools = start.Add(time.Hour), nil
 	drains.Nodes = []model.Node{s.Nodes[0]}
 	drains.Nodes[0].Pool, drains.Nodes[0].PoolLabels = -1, s.Pools[0].Labels
-	drains.Nodes[0].Labels = map[string]string{"karpenter.sh/nodepool": "gone"}
+	drains.Nodes[0].PoolName = "gone"
 	l = l.Advance(&drains)
 	k := &Keeper{}
 	c := NewCollector(k)

@@ -1,0 +1,171 @@
+package lower
+
+import (
+	"fmt"
+	"maps"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
+
+	karpv1 "spokeshave.dev/api/karpenter/v1"
+	"spokeshave.dev/controller/cloud/catalog"
+	"spokeshave.dev/controller/cloud/provider"
+	"spokeshave.dev/controller/core/model"
+	"spokeshave.dev/controller/core/spend"
+)
+
+// identityOf is the part of a node that decides what it costs.
+type identityOf struct {
+	Type, Zone, Pool string
+	CapacityType     model.CapacityType
+	Price            model.Price
+	Launched         time.Time
+	Mislabelled      bool
+	Running          model.Price
+}
+
+// TestIdentity: what a node costs does not depend on labels that the node may write.
+func TestIdentity(t *testing.T) {
+	start := noon.Add(-2 * time.Hour)
+	big := identityOf{Type: "big", Zone: "za", Pool: "general", CapacityType: model.OnDemand, Price: 800_000, Launched: start, Running: 800_000}
+	lying := big
+	lying.Mislabelled = true
+	earlier := big
+	earlier.Launched = start.Add(-time.Minute)
+	claimed := map[string]string{
+		corev1.LabelInstanceTypeStable: "big", corev1.LabelTopologyZone: "za", karpv1.LabelCapacityType: "on-demand", karpv1.LabelNodePool: "general",
+	}
+	with := func(key, value string) map[string]string {
+		out := maps.Clone(claimed)
+		if out[key] = value; value == "" {
+			delete(out, key)
+		}
+		return out
+	}
+	listed := &provider.Instance{InstanceType: "big", Zone: "za", CapacityType: model.OnDemand, NodePool: "general", LaunchTime: start}
+	for name, tc := range map[string]struct {
+		reason      string
+		node, claim map[string]string // labels; a nil claim is none
+		listed      *provider.Instance
+		want        identityOf
+		warning     string
+	}{
+		"honest": {"nothing to report", claimed, claimed, listed, big, ""},
+		"type":   {"a node that calls itself smaller costs what it is", with(corev1.LabelInstanceTypeStable, "small"), claimed, nil, lying, "Node n"},
+		"capacity type": {
+			"a node that calls itself spot costs what it is", with(karpv1.LabelCapacityType, "spot"), claimed, nil, lying, "Node n",
+		},
+		"zone":     {"a zone without price makes nothing free", with(corev1.LabelTopologyZone, "elsewhere"), claimed, nil, lying, "Node n"},
+		"no type":  {"a label that is taken off makes nothing free", with(corev1.LabelInstanceTypeStable, ""), claimed, nil, lying, "Node n"},
+		"pool":     {"a node stays in the scopes of its NodePool", with(karpv1.LabelNodePool, "other"), claimed, nil, lying, "Node n"},
+		"claim":    {"EC2 knows better than a claim that was edited", claimed, with(corev1.LabelInstanceTypeStable, "small"), listed, lying, "NodeClaim c"},
+		"no claim": {"an instance of ours is billed without its claim too", claimed, nil, listed, big, ""},
+		"start": {
+			"EC2 bills since the instance started", claimed, claimed,
+			&provider.Instance{InstanceType: "big", Zone: "za", CapacityType: model.OnDemand, NodePool: "general", LaunchTime: start.Add(-time.Minute)}, earlier, "",
+		},
+		"of others": {
+			"a node that nobody launched here is not ours to pay", claimed, nil, nil,
+			identityOf{Type: "big", Zone: "za", CapacityType: model.OnDemand, Launched: noon.Add(-time.Hour)}, "",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			in := Inputs{
+				Time: noon, NodePools: []*karpv1.NodePool{parse[karpv1.NodePool](t, poolYAML)}, Catalogs: map[string]model.Catalog{"default": testCatalog()},
+				Instance: func(id string) (provider.Instance, bool) {
+					if tc.listed == nil || id != "aws:///za/i-1" {
+						return provider.Instance{}, false
+					}
+					return *tc.listed, true
+				},
+			}
+			node := parse[corev1.Node](t, `{metadata: {name: "n", creationTimestamp: "2026-03-04T11:00:00Z"}, spec: {providerID: "aws:///za/i-1"}}`)
+			node.Labels = tc.node
+			in.Nodes = []*corev1.Node{node}
+			if tc.claim != nil {
+				c := claim(t, "c", fmt.Sprintf(launched, `, {type: Registered, status: "True"}, {type: Initialized, status: "True"}`)+"  nodeName: n\n  providerID: aws:///za/i-1\n")
+				c.Labels = tc.claim
+				in.NodeClaims = []*karpv1.NodeClaim{c}
+			}
+			s, warnings := Build(in)
+			n, scope := &s.Nodes[0], spend.Scopes(&s)[0]
+			got := identityOf{n.InstanceType, n.Zone, n.PoolName, n.CapacityType, n.Price, n.LaunchedAt, n.Mislabelled, scope.Running}
+			if n.Pool >= 0 {
+				got.Pool = s.Pools[n.Pool].Name
+			}
+			if diff := cmp.Diff(tc.want, got); diff != "" {
+				t.Errorf("%s (-want +got):\n%s", tc.reason, diff)
+			}
+			if (tc.warning != "") != (len(warnings) == 1) || len(warnings) > 0 && (warnings[0].Object != tc.warning || warnings[0].Reason != karpv1.EventNodeIdentityMismatch) {
+				t.Errorf("warnings %+v, want one on %q", warnings, tc.warning)
+			}
+		})
+	}
+}
+
+// TestAssumedPrice: a node whose price nobody knows counts at a price on the high side.
+func TestAssumedPrice(t *testing.T) {
+	none, sells := map[string]model.Catalog{}, map[string]model.Catalog{"default": testCatalog()}
+	for name, tc := range map[string]struct {
+		reason           string
+		labels, capacity string
+		catalogs         map[string]model.Catalog
+		want             model.Price
+	}{
+		"no type":        {"it may be the dearest that there is", "", "", sells, 800_000},
+		"unknown zone":   {"the dearest of its type", "node.kubernetes.io/instance-type: small, topology.kubernetes.io/zone: zz, karpenter.sh/capacity-type: spot", "", sells, 200_000},
+		"unknown type":   {"the dearest of all types, its size is not known", "node.kubernetes.io/instance-type: new", "", sells, 800_000},
+		"known size":     {"the dearest that is not larger", "node.kubernetes.io/instance-type: new", `{cpu: "2", memory: 1Gi, pods: "9"}`, sells, 200_000},
+		"no catalogue":   {"by its size", "node.kubernetes.io/instance-type: new", `{cpu: "2", memory: 1Gi, pods: "9"}`, none, 700_000},
+		"nothing at all": {"as a large one", "", "", none, 5_600_000},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c := parse[karpv1.NodeClaim](t, `{metadata: {name: c, labels: {karpenter.sh/nodepool: general, `+tc.labels+`}}, spec: {nodeClassRef: {name: default}},
+				status: {providerID: "aws:///za/i-1", conditions: [{type: Launched, status: "True", lastTransitionTime: "2026-03-04T10:00:00Z"}]}}`)
+			if tc.capacity != "" {
+				c.Status.Capacity = *parse[corev1.ResourceList](t, tc.capacity)
+			}
+			s, warnings := Build(Inputs{Time: noon, NodeClaims: []*karpv1.NodeClaim{c}, Catalogs: tc.catalogs})
+			if n := &s.Nodes[0]; n.Price != tc.want || !n.PriceAssumed {
+				t.Errorf("%s: price %d, assumed %v; want %d", tc.reason, n.Price, n.PriceAssumed, tc.want)
+			}
+			if len(warnings) != 1 || warnings[0].Reason != karpv1.EventPriceUnknown || !strings.Contains(warnings[0].Message, "counted as") {
+				t.Errorf("warnings %+v", warnings)
+			}
+		})
+	}
+}
+
+// TestForgedReservation: a launch does not become free because the annotation with its
+// reserved price is missing.
+func TestForgedReservation(t *testing.T) {
+	c := claim(t, "c", `{metadata: {annotations: {spokeshave.dev/launch: '[{"instanceType":"big","zone":"za","capacityType":"on-demand","price":0}]'}}}`)
+	s, _ := Build(Inputs{Time: noon, NodeClaims: []*karpv1.NodeClaim{c}, Catalogs: map[string]model.Catalog{"default": testCatalog()}})
+	if got := s.Nodes[0].Reserved; got != 800_000 {
+		t.Errorf("reserved %d, want what the option costs now", got)
+	}
+}
+
+// TestAssumedPerCPU: the price that is assumed without a catalogue is above that of
+// every type without accelerators.
+func TestAssumedPerCPU(t *testing.T) {
+	for _, region := range catalog.Regions() {
+		types, sales, err := catalog.Load(region)
+		if err != nil {
+			t.Fatal(err)
+		}
+		c := catalog.Lower(types, sales, catalog.Options{})
+		for i := range c.Types {
+			typ := &c.Types[i]
+			if !within(typ.Capacity, model.Resources{cpu: 1 << 40, "memory": 0, "pods": 0, "ephemeral-storage": 0}) {
+				continue
+			}
+			if assumed := model.Price(typ.Capacity[cpu]/1000) * assumedPerCPU; assumed < dearest(typ) {
+				t.Errorf("%s in %s costs %d, more than the %d that would be assumed", typ.Name, region, dearest(typ), assumed)
+			}
+		}
+	}
+}

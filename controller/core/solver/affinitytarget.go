@@ -68,7 +68,7 @@ func (t *insertion) affinityTargets(cl *problem.Class) []affinityTarget {
 			}
 		}
 		if slices.ContainsFunc(x.Terms.HostRules, func(r constraint.Rule) bool { return r.Kind == constraint.Affinity && cl.Terms.IsCountedBy(r.Group) }) {
-			out = append(out, affinityTarget{dependents: x, n: t.a.left[c]}, affinityTarget{dependents: x, n: 1})
+			out = append(out, affinityTarget{dependents: x, n: t.a.Left[c]}, affinityTarget{dependents: x, n: 1})
 		}
 	}
 	return out

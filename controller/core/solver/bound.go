@@ -8,6 +8,7 @@ import (
 	"strconv"
 
 	"spokeshave.dev/controller/core/model"
+	"spokeshave.dev/controller/core/solver/commit"
 	"spokeshave.dev/controller/core/solver/constraint"
 	"spokeshave.dev/controller/core/solver/domains"
 	"spokeshave.dev/controller/core/solver/effort"
@@ -77,9 +78,9 @@ func (e *spreadClass) maxInDomain() int32 {
 // relax sets each offer's cost to the lowest that its tiers allow. It ignores the
 // weights of pools when a bound could move pods to a pool of lower weight.
 func (b *bounder) relax() {
-	full := newBudget(b.p, b.headroom)
+	full := commit.NewBounds(b.p, b.headroom)
 	for l := range b.p.Supply.Templates {
-		if full.bounded(b.p.Supply.Templates[l].Pool) {
+		if full.Bounded(b.p.Supply.Templates[l].Pool) {
 			for l := range b.p.Supply.Templates {
 				b.p.Supply.Templates[l].WeightRank = 0
 			}
@@ -87,7 +88,7 @@ func (b *bounder) relax() {
 			break
 		}
 	}
-	if !full.tiered {
+	if !full.Tiered {
 		return
 	}
 	for o := range b.p.Supply.Offers {
@@ -191,17 +192,17 @@ func (b *bounder) bound() float64 {
 	for c := range left {
 		left[c] = b.p.Classes[c].N()
 	}
-	full := newBudget(b.p, b.headroom)
-	k := &packingRound{p: b.p, n: b.p.Supply.Dims.N(), cost: full.cost}
+	full := commit.NewBounds(b.p, b.headroom)
+	k := &commit.Round{Problem: b.p, Dims: b.p.Supply.Dims.N(), Cost: full.Cost}
 	all := vec.NewBits(len(b.p.Supply.Offers))
 	all.SetRange(0, int32(len(b.p.Supply.Offers)))
-	if k.items = b.p.Items(left, math.MinInt32, all, false); k.items.Merged || len(k.items.List) == 0 {
+	if k.Items = b.p.Items(left, math.MinInt32, all, false); k.Items.Merged || len(k.Items.List) == 0 {
 		return 0
 	}
 	b.scaleUp(k)
 	sum := 0.0
-	for i, w := range packing.BoundingDuals(k.instance(full.byCost, 0, nil), b.itemLimits(k)) {
-		for _, part := range k.items.List[i].Members {
+	for i, w := range packing.BoundingDuals(k.Instance(full.ByCost, 0, nil), b.itemLimits(k)) {
+		for _, part := range k.Items.List[i].Members {
 			if at, ok := b.origin[b.p.Classes[part.Class].Key]; ok {
 				b.spreadClasses[at].duals = append(b.spreadClasses[at].duals, w)
 			} else {
@@ -217,11 +218,11 @@ func (b *bounder) bound() float64 {
 
 // itemLimits returns how many pods of each item the pricing may use. For pods that
 // spread over domains, a domain may have more than the part that was made for it.
-func (b *bounder) itemLimits(k *packingRound) []int32 {
-	out := make([]int32, len(k.items.List))
-	for i := range k.items.List {
-		out[i] = k.items.List[i].N
-		for _, part := range k.items.List[i].Members {
+func (b *bounder) itemLimits(k *commit.Round) []int32 {
+	out := make([]int32, len(k.Items.List))
+	for i := range k.Items.List {
+		out[i] = k.Items.List[i].N
+		for _, part := range k.Items.List[i].Members {
 			if at, ok := b.origin[b.p.Classes[part.Class].Key]; ok {
 				out[i] += scaleFactor * (b.spreadClasses[at].maxInDomain() - part.N)
 			}
@@ -238,13 +239,13 @@ const scaleFactor = 64
 // scaleUp multiplies the capacities of nodes, their costs and the numbers of pods by
 // scaleFactor. Anti-affinity on a node becomes a resource of which each original
 // node has one unit.
-func (b *bounder) scaleUp(k *packingRound) {
+func (b *bounder) scaleUp(k *commit.Round) {
 	conflicts := b.p.PackedConflicts()
-	clique := packing.Cliques(k.packedItems(), &conflicts)
+	clique := packing.Cliques(k.PackedItems(), &conflicts)
 	pods := map[int32]int32{}
-	for i := range k.items.List {
-		if b.p.Conflicts.Exclusive(k.items.List[i].Conflict) {
-			pods[clique[i]] += k.items.List[i].N
+	for i := range k.Items.List {
+		if b.p.Conflicts.Exclusive(k.Items.List[i].Conflict) {
+			pods[clique[i]] += k.Items.List[i].N
 		}
 	}
 	large := slices.SortedFunc(maps.Keys(pods), func(x, y int32) int {
@@ -253,11 +254,11 @@ func (b *bounder) scaleUp(k *packingRound) {
 		}
 		return cmp.Compare(x, y)
 	})
-	large = large[:min(len(large), vec.MaxDims-k.n)]
-	for i := range k.items.List {
-		r := &k.items.List[i]
+	large = large[:min(len(large), vec.MaxDims-k.Dims)]
+	for i := range k.Items.List {
+		r := &k.Items.List[i]
 		if at := slices.Index(large, clique[i]); at >= 0 && b.p.Conflicts.Exclusive(r.Conflict) {
-			r.Request[k.n+at] = 1
+			r.Request[k.Dims+at] = 1
 		}
 		r.Conflict = constraint.NoPorts
 		r.N *= scaleFactor
@@ -268,18 +269,18 @@ func (b *bounder) scaleUp(k *packingRound) {
 			room[d] *= scaleFactor
 		}
 		for at := range large {
-			room[k.n+at] = scaleFactor
+			room[k.Dims+at] = scaleFactor
 		}
 	}
 	for at := range large {
-		b.p.Scale[k.n+at] = 1000
+		b.p.Scale[k.Dims+at] = 1000
 	}
-	for o := range k.cost {
+	for o := range k.Cost {
 		fixed := b.p.Supply.FixedCost(b.p.Supply.Offers[o].Template).USD()
-		k.cost[o] = float64(scaleFactor*(k.cost[o]+fixed)) - fixed
+		k.Cost[o] = float64(scaleFactor*(k.Cost[o]+fixed)) - fixed
 	}
-	k.n += len(large)
-	b.p.SortItems(&k.items)
+	k.Dims += len(large)
+	b.p.SortItems(&k.Items)
 }
 
 // lowestCost returns the lowest total dual of the pods over all allowed

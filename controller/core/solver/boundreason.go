@@ -35,7 +35,7 @@ func (x *explainer) bound(cl *problem.Class, template int32, cheapest explain.Of
 // every offer that fits; nil for none.
 func (x *explainer) limitReason(cl *problem.Class, template int32) *model.Reason {
 	tm := &x.p.Supply.Templates[template]
-	for i, l := range x.b.limits[tm.Pool] {
+	for i, l := range x.b.Limits[tm.Pool] {
 		least := int64(math.MaxInt64)
 		for o := tm.From; o < tm.To; o++ {
 			shape := &x.p.Supply.Shapes[x.p.Supply.Offers[o].Shape]
@@ -56,7 +56,7 @@ func (x *explainer) limitReason(cl *problem.Class, template int32) *model.Reason
 func (x *explainer) headroomReason(o int32) *model.Reason {
 	p, f := x.p, &x.p.Supply.Offers[o]
 	extra := p.Supply.FixedCost(f.Template)
-	left, scope := x.b.left(p.Supply.Templates[f.Template].Pool)
+	left, scope := x.b.HeadroomLeft(p.Supply.Templates[f.Template].Pool)
 	if scope < 0 || f.Price+extra <= left {
 		return nil
 	}

@@ -4,6 +4,7 @@ import (
 	"maps"
 
 	"spokeshave.dev/controller/core/model"
+	"spokeshave.dev/controller/core/solver/commit"
 )
 
 // unmetHostAffinity holds the pods whose affinity to others on their own node was
@@ -24,7 +25,7 @@ type answer struct {
 	// unplacedBundles are the pods of bundles without a place.
 	unmet, unplacedBundles []int32
 	// modes are the modes in which the packing was attempted.
-	modes []ModeTrial
+	modes []commit.ModeTrial
 }
 
 func newUnmetHostAffinity() *unmetHostAffinity {

@@ -2,6 +2,7 @@ package solver
 
 import (
 	"spokeshave.dev/controller/core/model"
+	"spokeshave.dev/controller/core/solver/commit"
 	"spokeshave.dev/controller/core/solver/effort"
 	"spokeshave.dev/controller/core/solver/problem"
 	"spokeshave.dev/controller/core/solver/supply"
@@ -78,10 +79,10 @@ func (in *Input) problem(required []model.PodSpec) *problem.Input {
 }
 
 // options returns the bounds of the plans that are made for the input.
-func (in *Input) options() attemptOptions {
-	o := attemptOptions{headroom: in.Headroom, effort: in.Effort, tolerance: in.Tolerance, maxOptions: in.MaxOptions, work: in.budget}
-	if o.maxOptions <= 0 {
-		o.maxOptions = DefaultMaxOptions
+func (in *Input) options() commit.Options {
+	o := commit.Options{Headroom: in.Headroom, Effort: in.Effort, Tolerance: in.Tolerance, MaxOptions: in.MaxOptions, Work: in.budget}
+	if o.MaxOptions <= 0 {
+		o.MaxOptions = DefaultMaxOptions
 	}
 	return o
 }

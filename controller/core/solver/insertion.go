@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"spokeshave.dev/controller/core/model"
+	"spokeshave.dev/controller/core/solver/commit"
 	"spokeshave.dev/controller/core/solver/constraint"
 	"spokeshave.dev/controller/core/solver/domains"
 	"spokeshave.dev/controller/core/solver/effort"
@@ -15,7 +16,7 @@ import (
 // insertedNode is a new node under construction, with the offers that it may still
 // be launched as, the cheapest first.
 type insertedNode struct {
-	*planned
+	node *commit.Node
 	*topologyPosition
 	partition int
 	offers    []int32
@@ -51,7 +52,7 @@ type insertionStrategy struct {
 type insertion struct {
 	p             *problem.Problem
 	by            insertionStrategy
-	a             *attempt
+	a             *commit.Attempt
 	space         *domains.Space
 	counts        *domains.Counts
 	hosts         []problem.Host
@@ -82,13 +83,13 @@ type activeConstraint struct {
 
 // insertPods makes a plan pod by pod. It returns nil when there are more than
 // maxPartitions kinds of place, or when bounds do not allow the nodes.
-func insertPods(p *problem.Problem, o attemptOptions, hosts []problem.Host, by insertionStrategy) *insertion {
+func insertPods(p *problem.Problem, o commit.Options, hosts []problem.Host, by insertionStrategy) *insertion {
 	p.SelectPackedRules()
 	left := make([]int32, len(p.Classes))
 	for i := range p.Classes {
 		left[i] = int32(len(p.Classes[i].Pods))
 	}
-	t := &insertion{p: p, by: by, a: newAttempt(p, o, left, mode{}), space: domains.NewSpace(p, hosts), hosts: hosts}
+	t := &insertion{p: p, by: by, a: commit.New(p, o, left), space: domains.NewSpace(p, hosts), hosts: hosts}
 	t.counts = domains.NewCounts(t.space)
 	for i := range p.Topology.All {
 		t.groupKeys = append(t.groupKeys, t.space.KeyOf(int32(i)))
@@ -105,7 +106,7 @@ func insertPods(p *problem.Problem, o attemptOptions, hosts []problem.Host, by i
 	t.newSelfAffinity()
 	t.findPlaceable()
 	t.run()
-	o.work.Look(t.placesTried)
+	o.Work.Look(t.placesTried)
 	if !t.spreadsHold() || !t.accept() {
 		return nil
 	}
@@ -132,7 +133,7 @@ func (t *insertion) run() {
 
 // hasWaiting reports whether a pod of the class waits for a place.
 func (t *insertion) hasWaiting(c int32) bool {
-	return t.a.left[c] > 0 && len(t.p.Classes[c].Reasons) == 0
+	return t.a.Left[c] > 0 && len(t.p.Classes[c].Reasons) == 0
 }
 
 // failedBefore reports whether an earlier trial left out pods of the class.
@@ -228,7 +229,7 @@ func (t *insertion) placeAt(c int32, w *affinityTarget) bool {
 		t.addToNode(at, c)
 	case x >= 0:
 		t.nodes = append(t.nodes, insertedNode{
-			planned: &planned{template: t.partitions[x].template}, topologyPosition: &t.partitions[x].topologyPosition, partition: x, offers: t.partitions[x].byCost,
+			node: &commit.Node{Template: t.partitions[x].template}, topologyPosition: &t.partitions[x].topologyPosition, partition: x, offers: t.partitions[x].byCost,
 		})
 		t.addToNode(len(t.nodes)-1, c)
 	default:
@@ -239,7 +240,7 @@ func (t *insertion) placeAt(c int32, w *affinityTarget) bool {
 
 // recordPlaced records that a pod of the class was placed at position x.
 func (t *insertion) recordPlaced(c int32, x *topologyPosition, at int32) {
-	t.a.left[c]--
+	t.a.Left[c]--
 	t.addCounts(&t.p.Classes[c], x)
 	t.recordHostAffinity(&t.p.Classes[c], at)
 }
@@ -273,10 +274,10 @@ func (t *insertion) bestOpenNode(cl *problem.Class, shut vec.Bits, w *affinityTa
 // offerFor returns the cheapest offer for the pods of a node and one more of the
 // class, -1 when there is none.
 func (t *insertion) offerFor(n *insertedNode, cl *problem.Class, w *affinityTarget) int32 {
-	if n.counts.Allows(cl.Terms, 1) == 0 || t.p.Ports.ConflictsWithAny(cl.Ports, n.ports) {
+	if n.node.Counts.Allows(cl.Terms, 1) == 0 || t.p.Ports.ConflictsWithAny(cl.Ports, n.node.Ports) {
 		return -1
 	}
-	demand := n.demand
+	demand := n.node.Demand
 	demand.Add(&cl.Requests, 1)
 	w.addDependents(&demand)
 	for _, o := range n.offers {
@@ -318,10 +319,10 @@ func (t *insertion) cheapestPartition(cl *problem.Class, w *affinityTarget) (bes
 // addToNode adds a pod of a class to a node under construction.
 func (t *insertion) addToNode(at int, c int32) {
 	cl, n := &t.p.Classes[c], &t.nodes[at]
-	n.join(cl, problem.ClassCount{Class: c, N: 1})
+	n.node.Join(cl, problem.ClassCount{Class: c, N: 1})
 	var left []int32
 	for _, o := range n.offers {
-		if t.p.Choices.All[cl.Choice].Has(o) && vec.Fits(&n.demand, &t.p.Supply.Shapes[t.p.Supply.Offers[o].Shape].Capacity, t.p.Supply.Dims.N()) {
+		if t.p.Choices.All[cl.Choice].Has(o) && vec.Fits(&n.node.Demand, &t.p.Supply.Shapes[t.p.Supply.Offers[o].Shape].Capacity, t.p.Supply.Dims.N()) {
 			left = append(left, o)
 		}
 	}
@@ -342,12 +343,12 @@ func hasRules(c *problem.Class) int {
 func (t *insertion) accept() bool {
 	for i := range t.nodes {
 		n := &t.nodes[i]
-		n.set = vec.NewBits(len(t.p.Supply.Offers))
+		n.node.Set = vec.NewBits(len(t.p.Supply.Offers))
 		for _, o := range n.offers {
-			n.set.Set(o)
+			n.node.Set.Set(o)
 		}
-		n.placed = mergeCounts(n.placed)
-		if !t.a.add(n.planned, n.offers[0]) {
+		n.node.Placed = mergeCounts(n.node.Placed)
+		if !t.a.Add(n.node, n.offers[0]) {
 			return false
 		}
 	}
@@ -376,12 +377,12 @@ func mergeCounts(takes []problem.ClassCount) []problem.ClassCount {
 func (t *insertion) explain() {
 	for c := range t.p.Classes {
 		cl := &t.p.Classes[c]
-		if t.a.left[c] == 0 || len(cl.Reasons) > 0 {
+		if t.a.Left[c] == 0 || len(cl.Reasons) > 0 {
 			continue
 		}
 		if r := domains.Reason(t.space, t.counts, int32(c), cl); r != nil {
 			cl.Reasons = []model.Reason{*r}
 		}
 	}
-	t.p.RejectUnmetAffinity(t.a.left)
+	t.p.RejectUnmetAffinity(t.a.Left)
 }

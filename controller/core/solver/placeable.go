@@ -23,7 +23,7 @@ func (t *insertion) recordUnplaced() {
 	t.unplaced = make([]int32, len(t.p.Classes))
 	for c := range t.p.Classes {
 		if t.hasWaiting(int32(c)) && t.placeable[c] {
-			t.unplaced[c] = t.a.left[c]
+			t.unplaced[c] = t.a.Left[c]
 		}
 	}
 }

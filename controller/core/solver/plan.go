@@ -4,24 +4,25 @@ import (
 	"maps"
 
 	"spokeshave.dev/controller/core/model"
+	"spokeshave.dev/controller/core/solver/commit"
 	"spokeshave.dev/controller/core/solver/problem"
 )
 
 // write returns the attempt's plan in terms of the snapshot.
-func write(p *problem.Problem, in *Input, a *attempt, hosts []problem.Host) outcome {
+func write(p *problem.Problem, in *Input, a *commit.Attempt, hosts []problem.Host) outcome {
 	w := &writer{p: p, a: a, next: make([]int, len(p.Classes))}
 	plan := model.Plan{Existing: w.existing(hosts), Nodes: w.nodes()}
-	x := &explainer{p: p, b: a.b, blocked: in.Blocked, headroom: in.Headroom}
+	x := &explainer{p: p, b: a.Bounds, blocked: in.Blocked, headroom: in.Headroom}
 	plan.Unplaced = x.unplaced(w.next)
 
 	stats := Stats{
-		Pods: len(p.Pods), Classes: len(p.Classes), Items: a.done.items, Offers: len(p.Supply.Offers), BinTypes: a.done.binTypes,
-		Packings: a.done.packings, Passes: a.done.passes, Pivots: a.done.pivots,
-		Effective: a.effective(), Billed: a.billed(), Fixed: a.fixedCost(),
+		Pods: len(p.Pods), Classes: len(p.Classes), Items: a.Done.Items, Offers: len(p.Supply.Offers), BinTypes: a.Done.BinTypes,
+		Packings: a.Done.Packings, Passes: a.Done.Passes, Pivots: a.Done.Pivots,
+		Effective: a.Effective(), Billed: a.Billed(), Fixed: a.FixedCost(),
 	}
 	out := outcome{Plan: &plan, stats: &stats, explain: x.explain, problem: p, hosts: hosts}
-	for _, n := range a.nodes {
-		out.options = append(out.options, n.options)
+	for _, n := range a.Nodes {
+		out.options = append(out.options, n.Options)
 	}
 	return out
 }
@@ -29,7 +30,7 @@ func write(p *problem.Problem, in *Input, a *attempt, hosts []problem.Host) outc
 // writer translates an attempt into indexes of the snapshot.
 type writer struct {
 	p *problem.Problem
-	a *attempt
+	a *commit.Attempt
 	// next is, by class, the index of its first pod without a place.
 	next []int
 }
@@ -60,35 +61,35 @@ func (w *writer) existing(hosts []problem.Host) []model.Assignment {
 }
 
 func (w *writer) nodes() []model.PlannedNode {
-	out := make([]model.PlannedNode, len(w.a.nodes))
+	out := make([]model.PlannedNode, len(w.a.Nodes))
 	options := map[*int32][]model.Option{} // nodes with equal options share one list
-	for i, n := range w.a.nodes {
-		key := &n.options[0]
-		if len(options[key]) != len(n.options) {
+	for i, n := range w.a.Nodes {
+		key := &n.Options[0]
+		if len(options[key]) != len(n.Options) {
 			options[key] = w.options(n)
 		}
-		requests := w.p.Supply.DaemonRequests(w.p.Supply.Offers[n.options[0]].Shape)
-		for r, amount := range n.demand[:w.p.Supply.Dims.N()] {
+		requests := w.p.Supply.DaemonRequests(w.p.Supply.Offers[n.Options[0]].Shape)
+		for r, amount := range n.Demand[:w.p.Supply.Dims.N()] {
 			if amount > 0 {
 				requests[w.p.Supply.Dims.Names[r]] += amount
 			}
 		}
-		ln := &w.p.Supply.Templates[n.template]
+		ln := &w.p.Supply.Templates[n.Template]
 		out[i] = model.PlannedNode{
-			Pool: ln.Pool, Pods: w.pods(n.placed), Labels: maps.Clone(ln.VariantLabels), Requests: requests, Options: options[key],
+			Pool: ln.Pool, Pods: w.pods(n.Placed), Labels: maps.Clone(ln.VariantLabels), Requests: requests, Options: options[key],
 		}
 	}
 	return out
 }
 
-func (w *writer) options(n *planned) []model.Option {
-	out := make([]model.Option, len(n.options))
-	for i, o := range n.options {
+func (w *writer) options(n *commit.Node) []model.Option {
+	out := make([]model.Option, len(n.Options))
+	for i, o := range n.Options {
 		f := &w.p.Supply.Offers[o]
 		s := &w.p.Supply.Keys.Keys[f.Key]
 		out[i] = model.Option{
 			InstanceType: w.p.Supply.OfferType(o).Name, Zone: s.Zone, CapacityType: model.CapacityType(s.CapacityType),
-			Price: f.Price, Effective: w.a.optionCost(n, i),
+			Price: f.Price, Effective: w.a.OptionCost(n, i),
 		}
 	}
 	return out

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strconv"
 
+	"spokeshave.dev/controller/core/solver/commit"
 	"spokeshave.dev/controller/core/solver/problem"
 	"spokeshave.dev/controller/core/solver/vec"
 )
@@ -14,12 +15,12 @@ import (
 // pods that have affinity on their own node are kept as they are. It returns nil
 // when a pod finds no place. It replaces the problem's classes, so the plan of the
 // insertion must be written before.
-func (t *insertion) repack() *attempt {
-	var kept []*planned
+func (t *insertion) repack() *commit.Attempt {
+	var kept []*commit.Node
 	t.nodes = slices.DeleteFunc(t.nodes, func(n insertedNode) bool {
-		keep := slices.ContainsFunc(n.placed, func(k problem.ClassCount) bool { return t.p.Classes[k.Class].NeedsOthersOnHost() > 0 })
+		keep := slices.ContainsFunc(n.node.Placed, func(k problem.ClassCount) bool { return t.p.Classes[k.Class].NeedsOthersOnHost() > 0 })
 		if keep {
-			kept = append(kept, n.planned)
+			kept = append(kept, n.node)
 		}
 		return keep
 	})
@@ -41,15 +42,15 @@ func (t *insertion) repack() *attempt {
 		renumber(t.hosts[i].Placed)
 	}
 	t.p.Classes = s.classes
-	a, _ := bestAttempt(t.p, t.a.options, left)
-	if slices.ContainsFunc(a.left, func(n int32) bool { return n > 0 }) {
+	a, _ := commit.Best(t.p, t.a.Options, left)
+	if slices.ContainsFunc(a.Left, func(n int32) bool { return n > 0 }) {
 		return nil
 	}
 	for _, n := range kept {
-		o := n.options[0]
-		renumber(n.placed)
-		n.options, n.costs = nil, nil
-		if !a.add(n, o) {
+		o := n.Options[0]
+		renumber(n.Placed)
+		n.Options, n.Costs = nil, nil
+		if !a.Add(n, o) {
 			return nil
 		}
 	}
@@ -75,7 +76,7 @@ func (s *classSplitter) split(c int, regions []region) {
 		news += regions[i].n
 	}
 	at := int32(0)
-	if n := int32(len(s.t.p.Classes[c].Pods)) - s.t.a.left[c] - news; n > 0 {
+	if n := int32(len(s.t.p.Classes[c].Pods)) - s.t.a.Left[c] - news; n > 0 {
 		s.keptKeys[c] = s.add(c, at, n, "on").Key
 		at += n
 	}
@@ -89,7 +90,7 @@ func (s *classSplitter) split(c int, regions []region) {
 			next.Choice = s.t.p.Choices.ID(g.offers)
 		}
 	}
-	if n := s.t.a.left[c]; n > 0 {
+	if n := s.t.a.Left[c]; n > 0 {
 		s.add(c, at, n, "out").Reasons = s.t.p.Classes[c].Reasons
 	}
 }
@@ -116,7 +117,7 @@ func (t *insertion) regionsOf(c int32) []region {
 	var out []region
 	matters := t.relevantGroups(&t.p.Classes[c])
 	for i := range t.nodes {
-		for _, k := range t.nodes[i].placed {
+		for _, k := range t.nodes[i].node.Placed {
 			if k.Class != c {
 				continue
 			}

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"spokeshave.dev/controller/core/model"
+	"spokeshave.dev/controller/core/solver/commit"
 	"spokeshave.dev/controller/core/solver/domains"
 	"spokeshave.dev/controller/core/solver/effort"
 	"spokeshave.dev/controller/core/solver/problem"
@@ -70,7 +71,7 @@ func solveWith(in *Input, required []model.PodSpec, by domains.Order, w *unmetHo
 	p := problem.New(in.problem(required))
 	hosts := p.Hosts()
 	if w != nil {
-		p.Classes = colocate(p, hosts, newBudget(p, in.Headroom).affordable(), w)
+		p.Classes = colocate(p, hosts, commit.NewBounds(p, in.Headroom).Affordable(), w)
 	}
 	classes, of := domains.Assign(p, hosts, by)
 	p.Classes = classes
@@ -82,13 +83,13 @@ func solveWith(in *Input, required []model.PodSpec, by domains.Order, w *unmetHo
 	in.budget.Lower(len(p.Classes), len(hosts))
 	fillHosts(p, hosts, of, left)
 	out := answer{unmet: p.RejectUnmetAffinity(left)}
-	a, modes := bestAttempt(p, in.options(), left)
+	a, modes := commit.Best(p, in.options(), left)
 	out.modes = modes
-	a.evictUnsatisfied(hosts, of)
+	a.EvictUnsatisfied(hosts, of)
 	out.outcome = write(p, in, a, hosts)
 	for c := range p.Classes {
 		if cl := &p.Classes[c]; cl.BundleSize > 0 {
-			out.unplacedBundles = append(out.unplacedBundles, cl.Pods[(cl.N()-a.left[c])*cl.BundleSize:]...)
+			out.unplacedBundles = append(out.unplacedBundles, cl.Pods[(cl.N()-a.Left[c])*cl.BundleSize:]...)
 		}
 	}
 	return out

@@ -1,5 +1,7 @@
 package solver
 
+import "spokeshave.dev/controller/core/solver/commit"
+
 // Trial is one plan that Solve made: by which strategy, why, with what effort, and
 // with what result. Trials explain how a plan was found; they do not influence it.
 type Trial struct {
@@ -16,20 +18,12 @@ type Trial struct {
 	Unplaced int
 	Cost     float64
 	// Modes are the modes that were tried; nil when the first one was sufficient.
-	Modes []ModeTrial
+	Modes []commit.ModeTrial
 	// Dropped says why the strategy made no plan; "" when it made one.
 	Dropped string
 	// Won marks the trial whose plan is the result. A solve has exactly one.
 	Won bool
 }
 
-// ModeTrial is one attempt of a trial, in one mode. The modes of a trial share the
-// assignment of pods to domains and existing nodes.
-type ModeTrial struct {
-	Name string
-	// Moves, Unplaced and Cost are as in Trial, before evictUnsatisfied removes
-	// pods.
-	Moves, Unplaced int
-	Cost            float64
-	Won             bool
-}
+// ModeTrial is one attempt of a trial, in one mode.
+type ModeTrial = commit.ModeTrial

@@ -1,6 +1,9 @@
 package solver
 
-import "spokeshave.dev/controller/core/solver/effort"
+import (
+	"spokeshave.dev/controller/core/solver/commit"
+	"spokeshave.dev/controller/core/solver/effort"
+)
 
 // trialLog records all trials of one solve and their common budget of effort.
 type trialLog struct {
@@ -25,7 +28,7 @@ func (l *trialLog) end(o *outcome) {
 }
 
 // modes records the modes of the last trial, when there were several.
-func (l *trialLog) modes(tried []ModeTrial) {
+func (l *trialLog) modes(tried []commit.ModeTrial) {
 	if len(tried) > 1 {
 		l.trials[len(l.trials)-1].Modes = tried
 	}

@@ -4,6 +4,7 @@ import (
 	"iter"
 
 	"spokeshave.dev/controller/core/model"
+	"spokeshave.dev/controller/core/solver/commit"
 	"spokeshave.dev/controller/core/solver/constraint"
 	"spokeshave.dev/controller/core/solver/explain"
 	"spokeshave.dev/controller/core/solver/problem"
@@ -14,7 +15,7 @@ import (
 // explainer lists the pods without a place, and finds the reasons on request.
 type explainer struct {
 	p *problem.Problem
-	b *budget
+	b *commit.Bounds
 	// blocked says, by pool, why nothing may be launched from it. headroom is that of
 	// the input.
 	blocked  []*model.Reason
@@ -175,7 +176,7 @@ func (o *offering) Denied() *explain.Refusal {
 // Price implements explain.Offering.
 func (o *offering) Price() (model.Price, bool) {
 	i, ok := o.offer()
-	if !ok || !o.x.b.reservationLeft(i) {
+	if !ok || !o.x.b.ReservationLeft(i) {
 		return 0, false
 	}
 	return o.x.p.Supply.Offers[i].Price, true

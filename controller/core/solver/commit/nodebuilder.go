@@ -1,4 +1,4 @@
-package solver
+package commit
 
 import (
 	"cmp"
@@ -23,17 +23,17 @@ func (d *nodeBuilder) commit() int {
 	for i := range list {
 		for range list[i].Times {
 			n, o := d.build(list[i].Pattern)
-			if len(n.placed) == 0 {
+			if len(n.Placed) == 0 {
 				continue
 			}
-			if !a.accept(n, o, d.k.cost[o]) {
+			if !a.accept(n, o, d.k.Cost[o]) {
 				d.undo(n)
 				if a.failed {
 					return count
 				}
 				break
 			}
-			a.nodes = append(a.nodes, n)
+			a.Nodes = append(a.Nodes, n)
 			count++
 		}
 	}
@@ -54,27 +54,27 @@ func mostPodsFirst(r *packing.Result) {
 
 // nodeBuilder assigns pods of classes to the places of patterns.
 type nodeBuilder struct {
-	a *attempt
-	k *packingRound
+	a *Attempt
+	k *Round
 	// from and to are, by item, the first and last member with pods left. Members of
 	// joined items are used from both ends, so that large and small pods are mixed.
 	from, to []int
 	// origin is the item of each entry of placed, for the node built last.
 	origin []int32
 	// built holds one node per nodeKey, whose options equal nodes share.
-	built map[nodeKey]*planned
+	built map[nodeKey]*Node
 	// sets numbers the sets in intersections, which caches intersections of choices.
 	sets          vec.Sets
 	intersections map[[2]int32]int32
 }
 
-func newNodeBuilder(a *attempt, k *packingRound) *nodeBuilder {
+func newNodeBuilder(a *Attempt, k *Round) *nodeBuilder {
 	d := &nodeBuilder{
-		a: a, k: k, from: make([]int, len(k.items.List)), to: make([]int, len(k.items.List)),
-		built: map[nodeKey]*planned{}, intersections: map[[2]int32]int32{},
+		a: a, k: k, from: make([]int, len(k.Items.List)), to: make([]int, len(k.Items.List)),
+		built: map[nodeKey]*Node{}, intersections: map[[2]int32]int32{},
 	}
-	for i := range k.items.List {
-		d.to[i] = len(k.items.List[i].Members) - 1
+	for i := range k.Items.List {
+		d.to[i] = len(k.Items.List[i].Members) - 1
 	}
 	return d
 }
@@ -86,18 +86,18 @@ type nodeKey struct {
 }
 
 // build makes a node of the pattern and returns the offer to launch it as.
-func (d *nodeBuilder) build(f *packing.Pattern) (*planned, int32) {
+func (d *nodeBuilder) build(f *packing.Pattern) (*Node, int32) {
 	x := d.draft(f)
-	return x.planned, d.finish(&x)
+	return x.Node, d.finish(&x)
 }
 
 // draft assigns pods to the places of a node.
 func (d *nodeBuilder) draft(f *packing.Pattern) draftNode {
-	x := draftNode{planned: &planned{placed: make([]problem.ClassCount, 0, len(f.Items))}, pattern: f}
+	x := draftNode{Node: &Node{Placed: make([]problem.ClassCount, 0, len(f.Items))}, pattern: f}
 	d.origin = d.origin[:0]
 	for q, i := range f.Items {
 		for need := f.Counts[q]; need > 0; {
-			got := d.draw(x.planned, i, need)
+			got := d.draw(x.Node, i, need)
 			if got == 0 { // no pod that is left may join these
 				x.short += need
 				break
@@ -110,31 +110,31 @@ func (d *nodeBuilder) draft(f *packing.Pattern) draftNode {
 
 // finish returns the offer to launch a drafted node as.
 func (d *nodeBuilder) finish(x *draftNode) int32 {
-	n, bt := x.planned, x.pattern.Bin
-	if x.short > 0 && !d.k.items.Merged {
-		bt = d.k.result.Cheapest(x.pattern, &n.demand)
+	n, bt := x.Node, x.pattern.Bin
+	if x.short > 0 && !d.k.Items.Merged {
+		bt = d.k.result.Cheapest(x.pattern, &n.Demand)
 	}
-	if d.k.items.Merged {
-		before := len(n.placed)
+	if d.k.Items.Merged {
+		before := len(n.Placed)
 		d.dropExcess(n, d.k.result.Capacity(bt))
-		if len(n.placed) < before {
-			n.counts = d.a.p.CountsOf(n.placed)
+		if len(n.Placed) < before {
+			n.Counts = d.a.p.CountsOf(n.Placed)
 		}
-		bt = d.k.result.Cheapest(x.pattern, &n.demand)
+		bt = d.k.result.Cheapest(x.pattern, &n.Demand)
 	}
 	set := int32(-1)
-	for _, t := range n.placed {
+	for _, t := range n.Placed {
 		set = d.intersect(set, d.a.p.Classes[t.Class].Choice)
 	}
 	offer := d.k.result.Type(bt)
 	if set < 0 { // the node has no pods
 		return offer
 	}
-	n.set = d.sets.All[set]
-	if !d.a.strictOptions && !d.a.b.bounded(d.a.p.Supply.Templates[d.a.p.Supply.Offers[offer].Template].Pool) {
-		key := nodeKey{offer: offer, set: set, demand: n.demand}
+	n.Set = d.sets.All[set]
+	if !d.a.strictOptions && !d.a.Bounds.Bounded(d.a.p.Supply.Templates[d.a.p.Supply.Offers[offer].Template].Pool) {
+		key := nodeKey{offer: offer, set: set, demand: n.Demand}
 		if same := d.built[key]; same != nil {
-			n.options = same.options
+			n.Options = same.Options
 		} else {
 			d.built[key] = n
 		}
@@ -144,18 +144,18 @@ func (d *nodeBuilder) finish(x *draftNode) int32 {
 
 // draw takes up to need pods of item i from its next member whose pods may join the
 // node. It returns how many it took, 0 when none may.
-func (d *nodeBuilder) draw(n *planned, i, need int32) int32 {
-	r := &d.k.items.List[i]
+func (d *nodeBuilder) draw(n *Node, i, need int32) int32 {
+	r := &d.k.Items.List[i]
 	for r.Members[d.from[i]].N == 0 {
 		d.from[i]++
 	}
-	far := d.k.items.Merged && need%2 == 0 // every second pod comes from the far end
+	far := d.k.Items.Merged && need%2 == 0 // every second pod comes from the far end
 	if far {
 		for r.Members[d.to[i]].N == 0 {
 			d.to[i]--
 		}
 	}
-	if d.k.items.Merged {
+	if d.k.Items.Merged {
 		need = 1
 	}
 	at, step := d.from[i], 1
@@ -165,10 +165,10 @@ func (d *nodeBuilder) draw(n *planned, i, need int32) int32 {
 	for ; at >= d.from[i] && at <= d.to[i]; at += step {
 		part := &r.Members[at]
 		cl := &d.a.p.Classes[part.Class]
-		if got := n.counts.Allows(cl.Terms, min(need, part.N)); got > 0 {
+		if got := n.Counts.Allows(cl.Terms, min(need, part.N)); got > 0 {
 			part.N -= got
-			d.a.left[part.Class] -= got
-			n.join(cl, problem.ClassCount{Class: part.Class, N: got})
+			d.a.Left[part.Class] -= got
+			n.Join(cl, problem.ClassCount{Class: part.Class, N: got})
 			d.origin = append(d.origin, i)
 			return got
 		}
@@ -176,33 +176,23 @@ func (d *nodeBuilder) draw(n *planned, i, need int32) int32 {
 	return 0
 }
 
-// join adds n pods of a class to the node.
-func (n *planned) join(cl *problem.Class, t problem.ClassCount) {
-	n.demand.Add(&cl.Requests, int64(t.N))
-	n.placed = append(n.placed, t)
-	n.counts.Add(cl.Terms, t.N)
-	if cl.Ports >= 0 {
-		n.ports = append(n.ports, cl.Ports)
-	}
-}
-
 // dropExcess gives back pods, large ones first, until the rest fits the capacity.
-func (d *nodeBuilder) dropExcess(n *planned, room *vec.Vector) {
-	for !vec.Fits(&n.demand, room, d.k.n) {
+func (d *nodeBuilder) dropExcess(n *Node, room *vec.Vector) {
+	for !vec.Fits(&n.Demand, room, d.k.Dims) {
 		over, most := 0, 0.0
-		for r := range d.k.n {
-			if by := float64(n.demand[r]-room[r]) * d.k.p.Scale[r]; by > most {
+		for r := range d.k.Dims {
+			if by := float64(n.Demand[r]-room[r]) * d.k.Problem.Scale[r]; by > most {
 				over, most = r, by
 			}
 		}
 		large := 0
-		for t := range n.placed {
-			if d.a.p.Classes[n.placed[t].Class].Requests[over] > d.a.p.Classes[n.placed[large].Class].Requests[over] {
+		for t := range n.Placed {
+			if d.a.p.Classes[n.Placed[t].Class].Requests[over] > d.a.p.Classes[n.Placed[large].Class].Requests[over] {
 				large = t
 			}
 		}
 		d.giveBack(n, large)
-		n.placed = slices.Delete(n.placed, large, large+1)
+		n.Placed = slices.Delete(n.Placed, large, large+1)
 		d.origin = slices.Delete(d.origin, large, large+1)
 	}
 }
@@ -224,19 +214,19 @@ func (d *nodeBuilder) intersect(set, choice int32) int32 {
 }
 
 // undo gives the pods of the node built last back to their items.
-func (d *nodeBuilder) undo(n *planned) {
-	for t := range n.placed {
+func (d *nodeBuilder) undo(n *Node) {
+	for t := range n.Placed {
 		d.giveBack(n, t)
 	}
 }
 
 // giveBack gives one entry of the node built last back to its item.
-func (d *nodeBuilder) giveBack(n *planned, t int) {
-	i, x := d.origin[t], n.placed[t]
-	parts := d.k.items.List[i].Members
+func (d *nodeBuilder) giveBack(n *Node, t int) {
+	i, x := d.origin[t], n.Placed[t]
+	parts := d.k.Items.List[i].Members
 	j := slices.IndexFunc(parts, func(p problem.ClassCount) bool { return p.Class == x.Class })
 	parts[j].N += x.N
-	d.a.left[x.Class] += x.N
+	d.a.Left[x.Class] += x.N
 	d.from[i], d.to[i] = min(d.from[i], j), max(d.to[i], j)
-	n.demand.Add(&d.a.p.Classes[x.Class].Requests, -int64(x.N))
+	n.Demand.Add(&d.a.p.Classes[x.Class].Requests, -int64(x.N))
 }

@@ -1,4 +1,4 @@
-package solver
+package commit
 
 import (
 	"spokeshave.dev/controller/core/solver/packing"
@@ -23,6 +23,19 @@ type mode struct {
 	podsPerNode int32
 }
 
+// ModeTrial is one attempt to plan the pods, in one mode. The modes share the
+// assignment of pods to domains and existing nodes.
+type ModeTrial struct {
+	Name string
+	// Moves is the work, in moves. Unplaced is how many pods are left out, before
+	// EvictUnsatisfied removes others. Cost is what the new nodes cost in USD/hour:
+	// effective cost and Catalog.NodeCost.
+	Moves, Unplaced int
+	Cost            float64
+	// Won marks the attempt that is kept.
+	Won bool
+}
+
 // unbounded returns the mode that packs as if there were no bounds.
 func unbounded() mode { return mode{name: "unbounded"} }
 
@@ -43,15 +56,15 @@ func boundedModes() []mode {
 // attempts makes plans of the same pods in several modes.
 type attempts struct {
 	p       *problem.Problem
-	options attemptOptions
+	options Options
 	left    []int32
 	tried   []ModeTrial
 }
 
-// bestAttempt returns the cheapest plan that places the most urgent pods of left. It
+// Best returns the cheapest plan that places the most urgent pods of left. It
 // tries the unbounded mode first, and the bounded modes only if that leaves pods
 // without a place. It also returns the modes that it tried, in order.
-func bestAttempt(p *problem.Problem, o attemptOptions, left []int32) (*attempt, []ModeTrial) {
+func Best(p *problem.Problem, o Options, left []int32) (*Attempt, []ModeTrial) {
 	x := attempts{p: p, options: o, left: left}
 	best, at := x.best()
 	x.tried[at].Won = true
@@ -59,7 +72,7 @@ func bestAttempt(p *problem.Problem, o attemptOptions, left []int32) (*attempt, 
 }
 
 // best returns the best attempt, and the index of its mode among those tried.
-func (x *attempts) best() (found *attempt, at int) {
+func (x *attempts) best() (found *Attempt, at int) {
 	sparse := x.sparse()
 	if sparse != nil && sparse.pods() > packing.MaxFirstFit {
 		return sparse, 0
@@ -85,7 +98,7 @@ func (x *attempts) best() (found *attempt, at int) {
 // sparse returns a plan with few pods on each node, for pods of which many have
 // rules on their own node. It returns nil when there is no podsPerNodeCap or pods
 // are left out.
-func (x *attempts) sparse() *attempt {
+func (x *attempts) sparse() *Attempt {
 	most := podsPerNodeCap(x.p)
 	if most == 0 {
 		return nil
@@ -97,16 +110,16 @@ func (x *attempts) sparse() *attempt {
 }
 
 // try makes an attempt in a mode and records it.
-func (x *attempts) try(m mode) *attempt {
-	before := x.options.work.Moves()
+func (x *attempts) try(m mode) *Attempt {
+	before := x.options.Work.Moves()
 	a := newAttempt(x.p, x.options, x.left, m)
 	a.run()
 	if m.strictOptions && a.leavesPlaceable() {
 		(&enlarger{a: a}).run()
 	}
 	a.complete = !a.failed && !a.leavesPlaceable()
-	t := ModeTrial{Name: m.name, Moves: x.options.work.Moves() - before, Cost: a.effective() + a.fixedCost().USD()}
-	for c, n := range a.left {
+	t := ModeTrial{Name: m.name, Moves: x.options.Work.Moves() - before, Cost: a.Effective() + a.FixedCost().USD()}
+	for c, n := range a.Left {
 		t.Unplaced += int(n * max(1, x.p.Classes[c].BundleSize))
 	}
 	x.tried = append(x.tried, t)

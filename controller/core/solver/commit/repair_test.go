@@ -1,4 +1,4 @@
-package solver
+package commit
 
 import (
 	"fmt"
@@ -7,6 +7,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"spokeshave.dev/controller/core/model"
 	"spokeshave.dev/controller/core/solver/constraint"
 	"spokeshave.dev/controller/core/solver/packing"
 	"spokeshave.dev/controller/core/solver/problem"
@@ -32,10 +33,13 @@ func TestMend(t *testing.T) {
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			in := Input{Snapshot: world()}
-			pending(&in, 4, 100, 1, labelled("s"), avoid(constraint.LabelHostname, "s"))
-			pending(&in, 4, 100, 1)
-			p := problem.New(in.problem(in.Snapshot.Specs))
+			apart := model.PodSpec{Namespace: "ns", Labels: map[string]string{"app": "s"}, Requests: model.Resources{"cpu": 100, "memory": 1 << 30, "pods": 1}}
+			plain := apart
+			plain.Labels = nil
+			apart.PodAntiAffinity = []model.PodTerm{{Key: constraint.LabelHostname, Selector: model.PodSelector{
+				Namespaces: []string{"ns"}, Labels: []model.Requirement{{Key: "app", Operator: model.In, Values: []string{"s"}}},
+			}}}
+			p, o := ask(&model.Snapshot{}, nil, apart, plain)
 			byName := map[string]int32{}
 			for c := range p.Classes {
 				if p.Classes[c].Terms == nil {
@@ -44,22 +48,22 @@ func TestMend(t *testing.T) {
 					byName["s"] = int32(c)
 				}
 			}
-			k := &packingRound{p: p, items: problem.Items{List: []problem.Item{{Request: p.Classes[0].Requests, Members: []problem.ClassCount{{Class: byName["s"], N: 0}, {Class: byName["p"], N: 0}}}}}}
-			a := newAttempt(p, in.options(), make([]int32, len(p.Classes)), mode{})
-			for i := range k.items.List[0].Members {
-				if part := &k.items.List[0].Members[i]; part.Class == byName[tc.left] {
-					part.N, a.left[part.Class] = 1, 1
+			k := &Round{Problem: p, Items: problem.Items{List: []problem.Item{{Request: p.Classes[0].Requests, Members: []problem.ClassCount{{Class: byName["s"]}, {Class: byName["p"]}}}}}}
+			a := newAttempt(p, o, make([]int32, len(p.Classes)), mode{})
+			for i := range k.Items.List[0].Members {
+				if part := &k.Items.List[0].Members[i]; part.Class == byName[tc.left] {
+					part.N, a.Left[part.Class] = 1, 1
 				}
 			}
 			var all []draftNode
 			for i, text := range tc.nodes {
 				n := int32(len(text))
-				x := draftNode{planned: &planned{}, pattern: &packing.Pattern{Items: []int32{0}, Counts: []int32{n}}}
+				x := draftNode{Node: &Node{}, pattern: &packing.Pattern{Items: []int32{0}, Counts: []int32{n}}}
 				if i == 0 {
 					x.pattern.Counts[0], x.short = n+1, 1
 				}
 				for _, r := range text {
-					x.join(&p.Classes[byName[string(r)]], problem.ClassCount{Class: byName[string(r)], N: 1})
+					x.Join(&p.Classes[byName[string(r)]], problem.ClassCount{Class: byName[string(r)], N: 1})
 					x.origin = append(x.origin, 0)
 				}
 				all = append(all, x)
@@ -68,7 +72,7 @@ func TestMend(t *testing.T) {
 			var got []string
 			for i := range all {
 				text := ""
-				for _, k := range all[i].placed {
+				for _, k := range all[i].Placed {
 					for name, c := range byName {
 						if c == k.Class {
 							text += name
@@ -76,14 +80,14 @@ func TestMend(t *testing.T) {
 					}
 				}
 				got = append(got, text)
-				if want := p.CountsOf(all[i].placed); fmt.Sprint(counted(&want)) != fmt.Sprint(counted(&all[i].counts)) {
-					t.Errorf("%s: node %d counts %v, its pods are %v", tc.reason, i, counted(&all[i].counts), counted(&want))
+				if want := p.CountsOf(all[i].Placed); fmt.Sprint(counted(&want)) != fmt.Sprint(counted(&all[i].Counts)) {
+					t.Errorf("%s: node %d counts %v, its pods are %v", tc.reason, i, counted(&all[i].Counts), counted(&want))
 				}
 			}
 			if diff := cmp.Diff(tc.want, got); diff != "" {
 				t.Errorf("%s\n%s", tc.reason, diff)
 			}
-			if rest := a.left[byName[tc.left]]; rest != tc.rest || all[0].short != tc.rest {
+			if rest := a.Left[byName[tc.left]]; rest != tc.rest || all[0].short != tc.rest {
 				t.Errorf("%s: %d are left and %d places empty, want %d", tc.reason, rest, all[0].short, tc.rest)
 			}
 		})

@@ -1,4 +1,4 @@
-package solver
+package commit
 
 import (
 	"slices"
@@ -11,24 +11,24 @@ import (
 
 // evictor removes pods from a plan whose constraints do not hold in it.
 type evictor struct {
-	a     *attempt
+	a     *Attempt
 	hosts []problem.Host
 	of    *domains.Assignment
 	// placed is by class how many pods, or groups of a bundle, the plan places.
 	placed []int32
 }
 
-// evictUnsatisfied removes pods from the plan whose constraints do not hold in it.
+// EvictUnsatisfied removes pods from the plan whose constraints do not hold in it.
 // Such pods exist when others, which were assigned to a domain and on which they
 // depend, found no node there.
-func (a *attempt) evictUnsatisfied(hosts []problem.Host, of *domains.Assignment) {
+func (a *Attempt) EvictUnsatisfied(hosts []problem.Host, of *domains.Assignment) {
 	if of.Counts == nil {
 		return
 	}
 	e := evictor{a: a, hosts: hosts, of: of, placed: make([]int32, len(a.p.Classes))}
 	for c := range a.p.Classes {
-		e.placed[c] = a.p.Classes[c].N() - a.left[c]
-		of.Remove(int32(c), a.left[c])
+		e.placed[c] = a.p.Classes[c].N() - a.Left[c]
+		of.Remove(int32(c), a.Left[c])
 	}
 	for again := true; again; {
 		again = e.evictExcess()
@@ -36,7 +36,7 @@ func (a *attempt) evictUnsatisfied(hosts []problem.Host, of *domains.Assignment)
 			again = e.evictOrphans(&hosts[h]) || again
 		}
 	}
-	a.nodes = slices.DeleteFunc(a.nodes, func(n *planned) bool { return len(n.placed) == 0 })
+	a.Nodes = slices.DeleteFunc(a.Nodes, func(n *Node) bool { return len(n.Placed) == 0 })
 }
 
 // evictExcess removes the pods that rules do not allow in their domain, once for each
@@ -73,7 +73,7 @@ func (e *evictor) evictOrphans(h *problem.Host) bool {
 
 // count records that n pods of a class were removed.
 func (e *evictor) count(c, n int32) {
-	e.a.left[c] += n
+	e.a.Left[c] += n
 	e.placed[c] -= n
 	e.of.Remove(c, n)
 }
@@ -103,11 +103,11 @@ func (e *evictor) hasAffinityTarget(h *problem.Host, cl *problem.Class) bool {
 func (e *evictor) evict(c, n int32) {
 	e.count(c, n)
 	cl := &e.a.p.Classes[c]
-	for i := len(e.a.nodes) - 1; i >= 0 && n > 0; i-- {
-		x := e.a.nodes[i]
-		got := problem.RemovePods(&x.placed, c, n)
+	for i := len(e.a.Nodes) - 1; i >= 0 && n > 0; i-- {
+		x := e.a.Nodes[i]
+		got := problem.RemovePods(&x.Placed, c, n)
 		n -= got
-		x.demand.Add(&cl.Requests, -int64(got))
+		x.Demand.Add(&cl.Requests, -int64(got))
 	}
 	for i := len(e.hosts) - 1; i >= 0 && n > 0; i-- {
 		n -= e.hosts[i].RemovePods(cl, c, n)

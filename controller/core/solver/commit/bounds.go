@@ -1,4 +1,4 @@
-package solver
+package commit
 
 import (
 	"sort"
@@ -9,15 +9,15 @@ import (
 	"spokeshave.dev/controller/core/solver/vec"
 )
 
-// budget is what may still be launched while a plan is made.
-type budget struct {
+// Bounds is what may still be launched while a plan is made.
+type Bounds struct {
 	p *problem.Problem
 	// headroom is what is left of each headroom. scopes is by pool the indexes of
 	// those that apply to it.
 	headroom []model.Price
 	scopes   [][]int32
-	// limits are by pool what is left of its limits.
-	limits [][]supply.Limit
+	// Limits are by pool what is left of its limits.
+	Limits [][]supply.Limit
 	// reserved is what is left of reservations, by offer, for offers that use one.
 	// Offers of several node templates may share an entry.
 	reserved map[int32]*int
@@ -26,23 +26,25 @@ type budget struct {
 	used     []uint32
 	groupUse map[int32]float64
 	members  map[int32][]int32
-	// cost is the current effective cost by offer. byCost is by node template its
+	// Cost is the current effective cost by offer. ByCost is by node template its
 	// offers in order of cost.
-	cost   []float64
-	byCost [][]int32
-	// tiered is set when the cost of an offer depends on the number of nodes.
-	tiered bool
+	Cost   []float64
+	ByCost [][]int32
+	// Tiered is set when the cost of an offer depends on the number of nodes.
+	Tiered bool
 }
 
-func newBudget(p *problem.Problem, headroom []model.Headroom) *budget {
-	b := &budget{
+// NewBounds returns what may be launched when a plan has no nodes. Every headroom must
+// hold.
+func NewBounds(p *problem.Problem, headroom []model.Headroom) *Bounds {
+	b := &Bounds{
 		p:        p,
 		scopes:   make([][]int32, len(p.Snapshot.Pools)),
-		limits:   make([][]supply.Limit, len(p.Snapshot.Pools)),
+		Limits:   make([][]supply.Limit, len(p.Snapshot.Pools)),
 		used:     make([]uint32, len(p.Supply.Offers)),
 		groupUse: map[int32]float64{}, members: map[int32][]int32{},
-		cost:   make([]float64, len(p.Supply.Offers)),
-		byCost: make([][]int32, len(p.Supply.Templates)),
+		Cost:   make([]float64, len(p.Supply.Offers)),
+		ByCost: make([][]int32, len(p.Supply.Templates)),
 	}
 	for i := range headroom {
 		h := &headroom[i]
@@ -54,14 +56,14 @@ func newBudget(p *problem.Problem, headroom []model.Headroom) *budget {
 		}
 	}
 	for i := range p.Snapshot.Pools {
-		b.limits[i] = supply.LimitsOf(&p.Snapshot.Pools[i])
+		b.Limits[i] = supply.LimitsOf(&p.Snapshot.Pools[i])
 	}
 	for o := range p.Supply.Offers {
-		b.cost[o] = p.Supply.Offers[o].Cost
+		b.Cost[o] = p.Supply.Offers[o].Cost
 		b.indexTiers(int32(o))
 	}
 	for l := range p.Supply.Templates {
-		b.byCost[l] = p.Supply.Templates[l].ByCost
+		b.ByCost[l] = p.Supply.Templates[l].ByCost
 	}
 	b.readReservations()
 	return b
@@ -69,7 +71,7 @@ func newBudget(p *problem.Problem, headroom []model.Headroom) *budget {
 
 // readReservations sets reserved. Node templates with the same catalogue use the
 // same reservations.
-func (b *budget) readReservations() {
+func (b *Bounds) readReservations() {
 	type source struct{ catalog, typ, offering int32 }
 	known := map[source]*int{}
 	for o := range b.p.Supply.Offers {
@@ -89,9 +91,9 @@ func (b *budget) readReservations() {
 	}
 }
 
-// left returns the least headroom that a pool has, and its scope; scope is -1 when
+// HeadroomLeft returns the least headroom that a pool has, and its scope; scope is -1 when
 // no headroom applies.
-func (b *budget) left(pool int32) (least model.Price, scope int32) {
+func (b *Bounds) HeadroomLeft(pool int32) (least model.Price, scope int32) {
 	scope = -1
 	for _, s := range b.scopes[pool] {
 		if scope < 0 || b.headroom[s] < least {
@@ -101,17 +103,17 @@ func (b *budget) left(pool int32) (least model.Price, scope int32) {
 	return least, scope
 }
 
-// reservationLeft reports whether one more node of the offer can be launched as far
+// ReservationLeft reports whether one more node of the offer can be launched as far
 // as its reservation goes; always true for an offer without one.
-func (b *budget) reservationLeft(o int32) bool {
+func (b *Bounds) ReservationLeft(o int32) bool {
 	left := b.reserved[o]
 	return left == nil || *left > 0
 }
 
 // affords reports whether one more node of the offer would satisfy all bounds.
-func (b *budget) affords(o int32) bool {
+func (b *Bounds) affords(o int32) bool {
 	f := &b.p.Supply.Offers[o]
-	if !b.reservationLeft(o) {
+	if !b.ReservationLeft(o) {
 		return false
 	}
 	pool := b.p.Supply.Templates[f.Template].Pool
@@ -121,7 +123,7 @@ func (b *budget) affords(o int32) bool {
 		}
 	}
 	usage := b.p.Supply.Shapes[f.Shape].Usage
-	for i, l := range b.limits[pool] {
+	for i, l := range b.Limits[pool] {
 		if usage[i] > l.Left {
 			return false
 		}
@@ -129,14 +131,14 @@ func (b *budget) affords(o int32) bool {
 	return true
 }
 
-// bounded reports whether the options of a pool's nodes depend on the rest of the
+// Bounded reports whether the options of a pool's nodes depend on the rest of the
 // plan.
-func (b *budget) bounded(pool int32) bool {
-	return b.tiered || b.reserved != nil || len(b.scopes[pool]) > 0 || len(b.limits[pool]) > 0
+func (b *Bounds) Bounded(pool int32) bool {
+	return b.Tiered || b.reserved != nil || len(b.scopes[pool]) > 0 || len(b.Limits[pool]) > 0
 }
 
-// affordable returns the set of offers that one more node may be launched as.
-func (b *budget) affordable() vec.Bits {
+// Affordable returns the set of offers that one more node may be launched as.
+func (b *Bounds) Affordable() vec.Bits {
 	set := vec.NewBits(len(b.p.Supply.Offers))
 	for o := range b.p.Supply.Offers {
 		if b.affords(int32(o)) {
@@ -148,7 +150,7 @@ func (b *budget) affordable() vec.Bits {
 
 // scarcity returns, by offer, the sum over limits and headrooms of the share of what
 // is left that a node would use.
-func (b *budget) scarcity() []float64 {
+func (b *Bounds) scarcity() []float64 {
 	out := make([]float64, len(b.p.Supply.Offers))
 	for o := range b.p.Supply.Offers {
 		f := &b.p.Supply.Offers[o]
@@ -156,7 +158,7 @@ func (b *budget) scarcity() []float64 {
 		for _, s := range b.scopes[pool] {
 			out[o] += float64(f.Price+b.p.Supply.FixedCost(f.Template)) / float64(max(1, b.headroom[s]))
 		}
-		for i, l := range b.limits[pool] {
+		for i, l := range b.Limits[pool] {
 			out[o] += float64(b.p.Supply.Shapes[f.Shape].Usage[i]) / float64(max(1, l.Left))
 		}
 	}
@@ -165,7 +167,7 @@ func (b *budget) scarcity() []float64 {
 
 // reserve deducts the most that a node may cost, whichever of its options it
 // becomes. It returns false and deducts nothing when less than that is left.
-func (b *budget) reserve(pool int32, options []int32) bool {
+func (b *Bounds) reserve(pool int32, options []int32) bool {
 	worst, need := b.worst(pool, options)
 	for _, s := range b.scopes[pool] {
 		if worst > b.headroom[s] {
@@ -173,7 +175,7 @@ func (b *budget) reserve(pool int32, options []int32) bool {
 		}
 	}
 	for i := range need {
-		if need[i] > b.limits[pool][i].Left {
+		if need[i] > b.Limits[pool][i].Left {
 			return false
 		}
 	}
@@ -182,15 +184,15 @@ func (b *budget) reserve(pool int32, options []int32) bool {
 }
 
 // release reverses reserve for the same options.
-func (b *budget) release(pool int32, options []int32) {
+func (b *Bounds) release(pool int32, options []int32) {
 	worst, need := b.worst(pool, options)
 	b.change(pool, worst, need, -1)
 }
 
 // worst returns the most money, per hour, and the most of each limit that a node
 // uses over its options.
-func (b *budget) worst(pool int32, options []int32) (money model.Price, need []int64) {
-	need = make([]int64, len(b.limits[pool]))
+func (b *Bounds) worst(pool int32, options []int32) (money model.Price, need []int64) {
+	need = make([]int64, len(b.Limits[pool]))
 	for _, o := range options {
 		money = max(money, b.p.Supply.Offers[o].Price+b.p.Supply.FixedCost(b.p.Supply.Offers[o].Template))
 		for i := range need {
@@ -200,18 +202,18 @@ func (b *budget) worst(pool int32, options []int32) (money model.Price, need []i
 	return money, need
 }
 
-func (b *budget) change(pool int32, worst model.Price, need []int64, sign int64) {
+func (b *Bounds) change(pool int32, worst model.Price, need []int64, sign int64) {
 	for _, s := range b.scopes[pool] {
 		b.headroom[s] -= worst * model.Price(sign)
 	}
 	for i := range need {
-		b.limits[pool][i].Left -= need[i] * sign
+		b.Limits[pool][i].Left -= need[i] * sign
 	}
 }
 
 // first returns the index, in order of cost, of the template's first offer that
 // costs at least the given amount.
-func (b *budget) first(template int32, cost float64) int {
-	list := b.byCost[template]
-	return sort.Search(len(list), func(i int) bool { return b.cost[list[i]] >= cost })
+func (b *Bounds) first(template int32, cost float64) int {
+	list := b.ByCost[template]
+	return sort.Search(len(list), func(i int) bool { return b.Cost[list[i]] >= cost })
 }

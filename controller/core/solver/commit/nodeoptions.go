@@ -1,4 +1,4 @@
-package solver
+package commit
 
 import (
 	"cmp"
@@ -10,42 +10,42 @@ import (
 
 // optionLister lists the offers that a node may be launched as.
 type optionLister struct {
-	a *attempt
-	n *planned
+	a *Attempt
+	n *Node
 	// most bounds the number of options.
 	most int
 }
 
 // listOptions sets the offers that the node may be launched as, best first. o is the
 // offer for which it was planned.
-func listOptions(a *attempt, n *planned, o int32) {
-	l := optionLister{a: a, n: n, most: a.options.maxOptions}
+func listOptions(a *Attempt, n *Node, o int32) {
+	l := optionLister{a: a, n: n, most: a.Options.MaxOptions}
 	l.addNearCheapest(o)
 	l.addForMinValues()
 }
 
 // addNearCheapest adds the offers within the tolerance of the best.
 func (l *optionLister) addNearCheapest(o int32) {
-	a, n, p, b := l.a, l.n, l.a.p, l.a.b
+	a, n, p, b := l.a, l.n, l.a.p, l.a.Bounds
 	from := 0
 	if !a.strictOptions { // nothing much cheaper fits, or it would have been chosen
-		from = b.first(n.template, float64(b.cost[o]*(1-1e-4))-1e-6)
+		from = b.first(n.Template, float64(b.Cost[o]*(1-1e-4))-1e-6)
 	}
 	ceiling := 0.0
-	for _, f := range b.byCost[n.template][from:] {
-		if len(n.options) > 0 && (b.cost[f] > ceiling || len(n.options) == l.most) {
+	for _, f := range b.ByCost[n.Template][from:] {
+		if len(n.Options) > 0 && (b.Cost[f] > ceiling || len(n.Options) == l.most) {
 			return
 		}
-		if !n.set.Has(f) || a.strictOptions && !noLargerThan(p, f, o) || !b.affords(f) ||
-			!vec.Fits(&n.demand, p.Capacity(f), p.Supply.Dims.N()) {
+		if !n.Set.Has(f) || a.strictOptions && !noLargerThan(p, f, o) || !b.affords(f) ||
+			!vec.Fits(&n.Demand, p.Capacity(f), p.Supply.Dims.N()) {
 			continue
 		}
-		if len(n.options) == 0 {
-			ceiling = b.cost[f] * (1 + a.options.tolerance)
+		if len(n.Options) == 0 {
+			ceiling = b.Cost[f] * (1 + a.Options.Tolerance)
 		}
-		n.options = append(n.options, f)
-		if b.tiered {
-			n.costs = append(n.costs, b.cost[f])
+		n.Options = append(n.Options, f)
+		if b.Tiered {
+			n.Costs = append(n.Costs, b.Cost[f])
 		}
 	}
 }
@@ -70,12 +70,12 @@ func noLargerThan(p *problem.Problem, f, o int32) bool {
 // that adds no value makes room for one that does. A node that cannot satisfy
 // minValues loses all options, unless Settings.RelaxMinValues is set.
 func (l *optionLister) addForMinValues() {
-	n, p, b := l.n, l.a.p, l.a.b
-	wants := p.Supply.MinValues(n.template)
-	if len(n.options) == 0 || p.Supply.UnmetMinValue(wants, n.options) == nil {
+	n, p, b := l.n, l.a.p, l.a.Bounds
+	wants := p.Supply.MinValues(n.Template)
+	if len(n.Options) == 0 || p.Supply.UnmetMinValue(wants, n.Options) == nil {
 		return
 	}
-	kept := n.options[:1:1]
+	kept := n.Options[:1:1]
 	add := func(list []int32) {
 		for _, f := range list {
 			if len(kept) < l.most && !slices.Contains(kept, f) && p.Supply.AddsValue(wants, kept, f) {
@@ -83,40 +83,40 @@ func (l *optionLister) addForMinValues() {
 			}
 		}
 	}
-	add(n.options)
+	add(n.Options)
 	var others []int32
-	for _, f := range b.byCost[n.template] {
-		if n.set.Has(f) && b.affords(f) && vec.Fits(&n.demand, &p.Supply.Shapes[p.Supply.Offers[f].Shape].Capacity, p.Supply.Dims.N()) {
+	for _, f := range b.ByCost[n.Template] {
+		if n.Set.Has(f) && b.affords(f) && vec.Fits(&n.Demand, &p.Supply.Shapes[p.Supply.Offers[f].Shape].Capacity, p.Supply.Dims.N()) {
 			others = append(others, f)
 		}
 	}
 	add(others)
 	if p.Supply.UnmetMinValue(wants, kept) != nil && !p.Snapshot.Settings.RelaxMinValues {
-		n.options, n.costs = nil, nil
+		n.Options, n.Costs = nil, nil
 		return
 	}
-	for _, f := range n.options {
+	for _, f := range n.Options {
 		if len(kept) < l.most && !slices.Contains(kept, f) {
 			kept = append(kept, f)
 		}
 	}
-	n.options = kept
+	n.Options = kept
 	l.sort()
 }
 
 // sort sorts the options and stores their costs.
 func (l *optionLister) sort() {
-	n, b := l.n, l.a.b
-	slices.SortFunc(n.options, func(x, y int32) int {
-		if o := cmp.Compare(b.cost[x], b.cost[y]); o != 0 {
+	n, b := l.n, l.a.Bounds
+	slices.SortFunc(n.Options, func(x, y int32) int {
+		if o := cmp.Compare(b.Cost[x], b.Cost[y]); o != 0 {
 			return o
 		}
 		return b.p.Supply.CompareOffers(x, y)
 	})
-	n.costs = nil
-	if b.tiered {
-		for _, f := range n.options {
-			n.costs = append(n.costs, b.cost[f])
+	n.Costs = nil
+	if b.Tiered {
+		for _, f := range n.Options {
+			n.Costs = append(n.Costs, b.Cost[f])
 		}
 	}
 }

@@ -1,4 +1,4 @@
-package solver
+package commit
 
 import (
 	"cmp"
@@ -14,7 +14,7 @@ const maxExchanges = 400
 
 // draftNode is a node with its pods assigned that is not in the plan yet.
 type draftNode struct {
-	*planned
+	*Node
 	pattern *packing.Pattern
 	// origin is the item of each entry of placed. short is how many pods are
 	// missing.
@@ -27,7 +27,7 @@ type draftNode struct {
 // repairable reports whether there are rules on single nodes, and no bound makes the
 // order matter in which nodes are committed.
 func (d *nodeBuilder) repairable() bool {
-	return !d.a.strictOptions && !d.a.b.tiered && !d.k.items.Merged &&
+	return !d.a.strictOptions && !d.a.Bounds.Tiered && !d.k.Items.Merged &&
 		slices.ContainsFunc(d.a.p.Topology.All, func(c constraint.Group) bool { return c.PerHost })
 }
 
@@ -45,16 +45,16 @@ func (d *nodeBuilder) commitTogether(list []packing.Batch) int {
 		x := &all[i]
 		d.origin = x.origin
 		o := int32(-1)
-		if len(x.placed) > 0 && x.batch != refused {
+		if len(x.Placed) > 0 && x.batch != refused {
 			o = d.finish(x)
 		}
 		switch {
-		case len(x.placed) == 0:
-		case o >= 0 && a.accept(x.planned, o, d.k.cost[o]):
-			a.nodes = append(a.nodes, x.planned)
+		case len(x.Placed) == 0:
+		case o >= 0 && a.accept(x.Node, o, d.k.Cost[o]):
+			a.Nodes = append(a.Nodes, x.Node)
 			count++
 		default:
-			d.undo(x.planned)
+			d.undo(x.Node)
 			if refused = x.batch; a.failed {
 				return count
 			}
@@ -104,7 +104,7 @@ type repairer struct {
 // repair fills empty places with pods that are left: directly, or by moving a pod of
 // the same item there from another node, where the remaining pod takes its place.
 func (d *nodeBuilder) repair(all []draftNode) {
-	m := repairer{d: d, all: all, nodesByItem: make([][]int32, len(d.k.items.List))}
+	m := repairer{d: d, all: all, nodesByItem: make([][]int32, len(d.k.Items.List))}
 	for x := range all {
 		for _, i := range all[x].pattern.Items {
 			m.nodesByItem[i] = append(m.nodesByItem[i], int32(x))
@@ -125,7 +125,7 @@ func (x *draftNode) of(row int32) int32 {
 	n := int32(0)
 	for t, i := range x.origin {
 		if i == row {
-			n += x.placed[t].N
+			n += x.Placed[t].N
 		}
 	}
 	return n
@@ -133,12 +133,12 @@ func (x *draftNode) of(row int32) int32 {
 
 // fill finds pods of item i for the empty places on node x.
 func (m *repairer) fill(x, i, places int32) {
-	parts := m.d.k.items.List[i].Members
+	parts := m.d.k.Items.List[i].Members
 	for j := range parts {
 		m.tries = 0
 		for places > 0 && parts[j].N > 0 && m.find(x, i, parts[j].Class) {
 			parts[j].N--
-			m.d.a.left[parts[j].Class]--
+			m.d.a.Left[parts[j].Class]--
 			m.all[x].short--
 			places--
 		}
@@ -150,7 +150,7 @@ func (m *repairer) fill(x, i, places int32) {
 // It reports whether it succeeded.
 func (m *repairer) find(x, i, c int32) bool {
 	to, cl := &m.all[x], &m.d.a.p.Classes[c]
-	if to.counts.Allows(cl.Terms, 1) > 0 {
+	if to.Counts.Allows(cl.Terms, 1) > 0 {
 		m.add(to, i, c)
 		return true
 	}
@@ -163,9 +163,9 @@ func (m *repairer) find(x, i, c int32) bool {
 			return false
 		}
 		from := &m.all[y]
-		for t := range from.placed {
-			o := from.placed[t].Class
-			if from.origin[t] != i || to.counts.Allows(m.d.a.p.Classes[o].Terms, 1) == 0 || !m.allowsSwap(from, t, cl) {
+		for t := range from.Placed {
+			o := from.Placed[t].Class
+			if from.origin[t] != i || to.Counts.Allows(m.d.a.p.Classes[o].Terms, 1) == 0 || !m.allowsSwap(from, t, cl) {
 				continue
 			}
 			m.drop(from, t)
@@ -181,7 +181,7 @@ func (m *repairer) find(x, i, c int32) bool {
 // entry t has left it.
 func (m *repairer) allowsSwap(x *draftNode, t int, cl *problem.Class) bool {
 	m.counts.Counts = m.counts.Counts[:0]
-	for at, other := range x.placed {
+	for at, other := range x.Placed {
 		if at == t {
 			other.N--
 		}
@@ -194,20 +194,20 @@ func (m *repairer) allowsSwap(x *draftNode, t int, cl *problem.Class) bool {
 
 // drop removes one pod of entry t from a node.
 func (m *repairer) drop(x *draftNode, t int) {
-	cl := &m.d.a.p.Classes[x.placed[t].Class]
-	x.demand.Add(&cl.Requests, -1)
-	if x.placed[t].N--; x.placed[t].N == 0 {
-		x.placed = slices.Delete(x.placed, t, t+1)
+	cl := &m.d.a.p.Classes[x.Placed[t].Class]
+	x.Demand.Add(&cl.Requests, -1)
+	if x.Placed[t].N--; x.Placed[t].N == 0 {
+		x.Placed = slices.Delete(x.Placed, t, t+1)
 		x.origin = slices.Delete(x.origin, t, t+1)
 	}
-	x.counts = m.d.a.p.CountsOf(x.placed)
-	if at := slices.Index(x.ports, cl.Ports); at >= 0 {
-		x.ports = slices.Delete(x.ports, at, at+1)
+	x.Counts = m.d.a.p.CountsOf(x.Placed)
+	if at := slices.Index(x.Ports, cl.Ports); at >= 0 {
+		x.Ports = slices.Delete(x.Ports, at, at+1)
 	}
 }
 
 // add adds one pod of class c, of item i, to a node.
 func (m *repairer) add(x *draftNode, i, c int32) {
-	x.join(&m.d.a.p.Classes[c], problem.ClassCount{Class: c, N: 1})
+	x.Join(&m.d.a.p.Classes[c], problem.ClassCount{Class: c, N: 1})
 	x.origin = append(x.origin, i)
 }

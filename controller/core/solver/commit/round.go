@@ -1,4 +1,4 @@
-package solver
+package commit
 
 import (
 	"cmp"
@@ -9,29 +9,29 @@ import (
 	"spokeshave.dev/controller/core/solver/vec"
 )
 
-// packingRound is one packing of the pods that are left: its items and its result.
-type packingRound struct {
-	p *problem.Problem
-	// n is the number of resources in use.
-	n     int
-	items problem.Items
+// Round is one packing of the pods that are left: its items and its result.
+type Round struct {
+	Problem *problem.Problem
+	// Dims is the number of resources in use.
+	Dims  int
+	Items problem.Items
 	// meanRequests makes a merged item request the mean of its pods.
 	meanRequests bool
-	// cost is the effective cost of each offer when the round began, in USD/hour.
-	cost []float64
+	// Cost is the effective cost of each offer when the round began, in USD/hour.
+	Cost []float64
 	// result is nil before packing.
 	result *packing.Result
 }
 
-// instance translates the round into a packing problem, in which an offer is a bin
+// Instance translates the round into a packing problem, in which an offer is a bin
 // type. byCost is by template its offers in order of cost. podsPerNode is the most
 // pods of a node, 0 for no bound. scarcity, by offer, takes precedence over cost;
 // nil for none.
-func (k *packingRound) instance(byCost [][]int32, podsPerNode int32, scarcity []float64) *packing.Instance {
+func (k *Round) Instance(byCost [][]int32, podsPerNode int32, scarcity []float64) *packing.Instance {
 	in := &packing.Instance{
-		Dims: k.n, Items: k.packedItems(), Capacities: k.capacities(podsPerNode),
+		Dims: k.Dims, Items: k.PackedItems(), Capacities: k.capacities(podsPerNode),
 		BinTypes: k.offerBins(scarcity), ByCost: byCost,
-		Sets: k.items.Sets, Conflicts: k.p.PackedConflicts(), Scale: k.p.Scale,
+		Sets: k.Items.Sets, Conflicts: k.Problem.PackedConflicts(), Scale: k.Problem.Scale,
 	}
 	if scarcity == nil {
 		return in
@@ -48,20 +48,20 @@ func (k *packingRound) instance(byCost [][]int32, podsPerNode int32, scarcity []
 	return in
 }
 
-func (k *packingRound) packedItems() []packing.Item {
-	out := make([]packing.Item, len(k.items.List))
-	for i := range k.items.List {
-		it := &k.items.List[i]
+func (k *Round) PackedItems() []packing.Item {
+	out := make([]packing.Item, len(k.Items.List))
+	for i := range k.Items.List {
+		it := &k.Items.List[i]
 		out[i] = packing.Item{Size: it.Request, Count: it.N, Set: it.Set, Group: it.Conflict}
 	}
 	return out
 }
 
 // capacities returns what nodes of each shape can hold.
-func (k *packingRound) capacities(podsPerNode int32) []vec.Vector {
-	out := make([]vec.Vector, len(k.p.Supply.Shapes))
-	for i := range k.p.Supply.Shapes {
-		out[i] = k.p.Supply.Shapes[i].Capacity
+func (k *Round) capacities(podsPerNode int32) []vec.Vector {
+	out := make([]vec.Vector, len(k.Problem.Supply.Shapes))
+	for i := range k.Problem.Supply.Shapes {
+		out[i] = k.Problem.Supply.Shapes[i].Capacity
 		if podsPerNode > 0 {
 			out[i][2] = min(out[i][2], int64(podsPerNode))
 		}
@@ -80,11 +80,11 @@ const (
 
 // offerBins returns the offers as bin types. Their costs include what a node costs
 // besides its instance.
-func (k *packingRound) offerBins(scarcity []float64) []packing.BinType {
-	out := make([]packing.BinType, len(k.p.Supply.Offers))
+func (k *Round) offerBins(scarcity []float64) []packing.BinType {
+	out := make([]packing.BinType, len(k.Problem.Supply.Offers))
 	for o := range out {
-		f := &k.p.Supply.Offers[o]
-		cost := k.cost[o] + k.p.Supply.FixedCost(f.Template).USD() + float64(moneyWeight*f.Price.USD()) + leastCost
+		f := &k.Problem.Supply.Offers[o]
+		cost := k.Cost[o] + k.Problem.Supply.FixedCost(f.Template).USD() + float64(moneyWeight*f.Price.USD()) + leastCost
 		if scarcity != nil {
 			cost = scarcity[o] + float64(moneyWeight*cost)
 		}

@@ -1,4 +1,4 @@
-package solver
+package commit
 
 import (
 	"testing"
@@ -19,32 +19,31 @@ type twoTypes struct {
 }
 
 // planned asks for pods of so many CPUs and plans a small node for each of the first ones.
-func (x twoTypes) planned(tb testing.TB, nodes int, cpus ...int64) *attempt {
+func (x twoTypes) planned(tb testing.TB, nodes int, cpus ...int64) *Attempt {
 	tb.Helper()
 	s := &model.Snapshot{
 		Catalogs: []model.Catalog{instancetype.Catalog(
-			local("large", 8000, instancetype.OnDemand("a", model.PriceOf(x.large))),
-			local("small", 2000, instancetype.OnDemand("a", model.PriceOf(x.small))),
+			instancetype.New("large", 8000, 64, 20, instancetype.OnDemand("a", model.PriceOf(x.large))),
+			instancetype.New("small", 2000, 64, 20, instancetype.OnDemand("a", model.PriceOf(x.small))),
 		)},
 		Pools: []model.Pool{{Name: "general", NodeClass: "default"}},
 	}
-	in := Input{Snapshot: s, Tolerance: DefaultTolerance, Costs: x.costs, Headroom: []model.Headroom{{Left: model.PriceOf(x.headroom)}}, budget: effort.New(1)}
-	in.ask(cpus...)
-	p := problem.New(in.problem(s.Specs))
+	p, options := ask(s, x.costs, requesting(cpus...)...)
+	options.Headroom = []model.Headroom{{Left: model.PriceOf(x.headroom)}}
 	left := make([]int32, len(cpus))
 	for c := nodes; c < len(cpus); c++ {
 		left[c] = 1
 	}
-	a := newAttempt(p, in.options(), left, mode{strictOptions: true})
+	a := newAttempt(p, options, left, mode{strictOptions: true})
 	_, o := twoOffers(p, tb)
 	for c := range nodes {
-		n := &planned{set: vec.NewBits(2)}
-		n.set.SetRange(0, 2)
-		n.join(&p.Classes[c], problem.ClassCount{Class: int32(c), N: 1})
-		if !a.accept(n, o, a.b.cost[o]) {
+		n := &Node{Set: vec.NewBits(2)}
+		n.Set.SetRange(0, 2)
+		n.Join(&p.Classes[c], problem.ClassCount{Class: int32(c), N: 1})
+		if !a.accept(n, o, a.Bounds.Cost[o]) {
 			tb.Fatalf("node %d is not accepted", c)
 		}
-		a.nodes = append(a.nodes, n)
+		a.Nodes = append(a.Nodes, n)
 	}
 	return a
 }
@@ -55,22 +54,22 @@ func (x twoTypes) planned(tb testing.TB, nodes int, cpus ...int64) *attempt {
 func TestGrowLeavesTiers(t *testing.T) {
 	costs := []supply.Costs{{{}, {{Tiers: []supply.Tier{{Cost: 1, Shares: []supply.Share{{Group: 6, Part: 0.6}}}}}}}}
 	a := twoTypes{4, 5, 100, costs}.planned(t, 2, 1500, 1500, 9000)
-	first, second := a.nodes[0], a.nodes[1]
+	first, second := a.Nodes[0], a.Nodes[1]
 	_, small := twoOffers(a.p, t)
-	if len(first.shares) != 1 || len(second.shares) != 0 || a.b.cost[small] != 4 {
-		t.Fatalf("the nodes take %v and %v of the tier, and then small costs %.2f: want one, none and 4", first.shares, second.shares, a.b.cost[small])
+	if len(first.shares) != 1 || len(second.shares) != 0 || a.Bounds.Cost[small] != 4 {
+		t.Fatalf("the nodes take %v and %v of the tier, and then small costs %.2f: want one, none and 4", first.shares, second.shares, a.Bounds.Cost[small])
 	}
-	a.nodes = a.nodes[1:]
-	a.b.unuse(small, first.shares)
-	order := &a.b.byCost[0][0]
-	if (&enlarger{a: a}).run(); a.left[2] != 1 {
+	a.Nodes = a.Nodes[1:]
+	a.Bounds.unuse(small, first.shares)
+	order := &a.Bounds.ByCost[0][0]
+	if (&enlarger{a: a}).run(); a.Left[2] != 1 {
 		t.Fatal("nothing holds the third pod")
 	}
-	if len(second.shares) != 0 || a.b.cost[small] != 1 || a.optionCost(second, 0) != 4 {
+	if len(second.shares) != 0 || a.Bounds.Cost[small] != 1 || a.OptionCost(second, 0) != 4 {
 		t.Errorf("the node costs %.2f and takes %v of the tier, after which small costs %.2f: want 4, nothing and 1",
-			a.optionCost(second, 0), second.shares, a.b.cost[small])
+			a.OptionCost(second, 0), second.shares, a.Bounds.Cost[small])
 	}
-	if order != &a.b.byCost[0][0] {
+	if order != &a.Bounds.ByCost[0][0] {
 		t.Error("offers were put in another order to find that nothing holds the pod")
 	}
 }
@@ -98,11 +97,11 @@ func TestGrowCounts(t *testing.T) {
 			a := twoTypes{4, 5, 1000, nil}.planned(t, effort.EnlargedInMove, cpus...)
 			(&enlarger{a: a, tries: tc.before}).run()
 			grown := effort.EnlargedInMove
-			for _, n := range a.left {
+			for _, n := range a.Left {
 				grown -= int(n)
 			}
-			if grown != tc.grown || a.options.work.Moves() != tc.moves {
-				t.Errorf("%s: %d nodes are larger after %d moves, want %d after %d", tc.reason, grown, a.options.work.Moves(), tc.grown, tc.moves)
+			if grown != tc.grown || a.Options.Work.Moves() != tc.moves {
+				t.Errorf("%s: %d nodes are larger after %d moves, want %d after %d", tc.reason, grown, a.Options.Work.Moves(), tc.grown, tc.moves)
 			}
 		})
 	}
@@ -113,13 +112,13 @@ func TestGrowCounts(t *testing.T) {
 func TestSqueezeGivesBack(t *testing.T) {
 	costs := []supply.Costs{{{{Tiers: []supply.Tier{{Cost: 1.05}}}}, {{Tiers: []supply.Tier{{Cost: 1}}}}}}
 	a := twoTypes{5, 3, 10, costs}.planned(t, 1, 1500, 1500)
-	if got := a.b.headroom[0]; got != model.PriceOf(5) || len(a.nodes[0].options) != 2 {
-		t.Fatalf("%v $/h left, and %d options, want 5 and 2", got, len(a.nodes[0].options))
+	if got := a.Bounds.headroom[0]; got != model.PriceOf(5) || len(a.Nodes[0].Options) != 2 {
+		t.Fatalf("%v $/h left, and %d options, want 5 and 2", got, len(a.Nodes[0].Options))
 	}
-	if a.topUp(); a.left[1] != 0 {
+	if a.topUp(); a.Left[1] != 0 {
 		t.Fatal("the second pod has room")
 	}
-	if got := a.b.headroom[0]; got != model.PriceOf(7) {
+	if got := a.Bounds.headroom[0]; got != model.PriceOf(7) {
 		t.Errorf("%v $/h left, want 7", got.USD())
 	}
 }

@@ -1,4 +1,4 @@
-package solver
+package commit
 
 import (
 	"cmp"
@@ -12,9 +12,9 @@ import (
 const fullGroup = 1 + 1e-9
 
 // indexTiers records the groups that the offer's cost depends on.
-func (b *budget) indexTiers(o int32) {
+func (b *Bounds) indexTiers(o int32) {
 	for _, t := range b.p.Supply.Tiers(o) {
-		b.tiered = b.tiered || t.Until > 0 || len(t.Shares) > 0
+		b.Tiered = b.Tiered || t.Until > 0 || len(t.Shares) > 0
 		for _, s := range t.Shares {
 			if list := b.members[s.Group]; len(list) == 0 || list[len(list)-1] != o {
 				b.members[s.Group] = append(list, o)
@@ -25,7 +25,7 @@ func (b *budget) indexTiers(o int32) {
 
 // tier returns the first of the offer's tiers that has room for one more node, nil
 // when the billed price is the cost.
-func (b *budget) tier(o int32) *supply.Tier {
+func (b *Bounds) tier(o int32) *supply.Tier {
 	tiers := b.p.Supply.Tiers(o)
 	for i := range tiers {
 		t := &tiers[i]
@@ -40,9 +40,9 @@ func (b *budget) tier(o int32) *supply.Tier {
 
 // use counts a node of the offer and updates the costs of all offers whose tier it
 // fills. It returns what the node uses of groups.
-func (b *budget) use(o int32) []supply.Share {
+func (b *Bounds) use(o int32) []supply.Share {
 	var shares []supply.Share
-	if b.tiered {
+	if b.Tiered {
 		if t := b.tier(o); t != nil {
 			shares = t.Shares
 		}
@@ -52,30 +52,30 @@ func (b *budget) use(o int32) []supply.Share {
 }
 
 // reuse counts a node of the offer again after unuse, with the same shares.
-func (b *budget) reuse(o int32, shares []supply.Share) {
+func (b *Bounds) reuse(o int32, shares []supply.Share) {
 	if left := b.reserved[o]; left != nil {
 		*left--
 	}
 	b.used[o]++
-	if b.tiered {
+	if b.Tiered {
 		b.share(o, shares, 1)
 	}
 }
 
 // unuse reverses use: it removes a node of the offer and what it used of groups.
-func (b *budget) unuse(o int32, shares []supply.Share) {
+func (b *Bounds) unuse(o int32, shares []supply.Share) {
 	if left := b.reserved[o]; left != nil {
 		*left++
 	}
 	b.used[o]--
-	if b.tiered {
+	if b.Tiered {
 		b.share(o, shares, -1)
 	}
 }
 
 // share adds (sign 1) or subtracts (sign -1) what a node of the offer uses of
 // groups, and updates all costs that depend on it.
-func (b *budget) share(o int32, shares []supply.Share, sign float64) {
+func (b *Bounds) share(o int32, shares []supply.Share, sign float64) {
 	var moved []int32
 	for _, s := range shares {
 		b.groupUse[s.Group] += float64(sign * s.Part)
@@ -92,26 +92,26 @@ func (b *budget) share(o int32, shares []supply.Share, sign float64) {
 
 // reprice updates the offer's cost and adds its node template to moved if it
 // changed.
-func (b *budget) reprice(o int32, moved []int32) []int32 {
+func (b *Bounds) reprice(o int32, moved []int32) []int32 {
 	f := &b.p.Supply.Offers[o]
 	cost := f.Price.USD()
 	if t := b.tier(o); t != nil {
 		cost = t.Cost
 	}
-	if cost == b.cost[o] {
+	if cost == b.Cost[o] {
 		return moved
 	}
-	b.cost[o] = cost
+	b.Cost[o] = cost
 	if slices.Contains(moved, f.Template) {
 		return moved
 	}
 	return append(moved, f.Template)
 }
 
-func (b *budget) resort(template int32) {
-	list := slices.Clone(b.byCost[template])
+func (b *Bounds) resort(template int32) {
+	list := slices.Clone(b.ByCost[template])
 	slices.SortStableFunc(list, func(x, y int32) int {
-		if c := cmp.Compare(b.cost[x], b.cost[y]); c != 0 {
+		if c := cmp.Compare(b.Cost[x], b.Cost[y]); c != 0 {
 			return c
 		}
 		if c := cmp.Compare(b.p.Supply.Offers[x].Price, b.p.Supply.Offers[y].Price); c != 0 {
@@ -119,5 +119,5 @@ func (b *budget) resort(template int32) {
 		}
 		return cmp.Compare(x, y)
 	})
-	b.byCost[template] = list
+	b.ByCost[template] = list
 }

@@ -34,20 +34,20 @@ func (w *affinityTarget) addDependents(demand *vec.Vector) {
 	}
 }
 
-// offerSuitsDependents reports whether the dependents may use the offer.
-func (t *insertion) offerSuitsDependents(w *affinityTarget, o int32) bool {
-	return w.dependents == nil || t.p.Choices.All[w.dependents.Choice].Has(o)
+// suits reports whether the dependents may use the offer.
+func (w *affinityTarget) suits(p *problem.Problem, o int32) bool {
+	return w.dependents == nil || p.Choices.All[w.dependents.Choice].Has(o)
 }
 
-// hostFitsDependents reports whether a host has room for a pod of the class and the
-// dependents.
-func (t *insertion) hostFitsDependents(h *problem.Host, cl *problem.Class, w *affinityTarget) bool {
+// fits reports whether a host has room, in n resources, for a pod of the class and
+// the dependents.
+func (w *affinityTarget) fits(h *problem.Host, cl *problem.Class, n int) bool {
 	if w.dependents == nil {
 		return true
 	}
 	demand := cl.Requests
 	w.addDependents(&demand)
-	return vec.Fits(&demand, &h.Free, t.p.Supply.Dims.N()) && h.Admits(w.dependents)
+	return vec.Fits(&demand, &h.Free, n) && h.Admits(w.dependents)
 }
 
 // affinityTargets lists the places where a pod of the class would satisfy the
@@ -59,7 +59,7 @@ func (t *insertion) affinityTargets(cl *problem.Class) []affinityTarget {
 	var out []affinityTarget
 	for c := range t.p.Classes {
 		x := &t.p.Classes[c]
-		if x.Terms == nil || !t.failedBefore(int32(c)) || !t.hasWaiting(int32(c)) {
+		if x.Terms == nil || !t.by.failedBefore(int32(c)) || !t.hasWaiting(int32(c)) {
 			continue
 		}
 		for i := range x.Terms.DomainRules {
@@ -74,38 +74,18 @@ func (t *insertion) affinityTargets(cl *problem.Class) []affinityTarget {
 	return out
 }
 
-// isAffinityTarget is 1 for a class that the affinity of a class that failed before
-// selects, 0 otherwise.
-func (t *insertion) isAffinityTarget(c int32) int {
-	if t.p.Classes[c].Terms == nil {
-		return 0
-	}
-	for other := range t.p.Classes {
-		x := t.p.Classes[other].Terms
-		if x == nil || !t.failedBefore(int32(other)) {
-			continue
-		}
-		for _, r := range slices.Concat(x.DomainRules, x.HostRules) {
-			if r.Kind == constraint.Affinity && t.p.Classes[c].Terms.IsCountedBy(r.Group) {
-				return 1
-			}
-		}
-	}
-	return 0
-}
-
 // domainTarget returns the domains that can hold a pod of the class and satisfy its
 // other rules on the key. It returns nil when one of them already has a pod that
 // satisfies the affinity rule want.
 func (t *insertion) domainTarget(cl *problem.Class, want *constraint.Rule) []affinityTarget {
-	w := affinityTarget{key: t.groupKeys[want.Group], group: want.Group, domains: vec.NewBits(len(t.space.Keys[t.groupKeys[want.Group]].Values))}
+	w := affinityTarget{key: t.rules.groupKeys[want.Group], group: want.Group, domains: vec.NewBits(len(t.space.Keys[t.rules.groupKeys[want.Group]].Values))}
 	for v := range int32(len(t.space.Keys[w.key].Values)) {
 		if slices.ContainsFunc(cl.Terms.DomainRules, func(r constraint.Rule) bool {
-			return r.Kind != constraint.Affinity && t.groupKeys[r.Group] == w.key && !t.counts.Satisfies(&r, v, 0)
+			return r.Kind != constraint.Affinity && t.rules.groupKeys[r.Group] == w.key && !t.rules.counts.Satisfies(&r, v, 0)
 		}) || !t.space.Fits(cl, nil, w.key, v) {
 			continue
 		}
-		if t.counts.Certain[want.Group][v] > 0 {
+		if t.rules.counts.Certain[want.Group][v] > 0 {
 			return nil
 		}
 		w.domains.Set(v)
@@ -135,4 +115,16 @@ func (t *insertion) worthNewNode(cl *problem.Class, w *affinityTarget) bool {
 		}
 	}
 	return true
+}
+
+// placeOnHost places a pod on a host and reports whether it fits. With w.seed its
+// host affinity need not be met.
+func placeOnHost(p *problem.Problem, h *problem.Host, c int32, w *affinityTarget) bool {
+	terms := p.Classes[c].Terms
+	if w.seed {
+		alone := *terms
+		alone.HostRules = slices.DeleteFunc(slices.Clone(terms.HostRules), func(r constraint.Rule) bool { return r.Kind == constraint.Affinity })
+		terms = &alone
+	}
+	return h.Place(p, c, 1, terms) > 0
 }

@@ -6,7 +6,6 @@ import (
 
 	"spokeshave.dev/controller/core/model"
 	"spokeshave.dev/controller/core/solver/commit"
-	"spokeshave.dev/controller/core/solver/constraint"
 	"spokeshave.dev/controller/core/solver/domains"
 	"spokeshave.dev/controller/core/solver/effort"
 	"spokeshave.dev/controller/core/solver/problem"
@@ -22,28 +21,6 @@ type insertedNode struct {
 	offers    []int32
 }
 
-// insertionStrategy is a way of placing pods one by one.
-type insertionStrategy struct {
-	// bestFit places a pod where it adds least to the cost; otherwise it goes to the
-	// first node that takes it.
-	bestFit bool
-	// unconstrainedFirst places the pods without constraints on other pods first.
-	// Constraints of other pods may still count them.
-	unconstrainedFirst bool
-	// bySize sorts by the sum of all requests; otherwise by the first resource.
-	bySize bool
-	// fixedZone opens each node in one zone and with one capacity type, even if no
-	// constraint requires that. It also lets pods violate the spread of earlier pods
-	// for a time, as later pods may restore it; spreadsHold checks the result.
-	fixedZone bool
-	// failures[c] counts the earlier trials in which pods of class c were left out.
-	// Classes are tried in descending order of it. nil means no earlier trials.
-	failures []int32
-	// affinityTargetsFirst first places the pods that the affinity of failed classes
-	// selects, instead of the failed classes themselves.
-	affinityTargetsFirst bool
-}
-
 // insertion places pods one at a time, large ones first, where all of their
 // constraints hold at that moment: on existing nodes, then on new nodes under
 // construction, then on another new node where that is cheapest. Unlike packing it
@@ -54,31 +31,19 @@ type insertion struct {
 	by            insertionStrategy
 	a             *commit.Attempt
 	space         *domains.Space
-	counts        *domains.Counts
+	rules         *domainRules
 	hosts         []problem.Host
 	hostPositions []topologyPosition // by host
 	partitions    []offerPartition
 	nodes         []insertedNode
-	// groupKeys is by topology group the index of its key, -1 for the hostname.
-	groupKeys []int32
-	// constraints are, by topology group, the constraints of placed pods.
-	constraints [][]activeConstraint
 	// closed is by class the hosts, and after them the nodes, without room for it.
 	closed []vec.Bits
-	// placeable says by class whether one of its pods would have a place alone.
-	// unplaced counts the pods of such classes that were left out.
-	placeable []bool
-	unplaced  []int32
+	// unplaced counts by class the pods that were left out, for classes of which one
+	// pod would have a place alone.
+	unplaced []int32
 	// placesTried counts the places examined.
 	placesTried int
-	// selfAffinity is by topology group the state of host affinity.
-	selfAffinity []selfAffinityState
-}
-
-// activeConstraint is a constraint of placed pods, with the domains where they are.
-type activeConstraint struct {
-	constraint.Rule
-	domains []bool
+	affinity    selfAffinity
 }
 
 // insertPods makes a plan pod by pod. It returns nil when there are more than
@@ -89,28 +54,31 @@ func insertPods(p *problem.Problem, o commit.Options, hosts []problem.Host, by i
 	for i := range p.Classes {
 		left[i] = int32(len(p.Classes[i].Pods))
 	}
+	groups := len(p.Topology.All)
 	t := &insertion{p: p, by: by, a: commit.New(p, o, left), space: domains.NewSpace(p, hosts), hosts: hosts}
-	t.counts = domains.NewCounts(t.space)
-	for i := range p.Topology.All {
-		t.groupKeys = append(t.groupKeys, t.space.KeyOf(int32(i)))
-	}
-	if !t.newPartitions() {
+	t.rules = newDomainRules(t.space, groups, by.deferredSpread)
+	var ok bool
+	if t.partitions, ok = newPartitions(p, t.space, t.rules.counts, by.fixedZone); !ok {
 		return nil
 	}
-	t.newHostPositions()
-	t.constraints = make([][]activeConstraint, len(t.groupKeys))
+	t.hostPositions = hostPositions(p, t.space, hosts)
 	t.closed = make([]vec.Bits, len(p.Classes))
 	for c := range t.closed {
 		t.closed[c] = vec.NewBits(len(hosts) + len(p.Pods))
 	}
-	t.newSelfAffinity()
-	t.findPlaceable()
+	t.affinity = newSelfAffinity(groups, hosts)
+	placeable := placeableClasses(p, hosts)
 	t.run()
 	o.Work.Look(t.placesTried)
-	if !t.spreadsHold() || !t.accept() {
+	if !t.rules.spreadsHold() || !t.accept() {
 		return nil
 	}
-	t.recordUnplaced()
+	t.unplaced = make([]int32, len(p.Classes))
+	for c := range p.Classes {
+		if t.hasWaiting(int32(c)) && placeable[c] {
+			t.unplaced[c] = t.a.Left[c]
+		}
+	}
 	t.explain()
 	return t
 }
@@ -118,7 +86,7 @@ func insertPods(p *problem.Problem, o commit.Options, hosts []problem.Host, by i
 // run places pods until nothing more can be placed. It repeats because a pod may
 // have affinity to a pod that is placed later.
 func (t *insertion) run() {
-	order := t.order()
+	order := t.by.order(t.p)
 	for again := true; again; {
 		again = false
 		for _, c := range order {
@@ -136,9 +104,6 @@ func (t *insertion) hasWaiting(c int32) bool {
 	return t.a.Left[c] > 0 && len(t.p.Classes[c].Reasons) == 0
 }
 
-// failedBefore reports whether an earlier trial left out pods of the class.
-func (t *insertion) failedBefore(c int32) bool { return t.by.failures != nil && t.by.failures[c] > 0 }
-
 // retryFailed tries again to place pods of classes that failed before, after a pod
 // of class c was placed that may satisfy their affinity.
 func (t *insertion) retryFailed(order []int32, c int32) {
@@ -146,7 +111,7 @@ func (t *insertion) retryFailed(order []int32, c int32) {
 		return
 	}
 	for _, other := range order {
-		for other != c && !t.exhausted() && t.failedBefore(other) && t.hasWaiting(other) && t.place(other) {
+		for other != c && !t.exhausted() && t.by.failedBefore(other) && t.hasWaiting(other) && t.place(other) {
 		}
 	}
 }
@@ -155,40 +120,12 @@ func (t *insertion) retryFailed(order []int32, c int32) {
 // placed without regard to earlier failures.
 func (t *insertion) exhausted() bool { return t.placesTried > effort.LooksOnce }
 
-// order returns the order in which classes are placed.
-func (t *insertion) order() []int32 {
-	order := make([]int32, len(t.p.Classes))
-	for c := range order {
-		order[c] = int32(c)
-	}
-	slices.SortStableFunc(order, func(a, b int32) int { return t.p.Classes[b].Requests.Compare(&t.p.Classes[a].Requests) })
-	if t.by.bySize {
-		slices.SortStableFunc(order, func(a, b int32) int {
-			return cmp.Compare(t.p.Size(&t.p.Classes[b].Requests), t.p.Size(&t.p.Classes[a].Requests))
-		})
-	}
-	if t.by.unconstrainedFirst {
-		slices.SortStableFunc(order, func(a, b int32) int { return cmp.Compare(hasRules(&t.p.Classes[a]), hasRules(&t.p.Classes[b])) })
-	}
-	switch {
-	case t.by.affinityTargetsFirst:
-		wanted := make([]int, len(t.p.Classes))
-		for c := range wanted {
-			wanted[c] = t.isAffinityTarget(int32(c))
-		}
-		slices.SortStableFunc(order, func(a, b int32) int { return cmp.Compare(wanted[b], wanted[a]) })
-	case t.by.failures != nil:
-		slices.SortStableFunc(order, func(a, b int32) int { return cmp.Compare(t.by.failures[b], t.by.failures[a]) })
-	}
-	return order
-}
-
 // place places one pod of a class: at one of its affinity targets, or anywhere. A
 // pod that may be the first to satisfy its own host affinity waits for others,
 // unless its class failed before.
 func (t *insertion) place(c int32) bool {
 	cl := &t.p.Classes[c]
-	begins := t.failedBefore(c) && t.mayBeFirst(cl)
+	begins := t.by.failedBefore(c) && t.affinity.mayBeFirst(cl)
 	for _, w := range t.affinityTargets(cl) {
 		w.seed = begins
 		if t.placeAt(c, &w) {
@@ -200,7 +137,7 @@ func (t *insertion) place(c int32) bool {
 
 // placeSeed places a pod that may be the first to satisfy its own host affinity.
 func (t *insertion) placeSeed(c int32) bool {
-	return t.placeAt(c, &affinityTarget{seed: t.mayBeFirst(&t.p.Classes[c])})
+	return t.placeAt(c, &affinityTarget{seed: t.affinity.mayBeFirst(&t.p.Classes[c])})
 }
 
 // placeAt places one pod of a class within the target.
@@ -208,10 +145,10 @@ func (t *insertion) placeAt(c int32, w *affinityTarget) bool {
 	cl, shut := &t.p.Classes[c], t.closed[c]
 	t.placesTried += len(t.hosts) + len(t.nodes)
 	for i := range t.hosts {
-		if shut.Has(int32(i)) || !w.includes(&t.hostPositions[i]) || !t.hostFitsDependents(&t.hosts[i], cl, w) || !t.allows(cl, &t.hostPositions[i]) || t.breaksSeed(cl, int32(i)) {
+		if shut.Has(int32(i)) || !w.includes(&t.hostPositions[i]) || !w.fits(&t.hosts[i], cl, t.p.Supply.Dims.N()) || !t.rules.allows(cl, &t.hostPositions[i]) || t.affinity.breaksSeed(cl, int32(i)) {
 			continue
 		}
-		if t.placeOnHostAt(&t.hosts[i], c, w) {
+		if placeOnHost(t.p, &t.hosts[i], c, w) {
 			t.recordPlaced(c, &t.hostPositions[i], int32(i))
 			return true
 		}
@@ -241,8 +178,8 @@ func (t *insertion) placeAt(c int32, w *affinityTarget) bool {
 // recordPlaced records that a pod of the class was placed at position x.
 func (t *insertion) recordPlaced(c int32, x *topologyPosition, at int32) {
 	t.a.Left[c]--
-	t.addCounts(&t.p.Classes[c], x)
-	t.recordHostAffinity(&t.p.Classes[c], at)
+	t.rules.addCounts(&t.p.Classes[c], x)
+	t.affinity.record(&t.p.Classes[c], at)
 }
 
 // bestOpenNode returns the node under construction for a pod of a class, and what
@@ -251,7 +188,7 @@ func (t *insertion) bestOpenNode(cl *problem.Class, shut vec.Bits, w *affinityTa
 	best = -1
 	for i := range t.nodes {
 		n, at := &t.nodes[i], int32(len(t.hosts)+i)
-		if shut.Has(at) || !w.includes(n.topologyPosition) || !t.allows(cl, n.topologyPosition) || t.breaksSeed(cl, at) {
+		if shut.Has(at) || !w.includes(n.topologyPosition) || !t.rules.allows(cl, n.topologyPosition) || t.affinity.breaksSeed(cl, at) {
 			continue
 		}
 		o := t.offerFor(n, cl, w)
@@ -281,7 +218,7 @@ func (t *insertion) offerFor(n *insertedNode, cl *problem.Class, w *affinityTarg
 	demand.Add(&cl.Requests, 1)
 	w.addDependents(&demand)
 	for _, o := range n.offers {
-		if t.p.Choices.All[cl.Choice].Has(o) && t.offerSuitsDependents(w, o) && vec.Fits(&demand, &t.p.Supply.Shapes[t.p.Supply.Offers[o].Shape].Capacity, t.p.Supply.Dims.N()) {
+		if t.p.Choices.All[cl.Choice].Has(o) && w.suits(t.p, o) && vec.Fits(&demand, &t.p.Supply.Shapes[t.p.Supply.Offers[o].Shape].Capacity, t.p.Supply.Dims.N()) {
 			return o
 		}
 	}
@@ -292,7 +229,7 @@ func (t *insertion) offerFor(n *insertedNode, cl *problem.Class, w *affinityTarg
 // is cheapest, among those of the heaviest pools that have one; -1 for none.
 func (t *insertion) cheapestPartition(cl *problem.Class, w *affinityTarget) (best int, least float64) {
 	best = -1
-	if cl.NeedsOthersOnHost() > 0 && !w.seed || t.breaksSeed(cl, int32(len(t.hosts)+len(t.nodes))) {
+	if cl.NeedsOthersOnHost() > 0 && !w.seed || t.affinity.breaksSeed(cl, int32(len(t.hosts)+len(t.nodes))) {
 		return best, 0
 	}
 	level, demand := int32(0), cl.Requests
@@ -300,11 +237,11 @@ func (t *insertion) cheapestPartition(cl *problem.Class, w *affinityTarget) (bes
 	for i := range t.partitions {
 		x := &t.partitions[i]
 		ln := &t.p.Supply.Templates[x.template]
-		if best >= 0 && ln.WeightRank > level || !w.includes(&x.topologyPosition) || !t.allows(cl, &x.topologyPosition) {
+		if best >= 0 && ln.WeightRank > level || !w.includes(&x.topologyPosition) || !t.rules.allows(cl, &x.topologyPosition) {
 			continue
 		}
 		for _, o := range x.byCost {
-			if t.p.Choices.All[cl.Choice].Has(o) && t.offerSuitsDependents(w, o) && vec.Fits(&demand, &t.p.Supply.Shapes[t.p.Supply.Offers[o].Shape].Capacity, t.p.Supply.Dims.N()) {
+			if t.p.Choices.All[cl.Choice].Has(o) && w.suits(t.p, o) && vec.Fits(&demand, &t.p.Supply.Shapes[t.p.Supply.Offers[o].Shape].Capacity, t.p.Supply.Dims.N()) {
 				cost := t.p.Supply.Offers[o].Cost + t.p.Supply.FixedCost(x.template).USD()
 				if best < 0 || ln.WeightRank < level || cost < least {
 					best, level, least = i, ln.WeightRank, cost
@@ -328,14 +265,6 @@ func (t *insertion) addToNode(at int, c int32) {
 	}
 	n.offers = left
 	t.recordPlaced(c, n.topologyPosition, int32(len(t.hosts)+at))
-}
-
-// hasRules is 1 for pods with constraints on other pods, 0 for the rest.
-func hasRules(c *problem.Class) int {
-	if c.Terms != nil && len(c.Terms.DomainRules)+len(c.Terms.HostRules) > 0 {
-		return 1
-	}
-	return 0
 }
 
 // accept adds the nodes to the plan and reports whether the bounds allow all of
@@ -380,7 +309,7 @@ func (t *insertion) explain() {
 		if t.a.Left[c] == 0 || len(cl.Reasons) > 0 {
 			continue
 		}
-		if r := domains.Reason(t.space, t.counts, int32(c), cl); r != nil {
+		if r := domains.Reason(t.space, t.rules.counts, int32(c), cl); r != nil {
 			cl.Reasons = []model.Reason{*r}
 		}
 	}

@@ -4,6 +4,8 @@ import (
 	"maps"
 	"slices"
 
+	"spokeshave.dev/controller/core/solver/domains"
+	"spokeshave.dev/controller/core/solver/problem"
 	"spokeshave.dev/controller/core/solver/vec"
 )
 
@@ -29,70 +31,80 @@ type offerPartition struct {
 	byCost []int32
 }
 
-// newHostPositions sets the positions of the hosts.
-func (t *insertion) newHostPositions() {
-	t.hostPositions = make([]topologyPosition, len(t.hosts))
-	for i := range t.hosts {
-		h := &t.hosts[i]
-		t.hostPositions[i] = topologyPosition{domain: t.space.DomainsOf(i), counted: make([]bool, len(t.groupKeys))}
-		for g := range t.groupKeys {
-			t.hostPositions[i].counted[g] = t.p.Topology.All[g].CountsNode(h.Labels, h.Taints)
+// hostPositions returns the positions of the hosts.
+func hostPositions(p *problem.Problem, s *domains.Space, hosts []problem.Host) []topologyPosition {
+	out := make([]topologyPosition, len(hosts))
+	for i := range hosts {
+		out[i] = topologyPosition{domain: s.DomainsOf(i), counted: make([]bool, len(p.Topology.All))}
+		for g := range p.Topology.All {
+			out[i].counted[g] = p.Topology.All[g].CountsNode(hosts[i].Labels, hosts[i].Taints)
 		}
 	}
+	return out
+}
+
+// partitioner partitions offers.
+type partitioner struct {
+	p     *problem.Problem
+	space *domains.Space
+	list  []offerPartition
 }
 
 // newPartitions partitions the offers of every node template by domain, and by the
-// groups that count them. It returns false when there are more than maxPartitions.
-func (t *insertion) newPartitions() bool {
+// groups that count them; with fixedZone also by zone and capacity type. It returns
+// nil and false when there are more than maxPartitions.
+func newPartitions(p *problem.Problem, s *domains.Space, counts *domains.Counts, fixedZone bool) ([]offerPartition, bool) {
+	t := partitioner{p: p, space: s}
+	groups := len(p.Topology.All)
 	for l := range t.p.Supply.Templates {
 		set := vec.NewBits(len(t.p.Supply.Offers))
 		set.SetRange(t.p.Supply.Templates[l].From, t.p.Supply.Templates[l].To)
 		if t.p.Supply.DropTooLarge(set); !set.Empty() {
-			s := topologyPosition{domain: make([]int32, len(t.space.Keys)), counted: make([]bool, len(t.groupKeys))}
-			t.partitions = append(t.partitions, offerPartition{topologyPosition: s, offers: set, template: int32(l)})
+			s := topologyPosition{domain: make([]int32, len(t.space.Keys)), counted: make([]bool, groups)}
+			t.list = append(t.list, offerPartition{topologyPosition: s, offers: set, template: int32(l)})
 		}
 	}
 	for k := range t.space.Keys {
-		for i := range t.partitions {
-			t.partitions[i].domain[k] = -1
+		for i := range t.list {
+			t.list[i].domain[k] = -1
 		}
 		for v, set := range t.space.Keys[k].Offers {
 			t.splitPartitions(set, func(x *topologyPosition) { x.domain[k] = int32(v) })
 		}
-		if len(t.partitions) > maxPartitions {
-			return false
+		if len(t.list) > maxPartitions {
+			return nil, false
 		}
 	}
-	t.splitByGroup()
-	if t.by.fixedZone {
+	t.splitByGroup(counts)
+	if fixedZone {
 		t.splitByZone()
 	}
-	for i := range t.partitions {
-		x := &t.partitions[i]
+	for i := range t.list {
+		x := &t.list[i]
 		for _, o := range t.p.Supply.Templates[x.template].ByCost {
 			if x.offers.Has(o) {
 				x.byCost = append(x.byCost, o)
 			}
 		}
 	}
-	return len(t.partitions) <= maxPartitions
+	return t.list, len(t.list) <= maxPartitions
 }
 
 // splitByGroup splits partitions by the groups that count pods there.
-func (t *insertion) splitByGroup() {
-	for g, set := range t.counts.FilterOffers {
+func (t *partitioner) splitByGroup(counts *domains.Counts) {
+	for g, set := range counts.FilterOffers {
 		if set != nil {
 			t.splitPartitions(set, func(x *topologyPosition) { x.counted[g] = true })
 			continue
 		}
-		for i := range t.partitions {
-			t.partitions[i].counted[g] = true
+		for i := range t.list {
+			t.list[i].counted[g] = true
 		}
 	}
 }
 
 // splitByZone splits partitions by zone and capacity type.
-func (t *insertion) splitByZone() {
+func (t *partitioner) splitByZone() {
 	sets := map[[2]string]vec.Bits{}
 	for o := range t.p.Supply.Offers {
 		s := &t.p.Supply.Keys.Keys[t.p.Supply.Offers[o].Key]
@@ -109,9 +121,9 @@ func (t *insertion) splitByZone() {
 
 // splitPartitions splits the partitions that are partly in the set, and calls mark
 // for those that are in it.
-func (t *insertion) splitPartitions(set vec.Bits, mark func(*topologyPosition)) {
-	for i := range len(t.partitions) {
-		x := &t.partitions[i]
+func (t *partitioner) splitPartitions(set vec.Bits, mark func(*topologyPosition)) {
+	for i := range len(t.list) {
+		x := &t.list[i]
 		if !x.offers.Intersects(set) {
 			continue
 		}
@@ -123,7 +135,7 @@ func (t *insertion) splitPartitions(set vec.Bits, mark func(*topologyPosition)) 
 			x.offers = x.offers.Clone()
 			x.offers.And(set)
 			mark(&x.topologyPosition)
-			t.partitions = append(t.partitions, out)
+			t.list = append(t.list, out)
 			continue
 		}
 		mark(&x.topologyPosition)

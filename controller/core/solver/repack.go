@@ -26,7 +26,7 @@ func (t *insertion) repack() *commit.Attempt {
 	})
 	s := classSplitter{t: t, left: map[string]int32{}, keptKeys: make([]string, len(t.p.Classes))}
 	for c := range t.p.Classes {
-		s.split(c, t.regionsOf(int32(c)))
+		s.split(c, s.regionsOf(int32(c)))
 	}
 	s.classes = problem.SortClasses(s.classes)
 	numbers, left := map[string]int32{}, make([]int32, len(s.classes))
@@ -113,22 +113,22 @@ type region struct {
 
 // regionsOf groups the pods of a class on new nodes by position, as far as the
 // position matters to any constraint.
-func (t *insertion) regionsOf(c int32) []region {
+func (s *classSplitter) regionsOf(c int32) []region {
 	var out []region
-	matters := t.relevantGroups(&t.p.Classes[c])
-	for i := range t.nodes {
-		for _, k := range t.nodes[i].node.Placed {
+	matters := s.relevantGroups(&s.t.p.Classes[c])
+	for i := range s.t.nodes {
+		for _, k := range s.t.nodes[i].node.Placed {
 			if k.Class != c {
 				continue
 			}
-			x := t.nodes[i].partition
-			first := slices.IndexFunc(t.partitions, func(y offerPartition) bool {
-				return t.samePosition(matters, &y.topologyPosition, &t.partitions[x].topologyPosition)
+			x := s.t.nodes[i].partition
+			first := slices.IndexFunc(s.t.partitions, func(y offerPartition) bool {
+				return s.samePosition(matters, &y.topologyPosition, &s.t.partitions[x].topologyPosition)
 			})
 			at := slices.IndexFunc(out, func(g region) bool { return g.partition == first })
 			if at < 0 {
 				at = len(out)
-				out = append(out, region{partition: first, offers: t.equivalentOffers(matters, first)})
+				out = append(out, region{partition: first, offers: s.equivalentOffers(matters, first)})
 			}
 			out[at].n += k.N
 		}
@@ -139,7 +139,7 @@ func (t *insertion) regionsOf(c int32) []region {
 // relevantGroups returns the topology groups for which the positions of the class's
 // pods matter: those of its own rules, and those that count it and that constraints
 // of placed pods refer to.
-func (t *insertion) relevantGroups(cl *problem.Class) []int32 {
+func (s *classSplitter) relevantGroups(cl *problem.Class) []int32 {
 	var out []int32
 	if cl.Terms == nil {
 		return nil
@@ -148,7 +148,7 @@ func (t *insertion) relevantGroups(cl *problem.Class) []int32 {
 		out = append(out, cl.Terms.DomainRules[i].Group)
 	}
 	for _, g := range cl.Terms.DomainGroups {
-		if len(t.constraints[g]) > 0 || slices.ContainsFunc(t.counts.Limit[g], func(n int32) bool { return n < math.MaxInt32 }) {
+		if len(s.t.rules.active[g]) > 0 || slices.ContainsFunc(s.t.rules.counts.Limit[g], func(n int32) bool { return n < math.MaxInt32 }) {
 			out = append(out, g)
 		}
 	}
@@ -156,9 +156,9 @@ func (t *insertion) relevantGroups(cl *problem.Class) []int32 {
 }
 
 // samePosition reports whether two positions are equal for the topology groups.
-func (t *insertion) samePosition(matters []int32, x, y *topologyPosition) bool {
+func (s *classSplitter) samePosition(matters []int32, x, y *topologyPosition) bool {
 	for _, g := range matters {
-		if x.domain[t.groupKeys[g]] != y.domain[t.groupKeys[g]] || x.counted[g] != y.counted[g] {
+		if x.domain[s.t.rules.groupKeys[g]] != y.domain[s.t.rules.groupKeys[g]] || x.counted[g] != y.counted[g] {
 			return false
 		}
 	}
@@ -167,14 +167,14 @@ func (t *insertion) samePosition(matters []int32, x, y *topologyPosition) bool {
 
 // equivalentOffers returns the offers of all partitions that have the same position
 // as partition x for the topology groups; nil means all offers.
-func (t *insertion) equivalentOffers(matters []int32, x int) vec.Bits {
+func (s *classSplitter) equivalentOffers(matters []int32, x int) vec.Bits {
 	if len(matters) == 0 {
 		return nil
 	}
-	set := t.partitions[x].offers.Clone()
-	for y := range t.partitions {
-		if t.samePosition(matters, &t.partitions[x].topologyPosition, &t.partitions[y].topologyPosition) {
-			set.Or(t.partitions[y].offers)
+	set := s.t.partitions[x].offers.Clone()
+	for y := range s.t.partitions {
+		if s.samePosition(matters, &s.t.partitions[x].topologyPosition, &s.t.partitions[y].topologyPosition) {
+			set.Or(s.t.partitions[y].offers)
 		}
 	}
 	return set

@@ -20,25 +20,29 @@ type selfAffinityState struct {
 	place  int32
 }
 
+// selfAffinity is, by topology group, the state of host affinity.
+type selfAffinity []selfAffinityState
+
 // newSelfAffinity counts the pods on the hosts.
-func (t *insertion) newSelfAffinity() {
-	t.selfAffinity = make([]selfAffinityState, len(t.groupKeys))
-	for i := range t.hosts {
-		for _, y := range t.hosts[i].Counts.Counts {
-			t.selfAffinity[y.Group].count += y.Count
+func newSelfAffinity(groups int, hosts []problem.Host) selfAffinity {
+	t := make(selfAffinity, groups)
+	for i := range hosts {
+		for _, y := range hosts[i].Counts.Counts {
+			t[y.Group].count += y.Count
 		}
 	}
+	return t
 }
 
 // mayBeFirst reports whether a pod of the class may be the first to satisfy its own
 // host affinity: every group that it requires counts the pod itself, and no other
 // pod.
-func (t *insertion) mayBeFirst(cl *problem.Class) bool {
+func (t selfAffinity) mayBeFirst(cl *problem.Class) bool {
 	if cl.NeedsOthersOnHost() == 0 {
 		return false
 	}
 	for i := range cl.Terms.HostRules {
-		if r := &cl.Terms.HostRules[i]; r.Kind == constraint.Affinity && (t.selfAffinity[r.Group].count > 0 || !cl.Terms.IsCountedBy(r.Group)) {
+		if r := &cl.Terms.HostRules[i]; r.Kind == constraint.Affinity && (t[r.Group].count > 0 || !cl.Terms.IsCountedBy(r.Group)) {
 			return false
 		}
 	}
@@ -49,26 +53,26 @@ func (t *insertion) mayBeFirst(cl *problem.Class) bool {
 // of placed pods fail. That is so when all pods that a group counts have affinity to
 // it and began at another place: the scheduler might bind the new pod first, and the
 // others would then have to follow it.
-func (t *insertion) breaksSeed(cl *problem.Class, at int32) bool {
+func (t selfAffinity) breaksSeed(cl *problem.Class, at int32) bool {
 	if cl.Terms == nil {
 		return false
 	}
 	for _, g := range cl.Terms.HostGroups {
-		if c := &t.selfAffinity[g]; c.seeded && c.count == c.dependents && c.place != at {
+		if c := &t[g]; c.seeded && c.count == c.dependents && c.place != at {
 			return true
 		}
 	}
 	return false
 }
 
-// recordHostAffinity counts a placed pod in the states of its groups.
-func (t *insertion) recordHostAffinity(cl *problem.Class, at int32) {
+// record counts a placed pod in the states of its groups.
+func (t selfAffinity) record(cl *problem.Class, at int32) {
 	if cl.Terms == nil {
 		return
 	}
 	wants := cl.NeedsOthersOnHost() > 0 || slices.ContainsFunc(cl.Terms.DomainRules, func(r constraint.Rule) bool { return r.Kind == constraint.Affinity })
 	for _, g := range cl.Terms.HostGroups {
-		c := &t.selfAffinity[g]
+		c := &t[g]
 		if c.count == 0 && slices.ContainsFunc(cl.Terms.HostRules, func(r constraint.Rule) bool { return r.Kind == constraint.Affinity && r.Group == g }) {
 			c.seeded, c.place = true, at
 		}
@@ -77,16 +81,4 @@ func (t *insertion) recordHostAffinity(cl *problem.Class, at int32) {
 			c.dependents++
 		}
 	}
-}
-
-// placeOnHostAt places a pod on a host. With w.seed its host affinity need not be
-// met.
-func (t *insertion) placeOnHostAt(h *problem.Host, c int32, w *affinityTarget) bool {
-	terms := t.p.Classes[c].Terms
-	if w.seed {
-		alone := *terms
-		alone.HostRules = slices.DeleteFunc(slices.Clone(terms.HostRules), func(r constraint.Rule) bool { return r.Kind == constraint.Affinity })
-		terms = &alone
-	}
-	return h.Place(t.p, c, 1, terms) > 0
 }

@@ -100,7 +100,7 @@ func strategies() []strategy {
 		{"insert by size, best fit", options{kind: insert, base: 3, insertion: insertionStrategy{bySize: true, bestFit: true}}, quickEffort, 1, others},
 		{"insert unconstrained first, first fit", options{kind: insert, base: 4, insertion: insertionStrategy{unconstrainedFirst: true}}, quickEffort, 1, others},
 		{"insert unconstrained first, best fit", options{kind: insert, base: 5, insertion: insertionStrategy{unconstrainedFirst: true, bestFit: true}}, quickEffort, 1, others},
-		{"insert, fixed zone", options{kind: insert, base: 6, insertion: insertionStrategy{fixedZone: true}}, quickEffort, 1, others},
+		{"insert, fixed zone", options{kind: insert, base: 6, insertion: insertionStrategy{fixedZone: true, deferredSpread: true}}, quickEffort, 1, others},
 		{"insert, first fit, failed first", options{kind: insertFailedFirst}, quickEffort, maxInsertRounds, failed},
 		{"insert, best fit, failed first", options{kind: insertFailedFirst, base: 1, insertion: insertionStrategy{bestFit: true}}, quickEffort, maxInsertRounds, failed},
 		{"insert, first fit, best order", options{kind: insertBestOrder}, quickEffort, 1, inBestOrder},
@@ -115,7 +115,7 @@ func strategies() []strategy {
 		{"insert unconstrained first, first fit, targets first", options{kind: insertTargetsFirst, insertion: insertionStrategy{unconstrainedFirst: true}}, quickEffort, 1, inBestOrder},
 		{"insert unconstrained first, best fit, best order", options{kind: insertBestOrder, insertion: insertionStrategy{unconstrainedFirst: true, bestFit: true}}, quickEffort, 1, inBestOrder},
 		{"insert unconstrained first, best fit, targets first", options{kind: insertTargetsFirst, insertion: insertionStrategy{unconstrainedFirst: true, bestFit: true}}, quickEffort, 1, inBestOrder},
-		{"insert, fixed zone, best order", options{kind: insertBestOrder, insertion: insertionStrategy{fixedZone: true}}, quickEffort, 1, inBestOrder},
-		{"insert, fixed zone, targets first", options{kind: insertTargetsFirst, insertion: insertionStrategy{fixedZone: true}}, quickEffort, 1, inBestOrder},
+		{"insert, fixed zone, best order", options{kind: insertBestOrder, insertion: insertionStrategy{fixedZone: true, deferredSpread: true}}, quickEffort, 1, inBestOrder},
+		{"insert, fixed zone, targets first", options{kind: insertTargetsFirst, insertion: insertionStrategy{fixedZone: true, deferredSpread: true}}, quickEffort, 1, inBestOrder},
 	}
 }

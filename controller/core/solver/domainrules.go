@@ -4,12 +4,40 @@ import (
 	"slices"
 
 	"spokeshave.dev/controller/core/solver/constraint"
+	"spokeshave.dev/controller/core/solver/domains"
 	"spokeshave.dev/controller/core/solver/problem"
 )
 
+// domainRules holds the constraints between pods, except those on single nodes, while
+// pods are placed one by one.
+type domainRules struct {
+	counts *domains.Counts
+	// groupKeys is by topology group the index of its key, -1 for the hostname.
+	groupKeys []int32
+	// active are, by topology group, the constraints of placed pods.
+	active [][]activeConstraint
+	// deferredSpread lets pods violate the spread of earlier pods for a time.
+	deferredSpread bool
+}
+
+// activeConstraint is a constraint of placed pods, with the domains where they are.
+type activeConstraint struct {
+	constraint.Rule
+	domains []bool
+}
+
+// newDomainRules counts the pods that stay where they are.
+func newDomainRules(s *domains.Space, groups int, deferredSpread bool) *domainRules {
+	t := &domainRules{counts: domains.NewCounts(s), active: make([][]activeConstraint, groups), deferredSpread: deferredSpread}
+	for g := range int32(groups) {
+		t.groupKeys = append(t.groupKeys, s.KeyOf(g))
+	}
+	return t
+}
+
 // allows reports whether the constraints between pods, except those on single nodes,
 // admit one more pod of the class at the position.
-func (t *insertion) allows(cl *problem.Class, x *topologyPosition) bool {
+func (t *domainRules) allows(cl *problem.Class, x *topologyPosition) bool {
 	if cl.Terms == nil {
 		return true
 	}
@@ -40,12 +68,12 @@ func (t *insertion) allows(cl *problem.Class, x *topologyPosition) bool {
 // violatesActive reports whether one more pod that topology group g counts in domain
 // v would violate a constraint of a placed pod: a spread, or an affinity that only
 // pods with the same affinity satisfy, which must not be split over two domains.
-func (t *insertion) violatesActive(g, v int32) bool {
-	for i := range t.constraints[g] {
-		p := &t.constraints[g][i]
+func (t *domainRules) violatesActive(g, v int32) bool {
+	for i := range t.active[g] {
+		p := &t.active[g][i]
 		switch p.Kind {
 		case constraint.HardSpread:
-			if !t.by.fixedZone && p.domains[v] && !t.counts.Satisfies(&p.Rule, v, 1) {
+			if !t.deferredSpread && p.domains[v] && !t.counts.Satisfies(&p.Rule, v, 1) {
 				return true
 			}
 		case constraint.Affinity:
@@ -61,8 +89,8 @@ func (t *insertion) violatesActive(g, v int32) bool {
 }
 
 // spreadsHold reports whether the hard spreads of all placed pods hold.
-func (t *insertion) spreadsHold() bool {
-	for _, list := range t.constraints {
+func (t *domainRules) spreadsHold() bool {
+	for _, list := range t.active {
 		for i := range list {
 			for v, there := range list[i].domains {
 				if r := &list[i].Rule; there && r.Kind == constraint.HardSpread && !t.counts.Satisfies(r, int32(v), 0) {
@@ -75,19 +103,19 @@ func (t *insertion) spreadsHold() bool {
 }
 
 // activate records that a pod with the rule is in domain v.
-func (t *insertion) activate(r *constraint.Rule, v int32) {
-	list := t.constraints[r.Group]
+func (t *domainRules) activate(r *constraint.Rule, v int32) {
+	list := t.active[r.Group]
 	i := slices.IndexFunc(list, func(p activeConstraint) bool { return p.Rule == *r })
 	if i < 0 {
 		i = len(list)
 		list = append(list, activeConstraint{*r, make([]bool, len(t.counts.Possible[r.Group]))})
-		t.constraints[r.Group] = list
+		t.active[r.Group] = list
 	}
 	list[i].domains[v] = true
 }
 
 // addCounts adds a pod of the class to the domain counts of a position.
-func (t *insertion) addCounts(cl *problem.Class, x *topologyPosition) {
+func (t *domainRules) addCounts(cl *problem.Class, x *topologyPosition) {
 	if cl.Terms == nil {
 		return
 	}

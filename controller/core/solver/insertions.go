@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 
+	"spokeshave.dev/controller/core/solver/insertion"
 	"spokeshave.dev/controller/core/solver/problem"
 )
 
@@ -21,16 +22,16 @@ func (s *search) insert(st *strategy) {
 	by, x := st.options.insertion, &s.inserted[st.options.base]
 	switch k := st.options.kind; {
 	case k == insertFailedFirst:
-		by.failures = slices.Clone(x.failures)
+		by.Failures = slices.Clone(x.failures)
 	case k >= insertBestOrder:
-		by.failures, by.affinityTargetsFirst = s.order, k == insertTargetsFirst
+		by.Failures, by.AffinityTargetsFirst = s.order, k == insertTargetsFirst
 	}
 	before := len(s.best.Unplaced)
 	left := s.insertBy(st, by)
 	if k := st.options.kind; k == insert || k == insertFailedFirst {
 		x.note(left)
 		if k == insertFailedFirst && len(s.best.Unplaced) < before {
-			s.order = by.failures
+			s.order = by.Failures
 		}
 	}
 }
@@ -38,31 +39,31 @@ func (s *search) insert(st *strategy) {
 // insertBy makes one plan pod by pod, and another one by packing the pods on new
 // nodes again within their domains. It returns by class how many pods were left out
 // although one alone would have a place; nil when the insertion made no plan.
-func (s *search) insertBy(st *strategy, by insertionStrategy) []int32 {
+func (s *search) insertBy(st *strategy, by insertion.Strategy) []int32 {
 	in := s.in
 	in.Effort = st.effort
 	p := problem.New(in.problem(s.required))
 	hosts := p.Hosts()
-	t := insertPods(p, in.options(), hosts, by)
+	t := insertion.Insert(p, in.options(), hosts, by)
 	if t == nil {
 		s.log.drop("there are too many kinds of places, or limits are in the way")
 		return nil
 	}
-	plan := write(p, &in, t.a, hosts)
+	plan := write(p, &in, t.Attempt, hosts)
 	s.log.end(&plan)
 	s.consider(plan)
 	if len(plan.Nodes) == 0 {
-		return t.unplaced
+		return t.Unplaced
 	}
 	s.log.begin(Trial{Strategy: st.name + ", repacked", Question: s.name, Why: "new nodes were chosen one at a time", Effort: st.effort})
-	if a := t.repack(); a != nil {
+	if a := t.Repack(); a != nil {
 		again := write(p, &in, a, hosts)
 		s.log.end(&again)
 		s.consider(again)
 	} else {
 		s.log.drop("pods found no place")
 	}
-	return t.unplaced
+	return t.Unplaced
 }
 
 // note counts the classes that a trial left pods of. left is by class.

@@ -1,6 +1,9 @@
 package solver
 
-import "spokeshave.dev/controller/core/solver/domains"
+import (
+	"spokeshave.dev/controller/core/solver/domains"
+	"spokeshave.dev/controller/core/solver/insertion"
+)
 
 // strategy is one way to plan the pods of a question.
 type strategy struct {
@@ -24,7 +27,7 @@ type options struct {
 	domains domains.Order
 	// insertion is how pods are placed one by one. base is the index of the
 	// insertion strategy whose failures are shared.
-	insertion insertionStrategy
+	insertion insertion.Strategy
 	base      int
 }
 
@@ -95,27 +98,27 @@ func strategies() []strategy {
 		{"pack, cheapest first, bundled", options{kind: packBundles, domains: domains.CheapestFirst}, quickEffort, maxBundleRounds, unbundled},
 		{"pack, cheapest first, bundled, improved", options{kind: packBestBundles, domains: domains.CheapestFirst}, orderEffort, 1, roughBundles},
 		{"insert, first fit", options{kind: insert}, quickEffort, 1, others},
-		{"insert, best fit", options{kind: insert, base: 1, insertion: insertionStrategy{bestFit: true}}, quickEffort, 1, others},
-		{"insert by size, first fit", options{kind: insert, base: 2, insertion: insertionStrategy{bySize: true}}, quickEffort, 1, others},
-		{"insert by size, best fit", options{kind: insert, base: 3, insertion: insertionStrategy{bySize: true, bestFit: true}}, quickEffort, 1, others},
-		{"insert unconstrained first, first fit", options{kind: insert, base: 4, insertion: insertionStrategy{unconstrainedFirst: true}}, quickEffort, 1, others},
-		{"insert unconstrained first, best fit", options{kind: insert, base: 5, insertion: insertionStrategy{unconstrainedFirst: true, bestFit: true}}, quickEffort, 1, others},
-		{"insert, fixed zone", options{kind: insert, base: 6, insertion: insertionStrategy{fixedZone: true, deferredSpread: true}}, quickEffort, 1, others},
+		{"insert, best fit", options{kind: insert, base: 1, insertion: insertion.Strategy{BestFit: true}}, quickEffort, 1, others},
+		{"insert by size, first fit", options{kind: insert, base: 2, insertion: insertion.Strategy{BySize: true}}, quickEffort, 1, others},
+		{"insert by size, best fit", options{kind: insert, base: 3, insertion: insertion.Strategy{BySize: true, BestFit: true}}, quickEffort, 1, others},
+		{"insert unconstrained first, first fit", options{kind: insert, base: 4, insertion: insertion.Strategy{UnconstrainedFirst: true}}, quickEffort, 1, others},
+		{"insert unconstrained first, best fit", options{kind: insert, base: 5, insertion: insertion.Strategy{UnconstrainedFirst: true, BestFit: true}}, quickEffort, 1, others},
+		{"insert, fixed zone", options{kind: insert, base: 6, insertion: insertion.Strategy{FixedZone: true, DeferredSpread: true}}, quickEffort, 1, others},
 		{"insert, first fit, failed first", options{kind: insertFailedFirst}, quickEffort, maxInsertRounds, failed},
-		{"insert, best fit, failed first", options{kind: insertFailedFirst, base: 1, insertion: insertionStrategy{bestFit: true}}, quickEffort, maxInsertRounds, failed},
+		{"insert, best fit, failed first", options{kind: insertFailedFirst, base: 1, insertion: insertion.Strategy{BestFit: true}}, quickEffort, maxInsertRounds, failed},
 		{"insert, first fit, best order", options{kind: insertBestOrder}, quickEffort, 1, inBestOrder},
 		{"insert, first fit, targets first", options{kind: insertTargetsFirst}, quickEffort, 1, inBestOrder},
-		{"insert, best fit, best order", options{kind: insertBestOrder, insertion: insertionStrategy{bestFit: true}}, quickEffort, 1, inBestOrder},
-		{"insert, best fit, targets first", options{kind: insertTargetsFirst, insertion: insertionStrategy{bestFit: true}}, quickEffort, 1, inBestOrder},
-		{"insert by size, first fit, best order", options{kind: insertBestOrder, insertion: insertionStrategy{bySize: true}}, quickEffort, 1, inBestOrder},
-		{"insert by size, first fit, targets first", options{kind: insertTargetsFirst, insertion: insertionStrategy{bySize: true}}, quickEffort, 1, inBestOrder},
-		{"insert by size, best fit, best order", options{kind: insertBestOrder, insertion: insertionStrategy{bySize: true, bestFit: true}}, quickEffort, 1, inBestOrder},
-		{"insert by size, best fit, targets first", options{kind: insertTargetsFirst, insertion: insertionStrategy{bySize: true, bestFit: true}}, quickEffort, 1, inBestOrder},
-		{"insert unconstrained first, first fit, best order", options{kind: insertBestOrder, insertion: insertionStrategy{unconstrainedFirst: true}}, quickEffort, 1, inBestOrder},
-		{"insert unconstrained first, first fit, targets first", options{kind: insertTargetsFirst, insertion: insertionStrategy{unconstrainedFirst: true}}, quickEffort, 1, inBestOrder},
-		{"insert unconstrained first, best fit, best order", options{kind: insertBestOrder, insertion: insertionStrategy{unconstrainedFirst: true, bestFit: true}}, quickEffort, 1, inBestOrder},
-		{"insert unconstrained first, best fit, targets first", options{kind: insertTargetsFirst, insertion: insertionStrategy{unconstrainedFirst: true, bestFit: true}}, quickEffort, 1, inBestOrder},
-		{"insert, fixed zone, best order", options{kind: insertBestOrder, insertion: insertionStrategy{fixedZone: true, deferredSpread: true}}, quickEffort, 1, inBestOrder},
-		{"insert, fixed zone, targets first", options{kind: insertTargetsFirst, insertion: insertionStrategy{fixedZone: true, deferredSpread: true}}, quickEffort, 1, inBestOrder},
+		{"insert, best fit, best order", options{kind: insertBestOrder, insertion: insertion.Strategy{BestFit: true}}, quickEffort, 1, inBestOrder},
+		{"insert, best fit, targets first", options{kind: insertTargetsFirst, insertion: insertion.Strategy{BestFit: true}}, quickEffort, 1, inBestOrder},
+		{"insert by size, first fit, best order", options{kind: insertBestOrder, insertion: insertion.Strategy{BySize: true}}, quickEffort, 1, inBestOrder},
+		{"insert by size, first fit, targets first", options{kind: insertTargetsFirst, insertion: insertion.Strategy{BySize: true}}, quickEffort, 1, inBestOrder},
+		{"insert by size, best fit, best order", options{kind: insertBestOrder, insertion: insertion.Strategy{BySize: true, BestFit: true}}, quickEffort, 1, inBestOrder},
+		{"insert by size, best fit, targets first", options{kind: insertTargetsFirst, insertion: insertion.Strategy{BySize: true, BestFit: true}}, quickEffort, 1, inBestOrder},
+		{"insert unconstrained first, first fit, best order", options{kind: insertBestOrder, insertion: insertion.Strategy{UnconstrainedFirst: true}}, quickEffort, 1, inBestOrder},
+		{"insert unconstrained first, first fit, targets first", options{kind: insertTargetsFirst, insertion: insertion.Strategy{UnconstrainedFirst: true}}, quickEffort, 1, inBestOrder},
+		{"insert unconstrained first, best fit, best order", options{kind: insertBestOrder, insertion: insertion.Strategy{UnconstrainedFirst: true, BestFit: true}}, quickEffort, 1, inBestOrder},
+		{"insert unconstrained first, best fit, targets first", options{kind: insertTargetsFirst, insertion: insertion.Strategy{UnconstrainedFirst: true, BestFit: true}}, quickEffort, 1, inBestOrder},
+		{"insert, fixed zone, best order", options{kind: insertBestOrder, insertion: insertion.Strategy{FixedZone: true, DeferredSpread: true}}, quickEffort, 1, inBestOrder},
+		{"insert, fixed zone, targets first", options{kind: insertTargetsFirst, insertion: insertion.Strategy{FixedZone: true, DeferredSpread: true}}, quickEffort, 1, inBestOrder},
 	}
 }

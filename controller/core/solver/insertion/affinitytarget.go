@@ -1,4 +1,4 @@
-package solver
+package insertion
 
 import (
 	"slices"
@@ -52,8 +52,8 @@ func (w *affinityTarget) fits(h *problem.Host, cl *problem.Class, n int) bool {
 
 // affinityTargets lists the places where a pod of the class would satisfy the
 // affinity of pods that failed before.
-func (t *insertion) affinityTargets(cl *problem.Class) []affinityTarget {
-	if t.by.failures == nil || cl.Terms == nil || t.exhausted() {
+func (t *Insertion) affinityTargets(cl *problem.Class) []affinityTarget {
+	if t.by.Failures == nil || cl.Terms == nil || t.exhausted() {
 		return nil
 	}
 	var out []affinityTarget
@@ -68,7 +68,7 @@ func (t *insertion) affinityTargets(cl *problem.Class) []affinityTarget {
 			}
 		}
 		if slices.ContainsFunc(x.Terms.HostRules, func(r constraint.Rule) bool { return r.Kind == constraint.Affinity && cl.Terms.IsCountedBy(r.Group) }) {
-			out = append(out, affinityTarget{dependents: x, n: t.a.Left[c]}, affinityTarget{dependents: x, n: 1})
+			out = append(out, affinityTarget{dependents: x, n: t.Attempt.Left[c]}, affinityTarget{dependents: x, n: 1})
 		}
 	}
 	return out
@@ -77,7 +77,7 @@ func (t *insertion) affinityTargets(cl *problem.Class) []affinityTarget {
 // domainTarget returns the domains that can hold a pod of the class and satisfy its
 // other rules on the key. It returns nil when one of them already has a pod that
 // satisfies the affinity rule want.
-func (t *insertion) domainTarget(cl *problem.Class, want *constraint.Rule) []affinityTarget {
+func (t *Insertion) domainTarget(cl *problem.Class, want *constraint.Rule) []affinityTarget {
 	w := affinityTarget{key: t.rules.groupKeys[want.Group], group: want.Group, domains: vec.NewBits(len(t.space.Keys[t.rules.groupKeys[want.Group]].Values))}
 	for v := range int32(len(t.space.Keys[w.key].Values)) {
 		if slices.ContainsFunc(cl.Terms.DomainRules, func(r constraint.Rule) bool {
@@ -99,7 +99,7 @@ func (t *insertion) domainTarget(cl *problem.Class, want *constraint.Rule) []aff
 // worthNewNode reports whether a node may be launched for a pod of the class at the
 // target. It returns false when a smaller pod that still waits would satisfy the
 // same affinity.
-func (t *insertion) worthNewNode(cl *problem.Class, w *affinityTarget) bool {
+func (t *Insertion) worthNewNode(cl *problem.Class, w *affinityTarget) bool {
 	if w.domains == nil {
 		return true
 	}

@@ -1,4 +1,4 @@
-package solver
+package insertion
 
 import (
 	"math"
@@ -10,12 +10,12 @@ import (
 	"spokeshave.dev/controller/core/solver/vec"
 )
 
-// repack packs the pods on new nodes again, all at once. Every pod keeps the domains
+// Repack packs the pods on new nodes again, all at once. Every pod keeps the domains
 // that insertion chose, so that the constraints between pods still hold. Nodes with
 // pods that have affinity on their own node are kept as they are. It returns nil
 // when a pod finds no place. It replaces the problem's classes, so the plan of the
 // insertion must be written before.
-func (t *insertion) repack() *commit.Attempt {
+func (t *Insertion) Repack() *commit.Attempt {
 	var kept []*commit.Node
 	t.nodes = slices.DeleteFunc(t.nodes, func(n insertedNode) bool {
 		keep := slices.ContainsFunc(n.node.Placed, func(k problem.ClassCount) bool { return t.p.Classes[k.Class].NeedsOthersOnHost() > 0 })
@@ -42,7 +42,7 @@ func (t *insertion) repack() *commit.Attempt {
 		renumber(t.hosts[i].Placed)
 	}
 	t.p.Classes = s.classes
-	a, _ := commit.Best(t.p, t.a.Options, left)
+	a, _ := commit.Best(t.p, t.Attempt.Options, left)
 	if slices.ContainsFunc(a.Left, func(n int32) bool { return n > 0 }) {
 		return nil
 	}
@@ -59,7 +59,7 @@ func (t *insertion) repack() *commit.Attempt {
 
 // classSplitter splits classes into parts.
 type classSplitter struct {
-	t       *insertion
+	t       *Insertion
 	classes []problem.Class
 	// left are the pods to pack, by the key of their class.
 	left map[string]int32
@@ -76,7 +76,7 @@ func (s *classSplitter) split(c int, regions []region) {
 		news += regions[i].n
 	}
 	at := int32(0)
-	if n := int32(len(s.t.p.Classes[c].Pods)) - s.t.a.Left[c] - news; n > 0 {
+	if n := int32(len(s.t.p.Classes[c].Pods)) - s.t.Attempt.Left[c] - news; n > 0 {
 		s.keptKeys[c] = s.add(c, at, n, "on").Key
 		at += n
 	}
@@ -90,7 +90,7 @@ func (s *classSplitter) split(c int, regions []region) {
 			next.Choice = s.t.p.Choices.ID(g.offers)
 		}
 	}
-	if n := s.t.a.Left[c]; n > 0 {
+	if n := s.t.Attempt.Left[c]; n > 0 {
 		s.add(c, at, n, "out").Reasons = s.t.p.Classes[c].Reasons
 	}
 }

@@ -1,4 +1,4 @@
-package solver
+package insertion
 
 import (
 	"cmp"
@@ -21,15 +21,15 @@ type insertedNode struct {
 	offers    []int32
 }
 
-// insertion places pods one at a time, large ones first, where all of their
+// Insertion places pods one at a time, large ones first, where all of their
 // constraints hold at that moment: on existing nodes, then on new nodes under
 // construction, then on another new node where that is cheapest. Unlike packing it
 // knows which pods share a node when it chooses the domain. That gives better plans
 // when few pods have many constraints.
-type insertion struct {
+type Insertion struct {
 	p             *problem.Problem
-	by            insertionStrategy
-	a             *commit.Attempt
+	by            Strategy
+	Attempt       *commit.Attempt
 	space         *domains.Space
 	rules         *domainRules
 	hosts         []problem.Host
@@ -38,27 +38,27 @@ type insertion struct {
 	nodes         []insertedNode
 	// closed is by class the hosts, and after them the nodes, without room for it.
 	closed []vec.Bits
-	// unplaced counts by class the pods that were left out, for classes of which one
+	// Unplaced counts by class the pods that were left out, for classes of which one
 	// pod would have a place alone.
-	unplaced []int32
+	Unplaced []int32
 	// placesTried counts the places examined.
 	placesTried int
 	affinity    selfAffinity
 }
 
-// insertPods makes a plan pod by pod. It returns nil when there are more than
+// Insert makes a plan pod by pod. It returns nil when there are more than
 // maxPartitions kinds of place, or when bounds do not allow the nodes.
-func insertPods(p *problem.Problem, o commit.Options, hosts []problem.Host, by insertionStrategy) *insertion {
+func Insert(p *problem.Problem, o commit.Options, hosts []problem.Host, by Strategy) *Insertion {
 	p.SelectPackedRules()
 	left := make([]int32, len(p.Classes))
 	for i := range p.Classes {
 		left[i] = int32(len(p.Classes[i].Pods))
 	}
 	groups := len(p.Topology.All)
-	t := &insertion{p: p, by: by, a: commit.New(p, o, left), space: domains.NewSpace(p, hosts), hosts: hosts}
-	t.rules = newDomainRules(t.space, groups, by.deferredSpread)
+	t := &Insertion{p: p, by: by, Attempt: commit.New(p, o, left), space: domains.NewSpace(p, hosts), hosts: hosts}
+	t.rules = newDomainRules(t.space, groups, by.DeferredSpread)
 	var ok bool
-	if t.partitions, ok = newPartitions(p, t.space, t.rules.counts, by.fixedZone); !ok {
+	if t.partitions, ok = newPartitions(p, t.space, t.rules.counts, by.FixedZone); !ok {
 		return nil
 	}
 	t.hostPositions = hostPositions(p, t.space, hosts)
@@ -73,10 +73,10 @@ func insertPods(p *problem.Problem, o commit.Options, hosts []problem.Host, by i
 	if !t.rules.spreadsHold() || !t.accept() {
 		return nil
 	}
-	t.unplaced = make([]int32, len(p.Classes))
+	t.Unplaced = make([]int32, len(p.Classes))
 	for c := range p.Classes {
 		if t.hasWaiting(int32(c)) && placeable[c] {
-			t.unplaced[c] = t.a.Left[c]
+			t.Unplaced[c] = t.Attempt.Left[c]
 		}
 	}
 	t.explain()
@@ -85,7 +85,7 @@ func insertPods(p *problem.Problem, o commit.Options, hosts []problem.Host, by i
 
 // run places pods until nothing more can be placed. It repeats because a pod may
 // have affinity to a pod that is placed later.
-func (t *insertion) run() {
+func (t *Insertion) run() {
 	order := t.by.order(t.p)
 	for again := true; again; {
 		again = false
@@ -95,19 +95,19 @@ func (t *insertion) run() {
 				t.retryFailed(order, c)
 			}
 		}
-		again = again || t.by.failures != nil && slices.ContainsFunc(order, func(c int32) bool { return t.hasWaiting(c) && t.placeSeed(c) })
+		again = again || t.by.Failures != nil && slices.ContainsFunc(order, func(c int32) bool { return t.hasWaiting(c) && t.placeSeed(c) })
 	}
 }
 
 // hasWaiting reports whether a pod of the class waits for a place.
-func (t *insertion) hasWaiting(c int32) bool {
-	return t.a.Left[c] > 0 && len(t.p.Classes[c].Reasons) == 0
+func (t *Insertion) hasWaiting(c int32) bool {
+	return t.Attempt.Left[c] > 0 && len(t.p.Classes[c].Reasons) == 0
 }
 
 // retryFailed tries again to place pods of classes that failed before, after a pod
 // of class c was placed that may satisfy their affinity.
-func (t *insertion) retryFailed(order []int32, c int32) {
-	if t.by.failures == nil || t.exhausted() {
+func (t *Insertion) retryFailed(order []int32, c int32) {
+	if t.by.Failures == nil || t.exhausted() {
 		return
 	}
 	for _, other := range order {
@@ -118,12 +118,12 @@ func (t *insertion) retryFailed(order []int32, c int32) {
 
 // exhausted reports whether so many places were examined that the remaining pods are
 // placed without regard to earlier failures.
-func (t *insertion) exhausted() bool { return t.placesTried > effort.LooksOnce }
+func (t *Insertion) exhausted() bool { return t.placesTried > effort.LooksOnce }
 
 // place places one pod of a class: at one of its affinity targets, or anywhere. A
 // pod that may be the first to satisfy its own host affinity waits for others,
 // unless its class failed before.
-func (t *insertion) place(c int32) bool {
+func (t *Insertion) place(c int32) bool {
 	cl := &t.p.Classes[c]
 	begins := t.by.failedBefore(c) && t.affinity.mayBeFirst(cl)
 	for _, w := range t.affinityTargets(cl) {
@@ -136,12 +136,12 @@ func (t *insertion) place(c int32) bool {
 }
 
 // placeSeed places a pod that may be the first to satisfy its own host affinity.
-func (t *insertion) placeSeed(c int32) bool {
+func (t *Insertion) placeSeed(c int32) bool {
 	return t.placeAt(c, &affinityTarget{seed: t.affinity.mayBeFirst(&t.p.Classes[c])})
 }
 
 // placeAt places one pod of a class within the target.
-func (t *insertion) placeAt(c int32, w *affinityTarget) bool {
+func (t *Insertion) placeAt(c int32, w *affinityTarget) bool {
 	cl, shut := &t.p.Classes[c], t.closed[c]
 	t.placesTried += len(t.hosts) + len(t.nodes)
 	for i := range t.hosts {
@@ -158,7 +158,7 @@ func (t *insertion) placeAt(c int32, w *affinityTarget) bool {
 	}
 	at, add := t.bestOpenNode(cl, shut, w)
 	x, cost := -1, 0.0
-	if (at < 0 || t.by.bestFit) && t.worthNewNode(cl, w) {
+	if (at < 0 || t.by.BestFit) && t.worthNewNode(cl, w) {
 		x, cost = t.cheapestPartition(cl, w)
 	}
 	switch {
@@ -176,15 +176,15 @@ func (t *insertion) placeAt(c int32, w *affinityTarget) bool {
 }
 
 // recordPlaced records that a pod of the class was placed at position x.
-func (t *insertion) recordPlaced(c int32, x *topologyPosition, at int32) {
-	t.a.Left[c]--
+func (t *Insertion) recordPlaced(c int32, x *topologyPosition, at int32) {
+	t.Attempt.Left[c]--
 	t.rules.addCounts(&t.p.Classes[c], x)
 	t.affinity.record(&t.p.Classes[c], at)
 }
 
 // bestOpenNode returns the node under construction for a pod of a class, and what
 // the pod adds to its cost; -1 when no node takes it.
-func (t *insertion) bestOpenNode(cl *problem.Class, shut vec.Bits, w *affinityTarget) (best int, least float64) {
+func (t *Insertion) bestOpenNode(cl *problem.Class, shut vec.Bits, w *affinityTarget) (best int, least float64) {
 	best = -1
 	for i := range t.nodes {
 		n, at := &t.nodes[i], int32(len(t.hosts)+i)
@@ -198,7 +198,7 @@ func (t *insertion) bestOpenNode(cl *problem.Class, shut vec.Bits, w *affinityTa
 			}
 			continue
 		}
-		if !t.by.bestFit {
+		if !t.by.BestFit {
 			return i, 0
 		}
 		if add := t.p.Supply.Offers[o].Cost - t.p.Supply.Offers[n.offers[0]].Cost; best < 0 || add < least {
@@ -210,7 +210,7 @@ func (t *insertion) bestOpenNode(cl *problem.Class, shut vec.Bits, w *affinityTa
 
 // offerFor returns the cheapest offer for the pods of a node and one more of the
 // class, -1 when there is none.
-func (t *insertion) offerFor(n *insertedNode, cl *problem.Class, w *affinityTarget) int32 {
+func (t *Insertion) offerFor(n *insertedNode, cl *problem.Class, w *affinityTarget) int32 {
 	if n.node.Counts.Allows(cl.Terms, 1) == 0 || t.p.Ports.ConflictsWithAny(cl.Ports, n.node.Ports) {
 		return -1
 	}
@@ -227,7 +227,7 @@ func (t *insertion) offerFor(n *insertedNode, cl *problem.Class, w *affinityTarg
 
 // cheapestPartition returns the partition in which a new node for a pod of the class
 // is cheapest, among those of the heaviest pools that have one; -1 for none.
-func (t *insertion) cheapestPartition(cl *problem.Class, w *affinityTarget) (best int, least float64) {
+func (t *Insertion) cheapestPartition(cl *problem.Class, w *affinityTarget) (best int, least float64) {
 	best = -1
 	if cl.NeedsOthersOnHost() > 0 && !w.seed || t.affinity.breaksSeed(cl, int32(len(t.hosts)+len(t.nodes))) {
 		return best, 0
@@ -254,7 +254,7 @@ func (t *insertion) cheapestPartition(cl *problem.Class, w *affinityTarget) (bes
 }
 
 // addToNode adds a pod of a class to a node under construction.
-func (t *insertion) addToNode(at int, c int32) {
+func (t *Insertion) addToNode(at int, c int32) {
 	cl, n := &t.p.Classes[c], &t.nodes[at]
 	n.node.Join(cl, problem.ClassCount{Class: c, N: 1})
 	var left []int32
@@ -269,7 +269,7 @@ func (t *insertion) addToNode(at int, c int32) {
 
 // accept adds the nodes to the plan and reports whether the bounds allow all of
 // them.
-func (t *insertion) accept() bool {
+func (t *Insertion) accept() bool {
 	for i := range t.nodes {
 		n := &t.nodes[i]
 		n.node.Set = vec.NewBits(len(t.p.Supply.Offers))
@@ -277,7 +277,7 @@ func (t *insertion) accept() bool {
 			n.node.Set.Set(o)
 		}
 		n.node.Placed = mergeCounts(n.node.Placed)
-		if !t.a.Add(n.node, n.offers[0]) {
+		if !t.Attempt.Add(n.node, n.offers[0]) {
 			return false
 		}
 	}
@@ -303,15 +303,15 @@ func mergeCounts(takes []problem.ClassCount) []problem.ClassCount {
 
 // explain sets the reasons of the classes with pods left that constraints between
 // pods excluded.
-func (t *insertion) explain() {
+func (t *Insertion) explain() {
 	for c := range t.p.Classes {
 		cl := &t.p.Classes[c]
-		if t.a.Left[c] == 0 || len(cl.Reasons) > 0 {
+		if t.Attempt.Left[c] == 0 || len(cl.Reasons) > 0 {
 			continue
 		}
 		if r := domains.Reason(t.space, t.rules.counts, int32(c), cl); r != nil {
 			cl.Reasons = []model.Reason{*r}
 		}
 	}
-	t.p.RejectUnmetAffinity(t.a.Left)
+	t.p.RejectUnmetAffinity(t.Attempt.Left)
 }

@@ -44,7 +44,11 @@ func leaves(c *cobra.Command) []*cobra.Command {
 // TestHelp: the help of every command has a description, an example, JSON output and
 // exit codes. An unknown output format is exit code 2.
 func TestHelp(t *testing.T) {
-	for _, c := range leaves(rootCommand(t.Context())) {
+	all := leaves(rootCommand(t.Context()))
+	if len(all) < 10 {
+		t.Fatalf("%d commands were found, want at least 10", len(all))
+	}
+	for _, c := range all {
 		path := strings.Fields(c.CommandPath())[1:]
 		t.Run(strings.Join(path, " "), func(t *testing.T) {
 			code, stdout, stderr := command(t, append(path, "--help")...)

@@ -23,6 +23,9 @@ func TestCommitted(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	if len(dirs) == 0 {
+		t.Fatal("no guests were found")
+	}
 	for _, dir := range dirs {
 		name, err := filepath.Rel(root, dir)
 		if err != nil {

@@ -161,6 +161,9 @@ func TestDevices(t *testing.T) {
 
 // TestSane checks every type in every region.
 func TestSane(t *testing.T) {
+	if n := len(Regions()); n < 3 {
+		t.Errorf("%d regions are embedded, want at least 3", n)
+	}
 	for _, region := range Regions() {
 		c := load(t, region)
 		if len(c.Types) < 600 {

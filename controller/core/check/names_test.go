@@ -26,7 +26,11 @@ func TestNoSharedNames(t *testing.T) {
 	if len(solver) < 100 || len(model) < 50 {
 		t.Fatalf("only %d names found in the solver and %d in the model", len(solver), len(model))
 	}
-	for name, file := range declared(t, ".") {
+	ours := declared(t, ".")
+	if len(ours) < 100 {
+		t.Fatalf("only %d names found in the checker", len(ours))
+	}
+	for name, file := range ours {
 		if ast.IsExported(name) || model[strings.ToUpper(name[:1])+name[1:]] != "" || slices.Contains(generalWords, name) {
 			continue
 		}
@@ -41,7 +45,9 @@ func TestNoSharedNames(t *testing.T) {
 
 // TestImportsOnlyTheModel: the checker shares no code with the solver either.
 func TestImportsOnlyTheModel(t *testing.T) {
+	files := 0
 	each(t, ".", func(file string, f *ast.File) {
+		files++
 		for _, i := range f.Imports {
 			path := strings.Trim(i.Path.Value, `"`)
 			if strings.Contains(path, ".") && path != "spokeshave.dev/controller/core/model" {
@@ -49,6 +55,9 @@ func TestImportsOnlyTheModel(t *testing.T) {
 			}
 		}
 	})
+	if files < 5 {
+		t.Errorf("%d files were read", files)
+	}
 }
 
 // declared are the names that the packages of a folder declare, with the file of each.

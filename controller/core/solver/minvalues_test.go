@@ -36,6 +36,7 @@ func TestMinValues(t *testing.T) {
 				pending(in, 4, 2000, 8)
 			},
 			values: 2,
+			want:   []string{"general m.xlarge a on-demand <- ab", "general m.xlarge a on-demand <- cd"},
 		},
 		"Refused": {
 			reason: "two types hold the pod, three are wanted",
@@ -61,7 +62,7 @@ func TestMinValues(t *testing.T) {
 			in := Input{Snapshot: world(), Effort: DefaultEffort}
 			tc.setup(&in, in.Snapshot)
 			plan, _ := Solve(in)
-			if diff := cmp.Diff(tc.want, outline(in.Snapshot, &plan)); tc.want != nil && diff != "" {
+			if diff := cmp.Diff(tc.want, outline(in.Snapshot, &plan)); diff != "" {
 				t.Errorf("%s\n%s", tc.reason, diff)
 			}
 			for i := range plan.Nodes {

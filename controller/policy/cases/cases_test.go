@@ -272,6 +272,9 @@ func TestShared(t *testing.T) {
 	}
 	spot := row
 	spot.CapacityType, spot.OnDemand = model.Spot, 0
+	if len(all) != 2 {
+		t.Fatalf("%d cases, want 2", len(all))
+	}
 	for _, c := range all {
 		if diff := cmp.Diff([]policy.RankRow{row, spot}, c.rank.in.Rows); diff != "" {
 			t.Errorf("%s: %s", c.Name, diff)

@@ -56,6 +56,9 @@ exclude contains "team" if not lib.labelled(input.pool.labels, "team", "ml")
 		if err != nil {
 			t.Fatal(err)
 		}
+		if len(got) != len(want) {
+			t.Fatalf("team %q: %d answers for %d rows", team, len(got), len(want))
+		}
 		for i := range got {
 			if got[i].Reason != want[i] {
 				t.Errorf("team %q, row %d: %q, want %q", team, i, got[i].Reason, want[i])

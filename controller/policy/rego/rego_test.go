@@ -329,6 +329,9 @@ exclude contains "dear" if input.offering.cost > 1e9
 	if err != nil {
 		t.Fatal(err)
 	}
+	if len(got) != len(in.Rows) {
+		t.Fatalf("%d answers for %d rows", len(got), len(in.Rows))
+	}
 	for i, a := range got {
 		if dropped := i < 100; a.Exclude != dropped || !dropped && a.Score != 2*in.Rows[i].Cost {
 			t.Fatalf("row %d: %+v", i, a)

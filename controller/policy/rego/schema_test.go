@@ -107,6 +107,9 @@ func TestSpecified(t *testing.T) {
 		if err := json.Unmarshal(text, &schema); err != nil {
 			t.Fatal(err)
 		}
+		if len(schema.Properties) == 0 {
+			t.Fatalf("the schema of %s has no properties", hook)
+		}
 		for doc, of := range schema.Properties {
 			row := regexp.MustCompile("(?m)^\\| `input\\." + doc + "[^`]*` .*$").FindString(string(contract))
 			if row == "" {

@@ -262,6 +262,9 @@ func TestDecompressionBombs(t *testing.T) {
 			if failure == policy.Ignore && out.Tiers[0][0].Cost != 7 {
 				t.Errorf("the other policy was not heard: %+v", out.Tiers[0])
 			}
+			if n := len(l.Status()); n < 2 {
+				t.Errorf("%d policies have a status, want the good one and the bombs", n)
+			}
 			for _, s := range l.Status() {
 				if rejected := s.Name != "good"; rejected != (s.State == policy.StateRejected) || (s.Name == "bomb") != (s.Hash == "") {
 					t.Errorf("status %+v", s)

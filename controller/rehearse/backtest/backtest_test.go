@@ -179,8 +179,8 @@ func TestCeiling(t *testing.T) {
 			t.Errorf("%s: %v $/h", r.Curve[i].Time, r.Curve[i].HourlyUSD)
 		}
 	}
-	if r.CeilingHits == 0 || r.PendingP99 < 600 {
-		t.Errorf("%d hits, p99 %v s", r.CeilingHits, r.PendingP99)
+	if len(r.Curve) == 0 || r.CeilingHits == 0 || r.PendingP99 < 600 {
+		t.Errorf("%d points, %d hits, p99 %v s", len(r.Curve), r.CeilingHits, r.PendingP99)
 	}
 }
 

@@ -76,10 +76,17 @@ func TestObjects(t *testing.T) {
 
 // TestCRDsAreKept: uninstalling or downgrading the chart must never delete a NodePool.
 func TestCRDsAreKept(t *testing.T) {
+	found := 0
 	for key, obj := range newHelm(t).render(t, ``) {
-		if strings.HasPrefix(key, "CustomResourceDefinition/") && obj.GetAnnotations()["helm.sh/resource-policy"] != "keep" {
+		if !strings.HasPrefix(key, "CustomResourceDefinition/") {
+			continue
+		}
+		if found++; obj.GetAnnotations()["helm.sh/resource-policy"] != "keep" {
 			t.Errorf("%s would be deleted with the release", key)
 		}
+	}
+	if found != 3 {
+		t.Errorf("%d definitions in the chart, want NodePool, NodeClaim and EC2NodeClass", found)
 	}
 }
 
@@ -109,6 +116,9 @@ func TestDeployment(t *testing.T) {
 	term := pod.Affinity.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution.NodeSelectorTerms[0].MatchExpressions[0]
 	if term.Key != "karpenter.sh/nodepool" || term.Operator != corev1.NodeSelectorOpDoesNotExist {
 		t.Errorf("the controller may run on nodes that it manages: %v", term)
+	}
+	if len(pod.TopologySpreadConstraints) == 0 {
+		t.Error("the replicas are not spread")
 	}
 	for _, s := range pod.TopologySpreadConstraints {
 		if diff := cmp.Diff(d.Spec.Selector, s.LabelSelector); diff != "" {

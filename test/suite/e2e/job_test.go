@@ -17,8 +17,8 @@ func TestJob(t *testing.T) {
 	l.run(9)
 	l.until("every machine up", l.allUp)
 	fleet, err := l.fleet(t.Context())
-	if err != nil {
-		t.Fatal(err)
+	if err != nil || len(fleet) == 0 {
+		t.Fatalf("%d machines: %v", len(fleet), err)
 	}
 	for i := range fleet {
 		m := &fleet[i]
@@ -45,8 +45,8 @@ func TestPlanHolds(t *testing.T) {
 	l.until("all pods to run", stack.Running(l.name, nil, 3))
 	l.until("two machines", l.machines(2))
 	fleet, err := l.fleet(t.Context())
-	if err != nil {
-		t.Fatal(err)
+	if err != nil || len(fleet) != 2 {
+		t.Fatalf("%d machines: %v", len(fleet), err)
 	}
 	for i := range fleet {
 		if m := &fleet[i]; m.Planned == 0 || m.AsPlanned != m.Planned {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"os"
+	"sync/atomic"
 	"testing"
 	"time"
 )
@@ -18,6 +19,14 @@ func TestDays(t *testing.T) {
 	if os.Getenv("SOAK") != "" {
 		length = 72 * time.Hour
 	}
+	var all [kinds]atomic.Int64
+	t.Cleanup(func() { // after the clusters, which run beside each other
+		for f := range kinds {
+			if all[f].Load() == 0 {
+				t.Errorf("fault %d struck no cluster: nothing was tested", f)
+			}
+		}
+	})
 	for seed := range uint64(clusters()) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			t.Parallel()
@@ -34,6 +43,9 @@ func TestDays(t *testing.T) {
 				w.holds()
 			}
 			struck := w.faults.struck
+			for f := range kinds {
+				all[f].Add(int64(struck[f]))
+			}
 			w.calm()
 			t.Logf("the controller died %d times, %d instances were stuck and %d lost, prices changed %d times, the policy %d times",
 				struck[dead], struck[stuck], struck[lost], struck[prices], struck[swapped])

@@ -2,6 +2,7 @@ package simulation
 
 import (
 	"fmt"
+	"sync/atomic"
 	"testing"
 	"time"
 )
@@ -10,6 +11,12 @@ import (
 // shaken for some hours, then left alone for 24, and must not be disrupted
 // any more after the first few of them.
 func TestQuiet(t *testing.T) {
+	var disrupted atomic.Int64
+	t.Cleanup(func() { // after the clusters, which run beside each other
+		if disrupted.Load() == 0 {
+			t.Error("no cluster was ever disrupted: that they come to rest says nothing")
+		}
+	})
 	for seed := range uint64(clusters()) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			t.Parallel()
@@ -17,6 +24,7 @@ func TestQuiet(t *testing.T) {
 			w.run(90*time.Minute, 10*time.Second, 30)
 			w.run(90*time.Minute, 10*time.Second, 0)
 			moves, cost := w.moves, w.cost()
+			disrupted.Add(int64(moves))
 			w.run(21*time.Hour, time.Minute, 0)
 			if w.moves != moves {
 				t.Errorf("%d nodes were disrupted in 21 quiet hours (%d before), the last at %s", w.moves-moves, moves, w.last)

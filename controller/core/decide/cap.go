@@ -12,7 +12,7 @@ import (
 
 // bound adds the scope's hard caps to the solver's input and its soft caps to the
 // reported headroom.
-func (d *decider) bound(in *solver.Input, scope *spend.Scope, out *policy.CeilingOutcome) {
+func (d *ceilingStep) bound(in *solver.Input, scope *spend.Scope, out *policy.CeilingOutcome) {
 	if c, ok := out.Hourly[scope.Name]; ok {
 		d.add(in, scope, d.hourly(scope, &c))
 	}
@@ -27,14 +27,14 @@ func (d *decider) bound(in *solver.Input, scope *spend.Scope, out *policy.Ceilin
 	}
 }
 
-func (d *decider) hourly(scope *spend.Scope, c *policy.ScopeCap) CapStatus {
+func (d *ceilingStep) hourly(scope *spend.Scope, c *policy.ScopeCap) CapStatus {
 	return CapStatus{
 		Scope: scope.Name, Policy: c.Policy, Cap: fmt.Sprintf("%.2f $/h", *c.HourlyUSD), Left: scope.HourlyHeadroom(model.PriceOf(*c.HourlyUSD)),
 		Period: PerHour, Limit: *c.HourlyUSD, Burn: scope.Running + scope.InFlight, SecondsToCap: -1,
 	}
 }
 
-func (d *decider) monthly(scope *spend.Scope, c *policy.ScopeCap) CapStatus {
+func (d *ceilingStep) monthly(scope *spend.Scope, c *policy.ScopeCap) CapStatus {
 	micro := int64(model.PriceOf(*c.MonthlyUSD))
 	return CapStatus{
 		Scope: scope.Name, Policy: c.Policy, Cap: fmt.Sprintf("%.2f $/month", *c.MonthlyUSD), Left: scope.MonthlyHeadroom(micro, d.s.Time),
@@ -44,7 +44,7 @@ func (d *decider) monthly(scope *spend.Scope, c *policy.ScopeCap) CapStatus {
 
 // soft reports a soft cap and adds a warning when nothing is left under it. A soft
 // cap does not limit the plan.
-func (d *decider) soft(h CapStatus, reached string) {
+func (d *ceilingStep) soft(h CapStatus, reached string) {
 	h.Soft = true
 	d.out.Headroom = append(d.out.Headroom, h)
 	if h.Left == 0 {
@@ -52,7 +52,7 @@ func (d *decider) soft(h CapStatus, reached string) {
 	}
 }
 
-func (d *decider) add(in *solver.Input, scope *spend.Scope, h CapStatus) {
+func (d *ceilingStep) add(in *solver.Input, scope *spend.Scope, h CapStatus) {
 	d.out.Headroom = append(d.out.Headroom, h)
 	if scope.Pools == nil {
 		d.spaces = append(d.spaces, namespaceCap{namespace: strings.TrimPrefix(scope.Name, spend.Namespace), policy: h.Policy, bound: h.Cap, left: h.Left})

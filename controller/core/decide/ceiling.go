@@ -12,10 +12,13 @@ import (
 	"spokeshave.dev/controller/core/spend"
 )
 
+// ceilingStep asks the ceiling policies for caps and turns them into headroom.
+type ceilingStep struct{ *decider }
+
 // ceilings asks the ceiling policies for caps and adds them to the solver's input as
 // headroom. It blocks every pool when a required policy is missing, or when a policy
 // gives no answer and no earlier caps of it are known.
-func (d *decider) ceilings(ctx context.Context, in *solver.Input) {
+func (d *ceilingStep) ceilings(ctx context.Context, in *solver.Input) {
 	for _, name := range d.opts.Missing {
 		d.blockAll(in, name, "required policy "+name+" is not active; apply it, or take it off policies.required")
 	}
@@ -64,7 +67,7 @@ func (d *decider) capped() bool {
 	})
 }
 
-func (d *decider) blockAll(in *solver.Input, name, why string) {
+func (d *ceilingStep) blockAll(in *solver.Input, name, why string) {
 	for i := range in.Blocked {
 		if in.Blocked[i] == nil {
 			in.Blocked[i] = &model.Reason{Code: model.PolicyUnavailable, Pool: d.s.Pools[i].Name, Policy: name, Message: why}
@@ -72,7 +75,7 @@ func (d *decider) blockAll(in *solver.Input, name, why string) {
 	}
 }
 
-func (d *decider) scopeSpend(scopes []spend.Scope) []policy.ScopeSpend {
+func (d *ceilingStep) scopeSpend(scopes []spend.Scope) []policy.ScopeSpend {
 	out := make([]policy.ScopeSpend, 0, len(scopes))
 	for i := range scopes {
 		out = append(out, policy.ScopeSpend{

@@ -57,8 +57,11 @@ const commandTimeout = 30 * time.Minute
 // again.
 const retrySearch = time.Minute
 
+// commandStep continues the commands under way.
+type commandStep struct{ *judge }
+
 // underWay groups the marked nodes by command, ordered by the commands' start times.
-func (j *judge) underWay() []*Command {
+func (j *commandStep) underWay() []*Command {
 	var out []*Command
 	byID := map[string]*Command{}
 	for i := range j.s.Nodes {
@@ -85,7 +88,7 @@ func (j *judge) recordOf(c *Command) *model.Command { return j.s.Nodes[c.Nodes[0
 
 // continueCommands sets the next stage of every command under way. It returns the
 // commands that remain under way; the search treats their nodes and pods as moving.
-func (j *judge) continueCommands(ctx context.Context, commands []*Command) []*Command {
+func (j *commandStep) continueCommands(ctx context.Context, commands []*Command) []*Command {
 	var ready, on []*Command
 	for _, c := range commands {
 		j.step(c)
@@ -124,7 +127,7 @@ func (j *judge) continueCommands(ctx context.Context, commands []*Command) []*Co
 
 // step sets the next stage of a command without asking the policies. A command that
 // has all its replacements ready and is undone is marked Invalid.
-func (j *judge) step(c *Command) {
+func (j *commandStep) step(c *Command) {
 	if c.Stage, c.Reason = j.progress(c); c.Stage != Finish {
 		return
 	}
@@ -136,7 +139,7 @@ func (j *judge) step(c *Command) {
 
 // progress derives the stage from the marks, the taints and the replacements'
 // states.
-func (j *judge) progress(c *Command) (Stage, string) {
+func (j *commandStep) progress(c *Command) (Stage, string) {
 	m := j.recordOf(c)
 	if len(m.Nodes) == 0 {
 		return Undo, "its mark cannot be read"
@@ -164,7 +167,7 @@ func (j *judge) progress(c *Command) (Stage, string) {
 // still validates a command whose replacements are ready. It returns Undo when a
 // node may no longer be disrupted or a pool's budget is used up, and Finish
 // otherwise.
-func (j *judge) still(c *Command) (Stage, string) {
+func (j *commandStep) still(c *Command) (Stage, string) {
 	for _, i := range c.Nodes {
 		if why := j.survey.Still(i, c.Method); why != nil {
 			return Undo, fmt.Sprintf("node %s: %s", j.s.Nodes[i].Name, why.Reason)
@@ -186,7 +189,7 @@ func (j *judge) still(c *Command) (Stage, string) {
 // policies again: a commitment that a replacement uses now is not offered a second
 // time, so today's answer is not comparable. A command whose first nodes are already
 // gone always pays, since its replacements run and are needed either way.
-func (j *judge) pays(c *Command) bool {
+func (j *commandStep) pays(c *Command) bool {
 	m := j.recordOf(c)
 	if c.Method != disrupt.Underutilized || m.Removed == 0 || j.begun(m) {
 		return true
@@ -208,7 +211,7 @@ func (j *judge) pays(c *Command) bool {
 // begun reports whether some of the command's nodes are deleted or being deleted.
 // That happens when a controller stops between two deletions or EC2 reclaims an
 // instance.
-func (j *judge) begun(m *model.Command) bool {
+func (j *commandStep) begun(m *model.Command) bool {
 	stay := 0
 	for i := range j.s.Nodes {
 		if n := &j.s.Nodes[i]; n.State != model.Deleting && slices.Contains(m.Nodes, n.Claim) {
@@ -220,7 +223,7 @@ func (j *judge) begun(m *model.Command) bool {
 
 // consent asks the consolidate policies about the ready commands once more, right
 // before their nodes are deleted. A command with a refused node is undone.
-func (j *judge) consent(ctx context.Context, ready []*Command) {
+func (j *commandStep) consent(ctx context.Context, ready []*Command) {
 	question := policy.ConsolidateInput{Call: j.call(0)}
 	var options []option
 	var of []*Command
@@ -247,7 +250,7 @@ func (j *judge) consent(ctx context.Context, ready []*Command) {
 // saves returns the command's savings at today's prices, in USD/hour, and records
 // them in Savings. For a command that is partly done it does not deduct the
 // replacements.
-func (j *judge) saves(c *Command) float64 {
+func (j *commandStep) saves(c *Command) float64 {
 	sum, m := j.billed(c.Nodes), j.recordOf(c)
 	begun := j.begun(m)
 	for i := range j.s.Nodes {

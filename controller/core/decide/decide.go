@@ -139,6 +139,9 @@ const (
 	PerMonth Period = "month"
 )
 
+// decider is the state that the steps of one decision share. Each step is a type of its
+// own: rankStep, ceilingStep, reviewStep and namespaceStep for launches, and with judge
+// commandStep and searchStep for disruptions.
 type decider struct {
 	s        *model.Snapshot
 	policies []policy.Policy
@@ -191,7 +194,7 @@ func Decide(ctx context.Context, s *model.Snapshot, policies []policy.Policy, op
 	if opts.Disrupt && d.out.Caps == nil {
 		// Nothing had to be launched. The caps are computed all the same, since
 		// Headroom and Caps are reported for every decision.
-		d.ceilings(ctx, &solver.Input{Blocked: make([]*model.Reason, len(s.Pools))})
+		(&ceilingStep{d}).ceilings(ctx, &solver.Input{Blocked: make([]*model.Reason, len(s.Pools))})
 	}
 	d.out.Barren = d.poolsWithoutOfferings()
 	d.out.Policies = d.panel.Uses()
@@ -214,8 +217,8 @@ func (d *decider) provision(ctx context.Context) error {
 		d.out.Stats.Bound = solver.LowerBound(*in, &d.out.Plan)
 	}
 	start = d.opts.Elapsed()
-	d.review(ctx, in)
-	d.namespaceCaps(ctx, in)
+	(&reviewStep{d}).review(ctx, in)
+	(&namespaceStep{d}).namespaceCaps(ctx, in)
 	d.out.Timing.Review = d.opts.Elapsed() - start
 	return d.prove(in, &d.out.Plan, d.pending)
 }
@@ -235,9 +238,9 @@ func (d *decider) input(ctx context.Context) *solver.Input {
 		d.in.Effort = 0
 	}
 	start := d.opts.Elapsed()
-	d.rank(ctx, d.in)
+	(&rankStep{d}).rank(ctx, d.in)
 	d.out.Timing.Rank = d.opts.Elapsed() - start
-	d.ceilings(ctx, d.in)
+	(&ceilingStep{d}).ceilings(ctx, d.in)
 	return d.in
 }
 

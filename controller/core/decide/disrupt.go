@@ -63,14 +63,15 @@ func (d *decider) disrupt(ctx context.Context) error {
 		expecting = append(expecting, d.out.Plan.Existing[i].Node)
 	}
 	j := &judge{decider: d, survey: disrupt.NewSurvey(d.s, expecting), going: make([]int, len(d.s.Pools))}
-	commands := j.underWay()
+	running, search := &commandStep{j}, &searchStep{j}
+	commands := running.underWay()
 	options, known := j.options(expecting)
 	if len(commands)+len(options) == 0 {
 		return nil
 	}
 	verdicts := j.allowed(ctx, options)
-	stayed := j.continueCommands(ctx, commands)
-	j.recheckAfterUndo(commands)
+	stayed := running.continueCommands(ctx, commands)
+	search.recheckAfterUndo(commands)
 	options = j.empties(options, verdicts)
 	switch {
 	case !d.opts.Search || len(options)+known == 0:
@@ -80,7 +81,7 @@ func (d *decider) disrupt(ctx context.Context) error {
 		// against the caps from now on; the next decision sees what is left.
 		return nil
 	case len(d.out.Plan.Nodes) == 0:
-		return j.search(ctx, options, stayed)
+		return search.run(ctx, options, stayed)
 	case d.short != nil:
 		return j.freeHeadroom(ctx, options, stayed)
 	default:

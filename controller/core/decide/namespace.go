@@ -24,10 +24,13 @@ type namespaceCap struct {
 // exceeds its cap. After the last round no pod of that namespace gets a new node.
 const namespaceRounds = 3
 
+// namespaceStep keeps the plan under the caps of namespaces.
+type namespaceStep struct{ *decider }
+
 // namespaceCaps removes pods from the plan whose share of the nodes to launch, at
 // the worst price of their options, exceeds what their namespace may still spend.
 // Pods of higher priority are kept first.
-func (d *decider) namespaceCaps(ctx context.Context, in *solver.Input) {
+func (d *namespaceStep) namespaceCaps(ctx context.Context, in *solver.Input) {
 	if len(d.spaces) == 0 {
 		return
 	}
@@ -45,7 +48,7 @@ func (d *decider) namespaceCaps(ctx context.Context, in *solver.Input) {
 		}
 		in.Pods = slices.DeleteFunc(slices.Clone(d.pending), func(p int32) bool { return out[p] })
 		d.out.Plan, d.out.Stats = solver.Solve(*in)
-		d.review(ctx, in)
+		(&reviewStep{d.decider}).review(ctx, in)
 	}
 	for i := range held {
 		d.unplace([]int32{held[i].Pod}, held[i].Reasons[0])
@@ -62,7 +65,7 @@ func (d *decider) namespaceCaps(ctx context.Context, in *solver.Input) {
 // dropDearNamespaceOptions applies when the plan exceeds a namespace's cap: it
 // leaves each planned node only the options on which the namespace's share costs
 // least. Nodes of pools with a MinValues requirement keep all their options.
-func (d *decider) dropDearNamespaceOptions() {
+func (d *namespaceStep) dropDearNamespaceOptions() {
 	costs, taken := d.podCosts(&d.out.Plan), d.existing()
 	for _, space := range d.spaces {
 		sum := taken[space.namespace]
@@ -84,7 +87,7 @@ func (d *decider) dropDearNamespaceOptions() {
 }
 
 // cheapest returns the options of a node on which a namespace's share costs least.
-func (d *decider) cheapest(n *model.PlannedNode, namespace string) []model.Option {
+func (d *namespaceStep) cheapest(n *model.PlannedNode, namespace string) []model.Option {
 	if len(n.Options) < 2 {
 		return n.Options
 	}
@@ -111,7 +114,7 @@ func (d *decider) cheapest(n *model.PlannedNode, namespace string) []model.Optio
 // existing returns by namespace the price of the existing capacity that the plan's
 // pods take. No cap keeps a pod off an existing node, but what it takes there is no
 // longer left for launches.
-func (d *decider) existing() map[string]model.Price {
+func (d *namespaceStep) existing() map[string]model.Price {
 	out := map[string]model.Price{}
 	for i := range d.out.Plan.Existing {
 		to := &d.out.Plan.Existing[i]
@@ -123,7 +126,7 @@ func (d *decider) existing() map[string]model.Price {
 }
 
 // present returns which pod uses which node. The first call computes it.
-func (d *decider) present() *spend.Presence {
+func (d *namespaceStep) present() *spend.Presence {
 	if d.presence == nil {
 		d.presence = spend.NewPresence(d.s)
 	}
@@ -132,7 +135,7 @@ func (d *decider) present() *spend.Presence {
 
 // overNamespaceCaps returns the pods to remove from the plan. In the last round it
 // returns every pod of a namespace that is over its cap.
-func (d *decider) overNamespaceCaps(round int) []model.Unplaced {
+func (d *namespaceStep) overNamespaceCaps(round int) []model.Unplaced {
 	var out []model.Unplaced
 	costs, taken := d.podCosts(&d.out.Plan), d.existing()
 	for _, space := range d.spaces {
@@ -156,7 +159,7 @@ func (d *decider) overNamespaceCaps(round int) []model.Unplaced {
 	return slices.CompactFunc(out, func(a, b model.Unplaced) bool { return a.Pod == b.Pod })
 }
 
-func (d *decider) priority(pod int32) int32 { return d.s.Specs[d.s.Pods[pod].Spec].Priority }
+func (d *namespaceStep) priority(pod int32) int32 { return d.s.Specs[d.s.Pods[pod].Spec].Priority }
 
 // namespaceAllowance is a cap with kept, the part of what is left that pods may use.
 type namespaceAllowance struct {
@@ -164,7 +167,7 @@ type namespaceAllowance struct {
 	kept model.Price
 }
 
-func (d *decider) overLimit(limit namespaceAllowance, pods []int32, costs map[int32]model.Price) []model.Unplaced {
+func (d *namespaceStep) overLimit(limit namespaceAllowance, pods []int32, costs map[int32]model.Price) []model.Unplaced {
 	sum := model.Price(0)
 	for _, p := range pods {
 		sum += costs[p]
@@ -191,7 +194,7 @@ func (d *decider) overLimit(limit namespaceAllowance, pods []int32, costs map[in
 // podCosts returns the pods' shares of the planned nodes' hourly prices. Each share
 // is the highest over the node's options: on a smaller instance the same pod has a
 // larger share. For a pod that is on a node now, its share of that node is deducted.
-func (d *decider) podCosts(plan *model.Plan) map[int32]model.Price {
+func (d *namespaceStep) podCosts(plan *model.Plan) map[int32]model.Price {
 	out := map[int32]model.Price{}
 	for i := range plan.Nodes {
 		for p, cost := range d.nodeCosts(&plan.Nodes[i]) {
@@ -201,7 +204,7 @@ func (d *decider) podCosts(plan *model.Plan) map[int32]model.Price {
 	return out
 }
 
-func (d *decider) nodeCosts(n *model.PlannedNode) map[int32]model.Price {
+func (d *namespaceStep) nodeCosts(n *model.PlannedNode) map[int32]model.Price {
 	out := map[int32]model.Price{}
 	types := d.s.Catalogs[d.s.Pools[n.Pool].Catalog].Types
 	for _, o := range n.Options {
@@ -227,8 +230,8 @@ func (j *judge) affordable(p *disrupt.Proposal) (ok bool, name, reason string) {
 	more := map[string]model.Price{}
 	for i := range p.Sim.Plan.Nodes {
 		of := map[string]model.Price{}
-		for pod, cost := range j.nodeCosts(&p.Sim.Plan.Nodes[i]) {
-			of[j.s.Pods[pod].Namespace] += cost - j.present().Holds(pod)
+		for pod, cost := range (&namespaceStep{j.decider}).nodeCosts(&p.Sim.Plan.Nodes[i]) {
+			of[j.s.Pods[pod].Namespace] += cost - (&namespaceStep{j.decider}).present().Holds(pod)
 		}
 		for namespace, cost := range of {
 			more[namespace] += max(0, cost)

@@ -12,9 +12,12 @@ import (
 // offeringRef is the index of a type in a catalogue and of an offering in the type.
 type offeringRef struct{ typ, offering int }
 
+// rankStep asks the rank policies what the offerings cost.
+type rankStep struct{ *decider }
+
 // rankPool asks the rank policies about a pool's offerings. rows is nil when no rank
 // policy applies; the billed price is then the cost and no question is built.
-func (d *decider) rankPool(ctx context.Context, pool int) (rows []offeringRef, out policy.RankOutcome) {
+func (d *rankStep) rankPool(ctx context.Context, pool int) (rows []offeringRef, out policy.RankOutcome) {
 	p := &d.s.Pools[pool]
 	if p.Catalog < 0 || !d.ranked(p) {
 		return nil, policy.RankOutcome{}
@@ -43,7 +46,7 @@ func (d *decider) rankPool(ctx context.Context, pool int) (rows []offeringRef, o
 	return rows, out
 }
 
-func (d *decider) ranked(p *model.Pool) bool {
+func (d *rankStep) ranked(p *model.Pool) bool {
 	for _, each := range d.policies {
 		info := each.Info()
 		if info.Answers(policy.HookRank) && info.Match.Pool(p) {
@@ -149,7 +152,7 @@ func sells(p *model.Pool, t *model.InstanceType) bool {
 	return admits(p, t, nil) && slices.ContainsFunc(t.Offerings, func(o model.Offering) bool { return admits(p, t, &o) })
 }
 
-func (d *decider) facts(pool int) policy.PoolFacts {
+func (d *rankStep) facts(pool int) policy.PoolFacts {
 	p := &d.s.Pools[pool]
 	f := policy.PoolFacts{Name: p.Name, Labels: p.Labels}
 	for i := range d.s.Nodes {
@@ -173,7 +176,7 @@ func (d *decider) facts(pool int) policy.PoolFacts {
 
 // rank fills in the effective costs of every pool, and blocks the pools whose
 // fail-closed rank policy gave no answer.
-func (d *decider) rank(ctx context.Context, in *solver.Input) {
+func (d *rankStep) rank(ctx context.Context, in *solver.Input) {
 	for i := range d.s.Pools {
 		p := &d.s.Pools[i]
 		if p.NotReady != "" {
@@ -196,7 +199,7 @@ func (d *decider) rank(ctx context.Context, in *solver.Input) {
 
 // costs converts the rank policies' answer into the solver's cost table. An offering
 // that is not among the rows has an empty entry; the pool's requirements exclude it.
-func (d *decider) costs(c *model.Catalog, rows []offeringRef, out *policy.RankOutcome) solver.Costs {
+func (d *rankStep) costs(c *model.Catalog, rows []offeringRef, out *policy.RankOutcome) solver.Costs {
 	table := make(solver.Costs, len(c.Types))
 	for t := range c.Types {
 		table[t] = make([]solver.Effective, len(c.Types[t].Offerings))
@@ -215,7 +218,7 @@ func (d *decider) costs(c *model.Catalog, rows []offeringRef, out *policy.RankOu
 }
 
 // tier converts a tier; the group numbers are the same for all pools.
-func (d *decider) tier(t policy.Tier) solver.Tier {
+func (d *rankStep) tier(t policy.Tier) solver.Tier {
 	out := solver.Tier{Until: t.Until, Cost: t.Cost}
 	for _, s := range t.Shares {
 		id, known := d.groups[s.Group]

@@ -14,9 +14,12 @@ import (
 // driftsAtOnce is how many drifted nodes one decision replaces at most.
 const driftsAtOnce = 8
 
-// search replaces drifted nodes and then looks for a cheaper cluster. on are the
+// searchStep looks for nodes to remove or to replace, and starts commands.
+type searchStep struct{ *judge }
+
+// run replaces drifted nodes and then looks for a cheaper cluster. on are the
 // commands under way; the capacity that their pods need is taken.
-func (j *judge) search(ctx context.Context, options []option, on []*Command) error {
+func (j *searchStep) run(ctx context.Context, options []option, on []*Command) error {
 	j.input(ctx)
 	scene := j.scene(on)
 	if err := j.drifted(ctx, scene, options); err != nil {
@@ -31,7 +34,7 @@ func (j *judge) search(ctx context.Context, options []option, on []*Command) err
 
 // scene returns the cluster as it will be once the commands in on are finished and
 // the nodes marked for deletion in this decision are gone.
-func (j *judge) scene(on []*Command) *disrupt.Scene {
+func (j *searchStep) scene(on []*Command) *disrupt.Scene {
 	scene := disrupt.NewScene(j.survey, j.in, j.out.Plan.Existing)
 	for _, c := range on {
 		var hosts []int32
@@ -52,7 +55,7 @@ func (j *judge) scene(on []*Command) *disrupt.Scene {
 }
 
 // drifted starts replacing the drifted nodes, the oldest first.
-func (j *judge) drifted(ctx context.Context, scene *disrupt.Scene, options []option) error {
+func (j *searchStep) drifted(ctx context.Context, scene *disrupt.Scene, options []option) error {
 	var old []option
 	for _, o := range options {
 		if o.method == disrupt.Drifted {
@@ -95,7 +98,7 @@ func (j *judge) drifted(ctx context.Context, scene *disrupt.Scene, options []opt
 
 // underutilized starts the consolidations with the highest savings. Nodes whose
 // pools spend money that pods wait for come first.
-func (j *judge) underutilized(ctx context.Context, scene *disrupt.Scene, options []option, effort disrupt.Effort) error {
+func (j *searchStep) underutilized(ctx context.Context, scene *disrupt.Scene, options []option, effort disrupt.Effort) error {
 	left := make([]int, len(j.s.Pools))
 	for i := range left {
 		left[i] = j.left(int32(i), disrupt.Underutilized)
@@ -124,7 +127,7 @@ func (j *judge) underutilized(ctx context.Context, scene *disrupt.Scene, options
 
 // start tries a proposal and, while the checker rejects the plan, its next
 // alternative. It returns the nodes that may not be disrupted.
-func (j *judge) start(ctx context.Context, scene *disrupt.Scene, p *disrupt.Proposal) (refused []int32, err error) {
+func (j *searchStep) start(ctx context.Context, scene *disrupt.Scene, p *disrupt.Proposal) (refused []int32, err error) {
 	for ; p != nil; p = p.Instead {
 		wrong := false
 		if refused, wrong, err = j.try(ctx, scene, p); !wrong {
@@ -138,7 +141,7 @@ func (j *judge) start(ctx context.Context, scene *disrupt.Scene, p *disrupt.Prop
 // turns it into a command if they allow it. refused are the nodes that may not be
 // disrupted. wrong means that the checker rejected a widened plan, so that an
 // alternative of the proposal may still succeed.
-func (j *judge) try(ctx context.Context, scene *disrupt.Scene, p *disrupt.Proposal) (refused []int32, wrong bool, err error) {
+func (j *searchStep) try(ctx context.Context, scene *disrupt.Scene, p *disrupt.Proposal) (refused []int32, wrong bool, err error) {
 	if refused := j.refusedByPolicies(ctx, p); len(refused) > 0 {
 		return refused, false, nil
 	}
@@ -161,7 +164,7 @@ func (j *judge) try(ctx context.Context, scene *disrupt.Scene, p *disrupt.Propos
 
 // refusedByPolicies asks the consolidate policies about every node of a proposal and
 // returns those that they do not allow.
-func (j *judge) refusedByPolicies(ctx context.Context, p *disrupt.Proposal) []int32 {
+func (j *searchStep) refusedByPolicies(ctx context.Context, p *disrupt.Proposal) []int32 {
 	action := "delete"
 	if len(p.Sim.Plan.Nodes) > 0 {
 		action = "replace"
@@ -186,10 +189,10 @@ func (j *judge) refusedByPolicies(ctx context.Context, p *disrupt.Proposal) []in
 // launchable asks the ceiling policies about the replacements and checks them
 // against the namespaces' caps. It returns false when a replacement loses all its
 // options or a cap is exceeded; the proposal is then dropped and its nodes are kept.
-func (j *judge) launchable(ctx context.Context, p *disrupt.Proposal) bool {
+func (j *searchStep) launchable(ctx context.Context, p *disrupt.Proposal) bool {
 	name, reason := "", ""
-	if j.reviewed(&p.Sim.Plan) {
-		denied, failed := j.ask(ctx, &p.Sim.Plan)
+	if (&reviewStep{j.decider}).reviewed(&p.Sim.Plan) {
+		denied, failed := (&reviewStep{j.decider}).ask(ctx, &p.Sim.Plan)
 		switch {
 		case failed != nil:
 			name, reason = failed.Policy, failed.Reason

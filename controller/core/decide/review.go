@@ -15,11 +15,14 @@ import (
 // reviewRounds is how many times a plan with refused launches is solved again.
 const reviewRounds = 3
 
+// reviewStep asks the ceiling policies about each launch of the plan.
+type reviewStep struct{ *decider }
+
 // review asks the ceiling policies about the plan's launches and drops the options
 // that they refuse. When a node loses all its options, the plan is solved again
 // without them. After the last round such a node is dropped and its pods report the
 // policy that refused.
-func (d *decider) review(ctx context.Context, in *solver.Input) {
+func (d *reviewStep) review(ctx context.Context, in *solver.Input) {
 	if !d.reviewed(&d.out.Plan) {
 		return
 	}
@@ -54,7 +57,7 @@ func (d *decider) review(ctx context.Context, in *solver.Input) {
 // nodes could launch, each with the node's pods. It lets one question cover
 // everything: a policy that refuses most offerings ("no spot above half the price")
 // would otherwise use up the rounds before an allowed offering is tried.
-func (d *decider) others(nodes []int) *model.Plan {
+func (d *reviewStep) others(nodes []int) *model.Plan {
 	out, seen := &model.Plan{}, map[string]bool{}
 	for _, i := range nodes {
 		n := &d.out.Plan.Nodes[i]
@@ -80,7 +83,7 @@ func (d *decider) others(nodes []int) *model.Plan {
 	return out
 }
 
-func (d *decider) reviewed(plan *model.Plan) bool { return len(plan.Nodes) > 0 && d.capped() }
+func (d *reviewStep) reviewed(plan *model.Plan) bool { return len(plan.Nodes) > 0 && d.capped() }
 
 // launchKey identifies launches that are one question to the policies.
 type launchKey struct {
@@ -92,8 +95,8 @@ type launchKey struct {
 // ask asks the ceiling policies about every option of every planned node, each
 // distinct launch once. It returns the refused options, or the policy that gave no
 // answer.
-func (d *decider) ask(ctx context.Context, plan *model.Plan) ([]model.Denied, *policy.Exclusion) {
-	question := policy.CeilingInput{Call: d.call(0), Scopes: d.scopeSpend(d.accounts())}
+func (d *reviewStep) ask(ctx context.Context, plan *model.Plan) ([]model.Denied, *policy.Exclusion) {
+	question := policy.CeilingInput{Call: d.call(0), Scopes: (&ceilingStep{d.decider}).scopeSpend(d.accounts())}
 	seen := map[launchKey]int{}
 	var keys []launchKey
 	for i := range plan.Nodes {
@@ -129,7 +132,7 @@ func (d *decider) ask(ctx context.Context, plan *model.Plan) ([]model.Denied, *p
 	return denied, nil
 }
 
-func (d *decider) namespaces(n *model.PlannedNode) []string {
+func (d *reviewStep) namespaces(n *model.PlannedNode) []string {
 	var out []string
 	for _, i := range n.Pods {
 		out = append(out, d.s.Pods[i].Namespace)
@@ -138,7 +141,7 @@ func (d *decider) namespaces(n *model.PlannedNode) []string {
 	return slices.Compact(out)
 }
 
-func (d *decider) launchOf(pool int32, option model.Option, namespaces []string) policy.Launch {
+func (d *reviewStep) launchOf(pool int32, option model.Option, namespaces []string) policy.Launch {
 	p := &d.s.Pools[pool]
 	l := policy.Launch{
 		NodePool: p.Name, PoolTags: p.Labels, InstanceType: option.InstanceType, Zone: option.Zone,
@@ -180,7 +183,7 @@ func strip(plan *model.Plan, denied []model.Denied) []int {
 
 // drop removes the listed nodes from the plan. Their pods become unplaced, with the
 // refusal as reason.
-func (d *decider) drop(nodes []int, denied []model.Denied) {
+func (d *reviewStep) drop(nodes []int, denied []model.Denied) {
 	for _, i := range nodes {
 		n := &d.out.Plan.Nodes[i]
 		reason := model.Reason{Code: model.LaunchDenied, Pool: d.s.Pools[n.Pool].Name, Message: "every offering that fits was refused"}
@@ -193,7 +196,7 @@ func (d *decider) drop(nodes []int, denied []model.Denied) {
 	d.out.Plan.Nodes = slices.DeleteFunc(d.out.Plan.Nodes, func(n model.PlannedNode) bool { return len(n.Options) == 0 })
 }
 
-func (d *decider) dropAll(failed *policy.Exclusion) {
+func (d *reviewStep) dropAll(failed *policy.Exclusion) {
 	for i := range d.out.Plan.Nodes {
 		d.unplace(d.out.Plan.Nodes[i].Pods, model.Reason{
 			Code: model.PolicyUnavailable, Policy: failed.Policy,

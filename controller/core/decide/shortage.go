@@ -89,7 +89,7 @@ func (d *decider) planned(scope string) model.Price {
 // replacement. Unlike search it also runs while the plan launches nodes, since pods
 // wait for the money that it frees.
 func (j *judge) freeHeadroom(ctx context.Context, options []option, on []*Command) error {
-	scene := j.scene(on)
+	scene := (&searchStep{j}).scene(on)
 	options = slices.DeleteFunc(slices.Clone(options), func(o option) bool { return !j.short[j.s.Nodes[o.node].Pool] })
-	return j.underutilized(ctx, scene, options, disrupt.Effort{Deletes: disrupt.DefaultEffort().Deletes})
+	return (&searchStep{j}).underutilized(ctx, scene, options, disrupt.Effort{Deletes: disrupt.DefaultEffort().Deletes})
 }

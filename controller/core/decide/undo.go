@@ -12,7 +12,7 @@ import (
 // are undone. The plan was solved while a node and its replacement counted once.
 // After the undo both stay and both count. Launches that no longer fit are removed
 // from the plan and wait for the next decision.
-func (j *judge) recheckAfterUndo(commands []*Command) {
+func (j *searchStep) recheckAfterUndo(commands []*Command) {
 	if j.in == nil || len(j.in.Headroom) == 0 || len(j.out.Plan.Nodes) == 0 {
 		return
 	}
@@ -41,7 +41,7 @@ func (j *judge) recheckAfterUndo(commands []*Command) {
 
 // holdBack removes every launch in the cap's pools from the plan. short is what the
 // cap lacks, per hour.
-func (j *judge) holdBack(h *model.Headroom, short model.Price) {
+func (j *searchStep) holdBack(h *model.Headroom, short model.Price) {
 	j.out.Plan.Nodes = slices.DeleteFunc(j.out.Plan.Nodes, func(n model.PlannedNode) bool {
 		if !h.Pools[n.Pool] {
 			return false

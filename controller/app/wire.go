@@ -149,10 +149,12 @@ func (p *parts) loop(ctx context.Context) (*decision.Loop, error) {
 		return nil, err
 	}
 	loop := decision.New(decision.Config{
-		Log:      log,
-		Count:    books.Count,
-		Cluster:  view,
-		Actuator: &actuate.Actuator{Client: p.mgr.GetClient(), Events: p.mgr.GetEventRecorder(eventsFrom), Once: once, Namespace: p.o.Namespace},
+		Log:     log,
+		Count:   books.Count,
+		Cluster: view,
+		Actuator: &actuate.Actuator{Client: p.mgr.GetClient(), Reporter: &actuate.Reporter{
+			Client: p.mgr.GetClient(), Events: p.mgr.GetEventRecorder(eventsFrom), Once: once, Namespace: p.o.Namespace,
+		}},
 		Policies: loaded,
 		Journal:  p.journal,
 		Observed: p.observer(),

@@ -5,12 +5,10 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
-	"sync"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/client-go/tools/events"
 	"k8s.io/client-go/util/retry"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -24,20 +22,8 @@ import (
 // Actuator applies decisions to the cluster through the API server.
 type Actuator struct {
 	Client client.Client
-	Events events.EventRecorder
-	// Once records events that go to many objects at the same time and are sent once
-	// each: pods that are planned onto new nodes, nodes that are kept.
-	Once events.EventRecorder
-	// Namespace is the controller's own, where ceiling policies live.
-	Namespace string
-
-	mu sync.Mutex
-	// lastTexts holds the last event text of each object, so that an event is sent
-	// again only when its text changes.
-	lastTexts map[types.UID]string
-	// lastEvents does the same for conditions that last; their events are sent again
-	// after a while.
-	lastEvents map[eventKey]lastEvent
+	// Reporter sends the events about what is done.
+	Reporter *Reporter
 }
 
 // Launch creates the plan's NodeClaims. pools are by name. A claim that exists already
@@ -60,7 +46,7 @@ func (a *Actuator) Launch(ctx context.Context, s *model.Snapshot, pools map[stri
 			return done, err
 		}
 		done.Claims = append(done.Claims, claim.Name)
-		a.tellNominated(s, claim, n)
+		a.Reporter.tellNominated(s, claim, n)
 	}
 	return done, nil
 }
@@ -81,28 +67,13 @@ func (a *Actuator) create(ctx context.Context, claim *karpv1.NodeClaim) error {
 	return nil
 }
 
-func (a *Actuator) tellNominated(s *model.Snapshot, claim *karpv1.NodeClaim, n *model.PlannedNode) {
-	best := n.Options[0]
-	for _, i := range n.Pods {
-		if s.Specs[s.Pods[i].Spec].HoldsPlace() {
-			continue
-		}
-		what := "should run"
-		if from := s.Pods[i].Node; from >= 0 {
-			what = "finds room, when node " + s.Nodes[from].Name + " goes,"
-		}
-		a.Once.Eventf(podRef(&s.Pods[i]), claim, corev1.EventTypeNormal, karpv1.EventNominated, "Launch",
-			"%s on nodeclaim/%s: %s, %s, %s at %s $/h", what, claim.Name, best.InstanceType, best.Zone, best.CapacityType, best.Price)
-	}
-}
-
 // Disrupt takes the disruption of each node one step further. A node that may be
 // removed is tainted first. When the next decision, made after the taint was seen,
 // confirms it, the claim is deleted; when it does not, the taint is removed. All state
 // is in the cluster, so that a restart loses nothing.
 func (a *Actuator) Disrupt(ctx context.Context, s *model.Snapshot, d *decide.Decision) (cluster.Change, error) {
 	var done cluster.Change
-	a.tellUnconsolidatable(ctx, s, d)
+	a.Reporter.tellUnconsolidatable(ctx, s, d)
 	going := starting(d)
 	for i := range d.Disruptions {
 		each := &d.Disruptions[i]
@@ -182,15 +153,7 @@ func (a *Actuator) delete(ctx context.Context, n *model.Node, why *decide.Disrup
 	if err := a.Client.Delete(ctx, claim.DeepCopy(), client.Preconditions{UID: &claim.UID}); err != nil {
 		return ignoreGone(fmt.Errorf("delete claim %s: %w", n.Claim, err))
 	}
-	about := []client.Object{claim}
-	node := &corev1.Node{}
-	if err := a.Client.Get(ctx, types.NamespacedName{Name: n.Name}, node); err == nil {
-		about = append(about, node)
-	}
-	for _, o := range about {
-		a.Events.Eventf(o, nil, corev1.EventTypeNormal, karpv1.EventDisruptionTerminating, "Disrupt",
-			"disrupting node %s: %s, it cost %s $/h", n.Name, why.Method, n.Cost())
-	}
+	a.Reporter.tellTerminating(ctx, n, claim, why)
 	return nil
 }
 

@@ -13,7 +13,7 @@ import (
 // TellCaps sends an event on a policy for each of its caps that leaves nothing, or too
 // little for pods that wait. The event is sent once, until the cap leaves enough again.
 // A soft cap does not stop launches: the event is its only effect.
-func (a *Actuator) TellCaps(ctx context.Context, d *decide.Decision) {
+func (r *Reporter) TellCaps(ctx context.Context, d *decide.Decision) {
 	for i := range d.Headroom {
 		h := &d.Headroom[i]
 		text := ""
@@ -21,18 +21,18 @@ func (a *Actuator) TellCaps(ctx context.Context, d *decide.Decision) {
 			text = capReached(h)
 		}
 		key := types.UID("cap/" + h.Policy + "/" + h.Scope + "/" + string(h.Period))
-		if !a.news(key, text) || text == "" {
+		if !r.news(key, text) || text == "" {
 			continue
 		}
 		cm := &corev1.ConfigMap{}
-		if err := a.Client.Get(ctx, types.NamespacedName{Namespace: a.Namespace, Name: h.Policy}, cm); err != nil {
+		if err := r.Client.Get(ctx, types.NamespacedName{Namespace: r.Namespace, Name: h.Policy}, cm); err != nil {
 			continue // the policy has been deleted, and its cap with it
 		}
 		kind := corev1.EventTypeNormal
 		if h.Soft {
 			kind = corev1.EventTypeWarning
 		}
-		a.Events.Eventf(cm, nil, kind, karpv1.EventCapReached, "Spend", "%s", text)
+		r.Events.Eventf(cm, nil, kind, karpv1.EventCapReached, "Spend", "%s", text)
 	}
 }
 

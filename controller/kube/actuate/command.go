@@ -31,7 +31,7 @@ func (a *Actuator) Command(ctx context.Context, s *model.Snapshot, pools map[str
 			err = a.start(ctx, &application{s: s, pools: pools, d: d, done: &done}, c, launched)
 			launched += len(c.Replacements)
 		case decide.Wait:
-			a.tellWaiting(ctx, s, c)
+			a.Reporter.tellWaiting(ctx, s, c)
 		case decide.Finish:
 			err = a.finish(ctx, s, c, &done)
 		case decide.Undo:
@@ -99,14 +99,14 @@ func (a *Actuator) start(ctx context.Context, to *application, c *decide.Command
 		}
 		to.done.Claims = append(to.done.Claims, claim.Name)
 	}
-	a.tellLaunching(to.s, c, claims)
-	a.tellCandidates(ctx, to.s, c)
+	a.Reporter.tellLaunching(to.s, c, claims)
+	a.Reporter.tellCandidates(ctx, to.s, c)
 	return nil
 }
 
 // finish deletes the nodes' claims.
 func (a *Actuator) finish(ctx context.Context, s *model.Snapshot, c *decide.Command, done *cluster.Change) error {
-	a.tellApproved(ctx, s, c)
+	a.Reporter.tellApproved(ctx, s, c)
 	for _, i := range c.Nodes {
 		n := &s.Nodes[i]
 		if err := a.delete(ctx, n, &decide.Disruption{Node: i, Method: c.Method}); err != nil {
@@ -137,7 +137,7 @@ func (a *Actuator) undo(ctx context.Context, s *model.Snapshot, c *decide.Comman
 		}
 		done.Unmarked = append(done.Unmarked, n.Claim)
 	}
-	a.tellUndone(ctx, s, c)
+	a.Reporter.tellUndone(ctx, s, c)
 	return nil
 }
 

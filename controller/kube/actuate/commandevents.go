@@ -15,29 +15,29 @@ import (
 )
 
 // tellLaunching sends an event on each replacement that says which nodes it replaces.
-func (a *Actuator) tellLaunching(s *model.Snapshot, c *decide.Command, claims []*karpv1.NodeClaim) {
+func (r *Reporter) tellLaunching(s *model.Snapshot, c *decide.Command, claims []*karpv1.NodeClaim) {
 	for _, claim := range claims {
-		a.Events.Eventf(claim, nil, corev1.EventTypeNormal, karpv1.EventDisruptionLaunching, "Disrupt",
+		r.Events.Eventf(claim, nil, corev1.EventTypeNormal, karpv1.EventDisruptionLaunching, "Disrupt",
 			"launching in the stead of %s (%s), saves %s $/h", names(s, c), c.Method, c.Savings)
 	}
 }
 
 // tellWaiting sends an event on the nodes' claims that says what the command waits for,
 // once per reason.
-func (a *Actuator) tellWaiting(ctx context.Context, s *model.Snapshot, c *decide.Command) {
+func (r *Reporter) tellWaiting(ctx context.Context, s *model.Snapshot, c *decide.Command) {
 	for _, i := range c.Nodes {
 		name := s.Nodes[i].Claim
 		claim := &karpv1.NodeClaim{}
-		if !a.news(types.UID("command/"+name), c.Reason) || a.Client.Get(ctx, types.NamespacedName{Name: name}, claim) != nil {
+		if !r.news(types.UID("command/"+name), c.Reason) || r.Client.Get(ctx, types.NamespacedName{Name: name}, claim) != nil {
 			continue
 		}
-		a.Events.Eventf(claim, nil, corev1.EventTypeNormal, karpv1.EventDisruptionWaitingReadiness, "Disrupt", "%s", c.Reason)
+		r.Events.Eventf(claim, nil, corev1.EventTypeNormal, karpv1.EventDisruptionWaitingReadiness, "Disrupt", "%s", c.Reason)
 	}
 }
 
 // tellCandidates sends an event on the nodes of a consolidation that says what is
 // planned for them.
-func (a *Actuator) tellCandidates(ctx context.Context, s *model.Snapshot, c *decide.Command) {
+func (r *Reporter) tellCandidates(ctx context.Context, s *model.Snapshot, c *decide.Command) {
 	if c.Method != disrupt.Underutilized {
 		return
 	}
@@ -45,14 +45,14 @@ func (a *Actuator) tellCandidates(ctx context.Context, s *model.Snapshot, c *dec
 	if n := len(c.Replacements); n > 0 {
 		text = fmt.Sprintf("%s to go once %d new nodes are ready, saves %s $/h", names(s, c), n, c.Savings)
 	}
-	a.tellNodes(ctx, s, c, karpv1.EventConsolidationCandidate, text)
+	r.tellNodes(ctx, s, c, karpv1.EventConsolidationCandidate, text)
 }
 
 // tellApproved sends an event on the nodes of a consolidation after it was checked a
 // second time and goes on.
-func (a *Actuator) tellApproved(ctx context.Context, s *model.Snapshot, c *decide.Command) {
+func (r *Reporter) tellApproved(ctx context.Context, s *model.Snapshot, c *decide.Command) {
 	if c.Method == disrupt.Underutilized {
-		a.tellNodes(ctx, s, c, karpv1.EventConsolidationApproved,
+		r.tellNodes(ctx, s, c, karpv1.EventConsolidationApproved,
 			fmt.Sprintf("pods, budgets, policies and prices still let %s go, saves %s $/h", names(s, c), c.Savings))
 	}
 }
@@ -60,17 +60,17 @@ func (a *Actuator) tellApproved(ctx context.Context, s *model.Snapshot, c *decid
 // tellUndone sends an event on the nodes that says why a command was taken back. A
 // consolidation that is no longer right after a change is rejected; any other command
 // was blocked.
-func (a *Actuator) tellUndone(ctx context.Context, s *model.Snapshot, c *decide.Command) {
+func (r *Reporter) tellUndone(ctx context.Context, s *model.Snapshot, c *decide.Command) {
 	reason := karpv1.EventDisruptionBlocked
 	if c.Invalid && c.Method == disrupt.Underutilized {
 		reason = karpv1.EventConsolidationRejected
 	}
-	a.tellNodes(ctx, s, c, reason, fmt.Sprintf("disruption (%s) of %s was taken back: %s", c.Method, names(s, c), c.Reason))
+	r.tellNodes(ctx, s, c, reason, fmt.Sprintf("disruption (%s) of %s was taken back: %s", c.Method, names(s, c), c.Reason))
 }
 
-func (a *Actuator) tellNodes(ctx context.Context, s *model.Snapshot, c *decide.Command, reason, text string) {
+func (r *Reporter) tellNodes(ctx context.Context, s *model.Snapshot, c *decide.Command, reason, text string) {
 	for _, i := range c.Nodes {
-		a.tellNode(ctx, &s.Nodes[i], reason, text)
+		r.tellNode(ctx, &s.Nodes[i], reason, text)
 	}
 }
 

@@ -16,19 +16,19 @@ import (
 // TellDoubts sends an event for each warning of a snapshot that has a reason: a node
 // that is not what its labels say, or whose price nobody knows. While that lasts, the
 // event is sent again every hour.
-func (a *Actuator) TellDoubts(ctx context.Context, now time.Time, warnings []lower.Warning) {
+func (r *Reporter) TellDoubts(ctx context.Context, now time.Time, warnings []lower.Warning) {
 	for i := range warnings {
 		w := &warnings[i]
 		kind, name, _ := strings.Cut(w.Object, " ")
-		if w.Reason == "" || !a.fresh(eventKey{kind, name, w.Reason}, w.Message, now) {
+		if w.Reason == "" || !r.fresh(eventKey{kind, name, w.Reason}, w.Message, now) {
 			continue
 		}
 		var about client.Object = &corev1.Node{}
 		if kind == "NodeClaim" {
 			about = &karpv1.NodeClaim{}
 		}
-		if err := a.Client.Get(ctx, types.NamespacedName{Name: name}, about); err == nil {
-			a.Once.Eventf(about, nil, corev1.EventTypeWarning, w.Reason, "Count", "%s", w.Message)
+		if err := r.Client.Get(ctx, types.NamespacedName{Name: name}, about); err == nil {
+			r.Once.Eventf(about, nil, corev1.EventTypeWarning, w.Reason, "Count", "%s", w.Message)
 		}
 	}
 }

@@ -18,7 +18,7 @@ const noteLimit = 1000
 
 // Tell sends an event on every pod that the plan could not place, with the reasons,
 // once per text. pools are by name.
-func (a *Actuator) Tell(s *model.Snapshot, pools map[string]*karpv1.NodePool, d *decide.Decision) {
+func (r *Reporter) Tell(s *model.Snapshot, pools map[string]*karpv1.NodePool, d *decide.Decision) {
 	for i := range d.Plan.Unplaced {
 		u := &d.Plan.Unplaced[i]
 		pod := &s.Pods[u.Pod]
@@ -26,11 +26,11 @@ func (a *Actuator) Tell(s *model.Snapshot, pools map[string]*karpv1.NodePool, d 
 		if pod.Node >= 0 {
 			text = "no other place yet, and node " + s.Nodes[pod.Node].Name + " is going: " + text
 		}
-		if about := whom(s, pools, pod); about != nil && a.news(types.UID(pod.UID), text) {
-			a.Events.Eventf(about, nil, corev1.EventTypeWarning, karpv1.EventFailedScheduling, "Plan", "%s", text)
+		if about := whom(s, pools, pod); about != nil && r.news(types.UID(pod.UID), text) {
+			r.Events.Eventf(about, nil, corev1.EventTypeWarning, karpv1.EventFailedScheduling, "Plan", "%s", text)
 		}
 	}
-	a.forget(s)
+	r.forget(s)
 }
 
 // Sentences joins reasons into one text, cut to what an event takes.
@@ -48,28 +48,28 @@ func Sentences(reasons []model.Reason) string {
 
 // news reports whether the text differs from the last one recorded for the object, and
 // records it.
-func (a *Actuator) news(uid types.UID, text string) bool {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	if a.lastTexts == nil {
-		a.lastTexts = map[types.UID]string{}
+func (r *Reporter) news(uid types.UID, text string) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.lastTexts == nil {
+		r.lastTexts = map[types.UID]string{}
 	}
-	if a.lastTexts[uid] == text {
+	if r.lastTexts[uid] == text {
 		return false
 	}
-	a.lastTexts[uid] = text
+	r.lastTexts[uid] = text
 	return true
 }
 
 // forget drops all recorded texts once there are far more than objects. Some events are
 // then sent again.
-func (a *Actuator) forget(s *model.Snapshot) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	if len(a.lastTexts) < 2*(len(s.Pods)+len(s.Nodes))+1000 {
+func (r *Reporter) forget(s *model.Snapshot) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if len(r.lastTexts) < 2*(len(s.Pods)+len(s.Nodes))+1000 {
 		return
 	}
-	a.lastTexts = map[types.UID]string{}
+	r.lastTexts = map[types.UID]string{}
 }
 
 // whom returns the object on which events about a pod are sent. It is the NodePool of a

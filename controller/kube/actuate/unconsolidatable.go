@@ -38,26 +38,26 @@ type lastEvent struct {
 
 // tellUnconsolidatable sends an event on each node that could be removed but is kept,
 // with the reason.
-func (a *Actuator) tellUnconsolidatable(ctx context.Context, s *model.Snapshot, d *decide.Decision) {
-	a.fade(s)
-	for _, each := range a.due(s, d) {
-		a.tellNode(ctx, &s.Nodes[each.Node], reasonFor(each.Kind), why(each))
+func (r *Reporter) tellUnconsolidatable(ctx context.Context, s *model.Snapshot, d *decide.Decision) {
+	r.fade(s)
+	for _, each := range r.due(s, d) {
+		r.tellNode(ctx, &s.Nodes[each.Node], reasonFor(each.Kind), why(each))
 	}
 }
 
 // due returns the nodes for which events are sent this time, at most staysAtOnce. Nodes
 // for which no event with the reason was sent yet come first: otherwise nodes whose
 // texts change all the time would take every place.
-func (a *Actuator) due(s *model.Snapshot, d *decide.Decision) []*decide.Disruption {
+func (r *Reporter) due(s *model.Snapshot, d *decide.Decision) []*decide.Disruption {
 	var out []*decide.Disruption
 	for _, known := range []bool{false, true} {
 		for i := range d.Disruptions {
 			each := &d.Disruptions[i]
 			about := eventKey{"Node", s.Nodes[each.Node].Name, reasonFor(each.Kind)}
-			if each.Go || about.reason == "" || len(out) == staysAtOnce || a.knows(about) != known {
+			if each.Go || about.reason == "" || len(out) == staysAtOnce || r.knows(about) != known {
 				continue
 			}
-			if a.fresh(about, why(each), s.Time) {
+			if r.fresh(about, why(each), s.Time) {
 				out = append(out, each)
 			}
 		}
@@ -74,10 +74,10 @@ func why(each *decide.Disruption) string {
 }
 
 // knows reports whether an event about the key was sent before.
-func (a *Actuator) knows(about eventKey) bool {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	_, known := a.lastEvents[about]
+func (r *Reporter) knows(about eventKey) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	_, known := r.lastEvents[about]
 	return known
 }
 
@@ -97,24 +97,24 @@ func reasonFor(k disrupt.Kind) string {
 }
 
 // tellNode sends an event about a node to its Node and its NodeClaim.
-func (a *Actuator) tellNode(ctx context.Context, n *model.Node, reason, text string) {
+func (r *Reporter) tellNode(ctx context.Context, n *model.Node, reason, text string) {
 	node, claim := &corev1.Node{}, &karpv1.NodeClaim{}
-	if err := a.Client.Get(ctx, types.NamespacedName{Name: n.Name}, node); err == nil {
-		a.Once.Eventf(node, nil, corev1.EventTypeNormal, reason, "Disrupt", "%s", text)
+	if err := r.Client.Get(ctx, types.NamespacedName{Name: n.Name}, node); err == nil {
+		r.Once.Eventf(node, nil, corev1.EventTypeNormal, reason, "Disrupt", "%s", text)
 	}
-	if err := a.Client.Get(ctx, types.NamespacedName{Name: n.Claim}, claim); err == nil {
-		a.Once.Eventf(claim, nil, corev1.EventTypeNormal, reason, "Disrupt", "%s", text)
+	if err := r.Client.Get(ctx, types.NamespacedName{Name: n.Claim}, claim); err == nil {
+		r.Once.Eventf(claim, nil, corev1.EventTypeNormal, reason, "Disrupt", "%s", text)
 	}
 }
 
 // TellPools sends events on NodePools for which no instance type meets the
 // requirements, or whose disruption budgets keep nodes from being removed. pools are by
 // name.
-func (a *Actuator) TellPools(s *model.Snapshot, pools map[string]*karpv1.NodePool, d *decide.Decision) {
+func (r *Reporter) TellPools(s *model.Snapshot, pools map[string]*karpv1.NodePool, d *decide.Decision) {
 	tell := func(at int32, kind, reason, text string) {
 		pool := pools[s.Pools[at].Name]
-		if pool != nil && a.fresh(eventKey{"NodePool", pool.Name, reason + text}, text, s.Time) {
-			a.Once.Eventf(pool, nil, kind, reason, "Plan", "%s", text)
+		if pool != nil && r.fresh(eventKey{"NodePool", pool.Name, reason + text}, text, s.Time) {
+			r.Once.Eventf(pool, nil, kind, reason, "Plan", "%s", text)
 		}
 	}
 	for _, at := range d.Barren {
@@ -130,34 +130,34 @@ func (a *Actuator) TellPools(s *model.Snapshot, pools map[string]*karpv1.NodePoo
 
 // fresh reports whether an event with the text should be sent now, and if so, records
 // it as sent.
-func (a *Actuator) fresh(about eventKey, text string, now time.Time) bool {
+func (r *Reporter) fresh(about eventKey, text string, now time.Time) bool {
 	sum := fnv.New64a()
 	_, _ = io.WriteString(sum, text) // writing to a hash never fails
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	last, known := a.lastEvents[about]
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	last, known := r.lastEvents[about]
 	since := now.Sub(last.at)
 	if known && (since < pause || last.sum == sum.Sum64() && since < again) {
 		return false
 	}
-	if a.lastEvents == nil {
-		a.lastEvents = map[eventKey]lastEvent{}
+	if r.lastEvents == nil {
+		r.lastEvents = map[eventKey]lastEvent{}
 	}
-	a.lastEvents[about] = lastEvent{sum.Sum64(), now}
+	r.lastEvents[about] = lastEvent{sum.Sum64(), now}
 	return true
 }
 
 // fade drops events older than again once many are recorded: they would be sent again
 // anyway.
-func (a *Actuator) fade(s *model.Snapshot) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	if len(a.lastEvents) < 3*(len(s.Nodes)+len(s.Pools))+100 {
+func (r *Reporter) fade(s *model.Snapshot) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if len(r.lastEvents) < 3*(len(s.Nodes)+len(s.Pools))+100 {
 		return
 	}
-	for about, last := range a.lastEvents {
+	for about, last := range r.lastEvents {
 		if s.Time.Sub(last.at) >= again {
-			delete(a.lastEvents, about)
+			delete(r.lastEvents, about)
 		}
 	}
 }

@@ -19,7 +19,7 @@ func TestEveryNodeHears(t *testing.T) {
 	for i := range nodes {
 		s.Nodes = append(s.Nodes, model.Node{Name: fmt.Sprint("node-", i)})
 	}
-	a, heard := &Actuator{}, map[int32]bool{}
+	a, heard := &Reporter{}, map[int32]bool{}
 	for round := range 8 {
 		s.Time = s.Time.Add(10 * time.Second)
 		for i := range nodes {

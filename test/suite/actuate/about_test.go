@@ -34,7 +34,7 @@ func TestEventsNameTheirObjects(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	a := &actuate.Actuator{Client: c, Events: recorder, Once: recorder}
+	a := &actuate.Actuator{Client: c, Reporter: &actuate.Reporter{Client: c, Events: recorder, Once: recorder}}
 	pool := &karpv1.NodePool{
 		ObjectMeta: metav1.ObjectMeta{Name: "general"},
 		Spec: karpv1.NodePoolSpec{Template: karpv1.NodeClaimTemplate{Spec: karpv1.NodeClaimTemplateSpec{
@@ -58,7 +58,7 @@ func TestEventsNameTheirObjects(t *testing.T) {
 		t.Fatal(err)
 	}
 	d.Plan.Unplaced = []model.Unplaced{{Pod: 0, Reasons: []model.Reason{{Message: "no room"}}}}
-	a.Tell(s, pools, d)
+	a.Reporter.Tell(s, pools, d)
 
 	want := map[string]int{
 		"NodeClaim " + karpv1.EventDisruptionLaunching: 2, "NodeClaim " + karpv1.EventDisruptionWaitingReadiness: 1,

@@ -156,7 +156,9 @@ func start(t *testing.T) *billedCluster {
 	mgr := apiserver.Start(t).Manager(t)
 	cloud := onEC2(t, mgr)
 	recorder := mgr.GetEventRecorder("test")
-	w := &billedCluster{client: mgr.GetClient(), events: &actuate.Actuator{Client: mgr.GetClient(), Events: recorder, Once: recorder}}
+	w := &billedCluster{client: mgr.GetClient(), events: &actuate.Actuator{
+		Client: mgr.GetClient(), Reporter: &actuate.Reporter{Client: mgr.GetClient(), Events: recorder, Once: recorder},
+	}}
 	var err error
 	w.view, err = cluster.New(t.Context(), cluster.Config{
 		Name: "demo", Cache: mgr.GetCache(), Live: mgr.GetAPIReader(), Clock: clock.RealClock{}, Catalog: cloud.Catalog, Volumes: cloud.VolumePrices,

@@ -176,8 +176,8 @@ func (l *Loop) Round(ctx context.Context) (time.Duration, error) {
 	if l.Journal.Add(ctx, &view.Snapshot, &d) {
 		l.Log.Add(journal.Decided{Snapshot: &view.Snapshot, Decision: &d, Options: opts, Policies: contents})
 	}
-	l.Actuator.TellCaps(ctx, &d)
-	l.Actuator.TellDoubts(ctx, view.Snapshot.Time, view.Warnings)
+	l.Actuator.Reporter.TellCaps(ctx, &d)
+	l.Actuator.Reporter.TellDoubts(ctx, view.Snapshot.Time, view.Warnings)
 	if l.Board != nil {
 		l.Board.Add(&view.Snapshot, &d)
 	}
@@ -194,8 +194,8 @@ func (l *Loop) apply(ctx context.Context, view *cluster.View, d *decide.Decision
 	if err != nil {
 		return 0, err
 	}
-	l.Actuator.Tell(&view.Snapshot, view.Pools, d)
-	l.Actuator.TellPools(&view.Snapshot, view.Pools, d)
+	l.Actuator.Reporter.Tell(&view.Snapshot, view.Pools, d)
+	l.Actuator.Reporter.TellPools(&view.Snapshot, view.Pools, d)
 	assigned, err := l.Actuator.Assign(ctx, &view.Snapshot, d)
 	l.applied.Add(&assigned)
 	if err != nil {

@@ -14,16 +14,17 @@ type FailedCall struct {
 }
 
 // note records the fault of the call just made when a replay would not reproduce it:
-// it depended on the machine's load or on earlier decisions.
+// it depended on the machine's load, on the memory of the process or on earlier
+// decisions.
 func (u *Use) note(err error) {
 	f, ok := errors.AsType[*Fault](err)
 	if !ok {
 		return
 	}
 	switch f.Kind {
-	case FaultDeadline, FaultTripped:
+	case FaultDeadline, FaultTripped, FaultMemory:
 		u.Unrepeatable = append(u.Unrepeatable, FailedCall{Call: u.Calls - 1, Kind: f.Kind, Message: f.Message})
-	case FaultTrap, FaultFuel, FaultDepth, FaultMemory, FaultBadReply, FaultInternal:
+	case FaultTrap, FaultFuel, FaultDepth, FaultBadReply, FaultInternal:
 	}
 }
 

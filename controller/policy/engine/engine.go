@@ -4,6 +4,7 @@ package engine
 
 import (
 	"spokeshave.dev/controller/core/policy"
+	"spokeshave.dev/controller/policy/isolate"
 	"spokeshave.dev/controller/policy/rego"
 	"spokeshave.dev/controller/policy/wasm"
 )
@@ -17,6 +18,9 @@ type Config struct {
 	Log func(info *policy.Info, line string)
 	// Cache is a folder for compiled modules; "" for none.
 	Cache string
+	// Isolate runs Rego policies in processes of their own, with these settings. nil
+	// runs them in this process: for the command line, where they are the user's own.
+	Isolate *isolate.Config
 	// RegoByOPA makes OPA evaluate every Rego rule, without the compiled evaluator.
 	RegoByOPA bool
 }
@@ -24,7 +28,19 @@ type Config struct {
 // With returns the engines by their name in policy.yaml.
 func With(cfg Config) map[string]policy.Engine {
 	return map[string]policy.Engine{
-		rego.Name: &rego.Engine{OPAOnly: cfg.RegoByOPA},
+		rego.Name: cfg.rego(),
 		wasm.Name: &wasm.Engine{Log: cfg.Log, CacheDir: cfg.Cache},
 	}
+}
+
+func (c *Config) rego() policy.Engine {
+	if c.Isolate == nil {
+		return &rego.Engine{OPAOnly: c.RegoByOPA}
+	}
+	isolated := *c.Isolate
+	isolated.Engine = rego.Name
+	if c.RegoByOPA {
+		isolated.Option = optionOPA
+	}
+	return isolate.New(isolated)
 }

@@ -16,6 +16,7 @@ import (
 	yaml3 "go.yaml.in/yaml/v3"
 
 	"spokeshave.dev/controller/core/policy"
+	"spokeshave.dev/controller/policy/isolate"
 )
 
 var updateCorpus = flag.Bool("update-corpus", false, "write what OPA answers as the expected answers of the corpus")
@@ -46,7 +47,8 @@ type corpusAnswer struct {
 }
 
 // TestCorpus asks every policy of testdata/corpus/<hook> the question in input.yaml
-// beside it, once with OPA alone and once with compiled rules. Both have to give the
+// beside it, with OPA alone, with compiled rules, and with compiled rules in a process
+// of its own (package isolate). All have to give the
 // answer in the file of the policy's name with the ending .json, which OPA wrote
 // (-update-corpus) and people have read.
 func TestCorpus(t *testing.T) {
@@ -98,10 +100,11 @@ func corpusCase(t *testing.T, hook policy.Hook, in *corpusInput, file string) co
 	if err != nil {
 		t.Fatal(err)
 	}
+	src := &policy.Source{
+		Info: policy.Info{Name: "corpus", Hooks: []policy.Hook{hook}}, Files: map[string]string{"policy.rego": string(source)}, Config: config,
+	}
 	ask := func(e *Engine) corpusAnswer {
-		p, err := e.compile(t.Context(), &policy.Source{
-			Info: policy.Info{Name: "corpus", Hooks: []policy.Hook{hook}}, Files: map[string]string{"policy.rego": string(source)}, Config: config,
-		})
+		p, err := e.compile(t.Context(), src)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -112,6 +115,11 @@ func corpusCase(t *testing.T, hook policy.Hook, in *corpusInput, file string) co
 		t.Errorf("the compiled evaluator is off, and %v are compiled", byOPA.Compiled)
 	}
 	byOPA.Compiled, byOPA.ByOPA = compiled.Compiled, compiled.ByOPA
+	apart := compiled
+	apart.Answer, apart.Fault = answerApart(t, src, hook, in)
+	if diff := cmp.Diff(string(encoded(t, compiled)), string(encoded(t, apart))); diff != "" {
+		t.Errorf("in a process of its own: -here +apart\n%s", diff)
+	}
 	golden := strings.TrimSuffix(file, ".rego") + ".json"
 	if *updateCorpus {
 		if err := os.WriteFile(golden, encoded(t, byOPA), 0o644); err != nil {
@@ -129,6 +137,17 @@ func corpusCase(t *testing.T, hook policy.Hook, in *corpusInput, file string) co
 		t.Errorf("compiled: -want +got\n%s", diff)
 	}
 	return compiled
+}
+
+// answerApart asks the policy in a process of its own.
+func answerApart(t *testing.T, src *policy.Source, hook policy.Hook, in *corpusInput) (answer any, kind policy.FaultKind) {
+	t.Helper()
+	p, err := isolate.New(isolate.Config{Engine: Name}).Compile(t.Context(), src)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer p.Close(t.Context()) //nolint:errcheck // the end of a test
+	return answerTo(t, p, hook, in)
 }
 
 func encoded(t *testing.T, a corpusAnswer) []byte {
@@ -152,27 +171,34 @@ func (p *Policy) corpusAnswer(t *testing.T, hook policy.Hook, in *corpusInput) c
 			out.Compiled = append(out.Compiled, rule)
 		}
 	}
-	call := policy.Call{Time: in.Time}
+	out.Answer, out.Fault = answerTo(t, p, hook, in)
+	return out
+}
+
+// answerTo asks any policy: it returns an answer, or the kind of a fault.
+func answerTo(t *testing.T, p policy.Policy, hook policy.Hook, in *corpusInput) (answer any, kind policy.FaultKind) {
+	t.Helper()
 	var err error
+	call := policy.Call{Time: in.Time}
 	switch hook {
 	case policy.HookRank:
-		out.Answer, err = p.Rank(t.Context(), &policy.RankInput{Call: call, Pool: in.Pool, Rows: in.Rows})
+		answer, err = p.Rank(t.Context(), &policy.RankInput{Call: call, Pool: in.Pool, Rows: in.Rows})
 	case policy.HookConsolidate:
-		out.Answer, err = p.Consolidate(t.Context(), &policy.ConsolidateInput{Call: call, Candidates: in.Candidates})
+		answer, err = p.Consolidate(t.Context(), &policy.ConsolidateInput{Call: call, Candidates: in.Candidates})
 	case policy.HookCeiling:
 		ask := &policy.CeilingInput{Call: call, Launches: in.Launches}
 		for _, s := range in.Scopes {
 			s.ScopeSpend.Scope = s.Scope
 			ask.Scopes = append(ask.Scopes, s.ScopeSpend)
 		}
-		out.Answer, err = p.Ceiling(t.Context(), ask)
+		answer, err = p.Ceiling(t.Context(), ask)
 	}
 	var fault *policy.Fault
 	switch {
 	case errors.As(err, &fault):
-		out.Answer, out.Fault = nil, fault.Kind
+		return nil, fault.Kind
 	case err != nil:
 		t.Fatal(err)
 	}
-	return out
+	return answer, ""
 }

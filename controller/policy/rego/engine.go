@@ -27,6 +27,22 @@ type Engine struct {
 	// row. Answers are the same, except for the limit on rows (see the package
 	// comment), and calls take longer.
 	OPAOnly bool
+	// Stage, if set, is told what Compile is about to do, such as "compile" or "test
+	// p_test.rego:7".
+	Stage func(name string)
+	// Serving is set in the process of isolated policies (package isolate) for a source
+	// that another process has compiled before. Its tests are not run again, and its
+	// calls have no breaker, since the controller has one.
+	Serving bool
+	// Notes are the notes of that compilation. The rules that they name are left to OPA
+	// without another attempt, which may have been long.
+	Notes []string
+}
+
+func (e *Engine) stage(name string) {
+	if e.Stage != nil {
+		e.Stage(name)
+	}
 }
 
 var _ policy.Engine = (*Engine)(nil)
@@ -49,7 +65,10 @@ type Policy struct {
 	// them.
 	notes   []string
 	opaOnly bool
-	breaker policy.Breaker
+	// earlier are the notes of an earlier compilation of the same source.
+	earlier []string
+	// breaker is nil where somebody else has one.
+	breaker *policy.Breaker
 }
 
 // Compile parses, checks and compiles the files, and runs the tests in them. The
@@ -63,6 +82,7 @@ func (e *Engine) Compile(ctx context.Context, src *policy.Source) (policy.Compil
 }
 
 func (e *Engine) compile(ctx context.Context, src *policy.Source) (*Policy, error) {
+	e.stage("parse")
 	files, err := parse(src)
 	if err != nil {
 		return nil, err
@@ -74,7 +94,7 @@ func (e *Engine) compile(ctx context.Context, src *policy.Source) (*Policy, erro
 	if err != nil {
 		return nil, err
 	}
-	p := &Policy{info: src.Info, deadline: deadline, memory: growth, data: files.data, defined: found, opaOnly: e.OPAOnly}
+	p := &Policy{info: src.Info, deadline: deadline, memory: growth, data: files.data, defined: found, opaOnly: e.OPAOnly, earlier: e.Notes}
 	p.info.Engine, p.info.Guards = Name, slices.Contains(found[policy.HookCeiling], ruleDeny)
 	if ask := src.Limits.Deadline; ask > 0 {
 		p.deadline = min(p.deadline, ask)
@@ -87,14 +107,24 @@ func (e *Engine) compile(ctx context.Context, src *policy.Source) (*Policy, erro
 		WithCapabilities(capabilities()).
 		WithSchemas(schemas(files.modules, src.Info.Hooks)).
 		WithUseTypeCheckAnnotations(true)
+	e.stage("compile")
 	if p.compiler.Compile(files.modules); p.compiler.Failed() {
 		return nil, readable(p.compiler.Errors)
 	}
 	p.store = inmem.NewFromObjectWithOpts(files.data, inmem.OptReturnASTValuesOnRead(true), inmem.OptRoundTripOnWrite(false))
-	if err := p.runTests(ctx, files); err != nil {
+	if !e.Serving {
+		if err := p.runTests(ctx, files, e.stage); err != nil {
+			return nil, err
+		}
+	}
+	e.stage("evaluate with nothing to decide")
+	if err := p.prepare(ctx); err != nil {
 		return nil, err
 	}
-	return p, p.prepare(ctx)
+	if !e.Serving {
+		p.breaker = new(policy.Breaker)
+	}
+	return p, nil
 }
 
 // prepare makes the queries of every hook and evaluates each of them once.
@@ -118,7 +148,6 @@ func (p *Policy) prepare(ctx context.Context) error {
 			return fmt.Errorf("try %s with nothing to decide: %w", hook, err)
 		}
 	}
-	p.breaker = policy.Breaker{}
 	return nil
 }
 
@@ -127,7 +156,10 @@ func (p *Policy) Info() policy.Info { return p.info }
 
 // Stats implements policy.Compiled.
 func (p *Policy) Stats() policy.Stats {
-	s := p.breaker.Stats()
+	s := policy.Stats{}
+	if p.breaker != nil {
+		s = p.breaker.Stats()
+	}
 	s.Notes = p.notes
 	return s
 }

@@ -61,6 +61,9 @@ func (p *Policy) ask(ctx context.Context, hook policy.Hook, call policy.Call, an
 	if !p.info.Answers(hook) {
 		return policy.ErrNoOpinion
 	}
+	if p.breaker == nil {
+		return p.visit(ctx, call, answer)
+	}
 	return p.breaker.Ask(call.Time, func() error { return p.visit(ctx, call, answer) })
 }
 

@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"slices"
+	"strings"
 
 	"github.com/open-policy-agent/opa/v1/ast"
 
@@ -42,6 +43,10 @@ func (p *Policy) makePlan(ctx context.Context, out *plan, hook policy.Hook, in i
 		if len(only) > 0 && !slices.Contains(only, rule) {
 			continue
 		}
+		if note := p.slowBefore(hook, rule); note != "" {
+			rest, p.notes = append(rest, rule), append(p.notes, note)
+			continue
+		}
 		t.support = map[string]*auxiliary{}
 		made, err := p.compileProgram(ctx, hook, rule, t)
 		var slow *untranslatable
@@ -50,7 +55,7 @@ func (p *Policy) makePlan(ctx context.Context, out *plan, hook policy.Hook, in i
 			out.programs = append(out.programs, made)
 		case errors.As(err, &slow):
 			rest = append(rest, rule)
-			p.notes = append(p.notes, at(slow.loc)+": "+string(hook)+" "+rule+" is evaluated row by row, which is slower: "+slow.what)
+			p.notes = append(p.notes, at(slow.loc)+slowRule(hook, rule)+"which is slower: "+slow.what)
 		default:
 			return err
 		}
@@ -58,6 +63,22 @@ func (p *Policy) makePlan(ctx context.Context, out *plan, hook policy.Hook, in i
 	var err error
 	out.rest, err = p.newQuery(hook, rest...)
 	return err
+}
+
+// slowRule is the part of a note that names the rule which is left to OPA.
+func slowRule(hook policy.Hook, rule string) string {
+	return ": " + string(hook) + " " + rule + " is evaluated row by row, "
+}
+
+// slowBefore returns the note about a rule that an earlier compilation has left to OPA,
+// "" for none.
+func (p *Policy) slowBefore(hook policy.Hook, rule string) string {
+	for _, note := range p.earlier {
+		if strings.Contains(note, slowRule(hook, rule)) {
+			return note
+		}
+	}
+	return ""
 }
 
 func (p *plan) empty() bool { return len(p.programs) == 0 && p.rest.empty() }

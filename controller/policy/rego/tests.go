@@ -22,9 +22,9 @@ const (
 )
 
 // runTests runs a policy's tests and reports every one that fails. Tests are
-// evaluated like the policy itself. The clock is the Unix epoch unless a test
+// evaluated like the policy itself, and stage is told before each. The clock is the Unix epoch unless a test
 // replaces time.now_ns.
-func (p *Policy) runTests(ctx context.Context, files *source) error {
+func (p *Policy) runTests(ctx context.Context, files *source, stage func(string)) error {
 	if len(files.tests) == 0 {
 		return nil
 	}
@@ -38,6 +38,7 @@ func (p *Policy) runTests(ctx context.Context, files *source) error {
 		}
 	}
 	tests := &Policy{store: p.store, deadline: testDeadline, memory: p.memory}
+	stage("compile the tests")
 	tests.compiler = ast.NewCompiler().WithStrict(true).WithCapabilities(capabilities(testBuiltins()...))
 	if tests.compiler.Compile(modules); tests.compiler.Failed() {
 		return readable(tests.compiler.Errors)
@@ -50,6 +51,7 @@ func (p *Policy) runTests(ctx context.Context, files *source) error {
 			if !strings.HasPrefix(string(rule.Head.Ref()[0].Value.(ast.Var)), testPrefix) {
 				continue
 			}
+			stage("test " + at(rule.Location))
 			if err := tests.test(ctx, ref, seen); err != nil {
 				failed = append(failed, fmt.Errorf("%s: %s %w", at(rule.Location), rule.Head.Ref()[0], err))
 			}

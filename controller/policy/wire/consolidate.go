@@ -50,26 +50,33 @@ func (e *Encoder) ConsolidateAnswers(reply []byte) ([]policy.ConsolidateAnswer, 
 	var out abi.ConsolidateOut
 	for i := range answers {
 		out.Get(e.out(b, i))
-		a := &answers[i]
-		if !amount(out.Cost) || !amount(out.HoldSeconds) {
-			return nil, bad("candidate %d: cost %v, hold %v: not finite numbers of at least 0", i, out.Cost, out.HoldSeconds)
+		if answers[i], err = judged(i, &out); err != nil {
+			return nil, err
 		}
-		a.Cost = out.Cost
-		switch out.Verdict {
-		case abi.VerdictAllow:
-			a.Verdict = policy.Allow
-		case abi.VerdictDeny:
-			a.Verdict = policy.Deny
-		case abi.VerdictHold:
-			a.Verdict, a.HoldSeconds = policy.Hold, out.HoldSeconds
-		default:
-			return nil, bad("candidate %d: unknown verdict %d", i, out.Verdict)
-		}
-		if a.Reason, err = reasons.at(out.Reason); err != nil {
+		if answers[i].Reason, err = reasons.at(out.Reason); err != nil {
 			return nil, bad("candidate %d: %v", i, err)
 		}
 	}
 	return answers, nil
+}
+
+// judged reads the answer about candidate i, without its reason.
+func judged(i int, out *abi.ConsolidateOut) (policy.ConsolidateAnswer, error) {
+	a := policy.ConsolidateAnswer{Cost: out.Cost}
+	if !amount(out.Cost) || !amount(out.HoldSeconds) {
+		return a, bad("candidate %d: cost %v, hold %v: not finite numbers of at least 0", i, out.Cost, out.HoldSeconds)
+	}
+	switch out.Verdict {
+	case abi.VerdictAllow:
+		a.Verdict = policy.Allow
+	case abi.VerdictDeny:
+		a.Verdict = policy.Deny
+	case abi.VerdictHold:
+		a.Verdict, a.HoldSeconds = policy.Hold, out.HoldSeconds
+	default:
+		return a, bad("candidate %d: unknown verdict %d", i, out.Verdict)
+	}
+	return a, nil
 }
 
 func method(s string) uint8 {

@@ -1,0 +1,209 @@
+package isolate
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"spokeshave.dev/controller/core/policy"
+	"spokeshave.dev/controller/policy/confine"
+)
+
+// The limits on a trial: the wall time of each of its stages, and its processor time in
+// all. A stage is the parsing of the files, their compilation, one test and so on.
+const (
+	stageLimit = 5 * time.Second
+	trialCPU   = 30 * time.Second
+)
+
+// seedLimit is the wall time in which a policy that has passed its trial must load into
+// the process that answers.
+const seedLimit = 2 * time.Second
+
+// deadline is the wall time limit of a question, and politeShare the share of it after
+// which the engine stops by itself, so that its process need not be ended.
+const (
+	deadline    = 500 * time.Millisecond
+	politeShare = 0.9
+)
+
+// DefaultMemory is the memory limit of a process, in bytes.
+const DefaultMemory = 256 << 20
+
+// Config says how policies are isolated.
+type Config struct {
+	// Engine is the engine's name, in messages and in policy.Info.
+	Engine string
+	// Memory limits the writable memory of each process, in bytes; 0 is DefaultMemory.
+	// At most Trials+1 of them run at the same time.
+	Memory uint64
+	// Trials is how many policies are compiled at the same time; 0 is 1.
+	Trials int
+	// JudgeOnly makes Compile say whether a policy is good, and nothing else: what it
+	// returns cannot be asked.
+	JudgeOnly bool
+	// Option is handed to Build in the process.
+	Option string
+	// Events are called when something happens; each may be nil.
+	Events Events
+}
+
+// Events report what happens to the processes.
+type Events struct {
+	// Started is called when a process that answers has started, for the first time or
+	// again.
+	Started func(again bool)
+	// Killed is called when a policy has ended a process, in its trial or later.
+	Killed func(info *policy.Info, kind policy.FaultKind)
+	// Unconfined is called, once, with what the kernel lacks.
+	Unconfined func(missing string)
+}
+
+// Engine compiles and runs policies in processes of their own.
+type Engine struct {
+	cfg    Config
+	trials chan struct{}
+	host   *host
+}
+
+var _ policy.Engine = (*Engine)(nil)
+
+// New returns an engine. The program must call Child first in main.
+func New(cfg Config) *Engine {
+	if cfg.Memory == 0 {
+		cfg.Memory = DefaultMemory
+	}
+	e := &Engine{cfg: cfg, trials: make(chan struct{}, max(cfg.Trials, 1))}
+	if !cfg.JudgeOnly {
+		e.host = newHost(&e.cfg)
+	}
+	return e
+}
+
+// setup returns what a process is started with. cpu 0 is no limit.
+func (c *Config) setup(cpu time.Duration) *setup {
+	return &setup{Limits: confine.Limits{Memory: c.Memory, CPU: cpu}, Option: c.Option}
+}
+
+// Compile implements policy.Engine: it compiles the policy and runs its tests in a
+// process of its own, and then loads it into the process that answers questions.
+func (e *Engine) Compile(ctx context.Context, src *policy.Source) (policy.Compiled, error) {
+	verdict, err := e.try(ctx, src)
+	if err != nil {
+		return nil, err
+	}
+	p := newPolicy(e.host, src)
+	p.info.Engine, p.info.Guards, p.source.Notes = e.cfg.Engine, verdict.Guards, verdict.Notes
+	if e.host == nil {
+		return p, nil
+	}
+	if err := e.host.add(ctx, p); err != nil {
+		return nil, e.refused(src, err, seedLimit)
+	}
+	return p, nil
+}
+
+// try compiles a policy in a process that ends afterwards.
+func (e *Engine) try(ctx context.Context, src *policy.Source) (*loaded, error) {
+	select {
+	case e.trials <- struct{}{}:
+		defer func() { <-e.trials }()
+	case <-ctx.Done():
+		return nil, fmt.Errorf("wait to compile: %w", ctx.Err())
+	}
+	proc, err := start(ctx, e.cfg.setup(trialCPU))
+	if err != nil {
+		return nil, err
+	}
+	defer proc.end(causeCaller)
+	verdict, err := proc.load(ctx, 0, sourceOf(src, true), stageLimit)
+	if err != nil {
+		return nil, e.refused(src, err, stageLimit)
+	}
+	return verdict, nil
+}
+
+func sourceOf(src *policy.Source, trial bool) *load {
+	limits := src.Limits
+	limits.Deadline = time.Duration(politeShare * float64(deadlineOf(src)))
+	return &load{Name: src.Info.Name, Hooks: slices.Clone(src.Info.Hooks), Files: src.Files, Config: src.Config, Limits: limits, Trial: trial}
+}
+
+func deadlineOf(src *policy.Source) time.Duration {
+	if ask := src.Limits.Deadline; ask > 0 {
+		return min(deadline, ask)
+	}
+	return deadline
+}
+
+// refused counts a policy that has ended its process, and words the error for its
+// author: what happened, while doing what, and what to do. The kind is FaultDeadline if
+// another attempt may succeed.
+func (e *Engine) refused(src *policy.Source, err error, limit time.Duration) error {
+	var d *death
+	if !errors.As(err, &d) {
+		return err
+	}
+	doing := d.stage
+	if doing == "" {
+		doing = "loading"
+	}
+	kind, what := d.kind, ""
+	switch d.kind { //nolint:exhaustive // the others have one text
+	case policy.FaultDeadline:
+		what = fmt.Sprintf("took longer than %s", limit)
+		if limit == stageLimit && d.cpu >= limit/2 { // not for want of a processor
+			kind = policy.FaultTrap
+		}
+	case policy.FaultMemory:
+		what = fmt.Sprintf("needed more memory or processor time than a policy may (%d MiB, %s)", e.cfg.Memory>>20, trialCPU)
+	default:
+		what = "ended its process: " + d.detail
+	}
+	if e.cfg.Events.Killed != nil {
+		e.cfg.Events.Killed(&src.Info, d.kind)
+	}
+	return &refusal{
+		text:  fmt.Sprintf("%s: %s and was stopped; look for values that double from line to line, products of long lists and very long texts", doing, what),
+		fault: policy.Fault{Kind: kind},
+	}
+}
+
+// refusal is an error with a text for the policy's author, and a kind.
+type refusal struct {
+	text  string
+	fault policy.Fault
+}
+
+// Error implements error.
+func (r *refusal) Error() string { return r.text }
+
+// Unwrap returns the fault.
+func (r *refusal) Unwrap() error { return &r.fault }
+
+// load loads a policy into the process. An error other than a death is the policy's
+// mistake.
+func (p *process) load(ctx context.Context, id uint64, l *load, limit time.Duration) (*loaded, error) {
+	b, size, err := encode(l)
+	if err != nil {
+		return nil, err
+	}
+	f, err := p.exchange(ctx, &frame{kind: kindLoad, policy: id}, size, b, limit, kindLoaded)
+	if err != nil {
+		return nil, err
+	}
+	var out loaded
+	if err := decode(f.bytes, &out); err != nil {
+		return nil, err
+	}
+	switch {
+	case out.Error == "":
+		return &out, nil
+	case out.Late:
+		return nil, &refusal{text: out.Error, fault: policy.Fault{Kind: policy.FaultDeadline}}
+	}
+	return nil, errors.New(strings.ToValidUTF8(out.Error, "?"))
+}

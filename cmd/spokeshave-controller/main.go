@@ -29,6 +29,7 @@ Flags:
 `
 
 func main() {
+	app.Child()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	err := run(ctx, os.Args[1:])
 	stop()

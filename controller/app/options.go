@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"spokeshave.dev/controller/kube/lower"
+	"spokeshave.dev/controller/policy/isolate"
 )
 
 // Mode says whether the controller changes the cluster.
@@ -65,6 +66,10 @@ type Options struct {
 	RequiredPolicies []string
 	PolicyCache      string
 	RegoEvaluator    string
+	// RegoMemory limits the memory of each process that runs Rego policies; 0 for the
+	// default. MemoryLimit is that of the container; 0 for none.
+	RegoMemory  Quantity
+	MemoryLimit Quantity
 
 	DecisionLog       string
 	DecisionLogInputs bool
@@ -118,6 +123,9 @@ func (o *Options) Bind(fs *pflag.FlagSet) {
 	fs.StringSliceVar(&o.RequiredPolicies, "policies-required", nil, "policies without which nothing is launched")
 	fs.StringVar(&o.PolicyCache, "policy-cache-dir", "", "folder for compiled WebAssembly policies, so that a restart need not compile them again; none when empty")
 	fs.StringVar(&o.RegoEvaluator, "rego-evaluator", RegoCompiled, "compiled: rules of Rego policies run as compiled programs where they can, as OPA would evaluate them; or opa: OPA evaluates all of them, which is slower")
+	o.RegoMemory.Bytes = isolate.DefaultMemory
+	fs.Var(&o.RegoMemory, "rego-memory", "most memory of each process that runs Rego policies: one answers, another compiles, a third one for the webhook")
+	fs.Var(&o.MemoryLimit, "memory-limit", "memory limit of the container, which the chart passes: the controller collects garbage in time to stay within what its Rego processes leave of it; none when 0")
 	fs.StringVar(&o.DecisionLog, "decision-log", "", "file to which decisions are written as JSON lines, or - for standard output; none when empty")
 	fs.BoolVar(&o.DecisionLogInputs, "decision-log-inputs", false, "write with each decision what it was made of, for spokeshave replay and backtest")
 	fs.IntVar(&o.WebhookPort, "webhook-port", 0, "port on which policies are refused at admission; 0 for none")
@@ -171,6 +179,7 @@ func (o *Options) Validate() error {
 	if o.RegoEvaluator != RegoCompiled && o.RegoEvaluator != RegoOPA {
 		errs = append(errs, fmt.Errorf("--rego-evaluator %q: use %s or %s", o.RegoEvaluator, RegoCompiled, RegoOPA))
 	}
+	errs = append(errs, o.validateMemory())
 	if o.ReservedENIs < 0 {
 		errs = append(errs, fmt.Errorf("--reserved-enis %d: must not be negative", o.ReservedENIs))
 	}

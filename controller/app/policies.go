@@ -8,15 +8,17 @@ import (
 	"k8s.io/utils/clock"
 
 	"spokeshave.dev/controller/core/policy"
+	"spokeshave.dev/controller/kube/reconcile/policies"
 	"spokeshave.dev/controller/policy/engine"
+	"spokeshave.dev/controller/policy/isolate"
 	"spokeshave.dev/controller/policy/load"
 )
 
-func newLoader(o *Options, c clock.PassiveClock, log logr.Logger) *load.Loader {
+func newLoader(o *Options, c clock.PassiveClock, log logr.Logger, isolated *isolate.Config) *load.Loader {
 	guests := &guestLog{log: log.WithName("guest"), clock: c, minutes: map[string]*minute{}}
 	return load.New(load.Config{
 		Namespace: o.Namespace, Required: o.RequiredPolicies, Now: c.Now,
-		Engines: o.engines(engine.Config{Log: guests.write, Cache: o.PolicyCache}),
+		Engines: o.engines(engine.Config{Log: guests.write, Cache: o.PolicyCache, Isolate: isolated}),
 	})
 }
 
@@ -24,6 +26,19 @@ func newLoader(o *Options, c clock.PassiveClock, log logr.Logger) *load.Loader {
 func (o *Options) engines(cfg engine.Config) map[string]policy.Engine {
 	cfg.RegoByOPA = o.RegoEvaluator == RegoOPA
 	return engine.With(cfg)
+}
+
+// Child serves Rego policies and does not return if the program was started as the
+// process in which they run. Programs call it before they do anything else.
+func Child() { engine.Child() }
+
+// isolation says how Rego policies are isolated. The processes of all engines report to
+// one place.
+func (o *Options) isolation(to *policies.Process) *isolate.Config {
+	return &isolate.Config{
+		Memory: uint64(o.RegoMemory.Bytes),
+		Events: isolate.Events{Started: to.Started, Refused: to.Refused, Killed: to.Killed, Unconfined: to.Unconfined},
+	}
 }
 
 // guestLines is how many log lines of one policy are written per minute. The limit per

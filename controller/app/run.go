@@ -56,6 +56,7 @@ func Scheme() (*runtime.Scheme, error) {
 // Run runs the controller. It returns when the context ends, or with an error when it
 // cannot start or has lost its lease.
 func Run(ctx context.Context, o *Options, cfg *rest.Config, log logr.Logger) error {
+	o.limitMemory()
 	cfg = rest.CopyConfig(cfg)
 	cfg.QPS, cfg.Burst = o.QPS, o.Burst
 	cfg.UserAgent = "spokeshave/" + Version

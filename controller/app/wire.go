@@ -44,6 +44,7 @@ import (
 	"spokeshave.dev/controller/kube/reconcile/reservation"
 	"spokeshave.dev/controller/kube/reconcile/static"
 	"spokeshave.dev/controller/kube/reconcile/termination"
+	"spokeshave.dev/controller/policy/isolate"
 	"spokeshave.dev/controller/policy/load"
 	"spokeshave.dev/controller/record/journal"
 	"spokeshave.dev/controller/record/observe"
@@ -81,15 +82,19 @@ const eventsFrom = "spokeshave"
 
 // wire adds the decision loop and, in mode Act, the reconcilers that apply decisions.
 func (p *parts) wire(ctx context.Context) error {
-	p.gate()
-	var err error
+	process, err := policies.NewProcess(metrics.Registry, p.mgr.GetLogger())
+	if err != nil {
+		return err
+	}
+	isolated := p.o.isolation(process)
+	p.gate(*isolated)
 	if p.shared, err = metric.NewReconcilers(metrics.Registry); err != nil {
 		return err
 	}
 	if err := metric.Build(metrics.Registry, Version); err != nil {
 		return err
 	}
-	loop, err := p.loop(ctx)
+	loop, err := p.loop(ctx, isolated)
 	if err != nil {
 		return err
 	}
@@ -104,7 +109,7 @@ func (p *parts) wire(ctx context.Context) error {
 }
 
 // loop adds the policies and the decision loop.
-func (p *parts) loop(ctx context.Context) (*decision.Loop, error) {
+func (p *parts) loop(ctx context.Context, isolated *isolate.Config) (*decision.Loop, error) {
 	settings, err := lower.Settings(p.o.PreferencePolicy, p.o.MinValuesPolicy)
 	if err != nil {
 		return nil, err
@@ -121,7 +126,7 @@ func (p *parts) loop(ctx context.Context) (*decision.Loop, error) {
 	if err := metrics.Registry.Register(&metric.PodCounts{Pods: view.Pods, Node: view.Node, Now: p.clock.Now, Leading: p.leading}); err != nil {
 		return nil, fmt.Errorf("register metrics of pods: %w", err)
 	}
-	loaded := newLoader(p.o, p.clock, p.mgr.GetLogger())
+	loaded := newLoader(p.o, p.clock, p.mgr.GetLogger(), isolated)
 	if err := metrics.Registry.Register(policies.NewCollector(loaded)); err != nil {
 		return nil, fmt.Errorf("register metrics of policies: %w", err)
 	}

@@ -94,6 +94,7 @@ defaults in the binary.
 {{- if ne .Values.policies.regoEvaluator "compiled" }}
 - --rego-evaluator={{ .Values.policies.regoEvaluator }}
 {{- end }}
+- --rego-memory={{ .Values.policies.regoMemory }}
 {{- if .Values.policies.cache.enabled }}
 - --policy-cache-dir=/var/cache/spokeshave/policies
 {{- end }}

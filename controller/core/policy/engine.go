@@ -61,6 +61,9 @@ type Stats struct {
 	Faults uint64 `json:"faults"`
 	// FuelHigh is the most fuel a call has used; 0 for engines without fuel.
 	FuelHigh uint64 `json:"fuelHigh,omitempty"`
+	// Kills counts how often the policy has ended the process that it runs in; 0 for
+	// engines without one.
+	Kills uint64 `json:"kills,omitempty"`
 	// Tripped says that the breaker is open.
 	Tripped bool `json:"tripped,omitempty"`
 	// LastFault is the text of the latest fault.

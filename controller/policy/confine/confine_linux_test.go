@@ -43,7 +43,7 @@ func attempts() map[string]func() error {
 				return errno
 			}
 			if pid == 0 {
-				syscall.RawSyscall(syscall.SYS_EXIT_GROUP, 0, 0, 0)
+				os.Exit(0)
 			}
 			return nil
 		},
@@ -70,7 +70,7 @@ func confined(what string) {
 			runtime.KeepAlive(i)
 		}
 	case "stack":
-		recurse(1)
+		os.Stdout.WriteString(deep(1)) //nolint:errcheck // it does not return
 	}
 	out := map[string]string{"missing": report.String()}
 	for name, try := range attempts() {
@@ -92,7 +92,13 @@ func confined(what string) {
 	os.Exit(0)
 }
 
-func recurse(n int) int { return recurse(n+1) + n }
+// deep calls itself until the stack is full.
+func deep(n int) string {
+	if n < 0 {
+		return ""
+	}
+	return deep(n+1) + "x"
+}
 
 func run(t *testing.T, what string) (string, string, error) {
 	t.Helper()

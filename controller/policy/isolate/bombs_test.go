@@ -59,7 +59,7 @@ func TestBombsAtLoad(t *testing.T) {
 				t.Errorf("it compiles")
 				p.Close(t.Context()) //nolint:errcheck // the end of a test
 			}
-			t.Logf("%v: %.300s (killed %d, %s)", took.Round(time.Millisecond), err, c.of("bomb"), c.lastKind)
+			t.Logf("%v: %.300s (killed %d, %s)", took.Round(time.Millisecond), err, c.refused["bomb"], c.lastKind)
 			if took > 30*time.Second+patience {
 				t.Errorf("it took %v", took)
 			}

@@ -57,7 +57,7 @@ func Child(engine Maker) {
 	runtime.GOMAXPROCS(processors)
 	report := confine.Apply(s.Limits)
 	c := &child{engine: engine, option: s.Option, out: os.Stdout, policies: map[uint64]policy.Compiled{}}
-	if err := c.serve(context.Background(), os.Stdin, &report); err != nil { //nolint:forbidigo,contextcheck // a program begins here
+	if err := c.serve(context.Background(), os.Stdin, &report); err != nil { //nolint:forbidigo // a program begins here
 		fmt.Fprintln(os.Stderr, "policy process:", err)
 		os.Exit(2)
 	}

@@ -31,7 +31,7 @@ const (
 )
 
 // DefaultMemory is the memory limit of a process, in bytes.
-const DefaultMemory = 256 << 20
+const DefaultMemory = 192 << 20
 
 // Config says how policies are isolated.
 type Config struct {
@@ -56,7 +56,9 @@ type Events struct {
 	// Started is called when a process that answers has started, for the first time or
 	// again.
 	Started func(again bool)
-	// Killed is called when a policy has ended a process, in its trial or later.
+	// Refused is called when a policy has ended the process of its trial.
+	Refused func(info *policy.Info, kind policy.FaultKind)
+	// Killed is called when a policy has ended the process that answers.
 	Killed func(info *policy.Info, kind policy.FaultKind)
 	// Unconfined is called, once, with what the kernel lacks.
 	Unconfined func(missing string)
@@ -163,8 +165,8 @@ func (e *Engine) refused(src *policy.Source, err error, limit time.Duration) err
 	default:
 		what = "ended its process: " + d.detail
 	}
-	if e.cfg.Events.Killed != nil {
-		e.cfg.Events.Killed(&src.Info, d.kind)
+	if e.cfg.Events.Refused != nil {
+		e.cfg.Events.Refused(&src.Info, d.kind)
 	}
 	return &refusal{
 		text:  fmt.Sprintf("%s: %s and was stopped; look for values that double from line to line, products of long lists and very long texts", doing, what),

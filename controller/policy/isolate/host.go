@@ -173,7 +173,7 @@ func (h *host) revive(ctx context.Context) {
 				return h.seed(ctx, p)
 			})
 			if d := (*death)(nil); errors.As(err, &d) {
-				p.struck(time.Time{}, d)
+				_ = p.struck(time.Time{}, d) // nobody waits for the answer
 			}
 		}
 		h.mu.Lock()

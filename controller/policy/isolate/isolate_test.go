@@ -61,7 +61,7 @@ func TestSameAsInProcess(t *testing.T) {
 			if errA != nil {
 				return
 			}
-			defer b.Close(context.Background()) //nolint:errcheck // the end of a test
+			defer b.Close(t.Context()) //nolint:errcheck // the end of a test
 			if diff := cmp.Diff(a.Info(), b.Info()); diff != "" {
 				t.Errorf("info: -here +apart\n%s", diff)
 			}

@@ -1,7 +1,6 @@
 package isolate_test
 
 import (
-	"context"
 	"fmt"
 	"os"
 	"strings"
@@ -28,6 +27,7 @@ type counts struct {
 	mu             sync.Mutex
 	first, again   int
 	killed         map[string]int
+	refused        map[string]int
 	lastKind       policy.FaultKind
 	kernelHasNotIt string
 }
@@ -42,6 +42,12 @@ func (c *counts) events() isolate.Events {
 			} else {
 				c.first++
 			}
+		},
+		Refused: func(info *policy.Info, kind policy.FaultKind) {
+			c.mu.Lock()
+			defer c.mu.Unlock()
+			c.refused[info.Name]++
+			c.lastKind = kind
 		},
 		Killed: func(info *policy.Info, kind policy.FaultKind) {
 			c.mu.Lock()
@@ -65,7 +71,7 @@ func (c *counts) of(name string) int {
 
 // isolated returns an engine for Rego policies and what it reports.
 func isolated() (policy.Engine, *counts) {
-	c := &counts{killed: map[string]int{}}
+	c := &counts{killed: map[string]int{}, refused: map[string]int{}}
 	return engine.With(engine.Config{Isolate: &isolate.Config{Events: c.events()}})[rego.Name], c
 }
 
@@ -84,7 +90,7 @@ func compile(t testing.TB, e policy.Engine, src *policy.Source) policy.Compiled 
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { p.Close(context.Background()) }) //nolint:errcheck // the end of a test
+	t.Cleanup(func() { p.Close(t.Context()) }) //nolint:errcheck // the end of a test
 	return p
 }
 

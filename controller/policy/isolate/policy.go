@@ -37,6 +37,7 @@ func (p *compiled) Info() policy.Info { return p.info }
 func (p *compiled) Stats() policy.Stats {
 	s := p.breaker.Stats()
 	s.Notes = p.source.Notes
+	s.Kills = p.strikes.total()
 	s.Tripped = s.Tripped || p.strikes.open()
 	return s
 }

@@ -24,6 +24,7 @@ const (
 type strikes struct {
 	mu      sync.Mutex
 	n       int
+	all     uint64
 	last    time.Time
 	retryAt time.Time
 	// answered is true when the policy has answered since the last time.
@@ -34,6 +35,7 @@ func (s *strikes) count(now time.Time) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.n++
+	s.all++
 	s.last, s.answered = now, false
 	if over := s.n - strikesAllowed; over >= 0 {
 		s.retryAt = now.Add(min(strikePause<<min(over, 20), strikeMost))
@@ -59,6 +61,13 @@ func (s *strikes) leave(now time.Time) {
 	if s.n > 0 && now.Sub(s.last) >= strikeForget {
 		s.n = 0
 	}
+}
+
+// total returns how often the policy has ended its process since it was compiled.
+func (s *strikes) total() uint64 {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.all
 }
 
 func (s *strikes) any() bool {

@@ -56,5 +56,8 @@
 // The policy's tests run in the same way, with the Unix epoch as the clock unless
 // they replace time.now_ns.
 //
+// The controller runs this engine in a process of its own (package isolate), the command
+// line in its own.
+//
 // Policies are loaded by package policy/load and combined by package policy.
 package rego

@@ -17,7 +17,8 @@ import (
 const ticks = 25
 
 // growth is how many bytes the process's heap may grow during a call that takes
-// longer than a tick. It is a coarse limit, because memory is not measured per call.
+// longer than a tick. It is exact where the process answers one call at a time and does
+// nothing else (package isolate), and coarse in a program that does.
 const growth = 128 << 20
 
 const heapMetric = "/memory/classes/heap/objects:bytes"

@@ -244,7 +244,7 @@ func known(kind string) policy.FaultKind {
 	return policy.FaultInternal
 }
 
-var errReply = errors.New("the reply is cut") //nolint:gochecknoglobals // a sentinel
+var errReply = errors.New("the reply is cut")
 
 // reply is a reply's parts. Nothing in it is believed beyond its bounds.
 type reply struct {

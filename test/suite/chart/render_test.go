@@ -144,7 +144,7 @@ topologySpreadConstraints: [{maxSkew: 1, topologyKey: x, whenUnsatisfiable: Sche
 `), "Deployment/spokeshave")
 	pod := d.Spec.Template.Spec
 	c := pod.Containers[0]
-	if len(c.Env) != 1 || len(c.VolumeMounts) != 1 || len(pod.Volumes) != 1 || len(pod.Tolerations) != 1 || len(pod.TopologySpreadConstraints) != 1 {
+	if len(c.Env) != 2 || len(c.VolumeMounts) != 1 || len(pod.Volumes) != 1 || len(pod.Tolerations) != 1 || len(pod.TopologySpreadConstraints) != 1 {
 		t.Fatalf("lists do not arrive: %v", pod)
 	}
 	if c.Image != "example.com/x:v2@sha256:0000000000000000000000000000000000000000000000000000000000000000" {
@@ -170,7 +170,7 @@ func TestArgs(t *testing.T) {
 		"--karpenter-lease-name=karpenter-leader-election", "--karpenter-lease-namespace=kube-system",
 		"--kube-client-burst=300", "--kube-client-qps=200", "--leader-election-name=spokeshave-leader-election",
 		"--log-level=info", "--metrics-port=8080", "--min-values-policy=Strict", "--mode=Act", "--namespace=system",
-		"--preference-policy=Respect", "--reserved-enis=0", "--vm-memory-overhead-percent=0.075",
+		"--preference-policy=Respect", "--rego-memory=192Mi", "--reserved-enis=0", "--vm-memory-overhead-percent=0.075",
 	}
 	tests := map[string]struct {
 		values string
@@ -191,14 +191,14 @@ settings:
   kubeClientQPS: 20
   kubeClientBurst: 30
   karpenterLease: {namespace: karpenter, name: other}
-policies: {required: [budget, quota], pluginNamespaces: [team-a, team-b], regoEvaluator: opa}
+policies: {required: [budget, quota], pluginNamespaces: [team-a, team-b], regoEvaluator: opa, regoMemory: 1Gi}
 `, []string{
 			"--aws-endpoint=http://ec2.example.com:4566", "--aws-region=us-gov-west-1", "--batch-idle-duration=2s", "--batch-max-duration=1m30s",
 			"--cluster-endpoint=https://api.example.com", "--cluster-name=test", "--feature-gates=NodeRepair=false,SpotToSpotConsolidation=false,StaticCapacity=false", "--health-probe-port=9091",
 			"--karpenter-lease-name=other", "--karpenter-lease-namespace=karpenter", "--kube-client-burst=30", "--kube-client-qps=20",
 			"--leader-election-name=spokeshave-leader-election", "--log-level=debug", "--metrics-port=9090", "--min-values-policy=BestEffort", "--mode=Observe",
 			"--namespace=system", "--policies-required=budget,quota", "--policy-plugin-namespaces=team-a,team-b",
-			"--preference-policy=Ignore", "--rego-evaluator=opa", "--reserved-enis=0", "--vm-memory-overhead-percent=0.075",
+			"--preference-policy=Ignore", "--rego-evaluator=opa", "--rego-memory=1Gi", "--reserved-enis=0", "--vm-memory-overhead-percent=0.075",
 		}},
 	}
 	for name, tc := range tests {

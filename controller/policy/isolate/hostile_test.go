@@ -22,7 +22,7 @@ func TestHostile(t *testing.T) {
 	suite := enginetest.Hostile{
 		Engine: rego.Name, New: func() policy.Engine { e, _ := isolated(); return e }, Kept: 1 << 20,
 		Bad: contents("limits: {deadline: 60ms}\n", `deny contains "x" if { input.candidate.pods == 0; `+
-			`s := concat("", ["abcdefghijklmnop" | some i in numbers.range(1, 20000000)]); contains(s, input.candidate.node) }`),
+			`s := concat("", ["abcdefghijklmnop" | some i in numbers.range(1, 20000000 + input.candidate.pods)]); contains(s, input.candidate.node) }`),
 		Good: contents("priority: 1\n", good),
 		Ask: func(ctx context.Context, panel *policy.Panel, failure policy.FailurePolicy) error {
 			in := &policy.ConsolidateInput{Call: moment, Candidates: []policy.Candidate{{Node: "n"}}}

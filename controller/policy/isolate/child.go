@@ -51,14 +51,14 @@ func Child(engine Maker) {
 	}
 	var s setup
 	if err := json.Unmarshal([]byte(os.Args[2]), &s); err != nil {
-		fmt.Fprintln(os.Stderr, "policy process:", err)
+		fmt.Fprintln(os.Stderr, complaint, err)
 		os.Exit(2)
 	}
 	runtime.GOMAXPROCS(processors)
 	report := confine.Apply(s.Limits)
 	c := &child{engine: engine, option: s.Option, out: os.Stdout, policies: map[uint64]policy.Compiled{}}
 	if err := c.serve(context.Background(), os.Stdin, &report); err != nil { //nolint:forbidigo // a program begins here
-		fmt.Fprintln(os.Stderr, "policy process:", err)
+		fmt.Fprintln(os.Stderr, complaint, err)
 		os.Exit(2)
 	}
 	os.Exit(0)

@@ -19,6 +19,9 @@ type death struct {
 	detail string
 }
 
+// complaint begins what the process says when it ends by itself.
+const complaint = "policy process:"
+
 // Error implements error.
 func (d *death) Error() string {
 	return fmt.Sprintf("the process of policies ended: %s (%s)", d.kind, d.detail)
@@ -27,19 +30,18 @@ func (d *death) Error() string {
 // death reads why the process has ended. It must have.
 func (p *process) death() error {
 	state := p.cmd.ProcessState
-	d := &death{kind: policy.FaultInternal, stage: p.stage, cpu: state.UserTime() + state.SystemTime()}
+	// Out of memory the Go runtime ends in several ways: with that text, with another
+	// one, or by a signal. So does what has too deep a stack.
+	d := &death{kind: policy.FaultMemory, stage: p.stage, cpu: state.UserTime() + state.SystemTime()}
 	said, _, _ := strings.Cut(string(p.stderr.text), "\n")
-	d.detail = strings.TrimSpace(state.String() + ": " + said)
+	d.detail = strings.TrimSuffix(state.String()+": "+said, ": ")
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	switch {
 	case p.cause == causeDeadline:
 		d.kind = policy.FaultDeadline
-	case strings.Contains(said, "out of memory"), strings.Contains(said, "cannot allocate memory"), strings.Contains(said, "stack exceeds"):
-		d.kind = policy.FaultMemory
-	case p.cause == causeItself && killed(state):
-		// By the kernel: the limit of processor time, or the memory of the container.
-		d.kind = policy.FaultMemory
+	case strings.HasPrefix(said, complaint):
+		d.kind = policy.FaultInternal
 	}
 	return d
 }

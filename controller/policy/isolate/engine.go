@@ -161,7 +161,7 @@ func (e *Engine) refused(src *policy.Source, err error, limit time.Duration) err
 			kind = policy.FaultTrap
 		}
 	case policy.FaultMemory:
-		what = fmt.Sprintf("needed more memory or processor time than a policy may (%d MiB, %s)", e.cfg.Memory>>20, trialCPU)
+		what = fmt.Sprintf("needed more memory or processor time than a policy may (%d MiB, %s: %s)", e.cfg.Memory>>20, trialCPU, d.detail)
 	default:
 		what = "ended its process: " + d.detail
 	}

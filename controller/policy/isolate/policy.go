@@ -130,7 +130,7 @@ func (p *compiled) struck(now time.Time, d *death) *policy.Fault {
 	case policy.FaultDeadline:
 		f.Message = fmt.Sprintf("stopped after %s, with its process", p.deadline)
 	case policy.FaultMemory:
-		f.Message = fmt.Sprintf("stopped with its process, which may have %d MiB", p.host.cfg.Memory>>20)
+		f.Message = fmt.Sprintf("stopped with its process, which may have %d MiB (%s)", p.host.cfg.Memory>>20, d.detail)
 	}
 	return f
 }

@@ -27,9 +27,3 @@ func widen(f *os.File) {
 		unix.FcntlInt(fd, unix.F_SETPIPE_SZ, pipeSize) //nolint:errcheck // see above
 	})
 }
-
-// killed reports whether SIGKILL or SIGXCPU ended the process.
-func killed(s *os.ProcessState) bool {
-	status, ok := s.Sys().(syscall.WaitStatus)
-	return ok && status.Signaled() && (status.Signal() == syscall.SIGKILL || status.Signal() == syscall.SIGXCPU)
-}

@@ -13,5 +13,3 @@ var self, _ = os.Executable() //nolint:gochecknoglobals // as on Linux, where it
 func attributes() *syscall.SysProcAttr { return nil }
 
 func widen(*os.File) {}
-
-func killed(*os.ProcessState) bool { return false }

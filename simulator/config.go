@@ -14,6 +14,8 @@ import (
 
 // Config says what the endpoint pretends to be. Types and Sales are required,
 // everything else has a useful zero value.
+//
+// Size: one field for each setting of the simulator.
 type Config struct {
 	// Region is us-west-2 unless set; Account is 12 digits.
 	Region  string

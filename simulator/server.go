@@ -22,6 +22,8 @@ const maxBody = 4 << 20
 
 // Server is the endpoint. It is safe for concurrent use; every operation is
 // atomic. Twelve of its methods are the orders of the control API, one for each.
+//
+// Size: one method for each thing that a test makes happen.
 type Server struct {
 	cfg     Config
 	control *http.ServeMux

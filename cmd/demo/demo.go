@@ -11,6 +11,8 @@ import (
 )
 
 // demo is the running stack with the state of the demo.
+//
+// Size: one method for each scene, and those that the scenes share.
 type demo struct {
 	*harness.Stack
 

@@ -35,6 +35,8 @@ const (
 // Options are the controller's settings. A setting comes from its flag, or else from
 // the environment variable with the flag's name in upper case with underscores, as in
 // Karpenter.
+//
+// Size: one field for each flag.
 type Options struct {
 	Mode      string
 	Namespace string

@@ -19,6 +19,9 @@ type imagesRequest struct {
 	IncludeDisabled   bool
 }
 
+// imageXML is an image as DescribeImages answers it.
+//
+// Size: one field for each element of EC2's answer.
 type imageXML struct {
 	ID           string    `xml:"imageId"`
 	Name         string    `xml:"name"`

@@ -13,6 +13,10 @@ type reservationsRequest struct {
 	IDs     []string         `query:"CapacityReservationId"`
 }
 
+// capacityReservationXML is a capacity reservation as DescribeCapacityReservations
+// answers it.
+//
+// Size: one field for each element of EC2's answer.
 type capacityReservationXML struct {
 	ID        string    `xml:"capacityReservationId"`
 	Owner     string    `xml:"ownerId"`

@@ -9,6 +9,8 @@ import (
 )
 
 // instance is a virtual machine. Its state is a function of time.
+//
+// Size: one field for each fact about an instance.
 type instance struct {
 	id, reservation string
 	// partition is that of its placement group, from 1; 0 is none.

@@ -12,6 +12,9 @@ type reservationXML struct {
 	Instances []instanceXML `xml:"instancesSet>item"`
 }
 
+// instanceXML is an instance as DescribeInstances answers it.
+//
+// Size: one field for each element of EC2's answer.
 type instanceXML struct {
 	ID             string          `xml:"instanceId"`
 	ImageID        string          `xml:"imageId"`

@@ -7,6 +7,8 @@ import (
 // templateData is what a launch template says of instances, on the wire in
 // both directions.
 // https://docs.aws.amazon.com/AWSEC2/latest/APIReference/API_RequestLaunchTemplateData.html
+//
+// Size: one field for each element of EC2's request.
 type templateData struct {
 	ImageID                   string               `query:"ImageId" xml:"imageId,omitempty"`
 	InstanceType              string               `xml:"instanceType,omitempty"`

@@ -1,5 +1,8 @@
 package ec2
 
+// typeXML is an instance type as DescribeInstanceTypes answers it.
+//
+// Size: one field for each element of EC2's answer.
 type typeXML struct {
 	Name           string           `xml:"instanceType"`
 	Current        bool             `xml:"currentGeneration"`

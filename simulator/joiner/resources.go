@@ -31,5 +31,7 @@ func (j *joiner) resources(m *machine) (capacity, allocatable corev1.ResourceLis
 // options are the kubelet settings as the catalogue takes them.
 func (b *boot) options() (catalog.Options, error) {
 	out := catalog.Options{MaxPods: b.maxPods, PodsPerCore: b.podsPerCore, InstanceStoreRAID0: b.raid0}
-	return out, out.SetReserved(b.kubeReserved, b.systemReserved, b.evictionHard)
+	var err error
+	out.Reserved, err = catalog.ParseReserved(b.kubeReserved, b.systemReserved, b.evictionHard)
+	return out, err
 }

@@ -14,6 +14,8 @@ import (
 
 // Config says where the cloud is and which cluster its instances belong to.
 // ClusterName, Classes and Clock are needed.
+//
+// Size: one field for each setting of the provider.
 type Config struct {
 	// Region and Endpoint replace what environment, shared configuration and
 	// instance metadata say; empty leaves it to them.

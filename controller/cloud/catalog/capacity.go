@@ -109,21 +109,21 @@ func (t *Type) allocatable(capacity model.Resources, opts *Options) model.Resour
 			}
 		}
 	}
-	take(override(kubeReserved(t.VCPU, capacity[model.PodSlots]), opts.KubeReserved))
-	take(opts.SystemReserved)
-	take(opts.evictionHard(capacity))
+	take(override(kubeReserved(t.VCPU, capacity[model.PodSlots]), opts.Reserved.Kube))
+	take(opts.Reserved.System)
+	take(opts.Reserved.thresholds(capacity))
 	return out
 }
 
-// evictionHard returns the amounts below which kubelet evicts pods.
-func (o *Options) evictionHard(capacity model.Resources) model.Resources {
+// thresholds returns the amounts below which kubelet evicts pods.
+func (r *Reserved) thresholds(capacity model.Resources) model.Resources {
 	out := override(model.Resources{
 		// What the EKS AMIs configure: memory.available<100Mi, nodefs.available<10%.
 		// https://docs.aws.amazon.com/eks/latest/userguide/node-pressure-eviction.html
 		model.Memory:           100 * mib,
 		model.EphemeralStorage: ShareOf(capacity[model.EphemeralStorage], 0.1),
-	}, o.EvictionHard)
-	for name, share := range o.EvictionShare {
+	}, r.EvictionHard)
+	for name, share := range r.EvictionShare {
 		out[name] = ShareOf(capacity[name], share)
 	}
 	return out

@@ -207,9 +207,12 @@ func TestOptions(t *testing.T) {
 	ten, none := 10, 0.0
 	c := Lower(types, sales, Options{
 		Zones: []string{"us-west-2b"}, MaxPods: &ten, MemoryOverheadPercent: &none,
-		KubeReserved: model.Resources{model.CPU: 500}, SystemReserved: model.Resources{model.Memory: gib},
-		EvictionHard: model.Resources{model.Memory: 2 * gib}, InstanceStoreRAID0: true,
-		Unavailable: func(name, _ string, ct model.CapacityType) bool { return name == "m5d.large" && ct == model.Spot },
+		Reserved: Reserved{
+			Kube: model.Resources{model.CPU: 500}, System: model.Resources{model.Memory: gib},
+			EvictionHard: model.Resources{model.Memory: 2 * gib},
+		},
+		InstanceStoreRAID0: true,
+		Unavailable:        func(name, _ string, ct model.CapacityType) bool { return name == "m5d.large" && ct == model.Spot },
 	})
 	got := find(t, &c, "m5d.large")
 	want := model.Resources{

@@ -26,27 +26,28 @@ func ForClass(class *awsv1.EC2NodeClass) (Options, error) {
 	if k.PodsPerCore != nil {
 		out.PodsPerCore = int(*k.PodsPerCore)
 	}
-	if err := out.SetReserved(k.KubeReserved, k.SystemReserved, k.EvictionHard); err != nil {
+	var err error
+	if out.Reserved, err = ParseReserved(k.KubeReserved, k.SystemReserved, k.EvictionHard); err != nil {
 		return Options{}, fmt.Errorf("spec.kubelet.%w", err)
 	}
 	return out, nil
 }
 
-// SetReserved parses what kubelet keeps from pods: its settings kubeReserved and
+// ParseReserved parses what kubelet keeps from pods: its settings kubeReserved and
 // systemReserved, by resource, and evictionHard, by signal. An eviction threshold is a
 // quantity or a percentage of the capacity. Soft thresholds do not shrink what a node
 // offers, and no signals but memory.available and nodefs.available do.
-func (o *Options) SetReserved(kube, system, evictionHard map[string]string) error {
+func ParseReserved(kube, system, evictionHard map[string]string) (Reserved, error) {
+	o := Reserved{EvictionHard: model.Resources{}, EvictionShare: map[string]float64{}}
 	var err error
-	if o.KubeReserved, err = quantity.Parse(kube); err != nil {
-		return fmt.Errorf("kubeReserved.%w", err)
+	if o.Kube, err = quantity.Parse(kube); err != nil {
+		return Reserved{}, fmt.Errorf("kubeReserved.%w", err)
 	}
-	if o.SystemReserved, err = quantity.Parse(system); err != nil {
-		return fmt.Errorf("systemReserved.%w", err)
+	if o.System, err = quantity.Parse(system); err != nil {
+		return Reserved{}, fmt.Errorf("systemReserved.%w", err)
 	}
 	resourceOf := map[string]string{"memory.available": model.Memory, "nodefs.available": model.EphemeralStorage}
 	thresholds := map[string]string{}
-	o.EvictionHard, o.EvictionShare = model.Resources{}, map[string]float64{}
 	for signal, name := range resourceOf {
 		text, ok := evictionHard[signal]
 		if !ok {
@@ -59,18 +60,18 @@ func (o *Options) SetReserved(kube, system, evictionHard map[string]string) erro
 		}
 		percent, err := strconv.ParseFloat(number, 64)
 		if err != nil || !(percent >= 0 && percent <= 100) {
-			return fmt.Errorf("evictionHard.%s: %q is not a percentage from 0%% to 100%%", signal, text)
+			return Reserved{}, fmt.Errorf("evictionHard.%s: %q is not a percentage from 0%% to 100%%", signal, text)
 		}
 		o.EvictionShare[name] = percent / 100
 	}
 	amounts, err := quantity.Parse(thresholds)
 	if err != nil {
-		return fmt.Errorf("evictionHard.%w", err)
+		return Reserved{}, fmt.Errorf("evictionHard.%w", err)
 	}
 	for signal, n := range amounts {
 		o.EvictionHard[resourceOf[signal]] = n
 	}
-	return nil
+	return o, nil
 }
 
 // rootVolume is the size in bytes of the disk with the kubelet's directory: the one

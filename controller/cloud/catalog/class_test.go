@@ -39,27 +39,27 @@ func TestRootVolume(t *testing.T) {
 	}
 }
 
-// TestSetReserved: the texts of kubelet's settings become amounts and shares.
-func TestSetReserved(t *testing.T) {
+// TestParseReserved: the texts of kubelet's settings become amounts and shares.
+func TestParseReserved(t *testing.T) {
 	type settings = map[string]string
 	for name, tc := range map[string]struct {
 		reason             string
 		kube, system, hard settings
-		want               Options
+		want               Reserved
 		fault              string
 	}{
 		"amounts": {
 			reason: "cpu counts in millicores, memory in bytes",
 			kube:   settings{"cpu": "1500m", "memory": "1Gi"}, system: settings{"cpu": "2"}, hard: settings{"memory.available": "200Mi"},
-			want: Options{
-				KubeReserved: model.Resources{model.CPU: 1500, model.Memory: gib}, SystemReserved: model.Resources{model.CPU: 2000},
+			want: Reserved{
+				Kube: model.Resources{model.CPU: 1500, model.Memory: gib}, System: model.Resources{model.CPU: 2000},
 				EvictionHard: model.Resources{model.Memory: 200 * mib}, EvictionShare: map[string]float64{},
 			},
 		},
 		"shares": {
 			reason: "thresholds may be percentages; inodes are not part of a node's resources",
 			hard:   settings{"memory.available": "5%", "nodefs.available": "12.5%", "nodefs.inodesFree": "5%"},
-			want:   Options{EvictionHard: model.Resources{}, EvictionShare: map[string]float64{model.Memory: 0.05, model.EphemeralStorage: 0.125}},
+			want:   Reserved{EvictionHard: model.Resources{}, EvictionShare: map[string]float64{model.Memory: 0.05, model.EphemeralStorage: 0.125}},
 		},
 		"not an amount":    {reason: "the field is named", system: settings{"cpu": "much"}, fault: `systemReserved.cpu: "much" is not a quantity such as 200m or 1Gi`},
 		"not a threshold":  {reason: "the signal is named", hard: settings{"memory.available": "much"}, fault: `evictionHard.memory.available: "much" is not a quantity such as 200m or 1Gi`},
@@ -67,8 +67,7 @@ func TestSetReserved(t *testing.T) {
 		"no number":        {reason: "NaN is not between two numbers", hard: settings{"memory.available": "NaN%"}, fault: `evictionHard.memory.available: "NaN%" is not a percentage from 0% to 100%`},
 	} {
 		t.Run(name, func(t *testing.T) {
-			var got Options
-			err := got.SetReserved(tc.kube, tc.system, tc.hard)
+			got, err := ParseReserved(tc.kube, tc.system, tc.hard)
 			if tc.fault != "" {
 				if err == nil || err.Error() != tc.fault {
 					t.Errorf("%s: %v, want %s", tc.reason, err, tc.fault)

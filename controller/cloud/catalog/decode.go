@@ -15,6 +15,9 @@ const maxPlain = 16 << 20
 
 // The records below mirror those of gen/source.go.
 
+// typeRecord is an instance type in the embedded files.
+//
+// Size: one field for each fact about an instance type, as in Type.
 type typeRecord struct {
 	Name    string         `json:"n"`
 	Arch    string         `json:"a"`

@@ -26,15 +26,7 @@ type Options struct {
 	// ReservedENIs are interfaces that pods cannot use.
 	ReservedENIs     int
 	PrefixDelegation bool
-	// KubeReserved, SystemReserved and EvictionHard replace the defaults for
-	// the resources they name. EvictionHard takes memory and
-	// ephemeral-storage, in bytes.
-	KubeReserved   model.Resources
-	SystemReserved model.Resources
-	EvictionHard   model.Resources
-	// EvictionShare are the eviction thresholds on memory and ephemeral-storage that are
-	// shares of the capacity, from 0 to 1. A resource is in one of both.
-	EvictionShare map[string]float64
+	Reserved         Reserved
 	// MemoryOverheadPercent is a share from 0 to 1. Nil means 0.075, since 0 is a valid
 	// value.
 	MemoryOverheadPercent *float64
@@ -45,6 +37,17 @@ type Options struct {
 	// Unavailable reports whether an offering is sold out for now; nil means that none
 	// is.
 	Unavailable func(instanceType, zone string, ct model.CapacityType) bool
+}
+
+// Reserved is what kubelet keeps from pods. Its fields replace the defaults for the
+// resources that they name.
+type Reserved struct {
+	Kube, System model.Resources
+	// EvictionHard are the thresholds on memory and ephemeral-storage, in bytes, below which
+	// kubelet evicts pods. EvictionShare are those given as a share of the capacity, from 0
+	// to 1. A resource is in one of both.
+	EvictionHard  model.Resources
+	EvictionShare map[string]float64
 }
 
 // Lower returns the catalogue of a node class: the types with an offering in the zones,

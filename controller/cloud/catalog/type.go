@@ -4,6 +4,8 @@ import "spokeshave.dev/controller/core/model"
 
 // Type holds the facts about an instance type, from the embedded catalogue or from
 // DescribeInstanceTypes. Lower computes labels, capacity and allocatable from it.
+//
+// Size: one field for each fact about an instance type.
 type Type struct {
 	Name string
 	// Arch is the Kubernetes name: amd64 or arm64.

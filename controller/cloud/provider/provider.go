@@ -91,6 +91,8 @@ func (a *Attempt) Owner() string {
 }
 
 // Instance is a machine in the cloud.
+//
+// Size: one field for each fact that a provider tells of an instance.
 type Instance struct {
 	// ProviderID is aws:///<zone>/<instance id> on EC2.
 	ProviderID string

@@ -27,6 +27,9 @@ type Config struct {
 }
 
 // Provider is the simulated cloud. Use New to create one.
+//
+// Size: one method for each method of the ports it implements, and one for each thing
+// that a test makes happen.
 type Provider struct {
 	cfg Config
 

@@ -28,6 +28,8 @@ func Plan(s *model.Snapshot, plan *model.Plan, c Constraints) []Violation {
 }
 
 // proof is one examination of a plan.
+//
+// Size: one method for each rule that a plan must keep.
 type proof struct {
 	snapshot *model.Snapshot
 	plan     *model.Plan

@@ -23,6 +23,8 @@ const (
 )
 
 // Node is a node or an in-flight NodeClaim.
+//
+// Size: everything that a decision asks about a node; snapshots store it in this form.
 type Node struct {
 	// Name is the Node's name, or the claim's while there is no node.
 	Name  string `json:"name"`

@@ -7,6 +7,8 @@ import (
 
 // PodSpec is everything about a pod that its placement depends on. Pods of one
 // Deployment share a PodSpec, and most work is done once per spec.
+//
+// Size: one field for each part of a pod's spec that decides where it may run.
 type PodSpec struct {
 	Namespace string            `json:"namespace"`
 	Labels    map[string]string `json:"labels,omitempty"`
@@ -42,6 +44,9 @@ type PodSpec struct {
 }
 
 // Pod is one pod, pending or bound.
+//
+// Size: everything that a decision asks about a pod besides its spec; snapshots store it
+// in this form.
 type Pod struct {
 	UID       string `json:"uid"`
 	Namespace string `json:"namespace"`

@@ -34,6 +34,8 @@ type RankInput struct {
 
 // RankRow is one offering: an instance type in a zone at a capacity type.
 // Prices are in USD per hour.
+//
+// Size: the fields of an offering in docs/spec/policy.md.
 type RankRow struct {
 	InstanceType string             `yaml:"instanceType"`
 	Family       string             `yaml:"family"`
@@ -84,6 +86,8 @@ type ConsolidateInput struct {
 }
 
 // Candidate is a node that may be disrupted.
+//
+// Size: the fields of a candidate in docs/spec/policy.md.
 type Candidate struct {
 	Node     string            `yaml:"node"`
 	Claim    string            `yaml:"claim"`

@@ -43,6 +43,10 @@ func Build(in Inputs) (model.Snapshot, []Warning) {
 	return b.out, b.warnings
 }
 
+// builder makes one snapshot.
+//
+// Size: one method for each list of the snapshot and for each thing that it looks up for
+// several of them.
 type builder struct {
 	in       *Inputs
 	lowerer  podLowerer

@@ -17,6 +17,8 @@ import (
 
 // Inputs are all objects that a Snapshot is made of. Their order does not matter. Build
 // changes none of them.
+//
+// Size: one field for each kind of object that a snapshot is made of.
 type Inputs struct {
 	// Time, Seed and Cluster are copied into the snapshot.
 	Time    time.Time

@@ -48,6 +48,8 @@ func (e *Engine) stage(name string) {
 var _ policy.Engine = (*Engine)(nil)
 
 // Policy is a compiled Rego policy.
+//
+// Size: one method for each question, and one for each step from source to program.
 type Policy struct {
 	info     policy.Info
 	deadline time.Duration

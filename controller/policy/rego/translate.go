@@ -17,6 +17,8 @@ type untranslatable struct {
 func (u *untranslatable) Error() string { return at(u.loc) + ": " + u.what }
 
 // translator converts the expressions of a residual rule to steps.
+//
+// Size: one method for each form of expression.
 type translator struct {
 	names    []string
 	docs     []document

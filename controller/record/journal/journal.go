@@ -24,6 +24,9 @@ import (
 const Version = 1
 
 // Entry is a decision with names in place of indexes into the snapshot.
+//
+// Size: one field for each part of a journal entry; the page and explain read it in this
+// form.
 type Entry struct {
 	Version     int                `json:"version"`
 	ID          string             `json:"id"`

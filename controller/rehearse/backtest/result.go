@@ -3,6 +3,8 @@ package backtest
 import "time"
 
 // Result is the outcome of a workload with one policy set.
+//
+// Size: one field for each figure of the report.
 type Result struct {
 	// Name is the policy set's.
 	Name string `json:"name"`

@@ -17,6 +17,8 @@ import (
 )
 
 // row is a line of a trace: pods that arrive together.
+//
+// Size: one field for each column of a trace.
 type row struct {
 	Arrival      string            `json:"arrival"`
 	Lifetime     string            `json:"lifetime,omitempty"`

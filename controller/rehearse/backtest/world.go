@@ -40,6 +40,10 @@ type machine struct {
 	typ      *model.InstanceType
 }
 
+// world is a simulated cluster on a virtual clock, with the cloud that its machines run in.
+//
+// Size: the state of a whole simulated cluster; the methods of one theme are in one
+// file.
 type world struct {
 	cfg     Config
 	base    model.Snapshot

@@ -22,6 +22,9 @@ import (
 )
 
 // Objects holds the objects of all manifests, by kind.
+//
+// Size: one field for each kind of manifest, and a method where a kind is read in its
+// own way.
 type Objects struct {
 	NodePools   []*karpv1.NodePool
 	NodeClaims  []*karpv1.NodeClaim

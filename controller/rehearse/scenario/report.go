@@ -13,6 +13,8 @@ import (
 
 // Report is a decision as `spokeshave simulate -o json` prints it. It is a stable
 // interface for scripts. Prices are USD per hour.
+//
+// Size: one field for each part of the output of simulate -o json.
 type Report struct {
 	Decision string `json:"decision"`
 	// Pods is the number of pods that were pending.

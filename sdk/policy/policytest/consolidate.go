@@ -8,6 +8,8 @@ import (
 
 // Candidate is a node that could be disrupted. Method is "Empty",
 // "Underutilized", "Drifted" or "Expired", Action "delete" or "replace".
+//
+// Size: the fields of a candidate in docs/spec/policy.md.
 type Candidate struct {
 	Node, NodePool, InstanceType, Zone, CapacityType, Method, Action string
 	Labels, PoolLabels                                               map[string]string

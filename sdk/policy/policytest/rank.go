@@ -21,6 +21,8 @@ type Pool struct {
 // Offering is an offering to price. A Cost of 0 stands for Price, the billed
 // one. CapacityType is "spot", "on-demand" or "reserved", Arch "amd64" or
 // "arm64".
+//
+// Size: the fields of an offering in docs/spec/policy.md.
 type Offering struct {
 	InstanceType, Family, Zone, CapacityType, Arch string
 	Price, Cost, OnDemand                          float64

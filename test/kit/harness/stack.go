@@ -49,6 +49,8 @@ type Options struct {
 }
 
 // Stack is the running product.
+//
+// Size: one method for each thing that a test does with the running programs.
 type Stack struct {
 	Cluster *controlplane.Cluster
 	// Client acts as the cluster's administrator.

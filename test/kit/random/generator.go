@@ -22,6 +22,8 @@ const (
 
 // Generator draws from a seeded source. What a method returns depends on the
 // seed and on all calls before.
+//
+// Size: one method for each part of a random cluster.
 type Generator struct {
 	*rand.Rand
 

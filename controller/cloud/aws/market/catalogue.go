@@ -129,7 +129,7 @@ func (c *Catalogue) lower(on *Offer, in lowering) model.Catalog {
 			continue
 		}
 		if reported, ok := in.learned[bootedAs{instanceType: t.Name, image: image.ID}]; ok {
-			correct(t, reported, opts.EvictionShare[model.Memory])
+			correct(t, reported, opts.Reserved.EvictionShare[model.Memory])
 		}
 		kept = append(kept, *t)
 	}

@@ -3,6 +3,8 @@ package main
 import "encoding/json"
 
 // instance is the part of a source record that the catalogue uses.
+//
+// Size: the fields of the source that are read.
 type instance struct {
 	Name     string   `json:"instance_type"`
 	Arch     []string `json:"arch"`
@@ -37,6 +39,8 @@ type price struct {
 }
 
 // typeRecord is one element of types.json: ../decode.go reads it.
+//
+// Size: one field for each fact about an instance type.
 type typeRecord struct {
 	Name    string   `json:"n"`
 	Arch    string   `json:"a"`

@@ -36,6 +36,8 @@ import (
 )
 
 // Reconciler launches, registers, initializes and finalizes NodeClaims.
+//
+// Size: one method for each step of a NodeClaim's life.
 type Reconciler struct {
 	Client   client.Client
 	Provider provider.Provider

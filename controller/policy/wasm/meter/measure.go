@@ -6,6 +6,8 @@ import (
 )
 
 // frame is what the first pass finds out about a function.
+//
+// Size: what one pass over a function finds and the next one reads.
 type frame struct {
 	signature      Signature
 	params, locals int

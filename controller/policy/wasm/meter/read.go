@@ -6,6 +6,8 @@ import (
 )
 
 // rewriter is the state of both passes over a module.
+//
+// Size: one method for each section of a module, for reading and for writing.
 type rewriter struct {
 	limits   Limits
 	sections *[sections][]byte

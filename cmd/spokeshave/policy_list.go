@@ -19,7 +19,7 @@ active or what it was rejected for.
 Exit codes: 0 printed, 2 no cluster.`
 
 func listCommand(ctx context.Context) *cobra.Command {
-	var output, home string
+	var output, controllerNamespace string
 	var access remote.Access
 	c := &cobra.Command{
 		Use:   "list",
@@ -31,9 +31,9 @@ func listCommand(ctx context.Context) *cobra.Command {
 	}
 	outputFlag(c, &output, "table", "json")
 	accessFlags(c, &access)
-	c.Flags().StringVarP(&home, "controller-namespace", "n", author.Namespace, "namespace of the controller")
+	c.Flags().StringVarP(&controllerNamespace, "controller-namespace", "n", author.Namespace, "namespace of the controller")
 	c.RunE = func(c *cobra.Command, _ []string) error {
-		cluster, err := remote.Connect(access, home)
+		cluster, err := remote.Connect(access, controllerNamespace)
 		if err != nil {
 			return unread("list", err)
 		}

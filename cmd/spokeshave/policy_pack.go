@@ -21,7 +21,7 @@ of it: a plain kubectl apply refuses objects of this size.
 Exit codes: 0 packed, 1 the controller would reject it, 2 bad input.`
 
 func packCommand(ctx context.Context) *cobra.Command {
-	var output, home string
+	var output, controllerNamespace string
 	var f author.Naming
 	c := &cobra.Command{
 		Use:   "pack PATH",
@@ -33,9 +33,9 @@ func packCommand(ctx context.Context) *cobra.Command {
 	}
 	outputFlag(c, &output, "yaml", "json")
 	namingFlags(c, &f)
-	homeFlag(c, &home)
+	controllerNamespaceFlag(c, &controllerNamespace)
 	c.RunE = func(c *cobra.Command, args []string) error {
-		s, found, err := vetted(ctx, args[0], home, f)
+		s, found, err := vetted(ctx, args[0], controllerNamespace, f)
 		if err != nil {
 			return err
 		}
@@ -62,7 +62,7 @@ func namingFlags(c *cobra.Command, f *author.Naming) {
 
 // vetted opens the single policy at a path, renames it as f says, and checks it and its
 // size.
-func vetted(ctx context.Context, path, home string, f author.Naming) (*author.Source, author.Finding, error) {
+func vetted(ctx context.Context, path, controllerNamespace string, f author.Naming) (*author.Source, author.Finding, error) {
 	sources, err := author.Open(ctx, path)
 	if err != nil {
 		return nil, author.Finding{}, &exitError{exitUnread, err}
@@ -74,7 +74,7 @@ func vetted(ctx context.Context, path, home string, f author.Naming) (*author.So
 	if err := s.Rename(f); err != nil {
 		return nil, author.Finding{}, &exitError{exitUnread, err}
 	}
-	found := s.Find(ctx, home, now())
+	found := s.Find(ctx, controllerNamespace, now())
 	if found.Reason != "" {
 		return nil, found, badPolicy(fmt.Errorf("%s: %s", found.At, found.Reason))
 	}

@@ -19,12 +19,12 @@ Exit codes: 0 in force (or sent, with --wait 0), 1 rejected, here or by the
 controller, 2 bad input, no cluster, or no word from a controller in time.`
 
 type pushFlags struct {
-	naming author.Naming
-	access remote.Access
-	home   string
-	wait   time.Duration
-	force  bool
-	output string
+	naming              author.Naming
+	access              remote.Access
+	controllerNamespace string
+	wait                time.Duration
+	force               bool
+	output              string
 }
 
 // pushed is the result of a push, as JSON.
@@ -52,7 +52,7 @@ func pushCommand(ctx context.Context) *cobra.Command {
 	outputFlag(c, &f.output, "text", "json")
 	namingFlags(c, &f.naming)
 	accessFlags(c, &f.access)
-	homeFlag(c, &f.home)
+	controllerNamespaceFlag(c, &f.controllerNamespace)
 	c.Flags().DurationVar(&f.wait, "wait", 30*time.Second, "how long to wait for the controller's verdict; 0 for not at all")
 	c.Flags().BoolVar(&f.force, "force-conflicts", false, "take over fields that something else has set")
 	return c
@@ -64,11 +64,11 @@ func accessFlags(c *cobra.Command, a *remote.Access) {
 }
 
 func (f *pushFlags) run(ctx context.Context, c *cobra.Command, path string) error {
-	s, found, err := vetted(ctx, path, f.home, f.naming)
+	s, found, err := vetted(ctx, path, f.controllerNamespace, f.naming)
 	if err != nil {
 		return err
 	}
-	cluster, err := remote.Connect(f.access, f.home)
+	cluster, err := remote.Connect(f.access, f.controllerNamespace)
 	if err != nil {
 		return unread("push", err)
 	}

@@ -18,7 +18,7 @@ Exit codes: 0 the controller would take them, 1 it would reject one, 2 they
 cannot be read.`
 
 func vetCommand(ctx context.Context) *cobra.Command {
-	var output, home string
+	var output, controllerNamespace string
 	c := &cobra.Command{
 		Use:   "vet PATH...",
 		Short: "Check policies as the controller would",
@@ -27,19 +27,19 @@ func vetCommand(ctx context.Context) *cobra.Command {
   spokeshave policy vet examples/rego-budget/configmap.yaml -o json`,
 		Args: cobra.MinimumNArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
-			return vet(ctx, c, args, home, output)
+			return vet(ctx, c, args, controllerNamespace, output)
 		},
 	}
 	outputFlag(c, &output, "table", "json")
-	homeFlag(c, &home)
+	controllerNamespaceFlag(c, &controllerNamespace)
 	return c
 }
 
-func homeFlag(c *cobra.Command, into *string) {
+func controllerNamespaceFlag(c *cobra.Command, into *string) {
 	c.Flags().StringVar(into, "controller-namespace", author.Namespace, "namespace of the controller; ceilings are allowed in no other")
 }
 
-func vet(ctx context.Context, c *cobra.Command, paths []string, home, output string) error {
+func vet(ctx context.Context, c *cobra.Command, paths []string, controllerNamespace, output string) error {
 	var found []author.Finding
 	for _, path := range paths {
 		sources, err := author.Open(ctx, path)
@@ -47,7 +47,7 @@ func vet(ctx context.Context, c *cobra.Command, paths []string, home, output str
 			return unread("vet", err)
 		}
 		for i := range sources {
-			found = append(found, sources[i].Find(ctx, home, now()))
+			found = append(found, sources[i].Find(ctx, controllerNamespace, now()))
 		}
 	}
 	refused := 0

@@ -148,7 +148,7 @@ var mutations = map[string]struct {
 		w.spec(w.find("group")[0]).PodAffinity[0].Selector.Labels = []model.Requirement{{Key: "app2", Operator: model.In, Values: []string{"y"}}}
 	}, []Kind{Affinity}},
 	"FirstWithoutLabel":    {"nor on a node without the topology label", func(w *solved) { w.spec(w.find("group")[0]).PodAffinity[0].Key = "rack" }, []Kind{Affinity}},
-	"BindingOrderCircular": {"two that wait for each other are never bound", func(w *solved) { w.circle("noisy", "blue") }, []Kind{Affinity}},
+	"BindingOrderCircular": {"two that wait for each other are never bound", func(w *solved) { w.mutualAffinity("noisy", "blue") }, []Kind{Affinity}},
 }
 
 // TestMutations: every planted fault is rejected, for the right reasons and for no
@@ -241,8 +241,8 @@ func (w *solved) reservation() *model.Reservation {
 
 func (w *solved) spread() *model.Spread { return &w.spec(w.find("web")[0]).Spread[0] }
 
-// circle makes pods of two kinds want each other near.
-func (w *solved) circle(one, other string) {
+// mutualAffinity gives pods of two kinds a required affinity to each other.
+func (w *solved) mutualAffinity(one, other string) {
 	for app, wants := range map[string]string{one: other, other: one} {
 		w.spec(w.find(app)[0]).PodAffinity = []model.PodTerm{{Key: zone, Selector: apps(wants)}}
 	}

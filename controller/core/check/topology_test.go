@@ -159,7 +159,7 @@ func TestTopology(t *testing.T) {
 		"two firsts":      {"but only in one zone", scene{specs: one("web", near(zone, "web")), pods: []string{"web +n1", "web +n2", "web +n3"}}, []Kind{Affinity}},
 		"not the first":   {"and not beside one that runs elsewhere", scene{specs: one("web", near(zone, "web")), pods: []string{"web n3", "web +n1"}}, []Kind{Affinity}},
 		"first, no label": {"nor on a node without the label", scene{specs: one("web", near(zone, "web")), pods: []string{"web +n4"}}, []Kind{Affinity}},
-		"circle":          {"two kinds that ask for each other never begin", scene{specs: map[string]model.PodSpec{"web": near(zone, "db"), "db": near(zone, "web")}, pods: []string{"web +n1", "db +n1"}}, []Kind{Affinity, Affinity}},
+		"mutual affinity": {"two kinds that ask for each other never begin", scene{specs: map[string]model.PodSpec{"web": near(zone, "db"), "db": near(zone, "web")}, pods: []string{"web +n1", "db +n1"}}, []Kind{Affinity, Affinity}},
 		"chain":           {"one after the other, whatever the order", scene{specs: map[string]model.PodSpec{"a": near(zone, "b"), "b": near(zone, "c")}, pods: []string{"a +n1", "b +n2", "c +n1"}}, nil},
 		"half a friend": {
 			"a pod that matches one of two terms counts for neither",

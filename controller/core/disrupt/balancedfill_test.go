@@ -49,8 +49,8 @@ func snugScene(s *model.Snapshot) *Scene {
 	return sc
 }
 
-// TestSnug: it is filled evenly.
-func TestSnug(t *testing.T) {
+// TestBalancedFill: it is filled evenly.
+func TestBalancedFill(t *testing.T) {
 	s := snugWorld()
 	sc := snugScene(s)
 	plain := sc.Replace(Underutilized, []int32{0})
@@ -77,28 +77,28 @@ func TestSnug(t *testing.T) {
 	}
 }
 
-// TestSnugAbstains: what requests alone do not tell is left to the solver.
-func TestSnugAbstains(t *testing.T) {
+// TestBalancedFillAbstains: what requests alone do not tell is left to the solver.
+func TestBalancedFillAbstains(t *testing.T) {
 	shop := model.PodSelector{Namespaces: []string{"shop"}}
 	loner := func(s *model.Snapshot, node int32) { // a pod that wants nobody of the shop on its node
 		s.Specs = append(s.Specs, model.PodSpec{Namespace: "vault", PodAntiAffinity: []model.PodTerm{{Key: "kubernetes.io/hostname", Selector: shop}}})
 		s.Pods = append(s.Pods, model.Pod{Namespace: "vault", Name: "loner", Spec: int32(len(s.Specs) - 1), Node: node})
 	}
 	for name, tc := range map[string]struct {
-		reason string
-		change func(*model.Snapshot)
-		snug   bool
+		reason   string
+		change   func(*model.Snapshot)
+		balanced bool
 	}{
-		"as it is": {reason: "requests tell all", change: func(*model.Snapshot) {}, snug: true},
+		"as it is": {reason: "requests tell all", change: func(*model.Snapshot) {}, balanced: true},
 		"spread": {reason: "pods that spread", change: func(s *model.Snapshot) {
 			s.Specs[1].Spread = []model.Spread{{MaxSkew: 400, Key: "kubernetes.io/hostname"}}
 		}},
 		"loner":     {reason: "a pod that stays keeps others off its node", change: func(s *model.Snapshot) { loner(s, 1) }},
-		"elsewhere": {reason: "one without a node keeps nobody off", change: func(s *model.Snapshot) { loner(s, -1) }, snug: true},
+		"elsewhere": {reason: "one without a node keeps nobody off", change: func(s *model.Snapshot) { loner(s, -1) }, balanced: true},
 		"preferred": {reason: "a zone is preferred", change: func(s *model.Snapshot) {
 			s.Specs[0].Preferred = []model.WeightedTerm{{Weight: 1, Term: model.Term{{Key: "topology.kubernetes.io/zone", Operator: model.In, Values: []string{"b"}}}}}
 		}},
-		"ignored": {reason: "a preference that is not looked at", snug: true, change: func(s *model.Snapshot) {
+		"ignored": {reason: "a preference that is not looked at", balanced: true, change: func(s *model.Snapshot) {
 			s.Settings.IgnorePreferences = true
 			s.Specs[0].Preferred = []model.WeightedTerm{{Weight: 1, Term: model.Term{{Key: "topology.kubernetes.io/zone", Operator: model.In, Values: []string{"b"}}}}}
 		}},
@@ -110,15 +110,15 @@ func TestSnugAbstains(t *testing.T) {
 			s := snugWorld()
 			tc.change(s)
 			sc := snugScene(s)
-			if q := (&consolidator{sc}).balancedFill(sc.Replace(Underutilized, []int32{0})); (q != nil) != tc.snug {
-				t.Errorf("%s: placed by requests alone: %v, want %v", tc.reason, q != nil, tc.snug)
+			if q := (&consolidator{sc}).balancedFill(sc.Replace(Underutilized, []int32{0})); (q != nil) != tc.balanced {
+				t.Errorf("%s: placed by requests alone: %v, want %v", tc.reason, q != nil, tc.balanced)
 			}
 		})
 	}
 }
 
-// TestSnugExpects: the pod of a DaemonSet that is to come finds its room.
-func TestSnugExpects(t *testing.T) {
+// TestBalancedFillExpects: the pod of a DaemonSet that is to come finds its room.
+func TestBalancedFillExpects(t *testing.T) {
 	for name, there := range map[string]bool{"to come": false, "there": true} {
 		t.Run(name, func(t *testing.T) {
 			s := snugWorld()

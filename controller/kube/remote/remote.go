@@ -64,8 +64,8 @@ func Namespace(a Access) string {
 // Cluster gives access to the policies of a cluster with a controller.
 type Cluster struct {
 	configMaps func(namespace string) corev1client.ConfigMapInterface
-	// Home is the namespace of the controller.
-	Home string
+	// ControllerNamespace is the namespace of the controller.
+	ControllerNamespace string
 }
 
 // Config returns the client configuration for the cluster.
@@ -78,9 +78,9 @@ func Config(a Access) (*rest.Config, error) {
 	return cfg, nil
 }
 
-// Connect returns access to the cluster. home is the controller's namespace. It sends
+// Connect returns access to the cluster whose controller is in the namespace. It sends
 // no request yet.
-func Connect(a Access, home string) (*Cluster, error) {
+func Connect(a Access, controllerNamespace string) (*Cluster, error) {
 	cfg, err := Config(a)
 	if err != nil {
 		return nil, err
@@ -89,7 +89,7 @@ func Connect(a Access, home string) (*Cluster, error) {
 	if err != nil {
 		return nil, fmt.Errorf("find the cluster: %w", err)
 	}
-	return &Cluster{configMaps: client.ConfigMaps, Home: home}, nil
+	return &Cluster{configMaps: client.ConfigMaps, ControllerNamespace: controllerNamespace}, nil
 }
 
 // Apply writes a policy's ConfigMap by server-side apply. force takes over fields that
@@ -136,7 +136,7 @@ func (c *Cluster) Await(ctx context.Context, cm *corev1.ConfigMap, within time.D
 	})
 	if wait.Interrupted(err) {
 		return got, fmt.Errorf("wait for policy %s/%s: %w after %s: does one run in namespace %s, and does it watch namespace %s?",
-			cm.Namespace, cm.Name, ErrSilent, within, c.Home, cm.Namespace)
+			cm.Namespace, cm.Name, ErrSilent, within, c.ControllerNamespace, cm.Namespace)
 	}
 	return got, err
 }
@@ -144,18 +144,18 @@ func (c *Cluster) Await(ctx context.Context, cm *corev1.ConfigMap, within time.D
 // List returns the status of every policy, sorted by namespace and name. It is empty in
 // a cluster without a status ConfigMap.
 func (c *Cluster) List(ctx context.Context) ([]policy.Status, error) {
-	cm, err := c.configMaps(c.Home).Get(ctx, load.StatusName, metav1.GetOptions{})
+	cm, err := c.configMaps(c.ControllerNamespace).Get(ctx, load.StatusName, metav1.GetOptions{})
 	switch {
 	case apierrors.IsNotFound(err):
 		return []policy.Status{}, nil
 	case err != nil:
-		return nil, fmt.Errorf("read ConfigMap %s/%s: %w", c.Home, load.StatusName, err)
+		return nil, fmt.Errorf("read ConfigMap %s/%s: %w", c.ControllerNamespace, load.StatusName, err)
 	}
 	out := make([]policy.Status, 0, len(cm.Data))
 	for key, text := range cm.Data {
 		var s policy.Status
 		if err := json.Unmarshal([]byte(text), &s); err != nil {
-			return nil, fmt.Errorf("read %s in ConfigMap %s/%s: %w", key, c.Home, load.StatusName, err)
+			return nil, fmt.Errorf("read %s in ConfigMap %s/%s: %w", key, c.ControllerNamespace, load.StatusName, err)
 		}
 		out = append(out, s)
 	}

@@ -37,7 +37,7 @@ func change(code model.ReasonCode) string {
 	case model.TopologySpread:
 		return "a larger maxSkew, ScheduleAnyway, or NodePools that reach more domains"
 	case model.PodAffinity:
-		return "the pods that it wants near must run where a node can be launched"
+		return "the pods that its affinity selects must run where a node can be launched"
 	case model.PodAntiAffinity:
 		return "more domains, or fewer pods that keep each other away"
 	case model.MinValues:

@@ -21,7 +21,7 @@ func whyNotExisting(s *model.Snapshot, d *decide.Decision) [][]NotOn {
 	if len(d.Plan.Nodes) == 0 || len(s.Nodes) == 0 {
 		return nil
 	}
-	rooms, kinds := check.NewNodeFilter(s, &d.Plan), map[int32]bool{}
+	filter, kinds := check.NewNodeFilter(s, &d.Plan), map[int32]bool{}
 	out := make([][]NotOn, len(d.Plan.Nodes))
 	for i := range d.Plan.Nodes {
 		at := map[int32]int{} // of specs in out[i]
@@ -32,7 +32,7 @@ func whyNotExisting(s *model.Snapshot, d *decide.Decision) [][]NotOn {
 			}
 			if _, seen := at[spec]; !seen {
 				at[spec] = len(out[i])
-				why := rooms.Refusals(p)
+				why := filter.Refusals(p)
 				out[i] = append(out[i], NotOn{Refusals: why[:min(len(why), refusalsKept)]})
 			}
 			out[i][at[spec]].Pods = append(out[i][at[spec]].Pods, k)
@@ -44,7 +44,7 @@ func whyNotExisting(s *model.Snapshot, d *decide.Decision) [][]NotOn {
 // afterthoughts are the parts of an entry that take longer to compute than the
 // decision.
 type afterthoughts struct {
-	rooms [][]NotOn                 // by planned node
+	notOn [][]NotOn                 // by planned node
 	types map[string][]model.Option // by claim
 }
 
@@ -58,8 +58,8 @@ func (e *Entry) complete(a *afterthoughts) {
 	e.Nodes = slices.Clone(e.Nodes)
 	for i := range e.Nodes {
 		e.Nodes[i].OtherTypes = a.types[e.Nodes[i].Claim]
-		if i < len(a.rooms) {
-			e.Nodes[i].NotOn = a.rooms[i]
+		if i < len(a.notOn) {
+			e.Nodes[i].NotOn = a.notOn[i]
 		}
 	}
 	e.Commands = slices.Clone(e.Commands)

@@ -71,17 +71,17 @@ type Finding struct {
 	Notes []string `json:"notes,omitempty"`
 }
 
-// Find checks a policy as a controller in namespace home would; Reason is the
+// Find checks a policy as a controller in the namespace would; Reason is the
 // controller's message. Only policies in the controller's namespace may answer every
 // hook.
-func (s *Source) Find(ctx context.Context, home string, now time.Time) Finding {
+func (s *Source) Find(ctx context.Context, controllerNamespace string, now time.Time) Finding {
 	cm := s.ConfigMap.DeepCopy()
 	found := Finding{Policy: cm.Namespace + "/" + cm.Name, At: s.At, Hash: load.Hash(cm), Size: source.Size(cm)}
 	if err := source.CheckSize(cm); err != nil {
 		found.Reason = err.Error()
 		return found
 	}
-	l := load.New(load.Config{Namespace: home, Engines: engine.All(), Now: func() time.Time { return now }})
+	l := load.New(load.Config{Namespace: controllerNamespace, Engines: engine.All(), Now: func() time.Time { return now }})
 	_, err := l.Apply(ctx, cm)
 	status := l.Status()[0]
 	if _, gone := l.Delete(ctx, load.Key{Namespace: cm.Namespace, Name: cm.Name}); err == nil {

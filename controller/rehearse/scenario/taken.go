@@ -56,8 +56,8 @@ func (o *Objects) Take(opts Options) (*Taken, error) {
 	return t, nil
 }
 
-// Seal computes and sets the digest.
-func (t *Taken) Seal() error {
+// SetDigest computes and sets the digest.
+func (t *Taken) SetDigest() error {
 	var err error
 	t.Digest, err = t.Snapshot.Digest()
 	return err

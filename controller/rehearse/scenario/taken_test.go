@@ -25,7 +25,7 @@ func takeQuickstart(t *testing.T) *Taken {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := taken.Seal(); err != nil {
+	if err := taken.SetDigest(); err != nil {
 		t.Fatal(err)
 	}
 	return taken

@@ -86,7 +86,7 @@ func Snapshot(ctx context.Context, cfg *Config) (*Result, error) {
 			return nil, err
 		}
 	}
-	return out, t.Seal()
+	return out, t.SetDigest()
 }
 
 // seed returns a seed that is the same for the same cluster and time.

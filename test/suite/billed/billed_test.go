@@ -74,15 +74,15 @@ spec:
       - {key: karpenter.sh/capacity-type, operator: In, values: [on-demand]}
 `
 
-// thrifty says that every offering is nearly free, which orders offerings and pays
+// nearlyFree says that every offering is nearly free, which orders offerings and pays
 // no bill, and caps the cluster.
-type thrifty struct{ cap model.Price }
+type nearlyFree struct{ cap model.Price }
 
-func (thrifty) Info() policy.Info {
-	return policy.Info{Name: "thrifty", Hooks: []policy.Hook{policy.HookRank, policy.HookCeiling}}
+func (nearlyFree) Info() policy.Info {
+	return policy.Info{Name: "nearlyFree", Hooks: []policy.Hook{policy.HookRank, policy.HookCeiling}}
 }
 
-func (thrifty) Rank(_ context.Context, in *policy.RankInput) ([]policy.RankAnswer, error) {
+func (nearlyFree) Rank(_ context.Context, in *policy.RankInput) ([]policy.RankAnswer, error) {
 	out := make([]policy.RankAnswer, len(in.Rows))
 	for i := range out {
 		out[i].Score = 0.001
@@ -90,11 +90,11 @@ func (thrifty) Rank(_ context.Context, in *policy.RankInput) ([]policy.RankAnswe
 	return out, nil
 }
 
-func (thrifty) Consolidate(context.Context, *policy.ConsolidateInput) ([]policy.ConsolidateAnswer, error) {
+func (nearlyFree) Consolidate(context.Context, *policy.ConsolidateInput) ([]policy.ConsolidateAnswer, error) {
 	return nil, policy.ErrNoOpinion
 }
 
-func (p thrifty) Ceiling(context.Context, *policy.CeilingInput) (policy.CeilingAnswer, error) {
+func (p nearlyFree) Ceiling(context.Context, *policy.CeilingInput) (policy.CeilingAnswer, error) {
 	usd := p.cap.USD()
 	return policy.CeilingAnswer{Caps: map[string]policy.Cap{"cluster": {HourlyUSD: &usd}}}, nil
 }

@@ -32,7 +32,7 @@ func (w *billedCluster) snapshot(t *testing.T) *model.Snapshot {
 // decide decides under a cap on the cluster.
 func (w *billedCluster) decide(t *testing.T, limit model.Price) *decide.Decision {
 	t.Helper()
-	d, err := decide.Decide(t.Context(), w.snapshot(t), []policy.Policy{thrifty{cap: limit}}, decide.Options{})
+	d, err := decide.Decide(t.Context(), w.snapshot(t), []policy.Policy{nearlyFree{cap: limit}}, decide.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -11,32 +11,17 @@ import (
 	"spokeshave.dev/controller/core/solver/commit"
 	"spokeshave.dev/controller/core/solver/constraint"
 	"spokeshave.dev/controller/core/solver/domains"
-	"spokeshave.dev/controller/core/solver/effort"
 	"spokeshave.dev/controller/core/solver/packing"
 	"spokeshave.dev/controller/core/solver/problem"
 	"spokeshave.dev/controller/core/solver/vec"
 )
 
-// LowerBound returns a lower bound on the cost of new nodes for the pods that a plan
-// puts on new nodes, however they are packed, in USD/hour: effective cost plus
-// Catalog.NodeCost. It is 0 when there are no new nodes, or when there are so many
-// different requests that no bound is known. It considers the pods' requirements on
-// their nodes, anti-affinity on single nodes and, for a class that only counts
-// itself, a topology spread. It ignores preferences, limits, headroom and the other
-// constraints between pods.
-func LowerBound(in Input, plan *model.Plan) float64 {
-	in.Pods = nil
-	for i := range plan.Nodes {
-		in.Pods = append(in.Pods, plan.Nodes[i].Pods...)
-	}
-	if len(in.Pods) == 0 {
-		return 0
-	}
-	in = withPreferences(&in, make([][]preference, len(in.Snapshot.Specs)))
-	in.budget = effort.New(len(in.Pods))
-	in.Offerings = nil // the bound changes the costs of offerings, which must not be shared
-	p := problem.New(in.problem(in.Snapshot.Specs))
-	b := bounder{p: p, headroom: in.Headroom, origin: map[string]int{}}
+// lowerBound returns a lower bound on the cost of new nodes for the pods of a problem,
+// in USD/hour: effective cost plus Catalog.NodeCost. It is 0 when there are so many
+// different requests that no bound is known. headroom only tells which pools have
+// bounds. The problem is changed: costs, capacities and numbers of pods are scaled.
+func lowerBound(p *problem.Problem, headroom []model.Headroom) float64 {
+	b := bounder{p: p, headroom: headroom, origin: map[string]int{}}
 	b.relax()
 	b.splitSpreads()
 	p.SelectPackedRules()

@@ -4,7 +4,6 @@ import (
 	"maps"
 
 	"spokeshave.dev/controller/core/model"
-	"spokeshave.dev/controller/core/solver/commit"
 )
 
 // unmetHostAffinity holds the pods whose affinity to others on their own node was
@@ -18,16 +17,7 @@ type unmetHostAffinity struct {
 	deferred []func()
 }
 
-// answer is a plan, with the pods that another strategy should treat differently.
-type answer struct {
-	outcome
-	// unmet are the pods whose affinity on their own node is not met.
-	// unplacedBundles are the pods of bundles without a place.
-	unmet, unplacedBundles []int32
-	// modes are the modes in which the packing was attempted.
-	modes []commit.ModeTrial
-}
-
+// newUnmetHostAffinity returns an empty set of pods.
 func newUnmetHostAffinity() *unmetHostAffinity {
 	return &unmetHostAffinity{pods: map[int32]bool{}, refused: map[int32][]model.Reason{}}
 }
@@ -39,13 +29,24 @@ func (w *unmetHostAffinity) tell() {
 	}
 }
 
+// clone returns a copy of the pods; the messages of their reasons are shared.
 func (w *unmetHostAffinity) clone() *unmetHostAffinity {
 	return &unmetHostAffinity{pods: maps.Clone(w.pods), refused: maps.Clone(w.refused)}
 }
 
-// record adds the unmet pods and the unplaced bundles of an answer, and reports
-// whether any of them is new.
-func (w *unmetHostAffinity) record(a *answer) bool {
+// bundleFailure is what a plan leaves undone for pods with affinity on their own node.
+type bundleFailure struct {
+	// unmet are the pods whose affinity on their own node is not met.
+	// unplacedBundles are the pods of bundles without a place.
+	unmet, unplacedBundles []int32
+	// unplaced are all pods without a place. explain fills in their reasons.
+	unplaced []model.Unplaced
+	explain  func()
+}
+
+// record adds the unmet pods and the unplaced bundles of a plan, and reports whether
+// any of them is new.
+func (w *unmetHostAffinity) record(a *bundleFailure) bool {
 	found := false
 	for _, pod := range a.unmet {
 		found = found || !w.pods[pod]
@@ -59,8 +60,8 @@ func (w *unmetHostAffinity) record(a *answer) bool {
 		w.deferred = append(w.deferred, a.explain)
 	}
 	said := map[*model.Reason][]model.Reason{}
-	for i := range a.Unplaced {
-		u := &a.Unplaced[i]
+	for i := range a.unplaced {
+		u := &a.unplaced[i]
 		if !broken[u.Pod] || w.refused[u.Pod] != nil {
 			continue
 		}

@@ -60,7 +60,7 @@ func (s *search) considerBundled(o outcome, bundles *unmetHostAffinity) {
 // unbundled applies when the last trial left out pods that were not known to need
 // bundles, or bundles that were expected to have a place.
 func unbundled(s *search, st *strategy) string {
-	if st.options.domains != s.packed.order || s.packed.bundled != nil && s.log.budget.Spent() || !s.packed.unmet.record(&s.packed.last) {
+	if st.options.domains != s.packed.order || s.packed.bundled != nil && s.log.budget.Spent() || !s.packed.unmet.record(&s.packed.last.failure) {
 		return ""
 	}
 	if s.packed.bundled == nil {

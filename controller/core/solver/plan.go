@@ -8,23 +8,15 @@ import (
 	"spokeshave.dev/controller/core/solver/problem"
 )
 
-// write returns the attempt's plan in terms of the snapshot.
-func write(p *problem.Problem, in *Input, a *commit.Attempt, hosts []problem.Host) outcome {
+// writePlan returns an attempt's plan in terms of the snapshot. The reasons of unplaced
+// pods are filled in by explain, which takes about as long as packing. blocked says,
+// by pool, why nothing may be launched from it; headroom is that of the question.
+func writePlan(p *problem.Problem, a *commit.Attempt, hosts []problem.Host, blocked []*model.Reason, headroom []model.Headroom) (plan *model.Plan, explain func()) {
 	w := &writer{p: p, a: a, next: make([]int, len(p.Classes))}
-	plan := model.Plan{Existing: w.existing(hosts), Nodes: w.nodes()}
-	x := &explainer{p: p, b: a.Bounds, blocked: in.Blocked, headroom: in.Headroom}
+	plan = &model.Plan{Existing: w.existing(hosts), Nodes: w.nodes()}
+	x := &explainer{p: p, b: a.Bounds, blocked: blocked, headroom: headroom}
 	plan.Unplaced = x.unplaced(w.next)
-
-	stats := Stats{
-		Pods: len(p.Pods), Classes: len(p.Classes), Items: a.Done.Items, Offers: len(p.Supply.Offers), BinTypes: a.Done.BinTypes,
-		Packings: a.Done.Packings, Passes: a.Done.Passes, Pivots: a.Done.Pivots,
-		Effective: a.Effective(), Billed: a.Billed(), Fixed: a.FixedCost(),
-	}
-	out := outcome{Plan: &plan, stats: &stats, explain: x.explain, problem: p, hosts: hosts}
-	for _, n := range a.Nodes {
-		out.options = append(out.options, n.Options)
-	}
-	return out
+	return plan, x.explain
 }
 
 // writer translates an attempt into indexes of the snapshot.

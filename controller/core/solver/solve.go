@@ -1,9 +1,6 @@
 package solver
 
 import (
-	"maps"
-	"slices"
-
 	"spokeshave.dev/controller/core/model"
 	"spokeshave.dev/controller/core/solver/commit"
 	"spokeshave.dev/controller/core/solver/domains"
@@ -29,40 +26,12 @@ func Solve(in Input) (model.Plan, Stats) {
 	return *found.Plan, stats
 }
 
-// outcome is a plan with its statistics. The reasons of unplaced pods are filled in
-// by explain, which takes about as long as packing.
-type outcome struct {
-	*model.Plan
-	stats   *Stats
-	explain func()
-	// problem, hosts and options (by new node) are what the plan was written from.
-	problem *problem.Problem
-	hosts   []problem.Host
-	options [][]int32
-	// trial is the index of the plan's trial in the log.
-	trial int
-}
-
-// cost returns what the new nodes cost in USD/hour: effective cost and
-// Catalog.NodeCost.
-func (o *outcome) cost() float64 { return o.stats.Effective + o.stats.Fixed.USD() }
-
-// preferable reports whether a leaves out fewer of the most urgent pods than b, or
-// as many at lower cost.
-func preferable(s *model.Snapshot, a, b outcome) bool {
-	balance := map[int32]int{}
-	for i := range a.Unplaced {
-		balance[s.Specs[s.Pods[a.Unplaced[i].Pod].Spec].Priority]++
-	}
-	for i := range b.Unplaced {
-		balance[s.Specs[s.Pods[b.Unplaced[i].Pod].Spec].Priority]--
-	}
-	for _, priority := range slices.Backward(slices.Sorted(maps.Keys(balance))) {
-		if n := balance[priority]; n != 0 {
-			return n < 0
-		}
-	}
-	return a.cost() < b.cost()*(1-1e-9)
+// answer is a plan, with the pods that another strategy should treat differently.
+type answer struct {
+	outcome
+	failure bundleFailure
+	// modes are the modes in which the packing was attempted.
+	modes []commit.ModeTrial
 }
 
 // solveWith makes a plan in which the pods with unmet host affinity are bundled; w
@@ -82,14 +51,14 @@ func solveWith(in *Input, required []model.PodSpec, by domains.Order, w *unmetHo
 	}
 	in.budget.Lower(len(p.Classes), len(hosts))
 	fillHosts(p, hosts, of, left)
-	out := answer{unmet: p.RejectUnmetAffinity(left)}
+	unmet := p.RejectUnmetAffinity(left)
 	a, modes := commit.Best(p, in.options(), left)
-	out.modes = modes
 	a.EvictUnsatisfied(hosts, of)
-	out.outcome = write(p, in, a, hosts)
+	out := answer{outcome: write(p, in, a, hosts), modes: modes}
+	out.failure = bundleFailure{unmet: unmet, unplaced: out.Unplaced, explain: out.explain}
 	for c := range p.Classes {
 		if cl := &p.Classes[c]; cl.BundleSize > 0 {
-			out.unplacedBundles = append(out.unplacedBundles, cl.Pods[(cl.N()-a.Left[c])*cl.BundleSize:]...)
+			out.failure.unplacedBundles = append(out.failure.unplacedBundles, cl.Pods[(cl.N()-a.Left[c])*cl.BundleSize:]...)
 		}
 	}
 	return out

@@ -2,6 +2,7 @@ package solver
 
 import (
 	"spokeshave.dev/controller/core/model"
+	"spokeshave.dev/controller/core/solver/bound"
 	"spokeshave.dev/controller/core/solver/effort"
 	"spokeshave.dev/controller/core/solver/problem"
 )
@@ -24,5 +25,5 @@ func LowerBound(in Input, plan *model.Plan) float64 {
 	in = withPreferences(&in, make([][]preference, len(in.Snapshot.Specs)))
 	in.budget = effort.New(len(in.Pods))
 	in.Offerings = nil // the bound changes the costs of offerings, which must not be shared
-	return lowerBound(problem.New(in.problem(in.Snapshot.Specs)), in.Headroom)
+	return bound.Lower(problem.New(in.problem(in.Snapshot.Specs)), in.Headroom)
 }

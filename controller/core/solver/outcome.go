@@ -6,6 +6,7 @@ import (
 
 	"spokeshave.dev/controller/core/model"
 	"spokeshave.dev/controller/core/solver/commit"
+	"spokeshave.dev/controller/core/solver/planwriter"
 	"spokeshave.dev/controller/core/solver/problem"
 )
 
@@ -26,7 +27,7 @@ type outcome struct {
 // write returns the plan of an attempt.
 func write(p *problem.Problem, in *Input, a *commit.Attempt, hosts []problem.Host) outcome {
 	out := outcome{problem: p, hosts: hosts}
-	out.Plan, out.explain = writePlan(p, a, hosts, in.Blocked, in.Headroom)
+	out.Plan, out.explain = planwriter.Write(p, a, hosts, in.Blocked, in.Headroom)
 	out.stats = &Stats{
 		Pods: len(p.Pods), Classes: len(p.Classes), Items: a.Done.Items, Offers: len(p.Supply.Offers), BinTypes: a.Done.BinTypes,
 		Packings: a.Done.Packings, Passes: a.Done.Passes, Pivots: a.Done.Pivots,

@@ -1,6 +1,9 @@
 package solver
 
-import "spokeshave.dev/controller/core/solver/domains"
+import (
+	"spokeshave.dev/controller/core/solver/colocate"
+	"spokeshave.dev/controller/core/solver/domains"
+)
 
 // packed is the state of the strategies that assign pods to domains in one order.
 type packed struct {
@@ -8,11 +11,11 @@ type packed struct {
 	last  answer
 	// unmet are the pods whose affinity on their own node was not met in the trials
 	// so far.
-	unmet *unmetHostAffinity
+	unmet *colocate.Unmet
 	// bundled is the best plan with bundles, nil before the first. bundles are the
 	// bundles of that plan.
 	bundled *outcome
-	bundles *unmetHostAffinity
+	bundles *colocate.Unmet
 	// leads is set when the best plan of the question is one of these.
 	leads bool
 }
@@ -21,9 +24,9 @@ type packed struct {
 func (s *search) pack(st *strategy) {
 	in := s.in
 	in.Effort = st.effort
-	var bundles *unmetHostAffinity
+	var bundles *colocate.Unmet
 	if st.options.kind == pack {
-		s.packed = packed{order: st.options.domains, unmet: newUnmetHostAffinity()}
+		s.packed = packed{order: st.options.domains, unmet: colocate.NewUnmet()}
 	} else if bundles = s.packed.bundles; st.options.kind == packBundles {
 		bundles = s.packed.unmet
 	}
@@ -41,15 +44,15 @@ func (s *search) pack(st *strategy) {
 // considerBundled keeps a plan with bundles when no plan of the same order of
 // domains is better. At equal cost it is preferred, since it gives better reasons
 // for its unplaced pods.
-func (s *search) considerBundled(o outcome, bundles *unmetHostAffinity) {
+func (s *search) considerBundled(o outcome, bundles *colocate.Unmet) {
 	x := &s.packed
 	if x.bundled == nil || !preferable(s.in.Snapshot, *x.bundled, o) {
-		x.bundled, x.bundles = &o, bundles.clone()
+		x.bundled, x.bundles = &o, bundles.Clone()
 	}
 	explain, unmet := o.explain, x.unmet
 	told := o
 	told.explain = func() {
-		unmet.tell()
+		unmet.Tell()
 		explain()
 	}
 	if x.leads && !preferable(s.in.Snapshot, s.best, told) || preferable(s.in.Snapshot, told, s.best) {
@@ -60,7 +63,7 @@ func (s *search) considerBundled(o outcome, bundles *unmetHostAffinity) {
 // unbundled applies when the last trial left out pods that were not known to need
 // bundles, or bundles that were expected to have a place.
 func unbundled(s *search, st *strategy) string {
-	if st.options.domains != s.packed.order || s.packed.bundled != nil && s.log.budget.Spent() || !s.packed.unmet.record(&s.packed.last.failure) {
+	if st.options.domains != s.packed.order || s.packed.bundled != nil && s.log.budget.Spent() || !s.packed.unmet.Record(&s.packed.last.failure) {
 		return ""
 	}
 	if s.packed.bundled == nil {

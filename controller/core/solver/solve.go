@@ -2,9 +2,11 @@ package solver
 
 import (
 	"spokeshave.dev/controller/core/model"
+	"spokeshave.dev/controller/core/solver/colocate"
 	"spokeshave.dev/controller/core/solver/commit"
 	"spokeshave.dev/controller/core/solver/domains"
 	"spokeshave.dev/controller/core/solver/effort"
+	"spokeshave.dev/controller/core/solver/existing"
 	"spokeshave.dev/controller/core/solver/problem"
 	"spokeshave.dev/controller/core/solver/supply"
 )
@@ -29,18 +31,18 @@ func Solve(in Input) (model.Plan, Stats) {
 // answer is a plan, with the pods that another strategy should treat differently.
 type answer struct {
 	outcome
-	failure bundleFailure
+	failure colocate.Failure
 	// modes are the modes in which the packing was attempted.
 	modes []commit.ModeTrial
 }
 
 // solveWith makes a plan in which the pods with unmet host affinity are bundled; w
 // is nil for a plan without bundles.
-func solveWith(in *Input, required []model.PodSpec, by domains.Order, w *unmetHostAffinity) answer {
+func solveWith(in *Input, required []model.PodSpec, by domains.Order, w *colocate.Unmet) answer {
 	p := problem.New(in.problem(required))
 	hosts := p.Hosts()
 	if w != nil {
-		p.Classes = colocate(p, hosts, commit.NewBounds(p, in.Headroom).Affordable(), w)
+		p.Classes = colocate.Bundle(p, hosts, commit.NewBounds(p, in.Headroom).Affordable(), w)
 	}
 	classes, of := domains.Assign(p, hosts, by)
 	p.Classes = classes
@@ -50,15 +52,15 @@ func solveWith(in *Input, required []model.PodSpec, by domains.Order, w *unmetHo
 		left[i] = p.Classes[i].N()
 	}
 	in.budget.Lower(len(p.Classes), len(hosts))
-	fillHosts(p, hosts, of, left)
+	existing.Fill(p, hosts, of, left)
 	unmet := p.RejectUnmetAffinity(left)
 	a, modes := commit.Best(p, in.options(), left)
 	a.EvictUnsatisfied(hosts, of)
 	out := answer{outcome: write(p, in, a, hosts), modes: modes}
-	out.failure = bundleFailure{unmet: unmet, unplaced: out.Unplaced, explain: out.explain}
+	out.failure = colocate.Failure{Unmet: unmet, Unplaced: out.Unplaced, Explain: out.explain}
 	for c := range p.Classes {
 		if cl := &p.Classes[c]; cl.BundleSize > 0 {
-			out.failure.unplacedBundles = append(out.failure.unplacedBundles, cl.Pods[(cl.N()-a.Left[c])*cl.BundleSize:]...)
+			out.failure.Bundles = append(out.failure.Bundles, cl.Pods[(cl.N()-a.Left[c])*cl.BundleSize:]...)
 		}
 	}
 	return out

@@ -1,4 +1,4 @@
-package solver
+package colocate
 
 import (
 	"encoding/binary"

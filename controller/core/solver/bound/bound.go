@@ -1,4 +1,4 @@
-package solver
+package bound
 
 import (
 	"cmp"
@@ -16,11 +16,11 @@ import (
 	"spokeshave.dev/controller/core/solver/vec"
 )
 
-// lowerBound returns a lower bound on the cost of new nodes for the pods of a problem,
+// Lower returns a lower bound on the cost of new nodes for the pods of a problem,
 // in USD/hour: effective cost plus Catalog.NodeCost. It is 0 when there are so many
 // different requests that no bound is known. headroom only tells which pools have
 // bounds. The problem is changed: costs, capacities and numbers of pods are scaled.
-func lowerBound(p *problem.Problem, headroom []model.Headroom) float64 {
+func Lower(p *problem.Problem, headroom []model.Headroom) float64 {
 	b := bounder{p: p, headroom: headroom, origin: map[string]int{}}
 	b.relax()
 	b.splitSpreads()

@@ -1,4 +1,4 @@
-package solver
+package planwriter
 
 import (
 	"maps"
@@ -8,10 +8,10 @@ import (
 	"spokeshave.dev/controller/core/solver/problem"
 )
 
-// writePlan returns an attempt's plan in terms of the snapshot. The reasons of unplaced
+// Write returns an attempt's plan in terms of the snapshot. The reasons of unplaced
 // pods are filled in by explain, which takes about as long as packing. blocked says,
 // by pool, why nothing may be launched from it; headroom is that of the question.
-func writePlan(p *problem.Problem, a *commit.Attempt, hosts []problem.Host, blocked []*model.Reason, headroom []model.Headroom) (plan *model.Plan, explain func()) {
+func Write(p *problem.Problem, a *commit.Attempt, hosts []problem.Host, blocked []*model.Reason, headroom []model.Headroom) (plan *model.Plan, explain func()) {
 	w := &writer{p: p, a: a, next: make([]int, len(p.Classes))}
 	plan = &model.Plan{Existing: w.existing(hosts), Nodes: w.nodes()}
 	x := &explainer{p: p, b: a.Bounds, blocked: blocked, headroom: headroom}

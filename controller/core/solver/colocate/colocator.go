@@ -1,4 +1,4 @@
-package solver
+package colocate
 
 import (
 	"slices"
@@ -28,9 +28,9 @@ type colocator struct {
 	bundles   []bundle
 }
 
-// colocate returns the problem's classes, with one class of the pods of each bundle.
+// Bundle returns the problem's classes, with one class of the pods of each bundle.
 // affordable are the offers that one more node may be launched as.
-func colocate(p *problem.Problem, hosts []problem.Host, affordable vec.Bits, w *unmetHostAffinity) []problem.Class {
+func Bundle(p *problem.Problem, hosts []problem.Host, affordable vec.Bits, w *Unmet) []problem.Class {
 	f := colocator{p: p, hosts: hosts, affordable: affordable}
 	f.splitClasses(w)
 	for c := range f.classes {
@@ -46,7 +46,7 @@ func colocate(p *problem.Problem, hosts []problem.Host, affordable vec.Bits, w *
 
 // splitClasses makes separate classes of the pods with unmet host affinity, and of
 // those that were refused.
-func (f *colocator) splitClasses(w *unmetHostAffinity) {
+func (f *colocator) splitClasses(w *Unmet) {
 	var out []problem.Class
 	var unmet []bool
 	for i := range f.p.Classes {

@@ -1,4 +1,4 @@
-package solver
+package existing
 
 import (
 	"cmp"
@@ -9,9 +9,9 @@ import (
 	"spokeshave.dev/controller/core/solver/vec"
 )
 
-// fillHosts places pods on existing nodes, in the order of priority and size. left
+// Fill places pods on existing nodes, in the order of priority and size. left
 // counts the pods of each class that still need a place.
-func fillHosts(p *problem.Problem, hosts []problem.Host, of *domains.Assignment, left []int32) {
+func Fill(p *problem.Problem, hosts []problem.Host, of *domains.Assignment, left []int32) {
 	order := make([]int32, 0, len(p.Classes))
 	for i := range p.Classes {
 		if len(p.Classes[i].Reasons) == 0 {

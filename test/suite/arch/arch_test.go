@@ -87,3 +87,35 @@ func allowed(allow []string, dep string) bool {
 	}
 	return false
 }
+
+// TestImportsOfSolver fails when a package of the solver has no row in the table of
+// docs/internals/solver.md, or imports one that is not below it there.
+func TestImportsOfSolver(t *testing.T) {
+	const solver = module + "controller/core/"
+	doc, err := os.ReadFile("../../../docs/internals/solver.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	rank := map[string]int{}
+	for i, m := range regexp.MustCompile("(?m)^\\| `(solver[^`]*)` \\|").FindAllStringSubmatch(string(doc), -1) {
+		rank[solver+m[1]] = i + 1
+	}
+	cmd := exec.Command("go", "list", "-f", "{{.ImportPath}} {{join .Imports \" \"}}", "./controller/core/solver/...")
+	cmd.Dir = "../../.."
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for line := range strings.Lines(string(out)) {
+		packages := strings.Fields(line)
+		from := packages[0]
+		if rank[from] == 0 {
+			t.Errorf("%s has no row in docs/internals/solver.md", from)
+		}
+		for _, to := range packages[1:] {
+			if strings.HasPrefix(to, solver+"solver") && rank[to] <= rank[from] {
+				t.Errorf("%s imports %s, which is not below it in docs/internals/solver.md", from, to)
+			}
+		}
+	}
+}

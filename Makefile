@@ -28,6 +28,10 @@ test: controlplane ## Run every test: unit, conformance and end to end on a real
 	go test -C tools ./...
 	go test -C tools/digests -count=1 ./...
 
+.PHONY: attack
+attack: controlplane ## Attack a running controller, and measure it
+	go test -count=1 -v ./test/suite/attack
+
 .PHONY: test-unit
 test-unit: ## Run the tests that need no control plane
 	go test $$(go list ./... | grep -v /test/)

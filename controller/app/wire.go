@@ -132,7 +132,7 @@ func (p *parts) loop(ctx context.Context, isolated *isolate.Config) (*decision.L
 	}
 	books := &ledger.Keeper{
 		Client: p.mgr.GetClient(), Live: p.mgr.GetAPIReader(), Events: p.mgr.GetEventRecorder(eventsFrom),
-		Namespace: p.o.Namespace, Clock: p.clock,
+		Namespace: p.o.Namespace, Clock: p.clock, ClockTolerance: 2 * time.Minute,
 	}
 	if err := metrics.Registry.Register(ledger.NewCollector(books)); err != nil {
 		return nil, fmt.Errorf("register metrics of the ledger: %w", err)

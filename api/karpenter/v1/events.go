@@ -39,6 +39,7 @@ const (
 	EventPolicySuspended     = "PolicySuspended"     // on ConfigMaps of policies
 	EventPolicyResumed       = "PolicyResumed"       // on ConfigMaps of policies
 	EventPolicyNotSuspended  = "PolicyNotSuspended"  // on ConfigMaps of policies
+	EventLedgerAccepted      = "LedgerAccepted"      // on the ledger's ConfigMap
 	EventLedgerLost          = "LedgerLost"          // on the ledger's ConfigMap
 	EventObservationLost     = "ObservationLost"     // on the ConfigMap of mode Observe
 	EventLaunchFailed        = "LaunchFailed"        // on NodeClaims

@@ -49,5 +49,9 @@ const (
 // which the policy is not asked, at most 24 hours ahead.
 const AnnotationSuspendedUntil = Domain + "/suspended-until"
 
+// AnnotationAcceptLedger, on the ConfigMap of the ledger, is the RFC 3339 time of a doubt
+// about what the month has cost. It accepts the estimate.
+const AnnotationAcceptLedger = Domain + "/accept-ledger"
+
 // LabelPolicy is "true" on a ConfigMap that contains a policy.
 const LabelPolicy = Domain + "/policy"

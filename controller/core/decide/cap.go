@@ -36,10 +36,15 @@ func (d *ceilingStep) hourly(scope *spend.Scope, c *policy.ScopeCap) CapStatus {
 
 func (d *ceilingStep) monthly(scope *spend.Scope, c *policy.ScopeCap) CapStatus {
 	micro := int64(model.PriceOf(*c.MonthlyUSD))
-	return CapStatus{
+	out := CapStatus{
 		Scope: scope.Name, Policy: c.Policy, Cap: fmt.Sprintf("%.2f $/month", *c.MonthlyUSD), Left: scope.MonthlyHeadroom(micro, d.s.Time),
 		Period: PerMonth, Limit: *c.MonthlyUSD, Burn: scope.Running + scope.InFlight, SecondsToCap: scope.SecondsToCap(micro),
 	}
+	if d.s.SpentDoubt != "" && !c.Soft {
+		out.Left = 0
+		out.Cap += " (" + d.s.SpentDoubt + ")"
+	}
+	return out
 }
 
 // soft reports a soft cap and adds a warning when nothing is left under it. A soft

@@ -42,6 +42,7 @@ func (d *ceilingStep) ceilings(ctx context.Context, in *solver.Input) {
 	for _, scope := range scopes {
 		d.bound(in, &scope, &out)
 	}
+	d.blockDoubtful(in, scopes, &out)
 	slices.Sort(names)
 	for _, name := range slices.Compact(names) {
 		if !spend.Known(name) {
@@ -65,6 +66,28 @@ func (d *decider) capped() bool {
 		info := p.Info()
 		return info.Answers(policy.HookCeiling)
 	})
+}
+
+// blockDoubtful blocks the pools of every scope with a hard monthly cap while it is not
+// certain what the month has cost. The cap of a namespace leaves nothing then: see
+// monthly.
+func (d *ceilingStep) blockDoubtful(in *solver.Input, scopes []spend.Scope, out *policy.CeilingOutcome) {
+	if d.s.SpentDoubt == "" {
+		return
+	}
+	for i := range scopes {
+		c, capped := out.Monthly[scopes[i].Name]
+		if !capped {
+			continue
+		}
+		why := fmt.Sprintf("cap %.2f $/month of policy %s on %s: %s", *c.MonthlyUSD, c.Policy, scopes[i].Name, d.s.SpentDoubt)
+		d.warn("%s", why)
+		for p := range in.Blocked {
+			if in.Blocked[p] == nil && len(scopes[i].Pools) > p && scopes[i].Pools[p] {
+				in.Blocked[p] = &model.Reason{Code: model.PolicyUnavailable, Pool: d.s.Pools[p].Name, Policy: c.Policy, Message: why}
+			}
+		}
+	}
 }
 
 func (d *ceilingStep) blockAll(in *solver.Input, name, why string) {

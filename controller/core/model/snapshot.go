@@ -29,6 +29,9 @@ type Snapshot struct {
 	// order of scope. nil means that there is no ledger; the cost of the running
 	// instances is used then. An empty list is different from nil, in files too.
 	Spent []Spent `json:"spent"`
+	// SpentDoubt says why Spent may be too low, and what to do about it; "" when Spent
+	// is exact. While it is set, hard monthly caps let nothing through.
+	SpentDoubt string `json:"spentDoubt,omitempty"`
 	// Budgets are the PodDisruptionBudgets.
 	Budgets []PodBudget `json:"budgets,omitempty"`
 	// Departed are the nodes that began to terminate within the last hour.

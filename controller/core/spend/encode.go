@@ -3,6 +3,7 @@ package spend
 import (
 	"cmp"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -19,13 +20,18 @@ func (l *Ledger) Encode() ([]byte, error) {
 	return text, nil
 }
 
-// Decode reads an encoded ledger. It returns an error for another version and for
-// amounts that no ledger can have; the caller then starts a new ledger and reports
-// it.
+// ErrNewer says that a ledger was written by a newer version of the program.
+var ErrNewer = errors.New("written by a newer version")
+
+// Decode reads an encoded ledger. It returns an error for another version, ErrNewer for
+// a newer one, and for amounts that no ledger can have.
 func Decode(text []byte) (Ledger, error) {
 	var l Ledger
 	if err := json.Unmarshal(text, &l); err != nil {
 		return Ledger{}, fmt.Errorf("read ledger: %w", err)
+	}
+	if l.Version > LedgerVersion {
+		return Ledger{}, fmt.Errorf("read ledger: %w: version %d, this program reads %d", ErrNewer, l.Version, LedgerVersion)
 	}
 	if l.Version != LedgerVersion {
 		return Ledger{}, fmt.Errorf("read ledger: version %d, this program reads %d", l.Version, LedgerVersion)

@@ -36,9 +36,18 @@ type Ledger struct {
 	// have not been charged yet although EC2 may have started them. After a restart
 	// they are charged from their launch.
 	Coming []string `json:"coming,omitempty"`
+	// Doubt says why the amounts of this month may be too low; nil when they are
+	// exact. It ends with the month.
+	Doubt *Doubt `json:"doubt,omitempty"`
 
 	// seen is when each claim was last counted. It is nil in a decoded ledger.
 	seen map[string]time.Time
+}
+
+// Doubt is a reason not to rely on the amounts of a ledger.
+type Doubt struct {
+	Since  time.Time `json:"since"`
+	Reason string    `json:"reason"`
 }
 
 // Rented is the key of one Pools entry. Labels are the NodePool's labels when the
@@ -129,7 +138,7 @@ func (l *Ledger) turn() {
 	for i := range l.Holders {
 		l.Holders[i].Amount = Amount{}
 	}
-	l.Month, l.Since, l.Estimated = end, end, false
+	l.Month, l.Since, l.Estimated, l.Doubt = end, end, false, nil
 }
 
 // charge accrues all rates up to the given time.
@@ -239,6 +248,10 @@ func labelsOf(labels map[string]string) []string {
 	return out
 }
 
+// Merged is the name, within a kind of scopes, of all scopes that are too small to be
+// known by name.
+const Merged = "*"
+
 // Scopes returns the month's cost of every scope, sorted by scope, in the form that
 // a snapshot carries.
 func (l *Ledger) Scopes() []model.Spent {
@@ -249,8 +262,11 @@ func (l *Ledger) Scopes() []model.Spent {
 	for i := range l.Pools {
 		p := &l.Pools[i]
 		add(Cluster, p.Amount)
-		if p.Pool != "" { // else too small to be known by name
+		if p.Pool != "" {
 			add("nodepool/"+p.Pool, p.Amount)
+		} else { // too small to be known by name
+			add("nodepool/"+Merged, p.Amount)
+			add("label/"+Merged, p.Amount)
 		}
 		for label := range strings.SplitSeq(p.Labels, ",") {
 			if label != "" {
@@ -259,8 +275,12 @@ func (l *Ledger) Scopes() []model.Spent {
 		}
 	}
 	for i := range l.Holders {
-		if h := &l.Holders[i]; h.Kind == Workload && h.Namespace != "" {
+		switch h := &l.Holders[i]; {
+		case h.Kind != Workload:
+		case h.Namespace != "":
 			add(Namespace+h.Namespace, h.Amount)
+		default:
+			add(Namespace+Merged, h.Amount)
 		}
 	}
 	out := make([]model.Spent, 0, len(sums))

@@ -227,7 +227,7 @@ func TestWithin(t *testing.T) {
 	before := held(&l)
 	for _, entries := range []int{4_000, 1_000, 10, 0} {
 		got := l.Trim(entries)
-		if len(got.Holders) > 2*entries+3 || len(got.Pools) > 2*entries+2 {
+		if len(got.Holders) > (1+mergedPerEntry)*entries+3 || len(got.Pools) > (1+mergedPerEntry)*entries+2 {
 			t.Errorf("within %d: %d holders, %d pools", entries, len(got.Holders), len(got.Pools))
 		}
 		if exact(got.Total()).Cmp(whole) != 0 || held(&got).Cmp(before) != 0 || got.Rate() != rate {
@@ -259,7 +259,7 @@ func TestLateNamespaceIsKnown(t *testing.T) {
 	s.Specs = []model.PodSpec{{Requests: model.Resources{"cpu": 1000}}}
 	s.Pods = []model.Pod{{Namespace: "late", Name: "p", Spec: 0}}
 	l := Ledger{Version: LedgerVersion, Month: monthStart(s.Time), Since: s.Time, Through: s.Time}
-	for i := range 2*maxApart + 500 {
+	for i := range (1+mergedPerEntry)*maxApart + 500 {
 		l.Holders = append(l.Holders, HeldSpend{Holder: Holder{Workload, fmt.Sprintf("pr-%05d", i), "Deployment/web"}, Amount: Amount{Micro: 500_000}})
 	}
 	const hours = 2

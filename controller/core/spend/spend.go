@@ -94,15 +94,21 @@ func Scopes(s *model.Snapshot, extra ...string) []Scope {
 	return out
 }
 
-// known replaces the month to date by the ledger's, when the snapshot has one.
+// known replaces the month to date by the ledger's, when the snapshot has one. A scope
+// that the ledger does not know by name counts as much as all such scopes together,
+// which is at least what it has cost.
 func known(s *model.Snapshot, scope Scope) Scope {
 	if s.Spent == nil {
 		return scope
 	}
+	kind, _, _ := strings.Cut(scope.Name, "/")
 	scope.MonthToDate = 0
-	at, found := slices.BinarySearchFunc(s.Spent, scope.Name, func(e model.Spent, name string) int { return strings.Compare(e.Scope, name) })
-	if found {
-		scope.MonthToDate = s.Spent[at].Micro
+	for _, name := range []string{scope.Name, kind + "/" + Merged} {
+		at, found := slices.BinarySearchFunc(s.Spent, name, func(e model.Spent, name string) int { return strings.Compare(e.Scope, name) })
+		if found {
+			scope.MonthToDate = s.Spent[at].Micro
+			break
+		}
 	}
 	return scope
 }

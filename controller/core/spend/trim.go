@@ -11,8 +11,12 @@ import (
 // Other is the name of merged entries.
 const Other = "other"
 
+// mergedPerEntry is how many merged entries Trim keeps for each one that it keeps by
+// name. With 2,000 entries, 10,000 namespaces have a sum of their own.
+const mergedPerEntry = 5
+
 // Trim returns the ledger with few entries in Pools and in Holders: the given number
-// kept by name and at most as many merged ones, plus the remainder. The entries with
+// kept by name and at most mergedPerEntry times as many merged ones, plus the remainder. The entries with
 // the lowest cost at the month's end are merged first: workloads by namespace,
 // families by NodePool. If too many remain, namespaces and NodePools are merged too
 // and count only for the cluster. The totals do not change.
@@ -86,8 +90,9 @@ func mergeSmallest[K comparable](in []costLine[K], entries int, by, rest func(K)
 	dearest(in)
 	out := merge(in[min(entries, len(in)):], by)
 	dearest(out)
-	rested := merge(out[min(entries, len(out)):], rest)
-	all := slices.Concat(in[:min(entries, len(in))], out[:min(entries, len(out))], rested)
+	merged := min(mergedPerEntry*entries, len(out))
+	rested := merge(out[merged:], rest)
+	all := slices.Concat(in[:min(entries, len(in))], out[:merged], rested)
 	return merge(all, func(key K) K { return key })
 }
 

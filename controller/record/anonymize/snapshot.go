@@ -62,6 +62,9 @@ func (n *names) snapshot(s *model.Snapshot) {
 		d.Namespace, d.Name = n.name(d.Namespace), n.name(d.Name)
 		n.spec(&d.Spec)
 	}
+	if s.SpentDoubt != "" {
+		s.SpentDoubt = "not certain" // the text contains names
+	}
 	for i := range s.Spent {
 		s.Spent[i].Scope = n.scope(s.Spent[i].Scope)
 	}

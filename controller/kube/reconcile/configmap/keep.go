@@ -65,22 +65,15 @@ func (s *Store) Read(ctx context.Context) ([]byte, *corev1.ConfigMap, error) {
 
 // Write replaces the record. The error is ErrTooLarge when the record does not fit.
 func (s *Store) Write(ctx context.Context, text []byte) error {
-	var out bytes.Buffer
-	zip := gzip.NewWriter(&out)
-	if _, err := zip.Write(text); err != nil {
-		return fmt.Errorf("compress %s: %w", s.Key, err)
-	}
-	if err := zip.Close(); err != nil {
-		return fmt.Errorf("compress %s: %w", s.Key, err)
-	}
-	if out.Len() > maxPacked {
-		return fmt.Errorf("write ConfigMap %s/%s: %d bytes in gzip: %w", s.Namespace, s.Name, out.Len(), ErrTooLarge)
+	packed, err := s.pack(text)
+	if err != nil {
+		return err
 	}
 	cm := &corev1.ConfigMap{
 		ObjectMeta: metav1.ObjectMeta{Namespace: s.Namespace, Name: s.Name},
-		BinaryData: map[string][]byte{s.Key: out.Bytes()},
+		BinaryData: map[string][]byte{s.Key: packed},
 	}
-	err := s.Client.Update(ctx, cm)
+	err = s.Client.Update(ctx, cm)
 	if apierrors.IsNotFound(err) {
 		err = s.Client.Create(ctx, cm)
 	}
@@ -88,4 +81,51 @@ func (s *Store) Write(ctx context.Context, text []byte) error {
 		return fmt.Errorf("write ConfigMap %s/%s: %w", s.Namespace, s.Name, err)
 	}
 	return nil
+}
+
+// Replace replaces the record if its ConfigMap is as it was: last, or absent when last
+// is nil. A nil text leaves the record as it is. It returns the ConfigMap as the API
+// server stored it. The error is ErrTooLarge when the record does not fit, and Conflict,
+// NotFound or AlreadyExists of the API server when the ConfigMap has changed.
+func (s *Store) Replace(ctx context.Context, last *corev1.ConfigMap, text []byte, annotations map[string]string) (*corev1.ConfigMap, error) {
+	cm := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: s.Namespace, Name: s.Name}}
+	if last != nil {
+		cm = last.DeepCopy()
+	}
+	if text != nil {
+		packed, err := s.pack(text)
+		if err != nil {
+			return nil, err
+		}
+		cm.BinaryData = map[string][]byte{s.Key: packed}
+	}
+	for key, value := range annotations {
+		metav1.SetMetaDataAnnotation(&cm.ObjectMeta, key, value)
+	}
+	var err error
+	if last == nil {
+		err = s.Client.Create(ctx, cm)
+	} else {
+		err = s.Client.Update(ctx, cm)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("write ConfigMap %s/%s: %w", s.Namespace, s.Name, err)
+	}
+	return cm, nil
+}
+
+// pack compresses a record.
+func (s *Store) pack(text []byte) ([]byte, error) {
+	var out bytes.Buffer
+	zip := gzip.NewWriter(&out)
+	if _, err := zip.Write(text); err != nil {
+		return nil, fmt.Errorf("compress %s: %w", s.Key, err)
+	}
+	if err := zip.Close(); err != nil {
+		return nil, fmt.Errorf("compress %s: %w", s.Key, err)
+	}
+	if out.Len() > maxPacked {
+		return nil, fmt.Errorf("write ConfigMap %s/%s: %d bytes in gzip: %w", s.Namespace, s.Name, out.Len(), ErrTooLarge)
+	}
+	return out.Bytes(), nil
 }

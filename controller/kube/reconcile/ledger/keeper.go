@@ -3,13 +3,16 @@
 // is made, and writes the ledger back once a minute. A restart loses nothing: the
 // stored ledger lists the nodes that ran, and charges them for the time in between.
 //
+// A second ConfigMap keeps an earlier ledger, at most an hour old, from which a lost or
+// damaged one is restored. While it is not certain what the month has cost, because no
+// earlier ledger helps or because this machine's clock differs from the API server's,
+// the snapshot says so, and monthly caps let nothing through.
+//
 // The arithmetic is in controller/core/spend.
 package ledger
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"sync/atomic"
 	"time"
 
@@ -19,7 +22,6 @@ import (
 	"k8s.io/utils/clock"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	karpv1 "spokeshave.dev/api/karpenter/v1"
 	"spokeshave.dev/controller/core/model"
 	"spokeshave.dev/controller/core/spend"
 	"spokeshave.dev/controller/kube/reconcile/configmap"
@@ -27,12 +29,18 @@ import (
 
 const (
 	// Name is the ConfigMap in the controller's namespace that holds the
-	// ledger.
-	Name = "spokeshave-ledger"
-	// Key is its only entry: JSON, compressed by gzip.
+	// ledger, PreviousName the one that holds an earlier ledger.
+	Name         = "spokeshave-ledger"
+	PreviousName = "spokeshave-ledger-previous"
+	// Key is the only entry of each: JSON, compressed by gzip.
 	Key = "ledger.json.gz"
-	// writeInterval is how often the ledger is written.
-	writeInterval = time.Minute
+	// writeInterval is how often the ledger is written, previousInterval how often the
+	// earlier one.
+	writeInterval    = time.Minute
+	previousInterval = time.Hour
+	// monthKept is for how long after the end of a month its last ledger stays the
+	// earlier one.
+	monthKept = 24 * time.Hour
 )
 
 // Keeper updates and stores the ledger. Only one goroutine may call Count; any may call
@@ -43,22 +51,51 @@ type Keeper struct {
 	Events    events.EventRecorder
 	Namespace string
 	Clock     clock.PassiveClock
+	// ClockTolerance is how far this machine's clock may be from the API server's. 0
+	// means that they are not compared.
+	ClockTolerance time.Duration
 
 	ledger atomic.Pointer[spend.Ledger]
-	saved  time.Time
+	// stored is the ledger's ConfigMap as it was read or written last, nil for none.
+	stored *corev1.ConfigMap
+	// newer is set while stored was written by a newer version of the program. It is
+	// then not overwritten.
+	newer bool
+	saved time.Time
+	// copied is when the earlier ledger was written last, as of the ledger. pending is
+	// the ledger that has to become the earlier one, nil for none.
+	copied  time.Time
+	pending *spend.Ledger
+	clock   clockState
+	// looked is when stored was last read for an acceptance.
+	looked time.Time
+	// doubtful says for Collect whether the last snapshot has a SpentDoubt.
+	doubtful atomic.Bool
 }
 
 // Count adds the time up to the snapshot to the ledger, and fills in the snapshot's
-// Spent and Departed from it. An error means that the ledger could not be read: nothing
-// should be launched before it is known what has been spent.
+// Spent, SpentDoubt and Departed from it. An error means that the ledger could not be
+// read: nothing should be launched before it is known what has been spent.
 func (k *Keeper) Count(ctx context.Context, s *model.Snapshot) error {
-	next, err := k.next(ctx, s)
+	now, err := k.current(ctx, s)
 	if err != nil {
 		return err
 	}
-	k.ledger.Store(&next)
-	s.Spent, s.Departed = next.Scopes(), next.Departed
-	if k.Clock.Since(k.saved) < writeInterval {
+	if err := k.checkClock(ctx, &now, s.Time); err != nil {
+		return err
+	}
+	if k.clock.wrong() {
+		k.publish(&now, s)
+		return nil
+	}
+	now = k.restoreFromFuture(ctx, now, s)
+	k.accept(ctx, &now)
+	next := now.Advance(s)
+	if next.Month.After(now.Month) {
+		k.pending = &now
+	}
+	k.publish(&next, s)
+	if k.Clock.Since(k.saved) < writeInterval && k.stored != nil {
 		return nil
 	}
 	if err := k.save(ctx, &next); err != nil {
@@ -70,52 +107,18 @@ func (k *Keeper) Count(ctx context.Context, s *model.Snapshot) error {
 	return nil
 }
 
-func (k *Keeper) next(ctx context.Context, s *model.Snapshot) (spend.Ledger, error) {
-	if now := k.ledger.Load(); now != nil {
-		return now.Advance(s), nil
-	}
-	store := k.store()
-	text, cm, err := store.Read(ctx)
-	if err == nil && text == nil {
-		return spend.New(s), nil
-	}
-	var kept spend.Ledger
-	if err == nil {
-		if kept, err = spend.Decode(text); err == nil {
-			return kept.Advance(s), nil
-		}
-		err = fmt.Errorf("decode: %w: %w", configmap.ErrCorrupt, err)
-	}
-	if !errors.Is(err, configmap.ErrCorrupt) {
-		return spend.Ledger{}, err
-	}
-	next := spend.New(s)
-	logr.FromContextOrDiscard(ctx).Error(err, "the ledger is begun anew from the running instances", "configMap", Name)
-	k.Events.Eventf(cm, nil, corev1.EventTypeWarning, karpv1.EventLedgerLost, "Read",
-		"%v; begun anew: %.2f $ estimated from the instances that still run", err, float64(total(&next))/1e6)
-	return next, nil
+// publish makes the ledger that of Collect and of the snapshot.
+func (k *Keeper) publish(l *spend.Ledger, s *model.Snapshot) {
+	k.ledger.Store(l)
+	s.Spent, s.Departed, s.SpentDoubt = l.Scopes(), l.Departed, k.doubt(l)
+	k.doubtful.Store(s.SpentDoubt != "")
 }
 
-func (k *Keeper) store() *configmap.Store {
-	return &configmap.Store{Client: k.Client, Live: k.Live, Namespace: k.Namespace, Name: Name, Key: Key}
+func (k *Keeper) store(name string) *configmap.Store {
+	return &configmap.Store{Client: k.Client, Live: k.Live, Namespace: k.Namespace, Name: name, Key: Key}
 }
 
-func total(l *spend.Ledger) int64 {
+func total(l *spend.Ledger) float64 {
 	sum := l.Total()
-	return sum.Micro
-}
-
-// save writes the ledger. If it is too large for a ConfigMap, the stored copy has its
-// smallest entries merged; the ledger in memory stays complete.
-func (k *Keeper) save(ctx context.Context, l *spend.Ledger) error {
-	for entries := max(len(l.Holders), len(l.Pools)); ; entries /= 2 {
-		kept := l.Trim(entries)
-		text, err := kept.Encode()
-		if err != nil {
-			return fmt.Errorf("write ledger: %w", err)
-		}
-		if err = k.store().Write(ctx, text); entries == 0 || !errors.Is(err, configmap.ErrTooLarge) {
-			return err
-		}
-	}
+	return sum.USD()
 }

@@ -14,6 +14,7 @@ func desc(name, help string, labels ...string) *prometheus.Desc {
 type Collector struct {
 	keeper                                    *Keeper
 	month, forecast, rate, workload, overhead *prometheus.Desc
+	doubt                                     *prometheus.Desc
 }
 
 // NewCollector returns a collector for the keeper's ledger.
@@ -25,12 +26,13 @@ func NewCollector(k *Keeper) *Collector {
 		rate:     desc("rate_usd", "What runs, in USD per hour, by what was rented.", "nodepool", "family", "capacity_type"),
 		workload: desc("workload_rate_usd", "A workload's share of the nodes it runs on, in USD per hour.", "namespace", "workload"),
 		overhead: desc("overhead_rate_usd", "What no workload pays for, in USD per hour: idle capacity and the pods of DaemonSets.", "kind"),
+		doubt:    desc("in_doubt", "1 while it is not certain what the month has cost, so that monthly caps let nothing through."),
 	}
 }
 
 // Describe implements prometheus.Collector.
 func (c *Collector) Describe(out chan<- *prometheus.Desc) {
-	for _, d := range []*prometheus.Desc{c.month, c.forecast, c.rate, c.workload, c.overhead} {
+	for _, d := range []*prometheus.Desc{c.month, c.forecast, c.rate, c.workload, c.overhead, c.doubt} {
 		out <- d
 	}
 }
@@ -47,6 +49,11 @@ func (c *Collector) Collect(out chan<- prometheus.Metric) {
 	for _, s := range l.Scopes() {
 		gauge(c.month, float64(s.Micro)/1e6, s.Scope)
 	}
+	doubt := 0.0
+	if c.keeper.doubtful.Load() {
+		doubt = 1
+	}
+	gauge(c.doubt, doubt)
 	forecast := l.Forecast()
 	gauge(c.forecast, forecast.USD())
 	c.rented(l, gauge)

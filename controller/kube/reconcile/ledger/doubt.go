@@ -1,0 +1,124 @@
+package ledger
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/go-logr/logr"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	karpv1 "spokeshave.dev/api/karpenter/v1"
+	"spokeshave.dev/controller/core/spend"
+)
+
+const (
+	// stepTolerance is how far a ledger may be ahead of the clock before that counts as
+	// a step of the clock.
+	stepTolerance = 2 * time.Minute
+	// jump is how far a snapshot may be ahead of the ledger before the clock is compared
+	// with the API server's first.
+	jump = 10 * time.Minute
+	// lookEvery is how often the ConfigMap is read for an acceptance, and a wrong clock
+	// compared again.
+	lookEvery = 5 * time.Second
+	// annotationClock has the time at which a replica last compared its clock.
+	annotationClock = karpv1.Domain + "/clock"
+)
+
+// clockState is what the last comparison with the API server's clock has found.
+type clockState struct {
+	// ahead is how far this machine's clock is ahead of the API server's; 0 when they
+	// agree.
+	ahead time.Duration
+	// at is when they were last compared; zero for never.
+	at time.Time
+}
+
+func (c *clockState) wrong() bool { return c.ahead != 0 }
+
+// compare records the difference of two clocks. A zero server time says nothing.
+func (c *clockState) compare(ours, server time.Time, tolerance time.Duration) {
+	if server.IsZero() || tolerance == 0 {
+		return
+	}
+	c.at, c.ahead = ours, 0
+	if ahead := ours.Sub(server); ahead.Abs() > tolerance {
+		c.ahead = ahead
+	}
+}
+
+// serverTime returns the API server's time at the last write of an object, which its
+// managed fields have; zero when they do not.
+func serverTime(cm *corev1.ConfigMap) time.Time {
+	var latest time.Time
+	for i := range cm.ManagedFields {
+		if at := cm.ManagedFields[i].Time; at != nil && at.After(latest) {
+			latest = at.Time
+		}
+	}
+	return latest
+}
+
+// checkClock compares this machine's clock with the API server's before time is added to
+// the ledger, the first time and whenever the snapshot is far from the ledger's end: a
+// clock that is a month ahead would end the month.
+// The error says that they could not be compared.
+func (k *Keeper) checkClock(ctx context.Context, l *spend.Ledger, now time.Time) error {
+	gap := now.Sub(l.Through)
+	if k.ClockTolerance == 0 || !k.clock.at.IsZero() && !k.clock.wrong() && gap >= -stepTolerance && gap <= jump {
+		return nil
+	}
+	ours := k.Clock.Now()
+	if k.clock.wrong() && ours.Sub(k.clock.at).Abs() < lookEvery {
+		return nil
+	}
+	var text []byte
+	if k.stored == nil { // the ConfigMap is created with the ledger as it is
+		var err error
+		if text, err = l.Encode(); err != nil {
+			return fmt.Errorf("compare the clock with the API server's: %w", err)
+		}
+	}
+	if err := k.replace(ctx, text, map[string]string{annotationClock: ours.UTC().Format(time.RFC3339Nano)}); err != nil {
+		return fmt.Errorf("compare the clock with the API server's: %w", err)
+	}
+	if k.clock.wrong() {
+		logr.FromContextOrDiscard(ctx).Info("this machine's clock is wrong", "ahead", k.clock.ahead.String())
+	}
+	return nil
+}
+
+// doubt says why the ledger is not certain and what to do about it, "" when it is
+// certain.
+func (k *Keeper) doubt(l *spend.Ledger) string {
+	switch {
+	case k.clock.wrong():
+		return fmt.Sprintf("nothing is launched under a monthly cap, because the clock of the controller's machine differs by %s from the API server's; set it right",
+			k.clock.ahead.Abs().Round(time.Second))
+	case l.Doubt != nil:
+		return fmt.Sprintf("nothing is launched under a monthly cap, because it is not certain what the month has cost: %s; to go on with an estimate of %.2f $: "+
+			"kubectl -n %s annotate configmap %s --overwrite %s=%s",
+			l.Doubt.Reason, total(l), k.Namespace, Name, karpv1.AnnotationAcceptLedger, l.Doubt.Since.Format(time.RFC3339))
+	}
+	return ""
+}
+
+// accept ends the ledger's doubt when the annotation on its ConfigMap says so.
+func (k *Keeper) accept(ctx context.Context, l *spend.Ledger) {
+	if l.Doubt == nil || k.Clock.Since(k.looked) < lookEvery {
+		return
+	}
+	k.looked = k.Clock.Now()
+	cm := &corev1.ConfigMap{}
+	err := k.Live.Get(ctx, types.NamespacedName{Namespace: k.Namespace, Name: Name}, cm)
+	since := l.Doubt.Since.Format(time.RFC3339)
+	if err != nil || cm.Annotations[karpv1.AnnotationAcceptLedger] != since {
+		return
+	}
+	k.stored, k.newer, k.saved = cm, false, time.Time{}
+	l.Doubt = nil
+	logr.FromContextOrDiscard(ctx).Info("the estimate of what the month has cost is accepted", "usd", total(l))
+	k.tell(corev1.EventTypeWarning, karpv1.EventLedgerAccepted, fmt.Sprintf("monthly caps hold again, from an estimate of %.2f $ for the month so far", total(l)))
+}

@@ -1,0 +1,137 @@
+package ledger
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/go-logr/logr"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	karpv1 "spokeshave.dev/api/karpenter/v1"
+	"spokeshave.dev/controller/core/model"
+	"spokeshave.dev/controller/core/spend"
+	"spokeshave.dev/controller/kube/reconcile/configmap"
+)
+
+// current returns the ledger to which the snapshot is added: the one in memory, else the
+// stored one, else an earlier one, else a new one. A new ledger is in doubt when there
+// must have been one before. The error says that the API server does not answer.
+func (k *Keeper) current(ctx context.Context, s *model.Snapshot) (spend.Ledger, error) {
+	if now := k.ledger.Load(); now != nil {
+		return *now, nil
+	}
+	text, cm, err := k.store(Name).Read(ctx)
+	if err != nil && !errors.Is(err, configmap.ErrCorrupt) {
+		return spend.Ledger{}, err
+	}
+	k.stored, k.newer = cm, false
+	var kept spend.Ledger
+	if err == nil && cm != nil {
+		if kept, err = spend.Decode(text); err == nil {
+			if earlier, err := k.earlier(ctx, s.Time); err == nil && earlier != nil {
+				k.copied = earlier.Through
+			}
+			return kept, nil
+		}
+	}
+	if errors.Is(err, spend.ErrNewer) {
+		k.newer = true
+		return k.begin(ctx, s, err.Error()), nil
+	}
+	earlier, readErr := k.earlier(ctx, s.Time)
+	switch {
+	case readErr != nil:
+		return spend.Ledger{}, readErr
+	case earlier != nil:
+		k.lost(ctx, "%s; it continues from the one of %s", why(err), earlier.Through.Format(time.RFC3339))
+		return *earlier, nil
+	case err == nil && !established(s):
+		return spend.New(s), nil
+	}
+	return k.begin(ctx, s, why(err)), nil
+}
+
+func why(err error) string {
+	if err == nil {
+		return "the ledger is missing, and nodes run that were launched while there was one"
+	}
+	return fmt.Sprintf("the ledger cannot be read (%v)", err)
+}
+
+// established reports whether a node runs that a decision launched a while ago: there
+// must have been a ledger then.
+func established(s *model.Snapshot) bool {
+	for i := range s.Nodes {
+		if n := &s.Nodes[i]; n.Bought != nil && !n.LaunchedAt.IsZero() && s.Time.Sub(n.LaunchedAt) > 5*writeInterval {
+			return true
+		}
+	}
+	return false
+}
+
+// begin returns a new ledger in doubt. Its amounts are estimated from the running
+// instances.
+func (k *Keeper) begin(ctx context.Context, s *model.Snapshot, reason string) spend.Ledger {
+	next := spend.New(s)
+	next.Doubt = &spend.Doubt{Since: s.Time.UTC().Truncate(time.Second), Reason: reason}
+	k.lost(ctx, "%s; begun anew: %.2f $ estimated from the instances that still run", reason, total(&next))
+	return next
+}
+
+// earlier returns the earlier ledger, nil when there is none that helps at the time now.
+func (k *Keeper) earlier(ctx context.Context, now time.Time) (*spend.Ledger, error) {
+	text, cm, err := k.store(PreviousName).Read(ctx)
+	if err != nil && !errors.Is(err, configmap.ErrCorrupt) {
+		return nil, err
+	}
+	if err != nil || cm == nil {
+		return nil, nil
+	}
+	kept, err := spend.Decode(text)
+	if err != nil || kept.Through.After(now) || now.Sub(kept.Through) > monthKept+previousInterval {
+		return nil, nil
+	}
+	return &kept, nil
+}
+
+// restoreFromFuture returns the ledger, or another one when it has counted up to a time
+// that has not come yet: a clock was ahead.
+func (k *Keeper) restoreFromFuture(ctx context.Context, l spend.Ledger, s *model.Snapshot) spend.Ledger {
+	if ahead := l.Through.Sub(s.Time); ahead <= stepTolerance {
+		return l
+	}
+	reason := fmt.Sprintf("the ledger has counted up to %s, which is ahead of the clock", l.Through.Format(time.RFC3339))
+	earlier, err := k.earlier(ctx, s.Time)
+	if err == nil && earlier != nil {
+		k.lost(ctx, "%s; it continues from the one of %s", reason, earlier.Through.Format(time.RFC3339))
+		return *earlier
+	}
+	if l.Doubt != nil && l.Month.After(s.Time) {
+		return k.begin(ctx, s, l.Doubt.Reason)
+	}
+	if l.Month.After(s.Time) {
+		return k.begin(ctx, s, reason)
+	}
+	// The same month: what it has counted is too much, and more is counted from now on.
+	k.lost(ctx, "%s; what it has counted stays", reason)
+	l.Through = s.Time.UTC()
+	return l
+}
+
+// lost reports that the ledger was lost, on its ConfigMap.
+func (k *Keeper) lost(ctx context.Context, format string, args ...any) {
+	text := fmt.Sprintf(format, args...)
+	logr.FromContextOrDiscard(ctx).Info("the ledger was lost", "configMap", Name, "why", text)
+	k.tell(corev1.EventTypeWarning, karpv1.EventLedgerLost, text)
+}
+
+func (k *Keeper) tell(kind, reason, text string) {
+	about := k.stored
+	if about == nil {
+		about = &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: k.Namespace, Name: Name}}
+	}
+	k.Events.Eventf(about, nil, kind, reason, "Read", "%s", text)
+}

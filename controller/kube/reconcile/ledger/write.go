@@ -1,0 +1,105 @@
+package ledger
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/types"
+
+	"spokeshave.dev/controller/core/spend"
+	"spokeshave.dev/controller/kube/reconcile/configmap"
+)
+
+// save writes the ledger and, when that is due, the earlier one. If it is too large for
+// a ConfigMap, the stored copy has its smallest entries merged; the ledger in memory
+// stays complete. When another replica has written meanwhile, this one was paused: the
+// next Count reads what the other wrote.
+func (k *Keeper) save(ctx context.Context, l *spend.Ledger) error {
+	if k.newer {
+		return nil
+	}
+	text, err := k.write(ctx, l)
+	if err != nil {
+		return err
+	}
+	if k.pending == nil && l.Through.Sub(k.copied) >= previousInterval && (k.copied.IsZero() || l.Through.Sub(l.Month) >= monthKept || !k.copied.Before(l.Month)) {
+		k.pending = l
+	}
+	if k.pending == nil {
+		return nil
+	}
+	if k.pending != l {
+		if text, err = k.pending.Encode(); err != nil {
+			return fmt.Errorf("write earlier ledger: %w", err)
+		}
+	}
+	if err := k.store(PreviousName).Write(ctx, text); err != nil {
+		return fmt.Errorf("write earlier ledger: %w", err)
+	}
+	k.copied, k.pending = k.pending.Through, nil
+	return nil
+}
+
+// write writes the ledger, and returns what it has written.
+func (k *Keeper) write(ctx context.Context, l *spend.Ledger) ([]byte, error) {
+	for entries := max(len(l.Holders), len(l.Pools)); ; entries /= 2 {
+		kept := l.Trim(entries)
+		text, err := kept.Encode()
+		if err != nil {
+			return nil, fmt.Errorf("write ledger: %w", err)
+		}
+		if err = k.replace(ctx, text, nil); entries == 0 || !errors.Is(err, configmap.ErrTooLarge) {
+			return text, err
+		}
+	}
+}
+
+// replace writes the stored ConfigMap: the record, unless text is nil, and annotations.
+// It repeats the write when only annotations have changed since it was read, or when it
+// was deleted.
+func (k *Keeper) replace(ctx context.Context, text []byte, annotations map[string]string) error {
+	for try := 0; ; try++ {
+		cm, err := k.store(Name).Replace(ctx, k.stored, text, annotations)
+		switch {
+		case err == nil:
+			k.stored = cm
+			k.clock.compare(k.Clock.Now(), serverTime(cm), k.ClockTolerance)
+			return nil
+		case try > 2 || !apierrors.IsConflict(err) && !apierrors.IsNotFound(err) && !apierrors.IsAlreadyExists(err):
+			return err
+		}
+		if rereadErr := k.reread(ctx); rereadErr != nil {
+			return rereadErr
+		}
+		if k.stored == nil && text == nil {
+			return err // it was deleted: there is nothing to annotate
+		}
+	}
+}
+
+// errOvertaken says that another replica has written the ledger.
+var errOvertaken = errors.New("another replica has written the ledger, which is read again")
+
+// reread reads the stored ConfigMap after its version has changed. The error is
+// errOvertaken when its record has changed too.
+func (k *Keeper) reread(ctx context.Context) error {
+	now := &corev1.ConfigMap{}
+	err := k.Live.Get(ctx, types.NamespacedName{Namespace: k.Namespace, Name: Name}, now)
+	switch {
+	case apierrors.IsNotFound(err):
+		k.stored = nil
+		return nil
+	case err != nil:
+		return fmt.Errorf("read ConfigMap %s/%s: %w", k.Namespace, Name, err)
+	case k.stored != nil && bytes.Equal(now.BinaryData[Key], k.stored.BinaryData[Key]):
+		k.stored = now
+		return nil
+	}
+	k.stored = now
+	k.ledger.Store(nil)
+	return errOvertaken
+}

@@ -15,6 +15,10 @@ const (
 	leastOwnMemory  = 128 << 20
 )
 
+// wasmMemory is the default of --wasm-memory, in bytes: eight policies with the default
+// limits.memory, of which each has an instance and a spare.
+const wasmMemory = 256 << 20
+
 // Quantity is an amount of memory on the command line, such as 192Mi.
 type Quantity struct{ Bytes int64 }
 
@@ -49,6 +53,8 @@ func (o *Options) ownMemory() int64 {
 
 func (o *Options) validateMemory() error {
 	switch {
+	case o.WasmMemory.Bytes < 0:
+		return fmt.Errorf("--wasm-memory %s: must not be negative", &o.WasmMemory)
 	case o.RegoMemory.Bytes != 0 && o.RegoMemory.Bytes < leastRegoMemory:
 		return fmt.Errorf("--rego-memory %s: at least %d Mi", &o.RegoMemory, leastRegoMemory>>20)
 	case o.MemoryLimit.Bytes != 0 && o.ownMemory() < leastOwnMemory:

@@ -70,7 +70,9 @@ type Options struct {
 	RegoEvaluator    string
 	// RegoMemory limits the memory of each process that runs Rego policies; 0 for the
 	// default. MemoryLimit is that of the container; 0 for none.
-	RegoMemory  Quantity
+	RegoMemory Quantity
+	// WasmMemory limits the memory of all WebAssembly policies together; 0 for no limit.
+	WasmMemory  Quantity
 	MemoryLimit Quantity
 
 	DecisionLog       string
@@ -127,6 +129,8 @@ func (o *Options) Bind(fs *pflag.FlagSet) {
 	fs.StringVar(&o.RegoEvaluator, "rego-evaluator", RegoCompiled, "compiled: rules of Rego policies run as compiled programs where they can, as OPA would evaluate them; or opa: OPA evaluates all of them, which is slower")
 	o.RegoMemory.Bytes = isolate.DefaultMemory
 	fs.Var(&o.RegoMemory, "rego-memory", "most memory of each process that runs Rego policies: one answers, another compiles, a third one for the webhook")
+	o.WasmMemory.Bytes = wasmMemory
+	fs.Var(&o.WasmMemory, "wasm-memory", "most memory of all instances of all WebAssembly policies together; a policy beyond it is rejected; 0 for no limit")
 	fs.Var(&o.MemoryLimit, "memory-limit", "memory limit of the container, which the chart passes: the controller collects garbage in time to stay within what its Rego processes leave of it; none when 0")
 	fs.StringVar(&o.DecisionLog, "decision-log", "", "file to which decisions are written as JSON lines, or - for standard output; none when empty")
 	fs.BoolVar(&o.DecisionLogInputs, "decision-log-inputs", false, "write with each decision what it was made of, for spokeshave replay and backtest")

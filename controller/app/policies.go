@@ -24,6 +24,7 @@ func newLoader(o *Options, c clock.PassiveClock, log logr.Logger, isolated *isol
 
 // engines returns the policy engines that the options select.
 func (o *Options) engines(cfg engine.Config) map[string]policy.Engine {
+	cfg.WasmMemory = uint64(o.WasmMemory.Bytes)
 	cfg.RegoByOPA = o.RegoEvaluator == RegoOPA
 	return engine.With(cfg)
 }

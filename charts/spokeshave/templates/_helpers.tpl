@@ -95,6 +95,7 @@ defaults in the binary.
 - --rego-evaluator={{ .Values.policies.regoEvaluator }}
 {{- end }}
 - --rego-memory={{ .Values.policies.regoMemory }}
+- --wasm-memory={{ .Values.policies.wasmMemory }}
 {{- if .Values.policies.cache.enabled }}
 - --policy-cache-dir=/var/cache/spokeshave/policies
 {{- end }}

@@ -18,6 +18,9 @@ type Config struct {
 	Log func(info *policy.Info, line string)
 	// Cache is a folder for compiled modules; "" for none.
 	Cache string
+	// WasmMemory is how many bytes the instances of all WebAssembly policies may use
+	// together; 0 for no limit.
+	WasmMemory uint64
 	// Isolate runs Rego policies in processes of their own, with these settings. nil
 	// runs them in this process: for the command line, where they are the user's own.
 	Isolate *isolate.Config
@@ -29,7 +32,7 @@ type Config struct {
 func With(cfg Config) map[string]policy.Engine {
 	return map[string]policy.Engine{
 		rego.Name: cfg.rego(),
-		wasm.Name: &wasm.Engine{Log: cfg.Log, CacheDir: cfg.Cache},
+		wasm.Name: &wasm.Engine{Log: cfg.Log, CacheDir: cfg.Cache, Memory: cfg.WasmMemory},
 	}
 }
 

@@ -28,10 +28,17 @@ type Engine struct {
 	// so that a restart need not compile them again. Anyone who can write to it can
 	// run code in the controller.
 	CacheDir string
+	// Memory is how many bytes the instances of all policies may use together; 0 for no
+	// limit. A policy for whose instances there is no room is refused.
+	Memory uint64
 
 	// patience replaces the wall deadline of setup in tests in which fuel must run
 	// out first, however busy the machine is.
 	patience time.Duration
+
+	book book
+	// compiling is held during a compilation: each may allocate some 90 MB.
+	compiling sync.Mutex
 
 	opening sync.Once
 	cache   wazero.CompilationCache
@@ -63,6 +70,8 @@ type Policy struct {
 	code    wazero.CompiledModule
 	pool    *pool
 	breaker policy.Breaker
+	// release frees the memory that is booked for the instances.
+	release func()
 }
 
 // Compile checks, meters and compiles a module. It then starts and configures a
@@ -96,13 +105,14 @@ func (e *Engine) compile(ctx context.Context, src *policy.Source) (*Policy, erro
 	if err := check(metered, src.Info.Hooks); err != nil {
 		return nil, fmt.Errorf("module: %w", err)
 	}
-	p := &Policy{info: src.Info, config: src.Config, limits: bounds, log: e.Log}
+	p := &Policy{info: src.Info, config: src.Config, limits: bounds, log: e.Log, release: func() {}}
 	p.info.Engine, p.info.Guards = Name, src.Info.Answers(policy.HookCeiling)
 	cache, err := e.compiled()
 	if err != nil {
 		return nil, err
 	}
-	if err := p.build(ctx, metered.Bytes, cache); err != nil {
+	if err := e.build(ctx, p, metered.Bytes, cache); err != nil {
+		p.release()
 		if p.runtime != nil {
 			err = errors.Join(err, p.runtime.Close(ctx))
 		}
@@ -111,7 +121,26 @@ func (e *Engine) compile(ctx context.Context, src *policy.Source) (*Policy, erro
 	return p, nil
 }
 
-func (p *Policy) build(ctx context.Context, module []byte, cache wazero.CompilationCache) error {
+// build compiles the module, books memory for its instances and tries it out.
+func (e *Engine) build(ctx context.Context, p *Policy, module []byte, cache wazero.CompilationCache) error {
+	if err := e.code(ctx, p, module, cache); err != nil {
+		return err
+	}
+	if e.Memory > 0 {
+		most, _ := p.code.ExportedMemories()[abi.ExportMemory].Max()
+		guests, err := e.book.reserve(p, uint64(most)*pageSize, e.Memory)
+		if err != nil {
+			return err
+		}
+		p.limits.guests, p.release = guests, func() { e.book.release(p) }
+	}
+	p.pool = newPool(p.limits.guests, p.newInstance)
+	return p.tryOut(ctx)
+}
+
+func (e *Engine) code(ctx context.Context, p *Policy, module []byte, cache wazero.CompilationCache) error {
+	e.compiling.Lock()
+	defer e.compiling.Unlock()
 	config := wazero.NewRuntimeConfig().
 		WithCoreFeatures(api.CoreFeaturesV2).
 		WithMemoryLimitPages(p.limits.module.Pages).
@@ -128,8 +157,7 @@ func (p *Policy) build(ctx context.Context, module []byte, cache wazero.Compilat
 		return fmt.Errorf("module: %w", err)
 	}
 	p.code = code
-	p.pool = newPool(p.limits.guests, p.newInstance)
-	return p.tryOut(ctx)
+	return nil
 }
 
 // tryOut asks one empty question per hook, so that a policy that cannot answer even
@@ -167,7 +195,10 @@ func (p *Policy) Stats() policy.Stats { return p.breaker.Stats() }
 
 // Close implements policy.Compiled. The compiled code is freed by the garbage
 // collector once no decision holds the policy.
-func (p *Policy) Close(ctx context.Context) error { return p.pool.close(ctx) }
+func (p *Policy) Close(ctx context.Context) error {
+	p.release()
+	return p.pool.close(ctx)
+}
 
 // Rank implements policy.Policy.
 func (p *Policy) Rank(ctx context.Context, in *policy.RankInput) (answers []policy.RankAnswer, err error) {

@@ -150,7 +150,7 @@ topologySpreadConstraints: [{maxSkew: 1, topologyKey: x, whenUnsatisfiable: Sche
 	if c.Image != "example.com/x:v2@sha256:0000000000000000000000000000000000000000000000000000000000000000" {
 		t.Errorf("image %s", c.Image)
 	}
-	if *d.Spec.Replicas != 1 || c.Env[0].Name != "AWS_ACCESS_KEY_ID" || c.VolumeMounts[0].Name != "v" || pod.Volumes[0].Name != "v" {
+	if *d.Spec.Replicas != 1 || c.Env[1].Name != "AWS_ACCESS_KEY_ID" || c.VolumeMounts[0].Name != "v" || pod.Volumes[0].Name != "v" {
 		t.Errorf("values do not arrive: %v", d.Spec)
 	}
 	if pod.Tolerations[0].Key != "system" || pod.TopologySpreadConstraints[0].LabelSelector.MatchLabels["own"] != "selector" {
@@ -170,7 +170,7 @@ func TestArgs(t *testing.T) {
 		"--karpenter-lease-name=karpenter-leader-election", "--karpenter-lease-namespace=kube-system",
 		"--kube-client-burst=300", "--kube-client-qps=200", "--leader-election-name=spokeshave-leader-election",
 		"--log-level=info", "--metrics-port=8080", "--min-values-policy=Strict", "--mode=Act", "--namespace=system",
-		"--preference-policy=Respect", "--rego-memory=192Mi", "--reserved-enis=0", "--vm-memory-overhead-percent=0.075",
+		"--preference-policy=Respect", "--rego-memory=192Mi", "--reserved-enis=0", "--vm-memory-overhead-percent=0.075", "--wasm-memory=256Mi",
 	}
 	tests := map[string]struct {
 		values string
@@ -191,14 +191,14 @@ settings:
   kubeClientQPS: 20
   kubeClientBurst: 30
   karpenterLease: {namespace: karpenter, name: other}
-policies: {required: [budget, quota], pluginNamespaces: [team-a, team-b], regoEvaluator: opa, regoMemory: 1Gi}
+policies: {required: [budget, quota], pluginNamespaces: [team-a, team-b], regoEvaluator: opa, regoMemory: 1Gi, wasmMemory: 512Mi}
 `, []string{
 			"--aws-endpoint=http://ec2.example.com:4566", "--aws-region=us-gov-west-1", "--batch-idle-duration=2s", "--batch-max-duration=1m30s",
 			"--cluster-endpoint=https://api.example.com", "--cluster-name=test", "--feature-gates=NodeRepair=false,SpotToSpotConsolidation=false,StaticCapacity=false", "--health-probe-port=9091",
 			"--karpenter-lease-name=other", "--karpenter-lease-namespace=karpenter", "--kube-client-burst=30", "--kube-client-qps=20",
 			"--leader-election-name=spokeshave-leader-election", "--log-level=debug", "--metrics-port=9090", "--min-values-policy=BestEffort", "--mode=Observe",
 			"--namespace=system", "--policies-required=budget,quota", "--policy-plugin-namespaces=team-a,team-b",
-			"--preference-policy=Ignore", "--rego-evaluator=opa", "--rego-memory=1Gi", "--reserved-enis=0", "--vm-memory-overhead-percent=0.075",
+			"--preference-policy=Ignore", "--rego-evaluator=opa", "--rego-memory=1Gi", "--reserved-enis=0", "--vm-memory-overhead-percent=0.075", "--wasm-memory=512Mi",
 		}},
 	}
 	for name, tc := range tests {

@@ -95,7 +95,7 @@ func (e endpoint) harness(t *testing.T) providertest.Harness {
 	}
 	return providertest.Harness{
 		Provider: p, NodeClass: class.Name, UnknownID: "aws:///" + class.Status.Subnets[0].Zone + "/i-0123456789abcdef0",
-		Advance: time.Sleep, // the endpoint runs in real time
+		Advance: time.Sleep, //nolint:forbidigo // the endpoint runs in real time
 	}
 }
 

@@ -229,9 +229,13 @@ func TestRestartAfterOneRecorded(t *testing.T) {
 		t.Errorf("%d instances, want 3", n)
 	}
 	for claim, r := range second {
-		for provider.KindOf(r.err) == provider.Unavailable && r.err != nil {
+		eventually.Ok(t, claim+" to be given an instance or a refusal", func() (string, bool) {
+			if r.err == nil || provider.KindOf(r.err) != provider.Unavailable {
+				return "", true
+			}
 			r.instance, r.err = w.newProvider(t, w.url).Launch(t.Context(), attempts[claim])
-		}
+			return fmt.Sprint(r.err), false
+		})
 		if r.err != nil || r.instance.ProviderID != first[claim].instance.ProviderID {
 			t.Errorf("%s: %+v, %v, want the instance of before, %s", claim, r.instance.ProviderID, r.err, first[claim].instance.ProviderID)
 		}

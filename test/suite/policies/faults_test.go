@@ -61,16 +61,16 @@ func newFlaky(t *testing.T, c client.WithWatch) *flaky {
 	return f
 }
 
-// lab is an API server and a reconciler whose calls the test makes itself.
-type lab struct {
+// manualReconciler is an API server and a reconciler whose calls the test makes itself.
+type manualReconciler struct {
 	flaky  *flaky
 	clock  *clocktesting.FakeClock
 	events *events.FakeRecorder
 	keeper *policies.Reconciler
 }
 
-// newLab returns a lab with a namespace and nothing in it.
-func newLab(t *testing.T) *lab {
+// newReconciler returns one with a namespace and nothing in it.
+func newReconciler(t *testing.T) *manualReconciler {
 	t.Helper()
 	server := controlplane.ForTest(t, false)
 	c, err := client.NewWithWatch(server.Config(), client.Options{})
@@ -80,13 +80,13 @@ func newLab(t *testing.T) *lab {
 	if err := c.Create(t.Context(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: namespace}}); err != nil {
 		t.Fatal(err)
 	}
-	l := &lab{flaky: newFlaky(t, c), clock: clocktesting.NewFakeClock(time.Now())}
+	l := &manualReconciler{flaky: newFlaky(t, c), clock: clocktesting.NewFakeClock(time.Now())}
 	l.restart()
 	return l
 }
 
 // restart replaces the reconciler and its loader by new ones, which know nothing.
-func (l *lab) restart() {
+func (l *manualReconciler) restart() {
 	l.events = events.NewFakeRecorder(100)
 	l.keeper = &policies.Reconciler{
 		Client: l.flaky, Live: l.flaky, Events: l.events, Clock: l.clock, Namespace: namespace,
@@ -95,13 +95,13 @@ func (l *lab) restart() {
 	}
 }
 
-func (l *lab) reconcile(t *testing.T) (reconcile.Result, error) {
+func (l *manualReconciler) reconcile(t *testing.T) (reconcile.Result, error) {
 	t.Helper()
 	return l.keeper.Reconcile(t.Context(), reconcile.Request{NamespacedName: types.NamespacedName{Namespace: namespace, Name: "budget"}})
 }
 
 // must is reconcile that has to succeed.
-func (l *lab) must(t *testing.T) reconcile.Result {
+func (l *manualReconciler) must(t *testing.T) reconcile.Result {
 	t.Helper()
 	result, err := l.reconcile(t)
 	if err != nil {
@@ -111,14 +111,14 @@ func (l *lab) must(t *testing.T) reconcile.Result {
 }
 
 // fails is reconcile that has to fail with the injected fault.
-func (l *lab) fails(t *testing.T) {
+func (l *manualReconciler) fails(t *testing.T) {
 	t.Helper()
 	if _, err := l.reconcile(t); !errors.Is(err, errFault) {
 		t.Fatalf("err = %v, want the injected fault", err)
 	}
 }
 
-func (l *lab) write(t *testing.T, cm *corev1.ConfigMap) {
+func (l *manualReconciler) write(t *testing.T, cm *corev1.ConfigMap) {
 	t.Helper()
 	err := l.flaky.Update(t.Context(), cm)
 	if client.IgnoreNotFound(err) == nil && err != nil {
@@ -130,14 +130,14 @@ func (l *lab) write(t *testing.T, cm *corev1.ConfigMap) {
 }
 
 // settled reports whether decisions may be made.
-func (l *lab) settled(t *testing.T) bool {
+func (l *manualReconciler) settled(t *testing.T) bool {
 	t.Helper()
 	ctx, stop := context.WithTimeout(t.Context(), 500*time.Millisecond)
 	defer stop()
 	return l.keeper.Await(ctx) == nil
 }
 
-func (l *lab) inForce() string {
+func (l *manualReconciler) inForce() string {
 	return l.keeper.Loader.InForce(load.Key{Namespace: namespace, Name: "budget"})
 }
 
@@ -149,7 +149,7 @@ func goodAt(usd int) *corev1.ConfigMap {
 // TestCopyAfterFaults: a copy that could not be written is written by the next call,
 // also when the policy was broken in between.
 func TestCopyAfterFaults(t *testing.T) {
-	l := newLab(t)
+	l := newReconciler(t)
 	l.write(t, goodAt(1))
 	l.flaky.creates.Store(1)
 	l.fails(t)
@@ -185,7 +185,7 @@ func TestCopyAfterFaults(t *testing.T) {
 // TestReturnToAnOlderVersion: when contents return that were copied before, their copy
 // is the newest again.
 func TestReturnToAnOlderVersion(t *testing.T) {
-	l := newLab(t)
+	l := newReconciler(t)
 	for _, usd := range []int{1, 2, 1} {
 		l.write(t, goodAt(usd))
 		l.flaky.deletes.Store(1) // the older copy survives
@@ -206,7 +206,7 @@ func TestReturnToAnOlderVersion(t *testing.T) {
 // TestRestoreBeforeDecisions: no decision is made while it is not known whether a
 // broken policy has a last good version.
 func TestRestoreBeforeDecisions(t *testing.T) {
-	l := newLab(t)
+	l := newReconciler(t)
 	l.write(t, goodAt(1))
 	l.must(t)
 	l.write(t, budgetPolicy(broken))
@@ -225,7 +225,7 @@ func TestRestoreBeforeDecisions(t *testing.T) {
 // TestNoVersionLoads: a policy without any version that loads holds no decision up: its
 // failure policy applies.
 func TestNoVersionLoads(t *testing.T) {
-	l := newLab(t)
+	l := newReconciler(t)
 	cm := budgetPolicy(good)
 	cm.Data["policy.yaml"] = "apiVersion: policy.spokeshave.dev/v1alpha1\nhooks: ceiling\n"
 	l.write(t, cm)
@@ -241,7 +241,7 @@ func TestNoVersionLoads(t *testing.T) {
 // TestSweepGoesOn: after a fault the sweep still deletes what it can, and the next one
 // the rest.
 func TestSweepGoesOn(t *testing.T) {
-	l := newLab(t)
+	l := newReconciler(t)
 	l.write(t, goodAt(1))
 	l.must(t)
 	if err := l.flaky.Delete(t.Context(), budgetPolicy("")); err != nil {
@@ -265,7 +265,7 @@ func TestSweepGoesOn(t *testing.T) {
 // TestSuspension: the annotation takes a policy out of force for the time that it says,
 // and what it does can be seen.
 func TestSuspension(t *testing.T) {
-	l := newLab(t)
+	l := newReconciler(t)
 	cm := budgetPolicy(broken)
 	l.write(t, cm)
 	l.must(t)
@@ -302,7 +302,7 @@ func TestSuspension(t *testing.T) {
 }
 
 // told reports whether an event with the reason was sent, and forgets the events.
-func (l *lab) told(reason string) bool {
+func (l *manualReconciler) told(reason string) bool {
 	found := false
 	for {
 		select {

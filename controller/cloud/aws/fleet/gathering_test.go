@@ -49,7 +49,7 @@ func gathered(t *testing.T, most int, arrivals []arrival) []answered {
 	var all sync.WaitGroup
 	for _, each := range arrivals {
 		all.Go(func() {
-			time.Sleep(each.after) // of the bubble's time
+			time.Sleep(each.after) //nolint:forbidigo // of the bubble's time
 			got, err := g.attempt(t.Context(), &member{memberID: each.id, group: each.group})
 			if err != nil || got.Token != each.id.claim {
 				t.Errorf("%s was given the attempt of %q, %v", each.id.claim, got.Token, err)

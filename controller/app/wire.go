@@ -40,6 +40,7 @@ import (
 	"spokeshave.dev/controller/kube/reconcile/nodepool"
 	"spokeshave.dev/controller/kube/reconcile/podevents"
 	"spokeshave.dev/controller/kube/reconcile/policies"
+	"spokeshave.dev/controller/kube/reconcile/poolhealth"
 	"spokeshave.dev/controller/kube/reconcile/repair"
 	"spokeshave.dev/controller/kube/reconcile/reservation"
 	"spokeshave.dev/controller/kube/reconcile/static"
@@ -305,9 +306,13 @@ func (p *parts) reconcilers(*decision.Loop) error {
 		Resolver: &nodeclass.Resolver{Cloud: p.cloud.NodeClasses(), Clock: p.clock.Now}, Client: c, Events: recorder,
 		DriftCA: p.cloud.DriftCA(),
 	}
-	claims := &lifecycle.Reconciler{Client: c, Provider: p.counted("nodeclaim.lifecycle"), Events: recorder, Clock: p.clock, Reservations: reservation.New(c, p.clock), Workers: p.o.Workers, Metrics: p.shared}
+	outcomes := &poolhealth.Outcomes{}
+	claims := &lifecycle.Reconciler{
+		Client: c, Provider: p.counted("nodeclaim.lifecycle"), Events: recorder, Clock: p.clock,
+		Reservations: reservation.New(c, p.clock), Outcomes: outcomes, Workers: p.o.Workers, Metrics: p.shared,
+	}
 	nodes := &termination.Reconciler{Client: c, Provider: p.counted("node.termination"), Events: recorder, Clock: p.clock, Workers: p.o.Workers, Metrics: p.shared}
-	pools := &nodepool.Reconciler{Client: c}
+	pools := &nodepool.Reconciler{Client: c, Events: recorder, Clock: p.clock, Outcomes: outcomes}
 	drifts := &drift.Reconciler{
 		Client: c, Provider: p.counted("nodeclaim.disruption"), Clock: p.clock,
 		Drifter: p.shared.Drifter(p.cloud, metric.Caller{Controller: "nodeclaim.disruption", Provider: cloudName}),

@@ -43,6 +43,8 @@ const (
 	EventLedgerLost          = "LedgerLost"          // on the ledger's ConfigMap
 	EventObservationLost     = "ObservationLost"     // on the ConfigMap of mode Observe
 	EventLaunchFailed        = "LaunchFailed"        // on NodeClaims
+	EventLaunchTimeout       = "LaunchTimeout"       // on NodeClaims
+	EventLaunchesPaused      = "LaunchesPaused"      // on NodePools
 	EventRegistrationTimeout = "RegistrationTimeout" // on NodeClaims
 	EventReservationLeft     = "ReservationLeft"     // on Nodes
 )

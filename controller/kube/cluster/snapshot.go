@@ -19,6 +19,7 @@ import (
 	"spokeshave.dev/controller/cloud/provider"
 	"spokeshave.dev/controller/core/model"
 	"spokeshave.dev/controller/kube/lower"
+	"spokeshave.dev/controller/kube/managed"
 )
 
 // View is a snapshot, with the objects that are needed to apply a decision on it.
@@ -97,6 +98,9 @@ func (c *Cluster) Node(name string) *corev1.Node {
 func (c *Cluster) catalogs(ctx context.Context, pools []*karpv1.NodePool) (map[string]model.Catalog, map[string]string) {
 	out, broken := map[string]model.Catalog{}, map[string]string{}
 	for _, p := range pools {
+		if !managed.Pool(p) {
+			continue
+		}
 		name := p.Spec.Template.Spec.NodeClassRef.Name
 		if _, done := out[name]; done || broken[name] != "" {
 			continue

@@ -7,6 +7,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	karpv1 "spokeshave.dev/api/karpenter/v1"
+	"spokeshave.dev/controller/kube/managed"
 )
 
 // claimNode is a NodeClaim and its node; either may be nil.
@@ -34,7 +35,7 @@ func (b *builder) claimNodes() []claimNode {
 		}
 		return 0
 	}
-	claims := slices.Clone(b.in.NodeClaims)
+	claims := slices.DeleteFunc(slices.Clone(b.in.NodeClaims), func(c *karpv1.NodeClaim) bool { return !managed.Claim(c) })
 	slices.SortFunc(claims, func(x, y *karpv1.NodeClaim) int {
 		return cmp.Or(cmp.Compare(stranger(x), stranger(y)), cmp.Compare(x.Name, y.Name))
 	})

@@ -76,6 +76,9 @@ func notReady(np *karpv1.NodePool) string {
 	if problems := Problems(np); len(problems) > 0 {
 		return problems[0].String()
 	}
+	if until := np.Annotations[karpv1.AnnotationLaunchesPaused]; until != "" {
+		return "launches are paused until " + until
+	}
 	return ""
 }
 

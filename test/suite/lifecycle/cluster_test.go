@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -30,6 +31,7 @@ import (
 	"spokeshave.dev/controller/kube/reconcile/garbage"
 	"spokeshave.dev/controller/kube/reconcile/index"
 	"spokeshave.dev/controller/kube/reconcile/lifecycle"
+	"spokeshave.dev/controller/kube/reconcile/poolhealth"
 	"spokeshave.dev/controller/kube/reconcile/reservation"
 	"spokeshave.dev/controller/kube/reconcile/termination"
 	"spokeshave.dev/test/kit/apiserver"
@@ -48,7 +50,19 @@ type launchingCluster struct {
 	asked     *requests
 	faults    *faults
 	metrics   *prometheus.Registry
+	// ahead is how far the reconcilers' clock is ahead of the real one, in nanoseconds.
+	ahead    *atomic.Int64
+	outcomes *poolhealth.Outcomes
 }
+
+// aheadClock is the real clock, so much later.
+type aheadClock struct {
+	clock.RealClock
+	by *atomic.Int64
+}
+
+func (c aheadClock) Now() time.Time                  { return c.RealClock.Now().Add(time.Duration(c.by.Load())) }
+func (c aheadClock) Since(t time.Time) time.Duration { return c.Now().Sub(t) }
 
 // requests counts what is asked of the API server, watches included, by method
 // and path.
@@ -105,7 +119,7 @@ func catalog() model.Catalog {
 func start(t *testing.T) *launchingCluster {
 	t.Helper()
 	server := apiserver.Start(t)
-	w := &launchingCluster{clock: sim.NewClock(time.Now()), asked: &requests{by: map[string]int{}}}
+	w := &launchingCluster{clock: sim.NewClock(time.Now()), ahead: &atomic.Int64{}, outcomes: &poolhealth.Outcomes{}, asked: &requests{by: map[string]int{}}}
 	var err error
 	if w.cloud, err = sim.New(sim.Config{Catalogs: map[string]model.Catalog{"default": catalog()}, Clock: w.clock}); err != nil {
 		t.Fatal(err)
@@ -125,7 +139,10 @@ func start(t *testing.T) *launchingCluster {
 	if err != nil {
 		t.Fatal(err)
 	}
-	claims := &lifecycle.Reconciler{Client: w.faults, Provider: w.cloud, Events: w.events, Clock: clock.RealClock{}, Reservations: reservation.New(w.faults, clock.RealClock{}), Workers: 50, Metrics: counted}
+	claims := &lifecycle.Reconciler{
+		Client: w.faults, Provider: w.cloud, Events: w.events, Clock: aheadClock{by: w.ahead}, Outcomes: w.outcomes,
+		Reservations: reservation.New(w.faults, clock.RealClock{}), Workers: 50, Metrics: counted,
+	}
 	nodes := &termination.Reconciler{Client: mgr.GetClient(), Provider: w.cloud, Events: w.events, Clock: clock.RealClock{}, Workers: 50}
 	if err := claims.SetupWithManager(mgr); err != nil {
 		t.Fatal(err)

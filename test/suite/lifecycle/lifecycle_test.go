@@ -43,6 +43,10 @@ func TestLifecycle(t *testing.T) {
 	t.Run("a refusal after a lost answer starts no second instance", func(t *testing.T) { lostThenRefused(t, w) })
 	t.Run("a sold-out claim makes way for a new plan", func(t *testing.T) { soldOut(t, w) })
 	t.Run("a refused launch is tried again and says why", func(t *testing.T) { refused(t, w) })
+	t.Run("a claim whose quota is used up makes way for a new plan", func(t *testing.T) { overQuota(t, w) })
+	t.Run("a claim that cannot be launched is given up", func(t *testing.T) { launchTimeout(t, w) })
+	t.Run("a claim whose node does not join is given up", func(t *testing.T) { registrationTimeout(t, w) })
+	t.Run("another controller's objects are left alone", func(t *testing.T) { foreign(t, w) })
 	t.Run("a claim without options says so", func(t *testing.T) { noOptions(t, w) })
 	t.Run("a deleted node takes its claim and instance along", func(t *testing.T) { nodeDeleted(t, w) })
 	t.Run("what is announced of instances", func(t *testing.T) { announced(t, w) })
@@ -194,13 +198,14 @@ func soldOut(t *testing.T, w *launchingCluster) {
 	w.cloud.Restock(option("m5.large"), option("c5.large"))
 }
 
+// refused: a refusal that a person has to mend is tried again, with a new attempt.
 func refused(t *testing.T, w *launchingCluster) {
-	w.cloud.Fail(sim.CallLaunch, &provider.Error{Kind: provider.Quota, Code: "VcpuLimitExceeded", Err: errors.New("you have used your vCPUs")})
+	w.cloud.Fail(sim.CallLaunch, denied())
 	w.claim(t, "refused", option("m5.large"))
 	w.eventually(t, "the condition", func() bool {
 		c := w.getClaim(t, "refused")
 		return c != nil && slices.ContainsFunc(c.Status.Conditions, func(x metav1.Condition) bool {
-			return x.Type == karpv1.ConditionLaunched && x.Status == metav1.ConditionFalse && x.Reason == "LaunchFailed"
+			return x.Type == karpv1.ConditionLaunched && x.Status == metav1.ConditionUnknown && x.Reason == "LaunchFailed"
 		})
 	})
 	first := w.getClaim(t, "refused").Annotations[karpv1.AnnotationAttempt]
@@ -216,7 +221,7 @@ func noOptions(t *testing.T, w *launchingCluster) {
 	w.eventually(t, "the condition", func() bool {
 		c := w.getClaim(t, "no-options")
 		return c != nil && slices.ContainsFunc(c.Status.Conditions, func(x metav1.Condition) bool {
-			return x.Type == karpv1.ConditionLaunched && x.Status == metav1.ConditionFalse && x.Message != ""
+			return x.Type == karpv1.ConditionLaunched && x.Status == metav1.ConditionUnknown && x.Message != ""
 		})
 	})
 	w.end(t, "no-options")

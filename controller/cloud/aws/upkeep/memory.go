@@ -36,7 +36,7 @@ func (m *Memory) Reconcile(ctx context.Context, req reconcile.Request) (reconcil
 	if err := m.Client.Get(ctx, req.NamespacedName, claim); err != nil {
 		return reconcile.Result{}, client.IgnoreNotFound(err)
 	}
-	if !meta.IsStatusConditionTrue(claim.Status.Conditions, karpv1.ConditionInitialized) || claim.Status.NodeName == "" {
+	if foreign(claim) || !meta.IsStatusConditionTrue(claim.Status.Conditions, karpv1.ConditionInitialized) || claim.Status.NodeName == "" {
 		return reconcile.Result{}, nil
 	}
 	node := &corev1.Node{}

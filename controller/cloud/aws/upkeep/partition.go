@@ -44,7 +44,7 @@ func (p *Partition) Reconcile(ctx context.Context, req reconcile.Request) (recon
 	if err := p.Client.Get(ctx, req.NamespacedName, claim); err != nil {
 		return reconcile.Result{}, client.IgnoreNotFound(err)
 	}
-	if claim.Labels[awsv1.LabelPlacementGroupID] == "" || claim.Labels[awsv1.LabelPlacementGroupPartition] != "" ||
+	if foreign(claim) || claim.Labels[awsv1.LabelPlacementGroupID] == "" || claim.Labels[awsv1.LabelPlacementGroupPartition] != "" ||
 		claim.Status.ProviderID == "" || !claim.DeletionTimestamp.IsZero() {
 		return reconcile.Result{}, nil
 	}

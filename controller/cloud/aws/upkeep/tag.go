@@ -35,6 +35,10 @@ func (r *Tagger) SetupWithManager(mgr ctrl.Manager) error {
 	return nil
 }
 
+// foreign reports whether a claim is another controller's: it refers to a node class of
+// another group.
+func foreign(claim *karpv1.NodeClaim) bool { return claim.Spec.NodeClassRef.Group != awsv1.Group }
+
 // taggers is how many instances are looked at in one call.
 const taggers = 50
 
@@ -44,7 +48,7 @@ func (r *Tagger) Reconcile(ctx context.Context, req reconcile.Request) (reconcil
 	if err := r.Client.Get(ctx, req.NamespacedName, claim); err != nil {
 		return reconcile.Result{}, client.IgnoreNotFound(err)
 	}
-	if claim.Status.ProviderID == "" || !claim.DeletionTimestamp.IsZero() || claim.Annotations[awsv1.AnnotationInstanceTagged] == "true" ||
+	if foreign(claim) || claim.Status.ProviderID == "" || !claim.DeletionTimestamp.IsZero() || claim.Annotations[awsv1.AnnotationInstanceTagged] == "true" ||
 		!meta.IsStatusConditionTrue(claim.Status.Conditions, karpv1.ConditionRegistered) {
 		return reconcile.Result{}, nil
 	}

@@ -28,6 +28,8 @@ import (
 	karpv1 "spokeshave.dev/api/karpenter/v1"
 	"spokeshave.dev/controller/cloud/provider"
 	"spokeshave.dev/controller/kube/condition"
+	"spokeshave.dev/controller/kube/managed"
+	"spokeshave.dev/controller/kube/reconcile/scope"
 )
 
 // again is how often a claim is checked when no event arrives: the provider's part of
@@ -50,7 +52,7 @@ type Reconciler struct {
 func (r *Reconciler) SetupWithManager(mgr ctrl.Manager) error {
 	return ctrl.NewControllerManagedBy(mgr).
 		Named("nodeclaim.disruption").
-		For(&karpv1.NodeClaim{}).
+		For(&karpv1.NodeClaim{}, builder.WithPredicates(scope.Managed())).
 		// The status of a pool changes with every node and does not affect drift.
 		Watches(&karpv1.NodePool{}, handler.EnqueueRequestsFromMapFunc(r.claimsOf),
 			builder.WithPredicates(predicate.Or(predicate.GenerationChangedPredicate{}, predicate.AnnotationChangedPredicate{}))).
@@ -77,6 +79,9 @@ func (r *Reconciler) claimsOf(ctx context.Context, o client.Object) []reconcile.
 
 // Reconcile brings one claim's conditions up to date.
 func (r *Reconciler) Reconcile(ctx context.Context, claim *karpv1.NodeClaim) (reconcile.Result, error) {
+	if !managed.Claim(claim) {
+		return reconcile.Result{}, nil // mapped from a pool or a class of the same name
+	}
 	if !claim.DeletionTimestamp.IsZero() {
 		r.answers.Delete(claim.UID)
 		return reconcile.Result{}, nil

@@ -10,10 +10,12 @@ import (
 	"k8s.io/client-go/tools/events"
 	"k8s.io/utils/clock"
 	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/builder"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	karpv1 "spokeshave.dev/api/karpenter/v1"
 	"spokeshave.dev/controller/kube/reconcile/forceful"
+	"spokeshave.dev/controller/kube/reconcile/scope"
 )
 
 // Reconciler deletes NodeClaims that are too old.
@@ -27,7 +29,7 @@ type Reconciler struct {
 func (r *Reconciler) SetupWithManager(mgr ctrl.Manager) error {
 	return ctrl.NewControllerManagedBy(mgr).
 		Named("nodeclaim.expiration").
-		For(&karpv1.NodeClaim{}).
+		For(&karpv1.NodeClaim{}, builder.WithPredicates(scope.Managed())).
 		Complete(reconcile.AsReconciler(mgr.GetClient(), r))
 }
 

@@ -12,9 +12,10 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	karpv1 "spokeshave.dev/api/karpenter/v1"
+	"spokeshave.dev/controller/kube/managed"
 )
 
-// The fields. Each is the key of client.MatchingFields for the kinds that it names.
+// The fields. Claims of other controllers are in none of them. Each is the key of client.MatchingFields for the kinds that it names.
 const (
 	// ProviderID finds nodes and claims by provider ID.
 	ProviderID = "providerID"
@@ -34,9 +35,9 @@ func Register(ctx context.Context, ix client.FieldIndexer) error {
 		value  func(client.Object) string
 	}{
 		{&corev1.Node{}, ProviderID, func(o client.Object) string { return o.(*corev1.Node).Spec.ProviderID }},
-		{&karpv1.NodeClaim{}, ProviderID, func(o client.Object) string { return o.(*karpv1.NodeClaim).Status.ProviderID }},
-		{&karpv1.NodeClaim{}, Instance, func(o client.Object) string { return instanceOf(o.(*karpv1.NodeClaim).Status.ProviderID) }},
-		{&karpv1.NodeClaim{}, Decision, func(o client.Object) string { return o.GetAnnotations()[karpv1.AnnotationDecision] }},
+		{&karpv1.NodeClaim{}, ProviderID, ofClaim(func(c *karpv1.NodeClaim) string { return c.Status.ProviderID })},
+		{&karpv1.NodeClaim{}, Instance, ofClaim(func(c *karpv1.NodeClaim) string { return instanceOf(c.Status.ProviderID) })},
+		{&karpv1.NodeClaim{}, Decision, ofClaim(func(c *karpv1.NodeClaim) string { return c.Annotations[karpv1.AnnotationDecision] })},
 		{&corev1.Pod{}, NodeName, func(o client.Object) string { return o.(*corev1.Pod).Spec.NodeName }},
 	} {
 		extract := func(o client.Object) []string {
@@ -50,6 +51,16 @@ func Register(ctx context.Context, ix client.FieldIndexer) error {
 		}
 	}
 	return nil
+}
+
+// ofClaim indexes the claims of this controller; those of others are not found.
+func ofClaim(value func(*karpv1.NodeClaim) string) func(client.Object) string {
+	return func(o client.Object) string {
+		if c, ok := o.(*karpv1.NodeClaim); ok && managed.Claim(c) {
+			return value(c)
+		}
+		return ""
+	}
 }
 
 // instanceOf is the last part of a provider ID, empty when there is none.

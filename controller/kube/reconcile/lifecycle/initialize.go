@@ -10,7 +10,10 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	karpv1 "spokeshave.dev/api/karpenter/v1"
+	"spokeshave.dev/controller/cloud/provider"
 	"spokeshave.dev/controller/kube/condition"
+	"spokeshave.dev/controller/kube/metric"
+	"spokeshave.dev/controller/kube/reconcile/poolhealth"
 	"spokeshave.dev/controller/kube/reconcile/readiness"
 )
 
@@ -44,21 +47,42 @@ func (r *Reconciler) initialize(ctx context.Context, claim *karpv1.NodeClaim, no
 	return nil
 }
 
-// liveness deletes a claim that was not launched or registered in time.
+// launchOverdue gives up a claim that has no instance after launchTimeout, so that its
+// pods are planned anew. left is how long it still has. A failure that waiting does not
+// mend counts against the NodePool; a cloud that does not answer does not.
+func (r *Reconciler) launchOverdue(ctx context.Context, claim *karpv1.NodeClaim, cause error) (left time.Duration, err error) {
+	if left = launchTimeout - r.Clock.Since(claim.CreationTimestamp.Time); left > 0 {
+		return left, nil
+	}
+	r.Events.Eventf(claim, nil, corev1.EventTypeWarning, karpv1.EventLaunchTimeout, "Delete", "not launched within %s: %s", launchTimeout, note(cause.Error()))
+	if provider.KindOf(cause).Definitive() {
+		r.failed(claim, poolhealth.Failure{Reason: "LaunchFailed", Message: cause.Error()})
+	}
+	r.Metrics.Disrupted(metric.SubjectOf(claim.Labels), "launch_timeout")
+	return 0, r.abandon(ctx, claim)
+}
+
+// failed records that the claim will not become a node.
+func (r *Reconciler) failed(claim *karpv1.NodeClaim, why poolhealth.Failure) {
+	r.Outcomes.Failed(claim.Labels[karpv1.LabelNodePool], why, claim.CreationTimestamp.Time, r.Clock.Now())
+}
+
+// liveness deletes a claim whose instance did not register in time.
 func (r *Reconciler) liveness(ctx context.Context, claim *karpv1.NodeClaim) (time.Duration, error) {
 	if condition.IsTrue(claim.Status.Conditions, karpv1.ConditionRegistered) {
 		return 0, nil
 	}
-	since, limit := claim.CreationTimestamp.Time, launchTimeout
-	if c := meta.FindStatusCondition(claim.Status.Conditions, karpv1.ConditionLaunched); c != nil && condition.IsTrue(claim.Status.Conditions, c.Type) {
-		since, limit = c.LastTransitionTime.Time, registrationTimeout
+	since := claim.CreationTimestamp.Time
+	if c := meta.FindStatusCondition(claim.Status.Conditions, karpv1.ConditionLaunched); c != nil {
+		since = c.LastTransitionTime.Time
 	}
-	left := limit - r.Clock.Since(since)
-	if left > 0 {
+	if left := registrationTimeout - r.Clock.Since(since); left > 0 {
 		return left, nil
 	}
-	condition.False(&claim.Status.Conditions, claim.Generation, karpv1.ConditionRegistered, "RegistrationTimeout",
-		fmt.Sprintf("no node with provider ID %s joined within %s; look at the instance's boot log and the node role", claim.Status.ProviderID, limit))
-	r.Events.Eventf(claim, nil, corev1.EventTypeWarning, karpv1.EventRegistrationTimeout, "Delete", "no node joined within %s", limit)
+	message := fmt.Sprintf("no node with provider ID %s joined within %s; look at the instance's boot log and the node role", claim.Status.ProviderID, registrationTimeout)
+	condition.False(&claim.Status.Conditions, claim.Generation, karpv1.ConditionRegistered, karpv1.EventRegistrationTimeout, message)
+	r.Events.Eventf(claim, nil, corev1.EventTypeWarning, karpv1.EventRegistrationTimeout, "Delete", "no node joined within %s", registrationTimeout)
+	r.failed(claim, poolhealth.Failure{Reason: "RegistrationFailed", Message: message})
+	r.Metrics.Disrupted(metric.SubjectOf(claim.Labels), "registration_timeout")
 	return 0, r.abandon(ctx, claim)
 }

@@ -44,7 +44,11 @@ func (r *Reconciler) launch(ctx context.Context, claim *karpv1.NodeClaim) (done 
 	if !provider.KindOf(err).Definitive() {
 		wait = launchRepeat
 	}
-	return false, wait, r.launchFailed(ctx, claim, repeated, err)
+	if failed := r.launchFailed(ctx, claim, repeated, err); failed != nil {
+		return false, 0, failed
+	}
+	left, late := r.launchOverdue(ctx, claim, err)
+	return false, min(wait, left), late
 }
 
 // attempt returns the attempt that is written on the claim, or a new one, which it
@@ -210,20 +214,19 @@ const labelZoneID = "topology.k8s.aws/zone-id"
 // launchFailed updates the claim after a failed launch. For a repeated attempt, some
 // errors do not tell what the first call did, because EC2 returns them before it looks
 // at the request's token. The identical request is then repeated, since a new one could
-// start a second instance; a claim that never gets an instance is deleted by liveness.
+// start a second instance. A claim that has no instance after launchTimeout is given up.
 func (r *Reconciler) launchFailed(ctx context.Context, claim *karpv1.NodeClaim, repeated bool, cause error) error { //nolint:revive // a fact about the attempt, not a mode
 	kind := provider.KindOf(cause)
-	condition.False(&claim.Status.Conditions, claim.Generation, karpv1.ConditionLaunched, "LaunchFailed", cause.Error())
+	// Unknown, not False: Karpenter waits for every claim that is neither launched nor
+	// unknown before it trusts its view of the cluster, and so would wait for ever.
+	condition.Unknown(&claim.Status.Conditions, claim.Generation, karpv1.ConditionLaunched, "LaunchFailed", cause.Error())
 	switch kind {
-	case provider.InsufficientCapacity:
+	case provider.InsufficientCapacity, provider.Quota:
 		r.Events.Eventf(claim, nil, corev1.EventTypeWarning, karpv1.EventInsufficientCapacityError, "Launch", "%s", note(cause.Error()))
 		return r.abandon(ctx, claim)
 	case provider.ClassNotReady:
 		r.Events.Eventf(claim, nil, corev1.EventTypeWarning, karpv1.EventNodeClassNotReady, "Launch", "%s", note(cause.Error()))
 		return r.abandon(ctx, claim)
-	case provider.Quota:
-		r.Events.Eventf(claim, nil, corev1.EventTypeWarning, karpv1.EventLaunchFailed, "Launch", "%s", note(cause.Error()))
-		return r.reopen(ctx, claim)
 	case provider.Unauthorized, provider.Invalid, provider.NotFound:
 		r.Events.Eventf(claim, nil, corev1.EventTypeWarning, karpv1.EventLaunchFailed, "Launch", "%s", note(cause.Error()))
 		if repeated {

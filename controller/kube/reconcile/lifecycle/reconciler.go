@@ -32,7 +32,9 @@ import (
 	"spokeshave.dev/controller/kube/condition"
 	"spokeshave.dev/controller/kube/metric"
 	"spokeshave.dev/controller/kube/reconcile/index"
+	"spokeshave.dev/controller/kube/reconcile/poolhealth"
 	"spokeshave.dev/controller/kube/reconcile/reservation"
+	"spokeshave.dev/controller/kube/reconcile/scope"
 )
 
 // Reconciler launches, registers, initializes and finalizes NodeClaims.
@@ -47,6 +49,8 @@ type Reconciler struct {
 	Workers int
 	// Reservations reserve new nodes for the pods that were planned on them.
 	Reservations *reservation.Reservations
+	// Outcomes record whether claims become nodes; may be nil.
+	Outcomes *poolhealth.Outcomes
 	// Metrics may be nil.
 	Metrics *metric.Reconcilers
 
@@ -61,7 +65,7 @@ func (r *Reconciler) SetupWithManager(mgr ctrl.Manager) error {
 		Named("nodeclaim.lifecycle").
 		// The reconciler's own writes must not trigger it: a failed launch waits for
 		// its retry. A deletion increases the generation and does trigger it.
-		For(&karpv1.NodeClaim{}, builder.WithPredicates(predicate.Or(predicate.GenerationChangedPredicate{}, predicate.Funcs{UpdateFunc: gotProviderID}))).
+		For(&karpv1.NodeClaim{}, builder.WithPredicates(scope.Managed(), predicate.Or(predicate.GenerationChangedPredicate{}, predicate.Funcs{UpdateFunc: gotProviderID}))).
 		Watches(&corev1.Node{}, handler.EnqueueRequestsFromMapFunc(r.claimsOf)).
 		WithOptions(controller.Options{MaxConcurrentReconciles: r.Workers}).
 		Complete(reconcile.AsReconciler(mgr.GetClient(), r))
@@ -114,6 +118,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, claim *karpv1.NodeClaim) (re
 		}
 		if condition.IsTrue(claim.Status.Conditions, karpv1.ConditionRegistered) && !condition.IsTrue(before.Conditions, karpv1.ConditionRegistered) {
 			r.Metrics.NodeCreated(metric.SubjectOf(claim.Labels)) // not before it is written: until then registration is repeated
+			r.Outcomes.Registered(claim.Labels[karpv1.LabelNodePool])
 		}
 	}
 	if stepErr != nil {

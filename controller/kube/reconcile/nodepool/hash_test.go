@@ -5,6 +5,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/clock"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	awsv1 "spokeshave.dev/api/aws/v1"
@@ -13,17 +14,22 @@ import (
 	"spokeshave.dev/test/kit/apiserver"
 )
 
+// newPool is a NodePool that refers to the class "default" of a kind.
+func newPool(name, group, kind string) *karpv1.NodePool {
+	pool := &karpv1.NodePool{ObjectMeta: metav1.ObjectMeta{Name: name}}
+	pool.Spec.Template.Spec.NodeClassRef = karpv1.NodeClassReference{Group: group, Kind: kind, Name: "default"}
+	pool.Spec.Template.Spec.Requirements = []karpv1.Requirement{}
+	return pool
+}
+
 // TestRestamp: claims that carry a hash of another version get the current one,
 // except for those that have drifted, which keep their hash and so stay drifted. A
 // claim with a hash of the current version keeps it, so that a change made while no
 // controller ran is noticed.
 func TestRestamp(t *testing.T) {
 	c := apiserver.Start(t).Client(t)
-	pool := &karpv1.NodePool{ObjectMeta: metav1.ObjectMeta{Name: "adopted", Annotations: map[string]string{
-		karpv1.AnnotationNodePoolHash: "1", karpv1.AnnotationNodePoolHashVersion: "v2",
-	}}}
-	pool.Spec.Template.Spec.NodeClassRef = karpv1.NodeClassReference{Group: awsv1.Group, Kind: awsv1.Kind, Name: "default"}
-	pool.Spec.Template.Spec.Requirements = []karpv1.Requirement{}
+	pool := newPool("adopted", awsv1.Group, awsv1.Kind)
+	pool.Annotations = map[string]string{karpv1.AnnotationNodePoolHash: "1", karpv1.AnnotationNodePoolHashVersion: "v2"}
 	if err := c.Create(t.Context(), pool); err != nil {
 		t.Fatal(err)
 	}
@@ -58,7 +64,7 @@ func TestRestamp(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if _, err := (&nodepool.Reconciler{Client: c}).Reconcile(t.Context(), pool); err != nil {
+	if _, err := (&nodepool.Reconciler{Client: c, Clock: clock.RealClock{}}).Reconcile(t.Context(), pool); err != nil {
 		t.Fatal(err)
 	}
 	for name, tc := range tests {

@@ -12,32 +12,55 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/tools/events"
+	"k8s.io/utils/clock"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/builder"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/event"
 	"sigs.k8s.io/controller-runtime/pkg/handler"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+	"sigs.k8s.io/controller-runtime/pkg/source"
 
 	awsv1 "spokeshave.dev/api/aws/v1"
 	karpv1 "spokeshave.dev/api/karpenter/v1"
 	"spokeshave.dev/controller/kube/condition"
+	"spokeshave.dev/controller/kube/managed"
+	"spokeshave.dev/controller/kube/reconcile/poolhealth"
+	"spokeshave.dev/controller/kube/reconcile/scope"
 )
 
 // Reconciler maintains the status of NodePools.
 type Reconciler struct {
 	Client client.Client
+	Events events.EventRecorder
+	Clock  clock.PassiveClock
+	// Outcomes say whether the pools' launches became nodes; nil when they are not known.
+	Outcomes *poolhealth.Outcomes
 }
 
 // SetupWithManager registers the controller.
 func (r *Reconciler) SetupWithManager(mgr ctrl.Manager) error {
+	changed := make(chan event.GenericEvent, pending)
+	r.Outcomes.Notify(func(pool string) {
+		select {
+		case changed <- event.GenericEvent{Object: &karpv1.NodePool{ObjectMeta: metav1.ObjectMeta{Name: pool}}}:
+		default: // the next event of a claim says it too
+		}
+	})
 	return ctrl.NewControllerManagedBy(mgr).
 		Named("nodepool").
-		For(&karpv1.NodePool{}).
+		For(&karpv1.NodePool{}, builder.WithPredicates(scope.Managed())).
 		Watches(&awsv1.EC2NodeClass{}, handler.EnqueueRequestsFromMapFunc(r.poolsOf)).
 		Watches(&karpv1.NodeClaim{}, soon(poolOf), builder.WithPredicates(counted())).
+		WatchesRawSource(source.Channel(changed, &handler.EnqueueRequestForObject{})).
 		Complete(reconcile.AsReconciler(mgr.GetClient(), r))
 }
+
+// pending is how many changes of outcomes may wait to be looked at.
+const pending = 1024
 
 // poolsOf maps a node class to the pools that refer to it.
 func (r *Reconciler) poolsOf(ctx context.Context, o client.Object) []reconcile.Request {
@@ -56,7 +79,7 @@ func (r *Reconciler) poolsOf(ctx context.Context, o client.Object) []reconcile.R
 
 // Reconcile brings one pool's status up to date.
 func (r *Reconciler) Reconcile(ctx context.Context, pool *karpv1.NodePool) (reconcile.Result, error) {
-	if !pool.DeletionTimestamp.IsZero() {
+	if !pool.DeletionTimestamp.IsZero() || !managed.Pool(pool) {
 		return reconcile.Result{}, nil
 	}
 	pool = pool.DeepCopy()
@@ -70,13 +93,16 @@ func (r *Reconciler) Reconcile(ctx context.Context, pool *karpv1.NodePool) (reco
 	if err := r.judge(ctx, pool); err != nil {
 		return reconcile.Result{}, err
 	}
-	if equality.Semantic.DeepEqual(before, &pool.Status) {
-		return reconcile.Result{}, nil
+	if !equality.Semantic.DeepEqual(before, &pool.Status) {
+		if err := r.Client.Status().Update(ctx, pool); err != nil {
+			return again(fmt.Errorf("write status of NodePool %s: %w", pool.Name, err))
+		}
 	}
-	if err := r.Client.Status().Update(ctx, pool); err != nil {
-		return again(fmt.Errorf("write status of NodePool %s: %w", pool.Name, err))
+	left, err := r.pause(ctx, pool, before)
+	if err != nil {
+		return again(err)
 	}
-	return reconcile.Result{}, nil
+	return reconcile.Result{RequeueAfter: left}, nil
 }
 
 func again(err error) (reconcile.Result, error) {
@@ -114,29 +140,33 @@ func (r *Reconciler) judge(ctx context.Context, pool *karpv1.NodePool) error {
 	} else {
 		condition.True(conditions, pool.Generation, karpv1.ConditionValidationSucceeded)
 	}
-	if err := r.judgeClass(ctx, pool); err != nil {
+	class, err := r.judgeClass(ctx, pool)
+	if err != nil {
 		return err
 	}
+	r.judgeRegistration(pool, class)
 	condition.Summarize(conditions, pool.Generation, pool.ReadyConditions())
 	return nil
 }
 
-func (r *Reconciler) judgeClass(ctx context.Context, pool *karpv1.NodePool) error {
+// judgeClass sets NodeClassReady, and returns the generation of the class, 0 when there
+// is none.
+func (r *Reconciler) judgeClass(ctx context.Context, pool *karpv1.NodePool) (generation int64, err error) {
 	ref := pool.Spec.Template.Spec.NodeClassRef
 	conditions := &pool.Status.Conditions
 	if ref.Group != awsv1.Group || ref.Kind != "EC2NodeClass" {
 		condition.False(conditions, pool.Generation, karpv1.ConditionNodeClassReady, "NodeClassNotSupported",
 			fmt.Sprintf("nodeClassRef names %s/%s; this controller knows %s/EC2NodeClass", ref.Group, ref.Kind, awsv1.Group))
-		return nil
+		return 0, nil
 	}
 	class := &awsv1.EC2NodeClass{}
-	err := r.Client.Get(ctx, types.NamespacedName{Name: ref.Name}, class)
+	err = r.Client.Get(ctx, types.NamespacedName{Name: ref.Name}, class)
 	switch {
 	case apierrors.IsNotFound(err):
 		condition.False(conditions, pool.Generation, karpv1.ConditionNodeClassReady, "NodeClassNotFound",
 			fmt.Sprintf("there is no EC2NodeClass %q; create it, or correct spec.template.spec.nodeClassRef.name", ref.Name))
 	case err != nil:
-		return fmt.Errorf("read EC2NodeClass %s: %w", ref.Name, err)
+		return 0, fmt.Errorf("read EC2NodeClass %s: %w", ref.Name, err)
 	case !class.DeletionTimestamp.IsZero():
 		condition.False(conditions, pool.Generation, karpv1.ConditionNodeClassReady, "NodeClassTerminating",
 			fmt.Sprintf("EC2NodeClass %q is being deleted", ref.Name))
@@ -149,7 +179,7 @@ func (r *Reconciler) judgeClass(ctx context.Context, pool *karpv1.NodePool) erro
 		}
 		condition.False(conditions, pool.Generation, karpv1.ConditionNodeClassReady, "NodeClassNotReady", message)
 	}
-	return nil
+	return class.Generation, nil
 }
 
 // validate returns a problem that the API server's schema cannot find: requirements

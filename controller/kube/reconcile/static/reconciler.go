@@ -14,6 +14,7 @@ import (
 	"k8s.io/client-go/tools/events"
 	"k8s.io/utils/clock"
 	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/builder"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/handler"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
@@ -21,8 +22,10 @@ import (
 	karpv1 "spokeshave.dev/api/karpenter/v1"
 	"spokeshave.dev/controller/kube/condition"
 	"spokeshave.dev/controller/kube/lower"
+	"spokeshave.dev/controller/kube/managed"
 	"spokeshave.dev/controller/kube/reconcile/forceful"
 	"spokeshave.dev/controller/kube/reconcile/index"
+	"spokeshave.dev/controller/kube/reconcile/scope"
 )
 
 // Reconciler scales static pools down.
@@ -40,7 +43,7 @@ type Reconciler struct {
 func (r *Reconciler) SetupWithManager(mgr ctrl.Manager) error {
 	return ctrl.NewControllerManagedBy(mgr).
 		Named("static.deprovisioning").
-		For(&karpv1.NodePool{}).
+		For(&karpv1.NodePool{}, builder.WithPredicates(scope.Managed())).
 		Watches(&karpv1.NodeClaim{}, handler.EnqueueRequestsFromMapFunc(func(_ context.Context, o client.Object) []reconcile.Request {
 			return []reconcile.Request{{NamespacedName: types.NamespacedName{Name: o.GetLabels()[karpv1.LabelNodePool]}}}
 		})).
@@ -49,7 +52,7 @@ func (r *Reconciler) SetupWithManager(mgr ctrl.Manager) error {
 
 // Reconcile deletes the claims beyond spec.replicas.
 func (r *Reconciler) Reconcile(ctx context.Context, pool *karpv1.NodePool) (reconcile.Result, error) {
-	if pool.Spec.Replicas == nil || !pool.DeletionTimestamp.IsZero() {
+	if pool.Spec.Replicas == nil || !managed.Pool(pool) || !pool.DeletionTimestamp.IsZero() {
 		return reconcile.Result{}, nil
 	}
 	want := int(*pool.Spec.Replicas)

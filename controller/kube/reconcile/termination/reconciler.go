@@ -27,6 +27,7 @@ import (
 	karpv1 "spokeshave.dev/api/karpenter/v1"
 	"spokeshave.dev/controller/cloud/provider"
 	"spokeshave.dev/controller/kube/condition"
+	"spokeshave.dev/controller/kube/managed"
 	"spokeshave.dev/controller/kube/metric"
 	"spokeshave.dev/controller/kube/reconcile/index"
 )
@@ -66,6 +67,9 @@ func (r *Reconciler) Reconcile(ctx context.Context, node *corev1.Node) (reconcil
 	claim, err := r.claimOf(ctx, node)
 	if err != nil {
 		return reconcile.Result{}, err
+	}
+	if claim == nil && !managed.Node(node) {
+		return reconcile.Result{}, nil // another controller's, who uses the same finalizer
 	}
 	done, err := r.steps(ctx, node, claim)
 	switch {

@@ -1,0 +1,78 @@
+package lifecycle
+
+import (
+	"errors"
+	"testing"
+	"time"
+
+	karpv1 "spokeshave.dev/api/karpenter/v1"
+	"spokeshave.dev/controller/cloud/provider"
+	"spokeshave.dev/controller/cloud/sim"
+)
+
+func denied() error {
+	return &provider.Error{Kind: provider.Unauthorized, Code: "UnauthorizedOperation", Err: errors.New("you may not run instances")}
+}
+
+// overQuota: a quota that is used up is treated like offerings that are sold out, so that
+// the next decision falls back to others.
+func overQuota(t *testing.T, w *launchingCluster) {
+	w.cloud.Fail(sim.CallLaunch, &provider.Error{Kind: provider.Quota, Code: "MaxSpotInstanceCountExceeded", Err: errors.New("you have used your spot vCPUs")})
+	w.claim(t, "over-quota", option("m5.large"))
+	w.eventually(t, "the claim to go", func() bool { return w.getClaim(t, "over-quota") == nil })
+	w.told(t, "over-quota", karpv1.EventInsufficientCapacityError, "spot vCPUs")
+}
+
+// launchTimeout: what only a person can mend keeps a claim for five minutes. Then the
+// claim is given up, and its NodePool rests.
+func launchTimeout(t *testing.T, w *launchingCluster) {
+	before := w.sum(t, "karpenter_nodeclaims_disrupted_total")
+	for range 3 {
+		w.cloud.Fail(sim.CallLaunch, denied())
+	}
+	w.claim(t, "denied", option("m5.large"))
+	w.told(t, "denied", "LaunchFailed", "you may not run instances")
+	if w.getClaim(t, "denied") == nil {
+		t.Fatal("the claim is given up at once")
+	}
+	restore := w.later(5 * time.Minute)
+	w.eventually(t, "the claim to go", func() bool { return w.getClaim(t, "denied") == nil })
+	restore()
+	w.told(t, "denied", karpv1.EventLaunchTimeout, "you may not run instances")
+	if n := w.living("denied"); n != 0 {
+		t.Errorf("%d instances run", n)
+	}
+	if n := w.sum(t, "karpenter_nodeclaims_disrupted_total") - before; n != 1 {
+		t.Errorf("%v claims are counted as disrupted", n)
+	}
+	if h := w.outcomes.Health("general", time.Now()); h.PausedUntil.IsZero() || h.Failure.Reason != "LaunchFailed" {
+		t.Errorf("the pool's health is %+v, want a pause", h)
+	}
+	w.outcomes.Forget("general")
+	w.claim(t, "allowed", option("m5.large")) // after what is left of the faults
+	w.registered(t, "allowed")
+	if h := w.outcomes.Health("general", time.Now()); !h.Known || !h.Healthy || !h.PausedUntil.IsZero() {
+		t.Errorf("after a node has registered, the pool's health is %+v", h)
+	}
+	w.end(t, "allowed")
+}
+
+// registrationTimeout: an instance whose node does not join is ended, and counts against
+// its NodePool.
+func registrationTimeout(t *testing.T, w *launchingCluster) {
+	w.outcomes.Forget("general")
+	defer w.later(15*time.Minute - 3*time.Second)() // the rest is waited for
+	w.claim(t, "silent", option("m5.large"))
+	w.told(t, "silent", karpv1.EventRegistrationTimeout)
+	w.eventually(t, "the claim and its instance to go", func() bool { return w.getClaim(t, "silent") == nil && w.living("silent") == 0 })
+	if h := w.outcomes.Health("general", time.Now()); h.Failure.Reason != "RegistrationFailed" {
+		t.Errorf("the pool's health is %+v", h)
+	}
+	w.outcomes.Forget("general")
+}
+
+// later moves the reconcilers' clock, until restore is called.
+func (w *launchingCluster) later(by time.Duration) (restore func()) {
+	w.ahead.Add(int64(by))
+	return func() { w.ahead.Add(-int64(by)) }
+}

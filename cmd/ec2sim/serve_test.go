@@ -43,7 +43,7 @@ func TestServe(t *testing.T) {
 		if err != nil {
 			return err.Error(), false
 		}
-		defer answer.Body.Close()
+		defer func() { _ = answer.Body.Close() }()
 		if err := json.NewDecoder(answer.Body).Decode(&state); err != nil {
 			t.Fatal(err)
 		}

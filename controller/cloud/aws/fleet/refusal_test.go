@@ -16,6 +16,7 @@ import (
 	"spokeshave.dev/controller/cloud/aws/client"
 	"spokeshave.dev/controller/cloud/provider"
 	"spokeshave.dev/controller/core/model"
+	"spokeshave.dev/test/kit/instancetype"
 )
 
 // Whatever AWS refuses with, people read its code, what it said, and what to do;
@@ -159,9 +160,9 @@ func TestBusyIsNoShortage(t *testing.T) {
 		if known, ok := errors.AsType[*provider.Error](err); !ok || (len(known.Offerings) == 0) != c.available {
 			t.Errorf("%s: %+v; want offerings named only when they are sold out", code, err)
 		}
-		after := l.cfg.Shortage.Apply(l.cfg.Clock(), model.Catalog{Types: []model.InstanceType{{
-			Name: option.InstanceType, Offerings: []model.Offering{{Zone: option.Zone, CapacityType: option.CapacityType, Available: true}},
-		}}})
+		after := l.cfg.Shortage.Apply(l.cfg.Clock(), instancetype.Catalog(instancetype.Of(
+			option.InstanceType, nil, model.Offering{Zone: option.Zone, CapacityType: option.CapacityType, Available: true},
+		)))
 		if got := after.Types[0].Offerings[0].Available; got != c.available {
 			t.Errorf("%s: the offering is available: %t, want %t", code, got, c.available)
 		}

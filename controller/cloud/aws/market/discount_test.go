@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"spokeshave.dev/controller/core/model"
+	"spokeshave.dev/test/kit/instancetype"
 )
 
 func TestBilled(t *testing.T) {
@@ -31,7 +32,7 @@ discounts:
 		"spot":       {"a share of nothing leaves the list price", "c7g.large", model.Spot, 0.2},
 	} {
 		t.Run(name, func(t *testing.T) {
-			types := []model.InstanceType{{Name: c.kind, Offerings: []model.Offering{{CapacityType: c.ct, Price: model.PriceOf(0.2)}}}}
+			types := []model.InstanceType{instancetype.Of(c.kind, nil, model.Offering{CapacityType: c.ct, Price: model.PriceOf(0.2)})}
 			billed(types, discounts)
 			if o := types[0].Offerings[0]; o.Price != model.PriceOf(c.want) || o.List != model.PriceOf(0.2) {
 				t.Errorf("%s: %+v, want price %v and list price 0.2", c.reason, o, c.want)

@@ -8,6 +8,7 @@ import (
 
 	karpv1 "spokeshave.dev/api/karpenter/v1"
 	"spokeshave.dev/controller/core/model"
+	"spokeshave.dev/test/kit/instancetype"
 )
 
 func TestReason(t *testing.T) {
@@ -56,7 +57,8 @@ func TestReason(t *testing.T) {
 				Labels:      map[string]string{corev1.LabelTopologyZone: "a", corev1.LabelInstanceTypeStable: "m5.large", karpv1.LabelCapacityType: "spot"},
 				Annotations: map[string]string{karpv1.AnnotationNodePoolHash: hash, karpv1.AnnotationNodePoolHashVersion: karpv1.NodePoolHashVersion},
 			}}
-			catalog := &model.Catalog{Types: []model.InstanceType{{Name: "m5.large", Offerings: []model.Offering{{Zone: "a", CapacityType: model.Spot, Available: true}}}}}
+			sold := instancetype.Catalog(instancetype.Of("m5.large", nil, instancetype.Spot("a", 0)))
+			catalog := &sold
 			tc.change(pool, claim, catalog)
 			if got, err := fromPool(claim, pool); err != nil || got != tc.pool {
 				t.Errorf("%s: from the pool %q (%v), want %q", tc.reason, got, err, tc.pool)

@@ -79,7 +79,7 @@ const (
 	insertions = 7
 	// maxInserted is the largest number of pods, and of existing nodes, for which
 	// further orders of domains and insertions are tried: their time grows with pods
-	// times nodes. With 100, 190 of 18,433 pods fewer are placed.
+	// times nodes. With 100, 190 of 18,433 pods fewer are placed; 600 change no plan.
 	maxInserted = 300
 )
 

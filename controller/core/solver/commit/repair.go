@@ -9,7 +9,8 @@ import (
 	"spokeshave.dev/controller/core/solver/problem"
 )
 
-// maxExchanges is how many exchanges of pods repair examines for each unplaced pod.
+// maxExchanges is how many exchanges of pods repair examines for each unplaced pod; 200
+// and 800 change no plan (docs/measurements/solver.md).
 const maxExchanges = 400
 
 // draftNode is a node with its pods assigned that is not in the plan yet.

@@ -4,8 +4,9 @@ package constraint
 // bind before packing has to know the group; up to it, the assignment of pods to
 // the nodes of a packing keeps the rules. It applies to more than smallPodCount
 // pods: below, every group is packed. A larger share leaves more to the assignment,
-// which may find no node for a pod; a smaller one multiplies the items. Neither
-// value has a measurement on record.
+// which may find no node for a pod; a smaller one multiplies the items. Half
+// the share cost 1.6 % and 47 % more time, twice the share nothing; half and twice the
+// number of pods change no plan (docs/measurements/solver.md).
 const (
 	packedRuleShare = 0.01
 	smallPodCount   = 300

@@ -6,6 +6,7 @@ import (
 	"spokeshave.dev/controller/core/solver/vec"
 )
 
+// A hundredth and a hundred times these values change no plan.
 const (
 	// singular is the pivot, of columns of about 1 to 1,000, below which a
 	// starting basis counts as singular and slacks are taken.

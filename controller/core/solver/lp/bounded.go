@@ -93,7 +93,7 @@ type Bounded struct {
 const maxSteps = 64
 
 // feasible is how far a basic variable may be outside its bounds, in proportion
-// to them.
+// to them. A hundredth and a hundred times the value change no plan.
 const feasible = 1e-7
 
 // Solve solves the program over the columns of the subset, in the first n rows.

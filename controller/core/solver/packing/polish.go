@@ -12,9 +12,10 @@ const (
 	maxPolished = 160
 	// ruins is how many groups of bins are packed again: none cost 0.09 %.
 	ruins = 24
-	// patience is how many groups may bring nothing before polishing ends.
+	// patience is how many groups may bring nothing before polishing ends: 3 cost 0.004 %,
+	// 12 save nothing and take 12 % more time.
 	patience = 6
-	// ruinSize is how many bins are packed again together.
+	// ruinSize is how many bins are packed again together: 3 and 8 cost 0.01 % either way.
 	ruinSize = 5
 )
 

@@ -136,7 +136,7 @@ func (b *block) expand(whole *pricer, f *Pattern, times int32, out []Batch) []Ba
 }
 
 // moreActive is how many bins of each block are active besides those that its master
-// takes: 2 cost 0.02 %.
+// takes: 2 and 4 cost 0.02 and 0.01 %, 16 save nothing.
 const moreActive = 8
 
 // activate chooses the bins that greedy looks at: those that the masters take, and

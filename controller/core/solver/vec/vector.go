@@ -2,7 +2,8 @@ package vec
 
 // MaxDims is how many resources a Vector can hold: cpu, memory, pod slots and up to
 // nine others. Copying and comparing vectors is part of every inner loop, so there are
-// no more than seem to be needed.
+// no more than seem to be needed. The time of 8 and of 16 cannot be told from noise
+// (docs/measurements/solver.md).
 const MaxDims = 12
 
 // Vector is an amount of every resource, by resource number, in integer units

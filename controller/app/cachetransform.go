@@ -22,8 +22,8 @@ const lastApplied = "kubectl.kubernetes.io/last-applied-configuration"
 // little, so that garbage collections are rare.
 const gcPercent = 15
 
-// spareMemory sets gcPercent, unless the environment variable GOGC is set.
-func spareMemory(lookup func(string) (string, bool)) {
+// trimMemory sets gcPercent, unless the environment variable GOGC is set.
+func trimMemory(lookup func(string) (string, bool)) {
 	if _, set := lookup("GOGC"); !set {
 		debug.SetGCPercent(gcPercent)
 	}

@@ -21,15 +21,15 @@ import (
 // second late. This lock returns the record of a lease that another process holds
 // unchanged.
 type lock struct {
-	own, karpenter half
+	own, karpenter singleLease
 	log            logr.Logger
 
 	mu     sync.Mutex
 	holder string
 }
 
-// half is one of the two leases.
-type half struct {
+// singleLease is one of the two leases.
+type singleLease struct {
 	resourcelock.Interface
 
 	// absent says that the lease did not exist when it was last read.
@@ -56,7 +56,7 @@ func newLock(o *Options, cfg *rest.Config, log logr.Logger) (resourcelock.Interf
 	if err != nil {
 		return nil, fmt.Errorf("make lease %s: %w", o.KarpenterLeaseName, err)
 	}
-	return &lock{own: half{Interface: own}, karpenter: half{Interface: karpenter}, log: log}, nil
+	return &lock{own: singleLease{Interface: own}, karpenter: singleLease{Interface: karpenter}, log: log}, nil
 }
 
 func (o *Options) leaseNamespace() string {
@@ -79,9 +79,9 @@ func (l *lock) Get(ctx context.Context) (*resourcelock.LeaderElectionRecord, []b
 		return nil, nil, err
 	}
 	raw := resourcelock.ConcatRawRecord(ownRaw, karpenterRaw)
-	l.say(karpenter)
+	l.logHolder(karpenter)
 	switch {
-	case l.others(karpenter):
+	case l.heldByOther(karpenter):
 		return karpenter, raw, nil
 	case own != nil:
 		return own, raw, nil
@@ -94,7 +94,7 @@ func (l *lock) Get(ctx context.Context) (*resourcelock.LeaderElectionRecord, []b
 }
 
 // read returns the lease's record, nil when the lease does not exist.
-func (h *half) read(ctx context.Context) (*resourcelock.LeaderElectionRecord, []byte, error) {
+func (h *singleLease) read(ctx context.Context) (*resourcelock.LeaderElectionRecord, []byte, error) {
 	record, raw, err := h.Get(ctx)
 	h.absent = apierrors.IsNotFound(err)
 	if h.absent {
@@ -103,7 +103,7 @@ func (h *half) read(ctx context.Context) (*resourcelock.LeaderElectionRecord, []
 	return record, raw, err
 }
 
-func (l *lock) others(r *resourcelock.LeaderElectionRecord) bool {
+func (l *lock) heldByOther(r *resourcelock.LeaderElectionRecord) bool {
 	return r != nil && r.HolderIdentity != "" && r.HolderIdentity != l.Identity()
 }
 
@@ -124,7 +124,7 @@ func (l *lock) Update(ctx context.Context, ler resourcelock.LeaderElectionRecord
 	return nil
 }
 
-func (h *half) write(ctx context.Context, ler resourcelock.LeaderElectionRecord) error {
+func (h *singleLease) write(ctx context.Context, ler resourcelock.LeaderElectionRecord) error {
 	if !h.absent {
 		return h.Update(ctx, ler)
 	}
@@ -145,10 +145,10 @@ func (l *lock) RecordEvent(text string) {
 	l.karpenter.RecordEvent(text)
 }
 
-// say logs who else holds Karpenter's lease, whenever that changes.
-func (l *lock) say(karpenter *resourcelock.LeaderElectionRecord) {
+// logHolder logs who else holds Karpenter's lease, whenever that changes.
+func (l *lock) logHolder(karpenter *resourcelock.LeaderElectionRecord) {
 	holder := ""
-	if l.others(karpenter) {
+	if l.heldByOther(karpenter) {
 		holder = karpenter.HolderIdentity
 	}
 	l.mu.Lock()

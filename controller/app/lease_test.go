@@ -80,7 +80,7 @@ func TestLockGet(t *testing.T) {
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
 			l := &lock{
-				own: half{Interface: &memory{me: "a", record: tt.own}}, karpenter: half{Interface: &memory{me: "a", record: tt.karpenter}},
+				own: singleLease{Interface: &memory{me: "a", record: tt.own}}, karpenter: singleLease{Interface: &memory{me: "a", record: tt.karpenter}},
 				log: logr.Discard(),
 			}
 			got, _, err := l.Get(t.Context())
@@ -114,7 +114,7 @@ func TestLockUpdate(t *testing.T) {
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
 			own, karpenter := &memory{me: "a", record: tt.own}, &memory{me: "a", record: tt.karpenter}
-			l := &lock{own: half{Interface: own}, karpenter: half{Interface: karpenter}, log: logr.Discard()}
+			l := &lock{own: singleLease{Interface: own}, karpenter: singleLease{Interface: karpenter}, log: logr.Discard()}
 			if _, _, err := l.Get(t.Context()); err != nil && !apierrors.IsNotFound(err) {
 				t.Fatal(err)
 			}

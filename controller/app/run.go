@@ -60,7 +60,7 @@ func Run(ctx context.Context, o *Options, cfg *rest.Config, log logr.Logger) err
 	cfg = rest.CopyConfig(cfg)
 	cfg.QPS, cfg.Burst = o.QPS, o.Burst
 	cfg.UserAgent = "spokeshave/" + Version
-	cfg.Wrap(termination.AnswerAtOnce)
+	cfg.Wrap(termination.WithoutRetryAfter)
 	ctrl.SetLogger(log)
 	ctx = logr.NewContext(ctx, log)
 	decisions := journal.New(journalSize)
@@ -76,7 +76,7 @@ func Run(ctx context.Context, o *Options, cfg *rest.Config, log logr.Logger) err
 	if err != nil {
 		return err
 	}
-	parts := &parts{o: o, mgr: mgr, cloud: cloud, journal: decisions, observed: observed, clock: clock.RealClock{}}
+	parts := &components{options: o, mgr: mgr, cloud: cloud, journal: decisions, observed: observed, clock: clock.RealClock{}}
 	if err := parts.wire(ctx); err != nil {
 		return err
 	}

@@ -52,9 +52,9 @@ import (
 	"spokeshave.dev/controller/record/web"
 )
 
-// parts holds what the controllers are built from.
-type parts struct {
-	o       *Options
+// components holds what the controllers are built from.
+type components struct {
+	options *Options
 	mgr     manager.Manager
 	cloud   *aws.Provider
 	journal *journal.Journal
@@ -74,7 +74,7 @@ type parts struct {
 const cloudName = "aws"
 
 // counted returns the cloud with metrics that count the calls of a controller.
-func (p *parts) counted(controller string) provider.Provider {
+func (p *components) counted(controller string) provider.Provider {
 	return p.shared.Cloud(p.cloud, metric.Caller{Controller: controller, Provider: cloudName})
 }
 
@@ -82,13 +82,13 @@ func (p *parts) counted(controller string) provider.Provider {
 const eventsFrom = "spokeshave"
 
 // wire adds the decision loop and, in mode Act, the reconcilers that apply decisions.
-func (p *parts) wire(ctx context.Context) error {
+func (p *components) wire(ctx context.Context) error {
 	process, err := policies.NewProcess(metrics.Registry, p.mgr.GetLogger())
 	if err != nil {
 		return err
 	}
-	isolated := p.o.isolation(process)
-	p.gate(*isolated)
+	isolated := p.options.isolation(process)
+	p.validator(*isolated)
 	if p.shared, err = metric.NewReconcilers(metrics.Registry); err != nil {
 		return err
 	}
@@ -99,7 +99,7 @@ func (p *parts) wire(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if Mode(p.o.Mode) == Observe {
+	if Mode(p.options.Mode) == Observe {
 		left := &reservation.StaleReporter{Client: p.mgr.GetClient(), Events: p.mgr.GetEventRecorder(eventsFrom), Clock: p.clock}
 		if err := p.mgr.Add(left); err != nil {
 			return fmt.Errorf("add the look for reserved nodes: %w", err)
@@ -110,15 +110,15 @@ func (p *parts) wire(ctx context.Context) error {
 }
 
 // loop adds the policies and the decision loop.
-func (p *parts) loop(ctx context.Context, isolated *isolate.Config) (*decision.Loop, error) {
-	settings, err := lower.Settings(p.o.PreferencePolicy, p.o.MinValuesPolicy)
+func (p *components) loop(ctx context.Context, isolated *isolate.Config) (*decision.Loop, error) {
+	settings, err := lower.Settings(p.options.PreferencePolicy, p.options.MinValuesPolicy)
 	if err != nil {
 		return nil, err
 	}
-	settings.SpotToSpot, settings.StaticCapacity = p.o.Gates.SpotToSpotConsolidation, p.o.Gates.StaticCapacity
+	settings.SpotToSpot, settings.StaticCapacity = p.options.Gates.SpotToSpotConsolidation, p.options.Gates.StaticCapacity
 	view, err := cluster.New(ctx, cluster.Config{
 		Settings: settings,
-		Name:     p.o.ClusterName, Cache: p.mgr.GetCache(), Live: p.mgr.GetAPIReader(),
+		Name:     p.options.ClusterName, Cache: p.mgr.GetCache(), Live: p.mgr.GetAPIReader(),
 		Clock: p.clock, Catalog: p.counted("provisioner").Catalog, Volumes: p.cloud.VolumePrices, Instances: &p.instances,
 	})
 	if err != nil {
@@ -127,13 +127,13 @@ func (p *parts) loop(ctx context.Context, isolated *isolate.Config) (*decision.L
 	if err := metrics.Registry.Register(&metric.PodCounts{Pods: view.Pods, Node: view.Node, Now: p.clock.Now, Leading: p.leading}); err != nil {
 		return nil, fmt.Errorf("register metrics of pods: %w", err)
 	}
-	loaded := newLoader(p.o, p.clock, p.mgr.GetLogger(), isolated)
+	loaded := newLoader(p.options, p.clock, p.mgr.GetLogger(), isolated)
 	if err := metrics.Registry.Register(policies.NewCollector(loaded)); err != nil {
 		return nil, fmt.Errorf("register metrics of policies: %w", err)
 	}
-	books := &ledger.Keeper{
+	books := &ledger.Tracker{
 		Client: p.mgr.GetClient(), Live: p.mgr.GetAPIReader(), Events: p.mgr.GetEventRecorder(eventsFrom),
-		Namespace: p.o.Namespace, Clock: p.clock, ClockTolerance: 2 * time.Minute,
+		Namespace: p.options.Namespace, Clock: p.clock, ClockTolerance: 2 * time.Minute,
 	}
 	if err := metrics.Registry.Register(ledger.NewCollector(books)); err != nil {
 		return nil, fmt.Errorf("register metrics of the ledger: %w", err)
@@ -142,7 +142,7 @@ func (p *parts) loop(ctx context.Context, isolated *isolate.Config) (*decision.L
 	if err != nil {
 		return nil, err
 	}
-	log, err := decisionLog(p.o)
+	log, err := decisionLog(p.options)
 	if err != nil {
 		return nil, err
 	}
@@ -155,11 +155,11 @@ func (p *parts) loop(ctx context.Context, isolated *isolate.Config) (*decision.L
 		return nil, err
 	}
 	loop := decision.New(decision.Config{
-		Log:     log,
-		Count:   books.Count,
-		Cluster: view,
+		Log:        log,
+		CountSpend: books.Count,
+		Cluster:    view,
 		Actuator: &actuate.Actuator{Client: p.mgr.GetClient(), Reporter: &actuate.Reporter{
-			Client: p.mgr.GetClient(), Events: p.mgr.GetEventRecorder(eventsFrom), Once: once, Namespace: p.o.Namespace,
+			Client: p.mgr.GetClient(), Events: p.mgr.GetEventRecorder(eventsFrom), Once: once, Namespace: p.options.Namespace,
 		}},
 		Policies: loaded,
 		Journal:  p.journal,
@@ -167,20 +167,20 @@ func (p *parts) loop(ctx context.Context, isolated *isolate.Config) (*decision.L
 		Board:    p.board,
 		Metrics:  metric.NewDecisions(metrics.Registry, p.shared),
 		Clock:    p.clock,
-		Idle:     p.o.BatchIdle, Max: p.o.BatchMax, Every: p.o.Interval,
+		Idle:     p.options.BatchIdle, Max: p.options.BatchMax, Every: p.options.Interval,
 	})
-	keeper := &policies.Reconciler{
+	reconciler := &policies.Reconciler{
 		Client: p.mgr.GetClient(), Live: p.mgr.GetAPIReader(), Events: p.mgr.GetEventRecorder(eventsFrom), Loader: loaded,
-		Namespace: p.o.Namespace, Plugins: p.o.PluginNamespaces, Leading: p.leading, Changed: loop.Wake, Clock: p.clock,
+		Namespace: p.options.Namespace, Plugins: p.options.PluginNamespaces, Leading: p.leading, Changed: loop.Wake, Clock: p.clock,
 	}
 	status := &policies.StatusWriter{
-		Client: p.mgr.GetClient(), Loader: loaded, Namespace: p.o.Namespace, Clock: p.clock, Every: 2 * time.Second,
+		Client: p.mgr.GetClient(), Loader: loaded, Namespace: p.options.Namespace, Clock: p.clock, Every: 2 * time.Second,
 	}
-	loop.Await = keeper.Await
+	loop.Await = reconciler.Await
 	if err := p.shifts(loop); err != nil {
 		return nil, err
 	}
-	if err := errors.Join(keeper.SetupWithManager(p.mgr), p.mgr.Add(status), p.mgr.Add(loop), p.wakeups(ctx, loop)); err != nil {
+	if err := errors.Join(reconciler.SetupWithManager(p.mgr), p.mgr.Add(status), p.mgr.Add(loop), p.wakeups(ctx, loop)); err != nil {
 		return nil, fmt.Errorf("add the decision loop: %w", err)
 	}
 	return loop, nil
@@ -188,27 +188,27 @@ func (p *parts) loop(ctx context.Context, isolated *isolate.Config) (*decision.L
 
 // observer returns the function that records decisions in mode Observe; nil in mode
 // Act.
-func (p *parts) observer() func(context.Context, *model.Snapshot, *decide.Decision) error {
-	if Mode(p.o.Mode) != Observe {
+func (p *components) observer() func(context.Context, *model.Snapshot, *decide.Decision) error {
+	if Mode(p.options.Mode) != Observe {
 		return nil
 	}
-	keeper := &comparison.Keeper{
+	tracker := &comparison.Tracker{
 		Store: configmap.Store{
-			Client: p.mgr.GetClient(), Live: p.mgr.GetAPIReader(), Namespace: p.o.Namespace, Name: comparison.Name, Key: comparison.Key,
+			Client: p.mgr.GetClient(), Live: p.mgr.GetAPIReader(), Namespace: p.options.Namespace, Name: comparison.Name, Key: comparison.Key,
 		},
 		Observer: p.observed, Events: p.mgr.GetEventRecorder(eventsFrom), Clock: p.clock,
 	}
-	return keeper.Add
+	return tracker.Add
 }
 
 // shifts adds the watch on zonal shifts, if it is enabled.
-func (p *parts) shifts(loop *decision.Loop) error {
-	if !p.o.EnableZonalShift {
+func (p *components) shifts(loop *decision.Loop) error {
+	if !p.options.EnableZonalShift {
 		return nil
 	}
 	err := p.mgr.Add(&upkeep.Shifts{
 		Client: p.mgr.GetClient(), Ask: p.cloud.ZonalShifts, Events: p.mgr.GetEventRecorder(eventsFrom), Clock: p.clock,
-		Leading: func() bool { return Mode(p.o.Mode) == Act && p.leading() }, Changed: loop.Wake,
+		Leading: func() bool { return Mode(p.options.Mode) == Act && p.leading() }, Changed: loop.Wake,
 	})
 	if err != nil {
 		return fmt.Errorf("add zonal shifts: %w", err)
@@ -218,9 +218,9 @@ func (p *parts) shifts(loop *decision.Loop) error {
 
 // once returns a recorder for events that go to many objects. It has its own rate
 // limit, half of that of all other requests.
-func (p *parts) once() (*announce.Recorder, error) {
+func (p *components) once() (*announce.Recorder, error) {
 	cfg := rest.CopyConfig(p.mgr.GetConfig())
-	cfg.QPS, cfg.Burst = p.o.QPS/2, p.o.Burst/2
+	cfg.QPS, cfg.Burst = p.options.QPS/2, p.options.Burst/2
 	c, err := client.New(cfg, client.Options{Scheme: p.mgr.GetScheme(), Mapper: p.mgr.GetRESTMapper()})
 	if err != nil {
 		return nil, fmt.Errorf("connect for events: %w", err)
@@ -236,12 +236,12 @@ func (p *parts) once() (*announce.Recorder, error) {
 }
 
 // page adds the read-only web page, if it is enabled.
-func (p *parts) page(loaded *load.Loader) error {
-	if p.o.WebAddress == "" {
+func (p *components) page(loaded *load.Loader) error {
+	if p.options.WebAddress == "" {
 		return nil
 	}
 	p.board = &web.Board{}
-	err := p.mgr.Add(&web.Server{Address: p.o.WebAddress, Board: p.board, Journal: p.journal.Entries, Policies: loaded.Status})
+	err := p.mgr.Add(&web.Server{Address: p.options.WebAddress, Board: p.board, Journal: p.journal.Entries, Policies: loaded.Status})
 	if err != nil {
 		return fmt.Errorf("add the page: %w", err)
 	}
@@ -250,7 +250,7 @@ func (p *parts) page(loaded *load.Loader) error {
 
 // wakeups wakes the decision loop on changes that may need a decision: a pod waits or
 // is gone, a claim is gone or has changed, a pool has changed.
-func (p *parts) wakeups(ctx context.Context, loop *decision.Loop) error {
+func (p *components) wakeups(ctx context.Context, loop *decision.Loop) error {
 	wake := func(any) { loop.Wake() }
 	for _, each := range []struct {
 		kind    client.Object
@@ -300,7 +300,7 @@ func leaving(o any) bool {
 }
 
 // reconcilers adds the reconcilers that apply decisions.
-func (p *parts) reconcilers(*decision.Loop) error {
+func (p *components) reconcilers(*decision.Loop) error {
 	c, recorder := p.mgr.GetClient(), p.mgr.GetEventRecorder(eventsFrom)
 	classes := &nodeclass.Reconciler{
 		Resolver: &nodeclass.Resolver{Cloud: p.cloud.NodeClasses(), Clock: p.clock.Now}, Client: c, Events: recorder,
@@ -309,19 +309,19 @@ func (p *parts) reconcilers(*decision.Loop) error {
 	outcomes := &poolhealth.Outcomes{}
 	claims := &lifecycle.Reconciler{
 		Client: c, Provider: p.counted("nodeclaim.lifecycle"), Events: recorder, Clock: p.clock,
-		Reservations: reservation.New(c, p.clock), Outcomes: outcomes, Workers: p.o.Workers, Metrics: p.shared,
+		Reservations: reservation.New(c, p.clock), Outcomes: outcomes, Workers: p.options.Workers, Metrics: p.shared,
 	}
-	nodes := &termination.Reconciler{Client: c, Provider: p.counted("node.termination"), Events: recorder, Clock: p.clock, Workers: p.o.Workers, Metrics: p.shared}
+	nodes := &termination.Reconciler{Client: c, Provider: p.counted("node.termination"), Events: recorder, Clock: p.clock, Workers: p.options.Workers, Metrics: p.shared}
 	pools := &nodepool.Reconciler{Client: c, Events: recorder, Clock: p.clock, Outcomes: outcomes}
 	drifts := &drift.Reconciler{
 		Client: c, Provider: p.counted("nodeclaim.disruption"), Clock: p.clock,
 		Drifter: p.shared.Drifter(p.cloud, metric.Caller{Controller: "nodeclaim.disruption", Provider: cloudName}),
 	}
 	ender := &forceful.Deleter{Client: c, Clock: p.clock, Metrics: p.shared}
-	expiry := &expiration.Reconciler{Ender: ender, Events: recorder, Clock: p.clock}
+	expiry := &expiration.Reconciler{Deleter: ender, Events: recorder, Clock: p.clock}
 	interruptions := &interruption.Watcher{
-		Client: c, Source: p.cloud, Events: recorder, Ender: ender, Clock: p.clock,
-		Metrics: interruption.NewMetrics(metrics.Registry), Rebalance: p.o.DrainOnRebalance, Every: time.Minute,
+		Client: c, Source: p.cloud, Events: recorder, Deleter: ender, Clock: p.clock,
+		Metrics: interruption.NewMetrics(metrics.Registry), Rebalance: p.options.DrainOnRebalance, Every: time.Minute,
 	}
 	podEvents := &podevents.Reconciler{Client: c, Clock: p.clock}
 	holds := &donotdisrupt.Reconciler{Client: c, Events: recorder, Clock: p.clock}
@@ -329,14 +329,14 @@ func (p *parts) reconcilers(*decision.Loop) error {
 		Client: c, Live: p.mgr.GetAPIReader(), Provider: p.counted("nodeclaim.garbagecollection"), Clock: p.clock, Every: 10 * time.Second,
 		Listed: p.instances.Set,
 	}
-	if p.o.Gates.StaticCapacity {
-		statics := &static.Reconciler{Client: c, Live: p.mgr.GetAPIReader(), Events: recorder, Clock: p.clock, Ender: ender}
+	if p.options.Gates.StaticCapacity {
+		statics := &static.Reconciler{Client: c, Live: p.mgr.GetAPIReader(), Events: recorder, Clock: p.clock, Deleter: ender}
 		if err := statics.SetupWithManager(p.mgr); err != nil {
 			return fmt.Errorf("add static pools: %w", err)
 		}
 	}
-	if p.o.Gates.NodeRepair {
-		repairs := &repair.Reconciler{Client: c, Events: recorder, Clock: p.clock, Ender: ender, Metrics: repair.NewMetrics(metrics.Registry)}
+	if p.options.Gates.NodeRepair {
+		repairs := &repair.Reconciler{Client: c, Events: recorder, Clock: p.clock, Deleter: ender, Metrics: repair.NewMetrics(metrics.Registry)}
 		if err := repairs.SetupWithManager(p.mgr); err != nil {
 			return fmt.Errorf("add node repair: %w", err)
 		}
@@ -358,7 +358,7 @@ func (p *parts) reconcilers(*decision.Loop) error {
 }
 
 // leading reports whether this replica is the leader.
-func (p *parts) leading() bool {
+func (p *components) leading() bool {
 	select {
 	case <-p.mgr.Elected():
 		return true

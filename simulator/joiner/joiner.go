@@ -44,9 +44,9 @@ type machine struct {
 	// root volume in bytes.
 	boot   *boot
 	volume int64
-	// joined: the Node was created, and is not created again. hopeless: it
+	// joined: the Node was created, and is not created again. failed: it
 	// never will be. removed: the Node is deleted after the instance's end.
-	joined, hopeless, removed bool
+	joined, failed, removed bool
 }
 
 // Run plays the instances until the context ends, which is no error. Failures
@@ -99,7 +99,7 @@ func (j *joiner) round(ctx context.Context) error {
 	due := !now.Before(j.swept.Add(resync))
 	for _, m := range j.machines {
 		switch {
-		case m.goneAt.IsZero() && !m.joined && !m.hopeless && !m.runningAt.IsZero() && !now.Before(m.runningAt.Add(j.BootDelay)):
+		case m.goneAt.IsZero() && !m.joined && !m.failed && !m.runningAt.IsZero() && !now.Before(m.runningAt.Add(j.BootDelay)):
 			work.Go(func() error { return j.join(ctx, m) })
 		case m.goneAt.IsZero() || m.removed || now.Before(m.goneAt.Add(j.RemoveDelay)):
 		case aws.ToString(m.PrivateDnsName) == "":

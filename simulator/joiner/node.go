@@ -30,23 +30,23 @@ func (j *joiner) join(ctx context.Context, m *machine) error {
 			return err
 		}
 	}
-	if why := j.unfit(m); why != "" {
-		m.hopeless = true
+	if why := j.joinProblem(m); why != "" {
+		m.failed = true
 		j.Log.Error("instance will not join", "instance", id, "reason", why)
 		return nil
 	}
 	node, err := j.node(m)
 	if err != nil {
-		m.hopeless = true
+		m.failed = true
 		j.Log.Error("instance will not join", "instance", id, "reason", err.Error())
 		return nil
 	}
 	_, err = j.kube.CoreV1().Nodes().Create(ctx, node, metav1.CreateOptions{})
 	if apierrors.IsAlreadyExists(err) {
-		return j.meet(ctx, m, node)
+		return j.adoptNode(ctx, m, node)
 	}
 	if apierrors.IsInvalid(err) {
-		m.hopeless = true
+		m.failed = true
 		j.Log.Error("instance will not join", "instance", id, "reason", err.Error())
 		return nil
 	}
@@ -58,9 +58,9 @@ func (j *joiner) join(ctx context.Context, m *machine) error {
 	return nil
 }
 
-// meet deals with a Node that exists: it is the machine's own, or that of an
+// adoptNode deals with a Node that exists: it is the machine's own, or that of an
 // earlier machine with the same address, which has to go first.
-func (j *joiner) meet(ctx context.Context, m *machine, node *corev1.Node) error {
+func (j *joiner) adoptNode(ctx context.Context, m *machine, node *corev1.Node) error {
 	there, err := j.kube.CoreV1().Nodes().Get(ctx, node.Name, metav1.GetOptions{})
 	switch {
 	case apierrors.IsNotFound(err):
@@ -109,8 +109,8 @@ func (j *joiner) readBoot(ctx context.Context, m *machine) error {
 	return nil
 }
 
-// unfit says why the machine cannot join; empty when it can.
-func (j *joiner) unfit(m *machine) string {
+// joinProblem says why the machine cannot join; empty when it can.
+func (j *joiner) joinProblem(m *machine) string {
 	switch {
 	case m.boot.fault != "":
 		return m.boot.fault

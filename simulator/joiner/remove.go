@@ -25,7 +25,7 @@ func (j *joiner) remove(ctx context.Context, m *machine) error {
 		return fmt.Errorf("get node %s: %w", name, err)
 	}
 	if instanceOf(node.Spec.ProviderID) == aws.ToString(m.InstanceId) && node.DeletionTimestamp == nil {
-		if err := j.drop(ctx, name, node.UID); err != nil {
+		if err := j.deleteNode(ctx, name, node.UID); err != nil {
 			return err
 		}
 	}
@@ -33,8 +33,8 @@ func (j *joiner) remove(ctx context.Context, m *machine) error {
 	return nil
 }
 
-// drop deletes a Node, provided that it is still the same object.
-func (j *joiner) drop(ctx context.Context, name string, uid types.UID) error {
+// deleteNode deletes a Node, provided that it is still the same object.
+func (j *joiner) deleteNode(ctx context.Context, name string, uid types.UID) error {
 	err := j.kube.CoreV1().Nodes().Delete(ctx, name, metav1.DeleteOptions{Preconditions: &metav1.Preconditions{UID: &uid}})
 	if err != nil && !apierrors.IsNotFound(err) && !apierrors.IsConflict(err) {
 		return fmt.Errorf("delete node %s: %w", name, err)
@@ -61,7 +61,7 @@ func (j *joiner) sweep(ctx context.Context) error {
 		if m != nil && (m.goneAt.IsZero() || now.Before(m.goneAt.Add(j.RemoveDelay))) {
 			continue
 		}
-		if err := j.drop(ctx, node.Name, node.UID); err != nil {
+		if err := j.deleteNode(ctx, node.Name, node.UID); err != nil {
 			return err
 		}
 	}

@@ -60,7 +60,7 @@ func (d *ceilingStep) soft(h CapStatus, reached string) {
 func (d *ceilingStep) add(in *solver.Input, scope *spend.Scope, h CapStatus) {
 	d.out.Headroom = append(d.out.Headroom, h)
 	if scope.Pools == nil {
-		d.spaces = append(d.spaces, namespaceCap{namespace: strings.TrimPrefix(scope.Name, spend.Namespace), policy: h.Policy, bound: h.Cap, left: h.Left})
+		d.namespaceCaps = append(d.namespaceCaps, namespaceCap{namespace: strings.TrimPrefix(scope.Name, spend.Namespace), policy: h.Policy, bound: h.Cap, left: h.Left})
 		return
 	}
 	in.Headroom = append(in.Headroom, model.Headroom{Scope: scope.Name, Pools: scope.Pools, Left: h.Left, Policy: h.Policy})

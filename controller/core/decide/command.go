@@ -58,7 +58,7 @@ const commandTimeout = 30 * time.Minute
 const retrySearch = time.Minute
 
 // commandStep continues the commands under way.
-type commandStep struct{ *judge }
+type commandStep struct{ *disrupter }
 
 // underWay groups the marked nodes by command, ordered by the commands' start times.
 func (j *commandStep) underWay() []*Command {
@@ -84,7 +84,7 @@ func (j *commandStep) underWay() []*Command {
 }
 
 // recordOf returns the record of the command from the claim of its first node.
-func (j *judge) recordOf(c *Command) *model.Command { return j.s.Nodes[c.Nodes[0]].Command }
+func (j *disrupter) recordOf(c *Command) *model.Command { return j.s.Nodes[c.Nodes[0]].Command }
 
 // continueCommands sets the next stage of every command under way. It returns the
 // commands that remain under way; the search treats their nodes and pods as moving.
@@ -97,25 +97,25 @@ func (j *commandStep) continueCommands(ctx context.Context, commands []*Command)
 			ready = append(ready, c)
 		case Wait:
 			for _, i := range c.Nodes {
-				j.going[j.s.Nodes[i].Pool]++
+				j.disrupting[j.s.Nodes[i].Pool]++
 			}
 			on = append(on, c)
 		case Undo, Start:
 		}
 	}
-	j.consent(ctx, ready)
+	j.askPolicies(ctx, ready)
 	if len(ready) > 0 {
-		scene := disrupt.NewScene(j.survey, j.input(ctx), j.out.Plan.Existing)
+		projection := disrupt.NewProjection(j.survey, j.input(ctx), j.out.Plan.Existing)
 		for _, c := range ready {
 			if c.Stage != Finish {
 				continue
 			}
-			p := scene.Fits(c.Method, c.Nodes)
+			p := projection.Fits(c.Method, c.Nodes)
 			if p == nil {
 				c.Stage, c.Reason, c.Invalid = Undo, "the nodes' pods do not all find a place now", true
 				continue
 			}
-			scene.Accept(c.Nodes, &p.Sim.Plan)
+			projection.Accept(c.Nodes, &p.Sim.Plan)
 			on = append(on, c)
 		}
 	}
@@ -131,7 +131,7 @@ func (j *commandStep) step(c *Command) {
 	if c.Stage, c.Reason = j.progress(c); c.Stage != Finish {
 		return
 	}
-	if c.Stage, c.Reason = j.still(c); c.Stage == Finish && !j.pays(c) {
+	if c.Stage, c.Reason = j.recheck(c); c.Stage == Finish && !j.stillSaves(c) {
 		c.Stage, c.Reason = Undo, "prices have changed: what was launched instead costs no less now"
 	}
 	c.Invalid = c.Stage == Undo
@@ -164,10 +164,10 @@ func (j *commandStep) progress(c *Command) (Stage, string) {
 	return Finish, ""
 }
 
-// still validates a command whose replacements are ready. It returns Undo when a
+// recheck validates a command whose replacements are ready. It returns Undo when a
 // node may no longer be disrupted or a pool's budget is used up, and Finish
 // otherwise.
-func (j *commandStep) still(c *Command) (Stage, string) {
+func (j *commandStep) recheck(c *Command) (Stage, string) {
 	for _, i := range c.Nodes {
 		if why := j.survey.Still(i, c.Method); why != nil {
 			return Undo, fmt.Sprintf("node %s: %s", j.s.Nodes[i].Name, why.Reason)
@@ -175,23 +175,23 @@ func (j *commandStep) still(c *Command) (Stage, string) {
 	}
 	for _, i := range c.Nodes {
 		pool := j.s.Nodes[i].Pool
-		if j.left(pool, c.Method) <= 0 {
+		if j.budgetLeft(pool, c.Method) <= 0 {
 			return Undo, j.overBudget(pool)
 		}
-		j.going[pool]++
+		j.disrupting[pool]++
 	}
 	return Finish, ""
 }
 
-// pays reports whether a consolidation still lowers the cluster's cost now that its
+// stillSaves reports whether a consolidation still lowers the cluster's cost now that its
 // replacements run. It compares the effective costs recorded at purchase, each
 // corrected by the change of the billed price since. It does not ask the rank
 // policies again: a commitment that a replacement uses now is not offered a second
 // time, so today's answer is not comparable. A command whose first nodes are already
 // gone always pays, since its replacements run and are needed either way.
-func (j *commandStep) pays(c *Command) bool {
+func (j *commandStep) stillSaves(c *Command) bool {
 	m := j.recordOf(c)
-	if c.Method != disrupt.Underutilized || m.Removed == 0 || j.begun(m) {
+	if c.Method != disrupt.Underutilized || m.Removed == 0 || j.deletionBegun(m) {
 		return true
 	}
 	gone, come := m.Removed+(j.billed(c.Nodes)-m.Billed).USD(), 0.0
@@ -208,10 +208,10 @@ func (j *commandStep) pays(c *Command) bool {
 	return len(m.Replacements) == 0 || come < gone
 }
 
-// begun reports whether some of the command's nodes are deleted or being deleted.
+// deletionBegun reports whether some of the command's nodes are deleted or being deleted.
 // That happens when a controller stops between two deletions or EC2 reclaims an
 // instance.
-func (j *commandStep) begun(m *model.Command) bool {
+func (j *commandStep) deletionBegun(m *model.Command) bool {
 	stay := 0
 	for i := range j.s.Nodes {
 		if n := &j.s.Nodes[i]; n.State != model.Deleting && slices.Contains(m.Nodes, n.Claim) {
@@ -221,9 +221,9 @@ func (j *commandStep) begun(m *model.Command) bool {
 	return stay < len(m.Nodes)
 }
 
-// consent asks the consolidate policies about the ready commands once more, right
+// askPolicies asks the consolidate policies about the ready commands once more, right
 // before their nodes are deleted. A command with a refused node is undone.
-func (j *commandStep) consent(ctx context.Context, ready []*Command) {
+func (j *commandStep) askPolicies(ctx context.Context, ready []*Command) {
 	question := policy.ConsolidateInput{Call: j.call(0)}
 	var options []option
 	var of []*Command
@@ -242,7 +242,7 @@ func (j *commandStep) consent(ctx context.Context, ready []*Command) {
 	for k, v := range j.askConsolidatePolicies(ctx, &question, options) {
 		if v.Verdict != policy.Allow {
 			of[k].Stage, of[k].Reason, of[k].Invalid = Undo, "policy "+v.Policy+": "+v.Reason, true
-			j.refused(options[k], &v)
+			j.addRefused(options[k], &v)
 		}
 	}
 }
@@ -252,7 +252,7 @@ func (j *commandStep) consent(ctx context.Context, ready []*Command) {
 // replacements.
 func (j *commandStep) saves(c *Command) float64 {
 	sum, m := j.billed(c.Nodes), j.recordOf(c)
-	begun := j.begun(m)
+	begun := j.deletionBegun(m)
 	for i := range j.s.Nodes {
 		if !begun && slices.Contains(m.Replacements, j.s.Nodes[i].Claim) {
 			sum -= j.s.Nodes[i].Cost()
@@ -263,7 +263,7 @@ func (j *commandStep) saves(c *Command) float64 {
 }
 
 // billed returns the summed hourly price of the nodes.
-func (j *judge) billed(nodes []int32) model.Price {
+func (j *disrupter) billed(nodes []int32) model.Price {
 	var sum model.Price
 	for _, i := range nodes {
 		sum += j.s.Nodes[i].Cost()

@@ -313,10 +313,10 @@ func TestInstead(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			s := used()
 			d := &decider{s: s, panel: policy.NewPanel(nil, func() time.Duration { return 0 }), opts: Options{Elapsed: func() time.Duration { return 0 }}}
-			j := &judge{decider: d, survey: disrupt.NewSurvey(s, nil), going: make([]int, len(s.Pools))}
+			j := &disrupter{decider: d, survey: disrupt.NewSurvey(s, nil), disrupting: make([]int, len(s.Pools))}
 			j.input(t.Context())
-			scene := (&searchStep{j}).scene(nil)
-			good := scene.Consolidate([]int32{1})
+			projection := (&searchStep{j}).projection(nil)
+			good := projection.Consolidate([]int32{1})
 			if good == nil || len(good.Sim.Plan.Nodes) != 1 {
 				t.Fatalf("proposal %+v", good)
 			}
@@ -324,7 +324,7 @@ func TestInstead(t *testing.T) {
 			sim.Widened, sim.Plan = true, model.Plan{Existing: []model.Assignment{{Node: 0, Pods: []int32{2}}}} // node full has no room
 			bad.Sim = &sim
 			bad.Instead = tc.instead(good, &bad)
-			refused, err := (&searchStep{j}).start(t.Context(), scene, &bad)
+			refused, err := (&searchStep{j}).start(t.Context(), projection, &bad)
 			if err != nil || len(refused) > 0 == (tc.begun > 0) {
 				t.Errorf("%s: refused %v, %v", tc.reason, refused, err)
 			}

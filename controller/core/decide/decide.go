@@ -65,9 +65,9 @@ type Decision struct {
 	// Eligible counts by method the nodes that only policies and budgets can still
 	// keep.
 	Eligible map[Method]int `json:"-"`
-	// Barren indexes Snapshot.Pools. It lists the pools whose requirements no
+	// PoolsWithoutOfferings indexes Snapshot.Pools. It lists the pools whose requirements no
 	// offering of their catalogue meets.
-	Barren []int32 `json:"-"`
+	PoolsWithoutOfferings []int32 `json:"-"`
 	// Headroom is what was left under each cap before the plan.
 	Headroom []CapStatus `json:"headroom,omitempty"`
 	// Warnings are messages for people: soft caps reached, caps on unknown scopes.
@@ -140,18 +140,18 @@ const (
 )
 
 // decider is the state that the steps of one decision share. Each step is a type of its
-// own: rankStep, ceilingStep, reviewStep and namespaceStep for launches, and with judge
-// commandStep and searchStep for disruptions.
+// own: rankStep, ceilingStep, reviewStep and namespaceStep for launches;
+// disrupter, commandStep and searchStep for disruptions.
 type decider struct {
-	s        *model.Snapshot
-	policies []policy.Policy
-	panel    *policy.Panel
-	opts     Options
-	pending  []int32
-	spaces   []namespaceCap
-	scopes   []spend.Scope
-	presence *spend.Presence
-	out      Decision
+	s             *model.Snapshot
+	policies      []policy.Policy
+	panel         *policy.Panel
+	opts          Options
+	pending       []int32
+	namespaceCaps []namespaceCap
+	scopes        []spend.Scope
+	presence      *spend.Presence
+	out           Decision
 	// groups numbers the policy groups whose offerings share one quantity.
 	groups map[policy.GroupKey]int32
 	usage  *usage
@@ -196,7 +196,7 @@ func Decide(ctx context.Context, s *model.Snapshot, policies []policy.Policy, op
 		// Headroom and Caps are reported for every decision.
 		(&ceilingStep{d}).ceilings(ctx, &solver.Input{Blocked: make([]*model.Reason, len(s.Pools))})
 	}
-	d.out.Barren = d.poolsWithoutOfferings()
+	d.out.PoolsWithoutOfferings = d.poolsWithoutOfferings()
 	d.out.Policies = d.panel.Uses()
 	id, err := d.id()
 	if err != nil {
@@ -218,7 +218,7 @@ func (d *decider) provision(ctx context.Context) error {
 	}
 	start = d.opts.Elapsed()
 	(&reviewStep{d}).review(ctx, in)
-	(&namespaceStep{d}).namespaceCaps(ctx, in)
+	(&namespaceStep{d}).apply(ctx, in)
 	d.out.Timing.Review = d.opts.Elapsed() - start
 	return d.prove(in, &d.out.Plan, d.pending)
 }

@@ -38,13 +38,13 @@ type Disruption struct {
 	Kind disrupt.Kind `json:"-"`
 }
 
-// judge is the state that the steps of one disruption decision share.
-type judge struct {
+// disrupter is the state that the steps of one disruption decision share.
+type disrupter struct {
 	*decider
 
 	survey *disrupt.Survey
-	// going counts by pool the nodes that are being disrupted.
-	going []int
+	// disrupting counts by pool the nodes that are being disrupted.
+	disrupting []int
 }
 
 // option is a node with the method by which it may go.
@@ -62,7 +62,7 @@ func (d *decider) disrupt(ctx context.Context) error {
 	for i := range d.out.Plan.Existing {
 		expecting = append(expecting, d.out.Plan.Existing[i].Node)
 	}
-	j := &judge{decider: d, survey: disrupt.NewSurvey(d.s, expecting), going: make([]int, len(d.s.Pools))}
+	j := &disrupter{decider: d, survey: disrupt.NewSurvey(d.s, expecting), disrupting: make([]int, len(d.s.Pools))}
 	running, search := &commandStep{j}, &searchStep{j}
 	commands := running.underWay()
 	options, known := j.options(expecting)
@@ -72,7 +72,7 @@ func (d *decider) disrupt(ctx context.Context) error {
 	verdicts := j.allowed(ctx, options)
 	stayed := running.continueCommands(ctx, commands)
 	search.recheckAfterUndo(commands)
-	options = j.empties(options, verdicts)
+	options = j.markEmpty(options, verdicts)
 	switch {
 	case !d.opts.Search || len(options)+known == 0:
 		return nil
@@ -94,7 +94,7 @@ func (d *decider) disrupt(ctx context.Context) error {
 
 // options returns the nodes that only policies and budgets can still keep. known
 // counts the nodes of commands under way.
-func (j *judge) options(planned []int32) (out []option, known int) {
+func (j *disrupter) options(planned []int32) (out []option, known int) {
 	for i := range j.s.Nodes {
 		if j.s.Nodes[i].Command != nil {
 			known++
@@ -103,9 +103,9 @@ func (j *judge) options(planned []int32) (out []option, known int) {
 		m, block, ok := j.survey.Candidate(int32(i))
 		switch {
 		case !ok && slices.Contains(planned, int32(i)) && len(j.survey.Moving(int32(i))) == 0:
-			j.keep(option{node: int32(i), method: disrupt.Empty}, Disruption{Reason: "pods that need a place are planned here"})
+			j.addKept(option{node: int32(i), method: disrupt.Empty}, Disruption{Reason: "pods that need a place are planned here"})
 		case !ok && j.s.Nodes[i].Claim != "":
-			j.report(option{node: int32(i)}, disrupt.Waits, j.survey.Excused(int32(i)))
+			j.explainKept(option{node: int32(i)}, disrupt.Waiting, j.survey.Excused(int32(i)))
 		case !ok:
 		case block == nil:
 			if j.out.Eligible == nil {
@@ -113,28 +113,28 @@ func (j *judge) options(planned []int32) (out []option, known int) {
 			}
 			j.out.Eligible[m]++
 			out = append(out, option{node: int32(i), method: m, cost: j.survey.Cost(int32(i))})
-		case m == disrupt.Underutilized && !j.wanted(int32(i)): // reported only on request: no pod waits for the node to become eligible
-			j.report(option{node: int32(i), method: m}, block.Kind, until(block))
+		case m == disrupt.Underutilized && !j.freesWantedMoney(int32(i)): // reported only on request: no pod waits for the node to become eligible
+			j.explainKept(option{node: int32(i), method: m}, block.Kind, until(block))
 		default:
 			why := block.Reason
-			if block.Kind == disrupt.Forbidden { // the end of the wait changes with every pod, so it goes into the text
+			if block.Kind == disrupt.Blocked { // the end of the wait changes with every pod, so it goes into the text
 				why = until(block)
 			}
-			j.keep(option{node: int32(i), method: m}, Disruption{Reason: why, RetryAt: block.Until, Kind: block.Kind})
+			j.addKept(option{node: int32(i), method: m}, Disruption{Reason: why, RetryAt: block.Until, Kind: block.Kind})
 		}
 	}
 	return out, known
 }
 
-// wanted reports whether pods wait for money that the node's pool spends.
-func (j *judge) wanted(node int32) bool {
+// freesWantedMoney reports whether pods wait for money that the node's pool spends.
+func (j *disrupter) freesWantedMoney(node int32) bool {
 	return j.short != nil && j.short[j.s.Nodes[node].Pool]
 }
 
 // allowed asks the policies about all options in one batch, with the node's full
 // price as savings, which is the upper bound. It returns by option whether the
 // policies allow it, and sets the cost of the allowed ones.
-func (j *judge) allowed(ctx context.Context, options []option) []bool {
+func (j *disrupter) allowed(ctx context.Context, options []option) []bool {
 	question := policy.ConsolidateInput{Call: j.call(0)}
 	for _, o := range options {
 		question.Candidates = append(question.Candidates, j.candidate(o, "delete", j.s.Nodes[o.node].Cost().USD()))
@@ -145,7 +145,7 @@ func (j *judge) allowed(ctx context.Context, options []option) []bool {
 		v := &verdicts[i]
 		out[i] = v.Verdict == policy.Allow
 		if !out[i] {
-			j.refused(options[i], v)
+			j.addRefused(options[i], v)
 			continue
 		}
 		options[i].cost = v.Cost
@@ -155,7 +155,7 @@ func (j *judge) allowed(ctx context.Context, options []option) []bool {
 
 // askConsolidatePolicies asks the consolidate policies. options[i] is the node of
 // the question's candidate i. The result has one outcome per option.
-func (j *judge) askConsolidatePolicies(ctx context.Context, question *policy.ConsolidateInput, options []option) []policy.ConsolidateOutcome {
+func (j *disrupter) askConsolidatePolicies(ctx context.Context, question *policy.ConsolidateInput, options []option) []policy.ConsolidateOutcome {
 	if len(options) == 0 {
 		return nil
 	}
@@ -164,46 +164,46 @@ func (j *judge) askConsolidatePolicies(ctx context.Context, question *policy.Con
 	})
 }
 
-func (j *judge) refused(o option, v *policy.ConsolidateOutcome) {
+func (j *disrupter) addRefused(o option, v *policy.ConsolidateOutcome) {
 	var retry time.Time
 	if v.Verdict == policy.Hold {
 		retry = j.s.Time.Add(time.Duration(v.HoldSeconds * float64(time.Second)))
 	}
-	j.keep(o, Disruption{Policy: v.Policy, Reason: v.Reason, RetryAt: retry, Kind: disrupt.Forbidden})
+	j.addKept(o, Disruption{Policy: v.Policy, Reason: v.Reason, RetryAt: retry, Kind: disrupt.Blocked})
 }
 
-// left returns how many more nodes of a pool the budgets allow to be disrupted by
+// budgetLeft returns how many more nodes of a pool the budgets allow to be disrupted by
 // the method.
-func (j *judge) left(pool int32, m Method) int {
-	return disrupt.Allowed(&j.s.Pools[pool].Disruption, m) - j.going[pool]
+func (j *disrupter) budgetLeft(pool int32, m Method) int {
+	return disrupt.Allowed(&j.s.Pools[pool].Disruption, m) - j.disrupting[pool]
 }
 
-// spend counts a node against its pool's budgets. It returns false, and records the
+// spendBudget counts a node against its pool's budgets. It returns false, and records the
 // verdict, when the budgets allow no more nodes.
-func (j *judge) spend(o option) bool {
+func (j *disrupter) spendBudget(o option) bool {
 	pool := j.s.Nodes[o.node].Pool
-	if j.left(pool, o.method) <= 0 {
-		j.keep(o, Disruption{Reason: j.overBudget(pool), Kind: disrupt.OverBudget})
+	if j.budgetLeft(pool, o.method) <= 0 {
+		j.addKept(o, Disruption{Reason: j.overBudget(pool), Kind: disrupt.OverBudget})
 		return false
 	}
-	j.going[pool]++
+	j.disrupting[pool]++
 	return true
 }
 
-func (j *judge) overBudget(pool int32) string {
+func (j *disrupter) overBudget(pool int32) string {
 	return "the disruption budgets of NodePool " + j.s.Pools[pool].Name + " allow no more"
 }
 
-// empties marks the empty nodes for deletion as far as the budgets allow, those that
+// markEmpty marks the empty nodes for deletion as far as the budgets allow, those that
 // already bear the taint first. It returns the other options that the policies
 // allow.
-func (j *judge) empties(options []option, may []bool) []option {
+func (j *disrupter) markEmpty(options []option, may []bool) []option {
 	var rest []option
 	for _, second := range []bool{true, false} {
 		for i, o := range options {
 			switch {
 			case !may[i] || o.method != disrupt.Empty || tainted(&j.s.Nodes[o.node]) != second:
-			case j.spend(o):
+			case j.spendBudget(o):
 				j.out.Disruptions = append(j.out.Disruptions, Disruption{Node: o.node, Method: MethodEmpty, Go: true})
 			}
 		}
@@ -216,13 +216,13 @@ func (j *judge) empties(options []option, may []bool) []option {
 	return rest
 }
 
-// keep adds a verdict for a node that stays.
-func (j *judge) keep(o option, why Disruption) {
+// addKept adds a verdict for a node that stays.
+func (j *disrupter) addKept(o option, why Disruption) {
 	why.Node, why.Method = o.node, o.method
 	j.out.Disruptions = append(j.out.Disruptions, why)
 }
 
-func (j *judge) candidate(o option, action string, saves float64) policy.Candidate {
+func (j *disrupter) candidate(o option, action string, saves float64) policy.Candidate {
 	n := &j.s.Nodes[o.node]
 	p := &j.s.Pools[n.Pool]
 	age := 0.0
@@ -242,10 +242,10 @@ func (j *judge) candidate(o option, action string, saves float64) policy.Candida
 	}
 }
 
-// report adds a verdict for a node that stays when Options.Explain is set.
-func (j *judge) report(o option, kind disrupt.Kind, reason string) {
+// explainKept adds a verdict for a node that stays when Options.Explain is set.
+func (j *disrupter) explainKept(o option, kind disrupt.Kind, reason string) {
 	if j.opts.Explain {
-		j.keep(o, Disruption{Reason: reason, Kind: kind})
+		j.addKept(o, Disruption{Reason: reason, Kind: kind})
 	}
 }
 
@@ -256,10 +256,10 @@ func until(b *disrupt.Block) string {
 	return b.Reason + ", at " + b.Until.UTC().Format(time.RFC3339) + " it may be looked at"
 }
 
-// explain adds a verdict for each node that the search left alone, when
+// explainSearch adds a verdict for each node that the search left alone, when
 // Options.Explain is set. whole is false when the search did not examine every node
-// to the end; the verdict's kind is then Waits.
-func (j *judge) explain(options []option, found func(int32) disrupt.Finding, whole bool) { //nolint:revive // a fact about the search
+// to the end; the verdict's kind is then Waiting.
+func (j *disrupter) explainSearch(options []option, found func(int32) disrupt.Finding, whole bool) { //nolint:revive // a fact about the search
 	if !j.opts.Explain {
 		return
 	}
@@ -278,8 +278,8 @@ func (j *judge) explain(options []option, found func(int32) disrupt.Finding, who
 		}
 		f := found(o.node)
 		if !whole {
-			f.Kind = disrupt.Waits
+			f.Kind = disrupt.Waiting
 		}
-		j.keep(o, Disruption{Reason: f.Reason, Kind: f.Kind})
+		j.addKept(o, Disruption{Reason: f.Reason, Kind: f.Kind})
 	}
 }

@@ -27,11 +27,11 @@ const namespaceRounds = 3
 // namespaceStep keeps the plan under the caps of namespaces.
 type namespaceStep struct{ *decider }
 
-// namespaceCaps removes pods from the plan whose share of the nodes to launch, at
+// apply removes pods from the plan whose share of the nodes to launch, at
 // the worst price of their options, exceeds what their namespace may still spend.
 // Pods of higher priority are kept first.
-func (d *namespaceStep) namespaceCaps(ctx context.Context, in *solver.Input) {
-	if len(d.spaces) == 0 {
+func (d *namespaceStep) apply(ctx context.Context, in *solver.Input) {
+	if len(d.namespaceCaps) == 0 {
 		return
 	}
 	var held []model.Unplaced
@@ -57,8 +57,8 @@ func (d *namespaceStep) namespaceCaps(ctx context.Context, in *solver.Input) {
 	for p, cost := range d.podCosts(&d.out.Plan) {
 		taken[d.s.Pods[p].Namespace] += cost
 	}
-	for i := range d.spaces { // the rest is available to replacements
-		d.spaces[i].left = max(0, d.spaces[i].left-taken[d.spaces[i].namespace])
+	for i := range d.namespaceCaps { // the rest is available to replacements
+		d.namespaceCaps[i].left = max(0, d.namespaceCaps[i].left-taken[d.namespaceCaps[i].namespace])
 	}
 }
 
@@ -67,7 +67,7 @@ func (d *namespaceStep) namespaceCaps(ctx context.Context, in *solver.Input) {
 // least. Nodes of pools with a MinValues requirement keep all their options.
 func (d *namespaceStep) dropDearNamespaceOptions() {
 	costs, taken := d.podCosts(&d.out.Plan), d.existing()
-	for _, space := range d.spaces {
+	for _, space := range d.namespaceCaps {
 		sum := taken[space.namespace]
 		for p, cost := range costs {
 			if d.s.Pods[p].Namespace == space.namespace {
@@ -138,7 +138,7 @@ func (d *namespaceStep) present() *spend.Presence {
 func (d *namespaceStep) overNamespaceCaps(round int) []model.Unplaced {
 	var out []model.Unplaced
 	costs, taken := d.podCosts(&d.out.Plan), d.existing()
-	for _, space := range d.spaces {
+	for _, space := range d.namespaceCaps {
 		space.left = max(0, space.left-taken[space.namespace])
 		limit := namespaceAllowance{namespaceCap: space, kept: space.left}
 		var pods []int32
@@ -223,8 +223,8 @@ func (d *namespaceStep) nodeCosts(n *model.PlannedNode) map[int32]model.Price {
 // affordable reports whether the namespaces' caps allow what the proposal's
 // replacements cost their pods beyond the nodes they leave. If so, it deducts that
 // from the caps. If not, it returns the policy and the reason.
-func (j *judge) affordable(p *disrupt.Proposal) (ok bool, name, reason string) {
-	if len(j.spaces) == 0 || len(p.Sim.Plan.Nodes) == 0 {
+func (j *disrupter) affordable(p *disrupt.Proposal) (ok bool, name, reason string) {
+	if len(j.namespaceCaps) == 0 || len(p.Sim.Plan.Nodes) == 0 {
 		return true, "", ""
 	}
 	more := map[string]model.Price{}
@@ -237,14 +237,14 @@ func (j *judge) affordable(p *disrupt.Proposal) (ok bool, name, reason string) {
 			more[namespace] += max(0, cost)
 		}
 	}
-	for i := range j.spaces {
-		if space := &j.spaces[i]; more[space.namespace] > space.left {
+	for i := range j.namespaceCaps {
+		if space := &j.namespaceCaps[i]; more[space.namespace] > space.left {
 			return false, space.policy, fmt.Sprintf("policy %s caps namespace %s at %s, which leaves %s $/h; its share of the replacement costs %s $/h more",
 				space.policy, space.namespace, space.bound, space.left, more[space.namespace])
 		}
 	}
-	for i := range j.spaces {
-		j.spaces[i].left -= max(0, more[j.spaces[i].namespace])
+	for i := range j.namespaceCaps {
+		j.namespaceCaps[i].left -= max(0, more[j.namespaceCaps[i].namespace])
 	}
 	return true, "", ""
 }

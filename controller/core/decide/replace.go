@@ -15,47 +15,47 @@ import (
 const driftsAtOnce = 8
 
 // searchStep looks for nodes to remove or to replace, and starts commands.
-type searchStep struct{ *judge }
+type searchStep struct{ *disrupter }
 
 // run replaces drifted nodes and then looks for a cheaper cluster. on are the
 // commands under way; the capacity that their pods need is taken.
 func (j *searchStep) run(ctx context.Context, options []option, on []*Command) error {
 	j.input(ctx)
-	scene := j.scene(on)
-	if err := j.drifted(ctx, scene, options); err != nil {
+	projection := j.projection(on)
+	if err := j.drifted(ctx, projection, options); err != nil {
 		return err
 	}
 	effort := j.opts.SearchEffort
 	if effort == (disrupt.Effort{}) {
 		effort = disrupt.DefaultEffort()
 	}
-	return j.underutilized(ctx, scene, options, effort)
+	return j.underutilized(ctx, projection, options, effort)
 }
 
-// scene returns the cluster as it will be once the commands in on are finished and
+// projection returns the cluster as it will be once the commands in on are finished and
 // the nodes marked for deletion in this decision are gone.
-func (j *searchStep) scene(on []*Command) *disrupt.Scene {
-	scene := disrupt.NewScene(j.survey, j.in, j.out.Plan.Existing)
+func (j *searchStep) projection(on []*Command) *disrupt.Projection {
+	projection := disrupt.NewProjection(j.survey, j.in, j.out.Plan.Existing)
 	for _, c := range on {
 		var hosts []int32
 		for _, claim := range j.recordOf(c).Replacements {
 			if at := slices.IndexFunc(j.s.Nodes, func(n model.Node) bool { return n.Claim == claim }); at >= 0 {
 				hosts = append(hosts, int32(at))
-				scene.Host(int32(at))
+				projection.Host(int32(at))
 			}
 		}
-		scene.Accept(c.Nodes, scene.Onto(c.Nodes, hosts))
+		projection.Accept(c.Nodes, projection.Onto(c.Nodes, hosts))
 	}
 	for i := range j.out.Disruptions {
 		if each := &j.out.Disruptions[i]; each.Go {
-			scene.Accept([]int32{each.Node}, &model.Plan{})
+			projection.Accept([]int32{each.Node}, &model.Plan{})
 		}
 	}
-	return scene
+	return projection
 }
 
 // drifted starts replacing the drifted nodes, the oldest first.
-func (j *searchStep) drifted(ctx context.Context, scene *disrupt.Scene, options []option) error {
+func (j *searchStep) drifted(ctx context.Context, projection *disrupt.Projection, options []option) error {
 	var old []option
 	for _, o := range options {
 		if o.method == disrupt.Drifted {
@@ -70,27 +70,27 @@ func (j *searchStep) drifted(ctx context.Context, scene *disrupt.Scene, options 
 		if started == driftsAtOnce {
 			break
 		}
-		if !scene.Settled(o.node) {
-			j.report(o, disrupt.Waits, "pods of other nodes that go are to move to it first")
+		if !projection.Settled(o.node) {
+			j.explainKept(o, disrupt.Waiting, "pods of other nodes that go are to move to it first")
 			continue
 		}
-		if !j.spend(o) {
+		if !j.spendBudget(o) {
 			continue
 		}
-		p := scene.Replace(disrupt.Drifted, []int32{o.node})
+		p := projection.Replace(disrupt.Drifted, []int32{o.node})
 		if p == nil {
-			j.going[j.s.Nodes[o.node].Pool]--
-			j.keep(o, Disruption{Reason: "its pods would not all find another place", RetryAt: j.s.Time.Add(retrySearch), Kind: disrupt.Forbidden})
+			j.disrupting[j.s.Nodes[o.node].Pool]--
+			j.addKept(o, Disruption{Reason: "its pods would not all find another place", RetryAt: j.s.Time.Add(retrySearch), Kind: disrupt.Blocked})
 			continue
 		}
-		refused, err := j.start(ctx, scene, p)
+		refused, err := j.start(ctx, projection, p)
 		if err != nil {
 			return err
 		}
 		if len(refused) == 0 {
 			started++
 		} else {
-			j.going[j.s.Nodes[o.node].Pool]--
+			j.disrupting[j.s.Nodes[o.node].Pool]--
 		}
 	}
 	return nil
@@ -98,39 +98,39 @@ func (j *searchStep) drifted(ctx context.Context, scene *disrupt.Scene, options 
 
 // underutilized starts the consolidations with the highest savings. Nodes whose
 // pools spend money that pods wait for come first.
-func (j *searchStep) underutilized(ctx context.Context, scene *disrupt.Scene, options []option, effort disrupt.Effort) error {
+func (j *searchStep) underutilized(ctx context.Context, projection *disrupt.Projection, options []option, effort disrupt.Effort) error {
 	left := make([]int, len(j.s.Pools))
 	for i := range left {
-		left[i] = j.left(int32(i), disrupt.Underutilized)
+		left[i] = j.budgetLeft(int32(i), disrupt.Underutilized)
 	}
 	var open []disrupt.Option
 	for _, o := range options {
 		switch {
 		case o.method != disrupt.Underutilized:
-		case !scene.Settled(o.node):
-			j.report(o, disrupt.Waits, "pods of other nodes that go are to move to it first")
+		case !projection.Settled(o.node):
+			j.explainKept(o, disrupt.Waiting, "pods of other nodes that go are to move to it first")
 		case left[j.s.Nodes[o.node].Pool] <= 0:
-			j.report(o, disrupt.OverBudget, j.overBudget(j.s.Nodes[o.node].Pool))
+			j.explainKept(o, disrupt.OverBudget, j.overBudget(j.s.Nodes[o.node].Pool))
 		default:
-			open = append(open, disrupt.Option{Node: o.node, Cost: o.cost, Wanted: j.wanted(o.node)})
+			open = append(open, disrupt.Option{Node: o.node, Cost: o.cost, Wanted: j.freesWantedMoney(o.node)})
 		}
 	}
 	if len(open) == 0 {
 		return nil
 	}
-	begun, err := scene.Search(open, left, effort, func(p *disrupt.Proposal) ([]int32, error) {
-		return j.start(ctx, scene, p)
+	begun, err := projection.Search(open, left, effort, func(p *disrupt.Proposal) ([]int32, error) {
+		return j.start(ctx, projection, p)
 	})
-	j.explain(options, scene.Found, begun == 0 && effort.Replaces > 0)
+	j.explainSearch(options, projection.Found, begun == 0 && effort.Replaces > 0)
 	return err
 }
 
 // start tries a proposal and, while the checker rejects the plan, its next
 // alternative. It returns the nodes that may not be disrupted.
-func (j *searchStep) start(ctx context.Context, scene *disrupt.Scene, p *disrupt.Proposal) (refused []int32, err error) {
+func (j *searchStep) start(ctx context.Context, projection *disrupt.Projection, p *disrupt.Proposal) (refused []int32, err error) {
 	for ; p != nil; p = p.Instead {
 		wrong := false
-		if refused, wrong, err = j.try(ctx, scene, p); !wrong {
+		if refused, wrong, err = j.try(ctx, projection, p); !wrong {
 			return refused, err
 		}
 	}
@@ -141,7 +141,7 @@ func (j *searchStep) start(ctx context.Context, scene *disrupt.Scene, p *disrupt
 // turns it into a command if they allow it. refused are the nodes that may not be
 // disrupted. wrong means that the checker rejected a widened plan, so that an
 // alternative of the proposal may still succeed.
-func (j *searchStep) try(ctx context.Context, scene *disrupt.Scene, p *disrupt.Proposal) (refused []int32, wrong bool, err error) {
+func (j *searchStep) try(ctx context.Context, projection *disrupt.Projection, p *disrupt.Proposal) (refused []int32, wrong bool, err error) {
 	if refused := j.refusedByPolicies(ctx, p); len(refused) > 0 {
 		return refused, false, nil
 	}
@@ -154,7 +154,7 @@ func (j *searchStep) try(ctx context.Context, scene *disrupt.Scene, p *disrupt.P
 	case err != nil:
 		return nil, false, fmt.Errorf("disrupt %s: %w", j.s.Nodes[p.Nodes[0]].Name, err)
 	}
-	scene.Accept(p.Nodes, &p.Sim.Plan)
+	projection.Accept(p.Nodes, &p.Sim.Plan)
 	j.out.Commands = append(j.out.Commands, Command{
 		Method: p.Method, Stage: Start, Nodes: p.Nodes, Replacements: p.Sim.Plan.Nodes, Savings: p.Savings,
 		Removed: p.Removed, Billed: j.billed(p.Nodes),
@@ -180,7 +180,7 @@ func (j *searchStep) refusedByPolicies(ctx context.Context, p *disrupt.Proposal)
 	for i, v := range j.askConsolidatePolicies(ctx, &question, options) {
 		if v.Verdict != policy.Allow {
 			refused = append(refused, options[i].node)
-			j.refused(options[i], &v)
+			j.addRefused(options[i], &v)
 		}
 	}
 	return refused
@@ -196,7 +196,7 @@ func (j *searchStep) launchable(ctx context.Context, p *disrupt.Proposal) bool {
 		switch {
 		case failed != nil:
 			name, reason = failed.Policy, failed.Reason
-		case len(strip(&p.Sim.Plan, denied)) > 0:
+		case len(dropDenied(&p.Sim.Plan, denied)) > 0:
 			reason = "every offering for its replacement was refused"
 		}
 	}
@@ -207,7 +207,7 @@ func (j *searchStep) launchable(ctx context.Context, p *disrupt.Proposal) bool {
 		}
 	}
 	for _, i := range p.Nodes {
-		j.keep(option{node: i, method: p.Method}, Disruption{Policy: name, Reason: reason, RetryAt: j.s.Time.Add(retrySearch), Kind: disrupt.Forbidden})
+		j.addKept(option{node: i, method: p.Method}, Disruption{Policy: name, Reason: reason, RetryAt: j.s.Time.Add(retrySearch), Kind: disrupt.Blocked})
 	}
 	return false
 }

@@ -33,7 +33,7 @@ func (d *reviewStep) review(ctx context.Context, in *solver.Input) {
 			return
 		}
 		in.Denied = append(in.Denied, denied...)
-		bare := strip(&d.out.Plan, denied)
+		bare := dropDenied(&d.out.Plan, denied)
 		if len(bare) == 0 {
 			return
 		}
@@ -160,9 +160,9 @@ func (d *reviewStep) launchOf(pool int32, option model.Option, namespaces []stri
 	return l
 }
 
-// strip removes the denied options from the plan. It returns the indexes of the
+// dropDenied removes the denied options from the plan. It returns the indexes of the
 // nodes that have no option left.
-func strip(plan *model.Plan, denied []model.Denied) []int {
+func dropDenied(plan *model.Plan, denied []model.Denied) []int {
 	if len(denied) == 0 {
 		return nil
 	}

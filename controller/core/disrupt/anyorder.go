@@ -27,23 +27,23 @@ func (c *consolidator) worksInAnyOrder(p *Proposal) bool { return len(c.unplaced
 // the orders with unplaced pods it takes the one with the fewest. It is empty when
 // every order works.
 func (c *consolidator) unplacedInSomeOrder(p *Proposal) []int32 {
-	if c.scene.Trusting {
+	if c.projection.Trusting {
 		return nil
 	}
 	snap := *p.Sim.Input.Snapshot
 	snap.Nodes = slices.Clone(snap.Nodes)
-	for _, i := range c.scene.comingNodes {
+	for _, i := range c.projection.comingNodes {
 		snap.Nodes[i] = c.asInitialized(snap.Nodes[i])
 	}
 	for i := range p.Sim.Plan.Nodes {
-		snap.Nodes = append(snap.Nodes, c.asInitialized(c.scene.types.node(&p.Sim.Plan.Nodes[i])))
+		snap.Nodes = append(snap.Nodes, c.asInitialized(c.projection.types.node(&p.Sim.Plan.Nodes[i])))
 	}
-	pods := slices.Concat(c.scene.movingPods, p.Sim.Input.Pods)
+	pods := slices.Concat(c.projection.movingPods, p.Sim.Input.Pods)
 	moving := make([]bool, len(snap.Pods))
 	for _, i := range pods {
 		moving[i] = true
 	}
-	r := newCapacityIndex(c.scene.specIndex(), &snap, moving)
+	r := newCapacityIndex(c.projection.specIndex(), &snap, moving)
 	slices.SortStableFunc(pods, func(a, b int32) int {
 		return cmp.Compare(r.size(snap.Pods[a].Spec), r.size(snap.Pods[b].Spec))
 	})
@@ -64,7 +64,7 @@ func (c *consolidator) asInitialized(n model.Node) model.Node {
 		n.State = model.Initialized
 		n.Taints = nil
 		if n.Pool >= 0 {
-			n.Taints = c.scene.snap.Pools[n.Pool].Taints
+			n.Taints = c.projection.snap.Pools[n.Pool].Taints
 		}
 	}
 	return n

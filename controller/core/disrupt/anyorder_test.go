@@ -35,7 +35,7 @@ func TestCertain(t *testing.T) {
 				n.Claim = n.Name
 				s.Nodes = append(s.Nodes, n)
 			}
-			sc := NewScene(NewSurvey(s, nil), &solver.Input{Snapshot: s}, nil)
+			sc := NewProjection(NewSurvey(s, nil), &solver.Input{Snapshot: s}, nil)
 			sc.Trusting = tc.trusting
 			p := sc.Consolidate([]int32{0})
 			if (p != nil) != (tc.found == "") {

@@ -14,7 +14,7 @@ const balance = 2
 // balanced reports whether a saving is worth its disruption for the pools with
 // consolidationPolicy Balanced. It compares the share of the pools' cost that is
 // saved with the share of the pools' disruption cost.
-func (sc *Scene) balanced(nodes []int32, saves, cost float64) bool {
+func (sc *Projection) balanced(nodes []int32, saves, cost float64) bool {
 	asked := false
 	var pools []int32
 	for _, i := range nodes {
@@ -48,7 +48,7 @@ func unworthy(usd float64) string {
 type total struct{ price, disruption float64 }
 
 // totals returns the totals by pool. The first call computes them.
-func (sc *Scene) totals() []total {
+func (sc *Projection) totals() []total {
 	if sc.poolTotals == nil {
 		sc.poolTotals = make([]total, len(sc.snap.Pools))
 		for i := range sc.survey.s.Nodes {

@@ -32,7 +32,7 @@ func (c *consolidator) balancedFill(p *Proposal) *Proposal {
 	if blockedByAntiAffinity(snap, waiting, moving) {
 		return nil
 	}
-	r := newCapacityIndex(c.scene.specIndex(), snap, moving)
+	r := newCapacityIndex(c.projection.specIndex(), snap, moving)
 	r.reserveDaemons()
 	demand := r.demand(p.Sim.Input.Pods)
 	plan := &model.Plan{}
@@ -71,14 +71,14 @@ func (c *consolidator) bySpec(pods []int32) []podsOfSpec {
 	at := map[int32]int{}
 	var out []podsOfSpec
 	for _, i := range pods {
-		spec := c.scene.snap.Pods[i].Spec
+		spec := c.projection.snap.Pods[i].Spec
 		k, ok := at[spec]
 		if !ok {
-			s := &c.scene.snap.Specs[spec]
+			s := &c.projection.snap.Specs[spec]
 			if len(s.Spread)+len(s.PodAffinity)+len(s.PodAntiAffinity)+len(s.HostPorts)+len(s.Unsupported) > 0 {
 				return nil
 			}
-			if !c.scene.snap.Settings.IgnorePreferences && len(s.Preferred)+len(s.PreferredPods)+len(s.PreferredApart) > 0 {
+			if !c.projection.snap.Settings.IgnorePreferences && len(s.Preferred)+len(s.PreferredPods)+len(s.PreferredApart) > 0 {
 				return nil
 			}
 			k, at[spec] = len(out), len(out)

@@ -42,9 +42,9 @@ func snugWorld() *model.Snapshot {
 	return s
 }
 
-func snugScene(s *model.Snapshot) *Scene {
+func snugScene(s *model.Snapshot) *Projection {
 	in := solver.Input{Snapshot: s, Blocked: make([]*model.Reason, 1), Costs: make([]solver.Costs, 1), Effort: solver.DefaultEffort, Tolerance: solver.DefaultTolerance}
-	sc := NewScene(NewSurvey(s, nil), &in, nil)
+	sc := NewProjection(NewSurvey(s, nil), &in, nil)
 	sc.Trusting = true
 	return sc
 }

@@ -6,8 +6,8 @@ import (
 	"spokeshave.dev/controller/core/model"
 )
 
-// consolidator proposes consolidations of nodes in a scene.
-type consolidator struct{ scene *Scene }
+// consolidator proposes consolidations of nodes in a projection.
+type consolidator struct{ projection *Projection }
 
 // validated returns the consolidation as it may be proposed, or nil and the reason
 // against it. A plan that works only with a tight packing is given more nodes, or
@@ -39,7 +39,7 @@ func (c *consolidator) validated(p *Proposal) (sound *Proposal, why string) {
 // be nil. An alternative whose saving is too small under consolidationPolicy
 // Balanced is dropped.
 func (c *consolidator) addFallback(p, other *Proposal) {
-	if p == nil || other == nil || !c.scene.balanced(other.Nodes, other.Saves(), other.Cost) {
+	if p == nil || other == nil || !c.projection.balanced(other.Nodes, other.Saves(), other.Cost) {
 		return
 	}
 	for p.Sim.Widened && p.Instead != nil {
@@ -60,7 +60,7 @@ func (c *consolidator) rejection(p *Proposal) string {
 	case replaces && !c.dropDearOptions(p):
 		return nothingCheaper
 	case replaces && !c.meetsSpotRules(p):
-		if !c.scene.snap.Settings.SpotToSpot {
+		if !c.projection.snap.Settings.SpotToSpot {
 			return spotOff
 		}
 		return spotFew
@@ -100,7 +100,7 @@ const spotTypes = 15
 // single node also spotTypes cheaper types.
 func (c *consolidator) meetsSpotRules(p *Proposal) bool {
 	for _, i := range p.Nodes {
-		if c.scene.snap.Nodes[i].CapacityType != model.Spot {
+		if c.projection.snap.Nodes[i].CapacityType != model.Spot {
 			return true
 		}
 	}
@@ -108,7 +108,7 @@ func (c *consolidator) meetsSpotRules(p *Proposal) bool {
 	switch {
 	case !spot:
 		return true
-	case !c.scene.snap.Settings.SpotToSpot:
+	case !c.projection.snap.Settings.SpotToSpot:
 		return false
 	case len(p.Nodes) > 1 || len(p.Sim.Plan.Nodes) > 1:
 		return true
@@ -120,11 +120,11 @@ func (c *consolidator) meetsSpotRules(p *Proposal) bool {
 // than the node. It keeps the options of the cheapest spotTypes types, so that the
 // next search finds no cheaper replacement.
 func (c *consolidator) hasEnoughSpotTypes(p *Proposal) bool {
-	wide := *c.scene
-	extra := c.scene.snap.NodeCost(p.Sim.Plan.Nodes[0].Pool).USD()
+	wide := *c.projection
+	extra := c.projection.snap.NodeCost(p.Sim.Plan.Nodes[0].Pool).USD()
 	wide.In.Tolerance, wide.In.MaxOptions = (p.Removed-extra)/max(p.Added-extra, 1e-9), 400
 	sim := wide.Without(p.Nodes)
-	c.scene.Solves = wide.Solves
+	c.projection.Solves = wide.Solves
 	if len(sim.Plan.Unplaced) > 0 || len(sim.Plan.Nodes) != 1 {
 		return false
 	}
@@ -142,7 +142,7 @@ func (c *consolidator) hasEnoughSpotTypes(p *Proposal) bool {
 		return false
 	}
 	n.Options = kept
-	*p = *c.scene.propose(p.Method, p.Nodes, sim)
+	*p = *c.projection.propose(p.Method, p.Nodes, sim)
 	return true
 }
 
@@ -151,9 +151,9 @@ func (c *consolidator) hasEnoughSpotTypes(p *Proposal) bool {
 func (c *consolidator) keepsMinValues(p *Proposal) bool {
 	for i := range p.Sim.Plan.Nodes {
 		n := &p.Sim.Plan.Nodes[i]
-		for r := range c.scene.snap.Pools[n.Pool].Requirements {
-			req := &c.scene.snap.Pools[n.Pool].Requirements[r]
-			if req.MinValues > 0 && !c.scene.snap.Settings.RelaxMinValues && c.values(n, req.Key) < req.MinValues {
+		for r := range c.projection.snap.Pools[n.Pool].Requirements {
+			req := &c.projection.snap.Pools[n.Pool].Requirements[r]
+			if req.MinValues > 0 && !c.projection.snap.Settings.RelaxMinValues && c.values(n, req.Key) < req.MinValues {
 				return false
 			}
 		}
@@ -170,7 +170,7 @@ func (c *consolidator) values(n *model.PlannedNode, key string) int {
 		case "karpenter.sh/capacity-type":
 			seen[string(o.CapacityType)] = true
 		default:
-			if t := c.scene.types.of(n.Pool, o.InstanceType); t != nil {
+			if t := c.projection.types.of(n.Pool, o.InstanceType); t != nil {
 				seen[t.Labels[key]] = true
 			}
 		}

@@ -2,7 +2,7 @@
 // that run no pods, nodes that have drifted, and nodes that cost more than the
 // capacity that their pods could use instead.
 //
-// NewSurvey collects the facts about every node in one pass. A Scene answers whether
+// NewSurvey collects the facts about every node in one pass. A Projection answers whether
 // a set of nodes can be removed and what the cheapest replacement is, by solving a
 // snapshot in which these nodes are being deleted. Search calls it for the nodes for
 // which a cheap estimate shows a saving.

@@ -2,12 +2,12 @@ package disrupt
 
 // promising estimates the gain of each option and drops those without one.
 func (x *search) promising(open []Option) []Option {
-	r := x.scene.capacity()
+	r := x.projection.capacity()
 	unit := x.unitPrices(r)
 	out := open[:0:0]
 	for _, o := range open {
 		r.exclude(o.Node)
-		moves, lost := r.placeBestFit(x.scene.survey.moving[o.Node])
+		moves, lost := r.placeBestFit(x.projection.survey.moving[o.Node])
 		r.undo(moves)
 		r.include(o.Node)
 		o.gain = o.price - bound(r, unit, lost)
@@ -39,12 +39,12 @@ func bound(r *capacityIndex, unit []float64, pods []int32) float64 {
 // offerings that can be launched.
 func (x *search) unitPrices(r *capacityIndex) []float64 {
 	unit := make([]float64, len(r.dims))
-	for p := range x.scene.snap.Pools {
-		pool := &x.scene.snap.Pools[p]
+	for p := range x.projection.snap.Pools {
+		pool := &x.projection.snap.Pools[p]
 		if pool.Catalog < 0 || pool.NotReady != "" {
 			continue
 		}
-		types := x.scene.snap.Catalogs[pool.Catalog].Types
+		types := x.projection.snap.Catalogs[pool.Catalog].Types
 		for t := range types {
 			x.unitPrice(r, unit, p, t)
 		}
@@ -53,7 +53,7 @@ func (x *search) unitPrices(r *capacityIndex) []float64 {
 }
 
 func (x *search) unitPrice(r *capacityIndex, unit []float64, pool, typ int) {
-	t := &x.scene.snap.Catalogs[x.scene.snap.Pools[pool].Catalog].Types[typ]
+	t := &x.projection.snap.Catalogs[x.projection.snap.Pools[pool].Catalog].Types[typ]
 	for o := range t.Offerings {
 		if !t.Offerings[o].Available {
 			continue
@@ -74,11 +74,11 @@ func (x *search) unitPrice(r *capacityIndex, unit []float64, pool, typ int) {
 
 // effective returns the cost of an offering; false when a rank policy excluded it.
 func (x *search) effective(pool, typ, offering int) (float64, bool) {
-	billed := x.scene.snap.Catalogs[x.scene.snap.Pools[pool].Catalog].Types[typ].Offerings[offering].Price.USD()
-	if pool >= len(x.scene.In.Costs) || x.scene.In.Costs[pool] == nil {
+	billed := x.projection.snap.Catalogs[x.projection.snap.Pools[pool].Catalog].Types[typ].Offerings[offering].Price.USD()
+	if pool >= len(x.projection.In.Costs) || x.projection.In.Costs[pool] == nil {
 		return billed, true
 	}
-	switch e := &x.scene.In.Costs[pool][typ][offering]; {
+	switch e := &x.projection.In.Costs[pool][typ][offering]; {
 	case e.Excluded:
 		return 0, false
 	case len(e.Tiers) > 0:

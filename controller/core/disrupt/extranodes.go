@@ -32,7 +32,7 @@ func (c *consolidator) withLargeNodesOnly(p *Proposal) *Proposal {
 	sum := model.Resources{}
 	for i := range p.Sim.Plan.Nodes {
 		for _, pod := range p.Sim.Plan.Nodes[i].Pods {
-			sum.Add(c.scene.snap.Specs[c.scene.snap.Pods[pod].Spec].Requests)
+			sum.Add(c.projection.snap.Specs[c.projection.snap.Pods[pod].Spec].Requests)
 		}
 	}
 	if len(p.Sim.Plan.Nodes) < 2 {
@@ -41,17 +41,17 @@ func (c *consolidator) withLargeNodesOnly(p *Proposal) *Proposal {
 	in := p.Sim.Input
 	in.Denied = slices.Clone(in.Denied)
 	large := false
-	for i := range c.scene.snap.Pools {
-		if at := c.scene.snap.Pools[i].Catalog; at >= 0 {
-			denied := tooSmall(int32(i), &c.scene.snap.Catalogs[at], sum)
-			large = large || len(denied) < len(c.scene.snap.Catalogs[at].Types)
+	for i := range c.projection.snap.Pools {
+		if at := c.projection.snap.Pools[i].Catalog; at >= 0 {
+			denied := tooSmall(int32(i), &c.projection.snap.Catalogs[at], sum)
+			large = large || len(denied) < len(c.projection.snap.Catalogs[at].Types)
 			in.Denied = append(in.Denied, denied...)
 		}
 	}
 	if !large {
 		return nil
 	}
-	out := c.scene.propose(p.Method, p.Nodes, c.scene.solve(&in))
+	out := c.projection.propose(p.Method, p.Nodes, c.projection.solve(&in))
 	if len(out.Sim.Plan.Unplaced) > 0 || !saves(out) {
 		return nil
 	}
@@ -98,18 +98,18 @@ func (c *consolidator) withExtraNodes(p *Proposal, left []int32) *Proposal {
 // the pods in left; nil when no node can be launched for them.
 func (c *consolidator) withNewNodesFor(p *Proposal, plan *model.Plan, left []int32) *Proposal {
 	in := p.Sim.Input
-	snap := c.scene.snapshotAfter(in.Snapshot, plan)
+	snap := c.projection.snapshotAfter(in.Snapshot, plan)
 	for i := range snap.Nodes {
 		snap.Nodes[i].Taints = append(slices.Clone(snap.Nodes[i].Taints), model.Taint{Key: noMoveTaint, Effect: model.NoSchedule})
 	}
 	in.Snapshot, in.Pods = snap, left
-	in.Headroom = headroomAfter(in.Headroom, &c.scene.snap, plan.Nodes)
-	more := c.scene.solve(&in)
+	in.Headroom = headroomAfter(in.Headroom, &c.projection.snap, plan.Nodes)
+	more := c.projection.solve(&in)
 	if len(more.Plan.Unplaced) > 0 || len(more.Plan.Existing) > 0 {
 		return nil
 	}
 	plan.Nodes = append(plan.Nodes, more.Plan.Nodes...)
-	return c.scene.propose(p.Method, p.Nodes, &Simulation{Input: p.Sim.Input, Plan: *plan, Widened: true})
+	return c.projection.propose(p.Method, p.Nodes, &Simulation{Input: p.Sim.Input, Plan: *plan, Widened: true})
 }
 
 // planWithout returns the plan without the given pods and without the new nodes that
@@ -130,7 +130,7 @@ func (c *consolidator) planWithout(plan *model.Plan, pods map[int32]bool) *model
 		n.Requests = n.Requests.Clone()
 		for _, i := range before {
 			if pods[i] {
-				for name, amount := range c.scene.snap.Specs[c.scene.snap.Pods[i].Spec].Requests {
+				for name, amount := range c.projection.snap.Specs[c.projection.snap.Pods[i].Spec].Requests {
 					n.Requests[name] -= amount
 				}
 			}
@@ -141,7 +141,7 @@ func (c *consolidator) planWithout(plan *model.Plan, pods map[int32]bool) *model
 }
 
 // snapshotAfter returns the snapshot with the plan carried out.
-func (sc *Scene) snapshotAfter(s *model.Snapshot, plan *model.Plan) *model.Snapshot {
+func (sc *Projection) snapshotAfter(s *model.Snapshot, plan *model.Plan) *model.Snapshot {
 	out := *s
 	out.Nodes, out.Pods, out.Pools = slices.Clone(s.Nodes), slices.Clone(s.Pods), slices.Clone(s.Pools)
 	for _, a := range plan.Existing {

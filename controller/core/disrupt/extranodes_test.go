@@ -56,7 +56,7 @@ func TestInstead(t *testing.T) {
 				s.Pods = append(s.Pods, model.Pod{UID: string(rune('a' + i)), Namespace: "shop", Name: string(rune('a' + i)), Spec: int32(i)})
 			}
 			in := solver.Input{Snapshot: s, Blocked: make([]*model.Reason, 1), Costs: make([]solver.Costs, 1), Effort: solver.DefaultEffort, Tolerance: solver.DefaultTolerance}
-			sc := NewScene(NewSurvey(s, nil), &in, nil)
+			sc := NewProjection(NewSurvey(s, nil), &in, nil)
 			p := sc.Consolidate([]int32{0})
 			for i, saves := range tc.saves {
 				if p == nil || p.Saves() < saves-1e-6 || p.Saves() > saves+1e-6 || p.Sim.Widened != (i == 0) {

@@ -11,7 +11,7 @@ import (
 // same cost, without any saving.
 
 // prospect is the summary of a proposal that a search keeps. The proposal itself
-// holds a copy of the cluster; it is computed again when it is started, in the scene
+// holds a copy of the cluster; it is computed again when it is started, in the projection
 // with everything that was started before.
 type prospect struct {
 	saves, score float64
@@ -22,10 +22,10 @@ func (x *search) prospect(p *Proposal) *prospect {
 	return &prospect{saves: p.Saves(), score: p.Score(), parts: x.independentParts(p)}
 }
 
-// shares returns the nodes of each independent part, those with the largest saving
+// partsBySaving returns the nodes of each independent part, those with the largest saving
 // first. From the most-th part on, the rest are joined into one. Parts that save
 // nothing are left out.
-func (f *prospect) shares(most int) [][]int32 {
+func (f *prospect) partsBySaving(most int) [][]int32 {
 	parts := slices.DeleteFunc(slices.Clone(f.parts), func(x independentPart) bool { return x.saves() <= x.removed*roundingShare })
 	slices.SortStableFunc(parts, func(a, b independentPart) int { return cmp.Compare(b.saves(), a.saves()) })
 	var out [][]int32
@@ -51,10 +51,10 @@ type independentPart struct {
 
 func (x independentPart) saves() float64 { return x.removed - x.added }
 
-// independentParts splits a proposal into independent parts, in the order of its nodes. Nodes
-// whose pods share a destination are in one part.
+// independentParts splits a proposal into independent parts, in the order of its nodes.
+// Nodes whose pods share a destination are in one part.
 func (x *search) independentParts(p *Proposal) []independentPart {
-	sc := x.scene
+	sc := x.projection
 	g := nodeGroups{from: map[int32]int{}, of: make([]int, len(p.Nodes))}
 	for k, i := range p.Nodes {
 		g.of[k] = k

@@ -55,7 +55,7 @@ func TestShares(t *testing.T) {
 				s.Pods = append(s.Pods, model.Pod{UID: string(rune('a' + i)), Namespace: "shop", Name: string(rune('a' + i)), Spec: s.Nodes[at].Pool, Node: at})
 			}
 			in := solver.Input{Snapshot: s, Blocked: make([]*model.Reason, 2), Costs: make([]solver.Costs, 2), Effort: solver.DefaultEffort, Tolerance: solver.DefaultTolerance}
-			sc := NewScene(NewSurvey(s, nil), &in, nil)
+			sc := NewProjection(NewSurvey(s, nil), &in, nil)
 			sc.Trusting = true
 			var options []Option
 			for i := range s.Nodes {

@@ -5,19 +5,19 @@ type Kind uint8
 
 // The kinds.
 const (
-	// Waits means that the reason ends by itself. It is not reported in events.
-	Waits Kind = iota
-	// Forbidden means that an annotation, a PodDisruptionBudget, a policy, a zonal
+	// Waiting means that the reason ends by itself. It is not reported in events.
+	Waiting Kind = iota
+	// Blocked means that an annotation, a PodDisruptionBudget, a policy, a zonal
 	// shift or a lack of capacity keeps the node.
-	Forbidden
+	Blocked
 	// OverBudget means that the NodePool's budgets allow no more disruptions now.
 	OverBudget
-	// Pointless means that removing the node saves nothing, or that its NodePool's
+	// NoSaving means that removing the node saves nothing, or that its NodePool's
 	// settings exclude it.
-	Pointless
-	// Unworthy means that the saving is too small for the disruption under
+	NoSaving
+	// SavingTooSmall means that the saving is too small for the disruption under
 	// consolidationPolicy Balanced.
-	Unworthy
+	SavingTooSmall
 )
 
 // Finding is why the search keeps a node.
@@ -37,16 +37,16 @@ const (
 )
 
 // Found returns the last search's finding about a node that it did not propose.
-func (sc *Scene) Found(node int32) Finding {
+func (sc *Projection) Found(node int32) Finding {
 	if f, ok := sc.findings[node]; ok {
 		return f
 	}
-	return Finding{Pointless, nothingCheaper}
+	return Finding{NoSaving, nothingCheaper}
 }
 
 // record stores a finding about a single node. A finding about several nodes
 // together does not apply to each of them and is not stored.
-func (sc *Scene) record(nodes []int32, kind Kind, reason string) {
+func (sc *Projection) record(nodes []int32, kind Kind, reason string) {
 	if len(nodes) != 1 {
 		return
 	}

@@ -29,7 +29,7 @@ func (p *Proposal) Score() float64 { return p.Saves() / (1 + p.Cost) }
 
 // Replace proposes to remove the nodes whether or not that saves money; nil when
 // their pods do not all find a place.
-func (sc *Scene) Replace(m Method, nodes []int32) *Proposal {
+func (sc *Projection) Replace(m Method, nodes []int32) *Proposal {
 	p := sc.propose(m, nodes, sc.Without(nodes))
 	if len(p.Sim.Plan.Unplaced) > 0 {
 		return nil
@@ -39,7 +39,7 @@ func (sc *Scene) Replace(m Method, nodes []int32) *Proposal {
 
 // Fits proposes to remove the nodes without launching any; nil when their pods do
 // not all fit on the other nodes.
-func (sc *Scene) Fits(m Method, nodes []int32) *Proposal {
+func (sc *Projection) Fits(m Method, nodes []int32) *Proposal {
 	p := sc.propose(m, nodes, sc.Within(nodes))
 	if len(p.Sim.Plan.Unplaced) > 0 {
 		return nil
@@ -47,7 +47,7 @@ func (sc *Scene) Fits(m Method, nodes []int32) *Proposal {
 	return p
 }
 
-func (sc *Scene) propose(m Method, nodes []int32, sim *Simulation) *Proposal {
+func (sc *Projection) propose(m Method, nodes []int32, sim *Simulation) *Proposal {
 	p := &Proposal{Method: m, Nodes: nodes, Sim: sim}
 	for _, i := range nodes {
 		p.Removed += sc.prices[i].effective
@@ -71,10 +71,10 @@ const roundingShare = 1e-6
 // cost for every remaining option of the replacements and wherever the scheduler
 // places the pods; nil otherwise. It tries two placements of the pods and takes the
 // cheaper one.
-func (sc *Scene) Consolidate(nodes []int32) *Proposal {
+func (sc *Projection) Consolidate(nodes []int32) *Proposal {
 	p := sc.Replace(Underutilized, nodes)
 	if p == nil {
-		sc.record(nodes, Pointless, noPlace)
+		sc.record(nodes, NoSaving, noPlace)
 		return nil
 	}
 	c := &consolidator{sc}
@@ -87,7 +87,7 @@ func (sc *Scene) Consolidate(nodes []int32) *Proposal {
 		c.addFallback(best, q)
 	}
 	if best == nil {
-		sc.record(nodes, Pointless, why)
+		sc.record(nodes, NoSaving, why)
 	}
 	return best
 }

@@ -38,7 +38,7 @@ func TestObjection(t *testing.T) {
 			for _, each := range []string{"s", "m", "l"} {
 				s.Catalogs[0].Types = append(s.Catalogs[0].Types, instancetype.Of(each, nil))
 			}
-			sc := NewScene(NewSurvey(s, nil), &solver.Input{Snapshot: s}, nil)
+			sc := NewProjection(NewSurvey(s, nil), &solver.Input{Snapshot: s}, nil)
 			sc.Trusting = true
 			p := sc.propose(Underutilized, []int32{0}, &Simulation{Plan: model.Plan{Nodes: []model.PlannedNode{{Options: tc.options}}}})
 			if why := (&consolidator{sc}).rejection(p); why != tc.want {

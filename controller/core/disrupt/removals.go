@@ -5,22 +5,22 @@ import "slices"
 // findRemovals finds nodes that can be removed together without replacement: the
 // nodes whose pods fit elsewhere by the estimate, as far as the solver confirms it.
 func (x *search) findRemovals(open []Option, tries int) *Proposal {
-	r := x.scene.capacity()
+	r := x.projection.capacity()
 	budget := slices.Clone(x.left)
-	takes := make([]bool, len(x.scene.snap.Nodes))
+	takes := make([]bool, len(x.projection.snap.Nodes))
 	var likely []int32
 	for i := range open {
 		o := &open[i]
-		pool := x.scene.snap.Nodes[o.Node].Pool
-		if !x.scene.balanced([]int32{o.Node}, o.price, o.Cost) {
-			x.scene.record([]int32{o.Node}, Unworthy, unworthy(o.price))
+		pool := x.projection.snap.Nodes[o.Node].Pool
+		if !x.projection.balanced([]int32{o.Node}, o.price, o.Cost) {
+			x.projection.record([]int32{o.Node}, SavingTooSmall, unworthy(o.price))
 			continue
 		}
 		if budget[pool] <= 0 || takes[o.Node] {
 			continue
 		}
 		r.exclude(o.Node)
-		moves, lost := r.placeBestFit(x.scene.survey.moving[o.Node])
+		moves, lost := r.placeBestFit(x.projection.survey.moving[o.Node])
 		if len(lost) > 0 {
 			r.undo(moves)
 			r.include(o.Node)
@@ -49,7 +49,7 @@ func (x *search) provenRemovals(likely []int32, tries int) *Proposal {
 			continue
 		}
 		tries--
-		if p := x.scene.Fits(Underutilized, slices.Concat(kept, part)); p != nil && x.consolidator().worksInAnyOrder(p) {
+		if p := x.projection.Fits(Underutilized, slices.Concat(kept, part)); p != nil && x.consolidator().worksInAnyOrder(p) {
 			best, kept = p, p.Nodes
 			continue
 		}

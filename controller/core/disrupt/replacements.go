@@ -18,12 +18,12 @@ func (x *search) findReplacements(open []Option, tries int) []*prospect {
 	try := func(nodes []int32) {
 		if tries > 0 && len(nodes) > 0 {
 			tries--
-			switch p := x.scene.Consolidate(nodes); {
+			switch p := x.projection.Consolidate(nodes); {
 			case p == nil:
-			case x.scene.balanced(nodes, p.Saves(), p.Cost):
+			case x.projection.balanced(nodes, p.Saves(), p.Cost):
 				found = append(found, x.prospect(p))
 			default:
-				x.scene.record(nodes, Unworthy, unworthy(p.Saves()))
+				x.projection.record(nodes, SavingTooSmall, unworthy(p.Saves()))
 			}
 		}
 	}
@@ -31,14 +31,14 @@ func (x *search) findReplacements(open []Option, tries int) []*prospect {
 	for size := len(all); size > 1; size /= 2 {
 		try(all[:size])
 	}
-	allowed := slices.DeleteFunc(open, func(o Option) bool { return x.left[x.scene.snap.Nodes[o.Node].Pool] <= 0 })
+	allowed := slices.DeleteFunc(open, func(o Option) bool { return x.left[x.projection.snap.Nodes[o.Node].Pool] <= 0 })
 	first := min(len(allowed), tries/2)
 	for _, o := range allowed[:first] {
 		try([]int32{o.Node})
 	}
 	rest := allowed[first:]
 	for i := range min(len(rest), tries) {
-		at := (int(x.scene.snap.Seed%uint64(len(rest))) + i) % len(rest)
+		at := (int(x.projection.snap.Seed%uint64(len(rest))) + i) % len(rest)
 		try([]int32{rest[at].Node})
 	}
 	return found
@@ -57,12 +57,12 @@ func (x *search) lowestCostPrefix(open []Option, saved float64) []*prospect {
 	for size := len(all); size > 1; size /= 2 {
 		price := 0.0
 		for _, i := range all[:size] {
-			price += x.scene.prices[i].effective
+			price += x.projection.prices[i].effective
 		}
 		if price <= saved {
 			break
 		}
-		if p := x.scene.Consolidate(all[:size]); p != nil && x.scene.balanced(all[:size], p.Saves(), p.Cost) {
+		if p := x.projection.Consolidate(all[:size]); p != nil && x.projection.balanced(all[:size], p.Saves(), p.Cost) {
 			found = append(found, x.prospect(p))
 		}
 	}
@@ -75,7 +75,7 @@ func (x *search) prefix(open []Option, size int) []int32 {
 	budget := slices.Clone(x.left)
 	var out []int32
 	for _, o := range open {
-		pool := x.scene.snap.Nodes[o.Node].Pool
+		pool := x.projection.snap.Nodes[o.Node].Pool
 		if len(out) == size {
 			break
 		}

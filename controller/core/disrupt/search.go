@@ -43,13 +43,13 @@ type Starter func(*Proposal) (refused []int32, err error)
 // pool how many. It first looks for nodes that need no replacement, and whether
 // removing more nodes at once with new ones saves more. Only if it starts none of
 // these does it look for other replacements. A started proposal becomes part of the
-// scene, and later ones must be valid with it. Search returns how many proposals it
+// projection, and later ones must be valid with it. Search returns how many proposals it
 // started.
 //
 // Every option is estimated. Most simulations go to the options with the highest
 // estimate. The rest go to the others in turn, so that every option is tried at some
 // time even if the estimates favour others.
-func (sc *Scene) Search(options []Option, left []int, effort Effort, start Starter) (int, error) {
+func (sc *Projection) Search(options []Option, left []int, effort Effort, start Starter) (int, error) {
 	open := options[:0:0]
 	for _, o := range options {
 		o.price = sc.prices[o.Node].effective
@@ -62,19 +62,19 @@ func (sc *Scene) Search(options []Option, left []int, effort Effort, start Start
 		return 0, nil
 	}
 	byWorth(open)
-	return (&search{scene: sc, left: left, effort: effort, start: start}).run(open)
+	return (&search{projection: sc, left: left, effort: effort, start: start}).run(open)
 }
 
 // search is one search for a cheaper cluster.
 type search struct {
-	scene *Scene
+	projection *Projection
 	// left is by pool how many nodes may be removed.
 	left   []int
 	effort Effort
 	start  Starter
 }
 
-func (x *search) consolidator() *consolidator { return &consolidator{x.scene} }
+func (x *search) consolidator() *consolidator { return &consolidator{x.projection} }
 
 // run makes the search among the open options, which are sorted by worth, and returns how
 // many proposals it started.
@@ -108,7 +108,7 @@ func (x *search) beginRemoval(p *Proposal) (bool, error) {
 		if len(rest) == 0 {
 			return false, nil
 		}
-		if p = x.scene.Fits(p.Method, rest); p != nil && !x.consolidator().worksInAnyOrder(p) {
+		if p = x.projection.Fits(p.Method, rest); p != nil && !x.consolidator().worksInAnyOrder(p) {
 			return false, nil
 		}
 	}
@@ -125,7 +125,7 @@ func (x *search) beginReplacements(found []*prospect) (int, error) {
 		if len(shares) == 0 {
 			f := choose(found)
 			found = slices.DeleteFunc(found, func(x *prospect) bool { return x == f })
-			shares = f.shares(starts - begun)
+			shares = f.partsBySaving(starts - begun)
 			continue
 		}
 		p := x.consolidateBeside(shares[0], left)
@@ -141,20 +141,20 @@ func (x *search) beginReplacements(found []*prospect) (int, error) {
 		}
 		begun++
 		for _, i := range p.Nodes {
-			left[x.scene.snap.Nodes[i].Pool]--
+			left[x.projection.snap.Nodes[i].Pool]--
 		}
 	}
 	return begun, nil
 }
 
-// consolidateBeside proposes a consolidation in the scene with everything started so
+// consolidateBeside proposes a consolidation in the projection with everything started so
 // far; nil when it is not valid there.
 func (x *search) consolidateBeside(nodes []int32, left []int) *Proposal {
 	if !x.untouched(nodes, left) {
 		return nil
 	}
-	p := x.scene.Consolidate(nodes)
-	if p == nil || !x.scene.balanced(p.Nodes, p.Saves(), p.Cost) {
+	p := x.projection.Consolidate(nodes)
+	if p == nil || !x.projection.balanced(p.Nodes, p.Saves(), p.Cost) {
 		return nil
 	}
 	return p
@@ -165,8 +165,8 @@ func (x *search) consolidateBeside(nodes []int32, left []int) *Proposal {
 func (x *search) untouched(nodes []int32, left []int) bool {
 	budget := slices.Clone(left)
 	for _, i := range nodes {
-		pool := x.scene.snap.Nodes[i].Pool
-		if budget[pool]--; budget[pool] < 0 || !x.scene.Settled(i) {
+		pool := x.projection.snap.Nodes[i].Pool
+		if budget[pool]--; budget[pool] < 0 || !x.projection.Settled(i) {
 			return false
 		}
 	}

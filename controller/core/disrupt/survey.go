@@ -88,7 +88,7 @@ func longer(p, than *model.Pod) bool {
 
 // doNotDisruptBlock returns the block of a node whose pod may not be disrupted.
 func doNotDisruptBlock(p *model.Pod) *Block {
-	return &Block{Reason: "pod " + p.Key() + " carries karpenter.sh/do-not-disrupt", Until: p.HeldUntil, Kind: Forbidden}
+	return &Block{Reason: "pod " + p.Key() + " carries karpenter.sh/do-not-disrupt", Until: p.HeldUntil, Kind: Blocked}
 }
 
 // markAwaited marks the replacements whose replaced nodes are not gone yet: pods
@@ -220,7 +220,7 @@ func (v *Survey) Candidate(node int32) (m Method, block *Block, ok bool) {
 		m = Underutilized
 	}
 	if idle == nil && m == Underutilized && d.Policy == "WhenEmpty" {
-		idle = &Block{Reason: "consolidationPolicy of NodePool " + v.s.Pools[n.Pool].Name + " is WhenEmpty", Kind: Pointless}
+		idle = &Block{Reason: "consolidationPolicy of NodePool " + v.s.Pools[n.Pool].Name + " is WhenEmpty", Kind: NoSaving}
 	}
 	if why := v.protectedBy(node, false); why != nil {
 		return m, why, true
@@ -258,7 +258,7 @@ func (v *Survey) Excused(node int32) string {
 func (v *Survey) consolidatable(n *model.Node) *Block {
 	d := &v.s.Pools[n.Pool].Disruption
 	if d.Never {
-		return &Block{Reason: "consolidateAfter is Never", Kind: Pointless}
+		return &Block{Reason: "consolidateAfter is Never", Kind: NoSaving}
 	}
 	if due := lastEvent(n).Add(d.ConsolidateAfter); due.After(v.s.Time) {
 		return &Block{Reason: "consolidateAfter has not passed", Until: due}
@@ -282,15 +282,15 @@ func (v *Survey) recentlyUndone(n *model.Node) *Block {
 func (v *Survey) protectedBy(node int32, bounded bool) *Block {
 	switch {
 	case v.s.Nodes[node].DoNotDisrupt:
-		return &Block{Reason: "do-not-disrupt", Kind: Forbidden}
+		return &Block{Reason: "do-not-disrupt", Kind: Blocked}
 	case v.zoneShifted(node):
-		return &Block{Reason: "the cluster is shifted away from zone " + v.s.Nodes[node].Zone, Kind: Forbidden}
+		return &Block{Reason: "the cluster is shifted away from zone " + v.s.Nodes[node].Zone, Kind: Blocked}
 	case bounded:
 		return nil
 	case v.doNotDisrupt[node] != nil:
 		return doNotDisruptBlock(v.doNotDisrupt[node])
 	case v.blockedByBudget[node] != "":
-		return &Block{Reason: v.blockedByBudget[node], Kind: Forbidden}
+		return &Block{Reason: v.blockedByBudget[node], Kind: Blocked}
 	}
 	return nil
 }

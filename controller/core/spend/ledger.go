@@ -111,7 +111,7 @@ func (l *Ledger) Advance(s *model.Snapshot) Ledger {
 	next := *l
 	next.Pools, next.Holders, next.Past = slices.Clone(l.Pools), slices.Clone(l.Holders), slices.Clone(l.Past)
 	for month := monthStart(now); next.Month.Before(month); {
-		next.turn()
+		next.rollMonth()
 	}
 	next.Departed = departures(l.Departed, s.Departed, now)
 	from := next.Through
@@ -126,8 +126,8 @@ func (l *Ledger) Advance(s *model.Snapshot) Ledger {
 	return next
 }
 
-// turn closes the month: it adds the total to Past and resets the amounts.
-func (l *Ledger) turn() {
+// rollMonth closes the month: it adds the total to Past and resets the amounts.
+func (l *Ledger) rollMonth() {
 	end := l.Month.AddDate(0, 1, 0)
 	l.charge(end)
 	l.Past = append(l.Past, MonthTotal{Month: l.Month, Amount: l.Total()})

@@ -74,14 +74,14 @@ func (a *Actuator) create(ctx context.Context, claim *karpv1.NodeClaim) error {
 func (a *Actuator) Disrupt(ctx context.Context, s *model.Snapshot, d *decide.Decision) (cluster.Change, error) {
 	var done cluster.Change
 	a.Reporter.tellUnconsolidatable(ctx, s, d)
-	going := starting(d)
+	going := startingNodes(d)
 	for i := range d.Disruptions {
 		each := &d.Disruptions[i]
 		n := &s.Nodes[each.Node]
 		going[each.Node] = going[each.Node] || each.Go
 		switch {
 		case !each.Go:
-		case disrupted(n):
+		case hasDisruptedTaint(n):
 			if err := a.delete(ctx, n, each); err != nil {
 				return done, err
 			}
@@ -95,7 +95,7 @@ func (a *Actuator) Disrupt(ctx context.Context, s *model.Snapshot, d *decide.Dec
 	}
 	for i := range s.Nodes {
 		n := &s.Nodes[i]
-		if n.State == model.Initialized && n.Claim != "" && n.Command == nil && disrupted(n) && !going[int32(i)] {
+		if n.State == model.Initialized && n.Claim != "" && n.Command == nil && hasDisruptedTaint(n) && !going[int32(i)] {
 			if err := a.taint(ctx, n.Name); err != nil {
 				return done, err
 			}
@@ -105,9 +105,9 @@ func (a *Actuator) Disrupt(ctx context.Context, s *model.Snapshot, d *decide.Dec
 	return done, nil
 }
 
-// starting returns the nodes of commands that begin with this decision. A disruption
+// startingNodes returns the nodes of commands that begin with this decision. A disruption
 // taint that they have already is not removed.
-func starting(d *decide.Decision) map[int32]bool {
+func startingNodes(d *decide.Decision) map[int32]bool {
 	out := map[int32]bool{}
 	for i := range d.Commands {
 		if d.Commands[i].Stage != decide.Start {
@@ -120,7 +120,7 @@ func starting(d *decide.Decision) map[int32]bool {
 	return out
 }
 
-func disrupted(n *model.Node) bool {
+func hasDisruptedTaint(n *model.Node) bool {
 	return slices.ContainsFunc(n.Taints, func(t model.Taint) bool { return t.Key == karpv1.TaintKeyDisrupted })
 }
 

@@ -21,7 +21,7 @@ func (r *Reporter) TellCaps(ctx context.Context, d *decide.Decision) {
 			text = capReached(h)
 		}
 		key := types.UID("cap/" + h.Policy + "/" + h.Scope + "/" + string(h.Period))
-		if !r.news(key, text) || text == "" {
+		if !r.isNew(key, text) || text == "" {
 			continue
 		}
 		cm := &corev1.ConfigMap{}

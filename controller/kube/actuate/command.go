@@ -28,7 +28,7 @@ func (a *Actuator) Command(ctx context.Context, s *model.Snapshot, pools map[str
 		var err error
 		switch c.Stage {
 		case decide.Start:
-			err = a.start(ctx, &application{s: s, pools: pools, d: d, done: &done}, c, launched)
+			err = a.start(ctx, &execution{s: s, pools: pools, d: d, done: &done}, c, launched)
 			launched += len(c.Replacements)
 		case decide.Wait:
 			a.Reporter.tellWaiting(ctx, s, c)
@@ -44,8 +44,8 @@ func (a *Actuator) Command(ctx context.Context, s *model.Snapshot, pools map[str
 	return done, nil
 }
 
-// application is a decision together with the objects it is applied to.
-type application struct {
+// execution is a decision together with the objects it is applied to.
+type execution struct {
 	s     *model.Snapshot
 	pools map[string]*karpv1.NodePool
 	d     *decide.Decision
@@ -54,7 +54,7 @@ type application struct {
 
 // start marks and taints the command's nodes, and creates the replacement claims. from
 // is the number of the first replacement among the decision's claims.
-func (a *Actuator) start(ctx context.Context, to *application, c *decide.Command, from int) error {
+func (a *Actuator) start(ctx context.Context, to *execution, c *decide.Command, from int) error {
 	mark := model.Command{ID: fmt.Sprintf("%s-%d", to.d.ID, c.Nodes[0]), Method: string(c.Method), Started: to.s.Time, Removed: c.Removed, Billed: c.Billed}
 	for _, i := range c.Nodes {
 		mark.Nodes = append(mark.Nodes, to.s.Nodes[i].Claim)
@@ -123,7 +123,7 @@ func (a *Actuator) finish(ctx context.Context, s *model.Snapshot, c *decide.Comm
 func (a *Actuator) undo(ctx context.Context, s *model.Snapshot, c *decide.Command, done *cluster.Change) error {
 	for _, i := range c.Nodes {
 		n := &s.Nodes[i]
-		if disrupted(n) {
+		if hasDisruptedTaint(n) {
 			if err := a.taint(ctx, n.Name); err != nil {
 				return err
 			}

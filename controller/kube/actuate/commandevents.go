@@ -28,7 +28,7 @@ func (r *Reporter) tellWaiting(ctx context.Context, s *model.Snapshot, c *decide
 	for _, i := range c.Nodes {
 		name := s.Nodes[i].Claim
 		claim := &karpv1.NodeClaim{}
-		if !r.news(types.UID("command/"+name), c.Reason) || r.Client.Get(ctx, types.NamespacedName{Name: name}, claim) != nil {
+		if !r.isNew(types.UID("command/"+name), c.Reason) || r.Client.Get(ctx, types.NamespacedName{Name: name}, claim) != nil {
 			continue
 		}
 		r.Events.Eventf(claim, nil, corev1.EventTypeNormal, karpv1.EventDisruptionWaitingReadiness, "Disrupt", "%s", c.Reason)

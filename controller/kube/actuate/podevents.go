@@ -16,25 +16,25 @@ import (
 // noteLimit is the longest text of an event in bytes. The API accepts a little more.
 const noteLimit = 1000
 
-// Tell sends an event on every pod that the plan could not place, with the reasons,
+// TellUnplaced sends an event on every pod that the plan could not place, with the reasons,
 // once per text. pools are by name.
-func (r *Reporter) Tell(s *model.Snapshot, pools map[string]*karpv1.NodePool, d *decide.Decision) {
+func (r *Reporter) TellUnplaced(s *model.Snapshot, pools map[string]*karpv1.NodePool, d *decide.Decision) {
 	for i := range d.Plan.Unplaced {
 		u := &d.Plan.Unplaced[i]
 		pod := &s.Pods[u.Pod]
-		text := Sentences(u.Reasons)
+		text := JoinReasons(u.Reasons)
 		if pod.Node >= 0 {
 			text = "no other place yet, and node " + s.Nodes[pod.Node].Name + " is going: " + text
 		}
-		if about := whom(s, pools, pod); about != nil && r.news(types.UID(pod.UID), text) {
+		if about := eventObject(s, pools, pod); about != nil && r.isNew(types.UID(pod.UID), text) {
 			r.Events.Eventf(about, nil, corev1.EventTypeWarning, karpv1.EventFailedScheduling, "Plan", "%s", text)
 		}
 	}
-	r.forget(s)
+	r.pruneTexts(s)
 }
 
-// Sentences joins reasons into one text, cut to what an event takes.
-func Sentences(reasons []model.Reason) string {
+// JoinReasons joins reasons into one text, cut to what an event takes.
+func JoinReasons(reasons []model.Reason) string {
 	parts := make([]string, 0, len(reasons))
 	for i := range reasons {
 		parts = append(parts, reasons[i].Message)
@@ -46,9 +46,9 @@ func Sentences(reasons []model.Reason) string {
 	return text
 }
 
-// news reports whether the text differs from the last one recorded for the object, and
+// isNew reports whether the text differs from the last one recorded for the object, and
 // records it.
-func (r *Reporter) news(uid types.UID, text string) bool {
+func (r *Reporter) isNew(uid types.UID, text string) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.lastTexts == nil {
@@ -61,9 +61,9 @@ func (r *Reporter) news(uid types.UID, text string) bool {
 	return true
 }
 
-// forget drops all recorded texts once there are far more than objects. Some events are
+// pruneTexts drops all recorded texts once there are far more than objects. Some events are
 // then sent again.
-func (r *Reporter) forget(s *model.Snapshot) {
+func (r *Reporter) pruneTexts(s *model.Snapshot) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if len(r.lastTexts) < 2*(len(s.Pods)+len(s.Nodes))+1000 {
@@ -72,9 +72,9 @@ func (r *Reporter) forget(s *model.Snapshot) {
 	r.lastTexts = map[types.UID]string{}
 }
 
-// whom returns the object on which events about a pod are sent. It is the NodePool of a
-// placeholder, since no such pod exists, and nil when that pool is gone.
-func whom(s *model.Snapshot, pools map[string]*karpv1.NodePool, p *model.Pod) runtime.Object {
+// eventObject returns the object on which events about a pod are sent. It is the NodePool
+// of a placeholder, since no such pod exists, and nil when that pool is gone.
+func eventObject(s *model.Snapshot, pools map[string]*karpv1.NodePool, p *model.Pod) runtime.Object {
 	spec := &s.Specs[p.Spec]
 	if !spec.HoldsPlace() {
 		return podRef(p)

@@ -15,17 +15,17 @@ import (
 	"spokeshave.dev/controller/core/model"
 )
 
-// again is after how long an event about a lasting condition is sent again. The API
+// repeatAfter is after how long an event about a lasting condition is sent again. The API
 // server keeps events for an hour.
-const again = time.Hour
+const repeatAfter = time.Hour
 
-// pause is how long no event with the same reason is sent on an object, even when the
+// minInterval is how long no event with the same reason is sent on an object, even when the
 // text differs: texts contain prices, which change all the time.
-const pause = time.Minute
+const minInterval = time.Minute
 
-// staysAtOnce is for how many nodes one decision sends events that say why they are
+// maxKeptEvents is for how many nodes one decision sends events that say why they are
 // kept. The next decisions send those for the others.
-const staysAtOnce = 100
+const maxKeptEvents = 100
 
 // eventKey identifies what an event is about: an object, and the event's reason.
 type eventKey struct{ kind, name, reason string }
@@ -39,25 +39,25 @@ type lastEvent struct {
 // tellUnconsolidatable sends an event on each node that could be removed but is kept,
 // with the reason.
 func (r *Reporter) tellUnconsolidatable(ctx context.Context, s *model.Snapshot, d *decide.Decision) {
-	r.fade(s)
-	for _, each := range r.due(s, d) {
-		r.tellNode(ctx, &s.Nodes[each.Node], reasonFor(each.Kind), why(each))
+	r.pruneEvents(s)
+	for _, each := range r.keptToReport(s, d) {
+		r.tellNode(ctx, &s.Nodes[each.Node], reasonFor(each.Kind), keptReason(each))
 	}
 }
 
-// due returns the nodes for which events are sent this time, at most staysAtOnce. Nodes
-// for which no event with the reason was sent yet come first: otherwise nodes whose
-// texts change all the time would take every place.
-func (r *Reporter) due(s *model.Snapshot, d *decide.Decision) []*decide.Disruption {
+// keptToReport returns the nodes for which events are sent this time, at most
+// maxKeptEvents. Nodes for which no event with the reason was sent yet come first:
+// otherwise nodes whose texts change all the time would take every place.
+func (r *Reporter) keptToReport(s *model.Snapshot, d *decide.Decision) []*decide.Disruption {
 	var out []*decide.Disruption
 	for _, known := range []bool{false, true} {
 		for i := range d.Disruptions {
 			each := &d.Disruptions[i]
 			about := eventKey{"Node", s.Nodes[each.Node].Name, reasonFor(each.Kind)}
-			if each.Go || about.reason == "" || len(out) == staysAtOnce || r.knows(about) != known {
+			if each.Go || about.reason == "" || len(out) == maxKeptEvents || r.wasSent(about) != known {
 				continue
 			}
-			if r.fresh(about, why(each), s.Time) {
+			if r.shouldSend(about, keptReason(each), s.Time) {
 				out = append(out, each)
 			}
 		}
@@ -65,16 +65,16 @@ func (r *Reporter) due(s *model.Snapshot, d *decide.Decision) []*decide.Disrupti
 	return out
 }
 
-// why returns the reason why a node is kept.
-func why(each *decide.Disruption) string {
+// keptReason returns the reason why a node is kept.
+func keptReason(each *decide.Disruption) string {
 	if each.Policy != "" {
 		return "policy " + each.Policy + " keeps the node: " + each.Reason
 	}
 	return each.Reason
 }
 
-// knows reports whether an event about the key was sent before.
-func (r *Reporter) knows(about eventKey) bool {
+// wasSent reports whether an event about the key was sent before.
+func (r *Reporter) wasSent(about eventKey) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	_, known := r.lastEvents[about]
@@ -85,13 +85,13 @@ func (r *Reporter) knows(about eventKey) bool {
 // on the node.
 func reasonFor(k disrupt.Kind) string {
 	switch k {
-	case disrupt.Forbidden:
+	case disrupt.Blocked:
 		return karpv1.EventDisruptionBlocked
-	case disrupt.Pointless:
+	case disrupt.NoSaving:
 		return karpv1.EventUnconsolidatable
-	case disrupt.Unworthy:
+	case disrupt.SavingTooSmall:
 		return karpv1.EventConsolidationRejected
-	case disrupt.Waits, disrupt.OverBudget: // TellPools reports it on the NodePool
+	case disrupt.Waiting, disrupt.OverBudget: // TellPools reports it on the NodePool
 	}
 	return ""
 }
@@ -113,11 +113,11 @@ func (r *Reporter) tellNode(ctx context.Context, n *model.Node, reason, text str
 func (r *Reporter) TellPools(s *model.Snapshot, pools map[string]*karpv1.NodePool, d *decide.Decision) {
 	tell := func(at int32, kind, reason, text string) {
 		pool := pools[s.Pools[at].Name]
-		if pool != nil && r.fresh(eventKey{"NodePool", pool.Name, reason + text}, text, s.Time) {
+		if pool != nil && r.shouldSend(eventKey{"NodePool", pool.Name, reason + text}, text, s.Time) {
 			r.Once.Eventf(pool, nil, kind, reason, "Plan", "%s", text)
 		}
 	}
-	for _, at := range d.Barren {
+	for _, at := range d.PoolsWithoutOfferings {
 		tell(at, corev1.EventTypeWarning, karpv1.EventNoCompatibleInstanceTypes, "no instance type that its node class offers meets the NodePool's requirements")
 	}
 	for i := range d.Disruptions {
@@ -128,16 +128,16 @@ func (r *Reporter) TellPools(s *model.Snapshot, pools map[string]*karpv1.NodePoo
 	}
 }
 
-// fresh reports whether an event with the text should be sent now, and if so, records
+// shouldSend reports whether an event with the text should be sent now, and if so, records
 // it as sent.
-func (r *Reporter) fresh(about eventKey, text string, now time.Time) bool {
+func (r *Reporter) shouldSend(about eventKey, text string, now time.Time) bool {
 	sum := fnv.New64a()
 	_, _ = io.WriteString(sum, text) // writing to a hash never fails
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	last, known := r.lastEvents[about]
 	since := now.Sub(last.at)
-	if known && (since < pause || last.sum == sum.Sum64() && since < again) {
+	if known && (since < minInterval || last.sum == sum.Sum64() && since < repeatAfter) {
 		return false
 	}
 	if r.lastEvents == nil {
@@ -147,16 +147,16 @@ func (r *Reporter) fresh(about eventKey, text string, now time.Time) bool {
 	return true
 }
 
-// fade drops events older than again once many are recorded: they would be sent again
-// anyway.
-func (r *Reporter) fade(s *model.Snapshot) {
+// pruneEvents drops events older than repeatAfter once many are recorded: they would be
+// sent again anyway.
+func (r *Reporter) pruneEvents(s *model.Snapshot) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if len(r.lastEvents) < 3*(len(s.Nodes)+len(s.Pools))+100 {
 		return
 	}
 	for about, last := range r.lastEvents {
-		if s.Time.Sub(last.at) >= again {
+		if s.Time.Sub(last.at) >= repeatAfter {
 			delete(r.lastEvents, about)
 		}
 	}

@@ -13,7 +13,7 @@ import (
 // TestEveryNodeHears: every one of many nodes gets an event that says why it is kept,
 // although one decision sends only some and every text differs from the last.
 func TestEveryNodeHears(t *testing.T) {
-	const nodes = 8 * staysAtOnce
+	const nodes = 8 * maxKeptEvents
 	s := &model.Snapshot{Time: time.Date(2026, 3, 4, 12, 0, 0, 0, time.UTC)}
 	d := &decide.Decision{Disruptions: make([]decide.Disruption, nodes)}
 	for i := range nodes {
@@ -23,11 +23,11 @@ func TestEveryNodeHears(t *testing.T) {
 	for round := range 8 {
 		s.Time = s.Time.Add(10 * time.Second)
 		for i := range nodes {
-			d.Disruptions[i].Node, d.Disruptions[i].Kind = int32(i), disrupt.Unworthy
+			d.Disruptions[i].Node, d.Disruptions[i].Kind = int32(i), disrupt.SavingTooSmall
 			d.Disruptions[i].Reason = fmt.Sprintf("0.%04d $/h could be saved", round)
 		}
-		due := a.due(s, d)
-		if len(due) != staysAtOnce {
+		due := a.keptToReport(s, d)
+		if len(due) != maxKeptEvents {
 			t.Errorf("round %d tells %d nodes", round, len(due))
 		}
 		for _, each := range due {

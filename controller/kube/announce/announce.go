@@ -37,14 +37,14 @@ type Recorder struct {
 	clock    clock.PassiveClock
 	from     string
 	instance string
-	queue    chan *said
+	queue    chan *queuedEvent
 	dropped  prometheus.Counter
 }
 
 var _ events.EventRecorder = (*Recorder)(nil)
 
-// said is an event in the queue. An eventsv1.Event is several times its size.
-type said struct {
+// queuedEvent is an event in the queue. An eventsv1.Event is several times its size.
+type queuedEvent struct {
 	at                         metav1.MicroTime
 	regarding, related         *corev1.ObjectReference
 	kind, reason, action, note string
@@ -58,7 +58,7 @@ func New(c client.Client, from string, now clock.PassiveClock, registry promethe
 		return nil, fmt.Errorf("name the reporting instance of events: %w", err)
 	}
 	r := &Recorder{
-		client: c, clock: now, from: from, instance: from + "-" + host, queue: make(chan *said, queueLimit),
+		client: c, clock: now, from: from, instance: from + "-" + host, queue: make(chan *queuedEvent, queueLimit),
 		dropped: prometheus.NewCounter(prometheus.CounterOpts{
 			Name: "spokeshave_events_dropped_total",
 			Help: "Events that many objects are told, and that were not sent: the queue was full, or the API server refused.",
@@ -78,7 +78,7 @@ func (r *Recorder) Eventf(regarding, related runtime.Object, kind, reason, actio
 		r.dropped.Inc()
 		return
 	}
-	each := &said{at: metav1.MicroTime{Time: r.clock.Now()}, regarding: about, kind: kind, reason: reason, action: action, note: fmt.Sprintf(note, args...)}
+	each := &queuedEvent{at: metav1.MicroTime{Time: r.clock.Now()}, regarding: about, kind: kind, reason: reason, action: action, note: fmt.Sprintf(note, args...)}
 	if related != nil {
 		if each.related, err = reference.GetReference(r.client.Scheme(), related); err != nil {
 			each.related = nil // the event says less, and is still worth sending
@@ -113,7 +113,7 @@ func (r *Recorder) Start(ctx context.Context) error {
 	}
 }
 
-func (r *Recorder) event(s *said) *eventsv1.Event {
+func (r *Recorder) event(s *queuedEvent) *eventsv1.Event {
 	namespace := s.regarding.Namespace
 	if namespace == "" { // events are namespaced also when their object is not
 		namespace = metav1.NamespaceDefault

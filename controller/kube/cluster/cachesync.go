@@ -64,7 +64,7 @@ func (c *Cluster) WaitFor(ctx context.Context, change Change) error {
 		}
 		now = c.cfg.Clock.Now()
 		if now.After(ask) {
-			if err := c.forgetGone(ctx, &change); err != nil {
+			if err := c.dropDeleted(ctx, &change); err != nil {
 				return err
 			}
 			ask = now.Add(askInterval)
@@ -113,19 +113,19 @@ func (c *Cluster) missing(change Change) string {
 	}
 	for i, name := range slices.Concat(change.Tainted, change.Untainted) {
 		node, ok := get[*corev1.Node](c.stores.nodes, name)
-		if ok && tainted(node) != (i < len(change.Tainted)) {
+		if ok && hasDisruptedTaint(node) != (i < len(change.Tainted)) {
 			return "the taint of node " + name
 		}
 	}
 	return ""
 }
 
-func tainted(node *corev1.Node) bool {
+func hasDisruptedTaint(node *corev1.Node) bool {
 	return slices.ContainsFunc(node.Spec.Taints, func(t corev1.Taint) bool { return t.Key == karpv1.TaintKeyDisrupted })
 }
 
-// forgetGone removes from the change the created claims that do not exist any more.
-func (c *Cluster) forgetGone(ctx context.Context, change *Change) error {
+// dropDeleted removes from the change the created claims that do not exist any more.
+func (c *Cluster) dropDeleted(ctx context.Context, change *Change) error {
 	var there []string
 	for _, name := range change.Claims {
 		err := c.cfg.Live.Get(ctx, types.NamespacedName{Name: name}, &karpv1.NodeClaim{})

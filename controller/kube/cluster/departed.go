@@ -8,8 +8,8 @@ import (
 	"spokeshave.dev/controller/core/model"
 )
 
-// remembered is how long a node whose deletion began stays in Snapshot.Departed.
-const remembered = time.Hour
+// departureRetention is how long a node whose deletion began stays in Snapshot.Departed.
+const departureRetention = time.Hour
 
 // departures returns the known departures without those older than remembered, plus the
 // nodes that are being deleted and are not known yet. Claims that were never launched
@@ -19,7 +19,7 @@ func departures(known []model.Departure, s *model.Snapshot) []model.Departure {
 	seen := make(map[string]bool, len(known))
 	var out []model.Departure
 	for _, d := range known {
-		if s.Time.Sub(d.Time) < remembered {
+		if s.Time.Sub(d.Time) < departureRetention {
 			out = append(out, d)
 			seen[d.Claim] = true
 		}

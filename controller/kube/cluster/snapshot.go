@@ -105,7 +105,7 @@ func (c *Cluster) catalogs(ctx context.Context, pools []*karpv1.NodePool) (map[s
 		if _, done := out[name]; done || broken[name] != "" {
 			continue
 		}
-		if why := c.unready(name); why != "" {
+		if why := c.classProblem(name); why != "" {
 			broken[name] = why
 			continue
 		}
@@ -131,7 +131,7 @@ func (c *Cluster) volumes() map[string]model.VolumePrice {
 	return c.cfg.Volumes()
 }
 
-func (c *Cluster) unready(name string) string {
+func (c *Cluster) classProblem(name string) string {
 	class, ok := get[*awsv1.EC2NodeClass](c.stores.classes, name)
 	if !ok {
 		return "does not exist"

@@ -51,7 +51,7 @@ func (s *Reconcilers) Cloud(p provider.Provider, by Caller) provider.Provider {
 	if s == nil {
 		return p
 	}
-	return &cloud{to: p, counted: counted{s.calls, by}}
+	return &instrumentedProvider{to: p, callTimer: callTimer{s.calls, by}}
 }
 
 // Drifter does the same for a Drifter.
@@ -59,17 +59,17 @@ func (s *Reconcilers) Drifter(d provider.Drifter, by Caller) provider.Drifter {
 	if s == nil || d == nil {
 		return d
 	}
-	return &drifter{to: d, counted: counted{s.calls, by}}
+	return &instrumentedDrifter{to: d, callTimer: callTimer{s.calls, by}}
 }
 
-// counted are the calls of one caller.
-type counted struct {
+// callTimer are the calls of one caller.
+type callTimer struct {
 	calls calls
 	by    Caller
 }
 
 // done records the end of a call that began at begun.
-func (c *counted) done(method string, begun time.Time, err error) {
+func (c *callTimer) done(method string, begun time.Time, err error) {
 	took := time.Since(begun) //nolint:forbidigo // metrics measure real time
 	c.calls.took.WithLabelValues(c.by.Controller, method, c.by.Provider).Observe(took.Seconds())
 	if err != nil {
@@ -96,14 +96,14 @@ func errorName(k provider.Kind) string {
 
 func now() time.Time { return time.Now() } //nolint:forbidigo // metrics measure real time
 
-// cloud is a provider whose calls are counted.
-type cloud struct {
+// instrumentedProvider is a provider whose calls are counted.
+type instrumentedProvider struct {
 	to provider.Provider
-	counted
+	callTimer
 }
 
 // Catalog implements provider.Provider.
-func (c *cloud) Catalog(ctx context.Context, nodeClass string) (model.Catalog, error) {
+func (c *instrumentedProvider) Catalog(ctx context.Context, nodeClass string) (model.Catalog, error) {
 	begun := now()
 	out, err := c.to.Catalog(ctx, nodeClass)
 	c.done(methodCatalog, begun, err)
@@ -111,7 +111,7 @@ func (c *cloud) Catalog(ctx context.Context, nodeClass string) (model.Catalog, e
 }
 
 // Prepare implements provider.Provider.
-func (c *cloud) Prepare(ctx context.Context, spec provider.LaunchSpec) (provider.Attempt, error) {
+func (c *instrumentedProvider) Prepare(ctx context.Context, spec provider.LaunchSpec) (provider.Attempt, error) {
 	begun := now()
 	out, err := c.to.Prepare(ctx, spec)
 	c.done(methodPrepare, begun, err)
@@ -119,7 +119,7 @@ func (c *cloud) Prepare(ctx context.Context, spec provider.LaunchSpec) (provider
 }
 
 // Launch implements provider.Provider.
-func (c *cloud) Launch(ctx context.Context, attempt provider.Attempt) (provider.Instance, error) {
+func (c *instrumentedProvider) Launch(ctx context.Context, attempt provider.Attempt) (provider.Instance, error) {
 	begun := now()
 	out, err := c.to.Launch(ctx, attempt)
 	c.done(methodCreate, begun, err)
@@ -127,7 +127,7 @@ func (c *cloud) Launch(ctx context.Context, attempt provider.Attempt) (provider.
 }
 
 // Get implements provider.Provider.
-func (c *cloud) Get(ctx context.Context, providerID string) (provider.Instance, error) {
+func (c *instrumentedProvider) Get(ctx context.Context, providerID string) (provider.Instance, error) {
 	begun := now()
 	out, err := c.to.Get(ctx, providerID)
 	c.done(methodGet, begun, err)
@@ -135,7 +135,7 @@ func (c *cloud) Get(ctx context.Context, providerID string) (provider.Instance, 
 }
 
 // List implements provider.Provider.
-func (c *cloud) List(ctx context.Context) ([]provider.Instance, error) {
+func (c *instrumentedProvider) List(ctx context.Context) ([]provider.Instance, error) {
 	begun := now()
 	out, err := c.to.List(ctx)
 	c.done(methodList, begun, err)
@@ -143,7 +143,7 @@ func (c *cloud) List(ctx context.Context) ([]provider.Instance, error) {
 }
 
 // Terminate implements provider.Provider.
-func (c *cloud) Terminate(ctx context.Context, providerID string) error {
+func (c *instrumentedProvider) Terminate(ctx context.Context, providerID string) error {
 	begun := now()
 	err := c.to.Terminate(ctx, providerID)
 	c.done(methodDelete, begun, err)
@@ -151,21 +151,21 @@ func (c *cloud) Terminate(ctx context.Context, providerID string) error {
 }
 
 // Tag implements provider.Provider.
-func (c *cloud) Tag(ctx context.Context, providerID string, tags map[string]string) error {
+func (c *instrumentedProvider) Tag(ctx context.Context, providerID string, tags map[string]string) error {
 	begun := now()
 	err := c.to.Tag(ctx, providerID, tags)
 	c.done(methodTag, begun, err)
 	return err //nolint:wrapcheck // as above
 }
 
-// drifter is a Drifter whose calls are counted.
-type drifter struct {
+// instrumentedDrifter is a Drifter whose calls are counted.
+type instrumentedDrifter struct {
 	to provider.Drifter
-	counted
+	callTimer
 }
 
 // Drifted implements provider.Drifter.
-func (d *drifter) Drifted(ctx context.Context, node provider.Launched) (provider.Drift, error) {
+func (d *instrumentedDrifter) Drifted(ctx context.Context, node provider.Launched) (provider.Drift, error) {
 	begun := now()
 	out, err := d.to.Drifted(ctx, node)
 	d.done(methodIsDrifted, begun, err)

@@ -48,23 +48,23 @@ type inForce struct {
 // Key identifies a policy by its ConfigMap.
 type Key struct{ Namespace, Name string }
 
-// entry is one ConfigMap's policy: its good version and the state of its last
+// entry is one ConfigMap's policy: the version in force and the state of its last
 // revision.
 type entry struct {
-	// turn serializes compilations of one policy without locking the loader.
-	turn sync.Mutex
-	good policy.Compiled
-	// stand is asked instead of good while good is nil.
-	stand policy.Policy
-	// files are the files of good, or of stand while good is nil.
-	files map[string][]byte
-	seen  string // hash of the last revision tried
+	// compiling serializes compilations of one policy without locking the loader.
+	compiling sync.Mutex
+	inForce   policy.Compiled
+	// refusal is asked instead of inForce while inForce is nil.
+	refusal policy.Policy
+	// files are the files of inForce, or of refusal while inForce is nil.
+	files    map[string][]byte
+	lastHash string // hash of the last revision tried
 	// revision is the hash of the revision being loaded, whether or not it could be
 	// parsed.
 	revision string
 	status   policy.Status
-	// tripped is when the breaker was first seen open, zero while it is closed.
-	tripped time.Time
+	// trippedAt is when the breaker was first seen open, zero while it is closed.
+	trippedAt time.Time
 	// suspended is until when the policy is not asked; zero when it is not suspended.
 	suspended time.Time
 }
@@ -91,22 +91,22 @@ func (l *Loader) Contents() []policy.Contents { return l.current.Load().contents
 func (l *Loader) Apply(ctx context.Context, cm *corev1.ConfigMap) (changed bool, err error) {
 	key := Key{cm.Namespace, cm.Name}
 	e := l.entry(key)
-	e.turn.Lock()
-	defer e.turn.Unlock()
+	e.compiling.Lock()
+	defer e.compiling.Unlock()
 	l.look(e, cm)
 	src, err := ParseConfigMap(cm)
-	if err == nil && src.Info.Hash == e.seen {
+	if err == nil && src.Info.Hash == e.lastHash {
 		l.reaffirm(e)
 		return false, nil // the same contents as the last revision tried
 	}
 	var compiled policy.Compiled
 	if err == nil {
-		e.seen = src.Info.Hash
+		e.lastHash = src.Info.Hash
 		compiled, err = l.compile(ctx, src)
 	}
 	if err != nil {
 		if Transient(err) { // the next attempt may succeed
-			e.seen = ""
+			e.lastHash = ""
 		}
 		l.reject(e, cm, err)
 		return false, fmt.Errorf("load policy %s/%s: %w", cm.Namespace, cm.Name, err)
@@ -139,10 +139,10 @@ func (l *Loader) reaffirm(e *entry) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	e.status.Revision = e.revision
-	if e.good == nil {
+	if e.inForce == nil {
 		return
 	}
-	if info := e.good.Info(); info.Hash == e.seen {
+	if info := e.inForce.Info(); info.Hash == e.lastHash {
 		e.status.Set(stateOf(&info), "", l.cfg.Now())
 	}
 }
@@ -175,12 +175,12 @@ func (l *Loader) Delete(ctx context.Context, key Key) (changed bool, err error) 
 	if e == nil {
 		return false, nil
 	}
-	e.turn.Lock()
-	defer e.turn.Unlock()
-	if e.good == nil {
-		return e.stand != nil, nil
+	e.compiling.Lock()
+	defer e.compiling.Unlock()
+	if e.inForce == nil {
+		return e.refusal != nil, nil
 	}
-	if err := e.good.Close(ctx); err != nil {
+	if err := e.inForce.Close(ctx); err != nil {
 		return true, fmt.Errorf("end policy %s/%s: %w", key.Namespace, key.Name, err)
 	}
 	return true, nil
@@ -200,9 +200,9 @@ func (l *Loader) entry(key Key) *entry {
 func (l *Loader) accept(e *entry, cm *corev1.ConfigMap, compiled policy.Compiled) (old policy.Compiled) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	old, e.good = e.good, compiled
+	old, e.inForce = e.inForce, compiled
 	e.files = filesOf(cm)
-	e.tripped = time.Time{}
+	e.trippedAt = time.Time{}
 	info := compiled.Info()
 	e.status.Set(stateOf(&info), "", l.cfg.Now())
 	e.status.Revision = e.revision
@@ -216,13 +216,13 @@ func (l *Loader) reject(e *entry, cm *corev1.ConfigMap, why error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	reason := why.Error()
-	if e.good != nil {
-		info := e.good.Info()
+	if e.inForce != nil {
+		info := e.inForce.Info()
 		reason += fmt.Sprintf(" (the last good version, %.12s, stays in force)", info.Hash)
 	} else {
-		e.stand, e.files = nil, filesOf(cm)
+		e.refusal, e.files = nil, filesOf(cm)
 		if len(outline.Hooks) > 0 {
-			e.stand = refusal{outline, reason}
+			e.refusal = refusal{outline, reason}
 		}
 		l.publish()
 	}
@@ -252,10 +252,10 @@ func (l *Loader) publish() {
 
 // asked returns the policy that is asked for the entry, nil for none.
 func (e *entry) asked() policy.Policy {
-	if e.good != nil {
-		return e.good
+	if e.inForce != nil {
+		return e.inForce
 	}
-	return e.stand
+	return e.refusal
 }
 
 // Judged reports whether a revision of the policy was loaded or rejected since New.
@@ -271,8 +271,8 @@ func (l *Loader) Judged(key Key) bool {
 func (l *Loader) InForce(key Key) string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if e := l.entries[key]; e != nil && e.good != nil {
-		info := e.good.Info()
+	if e := l.entries[key]; e != nil && e.inForce != nil {
+		info := e.inForce.Info()
 		return info.Hash
 	}
 	return ""
@@ -283,8 +283,8 @@ func (l *Loader) InForce(key Key) string {
 func (l *Loader) Good(key Key) (hash string, files map[string][]byte) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if e := l.entries[key]; e != nil && e.good != nil {
-		info := e.good.Info()
+	if e := l.entries[key]; e != nil && e.inForce != nil {
+		info := e.inForce.Info()
 		return info.Hash, e.files
 	}
 	return "", nil

@@ -17,10 +17,10 @@ const StatusName = "spokeshave-policy-status"
 // trip updates the status when the breaker is observed to open or close.
 func (e *entry) trip(open bool, now time.Time) {
 	switch {
-	case open && e.tripped.IsZero():
-		e.tripped = now.UTC()
-	case !open && !e.tripped.IsZero():
-		e.tripped = time.Time{}
+	case open && e.trippedAt.IsZero():
+		e.trippedAt = now.UTC()
+	case !open && !e.trippedAt.IsZero():
+		e.trippedAt = time.Time{}
 		if e.status.State != policy.StateRejected {
 			e.status.Since = now.UTC()
 		}
@@ -34,12 +34,12 @@ func (l *Loader) Status() []policy.Status {
 	out := make([]policy.Status, 0, len(l.entries))
 	for _, e := range l.entries {
 		s := e.status
-		if e.good != nil {
-			s.Stats = e.good.Stats()
+		if e.inForce != nil {
+			s.Stats = e.inForce.Stats()
 			e.trip(s.Tripped, l.cfg.Now())
 			s.Since = e.status.Since
 			if s.Tripped && s.State != policy.StateRejected {
-				s.State, s.Reason, s.Since = policy.StateTripped, s.LastFault, e.tripped
+				s.State, s.Reason, s.Since = policy.StateTripped, s.LastFault, e.trippedAt
 			}
 		}
 		if !e.suspended.IsZero() {

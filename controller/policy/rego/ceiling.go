@@ -9,9 +9,9 @@ import (
 	"spokeshave.dev/controller/core/policy"
 )
 
-// ceiler is the prepared ceiling hook. Caps are evaluated once per call, without a
+// ceilingHook is the prepared ceiling hook. Caps are evaluated once per call, without a
 // launch, and refusals once per launch.
-type ceiler struct {
+type ceilingHook struct {
 	caps, deny plan
 	launch     []field[policy.Launch]
 	spend      []field[policy.ScopeSpend]
@@ -33,7 +33,7 @@ func (p *Policy) prepareCeiling(ctx context.Context) error {
 func (p *Policy) Ceiling(ctx context.Context, in *policy.CeilingInput) (policy.CeilingAnswer, error) {
 	var answer policy.CeilingAnswer
 	err := p.ask(ctx, policy.HookCeiling, in.Call, func(ctx context.Context, s *session) error {
-		return p.ceiling.all(ctx, s, in, &answer)
+		return p.ceiling.answerAll(ctx, s, in, &answer)
 	})
 	if err != nil {
 		return policy.CeilingAnswer{}, err
@@ -41,13 +41,13 @@ func (p *Policy) Ceiling(ctx context.Context, in *policy.CeilingInput) (policy.C
 	return answer, nil
 }
 
-func (c *ceiler) all(ctx context.Context, s *session, in *policy.CeilingInput, answer *policy.CeilingAnswer) error {
+func (c *ceilingHook) answerAll(ctx context.Context, s *session, in *policy.CeilingInput, answer *policy.CeilingAnswer) error {
 	spend, err := c.scopes(in)
 	if err != nil {
 		return err
 	}
 	now := &literal{ast.String(in.Time.UTC().Format(time.RFC3339))}
-	f := c.caps.open(ctx, s, &literal{}, spend, now)
+	f := c.caps.newFrame(ctx, s, &literal{}, spend, now)
 	err = c.caps.decide(ctx, s, f, func(_ string, value ast.Value) error {
 		var err error
 		answer.Caps, err = caps(value)
@@ -57,7 +57,7 @@ func (c *ceiler) all(ctx context.Context, s *session, in *policy.CeilingInput, a
 		return err
 	}
 	launch := newRecord(c.launch)
-	f = c.deny.open(ctx, s, launch, spend, now)
+	f = c.deny.newFrame(ctx, s, launch, spend, now)
 	for i := range in.Launches {
 		if err := launch.set(&in.Launches[i]); err != nil {
 			return err
@@ -80,7 +80,7 @@ func (c *ceiler) all(ctx context.Context, s *session, in *policy.CeilingInput, a
 }
 
 // scopes returns input.spend.
-func (c *ceiler) scopes(in *policy.CeilingInput) (*literal, error) {
+func (c *ceilingHook) scopes(in *policy.CeilingInput) (*literal, error) {
 	scopes := make([][2]*ast.Term, len(in.Scopes))
 	for i := range in.Scopes {
 		spend, err := object(c.spend, &in.Scopes[i])

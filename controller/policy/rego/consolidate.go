@@ -8,8 +8,8 @@ import (
 	"spokeshave.dev/controller/core/policy"
 )
 
-// consolidator is the prepared consolidate hook.
-type consolidator struct {
+// consolidateHook is the prepared consolidate hook.
+type consolidateHook struct {
 	plan   plan
 	fields []field[policy.Candidate]
 }
@@ -27,12 +27,12 @@ func (p *Policy) Consolidate(ctx context.Context, in *policy.ConsolidateInput) (
 	answers := make([]policy.ConsolidateAnswer, len(in.Candidates))
 	err := p.ask(ctx, policy.HookConsolidate, in.Call, func(ctx context.Context, s *session) error {
 		candidate := newRecord(p.consolidate.fields)
-		f := p.consolidate.plan.open(ctx, s, candidate)
+		f := p.consolidate.plan.newFrame(ctx, s, candidate)
 		for i := range in.Candidates {
 			if err := candidate.set(&in.Candidates[i]); err != nil {
 				return err
 			}
-			if err := p.consolidate.one(ctx, s, f, &answers[i]); err != nil {
+			if err := p.consolidate.answerOne(ctx, s, f, &answers[i]); err != nil {
 				return err
 			}
 		}
@@ -44,7 +44,7 @@ func (p *Policy) Consolidate(ctx context.Context, in *policy.ConsolidateInput) (
 	return answers, nil
 }
 
-func (c *consolidator) one(ctx context.Context, s *session, f *frame, answer *policy.ConsolidateAnswer) error {
+func (c *consolidateHook) answerOne(ctx context.Context, s *session, f *frame, answer *policy.ConsolidateAnswer) error {
 	answer.Verdict = policy.Allow
 	var denied []string
 	var holds []entry
@@ -64,13 +64,13 @@ func (c *consolidator) one(ctx context.Context, s *session, f *frame, answer *po
 		}
 		return err
 	})
-	settle(answer, denied, holds)
+	combineAnswers(answer, denied, holds)
 	return err
 }
 
-// settle derives one verdict from the refusals and holds: a refusal takes precedence
+// combineAnswers derives one verdict from the refusals and holds: a refusal takes precedence
 // over any hold, and the longest hold counts.
-func settle(answer *policy.ConsolidateAnswer, denied []string, holds []entry) {
+func combineAnswers(answer *policy.ConsolidateAnswer, denied []string, holds []entry) {
 	var longest []string
 	for _, h := range holds {
 		if h.value > answer.HoldSeconds {
@@ -83,8 +83,8 @@ func settle(answer *policy.ConsolidateAnswer, denied []string, holds []entry) {
 	}
 	switch {
 	case len(denied) > 0:
-		answer.Verdict, answer.HoldSeconds, answer.Reason = policy.Deny, 0, together(denied)
+		answer.Verdict, answer.HoldSeconds, answer.Reason = policy.Deny, 0, joinReasons(denied)
 	case len(longest) > 0:
-		answer.Verdict, answer.Reason = policy.Hold, together(longest)
+		answer.Verdict, answer.Reason = policy.Hold, joinReasons(longest)
 	}
 }

@@ -85,8 +85,8 @@ func reasons(rule string, v ast.Value) ([]string, error) {
 	return out, err
 }
 
-// together joins reasons into one text of at most abi.MaxMessage bytes.
-func together(all []string) string {
+// joinReasons joins reasons into one text of at most abi.MaxMessage bytes.
+func joinReasons(all []string) string {
 	return clean(strings.Join(all[:min(len(all), abi.MaxMessage)], "; "))
 }
 

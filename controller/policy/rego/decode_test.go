@@ -47,7 +47,7 @@ func FuzzDecode(f *testing.F) {
 		for _, each := range []ast.Value{v, set} {
 			all, err := reasons(ruleDeny, each)
 			check(err)
-			if text := together(all); len(text) > 512 || !utf8.ValidString(text) {
+			if text := joinReasons(all); len(text) > 512 || !utf8.ValidString(text) {
 				t.Errorf("%s: %q", s, text)
 			}
 		}

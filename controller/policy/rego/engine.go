@@ -59,9 +59,9 @@ type Policy struct {
 	data     map[string]any
 	defined  defined
 
-	rank        ranker
-	consolidate consolidator
-	ceiling     ceiler
+	rank        rankHook
+	consolidate consolidateHook
+	ceiling     ceilingHook
 
 	// notes say which rules OPA evaluates. opaOnly is set when it evaluates all of
 	// them.

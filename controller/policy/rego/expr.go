@@ -175,7 +175,7 @@ type auxBody struct {
 func (a *auxiliary) eval(f *frame) (ast.Value, error) {
 	var out ast.Value
 	for i := range a.bodies {
-		ok, err := all(a.bodies[i].steps, f)
+		ok, err := allHold(a.bodies[i].steps, f)
 		if err != nil {
 			return nil, err
 		}

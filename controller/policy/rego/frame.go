@@ -103,9 +103,9 @@ func (l *literal) value(int) (ast.Value, error)     { return l.is, nil }
 type frame struct {
 	docs  []document
 	slots []ast.Value
-	// once caches conditions that are the same for all rows: 0 unknown, 1 true, -1
+	// perCall caches conditions that are the same for all rows: 0 unknown, 1 true, -1
 	// false.
-	once []int8
+	perCall []int8
 	// found are the alternatives that hold for the row.
 	found []byte
 	key   []byte
@@ -114,7 +114,7 @@ type frame struct {
 
 // newFrame returns the frame of a call.
 func (s *session) newFrame(ctx context.Context, docs []document, slots, once int) *frame {
-	return &frame{docs: docs, slots: make([]ast.Value, slots), once: make([]int8, once), calls: topdown.BuiltinContext{
+	return &frame{docs: docs, slots: make([]ast.Value, slots), perCall: make([]int8, once), calls: topdown.BuiltinContext{
 		Context: ctx, Metrics: metrics.NoOp(), Seed: s.seed, Cancel: s.cancel, Cache: builtins.Cache{},
 		Time:         ast.NewTerm(ast.Number(strconv.FormatInt(s.call.Time.UnixNano(), 10))),
 		Capabilities: s.policy.compiler.Capabilities(),

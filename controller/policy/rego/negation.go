@@ -9,7 +9,7 @@ func (t *translator) negation(e *ast.Expr) (step, error) {
 	if err != nil {
 		return nil, err
 	}
-	out := not{cond: cond}
+	out := negatedStep{cond: cond}
 	for _, term := range about(e) {
 		each, err := t.term(term)
 		if err != nil {

@@ -24,15 +24,15 @@ type inputs []input
 // evaluation makes one of a rule, and by OPA for each row otherwise.
 type plan struct {
 	programs []*program
-	rest     query
+	opaQuery query
 	names    []*ast.Term
 	// slots and once are the numbers of variables and cached conditions of a frame.
-	slots, once int
+	slots, perCall int
 }
 
 // makePlan plans the hook's rules, or only those named.
 func (p *Policy) makePlan(ctx context.Context, out *plan, hook policy.Hook, in inputs, only ...string) error {
-	t := translator{support: map[string]*auxiliary{}, next: &out.slots, nextOnce: &out.once}
+	t := translator{support: map[string]*auxiliary{}, next: &out.slots, nextOnce: &out.perCall}
 	for _, each := range in {
 		t.names = append(t.names, each.name)
 		t.docs = append(t.docs, each.doc)
@@ -61,7 +61,7 @@ func (p *Policy) makePlan(ctx context.Context, out *plan, hook policy.Hook, in i
 		}
 	}
 	var err error
-	out.rest, err = p.newQuery(hook, rest...)
+	out.opaQuery, err = p.newQuery(hook, rest...)
 	return err
 }
 
@@ -81,11 +81,11 @@ func (p *Policy) slowBefore(hook policy.Hook, rule string) string {
 	return ""
 }
 
-func (p *plan) empty() bool { return len(p.programs) == 0 && p.rest.empty() }
+func (p *plan) empty() bool { return len(p.programs) == 0 && p.opaQuery.empty() }
 
-// open returns the frame of a call.
-func (p *plan) open(ctx context.Context, s *session, docs ...document) *frame {
-	return s.newFrame(ctx, docs, p.slots, p.once)
+// newFrame returns the frame of a call.
+func (p *plan) newFrame(ctx context.Context, s *session, docs ...document) *frame {
+	return s.newFrame(ctx, docs, p.slots, p.perCall)
 }
 
 // match runs all programs and appends the alternatives that hold to key. fixed is
@@ -124,14 +124,14 @@ func (p *plan) evaluate(ctx context.Context, s *session, f *frame, yield func(ru
 			return err
 		}
 	}
-	if p.rest.empty() {
+	if p.opaQuery.empty() {
 		return nil
 	}
 	document, err := p.document(f)
 	if err != nil {
 		return err
 	}
-	return s.run(ctx, &p.rest, document, yield)
+	return s.run(ctx, &p.opaQuery, document, yield)
 }
 
 // decide matches the programs and yields the value of every rule.

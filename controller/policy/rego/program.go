@@ -140,7 +140,7 @@ func (a *alternative) settle() {
 			continue
 		}
 		for i, s := range a.steps {
-			if b, ok := s.(bind); ok && b.slot == v.slot {
+			if b, ok := s.(assignStep); ok && b.slot == v.slot {
 				if c, ok := b.to.(constant); ok {
 					*end, a.steps = c, slices.Delete(a.steps, i, i+1)
 				}
@@ -209,11 +209,11 @@ func (p *program) index() {
 func (a *alternative) leading() (field int, text string, ok bool) {
 	for _, s := range a.steps {
 		switch s := s.(type) {
-		case textIs:
+		case textStep:
 			if s.doc == 0 && (s.op == "eq" || s.op == "equal") {
 				return s.index, s.than, true
 			}
-		case numberIs, textIn:
+		case numberStep, textSetStep:
 		default:
 			return 0, "", false
 		}
@@ -231,7 +231,7 @@ func (p *program) match(f *frame, found []byte) ([]byte, error) {
 				return
 			}
 			var ok bool
-			if ok, err = all(p.alternatives[i].steps, f); ok && err == nil {
+			if ok, err = allHold(p.alternatives[i].steps, f); ok && err == nil {
 				found = binary.LittleEndian.AppendUint32(found, uint32(i))
 			}
 		}

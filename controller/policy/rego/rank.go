@@ -17,13 +17,13 @@ import (
 // rows, which cost more than those evaluated, are excluded.
 const maxEvaluated = 2000
 
-// ranker is the prepared rank hook.
-type ranker struct {
+// rankHook is the prepared rank hook.
+type rankHook struct {
 	plan   plan
 	fields []field[policy.RankRow]
 	pool   []field[policy.PoolFacts]
-	// kept holds maps of verdicts for reuse by later calls.
-	kept sync.Pool
+	// verdictPool holds maps of verdicts for reuse by later calls.
+	verdictPool sync.Pool
 }
 
 func (p *Policy) prepareRank(ctx context.Context) error {
@@ -48,7 +48,7 @@ type verdict struct {
 func (p *Policy) Rank(ctx context.Context, in *policy.RankInput) ([]policy.RankAnswer, error) {
 	answers := slices.Grow(in.Reuse[:0], len(in.Rows))[:len(in.Rows)] // each is set below, or none is used
 	err := p.ask(ctx, policy.HookRank, in.Call, func(ctx context.Context, s *session) error {
-		return p.rank.all(ctx, s, in, answers)
+		return p.rank.answerAll(ctx, s, in, answers)
 	})
 	if err != nil {
 		return nil, err
@@ -56,13 +56,13 @@ func (p *Policy) Rank(ctx context.Context, in *policy.RankInput) ([]policy.RankA
 	return answers, nil
 }
 
-func (r *ranker) all(ctx context.Context, s *session, in *policy.RankInput, answers []policy.RankAnswer) error {
+func (r *rankHook) answerAll(ctx context.Context, s *session, in *policy.RankInput, answers []policy.RankAnswer) error {
 	row, pool := newRecord(r.fields), newRecord(r.pool)
 	if err := pool.set(&in.Pool); err != nil {
 		return err
 	}
-	c := ranking{ranker: r, frame: r.plan.open(ctx, s, row, pool), known: r.take()}
-	defer func() { r.keep(c.known) }()
+	c := rankCall{rankHook: r, frame: r.plan.newFrame(ctx, s, row, pool), known: r.takeVerdicts()}
+	defer func() { r.keepVerdicts(c.known) }()
 	for _, i := range r.order(in.Rows) {
 		if s.cancel.Cancelled() {
 			return stopped()
@@ -72,7 +72,7 @@ func (r *ranker) all(ctx context.Context, s *session, in *policy.RankInput, answ
 			answers[i], err = c.answer(ctx, s, &in.Rows[i])
 		}
 		if err != nil {
-			return offer(&in.Rows[i], err)
+			return withOffering(&in.Rows[i], err)
 		}
 	}
 	return nil
@@ -81,29 +81,29 @@ func (r *ranker) all(ctx context.Context, s *session, in *policy.RankInput, answ
 // maxKnown is the largest number of verdicts kept between calls.
 const maxKnown = 4096
 
-// take returns a map of verdicts for one call. Verdicts of an earlier call are still
+// takeVerdicts returns a map of verdicts for one call. Verdicts of an earlier call are still
 // valid where they follow from programs alone.
-func (r *ranker) take() map[string]*verdict {
-	if known, ok := r.kept.Get().(map[string]*verdict); ok {
+func (r *rankHook) takeVerdicts() map[string]*verdict {
+	if known, ok := r.verdictPool.Get().(map[string]*verdict); ok {
 		return known
 	}
 	return map[string]*verdict{}
 }
 
-func (r *ranker) keep(known map[string]*verdict) {
-	if r.plan.rest.empty() && len(known) <= maxKnown {
-		r.kept.Put(known)
+func (r *rankHook) keepVerdicts(known map[string]*verdict) {
+	if r.plan.opaQuery.empty() && len(known) <= maxKnown {
+		r.verdictPool.Put(known)
 	}
 }
 
 // order returns the order in which rows are answered. It matters only when there may
 // be too many rows to evaluate.
-func (r *ranker) order(rows []policy.RankRow) []int {
+func (r *rankHook) order(rows []policy.RankRow) []int {
 	out := make([]int, len(rows))
 	for i := range out {
 		out[i] = i
 	}
-	if !r.plan.rest.empty() {
+	if !r.plan.opaQuery.empty() {
 		slices.SortStableFunc(out, func(a, b int) int {
 			switch x, y := rows[a].Cost, rows[b].Cost; {
 			case x < y:
@@ -117,9 +117,9 @@ func (r *ranker) order(rows []policy.RankRow) []int {
 	return out
 }
 
-// ranking is one call of the hook.
-type ranking struct {
-	*ranker
+// rankCall is one call of the hook.
+type rankCall struct {
+	*rankHook
 	frame     *frame
 	known     map[string]*verdict
 	key       []byte
@@ -129,19 +129,19 @@ type ranking struct {
 // answer returns the row's answer. It reuses the verdict of an earlier row when all
 // programs matched in the same way, with results known at load, and the fields that
 // the other rules read are equal.
-func (c *ranking) answer(ctx context.Context, s *session, row *policy.RankRow) (policy.RankAnswer, error) {
+func (c *rankCall) answer(ctx context.Context, s *session, row *policy.RankRow) (policy.RankAnswer, error) {
 	key, fixed, err := c.plan.match(c.frame, c.key[:0])
 	c.key = key
 	if err != nil {
 		return policy.RankAnswer{}, err
 	}
-	if !c.plan.rest.empty() {
-		key = c.facts(key, row)
+	if !c.plan.opaQuery.empty() {
+		key = c.appendFacts(key, row)
 		c.key, fixed = key, true
 	}
 	v := c.known[string(key)]
 	if v == nil || !fixed {
-		if v == nil && !c.plan.rest.empty() {
+		if v == nil && !c.plan.opaQuery.empty() {
 			if c.evaluated++; c.evaluated > maxEvaluated {
 				return policy.RankAnswer{Exclude: true, Reason: fmt.Sprintf("not evaluated: more than %d different offerings, and these are dearer", maxEvaluated)}, nil
 			}
@@ -156,8 +156,8 @@ func (c *ranking) answer(ctx context.Context, s *session, row *policy.RankRow) (
 	return v.apply(row.Cost)
 }
 
-// facts appends the fields that the rules read.
-func (r *ranker) facts(key []byte, row *policy.RankRow) []byte {
+// appendFacts appends the fields that the rules read.
+func (r *rankHook) appendFacts(key []byte, row *policy.RankRow) []byte {
 	for i := range r.fields {
 		if f := &r.fields[i]; f.kind == number {
 			key = binary.LittleEndian.AppendUint64(key, math.Float64bits(f.number(row)))
@@ -170,7 +170,7 @@ func (r *ranker) facts(key []byte, row *policy.RankRow) []byte {
 	return key
 }
 
-func (c *ranking) evaluate(ctx context.Context, s *session) (*verdict, error) {
+func (c *rankCall) evaluate(ctx context.Context, s *session) (*verdict, error) {
 	v := &verdict{}
 	err := c.plan.evaluate(ctx, s, c.frame, func(rule string, value ast.Value) error {
 		var err error
@@ -190,7 +190,7 @@ func (c *ranking) evaluate(ctx context.Context, s *session) (*verdict, error) {
 
 func (v *verdict) why() string {
 	if len(v.excluded) > 0 {
-		return together(v.excluded)
+		return joinReasons(v.excluded)
 	}
 	var parts []string
 	for _, f := range v.factors {
@@ -203,7 +203,7 @@ func (v *verdict) why() string {
 			parts = append(parts, t.reason)
 		}
 	}
-	return together(parts)
+	return joinReasons(parts)
 }
 
 // apply computes the row's score from the cost so far.
@@ -225,7 +225,7 @@ func (v *verdict) apply(cost float64) (policy.RankAnswer, error) {
 	return a, nil
 }
 
-// offer adds the offering to an error.
-func offer(row *policy.RankRow, err error) error {
+// withOffering adds the offering to an error.
+func withOffering(row *policy.RankRow, err error) error {
 	return fmt.Errorf("%s %s in %s: %w", row.CapacityType, row.InstanceType, row.Zone, err)
 }

@@ -12,8 +12,8 @@ type step interface {
 	run(f *frame) (bool, error)
 }
 
-// all runs steps in order until one does not hold.
-func all(steps []step, f *frame) (bool, error) {
+// allHold runs steps in order until one does not hold.
+func allHold(steps []step, f *frame) (bool, error) {
 	for _, s := range steps {
 		if ok, err := s.run(f); !ok || err != nil {
 			return false, err
@@ -22,42 +22,42 @@ func all(steps []step, f *frame) (bool, error) {
 	return true, nil
 }
 
-// truth holds when the expression is defined and not false.
-type truth struct{ of expr }
+// exprStep holds when the expression is defined and not false.
+type exprStep struct{ of expr }
 
-func (t truth) run(f *frame) (bool, error) {
+func (t exprStep) run(f *frame) (bool, error) {
 	v, err := t.of.eval(f)
 	return v != nil && v != ast.Value(ast.Boolean(false)), err
 }
 
-// once is a condition with the same answer for all rows of a call.
-type once struct {
+// perCallStep is a condition with the same answer for all rows of a call.
+type perCallStep struct {
 	slot int
 	cond step
 }
 
-func (o once) run(f *frame) (bool, error) {
-	if known := f.once[o.slot]; known != 0 {
+func (o perCallStep) run(f *frame) (bool, error) {
+	if known := f.perCall[o.slot]; known != 0 {
 		return known > 0, nil
 	}
 	ok, err := o.cond.run(f)
 	if err == nil {
-		f.once[o.slot] = -1
+		f.perCall[o.slot] = -1
 		if ok {
-			f.once[o.slot] = 1
+			f.perCall[o.slot] = 1
 		}
 	}
 	return ok, err
 }
 
-// not holds when the condition does not hold. The terms in about must still be
+// negatedStep holds when the condition does not hold. The terms in about must still be
 // defined, because Rego evaluates the arguments before it negates.
-type not struct {
+type negatedStep struct {
 	about []expr
 	cond  step
 }
 
-func (n not) run(f *frame) (bool, error) {
+func (n negatedStep) run(f *frame) (bool, error) {
 	for _, each := range n.about {
 		if v, err := each.eval(f); v == nil || err != nil {
 			return false, err
@@ -67,31 +67,31 @@ func (n not) run(f *frame) (bool, error) {
 	return !ok, err
 }
 
-// bind gives a variable its value.
-type bind struct {
+// assignStep gives a variable its value.
+type assignStep struct {
 	slot int
 	to   expr
 }
 
-func (b bind) run(f *frame) (bool, error) {
+func (b assignStep) run(f *frame) (bool, error) {
 	v, err := b.to.eval(f)
 	f.slots[b.slot] = v
 	return v != nil, err
 }
 
-// take splits an array into variables and values that must be equal.
-type take struct {
-	pattern []part
+// destructureStep splits an array into variables and values that must be equal.
+type destructureStep struct {
+	pattern []patternElement
 	from    expr
 }
 
-// part is an element of a pattern: a variable to bind, or a value to compare with.
-type part struct {
+// patternElement is an element of a pattern: a variable to bind, or a value to compare with.
+type patternElement struct {
 	slot  int
 	equal expr
 }
 
-func (t take) run(f *frame) (bool, error) {
+func (t destructureStep) run(f *frame) (bool, error) {
 	v, err := t.from.eval(f)
 	array, ok := v.(*ast.Array)
 	if err != nil || !ok || array.Len() != len(t.pattern) {
@@ -110,15 +110,15 @@ func (t take) run(f *frame) (bool, error) {
 	return true, nil
 }
 
-// numberIs compares a field with a number known at load.
-type numberIs struct {
+// numberStep compares a field with a number known at load.
+type numberStep struct {
 	doc   int
 	index int
 	op    string
 	than  float64
 }
 
-func (n numberIs) run(f *frame) (bool, error) {
+func (n numberStep) run(f *frame) (bool, error) {
 	v := f.docs[n.doc].number(n.index)
 	switch n.op {
 	case "lt":
@@ -136,31 +136,31 @@ func (n numberIs) run(f *frame) (bool, error) {
 	}
 }
 
-// textIs compares a field with a text known at load.
-type textIs struct {
+// textStep compares a field with a text known at load.
+type textStep struct {
 	doc   int
 	index int
 	op    string
 	than  string
 }
 
-func (t textIs) run(f *frame) (bool, error) {
-	return holds(f.docs[t.doc].text(t.index), t.op, t.than), nil
+func (t textStep) run(f *frame) (bool, error) {
+	return compareTexts(f.docs[t.doc].text(t.index), t.op, t.than), nil
 }
 
-// labelIs compares one of a field's labels with a text known at load. An absent
+// labelStep compares one of a field's labels with a text known at load. An absent
 // label is undefined, and no comparison with it holds.
-type labelIs struct {
-	textIs
+type labelStep struct {
+	textStep
 	key string
 }
 
-func (l labelIs) run(f *frame) (bool, error) {
+func (l labelStep) run(f *frame) (bool, error) {
 	v, ok := f.docs[l.doc].label(l.index, l.key)
-	return ok && holds(v, l.op, l.than), nil
+	return ok && compareTexts(v, l.op, l.than), nil
 }
 
-func holds(v, op, than string) bool {
+func compareTexts(v, op, than string) bool {
 	switch op {
 	case "lt":
 		return v < than
@@ -183,11 +183,11 @@ func holds(v, op, than string) bool {
 	}
 }
 
-// textIn looks a field up in a set known at load.
-type textIn struct {
+// textSetStep looks a field up in a set known at load.
+type textSetStep struct {
 	doc   int
 	index int
 	set   map[string]bool
 }
 
-func (t textIn) run(f *frame) (bool, error) { return t.set[f.docs[t.doc].text(t.index)], nil }
+func (t textSetStep) run(f *frame) (bool, error) { return t.set[f.docs[t.doc].text(t.index)], nil }

@@ -140,7 +140,7 @@ func (t *translator) expression(e *ast.Expr) (step, error) {
 		return s, err
 	}
 	*t.nextOnce++
-	return once{*t.nextOnce - 1, s}, nil
+	return perCallStep{*t.nextOnce - 1, s}, nil
 }
 
 // perCall reports whether an expression only refers to documents other than the row.
@@ -176,7 +176,7 @@ func (t *translator) condition(e *ast.Expr) (step, error) {
 	switch terms := e.Terms.(type) {
 	case *ast.Term:
 		of, err := t.term(terms)
-		return truth{of}, err
+		return exprStep{of}, err
 	case []*ast.Term:
 		return t.statement(terms)
 	}
@@ -198,11 +198,11 @@ func (t *translator) statement(terms []*ast.Term) (step, error) {
 		}
 		return t.assign(operands[last], value)
 	}
-	if s := t.quick(name, operands); s != nil {
+	if s := t.fieldComparison(name, operands); s != nil {
 		return s, nil
 	}
 	of, err := t.invoke(name, operands)
-	return truth{of}, err
+	return exprStep{of}, err
 }
 
 func (t *translator) unify(a, b *ast.Term) (step, error) {
@@ -210,7 +210,7 @@ func (t *translator) unify(a, b *ast.Term) (step, error) {
 		a, b = b, a
 	}
 	if t.bound(a) && t.bound(b) {
-		if s := t.quick(ast.Equality.Name, []*ast.Term{a, b}); s != nil {
+		if s := t.fieldComparison(ast.Equality.Name, []*ast.Term{a, b}); s != nil {
 			return s, nil
 		}
 	}
@@ -230,13 +230,13 @@ func simple(term *ast.Term) bool {
 func (t *translator) assign(pattern *ast.Term, value expr) (step, error) {
 	if t.bound(pattern) {
 		want, err := t.term(pattern)
-		return truth{compared{want, value, func(c int) bool { return c == 0 }}}, err
+		return exprStep{compared{want, value, func(c int) bool { return c == 0 }}}, err
 	}
 	switch p := pattern.Value.(type) {
 	case ast.Var:
-		return bind{t.slot(p), value}, nil
+		return assignStep{t.slot(p), value}, nil
 	case *ast.Array:
-		parts := make([]part, p.Len())
+		parts := make([]patternElement, p.Len())
 		for i := range parts {
 			if v, ok := p.Elem(i).Value.(ast.Var); ok && !t.bound(p.Elem(i)) {
 				parts[i].slot = t.slot(v)
@@ -248,7 +248,7 @@ func (t *translator) assign(pattern *ast.Term, value expr) (step, error) {
 			}
 			parts[i].equal = equal
 		}
-		return take{parts, value}, nil
+		return destructureStep{parts, value}, nil
 	}
 	return nil, t.no("%s looks for values of a variable", pattern)
 }

@@ -13,32 +13,32 @@ import (
 )
 
 // decideBy schedules a decision at when, unless one is scheduled earlier.
-func (w *world) decideBy(when time.Time) {
-	if !w.deciding.IsZero() && !when.Before(w.deciding) {
+func (w *simulation) decideBy(when time.Time) {
+	if !w.decisionDue.IsZero() && !when.Before(w.decisionDue) {
 		return
 	}
-	w.deciding = when
+	w.decisionDue = when
 	w.at(when, func(ctx context.Context) error {
-		if !w.deciding.Equal(when) {
+		if !w.decisionDue.Equal(when) {
 			return nil // an earlier decision has replaced this one
 		}
-		w.deciding = time.Time{}
+		w.decisionDue = time.Time{}
 		return w.decide(ctx, decide.Options{})
 	})
 }
 
-// lookBy schedules a decision about the disruption of nodes at when, unless one is
-// scheduled earlier.
-func (w *world) lookBy(when time.Time) {
-	if !w.looking.IsZero() && !when.Before(w.looking) {
+// decideDisruptionBy schedules a decision about the disruption of nodes at when, unless one
+// is scheduled earlier.
+func (w *simulation) decideDisruptionBy(when time.Time) {
+	if !w.disruptionDue.IsZero() && !when.Before(w.disruptionDue) {
 		return
 	}
-	w.looking = when
+	w.disruptionDue = when
 	w.at(when, func(ctx context.Context) error {
-		if !w.looking.Equal(when) {
+		if !w.disruptionDue.Equal(when) {
 			return nil
 		}
-		w.looking = time.Time{}
+		w.disruptionDue = time.Time{}
 		opts := decide.Options{Disrupt: true}
 		if now := w.now(); w.changed && now.Sub(w.searched) >= w.cfg.Search {
 			opts.Search, w.searched, w.changed = true, now, false
@@ -48,7 +48,7 @@ func (w *world) lookBy(when time.Time) {
 }
 
 // decide makes a decision and applies it.
-func (w *world) decide(ctx context.Context, opts decide.Options) error {
+func (w *simulation) decide(ctx context.Context, opts decide.Options) error {
 	s := w.snapshot(ctx)
 	if w.capped {
 		w.ledger = w.ledger.Advance(s)
@@ -65,7 +65,7 @@ func (w *world) decide(ctx context.Context, opts decide.Options) error {
 	w.tally.decisions++
 	if short := d.Short(); len(short) > 0 && !slices.Equal(short, w.short) {
 		w.searched, w.changed = time.Time{}, true // search at once for savings that would let pods waiting for money be placed
-		w.lookBy(w.now().Add(again))
+		w.decideDisruptionBy(w.now().Add(again))
 	}
 	w.short = d.Short()
 	pods := slices.Clone(w.pods) // launches may add to them
@@ -87,7 +87,7 @@ func (w *world) decide(ctx context.Context, opts decide.Options) error {
 	return nil
 }
 
-func (w *world) assign(a *model.Assignment, s *model.Snapshot, pods []*pod) {
+func (w *simulation) assign(a *model.Assignment, s *model.Snapshot, pods []*pod) {
 	m := w.byID[s.Nodes[a.Node].Claim]
 	for _, i := range a.Pods {
 		p := pods[i]
@@ -102,7 +102,7 @@ func (w *world) assign(a *model.Assignment, s *model.Snapshot, pods []*pod) {
 }
 
 // refuse counts a pod that has to wait for money, once per wait.
-func (w *world) refuse(u *model.Unplaced, pods []*pod) {
+func (w *simulation) refuse(u *model.Unplaced, pods []*pod) {
 	p := pods[u.Pod]
 	for _, r := range u.Reasons {
 		if (r.Code == model.CeilingReached || r.Code == model.LaunchDenied) && !p.held {
@@ -114,7 +114,7 @@ func (w *world) refuse(u *model.Unplaced, pods []*pod) {
 
 // launch starts a machine for a planned node and returns its name, "" when no option is
 // in stock.
-func (w *world) launch(ctx context.Context, n *model.PlannedNode, replaces []string, pods []*pod) string {
+func (w *simulation) launch(ctx context.Context, n *model.PlannedNode, replaces []string, pods []*pod) string {
 	pool := &w.base.Pools[n.Pool]
 	options := n.Options
 	for ordinal := 0; len(options) > 0; ordinal++ {
@@ -146,7 +146,7 @@ func (w *world) launch(ctx context.Context, n *model.PlannedNode, replaces []str
 }
 
 // machine returns the starting node of an instance.
-func (w *world) machine(name string, n *model.PlannedNode, in *provider.Instance) *machine {
+func (w *simulation) machine(name string, n *model.PlannedNode, in *provider.Instance) *machine {
 	pool := &w.base.Pools[n.Pool]
 	typ := &w.base.Catalogs[pool.Catalog].Types[w.types[pool.NodeClass+"/"+in.InstanceType]]
 	m := &machine{id: in.ProviderID, typ: typ, free: typ.Allocatable.Clone(), Node: model.Node{
@@ -186,13 +186,13 @@ func labels(pool *model.Pool, typ *model.InstanceType, in *provider.Instance, na
 
 // ready marks a machine as ready for pods. Those of its DaemonSets are bound first,
 // then those that were planned for it.
-func (w *world) ready(m *machine) {
+func (w *simulation) ready(m *machine) {
 	if m.gone || m.deleting {
 		return
 	}
 	m.State, m.InitializedAt, m.Nominated = model.Initialized, w.now(), false
 	for i := range w.base.Daemons {
-		if d := &w.base.Daemons[i]; holds(m.free, d.Spec.Requests) && m.Admits(&d.Spec) {
+		if d := &w.base.Daemons[i]; fits(m.free, d.Spec.Requests) && m.Admits(&d.Spec) {
 			p := &pod{Pod: &Pod{Namespace: d.Namespace, Name: d.Name + "-" + m.Name, Workload: "DaemonSet/" + d.Name, Spec: w.daemonSpec(i)}, daemon: true, since: w.now(), made: w.now()}
 			w.pods = append(w.pods, p)
 			w.bind(p, m)
@@ -200,7 +200,7 @@ func (w *world) ready(m *machine) {
 	}
 	for _, p := range w.pods {
 		if p.plan == m && p.node == nil && !p.gone {
-			if holds(m.free, w.base.Specs[p.Spec].Requests) {
+			if fits(m.free, w.base.Specs[p.Spec].Requests) {
 				w.bind(p, m)
 			} else {
 				p.plan = nil
@@ -208,15 +208,17 @@ func (w *world) ready(m *machine) {
 			}
 		}
 	}
-	w.lookBy(w.now().Add(w.cfg.Look))
+	w.decideDisruptionBy(w.now().Add(w.cfg.Look))
 }
 
 // daemonSpec returns the index of DaemonSet i's spec in the list of specs.
-func (w *world) daemonSpec(i int) int32 { return int32(len(w.base.Specs) - len(w.base.Daemons) + i) }
+func (w *simulation) daemonSpec(i int) int32 {
+	return int32(len(w.base.Specs) - len(w.base.Daemons) + i)
+}
 
 // interrupt gives the notice of a spot interruption: the node is drained, and its
 // instance ends two minutes later, drained or not.
-func (w *world) interrupt(ctx context.Context, m *machine) {
+func (w *simulation) interrupt(ctx context.Context, m *machine) {
 	if m.gone {
 		return
 	}

@@ -103,7 +103,7 @@ func TestInvariants(t *testing.T) {
 				if p.node != m || p.gone {
 					t.Fatalf("%s: %s is on %s and elsewhere", w.now(), p.Name, m.Name)
 				}
-				take(want, w.base.Specs[p.Spec].Requests, 1)
+				subtract(want, w.base.Specs[p.Spec].Requests, 1)
 				on++
 			}
 			if diff := cmp.Diff(want, m.free); diff != "" || m.free[model.CPU] < 0 || m.free[model.Memory] < 0 {

@@ -33,17 +33,17 @@ func budgetsOf(sources []*policyv1.PodDisruptionBudget, lowered []model.PodBudge
 		spec := &sources[at].Spec
 		out = append(out, Budget{PodBudget: b, Away: func(expected int) int {
 			if spec.MaxUnavailable != nil {
-				return parts(spec.MaxUnavailable, expected)
+				return scaledValue(spec.MaxUnavailable, expected)
 			}
-			return expected - parts(spec.MinAvailable, expected)
+			return expected - scaledValue(spec.MinAvailable, expected)
 		}})
 	}
 	return out
 }
 
-// parts returns a number, or a percentage of of rounded up, as the disruption
+// scaledValue returns a number, or a percentage of of rounded up, as the disruption
 // controller reads both fields. An invalid value is 0.
-func parts(v *intstr.IntOrString, of int) int {
+func scaledValue(v *intstr.IntOrString, of int) int {
 	if v == nil {
 		return 0
 	}
@@ -55,7 +55,7 @@ func parts(v *intstr.IntOrString, of int) int {
 }
 
 // count returns how many pods of a budget are expected, and how many run.
-func (w *world) count(b *Budget) (expected, running int) {
+func (w *simulation) count(b *Budget) (expected, running int) {
 	for _, p := range w.pods {
 		if p.gone || p.daemon || !w.selects(b, p) {
 			continue
@@ -68,27 +68,27 @@ func (w *world) count(b *Budget) (expected, running int) {
 	return expected, running
 }
 
-func (w *world) selects(b *Budget, p *pod) bool {
+func (w *simulation) selects(b *Budget, p *pod) bool {
 	s := &w.base.Specs[p.Spec]
 	return b.Selector.Matches(s.Namespace, s.Labels)
 }
 
-// spare returns how many more pods of a budget may leave their nodes now.
-func (w *world) spare(b *Budget) int {
+// disruptionsAllowed returns how many more pods of a budget may leave their nodes now.
+func (w *simulation) disruptionsAllowed(b *Budget) int {
 	expected, running := w.count(b)
 	return max(0, b.Away(expected)-(expected-running))
 }
 
 // evictable reports whether the pod's budgets allow its eviction. The Eviction API
 // refuses pods that several budgets select.
-func (w *world) evictable(p *pod) bool {
+func (w *simulation) evictable(p *pod) bool {
 	of := 0
 	for i := range w.cfg.Workload.Budgets {
 		b := &w.cfg.Workload.Budgets[i]
 		if !w.selects(b, p) {
 			continue
 		}
-		if of++; of > 1 || w.spare(b) == 0 {
+		if of++; of > 1 || w.disruptionsAllowed(b) == 0 {
 			return false
 		}
 	}
@@ -96,11 +96,11 @@ func (w *world) evictable(p *pod) bool {
 }
 
 // podBudgets returns the budgets as the snapshot contains them.
-func (w *world) podBudgets() []model.PodBudget {
+func (w *simulation) podBudgets() []model.PodBudget {
 	var out []model.PodBudget
 	for i := range w.cfg.Workload.Budgets {
 		b := w.cfg.Workload.Budgets[i].PodBudget
-		b.Allowed = int32(w.spare(&w.cfg.Workload.Budgets[i]))
+		b.Allowed = int32(w.disruptionsAllowed(&w.cfg.Workload.Budgets[i]))
 		out = append(out, b)
 	}
 	return out
@@ -111,7 +111,7 @@ const evictAgain = 10 * time.Second
 
 // draining is a node that is being emptied.
 type draining struct {
-	*world
+	*simulation
 	m *machine
 	// until is when the instance ends together with the remaining pods; zero for never.
 	until   time.Time
@@ -123,8 +123,8 @@ type draining struct {
 // drain evicts the pods that budgets allow, repeatedly until the node is empty or until
 // until; then the instance ends together with the remaining pods. A zero until sets no
 // limit. done is called at the end.
-func (w *world) drain(ctx context.Context, m *machine, until time.Time, done func(evicted []*pod)) {
-	(&draining{world: w, m: m, until: until, done: done}).round(ctx)
+func (w *simulation) drain(ctx context.Context, m *machine, until time.Time, done func(evicted []*pod)) {
+	(&draining{simulation: w, m: m, until: until, done: done}).round(ctx)
 }
 
 func (d *draining) round(ctx context.Context) {

@@ -13,7 +13,7 @@ import (
 )
 
 // each runs a workload and checks the state after every event.
-func each(t *testing.T, cfg Config, look func(*world)) *Result {
+func each(t *testing.T, cfg Config, look func(*simulation)) *Result {
 	t.Helper()
 	w, err := newWorld(t.Context(), cfg)
 	if err != nil {
@@ -52,7 +52,7 @@ func TestPodBudgets(t *testing.T) {
 		t.Fatal(err)
 	}
 	for away, most := range map[int]int{0: 0, 1: free.Evictions} {
-		r := each(t, Config{Workload: guarded(away, "on-demand"), Seed: 3}, func(w *world) {
+		r := each(t, Config{Workload: guarded(away, "on-demand"), Seed: 3}, func(w *simulation) {
 			n := 0
 			for _, p := range w.pods {
 				if !p.gone && !p.daemon && p.node == nil && strings.Contains(p.Name, "-r") {
@@ -79,7 +79,7 @@ func TestPodBudgets(t *testing.T) {
 // regardless of budgets.
 func TestNoticeBoundsDrains(t *testing.T) {
 	since := map[*machine]time.Time{}
-	r := each(t, Config{Workload: guarded(0, "spot"), Seed: 3, Market: Market{Interruptions: 300}}, func(w *world) {
+	r := each(t, Config{Workload: guarded(0, "spot"), Seed: 3, Market: Market{Interruptions: 300}}, func(w *simulation) {
 		for _, m := range w.nodes {
 			if !m.deleting {
 				continue

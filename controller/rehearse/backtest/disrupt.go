@@ -10,7 +10,7 @@ import (
 	"spokeshave.dev/controller/core/model"
 )
 
-// again is after how long a tainted node is judged a second time.
+// again is after how long a tainted node is decided about a second time.
 const again = time.Second
 
 func disrupted() model.Taint {
@@ -21,14 +21,14 @@ func tainted(m *machine) bool { return slices.Contains(m.Taints, disrupted()) }
 
 // disrupt applies the disruptions of a decision: it taints or deletes a node, or takes
 // one step of a command.
-func (w *world) disrupt(ctx context.Context, s *model.Snapshot, d *decide.Decision, pods []*pod) {
+func (w *simulation) disrupt(ctx context.Context, s *model.Snapshot, d *decide.Decision, pods []*pod) {
 	going := map[*machine]bool{}
 	fresh := false
 	for i := range d.Disruptions {
 		each := &d.Disruptions[i]
 		m := w.byID[s.Nodes[each.Node].Claim]
 		if !each.RetryAt.IsZero() && each.RetryAt.Before(w.cfg.Workload.End) {
-			w.lookBy(later(each.RetryAt, w.now().Add(w.cfg.Look)))
+			w.decideDisruptionBy(later(each.RetryAt, w.now().Add(w.cfg.Look)))
 		}
 		switch {
 		case !each.Go || m == nil || m.gone:
@@ -49,11 +49,11 @@ func (w *world) disrupt(ctx context.Context, s *model.Snapshot, d *decide.Decisi
 		}
 	}
 	if fresh {
-		w.lookBy(w.now().Add(again))
+		w.decideDisruptionBy(w.now().Add(again))
 	}
 }
 
-func (w *world) command(ctx context.Context, s *model.Snapshot, c *decide.Command, pods []*pod) {
+func (w *simulation) command(ctx context.Context, s *model.Snapshot, c *decide.Command, pods []*pod) {
 	switch c.Stage {
 	case decide.Start:
 		w.begin(ctx, s, c, pods)
@@ -70,14 +70,14 @@ func (w *world) command(ctx context.Context, s *model.Snapshot, c *decide.Comman
 			}
 		}
 	case decide.Wait:
-		w.lookBy(w.now().Add(w.cfg.Boot / 4))
+		w.decideDisruptionBy(w.now().Add(w.cfg.Boot / 4))
 	}
 }
 
 // begin launches the replacements of a command and marks its nodes. When one of the
 // replacements is out of stock, no node is marked; the other replacements are later
 // removed as empty nodes.
-func (w *world) begin(ctx context.Context, s *model.Snapshot, c *decide.Command, pods []*pod) {
+func (w *simulation) begin(ctx context.Context, s *model.Snapshot, c *decide.Command, pods []*pod) {
 	w.made++
 	mark := &model.Command{ID: fmt.Sprintf("c%d", w.made), Method: string(c.Method), Started: s.Time, Removed: c.Removed, Billed: c.Billed}
 	for _, i := range c.Nodes {
@@ -98,7 +98,7 @@ func (w *world) begin(ctx context.Context, s *model.Snapshot, c *decide.Command,
 }
 
 // remove drains a node and then ends its instance.
-func (w *world) remove(ctx context.Context, m *machine, method string) {
+func (w *simulation) remove(ctx context.Context, m *machine, method string) {
 	if m.deleting {
 		return
 	}
@@ -115,7 +115,7 @@ func (w *world) remove(ctx context.Context, m *machine, method string) {
 }
 
 // stop ends the machine's instance.
-func (w *world) stop(ctx context.Context, m *machine) {
+func (w *simulation) stop(ctx context.Context, m *machine) {
 	m.gone, m.deleting, m.State = true, true, model.Deleting
 	// NotFound is fine, and no other error can occur with a simulated machine.
 	_ = w.cloud.Terminate(ctx, m.id)
@@ -128,5 +128,5 @@ func (w *world) stop(ctx context.Context, m *machine) {
 		}
 	}
 	w.changed = true
-	w.lookBy(w.now().Add(w.cfg.Look))
+	w.decideDisruptionBy(w.now().Add(w.cfg.Look))
 }

@@ -65,8 +65,8 @@ func standard(v, otherwise float64) float64 {
 	return v
 }
 
-// open initializes the market and the cloud.
-func (w *world) open() error {
+// openMarket initializes the market and the cloud.
+func (w *simulation) openMarket() error {
 	m := &prices{Market: w.cfg.Market}
 	m.Volatility, m.Shortages = standard(m.Volatility, 0.1), min(standard(m.Shortages, 0.05), 0.9)
 	m.Interruptions = standard(m.Interruptions, 1)
@@ -99,12 +99,12 @@ func (w *world) open() error {
 	if err != nil {
 		return fmt.Errorf("backtest: %w", err)
 	}
-	w.at(w.now(), w.trade)
+	w.at(w.now(), w.stepMarket)
 	return nil
 }
 
-// trade advances every spot price and shortage by one step.
-func (w *world) trade(context.Context) error {
+// stepMarket advances every spot price and shortage by one step.
+func (w *simulation) stepMarket(context.Context) error {
 	m := w.market
 	m.generation++
 	for i := range m.now {
@@ -115,7 +115,7 @@ func (w *world) trade(context.Context) error {
 		m.now[i].Generation = w.base.Catalogs[i].Generation ^ m.generation*0x9e3779b97f4a7c15
 	}
 	for i := range m.offers {
-		w.move(&m.offers[i])
+		w.stepOffer(&m.offers[i])
 	}
 	for i := range m.now {
 		w.cloud.SetCatalog(m.now[i].NodeClass, m.now[i])
@@ -126,14 +126,14 @@ func (w *world) trade(context.Context) error {
 		}
 	}
 	w.changed = true
-	w.lookBy(w.now().Add(w.cfg.Look))
-	w.at(w.now().Add(step), w.trade)
+	w.decideDisruptionBy(w.now().Add(w.cfg.Look))
+	w.at(w.now().Add(step), w.stepMarket)
 	return nil
 }
 
-// move advances one offering by one step. Its price returns to its mean within days.
+// stepOffer advances one offering by one step. Its price returns to its mean within days.
 // Shortages begin and end so often that the configured share is sold out.
-func (w *world) move(o *offer) {
+func (w *simulation) stepOffer(o *offer) {
 	m := w.market
 	perStep := m.Volatility * math.Sqrt(step.Hours()/24)
 	o.drift = o.drift*0.98 + w.rng.NormFloat64()*perStep
@@ -154,7 +154,7 @@ func (w *world) move(o *offer) {
 
 // catalogs returns what the cloud offers now. Offerings are marked as unavailable where
 // a launch has found a shortage.
-func (w *world) catalogs(ctx context.Context) []model.Catalog {
+func (w *simulation) catalogs(ctx context.Context) []model.Catalog {
 	out := slices.Clone(w.market.now)
 	for i := range out {
 		if c, err := w.cloud.Catalog(ctx, out[i].NodeClass); err == nil {
@@ -165,7 +165,7 @@ func (w *world) catalogs(ctx context.Context) []model.Catalog {
 }
 
 // price returns what a machine costs per hour now.
-func (w *world) price(m *machine) model.Price {
+func (w *simulation) price(m *machine) model.Price {
 	t := &w.market.now[w.base.Pools[m.Pool].Catalog].Types[w.types[w.base.Pools[m.Pool].NodeClass+"/"+m.InstanceType]]
 	for i := range t.Offerings {
 		if o := &t.Offerings[i]; o.Zone == m.Zone && o.CapacityType == m.CapacityType {
@@ -176,7 +176,7 @@ func (w *world) price(m *machine) model.Price {
 }
 
 // lifetime draws the time after which a spot machine is interrupted.
-func (w *world) lifetime(m *machine, draw *rand.Rand) time.Duration {
+func (w *simulation) lifetime(m *machine, draw *rand.Rand) time.Duration {
 	rate := 0.0
 	for i := range m.typ.Offerings {
 		if o := &m.typ.Offerings[i]; o.Zone == m.Zone && o.CapacityType == model.Spot {

@@ -63,13 +63,13 @@ func orDefault(d, standard time.Duration) time.Duration {
 	return d
 }
 
-func newWorld(ctx context.Context, cfg Config) (*world, error) {
+func newWorld(ctx context.Context, cfg Config) (*simulation, error) {
 	if cfg.Workload == nil || !cfg.Workload.End.After(cfg.Workload.Start) {
 		return nil, errors.New("backtest: the workload has no beginning or no end")
 	}
 	cfg.Boot, cfg.Batch = orDefault(cfg.Boot, 45*time.Second), orDefault(cfg.Batch, time.Second)
 	cfg.Look, cfg.Search = orDefault(cfg.Look, time.Minute), orDefault(cfg.Search, 5*time.Minute)
-	w := &world{
+	w := &simulation{
 		cfg: cfg, base: cfg.Workload.Base, clock: sim.NewClock(cfg.Workload.Start),
 		rng:  rand.New(rand.NewPCG(cfg.Seed, 0x5b0de)), //nolint:gosec // a simulation, and it must repeat
 		byID: map[string]*machine{}, allow: cfg.Workload.Allow,
@@ -84,7 +84,7 @@ func newWorld(ctx context.Context, cfg Config) (*world, error) {
 		}
 	}
 	w.base.Specs = slices.Clone(w.base.Specs)
-	if err := w.open(); err != nil {
+	if err := w.openMarket(); err != nil {
 		return nil, err
 	}
 	for i := range w.base.Daemons {
@@ -129,7 +129,7 @@ func (e *events) Pop() any {
 	return last
 }
 
-func (w *world) at(when time.Time, do func(context.Context) error) {
+func (w *simulation) at(when time.Time, do func(context.Context) error) {
 	w.planned++
 	heap.Push(&w.queue, event{at: when, no: w.planned, do: do})
 }

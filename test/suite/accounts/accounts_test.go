@@ -42,10 +42,10 @@ func TestLedgerSurvives(t *testing.T) {
 		t.Fatal(err)
 	}
 	told := events.NewFakeRecorder(10)
-	keeper := func() *ledger.Keeper {
-		return &ledger.Keeper{Client: c, Live: c, Events: told, Namespace: namespace, Clock: clock.RealClock{}}
+	keeper := func() *ledger.Tracker {
+		return &ledger.Tracker{Client: c, Live: c, Events: told, Namespace: namespace, Clock: clock.RealClock{}}
 	}
-	count := func(k *ledger.Keeper, after time.Duration) int64 {
+	count := func(k *ledger.Tracker, after time.Duration) int64 {
 		t.Helper()
 		s := snapshot(after)
 		if err := k.Count(t.Context(), s); err != nil {
@@ -110,8 +110,8 @@ func TestLedgerFitsItsConfigMap(t *testing.T) {
 		})
 		s.Pods = append(s.Pods, model.Pod{Namespace: random(), Name: random(), Workload: "Deployment/" + random(), Node: i})
 	}
-	keeper := func() *ledger.Keeper {
-		return &ledger.Keeper{Client: c, Live: c, Events: events.NewFakeRecorder(10), Namespace: many, Clock: clock.RealClock{}}
+	keeper := func() *ledger.Tracker {
+		return &ledger.Tracker{Client: c, Live: c, Events: events.NewFakeRecorder(10), Namespace: many, Clock: clock.RealClock{}}
 	}
 	if err := keeper().Count(t.Context(), s); err != nil {
 		t.Fatal(err)

@@ -48,13 +48,13 @@ func newOffice(t *testing.T, c client.Client, name string, start time.Time) *off
 }
 
 // keeper is a new leader.
-func (o *office) keeper() *ledger.Keeper {
-	return &ledger.Keeper{Client: o.client, Live: o.client, Events: o.events, Namespace: o.namespace, Clock: o.clock, ClockTolerance: o.tolerance}
+func (o *office) keeper() *ledger.Tracker {
+	return &ledger.Tracker{Client: o.client, Live: o.client, Events: o.events, Namespace: o.namespace, Clock: o.clock, ClockTolerance: o.tolerance}
 }
 
 // count has a keeper count a snapshot in which one node runs since an hour before the
 // start, and returns the micro-dollars of the month and the doubt.
-func (o *office) count(t *testing.T, k *ledger.Keeper) (micro int64, doubt string) {
+func (o *office) count(t *testing.T, k *ledger.Tracker) (micro int64, doubt string) {
 	t.Helper()
 	s := &model.Snapshot{
 		Time: o.clock.Now(), Pools: []model.Pool{{Name: "general"}},
@@ -75,7 +75,7 @@ func (o *office) count(t *testing.T, k *ledger.Keeper) (micro int64, doubt strin
 
 // want fails the test when a count differs. hours is the expected cost in hours of the
 // node.
-func (o *office) want(t *testing.T, k *ledger.Keeper, what string, hours float64, doubt string) {
+func (o *office) want(t *testing.T, k *ledger.Tracker, what string, hours float64, doubt string) {
 	t.Helper()
 	micro, got := o.count(t, k)
 	if float64(micro) < hours*rate-100 || float64(micro) > hours*rate+100 {
@@ -149,7 +149,7 @@ func TestClockSteps(t *testing.T) {
 				t.Fatalf("doubt %q", doubt)
 			}
 			o.clock.Step(step)
-			for _, each := range []*ledger.Keeper{k, o.keeper()} {
+			for _, each := range []*ledger.Tracker{k, o.keeper()} {
 				o.clock.Step(10 * time.Second)
 				micro, doubt := o.count(t, each)
 				if !strings.Contains(doubt, "the clock of the controller's machine differs by") || micro != before {
@@ -157,7 +157,7 @@ func TestClockSteps(t *testing.T) {
 				}
 			}
 			o.clock.SetTime(right.Add(time.Minute))
-			for _, each := range []*ledger.Keeper{k, o.keeper()} {
+			for _, each := range []*ledger.Tracker{k, o.keeper()} {
 				o.clock.Step(10 * time.Second)
 				if micro, doubt := o.count(t, each); doubt != "" || micro < before || micro > before+rate/20 {
 					t.Errorf("the clock is right again: %d micro-dollars after %d, doubt %q", micro, before, doubt)

@@ -27,14 +27,14 @@ func TestObservedSurvives(t *testing.T) {
 	told := events.NewFakeRecorder(10)
 	clock := clocktesting.NewFakeClock(now)
 	var seen *observe.Observer
-	keeper := func() *comparison.Keeper {
+	keeper := func() *comparison.Tracker {
 		seen = &observe.Observer{}
-		return &comparison.Keeper{
+		return &comparison.Tracker{
 			Store:    configmap.Store{Client: c, Live: c, Namespace: namespace, Name: comparison.Name, Key: comparison.Key},
 			Observer: seen, Events: told, Clock: clock,
 		}
 	}
-	look := func(k *comparison.Keeper) {
+	look := func(k *comparison.Tracker) {
 		t.Helper()
 		if err := k.Add(t.Context(), snapshot(clock.Now().Sub(now)), &decide.Decision{}); err != nil {
 			t.Fatal(err)

@@ -58,7 +58,7 @@ func TestEventsNameTheirObjects(t *testing.T) {
 		t.Fatal(err)
 	}
 	d.Plan.Unplaced = []model.Unplaced{{Pod: 0, Reasons: []model.Reason{{Message: "no room"}}}}
-	a.Reporter.Tell(s, pools, d)
+	a.Reporter.TellUnplaced(s, pools, d)
 
 	want := map[string]int{
 		"NodeClaim " + karpv1.EventDisruptionLaunching: 2, "NodeClaim " + karpv1.EventDisruptionWaitingReadiness: 1,

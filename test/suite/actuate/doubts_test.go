@@ -71,7 +71,7 @@ func TestRelabelledNode(t *testing.T) {
 		if scope.Running != 308_000 {
 			t.Errorf("listed %v: a relabelled node costs %d, want 308000", listed, scope.Running)
 		}
-		a.TellDoubts(t.Context(), time.Now(), warnings)
+		a.TellWarnings(t.Context(), time.Now(), warnings)
 	}
 	if len(told.Events) != 1 {
 		t.Fatalf("%d events, want one", len(told.Events))

@@ -75,24 +75,24 @@ func TestStays(t *testing.T) {
 		barren []int32
 		want   []string
 	}{
-		{reason: "what passes by itself is no news", why: why(disrupt.Waits, "", "consolidateAfter has not passed")},
-		{reason: "nothing to gain", why: why(disrupt.Pointless, "", "no cheaper place"), want: on("Unconsolidatable: no cheaper place")},
-		{reason: "it lasts", after: 30 * time.Minute, why: why(disrupt.Pointless, "", "no cheaper place")},
-		{reason: "another reason is news of its own", after: 30 * time.Minute, why: why(disrupt.Forbidden, "", "a PodDisruptionBudget"), want: on("DisruptionBlocked: a PodDisruptionBudget")},
-		{reason: "not in other words at once", after: 30*time.Minute + time.Second, why: why(disrupt.Forbidden, "night", "day shift")},
-		{reason: "but soon", after: 31 * time.Minute, why: why(disrupt.Forbidden, "night", "day shift"), want: on("DisruptionBlocked: policy night keeps the node: day shift")},
-		{reason: "the API server has forgotten the event", after: time.Hour, why: why(disrupt.Pointless, "", "no cheaper place"), want: on("Unconsolidatable: no cheaper place")},
-		{reason: "under Balanced", after: time.Hour, why: why(disrupt.Unworthy, "", "too little"), want: on("ConsolidationRejected: too little")},
+		{reason: "what passes by itself is no news", why: why(disrupt.Waiting, "", "consolidateAfter has not passed")},
+		{reason: "nothing to gain", why: why(disrupt.NoSaving, "", "no cheaper place"), want: on("Unconsolidatable: no cheaper place")},
+		{reason: "it lasts", after: 30 * time.Minute, why: why(disrupt.NoSaving, "", "no cheaper place")},
+		{reason: "another reason is news of its own", after: 30 * time.Minute, why: why(disrupt.Blocked, "", "a PodDisruptionBudget"), want: on("DisruptionBlocked: a PodDisruptionBudget")},
+		{reason: "not in other words at once", after: 30*time.Minute + time.Second, why: why(disrupt.Blocked, "night", "day shift")},
+		{reason: "but soon", after: 31 * time.Minute, why: why(disrupt.Blocked, "night", "day shift"), want: on("DisruptionBlocked: policy night keeps the node: day shift")},
+		{reason: "the API server has forgotten the event", after: time.Hour, why: why(disrupt.NoSaving, "", "no cheaper place"), want: on("Unconsolidatable: no cheaper place")},
+		{reason: "under Balanced", after: time.Hour, why: why(disrupt.SavingTooSmall, "", "too little"), want: on("ConsolidationRejected: too little")},
 		{reason: "budgets are the pool's", after: time.Hour, why: why(disrupt.OverBudget, "", "budgets"), want: []string{"NodePool/general DisruptionBlocked: the disruption budgets let no more nodes go now: Underutilized"}},
 		{reason: "once", after: 61 * time.Minute, why: why(disrupt.OverBudget, "", "budgets")},
-		{reason: "a pool that can launch nothing", after: 61 * time.Minute, why: why(disrupt.Waits, "", ""), barren: []int32{0}, want: []string{"NodePool/general NoCompatibleInstanceTypes: no instance type that its node class offers meets the NodePool's requirements"}},
-		{reason: "once", after: 62 * time.Minute, why: why(disrupt.Waits, "", ""), barren: []int32{0}},
+		{reason: "a pool that can launch nothing", after: 61 * time.Minute, why: why(disrupt.Waiting, "", ""), barren: []int32{0}, want: []string{"NodePool/general NoCompatibleInstanceTypes: no instance type that its node class offers meets the NodePool's requirements"}},
+		{reason: "once", after: 62 * time.Minute, why: why(disrupt.Waiting, "", ""), barren: []int32{0}},
 	} {
 		s := &model.Snapshot{
 			Time: start.Add(tc.after), Pools: []model.Pool{{Name: "general"}},
 			Nodes: []model.Node{{Name: "one", Claim: "claim-1", State: model.Initialized}},
 		}
-		d := &decide.Decision{Disruptions: []decide.Disruption{tc.why}, Barren: tc.barren}
+		d := &decide.Decision{Disruptions: []decide.Disruption{tc.why}, PoolsWithoutOfferings: tc.barren}
 		if _, err := a.Disrupt(t.Context(), s, d); err != nil {
 			t.Fatal(err)
 		}

@@ -104,7 +104,7 @@ func TestEvictionAgrees(t *testing.T) {
 		t.Skip("needs a control plane")
 	}
 	server := apiserver.Start(t)
-	server.Config.Wrap(termination.AnswerAtOnce)
+	server.Config.Wrap(termination.WithoutRetryAfter)
 	c := server.Client(t)
 	for name, tc := range guards() {
 		t.Run(name, func(t *testing.T) {

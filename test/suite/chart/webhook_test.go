@@ -25,7 +25,7 @@ func TestWebhook(t *testing.T) {
 		t.Errorf("%+v", w)
 	}
 	s := w.ClientConfig.Service
-	if s == nil || s.Namespace != "system" || s.Name != "spokeshave-webhook" || *s.Path != policies.GatePath {
+	if s == nil || s.Namespace != "system" || s.Name != "spokeshave-webhook" || *s.Path != policies.ValidatorPath {
 		t.Errorf("service %+v", s)
 	}
 

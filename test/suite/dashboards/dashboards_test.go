@@ -90,7 +90,7 @@ func registered(t *testing.T) names {
 	n.MustRegister(&metric.PodCounts{})
 	interruption.NewMetrics(n)
 	repair.NewMetrics(n)
-	n.MustRegister(ledger.NewCollector(&ledger.Keeper{}), policies.NewCollector(load.New(load.Config{})))
+	n.MustRegister(ledger.NewCollector(&ledger.Tracker{}), policies.NewCollector(load.New(load.Config{})))
 	return n
 }
 

@@ -128,7 +128,7 @@ func start(t *testing.T) *launchingCluster {
 		w.asked.RoundTripper = next
 		return w.asked
 	})
-	server.Config.Wrap(termination.AnswerAtOnce)
+	server.Config.Wrap(termination.WithoutRetryAfter)
 	mgr := server.Manager(t)
 	if err := index.Register(t.Context(), mgr.GetFieldIndexer()); err != nil {
 		t.Fatal(err)

@@ -102,7 +102,7 @@ func expired(t *testing.T, w *launchingCluster) {
 	protect(t, w, "old-0")
 	c := w.getClaim(t, "old-0")
 	at := clocktesting.NewFakeClock(c.CreationTimestamp.Time)
-	r := &expiration.Reconciler{Ender: &forceful.Deleter{Client: w.client, Clock: at}, Events: w.events, Clock: at}
+	r := &expiration.Reconciler{Deleter: &forceful.Deleter{Client: w.client, Clock: at}, Events: w.events, Clock: at}
 	at.SetTime(c.CreationTimestamp.Add(719 * time.Hour))
 	if next, err := r.Reconcile(t.Context(), c); err != nil || next.RequeueAfter != time.Hour {
 		t.Errorf("an hour before its time: look again in %s (%v)", next.RequeueAfter, err)
@@ -197,7 +197,7 @@ func breaker(t *testing.T, w *launchingCluster) {
 	sick := ready("node-five-0", corev1.ConditionFalse)
 	ready("node-five-1", corev1.ConditionFalse)
 	at := clocktesting.NewFakePassiveClock(since.Add(31 * time.Minute))
-	r := &repair.Reconciler{Client: w.client, Events: w.events, Clock: at, Ender: &forceful.Deleter{Client: w.client, Clock: at}}
+	r := &repair.Reconciler{Client: w.client, Events: w.events, Clock: at, Deleter: &forceful.Deleter{Client: w.client, Clock: at}}
 	next, err := r.Reconcile(t.Context(), sick)
 	if err != nil || next.RequeueAfter != time.Minute {
 		t.Errorf("two of five: look again in %s (%v)", next.RequeueAfter, err)

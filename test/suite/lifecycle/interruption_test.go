@@ -76,7 +76,7 @@ func (w *launchingCluster) listen(t *testing.T) {
 	t.Helper()
 	watcher := &interruption.Watcher{
 		Client: w.client, Source: w.cloud, Events: w.events, Clock: clock.RealClock{}, Every: time.Hour,
-		Ender: &forceful.Deleter{Client: w.client, Clock: clock.RealClock{}},
+		Deleter: &forceful.Deleter{Client: w.client, Clock: clock.RealClock{}},
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	var done sync.WaitGroup
@@ -174,7 +174,7 @@ func announced(t *testing.T, w *launchingCluster) {
 		tc.event.InstanceID = id
 		watcher := &interruption.Watcher{
 			Client: w.client, Events: w.events, Clock: clock.RealClock{}, Rebalance: tc.rebalance,
-			Ender: &forceful.Deleter{Client: w.client, Clock: clock.RealClock{}},
+			Deleter: &forceful.Deleter{Client: w.client, Clock: clock.RealClock{}},
 		}
 		for range 2 { // messages come more than once
 			if err := watcher.Handle(t.Context(), tc.event); err != nil {
@@ -207,7 +207,7 @@ func announced(t *testing.T, w *launchingCluster) {
 		w.eventually(t, name+": the claim to go", func() bool { return w.getClaim(t, claim) == nil })
 	}
 	stranger := provider.Event{Kind: provider.SpotInterrupted, InstanceID: "i-stranger"}
-	watcher := &interruption.Watcher{Client: w.client, Events: w.events, Clock: clock.RealClock{}, Ender: &forceful.Deleter{Client: w.client, Clock: clock.RealClock{}}}
+	watcher := &interruption.Watcher{Client: w.client, Events: w.events, Clock: clock.RealClock{}, Deleter: &forceful.Deleter{Client: w.client, Clock: clock.RealClock{}}}
 	if err := watcher.Handle(t.Context(), stranger); err != nil {
 		t.Errorf("an instance that nobody knows: %v", err)
 	}
@@ -221,9 +221,9 @@ func broken(t *testing.T, w *launchingCluster) {
 	w.cloud.Trouble(provider.Event{Kind: provider.InstanceStatus, InstanceID: id}, provider.Event{Kind: provider.EventStatus, InstanceID: "i-stranger"})
 	watcher := &interruption.Watcher{
 		Client: w.client, Source: w.cloud, Events: w.events, Clock: clock.RealClock{},
-		Ender: &forceful.Deleter{Client: w.client, Clock: clock.RealClock{}},
+		Deleter: &forceful.Deleter{Client: w.client, Clock: clock.RealClock{}},
 	}
-	if err := watcher.Ask(t.Context()); err != nil {
+	if err := watcher.Poll(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	w.eventually(t, "the node and its instance to go, although its pod may not be evicted", func() bool {
@@ -247,10 +247,10 @@ func blockEnds(t *testing.T, w *launchingCluster) {
 	w.cloud.Trouble(ends...)
 	watcher := &interruption.Watcher{
 		Client: w.client, Source: w.cloud, Events: w.events, Clock: clock.RealClock{},
-		Ender: &forceful.Deleter{Client: w.client, Clock: clock.RealClock{}},
+		Deleter: &forceful.Deleter{Client: w.client, Clock: clock.RealClock{}},
 	}
 	for range 2 { // asked every minute: what is on its way out stays as it is
-		if err := watcher.Ask(t.Context()); err != nil {
+		if err := watcher.Poll(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -27,7 +27,7 @@ func repaired(t *testing.T, w *launchingCluster) {
 		t.Fatal(err)
 	}
 	at := clocktesting.NewFakePassiveClock(node.Status.Conditions[0].LastTransitionTime.Time)
-	r := &repair.Reconciler{Client: w.client, Events: w.events, Clock: at, Ender: &forceful.Deleter{Client: w.client, Clock: at}}
+	r := &repair.Reconciler{Client: w.client, Events: w.events, Clock: at, Deleter: &forceful.Deleter{Client: w.client, Clock: at}}
 	for _, minutes := range []time.Duration{0, 29} {
 		at.SetTime(node.Status.Conditions[0].LastTransitionTime.Add(minutes * time.Minute))
 		next, err := r.Reconcile(t.Context(), node)

@@ -77,11 +77,11 @@ func serveGate(t *testing.T, server *apiserver.Server, certDir string) string {
 	mgr := server.Manager(t, func(o *ctrl.Options) {
 		o.WebhookServer = webhook.NewServer(webhook.Options{Host: "127.0.0.1", Port: port, CertDir: certDir})
 	})
-	mgr.GetWebhookServer().Register(policies.GatePath, &webhook.Admission{Handler: policies.NewGate(policies.Gate{
+	mgr.GetWebhookServer().Register(policies.ValidatorPath, &webhook.Admission{Handler: policies.NewValidator(policies.Validator{
 		Namespace: namespace, Plugins: []string{"plugins"}, Engines: engine.All(), Now: time.Now,
 	})})
 	apiserver.Run(t, mgr)
-	return "https://127.0.0.1:" + strconv.Itoa(port) + policies.GatePath
+	return "https://127.0.0.1:" + strconv.Itoa(port) + policies.ValidatorPath
 }
 
 // TestGate: the API server refuses a broken policy with the words of vet, and

@@ -215,7 +215,7 @@ func (w *bareCluster) wire(ctx context.Context, l *life, mgr ctrl.Manager) error
 	l.loop = decision.New(decision.Config{
 		Cluster: view, Actuator: &actuate.Actuator{Client: mgr.GetClient(), Reporter: &actuate.Reporter{Client: mgr.GetClient(), Events: events, Once: events}}, Policies: &l.swap,
 		Journal: journal.New(50), Metrics: metric.NewDecisions(registry, shared), Clock: tick,
-		Count: func(context.Context, *model.Snapshot) error { return nil },
+		CountSpend: func(context.Context, *model.Snapshot) error { return nil },
 	})
 	l.garbage = &garbage.Collector{Client: mgr.GetClient(), Live: mgr.GetAPIReader(), Provider: w.cloud, Clock: tick}
 	l.claims = &lifecycle.Reconciler{Client: mgr.GetClient(), Provider: w.cloud, Events: events, Clock: ahead{by: &l.late}, Reservations: reservation.New(mgr.GetClient(), ahead{by: &l.late}), Workers: 2}

@@ -124,7 +124,7 @@ func (c *cluster) plan(t *testing.T) int {
 	t.Helper()
 	v := disrupt.NewSurvey(c.Snapshot, nil)
 	in := solver.Input{Snapshot: c.Snapshot, Blocked: make([]*model.Reason, 1), Costs: make([]solver.Costs, 1), Effort: solver.DefaultEffort, Tolerance: solver.DefaultTolerance}
-	scene := disrupt.NewScene(v, &in, nil)
+	scene := disrupt.NewProjection(v, &in, nil)
 	scene.Trusting = true
 	var options []disrupt.Option
 	var gone []int32

@@ -44,8 +44,8 @@ type Config struct {
 	Log     *journal.Log
 	Metrics *metric.Decisions
 	Clock   clock.Clock
-	// Count writes into the snapshot what each scope has spent this month.
-	Count func(context.Context, *model.Snapshot) error
+	// CountSpend writes into the snapshot what each scope has spent this month.
+	CountSpend func(context.Context, *model.Snapshot) error
 	// Await returns once all existing policies have been loaded or rejected, so that no
 	// decision is made without a budget that is merely slow to load.
 	Await func(context.Context) error
@@ -152,7 +152,7 @@ func (l *Loop) Round(ctx context.Context) (time.Duration, error) {
 		l.Metrics.SnapshotFailed(l.Clock.Now())
 		return 0, fmt.Errorf("take snapshot: %w", err)
 	}
-	if err := l.Count(ctx, &view.Snapshot); err != nil {
+	if err := l.CountSpend(ctx, &view.Snapshot); err != nil {
 		return 0, fmt.Errorf("count what has been spent: %w", err)
 	}
 	snapshotTook, before := l.Clock.Since(start), l.search.last
@@ -177,7 +177,7 @@ func (l *Loop) Round(ctx context.Context) (time.Duration, error) {
 		l.Log.Add(journal.Decided{Snapshot: &view.Snapshot, Decision: &d, Options: opts, Policies: contents})
 	}
 	l.Actuator.Reporter.TellCaps(ctx, &d)
-	l.Actuator.Reporter.TellDoubts(ctx, view.Snapshot.Time, view.Warnings)
+	l.Actuator.Reporter.TellWarnings(ctx, view.Snapshot.Time, view.Warnings)
 	if l.Board != nil {
 		l.Board.Add(&view.Snapshot, &d)
 	}
@@ -194,7 +194,7 @@ func (l *Loop) apply(ctx context.Context, view *cluster.View, d *decide.Decision
 	if err != nil {
 		return 0, err
 	}
-	l.Actuator.Reporter.Tell(&view.Snapshot, view.Pools, d)
+	l.Actuator.Reporter.TellUnplaced(&view.Snapshot, view.Pools, d)
 	l.Actuator.Reporter.TellPools(&view.Snapshot, view.Pools, d)
 	assigned, err := l.Actuator.Assign(ctx, &view.Snapshot, d)
 	l.applied.Add(&assigned)
@@ -218,7 +218,7 @@ func (l *Loop) apply(ctx context.Context, view *cluster.View, d *decide.Decision
 	return l.next(d), nil
 }
 
-// validation is how long after its taint a node is judged again.
+// validation is how long after its taint a node is decided about again.
 const validation = time.Second
 
 // next returns after how long to decide without being woken: when the first node

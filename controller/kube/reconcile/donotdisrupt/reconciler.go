@@ -37,12 +37,12 @@ type Reconciler struct {
 	Events events.EventRecorder
 	Clock  clock.PassiveClock
 
-	// told holds the last event sent on each pod, by the pod's name.
-	told sync.Map
+	// sent holds the last event sent on each pod, by the pod's name.
+	sent sync.Map
 }
 
-// news is an event that was sent on a pod.
-type news struct {
+// sentEvent is an event that was sent on a pod.
+type sentEvent struct {
 	uid          types.UID
 	reason, text string
 }
@@ -64,13 +64,13 @@ func (r *Reconciler) SetupWithManager(mgr ctrl.Manager) error {
 func (r *Reconciler) Reconcile(ctx context.Context, req reconcile.Request) (reconcile.Result, error) {
 	pod := &corev1.Pod{}
 	if err := r.Client.Get(ctx, req.NamespacedName, pod); err != nil {
-		r.told.Delete(req.NamespacedName)
+		r.sent.Delete(req.NamespacedName)
 		return reconcile.Result{}, client.IgnoreNotFound(err)
 	}
 	if pod.Spec.NodeName == "" || !pod.DeletionTimestamp.IsZero() {
 		return reconcile.Result{}, nil
 	}
-	ours, err := r.ours(ctx, pod.Spec.NodeName)
+	ours, err := r.isManaged(ctx, pod.Spec.NodeName)
 	if err != nil || !ours {
 		return reconcile.Result{}, err
 	}
@@ -81,18 +81,18 @@ func (r *Reconciler) Reconcile(ctx context.Context, req reconcile.Request) (reco
 		r.tell(pod, corev1.EventTypeWarning, karpv1.EventInvalidDoNotDisruptAnnotation,
 			fmt.Sprintf("annotation %s: %q is neither \"true\" nor a duration like \"30m\", and holds nothing", karpv1.AnnotationDoNotDisrupt, h.Invalid))
 	case h.Until.IsZero():
-		r.told.Delete(req.NamespacedName)
+		r.sent.Delete(req.NamespacedName)
 	case now.Before(h.Until):
 		r.tell(pod, corev1.EventTypeNormal, karpv1.EventDoNotDisruptUntil, "the pod is not to be disrupted until "+end)
 		return reconcile.Result{RequeueAfter: h.Until.Sub(now)}, nil
-	case r.knows(pod) || now.Sub(h.Until) < eventLifetime:
+	case r.wasSent(pod) || now.Sub(h.Until) < eventLifetime:
 		r.tell(pod, corev1.EventTypeNormal, karpv1.EventDoNotDisruptGracePeriodElapsed, "the pod may be disrupted: its time ended at "+end)
 	}
 	return reconcile.Result{}, nil
 }
 
-// ours reports whether the node belongs to a NodePool.
-func (r *Reconciler) ours(ctx context.Context, name string) (bool, error) {
+// isManaged reports whether the node belongs to a NodePool.
+func (r *Reconciler) isManaged(ctx context.Context, name string) (bool, error) {
 	node := &corev1.Node{}
 	err := r.Client.Get(ctx, types.NamespacedName{Name: name}, node)
 	switch {
@@ -104,17 +104,17 @@ func (r *Reconciler) ours(ctx context.Context, name string) (bool, error) {
 	return node.Labels[karpv1.LabelNodePool] != "", nil
 }
 
-// knows reports whether any event was sent on the pod.
-func (r *Reconciler) knows(pod *corev1.Pod) bool {
-	last, ok := r.told.Load(client.ObjectKeyFromObject(pod))
-	each, same := last.(news)
+// wasSent reports whether any event was sent on the pod.
+func (r *Reconciler) wasSent(pod *corev1.Pod) bool {
+	last, ok := r.sent.Load(client.ObjectKeyFromObject(pod))
+	each, same := last.(sentEvent)
 	return ok && same && each.uid == pod.UID
 }
 
 // tell sends an event unless the last one on the pod was equal.
 func (r *Reconciler) tell(pod *corev1.Pod, kind, reason, text string) {
-	each := news{pod.UID, reason, text}
-	if last, ok := r.told.Swap(client.ObjectKeyFromObject(pod), each); ok && last == each {
+	each := sentEvent{pod.UID, reason, text}
+	if last, ok := r.sent.Swap(client.ObjectKeyFromObject(pod), each); ok && last == each {
 		return
 	}
 	r.Events.Eventf(pod, nil, kind, reason, "Disrupt", "%s", text)

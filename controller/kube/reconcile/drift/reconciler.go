@@ -32,9 +32,9 @@ import (
 	"spokeshave.dev/controller/kube/reconcile/scope"
 )
 
-// again is how often a claim is checked when no event arrives: the provider's part of
+// requeueAfter is how often a claim is checked when no event arrives: the provider's part of
 // drift cannot be watched.
-const again = 5 * time.Minute
+const requeueAfter = 5 * time.Minute
 
 // Reconciler maintains these conditions of NodeClaims.
 type Reconciler struct {
@@ -162,7 +162,7 @@ type answer struct {
 func (r *Reconciler) fromProvider(ctx context.Context, claim *karpv1.NodeClaim, class *awsv1.EC2NodeClass) (reason, message string, err error) {
 	now := r.Clock.Now()
 	if last, ok := r.answers.Load(claim.UID); ok {
-		if a, ok := last.(answer); ok && a.class == class.ResourceVersion && now.Sub(a.at) < again-time.Second {
+		if a, ok := last.(answer); ok && a.class == class.ResourceVersion && now.Sub(a.at) < requeueAfter-time.Second {
 			return string(a.drift.Reason), a.drift.Message, nil
 		}
 	}
@@ -187,7 +187,7 @@ func (r *Reconciler) consolidatable(claim *karpv1.NodeClaim, pool *karpv1.NodePo
 	after, ok := pool.Spec.Disruption.ConsolidateAfter.Duration()
 	if !ok || ready == nil || ready.Status != metav1.ConditionTrue {
 		meta.RemoveStatusCondition(&claim.Status.Conditions, karpv1.ConditionConsolidatable)
-		return again
+		return requeueAfter
 	}
 	since := ready.LastTransitionTime.Time
 	if last := claim.Status.LastPodEventTime; last != nil && last.After(since) {
@@ -195,8 +195,8 @@ func (r *Reconciler) consolidatable(claim *karpv1.NodeClaim, pool *karpv1.NodePo
 	}
 	if left := after - r.Clock.Since(since); left > 0 {
 		meta.RemoveStatusCondition(&claim.Status.Conditions, karpv1.ConditionConsolidatable)
-		return min(left, again)
+		return min(left, requeueAfter)
 	}
 	condition.True(&claim.Status.Conditions, claim.Generation, karpv1.ConditionConsolidatable)
-	return again
+	return requeueAfter
 }

@@ -20,9 +20,9 @@ import (
 
 // Reconciler deletes NodeClaims that are too old.
 type Reconciler struct {
-	Ender  *forceful.Deleter
-	Events events.EventRecorder
-	Clock  clock.Clock
+	Deleter *forceful.Deleter
+	Events  events.EventRecorder
+	Clock   clock.Clock
 }
 
 // SetupWithManager registers the controller.
@@ -43,7 +43,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, claim *karpv1.NodeClaim) (re
 	if left := after - r.Clock.Since(claim.CreationTimestamp.Time); left > 0 {
 		return reconcile.Result{RequeueAfter: left}, nil
 	}
-	began, err := r.Ender.Delete(ctx, claim, forceful.Cause{
+	began, err := r.Deleter.Delete(ctx, claim, forceful.Cause{
 		Reason: "Expired", Message: "the node has reached the age of expireAfter, " + string(claim.Spec.ExpireAfter),
 	})
 	if err != nil || !began {

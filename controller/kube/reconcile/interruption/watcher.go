@@ -34,11 +34,11 @@ const margin = 10 * time.Second
 // Watcher listens for events and polls for troubled instances. It runs on the leader
 // only.
 type Watcher struct {
-	Client client.Client
-	Source provider.Announcer
-	Events events.EventRecorder
-	Ender  *forceful.Deleter
-	Clock  clock.WithTicker
+	Client  client.Client
+	Source  provider.Announcer
+	Events  events.EventRecorder
+	Deleter *forceful.Deleter
+	Clock   clock.WithTicker
 	// Metrics may be nil.
 	Metrics *Metrics
 	// Rebalance says to drain nodes on a rebalance recommendation too.
@@ -54,12 +54,12 @@ func (w *Watcher) NeedLeaderElection() bool { return true }
 func (w *Watcher) Start(ctx context.Context) error {
 	var both sync.WaitGroup
 	both.Go(func() { w.Source.ListenForEvents(ctx, w.Handle) })
-	both.Go(func() { w.ask(ctx) })
+	both.Go(func() { w.pollLoop(ctx) })
 	both.Wait()
 	return nil
 }
 
-func (w *Watcher) ask(ctx context.Context) {
+func (w *Watcher) pollLoop(ctx context.Context) {
 	ticker := w.Clock.NewTicker(w.Every)
 	defer ticker.Stop()
 	for {
@@ -67,15 +67,15 @@ func (w *Watcher) ask(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		case <-ticker.C():
-			if err := w.Ask(ctx); err != nil {
+			if err := w.Poll(ctx); err != nil {
 				logr.FromContextOrDiscard(ctx).Error(err, "instances in trouble are asked for again")
 			}
 		}
 	}
 }
 
-// Ask polls once for troubled instances and handles each of them.
-func (w *Watcher) Ask(ctx context.Context) error {
+// Poll polls once for troubled instances and handles each of them.
+func (w *Watcher) Poll(ctx context.Context) error {
 	found, err := w.Source.Troubled(ctx)
 	if err != nil {
 		return fmt.Errorf("ask for instances in trouble: %w", err)
@@ -118,7 +118,7 @@ func (w *Watcher) claim(ctx context.Context, claim *karpv1.NodeClaim, e provider
 	if !acts {
 		return nil
 	}
-	began, err := w.Ender.Delete(ctx, claim, forceful.Cause{
+	began, err := w.Deleter.Delete(ctx, claim, forceful.Cause{
 		Reason: say.condition, MetricReason: string(e.Kind), Message: say.message, Deadline: w.deadline(&e),
 	})
 	if err != nil {

@@ -65,7 +65,7 @@ func serverTime(cm *corev1.ConfigMap) time.Time {
 // the ledger, the first time and whenever the snapshot is far from the ledger's end: a
 // clock that is a month ahead would end the month.
 // The error says that they could not be compared.
-func (k *Keeper) checkClock(ctx context.Context, l *spend.Ledger, now time.Time) error {
+func (k *Tracker) checkClock(ctx context.Context, l *spend.Ledger, now time.Time) error {
 	gap := now.Sub(l.Through)
 	if k.ClockTolerance == 0 || !k.clock.at.IsZero() && !k.clock.wrong() && gap >= -stepTolerance && gap <= jump {
 		return nil
@@ -92,7 +92,7 @@ func (k *Keeper) checkClock(ctx context.Context, l *spend.Ledger, now time.Time)
 
 // doubt says why the ledger is not certain and what to do about it, "" when it is
 // certain.
-func (k *Keeper) doubt(l *spend.Ledger) string {
+func (k *Tracker) doubt(l *spend.Ledger) string {
 	switch {
 	case k.clock.wrong():
 		return fmt.Sprintf("nothing is launched under a monthly cap, because the clock of the controller's machine differs by %s from the API server's; set it right",
@@ -106,7 +106,7 @@ func (k *Keeper) doubt(l *spend.Ledger) string {
 }
 
 // accept ends the ledger's doubt when the annotation on its ConfigMap says so.
-func (k *Keeper) accept(ctx context.Context, l *spend.Ledger) {
+func (k *Tracker) accept(ctx context.Context, l *spend.Ledger) {
 	if l.Doubt == nil || k.Clock.Since(k.looked) < lookEvery {
 		return
 	}

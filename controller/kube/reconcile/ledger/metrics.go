@@ -12,15 +12,15 @@ func desc(name, help string, labels ...string) *prometheus.Desc {
 
 // Collector exports the ledger's current figures as metrics.
 type Collector struct {
-	keeper                                    *Keeper
+	tracker                                   *Tracker
 	month, forecast, rate, workload, overhead *prometheus.Desc
 	doubt                                     *prometheus.Desc
 }
 
-// NewCollector returns a collector for the keeper's ledger.
-func NewCollector(k *Keeper) *Collector {
+// NewCollector returns a collector for the tracker's ledger.
+func NewCollector(k *Tracker) *Collector {
 	return &Collector{
-		keeper:   k,
+		tracker:  k,
 		month:    desc("month_to_date_usd", "What a scope has cost since the month began (UTC), in USD.", "scope"),
 		forecast: desc("month_forecast_usd", "What the cluster will have cost by the end of the month if nothing changes, in USD."),
 		rate:     desc("rate_usd", "What runs, in USD per hour, by what was rented.", "nodepool", "family", "capacity_type"),
@@ -39,7 +39,7 @@ func (c *Collector) Describe(out chan<- *prometheus.Desc) {
 
 // Collect implements prometheus.Collector.
 func (c *Collector) Collect(out chan<- prometheus.Metric) {
-	l := c.keeper.ledger.Load()
+	l := c.tracker.ledger.Load()
 	if l == nil {
 		return
 	}
@@ -50,7 +50,7 @@ func (c *Collector) Collect(out chan<- prometheus.Metric) {
 		gauge(c.month, float64(s.Micro)/1e6, s.Scope)
 	}
 	doubt := 0.0
-	if c.keeper.doubtful.Load() {
+	if c.tracker.doubtful.Load() {
 		doubt = 1
 	}
 	gauge(c.doubt, doubt)

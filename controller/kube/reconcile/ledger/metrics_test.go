@@ -24,7 +24,7 @@ func TestFiguresOfDeletedPools(t *testing.T) {
 	drains.Nodes[0].Pool, drains.Nodes[0].PoolLabels = -1, s.Pools[0].Labels
 	drains.Nodes[0].PoolName = "gone"
 	l = l.Advance(&drains)
-	k := &Keeper{}
+	k := &Tracker{}
 	c := NewCollector(k)
 	for _, at := range []struct {
 		reason string

@@ -19,7 +19,7 @@ import (
 // current returns the ledger to which the snapshot is added: the one in memory, else the
 // stored one, else an earlier one, else a new one. A new ledger is in doubt when there
 // must have been one before. The error says that the API server does not answer.
-func (k *Keeper) current(ctx context.Context, s *model.Snapshot) (spend.Ledger, error) {
+func (k *Tracker) current(ctx context.Context, s *model.Snapshot) (spend.Ledger, error) {
 	if now := k.ledger.Load(); now != nil {
 		return *now, nil
 	}
@@ -74,7 +74,7 @@ func established(s *model.Snapshot) bool {
 
 // begin returns a new ledger in doubt. Its amounts are estimated from the running
 // instances.
-func (k *Keeper) begin(ctx context.Context, s *model.Snapshot, reason string) spend.Ledger {
+func (k *Tracker) begin(ctx context.Context, s *model.Snapshot, reason string) spend.Ledger {
 	next := spend.New(s)
 	next.Doubt = &spend.Doubt{Since: s.Time.UTC().Truncate(time.Second), Reason: reason}
 	k.lost(ctx, "%s; begun anew: %.2f $ estimated from the instances that still run", reason, total(&next))
@@ -82,7 +82,7 @@ func (k *Keeper) begin(ctx context.Context, s *model.Snapshot, reason string) sp
 }
 
 // earlier returns the earlier ledger, nil when there is none that helps at the time now.
-func (k *Keeper) earlier(ctx context.Context, now time.Time) (*spend.Ledger, error) {
+func (k *Tracker) earlier(ctx context.Context, now time.Time) (*spend.Ledger, error) {
 	text, cm, err := k.store(PreviousName).Read(ctx)
 	if err != nil && !errors.Is(err, configmap.ErrCorrupt) {
 		return nil, err
@@ -99,7 +99,7 @@ func (k *Keeper) earlier(ctx context.Context, now time.Time) (*spend.Ledger, err
 
 // restoreFromFuture returns the ledger, or another one when it has counted up to a time
 // that has not come yet: a clock was ahead.
-func (k *Keeper) restoreFromFuture(ctx context.Context, l spend.Ledger, s *model.Snapshot) spend.Ledger {
+func (k *Tracker) restoreFromFuture(ctx context.Context, l spend.Ledger, s *model.Snapshot) spend.Ledger {
 	if ahead := l.Through.Sub(s.Time); ahead <= stepTolerance {
 		return l
 	}
@@ -122,13 +122,13 @@ func (k *Keeper) restoreFromFuture(ctx context.Context, l spend.Ledger, s *model
 }
 
 // lost reports that the ledger was lost, on its ConfigMap.
-func (k *Keeper) lost(ctx context.Context, format string, args ...any) {
+func (k *Tracker) lost(ctx context.Context, format string, args ...any) {
 	text := fmt.Sprintf(format, args...)
 	logr.FromContextOrDiscard(ctx).Info("the ledger was lost", "configMap", Name, "why", text)
 	k.tell(corev1.EventTypeWarning, karpv1.EventLedgerLost, text)
 }
 
-func (k *Keeper) tell(kind, reason, text string) {
+func (k *Tracker) tell(kind, reason, text string) {
 	about := k.stored
 	if about == nil {
 		about = &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: k.Namespace, Name: Name}}

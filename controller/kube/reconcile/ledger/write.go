@@ -18,7 +18,7 @@ import (
 // a ConfigMap, the stored copy has its smallest entries merged; the ledger in memory
 // stays complete. When another replica has written meanwhile, this one was paused: the
 // next Count reads what the other wrote.
-func (k *Keeper) save(ctx context.Context, l *spend.Ledger) error {
+func (k *Tracker) save(ctx context.Context, l *spend.Ledger) error {
 	if k.newer {
 		return nil
 	}
@@ -45,7 +45,7 @@ func (k *Keeper) save(ctx context.Context, l *spend.Ledger) error {
 }
 
 // write writes the ledger, and returns what it has written.
-func (k *Keeper) write(ctx context.Context, l *spend.Ledger) ([]byte, error) {
+func (k *Tracker) write(ctx context.Context, l *spend.Ledger) ([]byte, error) {
 	for entries := max(len(l.Holders), len(l.Pools)); ; entries /= 2 {
 		kept := l.Trim(entries)
 		text, err := kept.Encode()
@@ -61,7 +61,7 @@ func (k *Keeper) write(ctx context.Context, l *spend.Ledger) ([]byte, error) {
 // replace writes the stored ConfigMap: the record, unless text is nil, and annotations.
 // It repeats the write when only annotations have changed since it was read, or when it
 // was deleted.
-func (k *Keeper) replace(ctx context.Context, text []byte, annotations map[string]string) error {
+func (k *Tracker) replace(ctx context.Context, text []byte, annotations map[string]string) error {
 	for try := 0; ; try++ {
 		cm, err := k.store(Name).Replace(ctx, k.stored, text, annotations)
 		switch {
@@ -86,7 +86,7 @@ var errOvertaken = errors.New("another replica has written the ledger, which is 
 
 // reread reads the stored ConfigMap after its version has changed. The error is
 // errOvertaken when its record has changed too.
-func (k *Keeper) reread(ctx context.Context) error {
+func (k *Tracker) reread(ctx context.Context) error {
 	now := &corev1.ConfigMap{}
 	err := k.Live.Get(ctx, types.NamespacedName{Namespace: k.Namespace, Name: Name}, now)
 	switch {

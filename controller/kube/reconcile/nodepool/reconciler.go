@@ -54,7 +54,7 @@ func (r *Reconciler) SetupWithManager(mgr ctrl.Manager) error {
 		Named("nodepool").
 		For(&karpv1.NodePool{}, builder.WithPredicates(scope.Managed())).
 		Watches(&awsv1.EC2NodeClass{}, handler.EnqueueRequestsFromMapFunc(r.poolsOf)).
-		Watches(&karpv1.NodeClaim{}, soon(poolOf), builder.WithPredicates(counted())).
+		Watches(&karpv1.NodeClaim{}, enqueueLater(poolOf), builder.WithPredicates(capacityChanged())).
 		WatchesRawSource(source.Channel(changed, &handler.EnqueueRequestForObject{})).
 		Complete(reconcile.AsReconciler(mgr.GetClient(), r))
 }
@@ -84,36 +84,36 @@ func (r *Reconciler) Reconcile(ctx context.Context, pool *karpv1.NodePool) (reco
 	}
 	pool = pool.DeepCopy()
 	if err := r.hash(ctx, pool); err != nil {
-		return again(err)
+		return ignoreStale(err)
 	}
 	before := pool.Status.DeepCopy()
-	if err := r.count(ctx, pool); err != nil {
+	if err := r.sumResources(ctx, pool); err != nil {
 		return reconcile.Result{}, err
 	}
-	if err := r.judge(ctx, pool); err != nil {
+	if err := r.setConditions(ctx, pool); err != nil {
 		return reconcile.Result{}, err
 	}
 	if !equality.Semantic.DeepEqual(before, &pool.Status) {
 		if err := r.Client.Status().Update(ctx, pool); err != nil {
-			return again(fmt.Errorf("write status of NodePool %s: %w", pool.Name, err))
+			return ignoreStale(fmt.Errorf("write status of NodePool %s: %w", pool.Name, err))
 		}
 	}
 	left, err := r.pause(ctx, pool, before)
 	if err != nil {
-		return again(err)
+		return ignoreStale(err)
 	}
 	return reconcile.Result{RequeueAfter: left}, nil
 }
 
-func again(err error) (reconcile.Result, error) {
+func ignoreStale(err error) (reconcile.Result, error) {
 	if apierrors.IsConflict(err) || apierrors.IsNotFound(err) {
 		return reconcile.Result{}, nil // a newer event is on its way
 	}
 	return reconcile.Result{}, err
 }
 
-// count sums the capacity of the pool's claims.
-func (r *Reconciler) count(ctx context.Context, pool *karpv1.NodePool) error {
+// sumResources sums the capacity of the pool's claims.
+func (r *Reconciler) sumResources(ctx context.Context, pool *karpv1.NodePool) error {
 	var claims karpv1.NodeClaimList
 	if err := r.Client.List(ctx, &claims, client.MatchingLabels{karpv1.LabelNodePool: pool.Name}); err != nil {
 		return fmt.Errorf("list claims of NodePool %s: %w", pool.Name, err)
@@ -132,26 +132,26 @@ func (r *Reconciler) count(ctx context.Context, pool *karpv1.NodePool) error {
 	return nil
 }
 
-// judge sets the pool's conditions.
-func (r *Reconciler) judge(ctx context.Context, pool *karpv1.NodePool) error {
+// setConditions sets the pool's conditions.
+func (r *Reconciler) setConditions(ctx context.Context, pool *karpv1.NodePool) error {
 	conditions := &pool.Status.Conditions
 	if problem := validate(pool); problem != "" {
 		condition.False(conditions, pool.Generation, karpv1.ConditionValidationSucceeded, "NodePoolValidationFailed", problem)
 	} else {
 		condition.True(conditions, pool.Generation, karpv1.ConditionValidationSucceeded)
 	}
-	class, err := r.judgeClass(ctx, pool)
+	class, err := r.setClassCondition(ctx, pool)
 	if err != nil {
 		return err
 	}
-	r.judgeRegistration(pool, class)
+	r.setRegistrationCondition(pool, class)
 	condition.Summarize(conditions, pool.Generation, pool.ReadyConditions())
 	return nil
 }
 
-// judgeClass sets NodeClassReady, and returns the generation of the class, 0 when there
+// setClassCondition sets NodeClassReady, and returns the generation of the class, 0 when there
 // is none.
-func (r *Reconciler) judgeClass(ctx context.Context, pool *karpv1.NodePool) (generation int64, err error) {
+func (r *Reconciler) setClassCondition(ctx context.Context, pool *karpv1.NodePool) (generation int64, err error) {
 	ref := pool.Spec.Template.Spec.NodeClassRef
 	conditions := &pool.Status.Conditions
 	if ref.Group != awsv1.Group || ref.Kind != "EC2NodeClass" {

@@ -15,10 +15,10 @@ import (
 	"spokeshave.dev/controller/kube/reconcile/poolhealth"
 )
 
-// judgeRegistration sets NodeRegistrationHealthy from the outcomes of the pool's launches
+// setRegistrationCondition sets NodeRegistrationHealthy from the outcomes of the pool's launches
 // since it or its node class last changed. After a restart the condition stays until
 // there is an outcome.
-func (r *Reconciler) judgeRegistration(pool *karpv1.NodePool, class int64) {
+func (r *Reconciler) setRegistrationCondition(pool *karpv1.NodePool, class int64) {
 	conditions := &pool.Status.Conditions
 	last := meta.FindStatusCondition(*conditions, karpv1.ConditionNodeRegistrationHealthy)
 	if last == nil || last.ObservedGeneration != pool.Generation || pool.Status.NodeClassObservedGeneration != class {

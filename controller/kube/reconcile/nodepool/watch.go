@@ -16,13 +16,13 @@ import (
 	karpv1 "spokeshave.dev/api/karpenter/v1"
 )
 
-// settle is how long changes of claims are collected before a pool's resources are
+// countDelay is how long changes of claims are collected before a pool's resources are
 // counted again: a scale-up changes hundreds of claims at once, and each count reads
 // all of them.
-const settle = 300 * time.Millisecond
+const countDelay = 300 * time.Millisecond
 
-// counted passes the events of claims that change a pool's resources.
-func counted() predicate.Predicate {
+// capacityChanged passes the events of claims that change a pool's resources.
+func capacityChanged() predicate.Predicate {
 	return predicate.Funcs{UpdateFunc: func(e event.UpdateEvent) bool {
 		before, ok := e.ObjectOld.(*karpv1.NodeClaim)
 		after, known := e.ObjectNew.(*karpv1.NodeClaim)
@@ -36,14 +36,14 @@ func poolOf(o client.Object) (reconcile.Request, bool) {
 	return reconcile.Request{NamespacedName: types.NamespacedName{Name: name}}, name != ""
 }
 
-// soon returns a handler that enqueues the request returned by f after settle. Further
-// events until then add nothing.
-func soon(f func(client.Object) (reconcile.Request, bool)) handler.EventHandler {
+// enqueueLater returns a handler that enqueues the request returned by f after countDelay.
+// Further events until then add nothing.
+func enqueueLater(f func(client.Object) (reconcile.Request, bool)) handler.EventHandler {
 	type queue = workqueue.TypedRateLimitingInterface[reconcile.Request]
 	add := func(q queue, objects ...client.Object) {
 		for _, o := range objects {
 			if request, ok := f(o); ok {
-				q.AddAfter(request, settle)
+				q.AddAfter(request, countDelay)
 			}
 		}
 	}

@@ -47,12 +47,12 @@ func TestCounted(t *testing.T) {
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			if got := counted().Update(event.UpdateEvent{ObjectOld: tc.before, ObjectNew: tc.after}); got != tc.want {
+			if got := capacityChanged().Update(event.UpdateEvent{ObjectOld: tc.before, ObjectNew: tc.after}); got != tc.want {
 				t.Errorf("%s: passes %v, want %v", tc.why, got, tc.want)
 			}
 		})
 	}
-	if !counted().Create(event.CreateEvent{Object: claim("a", nil)}) || !counted().Delete(event.DeleteEvent{Object: claim("a", nil)}) {
+	if !capacityChanged().Create(event.CreateEvent{Object: claim("a", nil)}) || !capacityChanged().Delete(event.DeleteEvent{Object: claim("a", nil)}) {
 		t.Error("claims that come and go have to pass")
 	}
 }
@@ -69,12 +69,12 @@ func (q *queue) AddAfter(r reconcile.Request, d time.Duration) { q.asked[r.Name]
 // after a delay. A workqueue keeps one such request per pool.
 func TestSoon(t *testing.T) {
 	q := &queue{asked: map[string]time.Duration{}}
-	h := soon(poolOf)
+	h := enqueueLater(poolOf)
 	h.Create(t.Context(), event.CreateEvent{Object: claim("new", nil)}, q)
 	h.Update(t.Context(), event.UpdateEvent{ObjectOld: claim("left", nil), ObjectNew: claim("joined", nil)}, q)
 	h.Delete(t.Context(), event.DeleteEvent{Object: claim("gone", nil)}, q)
 	h.Create(t.Context(), event.CreateEvent{Object: claim("", nil)}, q)
-	want := map[string]time.Duration{"new": settle, "left": settle, "joined": settle, "gone": settle}
+	want := map[string]time.Duration{"new": countDelay, "left": countDelay, "joined": countDelay, "gone": countDelay}
 	if diff := cmp.Diff(want, q.asked); diff != "" {
 		t.Error(diff)
 	}

@@ -26,7 +26,7 @@ func (c healthCount) tooMany() bool { return c.broken > (c.nodes*maxUnhealthyPer
 // blocked returns why no node of the pool may be replaced now, "" when one may. A node
 // that is not initialized yet counts as broken only once the toleration of its sign has
 // passed.
-func blocked(nodes []corev1.Node, pool string, signs []Sign, now time.Time) string {
+func blocked(nodes []corev1.Node, pool string, signs []Policy, now time.Time) string {
 	var all, own healthCount
 	for i := range nodes {
 		n := &nodes[i]

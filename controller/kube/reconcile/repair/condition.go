@@ -6,20 +6,20 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// Sign is a node condition that means, once it has lasted for Toleration, that the node
+// Policy is a node condition that means, once it has lasted for Toleration, that the node
 // is broken.
-type Sign struct {
+type Policy struct {
 	Condition corev1.NodeConditionType
 	Status    corev1.ConditionStatus
 	// Toleration is how long the condition may last, since nodes can recover.
 	Toleration time.Duration
 }
 
-// Signs returns kubelet's own condition and those of the EKS node monitoring agent,
+// Policies returns kubelet's own condition and those of the EKS node monitoring agent,
 // with the tolerations that Karpenter uses on EKS.
 // https://docs.aws.amazon.com/eks/latest/userguide/node-health.html
-func Signs() []Sign {
-	return []Sign{
+func Policies() []Policy {
+	return []Policy{
 		{corev1.NodeReady, corev1.ConditionFalse, 30 * time.Minute},
 		{corev1.NodeReady, corev1.ConditionUnknown, 30 * time.Minute},
 		{"AcceleratedHardwareReady", corev1.ConditionFalse, 10 * time.Minute},
@@ -32,14 +32,14 @@ func Signs() []Sign {
 
 // unhealthyCondition is a sign that a node has, and since when.
 type unhealthyCondition struct {
-	sign  Sign
-	since time.Time
+	policy Policy
+	since  time.Time
 }
 
-func (t *unhealthyCondition) due() time.Time { return t.since.Add(t.sign.Toleration) }
+func (t *unhealthyCondition) due() time.Time { return t.since.Add(t.policy.Toleration) }
 
 // diagnose returns the sign whose toleration ends first, nil for a healthy node.
-func diagnose(node *corev1.Node, signs []Sign) *unhealthyCondition {
+func diagnose(node *corev1.Node, signs []Policy) *unhealthyCondition {
 	var worst *unhealthyCondition
 	for _, c := range node.Status.Conditions {
 		for _, s := range signs {

@@ -22,16 +22,16 @@ import (
 	"spokeshave.dev/controller/kube/reconcile/index"
 )
 
-// again is how often a node is checked that may not be replaced yet because too many
+// retryInterval is how often a node is checked that may not be replaced yet because too many
 // are broken.
-const again = time.Minute
+const retryInterval = time.Minute
 
 // Reconciler replaces broken nodes.
 type Reconciler struct {
-	Client client.Client
-	Events events.EventRecorder
-	Clock  clock.PassiveClock
-	Ender  *forceful.Deleter
+	Client  client.Client
+	Events  events.EventRecorder
+	Clock   clock.PassiveClock
+	Deleter *forceful.Deleter
 	// Metrics may be nil.
 	Metrics *Metrics
 }
@@ -50,7 +50,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, node *corev1.Node) (reconcil
 	if pool == "" || node.Spec.ProviderID == "" || !node.DeletionTimestamp.IsZero() {
 		return reconcile.Result{}, nil
 	}
-	t := diagnose(node, Signs())
+	t := diagnose(node, Policies())
 	if t == nil {
 		return reconcile.Result{}, nil
 	}
@@ -69,10 +69,10 @@ func (r *Reconciler) Reconcile(ctx context.Context, node *corev1.Node) (reconcil
 	if err := r.Client.List(ctx, &nodes); err != nil {
 		return reconcile.Result{}, fmt.Errorf("count broken nodes: %w", err)
 	}
-	if why := blocked(nodes.Items, pool, Signs(), r.Clock.Now()); why != "" {
+	if why := blocked(nodes.Items, pool, Policies(), r.Clock.Now()); why != "" {
 		r.Events.Eventf(node, nil, corev1.EventTypeWarning, karpv1.EventNodeRepairBlocked, "Repair", "%s", why)
 		r.Events.Eventf(claim, nil, corev1.EventTypeWarning, karpv1.EventNodeRepairBlocked, "Repair", "%s", why)
-		return reconcile.Result{RequeueAfter: again}, nil
+		return reconcile.Result{RequeueAfter: retryInterval}, nil
 	}
 	return reconcile.Result{}, r.replace(ctx, node, claim, t)
 }
@@ -80,12 +80,12 @@ func (r *Reconciler) Reconcile(ctx context.Context, node *corev1.Node) (reconcil
 // replace deletes the node's claim with a deadline of now. The next decision plans its
 // pods anew.
 func (r *Reconciler) replace(ctx context.Context, node *corev1.Node, claim *karpv1.NodeClaim, t *unhealthyCondition) error {
-	text := fmt.Sprintf("condition %s has been %s since %s", t.sign.Condition, t.sign.Status, t.since.UTC().Format(time.RFC3339))
-	began, err := r.Ender.Delete(ctx, claim, forceful.Cause{Reason: "Unhealthy", Message: text, Deadline: r.Clock.Now()})
+	text := fmt.Sprintf("condition %s has been %s since %s", t.policy.Condition, t.policy.Status, t.since.UTC().Format(time.RFC3339))
+	began, err := r.Deleter.Delete(ctx, claim, forceful.Cause{Reason: "Unhealthy", Message: text, Deadline: r.Clock.Now()})
 	if err != nil || !began {
 		return err
 	}
-	r.Metrics.disrupted(claim, t.sign.Condition)
+	r.Metrics.disrupted(claim, t.policy.Condition)
 	for _, o := range []client.Object{node, claim} {
 		r.Events.Eventf(o, nil, corev1.EventTypeWarning, karpv1.EventDisruptionTerminating, "Repair", "the node is broken and replaced: %s", text)
 	}

@@ -45,7 +45,7 @@ func TestDiagnose(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			n := node("general", tc.conditions...)
-			switch got := diagnose(&n, Signs()); {
+			switch got := diagnose(&n, Policies()); {
 			case (got != nil) != (tc.due >= 0):
 				t.Errorf("%s: found %+v", tc.reason, got)
 			case got != nil && got.due().Sub(start) != tc.due:
@@ -90,7 +90,7 @@ func TestBreaker(t *testing.T) {
 		"never starting": {reason: "one that never starts is", nodes: append(fleet("a", 4, 1), starting), after: time.Hour, blocked: "2 of the 5 nodes"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			got := blocked(tc.nodes, "a", Signs(), start.Add(tc.after))
+			got := blocked(tc.nodes, "a", Policies(), start.Add(tc.after))
 			if (got == "") != (tc.blocked == "") || !strings.Contains(got, tc.blocked) {
 				t.Errorf("%s: %s, want %s", tc.reason, orNothing(got), orNothing(tc.blocked))
 			}

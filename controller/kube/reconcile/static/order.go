@@ -10,9 +10,9 @@ import (
 // candidate is a node that could be removed.
 type candidate struct {
 	claim *karpv1.NodeClaim
-	// up says that the node is initialized; protected that an annotation asks not to
-	// disrupt it.
-	up, drifted, protected bool
+	// initialized says that the node is initialized; protected that an annotation asks not
+	// to disrupt it.
+	initialized, drifted, protected bool
 	// pods is the number of pods that would have to move.
 	pods int
 }
@@ -24,7 +24,7 @@ func deletionOrder(in []candidate) []candidate {
 	out := slices.Clone(in)
 	slices.SortFunc(out, func(a, b candidate) int {
 		return cmp.Or(
-			falseFirst(a.protected, b.protected), falseFirst(a.up, b.up), cmp.Compare(a.pods, b.pods), falseFirst(!a.drifted, !b.drifted),
+			falseFirst(a.protected, b.protected), falseFirst(a.initialized, b.initialized), cmp.Compare(a.pods, b.pods), falseFirst(!a.drifted, !b.drifted),
 			b.claim.CreationTimestamp.Compare(a.claim.CreationTimestamp.Time), cmp.Compare(a.claim.Name, b.claim.Name),
 		)
 	})

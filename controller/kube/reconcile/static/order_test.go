@@ -16,12 +16,12 @@ func TestDispensable(t *testing.T) {
 		return &karpv1.NodeClaim{ObjectMeta: metav1.ObjectMeta{Name: name, CreationTimestamp: metav1.NewTime(at.Add(-age))}}
 	}
 	nodes := []candidate{
-		{claim: claim("protected and empty", time.Hour), up: true, protected: true},
-		{claim: claim("old", 3*time.Hour), up: true, pods: 2},
-		{claim: claim("busy", time.Hour), up: true, pods: 9},
-		{claim: claim("young", time.Hour), up: true, pods: 2},
-		{claim: claim("drifted", 4*time.Hour), up: true, drifted: true, pods: 2},
-		{claim: claim("empty", 5*time.Hour), up: true},
+		{claim: claim("protected and empty", time.Hour), initialized: true, protected: true},
+		{claim: claim("old", 3*time.Hour), initialized: true, pods: 2},
+		{claim: claim("busy", time.Hour), initialized: true, pods: 9},
+		{claim: claim("young", time.Hour), initialized: true, pods: 2},
+		{claim: claim("drifted", 4*time.Hour), initialized: true, drifted: true, pods: 2},
+		{claim: claim("empty", 5*time.Hour), initialized: true},
 		{claim: claim("starting", time.Minute)},
 	}
 	var got []string

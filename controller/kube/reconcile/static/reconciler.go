@@ -33,10 +33,10 @@ type Reconciler struct {
 	Client client.Client
 	// Live reads from the API server: a claim that was deleted a moment ago must not be
 	// counted, or another one is deleted for it.
-	Live   client.Reader
-	Events events.EventRecorder
-	Clock  clock.PassiveClock
-	Ender  *forceful.Deleter
+	Live    client.Reader
+	Events  events.EventRecorder
+	Clock   clock.PassiveClock
+	Deleter *forceful.Deleter
 }
 
 // SetupWithManager registers the controller.
@@ -73,7 +73,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, pool *karpv1.NodePool) (reco
 	}
 	text := fmt.Sprintf("NodePool %s has %d nodes, and replicas is %d", pool.Name, len(claims), want)
 	for _, c := range deletionOrder(nodes)[:len(claims)-want] {
-		began, err := r.Ender.Delete(ctx, c.claim, forceful.Cause{Reason: "ScaledDown", Message: text})
+		began, err := r.Deleter.Delete(ctx, c.claim, forceful.Cause{Reason: "ScaledDown", Message: text})
 		if err != nil {
 			return reconcile.Result{}, err
 		}
@@ -103,7 +103,7 @@ func counted(ctx context.Context, from client.Reader, pool string) ([]karpv1.Nod
 // candidate describes the claim's node for deletionOrder.
 func (r *Reconciler) candidate(ctx context.Context, claim *karpv1.NodeClaim) (candidate, error) {
 	out := candidate{
-		claim: claim, up: condition.IsTrue(claim.Status.Conditions, karpv1.ConditionInitialized),
+		claim: claim, initialized: condition.IsTrue(claim.Status.Conditions, karpv1.ConditionInitialized),
 		drifted:   condition.IsTrue(claim.Status.Conditions, karpv1.ConditionDrifted),
 		protected: claim.Annotations[karpv1.AnnotationDoNotDisrupt] == "true",
 	}

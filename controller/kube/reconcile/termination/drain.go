@@ -21,16 +21,16 @@ import (
 	"spokeshave.dev/controller/kube/reconcile/index"
 )
 
-// departure is a node that is being removed, and the reason, "" when the controller did
+// drainingNode is a node that is being removed, and the reason, "" when the controller did
 // not decide it.
-type departure struct {
+type drainingNode struct {
 	*corev1.Node
 
 	reason string
 }
 
-// why returns the reason for which the controller deleted a claim, "" for none.
-func why(claim *karpv1.NodeClaim) string {
+// disruptionReason returns the reason for which the controller deleted a claim, "" for none.
+func disruptionReason(claim *karpv1.NodeClaim) string {
 	if claim == nil {
 		return ""
 	}
@@ -43,7 +43,7 @@ func why(claim *karpv1.NodeClaim) string {
 // drain evicts the first group of pods that still has members, and returns how many
 // pods are left in all groups. The order is Karpenter's: other pods before those of
 // DaemonSets, and critical pods after the others.
-func (r *Reconciler) drain(ctx context.Context, node *departure) (int, error) {
+func (r *Reconciler) drain(ctx context.Context, node *drainingNode) (int, error) {
 	var pods corev1.PodList
 	if err := r.Client.List(ctx, &pods, client.MatchingFields{index.NodeName: node.Name}); err != nil {
 		return 0, fmt.Errorf("list pods of node %s: %w", node.Name, err)
@@ -51,8 +51,8 @@ func (r *Reconciler) drain(ctx context.Context, node *departure) (int, error) {
 	var groups [4][]*corev1.Pod
 	left := 0
 	for i := range pods.Items {
-		if p := &pods.Items[i]; leaves(p) && !r.stuck(p) {
-			groups[group(p)] = append(groups[group(p)], p)
+		if p := &pods.Items[i]; isDrainable(p) && !r.isStuck(p) {
+			groups[drainGroup(p)] = append(groups[drainGroup(p)], p)
 			left++
 		}
 	}
@@ -63,18 +63,18 @@ func (r *Reconciler) drain(ctx context.Context, node *departure) (int, error) {
 	var failed []error // an error with one pod does not stop the others
 	for g := range groups {
 		for _, p := range groups[g] {
-			failed = append(failed, r.send(ctx, node, p, g == at))
+			failed = append(failed, r.drainPod(ctx, node, p, g == at))
 		}
 	}
 	return left, errors.Join(failed...)
 }
 
-// send makes one pod leave. A pod whose group's turn it is is evicted, unless it is
+// drainPod makes one pod leave. A pod whose group's turn it is is evicted, unless it is
 // protected. A pod that would outlast the node's deadline is deleted, early enough to
 // have its own grace period.
-func (r *Reconciler) send(ctx context.Context, node *departure, p *corev1.Pod, turn bool) error { //nolint:revive // the turn is the caller's to know
-	if late, grace := r.late(node.Node, p); late {
-		return r.remove(ctx, node, p, grace)
+func (r *Reconciler) drainPod(ctx context.Context, node *drainingNode, p *corev1.Pod, turn bool) error { //nolint:revive // the turn is the caller's to know
+	if late, grace := r.mustStopNow(node.Node, p); late {
+		return r.deletePod(ctx, node, p, grace)
 	}
 	if !turn || !p.DeletionTimestamp.IsZero() || lower.IsProtected(p, r.Clock.Now()) {
 		return nil
@@ -82,10 +82,10 @@ func (r *Reconciler) send(ctx context.Context, node *departure, p *corev1.Pod, t
 	return r.evict(ctx, node, p)
 }
 
-// late reports whether a pod must begin to stop now in order to be gone by the node's
+// mustStopNow reports whether a pod must begin to stop now in order to be gone by the node's
 // deadline, and the grace period it may then have. That includes a pod that is stopping
 // already and would take longer.
-func (r *Reconciler) late(node *corev1.Node, p *corev1.Pod) (late bool, grace time.Duration) {
+func (r *Reconciler) mustStopNow(node *corev1.Node, p *corev1.Pod) (late bool, grace time.Duration) {
 	at, err := time.Parse(time.RFC3339, node.Annotations[karpv1.AnnotationTerminationTimestamp])
 	if err != nil {
 		return false, 0
@@ -102,8 +102,8 @@ func (r *Reconciler) late(node *corev1.Node, p *corev1.Pod) (late bool, grace ti
 	return left <= own, left
 }
 
-// remove deletes a pod regardless of disruption budgets and annotations.
-func (r *Reconciler) remove(ctx context.Context, node *departure, p *corev1.Pod, grace time.Duration) error {
+// deletePod deletes a pod regardless of disruption budgets and annotations.
+func (r *Reconciler) deletePod(ctx context.Context, node *drainingNode, p *corev1.Pod, grace time.Duration) error {
 	seconds := client.GracePeriodSeconds(max(1, int64(grace/time.Second)))
 	err := r.Client.Delete(ctx, p.DeepCopy(), seconds, client.Preconditions{UID: &p.UID})
 	if apierrors.IsNotFound(err) || apierrors.IsConflict(err) {
@@ -124,23 +124,23 @@ func (r *Reconciler) remove(ctx context.Context, node *departure, p *corev1.Pod,
 	return nil
 }
 
-// stuck reports whether a pod should have been gone for a minute: its kubelet does not
+// isStuck reports whether a pod should have been gone for a minute: its kubelet does not
 // respond, and waiting does not help.
-func (r *Reconciler) stuck(p *corev1.Pod) bool {
+func (r *Reconciler) isStuck(p *corev1.Pod) bool {
 	return !p.DeletionTimestamp.IsZero() && r.Clock.Since(p.DeletionTimestamp.Time) > time.Minute
 }
 
-// leaves reports whether the drain waits for a pod. It does not wait for finished pods
+// isDrainable reports whether the drain waits for a pod. It does not wait for finished pods
 // and for those that stay.
-func leaves(p *corev1.Pod) bool { return !finished(p) && !stays(p) }
+func isDrainable(p *corev1.Pod) bool { return !isFinished(p) && !staysOnNode(p) }
 
-func finished(p *corev1.Pod) bool {
+func isFinished(p *corev1.Pod) bool {
 	return p.Status.Phase == corev1.PodSucceeded || p.Status.Phase == corev1.PodFailed
 }
 
-// stays reports whether a pod is left on the node until the node is gone: static pods,
+// staysOnNode reports whether a pod is left on the node until the node is gone: static pods,
 // and pods that tolerate the disruption taint.
-func stays(p *corev1.Pod) bool {
+func staysOnNode(p *corev1.Pod) bool {
 	if owner := metav1.GetControllerOf(p); owner != nil && owner.Kind == "Node" {
 		return true
 	}
@@ -150,7 +150,7 @@ func stays(p *corev1.Pod) bool {
 	})
 }
 
-func group(p *corev1.Pod) int {
+func drainGroup(p *corev1.Pod) int {
 	g := 0
 	if owner := metav1.GetControllerOf(p); owner != nil && owner.Kind == "DaemonSet" {
 		g++
@@ -164,7 +164,7 @@ func group(p *corev1.Pod) int {
 // evict requests the eviction of a pod. A refusal, by a PodDisruptionBudget, because
 // several budgets select the pod, or by a webhook, becomes an event on the node and no
 // error; the next reconciliation tries again.
-func (r *Reconciler) evict(ctx context.Context, node *departure, p *corev1.Pod) error {
+func (r *Reconciler) evict(ctx context.Context, node *drainingNode, p *corev1.Pod) error {
 	eviction := &policyv1.Eviction{
 		ObjectMeta:    metav1.ObjectMeta{Namespace: p.Namespace, Name: p.Name},
 		DeleteOptions: &metav1.DeleteOptions{Preconditions: &metav1.Preconditions{UID: &p.UID}},

@@ -34,7 +34,7 @@ func TestLate(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			r := &Reconciler{Clock: testclock.NewFakeClock(now)}
 			node := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Annotations: map[string]string{karpv1.AnnotationTerminationTimestamp: tc.deadline}}}
-			late, grace := r.late(node, &tc.pod)
+			late, grace := r.mustStopNow(node, &tc.pod)
 			if late != tc.late || late && grace != tc.grace {
 				t.Errorf("%s: late %v with %s, want %v with %s", tc.reason, late, grace, tc.late, tc.grace)
 			}

@@ -26,7 +26,7 @@ func TestGroup(t *testing.T) {
 			if tc.owner != "" {
 				p.OwnerReferences = []metav1.OwnerReference{{Kind: tc.owner, Controller: &yes}}
 			}
-			if got := group(p); got != tc.want {
+			if got := drainGroup(p); got != tc.want {
 				t.Errorf("%s: group %d, want %d", tc.reason, got, tc.want)
 			}
 		})

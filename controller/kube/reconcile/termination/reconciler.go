@@ -45,8 +45,8 @@ type Reconciler struct {
 	// Metrics may be nil.
 	Metrics *metric.Reconcilers
 
-	// bounded holds, by node, the deadline of the last event about it.
-	bounded sync.Map
+	// announcedDeadlines holds, by node, the deadline of the last event about it.
+	announcedDeadlines sync.Map
 }
 
 // SetupWithManager registers the controller.
@@ -85,7 +85,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, node *corev1.Node) (reconcil
 	if err := r.Client.Patch(ctx, node, client.MergeFrom(base)); client.IgnoreNotFound(err) != nil {
 		return reconcile.Result{}, fmt.Errorf("release node %s: %w", node.Name, err)
 	}
-	r.bounded.Delete(node.Name)
+	r.announcedDeadlines.Delete(node.Name)
 	r.Metrics.NodeTerminated(metric.SubjectOf(node.Labels), r.Clock.Since(node.DeletionTimestamp.Time), r.Clock.Since(node.CreationTimestamp.Time))
 	return reconcile.Result{}, nil
 }
@@ -119,29 +119,29 @@ func (r *Reconciler) steps(ctx context.Context, node *corev1.Node, claim *karpv1
 		return false, err
 	}
 	r.tellDeadline(node, claim)
-	overdue := r.overdue(node)
-	left, err := r.drain(ctx, &departure{node, why(claim)})
+	overdue := r.isPastDeadline(node)
+	left, err := r.drain(ctx, &drainingNode{node, disruptionReason(claim)})
 	if err != nil {
 		return false, err
 	}
 	if left > 0 && !overdue {
-		return false, r.mark(ctx, claim, karpv1.ConditionDrained, "Draining", fmt.Sprintf("%d pods are still to leave node %s", left, node.Name))
+		return false, r.setProgress(ctx, claim, karpv1.ConditionDrained, "Draining", fmt.Sprintf("%d pods are still to leave node %s", left, node.Name))
 	}
-	if claim != nil && !settled(claim, karpv1.ConditionDrained) {
+	if claim != nil && !isFinal(claim, karpv1.ConditionDrained) {
 		r.Metrics.NodeDrained(metric.SubjectOf(node.Labels))
 	}
-	if err := r.conclude(ctx, claim, karpv1.ConditionDrained, left, "pods"); err != nil {
+	if err := r.finishStep(ctx, claim, karpv1.ConditionDrained, left, "pods"); err != nil {
 		return false, err
 	}
-	attached, err := r.attached(ctx, node)
+	attached, err := r.attachedVolumes(ctx, node)
 	if err != nil {
 		return false, err
 	}
 	if attached > 0 && !overdue {
 		r.Events.Eventf(node, nil, corev1.EventTypeNormal, karpv1.EventAwaitingVolumeDetachment, "Terminate", "%d volumes are still attached", attached)
-		return false, r.mark(ctx, claim, karpv1.ConditionVolumesDetached, "AwaitingVolumeDetachment", fmt.Sprintf("%d volumes are still attached", attached))
+		return false, r.setProgress(ctx, claim, karpv1.ConditionVolumesDetached, "AwaitingVolumeDetachment", fmt.Sprintf("%d volumes are still attached", attached))
 	}
-	if err := r.conclude(ctx, claim, karpv1.ConditionVolumesDetached, attached, "volumes"); err != nil {
+	if err := r.finishStep(ctx, claim, karpv1.ConditionVolumesDetached, attached, "volumes"); err != nil {
 		return false, err
 	}
 	return r.terminate(ctx, node, claim)
@@ -177,7 +177,7 @@ func (r *Reconciler) terminate(ctx context.Context, node *corev1.Node, claim *ka
 	if claim == nil || condition.IsTrue(claim.Status.Conditions, karpv1.ConditionInstanceTerminating) {
 		return false, nil // look again until it is gone
 	}
-	return false, r.mark(ctx, claim, karpv1.ConditionInstanceTerminating, "", "")
+	return false, r.setProgress(ctx, claim, karpv1.ConditionInstanceTerminating, "", "")
 }
 
 // taint keeps new pods off the node and excludes it from load balancers.
@@ -201,8 +201,8 @@ func (r *Reconciler) taint(ctx context.Context, node *corev1.Node) error {
 	return nil
 }
 
-// overdue reports whether the node's termination deadline has passed.
-func (r *Reconciler) overdue(node *corev1.Node) bool {
+// isPastDeadline reports whether the node's termination deadline has passed.
+func (r *Reconciler) isPastDeadline(node *corev1.Node) bool {
 	at, err := time.Parse(time.RFC3339, node.Annotations[karpv1.AnnotationTerminationTimestamp])
 	return err == nil && !r.Clock.Now().Before(at)
 }
@@ -214,7 +214,7 @@ func (r *Reconciler) tellDeadline(node *corev1.Node, claim *karpv1.NodeClaim) {
 	if at == "" {
 		return
 	}
-	if last, ok := r.bounded.Swap(node.Name, at); ok && last == at {
+	if last, ok := r.announcedDeadlines.Swap(node.Name, at); ok && last == at {
 		return
 	}
 	const text = "all pods are to be gone by %s: those that are not are deleted early enough to have their grace period, whatever protects them"
@@ -224,17 +224,17 @@ func (r *Reconciler) tellDeadline(node *corev1.Node, claim *karpv1.NodeClaim) {
 	}
 }
 
-// settled reports whether a condition has its final value, true or false, so that the
+// isFinal reports whether a condition has its final value, true or false, so that the
 // step it stands for is over.
-func settled(claim *karpv1.NodeClaim, kind string) bool {
+func isFinal(claim *karpv1.NodeClaim, kind string) bool {
 	c := meta.FindStatusCondition(claim.Status.Conditions, kind)
 	return c != nil && c.Status != metav1.ConditionUnknown
 }
 
-// conclude sets the condition of a step that is over: true when nothing is left, false
+// finishStep sets the condition of a step that is over: true when nothing is left, false
 // when the time has run out.
-func (r *Reconciler) conclude(ctx context.Context, claim *karpv1.NodeClaim, kind string, left int, of string) error {
-	return r.set(ctx, claim, func(in *[]metav1.Condition, generation int64) {
+func (r *Reconciler) finishStep(ctx context.Context, claim *karpv1.NodeClaim, kind string, left int, of string) error {
+	return r.patchConditions(ctx, claim, func(in *[]metav1.Condition, generation int64) {
 		if left == 0 {
 			condition.True(in, generation, kind)
 			return
@@ -243,9 +243,9 @@ func (r *Reconciler) conclude(ctx context.Context, claim *karpv1.NodeClaim, kind
 	})
 }
 
-// mark sets a condition on the claim: true when reason is empty, else unknown.
-func (r *Reconciler) mark(ctx context.Context, claim *karpv1.NodeClaim, kind, reason, message string) error {
-	return r.set(ctx, claim, func(in *[]metav1.Condition, generation int64) {
+// setProgress sets a condition on the claim: true when reason is empty, else unknown.
+func (r *Reconciler) setProgress(ctx context.Context, claim *karpv1.NodeClaim, kind, reason, message string) error {
+	return r.patchConditions(ctx, claim, func(in *[]metav1.Condition, generation int64) {
 		if reason == "" {
 			condition.True(in, generation, kind)
 			return
@@ -254,9 +254,9 @@ func (r *Reconciler) mark(ctx context.Context, claim *karpv1.NodeClaim, kind, re
 	})
 }
 
-// set changes the claim's conditions. It writes nothing when they stay the same, since
-// a drain that waits runs every second.
-func (r *Reconciler) set(ctx context.Context, claim *karpv1.NodeClaim, change func(in *[]metav1.Condition, generation int64)) error {
+// patchConditions changes the claim's conditions. It writes nothing when they stay the
+// same, since a drain that waits runs every second.
+func (r *Reconciler) patchConditions(ctx context.Context, claim *karpv1.NodeClaim, change func(in *[]metav1.Condition, generation int64)) error {
 	if claim == nil {
 		return nil
 	}

@@ -25,7 +25,7 @@ func TestAnswerAtOnce(t *testing.T) {
 	}))
 	defer server.Close()
 	cfg := &rest.Config{Host: server.URL, QPS: -1}
-	cfg.Wrap(AnswerAtOnce)
+	cfg.Wrap(WithoutRetryAfter)
 	c, err := kubernetes.NewForConfig(cfg)
 	if err != nil {
 		t.Fatal(err)

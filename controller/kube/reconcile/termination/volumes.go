@@ -13,10 +13,10 @@ import (
 	"spokeshave.dev/controller/kube/reconcile/index"
 )
 
-// attached counts the attached volumes that must be detached before the node is
+// attachedVolumes counts the attached volumes that must be detached before the node is
 // terminated. Volumes of pods that stay are detached only when the node is gone, and
 // are not counted.
-func (r *Reconciler) attached(ctx context.Context, node *corev1.Node) (int, error) {
+func (r *Reconciler) attachedVolumes(ctx context.Context, node *corev1.Node) (int, error) {
 	var all storagev1.VolumeAttachmentList
 	if err := r.Client.List(ctx, &all); err != nil {
 		return 0, fmt.Errorf("list volume attachments: %w", err)
@@ -34,7 +34,7 @@ func (r *Reconciler) attached(ctx context.Context, node *corev1.Node) (int, erro
 	if len(volumes) == 0 {
 		return 0, nil
 	}
-	kept, err := r.kept(ctx, node)
+	kept, err := r.remainingVolumes(ctx, node)
 	if err != nil {
 		return 0, err
 	}
@@ -47,9 +47,9 @@ func (r *Reconciler) attached(ctx context.Context, node *corev1.Node) (int, erro
 	return n, nil
 }
 
-// kept returns the volumes of the pods for which the drain does not wait, except
+// remainingVolumes returns the volumes of the pods for which the drain does not wait, except
 // finished pods.
-func (r *Reconciler) kept(ctx context.Context, node *corev1.Node) (map[string]bool, error) {
+func (r *Reconciler) remainingVolumes(ctx context.Context, node *corev1.Node) (map[string]bool, error) {
 	var pods corev1.PodList
 	if err := r.Client.List(ctx, &pods, client.MatchingFields{index.NodeName: node.Name}); err != nil {
 		return nil, fmt.Errorf("list pods of node %s: %w", node.Name, err)
@@ -57,7 +57,7 @@ func (r *Reconciler) kept(ctx context.Context, node *corev1.Node) (map[string]bo
 	out := map[string]bool{}
 	for i := range pods.Items {
 		p := &pods.Items[i]
-		if finished(p) || !stays(p) && !r.stuck(p) {
+		if isFinished(p) || !staysOnNode(p) && !r.isStuck(p) {
 			continue
 		}
 		for _, name := range lower.VolumeClaims(p) {

@@ -33,26 +33,26 @@ const (
 	writeInterval = 4 * time.Minute
 )
 
-// Keeper passes decisions to the Observer and stores its data. Only one goroutine may
+// Tracker passes decisions to the Observer and stores its data. Only one goroutine may
 // call Add.
-type Keeper struct {
+type Tracker struct {
 	Store    configmap.Store
 	Observer *observe.Observer
 	Events   events.EventRecorder
 	Clock    clock.PassiveClock
 
-	begun bool
-	saved time.Time
+	loaded bool
+	saved  time.Time
 }
 
 // Add records a decision that is not applied. An error means that the stored data could
 // not be read; the stored data is then left as it is.
-func (k *Keeper) Add(ctx context.Context, s *model.Snapshot, d *decide.Decision) error {
-	if !k.begun {
-		if err := k.begin(ctx); err != nil {
+func (k *Tracker) Add(ctx context.Context, s *model.Snapshot, d *decide.Decision) error {
+	if !k.loaded {
+		if err := k.load(ctx); err != nil {
 			return err
 		}
-		k.begun, k.saved = true, k.Clock.Now()
+		k.loaded, k.saved = true, k.Clock.Now()
 	}
 	k.Observer.Add(s, d)
 	if k.Clock.Since(k.saved) < writeInterval {
@@ -70,7 +70,7 @@ func (k *Keeper) Add(ctx context.Context, s *model.Snapshot, d *decide.Decision)
 	return nil
 }
 
-func (k *Keeper) begin(ctx context.Context) error {
+func (k *Tracker) load(ctx context.Context) error {
 	text, cm, err := k.Store.Read(ctx)
 	if err == nil && text != nil {
 		if err = k.Observer.Decode(text); err != nil {

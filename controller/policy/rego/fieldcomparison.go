@@ -22,9 +22,9 @@ func comparison(name string) func(int) bool {
 	return nil
 }
 
-// quick makes the steps that need no OPA values: comparisons of a field with
+// fieldComparison makes the steps that need no OPA values: comparisons of a field with
 // something known at load. It returns nil for all others.
-func (t *translator) quick(name string, operands []*ast.Term) step { //nolint:gocognit // one case per comparison
+func (t *translator) fieldComparison(name string, operands []*ast.Term) step { //nolint:gocognit // one case per comparison
 	if len(operands) != 2 {
 		return nil
 	}
@@ -41,34 +41,34 @@ func (t *translator) quick(name string, operands []*ast.Term) step { //nolint:go
 	case ast.Number:
 		f, ok := known.Float64()
 		if ok && of == number && comparison(name) != nil && ast.Compare(known, numberTerm(f).Value) == 0 {
-			return numberIs{m.doc, m.index, name, f}
+			return numberStep{m.doc, m.index, name, f}
 		}
 	case ast.String:
 		if comparison(name) == nil && name != "startswith" && name != "endswith" && name != "contains" {
 			return nil
 		}
-		is := textIs{m.doc, m.index, name, string(known)}
+		is := textStep{m.doc, m.index, name, string(known)}
 		switch {
 		case of == text:
 			return is
 		case of == labels && m.label != "":
-			return labelIs{is, m.label}
+			return labelStep{is, m.label}
 		}
 	case *ast.Array:
 		var terms []*ast.Term
 		known.Foreach(func(term *ast.Term) { terms = append(terms, term) })
-		if set, ok := words(terms); ok && of == text && name == ast.Member.Name {
-			return textIn{m.doc, m.index, set}
+		if set, ok := stringSet(terms); ok && of == text && name == ast.Member.Name {
+			return textSetStep{m.doc, m.index, set}
 		}
 	case ast.Set:
-		if set, ok := words(known.Slice()); ok && of == text && name == ast.Member.Name {
-			return textIn{m.doc, m.index, set}
+		if set, ok := stringSet(known.Slice()); ok && of == text && name == ast.Member.Name {
+			return textSetStep{m.doc, m.index, set}
 		}
 	}
 	return nil
 }
 
-func words(terms []*ast.Term) (map[string]bool, bool) {
+func stringSet(terms []*ast.Term) (map[string]bool, bool) {
 	out := make(map[string]bool, len(terms))
 	for _, term := range terms {
 		s, ok := term.Value.(ast.String)
@@ -95,19 +95,19 @@ func mirrored(name string) string {
 }
 
 // asField recognises input.<document>.<field> and a label of such a field.
-func (t *translator) asField(term *ast.Term) (typed, bool) {
+func (t *translator) asField(term *ast.Term) (typedField, bool) {
 	ref, ok := term.Value.(ast.Ref)
 	if !ok || len(ref) < 3 || len(ref) > 4 || !ref[0].Equal(ast.InputRootDocument) {
-		return typed{}, false
+		return typedField{}, false
 	}
 	e, err := t.reference(ref[:3])
 	m, ok := e.(member)
 	if err != nil || !ok || m.index == whole {
-		return typed{}, false
+		return typedField{}, false
 	}
 	name, _ := ref[2].Value.(ast.String)
 	_, of, _ := t.docs[m.doc].field(string(name))
-	out := typed{member: m, of: of}
+	out := typedField{member: m, of: of}
 	if len(ref) == 4 {
 		key, ok := ref[3].Value.(ast.String)
 		out.label = string(key)
@@ -116,8 +116,8 @@ func (t *translator) asField(term *ast.Term) (typed, bool) {
 	return out, true
 }
 
-// typed is a field and its kind, or one of its labels.
-type typed struct {
+// typedField is a field and its kind, or one of its labels.
+type typedField struct {
 	member
 	of    kind
 	label string

@@ -40,11 +40,11 @@ type machine struct {
 	typ      *model.InstanceType
 }
 
-// world is a simulated cluster on a virtual clock, with the cloud that its machines run in.
+// simulation is a simulated cluster on a virtual clock, with the cloud that its machines
+// run in.
 //
-// Size: the state of a whole simulated cluster; the methods of one theme are in one
-// file.
-type world struct {
+// Size: the state of a whole simulated cluster; the methods of one theme are in one file.
+type simulation struct {
 	cfg     Config
 	base    model.Snapshot
 	clock   *sim.Clock
@@ -69,19 +69,19 @@ type world struct {
 	searched time.Time
 	// short are the scopes whose caps kept pods waiting in the last decision.
 	short []string
-	// deciding and looking are when the next decision, and the next decision on
+	// decisionDue and disruptionDue are when the next decision, and the next decision on
 	// disruption, are due; zero when none is.
-	deciding, looking time.Time
+	decisionDue, disruptionDue time.Time
 	// changed says that the cluster has changed since disruption was last decided.
 	changed bool
 
-	tally tally
+	tally counters
 }
 
-func (w *world) now() time.Time { return w.clock.Now() }
+func (w *simulation) now() time.Time { return w.clock.Now() }
 
 // advance moves the clock and charges the running machines.
-func (w *world) advance(to time.Time) {
+func (w *simulation) advance(to time.Time) {
 	d := to.Sub(w.now())
 	if d <= 0 {
 		return
@@ -91,7 +91,7 @@ func (w *world) advance(to time.Time) {
 }
 
 // arrive schedules a pod's arrival.
-func (w *world) arrive(p *Pod) {
+func (w *simulation) arrive(p *Pod) {
 	w.at(p.Arrival, func(context.Context) error {
 		w.tally.pods++
 		w.add(&pod{Pod: p, since: w.now(), made: w.now()})
@@ -100,13 +100,13 @@ func (w *world) arrive(p *Pod) {
 }
 
 // add adds a waiting pod to the cluster and tries to bind it.
-func (w *world) add(p *pod) {
+func (w *simulation) add(p *pod) {
 	w.pods = append(w.pods, p)
-	w.settle(p)
+	w.bindOrDecide(p)
 }
 
-// settle binds a waiting pod to a node with room, or else schedules a decision.
-func (w *world) settle(p *pod) {
+// bindOrDecide binds a waiting pod to a node with room, or else schedules a decision.
+func (w *simulation) bindOrDecide(p *pod) {
 	w.changed = true
 	if m := w.roomFor(p); m != nil {
 		w.bind(p, m)
@@ -115,13 +115,13 @@ func (w *world) settle(p *pod) {
 	w.decideBy(w.now().Add(w.cfg.Batch))
 }
 
-func (w *world) bind(p *pod, m *machine) {
+func (w *simulation) bind(p *pod, m *machine) {
 	p.node, p.plan = m, nil
 	m.pods = append(m.pods, p)
-	take(m.free, w.base.Specs[p.Spec].Requests, 1)
+	subtract(m.free, w.base.Specs[p.Spec].Requests, 1)
 	m.LastPodEvent = w.now()
 	w.changed = true
-	w.lookBy(w.now().Add(w.cfg.Look))
+	w.decideDisruptionBy(w.now().Add(w.cfg.Look))
 	w.tally.waited(w.now().Sub(p.since), p)
 	if p.Lifetime == 0 || p.daemon {
 		return
@@ -145,27 +145,27 @@ func later(a, b time.Time) time.Time {
 }
 
 // end removes a pod whose lifetime is over.
-func (w *world) end(p *pod) {
+func (w *simulation) end(p *pod) {
 	p.gone = true
 	w.leave(p)
-	w.lookBy(w.now().Add(w.cfg.Look))
+	w.decideDisruptionBy(w.now().Add(w.cfg.Look))
 	w.changed = true
 }
 
 // leave frees the pod's room.
-func (w *world) leave(p *pod) {
+func (w *simulation) leave(p *pod) {
 	m := p.node
 	if m == nil {
 		return
 	}
 	m.pods = slices.DeleteFunc(m.pods, func(x *pod) bool { return x == p })
-	take(m.free, w.base.Specs[p.Spec].Requests, -1)
+	subtract(m.free, w.base.Specs[p.Spec].Requests, -1)
 	m.LastPodEvent, p.node = w.now(), nil
 }
 
 // evict removes a pod from its node. It returns the waiting pod that its controller
 // creates instead, which has another name; nil when there is none.
-func (w *world) evict(p *pod) *pod {
+func (w *simulation) evict(p *pod) *pod {
 	w.leave(p)
 	p.gone = true
 	if p.daemon {
@@ -185,7 +185,7 @@ func (w *world) evict(p *pod) *pod {
 	return &next
 }
 
-func take(from, amount model.Resources, sign int64) {
+func subtract(from, amount model.Resources, sign int64) {
 	for name, n := range amount {
 		from[name] -= sign * n
 	}
@@ -193,7 +193,7 @@ func take(from, amount model.Resources, sign int64) {
 
 // snapshot returns the snapshot for a decision. It first drops removed pods from
 // w.pods.
-func (w *world) snapshot(ctx context.Context) *model.Snapshot {
+func (w *simulation) snapshot(ctx context.Context) *model.Snapshot {
 	now := w.now()
 	w.pods = slices.DeleteFunc(w.pods, func(p *pod) bool { return p.gone })
 	s := w.base

@@ -17,18 +17,18 @@ import (
 	"spokeshave.dev/controller/policy/load"
 )
 
-// GatePath is the URL path of the gate.
-const GatePath = "/validate-policy"
+// ValidatorPath is the URL path of the webhook.
+const ValidatorPath = "/validate-policy"
 
-// gateSlots is how many policies the gate checks at the same time, so that a flood of
-// requests cannot take the processors that decisions need.
-const gateSlots = 2
+// validatorSlots is how many policies the webhook checks at the same time, so that a flood
+// of requests cannot take the processors that decisions need.
+const validatorSlots = 2
 
-// Gate is an admission webhook that refuses broken policies when they are applied, with
+// Validator is an admission webhook that refuses broken policies when they are applied, with
 // the message with which the loader would reject them. It checks them with its own
 // loader and does not touch the policies in force. It admits a policy that it cannot
 // check in time, since the loader checks it again.
-type Gate struct {
+type Validator struct {
 	// Namespace is the controller's; Plugins are the other namespaces whose policies
 	// are watched.
 	Namespace string
@@ -39,16 +39,16 @@ type Gate struct {
 	slots chan struct{}
 }
 
-var _ admission.Handler = (*Gate)(nil)
+var _ admission.Handler = (*Validator)(nil)
 
-// NewGate returns a gate with g's fields.
-func NewGate(g Gate) *Gate {
-	g.slots = make(chan struct{}, gateSlots)
+// NewValidator returns a validator with g's fields.
+func NewValidator(g Validator) *Validator {
+	g.slots = make(chan struct{}, validatorSlots)
 	return &g
 }
 
 // Handle implements admission.Handler.
-func (g *Gate) Handle(ctx context.Context, req admission.Request) admission.Response {
+func (g *Validator) Handle(ctx context.Context, req admission.Request) admission.Response {
 	cm, old := &corev1.ConfigMap{}, &corev1.ConfigMap{}
 	if err := json.Unmarshal(req.Object.Raw, cm); err != nil {
 		return admission.Errored(http.StatusBadRequest, fmt.Errorf("read the ConfigMap: %w", err))
@@ -75,7 +75,7 @@ func (g *Gate) Handle(ctx context.Context, req admission.Request) admission.Resp
 	return g.judge(ctx, cm)
 }
 
-func (g *Gate) judge(ctx context.Context, cm *corev1.ConfigMap) admission.Response {
+func (g *Validator) judge(ctx context.Context, cm *corev1.ConfigMap) admission.Response {
 	l := load.New(load.Config{Namespace: g.Namespace, Engines: g.Engines, Now: g.Now})
 	_, err := l.Apply(ctx, cm)
 	if err != nil && ctx.Err() == nil {

@@ -13,14 +13,14 @@ import (
 	"spokeshave.dev/controller/kube/lower"
 )
 
-// TellDoubts sends an event for each warning of a snapshot that has a reason: a node
+// TellWarnings sends an event for each warning of a snapshot that has a reason: a node
 // that is not what its labels say, or whose price nobody knows. While that lasts, the
 // event is sent again every hour.
-func (r *Reporter) TellDoubts(ctx context.Context, now time.Time, warnings []lower.Warning) {
+func (r *Reporter) TellWarnings(ctx context.Context, now time.Time, warnings []lower.Warning) {
 	for i := range warnings {
 		w := &warnings[i]
 		kind, name, _ := strings.Cut(w.Object, " ")
-		if w.Reason == "" || !r.fresh(eventKey{kind, name, w.Reason}, w.Message, now) {
+		if w.Reason == "" || !r.shouldSend(eventKey{kind, name, w.Reason}, w.Message, now) {
 			continue
 		}
 		var about client.Object = &corev1.Node{}

@@ -7,11 +7,11 @@ import (
 	"spokeshave.dev/controller/core/solver"
 )
 
-// Scene is the cluster as it will be once everything under way is done. An accepted
+// Projection is the cluster as it will be once everything under way is done. An accepted
 // proposal becomes part of it, so that no capacity is assigned twice.
-type Scene struct {
+type Projection struct {
 	// In carries costs, headroom, blocks and denials. Its snapshot is replaced by
-	// the scene's own for each simulation.
+	// the projection's own for each simulation.
 	In solver.Input
 	// Solves counts the simulations.
 	Solves int
@@ -39,10 +39,10 @@ type Scene struct {
 // still move to it.
 const noMoveTaint = "karpenter.sh/disrupted"
 
-// NewScene returns the scene of the surveyed snapshot. placed are pending pods that
+// NewProjection returns the projection of the surveyed snapshot. placed are pending pods that
 // the plan assigns to existing nodes.
-func NewScene(v *Survey, in *solver.Input, placed []model.Assignment) *Scene {
-	sc := &Scene{In: *in, survey: v, snap: *v.s}
+func NewProjection(v *Survey, in *solver.Input, placed []model.Assignment) *Projection {
+	sc := &Projection{In: *in, survey: v, snap: *v.s}
 	sc.snap.Nodes = slices.Clone(v.s.Nodes)
 	sc.snap.Pods = slices.Clone(v.s.Pods)
 	sc.snap.Pools = slices.Clone(v.s.Pools)
@@ -67,22 +67,22 @@ func NewScene(v *Survey, in *solver.Input, placed []model.Assignment) *Scene {
 }
 
 // specIndex returns the index of the pod specs, which does not change with the
-// scene.
-func (sc *Scene) specIndex() *specIndex {
+// projection.
+func (sc *Projection) specIndex() *specIndex {
 	if sc.specs == nil {
 		sc.specs = newSpecIndex(&sc.snap)
 	}
 	return sc.specs
 }
 
-// capacity returns an index of the scene's free capacity.
-func (sc *Scene) capacity() *capacityIndex {
+// capacity returns an index of the projection's free capacity.
+func (sc *Projection) capacity() *capacityIndex {
 	return newCapacityIndex(sc.specIndex(), &sc.snap, make([]bool, len(sc.snap.Pods)))
 }
 
 // Host allows pods to move to a node that is still being launched, as for the
 // replacements of a command.
-func (sc *Scene) Host(node int32) {
+func (sc *Projection) Host(node int32) {
 	sc.snap.Nodes[node].Taints = sc.survey.s.Nodes[node].Taints
 	sc.comingNodes = append(sc.comingNodes, node)
 }
@@ -100,9 +100,9 @@ type Simulation struct {
 	Widened bool
 }
 
-// Without solves the scene without the given nodes. Their pods may go to other nodes
+// Without solves the projection without the given nodes. Their pods may go to other nodes
 // and to new ones.
-func (sc *Scene) Without(nodes []int32) *Simulation {
+func (sc *Projection) Without(nodes []int32) *Simulation {
 	in := sc.inputWithout(nodes)
 	in.Snapshot.Pools = sc.types.poolsWithout(sc.snap.Pools, sc.snap.Nodes, nodes)
 	in.Headroom = headroomWithout(sc.In.Headroom, &sc.snap, nodes)
@@ -110,7 +110,7 @@ func (sc *Scene) Without(nodes []int32) *Simulation {
 }
 
 // Within is Without with no launches: the pods must fit on the other nodes.
-func (sc *Scene) Within(nodes []int32) *Simulation {
+func (sc *Projection) Within(nodes []int32) *Simulation {
 	return sc.solve(withoutLaunches(sc.inputWithout(nodes)))
 }
 
@@ -126,7 +126,7 @@ func withoutLaunches(in *solver.Input) *solver.Input {
 
 // Onto plans where the pods of nodes with replacements go: to the replacements
 // first, and the rest to any other node.
-func (sc *Scene) Onto(nodes, replacements []int32) *model.Plan {
+func (sc *Projection) Onto(nodes, replacements []int32) *model.Plan {
 	if len(replacements) == 0 {
 		return &sc.Within(nodes).Plan
 	}
@@ -150,7 +150,7 @@ func (sc *Scene) Onto(nodes, replacements []int32) *model.Plan {
 	return &second
 }
 
-func (sc *Scene) solve(in *solver.Input) *Simulation {
+func (sc *Projection) solve(in *solver.Input) *Simulation {
 	sc.Solves++
 	plan, _ := solver.Solve(*in)
 	return &Simulation{Input: *in, Plan: plan}
@@ -158,7 +158,7 @@ func (sc *Scene) solve(in *solver.Input) *Simulation {
 
 // inputWithout returns the solver input in which the nodes are being deleted and
 // their pods need a place.
-func (sc *Scene) inputWithout(nodes []int32) *solver.Input {
+func (sc *Projection) inputWithout(nodes []int32) *solver.Input {
 	snap := sc.snap
 	snap.Nodes = slices.Clone(sc.snap.Nodes)
 	in := sc.In
@@ -171,9 +171,9 @@ func (sc *Scene) inputWithout(nodes []int32) *solver.Input {
 	return &in
 }
 
-// Accept makes a proposal part of the scene: its nodes are removed, and their pods
+// Accept makes a proposal part of the projection: its nodes are removed, and their pods
 // are where its plan places them.
-func (sc *Scene) Accept(nodes []int32, plan *model.Plan) {
+func (sc *Projection) Accept(nodes []int32, plan *model.Plan) {
 	sc.In.Headroom = headroomAccepted(sc.In.Headroom, &sc.snap, nodes, plan)
 	for _, i := range nodes {
 		sc.snap.Nodes[i].State = model.Deleting
@@ -204,4 +204,4 @@ func (sc *Scene) Accept(nodes []int32, plan *model.Plan) {
 
 // Settled reports whether no accepted proposal concerns the node: it is neither
 // removed nor receives pods of removed nodes.
-func (sc *Scene) Settled(node int32) bool { return !sc.removed[node] && !sc.received[node] }
+func (sc *Projection) Settled(node int32) bool { return !sc.removed[node] && !sc.received[node] }

@@ -43,9 +43,9 @@ const (
 	monthKept = 24 * time.Hour
 )
 
-// Keeper updates and stores the ledger. Only one goroutine may call Count; any may call
+// Tracker updates and stores the ledger. Only one goroutine may call Count; any may call
 // Collect.
-type Keeper struct {
+type Tracker struct {
 	Client    client.Client
 	Live      client.Reader
 	Events    events.EventRecorder
@@ -76,7 +76,7 @@ type Keeper struct {
 // Count adds the time up to the snapshot to the ledger, and fills in the snapshot's
 // Spent, SpentDoubt and Departed from it. An error means that the ledger could not be
 // read: nothing should be launched before it is known what has been spent.
-func (k *Keeper) Count(ctx context.Context, s *model.Snapshot) error {
+func (k *Tracker) Count(ctx context.Context, s *model.Snapshot) error {
 	now, err := k.current(ctx, s)
 	if err != nil {
 		return err
@@ -108,13 +108,13 @@ func (k *Keeper) Count(ctx context.Context, s *model.Snapshot) error {
 }
 
 // publish makes the ledger that of Collect and of the snapshot.
-func (k *Keeper) publish(l *spend.Ledger, s *model.Snapshot) {
+func (k *Tracker) publish(l *spend.Ledger, s *model.Snapshot) {
 	k.ledger.Store(l)
 	s.Spent, s.Departed, s.SpentDoubt = l.Scopes(), l.Departed, k.doubt(l)
 	k.doubtful.Store(s.SpentDoubt != "")
 }
 
-func (k *Keeper) store(name string) *configmap.Store {
+func (k *Tracker) store(name string) *configmap.Store {
 	return &configmap.Store{Client: k.Client, Live: k.Live, Namespace: k.Namespace, Name: name, Key: Key}
 }
 

@@ -10,8 +10,8 @@ import (
 	"spokeshave.dev/controller/core/spend"
 )
 
-// tally holds the running counts of a run.
-type tally struct {
+// counters holds the running counts of a run.
+type counters struct {
 	pods, evictions, launches, shortages, ceilingHits, decisions int
 	interruptions, survived                                      int
 	gone                                                         map[string]int
@@ -21,7 +21,7 @@ type tally struct {
 	curves                                                       []Sample
 }
 
-func (t *tally) charge(nodes []*machine, d time.Duration) {
+func (t *counters) charge(nodes []*machine, d time.Duration) {
 	if t.spent == nil {
 		t.spent, t.hours = map[model.CapacityType]*spend.Amount{}, map[model.CapacityType]time.Duration{}
 	}
@@ -39,13 +39,13 @@ func (t *tally) charge(nodes []*machine, d time.Duration) {
 	}
 }
 
-func (t *tally) waited(d time.Duration, p *pod) {
+func (t *counters) waited(d time.Duration, p *pod) {
 	if !p.daemon {
 		t.waits = append(t.waits, d)
 	}
 }
 
-func (t *tally) disrupted(method string) {
+func (t *counters) disrupted(method string) {
 	if t.gone == nil {
 		t.gone = map[string]int{}
 	}
@@ -53,7 +53,7 @@ func (t *tally) disrupted(method string) {
 }
 
 // sample records the state of the cluster. It runs every hour.
-func (w *world) sample(context.Context) error {
+func (w *simulation) sample(context.Context) error {
 	x := Sample{Time: w.now(), Nodes: len(w.nodes)}
 	var asked, held int64
 	for _, m := range w.nodes {
@@ -77,7 +77,7 @@ func (w *world) sample(context.Context) error {
 	return nil
 }
 
-func (w *world) result() *Result {
+func (w *simulation) result() *Result {
 	t := &w.tally
 	r := &Result{
 		Pods: t.pods, Decisions: t.decisions, Launches: t.launches, Shortages: t.shortages, Evictions: t.evictions,

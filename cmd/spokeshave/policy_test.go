@@ -46,7 +46,7 @@ func TestPolicyVet(t *testing.T) {
 		want   string
 	}{
 		"rego":     {"a mistake has its line", []string{"policy.yaml", ranking, "a.rego", doubling + "multiplier"}, nil, exitRefused, "load policy spokeshave/mine: a.rego:4"},
-		"settings": {"in the words of the controller", []string{"policy.yaml", "hoks: []\n" + ranking, "a.rego", doubling}, nil, exitRefused, `load policy spokeshave/mine: policy.yaml: unknown field "hoks"`},
+		"settings": {"in the words of the controller", []string{"policy.yaml", "hoks: []\n" + ranking, "a.rego", doubling}, nil, exitRefused, `load policy spokeshave/mine: policy.yaml:1:1: unknown field "hoks": did you mean hooks?`},
 		"no code":  {"nothing to run", []string{"policy.yaml", ranking}, nil, exitRefused, "the policy has no code"},
 		"module":   {"a module that is none", []string{"policy.yaml", "apiVersion: policy.spokeshave.dev/v1alpha1\nhooks: [rank]\n", "module.wasm", "x"}, nil, exitRefused, "module"},
 		"plugin": {

@@ -47,7 +47,7 @@ func TestCaseOfKeys(t *testing.T) {
 		"hooks: [rank]\nhooks: [ceiling]\n", "hooks: [rank]\npriority: 1\nprioritY: 2\n",
 	} {
 		cm := configMap("spokeshave", "p", manifest, map[string]string{"a.rego": "package spokeshave.rank"})
-		if _, err := ParseConfigMap(cm); err == nil || !strings.Contains(err.Error(), "policy.yaml: ") {
+		if _, err := ParseConfigMap(cm); err == nil || !strings.Contains(err.Error(), "policy.yaml:") {
 			t.Errorf("%q: %v", manifest, err)
 		}
 	}

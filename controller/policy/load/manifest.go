@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"path"
+	"reflect"
 	"time"
 
 	"k8s.io/apimachinery/pkg/api/resource"
@@ -44,42 +45,53 @@ type limits struct {
 	Deadline *metav1.Duration   `json:"deadline,omitempty"`
 }
 
+// parseManifest reads policy.yaml. The error has a line for each problem, with its
+// position and, where a word is probably misspelt, the right one.
 func parseManifest(text []byte) (manifest, error) {
 	var m manifest
+	var p positions
+	p.read(text)
+	if err := errors.Join(p.problems...); err != nil {
+		return m, err
+	}
 	if err := decodeStrict(text, &m); err != nil {
+		var wrong *json.UnmarshalTypeError
+		if errors.As(err, &wrong) && p.at[wrong.Field] != nil {
+			p.problem(p.at[wrong.Field], wrong.Field, "want %s, not %s", kindOf(wrong.Type), wrong.Value)
+			return m, p.problems[0]
+		}
 		return m, fmt.Errorf("policy.yaml: %w", err)
 	}
-	var errs []error
-	if m.APIVersion != APIVersion {
-		errs = append(errs, fmt.Errorf("apiVersion %q: this controller knows %s", m.APIVersion, APIVersion))
+	top := p.at[""]
+	if m.APIVersion == "" {
+		p.problem(top, "", "apiVersion is missing: this controller knows %s", APIVersion)
 	}
 	if len(m.Hooks) == 0 {
-		errs = append(errs, errors.New("hooks: name at least one of rank, consolidate, ceiling"))
+		p.problem(top, "", "hooks: name at least one of rank, consolidate, ceiling")
 	}
-	for _, h := range m.Hooks {
-		if h != policy.HookRank && h != policy.HookConsolidate && h != policy.HookCeiling {
-			errs = append(errs, fmt.Errorf("hooks: %q is not one of rank, consolidate, ceiling", h))
-		}
-	}
-	switch m.Mode {
-	case "":
+	if m.Mode == "" {
 		m.Mode = policy.Enforce
-	case policy.Enforce, policy.Shadow:
-	default:
-		errs = append(errs, fmt.Errorf("mode %q: use Enforce or Shadow", m.Mode))
-	}
-	if f := policy.FailurePolicy(m.Failure); f != "" && f != policy.Fail && f != policy.Ignore {
-		errs = append(errs, fmt.Errorf("failurePolicy %q: use Fail or Ignore", m.Failure))
 	}
 	for _, pattern := range m.Match.NodePools {
 		if _, err := path.Match(pattern, ""); err != nil {
-			errs = append(errs, fmt.Errorf("match.nodePools: %q is not a pattern", pattern))
+			p.problem(p.at["match.nodePools"], "match.nodePools", "%q is not a pattern", pattern)
 		}
 	}
-	if err := errors.Join(errs...); err != nil {
-		return m, fmt.Errorf("policy.yaml: %w", err)
+	return m, errors.Join(p.problems...)
+}
+
+// kindOf names a type for authors.
+func kindOf(t reflect.Type) string {
+	switch t.Kind() {
+	case reflect.Int:
+		return "a whole number"
+	case reflect.String:
+		return "a text"
+	case reflect.Slice:
+		return "a list"
+	default:
+		return "a mapping"
 	}
-	return m, nil
 }
 
 // decodeStrict refuses unknown and repeated fields and fields in the wrong case. A

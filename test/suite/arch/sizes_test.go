@@ -21,8 +21,7 @@ const (
 
 // wide are types that are above the bounds and give no reason themselves.
 var wide = map[string]string{
-	"controller/core/solver/lp.Master":    "the restricted master's steps share its basis: each changes it, and the next one reads it",
-	"controller/core/solver/supply.Table": "the questions that the solver asks about offerings, each in one method",
+	"controller/core/solver/lp.Master": "the restricted master's steps share its basis: each changes it, and the next one reads it",
 }
 
 // TestSizes fails for a source file above 400 lines, and for a type above 15

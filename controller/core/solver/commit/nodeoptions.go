@@ -72,13 +72,13 @@ func noLargerThan(p *problem.Problem, f, o int32) bool {
 func (l *optionLister) addForMinValues() {
 	n, p, b := l.n, l.a.p, l.a.Bounds
 	wants := p.Supply.MinValues(n.Template)
-	if len(n.Options) == 0 || p.Supply.UnmetMinValue(wants, n.Options) == nil {
+	if len(n.Options) == 0 || wants.Unmet(n.Options) == nil {
 		return
 	}
 	kept := n.Options[:1:1]
 	add := func(list []int32) {
 		for _, f := range list {
-			if len(kept) < l.most && !slices.Contains(kept, f) && p.Supply.AddsValue(wants, kept, f) {
+			if len(kept) < l.most && !slices.Contains(kept, f) && wants.Adds(kept, f) {
 				kept = append(kept, f)
 			}
 		}
@@ -91,7 +91,7 @@ func (l *optionLister) addForMinValues() {
 		}
 	}
 	add(others)
-	if p.Supply.UnmetMinValue(wants, kept) != nil && !p.Snapshot.Settings.RelaxMinValues {
+	if wants.Unmet(kept) != nil && !p.Snapshot.Settings.RelaxMinValues {
 		n.Options, n.Costs = nil, nil
 		return
 	}

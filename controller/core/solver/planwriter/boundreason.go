@@ -85,10 +85,11 @@ func minValuesReason(p *problem.Problem, cl *problem.Class, template int32) *mod
 			fit = append(fit, o)
 		}
 	}
-	w := p.Supply.UnmetMinValue(p.Supply.MinValues(template), fit)
+	wants := p.Supply.MinValues(template)
+	w := wants.Unmet(fit)
 	if w == nil {
 		return nil
 	}
 	return &model.Reason{Code: model.MinValues, Message: fmt.Sprintf(
-		"the NodePool wants nodes to choose from %d values of %s, those that fit have %d", w.N, w.Key, len(p.Supply.ValuesOf(fit, w.Key)))}
+		"the NodePool wants nodes to choose from %d values of %s, those that fit have %d", w.N, w.Key, len(wants.Values(fit, w.Key)))}
 }

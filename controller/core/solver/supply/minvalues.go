@@ -1,6 +1,9 @@
 package supply
 
-import "spokeshave.dev/controller/core/solver/vec"
+import (
+	"spokeshave.dev/controller/core/model"
+	"spokeshave.dev/controller/core/solver/vec"
+)
 
 // MinValue is how many different values of a label the options of a node must have,
 // by minValues of a NodePool's requirement.
@@ -9,50 +12,62 @@ type MinValue struct {
 	N   int
 }
 
-// MinValues are those of a template's pool.
-func (p *Table) MinValues(l int32) []MinValue {
+// MinValues are what the pool of a template asks of the options of a node. None are
+// asked for where the list is empty.
+type MinValues struct {
+	table *Table
+	wants []MinValue
+}
+
+// minValuesOf returns what the requirements of a pool ask for.
+func minValuesOf(q *model.Pool) []MinValue {
 	var out []MinValue
-	for i := range p.snap.Pools[p.Templates[l].Pool].Requirements {
-		if r := &p.snap.Pools[p.Templates[l].Pool].Requirements[i]; r.MinValues > 0 {
+	for i := range q.Requirements {
+		if r := &q.Requirements[i]; r.MinValues > 0 {
 			out = append(out, MinValue{r.Key, r.MinValues})
 		}
 	}
 	return out
 }
 
-// MinValuesStrict says whether a node of the template may not be planned with fewer
-// values than its pool's minValues ask for.
-func (p *Table) MinValuesStrict(l int32) bool {
-	return !p.snap.Settings.RelaxMinValues && len(p.MinValues(l)) > 0
+// MinValues returns those of a template's pool.
+func (p *Table) MinValues(template int32) MinValues {
+	return MinValues{table: p, wants: p.Templates[template].minValues}
 }
 
-// ValuesOf are the different values of a label among offers.
-func (p *Table) ValuesOf(offers []int32, key string) map[string]bool {
+// MinValuesStrict reports whether a node of the template may not be planned with
+// fewer values than its pool's minValues ask for.
+func (p *Table) MinValuesStrict(template int32) bool {
+	return !p.snap.Settings.RelaxMinValues && len(p.Templates[template].minValues) > 0
+}
+
+// Values returns the different values of a label among offers.
+func (m MinValues) Values(offers []int32, key string) map[string]bool {
 	seen := map[string]bool{}
 	for _, o := range offers {
-		if v, ok := p.OfferLabel(o, key); ok {
+		if v, ok := m.table.OfferLabel(o, key); ok {
 			seen[v] = true
 		}
 	}
 	return seen
 }
 
-// UnmetMinValue is the first that the offers do not meet, nil when they meet all.
-func (p *Table) UnmetMinValue(wants []MinValue, offers []int32) *MinValue {
-	for i := range wants {
-		if len(p.ValuesOf(offers, wants[i].Key)) < wants[i].N {
-			return &wants[i]
+// Unmet returns the first that the offers do not meet, nil when they meet all.
+func (m MinValues) Unmet(offers []int32) *MinValue {
+	for i := range m.wants {
+		if len(m.Values(offers, m.wants[i].Key)) < m.wants[i].N {
+			return &m.wants[i]
 		}
 	}
 	return nil
 }
 
-// AddsValue says whether an offer adds a value to those that kept ones have, of a
-// label with too few.
-func (p *Table) AddsValue(wants []MinValue, kept []int32, o int32) bool {
-	for i := range wants {
-		seen := p.ValuesOf(kept, wants[i].Key)
-		if v, ok := p.OfferLabel(o, wants[i].Key); ok && len(seen) < wants[i].N && !seen[v] {
+// Adds reports whether an offer adds a value to those of the kept offers, for a label
+// of which these have too few.
+func (m MinValues) Adds(kept []int32, o int32) bool {
+	for i := range m.wants {
+		seen := m.Values(kept, m.wants[i].Key)
+		if v, ok := m.table.OfferLabel(o, m.wants[i].Key); ok && len(seen) < m.wants[i].N && !seen[v] {
 			return true
 		}
 	}
@@ -75,7 +90,7 @@ func (p *Table) DropTooLarge(set vec.Bits) {
 		for _, o := range all {
 			shape := p.Offers[o].Shape
 			if _, seen := enough[shape]; !seen {
-				enough[shape] = p.UnmetMinValue(wants, p.atLeastAsLarge(all, shape)) == nil
+				enough[shape] = wants.Unmet(atLeastAsLarge(p, all, shape)) == nil
 			}
 			if !enough[shape] {
 				set.Unset(o)
@@ -86,7 +101,7 @@ func (p *Table) DropTooLarge(set vec.Bits) {
 
 // atLeastAsLarge are the offers whose capacity is that of the shape or more, in every
 // resource.
-func (p *Table) atLeastAsLarge(offers []int32, shape int32) []int32 {
+func atLeastAsLarge(p *Table, offers []int32, shape int32) []int32 {
 	var out []int32
 	for _, f := range offers {
 		if vec.Fits(&p.Shapes[shape].Capacity, &p.Shapes[p.Offers[f].Shape].Capacity, p.Dims.N()) {

@@ -64,7 +64,7 @@ func (p *Table) Denial(pool int32, t *model.InstanceType, o *model.Offering) *mo
 }
 
 // newOffers lists the offers of all templates.
-func (p *Table) newOffers() {
+func newOffers(p *Table) {
 	for l := range p.Templates { // slots are numbered before anything asks for them
 		p.Catalogue(p.snap.Pools[p.Templates[l].Pool].Catalog)
 	}
@@ -83,7 +83,7 @@ func (p *Table) newOffers() {
 	for l := range p.Templates {
 		ln := &p.Templates[l]
 		ln.From = int32(len(p.Offers))
-		p.templateOffers(int32(l), types[l], keys[l])
+		templateOffers(p, int32(l), types[l], keys[l])
 		ln.To = int32(len(p.Offers))
 	}
 }
@@ -93,13 +93,13 @@ func (p *Table) newOffers() {
 func (p *Table) SortTemplates() {
 	for l := range p.Templates {
 		ln := &p.Templates[l]
-		ln.ByCost = p.sortOffers(ln.From, ln.To)
+		ln.ByCost = sortOffers(p, ln.From, ln.To)
 	}
 }
 
 // sortOffers lists offers in the order of compareOffers. Costs are sorted by
 // their bits, digit by digit, which is several times faster than comparing.
-func (p *Table) sortOffers(from, to int32) []int32 {
+func sortOffers(p *Table, from, to int32) []int32 {
 	const digit, mask = 11, 1<<11 - 1
 	keys := make([]uint64, to-from)
 	list, other := make([]int32, to-from), make([]int32, to-from)
@@ -160,7 +160,7 @@ func (p *Table) CompareOffers(a, b int32) int {
 }
 
 // templateOffers adds the offers of a template that are of some types and keys.
-func (p *Table) templateOffers(l int32, typeOK, keyOK []bool) {
+func templateOffers(p *Table, l int32, typeOK, keyOK []bool) {
 	ln := &p.Templates[l]
 	pool := &p.snap.Pools[ln.Pool]
 	cat := p.Catalogue(pool.Catalog)
@@ -231,8 +231,8 @@ func (p *Table) PoolChoice(ln *Template, pool *model.Pool, cat *Catalogue) (type
 
 // newShapes finds the shape of every offer: its type's allocatable less the requests
 // of the DaemonSets that will run on it.
-func (p *Table) newShapes() {
-	daemons := p.newDaemons()
+func newShapes(p *Table) {
+	daemons := newDaemons(p)
 	kinds := 0
 	for o := range p.Offers {
 		if f := &p.Offers[o]; o == 0 || p.Offers[o-1].Type != f.Type || p.Offers[o-1].Template != f.Template {
@@ -254,14 +254,14 @@ func (p *Table) newShapes() {
 				f.Shape = first
 				continue
 			}
-			f.Shape = p.shapeFor(daemons, o, first, limited)
+			f.Shape = shapeFor(p, daemons, o, first, limited)
 		}
 	}
 }
 
 // shapeFor finds the offer's shape among those of its type, which begin at first, or
 // adds it.
-func (p *Table) shapeFor(daemons []daemon, o, first int32, limited []Limit) int32 {
+func shapeFor(p *Table, daemons []daemon, o, first int32, limited []Limit) int32 {
 	f := &p.Offers[o]
 	b := Shape{template: f.Template, typ: f.Type}
 	if n := len(p.Shapes); n > 0 {
@@ -350,7 +350,7 @@ type daemon struct {
 	offers vec.Bits
 }
 
-func (p *Table) newDaemons() []daemon {
+func newDaemons(p *Table) []daemon {
 	out := make([]daemon, len(p.snap.Daemons))
 	for i := range p.snap.Daemons {
 		s := &p.snap.Daemons[i].Spec

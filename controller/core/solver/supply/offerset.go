@@ -15,13 +15,13 @@ func (p *Table) Requirement(r *model.Requirement) vec.Bits {
 	}
 	set := vec.NewBits(len(p.Offers))
 	for l := range p.Templates {
-		p.templateRequirement(&p.Templates[l], r, set)
+		templateRequirement(p, &p.Templates[l], r, set)
 	}
 	p.requirements[key] = set
 	return set
 }
 
-func (p *Table) templateRequirement(ln *Template, r *model.Requirement, set vec.Bits) {
+func templateRequirement(p *Table, ln *Template, r *model.Requirement, set vec.Bits) {
 	if v, ok := ln.Labels[r.Key]; ok {
 		if r.Matches(v, true) {
 			set.SetRange(ln.From, ln.To)
@@ -65,7 +65,7 @@ func (p *Table) Selected(s *model.PodSpec) vec.Bits {
 	if len(s.Affinity) > 0 {
 		any := vec.NewBits(len(p.Offers))
 		for _, term := range s.Affinity {
-			any.Or(p.term(term))
+			any.Or(termOffers(p, term))
 		}
 		set.And(any)
 	}
@@ -73,7 +73,7 @@ func (p *Table) Selected(s *model.PodSpec) vec.Bits {
 	return set
 }
 
-func (p *Table) term(term model.Term) vec.Bits {
+func termOffers(p *Table, term model.Term) vec.Bits {
 	set := vec.NewBits(len(p.Offers))
 	if len(term) == 0 {
 		return set

@@ -63,7 +63,7 @@ func newTable(in *Question, specs []int32) *Table {
 	}
 	if keys := customKeys(in.Snapshot.Pools); len(keys) > 0 {
 		for _, i := range specs {
-			p.mentionSpec(&in.Snapshot.Specs[i], keys)
+			mentionSpec(p.mentioned, &in.Snapshot.Specs[i], keys)
 		}
 	}
 	for k := range p.mentioned {
@@ -74,11 +74,11 @@ func newTable(in *Question, specs []int32) *Table {
 
 // Lower lists templates, offers and shapes.
 func (p *Table) Lower() {
-	p.newTemplates()
-	p.newOffers()
+	newTemplates(p)
+	newOffers(p)
 	var sorted sync.WaitGroup
 	sorted.Go(p.SortTemplates)
-	p.newShapes()
+	newShapes(p)
 	sorted.Wait()
 }
 

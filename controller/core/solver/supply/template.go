@@ -24,11 +24,13 @@ type Template struct {
 	From, To int32
 	// ByCost lists the offers by effective cost, billed price and name.
 	ByCost []int32
+	// minValues are those of the pool.
+	minValues []MinValue
 }
 
 // newTemplates makes a node template of every pool that may launch. Pools are visited in
 // order of weight and name.
-func (p *Table) newTemplates() {
+func newTemplates(p *Table) {
 	pools := p.snap.Pools
 	order := vec.Ordered(len(pools), func(a, b int32) int {
 		if o := cmp.Compare(pools[b].Weight, pools[a].Weight); o != 0 {
@@ -38,14 +40,15 @@ func (p *Table) newTemplates() {
 	})
 	level, weight := int32(-1), int32(0)
 	for _, i := range order {
-		if !p.mayLaunch(i) {
+		if !mayLaunch(p, i) {
 			continue
 		}
 		if level < 0 || pools[i].Weight != weight {
 			level, weight = level+1, pools[i].Weight
 		}
-		for _, chosen := range p.variants(&pools[i]) {
-			p.Templates = append(p.Templates, Template{Pool: i, WeightRank: level, VariantLabels: chosen, Labels: p.templateLabels(i, chosen)})
+		wants := minValuesOf(&pools[i])
+		for _, chosen := range variants(p, &pools[i]) {
+			p.Templates = append(p.Templates, Template{Pool: i, minValues: wants, WeightRank: level, VariantLabels: chosen, Labels: templateLabels(p, i, chosen)})
 		}
 	}
 	p.WeightRanks = level + 1
@@ -57,7 +60,7 @@ func (p *Table) FixedCost(template int32) model.Price {
 }
 
 // mayLaunch says whether a pool may launch at all.
-func (p *Table) mayLaunch(pool int32) bool {
+func mayLaunch(p *Table, pool int32) bool {
 	q := &p.snap.Pools[pool]
 	blocked := int(pool) < len(p.blocked) && p.blocked[pool] != nil
 	return q.NotReady == "" && !blocked && q.Catalog >= 0 && int(q.Catalog) < len(p.snap.Catalogs)
@@ -65,7 +68,7 @@ func (p *Table) mayLaunch(pool int32) bool {
 
 // templateLabels are the labels that a pool gives its nodes, with those chosen for
 // the keys that its requirements leave open.
-func (p *Table) templateLabels(pool int32, chosen map[string]string) map[string]string {
+func templateLabels(p *Table, pool int32, chosen map[string]string) map[string]string {
 	q := &p.snap.Pools[pool]
 	labels := map[string]string{}
 	if region := p.snap.Catalogs[q.Catalog].Region; region != "" {

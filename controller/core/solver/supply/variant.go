@@ -21,7 +21,7 @@ const anyValue = "any"
 // variants are the ways to fill in the labels that a pool's requirements
 // define but leave open: a pool that requires team In [red, blue] launches red
 // nodes and blue ones, as the pods ask. Keys that no pod mentions get one value.
-func (p *Table) variants(q *model.Pool) []map[string]string {
+func variants(p *Table, q *model.Pool) []map[string]string {
 	out := []map[string]string{{}}
 	done := map[string]bool{}
 	for i := range q.Requirements {
@@ -34,7 +34,7 @@ func (p *Table) variants(q *model.Pool) []map[string]string {
 	for _, key := range slices.Sorted(maps.Keys(done)) {
 		var next []map[string]string
 		for _, labels := range out {
-			for _, v := range p.values(q, key) {
+			for _, v := range valuesFor(p, q, key) {
 				if len(next) == maxVariants {
 					break
 				}
@@ -50,9 +50,9 @@ func (p *Table) variants(q *model.Pool) []map[string]string {
 	return out
 }
 
-// values are what the pool's nodes may carry for a key of its own, "" for
+// valuesFor are what the pool's nodes may carry for a key of its own, "" for
 // nothing. A value that nobody may carry leaves nothing to launch.
-func (p *Table) values(q *model.Pool, key string) []string {
+func valuesFor(p *Table, q *model.Pool, key string) []string {
 	var listed, derived []string
 	absent, closed := true, false
 	for i := range q.Requirements {
@@ -130,20 +130,20 @@ func customKeys(pools []model.Pool) map[string]bool {
 	return out
 }
 
-// mentionSpec notes, for the given label keys, the values in a spec's selector and
-// affinity. Keys of its topology constraints are mentioned without a value.
-func (p *Table) mentionSpec(s *model.PodSpec, keys map[string]bool) {
+// mentionSpec adds to mentioned, for the given label keys, the values in a spec's
+// selector and affinity. Keys of its topology constraints are mentioned without a value.
+func mentionSpec(mentioned map[string][]string, s *model.PodSpec, keys map[string]bool) {
 	mention := func(key string, values ...string) {
 		if !keys[key] {
 			return
 		}
-		list := p.mentioned[key]
+		list := mentioned[key]
 		for _, v := range values {
 			if !slices.Contains(list, v) {
 				list = append(list, v)
 			}
 		}
-		p.mentioned[key] = list
+		mentioned[key] = list
 	}
 	for k, v := range s.NodeSelector {
 		mention(k, v)

@@ -6,8 +6,8 @@ import (
 	"spokeshave.dev/controller/core/model"
 )
 
-// Unmet holds the pods whose affinity to others on their own node was
-// not met in a plan without bundles.
+// Unmet holds the pods whose affinity to others on their own node was not met in a
+// plan without bundles.
 type Unmet struct {
 	pods map[int32]bool
 	// refused are those that found no place in a bundle either, with the reasons.
@@ -22,7 +22,7 @@ func NewUnmet() *Unmet {
 	return &Unmet{pods: map[int32]bool{}, refused: map[int32][]model.Reason{}}
 }
 
-// Tell fills in the messages in refused.
+// Tell fills in the messages of the reasons that classes got from Bundle.
 func (w *Unmet) Tell() {
 	for _, late := range w.deferred {
 		late()
@@ -36,10 +36,10 @@ func (w *Unmet) Clone() *Unmet {
 
 // Failure is what a plan leaves undone for pods with affinity on their own node.
 type Failure struct {
-	// Unmet are the pods whose affinity on their own node is not met.
-	// Bundles are the pods of bundles without a place.
+	// Unmet are the pods whose affinity on their own node is not met. Bundles are the
+	// pods of bundles without a place.
 	Unmet, Bundles []int32
-	// Unplaced are all pods without a place. explain fills in their reasons.
+	// Unplaced are all pods without a place. Explain fills in their reasons.
 	Unplaced []model.Unplaced
 	Explain  func()
 }

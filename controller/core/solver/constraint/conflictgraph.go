@@ -29,8 +29,8 @@ func NewConflictGraph(ports *Ports) *ConflictGraph {
 }
 
 // ID numbers the constraints of pods with a set of host ports and with terms, of
-// which only those of packed topology groups belong here (packedTerms). It is
-// noPorts for pods that exclude nobody.
+// which only those of packed topology groups belong here (PackedTerms). It is
+// NoPorts for pods that exclude nobody.
 func (t *ConflictGraph) ID(ports int32, terms *Terms) int32 {
 	s := conflictVertex{ports: ports, terms: terms}
 	if s.ports < 0 && s.terms == nil {

@@ -15,11 +15,11 @@ type Group struct {
 	// text identifies the group and orders groups.
 	text string
 	// PerHost says that the key is the hostname, so that every node is a domain.
-	// Such a group is counted node by node (nodeCounts) while nodes are filled;
+	// Such a group is counted node by node (NodeCounts) while nodes are filled;
 	// rules over all other groups decide about domains before that.
 	PerHost bool
-	// Filter is a spec whose node selector and affinity (honorAffinity) and whose
-	// tolerations (honorTaints) say which nodes count; nil for all.
+	// Filter is a spec whose node selector and affinity (HonorAffinity) and whose
+	// tolerations (HonorTaints) say which nodes count; nil for all.
 	Filter                     *model.PodSpec
 	HonorAffinity, HonorTaints bool
 	// Keys are labels that a node must have besides to count.
@@ -27,8 +27,8 @@ type Group struct {
 	// ForSpread says that a spread looks at the group: pods that are ending are
 	// not counted.
 	ForSpread bool
-	// Packed says, of a perHost group, that packing respects its rules
-	// (selectPacked). The rules of other perHost groups are kept when pods are
+	// Packed says, of a PerHost group, that packing respects its rules
+	// (SelectPacked). The rules of other PerHost groups are kept when pods are
 	// assigned to the nodes of a packing.
 	Packed bool
 }

@@ -16,14 +16,14 @@ type Order uint8
 const (
 	// SpreadFirst prefers the domain with the lowest spread counts, then the price.
 	SpreadFirst Order = iota
-	// ExistingFirst prefers room on existing nodes, then the same as spreadFirst.
+	// ExistingFirst prefers room on existing nodes, then the same as SpreadFirst.
 	ExistingFirst
 	// CheapestFirst prefers the lowest price, then the lowest spread counts.
 	CheapestFirst
 )
 
-// Assignment says which domains the pods of each class may use, and counts
-// them there.
+// Assignment says which domains the pods of each class may use, and counts them
+// there.
 type Assignment struct {
 	space *Space
 	// Counts is nil when no topology constraint uses a key besides the hostname.

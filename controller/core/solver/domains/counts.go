@@ -13,7 +13,7 @@ type Counts struct {
 	// Certain counts the pods that are surely counted, Possible also those that may
 	// be: the group may or may not count the node that a pod will run on.
 	Certain, Possible [][]int32
-	// Limit bounds possible; it is 0 where a placed pod's anti-affinity excludes
+	// Limit bounds Possible; it is 0 where a placed pod's anti-affinity excludes
 	// others.
 	Limit [][]int32
 	// Dependents counts the certain pods that have affinity to the group themselves.

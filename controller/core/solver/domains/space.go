@@ -15,7 +15,8 @@ import (
 type Space struct {
 	p     *problem.Problem
 	hosts []problem.Host
-	Keys  []Key
+	// Keys are sorted by label.
+	Keys []Key
 	// ofHost is, by host and key, the index of the host's domain; -1 for none.
 	ofHost [][]int32
 }

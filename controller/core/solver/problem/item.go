@@ -131,7 +131,7 @@ func (z *itemizer) chooseSet(cl *Class) int32 {
 	return -1
 }
 
-// hit is someFits for a numbered set. It first tries the offer that held the last
+// hit is SomeFits for a numbered set. It first tries the offer that held the last
 // pod of the set, which usually holds the next one.
 func (z *itemizer) hit(req *vec.Vector, id int32) bool {
 	for int(id) >= len(z.hits) {

@@ -97,7 +97,7 @@ func (p *Table) SortTemplates() {
 	}
 }
 
-// sortOffers lists offers in the order of compareOffers. Costs are sorted by
+// sortOffers lists offers in the order of CompareOffers. Costs are sorted by
 // their bits, digit by digit, which is several times faster than comparing.
 func sortOffers(p *Table, from, to int32) []int32 {
 	const digit, mask = 11, 1<<11 - 1

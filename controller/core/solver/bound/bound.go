@@ -181,7 +181,7 @@ func (b *bounder) bound() float64 {
 	k := &commit.Round{Problem: b.p, Dims: b.p.Supply.Dims.N(), Cost: full.Cost}
 	all := vec.NewBits(len(b.p.Supply.Offers))
 	all.SetRange(0, int32(len(b.p.Supply.Offers)))
-	if k.Items = b.p.Items(left, math.MinInt32, all, false); k.Items.Merged || len(k.Items.List) == 0 {
+	if k.Items = b.p.Items(left, math.MinInt32, all, problem.MaximumRequest); k.Items.Merged || len(k.Items.List) == 0 {
 		return 0
 	}
 	b.scaleUp(k)

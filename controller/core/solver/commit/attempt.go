@@ -143,9 +143,9 @@ func (a *Attempt) rounds() {
 			return
 		}
 		k := &Round{
-			Problem: a.p, Dims: a.p.Supply.Dims.N(), meanRequests: round == 0 && !a.strictOptions, Cost: slices.Clone(a.Bounds.Cost),
+			Problem: a.p, Dims: a.p.Supply.Dims.N(), merged: a.mergedRequest(round), Cost: slices.Clone(a.Bounds.Cost),
 		}
-		k.Items = a.p.Items(a.Left, a.floor, a.Bounds.Affordable(), k.meanRequests)
+		k.Items = a.p.Items(a.Left, a.floor, a.Bounds.Affordable(), k.merged)
 		if len(k.Items.List) == 0 {
 			return
 		}
@@ -162,10 +162,19 @@ func (a *Attempt) rounds() {
 		}
 		k.result = packing.Pack(k.Instance(a.Bounds.ByCost, a.podsPerNode, scarcity), packing.Options{Effort: moves, Count: a.maxPods})
 		a.count(k)
-		if newNodeBuilder(a, k).commit() == 0 && (!k.Items.Merged || !k.meanRequests) { // with mean requests a joined item may not fit one pod
+		if newNodeBuilder(a, k).commit() == 0 && (!k.Items.Merged || k.merged == problem.MaximumRequest) { // with mean requests a joined item may not fit one pod
 			return
 		}
 	}
+}
+
+// mergedRequest returns what items request that join different requests: their mean
+// in a first round, which others may follow.
+func (a *Attempt) mergedRequest(round int) problem.MergedRequest {
+	if round == 0 && !a.strictOptions {
+		return problem.MeanRequest
+	}
+	return problem.MaximumRequest
 }
 
 // count adds a round's work to the attempt's statistics and to the solve's budget.

@@ -15,8 +15,8 @@ type Round struct {
 	// Dims is the number of resources in use.
 	Dims  int
 	Items problem.Items
-	// meanRequests makes a merged item request the mean of its pods.
-	meanRequests bool
+	// merged is what items that join different requests request.
+	merged problem.MergedRequest
 	// Cost is the effective cost of each offer when the round began, in USD/hour.
 	Cost []float64
 	// result is nil before packing.
@@ -48,6 +48,7 @@ func (k *Round) Instance(byCost [][]int32, podsPerNode int32, scarcity []float64
 	return in
 }
 
+// PackedItems returns the items in packing's form.
 func (k *Round) PackedItems() []packing.Item {
 	out := make([]packing.Item, len(k.Items.List))
 	for i := range k.Items.List {

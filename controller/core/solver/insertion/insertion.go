@@ -57,10 +57,11 @@ func Insert(p *problem.Problem, o commit.Options, hosts []problem.Host, by Strat
 	groups := len(p.Topology.All)
 	t := &Insertion{p: p, by: by, Attempt: commit.New(p, o, left), space: domains.NewSpace(p, hosts), hosts: hosts}
 	t.rules = newDomainRules(t.space, groups, by.DeferredSpread)
-	var ok bool
-	if t.partitions, ok = newPartitions(p, t.space, t.rules.counts, by.FixedZone); !ok {
+	parts := newPartitions(p, t.space, t.rules.counts, &t.by)
+	if parts == nil {
 		return nil
 	}
+	t.partitions = parts.list
 	t.hostPositions = hostPositions(p, t.space, hosts)
 	t.closed = make([]vec.Bits, len(p.Classes))
 	for c := range t.closed {

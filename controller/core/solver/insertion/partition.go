@@ -51,10 +51,10 @@ type partitioner struct {
 }
 
 // newPartitions partitions the offers of every node template by domain, and by the
-// groups that count them; with fixedZone also by zone and capacity type. It returns
-// nil and false when there are more than maxPartitions.
-func newPartitions(p *problem.Problem, s *domains.Space, counts *domains.Counts, fixedZone bool) ([]offerPartition, bool) {
-	t := partitioner{p: p, space: s}
+// groups that count them; for a strategy with a fixed zone also by zone and capacity
+// type. It returns nil when there are more than maxPartitions.
+func newPartitions(p *problem.Problem, s *domains.Space, counts *domains.Counts, by *Strategy) *partitioner {
+	t := &partitioner{p: p, space: s}
 	groups := len(p.Topology.All)
 	for l := range t.p.Supply.Templates {
 		set := vec.NewBits(len(t.p.Supply.Offers))
@@ -72,12 +72,15 @@ func newPartitions(p *problem.Problem, s *domains.Space, counts *domains.Counts,
 			t.splitPartitions(set, func(x *topologyPosition) { x.domain[k] = int32(v) })
 		}
 		if len(t.list) > maxPartitions {
-			return nil, false
+			return nil
 		}
 	}
 	t.splitByGroup(counts)
-	if fixedZone {
+	if by.FixedZone {
 		t.splitByZone()
+	}
+	if len(t.list) > maxPartitions {
+		return nil
 	}
 	for i := range t.list {
 		x := &t.list[i]
@@ -87,7 +90,7 @@ func newPartitions(p *problem.Problem, s *domains.Space, counts *domains.Counts,
 			}
 		}
 	}
-	return t.list, len(t.list) <= maxPartitions
+	return t
 }
 
 // splitByGroup splits partitions by the groups that count pods there.

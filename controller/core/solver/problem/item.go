@@ -46,9 +46,8 @@ type itemizer struct {
 
 // Items makes items of the pods that are left, by class, and have at least the
 // lowest priority. It leaves out classes for which nothing of the allowed offers can
-// be launched. With means, an item that joins pods with different requests requests
-// their mean; otherwise it requests their maximum.
-func (p *Problem) Items(left []int32, lowest int32, allowed vec.Bits, means bool) Items {
+// be launched. merged says what items that join different requests request.
+func (p *Problem) Items(left []int32, lowest int32, allowed vec.Bits, merged MergedRequest) Items {
 	z := itemizer{p: p, allowed: allowed, chosen: map[[2]int32]int32{}}
 	list := make([]Item, 0, min(len(p.Classes), 256))
 	ids := make(map[itemKey]int32, cap(list))
@@ -75,7 +74,7 @@ func (p *Problem) Items(left []int32, lowest int32, allowed vec.Bits, means bool
 	p.SortItems(&out)
 	p.constrainedFirst(list)
 	if out.Merged = countRequests(list) > maxRequests; out.Merged {
-		if out.List = z.mergeItems(list); means {
+		if out.List = z.mergeItems(list); merged == MeanRequest {
 			p.useMeans(out.List)
 		}
 		p.SortItems(&out)

@@ -21,6 +21,17 @@ func countRequests(items []Item) int {
 	return int(items[len(items)-1].requestID) + 1
 }
 
+// MergedRequest is what an item requests that joins pods with different requests.
+type MergedRequest uint8
+
+const (
+	// MaximumRequest makes any of the pods fit in the place of an item.
+	MaximumRequest MergedRequest = iota
+	// MeanRequest packs well, but a few pods are left over when pods are assigned to
+	// nodes.
+	MeanRequest
+)
+
 // mergeItems joins items whose requests agree in their leading binary digits. It
 // uses as many digits as the limit on items allows. A joined item requests the
 // maximum of its pods, so that any of them fit.
@@ -36,8 +47,7 @@ func (z *itemizer) mergeItems(items []Item) []Item {
 	return joined
 }
 
-// useMeans makes joined items request the mean of their pods. That packs well, but a
-// few pods are left over when pods are assigned to nodes.
+// useMeans makes joined items request the mean of their pods.
 func (p *Problem) useMeans(items []Item) {
 	for i := range items {
 		var sum vec.Vector

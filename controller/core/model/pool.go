@@ -18,7 +18,8 @@ type Pool struct {
 	StartupTaints []Taint           `json:"startupTaints,omitempty"`
 	// Limits are upper bounds on Usage plus launches; an absent name is unlimited.
 	Limits Resources `json:"limits,omitempty"`
-	// Usage sums the capacity of the pool's nodes and in-flight claims.
+	// Usage sums the capacity of the pool's nodes and in-flight claims, without those that
+	// are being deleted: a pool at its limit can replace them.
 	Usage     Resources `json:"usage,omitempty"`
 	NodeClass string    `json:"nodeClass"`
 	// Catalog indexes Snapshot.Catalogs, -1 when the class has none.

@@ -167,7 +167,7 @@ func (b *builder) addNode(n model.Node, node *corev1.Node, claim *karpv1.NodeCla
 		}
 		b.completeFromCatalog(&n, claim, &capacity)
 	}
-	if n.Pool >= 0 {
+	if n.Pool >= 0 && n.State != model.Deleting { // so that a pool at its limit can replace it
 		usage := b.out.Pools[n.Pool].Usage
 		usage.Add(capacity)
 		usage[model.NodeCount]++

@@ -1,9 +1,12 @@
 package drift
 
 import (
+	"time"
+
 	"fmt"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
 
 	karpv1 "spokeshave.dev/api/karpenter/v1"
 	"spokeshave.dev/controller/core/model"
@@ -31,6 +34,28 @@ func fromPool(claim *karpv1.NodeClaim, pool *karpv1.NodePool) (string, error) {
 		}
 	}
 	return "", nil
+}
+
+// missingFor is how long a type has to be missing from the catalogue before its nodes
+// have drifted, as in Karpenter: a price that is missing for a moment must not replace
+// running nodes.
+const missingFor = time.Hour
+
+// lasting returns the reason that the catalogue gives once it has done so for missingFor
+// without a break, or if the claim has the reason already; "" until then.
+func (r *Reconciler) lasting(claim *karpv1.NodeClaim, reason string) string {
+	if reason == "" {
+		r.missing.Delete(claim.UID)
+		return ""
+	}
+	now := r.Clock.Now()
+	first, _ := r.missing.LoadOrStore(claim.UID, now)
+	since, _ := first.(time.Time)
+	known := meta.FindStatusCondition(claim.Status.Conditions, karpv1.ConditionDrifted)
+	if now.Sub(since) >= missingFor || known != nil && known.Reason == reason {
+		return reason
+	}
+	return ""
 }
 
 // fromCatalog returns a reason when the node class no longer offers the claim's

@@ -2,9 +2,11 @@ package drift
 
 import (
 	"testing"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	clocktesting "k8s.io/utils/clock/testing"
 
 	karpv1 "spokeshave.dev/api/karpenter/v1"
 	"spokeshave.dev/controller/core/model"
@@ -67,5 +69,36 @@ func TestReason(t *testing.T) {
 				t.Errorf("%s: from the catalogue %q, want %q", tc.reason, got, tc.sold)
 			}
 		})
+	}
+}
+
+// TestLasting: a type that is missing from the catalogue for less than an hour, as after
+// a failed start or without prices, replaces no node.
+func TestLasting(t *testing.T) {
+	const gone = karpv1.DriftInstanceTypeNotFound
+	at := clocktesting.NewFakeClock(time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC))
+	r := &Reconciler{Clock: at}
+	claim := &karpv1.NodeClaim{ObjectMeta: metav1.ObjectMeta{UID: "a"}}
+	for i, tc := range []struct {
+		why    string
+		after  time.Duration
+		reason string
+		want   string
+	}{
+		{"just now", 0, gone, ""},
+		{"for 59 minutes", 59 * time.Minute, gone, ""},
+		{"back again", time.Second, "", ""},
+		{"gone again: the hour starts anew", 30 * time.Minute, gone, ""},
+		{"for an hour", time.Hour, gone, gone},
+	} {
+		at.Step(tc.after)
+		if got := r.lasting(claim, tc.reason); got != tc.want {
+			t.Errorf("%d, %s: %q, want %q", i, tc.why, got, tc.want)
+		}
+	}
+	claim = &karpv1.NodeClaim{ObjectMeta: metav1.ObjectMeta{UID: "b"}}
+	claim.Status.Conditions = []metav1.Condition{{Type: karpv1.ConditionDrifted, Status: metav1.ConditionTrue, Reason: gone}}
+	if got := r.lasting(claim, gone); got != gone {
+		t.Errorf("a node that has drifted has not after a restart: %q", got)
 	}
 }

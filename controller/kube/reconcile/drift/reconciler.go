@@ -46,6 +46,8 @@ type Reconciler struct {
 
 	// answers caches the provider's last answers, by claim UID.
 	answers sync.Map
+	// missing is since when claims are of types that the catalogue lacks, by claim UID.
+	missing sync.Map
 }
 
 // SetupWithManager registers the controller.
@@ -84,6 +86,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, claim *karpv1.NodeClaim) (re
 	}
 	if !claim.DeletionTimestamp.IsZero() {
 		r.answers.Delete(claim.UID)
+		r.missing.Delete(claim.UID)
 		return reconcile.Result{}, nil
 	}
 	if !condition.IsTrue(claim.Status.Conditions, karpv1.ConditionLaunched) {
@@ -142,7 +145,7 @@ func (r *Reconciler) reason(ctx context.Context, claim *karpv1.NodeClaim, pool *
 	if err != nil {
 		return "", "", nil //nolint:nilerr // a class that cannot be launched from now says nothing about its nodes
 	}
-	if why := fromCatalog(claim, &catalog); why != "" || r.Drifter == nil {
+	if why := r.lasting(claim, fromCatalog(claim, &catalog)); why != "" || r.Drifter == nil {
 		return why, "", nil
 	}
 	return r.fromProvider(ctx, claim, class)

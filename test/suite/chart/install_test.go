@@ -47,6 +47,7 @@ func TestInstall(t *testing.T) {
 	env.podsOnSystemNode(t)
 	env.checkAccess(t)
 	env.checkFence(t, c.Config())
+	env.checkClaimFence(t, c.Config())
 
 	pools := env.dynamic.Resource(karpv1.GroupVersion.WithResource("nodepools"))
 	pool := &unstructured.Unstructured{Object: map[string]any{

@@ -29,7 +29,7 @@ func trimMemory(lookup func(string) (string, bool)) {
 	}
 }
 
-func (t *templates) slimPod(o any) (any, error) {
+func (t *templates) trimPod(o any) (any, error) {
 	pod, ok := o.(*corev1.Pod)
 	if !ok {
 		return o, nil
@@ -47,10 +47,10 @@ func (t *templates) slimPod(o any) (any, error) {
 	}
 	t.spec(&pod.Spec)
 	pod.Status = corev1.PodStatus{
-		Phase: pod.Status.Phase, Conditions: scheduled(pod.Status.Conditions), StartTime: pod.Status.StartTime,
+		Phase: pod.Status.Phase, Conditions: keepConditions(pod.Status.Conditions), StartTime: pod.Status.StartTime,
 		NominatedNodeName: shared(pod.Status.NominatedNodeName), Reason: pod.Status.Reason,
 		Resources: pod.Status.Resources, AllocatedResources: pod.Status.AllocatedResources,
-		ContainerStatuses: resized(pod.Status.ContainerStatuses),
+		ContainerStatuses: keepResources(pod.Status.ContainerStatuses),
 	}
 	return pod, nil
 }
@@ -87,8 +87,8 @@ func sharedMap(in map[string]string) map[string]string {
 	return out
 }
 
-// scheduled keeps the conditions PodScheduled and PodReady.
-func scheduled(in []corev1.PodCondition) []corev1.PodCondition {
+// keepConditions keeps the conditions PodScheduled and PodReady.
+func keepConditions(in []corev1.PodCondition) []corev1.PodCondition {
 	var out []corev1.PodCondition
 	for _, c := range in {
 		if c.Type == corev1.PodScheduled || c.Type == corev1.PodReady {
@@ -99,8 +99,8 @@ func scheduled(in []corev1.PodCondition) []corev1.PodCondition {
 	return out
 }
 
-// resized keeps the resources that running containers really have.
-func resized(in []corev1.ContainerStatus) []corev1.ContainerStatus {
+// keepResources keeps the resources that running containers really have.
+func keepResources(in []corev1.ContainerStatus) []corev1.ContainerStatus {
 	var out []corev1.ContainerStatus
 	for i := range in {
 		if in[i].Resources != nil || in[i].AllocatedResources != nil {
@@ -112,7 +112,7 @@ func resized(in []corev1.ContainerStatus) []corev1.ContainerStatus {
 	return out
 }
 
-func (t *templates) slimNode(o any) (any, error) {
+func (t *templates) trimNode(o any) (any, error) {
 	node, ok := o.(*corev1.Node)
 	if !ok {
 		return o, nil
@@ -132,9 +132,9 @@ func (t *templates) slimNode(o any) (any, error) {
 	return node, nil
 }
 
-// slimClaim drops what a claim needs only until its instance runs: the options and the
+// trimClaim drops what a claim needs only until its instance runs: the options and the
 // exact request, which are most of its size.
-func (t *templates) slimClaim(o any) (any, error) {
+func (t *templates) trimClaim(o any) (any, error) {
 	claim, ok := o.(*karpv1.NodeClaim)
 	if !ok {
 		return o, nil

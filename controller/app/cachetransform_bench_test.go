@@ -19,7 +19,7 @@ func BenchmarkCachedPod(b *testing.B) {
 	alike := newTemplates()
 	for name, transform := range map[string]func(any) (any, error){
 		"whole": func(o any) (any, error) { return o, nil },
-		"slim":  alike.slimPod,
+		"slim":  alike.trimPod,
 	} {
 		b.Run(name, func(b *testing.B) {
 			const count = 5000

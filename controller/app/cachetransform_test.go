@@ -63,13 +63,13 @@ func pod(t *testing.T) *corev1.Pod {
 
 func TestSlimPodKeepsWhatDecisionsRead(t *testing.T) {
 	whole := pod(t)
-	o, err := newTemplates().slimPod(pod(t))
+	o, err := newTemplates().trimPod(pod(t))
 	if err != nil {
 		t.Fatal(err)
 	}
 	slim, ok := o.(*corev1.Pod)
 	if !ok {
-		t.Fatalf("slimPod gives a %T", o)
+		t.Fatalf("trimPod gives a %T", o)
 	}
 	if diff := cmp.Diff(lower.PodSpec(whole), lower.PodSpec(slim)); diff != "" {
 		t.Errorf("the pod's spec changes:\n%s", diff)
@@ -110,7 +110,7 @@ func TestReservationsAreForgotten(t *testing.T) {
 			p := pod(t)
 			p.Spec.NodeName = tc.node
 			p.Spec.Tolerations = append(p.Spec.Tolerations, karpv1.ReservedToleration("uid"))
-			if _, err := alike.slimPod(p); err != nil {
+			if _, err := alike.trimPod(p); err != nil {
 				t.Fatal(err)
 			}
 			if len(p.Spec.Tolerations) != tc.want {
@@ -138,7 +138,7 @@ func TestSlimClaim(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			c := claim(tc.status)
-			if _, err := newTemplates().slimClaim(c); err != nil {
+			if _, err := newTemplates().trimClaim(c); err != nil {
 				t.Fatal(err)
 			}
 			if len(c.Annotations) != tc.want {

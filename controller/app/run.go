@@ -76,8 +76,8 @@ func Run(ctx context.Context, o *Options, cfg *rest.Config, log logr.Logger) err
 	if err != nil {
 		return err
 	}
-	parts := &components{options: o, mgr: mgr, cloud: cloud, journal: decisions, observed: observed, clock: clock.RealClock{}}
-	if err := parts.wire(ctx); err != nil {
+	built := &components{options: o, mgr: mgr, cloud: cloud, journal: decisions, observed: observed, clock: clock.RealClock{}}
+	if err := built.wire(ctx); err != nil {
 		return err
 	}
 	log.Info("starting", "version", Version, "mode", o.Mode, "cluster", o.ClusterName)
@@ -92,7 +92,7 @@ func newManager(o *Options, cfg *rest.Config, log logr.Logger, serve map[string]
 	if err != nil {
 		return nil, err
 	}
-	both, err := newLock(o, cfg, log)
+	leases, err := newLock(o, cfg, log)
 	if err != nil {
 		return nil, err
 	}
@@ -102,7 +102,7 @@ func newManager(o *Options, cfg *rest.Config, log logr.Logger, serve map[string]
 		Logger:                              log,
 		Cache:                               cacheOptions(o),
 		LeaderElection:                      !o.DisableLeaderElection,
-		LeaderElectionResourceLockInterface: both,
+		LeaderElectionResourceLockInterface: leases,
 		LeaderElectionReleaseOnCancel:       true,
 		LeaseDuration:                       &lease,
 		RenewDeadline:                       &renew,
@@ -157,9 +157,9 @@ func cacheOptions(o *Options) cache.Options {
 	return cache.Options{
 		DefaultTransform: cache.TransformStripManagedFields(),
 		ByObject: map[client.Object]cache.ByObject{
-			&corev1.Pod{}:       {UnsafeDisableDeepCopy: &noCopy, Transform: alike.slimPod},
-			&corev1.Node{}:      {UnsafeDisableDeepCopy: &noCopy, Transform: alike.slimNode},
-			&karpv1.NodeClaim{}: {UnsafeDisableDeepCopy: &noCopy, Transform: alike.slimClaim},
+			&corev1.Pod{}:       {UnsafeDisableDeepCopy: &noCopy, Transform: alike.trimPod},
+			&corev1.Node{}:      {UnsafeDisableDeepCopy: &noCopy, Transform: alike.trimNode},
+			&karpv1.NodeClaim{}: {UnsafeDisableDeepCopy: &noCopy, Transform: alike.trimClaim},
 			&corev1.ConfigMap{}: {
 				Namespaces: namespaces,
 				Label:      labels.SelectorFromSet(labels.Set{karpv1.LabelPolicy: "true"}),

@@ -39,7 +39,7 @@ func (t *templates) spec(spec *corev1.PodSpec) {
 	node := shared(spec.NodeName)
 	spec.NodeName = ""
 	if text, err := spec.Marshal(); err == nil {
-		*spec = one(t.specs, sha256.Sum256(text), *spec)
+		*spec = getOrAdd(t.specs, sha256.Sum256(text), *spec)
 	}
 	spec.NodeName = node
 }
@@ -48,7 +48,7 @@ func (t *templates) labelSet(in map[string]string) map[string]string {
 	if len(in) == 0 {
 		return nil
 	}
-	return one(t.labels, digestOf(in), sharedMap(in))
+	return getOrAdd(t.labels, digestOf(in), sharedMap(in))
 }
 
 // ownerList returns a shared list of owner references, which all pods of a ReplicaSet
@@ -65,7 +65,7 @@ func (t *templates) ownerList(in []metav1.OwnerReference) []metav1.OwnerReferenc
 		}
 		_, _ = sum.Write(text)
 	}
-	return one(t.owners, digest(sum.Sum(nil)), in)
+	return getOrAdd(t.owners, digest(sum.Sum(nil)), in)
 }
 
 // resources returns a shared resource list, which nodes of one instance type have.
@@ -77,7 +77,7 @@ func (t *templates) resources(in corev1.ResourceList) corev1.ResourceList {
 	for name, q := range in {
 		text[string(name)] = q.String()
 	}
-	return one(t.lists, digestOf(text), in)
+	return getOrAdd(t.lists, digestOf(text), in)
 }
 
 // requirementList returns a shared list of requirements. Claims of one launch have
@@ -87,12 +87,12 @@ func (t *templates) requirementList(in []karpv1.Requirement) []karpv1.Requiremen
 	if err != nil || len(in) == 0 {
 		return in
 	}
-	return one(t.requirements, sha256.Sum256(text), in)
+	return getOrAdd(t.requirements, sha256.Sum256(text), in)
 }
 
-// one returns the first value that was stored with the key, and stores this one if
+// getOrAdd returns the first value that was stored with the key, and stores this one if
 // there is none.
-func one[T any](cache *lru.Cache, key digest, value T) T {
+func getOrAdd[T any](cache *lru.Cache, key digest, value T) T {
 	if found, ok := cache.Get(key); ok {
 		if known, ok := found.(T); ok {
 			return known

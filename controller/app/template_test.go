@@ -14,13 +14,13 @@ func TestPodsOfATemplateShare(t *testing.T) {
 	slim := func(change func(*corev1.Pod)) *corev1.Pod {
 		p := pod(t)
 		change(p)
-		o, err := alike.slimPod(p)
+		o, err := alike.trimPod(p)
 		if err != nil {
 			t.Fatal(err)
 		}
 		out, ok := o.(*corev1.Pod)
 		if !ok {
-			t.Fatalf("slimPod gives a %T", o)
+			t.Fatalf("trimPod gives a %T", o)
 		}
 		return out
 	}

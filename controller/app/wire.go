@@ -95,8 +95,7 @@ func (p *components) wire(ctx context.Context) error {
 	if err := metric.Build(metrics.Registry, Version); err != nil {
 		return err
 	}
-	loop, err := p.loop(ctx, isolated)
-	if err != nil {
+	if err := p.loop(ctx, isolated); err != nil {
 		return err
 	}
 	if Mode(p.options.Mode) == Observe {
@@ -106,14 +105,14 @@ func (p *components) wire(ctx context.Context) error {
 		}
 		return nil
 	}
-	return p.reconcilers(loop)
+	return p.reconcilers()
 }
 
 // loop adds the policies and the decision loop.
-func (p *components) loop(ctx context.Context, isolated *isolate.Config) (*decision.Loop, error) {
+func (p *components) loop(ctx context.Context, isolated *isolate.Config) error {
 	settings, err := lower.Settings(p.options.PreferencePolicy, p.options.MinValuesPolicy)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	settings.SpotToSpot, settings.StaticCapacity = p.options.Gates.SpotToSpotConsolidation, p.options.Gates.StaticCapacity
 	view, err := cluster.New(ctx, cluster.Config{
@@ -122,44 +121,44 @@ func (p *components) loop(ctx context.Context, isolated *isolate.Config) (*decis
 		Clock: p.clock, Catalog: p.counted("provisioner").Catalog, Volumes: p.cloud.VolumePrices, Instances: &p.instances,
 	})
 	if err != nil {
-		return nil, err
+		return err
 	}
 	if err := metrics.Registry.Register(&metric.PodCounts{Pods: view.Pods, Node: view.Node, Now: p.clock.Now, Leading: p.leading}); err != nil {
-		return nil, fmt.Errorf("register metrics of pods: %w", err)
+		return fmt.Errorf("register metrics of pods: %w", err)
 	}
 	loaded := newLoader(p.options, p.clock, p.mgr.GetLogger(), isolated)
 	if err := metrics.Registry.Register(policies.NewCollector(loaded)); err != nil {
-		return nil, fmt.Errorf("register metrics of policies: %w", err)
+		return fmt.Errorf("register metrics of policies: %w", err)
 	}
-	books := &ledger.Tracker{
+	spent := &ledger.Tracker{
 		Client: p.mgr.GetClient(), Live: p.mgr.GetAPIReader(), Events: p.mgr.GetEventRecorder(eventsFrom),
 		Namespace: p.options.Namespace, Clock: p.clock, ClockTolerance: 2 * time.Minute,
 	}
-	if err := metrics.Registry.Register(ledger.NewCollector(books)); err != nil {
-		return nil, fmt.Errorf("register metrics of the ledger: %w", err)
+	if err := metrics.Registry.Register(ledger.NewCollector(spent)); err != nil {
+		return fmt.Errorf("register metrics of the ledger: %w", err)
 	}
-	once, err := p.once()
+	unmerged, err := p.unmergedRecorder()
 	if err != nil {
-		return nil, err
+		return err
 	}
 	log, err := decisionLog(p.options)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	if log != nil {
 		if err := p.mgr.Add(log); err != nil {
-			return nil, fmt.Errorf("add the decision log: %w", err)
+			return fmt.Errorf("add the decision log: %w", err)
 		}
 	}
-	if err := p.page(loaded); err != nil {
-		return nil, err
+	if err := p.webPage(loaded); err != nil {
+		return err
 	}
 	loop := decision.New(decision.Config{
 		Log:        log,
-		CountSpend: books.Count,
+		CountSpend: spent.Count,
 		Cluster:    view,
 		Actuator: &actuate.Actuator{Client: p.mgr.GetClient(), Reporter: &actuate.Reporter{
-			Client: p.mgr.GetClient(), Events: p.mgr.GetEventRecorder(eventsFrom), Once: once, Namespace: p.options.Namespace,
+			Client: p.mgr.GetClient(), Events: p.mgr.GetEventRecorder(eventsFrom), Unmerged: unmerged, Namespace: p.options.Namespace,
 		}},
 		Policies: loaded,
 		Journal:  p.journal,
@@ -177,13 +176,13 @@ func (p *components) loop(ctx context.Context, isolated *isolate.Config) (*decis
 		Client: p.mgr.GetClient(), Loader: loaded, Namespace: p.options.Namespace, Clock: p.clock, Every: 2 * time.Second,
 	}
 	loop.Await = reconciler.Await
-	if err := p.shifts(loop); err != nil {
-		return nil, err
+	if err := p.watchZonalShifts(loop); err != nil {
+		return err
 	}
-	if err := errors.Join(reconciler.SetupWithManager(p.mgr), p.mgr.Add(status), p.mgr.Add(loop), p.wakeups(ctx, loop)); err != nil {
-		return nil, fmt.Errorf("add the decision loop: %w", err)
+	if err := errors.Join(reconciler.SetupWithManager(p.mgr), p.mgr.Add(status), p.mgr.Add(loop), p.wakeOnChanges(ctx, loop)); err != nil {
+		return fmt.Errorf("add the decision loop: %w", err)
 	}
-	return loop, nil
+	return nil
 }
 
 // observer returns the function that records decisions in mode Observe; nil in mode
@@ -201,8 +200,8 @@ func (p *components) observer() func(context.Context, *model.Snapshot, *decide.D
 	return tracker.Add
 }
 
-// shifts adds the watch on zonal shifts, if it is enabled.
-func (p *components) shifts(loop *decision.Loop) error {
+// watchZonalShifts adds the watch on zonal shifts, if it is enabled.
+func (p *components) watchZonalShifts(loop *decision.Loop) error {
 	if !p.options.EnableZonalShift {
 		return nil
 	}
@@ -216,9 +215,9 @@ func (p *components) shifts(loop *decision.Loop) error {
 	return nil
 }
 
-// once returns a recorder for events that go to many objects. It has its own rate
+// unmergedRecorder returns a recorder for events that go to many objects. It has its own rate
 // limit, half of that of all other requests.
-func (p *components) once() (*announce.Recorder, error) {
+func (p *components) unmergedRecorder() (*announce.Recorder, error) {
 	cfg := rest.CopyConfig(p.mgr.GetConfig())
 	cfg.QPS, cfg.Burst = p.options.QPS/2, p.options.Burst/2
 	c, err := client.New(cfg, client.Options{Scheme: p.mgr.GetScheme(), Mapper: p.mgr.GetRESTMapper()})
@@ -235,8 +234,8 @@ func (p *components) once() (*announce.Recorder, error) {
 	return recorder, nil
 }
 
-// page adds the read-only web page, if it is enabled.
-func (p *components) page(loaded *load.Loader) error {
+// webPage adds the read-only web page, if it is enabled.
+func (p *components) webPage(loaded *load.Loader) error {
 	if p.options.WebAddress == "" {
 		return nil
 	}
@@ -248,9 +247,9 @@ func (p *components) page(loaded *load.Loader) error {
 	return nil
 }
 
-// wakeups wakes the decision loop on changes that may need a decision: a pod waits or
+// wakeOnChanges wakes the decision loop on changes that may need a decision: a pod waits or
 // is gone, a claim is gone or has changed, a pool has changed.
-func (p *components) wakeups(ctx context.Context, loop *decision.Loop) error {
+func (p *components) wakeOnChanges(ctx context.Context, loop *decision.Loop) error {
 	wake := func(any) { loop.Wake() }
 	for _, each := range []struct {
 		kind    client.Object
@@ -278,7 +277,7 @@ func (p *components) wakeups(ctx context.Context, loop *decision.Loop) error {
 		}}},
 		{&karpv1.NodePool{}, toolscache.ResourceEventHandlerFuncs{AddFunc: wake, DeleteFunc: wake, UpdateFunc: func(_, o any) { wake(o) }}},
 		{&karpv1.NodeClaim{}, toolscache.ResourceEventHandlerFuncs{DeleteFunc: wake, UpdateFunc: func(old, o any) {
-			if !leaving(old) && leaving(o) { // its pods have to be placed again
+			if !isDeleting(old) && isDeleting(o) { // its pods have to be placed again
 				wake(o)
 			}
 		}}},
@@ -294,13 +293,13 @@ func (p *components) wakeups(ctx context.Context, loop *decision.Loop) error {
 	return nil
 }
 
-func leaving(o any) bool {
+func isDeleting(o any) bool {
 	claim, ok := o.(*karpv1.NodeClaim)
 	return ok && !claim.DeletionTimestamp.IsZero()
 }
 
 // reconcilers adds the reconcilers that apply decisions.
-func (p *components) reconcilers(*decision.Loop) error {
+func (p *components) reconcilers() error {
 	c, recorder := p.mgr.GetClient(), p.mgr.GetEventRecorder(eventsFrom)
 	classes := &nodeclass.Reconciler{
 		Resolver: &nodeclass.Resolver{Cloud: p.cloud.NodeClasses(), Clock: p.clock.Now}, Client: c, Events: recorder,

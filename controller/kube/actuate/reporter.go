@@ -20,9 +20,9 @@ type Reporter struct {
 	// Client reads the objects that events are about.
 	Client client.Client
 	Events events.EventRecorder
-	// Once records events that go to many objects at the same time and are sent once
+	// Unmerged records events that go to many objects at the same time and are sent once
 	// each: pods that are planned onto new nodes, nodes that are kept.
-	Once events.EventRecorder
+	Unmerged events.EventRecorder
 	// Namespace is the controller's own, where ceiling policies live.
 	Namespace string
 
@@ -46,7 +46,7 @@ func (r *Reporter) tellNominated(s *model.Snapshot, claim *karpv1.NodeClaim, n *
 		if from := s.Pods[i].Node; from >= 0 {
 			what = "finds room, when node " + s.Nodes[from].Name + " goes,"
 		}
-		r.Once.Eventf(podRef(&s.Pods[i]), claim, corev1.EventTypeNormal, karpv1.EventNominated, "Launch",
+		r.Unmerged.Eventf(podRef(&s.Pods[i]), claim, corev1.EventTypeNormal, karpv1.EventNominated, "Launch",
 			"%s on nodeclaim/%s: %s, %s, %s at %s $/h", what, claim.Name, best.InstanceType, best.Zone, best.CapacityType, best.Price)
 	}
 }

@@ -100,10 +100,10 @@ func reasonFor(k disrupt.Kind) string {
 func (r *Reporter) tellNode(ctx context.Context, n *model.Node, reason, text string) {
 	node, claim := &corev1.Node{}, &karpv1.NodeClaim{}
 	if err := r.Client.Get(ctx, types.NamespacedName{Name: n.Name}, node); err == nil {
-		r.Once.Eventf(node, nil, corev1.EventTypeNormal, reason, "Disrupt", "%s", text)
+		r.Unmerged.Eventf(node, nil, corev1.EventTypeNormal, reason, "Disrupt", "%s", text)
 	}
 	if err := r.Client.Get(ctx, types.NamespacedName{Name: n.Claim}, claim); err == nil {
-		r.Once.Eventf(claim, nil, corev1.EventTypeNormal, reason, "Disrupt", "%s", text)
+		r.Unmerged.Eventf(claim, nil, corev1.EventTypeNormal, reason, "Disrupt", "%s", text)
 	}
 }
 
@@ -114,7 +114,7 @@ func (r *Reporter) TellPools(s *model.Snapshot, pools map[string]*karpv1.NodePoo
 	tell := func(at int32, kind, reason, text string) {
 		pool := pools[s.Pools[at].Name]
 		if pool != nil && r.shouldSend(eventKey{"NodePool", pool.Name, reason + text}, text, s.Time) {
-			r.Once.Eventf(pool, nil, kind, reason, "Plan", "%s", text)
+			r.Unmerged.Eventf(pool, nil, kind, reason, "Plan", "%s", text)
 		}
 	}
 	for _, at := range d.PoolsWithoutOfferings {

@@ -28,7 +28,7 @@ func (r *Reporter) TellWarnings(ctx context.Context, now time.Time, warnings []l
 			about = &karpv1.NodeClaim{}
 		}
 		if err := r.Client.Get(ctx, types.NamespacedName{Name: name}, about); err == nil {
-			r.Once.Eventf(about, nil, corev1.EventTypeWarning, w.Reason, "Count", "%s", w.Message)
+			r.Unmerged.Eventf(about, nil, corev1.EventTypeWarning, w.Reason, "Count", "%s", w.Message)
 		}
 	}
 }

@@ -15,7 +15,7 @@ import (
 )
 
 // Change is what the application of a decision has written. The next decision waits
-// until the watch cache shows all of it ([Cluster.Seen]).
+// until the watch cache shows all of it ([Cluster.WaitFor]).
 type Change struct {
 	// Claims are the names of the NodeClaims that were created, Deleted of those that were
 	// deleted, Marked and Unmarked of those whose disruption command was written or taken

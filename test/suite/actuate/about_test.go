@@ -34,7 +34,7 @@ func TestEventsNameTheirObjects(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	a := &actuate.Actuator{Client: c, Reporter: &actuate.Reporter{Client: c, Events: recorder, Once: recorder}}
+	a := &actuate.Actuator{Client: c, Reporter: &actuate.Reporter{Client: c, Events: recorder, Unmerged: recorder}}
 	pool := &karpv1.NodePool{
 		ObjectMeta: metav1.ObjectMeta{Name: "general"},
 		Spec: karpv1.NodePoolSpec{Template: karpv1.NodeClaimTemplate{Spec: karpv1.NodeClaimTemplateSpec{

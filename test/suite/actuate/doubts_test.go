@@ -65,7 +65,7 @@ func TestRelabelledNode(t *testing.T) {
 		t.Fatal(err)
 	}
 	told := events.NewFakeRecorder(10)
-	a := &actuate.Reporter{Client: c, Once: told}
+	a := &actuate.Reporter{Client: c, Unmerged: told}
 	for _, listed := range []bool{false, true} {
 		scope, warnings := rate(listed)
 		if scope.Running != 308_000 {

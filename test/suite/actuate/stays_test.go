@@ -62,7 +62,7 @@ func TestStays(t *testing.T) {
 	machine(t, c, "one", "claim-1")
 	pools := map[string]*karpv1.NodePool{"general": {ObjectMeta: metav1.ObjectMeta{Name: "general", UID: "pool-uid"}}}
 	told := new(heard)
-	a := &actuate.Actuator{Client: c, Reporter: &actuate.Reporter{Client: c, Events: told, Once: told}}
+	a := &actuate.Actuator{Client: c, Reporter: &actuate.Reporter{Client: c, Events: told, Unmerged: told}}
 	start := time.Date(2026, 3, 4, 12, 0, 0, 0, time.UTC)
 	on := func(what string) []string { return []string{"Node/one " + what, "NodeClaim/claim-1 " + what} }
 	why := func(kind disrupt.Kind, policy, text string) decide.Disruption {
@@ -108,7 +108,7 @@ func TestStays(t *testing.T) {
 func TestConsolidationTold(t *testing.T) {
 	c := connect(t)
 	told := new(heard)
-	a := &actuate.Actuator{Client: c, Reporter: &actuate.Reporter{Client: c, Events: told, Once: told}}
+	a := &actuate.Actuator{Client: c, Reporter: &actuate.Reporter{Client: c, Events: told, Unmerged: told}}
 	machine(t, c, "spare", "claim-9")
 	s := &model.Snapshot{Time: time.Now(), Nodes: []model.Node{{Name: "spare", Claim: "claim-9", State: model.Initialized}}}
 	both := func(what string) []string { return []string{"Node/spare " + what, "NodeClaim/claim-9 " + what} }

@@ -23,7 +23,7 @@ func TestTaint(t *testing.T) {
 	c := connect(t)
 	machine(t, c, "one", "claim-1")
 	told := new(heard)
-	a := &actuate.Actuator{Client: c, Reporter: &actuate.Reporter{Client: c, Events: told, Once: told}}
+	a := &actuate.Actuator{Client: c, Reporter: &actuate.Reporter{Client: c, Events: told, Unmerged: told}}
 	taint := karpv1.DisruptedTaint()
 	one := model.Node{
 		Name: "one", Claim: "claim-1", State: model.Initialized,

@@ -157,7 +157,7 @@ func start(t *testing.T) *billedCluster {
 	cloud := onEC2(t, mgr)
 	recorder := mgr.GetEventRecorder("test")
 	w := &billedCluster{client: mgr.GetClient(), events: &actuate.Actuator{
-		Client: mgr.GetClient(), Reporter: &actuate.Reporter{Client: mgr.GetClient(), Events: recorder, Once: recorder},
+		Client: mgr.GetClient(), Reporter: &actuate.Reporter{Client: mgr.GetClient(), Events: recorder, Unmerged: recorder},
 	}}
 	var err error
 	w.view, err = cluster.New(t.Context(), cluster.Config{

@@ -17,7 +17,7 @@ func limit(l Limits) error {
 		return nil
 	}
 	errs := []error{set("RLIMIT_CORE", unix.RLIMIT_CORE, 0), set("RLIMIT_FSIZE", unix.RLIMIT_FSIZE, 0)}
-	if l.Memory > 0 {
+	if l.Memory > 0 && memoryIsLimited {
 		errs = append(errs, set("RLIMIT_DATA", unix.RLIMIT_DATA, l.Memory))
 	}
 	if l.CPU > 0 {

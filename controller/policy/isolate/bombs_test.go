@@ -34,6 +34,9 @@ func resident(t *testing.T) int {
 // TestBombsAtLoad: a policy that goes off when it is parsed, compiled, tested or tried
 // is refused in time, with what it did and what to do. Nobody else notices.
 func TestBombsAtLoad(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes seconds")
+	}
 	nested := strings.Repeat("[", 60_000) + strings.Repeat("]", 60_000)
 	for name, files := range map[string]map[string]string{
 		"parse":      {"p.rego": "x := " + nested + "\n" + good},
@@ -74,6 +77,9 @@ func TestBombsAtLoad(t *testing.T) {
 // TestBombsAtQuestions: a policy that goes off at a question is at fault at its
 // deadline, is counted and goes on as soon as it can; the others are answered.
 func TestBombsAtQuestions(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes seconds")
+	}
 	const fuse = `input.candidate.pods == 0; `
 	for name, text := range map[string]string{
 		"json":          doubled("[input.candidate.node, 1]", 36) + `deny contains "x" if { ` + fuse + `count(json.marshal(a36)) == 3 }`,

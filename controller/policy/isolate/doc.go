@@ -12,7 +12,9 @@
 // what has passed there is loaded into the process that answers questions, which all
 // policies share. A question that is not answered at its deadline, or that exceeds the
 // memory, ends that process: the policy is at fault, as every other error of a policy
-// is, and the next process gets all other policies at once. A policy that does so again
+// is, and the next process gets all other policies at once. A policy that is slow to load
+// gets a process that is prepared on the side and then takes the place of the one before,
+// so that no question waits for the loading of another policy. A policy that does so again
 // and again is not asked for a while.
 //
 // The engine itself is a parameter; package engine says that it is OPA.

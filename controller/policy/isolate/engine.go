@@ -23,6 +23,10 @@ const (
 // the process that answers.
 const seedLimit = 2 * time.Second
 
+// quick is the processor time that loading a policy may take between two questions. What
+// takes longer is loaded into a process that then takes the place of the one before.
+const quick = 100 * time.Millisecond
+
 // deadline is the wall time limit of a question, and politeShare the share of it after
 // which the engine stops by itself, so that its process need not be ended.
 const (
@@ -80,7 +84,7 @@ func New(cfg Config) *Engine {
 	}
 	e := &Engine{cfg: cfg, trials: make(chan struct{}, max(cfg.Trials, 1))}
 	if !cfg.JudgeOnly {
-		e.host = newHost(&e.cfg)
+		e.host = newHost(&e.cfg, e.trials)
 	}
 	return e
 }
@@ -99,6 +103,7 @@ func (e *Engine) Compile(ctx context.Context, src *policy.Source) (policy.Compil
 	}
 	p := newPolicy(e.host, src)
 	p.info.Engine, p.info.Guards, p.source.Notes = e.cfg.Engine, verdict.Guards, verdict.Notes
+	p.slow = verdict.Took > quick
 	if e.host == nil {
 		return p, nil
 	}

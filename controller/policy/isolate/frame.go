@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"io"
+	"time"
 
 	"spokeshave.dev/controller/core/policy"
 )
@@ -97,4 +98,6 @@ type loaded struct {
 	// Guards and Notes are those of policy.Info and policy.Stats.
 	Guards bool
 	Notes  []string
+	// Took is the processor time that compiling it again has taken, after a trial.
+	Took time.Duration
 }

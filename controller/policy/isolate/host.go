@@ -3,10 +3,8 @@ package isolate
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"sync"
-	"time"
 
 	"spokeshave.dev/controller/core/policy"
 )
@@ -16,21 +14,27 @@ type host struct {
 	cfg *Config
 	// turn is held by whoever talks to the process: one question at a time.
 	turn chan struct{}
+	// building is held while the next process is prepared, with one of trials.
+	building, trials chan struct{}
 
 	// Guarded by turn.
 	proc   *process // nil when none runs
-	loaded map[uint64]bool
-	before bool // there was a process before
+	before bool     // there was a process before
 
 	mu       sync.Mutex
 	policies map[uint64]*compiled // what a new process gets
+	loaded   map[uint64]bool      // what the process has
+	changed  chan struct{}        // closed when another process takes its place
 	last     uint64
 	reviving bool
 	lacks    sync.Once
 }
 
-func newHost(cfg *Config) *host {
-	return &host{cfg: cfg, turn: make(chan struct{}, 1), policies: map[uint64]*compiled{}}
+func newHost(cfg *Config, trials chan struct{}) *host {
+	return &host{
+		cfg: cfg, turn: make(chan struct{}, 1), building: make(chan struct{}, 1), trials: trials,
+		policies: map[uint64]*compiled{}, changed: make(chan struct{}),
+	}
 }
 
 // add loads a new policy. If it cannot be, the others stay as they are.
@@ -39,15 +43,26 @@ func (h *host) add(ctx context.Context, p *compiled) error {
 	h.last++
 	p.id = h.last
 	h.mu.Unlock()
+	if p.slow {
+		if err := h.replace(ctx, p); err != nil {
+			return err
+		}
+		h.keep(p)
+		return nil
+	}
 	return h.do(ctx, func() error {
 		if err := h.seed(ctx, p); err != nil {
 			return err
 		}
-		h.mu.Lock()
-		defer h.mu.Unlock()
-		h.policies[p.id] = p
+		h.keep(p)
 		return nil
 	})
+}
+
+func (h *host) keep(p *compiled) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.policies[p.id] = p
 }
 
 // forget removes a policy; the last one takes the process with it.
@@ -90,6 +105,9 @@ func (p *process) over() bool {
 func (h *host) gone() {
 	h.proc.end(causeCaller)
 	h.proc = nil
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.loaded = nil
 }
 
 // ready starts a process if none runs. The caller has the turn.
@@ -101,15 +119,25 @@ func (h *host) ready(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	h.proc, h.loaded = proc, map[uint64]bool{}
 	if h.cfg.Events.Started != nil {
 		h.cfg.Events.Started(h.before)
 	}
+	h.inForce(proc, map[uint64]bool{})
+	return nil
+}
+
+// inForce makes a process the one that answers. The caller has the turn.
+func (h *host) inForce(proc *process, has map[uint64]bool) {
+	h.proc = proc
+	h.mu.Lock()
+	h.loaded = has
+	close(h.changed)
+	h.changed = make(chan struct{})
+	h.mu.Unlock()
 	h.before = true
 	if missing := proc.report.String(); missing != "" && h.cfg.Events.Unconfined != nil {
 		h.lacks.Do(func() { h.cfg.Events.Unconfined(missing) })
 	}
-	return nil
 }
 
 // seed loads a policy that has passed its trial, unless it is loaded. The caller has the
@@ -118,14 +146,22 @@ func (h *host) seed(ctx context.Context, p *compiled) error {
 	if err := h.ready(ctx); err != nil {
 		return err
 	}
-	if h.loaded[p.id] {
+	if h.isLoaded(p) {
 		return nil
 	}
 	if _, err := h.proc.load(ctx, p.id, p.source, seedLimit); err != nil {
 		return err
 	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
 	h.loaded[p.id] = true
 	return nil
+}
+
+func (h *host) isLoaded(p *compiled) bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.loaded[p.id]
 }
 
 // unload frees what the policy takes in the process, which ends if it was the last. The
@@ -141,45 +177,16 @@ func (h *host) unload(p *compiled) {
 		h.gone()
 		return
 	}
-	delete(h.loaded, p.id)
-	f := frame{kind: kindDrop, policy: p.id}
-	if f.send(h.proc.in) != nil {
-		h.gone()
-	}
+	h.drop(p.id)
 }
 
-// revive starts a process after one has ended, and loads all policies, one at a time,
-// so that questions come in between: they load what they are about themselves.
-func (h *host) revive(ctx context.Context) {
+// drop tells the process to forget a policy. The caller has the turn.
+func (h *host) drop(id uint64) {
 	h.mu.Lock()
-	defer h.mu.Unlock()
-	if h.reviving || len(h.policies) == 0 {
-		return
-	}
-	h.reviving = true
-	all := make([]*compiled, 0, len(h.policies))
-	for _, p := range h.policies {
-		all = append(all, p)
-	}
-	go func() {
-		for _, p := range all {
-			if p.strikes.any() { // it is loaded when it is asked again
-				continue
-			}
-			err := h.do(ctx, func() error {
-				if !h.has(p) {
-					return nil
-				}
-				return h.seed(ctx, p)
-			})
-			if d := (*death)(nil); errors.As(err, &d) {
-				_ = p.struck(time.Time{}, d) // nobody waits for the answer
-			}
-		}
-		h.mu.Lock()
-		h.reviving = false
-		h.mu.Unlock()
-	}()
+	delete(h.loaded, id)
+	h.mu.Unlock()
+	f := frame{kind: kindDrop, policy: id}
+	f.send(h.proc.in) //nolint:errcheck // a process that has ended is noticed by the next question
 }
 
 func (h *host) has(p *compiled) bool {
@@ -192,6 +199,9 @@ func (h *host) has(p *compiled) bool {
 func (h *host) ask(ctx context.Context, p *compiled, size int, put func([]byte), read func([]byte) error) error {
 	if h == nil {
 		return &policy.Fault{Kind: policy.FaultInternal, Message: "the policy was judged only"}
+	}
+	if err := h.await(ctx, p); err != nil {
+		return err
 	}
 	return h.do(ctx, func() error {
 		if err := h.seed(ctx, p); err != nil {

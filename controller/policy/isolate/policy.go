@@ -18,8 +18,10 @@ type compiled struct {
 	info     policy.Info
 	source   *load
 	deadline time.Duration
-	breaker  policy.Breaker
-	strikes  strikes
+	// slow is true when loading the policy would keep the questions to others waiting.
+	slow    bool
+	breaker policy.Breaker
+	strikes strikes
 
 	// mu guards the encoder between the layout of a question and its reply.
 	mu      sync.Mutex
@@ -111,7 +113,7 @@ func (p *compiled) fault(ctx context.Context, now time.Time, err error) error {
 		return p.struck(now, d)
 	case errors.As(err, &f):
 		p.strikes.leave(now)
-		if f.Kind == policy.FaultDeadline {
+		if f.Kind == policy.FaultDeadline && f != errLoading {
 			return &policy.Fault{Kind: f.Kind, Message: fmt.Sprintf("stopped after %s", p.deadline)}
 		}
 		return err

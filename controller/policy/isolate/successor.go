@@ -109,24 +109,9 @@ func (h *host) replace(ctx context.Context, extra *compiled) error {
 	if h.complete(extra) { // by another call
 		return nil
 	}
-	proc, err := start(ctx, h.cfg.setup(0))
+	proc, has, err := h.prepare(ctx, extra)
 	if err != nil {
 		return err
-	}
-	has := map[uint64]bool{}
-	for _, p := range append(h.all(), extra) {
-		if p == nil || has[p.id] || p != extra && p.strikes.any() {
-			continue
-		}
-		if _, err := proc.load(ctx, p.id, p.source, replaceLimit); err != nil {
-			proc.end(causeCaller)
-			if p != extra {
-				h.blame(p, err)
-				err = &refusal{text: "another policy cannot be loaded: " + err.Error(), fault: policy.Fault{Kind: policy.FaultDeadline}}
-			}
-			return err
-		}
-		has[p.id] = true
 	}
 	err = h.do(ctx, func() error {
 		if h.proc != nil {
@@ -144,6 +129,31 @@ func (h *host) replace(ctx context.Context, extra *compiled) error {
 		proc.end(causeCaller)
 	}
 	return err
+}
+
+// prepare starts a process and loads all policies, and extra if it is not nil. It returns
+// the numbers of those that the process has.
+func (h *host) prepare(ctx context.Context, extra *compiled) (*process, map[uint64]bool, error) {
+	proc, err := start(ctx, h.cfg.setup(0))
+	if err != nil {
+		return nil, nil, err
+	}
+	has := map[uint64]bool{}
+	for _, p := range append(h.all(), extra) {
+		if p == nil || has[p.id] || p != extra && p.strikes.any() {
+			continue
+		}
+		if _, err := proc.load(ctx, p.id, p.source, replaceLimit); err != nil {
+			proc.end(causeCaller)
+			if p != extra {
+				h.blame(p, err)
+				err = &refusal{text: "another policy cannot be loaded: " + err.Error(), fault: policy.Fault{Kind: policy.FaultDeadline}}
+			}
+			return nil, nil, err
+		}
+		has[p.id] = true
+	}
+	return proc, has, nil
 }
 
 // complete reports whether the process has extra and all policies that it should have.

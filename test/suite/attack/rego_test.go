@@ -3,6 +3,7 @@ package attack
 import (
 	"context"
 	"fmt"
+	"maps"
 	"strings"
 	"testing"
 	"time"
@@ -30,22 +31,27 @@ func doubled(first string) string {
 // install applies a Rego policy, and removes it when the test ends.
 func install(t *testing.T, name, settings string, files map[string]string) {
 	t.Helper()
-	cm := &corev1.ConfigMap{
-		TypeMeta:   metav1.TypeMeta{APIVersion: "v1", Kind: "ConfigMap"},
-		ObjectMeta: metav1.ObjectMeta{Namespace: harness.Namespace, Name: name, Labels: map[string]string{karpv1.LabelPolicy: "true"}},
-		Data:       map[string]string{"policy.yaml": "apiVersion: policy.spokeshave.dev/v1alpha1\n" + settings},
-	}
-	for file, text := range files {
-		cm.Data[file] = text
-	}
-	if err := stack.ApplyPolicy(t.Context(), cm); err != nil {
-		t.Fatal(err)
-	}
+	cm := apply(t, name, settings, files)
 	t.Cleanup(func() {
 		if err := stack.Client.Delete(context.WithoutCancel(t.Context()), cm); err != nil {
 			t.Error(err)
 		}
 	})
+}
+
+// apply applies a Rego policy in place of the one of that name.
+func apply(t *testing.T, name, settings string, files map[string]string) *corev1.ConfigMap {
+	t.Helper()
+	cm := &corev1.ConfigMap{
+		TypeMeta:   metav1.TypeMeta{APIVersion: "v1", Kind: "ConfigMap"},
+		ObjectMeta: metav1.ObjectMeta{Namespace: harness.Namespace, Name: name, Labels: map[string]string{karpv1.LabelPolicy: "true"}},
+		Data:       map[string]string{"policy.yaml": "apiVersion: policy.spokeshave.dev/v1alpha1\n" + settings},
+	}
+	maps.Copy(cm.Data, files)
+	if err := stack.ApplyPolicy(t.Context(), cm); err != nil {
+		t.Fatal(err)
+	}
+	return cm
 }
 
 // status waits until the status of a policy contains a text.
@@ -82,7 +88,7 @@ func TestBombAtLoad(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			applyAgain(t, policy, files)
+			apply(t, policy, "hooks: [rank]\n", files)
 			status(t, policy, "Rejected")
 			status(t, policy, "stays in force")
 			said, err := stack.PolicyStatus(t.Context(), policy)
@@ -98,22 +104,6 @@ func TestBombAtLoad(t *testing.T) {
 				t.Errorf("the process that answers was started again: %v, %v", now-restarts, err)
 			}
 		})
-	}
-}
-
-// applyAgain replaces the files of a policy that is installed.
-func applyAgain(t *testing.T, name string, files map[string]string) {
-	t.Helper()
-	cm := &corev1.ConfigMap{
-		TypeMeta:   metav1.TypeMeta{APIVersion: "v1", Kind: "ConfigMap"},
-		ObjectMeta: metav1.ObjectMeta{Namespace: harness.Namespace, Name: name, Labels: map[string]string{karpv1.LabelPolicy: "true"}},
-		Data:       map[string]string{"policy.yaml": "apiVersion: policy.spokeshave.dev/v1alpha1\nhooks: [rank]\n"},
-	}
-	for file, text := range files {
-		cm.Data[file] = text
-	}
-	if err := stack.ApplyPolicy(t.Context(), cm); err != nil {
-		t.Fatal(err)
 	}
 }
 

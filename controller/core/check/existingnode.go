@@ -106,6 +106,9 @@ func (p *proof) lastingTaints(n *model.Node) []model.Taint {
 			"node.kubernetes.io/not-ready", "node.kubernetes.io/unreachable", "node.kubernetes.io/network-unavailable":
 			continue
 		}
+		if strings.HasPrefix(t.Key, "readiness.k8s.io/") { // a node readiness rule removes it
+			continue
+		}
 		if !removed[model.Taint{Key: t.Key, Effect: t.Effect}] {
 			out = append(out, t)
 		}

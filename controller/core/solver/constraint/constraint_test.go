@@ -184,9 +184,9 @@ func TestTexts(t *testing.T) {
 func TestPermanentTaints(t *testing.T) {
 	taint := func(key string) model.Taint { return model.Taint{Key: key, Effect: model.NoSchedule} }
 	pools := []model.Pool{{StartupTaints: []model.Taint{taint("cni")}}}
-	taints := []model.Taint{taint("cni"), taint("node.kubernetes.io/not-ready"), taint("dedicated")}
+	taints := []model.Taint{taint("cni"), taint("node.kubernetes.io/not-ready"), taint("readiness.k8s.io/network"), taint("dedicated")}
 	node := model.Node{Pool: 0, State: model.Registered, Taints: taints}
-	if diff := cmp.Diff(taints[2:], constraint.PermanentTaints(&node, pools)); diff != "" {
+	if diff := cmp.Diff(taints[3:], constraint.PermanentTaints(&node, pools)); diff != "" {
 		t.Errorf("of a node that starts (-want +got)\n%s", diff)
 	}
 	node.State = model.Initialized

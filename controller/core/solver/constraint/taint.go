@@ -1,6 +1,10 @@
 package constraint
 
-import "spokeshave.dev/controller/core/model"
+import (
+	"strings"
+
+	"spokeshave.dev/controller/core/model"
+)
 
 // selfRemoving says whether Kubernetes or Karpenter removes the taint from a node
 // once it has started: a pod planned for such a node need not tolerate it.
@@ -13,7 +17,7 @@ func selfRemoving(key string) bool {
 		"node.cloudprovider.kubernetes.io/uninitialized":
 		return true
 	}
-	return false
+	return strings.HasPrefix(key, "readiness.k8s.io/") // of node readiness rules
 }
 
 // tolerates says whether the tolerations allow scheduling onto the taint.

@@ -7,7 +7,9 @@ import (
 )
 
 // Up to maxRequests different requests are packed exactly. When there are more,
-// similar requests are joined until at most maxMergedItems items are left.
+// similar requests are joined until at most maxMergedItems items are left. For 10,000 pods
+// of as many sizes, 192 items are 0.3 % cheaper and take four times the time; 48 items, and
+// other digits to begin with, cost the same.
 const (
 	maxRequests    = 160
 	maxMergedItems = 96

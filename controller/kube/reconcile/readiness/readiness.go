@@ -4,6 +4,7 @@ package readiness
 
 import (
 	"slices"
+	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 
@@ -11,8 +12,9 @@ import (
 )
 
 // Uninitialized returns what the node still lacks to be initialized, "" for nothing. An
-// initialized node is ready, has none of its claim's startup taints, and reports every
-// resource that the claim requests.
+// initialized node is ready, has none of its claim's startup taints and none that
+// Kubernetes, a cloud controller or a node readiness rule keeps on nodes that are
+// starting, and reports every resource that the claim requests.
 func Uninitialized(claim *karpv1.NodeClaim, node *corev1.Node) string {
 	if !IsReady(node) {
 		return "node " + node.Name + " is not ready"
@@ -22,7 +24,25 @@ func Uninitialized(claim *karpv1.NodeClaim, node *corev1.Node) string {
 			return "startup taint " + t.ToString() + " is still on node " + node.Name
 		}
 	}
+	for i := range node.Spec.Taints {
+		if t := &node.Spec.Taints[i]; ephemeral(t) && !slices.ContainsFunc(claim.Spec.Taints, func(own corev1.Taint) bool { return own.MatchTaint(t) }) {
+			return "taint " + t.ToString() + " is still on node " + node.Name
+		}
+	}
 	return Unreported(claim, node)
+}
+
+// readinessRules begins the keys of the taints that node readiness rules (the API group
+// readiness.node.x-k8s.io) keep on a node until their conditions are true.
+const readinessRules = "readiness.k8s.io/"
+
+// ephemeral reports whether others remove the taint once the node has started.
+func ephemeral(t *corev1.Taint) bool {
+	switch t.Key {
+	case corev1.TaintNodeNotReady, corev1.TaintNodeUnreachable, "node.cloudprovider.kubernetes.io/uninitialized":
+		return true
+	}
+	return strings.HasPrefix(t.Key, readinessRules)
 }
 
 // Unreported returns a message about a resource that the claim requests and the node

@@ -1,6 +1,7 @@
 package spend
 
 import (
+	"slices"
 	"testing"
 	"time"
 
@@ -216,6 +217,18 @@ func TestKnown(t *testing.T) {
 	} {
 		if got := Known(name); got != want {
 			t.Errorf("%q: known %t, want %t", name, got, want)
+		}
+	}
+}
+
+// TestLedgerKnowsEveryScope: the ledger has an amount for each scope with nodes that have
+// cost something. A scope that it lacks would count as if nothing had been spent.
+func TestLedgerKnowsEveryScope(t *testing.T) {
+	s := snapshot()
+	l := New(s)
+	for _, scope := range Scopes(s) {
+		if scope.MonthToDate > 0 && !slices.ContainsFunc(l.Scopes(), func(e model.Spent) bool { return e.Scope == scope.Name && e.Micro > 0 }) {
+			t.Errorf("the ledger has nothing for %s", scope.Name)
 		}
 	}
 }

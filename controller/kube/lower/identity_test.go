@@ -69,7 +69,8 @@ func TestIdentity(t *testing.T) {
 		},
 		"of others": {
 			"a node that nobody launched here is not ours to pay", claimed, nil, nil,
-			identityOf{Type: "big", Zone: "za", CapacityType: model.OnDemand, Launched: noon.Add(-time.Hour)}, "",
+			identityOf{Type: "big", Zone: "za", CapacityType: model.OnDemand, Launched: noon.Add(-time.Hour)},
+			"",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

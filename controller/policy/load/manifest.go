@@ -82,16 +82,11 @@ func parseManifest(text []byte) (manifest, error) {
 
 // kindOf names a type for authors.
 func kindOf(t reflect.Type) string {
-	switch t.Kind() {
-	case reflect.Int:
-		return "a whole number"
-	case reflect.String:
-		return "a text"
-	case reflect.Slice:
-		return "a list"
-	default:
-		return "a mapping"
+	kinds := map[reflect.Kind]string{reflect.Int: "a whole number", reflect.String: "a text", reflect.Slice: "a list"}
+	if name, ok := kinds[t.Kind()]; ok {
+		return name
 	}
+	return "a mapping"
 }
 
 // decodeStrict refuses unknown and repeated fields and fields in the wrong case. A

@@ -30,10 +30,10 @@ func (l *Loader) outline(cm *corev1.ConfigMap) policy.Info {
 			info.Hooks = append(info.Hooks, h)
 		}
 	}
-	if mode := (policy.Mode)(""); field(fields["mode"], &mode) && mode == policy.Shadow {
+	if mode := policy.Mode(""); field(fields["mode"], &mode) && mode == policy.Shadow {
 		info.Mode = policy.Shadow
 	}
-	if f := (policy.FailurePolicy)(""); field(fields["failurePolicy"], &f) && (f == policy.Fail || f == policy.Ignore) {
+	if f := policy.FailurePolicy(""); field(fields["failurePolicy"], &f) && (f == policy.Fail || f == policy.Ignore) {
 		info.Failure = f
 	}
 	var m manifest

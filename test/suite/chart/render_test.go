@@ -29,7 +29,8 @@ func TestObjects(t *testing.T) {
 		"Deployment/spokeshave", "PodDisruptionBudget/spokeshave", "Service/spokeshave",
 	}
 	lease := []string{"Role/kube-system/spokeshave-karpenter-lease", "RoleBinding/kube-system/spokeshave-karpenter-lease"}
-	fence := []string{"ValidatingAdmissionPolicy/spokeshave-system-pods", "ValidatingAdmissionPolicyBinding/spokeshave-system-pods",
+	fence := []string{
+		"ValidatingAdmissionPolicy/spokeshave-system-pods", "ValidatingAdmissionPolicyBinding/spokeshave-system-pods",
 		"ValidatingAdmissionPolicy/spokeshave-system-nodeclaims", "ValidatingAdmissionPolicyBinding/spokeshave-system-nodeclaims",
 	}
 	account := []string{"ServiceAccount/spokeshave"}

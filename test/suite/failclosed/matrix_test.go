@@ -167,7 +167,7 @@ func settings() map[string]func(kind) setting {
 
 // outcome makes a decision with pods that wait and one with an empty node, and returns
 // whether nodes were launched and the empty node removed.
-func outcome(t *testing.T, in *setting, k kind) (launched, removed bool, reasons []string) {
+func outcome(t *testing.T, in *setting) (launched, removed bool, reasons []string) {
 	t.Helper()
 	cfg := load.Config{Namespace: own, Engines: map[string]policy.Engine{"rego": engine{in.fault}}, Now: time.Now}
 	if in.required {
@@ -187,8 +187,7 @@ func outcome(t *testing.T, in *setting, k kind) (launched, removed bool, reasons
 		policies = []policy.Policy{&monthly{scripted{info: policies[0].Info()}}}
 	}
 	options.Missing, options.Disrupt = l.Missing(), true
-	for _, empty := range []bool{false, true} {
-		s := cluster(empty)
+	for _, s := range []*model.Snapshot{waiting(), empty()} {
 		s.SpentDoubt = in.doubt
 		d, err := decide.Decide(t.Context(), s, policies, options)
 		if err != nil {
@@ -220,18 +219,26 @@ func (*monthly) Ceiling(context.Context, *policy.CeilingInput) (policy.CeilingAn
 	return policy.CeilingAnswer{Caps: map[string]policy.Cap{"cluster": {MonthlyUSD: new(1e6)}}}, nil
 }
 
-// cluster has two pods that wait, or one empty node.
-func cluster(empty bool) *model.Snapshot {
-	s := &model.Snapshot{
+// cluster has a NodePool and nothing else.
+func cluster() *model.Snapshot {
+	return &model.Snapshot{
 		Time: time.Date(2026, 3, 11, 9, 0, 0, 0, time.UTC), Seed: 7, Spent: []model.Spent{},
 		Catalogs: []model.Catalog{instancetype.Catalog(instancetype.New("m.large", 4000, 16, 50, instancetype.OnDemand("a", 200_000)))},
 		Pools:    []model.Pool{{Name: "general", NodeClass: "default", Disruption: model.Disruption{AllowedEmpty: 10}}},
 		Specs:    []model.PodSpec{{Namespace: "shop", Requests: model.Resources{model.CPU: 1000, model.Memory: 1 << 30, model.PodSlots: 1}}},
 	}
-	if empty {
-		s.Nodes = []model.Node{{Name: "n", Claim: "n", State: model.Initialized, Price: 200_000, LaunchedAt: s.Time.Add(-time.Hour)}}
-		return s
-	}
+}
+
+// empty is a cluster with a node that nobody uses.
+func empty() *model.Snapshot {
+	s := cluster()
+	s.Nodes = []model.Node{{Name: "n", Claim: "n", State: model.Initialized, Price: 200_000, LaunchedAt: s.Time.Add(-time.Hour)}}
+	return s
+}
+
+// waiting is a cluster with two pods that wait.
+func waiting() *model.Snapshot {
+	s := cluster()
 	s.Pods = []model.Pod{{UID: "a", Namespace: "shop", Name: "a", Node: -1}, {UID: "b", Namespace: "shop", Name: "b", Node: -1}}
 	return s
 }
@@ -271,7 +278,7 @@ func TestMatrix(t *testing.T) {
 		for column, k := range columns() {
 			t.Run(row+"/"+column, func(t *testing.T) {
 				in := setup(k)
-				launched, removed, reasons := outcome(t, &in, k)
+				launched, removed, reasons := outcome(t, &in)
 				wantLaunched, wantRemoved := expected(t, cells[column], k)
 				if launched != wantLaunched || removed != wantRemoved {
 					t.Errorf("launched %v, removed %v; the table says %q, which is %v and %v; reasons %q",

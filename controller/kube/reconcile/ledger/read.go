@@ -84,17 +84,23 @@ func (k *Tracker) begin(ctx context.Context, s *model.Snapshot, reason string) s
 // earlier returns the earlier ledger, nil when there is none that helps at the time now.
 func (k *Tracker) earlier(ctx context.Context, now time.Time) (*spend.Ledger, error) {
 	text, cm, err := k.store(PreviousName).Read(ctx)
-	if err != nil && !errors.Is(err, configmap.ErrCorrupt) {
-		return nil, err
-	}
-	if err != nil || cm == nil {
+	switch {
+	case err == nil && cm != nil:
+		return usable(text, now), nil
+	case err == nil || errors.Is(err, configmap.ErrCorrupt):
 		return nil, nil
 	}
+	return nil, err
+}
+
+// usable returns an encoded earlier ledger, nil when it cannot be read, or is too old or
+// ahead of now.
+func usable(text []byte, now time.Time) *spend.Ledger {
 	kept, err := spend.Decode(text)
-	if err != nil || kept.Through.After(now) || now.Sub(kept.Through) > monthKept+previousInterval {
-		return nil, nil
+	if err == nil && !kept.Through.After(now) && now.Sub(kept.Through) <= monthKept+previousInterval {
+		return &kept
 	}
-	return &kept, nil
+	return nil
 }
 
 // restoreFromFuture returns the ledger, or another one when it has counted up to a time

@@ -29,8 +29,9 @@ import (
 
 const (
 	// Name is the ConfigMap in the controller's namespace that holds the
-	// ledger, PreviousName the one that holds an earlier ledger.
-	Name         = "spokeshave-ledger"
+	// ledger.
+	Name = "spokeshave-ledger"
+	// PreviousName is the ConfigMap that holds an earlier ledger.
 	PreviousName = "spokeshave-ledger-previous"
 	// Key is the only entry of each: JSON, compressed by gzip.
 	Key = "ledger.json.gz"

@@ -63,15 +63,15 @@ const (
 // sweepForever runs Sweep until the context ends.
 func (r *Reconciler) sweepForever(ctx context.Context) error {
 	for {
-		wait := sweepEvery
+		pause := sweepEvery
 		if err := r.Sweep(ctx); err != nil {
 			ctrl.LoggerFrom(ctx).Error(err, "copies of policies are compared again")
-			wait = sweepRetry
+			pause = sweepRetry
 		}
 		select {
 		case <-ctx.Done():
 			return nil
-		case <-r.Clock.After(wait):
+		case <-r.Clock.After(pause):
 		}
 	}
 }

@@ -10,6 +10,8 @@ import (
 )
 
 // host keeps the process that answers questions, with all policies in it.
+//
+// Size: one method for each step by which a process is started, filled, asked and replaced.
 type host struct {
 	cfg *Config
 	// turn is held by whoever talks to the process: one question at a time.

@@ -25,6 +25,7 @@ import (
 
 	"spokeshave.dev/controller/kube/reconcile/policies"
 	"spokeshave.dev/controller/policy/engine"
+	"spokeshave.dev/controller/policy/load"
 	"spokeshave.dev/controller/rehearse/author"
 	"spokeshave.dev/test/kit/apiserver"
 	"spokeshave.dev/test/kit/eventually"
@@ -139,6 +140,24 @@ func TestGate(t *testing.T) {
 	}
 	if err := c.Create(t.Context(), renamed("budget", "plugins", good)); err == nil || !strings.Contains(err.Error(), "hook ceiling is for policies in namespace "+namespace) {
 		t.Errorf("a ceiling among the plugins: %v", err)
+	}
+	// What docs/security.md calls unreadable is refused, with the place and the right word.
+	for manifest, want := range map[string]string{
+		"":                                 "policy.yaml is missing",
+		"hooks: {":                         "policy.yaml:2:1: ",
+		"hooks: [celing]":                  `policy.yaml:2:9: hooks: "celing" is not one of rank, consolidate, ceiling: did you mean ceiling?`,
+		"hooks: ceiling":                   "policy.yaml:2:8: hooks: want a list: hooks: [ceiling]",
+		"Hooks: [ceiling]":                 `policy.yaml:2:1: unknown field "Hooks": did you mean hooks?`,
+		"hooks: [ceiling]\npriority: high": "policy.yaml:3:11: priority: want a whole number, not string",
+	} {
+		cm := renamed("unreadable", namespace, good)
+		cm.Data["policy.yaml"] = "apiVersion: " + load.APIVersion + "\n" + manifest
+		if manifest == "" {
+			delete(cm.Data, "policy.yaml")
+		}
+		if err := c.Create(t.Context(), cm); err == nil || !strings.Contains(err.Error(), refused) || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: %v, want %s", manifest, err, want)
+		}
 	}
 	if err := c.Create(t.Context(), renamed("budget", "other", broken)); err != nil {
 		t.Errorf("a namespace that nobody watches: %v", err)

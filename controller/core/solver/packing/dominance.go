@@ -3,6 +3,7 @@ package packing
 import (
 	"cmp"
 	"math/bits"
+	"slices"
 
 	"spokeshave.dev/controller/core/solver/vec"
 )
@@ -46,11 +47,12 @@ next:
 		seen.add(capacity, k)
 		has := &in.Capacities[capacity]
 		first, second := lead(has, &used)
+		held := func(o keptBin) bool { // being before, it costs no more
+			return first <= o.first && second <= o.second && within(has, &out[o.at].capacity, &used, m.n)
+		}
 		for _, g := range d.widerThan(sig) {
-			for _, o := range kept[g] { // being before, it costs no more
-				if first <= o.first && second <= o.second && within(has, &out[o.at].capacity, &used, m.n) {
-					continue next
-				}
+			if slices.ContainsFunc(kept[g], held) {
+				continue next
 			}
 		}
 		if served[sig] == nil {

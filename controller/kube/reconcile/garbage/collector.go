@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/go-logr/logr"
+	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/clock"
@@ -16,6 +17,9 @@ import (
 	karpv1 "spokeshave.dev/api/karpenter/v1"
 	"spokeshave.dev/controller/cloud/provider"
 	"spokeshave.dev/controller/kube/condition"
+	"spokeshave.dev/controller/kube/managed"
+	"spokeshave.dev/controller/kube/reconcile/index"
+	"spokeshave.dev/controller/kube/reconcile/readiness"
 )
 
 // grace is how old an instance or a launch must be before it can be garbage:
@@ -82,7 +86,7 @@ func (c *Collector) Collect(ctx context.Context) error {
 		}
 	}
 	for i := range claims.Items {
-		if claim := &claims.Items[i]; !running[claim.Status.ProviderID] {
+		if claim := &claims.Items[i]; managed.Claim(claim) && !running[claim.Status.ProviderID] {
 			if err := c.orphaned(ctx, claim); err != nil {
 				return err
 			}
@@ -116,6 +120,9 @@ func (c *Collector) orphaned(ctx context.Context, claim *karpv1.NodeClaim) error
 		c.Clock.Since(claim.CreationTimestamp.Time) < grace {
 		return nil
 	}
+	if ready, err := c.ready(ctx, claim); err != nil || ready {
+		return err // a kubelet that reports is better evidence than a list of instances
+	}
 	_, err := c.Provider.Get(ctx, claim.Status.ProviderID)
 	if err == nil || provider.KindOf(err) != provider.NotFound {
 		return nil // still there, or not known: next pass
@@ -125,4 +132,18 @@ func (c *Collector) orphaned(ctx context.Context, claim *karpv1.NodeClaim) error
 		return fmt.Errorf("delete claim %s: %w", claim.Name, err)
 	}
 	return nil
+}
+
+// ready reports whether the claim's node is ready.
+func (c *Collector) ready(ctx context.Context, claim *karpv1.NodeClaim) (bool, error) {
+	var nodes corev1.NodeList
+	if err := c.Client.List(ctx, &nodes, client.MatchingFields{index.ProviderID: claim.Status.ProviderID}); err != nil {
+		return false, fmt.Errorf("find node of %s: %w", claim.Name, err)
+	}
+	for i := range nodes.Items {
+		if readiness.IsReady(&nodes.Items[i]) {
+			return true, nil
+		}
+	}
+	return false, nil
 }

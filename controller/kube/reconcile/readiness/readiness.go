@@ -12,21 +12,29 @@ import (
 )
 
 // Uninitialized returns what the node still lacks to be initialized, "" for nothing. An
-// initialized node is ready, has none of its claim's startup taints and none that
-// Kubernetes, a cloud controller or a node readiness rule keeps on nodes that are
-// starting, and reports every resource that the claim requests.
+// initialized node has started ([Missing]) and has no taint that Kubernetes, a cloud
+// controller or a node readiness rule keeps on nodes that are starting.
 func Uninitialized(claim *karpv1.NodeClaim, node *corev1.Node) string {
+	if why := Missing(claim, node); why != "" {
+		return why
+	}
+	for i := range node.Spec.Taints {
+		if t := &node.Spec.Taints[i]; Ephemeral(t) && !slices.ContainsFunc(claim.Spec.Taints, func(own corev1.Taint) bool { return own.MatchTaint(t) }) {
+			return "taint " + t.ToString() + " is still on node " + node.Name
+		}
+	}
+	return ""
+}
+
+// Missing returns what the node itself still lacks, "" for nothing: to be ready, to lose
+// its claim's startup taints, and to report every resource that the claim requests.
+func Missing(claim *karpv1.NodeClaim, node *corev1.Node) string {
 	if !IsReady(node) {
 		return "node " + node.Name + " is not ready"
 	}
 	for _, t := range claim.Spec.StartupTaints {
 		if slices.ContainsFunc(node.Spec.Taints, func(h corev1.Taint) bool { return h.MatchTaint(&t) }) {
 			return "startup taint " + t.ToString() + " is still on node " + node.Name
-		}
-	}
-	for i := range node.Spec.Taints {
-		if t := &node.Spec.Taints[i]; ephemeral(t) && !slices.ContainsFunc(claim.Spec.Taints, func(own corev1.Taint) bool { return own.MatchTaint(t) }) {
-			return "taint " + t.ToString() + " is still on node " + node.Name
 		}
 	}
 	return Unreported(claim, node)
@@ -36,8 +44,8 @@ func Uninitialized(claim *karpv1.NodeClaim, node *corev1.Node) string {
 // readiness.node.x-k8s.io) keep on a node until their conditions are true.
 const readinessRules = "readiness.k8s.io/"
 
-// ephemeral reports whether others remove the taint once the node has started.
-func ephemeral(t *corev1.Taint) bool {
+// Ephemeral reports whether others remove the taint once the node has started.
+func Ephemeral(t *corev1.Taint) bool {
 	switch t.Key {
 	case corev1.TaintNodeNotReady, corev1.TaintNodeUnreachable, "node.cloudprovider.kubernetes.io/uninitialized":
 		return true

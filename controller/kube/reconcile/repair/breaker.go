@@ -23,30 +23,23 @@ type healthCount struct {
 // broken. Of a single node, one may be.
 func (c healthCount) tooMany() bool { return c.broken > (c.nodes*maxUnhealthyPercent+99)/100 }
 
-// blocked returns why no node of the pool may be replaced now, "" when one may. A node
-// that is not initialized yet counts as broken only once the toleration of its sign has
-// passed.
+// blocked returns why no node of the pool may be replaced now, "" when one may. Only the
+// pool's own nodes count, as in Karpenter: what breaks another pool says nothing of this
+// one. A node that is not initialized yet counts as broken only once the toleration of its
+// sign has passed.
 func blocked(nodes []corev1.Node, pool string, signs []Policy, now time.Time) string {
-	var all, own healthCount
+	var own healthCount
 	for i := range nodes {
 		n := &nodes[i]
-		of := n.Labels[karpv1.LabelNodePool]
-		if of == "" {
-			continue // not ours
+		if n.Labels[karpv1.LabelNodePool] != pool {
+			continue
 		}
 		t := diagnose(n, signs)
 		broken := t != nil && (n.Labels[karpv1.LabelInitialized] == "true" || !t.due().After(now))
-		all.add(broken)
-		if of == pool {
-			own.add(broken)
-		}
+		own.add(broken)
 	}
-	const text = "%d of the %d nodes of %s are unhealthy, more than %d %%: none is replaced"
-	switch {
-	case own.tooMany():
-		return fmt.Sprintf(text, own.broken, own.nodes, "NodePool "+pool, maxUnhealthyPercent)
-	case all.tooMany():
-		return fmt.Sprintf(text, all.broken, all.nodes, "the cluster", maxUnhealthyPercent)
+	if own.tooMany() {
+		return fmt.Sprintf("%d of the %d nodes of NodePool %s are unhealthy, more than %d %%: none is replaced", own.broken, own.nodes, pool, maxUnhealthyPercent)
 	}
 	return ""
 }

@@ -66,8 +66,8 @@ func IsTaint(t corev1.Taint) bool { return t.Key == karpv1.TaintKeyReserved }
 // kube-controller-manager removes it as soon as it sees that the node is ready, and
 // the reservation has to be there before.
 func PodsCanStart(claim *karpv1.NodeClaim, node *corev1.Node) bool {
-	return readiness.Uninitialized(claim, node) == "" && !slices.ContainsFunc(node.Spec.Taints, func(t corev1.Taint) bool {
-		return strings.HasPrefix(t.Key, "node.kubernetes.io/") && t.Key != corev1.TaintNodeNotReady
+	return readiness.Missing(claim, node) == "" && !slices.ContainsFunc(node.Spec.Taints, func(t corev1.Taint) bool {
+		return t.Key != corev1.TaintNodeNotReady && (strings.HasPrefix(t.Key, "node.kubernetes.io/") || readiness.Ephemeral(&t))
 	})
 }
 

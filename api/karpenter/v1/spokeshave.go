@@ -49,11 +49,11 @@ const (
 	AnnotationReplaces = Domain + "/replaces"
 )
 
-// AnnotationSuspendedUntil, on the ConfigMap of a policy, is the RFC 3339 time until
+// AnnotationSuspendedUntil is, on the ConfigMap of a policy, the RFC 3339 time until
 // which the policy is not asked, at most 24 hours ahead.
 const AnnotationSuspendedUntil = Domain + "/suspended-until"
 
-// AnnotationAcceptLedger, on the ConfigMap of the ledger, is the RFC 3339 time of a doubt
+// AnnotationAcceptLedger is, on the ConfigMap of the ledger, the RFC 3339 time of a doubt
 // about what the month has cost. It accepts the estimate.
 const AnnotationAcceptLedger = Domain + "/accept-ledger"
 

@@ -71,7 +71,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, node *corev1.Node) (reconcil
 	if claim == nil && !managed.Node(node) {
 		return reconcile.Result{}, nil // another controller's, who uses the same finalizer
 	}
-	if err := r.followDeadline(ctx, node, claim); err != nil {
+	if err := followDeadline(ctx, r.Client, node, claim); err != nil {
 		return reconcile.Result{}, err
 	}
 	done, err := r.steps(ctx, node, claim)
@@ -200,27 +200,6 @@ func (r *Reconciler) taint(ctx context.Context, node *corev1.Node) error {
 	node.Labels[corev1.LabelNodeExcludeBalancers] = "karpenter"
 	if err := r.Client.Patch(ctx, node, client.MergeFromWithOptions(base, client.MergeFromWithOptimisticLock{})); err != nil {
 		return fmt.Errorf("taint node %s: %w", node.Name, err)
-	}
-	return nil
-}
-
-// followDeadline brings the node's termination deadline to that of its claim, which may
-// be edited while the node drains. A deadline that cannot be read changes nothing.
-func (r *Reconciler) followDeadline(ctx context.Context, node *corev1.Node, claim *karpv1.NodeClaim) error {
-	if claim == nil {
-		return nil
-	}
-	at := claim.Annotations[karpv1.AnnotationTerminationTimestamp]
-	if _, err := time.Parse(time.RFC3339, at); err != nil || at == node.Annotations[karpv1.AnnotationTerminationTimestamp] {
-		return nil
-	}
-	base := node.DeepCopy()
-	if node.Annotations == nil {
-		node.Annotations = map[string]string{}
-	}
-	node.Annotations[karpv1.AnnotationTerminationTimestamp] = at
-	if err := r.Client.Patch(ctx, node, client.MergeFrom(base)); client.IgnoreNotFound(err) != nil {
-		return fmt.Errorf("write deadline on node %s: %w", node.Name, err)
 	}
 	return nil
 }

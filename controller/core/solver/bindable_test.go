@@ -24,7 +24,7 @@ func TestNobodyFirst(t *testing.T) {
 // ring plans for pods each of which wants the next one near.
 func ring(t *testing.T, keys ...string) {
 	t.Helper()
-	in := Input{Snapshot: world(), Effort: DefaultEffort}
+	in := Input{Snapshot: smallCluster(), Effort: DefaultEffort}
 	for i, key := range keys {
 		pending(&in, 2, 500, 1, labelled(string(rune('x'+i))), follow(key, string(rune('x'+(i+1)%len(keys)))))
 	}
@@ -63,7 +63,7 @@ func TestSomebodyFirst(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			in := Input{Snapshot: world(), Effort: DefaultEffort}
+			in := Input{Snapshot: smallCluster(), Effort: DefaultEffort}
 			tc.setup(&in, in.Snapshot)
 			pending(&in, 2, 500, 1, labelled("y"), follow(constraint.LabelZone, "x"))
 			plan, _ := Solve(in)

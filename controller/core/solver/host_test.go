@@ -10,7 +10,7 @@ import (
 	"spokeshave.dev/controller/core/solver/constraint"
 )
 
-// standby is a node of the small world with 4 CPUs.
+// standby is a node of the small cluster with 4 CPUs.
 func standby(name string, state model.NodeState) model.Node {
 	return model.Node{
 		Name: name, State: state, InstanceType: "m.xlarge", Zone: "a", CapacityType: model.OnDemand,
@@ -156,7 +156,7 @@ func TestExistingNodes(t *testing.T) {
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			in := Input{Snapshot: world(), Effort: DefaultEffort}
+			in := Input{Snapshot: smallCluster(), Effort: DefaultEffort}
 			tc.setup(&in, in.Snapshot)
 			plan, _ := Solve(in)
 			if diff := cmp.Diff(tc.want, outline(in.Snapshot, &plan)); diff != "" {

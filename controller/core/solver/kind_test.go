@@ -16,7 +16,7 @@ func TestNeverSplit(t *testing.T) {
 	for seed := range seeds(150) {
 		r := rand.New(rand.NewPCG(seed, 23))
 		key := []string{constraint.LabelZone, constraint.LabelHostname}[r.IntN(2)]
-		in := Input{Snapshot: world(), Effort: DefaultEffort}
+		in := Input{Snapshot: smallCluster(), Effort: DefaultEffort}
 		zoned(in.Snapshot, []string{"a", "b"}[:r.IntN(3)]...)
 		for range 1 + r.IntN(2) { // of one kind, in one or two sizes
 			pending(&in, 1+r.IntN(6), int64(200+r.IntN(1800)), 1, labelled("x"), follow(key, "x"))

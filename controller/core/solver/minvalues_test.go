@@ -59,7 +59,7 @@ func TestMinValues(t *testing.T) {
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			in := Input{Snapshot: world(), Effort: DefaultEffort}
+			in := Input{Snapshot: smallCluster(), Effort: DefaultEffort}
 			tc.setup(&in, in.Snapshot)
 			plan, _ := Solve(in)
 			if diff := cmp.Diff(tc.want, outline(in.Snapshot, &plan)); diff != "" {

@@ -241,7 +241,7 @@ func TestPolicies(t *testing.T) {
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			in := Input{Snapshot: world(), Effort: DefaultEffort, Tolerance: DefaultTolerance}
+			in := Input{Snapshot: smallCluster(), Effort: DefaultEffort, Tolerance: DefaultTolerance}
 			tc.setup(&in, in.Snapshot)
 			plan, _ := Solve(in)
 			if diff := cmp.Diff(tc.want, outline(in.Snapshot, &plan)); diff != "" {
@@ -257,7 +257,7 @@ func TestPolicies(t *testing.T) {
 // TestOptions looks at everything that a planned node may be launched as.
 func TestOptions(t *testing.T) {
 	solve := func(tolerance float64, most int, headroom float64) []model.Option {
-		in := Input{Snapshot: world(), Tolerance: tolerance, MaxOptions: most}
+		in := Input{Snapshot: smallCluster(), Tolerance: tolerance, MaxOptions: most}
 		in.Snapshot.Pools[0].Requirements = nil
 		if headroom > 0 {
 			in.Headroom = []model.Headroom{budgetOf(headroom)}

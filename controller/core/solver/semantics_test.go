@@ -1,9 +1,7 @@
 package solver
 
 import (
-	"maps"
 	"slices"
-	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -12,114 +10,6 @@ import (
 	"spokeshave.dev/controller/core/model"
 	"spokeshave.dev/controller/core/solver/constraint"
 )
-
-// A small world: one family of three sizes and an ARM one, two zones, spot at
-// a third of the price in zone a and at half in zone b.
-func world() *model.Snapshot {
-	return &model.Snapshot{
-		Catalogs: []model.Catalog{{NodeClass: "default", Region: "us-west-2", Types: []model.InstanceType{
-			machine("m.large", "amd64", 2, 8, 0.1), machine("m.xlarge", "amd64", 4, 16, 0.2),
-			machine("m.2xlarge", "amd64", 8, 32, 0.4), machine("a.large", "arm64", 2, 8, 0.08),
-		}}},
-		Pools: []model.Pool{{Name: "general", NodeClass: "default", Requirements: []model.Requirement{
-			require(constraint.LabelCapacityType, model.In, "on-demand"), require(constraint.LabelArch, model.In, "amd64"),
-		}}},
-	}
-}
-
-func machine(name, arch string, cpu, memory int64, price float64) model.InstanceType {
-	family, size, _ := strings.Cut(name, ".")
-	alloc := model.Resources{"cpu": cpu * 1000, "memory": memory * gib, "pods": 29}
-	t := model.InstanceType{
-		Name: name, Arch: arch, OS: "linux", Capacity: alloc, Allocatable: alloc,
-		Labels: map[string]string{"karpenter.k8s.aws/instance-family": family, "karpenter.k8s.aws/instance-size": size, "karpenter.k8s.aws/instance-cpu": map[int64]string{2: "2", 4: "4", 8: "8"}[cpu]},
-	}
-	for zone, spot := range map[string]float64{"a": 0.3, "b": 0.5} {
-		t.Offerings = append(t.Offerings,
-			model.Offering{Zone: zone, ZoneID: "az-" + zone, CapacityType: model.OnDemand, Price: model.PriceOf(price), Available: true},
-			model.Offering{Zone: zone, ZoneID: "az-" + zone, CapacityType: model.Spot, Price: model.PriceOf(price * spot), Available: true})
-	}
-	return t
-}
-
-func require(key string, op model.Operator, values ...string) model.Requirement {
-	return model.Requirement{Key: key, Operator: op, Values: values}
-}
-
-// pending adds n pods of a spec; cpu in millicores, memory in GiB.
-func pending(in *Input, n int, cpu, memory int64, change ...func(*model.PodSpec)) {
-	s := in.Snapshot
-	spec := model.PodSpec{Namespace: "ns", Requests: model.Resources{"cpu": cpu, "memory": memory * gib, "pods": 1}}
-	for _, f := range change {
-		f(&spec)
-	}
-	s.Specs = append(s.Specs, spec)
-	for range n {
-		in.Pods = append(in.Pods, int32(len(s.Pods)))
-		s.Pods = append(s.Pods, model.Pod{Namespace: "ns", Name: "pod-" + string(rune('a'+len(s.Pods))), Spec: int32(len(s.Specs) - 1), Node: -1})
-	}
-}
-
-func selector(pairs ...string) func(*model.PodSpec) {
-	return func(s *model.PodSpec) {
-		s.NodeSelector = map[string]string{}
-		for i := 0; i < len(pairs); i += 2 {
-			s.NodeSelector[pairs[i]] = pairs[i+1]
-		}
-	}
-}
-
-func withAffinity(terms ...model.Term) func(*model.PodSpec) {
-	return func(s *model.PodSpec) { s.Affinity = terms }
-}
-
-func tolerate(t ...model.Toleration) func(*model.PodSpec) {
-	return func(s *model.PodSpec) { s.Tolerations = t }
-}
-
-func hostPort(port int32, ip string) func(*model.PodSpec) {
-	return func(s *model.PodSpec) {
-		s.HostPorts = append(s.HostPorts, model.HostPort{Port: port, IP: ip, Protocol: "TCP"})
-	}
-}
-
-func priority(p int32) func(*model.PodSpec) { return func(s *model.PodSpec) { s.Priority = p } }
-
-// outline writes a plan in a line for each node and reason.
-func outline(s *model.Snapshot, plan *model.Plan) []string {
-	var out []string
-	names := func(pods []int32) string {
-		var b []string
-		for _, i := range pods {
-			b = append(b, strings.TrimPrefix(s.Pods[i].Name, "pod-"))
-		}
-		if len(strings.Join(b, "")) > len(b) {
-			return strings.Join(b, " ")
-		}
-		return strings.Join(b, "")
-	}
-	for _, a := range plan.Existing {
-		out = append(out, s.Nodes[a.Node].Name+" <- "+names(a.Pods))
-	}
-	for i := range plan.Nodes {
-		n := &plan.Nodes[i]
-		o := n.Options[0]
-		chosen := ""
-		for _, k := range slices.Sorted(maps.Keys(n.Labels)) {
-			chosen += " " + k + "=" + n.Labels[k]
-		}
-		out = append(out, s.Pools[n.Pool].Name+" "+o.InstanceType+" "+o.Zone+" "+string(o.CapacityType)+chosen+" <- "+names(n.Pods))
-	}
-	for _, u := range plan.Unplaced {
-		line := names([]int32{u.Pod}) + ":"
-		for _, r := range u.Reasons {
-			line += " " + r.Pool + " " + string(r.Code) + ": " + r.Message
-		}
-		out = append(out, line)
-	}
-	slices.Sort(out)
-	return out
-}
 
 func TestSemantics(t *testing.T) {
 	cases := map[string]struct {
@@ -448,7 +338,7 @@ func TestSemantics(t *testing.T) {
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			for _, effort := range []int{0, DefaultEffort} {
-				in := Input{Snapshot: world(), Effort: effort}
+				in := Input{Snapshot: smallCluster(), Effort: effort}
 				tc.setup(&in, in.Snapshot)
 				slices.Sort(tc.want)
 				plan, _ := Solve(in)

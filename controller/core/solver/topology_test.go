@@ -63,7 +63,7 @@ func try(t *testing.T, cases map[string]trial) {
 	t.Helper()
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			in := Input{Snapshot: world(), Effort: DefaultEffort}
+			in := Input{Snapshot: smallCluster(), Effort: DefaultEffort}
 			tc.setup(&in, in.Snapshot)
 			plan, _ := Solve(in)
 			if diff := cmp.Diff(tc.want, outline(in.Snapshot, &plan)); diff != "" {

@@ -218,7 +218,8 @@ func (b *bounder) itemLimits(k *commit.Round) []int32 {
 
 // scaleFactor is how many nodes count as one. Pods are then small compared with a
 // node, so that the integer packing nearly equals the linear relaxation, and its
-// duals are nearly optimal.
+// duals are nearly optimal. The bound with 16 is lower by 0.04 % in the mean, with 256
+// higher by 0.01 %.
 const scaleFactor = 64
 
 // scaleUp multiplies the capacities of nodes, their costs and the numbers of pods by

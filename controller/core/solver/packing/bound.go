@@ -7,6 +7,8 @@ import (
 
 // boundMoves and boundTolerance say how exactly the programs of a bound are solved.
 // A bound is asked for once, by a person: it may take longer than the packing.
+// A tenth and ten times the moves change no bound; ten times the tolerance lowers it by
+// 0.4 % in the mean, a tenth raises it by 0.02 %.
 const (
 	boundMoves     = 100_000
 	boundTolerance = 0.001

@@ -84,10 +84,10 @@ func search(in *solver.Input, p *model.Plan) []*disrupt.Proposal {
 	for i := range left {
 		left[i] = disrupt.Allowed(&s.Pools[i].Disruption, disrupt.Underutilized)
 	}
-	scene := disrupt.NewScene(survey, in, p.Existing)
+	projection := disrupt.NewProjection(survey, in, p.Existing)
 	var found []*disrupt.Proposal
-	_, _ = scene.Search(options, left, disrupt.DefaultEffort(), func(x *disrupt.Proposal) ([]int32, error) {
-		scene.Accept(x.Nodes, &x.Sim.Plan)
+	_, _ = projection.Search(options, left, disrupt.DefaultEffort(), func(x *disrupt.Proposal) ([]int32, error) {
+		projection.Accept(x.Nodes, &x.Sim.Plan)
 		found = append(found, x)
 		return nil, nil
 	}) // the only errors are those of the function above

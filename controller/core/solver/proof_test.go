@@ -170,7 +170,7 @@ func broken(s *model.Snapshot, nodes []somewhere, spec *model.PodSpec, l func(st
 					return false
 				}
 			}
-			return (sp.IgnoreAffinity || constraint.Selects(own, l)) && (!sp.HonorTaints || constraint.Untolerated(spec.Tolerations, x.taints) == nil)
+			return (sp.IgnoreAffinity || own.Selects(l)) && (!sp.HonorTaints || constraint.Untolerated(spec.Tolerations, x.taints) == nil)
 		})
 		least := math.MaxInt
 		for _, n := range lo {

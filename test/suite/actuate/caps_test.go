@@ -22,7 +22,7 @@ func TestCapReached(t *testing.T) {
 		t.Fatal(err)
 	}
 	told := events.NewFakeRecorder(10)
-	a := &actuate.Actuator{Client: c, Reporter: &actuate.Reporter{Client: c, Events: told, Namespace: "default"}}
+	reporter := &actuate.Reporter{Client: c, Events: told, Namespace: "default"}
 	hour := decide.CapStatus{Scope: "cluster", Policy: "budget", Cap: "2.00 $/h", Period: decide.PerHour, Left: 100_000}
 	full, short, soft, gone := hour, hour, hour, hour
 	full.Left, short.Short, soft.Left, soft.Soft, gone.Left, gone.Policy = 0, true, 0, true, 0, "deleted"
@@ -44,7 +44,7 @@ func TestCapReached(t *testing.T) {
 		{reason: "a soft cap warns", caps: []decide.CapStatus{soft}, want: []string{"Warning CapReached soft cap of 2.00 $/h on cluster is reached: launches go on"}},
 		{reason: "a policy that is gone has nobody to tell", caps: []decide.CapStatus{gone}},
 	} {
-		a.Reporter.TellCaps(t.Context(), &decide.Decision{Time: time.Now(), Headroom: tc.caps})
+		reporter.TellCaps(t.Context(), &decide.Decision{Time: time.Now(), Headroom: tc.caps})
 		var got []string
 		for len(told.Events) > 0 {
 			got = append(got, <-told.Events)

@@ -92,6 +92,6 @@ func (g *Group) CountsNode(labels func(string) (string, bool), taints []model.Ta
 			return false
 		}
 	}
-	return (!g.HonorAffinity || Selects(g.Filter, labels)) &&
+	return (!g.HonorAffinity || g.Filter.Selects(labels)) &&
 		(!g.HonorTaints || Untolerated(g.Filter.Tolerations, taints) == nil)
 }

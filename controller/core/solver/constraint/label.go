@@ -56,31 +56,3 @@ func WellKnown(key string) bool {
 func under(domain, parent string) bool {
 	return domain == parent || strings.HasSuffix(domain, "."+parent)
 }
-
-// matchesTerm says whether a node with these labels meets all requirements
-// of a term; an empty term matches nothing, as in Kubernetes.
-func matchesTerm(term model.Term, labels func(string) (string, bool)) bool {
-	for i := range term {
-		value, present := labels(term[i].Key)
-		if !term[i].Matches(value, present) {
-			return false
-		}
-	}
-	return len(term) > 0
-}
-
-// Selects says whether a pod's node selector and required node affinity allow a
-// node with these labels.
-func Selects(s *model.PodSpec, labels func(string) (string, bool)) bool {
-	for k, want := range s.NodeSelector {
-		if have, ok := labels(k); !ok || have != want {
-			return false
-		}
-	}
-	for _, term := range s.Affinity {
-		if matchesTerm(term, labels) {
-			return true
-		}
-	}
-	return len(s.Affinity) == 0
-}

@@ -20,19 +20,6 @@ func selfRemoving(key string) bool {
 	return strings.HasPrefix(key, "readiness.k8s.io/") // of node readiness rules
 }
 
-// tolerates says whether the tolerations allow scheduling onto the taint.
-func tolerates(tolerations []model.Toleration, t *model.Taint) bool {
-	if t.Effect == model.PreferNoSchedule && !avoidsSoftTaints(tolerations) {
-		return true
-	}
-	for i := range tolerations {
-		if tolerations[i].Matches(t) {
-			return true
-		}
-	}
-	return false
-}
-
 // AvoidSoftTaints is the key of the last toleration of pods whose preference for
 // nodes without PreferNoSchedule taints is taken as a requirement.
 const AvoidSoftTaints = "\x00avoid"
@@ -46,12 +33,7 @@ func avoidsSoftTaints(tolerations []model.Toleration) bool {
 // Untolerated is the first taint that the tolerations do not cover, nil when there
 // is none. Taints with PreferNoSchedule count only for pods with AvoidSoftTaints.
 func Untolerated(tolerations []model.Toleration, taints []model.Taint) *model.Taint {
-	for i := range taints {
-		if !tolerates(tolerations, &taints[i]) {
-			return &taints[i]
-		}
-	}
-	return nil
+	return model.Untolerated(tolerations, taints, avoidsSoftTaints(tolerations))
 }
 
 // PermanentTaints are the taints that a pod planned for the node must tolerate: of a

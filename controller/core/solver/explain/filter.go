@@ -27,7 +27,7 @@ type filter struct {
 
 func (f *filter) run() {
 	for o := range f.variant.Offerings {
-		if !constraint.Selects(f.pod.Spec, o.Label) {
+		if !f.pod.Spec.Selects(o.Label) {
 			continue
 		}
 		f.selected++

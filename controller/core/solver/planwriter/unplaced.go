@@ -143,7 +143,7 @@ func (o *offering) Room() (room vec.Vector, portTaken bool) {
 	room = p.Supply.Dims.Vector(o.instanceType().Allocatable)
 	for i := range p.Snapshot.Daemons {
 		d := &p.Snapshot.Daemons[i].Spec
-		if constraint.Untolerated(d.Tolerations, p.Snapshot.Pools[o.tm.Pool].Taints) != nil || !constraint.Selects(d, o.Label) {
+		if constraint.Untolerated(d.Tolerations, p.Snapshot.Pools[o.tm.Pool].Taints) != nil || !d.Selects(o.Label) {
 			continue
 		}
 		req := p.Supply.Dims.Requests(d.Requests)

@@ -44,7 +44,7 @@ func (h *Host) occupy(w *podUsage) {
 
 // suits reports whether selector, affinity and taints allow the pod on the host.
 func (h *Host) suits(s *model.PodSpec) bool {
-	return constraint.Untolerated(s.Tolerations, h.Taints) == nil && constraint.Selects(s, h.Labels)
+	return constraint.Untolerated(s.Tolerations, h.Taints) == nil && s.Selects(h.Labels)
 }
 
 // Admits reports whether selector, affinity and taints allow the pods of a class on

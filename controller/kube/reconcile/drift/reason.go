@@ -1,9 +1,8 @@
 package drift
 
 import (
-	"time"
-
 	"fmt"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"

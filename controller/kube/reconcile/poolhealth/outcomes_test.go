@@ -24,27 +24,32 @@ func TestHealth(t *testing.T) {
 		"nothing yet": {"no outcome says nothing", nil, 0, Health{}},
 		"one failure": {
 			"one of the last four is not many, but the pool rests",
-			[]step{{at: 5 * time.Minute}}, 5 * time.Minute,
+			[]step{{at: 5 * time.Minute}},
+			5 * time.Minute,
 			Health{Known: true, Healthy: true, Failure: denied, PausedUntil: start.Add(5*time.Minute + firstPause)},
 		},
 		"two failures": {
 			"two of the last four are too many; both were launched before the pause",
-			[]step{{at: 5 * time.Minute}, {at: 5*time.Minute + time.Second}}, 6 * time.Minute,
+			[]step{{at: 5 * time.Minute}, {at: 5*time.Minute + time.Second}},
+			6 * time.Minute,
 			Health{Known: true, Failure: denied},
 		},
 		"failed again": {
 			"the second was launched after the first pause: the pause doubles",
-			[]step{{at: 5 * time.Minute}, {launched: 6 * time.Minute, at: 11 * time.Minute}}, 11 * time.Minute,
+			[]step{{at: 5 * time.Minute}, {launched: 6 * time.Minute, at: 11 * time.Minute}},
+			11 * time.Minute,
 			Health{Known: true, Failure: denied, PausedUntil: start.Add(11*time.Minute + 2*firstPause)},
 		},
 		"registered after": {
 			"a node that registers ends the pause",
-			[]step{{at: 5 * time.Minute}, {registered: true, at: 5 * time.Minute}}, 5 * time.Minute,
+			[]step{{at: 5 * time.Minute}, {registered: true, at: 5 * time.Minute}},
+			5 * time.Minute,
 			Health{Known: true, Healthy: true, Failure: denied},
 		},
 		"long ago": {
 			"only the last four outcomes count",
-			[]step{{}, {}, {registered: true}, {registered: true}, {registered: true}}, time.Hour,
+			[]step{{}, {}, {registered: true}, {registered: true}, {registered: true}},
+			time.Hour,
 			Health{Known: true, Healthy: true, Failure: denied},
 		},
 	}

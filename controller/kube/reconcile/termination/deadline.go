@@ -18,7 +18,7 @@ func followDeadline(ctx context.Context, c client.Client, node *corev1.Node, cla
 		return nil
 	}
 	at := claim.Annotations[karpv1.AnnotationTerminationTimestamp]
-	if _, err := time.Parse(time.RFC3339, at); err != nil || at == node.Annotations[karpv1.AnnotationTerminationTimestamp] {
+	if at == node.Annotations[karpv1.AnnotationTerminationTimestamp] || !readable(at) {
 		return nil
 	}
 	base := node.DeepCopy()
@@ -30,4 +30,9 @@ func followDeadline(ctx context.Context, c client.Client, node *corev1.Node, cla
 		return fmt.Errorf("write deadline on node %s: %w", node.Name, err)
 	}
 	return nil
+}
+
+func readable(deadline string) bool {
+	_, err := time.Parse(time.RFC3339, deadline)
+	return err == nil
 }

@@ -142,18 +142,20 @@ func podBudget(pdb *policyv1.PodDisruptionBudget) model.PodBudget {
 	return out
 }
 
-// budgets sets how many nodes each pool may have disrupted now, by reason. Nodes that
-// are being deleted, and initialized nodes that are not ready, count as disrupted
+// budgets sets how many nodes each pool may have disrupted now, by reason. As in Karpenter,
+// percentages are of the initialized nodes without those whose instance is being
+// terminated; of these, nodes that are being deleted or are not ready count as disrupted
 // already.
 func (b *builder) budgets() {
 	total, leaving := make([]int, len(b.out.Pools)), make([]int, len(b.out.Pools))
 	for i := range b.out.Nodes {
-		n := &b.out.Nodes[i]
-		if n.Pool < 0 || n.State == model.InFlight {
+		n, claim := &b.out.Nodes[i], b.claims[i]
+		if n.Pool < 0 || claim == nil || !meta.IsStatusConditionTrue(claim.Status.Conditions, karpv1.ConditionInitialized) ||
+			meta.IsStatusConditionTrue(claim.Status.Conditions, karpv1.ConditionInstanceTerminating) {
 			continue
 		}
 		total[n.Pool]++
-		if n.State == model.Deleting || n.State == model.Initialized && n.NotReady {
+		if n.State == model.Deleting || n.NotReady {
 			leaving[n.Pool]++
 		}
 	}

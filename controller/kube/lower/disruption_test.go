@@ -1,6 +1,7 @@
 package lower
 
 import (
+	"fmt"
 	"testing"
 	"time"
 
@@ -123,6 +124,42 @@ func TestNoticed(t *testing.T) {
 			}
 			if n := Node(nil, c, noon); n.Noticed != tc.want {
 				t.Errorf("%s: noticed is %v", tc.reason, n.Noticed)
+			}
+		})
+	}
+}
+
+// TestBudgetBase: percentages are of initialized nodes whose instances run on.
+func TestBudgetBase(t *testing.T) {
+	const initialized, terminating = `{type: Initialized, status: "True"}`, `, {type: InstanceTerminating, status: "True"}`
+	node := func(i int, conditions string, deleted bool) *karpv1.NodeClaim {
+		c := claim(t, fmt.Sprintf("c%d", i), `{spec: {}, status: {conditions: [`+conditions+`], nodeName: `+fmt.Sprintf("n%d", i)+`}}`)
+		if deleted {
+			c.DeletionTimestamp = &metav1.Time{Time: noon}
+		}
+		return c
+	}
+	for name, tc := range map[string]struct {
+		reason string
+		claims []*karpv1.NodeClaim
+		want   int // half of the nodes, rounded up, less those that leave
+	}{
+		"initialized": {"all count", []*karpv1.NodeClaim{node(0, initialized, false), node(1, initialized, false), node(2, initialized, false)}, 2},
+		"starting":    {"a node that starts does not count", []*karpv1.NodeClaim{node(0, initialized, false), node(1, initialized, false), node(2, "", false)}, 1},
+		"leaving":     {"a node that drains counts, as disrupted", []*karpv1.NodeClaim{node(0, initialized, false), node(1, initialized, false), node(2, initialized, true)}, 1},
+		"terminating": {"one whose instance ends does not count", []*karpv1.NodeClaim{node(0, initialized, false), node(1, initialized, false), node(2, initialized+terminating, true)}, 1},
+		"never was":   {"one that is given up before it was initialized neither", []*karpv1.NodeClaim{node(0, initialized, false), node(1, initialized, false), node(2, "", true)}, 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			pool := parse[karpv1.NodePool](t, poolYAML)
+			pool.Spec.Disruption.Budgets = []karpv1.Budget{{Nodes: "50%"}}
+			in := Inputs{Time: noon, NodePools: []*karpv1.NodePool{pool}, NodeClaims: tc.claims, Catalogs: map[string]model.Catalog{"default": testCatalog()}}
+			for i := range tc.claims {
+				in.Nodes = append(in.Nodes, parse[corev1.Node](t, fmt.Sprintf(`{metadata: {name: n%d}, status: {conditions: [{type: Ready, status: "True"}]}}`, i)))
+			}
+			s, _ := Build(in)
+			if got := s.Pools[0].Disruption.AllowedEmpty; got != tc.want {
+				t.Errorf("%s: %d may go, want %d", tc.reason, got, tc.want)
 			}
 		})
 	}

@@ -165,6 +165,8 @@ func TestVolumes(t *testing.T) {
 			parse[corev1.PersistentVolumeClaim](t, `{metadata: {namespace: shop, name: free}, spec: {volumeName: nfs}}`),
 			parse[corev1.PersistentVolumeClaim](t, `{metadata: {namespace: shop, name: gone}, spec: {volumeName: lost}}`),
 			parse[corev1.PersistentVolumeClaim](t, `{metadata: {namespace: shop, name: waits}, spec: {}}`),
+			parse[corev1.PersistentVolumeClaim](t, `{metadata: {namespace: shop, name: ends, deletionTimestamp: "2026-03-04T11:00:00Z"}, spec: {volumeName: nfs}}`),
+			parse[corev1.PersistentVolumeClaim](t, `{metadata: {namespace: shop, name: orphan}, spec: {volumeName: nfs}, status: {phase: Lost}}`),
 			parse[corev1.PersistentVolumeClaim](t, `{metadata: {namespace: shop, name: zoned}, spec: {storageClassName: zoned}}`),
 			parse[corev1.PersistentVolumeClaim](t, `{metadata: {namespace: shop, name: now}, spec: {storageClassName: now}}`),
 			parse[corev1.PersistentVolumeClaim](t, `{metadata: {namespace: shop, name: disk}, spec: {storageClassName: disks, accessModes: [ReadWriteOnce], resources: {requests: {storage: 10Gi}}}}`),
@@ -236,7 +238,9 @@ func TestVolumes(t *testing.T) {
 			nil,
 			[]string{`unbound volume claim shop/many of storage class "disks", which provisions nothing and has no volume to bind`},
 		},
-		"now": {"the volume must come first", `[{name: v, persistentVolumeClaim: {claimName: now}}]`, nil, []string{`unbound volume claim shop/now of storage class "now", which does not wait for its first consumer`}},
+		"ends":   {"no pod may begin to use a claim that is being deleted", `[{name: v, persistentVolumeClaim: {claimName: ends}}]`, nil, []string{"volume claim shop/ends, which is being deleted"}},
+		"orphan": {"its volume was deleted", `[{name: v, persistentVolumeClaim: {claimName: orphan}}]`, nil, []string{"volume claim shop/orphan, which has lost its volume nfs"}},
+		"now":    {"the volume must come first", `[{name: v, persistentVolumeClaim: {claimName: now}}]`, nil, []string{`unbound volume claim shop/now of storage class "now", which does not wait for its first consumer`}},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {

@@ -109,6 +109,12 @@ func claimOf(pod *corev1.Pod, vol *corev1.Volume) (string, *corev1.PersistentVol
 func (v *volumes) claimTerms(key string, template *corev1.PersistentVolumeClaimSpec) (terms []model.Term, problem string) {
 	spec := template
 	if c, ok := v.claims[key]; ok {
+		switch { // the scheduler binds no pod with such a claim
+		case !c.DeletionTimestamp.IsZero():
+			return nil, fmt.Sprintf("volume claim %s, which is being deleted", key)
+		case c.Status.Phase == corev1.ClaimLost:
+			return nil, fmt.Sprintf("volume claim %s, which has lost its volume %s", key, c.Spec.VolumeName)
+		}
 		spec = &c.Spec
 	}
 	if spec == nil {

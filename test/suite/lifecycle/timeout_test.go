@@ -17,10 +17,14 @@ func denied() error {
 // overQuota: a quota that is used up is treated like offerings that are sold out, so that
 // the next decision falls back to others.
 func overQuota(t *testing.T, w *launchingCluster) {
+	before := w.sum(t, "karpenter_nodeclaims_disrupted_total")
 	w.cloud.Fail(sim.CallLaunch, &provider.Error{Kind: provider.Quota, Code: "MaxSpotInstanceCountExceeded", Err: errors.New("you have used your spot vCPUs")})
 	w.claim(t, "over-quota", option("m5.large"))
 	w.eventually(t, "the claim to go", func() bool { return w.getClaim(t, "over-quota") == nil })
 	w.told(t, "over-quota", karpv1.EventInsufficientCapacityError, "spot vCPUs")
+	if n := w.sum(t, "karpenter_nodeclaims_disrupted_total") - before; n != 1 {
+		t.Errorf("%v claims are counted as disrupted", n)
+	}
 }
 
 // launchTimeout: what only a person can mend keeps a claim for five minutes. Then the

@@ -16,6 +16,7 @@ import (
 	"spokeshave.dev/controller/cloud/quantity"
 	"spokeshave.dev/controller/core/model"
 	"spokeshave.dev/controller/kube/condition"
+	"spokeshave.dev/controller/kube/metric"
 )
 
 // launchRetry is how long a claim waits after an error that is not about capacity,
@@ -223,9 +224,11 @@ func (r *Reconciler) launchFailed(ctx context.Context, claim *karpv1.NodeClaim, 
 	switch kind {
 	case provider.InsufficientCapacity, provider.Quota:
 		r.Events.Eventf(claim, nil, corev1.EventTypeWarning, karpv1.EventInsufficientCapacityError, "Launch", "%s", note(cause.Error()))
+		r.Metrics.Disrupted(metric.SubjectOf(claim.Labels), "insufficient_capacity")
 		return r.abandon(ctx, claim)
 	case provider.ClassNotReady:
 		r.Events.Eventf(claim, nil, corev1.EventTypeWarning, karpv1.EventNodeClassNotReady, "Launch", "%s", note(cause.Error()))
+		r.Metrics.Disrupted(metric.SubjectOf(claim.Labels), "nodeclass_not_ready")
 		return r.abandon(ctx, claim)
 	case provider.Unauthorized, provider.Invalid, provider.NotFound:
 		r.Events.Eventf(claim, nil, corev1.EventTypeWarning, karpv1.EventLaunchFailed, "Launch", "%s", note(cause.Error()))

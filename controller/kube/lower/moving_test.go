@@ -52,7 +52,7 @@ func TestMoving(t *testing.T) {
 		},
 		"daemon":          {"comes with its node", noClaim, []*corev1.Pod{onDeleting(`ownerReferences: [{kind: DaemonSet, controller: true}]`, "")}, []bool{false}, []int32{0}, nil},
 		"bare pod":        {"nothing makes it again", noClaim, []*corev1.Pod{onDeleting(`labels: {a: b}`, "")}, []bool{false}, []int32{0}, nil},
-		"other scheduler": {"what follows is not for us to place", noClaim, []*corev1.Pod{onDeleting(owned, "schedulerName: mine,")}, []bool{false}, []int32{0}, nil},
+		"other scheduler": {"what follows needs a place, whichever scheduler binds it", noClaim, []*corev1.Pod{onDeleting(owned, "schedulerName: mine,")}, []bool{true}, []int32{0}, nil},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {

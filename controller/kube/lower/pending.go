@@ -6,15 +6,14 @@ import (
 )
 
 // IsWaiting reports whether the pod is pending and a node is all that it lacks. With
-// tried set, the scheduler must also have found it unschedulable: in a live cluster, a
-// pod that the scheduler has not tried yet may fit on an existing node.
+// tried set, its scheduler, whichever that is, must also have found it unschedulable: in a
+// live cluster, a pod that the scheduler has not tried yet may fit on an existing node.
 func IsWaiting(pod *corev1.Pod, tried bool) bool {
 	switch {
 	case pod.Spec.NodeName != "",
 		!pod.DeletionTimestamp.IsZero(),
 		pod.Status.Phase != "" && pod.Status.Phase != corev1.PodPending,
 		len(pod.Spec.SchedulingGates) > 0,
-		!defaultScheduled(pod),
 		IsDaemon(pod):
 		return false
 	}
@@ -50,15 +49,8 @@ func IsDaemon(pod *corev1.Pod) bool {
 	return owner != nil && (owner.Kind == "DaemonSet" || owner.Kind == "Node")
 }
 
-// defaultScheduled reports whether the pod is for the default scheduler, the only one for which the
-// controller plans.
-func defaultScheduled(pod *corev1.Pod) bool {
-	return pod.Spec.SchedulerName == "" || pod.Spec.SchedulerName == corev1.DefaultSchedulerName
-}
-
-// isFinal reports whether no pod that the controller has to place follows the bound pod
-// when its node is removed: no controller recreates it, or another scheduler places
-// what does.
+// isFinal reports whether no other pod follows the bound pod when its node is removed,
+// because no controller recreates it.
 func isFinal(pod *corev1.Pod) bool {
-	return pod.Spec.NodeName != "" && (!defaultScheduled(pod) || metav1.GetControllerOfNoCopy(pod) == nil)
+	return pod.Spec.NodeName != "" && metav1.GetControllerOfNoCopy(pod) == nil
 }

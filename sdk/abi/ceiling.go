@@ -33,8 +33,6 @@ type ScopeRow struct {
 // LaunchRow is a node that the plan would launch. Prices are in USD per hour;
 // Pool, Type, Family and Zone are string ids. Namespaces are pairs whose value
 // is empty.
-//
-// Size: the layout of the record in docs/spec/policy.md.
 type LaunchRow struct {
 	Price           float64
 	WorstPrice      float64

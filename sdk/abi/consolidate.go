@@ -37,8 +37,6 @@ const (
 // that belong to a Job. SinceDisruption is the time since a node of the
 // NodePool last began to go, -1 if none did within the hour; PoolEvictions and
 // ClusterEvictions count the pods that such nodes had within the hour.
-//
-// Size: the layout of the record in docs/spec/policy.md.
 type CandidateRow struct {
 	Price             float64
 	Savings           float64

@@ -56,8 +56,6 @@ type PoolRow struct {
 // string ids. Running counts the NodePool's nodes of the offering,
 // RunningCluster those of all NodePools; FamilyOnDemand is the on-demand price
 // of all on-demand nodes of the family.
-//
-// Size: the layout of the record in docs/spec/policy.md.
 type RankRow struct {
 	Billed       float64
 	Cost         float64

@@ -19,8 +19,12 @@ const (
 	mostMethods = 20
 )
 
-// wide are types that are above the bounds and give no reason themselves.
+// wide are types that are above the bounds and give no reason themselves. The comments of
+// sdk/abi are copied into the SDKs of other languages.
 var wide = map[string]string{
+	"sdk/abi.CandidateRow":             "the layout of the record in docs/spec/policy.md",
+	"sdk/abi.LaunchRow":                "the layout of the record in docs/spec/policy.md",
+	"sdk/abi.RankRow":                  "the layout of the record in docs/spec/policy.md",
 	"controller/core/solver/lp.Master": "the restricted master's steps share its basis: each changes it, and the next one reads it",
 }
 

@@ -31,6 +31,8 @@ type lost struct {
 	launched int
 }
 
+// kill ends the instance of a claim. Its kubelet falls silent with it, so its node,
+// if there is one, is no longer ready, as the node lifecycle controller would report.
 func (w *bareCluster) kill(t *testing.T, claim string) {
 	t.Helper()
 	for _, m := range w.cloud.Machines() {
@@ -39,6 +41,17 @@ func (w *bareCluster) kill(t *testing.T, claim string) {
 				t.Fatal(err)
 			}
 		}
+	}
+	node := &corev1.Node{}
+	if err := w.client.Get(t.Context(), client.ObjectKey{Name: "node-" + claim}, node); apierrors.IsNotFound(err) {
+		return
+	} else if err != nil {
+		t.Fatal(err)
+	}
+	base := node.DeepCopy()
+	node.Status.Conditions = []corev1.NodeCondition{{Type: corev1.NodeReady, Status: corev1.ConditionUnknown, Reason: "NodeStatusUnknown"}}
+	if err := w.client.Status().Patch(t.Context(), node, client.MergeFrom(base)); err != nil {
+		t.Fatal(err)
 	}
 }
 

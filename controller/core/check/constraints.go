@@ -17,8 +17,8 @@ type Constraints struct {
 	Skip []Kind
 }
 
-// forbids says whether d denies the option to the pool.
-func forbids(d *model.Denied, pool int32, o *model.Option) bool {
-	return d.Pool == pool && (d.InstanceType == "" || d.InstanceType == o.InstanceType) &&
+// forbids says whether d denies the option of the pool to pods of a namespace.
+func forbids(d *model.Denied, namespace string, pool int32, o *model.Option) bool {
+	return (d.Namespace == "" || d.Namespace == namespace) && d.Pool == pool && (d.InstanceType == "" || d.InstanceType == o.InstanceType) &&
 		(d.Zone == "" || d.Zone == o.Zone) && (d.CapacityType == "" || d.CapacityType == o.CapacityType)
 }

@@ -94,8 +94,11 @@ func (p *proof) proveOption(where string, n *model.PlannedNode, picked string, o
 		}
 	}
 	for i := range p.given.Denied {
-		if forbids(&p.given.Denied[i], n.Pool, o) {
-			reject(Refused, "a ceiling policy denied it")
+		for _, pod := range pods {
+			if forbids(&p.given.Denied[i], pod.Namespace, n.Pool, o) {
+				reject(Refused, "a ceiling policy denied it to pods of namespace %s", pod.Namespace)
+				break
+			}
 		}
 	}
 	if p.given.Excluded != nil && p.given.Excluded(n.Pool, *o) {

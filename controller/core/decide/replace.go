@@ -196,7 +196,7 @@ func (j *searchStep) launchable(ctx context.Context, p *disrupt.Proposal) bool {
 		switch {
 		case failed != nil:
 			name, reason = failed.Policy, failed.Reason
-		case len(dropDenied(&p.Sim.Plan, denied)) > 0:
+		case len((&reviewStep{j.decider}).dropDenied(&p.Sim.Plan, denied)) > 0:
 			reason = "every offering for its replacement was refused"
 		}
 	}

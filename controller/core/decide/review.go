@@ -33,7 +33,7 @@ func (d *reviewStep) review(ctx context.Context, in *solver.Input) {
 			return
 		}
 		in.Denied = append(in.Denied, denied...)
-		bare := dropDenied(&d.out.Plan, denied)
+		bare := d.dropDenied(&d.out.Plan, denied)
 		if len(bare) == 0 {
 			return
 		}
@@ -92,44 +92,106 @@ type launchKey struct {
 	namespaces string
 }
 
+// launches is a list of different launches to ask the ceiling policies about. keys and
+// spaces, the namespaces of the pods, are indexed like asked.
+type launches struct {
+	asked  []policy.Launch
+	keys   []launchKey
+	spaces [][]string
+	at     map[launchKey]int
+}
+
+// add adds a launch for pods of some namespaces and returns its index, that of the
+// equal launch if there is one.
+func (l *launches) add(key launchKey, spaces []string, launch func() policy.Launch) int {
+	key.namespaces = strings.Join(spaces, ",")
+	at, known := l.at[key]
+	if !known {
+		at = len(l.keys)
+		l.at[key] = at
+		l.keys, l.spaces, l.asked = append(l.keys, key), append(l.spaces, spaces), append(l.asked, launch())
+	}
+	return at
+}
+
 // ask asks the ceiling policies about every option of every planned node, each
-// distinct launch once. It returns the refused options, or the policy that gave no
-// answer.
+// distinct launch once. It returns the refused options, each for one namespace, or the
+// policy that gave no answer.
 func (d *reviewStep) ask(ctx context.Context, plan *model.Plan) ([]model.Denied, *policy.Exclusion) {
-	question := policy.CeilingInput{Call: d.call(0), Scopes: (&ceilingStep{d.decider}).scopeSpend(d.accounts())}
-	seen := map[launchKey]int{}
-	var keys []launchKey
+	list := launches{at: map[launchKey]int{}}
 	for i := range plan.Nodes {
 		n := &plan.Nodes[i]
 		spaces := d.namespaces(n)
 		worst := n.Worst()
 		for _, option := range n.Options {
-			key := launchKey{n.Pool, option, strings.Join(spaces, ",")}
-			at, known := seen[key]
-			if !known {
-				at = len(keys)
-				seen[key] = at
-				keys = append(keys, key)
-				question.Launches = append(question.Launches, d.launchOf(n.Pool, option, spaces))
-			}
-			l := &question.Launches[at]
+			at := list.add(launchKey{pool: n.Pool, option: option}, spaces, func() policy.Launch { return d.launchOf(n.Pool, option, spaces) })
+			l := &list.asked[at]
 			l.Pods = max(l.Pods, len(n.Pods))
 			l.WorstPrice = max(l.WorstPrice, worst.USD())
 		}
 	}
-	out := d.panel.Ceiling(ctx, &question, d.opts.LastCaps)
-	if out.Refused != nil {
-		return nil, out.Refused
+	refused, failed := d.put(ctx, &list)
+	if failed != nil {
+		return nil, failed
 	}
-	denied := make([]model.Denied, 0, len(out.Denied))
-	for _, i := range slices.Sorted(maps.Keys(out.Denied)) {
-		k := keys[i]
-		denied = append(denied, model.Denied{
-			Pool: k.pool, InstanceType: k.option.InstanceType, Zone: k.option.Zone, CapacityType: k.option.CapacityType,
-			Policy: out.Denied[i].Policy, Reason: out.Denied[i].Reason,
-		})
+	return d.byNamespace(ctx, &list, refused)
+}
+
+// put asks the ceiling policies about the launches. It returns the refusals by index,
+// or the policy that gave no answer.
+func (d *reviewStep) put(ctx context.Context, list *launches) (map[int]policy.Exclusion, *policy.Exclusion) {
+	question := policy.CeilingInput{Call: d.call(0), Scopes: (&ceilingStep{d.decider}).scopeSpend(d.accounts()), Launches: list.asked}
+	out := d.panel.Ceiling(ctx, &question, d.opts.LastCaps)
+	return out.Denied, out.Refused
+}
+
+// byNamespace returns the refused launches as denials for single namespaces. A refused
+// launch for pods of several namespaces is asked about again for each of them alone:
+// the refusal holds for those that are refused alone, and if none is, for all.
+func (d *reviewStep) byNamespace(ctx context.Context, list *launches, refused map[int]policy.Exclusion) ([]model.Denied, *policy.Exclusion) {
+	alone, of := launches{at: map[launchKey]int{}}, map[int][]int{} // by refused launch, those of its namespaces alone
+	order := slices.Sorted(maps.Keys(refused))
+	for _, i := range order {
+		if len(list.spaces[i]) < 2 {
+			continue
+		}
+		for _, space := range list.spaces[i] {
+			one := list.asked[i]
+			one.Namespaces = []string{space}
+			of[i] = append(of[i], alone.add(list.keys[i], one.Namespaces, func() policy.Launch { return one }))
+		}
+	}
+	var apart map[int]policy.Exclusion
+	if len(alone.asked) > 0 {
+		var failed *policy.Exclusion
+		if apart, failed = d.put(ctx, &alone); failed != nil {
+			return nil, failed
+		}
+	}
+	var denied []model.Denied
+	for _, i := range order {
+		found := len(denied)
+		for _, k := range of[i] {
+			if why, no := apart[k]; no {
+				denied = append(denied, alone.keys[k].denied(alone.spaces[k][0], why))
+			}
+		}
+		if len(denied) > found {
+			continue
+		}
+		for _, space := range list.spaces[i] {
+			denied = append(denied, list.keys[i].denied(space, refused[i]))
+		}
 	}
 	return denied, nil
+}
+
+// denied returns the refusal of the launch to pods of a namespace.
+func (k *launchKey) denied(namespace string, why policy.Exclusion) model.Denied {
+	return model.Denied{
+		Pool: k.pool, Namespace: namespace, InstanceType: k.option.InstanceType, Zone: k.option.Zone, CapacityType: k.option.CapacityType,
+		Policy: why.Policy, Reason: why.Reason,
+	}
 }
 
 func (d *reviewStep) namespaces(n *model.PlannedNode) []string {
@@ -160,18 +222,19 @@ func (d *reviewStep) launchOf(pool int32, option model.Option, namespaces []stri
 	return l
 }
 
-// dropDenied removes the denied options from the plan. It returns the indexes of the
-// nodes that have no option left.
-func dropDenied(plan *model.Plan, denied []model.Denied) []int {
+// dropDenied removes from the plan's nodes the options that are denied to any of their
+// pods. It returns the indexes of the nodes that have no option left.
+func (d *reviewStep) dropDenied(plan *model.Plan, denied []model.Denied) []int {
 	if len(denied) == 0 {
 		return nil
 	}
 	var bare []int
 	for i := range plan.Nodes {
 		n := &plan.Nodes[i]
+		spaces := d.namespaces(n)
 		n.Options = slices.DeleteFunc(slices.Clone(n.Options), func(o model.Option) bool {
 			return slices.ContainsFunc(denied, func(x model.Denied) bool {
-				return x.Pool == n.Pool && x.InstanceType == o.InstanceType && x.Zone == o.Zone && x.CapacityType == o.CapacityType
+				return x.Pool == n.Pool && x.InstanceType == o.InstanceType && x.Zone == o.Zone && x.CapacityType == o.CapacityType && slices.Contains(spaces, x.Namespace)
 			})
 		})
 		if len(n.Options) == 0 {
@@ -187,7 +250,8 @@ func (d *reviewStep) drop(nodes []int, denied []model.Denied) {
 	for _, i := range nodes {
 		n := &d.out.Plan.Nodes[i]
 		reason := model.Reason{Code: model.LaunchDenied, Pool: d.s.Pools[n.Pool].Name, Message: "every offering that fits was refused"}
-		if at := slices.IndexFunc(denied, func(x model.Denied) bool { return x.Pool == n.Pool }); at >= 0 {
+		spaces := d.namespaces(n)
+		if at := slices.IndexFunc(denied, func(x model.Denied) bool { return x.Pool == n.Pool && slices.Contains(spaces, x.Namespace) }); at >= 0 {
 			reason.Policy = denied[at].Policy
 			reason.Message = "policy " + denied[at].Policy + " refused the launch: " + denied[at].Reason
 		}

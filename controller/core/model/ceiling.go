@@ -16,7 +16,9 @@ type Headroom struct {
 // Denied excludes offerings that a ceiling policy refused in this decision. Pool
 // indexes Snapshot.Pools. An empty string matches every value.
 type Denied struct {
-	Pool         int32
+	Pool int32
+	// Namespace is that of the pods whose nodes the offerings may not be.
+	Namespace    string
 	InstanceType string
 	Zone         string
 	CapacityType CapacityType

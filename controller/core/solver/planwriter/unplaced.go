@@ -167,7 +167,7 @@ func (o *offering) Excluded() *explain.Refusal {
 // Denied implements explain.Offering.
 func (o *offering) Denied() *explain.Refusal {
 	t := o.instanceType()
-	if d := o.x.p.Supply.Denial(o.tm.Pool, t, &t.Offerings[o.offering]); d != nil {
+	if d := o.x.p.Supply.Denial(o.cl.Spec.Namespace, o.tm.Pool, t, &t.Offerings[o.offering]); d != nil {
 		return &explain.Refusal{Policy: d.Policy, Reason: d.Reason}
 	}
 	return nil

@@ -8,6 +8,8 @@ import (
 
 	"spokeshave.dev/controller/core/model"
 	"spokeshave.dev/controller/core/solver/constraint"
+	"spokeshave.dev/controller/core/solver/supply"
+	"spokeshave.dev/controller/core/solver/vec"
 )
 
 // classifier groups pods into classes.
@@ -104,6 +106,9 @@ func (f *classifier) key(b []byte, cl *Class) []byte {
 		b = append(b, constraint.PortText(s.HostPorts)...)
 	}
 	b = append(b, 0)
+	if supply.DeniedAlone(f.p.Supply, s.Namespace) {
+		b = append(append(b, s.Namespace...), 0)
+	}
 	cl.Choice = f.needs.id(b[from:], s)
 	unsupported := slices.Clone(s.Unsupported)
 	if len(f.p.Supply.Dims.Overflow) > 0 {
@@ -165,13 +170,16 @@ func (f *classifier) unsupported(s *model.PodSpec) []model.Reason {
 }
 
 // choiceOf returns the number of the set of offers that selector, affinity,
-// tolerations and the host ports of DaemonSets allow.
+// tolerations, the host ports of DaemonSets and the refusals for the namespace allow.
 func (f *classifier) choiceOf(s *model.PodSpec, ports int32) int32 {
 	set := f.p.Supply.Selected(s).Clone()
 	for l, ok := range f.p.Supply.Tolerated(s.Tolerations) {
 		if !ok {
 			set.UnsetRange(f.p.Supply.Templates[l].From, f.p.Supply.Templates[l].To)
 		}
+	}
+	if supply.DeniedAlone(f.p.Supply, s.Namespace) {
+		f.withoutDenied(set, s.Namespace)
 	}
 	if ports >= 0 {
 		for o := set.Next(0); o >= 0; o = set.Next(o + 1) {
@@ -181,4 +189,14 @@ func (f *classifier) choiceOf(s *model.PodSpec, ports int32) int32 {
 		}
 	}
 	return f.p.Choices.ID(set)
+}
+
+// withoutDenied removes the offers that a review refused to pods of the namespace.
+func (f *classifier) withoutDenied(set vec.Bits, namespace string) {
+	for o := set.Next(0); o >= 0; o = set.Next(o + 1) {
+		offer, t := &f.p.Supply.Offers[o], f.p.Supply.OfferType(o)
+		if f.p.Supply.Denial(namespace, f.p.Supply.Templates[offer.Template].Pool, t, &t.Offerings[offer.Offering]) != nil {
+			set.Unset(o)
+		}
+	}
 }

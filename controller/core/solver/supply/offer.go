@@ -51,16 +51,22 @@ func (p *Table) Effective(pool, typ, offering int32) *Effective {
 	return &p.costs[pool][typ][offering]
 }
 
-// Denial is the first refusal that covers the launch, nil when there is none.
-func (p *Table) Denial(pool int32, t *model.InstanceType, o *model.Offering) *model.Denied {
+// Denial is the first refusal that covers a launch for pods of a namespace, nil when
+// there is none. With namespace "" it is one that holds for every namespace.
+func (p *Table) Denial(namespace string, pool int32, t *model.InstanceType, o *model.Offering) *model.Denied {
 	for i := range p.denied {
 		d := &p.denied[i]
-		if d.Pool == pool && (d.InstanceType == "" || d.InstanceType == t.Name) &&
+		if d.Pool == pool && (d.Namespace == "" || d.Namespace == namespace) && (d.InstanceType == "" || d.InstanceType == t.Name) &&
 			(d.Zone == "" || d.Zone == o.Zone) && (d.CapacityType == "" || d.CapacityType == o.CapacityType) {
 			return d
 		}
 	}
 	return nil
+}
+
+// DeniedAlone reports whether a refusal holds for a namespace, and not for all of them.
+func DeniedAlone(p *Table, namespace string) bool {
+	return slices.ContainsFunc(p.denied, func(d model.Denied) bool { return d.Namespace != "" && d.Namespace == namespace })
 }
 
 // newOffers lists the offers of all templates.
@@ -175,7 +181,7 @@ func templateOffers(p *Table, l int32, typeOK, keyOK []bool) {
 				continue
 			}
 			e := p.Effective(ln.Pool, t, o)
-			if e != nil && e.Excluded || len(p.denied) > 0 && p.Denial(ln.Pool, typ, f) != nil {
+			if e != nil && e.Excluded || len(p.denied) > 0 && p.Denial("", ln.Pool, typ, f) != nil {
 				continue
 			}
 			next := Offer{Template: l, Type: t, Offering: o, Key: cat.Keys[t][o], Price: f.Price, Cost: f.Price.USD()}

@@ -29,13 +29,13 @@ type asked struct {
 // askFlags adds the flags of commands that read from the controller. short is the
 // one-letter name of the flag for its namespace, "" for none.
 func askFlags(c *cobra.Command, a *asked, short string) {
-	c.Flags().StringVar(&a.server, "server", "", "where the controller's metrics port can be reached, such as http://127.0.0.1:8080 (default: a port is forwarded to the replica that leads)")
+	c.Flags().StringVar(&a.server, "server", "", "where the controller's local port can be reached, such as http://127.0.0.1:8083 (default: a port is forwarded to the replica that leads)")
 	accessFlags(c, &a.access)
 	c.Flags().StringVarP(&a.leader.Namespace, "controller-namespace", short, author.Namespace, "namespace of the controller")
 	c.Flags().StringVar(&a.leader.Lease, "lease", "spokeshave-leader-election", "the controller's lease, which names the replica that leads")
 }
 
-// get reads a path of the controller's metrics port and decodes the JSON into into.
+// get reads a path of the controller's local port and decodes the JSON into into.
 func (a *asked) get(ctx context.Context, path string, into any) error {
 	ctx, cancel := context.WithTimeout(ctx, 30*time.Second)
 	defer cancel()
@@ -52,7 +52,7 @@ func (a *asked) get(ctx context.Context, path string, into any) error {
 	}
 	resp, err := http.DefaultClient.Do(req)
 	if err != nil {
-		return fmt.Errorf("ask the controller; is --server where its metrics port can be reached? %w", err)
+		return fmt.Errorf("ask the controller; is --server where its local port can be reached? %w", err)
 	}
 	defer func() { _ = resp.Body.Close() }()
 	if resp.StatusCode != http.StatusOK {

@@ -37,7 +37,7 @@ func explainCommand(ctx context.Context) *cobra.Command {
 		Long:  explainHelp,
 		Example: `  spokeshave explain pod shop/web-5d9c7
   spokeshave explain pod web-5d9c7 -n shop
-  spokeshave explain node general-1a2b3c4d --server http://127.0.0.1:8080
+  spokeshave explain node general-1a2b3c4d --server http://127.0.0.1:8083
   spokeshave explain nodepool general -o json | jq '.facts[0].options'`,
 		Args: cobra.ExactArgs(2),
 	}

@@ -234,7 +234,7 @@ func TestExamples(t *testing.T) {
 				switch args[i] {
 				case "examples/wasm-rank-go":
 					args[i] = guest
-				case "http://127.0.0.1:8080":
+				case "http://127.0.0.1:8083":
 					args[i] = server
 				case "3f1c":
 					args[i] = decision[:6]

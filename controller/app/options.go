@@ -3,10 +3,12 @@ package app
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/spf13/pflag"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"spokeshave.dev/controller/kube/lower"
 	"spokeshave.dev/controller/policy/isolate"
@@ -65,6 +67,7 @@ type Options struct {
 	Gates            FeatureGates
 
 	PluginNamespaces []string
+	AllowKubeSystem  bool
 	RequiredPolicies []string
 	PolicyCache      string
 	RegoEvaluator    string
@@ -81,8 +84,13 @@ type Options struct {
 	WebhookPort    int
 	WebhookCertDir string
 
+	// MetricsPort is served on the network, LocalPort on the loopback address only.
 	MetricsPort     int
+	MetricsSecure   bool
+	MetricsCertDir  string
+	LocalPort       int
 	WebAddress      string
+	WebCertDir      string
 	HealthProbePort int
 	LogLevel        string
 	QPS             float32
@@ -124,6 +132,7 @@ func (o *Options) Bind(fs *pflag.FlagSet) {
 	fs.StringVar(&o.MinValuesPolicy, "min-values-policy", lower.MinValuesStrict, "Strict, or BestEffort: launch with fewer values than a NodePool's minValues where there are no more")
 	fs.Var(&o.Gates, "feature-gates", "Karpenter's feature gates, name=true or name=false, separated by commas")
 	fs.StringSliceVar(&o.PluginNamespaces, "policy-plugin-namespaces", nil, "namespaces whose rank and consolidate policies are loaded too")
+	fs.BoolVar(&o.AllowKubeSystem, "allow-kube-system", false, "permit policies in kube-system, whose ConfigMaps belong to the cluster itself")
 	fs.StringSliceVar(&o.RequiredPolicies, "policies-required", nil, "policies without which nothing is launched")
 	fs.StringVar(&o.PolicyCache, "policy-cache-dir", "", "folder for compiled WebAssembly policies, so that a restart need not compile them again; none when empty")
 	fs.StringVar(&o.RegoEvaluator, "rego-evaluator", RegoCompiled, "compiled: rules of Rego policies run as compiled programs where they can, as OPA would evaluate them; or opa: OPA evaluates all of them, which is slower")
@@ -136,14 +145,18 @@ func (o *Options) Bind(fs *pflag.FlagSet) {
 	fs.BoolVar(&o.DecisionLogInputs, "decision-log-inputs", false, "write with each decision what it was made of, for spokeshave replay and backtest")
 	fs.IntVar(&o.WebhookPort, "webhook-port", 0, "port on which policies are refused at admission; 0 for none")
 	fs.StringVar(&o.WebhookCertDir, "webhook-cert-dir", "", "folder with tls.crt and tls.key for it")
-	fs.IntVar(&o.MetricsPort, "metrics-port", 8080, "port of /metrics, /decisions and /observed; 0 picks none")
-	fs.StringVar(&o.WebAddress, "web-address", "", "where a read-only page about spend, nodes, policies and decisions is served, such as 127.0.0.1:8082; it knows no users; none when empty")
+	fs.IntVar(&o.MetricsPort, "metrics-port", 8080, "port of /metrics on the network: HTTPS, for bearer tokens that the API server lets get the URL /metrics; 0 picks none")
+	fs.BoolVar(&o.MetricsSecure, "metrics-secure", true, "false serves /metrics to everybody who reaches its port, by HTTP")
+	fs.StringVar(&o.MetricsCertDir, "metrics-cert-dir", "", "folder with tls.crt and tls.key for the metrics port; a self-signed certificate when empty")
+	fs.IntVar(&o.LocalPort, "local-port", 8083, "port on 127.0.0.1 of /metrics, /decisions and /observed, for kubectl port-forward; 0 picks none")
+	fs.StringVar(&o.WebAddress, "web-address", "", "where a read-only page about spend, nodes, policies and decisions is served, such as 127.0.0.1:8082; on other addresses than loopback by HTTPS, for bearer tokens that the API server lets get the URL "+pagePath+"; none when empty")
+	fs.StringVar(&o.WebCertDir, "web-cert-dir", "", "folder with tls.crt and tls.key for the page; a self-signed certificate when empty")
 	fs.IntVar(&o.HealthProbePort, "health-probe-port", 8081, "port of /healthz and /readyz; 0 picks none")
 	fs.StringVar(&o.LogLevel, "log-level", "info", "debug, info or error")
 	fs.Float32Var(&o.QPS, "kube-client-qps", 200, "requests a second to the API server")
 	fs.IntVar(&o.Burst, "kube-client-burst", 300, "burst of requests to the API server")
 	fs.IntVar(&o.Workers, "workers", 200, "NodeClaims and nodes worked on at the same time; claims share requests to EC2 with those that are worked on with them")
-	fs.BoolVar(&o.EnableProfiling, "enable-profiling", false, "serve /debug/pprof on the metrics port")
+	fs.BoolVar(&o.EnableProfiling, "enable-profiling", false, "serve /debug/pprof on the local port")
 	fs.BoolVar(&o.DisableLeaderElection, "disable-leader-election", false, "act without any lease; for development only")
 	fs.StringVar(&o.LeaderElectionName, "leader-election-name", "spokeshave-leader-election", "name of the controller's own lease")
 	fs.StringVar(&o.LeaderElectionNamespace, "leader-election-namespace", "", "namespace of the lease; the controller's own when empty")
@@ -175,6 +188,9 @@ func (o *Options) Validate() error {
 	}
 	if Mode(o.Mode) != Act && Mode(o.Mode) != Observe {
 		errs = append(errs, fmt.Errorf("--mode %q: use Act or Observe", o.Mode))
+	}
+	if !o.AllowKubeSystem && (o.Namespace == metav1.NamespaceSystem || slices.Contains(o.PluginNamespaces, metav1.NamespaceSystem)) {
+		errs = append(errs, errors.New("policies are not read from kube-system, whose ConfigMaps belong to the cluster itself: use another namespace, or --allow-kube-system"))
 	}
 	if o.BatchIdle <= 0 || o.BatchMax < o.BatchIdle {
 		errs = append(errs, fmt.Errorf("--batch-idle-duration %s, --batch-max-duration %s: both must be positive, the maximum not the smaller", o.BatchIdle, o.BatchMax))

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"net"
 	"net/http"
-	"net/http/pprof"
 	"os"
 	"strconv"
 	"strings"
@@ -65,7 +64,7 @@ func Run(ctx context.Context, o *Options, cfg *rest.Config, log logr.Logger) err
 	ctx = logr.NewContext(ctx, log)
 	decisions := journal.New(journalSize)
 	observed := &observe.Observer{}
-	mgr, err := newManager(o, cfg, log, handlers(o, decisions, observed))
+	mgr, err := newManager(o, cfg, log)
 	if err != nil {
 		return err
 	}
@@ -74,6 +73,9 @@ func Run(ctx context.Context, o *Options, cfg *rest.Config, log logr.Logger) err
 	}
 	cloud, err := newProvider(ctx, o, mgr, log)
 	if err != nil {
+		return err
+	}
+	if err := serve(o, mgr, decisions, observed); err != nil {
 		return err
 	}
 	built := &components{options: o, mgr: mgr, cloud: cloud, journal: decisions, observed: observed, clock: clock.RealClock{}}
@@ -87,7 +89,7 @@ func Run(ctx context.Context, o *Options, cfg *rest.Config, log logr.Logger) err
 	return nil
 }
 
-func newManager(o *Options, cfg *rest.Config, log logr.Logger, serve map[string]http.Handler) (manager.Manager, error) {
+func newManager(o *Options, cfg *rest.Config, log logr.Logger) (manager.Manager, error) {
 	scheme, err := Scheme()
 	if err != nil {
 		return nil, err
@@ -109,10 +111,7 @@ func newManager(o *Options, cfg *rest.Config, log logr.Logger, serve map[string]
 		RetryPeriod:                         &retry,
 		HealthProbeBindAddress:              address(o.HealthProbePort),
 		WebhookServer:                       webhook.NewServer(webhook.Options{Port: o.WebhookPort, CertDir: o.WebhookCertDir}),
-		Metrics: metricsserver.Options{
-			BindAddress:   address(o.MetricsPort),
-			ExtraHandlers: serve,
-		},
+		Metrics:                             metricsserver.Options{BindAddress: address(0)}, // serve does
 	})
 	if err != nil {
 		return nil, fmt.Errorf("make manager: %w", err)
@@ -127,15 +126,6 @@ func newManager(o *Options, cfg *rest.Config, log logr.Logger, serve map[string]
 		return nil, fmt.Errorf("add probes: %w", err)
 	}
 	return mgr, nil
-}
-
-func handlers(o *Options, decisions, observed http.Handler) map[string]http.Handler {
-	out := map[string]http.Handler{"/decisions": decisions, "/observed": observed}
-	if o.EnableProfiling {
-		out["/debug/pprof/"] = http.HandlerFunc(pprof.Index)
-		out["/debug/pprof/profile"] = http.HandlerFunc(pprof.Profile)
-	}
-	return out
 }
 
 func address(port int) string {

@@ -46,7 +46,6 @@ import (
 	"spokeshave.dev/controller/kube/reconcile/static"
 	"spokeshave.dev/controller/kube/reconcile/termination"
 	"spokeshave.dev/controller/policy/isolate"
-	"spokeshave.dev/controller/policy/load"
 	"spokeshave.dev/controller/record/journal"
 	"spokeshave.dev/controller/record/observe"
 	"spokeshave.dev/controller/record/web"
@@ -232,19 +231,6 @@ func (p *components) unmergedRecorder() (*announce.Recorder, error) {
 		return nil, fmt.Errorf("add events: %w", err)
 	}
 	return recorder, nil
-}
-
-// webPage adds the read-only web page, if it is enabled.
-func (p *components) webPage(loaded *load.Loader) error {
-	if p.options.WebAddress == "" {
-		return nil
-	}
-	p.board = &web.Board{}
-	err := p.mgr.Add(&web.Server{Address: p.options.WebAddress, Board: p.board, Journal: p.journal.Entries, Policies: loaded.Status})
-	if err != nil {
-		return fmt.Errorf("add the page: %w", err)
-	}
-	return nil
 }
 
 // wakeOnChanges wakes the decision loop on changes that may need a decision: a pod waits or

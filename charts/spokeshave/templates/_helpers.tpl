@@ -54,6 +54,46 @@ annotations:
   namespace: {{ .Release.Namespace }}
 {{- end }}
 
+{{/* The controller's own records, as names in a list of CEL. */}}
+{{- define "spokeshave.records" -}}
+'spokeshave-policy-status', 'spokeshave-ledger', 'spokeshave-ledger-previous', 'spokeshave-observed'
+{{- end }}
+
+{{/*
+Policies are ConfigMaps, and the controller reads all of their namespace. In kube-system
+that would be those of the cluster itself, and whoever may write there could do worse.
+*/}}
+{{- define "spokeshave.namespaces" -}}
+{{- if and (has "kube-system" (append .Values.policies.pluginNamespaces .Release.Namespace)) (not .Values.policies.allowKubeSystem) }}
+{{- fail "policies are not read from kube-system, whose ConfigMaps belong to the cluster: install into another namespace, or set policies.allowKubeSystem=true" }}
+{{- end }}
+{{- end }}
+
+{{/* Name of the metrics port, in the pod and in the Service: its first part is the protocol. */}}
+{{- define "spokeshave.metricsPort" -}}
+{{ ternary "https-metrics" "http-metrics" .Values.controller.metrics.secure }}
+{{- end }}
+
+{{/* Name of the port of the page. */}}
+{{- define "spokeshave.webPort" -}}
+https-web
+{{- end }}
+
+{{/* Volumes with certificates: path of the mount to the Secret, empty for none. */}}
+{{- define "spokeshave.certificates" -}}
+{{- $all := dict }}
+{{- if .Values.webhook.enabled }}
+{{- $_ := set $all "webhook" (printf "%s-webhook" (include "spokeshave.fullname" .)) }}
+{{- end }}
+{{- if and .Values.controller.metrics.secure .Values.controller.metrics.certSecret }}
+{{- $_ := set $all "metrics" .Values.controller.metrics.certSecret }}
+{{- end }}
+{{- if and .Values.web.enabled .Values.web.service .Values.web.certSecret }}
+{{- $_ := set $all "web" .Values.web.certSecret }}
+{{- end }}
+{{- toYaml $all }}
+{{- end }}
+
 {{- define "spokeshave.image" -}}
 {{- $image := .Values.controller.image }}
 {{- $image.repository }}:{{ default .Chart.AppVersion $image.tag }}
@@ -71,6 +111,7 @@ defaults in the binary.
 */}}
 {{- define "spokeshave.args" -}}
 {{- $s := .Values.settings -}}
+{{- include "spokeshave.namespaces" . }}
 - --cluster-name={{ required "settings.clusterName is required: the cluster's name, as it stands in the tags of its AWS resources" $s.clusterName }}
 {{- with $s.clusterEndpoint }}
 - --cluster-endpoint={{ . }}
@@ -90,6 +131,9 @@ defaults in the binary.
 {{- end }}
 {{- with .Values.policies.pluginNamespaces }}
 - --policy-plugin-namespaces={{ join "," . }}
+{{- end }}
+{{- if .Values.policies.allowKubeSystem }}
+- --allow-kube-system
 {{- end }}
 {{- if ne .Values.policies.regoEvaluator "compiled" }}
 - --rego-evaluator={{ .Values.policies.regoEvaluator }}
@@ -135,7 +179,17 @@ defaults in the binary.
 - --kube-client-qps={{ $s.kubeClientQPS }}
 - --kube-client-burst={{ $s.kubeClientBurst }}
 - --metrics-port={{ .Values.controller.metrics.port }}
+{{- if not .Values.controller.metrics.secure }}
+- --metrics-secure=false
+{{- end }}
+{{- if .Values.controller.metrics.certSecret }}
+- --metrics-cert-dir=/etc/spokeshave/metrics
+{{- end }}
+- --local-port={{ .Values.controller.local.port }}
 {{- if .Values.web.enabled }}
+{{- if .Values.web.certSecret }}
+- --web-cert-dir=/etc/spokeshave/web
+{{- end }}
 - --web-address={{ ternary "" "127.0.0.1" .Values.web.service }}:{{ .Values.web.port }}
 {{- end }}
 - --health-probe-port={{ .Values.controller.healthProbe.port }}

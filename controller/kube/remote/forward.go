@@ -18,9 +18,12 @@ import (
 	"k8s.io/streaming/pkg/httpstream"
 )
 
-// portMetrics is the name of the container port on which the controller serves the
-// journal.
-const portMetrics = "http-metrics"
+// portLocal is the name of the container port on which the controller serves the journal,
+// on the pod's loopback address; portDefault is its number where no port has the name.
+const (
+	portLocal   = "http-local"
+	portDefault = 8083
+)
 
 // Leader names the lease by which the leading replica is found.
 type Leader struct {
@@ -28,7 +31,7 @@ type Leader struct {
 	Namespace, Lease string
 }
 
-// Forward opens a port on 127.0.0.1 that forwards to the metrics port of the leading
+// Forward opens a port on 127.0.0.1 that forwards to the local port of the leading
 // replica, with the user's own permissions. It returns the URL, http://127.0.0.1:port.
 // The port is closed when the context ends.
 func Forward(ctx context.Context, a Access, leader Leader) (string, error) {
@@ -75,7 +78,7 @@ func Forward(ctx context.Context, a Access, leader Leader) (string, error) {
 	return fmt.Sprintf("http://127.0.0.1:%d", local[0].Local), nil
 }
 
-// find returns the pod of the leading replica, from the lease, and its metrics port.
+// find returns the pod of the leading replica, from the lease, and its local port.
 func find(ctx context.Context, cfg *rest.Config, pods *corev1client.CoreV1Client, leader Leader) (string, int32, error) {
 	leases, err := coordinationclient.NewForConfig(cfg)
 	if err != nil {
@@ -98,16 +101,16 @@ func find(ctx context.Context, cfg *rest.Config, pods *corev1client.CoreV1Client
 	if err != nil {
 		return "", 0, fmt.Errorf("find the leader %s: it may run outside the cluster; use --server: %w", name, err)
 	}
-	return name, metricsPort(pod), nil
+	return name, localPort(pod), nil
 }
 
-func metricsPort(pod *corev1.Pod) int32 {
+func localPort(pod *corev1.Pod) int32 {
 	for i := range pod.Spec.Containers {
 		for _, p := range pod.Spec.Containers[i].Ports {
-			if p.Name == portMetrics {
+			if p.Name == portLocal {
 				return p.ContainerPort
 			}
 		}
 	}
-	return 8080 // the controller's default
+	return portDefault
 }

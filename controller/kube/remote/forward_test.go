@@ -37,7 +37,7 @@ func cluster(t *testing.T, holder, target string) http.Handler {
 	mux.HandleFunc("GET /api/v1/namespaces/system/pods/spokeshave-1", func(w http.ResponseWriter, _ *http.Request) {
 		reply(w, corev1.Pod{
 			TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Pod"},
-			Spec:     corev1.PodSpec{Containers: []corev1.Container{{Ports: []corev1.ContainerPort{{Name: "http", ContainerPort: 1}, {Name: "http-metrics", ContainerPort: 9090}}}}},
+			Spec:     corev1.PodSpec{Containers: []corev1.Container{{Ports: []corev1.ContainerPort{{Name: "http", ContainerPort: 1}, {Name: "http-local", ContainerPort: 9090}}}}},
 		})
 	})
 	mux.Handle("/api/v1/namespaces/system/pods/spokeshave-1/portforward", portforward.Handler(target, func(port string) {

@@ -3,8 +3,8 @@
 // state, and the latest decisions with their explanations. The page changes nothing,
 // loads nothing from other hosts, and works without scripts.
 //
-// It has no users and no access control: it listens on the loopback address unless
-// configured otherwise.
+// It knows no users: package endpoint of controller/kube serves it on the loopback
+// address, or to whom the API server allows it.
 package web
 
 import (

@@ -65,6 +65,7 @@ func (s *Stack) installChart(ctx context.Context) error {
 		"--set", "settings.interruptionQueue=" + ClusterName, // ec2sim's queue has the cluster's name
 		"--set", "settings.clusterEndpoint=" + s.Cluster.ServerURL,
 		"--set", "controller.metrics.port=" + strconv.Itoa(s.ports.metrics),
+		"--set", "controller.local.port=" + strconv.Itoa(s.ports.local),
 		"--set", "controller.healthProbe.port=" + strconv.Itoa(s.ports.probes),
 		"--set", "logLevel=debug",
 	}

@@ -18,8 +18,13 @@ import (
 // EC2URL is ec2sim's address.
 func (s *Stack) EC2URL() string { return loopback(s.ports.ec2) }
 
-// MetricsURL is the address of the controller's metrics and decisions.
-func (s *Stack) MetricsURL() string { return loopback(s.ports.metrics) }
+// MetricsURL is the address of the controller's metrics and decisions on the loopback
+// address, where nobody is asked who they are.
+func (s *Stack) MetricsURL() string { return loopback(s.ports.local) }
+
+// NetworkURL is the address of the controller's metrics on the network: HTTPS, for those
+// whom the API server allows them.
+func (s *Stack) NetworkURL() string { return "https://127.0.0.1:" + strconv.Itoa(s.ports.metrics) }
 
 func loopback(port int) string { return "http://127.0.0.1:" + strconv.Itoa(port) }
 

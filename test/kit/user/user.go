@@ -85,7 +85,7 @@ func Lead(t testing.TB, c client.Client, l Leader) []client.Object {
 		&coordinationv1.Lease{ObjectMeta: metav1.ObjectMeta{Namespace: l.Namespace, Name: l.Lease}, Spec: coordinationv1.LeaseSpec{HolderIdentity: &holder}},
 		&corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: l.Namespace, Name: l.Pod}, Spec: corev1.PodSpec{
 			NodeName: node.Name, AutomountServiceAccountToken: &never,
-			Containers: []corev1.Container{{Name: "controller", Image: "controller", Ports: []corev1.ContainerPort{{Name: "http-metrics", ContainerPort: 8080}}}},
+			Containers: []corev1.Container{{Name: "controller", Image: "controller", Ports: []corev1.ContainerPort{{Name: "http-local", ContainerPort: 8080}}}},
 		}},
 	}
 	Create(t, c, made...)

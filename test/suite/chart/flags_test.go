@@ -15,7 +15,7 @@ func TestFlags(t *testing.T) {
 	for name, text := range map[string]string{
 		"defaults": ``,
 		"all": `
-controller: {mode: Observe, decisionLog: {path: "-", inputs: true}, metrics: {port: 9090}, healthProbe: {port: 9091}}
+controller: {mode: Observe, decisionLog: {path: "-", inputs: true}, metrics: {port: 9090, certSecret: metrics-tls}, local: {port: 9092}, healthProbe: {port: 9091}}
 logLevel: debug
 settings:
   clusterEndpoint: https://api.example.com
@@ -28,7 +28,8 @@ settings:
   enablePrefixDelegation: true
   featureGates: {nodeRepair: true, spotToSpotConsolidation: true, staticCapacity: true}
   awsEndpoint: http://ec2.example.com:4566
-policies: {required: [budget, quota], pluginNamespaces: [team-a, team-b], cache: {enabled: true}}
+web: {enabled: true, service: true, certSecret: web-tls}
+policies: {allowKubeSystem: true, required: [budget, quota], pluginNamespaces: [team-a, team-b], cache: {enabled: true}}
 `,
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -45,7 +46,7 @@ policies: {required: [budget, quota], pluginNamespaces: [team-a, team-b], cache:
 			if o.ClusterName != "test" || o.Namespace != "system" {
 				t.Errorf("cluster %q, namespace %q", o.ClusterName, o.Namespace)
 			}
-			if name == "all" && (o.Mode != string(app.Observe) || o.MetricsPort != 9090 || o.DecisionLog != "-" || !o.DecisionLogInputs || len(o.RequiredPolicies) != 2 || o.PreferencePolicy != "Ignore" || o.MinValuesPolicy != "BestEffort" || len(o.PluginNamespaces) != 2) {
+			if name == "all" && (o.Mode != string(app.Observe) || o.MetricsPort != 9090 || o.LocalPort != 9092 || !o.MetricsSecure || o.MetricsCertDir == "" || o.WebCertDir == "" || !o.AllowKubeSystem || o.DecisionLog != "-" || !o.DecisionLogInputs || len(o.RequiredPolicies) != 2 || o.PreferencePolicy != "Ignore" || o.MinValuesPolicy != "BestEffort" || len(o.PluginNamespaces) != 2) {
 				t.Errorf("settings do not arrive: %+v", o)
 			}
 			mounted := false

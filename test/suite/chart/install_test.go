@@ -48,6 +48,7 @@ func TestInstall(t *testing.T) {
 	env.checkAccess(t)
 	env.checkFence(t, c.Config())
 	env.checkClaimFence(t, c.Config())
+	env.checkRecordFence(t, c.Config())
 
 	pools := env.dynamic.Resource(karpv1.GroupVersion.WithResource("nodepools"))
 	pool := &unstructured.Unstructured{Object: map[string]any{
@@ -150,6 +151,8 @@ func (c *cluster) checkAccess(t *testing.T) {
 		{"update", "", "configmaps", "", "system", "spokeshave-policy-status"},
 		{"delete", "", "configmaps", "", "system", "spokeshave-policy-0123456789ab"},
 		{"watch", "", "configmaps", "", "team-a", ""},
+		{"create", "authentication.k8s.io", "tokenreviews", "", "", ""},
+		{"create", "authorization.k8s.io", "subjectaccessreviews", "", "", ""},
 	} {
 		if !c.may(t, a) {
 			t.Errorf("the controller may not %v", a)
@@ -161,6 +164,13 @@ func (c *cluster) checkAccess(t *testing.T) {
 		{"list", "", "configmaps", "", "default", ""},
 		{"update", "", "configmaps", "", "system", "cheapest"},
 		{"create", "", "configmaps", "", "team-a", ""},
+		{"delete", "", "configmaps", "", "team-a", "x"},
+		{"delete", "", "configmaps", "", "kube-system", "aws-auth"},
+		{"get", "", "configmaps", "", "kube-system", "aws-auth"},
+		{"update", "", "configmaps", "", "kube-system", "spokeshave-ledger"},
+		{"create", "", "serviceaccounts", "token", "system", "spokeshave"},
+		{"create", "rbac.authorization.k8s.io", "clusterrolebindings", "", "", ""},
+		{"delete", "admissionregistration.k8s.io", "validatingadmissionpolicies", "", "", "spokeshave-system-configmaps"},
 		{"create", "", "pods", "", "default", ""},
 		{"update", "", "pods", "", "default", "p1"},
 		{"patch", "", "pods", "status", "default", "p1"},

@@ -65,7 +65,16 @@ serviceMonitor: {enabled: true}
 	if err != nil || len(endpoints) != 1 {
 		t.Fatalf("endpoints %v: %v", endpoints, err)
 	}
-	if e, ok := endpoints[0].(map[string]any); !ok || e["honorLabels"] != true {
+	e, ok := endpoints[0].(map[string]any)
+	if !ok || e["honorLabels"] != true {
 		t.Errorf("the metrics' own namespaces would be renamed: %v", endpoints[0])
+	}
+	if e["scheme"] != "https" || e["bearerTokenFile"] == nil || e["port"] != "https-metrics" {
+		t.Errorf("Prometheus would not be let in: %v", e)
+	}
+	open := h.render(t, `{controller: {metrics: {secure: false}}, serviceMonitor: {enabled: true}}`)
+	endpoints, _, err = unstructured.NestedSlice(open["ServiceMonitor/spokeshave"].Object, "spec", "endpoints")
+	if e, ok := endpoints[0].(map[string]any); err != nil || !ok || e["bearerTokenFile"] != nil || e["port"] != "http-metrics" {
+		t.Errorf("Prometheus would send its token without encryption: %v, %v", endpoints[0], err)
 	}
 }

@@ -47,7 +47,8 @@ func observerWritesNothing(t *testing.T, rules []rbacv1.PolicyRule) {
 	t.Helper()
 	for _, r := range rules {
 		reads := !slices.ContainsFunc(r.Verbs, func(v string) bool { return !slices.Contains([]string{"get", "list", "watch"}, v) })
-		if !reads && !slices.Equal(r.Resources, []string{"events"}) {
+		asks := slices.Equal(r.Resources, []string{"tokenreviews"}) || slices.Equal(r.Resources, []string{"subjectaccessreviews"})
+		if !reads && !asks && !slices.Equal(r.Resources, []string{"events"}) {
 			t.Errorf("mode Observe: %v", r)
 		}
 	}

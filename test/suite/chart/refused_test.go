@@ -38,6 +38,7 @@ func TestRefused(t *testing.T) {
 		"unknown method":            {`policies: {defaults: {protect-jobs: {config: {methods: [Rusty]}}}}`, "/methods/0"},
 		"unknown day":               {`policies: {defaults: {business-hours: {config: {days: [Montag]}}}}`, "/days/0"},
 		"negative evictions":        {`policies: {defaults: {churn-guard: {config: {poolEvictions: -1}}}}`, "poolEvictions"},
+		"kube-system":               {`policies: {pluginNamespaces: [team-a, kube-system]}`, "policies are not read from kube-system"},
 		"unknown scope":             {`policies: {defaults: {budget: {enabled: true, config: {caps: {pool/x: {hourly_usd: 1}}}}}}`, "pool/x"},
 	}
 	for name, tc := range tests {

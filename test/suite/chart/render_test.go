@@ -10,7 +10,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
-	networkingv1 "k8s.io/api/networking/v1"
 	"sigs.k8s.io/yaml"
 )
 
@@ -24,7 +23,8 @@ func TestLint(t *testing.T) {
 func TestObjects(t *testing.T) {
 	h := newHelm(t)
 	always := []string{
-		"ClusterRole/spokeshave", "ClusterRole/spokeshave-admin", "ClusterRoleBinding/spokeshave",
+		"ClusterRole/spokeshave", "ClusterRole/spokeshave-admin", "ClusterRoleBinding/spokeshave", "ClusterRole/spokeshave-metrics-reader",
+		"ValidatingAdmissionPolicy/spokeshave-system-configmaps", "ValidatingAdmissionPolicyBinding/spokeshave-system-configmaps",
 		"Role/spokeshave", "RoleBinding/spokeshave",
 		"Deployment/spokeshave", "PodDisruptionBudget/spokeshave", "Service/spokeshave",
 	}
@@ -34,6 +34,7 @@ func TestObjects(t *testing.T) {
 		"ValidatingAdmissionPolicy/spokeshave-system-nodeclaims", "ValidatingAdmissionPolicyBinding/spokeshave-system-nodeclaims",
 	}
 	account := []string{"ServiceAccount/spokeshave"}
+	closed := []string{"NetworkPolicy/spokeshave"}
 	crds := []string{
 		"CustomResourceDefinition/ec2nodeclasses.karpenter.k8s.aws",
 		"CustomResourceDefinition/nodeclaims.karpenter.sh", "CustomResourceDefinition/nodepools.karpenter.sh",
@@ -48,7 +49,7 @@ func TestObjects(t *testing.T) {
 		"observe":  {"an observer does not hold Karpenter's lease", `controller: {mode: Observe}`, [][]string{account, crds, policies}},
 		"account":  {"somebody else may own the account", `serviceAccount: {create: false, name: mine}`, [][]string{fence, lease, crds, policies}},
 		"monitor":  {"ServiceMonitor on request", `serviceMonitor: {enabled: true}`, [][]string{fence, account, lease, crds, policies, {"ServiceMonitor/spokeshave"}}},
-		"network":  {"NetworkPolicy on request", `networkPolicy: {enabled: true}`, [][]string{fence, account, lease, crds, policies, {"NetworkPolicy/spokeshave"}}},
+		"page":     {"a page in the cluster has readers", `web: {enabled: true, service: true}`, [][]string{fence, account, lease, crds, policies, {"Service/spokeshave-web", "ClusterRole/spokeshave-page-reader"}}},
 		"policies": {
 			"each policy has its switch", `policies: {defaults: {cheapest: {enabled: false}, keep-protected: {enabled: false}, budget: {enabled: true, config: {caps: {cluster: {hourly_usd: 2}}}}}}`,
 			[][]string{fence, account, lease, crds, {"ConfigMap/budget"}},
@@ -64,7 +65,7 @@ func TestObjects(t *testing.T) {
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
-			want := slices.Sorted(slices.Values(slices.Concat(append(tc.want, always)...)))
+			want := slices.Sorted(slices.Values(slices.Concat(append(tc.want, always, closed)...)))
 			var got []string
 			for key := range h.render(t, tc.values) {
 				got = append(got, key)
@@ -172,7 +173,7 @@ func TestArgs(t *testing.T) {
 		"--batch-idle-duration=300ms", "--batch-max-duration=10s", "--cluster-name=test", "--feature-gates=NodeRepair=false,SpotToSpotConsolidation=false,StaticCapacity=false", "--health-probe-port=8081",
 		"--karpenter-lease-name=karpenter-leader-election", "--karpenter-lease-namespace=kube-system",
 		"--kube-client-burst=300", "--kube-client-qps=200", "--leader-election-name=spokeshave-leader-election",
-		"--log-level=info", "--metrics-port=8080", "--min-values-policy=Strict", "--mode=Act", "--namespace=system",
+		"--local-port=8083", "--log-level=info", "--metrics-port=8080", "--min-values-policy=Strict", "--mode=Act", "--namespace=system",
 		"--preference-policy=Respect", "--rego-memory=192Mi", "--reserved-enis=0", "--vm-memory-overhead-percent=0.075", "--wasm-memory=256Mi",
 	}
 	tests := map[string]struct {
@@ -181,7 +182,7 @@ func TestArgs(t *testing.T) {
 	}{
 		"defaults": {``, always},
 		"all": {`
-controller: {mode: Observe, metrics: {port: 9090}, healthProbe: {port: 9091}}
+controller: {mode: Observe, metrics: {port: 9090, secure: false}, healthProbe: {port: 9091}, local: {port: 9092}}
 logLevel: debug
 settings:
   clusterEndpoint: https://api.example.com
@@ -199,7 +200,7 @@ policies: {required: [budget, quota], pluginNamespaces: [team-a, team-b], regoEv
 			"--aws-endpoint=http://ec2.example.com:4566", "--aws-region=us-gov-west-1", "--batch-idle-duration=2s", "--batch-max-duration=1m30s",
 			"--cluster-endpoint=https://api.example.com", "--cluster-name=test", "--feature-gates=NodeRepair=false,SpotToSpotConsolidation=false,StaticCapacity=false", "--health-probe-port=9091",
 			"--karpenter-lease-name=other", "--karpenter-lease-namespace=karpenter", "--kube-client-burst=30", "--kube-client-qps=20",
-			"--leader-election-name=spokeshave-leader-election", "--log-level=debug", "--metrics-port=9090", "--min-values-policy=BestEffort", "--mode=Observe",
+			"--leader-election-name=spokeshave-leader-election", "--local-port=9092", "--log-level=debug", "--metrics-port=9090", "--metrics-secure=false", "--min-values-policy=BestEffort", "--mode=Observe",
 			"--namespace=system", "--policies-required=budget,quota", "--policy-plugin-namespaces=team-a,team-b",
 			"--preference-policy=Ignore", "--rego-evaluator=opa", "--rego-memory=1Gi", "--reserved-enis=0", "--vm-memory-overhead-percent=0.075", "--wasm-memory=512Mi",
 		}},
@@ -264,40 +265,6 @@ policies:
 		}
 		if len(cm.Data) != len(sources)+1 {
 			t.Errorf("%s: the ConfigMap has %d files, want %d", name, len(cm.Data), len(sources)+1)
-		}
-	}
-}
-
-func TestNetworkPolicy(t *testing.T) {
-	objs := newHelm(t).render(t, `networkPolicy: {enabled: true, metricsFrom: [{namespaceSelector: {matchLabels: {name: monitoring}}}]}`)
-	p := get[networkingv1.NetworkPolicy](t, objs, "NetworkPolicy/spokeshave")
-	in := p.Spec.Ingress
-	if len(in) != 1 || in[0].Ports[0].Port.StrVal != "http-metrics" || in[0].From[0].NamespaceSelector.MatchLabels["name"] != "monitoring" {
-		t.Errorf("ingress %v", in)
-	}
-	if !slices.Equal(p.Spec.PolicyTypes, []networkingv1.PolicyType{networkingv1.PolicyTypeIngress}) {
-		t.Errorf("types %v: the controller must reach the API server and AWS", p.Spec.PolicyTypes)
-	}
-	// The page is let through where it is served in the cluster, and only there.
-	for values, want := range map[string]int{`{enabled: true}`: 1, `{enabled: true, service: true, port: 9000}`: 2} {
-		objs := newHelm(t).render(t, `{web: `+values+`, networkPolicy: {enabled: true, webFrom: [{namespaceSelector: {matchLabels: {name: ingress}}}]}}`)
-		in := get[networkingv1.NetworkPolicy](t, objs, "NetworkPolicy/spokeshave").Spec.Ingress
-		if len(in) != want {
-			t.Errorf("web %s: ingress %v", values, in)
-			continue
-		}
-		if want == 1 {
-			continue
-		}
-		if in[1].Ports[0].Port.StrVal != "http-web" || in[1].From[0].NamespaceSelector.MatchLabels["name"] != "ingress" {
-			t.Errorf("web %s: ingress %v", values, in[1])
-		}
-		ports := get[appsv1.Deployment](t, objs, "Deployment/spokeshave").Spec.Template.Spec.Containers[0].Ports
-		if !slices.ContainsFunc(ports, func(p corev1.ContainerPort) bool { return p.Name == "http-web" && p.ContainerPort == 9000 }) {
-			t.Errorf("web %s: no port of that name: %v", values, ports)
-		}
-		if s := get[corev1.Service](t, objs, "Service/spokeshave-web"); s.Spec.Ports[0].TargetPort.StrVal != "http-web" {
-			t.Errorf("the Service leads to %v", s.Spec.Ports)
 		}
 	}
 }

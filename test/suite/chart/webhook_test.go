@@ -17,7 +17,7 @@ import (
 // TestWebhook: the webhook asks about policies only, where they are watched,
 // and cannot keep anything from being applied while it is away.
 func TestWebhook(t *testing.T) {
-	objs := newHelm(t).render(t, `{webhook: {enabled: true, port: 9999}, policies: {pluginNamespaces: [team-a]}, networkPolicy: {enabled: true}}`)
+	objs := newHelm(t).render(t, `{webhook: {enabled: true, port: 9999}, policies: {pluginNamespaces: [team-a]}, networkPolicy: {metricsFrom: [{podSelector: {}}]}}`)
 	config := get[admissionv1.ValidatingWebhookConfiguration](t, objs, "ValidatingWebhookConfiguration/spokeshave-webhook-system")
 	w := config.Webhooks[0]
 	if len(config.Webhooks) != 1 || *w.FailurePolicy != admissionv1.Ignore || w.ObjectSelector.MatchLabels["spokeshave.dev/policy"] != "true" ||

@@ -132,7 +132,7 @@ func (c *cluster) day() time.Time {
 
 // serve is the page's server on a loopback port.
 func (c *cluster) serve() *page.Server {
-	return &page.Server{Address: "127.0.0.1:0", Board: &c.board, Journal: c.journal.Entries, Policies: c.loader.Status}
+	return &page.Server{Board: &c.board, Journal: c.journal.Entries, Policies: c.loader.Status}
 }
 
 func (c *cluster) String() string {

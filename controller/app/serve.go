@@ -1,0 +1,98 @@
+package app
+
+import (
+	"fmt"
+	"net"
+	"net/http"
+	"net/http/pprof"
+	"strconv"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus/promhttp"
+	"sigs.k8s.io/controller-runtime/pkg/manager"
+	"sigs.k8s.io/controller-runtime/pkg/metrics"
+
+	"spokeshave.dev/controller/kube/endpoint"
+	"spokeshave.dev/controller/policy/load"
+	"spokeshave.dev/controller/record/web"
+)
+
+// metricsPath is the URL path of the metrics, and what a reader of them must be allowed
+// to get. pagePath is what a reader of the page must be allowed to get, whatever part of
+// the page is asked for.
+const (
+	metricsPath = "/metrics"
+	pagePath    = "/spokeshave/page"
+)
+
+// serve adds the endpoints: the metrics on the network, and on the loopback address
+// everything.
+func serve(o *Options, mgr manager.Manager, decisions, observed http.Handler) error {
+	scrape := promhttp.HandlerFor(metrics.Registry, promhttp.HandlerOpts{ErrorHandling: promhttp.HTTPErrorOnError})
+	if o.LocalPort != 0 {
+		local := &endpoint.Server{
+			Name: "the local port", Address: net.JoinHostPort("127.0.0.1", strconv.Itoa(o.LocalPort)),
+			Handler: endpoint.Local(localHandlers(o, scrape, decisions, observed)),
+		}
+		if err := mgr.Add(local); err != nil {
+			return fmt.Errorf("add the local port: %w", err)
+		}
+	}
+	if o.MetricsPort == 0 {
+		return nil
+	}
+	guarded := http.Handler(scrape)
+	if o.MetricsSecure {
+		guard, err := endpoint.NewGuard(mgr.GetConfig(), time.Now)
+		if err != nil {
+			return err
+		}
+		guarded = guard.Path(metricsPath, scrape)
+	}
+	mux := http.NewServeMux()
+	mux.Handle(metricsPath, guarded)
+	network := &endpoint.Server{
+		Name: "metrics", Address: address(o.MetricsPort), Handler: mux, TLS: o.MetricsSecure, CertDir: o.MetricsCertDir,
+	}
+	if err := mgr.Add(network); err != nil {
+		return fmt.Errorf("add the metrics port: %w", err)
+	}
+	return nil
+}
+
+// localHandlers returns what the local port serves.
+func localHandlers(o *Options, scrape, decisions, observed http.Handler) http.Handler {
+	mux := http.NewServeMux()
+	mux.Handle(metricsPath, scrape)
+	mux.Handle("/decisions", decisions)
+	mux.Handle("/observed", observed)
+	if o.EnableProfiling {
+		mux.HandleFunc("/debug/pprof/", pprof.Index)
+		mux.HandleFunc("/debug/pprof/profile", pprof.Profile)
+	}
+	return mux
+}
+
+// webPage adds the read-only web page, if it is enabled.
+func (p *components) webPage(loaded *load.Loader) error {
+	if p.options.WebAddress == "" {
+		return nil
+	}
+	p.board = &web.Board{}
+	page, err := (&web.Server{Board: p.board, Journal: p.journal.Entries, Policies: loaded.Status}).Handler()
+	if err != nil {
+		return err
+	}
+	server := &endpoint.Server{Name: "the page", Address: p.options.WebAddress, Handler: endpoint.Local(page)}
+	if !endpoint.IsLoopback(p.options.WebAddress) {
+		guard, err := endpoint.NewGuard(p.mgr.GetConfig(), time.Now)
+		if err != nil {
+			return err
+		}
+		server.Handler, server.TLS, server.CertDir = guard.Path(pagePath, page), true, p.options.WebCertDir
+	}
+	if err := p.mgr.Add(server); err != nil {
+		return fmt.Errorf("add the page: %w", err)
+	}
+	return nil
+}

@@ -5,8 +5,6 @@ package journal
 import (
 	"cmp"
 	"context"
-	"encoding/json"
-	"net/http"
 	"reflect"
 	"slices"
 	"sync"
@@ -142,7 +140,8 @@ type Journal struct {
 	digests digests
 }
 
-// New returns a journal of the last keep decisions that changed something.
+// New returns a journal of the last keep decisions that changed something, and of fewer
+// if they are large: bytesKept.
 func New(keep int) *Journal {
 	return &Journal{keep: keep, digests: digests{places: make(chan struct{}, undigested)}}
 }
@@ -169,13 +168,11 @@ func (j *Journal) Add(ctx context.Context, s *model.Snapshot, d *decide.Decision
 	e.Candidates = j.shared(offerings(s, d))
 	j.outdate(&e)
 	if n > 0 && idle(&j.entries[n-1]) && idle(&e) { // without this, only such decisions would be kept
-		e.Disruptions = append(j.entries[n-1].Disruptions, e.Disruptions...)
+		e.Disruptions = slices.Concat(j.entries[n-1].Disruptions, e.Disruptions)
 		j.entries = j.entries[:n-1]
 	}
 	j.entries = append(j.entries, e)
-	if len(j.entries) > j.keep {
-		j.entries = j.entries[len(j.entries)-j.keep:]
-	}
+	j.bounded()
 	j.complete(ctx, s, d, &e)
 	return !idle(&e) || slices.ContainsFunc(e.Disruptions, func(c Candidate) bool { return c.Since.Equal(e.Time) })
 }
@@ -203,14 +200,18 @@ func (j *Journal) since(e *Entry) {
 }
 
 // outdate removes from older entries why nodes were kept that the new entry has results
-// for: every decision has one for every node, and only the latest matters.
+// for: every decision has one for every node, and only the latest matters. It leaves the
+// old lists as they are, because readers may hold them.
 func (j *Journal) outdate(e *Entry) {
 	judged := map[string]bool{}
 	for i := range e.Disruptions {
 		judged[e.Disruptions[i].key()] = true
 	}
+	outdated := func(c Candidate) bool { return !c.Go && judged[c.key()] }
 	for i := range j.entries {
-		j.entries[i].Disruptions = slices.DeleteFunc(j.entries[i].Disruptions, func(c Candidate) bool { return !c.Go && judged[c.key()] })
+		if old := j.entries[i].Disruptions; slices.ContainsFunc(old, outdated) {
+			j.entries[i].Disruptions = slices.DeleteFunc(slices.Clone(old), outdated)
+		}
 	}
 }
 
@@ -225,20 +226,6 @@ func (j *Journal) Entries() []Entry {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	return slices.Clone(j.entries)
-}
-
-// ServeHTTP answers with the journal as JSON, oldest first.
-func (j *Journal) ServeHTTP(w http.ResponseWriter, _ *http.Request) {
-	j.mu.Lock()
-	body, err := json.Marshal(j.entries)
-	j.mu.Unlock()
-	if err != nil {
-		http.Error(w, "encode journal: "+err.Error(), http.StatusInternalServerError)
-		return
-	}
-	w.Header().Set("Content-Type", "application/json")
-	// A client that closes the connection needs no handling.
-	_, _ = w.Write(body)
 }
 
 func repeats(last, e *Entry) bool {

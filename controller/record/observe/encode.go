@@ -24,9 +24,10 @@ type kept struct {
 // Encode returns the Observer's data for Decode.
 func (o *Observer) Encode() ([]byte, error) {
 	o.mu.Lock()
-	defer o.mu.Unlock()
+	hours, now, nodes, planned, going := slices.Clone(o.hours), o.now, o.nodes, o.planned, o.going // the maps are replaced, never changed
+	o.mu.Unlock()
 	text, err := json.Marshal(kept{
-		Version: Version, Hours: o.hours, Now: o.now, Nodes: names(o.nodes), Planned: names(o.planned), Going: names(o.going),
+		Version: Version, Hours: hours, Now: now, Nodes: names(nodes), Planned: names(planned), Going: names(going),
 	})
 	if err != nil {
 		return nil, fmt.Errorf("encode what was observed: %w", err)

@@ -81,8 +81,10 @@ type Options struct {
 	DecisionLog       string
 	DecisionLogInputs bool
 
-	WebhookPort    int
-	WebhookCertDir string
+	WebhookPort       int
+	WebhookCertDir    string
+	WebhookClientCA   string
+	WebhookClientName string
 
 	// MetricsPort is served on the network, LocalPort on the loopback address only.
 	MetricsPort     int
@@ -145,6 +147,8 @@ func (o *Options) Bind(fs *pflag.FlagSet) {
 	fs.BoolVar(&o.DecisionLogInputs, "decision-log-inputs", false, "write with each decision what it was made of, for spokeshave replay and backtest")
 	fs.IntVar(&o.WebhookPort, "webhook-port", 0, "port on which policies are refused at admission; 0 for none")
 	fs.StringVar(&o.WebhookCertDir, "webhook-cert-dir", "", "folder with tls.crt and tls.key for it")
+	fs.StringVar(&o.WebhookClientCA, "webhook-client-ca", "", "file with the CA of the client certificate that the API server shows webhooks; others are not heard then; everybody is when empty")
+	fs.StringVar(&o.WebhookClientName, "webhook-client-name", "", "common name of that certificate; any when empty")
 	fs.IntVar(&o.MetricsPort, "metrics-port", 8080, "port of /metrics on the network: HTTPS, for bearer tokens that the API server lets get the URL /metrics; 0 picks none")
 	fs.BoolVar(&o.MetricsSecure, "metrics-secure", true, "false serves /metrics to everybody who reaches its port, by HTTP")
 	fs.StringVar(&o.MetricsCertDir, "metrics-cert-dir", "", "folder with tls.crt and tls.key for the metrics port; a self-signed certificate when empty")
@@ -213,6 +217,9 @@ func (o *Options) Validate() error {
 	}
 	if o.WebhookPort != 0 && o.WebhookCertDir == "" {
 		errs = append(errs, errors.New("--webhook-port needs --webhook-cert-dir"))
+	}
+	if o.WebhookClientName != "" && o.WebhookClientCA == "" {
+		errs = append(errs, errors.New("--webhook-client-name needs --webhook-client-ca"))
 	}
 	if o.Workers < 1 {
 		errs = append(errs, fmt.Errorf("--workers %d: at least 1", o.Workers))

@@ -28,7 +28,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 	"sigs.k8s.io/controller-runtime/pkg/metrics"
 	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
-	"sigs.k8s.io/controller-runtime/pkg/webhook"
 
 	awsv1 "spokeshave.dev/api/aws/v1"
 	karpv1 "spokeshave.dev/api/karpenter/v1"
@@ -110,7 +109,6 @@ func newManager(o *Options, cfg *rest.Config, log logr.Logger) (manager.Manager,
 		RenewDeadline:                       &renew,
 		RetryPeriod:                         &retry,
 		HealthProbeBindAddress:              address(o.HealthProbePort),
-		WebhookServer:                       webhook.NewServer(webhook.Options{Port: o.WebhookPort, CertDir: o.WebhookCertDir}),
 		Metrics:                             metricsserver.Options{BindAddress: address(0)}, // serve does
 	})
 	if err != nil {

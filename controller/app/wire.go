@@ -87,7 +87,9 @@ func (p *components) wire(ctx context.Context) error {
 		return err
 	}
 	isolated := p.options.isolation(process)
-	p.validator(*isolated)
+	if err := p.validator(*isolated); err != nil {
+		return err
+	}
 	if p.shared, err = metric.NewReconcilers(metrics.Registry); err != nil {
 		return err
 	}

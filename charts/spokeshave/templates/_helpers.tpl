@@ -175,6 +175,12 @@ defaults in the binary.
 {{- if .Values.webhook.enabled }}
 - --webhook-port={{ .Values.webhook.port }}
 - --webhook-cert-dir=/etc/spokeshave/webhook
+{{- if .Values.webhook.clientCA }}
+- --webhook-client-ca=/etc/spokeshave/webhook/client-ca.crt
+{{- with .Values.webhook.clientName }}
+- --webhook-client-name={{ . }}
+{{- end }}
+{{- end }}
 {{- end }}
 - --kube-client-qps={{ $s.kubeClientQPS }}
 - --kube-client-burst={{ $s.kubeClientBurst }}

@@ -1,5 +1,5 @@
 // Package endpoint serves what people and programs read from the controller: metrics,
-// decisions, comparisons and the page.
+// decisions, comparisons and the page, and what the API server asks it: the webhook.
 //
 // What it serves on the network is encrypted, and the API server says who may read it
 // (Guard). What it serves on the loopback address needs neither: whoever gets there has

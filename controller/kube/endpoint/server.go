@@ -34,6 +34,10 @@ type Server struct {
 	// they change), or without a CertDir with a self-signed one that is made at the start.
 	TLS     bool
 	CertDir string
+	// ClientCA is a file with certificates in PEM; "" for none. With it only clients are
+	// heard that show a certificate of one of them, with the common name ClientName
+	// unless that is empty.
+	ClientCA, ClientName string
 }
 
 // NeedLeaderElection returns false.
@@ -50,11 +54,11 @@ func (s *Server) Start(ctx context.Context) error {
 
 func (s *Server) serve(ctx context.Context, listener net.Listener) error {
 	if s.TLS {
-		certificate, err := certificates(ctx, s.CertDir)
+		cfg, err := s.encryption(ctx)
 		if err != nil {
 			return errors.Join(fmt.Errorf("serve %s: %w", s.Name, err), listener.Close())
 		}
-		listener = tls.NewListener(listener, &tls.Config{MinVersion: tls.VersionTLS12, GetCertificate: certificate, NextProtos: []string{"http/1.1"}})
+		listener = tls.NewListener(listener, cfg)
 	}
 	server := &http.Server{
 		Handler:           atMost(answersAtOnce, s.Handler),

@@ -16,6 +16,7 @@ func TestFlags(t *testing.T) {
 		"defaults": ``,
 		"all": `
 controller: {mode: Observe, decisionLog: {path: "-", inputs: true}, metrics: {port: 9090, certSecret: metrics-tls}, local: {port: 9092}, healthProbe: {port: 9091}}
+webhook: {enabled: true, clientCA: "-----BEGIN CERTIFICATE-----", clientName: kube-apiserver}
 logLevel: debug
 settings:
   clusterEndpoint: https://api.example.com
@@ -46,7 +47,7 @@ policies: {allowKubeSystem: true, required: [budget, quota], pluginNamespaces: [
 			if o.ClusterName != "test" || o.Namespace != "system" {
 				t.Errorf("cluster %q, namespace %q", o.ClusterName, o.Namespace)
 			}
-			if name == "all" && (o.Mode != string(app.Observe) || o.MetricsPort != 9090 || o.LocalPort != 9092 || !o.MetricsSecure || o.MetricsCertDir == "" || o.WebCertDir == "" || !o.AllowKubeSystem || o.DecisionLog != "-" || !o.DecisionLogInputs || len(o.RequiredPolicies) != 2 || o.PreferencePolicy != "Ignore" || o.MinValuesPolicy != "BestEffort" || len(o.PluginNamespaces) != 2) {
+			if name == "all" && (o.Mode != string(app.Observe) || o.MetricsPort != 9090 || o.LocalPort != 9092 || !o.MetricsSecure || o.MetricsCertDir == "" || o.WebCertDir == "" || o.WebhookClientName != "kube-apiserver" || o.WebhookClientCA != o.WebhookCertDir+"/client-ca.crt" || !o.AllowKubeSystem || o.DecisionLog != "-" || !o.DecisionLogInputs || len(o.RequiredPolicies) != 2 || o.PreferencePolicy != "Ignore" || o.MinValuesPolicy != "BestEffort" || len(o.PluginNamespaces) != 2) {
 				t.Errorf("settings do not arrive: %+v", o)
 			}
 			mounted := false

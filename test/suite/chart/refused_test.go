@@ -39,6 +39,7 @@ func TestRefused(t *testing.T) {
 		"unknown day":               {`policies: {defaults: {business-hours: {config: {days: [Montag]}}}}`, "/days/0"},
 		"negative evictions":        {`policies: {defaults: {churn-guard: {config: {poolEvictions: -1}}}}`, "poolEvictions"},
 		"kube-system":               {`policies: {pluginNamespaces: [team-a, kube-system]}`, "policies are not read from kube-system"},
+		"CA that is no PEM":         {`webhook: {clientCA: client-ca}`, "/webhook/clientCA"},
 		"unknown scope":             {`policies: {defaults: {budget: {enabled: true, config: {caps: {pool/x: {hourly_usd: 1}}}}}}`, "pool/x"},
 	}
 	for name, tc := range tests {

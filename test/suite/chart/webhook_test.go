@@ -17,7 +17,7 @@ import (
 // TestWebhook: the webhook asks about policies only, where they are watched,
 // and cannot keep anything from being applied while it is away.
 func TestWebhook(t *testing.T) {
-	objs := newHelm(t).render(t, `{webhook: {enabled: true, port: 9999}, policies: {pluginNamespaces: [team-a]}, networkPolicy: {metricsFrom: [{podSelector: {}}]}}`)
+	objs := newHelm(t).render(t, `{webhook: {enabled: true, port: 9999, clientCA: "-----BEGIN CERTIFICATE-----"}, policies: {pluginNamespaces: [team-a]}, networkPolicy: {metricsFrom: [{podSelector: {}}]}}`)
 	config := get[admissionv1.ValidatingWebhookConfiguration](t, objs, "ValidatingWebhookConfiguration/spokeshave-webhook-system")
 	w := config.Webhooks[0]
 	if len(config.Webhooks) != 1 || *w.FailurePolicy != admissionv1.Ignore || w.ObjectSelector.MatchLabels["spokeshave.dev/policy"] != "true" ||
@@ -33,6 +33,9 @@ func TestWebhook(t *testing.T) {
 	pair, err := tls.X509KeyPair(secret.Data["tls.crt"], secret.Data["tls.key"])
 	if err != nil {
 		t.Fatal(err)
+	}
+	if string(secret.Data["client-ca.crt"]) != "-----BEGIN CERTIFICATE-----" {
+		t.Errorf("the CA of clients does not arrive: %q", secret.Data["client-ca.crt"])
 	}
 	roots := x509.NewCertPool()
 	roots.AppendCertsFromPEM(w.ClientConfig.CABundle)

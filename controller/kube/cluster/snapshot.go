@@ -27,6 +27,10 @@ type View struct {
 	Snapshot model.Snapshot
 	Pools    map[string]*karpv1.NodePool
 	Warnings []lower.Warning
+	// Unplanned are the claims to launch for which no decision has chosen options.
+	Unplanned []*karpv1.NodeClaim
+	// ClassProblems says of node classes in use why nothing can be launched from them.
+	ClassProblems map[string]string
 }
 
 // Snapshot returns the cluster as the caches show it now. An error means that the
@@ -38,8 +42,15 @@ func (c *Cluster) Snapshot(ctx context.Context) (*View, error) {
 	}
 	now := c.cfg.Clock.Now()
 	pools := list[*karpv1.NodePool](c.stores.pools)
-	catalogs, broken := c.catalogs(ctx, pools)
+	claims := list[*karpv1.NodeClaim](c.stores.claims)
 	view := &View{Pools: make(map[string]*karpv1.NodePool, len(pools))}
+	for _, claim := range claims {
+		if lower.IsUnplanned(claim) {
+			view.Unplanned = append(view.Unplanned, claim)
+		}
+	}
+	catalogs, broken := c.catalogs(ctx, classesInUse(pools, view.Unplanned))
+	view.ClassProblems = broken
 	for _, p := range pools {
 		view.Pools[p.Name] = p
 	}
@@ -47,7 +58,7 @@ func (c *Cluster) Snapshot(ctx context.Context) (*View, error) {
 		Instance: c.instance(),
 		Time:     now, Seed: seed(c.cfg.Name, now), Cluster: c.cfg.Name, Live: true, SpecCache: &c.specCache, Settings: c.cfg.Settings,
 		NodePools:       pools,
-		NodeClaims:      list[*karpv1.NodeClaim](c.stores.claims),
+		NodeClaims:      claims,
 		Nodes:           list[*corev1.Node](c.stores.nodes),
 		Pods:            list[*corev1.Pod](c.stores.pods),
 		DaemonSets:      list[*appsv1.DaemonSet](c.stores.daemons),
@@ -93,15 +104,26 @@ func (c *Cluster) Node(name string) *corev1.Node {
 	return node
 }
 
-// catalogs returns what each node class in use can launch, and for the other classes in
-// use why they can launch nothing.
-func (c *Cluster) catalogs(ctx context.Context, pools []*karpv1.NodePool) (map[string]model.Catalog, map[string]string) {
-	out, broken := map[string]model.Catalog{}, map[string]string{}
+// classesInUse are the names of the node classes of pools and of claims to launch. A name
+// may be there more than once.
+func classesInUse(pools []*karpv1.NodePool, claims []*karpv1.NodeClaim) []string {
+	var out []string
 	for _, p := range pools {
-		if !managed.Pool(p) {
-			continue
+		if managed.Pool(p) {
+			out = append(out, p.Spec.Template.Spec.NodeClassRef.Name)
 		}
-		name := p.Spec.Template.Spec.NodeClassRef.Name
+	}
+	for _, c := range claims {
+		out = append(out, c.Spec.NodeClassRef.Name)
+	}
+	return out
+}
+
+// catalogs returns what each of the node classes can launch, and for the others why they
+// can launch nothing.
+func (c *Cluster) catalogs(ctx context.Context, classes []string) (map[string]model.Catalog, map[string]string) {
+	out, broken := map[string]model.Catalog{}, map[string]string{}
+	for _, name := range classes {
 		if _, done := out[name]; done || broken[name] != "" {
 			continue
 		}

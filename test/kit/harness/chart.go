@@ -57,12 +57,12 @@ func (s *Stack) installChart(ctx context.Context) error {
 	args := []string{
 		"upgrade", "--install", release, filepath.Join(s.root, "charts", "spokeshave"),
 		"--namespace", Namespace, "--create-namespace", "--wait", "--timeout", "2m",
-		"--set", "settings.clusterName=" + ClusterName,
+		"--set", "settings.clusterName=" + s.opts.Cluster,
 		"--set", "settings.awsRegion=" + Region,
 		"--set", "settings.awsEndpoint=" + s.EC2URL(),
 		"--set", "settings.featureGates.staticCapacity=true",
 		"--set", "settings.featureGates.nodeRepair=true",
-		"--set", "settings.interruptionQueue=" + ClusterName, // ec2sim's queue has the cluster's name
+		"--set", "settings.interruptionQueue=" + s.opts.Cluster, // ec2sim's queue has the cluster's name
 		"--set", "settings.clusterEndpoint=" + s.Cluster.ServerURL,
 		"--set", "controller.metrics.port=" + strconv.Itoa(s.ports.metrics),
 		"--set", "controller.local.port=" + strconv.Itoa(s.ports.local),

@@ -96,7 +96,7 @@ func (s *Stack) SendInterruption(ctx context.Context, body string) error {
 		return err
 	}
 	client := sqs.NewFromConfig(cfg, func(o *sqs.Options) { o.BaseEndpoint = aws.String(s.EC2URL()) })
-	queue, err := client.GetQueueUrl(ctx, &sqs.GetQueueUrlInput{QueueName: aws.String(ClusterName)})
+	queue, err := client.GetQueueUrl(ctx, &sqs.GetQueueUrlInput{QueueName: aws.String(s.opts.Cluster)})
 	if err != nil {
 		return fmt.Errorf("find the interruption queue: %w", err)
 	}

@@ -33,7 +33,7 @@ func (s *Stack) startEC2(ctx context.Context) error {
 	_, err := s.Cluster.Run(controlplane.Program{
 		Name: "ec2sim", Path: s.bins.ec2sim,
 		Args: []string{
-			"--listen=127.0.0.1:" + strconv.Itoa(s.ports.ec2), "--region=" + Region, "--cluster-name=" + ClusterName,
+			"--listen=127.0.0.1:" + strconv.Itoa(s.ports.ec2), "--region=" + Region, "--cluster-name=" + s.opts.Cluster,
 			"--joiner", "--kubeconfig=" + s.Cluster.Kubeconfig, "--boot-delay=" + s.opts.BootDelay.String(),
 			"--pending-delay=" + s.opts.BootDelay.String(), "--shutdown-delay=" + s.opts.BootDelay.String(),
 		},

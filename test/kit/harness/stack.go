@@ -23,7 +23,7 @@ import (
 const (
 	// Namespace is where the chart is installed and guardrail policies live.
 	Namespace = "spokeshave"
-	// ClusterName is what AWS knows the cluster as.
+	// ClusterName is what AWS knows the cluster as, unless Options.Cluster says otherwise.
 	ClusterName = "spokeshave"
 	// Region is where ec2sim pretends to be.
 	Region = "us-west-2"
@@ -42,6 +42,10 @@ type Options struct {
 	// before its node joins, and how long EC2 takes to end it. Zero means one
 	// second.
 	BootDelay time.Duration
+	// Cluster is the cluster's name in AWS; ClusterName when empty.
+	Cluster string
+	// Stopped leaves it to the caller to start the controller.
+	Stopped bool
 	// Values are further values for the chart, as for helm --set.
 	Values []string
 	// Log is told what happens; nil means nobody.
@@ -72,7 +76,8 @@ type ports struct {
 	ec2, metrics, local, probes int
 }
 
-// Start builds and starts everything and returns when the controller leads.
+// Start builds and starts everything and returns when the controller leads, or, with
+// Options.Stopped, when it could be started.
 // The context bounds the start. What was started is stopped again on an error.
 func Start(ctx context.Context, opts Options) (*Stack, error) {
 	if opts.Log == nil {
@@ -80,6 +85,9 @@ func Start(ctx context.Context, opts Options) (*Stack, error) {
 	}
 	if opts.BootDelay == 0 {
 		opts.BootDelay = time.Second
+	}
+	if opts.Cluster == "" {
+		opts.Cluster = ClusterName
 	}
 	root, err := source.Root()
 	if err != nil {
@@ -126,6 +134,9 @@ func (s *Stack) start(ctx context.Context) error {
 	})
 	if err := work.Wait(); err != nil {
 		return err
+	}
+	if s.opts.Stopped {
+		return nil
 	}
 	return s.StartController(ctx)
 }

@@ -161,6 +161,11 @@ func (l *Loop) Round(ctx context.Context) (time.Duration, error) {
 		Elapsed: func() time.Duration { return l.Clock.Since(start) },
 	}
 	policies, contents := l.Policies.Policies(), l.Policies.Contents()
+	if l.Observed == nil {
+		if err := l.planUnplanned(ctx, view, policies, opts); err != nil {
+			return 0, err
+		}
+	}
 	l.Metrics.Begin()
 	d, err := decide.Decide(ctx, &view.Snapshot, policies, opts)
 	l.Metrics.End()

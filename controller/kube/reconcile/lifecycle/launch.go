@@ -34,6 +34,11 @@ func (r *Reconciler) launch(ctx context.Context, claim *karpv1.NodeClaim) (done 
 	if condition.IsTrue(claim.Status.Conditions, karpv1.ConditionLaunched) {
 		return true, 0, nil
 	}
+	if claim.Annotations[karpv1.AnnotationLaunchGroup] == "" && claim.Annotations[karpv1.AnnotationAttempt] == "" {
+		if done, wait, err := r.takeOver(ctx, claim); done || wait > 0 || err != nil {
+			return done, wait, err
+		}
+	}
 	attempt, repeated, err := r.attempt(ctx, claim)
 	if err == nil {
 		var instance provider.Instance
@@ -119,11 +124,7 @@ func launchSpec(claim *karpv1.NodeClaim) (provider.LaunchSpec, error) {
 		Labels:    nodeLabels(claim),
 		Group:     provider.ParseGroup(claim.Annotations[karpv1.AnnotationLaunchGroup]),
 	}
-	text, ok := claim.Annotations[karpv1.AnnotationLaunch]
-	if !ok {
-		return spec, fmt.Errorf("claim %s has no annotation %s: only claims made by a decision can be launched", claim.Name, karpv1.AnnotationLaunch)
-	}
-	if err := json.Unmarshal([]byte(text), &spec.Options); err != nil {
+	if err := json.Unmarshal([]byte(claim.Annotations[karpv1.AnnotationLaunch]), &spec.Options); err != nil {
 		return spec, fmt.Errorf("read annotation %s of %s: %w", karpv1.AnnotationLaunch, claim.Name, err)
 	}
 	if len(spec.Options) == 0 {

@@ -65,7 +65,7 @@ func (r *Reconciler) SetupWithManager(mgr ctrl.Manager) error {
 		Named("nodeclaim.lifecycle").
 		// The reconciler's own writes must not trigger it: a failed launch waits for
 		// its retry. A deletion increases the generation and does trigger it.
-		For(&karpv1.NodeClaim{}, builder.WithPredicates(scope.Managed(), predicate.Or(predicate.GenerationChangedPredicate{}, predicate.Funcs{UpdateFunc: gotProviderID}))).
+		For(&karpv1.NodeClaim{}, builder.WithPredicates(scope.Managed(), predicate.Or(predicate.GenerationChangedPredicate{}, predicate.Funcs{UpdateFunc: gotProviderID}, predicate.Funcs{UpdateFunc: gotOptions}))).
 		Watches(&corev1.Node{}, handler.EnqueueRequestsFromMapFunc(r.claimsOf)).
 		WithOptions(controller.Options{MaxConcurrentReconciles: r.Workers}).
 		Complete(reconcile.AsReconciler(mgr.GetClient(), r))
@@ -78,6 +78,13 @@ func gotProviderID(e event.UpdateEvent) bool {
 	before, ok := e.ObjectOld.(*karpv1.NodeClaim)
 	after, is := e.ObjectNew.(*karpv1.NodeClaim)
 	return ok && is && before.Status.ProviderID != after.Status.ProviderID
+}
+
+// gotOptions reports whether the update chose the options of a claim that no decision
+// made, so that it can be launched.
+func gotOptions(e event.UpdateEvent) bool {
+	before, after := e.ObjectOld.GetAnnotations()[karpv1.AnnotationLaunch], e.ObjectNew.GetAnnotations()[karpv1.AnnotationLaunch]
+	return before == "" && after != ""
 }
 
 // claimsOf maps a node to the claim with the same provider ID.

@@ -1,0 +1,43 @@
+package decision
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+
+	karpv1 "spokeshave.dev/api/karpenter/v1"
+	"spokeshave.dev/controller/core/decide"
+	"spokeshave.dev/controller/core/policy"
+	"spokeshave.dev/controller/kube/cluster"
+	"spokeshave.dev/controller/kube/lower"
+)
+
+// planUnplanned chooses options for each claim that no decision made, with a decision of
+// its own. What it reserves for a launch counts in the decisions after it.
+func (l *Loop) planUnplanned(ctx context.Context, view *cluster.View, policies []policy.Policy, opts decide.Options) error {
+	claims := slices.Clone(view.Unplanned)
+	slices.SortFunc(claims, func(a, b *karpv1.NodeClaim) int {
+		return cmp.Or(a.CreationTimestamp.Compare(b.CreationTimestamp.Time), cmp.Compare(a.Name, b.Name))
+	})
+	for _, claim := range claims {
+		s := lower.ForClaim(&view.Snapshot, claim, view.ClassProblems[claim.Spec.NodeClassRef.Name])
+		d, err := decide.Decide(ctx, &s, policies, decide.Options{Missing: opts.Missing, LastCaps: opts.LastCaps})
+		if err != nil {
+			return fmt.Errorf("decide about claim %s: %w", claim.Name, err)
+		}
+		if len(d.Plan.Nodes) != 1 {
+			l.Actuator.Reporter.TellUnplanned(claim, &s, &d)
+			continue
+		}
+		if err := l.Actuator.Plan(ctx, claim, &s, &d); err != nil {
+			return err
+		}
+		for i := range view.Snapshot.Nodes {
+			if n := &view.Snapshot.Nodes[i]; n.Claim == claim.Name {
+				n.Reserved = d.Plan.Nodes[0].Worst() + n.Extra
+			}
+		}
+	}
+	return nil
+}

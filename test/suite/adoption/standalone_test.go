@@ -1,0 +1,63 @@
+package adoption
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	karpv1 "spokeshave.dev/api/karpenter/v1"
+)
+
+const alone = `apiVersion: karpenter.sh/v1
+kind: NodeClaim
+metadata: {name: alone, labels: {team: tools}}
+spec:
+  nodeClassRef: {group: karpenter.k8s.aws, kind: EC2NodeClass, name: default}
+  requirements:
+  - {key: karpenter.sh/capacity-type, operator: In, values: [on-demand]}
+  - {key: node.kubernetes.io/instance-type, operator: In, values: [m5.large, m5.xlarge]}
+  - {key: topology.kubernetes.io/zone, operator: In, values: [us-west-2c]}
+  resources: {requests: {cpu: "1", memory: 9Gi}}
+  taints: [{key: only, value: tools, effect: NoSchedule}]
+`
+
+// standalone: a NodeClaim that somebody wrote is launched as its requirements say, and
+// ends when it is deleted.
+func standalone(t *testing.T, before *state) {
+	if err := stack.Apply(t.Context(), []byte(alone)); err != nil {
+		t.Fatal(err)
+	}
+	wait(t, "the claim to be a node", time.Minute, func(ctx context.Context) (string, bool) { return initialized(ctx, "alone") })
+	instances, err := stack.Instances(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	found := 0
+	for _, i := range instances {
+		if i.Claim != "alone" {
+			continue
+		}
+		found++
+		if i.Type != "m5.xlarge" || i.Zone != "us-west-2c" || i.Spot { // an m5.large has less than 9 GiB
+			t.Errorf("the claim was launched as %+v", i)
+		}
+	}
+	if found != 1 {
+		t.Errorf("the claim has %d instances", found)
+	}
+	claim := &karpv1.NodeClaim{}
+	claim.Name = "alone"
+	if err := stack.Client.Delete(t.Context(), claim); err != nil {
+		t.Fatal(err)
+	}
+	wait(t, "the claim to be gone", time.Minute, func(ctx context.Context) (string, bool) {
+		err := stack.Client.Get(ctx, client.ObjectKeyFromObject(claim), claim)
+		return told(claim), apierrors.IsNotFound(err)
+	})
+	if what, ok := before.unmoved(t.Context(), 1); !ok {
+		t.Error(what)
+	}
+}

@@ -2,6 +2,7 @@ package lower
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -251,6 +252,40 @@ func TestVolumes(t *testing.T) {
 				t.Errorf("%s (-want +got):\n%s", tc.reason, diff)
 			}
 			if diff := cmp.Diff(tc.unsupported, got.Unsupported); diff != "" {
+				t.Errorf("%s (-want +got):\n%s", tc.reason, diff)
+			}
+		})
+	}
+}
+
+// TestLocalVolumes: a pod that runs may be moved away from a volume on its node's own disk,
+// as in Karpenter; one that waits is bound where its volume is.
+func TestLocalVolumes(t *testing.T) {
+	const affinity = `nodeAffinity: {required: {nodeSelectorTerms: [{matchExpressions: [{key: kubernetes.io/hostname, operator: In, values: [one]}]}]}}`
+	zoned := strings.Replace(affinity, "matchExpressions: [", "matchExpressions: [{key: topology.kubernetes.io/zone, operator: In, values: [a]}, ", 1)
+	zone := model.Requirement{Key: corev1.LabelTopologyZone, Operator: model.In, Values: []string{"a"}}
+	host := model.Requirement{Key: corev1.LabelHostname, Operator: model.In, Values: []string{"one"}}
+	for name, tc := range map[string]struct {
+		reason string
+		volume string
+		node   string
+		want   []model.Term
+	}{
+		"local, waits":  {reason: "only its node has the disk", volume: `{local: {path: /disk}, ` + affinity + `}`, want: []model.Term{{host}}},
+		"local, runs":   {reason: "its node may go", volume: `{local: {path: /disk}, ` + affinity + `}`, node: "one"},
+		"host path":     {reason: "its node may go", volume: `{hostPath: {path: /disk}, ` + affinity + `}`, node: "one"},
+		"zone":          {reason: "the rest of its affinity holds", volume: `{local: {path: /disk}, ` + zoned + `}`, node: "one", want: []model.Term{{zone}}},
+		"other volumes": {reason: "a driver's affinity is meant", volume: `{csi: {driver: d, volumeHandle: v}, ` + affinity + `}`, node: "one", want: []model.Term{{host}}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			in := Inputs{
+				VolumeClaims: []*corev1.PersistentVolumeClaim{parse[corev1.PersistentVolumeClaim](t, `{metadata: {namespace: shop, name: disk}, spec: {volumeName: v}}`)},
+				Volumes:      []*corev1.PersistentVolume{parse[corev1.PersistentVolume](t, `{metadata: {name: v}, spec: `+tc.volume+`}`)},
+			}
+			pod := parse[corev1.Pod](t, `{metadata: {namespace: shop, name: p}, spec: {volumes: [{name: v, persistentVolumeClaim: {claimName: disk}}]}}`)
+			pod.Spec.NodeName = tc.node
+			got := (&podLowerer{volumes: newVolumes(&in)}).podSpec(pod)
+			if diff := cmp.Diff(tc.want, got.Affinity); diff != "" {
 				t.Errorf("%s (-want +got):\n%s", tc.reason, diff)
 			}
 		})

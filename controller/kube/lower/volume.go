@@ -2,6 +2,7 @@ package lower
 
 import (
 	"fmt"
+	"slices"
 
 	corev1 "k8s.io/api/core/v1"
 	storagev1 "k8s.io/api/storage/v1"
@@ -72,7 +73,7 @@ func (v *volumes) topologyTerms(pod *corev1.Pod) (choices [][]model.Term, proble
 		if name == "" {
 			continue
 		}
-		terms, problem := v.claimTerms(pod.Namespace+"/"+name, template)
+		terms, problem := v.claimTerms(pod, name, template)
 		if problem != "" {
 			problems = append(problems, problem)
 		}
@@ -106,8 +107,8 @@ func claimOf(pod *corev1.Pod, vol *corev1.Volume) (string, *corev1.PersistentVol
 	return "", nil
 }
 
-func (v *volumes) claimTerms(key string, template *corev1.PersistentVolumeClaimSpec) (terms []model.Term, problem string) {
-	spec := template
+func (v *volumes) claimTerms(pod *corev1.Pod, name string, template *corev1.PersistentVolumeClaimSpec) (terms []model.Term, problem string) {
+	spec, key := template, pod.Namespace+"/"+name
 	if c, ok := v.claims[key]; ok {
 		switch { // the scheduler binds no pod with such a claim
 		case !c.DeletionTimestamp.IsZero():
@@ -132,25 +133,43 @@ func (v *volumes) claimTerms(key string, template *corev1.PersistentVolumeClaimS
 		if fields {
 			return nil, fmt.Sprintf("volume claim %s, whose volume selects node fields", key)
 		}
+		if pod.Spec.NodeName != "" && (p.Spec.Local != nil || p.Spec.HostPath != nil) {
+			terms = withoutHostname(terms)
+		}
 		return terms, ""
 	}
-	name := v.defaultClass
+	className := v.defaultClass
 	if spec.StorageClassName != nil {
-		name = *spec.StorageClassName
+		className = *spec.StorageClassName
 	}
-	class, ok := v.classes[name]
+	class, ok := v.classes[className]
 	switch {
 	case !ok:
-		return nil, fmt.Sprintf("unbound volume claim %s of storage class %q, which does not exist", key, name)
+		return nil, fmt.Sprintf("unbound volume claim %s of storage class %q, which does not exist", key, className)
 	case class.VolumeBindingMode == nil || *class.VolumeBindingMode != storagev1.VolumeBindingWaitForFirstConsumer:
-		return nil, fmt.Sprintf("unbound volume claim %s of storage class %q, which does not wait for its first consumer", key, name)
+		return nil, fmt.Sprintf("unbound volume claim %s of storage class %q, which does not wait for its first consumer", key, className)
 	case class.Provisioner == noProvisioner:
-		if terms, anywhere := v.static.termsFor(key, name, spec); anywhere || len(terms) > 0 {
+		if terms, anywhere := v.static.termsFor(key, className, spec); anywhere || len(terms) > 0 {
 			return terms, ""
 		}
-		return nil, fmt.Sprintf("unbound volume claim %s of storage class %q, which provisions nothing and has no volume to bind", key, name)
+		return nil, fmt.Sprintf("unbound volume claim %s of storage class %q, which provisions nothing and has no volume to bind", key, className)
 	}
 	return topologies(class.AllowedTopologies), ""
+}
+
+// withoutHostname drops the requirements on the host name from the terms of a volume on a
+// node's own disk, nil when nothing else is required. The pod leaves the disk behind when
+// its node goes; as in Karpenter, that must not keep the node for ever.
+func withoutHostname(terms []model.Term) []model.Term {
+	out := make([]model.Term, 0, len(terms))
+	for _, t := range terms {
+		rest := slices.DeleteFunc(slices.Clone(t), func(r model.Requirement) bool { return r.Key == corev1.LabelHostname })
+		if len(rest) == 0 {
+			return nil
+		}
+		out = append(out, rest)
+	}
+	return out
 }
 
 // topologies returns where a storage class provisions volumes, nil when anywhere.

@@ -111,6 +111,10 @@ func (j *commandStep) continueCommands(ctx context.Context, commands []*Command)
 				continue
 			}
 			p := projection.Fits(c.Method, c.Nodes)
+			if p == nil && c.Method == disrupt.Drifted && j.replaces(c) {
+				on = append(on, c) // the pods get other nodes when they are evicted
+				continue
+			}
 			if p == nil {
 				c.Stage, c.Reason, c.Invalid = Undo, "the nodes' pods do not all find a place now", true
 				continue
@@ -164,10 +168,21 @@ func (j *commandStep) progress(c *Command) (Stage, string) {
 	return Finish, ""
 }
 
-// recheck validates a command whose replacements are ready. It returns Undo when a
-// node may no longer be disrupted or a pool's budget is used up, and Finish
-// otherwise.
+// replaces reports whether nodes were launched for the command.
+func (j *disrupter) replaces(c *Command) bool { return len(j.recordOf(c).Replacements) > 0 }
+
+// recheck validates a command that is about to delete its nodes. Without replacements it
+// returns Undo when a node may no longer be disrupted or a pool's budget is used up.
+// Once replacements are ready, neither matters, as in Karpenter: a busy service with a
+// PodDisruptionBudget would otherwise pay for replacements again and again. The
+// evictions wait for the budget instead.
 func (j *commandStep) recheck(c *Command) (Stage, string) {
+	if j.replaces(c) {
+		for _, i := range c.Nodes {
+			j.disrupting[j.s.Nodes[i].Pool]++
+		}
+		return Finish, ""
+	}
 	for _, i := range c.Nodes {
 		if why := j.survey.Still(i, c.Method); why != nil {
 			return Undo, fmt.Sprintf("node %s: %s", j.s.Nodes[i].Name, why.Reason)

@@ -130,9 +130,9 @@ func TestSearch(t *testing.T) {
 	}
 }
 
-// TestCarryOn: what is written on the nodes decides what comes next.
-func TestCarryOn(t *testing.T) {
-	deny := &scripted{
+// denies is a policy that lets no node be disrupted.
+func denies() *scripted {
+	return &scripted{
 		info: policy.Info{Name: "guard", Hooks: []policy.Hook{policy.HookConsolidate}},
 		consolidate: func(in *policy.ConsolidateInput) []policy.ConsolidateAnswer {
 			out := make([]policy.ConsolidateAnswer, len(in.Candidates))
@@ -142,6 +142,10 @@ func TestCarryOn(t *testing.T) {
 			return out
 		},
 	}
+}
+
+// TestCarryOn: what is written on the nodes decides what comes next.
+func TestCarryOn(t *testing.T) {
 	savers := &scripted{
 		info: policy.Info{Name: "savers", Hooks: []policy.Hook{policy.HookConsolidate}},
 		consolidate: func(in *policy.ConsolidateInput) []policy.ConsolidateAnswer {
@@ -167,10 +171,22 @@ func TestCarryOn(t *testing.T) {
 		"never made":        {reason: "a crash came between the mark and the launch", change: func(s *model.Snapshot) { s.Nodes[2].Claim = "else" }, want: Undo},
 		"no taint":          {reason: "a crash came between the mark and the taint", change: func(s *model.Snapshot) { s.Nodes[1].Taints = nil }, want: Undo},
 		"unreadable":        {reason: "a mark that says nothing", change: func(s *model.Snapshot) { s.Nodes[1].Command = &model.Command{} }, want: Undo},
-		"no room":           {reason: "somebody else's pods took the replacement", change: func(s *model.Snapshot) { s.Nodes[2].Allocatable = model.Resources{} }, want: Undo},
-		"protected":         {reason: "the pod was annotated meanwhile", change: func(s *model.Snapshot) { s.Pods[2].DoNotDisrupt = true }, want: Undo},
-		"over budget":       {reason: "the budget was lowered meanwhile", change: func(s *model.Snapshot) { s.Pools[0].Disruption.AllowedUnderutilized = 0 }, want: Undo},
-		"refused":           {reason: "the policy was swapped in between", change: func(*model.Snapshot) {}, policies: []policy.Policy{deny}, want: Undo},
+		"no room":           {reason: "somebody else's pods took the replacement: nothing would be saved", change: func(s *model.Snapshot) { s.Nodes[2].Allocatable = model.Resources{} }, want: Undo},
+		"no room, drifted": {reason: "a drifted node goes all the same: its pods get another node", change: func(s *model.Snapshot) {
+			s.Nodes[1].Command.Method, s.Nodes[1].Drifted, s.Nodes[2].Allocatable = "Drifted", "NodePoolDrifted", model.Resources{}
+		}, want: Finish},
+		"protected":         {reason: "the pod was annotated after the replacement was launched: its drain waits", change: func(s *model.Snapshot) { s.Pods[2].DoNotDisrupt = true }, want: Finish},
+		"protected, nothing launched": {reason: "the pod was annotated after the taint", change: func(s *model.Snapshot) {
+			s.Pods[2].DoNotDisrupt, s.Nodes[1].Command.Replacements = true, nil
+		}, want: Undo},
+		"pod budget": {reason: "a busy service has no disruption left just now: its eviction waits", change: func(s *model.Snapshot) {
+			s.Budgets = []model.PodBudget{{Namespace: "shop", Name: "b", Selector: model.PodSelector{Namespaces: []string{"shop"}}}}
+		}, want: Finish},
+		"over budget":       {reason: "the budget was lowered after the replacement was launched", change: func(s *model.Snapshot) { s.Pools[0].Disruption.AllowedUnderutilized = 0 }, want: Finish},
+		"over budget, nothing launched": {reason: "the budget was lowered after the taint", change: func(s *model.Snapshot) {
+			s.Pools[0].Disruption.AllowedUnderutilized, s.Nodes[1].Command.Replacements = 0, nil
+		}, want: Undo},
+		"refused":           {reason: "the policy was swapped in between", change: func(*model.Snapshot) {}, policies: []policy.Policy{denies()}, want: Undo},
 		"dearer":            {reason: "the replacement's price rose above what goes", change: func(s *model.Snapshot) { s.Nodes[2].Price = 950_000 }, want: Undo},
 		"a little dearer":   {reason: "it still costs less", change: func(s *model.Snapshot) { s.Nodes[2].Price = 600_000 }, want: Finish},
 		"cheaper as it was": {reason: "the price of what goes fell below the replacement's", change: func(s *model.Snapshot) { s.Nodes[1].Price = 80_000 }, want: Undo},
@@ -254,8 +270,11 @@ func TestTakenBack(t *testing.T) {
 			}
 			s.Specs = append(s.Specs, model.PodSpec{Namespace: "shop", Requests: model.Resources{model.CPU: 4000, model.PodSlots: 1}})
 			s.Pods = append(s.Pods, model.Pod{UID: "w", Namespace: "shop", Name: "waits", Spec: int32(len(s.Specs) - 1), Node: -1})
-			s.Pods[2].DoNotDisrupt = tc.back
-			d := decideOn(t, s, Options{Disrupt: true}, capAt(tc.cap))
+			policies := []policy.Policy{capAt(tc.cap)}
+			if tc.back {
+				policies = append(policies, denies())
+			}
+			d := decideOn(t, s, Options{Disrupt: true}, policies...)
 			if len(d.Commands) != 1 || (d.Commands[0].Stage == Undo) != tc.back {
 				t.Fatalf("%+v", d.Commands)
 			}

@@ -2,7 +2,6 @@ package disrupt
 
 import (
 	"fmt"
-	"slices"
 
 	"spokeshave.dev/controller/core/model"
 )
@@ -11,31 +10,33 @@ import (
 // the disruption under consolidationPolicy Balanced, as in Karpenter.
 const balance = 2
 
-// balanced reports whether a saving is worth its disruption for the pools with
-// consolidationPolicy Balanced. It compares the share of the pools' cost that is
-// saved with the share of the pools' disruption cost.
-func (sc *Projection) balanced(nodes []int32, saves, cost float64) bool {
-	asked := false
-	var pools []int32
+// balanced reports whether a saving is worth its disruption for each pool with
+// consolidationPolicy Balanced, as Karpenter computes it. Each such pool compares the
+// share of its cost that is saved with the share of its disruption cost. Of a saving on
+// nodes of several pools, a pool's part is that of its nodes' price.
+func (sc *Projection) balanced(nodes []int32, saves float64) bool {
+	goes, price := map[int32]total{}, 0.0
 	for _, i := range nodes {
 		pool := sc.snap.Nodes[i].Pool
-		if !slices.Contains(pools, pool) {
-			pools = append(pools, pool)
+		t := goes[pool]
+		t.price += sc.prices[i].effective
+		t.disruption += sc.survey.EvictionCost(i)
+		goes[pool], price = t, price+sc.prices[i].effective
+	}
+	for pool, part := range goes {
+		if pool < 0 || sc.snap.Pools[pool].Disruption.Policy != "Balanced" {
+			continue
 		}
-		asked = asked || sc.snap.Pools[pool].Disruption.Policy == "Balanced"
+		share := saves
+		if len(goes) > 1 && price > 0 {
+			share *= part.price / price
+		}
+		whole := sc.totals()[pool]
+		if share <= 0 || whole.price <= 0 || balance*share/whole.price < part.disruption/whole.disruption {
+			return false
+		}
 	}
-	if !asked {
-		return true
-	}
-	price, disruption := 0.0, 0.0
-	for _, pool := range pools {
-		t := sc.totals()[pool]
-		price, disruption = price+t.price, disruption+t.disruption
-	}
-	if price == 0 || disruption == 0 {
-		return false
-	}
-	return balance*saves/price >= (float64(len(nodes))+cost)/disruption
+	return true
 }
 
 // unworthy returns the reason for a saving that is too small.
@@ -43,8 +44,7 @@ func unworthy(usd float64) string {
 	return fmt.Sprintf("%.4f $/h could be saved, too little for the disruption under consolidationPolicy Balanced", usd)
 }
 
-// total is the effective cost of a pool's nodes and the cost of disrupting all of
-// them.
+// total is the effective cost of nodes of a pool and the cost of disrupting all of them.
 type total struct{ price, disruption float64 }
 
 // totals returns the totals by pool. The first call computes them.
@@ -52,9 +52,9 @@ func (sc *Projection) totals() []total {
 	if sc.poolTotals == nil {
 		sc.poolTotals = make([]total, len(sc.snap.Pools))
 		for i := range sc.survey.s.Nodes {
-			if n := &sc.survey.s.Nodes[i]; n.Pool >= 0 && n.State == model.Initialized {
+			if n := &sc.survey.s.Nodes[i]; n.Pool >= 0 && n.State == model.Initialized && sc.prices[i].effective > 0 {
 				sc.poolTotals[n.Pool].price += sc.prices[i].effective
-				sc.poolTotals[n.Pool].disruption += 1 + sc.survey.Cost(int32(i))
+				sc.poolTotals[n.Pool].disruption += sc.survey.EvictionCost(int32(i))
 			}
 		}
 	}

@@ -39,7 +39,7 @@ func (c *consolidator) validated(p *Proposal) (sound *Proposal, why string) {
 // be nil. An alternative whose saving is too small under consolidationPolicy
 // Balanced is dropped.
 func (c *consolidator) addFallback(p, other *Proposal) {
-	if p == nil || other == nil || !c.projection.balanced(other.Nodes, other.Saves(), other.Cost) {
+	if p == nil || other == nil || !c.projection.balanced(other.Nodes, other.Saves()) {
 		return
 	}
 	for p.Sim.Widened && p.Instead != nil {

@@ -12,7 +12,7 @@ func (x *search) findRemovals(open []Option, tries int) *Proposal {
 	for i := range open {
 		o := &open[i]
 		pool := x.projection.snap.Nodes[o.Node].Pool
-		if !x.projection.balanced([]int32{o.Node}, o.price, o.Cost) {
+		if !x.projection.balanced([]int32{o.Node}, o.price) {
 			x.projection.record([]int32{o.Node}, SavingTooSmall, unworthy(o.price))
 			continue
 		}

@@ -20,7 +20,7 @@ func (x *search) findReplacements(open []Option, tries int) []*prospect {
 			tries--
 			switch p := x.projection.Consolidate(nodes); {
 			case p == nil:
-			case x.projection.balanced(nodes, p.Saves(), p.Cost):
+			case x.projection.balanced(nodes, p.Saves()):
 				found = append(found, x.prospect(p))
 			default:
 				x.projection.record(nodes, SavingTooSmall, unworthy(p.Saves()))
@@ -62,7 +62,7 @@ func (x *search) lowestCostPrefix(open []Option, saved float64) []*prospect {
 		if price <= saved {
 			break
 		}
-		if p := x.projection.Consolidate(all[:size]); p != nil && x.projection.balanced(all[:size], p.Saves(), p.Cost) {
+		if p := x.projection.Consolidate(all[:size]); p != nil && x.projection.balanced(all[:size], p.Saves()) {
 			found = append(found, x.prospect(p))
 		}
 	}

@@ -154,7 +154,7 @@ func (x *search) consolidateBeside(nodes []int32, left []int) *Proposal {
 		return nil
 	}
 	p := x.projection.Consolidate(nodes)
-	if p == nil || !x.projection.balanced(p.Nodes, p.Saves(), p.Cost) {
+	if p == nil || !x.projection.balanced(p.Nodes, p.Saves()) {
 		return nil
 	}
 	return p

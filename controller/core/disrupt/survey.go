@@ -20,7 +20,7 @@ type Survey struct {
 	// blockedByBudget is by node why the first such pod may not be evicted.
 	doNotDisrupt    []*model.Pod
 	blockedByBudget []string
-	cost            []float64
+	cost, evictions []float64
 	jobs            []int
 	expecting       []bool
 }
@@ -31,7 +31,7 @@ func NewSurvey(s *model.Snapshot, expecting []int32) *Survey {
 	n := len(s.Nodes)
 	v := &Survey{
 		s: s, moving: make([][]int32, n), used: make([]model.Resources, n),
-		doNotDisrupt: make([]*model.Pod, n), blockedByBudget: make([]string, n), cost: make([]float64, n), jobs: make([]int, n), expecting: make([]bool, n),
+		doNotDisrupt: make([]*model.Pod, n), blockedByBudget: make([]string, n), cost: make([]float64, n), evictions: make([]float64, n), jobs: make([]int, n), expecting: make([]bool, n),
 	}
 	guards := newEvictionBudgets(s)
 	starts := startUpSeconds(s)
@@ -43,6 +43,7 @@ func NewSurvey(s *model.Snapshot, expecting []int32) *Survey {
 		v.add(int32(i), p, guards)
 		if !p.Ending && !p.Daemon {
 			v.cost[p.Node] += podCost(p, &s.Specs[p.Spec], starts[p.Spec])
+			v.evictions[p.Node] += podCost(p, &s.Specs[p.Spec], 0)
 		}
 	}
 	for _, i := range expecting {
@@ -159,6 +160,11 @@ func (v *Survey) Cost(node int32) float64 {
 	}
 	return v.cost[node] * left
 }
+
+// EvictionCost returns what consolidationPolicy Balanced counts for the node, as Karpenter
+// does: 1, and 1 for each pod, adjusted by priority and deletion cost. Neither start-up
+// times nor the time until the node expires matter.
+func (v *Survey) EvictionCost(node int32) float64 { return 1 + v.evictions[node] }
 
 // podCost returns the disruption cost of one pod, in [0, 10]. A pod-deletion-cost
 // adds from -16 to 16 and a priority of 1e9 adds 30. Each minute of start-up time

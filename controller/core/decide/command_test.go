@@ -165,24 +165,24 @@ func TestCarryOn(t *testing.T) {
 		policies []policy.Policy
 		want     Stage
 	}{
-		"ready":             {reason: "the replacement is there, and all is as it was", change: func(*model.Snapshot) {}, want: Finish},
-		"coming":            {reason: "the replacement is on its way", change: func(s *model.Snapshot) { s.Nodes[2].State = model.InFlight }, want: Wait},
-		"failed":            {reason: "the replacement is gone", change: func(s *model.Snapshot) { s.Nodes[2].State = model.Deleting }, want: Undo},
-		"never made":        {reason: "a crash came between the mark and the launch", change: func(s *model.Snapshot) { s.Nodes[2].Claim = "else" }, want: Undo},
-		"no taint":          {reason: "a crash came between the mark and the taint", change: func(s *model.Snapshot) { s.Nodes[1].Taints = nil }, want: Undo},
-		"unreadable":        {reason: "a mark that says nothing", change: func(s *model.Snapshot) { s.Nodes[1].Command = &model.Command{} }, want: Undo},
-		"no room":           {reason: "somebody else's pods took the replacement: nothing would be saved", change: func(s *model.Snapshot) { s.Nodes[2].Allocatable = model.Resources{} }, want: Undo},
+		"ready":      {reason: "the replacement is there, and all is as it was", change: func(*model.Snapshot) {}, want: Finish},
+		"coming":     {reason: "the replacement is on its way", change: func(s *model.Snapshot) { s.Nodes[2].State = model.InFlight }, want: Wait},
+		"failed":     {reason: "the replacement is gone", change: func(s *model.Snapshot) { s.Nodes[2].State = model.Deleting }, want: Undo},
+		"never made": {reason: "a crash came between the mark and the launch", change: func(s *model.Snapshot) { s.Nodes[2].Claim = "else" }, want: Undo},
+		"no taint":   {reason: "a crash came between the mark and the taint", change: func(s *model.Snapshot) { s.Nodes[1].Taints = nil }, want: Undo},
+		"unreadable": {reason: "a mark that says nothing", change: func(s *model.Snapshot) { s.Nodes[1].Command = &model.Command{} }, want: Undo},
+		"no room":    {reason: "somebody else's pods took the replacement: nothing would be saved", change: func(s *model.Snapshot) { s.Nodes[2].Allocatable = model.Resources{} }, want: Undo},
 		"no room, drifted": {reason: "a drifted node goes all the same: its pods get another node", change: func(s *model.Snapshot) {
 			s.Nodes[1].Command.Method, s.Nodes[1].Drifted, s.Nodes[2].Allocatable = "Drifted", "NodePoolDrifted", model.Resources{}
 		}, want: Finish},
-		"protected":         {reason: "the pod was annotated after the replacement was launched: its drain waits", change: func(s *model.Snapshot) { s.Pods[2].DoNotDisrupt = true }, want: Finish},
+		"protected": {reason: "the pod was annotated after the replacement was launched: its drain waits", change: func(s *model.Snapshot) { s.Pods[2].DoNotDisrupt = true }, want: Finish},
 		"protected, nothing launched": {reason: "the pod was annotated after the taint", change: func(s *model.Snapshot) {
 			s.Pods[2].DoNotDisrupt, s.Nodes[1].Command.Replacements = true, nil
 		}, want: Undo},
 		"pod budget": {reason: "a busy service has no disruption left just now: its eviction waits", change: func(s *model.Snapshot) {
 			s.Budgets = []model.PodBudget{{Namespace: "shop", Name: "b", Selector: model.PodSelector{Namespaces: []string{"shop"}}}}
 		}, want: Finish},
-		"over budget":       {reason: "the budget was lowered after the replacement was launched", change: func(s *model.Snapshot) { s.Pools[0].Disruption.AllowedUnderutilized = 0 }, want: Finish},
+		"over budget": {reason: "the budget was lowered after the replacement was launched", change: func(s *model.Snapshot) { s.Pools[0].Disruption.AllowedUnderutilized = 0 }, want: Finish},
 		"over budget, nothing launched": {reason: "the budget was lowered after the taint", change: func(s *model.Snapshot) {
 			s.Pools[0].Disruption.AllowedUnderutilized, s.Nodes[1].Command.Replacements = 0, nil
 		}, want: Undo},

@@ -35,7 +35,7 @@ func TestBalanced(t *testing.T) {
 		"old": {reason: "the time until expiry does not count", nodes: []int32{0}, saves: 0.9, change: func(s *model.Snapshot) {
 			s.Nodes[0].LaunchedAt, s.Nodes[0].ExpiresAt = s.Time.Add(-time.Hour), s.Time.Add(time.Minute)
 		}},
-		"two pools": {reason: "half of the saving is a's, and 2 × 0.9/2 is below 10/11, whatever b would say", nodes: []int32{0, 2}, saves: 1.8},
+		"two pools":         {reason: "half of the saving is a's, and 2 × 0.9/2 is below 10/11, whatever b would say", nodes: []int32{0, 2}, saves: 1.8},
 		"two pools, enough": {reason: "half of the saving is a's, and 2 × 1/2 is above 10/11", nodes: []int32{0, 2}, saves: 2, want: true},
 		"the other's pool": {reason: "b must approve too, and saves a tenth for half of its disruption", nodes: []int32{1, 2}, saves: 0.4, change: func(s *model.Snapshot) {
 			s.Pools[1].Disruption.Policy = "Balanced"

@@ -98,8 +98,8 @@ func TestForClaim(t *testing.T) {
 			c.Spec.Requirements = append(c.Spec.Requirements, karpv1.Requirement{Key: karpv1.LabelNodePool, Operator: corev1.NodeSelectorOpIn, Values: []string{"general"}})
 		}, want: "m5.xlarge zone-a"},
 		"nothing requested": {reason: "the cheapest node does", change: func(c *karpv1.NodeClaim) { c.Spec.Resources.Requests = nil }, want: "m5.large zone-a"},
-		"capped":   {reason: "0.1 $/h run in flight, and 0.2 more are above the cap", change: func(*karpv1.NodeClaim) {}, cap: 0.25},
-		"in money": {reason: "0.1 and 0.2 $/h are below the cap", change: func(*karpv1.NodeClaim) {}, cap: 0.35, want: "m5.xlarge zone-a"},
+		"capped":            {reason: "0.1 $/h run in flight, and 0.2 more are above the cap", change: func(*karpv1.NodeClaim) {}, cap: 0.25},
+		"in money":          {reason: "0.1 and 0.2 $/h are below the cap", change: func(*karpv1.NodeClaim) {}, cap: 0.35, want: "m5.xlarge zone-a"},
 		"too large": {reason: "no type has 100 CPUs", change: func(c *karpv1.NodeClaim) {
 			c.Spec.Resources.Requests[corev1.ResourceCPU] = resource.MustParse("100")
 		}},

@@ -16,6 +16,8 @@ import (
 
 // Reporter sends Kubernetes events about decisions. It sends an event again only when its
 // text has changed, or after a while.
+//
+// Size: one method for each kind of object that a decision is told on.
 type Reporter struct {
 	// Client reads the objects that events are about.
 	Client client.Client

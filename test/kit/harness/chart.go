@@ -85,6 +85,11 @@ func (s *Stack) Kubectl(ctx context.Context, args ...string) (string, error) {
 	return s.run(ctx, s.Cluster.Binaries.Kubectl, args...)
 }
 
+// Helm runs helm as the administrator and returns its output.
+func (s *Stack) Helm(ctx context.Context, args ...string) (string, error) {
+	return s.run(ctx, s.Cluster.Binaries.Helm, args...)
+}
+
 func (s *Stack) run(ctx context.Context, program string, args ...string) (string, error) {
 	cmd := exec.CommandContext(ctx, program, args...)
 	cmd.Env = append(os.Environ(), "KUBECONFIG="+s.Cluster.Kubeconfig,

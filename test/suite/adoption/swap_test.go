@@ -36,6 +36,7 @@ func TestSwap(t *testing.T) {
 	if testing.Short() {
 		t.Skip("needs a control plane")
 	}
+	startKarpenter(t)
 	restore(t)
 	loseLaunch(t)
 	before := take(t)
@@ -46,10 +47,12 @@ func TestSwap(t *testing.T) {
 		name string
 		run  func(*testing.T, *state)
 	}{
+		{"the page: there", there},
 		{"nothing moves", nothingMoves},
 		{"a standalone claim", standalone},
 		{"changed templates", roll},
 		{"back again", back},
+		{"the page: back", home},
 	}
 	for _, step := range steps {
 		if !t.Run(step.name, func(t *testing.T) { step.run(t, before) }) {

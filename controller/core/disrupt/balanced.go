@@ -52,7 +52,7 @@ func (sc *Projection) totals() []total {
 	if sc.poolTotals == nil {
 		sc.poolTotals = make([]total, len(sc.snap.Pools))
 		for i := range sc.survey.s.Nodes {
-			if n := &sc.survey.s.Nodes[i]; n.Pool >= 0 && n.State == model.Initialized && sc.prices[i].effective > 0 {
+			if n := &sc.survey.s.Nodes[i]; n.Pool >= 0 && n.State != model.Deleting {
 				sc.poolTotals[n.Pool].price += sc.prices[i].effective
 				sc.poolTotals[n.Pool].disruption += sc.survey.EvictionCost(int32(i))
 			}

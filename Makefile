@@ -32,6 +32,10 @@ test: controlplane ## Run every test: unit, conformance and end to end on a real
 attack: controlplane ## Attack a running controller, and measure it
 	go test -count=1 -v ./test/suite/attack
 
+.PHONY: churn
+churn: controlplane ## Let 10,000 nodes, 500 NodePools and classes and 1,000 policies come and go, and measure what stays (CHURN: share)
+	CHURN=$(or $(CHURN),1) go test -count=1 -v -timeout 4h ./test/suite/churn
+
 .PHONY: test-unit
 test-unit: ## Run the tests that need no control plane
 	go test $$(go list ./... | grep -v /test/)

@@ -67,6 +67,7 @@ func (p *Provider) wire(cfg *Config, api client.Services, m *metrics) {
 		groups:       &resolve.PlacementGroups{EC2: api.EC2, Clock: cfg.Clock},
 		profiles:     &resolve.Profiles{IAM: api.IAM, Cluster: cfg.ClusterName, Region: p.region, Clock: cfg.Clock},
 		reservations: p.available.reservations,
+		catalogue:    p.catalogue,
 		templates:    &launchtemplate.Templates{EC2: api.EC2, Cluster: cfg.ClusterName, Clock: cfg.Clock},
 		metrics:      m.launches,
 	}

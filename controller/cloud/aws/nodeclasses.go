@@ -8,6 +8,7 @@ import (
 	"spokeshave.dev/controller/cloud/aws/bootstrap"
 	"spokeshave.dev/controller/cloud/aws/fleet"
 	"spokeshave.dev/controller/cloud/aws/launchtemplate"
+	"spokeshave.dev/controller/cloud/aws/market"
 	"spokeshave.dev/controller/cloud/aws/resolve"
 	"spokeshave.dev/controller/cloud/catalog"
 	"spokeshave.dev/controller/cloud/provider"
@@ -24,6 +25,7 @@ type NodeClasses struct {
 	profiles     *resolve.Profiles
 	reservations *availability.Reservations
 	templates    *launchtemplate.Templates
+	catalogue    *market.Catalogue
 	metrics      *fleet.Metrics
 }
 
@@ -85,10 +87,11 @@ func (c *NodeClasses) DeleteInstanceProfile(ctx context.Context, role string) er
 	return c.profiles.Delete(ctx, role)
 }
 
-// DeleteTemplates deletes every launch template of a class in this cluster, and what
-// metrics say of the class.
+// DeleteTemplates deletes every launch template of a class in this cluster, its catalogue
+// and what metrics say of it.
 func (c *NodeClasses) DeleteTemplates(ctx context.Context, class string) error {
 	c.metrics.ForgetClass(class)
+	c.catalogue.Forget(class)
 	return c.templates.Delete(ctx, class)
 }
 

@@ -67,6 +67,7 @@ func (p *Provider) DriftCA() string { return p.driftCA }
 func (p *Provider) Catalog(ctx context.Context, nodeClass string) (model.Catalog, error) {
 	class, err := p.class(ctx, nodeClass)
 	if err != nil {
+		p.catalogue.Forget(nodeClass) // it may be gone; one that comes back is lowered anew
 		return model.Catalog{}, fmt.Errorf("catalogue: %w", err)
 	}
 	out, err := p.catalogue.Of(ctx, class)

@@ -24,6 +24,7 @@ type Decisions struct {
 	cluster    *clusterMetrics
 	completed  *completedMetrics
 	disruption *disruptionMetrics
+	gone       goneSeries
 	nodes      *nodeMetrics
 	policies   *policyMetrics
 	queue      *queueMetrics
@@ -48,6 +49,8 @@ func NewDecisions(reg prometheus.Registerer, shared *Reconcilers) *Decisions {
 		policies: newPolicyMetrics(reg), queue: newQueueMetrics(reg), spend: newSpendMetrics(reg), startup: newPodStartup(reg),
 	}
 	reg.MustRegister(m.scheduling, m.snapshot, m.pending, m.unschedulable, m.claims)
+	m.gone.byPool = append(shared.byPool(), m.claims, m.nodes.hours, m.disruption.byPool)
+	m.gone.byPolicy = m.policies.all()
 	return m
 }
 
@@ -83,6 +86,7 @@ func (m *Decisions) Observe(s *model.Snapshot, d *decide.Decision, snapshot time
 	m.disruption.observe(s, d)
 	m.cluster.observe(s)
 	m.queue.observe(s, d)
+	m.gone.observe(s, d)
 }
 
 // Bound counts a pod that was bound now. waited says that the scheduler had found it

@@ -25,6 +25,11 @@ func newPolicyMetrics(reg prometheus.Registerer) *policyMetrics {
 	return m
 }
 
+// all returns the metrics, each of which has a series for every policy.
+func (m *policyMetrics) all() []seriesByLabel {
+	return []seriesByLabel{m.calls, m.faults, m.disagreed, m.denied, m.duration}
+}
+
 // observe counts the calls of one decision.
 func (m *policyMetrics) observe(uses []policy.Use) {
 	for i := range uses {

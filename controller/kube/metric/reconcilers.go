@@ -75,6 +75,17 @@ func NewReconcilers(into prometheus.Registerer) (*Reconcilers, error) {
 	return s, nil
 }
 
+// byPool returns the metrics with a series for every NodePool.
+func (s *Reconcilers) byPool() []seriesByLabel {
+	if s == nil {
+		return nil
+	}
+	return []seriesByLabel{
+		s.disrupted, s.terminated, s.nodesCreated, s.nodesTerminated, s.nodesDrained,
+		s.claimTermination, s.instanceTermination, s.nodeTermination, s.nodeLifetime,
+	}
+}
+
 // Subject is the NodeClaim that a metric counts.
 type Subject struct {
 	NodePool, CapacityType string

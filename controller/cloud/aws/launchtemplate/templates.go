@@ -77,18 +77,28 @@ func (s *Templates) Ensure(ctx context.Context, class *awsv1.EC2NodeClass, b Boo
 		if err := s.create(ctx, class, name, data); err != nil {
 			return nil, err
 		}
-		s.mu.Lock()
-		defer s.mu.Unlock()
-		if s.known == nil {
-			s.known = map[string]time.Time{}
-		}
-		s.known[name] = now.Add(templateFor)
+		s.know(name, now)
 		return nil, nil //nolint:nilnil // as above
 	})
 	if err != nil {
 		return "", err
 	}
 	return name, nil
+}
+
+// know notes that a template exists, and drops those that [Templates.Sweep] may delete.
+func (s *Templates) know(name string, now time.Time) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for old, until := range s.known {
+		if now.Sub(until) > unusedFor-templateFor {
+			delete(s.known, old)
+		}
+	}
+	if s.known == nil {
+		s.known = map[string]time.Time{}
+	}
+	s.known[name] = now.Add(templateFor)
 }
 
 // knows says whether a template was made or found a moment ago.

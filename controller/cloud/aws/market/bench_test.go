@@ -13,14 +13,11 @@ import (
 	"spokeshave.dev/controller/core/model"
 )
 
-// BenchmarkCatalog is what a decision pays for a class's catalogue: unchanged,
-// with some offerings sold out, and after prices changed.
-func BenchmarkCatalog(b *testing.B) {
+// withoutAWS returns catalogues that nothing is asked of AWS for, since the embedded one
+// serves, and a class with images and subnets.
+func withoutAWS() (*Catalogue, *awsv1.EC2NodeClass) {
 	clock := func() time.Time { return time.Date(2026, 3, 2, 10, 0, 0, 0, time.UTC) }
 	m := &Market{Region: "us-west-2", Clock: clock, Log: logr.Discard()}
-	c := &Catalogue{Market: m, Memories: &Memories{Market: m}}
-	short := &availability.Shortage{}
-	// Nothing is asked of AWS: the embedded catalogue serves.
 	never := time.Date(9999, 1, 1, 0, 0, 0, 0, time.UTC)
 	m.due = due{types: never, onDemand: never, spot: never, volumes: never}
 	class := awstest.Class(awsv1.AMIFamilyAL2023, "")
@@ -30,6 +27,15 @@ func BenchmarkCatalog(b *testing.B) {
 	for _, arch := range []string{"amd64", "arm64"} {
 		class.Status.AMIs = append(class.Status.AMIs, awsv1.AMI{ID: "ami-" + arch, Requirements: []corev1.NodeSelectorRequirement{{Key: corev1.LabelArchStable, Operator: corev1.NodeSelectorOpIn, Values: []string{arch}}}})
 	}
+	return &Catalogue{Market: m, Memories: &Memories{Market: m}}, class
+}
+
+// BenchmarkCatalog is what a decision pays for a class's catalogue: unchanged,
+// with some offerings sold out, and after prices changed.
+func BenchmarkCatalog(b *testing.B) {
+	c, class := withoutAWS()
+	m, clock := c.Market, c.Market.Clock
+	short := &availability.Shortage{}
 	run := func(b *testing.B, before func()) {
 		b.ReportAllocs()
 		for range b.N {

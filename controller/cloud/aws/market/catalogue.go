@@ -17,12 +17,6 @@ import (
 	"spokeshave.dev/controller/core/model"
 )
 
-// lowered is a class's catalogue and what it was made from.
-type lowered struct {
-	key     string
-	catalog model.Catalog
-}
-
 // Catalogue makes the catalogues of EC2NodeClasses: what a class can launch in the zones
 // of its subnets, on the architectures of its images, with the resources that its
 // kubelet settings leave to pods.
@@ -39,9 +33,8 @@ type Catalogue struct {
 	// embedded catalogue's default.
 	MemoryOverhead *float64
 
-	mu sync.Mutex
-	// lowered keeps the last catalogue of each class.
-	lowered map[string]lowered
+	mu   sync.Mutex
+	kept kept
 	// zoneIDs are the IDs of the zones that classes have subnets in, by name.
 	zoneIDs map[string]string
 }
@@ -66,17 +59,15 @@ func (c *Catalogue) Of(ctx context.Context, class *awsv1.EC2NodeClass) (model.Ca
 		return model.Catalog{}, client.Refuse(provider.Invalid, "catalogue of EC2NodeClass %s: %w", class.Name, err)
 	}
 	c.mu.Lock()
-	last, ok := c.lowered[class.Name]
+	out, ok := c.kept.find(class.Name, string(key))
 	c.mu.Unlock()
-	if ok && last.key == string(key) {
-		return last.catalog, nil
+	if ok {
+		out.NodeClass = class.Name
+		return out, nil
 	}
-	out := c.lower(&on, lowering{class: class, opts: opts, learned: learned})
+	out = c.lower(&on, lowering{class: class, opts: opts, learned: learned})
 	c.mu.Lock()
-	if c.lowered == nil {
-		c.lowered = map[string]lowered{}
-	}
-	c.lowered[class.Name] = lowered{key: string(key), catalog: out}
+	c.kept.store(class.Name, string(key), out)
 	c.mu.Unlock()
 	return out, nil
 }
@@ -136,6 +127,13 @@ func (c *Catalogue) lower(on *Offer, in lowering) model.Catalog {
 	out.Types = kept
 	out.Generation = catalog.Generation(&out)
 	return out
+}
+
+// Forget drops the catalogue of a class that is gone.
+func (c *Catalogue) Forget(class string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.kept.forget(class)
 }
 
 // ZoneID is the ID of a zone, empty when no class has a subnet there.

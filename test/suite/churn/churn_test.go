@@ -1,0 +1,148 @@
+package churn
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"strconv"
+	"testing"
+	"time"
+
+	"k8s.io/utils/clock"
+)
+
+// grown is by how much what the controller takes at rest may grow from the first
+// measurement to the last: a share, and an amount that the garbage collector and idle
+// connections explain.
+const (
+	grownShare      = 0.05
+	grownHeap       = 2e6 // bytes
+	grownResident   = 8e6 // bytes
+	grownGoroutines = 10
+)
+
+// size is how much comes and goes.
+type size struct {
+	// rounds are made one after the other. In each, pools NodePools with a class of
+	// their own come and go, with nodes nodes each, and the policy is replaced policies
+	// times.
+	rounds, pools, nodes, policies int
+	// warm is how many rounds go before the first measurement.
+	warm int
+}
+
+// share returns the share of the whole that CHURN asks for, 0 when it is not set.
+func share(t *testing.T) float64 {
+	t.Helper()
+	text := os.Getenv("CHURN")
+	if text == "" {
+		return 0
+	}
+	n, err := strconv.ParseFloat(text, 64)
+	if err != nil || n <= 0 || n > 1 {
+		t.Fatalf("CHURN=%s: want a share of the whole, more than 0 and at most 1", text)
+	}
+	return n
+}
+
+// sizeOf returns the size of a share of the whole.
+func sizeOf(share float64) size {
+	if share == 0 {
+		return size{rounds: 3, pools: 3, nodes: 1, policies: 2, warm: 1}
+	}
+	rounds := max(4, int(40*share))
+	pools := max(2, int(500*share)/rounds)
+	return size{
+		rounds: rounds, pools: pools, nodes: max(1, int(10_000*share)/rounds/pools),
+		policies: max(1, int(1000*share)/rounds), warm: max(1, rounds/20),
+	}
+}
+
+// TestChurn checks that nothing of what has come and gone stays in the controller.
+func TestChurn(t *testing.T) {
+	if testing.Short() {
+		t.Skip("needs a control plane")
+	}
+	n := sizeOf(share(t))
+	var first, last figures
+	start := clock.RealClock{}.Now()
+	for round := range n.rounds {
+		replaced := replacePolicies(t.Context(), round*n.policies, n.policies)
+		come(t, round, n.pools, n.nodes)
+		if err := <-replaced; err != nil {
+			t.Fatal(err)
+		}
+		leave(t)
+		last = measure(t)
+		if round+1 == n.warm {
+			first = last
+		}
+		gone := round + 1
+		t.Logf("%7s %6d nodes %4d NodePools and classes %5d policies: heap %6.2f MB, resident %6.1f MB, %4.0f goroutines, %6d series, %4.0f s of processor time",
+			clock.RealClock{}.Since(start).Round(time.Second), gone*n.pools*n.nodes, gone*n.pools, gone*n.policies,
+			last.heap/1e6, last.resident/1e6, last.goroutines, last.series, last.cpu)
+		keepProfile(t, strconv.Itoa(round))
+	}
+	for _, each := range []struct {
+		what          string
+		before, after float64
+		slack         float64
+	}{
+		{"live heap in bytes", first.heap, last.heap, grownHeap},
+		{"resident memory in bytes", first.resident, last.resident, grownResident},
+		{"goroutines", first.goroutines, last.goroutines, grownGoroutines},
+	} {
+		if each.after > each.before*(1+grownShare)+each.slack {
+			t.Errorf("%s grew from %.0f to %.0f", each.what, each.before, each.after)
+		}
+	}
+	err := stack.Until(t.Context(), "the series of what is gone to leave", 3*time.Minute, func(ctx context.Context) (string, bool) {
+		var f figures
+		if err := get(ctx, "/metrics", f.read); err != nil {
+			return err.Error(), false
+		}
+		return fmt.Sprintf("%d series, as %.3q", len(f.stale), f.stale), len(f.stale) == 0
+	})
+	if err != nil {
+		t.Error(err)
+	}
+}
+
+// idleCPU is the largest share of a core that the controller may take while nothing
+// happens.
+const idleCPU = 0.03
+
+// TestIdle checks that nodes that do not change take hardly any processor time: 1,000 of
+// them in the whole.
+func TestIdle(t *testing.T) {
+	if testing.Short() {
+		t.Skip("needs a control plane")
+	}
+	pools, nodes, settle, during := 1, 3, 5*time.Second, 20*time.Second
+	if s := share(t); s > 0 {
+		pools, nodes, settle, during = 10, max(1, int(100*s)), time.Minute, 2*time.Minute
+	}
+	come(t, 999, pools, nodes)
+	wait(t, settle) // new nodes are kept for their pods, and claims are checked again soon
+	before := measure(t)
+	start := clock.RealClock{}.Now()
+	keepCPU(t, "idle", during)
+	took := clock.RealClock{}.Since(start)
+	after := measure(t)
+	used := (after.cpu - before.cpu) / took.Seconds()
+	t.Logf("%d unchanged nodes: %.2f %% of a core, heap %.1f MB, resident %.1f MB", pools*nodes, 100*used, after.heap/1e6, after.resident/1e6)
+	if used > idleCPU {
+		t.Errorf("%d unchanged nodes take %.2f %% of a core, want at most %.0f %%", pools*nodes, 100*used, 100*idleCPU)
+	}
+	leave(t)
+}
+
+// wait lets time pass in which nothing is done to the cluster.
+func wait(t *testing.T, d time.Duration) {
+	t.Helper()
+	select {
+	case <-clock.RealClock{}.After(d):
+	case <-t.Context().Done():
+		t.Fatal(context.Cause(t.Context()))
+	}
+}

@@ -1,0 +1,132 @@
+package churn
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+)
+
+// figures are what the controller takes when it has nothing to manage.
+type figures struct {
+	// heap is what lives after a garbage collection, resident what the kernel says, in
+	// bytes.
+	heap, resident float64
+	goroutines     float64
+	// cpu is the processor time since the start, in seconds.
+	cpu float64
+	// series is how many lines /metrics has, stale how many of them name something of
+	// this test, all of which is gone.
+	series int
+	stale  []string
+}
+
+// measure returns the figures after two garbage collections: what has a finalizer goes
+// with the second.
+func measure(t *testing.T) figures {
+	t.Helper()
+	for range 2 {
+		if err := get(t.Context(), "/debug/pprof/heap?gc=1", func(r io.Reader) error { _, err := io.Copy(io.Discard, r); return err }); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var f figures
+	if err := get(t.Context(), "/metrics", f.read); err != nil {
+		t.Fatal(err)
+	}
+	if f.heap == 0 || f.resident == 0 || f.goroutines == 0 || f.cpu == 0 {
+		t.Fatalf("the controller does not tell what it takes: %+v", f)
+	}
+	return f
+}
+
+func (f *figures) read(r io.Reader) error {
+	known := map[string]*float64{
+		"go_memstats_alloc_bytes": &f.heap, "process_resident_memory_bytes": &f.resident,
+		"go_goroutines": &f.goroutines, "process_cpu_seconds_total": &f.cpu,
+	}
+	lines := bufio.NewScanner(r)
+	lines.Buffer(nil, 1<<20)
+	for lines.Scan() {
+		line := lines.Text()
+		if strings.HasPrefix(line, "#") {
+			continue
+		}
+		f.series++
+		if strings.Contains(line, `"churn-`) {
+			f.stale = append(f.stale, line)
+		}
+		name, value, _ := strings.Cut(line, " ")
+		if into := known[name]; into != nil {
+			n, err := strconv.ParseFloat(value, 64)
+			if err != nil {
+				return fmt.Errorf("read %s: %w", name, err)
+			}
+			*into = n
+		}
+	}
+	return lines.Err()
+}
+
+// keepProfile writes the profile of the heap to the folder that CHURN_PROFILES names, if
+// any.
+func keepProfile(t *testing.T, name string) {
+	t.Helper()
+	if folder := os.Getenv("CHURN_PROFILES"); folder != "" {
+		keep(t, "/debug/pprof/heap?gc=1", filepath.Join(folder, name+".heap"))
+	}
+}
+
+// keepCPU lets time pass, and writes the profile of the processor time in it to that
+// folder, if any.
+func keepCPU(t *testing.T, name string, during time.Duration) {
+	t.Helper()
+	wait(t, during/2)
+	if folder := os.Getenv("CHURN_PROFILES"); folder != "" {
+		keep(t, fmt.Sprintf("/debug/pprof/profile?seconds=%.0f", (during/2).Seconds()), filepath.Join(folder, name+".cpu"))
+		return
+	}
+	wait(t, during/2)
+}
+
+func keep(t *testing.T, from, to string) {
+	t.Helper()
+	err := get(t.Context(), from, func(r io.Reader) error {
+		file, err := os.Create(to)
+		if err != nil {
+			return err
+		}
+		_, err = io.Copy(file, r)
+		return errors.Join(err, file.Close())
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// get reads a page of the controller's metrics port.
+func get(ctx context.Context, path string, read func(io.Reader) error) error {
+	ctx, cancel := context.WithTimeout(ctx, 3*time.Minute)
+	defer cancel()
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, stack.MetricsURL()+path, http.NoBody)
+	if err != nil {
+		return err
+	}
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		return err
+	}
+	defer resp.Body.Close() //nolint:errcheck // read to its end
+	if resp.StatusCode != http.StatusOK {
+		return fmt.Errorf("read %s: %s", path, resp.Status)
+	}
+	return read(resp.Body)
+}

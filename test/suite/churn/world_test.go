@@ -1,0 +1,158 @@
+package churn
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/clock"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	awsv1 "spokeshave.dev/api/aws/v1"
+	karpv1 "spokeshave.dev/api/karpenter/v1"
+	"spokeshave.dev/test/kit/harness"
+)
+
+// manifest is a class and a NodePool of the same name, whose nodes take one pod each.
+const manifest = `apiVersion: karpenter.k8s.aws/v1
+kind: EC2NodeClass
+metadata: {name: NAME}
+spec:
+  role: KarpenterNodeRole-spokeshave
+  amiSelectorTerms: [{alias: al2023@latest}]
+  subnetSelectorTerms: [{tags: {karpenter.sh/discovery: spokeshave}}]
+  securityGroupSelectorTerms: [{tags: {karpenter.sh/discovery: spokeshave}}]
+---
+apiVersion: karpenter.sh/v1
+kind: NodePool
+metadata: {name: NAME}
+spec:
+  template:
+    spec:
+      nodeClassRef: {group: karpenter.k8s.aws, kind: EC2NodeClass, name: NAME}
+      requirements:
+      - {key: karpenter.k8s.aws/instance-cpu, operator: In, values: ["2"]}
+      - {key: karpenter.sh/capacity-type, operator: In, values: [on-demand]}
+  disruption: {consolidationPolicy: WhenEmpty, consolidateAfter: Never}
+`
+
+// poolName is the name of the nth NodePool and class of a round.
+func poolName(round, n int) string { return fmt.Sprintf("churn-%03d-%02d", round, n) }
+
+// come makes NodePools and classes, and a pod for each node, and waits until all run.
+func come(t *testing.T, round, pools, nodes int) {
+	t.Helper()
+	err := inParallel(t.Context(), pools, func(ctx context.Context, n int) error {
+		name := poolName(round, n)
+		if err := stack.Apply(ctx, []byte(strings.ReplaceAll(manifest, "NAME", name))); err != nil {
+			return err
+		}
+		for i := range nodes {
+			if err := stack.Client.Create(ctx, pod(name, i)); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := stack.Until(t.Context(), "all pods to run", 10*time.Minute, stack.Running("default", nil, pools*nodes)); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func pod(pool string, n int) *corev1.Pod {
+	return &corev1.Pod{
+		ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: fmt.Sprintf("%s-%03d", pool, n)},
+		Spec: corev1.PodSpec{
+			NodeSelector: map[string]string{karpv1.LabelNodePool: pool},
+			Containers: []corev1.Container{{
+				Name: "main", Image: "example.com/main:1",
+				Resources: corev1.ResourceRequirements{Requests: corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("1500m")}},
+			}},
+		},
+	}
+}
+
+// leave deletes every pod, NodePool and class, and waits until nothing is left of them,
+// neither in the cluster nor in EC2.
+func leave(t *testing.T) {
+	t.Helper()
+	c := stack.Client
+	for _, o := range []client.Object{&corev1.Pod{}, &karpv1.NodePool{}, &awsv1.EC2NodeClass{}} {
+		opts := []client.DeleteAllOfOption{client.GracePeriodSeconds(0)}
+		if _, ok := o.(*corev1.Pod); ok {
+			opts = append(opts, client.InNamespace("default"))
+		}
+		if err := c.DeleteAllOf(t.Context(), o, opts...); err != nil {
+			t.Fatal(err)
+		}
+	}
+	err := stack.Until(t.Context(), "everything to be gone", 10*time.Minute, func(ctx context.Context) (string, bool) {
+		fleet, err := stack.Fleet(ctx)
+		if err != nil {
+			return err.Error(), false
+		}
+		classes := &awsv1.EC2NodeClassList{}
+		if err := c.List(ctx, classes); err != nil {
+			return err.Error(), false
+		}
+		instances, err := stack.Instances(ctx)
+		if err != nil {
+			return err.Error(), false
+		}
+		return fmt.Sprintf("%d claims, %d classes, %d instances", len(fleet), len(classes.Items), len(instances)),
+			len(fleet)+len(classes.Items)+len(instances) == 0
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// replacePolicies applies versions of the policy one after the other, each with other
+// text, beside what the test does. The channel has the outcome at the end.
+func replacePolicies(ctx context.Context, from, n int) <-chan error {
+	out := make(chan error, 1)
+	go func() {
+		for version := from; version < from+n; version++ {
+			if err := stack.ApplyPolicy(ctx, policyOf(version)); err != nil {
+				out <- err
+				return
+			}
+			select { // a version that is replaced at once is never loaded
+			case <-clock.RealClock{}.After(300 * time.Millisecond):
+			case <-ctx.Done():
+			}
+		}
+		out <- nil
+	}()
+	return out
+}
+
+func policyOf(version int) *corev1.ConfigMap {
+	return &corev1.ConfigMap{
+		TypeMeta:   metav1.TypeMeta{APIVersion: "v1", Kind: "ConfigMap"},
+		ObjectMeta: metav1.ObjectMeta{Namespace: harness.Namespace, Name: "replaced", Labels: map[string]string{karpv1.LabelPolicy: "true"}},
+		Data: map[string]string{
+			"policy.yaml": "apiVersion: policy.spokeshave.dev/v1alpha1\nhooks: [rank]\n",
+			"p.rego":      fmt.Sprintf("package spokeshave.rank\nmultiplier[\"v%d\"] := 1.%03d if input.offering.arch == \"arm64\"\n", version, version%1000),
+		},
+	}
+}
+
+// inParallel calls do for 0 to n-1, eight at a time.
+func inParallel(ctx context.Context, n int, do func(context.Context, int) error) error {
+	work, ctx := errgroup.WithContext(ctx)
+	work.SetLimit(8)
+	for i := range n {
+		work.Go(func() error { return do(ctx, i) })
+	}
+	return work.Wait()
+}

@@ -67,19 +67,22 @@ func TestChurn(t *testing.T) {
 	var first, last figures
 	start := clock.RealClock{}.Now()
 	for round := range n.rounds {
+		began := clock.RealClock{}.Now()
 		replaced := replacePolicies(t.Context(), round*n.policies, n.policies)
 		come(t, round, n.pools, n.nodes)
+		came := clock.RealClock{}.Since(began)
 		if err := <-replaced; err != nil {
 			t.Fatal(err)
 		}
 		leave(t)
+		left := clock.RealClock{}.Since(began) - came
 		last = measure(t)
 		if round+1 == n.warm {
 			first = last
 		}
 		gone := round + 1
-		t.Logf("%7s %6d nodes %4d NodePools and classes %5d policies: heap %6.2f MB, resident %6.1f MB, %4.0f goroutines, %6d series, %4.0f s of processor time",
-			clock.RealClock{}.Since(start).Round(time.Second), gone*n.pools*n.nodes, gone*n.pools, gone*n.policies,
+		t.Logf("%7s (came in %s, left in %s) %6d nodes %4d NodePools and classes %5d policies: heap %6.2f MB, resident %6.1f MB, %4.0f goroutines, %6d series, %4.0f s of processor time",
+			clock.RealClock{}.Since(start).Round(time.Second), came.Round(time.Second), left.Round(time.Second), gone*n.pools*n.nodes, gone*n.pools, gone*n.policies,
 			last.heap/1e6, last.resident/1e6, last.goroutines, last.series, last.cpu)
 		keepProfile(t, strconv.Itoa(round))
 	}

@@ -10,6 +10,7 @@ import (
 	sdk "github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/iam"
 	"github.com/aws/aws-sdk-go-v2/service/iam/types"
+	"golang.org/x/sync/singleflight"
 
 	awsv1 "spokeshave.dev/api/aws/v1"
 	"spokeshave.dev/controller/cloud/aws/client"
@@ -28,6 +29,8 @@ type Profiles struct {
 	mu sync.Mutex
 	// found are the profiles found in order, until when they are not looked at again.
 	found map[string]time.Time
+	// making keeps callers from making the same profile at once.
+	making singleflight.Group
 }
 
 // For is the class's instance profile: the one it names, or the one
@@ -48,8 +51,12 @@ func (p *Profiles) For(ctx context.Context, class *awsv1.EC2NodeClass) (string, 
 	if now.Before(until) {
 		return name, nil
 	}
-	if err := p.ensure(ctx, name, class.Spec.Role); err != nil {
-		return "", err
+	// Classes that are resolved at the same time must not both add the role.
+	_, err, _ := p.making.Do(name, func() (any, error) {
+		return nil, p.ensure(ctx, name, class.Spec.Role)
+	})
+	if err != nil {
+		return "", err //nolint:wrapcheck // ensure says what could not be done
 	}
 	p.mu.Lock()
 	if p.found == nil {

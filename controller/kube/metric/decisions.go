@@ -13,6 +13,8 @@ import (
 // Decisions are the metrics that are computed from snapshots and decisions; the core
 // packages count nothing. Only the decision loop calls the methods of Decisions, except
 // Bound and Started, which are safe for concurrent use.
+//
+// Size: one field for each group of metrics.
 type Decisions struct {
 	scheduling, snapshot   prometheus.Histogram
 	pending, unschedulable prometheus.Gauge

@@ -118,8 +118,8 @@ func (d *namespaceStep) existing() map[string]model.Price {
 	out := map[string]model.Price{}
 	for i := range d.out.Plan.Existing {
 		to := &d.out.Plan.Existing[i]
-		for _, p := range to.Pods {
-			out[d.s.Pods[p].Namespace] += d.present().Takes(p, to.Node)
+		for namespace, more := range d.present().Takes(to.Pods, to.Node) {
+			out[namespace] += more
 		}
 	}
 	return out
@@ -212,7 +212,7 @@ func (d *namespaceStep) nodeCosts(n *model.PlannedNode) map[int32]model.Price {
 		if at < 0 {
 			continue
 		}
-		shares := spend.PodShares(d.s, o.Price+d.s.NodeCost(n.Pool), types[at].Allocatable, n.Pods)
+		shares := spend.PodShares(d.s, n.Pool, o.Price+d.s.NodeCost(n.Pool), types[at].Allocatable, n.Pods)
 		for j, p := range n.Pods {
 			out[p] = max(out[p], shares[j])
 		}

@@ -39,31 +39,45 @@ func namespaces(s *model.Snapshot) map[string]*Scope {
 // node it leaves.
 type Presence struct {
 	s *model.Snapshot
-	// at is by pod the index of its node, -1 for none. total is by node the sum of
-	// its pods' dominant shares, in millionths of the node.
-	at    []int32
-	total []int64
+	// at is by pod the index of its node, -1 for none. held is by pod its part of that
+	// node, in millionths of total, which is by node.
+	at          []int32
+	held, total []int64
+	// here sums held by namespace and node, without pods of DaemonSets.
+	here map[holding]int64
 }
 
 // NewPresence reads every pod and move of the snapshot.
 func NewPresence(s *model.Snapshot) *Presence {
-	p := &Presence{s: s, at: make([]int32, len(s.Pods)), total: make([]int64, len(s.Nodes))}
+	p := &Presence{s: s, at: make([]int32, len(s.Pods)), held: make([]int64, len(s.Pods)), total: make([]int64, len(s.Nodes)), here: map[holding]int64{}}
 	for i := range s.Pods {
 		p.at[i] = s.Pods[i].Node
 	}
 	for _, m := range s.Moves {
 		p.at[m.Pod] = m.From
 	}
+	pods := make([][]int32, len(s.Nodes))
 	for i, at := range p.at {
 		if at >= 0 {
-			p.total[at] += p.parts(int32(i), at)
+			pods[at] = append(pods[at], int32(i))
+		}
+	}
+	for n := range pods {
+		d := divide(s, spaceOf(s, &s.Nodes[n]), pods[n])
+		p.total[n] = d.total
+		for k, i := range pods[n] {
+			p.held[i] = d.parts[k]
+			if pod := &s.Pods[i]; !pod.Daemon {
+				p.here[holding{pod.Namespace, int32(n)}] += d.parts[k]
+			}
 		}
 	}
 	return p
 }
 
+// parts returns what the pod would hold of a node without others on it, in millionths.
 func (p *Presence) parts(pod, node int32) int64 {
-	return dominant(p.s.Specs[p.s.Pods[pod].Spec].Requests, p.s.Nodes[node].Allocatable)
+	return divide(p.s, spaceOf(p.s, &p.s.Nodes[node]), []int32{pod}).parts[0]
 }
 
 // worst returns the highest hourly price that the caps count for a node: 0 for an
@@ -84,7 +98,7 @@ func (p *Presence) Holds(pod int32) model.Price {
 	if at < 0 {
 		return 0
 	}
-	return up(p.worst(at), p.parts(pod, at), max(whole, p.total[at]))
+	return up(p.worst(at), p.held[pod], p.total[at])
 }
 
 // up returns the portion of a price, rounded up and at most the price.
@@ -95,10 +109,21 @@ func up(price model.Price, parts, total int64) model.Price {
 	return min(price, portion(price, parts, total)+1)
 }
 
-// Takes returns how much the pod's share may rise per hour when it moves to a node
-// of the snapshot; never below 0.
-func (p *Presence) Takes(pod, node int32) model.Price {
-	return max(0, up(p.worst(node), p.parts(pod, node), whole)-p.Holds(pod))
+// Takes returns by namespace how much the shares of pods may rise per hour when they
+// move to a node of the snapshot; never below 0. What the namespace holds of the node
+// already is not taken again.
+func (p *Presence) Takes(pods []int32, node int32) map[string]model.Price {
+	come := map[string]coming{}
+	for _, i := range pods {
+		c := come[p.s.Pods[i].Namespace]
+		c.add(p, i, node)
+		come[p.s.Pods[i].Namespace] = c
+	}
+	out := map[string]model.Price{}
+	for namespace, c := range come {
+		out[namespace] = p.more(holding{namespace, node}, c)
+	}
+	return out
 }
 
 // holding is the key of a namespace's share of a node. coming is the share that its
@@ -115,39 +140,43 @@ type coming struct {
 	leaves model.Price
 }
 
+// add adds a pod that comes to a node.
+func (c *coming) add(p *Presence, pod, node int32) {
+	c.parts += p.parts(pod, node)
+	c.leaves += p.Holds(pod)
+}
+
+// price returns the price of a namespace's share of a node.
+func (p *Presence) price(h holding) model.Price {
+	return portion(p.worst(h.node), p.here[h], p.total[h.node])
+}
+
+// more returns the increase of a namespace's share of a node, less what the coming pods
+// leave elsewhere, once they have come; never below 0. Their share is computed as if no
+// other namespace had pods on the node, since those may move elsewhere.
+func (p *Presence) more(h holding, c coming) model.Price {
+	worst := p.worst(h.node)
+	return max(0, min(up(worst, min(c.parts, whole), whole), worst-p.price(h))-c.leaves)
+}
+
 // committed returns by namespace the price of the shares that its pods have, plus
-// the increase once the pods that are to move have moved. A coming pod's share is
-// computed as if no other namespace had pods on the node, since those may move
-// elsewhere.
+// the increase once the pods that are to move have moved.
 func (p *Presence) committed() map[string]model.Price {
-	here, come := map[holding]int64{}, map[holding]coming{}
-	for i, at := range p.at {
-		if pod := &p.s.Pods[i]; at >= 0 && !pod.Daemon {
-			here[holding{pod.Namespace, at}] += p.parts(int32(i), at)
-		}
-	}
+	come := map[holding]coming{}
 	for _, m := range p.s.Moves {
-		pod := &p.s.Pods[m.Pod]
-		if pod.Daemon {
-			continue
+		if pod := &p.s.Pods[m.Pod]; !pod.Daemon {
+			key := holding{pod.Namespace, m.To}
+			c := come[key]
+			c.add(p, m.Pod, m.To)
+			come[key] = c
 		}
-		key := holding{pod.Namespace, m.To}
-		c := come[key]
-		c.parts += p.parts(m.Pod, m.To)
-		c.leaves += p.Holds(m.Pod)
-		come[key] = c
 	}
 	out := map[string]model.Price{}
-	held := func(h holding) model.Price {
-		return portion(p.worst(h.node), here[h], max(whole, p.total[h.node]))
-	}
-	for h := range here {
-		out[h.namespace] += held(h)
+	for h := range p.here {
+		out[h.namespace] += p.price(h)
 	}
 	for h, c := range come {
-		price := p.worst(h.node)
-		more := min(up(price, min(c.parts, whole), whole), price-held(h))
-		out[h.namespace] += max(0, more-c.leaves)
+		out[h.namespace] += p.more(h, c)
 	}
 	return out
 }

@@ -10,7 +10,7 @@ import (
 // Holder identifies who uses a share of a node.
 type Holder struct {
 	// Kind is Workload for pods, Daemon for all pods of DaemonSets together, Idle
-	// for the part of a node that no pod requests.
+	// for the part of a node that no pod requests and none keeps others from using.
 	Kind      string `json:"kind"`
 	Namespace string `json:"namespace,omitempty"`
 	// Workload is "Deployment/web", "Job/nightly", or "Pod/name" for a pod
@@ -26,13 +26,39 @@ const (
 )
 
 // Shares splits each managed node's hourly price, or the price reserved for it while
-// it is in flight, among the holders that use it. A pod's weight is the largest of
-// its requests as a share of the node's allocatable (its dominant resource). The
-// rest of the node is idle. When the weights exceed the node, they are scaled down
-// to it. A pod that is to move counts on the node it leaves; a pod planned for a
-// node in flight counts there. The shares of a node add up to its price exactly. The
-// result is indexed like Snapshot.Nodes.
+// it is in flight, among the holders that use it, by the rule of divide. A pod that is
+// to move counts on the node it leaves; a pod planned for a node in flight counts
+// there. The shares of a node add up to its price exactly. The result is indexed like
+// Snapshot.Nodes.
 func Shares(s *model.Snapshot) [][]Share {
+	pods, out := charged(s), make([][]Share, len(s.Nodes))
+	for i := range s.Nodes {
+		if n := &s.Nodes[i]; managed(n) {
+			out[i] = split(max(n.Cost(), n.Reserved), weigh(s, divide(s, spaceOf(s, n), pods[i]), pods[i]))
+		}
+	}
+	return out
+}
+
+// Use is a node's hourly price, or the price reserved for it while it is in flight, and
+// the part of it that pods request, without what they keep others from using.
+type Use struct{ Price, Requested model.Price }
+
+// Uses returns the use of each managed node, indexed like Snapshot.Nodes; the zero value
+// for other nodes.
+func Uses(s *model.Snapshot) []Use {
+	pods, out := charged(s), make([]Use, len(s.Nodes))
+	for i := range s.Nodes {
+		if n := &s.Nodes[i]; managed(n) {
+			d, price := divide(s, spaceOf(s, n), pods[i]), max(n.Cost(), n.Reserved)
+			out[i] = Use{Price: price, Requested: portion(price, d.total-d.rest, d.total)}
+		}
+	}
+	return out
+}
+
+// charged returns by managed node the pods that are charged for it.
+func charged(s *model.Snapshot) [][]int32 {
 	pods, left := make([][]int32, len(s.Nodes)), map[int32]int32{}
 	for _, m := range s.Moves {
 		if m.From >= 0 {
@@ -48,28 +74,30 @@ func Shares(s *model.Snapshot) [][]Share {
 			pods[at] = append(pods[at], int32(i))
 		}
 	}
-	out := make([][]Share, len(s.Nodes))
-	for i := range s.Nodes {
-		if n := &s.Nodes[i]; managed(n) {
-			out[i] = split(max(n.Cost(), n.Reserved), weigh(s, n.Allocatable, pods[i]))
-		}
-	}
-	return out
+	return pods
 }
 
 // PodShares returns the highest share that each pod may have of the hourly price of
-// a node launched for them, rounded up. Only the pods of the same namespace reduce a
-// pod's share, since pods of other namespaces may run elsewhere. pods index
-// Snapshot.Pods, and the result is indexed like pods.
-func PodShares(s *model.Snapshot, price model.Price, allocatable model.Resources, pods []int32) []model.Price {
-	parts, total := make([]int64, len(pods)), map[string]int64{}
+// a node of the NodePool launched for them, rounded up. Only the pods of the same
+// namespace reduce a pod's share, since pods of other namespaces may run elsewhere.
+// pods index Snapshot.Pods, and the result is indexed like pods.
+func PodShares(s *model.Snapshot, pool int32, price model.Price, allocatable model.Resources, pods []int32) []model.Price {
+	out, on := make([]model.Price, len(pods)), space{allocatable, tainted(s, pool)}
+	done := make([]bool, len(pods))
 	for i, p := range pods {
-		parts[i] = dominant(s.Specs[s.Pods[p].Spec].Requests, allocatable)
-		total[s.Pods[p].Namespace] += parts[i]
-	}
-	out := make([]model.Price, len(pods))
-	for i, p := range pods {
-		out[i] = up(price, parts[i], max(total[s.Pods[p].Namespace], whole))
+		if done[i] {
+			continue
+		}
+		var own, at []int32
+		for j := i; j < len(pods); j++ {
+			if !done[j] && s.Pods[pods[j]].Namespace == s.Pods[p].Namespace {
+				own, at = append(own, pods[j]), append(at, int32(j))
+			}
+		}
+		d := divide(s, on, own)
+		for k, j := range at {
+			out[j], done[j] = up(price, d.parts[k], d.total), true
+		}
 	}
 	return out
 }
@@ -80,27 +108,20 @@ type Share struct {
 	Price model.Price
 }
 
-// whole is the weight of an entire node, in millionths.
-const whole = 1_000_000
-
 type weight struct {
 	Holder
 	parts int64
 }
 
 // weigh returns the weight of each holder in millionths, Idle included, sorted by
-// holder.
-func weigh(s *model.Snapshot, allocatable model.Resources, pods []int32) []weight {
-	var out []weight
-	total := int64(0)
-	for _, i := range pods {
-		p := &s.Pods[i]
-		w := weight{Holder: holder(p), parts: dominant(s.Specs[p.Spec].Requests, allocatable)}
-		total += w.parts
-		out = append(out, w)
+// holder. d is how the pods divide their node.
+func weigh(s *model.Snapshot, d division, pods []int32) []weight {
+	out := make([]weight, 0, len(pods)+1)
+	for k, i := range pods {
+		out = append(out, weight{Holder: holder(&s.Pods[i]), parts: d.parts[k]})
 	}
-	if total < whole {
-		out = append(out, weight{Holder: Holder{Kind: Idle}, parts: whole - total})
+	if d.idle > 0 {
+		out = append(out, weight{Holder: Holder{Kind: Idle}, parts: d.idle})
 	}
 	slices.SortStableFunc(out, func(a, b weight) int { return compare(a.Holder, b.Holder) })
 	return joined(out)
@@ -127,23 +148,6 @@ func holder(p *model.Pod) Holder {
 
 func compare(a, b Holder) int {
 	return cmp.Or(cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Workload, b.Workload))
-}
-
-// dominant returns the largest share that the requests take of any resource, in
-// millionths. Pod slots and volume counts are left out.
-func dominant(requests, allocatable model.Resources) int64 {
-	most := int64(0)
-	for name, want := range requests {
-		have := allocatable[name]
-		switch {
-		case name == model.PodSlots || want <= 0 || model.CountsVolumes(name):
-		case have <= 0 || want >= have:
-			most = whole
-		default:
-			most = max(most, int64(float64(want)/float64(have)*whole))
-		}
-	}
-	return most
 }
 
 // split divides the price by weight, in whole micro-dollars. The remainder goes to

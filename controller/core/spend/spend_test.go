@@ -72,7 +72,7 @@ func TestPodShares(t *testing.T) {
 		Pods:  []model.Pod{{Namespace: "shop"}, {Namespace: "batch", Spec: 1}, {Namespace: "batch", Spec: 0}},
 	}
 	size := model.Resources{"cpu": 4_000, "memory": 4_000}
-	if diff := cmp.Diff([]model.Price{750_001, 500_001, 500_001}, PodShares(s, 1_000_000, size, []int32{0, 1, 2})); diff != "" {
+	if diff := cmp.Diff([]model.Price{750_001, 500_001, 500_001}, PodShares(s, -1, 1_000_000, size, []int32{0, 1, 2})); diff != "" {
 		t.Errorf("-want +got\n%s", diff)
 	}
 }

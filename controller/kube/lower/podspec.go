@@ -167,7 +167,7 @@ func (s *podLowerer) priority(spec *corev1.PodSpec) int32 {
 func tolerations(in []corev1.Toleration) []model.Toleration {
 	var out []model.Toleration
 	for _, t := range in {
-		if t.Key == karpv1.TaintKeyReserved {
+		if t.Key == karpv1.TaintKeyReserved || t.Key == model.Placeholder { // no pod says this of itself
 			continue
 		}
 		switch t.Operator {

@@ -57,6 +57,11 @@ func TestPodSpec(t *testing.T) {
 			`{containers: [{name: a, resources: {requests: {cpu: 500m}, limits: {cpu: 4, memory: 1Gi}}}]}`,
 			model.PodSpec{Requests: model.Resources{"cpu": 500, "memory": 1024 * mi, "pods": 1}},
 		},
+		"tolerations of ours": {
+			"no pod passes for a placeholder of a static pool, nor for one that a node is reserved for",
+			`{tolerations: [{key: spokeshave.dev/placeholder, operator: Exists}, {key: spokeshave.dev/reserved, operator: Exists}], containers: [{name: a, resources: {requests: {cpu: 500m}}}]}`,
+			model.PodSpec{Requests: model.Resources{"cpu": 500, "pods": 1}},
+		},
 		"pod level": {
 			"resources of the whole pod replace the sum",
 			`{resources: {requests: {cpu: 3}}, containers: [{name: a, resources: {requests: {cpu: 500m, memory: 1Mi}}}]}`,

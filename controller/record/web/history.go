@@ -46,13 +46,9 @@ func (b *Board) Add(s *model.Snapshot, d *decide.Decision) {
 		return
 	}
 	p := Point{Time: s.Time.UTC()}
-	for _, shares := range spend.Shares(s) {
-		for _, share := range shares {
-			p.Spend += share.Price
-			if share.Kind != spend.Idle {
-				p.Load += share.Price
-			}
-		}
+	for _, use := range spend.Uses(s) {
+		p.Spend += use.Price
+		p.Load += use.Requested
 	}
 	b.curve = append(b.curve, p)
 	b.curve = b.curve[max(0, len(b.curve)-points):]

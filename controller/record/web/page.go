@@ -95,13 +95,16 @@ func nodes(s *model.Snapshot) []node {
 			pods[p.Node] = append(pods[p.Node], p.Key())
 		}
 	}
-	shares := spend.Shares(s)
+	uses := spend.Uses(s)
 	out := make([]node, 0, len(s.Nodes))
 	for i := range s.Nodes {
 		n := &s.Nodes[i]
 		each := node{
 			Name: n.Name, Type: n.InstanceType, Zone: n.Zone, Capacity: string(n.CapacityType), State: string(n.State),
-			Cost: max(n.Cost(), n.Reserved), Pods: pods[i], Used: used(shares[i]),
+			Cost: max(n.Cost(), n.Reserved), Pods: pods[i],
+		}
+		if uses[i].Price > 0 {
+			each.Used = int(100 * uses[i].Requested / uses[i].Price)
 		}
 		if n.Pool >= 0 {
 			each.Pool = s.Pools[n.Pool].Name
@@ -110,21 +113,6 @@ func nodes(s *model.Snapshot) []node {
 	}
 	slices.SortStableFunc(out, func(a, b node) int { return cmp.Compare(b.Cost, a.Cost) })
 	return out
-}
-
-// used returns the part of a node's cost that is not idle, in percent.
-func used(shares []spend.Share) int {
-	var all, idle model.Price
-	for _, s := range shares {
-		all += s.Price
-		if s.Kind == spend.Idle {
-			idle += s.Price
-		}
-	}
-	if all <= 0 {
-		return 0
-	}
-	return int(100 * (all - idle) / all)
 }
 
 func waits(pod string, reasons []model.Reason) waiting {

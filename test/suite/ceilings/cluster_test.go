@@ -199,12 +199,16 @@ func (w *cappedCluster) cap() {
 func (w *cappedCluster) newPods(n int) {
 	namespace, priority := pick(w, "shop", "shop", "batch"), pick(w, int32(0), 0, 100)
 	cpu, gib := int64(200*(1+w.rng.IntN(12))), int64(1+w.rng.IntN(6))
+	var annotations map[string]string
+	if w.chance(4) { // they answer for the rest of their nodes
+		annotations = map[string]string{karpv1.AnnotationDoNotDisrupt: "true"}
+	}
 	for range n {
 		w.made++
 		name := fmt.Sprintf("app-%05d", w.made)
 		w.pods = append(w.pods, &corev1.Pod{
 			ObjectMeta: metav1.ObjectMeta{
-				Namespace: namespace, Name: name, UID: types.UID(name), CreationTimestamp: metav1.NewTime(w.clock.Now()),
+				Namespace: namespace, Name: name, UID: types.UID(name), CreationTimestamp: metav1.NewTime(w.clock.Now()), Annotations: annotations,
 				OwnerReferences: []metav1.OwnerReference{{APIVersion: "apps/v1", Kind: "ReplicaSet", Name: "app", UID: "app", Controller: new(true)}},
 			},
 			Spec: corev1.PodSpec{Priority: &priority, Containers: []corev1.Container{{Name: "c", Resources: corev1.ResourceRequirements{Requests: corev1.ResourceList{

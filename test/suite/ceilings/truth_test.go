@@ -149,7 +149,8 @@ func (w *cappedCluster) more(namespace string, keys []string, c *karpv1.NodeClai
 	}
 	if m := w.meter.machines[c.Name]; m != nil {
 		if at := slices.IndexFunc(bill, func(b sim.Billed) bool { return b.Claim == c.Name }); at >= 0 {
-			worst = w.share(namespace, keys, &bill[at])
+			held := w.share(namespace, w.keysOn(c.Status.NodeName), &bill[at])
+			worst = math.Min(w.share(namespace, keys, &bill[at]), float64(bill[at].Price)-held) // no machine is held twice
 		}
 	} else {
 		for _, o := range options(c) {
@@ -169,9 +170,14 @@ func (w *cappedCluster) left(namespace string, keys []string, bill []sim.Billed)
 			continue
 		}
 		here := w.keysOn(c.Status.NodeName)
-		all := w.weight("", here, b.InstanceType)
-		those := slices.DeleteFunc(slices.Clone(here), func(key string) bool { return !slices.Contains(keys, key) })
-		sum += w.weight(namespace, those, b.InstanceType) / math.Max(1, all) * float64(b.Price)
+		mine := 0.0
+		each := w.weights(here, b.InstanceType)
+		for key, part := range each {
+			if slices.Contains(keys, key) && strings.HasPrefix(key, namespace+"/") {
+				mine += part
+			}
+		}
+		sum += mine / math.Max(1, total(each)) * float64(b.Price)
 	}
 	return sum
 }
@@ -236,18 +242,48 @@ func (w *cappedCluster) part(namespace string, keys []string, o *model.Option) f
 	return w.weight(namespace, keys, o.InstanceType) / math.Max(1, w.weight("", keys, o.InstanceType)) * float64(w.price(o))
 }
 
-// weight is what pods ask for of an instance type, those of one namespace or all:
-// of each the larger of its parts of CPU and memory.
+// weight is what pods hold of an instance type, those of one namespace or all.
 func (w *cappedCluster) weight(namespace string, keys []string, instanceType string) float64 {
-	size, sum := w.sold(instanceType).Allocatable, 0.0
+	sum := 0.0
+	for key, part := range w.weights(keys, instanceType) {
+		if namespace == "" || strings.HasPrefix(key, namespace+"/") {
+			sum += part
+		}
+	}
+	return sum
+}
+
+func total(parts map[string]float64) float64 {
+	sum := 0.0
+	for _, part := range parts {
+		sum += part
+	}
+	return sum
+}
+
+// weights is by pod what it holds of an instance type: the larger of its parts of CPU
+// and memory. What nobody asks for is paid by the namespaces whose pods keep the
+// machine from being removed, half and half if both have such pods there.
+func (w *cappedCluster) weights(keys []string, instanceType string) map[string]float64 {
+	size, out, keepers := w.sold(instanceType).Allocatable, map[string]float64{}, map[string][]string{}
 	for _, p := range w.pods {
-		if namespace != "" && p.Namespace != namespace || !slices.Contains(keys, p.Namespace+"/"+p.Name) {
+		key := p.Namespace + "/" + p.Name
+		if !slices.Contains(keys, key) {
 			continue
 		}
 		cpu, memory := requests(p)
-		sum += math.Max(float64(cpu)/float64(size[model.CPU]), float64(memory)/float64(size[model.Memory]))
+		out[key] = math.Max(float64(cpu)/float64(size[model.CPU]), float64(memory)/float64(size[model.Memory]))
+		if p.Annotations[karpv1.AnnotationDoNotDisrupt] != "" {
+			keepers[p.Namespace] = append(keepers[p.Namespace], key)
+		}
 	}
-	return sum
+	rest := math.Max(0, 1-total(out))
+	for _, keys := range keepers {
+		for _, key := range keys {
+			out[key] += rest / float64(len(keepers)) / float64(len(keys))
+		}
+	}
+	return out
 }
 
 // limits are the hard caps in force, in micro-dollars an hour: what a scope may

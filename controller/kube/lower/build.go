@@ -24,6 +24,7 @@ func Build(in Inputs) (model.Snapshot, []Warning) {
 		live: in.Live, admission: newAdmission(&in), hostnames: hostnamesByNode(in.Nodes),
 		priorities: map[string]int32{}, volumes: newVolumes(&in), namespaces: newNamespaces(&in), droppedLabels: unselectedLabels(in.Pods, in.PodBudgets),
 	}}
+	b.owners = newOwners(&in)
 	b.claimUsers = claimUsers{volumes: &b.lowerer.volumes, count: map[attachmentKey]int64{}}
 	b.out = model.Snapshot{Time: in.Time.UTC(), Seed: in.Seed, Cluster: in.Cluster, Settings: in.Settings}
 	for _, c := range in.PriorityClasses {
@@ -62,6 +63,7 @@ type builder struct {
 	claims    []*karpv1.NodeClaim // of out.Nodes, nil for unmanaged ones
 
 	claimUsers claimUsers
+	owners     owners
 }
 
 func (b *builder) warn(object, format string, args ...any) {
@@ -225,6 +227,7 @@ func (b *builder) pods() {
 	lost := map[string]int{}
 	for _, pod := range pods {
 		var node int32
+		daemon := b.owners.isDaemon(pod)
 		switch {
 		case IsRunning(pod):
 			at, ok := b.nodeAt[pod.Spec.NodeName]
@@ -233,16 +236,16 @@ func (b *builder) pods() {
 				continue
 			}
 			node = planned.nextNode(pod, at)
-		case !IsWaiting(pod, b.in.Live):
+		case daemon || !lacksNode(pod, b.in.Live):
 			continue
 		default:
 			node = planned.nominate(pod)
 		}
 		b.claimUsers.add(pod, node)
 		b.out.Pods = append(b.out.Pods, model.Pod{
-			UID: string(pod.UID), Namespace: pod.Namespace, Name: pod.Name, Workload: workload(pod),
+			UID: string(pod.UID), Namespace: pod.Namespace, Name: pod.Name, Workload: b.owners.workload(pod),
 			Spec: intern.spec(pod), Node: node, Created: pod.CreationTimestamp.UTC(),
-			DoNotDisrupt: IsProtected(pod, b.in.Time), HeldUntil: protectedUntil(pod, b.in.Time), Daemon: IsDaemon(pod), Job: isJob(pod),
+			DoNotDisrupt: IsProtected(pod, b.in.Time), HeldUntil: protectedUntil(pod, b.in.Time), Daemon: daemon, Job: isJob(pod),
 			Ending: !pod.DeletionTimestamp.IsZero(), Unready: isUnready(pod), DeletionCost: deletionCost(pod),
 			StartUp: startUp(pod), Final: isFinal(pod),
 		})

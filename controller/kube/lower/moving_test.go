@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
 
@@ -50,13 +51,13 @@ func TestMoving(t *testing.T) {
 			[]int32{going, -1},
 			nil,
 		},
-		"daemon":          {"comes with its node", noClaim, []*corev1.Pod{onDeleting(`ownerReferences: [{kind: DaemonSet, controller: true}]`, "")}, []bool{false}, []int32{0}, nil},
+		"daemon":          {"comes with its node", noClaim, []*corev1.Pod{onDeleting(`ownerReferences: [{apiVersion: apps/v1, kind: DaemonSet, name: agent, uid: d-1, controller: true}]`, "")}, []bool{false}, []int32{0}, nil},
 		"bare pod":        {"nothing makes it again", noClaim, []*corev1.Pod{onDeleting(`labels: {a: b}`, "")}, []bool{false}, []int32{0}, nil},
 		"other scheduler": {"what follows needs a place, whichever scheduler binds it", noClaim, []*corev1.Pod{onDeleting(owned, "schedulerName: mine,")}, []bool{true}, []int32{0}, nil},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			in := Inputs{Time: noon, Live: true, Catalogs: map[string]model.Catalog{"default": testCatalog()}, Pods: tc.pods}
+			in := Inputs{Time: noon, Live: true, DaemonSets: []*appsv1.DaemonSet{agent(t)}, Catalogs: map[string]model.Catalog{"default": testCatalog()}, Pods: tc.pods}
 			for i, p := range in.Pods {
 				p.UID = types.UID(fmt.Sprint(i))
 			}
@@ -94,7 +95,7 @@ func TestMovesToReplacements(t *testing.T) {
 		if at == "" {
 			status = `, status: {conditions: [{type: PodScheduled, status: "False", reason: Unschedulable}]}`
 		}
-		return parse[corev1.Pod](t, fmt.Sprintf(`{metadata: {name: %s, namespace: shop, uid: %s, ownerReferences: [{kind: %s, controller: true}]},
+		return parse[corev1.Pod](t, fmt.Sprintf(`{metadata: {name: %s, namespace: shop, uid: %s, ownerReferences: [{apiVersion: apps/v1, kind: %s, name: agent, uid: d-1, controller: true}]},
 			spec: {nodeName: %q, containers: [{name: a, resources: {requests: {cpu: 100m}}}]}%s}`, name, name, kind, at, status))
 	}
 	node := func(name string) *corev1.Node {
@@ -102,6 +103,7 @@ func TestMovesToReplacements(t *testing.T) {
 	}
 	s, _ := Build(Inputs{
 		Time: noon, Live: true, Catalogs: map[string]model.Catalog{"default": testCatalog()},
+		DaemonSets: []*appsv1.DaemonSet{agent(t)},
 		Nodes:      []*corev1.Node{node("a"), node("c")},
 		NodeClaims: []*karpv1.NodeClaim{claim(t, "a", mark), claim(t, "b", replacement), claim(t, "c", `{spec: {}, status: {nodeName: c}}`)},
 		Pods:       []*corev1.Pod{pod("daemon", "DaemonSet", "a"), pod("new", "ReplicaSet", "a"), pod("stays", "ReplicaSet", "c"), pod("waits", "ReplicaSet", ""), pod("web", "ReplicaSet", "a")},
@@ -114,4 +116,10 @@ func TestMovesToReplacements(t *testing.T) {
 	if s.Pods[web].Node != a {
 		t.Errorf("the pod counts on node %d while its own stays", s.Pods[web].Node)
 	}
+}
+
+// agent is a DaemonSet.
+func agent(t *testing.T) *appsv1.DaemonSet {
+	t.Helper()
+	return parse[appsv1.DaemonSet](t, `{metadata: {namespace: shop, name: agent, uid: d-1}}`)
 }

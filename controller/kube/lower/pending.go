@@ -1,6 +1,8 @@
 package lower
 
 import (
+	"strings"
+
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
@@ -8,13 +10,15 @@ import (
 // IsWaiting reports whether the pod is pending and a node is all that it lacks. With
 // tried set, its scheduler, whichever that is, must also have found it unschedulable: in a
 // live cluster, a pod that the scheduler has not tried yet may fit on an existing node.
-func IsWaiting(pod *corev1.Pod, tried bool) bool {
+func IsWaiting(pod *corev1.Pod, tried bool) bool { return !IsDaemon(pod) && lacksNode(pod, tried) }
+
+// lacksNode is IsWaiting whatever owns the pod.
+func lacksNode(pod *corev1.Pod, tried bool) bool {
 	switch {
 	case pod.Spec.NodeName != "",
 		!pod.DeletionTimestamp.IsZero(),
 		pod.Status.Phase != "" && pod.Status.Phase != corev1.PodPending,
-		len(pod.Spec.SchedulingGates) > 0,
-		IsDaemon(pod):
+		len(pod.Spec.SchedulingGates) > 0:
 		return false
 	}
 	return !tried || unschedulable(pod)
@@ -39,14 +43,18 @@ func IsRunning(pod *corev1.Pod) bool {
 // isJob reports whether a Job controls the pod.
 func isJob(pod *corev1.Pod) bool {
 	owner := metav1.GetControllerOfNoCopy(pod)
-	return owner != nil && owner.Kind == "Job"
+	return owner != nil && owner.Kind == "Job" && strings.HasPrefix(owner.APIVersion, "batch/")
 }
 
-// IsDaemon reports whether the pod belongs to its node: it is a DaemonSet's or a static
-// pod. Such a pod does not keep its node from being removed, and needs no other place.
+// kindNode is the kind of the owner of static pods.
+const kindNode = "Node"
+
+// IsDaemon reports whether the pod says that it belongs to its node: it is a DaemonSet's
+// or a static pod. Such a pod does not keep its node from being removed, and needs no
+// other place. A snapshot of a cluster also asks whether the owner exists.
 func IsDaemon(pod *corev1.Pod) bool {
 	owner := metav1.GetControllerOfNoCopy(pod)
-	return owner != nil && (owner.Kind == "DaemonSet" || owner.Kind == "Node")
+	return owner != nil && (owner.Kind == "DaemonSet" || owner.Kind == kindNode)
 }
 
 // isFinal reports whether no other pod follows the bound pod when its node is removed,

@@ -97,7 +97,7 @@ func (p *plannedPods) nominate(pod *corev1.Pod) int32 {
 // the snapshot gets.
 func (p *plannedPods) nextNode(pod *corev1.Pod, from int32) int32 {
 	b := p.b
-	if b.out.Nodes[from].State != model.Deleting || IsDaemon(pod) || !pod.DeletionTimestamp.IsZero() || isFinal(pod) {
+	if b.out.Nodes[from].State != model.Deleting || b.owners.isDaemon(pod) || !pod.DeletionTimestamp.IsZero() || isFinal(pod) {
 		return from
 	}
 	to, ok := p.forBound[pod.Namespace+"/"+pod.Name]

@@ -10,10 +10,11 @@ import (
 
 // workload returns what the pod runs for, as "Deployment/web": its controller, or for a
 // ReplicaSet with the pod's template hash in its name, the Deployment of that
-// ReplicaSet. It is "" for a pod without a controller.
-func workload(pod *corev1.Pod) string {
+// ReplicaSet. It is "" for a pod without a controller, and for one whose node or DaemonSet
+// does not exist.
+func (o *owners) workload(pod *corev1.Pod) string {
 	owner := metav1.GetControllerOfNoCopy(pod)
-	if owner == nil {
+	if owner == nil || IsDaemon(pod) && !o.isDaemon(pod) {
 		return ""
 	}
 	hash := pod.Labels[appsv1.DefaultDeploymentUniqueLabelKey]

@@ -28,7 +28,7 @@ func TestWorkload(t *testing.T) {
 			if tc.hash != "" {
 				pod.Labels = map[string]string{"pod-template-hash": tc.hash}
 			}
-			if got := workload(pod); got != tc.want {
+			if got := (&owners{}).workload(pod); got != tc.want {
 				t.Errorf("%s: got %q, want %q", tc.reason, got, tc.want)
 			}
 		})

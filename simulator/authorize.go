@@ -59,6 +59,7 @@ func denied(service string, r policy.Refusal) error {
 
 // plainAccess is what calls to the services without tags need: one action on
 // the resource that the parameters name.
+// https://docs.aws.amazon.com/service-authorization/latest/reference/list_amazonapplicationrecoverycontroller-zonalshift.html
 // https://docs.aws.amazon.com/service-authorization/latest/reference/reference_policies_actions-resources-contextkeys.html
 func plainAccess(account ids.Account, c *operation.Call) []policy.Request {
 	var in struct {
@@ -94,8 +95,10 @@ func plainAccess(account ids.Account, c *operation.Call) []policy.Request {
 		return out
 	case "eks":
 		return one(account.ARN("eks", "cluster/"+c.Path[1]))
-	case "arc-zonal-shift":
-		return one(c.Path[0])
+	case "arc-zonal-shift": // knows no resources, only a key
+		out := one("*")
+		out[0].Keys = policy.Keys{"arc-zonal-shift:ResourceIdentifier": {c.Path[0]}}
+		return out
 	default:
 		return one("*")
 	}

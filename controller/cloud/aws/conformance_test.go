@@ -15,6 +15,7 @@ import (
 	"spokeshave.dev/controller/cloud/providertest"
 	"spokeshave.dev/controller/core/model"
 	sim "spokeshave.dev/simulator"
+	"spokeshave.dev/simulator/iam/policy"
 	"spokeshave.dev/test/kit/ec2"
 	"spokeshave.dev/test/kit/ec2provider"
 )
@@ -37,8 +38,20 @@ func newEC2(t testing.TB) *simulatedEC2 {
 	return newEC2Of(t, "m5.", "m7i.", "m7g.", "c7g.", "g5.", "inf2.")
 }
 
-// newWorldOf has the types that begin with any of the prefixes.
+// newEC2Of has the types that begin with any of the prefixes.
 func newEC2Of(t testing.TB, prefixes ...string) *simulatedEC2 {
+	t.Helper()
+	return newEC2With(t, prefixes, func(*sim.Config) {})
+}
+
+// newEC2Under has the types that begin with m7i, and refuses what the policy does not
+// allow.
+func newEC2Under(t testing.TB, p *policy.Document) *simulatedEC2 {
+	t.Helper()
+	return newEC2With(t, []string{"m7i."}, ec2.Under(p))
+}
+
+func newEC2With(t testing.TB, prefixes []string, change func(*sim.Config)) *simulatedEC2 {
 	t.Helper()
 	w := &simulatedEC2{
 		clock:   clocktesting.NewFakeClock(time.Date(2026, 8, 3, 10, 0, 0, 0, time.UTC)),
@@ -46,7 +59,7 @@ func newEC2Of(t testing.TB, prefixes ...string) *simulatedEC2 {
 	}
 	at := ec2.Start(t, prefixes, func(cfg *sim.Config) {
 		cfg.Clock, cfg.PendingDelay, cfg.ShutdownDelay = w.clock, 5*time.Second, 10*time.Second
-	})
+	}, change)
 	w.server, w.url = at.Server, at.URL
 	w.provider = w.newProvider(t, w.url)
 	w.class(t, "default", awsv1.AMISelectorTerm{Alias: "al2023@latest"})
@@ -126,4 +139,15 @@ func (w *simulatedEC2) harness() providertest.Harness {
 
 func TestConformance(t *testing.T) {
 	providertest.Run(t, func(t *testing.T) providertest.Harness { return newEC2(t).harness() })
+}
+
+// The same when every call passes the IAM policy of this project or of Karpenter.
+func TestConformanceUnderPolicies(t *testing.T) {
+	for name, p := range ec2.Policies(t) {
+		t.Run(name, func(t *testing.T) {
+			providertest.Run(t, func(t *testing.T) providertest.Harness {
+				return newEC2With(t, []string{"m5.", "m7i.", "m7g.", "c7g."}, ec2.Under(p)).harness()
+			})
+		})
+	}
 }

@@ -101,9 +101,8 @@ func (c *NodeClasses) SweepTemplates(ctx context.Context) (deleted int, err erro
 	return c.templates.Sweep(ctx)
 }
 
-// SweepProfiles deletes the instance profiles that were made for roles of this cluster
-// and region which no class names any more, and says how many. The profiles of the given
-// roles, and those named, stay.
-func (c *NodeClasses) SweepProfiles(ctx context.Context, roles, names map[string]bool) (deleted int, err error) {
-	return c.profiles.Sweep(ctx, roles, names)
+// SweepProfiles deletes the instance profiles that were made in this cluster and region, by
+// this controller or by Karpenter, and are not in use any more. It says how many.
+func (c *NodeClasses) SweepProfiles(ctx context.Context, use resolve.ProfileUse) (deleted int, err error) {
+	return c.profiles.Sweep(ctx, use)
 }

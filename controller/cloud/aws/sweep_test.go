@@ -8,6 +8,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/iam"
 	iamtypes "github.com/aws/aws-sdk-go-v2/service/iam/types"
 
+	"spokeshave.dev/controller/cloud/aws/resolve"
 	"spokeshave.dev/controller/core/model"
 	"spokeshave.dev/test/kit/ec2"
 )
@@ -54,7 +55,7 @@ func TestSweepProfiles(t *testing.T) {
 	ours := w.classes["default"].Status.InstanceProfile
 	sweep := func(reason string, roles, names map[string]bool, want int) {
 		t.Helper()
-		if n, err := w.provider.NodeClasses().SweepProfiles(t.Context(), roles, names); err != nil || n != want {
+		if n, err := w.provider.NodeClasses().SweepProfiles(t.Context(), resolve.ProfileUse{Roles: roles, Names: names}); err != nil || n != want {
 			t.Errorf("%s: swept %d, %v, want %d", reason, n, err, want)
 		}
 	}

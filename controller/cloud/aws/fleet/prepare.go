@@ -55,7 +55,7 @@ func (l *Launcher) want(ctx context.Context, class *awsv1.EC2NodeClass, spec *pr
 			return nil, client.Refuse(provider.ClassNotReady, "EC2NodeClass %s: %w", class.Name, err)
 		}
 		size = max(size, len(data))
-		b := launchtemplate.Boot{Image: o.image, UserData: data, Bought: o.CapacityType, Reservation: o.reservation}
+		b := launchtemplate.Boot{NodePool: spec.NodePool, Image: o.image, UserData: data, Bought: o.CapacityType, Reservation: o.reservation}
 		if templates[o.template()], err = l.cfg.Templates.Ensure(ctx, class, b); err != nil {
 			return nil, err
 		}

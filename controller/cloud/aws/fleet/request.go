@@ -171,7 +171,6 @@ func purchase(in *ec2.CreateFleetInput, first *override) {
 func sharedTags(cluster string, class *awsv1.EC2NodeClass, spec *provider.LaunchSpec) map[string]string {
 	out := map[string]string{}
 	maps.Copy(out, spec.Tags)
-	maps.Copy(out, launchtemplate.ClassTags(cluster, class))
-	out[awsv1.TagNodePool] = spec.NodePool
+	maps.Copy(out, launchtemplate.Tags(cluster, class, spec.NodePool))
 	return out
 }

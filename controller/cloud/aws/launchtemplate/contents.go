@@ -21,9 +21,7 @@ func contents(cluster string, class *awsv1.EC2NodeClass, b Boot) *types.RequestL
 		BlockDeviceMappings: templateDisks(class.Disks()),
 		MetadataOptions:     metadataOptions(class),
 		Monitoring:          &types.LaunchTemplatesMonitoringRequest{Enabled: sdk.Bool(sdk.ToBool(spec.DetailedMonitoring))},
-		TagSpecifications: []types.LaunchTemplateTagSpecificationRequest{
-			{ResourceType: types.ResourceTypeNetworkInterface, Tags: client.Tags(ClassTags(cluster, class))},
-		},
+		TagSpecifications:   tagSpecifications(b.Bought, client.Tags(Tags(cluster, class, b.NodePool))),
 	}
 	if b.UserData != "" {
 		out.UserData = sdk.String(base64.StdEncoding.EncodeToString([]byte(b.UserData)))
@@ -44,6 +42,17 @@ func contents(cluster string, class *awsv1.EC2NodeClass, b Boot) *types.RequestL
 		out.CpuOptions = &types.LaunchTemplateCpuOptionsRequest{
 			NestedVirtualization: types.NestedVirtualizationSpecification(*spec.CPUOptions.NestedVirtualization),
 		}
+	}
+	return out
+}
+
+// tagSpecifications tag what a request for instances cannot: their network interfaces, and
+// the requests for spot instances, which IAM policies allow only with the cluster's tags.
+// https://docs.aws.amazon.com/AWSEC2/latest/APIReference/API_LaunchTemplateTagSpecificationRequest.html
+func tagSpecifications(bought model.CapacityType, tags []types.Tag) []types.LaunchTemplateTagSpecificationRequest {
+	out := []types.LaunchTemplateTagSpecificationRequest{{ResourceType: types.ResourceTypeNetworkInterface, Tags: tags}}
+	if bought == model.Spot {
+		out = append(out, types.LaunchTemplateTagSpecificationRequest{ResourceType: types.ResourceTypeSpotInstancesRequest, Tags: tags})
 	}
 	return out
 }
@@ -86,13 +95,17 @@ func metadataOptions(class *awsv1.EC2NodeClass) *types.LaunchTemplateInstanceMet
 	}
 }
 
-// ClassTags are the tags of everything made for a class.
-func ClassTags(cluster string, class *awsv1.EC2NodeClass) map[string]string {
+// Tags are the tags of everything made for the nodes of a class and a NodePool, "" for
+// NodeClaims of none. The IAM policy that Karpenter documents allows templates, fleets and
+// instances only with the NodePool's tag, whatever its value.
+// https://karpenter.sh/docs/reference/cloudformation/
+func Tags(cluster string, class *awsv1.EC2NodeClass, pool string) map[string]string {
 	out := maps.Clone(class.Spec.Tags)
 	if out == nil {
 		out = map[string]string{}
 	}
 	out[awsv1.TagEC2NodeClass] = class.Name
+	out[awsv1.TagNodePool] = pool
 	out[awsv1.TagEKSCluster] = cluster
 	out[awsv1.TagClusterPrefix+cluster] = awsv1.TagClusterOwned
 	return out

@@ -25,9 +25,11 @@ import (
 // or found.
 const templateFor = 5 * time.Minute
 
-// Boot is what nodes of a class differ in when they start: image, user data, and
-// what their capacity is bought from.
+// Boot is what nodes of a class differ in when they start: NodePool, image, user data,
+// and what their capacity is bought from.
 type Boot struct {
+	// NodePool is "" for a NodeClaim of none.
+	NodePool string
 	Image    string
 	UserData string
 	// Bought is how the capacity is bought, Reservation the reservation it is drawn from,
@@ -74,7 +76,7 @@ func (s *Templates) Ensure(ctx context.Context, class *awsv1.EC2NodeClass, b Boo
 		if s.knows(name, now) {
 			return nil, nil //nolint:nilnil // there is nothing to give
 		}
-		if err := s.create(ctx, class, name, data); err != nil {
+		if err := s.create(ctx, class, b.NodePool, name, data); err != nil {
 			return nil, err
 		}
 		s.know(name, now)
@@ -108,11 +110,11 @@ func (s *Templates) knows(name string, now time.Time) bool {
 	return now.Before(s.known[name])
 }
 
-func (s *Templates) create(ctx context.Context, class *awsv1.EC2NodeClass, name string, contents *types.RequestLaunchTemplateData) error {
+func (s *Templates) create(ctx context.Context, class *awsv1.EC2NodeClass, pool, name string, contents *types.RequestLaunchTemplateData) error {
 	_, err := s.EC2.CreateLaunchTemplate(ctx, &ec2.CreateLaunchTemplateInput{
 		LaunchTemplateName: sdk.String(name),
 		LaunchTemplateData: contents,
-		TagSpecifications:  []types.TagSpecification{{ResourceType: types.ResourceTypeLaunchTemplate, Tags: client.Tags(ClassTags(s.Cluster, class))}},
+		TagSpecifications:  []types.TagSpecification{{ResourceType: types.ResourceTypeLaunchTemplate, Tags: client.Tags(Tags(s.Cluster, class, pool))}},
 	})
 	if _, code := client.Classify(err); err != nil && code != "InvalidLaunchTemplateName.AlreadyExistsException" {
 		return client.Fault(err, "create launch template %s of EC2NodeClass %s", name, class.Name)

@@ -53,7 +53,7 @@ func (p *Profiles) For(ctx context.Context, class *awsv1.EC2NodeClass) (string, 
 	}
 	// Classes that are resolved at the same time must not both add the role.
 	_, err, _ := p.making.Do(name, func() (any, error) {
-		return nil, p.ensure(ctx, name, class.Spec.Role)
+		return nil, p.ensure(ctx, name, class)
 	})
 	if err != nil {
 		return "", err //nolint:wrapcheck // ensure says what could not be done
@@ -79,7 +79,11 @@ func (p *Profiles) prefix() string { return p.Cluster + "_" }
 // tagRegion is the tag of a profile with the region of the cluster it is for.
 const tagRegion = "topology.kubernetes.io/region"
 
-func (p *Profiles) ensure(ctx context.Context, name, role string) error {
+// ensure makes a class's profile, unless it exists, and gives it the class's role. The IAM
+// policy that Karpenter documents asks for the tag of a class; of several that share the
+// profile it names the one that came first.
+func (p *Profiles) ensure(ctx context.Context, name string, class *awsv1.EC2NodeClass) error {
+	role := class.Spec.Role
 	profile, err := p.get(ctx, name)
 	if err != nil && provider.KindOf(err) != provider.NotFound {
 		return err
@@ -90,6 +94,7 @@ func (p *Profiles) ensure(ctx context.Context, name, role string) error {
 			Tags: []types.Tag{
 				{Key: sdk.String(awsv1.TagClusterPrefix + p.Cluster), Value: sdk.String(awsv1.TagClusterOwned)},
 				{Key: sdk.String(awsv1.TagEKSCluster), Value: sdk.String(p.Cluster)},
+				{Key: sdk.String(awsv1.TagEC2NodeClass), Value: sdk.String(class.Name)},
 				{Key: sdk.String(tagRegion), Value: sdk.String(p.Region)},
 			},
 		})
@@ -127,6 +132,11 @@ func (p *Profiles) Delete(ctx context.Context, role string) error {
 	p.mu.Lock()
 	delete(p.found, name)
 	p.mu.Unlock()
+	return p.delete(ctx, name)
+}
+
+// delete takes the role from a profile and deletes it.
+func (p *Profiles) delete(ctx context.Context, name string) error {
 	profile, err := p.get(ctx, name)
 	if err != nil {
 		return client.Gone(err)

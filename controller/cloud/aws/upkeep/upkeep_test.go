@@ -15,11 +15,13 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
 	clocktesting "k8s.io/utils/clock/testing"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	awsv1 "spokeshave.dev/api/aws/v1"
 	karpv1 "spokeshave.dev/api/karpenter/v1"
+	"spokeshave.dev/controller/cloud/aws/resolve"
 	"spokeshave.dev/controller/cloud/aws/upkeep"
 	"spokeshave.dev/controller/cloud/provider"
 	"spokeshave.dev/test/kit/apiserver"
@@ -199,9 +201,10 @@ func testSweeper(t *testing.T, c client.Client, cloud *sweeps, clock *clocktesti
 	}
 	claim(t, c, "launched", "profile-of-claim")
 	cloud.fail(errors.New("templates: no answer"))
-	want := [2]map[string]bool{
-		{"KarpenterNodeRole-demo": true},
-		{"profile-of-class": true, "profile-of-claim": true},
+	want := resolve.ProfileUse{
+		Roles:   map[string]bool{"KarpenterNodeRole-demo": true},
+		Names:   map[string]bool{"profile-of-class": true, "profile-of-claim": true},
+		Classes: map[types.UID]bool{class.UID: true},
 	}
 	eventually.True(t, "a sweep after half an hour, which spares what is used", func() bool {
 		if clock.HasWaiters() {
@@ -268,7 +271,7 @@ func (l *lessons) knows(one lesson) bool {
 type sweeps struct {
 	mu     sync.Mutex
 	err    error
-	spared [2]map[string]bool
+	spared resolve.ProfileUse
 }
 
 func (s *sweeps) fail(err error) {
@@ -277,7 +280,7 @@ func (s *sweeps) fail(err error) {
 	s.err = err
 }
 
-func (s *sweeps) last() [2]map[string]bool {
+func (s *sweeps) last() resolve.ProfileUse {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.spared
@@ -289,12 +292,12 @@ func (s *sweeps) SweepTemplates(context.Context) (int, error) {
 	return 0, s.err
 }
 
-func (s *sweeps) SweepProfiles(_ context.Context, roles, names map[string]bool) (int, error) {
+func (s *sweeps) SweepProfiles(_ context.Context, use resolve.ProfileUse) (int, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	delete(roles, "")
-	delete(names, "")
-	s.spared = [2]map[string]bool{roles, names}
+	delete(use.Roles, "")
+	delete(use.Names, "")
+	s.spared = use
 	return 0, nil
 }
 

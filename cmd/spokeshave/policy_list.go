@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strings"
@@ -13,8 +14,8 @@ import (
 )
 
 const listHelp = `List prints what became of every policy in the cluster, from the controller's
-status: its state, calls and faults, the version in force, and why it is not
-active or what it was rejected for.
+status: its state, calls and faults, the version in force, the NodePools that the
+administrator lets it touch, and why it is not active or what it was rejected for.
 
 Exit codes: 0 printed, 2 no cluster.`
 
@@ -45,15 +46,15 @@ func listCommand(ctx context.Context) *cobra.Command {
 			return writeJSON(c.OutOrStdout(), all)
 		}
 		w := tabwriter.NewWriter(c.OutOrStdout(), 0, 0, 2, ' ', 0)
-		_, _ = fmt.Fprintln(w, "NAMESPACE\tNAME\tSTATE\tHOOKS\tENGINE\tCALLS\tFAULTS\tHASH\tREASON")
+		_, _ = fmt.Fprintln(w, "NAMESPACE\tNAME\tSTATE\tHOOKS\tENGINE\tCALLS\tFAULTS\tHASH\tNODEPOOLS\tREASON")
 		for i := range all {
 			s := &all[i]
 			hooks := make([]string, 0, len(s.Hooks))
 			for _, h := range s.Hooks {
 				hooks = append(hooks, string(h))
 			}
-			_, _ = fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%d\t%d\t%.12s\t%s\n", s.Namespace, s.Name, s.State,
-				strings.Join(hooks, ","), s.Engine, s.Calls, s.Faults, s.Hash, strings.ReplaceAll(s.Reason, "\n", "; "))
+			_, _ = fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%d\t%d\t%.12s\t%s\t%s\n", s.Namespace, s.Name, s.State,
+				strings.Join(hooks, ","), s.Engine, s.Calls, s.Faults, s.Hash, cmp.Or(s.Scope, "all"), strings.ReplaceAll(s.Reason, "\n", "; "))
 		}
 		if err := w.Flush(); err != nil {
 			return unread("list", err)

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/pflag"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"spokeshave.dev/controller/core/policy"
 	"spokeshave.dev/controller/kube/lower"
 	"spokeshave.dev/controller/policy/isolate"
 )
@@ -67,6 +68,7 @@ type Options struct {
 	Gates            FeatureGates
 
 	PluginNamespaces []string
+	PluginScopes     PluginScopes
 	AllowKubeSystem  bool
 	RequiredPolicies []string
 	PolicyCache      string
@@ -134,6 +136,7 @@ func (o *Options) Bind(fs *pflag.FlagSet) {
 	fs.StringVar(&o.MinValuesPolicy, "min-values-policy", lower.MinValuesStrict, "Strict, or BestEffort: launch with fewer values than a NodePool's minValues where there are no more")
 	fs.Var(&o.Gates, "feature-gates", "Karpenter's feature gates, name=true or name=false, separated by commas")
 	fs.StringSliceVar(&o.PluginNamespaces, "policy-plugin-namespaces", nil, "namespaces whose rank and consolidate policies are loaded too")
+	fs.Var(&o.PluginScopes, "policy-plugin-scopes", "what the policies of plugin namespaces may touch, as JSON: {\"<namespace>\": {\"nodePools\": [patterns], \"hooks\": [rank, consolidate], \"failClosed\": false}}; without an entry, the NodePools with the label "+policy.LabelPluginNamespace+": <namespace>")
 	fs.BoolVar(&o.AllowKubeSystem, "allow-kube-system", false, "permit policies in kube-system, whose ConfigMaps belong to the cluster itself")
 	fs.StringSliceVar(&o.RequiredPolicies, "policies-required", nil, "policies without which nothing is launched")
 	fs.StringVar(&o.PolicyCache, "policy-cache-dir", "", "folder for compiled WebAssembly policies, so that a restart need not compile them again; none when empty")
@@ -205,7 +208,7 @@ func (o *Options) Validate() error {
 	if o.RegoEvaluator != RegoCompiled && o.RegoEvaluator != RegoOPA {
 		errs = append(errs, fmt.Errorf("--rego-evaluator %q: use %s or %s", o.RegoEvaluator, RegoCompiled, RegoOPA))
 	}
-	errs = append(errs, o.validateMemory())
+	errs = append(errs, o.PluginScopes.validate(o.PluginNamespaces), o.validateMemory())
 	if o.ReservedENIs < 0 {
 		errs = append(errs, fmt.Errorf("--reserved-enis %d: must not be negative", o.ReservedENIs))
 	}

@@ -17,7 +17,7 @@ import (
 func newLoader(o *Options, c clock.PassiveClock, log logr.Logger, isolated *isolate.Config) *load.Loader {
 	guests := &guestLog{log: log.WithName("guest"), clock: c, minutes: map[string]*minute{}}
 	return load.New(load.Config{
-		Namespace: o.Namespace, Required: o.RequiredPolicies, Now: c.Now,
+		Namespace: o.Namespace, Scopes: o.PluginScopes, Required: o.RequiredPolicies, Now: c.Now,
 		Engines: o.engines(engine.Config{Log: guests.write, Cache: o.PolicyCache, Isolate: isolated}),
 	})
 }

@@ -26,7 +26,7 @@ func (p *components) validator(isolated isolate.Config) error {
 	}
 	isolated.JudgeOnly = true
 	judge := &webhook.Admission{Handler: policies.NewValidator(policies.Validator{
-		Namespace: p.options.Namespace, Plugins: p.options.PluginNamespaces, Engines: p.options.engines(engine.Config{Isolate: &isolated}), Now: p.clock.Now,
+		Namespace: p.options.Namespace, Plugins: p.options.PluginNamespaces, Scopes: p.options.PluginScopes, Engines: p.options.engines(engine.Config{Isolate: &isolated}), Now: p.clock.Now,
 	})}
 	mux := http.NewServeMux()
 	mux.Handle("POST "+policies.ValidatorPath, within(judgeTime, judge))

@@ -67,6 +67,11 @@ that would be those of the cluster itself, and whoever may write there could do 
 {{- if and (has "kube-system" (append .Values.policies.pluginNamespaces .Release.Namespace)) (not .Values.policies.allowKubeSystem) }}
 {{- fail "policies are not read from kube-system, whose ConfigMaps belong to the cluster: install into another namespace, or set policies.allowKubeSystem=true" }}
 {{- end }}
+{{- range $namespace, $_ := .Values.policies.pluginScopes }}
+{{- if not (has $namespace $.Values.policies.pluginNamespaces) }}
+{{- fail (printf "policies.pluginScopes: %s is not among policies.pluginNamespaces" $namespace) }}
+{{- end }}
+{{- end }}
 {{- end }}
 
 {{/* Name of the metrics port, in the pod and in the Service: its first part is the protocol. */}}
@@ -131,6 +136,9 @@ defaults in the binary.
 {{- end }}
 {{- with .Values.policies.pluginNamespaces }}
 - --policy-plugin-namespaces={{ join "," . }}
+{{- end }}
+{{- with .Values.policies.pluginScopes }}
+- --policy-plugin-scopes={{ toJson . }}
 {{- end }}
 {{- if .Values.policies.allowKubeSystem }}
 - --allow-kube-system

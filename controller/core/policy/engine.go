@@ -24,6 +24,8 @@ type Contents struct {
 	Namespace string            `json:"namespace"`
 	Name      string            `json:"name"`
 	Files     map[string][]byte `json:"files"`
+	// Scope is that of the namespace, nil for the controller's own.
+	Scope *Scope `json:"scope,omitempty"`
 }
 
 // Limits lower what a policy may use. Zero fields mean the engine's defaults; a

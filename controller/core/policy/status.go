@@ -32,6 +32,9 @@ type Status struct {
 	Revision string `json:"revision,omitempty"`
 	Engine   string `json:"engine,omitempty"`
 	Hooks    []Hook `json:"hooks,omitempty"`
+	// Scope names the NodePools that the policy may touch, by the administrator's
+	// settings; "" for all.
+	Scope string `json:"scope,omitempty"`
 	Stats
 }
 

@@ -19,8 +19,10 @@ import (
 // Config says which policies may be loaded, and how.
 type Config struct {
 	// Namespace is the controller's namespace. Its policies may answer every hook.
-	// Policies in other namespaces may only rank and consolidate.
+	// Policies in other namespaces may only rank and consolidate, as far as Scopes, by
+	// namespace, permits.
 	Namespace string
+	Scopes    map[string]policy.Scope
 	// Required names policies (name, or namespace/name) that must be active before
 	// anything is launched.
 	Required []string
@@ -155,8 +157,8 @@ func stateOf(info *policy.Info) policy.State {
 }
 
 func (l *Loader) compile(ctx context.Context, src *policy.Source) (policy.Compiled, error) {
-	if src.Info.Namespace != l.cfg.Namespace && slices.Contains(src.Info.Hooks, policy.HookCeiling) {
-		return nil, fmt.Errorf("hook ceiling is for policies in namespace %s: whoever ranks instances must not lift a budget", l.cfg.Namespace)
+	if err := l.cfg.confine(&src.Info); err != nil {
+		return nil, err
 	}
 	engine := l.cfg.Engines[src.Info.Engine]
 	if engine == nil {
@@ -191,7 +193,7 @@ func (l *Loader) entry(key Key) *entry {
 	defer l.mu.Unlock()
 	e := l.entries[key]
 	if e == nil {
-		e = &entry{status: policy.Status{Namespace: key.Namespace, Name: key.Name}}
+		e = &entry{status: policy.Status{Namespace: key.Namespace, Name: key.Name, Scope: l.cfg.scopeText(key.Namespace)}}
 		l.entries[key] = e
 	}
 	return e
@@ -245,7 +247,8 @@ func (l *Loader) publish() {
 	now := &inForce{policies: make([]policy.Policy, 0, len(next))}
 	for _, e := range next {
 		now.policies = append(now.policies, e.asked())
-		now.contents = append(now.contents, policy.Contents{Namespace: e.status.Namespace, Name: e.status.Name, Files: e.files})
+		info := e.asked().Info()
+		now.contents = append(now.contents, policy.Contents{Namespace: e.status.Namespace, Name: e.status.Name, Files: e.files, Scope: info.Match.Scope})
 	}
 	l.current.Store(now)
 }

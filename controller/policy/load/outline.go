@@ -44,6 +44,7 @@ func (l *Loader) outline(cm *corev1.ConfigMap) policy.Info {
 	}
 	field(fields["priority"], &info.Priority)
 	field(fields["engine"], &info.Engine)
+	l.cfg.confineFailure(&info)
 	info.Guards = info.Answers(policy.HookCeiling) // its refusals are not known
 	return info
 }

@@ -88,7 +88,14 @@ func Again(ctx context.Context, r *journal.Record) (_ *Result, err error) {
 // decision was made is rejected again, and so has the same effect. done releases the
 // policies.
 func reload(ctx context.Context, r *journal.Record, now time.Time) (policies []policy.Policy, done func() error) {
-	l := load.New(load.Config{Namespace: r.Inputs.Namespace, Engines: engine.All(), Now: func() time.Time { return now }})
+	scopes := map[string]policy.Scope{}
+	for _, c := range r.Inputs.Policies {
+		scopes[c.Namespace] = policy.Scope{NodePools: []string{"*"}, FailClosed: true} // as it was before there were scopes
+		if c.Scope != nil {
+			scopes[c.Namespace] = *c.Scope
+		}
+	}
+	l := load.New(load.Config{Namespace: r.Inputs.Namespace, Scopes: scopes, Engines: engine.All(), Now: func() time.Time { return now }})
 	var keys []load.Key
 	for _, c := range r.Inputs.Policies {
 		cm := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: c.Namespace, Name: c.Name}, Data: map[string]string{}, BinaryData: map[string][]byte{}}

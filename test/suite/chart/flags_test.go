@@ -30,7 +30,7 @@ settings:
   featureGates: {nodeRepair: true, spotToSpotConsolidation: true, staticCapacity: true}
   awsEndpoint: http://ec2.example.com:4566
 web: {enabled: true, service: true, certSecret: web-tls}
-policies: {allowKubeSystem: true, required: [budget, quota], pluginNamespaces: [team-a, team-b], cache: {enabled: true}}
+policies: {allowKubeSystem: true, required: [budget, quota], pluginNamespaces: [team-a, team-b], pluginScopes: {team-a: {nodePools: [team-a-*], hooks: [rank], failClosed: true}}, cache: {enabled: true}}
 `,
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -47,7 +47,7 @@ policies: {allowKubeSystem: true, required: [budget, quota], pluginNamespaces: [
 			if o.ClusterName != "test" || o.Namespace != "system" {
 				t.Errorf("cluster %q, namespace %q", o.ClusterName, o.Namespace)
 			}
-			if name == "all" && (o.Mode != string(app.Observe) || o.MetricsPort != 9090 || o.LocalPort != 9092 || !o.MetricsSecure || o.MetricsCertDir == "" || o.WebCertDir == "" || o.WebhookClientName != "kube-apiserver" || o.WebhookClientCA != o.WebhookCertDir+"/client-ca.crt" || !o.AllowKubeSystem || o.DecisionLog != "-" || !o.DecisionLogInputs || len(o.RequiredPolicies) != 2 || o.PreferencePolicy != "Ignore" || o.MinValuesPolicy != "BestEffort" || len(o.PluginNamespaces) != 2) {
+			if name == "all" && (o.Mode != string(app.Observe) || o.MetricsPort != 9090 || o.LocalPort != 9092 || !o.MetricsSecure || o.MetricsCertDir == "" || o.WebCertDir == "" || o.WebhookClientName != "kube-apiserver" || o.WebhookClientCA != o.WebhookCertDir+"/client-ca.crt" || !o.AllowKubeSystem || o.DecisionLog != "-" || !o.DecisionLogInputs || len(o.RequiredPolicies) != 2 || o.PreferencePolicy != "Ignore" || o.MinValuesPolicy != "BestEffort" || len(o.PluginNamespaces) != 2 || !o.PluginScopes["team-a"].FailClosed) {
 				t.Errorf("settings do not arrive: %+v", o)
 			}
 			mounted := false

@@ -195,13 +195,13 @@ settings:
   kubeClientQPS: 20
   kubeClientBurst: 30
   karpenterLease: {namespace: karpenter, name: other}
-policies: {required: [budget, quota], pluginNamespaces: [team-a, team-b], regoEvaluator: opa, regoMemory: 1Gi, wasmMemory: 512Mi}
+policies: {required: [budget, quota], pluginNamespaces: [team-a, team-b], pluginScopes: {team-a: {nodePools: [team-a-*], hooks: [rank]}}, regoEvaluator: opa, regoMemory: 1Gi, wasmMemory: 512Mi}
 `, []string{
 			"--aws-endpoint=http://ec2.example.com:4566", "--aws-region=us-gov-west-1", "--batch-idle-duration=2s", "--batch-max-duration=1m30s",
 			"--cluster-endpoint=https://api.example.com", "--cluster-name=test", "--feature-gates=NodeRepair=false,SpotToSpotConsolidation=false,StaticCapacity=false", "--health-probe-port=9091",
 			"--karpenter-lease-name=other", "--karpenter-lease-namespace=karpenter", "--kube-client-burst=30", "--kube-client-qps=20",
 			"--leader-election-name=spokeshave-leader-election", "--local-port=9092", "--log-level=debug", "--metrics-port=9090", "--metrics-secure=false", "--min-values-policy=BestEffort", "--mode=Observe",
-			"--namespace=system", "--policies-required=budget,quota", "--policy-plugin-namespaces=team-a,team-b",
+			"--namespace=system", "--policies-required=budget,quota", "--policy-plugin-namespaces=team-a,team-b", `--policy-plugin-scopes={"team-a":{"hooks":["rank"],"nodePools":["team-a-*"]}}`,
 			"--preference-policy=Ignore", "--rego-evaluator=opa", "--rego-memory=1Gi", "--reserved-enis=0", "--vm-memory-overhead-percent=0.075", "--wasm-memory=512Mi",
 		}},
 	}

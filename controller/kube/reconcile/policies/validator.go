@@ -33,8 +33,10 @@ type Validator struct {
 	// are watched.
 	Namespace string
 	Plugins   []string
-	Engines   map[string]policy.Engine
-	Now       func() time.Time
+	// Scopes are the plugin namespaces' scopes.
+	Scopes  map[string]policy.Scope
+	Engines map[string]policy.Engine
+	Now     func() time.Time
 
 	slots chan struct{}
 }
@@ -76,7 +78,7 @@ func (g *Validator) Handle(ctx context.Context, req admission.Request) admission
 }
 
 func (g *Validator) judge(ctx context.Context, cm *corev1.ConfigMap) admission.Response {
-	l := load.New(load.Config{Namespace: g.Namespace, Engines: g.Engines, Now: g.Now})
+	l := load.New(load.Config{Namespace: g.Namespace, Scopes: g.Scopes, Engines: g.Engines, Now: g.Now})
 	_, err := l.Apply(ctx, cm)
 	if err != nil && ctx.Err() == nil {
 		return admission.Denied(err.Error())

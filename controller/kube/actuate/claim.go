@@ -77,6 +77,7 @@ func claimOf(s *model.Snapshot, pool *karpv1.NodePool, n *model.PlannedNode, dec
 	maps.Copy(claim.Annotations, template.Metadata.Annotations)
 	claim.Annotations[karpv1.AnnotationNodePoolHash] = hash
 	claim.Annotations[karpv1.AnnotationNodePoolHashVersion] = karpv1.NodePoolHashVersion
+	claim.Annotations[karpv1.AnnotationMinValuesRelaxed] = strconv.FormatBool(s.MinValuesRelaxed(n))
 	claim.Annotations[karpv1.AnnotationLaunch] = string(launch)
 	claim.Annotations[karpv1.AnnotationPlannedPods] = string(planned)
 	claim.Annotations[karpv1.AnnotationDecision] = decision

@@ -1,6 +1,8 @@
 package metric
 
 import (
+	"slices"
+	"strconv"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -45,7 +47,7 @@ func NewDecisions(reg prometheus.Registerer, shared *Reconcilers) *Decisions {
 		snapshot:      prometheus.NewHistogram(prometheus.HistogramOpts{Name: "spokeshave_snapshot_duration_seconds", Help: "Duration of building a snapshot.", Buckets: buckets}),
 		pending:       prometheus.NewGauge(prometheus.GaugeOpts{Name: "karpenter_scheduler_queue_depth", Help: "Pods that needed a place in the last decision: waiting ones, and those of nodes on their way out."}),
 		unschedulable: prometheus.NewGauge(prometheus.GaugeOpts{Name: "karpenter_scheduler_unschedulable_pods_count", Help: "Pods that the last decision found no place for."}),
-		claims:        prometheus.NewCounterVec(prometheus.CounterOpts{Name: "karpenter_nodeclaims_created_total", Help: "NodeClaims created."}, []string{"nodepool"}),
+		claims:        prometheus.NewCounterVec(prometheus.CounterOpts{Name: "karpenter_nodeclaims_created_total", Help: "NodeClaims created, by why and by whether minValues were given up."}, []string{reasonLabel, nodePool, "min_values_relaxed"}),
 
 		caps: newCapMetrics(reg), cluster: newClusterMetrics(reg), completed: newCompletedMetrics(reg), disruption: newDisruptionMetrics(reg), nodes: newNodeMetrics(reg),
 		policies: newPolicyMetrics(reg), queue: newQueueMetrics(reg), spend: newSpendMetrics(reg), startup: newPodStartup(reg),
@@ -109,11 +111,17 @@ func (m *Decisions) Started(created, now time.Time) {
 // Created counts the first n nodes of the plan, whose NodeClaims have been created.
 func (m *Decisions) Created(s *model.Snapshot, d *decide.Decision, n int) {
 	for i := range d.Plan.Nodes[:n] {
-		m.claims.WithLabelValues(s.Pools[d.Plan.Nodes[i].Pool].Name).Inc()
+		m.created(s, &d.Plan.Nodes[i], "provisioned")
 	}
 }
 
-// Disrupted counts those of the decision's disruptions that have been applied.
+// created counts a NodeClaim that was created for the reason.
+func (m *Decisions) created(s *model.Snapshot, n *model.PlannedNode, reason string) {
+	m.claims.WithLabelValues(reason, s.Pools[n.Pool].Name, strconv.FormatBool(s.MinValuesRelaxed(n))).Inc()
+}
+
+// Disrupted counts those of the decision's disruptions that have been applied, and the
+// NodeClaims that replace nodes.
 func (m *Decisions) Disrupted(s *model.Snapshot, d *decide.Decision, done *cluster.Change) {
 	gone := map[string]bool{}
 	for _, c := range done.Deleted {
@@ -128,6 +136,11 @@ func (m *Decisions) Disrupted(s *model.Snapshot, d *decide.Decision, done *clust
 	}
 	for i := range d.Commands {
 		c := &d.Commands[i]
+		if c.Stage == decide.Start && slices.Contains(done.Marked, s.Nodes[c.Nodes[0]].Claim) {
+			for k := range c.Replacements {
+				m.created(s, &c.Replacements[k], Snake(string(c.Method)))
+			}
+		}
 		for _, at := range c.Nodes {
 			if n := &s.Nodes[at]; c.Stage == decide.Finish && gone[n.Claim] {
 				m.shared.Disrupted(subject(s, n), string(c.Method))

@@ -17,6 +17,7 @@ import (
 	"unicode"
 
 	"github.com/prometheus/client_golang/prometheus"
+	corev1 "k8s.io/api/core/v1"
 
 	karpv1 "spokeshave.dev/api/karpenter/v1"
 )
@@ -25,6 +26,7 @@ import (
 const (
 	nodePool     = "nodepool"
 	capacityType = "capacity_type"
+	zoneLabel    = "zone"
 	reasonLabel  = "reason"
 	codeLabel    = "code"
 )
@@ -58,9 +60,9 @@ func NewReconcilers(into prometheus.Registerer) (*Reconcilers, error) {
 	s := &Reconcilers{}
 	r := registrar{into: into}
 	s.disrupted = counter(&r, "karpenter_nodeclaims_disrupted_total", "NodeClaims whose deletion was decided here, by reason.", nodePool, capacityType, reasonLabel)
-	s.terminated = counter(&r, "karpenter_nodeclaims_terminated_total", "NodeClaims whose instance has ended.", nodePool, capacityType)
-	s.nodesCreated = counter(&r, "karpenter_nodes_created_total", "Nodes that have registered.", nodePool)
-	s.nodesTerminated = counter(&r, "karpenter_nodes_terminated_total", "Nodes that have been drained and ended.", nodePool)
+	s.terminated = counter(&r, "karpenter_nodeclaims_terminated_total", "NodeClaims whose instance has ended.", nodePool, capacityType, zoneLabel)
+	s.nodesCreated = counter(&r, "karpenter_nodes_created_total", "Nodes that have registered.", nodePool, zoneLabel)
+	s.nodesTerminated = counter(&r, "karpenter_nodes_terminated_total", "Nodes that have been drained and ended.", nodePool, zoneLabel)
 	s.nodesDrained = counter(&r, "karpenter_nodes_drained_total", "Nodes whose pods have left, or were out of time.", nodePool)
 	s.evictions = counter(&r, "karpenter_pods_eviction_requests_total", "Requests to the Eviction API, by the code of the answer.", codeLabel)
 	s.podsDrained = counter(&r, "karpenter_pods_drained_total", "Pods that were evicted from nodes on their way out, or deleted for lack of time, by the reason that the node goes for.", reasonLabel)
@@ -88,7 +90,7 @@ func (s *Reconcilers) byPool() []seriesByLabel {
 
 // Subject is the NodeClaim that a metric counts.
 type Subject struct {
-	NodePool, CapacityType string
+	NodePool, CapacityType, Zone string
 }
 
 // Disrupted counts a NodeClaim that was deleted for the reason. The reason may be in
@@ -106,7 +108,7 @@ func (s *Reconcilers) Terminated(of Subject, took, instance time.Duration) {
 	if s == nil {
 		return
 	}
-	s.terminated.WithLabelValues(of.NodePool, of.CapacityType).Inc()
+	s.terminated.WithLabelValues(of.NodePool, of.CapacityType, of.Zone).Inc()
 	s.claimTermination.WithLabelValues(of.NodePool).Observe(took.Seconds())
 	if instance > 0 {
 		s.instanceTermination.WithLabelValues(of.NodePool).Observe(instance.Seconds())
@@ -116,7 +118,7 @@ func (s *Reconcilers) Terminated(of Subject, took, instance time.Duration) {
 // NodeCreated counts a node that has registered.
 func (s *Reconcilers) NodeCreated(of Subject) {
 	if s != nil {
-		s.nodesCreated.WithLabelValues(of.NodePool).Inc()
+		s.nodesCreated.WithLabelValues(of.NodePool, of.Zone).Inc()
 	}
 }
 
@@ -131,7 +133,7 @@ func (s *Reconcilers) NodeDrained(of Subject) {
 // deleted, age its age.
 func (s *Reconcilers) NodeTerminated(of Subject, took, age time.Duration) {
 	if s != nil {
-		s.nodesTerminated.WithLabelValues(of.NodePool).Inc()
+		s.nodesTerminated.WithLabelValues(of.NodePool, of.Zone).Inc()
 		s.nodeTermination.WithLabelValues(of.NodePool).Observe(took.Seconds())
 		s.nodeLifetime.WithLabelValues(of.NodePool).Observe(age.Seconds())
 	}
@@ -154,7 +156,7 @@ func (s *Reconcilers) PodDrained(reason string) {
 
 // SubjectOf returns the subject from labels that claims and nodes both have.
 func SubjectOf(labels map[string]string) Subject {
-	return Subject{NodePool: labels[karpv1.LabelNodePool], CapacityType: labels[karpv1.LabelCapacityType]}
+	return Subject{NodePool: labels[karpv1.LabelNodePool], CapacityType: labels[karpv1.LabelCapacityType], Zone: labels[corev1.LabelTopologyZone]}
 }
 
 // Snake turns CamelCase into snake_case; words in snake_case stay as they are.

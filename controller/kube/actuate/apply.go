@@ -96,13 +96,23 @@ func (a *Actuator) Disrupt(ctx context.Context, s *model.Snapshot, d *decide.Dec
 	for i := range s.Nodes {
 		n := &s.Nodes[i]
 		if n.State == model.Initialized && n.Claim != "" && n.Command == nil && hasDisruptedTaint(n) && !going[int32(i)] {
-			if err := a.taint(ctx, n.Name); err != nil {
+			if err := a.release(ctx, n); err != nil {
 				return done, err
 			}
 			done.Untainted = append(done.Untainted, n.Name)
 		}
 	}
 	return done, nil
+}
+
+// release removes the disruption taint of a node that stays. Karpenter's disruptions also
+// have a condition on the claim; those that were under way when it ended have nobody who
+// goes on with them.
+func (a *Actuator) release(ctx context.Context, n *model.Node) error {
+	if err := condition.ClearDisruption(ctx, a.Client, n.Claim); err != nil {
+		return err
+	}
+	return a.taint(ctx, n.Name)
 }
 
 // startingNodes returns the nodes of commands that begin with this decision. A disruption

@@ -8,6 +8,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/util/retry"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -50,6 +51,26 @@ func WriteDisruption(ctx context.Context, c client.Client, claim *karpv1.NodeCla
 	})
 	if err != nil && !apierrors.IsNotFound(err) && !apierrors.IsConflict(err) {
 		return fmt.Errorf("write on %s why it goes: %w", claim.Name, err)
+	}
+	return nil
+}
+
+// ClearDisruption removes the condition DisruptionReason of the claim with the name,
+// unless the claim is being deleted. It is no error if the claim is gone.
+func ClearDisruption(ctx context.Context, c client.Client, name string) error {
+	err := retry.RetryOnConflict(retry.DefaultBackoff, func() error {
+		cached := &karpv1.NodeClaim{}
+		if err := c.Get(ctx, types.NamespacedName{Name: name}, cached); err != nil {
+			return err
+		}
+		claim := cached.DeepCopy()
+		if !claim.DeletionTimestamp.IsZero() || !meta.RemoveStatusCondition(&claim.Status.Conditions, karpv1.ConditionDisruptionReason) {
+			return nil
+		}
+		return c.Status().Patch(ctx, claim, client.MergeFromWithOptions(cached, client.MergeFromWithOptimisticLock{}))
+	})
+	if err != nil && !apierrors.IsNotFound(err) {
+		return fmt.Errorf("clear why claim %s goes: %w", name, err)
 	}
 	return nil
 }

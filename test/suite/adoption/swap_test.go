@@ -18,11 +18,15 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	karpv1 "spokeshave.dev/api/karpenter/v1"
+	"spokeshave.dev/controller/kube/condition"
 	"spokeshave.dev/test/kit/harness"
 )
 
 // waiting are recorded claims that wait for startup taints to go, which nobody takes off.
 var waiting = []string{"startup-sdsmd", "everything-bpn2b"}
+
+// marked is a claim whose disruption had begun when Karpenter ended.
+const marked = "limits-r9jft"
 
 // inFlight is a claim that Karpenter had not launched, because EC2 refused. lost is one
 // that it had launched when it ended, without having written so.
@@ -39,6 +43,7 @@ func TestSwap(t *testing.T) {
 	startKarpenter(t)
 	restore(t)
 	loseLaunch(t)
+	loseDisruption(t)
 	before := take(t)
 	if len(before.claims) != 18 || len(before.instances) != 17 {
 		t.Fatalf("%d claims and %d instances were put back, want 18 and 17", len(before.claims), len(before.instances))
@@ -82,6 +87,29 @@ func loseLaunch(t *testing.T) {
 	like.Type, like.Tags = "c6g.12xlarge", maps.Clone(like.Tags)
 	like.Tags["karpenter.sh/nodeclaim"], like.Tags["karpenter.sh/nodepool"] = lost, "labels"
 	launch(t, &like, userData(t))
+}
+
+// loseDisruption marks a node as Karpenter does before it disrupts one. Its queue was in
+// memory: nobody goes on with it.
+func loseDisruption(t *testing.T) {
+	t.Helper()
+	claim, node := &karpv1.NodeClaim{}, &corev1.Node{}
+	if err := stack.Client.Get(t.Context(), client.ObjectKey{Name: marked}, claim); err != nil {
+		t.Fatal(err)
+	}
+	base := claim.DeepCopy()
+	condition.True(&claim.Status.Conditions, claim.Generation, karpv1.ConditionDisruptionReason)
+	if err := stack.Client.Status().Patch(t.Context(), claim, client.MergeFrom(base)); err != nil {
+		t.Fatal(err)
+	}
+	if err := stack.Client.Get(t.Context(), client.ObjectKey{Name: claim.Status.NodeName}, node); err != nil {
+		t.Fatal(err)
+	}
+	before := node.DeepCopy()
+	node.Spec.Taints = append(node.Spec.Taints, karpv1.DisruptedTaint())
+	if err := stack.Client.Patch(t.Context(), node, client.MergeFrom(before)); err != nil {
+		t.Fatal(err)
+	}
 }
 
 // state is what a swap may not move.
@@ -145,6 +173,17 @@ func nothingMoves(t *testing.T, before *state) {
 	start(t)
 	wait(t, "claims in flight to go on", 2*time.Minute, func(ctx context.Context) (string, bool) {
 		return initialized(ctx, inFlight, lost)
+	})
+	wait(t, "the node whose disruption was begun to be free", time.Minute, func(ctx context.Context) (string, bool) {
+		claim, node := &karpv1.NodeClaim{}, &corev1.Node{}
+		if err := stack.Client.Get(ctx, client.ObjectKey{Name: marked}, claim); err != nil {
+			return err.Error(), false
+		}
+		if err := stack.Client.Get(ctx, client.ObjectKey{Name: claim.Status.NodeName}, node); err != nil {
+			return err.Error(), false
+		}
+		return fmt.Sprintf("%v, %s", node.Spec.Taints, told(claim)),
+			!slices.ContainsFunc(node.Spec.Taints, ofControllers) && !meta.IsStatusConditionTrue(claim.Status.Conditions, karpv1.ConditionDisruptionReason)
 	})
 	err := stack.Holds(t.Context(), "the adopted cluster", 30*time.Second, func(ctx context.Context) (string, bool) { return before.unmoved(ctx, 1) })
 	if err != nil {

@@ -24,7 +24,7 @@ func roll(t *testing.T, before *state) {
 		name   string
 		patch  string
 	}{
-		{&karpv1.NodePool{}, "general", `{"spec":{"template":{"metadata":{"labels":{"wave":"2"}}}}}`},
+		{&karpv1.NodePool{}, "general", `{"spec":{"disruption":{"budgets":[{"nodes":"2"}]},"template":{"metadata":{"labels":{"wave":"2"}}}}}`},
 		{&karpv1.NodePool{}, "taints", `{"spec":{"template":{"spec":{"taints":[{"key":"only","value":"y","effect":"NoSchedule"}]}}}}`},
 		{&awsv1.EC2NodeClass{}, "kubelet", `{"spec":{"userData":"#!/bin/sh\necho changed\n"}}`},
 	} {
@@ -38,7 +38,8 @@ func roll(t *testing.T, before *state) {
 	if len(left) != 6 {
 		t.Fatalf("%d adopted nodes have to roll, want 6: %v", len(left), left)
 	}
-	wait(t, "the adopted nodes to roll", 4*time.Minute, func(ctx context.Context) (string, bool) {
+	// A search that a busy machine makes slow is followed by a long pause.
+	wait(t, "the adopted nodes to roll", 7*time.Minute, func(ctx context.Context) (string, bool) {
 		var claims karpv1.NodeClaimList
 		if err := stack.Client.List(ctx, &claims); err != nil {
 			return err.Error(), false
@@ -59,7 +60,11 @@ func roll(t *testing.T, before *state) {
 			}
 		}
 		for pool, n := range leaving {
-			if n > 1 || !slices.Contains(rolling, pool) { // budgets are 10 % of at most 10 nodes
+			most := 1 // 10 % of at most 10 nodes
+			if pool == "general" {
+				most = 2
+			}
+			if n > most || !slices.Contains(rolling, pool) {
 				t.Errorf("%d nodes of pool %s leave at a time", n, pool)
 			}
 		}

@@ -32,7 +32,6 @@ func (a *Actuator) Plan(ctx context.Context, claim *karpv1.NodeClaim, s *model.S
 		planned.Annotations = map[string]string{}
 	}
 	planned.Annotations[karpv1.AnnotationLaunch] = string(launch)
-	planned.Annotations[karpv1.AnnotationDecision] = d.ID
 	planned.Annotations[karpv1.AnnotationReservedUSD] = strconv.FormatFloat((n.Worst() + s.NodeCost(n.Pool)).USD(), 'f', 6, 64)
 	if labels := s.Pools[n.Pool].Labels; len(labels) > 0 {
 		text, err := json.Marshal(labels)

@@ -2,9 +2,12 @@ package adoption
 
 import (
 	"context"
+	"fmt"
+	"strings"
 	"testing"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -50,6 +53,7 @@ func standalone(t *testing.T, before *state) {
 	}
 	claim := &karpv1.NodeClaim{}
 	claim.Name = "alone"
+	astray(t)
 	if err := stack.Client.Delete(t.Context(), claim); err != nil {
 		t.Fatal(err)
 	}
@@ -60,4 +64,28 @@ func standalone(t *testing.T, before *state) {
 	if what, ok := before.unmoved(t.Context(), 1); !ok {
 		t.Error(what)
 	}
+}
+
+// astray: a claim of a class that does not exist says so where its author looks.
+func astray(t *testing.T) {
+	t.Helper()
+	manifest := strings.NewReplacer("name: alone", "name: astray", "name: default", "name: nowhere").Replace(alone)
+	if err := stack.Apply(t.Context(), []byte(manifest)); err != nil {
+		t.Fatal(err)
+	}
+	wait(t, "an event that names the class", time.Minute, func(ctx context.Context) (string, bool) {
+		events, err := stack.Events(ctx, func(e *corev1.Event) bool {
+			return e.InvolvedObject.Name == "astray" && e.Reason == karpv1.EventLaunchFailed && strings.Contains(e.Message, "EC2NodeClass nowhere: does not exist")
+		})
+		return fmt.Sprintf("%d events, %v", len(events), err), len(events) > 0
+	})
+	claim := &karpv1.NodeClaim{}
+	claim.Name = "astray"
+	if err := stack.Client.Delete(t.Context(), claim); err != nil {
+		t.Fatal(err)
+	}
+	wait(t, "the claim to be gone", time.Minute, func(ctx context.Context) (string, bool) {
+		err := stack.Client.Get(ctx, client.ObjectKeyFromObject(claim), claim)
+		return told(claim), apierrors.IsNotFound(err)
+	})
 }

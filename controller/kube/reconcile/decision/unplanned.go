@@ -21,7 +21,11 @@ func (l *Loop) planUnplanned(ctx context.Context, view *cluster.View, policies [
 		return cmp.Or(a.CreationTimestamp.Compare(b.CreationTimestamp.Time), cmp.Compare(a.Name, b.Name))
 	})
 	for _, claim := range claims {
-		s := lower.ForClaim(&view.Snapshot, claim, view.ClassProblems[claim.Spec.NodeClassRef.Name])
+		notReady := ""
+		if class := claim.Spec.NodeClassRef.Name; view.ClassProblems[class] != "" {
+			notReady = fmt.Sprintf("EC2NodeClass %s: %s", class, view.ClassProblems[class])
+		}
+		s := lower.ForClaim(&view.Snapshot, claim, notReady)
 		d, err := decide.Decide(ctx, &s, policies, decide.Options{Missing: opts.Missing, LastCaps: opts.LastCaps})
 		if err != nil {
 			return fmt.Errorf("decide about claim %s: %w", claim.Name, err)

@@ -28,7 +28,8 @@ func TestMinValuesRelaxed(t *testing.T) {
 			s := &model.Snapshot{
 				Pools: []model.Pool{{Name: "general", Requirements: []model.Requirement{tc.want}}},
 				Catalogs: []model.Catalog{{Types: []model.InstanceType{
-					{Name: "m5.large", Labels: map[string]string{family: "m5"}}, {Name: "m5.xlarge", Labels: map[string]string{family: "m5"}},
+					{Name: "m5.large", Labels: map[string]string{family: "m5"}},
+					{Name: "m5.xlarge", Labels: map[string]string{family: "m5"}},
 					{Name: "c5.large", Labels: map[string]string{family: "c5"}},
 				}}},
 			}

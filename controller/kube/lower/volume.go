@@ -122,21 +122,7 @@ func (v *volumes) claimTerms(pod *corev1.Pod, name string, template *corev1.Pers
 		return nil, fmt.Sprintf("volume claim %s, which does not exist", key)
 	}
 	if spec.VolumeName != "" {
-		p, ok := v.volumes[spec.VolumeName]
-		if !ok {
-			return nil, fmt.Sprintf("volume claim %s, whose volume %s does not exist", key, spec.VolumeName)
-		}
-		if p.Spec.NodeAffinity == nil {
-			return nil, ""
-		}
-		terms, fields := (&podLowerer{}).nodeSelectorTerms(p.Spec.NodeAffinity.Required)
-		if fields {
-			return nil, fmt.Sprintf("volume claim %s, whose volume selects node fields", key)
-		}
-		if pod.Spec.NodeName != "" && (p.Spec.Local != nil || p.Spec.HostPath != nil) {
-			terms = withoutHostname(terms)
-		}
-		return terms, ""
+		return v.boundTerms(pod, key, spec.VolumeName)
 	}
 	className := v.defaultClass
 	if spec.StorageClassName != nil {
@@ -155,6 +141,25 @@ func (v *volumes) claimTerms(pod *corev1.Pod, name string, template *corev1.Pers
 		return nil, fmt.Sprintf("unbound volume claim %s of storage class %q, which provisions nothing and has no volume to bind", key, className)
 	}
 	return topologies(class.AllowedTopologies), ""
+}
+
+// boundTerms returns the terms of the volume that the pod's claim with the key is bound to.
+func (v *volumes) boundTerms(pod *corev1.Pod, key, volume string) (terms []model.Term, problem string) {
+	p, ok := v.volumes[volume]
+	if !ok {
+		return nil, fmt.Sprintf("volume claim %s, whose volume %s does not exist", key, volume)
+	}
+	if p.Spec.NodeAffinity == nil {
+		return nil, ""
+	}
+	terms, fields := (&podLowerer{}).nodeSelectorTerms(p.Spec.NodeAffinity.Required)
+	if fields {
+		return nil, fmt.Sprintf("volume claim %s, whose volume selects node fields", key)
+	}
+	if pod.Spec.NodeName != "" && (p.Spec.Local != nil || p.Spec.HostPath != nil) {
+		terms = withoutHostname(terms)
+	}
+	return terms, ""
 }
 
 // withoutHostname drops the requirements on the host name from the terms of a volume on a

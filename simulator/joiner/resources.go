@@ -20,6 +20,7 @@ func (j *joiner) resources(m *machine) (capacity, allocatable corev1.ResourceLis
 		return nil, nil, err
 	}
 	opts.OS, opts.RootVolume = osOf(m), m.volume
+	opts.ReserveByInterfaces = opts.OS != "windows" && !m.boot.bottlerocket
 	sale := []catalog.Sale{{Type: kind.Name, OnDemand: 1, Zones: []string{zone}}}
 	out := catalog.Lower([]catalog.Type{*kind}, sale, opts)
 	if len(out.Types) != 1 {

@@ -28,6 +28,7 @@ type boot struct {
 	systemReserved map[string]string
 	evictionHard   map[string]string
 	raid0          bool
+	bottlerocket   bool
 	// fault is why the instance cannot join.
 	fault string
 }
@@ -85,6 +86,7 @@ func (b *boot) readPart(text string) error {
 	case strings.HasPrefix(text, "#!"):
 		return b.readScript(text)
 	case regexp.MustCompile(`(?m)^\s*\[?settings[.\]]`).MatchString(text):
+		b.bottlerocket = true
 		return b.readTOML(text)
 	}
 	var config nodeConfig

@@ -54,7 +54,7 @@ spec:
 			reason: "settings in TOML",
 			text: "[settings.kubernetes]\ncluster-name = 'spokes'\nmax-pods = 58\n[settings.kubernetes.node-labels]\n'karpenter.sh/nodepool' = 'general'\nteam = 'shaves'\n" +
 				"[settings.kubernetes.node-taints]\n'karpenter.sh/unregistered' = [':NoExecute']\n",
-			want: boot{cluster: "spokes", labels: labels, taints: taints[:1], maxPods: pods(58)},
+			want: boot{cluster: "spokes", labels: labels, taints: taints[:1], maxPods: pods(58), bottlerocket: true},
 		},
 		"script": {
 			reason: "AL2's bootstrap script",

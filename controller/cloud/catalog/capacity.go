@@ -109,7 +109,11 @@ func (t *Type) allocatable(capacity model.Resources, opts *Options) model.Resour
 			}
 		}
 	}
-	take(override(kubeReserved(t.VCPU, capacity[model.PodSlots]), opts.Reserved.Kube))
+	pods := capacity[model.PodSlots]
+	if opts.ReserveByInterfaces {
+		pods = t.pods(&Options{})
+	}
+	take(override(kubeReserved(t.VCPU, pods), opts.Reserved.Kube))
 	take(opts.Reserved.System)
 	take(opts.Reserved.thresholds(capacity))
 	return out
@@ -137,7 +141,8 @@ func ShareOf(amount int64, share float64) int64 {
 // kubeReserved returns what the EKS AMIs (AL2023, nodeadm) reserve for kubelet and the
 // container runtime: memory of 255 MiB and 11 MiB per pod; CPU of 6 % of the first
 // core, 1 % of the second, 0.5 % of each of the next two and 0.25 % of each further
-// one; 1 GiB of storage.
+// one; 1 GiB of storage. The pods are as many as the interfaces have addresses for on AL2
+// and AL2023, and as kubelet takes at most on Bottlerocket and Windows.
 // https://docs.aws.amazon.com/eks/latest/userguide/choosing-instance-type.html
 // https://awslabs.github.io/amazon-eks-ami/nodeadm/
 func kubeReserved(vcpu int, pods int64) model.Resources {

@@ -15,6 +15,7 @@ import (
 // field of the class whose text cannot be parsed.
 func ForClass(class *awsv1.EC2NodeClass) (Options, error) {
 	out := Options{NodeClass: class.Name, RootVolume: rootVolume(class.AMIFamily(), class.Disks())}
+	out.ReserveByInterfaces = reservesByInterfaces(class.AMIFamily())
 	out.InstanceStoreRAID0 = class.Spec.InstanceStorePolicy != nil && *class.Spec.InstanceStorePolicy == awsv1.InstanceStoreRAID0
 	k := class.Spec.Kubelet
 	if k == nil {
@@ -72,6 +73,18 @@ func ParseReserved(kube, system, evictionHard map[string]string) (Reserved, erro
 		o.EvictionHard[resourceOf[signal]] = n
 	}
 	return o, nil
+}
+
+// reservesByInterfaces says of which images kubelet's memory reserve does not depend on
+// maxPods. Of custom images nobody knows; Karpenter counts them among these.
+// https://awslabs.github.io/amazon-eks-ami/nodeadm/
+func reservesByInterfaces(family string) bool {
+	switch family {
+	case awsv1.AMIFamilyAL2, awsv1.AMIFamilyAL2023, awsv1.AMIFamilyCustom:
+		return true
+	default:
+		return false
+	}
 }
 
 // rootVolume is the size in bytes of the disk with the kubelet's directory: the one

@@ -80,3 +80,27 @@ func TestParseReserved(t *testing.T) {
 		})
 	}
 }
+
+// Kubelet's memory reserve follows the interfaces on images whose start-up scripts read it
+// from a table by instance type, and maxPods on the others: 11 MiB a pod.
+func TestMemoryReserveOfFamilies(t *testing.T) {
+	kind := Type{Name: "m5.24xlarge", Arch: "amd64", VCPU: 96, MemoryMiB: 393_216, ENIs: 15, IPv4PerENI: 50}
+	const interfaces, told = 15*49 + 2, 110
+	for family, pods := range map[string]int64{
+		awsv1.AMIFamilyAL2: interfaces, awsv1.AMIFamilyAL2023: interfaces, awsv1.AMIFamilyCustom: interfaces,
+		awsv1.AMIFamilyBottlerocket: told, awsv1.AMIFamilyWindows2022: told,
+	} {
+		class := &awsv1.EC2NodeClass{}
+		class.Spec.AMIFamily = &family
+		class.Spec.Kubelet = &awsv1.KubeletConfiguration{MaxPods: new(int32(told))}
+		opts, err := ForClass(class)
+		if err != nil {
+			t.Fatal(err)
+		}
+		capacity := kind.capacity(&opts)
+		reserved := capacity[model.Memory] - kind.allocatable(capacity, &opts)[model.Memory]
+		if want := (11*pods + 255 + 100) * mib; reserved != want || capacity[model.PodSlots] != told {
+			t.Errorf("%s: %d MiB kept of %d pods, want %d MiB", family, reserved/mib, capacity[model.PodSlots], want/mib)
+		}
+	}
+}

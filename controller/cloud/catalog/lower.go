@@ -27,6 +27,9 @@ type Options struct {
 	ReservedENIs     int
 	PrefixDelegation bool
 	Reserved         Reserved
+	// ReserveByInterfaces says that kubelet's default memory reserve counts the pods that all
+	// interfaces have addresses for, whatever number kubelet is told to take.
+	ReserveByInterfaces bool
 	// MemoryOverheadPercent is a share from 0 to 1. Nil means 0.075, since 0 is a valid
 	// value.
 	MemoryOverheadPercent *float64

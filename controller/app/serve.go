@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 	"sigs.k8s.io/controller-runtime/pkg/metrics"
@@ -25,14 +26,16 @@ const (
 	pagePath    = "/spokeshave/page"
 )
 
+// scrapesAtOnce is how many scrapes of a port are answered at the same time.
+const scrapesAtOnce = 3
+
 // serve adds the endpoints: the metrics on the network, and on the loopback address
 // everything.
 func serve(o *Options, mgr manager.Manager, decisions, observed http.Handler) error {
-	scrape := promhttp.HandlerFor(metrics.Registry, promhttp.HandlerOpts{ErrorHandling: promhttp.HTTPErrorOnError})
 	if o.LocalPort != 0 {
 		local := &endpoint.Server{
 			Name: "the local port", Address: net.JoinHostPort("127.0.0.1", strconv.Itoa(o.LocalPort)),
-			Handler: endpoint.Local(localHandlers(o, scrape, decisions, observed)),
+			Handler: endpoint.Local(localHandlers(o, scrape(metrics.Registry), decisions, observed)),
 		}
 		if err := mgr.Add(local); err != nil {
 			return fmt.Errorf("add the local port: %w", err)
@@ -41,13 +44,13 @@ func serve(o *Options, mgr manager.Manager, decisions, observed http.Handler) er
 	if o.MetricsPort == 0 {
 		return nil
 	}
-	guarded := http.Handler(scrape)
+	guarded := scrape(metrics.Registry)
 	if o.MetricsSecure {
 		guard, err := endpoint.NewGuard(mgr.GetConfig(), time.Now)
 		if err != nil {
 			return err
 		}
-		guarded = guard.Path(metricsPath, scrape)
+		guarded = guard.Path(metricsPath, guarded)
 	}
 	mux := http.NewServeMux()
 	mux.Handle(metricsPath, guarded)
@@ -58,6 +61,12 @@ func serve(o *Options, mgr manager.Manager, decisions, observed http.Handler) er
 		return fmt.Errorf("add the metrics port: %w", err)
 	}
 	return nil
+}
+
+// scrape serves metrics. A large cluster has tens of megabytes of them, so that few
+// requests are answered at the same time; further ones get 503.
+func scrape(from prometheus.Gatherer) http.Handler {
+	return promhttp.HandlerFor(from, promhttp.HandlerOpts{ErrorHandling: promhttp.HTTPErrorOnError, MaxRequestsInFlight: scrapesAtOnce})
 }
 
 // localHandlers returns what the local port serves.

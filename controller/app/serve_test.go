@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	dto "github.com/prometheus/client_model/go"
 	"github.com/spf13/pflag"
 )
 
@@ -72,4 +73,29 @@ func defaults(t *testing.T) *Options {
 		t.Fatal(err)
 	}
 	return o
+}
+
+// waiting is a registry that gathers until it is told to end.
+type waiting struct{ enter, leave chan struct{} }
+
+func (w waiting) Gather() ([]*dto.MetricFamily, error) {
+	w.enter <- struct{}{}
+	<-w.leave
+	return nil, nil
+}
+
+// TestScrapesAtOnce: many readers of the metrics cost the memory of a few.
+func TestScrapesAtOnce(t *testing.T) {
+	from := waiting{make(chan struct{}), make(chan struct{})}
+	h, r := scrape(from), httptest.NewRequest(http.MethodGet, "/metrics", http.NoBody)
+	for range scrapesAtOnce {
+		go h.ServeHTTP(httptest.NewRecorder(), r)
+		<-from.enter
+	}
+	w := httptest.NewRecorder()
+	h.ServeHTTP(w, r)
+	if w.Code != http.StatusServiceUnavailable {
+		t.Errorf("one more: %d", w.Code)
+	}
+	close(from.leave)
 }

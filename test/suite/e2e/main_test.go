@@ -64,7 +64,21 @@ func run(m *testing.M) int {
 		fmt.Fprintln(os.Stderr, err)
 		return 1
 	}
-	return m.Run()
+	return max(m.Run(), permitted())
+}
+
+// permitted returns 1 when the API server has refused the controller something in any of
+// the tests: the chart's roles and admission policies permit every call that it makes.
+func permitted() int {
+	lines, err := stack.Refused()
+	if err != nil || len(lines) > 0 {
+		fmt.Fprintln(os.Stderr, "the API server refused the controller:", len(lines), err)
+		for _, line := range lines[:min(len(lines), 10)] {
+			fmt.Fprintln(os.Stderr, line)
+		}
+		return 1
+	}
+	return 0
 }
 
 const nodeClass = `apiVersion: karpenter.k8s.aws/v1

@@ -1,0 +1,52 @@
+package harness
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+)
+
+// refusal is how the API server words that an account lacks a permission, or that an
+// admission policy of the chart keeps the controller from something.
+var refusal = regexp.MustCompile(`cannot [a-z]+ resource|ValidatingAdmissionPolicy '` + release + `-`)
+
+// Refused returns the lines of the controllers' logs by which the API server has refused
+// them something: calls that the chart's roles and admission policies do not permit.
+func (s *Stack) Refused() ([]string, error) {
+	files, err := filepath.Glob(filepath.Join(s.Cluster.Dir, "logs", "controller*.log"))
+	if err != nil || len(files) == 0 {
+		return nil, errors.Join(fmt.Errorf("find the controllers' logs in %s: %d files", s.Cluster.Dir, len(files)), err)
+	}
+	var out []string
+	for _, file := range files {
+		lines, err := refusedIn(file)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, lines...)
+	}
+	return out, nil
+}
+
+func refusedIn(file string) ([]string, error) {
+	f, err := os.Open(file)
+	if err != nil {
+		return nil, fmt.Errorf("read a controller's log: %w", err)
+	}
+	defer func() { _ = f.Close() }()
+	var out []string
+	lines := bufio.NewScanner(f)
+	lines.Buffer(nil, 16<<20)
+	for lines.Scan() {
+		if refusal.Match(lines.Bytes()) {
+			out = append(out, lines.Text())
+		}
+	}
+	if err := lines.Err(); err != nil {
+		return nil, fmt.Errorf("read a controller's log %s: %w", file, err)
+	}
+	return out, nil
+}

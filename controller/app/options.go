@@ -196,9 +196,6 @@ func (o *Options) Validate() error {
 	if Mode(o.Mode) != Act && Mode(o.Mode) != Observe {
 		errs = append(errs, fmt.Errorf("--mode %q: use Act or Observe", o.Mode))
 	}
-	if !o.AllowKubeSystem && (o.Namespace == metav1.NamespaceSystem || slices.Contains(o.PluginNamespaces, metav1.NamespaceSystem)) {
-		errs = append(errs, errors.New("policies are not read from kube-system, whose ConfigMaps belong to the cluster itself: use another namespace, or --allow-kube-system"))
-	}
 	if o.BatchIdle <= 0 || o.BatchMax < o.BatchIdle {
 		errs = append(errs, fmt.Errorf("--batch-idle-duration %s, --batch-max-duration %s: both must be positive, the maximum not the smaller", o.BatchIdle, o.BatchMax))
 	}
@@ -218,14 +215,24 @@ func (o *Options) Validate() error {
 	if o.DecisionLogInputs && o.DecisionLog == "" {
 		errs = append(errs, errors.New("--decision-log-inputs needs --decision-log"))
 	}
+	errs = append(errs, o.validateAccess())
+	if o.Workers < 1 {
+		errs = append(errs, fmt.Errorf("--workers %d: at least 1", o.Workers))
+	}
+	return errors.Join(errs...)
+}
+
+// validateAccess checks where policies may come from, and how the webhook is protected.
+func (o *Options) validateAccess() error {
+	var errs []error
+	if !o.AllowKubeSystem && (o.Namespace == metav1.NamespaceSystem || slices.Contains(o.PluginNamespaces, metav1.NamespaceSystem)) {
+		errs = append(errs, errors.New("policies are not read from kube-system, whose ConfigMaps belong to the cluster itself: use another namespace, or --allow-kube-system"))
+	}
 	if o.WebhookPort != 0 && o.WebhookCertDir == "" {
 		errs = append(errs, errors.New("--webhook-port needs --webhook-cert-dir"))
 	}
 	if o.WebhookClientName != "" && o.WebhookClientCA == "" {
 		errs = append(errs, errors.New("--webhook-client-name needs --webhook-client-ca"))
-	}
-	if o.Workers < 1 {
-		errs = append(errs, fmt.Errorf("--workers %d: at least 1", o.Workers))
 	}
 	return errors.Join(errs...)
 }

@@ -6,10 +6,10 @@ import (
 	"net/http"
 	"net/http/pprof"
 	"strconv"
-	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
+	"k8s.io/utils/clock"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 	"sigs.k8s.io/controller-runtime/pkg/metrics"
 
@@ -46,7 +46,7 @@ func serve(o *Options, mgr manager.Manager, decisions, observed http.Handler) er
 	}
 	guarded := scrape(metrics.Registry)
 	if o.MetricsSecure {
-		guard, err := endpoint.NewGuard(mgr.GetConfig(), time.Now)
+		guard, err := endpoint.NewGuard(mgr.GetConfig(), clock.RealClock{}.Now)
 		if err != nil {
 			return err
 		}
@@ -94,7 +94,7 @@ func (p *components) webPage(loaded *load.Loader) error {
 	}
 	server := &endpoint.Server{Name: "the page", Address: p.options.WebAddress, Handler: endpoint.Local(page)}
 	if !endpoint.IsLoopback(p.options.WebAddress) {
-		guard, err := endpoint.NewGuard(p.mgr.GetConfig(), time.Now)
+		guard, err := endpoint.NewGuard(p.mgr.GetConfig(), p.clock.Now)
 		if err != nil {
 			return err
 		}

@@ -3,6 +3,7 @@ package endpoint
 import (
 	"context"
 	"crypto/tls"
+	"errors"
 	"io"
 	"net"
 	"net/http"
@@ -107,7 +108,7 @@ func TestSilentClients(t *testing.T) {
 				t.Fatal(err)
 			}
 			got, err := io.ReadAll(conn)
-			if e, ok := err.(net.Error); ok && e.Timeout() {
+			if e := net.Error(nil); errors.As(err, &e) && e.Timeout() {
 				t.Errorf("still connected: %v", err)
 			}
 			if strings.Contains(string(got), "hello") {

@@ -9,12 +9,13 @@ import (
 	"regexp"
 )
 
-// refusal is how the API server words that an account lacks a permission, or that an
-// admission policy of the chart keeps the controller from something.
-var refusal = regexp.MustCompile(`cannot [a-z]+ resource|ValidatingAdmissionPolicy '` + release + `-`)
+// refusal is how the API server words that an account lacks a permission, or that the
+// chart's admission policy of ConfigMaps and leases keeps the controller from one. That of
+// pods may refuse: a pod can get its node between the controller's look and its patch.
+var refusal = regexp.MustCompile(`cannot [a-z]+ resource|ValidatingAdmissionPolicy '` + release + `-` + Namespace + `-configmaps'`)
 
 // Refused returns the lines of the controllers' logs by which the API server has refused
-// them something: calls that the chart's roles and admission policies do not permit.
+// them something: calls that the chart does not permit.
 func (s *Stack) Refused() ([]string, error) {
 	files, err := filepath.Glob(filepath.Join(s.Cluster.Dir, "logs", "controller*.log"))
 	if err != nil || len(files) == 0 {

@@ -28,7 +28,7 @@ func (c *cluster) checkRecordFence(t *testing.T, config *rest.Config) {
 	controller := kubernetes.NewForConfigOrDie(config)
 	c.grantConfigMaps(t, "kube-system")
 	for _, at := range []struct{ namespace, name string }{{"system", "of-somebody"}, {"kube-system", "aws-auth"}, {"system", "spokeshave-policy-of-somebody"}} {
-		if _, err := c.client.CoreV1().ConfigMaps(at.namespace).Create(t.Context(), configMap(at.name, false), metav1.CreateOptions{}); err != nil {
+		if _, err := c.client.CoreV1().ConfigMaps(at.namespace).Create(t.Context(), configMap(at.name), metav1.CreateOptions{}); err != nil {
 			t.Errorf("the fence is in the way of others: %v", err)
 		}
 	}
@@ -58,21 +58,21 @@ func (c *cluster) checkRecordFence(t *testing.T, config *rest.Config) {
 		do     func(context.Context) error
 		denied bool
 	}{
-		{"create the ledger", create("system", configMap("spokeshave-ledger", false)), false},
-		{"create the status", create("system", configMap("spokeshave-policy-status", false)), false},
-		{"create a copy", create("system", configMap("spokeshave-policy-0123", true)), false},
+		{"create the ledger", create("system", configMap("spokeshave-ledger")), false},
+		{"create the status", create("system", configMap("spokeshave-policy-status")), false},
+		{"create a copy", create("system", policyCopy("spokeshave-policy-0123")), false},
 		{"delete a copy", remove("system", "spokeshave-policy-0123"), false},
 		{"create its lease", lease("system", "spokeshave-leader-election"), false},
 		{"create Karpenter's lease", lease("kube-system", "karpenter-leader-election"), false},
 		{"delete the ledger", remove("system", "spokeshave-ledger"), true},
-		{"create a ConfigMap of its own choice", create("system", configMap("trusted-ca", false)), true},
-		{"create a labelled one of another name", create("system", configMap("trusted-ca", true)), true},
-		{"create a copy without its label", create("system", configMap("spokeshave-policy-4567", false)), true},
+		{"create a ConfigMap of its own choice", create("system", configMap("trusted-ca")), true},
+		{"create a labelled one of another name", create("system", policyCopy("trusted-ca")), true},
+		{"create a copy without its label", create("system", configMap("spokeshave-policy-4567")), true},
 		{"delete a policy", remove("system", "cheapest"), true},
 		{"delete what only has a copy's name", remove("system", "spokeshave-policy-of-somebody"), true},
 		{"delete what every namespace has", remove("system", "kube-root-ca.crt"), true},
 		{"delete in kube-system", remove("kube-system", "aws-auth"), true},
-		{"create a copy in kube-system", create("kube-system", configMap("spokeshave-policy-0123", true)), true},
+		{"create a copy in kube-system", create("kube-system", policyCopy("spokeshave-policy-0123")), true},
 		{"create the scheduler's lease", lease("kube-system", "kube-scheduler-2"), true},
 	} {
 		if err := tc.do(t.Context()); apierrors.IsInvalid(err) != tc.denied || !tc.denied && err != nil && !apierrors.IsAlreadyExists(err) {
@@ -81,11 +81,14 @@ func (c *cluster) checkRecordFence(t *testing.T, config *rest.Config) {
 	}
 }
 
-func configMap(name string, isCopy bool) *corev1.ConfigMap {
-	out := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: name}}
-	if isCopy {
-		out.Labels = map[string]string{"spokeshave.dev/policy-copy": "true"}
-	}
+func configMap(name string) *corev1.ConfigMap {
+	return &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: name}}
+}
+
+// policyCopy returns a ConfigMap with the label of a policy's copy.
+func policyCopy(name string) *corev1.ConfigMap {
+	out := configMap(name)
+	out.Labels = map[string]string{"spokeshave.dev/policy-copy": "true"}
 	return out
 }
 

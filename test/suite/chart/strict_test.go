@@ -129,7 +129,7 @@ func (c *cluster) demand(t *testing.T) {
 		}
 	}
 	eventually.Ok(t, "the demands to be made", func() (string, bool) {
-		_, err := c.client.CoreV1().ConfigMaps("system").Create(t.Context(), configMap("trial", false), metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}})
+		_, err := c.client.CoreV1().ConfigMaps("system").Create(t.Context(), configMap("trial"), metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}})
 		return "a ConfigMap without labels is admitted", err != nil
 	})
 }

@@ -68,7 +68,7 @@ func run(m *testing.M) int {
 }
 
 // permitted returns 1 when the API server has refused the controller something in any of
-// the tests: the chart's roles and admission policies permit every call that it makes.
+// the tests: the chart permits every call that it makes.
 func permitted() int {
 	lines, err := stack.Refused()
 	if err != nil || len(lines) > 0 {

@@ -93,7 +93,7 @@ func (p *proof) newEndState() *endState {
 func (n *endNode) add(p *proof, pods []int32, fromPlan bool) {
 	for _, i := range pods {
 		if pod := p.podAt(i); pod != nil {
-			n.pods = append(n.pods, endPod{spec: pod.Spec, fromPlan: fromPlan, terminating: pod.Ending})
+			n.pods = append(n.pods, endPod{spec: pod.Spec, fromPlan: fromPlan, terminating: pod.Ending && !fromPlan})
 		}
 	}
 }

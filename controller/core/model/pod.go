@@ -70,7 +70,8 @@ type Pod struct {
 	// Job is set when a Job owns the pod. Its work is lost when it is evicted.
 	Job bool `json:"job,omitempty"`
 	// Ending is set while the pod is being deleted. It still uses its node and needs
-	// no other place. Spread constraints do not count it, affinity does.
+	// no other place, unless it Returns. Spread constraints do not count it, affinity
+	// does.
 	Ending bool `json:"ending,omitempty"`
 	// Unready is set when the pod runs and is not ready. A PodDisruptionBudget may
 	// allow the eviction of such a pod.
@@ -80,6 +81,9 @@ type Pod struct {
 	// StartUp is how many seconds passed from the pod's binding until it was
 	// ready, pulling its image included; 0 is not known.
 	StartUp uint16 `json:"startUpSeconds,omitempty"`
+	// Unevictable is set when the pod's node is being deleted and nothing evicts the pod
+	// from it: it needs no other place before it ends.
+	Unevictable bool `json:"unevictable,omitempty"`
 	// Final is set when no new pod has to be placed after this one is evicted:
 	// nothing recreates it, or another scheduler places its successor.
 	Final bool `json:"final,omitempty"`
@@ -87,6 +91,10 @@ type Pod struct {
 
 // Static reports whether a node controls the pod, so that it cannot be evicted.
 func (p *Pod) Static() bool { return strings.HasPrefix(p.Workload, "Node/") }
+
+// Returns reports whether the pod will be made again under its name once it has ended: its
+// StatefulSet makes it only then, so that until then no pending pod asks for the place.
+func (p *Pod) Returns() bool { return strings.HasPrefix(p.Workload, "StatefulSet/") }
 
 // Move is a pod on one node, or on none yet, that is planned for another node.
 type Move struct {

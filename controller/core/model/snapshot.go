@@ -127,7 +127,10 @@ func (s *Snapshot) NodeCost(pool int32) Price {
 
 // NeedsPlace reports whether a plan must find a place for the pod: it has no node,
 // or its node is being deleted. It is false for pods of DaemonSets, which run where
-// their nodes are, and for pods that are not recreated.
+// their nodes are, for pods that are not recreated, and for pods that nothing evicts.
 func (s *Snapshot) NeedsPlace(p *Pod) bool {
-	return !p.Daemon && !p.Ending && !p.Final && (p.Node < 0 || s.Nodes[p.Node].State == Deleting)
+	if p.Daemon || p.Final || p.Unevictable || p.Ending && !p.Returns() {
+		return false
+	}
+	return p.Node < 0 || s.Nodes[p.Node].State == Deleting
 }

@@ -223,11 +223,13 @@ func (b *builder) pods() {
 	defer b.in.SpecCache.end()
 	intern := newInterner(&b.lowerer, b.in.SpecCache)
 	planned := newPlannedPods(b)
+	stuck := unevictable{b: b}
 	b.out.Pods = make([]model.Pod, 0, len(pods))
 	lost := map[string]int{}
 	for _, pod := range pods {
 		var node int32
 		daemon := b.owners.isDaemon(pod)
+		var stays bool
 		switch {
 		case IsRunning(pod):
 			at, ok := b.nodeAt[pod.Spec.NodeName]
@@ -235,7 +237,9 @@ func (b *builder) pods() {
 				lost[pod.Spec.NodeName]++
 				continue
 			}
-			node = planned.nextNode(pod, at)
+			if node, stays = at, stuck.has(pod, at); !stays {
+				node = planned.nextNode(pod, at)
+			}
 		case daemon || !lacksNode(pod, b.in.Live):
 			continue
 		default:
@@ -247,7 +251,7 @@ func (b *builder) pods() {
 			Spec: intern.spec(pod), Node: node, Created: pod.CreationTimestamp.UTC(),
 			DoNotDisrupt: IsProtected(pod, b.in.Time), HeldUntil: protectedUntil(pod, b.in.Time), Daemon: daemon, Job: isJob(pod),
 			Ending: !pod.DeletionTimestamp.IsZero(), Unready: isUnready(pod), DeletionCost: deletionCost(pod),
-			StartUp: startUp(pod), Final: isFinal(pod),
+			StartUp: startUp(pod), Final: isFinal(pod), Unevictable: stays,
 		})
 	}
 	b.out.Specs = intern.specs

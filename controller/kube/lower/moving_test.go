@@ -17,6 +17,7 @@ import (
 // place, once, from the first decision until its successor runs.
 func TestMoving(t *testing.T) {
 	const going, coming = 1, 0 // by name: "coming", then "going"
+	stateful := `ownerReferences: [{kind: StatefulSet, name: web, controller: true}]`
 	owned := `ownerReferences: [{kind: ReplicaSet, controller: true}]`
 	onDeleting := func(meta, spec string) *corev1.Pod {
 		return parse[corev1.Pod](t, fmt.Sprintf(`{metadata: {name: web-1, namespace: shop, %s}, spec: {nodeName: going, %s containers: [{name: a, resources: {requests: {cpu: "1"}}}]}}`, meta, spec))
@@ -50,6 +51,20 @@ func TestMoving(t *testing.T) {
 			[]bool{false, true},
 			[]int32{going, -1},
 			nil,
+		},
+		"stateful": {
+			"a pod that a StatefulSet makes again needs its place while it ends", noClaim,
+			[]*corev1.Pod{onDeleting(stateful+`, deletionTimestamp: "2026-03-04T11:59:00Z"`, "")},
+			[]bool{true},
+			[]int32{0},
+			nil,
+		},
+		"stateful, planned": {
+			"and keeps the room that was planned for it", initialized,
+			[]*corev1.Pod{onDeleting(stateful+`, deletionTimestamp: "2026-03-04T11:59:00Z"`, "")},
+			[]bool{false},
+			[]int32{coming},
+			moved,
 		},
 		"daemon":          {"comes with its node", noClaim, []*corev1.Pod{onDeleting(`ownerReferences: [{apiVersion: apps/v1, kind: DaemonSet, name: agent, uid: d-1, controller: true}]`, "")}, []bool{false}, []int32{0}, nil},
 		"bare pod":        {"nothing makes it again", noClaim, []*corev1.Pod{onDeleting(`labels: {a: b}`, "")}, []bool{false}, []int32{0}, nil},

@@ -57,6 +57,12 @@ func IsDaemon(pod *corev1.Pod) bool {
 	return owner != nil && (owner.Kind == "DaemonSet" || owner.Kind == kindNode)
 }
 
+// isStateful reports whether a StatefulSet controls the pod.
+func isStateful(pod *corev1.Pod) bool {
+	owner := metav1.GetControllerOfNoCopy(pod)
+	return owner != nil && owner.Kind == "StatefulSet"
+}
+
 // isFinal reports whether no other pod follows the bound pod when its node is removed,
 // because no controller recreates it.
 func isFinal(pod *corev1.Pod) bool {

@@ -34,6 +34,8 @@ type plannedPod struct {
 	// pending pod.
 	boundTo int32
 	object  *corev1.Pod
+	// preempts is set for a pod for which the scheduler ends other pods of the node.
+	preempts bool
 }
 
 func newPlannedPods(b *builder) *plannedPods {
@@ -77,27 +79,36 @@ func (p *plannedPods) nominate(pod *corev1.Pod) int32 {
 		at, ok = b.claimAt[claim]
 		ok = ok && b.out.Nodes[at].State != model.Deleting
 	}
+	preempts := false
 	if name := pod.Status.NominatedNodeName; name != "" && !ok {
 		at, ok = b.nodeAt[name]
-		ok = ok && b.claims[at] != nil && p.awaitsPods(at)
+		ok = ok && b.out.Nodes[at].State != model.Deleting
+		preempts = ok && b.hosts(at)
 	}
 	if !ok {
 		return -1
 	}
 	b.out.Nodes[at].Nominated = true
-	p.unbound = append(p.unbound, plannedPod{len(b.out.Pods), -1, pod})
+	p.unbound = append(p.unbound, plannedPod{index: len(b.out.Pods), boundTo: -1, object: pod, preempts: preempts})
 	return at
+}
+
+// hosts reports whether pods run on the node already.
+func (b *builder) hosts(node int32) bool {
+	n := &b.out.Nodes[node]
+	return n.State == model.Initialized || n.State == model.Unmanaged
 }
 
 // nextNode returns the index of the node where a bound pod counts: from, the node to which
 // it is bound, unless that node is being deleted and the pod is planned onto another one.
 // The other node was launched for the pod, or room for it was kept on a node in flight.
 // The room stays the pod's for as long as the pod exists: the pod that its controller
-// creates instead has another name, and by then the room is free. The pod is the next that
-// the snapshot gets.
+// creates instead has another name, and by then the room is free. A pod of a StatefulSet
+// keeps the room while it ends, for its successor, which has the same name. The pod is the
+// next that the snapshot gets.
 func (p *plannedPods) nextNode(pod *corev1.Pod, from int32) int32 {
 	b := p.b
-	if b.out.Nodes[from].State != model.Deleting || b.owners.isDaemon(pod) || !pod.DeletionTimestamp.IsZero() || isFinal(pod) {
+	if b.out.Nodes[from].State != model.Deleting || b.owners.isDaemon(pod) || !pod.DeletionTimestamp.IsZero() && !isStateful(pod) || isFinal(pod) {
 		return from
 	}
 	to, ok := p.forBound[pod.Namespace+"/"+pod.Name]
@@ -105,46 +116,63 @@ func (p *plannedPods) nextNode(pod *corev1.Pod, from int32) int32 {
 		return from
 	}
 	b.out.Nodes[to].Nominated = true
-	p.unbound = append(p.unbound, plannedPod{len(b.out.Pods), from, pod})
+	p.unbound = append(p.unbound, plannedPod{index: len(b.out.Pods), boundTo: from, object: pod})
 	return to
 }
 
-// withdrawUnfit takes planned pods back from initialized nodes that have no room left for
-// them, because other pods were bound there first and the scheduler would find no room.
-// Such a pod counts on the node to which it is bound again, or is pending.
+// withdrawUnfit takes planned pods back from nodes that accept pods and have no room left
+// for them, because other pods were bound there first and the scheduler would find no room.
+// Such a pod counts on the node to which it is bound again, or is pending. For a pod that
+// preempts others, those that end and those of lower priority make room.
 func (p *plannedPods) withdrawUnfit() {
 	b := p.b
-	left := map[int32]model.Resources{}
 	waiting := map[int]bool{}
+	byNode := map[int32][]int32{} // the other pods of nodes that accept pods
 	for _, e := range p.unbound {
 		waiting[e.index] = true
-		at := b.out.Pods[e.index].Node
-		if n := &b.out.Nodes[at]; n.State == model.Initialized {
-			left[at] = n.Allocatable.Clone()
-			n.Nominated = false
+		if at := b.out.Pods[e.index].Node; b.hosts(at) {
+			byNode[at] = nil
+			b.out.Nodes[at].Nominated = false
 		}
 	}
-	if len(left) == 0 {
+	if len(byNode) == 0 {
 		return
 	}
 	for i := range b.out.Pods {
-		if room := left[b.out.Pods[i].Node]; room != nil && !waiting[i] {
-			subtract(room, b.out.Specs[b.out.Pods[i].Spec].Requests)
+		if at := b.out.Pods[i].Node; !waiting[i] {
+			if list, ok := byNode[at]; ok {
+				byNode[at] = append(list, int32(i))
+			}
 		}
 	}
 	for _, e := range p.unbound {
 		pod := &b.out.Pods[e.index]
-		room := left[pod.Node]
-		switch {
-		case room == nil:
-		case fits(room, b.out.Specs[pod.Spec].Requests):
-			subtract(room, b.out.Specs[pod.Spec].Requests)
+		others, accepts := byNode[pod.Node]
+		if !accepts {
+			continue
+		}
+		if room := p.room(&e, others); fits(room, b.out.Specs[pod.Spec].Requests) {
+			byNode[pod.Node] = append(others, int32(e.index))
 			b.out.Nodes[pod.Node].Nominated = true
-		default:
+		} else {
 			b.claimUsers.remove(e.object, pod.Node, b.out.Nodes[pod.Node].Allocatable, room)
 			pod.Node = e.boundTo
 		}
 	}
+}
+
+// room returns what the other pods leave of the pod's node.
+func (p *plannedPods) room(e *plannedPod, others []int32) model.Resources {
+	b := p.b
+	pod := &b.out.Pods[e.index]
+	room := b.out.Nodes[pod.Node].Allocatable.Clone()
+	for _, i := range others {
+		spec := &b.out.Specs[b.out.Pods[i].Spec]
+		if !e.preempts || !b.out.Pods[i].Ending && spec.Priority >= b.out.Specs[pod.Spec].Priority {
+			subtract(room, spec.Requests)
+		}
+	}
+	return room
 }
 
 func fits(room, requests model.Resources) bool {

@@ -123,7 +123,7 @@ func (c *consolidator) hasEnoughSpotTypes(p *Proposal) bool {
 	wide := *c.projection
 	extra := c.projection.snap.NodeCost(p.Sim.Plan.Nodes[0].Pool).USD()
 	wide.In.Tolerance, wide.In.MaxOptions = (p.Removed-extra)/max(p.Added-extra, 1e-9), 400
-	sim := wide.Without(p.Nodes)
+	sim := wide.Without(p.Method, p.Nodes)
 	c.projection.Solves = wide.Solves
 	if len(sim.Plan.Unplaced) > 0 || len(sim.Plan.Nodes) != 1 {
 		return false

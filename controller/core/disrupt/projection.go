@@ -96,14 +96,19 @@ type Simulation struct {
 	// Input is the question. Its Pods are the pods that move.
 	Input solver.Input
 	Plan  model.Plan
+	// Waived is how many pods gave preferences up.
+	Waived int
 	// Widened is set when nodes were added to the solver's plan.
 	Widened bool
 }
 
 // Without solves the projection without the given nodes. Their pods may go to other nodes
 // and to new ones.
-func (sc *Projection) Without(nodes []int32) *Simulation {
+func (sc *Projection) Without(m Method, nodes []int32) *Simulation {
 	in := sc.inputWithout(nodes)
+	if m == Underutilized {
+		sc.survey.avoidSettling(in)
+	}
 	in.Snapshot.Pools = sc.types.poolsWithout(sc.snap.Pools, sc.snap.Nodes, nodes)
 	in.Headroom = headroomWithout(sc.In.Headroom, &sc.snap, nodes)
 	return sc.solve(in)
@@ -152,8 +157,8 @@ func (sc *Projection) Onto(nodes, replacements []int32) *model.Plan {
 
 func (sc *Projection) solve(in *solver.Input) *Simulation {
 	sc.Solves++
-	plan, _ := solver.Solve(*in)
-	return &Simulation{Input: *in, Plan: plan}
+	plan, stats := solver.Solve(*in)
+	return &Simulation{Input: *in, Plan: plan, Waived: stats.Waived}
 }
 
 // inputWithout returns the solver input in which the nodes are being deleted and

@@ -30,7 +30,7 @@ func (p *Proposal) Score() float64 { return p.Saves() / (1 + p.Cost) }
 // Replace proposes to remove the nodes whether or not that saves money; nil when
 // their pods do not all find a place.
 func (sc *Projection) Replace(m Method, nodes []int32) *Proposal {
-	p := sc.propose(m, nodes, sc.Without(nodes))
+	p := sc.propose(m, nodes, sc.Without(m, nodes))
 	if len(p.Sim.Plan.Unplaced) > 0 {
 		return nil
 	}

@@ -7,6 +7,11 @@ import "slices"
 func (x *search) findRemovals(open []Option, tries int) *Proposal {
 	r := x.projection.capacity()
 	budget := slices.Clone(x.left)
+	for i := range x.projection.survey.s.Nodes {
+		if x.projection.survey.settling(&x.projection.snap.Nodes[i]) {
+			r.exclude(int32(i))
+		}
+	}
 	takes := make([]bool, len(x.projection.snap.Nodes))
 	var likely []int32
 	for i := range open {
@@ -35,6 +40,24 @@ func (x *search) findRemovals(open []Option, tries int) *Proposal {
 	return x.provenRemovals(likely, tries)
 }
 
+// removal proposes to consolidate the nodes without launching any; nil when their pods do
+// not all fit on the other nodes, or when a plan for them that may launch nodes does so, for
+// preferences that they would otherwise give up: what provisioning launches for a preference
+// is not removed again.
+func (x *search) removal(nodes []int32) *Proposal {
+	sc := x.projection
+	in := withoutLaunches(sc.inputWithout(nodes))
+	sc.survey.avoidSettling(in)
+	sim := sc.solve(in)
+	if sim.Waived > 0 && len(sim.Plan.Unplaced) == 0 {
+		sim = sc.Without(Underutilized, nodes)
+	}
+	if len(sim.Plan.Nodes)+len(sim.Plan.Unplaced) > 0 {
+		return nil
+	}
+	return sc.propose(Underutilized, nodes, sim)
+}
+
 // provenRemovals returns the removal of those nodes that the solver confirms
 // together. It halves a set that the solver rejects, and spends at most the given
 // simulations.
@@ -49,7 +72,7 @@ func (x *search) provenRemovals(likely []int32, tries int) *Proposal {
 			continue
 		}
 		tries--
-		if p := x.projection.Fits(Underutilized, slices.Concat(kept, part)); p != nil && x.consolidator().worksInAnyOrder(p) {
+		if p := x.removal(slices.Concat(kept, part)); p != nil && x.consolidator().worksInAnyOrder(p) {
 			best, kept = p, p.Nodes
 			continue
 		}

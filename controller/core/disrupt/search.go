@@ -108,7 +108,7 @@ func (x *search) beginRemoval(p *Proposal) (bool, error) {
 		if len(rest) == 0 {
 			return false, nil
 		}
-		if p = x.projection.Fits(p.Method, rest); p != nil && !x.consolidator().worksInAnyOrder(p) {
+		if p = x.removal(rest); p != nil && !x.consolidator().worksInAnyOrder(p) {
 			return false, nil
 		}
 	}

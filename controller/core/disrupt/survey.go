@@ -62,6 +62,9 @@ func (v *Survey) add(i int32, p *model.Pod, guards *evictionBudgets) {
 		v.jobs[p.Node]++
 	}
 	if p.Ending {
+		if p.Returns() {
+			v.moving[p.Node] = append(v.moving[p.Node], i)
+		}
 		return
 	}
 	if p.DoNotDisrupt && longer(p, v.doNotDisrupt[p.Node]) {

@@ -49,20 +49,30 @@ var mixes = map[string]func(r *rand.Rand) model.PodSpec{
 		}}
 	},
 	// the same, a third of them spread over zones
-	"webspread": func(r *rand.Rand) model.PodSpec {
-		n := r.IntN(40)
-		d := rand.New(rand.NewPCG(uint64(n), 7))
-		name := fmt.Sprint("web-", n)
-		s := model.PodSpec{Namespace: "web", Labels: map[string]string{"app": name}, Requests: model.Resources{
-			"pods": 1, "cpu": int64(1+d.IntN(40)) * 50, "memory": int64(1+d.IntN(32)) << 27,
-		}}
-		if n%3 == 0 {
-			s.Spread = []model.Spread{{Key: "topology.kubernetes.io/zone", MaxSkew: 1, MinDomains: 1, Selector: model.PodSelector{
-				Namespaces: []string{"web"}, Labels: []model.Requirement{{Key: "app", Operator: model.In, Values: []string{name}}},
-			}}}
+	"webspread": webspread,
+	// the same, which they only prefer
+	"websoft": func(r *rand.Rand) model.PodSpec {
+		s := webspread(r)
+		for i := range s.Spread {
+			s.Spread[i].Soft = true
 		}
 		return s
 	},
+}
+
+func webspread(r *rand.Rand) model.PodSpec {
+	n := r.IntN(40)
+	d := rand.New(rand.NewPCG(uint64(n), 7))
+	name := fmt.Sprint("web-", n)
+	s := model.PodSpec{Namespace: "web", Labels: map[string]string{"app": name}, Requests: model.Resources{
+		"pods": 1, "cpu": int64(1+d.IntN(40)) * 50, "memory": int64(1+d.IntN(32)) << 27,
+	}}
+	if n%3 == 0 {
+		s.Spread = []model.Spread{{Key: "topology.kubernetes.io/zone", MaxSkew: 1, MinDomains: 1, Selector: model.PodSelector{
+			Namespaces: []string{"web"}, Labels: []model.Requirement{{Key: "app", Operator: model.In, Values: []string{name}}},
+		}}}
+	}
+	return s
 }
 
 // diverse is one fifth each of generic pods, zone spread, hostname spread, zone
@@ -145,7 +155,7 @@ func scenario(tb testing.TB, mix string, n int) solver.Input {
 
 // BenchmarkSolve reports pods/s, nodes, $/h and the cost over the lower bound.
 func BenchmarkSolve(b *testing.B) {
-	for _, mix := range []string{"mixed", "small", "diverse", "diverse-ondemand", "web", "webspread", "webspread-ondemand"} {
+	for _, mix := range []string{"mixed", "small", "diverse", "diverse-ondemand", "web", "webspread", "webspread-ondemand", "websoft", "websoft-ondemand"} {
 		for _, n := range []int{100, 1000, 5000, 10000, 50000} {
 			b.Run(fmt.Sprintf("mix=%s/pods=%d", mix, n), func(b *testing.B) { benchmark(b, scenario(b, mix, n)) })
 		}

@@ -88,6 +88,8 @@ func (in *Input) options() commit.Options {
 }
 
 // Stats describe a solve, for metrics and benchmarks.
+//
+// Size: one field for each figure.
 type Stats struct {
 	Pods, Classes, Items, Offers, BinTypes int
 	// Packings counts how often a set of items was packed: more than once when
@@ -104,6 +106,8 @@ type Stats struct {
 	// Bound is the LowerBound of the plan, in USD/hour of Effective and Fixed; 0
 	// when not requested or not known.
 	Bound float64
+	// Waived is how many pods the plan does not grant all of their preferences.
+	Waived int
 	// Trials are the plans made, in order. One of them is the result.
 	Trials []Trial
 	// Moves is the work of all trials, in moves. Looks is the part of it that went

@@ -22,7 +22,7 @@ func LowerBound(in Input, plan *model.Plan) float64 {
 	if len(in.Pods) == 0 {
 		return 0
 	}
-	in = withPreferences(&in, make([][]preference, len(in.Snapshot.Specs)))
+	in = withoutPreferences(&in)
 	in.budget = effort.New(len(in.Pods))
 	in.Offerings = nil // the bound changes the costs of offerings, which must not be shared
 	return bound.Lower(problem.New(in.problem(in.Snapshot.Specs)), in.Headroom)

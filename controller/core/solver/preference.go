@@ -16,72 +16,109 @@ const (
 	preferAntiAffinity
 	preferNode
 	preferSpread
+	// preferEvenSpread remains of a soft spread, except by hostname, when preferSpread is
+	// given up: pods are evened out without a bound.
+	preferEvenSpread
 	preferUntainted
 )
 
-// preference is a preference in force, identified by its index in the spec's list.
+// preference is a preference of a spec, identified by its kind and its index in the
+// spec's list of that kind.
 type preference struct {
 	kind   preferenceKind
 	weight int32
 	at     int
 }
 
-// dropPreferences drops one preference of every spec that has an unplaced pod. It
-// reports whether there was any.
-func dropPreferences(s *model.Snapshot, plan *model.Plan, wishes [][]preference) bool {
-	done := make([]bool, len(wishes))
-	dropped := false
-	for i := range plan.Unplaced {
-		spec := s.Pods[plan.Unplaced[i].Pod].Spec
-		if !done[spec] && len(wishes[spec]) > 0 {
-			wishes[spec] = wishes[spec][1:]
-			dropped = true
-		}
-		done[spec] = true
-	}
-	return dropped
+// preferences are those of the pods to place, and which of them are in force.
+type preferences struct {
+	// bySpec are a spec's preferences in the order in which a pod gives them up, which is
+	// Karpenter's: by kind, and within a kind the heaviest first.
+	bySpec [][]preference
+	// lost is by pod how many of its spec's preferences it has given up.
+	lost []int32
 }
 
-// preferencesOf returns by spec the preferences of the pods to place.
-func preferencesOf(in *Input) [][]preference {
+// preferencesOf returns the preferences of the pods to place, all in force.
+func preferencesOf(in *Input) preferences {
 	s := in.Snapshot
-	out := make([][]preference, len(s.Specs))
+	out := preferences{bySpec: make([][]preference, len(s.Specs)), lost: make([]int32, len(s.Pods))}
 	done := make([]bool, len(s.Specs))
 	taints := hasSoftTaints(s)
 	for _, i := range in.Pods {
-		at := s.Pods[i].Spec
-		if done[at] {
-			continue
-		}
-		done[at] = true
-		spec := &s.Specs[at]
-		var list []preference
-		for j := range spec.PreferredPods {
-			list = append(list, preference{preferAffinity, spec.PreferredPods[j].Weight, j})
-		}
-		for j := range spec.PreferredApart {
-			list = append(list, preference{preferAntiAffinity, spec.PreferredApart[j].Weight, j})
-		}
-		for j := range spec.Preferred {
-			list = append(list, preference{preferNode, spec.Preferred[j].Weight, j})
-		}
-		for j := range spec.Spread {
-			if spec.Spread[j].Soft {
-				list = append(list, preference{preferSpread, 0, j})
+		if at := s.Pods[i].Spec; !done[at] {
+			done[at] = true
+			out.bySpec[at] = preferencesOfSpec(&s.Specs[at])
+			if taints {
+				out.bySpec[at] = append(out.bySpec[at], preference{kind: preferUntainted})
 			}
 		}
-		if taints {
-			list = append(list, preference{kind: preferUntainted})
-		}
-		slices.SortStableFunc(list, func(a, b preference) int {
-			if o := cmp.Compare(a.kind, b.kind); o != 0 {
-				return o
-			}
-			return cmp.Compare(a.weight, b.weight)
-		})
-		out[at] = list
 	}
 	return out
+}
+
+// preferencesOfSpec lists a spec's preferences in the order in which they are given up.
+// The one for nodes without soft taints comes after them.
+func preferencesOfSpec(spec *model.PodSpec) []preference {
+	var list []preference
+	for j := range spec.PreferredPods {
+		list = append(list, preference{preferAffinity, spec.PreferredPods[j].Weight, j})
+	}
+	for j := range spec.PreferredApart {
+		list = append(list, preference{preferAntiAffinity, spec.PreferredApart[j].Weight, j})
+	}
+	for j := range spec.Preferred {
+		if len(spec.Preferred[j].Term) > 0 { // an empty term prefers nothing
+			list = append(list, preference{preferNode, spec.Preferred[j].Weight, j})
+		}
+	}
+	for j := range spec.Spread {
+		if spec.Spread[j].Soft {
+			list = append(list, preference{preferSpread, 0, j})
+			if spec.Spread[j].Key != constraint.LabelHostname {
+				list = append(list, preference{preferEvenSpread, 0, j})
+			}
+		}
+	}
+	slices.SortStableFunc(list, func(a, b preference) int {
+		return cmp.Or(cmp.Compare(a.kind, b.kind), cmp.Compare(b.weight, a.weight))
+	})
+	return list
+}
+
+// inForce returns how many preferences of a pod are in force.
+func (p *preferences) inForce(s *model.Snapshot, pod int32) int {
+	return len(p.bySpec[s.Pods[pod].Spec]) - int(p.lost[pod])
+}
+
+// any reports whether a preference of one of the pods is in force.
+func (p *preferences) any(s *model.Snapshot, pods []int32) bool {
+	return slices.ContainsFunc(pods, func(i int32) bool { return p.inForce(s, i) > 0 })
+}
+
+// waived returns how many of the pods have given preferences up.
+func (p *preferences) waived(pods []int32) int {
+	n := 0
+	for _, i := range pods {
+		if p.lost != nil && p.lost[i] > 0 {
+			n++
+		}
+	}
+	return n
+}
+
+// drop makes each unplaced pod give up its next preferences, at most the given number.
+// It reports whether there was any.
+func (p *preferences) drop(s *model.Snapshot, unplaced []model.Unplaced, most int) bool {
+	dropped := false
+	for i := range unplaced {
+		pod := unplaced[i].Pod
+		if n := min(p.inForce(s, pod), most); n > 0 {
+			p.lost[pod] += int32(n)
+			dropped = true
+		}
+	}
+	return dropped
 }
 
 // hasSoftTaints reports whether a pool or a node has a PreferNoSchedule taint.
@@ -101,41 +138,43 @@ func hasSoftTaints(s *model.Snapshot) bool {
 }
 
 // withPreferences returns the question with the preferences in force as requirements
-// and all others removed.
-func withPreferences(in *Input, wishes [][]preference) Input {
+// and all others removed, and its specs without preferences. Pods of one spec that have
+// given up different preferences get specs of their own.
+func withPreferences(in *Input, p *preferences) (out Input, required []model.PodSpec) {
+	out = withoutPreferences(in)
+	s := out.Snapshot
+	s.Pods = slices.Clone(s.Pods)
+	v := variants{from: in.Snapshot.Specs, specs: s.Specs, required: slices.Clip(in.Snapshot.Specs), at: map[variant]int32{}}
+	v.noteGivenUp(in, p)
+	for _, i := range in.Pods {
+		spec := s.Pods[i].Spec
+		if list := p.bySpec[spec]; len(list) > 0 {
+			s.Pods[i].Spec = v.spec(variant{spec, p.lost[i]}, list)
+		}
+	}
+	s.Specs, out.respectPreferences = v.specs, true
+	return out, v.required
+}
+
+// withoutPreferences returns the question with all preferences removed.
+func withoutPreferences(in *Input) Input {
 	out, s := *in, *in.Snapshot
 	s.Specs = slices.Clone(s.Specs)
-	for i := range wishes {
-		s.Specs[i] = requirePreferences(&s.Specs[i], wishes[i])
+	for i := range s.Specs {
+		removePreferences(&s.Specs[i])
 	}
-	out.Snapshot, out.respectPreferences = &s, true
+	out.Snapshot = &s
 	return out
 }
 
-// requirePreferences returns the spec with the preferences as requirements.
-func requirePreferences(from *model.PodSpec, wishes []preference) model.PodSpec {
-	s := *from
+func removePreferences(s *model.PodSpec) {
 	s.PreferredPods, s.PreferredApart, s.Preferred = nil, nil, nil
-	s.Spread = slices.DeleteFunc(slices.Clone(s.Spread), func(x model.Spread) bool { return x.Soft })
-	for _, w := range wishes {
-		switch w.kind {
-		case preferAffinity:
-			s.PreferredPods = append(s.PreferredPods, from.PreferredPods[w.at])
-		case preferAntiAffinity:
-			s.PreferredApart = append(s.PreferredApart, from.PreferredApart[w.at])
-		case preferNode:
-			s.Affinity = both(s.Affinity, from.Preferred[w.at].Term)
-		case preferSpread:
-			// Over other keys than the hostname they are evened out unbounded.
-			sp := from.Spread[w.at]
-			sp.Soft = sp.Key != constraint.LabelHostname
-			s.Spread = append(s.Spread, sp)
-		case preferUntainted:
-			s.Tolerations = append(slices.Clip(s.Tolerations), model.Toleration{Key: constraint.AvoidSoftTaints, Effect: model.PreferNoSchedule})
-		}
+	if slices.ContainsFunc(s.Spread, isSoft) {
+		s.Spread = slices.DeleteFunc(slices.Clone(s.Spread), isSoft)
 	}
-	return s
 }
+
+func isSoft(x model.Spread) bool { return x.Soft }
 
 // both returns terms that require one of the given terms and more in addition.
 func both(terms []model.Term, more model.Term) []model.Term {

@@ -2,7 +2,7 @@ package solver
 
 import (
 	"cmp"
-	"slices"
+	"math"
 )
 
 // relaxation is how a solve treats preferences: as requirements, some of them as
@@ -22,18 +22,27 @@ type relaxation struct {
 	keeps func(found, before outcome) bool
 }
 
-// maxRelaxations is how many times preferences are dropped one by one before all are
-// dropped that may be in the way.
-const maxRelaxations = 8
+// maxRelaxations is how many times preferences are dropped one by one before the pods
+// that are still left out drop all of theirs. maxWaivers bounds the search for the fewest
+// pods that give way to others: 8 rounds find it among 256.
+const (
+	maxRelaxations = 16
+	maxWaivers     = 8
+)
 
-// relaxations returns the relaxations in the order in which they run.
+// relaxations returns the relaxations in the order in which they run. A pod gives its
+// preferences up for its own sake, as long as that can help. Only while pods are left out
+// that would have a place if nobody had preferences do others give theirs up as well, as
+// few as possible.
 func relaxations() []relaxation {
 	return []relaxation{
 		{"as required", false, unlimited, 1, nothingPreferred, always},
 		{"all preferences", true, unlimited, 1, somethingPreferred, always},
 		{"fewer preferences", true, quickEffort, maxRelaxations, fewerPreferences, always},
+		{"fewer preferences, all or none of a pod", true, quickEffort, 1, noneOfLeftOut, always},
 		{"fewer preferences, improved", false, unlimited, 1, leftPodsOut, atLeastAsGood},
 		{"no preferences", false, unlimited, 1, noPreferences, placesMore},
+		{"preferences of some pods", false, unlimited, maxWaivers, fewestWaive, placesAsMany},
 	}
 }
 
@@ -41,13 +50,15 @@ func relaxations() []relaxation {
 type relaxer struct {
 	in  Input
 	log *trialLog
-	// preferred is set when there are preferences. wishes are those in force, by
-	// spec.
+	// preferred is set when there are preferences.
 	preferred bool
-	wishes    [][]preference
+	wishes    preferences
 	best      outcome
-	// short is set when a plan with preferences left pods out.
-	short bool
+	// left is how many pods the last plan left out. short is set when a plan with
+	// preferences left pods out.
+	left   int
+	short  bool
+	waiver waiver
 }
 
 // relax plans the pods of an input with as many of their preferences as still let
@@ -56,7 +67,7 @@ func relax(in *Input, log *trialLog) outcome {
 	r := relaxer{in: *in, log: log}
 	if !in.Snapshot.Settings.IgnorePreferences {
 		r.wishes = preferencesOf(in)
-		r.preferred = anyInForce(r.wishes)
+		r.preferred = r.wishes.any(in.Snapshot, in.Pods)
 	}
 	for _, x := range relaxations() {
 		for range x.rounds {
@@ -64,7 +75,9 @@ func relax(in *Input, log *trialLog) outcome {
 				break
 			}
 			found := find(r.question(&x), log)
-			r.short = len(found.Unplaced) > 0 || r.short
+			found.stats.Waived = r.wishes.waived(in.Pods)
+			r.left = len(found.Unplaced)
+			r.short = r.left > 0 || r.short
 			if r.best.Plan == nil || x.keeps(found, r.best) {
 				r.best = found
 			}
@@ -76,14 +89,10 @@ func relax(in *Input, log *trialLog) outcome {
 func (r *relaxer) question(x *relaxation) question {
 	q := question{name: x.name, in: r.in, required: r.in.Snapshot.Specs, quick: x.quick}
 	if r.preferred {
-		q.in = withPreferences(&r.in, r.wishes)
+		q.in, q.required = withPreferences(&r.in, &r.wishes)
 	}
 	q.in.Effort = min(r.in.Effort, x.effort)
 	return q
-}
-
-func anyInForce(wishes [][]preference) bool {
-	return slices.ContainsFunc(wishes, func(w []preference) bool { return len(w) > 0 })
 }
 
 // nothingPreferred applies when there are no preferences.
@@ -91,30 +100,29 @@ func nothingPreferred(r *relaxer) bool { return !r.preferred }
 
 func somethingPreferred(r *relaxer) bool { return r.preferred }
 
-// fewerPreferences applies when specs with unplaced pods have preferences in force.
-// Each of these specs drops one.
+// fewerPreferences applies when unplaced pods have preferences in force. Each of these
+// pods gives up one.
 func fewerPreferences(r *relaxer) bool {
-	return r.preferred && len(r.best.Unplaced) > 0 && !r.log.budget.Spent() && dropPreferences(r.in.Snapshot, r.best.Plan, r.wishes)
+	return r.preferred && !r.log.budget.Spent() && r.wishes.drop(r.in.Snapshot, r.best.Unplaced, 1)
+}
+
+// noneOfLeftOut applies when unplaced pods still have preferences in force. They give up
+// all of them.
+func noneOfLeftOut(r *relaxer) bool {
+	return r.preferred && r.wishes.drop(r.in.Snapshot, r.best.Unplaced, math.MaxInt32)
 }
 
 // leftPodsOut applies when preferences could not all be met, since the plan was then
 // made with little effort.
 func leftPodsOut(r *relaxer) bool { return r.preferred && r.short }
 
-// noPreferences applies when pods are left out, possibly because of the preferences
-// of others. It drops all preferences.
-func noPreferences(r *relaxer) bool {
-	if !r.preferred || len(r.best.Unplaced) == 0 || !anyInForce(r.wishes) {
-		return false
-	}
-	r.wishes = make([][]preference, len(r.wishes))
-	return true
-}
-
 func always(_, _ outcome) bool { return true }
 
 // placesMore reports whether a plan leaves out fewer pods than the one before.
 func placesMore(found, before outcome) bool { return len(found.Unplaced) < len(before.Unplaced) }
+
+// placesAsMany reports whether a plan leaves out no more pods than the one before.
+func placesAsMany(found, before outcome) bool { return len(found.Unplaced) <= len(before.Unplaced) }
 
 // atLeastAsGood reports whether a plan leaves out fewer pods than the one before, or
 // as many at no higher cost.

@@ -72,6 +72,9 @@ func otherDomains(s *search, st *strategy) string {
 	if !slices.ContainsFunc(s.best.problem.Topology.All, func(g constraint.Group) bool { return !g.PerHost }) {
 		return ""
 	}
+	if !s.small() && s.log.budget.Spent() {
+		return ""
+	}
 	return others(s, st)
 }
 
@@ -88,8 +91,31 @@ func others(s *search, _ *strategy) string {
 }
 
 // few reports whether there are few enough pods and nodes for the strategies of
-// others.
+// others. While pods with constraints on each other are left out, the budget decides.
 func (s *search) few() bool {
-	return (len(s.best.problem.Topology.All) > 0 || len(s.best.Existing) > 0) && s.in.Effort > 0 &&
-		len(s.in.Pods) <= maxInserted && len(s.in.Snapshot.Nodes) <= maxInserted
+	if len(s.best.problem.Topology.All) == 0 && len(s.best.Existing) == 0 || s.in.Effort == 0 {
+		return false
+	}
+	return s.small() || !s.quick && s.affordsLooks() && s.leavesOutConstrained()
+}
+
+// small reports whether there are so few pods and nodes that further strategies run
+// whatever they cost.
+func (s *search) small() bool {
+	return len(s.in.Pods) <= maxInserted && len(s.in.Snapshot.Nodes) <= maxInserted
+}
+
+// affordsLooks reports whether the budget is enough for every pod to look once at every
+// place.
+func (s *search) affordsLooks() bool {
+	return s.log.budget.Affords(len(s.in.Pods) * (len(s.in.Snapshot.Nodes) + len(s.best.Nodes) + 1))
+}
+
+// leavesOutConstrained reports whether a pod is left out that has constraints on others.
+func (s *search) leavesOutConstrained() bool {
+	snap := s.in.Snapshot
+	return slices.ContainsFunc(s.best.Unplaced, func(u model.Unplaced) bool {
+		terms := s.best.problem.Topology.Of(snap.Pods[u.Pod].Spec)
+		return terms != nil && len(terms.DomainRules)+len(terms.HostRules) > 0
+	})
 }

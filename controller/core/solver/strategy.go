@@ -78,8 +78,10 @@ const (
 	// insertions is the number of insertion strategies.
 	insertions = 7
 	// maxInserted is the largest number of pods, and of existing nodes, for which
-	// further orders of domains and insertions are tried: their time grows with pods
-	// times nodes. With 100, 190 of 18,433 pods fewer are placed; 600 change no plan.
+	// further orders of domains and insertions are tried in any case: their time grows
+	// with pods times nodes. Above it they are tried while pods with constraints on each
+	// other are left out and the budget allows them. With 100, 190 of 18,433 pods fewer
+	// are placed.
 	maxInserted = 300
 )
 

@@ -36,6 +36,9 @@ func (b *Budget) Spent() bool { return b.moves >= b.limit }
 // LooksSpent says that pods are not to be placed one by one again.
 func (b *Budget) LooksSpent() bool { return b.looks >= AllLooks }
 
+// Affords says that so many more places may be looked at.
+func (b *Budget) Affords(places int) bool { return b.looks+places <= AllLooks }
+
 // Lower charges for a plan that is begun: so many classes of pods are compared
 // with so many existing nodes, and with each other.
 func (b *Budget) Lower(classes, hosts int) { b.moves += classes * (classes + hosts) / pairsInMove }

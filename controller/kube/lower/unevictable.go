@@ -80,7 +80,7 @@ func (u *unevictable) guarded(pod *corev1.Pod) bool {
 		}
 		matching++
 		always := g.budget.Spec.UnhealthyPodEvictionPolicy != nil && *g.budget.Spec.UnhealthyPodEvictionPolicy == policyv1.AlwaysAllow
-		never = g.never && !(always && isUnready(pod))
+		never = g.never && (!always || !isUnready(pod))
 	}
 	return matching > 1 || never
 }

@@ -67,6 +67,10 @@ type Options struct {
 	MinValuesPolicy  string
 	Gates            FeatureGates
 
+	// BreakerPercent is the largest share of nodes, 0 to 100, that garbage collection,
+	// overdue expiry and drift that no change explains may end without being asked for.
+	BreakerPercent int
+
 	PluginNamespaces []string
 	PluginScopes     PluginScopes
 	AllowKubeSystem  bool
@@ -135,6 +139,7 @@ func (o *Options) Bind(fs *pflag.FlagSet) {
 	fs.StringVar(&o.PreferencePolicy, "preference-policy", lower.PreferenceRespect, "Respect preferences until a pod cannot be placed with them, or Ignore them")
 	fs.StringVar(&o.MinValuesPolicy, "min-values-policy", lower.MinValuesStrict, "Strict, or BestEffort: launch with fewer values than a NodePool's minValues where there are no more")
 	fs.Var(&o.Gates, "feature-gates", "Karpenter's feature gates, name=true or name=false, separated by commas")
+	fs.IntVar(&o.BreakerPercent, "breaker-percent", 10, "largest share of nodes, in per cent, that may go at once because they have no NodeClaim, or have expired or drifted without a change that explains it; more stop and ask")
 	fs.StringSliceVar(&o.PluginNamespaces, "policy-plugin-namespaces", nil, "namespaces whose rank and consolidate policies are loaded too")
 	fs.Var(&o.PluginScopes, "policy-plugin-scopes", "what the policies of plugin namespaces may touch, as JSON: {\"<namespace>\": {\"nodePools\": [patterns], \"hooks\": [rank, consolidate], \"failClosed\": false}}; without an entry, the NodePools with the label "+policy.LabelPluginNamespace+": <namespace>")
 	fs.BoolVar(&o.AllowKubeSystem, "allow-kube-system", false, "permit policies in kube-system, whose ConfigMaps belong to the cluster itself")
@@ -216,6 +221,9 @@ func (o *Options) Validate() error {
 		errs = append(errs, errors.New("--decision-log-inputs needs --decision-log"))
 	}
 	errs = append(errs, o.validateAccess())
+	if o.BreakerPercent < 0 || o.BreakerPercent > 100 {
+		errs = append(errs, fmt.Errorf("--breaker-percent %d: 0 to 100", o.BreakerPercent))
+	}
 	if o.Workers < 1 {
 		errs = append(errs, fmt.Errorf("--workers %d: at least 1", o.Workers))
 	}

@@ -26,6 +26,7 @@ import (
 	"spokeshave.dev/controller/kube/cluster"
 	"spokeshave.dev/controller/kube/lower"
 	"spokeshave.dev/controller/kube/metric"
+	"spokeshave.dev/controller/kube/reconcile/breaker"
 	"spokeshave.dev/controller/kube/reconcile/comparison"
 	"spokeshave.dev/controller/kube/reconcile/configmap"
 	"spokeshave.dev/controller/kube/reconcile/decision"
@@ -300,12 +301,16 @@ func (p *components) reconcilers() error {
 	}
 	nodes := &termination.Reconciler{Client: c, Provider: p.counted("node.termination"), Events: recorder, Clock: p.clock, Workers: p.options.Workers, Metrics: p.shared}
 	pools := &nodepool.Reconciler{Client: c, Events: recorder, Clock: p.clock, Outcomes: outcomes}
+	stops := &breaker.Breaker{
+		Client: c, Live: p.mgr.GetAPIReader(), Events: recorder, Namespace: p.options.Namespace, Clock: p.clock,
+		Percent: p.options.BreakerPercent, Metrics: breaker.NewMetrics(metrics.Registry),
+	}
 	drifts := &drift.Reconciler{
-		Client: c, Provider: p.counted("nodeclaim.disruption"), Clock: p.clock,
+		Client: c, Provider: p.counted("nodeclaim.disruption"), Clock: p.clock, Breaker: stops, Version: Version,
 		Drifter: p.shared.Drifter(p.cloud, metric.Caller{Controller: "nodeclaim.disruption", Provider: cloudName}),
 	}
 	ender := &forceful.Deleter{Client: c, Clock: p.clock, Metrics: p.shared}
-	expiry := &expiration.Reconciler{Deleter: ender, Events: recorder, Clock: p.clock}
+	expiry := &expiration.Reconciler{Deleter: ender, Events: recorder, Clock: p.clock, Client: c, Breaker: stops}
 	interruptions := &interruption.Watcher{
 		Client: c, Source: p.cloud, Events: recorder, Deleter: ender, Clock: p.clock,
 		Metrics: interruption.NewMetrics(metrics.Registry), Rebalance: p.options.DrainOnRebalance, Every: time.Minute,
@@ -314,7 +319,7 @@ func (p *components) reconcilers() error {
 	holds := &donotdisrupt.Reconciler{Client: c, Events: recorder, Clock: p.clock}
 	collector := &garbage.Collector{
 		Client: c, Live: p.mgr.GetAPIReader(), Provider: p.counted("nodeclaim.garbagecollection"), Clock: p.clock, Every: 10 * time.Second,
-		Listed: p.instances.Set,
+		Listed: p.instances.Set, Breaker: stops,
 	}
 	if p.options.Gates.StaticCapacity {
 		statics := &static.Reconciler{Client: c, Live: p.mgr.GetAPIReader(), Events: recorder, Clock: p.clock, Deleter: ender}

@@ -34,6 +34,8 @@ const (
 // Event reasons of Spokeshave's own.
 const (
 	EventCapReached          = "CapReached"          // on ConfigMaps of policies
+	EventDisruptionAllowed   = "DisruptionAllowed"   // on the ConfigMap of the breakers
+	EventDisruptionStopped   = "DisruptionStopped"   // on the ConfigMap of the breakers
 	EventPolicyActive        = "PolicyActive"        // on ConfigMaps of policies
 	EventPolicyRejected      = "PolicyRejected"      // on ConfigMaps of policies
 	EventPolicySuspended     = "PolicySuspended"     // on ConfigMaps of policies

@@ -56,7 +56,7 @@ annotations:
 
 {{/* The controller's own records, as names in a list of CEL. */}}
 {{- define "spokeshave.records" -}}
-'spokeshave-policy-status', 'spokeshave-ledger', 'spokeshave-ledger-previous', 'spokeshave-observed'
+'spokeshave-policy-status', 'spokeshave-ledger', 'spokeshave-ledger-previous', 'spokeshave-observed', 'spokeshave-breakers'
 {{- end }}
 
 {{/*
@@ -168,6 +168,7 @@ defaults in the binary.
 - --enable-prefix-delegation
 {{- end }}
 - --vm-memory-overhead-percent={{ $s.vmMemoryOverheadPercent }}
+- --breaker-percent={{ $s.breakerPercent }}
 {{- with $s.awsRegion }}
 - --aws-region={{ . }}
 {{- end }}

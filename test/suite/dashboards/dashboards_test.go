@@ -16,6 +16,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"spokeshave.dev/controller/kube/metric"
+	"spokeshave.dev/controller/kube/reconcile/breaker"
 	"spokeshave.dev/controller/kube/reconcile/interruption"
 	"spokeshave.dev/controller/kube/reconcile/ledger"
 	"spokeshave.dev/controller/kube/reconcile/policies"
@@ -90,6 +91,7 @@ func registered(t *testing.T) names {
 	n.MustRegister(&metric.PodCounts{})
 	interruption.NewMetrics(n)
 	repair.NewMetrics(n)
+	breaker.NewMetrics(n)
 	n.MustRegister(ledger.NewCollector(&ledger.Tracker{}), policies.NewCollector(load.New(load.Config{})))
 	return n
 }

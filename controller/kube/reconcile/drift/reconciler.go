@@ -29,6 +29,7 @@ import (
 	"spokeshave.dev/controller/cloud/provider"
 	"spokeshave.dev/controller/kube/condition"
 	"spokeshave.dev/controller/kube/managed"
+	"spokeshave.dev/controller/kube/reconcile/breaker"
 	"spokeshave.dev/controller/kube/reconcile/scope"
 )
 
@@ -43,7 +44,13 @@ type Reconciler struct {
 	// Drifter reports the provider's part of drift. When nil, there is none.
 	Drifter provider.Drifter
 	Clock   clock.Clock
+	// Breaker stops drift of many nodes that no change of their NodePool or class
+	// explains; nil never does. Version is the controller's.
+	Breaker *breaker.Breaker
+	Version string
 
+	// burst counts the claims whose drift nothing explains, by NodePool.
+	burst breaker.Burst
 	// answers caches the provider's last answers, by claim UID.
 	answers sync.Map
 	// missing is since when claims are of types that the catalogue lacks, by claim UID.
@@ -87,6 +94,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, claim *karpv1.NodeClaim) (re
 	if !claim.DeletionTimestamp.IsZero() {
 		r.answers.Delete(claim.UID)
 		r.missing.Delete(claim.UID)
+		r.burst.Remove(claim.Labels[karpv1.LabelNodePool], claim.UID)
 		return reconcile.Result{}, nil
 	}
 	if !condition.IsTrue(claim.Status.Conditions, karpv1.ConditionLaunched) {
@@ -106,7 +114,11 @@ func (r *Reconciler) Reconcile(ctx context.Context, claim *karpv1.NodeClaim) (re
 	if err != nil {
 		return reconcile.Result{}, err
 	}
-	if reason == "" {
+	held, err := r.held(ctx, claim, pool, reason)
+	if err != nil {
+		return reconcile.Result{}, err
+	}
+	if reason == "" || held > 0 {
 		meta.RemoveStatusCondition(&claim.Status.Conditions, karpv1.ConditionDrifted)
 	} else {
 		meta.SetStatusCondition(&claim.Status.Conditions, metav1.Condition{
@@ -114,6 +126,9 @@ func (r *Reconciler) Reconcile(ctx context.Context, claim *karpv1.NodeClaim) (re
 		})
 	}
 	wait := r.consolidatable(claim, pool)
+	if held > 0 {
+		wait = min(wait, held)
+	}
 	if equality.Semantic.DeepEqual(base.Status, claim.Status) {
 		return reconcile.Result{RequeueAfter: wait}, nil
 	}

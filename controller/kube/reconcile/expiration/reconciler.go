@@ -11,9 +11,11 @@ import (
 	"k8s.io/utils/clock"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/builder"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	karpv1 "spokeshave.dev/api/karpenter/v1"
+	"spokeshave.dev/controller/kube/reconcile/breaker"
 	"spokeshave.dev/controller/kube/reconcile/forceful"
 	"spokeshave.dev/controller/kube/reconcile/scope"
 )
@@ -23,6 +25,13 @@ type Reconciler struct {
 	Deleter *forceful.Deleter
 	Events  events.EventRecorder
 	Clock   clock.Clock
+	// Client counts claims. It and Breaker go together: Breaker stops the end of many
+	// nodes that are long overdue; nil never does.
+	Client  client.Client
+	Breaker *breaker.Breaker
+
+	// burst counts the claims that are long overdue.
+	burst breaker.Burst
 }
 
 // SetupWithManager registers the controller.
@@ -42,6 +51,9 @@ func (r *Reconciler) Reconcile(ctx context.Context, claim *karpv1.NodeClaim) (re
 	}
 	if left := after - r.Clock.Since(claim.CreationTimestamp.Time); left > 0 {
 		return reconcile.Result{RequeueAfter: left}, nil
+	}
+	if held, err := r.held(ctx, claim, claim.CreationTimestamp.Add(after)); err != nil || held > 0 {
+		return reconcile.Result{RequeueAfter: held}, err
 	}
 	began, err := r.Deleter.Delete(ctx, claim, forceful.Cause{
 		Reason: "Expired", Message: "the node has reached the age of expireAfter, " + string(claim.Spec.ExpireAfter),

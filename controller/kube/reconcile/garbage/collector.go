@@ -1,16 +1,17 @@
 // Package garbage deletes what should not exist: instances without a NodeClaim, and
-// NodeClaims whose instance does not exist any more.
+// NodeClaims whose instance does not exist any more. It stops and asks before it ends many
+// instances, or instances that an API server restored from a backup does not know
+// (package breaker).
 package garbage
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
 	"github.com/go-logr/logr"
 	corev1 "k8s.io/api/core/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/clock"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -18,6 +19,7 @@ import (
 	"spokeshave.dev/controller/cloud/provider"
 	"spokeshave.dev/controller/kube/condition"
 	"spokeshave.dev/controller/kube/managed"
+	"spokeshave.dev/controller/kube/reconcile/breaker"
 	"spokeshave.dev/controller/kube/reconcile/index"
 	"spokeshave.dev/controller/kube/reconcile/readiness"
 )
@@ -37,6 +39,11 @@ type Collector struct {
 	Every    time.Duration
 	// Listed, when set, receives every list of the cluster's instances.
 	Listed func([]provider.Instance)
+	// Breaker stops the end of many instances at once; nil never does.
+	Breaker *breaker.Breaker
+
+	// ended are when instances were ended within the last hour.
+	ended []time.Time
 }
 
 // NeedLeaderElection implements manager.LeaderElectionRunnable.
@@ -71,46 +78,19 @@ func (c *Collector) Collect(ctx context.Context) error {
 	if err := c.Client.List(ctx, &claims); err != nil {
 		return fmt.Errorf("list claims: %w", err)
 	}
-	known := map[string]bool{}
-	for i := range claims.Items {
-		known[claims.Items[i].Status.ProviderID] = true
-	}
+	failure := c.instances(ctx, instances, claims.Items)
 	running := map[string]bool{}
 	for i := range instances {
-		in := &instances[i]
-		running[in.ProviderID] = true
-		if !known[in.ProviderID] && c.Clock.Since(in.LaunchTime) > grace {
-			if err := c.leaked(ctx, in); err != nil {
-				return err
-			}
-		}
+		running[instances[i].ProviderID] = true
 	}
 	for i := range claims.Items {
 		if claim := &claims.Items[i]; managed.Claim(claim) && !running[claim.Status.ProviderID] {
 			if err := c.orphaned(ctx, claim); err != nil {
-				return err
+				return errors.Join(failure, err)
 			}
 		}
 	}
-	return nil
-}
-
-// leaked terminates an instance, unless its claim exists and has its provider ID or
-// none yet.
-func (c *Collector) leaked(ctx context.Context, in *provider.Instance) error {
-	var claim karpv1.NodeClaim
-	err := c.Live.Get(ctx, types.NamespacedName{Name: in.Claim}, &claim)
-	switch {
-	case in.Claim != "" && err == nil && (claim.Status.ProviderID == "" || claim.Status.ProviderID == in.ProviderID):
-		return nil
-	case in.Claim != "" && err != nil && !apierrors.IsNotFound(err):
-		return fmt.Errorf("look for claim %s: %w", in.Claim, err)
-	}
-	logr.FromContextOrDiscard(ctx).Info("terminating an instance that no claim knows", "instance", in.ProviderID, "claim", in.Claim)
-	if err := c.Provider.Terminate(ctx, in.ProviderID); err != nil && provider.KindOf(err) != provider.NotFound {
-		return fmt.Errorf("terminate leaked instance %s: %w", in.ProviderID, err)
-	}
-	return nil
+	return failure
 }
 
 // orphaned deletes a launched claim whose instance certainly does not exist any more.

@@ -1,0 +1,82 @@
+package breaker
+
+import (
+	"testing"
+	"time"
+
+	"k8s.io/apimachinery/pkg/types"
+)
+
+var start = time.Date(2026, 3, 4, 12, 0, 0, 0, time.UTC)
+
+func TestLimit(t *testing.T) {
+	for nodes, want := range map[int]int{0: 2, 1: 2, 10: 2, 20: 2, 21: 3, 100: 10, 1000: 100} {
+		if got := (&Breaker{Percent: 10}).Limit(nodes); got != want {
+			t.Errorf("of %d nodes %d may go, want %d", nodes, got, want)
+		}
+	}
+	if got := (&Breaker{Percent: 100}).Limit(50); got != 50 {
+		t.Errorf("at 100 %% %d of 50 may go", got)
+	}
+}
+
+// TestInputs: what changed last explains drift for a while; a new version of the
+// controller, and what it finds anew in AWS, does not.
+func TestInputs(t *testing.T) {
+	before := Inputs{Version: "1", Spec: "a", Resolved: "x", Changed: start.Add(-time.Hour)}
+	for name, tc := range map[string]struct {
+		reason   string
+		last     Inputs
+		seen     Inputs
+		explains bool
+	}{
+		"first":            {reason: "nothing was known", seen: Inputs{Version: "1", Spec: "a", Resolved: "x"}, explains: true},
+		"nothing":          {reason: "nothing has changed", last: before, seen: Inputs{Version: "1", Spec: "a", Resolved: "x"}},
+		"spec":             {reason: "a user has changed something", last: before, seen: Inputs{Version: "1", Spec: "b", Resolved: "x"}, explains: true},
+		"resolved":         {reason: "AWS has a new image", last: before, seen: Inputs{Version: "1", Spec: "a", Resolved: "y"}, explains: true},
+		"version":          {reason: "the controller was upgraded", last: before, seen: Inputs{Version: "2", Spec: "a", Resolved: "x"}},
+		"both":             {reason: "the new version finds other images", last: before, seen: Inputs{Version: "2", Spec: "a", Resolved: "y"}},
+		"spec and version": {reason: "a user has changed something while it was upgraded", last: before, seen: Inputs{Version: "2", Spec: "b", Resolved: "x"}, explains: true},
+		"soon after": {
+			reason: "the new version has just started", seen: Inputs{Version: "1", Spec: "a", Resolved: "y"},
+			last: Inputs{Version: "1", Spec: "a", Resolved: "x", Changed: start.Add(-time.Hour), Upgraded: start.Add(-time.Minute)},
+		},
+		"long after": {
+			reason: "the new version runs for an hour", seen: Inputs{Version: "1", Spec: "a", Resolved: "y"}, explains: true,
+			last: Inputs{Version: "1", Spec: "a", Resolved: "x", Changed: start.Add(-time.Hour), Upgraded: start.Add(-time.Hour)},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			next := tc.last.next(tc.seen, start)
+			if got := start.Sub(next.Changed) < settle; got != tc.explains {
+				t.Errorf("%s: explained is %v: %+v", tc.reason, got, next)
+			}
+			if again := next.next(tc.seen, start.Add(time.Second)); again != next {
+				t.Errorf("the same inputs change what is known: %+v, then %+v", next, again)
+			}
+		})
+	}
+}
+
+func TestBurst(t *testing.T) {
+	var u Burst
+	if n, wait := u.Add("a", "1", start); n != 1 || wait != gatherFor {
+		t.Errorf("the first: %d, wait %s", n, wait)
+	}
+	u.Add("b", "9", start)
+	if n, wait := u.Add("a", "2", start.Add(30*time.Second)); n != 2 || wait != gatherFor {
+		t.Errorf("the second: %d, wait %s", n, wait)
+	}
+	if n, wait := u.Add("a", "1", start.Add(time.Minute)); n != 2 || wait != 0 {
+		t.Errorf("the first, a minute later: %d, wait %s", n, wait)
+	}
+	if u.Remove("a", "1") || !u.Remove("a", "2") || u.Remove("a", "2") {
+		t.Error("only the removal of the last one says that it was")
+	}
+	for i := range 100 {
+		u.Add("c", types.UID(rune('a'+i)), start.Add(time.Duration(i)*2*time.Minute))
+	}
+	if n := len(u.groups["c"]); n > 32 || len(u.groups) != 1 {
+		t.Errorf("%d of an hour count in %d groups, want 31 in one", n, len(u.groups))
+	}
+}

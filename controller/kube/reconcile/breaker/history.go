@@ -1,0 +1,131 @@
+package breaker
+
+import (
+	"fmt"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+)
+
+// tolerance is by how much clocks may differ, and by how much what was written last may
+// be older than what was done last.
+const tolerance = 2 * time.Minute
+
+// history compares what the API server knows with what happened. An API server that was
+// restored from a backup does not know what came after the backup: neither the claims
+// that were made since, nor that the controller was there.
+type history struct {
+	// synced says that the ConfigMap was read. stored is the ConfigMap as it was read or
+	// written last, nil when there was none.
+	synced bool
+	stored *corev1.ConfigMap
+	uid    types.UID
+	// cutoff is the end of the history that the API server knows, and doubted that it
+	// may have an end: nothing that was launched later is in it. Both are kept until
+	// garbage collection has looked (reviewed).
+	cutoff            time.Time
+	doubted, reviewed bool
+	// seen is what was written last, alive when another controller, or this one, wrote
+	// last before this moment.
+	seen, alive time.Time
+	// ahead is by how much this machine's clock was ahead of the API server's at the last
+	// write, compared whether there was one.
+	ahead    time.Duration
+	compared bool
+}
+
+// look compares the stored state with what was written last.
+func (h *history) look(cm *corev1.ConfigMap, stored, ours *state, now time.Time) {
+	switch {
+	case !h.synced:
+		h.synced = true
+		h.cutoff, h.doubted = stored.Seen, !stored.Seen.IsZero()
+		h.alive = stored.Seen
+	case !h.seen.IsZero() && (cm == nil || stored.Seen.Before(h.seen)):
+		h.cutoff, h.doubted, h.reviewed = stored.Seen, true, false
+		ours.Seen, ours.changed = stored.Seen, true
+		h.seen = time.Time{}
+	}
+	h.stored = cm
+	if cm != nil {
+		h.uid = cm.UID
+	}
+}
+
+// wrote notes a ConfigMap that was written.
+func (h *history) wrote(cm *corev1.ConfigMap, now time.Time) {
+	h.stored, h.uid = cm, cm.UID
+	if h.reviewed {
+		h.seen = decode(cm).Seen
+		h.alive = h.seen
+	}
+	h.ahead, h.compared = 0, true
+	if server := serverTime(cm); !server.IsZero() && now.Sub(server).Abs() > tolerance {
+		h.ahead = now.Sub(server)
+	}
+}
+
+// serverTime returns the API server's time at the last write of an object, zero when it
+// is not known.
+func serverTime(cm *corev1.ConfigMap) time.Time {
+	var latest time.Time
+	for i := range cm.ManagedFields {
+		if at := cm.ManagedFields[i].Time; at != nil && at.After(latest) {
+			latest = at.Time
+		}
+	}
+	return latest
+}
+
+// Forgotten reports whether something that was launched at the time is later than
+// everything that the API server knows: it was restored from a backup that is older. end
+// is the end of what it knows, zero when it does not even know that.
+func (b *Breaker) Forgotten(launched time.Time) (end time.Time, forgotten bool) {
+	if b == nil {
+		return time.Time{}, false
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.history.cutoff, b.history.doubted && launched.After(b.history.cutoff.Add(tolerance))
+}
+
+// Reviewed notes that all instances were compared with the API server's history. From
+// then on the history goes on from now.
+func (b *Breaker) Reviewed() {
+	if b == nil {
+		return
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.history.doubted, b.history.reviewed = false, true
+}
+
+// Overdue reports whether something that was due at the time should have been done by
+// the controller that was there: since it was not, something has changed that is not
+// time. It reports the same while this machine's clock is wrong.
+func (b *Breaker) Overdue(due time.Time) bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.history.ahead != 0 || !b.history.alive.IsZero() && due.Before(b.history.alive.Add(-overdue))
+}
+
+// WhyOverdue says what Overdue found, as the end of a sentence.
+func (b *Breaker) WhyOverdue() string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.history.ahead != 0 {
+		return fmt.Sprintf(", but the clock of the controller's machine differs by %s from the API server's", b.history.ahead.Abs().Round(time.Second))
+	}
+	return ", and the controller that was there until now did not find that"
+}
+
+// Compared reports whether this machine's clock was compared with the API server's.
+func (b *Breaker) Compared() bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.history.compared
+}
+
+// overdue is how late something may be done that was due while the controller was there.
+const overdue = 5 * time.Minute

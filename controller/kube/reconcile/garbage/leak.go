@@ -1,0 +1,147 @@
+package garbage
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/go-logr/logr"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/types"
+
+	karpv1 "spokeshave.dev/api/karpenter/v1"
+	"spokeshave.dev/controller/cloud/provider"
+	"spokeshave.dev/controller/kube/reconcile/breaker"
+)
+
+// endedFor is how long an instance that was ended counts towards the limit.
+const endedFor = time.Hour
+
+// leak is an instance that no claim knows. unknown says that its claim does not exist; a
+// claim that exists has another instance.
+type leak struct {
+	*provider.Instance
+
+	unknown bool
+}
+
+// instances ends the instances that no claim knows, unless that is stopped.
+func (c *Collector) instances(ctx context.Context, instances []provider.Instance, claims []karpv1.NodeClaim) error {
+	if err := c.Breaker.Sync(ctx); err != nil {
+		return err
+	}
+	known := map[string]bool{}
+	pools := map[string]bool{}
+	for i := range claims {
+		known[claims[i].Status.ProviderID] = true
+		pools[claims[i].Labels[karpv1.LabelNodePool]] = true
+	}
+	c.Breaker.Keep(pools)
+	var leaks []leak
+	for i := range instances {
+		in := &instances[i]
+		if known[in.ProviderID] || c.Clock.Since(in.LaunchTime) <= grace {
+			continue
+		}
+		found, err := c.leaked(ctx, in)
+		if err != nil {
+			return err
+		}
+		if found != nil {
+			leaks = append(leaks, *found)
+		}
+	}
+	stopped, err := c.stopped(ctx, leaks, len(instances))
+	if err != nil || stopped {
+		return err
+	}
+	for i := range leaks {
+		if err := c.end(ctx, leaks[i].Instance); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// leaked returns what is wrong with an instance: nil when its claim exists and has its
+// provider ID or none yet.
+func (c *Collector) leaked(ctx context.Context, in *provider.Instance) (*leak, error) {
+	if in.Claim == "" {
+		return &leak{Instance: in}, nil
+	}
+	var claim karpv1.NodeClaim
+	err := c.Live.Get(ctx, types.NamespacedName{Name: in.Claim}, &claim)
+	switch {
+	case apierrors.IsNotFound(err):
+		return &leak{Instance: in, unknown: true}, nil
+	case err != nil:
+		return nil, fmt.Errorf("look for claim %s: %w", in.Claim, err)
+	case claim.Status.ProviderID == "" || claim.Status.ProviderID == in.ProviderID:
+		return nil, nil //nolint:nilnil // nothing is wrong
+	}
+	return &leak{Instance: in}, nil
+}
+
+// stopped reports whether none of the leaked instances may be ended now, of a number of
+// instances in all.
+func (c *Collector) stopped(ctx context.Context, leaks []leak, all int) (bool, error) {
+	b := c.Breaker
+	if b == nil {
+		return false, nil
+	}
+	c.ended = slices.DeleteFunc(c.ended, func(at time.Time) bool { return c.Clock.Since(at) > endedFor })
+	why := ""
+	switch {
+	case len(leaks) == 0:
+		b.Clear(breaker.GarbageCollection, "")
+	case b.Allowed(breaker.GarbageCollection):
+		c.ended = nil
+		b.Reviewed()
+		return false, nil
+	default:
+		why = c.doubt(leaks, all)
+	}
+	if why == "" && !b.Stopped(breaker.GarbageCollection, "") {
+		b.Reviewed()
+		return false, nil
+	}
+	if err := b.Stop(ctx, breaker.GarbageCollection, "", why); err != nil {
+		return true, err
+	}
+	b.Reviewed()
+	return true, nil
+}
+
+// doubt says why instances should not be ended without asking, "" when they may be.
+func (c *Collector) doubt(leaks []leak, all int) string {
+	forgotten := 0
+	end := time.Time{}
+	for i := range leaks {
+		if at, late := c.Breaker.Forgotten(leaks[i].LaunchTime); late && leaks[i].unknown {
+			forgotten++
+			end = at
+		}
+	}
+	limit := c.Breaker.Limit(all)
+	switch {
+	case forgotten > 0 && end.IsZero():
+		return fmt.Sprintf("%d instances have no NodeClaim, and the API server has lost what this controller wrote: it may have been restored from a backup", forgotten)
+	case forgotten > 0:
+		return fmt.Sprintf("%d instances were launched after %s, which is the latest that the API server knows of: it may have been restored from a backup",
+			forgotten, end.UTC().Format(time.RFC3339))
+	case len(leaks)+len(c.ended) > limit:
+		return fmt.Sprintf("%d of %d instances have no NodeClaim, and %d were ended within the hour; more than %d may not be ended", len(leaks), all, len(c.ended), limit)
+	}
+	return ""
+}
+
+// end terminates a leaked instance.
+func (c *Collector) end(ctx context.Context, in *provider.Instance) error {
+	logr.FromContextOrDiscard(ctx).Info("terminating an instance that no claim knows", "instance", in.ProviderID, "claim", in.Claim)
+	if err := c.Provider.Terminate(ctx, in.ProviderID); err != nil && provider.KindOf(err) != provider.NotFound {
+		return fmt.Errorf("terminate leaked instance %s: %w", in.ProviderID, err)
+	}
+	c.ended = append(c.ended, c.Clock.Now())
+	return nil
+}

@@ -1,0 +1,87 @@
+package breakers
+
+import (
+	"testing"
+	"time"
+
+	"spokeshave.dev/controller/kube/reconcile/breaker"
+)
+
+// TestRestoredBackup: the API server is restored from a backup of an hour ago. It does not
+// know the two claims that were made since, which are few enough to be collected. The
+// instances go on, also after a restart, until they are allowed to end.
+func TestRestoredBackup(t *testing.T) {
+	for name, restarted := range map[string]bool{"controller runs on": false, "controller restarts": true} {
+		t.Run(name, func(t *testing.T) {
+			f := newFleet(t)
+			f.launch(t, "old", 5)
+			f.collect(t, 2)
+			backup := f.record(t)
+			f.advance(time.Hour)
+			f.collect(t, 2)
+			since := f.launch(t, "new", 2)
+			f.collect(t, 2)
+			f.wantInstances(t, "before the backup is restored", 7)
+
+			f.lose(t, since)
+			f.restore(t, backup)
+			if restarted {
+				f.restart()
+			}
+			f.collect(t, 5)
+			f.wantInstances(t, "the API server has lost the claims", 7)
+			f.said(t, "DisruptionStopped", "2 instances were launched after", "allow-garbage-collection=")
+			f.restart()
+			f.collect(t, 3)
+			f.wantInstances(t, "a controller that starts later", 7)
+			f.said(t, "DisruptionStopped", "2 instances were launched after")
+
+			f.allow(t, breaker.GarbageCollection)
+			f.collect(t, 2)
+			f.wantInstances(t, "somebody has allowed it", 5)
+			f.said(t, "DisruptionAllowed")
+			f.advance(2 * time.Hour)
+			if f.controller.breaker.Stopped(breaker.GarbageCollection, "") {
+				t.Error("it is stopped still")
+			}
+		})
+	}
+}
+
+// TestManyWithoutClaims: a few instances without a claim are ended, more than a tenth are
+// not until their claims are back or it is allowed.
+func TestManyWithoutClaims(t *testing.T) {
+	f := newFleet(t)
+	claims := f.launch(t, "node", 30)
+	f.collect(t, 2)
+	f.lose(t, claims[:2])
+	f.collect(t, 2)
+	f.wantInstances(t, "two of thirty have no claim", 28)
+	f.lose(t, claims[2:5])
+	f.collect(t, 2)
+	f.wantInstances(t, "three more, within the hour", 28)
+	f.said(t, "DisruptionStopped", "3 of 28 instances have no NodeClaim, and 2 were ended within the hour; more than 3 may not be ended")
+	f.advance(2 * time.Hour)
+	f.collect(t, 2)
+	f.wantInstances(t, "what is stopped stays so", 28)
+	f.allow(t, breaker.GarbageCollection)
+	f.collect(t, 1)
+	f.wantInstances(t, "it is allowed", 25)
+}
+
+// TestRecordDeleted: somebody deletes the ConfigMap. Garbage collection goes on, since no
+// instance lacks a claim, and the ConfigMap is written again.
+func TestRecordDeleted(t *testing.T) {
+	f := newFleet(t)
+	f.launch(t, "node", 3)
+	f.collect(t, 2)
+	if err := f.client.Delete(t.Context(), f.record(t)); err != nil {
+		t.Fatal(err)
+	}
+	f.collect(t, 2)
+	f.record(t)
+	if f.controller.breaker.Stopped(breaker.GarbageCollection, "") {
+		t.Error("it is stopped")
+	}
+	f.wantInstances(t, "nothing was wrong", 3)
+}

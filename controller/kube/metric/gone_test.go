@@ -60,7 +60,7 @@ func TestSeriesLeave(t *testing.T) {
 		shared.NodeCreated(of)
 		shared.NodeDrained(of)
 		shared.NodeTerminated(of, time.Second, time.Hour)
-		m.claims.WithLabelValues(pool).Inc()
+		m.claims.WithLabelValues(pool, "provisioned", "false").Inc()
 	}
 	for _, step := range []struct {
 		reason          string

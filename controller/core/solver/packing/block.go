@@ -4,9 +4,9 @@ import (
 	"cmp"
 	"runtime"
 	"slices"
-	"sync"
 	"sync/atomic"
 
+	"spokeshave.dev/controller/core/solver/parallel"
 	"spokeshave.dev/controller/core/solver/vec"
 )
 
@@ -40,7 +40,7 @@ func (b *block) solve(moves int, tolerance float64) {
 // each calls do for every block, on as many processors as there are. Blocks share
 // nothing that changes, so that the order does not matter.
 func each(blocks []*block, do func(i int, b *block)) {
-	var wait sync.WaitGroup
+	var wait parallel.Group
 	next := atomic.Int64{}
 	for range min(len(blocks), runtime.GOMAXPROCS(0)) {
 		wait.Go(func() {

@@ -2,11 +2,11 @@ package problem
 
 import (
 	"math/bits"
-	"sync"
 
 	"spokeshave.dev/controller/core/model"
 	"spokeshave.dev/controller/core/solver/constraint"
 	"spokeshave.dev/controller/core/solver/packing"
+	"spokeshave.dev/controller/core/solver/parallel"
 	"spokeshave.dev/controller/core/solver/supply"
 	"spokeshave.dev/controller/core/solver/vec"
 )
@@ -54,7 +54,7 @@ func New(in *Input) *Problem {
 	p.Supply = table
 	p.Conflicts = constraint.NewConflictGraph(&p.Ports)
 	c := classifier{p: p, needs: nodeNeeds{ids: map[string]int32{}}}
-	var grouped sync.WaitGroup // groups pods while the offers are prepared
+	var grouped parallel.Group // groups pods while the offers are prepared
 	grouped.Go(func() {
 		p.Topology = constraint.NewGroups(p.Snapshot, in.Pods, in.Required, in.RespectPreferences)
 		p.Classes = c.classes(len(specs))

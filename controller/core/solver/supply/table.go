@@ -2,10 +2,10 @@ package supply
 
 import (
 	"slices"
-	"sync"
 
 	"spokeshave.dev/controller/core/model"
 	"spokeshave.dev/controller/core/solver/constraint"
+	"spokeshave.dev/controller/core/solver/parallel"
 	"spokeshave.dev/controller/core/solver/vec"
 )
 
@@ -76,7 +76,7 @@ func newTable(in *Question, specs []int32) *Table {
 func (p *Table) Lower() {
 	newTemplates(p)
 	newOffers(p)
-	var sorted sync.WaitGroup
+	var sorted parallel.Group
 	sorted.Go(p.SortTemplates)
 	newShapes(p)
 	sorted.Wait()

@@ -86,11 +86,11 @@ func search(in *solver.Input, p *model.Plan) []*disrupt.Proposal {
 	}
 	projection := disrupt.NewProjection(survey, in, p.Existing)
 	var found []*disrupt.Proposal
-	_, _ = projection.Search(options, left, disrupt.DefaultEffort(), func(x *disrupt.Proposal) ([]int32, error) {
+	projection.Search(options, left, disrupt.DefaultEffort(), func(x *disrupt.Proposal) []int32 {
 		projection.Accept(x.Nodes, &x.Sim.Plan)
 		found = append(found, x)
-		return nil, nil
-	}) // the only errors are those of the function above
+		return nil
+	})
 	return found
 }
 

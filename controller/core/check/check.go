@@ -13,10 +13,10 @@ func Plan(s *model.Snapshot, plan *model.Plan, c Constraints) []Violation {
 	p := newProof(s, plan, c)
 	p.proveAccounting()
 	for i := range plan.Existing {
-		p.proveAssignment(i)
+		p.about(plan.Existing[i].Pods, func() { p.proveAssignment(i) })
 	}
 	for i := range plan.Nodes {
-		p.provePlannedNode(i)
+		p.about(plan.Nodes[i].Pods, func() { p.provePlannedNode(i) })
 	}
 	if hasPodTopology(s) {
 		p.provePodTopology()
@@ -50,6 +50,15 @@ func newProof(s *model.Snapshot, plan *model.Plan, c Constraints) *proof {
 		p.replaced[i] = true
 	}
 	return p
+}
+
+// about names the pods in the violations that prove finds.
+func (p *proof) about(pods []int32, prove func()) {
+	known := len(p.violations)
+	prove()
+	for i := range p.violations[known:] {
+		p.violations[known+i].Pods = pods
+	}
 }
 
 func (p *proof) reject(kind Kind, where, format string, args ...any) {

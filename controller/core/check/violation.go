@@ -54,6 +54,9 @@ type Violation struct {
 	// or the pod concerned.
 	Where   string `json:"where"`
 	Message string `json:"message"`
+	// Pods index Snapshot.Pods: those that the plan puts where the rule is broken,
+	// where that is one node.
+	Pods []int32 `json:"-"`
 }
 
 // String is the violation in one line.

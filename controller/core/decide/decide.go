@@ -49,9 +49,15 @@ type Options struct {
 	Explain bool
 	// Elapsed is a stopwatch for the timings; with nil all timings are zero.
 	Elapsed func() time.Duration
+
+	// solve, when set, takes the place of the solver: for tests of what follows when
+	// it errs.
+	solve func(solver.Input) (model.Plan, solver.Stats)
 }
 
 // Decision is the result of Decide, with the data needed to explain it.
+//
+// Size: one field for each thing that is decided, and for each that explains it.
 type Decision struct {
 	// ID is a hash of the snapshot's time and seed, the plan, the disruptions and
 	// the commands. Equal decisions have equal IDs.
@@ -70,6 +76,9 @@ type Decision struct {
 	PoolsWithoutOfferings []int32 `json:"-"`
 	// Headroom is what was left under each cap before the plan.
 	Headroom []CapStatus `json:"headroom,omitempty"`
+	// Failures are the defects of this program that were met; the rest of the decision
+	// can be applied.
+	Failures []Failure `json:"failures,omitempty"`
 	// Warnings are messages for people: soft caps reached, caps on unknown scopes.
 	Warnings []string     `json:"warnings,omitempty"`
 	Policies []policy.Use `json:"policies"`
@@ -82,6 +91,9 @@ type Decision struct {
 	// Postponed is set when the requested search was skipped because the plan
 	// launches nodes, which comes first.
 	Postponed bool `json:"-"`
+	// Disrupted is set when the decision is about disruptions as well. Without it the
+	// nodes' taints and the commands under way stay as they are.
+	Disrupted bool `json:"-"`
 }
 
 // Ranked is the rank policies' answer for one pool, with one row per offering.
@@ -160,58 +172,80 @@ type decider struct {
 	short []bool
 	// in is the solver's input; nil until input has built it.
 	in *solver.Input
+	// part is what is being decided.
+	part Part
 }
 
 // Decide plans what to launch, where each pending pod goes, and which nodes may be
-// disrupted. An error is a defect in this program: a plan that the checker rejects,
-// or a decision that cannot be hashed. Pods without a place and failing policies are
-// not errors; the Decision reports them.
+// disrupted. An error is a defect in this program: a decision of which not even the
+// part without pods can be proven, or that cannot be hashed. Pods without a place and
+// failing policies are not errors; the Decision reports them.
 func Decide(ctx context.Context, s *model.Snapshot, policies []policy.Policy, opts Options) (Decision, error) {
+	d := newDecider(s, policies, opts)
+	err := d.run(ctx)
+	return d.out, err
+}
+
+func newDecider(s *model.Snapshot, policies []policy.Policy, opts Options) *decider {
 	if opts.Elapsed == nil {
 		opts.Elapsed = func() time.Duration { return 0 }
 	}
-	start := opts.Elapsed()
-	d := &decider{s: s, policies: policies, panel: policy.NewPanel(policies, opts.Elapsed), opts: opts}
+	if opts.solve == nil {
+		opts.solve = solver.Solve
+	}
+	d := &decider{s: s, policies: policies, panel: policy.NewPanel(policies, opts.Elapsed), opts: opts, part: Provisioning}
 	d.out.Time = s.Time
 	for i := range s.Pods {
-		if s.NeedsPlace(&s.Pods[i]) {
+		if p := &s.Pods[i]; s.NeedsPlace(p) && p.Held == nil {
 			d.pending = append(d.pending, int32(i))
 		}
 	}
+	return d
+}
+
+// run makes the decision.
+func (d *decider) run(ctx context.Context) error {
+	start := d.opts.Elapsed()
 	if len(d.pending) > 0 {
 		if err := d.provision(ctx); err != nil {
-			return d.out, err
+			return err
 		}
 		d.short = d.shortage()
 	}
-	if opts.Disrupt {
-		from := opts.Elapsed()
-		if err := d.disrupt(ctx); err != nil {
-			return d.out, err
-		}
-		d.out.Timing.Disrupt = opts.Elapsed() - from
+	if d.opts.Disrupt {
+		d.part = Disrupting
+		from := d.opts.Elapsed()
+		d.disrupt(ctx)
+		d.out.Disrupted = true
+		d.out.Timing.Disrupt = d.opts.Elapsed() - from
 	}
-	if opts.Disrupt && d.out.Caps == nil {
+	d.part = Provisioning
+	if d.opts.Disrupt && d.out.Caps == nil {
 		// Nothing had to be launched. The caps are computed all the same, since
 		// Headroom and Caps are reported for every decision.
-		(&ceilingStep{d}).ceilings(ctx, &solver.Input{Blocked: make([]*model.Reason, len(s.Pools))})
+		(&ceilingStep{d}).ceilings(ctx, &solver.Input{Blocked: make([]*model.Reason, len(d.s.Pools))})
+	}
+	for i := range d.s.Pods {
+		if p := &d.s.Pods[i]; p.Held != nil && d.s.NeedsPlace(p) {
+			d.unplace([]int32{int32(i)}, *p.Held)
+		}
 	}
 	d.out.PoolsWithoutOfferings = d.poolsWithoutOfferings()
 	d.out.Policies = d.panel.Uses()
 	id, err := d.id()
 	if err != nil {
-		return d.out, err
+		return err
 	}
 	d.out.ID = id
-	d.out.Timing.Total = opts.Elapsed() - start
-	return d.out, nil
+	d.out.Timing.Total = d.opts.Elapsed() - start
+	return nil
 }
 
 // provision solves and reviews the plan for the pending pods and checks it.
 func (d *decider) provision(ctx context.Context) error {
 	in := d.input(ctx)
 	start := d.opts.Elapsed()
-	d.out.Plan, d.out.Stats = solver.Solve(*in)
+	d.out.Plan, d.out.Stats = d.opts.solve(*in)
 	d.out.Timing.Solve = d.opts.Elapsed() - start
 	if d.opts.Bound {
 		d.out.Stats.Bound = solver.LowerBound(*in, &d.out.Plan)
@@ -220,7 +254,10 @@ func (d *decider) provision(ctx context.Context) error {
 	(&reviewStep{d}).review(ctx, in)
 	(&namespaceStep{d}).apply(ctx, in)
 	d.out.Timing.Review = d.opts.Elapsed() - start
-	return d.prove(in, &d.out.Plan, d.pending)
+	if wrong := d.violations(in, &d.out.Plan, d.pending); len(wrong) > 0 {
+		return (&salvage{decider: d, in: in, whole: d.out.Plan, left: maxProofs}).keepProven(wrong)
+	}
+	return nil
 }
 
 // input builds the solver's input, with the policies' costs and caps. It asks the
@@ -244,13 +281,10 @@ func (d *decider) input(ctx context.Context) *solver.Input {
 	return d.in
 }
 
-// prove checks a plan with package check, which shares no code with the solver.
-func (d *decider) prove(in *solver.Input, plan *model.Plan, pods []int32) error {
+// violations checks a plan with package check, which shares no code with the solver.
+func (d *decider) violations(in *solver.Input, plan *model.Plan, pods []int32) []check.Violation {
 	c := check.Constraints{Pods: pods, Headroom: in.Headroom, Denied: in.Denied, Excluded: d.excluded(in)}
-	if wrong := check.Plan(in.Snapshot, plan, c); len(wrong) > 0 {
-		return fmt.Errorf("prove plan: %d violations, the first: %v", len(wrong), wrong[0])
-	}
-	return nil
+	return check.Plan(in.Snapshot, plan, c)
 }
 
 // excluded returns a function that reports whether the rank policies excluded an

@@ -57,7 +57,7 @@ type option struct {
 // disrupt first continues the commands under way. It then decides about every other
 // node: by its annotations and pool settings, then by the policies, then by the
 // budgets, and last by the savings that the search finds.
-func (d *decider) disrupt(ctx context.Context) error {
+func (d *decider) disrupt(ctx context.Context) {
 	var expecting []int32
 	for i := range d.out.Plan.Existing {
 		expecting = append(expecting, d.out.Plan.Existing[i].Node)
@@ -67,7 +67,7 @@ func (d *decider) disrupt(ctx context.Context) error {
 	commands := running.underWay()
 	options, known := j.options(expecting)
 	if len(commands)+len(options) == 0 {
-		return nil
+		return
 	}
 	verdicts := j.allowed(ctx, options)
 	stayed := running.continueCommands(ctx, commands)
@@ -75,20 +75,17 @@ func (d *decider) disrupt(ctx context.Context) error {
 	options = j.markEmpty(options, verdicts)
 	switch {
 	case !d.opts.Search || len(options)+known == 0:
-		return nil
 	case d.capped() && slices.ContainsFunc(commands, func(c *Command) bool { return c.Stage == Undo }):
 		// An undone command keeps both its nodes and their replacements. Both count
 		// against the caps from now on; the next decision sees what is left.
-		return nil
 	case len(d.out.Plan.Nodes) == 0:
-		return search.run(ctx, options, stayed)
+		search.run(ctx, options, stayed)
 	case d.short != nil:
-		return j.freeHeadroom(ctx, options, stayed)
+		j.freeHeadroom(ctx, options, stayed)
 	default:
 		// The launches for pending pods come first: the search might plan the same
 		// capacity again.
 		j.out.Postponed = true
-		return nil
 	}
 }
 

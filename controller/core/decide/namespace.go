@@ -47,7 +47,7 @@ func (d *namespaceStep) apply(ctx context.Context, in *solver.Input) {
 			out[held[i].Pod] = true
 		}
 		in.Pods = slices.DeleteFunc(slices.Clone(d.pending), func(p int32) bool { return out[p] })
-		d.out.Plan, d.out.Stats = solver.Solve(*in)
+		d.out.Plan, d.out.Stats = d.opts.solve(*in)
 		(&reviewStep{d.decider}).review(ctx, in)
 	}
 	for i := range held {

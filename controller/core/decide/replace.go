@@ -3,9 +3,9 @@ package decide
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"slices"
 
+	"spokeshave.dev/controller/core/check"
 	"spokeshave.dev/controller/core/disrupt"
 	"spokeshave.dev/controller/core/model"
 	"spokeshave.dev/controller/core/policy"
@@ -19,17 +19,15 @@ type searchStep struct{ *disrupter }
 
 // run replaces drifted nodes and then looks for a cheaper cluster. on are the
 // commands under way; the capacity that their pods need is taken.
-func (j *searchStep) run(ctx context.Context, options []option, on []*Command) error {
+func (j *searchStep) run(ctx context.Context, options []option, on []*Command) {
 	j.input(ctx)
 	projection := j.projection(on)
-	if err := j.drifted(ctx, projection, options); err != nil {
-		return err
-	}
+	j.drifted(ctx, projection, options)
 	effort := j.opts.SearchEffort
 	if effort == (disrupt.Effort{}) {
 		effort = disrupt.DefaultEffort()
 	}
-	return j.underutilized(ctx, projection, options, effort)
+	j.underutilized(ctx, projection, options, effort)
 }
 
 // projection returns the cluster as it will be once the commands in on are finished and
@@ -55,7 +53,7 @@ func (j *searchStep) projection(on []*Command) *disrupt.Projection {
 }
 
 // drifted starts replacing the drifted nodes, the oldest first.
-func (j *searchStep) drifted(ctx context.Context, projection *disrupt.Projection, options []option) error {
+func (j *searchStep) drifted(ctx context.Context, projection *disrupt.Projection, options []option) {
 	var old []option
 	for _, o := range options {
 		if o.method == disrupt.Drifted {
@@ -83,22 +81,17 @@ func (j *searchStep) drifted(ctx context.Context, projection *disrupt.Projection
 			j.addKept(o, Disruption{Reason: "its pods would not all find another place", RetryAt: j.s.Time.Add(retrySearch), Kind: disrupt.Blocked})
 			continue
 		}
-		refused, err := j.start(ctx, projection, p)
-		if err != nil {
-			return err
-		}
-		if len(refused) == 0 {
+		if refused := j.start(ctx, projection, p); len(refused) == 0 {
 			started++
 		} else {
 			j.disrupting[j.s.Nodes[o.node].Pool]--
 		}
 	}
-	return nil
 }
 
 // underutilized starts the consolidations with the highest savings. Nodes whose
 // pools spend money that pods wait for come first.
-func (j *searchStep) underutilized(ctx context.Context, projection *disrupt.Projection, options []option, effort disrupt.Effort) error {
+func (j *searchStep) underutilized(ctx context.Context, projection *disrupt.Projection, options []option, effort disrupt.Effort) {
 	left := make([]int, len(j.s.Pools))
 	for i := range left {
 		left[i] = j.budgetLeft(int32(i), disrupt.Underutilized)
@@ -116,50 +109,60 @@ func (j *searchStep) underutilized(ctx context.Context, projection *disrupt.Proj
 		}
 	}
 	if len(open) == 0 {
-		return nil
+		return
 	}
-	begun, err := projection.Search(open, left, effort, func(p *disrupt.Proposal) ([]int32, error) {
+	begun := projection.Search(open, left, effort, func(p *disrupt.Proposal) []int32 {
 		return j.start(ctx, projection, p)
 	})
 	j.explainSearch(options, projection.Found, begun == 0 && effort.Replaces > 0)
-	return err
 }
 
 // start tries a proposal and, while the checker rejects the plan, its next
 // alternative. It returns the nodes that may not be disrupted.
-func (j *searchStep) start(ctx context.Context, projection *disrupt.Projection, p *disrupt.Proposal) (refused []int32, err error) {
+func (j *searchStep) start(ctx context.Context, projection *disrupt.Projection, p *disrupt.Proposal) (refused []int32) {
 	for ; p != nil; p = p.Instead {
 		wrong := false
-		if refused, wrong, err = j.try(ctx, projection, p); !wrong {
-			return refused, err
+		if refused, wrong = j.try(ctx, projection, p); !wrong {
+			return refused
 		}
 	}
-	return refused, nil
+	return refused
 }
 
 // try asks the policies about a proposal with its real savings and launches, and
 // turns it into a command if they allow it. refused are the nodes that may not be
 // disrupted. wrong means that the checker rejected a widened plan, so that an
 // alternative of the proposal may still succeed.
-func (j *searchStep) try(ctx context.Context, projection *disrupt.Projection, p *disrupt.Proposal) (refused []int32, wrong bool, err error) {
+func (j *searchStep) try(ctx context.Context, projection *disrupt.Projection, p *disrupt.Proposal) (refused []int32, wrong bool) {
 	if refused := j.refusedByPolicies(ctx, p); len(refused) > 0 {
-		return refused, false, nil
+		return refused, false
 	}
 	if !j.launchable(ctx, p) {
-		return p.Nodes, false, nil
+		return p.Nodes, false
 	}
-	switch err := j.prove(&p.Sim.Input, &p.Sim.Plan, p.Sim.Input.Pods); {
-	case err != nil && p.Sim.Widened:
-		return p.Nodes, true, nil // the plan merges two plans, which topology constraints may not allow
-	case err != nil:
-		return nil, false, fmt.Errorf("disrupt %s: %w", j.s.Nodes[p.Nodes[0]].Name, err)
+	switch bad := j.violations(&p.Sim.Input, &p.Sim.Plan, p.Sim.Input.Pods); {
+	case len(bad) > 0 && p.Sim.Widened:
+		return p.Nodes, true // the plan merges two plans, which topology constraints may not allow
+	case len(bad) > 0:
+		j.keepUnproven(p, bad)
+		return p.Nodes, false
 	}
 	projection.Accept(p.Nodes, &p.Sim.Plan)
 	j.out.Commands = append(j.out.Commands, Command{
 		Method: p.Method, Stage: Start, Nodes: p.Nodes, Replacements: p.Sim.Plan.Nodes, Savings: p.Savings,
 		Removed: p.Removed, Billed: j.billed(p.Nodes),
 	})
-	return nil, false, nil
+	return nil, false
+}
+
+// keepUnproven keeps the nodes of a proposal whose plan failed its proof.
+func (j *searchStep) keepUnproven(p *disrupt.Proposal, wrong []check.Violation) {
+	j.fail(Failure{Kind: Unproven, Part: Disrupting, Message: "disrupt " + j.s.Nodes[p.Nodes[0]].Name + ": " + summary(wrong)})
+	for _, i := range p.Nodes {
+		j.addKept(option{node: i, method: p.Method}, Disruption{
+			Reason: "the plan for its pods failed its proof, which is a defect in Spokeshave", RetryAt: j.s.Time.Add(retrySearch), Kind: disrupt.Blocked,
+		})
+	}
 }
 
 // refusedByPolicies asks the consolidate policies about every node of a proposal and

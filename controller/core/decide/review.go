@@ -49,7 +49,7 @@ func (d *reviewStep) review(ctx context.Context, in *solver.Input) {
 			}
 			in.Denied = append(in.Denied, others...)
 		}
-		d.out.Plan, d.out.Stats = solver.Solve(*in)
+		d.out.Plan, d.out.Stats = d.opts.solve(*in)
 	}
 }
 

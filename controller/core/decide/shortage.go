@@ -88,8 +88,8 @@ func (d *decider) planned(scope string) model.Price {
 // freeHeadroom looks for nodes of capped pools that can be deleted without a
 // replacement. Unlike search it also runs while the plan launches nodes, since pods
 // wait for the money that it frees.
-func (j *disrupter) freeHeadroom(ctx context.Context, options []option, on []*Command) error {
+func (j *disrupter) freeHeadroom(ctx context.Context, options []option, on []*Command) {
 	projection := (&searchStep{j}).projection(on)
 	options = slices.DeleteFunc(slices.Clone(options), func(o option) bool { return !j.short[j.s.Nodes[o.node].Pool] })
-	return (&searchStep{j}).underutilized(ctx, projection, options, disrupt.Effort{Deletes: disrupt.DefaultEffort().Deletes})
+	(&searchStep{j}).underutilized(ctx, projection, options, disrupt.Effort{Deletes: disrupt.DefaultEffort().Deletes})
 }

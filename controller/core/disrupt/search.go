@@ -35,8 +35,8 @@ type Option struct {
 }
 
 // Starter starts a proposal or returns the nodes that may not be removed. When it
-// starts nothing and returns no error, it returns at least one node.
-type Starter func(*Proposal) (refused []int32, err error)
+// starts nothing, it returns at least one node.
+type Starter func(*Proposal) (refused []int32)
 
 // Search looks for nodes whose removal makes the cluster cheaper and starts the
 // proposals that it finds. options are the nodes that may be removed, and left is by
@@ -49,7 +49,7 @@ type Starter func(*Proposal) (refused []int32, err error)
 // Every option is estimated. Most simulations go to the options with the highest
 // estimate. The rest go to the others in turn, so that every option is tried at some
 // time even if the estimates favour others.
-func (sc *Projection) Search(options []Option, left []int, effort Effort, start Starter) (int, error) {
+func (sc *Projection) Search(options []Option, left []int, effort Effort, start Starter) int {
 	open := options[:0:0]
 	for _, o := range options {
 		o.price = sc.prices[o.Node].effective
@@ -59,7 +59,7 @@ func (sc *Projection) Search(options []Option, left []int, effort Effort, start 
 		}
 	}
 	if len(open) == 0 {
-		return 0, nil
+		return 0
 	}
 	byWorth(open)
 	return (&search{projection: sc, left: left, effort: effort, start: start}).run(open)
@@ -78,47 +78,47 @@ func (x *search) consolidator() *consolidator { return &consolidator{x.projectio
 
 // run makes the search among the open options, which are sorted by worth, and returns how
 // many proposals it started.
-func (x *search) run(open []Option) (int, error) {
+func (x *search) run(open []Option) int {
 	gone := x.findRemovals(open, x.effort.Deletes)
 	if gone != nil && x.effort.Replaces > 0 {
 		alone := &prospect{saves: gone.Saves(), score: gone.Score()} // it is one prospect without parts
 		if f := choose(append(x.lowestCostPrefix(open, gone.Saves()), alone)); f != alone {
-			if begun, err := x.beginReplacements([]*prospect{f}); begun > 0 || err != nil {
-				return begun, err
+			if begun := x.beginReplacements([]*prospect{f}); begun > 0 {
+				return begun
 			}
 		}
 	}
-	if begun, err := x.beginRemoval(gone); begun || err != nil {
-		return 1, err
+	if x.beginRemoval(gone) {
+		return 1
 	}
 	return x.beginReplacements(x.findReplacements(open, x.effort.Replaces))
 }
 
 // beginRemoval starts the removal of the nodes, or of those that are not refused.
-func (x *search) beginRemoval(p *Proposal) (bool, error) {
+func (x *search) beginRemoval(p *Proposal) bool {
 	for range 2 {
 		if p == nil {
-			return false, nil
+			return false
 		}
-		refused, err := x.start(p)
-		if len(refused) == 0 || err != nil {
-			return err == nil, err
+		refused := x.start(p)
+		if len(refused) == 0 {
+			return true
 		}
 		rest := slices.DeleteFunc(slices.Clone(p.Nodes), func(i int32) bool { return slices.Contains(refused, i) })
 		if len(rest) == 0 {
-			return false, nil
+			return false
 		}
 		if p = x.removal(rest); p != nil && !x.consolidator().worksInAnyOrder(p) {
-			return false, nil
+			return false
 		}
 	}
-	return false, nil
+	return false
 }
 
 // beginReplacements starts the best of the prospects, and of the others those that
 // are still valid with it. A prospect with several independent parts is started part
 // by part, so that each succeeds or fails on its own.
-func (x *search) beginReplacements(found []*prospect) (int, error) {
+func (x *search) beginReplacements(found []*prospect) int {
 	begun, starts, left := 0, x.effort.Starts, slices.Clone(x.left)
 	var shares [][]int32
 	for len(found)+len(shares) > 0 && begun < max(1, starts) {
@@ -132,11 +132,7 @@ func (x *search) beginReplacements(found []*prospect) (int, error) {
 		if shares = shares[1:]; p == nil {
 			continue
 		}
-		refused, err := x.start(p)
-		if err != nil {
-			return begun, err
-		}
-		if len(refused) > 0 {
+		if len(x.start(p)) > 0 {
 			continue
 		}
 		begun++
@@ -144,7 +140,7 @@ func (x *search) beginReplacements(found []*prospect) (int, error) {
 			left[x.projection.snap.Nodes[i].Pool]--
 		}
 	}
-	return begun, nil
+	return begun
 }
 
 // consolidateBeside proposes a consolidation in the projection with everything started so

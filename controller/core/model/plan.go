@@ -103,13 +103,19 @@ const (
 	MinValues ReasonCode = "MinValues"
 	// Unsupported: the pod has a required constraint that is not implemented.
 	Unsupported ReasonCode = "Unsupported"
+	// NotProven: the plan for the pod failed its proof, which is a defect in this
+	// program.
+	NotProven ReasonCode = "NotProven"
+	// HeldBack: the pod is left out of decisions for a while. The API server refused
+	// the NodeClaim for it, or planning for it failed.
+	HeldBack ReasonCode = "HeldBack"
 )
 
 // Reasons returns all codes.
 func Reasons() []ReasonCode {
 	return []ReasonCode{
 		NoPools, PoolNotReady, TaintNotTolerated, RequirementsConflict, NoInstanceType, TooLarge, NoCapacity, LimitReached, CeilingReached,
-		LaunchDenied, RankExcluded, PolicyUnavailable, TopologySpread, PodAffinity, PodAntiAffinity, MinValues, Unsupported,
+		LaunchDenied, RankExcluded, PolicyUnavailable, TopologySpread, PodAffinity, PodAntiAffinity, MinValues, Unsupported, NotProven, HeldBack,
 	}
 }
 

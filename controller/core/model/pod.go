@@ -87,6 +87,9 @@ type Pod struct {
 	// Final is set when no new pod has to be placed after this one is evicted:
 	// nothing recreates it, or another scheduler places its successor.
 	Final bool `json:"final,omitempty"`
+	// Held, when set, says why no place is looked for although the pod needs one: an
+	// earlier decision about it failed, or could not be applied.
+	Held *Reason `json:"held,omitempty"`
 }
 
 // Static reports whether a node controls the pod, so that it cannot be evicted.

@@ -56,6 +56,9 @@ func (n *names) snapshot(s *model.Snapshot) {
 	for i := range s.Pods {
 		p := &s.Pods[i]
 		p.UID, p.Namespace, p.Name, p.Workload = n.name(p.UID), n.name(p.Namespace), n.name(p.Name), n.workload(p.Workload)
+		if p.Held != nil {
+			p.Held = &model.Reason{Code: model.HeldBack, Pool: n.name(p.Held.Pool), Message: "held back"} // the text contains names
+		}
 	}
 	for i := range s.Daemons {
 		d := &s.Daemons[i]

@@ -44,6 +44,10 @@ func change(code model.ReasonCode) string {
 		return "lower minValues of the NodePool, requirements that allow more, or settings.minValuesPolicy=BestEffort"
 	case model.Unsupported:
 		return "a pod without what this version does not plan for"
+	case model.NotProven:
+		return "a mended Spokeshave: report it, with what spokeshave failures prints"
+	case model.HeldBack:
+		return "what the message names; the pod is tried again by itself"
 	case model.CeilingReached:
 		return "a higher cap, or less spend under it"
 	}

@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"net/http"
 	"net/http/httptest"
 	"os"
 	"regexp"
@@ -11,6 +12,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"spokeshave.dev/controller/record/journal"
 	"spokeshave.dev/controller/record/observe"
 )
 
@@ -82,7 +84,10 @@ func TestNegative(t *testing.T) {
 	}
 	server := controller(t)
 	var idle observe.Observer
-	nothing := httptest.NewServer(&idle)
+	mux := http.NewServeMux()
+	mux.Handle("/observed", &idle)
+	mux.Handle("/failures", &journal.Failures{})
+	nothing := httptest.NewServer(mux)
 	t.Cleanup(nothing.Close)
 	workplace(t)
 	// The replayed decision differs, because the recorded bytes are those of another
@@ -119,6 +124,7 @@ func TestNegative(t *testing.T) {
 		"simulate":     {[]string{"-f", "pools", "-f", "huge.yaml"}, exitUnscheduled, true},
 		"explain":      {[]string{"pod", "none", "--server", server}, exitUnscheduled, true},
 		"observe":      {[]string{"--server", nothing.URL}, exitUnscheduled, false},
+		"failures":     {[]string{"--server", nothing.URL}, exitUnscheduled, false},
 		"replay":       {[]string{"other.jsonl"}, exitDiffers, true},
 		"policy vet":   {[]string{"bad.yaml"}, exitRefused, true},
 		"policy test":  {[]string{"bad.yaml"}, exitRefused, false},

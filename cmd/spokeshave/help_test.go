@@ -104,7 +104,7 @@ func (a *api) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// controller serves what explain and observe request.
+// controller serves what explain, observe and failures request.
 func controller(t *testing.T) string {
 	t.Helper()
 	best := model.Option{InstanceType: "c7g.large", Zone: "us-west-2a", CapacityType: model.OnDemand, Price: 72_500, Effective: 0.0725}
@@ -116,6 +116,8 @@ func controller(t *testing.T) string {
 	mux := http.NewServeMux()
 	mux.Handle("/observed", &seen)
 	mux.HandleFunc("/decisions", func(w http.ResponseWriter, _ *http.Request) { _ = json.NewEncoder(w).Encode(entries) })
+	_, failed := record(t)
+	mux.HandleFunc("/failures", func(w http.ResponseWriter, _ *http.Request) { _ = json.NewEncoder(w).Encode([]json.RawMessage{failed}) })
 	server := httptest.NewServer(mux)
 	t.Cleanup(server.Close)
 	return server.URL

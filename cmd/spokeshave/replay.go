@@ -132,11 +132,14 @@ func printReplays(w io.Writer, results []*replay.Result) {
 	for _, r := range results {
 		if r.Same {
 			say(w, "%s  decision %s: the same %d bytes", r.Time.UTC().Format(time.RFC3339), r.Decision, r.Bytes)
-			continue
+		} else {
+			say(w, "%s  decision %s: differs", r.Time.UTC().Format(time.RFC3339), r.Decision)
 		}
-		say(w, "%s  decision %s: differs", r.Time.UTC().Format(time.RFC3339), r.Decision)
 		for _, d := range r.Differences {
 			say(w, "  %s", d)
+		}
+		for _, f := range r.Failures {
+			say(w, "  failed: %s\n%s", f.Message, f.Stack)
 		}
 	}
 }

@@ -56,7 +56,7 @@ It makes the very decisions that the controller makes.`,
 		SilenceErrors: true,
 	}
 	root.CompletionOptions.HiddenDefaultCmd = true
-	root.AddCommand(simulateCommand(ctx), catalogCommand(), policyCommand(ctx), explainCommand(ctx), observeCommand(ctx), snapshotCommand(ctx), replayCommand(ctx), backtestCommand(ctx), versionCommand())
+	root.AddCommand(simulateCommand(ctx), catalogCommand(), policyCommand(ctx), explainCommand(ctx), observeCommand(ctx), snapshotCommand(ctx), replayCommand(ctx), failuresCommand(ctx), backtestCommand(ctx), versionCommand())
 	return root
 }
 

@@ -8,6 +8,7 @@ import (
 
 	"github.com/go-logr/logr"
 
+	"spokeshave.dev/controller/core/crash"
 	"spokeshave.dev/controller/core/decide"
 	"spokeshave.dev/controller/core/model"
 )
@@ -36,13 +37,18 @@ func (j *Journal) complete(ctx context.Context, s *model.Snapshot, d *decide.Dec
 	}
 	log := logr.FromContextOrDiscard(ctx)
 	j.digests.busy.Go(func() {
+		var digest string
+		var more afterthoughts
 		j.digests.one.Lock()
-		digest, err := s.Digest()
-		more := think(s, d)
+		err := crash.Do(func() (err error) {
+			more = think(s, d)
+			digest, err = s.Digest()
+			return err
+		})
 		j.digests.one.Unlock()
 		<-j.digests.places
 		if err != nil {
-			log.Error(err, "a decision has no digest of its snapshot", "decision", id)
+			log.Error(err, "a decision has no digest of its snapshot", "decision", id, "stack", crash.Stack(err))
 			return
 		}
 		j.mu.Lock()

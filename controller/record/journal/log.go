@@ -8,6 +8,8 @@ import (
 	"sync/atomic"
 
 	"github.com/go-logr/logr"
+
+	"spokeshave.dev/controller/core/crash"
 )
 
 // waiting is how many decisions may wait to be written. Further ones are dropped and
@@ -19,7 +21,8 @@ const waiting = 16
 type Log struct {
 	// To is where the lines go.
 	To io.Writer
-	// Inputs says to write the snapshot and the policies with each decision.
+	// Inputs says to write the snapshot and the policies with each decision. Those of
+	// decisions that failed are written in any case.
 	Inputs bool
 	// Namespace is the controller's own.
 	Namespace string
@@ -54,9 +57,9 @@ func (l *Log) NeedLeaderElection() bool { return true }
 func (l *Log) Start(ctx context.Context) error {
 	log := logr.FromContextOrDiscard(ctx).WithName("decision-log")
 	write := func(in *Decided) {
-		if err := l.write(in); err != nil {
+		if err := crash.Do(func() error { return l.write(in) }); err != nil {
 			l.missed.Add(1)
-			log.Error(err, "a decision is not in the log", "decision", in.Decision.ID)
+			log.Error(err, "a decision is not in the log", "decision", in.Decision.ID, "stack", crash.Stack(err))
 		}
 	}
 	for {
@@ -82,7 +85,7 @@ func (l *Log) write(in *Decided) error {
 	if err != nil {
 		return err
 	}
-	if l.Inputs {
+	if l.Inputs || len(in.Decision.Failures) > 0 {
 		if err := r.Keep(in, l.Namespace); err != nil {
 			return err
 		}

@@ -27,6 +27,9 @@ type Record struct {
 	// Decision is the decision itself, whose indexes refer to the snapshot. A replay
 	// has to produce exactly these bytes.
 	Decision json.RawMessage `json:"decision"`
+	// Stacks are the stacks of the panics that the decision met, in the order of its
+	// failures.
+	Stacks []string `json:"stacks,omitempty"`
 	// Inputs are what a replay needs. They are there if the log was configured to keep
 	// them.
 	Inputs *Inputs `json:"inputs,omitempty"`
@@ -85,10 +88,13 @@ func NewRecord(in *Decided) (*Record, error) {
 	}
 	e := entry(in.Snapshot, d)
 	e.Snapshot, e.Candidates = digest, offerings(in.Snapshot, d)
+	if e.ID == "" { // nothing could be decided
+		e.ID = "failed-" + digest[:16]
+	}
 	more := think(in.Snapshot, d)
 	e.complete(&more)
 	return &Record{
-		Entry: e, Decision: raw,
+		Entry: e, Decision: raw, Stacks: stacks(d),
 		Asked: Asked{
 			Missing: in.Options.Missing, LastCaps: in.Options.LastCaps, Disrupt: in.Options.Disrupt, Search: in.Options.Search, Explain: in.Options.Explain,
 		},
@@ -96,6 +102,16 @@ func NewRecord(in *Decided) (*Record, error) {
 			RankMs: millis(d.Timing.Rank), SolveMs: millis(d.Timing.Solve), ReviewMs: millis(d.Timing.Review), TotalMs: millis(d.Timing.Total),
 		},
 	}, nil
+}
+
+func stacks(d *decide.Decision) []string {
+	var out []string
+	for i := range d.Failures {
+		if stack := d.Failures[i].Stack; stack != "" {
+			out = append(out, stack)
+		}
+	}
+	return out
 }
 
 // Keep adds the inputs to the record.

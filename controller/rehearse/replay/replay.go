@@ -55,9 +55,18 @@ type Result struct {
 	Differences []string `json:"differences,omitempty"`
 	// Bytes is the length of the recorded decision.
 	Bytes int `json:"bytes"`
+	// Failures are the defects that the replayed decision met.
+	Failures []Failure `json:"failures,omitempty"`
 }
 
-// Again makes a recorded decision again with the policies of the record.
+// Failure is a defect of this program, with the stack if it was a panic.
+type Failure struct {
+	Message string `json:"message"`
+	Stack   string `json:"stack,omitempty"`
+}
+
+// Again makes a recorded decision again with the policies of the record. A decision that
+// met a defect meets it again.
 func Again(ctx context.Context, r *journal.Record) (_ *Result, err error) {
 	s, err := r.Unpack()
 	if err != nil {
@@ -65,10 +74,7 @@ func Again(ctx context.Context, r *journal.Record) (_ *Result, err error) {
 	}
 	policies, done := reload(ctx, r, s.Time)
 	defer func() { err = errors.Join(err, done()) }()
-	d, err := decide.Decide(ctx, s, policies, r.Asked.Options())
-	if err != nil {
-		return nil, fmt.Errorf("decide %s again: %w", r.ID, err)
-	}
+	d := decide.Try(ctx, s, policies, r.Asked.Options())
 	got, err := json.Marshal(&d)
 	if err != nil {
 		return nil, fmt.Errorf("encode decision %s: %w", r.ID, err)
@@ -80,6 +86,10 @@ func Again(ctx context.Context, r *journal.Record) (_ *Result, err error) {
 	out := &Result{Decision: r.ID, Time: r.Time, Same: bytes.Equal(want.Bytes(), got), Bytes: want.Len()}
 	if !out.Same {
 		out.Differences = differences(want.Bytes(), got)
+	}
+	for i := range d.Failures {
+		f := &d.Failures[i]
+		out.Failures = append(out.Failures, Failure{Message: f.String(), Stack: f.Stack})
 	}
 	return out, nil
 }

@@ -13,6 +13,9 @@ const (
 	ConditionNodeClassReady = "NodeClassReady"
 	// ConditionNodeRegistrationHealthy says whether the pool's recent launches became nodes.
 	ConditionNodeRegistrationHealthy = "NodeRegistrationHealthy"
+	// ConditionNodeClaimsAccepted is false when the API server refused the last NodeClaim
+	// that was to be made from the pool.
+	ConditionNodeClaimsAccepted = "NodeClaimsAccepted"
 )
 
 // Condition types of NodeClaim.

@@ -47,16 +47,13 @@ func removed(t *testing.T, s *model.Snapshot) []string {
 		}
 	}
 	var out []string
-	_, err := sc.Search(options, []int{9}, DefaultEffort(), func(p *Proposal) ([]int32, error) {
+	sc.Search(options, []int{9}, DefaultEffort(), func(p *Proposal) []int32 {
 		for _, i := range p.Nodes {
 			out = append(out, s.Nodes[i].Name)
 		}
 		sc.Accept(p.Nodes, &p.Sim.Plan)
-		return nil, nil
+		return nil
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
 	return out
 }
 

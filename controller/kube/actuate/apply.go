@@ -26,29 +26,53 @@ type Actuator struct {
 	Reporter *Reporter
 }
 
+// maxRefused is after how many refusals in a row no more claims of a NodePool are tried
+// in one application.
+const maxRefused = 3
+
 // Launch creates the plan's NodeClaims. pools are by name. A claim that exists already
-// counts as created.
+// counts as created. It goes on past claims that the API server refuses: the error joins
+// a [Refusal] for each. Claims of a NodePool that is gone are left out.
 func (a *Actuator) Launch(ctx context.Context, s *model.Snapshot, pools map[string]*karpv1.NodePool, d *decide.Decision) (cluster.Change, error) {
 	var done cluster.Change
+	var through application
+	inARow := map[int32]int{}
 	groups := launchGroups(d.ID, 0, d.Plan.Nodes)
 	for at := range d.Plan.Nodes {
 		n := &d.Plan.Nodes[at]
 		pool := pools[s.Pools[n.Pool].Name]
-		if pool == nil {
-			return done, fmt.Errorf("launch from NodePool %s: it is gone", s.Pools[n.Pool].Name)
+		if pool == nil || inARow[n.Pool] == maxRefused {
+			continue
 		}
 		claim, err := Claim(s, pool, d, at)
-		if err != nil {
-			return done, err
+		if err != nil { // of this NodePool
+			through.refusals = append(through.refusals, &Refusal{Kind: "NodeClaim", Pool: pool.Name, Pods: uids(s, n.Pods), Err: err})
+			inARow[n.Pool] = maxRefused
+			continue
 		}
 		claim.Annotations[karpv1.AnnotationLaunchGroup] = groups[at].String()
-		if err := a.create(ctx, claim); err != nil {
-			return done, err
+		refused := len(through.refusals)
+		err = through.done(a.create(ctx, claim), Refusal{Kind: "NodeClaim", Name: claim.Name, Pool: pool.Name, Pods: uids(s, n.Pods)})
+		if err != nil {
+			return done, through.end(err)
 		}
+		if len(through.refusals) > refused {
+			inARow[n.Pool]++
+			continue
+		}
+		inARow[n.Pool] = 0
 		done.Claims = append(done.Claims, claim.Name)
 		a.Reporter.tellNominated(s, claim, n)
 	}
-	return done, nil
+	return done, through.end(nil)
+}
+
+func uids(s *model.Snapshot, pods []int32) []types.UID {
+	out := make([]types.UID, 0, len(pods))
+	for _, p := range pods {
+		out = append(out, types.UID(s.Pods[p].UID))
+	}
+	return out
 }
 
 // create creates a claim. If an earlier application of the same decision created it, it
@@ -70,9 +94,11 @@ func (a *Actuator) create(ctx context.Context, claim *karpv1.NodeClaim) error {
 // Disrupt takes the disruption of each node one step further. A node that may be
 // removed is tainted first. When the next decision, made after the taint was seen,
 // confirms it, the claim is deleted; when it does not, the taint is removed. All state
-// is in the cluster, so that a restart loses nothing.
+// is in the cluster, so that a restart loses nothing. Like Launch it goes on past objects
+// that the API server refuses to change.
 func (a *Actuator) Disrupt(ctx context.Context, s *model.Snapshot, d *decide.Decision) (cluster.Change, error) {
 	var done cluster.Change
+	var through application
 	a.Reporter.tellUnconsolidatable(ctx, s, d)
 	going := startingNodes(d)
 	for i := range d.Disruptions {
@@ -82,27 +108,24 @@ func (a *Actuator) Disrupt(ctx context.Context, s *model.Snapshot, d *decide.Dec
 		switch {
 		case !each.Go:
 		case hasDisruptedTaint(n):
-			if err := a.delete(ctx, n, each); err != nil {
-				return done, err
+			if err := through.write(a.delete(ctx, n, each), Refusal{Kind: "NodeClaim", Name: n.Claim}, &done.Deleted); err != nil {
+				return done, through.end(err)
 			}
-			done.Deleted = append(done.Deleted, n.Claim)
 		default:
-			if err := a.taint(ctx, n.Name, karpv1.DisruptedTaint()); err != nil {
-				return done, err
+			if err := through.write(a.taint(ctx, n.Name, karpv1.DisruptedTaint()), Refusal{Kind: "Node", Name: n.Name}, &done.Tainted); err != nil {
+				return done, through.end(err)
 			}
-			done.Tainted = append(done.Tainted, n.Name)
 		}
 	}
 	for i := range s.Nodes {
 		n := &s.Nodes[i]
 		if n.State == model.Initialized && n.Claim != "" && n.Command == nil && hasDisruptedTaint(n) && !going[int32(i)] {
-			if err := a.release(ctx, n); err != nil {
-				return done, err
+			if err := through.write(a.release(ctx, n), Refusal{Kind: "Node", Name: n.Name}, &done.Untainted); err != nil {
+				return done, through.end(err)
 			}
-			done.Untainted = append(done.Untainted, n.Name)
 		}
 	}
-	return done, nil
+	return done, through.end(nil)
 }
 
 // release removes the disruption taint of a node that stays. Karpenter's disruptions also
@@ -178,8 +201,10 @@ func ignoreGone(err error) error {
 // Assign adds pods that the plan puts on a node in flight to the planned pods of its
 // claim. Room is then kept for them there, and the next decision does not plan them
 // again. Pods that the plan puts on nodes that have joined are left to the scheduler.
+// Like Launch it goes on past claims that the API server refuses to change.
 func (a *Actuator) Assign(ctx context.Context, s *model.Snapshot, d *decide.Decision) (cluster.Change, error) {
 	done := cluster.Change{Planned: map[string]string{}}
+	var through application
 	for i := range d.Plan.Existing {
 		each := &d.Plan.Existing[i]
 		n := &s.Nodes[each.Node]
@@ -193,14 +218,14 @@ func (a *Actuator) Assign(ctx context.Context, s *model.Snapshot, d *decide.Deci
 			}
 		}
 		text, err := a.addPlannedPods(ctx, n.Claim, keys)
-		if err != nil {
-			return done, err
+		if err := through.done(err, Refusal{Kind: "NodeClaim", Name: n.Claim}); err != nil {
+			return done, through.end(err)
 		}
 		if text != "" {
 			done.Planned[n.Claim] = text
 		}
 	}
-	return done, nil
+	return done, through.end(nil)
 }
 
 // addPlannedPods adds pods to those planned onto a claim. It returns the new value of
@@ -234,12 +259,12 @@ func (a *Actuator) addPlannedPods(ctx context.Context, name string, pods []strin
 }
 
 // mergePlannedPods returns the annotation's text with more pods added; pods are sorted
-// and listed once each.
+// and listed once each. A text that cannot be read has no pods, as for package lower.
 func mergePlannedPods(text string, more []string) (string, error) {
 	var pods []string
 	if text != "" {
 		if err := json.Unmarshal([]byte(text), &pods); err != nil {
-			return "", fmt.Errorf("read annotation %s: %w", karpv1.AnnotationPlannedPods, err)
+			pods = nil
 		}
 	}
 	pods = append(pods, more...)

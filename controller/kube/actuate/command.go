@@ -3,6 +3,7 @@ package actuate
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -19,9 +20,11 @@ import (
 // Command takes every command one step further. Before anything else, a command is
 // written on the claims of its nodes, with the names of its replacements. A controller
 // that finds it there, also after a restart, continues it or takes it back, and
-// launches nothing twice.
+// launches nothing twice. A command of which the API server refuses a step is left where
+// it is, and the others are taken further: the error joins a [Refusal] for each.
 func (a *Actuator) Command(ctx context.Context, s *model.Snapshot, pools map[string]*karpv1.NodePool, d *decide.Decision) (cluster.Change, error) {
 	var done cluster.Change
+	var through application
 	launched := len(d.Plan.Nodes)
 	for i := range d.Commands {
 		c := &d.Commands[i]
@@ -37,11 +40,20 @@ func (a *Actuator) Command(ctx context.Context, s *model.Snapshot, pools map[str
 		case decide.Undo:
 			err = a.undo(ctx, s, c, &done)
 		}
-		if err != nil {
-			return done, err
+		if err := through.done(err, refusalOf(s, c, err)); err != nil {
+			return done, through.end(err)
 		}
 	}
-	return done, nil
+	return done, through.end(nil)
+}
+
+// refusalOf describes the refusal of a command's step: that of a replacement, or else of
+// its first node's claim.
+func refusalOf(s *model.Snapshot, c *decide.Command, err error) Refusal {
+	if r := (*Refusal)(nil); errors.As(err, &r) {
+		return *r
+	}
+	return Refusal{Kind: "NodeClaim", Name: s.Nodes[c.Nodes[0]].Claim}
 }
 
 // execution is a decision together with the objects it is applied to.
@@ -95,7 +107,7 @@ func (a *Actuator) start(ctx context.Context, to *execution, c *decide.Command, 
 	}
 	for _, claim := range claims {
 		if err := a.create(ctx, claim); err != nil {
-			return fmt.Errorf("replace %v: %w", mark.Nodes, err)
+			return &Refusal{Kind: "NodeClaim", Name: claim.Name, Pool: claim.Labels[karpv1.LabelNodePool], Err: fmt.Errorf("replace %v: %w", mark.Nodes, err)}
 		}
 		to.done.Claims = append(to.done.Claims, claim.Name)
 	}

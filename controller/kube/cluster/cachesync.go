@@ -51,9 +51,10 @@ const (
 )
 
 // WaitFor returns once the watch cache shows the change, so that no decision is made
-// twice on the same state. A claim that was created and deleted in between counts as
-// seen. After cacheTimeout it returns an error, unless only taints and planned pods are
-// missing: another writer may have changed those.
+// twice on the same state. What the API server itself does not show any more counts as
+// seen: a claim that was created and deleted in between, a mark or a taint that another
+// writer has changed. After cacheTimeout WaitFor returns an error, unless only taints and
+// planned pods are missing.
 func (c *Cluster) WaitFor(ctx context.Context, change Change) error {
 	now := c.cfg.Clock.Now()
 	ask, deadline := now.Add(askInterval), now.Add(cacheTimeout)
@@ -64,7 +65,7 @@ func (c *Cluster) WaitFor(ctx context.Context, change Change) error {
 		}
 		now = c.cfg.Clock.Now()
 		if now.After(ask) {
-			if err := c.dropDeleted(ctx, &change); err != nil {
+			if err := c.dropOverwritten(ctx, &change); err != nil {
 				return err
 			}
 			ask = now.Add(askInterval)
@@ -124,18 +125,32 @@ func hasDisruptedTaint(node *corev1.Node) bool {
 	return slices.ContainsFunc(node.Spec.Taints, func(t corev1.Taint) bool { return t.Key == karpv1.TaintKeyDisrupted })
 }
 
-// dropDeleted removes from the change the created claims that do not exist any more.
-func (c *Cluster) dropDeleted(ctx context.Context, change *Change) error {
-	var there []string
-	for _, name := range change.Claims {
-		err := c.cfg.Live.Get(ctx, types.NamespacedName{Name: name}, &karpv1.NodeClaim{})
-		switch {
-		case err == nil:
-			there = append(there, name)
-		case !apierrors.IsNotFound(err):
-			return fmt.Errorf("look for claim %s: %w", name, err)
+// dropOverwritten removes from the change what the cache does not show and the API server
+// does not show either: claims that are gone, marks and deletions of claims that another
+// writer has undone.
+func (c *Cluster) dropOverwritten(ctx context.Context, change *Change) error {
+	marked := func(claim *karpv1.NodeClaim) bool { return claim.Annotations[karpv1.AnnotationDisruption] != "" }
+	for _, each := range []struct {
+		names *[]string
+		shows func(*karpv1.NodeClaim) bool
+	}{
+		{&change.Claims, func(*karpv1.NodeClaim) bool { return true }},
+		{&change.Deleted, func(claim *karpv1.NodeClaim) bool { return !claim.DeletionTimestamp.IsZero() }},
+		{&change.Marked, marked},
+		{&change.Unmarked, func(claim *karpv1.NodeClaim) bool { return !marked(claim) }},
+	} {
+		var still []string
+		for _, name := range *each.names {
+			claim := &karpv1.NodeClaim{}
+			err := c.cfg.Live.Get(ctx, types.NamespacedName{Name: name}, claim)
+			switch {
+			case err == nil && each.shows(claim):
+				still = append(still, name)
+			case err != nil && !apierrors.IsNotFound(err):
+				return fmt.Errorf("look for claim %s: %w", name, err)
+			}
 		}
+		*each.names = still
 	}
-	change.Claims = there
 	return nil
 }

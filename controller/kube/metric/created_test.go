@@ -33,7 +33,7 @@ func TestCreated(t *testing.T) {
 			{Method: disrupt.Underutilized, Stage: decide.Start, Nodes: []int32{1}, Replacements: []model.PlannedNode{node("not begun")}},
 		},
 	}
-	m.Created(s, d, 2)
+	m.Created(s, d, []string{model.ClaimName("general", d.ID, 0), model.ClaimName("general", d.ID, 1)})
 	m.Disrupted(s, d, &cluster.Change{Marked: []string{s.Nodes[0].Claim}})
 	want := map[string]float64{
 		"nodeclaims_created_total false general provisioned": 1,

@@ -28,6 +28,7 @@ type Decisions struct {
 	cluster    *clusterMetrics
 	completed  *completedMetrics
 	disruption *disruptionMetrics
+	failed     *failureMetrics
 	gone       goneSeries
 	nodes      *nodeMetrics
 	policies   *policyMetrics
@@ -49,7 +50,7 @@ func NewDecisions(reg prometheus.Registerer, shared *Reconcilers) *Decisions {
 		unschedulable: prometheus.NewGauge(prometheus.GaugeOpts{Name: "karpenter_scheduler_unschedulable_pods_count", Help: "Pods that the last decision found no place for."}),
 		claims:        prometheus.NewCounterVec(prometheus.CounterOpts{Name: "karpenter_nodeclaims_created_total", Help: "NodeClaims created, by why and by whether minValues were given up."}, []string{reasonLabel, nodePool, "min_values_relaxed"}),
 
-		caps: newCapMetrics(reg), cluster: newClusterMetrics(reg), completed: newCompletedMetrics(reg), disruption: newDisruptionMetrics(reg), nodes: newNodeMetrics(reg),
+		caps: newCapMetrics(reg), cluster: newClusterMetrics(reg), completed: newCompletedMetrics(reg), disruption: newDisruptionMetrics(reg), failed: newFailureMetrics(reg), nodes: newNodeMetrics(reg),
 		policies: newPolicyMetrics(reg), queue: newQueueMetrics(reg), spend: newSpendMetrics(reg), startup: newPodStartup(reg),
 	}
 	reg.MustRegister(m.scheduling, m.snapshot, m.pending, m.unschedulable, m.claims)
@@ -108,10 +109,17 @@ func (m *Decisions) Started(created, now time.Time) {
 	m.startup.started.Observe(max(0, now.Sub(created)).Seconds())
 }
 
-// Created counts the first n nodes of the plan, whose NodeClaims have been created.
-func (m *Decisions) Created(s *model.Snapshot, d *decide.Decision, n int) {
-	for i := range d.Plan.Nodes[:n] {
-		m.created(s, &d.Plan.Nodes[i], "provisioned")
+// Created counts the nodes of the plan whose NodeClaims have been created, by the names of
+// the claims.
+func (m *Decisions) Created(s *model.Snapshot, d *decide.Decision, claims []string) {
+	created := make(map[string]bool, len(claims))
+	for _, name := range claims {
+		created[name] = true
+	}
+	for i := range d.Plan.Nodes {
+		if n := &d.Plan.Nodes[i]; created[model.ClaimName(s.Pools[n.Pool].Name, d.ID, i)] {
+			m.created(s, n, "provisioned")
+		}
 	}
 }
 

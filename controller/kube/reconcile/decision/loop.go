@@ -8,12 +8,14 @@ package decision
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
 	"github.com/go-logr/logr"
 	"k8s.io/utils/clock"
 
+	"spokeshave.dev/controller/core/crash"
 	"spokeshave.dev/controller/core/decide"
 	"spokeshave.dev/controller/core/model"
 	"spokeshave.dev/controller/core/policy"
@@ -40,6 +42,8 @@ type Config struct {
 	Actuator *actuate.Actuator
 	Policies Policies
 	Journal  *journal.Journal
+	// Failures keeps the decisions that met a defect; nil for none.
+	Failures *journal.Failures
 	// Log receives the decisions that the journal keeps; nil for no log.
 	Log     *journal.Log
 	Metrics *metric.Decisions
@@ -71,6 +75,10 @@ type Loop struct {
 	// applied is what the last application wrote. The next snapshot is taken once the
 	// watch cache shows it.
 	applied cluster.Change
+	holds   holds
+	// failures counts the rounds in a row that failed.
+	failures int
+	progress progress
 }
 
 // New returns a loop that [Loop.Start] runs.
@@ -93,21 +101,64 @@ func (l *Loop) Wake() {
 func (l *Loop) Start(ctx context.Context) error {
 	log := logr.FromContextOrDiscard(ctx).WithName("decision")
 	l.Metrics.Lead(l.Clock.Now())
+	l.progress.step(l.Clock.Now())
 	if err := l.Await(ctx); err != nil {
 		return err
 	}
+	l.progress.end()
 	next := time.Duration(0)
-	for {
-		if !l.wait(ctx, next) {
+	for l.wait(ctx, next) {
+		l.progress.step(l.Clock.Now())
+		err := crash.Do(func() (err error) {
+			next, err = l.Round(ctx)
+			return err
+		})
+		l.progress.end()
+		if err == nil {
+			l.failures = 0
+			continue
+		}
+		if ctx.Err() != nil {
 			return nil
 		}
-		var err error
-		if next, err = l.Round(ctx); err != nil {
-			log.Error(err, "the round is made again")
-			next = time.Second // wait ends the loop if the context has ended
+		next = 0
+		pause := l.failed(err)
+		log.Error(err, "the round is made again", "after", pause.String(), "stack", crash.Stack(err))
+		if !l.rest(ctx, pause) {
+			return nil
 		}
 	}
+	return nil
 }
+
+// failed counts a round that failed, and returns for how long the loop rests: twice as
+// long after each further failure, longer after a panic than after an error, which is
+// mostly that the API server does not answer.
+func (l *Loop) failed(err error) time.Duration {
+	l.failures++
+	kind, pause := decide.Errored, backoff{time.Second, 8 * time.Second}
+	if crash.Stack(err) != "" {
+		kind, pause.most = decide.Panicked, time.Minute
+	}
+	l.Metrics.Failed(kind, metric.Round)
+	return pause.after(l.failures)
+}
+
+// rest waits, whatever wakes the loop. It returns false when the context has ended.
+func (l *Loop) rest(ctx context.Context, pause time.Duration) bool {
+	timer := l.Clock.NewTimer(pause)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+		return false
+	case <-timer.C():
+		return true
+	}
+}
+
+// Busy returns for how long the loop has been at the same step of its work; 0 while it
+// waits for a reason to decide.
+func (l *Loop) Busy() time.Duration { return l.progress.busy(l.Clock.Now()) }
 
 // wait sleeps until the loop is woken or due has passed. It then waits for more until
 // nothing has woken the loop for Idle, at most for Max. It returns false when the
@@ -155,11 +206,15 @@ func (l *Loop) Round(ctx context.Context) (time.Duration, error) {
 	if err := l.CountSpend(ctx, &view.Snapshot); err != nil {
 		return 0, fmt.Errorf("count what has been spent: %w", err)
 	}
+	l.progress.step(l.Clock.Now())
+	held := l.holds.apply(view)
+	now := view.Snapshot.Time
 	snapshotTook, before := l.Clock.Since(start), l.search.last
 	opts := decide.Options{
-		Missing: l.Policies.Missing(), LastCaps: l.caps, Disrupt: true, Explain: true, Search: l.search.due(view.Snapshot.Time),
-		Elapsed: func() time.Duration { return l.Clock.Since(start) },
+		Missing: l.Policies.Missing(), LastCaps: l.caps, Explain: true, Elapsed: func() time.Duration { return l.Clock.Since(start) },
+		Disrupt: !now.Before(l.holds.disruption.until),
 	}
+	opts.Search = opts.Disrupt && !now.Before(l.holds.search.until) && l.search.due(now)
 	policies, contents := l.Policies.Policies(), l.Policies.Contents()
 	if l.Observed == nil {
 		if err := l.planUnplanned(ctx, view, policies, opts); err != nil {
@@ -167,22 +222,25 @@ func (l *Loop) Round(ctx context.Context) (time.Duration, error) {
 		}
 	}
 	l.Metrics.Begin()
-	d, err := decide.Decide(ctx, &view.Snapshot, policies, opts)
+	d := decide.Try(ctx, &view.Snapshot, policies, opts)
 	l.Metrics.End()
+	l.progress.step(l.Clock.Now())
 	searched := l.search.record(&d, opts.Search, before)
-	l.Metrics.Observe(&view.Snapshot, &d, snapshotTook)
-	if err != nil {
-		return 0, fmt.Errorf("decide: %w", err)
+	decided := journal.Decided{Snapshot: &view.Snapshot, Decision: &d, Options: opts, Policies: contents}
+	if err := l.report(ctx, decided); err != nil {
+		return 0, err
 	}
+	l.Metrics.Observe(&view.Snapshot, &d, snapshotTook)
+	l.Metrics.Held(held)
 	l.search.expedite(&d, searched)
 	if d.Caps != nil { // the policies were called: a cap that they did not return is gone
 		l.caps = d.Caps
 	}
-	if l.Journal.Add(ctx, &view.Snapshot, &d) {
-		l.Log.Add(journal.Decided{Snapshot: &view.Snapshot, Decision: &d, Options: opts, Policies: contents})
+	if l.Journal.Add(ctx, &view.Snapshot, &d) && len(d.Failures) == 0 {
+		l.Log.Add(decided)
 	}
 	l.Actuator.Reporter.TellCaps(ctx, &d)
-	l.Actuator.Reporter.TellWarnings(ctx, view.Snapshot.Time, view.Warnings)
+	l.Actuator.Reporter.TellWarnings(ctx, now, view.Warnings)
 	if l.Board != nil {
 		l.Board.Add(&view.Snapshot, &d)
 	}
@@ -192,36 +250,31 @@ func (l *Loop) Round(ctx context.Context) (time.Duration, error) {
 	return l.apply(ctx, view, &d)
 }
 
-func (l *Loop) apply(ctx context.Context, view *cluster.View, d *decide.Decision) (time.Duration, error) {
-	launched, err := l.Actuator.Launch(ctx, &view.Snapshot, view.Pools, d)
-	l.applied.Claims = launched.Claims
-	l.Metrics.Created(&view.Snapshot, d, len(launched.Claims))
-	if err != nil {
-		return 0, err
+// report logs, counts and keeps the failures of a decision, and holds what they are about.
+// It returns an error when nothing was decided.
+func (l *Loop) report(ctx context.Context, in journal.Decided) error {
+	d := in.Decision
+	l.holds.failed(&in)
+	if len(d.Failures) == 0 {
+		return nil
 	}
-	l.Actuator.Reporter.TellUnplaced(&view.Snapshot, view.Pools, d)
-	l.Actuator.Reporter.TellPools(&view.Snapshot, view.Pools, d)
-	assigned, err := l.Actuator.Assign(ctx, &view.Snapshot, d)
-	l.applied.Add(&assigned)
-	if err != nil {
-		return 0, err
+	log := logr.FromContextOrDiscard(ctx)
+	for i := range d.Failures {
+		f := &d.Failures[i]
+		l.Metrics.Failed(f.Kind, f.Part)
+		log.Error(errDefect, "a part of a decision failed; spokeshave failures prints it for replay",
+			"kind", f.Kind, "part", f.Part, "message", f.Message, "pods", len(f.Pods), "stack", f.Stack)
 	}
-	disrupted, err := l.Actuator.Disrupt(ctx, &view.Snapshot, d)
-	l.applied.Add(&disrupted)
-	if err == nil {
-		var commanded cluster.Change
-		commanded, err = l.Actuator.Command(ctx, &view.Snapshot, view.Pools, d)
-		l.applied.Add(&commanded)
+	l.Failures.Add(ctx, in)
+	l.Log.Add(in)
+	if d.ID == "" {
+		return fmt.Errorf("decide: %w: %s", errDefect, d.Failures[len(d.Failures)-1].Message)
 	}
-	l.Metrics.Disrupted(&view.Snapshot, d, &l.applied)
-	if err != nil {
-		return 0, err
-	}
-	if len(l.applied.Tainted) > 0 {
-		return validation, nil
-	}
-	return l.next(d), nil
+	return nil
 }
+
+// errDefect says that this program is wrong.
+var errDefect = errors.New("a defect in Spokeshave")
 
 // validation is how long after its taint a node is decided about again.
 const validation = time.Second
@@ -232,6 +285,9 @@ func (l *Loop) next(d *decide.Decision) time.Duration {
 	wait := l.Every
 	if early, ok := l.search.wait(d.Time); ok {
 		wait = min(wait, early)
+	}
+	if held, ok := l.holds.wait(d.Time); ok {
+		wait = min(wait, max(validation, held))
 	}
 	for i := range d.Disruptions {
 		if at := d.Disruptions[i].RetryAt; !at.IsZero() {

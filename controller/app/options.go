@@ -160,7 +160,7 @@ func (o *Options) Bind(fs *pflag.FlagSet) {
 	fs.IntVar(&o.MetricsPort, "metrics-port", 8080, "port of /metrics on the network: HTTPS, for bearer tokens that the API server lets get the URL /metrics; 0 picks none")
 	fs.BoolVar(&o.MetricsSecure, "metrics-secure", true, "false serves /metrics to everybody who reaches its port, by HTTP")
 	fs.StringVar(&o.MetricsCertDir, "metrics-cert-dir", "", "folder with tls.crt and tls.key for the metrics port; a self-signed certificate when empty")
-	fs.IntVar(&o.LocalPort, "local-port", 8083, "port on 127.0.0.1 of /metrics, /decisions and /observed, for kubectl port-forward; 0 picks none")
+	fs.IntVar(&o.LocalPort, "local-port", 8083, "port on 127.0.0.1 of /metrics, /decisions, /failures and /observed, for kubectl port-forward; 0 picks none")
 	fs.StringVar(&o.WebAddress, "web-address", "", "where a read-only page about spend, nodes, policies and decisions is served, such as 127.0.0.1:8082; on other addresses than loopback by HTTPS, for bearer tokens that the API server lets get the URL "+pagePath+"; none when empty")
 	fs.StringVar(&o.WebCertDir, "web-cert-dir", "", "folder with tls.crt and tls.key for the page; a self-signed certificate when empty")
 	fs.IntVar(&o.HealthProbePort, "health-probe-port", 8081, "port of /healthz and /readyz; 0 picks none")

@@ -62,6 +62,7 @@ func Run(ctx context.Context, o *Options, cfg *rest.Config, log logr.Logger) err
 	ctrl.SetLogger(log)
 	ctx = logr.NewContext(ctx, log)
 	decisions := journal.New(journalSize)
+	failures := &journal.Failures{Namespace: o.Namespace}
 	observed := &observe.Observer{}
 	mgr, err := newManager(o, cfg, log)
 	if err != nil {
@@ -74,10 +75,10 @@ func Run(ctx context.Context, o *Options, cfg *rest.Config, log logr.Logger) err
 	if err != nil {
 		return err
 	}
-	if err := serve(o, mgr, decisions, observed); err != nil {
+	if err := serve(o, mgr, map[string]http.Handler{"/decisions": decisions, "/failures": failures, "/observed": observed}); err != nil {
 		return err
 	}
-	built := &components{options: o, mgr: mgr, cloud: cloud, journal: decisions, observed: observed, clock: clock.RealClock{}}
+	built := &components{options: o, mgr: mgr, cloud: cloud, journal: decisions, failures: failures, observed: observed, clock: clock.RealClock{}}
 	if err := built.wire(ctx); err != nil {
 		return err
 	}
@@ -98,6 +99,7 @@ func newManager(o *Options, cfg *rest.Config, log logr.Logger) (manager.Manager,
 		return nil, err
 	}
 	renew, retry, lease := 10*time.Second, 2*time.Second, 15*time.Second
+	graceful := 20 * time.Second // less than a pod is given by default: the leases are released even when the loop is stuck
 	mgr, err := ctrl.NewManager(cfg, ctrl.Options{
 		Scheme:                              scheme,
 		Logger:                              log,
@@ -108,6 +110,7 @@ func newManager(o *Options, cfg *rest.Config, log logr.Logger) (manager.Manager,
 		LeaseDuration:                       &lease,
 		RenewDeadline:                       &renew,
 		RetryPeriod:                         &retry,
+		GracefulShutdownTimeout:             &graceful,
 		HealthProbeBindAddress:              address(o.HealthProbePort),
 		Metrics:                             metricsserver.Options{BindAddress: address(0)}, // serve does
 	})

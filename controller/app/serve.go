@@ -30,14 +30,14 @@ const (
 const scrapesAtOnce = 3
 
 // serve adds the endpoints: the metrics on the network, and on the loopback address
-// everything.
-func serve(o *Options, mgr manager.Manager, decisions, observed http.Handler) error {
+// everything. local are the handlers that only the latter has, by path.
+func serve(o *Options, mgr manager.Manager, local map[string]http.Handler) error {
 	if o.LocalPort != 0 {
-		local := &endpoint.Server{
+		port := &endpoint.Server{
 			Name: "the local port", Address: net.JoinHostPort("127.0.0.1", strconv.Itoa(o.LocalPort)),
-			Handler: endpoint.Local(localHandlers(o, scrape(metrics.Registry), decisions, observed)),
+			Handler: endpoint.Local(localHandlers(o, scrape(metrics.Registry), local)),
 		}
-		if err := mgr.Add(local); err != nil {
+		if err := mgr.Add(port); err != nil {
 			return fmt.Errorf("add the local port: %w", err)
 		}
 	}
@@ -70,11 +70,12 @@ func scrape(from prometheus.Gatherer) http.Handler {
 }
 
 // localHandlers returns what the local port serves.
-func localHandlers(o *Options, scrape, decisions, observed http.Handler) http.Handler {
+func localHandlers(o *Options, scrape http.Handler, local map[string]http.Handler) http.Handler {
 	mux := http.NewServeMux()
 	mux.Handle(metricsPath, scrape)
-	mux.Handle("/decisions", decisions)
-	mux.Handle("/observed", observed)
+	for path, handler := range local {
+		mux.Handle(path, handler)
+	}
 	if o.EnableProfiling {
 		mux.HandleFunc("/debug/pprof/", pprof.Index)
 		mux.HandleFunc("/debug/pprof/profile", pprof.Profile)

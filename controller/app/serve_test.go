@@ -30,8 +30,8 @@ func TestWithin(t *testing.T) {
 func TestLocalHandlers(t *testing.T) {
 	ok := http.HandlerFunc(func(http.ResponseWriter, *http.Request) {})
 	for _, profiling := range []bool{false, true} {
-		h := localHandlers(&Options{EnableProfiling: profiling}, ok, ok, ok)
-		for path, want := range map[string]bool{"/metrics": true, "/decisions": true, "/observed": true, "/": false, "/debug/pprof/heap": profiling} {
+		h := localHandlers(&Options{EnableProfiling: profiling}, ok, map[string]http.Handler{"/decisions": ok, "/failures": ok, "/observed": ok})
+		for path, want := range map[string]bool{"/metrics": true, "/decisions": true, "/failures": true, "/observed": true, "/": false, "/debug/pprof/heap": profiling} {
 			w := httptest.NewRecorder()
 			h.ServeHTTP(w, httptest.NewRequest(http.MethodGet, path, http.NoBody))
 			if (w.Code == http.StatusOK) != want {

@@ -58,6 +58,8 @@ type components struct {
 	mgr     manager.Manager
 	cloud   *aws.Provider
 	journal *journal.Journal
+	// failures keeps decisions that met a defect.
+	failures *journal.Failures
 	// observed compares what a controller in mode Observe would have done with what
 	// happened.
 	observed *observe.Observer
@@ -164,6 +166,7 @@ func (p *components) loop(ctx context.Context, isolated *isolate.Config) error {
 		}},
 		Policies: loaded,
 		Journal:  p.journal,
+		Failures: p.failures,
 		Observed: p.observer(),
 		Board:    p.board,
 		Metrics:  metric.NewDecisions(metrics.Registry, p.shared),
@@ -178,6 +181,10 @@ func (p *components) loop(ctx context.Context, isolated *isolate.Config) error {
 		Client: p.mgr.GetClient(), Loader: loaded, Namespace: p.options.Namespace, Clock: p.clock, Every: 2 * time.Second,
 	}
 	loop.Await = reconciler.Await
+	dog := &watchdog{busy: loop.Busy, limit: stuckAfter, clock: p.clock}
+	if err := dog.addTo(p.mgr); err != nil {
+		return err
+	}
 	if err := p.watchZonalShifts(loop); err != nil {
 		return err
 	}

@@ -15,6 +15,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"sigs.k8s.io/yaml"
 
+	"spokeshave.dev/controller/cloud/aws/market"
 	"spokeshave.dev/controller/kube/metric"
 	"spokeshave.dev/controller/kube/reconcile/breaker"
 	"spokeshave.dev/controller/kube/reconcile/interruption"
@@ -92,6 +93,7 @@ func registered(t *testing.T) names {
 	interruption.NewMetrics(n)
 	repair.NewMetrics(n)
 	breaker.NewMetrics(n)
+	n.MustRegister(market.NewUpdated())
 	n.MustRegister(ledger.NewCollector(&ledger.Tracker{}), policies.NewCollector(load.New(load.Config{})))
 	return n
 }
@@ -208,16 +210,72 @@ func TestDashboardsAskForWhatIsMeasured(t *testing.T) {
 	}
 }
 
-func TestRulesAskForWhatIsMeasured(t *testing.T) {
-	var rules struct {
-		Groups []struct {
-			Name  string
-			Rules []struct {
-				Record, Alert, Expr, For string
-				Labels, Annotations      map[string]string
-			}
+// rule is a rule of the chart.
+type rule struct {
+	Record, Alert, Expr, For string
+	Labels, Annotations      map[string]string
+}
+
+// ruleFile is the chart's file of rules.
+type ruleFile struct {
+	Groups []struct {
+		Name  string
+		Rules []rule
+	}
+}
+
+// TestFaultsAreAlerted: there is an alert for each way in which the controller stops
+// doing its work or does it on wrong grounds, and it asks for the series that tells.
+func TestFaultsAreAlerted(t *testing.T) {
+	var rules ruleFile
+	read(t, chart+"rules.yaml", &rules)
+	alerts := map[string]rule{}
+	for _, g := range rules.Groups {
+		for _, r := range g.Rules {
+			alerts[r.Alert] = r
 		}
 	}
+	for name, series := range map[string]string{
+		"SpokeshaveDecisionsFail":  `spokeshave_decision_failures_total{kind=~"Panic|Unproven"}`,
+		"SpokeshaveLoopStuck":      "karpenter_scheduler_unfinished_work_seconds",
+		"SpokeshaveStateUnsynced":  "karpenter_cluster_state_unsynced_time_seconds",
+		"SpokeshaveLedgerInDoubt":  "spokeshave_spend_in_doubt",
+		"SpokeshavePolicyFails":    "spokeshave_policy_faults_total",
+		"SpokeshavePricesStale":    "spokeshave_aws_market_updated_timestamp_seconds",
+		"SpokeshaveWritesRefused":  "spokeshave_writes_refused_total",
+		"SpokeshavePodsHeldBack":   "spokeshave_pods_held_back",
+		"SpokeshavePolicyRejected": `spokeshave_policy_state{state="Rejected"}`,
+	} {
+		if r, ok := alerts[name]; !ok || !strings.Contains(r.Expr, series) {
+			t.Errorf("alert %s: %q, want one that asks for %s", name, r.Expr, series)
+		}
+	}
+}
+
+// TestFailuresAreServedFromTheStart: increase() sees the first failure only if the series
+// was there before it, with 0.
+func TestFailuresAreServedFromTheStart(t *testing.T) {
+	registry := prometheus.NewRegistry()
+	shared, err := metric.NewReconcilers(registry)
+	if err != nil {
+		t.Fatal(err)
+	}
+	metric.NewDecisions(registry, shared)
+	families, err := registry.Gather()
+	if err != nil {
+		t.Fatal(err)
+	}
+	series := map[string]int{}
+	for _, f := range families {
+		series[f.GetName()] = len(f.GetMetric())
+	}
+	if series["spokeshave_decision_failures_total"] != 9 || series["spokeshave_writes_refused_total"] != 2 {
+		t.Errorf("series of failures %d, of refusals %d", series["spokeshave_decision_failures_total"], series["spokeshave_writes_refused_total"])
+	}
+}
+
+func TestRulesAskForWhatIsMeasured(t *testing.T) {
+	var rules ruleFile
 	read(t, chart+"rules.yaml", &rules)
 	known := registered(t)
 	records, alerts := 0, 0

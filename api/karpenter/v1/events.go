@@ -9,7 +9,7 @@ const (
 	EventDoNotDisruptUntil              = "DoNotDisruptUntil"
 	EventDoNotDisruptGracePeriodElapsed = "DoNotDisruptGracePeriodElapsed"
 	EventInvalidDoNotDisruptAnnotation  = "InvalidDoNotDisruptAnnotation"
-	EventNodeClaimRefused              = "NodeClaimRefused"           // on NodePools
+	EventNodeClaimRefused               = "NodeClaimRefused"          // on NodePools
 	EventNoCompatibleInstanceTypes      = "NoCompatibleInstanceTypes" // on NodePools
 	EventInsufficientCapacityError      = "InsufficientCapacityError" // on NodeClaims
 	EventNodeClassNotReady              = "NodeClassNotReady"         // on NodeClaims

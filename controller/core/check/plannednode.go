@@ -1,6 +1,7 @@
 package check
 
 import (
+	"slices"
 	"strings"
 
 	"spokeshave.dev/controller/core/model"
@@ -93,17 +94,26 @@ func (p *proof) proveOption(where string, n *model.PlannedNode, picked string, o
 			reject(Resources, "pods request %d of %s and DaemonSets %d, of %d", amount, name, node.daemonUse[name], node.allocatable[name])
 		}
 	}
-	for i := range p.given.Denied {
-		for _, pod := range pods {
-			if forbids(&p.given.Denied[i], pod.Namespace, n.Pool, o) {
-				reject(Refused, "a ceiling policy denied it to pods of namespace %s", pod.Namespace)
-				break
-			}
-		}
+	for _, namespace := range p.deniedTo(n.Pool, o, pods) {
+		reject(Refused, "a ceiling policy denied it to pods of namespace %s", namespace)
 	}
 	if p.given.Excluded != nil && p.given.Excluded(n.Pool, *o) {
 		reject(Excluded, "a rank policy excluded it")
 	}
+}
+
+// deniedTo returns a namespace with one of the pods for each denial that forbids it the
+// option.
+func (p *proof) deniedTo(pool int32, o *model.Option, pods []*model.PodSpec) []string {
+	var out []string
+	for i := range p.given.Denied {
+		d := &p.given.Denied[i]
+		at := slices.IndexFunc(pods, func(pod *model.PodSpec) bool { return forbids(d, pod.Namespace, pool, o) })
+		if at >= 0 {
+			out = append(out, pods[at].Namespace)
+		}
+	}
+	return out
 }
 
 // proveMinValues proves that the options have as many values of each label as

@@ -9,8 +9,8 @@ import (
 	"strings"
 )
 
-// Panic is a panic as an error.
-type Panic struct {
+// PanicError is a panic as an error.
+type PanicError struct {
 	// Value is what panic was called with, and Stack the stack of that goroutine.
 	Value any
 	Stack []byte
@@ -18,12 +18,12 @@ type Panic struct {
 
 // Error is the first line of the value. It is the same in every run, which the stack is
 // not.
-func (p *Panic) Error() string {
+func (p *PanicError) Error() string {
 	line, _, _ := strings.Cut(fmt.Sprint(p.Value), "\n")
 	return "panic: " + line
 }
 
-// Do calls do and returns its error. If do panics, the error is a *Panic. A *Panic that do
+// Do calls do and returns its error. If do panics, the error is a *PanicError. A *PanicError that do
 // panics with is returned unchanged.
 func Do(do func() error) (err error) {
 	defer func() {
@@ -31,18 +31,18 @@ func Do(do func() error) (err error) {
 		if value == nil {
 			return
 		}
-		if known, ok := value.(*Panic); ok {
+		if known, ok := value.(*PanicError); ok {
 			err = known
 			return
 		}
-		err = &Panic{Value: value, Stack: debug.Stack()}
+		err = &PanicError{Value: value, Stack: debug.Stack()}
 	}()
 	return do()
 }
 
 // Stack returns the stack of the panic in the error's chain, "" when there is none.
 func Stack(err error) string {
-	var p *Panic
+	var p *PanicError
 	if !errors.As(err, &p) {
 		return ""
 	}

@@ -32,7 +32,7 @@ const maxRefused = 3
 
 // Launch creates the plan's NodeClaims. pools are by name. A claim that exists already
 // counts as created. It goes on past claims that the API server refuses: the error joins
-// a [Refusal] for each. Claims of a NodePool that is gone are left out.
+// a [RefusedError] for each. Claims of a NodePool that is gone are left out.
 func (a *Actuator) Launch(ctx context.Context, s *model.Snapshot, pools map[string]*karpv1.NodePool, d *decide.Decision) (cluster.Change, error) {
 	var done cluster.Change
 	var through application
@@ -46,13 +46,13 @@ func (a *Actuator) Launch(ctx context.Context, s *model.Snapshot, pools map[stri
 		}
 		claim, err := Claim(s, pool, d, at)
 		if err != nil { // of this NodePool
-			through.refusals = append(through.refusals, &Refusal{Kind: "NodeClaim", Pool: pool.Name, Pods: uids(s, n.Pods), Err: err})
+			through.refusals = append(through.refusals, &RefusedError{Kind: "NodeClaim", Pool: pool.Name, Pods: uids(s, n.Pods), Err: err})
 			inARow[n.Pool] = maxRefused
 			continue
 		}
 		claim.Annotations[karpv1.AnnotationLaunchGroup] = groups[at].String()
 		refused := len(through.refusals)
-		err = through.done(a.create(ctx, claim), Refusal{Kind: "NodeClaim", Name: claim.Name, Pool: pool.Name, Pods: uids(s, n.Pods)})
+		err = through.done(a.create(ctx, claim), RefusedError{Kind: "NodeClaim", Name: claim.Name, Pool: pool.Name, Pods: uids(s, n.Pods)})
 		if err != nil {
 			return done, through.end(err)
 		}
@@ -108,11 +108,11 @@ func (a *Actuator) Disrupt(ctx context.Context, s *model.Snapshot, d *decide.Dec
 		switch {
 		case !each.Go:
 		case hasDisruptedTaint(n):
-			if err := through.write(a.delete(ctx, n, each), Refusal{Kind: "NodeClaim", Name: n.Claim}, &done.Deleted); err != nil {
+			if err := through.write(a.delete(ctx, n, each), RefusedError{Kind: "NodeClaim", Name: n.Claim}, &done.Deleted); err != nil {
 				return done, through.end(err)
 			}
 		default:
-			if err := through.write(a.taint(ctx, n.Name, karpv1.DisruptedTaint()), Refusal{Kind: "Node", Name: n.Name}, &done.Tainted); err != nil {
+			if err := through.write(a.taint(ctx, n.Name, karpv1.DisruptedTaint()), RefusedError{Kind: "Node", Name: n.Name}, &done.Tainted); err != nil {
 				return done, through.end(err)
 			}
 		}
@@ -120,7 +120,7 @@ func (a *Actuator) Disrupt(ctx context.Context, s *model.Snapshot, d *decide.Dec
 	for i := range s.Nodes {
 		n := &s.Nodes[i]
 		if n.State == model.Initialized && n.Claim != "" && n.Command == nil && hasDisruptedTaint(n) && !going[int32(i)] {
-			if err := through.write(a.release(ctx, n), Refusal{Kind: "Node", Name: n.Name}, &done.Untainted); err != nil {
+			if err := through.write(a.release(ctx, n), RefusedError{Kind: "Node", Name: n.Name}, &done.Untainted); err != nil {
 				return done, through.end(err)
 			}
 		}
@@ -218,7 +218,7 @@ func (a *Actuator) Assign(ctx context.Context, s *model.Snapshot, d *decide.Deci
 			}
 		}
 		text, err := a.addPlannedPods(ctx, n.Claim, keys)
-		if err := through.done(err, Refusal{Kind: "NodeClaim", Name: n.Claim}); err != nil {
+		if err := through.done(err, RefusedError{Kind: "NodeClaim", Name: n.Claim}); err != nil {
 			return done, through.end(err)
 		}
 		if text != "" {

@@ -21,7 +21,7 @@ import (
 // written on the claims of its nodes, with the names of its replacements. A controller
 // that finds it there, also after a restart, continues it or takes it back, and
 // launches nothing twice. A command of which the API server refuses a step is left where
-// it is, and the others are taken further: the error joins a [Refusal] for each.
+// it is, and the others are taken further: the error joins a [RefusedError] for each.
 func (a *Actuator) Command(ctx context.Context, s *model.Snapshot, pools map[string]*karpv1.NodePool, d *decide.Decision) (cluster.Change, error) {
 	var done cluster.Change
 	var through application
@@ -49,11 +49,11 @@ func (a *Actuator) Command(ctx context.Context, s *model.Snapshot, pools map[str
 
 // refusalOf describes the refusal of a command's step: that of a replacement, or else of
 // its first node's claim.
-func refusalOf(s *model.Snapshot, c *decide.Command, err error) Refusal {
-	if r := (*Refusal)(nil); errors.As(err, &r) {
+func refusalOf(s *model.Snapshot, c *decide.Command, err error) RefusedError {
+	if r := (*RefusedError)(nil); errors.As(err, &r) {
 		return *r
 	}
-	return Refusal{Kind: "NodeClaim", Name: s.Nodes[c.Nodes[0]].Claim}
+	return RefusedError{Kind: "NodeClaim", Name: s.Nodes[c.Nodes[0]].Claim}
 }
 
 // execution is a decision together with the objects it is applied to.
@@ -107,7 +107,7 @@ func (a *Actuator) start(ctx context.Context, to *execution, c *decide.Command, 
 	}
 	for _, claim := range claims {
 		if err := a.create(ctx, claim); err != nil {
-			return &Refusal{Kind: "NodeClaim", Name: claim.Name, Pool: claim.Labels[karpv1.LabelNodePool], Err: fmt.Errorf("replace %v: %w", mark.Nodes, err)}
+			return &RefusedError{Kind: "NodeClaim", Name: claim.Name, Pool: claim.Labels[karpv1.LabelNodePool], Err: fmt.Errorf("replace %v: %w", mark.Nodes, err)}
 		}
 		to.done.Claims = append(to.done.Claims, claim.Name)
 	}

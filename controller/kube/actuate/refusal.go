@@ -19,10 +19,10 @@ import (
 	"spokeshave.dev/controller/kube/condition"
 )
 
-// Refusal says that the API server refused to write one object, and that the application
+// RefusedError says that the API server refused to write one object, and that the application
 // of the decision went on without it. Methods of [Actuator] return refusals joined with
 // errors.Join; [Refusals] takes them apart.
-type Refusal struct {
+type RefusedError struct {
 	// Kind and Name are the object's: a NodeClaim or a Node.
 	Kind, Name string
 	// Pool and Pods are of a claim that could not be created: its NodePool, and the
@@ -34,18 +34,18 @@ type Refusal struct {
 }
 
 // Error implements error.
-func (r *Refusal) Error() string { return r.Err.Error() }
+func (r *RefusedError) Error() string { return r.Err.Error() }
 
 // Unwrap returns the API server's answer.
-func (r *Refusal) Unwrap() error { return r.Err }
+func (r *RefusedError) Unwrap() error { return r.Err }
 
 // Stale reports whether the object has changed since it was read. The next decision sees
 // the change.
-func (r *Refusal) Stale() bool { return apierrors.IsConflict(r.Err) }
+func (r *RefusedError) Stale() bool { return apierrors.IsConflict(r.Err) }
 
 // Message is the API server's answer without the names of claims, which are new with
 // every decision.
-func (r *Refusal) Message() string {
+func (r *RefusedError) Message() string {
 	text := r.Err.Error()
 	var status apierrors.APIStatus
 	if errors.As(r.Err, &status) {
@@ -63,13 +63,13 @@ func (r *Refusal) Message() string {
 // Refusals returns the refusals that were joined in the error of an application. rest is
 // the error that ended it, nil when the application has gone through all of the
 // decision.
-func Refusals(err error) (refused []*Refusal, rest error) {
+func Refusals(err error) (refused []*RefusedError, rest error) {
 	all := []error{err}
-	if joined, ok := err.(interface{ Unwrap() []error }); ok { //nolint:errorlint // exactly this error
+	if joined, ok := err.(interface{ Unwrap() []error }); ok {
 		all = joined.Unwrap()
 	}
 	for _, one := range all {
-		if r := (*Refusal)(nil); errors.As(one, &r) {
+		if r := (*RefusedError)(nil); errors.As(one, &r) {
 			refused = append(refused, r)
 			continue
 		}
@@ -105,11 +105,11 @@ type application struct {
 }
 
 // done records a refusal and returns any other error.
-func (a *application) done(err error, r Refusal) error {
+func (a *application) done(err error, r RefusedError) error {
 	if err == nil {
 		return nil
 	}
-	if known := (*Refusal)(nil); errors.As(err, &known) {
+	if known := (*RefusedError)(nil); errors.As(err, &known) {
 		err = known.Err
 	}
 	if !isRefused(err) {
@@ -121,7 +121,7 @@ func (a *application) done(err error, r Refusal) error {
 }
 
 // write is done, and adds the name of the object to the list if it was written.
-func (a *application) write(err error, r Refusal, to *[]string) error {
+func (a *application) write(err error, r RefusedError, to *[]string) error {
 	if err == nil {
 		*to = append(*to, r.Name)
 	}
@@ -135,7 +135,7 @@ func (a *application) end(err error) error {
 
 // TellNotWritten says on a node or claim, by an event, that the API server refuses to
 // change it.
-func (a *Actuator) TellNotWritten(ctx context.Context, now time.Time, r *Refusal) {
+func (a *Actuator) TellNotWritten(ctx context.Context, now time.Time, r *RefusedError) {
 	var about client.Object = &corev1.Node{}
 	if r.Kind == "NodeClaim" {
 		about = &karpv1.NodeClaim{}

@@ -41,7 +41,7 @@ func TestSeriesLeave(t *testing.T) {
 	}
 	m := NewDecisions(registry, shared)
 	start := time.Date(2026, 3, 2, 10, 0, 0, 0, time.UTC)
-	snapshot := func(after time.Duration, node bool, pools ...string) *model.Snapshot { //nolint:revive // what the snapshot has
+	snapshot := func(after time.Duration, node bool, pools ...string) *model.Snapshot {
 		s := &model.Snapshot{Time: start.Add(after)}
 		for _, name := range pools {
 			s.Pools = append(s.Pools, model.Pool{Name: name})

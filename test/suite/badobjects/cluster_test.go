@@ -308,11 +308,11 @@ func (b *bench) refuse(t *testing.T, resource, operation, expression string, pro
 }
 
 // claim is a NodeClaim of a NodePool, for instance types.
-func claim(name, pool string, types ...string) *karpv1.NodeClaim {
+func claim(name, pool string, kinds ...string) *karpv1.NodeClaim {
 	return &karpv1.NodeClaim{
 		ObjectMeta: metav1.ObjectMeta{Name: name, Labels: map[string]string{karpv1.LabelNodePool: pool}},
 		Spec: karpv1.NodeClaimSpec{
-			Requirements: []karpv1.Requirement{{Key: corev1.LabelInstanceTypeStable, Operator: corev1.NodeSelectorOpIn, Values: types}},
+			Requirements: []karpv1.Requirement{{Key: corev1.LabelInstanceTypeStable, Operator: corev1.NodeSelectorOpIn, Values: kinds}},
 			NodeClassRef: karpv1.NodeClassReference{Group: awsv1.Group, Kind: "EC2NodeClass", Name: "default"},
 		},
 	}

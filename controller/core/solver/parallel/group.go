@@ -29,7 +29,7 @@ func (g *Group) Go(do func()) {
 	})
 }
 
-// Wait returns when all functions have returned. It panics with a [*crash.Panic] when one
+// Wait returns when all functions have returned. It panics with a [*crash.PanicError] when one
 // of them did.
 func (g *Group) Wait() {
 	g.wait.Wait()

@@ -36,7 +36,7 @@ type history struct {
 }
 
 // look compares the stored state with what was written last.
-func (h *history) look(cm *corev1.ConfigMap, stored, ours *state, now time.Time) {
+func (h *history) look(cm *corev1.ConfigMap, stored, ours *state) {
 	switch {
 	case !h.synced:
 		h.synced = true

@@ -37,7 +37,7 @@ func (b *Breaker) Sync(ctx context.Context) error {
 			b.Metrics.set(kind, b.state.count(kind))
 		}
 	}
-	b.history.look(cm, &stored, &b.state, now)
+	b.history.look(cm, &stored, &b.state)
 	if cm != nil {
 		b.allow(ctx, cm)
 	}

@@ -111,7 +111,7 @@ func current(held *hold, view *cluster.View) bool {
 // them is held for twice as long: if one pod is at fault, the others are soon tried
 // without it. accepted says that other claims of the NodePool were created at the same
 // time; otherwise the NodePool is held, too.
-func (h *holds) refused(now time.Time, r *actuate.Refusal, generation int64, accepted bool) { //nolint:revive // a fact about the NodePool
+func (h *holds) refused(now time.Time, r *actuate.RefusedError, generation int64, accepted bool) { //nolint:revive // a fact about the NodePool
 	reason := model.Reason{Code: model.HeldBack, Pool: r.Pool, Message: "the API server refuses the NodeClaim: " + r.Message()}
 	for i, uid := range r.Pods {
 		held := h.pod(uid)

@@ -39,8 +39,8 @@ func view(after time.Duration, generation int64) *cluster.View {
 
 // TestHolds: what is left out of a decision at which time after a refusal.
 func TestHolds(t *testing.T) {
-	refusal := func(pods ...types.UID) *actuate.Refusal {
-		return &actuate.Refusal{Kind: "NodeClaim", Pool: "a", Name: "a-1", Pods: pods, Err: errors.New("no a-1 here")}
+	refusal := func(pods ...types.UID) *actuate.RefusedError {
+		return &actuate.RefusedError{Kind: "NodeClaim", Pool: "a", Name: "a-1", Pods: pods, Err: errors.New("no a-1 here")}
 	}
 	type state struct {
 		Pods     []string

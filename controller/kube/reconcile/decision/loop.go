@@ -119,7 +119,7 @@ func (l *Loop) Start(ctx context.Context) error {
 			continue
 		}
 		if ctx.Err() != nil {
-			return nil
+			return nil //nolint:nilerr // the round ended with the context
 		}
 		next = 0
 		pause := l.failed(err)

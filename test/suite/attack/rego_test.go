@@ -129,8 +129,9 @@ func TestBombAtQuestions(t *testing.T) {
 	if after > before+grown {
 		t.Errorf("the controller grew from %.1f to %.1f MB", before/1e6, after/1e6)
 	}
-	if n, err := metric(t.Context(), "spokeshave_policy_kills", `policy="bomb"`); err != nil || n == 0 {
-		t.Errorf("kills of the bomb: %v, %v", n, err)
+	// It ends its process, or is stopped before, by the deadline: that depends on the machine.
+	if n, err := metric(t.Context(), "spokeshave_policy_faults_total", `policy="bomb"`); err != nil || n == 0 {
+		t.Errorf("faults of the bomb: %v, %v", n, err)
 	}
 	if n, err := metric(t.Context(), "spokeshave_policy_faults_total", `policy="heard"`); err != nil || n != 0 {
 		t.Errorf("faults of the other policy: %v, %v", n, err)

@@ -48,7 +48,7 @@ func panicsOn(instanceType string) *hooked {
 	return &hooked{hook: policy.HookCeiling, ceiling: func(in *policy.CeilingInput) {
 		for i := range in.Launches {
 			if in.Launches[i].InstanceType == instanceType {
-				_ = in.Launches[i:][len(in.Launches)]
+				panic("no such launch")
 			}
 		}
 	}}

@@ -184,6 +184,11 @@ func (h *holds) pod(uid types.UID) *hold {
 	return h.pods[uid]
 }
 
+// searchIn returns after how long nodes to consolidate may be searched for, 0 for now.
+func (h *holds) searchIn(now time.Time) time.Duration {
+	return max(0, h.disruption.until.Sub(now), h.search.until.Sub(now))
+}
+
 // wait returns after how long the first hold ends. ok is false when nothing is held.
 func (h *holds) wait(now time.Time) (wait time.Duration, ok bool) {
 	sooner := func(held *hold) {

@@ -206,3 +206,25 @@ func TestFailuresHold(t *testing.T) {
 		t.Errorf("%d pods are held: what cannot be proven is left out anyhow", n)
 	}
 }
+
+// While the search is held, a search that a cap brought forward does not make the loop
+// decide without a pause.
+func TestHeldSearchDoesNotSpin(t *testing.T) {
+	now := start()
+	for name, tc := range map[string]struct {
+		reason string
+		holds  holds
+		want   time.Duration
+	}{
+		"nothing is held":    {reason: "the search is due", want: 0},
+		"search is held":     {reason: "it is due when the hold ends", holds: holds{search: hold{until: now.Add(7 * time.Second)}}, want: 7 * time.Second},
+		"disruption is held": {reason: "the search is a part of it", holds: holds{disruption: hold{until: now.Add(8 * time.Second)}}, want: 8 * time.Second},
+		"long hold":          {reason: "the loop decides at least every ten seconds", holds: holds{search: hold{until: now.Add(time.Minute)}}, want: 10 * time.Second},
+	} {
+		l := New(Config{Every: 10 * time.Second})
+		l.holds, l.search.early = tc.holds, now
+		if got := l.next(&decide.Decision{Time: now}); got != tc.want {
+			t.Errorf("%s: the next decision is after %s, want %s: %s", name, got, tc.want, tc.reason)
+		}
+	}
+}

@@ -214,7 +214,7 @@ func (l *Loop) Round(ctx context.Context) (time.Duration, error) {
 		Missing: l.Policies.Missing(), LastCaps: l.caps, Explain: true, Elapsed: func() time.Duration { return l.Clock.Since(start) },
 		Disrupt: !now.Before(l.holds.disruption.until),
 	}
-	opts.Search = opts.Disrupt && !now.Before(l.holds.search.until) && l.search.due(now)
+	opts.Search = l.holds.searchIn(now) == 0 && l.search.due(now)
 	policies, contents := l.Policies.Policies(), l.Policies.Contents()
 	if l.Observed == nil {
 		if err := l.planUnplanned(ctx, view, policies, opts); err != nil {
@@ -284,7 +284,7 @@ const validation = time.Second
 func (l *Loop) next(d *decide.Decision) time.Duration {
 	wait := l.Every
 	if early, ok := l.search.wait(d.Time); ok {
-		wait = min(wait, early)
+		wait = min(wait, max(early, l.holds.searchIn(d.Time)))
 	}
 	if held, ok := l.holds.wait(d.Time); ok {
 		wait = min(wait, max(validation, held))

@@ -25,6 +25,7 @@ type Burst struct {
 func (u *Burst) Add(group string, uid types.UID, now time.Time) (n int, wait time.Duration) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
+	u.prune(now)
 	if u.groups == nil {
 		u.groups = map[string]map[types.UID]time.Time{}
 	}
@@ -33,8 +34,6 @@ func (u *Burst) Add(group string, uid types.UID, now time.Time) (n int, wait tim
 		all = map[types.UID]time.Time{}
 		u.groups[group] = all
 	}
-	u.prune(now)
-	u.groups[group] = all
 	if _, known := all[uid]; !known {
 		all[uid] = now
 	}

@@ -96,11 +96,7 @@ func (b *Breaker) Stop(ctx context.Context, kind Kind, pool, reason string) erro
 		b.state.stop(key, reason)
 		b.Metrics.set(kind, b.state.count(kind))
 	}
-	if now := b.Clock.Now(); now.Sub(b.told[key]) >= repeatAfter {
-		if b.told == nil {
-			b.told = map[string]time.Time{}
-		}
-		b.told[key] = now
+	if b.toTell(key) {
 		text := reason + "; nothing is done until somebody looks. To allow it for an hour: " + b.command(kind)
 		logr.FromContextOrDiscard(ctx).Info("stopped", "kind", kind, "pool", pool, "reason", reason, "allow", b.command(kind))
 		b.event(karpv1.EventDisruptionStopped, text)
@@ -152,8 +148,13 @@ func (b *Breaker) command(kind Kind) string {
 func (b *Breaker) allow(ctx context.Context, cm *corev1.ConfigMap) {
 	now := b.Clock.Now()
 	for _, kind := range kinds() {
-		until, err := time.Parse(time.RFC3339, cm.Annotations[Annotation(kind)])
-		if err != nil || !now.Before(until) || until.Sub(now) > longestAllowance {
+		text, given := cm.Annotations[Annotation(kind)]
+		until, err := time.Parse(time.RFC3339, text)
+		valid := err == nil && until.Sub(now) <= longestAllowance
+		if given && !valid {
+			b.ignored(ctx, kind, text)
+		}
+		if !valid || !now.Before(until) {
 			delete(b.allowed, kind)
 			continue
 		}
@@ -171,6 +172,30 @@ func (b *Breaker) allow(ctx context.Context, cm *corev1.ConfigMap) {
 			}
 		}
 	}
+}
+
+// ignored says, once an hour, that an annotation allows nothing.
+func (b *Breaker) ignored(ctx context.Context, kind Kind, value string) {
+	if !b.toTell("ignored/" + string(kind) + "/" + value) {
+		return
+	}
+	text := fmt.Sprintf("annotation %s: %q allows nothing: want an RFC 3339 time at most %s ahead, as in: %s", Annotation(kind), value, longestAllowance, b.command(kind))
+	logr.FromContextOrDiscard(ctx).Info("annotation ignored", "kind", kind, "value", value)
+	b.event(karpv1.EventDisruptionStopped, text)
+}
+
+// toTell reports whether something was not said within the last hour, and notes that it is
+// said now.
+func (b *Breaker) toTell(key string) bool {
+	now := b.Clock.Now()
+	if now.Sub(b.told[key]) < repeatAfter {
+		return false
+	}
+	if b.told == nil {
+		b.told = map[string]time.Time{}
+	}
+	b.told[key] = now
+	return true
 }
 
 func (b *Breaker) event(reason, text string) {

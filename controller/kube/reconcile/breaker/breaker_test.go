@@ -1,10 +1,15 @@
 package breaker
 
 import (
+	"strings"
 	"testing"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/tools/events"
+	clocktesting "k8s.io/utils/clock/testing"
 )
 
 var start = time.Date(2026, 3, 4, 12, 0, 0, 0, time.UTC)
@@ -78,5 +83,40 @@ func TestBurst(t *testing.T) {
 	}
 	if n := len(u.groups["c"]); n > 32 || len(u.groups) != 1 {
 		t.Errorf("%d of an hour count in %d groups, want 31 in one", n, len(u.groups))
+	}
+}
+
+// TestAnnotation: what allows a kind, and that an annotation which allows nothing says so,
+// once an hour.
+func TestAnnotation(t *testing.T) {
+	at := func(after time.Duration) string { return start.Add(after).Format(time.RFC3339) }
+	for name, tc := range map[string]struct {
+		reason  string
+		value   string
+		allowed bool
+		says    string
+	}{
+		"an hour":  {reason: "as the event's command writes it", value: at(time.Hour), allowed: true, says: "goes on"},
+		"over":     {reason: "it was allowed once; that is no mistake", value: at(-time.Hour)},
+		"too long": {reason: "an allowance ends within a day", value: at(48 * time.Hour), says: "allows nothing"},
+		"no time":  {reason: "true is no time", value: "true", says: "allows nothing"},
+	} {
+		said := events.NewFakeRecorder(4)
+		b := &Breaker{Events: said, Clock: clocktesting.NewFakePassiveClock(start), Namespace: "spokeshave"}
+		cm := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Annotations: map[string]string{Annotation(Drift): tc.value}}}
+		b.allow(t.Context(), cm)
+		b.allow(t.Context(), cm)
+		close(said.Events)
+		var all []string
+		for text := range said.Events {
+			all = append(all, text)
+		}
+		want := 0
+		if tc.says != "" {
+			want = 1
+		}
+		if b.Allowed(Drift) != tc.allowed || len(all) != want || want == 1 && !strings.Contains(all[0], tc.says) {
+			t.Errorf("%s: allowed is %v, said %q; want %v and %q: %s", name, b.Allowed(Drift), all, tc.allowed, tc.says, tc.reason)
+		}
 	}
 }

@@ -57,8 +57,23 @@ type Breaker struct {
 	mu      sync.Mutex
 	state   state
 	allowed map[Kind]time.Time
-	told    map[string]time.Time
+	told    reminders
 	history history
+}
+
+// reminders are when events were sent last, by what they are about.
+type reminders map[string]time.Time
+
+// due reports whether an event was not sent within the last hour, and notes that it is now.
+func (r *reminders) due(key string, now time.Time) bool {
+	if now.Sub((*r)[key]) < repeatAfter {
+		return false
+	}
+	if *r == nil {
+		*r = reminders{}
+	}
+	(*r)[key] = now
+	return true
 }
 
 // Limit is how many of the nodes may go without being asked for.
@@ -96,7 +111,7 @@ func (b *Breaker) Stop(ctx context.Context, kind Kind, pool, reason string) erro
 		b.state.stop(key, reason)
 		b.Metrics.set(kind, b.state.count(kind))
 	}
-	if b.toTell(key) {
+	if b.told.due(key, b.Clock.Now()) {
 		text := reason + "; nothing is done until somebody looks. To allow it for an hour: " + b.command(kind)
 		logr.FromContextOrDiscard(ctx).Info("stopped", "kind", kind, "pool", pool, "reason", reason, "allow", b.command(kind))
 		b.event(karpv1.EventDisruptionStopped, text)
@@ -151,8 +166,9 @@ func (b *Breaker) allow(ctx context.Context, cm *corev1.ConfigMap) {
 		text, given := cm.Annotations[Annotation(kind)]
 		until, err := time.Parse(time.RFC3339, text)
 		valid := err == nil && until.Sub(now) <= longestAllowance
-		if given && !valid {
-			b.ignored(ctx, kind, text)
+		if given && !valid && b.told.due("annotation "+string(kind)+" "+text, now) {
+			b.event(karpv1.EventDisruptionStopped, fmt.Sprintf("annotation %s: %q allows nothing: want an RFC 3339 time at most %s ahead, as in: %s",
+				Annotation(kind), text, longestAllowance, b.command(kind)))
 		}
 		if !valid || !now.Before(until) {
 			delete(b.allowed, kind)
@@ -172,30 +188,6 @@ func (b *Breaker) allow(ctx context.Context, cm *corev1.ConfigMap) {
 			}
 		}
 	}
-}
-
-// ignored says, once an hour, that an annotation allows nothing.
-func (b *Breaker) ignored(ctx context.Context, kind Kind, value string) {
-	if !b.toTell("ignored/" + string(kind) + "/" + value) {
-		return
-	}
-	text := fmt.Sprintf("annotation %s: %q allows nothing: want an RFC 3339 time at most %s ahead, as in: %s", Annotation(kind), value, longestAllowance, b.command(kind))
-	logr.FromContextOrDiscard(ctx).Info("annotation ignored", "kind", kind, "value", value)
-	b.event(karpv1.EventDisruptionStopped, text)
-}
-
-// toTell reports whether something was not said within the last hour, and notes that it is
-// said now.
-func (b *Breaker) toTell(key string) bool {
-	now := b.Clock.Now()
-	if now.Sub(b.told[key]) < repeatAfter {
-		return false
-	}
-	if b.told == nil {
-		b.told = map[string]time.Time{}
-	}
-	b.told[key] = now
-	return true
 }
 
 func (b *Breaker) event(reason, text string) {

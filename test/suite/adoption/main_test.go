@@ -9,14 +9,12 @@ package adoption
 
 import (
 	"context"
-	"flag"
-	"fmt"
 	"os"
 	"testing"
 	"time"
 
-	"spokeshave.dev/test/kit/controlplane"
 	"spokeshave.dev/test/kit/harness"
+	"spokeshave.dev/test/kit/sharedstack"
 )
 
 // clusterName is the name of the recorded cluster in AWS. Hashes contain it.
@@ -26,36 +24,11 @@ const clusterName = "mig"
 var stack *harness.Stack
 
 func TestMain(m *testing.M) {
-	flag.Parse()
-	os.Exit(run(m))
-}
-
-func run(m *testing.M) int {
-	if testing.Short() {
-		return m.Run() // every test skips itself
-	}
-	//nolint:forbidigo // the top of the program
-	ctx := context.Background()
-	if _, err := controlplane.Build(ctx, os.Stderr); err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		if os.Getenv("CI") != "" {
-			return 1
-		}
-		fmt.Fprintln(os.Stderr, "no control plane to test against: skipped")
-		return 0
-	}
-	var err error
-	if stack, err = harness.Start(ctx, harness.Options{
-		Dir: os.Getenv("SPOKESHAVE_ADOPTION_DIR"), BootDelay: 300 * time.Millisecond, Log: os.Stderr,
+	os.Exit(sharedstack.Main(m, harness.Options{
+		Dir: os.Getenv("SPOKESHAVE_ADOPTION_DIR"), BootDelay: 300 * time.Millisecond,
 		Cluster: clusterName, Stopped: true,
-	}); err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		return 1
-	}
-	defer func() {
-		if err := stack.Stop(); err != nil {
-			fmt.Fprintln(os.Stderr, err)
-		}
-	}()
-	return m.Run()
+	}, func(_ context.Context, s *harness.Stack) (int, error) {
+		stack = s
+		return m.Run(), nil
+	}))
 }

@@ -9,7 +9,6 @@ package attack
 import (
 	"bufio"
 	"context"
-	"flag"
 	"fmt"
 	"net/http"
 	"os"
@@ -18,47 +17,23 @@ import (
 	"testing"
 	"time"
 
-	"spokeshave.dev/test/kit/controlplane"
 	"spokeshave.dev/test/kit/harness"
+	"spokeshave.dev/test/kit/sharedstack"
 )
 
 // stack is what all tests share.
 var stack *harness.Stack
 
 func TestMain(m *testing.M) {
-	flag.Parse()
-	os.Exit(run(m))
-}
-
-func run(m *testing.M) int {
-	if testing.Short() {
-		return m.Run() // every test skips itself
-	}
-	//nolint:forbidigo // the top of the program
-	ctx := context.Background()
-	if _, err := controlplane.Build(ctx, os.Stderr); err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		if os.Getenv("CI") != "" {
-			return 1
+	os.Exit(sharedstack.Main(m, harness.Options{
+		BootDelay: 300 * time.Millisecond,
+	}, func(ctx context.Context, s *harness.Stack) (int, error) {
+		stack = s
+		if err := stack.Apply(ctx, []byte(world)); err != nil {
+			return 1, err
 		}
-		fmt.Fprintln(os.Stderr, "no control plane to test against: skipped")
-		return 0
-	}
-	var err error
-	if stack, err = harness.Start(ctx, harness.Options{BootDelay: 300 * time.Millisecond, Log: os.Stderr}); err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		return 1
-	}
-	defer func() {
-		if err := stack.Stop(); err != nil {
-			fmt.Fprintln(os.Stderr, err)
-		}
-	}()
-	if err := stack.Apply(ctx, []byte(world)); err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		return 1
-	}
-	return m.Run()
+		return m.Run(), nil
+	}))
 }
 
 // world is a NodePool and a workload without pods.

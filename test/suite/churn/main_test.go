@@ -12,51 +12,23 @@ package churn
 
 import (
 	"context"
-	"flag"
-	"fmt"
 	"os"
 	"testing"
 	"time"
 
-	"spokeshave.dev/test/kit/controlplane"
 	"spokeshave.dev/test/kit/harness"
+	"spokeshave.dev/test/kit/sharedstack"
 )
 
 // stack is what all tests share.
 var stack *harness.Stack
 
 func TestMain(m *testing.M) {
-	flag.Parse()
-	os.Exit(run(m))
-}
-
-func run(m *testing.M) int {
-	if testing.Short() {
-		return m.Run() // every test skips itself
-	}
-	//nolint:forbidigo // the top of the program
-	ctx := context.Background()
-	if _, err := controlplane.Build(ctx, os.Stderr); err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		if os.Getenv("CI") != "" {
-			return 1
-		}
-		fmt.Fprintln(os.Stderr, "no control plane to test against: skipped")
-		return 0
-	}
-	var err error
-	stack, err = harness.Start(ctx, harness.Options{
-		BootDelay: 200 * time.Millisecond, Log: os.Stderr,
-		Values: []string{"controller.env[0].name=ENABLE_PROFILING", "controller.env[0].value=t"},
-	})
-	if err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		return 1
-	}
-	defer func() {
-		if err := stack.Stop(); err != nil {
-			fmt.Fprintln(os.Stderr, err)
-		}
-	}()
-	return m.Run()
+	os.Exit(sharedstack.Main(m, harness.Options{
+		BootDelay: 200 * time.Millisecond,
+		Values:    []string{"controller.env[0].name=ENABLE_PROFILING", "controller.env[0].value=t"},
+	}, func(_ context.Context, s *harness.Stack) (int, error) {
+		stack = s
+		return m.Run(), nil
+	}))
 }

@@ -17,54 +17,27 @@ import (
 	"testing"
 	"time"
 
-	"spokeshave.dev/test/kit/controlplane"
 	"spokeshave.dev/test/kit/harness"
+	"spokeshave.dev/test/kit/sharedstack"
 )
 
 // stack is what all tests share.
 var stack *harness.Stack
 
 func TestMain(m *testing.M) {
-	flag.Parse()
-	os.Exit(run(m))
-}
-
-func run(m *testing.M) int {
-	if testing.Short() {
-		return m.Run() // every test skips itself
-	}
-	//nolint:forbidigo // the top of the program
-	ctx := context.Background()
-	if _, err := controlplane.Build(ctx, os.Stderr); err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		if os.Getenv("CI") != "" {
-			return 1
+	os.Exit(sharedstack.Main(m, harness.Options{
+		Dir: os.Getenv("SPOKESHAVE_E2E_DIR"), BootDelay: 300 * time.Millisecond,
+	}, func(ctx context.Context, s *harness.Stack) (int, error) {
+		stack = s
+		if err := stack.Apply(ctx, []byte(nodeClass)); err != nil {
+			return 1, err
 		}
-		fmt.Fprintln(os.Stderr, "no control plane to test against: skipped")
-		return 0
-	}
-	var err error
-	if stack, err = harness.Start(ctx, harness.Options{
-		Dir: os.Getenv("SPOKESHAVE_E2E_DIR"), BootDelay: 300 * time.Millisecond, Log: os.Stderr,
-	}); err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		return 1
-	}
-	defer func() {
-		if err := stack.Stop(); err != nil {
-			fmt.Fprintln(os.Stderr, err)
+		// The tests wait most of the time; one for each core would be a waste.
+		if err := flag.Set("test.parallel", "8"); err != nil {
+			return 1, err
 		}
-	}()
-	if err := stack.Apply(ctx, []byte(nodeClass)); err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		return 1
-	}
-	// The tests wait most of the time; one for each core would be a waste.
-	if err := flag.Set("test.parallel", "8"); err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		return 1
-	}
-	return max(m.Run(), permitted())
+		return max(m.Run(), permitted()), nil
+	}))
 }
 
 // permitted returns 1 when the API server has refused the controller something in any of

@@ -58,7 +58,7 @@ func readPolicy(t *testing.T) *policy.Document {
 	if err != nil {
 		t.Fatal(err)
 	}
-	fill := strings.NewReplacer("${partition}", "aws", "${region}", region, "${cluster}", "mig", "${account}", "123456789012", "${node_role}", "arn:aws:iam::123456789012:role/KarpenterNodeRole-mig")
+	fill := strings.NewReplacer("${partition}", "aws", "${region}", region, "${cluster}", "mig", "${queue}", "mig", "${account}", "123456789012", "${node_role}", "arn:aws:iam::123456789012:role/KarpenterNodeRole-mig")
 	out, err := policy.Parse([]byte(fill.Replace(string(text))))
 	if err != nil {
 		t.Fatal(err)

@@ -7,16 +7,62 @@ terraform {
 }
 
 variable "cluster_name" {
-  description = "Name of the EKS cluster; the interruption queue has the same name."
+  description = "Name of the EKS cluster."
   type        = string
+}
+
+variable "node_role_arn" {
+  description = "ARN of an existing role for nodes, such as Karpenter's. Empty makes one."
+  type        = string
+  default     = ""
+}
+
+variable "controller_role_name" {
+  description = "Name of an existing role that gets the controller's policy. Empty makes one for EKS Pod Identity."
+  type        = string
+  default     = ""
+}
+
+variable "interruption_queue_name" {
+  description = "Name of an existing queue that EventBridge rules fill, such as Karpenter's. Empty makes queue and rules."
+  type        = string
+  default     = ""
+}
+
+variable "manage_instance_profiles" {
+  description = "Whether the controller makes instance profiles for the role of each EC2NodeClass. With false, EC2NodeClasses name spec.instanceProfile."
+  type        = bool
+  default     = true
 }
 
 data "aws_caller_identity" "this" {}
 data "aws_partition" "this" {}
 data "aws_region" "this" {}
 
+locals {
+  make_node_role       = var.node_role_arn == ""
+  make_controller_role = var.controller_role_name == ""
+  make_queue           = var.interruption_queue_name == ""
+
+  node_role_arn        = local.make_node_role ? one(aws_iam_role.node[*].arn) : var.node_role_arn
+  controller_role_name = local.make_controller_role ? one(aws_iam_role.controller[*].name) : var.controller_role_name
+  queue_name           = local.make_queue ? "Spokeshave-${var.cluster_name}" : var.interruption_queue_name
+
+  # The statements that are needed only where the controller makes instance profiles.
+  profile_statements = ["MakeInstanceProfiles", "KeepInstanceProfiles", "ListInstanceProfiles", "SeeInstanceProfiles"]
+  policy = jsondecode(templatefile("${path.module}/controller-policy.json", {
+    partition = data.aws_partition.this.partition
+    region    = data.aws_region.this.name
+    account   = data.aws_caller_identity.this.account_id
+    cluster   = var.cluster_name
+    queue     = local.queue_name
+    node_role = local.node_role_arn
+  }))
+}
+
 resource "aws_iam_role" "node" {
-  name = "KarpenterNodeRole-${var.cluster_name}"
+  count = local.make_node_role ? 1 : 0
+  name  = "SpokeshaveNode-${var.cluster_name}"
   assume_role_policy = jsonencode({
     Version = "2012-10-17"
     Statement = [{
@@ -28,18 +74,19 @@ resource "aws_iam_role" "node" {
 }
 
 resource "aws_iam_role_policy_attachment" "node" {
-  for_each = toset([
+  for_each = toset(!local.make_node_role ? [] : [
     "AmazonEKSWorkerNodePolicy",
     "AmazonEKS_CNI_Policy",
     "AmazonEC2ContainerRegistryPullOnly",
     "AmazonSSMManagedInstanceCore",
   ])
-  role       = aws_iam_role.node.name
+  role       = one(aws_iam_role.node[*].name)
   policy_arn = "arn:${data.aws_partition.this.partition}:iam::aws:policy/${each.value}"
 }
 
 resource "aws_iam_role" "controller" {
-  name = "SpokeshaveController-${var.cluster_name}"
+  count = local.make_controller_role ? 1 : 0
+  name  = "SpokeshaveController-${var.cluster_name}"
   assume_role_policy = jsonencode({
     Version = "2012-10-17"
     Statement = [{
@@ -52,28 +99,30 @@ resource "aws_iam_role" "controller" {
 
 resource "aws_iam_policy" "controller" {
   name = "SpokeshaveController-${var.cluster_name}"
-  policy = templatefile("${path.module}/controller-policy.json", {
-    partition = data.aws_partition.this.partition
-    region    = data.aws_region.this.name
-    account   = data.aws_caller_identity.this.account_id
-    cluster   = var.cluster_name
-    node_role = aws_iam_role.node.arn
+  policy = jsonencode({
+    Version = local.policy.Version
+    Statement = [
+      for s in local.policy.Statement : s
+      if var.manage_instance_profiles || !contains(local.profile_statements, s.Sid)
+    ]
   })
 }
 
 resource "aws_iam_role_policy_attachment" "controller" {
-  role       = aws_iam_role.controller.name
+  role       = local.controller_role_name
   policy_arn = aws_iam_policy.controller.arn
 }
 
 resource "aws_sqs_queue" "interruption" {
-  name                      = var.cluster_name
+  count                     = local.make_queue ? 1 : 0
+  name                      = local.queue_name
   message_retention_seconds = 300
   sqs_managed_sse_enabled   = true
 }
 
 resource "aws_sqs_queue_policy" "interruption" {
-  queue_url = aws_sqs_queue.interruption.url
+  count     = local.make_queue ? 1 : 0
+  queue_url = one(aws_sqs_queue.interruption[*].url)
   policy = jsonencode({
     Version = "2012-10-17"
     Statement = [
@@ -81,14 +130,14 @@ resource "aws_sqs_queue_policy" "interruption" {
         Effect    = "Allow"
         Principal = { Service = ["events.amazonaws.com", "sqs.amazonaws.com"] }
         Action    = "sqs:SendMessage"
-        Resource  = aws_sqs_queue.interruption.arn
+        Resource  = one(aws_sqs_queue.interruption[*].arn)
       },
       {
         Sid       = "DenyHTTP"
         Effect    = "Deny"
         Principal = "*"
         Action    = "sqs:*"
-        Resource  = aws_sqs_queue.interruption.arn
+        Resource  = one(aws_sqs_queue.interruption[*].arn)
         Condition = { Bool = { "aws:SecureTransport" = "false" } }
       },
     ]
@@ -106,8 +155,8 @@ locals {
 }
 
 resource "aws_cloudwatch_event_rule" "interruption" {
-  for_each = local.rules
-  name     = "${var.cluster_name}-${each.key}"
+  for_each = local.make_queue ? local.rules : {}
+  name     = "Spokeshave-${var.cluster_name}-${each.key}"
   event_pattern = jsonencode({
     source        = [each.value.source]
     "detail-type" = [each.value.detail_type]
@@ -115,15 +164,21 @@ resource "aws_cloudwatch_event_rule" "interruption" {
 }
 
 resource "aws_cloudwatch_event_target" "interruption" {
-  for_each = local.rules
+  for_each = local.make_queue ? local.rules : {}
   rule     = aws_cloudwatch_event_rule.interruption[each.key].name
-  arn      = aws_sqs_queue.interruption.arn
+  arn      = one(aws_sqs_queue.interruption[*].arn)
 }
 
-output "controller_role_arn" {
-  value = aws_iam_role.controller.arn
+output "controller_role_name" {
+  value = local.controller_role_name
 }
 
 output "node_role_name" {
-  value = aws_iam_role.node.name
+  description = "For EC2NodeClasses' spec.role."
+  value       = reverse(split("/", local.node_role_arn))[0]
+}
+
+output "interruption_queue_name" {
+  description = "For settings.interruptionQueue."
+  value       = local.queue_name
 }

@@ -27,13 +27,15 @@ func implied() []string {
 
 type policyDocument struct {
 	Version   string
-	Statement []struct {
-		Sid       string
-		Effect    string
-		Action    []string
-		Resource  []string
-		Condition map[string]map[string]any
-	}
+	Statement []policyStatement
+}
+
+type policyStatement struct {
+	Sid       string
+	Effect    string
+	Action    []string
+	Resource  []string
+	Condition map[string]map[string]any
 }
 
 func (d *policyDocument) actions() []string {
@@ -89,15 +91,26 @@ func TestPolicyAllowsExactlyWhatIsCalled(t *testing.T) {
 	if err := yaml.Unmarshal(raw, &stack); err != nil {
 		t.Fatal(err)
 	}
-	text, ok := stack.Resources["ControllerPolicy"].Properties.PolicyDocument["Fn::Sub"].(string)
-	if !ok {
-		t.Fatal("cloudformation.yaml has no policy for the controller")
-	}
-	same := strings.NewReplacer("${AWS::Partition}", "${partition}", "${AWS::Region}", "${region}", "${AWS::AccountId}", "${account}",
-		"${ClusterName}", "${cluster}", "${NodeRole.Arn}", "${node_role}").Replace(text)
 	var forCloudFormation policyDocument
-	if err := json.Unmarshal([]byte(same), &forCloudFormation); err != nil {
-		t.Fatal(err)
+	for _, id := range []string{"ControllerPolicy", "InstanceProfilePolicy"} {
+		text, ok := stack.Resources[id].Properties.PolicyDocument["Fn::Sub"].(string)
+		if list, many := stack.Resources[id].Properties.PolicyDocument["Fn::Sub"].([]any); many {
+			text, ok = list[0].(string)
+		}
+		if !ok {
+			t.Fatalf("cloudformation.yaml has no %s", id)
+		}
+		same := strings.NewReplacer("${AWS::Partition}", "${partition}", "${AWS::Region}", "${region}", "${AWS::AccountId}", "${account}",
+			"${ClusterName}", "${cluster}", "${NodeRoleForNodes}", "${node_role}", "${Queue}", "${queue}").Replace(text)
+		var part policyDocument
+		if err := json.Unmarshal([]byte(same), &part); err != nil {
+			t.Fatal(err)
+		}
+		forCloudFormation.Version = part.Version
+		forCloudFormation.Statement = append(forCloudFormation.Statement, part.Statement...)
+	}
+	for _, d := range []*policyDocument{&forTerraform, &forCloudFormation} {
+		slices.SortFunc(d.Statement, func(a, b policyStatement) int { return strings.Compare(a.Sid, b.Sid) })
 	}
 	if diff := cmp.Diff(forTerraform, forCloudFormation); diff != "" {
 		t.Errorf("Terraform's policy and CloudFormation's differ:\n%s", diff)
@@ -180,10 +193,10 @@ func TestRulesBringExactlyWhatIsUnderstood(t *testing.T) {
 	if diff := cmp.Diff(want, forTerraform); diff != "" {
 		t.Errorf("main.tf's rules (-understood +there are):\n%s", diff)
 	}
-	// The queue is named after the cluster, and EventBridge may send to it.
+	// EventBridge may send to the queue.
 	for file, parts := range map[string][]string{
-		"cloudformation.yaml": {"QueueName: {Ref: ClusterName}", "Principal: {Service: [events.amazonaws.com, sqs.amazonaws.com]}", "Action: sqs:SendMessage"},
-		"main.tf":             {"= var.cluster_name\n  message_retention_seconds", `Principal = { Service = ["events.amazonaws.com", "sqs.amazonaws.com"] }`, `Action    = "sqs:SendMessage"`},
+		"cloudformation.yaml": {"Principal: {Service: [events.amazonaws.com, sqs.amazonaws.com]}", "Action: sqs:SendMessage"},
+		"main.tf":             {`Principal = { Service = ["events.amazonaws.com", "sqs.amazonaws.com"] }`, `Action    = "sqs:SendMessage"`},
 	} {
 		text, err := os.ReadFile(iamExamples + file)
 		if err != nil {

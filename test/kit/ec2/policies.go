@@ -47,7 +47,7 @@ func Under(p *policy.Document) func(*sim.Config) {
 func parse(t testing.TB, text string) *policy.Document {
 	t.Helper()
 	out, err := policy.Parse([]byte(strings.NewReplacer(
-		"${partition}", "aws", "${region}", Region, "${account}", account, "${cluster}", Cluster,
+		"${partition}", "aws", "${region}", Region, "${account}", account, "${cluster}", Cluster, "${queue}", Cluster,
 		"${node_role}", "arn:aws:iam::"+account+":role/KarpenterNodeRole-"+Cluster,
 	).Replace(text)))
 	if err != nil {

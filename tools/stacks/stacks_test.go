@@ -2,6 +2,7 @@ package stacks
 
 import (
 	"encoding/json"
+	"maps"
 	"slices"
 	"strings"
 	"testing"
@@ -110,12 +111,8 @@ func TestWhatExistsIsNotMade(t *testing.T) {
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			parameters, variables := map[string]string{"ClusterName": "demo"}, map[string]cty.Value{"cluster_name": cty.StringVal("demo")}
-			for k, v := range tc.parameters {
-				parameters[k] = v
-			}
-			for k, v := range tc.variables {
-				variables[k] = v
-			}
+			maps.Copy(parameters, tc.parameters)
+			maps.Copy(variables, tc.variables)
 			for tool, s := range map[string]stack{"CloudFormation": cloudFormation(t, parameters), "Terraform": terraform(t, variables)} {
 				want := tc.terraform
 				if tool == "CloudFormation" {

@@ -27,6 +27,7 @@ test: controlplane ## Run every test: unit, conformance and end to end on a real
 	go test -count=1 ./...
 	go test -C tools -count=1 ./...
 	go test -C tools/digests -count=1 ./...
+	go test -C tools/reference ./...
 
 .PHONY: attack
 attack: controlplane ## Attack a running controller, and measure it
@@ -89,6 +90,10 @@ fuzz: ## Run every fuzz target for FUZZTIME (default 20s)
 .PHONY: digests
 digests: ## Compare the plans of 2,000 seeded scenarios with those on record (about 2 minutes)
 	go run -C tools/digests . compare
+
+.PHONY: reference
+reference: ## Compare the plans of 1,000 seeded scenarios with those of Karpenter's own scheduler (REFERENCE: flags)
+	go run -C tools/reference . $(REFERENCE)
 
 .PHONY: soak
 soak: ## Long fuzzing, random scenarios for the solver and the real scheduler, simulated clusters, savings, caps

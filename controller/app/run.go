@@ -171,8 +171,9 @@ func newProvider(ctx context.Context, o *Options, mgr manager.Manager, log logr.
 	return aws.New(ctx, aws.Config{
 		Region: o.AWSRegion, Endpoint: o.AWSEndpoint,
 		ClusterName: o.ClusterName, ClusterEndpoint: o.ClusterEndpoint, ClusterCA: o.ClusterCABundle,
-		DriftCA:   driftCA,
-		APIServer: func(context.Context) (version, ca string, err error) { return apiServer(mgr.GetConfig()) },
+		DriftCA:    driftCA,
+		APIServer:  func(context.Context) (version, ca string, err error) { return apiServer(mgr.GetConfig()) },
+		ClusterDNS: func(ctx context.Context) (string, error) { return clusterDNS(ctx, mgr.GetAPIReader()) },
 		Classes: func(ctx context.Context, name string) (*awsv1.EC2NodeClass, error) {
 			class := &awsv1.EC2NodeClass{}
 			err := mgr.GetClient().Get(ctx, types.NamespacedName{Name: name}, class)

@@ -157,6 +157,7 @@ func over(below, above map[string]string) map[string]string {
 
 // readScript finds kubelet's flags in a bootstrap script.
 func (b *boot) readScript(text string) error {
+	b.raid0 = b.raid0 || strings.Contains(text, "--local-disks raid0")
 	found := regexp.MustCompile(`--(node-labels|register-with-taints|max-pods)[= ]["']?([^\s"']+)`).FindAllStringSubmatch(text, -1)
 	flags := make([]string, 0, len(found))
 	for _, f := range found {
@@ -264,10 +265,18 @@ func (b *boot) readTOML(text string) error {
 				SystemReserved map[string]string   `toml:"system-reserved"`
 				EvictionHard   map[string]string   `toml:"eviction-hard"`
 			} `toml:"kubernetes"`
+			Commands map[string]struct {
+				Commands [][]string `toml:"commands"`
+			} `toml:"bootstrap-commands"`
 		} `toml:"settings"`
 	}
 	if err := toml.Unmarshal([]byte(text), &in); err != nil {
 		return fmt.Errorf("read user data: %w", err)
+	}
+	for _, c := range in.Settings.Commands {
+		for _, words := range c.Commands {
+			b.raid0 = b.raid0 || strings.HasPrefix(strings.Join(words, " "), "apiclient ephemeral-storage bind")
+		}
 	}
 	k := &in.Settings.Kubernetes
 	b.cluster, b.maxPods = k.Cluster, k.MaxPods

@@ -56,6 +56,21 @@ spec:
 				"[settings.kubernetes.node-taints]\n'karpenter.sh/unregistered' = [':NoExecute']\n",
 			want: boot{cluster: "spokes", labels: labels, taints: taints[:1], maxPods: pods(58), bottlerocket: true},
 		},
+		"Bottlerocket RAID0": {
+			reason: "local disks hold pods' data once they are mounted, not when they are joined",
+			text: "[settings.bootstrap-commands.a]\ncommands = [['apiclient', 'ephemeral-storage', 'init'], ['apiclient', 'ephemeral-storage', 'bind', '--dirs', '/var/lib/kubelet']]\n" +
+				"[settings.kubernetes]\ncluster-name = 'spokes'\n",
+			want: boot{cluster: "spokes", labels: map[string]string{}, raid0: true, bottlerocket: true},
+		},
+		"Bottlerocket, disks joined alone": {
+			reason: "nothing is mounted",
+			text:   "[settings.bootstrap-commands.a]\ncommands = [['apiclient', 'ephemeral-storage', 'init']]\n",
+			want:   boot{labels: map[string]string{}, bottlerocket: true},
+		},
+		"script with disks": {
+			reason: "AL2's bootstrap script joins and mounts", text: "#!/bin/bash\n/etc/eks/bootstrap.sh spokes --local-disks raid0",
+			want: boot{labels: map[string]string{}, raid0: true},
+		},
 		"script": {
 			reason: "AL2's bootstrap script",
 			text:   "#!/bin/bash\n/etc/eks/bootstrap.sh spokes --kubelet-extra-args '--node-labels=karpenter.sh/nodepool=general,team=shaves --register-with-taints=karpenter.sh/unregistered:NoExecute --max-pods=9'",

@@ -80,6 +80,22 @@ func TestClusterIsFoundOut(t *testing.T) {
 			change:  func(cfg *aws.Config) { cfg.ClusterEndpoint = "https://own.example" },
 			want:    []string{"    apiServerEndpoint: https://own.example", "    certificateAuthority: RUtT"},
 		},
+		"DNS": {
+			reason:  "the service says where DNS is",
+			network: map[string]any{"serviceIpv4Cidr": "172.20.0.0/16"},
+			change: func(cfg *aws.Config) {
+				cfg.ClusterDNS = func(context.Context) (string, error) { return "172.20.0.99", nil }
+			},
+			want: []string{"      clusterDNS:\n      - 172.20.0.99"},
+		},
+		"no DNS": {
+			reason:  "nodes start without an answer: images know the usual address",
+			network: map[string]any{"serviceIpv4Cidr": "172.20.0.0/16"},
+			change: func(cfg *aws.Config) {
+				cfg.ClusterDNS = func(context.Context) (string, error) { return "", errors.New("services \"kube-dns\" is forbidden") }
+			},
+			want: []string{"    config: {}", "    cidr: 172.20.0.0/16"},
+		},
 		"certificate configured": {
 			reason:  "what is configured goes before, one by one",
 			network: map[string]any{"serviceIpv4Cidr": "172.20.0.0/16"},

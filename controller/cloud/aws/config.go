@@ -39,6 +39,9 @@ type Config struct {
 	// that the controller itself talks to, for clusters that EKS does not know. Nil
 	// is not asked.
 	APIServer func(ctx context.Context) (version, ca string, err error)
+	// ClusterDNS finds the address of the cluster's DNS service, "" when there is none. Nil
+	// leaves it to the images.
+	ClusterDNS func(ctx context.Context) (string, error)
 
 	// Classes finds a node class by name; a NotFound error or nil is a class
 	// that does not exist.

@@ -69,6 +69,9 @@ func TestEveryFieldOfTheClassCounts(t *testing.T) {
 	if _, err := w.server.Place([]sim.PlacementGroup{{ID: "pg-01", Name: "close"}}); err != nil {
 		t.Fatal(err)
 	}
+	if _, err := w.server.Reserve([]sim.Reservation{{ID: "cr-01", Type: "m7i.large", Zone: "us-west-2a", Count: 1, Tags: map[string]string{"team": "shaves"}}}); err != nil {
+		t.Fatal(err)
+	}
 	wanted := spec("a", option("m7i.large", "us-west-2a", model.OnDemand))
 	plain := w.prepare(t, wanted).Request
 	seen := map[string]bool{}
@@ -83,6 +86,10 @@ func TestEveryFieldOfTheClassCounts(t *testing.T) {
 			class := w.class(t, "default", awsv1.AMISelectorTerm{Alias: "al2023@latest"})
 			change(&class.Spec)
 			w.resolve(t, class)
+			wanted := wanted
+			if field.Name == "CapacityReservationSelectorTerms" {
+				wanted.Options = []model.Option{option("m7i.large", "us-west-2a", model.Reserved)} // refused to the plain class
+			}
 			attempt, err := w.provider.Prepare(t.Context(), wanted)
 			switch {
 			case err != nil:

@@ -52,7 +52,7 @@ func New(ctx context.Context, cfg Config) (*Provider, error) {
 func (p *Provider) wire(cfg *Config, api client.Services, m *metrics) {
 	p.wireMarket(cfg, api, m)
 	cluster := &resolve.Cluster{
-		EKS: api.EKS, APIServer: cfg.APIServer, Clock: cfg.Clock, Log: cfg.Log,
+		EKS: api.EKS, APIServer: cfg.APIServer, DNS: cfg.ClusterDNS, Clock: cfg.Clock, Log: cfg.Log,
 		Configured: bootstrap.Cluster{
 			Name: cfg.ClusterName, Endpoint: cfg.ClusterEndpoint, CA: cfg.ClusterCA,
 			ServiceCIDR: cfg.ServiceCIDR, Version: cfg.KubernetesVersion,

@@ -146,6 +146,7 @@ func (c *cluster) checkAccess(t *testing.T) {
 		{"update", "coordination.k8s.io", "leases", "", "system", "spokeshave-leader-election"},
 		{"create", "coordination.k8s.io", "leases", "", "kube-system", ""},
 		{"update", "coordination.k8s.io", "leases", "", "kube-system", "karpenter-leader-election"},
+		{"get", "", "services", "", "kube-system", "kube-dns"},
 		{"watch", "", "configmaps", "", "system", ""},
 		{"create", "", "configmaps", "", "system", ""},
 		{"update", "", "configmaps", "", "system", "spokeshave-policy-status"},

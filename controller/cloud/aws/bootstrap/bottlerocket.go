@@ -12,8 +12,9 @@ import (
 )
 
 // bottlerocketUserData is Bottlerocket's settings in TOML. What the controller
-// must know to be true of the node replaces the class's own values; everything
-// else of the class's own settings is kept.
+// must know to be true of the node replaces the class's own values, label by label;
+// everything else of the class's own settings is kept. Taints are ours alone: nodes with
+// others than those planned with would take no pods.
 // https://bottlerocket.dev/en/os/latest/api/settings/kubernetes/
 func bottlerocketUserData(own string, in Node) (string, error) {
 	if in.Kubelet != nil && len(in.Kubelet.Extra) > 0 {
@@ -35,18 +36,49 @@ func bottlerocketUserData(own string, in Node) (string, error) {
 	kubernetes["cluster-name"] = in.Cluster.Name
 	kubernetes["api-server"] = in.Cluster.Endpoint
 	kubernetes["cluster-certificate"] = in.Cluster.CA
-	kubernetes["node-labels"] = in.Labels
+	labels, err := table(kubernetes, "node-labels")
+	if err != nil {
+		return "", fmt.Errorf("settings.kubernetes: %w", err)
+	}
+	for key, value := range in.Labels {
+		labels[key] = value
+	}
 	taints := map[string][]string{}
 	for _, t := range in.Taints {
 		taints[t.Key] = append(taints[t.Key], t.Value+":"+string(t.Effect))
 	}
 	kubernetes["node-taints"] = taints
 	addKubelet(kubernetes, in.Kubelet)
+	if in.RAID0 {
+		commands, err := table(settings, "bootstrap-commands")
+		if err != nil {
+			return "", fmt.Errorf("settings: %w", err)
+		}
+		commands[instanceStoreCommand] = instanceStore()
+	}
 	out, err := toml.Marshal(root)
 	if err != nil {
 		return "", fmt.Errorf("write Bottlerocket settings: %w", err)
 	}
 	return string(out), nil
+}
+
+// instanceStoreCommand is the name of the bootstrap command that joins the local disks.
+// Commands run in the order of their names: this one is before those of the class.
+const instanceStoreCommand = "000-instance-store"
+
+// instanceStore joins the local disks to one and mounts what containers and pods write on
+// it, at every start and before kubelet. On a machine without local disks it does nothing.
+// https://bottlerocket.dev/en/os/latest/api/settings/bootstrap-commands/
+func instanceStore() map[string]any {
+	return map[string]any{
+		"commands": [][]string{
+			{"apiclient", "ephemeral-storage", "init"},
+			{"apiclient", "ephemeral-storage", "bind", "--dirs", "/var/lib/containerd", "/var/lib/kubelet", "/var/log/pods"},
+		},
+		"essential": true,
+		"mode":      "always",
+	}
 }
 
 // table is the table under a name, made when it is missing.

@@ -42,6 +42,9 @@ func kubeletFlags(in Node) ([]string, error) {
 	for signal, d := range k.EvictionSoftGracePeriod {
 		grace[signal] = d.Duration.String()
 	}
+	if len(k.ClusterDNS) > 1 { // the bootstrap scripts take one
+		out = append(out, "--cluster-dns="+strings.Join(k.ClusterDNS, ","))
+	}
 	number("max-pods", k.MaxPods)
 	number("pods-per-core", k.PodsPerCore)
 	pairs("system-reserved", "=", k.SystemReserved)

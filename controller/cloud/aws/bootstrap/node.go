@@ -22,8 +22,16 @@ type Cluster struct {
 	Endpoint    string
 	CA          string
 	ServiceCIDR string
+	// DNS is the address of the cluster's DNS service, "" when it is not known: kubelets
+	// then use the tenth address of the service range, as EKS does.
+	DNS string
 	// Version is major.minor of Kubernetes.
 	Version string
+}
+
+// IPv6 says that pods and services have IPv6 addresses.
+func (c *Cluster) IPv6() bool {
+	return strings.Contains(c.ServiceCIDR, ":") || strings.Contains(c.DNS, ":")
 }
 
 // Node is what user data tells a node.
@@ -40,10 +48,15 @@ type Node struct {
 func NodeOf(class *awsv1.EC2NodeClass, cluster Cluster, spec *provider.LaunchSpec) Node {
 	out := Node{
 		Cluster: cluster,
-		Kubelet: class.Spec.Kubelet,
+		Kubelet: withDNS(class.Spec.Kubelet, cluster.DNS),
 		RAID0:   class.Spec.InstanceStorePolicy != nil && *class.Spec.InstanceStorePolicy == awsv1.InstanceStoreRAID0,
 		Labels:  map[string]string{karpv1.LabelNodePool: spec.NodePool},
 		Taints:  []model.Taint{{Key: karpv1.TaintKeyUnregistered, Effect: model.NoExecute}},
+	}
+	if class.AMIFamily() != awsv1.AMIFamilyCustom {
+		// The user data has all taints. Startup taints that a daemon takes off before the
+		// node is registered must not come back.
+		out.Labels[karpv1.LabelDoNotSyncTaints] = "true"
 	}
 	if len(spec.Options) > 0 {
 		out.Labels[karpv1.LabelCapacityType] = string(spec.Options[0].CapacityType)
@@ -59,6 +72,19 @@ func NodeOf(class *awsv1.EC2NodeClass, cluster Cluster, spec *provider.LaunchSpe
 			out.Taints = append(out.Taints, t)
 		}
 	}
+	return out
+}
+
+// withDNS is a kubelet section that names the cluster's DNS, unless it names its own.
+func withDNS(k *awsv1.KubeletConfiguration, dns string) *awsv1.KubeletConfiguration {
+	if dns == "" || k != nil && len(k.ClusterDNS) > 0 {
+		return k
+	}
+	out := &awsv1.KubeletConfiguration{}
+	if k != nil {
+		out = k.DeepCopy()
+	}
+	out.ClusterDNS = []string{dns}
 	return out
 }
 

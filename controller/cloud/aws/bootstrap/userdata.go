@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/mail"
+	"slices"
+	"strconv"
 	"strings"
 
 	"sigs.k8s.io/yaml"
@@ -34,25 +36,25 @@ func UserData(class *awsv1.EC2NodeClass, in Node) (string, error) {
 	}
 }
 
-// al2023UserData is a MIME archive with our NodeConfig first and the class's
-// own parts after it: nodeadm merges NodeConfigs in order, so that the class's
-// values win.
+// al2023UserData is a MIME archive with the class's own parts first and our NodeConfig
+// last. nodeadm merges NodeConfigs in order, and a later one replaces what an earlier one
+// says: nodes are what was planned, and the class's other settings hold.
 // https://awslabs.github.io/amazon-eks-ami/nodeadm/
 func al2023UserData(own string, in Node) (string, error) {
-	config, err := nodeConfig(in)
+	parts, err := ownParts(own, awsv1.AMIFamilyAL2023)
 	if err != nil {
 		return "", err
 	}
-	parts := []part{{contentType: mimeNodeConfig, body: config}}
-	more, err := ownParts(own, awsv1.AMIFamilyAL2023)
+	config, err := nodeConfig(own, in)
 	if err != nil {
 		return "", err
 	}
-	return writeArchive(append(parts, more...))
+	return writeArchive(append(parts, part{contentType: mimeNodeConfig, body: config}))
 }
 
-// ownParts reads the class's own user data: a MIME archive, a script, or, on
-// AL2023, a NodeConfig.
+// ownParts reads the class's own user data: a MIME archive, on AL2023 a NodeConfig, else
+// a shell script. One that does not name its interpreter, which cloud-init refuses to run,
+// is one for bash.
 func ownParts(own, family string) ([]part, error) {
 	text := strings.TrimSpace(own)
 	switch {
@@ -66,16 +68,41 @@ func ownParts(own, family string) ([]part, error) {
 			return nil, fmt.Errorf("spec.userData: %w", err)
 		}
 		return parts, nil
-	case family != awsv1.AMIFamilyAL2023:
-		return nil, fmt.Errorf("spec.userData: %s takes a MIME multi-part archive, or a script that begins with #!; this begins with %q", family, head(text))
 	}
-	var config struct {
-		Kind string `json:"kind"`
+	var document map[string]any
+	if err := yaml.Unmarshal([]byte(text), &document); err != nil || len(document) == 0 {
+		return []part{{contentType: mimeScript, body: "#!/bin/bash\n" + text + "\n"}}, nil
 	}
-	if err := yaml.Unmarshal([]byte(text), &config); err == nil && config.Kind == "NodeConfig" {
-		return []part{{contentType: mimeNodeConfig, body: text + "\n"}}, nil
+	if family != awsv1.AMIFamilyAL2023 {
+		return nil, fmt.Errorf("spec.userData: %s takes a MIME multi-part archive or a shell script; this is YAML that begins with %q", family, head(text))
 	}
-	return nil, fmt.Errorf("spec.userData: AL2023 takes a MIME multi-part archive, a NodeConfig, or a script that begins with #!; this begins with %q", head(text))
+	if document["kind"] != "NodeConfig" {
+		return nil, fmt.Errorf("spec.userData: AL2023 takes a MIME multi-part archive, a NodeConfig or a shell script; this is YAML of another kind that begins with %q", head(text))
+	}
+	return []part{{contentType: mimeNodeConfig, body: text + "\n"}}, nil
+}
+
+// SetsMaxPods says that the class's own user data may set how many pods kubelet takes.
+// Nodes are then told the number that was planned with.
+func SetsMaxPods(class *awsv1.EC2NodeClass) bool {
+	if class.Spec.UserData == nil {
+		return false
+	}
+	switch class.AMIFamily() {
+	case awsv1.AMIFamilyAL2023:
+		return containsAny(*class.Spec.UserData, "maxPods", "podsPerCore", maxPodsFlag)
+	case awsv1.AMIFamilyBottlerocket:
+		return strings.Contains(*class.Spec.UserData, "max-pods")
+	default:
+		return false
+	}
+}
+
+// maxPodsFlag is kubelet's flag, which prevails over its configuration.
+const maxPodsFlag = "--max-pods"
+
+func containsAny(text string, parts ...string) bool {
+	return slices.ContainsFunc(parts, func(part string) bool { return strings.Contains(text, part) })
 }
 
 func isArchive(text string) bool {
@@ -91,15 +118,19 @@ func head(text string) string {
 	return line
 }
 
-// nodeConfig is the NodeConfig that nodeadm reads. YAML has sorted keys, so
-// that the same node always has the same user data.
-func nodeConfig(in Node) (string, error) {
+// nodeConfig is the NodeConfig that nodeadm reads; own is the class's user data. YAML has
+// sorted keys, so that the same node always has the same user data.
+func nodeConfig(own string, in Node) (string, error) {
 	if in.Cluster.ServiceCIDR == "" {
 		return "", fmt.Errorf("AL2023 nodes must be told the cluster's service range, and EKS does not tell that of %s; use images of another family", in.Cluster.Name)
 	}
 	kubelet, err := kubeletConfig(in.Kubelet)
 	if err != nil {
 		return "", err
+	}
+	flags := []string{"--node-labels=" + labelFlag(in.Labels), "--register-with-taints=" + taintFlag(in.Taints)}
+	if in.Kubelet != nil && in.Kubelet.MaxPods != nil && strings.Contains(own, maxPodsFlag) {
+		flags = append(flags, maxPodsFlag+"="+strconv.Itoa(int(*in.Kubelet.MaxPods)))
 	}
 	spec := map[string]any{
 		"cluster": map[string]any{
@@ -110,10 +141,7 @@ func nodeConfig(in Node) (string, error) {
 		},
 		"kubelet": map[string]any{
 			"config": kubelet,
-			"flags": []string{
-				"--node-labels=" + labelFlag(in.Labels),
-				"--register-with-taints=" + taintFlag(in.Taints),
-			},
+			"flags":  flags,
 		},
 	}
 	if in.RAID0 {

@@ -22,12 +22,16 @@ func TestUserData(t *testing.T) {
 		class  *awsv1.EC2NodeClass
 		raid0  bool
 	}{
-		"al2023.txt":         {reason: "the generated NodeConfig alone", class: awstest.Class(awsv1.AMIFamilyAL2023, "")},
-		"al2023-raid0.txt":   {reason: "local disks joined", class: awstest.Class(awsv1.AMIFamilyAL2023, ""), raid0: true},
-		"al2023-script.txt":  {reason: "a script becomes a part", class: awstest.Class(awsv1.AMIFamilyAL2023, script)},
-		"al2023-config.txt":  {reason: "an own NodeConfig comes after ours and wins", class: awstest.Class(awsv1.AMIFamilyAL2023, "apiVersion: node.eks.aws/v1alpha1\nkind: NodeConfig\nspec: {kubelet: {config: {maxPods: 42}}}")},
-		"al2023-archive.txt": {reason: "the parts of an own archive are kept", class: awstest.Class(awsv1.AMIFamilyAL2023, archive)},
-		"bottlerocket.toml":  {reason: "own settings are kept, ours win", class: awstest.Class(awsv1.AMIFamilyBottlerocket, "[settings.kubernetes]\nkube-api-qps = 30\ncluster-name = 'mine'\n[settings.host-containers.admin]\nenabled = true\n")},
+		"al2023.txt":              {reason: "the generated NodeConfig alone", class: awstest.Class(awsv1.AMIFamilyAL2023, "")},
+		"al2023-raid0.txt":        {reason: "local disks joined", class: awstest.Class(awsv1.AMIFamilyAL2023, ""), raid0: true},
+		"al2023-script.txt":       {reason: "a script becomes a part", class: awstest.Class(awsv1.AMIFamilyAL2023, script)},
+		"al2023-plain-script.txt": {reason: "a script without interpreter is one for bash", class: awstest.Class(awsv1.AMIFamilyAL2023, "export PROXY=none\necho hello\n")},
+		"al2023-flag.txt":         {reason: "a flag would win over the configuration", class: awstest.Class(awsv1.AMIFamilyAL2023, "kind: NodeConfig\nspec: {kubelet: {flags: [--max-pods=42]}}")},
+		"al2023-config.txt":       {reason: "an own NodeConfig comes before ours, which wins", class: awstest.Class(awsv1.AMIFamilyAL2023, "apiVersion: node.eks.aws/v1alpha1\nkind: NodeConfig\nspec: {kubelet: {config: {maxPods: 42}}}")},
+		"al2023-archive.txt":      {reason: "the parts of an own archive are kept", class: awstest.Class(awsv1.AMIFamilyAL2023, archive)},
+		"bottlerocket.toml":       {reason: "own settings and labels are kept, ours win", class: awstest.Class(awsv1.AMIFamilyBottlerocket, "[settings.kubernetes]\nkube-api-qps = 30\ncluster-name = 'mine'\n[settings.kubernetes.node-labels]\nown = 'kept'\nteam = 'other'\n[settings.host-containers.admin]\nenabled = true\n")},
+		"bottlerocket-raid0.toml": {reason: "local disks joined and mounted before own commands run", raid0: true,
+			class: awstest.Class(awsv1.AMIFamilyBottlerocket, "[settings.bootstrap-commands.mine]\ncommands = [['apiclient', 'get', 'os']]\nmode = 'once'\n")},
 		"al2.txt":            {reason: "the bootstrap script with flags", class: awstest.Class(awsv1.AMIFamilyAL2, "")},
 		"al2-raid0.txt":      {reason: "local disks joined", class: awstest.Class(awsv1.AMIFamilyAL2, ""), raid0: true},
 		"al2-script.txt":     {reason: "an own script runs first", class: awstest.Class(awsv1.AMIFamilyAL2, script)},
@@ -52,11 +56,12 @@ func TestUserData(t *testing.T) {
 
 func TestUserDataRefuses(t *testing.T) {
 	for name, c := range map[string]struct{ family, own, want string }{
-		"not a format":     {awsv1.AMIFamilyAL2023, "hello world", "begins with \"hello world\""},
+		"other YAML":       {awsv1.AMIFamilyAL2023, "#cloud-config\nruncmd: [ls]", "begins with \"#cloud-config\""},
 		"not multipart":    {awsv1.AMIFamilyAL2023, "MIME-Version: 1.0\nContent-Type: text/plain\n\nhello", "not multipart"},
 		"cut off header":   {awsv1.AMIFamilyAL2023, "MIME-Version: 1.0\nContent-Type: multipart/mixed; boundary=A\n\n--A\nContent-Ty", "part 1"},
 		"not TOML":         {awsv1.AMIFamilyBottlerocket, "#!/bin/bash\necho", "TOML"},
 		"wrong TOML shape": {awsv1.AMIFamilyBottlerocket, "settings = 3", "must be a table"},
+		"labels, no table": {awsv1.AMIFamilyBottlerocket, "[settings.kubernetes]\nnode-labels = 3", "must be a table"},
 		"no such family":   {"Gentoo", "", "is not a family"},
 		"AL2 NodeConfig":   {awsv1.AMIFamilyAL2, "kind: NodeConfig", "AL2 takes"},
 		"shell on Windows": {awsv1.AMIFamilyWindows2022, "#!/bin/sh", "PowerShell"},
@@ -84,6 +89,46 @@ func TestKubeletSettingsThatAFamilyHasNot(t *testing.T) {
 		_, err := UserData(class, NodeOf(class, testCluster(), &spec))
 		if refused != (err != nil) || refused && !strings.Contains(err.Error(), "topologyManagerPolicy") {
 			t.Errorf("%s: UserData = %v, want an error that names the setting: %t", family, err, refused)
+		}
+	}
+}
+
+// The cluster's DNS is told to kubelets of every family, unless the class names its own.
+func TestClusterDNS(t *testing.T) {
+	cluster := testCluster()
+	cluster.DNS = "10.100.0.53"
+	for _, family := range []string{awsv1.AMIFamilyAL2, awsv1.AMIFamilyAL2023, awsv1.AMIFamilyBottlerocket, awsv1.AMIFamilyWindows2022} {
+		for own, want := range map[string]string{"": "10.100.0.53", "10.100.0.77": "10.100.0.77"} {
+			class := awstest.Class(family, "")
+			class.Spec.Kubelet.ClusterDNS = nil
+			if own != "" {
+				class.Spec.Kubelet.ClusterDNS = []string{own}
+			}
+			spec := awstest.Spec()
+			got, err := UserData(class, NodeOf(class, cluster, &spec))
+			if err != nil || !strings.Contains(got, want) || want == own && strings.Contains(got, cluster.DNS) {
+				t.Errorf("%s, class with %q: no kubelet with DNS %s (error %v):\n%s", family, own, want, err, got)
+			}
+		}
+	}
+}
+
+// Which classes may set maxPods in their own user data, so that nodes have to be told the
+// number that was planned with.
+func TestSetsMaxPods(t *testing.T) {
+	for name, c := range map[string]struct {
+		reason, family, own string
+		want                bool
+	}{
+		"setting":      {"a NodeConfig", awsv1.AMIFamilyAL2023, "kind: NodeConfig\nspec: {kubelet: {config: {maxPods: 42}}}", true},
+		"flag":         {"a flag in a NodeConfig", awsv1.AMIFamilyAL2023, "kind: NodeConfig\nspec: {kubelet: {flags: [--max-pods=42]}}", true},
+		"Bottlerocket": {"settings in TOML", awsv1.AMIFamilyBottlerocket, "[settings.kubernetes]\nmax-pods = 42", true},
+		"other":        {"user data about something else", awsv1.AMIFamilyAL2023, "#!/bin/sh\necho", false},
+		"none":         {"no user data", awsv1.AMIFamilyBottlerocket, "", false},
+		"Custom":       {"nothing is merged", awsv1.AMIFamilyCustom, "--max-pods=3", false},
+	} {
+		if got := SetsMaxPods(awstest.Class(c.family, c.own)); got != c.want {
+			t.Errorf("%s (%s): %t", name, c.reason, got)
 		}
 	}
 }

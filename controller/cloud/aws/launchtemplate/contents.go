@@ -26,7 +26,7 @@ func contents(cluster string, class *awsv1.EC2NodeClass, b Boot) *types.RequestL
 	if b.UserData != "" {
 		out.UserData = sdk.String(base64.StdEncoding.EncodeToString([]byte(b.UserData)))
 	}
-	draw(out, class, b)
+	draw(out, b)
 	if g := spec.PlacementGroupSelector; g != nil {
 		out.Placement = &types.LaunchTemplatePlacementRequest{GroupId: g.ID, GroupName: g.Name}
 	}
@@ -57,11 +57,11 @@ func tagSpecifications(bought model.CapacityType, tags []types.Tag) []types.Laun
 	return out
 }
 
-// draw says which reservation the instance is launched into. A class that selects
-// reservations accounts for them, so that its other instances use none, not even
-// an open one. EC2 takes a target or a preference.
+// draw says which reservation the instance is launched into. What is planned and billed
+// as on demand uses none, not even an open one, which would be taken from those it is kept
+// for. EC2 takes a target or a preference.
 // https://docs.aws.amazon.com/AWSEC2/latest/APIReference/API_LaunchTemplateCapacityReservationSpecificationRequest.html
-func draw(out *types.RequestLaunchTemplateData, class *awsv1.EC2NodeClass, b Boot) {
+func draw(out *types.RequestLaunchTemplateData, b Boot) {
 	switch {
 	case b.Reservation != nil:
 		out.CapacityReservationSpecification = &types.LaunchTemplateCapacityReservationSpecificationRequest{
@@ -73,7 +73,7 @@ func draw(out *types.RequestLaunchTemplateData, class *awsv1.EC2NodeClass, b Boo
 		if b.Reservation.ReservationType == awsv1.ReservationTypeCapacityBlock {
 			out.InstanceMarketOptions = &types.LaunchTemplateInstanceMarketOptionsRequest{MarketType: types.MarketTypeCapacityBlock}
 		}
-	case b.Bought == model.OnDemand && len(class.Spec.CapacityReservationSelectorTerms) > 0:
+	case b.Bought == model.OnDemand:
 		out.CapacityReservationSpecification = &types.LaunchTemplateCapacityReservationSpecificationRequest{
 			CapacityReservationPreference: types.CapacityReservationPreferenceNone,
 		}

@@ -5,9 +5,12 @@ import (
 
 	sdk "github.com/aws/aws-sdk-go-v2/aws"
 
+	"github.com/aws/aws-sdk-go-v2/service/ec2/types"
+
 	awsv1 "spokeshave.dev/api/aws/v1"
 	"spokeshave.dev/controller/cloud/aws/awstest"
 	"spokeshave.dev/controller/cloud/aws/client"
+	"spokeshave.dev/controller/core/model"
 )
 
 func TestTemplateData(t *testing.T) {
@@ -28,4 +31,17 @@ func TestTemplateData(t *testing.T) {
 		t.Fatal(err)
 	}
 	awstest.Golden(t, "template-interfaces.json", awstest.Indented(t, full))
+}
+
+// What is billed as on demand takes no place in an open reservation of somebody else's,
+// whether the class selects reservations or not.
+func TestOnDemandUsesNoReservation(t *testing.T) {
+	class := awstest.Class(awsv1.AMIFamilyAL2023, "")
+	for _, terms := range [][]awsv1.CapacityReservationSelectorTerm{nil, {{ID: "cr-1"}}} {
+		class.Spec.CapacityReservationSelectorTerms = terms
+		got := contents("spokes", class, Boot{Image: "ami-1", Bought: model.OnDemand}).CapacityReservationSpecification
+		if got == nil || got.CapacityReservationPreference != types.CapacityReservationPreferenceNone {
+			t.Errorf("class selects %v: capacity reservations %+v, want preference none", terms, got)
+		}
+	}
 }

@@ -152,14 +152,21 @@ func (c *Catalogue) learnZone(zone, id string) {
 	c.zoneIDs[zone] = id
 }
 
-// MaxPods is how many pods the nodes of a type are told to take, 0 for nothing:
-// the images know what the interfaces of each type carry, but not that the CNI
-// delegates prefixes, nor that some interfaces are reserved. What the class says goes before, and Windows nodes have no
+// MaxPods is how many pods the nodes of a type are told to take, 0 for what they find out
+// themselves. The images know what the interfaces of each type carry. They do not know that
+// the CNI delegates prefixes, that some interfaces are reserved, that the class limits pods
+// by core where the image has no such setting, or what the class's own user data says
+// otherwise. What kubelet.maxPods of the class says goes before, and Windows nodes have no
 // prefixes of this kind.
 // https://docs.aws.amazon.com/eks/latest/userguide/cni-increase-ip-addresses-procedure.html
 func (c *Catalogue) MaxPods(class *awsv1.EC2NodeClass, t *model.InstanceType) int64 {
-	own := class.Spec.Kubelet != nil && class.Spec.Kubelet.MaxPods != nil
-	if _, _, windows := bootstrap.WindowsRelease(class.AMIFamily()); !c.PrefixDelegation && c.ReservedENIs == 0 || own || windows {
+	k, family := class.Spec.Kubelet, class.AMIFamily()
+	if k != nil && k.PodsPerCore != nil && family == awsv1.AMIFamilyBottlerocket {
+		return t.Capacity[model.PodSlots]
+	}
+	_, _, windows := bootstrap.WindowsRelease(family)
+	differs := c.PrefixDelegation || c.ReservedENIs > 0 || bootstrap.SetsMaxPods(class)
+	if !differs || k != nil && k.MaxPods != nil || windows {
 		return 0
 	}
 	return t.Capacity[model.PodSlots]

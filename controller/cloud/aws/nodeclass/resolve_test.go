@@ -235,7 +235,7 @@ func TestResolveFindsNothing(t *testing.T) {
 			[]string{"NotFound", "role nobody"},
 		},
 		"bad user data": {
-			func(c *awsv1.EC2NodeClass) { c.Spec.UserData = sdk.String("hello") },
+			func(c *awsv1.EC2NodeClass) { c.Spec.UserData = sdk.String("hello: {}") },
 			awsv1.ConditionValidationSucceeded,
 			[]string{"Invalid", "spec.userData", "begins with"},
 		},

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
+	utilversion "k8s.io/apimachinery/pkg/util/version"
 
 	awsv1 "spokeshave.dev/api/aws/v1"
 	"spokeshave.dev/controller/cloud/aws/bootstrap"
@@ -30,6 +31,10 @@ func aliasVariants(alias awsv1.Alias, kubernetes string) ([]variant, error) {
 	case awsv1.AMIFamilyBottlerocket:
 		return bottlerocketVariants(alias.Version, kubernetes), nil
 	case awsv1.AMIFamilyAL2:
+		if after(kubernetes, lastAL2) {
+			return nil, client.Refuse(provider.Invalid, "alias al2@%s: EKS makes images of Amazon Linux 2 up to Kubernetes %s, and the cluster has %s; use al2023 or bottlerocket",
+				alias.Version, lastAL2, kubernetes)
+		}
 		return al2Variants(alias.Version, kubernetes), nil
 	}
 	if year, build, ok := bootstrap.WindowsRelease(alias.Family); ok {
@@ -38,8 +43,19 @@ func aliasVariants(alias awsv1.Alias, kubernetes string) ([]variant, error) {
 	return nil, client.Refuse(provider.Invalid, "alias %s@%s: no such family of images", strings.ToLower(alias.Family), alias.Version)
 }
 
-// al2Variants lists the images of Amazon Linux 2, which ended with Kubernetes
-// 1.32. One image serves both kinds of accelerator.
+// lastAL2 is the last version of Kubernetes that there are images of Amazon Linux 2 for.
+// https://docs.aws.amazon.com/eks/latest/userguide/eks-ami-deprecation-faqs.html
+const lastAL2 = "1.32"
+
+// after says whether a version of Kubernetes, major.minor, is later than another. One that
+// cannot be read is not.
+func after(version, than string) bool {
+	a, errA := utilversion.ParseGeneric(version)
+	b, errB := utilversion.ParseGeneric(than)
+	return errA == nil && errB == nil && b.LessThan(a)
+}
+
+// al2Variants lists the images of Amazon Linux 2. One image serves both kinds of accelerator.
 func al2Variants(version, kubernetes string) []variant {
 	var out []variant
 	for _, each := range []struct{ suffix, arch, kind string }{
@@ -97,7 +113,11 @@ func bottlerocketVariants(version, kubernetes string) []variant {
 	release := strings.TrimPrefix(version, "v")
 	var out []variant
 	for _, arch := range []string{"amd64", "arm64"} {
-		for _, kind := range []string{"standard", "nvidia"} {
+		// The standard image of amd64 has the driver of Neuron devices.
+		for _, kind := range []string{"standard", "nvidia", "neuron"} {
+			if kind == "neuron" && arch == "arm64" {
+				continue
+			}
 			suffix := ""
 			if kind == "nvidia" {
 				suffix = "-nvidia"

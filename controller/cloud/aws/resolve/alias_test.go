@@ -48,10 +48,11 @@ func TestAliasVariants(t *testing.T) {
 			},
 		},
 		"Bottlerocket": {
-			reason: "pinned without the v", alias: awsv1.Alias{Family: awsv1.AMIFamilyBottlerocket, Version: "v1.58.0"}, kubernetes: "1.36",
+			reason: "pinned without the v; the standard image has the Neuron driver", alias: awsv1.Alias{Family: awsv1.AMIFamilyBottlerocket, Version: "v1.58.0"}, kubernetes: "1.36",
 			want: []string{
 				"bottlerocket/aws-k8s-1.36/x86_64/1.58.0/image_id: amd64, no GPU, no accelerator",
 				"bottlerocket/aws-k8s-1.36-nvidia/x86_64/1.58.0/image_id: amd64, GPU",
+				"bottlerocket/aws-k8s-1.36/x86_64/1.58.0/image_id: amd64, accelerator",
 				"bottlerocket/aws-k8s-1.36/arm64/1.58.0/image_id: arm64, no GPU, no accelerator",
 				"bottlerocket/aws-k8s-1.36-nvidia/arm64/1.58.0/image_id: arm64, GPU",
 			},
@@ -89,5 +90,16 @@ func TestAliasVariants(t *testing.T) {
 	}
 	if _, err := aliasVariants(awsv1.Alias{Family: "Plan9", Version: "latest"}, "1.36"); err == nil {
 		t.Error("an alias of no family is taken")
+	}
+}
+
+// From Kubernetes 1.33 on there are no images of Amazon Linux 2: the class is told so.
+func TestAliasAL2Ends(t *testing.T) {
+	al2 := awsv1.Alias{Family: awsv1.AMIFamilyAL2, Version: "latest"}
+	for version, ends := range map[string]bool{"1.9": false, "1.32": false, "1.33": true, "1.36": true, "2.0": true} {
+		_, err := aliasVariants(al2, version)
+		if ends != (err != nil) || ends && !strings.Contains(err.Error(), "use al2023 or bottlerocket") {
+			t.Errorf("Kubernetes %s: %v, want a refusal: %t", version, err, ends)
+		}
 	}
 }

@@ -31,8 +31,11 @@ type Cluster struct {
 	// that the controller itself talks to, for clusters that EKS does not know. Nil
 	// is not asked.
 	APIServer func(ctx context.Context) (version, ca string, err error)
-	Clock     func() time.Time
-	Log       logr.Logger
+	// DNS finds the address of the cluster's DNS service, "" when there is none. Nil is not
+	// asked.
+	DNS   func(ctx context.Context) (string, error)
+	Clock func() time.Time
+	Log   logr.Logger
 
 	// asking joins those who need to know while EKS is being asked.
 	asking singleflight.Group
@@ -55,7 +58,7 @@ func (c *Cluster) current(now time.Time) (known bootstrap.Cluster, holds bool) {
 // for all who ask meanwhile, whichever of them gives up.
 func (c *Cluster) Details(ctx context.Context) (bootstrap.Cluster, error) {
 	configured := c.Configured
-	if configured.Endpoint != "" && configured.CA != "" && configured.ServiceCIDR != "" && configured.Version != "" {
+	if complete(&configured) && c.DNS == nil {
 		return configured, nil
 	}
 	if known, holds := c.current(c.Clock()); holds {
@@ -75,6 +78,25 @@ func (c *Cluster) Details(ctx context.Context) (bootstrap.Cluster, error) {
 	}
 }
 
+// complete says that EKS need not be asked.
+func complete(in *bootstrap.Cluster) bool {
+	return in.Endpoint != "" && in.CA != "" && in.ServiceCIDR != "" && in.Version != ""
+}
+
+// findDNS asks for the address of the cluster's DNS. While that is not answered, what was
+// known holds: kubelets know the address that EKS itself gives.
+func (c *Cluster) findDNS(ctx context.Context, known string) string {
+	if c.DNS == nil {
+		return known
+	}
+	found, err := c.DNS(ctx)
+	if err != nil {
+		c.Log.Error(err, "find the address of the cluster's DNS; nodes use what is known", "known", known)
+		return known
+	}
+	return found
+}
+
 // askCluster asks EKS. While that does not answer, what it said before holds. For a
 // cluster that EKS does not know, or has not let us describe yet, the API server
 // itself tells version and certificate; its address must be configured then.
@@ -84,10 +106,16 @@ func (c *Cluster) askCluster(ctx context.Context, configured bootstrap.Cluster) 
 	if holds { // somebody was told just before
 		return known, nil
 	}
-	found, err := c.askEKS(ctx, configured)
+	found, err := configured, error(nil)
+	if !complete(&configured) {
+		found, err = c.askEKS(ctx, configured)
+	}
 	told := err == nil
 	if !told && !c.eks {
 		found, err = c.askAPIServer(ctx, configured, err)
+	}
+	if err == nil {
+		found.DNS = c.findDNS(ctx, known.DNS)
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -49,7 +49,7 @@ func run(ctx context.Context, args []string) error {
 	fs.BoolVar(&version, "version", false, "print the version and exit")
 	o.Bind(fs)
 	fs.Usage = func() { fmt.Fprint(os.Stderr, help+fs.FlagUsages()) }
-	switch err := fs.Parse(args); {
+	switch err := o.Parse(fs, args, os.Environ()); {
 	case errors.Is(err, pflag.ErrHelp):
 		return nil
 	case err != nil:
@@ -58,9 +58,6 @@ func run(ctx context.Context, args []string) error {
 	if version {
 		fmt.Println(app.Version)
 		return nil
-	}
-	if err := app.FromEnvironment(fs, os.LookupEnv); err != nil {
-		return err
 	}
 	if err := o.Validate(); err != nil {
 		return err

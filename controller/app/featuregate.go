@@ -3,9 +3,10 @@ package app
 import (
 	"errors"
 	"fmt"
-	"slices"
 	"strconv"
 	"strings"
+
+	"spokeshave.dev/controller/app/setting"
 )
 
 // FeatureGates are those of Karpenter's feature gates that this controller has, with
@@ -18,11 +19,21 @@ type FeatureGates struct {
 	SpotToSpotConsolidation bool
 	// StaticCapacity keeps the number of nodes of a NodePool at its spec.replicas.
 	StaticCapacity bool
+	// NoReservedCapacity leaves capacity reservations alone, whatever EC2NodeClasses
+	// select: the gate ReservedCapacity, which is on unless it is switched off.
+	NoReservedCapacity bool
+	// Absent are the gates that are switched on and have no effect here, such as
+	// "NodeOverlay=true", separated by commas.
+	Absent string
 }
 
 // String implements pflag.Value.
 func (g *FeatureGates) String() string {
-	return fmt.Sprintf("NodeRepair=%t,SpotToSpotConsolidation=%t,StaticCapacity=%t", g.NodeRepair, g.SpotToSpotConsolidation, g.StaticCapacity)
+	out := fmt.Sprintf("NodeRepair=%t,ReservedCapacity=%t,SpotToSpotConsolidation=%t,StaticCapacity=%t", g.NodeRepair, !g.NoReservedCapacity, g.SpotToSpotConsolidation, g.StaticCapacity)
+	if g.Absent != "" {
+		out += "," + g.Absent
+	}
+	return out
 }
 
 // Type implements pflag.Value.
@@ -36,7 +47,8 @@ func (g *FeatureGates) Set(text string) error {
 			continue
 		}
 		name, value, _ := strings.Cut(each, "=")
-		on, err := strconv.ParseBool(value)
+		name = strings.TrimSpace(name)
+		on, err := strconv.ParseBool(strings.TrimSpace(value))
 		if err != nil {
 			errs = append(errs, fmt.Errorf("feature gate %q: want %s=true or %s=false", each, name, name))
 			continue
@@ -46,25 +58,25 @@ func (g *FeatureGates) Set(text string) error {
 	return errors.Join(errs...)
 }
 
-// turn sets a gate. Switching on a gate that this version does not have is an error and
-// is not ignored.
+// turn sets a gate. Those of Karpenter that have no effect here are accepted: package
+// setting says which they are. Others are an error.
 func (g *FeatureGates) turn(name string, on bool) error {
-	known := map[string]*bool{
-		"NodeRepair": &g.NodeRepair, "SpotToSpotConsolidation": &g.SpotToSpotConsolidation, "StaticCapacity": &g.StaticCapacity,
-	}
-	absent := []string{"CapacityBuffer", "NodeOverlay"}
-	switch gate := known[name]; {
-	case name == "ReservedCapacity":
-		// The EC2NodeClasses alone select the reservations that are used.
-		return nil
-	case gate != nil:
-		*gate = on
-		return nil
-	case !slices.Contains(absent, name):
-		return fmt.Errorf("feature gate %s: unknown; this version has NodeRepair, SpotToSpotConsolidation and StaticCapacity", name)
-	case on:
-		return fmt.Errorf("feature gate %s: this version does not have it; set %s=false, or leave it out", name, name)
+	switch name {
+	case "NodeRepair":
+		g.NodeRepair = on
+	case "ReservedCapacity":
+		g.NoReservedCapacity = !on
+	case "SpotToSpotConsolidation":
+		g.SpotToSpotConsolidation = on
+	case "StaticCapacity":
+		g.StaticCapacity = on
 	default:
-		return nil
+		if !setting.IsAbsentGate(name) {
+			return setting.UnknownGate(name)
+		}
+		if on {
+			g.Absent = strings.TrimPrefix(g.Absent+","+name+"=true", ",")
+		}
 	}
+	return nil
 }

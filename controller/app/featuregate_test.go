@@ -14,8 +14,10 @@ func TestFeatureGates(t *testing.T) {
 		"none":      {reason: "an empty value changes nothing", text: ""},
 		"Karpenter": {reason: "a setting of Karpenter's chart", text: "ReservedCapacity=true,SpotToSpotConsolidation=true,NodeRepair=false,NodeOverlay=false,StaticCapacity=true,CapacityBuffer=false", want: FeatureGates{SpotToSpotConsolidation: true, StaticCapacity: true}},
 		"spaces":    {reason: "people write them", text: " NodeRepair=true , ", want: FeatureGates{NodeRepair: true}},
-		"absent":    {reason: "what is not there is not ignored", text: "NodeOverlay=true", err: "does not have it"},
-		"unknown":   {reason: "a misspelt gate would be silently off", text: "NodeRepairs=true", err: "unknown"},
+		"absent":    {reason: "a gate of Karpenter's that has no effect is accepted; the log says so", text: "NodeOverlay=true,CapacityBuffer=true", want: FeatureGates{Absent: "NodeOverlay=true,CapacityBuffer=true"}},
+		"reserved":  {reason: "capacity reservations can be switched off", text: "ReservedCapacity=false", want: FeatureGates{NoReservedCapacity: true}},
+		"blanks":    {reason: "Karpenter takes blanks around the sign", text: "NodeRepair\t= true", want: FeatureGates{NodeRepair: true}},
+		"unknown":   {reason: "a misspelt gate would be silently off", text: "NodeRepairs=true", err: "NodeRepairs: unknown: did you mean NodeRepair?"},
 		"no value":  {reason: "a gate alone is not clear", text: "NodeRepair", err: "want NodeRepair=true"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -57,7 +57,7 @@ func (o *Options) validateMemory() error {
 		return fmt.Errorf("--wasm-memory %s: must not be negative", &o.WasmMemory)
 	case o.RegoMemory.Bytes != 0 && o.RegoMemory.Bytes < leastRegoMemory:
 		return fmt.Errorf("--rego-memory %s: at least %d Mi", &o.RegoMemory, leastRegoMemory>>20)
-	case o.MemoryLimit.Bytes != 0 && o.ownMemory() < leastOwnMemory:
+	case o.MemoryLimit.Bytes > 0 && o.ownMemory() < leastOwnMemory:
 		return fmt.Errorf("--memory-limit %s: %d processes of --rego-memory %s leave less than %d Mi for the controller itself",
 			&o.MemoryLimit, o.regoProcesses(), &o.RegoMemory, leastOwnMemory>>20)
 	}

@@ -4,12 +4,13 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/spf13/pflag"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"spokeshave.dev/controller/app/setting"
+	"spokeshave.dev/controller/cloud/aws/nodeclass"
 	"spokeshave.dev/controller/core/policy"
 	"spokeshave.dev/controller/kube/lower"
 	"spokeshave.dev/controller/policy/isolate"
@@ -58,6 +59,11 @@ type Options struct {
 	PrefixDelegation      bool
 	MemoryOverheadPercent float64
 	PriceDiscounts        string
+
+	// AMIRefresh and SubnetRefresh are how old what an EC2NodeClass selects may become. All
+	// of a class is resolved at once: the shorter one counts.
+	AMIRefresh    time.Duration
+	SubnetRefresh time.Duration
 
 	BatchIdle time.Duration
 	BatchMax  time.Duration
@@ -114,6 +120,9 @@ type Options struct {
 
 	// Identity names this replica in leases; the host's name when empty.
 	Identity string
+
+	// Findings are what there is to say about the settings; Parse sets them.
+	Findings []setting.Finding
 }
 
 // Bind declares the flags.
@@ -133,12 +142,14 @@ func (o *Options) Bind(fs *pflag.FlagSet) {
 	fs.BoolVar(&o.PrefixDelegation, "enable-prefix-delegation", false, "the VPC CNI delegates prefixes: nodes take up to 110 pods, 250 from 30 vCPUs on")
 	fs.Float64Var(&o.MemoryOverheadPercent, "vm-memory-overhead-percent", 0.075, "share of an instance's memory that hypervisor and firmware keep, 0 to 1")
 	fs.StringVar(&o.PriceDiscounts, "price-discounts", "", "file with discounts on list prices, in YAML; none when empty")
+	fs.DurationVar(&o.AMIRefresh, "ami-refresh-interval", nodeclass.DefaultInterval, "how often EC2NodeClasses are resolved again, images and subnets alike: the shorter of this and --subnet-refresh-interval; at least 1m")
+	fs.DurationVar(&o.SubnetRefresh, "subnet-refresh-interval", nodeclass.DefaultInterval, "see --ami-refresh-interval")
 	fs.DurationVar(&o.BatchIdle, "batch-idle-duration", 300*time.Millisecond, "end a batch of pods when none has come for this long")
 	fs.DurationVar(&o.BatchMax, "batch-max-duration", 10*time.Second, "end a batch of pods after this long in any case")
 	fs.DurationVar(&o.Interval, "interval", 10*time.Second, "look at the whole cluster this often when nothing happens")
 	fs.StringVar(&o.PreferencePolicy, "preference-policy", lower.PreferenceRespect, "Respect preferences until a pod cannot be placed with them, or Ignore them")
 	fs.StringVar(&o.MinValuesPolicy, "min-values-policy", lower.MinValuesStrict, "Strict, or BestEffort: launch with fewer values than a NodePool's minValues where there are no more")
-	fs.Var(&o.Gates, "feature-gates", "Karpenter's feature gates, name=true or name=false, separated by commas")
+	fs.Var(&o.Gates, "feature-gates", "Karpenter's feature gates, name=true or name=false, separated by commas: NodeRepair, ReservedCapacity, SpotToSpotConsolidation, StaticCapacity; NodeOverlay and CapacityBuffer have no effect")
 	fs.IntVar(&o.BreakerPercent, "breaker-percent", 10, "largest share of nodes, in per cent, that may go at once because they have no NodeClaim, or have expired or drifted without a change that explains it; more stop and ask")
 	fs.StringSliceVar(&o.PluginNamespaces, "policy-plugin-namespaces", nil, "namespaces whose rank and consolidate policies are loaded too")
 	fs.Var(&o.PluginScopes, "policy-plugin-scopes", "what the policies of plugin namespaces may touch, as JSON: {\"<namespace>\": {\"nodePools\": [patterns], \"hooks\": [rank, consolidate], \"failClosed\": false}}; without an entry, the NodePools with the label "+policy.LabelPluginNamespace+": <namespace>")
@@ -174,22 +185,7 @@ func (o *Options) Bind(fs *pflag.FlagSet) {
 	fs.StringVar(&o.LeaderElectionNamespace, "leader-election-namespace", "", "namespace of the lease; the controller's own when empty")
 	fs.StringVar(&o.KarpenterLeaseName, "karpenter-lease-name", "karpenter-leader-election", "Karpenter's lease, held besides the own one so that the two never act at once")
 	fs.StringVar(&o.KarpenterLeaseNamespace, "karpenter-lease-namespace", "kube-system", "namespace of Karpenter's lease")
-}
-
-// FromEnvironment sets every flag that was not given from its environment variable.
-func FromEnvironment(fs *pflag.FlagSet, lookup func(string) (string, bool)) error {
-	var errs []error
-	fs.VisitAll(func(f *pflag.Flag) {
-		name := strings.ToUpper(strings.ReplaceAll(f.Name, "-", "_"))
-		value, ok := lookup(name)
-		if !ok || f.Changed || value == "" {
-			return
-		}
-		if err := f.Value.Set(value); err != nil {
-			errs = append(errs, fmt.Errorf("environment variable %s: %w", name, err))
-		}
-	})
-	return errors.Join(errs...)
+	setting.Bind(fs)
 }
 
 // Validate returns an error that joins all problems of the settings, nil for none.
@@ -221,6 +217,9 @@ func (o *Options) Validate() error {
 		errs = append(errs, errors.New("--decision-log-inputs needs --decision-log"))
 	}
 	errs = append(errs, o.validateAccess())
+	if min(o.AMIRefresh, o.SubnetRefresh) < time.Minute {
+		errs = append(errs, fmt.Errorf("--ami-refresh-interval %s, --subnet-refresh-interval %s: at least 1m", o.AMIRefresh, o.SubnetRefresh))
+	}
 	if o.BreakerPercent < 0 || o.BreakerPercent > 100 {
 		errs = append(errs, fmt.Errorf("--breaker-percent %d: 0 to 100", o.BreakerPercent))
 	}

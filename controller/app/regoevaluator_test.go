@@ -30,11 +30,7 @@ func TestRegoEvaluator(t *testing.T) {
 			o := Options{}
 			fs := pflag.NewFlagSet("", pflag.ContinueOnError)
 			o.Bind(fs)
-			if err := fs.Parse(append(tc.args, "--cluster-name=test")); err != nil {
-				t.Fatal(err)
-			}
-			err := FromEnvironment(fs, func(name string) (string, bool) { return tc.env, name == "REGO_EVALUATOR" })
-			if err != nil {
+			if err := o.Parse(fs, append(tc.args, "--cluster-name=test"), []string{"REGO_EVALUATOR=" + tc.env}); err != nil {
 				t.Fatal(err)
 			}
 			if err := o.Validate(); (err != nil) != tc.invalid || tc.invalid && !strings.Contains(err.Error(), "--rego-evaluator") {

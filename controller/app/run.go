@@ -186,6 +186,7 @@ func newProvider(ctx context.Context, o *Options, mgr manager.Manager, log logr.
 		Metrics:           metrics.Registry,
 		InterruptionQueue: o.InterruptionQueue,
 		Isolated:          o.IsolatedVPC,
+		NoReservations:    o.Gates.NoReservedCapacity,
 		ReservedENIs:      o.ReservedENIs,
 		PrefixDelegation:  o.PrefixDelegation,
 		MemoryOverhead:    &o.MemoryOverheadPercent,

@@ -21,6 +21,7 @@ func Start(ctx context.Context, o *Options, kubeconfig string) error {
 		return err
 	}
 	klog.SetLogger(log)
+	o.logFindings(log)
 	trimMemory(os.LookupEnv)
 	if !o.EnableProfiling {
 		runtime.MemProfileRate = 0 // the profile is not served

@@ -299,7 +299,7 @@ func (p *components) reconcilers() error {
 	c, recorder := p.mgr.GetClient(), p.mgr.GetEventRecorder(eventsFrom)
 	classes := &nodeclass.Reconciler{
 		Resolver: &nodeclass.Resolver{Cloud: p.cloud.NodeClasses(), Clock: p.clock.Now}, Client: c, Events: recorder,
-		DriftCA: p.cloud.DriftCA(),
+		DriftCA: p.cloud.DriftCA(), Interval: min(p.options.AMIRefresh, p.options.SubnetRefresh),
 	}
 	outcomes := &poolhealth.Outcomes{}
 	claims := &lifecycle.Reconciler{

@@ -99,8 +99,16 @@ https-web
 {{- toYaml $all }}
 {{- end }}
 
+{{/* Whether controller.image is Karpenter's, from a values file of its chart: not empty then. */}}
+{{- define "spokeshave.foreignImage" -}}
+{{- if hasSuffix "karpenter/controller" .Values.controller.image.repository }}yes{{ end }}
+{{- end }}
+
 {{- define "spokeshave.image" -}}
 {{- $image := .Values.controller.image }}
+{{- if include "spokeshave.foreignImage" . }}
+{{- $image = dict "repository" "spokeshave/controller" }}
+{{- end }}
 {{- $image.repository }}:{{ default .Chart.AppVersion $image.tag }}
 {{- with $image.digest }}@{{ . }}{{ end }}
 {{- end }}
@@ -110,6 +118,48 @@ https-web
 spokeshave-leader-election
 {{- end }}
 
+{{/* A setting as text. As in Karpenter's chart it may be a template. */}}
+{{- define "spokeshave.setting" -}}
+{{- tpl (toString .value) .root }}
+{{- end }}
+
+{{/* The container's security context without empty parts, such as Karpenter's values have. */}}
+{{- define "spokeshave.securityContext" -}}
+{{- $out := dict }}
+{{- range $name, $part := .Values.controller.securityContext }}
+{{- if not (and (kindIs "map" $part) (empty $part)) }}
+{{- $_ := set $out $name $part }}
+{{- end }}
+{{- end }}
+{{- toYaml $out }}
+{{- end }}
+
+{{/* The affinity. As in Karpenter's chart, terms about pods without a selector are about the chart's. */}}
+{{- define "spokeshave.affinity" -}}
+{{- $all := deepCopy .Values.affinity }}
+{{- $selector := dict "matchLabels" (include "spokeshave.selectorLabels" . | fromYaml) }}
+{{- range $kind := list "podAffinity" "podAntiAffinity" }}
+{{- $rules := get $all $kind | default dict }}
+{{- range $term := get $rules "requiredDuringSchedulingIgnoredDuringExecution" | default list }}
+{{- if not (hasKey $term "labelSelector") }}{{ $_ := set $term "labelSelector" $selector }}{{ end }}
+{{- end }}
+{{- range $weighted := get $rules "preferredDuringSchedulingIgnoredDuringExecution" | default list }}
+{{- $term := $weighted.podAffinityTerm }}
+{{- if not (hasKey $term "labelSelector") }}{{ $_ := set $term "labelSelector" $selector }}{{ end }}
+{{- end }}
+{{- end }}
+{{- toYaml $all }}
+{{- end }}
+
+{{/* AWS gates that are switched on, by Karpenter's names. */}}
+{{- define "spokeshave.awsFeatureGates" -}}
+{{- $on := list }}
+{{- range $name, $value := .Values.settings.awsFeatureGates | default dict }}
+{{- if $value }}{{ $on = append $on (printf "%s=true" (title $name)) }}{{ end }}
+{{- end }}
+{{- join "," $on }}
+{{- end }}
+
 {{/*
 Command line of the controller. Flags that are not set are left to their
 defaults in the binary.
@@ -117,20 +167,32 @@ defaults in the binary.
 {{- define "spokeshave.args" -}}
 {{- $s := .Values.settings -}}
 {{- include "spokeshave.namespaces" . }}
-- --cluster-name={{ required "settings.clusterName is required: the cluster's name, as it stands in the tags of its AWS resources" $s.clusterName }}
-{{- with $s.clusterEndpoint }}
+{{- include "spokeshave.names" . }}
+{{- $settings := dict }}
+{{- range $name, $value := $s }}
+{{- if not (kindIs "map" $value) }}
+{{- $_ := set $settings $name (include "spokeshave.setting" (dict "value" $value "root" $)) }}
+{{- end }}
+{{- end }}
+- --cluster-name={{ required "settings.clusterName is required: the cluster's name, as it stands in the tags of its AWS resources" $settings.clusterName }}
+{{- with $settings.clusterEndpoint }}
 - --cluster-endpoint={{ . }}
+{{- end }}
+{{- with $settings.clusterCABundle }}
+- --cluster-ca-bundle={{ . }}
 {{- end }}
 - --mode={{ .Values.controller.mode }}
 - --namespace={{ .Release.Namespace }}
 - --leader-election-name={{ include "spokeshave.leaseName" . }}
 - --karpenter-lease-namespace={{ $s.karpenterLease.namespace }}
 - --karpenter-lease-name={{ $s.karpenterLease.name }}
-- --batch-idle-duration={{ $s.batchIdleDuration }}
-- --batch-max-duration={{ $s.batchMaxDuration }}
+- --batch-idle-duration={{ $settings.batchIdleDuration }}
+- --batch-max-duration={{ $settings.batchMaxDuration }}
 - --preference-policy={{ $s.preferencePolicy }}
 - --min-values-policy={{ $s.minValuesPolicy }}
-- --feature-gates=NodeRepair={{ $s.featureGates.nodeRepair }},SpotToSpotConsolidation={{ $s.featureGates.spotToSpotConsolidation }},StaticCapacity={{ $s.featureGates.staticCapacity }}
+- --feature-gates=NodeRepair={{ $s.featureGates.nodeRepair }},ReservedCapacity={{ $s.featureGates.reservedCapacity }},SpotToSpotConsolidation={{ $s.featureGates.spotToSpotConsolidation }},StaticCapacity={{ $s.featureGates.staticCapacity }}
+  {{- if $s.featureGates.nodeOverlay }},NodeOverlay=true{{ end }}
+  {{- if $s.featureGates.capacityBuffer }},CapacityBuffer=true{{ end }}
 {{- with .Values.policies.required }}
 - --policies-required={{ join "," . }}
 {{- end }}
@@ -151,23 +213,23 @@ defaults in the binary.
 {{- if .Values.policies.cache.enabled }}
 - --policy-cache-dir=/var/cache/spokeshave/policies
 {{- end }}
-{{- with $s.interruptionQueue }}
+{{- with $settings.interruptionQueue }}
 - --interruption-queue={{ . }}
 {{- end }}
 {{- if $s.drainOnRebalance }}
 - --drain-on-rebalance
 {{- end }}
-{{- if $s.isolatedVPC }}
+{{- if eq $settings.isolatedVPC "true" }}
 - --isolated-vpc
 {{- end }}
-{{- if $s.enableZonalShift }}
+{{- if eq $settings.enableZonalShift "true" }}
 - --enable-zonal-shift
 {{- end }}
-- --reserved-enis={{ $s.reservedENIs }}
+- --reserved-enis={{ $settings.reservedENIs }}
 {{- if $s.enablePrefixDelegation }}
 - --enable-prefix-delegation
 {{- end }}
-- --vm-memory-overhead-percent={{ $s.vmMemoryOverheadPercent }}
+- --vm-memory-overhead-percent={{ $settings.vmMemoryOverheadPercent }}
 - --breaker-percent={{ $s.breakerPercent }}
 {{- with $s.awsRegion }}
 - --aws-region={{ . }}
@@ -208,5 +270,18 @@ defaults in the binary.
 - --web-address={{ ternary "" "127.0.0.1" .Values.web.service }}:{{ .Values.web.port }}
 {{- end }}
 - --health-probe-port={{ .Values.controller.healthProbe.port }}
-- --log-level={{ .Values.logLevel }}
+{{- with .Values.logLevel }}
+- --log-level={{ . }}
+{{- end }}
+{{- range $name, $flag := dict "amiRefreshInterval" "ami-refresh-interval" "subnetRefreshInterval" "subnet-refresh-interval" "eksControlPlane" "eks-control-plane" "ignoreDRARequests" "ignore-dra-requests" "disableClusterStateObservability" "disable-cluster-state-observability" "disableDryRun" "disable-dry-run" }}
+{{- with get $settings $name }}
+- --{{ $flag }}={{ . }}
+{{- end }}
+{{- end }}
+{{- with .Values.logOutputPaths }}
+- --log-output-paths={{ join "," . }}
+{{- end }}
+{{- with .Values.logErrorOutputPaths }}
+- --log-error-output-paths={{ join "," . }}
+{{- end }}
 {{- end }}

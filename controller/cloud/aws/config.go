@@ -66,6 +66,9 @@ type Config struct {
 	// Isolated keeps to the embedded prices for on-demand, for networks that
 	// cannot reach the Price List service.
 	Isolated bool
+	// NoReservations leaves capacity reservations alone, whatever classes select: instances
+	// are on demand or spot, and those on demand use open reservations as EC2 sees fit.
+	NoReservations bool
 	// ReservedENIs are interfaces per instance that pods cannot use.
 	ReservedENIs int
 	// PrefixDelegation says that the VPC CNI gives each slot of an interface 16
@@ -74,4 +77,18 @@ type Config struct {
 	// MemoryOverhead is the share of memory that the hypervisor keeps; nil is
 	// the catalogue's default.
 	MemoryOverhead *float64
+}
+
+// withoutReservations finds classes as if they selected no capacity reservations, also
+// where their status still lists some.
+func withoutReservations(find func(context.Context, string) (*awsv1.EC2NodeClass, error)) func(context.Context, string) (*awsv1.EC2NodeClass, error) {
+	return func(ctx context.Context, name string) (*awsv1.EC2NodeClass, error) {
+		class, err := find(ctx, name)
+		if class == nil || err != nil {
+			return class, err
+		}
+		class = class.DeepCopy()
+		class.Spec.CapacityReservationSelectorTerms, class.Status.CapacityReservations = nil, nil
+		return class, nil
+	}
 }

@@ -28,6 +28,9 @@ func New(ctx context.Context, cfg Config) (*Provider, error) {
 	case cfg.Classes == nil || cfg.Clock == nil:
 		return nil, errors.New("configure AWS provider: Classes and Clock are needed")
 	}
+	if cfg.NoReservations {
+		cfg.Classes = withoutReservations(cfg.Classes)
+	}
 	loaded, err := client.Load(ctx, client.Location{Region: cfg.Region, Endpoint: cfg.Endpoint, SDK: cfg.SDK})
 	if err != nil {
 		return nil, err
@@ -98,7 +101,7 @@ func (p *Provider) wireMarket(cfg *Config, api client.Services, m *metrics) {
 	}
 	p.available = available{
 		shortage:     &availability.Shortage{},
-		reservations: &availability.Reservations{EC2: api.EC2, Clock: cfg.Clock, Log: cfg.Log},
+		reservations: &availability.Reservations{EC2: api.EC2, Clock: cfg.Clock, Log: cfg.Log, Off: cfg.NoReservations},
 		shifts: &availability.ZonalShifts{
 			EKS: api.EKS, ARC: api.ZonalShift, Cluster: cfg.ClusterName, Clock: cfg.Clock, Active: m.shifts,
 		},

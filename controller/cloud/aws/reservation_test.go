@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	awsv1 "spokeshave.dev/api/aws/v1"
+	"spokeshave.dev/controller/cloud/aws"
 	"spokeshave.dev/controller/cloud/aws/instances"
 	"spokeshave.dev/controller/cloud/provider"
 	"spokeshave.dev/controller/core/model"
@@ -317,5 +318,33 @@ func TestPlacementPartition(t *testing.T) {
 		if got := seen.Labels[awsv1.LabelPlacementGroupPartition]; err != nil || got != want {
 			t.Errorf("instance %d is in partition %q, %v; want %s", n, got, err, want)
 		}
+	}
+}
+
+// TestReservationsOff: with the feature gate ReservedCapacity off there are no reserved
+// offerings, even where a class's status still lists reservations, and none are found for
+// the status.
+func TestReservationsOff(t *testing.T) {
+	w := newEC2(t)
+	w.reserve(t, sim.Reservation{ID: "cr-01", Type: "m7i.large", Zone: "us-west-2a", Count: 1})
+	if len(w.reserved(t)) != 1 || len(w.classes["default"].Status.CapacityReservations) != 1 {
+		t.Fatal("the class has no reserved offering to leave out")
+	}
+	w.provider = w.newProvider(t, w.url, func(cfg *aws.Config) { cfg.NoReservations = true })
+	if got := w.reserved(t); len(got) != 0 {
+		t.Errorf("reserved offerings: %v", got)
+	}
+	if got, err := w.provider.NodeClasses().CapacityReservations(t.Context(), w.classes["default"]); len(got) != 0 || err != nil {
+		t.Errorf("found for the status: %v, %v", got, err)
+	}
+	s := spec("a", option("m7i.large", "us-west-2a", model.OnDemand))
+	if _, err := w.provider.Launch(t.Context(), w.prepare(t, s)); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff([]string{""}, w.drawn()); diff != "" {
+		t.Errorf("the instance is in a reservation (-want +got):\n%s", diff)
+	}
+	if len(w.classes["default"].Spec.CapacityReservationSelectorTerms) == 0 {
+		t.Error("the class itself was changed")
 	}
 }

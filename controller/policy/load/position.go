@@ -1,6 +1,7 @@
 package load
 
 import (
+	"cmp"
 	"fmt"
 	"regexp"
 	"slices"
@@ -9,6 +10,7 @@ import (
 	yaml3 "go.yaml.in/yaml/v3"
 
 	"spokeshave.dev/controller/core/policy"
+	"spokeshave.dev/controller/core/spelling"
 )
 
 // shape says what a field of policy.yaml may be.
@@ -93,7 +95,7 @@ func (p *positions) check(n *yaml3.Node, field string, want shape) {
 			p.problem(n, field, "name at least one of %s", strings.Join(want.words, ", "))
 		}
 	case want.list && n.Kind == yaml3.ScalarNode && n.Tag != "!!null":
-		p.problem(n, field, "want a list: %s: [%s]", lastOf(field), nearest(n.Value, want.words, n.Value))
+		p.problem(n, field, "want a list: %s: [%s]", lastOf(field), cmp.Or(spelling.Nearest(n.Value, want.words), n.Value))
 	case want.words != nil:
 		p.word(n, field, want.words)
 	}
@@ -145,44 +147,8 @@ func lastOf(field string) string { return field[strings.LastIndexByte(field, '.'
 // meant returns a question for the word that the author may have meant, "" when none is
 // near.
 func meant(word string, words []string) string {
-	if near := nearest(word, words, ""); near != "" {
+	if near := spelling.Nearest(word, words); near != "" {
 		return ": did you mean " + near + "?"
 	}
 	return ""
-}
-
-// nearest returns the word that a word is a misspelling of: the one with the fewest
-// changed, added or missing letters, at most a third of its own, whatever the case.
-// Without one it returns otherwise.
-func nearest(word string, words []string, otherwise string) string {
-	best, least := otherwise, 0
-	for _, w := range words {
-		d := distance(strings.ToLower(word), strings.ToLower(w))
-		if d <= max(1, len(w)/3) && (best == otherwise || d < least) {
-			best, least = w, d
-		}
-	}
-	return best
-}
-
-// distance returns how many letters have to be changed, added or taken away to make one
-// text of the other. It compares bytes.
-func distance(a, b string) int {
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		diagonal := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			change := diagonal
-			if a[i] != b[j] {
-				change++
-			}
-			diagonal = row[j+1]
-			row[j+1] = min(change, row[j]+1, row[j+1]+1)
-		}
-	}
-	return row[len(b)]
 }

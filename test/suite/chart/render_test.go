@@ -170,11 +170,11 @@ topologySpreadConstraints: [{maxSkew: 1, topologyKey: x, whenUnsatisfiable: Sche
 func TestArgs(t *testing.T) {
 	h := newHelm(t)
 	always := []string{
-		"--batch-idle-duration=300ms", "--batch-max-duration=10s", "--breaker-percent=10", "--cluster-name=test", "--feature-gates=NodeRepair=false,SpotToSpotConsolidation=false,StaticCapacity=false", "--health-probe-port=8081",
+		"--ami-refresh-interval=1m", "--batch-idle-duration=300ms", "--batch-max-duration=10s", "--breaker-percent=10", "--cluster-name=test", "--feature-gates=NodeRepair=false,ReservedCapacity=true,SpotToSpotConsolidation=false,StaticCapacity=false", "--health-probe-port=8081",
 		"--karpenter-lease-name=karpenter-leader-election", "--karpenter-lease-namespace=kube-system",
 		"--kube-client-burst=300", "--kube-client-qps=200", "--leader-election-name=spokeshave-leader-election",
 		"--local-port=8083", "--log-level=info", "--metrics-port=8080", "--min-values-policy=Strict", "--mode=Act", "--namespace=system",
-		"--preference-policy=Respect", "--rego-memory=192Mi", "--reserved-enis=0", "--vm-memory-overhead-percent=0.075", "--wasm-memory=256Mi",
+		"--preference-policy=Respect", "--rego-memory=192Mi", "--reserved-enis=0", "--subnet-refresh-interval=1m", "--vm-memory-overhead-percent=0.075", "--wasm-memory=256Mi",
 	}
 	tests := map[string]struct {
 		values string
@@ -198,12 +198,12 @@ settings:
   karpenterLease: {namespace: karpenter, name: other}
 policies: {required: [budget, quota], pluginNamespaces: [team-a, team-b], pluginScopes: {team-a: {nodePools: [team-a-*], hooks: [rank]}}, regoEvaluator: opa, regoMemory: 1Gi, wasmMemory: 512Mi}
 `, []string{
-			"--aws-endpoint=http://ec2.example.com:4566", "--aws-region=us-gov-west-1", "--batch-idle-duration=2s", "--batch-max-duration=1m30s", "--breaker-percent=20",
-			"--cluster-endpoint=https://api.example.com", "--cluster-name=test", "--feature-gates=NodeRepair=false,SpotToSpotConsolidation=false,StaticCapacity=false", "--health-probe-port=9091",
+			"--ami-refresh-interval=1m", "--aws-endpoint=http://ec2.example.com:4566", "--aws-region=us-gov-west-1", "--batch-idle-duration=2s", "--batch-max-duration=1m30s", "--breaker-percent=20",
+			"--cluster-endpoint=https://api.example.com", "--cluster-name=test", "--feature-gates=NodeRepair=false,ReservedCapacity=true,SpotToSpotConsolidation=false,StaticCapacity=false", "--health-probe-port=9091",
 			"--karpenter-lease-name=other", "--karpenter-lease-namespace=karpenter", "--kube-client-burst=30", "--kube-client-qps=20",
 			"--leader-election-name=spokeshave-leader-election", "--local-port=9092", "--log-level=debug", "--metrics-port=9090", "--metrics-secure=false", "--min-values-policy=BestEffort", "--mode=Observe",
 			"--namespace=system", "--policies-required=budget,quota", "--policy-plugin-namespaces=team-a,team-b", `--policy-plugin-scopes={"team-a":{"hooks":["rank"],"nodePools":["team-a-*"]}}`,
-			"--preference-policy=Ignore", "--rego-evaluator=opa", "--rego-memory=1Gi", "--reserved-enis=0", "--vm-memory-overhead-percent=0.075", "--wasm-memory=512Mi",
+			"--preference-policy=Ignore", "--rego-evaluator=opa", "--rego-memory=1Gi", "--reserved-enis=0", "--subnet-refresh-interval=1m", "--vm-memory-overhead-percent=0.075", "--wasm-memory=512Mi",
 		}},
 	}
 	for name, tc := range tests {

@@ -33,6 +33,8 @@ type Reservations struct {
 	EC2   client.Network
 	Clock func() time.Time
 	Log   logr.Logger
+	// Off finds none, whatever classes select.
+	Off bool
 
 	places places
 }
@@ -41,6 +43,9 @@ type Reservations struct {
 // system that any of its terms selects, sorted by id, and remembers how
 // many places they have left. Nothing found is an empty list.
 func (s *Reservations) Find(ctx context.Context, class *awsv1.EC2NodeClass) ([]awsv1.CapacityReservation, error) {
+	if s.Off {
+		return nil, nil
+	}
 	platform := types.CapacityReservationInstancePlatformLinuxUnix
 	if _, _, windows := bootstrap.WindowsRelease(class.AMIFamily()); windows {
 		platform = types.CapacityReservationInstancePlatformWindows

@@ -52,13 +52,17 @@ func golden(t *testing.T, name, got string) {
 // TestSimulate runs whole scenarios.
 func TestSimulate(t *testing.T) {
 	at := []string{"--time", "2026-01-01T00:00:00Z"}
+	consolidate := []string{"-f", "testdata/consolidate.yaml", "--catalog", "testdata/consolidate-catalog.json", "--consolidate"}
 	cases := map[string]struct {
 		reason string
 		args   []string
 		code   int
 	}{
-		"unscheduled.txt": {"pods that no node can hold say why", []string{"-f", "testdata/unscheduled.yaml"}, exitUnscheduled},
-		"existing.json":   {"room on nodes that exist is used first; a dump counts each replica once", []string{"-f", "testdata/existing.yaml", "--catalog", "testdata/catalog.json", "-o", "json"}, exitOK},
+		"unscheduled.txt":  {"pods that no node can hold say why", []string{"-f", "testdata/unscheduled.yaml"}, exitUnscheduled},
+		"existing.json":    {"room on nodes that exist is used first; a dump counts each replica once", []string{"-f", "testdata/existing.yaml", "--catalog", "testdata/catalog.json", "-o", "json"}, exitOK},
+		"consolidate.txt":  {"which nodes go and what for, and why each other stays", consolidate, exitOK},
+		"consolidate.json": {"the same for scripts", append(slices.Clone(consolidate), "-o", "json"), exitOK},
+		"postponed.txt":    {"pods that need nodes come first, and the output says so; empty nodes go all the same", append(slices.Clone(consolidate), "-f", "testdata/pending.yaml"), exitOK},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {

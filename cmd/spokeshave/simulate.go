@@ -16,6 +16,8 @@ import (
 const simulateHelp = `Simulate reads Kubernetes manifests and prints the nodes that would be launched
 for the pods that have no place, with their prices, and says of every other pod
 why it stays unscheduled. Nothing is launched, and no cluster is needed.
+With --consolidate it also prints which running nodes would be removed or
+replaced, what that saves, and why each of the others stays.
 
 Manifests: NodePool, EC2NodeClass, NodeClaim, Node, Pod, Deployment, ReplicaSet,
 StatefulSet, DaemonSet, Job, Namespace, LimitRange, PriorityClass, RuntimeClass,
@@ -36,6 +38,9 @@ const simulateExamples = `  # the nodes for a folder of manifests
   # what a budget would change, as JSON
   spokeshave simulate -f manifests/ --policies budget.yaml -o json
 
+  # which running nodes would go, and why the others stay
+  spokeshave simulate -f manifests/ --consolidate
+
   # at the prices of a region, or of a catalogue of your own
   spokeshave simulate -f app.yaml -f pools.yaml --region eu-west-1
   spokeshave catalog export --region eu-west-1 > mine.json
@@ -53,8 +58,10 @@ type simulateFlags struct {
 	seed      uint64
 	prefer    string
 	minValues string
-	output    string
-	quiet     bool
+	// consolidate also decides about running nodes.
+	consolidate bool
+	output      string
+	quiet       bool
 	// given reports whether the user set a flag; a snapshot from a file has its own
 	// values for some.
 	given func(flag string) bool
@@ -64,7 +71,7 @@ func simulateCommand(ctx context.Context) *cobra.Command {
 	var f simulateFlags
 	c := &cobra.Command{
 		Use:     "simulate -f PATH [-f PATH...]",
-		Short:   "Print the nodes that would be launched for manifests",
+		Short:   "Print the nodes that would be launched for manifests, or consolidated",
 		Long:    simulateHelp,
 		Example: simulateExamples,
 		Args:    cobra.NoArgs,
@@ -81,6 +88,7 @@ func simulateCommand(ctx context.Context) *cobra.Command {
 	fs.Uint64Var(&f.seed, "seed", 0, "seed that policies see")
 	fs.StringVar(&f.prefer, "preference-policy", "Respect", "Respect or Ignore pods' preferences, as the controller's setting")
 	fs.StringVar(&f.minValues, "min-values-policy", "Strict", "Strict or BestEffort, as the controller's setting")
+	fs.BoolVar(&f.consolidate, "consolidate", false, "also decide which running nodes would be removed or replaced")
 	fs.StringVarP(&f.output, "output", "o", "table", "table or json")
 	fs.BoolVarP(&f.quiet, "quiet", "q", false, "no warnings on standard error")
 	return c
@@ -91,7 +99,7 @@ func (f *simulateFlags) config() (simulate.Config, error) {
 	start := watch.Now()
 	cfg := simulate.Config{
 		Manifests: f.manifests, Policies: f.policies, Catalog: f.catalog, Region: f.region,
-		PreferencePolicy: f.prefer, MinValuesPolicy: f.minValues,
+		PreferencePolicy: f.prefer, MinValuesPolicy: f.minValues, Consolidate: f.consolidate,
 		Time: start.UTC(), Seed: f.seed, Reseed: f.given("seed"), Elapsed: func() time.Duration { return watch.Since(start) },
 	}
 	for _, flag := range []string{"time", "preference-policy", "min-values-policy"} {

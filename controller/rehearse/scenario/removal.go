@@ -50,17 +50,7 @@ func (r *Report) disruptions(s *model.Snapshot, d *decide.Decision) {
 			continue
 		}
 		saved += c.Savings
-		for k := range c.Replacements {
-			n := &c.Replacements[k]
-			if len(n.Options) == 0 {
-				continue
-			}
-			best := &n.Options[0]
-			r.Replacements = append(r.Replacements, ReportNode{
-				NodePool: s.Pools[n.Pool].Name, InstanceType: best.InstanceType, Zone: best.Zone, CapacityType: best.CapacityType,
-				Price: best.Price.USD(), EffectivePrice: round(best.Effective), Options: len(n.Options), Pods: []string{},
-			})
-		}
+		r.Replacements = append(r.Replacements, planned(s, c.Replacements)...)
 	}
 	r.Savings = saved.USD()
 	slices.SortStableFunc(r.Disruptions, func(a, b ReportDisruption) int { return cmp.Compare(a.Node, b.Node) })

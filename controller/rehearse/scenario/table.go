@@ -18,6 +18,7 @@ func (r *Report) WriteTable(w io.Writer) error {
 	r.nodes(&b)
 	r.existing(&b)
 	r.unscheduled(&b)
+	r.consolidation(&b)
 	r.policies(&b)
 	r.summary(&b)
 	if _, err := io.WriteString(w, strings.TrimLeft(b.String(), "\n")); err != nil {
@@ -174,7 +175,11 @@ func (r *Report) summary(b *strings.Builder) {
 	if r.IPv4Cost > 0 {
 		fmt.Fprintf(b, ", %s for public IPv4", dollars(r.IPv4Cost))
 	}
-	fmt.Fprintf(b, "\ndecision %s in %.1f ms (read %.1f, snapshot %.1f, solve %.1f)\n", r.Decision, r.Timing.TotalMs, r.Timing.ReadMs, r.Timing.SnapshotMs, r.Timing.SolveMs)
+	b.WriteString("\n")
+	if r.Consolidation != nil {
+		r.Consolidation.outcome(b)
+	}
+	fmt.Fprintf(b, "decision %s in %.1f ms (read %.1f, snapshot %.1f, solve %.1f)\n", r.Decision, r.Timing.TotalMs, r.Timing.ReadMs, r.Timing.SnapshotMs, r.Timing.SolveMs)
 	for _, text := range r.Warnings {
 		fmt.Fprintf(b, "warning: %s\n", text)
 	}

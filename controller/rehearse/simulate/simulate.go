@@ -45,6 +45,9 @@ type Config struct {
 	PreferencePolicy, MinValuesPolicy string
 	// Disrupt says to decide disruption too: which running nodes would be removed.
 	Disrupt bool
+	// Consolidate decides disruption too, and reports every running node, with the reason
+	// why it stays.
+	Consolidate bool
 	// Elapsed returns the time since a fixed start, for the timings. When nil, they are
 	// zero.
 	Elapsed func() time.Duration
@@ -99,15 +102,16 @@ func Run(ctx context.Context, cfg Config) (*Result, error) {
 	}
 	policies = inOrder(append(policies, cfg.Compiled...))
 	decision, err := decide.Decide(ctx, &snapshot, policies, decide.Options{
-		Elapsed: cfg.Elapsed, Bound: true, Disrupt: cfg.Disrupt, Search: cfg.Disrupt,
+		Elapsed: cfg.Elapsed, Bound: true, Disrupt: cfg.Disrupt || cfg.Consolidate, Search: cfg.Disrupt || cfg.Consolidate, Explain: cfg.Consolidate,
 	})
 	if err = errors.Join(err, done()); err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrDefect, err)
 	}
-	return &Result{
-		Report:   scenario.NewReport(objects, &snapshot, &decision, read, lowered),
-		Warnings: objects.Warnings,
-	}, nil
+	report := scenario.NewReport(objects, &snapshot, &decision, read, lowered)
+	if cfg.Consolidate {
+		report.Consolidate(&snapshot, &decision)
+	}
+	return &Result{Report: report, Warnings: objects.Warnings}, nil
 }
 
 func readCatalog(path string) (model.Catalog, error) {

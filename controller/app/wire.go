@@ -180,7 +180,14 @@ func (p *components) loop(ctx context.Context, isolated *isolate.Config) error {
 	status := &policies.StatusWriter{
 		Client: p.mgr.GetClient(), Loader: loaded, Namespace: p.options.Namespace, Clock: p.clock, Every: 2 * time.Second,
 	}
-	loop.Await = reconciler.Await
+	refresher, err := p.refresher(loop)
+	if err != nil {
+		return err
+	}
+	loop.Await = func(ctx context.Context) error {
+		refresher.Await(ctx)
+		return reconciler.Await(ctx)
+	}
 	dog := &watchdog{busy: loop.Busy, limit: stuckAfter, clock: p.clock}
 	if err := dog.addTo(p.mgr); err != nil {
 		return err
@@ -207,6 +214,18 @@ func (p *components) observer() func(context.Context, *model.Snapshot, *decide.D
 		Observer: p.observed, Events: p.mgr.GetEventRecorder(eventsFrom), Clock: p.clock,
 	}
 	return tracker.Add
+}
+
+// refresher adds what reads types, prices and reservations in the background.
+func (p *components) refresher(loop *decision.Loop) (*upkeep.Refresher, error) {
+	out := &upkeep.Refresher{
+		Client: p.mgr.GetClient(), Sources: p.cloud.Sources(), Events: p.mgr.GetEventRecorder(eventsFrom), Clock: p.clock,
+		Leading: func() bool { return Mode(p.options.Mode) == Act && p.leading() }, Changed: loop.Wake,
+	}
+	if err := p.mgr.Add(out); err != nil {
+		return nil, fmt.Errorf("add the refresh of types and prices: %w", err)
+	}
+	return out, nil
 }
 
 // watchZonalShifts adds the watch on zonal shifts, if it is enabled.

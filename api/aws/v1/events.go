@@ -10,6 +10,8 @@ const (
 	EventCapacityReservationInstanceInterrupted = "CapacityReservationInstanceInterrupted"
 	EventTerminatingOnInterruption              = "TerminatingOnInterruption"
 	EventWaitingOnNodeClaimTermination          = "WaitingOnNodeClaimTermination"
+	EventMarketStale                            = "MarketStale"
+	EventMarketRefreshed                        = "MarketRefreshed"
 	EventZonalShiftActive                       = "ZonalShiftActive"
 	EventZonalShiftCleared                      = "ZonalShiftCleared"
 )

@@ -19,6 +19,7 @@ import (
 
 func (w *simulatedEC2) catalog(t *testing.T, class string) model.Catalog {
 	t.Helper()
+	w.refresh(t)
 	got, err := w.provider.Catalog(t.Context(), class)
 	if err != nil {
 		t.Fatal(err)
@@ -131,11 +132,13 @@ func TestCatalogFallsBackAndRecovers(t *testing.T) {
 	for _, action := range []string{"DescribeInstanceTypes", "DescribeSpotPriceHistory", "GetProducts"} {
 		w.order(t, sim.Fault{Action: action, HTTPStatus: 503, Count: 1})
 	}
+	asked := w.server.State().Requests["DescribeInstanceTypeOfferings"][""]
+	w.provider = w.newProvider(t, w.url)
 	down := w.catalog(t, "default")
 	if m5 := find(t, &down, "m5.large"); len(m5.Offerings) == 0 || m5.Offerings[0].Price == 0 {
 		t.Fatalf("nothing to buy of %+v while AWS is down", m5)
 	}
-	if n := w.server.State().Requests["DescribeInstanceTypeOfferings"][""]; n != 0 {
+	if n := w.server.State().Requests["DescribeInstanceTypeOfferings"][""] - asked; n != 0 {
 		t.Errorf("offerings were asked for %d times without types", n)
 	}
 	set := func(usd float64) {
@@ -214,17 +217,17 @@ func TestMarketAge(t *testing.T) {
 	}
 	list := func() {
 		t.Helper()
-		if _, err := p.Catalog(t.Context(), "default"); err != nil {
-			t.Fatal(err)
+		if err := p.Sources().Refresh(t.Context()); err != nil {
+			t.Log(err)
 		}
 	}
 	none, start := time.Time{}, w.clock.Now()
-	want("before anything was asked", map[string]time.Time{"instance types": none, "on-demand prices": none, "spot prices": none, "volume prices": none})
+	want("before anything was asked", map[string]time.Time{"instance types": none, "on-demand prices": none, "spot prices": none, "volume prices": none, "capacity reservations": none})
 	list()
-	want("after the first answer", map[string]time.Time{"instance types": start, "on-demand prices": start, "spot prices": start, "volume prices": start})
+	want("after the first answer", map[string]time.Time{"instance types": start, "on-demand prices": start, "spot prices": start, "volume prices": start, "capacity reservations": start})
 	w.clock.Step(13 * time.Hour)
 	w.order(t, sim.Fault{Action: "DescribeSpotPriceHistory", HTTPStatus: 500})
 	list()
 	now := w.clock.Now()
-	want("after spot prices failed", map[string]time.Time{"instance types": now, "on-demand prices": now, "spot prices": start, "volume prices": now})
+	want("after spot prices failed", map[string]time.Time{"instance types": now, "on-demand prices": now, "spot prices": start, "volume prices": now, "capacity reservations": now})
 }

@@ -62,8 +62,18 @@ func newEC2With(t testing.TB, prefixes []string, change func(*sim.Config)) *simu
 	}, change)
 	w.server, w.url = at.Server, at.URL
 	w.provider = w.newProvider(t, w.url)
+	w.refresh(t)
 	w.class(t, "default", awsv1.AMISelectorTerm{Alias: "al2023@latest"})
 	return w
+}
+
+// refresh reads what is due of types and prices, as the controller does in the background.
+// What cannot be read is asked for again later.
+func (w *simulatedEC2) refresh(t testing.TB) {
+	t.Helper()
+	if err := w.provider.Sources().Refresh(t.Context()); err != nil {
+		t.Logf("refresh: %v", err)
+	}
 }
 
 // newProvider is a controller that has just started: it remembers nothing.

@@ -58,7 +58,7 @@ func (p *Provider) Drifted(ctx context.Context, node provider.Launched) (provide
 	if err != nil {
 		return provider.Drift{}, fmt.Errorf("compare with EC2NodeClass %s: %w", class.Name, err)
 	}
-	labels, err := p.typeLabels(ctx, class, i.InstanceType, node.Labels)
+	labels, err := p.typeLabels(class, i.InstanceType, node.Labels)
 	if err != nil {
 		return provider.Drift{}, fmt.Errorf("compare %s with its class: %w", node.ProviderID, err)
 	}
@@ -83,8 +83,8 @@ const pendingState = string(types.InstanceStateNamePending)
 
 // typeLabels are the labels of the instance's type; those that the node has, if
 // the type is no longer sold.
-func (p *Provider) typeLabels(ctx context.Context, class *awsv1.EC2NodeClass, name string, own map[string]string) (map[string]string, error) {
-	catalog, err := p.catalogue.Of(ctx, class)
+func (p *Provider) typeLabels(class *awsv1.EC2NodeClass, name string, own map[string]string) (map[string]string, error) {
+	catalog, err := p.catalogue.Of(class)
 	if err != nil {
 		return nil, err
 	}

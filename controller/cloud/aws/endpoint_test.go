@@ -89,6 +89,9 @@ func (e endpoint) harness(t *testing.T) providertest.Harness {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { e.clean(t, p) })
+	if err := p.Sources().Refresh(t.Context()); err != nil {
+		t.Fatalf("refresh: %v", err)
+	}
 	resolver := nodeclass.Resolver{Cloud: p.NodeClasses(), Clock: time.Now}
 	if class.Status, err = resolver.Resolve(t.Context(), class); err != nil {
 		t.Fatalf("resolve: %v", err)

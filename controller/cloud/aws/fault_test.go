@@ -330,6 +330,7 @@ func TestFaultMatrixOfParties(t *testing.T) {
 func (w *simulatedEC2) throughLife(t *testing.T) {
 	t.Helper()
 	s := spec("a", option("m7i.large", "us-west-2a", model.OnDemand))
+	w.refresh(t)
 	var attempt provider.Attempt
 	w.persist(t, "prepare", func() (err error) { attempt, err = w.provider.Prepare(t.Context(), s); return err })
 	var i provider.Instance

@@ -16,6 +16,7 @@ import (
 	"spokeshave.dev/controller/cloud/aws/instances"
 	"spokeshave.dev/controller/cloud/aws/launchtemplate"
 	"spokeshave.dev/controller/cloud/aws/market"
+	"spokeshave.dev/controller/cloud/aws/refresh"
 	"spokeshave.dev/controller/cloud/aws/resolve"
 )
 
@@ -92,20 +93,20 @@ func (p *Provider) wire(cfg *Config, api client.Services, m *metrics) {
 // wireMarket makes what says what can be bought.
 func (p *Provider) wireMarket(cfg *Config, api client.Services, m *metrics) {
 	p.market = &market.Market{
-		EC2: api.EC2, Pricing: api.Pricing, Region: p.region, Isolated: cfg.Isolated, Clock: cfg.Clock, Log: cfg.Log, Updated: m.updated,
+		EC2: api.EC2, Pricing: api.Pricing, Region: p.region, Isolated: cfg.Isolated, Clock: cfg.Clock, Log: cfg.Log,
 	}
-	p.market.Unread()
 	p.catalogue = &market.Catalogue{
 		Market: p.market, Memories: &market.Memories{Market: p.market}, Discounts: cfg.Discounts,
 		ReservedENIs: cfg.ReservedENIs, PrefixDelegation: cfg.PrefixDelegation, MemoryOverhead: cfg.MemoryOverhead,
 	}
 	p.available = available{
 		shortage:     &availability.Shortage{},
-		reservations: &availability.Reservations{EC2: api.EC2, Clock: cfg.Clock, Log: cfg.Log, Off: cfg.NoReservations},
+		reservations: &availability.Reservations{EC2: api.EC2, Clock: cfg.Clock, Off: cfg.NoReservations},
 		shifts: &availability.ZonalShifts{
 			EKS: api.EKS, ARC: api.ZonalShift, Cluster: cfg.ClusterName, Clock: cfg.Clock, Active: m.shifts,
 		},
 	}
+	p.sources = refresh.New(cfg.Clock, cfg.Log, m.sources, append(p.market.Sources(), p.available.reservations.Source())...)
 }
 
 // zoneID is the ID of a zone, empty when no class has a subnet there.
@@ -117,7 +118,7 @@ type metrics struct {
 	launches *fleet.Metrics
 	queue    *events.Metrics
 	notEnded *prometheus.CounterVec
-	updated  *prometheus.GaugeVec
+	sources  *refresh.Metrics
 	shifts   *prometheus.GaugeVec
 }
 
@@ -127,8 +128,8 @@ func newMetrics(into prometheus.Registerer, zoneID func(string) string) (*metric
 	}
 	m := &metrics{
 		batches: batch.NewMetrics(), launches: fleet.NewMetrics(zoneID), queue: events.NewMetrics(),
-		notEnded: instances.NewFailures(), updated: market.NewUpdated(), shifts: availability.NewActive(),
+		notEnded: instances.NewFailures(), sources: refresh.NewMetrics(), shifts: availability.NewActive(),
 	}
-	all := slices.Concat(m.batches.Collectors(), m.launches.Collectors(), m.queue.Collectors(), []prometheus.Collector{m.notEnded, m.updated, m.shifts})
+	all := slices.Concat(m.batches.Collectors(), m.launches.Collectors(), m.queue.Collectors(), m.sources.Collectors(), []prometheus.Collector{m.notEnded, m.shifts})
 	return m, client.Register(into, all...)
 }

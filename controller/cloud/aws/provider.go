@@ -15,6 +15,7 @@ import (
 	"spokeshave.dev/controller/cloud/aws/fleet"
 	"spokeshave.dev/controller/cloud/aws/instances"
 	"spokeshave.dev/controller/cloud/aws/market"
+	"spokeshave.dev/controller/cloud/aws/refresh"
 	"spokeshave.dev/controller/cloud/provider"
 	"spokeshave.dev/controller/core/model"
 )
@@ -30,6 +31,7 @@ type Provider struct {
 	driftCA         string
 
 	market    *market.Market
+	sources   *refresh.Sources
 	catalogue *market.Catalogue
 	available available
 	instances *instances.Instances
@@ -63,19 +65,21 @@ func (p *Provider) DriftCA() string { return p.driftCA }
 
 // Catalog implements provider.Provider: what the class can launch in the zones
 // of its subnets, on the architectures of its images, with what its kubelet settings leave
-// to pods. The answer is shared; callers do not change it.
+// to pods. It asks nothing of AWS: Sources are read in the background, and until types and
+// zones were read for the first time the embedded catalogue serves, marked as provisional.
+// The answer is shared; callers do not change it.
 func (p *Provider) Catalog(ctx context.Context, nodeClass string) (model.Catalog, error) {
 	class, err := p.class(ctx, nodeClass)
 	if err != nil {
 		p.catalogue.Forget(nodeClass) // it may be gone; one that comes back is lowered anew
 		return model.Catalog{}, fmt.Errorf("catalogue: %w", err)
 	}
-	out, err := p.catalogue.Of(ctx, class)
+	out, err := p.catalogue.Of(class)
 	if err != nil {
 		return model.Catalog{}, err
 	}
 	a, now := &p.available, p.clock()
-	a.reservations.Know(ctx, class)
+	a.reservations.Want(class)
 	return a.shifts.Apply(now, a.shortage.Apply(now, a.reservations.Apply(class, out))), nil
 }
 
@@ -146,6 +150,10 @@ func (p *Provider) Troubled(ctx context.Context) ([]provider.Event, error) {
 func (p *Provider) ZonalShifts(ctx context.Context) ([]provider.Shift, error) {
 	return p.available.shifts.Refresh(ctx)
 }
+
+// Sources are what is asked of AWS from time to time: types, prices, and reservations that
+// this process has not heard of. Somebody has to read them (package upkeep).
+func (p *Provider) Sources() *refresh.Sources { return p.sources }
 
 // VolumePrices are what EBS volumes cost in the region, by type, as the Price List
 // service said last; nil while it has not been asked or cannot be reached.

@@ -33,10 +33,9 @@ func (w *simulatedEC2) reserve(t *testing.T, all ...sim.Reservation) {
 // reserved are the reserved offerings of the class, in words.
 func (w *simulatedEC2) reserved(t *testing.T) []string {
 	t.Helper()
-	c, err := w.provider.Catalog(t.Context(), "default")
-	if err != nil {
-		t.Fatal(err)
-	}
+	w.catalog(t, "default") // wants reservations that are not known
+	w.clock.Step(10 * time.Second)
+	c := w.catalog(t, "default")
 	var out []string
 	for i := range c.Types {
 		for _, o := range c.Types[i].Offerings {

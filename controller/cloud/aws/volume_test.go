@@ -16,6 +16,7 @@ func TestVolumePrices(t *testing.T) {
 	if err := w.server.SetVolumePrices([]sim.VolumePrice{{Type: "gp3", GiB: 0.0952, IOPS: 0.006, Throughput: 0.048}}); err != nil {
 		t.Fatal(err)
 	}
+	w.provider = w.newProvider(t, w.url)
 	if got := w.provider.VolumePrices(); got != nil {
 		t.Errorf("before anything was asked: %v", got)
 	}
@@ -46,7 +47,7 @@ func TestVolumePrices(t *testing.T) {
 	}
 	asked := w.requests("GetProducts")
 	isolated := w.newProvider(t, w.url, func(c *aws.Config) { c.Isolated = true })
-	if _, err := isolated.Catalog(t.Context(), "default"); err != nil || isolated.VolumePrices() != nil {
+	if err := isolated.Sources().Refresh(t.Context()); err != nil || isolated.VolumePrices() != nil {
 		t.Errorf("isolated: %v, %v; want none", isolated.VolumePrices(), err)
 	}
 	if n := w.requests("GetProducts") - asked; n != 0 {

@@ -1,7 +1,6 @@
 package disrupt
 
 import (
-	"fmt"
 	"math"
 	"slices"
 	"time"
@@ -234,6 +233,9 @@ func (v *Survey) Candidate(node int32) (m Method, block *Block, ok bool) {
 	if why := v.protectedBy(node, false); why != nil {
 		return m, why, true
 	}
+	if idle == nil && m == Underutilized && v.provisional(n) {
+		idle = &Block{Reason: "the cloud has not said yet what it sells and for how much"}
+	}
 	if idle == nil && m == Underutilized {
 		idle = v.recentlyUndone(n)
 	}
@@ -304,6 +306,13 @@ func (v *Survey) protectedBy(node int32, bounded bool) *Block {
 	return nil
 }
 
+// provisional reports whether the prices with which the node would be compared are those of
+// an earlier list.
+func (v *Survey) provisional(n *model.Node) bool {
+	at := v.s.Pools[n.Pool].Catalog
+	return at >= 0 && int(at) < len(v.s.Catalogs) && v.s.Catalogs[at].Provisional
+}
+
 // zoneShifted reports whether a zonal shift moves the cluster away from the node's
 // zone. Such a node is kept: its pods could not return to the zone, and the capacity
 // is needed when the shift ends.
@@ -345,52 +354,4 @@ func Allowed(d *model.Disruption, m Method) int {
 		return d.AllowedUnderutilized
 	}
 	return 0
-}
-
-// evictionBudgets finds the PodDisruptionBudgets of pods, once per spec.
-type evictionBudgets struct {
-	s      *model.Snapshot
-	bySpec [][]int32
-	known  []bool
-}
-
-func newEvictionBudgets(s *model.Snapshot) *evictionBudgets {
-	return &evictionBudgets{s: s, bySpec: make([][]int32, len(s.Specs)), known: make([]bool, len(s.Specs))}
-}
-
-// blocking returns why a PodDisruptionBudget prevents the eviction of a pod, "" when
-// none does. The Eviction API refuses pods with more than one budget. Pods of
-// DaemonSets are evicted like others; static pods and pods that tolerate the taint
-// are not.
-func (g *evictionBudgets) blocking(p *model.Pod) string {
-	if len(g.s.Budgets) == 0 {
-		return ""
-	}
-	budgets := g.of(p.Spec)
-	if len(budgets) == 0 || p.Static() || g.s.Specs[p.Spec].Tolerates(&model.Taint{Key: noMoveTaint, Effect: model.NoSchedule}) {
-		return ""
-	}
-	if len(budgets) > 1 {
-		return fmt.Sprintf("pod %s has %d PodDisruptionBudgets, and the Eviction API takes one at most", p.Key(), len(budgets))
-	}
-	for _, i := range budgets {
-		b := &g.s.Budgets[i]
-		if b.Allowed <= 0 && (!p.Unready || !b.FreesUnready) {
-			return fmt.Sprintf("PodDisruptionBudget %s/%s allows no eviction of pod %s", b.Namespace, b.Name, p.Name)
-		}
-	}
-	return ""
-}
-
-func (g *evictionBudgets) of(spec int32) []int32 {
-	if !g.known[spec] {
-		g.known[spec] = true
-		s := &g.s.Specs[spec]
-		for i := range g.s.Budgets {
-			if g.s.Budgets[i].Selector.Matches(s.Namespace, s.Labels) {
-				g.bySpec[spec] = append(g.bySpec[spec], int32(i))
-			}
-		}
-	}
-	return g.bySpec[spec]
 }

@@ -76,3 +76,32 @@ func TestExcused(t *testing.T) {
 		})
 	}
 }
+
+// TestProvisionalPrices: while the cloud has not said what it sells, no node with pods is
+// compared by price, and empty and drifted ones go as ever.
+func TestProvisionalPrices(t *testing.T) {
+	now := time.Date(2026, 3, 4, 12, 0, 0, 0, time.UTC)
+	for name, tc := range map[string]struct {
+		reason string
+		change func(*model.Snapshot)
+		kept   bool
+	}{
+		"underutilized": {"its price would be compared with old ones", func(*model.Snapshot) {}, true},
+		"empty":         {"no price is needed", func(s *model.Snapshot) { s.Pods = nil }, false},
+		"drifted":       {"it is replaced whatever that costs", func(s *model.Snapshot) { s.Nodes[0].Drifted = "AMIDrift" }, false},
+		"known":         {"the cloud has said it", func(s *model.Snapshot) { s.Catalogs[0].Provisional = false }, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := &model.Snapshot{
+				Time: now, Pools: []model.Pool{{Name: "general"}}, Catalogs: []model.Catalog{{NodeClass: "default", Provisional: true}},
+				Nodes: []model.Node{{Name: "one", Claim: "general-1", State: model.Initialized, LaunchedAt: now.Add(-time.Hour)}},
+				Specs: []model.PodSpec{{Namespace: "shop"}}, Pods: []model.Pod{{Name: "a"}},
+			}
+			tc.change(s)
+			_, block, ok := NewSurvey(s, nil).Candidate(0)
+			if !ok || (block != nil) != tc.kept {
+				t.Errorf("%s: candidate %t, kept by %+v, want kept %t", tc.reason, ok, block, tc.kept)
+			}
+		})
+	}
+}

@@ -22,6 +22,10 @@ type Catalog struct {
 	// Away are the zones that a zonal shift moves the cluster away from. Nothing is
 	// launched there, and nodes there are not disrupted voluntarily.
 	Away []string `json:"away,omitempty"`
+	// Provisional says that the cloud has not said yet what it sells where and for how
+	// much, and that an earlier list serves. Pods are placed with it; no node is replaced
+	// for a price in it, and none ends because its type is missing from it.
+	Provisional bool `json:"provisional,omitempty"`
 	// Generation changes whenever the contents do. String ids passed to policies are
 	// stable within one generation.
 	Generation uint64         `json:"generation"`

@@ -213,13 +213,17 @@ func onEC2(t *testing.T, mgr ctrl.Manager) *aws.Provider {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return ec2provider.New(t, at.URL, func(cfg *aws.Config) {
+	p := ec2provider.New(t, at.URL, func(cfg *aws.Config) {
 		cfg.Discounts = discounts
 		cfg.Classes = func(ctx context.Context, name string) (*awsv1.EC2NodeClass, error) {
 			class := &awsv1.EC2NodeClass{}
 			return class, mgr.GetClient().Get(ctx, client.ObjectKey{Name: name}, class)
 		}
 	})
+	if err := p.Sources().Refresh(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	return p
 }
 
 // pod makes one that fills most of an m7i.large and that nothing could schedule.

@@ -15,7 +15,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"sigs.k8s.io/yaml"
 
-	"spokeshave.dev/controller/cloud/aws/market"
+	"spokeshave.dev/controller/cloud/aws/refresh"
 	"spokeshave.dev/controller/kube/metric"
 	"spokeshave.dev/controller/kube/reconcile/breaker"
 	"spokeshave.dev/controller/kube/reconcile/interruption"
@@ -93,7 +93,7 @@ func registered(t *testing.T) names {
 	interruption.NewMetrics(n)
 	repair.NewMetrics(n)
 	breaker.NewMetrics(n)
-	n.MustRegister(market.NewUpdated())
+	n.MustRegister(refresh.NewMetrics().Collectors()...)
 	n.MustRegister(ledger.NewCollector(&ledger.Tracker{}), policies.NewCollector(load.New(load.Config{})))
 	return n
 }
@@ -241,7 +241,7 @@ func TestFaultsAreAlerted(t *testing.T) {
 		"SpokeshaveStateUnsynced":  "karpenter_cluster_state_unsynced_time_seconds",
 		"SpokeshaveLedgerInDoubt":  "spokeshave_spend_in_doubt",
 		"SpokeshavePolicyFails":    "spokeshave_policy_faults_total",
-		"SpokeshavePricesStale":    "spokeshave_aws_market_updated_timestamp_seconds",
+		"SpokeshavePricesStale":    "spokeshave_aws_market_stale",
 		"SpokeshaveWritesRefused":  "spokeshave_writes_refused_total",
 		"SpokeshavePodsHeldBack":   "spokeshave_pods_held_back",
 		"SpokeshavePolicyRejected": `spokeshave_policy_state{state="Rejected"}`,

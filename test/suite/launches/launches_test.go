@@ -142,7 +142,7 @@ func onEC2(b *testing.B, workers int) (cloud *aws.Provider, calls func(action st
 	if class.Status, err = resolver.Resolve(b.Context(), class); err != nil {
 		b.Fatal(err)
 	}
-	if _, err := cloud.Catalog(b.Context(), class.Name); err != nil {
+	if err := cloud.Sources().Refresh(b.Context()); err != nil {
 		b.Fatal(err)
 	}
 	return cloud, func(action string) int {

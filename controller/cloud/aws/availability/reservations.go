@@ -10,7 +10,6 @@ import (
 	sdk "github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/ec2"
 	"github.com/aws/aws-sdk-go-v2/service/ec2/types"
-	"github.com/go-logr/logr"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	awsv1 "spokeshave.dev/api/aws/v1"
@@ -32,11 +31,11 @@ const (
 type Reservations struct {
 	EC2   client.Network
 	Clock func() time.Time
-	Log   logr.Logger
 	// Off finds none, whatever classes select.
 	Off bool
 
 	places places
+	wanted wanted
 }
 
 // Find finds the active reservations for the class's operating
@@ -136,22 +135,6 @@ func blockEnd(r *awsv1.CapacityReservation) time.Time {
 // open says whether nodes may be launched into a reservation.
 func open(r *awsv1.CapacityReservation, now time.Time) bool {
 	return r.State != awsv1.ReservationStateExpiring && (r.EndTime == nil || now.Before(r.EndTime.Time))
-}
-
-// Know asks EC2 how much room the class's reservations have, when
-// this process has not heard of one of them yet. What cannot be found out has no
-// room until the class is resolved again.
-func (s *Reservations) Know(ctx context.Context, class *awsv1.EC2NodeClass) {
-	all := class.Status.CapacityReservations
-	if !slices.ContainsFunc(all, func(r awsv1.CapacityReservation) bool { return !s.places.knows(r.ID) }) {
-		return
-	}
-	if _, err := s.Find(ctx, class); err != nil {
-		s.Log.Error(err, "launch into no capacity reservation for now", "EC2NodeClass", class.Name)
-	}
-	for i := range all {
-		s.places.mention(all[i].ID)
-	}
 }
 
 // For is the class's reservation of a type and zone that a launch

@@ -1,7 +1,6 @@
 package fleet
 
 import (
-	"context"
 	"fmt"
 	"slices"
 
@@ -14,14 +13,14 @@ import (
 )
 
 // overrides resolves the options to images and subnets.
-func (l *Launcher) overrides(ctx context.Context, class *awsv1.EC2NodeClass, spec *provider.LaunchSpec) ([]override, error) {
+func (l *Launcher) overrides(class *awsv1.EC2NodeClass, spec *provider.LaunchSpec) ([]override, error) {
 	if len(spec.Options) == 0 {
 		return nil, client.Refuse(provider.Invalid, "no option given")
 	}
 	if ct := spec.Options[0].CapacityType; ct != model.OnDemand && ct != model.Spot && ct != model.Reserved {
 		return nil, client.Refuse(provider.Invalid, "capacity type %q is none: on-demand, spot and reserved are", ct)
 	}
-	catalog, err := l.cfg.Catalogue.Of(ctx, class)
+	catalog, err := l.cfg.Catalogue.Of(class)
 	if err != nil {
 		return nil, err
 	}

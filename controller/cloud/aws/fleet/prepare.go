@@ -36,7 +36,7 @@ func (l *Launcher) Prepare(ctx context.Context, class *awsv1.EC2NodeClass, spec 
 
 // want resolves what a claim is launched with, and makes the launch templates.
 func (l *Launcher) want(ctx context.Context, class *awsv1.EC2NodeClass, spec *provider.LaunchSpec) (*wanted, error) {
-	overrides, err := l.overrides(ctx, class, spec)
+	overrides, err := l.overrides(class, spec)
 	if err != nil {
 		return nil, err
 	}

@@ -13,13 +13,11 @@ import (
 	"spokeshave.dev/controller/core/model"
 )
 
-// withoutAWS returns catalogues that nothing is asked of AWS for, since the embedded one
+// withoutAWS returns catalogues of a market that was never read, so that the embedded one
 // serves, and a class with images and subnets.
 func withoutAWS() (*Catalogue, *awsv1.EC2NodeClass) {
 	clock := func() time.Time { return time.Date(2026, 3, 2, 10, 0, 0, 0, time.UTC) }
 	m := &Market{Region: "us-west-2", Clock: clock, Log: logr.Discard()}
-	never := time.Date(9999, 1, 1, 0, 0, 0, 0, time.UTC)
-	m.due = due{types: never, onDemand: never, spot: never, volumes: never}
 	class := awstest.Class(awsv1.AMIFamilyAL2023, "")
 	for _, zone := range []string{"a", "b", "c"} {
 		class.Status.Subnets = append(class.Status.Subnets, awsv1.Subnet{ID: "subnet-" + zone, Zone: "us-west-2" + zone, ZoneID: "usw2-az-" + zone})
@@ -40,7 +38,7 @@ func BenchmarkCatalog(b *testing.B) {
 		b.ReportAllocs()
 		for range b.N {
 			before()
-			got, err := c.Of(b.Context(), class)
+			got, err := c.Of(class)
 			got = short.Apply(clock(), got)
 			if err != nil || len(got.Types) < 700 {
 				b.Fatalf("%d types, %v", len(got.Types), err)
@@ -49,7 +47,7 @@ func BenchmarkCatalog(b *testing.B) {
 	}
 	b.Run("unchanged", func(b *testing.B) { run(b, func() {}) })
 	b.Run("sold out", func(b *testing.B) {
-		base, err := c.Of(b.Context(), class)
+		base, err := c.Of(class)
 		if err != nil {
 			b.Fatal(err)
 		}

@@ -1,7 +1,6 @@
 package market
 
 import (
-	"context"
 	"encoding/json"
 	"slices"
 	"sync"
@@ -40,12 +39,9 @@ type Catalogue struct {
 }
 
 // Of is the class's catalogue with every offering available, and without
-// reservations. The answer is shared; callers do not change it.
-func (c *Catalogue) Of(ctx context.Context, class *awsv1.EC2NodeClass) (model.Catalog, error) {
-	on, err := c.Market.Offer(ctx)
-	if err != nil {
-		return model.Catalog{}, err
-	}
+// reservations. It asks nothing of AWS. The answer is shared; callers do not change it.
+func (c *Catalogue) Of(class *awsv1.EC2NodeClass) (model.Catalog, error) {
+	on := c.Market.Offer()
 	opts, err := catalog.ForClass(class)
 	if err != nil {
 		return model.Catalog{}, client.Refuse(provider.ClassNotReady, "catalogue of EC2NodeClass %s: %w", class.Name, err)
@@ -125,7 +121,7 @@ func (c *Catalogue) lower(on *Offer, in lowering) model.Catalog {
 		kept = append(kept, *t)
 	}
 	out.Types = kept
-	out.Generation = catalog.Generation(&out)
+	out.Generation, out.Provisional = catalog.Generation(&out), on.Provisional
 	return out
 }
 

@@ -18,7 +18,7 @@ func made(t *testing.T, c *Catalogue, class *awsv1.EC2NodeClass, name string, n 
 	class = class.DeepCopy()
 	class.Name = name
 	class.Spec.Kubelet = &awsv1.KubeletConfiguration{MaxPods: &n}
-	out, err := c.Of(t.Context(), class)
+	out, err := c.Of(class)
 	if err != nil || len(out.Types) < 700 || out.NodeClass != name {
 		t.Fatalf("catalogue of %s: %q, %d types, %v", name, out.NodeClass, len(out.Types), err)
 	}

@@ -1,38 +1,18 @@
 package market
 
 import (
-	"context"
 	"slices"
 	"sync"
 	"time"
 
 	"github.com/go-logr/logr"
-	"github.com/prometheus/client_golang/prometheus"
 
 	"spokeshave.dev/controller/cloud/aws/client"
 	"spokeshave.dev/controller/cloud/catalog"
 	"spokeshave.dev/controller/core/model"
 )
 
-// How long what AWS says of its offer is taken for current. After a failure it
-// is asked again sooner, and the last answer (at first the embedded catalogue)
-// serves meanwhile.
-const (
-	typesEvery    = 12 * time.Hour
-	onDemandEvery = 12 * time.Hour
-	spotEvery     = time.Hour
-	retryAfter    = 5 * time.Minute
-)
-
-// The parts of the market, in logs and metrics.
-const (
-	partTypes    = "instance types"
-	partSpot     = "spot prices"
-	partOnDemand = "on-demand prices"
-	partVolumes  = "volume prices"
-)
-
-// Market is what the region sells, and for how much.
+// Market is what the region sells, and for how much. Sources read it from AWS.
 type Market struct {
 	EC2     client.Market
 	Pricing client.Pricing
@@ -42,19 +22,16 @@ type Market struct {
 	Isolated bool
 	Clock    func() time.Time
 	Log      logr.Logger
-	// Updated is set to when each part was read last; nil records nothing.
-	Updated *prometheus.GaugeVec
 
 	mu sync.Mutex
-	// answers are what AWS said last, due when each is asked for again.
+	// answers are what AWS said last.
 	answers  answers
-	due      due
 	embedded embedded
 	// current is put together from the above.
 	current Offer
 }
 
-// answers are what AWS said last of each part of the market.
+// answers are what AWS said last of each part of the market; nil is nothing yet.
 type answers struct {
 	facts    []fact
 	zones    map[string][]string
@@ -63,15 +40,15 @@ type answers struct {
 	volumes  map[string]model.VolumePrice
 }
 
-// due is when to ask again for each part; zero asks now.
-type due struct{ types, onDemand, spot, volumes time.Time }
-
 // Offer is what the region sells: types and their sales. Version counts the
 // changes; 0 is none yet.
 type Offer struct {
 	Types   []catalog.Type
 	Sales   []catalog.Sale
 	Version uint64
+	// Provisional says that EC2 has not said yet which types it sells in which zones, or
+	// spot prices, so that the embedded catalogue serves.
+	Provisional bool
 }
 
 // embedded is the embedded catalogue of the region, by type; empty where it
@@ -82,20 +59,24 @@ type embedded struct {
 	sales  map[string]catalog.Sale
 }
 
-// Offer is what the region sells, asked of AWS when it is due.
-func (m *Market) Offer(ctx context.Context) (Offer, error) {
+// Offer is what the region sells, as far as it was read. It asks nothing of AWS.
+func (m *Market) Offer() Offer {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.current.Version == 0 {
+		m.loadEmbedded()
+		m.current = m.compose()
+	}
+	return m.current
+}
+
+// learn changes what is known of AWS's answers.
+func (m *Market) learn(change func(*answers)) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.loadEmbedded()
-	now := m.Clock()
-	changed, err := m.refresh(ctx, now)
-	if len(m.answers.facts) == 0 && len(m.embedded.types) == 0 {
-		return Offer{}, err
-	}
-	if changed || m.current.Version == 0 {
-		m.current = m.compose()
-	}
-	return m.current, nil
+	change(&m.answers)
+	m.current = m.compose()
 }
 
 func (m *Market) loadEmbedded() {
@@ -116,64 +97,10 @@ func (m *Market) loadEmbedded() {
 	}
 }
 
-// refresh asks for what is due. The error is the last failure; what failed
-// keeps its previous answer.
-func (m *Market) refresh(ctx context.Context, now time.Time) (changed bool, failure error) {
-	a := &m.answers
-	ask := func(next *time.Time, every time.Duration, what string, call func() error) {
-		if now.Before(*next) {
-			return
-		}
-		if err := call(); err != nil {
-			m.Log.Error(err, "keep what is known of the market", "what", what, "retry", retryAfter.String())
-			failure, *next = err, now.Add(retryAfter)
-			return
-		}
-		changed, *next = true, now.Add(every)
-		m.updated(what, now)
-	}
-	ask(&m.due.types, typesEvery, partTypes, func() error {
-		facts, err := m.describeTypes(ctx)
-		if err != nil {
-			return err
-		}
-		zones, err := m.describeZones(ctx)
-		if err != nil {
-			return err
-		}
-		a.facts, a.zones = facts, zones
-		return nil
-	})
-	ask(&m.due.spot, spotEvery, partSpot, func() error {
-		spot, err := m.spotPrices(ctx)
-		if err == nil {
-			a.spot = spot
-		}
-		return err
-	})
-	if !m.Isolated {
-		ask(&m.due.onDemand, onDemandEvery, partOnDemand, func() error {
-			onDemand, err := m.onDemandPrices(ctx)
-			if err == nil {
-				a.onDemand = onDemand
-			}
-			return err
-		})
-		ask(&m.due.volumes, onDemandEvery, partVolumes, func() error {
-			volumes, err := m.volumePrices(ctx)
-			if err == nil {
-				a.volumes = volumes
-			}
-			return err
-		})
-	}
-	return changed, failure
-}
-
 // compose makes types and sales of what AWS said, and fills what it did not
 // say from the embedded catalogue.
 func (m *Market) compose() Offer {
-	out := Offer{Version: m.current.Version + 1}
+	out := Offer{Version: m.current.Version + 1, Provisional: len(m.answers.facts) == 0 || m.answers.spot == nil}
 	if len(m.answers.facts) == 0 {
 		out.Types = m.embedded.types
 		for i := range out.Types {
@@ -215,26 +142,4 @@ func (m *Market) priced(sale catalog.Sale) catalog.Sale {
 		}
 	}
 	return sale
-}
-
-// NewUpdated makes the metric of when each part of the market was read.
-func NewUpdated() *prometheus.GaugeVec {
-	return prometheus.NewGaugeVec(prometheus.GaugeOpts{
-		Name: "spokeshave_aws_market_updated_timestamp_seconds", Help: "When instance types and prices were last read from AWS; 0 is never: the embedded catalogue serves.",
-	}, []string{"what"})
-}
-
-// Unread makes the metric say of each part that is used that it was never read.
-func (m *Market) Unread() {
-	for what, used := range map[string]bool{partTypes: true, partSpot: true, partOnDemand: !m.Isolated, partVolumes: !m.Isolated} {
-		if used {
-			m.updated(what, time.Unix(0, 0))
-		}
-	}
-}
-
-func (m *Market) updated(what string, at time.Time) {
-	if m.Updated != nil {
-		m.Updated.WithLabelValues(what).Set(float64(at.Unix()))
-	}
 }

@@ -49,6 +49,7 @@ func TestUpkeep(t *testing.T) {
 	t.Run("partition", func(t *testing.T) { testPartition(t, direct) })
 	t.Run("tags", func(t *testing.T) { testTags(t, direct, tags) })
 	t.Run("shifts", func(t *testing.T) { testShifts(t, direct) })
+	t.Run("refresher", func(t *testing.T) { testRefresher(t, direct) })
 }
 
 // testMemory: the figure of an initialized node reaches the provider, that of

@@ -61,6 +61,9 @@ func (r *Reconciler) lasting(claim *karpv1.NodeClaim, reason string) string {
 // instance type in its zone and capacity type. An offering that is only out of stock
 // counts as offered.
 func fromCatalog(claim *karpv1.NodeClaim, catalog *model.Catalog) string {
+	if catalog.Provisional { // EC2 has not said yet what it sells
+		return ""
+	}
 	for i := range catalog.Types {
 		t := &catalog.Types[i]
 		if t.Name != claim.Labels[corev1.LabelInstanceTypeStable] {

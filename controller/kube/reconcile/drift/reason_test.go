@@ -40,6 +40,9 @@ func TestReason(t *testing.T) {
 			p.Spec.Template.Spec.Requirements = append(p.Spec.Template.Spec.Requirements, karpv1.Requirement{Key: "team", Operator: corev1.NodeSelectorOpNotIn, Values: []string{"x"}})
 		}},
 		"type gone": {reason: "the type is not sold any more", change: func(_ *karpv1.NodePool, _ *karpv1.NodeClaim, c *model.Catalog) { c.Types[0].Name = "m6.large" }, sold: karpv1.DriftInstanceTypeNotFound},
+		"not read": {reason: "EC2 has not said yet what it sells", change: func(_ *karpv1.NodePool, _ *karpv1.NodeClaim, c *model.Catalog) {
+			c.Types[0].Name, c.Provisional = "m6.large", true
+		}},
 		"zone gone": {reason: "the type is not sold there any more", change: func(_ *karpv1.NodePool, _ *karpv1.NodeClaim, c *model.Catalog) { c.Types[0].Offerings[0].Zone = "c" }, sold: karpv1.DriftInstanceTypeNotFound},
 		"sold out": {reason: "a shortage passes", change: func(_ *karpv1.NodePool, _ *karpv1.NodeClaim, c *model.Catalog) {
 			c.Types[0].Offerings[0].Available = false

@@ -345,7 +345,7 @@ func (p *components) reconcilers() error {
 	holds := &donotdisrupt.Reconciler{Client: c, Events: recorder, Clock: p.clock}
 	collector := &garbage.Collector{
 		Client: c, Live: p.mgr.GetAPIReader(), Provider: p.counted("nodeclaim.garbagecollection"), Clock: p.clock, Every: 10 * time.Second,
-		Listed: p.instances.Set, Breaker: stops,
+		Listed: p.instances.Set, Unclaimed: p.instances.SetUnclaimed, Breaker: stops,
 	}
 	if p.options.Gates.StaticCapacity {
 		statics := &static.Reconciler{Client: c, Live: p.mgr.GetAPIReader(), Events: recorder, Clock: p.clock, Deleter: ender}

@@ -32,7 +32,8 @@ type Node struct {
 	// Pool indexes Snapshot.Pools, -1 when the node has none.
 	Pool int32 `json:"pool"`
 	// PoolName and PoolLabels are those of a NodePool that was deleted (Pool is -1).
-	// PoolName is also set for an unmanaged node that Spokeshave launched.
+	// PoolName is also set for an unmanaged node that Spokeshave launched, and for an
+	// instance that has neither claim nor node, whose Name is its provider ID.
 	PoolName     string            `json:"poolName,omitempty"`
 	PoolLabels   map[string]string `json:"poolLabels,omitempty"`
 	State        NodeState         `json:"state"`
@@ -42,7 +43,8 @@ type Node struct {
 	Zone         string            `json:"zone,omitempty"`
 	CapacityType CapacityType      `json:"capacityType,omitempty"`
 	// Mislabelled is set when the node's own labels contradict InstanceType, Zone,
-	// CapacityType or the NodePool, which come from the NodeClaim and the cloud.
+	// CapacityType or the NodePool, which come from the NodeClaim and the cloud, or when it
+	// reports a size that its instance type does not have.
 	Mislabelled bool `json:"mislabelled,omitempty"`
 	// Allocatable is the total that pods may use. Pod.Node tells which pods use it.
 	Allocatable Resources `json:"allocatable"`

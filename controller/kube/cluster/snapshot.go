@@ -16,7 +16,6 @@ import (
 
 	awsv1 "spokeshave.dev/api/aws/v1"
 	karpv1 "spokeshave.dev/api/karpenter/v1"
-	"spokeshave.dev/controller/cloud/provider"
 	"spokeshave.dev/controller/core/model"
 	"spokeshave.dev/controller/kube/lower"
 	"spokeshave.dev/controller/kube/managed"
@@ -55,8 +54,8 @@ func (c *Cluster) Snapshot(ctx context.Context) (*View, error) {
 		view.Pools[p.Name] = p
 	}
 	view.Snapshot, view.Warnings = lower.Build(lower.Inputs{
-		Instance: c.instance(),
-		Time:     now, Seed: seed(c.cfg.Name, now), Cluster: c.cfg.Name, Live: true, SpecCache: &c.specCache, Settings: c.cfg.Settings,
+		Cloud: c.cloud(),
+		Time:  now, Seed: seed(c.cfg.Name, now), Cluster: c.cfg.Name, Live: true, SpecCache: &c.specCache, Settings: c.cfg.Settings,
 		NodePools:       pools,
 		NodeClaims:      claims,
 		Nodes:           list[*corev1.Node](c.stores.nodes),
@@ -84,13 +83,12 @@ func (c *Cluster) Snapshot(ctx context.Context) (*View, error) {
 	return view, nil
 }
 
-// instance returns the function that looks an instance up, nil when nobody asks the
-// cloud.
-func (c *Cluster) instance() func(providerID string) (provider.Instance, bool) {
+// cloud returns what the cloud listed, nil when nobody asks it.
+func (c *Cluster) cloud() lower.Instances {
 	if c.cfg.Instances == nil {
 		return nil
 	}
-	return c.cfg.Instances.Get
+	return c.cfg.Instances
 }
 
 // Pods returns all pods in the watch cache. They are shared with the cache and must not

@@ -128,12 +128,15 @@ func (b *builder) pools() {
 }
 
 func (b *builder) nodes() {
-	pairs := b.claimNodes()
+	pairs := append(b.claimNodes(), b.unclaimed()...)
 	all := make([]model.Node, len(pairs))
 	order := make([]int, len(pairs))
 	for i := range pairs {
-		all[i] = Node(pairs[i].node, pairs[i].claim, b.in.Time)
-		order[i] = i
+		if order[i] = i; pairs[i].instance != nil {
+			all[i] = unclaimedNode(pairs[i].instance)
+		} else {
+			all[i] = Node(pairs[i].node, pairs[i].claim, b.in.Time)
+		}
 	}
 	slices.SortFunc(order, func(x, y int) int {
 		if o := cmp.Compare(all[x].Name, all[y].Name); o != 0 {
@@ -144,6 +147,10 @@ func (b *builder) nodes() {
 	b.nodeAt = make(map[string]int32, len(pairs))
 	b.claimAt = make(map[string]int32, len(b.in.NodeClaims))
 	for _, i := range order {
+		if pairs[i].instance != nil {
+			b.addUnclaimed(all[i])
+			continue
+		}
 		b.addNode(all[i], pairs[i].node, pairs[i].claim)
 	}
 }
@@ -168,6 +175,7 @@ func (b *builder) addNode(n model.Node, node *corev1.Node, claim *karpv1.NodeCla
 			n.PoolLabels = poolLabels(claim)
 		}
 		b.completeFromCatalog(&n, claim, &capacity)
+		b.boundSize(&n, &capacity, node, claim)
 	}
 	if n.Pool >= 0 && n.State != model.Deleting { // so that a pool at its limit can replace it
 		usage := b.out.Pools[n.Pool].Usage

@@ -62,7 +62,7 @@ func TestNodes(t *testing.T) {
 	node := parse[corev1.Node](t, `
 metadata: {name: ip-1, creationTimestamp: "2026-03-04T10:01:00Z", labels: {node.kubernetes.io/instance-type: small, topology.kubernetes.io/zone: za, karpenter.sh/capacity-type: on-demand, karpenter.sh/nodepool: general, own: label}}
 spec: {taints: [{key: karpenter.sh/unregistered, effect: NoExecute}, {key: spokeshave.dev/reserved, value: uid, effect: NoSchedule}]}
-status: {allocatable: {cpu: "1.8", memory: 1Gi, pods: "9"}, capacity: {cpu: "2", memory: 2Gi, pods: "9"}}
+status: {allocatable: {cpu: "1.8", memory: 1Gi, pods: "9"}, capacity: {cpu: "2", memory: 7Gi, pods: "9"}}
 `)
 	small := testCatalog().Types[1]
 	cases := map[string]struct {
@@ -121,7 +121,7 @@ status: {allocatable: {cpu: "1.8", memory: 1Gi, pods: "9"}, capacity: {cpu: "2",
 				Taints:      []model.Taint{{Key: "karpenter.sh/unregistered", Effect: model.NoExecute}},
 				Allocatable: model.Resources{"cpu": 1900, "gpu": 1}, Price: 200_000, LaunchedAt: noon.Add(-2 * time.Hour),
 			},
-			model.Resources{"cpu": 2000, "memory": 2048 * mi, "pods": 9, "nodes": 1},
+			model.Resources{"cpu": 2000, "memory": 7168 * mi, "pods": 9, "nodes": 1},
 		},
 		"initialized": {
 			"the node speaks for itself",
@@ -132,7 +132,7 @@ status: {allocatable: {cpu: "1.8", memory: 1Gi, pods: "9"}, capacity: {cpu: "2",
 				Allocatable: model.Resources{"cpu": 1800, "memory": 1024 * mi, "pods": 9}, Price: 200_000,
 				LaunchedAt: noon.Add(-2 * time.Hour), LastPodEvent: noon.Add(-time.Hour),
 			},
-			model.Resources{"cpu": 2000, "memory": 2048 * mi, "pods": 9, "nodes": 1},
+			model.Resources{"cpu": 2000, "memory": 7168 * mi, "pods": 9, "nodes": 1},
 		},
 		"deleting": {
 			"a claim on its way out", claim(t, "c", `{metadata: {deletionTimestamp: "2026-03-04T11:00:00Z"}, spec: {}}`), nil,

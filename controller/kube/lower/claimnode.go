@@ -7,13 +7,16 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	karpv1 "spokeshave.dev/api/karpenter/v1"
+	"spokeshave.dev/controller/cloud/provider"
 	"spokeshave.dev/controller/kube/managed"
 )
 
-// claimNode is a NodeClaim and its node; either may be nil.
+// claimNode is a NodeClaim and its node, either of which may be nil, or an instance that has
+// neither.
 type claimNode struct {
-	node  *corev1.Node
-	claim *karpv1.NodeClaim
+	node     *corev1.Node
+	claim    *karpv1.NodeClaim
+	instance *provider.Instance
 }
 
 // claimNodes finds the node of each NodeClaim. A node belongs to at most one claim, whatever
@@ -53,11 +56,11 @@ func (b *builder) claimNodes() []claimNode {
 		if node != nil {
 			claimed[node.Name] = true
 		}
-		out = append(out, claimNode{node, c})
+		out = append(out, claimNode{node: node, claim: c})
 	}
 	for _, n := range b.in.Nodes {
 		if !claimed[n.Name] {
-			out = append(out, claimNode{n, nil})
+			out = append(out, claimNode{node: n})
 		}
 	}
 	return out

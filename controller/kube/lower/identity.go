@@ -3,6 +3,7 @@ package lower
 import (
 	"slices"
 	"strings"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -19,7 +20,9 @@ import (
 // that Spokeshave launched and that have no claim: they are billed until garbage
 // collection ends them, and get their price here.
 func (b *builder) identify(n *model.Node, node *corev1.Node, claim *karpv1.NodeClaim) {
+	known := len(b.warnings)
 	instance, listed := b.instance(node, claim)
+	n.Mislabelled = len(b.warnings) > known
 	if claim != nil {
 		n.PoolName = claim.Labels[karpv1.LabelNodePool]
 	}
@@ -39,21 +42,41 @@ func (b *builder) identify(n *model.Node, node *corev1.Node, claim *karpv1.NodeC
 }
 
 // instance returns what the cloud has listed of the claim's instance, or of the node's
-// when there is no claim.
+// when there is no claim. The status of a claim names its instance, and the instance's tags
+// name the claim: where they contradict each other the tags decide, since more users may
+// write the status of claims.
 func (b *builder) instance(node *corev1.Node, claim *karpv1.NodeClaim) (provider.Instance, bool) {
-	id := ""
-	switch {
-	case b.in.Instance == nil:
-	case claim != nil:
-		id = claim.Status.ProviderID
-	default:
-		id = node.Spec.ProviderID
-	}
-	if id == "" {
+	if b.in.Cloud == nil {
 		return provider.Instance{}, false
 	}
-	return b.in.Instance(id)
+	if claim == nil {
+		return b.in.Cloud.Get(node.Spec.ProviderID)
+	}
+	if claim.Status.ProviderID == "" {
+		return provider.Instance{}, false
+	}
+	named, listed := b.in.Cloud.Get(claim.Status.ProviderID)
+	if listed && (named.Claim == claim.Name || named.Claim == "") {
+		return named, true
+	}
+	if b.in.Time.Sub(claim.CreationTimestamp.Time) < unlisted {
+		return named, listed // the list may be older than the tags
+	}
+	tagged, found := b.in.Cloud.Of(claim.Name)
+	switch {
+	case found:
+		b.report(karpv1.EventNodeIdentityMismatch, "NodeClaim "+claim.Name, "counted as what it is: status.providerID is %q, and the instance that is tagged with the claim is %s",
+			claim.Status.ProviderID, tagged.ProviderID)
+	case listed:
+		b.report(karpv1.EventNodeIdentityMismatch, "NodeClaim "+claim.Name, "counted by its labels: status.providerID is %s, which is tagged with NodeClaim %s",
+			claim.Status.ProviderID, named.Claim)
+	}
+	return tagged, found
 }
+
+// unlisted is how long after a claim was made its instance and its tags may be missing from
+// the list.
+const unlisted = time.Minute
 
 // compare reports labels of a registered node, and of its claim, that contradict what
 // the node is.

@@ -45,7 +45,7 @@ func TestIdentity(t *testing.T) {
 		}
 		return out
 	}
-	listed := &provider.Instance{InstanceType: "big", Zone: "za", CapacityType: model.OnDemand, NodePool: "general", LaunchTime: start}
+	listed := &provider.Instance{ProviderID: "aws:///za/i-1", InstanceType: "big", Zone: "za", CapacityType: model.OnDemand, NodePool: "general", LaunchTime: start}
 	for name, tc := range map[string]struct {
 		reason      string
 		node, claim map[string]string // labels; a nil claim is none
@@ -65,7 +65,7 @@ func TestIdentity(t *testing.T) {
 		"no claim": {"an instance of ours is billed without its claim too", claimed, nil, listed, big, ""},
 		"start": {
 			"EC2 bills since the instance started", claimed, claimed,
-			&provider.Instance{InstanceType: "big", Zone: "za", CapacityType: model.OnDemand, NodePool: "general", LaunchTime: start.Add(-time.Minute)}, earlier, "",
+			&provider.Instance{ProviderID: "aws:///za/i-1", InstanceType: "big", Zone: "za", CapacityType: model.OnDemand, NodePool: "general", LaunchTime: start.Add(-time.Minute)}, earlier, "",
 		},
 		"of others": {
 			"a node that nobody launched here is not ours to pay", claimed, nil, nil,
@@ -76,12 +76,7 @@ func TestIdentity(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			in := Inputs{
 				Time: noon, NodePools: []*karpv1.NodePool{parse[karpv1.NodePool](t, poolYAML)}, Catalogs: map[string]model.Catalog{"default": testCatalog()},
-				Instance: func(id string) (provider.Instance, bool) {
-					if tc.listed == nil || id != "aws:///za/i-1" {
-						return provider.Instance{}, false
-					}
-					return *tc.listed, true
-				},
+				Cloud: cloudOf{listed: tc.listed},
 			}
 			node := parse[corev1.Node](t, `{metadata: {name: "n", creationTimestamp: "2026-03-04T11:00:00Z"}, spec: {providerID: "aws:///za/i-1"}}`)
 			node.Labels = tc.node
@@ -168,5 +163,93 @@ func TestAssumedPerCPU(t *testing.T) {
 				t.Errorf("%s in %s costs %d, more than the %d that would be assumed", typ.Name, region, dearest(typ), assumed)
 			}
 		}
+	}
+}
+
+// cloudOf is a cloud with an instance, and others of which no claim knows.
+type cloudOf struct {
+	listed    *provider.Instance
+	unclaimed []provider.Instance
+}
+
+func (c cloudOf) Get(id string) (provider.Instance, bool) {
+	if c.listed == nil || c.listed.ProviderID != id {
+		return provider.Instance{}, false
+	}
+	return *c.listed, true
+}
+
+func (c cloudOf) Of(claim string) (provider.Instance, bool) {
+	if c.listed == nil || c.listed.Claim != claim {
+		return provider.Instance{}, false
+	}
+	return *c.listed, true
+}
+
+func (c cloudOf) Unclaimed() []provider.Instance { return c.unclaimed }
+
+// TestStatusOfAClaim: what a claim's instance is and what it holds does not depend on the
+// status of the claim, where EC2 and the catalogue know better.
+func TestStatusOfAClaim(t *testing.T) {
+	labels := map[string]string{
+		corev1.LabelInstanceTypeStable: "big", corev1.LabelTopologyZone: "za", karpv1.LabelCapacityType: "on-demand", karpv1.LabelNodePool: "general",
+	}
+	instance := provider.Instance{ProviderID: "aws:///za/i-1", InstanceType: "big", Zone: "za", CapacityType: model.OnDemand, NodePool: "general", Claim: "c", LaunchTime: noon.Add(-2 * time.Hour)}
+	anothers := instance
+	anothers.ProviderID, anothers.Claim, anothers.InstanceType = "aws:///za/i-2", "d", "small"
+	for name, tc := range map[string]struct {
+		reason   string
+		status   string
+		node     string // what the node reports of its CPUs
+		listed   provider.Instance
+		price    model.Price
+		cpu      int64 // of allocatable, in millicores
+		used     int64
+		warnings int
+	}{
+		"honest":    {"nothing to report", "providerID: aws:///za/i-1", "8", instance, 800_000, 8000, 8000, 0},
+		"nothing":   {"the instance that is tagged with the claim counts", "providerID: aws:///za/i-0", "8", instance, 800_000, 8000, 8000, 1},
+		"another's": {"an instance of another claim is not this one's", "providerID: aws:///za/i-2", "8", anothers, 800_000, 8000, 8000, 1},
+		"larger":    {"a node has no more than its type", "providerID: aws:///za/i-1", "1000", instance, 800_000, 7900, 8000, 1},
+		"smaller":   {"a node uses its NodePool's limits as its type does", "providerID: aws:///za/i-1", "1m", instance, 800_000, 1, 8000, 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			node := parse[corev1.Node](t, `{metadata: {name: "n", creationTimestamp: "2026-03-04T11:00:00Z"}, spec: {providerID: "aws:///za/i-1"},
+				status: {capacity: {cpu: "`+tc.node+`"}, allocatable: {cpu: "`+tc.node+`"}}}`)
+			node.Labels = labels
+			c := claim(t, "c", fmt.Sprintf(launched, `, {type: Registered, status: "True"}, {type: Initialized, status: "True"}`)+"  nodeName: \"n\"\n  "+tc.status+"\n")
+			c.Labels = labels
+			s, warnings := Build(Inputs{
+				Time: noon, NodePools: []*karpv1.NodePool{parse[karpv1.NodePool](t, poolYAML)}, Catalogs: map[string]model.Catalog{"default": testCatalog()},
+				Nodes: []*corev1.Node{node}, NodeClaims: []*karpv1.NodeClaim{c}, Cloud: cloudOf{listed: &tc.listed},
+			})
+			n := &s.Nodes[0]
+			if n.Price != tc.price || n.Allocatable[model.CPU] != tc.cpu || s.Pools[0].Usage[model.CPU] != tc.used || len(warnings) != tc.warnings {
+				t.Errorf("%s: price %d, %d millicores, %d used, warnings %+v; want %+v", tc.reason, n.Price, n.Allocatable[model.CPU], s.Pools[0].Usage[model.CPU], warnings, tc)
+			}
+		})
+	}
+}
+
+// TestUnclaimedInstance: an instance with neither claim nor node is spent for, in its
+// NodePool, and nothing is planned onto it.
+func TestUnclaimedInstance(t *testing.T) {
+	leaked := provider.Instance{ProviderID: "aws:///za/i-9", InstanceType: "big", Zone: "za", CapacityType: model.OnDemand, NodePool: "general", Claim: "gone", LaunchTime: noon.Add(-time.Hour)}
+	in := Inputs{
+		Time: noon, NodePools: []*karpv1.NodePool{parse[karpv1.NodePool](t, poolYAML)}, Catalogs: map[string]model.Catalog{"default": testCatalog()},
+		Cloud: cloudOf{unclaimed: []provider.Instance{leaked}},
+	}
+	s, warnings := Build(in)
+	for _, scope := range spend.Scopes(&s) {
+		if (scope.Name == spend.Cluster || scope.Name == "nodepool/general") && scope.Running != 800_000 {
+			t.Errorf("scope %s runs for %d, want 800000", scope.Name, scope.Running)
+		}
+	}
+	if len(s.Nodes) != 1 || s.Nodes[0].State != model.Deleting || len(warnings) != 0 {
+		t.Errorf("nodes %+v, warnings %+v", s.Nodes, warnings)
+	}
+	in.Nodes = []*corev1.Node{parse[corev1.Node](t, `{metadata: {name: "n"}, spec: {providerID: "aws:///za/i-9"}}`)}
+	if s, _ := Build(in); len(s.Nodes) != 1 {
+		t.Errorf("%d nodes, want the instance counted once", len(s.Nodes))
 	}
 }

@@ -56,13 +56,22 @@ type Inputs struct {
 	// ClassReady reports whether nodes can be launched from a node class, and if not,
 	// why. When nil, every class is ready.
 	ClassReady func(name string) (ok bool, why string)
-	// Instance returns what the cloud says of the instance with a provider ID, if
-	// Spokeshave launched it and the cloud has listed it; nil when the cloud is not
-	// known.
-	Instance func(providerID string) (provider.Instance, bool)
+	// Cloud has the instances that Spokeshave launched, as the cloud listed them; nil when
+	// the cloud is not known.
+	Cloud Instances
 	// Planned names the NodeClaim that a pending pod waits for, by the pod's UID. It
 	// adds to what the annotations of the claims say.
 	Planned map[string]string
+}
+
+// Instances are the instances of the cluster that are billed, as the cloud listed them last.
+type Instances interface {
+	// Get returns the instance with a provider ID.
+	Get(providerID string) (provider.Instance, bool)
+	// Of returns the instance whose tags name the claim.
+	Of(claim string) (provider.Instance, bool)
+	// Unclaimed returns the instances of which no claim knows.
+	Unclaimed() []provider.Instance
 }
 
 // Warning is a problem with an object that its author should know about. It does not

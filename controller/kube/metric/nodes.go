@@ -42,7 +42,7 @@ func newNodeMetrics(reg prometheus.Registerer) *nodeMetrics {
 			Name: "spokeshave_workload_pods", Help: "Pods of a workload that have a node; with spokeshave_spend_workload_rate_usd what a pod costs an hour.",
 		}, []string{"namespace", "workload"}),
 		mislabelled: prometheus.NewGauge(prometheus.GaugeOpts{
-			Name: "spokeshave_nodes_mislabelled", Help: "Nodes whose labels contradict what their NodeClaim and the cloud say that they are.",
+			Name: "spokeshave_nodes_mislabelled", Help: "Nodes whose labels or size contradict what their NodeClaim and the cloud say that they are.",
 		}),
 		assumed: prometheus.NewGauge(prometheus.GaugeOpts{
 			Name: "spokeshave_nodes_price_assumed", Help: "Nodes whose price nobody knows, and that count at an assumed one.",

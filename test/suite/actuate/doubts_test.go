@@ -49,9 +49,7 @@ func TestRelabelledNode(t *testing.T) {
 		}
 		s, warnings := lower.Build(lower.Inputs{
 			Time: time.Now(), Nodes: []*corev1.Node{now}, NodeClaims: []*karpv1.NodeClaim{claim}, Catalogs: map[string]model.Catalog{"default": catalog},
-			Instance: func(string) (provider.Instance, bool) {
-				return provider.Instance{InstanceType: "m6g.2xlarge", Zone: "a", CapacityType: model.OnDemand}, listed
-			},
+			Cloud: one{listed},
 		})
 		return spend.Scopes(&s)[0], warnings
 	}
@@ -80,3 +78,14 @@ func TestRelabelledNode(t *testing.T) {
 		t.Errorf("event %q", text)
 	}
 }
+
+// one is a cloud whose only instance is what every provider ID names, once it is listed.
+type one struct{ listed bool }
+
+func (o one) Get(string) (provider.Instance, bool) {
+	return provider.Instance{InstanceType: "m6g.2xlarge", Zone: "a", CapacityType: model.OnDemand}, o.listed
+}
+
+func (o one) Of(string) (provider.Instance, bool) { return provider.Instance{}, false }
+
+func (o one) Unclaimed() []provider.Instance { return nil }

@@ -76,6 +76,26 @@ func (c *cluster) checkClaimFence(t *testing.T, config *rest.Config) {
 			t.Errorf("%s, %s: denied %v, want %v: %v", name, tc.reason, apierrors.IsInvalid(err), tc.denied, err)
 		}
 	}
+	for name, tc := range map[string]struct {
+		reason, claim, patch string
+		denied               bool
+	}{
+		"instance":   {"the instance that is billed", "decided", `{"status": {"providerID": "aws:///a/i-1"}}`, true},
+		"node":       {"the node that is its", "decided", `{"status": {"nodeName": "n"}}`, true},
+		"size":       {"what counts towards limits", "decided", `{"status": {"capacity": {"cpu": "1"}}}`, true},
+		"free":       {"what plans use", "decided", `{"status": {"allocatable": {"cpu": "1"}}}`, true},
+		"image":      {"what drift reports", "decided", `{"status": {"imageID": "ami-1"}}`, true},
+		"conditions": {"what Karpenter writes when it takes over", "decided", `{"status": {"conditions": []}}`, false},
+		"of others":  {"claims of other controllers", "by-hand", `{"status": {"providerID": "aws:///a/i-1"}}`, false},
+	} {
+		_, err := others.Patch(t.Context(), tc.claim, types.MergePatchType, []byte(tc.patch), metav1.PatchOptions{}, "status")
+		if tc.denied != apierrors.IsInvalid(err) || !tc.denied && err != nil {
+			t.Errorf("status, %s, %s: denied %v, want %v: %v", name, tc.reason, apierrors.IsInvalid(err), tc.denied, err)
+		}
+	}
+	if _, err := controller.Patch(t.Context(), "decided", types.MergePatchType, []byte(`{"status": {"providerID": "aws:///a/i-1", "capacity": {"cpu": "1"}}}`), metav1.PatchOptions{}, "status"); err != nil {
+		t.Errorf("the controller is kept from its own status: %v", err)
+	}
 	if _, err := controller.Patch(t.Context(), "decided", types.MergePatchType, []byte(`{"metadata": {"annotations": {"spokeshave.dev/attempt": "{}"}, "labels": {"karpenter.sh/capacity-type": "spot"}}}`), metav1.PatchOptions{}); err != nil {
 		t.Errorf("the controller is kept from its own claim: %v", err)
 	}

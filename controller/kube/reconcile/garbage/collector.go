@@ -8,6 +8,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/go-logr/logr"
@@ -39,6 +40,9 @@ type Collector struct {
 	Every    time.Duration
 	// Listed, when set, receives every list of the cluster's instances.
 	Listed func([]provider.Instance)
+	// Unclaimed, when set, receives the instances that no claim knows and that were not
+	// ended: they are billed.
+	Unclaimed func([]provider.Instance)
 	// Breaker stops the end of many instances at once; nil never does.
 	Breaker *breaker.Breaker
 
@@ -79,12 +83,15 @@ func (c *Collector) Collect(ctx context.Context) error {
 		return fmt.Errorf("list claims: %w", err)
 	}
 	failure := c.instances(ctx, instances, claims.Items)
-	running := map[string]bool{}
+	running, tagged := map[string]bool{}, map[string]*provider.Instance{}
 	for i := range instances {
-		running[instances[i].ProviderID] = true
+		running[instances[i].ProviderID], tagged[instances[i].Claim] = true, &instances[i]
 	}
 	for i := range claims.Items {
 		if claim := &claims.Items[i]; managed.Claim(claim) && !running[claim.Status.ProviderID] {
+			if in := tagged[claim.Name]; in != nil && c.serves(ctx, in) {
+				continue // its status is wrong; package lower says so
+			}
 			if err := c.orphaned(ctx, claim); err != nil {
 				return errors.Join(failure, err)
 			}
@@ -116,14 +123,25 @@ func (c *Collector) orphaned(ctx context.Context, claim *karpv1.NodeClaim) error
 
 // ready reports whether the claim's node is ready.
 func (c *Collector) ready(ctx context.Context, claim *karpv1.NodeClaim) (bool, error) {
-	var nodes corev1.NodeList
-	if err := c.Client.List(ctx, &nodes, client.MatchingFields{index.ProviderID: claim.Status.ProviderID}); err != nil {
+	nodes, err := c.nodes(ctx, claim.Status.ProviderID)
+	if err != nil {
 		return false, fmt.Errorf("find node of %s: %w", claim.Name, err)
 	}
-	for i := range nodes.Items {
-		if readiness.IsReady(&nodes.Items[i]) {
-			return true, nil
-		}
-	}
-	return false, nil
+	return slices.ContainsFunc(nodes, func(n corev1.Node) bool { return readiness.IsReady(&n) }), nil
+}
+
+// serves reports whether the instance is a node that has registered and is ready. A second
+// instance of a claim never registers. An error counts as no.
+func (c *Collector) serves(ctx context.Context, in *provider.Instance) bool {
+	nodes, err := c.nodes(ctx, in.ProviderID)
+	return err == nil && slices.ContainsFunc(nodes, func(n corev1.Node) bool {
+		return readiness.IsReady(&n) && n.Labels[karpv1.LabelRegistered] == "true"
+	})
+}
+
+// nodes returns the nodes with a provider ID.
+func (c *Collector) nodes(ctx context.Context, providerID string) ([]corev1.Node, error) {
+	var nodes corev1.NodeList
+	err := c.Client.List(ctx, &nodes, client.MatchingFields{index.ProviderID: providerID})
+	return nodes.Items, err
 }

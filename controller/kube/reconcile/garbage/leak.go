@@ -39,33 +39,44 @@ func (c *Collector) instances(ctx context.Context, instances []provider.Instance
 	}
 	c.Breaker.Keep(pools)
 	var leaks []leak
+	billed := []provider.Instance{}
 	for i := range instances {
 		in := &instances[i]
-		if known[in.ProviderID] || c.Clock.Since(in.LaunchTime) <= grace {
+		fresh := c.Clock.Since(in.LaunchTime) <= grace
+		if known[in.ProviderID] || fresh && in.Claim == "" { // tags come later than instances
 			continue
 		}
 		found, err := c.leaked(ctx, in)
-		if err != nil {
+		switch {
+		case err != nil:
 			return err
-		}
-		if found != nil {
+		case found == nil:
+		case fresh:
+			billed = append(billed, *in)
+		default:
 			leaks = append(leaks, *found)
 		}
 	}
+	defer func() {
+		if c.Unclaimed != nil {
+			c.Unclaimed(billed)
+		}
+	}()
 	stopped, err := c.stopped(ctx, leaks, len(instances))
-	if err != nil || stopped {
-		return err
-	}
 	for i := range leaks {
-		if err := c.end(ctx, leaks[i].Instance); err != nil {
-			return err
+		if err == nil && !stopped {
+			err = c.end(ctx, leaks[i].Instance)
+		}
+		if err != nil || stopped {
+			billed = append(billed, *leaks[i].Instance)
 		}
 	}
-	return nil
+	return err
 }
 
 // leaked returns what is wrong with an instance: nil when its claim exists and has its
-// provider ID or none yet.
+// provider ID or none yet, or when the instance is the claim's node, whatever the status of
+// the claim says.
 func (c *Collector) leaked(ctx context.Context, in *provider.Instance) (*leak, error) {
 	if in.Claim == "" {
 		return &leak{Instance: in}, nil
@@ -77,8 +88,8 @@ func (c *Collector) leaked(ctx context.Context, in *provider.Instance) (*leak, e
 		return &leak{Instance: in, unknown: true}, nil
 	case err != nil:
 		return nil, fmt.Errorf("look for claim %s: %w", in.Claim, err)
-	case claim.Status.ProviderID == "" || claim.Status.ProviderID == in.ProviderID:
-		return nil, nil //nolint:nilnil // nothing is wrong
+	case claim.Status.ProviderID == "" || claim.Status.ProviderID == in.ProviderID || c.serves(ctx, in):
+		return nil, nil //nolint:nilnil // nothing is wrong with the instance
 	}
 	return &leak{Instance: in}, nil
 }

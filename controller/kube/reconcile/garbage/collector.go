@@ -37,7 +37,9 @@ type Collector struct {
 	Live     client.Reader
 	Provider provider.Provider
 	Clock    clock.WithTicker
-	Every    time.Duration
+	// Every is how often a pass is made while instances come, go or fail, Rest how often
+	// while nothing happens (see [settled]).
+	Every, Rest time.Duration
 	// Listed, when set, receives every list of the cluster's instances.
 	Listed func([]provider.Instance)
 	// Unclaimed, when set, receives the instances that no claim knows and that were not
@@ -57,14 +59,20 @@ func (c *Collector) NeedLeaderElection() bool { return true }
 func (c *Collector) Start(ctx context.Context) error {
 	ticker := c.Clock.NewTicker(c.Every)
 	defer ticker.Stop()
+	p := pace{began: c.Clock.Now()}
 	for {
 		select {
 		case <-ctx.Done():
 			return nil
 		case <-ticker.C():
-			if err := c.Collect(ctx); err != nil {
-				logr.FromContextOrDiscard(ctx).Error(err, "garbage collection is put off")
-			}
+		}
+		rests, err := c.rests(ctx)
+		if now := c.Clock.Now(); err == nil && !p.due(now, rests, c.Rest) {
+			continue
+		}
+		if err := errors.Join(err, c.Collect(ctx)); err != nil {
+			p.last = time.Time{} // the next pass is not put off
+			logr.FromContextOrDiscard(ctx).Error(err, "garbage collection is put off")
 		}
 	}
 }
@@ -79,7 +87,7 @@ func (c *Collector) Collect(ctx context.Context) error {
 		c.Listed(instances)
 	}
 	var claims karpv1.NodeClaimList
-	if err := c.Client.List(ctx, &claims); err != nil {
+	if err := c.Client.List(ctx, &claims, client.UnsafeDisableDeepCopy); err != nil { // nothing here changes them
 		return fmt.Errorf("list claims: %w", err)
 	}
 	failure := c.instances(ctx, instances, claims.Items)

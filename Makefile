@@ -7,6 +7,7 @@ LDFLAGS := -s -w -X spokeshave.dev/controller/app.Version=$(VERSION) -X main.ver
 CONTROLPLANE := go run -v ./cmd/controlplane
 # One setting for all builds but the race detector's, so that they share what is compiled.
 export CGO_ENABLED := 0
+BURSTS := web,diverse
 GENERATED := api charts/spokeshave/files controller/cloud/catalog/data
 
 .PHONY: help
@@ -104,6 +105,10 @@ soak: ## Long fuzzing, random scenarios for the solver and the real scheduler, s
 	SOAK=2000 go test -count=1 -timeout 1h ./test/suite/agreement -run Filters -v
 	SOAK=100 go test -count=1 -timeout 1h ./test/suite/agreement -run Scheduler -v
 	SEEDS=10000 go test -count=1 -timeout 1h ./test/suite/ceilings
+
+.PHONY: live
+live: controlplane ## Measure bursts of pods live (SCENARIO, PODS, BOOT, SEED; BASE=commit to compare with; OUT=folder)
+	go run ./cmd/live --scenario $(or $(SCENARIO),$(BURSTS)) --pods $(or $(PODS),1000) --boot $(or $(BOOT),7s) --seed $(or $(SEED),1) $(if $(BASE),--base $(BASE)) $(if $(OUT),--out $(OUT))
 
 .PHONY: lint
 lint: ## Run the linters

@@ -48,6 +48,9 @@ type Options struct {
 	Stopped bool
 	// Values are further values for the chart, as for helm --set.
 	Values []string
+	// Controller is the controller's program; empty for the one of this source tree, which
+	// is built.
+	Controller string
 	// Log is told what happens; nil means nobody.
 	Log io.Writer
 }
@@ -108,6 +111,9 @@ func (s *Stack) start(ctx context.Context) error {
 	var err error
 	s.bins, err = buildProduct(ctx, s.root)
 	done(err)
+	if s.opts.Controller != "" {
+		s.bins.controller = s.opts.Controller
+	}
 	if err != nil {
 		return err
 	}

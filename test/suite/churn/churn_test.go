@@ -123,10 +123,10 @@ func TestIdle(t *testing.T) {
 	}
 	pools, nodes, settle, during := 1, 3, 5*time.Second, 20*time.Second
 	if s := share(t); s > 0 {
-		pools, nodes, settle, during = 10, max(1, int(100*s)), time.Minute, 2*time.Minute
+		pools, nodes, settle, during = 10, max(1, int(100*s)), 6*time.Minute, 2*time.Minute
 	}
 	come(t, 999, pools, nodes)
-	wait(t, settle) // new nodes are kept for their pods, and claims are checked again soon
+	wait(t, settle) // new nodes are kept for their pods, and instances are listed often for five minutes
 	before := measure(t)
 	start := clock.RealClock{}.Now()
 	keepCPU(t, "idle", during)

@@ -67,9 +67,11 @@ func (c *Collector) Start(ctx context.Context) error {
 		case <-ticker.C():
 		}
 		rests, err := c.rests(ctx)
-		if now := c.Clock.Now(); err == nil && !p.due(now, rests, c.Rest) {
+		now := c.Clock.Now()
+		if rests && !p.due(now, c.Rest) {
 			continue
 		}
+		p.last = now
 		if err := errors.Join(err, c.Collect(ctx)); err != nil {
 			p.last = time.Time{} // the next pass is not put off
 			logr.FromContextOrDiscard(ctx).Error(err, "garbage collection is put off")

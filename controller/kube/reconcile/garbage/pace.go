@@ -27,13 +27,9 @@ type pace struct {
 	last time.Time
 }
 
-// due reports whether a pass is due, and takes note of it.
-func (p *pace) due(now time.Time, rests bool, rest time.Duration) bool {
-	if rests && now.Sub(p.began) >= young && now.Sub(p.last) < rest {
-		return false
-	}
-	p.last = now
-	return true
+// due reports whether a pass is due while nothing happens, with so long between two.
+func (p *pace) due(now time.Time, rest time.Duration) bool {
+	return now.Sub(p.began) < young || now.Sub(p.last) >= rest
 }
 
 // rests reports whether nothing happens in the cluster. It reads the watch caches only.

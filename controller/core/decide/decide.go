@@ -30,6 +30,9 @@ type Options struct {
 	// Missing names the required policies that are not active. While any is missing,
 	// nothing is launched.
 	Missing []string
+	// Suspended are the policies that are not asked because an administrator has suspended
+	// them. They are recorded, and decide nothing.
+	Suspended []policy.Suspension
 	// LastCaps are each ceiling policy's caps from the decision before, by
 	// namespace/name. They replace the answer of a policy that fails.
 	LastCaps map[string]map[string]policy.Cap
@@ -82,6 +85,8 @@ type Decision struct {
 	// Warnings are messages for people: soft caps reached, caps on unknown scopes.
 	Warnings []string     `json:"warnings,omitempty"`
 	Policies []policy.Use `json:"policies"`
+	// Suspended are the policies that were not asked because they are suspended.
+	Suspended []policy.Suspension `json:"suspended,omitempty"`
 	// Caps are the ceiling policies' caps, for Options.LastCaps.
 	Caps  map[string]map[string]policy.Cap `json:"-"`
 	Stats solver.Stats                     `json:"-"`
@@ -194,7 +199,7 @@ func newDecider(s *model.Snapshot, policies []policy.Policy, opts Options) *deci
 		opts.solve = solver.Solve
 	}
 	d := &decider{s: s, policies: policies, panel: policy.NewPanel(policies, opts.Elapsed), opts: opts, part: Provisioning}
-	d.out.Time = s.Time
+	d.out.Time, d.out.Suspended = s.Time, opts.Suspended
 	for i := range s.Pods {
 		if p := &s.Pods[i]; s.NeedsPlace(p) && p.Held == nil {
 			d.pending = append(d.pending, int32(i))

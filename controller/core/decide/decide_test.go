@@ -283,3 +283,21 @@ func TestNodeOnItsWayOut(t *testing.T) {
 		t.Errorf("the node is empty and about to be used: %+v", d.Disruptions)
 	}
 }
+
+// TestSuspendedIsRecorded: a decision says which policies were not asked because somebody
+// has suspended them, and its identity does not depend on it.
+func TestSuspendedIsRecorded(t *testing.T) {
+	s := &model.Snapshot{}
+	suspended := []policy.Suspension{{Namespace: "spokeshave", Name: "budget", Until: time.Unix(3600, 0).UTC()}}
+	with, err := Decide(t.Context(), s, nil, Options{Suspended: suspended})
+	if err != nil {
+		t.Fatal(err)
+	}
+	without, err := Decide(t.Context(), s, nil, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(with.Suspended) != 1 || with.Suspended[0] != suspended[0] || len(without.Suspended) != 0 || with.ID != without.ID {
+		t.Errorf("suspended %+v and %+v, identities %s and %s", with.Suspended, without.Suspended, with.ID, without.ID)
+	}
+}

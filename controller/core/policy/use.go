@@ -6,6 +6,13 @@ import (
 	"time"
 )
 
+// Suspension is a policy that is not asked, because its administrator has suspended it.
+type Suspension struct {
+	Namespace string    `json:"namespace"`
+	Name      string    `json:"name"`
+	Until     time.Time `json:"until"`
+}
+
 // Use records one policy's part in a decision.
 type Use struct {
 	Name      string        `json:"name"`

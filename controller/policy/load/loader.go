@@ -296,7 +296,7 @@ func (l *Loader) Good(key Key) (hash string, files map[string][]byte) {
 // Missing names the required policies that are not in force: absent, without a good
 // version, or in Shadow mode. A suspended policy is not missing.
 func (l *Loader) Missing() []string {
-	suspended := l.suspended()
+	suspended := l.Suspended()
 	var out []string
 	for _, want := range l.cfg.Required {
 		meant := func(namespace, name string) bool {
@@ -306,7 +306,7 @@ func (l *Loader) Missing() []string {
 			info := p.Info()
 			_, refused := p.(refusal)
 			return !refused && info.Mode != policy.Shadow && meant(info.Namespace, info.Name)
-		}) && !slices.ContainsFunc(suspended, func(k Key) bool { return meant(k.Namespace, k.Name) }) {
+		}) && !slices.ContainsFunc(suspended, func(k policy.Suspension) bool { return meant(k.Namespace, k.Name) }) {
 			out = append(out, want)
 		}
 	}

@@ -1,12 +1,15 @@
 package load
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
 
 	karpv1 "spokeshave.dev/api/karpenter/v1"
+	"spokeshave.dev/controller/core/policy"
 )
 
 // maxSuspension is the longest time for which one annotation suspends a policy.
@@ -49,15 +52,18 @@ func (l *Loader) Suspend(key Key, until time.Time) (changed bool) {
 	return changed
 }
 
-// suspended returns the suspended policies.
-func (l *Loader) suspended() []Key {
+// Suspended returns the suspended policies, sorted by namespace and name.
+func (l *Loader) Suspended() []policy.Suspension {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	var out []Key
+	var out []policy.Suspension
 	for key, e := range l.entries {
 		if !e.suspended.IsZero() {
-			out = append(out, key)
+			out = append(out, policy.Suspension{Namespace: key.Namespace, Name: key.Name, Until: e.suspended.UTC()})
 		}
 	}
+	slices.SortFunc(out, func(a, b policy.Suspension) int {
+		return cmp.Or(cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name))
+	})
 	return out
 }

@@ -5,6 +5,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"time"
 
 	"spokeshave.dev/controller/core/model"
 	"spokeshave.dev/controller/record/journal"
@@ -160,6 +161,9 @@ func asked(e *journal.Entry) []string {
 	for i := range e.Policies {
 		u := &e.Policies[i]
 		out = append(out, fmt.Sprintf("%s %.12s (%s)", u.Name, u.Hash, u.Hook))
+	}
+	for _, s := range e.Suspended {
+		out = append(out, fmt.Sprintf("%s not asked: suspended until %s", s.Name, s.Until.Format(time.RFC3339)))
 	}
 	return out
 }

@@ -10,7 +10,7 @@ import (
 
 func entry(s *model.Snapshot, d *decide.Decision) Entry {
 	e := Entry{
-		Version: Version, ID: d.ID, Time: d.Time, Headroom: d.Headroom, Warnings: d.Warnings, Policies: d.Policies,
+		Version: Version, ID: d.ID, Time: d.Time, Headroom: d.Headroom, Warnings: d.Warnings, Policies: d.Policies, Suspended: d.Suspended,
 		HourlyCost: HourlyCost(s, d),
 		SolveMs:    float64(d.Timing.Solve.Microseconds()) / 1000, TotalMs: float64(d.Timing.Total.Microseconds()) / 1000,
 	}

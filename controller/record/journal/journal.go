@@ -38,6 +38,8 @@ type Entry struct {
 	Headroom    []decide.CapStatus `json:"headroom"`
 	Warnings    []string           `json:"warnings,omitempty"`
 	Policies    []policy.Use       `json:"policies"`
+	// Suspended are the policies that were not asked because they are suspended.
+	Suspended []policy.Suspension `json:"suspended,omitempty"`
 	// Snapshot is the digest of the snapshot on which the decision was made. It is
 	// added shortly after the decision, and stays empty when decisions follow each
 	// other too fast.
@@ -229,7 +231,7 @@ func (j *Journal) Entries() []Entry {
 }
 
 func repeats(last, e *Entry) bool {
-	return len(e.Nodes) == 0 && reflect.DeepEqual(last.Commands, e.Commands) && reflect.DeepEqual(last.Unplaced, e.Unplaced) && reflect.DeepEqual(last.Disruptions, e.Disruptions)
+	return len(e.Nodes) == 0 && reflect.DeepEqual(last.Commands, e.Commands) && slices.Equal(last.Suspended, e.Suspended) && reflect.DeepEqual(last.Unplaced, e.Unplaced) && reflect.DeepEqual(last.Disruptions, e.Disruptions)
 }
 
 func cost(d *decide.Decision) model.Price {

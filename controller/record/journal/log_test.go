@@ -7,6 +7,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -16,13 +17,17 @@ import (
 	"spokeshave.dev/controller/core/policy"
 )
 
+func suspended() []policy.Suspension {
+	return []policy.Suspension{{Namespace: "spokeshave", Name: "caps", Until: time.Date(2026, 3, 11, 10, 0, 0, 0, time.UTC)}}
+}
+
 func decided(id string) Decided {
 	s := snapshot()
 	s.Pools[0].Catalog = -1
 	return Decided{
-		Snapshot: s, Options: decide.Options{Disrupt: true, Missing: []string{"budget"}},
+		Snapshot: s, Options: decide.Options{Disrupt: true, Missing: []string{"budget"}, Suspended: suspended()},
 		Decision: &decide.Decision{
-			ID: id, Time: time.Date(2026, 3, 11, 9, 0, 0, 0, time.UTC),
+			ID: id, Time: time.Date(2026, 3, 11, 9, 0, 0, 0, time.UTC), Suspended: suspended(),
 			Plan: model.Plan{Nodes: []model.PlannedNode{{Pods: []int32{0}, Options: []model.Option{{InstanceType: "m5.large", Price: 96_000}}}}},
 			Ranked: []decide.Ranked{{
 				Rows: []policy.RankRow{{InstanceType: "a", Billed: 3}, {InstanceType: "b", Billed: 1}, {InstanceType: "c", Billed: 2}},
@@ -59,6 +64,9 @@ func TestLog(t *testing.T) {
 	}
 	if !r.Asked.Disrupt || r.Asked.Missing[0] != "budget" || r.HourlyCost != 96_000 || r.Nodes[0].Best.InstanceType != "m5.large" {
 		t.Errorf("%+v", r)
+	}
+	if !slices.Equal(r.Suspended, suspended()) || !slices.Equal(r.Asked.Options().Suspended, suspended()) {
+		t.Errorf("suspended policies are %+v, and %+v for a replay", r.Suspended, r.Asked.Suspended)
 	}
 	if c := r.Candidates[0]; c.Asked != 3 || c.Best[0].InstanceType != "a" || c.Best[0].Price != 3_000_000 || len(c.Best) != 2 || c.Dropped[0].Reason != "c is old" || c.Best[0].Remarks[0].Reason != "a is new" || c.Best[1].Remarks != nil {
 		t.Errorf("candidates %+v", c)

@@ -37,16 +37,17 @@ type Record struct {
 
 // Asked are the decide.Options that a decision depends on.
 type Asked struct {
-	Missing  []string                         `json:"missing,omitempty"`
-	LastCaps map[string]map[string]policy.Cap `json:"lastCaps,omitempty"`
-	Disrupt  bool                             `json:"disrupt,omitempty"`
-	Search   bool                             `json:"search,omitempty"`
-	Explain  bool                             `json:"explain,omitempty"`
+	Missing   []string                         `json:"missing,omitempty"`
+	Suspended []policy.Suspension              `json:"suspended,omitempty"`
+	LastCaps  map[string]map[string]policy.Cap `json:"lastCaps,omitempty"`
+	Disrupt   bool                             `json:"disrupt,omitempty"`
+	Search    bool                             `json:"search,omitempty"`
+	Explain   bool                             `json:"explain,omitempty"`
 }
 
 // Options returns the options with which to make the decision again.
 func (a *Asked) Options() decide.Options {
-	return decide.Options{Missing: a.Missing, LastCaps: a.LastCaps, Disrupt: a.Disrupt, Search: a.Search, Explain: a.Explain}
+	return decide.Options{Missing: a.Missing, Suspended: a.Suspended, LastCaps: a.LastCaps, Disrupt: a.Disrupt, Search: a.Search, Explain: a.Explain}
 }
 
 // Timing is how long the parts of a decision took, in milliseconds.
@@ -96,7 +97,7 @@ func NewRecord(in *Decided) (*Record, error) {
 	return &Record{
 		Entry: e, Decision: raw, Stacks: stacks(d),
 		Asked: Asked{
-			Missing: in.Options.Missing, LastCaps: in.Options.LastCaps, Disrupt: in.Options.Disrupt, Search: in.Options.Search, Explain: in.Options.Explain,
+			Missing: in.Options.Missing, Suspended: in.Options.Suspended, LastCaps: in.Options.LastCaps, Disrupt: in.Options.Disrupt, Search: in.Options.Search, Explain: in.Options.Explain,
 		},
 		Timing: Timing{
 			RankMs: millis(d.Timing.Rank), SolveMs: millis(d.Timing.Solve), ReviewMs: millis(d.Timing.Review), TotalMs: millis(d.Timing.Total),

@@ -192,10 +192,18 @@ func (m *markup) reasons(all []waiting) {
 	m.put("</dl>\n")
 }
 
+// listBytes is the size in bytes from which a list of nodes or decisions is cut.
+const listBytes = 1 << 20
+
 func (m *markup) nodes(p *page) {
+	start, left := m.Len(), 0
 	m.table("Nodes", []string{"Node", "NodePool", "Type", "Zone", "Capacity", "State", "$/h", "Used", "Pods"}, func() {
 		for i := range p.Nodes {
 			n := &p.Nodes[i]
+			if m.Len()-start > listBytes {
+				left = len(p.Nodes) - i
+				break
+			}
 			m.row(n.Name)
 			m.cells(1, n.Pool, n.Type, n.Zone, n.Capacity, n.State, n.Cost)
 			m.cell(7, func() { m.meter(n.Used, "used of "+n.Name) })
@@ -211,6 +219,9 @@ func (m *markup) nodes(p *page) {
 			m.put("</tr>")
 		}
 	})
+	if left > 0 {
+		m.put("<p>%s more nodes, each cheaper than these: <code>kubectl get nodeclaims</code> lists all.</p>\n", fmt.Sprint(left))
+	}
 }
 
 func (m *markup) policies(p *page) {
@@ -230,7 +241,12 @@ func (m *markup) policies(p *page) {
 }
 
 func (m *markup) decisions(p *page) {
+	start := m.Len()
 	for i := range p.Journal {
+		if m.Len()-start > listBytes {
+			m.put("<p>%s earlier decisions are left out: <code>spokeshave explain</code> knows them.</p>\n", fmt.Sprint(len(p.Journal)-i))
+			break
+		}
 		d := &p.Journal[i]
 		m.put("<details id=\"decision-%s\"><summary><time datetime=\"%s\">%s</time>: %s <code>%s</code></summary>\n", d.ID, d.Time, clock(d.Time), d.Short, d.ID)
 		if len(d.Says) > 0 {

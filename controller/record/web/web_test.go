@@ -188,3 +188,36 @@ func TestCurveIsBounded(t *testing.T) {
 		t.Errorf("%d points", len(curve))
 	}
 }
+
+// TestListsAreBounded: ten thousand nodes and decisions about thousands of nodes do not make
+// the page larger than a few megabytes, and it says what it leaves out.
+func TestListsAreBounded(t *testing.T) {
+	s := server(t, 1)
+	const nodes, podsPerNode = 10_000, 20
+	snap := &model.Snapshot{Time: time.Date(2026, 3, 11, 10, 0, 0, 0, time.UTC), Pools: []model.Pool{{Name: "general"}}, Specs: []model.PodSpec{{}}}
+	d := &decide.Decision{ID: "large", Time: snap.Time}
+	for i := range nodes {
+		snap.Nodes = append(snap.Nodes, model.Node{Name: fmt.Sprintf("node-%05d", i), Claim: fmt.Sprintf("claim-%05d", i), Price: model.Price(nodes - i)})
+		for k := range podsPerNode {
+			snap.Pods = append(snap.Pods, model.Pod{Namespace: "shop", Name: fmt.Sprintf("web-%d-%05d-%s", k, i, strings.Repeat("x", 40)), Node: int32(i)})
+		}
+		d.Disruptions = append(d.Disruptions, decide.Disruption{Node: int32(i), Go: true, Method: "Empty"})
+	}
+	s.Board.Add(snap, d)
+	j := journal.New(60)
+	for i := range 60 {
+		d.ID = fmt.Sprint("large-", i)
+		d.Disruptions[0].Reason = d.ID
+		j.Add(t.Context(), snap, d)
+	}
+	s.Journal = j.Entries
+	_, _, text := get(t, s, "localhost:8082", "/")
+	if most := 4 << 20; len(text) > most {
+		t.Errorf("the page has %d bytes, want at most %d", len(text), most)
+	}
+	for _, want := range []string{"node-00000", "more nodes, each cheaper", "earlier decisions are left out", "Nodes (10000)"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("the page lacks %q", want)
+		}
+	}
+}

@@ -64,6 +64,9 @@ func (*bench) Contents() []policy.Contents { return nil }
 // Missing implements decision.Policies.
 func (*bench) Missing() []string { return nil }
 
+// Suspended implements decision.Policies.
+func (*bench) Suspended() []policy.Suspension { return nil }
+
 // shifted is real time and some more: waits last as long as they do, and tests step over
 // pauses.
 type shifted struct {

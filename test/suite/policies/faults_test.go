@@ -288,6 +288,9 @@ func TestSuspension(t *testing.T) {
 	if len(l.keeper.Loader.Policies()) != 0 || len(l.keeper.Loader.Missing()) != 0 || !l.told("PolicySuspended") {
 		t.Errorf("not suspended, or without an event: %v, missing %v", l.keeper.Loader.Policies(), l.keeper.Loader.Missing())
 	}
+	if recorded := l.keeper.Loader.Suspended(); len(recorded) != 1 || recorded[0].Name != cm.Name || recorded[0].Until.IsZero() {
+		t.Errorf("suspended are %+v", recorded)
+	}
 	if s := l.keeper.Loader.Status()[0]; s.State != "Suspended" || !strings.Contains(s.Reason, "spokeshave.dev/suspended-until") {
 		t.Errorf("status %+v", s)
 	}

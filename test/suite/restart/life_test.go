@@ -158,6 +158,9 @@ func (*sometimes) Contents() []policy.Contents { return nil }
 // Missing implements decision.Policies.
 func (*sometimes) Missing() []string { return nil }
 
+// Suspended implements decision.Policies.
+func (*sometimes) Suspended() []policy.Suspension { return nil }
+
 // skewed is ahead of ours by as much as the cloud's time: it goes on while nobody
 // advances that.
 type skewed struct {

@@ -34,6 +34,8 @@ type Policies interface {
 	Contents() []policy.Contents
 	// Missing returns the names of required policies that are not active.
 	Missing() []string
+	// Suspended returns the policies that an administrator has suspended, sorted.
+	Suspended() []policy.Suspension
 }
 
 // Config is what a [Loop] works with. Fields without a comment are required.
@@ -211,7 +213,7 @@ func (l *Loop) Round(ctx context.Context) (time.Duration, error) {
 	now := view.Snapshot.Time
 	snapshotTook, before := l.Clock.Since(start), l.search.last
 	opts := decide.Options{
-		Missing: l.Policies.Missing(), LastCaps: l.caps, Explain: true, Elapsed: func() time.Duration { return l.Clock.Since(start) },
+		Missing: l.Policies.Missing(), Suspended: l.Policies.Suspended(), LastCaps: l.caps, Explain: true, Elapsed: func() time.Duration { return l.Clock.Since(start) },
 		Disrupt: !now.Before(l.holds.disruption.until),
 	}
 	opts.Search = l.holds.searchIn(now) == 0 && l.search.due(now)

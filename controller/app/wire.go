@@ -344,7 +344,7 @@ func (p *components) reconcilers() error {
 	podEvents := &podevents.Reconciler{Client: c, Clock: p.clock}
 	holds := &donotdisrupt.Reconciler{Client: c, Events: recorder, Clock: p.clock}
 	collector := &garbage.Collector{
-		Client: c, Live: p.mgr.GetAPIReader(), Provider: p.counted("nodeclaim.garbagecollection"), Clock: p.clock, Every: 10 * time.Second, Rest: time.Minute,
+		Client: c, Live: p.mgr.GetAPIReader(), Provider: p.counted("nodeclaim.garbagecollection"), Clock: p.clock, Every: 10 * time.Second, Rest: 2 * time.Minute,
 		Listed: p.instances.Set, Unclaimed: p.instances.SetUnclaimed, Breaker: stops,
 	}
 	if p.options.Gates.StaticCapacity {

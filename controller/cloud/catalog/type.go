@@ -44,8 +44,10 @@ type Device struct {
 // Sale is an instance type's prices in a region.
 type Sale struct {
 	Type string
-	// OnDemand is the price per hour, 0 when the type is not sold on demand.
-	OnDemand model.Price
+	// OnDemand is the price per hour, 0 when the type is not sold on demand. Estimated says
+	// that no price list has it, and that it was derived (Estimator).
+	OnDemand  model.Price
+	Estimated bool
 	// Spot maps zones to the spot price.
 	Spot map[string]model.Price
 	// Zones lists every zone that offers the type.

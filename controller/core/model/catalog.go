@@ -55,6 +55,9 @@ type Offering struct {
 	Price Price `json:"price"`
 	// List is the price before discounts, 0 when there are none.
 	List Price `json:"list,omitempty"`
+	// Estimated says that no price list has the price, and that it was derived from those
+	// of other types or regions.
+	Estimated bool `json:"estimated,omitempty"`
 	// Interruption is the fraction of spot instances interrupted per month, 0 to 1.
 	Interruption float64 `json:"interruption,omitempty"`
 	Available    bool    `json:"available"`

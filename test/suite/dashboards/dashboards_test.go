@@ -15,6 +15,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"sigs.k8s.io/yaml"
 
+	"spokeshave.dev/controller/cloud/aws/market"
 	"spokeshave.dev/controller/cloud/aws/refresh"
 	"spokeshave.dev/controller/kube/metric"
 	"spokeshave.dev/controller/kube/reconcile/breaker"
@@ -93,6 +94,7 @@ func registered(t *testing.T) names {
 	interruption.NewMetrics(n)
 	repair.NewMetrics(n)
 	breaker.NewMetrics(n)
+	n.MustRegister(market.NewEstimated())
 	n.MustRegister(refresh.NewMetrics().Collectors()...)
 	n.MustRegister(ledger.NewCollector(&ledger.Tracker{}), policies.NewCollector(load.New(load.Config{})))
 	return n

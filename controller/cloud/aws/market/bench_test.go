@@ -19,8 +19,8 @@ func withoutAWS() (*Catalogue, *awsv1.EC2NodeClass) {
 	clock := func() time.Time { return time.Date(2026, 3, 2, 10, 0, 0, 0, time.UTC) }
 	m := &Market{Region: "us-west-2", Clock: clock, Log: logr.Discard()}
 	class := awstest.Class(awsv1.AMIFamilyAL2023, "")
-	for _, zone := range []string{"a", "b", "c"} {
-		class.Status.Subnets = append(class.Status.Subnets, awsv1.Subnet{ID: "subnet-" + zone, Zone: "us-west-2" + zone, ZoneID: "usw2-az-" + zone})
+	for zone, id := range map[string]string{"a": "usw2-az1", "b": "usw2-az2", "c": "usw2-az3"} {
+		class.Status.Subnets = append(class.Status.Subnets, awsv1.Subnet{ID: "subnet-" + zone, Zone: "us-west-2" + zone, ZoneID: id})
 	}
 	for _, arch := range []string{"amd64", "arm64"} {
 		class.Status.AMIs = append(class.Status.AMIs, awsv1.AMI{ID: "ami-" + arch, Requirements: []corev1.NodeSelectorRequirement{{Key: corev1.LabelArchStable, Operator: corev1.NodeSelectorOpIn, Values: []string{arch}}}})

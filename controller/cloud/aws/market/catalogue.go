@@ -90,6 +90,9 @@ func (c *Catalogue) lower(on *Offer, in lowering) model.Catalog {
 	}
 	sales := slices.Clone(on.Sales)
 	for i := range sales {
+		if on.ByID {
+			sales[i] = inAccount(sales[i], zoneIDs)
+		}
 		sales[i].ZoneIDs = zoneIDs
 	}
 	opts := in.opts
@@ -122,6 +125,31 @@ func (c *Catalogue) lower(on *Offer, in lowering) model.Catalog {
 	}
 	out.Types = kept
 	out.Generation, out.Provisional = catalog.Generation(&out), on.Provisional
+	return out
+}
+
+// inAccount is a sale of the embedded catalogue with the account's names of zones, by
+// the IDs of those that the class has subnets in. Without IDs it stays as it is.
+func inAccount(sale catalog.Sale, zoneIDs map[string]string) catalog.Sale {
+	if len(sale.ZoneIDs) == 0 || len(zoneIDs) == 0 {
+		return sale
+	}
+	nameOf := make(map[string]string, len(zoneIDs))
+	for name, id := range zoneIDs {
+		nameOf[id] = name
+	}
+	out := sale
+	out.Zones, out.Spot = nil, map[string]model.Price{}
+	for _, embedded := range sale.Zones {
+		name := nameOf[sale.ZoneIDs[embedded]]
+		if name == "" {
+			continue
+		}
+		out.Zones = append(out.Zones, name)
+		if price, ok := sale.Spot[embedded]; ok {
+			out.Spot[name] = price
+		}
+	}
 	return out
 }
 

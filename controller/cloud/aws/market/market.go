@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/go-logr/logr"
+	"github.com/prometheus/client_golang/prometheus"
 
 	"spokeshave.dev/controller/cloud/aws/client"
 	"spokeshave.dev/controller/cloud/catalog"
@@ -22,11 +23,15 @@ type Market struct {
 	Isolated bool
 	Clock    func() time.Time
 	Log      logr.Logger
+	// Estimated is set to the number of types at a derived price; nil records nothing.
+	Estimated prometheus.Gauge
 
 	mu sync.Mutex
 	// answers are what AWS said last.
 	answers  answers
 	embedded embedded
+	// derived are on-demand prices that no list has, by type.
+	derived map[string]model.Price
 	// current is put together from the above.
 	current Offer
 }
@@ -46,6 +51,9 @@ type Offer struct {
 	Types   []catalog.Type
 	Sales   []catalog.Sale
 	Version uint64
+	// ByID says that zones have the embedded catalogue's names, which only their IDs tie to
+	// those of the account.
+	ByID bool
 	// Provisional says that EC2 has not said yet which types it sells in which zones, or
 	// spot prices, so that the embedded catalogue serves.
 	Provisional bool
@@ -102,19 +110,23 @@ func (m *Market) loadEmbedded() {
 func (m *Market) compose() Offer {
 	out := Offer{Version: m.current.Version + 1, Provisional: len(m.answers.facts) == 0 || m.answers.spot == nil}
 	if len(m.answers.facts) == 0 {
-		out.Types = m.embedded.types
+		out.Types, out.ByID = m.embedded.types, true
 		for i := range out.Types {
 			out.Sales = append(out.Sales, m.priced(m.embedded.sales[out.Types[i].Name]))
 		}
 		return out
 	}
+	var missing []int
 	for i := range m.answers.facts {
 		f := &m.answers.facts[i]
 		sale := m.embedded.sales[f.Name]
 		sale.Type, sale.Zones = f.Name, slices.Clone(m.answers.zones[f.Name])
 		sale = m.priced(sale)
-		if !f.onDemand {
+		switch {
+		case !f.onDemand:
 			sale.OnDemand = 0
+		case sale.OnDemand == 0:
+			missing = append(missing, i)
 		}
 		if !f.spot {
 			sale.Spot = nil
@@ -122,6 +134,7 @@ func (m *Market) compose() Offer {
 		out.Types = append(out.Types, f.Type)
 		out.Sales = append(out.Sales, sale)
 	}
+	m.derive(&out, missing)
 	return out
 }
 
@@ -134,7 +147,7 @@ func (m *Market) priced(sale catalog.Sale) catalog.Sale {
 	sale.Spot = map[string]model.Price{}
 	for _, zone := range sale.Zones {
 		price, ok := m.answers.spot[sale.Type][zone]
-		if !ok {
+		if m.answers.spot == nil { // not read yet; what EC2 has no price for it does not sell
 			price, ok = embedded[zone]
 		}
 		if ok {

@@ -36,7 +36,7 @@ func (m *Market) onDemandPrices(ctx context.Context) (map[string]model.Price, er
 			return nil, client.Fault(err, "get on-demand prices of %s", m.Region)
 		}
 		for _, raw := range page.PriceList {
-			name, price, err := parseProduct(raw)
+			name, price, err := parseProduct(raw, currency(m.Region))
 			if err != nil {
 				return nil, client.Refuse(provider.Unavailable, "get on-demand prices of %s: %w", m.Region, err)
 			}
@@ -74,8 +74,8 @@ func parseEntry(raw string) (e entry, err error) {
 }
 
 // parseProduct reads one product of the price list: its instance type and
-// hourly price, 0 when it is not sold by the hour in dollars.
-func parseProduct(raw string) (string, model.Price, error) {
+// hourly price, 0 when it is not sold by the hour in the currency.
+func parseProduct(raw, currency string) (string, model.Price, error) {
 	doc, err := parseEntry(raw)
 	if err != nil {
 		return "", 0, err
@@ -89,11 +89,11 @@ func parseProduct(raw string) (string, model.Price, error) {
 			if dimension.Unit != "Hrs" {
 				continue
 			}
-			usd, err := strconv.ParseFloat(dimension.PricePerUnit["USD"], 64)
+			amount, err := strconv.ParseFloat(dimension.PricePerUnit[currency], 64)
 			if err != nil {
 				continue // priced in another currency
 			}
-			return name, model.PriceOf(usd), nil
+			return name, model.PriceOf(amount), nil
 		}
 	}
 	return name, 0, nil

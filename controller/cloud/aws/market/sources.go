@@ -21,7 +21,7 @@ func (m *Market) Sources() []*refresh.Source {
 		{What: "instance types", Every: typesEvery, Read: m.readTypes},
 		{What: "spot prices", Every: spotEvery, Read: m.readSpot},
 	}
-	if m.Isolated {
+	if m.Isolated || !hasPriceList(m.Region) {
 		return out
 	}
 	return append(out,

@@ -47,7 +47,7 @@ func (m *Market) volumePrices(ctx context.Context) (map[string]model.VolumePrice
 				return nil, client.Fault(err, "get volume prices of %s", m.Region)
 			}
 			for _, raw := range page.PriceList {
-				if err := addVolume(out, raw); err != nil {
+				if err := addVolume(out, raw, currency(m.Region)); err != nil {
 					return nil, client.Refuse(provider.Unavailable, "get volume prices of %s: %w", m.Region, err)
 				}
 			}
@@ -64,7 +64,7 @@ func productTerm(field, value string) pricingtypes.Filter {
 }
 
 // addVolume reads one product. What is no volume, or is not sold by the month in
-// dollars, is passed over. IOPS of io2 are cheaper the more there are: the
+// the currency, is passed over. IOPS of io2 are cheaper the more there are: the
 // dearest, first tier counts for all.
 //
 // The list's units are not uniform: storage of io2 is sold by the GB-month and of
@@ -72,7 +72,7 @@ func productTerm(field, value string) pricingtypes.Filter {
 // GiBps-mo ($40.96 in us-east-1) where its description and the price page speak
 // of MiB/s ($0.04).
 // https://aws.amazon.com/ebs/pricing/
-func addVolume(out map[string]model.VolumePrice, raw string) error {
+func addVolume(out map[string]model.VolumePrice, raw, currency string) error {
 	doc, err := parseEntry(raw)
 	if err != nil {
 		return err
@@ -84,7 +84,7 @@ func addVolume(out map[string]model.VolumePrice, raw string) error {
 	price := out[kind]
 	for _, term := range doc.Terms.OnDemand {
 		for _, d := range term.PriceDimensions {
-			usd, err := strconv.ParseFloat(d.PricePerUnit["USD"], 64)
+			usd, err := strconv.ParseFloat(d.PricePerUnit[currency], 64)
 			if err != nil || !(usd >= 0 && usd < 1e6) {
 				continue
 			}

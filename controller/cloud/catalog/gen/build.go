@@ -11,15 +11,14 @@ import (
 	"strings"
 )
 
-var regions = []string{"ap-southeast-1", "eu-central-1", "eu-west-1", "us-east-1", "us-east-2", "us-west-2"}
-
-// build converts the source to the records that are written, sorted by type name.
-func build(source []instance) ([]typeRecord, map[string]*regionRecord, error) {
+// build converts the source to the records that are written, sorted by type name. china
+// are the prices that the source lacks.
+func build(source []instance, china prices) ([]typeRecord, map[string]*regionRecord, error) {
 	slices.SortFunc(source, func(a, b instance) int { return strings.Compare(a.Name, b.Name) })
 	base := baselines(source)
 	var types []typeRecord
 	sales := map[string]*regionRecord{}
-	for _, region := range regions {
+	for _, region := range regionsOf(source, china) {
 		sales[region] = &regionRecord{Region: region, Zones: zoneIDs(source, region)}
 	}
 	for i := range source {
@@ -29,13 +28,16 @@ func build(source []instance) ([]typeRecord, map[string]*regionRecord, error) {
 			continue
 		}
 		sold := false
-		for _, region := range regions {
-			sale, ok, err := saleOf(in, sales[region])
+		for region, record := range sales {
+			sale, ok, err := saleOf(in, record)
+			if usd := china[region][in.Name]; usd > 0 {
+				sale, ok = saleRecord{Type: in.Name, OnDemand: int64(math.Round(usd * 1e6))}, true
+			}
 			if err != nil {
 				return nil, nil, fmt.Errorf("%s in %s: %w", in.Name, region, err)
 			}
 			if ok {
-				sales[region].Sales = append(sales[region].Sales, sale)
+				record.Sales = append(record.Sales, sale)
 				sold = true
 			}
 		}
@@ -188,8 +190,13 @@ func saleOf(in *instance, region *regionRecord) (saleRecord, bool, error) {
 		return saleRecord{}, false, err
 	}
 	zones := slices.Clone(in.Zones[region.Region])
-	if onDemand <= 0 || len(zones) == 0 {
+	// Of some regions the source tells prices only. Where it tells zones, a type without
+	// any is not sold.
+	if onDemand <= 0 || len(zones) == 0 && len(region.Zones) > 0 {
 		return saleRecord{}, false, nil
+	}
+	if len(zones) == 0 {
+		return saleRecord{Type: in.Name, OnDemand: onDemand}, true, nil
 	}
 	sort.Strings(zones)
 	sale := saleRecord{Type: in.Name, OnDemand: onDemand, Interrupt: interruptions[p.Interrupt]}

@@ -16,9 +16,11 @@ import (
 	"flag"
 	"fmt"
 	"log"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 )
 
@@ -47,14 +49,18 @@ func run(out string) error {
 	if err := json.Unmarshal(raw, &source); err != nil {
 		return fmt.Errorf("decode source: %w", err)
 	}
-	types, sales, err := build(source)
+	var china prices
+	if err := json.Unmarshal(chinaPrices, &china); err != nil {
+		return fmt.Errorf("decode prices of China: %w", err)
+	}
+	types, sales, err := build(source, china)
 	if err != nil {
 		return err
 	}
 	if err := write(filepath.Join(out, "types.json.gz"), types); err != nil {
 		return err
 	}
-	for _, region := range regions {
+	for _, region := range slices.Sorted(maps.Keys(sales)) {
 		if err := write(filepath.Join(out, region+".json.gz"), sales[region]); err != nil {
 			return err
 		}

@@ -77,8 +77,8 @@ type regionRecord struct {
 
 type saleRecord struct {
 	Type     string  `json:"n"`
-	OnDemand int64   `json:"d"`           // micro-dollars per hour
-	Zones    []int   `json:"z"`           // indices of Zones
+	OnDemand int64   `json:"d"`           // millionths of the region's currency per hour
+	Zones    []int   `json:"z,omitempty"` // indices of Zones
 	Spot     []int64 `json:"s,omitempty"` // by zone, 0 is not sold
 	// Interrupt is 1 (<5 %) to 5 (>20 %), 0 unknown.
 	Interrupt int `json:"i,omitempty"`

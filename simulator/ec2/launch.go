@@ -88,6 +88,12 @@ func (s *launcher) resolve(d templateData, where placementXML, subnetID string) 
 		}
 		l.profile = &found
 	}
+	if err := checkType(l.kind, &l.data); err != nil {
+		return l, err
+	}
+	if err := s.placements.checkPlacement(l.kind, d.Placement); err != nil {
+		return l, err
+	}
 	if want := ec2Arch(l.kind.Arch); l.image.arch != want {
 		return l, awserr.New(awserr.InvalidValue, "The architecture '%s' of the specified instance type does not match the architecture '%s' of the specified AMI. Specify an instance type and an AMI that have matching architectures, and try again.", want, l.image.arch)
 	}

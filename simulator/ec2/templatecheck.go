@@ -32,10 +32,8 @@ func (d *templateData) check() error {
 			return err
 		}
 	}
-	for _, n := range d.NetworkInterfaces {
-		if err := awserr.OneOf("interfaceType", n.InterfaceType, "interface", "efa", "efa-only"); err != nil {
-			return err
-		}
+	if err := d.checkInterfaces(); err != nil {
+		return err
 	}
 	// https://docs.aws.amazon.com/AWSEC2/latest/APIReference/API_LaunchTemplateInstanceNetworkInterfaceSpecificationRequest.html
 	if len(d.NetworkInterfaces) > 0 && len(d.SecurityGroupIDs)+len(d.SecurityGroups) > 0 {
@@ -43,6 +41,34 @@ func (d *templateData) check() error {
 	}
 	_, err := tag.For(d.TagSpecifications, "", "instance", "volume", "network-interface", "spot-instances-request", "elastic-gpu")
 	return err
+}
+
+// checkInterfaces is what EC2 verifies of network interfaces whatever the type.
+// https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/efa.html
+// https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/using-instance-addressing.html
+func (d *templateData) checkInterfaces() error {
+	withIP := 0
+	for i := range d.NetworkInterfaces {
+		if d.NetworkInterfaces[i].InterfaceType != "efa-only" {
+			withIP++
+		}
+	}
+	for i := range d.NetworkInterfaces {
+		n := &d.NetworkInterfaces[i]
+		if err := awserr.OneOf("interfaceType", n.InterfaceType, "interface", "efa", "efa-only"); err != nil {
+			return err
+		}
+		switch {
+		case n.InterfaceType == "efa-only" && (n.ConnectionTracking != nil || n.AssociatePublicIPAddress != nil || n.Ipv4PrefixCount != nil ||
+			n.Ipv6AddressCount != nil || n.Ipv6PrefixCount != nil || n.PrimaryIpv6 != nil):
+			return awserr.New("InvalidParameterCombination", "An EFA-only network interface has no IP addresses.")
+		case n.AssociatePublicIPAddress != nil && withIP > 1:
+			return awserr.New(awserr.InvalidCombination, "The associatePublicIPAddress parameter cannot be specified when launching with multiple network interfaces.")
+		case n.PrimaryIpv6 != nil && *n.PrimaryIpv6 && (n.Ipv6AddressCount == nil || *n.Ipv6AddressCount < 1):
+			return awserr.New(awserr.InvalidCombination, "A primary IPv6 address needs an IPv6 address on the network interface.")
+		}
+	}
+	return nil
 }
 
 // checkUserData wants base64 of at most 16 kB.

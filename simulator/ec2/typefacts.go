@@ -19,12 +19,18 @@ func (s *offerings) describeType(t *catalog.Type) *typeXML {
 		Memory:    sizeXML{t.MemoryMiB},
 		EBS:       ebsXML{Optimized: "default", Crypt: "supported", NVMe: "required"},
 		Network: networkXML{
-			Performance: performance(gbps), Interfaces: t.ENIs, Cards: 1, IPv4: t.IPv4PerENI, IPv6: t.IPv4PerENI, IPv6OK: true, ENA: "required",
-			Card:      []networkCardXML{{Performance: performance(gbps), Interfaces: t.ENIs, Baseline: gbps, Peak: gbps}},
+			Performance: performance(gbps), Cards: len(cardENIs(t)), IPv4: t.IPv4PerENI, IPv6: t.IPv4PerENI, IPv6OK: true, ENA: "unsupported",
 			Encrypted: t.EncryptionInTransit, EFAOK: t.EFAs > 0,
 		},
-		Placement: placementKindXML{[]string{"partition", "spread"}},
+		Placement: placementKindXML{strategies(t)},
 		Burstable: strings.HasPrefix(t.Name, "t"), BootModes: []string{"uefi"}, Enclaves: "unsupported", TPM: "unsupported",
+	}
+	out.addCards(t, gbps)
+	if t.Can.NestedVirtualization {
+		out.Processor.Features = []string{"nested-virtualization"}
+	}
+	if enclaves(t) {
+		out.Enclaves = "supported"
 	}
 	if t.EBSMbps > 0 {
 		out.EBS.Info = &ebsBandwidth{t.EBSMbps, t.EBSMbps}
@@ -38,6 +44,19 @@ func (s *offerings) describeType(t *catalog.Type) *typeXML {
 	}
 	out.addDevices(t)
 	return out
+}
+
+// addCards shares the bandwidth among the network cards.
+func (out *typeXML) addCards(t *catalog.Type, gbps float64) {
+	cards := cardENIs(t)
+	if hasENA(t) {
+		out.Network.ENA = "required"
+	}
+	each := gbps / float64(len(cards))
+	for at, n := range cards {
+		out.Network.Interfaces += n
+		out.Network.Card = append(out.Network.Card, networkCardXML{Index: at, Performance: performance(each), Interfaces: n, Baseline: each, Peak: each})
+	}
 }
 
 // addDevices puts GPUs and accelerators where EC2 has them: those of AWS are

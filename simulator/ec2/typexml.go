@@ -37,6 +37,7 @@ type processorXML struct {
 	Architectures []string `xml:"supportedArchitectures>item"`
 	GHz           float64  `xml:"sustainedClockSpeedInGhz,omitempty"`
 	Manufacturer  string   `xml:"manufacturer,omitempty"`
+	Features      []string `xml:"supportedFeatures>item,omitempty"`
 }
 
 type vcpuXML struct {

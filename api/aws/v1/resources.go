@@ -14,5 +14,6 @@ const (
 	ResourcePodENI             corev1.ResourceName = "vpc.amazonaws.com/pod-eni"
 	ResourceEFA                corev1.ResourceName = "vpc.amazonaws.com/efa"
 	ResourcePrivateIPv4Address corev1.ResourceName = "vpc.amazonaws.com/PrivateIPv4Address"
+	ResourceNIPSlots           corev1.ResourceName = "eks.amazonaws.com/nip-slots"
 	ResourceNitroSandbox       corev1.ResourceName = "eks.amazonaws.com/nitro-sandbox"
 )

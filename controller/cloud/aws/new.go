@@ -7,6 +7,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
+	awsv1 "spokeshave.dev/api/aws/v1"
 	"spokeshave.dev/controller/cloud/aws/availability"
 	"spokeshave.dev/controller/cloud/aws/batch"
 	"spokeshave.dev/controller/cloud/aws/bootstrap"
@@ -68,7 +69,7 @@ func (p *Provider) wire(cfg *Config, api client.Services, m *metrics) {
 		images: &resolve.Images{
 			EC2: api.EC2, Parameters: &resolve.Parameters{SSM: api.SSM, Clock: cfg.Clock}, Kubernetes: cluster.Version, Clock: cfg.Clock,
 		},
-		groups:       &resolve.PlacementGroups{EC2: api.EC2, Clock: cfg.Clock},
+		groups:       p.placementGroups,
 		profiles:     &resolve.Profiles{IAM: api.IAM, Cluster: cfg.ClusterName, Region: p.region, Clock: cfg.Clock},
 		reservations: p.available.reservations,
 		catalogue:    p.catalogue,
@@ -95,8 +96,10 @@ func (p *Provider) wireMarket(cfg *Config, api client.Services, m *metrics) {
 	p.market = &market.Market{
 		EC2: api.EC2, Pricing: api.Pricing, Region: p.region, Isolated: cfg.Isolated, Clock: cfg.Clock, Log: cfg.Log, Estimated: m.estimated,
 	}
+	p.placementGroups = &resolve.PlacementGroups{EC2: api.EC2, Clock: cfg.Clock}
 	p.catalogue = &market.Catalogue{
-		Market: p.market, Memories: &market.Memories{Market: p.market}, Discounts: cfg.Discounts,
+		Strategy: func(class *awsv1.EC2NodeClass) string { return p.placementGroups.Known(class).Strategy },
+		Market:   p.market, Memories: &market.Memories{Market: p.market}, Discounts: cfg.Discounts,
 		ReservedENIs: cfg.ReservedENIs, PrefixDelegation: cfg.PrefixDelegation, MemoryOverhead: cfg.MemoryOverhead,
 	}
 	p.available = available{

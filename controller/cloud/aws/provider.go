@@ -16,6 +16,7 @@ import (
 	"spokeshave.dev/controller/cloud/aws/instances"
 	"spokeshave.dev/controller/cloud/aws/market"
 	"spokeshave.dev/controller/cloud/aws/refresh"
+	"spokeshave.dev/controller/cloud/aws/resolve"
 	"spokeshave.dev/controller/cloud/provider"
 	"spokeshave.dev/controller/core/model"
 )
@@ -39,7 +40,8 @@ type Provider struct {
 	queue     *events.Queue
 	watch     *events.Watch
 
-	nodeClasses *NodeClasses
+	nodeClasses     *NodeClasses
+	placementGroups *resolve.PlacementGroups
 }
 
 // available is what cannot be had of the offer at the moment, or only here.

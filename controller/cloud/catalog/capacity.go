@@ -5,6 +5,7 @@ import (
 	"math"
 	"strings"
 
+	awsv1 "spokeshave.dev/api/aws/v1"
 	"spokeshave.dev/controller/core/model"
 )
 
@@ -38,13 +39,15 @@ func (t *Type) capacity(opts *Options) model.Resources {
 		}
 	}
 	set(PodENI, t.PodENIs)
-	set(EFA, t.EFAs)
+	set(EFA, t.adapters(opts))
 	for _, d := range t.GPUs {
 		switch strings.ToLower(d.Manufacturer) {
 		case "nvidia":
 			set(NvidiaGPU, d.Count)
 		case "amd":
 			set(AMDGPU, d.Count)
+		case "habana":
+			set(Gaudi, d.Count)
 		}
 	}
 	for _, d := range t.Accelerators {
@@ -52,11 +55,37 @@ func (t *Type) capacity(opts *Options) model.Resources {
 		case "aws":
 			set(Neuron, d.Count)
 			set(NeuronCore, d.Count*neuronCores(d.Name))
-		case "habana":
-			set(Gaudi, d.Count)
 		}
 	}
 	return c
+}
+
+// adapters returns the Elastic Fabric Adapters of a node whose pods request some: the class's
+// own EFA-only interfaces where it has interfaces of its own, else one for each that the type
+// takes. Windows has no driver for them.
+func (t *Type) adapters(opts *Options) int {
+	switch {
+	case opts.OS == "windows":
+		return 0
+	case len(opts.Needs.Interfaces) > 0:
+		return efaOnly(opts.Needs.Interfaces)
+	case opts.MaxEFAs > 0:
+		return min(t.EFAs, opts.MaxEFAs)
+	default:
+		return t.EFAs
+	}
+}
+
+// noIPOnDefaultCard returns how many interfaces of the default network card the class gives
+// to EFA, so that they have no addresses for pods.
+func (o *Options) noIPOnDefaultCard() int {
+	n := 0
+	for _, i := range o.Needs.Interfaces {
+		if i.NetworkCardIndex == 0 && i.InterfaceType == awsv1.InterfaceTypeEFAOnly {
+			n++
+		}
+	}
+	return n
 }
 
 // neuronCores returns the number of Neuron cores of a chip.

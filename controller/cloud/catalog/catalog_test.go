@@ -145,11 +145,11 @@ func TestLabelsAreWellKnown(t *testing.T) {
 func TestDevices(t *testing.T) {
 	c := load(t, "us-east-1")
 	for name, want := range map[string]model.Resources{
-		"p4d.24xlarge":  {NvidiaGPU: 8, EFA: 4, PodENI: 107},
-		"g4ad.xlarge":   {AMDGPU: 1, PodENI: 18},
+		"p4d.24xlarge":  {NvidiaGPU: 8, EFA: 4, PodENI: 62},
+		"g4ad.xlarge":   {AMDGPU: 1, PodENI: 12},
 		"inf2.24xlarge": {Neuron: 6, NeuronCore: 12, PodENI: 107},
-		"trn1.32xlarge": {Neuron: 16, NeuronCore: 32, EFA: 8, PodENI: 107},
-		"dl1.24xlarge":  {Gaudi: 8, EFA: 4, PodENI: 107},
+		"trn1.32xlarge": {Neuron: 16, NeuronCore: 32, EFA: 8, PodENI: 82},
+		"dl1.24xlarge":  {Gaudi: 8, EFA: 4, PodENI: 62},
 		"t3.large":      {},
 		"m4.large":      {},
 		"c7g.xlarge":    {PodENI: 18},

@@ -17,6 +17,10 @@ func ForClass(class *awsv1.EC2NodeClass) (Options, error) {
 	out := Options{NodeClass: class.Name, RootVolume: rootVolume(class.AMIFamily(), class.Disks())}
 	out.ReserveByInterfaces = reservesByInterfaces(class.AMIFamily())
 	out.InstanceStoreRAID0 = class.Spec.InstanceStorePolicy != nil && *class.Spec.InstanceStorePolicy == awsv1.InstanceStoreRAID0
+	out.Needs = needsOf(class)
+	if public := class.Spec.AssociatePublicIPAddress; public != nil && *public {
+		out.MaxEFAs = 1 // EC2 gives a public address to instances with one interface only
+	}
 	k := class.Spec.Kubelet
 	if k == nil {
 		return out, nil

@@ -89,14 +89,16 @@ func decodeTypes(raw []byte) ([]Type, error) {
 		if r.Name == "" || r.Arch == "" || r.VCPU <= 0 || r.Memory <= 0 {
 			return nil, fmt.Errorf("type %d (%q): name, architecture, vCPUs and memory must be set", i, r.Name)
 		}
-		out = append(out, Type{
+		t := Type{
 			Name: r.Name, Arch: r.Arch, VCPU: r.VCPU, MemoryMiB: r.Memory,
 			BareMetal: r.Metal, Hypervisor: r.Hyper, ENIs: r.ENIs, IPv4PerENI: r.IPs,
 			NetworkMbps: r.Network, EBSMbps: r.EBS, CPUManufacturer: r.Maker, ClockMHz: r.Clock,
 			LocalNVMeGB: r.NVMe, EncryptionInTransit: r.Encrypt, EFAs: r.EFAs,
-			PodENIs: BranchENIs(r.Name, r.VCPU, r.Hyper),
+			PodENIs: BranchENIs(r.Name),
 			GPUs:    devicesOf(r.GPUs), Accelerators: devicesOf(r.Accels),
-		})
+		}
+		t.Can = abilities(&t)
+		out = append(out, t)
 	}
 	return out, nil
 }

@@ -26,7 +26,7 @@ func Regions() []string {
 	}
 	var out []string
 	for _, e := range entries {
-		if name, ok := strings.CutSuffix(e.Name(), suffix); ok && name != "types" {
+		if name, ok := strings.CutSuffix(e.Name(), suffix); ok && name != "types" && name != "vpc" {
 			out = append(out, name)
 		}
 	}

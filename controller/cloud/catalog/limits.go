@@ -2,39 +2,6 @@ package catalog
 
 import "strings"
 
-// BranchENIs returns how many pods with security groups of their own (resource
-// vpc.amazonaws.com/pod-eni) a type supports. No EC2 call returns this. The limits
-// depend on the number of vCPUs on Nitro types of generation 5 and later; the burstable
-// (t) and flex families support none.
-// https://docs.aws.amazon.com/eks/latest/userguide/security-groups-for-pods.html
-func BranchENIs(name string, vcpu int, hypervisor string) int {
-	family, size, _ := strings.Cut(name, ".")
-	category, generation := split(family)
-	metal := strings.HasPrefix(size, "metal")
-	if category == "t" || strings.HasSuffix(family, "-flex") || hypervisor != "nitro" && !metal {
-		return 0
-	}
-	old := generation <= "5"
-	switch {
-	case vcpu <= 1:
-		return 4
-	case vcpu <= 2:
-		return 9
-	case vcpu <= 4:
-		return 18
-	case vcpu <= 8:
-		return 38
-	case vcpu <= 16, vcpu <= 48 && old:
-		return 54
-	case vcpu <= 32:
-		return 84
-	case vcpu <= 48:
-		return 114
-	default:
-		return 107
-	}
-}
-
 // split returns the letters and the digits with which a family begins, as in the labels
 // instance-category and instance-generation: m and 5 for m5d, u and 1 for u-6tb1, u and
 // 7 for u7i-12tb.
@@ -60,7 +27,7 @@ func split(family string) (category, generation string) {
 // at most 110 pods below 30 vCPUs and 250 above.
 // https://docs.aws.amazon.com/eks/latest/userguide/choosing-instance-type.html
 func (t *Type) pods(opts *Options) int64 {
-	slots := max(0, t.ENIs-opts.ReservedENIs) * max(0, t.IPv4PerENI-1)
+	slots := max(0, t.ENIs-opts.ReservedENIs-opts.noIPOnDefaultCard()) * max(0, t.IPv4PerENI-1)
 	n := slots + 2
 	switch {
 	case t.ENIs == 0:

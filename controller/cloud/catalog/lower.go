@@ -13,6 +13,8 @@ const DefaultMemoryOverhead = 0.075
 
 // Options are the node class and the kubelet settings for which types are lowered. The
 // zero value is linux with AWS's defaults.
+//
+// Size: one field for each setting that changes what nodes hold.
 type Options struct {
 	NodeClass string
 	Region    string
@@ -27,6 +29,10 @@ type Options struct {
 	ReservedENIs     int
 	PrefixDelegation bool
 	Reserved         Reserved
+	// Needs leave only the types that the class can be launched on.
+	Needs Needs
+	// MaxEFAs limits the adapters of a node; 0 sets no limit.
+	MaxEFAs int
 	// ReserveByInterfaces says that kubelet's default memory reserve counts the pods that all
 	// interfaces have addresses for, whatever number kubelet is told to take.
 	ReserveByInterfaces bool
@@ -67,7 +73,7 @@ func Lower(types []Type, sales []Sale, opts Options) model.Catalog {
 	for i := range types {
 		t := &types[i]
 		sale := byType[t.Name]
-		if sale == nil {
+		if sale == nil || !t.meets(&opts.Needs) {
 			continue
 		}
 		offerings := sale.offerings(&opts)

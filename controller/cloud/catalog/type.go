@@ -29,8 +29,9 @@ type Type struct {
 	EncryptionInTransit bool
 	EFAs                int
 	PodENIs             int
-	GPUs                []Device // nvidia.com/gpu, amd.com/gpu
-	Accelerators        []Device // aws.amazon.com/neuron, habana.ai/gaudi
+	GPUs                []Device // nvidia.com/gpu, amd.com/gpu, habana.ai/gaudi: EC2 counts Gaudi among GPUs
+	Accelerators        []Device // aws.amazon.com/neuron
+	Can                 Abilities
 }
 
 // Device is a kind of GPU or accelerator on an instance type.

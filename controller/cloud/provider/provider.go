@@ -57,6 +57,8 @@ type LaunchSpec struct {
 	Labels        map[string]string
 	Taints        []model.Taint
 	StartupTaints []model.Taint
+	// Requests are what the planned pods and DaemonSets request of the node.
+	Requests model.Resources
 	// Tags are added to those of the node class.
 	Tags map[string]string
 }

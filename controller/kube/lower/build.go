@@ -12,6 +12,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	karpv1 "spokeshave.dev/api/karpenter/v1"
+	"spokeshave.dev/controller/cloud/provider"
 	"spokeshave.dev/controller/cloud/quantity"
 	"spokeshave.dev/controller/core/model"
 )
@@ -55,12 +56,14 @@ type builder struct {
 	warnings []Warning
 
 	catalogAt map[string]int32 // node class
-	types     []map[string]*model.InstanceType
-	poolAt    map[string]int32
-	nodePools []*karpv1.NodePool // of out.Pools
-	nodeAt    map[string]int32   // node name
-	claimAt   map[string]int32
-	claims    []*karpv1.NodeClaim // of out.Nodes, nil for unmanaged ones
+	// chosenCatalogs are those with labels that pools choose, see catalogWith.
+	chosenCatalogs map[string]int32
+	types          []map[string]*model.InstanceType
+	poolAt         map[string]int32
+	nodePools      []*karpv1.NodePool // of out.Pools
+	nodeAt         map[string]int32   // node name
+	claimAt        map[string]int32
+	claims         []*karpv1.NodeClaim // of out.Nodes, nil for unmanaged ones
 
 	claimUsers claimUsers
 	owners     owners
@@ -109,6 +112,9 @@ func (b *builder) pools() {
 		p := Pool(np)
 		if at, ok := b.catalogAt[p.NodeClass]; ok {
 			p.Catalog = at
+			if chosen, _ := ChosenLabels(np.Spec.Template.Spec.Requirements); chosen != nil {
+				p.Catalog = b.catalogWith(at, chosen)
+			}
 		}
 		if p.NotReady == "" && b.in.ClassReady != nil {
 			if ok, why := b.in.ClassReady(p.NodeClass); !ok {
@@ -216,6 +222,11 @@ func (b *builder) completeFromCatalog(n *model.Node, claim *karpv1.NodeClaim, ca
 		// Another controller made the claim: the node is assumed to hold at least the
 		// claim's requests.
 		n.Allocatable = quantity.Resources(claim.Spec.Resources.Requests)
+	}
+	if n.State == model.InFlight {
+		requested := func(name string) bool { _, ok := claim.Spec.Resources.Requests[corev1.ResourceName(name)]; return ok }
+		n.Allocatable = provider.WithoutUnrequested(n.Allocatable, requested)
+		*capacity = provider.WithoutUnrequested(*capacity, requested)
 	}
 }
 

@@ -101,6 +101,9 @@ func Problems(np *karpv1.NodePool) []Problem {
 			out = append(out, Problem{fmt.Sprintf("spec.template.spec.requirements[%d]", i), message})
 		}
 	}
+	if _, problem := ChosenLabels(np.Spec.Template.Spec.Requirements); problem != "" {
+		out = append(out, Problem{"spec.template.spec.requirements", problem})
+	}
 	for i := range np.Spec.Disruption.Budgets {
 		b := &np.Spec.Disruption.Budgets[i]
 		if (b.Schedule == nil) != (b.Duration == nil) {

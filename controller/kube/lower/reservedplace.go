@@ -12,11 +12,17 @@ import (
 // changes them, because they are shared. A reservation that is no longer offered is
 // left alone; the launch then reports it.
 func (b *builder) takeReservedPlace(class string, o *model.Option) {
-	at, ok := b.catalogAt[class]
-	if !ok || o.CapacityType != model.Reserved {
+	if o.CapacityType != model.Reserved {
 		return
 	}
-	c := &b.out.Catalogs[at]
+	for at := range b.out.Catalogs {
+		if c := &b.out.Catalogs[at]; c.NodeClass == class {
+			takePlace(c, o)
+		}
+	}
+}
+
+func takePlace(c *model.Catalog, o *model.Option) {
 	t := slices.IndexFunc(c.Types, func(t model.InstanceType) bool { return t.Name == o.InstanceType })
 	if t < 0 {
 		return

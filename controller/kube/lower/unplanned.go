@@ -35,6 +35,10 @@ func IsUnplanned(claim *karpv1.NodeClaim) bool {
 func ForClaim(s *model.Snapshot, claim *karpv1.NodeClaim, notReady string) model.Snapshot {
 	out := *s
 	pool := claimPool(s, claim, notReady)
+	if chosen, _ := ChosenLabels(claim.Spec.Requirements); chosen != nil && pool.Catalog >= 0 {
+		out.Catalogs = append(slices.Clip(s.Catalogs), withLabels(s.Catalogs[pool.Catalog], chosen))
+		pool.Catalog = int32(len(s.Catalogs))
+	}
 	out.Pools = slices.Clone(s.Pools)
 	for i := range out.Pools {
 		out.Pools[i].NotReady = "the NodeClaim is another's"

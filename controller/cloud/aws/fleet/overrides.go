@@ -47,7 +47,11 @@ func (l *Launcher) overrides(class *awsv1.EC2NodeClass, spec *provider.LaunchSpe
 		if availability.Away(on, o.Zone, availability.ZoneID(class, o.Zone)) {
 			continue // shifted away from since the plan was made
 		}
-		out = append(out, override{Option: o, image: resolve.ImageFor(class.Status.AMIs, known.Labels).ID, subnet: subnet, pods: l.cfg.Catalogue.MaxPods(class, known)})
+		next := override{Option: o, image: resolve.ImageFor(class.Status.AMIs, known.Labels).ID, subnet: subnet, pods: l.cfg.Catalogue.MaxPods(class, known)}
+		if spec.Requests[provider.ResourceEFA] > 0 {
+			next.efas = known.Capacity[provider.ResourceEFA]
+		}
+		out = append(out, next)
 	}
 	if len(out) == 0 {
 		return nil, client.SoldOut(nil, availability.CodeZonalShift, fmt.Errorf("the cluster is shifted away from zone %s", spec.Options[0].Zone))

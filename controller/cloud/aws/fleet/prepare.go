@@ -2,6 +2,10 @@ package fleet
 
 import (
 	"context"
+	"strconv"
+
+	"github.com/aws/aws-sdk-go-v2/service/ec2/types"
+	corev1 "k8s.io/api/core/v1"
 
 	awsv1 "spokeshave.dev/api/aws/v1"
 	"spokeshave.dev/controller/cloud/aws/bootstrap"
@@ -44,6 +48,11 @@ func (l *Launcher) want(ctx context.Context, class *awsv1.EC2NodeClass, spec *pr
 	if err != nil {
 		return nil, err
 	}
+	boot, err := l.boot(ctx, class, spec)
+	if err != nil {
+		return nil, err
+	}
+	boot.IPv6 = details.IPv6()
 	templates, size := map[string]string{}, 0
 	for i := range overrides {
 		o := &overrides[i]
@@ -55,7 +64,8 @@ func (l *Launcher) want(ctx context.Context, class *awsv1.EC2NodeClass, spec *pr
 			return nil, client.Refuse(provider.ClassNotReady, "EC2NodeClass %s: %w", class.Name, err)
 		}
 		size = max(size, len(data))
-		b := launchtemplate.Boot{NodePool: spec.NodePool, Image: o.image, UserData: data, Bought: o.CapacityType, Reservation: o.reservation}
+		b := boot
+		b.Image, b.UserData, b.Bought, b.Reservation, b.EFAs = o.image, data, o.CapacityType, o.reservation, o.efas
 		if templates[o.template()], err = l.cfg.Templates.Ensure(ctx, class, b); err != nil {
 			return nil, err
 		}
@@ -64,6 +74,31 @@ func (l *Launcher) want(ctx context.Context, class *awsv1.EC2NodeClass, spec *pr
 	return &wanted{
 		overrides: overrides, templates: templates, tags: sharedTags(l.cfg.Cluster, class, spec), context: class.Spec.Context,
 	}, nil
+}
+
+// boot is what all instances of a claim have in common, whatever their type.
+func (l *Launcher) boot(ctx context.Context, class *awsv1.EC2NodeClass, spec *provider.LaunchSpec) (launchtemplate.Boot, error) {
+	out := launchtemplate.Boot{NodePool: spec.NodePool}
+	if spec.Labels[awsv1.LabelInstanceTenancy] == string(types.TenancyDedicated) {
+		out.Tenancy = string(types.TenancyDedicated)
+	}
+	for _, name := range []corev1.ResourceName{awsv1.ResourceNitroSandbox, awsv1.ResourceNIPSlots} {
+		out.Enclaves = out.Enclaves || spec.Requests[string(name)] > 0
+	}
+	text, ok := spec.Labels[awsv1.LabelPlacementGroupPartition]
+	if !ok {
+		return out, nil
+	}
+	group, err := l.cfg.Groups.Of(ctx, class)
+	if err != nil {
+		return out, err
+	}
+	number, err := strconv.ParseInt(text, 10, 32)
+	if err != nil || number < 1 || int32(number) > group.Partitions {
+		return out, client.Refuse(provider.Invalid, "partition %q is required, and the placement group of EC2NodeClass %s has %d partitions", text, class.Name, group.Partitions)
+	}
+	out.Partition = int32(number)
+	return out, nil
 }
 
 // joined finds the others that want the same request.

@@ -38,6 +38,8 @@ type override struct {
 	reservation *awsv1.CapacityReservation
 	// pods is what the node's kubelet is told to take, 0 where it finds out itself.
 	pods int64
+	// efas is the number of Elastic Fabric Adapters that are attached.
+	efas int64
 }
 
 // template is what tells the launch templates of a request apart.
@@ -45,6 +47,9 @@ func (o *override) template() string {
 	out := o.image
 	if o.pods > 0 {
 		out += "/" + strconv.FormatInt(o.pods, 10)
+	}
+	if o.efas > 0 {
+		out += "/efa" + strconv.FormatInt(o.efas, 10)
 	}
 	if o.reservation != nil {
 		out += "/" + o.reservation.ID

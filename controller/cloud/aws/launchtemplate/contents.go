@@ -27,20 +27,38 @@ func contents(cluster string, class *awsv1.EC2NodeClass, b Boot) *types.RequestL
 		out.UserData = sdk.String(base64.StdEncoding.EncodeToString([]byte(b.UserData)))
 	}
 	draw(out, b)
-	if g := spec.PlacementGroupSelector; g != nil {
-		out.Placement = &types.LaunchTemplatePlacementRequest{GroupId: g.ID, GroupName: g.Name}
+	out.Placement = placement(spec.PlacementGroupSelector, b)
+	if b.Enclaves {
+		out.EnclaveOptions = &types.LaunchTemplateEnclaveOptionsRequest{Enabled: sdk.Bool(true)}
 	}
 	groups := make([]string, 0, len(class.Status.SecurityGroups))
 	for _, g := range class.Status.SecurityGroups {
 		groups = append(groups, g.ID)
 	}
 	// Security groups and interfaces exclude each other.
-	if out.NetworkInterfaces = interfaces(spec, groups); len(out.NetworkInterfaces) == 0 {
+	if out.NetworkInterfaces = interfaces(spec, groups, b); len(out.NetworkInterfaces) == 0 {
 		out.SecurityGroupIds = groups
 	}
 	if spec.CPUOptions != nil && spec.CPUOptions.NestedVirtualization != nil {
 		out.CpuOptions = &types.LaunchTemplateCpuOptionsRequest{
 			NestedVirtualization: types.NestedVirtualizationSpecification(*spec.CPUOptions.NestedVirtualization),
+		}
+	}
+	return out
+}
+
+// placement says where in the zone the instance runs: in a placement group, in one of its
+// partitions, on hardware of its own. Nil leaves all to EC2.
+// https://docs.aws.amazon.com/AWSEC2/latest/APIReference/API_LaunchTemplatePlacementRequest.html
+func placement(group *awsv1.PlacementGroupSelector, b Boot) *types.LaunchTemplatePlacementRequest {
+	if group == nil && b.Tenancy == "" {
+		return nil
+	}
+	out := &types.LaunchTemplatePlacementRequest{Tenancy: types.Tenancy(b.Tenancy)}
+	if group != nil {
+		out.GroupId, out.GroupName = group.ID, group.Name
+		if b.Partition > 0 {
+			out.PartitionNumber = sdk.Int32(b.Partition)
 		}
 	}
 	return out

@@ -26,7 +26,7 @@ import (
 const templateFor = 5 * time.Minute
 
 // Boot is what nodes of a class differ in when they start: NodePool, image, user data,
-// and what their capacity is bought from.
+// hardware, and what their capacity is bought from.
 type Boot struct {
 	// NodePool is "" for a NodeClaim of none.
 	NodePool string
@@ -36,6 +36,16 @@ type Boot struct {
 	// nil for none.
 	Bought      model.CapacityType
 	Reservation *awsv1.CapacityReservation
+	// EFAs is the number of Elastic Fabric Adapters that pods requested on the node's type, 0
+	// for none. IPv6 says that pods have IPv6 addresses.
+	EFAs int64
+	IPv6 bool
+	// Tenancy is dedicated for hardware that no other account shares, "" for the default.
+	Tenancy string
+	// Partition is the partition of the placement group, from 1; 0 leaves it to EC2.
+	Partition int32
+	// Enclaves divides the instance for Nitro Enclaves.
+	Enclaves bool
 }
 
 // Templates makes, finds and deletes the launch templates of a cluster.

@@ -31,6 +31,9 @@ type Catalogue struct {
 	// MemoryOverhead is the share of memory that the hypervisor keeps; nil is the
 	// embedded catalogue's default.
 	MemoryOverhead *float64
+	// Strategy is the kind of the placement group that the class's nodes are launched into,
+	// "" for none and while it is not known.
+	Strategy func(class *awsv1.EC2NodeClass) string
 
 	mu   sync.Mutex
 	kept kept
@@ -46,10 +49,12 @@ func (c *Catalogue) Of(class *awsv1.EC2NodeClass) (model.Catalog, error) {
 	if err != nil {
 		return model.Catalog{}, client.Refuse(provider.ClassNotReady, "catalogue of EC2NodeClass %s: %w", class.Name, err)
 	}
+	opts.Needs.PlacementStrategy = c.Strategy(class)
 	learned, version := c.Memories.learned()
 	key, err := json.Marshal([]any{
 		on.Version, version, class.Status.Subnets, class.Status.AMIs, class.Spec.Kubelet,
 		class.Spec.BlockDeviceMappings, class.Spec.InstanceStorePolicy, class.AMIFamily(),
+		opts.Needs, opts.MaxEFAs,
 	})
 	if err != nil {
 		return model.Catalog{}, client.Refuse(provider.Invalid, "catalogue of EC2NodeClass %s: %w", class.Name, err)
@@ -178,7 +183,7 @@ func (c *Catalogue) learnZone(zone, id string) {
 
 // MaxPods is how many pods the nodes of a type are told to take, 0 for what they find out
 // themselves. The images know what the interfaces of each type carry. They do not know that
-// the CNI delegates prefixes, that some interfaces are reserved, that the class limits pods
+// the CNI delegates prefixes, that some interfaces are reserved or given to EFA, that the class limits pods
 // by core where the image has no such setting, or what the class's own user data says
 // otherwise. What kubelet.maxPods of the class says goes before, and Windows nodes have no
 // prefixes of this kind.
@@ -189,7 +194,8 @@ func (c *Catalogue) MaxPods(class *awsv1.EC2NodeClass, t *model.InstanceType) in
 		return t.Capacity[model.PodSlots]
 	}
 	_, _, windows := bootstrap.WindowsRelease(family)
-	differs := c.PrefixDelegation || c.ReservedENIs > 0 || bootstrap.SetsMaxPods(class)
+	efaOnly := slices.ContainsFunc(class.Spec.NetworkInterfaces, func(n awsv1.NetworkInterface) bool { return n.InterfaceType == awsv1.InterfaceTypeEFAOnly })
+	differs := c.PrefixDelegation || c.ReservedENIs > 0 || efaOnly || bootstrap.SetsMaxPods(class)
 	if !differs || k != nil && k.MaxPods != nil || windows {
 		return 0
 	}

@@ -93,7 +93,8 @@ func factOf(info *types.InstanceTypeInfo) (fact, bool) {
 	}
 	addNetwork(&f.Type, info.NetworkInfo)
 	addDevices(&f.Type, info)
-	f.PodENIs = catalog.BranchENIs(f.Name, f.VCPU, f.Hypervisor)
+	addAbilities(&f.Type, info)
+	f.PodENIs = catalog.BranchENIs(f.Name)
 	return f, true
 }
 
@@ -126,11 +127,29 @@ func addNetwork(t *catalog.Type, network *types.NetworkInfo) {
 	for i := range network.NetworkCards {
 		card := &network.NetworkCards[i]
 		gbps += sdk.ToFloat64(card.BaselineBandwidthInGbps)
+		for at := int(sdk.ToInt32(card.NetworkCardIndex)); at >= len(t.Can.CardENIs); {
+			t.Can.CardENIs = append(t.Can.CardENIs, 0)
+		}
+		t.Can.CardENIs[sdk.ToInt32(card.NetworkCardIndex)] = int(sdk.ToInt32(card.MaximumNetworkInterfaces))
 		if sdk.ToInt32(card.NetworkCardIndex) == sdk.ToInt32(network.DefaultNetworkCardIndex) {
 			t.ENIs = int(sdk.ToInt32(card.MaximumNetworkInterfaces))
 		}
 	}
 	t.NetworkMbps = int(gbps*1000 + 0.5)
+}
+
+func addAbilities(t *catalog.Type, info *types.InstanceTypeInfo) {
+	if info.NetworkInfo != nil {
+		t.Can.ENA = info.NetworkInfo.EnaSupport != types.EnaSupportUnsupported
+	}
+	if info.ProcessorInfo != nil {
+		t.Can.NestedVirtualization = slices.Contains(info.ProcessorInfo.SupportedFeatures, types.SupportedAdditionalProcessorFeatureNestedVirtualization)
+	}
+	if info.PlacementGroupInfo != nil {
+		for _, s := range info.PlacementGroupInfo.SupportedStrategies {
+			t.Can.Strategies = append(t.Can.Strategies, string(s))
+		}
+	}
 }
 
 func addDevices(t *catalog.Type, info *types.InstanceTypeInfo) {
@@ -141,11 +160,7 @@ func addDevices(t *catalog.Type, info *types.InstanceTypeInfo) {
 			if g.MemoryInfo != nil {
 				d.MemoryMiB = int64(sdk.ToInt32(g.MemoryInfo.SizeInMiB))
 			}
-			if strings.EqualFold(d.Manufacturer, "habana") {
-				t.Accelerators = append(t.Accelerators, d)
-			} else {
-				t.GPUs = append(t.GPUs, d)
-			}
+			t.GPUs = append(t.GPUs, d)
 		}
 	}
 	switch {

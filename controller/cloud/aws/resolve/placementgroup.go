@@ -17,9 +17,18 @@ import (
 // groupFor is how long a placement group is taken to be as it was found.
 const groupFor = 5 * time.Minute
 
+// PlacementGroup is a group as EC2 describes it; the zero value is none.
+type PlacementGroup struct {
+	ID string
+	// Strategy is cluster, partition or spread; Partitions is the number of partitions, 0
+	// where it has none.
+	Strategy   string
+	Partitions int32
+}
+
 // placementGroup is a group that was found, or why it was not.
 type placementGroup struct {
-	id    string
+	PlacementGroup
 	err   error
 	until time.Time
 }
@@ -46,9 +55,15 @@ func (g *PlacementGroups) Check(ctx context.Context, selector *awsv1.PlacementGr
 
 // ID is the group that the class's nodes are launched into, "" for none.
 func (g *PlacementGroups) ID(ctx context.Context, class *awsv1.EC2NodeClass) (string, error) {
+	found, err := g.Of(ctx, class)
+	return found.ID, err
+}
+
+// Of is the group that the class's nodes are launched into, zero for none.
+func (g *PlacementGroups) Of(ctx context.Context, class *awsv1.EC2NodeClass) (PlacementGroup, error) {
 	selector := class.Spec.PlacementGroupSelector
 	if selector == nil {
-		return "", nil
+		return PlacementGroup{}, nil
 	}
 	key := groupKey(selector)
 	now := g.Clock()
@@ -56,9 +71,20 @@ func (g *PlacementGroups) ID(ctx context.Context, class *awsv1.EC2NodeClass) (st
 	last := g.known[key]
 	g.mu.Unlock()
 	if now.Before(last.until) {
-		return last.id, last.err
+		return last.PlacementGroup, last.err
 	}
 	return g.find(ctx, selector)
+}
+
+// Known is the group that the class names, as EC2 described it last; zero for none and while
+// it has not been asked. It asks nothing.
+func (g *PlacementGroups) Known(class *awsv1.EC2NodeClass) PlacementGroup {
+	if class.Spec.PlacementGroupSelector == nil {
+		return PlacementGroup{}
+	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.known[groupKey(class.Spec.PlacementGroupSelector)].PlacementGroup
 }
 
 func groupKey(selector *awsv1.PlacementGroupSelector) string {
@@ -66,22 +92,22 @@ func groupKey(selector *awsv1.PlacementGroupSelector) string {
 }
 
 // find asks EC2, and keeps the answer.
-func (g *PlacementGroups) find(ctx context.Context, selector *awsv1.PlacementGroupSelector) (string, error) {
+func (g *PlacementGroups) find(ctx context.Context, selector *awsv1.PlacementGroupSelector) (PlacementGroup, error) {
 	key := groupKey(selector)
-	id, err := g.describe(ctx, selector)
+	found, err := g.describe(ctx, selector)
 	if err != nil && !provider.KindOf(err).Definitive() {
-		return "", err
+		return PlacementGroup{}, err
 	}
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if g.known == nil {
 		g.known = map[string]placementGroup{}
 	}
-	g.known[key] = placementGroup{id: id, err: err, until: g.Clock().Add(groupFor)}
-	return id, err
+	g.known[key] = placementGroup{PlacementGroup: found, err: err, until: g.Clock().Add(groupFor)}
+	return found, err
 }
 
-func (g *PlacementGroups) describe(ctx context.Context, selector *awsv1.PlacementGroupSelector) (string, error) {
+func (g *PlacementGroups) describe(ctx context.Context, selector *awsv1.PlacementGroupSelector) (PlacementGroup, error) {
 	in := &ec2.DescribePlacementGroupsInput{}
 	name := sdk.ToString(selector.Name)
 	if id := sdk.ToString(selector.ID); id != "" {
@@ -92,11 +118,12 @@ func (g *PlacementGroups) describe(ctx context.Context, selector *awsv1.Placemen
 	out, err := g.EC2.DescribePlacementGroups(ctx, in)
 	switch {
 	case err != nil:
-		return "", client.Fault(err, "describe placement group %s", name)
+		return PlacementGroup{}, client.Fault(err, "describe placement group %s", name)
 	case len(out.PlacementGroups) == 0:
-		return "", client.Refuse(provider.NotFound, "placement group %s: no such group; correct spec.placementGroupSelector", name)
+		return PlacementGroup{}, client.Refuse(provider.NotFound, "placement group %s: no such group; correct spec.placementGroupSelector", name)
 	case out.PlacementGroups[0].State != types.PlacementGroupStateAvailable:
-		return "", client.Refuse(provider.NotFound, "placement group %s is %s", name, out.PlacementGroups[0].State)
+		return PlacementGroup{}, client.Refuse(provider.NotFound, "placement group %s is %s", name, out.PlacementGroups[0].State)
 	}
-	return sdk.ToString(out.PlacementGroups[0].GroupId), nil
+	found := &out.PlacementGroups[0]
+	return PlacementGroup{ID: sdk.ToString(found.GroupId), Strategy: string(found.Strategy), Partitions: sdk.ToInt32(found.PartitionCount)}, nil
 }

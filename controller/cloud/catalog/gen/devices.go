@@ -2,8 +2,8 @@ package main
 
 import "strings"
 
-// accelerators are the accelerators other than GPUs, which the source lacks or lists
-// under other names.
+// accelerators are devices that the source lacks or lists under other names. EC2 counts
+// those of AWS as accelerators and those of Habana as GPUs.
 // https://docs.aws.amazon.com/ec2/latest/instancetypes/ac.html
 var accelerators = map[string]device{
 	"inf1.xlarge":    {"Inferentia", "AWS", 1, 8192},
@@ -30,6 +30,9 @@ var usableMemory = map[string]int64{"L4": 22888, "L40S": 45776}
 
 func devices(in *instance) (gpus, accels []device) {
 	if d, ok := accelerators[in.Name]; ok {
+		if d.Maker == "Habana" {
+			return []device{d}, nil
+		}
 		return nil, []device{d}
 	}
 	maker, model, found := strings.Cut(in.GPUModel, " ")

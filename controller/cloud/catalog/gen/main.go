@@ -6,7 +6,9 @@
 // the Go module github.com/cristim/ec2-instances-info carries it. Run it from
 // controller/cloud/catalog with go generate; equal input gives equal bytes.
 //
-// What the source lacks is added in facts.go, from AWS's documentation.
+// What the source lacks is added in facts.go, from AWS's documentation, and how many
+// interfaces and branch interfaces each type takes from the VPC resource controller's table
+// (vpc.go).
 package main
 
 import (
@@ -58,6 +60,13 @@ func run(out string) error {
 		return err
 	}
 	if err := write(filepath.Join(out, "types.json.gz"), types); err != nil {
+		return err
+	}
+	vpc, err := interfaces()
+	if err != nil {
+		return err
+	}
+	if err := write(filepath.Join(out, "vpc.json.gz"), vpc); err != nil {
 		return err
 	}
 	for _, region := range slices.Sorted(maps.Keys(sales)) {

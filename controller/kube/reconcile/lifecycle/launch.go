@@ -16,6 +16,7 @@ import (
 	"spokeshave.dev/controller/cloud/quantity"
 	"spokeshave.dev/controller/core/model"
 	"spokeshave.dev/controller/kube/condition"
+	"spokeshave.dev/controller/kube/lower"
 	"spokeshave.dev/controller/kube/metric"
 )
 
@@ -130,6 +131,12 @@ func launchSpec(claim *karpv1.NodeClaim) (provider.LaunchSpec, error) {
 	if len(spec.Options) == 0 {
 		return spec, fmt.Errorf("annotation %s of %s lists no offering", karpv1.AnnotationLaunch, claim.Name)
 	}
+	chosen, problem := lower.ChosenLabels(claim.Spec.Requirements)
+	if problem != "" {
+		return spec, fmt.Errorf("requirements of %s: %s", claim.Name, problem)
+	}
+	maps.Copy(spec.Labels, chosen)
+	spec.Requests = quantity.Resources(claim.Spec.Resources.Requests)
 	spec.Taints = taints(claim.Spec.Taints)
 	spec.StartupTaints = taints(claim.Spec.StartupTaints)
 	return spec, nil
@@ -170,10 +177,14 @@ func (r *Reconciler) launched(ctx context.Context, claim *karpv1.NodeClaim, in *
 	at := slices.IndexFunc(catalog.Types, func(t model.InstanceType) bool { return t.Name == in.InstanceType })
 	labels := map[string]string{}
 	if at >= 0 {
-		maps.Copy(labels, catalog.Types[at].Labels)
-		claim.Status.Capacity = quantity.ResourceList(catalog.Types[at].Capacity)
-		claim.Status.Allocatable = quantity.ResourceList(catalog.Types[at].Allocatable)
+		t := &catalog.Types[at]
+		maps.Copy(labels, t.Labels)
+		requested := func(name string) bool { _, ok := claim.Spec.Resources.Requests[corev1.ResourceName(name)]; return ok }
+		claim.Status.Capacity = quantity.ResourceList(provider.WithoutUnrequested(t.Capacity, requested))
+		claim.Status.Allocatable = quantity.ResourceList(provider.WithoutUnrequested(t.Allocatable, requested))
 	}
+	chosen, _ := lower.ChosenLabels(claim.Spec.Requirements) // judged before the launch
+	maps.Copy(labels, chosen)
 	maps.Copy(labels, in.Labels)
 	labels[corev1.LabelInstanceTypeStable] = in.InstanceType
 	labels[corev1.LabelTopologyZone] = in.Zone

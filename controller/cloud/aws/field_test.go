@@ -62,7 +62,7 @@ func TestEveryFieldOfTheClassCounts(t *testing.T) {
 		},
 		"Context": func(s *awsv1.EC2NodeClassSpec) { s.Context = new("context-1") },
 		"CPUOptions": func(s *awsv1.EC2NodeClassSpec) {
-			s.CPUOptions = &awsv1.CPUOptions{NestedVirtualization: new("enabled")}
+			s.CPUOptions = &awsv1.CPUOptions{NestedVirtualization: new("disabled")}
 		},
 	}
 	w := newEC2Of(t, "m7i.")

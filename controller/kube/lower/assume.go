@@ -9,7 +9,7 @@ const (
 	// assumedPerCPU is the price of a virtual CPU per hour, in micro-dollars, of a node
 	// of which nothing but its size is known. It is above that of every instance type
 	// without accelerators in the embedded catalogue that is priced in dollars.
-	assumedPerCPU model.Price = 420_000
+	assumedPerCPU model.Price = 600_000
 	// assumedCPUs is the size of a node of which not even that is known.
 	assumedCPUs = 16
 )

@@ -115,8 +115,8 @@ func TestAssumedPrice(t *testing.T) {
 		"unknown zone":   {"the dearest of its type", "node.kubernetes.io/instance-type: small, topology.kubernetes.io/zone: zz, karpenter.sh/capacity-type: spot", "", sells, 200_000},
 		"unknown type":   {"the dearest of all types, its size is not known", "node.kubernetes.io/instance-type: new", "", sells, 800_000},
 		"known size":     {"the dearest that is not larger", "node.kubernetes.io/instance-type: new", `{cpu: "2", memory: 1Gi, pods: "9"}`, sells, 200_000},
-		"no catalogue":   {"by its size", "node.kubernetes.io/instance-type: new", `{cpu: "2", memory: 1Gi, pods: "9"}`, none, 840_000},
-		"nothing at all": {"as a large one", "", "", none, 6_720_000},
+		"no catalogue":   {"by its size", "node.kubernetes.io/instance-type: new", `{cpu: "2", memory: 1Gi, pods: "9"}`, none, 1_200_000},
+		"nothing at all": {"as a large one", "", "", none, 9_600_000},
 	} {
 		t.Run(name, func(t *testing.T) {
 			c := parse[karpv1.NodeClaim](t, `{metadata: {name: c, labels: {karpenter.sh/nodepool: general, `+tc.labels+`}}, spec: {nodeClassRef: {name: default}},

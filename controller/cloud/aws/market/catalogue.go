@@ -32,7 +32,7 @@ type Catalogue struct {
 	// embedded catalogue's default.
 	MemoryOverhead *float64
 	// Strategy is the kind of the placement group that the class's nodes are launched into,
-	// "" for none and while it is not known.
+	// "" for none and while it is not known. Nil knows of none.
 	Strategy func(class *awsv1.EC2NodeClass) string
 
 	mu   sync.Mutex
@@ -49,7 +49,9 @@ func (c *Catalogue) Of(class *awsv1.EC2NodeClass) (model.Catalog, error) {
 	if err != nil {
 		return model.Catalog{}, client.Refuse(provider.ClassNotReady, "catalogue of EC2NodeClass %s: %w", class.Name, err)
 	}
-	opts.Needs.PlacementStrategy = c.Strategy(class)
+	if c.Strategy != nil {
+		opts.Needs.PlacementStrategy = c.Strategy(class)
+	}
 	learned, version := c.Memories.learned()
 	key, err := json.Marshal([]any{
 		on.Version, version, class.Status.Subnets, class.Status.AMIs, class.Spec.Kubelet,

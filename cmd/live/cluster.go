@@ -10,7 +10,6 @@ import (
 
 	appsv1 "k8s.io/api/apps/v1"
 	batchv1 "k8s.io/api/batch/v1"
-	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/utils/clock"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -22,7 +21,6 @@ import (
 type cluster struct {
 	stack *harness.Stack
 	seen  *timeline
-	lost  <-chan error // of the watches
 	// pool is the manifest of the NodePool with its class and namespace.
 	pool string
 	pods int
@@ -47,14 +45,10 @@ func measure(ctx context.Context, log io.Writer, s scenario, side controller, o 
 	if err := stack.Apply(ctx, []byte(nodePool)); err != nil {
 		return nil, err
 	}
-	watcher, err := client.NewWithWatch(stack.Cluster.Config(), client.Options{Scheme: clientgoscheme.Scheme})
-	if err != nil {
-		return nil, fmt.Errorf("make a client: %w", err)
-	}
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	c := &cluster{stack: stack, pool: nodePool, pods: o.pods, seed: o.seed}
-	if c.seen, c.lost, err = follow(ctx, watcher); err != nil {
+	if c.seen, err = follow(ctx, stack.Cluster.Config()); err != nil {
 		return nil, err
 	}
 	return c.measure(ctx, s, side.name, o)
@@ -115,11 +109,6 @@ func (c *cluster) measure(ctx context.Context, s scenario, name string, o *optio
 // untilRunning waits until every workload has what it asked for.
 func (c *cluster) untilRunning(ctx context.Context) error {
 	return c.stack.Until(ctx, "all pods to run", runningWithin, func(ctx context.Context) (string, bool) {
-		select {
-		case err := <-c.lost:
-			return err.Error(), false
-		default:
-		}
 		deployments, jobs := &appsv1.DeploymentList{}, &batchv1.JobList{}
 		if err := c.stack.Client.List(ctx, deployments, client.InNamespace(burst.Namespace)); err != nil {
 			return err.Error(), false

@@ -9,9 +9,11 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/apimachinery/pkg/watch"
+	"k8s.io/client-go/informers"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/cache"
 	"k8s.io/utils/clock"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"spokeshave.dev/test/kit/burst"
 )
@@ -31,38 +33,48 @@ type timeline struct {
 	ready map[string]time.Time // by node
 }
 
-// follow watches pods and nodes until the context ends. What fails is sent to the channel,
-// at most once for each of the two.
-func follow(ctx context.Context, c client.WithWatch) (*timeline, <-chan error, error) {
-	t := &timeline{pods: map[types.UID]*podTimes{}, ready: map[string]time.Time{}}
-	failed := make(chan error, 2)
-	for _, each := range []struct {
-		list client.ObjectList
-		see  func(watch.Event)
-		in   []client.ListOption
-	}{
-		{&corev1.PodList{}, t.seePod, []client.ListOption{client.InNamespace(burst.Namespace)}},
-		{&corev1.NodeList{}, t.seeNode, nil},
-	} {
-		w, err := c.Watch(ctx, each.list, each.in...)
-		if err != nil {
-			return nil, nil, fmt.Errorf("watch: %w", err)
-		}
-		go func() {
-			defer w.Stop()
-			for e := range w.ResultChan() {
-				each.see(e)
-			}
-			if ctx.Err() == nil {
-				failed <- fmt.Errorf("the watch of %T ended", each.list)
-			}
-		}()
+// follow watches pods and nodes until the context ends. It returns when it has seen those
+// that exist.
+func follow(ctx context.Context, config *rest.Config) (*timeline, error) {
+	config = rest.CopyConfig(config)
+	config.Timeout = 0 // it ends watches
+	clients, err := kubernetes.NewForConfig(config)
+	if err != nil {
+		return nil, fmt.Errorf("watch: %w", err)
 	}
-	return t, failed, nil
+	t := &timeline{pods: map[types.UID]*podTimes{}, ready: map[string]time.Time{}}
+	pods := informers.NewSharedInformerFactoryWithOptions(clients, 0, informers.WithNamespace(burst.Namespace))
+	nodes := informers.NewSharedInformerFactory(clients, 0)
+	for _, each := range []struct {
+		informer cache.SharedIndexInformer
+		see      func(object any, gone bool)
+	}{
+		{pods.Core().V1().Pods().Informer(), t.seePod},
+		{nodes.Core().V1().Nodes().Informer(), t.seeNode},
+	} {
+		_, err := each.informer.AddEventHandler(cache.ResourceEventHandlerFuncs{
+			AddFunc:    func(o any) { each.see(o, false) },
+			UpdateFunc: func(_, o any) { each.see(o, false) },
+			DeleteFunc: func(o any) {
+				if last, ok := o.(cache.DeletedFinalStateUnknown); ok {
+					o = last.Obj
+				}
+				each.see(o, true)
+			},
+		})
+		if err != nil {
+			return nil, fmt.Errorf("watch: %w", err)
+		}
+	}
+	for _, f := range []informers.SharedInformerFactory{pods, nodes} {
+		f.StartWithContext(ctx)
+		f.WaitForCacheSync(ctx.Done())
+	}
+	return t, nil
 }
 
-func (t *timeline) seePod(e watch.Event) {
-	pod, ok := e.Object.(*corev1.Pod)
+func (t *timeline) seePod(object any, gone bool) { //nolint:revive // what a watch says of an object
+	pod, ok := object.(*corev1.Pod)
 	if !ok {
 		return
 	}
@@ -82,14 +94,14 @@ func (t *timeline) seePod(e watch.Event) {
 	p.node = pod.Spec.NodeName
 	first(&p.bound, p.node != "")
 	first(&p.running, pod.Status.Phase == corev1.PodRunning || pod.Status.Phase == corev1.PodSucceeded)
-	first(&p.deleted, e.Type == watch.Deleted || !pod.DeletionTimestamp.IsZero())
+	first(&p.deleted, gone || !pod.DeletionTimestamp.IsZero())
 	for _, c := range pod.Status.Conditions {
 		p.disrupted = p.disrupted || c.Type == corev1.DisruptionTarget && c.Status == corev1.ConditionTrue
 	}
 }
 
-func (t *timeline) seeNode(e watch.Event) {
-	node, ok := e.Object.(*corev1.Node)
+func (t *timeline) seeNode(object any, _ bool) {
+	node, ok := object.(*corev1.Node)
 	if !ok {
 		return
 	}

@@ -94,6 +94,8 @@ func (f *Fault) text(pool model.Option) string {
 		return "" // the pool has words of its own
 	case f.Code == awserr.Unfulfillable:
 		return "Unable to fulfill capacity due to your request configuration. Please adjust your request and try again."
+	case f.Code == "Unsupported":
+		return fmt.Sprintf("Your requested instance type (%s) is not supported in your requested Availability Zone (%s).", pool.InstanceType, pool.Zone)
 	case f.Code == "MaxSpotInstanceCountExceeded":
 		return "Max spot instance count exceeded"
 	default:

@@ -48,6 +48,7 @@ const (
 	EventLaunchFailed        = "LaunchFailed"        // on NodeClaims
 	EventLaunchTimeout       = "LaunchTimeout"       // on NodeClaims
 	EventLaunchesPaused      = "LaunchesPaused"      // on NodePools
+	EventQuotaExceeded       = "QuotaExceeded"       // on NodePools
 	EventRegistrationTimeout = "RegistrationTimeout" // on NodeClaims
 	EventReservationLeft     = "ReservationLeft"     // on Nodes
 )

@@ -8,6 +8,7 @@ import (
 	karpv1 "spokeshave.dev/api/karpenter/v1"
 	"spokeshave.dev/controller/cloud/provider"
 	"spokeshave.dev/controller/cloud/sim"
+	"spokeshave.dev/controller/core/model"
 )
 
 func denied() error {
@@ -18,7 +19,7 @@ func denied() error {
 // the next decision falls back to others.
 func overQuota(t *testing.T, w *launchingCluster) {
 	before := w.sum(t, "karpenter_nodeclaims_disrupted_total")
-	w.cloud.Fail(sim.CallLaunch, &provider.Error{Kind: provider.Quota, Code: "MaxSpotInstanceCountExceeded", Err: errors.New("you have used your spot vCPUs")})
+	w.cloud.Fail(sim.CallLaunch, &provider.Error{Kind: provider.Quota, Code: "MaxSpotInstanceCountExceeded", Offerings: []model.Option{{InstanceType: "m5.large", Zone: "us-west-2a", CapacityType: model.Spot}}, Err: errors.New("you have used your spot vCPUs")})
 	w.claim(t, "over-quota", option("m5.large"))
 	w.eventually(t, "the claim to go", func() bool { return w.getClaim(t, "over-quota") == nil })
 	w.told(t, "over-quota", karpv1.EventInsufficientCapacityError, "spot vCPUs")

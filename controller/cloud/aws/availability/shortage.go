@@ -26,6 +26,7 @@ type offering struct {
 type Shortage struct {
 	mu    sync.Mutex
 	until map[offering]time.Time
+	rests map[string]rest
 }
 
 // Mark leaves offerings alone for three minutes from now.
@@ -62,8 +63,8 @@ func (s *Shortage) current(now time.Time) []offering {
 // Apply marks what is sold out in a catalogue, whose own slices stay as they
 // are, and gives it a generation of its own.
 func (s *Shortage) Apply(now time.Time, catalog model.Catalog) model.Catalog {
-	short := s.current(now)
-	if len(short) == 0 {
+	short, rests := s.current(now), s.resting(now)
+	if len(short)+len(rests) == 0 {
 		return catalog
 	}
 	sum := fnv.New64a()
@@ -83,6 +84,12 @@ func (s *Shortage) Apply(now time.Time, catalog model.Catalog) model.Catalog {
 				t.Offerings[i].Available, changed = false, true
 				_, _ = fmt.Fprintln(sum, o)
 			}
+		}
+	}
+	for _, r := range rests {
+		if r.apply(&catalog, types) {
+			changed = true
+			_, _ = fmt.Fprintln(sum, r.Name)
 		}
 	}
 	if !changed {

@@ -17,7 +17,9 @@ func KindOfCode(code string) (provider.Kind, bool) {
 	case "VcpuLimitExceeded", "InstanceLimitExceeded", "MaxSpotInstanceCountExceeded", "MaxFleetCountExceeded",
 		"MaxSpotFleetRequestCountExceeded", "VolumeLimitExceeded", "MaxIOPSLimitExceeded", "NetworkInterfaceLimitExceeded",
 		"PrivateIpAddressLimitExceeded", "AddressLimitExceeded", "LaunchTemplateLimitExceeded",
-		"InstanceCreditSpecification.LimitExceeded", "LimitExceeded", "LimitExceededException":
+		"InstanceCreditSpecification.LimitExceeded", "LimitExceeded", "LimitExceededException",
+		// Without the role there is no spot, as with a quota of nothing; other capacity is there.
+		"AuthFailure.ServiceLinkedRoleCreationNotPermitted":
 		return provider.Quota, true
 	case "RequestLimitExceeded", "Throttling", "ThrottlingException", "ThrottledException", "RequestThrottled",
 		"RequestThrottledException", "TooManyRequestsException", "EC2ThrottledException", "SlowDown",

@@ -169,7 +169,7 @@ func (l *Launcher) adopt(ctx context.Context, claims []string, in *ec2.CreateFle
 		return nil, client.Refuse(provider.Unavailable, "%w; and look for its instances: %w", client.Unkinded(failure), client.Unkinded(err))
 	}
 	if len(found) == 0 {
-		l.cfg.Metrics.refused(kind, asked(in))
+		failure = l.refusedWhole(in, failure)
 	}
 	out := batch.ToAll[string, provider.Instance](claims, failure)
 	for claim, i := range assign(claims, found) {

@@ -1,6 +1,7 @@
 package fleet
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 
@@ -55,9 +56,21 @@ func (l *Launcher) refused(claim string, in *ec2.CreateFleetInput, failures []ty
 	return &provider.Error{Kind: kind, Code: worst.code, Offerings: offerings, Err: fmt.Errorf("launch %s: %s", claim, why)}
 }
 
+// refusedWhole notes a call that EC2 refused as a whole, and started nothing for. What it
+// has no capacity or no quota for is left alone, as if each override had been refused.
+func (l *Launcher) refusedWhole(in *ec2.CreateFleetInput, failure error) error {
+	known, ok := errors.AsType[*provider.Error](failure)
+	if !ok || known.Kind != provider.InsufficientCapacity && known.Kind != provider.Quota {
+		l.cfg.Metrics.refused(provider.KindOf(failure), asked(in))
+		return failure
+	}
+	all := l.learn(in, []types.CreateFleetError{{ErrorCode: sdk.String(known.Code), ErrorMessage: sdk.String(failure.Error())}})
+	return &provider.Error{Kind: known.Kind, Code: known.Code, Offerings: all[0].options, Err: known.Err}
+}
+
 // named is the quota that a refusal for want of vCPUs is about, in words.
 func named(r *refusal) string {
-	if r.code != "VcpuLimitExceeded" && r.code != "MaxSpotInstanceCountExceeded" || len(r.options) == 0 {
+	if r.code != codeVCPULimit && r.code != codeSpotLimit || len(r.options) == 0 {
 		return ""
 	}
 	name, code := vcpuQuota(r.options[0].InstanceType, r.options[0].CapacityType)
@@ -95,6 +108,9 @@ func (l *Launcher) learn(in *ec2.CreateFleetInput, failures []types.CreateFleetE
 			l.cfg.Reservations.Exhausted(r.reservation)
 		case r.kind == provider.InsufficientCapacity || r.kind == provider.Quota:
 			l.cfg.Shortage.Mark(now, r.options)
+			if group, ok := l.wide(in, &r); ok {
+				l.cfg.Shortage.MarkGroup(now, group)
+			}
 		}
 		if r.kind == provider.NotFound || r.kind == provider.Invalid {
 			for j := range in.LaunchTemplateConfigs {
@@ -109,11 +125,7 @@ func (l *Launcher) learn(in *ec2.CreateFleetInput, failures []types.CreateFleetE
 
 func refusalOf(in *ec2.CreateFleetInput, failure *types.CreateFleetError) refusal {
 	r := refusal{code: sdk.ToString(failure.ErrorCode), message: sdk.ToString(failure.ErrorMessage)}
-	kind, known := client.KindOfCode(r.code)
-	if !known {
-		kind = provider.Invalid
-	}
-	r.kind = kind
+	r.kind = kindInFleet(r.code, r.message)
 	ct := capacityType(in)
 	instanceType := ""
 	if named := failure.LaunchTemplateAndOverrides; named != nil && named.Overrides != nil {
@@ -127,6 +139,23 @@ func refusalOf(in *ec2.CreateFleetInput, failure *types.CreateFleetError) refusa
 	}
 	r.options = asked(in)
 	return r
+}
+
+// kindInFleet is the kind of an error that names one override. Codes that elsewhere speak
+// of the request speak of the override here: another one may be launched.
+func kindInFleet(code, message string) provider.Kind {
+	switch code {
+	case "UnsupportedOperation", "InvalidInstanceType":
+		return provider.InsufficientCapacity
+	case "InvalidFleetConfiguration":
+		if strings.Contains(message, "not supported") {
+			return provider.InsufficientCapacity
+		}
+	}
+	if kind, known := client.KindOfCode(code); known {
+		return kind
+	}
+	return provider.Invalid
 }
 
 // explain says what EC2 said, once per code, with the first option concerned.

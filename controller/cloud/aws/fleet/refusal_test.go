@@ -44,7 +44,7 @@ func TestErrorsToPeople(t *testing.T) {
 		"AccessDenied":                                      {provider.Unauthorized, 403, "IAM role"},
 		"AccessDeniedException":                             {provider.Unauthorized, 400, "IAM role"},
 		"AuthFailure":                                       {provider.Unauthorized, 401, "IAM role"},
-		"AuthFailure.ServiceLinkedRoleCreationNotPermitted": {provider.Unauthorized, 403, "create-service-linked-role"},
+		"AuthFailure.ServiceLinkedRoleCreationNotPermitted": {provider.Quota, 403, "create-service-linked-role"},
 		"ExpiredToken":                                      {provider.Unauthorized, 403, "Pod Identity"},
 		"ExpiredTokenException":                             {provider.Unauthorized, 400, "Pod Identity"},
 		"InvalidSubnetID.NotFound":                          {provider.NotFound, 400, "correct what names it"},

@@ -16,6 +16,7 @@ import (
 	"spokeshave.dev/controller/cloud/aws/availability"
 	"spokeshave.dev/controller/cloud/aws/awstest"
 	"spokeshave.dev/controller/cloud/aws/launchtemplate"
+	"spokeshave.dev/controller/cloud/aws/market"
 	"spokeshave.dev/controller/cloud/provider"
 	"spokeshave.dev/controller/core/model"
 )
@@ -24,6 +25,7 @@ func offlineLauncher() *Launcher {
 	return New(Config{
 		Cluster: "spokes", Clock: func() time.Time { return time.Date(2026, 3, 2, 10, 0, 0, 0, time.UTC) },
 		Shortage: &availability.Shortage{}, Templates: &launchtemplate.Templates{}, Reservations: &availability.Reservations{},
+		Catalogue: &market.Catalogue{Market: &market.Market{}},
 	})
 }
 

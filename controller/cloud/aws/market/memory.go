@@ -63,6 +63,18 @@ func (m *Market) advertised(instanceType string) int64 {
 	return 0
 }
 
+// VCPUs is the number of vCPUs of a type, 0 for an unknown one.
+func (m *Market) VCPUs(instanceType string) int64 {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for i := range m.current.Types {
+		if t := &m.current.Types[i]; t.Name == instanceType {
+			return int64(t.VCPU)
+		}
+	}
+	return 0
+}
+
 // learned copies what is known, with a number that changes when it does.
 func (m *Memories) learned() (map[bootedAs]int64, uint64) {
 	m.mu.Lock()

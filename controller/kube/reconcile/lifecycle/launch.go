@@ -3,6 +3,7 @@ package lifecycle
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -230,12 +231,18 @@ const labelZoneID = "topology.k8s.aws/zone-id"
 // start a second instance. A claim that has no instance after launchTimeout is given up.
 func (r *Reconciler) launchFailed(ctx context.Context, claim *karpv1.NodeClaim, repeated bool, cause error) error { //nolint:revive // a fact about the attempt, not a mode
 	kind := provider.KindOf(cause)
+	if kind == provider.Quota && !namesOfferings(cause) {
+		kind = provider.Invalid // no other plan avoids it, such as a quota on launch templates
+	}
 	// Unknown, not False: Karpenter waits for every claim that is neither launched nor
 	// unknown before it trusts its view of the cluster, and so would wait for ever.
 	condition.Unknown(&claim.Status.Conditions, claim.Generation, karpv1.ConditionLaunched, "LaunchFailed", cause.Error())
 	switch kind {
 	case provider.InsufficientCapacity, provider.Quota:
 		r.Events.Eventf(claim, nil, corev1.EventTypeWarning, karpv1.EventInsufficientCapacityError, "Launch", "%s", note(cause.Error()))
+		if kind == provider.Quota {
+			r.tellPool(ctx, claim, cause)
+		}
 		r.Metrics.Disrupted(metric.SubjectOf(claim.Labels), "insufficient_capacity")
 		return r.abandon(ctx, claim)
 	case provider.ClassNotReady:
@@ -255,6 +262,23 @@ func (r *Reconciler) launchFailed(ctx context.Context, claim *karpv1.NodeClaim, 
 	default:
 		return nil
 	}
+}
+
+// tellPool tells the author of the claim's NodePool what only a person can mend, although
+// the pods may find other capacity.
+func (r *Reconciler) tellPool(ctx context.Context, claim *karpv1.NodeClaim, cause error) {
+	pool := &karpv1.NodePool{}
+	if err := r.Client.Get(ctx, client.ObjectKey{Name: claim.Labels[karpv1.LabelNodePool]}, pool); err != nil {
+		return // there is nobody to tell
+	}
+	r.Events.Eventf(pool, nil, corev1.EventTypeWarning, karpv1.EventQuotaExceeded, "Launch", "%s", note(cause.Error()))
+}
+
+// namesOfferings says whether a failure tells which offerings cannot be had, so that the
+// pods can be planned without them.
+func namesOfferings(cause error) bool {
+	known, ok := errors.AsType[*provider.Error](cause)
+	return ok && len(known.Offerings) > 0
 }
 
 // reopen ends the attempt and writes the next one, with the next number.

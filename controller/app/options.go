@@ -111,6 +111,9 @@ type Options struct {
 	Burst           int
 	Workers         int
 	EnableProfiling bool
+	// DisableClusterStateObservability leaves out the metrics of pods and of status
+	// conditions.
+	DisableClusterStateObservability bool
 
 	DisableLeaderElection   bool
 	LeaderElectionName      string
@@ -180,6 +183,7 @@ func (o *Options) Bind(fs *pflag.FlagSet) {
 	fs.IntVar(&o.Burst, "kube-client-burst", 300, "burst of requests to the API server")
 	fs.IntVar(&o.Workers, "workers", 200, "NodeClaims and nodes worked on at the same time; claims share requests to EC2 with those that are worked on with them")
 	fs.BoolVar(&o.EnableProfiling, "enable-profiling", false, "serve /debug/pprof on the local port")
+	fs.BoolVar(&o.DisableClusterStateObservability, "disable-cluster-state-observability", false, "leave out the metrics of pods' states (karpenter_pods_state and waiting times) and of status conditions (operator_*), of which large clusters have many")
 	fs.BoolVar(&o.DisableLeaderElection, "disable-leader-election", false, "act without any lease; for development only")
 	fs.StringVar(&o.LeaderElectionName, "leader-election-name", "spokeshave-leader-election", "name of the controller's own lease")
 	fs.StringVar(&o.LeaderElectionNamespace, "leader-election-namespace", "", "namespace of the lease; the controller's own when empty")

@@ -127,8 +127,8 @@ func (p *components) loop(ctx context.Context, isolated *isolate.Config) error {
 	if err != nil {
 		return err
 	}
-	if err := metrics.Registry.Register(&metric.PodCounts{Pods: view.Pods, Node: view.Node, Now: p.clock.Now, Leading: p.leading}); err != nil {
-		return fmt.Errorf("register metrics of pods: %w", err)
+	if err := p.measureState(ctx, view); err != nil {
+		return err
 	}
 	loaded := newLoader(p.options, p.clock, p.mgr.GetLogger(), isolated)
 	if err := metrics.Registry.Register(policies.NewCollector(loaded)); err != nil {
@@ -284,10 +284,10 @@ func (p *components) wakeOnChanges(ctx context.Context, loop *decision.Loop) err
 				return
 			}
 			if pod.Spec.NodeName != "" && before.Spec.NodeName == "" {
-				loop.Metrics.Bound(pod.CreationTimestamp.Time, p.clock.Now(), lower.IsWaiting(before, true))
+				loop.Metrics.Bound(string(pod.UID), pod.CreationTimestamp.Time, p.clock.Now(), lower.IsWaiting(before, true))
 			}
 			if pod.Status.Phase == corev1.PodRunning && before.Status.Phase == corev1.PodPending {
-				loop.Metrics.Started(pod.CreationTimestamp.Time, p.clock.Now())
+				loop.Metrics.Started(string(pod.UID), pod.CreationTimestamp.Time, p.clock.Now())
 			}
 		}}},
 		{&karpv1.NodePool{}, toolscache.ResourceEventHandlerFuncs{AddFunc: wake, DeleteFunc: wake, UpdateFunc: func(_, o any) { wake(o) }}},
@@ -297,12 +297,8 @@ func (p *components) wakeOnChanges(ctx context.Context, loop *decision.Loop) err
 			}
 		}}},
 	} {
-		informer, err := p.mgr.GetCache().GetInformer(ctx, each.kind)
-		if err != nil {
-			return fmt.Errorf("watch %T: %w", each.kind, err)
-		}
-		if _, err := informer.AddEventHandler(each.handler); err != nil {
-			return fmt.Errorf("watch %T: %w", each.kind, err)
+		if err := p.watch(ctx, each.kind, each.handler); err != nil {
+			return err
 		}
 	}
 	return nil
@@ -354,7 +350,7 @@ func (p *components) reconcilers() error {
 		}
 	}
 	if p.options.Gates.NodeRepair {
-		repairs := &repair.Reconciler{Client: c, Events: recorder, Clock: p.clock, Deleter: ender, Metrics: repair.NewMetrics(metrics.Registry)}
+		repairs := &repair.Reconciler{Client: c, Events: recorder, Clock: p.clock, Deleter: ender, Metrics: repair.NewMetrics(metrics.Registry, p.shared)}
 		if err := repairs.SetupWithManager(p.mgr); err != nil {
 			return fmt.Errorf("add node repair: %w", err)
 		}

@@ -219,6 +219,9 @@ defaults in the binary.
 {{- if $s.drainOnRebalance }}
 - --drain-on-rebalance
 {{- end }}
+{{- if eq $settings.disableClusterStateObservability "true" }}
+- --disable-cluster-state-observability
+{{- end }}
 {{- if eq $settings.isolatedVPC "true" }}
 - --isolated-vpc
 {{- end }}
@@ -273,7 +276,7 @@ defaults in the binary.
 {{- with .Values.logLevel }}
 - --log-level={{ . }}
 {{- end }}
-{{- range $name, $flag := dict "amiRefreshInterval" "ami-refresh-interval" "subnetRefreshInterval" "subnet-refresh-interval" "eksControlPlane" "eks-control-plane" "ignoreDRARequests" "ignore-dra-requests" "disableClusterStateObservability" "disable-cluster-state-observability" "disableDryRun" "disable-dry-run" }}
+{{- range $name, $flag := dict "amiRefreshInterval" "ami-refresh-interval" "subnetRefreshInterval" "subnet-refresh-interval" "eksControlPlane" "eks-control-plane" "ignoreDRARequests" "ignore-dra-requests" "disableDryRun" "disable-dry-run" }}
 {{- with get $settings $name }}
 - --{{ $flag }}={{ . }}
 {{- end }}

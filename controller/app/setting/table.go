@@ -31,10 +31,6 @@ func inapplicable() []setting {
 			Why: "how much is done at the same time is set by --workers, and does not follow from CPU requests",
 		},
 		{
-			Flag: "disable-cluster-state-observability", Variable: "DISABLE_CLUSTER_STATE_OBSERVABILITY", Value: "settings.disableClusterStateObservability", Default: "false", Switch: true,
-			Why: "metrics and events of the cluster's state cannot be switched off; drop series with serviceMonitor.metricRelabelings",
-		},
-		{
 			Flag: "disable-controller-warmup", Variable: "DISABLE_CONTROLLER_WARMUP", Default: "true", Switch: true,
 			Why: "a replica that waits for its leases keeps its caches filled in any case",
 		},

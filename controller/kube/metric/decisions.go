@@ -31,6 +31,7 @@ type Decisions struct {
 	failed     *failureMetrics
 	gone       goneSeries
 	nodes      *nodeMetrics
+	planned    *provisioned
 	policies   *policyMetrics
 	queue      *queueMetrics
 	spend      *spendMetrics
@@ -50,11 +51,11 @@ func NewDecisions(reg prometheus.Registerer, shared *Reconcilers) *Decisions {
 		unschedulable: prometheus.NewGauge(prometheus.GaugeOpts{Name: "karpenter_scheduler_unschedulable_pods_count", Help: "Pods that the last decision found no place for."}),
 		claims:        prometheus.NewCounterVec(prometheus.CounterOpts{Name: "karpenter_nodeclaims_created_total", Help: "NodeClaims created, by why and by whether minValues were given up."}, []string{reasonLabel, nodePool, "min_values_relaxed"}),
 
-		caps: newCapMetrics(reg), cluster: newClusterMetrics(reg), completed: newCompletedMetrics(reg), disruption: newDisruptionMetrics(reg), failed: newFailureMetrics(reg), nodes: newNodeMetrics(reg),
+		caps: newCapMetrics(reg), cluster: newClusterMetrics(reg), completed: newCompletedMetrics(reg), disruption: newDisruptionMetrics(reg), failed: newFailureMetrics(reg), nodes: newNodeMetrics(reg), planned: newProvisioned(reg),
 		policies: newPolicyMetrics(reg), queue: newQueueMetrics(reg), spend: newSpendMetrics(reg), startup: newPodStartup(reg),
 	}
 	reg.MustRegister(m.scheduling, m.snapshot, m.pending, m.unschedulable, m.claims)
-	m.gone.byPool = append(shared.byPool(), m.claims, m.nodes.hours, m.disruption.byPool)
+	m.gone.byPool = func() []seriesByLabel { return append(shared.byPool(), m.claims, m.nodes.hours, m.disruption.byPool) }
 	m.gone.byPolicy = m.policies.all()
 	return m
 }
@@ -91,21 +92,24 @@ func (m *Decisions) Observe(s *model.Snapshot, d *decide.Decision, snapshot time
 	m.disruption.observe(s, d)
 	m.cluster.observe(s)
 	m.queue.observe(s, d)
+	m.planned.observe(s, d)
 	m.gone.observe(s, d)
 }
 
-// Bound counts a pod that was bound now. waited says that the scheduler had found it
+// Bound counts a pod, by its UID, that was bound now. waited says that the scheduler had found it
 // unschedulable before.
-func (m *Decisions) Bound(created, now time.Time, waited bool) { //nolint:revive // a fact about the pod, not a mode
+func (m *Decisions) Bound(uid string, created, now time.Time, waited bool) { //nolint:revive // a fact about the pod, not a mode
 	took := max(0, now.Sub(created)).Seconds()
 	m.startup.bound.Observe(took)
 	if waited {
 		m.startup.waited.Observe(took)
 	}
+	m.planned.hasBound(uid, now)
 }
 
-// Started counts a pod that has started to run now.
-func (m *Decisions) Started(created, now time.Time) {
+// Started counts a pod, by its UID, that has started to run now.
+func (m *Decisions) Started(uid string, created, now time.Time) {
+	m.planned.hasStarted(uid, now)
 	m.startup.started.Observe(max(0, now.Sub(created)).Seconds())
 }
 

@@ -94,9 +94,9 @@ func TestState(t *testing.T) {
 		"nodepools_nodes_consuming_budgets general underutilized":        1,
 		"nodepools_nodes_consuming_budgets general ":                     1,
 		"voluntary_disruption_eligible_nodes empty":                      1,
-		"nodes_total_daemon_requests spot m.1 moved general cpu a":       1,
-		"nodes_total_pod_requests spot m.1 moved general cpu a":          1,
-		"nodes_total_pod_requests spot m.1 leaving general cpu a":        1,
+		"nodes_total_daemon_requests  spot m.1 moved general   cpu a":    1,
+		"nodes_total_pod_requests  spot m.1 moved general   cpu a":       1,
+		"nodes_total_pod_requests  spot m.1 leaving general   cpu a":     1,
 		"cloudprovider_instance_type_cpu_cores m.1":                      4,
 		"cloudprovider_instance_type_memory_bytes m.1":                   8 << 30,
 		"cloudprovider_instance_type_offering_available spot m.1 a":      1, // and not in zone b

@@ -29,7 +29,8 @@ type goneSeries struct {
 	policies lastSeen[policyName]
 	// byPool and byPolicy are the vectors with a label for them that are not made anew
 	// for every snapshot.
-	byPool, byPolicy []seriesByLabel
+	byPool   func() []seriesByLabel
+	byPolicy []seriesByLabel
 }
 
 type policyName struct{ namespace, name string }
@@ -48,7 +49,7 @@ func (g *goneSeries) observe(s *model.Snapshot, d *decide.Decision) {
 		g.policies.see(policyName{d.Policies[i].Namespace, d.Policies[i].Name}, s.Time)
 	}
 	for _, pool := range g.pools.gone(s.Time, poolSeriesKept) {
-		forget(g.byPool, prometheus.Labels{nodePool: pool})
+		forget(g.byPool(), prometheus.Labels{nodePool: pool})
 	}
 	for _, p := range g.policies.gone(s.Time, policySeriesKept) {
 		forget(g.byPolicy, prometheus.Labels{"namespace": p.namespace, "policy": p.name})

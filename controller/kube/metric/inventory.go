@@ -7,6 +7,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 	dto "github.com/prometheus/client_model/go"
+	corev1 "k8s.io/api/core/v1"
 
 	"spokeshave.dev/controller/core/model"
 )
@@ -38,7 +39,7 @@ type nodeRow struct {
 type resourceUse struct{ allocatable, requested float64 }
 
 func newInventory() *inventory {
-	node := []string{"node_name", "nodepool", "instance_type", "zone", "capacity_type"}
+	node := []string{"node_name", "nodepool", "instance_type", "zone", "capacity_type", "arch", "os", "region"}
 	each := append(slices.Clip(node), "resource_type")
 	desc := func(name, help string, labels ...string) *prometheus.Desc {
 		return prometheus.NewDesc(name, help, labels, nil)
@@ -66,7 +67,7 @@ func (v *inventory) observe(s *model.Snapshot) map[string]resourceUse {
 		return nil
 	}
 	v.takenAt, v.types = s.Time, types(s)
-	at := make([]int, len(s.Nodes))
+	at, shared := make([]int, len(s.Nodes)), labelCache{}
 	v.nodes = v.nodes[:0]
 	for i := range s.Nodes {
 		n := &s.Nodes[i]
@@ -79,7 +80,7 @@ func (v *inventory) observe(s *model.Snapshot) map[string]resourceUse {
 		}
 		at[i] = len(v.nodes)
 		v.nodes = append(v.nodes, nodeRow{
-			labels:      labelPairs("capacity_type", string(n.CapacityType), "instance_type", n.InstanceType, "node_name", n.Name, "nodepool", pool, "zone", n.Zone),
+			labels:      v.nodeLabels(n, pool, shared),
 			launched:    n.LaunchedAt,
 			allocatable: n.Allocatable, workloads: model.Resources{}, daemons: model.Resources{},
 		})
@@ -97,6 +98,15 @@ func (v *inventory) observe(s *model.Snapshot) map[string]resourceUse {
 		}
 	}
 	return v.total()
+}
+
+// nodeLabels returns the labels of a node, in ascending order of their names.
+func (*inventory) nodeLabels(n *model.Node, pool string, shared labelCache) []*dto.LabelPair {
+	return []*dto.LabelPair{
+		shared.get("arch", n.Labels[corev1.LabelArchStable]), shared.get("capacity_type", string(n.CapacityType)), shared.get("instance_type", n.InstanceType),
+		labelPairs("node_name", n.Name)[0], shared.get("nodepool", pool), shared.get("os", n.Labels[corev1.LabelOSStable]),
+		shared.get("region", n.Labels[corev1.LabelTopologyRegion]), shared.get("zone", n.Zone),
+	}
 }
 
 func (v *inventory) total() map[string]resourceUse {
@@ -156,7 +166,7 @@ func (v *inventory) node(r *nodeRow, resources map[string]*dto.LabelPair, out ch
 		if resources[name] == nil {
 			resources[name] = labelPairs("resource_type", name)[0]
 		}
-		zone := len(r.labels) - 1
+		zone := len(r.labels) - 1 // resource_type stands between region and zone
 		labels := append(append(r.labels[:zone:zone], resources[name]), r.labels[zone])
 		for k, amounts := range []model.Resources{r.allocatable, r.workloads, r.daemons} {
 			out <- gaugeSample{v.nodeResource[k], labels, unit(name, amounts[name])}

@@ -220,9 +220,9 @@ func TestCompletedMetrics(t *testing.T) {
 func TestPendingFigures(t *testing.T) {
 	m, reg := metricsOf(t)
 	now := time.Unix(1_800_000_000, 0)
-	m.Bound(now.Add(-40*time.Second), now, true)
-	m.Bound(now.Add(time.Second), now, true)   // a clock that is behind
-	m.Bound(now.Add(-time.Second), now, false) // found a place at once
+	m.Bound("", now.Add(-40*time.Second), now, true)
+	m.Bound("", now.Add(time.Second), now, true)   // a clock that is behind
+	m.Bound("", now.Add(-time.Second), now, false) // found a place at once
 	want := map[string]float64{"spokeshave_pod_pending_seconds{} count": 2, "spokeshave_pod_pending_seconds{} sum": 40}
 	if diff := cmp.Diff(want, figures(t, reg, "spokeshave_pod_pending_seconds")); diff != "" {
 		t.Errorf("-want +got\n%s", diff)

@@ -28,8 +28,8 @@ type podCountDescs struct{ state, unbound, unstarted *prometheus.Desc }
 
 func newPodCountDescs() podCountDescs {
 	return podCountDescs{
-		state: prometheus.NewDesc("karpenter_pods_state", "Pods by phase and by their node's NodePool; a sum over the series, not one for each pod.",
-			[]string{"phase", "nodepool"}, nil),
+		state: prometheus.NewDesc("karpenter_pods_state", "Pods by phase and by what their node is; sums, not a series for each pod.",
+			[]string{"arch", "capacity_type", "instance_type", "nodepool", "phase", "zone"}, nil),
 		unbound:   prometheus.NewDesc("karpenter_pods_unbound_time_seconds", "For how long the pod that has waited longest for a node has done so; 0 when none does.", nil, nil),
 		unstarted: prometheus.NewDesc("karpenter_pods_unstarted_time_seconds", "For how long the oldest pod that does not run yet has existed; 0 when all do.", nil, nil),
 	}
@@ -48,20 +48,23 @@ func (c *PodCounts) Collect(out chan<- prometheus.Metric) {
 	if !c.Leading() {
 		return
 	}
-	type kind struct{ phase, pool string }
-	pools, counts := map[string]string{}, map[kind]int{}
+	type kind struct {
+		phase string
+		on    nodeLabels
+	}
+	nodes, counts := map[string]nodeLabels{}, map[kind]int{}
 	var unbound, unstarted time.Duration
 	now := c.Now()
 	for _, pod := range c.Pods() {
 		name := pod.Spec.NodeName
-		pool, known := pools[name]
+		on, known := nodes[name]
 		if !known && name != "" {
 			if node := c.Node(name); node != nil {
-				pool = node.Labels[karpv1.LabelNodePool]
+				on = nodeLabelsOf(node.Labels)
 			}
-			pools[name] = pool
+			nodes[name] = on
 		}
-		counts[kind{string(pod.Status.Phase), pool}]++
+		counts[kind{string(pod.Status.Phase), on}]++
 		if pod.Status.Phase != corev1.PodPending {
 			continue
 		}
@@ -73,8 +76,18 @@ func (c *PodCounts) Collect(out chan<- prometheus.Metric) {
 	}
 	d := newPodCountDescs()
 	for k, n := range counts {
-		out <- gaugeSample{d.state, labelPairs("nodepool", k.pool, "phase", k.phase), float64(n)}
+		out <- gaugeSample{d.state, labelPairs("arch", k.on.arch, "capacity_type", k.on.capacityType, "instance_type", k.on.instanceType, "nodepool", k.on.pool, "phase", k.phase, "zone", k.on.zone), float64(n)}
 	}
 	out <- gaugeSample{d.unbound, nil, unbound.Seconds()}
 	out <- gaugeSample{d.unstarted, nil, unstarted.Seconds()}
+}
+
+// nodeLabels is what pods are counted by.
+type nodeLabels struct{ arch, capacityType, instanceType, pool, zone string }
+
+func nodeLabelsOf(labels map[string]string) nodeLabels {
+	return nodeLabels{
+		arch: labels[corev1.LabelArchStable], capacityType: labels[karpv1.LabelCapacityType], instanceType: labels[corev1.LabelInstanceTypeStable],
+		pool: labels[karpv1.LabelNodePool], zone: labels[corev1.LabelTopologyZone],
+	}
 }

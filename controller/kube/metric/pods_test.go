@@ -49,9 +49,9 @@ func TestPodCounts(t *testing.T) {
 				pod(corev1.PodFailed, "", time.Hour), pod(corev1.PodSucceeded, "gone", time.Hour),
 			},
 			want: map[string]float64{
-				"karpenter_pods_state{general,Running}": 2, "karpenter_pods_state{,Running}": 1,
-				"karpenter_pods_state{general,Pending}": 1, "karpenter_pods_state{,Pending}": 2,
-				"karpenter_pods_state{,Failed}": 1, "karpenter_pods_state{,Succeeded}": 1,
+				"karpenter_pods_state{,,,general,Running,}": 2, "karpenter_pods_state{,,,,Running,}": 1,
+				"karpenter_pods_state{,,,general,Pending,}": 1, "karpenter_pods_state{,,,,Pending,}": 2,
+				"karpenter_pods_state{,,,,Failed,}": 1, "karpenter_pods_state{,,,,Succeeded,}": 1,
 				"karpenter_pods_unbound_time_seconds{}": 40, "karpenter_pods_unstarted_time_seconds{}": 90,
 			},
 		},

@@ -50,9 +50,12 @@ type Reconcilers struct {
 	evictions, podsDrained                      *prometheus.CounterVec
 
 	claimTermination, instanceTermination *prometheus.HistogramVec
-	nodeTermination, nodeLifetime         *prometheus.HistogramVec
+	nodeLifetime                          *prometheus.HistogramVec
+	nodeTermination                       *prometheus.SummaryVec
 
 	calls calls
+	// others are metrics of other packages that have a series for every NodePool.
+	others []seriesByLabel
 }
 
 // NewReconcilers registers the metrics, or finds them registered already.
@@ -68,7 +71,9 @@ func NewReconcilers(into prometheus.Registerer) (*Reconcilers, error) {
 	s.podsDrained = counter(&r, "karpenter_pods_drained_total", "Pods that were evicted from nodes on their way out, or deleted for lack of time, by the reason that the node goes for.", reasonLabel)
 	s.claimTermination = duration(&r, "karpenter_nodeclaims_termination_duration_seconds", "Time from a NodeClaim's deletion until it was gone.", minutes())
 	s.instanceTermination = duration(&r, "karpenter_nodeclaims_instance_termination_duration_seconds", "Time from the request to end an instance until it had ended.", minutes())
-	s.nodeTermination = duration(&r, "karpenter_nodes_termination_duration_seconds", "Time from a node's deletion until it was gone.", minutes())
+	s.nodeTermination = register(&r, prometheus.NewSummaryVec(prometheus.SummaryOpts{
+		Name: "karpenter_nodes_termination_duration_seconds", Help: "Time from a node's deletion until it was gone, of the last ten minutes.", Objectives: quantiles(),
+	}, []string{nodePool}))
 	s.nodeLifetime = duration(&r, "karpenter_nodes_lifetime_duration_seconds", "Age that nodes had when they were gone.", days())
 	s.calls = newCalls(&r)
 	if err := errors.Join(r.errs...); err != nil {
@@ -82,10 +87,39 @@ func (s *Reconcilers) byPool() []seriesByLabel {
 	if s == nil {
 		return nil
 	}
-	return []seriesByLabel{
+	return append([]seriesByLabel{
 		s.disrupted, s.terminated, s.nodesCreated, s.nodesTerminated, s.nodesDrained,
 		s.claimTermination, s.instanceTermination, s.nodeTermination, s.nodeLifetime,
+	}, s.others...)
+}
+
+// LeaveWithPool has the series of vectors with the label nodepool deleted when their
+// NodePool is gone. It is called before the controllers start.
+func (s *Reconcilers) LeaveWithPool(all ...*prometheus.CounterVec) {
+	for _, each := range all {
+		s.leaveWithPool(nodePool, each)
 	}
+}
+
+// leaveWithPool does the same for vectors whose label with the NodePool has another name.
+func (s *Reconcilers) leaveWithPool(label string, all ...seriesByLabel) {
+	if s == nil {
+		return
+	}
+	for _, each := range all {
+		s.others = append(s.others, relabelled{each, label})
+	}
+}
+
+// relabelled is a vector whose label with the NodePool is called label.
+type relabelled struct {
+	seriesByLabel
+	label string
+}
+
+// DeletePartialMatch implements seriesByLabel, for labels that name a NodePool.
+func (r relabelled) DeletePartialMatch(labels prometheus.Labels) int {
+	return r.seriesByLabel.DeletePartialMatch(prometheus.Labels{r.label: labels[nodePool]})
 }
 
 // Subject is the NodeClaim that a metric counts.

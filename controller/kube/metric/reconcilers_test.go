@@ -68,6 +68,10 @@ func TestTerminations(t *testing.T) {
 				got[key] = fmt.Sprintf("%d in %g s", h.GetSampleCount(), h.GetSampleSum())
 				continue
 			}
+			if h := m.GetSummary(); h != nil {
+				got[key] = fmt.Sprintf("%d in %g s", h.GetSampleCount(), h.GetSampleSum())
+				continue
+			}
 			got[key] = fmt.Sprint(m.GetCounter().GetValue() + m.GetGauge().GetValue())
 		}
 	}

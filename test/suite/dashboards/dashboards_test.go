@@ -4,6 +4,7 @@ package dashboards
 
 import (
 	"encoding/json"
+	"fmt"
 	"maps"
 	"os"
 	"path/filepath"
@@ -11,6 +12,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 	"sigs.k8s.io/yaml"
@@ -54,7 +56,14 @@ var kinds = map[string]string{}
 
 func kindOf(c prometheus.Collector) string {
 	switch c.(type) {
-	case prometheus.Histogram, *prometheus.HistogramVec:
+	case prometheus.Summary: // whose methods a histogram has, too
+		if strings.Contains(fmt.Sprintf("%T", c), "histogram") {
+			return "histogram"
+		}
+		return "summary"
+	case *prometheus.SummaryVec:
+		return "summary"
+	case *prometheus.HistogramVec:
 		return "histogram"
 	case *prometheus.CounterVec:
 		return "counter"
@@ -91,8 +100,9 @@ func registered(t *testing.T) names {
 	}
 	metric.NewDecisions(n, shared)
 	n.MustRegister(&metric.PodCounts{})
+	metric.NewConditions(n, shared, nil, time.Now, func() bool { return true })
 	interruption.NewMetrics(n)
-	repair.NewMetrics(n)
+	repair.NewMetrics(n, shared)
 	breaker.NewMetrics(n)
 	n.MustRegister(market.NewEstimated())
 	n.MustRegister(refresh.NewMetrics().Collectors()...)

@@ -17,7 +17,7 @@ type entry struct {
 }
 
 // row matches a metric's line: name, type, labels, meaning.
-var row = regexp.MustCompile("(?m)^\\| `((?:karpenter|spokeshave)_[a-z0-9_]+)` \\| (counter|gauge|histogram) \\| ([^|]*) \\| [^|]+ \\|$")
+var row = regexp.MustCompile("(?m)^\\| `((?:karpenter|spokeshave|operator)_[a-z0-9_]+)` \\| (counter|gauge|histogram|summary) \\| ([^|]*) \\| [^|]+ \\|$")
 
 // written are the rows of the document.
 func written(t *testing.T) map[string]entry {

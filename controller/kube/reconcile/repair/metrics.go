@@ -14,12 +14,14 @@ type Metrics struct {
 	unhealthy *prometheus.CounterVec
 }
 
-// NewMetrics registers the metrics.
-func NewMetrics(into prometheus.Registerer) *Metrics {
+// NewMetrics registers the metrics. Their series leave with their NodePools, as those of
+// shared do.
+func NewMetrics(into prometheus.Registerer, shared *metric.Reconcilers) *Metrics {
 	m := &Metrics{unhealthy: prometheus.NewCounterVec(prometheus.CounterOpts{
 		Name: "karpenter_nodeclaims_unhealthy_disrupted_total", Help: "NodeClaims of broken nodes that were replaced, by the condition that said so.",
 	}, []string{"condition", "nodepool", "capacity_type", "image_id"})}
 	into.MustRegister(m.unhealthy)
+	shared.LeaveWithPool(m.unhealthy)
 	return m
 }
 

@@ -295,3 +295,26 @@ func overdue(t *testing.T, w *launchingCluster) {
 		t.Errorf("condition VolumesDetached said %v, want %v", said, want)
 	}
 }
+
+// lateBindings: a node without pods is not ended at once. A scheduler that has not seen its
+// taint may still bind pods, which are evicted then.
+func lateBindings(t *testing.T, w *launchingCluster) {
+	w.fleet(t, "late", 1)
+	w.empty(t, "late-0")
+	start := time.Now()
+	w.delete(t, "late-0")
+	w.gone(t, "late-0")
+	// Deletion timestamps are in whole seconds.
+	if took := time.Since(start); took < 4*time.Second {
+		t.Errorf("the node was ended after %s", took)
+	}
+}
+
+// empty removes the pod that a node of a fleet has.
+func (w *launchingCluster) empty(t *testing.T, name string) {
+	t.Helper()
+	if err := w.client.Delete(t.Context(), w.getPod(t, name)); err != nil {
+		t.Fatal(err)
+	}
+	w.eventually(t, name+" to be gone", func() bool { return !w.lodges(t, name) })
+}

@@ -57,6 +57,7 @@ func TestLifecycle(t *testing.T) {
 	t.Run("an old node is ended whatever protects its pods", func(t *testing.T) { expired(t, w) })
 	t.Run("an interruption ends a drain that a budget blocks", func(t *testing.T) { blocked(t, w) })
 	t.Run("a refused eviction is tried again", func(t *testing.T) { refusedEviction(t, w) })
+	t.Run("a drain takes five seconds at least", func(t *testing.T) { lateBindings(t, w) })
 	t.Run("pods leave in order", func(t *testing.T) { inOrder(t, w) })
 	t.Run("a pod of several budgets keeps no other", func(t *testing.T) { severalBudgets(t, w) })
 	t.Run("a pod that is not ready leaves if its budget says so", func(t *testing.T) { unhealthy(t, w) })

@@ -35,6 +35,11 @@ import (
 // poll is how often a drain is checked: pods that leave cause no event here.
 const poll = time.Second
 
+// minDrainTime is how long a drain takes at least after the node's deletion, as in
+// Karpenter. A scheduler that has not seen the taint yet may still bind pods, and they are
+// evicted like the others.
+const minDrainTime = 5 * time.Second
+
 // Reconciler terminates deleted nodes.
 type Reconciler struct {
 	Client   client.Client
@@ -127,7 +132,7 @@ func (r *Reconciler) steps(ctx context.Context, node *corev1.Node, claim *karpv1
 	if err != nil {
 		return false, err
 	}
-	if left > 0 && !overdue {
+	if (left > 0 || claim != nil && r.isDrainYoung(node)) && !overdue {
 		return false, r.setProgress(ctx, claim, karpv1.ConditionDrained, "Draining", fmt.Sprintf("%d pods are still to leave node %s", left, node.Name))
 	}
 	if claim != nil && !isFinal(claim, karpv1.ConditionDrained) {
@@ -208,6 +213,12 @@ func (r *Reconciler) taint(ctx context.Context, node *corev1.Node) error {
 func (r *Reconciler) isPastDeadline(node *corev1.Node) bool {
 	at, err := time.Parse(time.RFC3339, node.Annotations[karpv1.AnnotationTerminationTimestamp])
 	return err == nil && !r.Clock.Now().Before(at)
+}
+
+// isDrainYoung reports whether pods may still be bound to the node by a scheduler that has
+// not seen the taint, so that the drain is not over although no pod is left.
+func (r *Reconciler) isDrainYoung(node *corev1.Node) bool {
+	return r.Clock.Since(node.DeletionTimestamp.Time) < minDrainTime
 }
 
 // tellDeadline sends events on node and claim about until when pods may take to stop,

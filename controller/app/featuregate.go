@@ -60,7 +60,7 @@ func (g *FeatureGates) Set(text string) error {
 
 // turn sets a gate. Those of Karpenter that have no effect here are accepted: package
 // setting says which they are. Others are an error.
-func (g *FeatureGates) turn(name string, on bool) error {
+func (g *FeatureGates) turn(name string, on bool) error { //nolint:revive // the value of the gate, not a mode
 	switch name {
 	case "NodeRepair":
 		g.NodeRepair = on

@@ -19,8 +19,7 @@ func (o *Options) Parse(fs *pflag.FlagSet, args, environment []string) error {
 	var known []string
 	fs.VisitAll(func(f *pflag.Flag) { known = append(known, f.Name) })
 	if err := fs.Parse(twoDashes(args)); err != nil {
-		var unknown *pflag.NotExistError
-		if errors.As(err, &unknown) {
+		if unknown, ok := errors.AsType[*pflag.NotExistError](err); ok {
 			return setting.UnknownFlag(unknown.GetSpecifiedName(), known)
 		}
 		return err

@@ -245,6 +245,7 @@ func (b *builder) pods() {
 	stuck := unevictable{b: b}
 	b.out.Pods = make([]model.Pod, 0, len(pods))
 	lost := map[string]int{}
+	nobody := unserved{schedulers: unservedSchedulers(pods, b.in.Time)}
 	for _, pod := range pods {
 		var node int32
 		daemon := b.owners.isDaemon(pod)
@@ -259,6 +260,9 @@ func (b *builder) pods() {
 			if node, stays = at, stuck.has(pod, at); !stays {
 				node = planned.nextNode(pod, at)
 			}
+		case !daemon && nobody.waits(pod):
+			node = -1
+			nobody.pods = append(nobody.pods, unservedPod{int32(len(b.out.Pods)), pod.Spec.SchedulerName})
 		case daemon || !lacksNode(pod, b.in.Live):
 			continue
 		default:
@@ -274,6 +278,7 @@ func (b *builder) pods() {
 		})
 	}
 	b.out.Specs = intern.specs
+	nobody.mark(&b.out)
 	b.setVolumeLimits()
 	planned.withdrawUnfit()
 	b.moves(planned.unbound)

@@ -1,6 +1,7 @@
 package metric
 
 import (
+	"slices"
 	"strings"
 	"time"
 
@@ -67,11 +68,11 @@ func NewConditions(into prometheus.Registerer, shared *Reconcilers, lists map[st
 	for _, kind := range conditionedKinds(lists) {
 		one := conditionSeries{conditionedKind: kind, changes: newTransitions(kind)}
 		labels := seriesLabels(kind.labels)
-		state := append(labels[:len(labels):len(labels)], "name", "namespace", reasonLabel, "status", "type")
+		state := append(slices.Clip(labels), "name", "namespace", reasonLabel, "status", "type")
 		prefix := "operator_" + kind.name
 		one.count = prometheus.NewDesc(prefix+"_status_condition_count", "1 for each condition of an object, by status and reason.", state, nil)
 		one.seconds = prometheus.NewDesc(prefix+"_status_condition_current_status_seconds", "For how long a condition has had its status.", state, nil)
-		one.terminating = prometheus.NewDesc(prefix+"_termination_current_time_seconds", "For how long an object has been deleted and not gone.", append(labels[:len(labels):len(labels)], "name", "namespace"), nil)
+		one.terminating = prometheus.NewDesc(prefix+"_termination_current_time_seconds", "For how long an object has been deleted and not gone.", append(slices.Clip(labels), "name", "namespace"), nil)
 		c.kinds = append(c.kinds, one)
 		one.changes.register(into)
 		shared.leaveWithPool(seriesLabel(karpv1.LabelNodePool), one.changes.vectors()...)
@@ -126,7 +127,7 @@ func (k *conditionSeries) collect(o client.Object, now time.Time, pairs labelCac
 		out <- gaugeSample{k.terminating, of, max(0, now.Sub(deleted.Time)).Seconds()}
 	}
 	eachCondition(o, func(one conditionState) {
-		labels := append(of[:len(of):len(of)], pairs.get(reasonLabel, one.reason), pairs.get("status", one.status), pairs.get("type", one.kind))
+		labels := append(slices.Clip(of), pairs.get(reasonLabel, one.reason), pairs.get("status", one.status), pairs.get("type", one.kind))
 		out <- gaugeSample{k.count, labels, 1}
 		out <- gaugeSample{k.seconds, labels, max(0, now.Sub(one.since)).Seconds()}
 	})

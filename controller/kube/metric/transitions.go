@@ -1,6 +1,8 @@
 package metric
 
 import (
+	"slices"
+
 	"github.com/prometheus/client_golang/prometheus"
 	toolscache "k8s.io/client-go/tools/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -17,7 +19,7 @@ type transitions struct {
 func newTransitions(kind conditionedKind) transitions {
 	labels := seriesLabels(kind.labels)
 	prefix, buckets := "operator_"+kind.name, prometheus.ExponentialBuckets(0.5, 2, 15)
-	with := func(more ...string) []string { return append(labels[:len(labels):len(labels)], more...) }
+	with := func(more ...string) []string { return append(slices.Clip(labels), more...) }
 	return transitions{
 		total: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: prefix + "_status_condition_transitions_total", Help: "Changes of conditions, by the new status and reason.",

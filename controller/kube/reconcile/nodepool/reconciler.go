@@ -5,7 +5,6 @@ package nodepool
 import (
 	"context"
 	"fmt"
-	"slices"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
@@ -136,6 +135,9 @@ func (r *Reconciler) sumResources(ctx context.Context, pool *karpv1.NodePool) er
 func (r *Reconciler) setConditions(ctx context.Context, pool *karpv1.NodePool) error {
 	conditions := &pool.Status.Conditions
 	if problem := validate(pool); problem != "" {
+		if c := meta.FindStatusCondition(*conditions, karpv1.ConditionValidationSucceeded); c == nil || c.Message != problem {
+			r.Events.Eventf(pool, nil, corev1.EventTypeWarning, karpv1.EventNoCompatibleInstanceTypes, "Validate", "%s", problem)
+		}
 		condition.False(conditions, pool.Generation, karpv1.ConditionValidationSucceeded, "NodePoolValidationFailed", problem)
 	} else {
 		condition.True(conditions, pool.Generation, karpv1.ConditionValidationSucceeded)
@@ -180,24 +182,4 @@ func (r *Reconciler) setClassCondition(ctx context.Context, pool *karpv1.NodePoo
 		condition.False(conditions, pool.Generation, karpv1.ConditionNodeClassReady, "NodeClassNotReady", message)
 	}
 	return class.Generation, nil
-}
-
-// validate returns a problem that the API server's schema cannot find: requirements
-// that no node can meet. It is "" for none.
-func validate(pool *karpv1.NodePool) string {
-	reqs := pool.Spec.Template.Spec.Requirements
-	for i := range reqs {
-		a := &reqs[i]
-		if value, fixed := pool.Spec.Template.Metadata.Labels[a.Key]; fixed && a.Operator == corev1.NodeSelectorOpIn && !slices.Contains(a.Values, value) {
-			return fmt.Sprintf("spec.template: label %s is %q, but the requirement on it allows only %v", a.Key, value, a.Values)
-		}
-		for k := range reqs[:i] {
-			b := &reqs[k]
-			if a.Key == b.Key && a.Operator == corev1.NodeSelectorOpIn && b.Operator == corev1.NodeSelectorOpIn &&
-				!slices.ContainsFunc(a.Values, func(v string) bool { return slices.Contains(b.Values, v) }) {
-				return fmt.Sprintf("spec.template.spec.requirements: the two requirements on %s have no value in common", a.Key)
-			}
-		}
-	}
-	return ""
 }

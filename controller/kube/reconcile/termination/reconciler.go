@@ -132,7 +132,7 @@ func (r *Reconciler) steps(ctx context.Context, node *corev1.Node, claim *karpv1
 	if err != nil {
 		return false, err
 	}
-	if (left > 0 || claim != nil && r.isDrainYoung(node)) && !overdue {
+	if (left > 0 || claim != nil && isDrainYoung(node, r.Clock.Now())) && !overdue {
 		return false, r.setProgress(ctx, claim, karpv1.ConditionDrained, "Draining", fmt.Sprintf("%d pods are still to leave node %s", left, node.Name))
 	}
 	if claim != nil && !isFinal(claim, karpv1.ConditionDrained) {
@@ -217,8 +217,8 @@ func (r *Reconciler) isPastDeadline(node *corev1.Node) bool {
 
 // isDrainYoung reports whether pods may still be bound to the node by a scheduler that has
 // not seen the taint, so that the drain is not over although no pod is left.
-func (r *Reconciler) isDrainYoung(node *corev1.Node) bool {
-	return r.Clock.Since(node.DeletionTimestamp.Time) < minDrainTime
+func isDrainYoung(node *corev1.Node, now time.Time) bool {
+	return now.Sub(node.DeletionTimestamp.Time) < minDrainTime
 }
 
 // tellDeadline sends events on node and claim about until when pods may take to stop,

@@ -73,7 +73,7 @@ func follow(ctx context.Context, config *rest.Config) (*timeline, error) {
 	return t, nil
 }
 
-func (t *timeline) seePod(object any, gone bool) { //nolint:revive // what a watch says of an object
+func (t *timeline) seePod(object any, gone bool) {
 	pod, ok := object.(*corev1.Pod)
 	if !ok {
 		return

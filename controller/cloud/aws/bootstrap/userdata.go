@@ -13,9 +13,21 @@ import (
 	awsv1 "spokeshave.dev/api/aws/v1"
 )
 
+// MaxUserData is the number of bytes of user data that EC2 takes, before base64.
+// https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/instancedata-add-user-data.html
+const MaxUserData = 16384
+
 // UserData is what the instance boots with, in the AMI family's own format,
-// merged with the class's own user data.
+// merged with the class's own user data. More than EC2 takes is an error.
 func UserData(class *awsv1.EC2NodeClass, in Node) (string, error) {
+	out, err := merged(class, in)
+	if err == nil && len(out) > MaxUserData {
+		return "", fmt.Errorf("spec.userData: with what nodes are told it is %d bytes, and EC2 takes %d; load large files from S3 or put them into the image", len(out), MaxUserData)
+	}
+	return out, err
+}
+
+func merged(class *awsv1.EC2NodeClass, in Node) (string, error) {
 	own := ""
 	if class.Spec.UserData != nil {
 		own = *class.Spec.UserData

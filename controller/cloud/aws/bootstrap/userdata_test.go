@@ -160,3 +160,27 @@ func FuzzOwnParts(f *testing.F) {
 		}
 	})
 }
+
+// TestUserDataIsBounded: EC2 takes 16 KiB; more is said before a launch fails for it.
+func TestUserDataIsBounded(t *testing.T) {
+	for name, c := range map[string]struct {
+		reason, family string
+		own            int // bytes
+		fits           bool
+	}{
+		"at the limit": {"EC2 takes it", awsv1.AMIFamilyCustom, MaxUserData, true},
+		"one more":     {"EC2 refuses it", awsv1.AMIFamilyCustom, MaxUserData + 1, false},
+		"with ours":    {"what nodes are told counts", awsv1.AMIFamilyAL2, MaxUserData, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			class := awstest.Class(c.family, "#!"+strings.Repeat("x", c.own-2))
+			data, err := UserData(class, Node{Cluster: testCluster()})
+			if c.fits && (err != nil || len(data) != c.own) {
+				t.Errorf("%s: %d bytes, %v", c.reason, len(data), err)
+			}
+			if !c.fits && (err == nil || !strings.Contains(err.Error(), "spec.userData") || !strings.Contains(err.Error(), "EC2 takes 16384")) {
+				t.Errorf("%s: %v", c.reason, err)
+			}
+		})
+	}
+}

@@ -239,6 +239,11 @@ func TestResolveFindsNothing(t *testing.T) {
 			awsv1.ConditionValidationSucceeded,
 			[]string{"Invalid", "spec.userData", "begins with"},
 		},
+		"large user data": {
+			func(c *awsv1.EC2NodeClass) { c.Spec.UserData = sdk.String("#!/bin/bash\n" + strings.Repeat("#", 1<<14)) },
+			awsv1.ConditionValidationSucceeded,
+			[]string{"Invalid", "spec.userData", "16384"},
+		},
 		"bad reservation": {
 			func(c *awsv1.EC2NodeClass) {
 				c.Spec.Kubelet = &awsv1.KubeletConfiguration{KubeReserved: map[string]string{"cpu": "lots"}}

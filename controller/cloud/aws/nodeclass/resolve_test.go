@@ -240,7 +240,9 @@ func TestResolveFindsNothing(t *testing.T) {
 			[]string{"Invalid", "spec.userData", "begins with"},
 		},
 		"large user data": {
-			func(c *awsv1.EC2NodeClass) { c.Spec.UserData = sdk.String("#!/bin/bash\n" + strings.Repeat("#", 1<<14)) },
+			func(c *awsv1.EC2NodeClass) {
+				c.Spec.UserData = sdk.String("#!/bin/bash\n" + strings.Repeat("#", 1<<14))
+			},
 			awsv1.ConditionValidationSucceeded,
 			[]string{"Invalid", "spec.userData", "16384"},
 		},

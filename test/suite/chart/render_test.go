@@ -32,6 +32,7 @@ func TestObjects(t *testing.T) {
 	fence := []string{
 		"ValidatingAdmissionPolicy/spokeshave-system-pods", "ValidatingAdmissionPolicyBinding/spokeshave-system-pods",
 		"ValidatingAdmissionPolicy/spokeshave-system-nodeclaims", "ValidatingAdmissionPolicyBinding/spokeshave-system-nodeclaims",
+		"Role/kube-system/spokeshave-dns", "RoleBinding/kube-system/spokeshave-dns", // of a controller that launches
 	}
 	account := []string{"ServiceAccount/spokeshave"}
 	closed := []string{"NetworkPolicy/spokeshave"}

@@ -19,15 +19,16 @@ import (
 
 	"spokeshave.dev/test/kit/random"
 	"spokeshave.dev/tools/reference/contrast"
+	"spokeshave.dev/tools/reference/handmade"
 	"spokeshave.dev/tools/reference/oracle"
 	"spokeshave.dev/tools/reference/raise"
 )
 
 const usage = `reference compares our plans with those of Karpenter's scheduler.
 
-  reference [-seeds N] [-first N] [-o table|json]
+  reference [-seeds N] [-first N] [-handmade=false] [-o table|json]
 
-It plans the scenarios of the seeds (test/kit/random says what they hold; without
+It plans the scenarios of handmade/scenarios.yaml and of the seeds (test/kit/random says what they hold; without
 policies) both ways, and names every difference. docs/compatibility.md gives the
 reason of each kind. The exit code is 0 when no pod is missed, 1 when the reference
 places pods that we do not, 2 when it could not compare.
@@ -59,6 +60,7 @@ func run(ctx context.Context, args []string, out, progress io.Writer) error {
 	flags.Usage = func() { fmt.Fprint(progress, usage); flags.PrintDefaults() }
 	seeds := flags.Int("seeds", 1000, "how many seeded scenarios to compare")
 	first := flags.Int("first", 0, "the first seed")
+	hand := flags.Bool("handmade", true, "also compare the scenarios written by hand")
 	format := flags.String("o", "table", "the output: table or json")
 	if err := flags.Parse(args); err != nil {
 		return err
@@ -68,17 +70,30 @@ func run(ctx context.Context, args []string, out, progress io.Writer) error {
 	}
 	log.SetLogger(logr.Discard())
 	oracle.Register()
+	cases, err := handmade.Cases()
+	if err != nil {
+		return err
+	}
+	if !*hand {
+		cases = nil
+	}
 	var results []*contrast.Result
 	said := time.Now()
-	for seed := *first; seed < *first+*seeds; seed++ {
-		r, err := contrast.Run(ctx, seeded(uint64(seed)))
+	for i := range len(cases) + *seeds {
+		c := new(contrast.Case)
+		if i < len(cases) {
+			c = cases[i]
+		} else {
+			c = seeded(uint64(*first + i - len(cases)))
+		}
+		r, err := contrast.Run(ctx, c)
 		if err != nil {
 			return err
 		}
 		results = append(results, r)
 		if time.Since(said) > 10*time.Second {
 			said = time.Now()
-			fmt.Fprintf(progress, "%d of %d scenarios\n", len(results), *seeds)
+			fmt.Fprintf(progress, "%d of %d scenarios\n", len(results), len(cases)+*seeds)
 		}
 	}
 	return report(out, *format, results)

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"spokeshave.dev/tools/reference/contrast"
+	"spokeshave.dev/tools/reference/handmade"
 	"spokeshave.dev/tools/reference/oracle"
 )
 
@@ -27,6 +28,47 @@ func TestNothingIsMissed(t *testing.T) {
 	}
 	if placed == 0 {
 		t.Error("the reference places nothing: it is not asked as it should be")
+	}
+}
+
+// TestMended: scenarios of which the reference once placed more pods than we did, for
+// limits of NodePools and for minValues.
+func TestMended(t *testing.T) {
+	oracle.Register()
+	for _, seed := range []uint64{30, 461, 763, 822, 1071, 1453} {
+		r, err := contrast.Run(t.Context(), seeded(seed))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, d := range r.Differences {
+			if d.Kind == contrast.Missed {
+				t.Errorf("%s: %s", r.Name, d.Detail)
+			}
+		}
+	}
+}
+
+// TestHandmade: one of the scenarios written by hand is known to differ; see
+// docs/compatibility.md.
+func TestHandmade(t *testing.T) {
+	oracle.Register()
+	cases, err := handmade.Cases()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(cases) < 120 {
+		t.Errorf("%d scenarios, want at least 120", len(cases))
+	}
+	for _, c := range cases {
+		r, err := contrast.Run(t.Context(), c)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, d := range r.Differences {
+			if d.Kind == contrast.Missed {
+				t.Errorf("%s: %s", r.Name, d.Detail)
+			}
+		}
 	}
 }
 

@@ -17,7 +17,7 @@ var mutations = map[string]struct {
 	want   []Kind
 }{
 	// Every pod has one place.
-	"PodTwice":             {"a pod has one node", func(w *solved) { n := w.node(w.find("group")[0]); n.Pods = append(n.Pods, w.find("blue")[0]) }, []Kind{Accounting, Requests}},
+	"PodTwice":             {"a pod has one node", func(w *solved) { n := w.node(w.find("group")[0]); n.Pods = append(n.Pods, w.find("noisy")[0]) }, []Kind{Accounting, Requests}},
 	"PodTwiceOnOneNode":    {"nor is it twice on its node", func(w *solved) { n := w.node(w.find("paid")[0]); n.Pods = append(n.Pods, n.Pods[0]) }, []Kind{Accounting, Requests}},
 	"PodPlacedAndUnplaced": {"a pod that has a node is not without one", func(w *solved) { w.plan.Unplaced[0].Pod = w.find("web")[0] }, []Kind{Accounting}},
 	"PodLost":              {"every pod is accounted for", func(w *solved) { w.take(w.find("noisy")[0]) }, []Kind{Accounting}},
@@ -44,7 +44,7 @@ var mutations = map[string]struct {
 		w.toNode(w.find("blue")[0], w.node(w.find("db")[1]))
 	}, []Kind{Resources}},
 	"ExistingFull":   {"also on an existing node, with those that run there", func(w *solved) { w.toExisting(w.find("group")[0], 0) }, []Kind{Resources, Affinity}},
-	"SmallerOption":  {"on every option", func(w *solved) { w.smallOption(w.node(w.find("group")[0])) }, []Kind{Resources}},
+	"SmallerOption":  {"on every option", func(w *solved) { w.smallOption(w.node(w.find("batch")[0])) }, []Kind{Resources}},
 	"DaemonSetGrows": {"with the DaemonSet pods", func(w *solved) { w.snap.Daemons[0].Spec.Requests["cpu"] = 1200 }, []Kind{Resources, Requests}},
 	"DaemonSetOnOld": {"also those still to start on an existing node", func(w *solved) {
 		d := w.snap.Daemons[0]

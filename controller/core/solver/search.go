@@ -90,6 +90,15 @@ func others(s *search, _ *strategy) string {
 	return "new nodes cost something"
 }
 
+// stillLeftOut applies to strategies that place more pods where room is short, at a higher
+// cost.
+func stillLeftOut(s *search, st *strategy) string {
+	if len(s.best.Unplaced) == 0 || s.log.budget.LooksSpent() {
+		return ""
+	}
+	return others(s, st)
+}
+
 // few reports whether there are few enough pods and nodes for the strategies of
 // others. While pods with constraints on each other are left out, the budget decides.
 func (s *search) few() bool {

@@ -115,8 +115,12 @@ func plan(s *model.Snapshot, pods []int32, a *oracle.Answer) (*model.Plan, error
 		}
 		out.Nodes = append(out.Nodes, x)
 	}
-	for _, i := range at {
-		out.Unplaced = append(out.Unplaced, model.Unplaced{Pod: i, Reasons: []model.Reason{{Code: model.NoInstanceType}}})
+	for key, i := range at {
+		why := a.Unplaced[key]
+		if why == "" {
+			why = "not considered"
+		}
+		out.Unplaced = append(out.Unplaced, model.Unplaced{Pod: i, Reasons: []model.Reason{{Code: model.NoInstanceType, Message: why}}})
 	}
 	slices.SortFunc(out.Unplaced, func(a, b model.Unplaced) int { return cmp.Compare(a.Pod, b.Pod) })
 	return out, nil

@@ -17,14 +17,18 @@ func differences(s *model.Snapshot, pods []int32, theirs *model.Plan, a, b *view
 	}
 	violations := broken(s, pods, theirs)
 	if len(violations) > 0 {
-		add(Invalid, "%d, the first: %s", len(violations), violations[0])
+		add(Invalid, "%s, the first of %d", violations[0], len(violations))
 	}
 	only := placedOnly(a, b)
+	urgent := urgency(a, b)
 	switch {
-	case r.Theirs.Placed > r.Ours.Placed && len(violations) == 0:
+	case r.Theirs.Placed > r.Ours.Placed && len(violations) > 0:
+	case urgent < 0:
 		add(Missed, "%d of %d against %d: %s", r.Ours.Placed, r.Asked, r.Theirs.Placed, only)
+	case r.Theirs.Placed > r.Ours.Placed:
+		add(Urgent, "%d of %d against %d, and more of the most urgent: %s", r.Ours.Placed, r.Asked, r.Theirs.Placed, only)
 	case r.Ours.Placed > r.Theirs.Placed:
-		add(More, "%d of %d against %d", r.Ours.Placed, r.Asked, r.Theirs.Placed)
+		add(More, "%d of %d against %d: %s", r.Ours.Placed, r.Asked, r.Theirs.Placed, refusal(a, theirs))
 	}
 	if only != "" && r.Ours.Placed >= r.Theirs.Placed {
 		add(Exchanged, "%s", only)
@@ -45,6 +49,39 @@ func differences(s *model.Snapshot, pods []int32, theirs *model.Plan, a, b *view
 		add(Dearer, "%.4f against %.4f USD/hour", r.Ours.USD, r.Theirs.USD)
 	}
 	return out
+}
+
+// refusal is what the reference says of the first pod that only we place.
+func refusal(ours *view, theirs *model.Plan) string {
+	const most = 200
+	for i := range theirs.Unplaced {
+		u := &theirs.Unplaced[i]
+		if ours.placed(u.Pod) {
+			why := u.Reasons[0].Message
+			return why[:min(len(why), most)]
+		}
+	}
+	return ""
+}
+
+// urgency compares how many pods of the highest priority are placed, then of the next:
+// it is above 0 when our plan places more, below 0 when the reference's does.
+func urgency(a, b *view) int {
+	more := map[int32]int{}
+	for _, pod := range a.asked {
+		if a.placed(pod) {
+			more[a.spec(pod).Priority]++
+		}
+		if b.placed(pod) {
+			more[a.spec(pod).Priority]--
+		}
+	}
+	for _, priority := range slices.Backward(slices.Sorted(maps.Keys(more))) {
+		if more[priority] != 0 {
+			return more[priority]
+		}
+	}
+	return 0
 }
 
 // placedOnly names the specs of which the reference places more pods, "" for none.

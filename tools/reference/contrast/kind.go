@@ -7,6 +7,8 @@ type Kind string
 const (
 	// Missed: the reference places more pods than we do, and its plan is valid.
 	Missed Kind = "missed"
+	// Urgent: the reference places more pods, and fewer of the most urgent.
+	Urgent Kind = "urgent"
 	// Invalid: the reference's plan breaks a rule of Kubernetes or of a NodePool.
 	Invalid Kind = "invalid"
 	// More: we place more pods than the reference does.
@@ -26,7 +28,7 @@ const (
 
 // Kinds are all kinds, in the order of reports.
 func Kinds() []Kind {
-	return []Kind{Missed, Invalid, More, Exchanged, FewerPreferences, MorePreferences, Domains, Dearer}
+	return []Kind{Missed, Urgent, Invalid, More, Exchanged, FewerPreferences, MorePreferences, Domains, Dearer}
 }
 
 // Difference is one way in which the plans of a case differ.

@@ -11,6 +11,7 @@ import (
 	clocktesting "k8s.io/utils/clock/testing"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
+	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 	karpv1 "sigs.k8s.io/karpenter/pkg/apis/v1"
 	"sigs.k8s.io/karpenter/pkg/controllers/dynamicresources/deviceallocation"
 	"sigs.k8s.io/karpenter/pkg/controllers/provisioning"
@@ -45,6 +46,7 @@ type cluster struct {
 func load(ctx context.Context, w *World) (*cluster, error) {
 	c := &cluster{cloud: &cloud{types: w.Types}, clock: clocktesting.NewFakeClock(w.Time)}
 	c.client = fake.NewClientBuilder().WithScheme(scheme.Scheme).WithObjects(w.Objects...).
+		WithInterceptorFuncs(interceptor.Funcs{Get: getVolume}).
 		WithIndex(&corev1.Pod{}, "spec.nodeName", func(o client.Object) []string { return []string{o.(*corev1.Pod).Spec.NodeName} }).
 		WithIndex(&corev1.Node{}, "spec.providerID", func(o client.Object) []string { return []string{o.(*corev1.Node).Spec.ProviderID} }).
 		WithIndex(&karpv1.NodeClaim{}, "status.providerID", func(o client.Object) []string { return []string{o.(*karpv1.NodeClaim).Status.ProviderID} }).
@@ -74,6 +76,15 @@ func load(ctx context.Context, w *World) (*cluster, error) {
 		}
 	}
 	return c, nil
+}
+
+// getVolume reads an object as an API server does, which ignores the namespace that
+// Karpenter gives for a PersistentVolume.
+func getVolume(ctx context.Context, c client.WithWatch, key client.ObjectKey, o client.Object, opts ...client.GetOption) error {
+	if _, ok := o.(*corev1.PersistentVolume); ok {
+		key.Namespace = ""
+	}
+	return c.Get(ctx, key, o, opts...)
 }
 
 // withOptions is a context with the operator's settings.

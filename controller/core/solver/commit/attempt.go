@@ -59,6 +59,12 @@ func New(p *problem.Problem, o Options, left []int32) *Attempt {
 	return newAttempt(p, o, left, mode{})
 }
 
+// NewStrict is New for nodes whose options cost no more, and use no more of the limits,
+// than the offer that they are added with.
+func NewStrict(p *problem.Problem, o Options, left []int32) *Attempt {
+	return newAttempt(p, o, left, mode{strictOptions: true})
+}
+
 // newAttempt returns an attempt without nodes in a mode. left counts the pods of each
 // class to place.
 func newAttempt(p *problem.Problem, o Options, left []int32, m mode) *Attempt {

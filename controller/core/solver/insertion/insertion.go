@@ -21,15 +21,27 @@ type insertedNode struct {
 	offers    []int32
 }
 
+// pods returns how many pods the node has.
+func (n *insertedNode) pods() int32 {
+	sum := int32(0)
+	for _, k := range n.node.Placed {
+		sum += k.N
+	}
+	return sum
+}
+
 // Insertion places pods one at a time, large ones first, where all of their
 // constraints hold at that moment: on existing nodes, then on new nodes under
 // construction, then on another new node where that is cheapest. Unlike packing it
 // knows which pods share a node when it chooses the domain. That gives better plans
 // when few pods have many constraints.
 type Insertion struct {
-	p             *problem.Problem
-	by            Strategy
-	Attempt       *commit.Attempt
+	p       *problem.Problem
+	by      Strategy
+	Attempt *commit.Attempt
+	// bounds is what limits and headroom leave besides the nodes under construction,
+	// each as its cheapest offer.
+	bounds        *commit.Bounds
 	space         *domains.Space
 	rules         *domainRules
 	hosts         []problem.Host
@@ -55,7 +67,7 @@ func Insert(p *problem.Problem, o commit.Options, hosts []problem.Host, by Strat
 		left[i] = int32(len(p.Classes[i].Pods))
 	}
 	groups := len(p.Topology.All)
-	t := &Insertion{p: p, by: by, Attempt: commit.New(p, o, left), space: domains.NewSpace(p, hosts), hosts: hosts}
+	t := &Insertion{p: p, by: by, Attempt: commit.New(p, o, left), bounds: commit.NewBounds(p, o.Headroom), space: domains.NewSpace(p, hosts), hosts: hosts}
 	t.rules = newDomainRules(t.space, groups, by.DeferredSpread)
 	parts := newPartitions(p, t.space, t.rules.counts, &t.by)
 	if parts == nil {
@@ -199,10 +211,16 @@ func (t *Insertion) bestOpenNode(cl *problem.Class, shut vec.Bits, w *affinityTa
 			}
 			continue
 		}
-		if !t.by.BestFit {
+		add := 0.0
+		switch {
+		case t.by.FewestFirst:
+			add = float64(n.pods())
+		case t.by.BestFit:
+			add = t.p.Supply.Offers[o].Cost - t.p.Supply.Offers[n.offers[0]].Cost
+		default:
 			return i, 0
 		}
-		if add := t.p.Supply.Offers[o].Cost - t.p.Supply.Offers[n.offers[0]].Cost; best < 0 || add < least {
+		if best < 0 || add < least {
 			best, least = i, add
 		}
 	}
@@ -219,11 +237,29 @@ func (t *Insertion) offerFor(n *insertedNode, cl *problem.Class, w *affinityTarg
 	demand.Add(&cl.Requests, 1)
 	w.addDependents(&demand)
 	for _, o := range n.offers {
-		if t.p.Choices.All[cl.Choice].Has(o) && w.suits(t.p, o) && vec.Fits(&demand, &t.p.Supply.Shapes[t.p.Supply.Offers[o].Shape].Capacity, t.p.Supply.Dims.N()) {
+		if t.p.Choices.All[cl.Choice].Has(o) && w.suits(t.p, o) && vec.Fits(&demand, t.p.Capacity(o), t.p.Supply.Dims.N()) && t.bounds.AffordsInstead(o, n.offers[0]) {
+			if !t.keepsMinValues(n.node.Template, n.offers, cl, &demand) {
+				return -1
+			}
 			return o
 		}
 	}
 	return -1
+}
+
+// keepsMinValues reports whether the offers that have room for the demand and suit the
+// class leave the choice that the template's pool wants.
+func (t *Insertion) keepsMinValues(template int32, offers []int32, cl *problem.Class, demand *vec.Vector) bool {
+	if !t.p.Supply.MinValuesStrict(template) {
+		return true
+	}
+	var fit []int32
+	for _, o := range offers {
+		if t.p.Choices.All[cl.Choice].Has(o) && vec.Fits(demand, t.p.Capacity(o), t.p.Supply.Dims.N()) {
+			fit = append(fit, o)
+		}
+	}
+	return t.p.Supply.MinValues(template).Unmet(fit) == nil
 }
 
 // cheapestPartition returns the partition in which a new node for a pod of the class
@@ -242,7 +278,10 @@ func (t *Insertion) cheapestPartition(cl *problem.Class, w *affinityTarget) (bes
 			continue
 		}
 		for _, o := range x.byCost {
-			if t.p.Choices.All[cl.Choice].Has(o) && w.suits(t.p, o) && vec.Fits(&demand, &t.p.Supply.Shapes[t.p.Supply.Offers[o].Shape].Capacity, t.p.Supply.Dims.N()) {
+			if t.p.Choices.All[cl.Choice].Has(o) && w.suits(t.p, o) && vec.Fits(&demand, t.p.Capacity(o), t.p.Supply.Dims.N()) && t.bounds.AffordsInstead(o, -1) {
+				if !t.keepsMinValues(x.template, x.byCost, cl, &demand) {
+					break
+				}
 				cost := t.p.Supply.Offers[o].Cost + t.p.Supply.FixedCost(x.template).USD()
 				if best < 0 || ln.WeightRank < level || cost < least {
 					best, level, least = i, ln.WeightRank, cost
@@ -257,19 +296,24 @@ func (t *Insertion) cheapestPartition(cl *problem.Class, w *affinityTarget) (bes
 // addToNode adds a pod of a class to a node under construction.
 func (t *Insertion) addToNode(at int, c int32) {
 	cl, n := &t.p.Classes[c], &t.nodes[at]
+	held := int32(-1)
+	if len(n.node.Placed) > 0 {
+		held = n.offers[0]
+	}
 	n.node.Join(cl, problem.ClassCount{Class: c, N: 1})
 	var left []int32
 	for _, o := range n.offers {
-		if t.p.Choices.All[cl.Choice].Has(o) && vec.Fits(&n.node.Demand, &t.p.Supply.Shapes[t.p.Supply.Offers[o].Shape].Capacity, t.p.Supply.Dims.N()) {
+		if t.p.Choices.All[cl.Choice].Has(o) && vec.Fits(&n.node.Demand, t.p.Capacity(o), t.p.Supply.Dims.N()) && t.bounds.AffordsInstead(o, held) {
 			left = append(left, o)
 		}
 	}
 	n.offers = left
+	t.bounds.Hold(n.offers[0], held)
 	t.recordPlaced(c, n.topologyPosition, int32(len(t.hosts)+at))
 }
 
-// accept adds the nodes to the plan and reports whether the bounds allow all of
-// them.
+// accept adds the nodes to the plan and reports whether the bounds allow all of them:
+// with all of their options, or else only with those that need no more than the cheapest.
 func (t *Insertion) accept() bool {
 	for i := range t.nodes {
 		n := &t.nodes[i]
@@ -278,14 +322,30 @@ func (t *Insertion) accept() bool {
 			n.node.Set.Set(o)
 		}
 		n.node.Placed = mergeCounts(n.node.Placed)
-		if !t.Attempt.Add(n.node, n.offers[0]) {
-			return false
-		}
 	}
 	for i := range t.hosts {
 		t.hosts[i].Placed = mergeCounts(t.hosts[i].Placed)
 	}
+	return t.add() || t.addStrict()
+}
+
+// add adds the nodes to the plan and reports whether the bounds allow all of them.
+func (t *Insertion) add() bool {
+	for i := range t.nodes {
+		if !t.Attempt.Add(t.nodes[i].node, t.nodes[i].offers[0]) {
+			return false
+		}
+	}
 	return true
+}
+
+// addStrict is add for another plan, with strict options.
+func (t *Insertion) addStrict() bool {
+	t.Attempt = commit.NewStrict(t.p, t.Attempt.Options, t.Attempt.Left)
+	for i := range t.nodes {
+		t.nodes[i].node.Options, t.nodes[i].node.Costs = nil, nil
+	}
+	return t.add()
 }
 
 // mergeCounts joins the entries of each class.

@@ -18,6 +18,10 @@ type Strategy struct {
 	UnconstrainedFirst bool
 	// BySize sorts by the sum of all requests; otherwise by the first resource.
 	BySize bool
+	// SmallFirst places small pods first, so that bounds leave out as few as possible.
+	SmallFirst bool
+	// FewestFirst places a pod on the new node with the fewest pods that takes it.
+	FewestFirst bool
 	// FixedZone opens each node in one zone and with one capacity type, even if no
 	// constraint requires that.
 	FixedZone bool
@@ -48,6 +52,9 @@ func (by *Strategy) order(p *problem.Problem) []int32 {
 		slices.SortStableFunc(order, func(a, b int32) int {
 			return cmp.Compare(p.Size(&p.Classes[b].Requests), p.Size(&p.Classes[a].Requests))
 		})
+	}
+	if by.SmallFirst {
+		slices.Reverse(order)
 	}
 	if by.UnconstrainedFirst {
 		slices.SortStableFunc(order, func(a, b int32) int { return cmp.Compare(hasRules(&p.Classes[a]), hasRules(&p.Classes[b])) })

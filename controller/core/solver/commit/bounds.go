@@ -131,54 +131,6 @@ func (b *Bounds) affords(o int32) bool {
 	return true
 }
 
-// AffordsInstead reports whether limits, headroom and reservations allow a node of offer o
-// in the place of one of offer instead, of the same node template; instead is -1 for
-// another node.
-func (b *Bounds) AffordsInstead(o, instead int32) bool {
-	if instead < 0 {
-		return b.affords(o)
-	}
-	f, old := &b.p.Supply.Offers[o], &b.p.Supply.Offers[instead]
-	if o != instead && !b.ReservationLeft(o) {
-		return false
-	}
-	pool := b.p.Supply.Templates[f.Template].Pool
-	for _, s := range b.scopes[pool] {
-		if f.Price-old.Price > b.headroom[s] {
-			return false
-		}
-	}
-	usage, freed := b.p.Supply.Shapes[f.Shape].Usage, b.p.Supply.Shapes[old.Shape].Usage
-	for i, l := range b.Limits[pool] {
-		if usage[i]-freed[i] > l.Left {
-			return false
-		}
-	}
-	return true
-}
-
-// Hold deducts a node of offer o and gives back one of offer instead, of the same node
-// template; instead is -1 for none.
-func (b *Bounds) Hold(o, instead int32) {
-	pool := b.p.Supply.Templates[b.p.Supply.Offers[o].Template].Pool
-	if o == instead || !b.Bounded(pool) {
-		return
-	}
-	b.hold(pool, o, 1)
-	if instead >= 0 {
-		b.hold(pool, instead, -1)
-	}
-}
-
-// hold deducts a node of an offer for sign 1, and gives it back for -1.
-func (b *Bounds) hold(pool, o int32, sign int) {
-	worst, need := b.worst(pool, []int32{o})
-	b.change(pool, worst, need, int64(sign))
-	if left := b.reserved[o]; left != nil {
-		*left -= sign
-	}
-}
-
 // Bounded reports whether the options of a pool's nodes depend on the rest of the
 // plan.
 func (b *Bounds) Bounded(pool int32) bool {

@@ -41,7 +41,7 @@ type Insertion struct {
 	Attempt *commit.Attempt
 	// bounds is what limits and headroom leave besides the nodes under construction,
 	// each as its cheapest offer.
-	bounds        *commit.Bounds
+	bounds        *commit.Holdings
 	space         *domains.Space
 	rules         *domainRules
 	hosts         []problem.Host
@@ -67,7 +67,7 @@ func Insert(p *problem.Problem, o commit.Options, hosts []problem.Host, by Strat
 		left[i] = int32(len(p.Classes[i].Pods))
 	}
 	groups := len(p.Topology.All)
-	t := &Insertion{p: p, by: by, Attempt: commit.New(p, o, left), bounds: commit.NewBounds(p, o.Headroom), space: domains.NewSpace(p, hosts), hosts: hosts}
+	t := &Insertion{p: p, by: by, Attempt: commit.New(p, o, left), bounds: commit.NewHoldings(p, o.Headroom), space: domains.NewSpace(p, hosts), hosts: hosts}
 	t.rules = newDomainRules(t.space, groups, by.DeferredSpread)
 	parts := newPartitions(p, t.space, t.rules.counts, &t.by)
 	if parts == nil {
@@ -237,8 +237,8 @@ func (t *Insertion) offerFor(n *insertedNode, cl *problem.Class, w *affinityTarg
 	demand.Add(&cl.Requests, 1)
 	w.addDependents(&demand)
 	for _, o := range n.offers {
-		if t.p.Choices.All[cl.Choice].Has(o) && w.suits(t.p, o) && vec.Fits(&demand, t.p.Capacity(o), t.p.Supply.Dims.N()) && t.bounds.AffordsInstead(o, n.offers[0]) {
-			if !t.keepsMinValues(n.node.Template, n.offers, cl, &demand) {
+		if t.p.Choices.All[cl.Choice].Has(o) && w.suits(t.p, o) && vec.Fits(&demand, t.p.Capacity(o), t.p.Supply.Dims.N()) && t.bounds.Affords(o, n.offers[0]) {
+			if !keepsMinValues(t.p, n.node.Template, n.offers, cl, &demand) {
 				return -1
 			}
 			return o
@@ -249,17 +249,17 @@ func (t *Insertion) offerFor(n *insertedNode, cl *problem.Class, w *affinityTarg
 
 // keepsMinValues reports whether the offers that have room for the demand and suit the
 // class leave the choice that the template's pool wants.
-func (t *Insertion) keepsMinValues(template int32, offers []int32, cl *problem.Class, demand *vec.Vector) bool {
-	if !t.p.Supply.MinValuesStrict(template) {
+func keepsMinValues(p *problem.Problem, template int32, offers []int32, cl *problem.Class, demand *vec.Vector) bool {
+	if !p.Supply.MinValuesStrict(template) {
 		return true
 	}
 	var fit []int32
 	for _, o := range offers {
-		if t.p.Choices.All[cl.Choice].Has(o) && vec.Fits(demand, t.p.Capacity(o), t.p.Supply.Dims.N()) {
+		if p.Choices.All[cl.Choice].Has(o) && vec.Fits(demand, p.Capacity(o), p.Supply.Dims.N()) {
 			fit = append(fit, o)
 		}
 	}
-	return t.p.Supply.MinValues(template).Unmet(fit) == nil
+	return p.Supply.MinValues(template).Unmet(fit) == nil
 }
 
 // cheapestPartition returns the partition in which a new node for a pod of the class
@@ -278,8 +278,8 @@ func (t *Insertion) cheapestPartition(cl *problem.Class, w *affinityTarget) (bes
 			continue
 		}
 		for _, o := range x.byCost {
-			if t.p.Choices.All[cl.Choice].Has(o) && w.suits(t.p, o) && vec.Fits(&demand, t.p.Capacity(o), t.p.Supply.Dims.N()) && t.bounds.AffordsInstead(o, -1) {
-				if !t.keepsMinValues(x.template, x.byCost, cl, &demand) {
+			if t.p.Choices.All[cl.Choice].Has(o) && w.suits(t.p, o) && vec.Fits(&demand, t.p.Capacity(o), t.p.Supply.Dims.N()) && t.bounds.Affords(o, -1) {
+				if !keepsMinValues(t.p, x.template, x.byCost, cl, &demand) {
 					break
 				}
 				cost := t.p.Supply.Offers[o].Cost + t.p.Supply.FixedCost(x.template).USD()
@@ -303,7 +303,7 @@ func (t *Insertion) addToNode(at int, c int32) {
 	n.node.Join(cl, problem.ClassCount{Class: c, N: 1})
 	var left []int32
 	for _, o := range n.offers {
-		if t.p.Choices.All[cl.Choice].Has(o) && vec.Fits(&n.node.Demand, t.p.Capacity(o), t.p.Supply.Dims.N()) && t.bounds.AffordsInstead(o, held) {
+		if t.p.Choices.All[cl.Choice].Has(o) && vec.Fits(&n.node.Demand, t.p.Capacity(o), t.p.Supply.Dims.N()) && t.bounds.Affords(o, held) {
 			left = append(left, o)
 		}
 	}
@@ -326,7 +326,14 @@ func (t *Insertion) accept() bool {
 	for i := range t.hosts {
 		t.hosts[i].Placed = mergeCounts(t.hosts[i].Placed)
 	}
-	return t.add() || t.addStrict()
+	if t.add() {
+		return true
+	}
+	t.Attempt = commit.NewStrict(t.p, t.Attempt.Options, t.Attempt.Left)
+	for i := range t.nodes {
+		t.nodes[i].node.Options, t.nodes[i].node.Costs = nil, nil
+	}
+	return t.add()
 }
 
 // add adds the nodes to the plan and reports whether the bounds allow all of them.
@@ -337,15 +344,6 @@ func (t *Insertion) add() bool {
 		}
 	}
 	return true
-}
-
-// addStrict is add for another plan, with strict options.
-func (t *Insertion) addStrict() bool {
-	t.Attempt = commit.NewStrict(t.p, t.Attempt.Options, t.Attempt.Left)
-	for i := range t.nodes {
-		t.nodes[i].node.Options, t.nodes[i].node.Costs = nil, nil
-	}
-	return t.add()
 }
 
 // mergeCounts joins the entries of each class.

@@ -2,6 +2,7 @@ package iam
 
 import (
 	"slices"
+	"strings"
 
 	"spokeshave.dev/simulator/awserr"
 	"spokeshave.dev/simulator/operation"
@@ -19,6 +20,8 @@ func (s *Service) addRole(_ *operation.Call, in *roleInProfile) (any, error) {
 	switch {
 	case err != nil:
 		return nil, err
+	case strings.Contains(in.Role, "/"):
+		return nil, awserr.New("ValidationError", "The specified value for roleName is invalid. It must contain only alphanumeric characters and/or the following: +=,.@_-")
 	case !slices.Contains(s.roles, in.Role):
 		return nil, awserr.New("NoSuchEntity", "The role with name %s cannot be found.", in.Role)
 	case len(p.roles) > 0:

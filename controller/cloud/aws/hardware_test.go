@@ -120,3 +120,38 @@ func TestTypesOfPlacementGroup(t *testing.T) {
 		t.Errorf("%s is offered in a cluster placement group", c.Types[at].Name)
 	}
 }
+
+// What a placement group has no room for is sold out in that group alone; what is sold out
+// outside of it is sold out there too.
+func TestShortageInAGroup(t *testing.T) {
+	w := newEC2Of(t, "m7i.large", "m7i.xlarge")
+	if _, err := w.server.Place([]sim.PlacementGroup{{ID: "pg-01", Name: "close", Strategy: "cluster"}}); err != nil {
+		t.Fatal(err)
+	}
+	class := w.class(t, "close", awsv1.AMISelectorTerm{Alias: "al2023@latest"})
+	class.Spec.PlacementGroupSelector = &awsv1.PlacementGroupSelector{Name: new("close")}
+	w.resolve(t, class)
+	available := func(class, name string) bool {
+		c := w.catalog(t, class)
+		all := find(t, &c, name).Offerings
+		at := slices.IndexFunc(all, func(o model.Offering) bool { return o.Zone == "us-west-2a" && o.CapacityType == model.OnDemand })
+		return all[at].Available
+	}
+	none := 0
+	for class, name := range map[string]string{"close": "m7i.large", "default": "m7i.xlarge"} {
+		w.setFree(t, &none, option(name, "us-west-2a", model.OnDemand))
+		s := spec("a-"+class, option(name, "us-west-2a", model.OnDemand))
+		s.NodeClass = class
+		if _, err := w.provider.Launch(t.Context(), w.prepare(t, s)); provider.KindOf(err) != provider.InsufficientCapacity {
+			t.Fatalf("launch of %s: %v, want a shortage", class, err)
+		}
+	}
+	for _, c := range []struct {
+		class, name string
+		want        bool
+	}{{"close", "m7i.large", false}, {"default", "m7i.large", true}, {"default", "m7i.xlarge", false}, {"close", "m7i.xlarge", false}} {
+		if got := available(c.class, c.name); got != c.want {
+			t.Errorf("class %s: %s is available: %t", c.class, c.name, got)
+		}
+	}
+}

@@ -2,6 +2,7 @@ package aws
 
 import (
 	"context"
+	"fmt"
 
 	awsv1 "spokeshave.dev/api/aws/v1"
 	"spokeshave.dev/controller/cloud/aws/availability"
@@ -39,11 +40,29 @@ func (c *NodeClasses) Validate(class *awsv1.EC2NodeClass) error {
 	if _, err := catalog.ForClass(class); err != nil {
 		return &provider.Error{Kind: provider.Invalid, Err: err}
 	}
+	if err := validateInterfaces(&class.Spec); err != nil {
+		return &provider.Error{Kind: provider.Invalid, Err: err}
+	}
 	example := bootstrap.NodeOf(class, bootstrap.Cluster{Name: c.cluster, Endpoint: "https://c", CA: "Yw==", ServiceCIDR: "10.100.0.0/16"}, &provider.LaunchSpec{
 		NodePool: "p", Options: []model.Option{{CapacityType: model.OnDemand}},
 	})
 	if _, err := bootstrap.UserData(class, example); err != nil {
 		return &provider.Error{Kind: provider.Invalid, Err: err}
+	}
+	return nil
+}
+
+// validateInterfaces finds interfaces that EC2 refuses on every type.
+// https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/using-instance-addressing.html
+func validateInterfaces(spec *awsv1.EC2NodeClassSpec) error {
+	withIP := 0
+	for _, n := range spec.NetworkInterfaces {
+		if n.InterfaceType != awsv1.InterfaceTypeEFAOnly {
+			withIP++
+		}
+	}
+	if public := spec.AssociatePublicIPAddress; public != nil && *public && withIP > 1 {
+		return fmt.Errorf("spec.associatePublicIPAddress: EC2 gives a public address only to an instance with one interface with IP addresses, and spec.networkInterfaces has %d", withIP)
 	}
 	return nil
 }

@@ -82,7 +82,7 @@ func (p *Provider) Catalog(ctx context.Context, nodeClass string) (model.Catalog
 	}
 	a, now := &p.available, p.clock()
 	a.reservations.Want(class)
-	return a.shifts.Apply(now, a.shortage.Apply(now, a.reservations.Apply(class, out))), nil
+	return a.shifts.Apply(now, a.shortage.Apply(now, a.reservations.Apply(class, out), p.placementGroups.Known(class).ID)), nil
 }
 
 // Prepare implements provider.Provider.
@@ -175,7 +175,7 @@ func (p *Provider) interrupted(ctx context.Context, id string) {
 	if err != nil || i == nil || i.CapacityType != model.Spot {
 		return // not known, then not marked; the next launch finds out
 	}
-	p.available.shortage.Mark(p.clock(), []model.Option{{InstanceType: i.InstanceType, Zone: i.Zone, CapacityType: model.Spot}})
+	p.available.shortage.Mark(p.clock(), []model.Option{{InstanceType: i.InstanceType, Zone: i.Zone, CapacityType: model.Spot}}, "")
 }
 
 // class finds a node class that is ready to launch from.

@@ -14,11 +14,13 @@ import (
 // soldOutFor is how long an offering that EC2 found sold out is left alone.
 const soldOutFor = 3 * time.Minute
 
-// offering is an instance type in a zone, bought in one way.
+// offering is an instance type in a zone, bought in one way, within a placement group or, ""
+// for none, anywhere in the zone.
 type offering struct {
 	instanceType string
 	zone         string
 	capacityType model.CapacityType
+	group        string
 }
 
 // Shortage remembers offerings found sold out, across node classes: stock is
@@ -29,15 +31,16 @@ type Shortage struct {
 	rests map[string]rest
 }
 
-// Mark leaves offerings alone for three minutes from now.
-func (s *Shortage) Mark(now time.Time, options []model.Option) {
+// Mark leaves offerings alone for three minutes from now. What a placement group, by its ID,
+// has no room for may be had outside of it; "" is no group.
+func (s *Shortage) Mark(now time.Time, options []model.Option, group string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.until == nil {
 		s.until = map[offering]time.Time{}
 	}
 	for i := range options {
-		o := offering{instanceType: options[i].InstanceType, zone: options[i].Zone, capacityType: options[i].CapacityType}
+		o := offering{instanceType: options[i].InstanceType, zone: options[i].Zone, capacityType: options[i].CapacityType, group: group}
 		s.until[o] = now.Add(soldOutFor)
 	}
 }
@@ -55,14 +58,15 @@ func (s *Shortage) current(now time.Time) []offering {
 		out = append(out, o)
 	}
 	slices.SortFunc(out, func(a, b offering) int {
-		return cmp.Or(cmp.Compare(a.instanceType, b.instanceType), cmp.Compare(a.zone, b.zone), cmp.Compare(a.capacityType, b.capacityType))
+		return cmp.Or(cmp.Compare(a.instanceType, b.instanceType), cmp.Compare(a.zone, b.zone), cmp.Compare(a.capacityType, b.capacityType), cmp.Compare(a.group, b.group))
 	})
 	return out
 }
 
-// Apply marks what is sold out in a catalogue, whose own slices stay as they
-// are, and gives it a generation of its own.
-func (s *Shortage) Apply(now time.Time, catalog model.Catalog) model.Catalog {
+// Apply marks what is sold out in the catalogue of a class whose nodes are launched into a
+// placement group, "" for none. The catalogue's own slices stay as they are, and it gets a
+// generation of its own.
+func (s *Shortage) Apply(now time.Time, catalog model.Catalog, group string) model.Catalog {
 	short, rests := s.current(now), s.resting(now)
 	if len(short)+len(rests) == 0 {
 		return catalog
@@ -73,6 +77,9 @@ func (s *Shortage) Apply(now time.Time, catalog model.Catalog) model.Catalog {
 	changed := false
 	types := slices.Clone(catalog.Types)
 	for _, o := range short {
+		if o.group != "" && o.group != group {
+			continue
+		}
 		at, found := slices.BinarySearchFunc(types, o.instanceType, func(t model.InstanceType, name string) int { return cmp.Compare(t.Name, name) })
 		if !found {
 			continue

@@ -85,13 +85,14 @@ func (l *Launcher) boot(ctx context.Context, class *awsv1.EC2NodeClass, spec *pr
 	for _, name := range []corev1.ResourceName{awsv1.ResourceNitroSandbox, awsv1.ResourceNIPSlots} {
 		out.Enclaves = out.Enclaves || spec.Requests[string(name)] > 0
 	}
-	text, ok := spec.Labels[awsv1.LabelPlacementGroupPartition]
-	if !ok {
-		return out, nil
-	}
 	group, err := l.cfg.Groups.Of(ctx, class)
 	if err != nil {
 		return out, err
+	}
+	out.Group = group.ID
+	text, ok := spec.Labels[awsv1.LabelPlacementGroupPartition]
+	if !ok {
+		return out, nil
 	}
 	number, err := strconv.ParseInt(text, 10, 32)
 	if err != nil || number < 1 || int32(number) > group.Partitions {

@@ -107,7 +107,7 @@ func (l *Launcher) learn(in *ec2.CreateFleetInput, failures []types.CreateFleetE
 		case r.kind == provider.InsufficientCapacity && r.reservation != "":
 			l.cfg.Reservations.Exhausted(r.reservation)
 		case r.kind == provider.InsufficientCapacity || r.kind == provider.Quota:
-			l.cfg.Shortage.Mark(now, r.options)
+			l.cfg.Shortage.Mark(now, r.options, l.scope(in, &r))
 			if group, ok := l.wide(in, &r); ok {
 				l.cfg.Shortage.MarkGroup(now, group)
 			}
@@ -121,6 +121,16 @@ func (l *Launcher) learn(in *ec2.CreateFleetInput, failures []types.CreateFleetE
 		out = append(out, r)
 	}
 	return out
+}
+
+// scope is the placement group, by its ID, that lacks the capacity; "" for the zone, for a
+// quota, and for a request that another process has prepared. All templates of a request are
+// of one class.
+func (l *Launcher) scope(in *ec2.CreateFleetInput, r *refusal) string {
+	if r.kind != provider.InsufficientCapacity {
+		return ""
+	}
+	return l.cfg.Templates.GroupOf(sdk.ToString(in.LaunchTemplateConfigs[0].LaunchTemplateSpecification.LaunchTemplateName))
 }
 
 func refusalOf(in *ec2.CreateFleetInput, failure *types.CreateFleetError) refusal {

@@ -162,7 +162,7 @@ func TestBusyIsNoShortage(t *testing.T) {
 		}
 		after := l.cfg.Shortage.Apply(l.cfg.Clock(), instancetype.Catalog(instancetype.Of(
 			option.InstanceType, nil, model.Offering{Zone: option.Zone, CapacityType: option.CapacityType, Available: true},
-		)))
+		)), "")
 		if got := after.Types[0].Offerings[0].Available; got != c.available {
 			t.Errorf("%s: the offering is available: %t, want %t", code, got, c.available)
 		}

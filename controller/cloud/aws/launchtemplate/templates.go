@@ -42,7 +42,9 @@ type Boot struct {
 	IPv6 bool
 	// Tenancy is dedicated for hardware that no other account shares, "" for the default.
 	Tenancy string
-	// Partition is the partition of the placement group, from 1; 0 leaves it to EC2.
+	// Group is the ID of the class's placement group, "" for none; Partition is the partition
+	// in it, from 1, 0 where EC2 chooses.
+	Group     string
 	Partition int32
 	// Enclaves divides the instance for Nitro Enclaves.
 	Enclaves bool
@@ -60,6 +62,8 @@ type Templates struct {
 	mu sync.Mutex
 	// known are those known to exist, until when.
 	known map[string]time.Time
+	// groups are the placement groups of those that have one.
+	groups map[string]string
 }
 
 // Ensure makes the launch template of a class and a boot, unless it
@@ -78,6 +82,7 @@ func (s *Templates) Ensure(ctx context.Context, class *awsv1.EC2NodeClass, b Boo
 		name += "/" + b.Reservation.ID
 	}
 	now := s.Clock()
+	s.inGroup(name, b.Group)
 	if s.knows(name, now) {
 		return name, nil
 	}
@@ -105,12 +110,34 @@ func (s *Templates) know(name string, now time.Time) {
 	for old, until := range s.known {
 		if now.Sub(until) > unusedFor-templateFor {
 			delete(s.known, old)
+			delete(s.groups, old)
 		}
 	}
 	if s.known == nil {
 		s.known = map[string]time.Time{}
 	}
 	s.known[name] = now.Add(templateFor)
+}
+
+// inGroup notes the placement group of a template.
+func (s *Templates) inGroup(name, group string) {
+	if group == "" {
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.groups == nil {
+		s.groups = map[string]string{}
+	}
+	s.groups[name] = group
+}
+
+// GroupOf is the ID of a template's placement group, "" for none and for a template that
+// this process has not made or found.
+func (s *Templates) GroupOf(name string) string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.groups[name]
 }
 
 // knows says whether a template was made or found a moment ago.

@@ -39,7 +39,7 @@ func BenchmarkCatalog(b *testing.B) {
 		for range b.N {
 			before()
 			got, err := c.Of(class)
-			got = short.Apply(clock(), got)
+			got = short.Apply(clock(), got, "")
 			if err != nil || len(got.Types) < 700 {
 				b.Fatalf("%d types, %v", len(got.Types), err)
 			}
@@ -53,7 +53,7 @@ func BenchmarkCatalog(b *testing.B) {
 		}
 		for i := range 20 {
 			o := model.Option{InstanceType: base.Types[i*30].Name, Zone: "us-west-2a", CapacityType: model.OnDemand}
-			short.Mark(clock(), []model.Option{o})
+			short.Mark(clock(), []model.Option{o}, "")
 		}
 		run(b, func() {})
 	})

@@ -22,6 +22,7 @@ import (
 
 	awsv1 "spokeshave.dev/api/aws/v1"
 	karpv1 "spokeshave.dev/api/karpenter/v1"
+	"spokeshave.dev/controller/cloud/aws/resolve"
 )
 
 // DefaultInterval is how often a class is resolved again.
@@ -165,7 +166,7 @@ func (r *Reconciler) cleanUp(ctx context.Context, class *awsv1.EC2NodeClass, use
 	for i := range classes.Items {
 		other := &classes.Items[i]
 		needs := other.DeletionTimestamp.IsZero() || len(users[other.Name]) > 0
-		if other.UID != class.UID && other.Spec.Role == class.Spec.Role && needs {
+		if other.UID != class.UID && resolve.RoleName(other.Spec.Role) == resolve.RoleName(class.Spec.Role) && needs {
 			return failure
 		}
 	}

@@ -246,6 +246,14 @@ func TestResolveFindsNothing(t *testing.T) {
 			awsv1.ConditionValidationSucceeded,
 			[]string{"Invalid", "spec.userData", "16384"},
 		},
+		"public address of several interfaces": {
+			func(c *awsv1.EC2NodeClass) {
+				c.Spec.AssociatePublicIPAddress = sdk.Bool(true)
+				c.Spec.NetworkInterfaces = []awsv1.NetworkInterface{{InterfaceType: awsv1.InterfaceTypeInterface}, {DeviceIndex: 1, InterfaceType: awsv1.InterfaceTypeInterface}}
+			},
+			awsv1.ConditionValidationSucceeded,
+			[]string{"Invalid", "spec.associatePublicIPAddress", "has 2"},
+		},
 		"bad reservation": {
 			func(c *awsv1.EC2NodeClass) {
 				c.Spec.Kubelet = &awsv1.KubeletConfiguration{KubeReserved: map[string]string{"cpu": "lots"}}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"strings"
 	"sync"
 	"time"
 
@@ -43,7 +44,7 @@ func (p *Profiles) For(ctx context.Context, class *awsv1.EC2NodeClass) (string, 
 	if class.Spec.Role == "" {
 		return "", client.Refuse(provider.Invalid, "spec: neither role nor instanceProfile is set; set one of them")
 	}
-	name := p.name(class.Spec.Role)
+	name := p.name(RoleName(class.Spec.Role))
 	now := p.Clock()
 	p.mu.Lock()
 	until := p.found[name]
@@ -67,6 +68,11 @@ func (p *Profiles) For(ctx context.Context, class *awsv1.EC2NodeClass) (string, 
 	return name, nil
 }
 
+// RoleName is the name of a role that is written with its path: IAM knows roles by their
+// names alone, which are unique in the account whatever their paths.
+// https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_identifiers.html
+func RoleName(role string) string { return role[strings.LastIndexByte(role, '/')+1:] }
+
 // name depends on cluster, region and role alone: instance profiles are
 // global, and several clusters may use one role.
 func (p *Profiles) name(role string) string {
@@ -83,7 +89,7 @@ const tagRegion = "topology.kubernetes.io/region"
 // policy that Karpenter documents asks for the tag of a class; of several that share the
 // profile it names the one that came first.
 func (p *Profiles) ensure(ctx context.Context, name string, class *awsv1.EC2NodeClass) error {
-	role := class.Spec.Role
+	role := RoleName(class.Spec.Role)
 	profile, err := p.get(ctx, name)
 	if err != nil && provider.KindOf(err) != provider.NotFound {
 		return err
@@ -128,7 +134,7 @@ func (p *Profiles) ensure(ctx context.Context, name string, class *awsv1.EC2Node
 // Delete removes the profile made for a role. A profile that is
 // gone already is no error.
 func (p *Profiles) Delete(ctx context.Context, role string) error {
-	name := p.name(role)
+	name := p.name(RoleName(role))
 	p.mu.Lock()
 	delete(p.found, name)
 	p.mu.Unlock()

@@ -81,7 +81,7 @@ func (s *Sweeper) inUse(ctx context.Context) (resolve.ProfileUse, error) {
 		return use, fmt.Errorf("list NodeClaims: %w", err)
 	}
 	for i := range classes.Items {
-		use.Roles[classes.Items[i].Spec.Role] = true
+		use.Roles[resolve.RoleName(classes.Items[i].Spec.Role)] = true
 		use.Names[classes.Items[i].Status.InstanceProfile] = true
 		use.Classes[classes.Items[i].UID] = true
 	}

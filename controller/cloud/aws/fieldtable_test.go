@@ -1,0 +1,93 @@
+package aws_test
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"os/exec"
+	"reflect"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	awsv1 "spokeshave.dev/api/aws/v1"
+)
+
+var updateFields = flag.Bool("update-fields", false, "write the table of fields into docs/aws.md") //nolint:gochecknoglobals // a flag of the test binary
+
+// carried is what is done with a field of EC2NodeClass, and the tests that show it.
+type carried struct{ what, tests string }
+
+// carriedOut says it of every field of the spec.
+func carriedOut() map[string]carried {
+	return map[string]carried{
+		"subnetSelectorTerms":              {"subnets of instances; one a zone in each request, those with most free addresses first", "TestEveryFieldOfTheClassCounts TestResolve"},
+		"securityGroupSelectorTerms":       {"security groups of every interface", "TestEveryFieldOfTheClassCounts TestTemplateData"},
+		"capacityReservationSelectorTerms": {"reserved offerings; everything else uses no reservation", "TestReservedLaunch TestOnDemandUsesNoReservation"},
+		"placementGroupSelector":           {"placement group, its partition, and the types that its strategy takes", "TestPartitionIsAskedFor TestTypesOfPlacementGroup TestShortageInAGroup"},
+		"associatePublicIPAddress":         {"public address of an instance with one interface with IP addresses; refused with several", "TestLaunchData TestResolveFindsNothing"},
+		"ipPrefixCount":                    {"IPv4 prefixes of the primary interface, IPv6 prefixes in an IPv6 cluster", "TestTemplateData TestLaunchData"},
+		"amiSelectorTerms":                 {"images by architecture and device; `al2` ends with Kubernetes 1.32", "TestAliasVariants TestAliasAL2Ends"},
+		"amiFamily":                        {"format of user data, default disks, reserves of kubelet", "TestUserData TestMemoryReserveOfFamilies"},
+		"userData":                         {"merged with ours, or refused", "TestUserData TestUserDataRefuses TestSetsMaxPods"},
+		"role":                             {"instance profile with the role, with or without its path", "TestRoleWithPath TestClassesResolvedTogetherShareAProfile"},
+		"instanceProfile":                  {"used as it is", "TestEveryFieldOfTheClassCounts"},
+		"tags":                             {"on instances, volumes, interfaces, fleets, templates and spot requests", "TestTemplateData TestEveryFieldOfTheClassCounts"},
+		"kubelet":                          {"told to kubelets and planned with; what a family's images have no setting for is refused", "TestEveryPartOfAFieldCounts TestKubeletSettingsThatAFamilyHasNot"},
+		"blockDeviceMappings":              {"disks, and the ephemeral storage that is planned with", "TestEveryPartOfAFieldCounts TestRootVolume"},
+		"instanceStorePolicy":              {"local disks joined, mounted and planned with", "TestUserData TestReadUserData"},
+		"networkInterfaces":                {"the interfaces, and the types that take them", "TestNeeds TestAdapters TestConnectionTrackingNeedsIP"},
+		"detailedMonitoring":               {"monitoring of instances", "TestTemplateData"},
+		"metadataOptions":                  {"instance metadata; tags in it stay off", "TestEveryPartOfAFieldCounts TestMetadataTagsAreOff"},
+		"connectionTracking":               {"timeouts of interfaces with IP addresses; virtual types on Nitro", "TestNeeds TestConnectionTrackingNeedsIP"},
+		"context":                          {"handed to CreateFleet", "TestEveryFieldOfTheClassCounts"},
+		"cpuOptions":                       {"nested virtualization, and the types that have it", "TestNeeds TestEveryFieldOfTheClassCounts"},
+	}
+}
+
+// TestFieldsAreDocumented holds the table of fields in docs/aws.md against the API: every
+// field has a row, in the order of the API, and tests that exist. -update-fields writes it.
+func TestFieldsAreDocumented(t *testing.T) {
+	const page, begin, end = "../../../docs/aws.md", "| field | what is done | shown by |\n|---|---|---|\n", "\n\n"
+	all := carriedOut()
+	var table strings.Builder
+	for field := range reflect.TypeFor[awsv1.EC2NodeClassSpec]().Fields() {
+		name, _, _ := strings.Cut(field.Tag.Get("json"), ",")
+		row, ok := all[name]
+		if !ok {
+			t.Errorf("%s: nothing says what is done with it", name)
+		}
+		delete(all, name)
+		var tests []string
+		for _, test := range strings.Fields(row.tests) {
+			tests = append(tests, "`"+test+"`")
+			if err := exec.CommandContext(t.Context(), "grep", "-rqF", "func "+test+"(", "../../../controller/cloud", "../../../simulator").Run(); err != nil {
+				t.Errorf("%s: there is no test %s", name, test)
+			}
+		}
+		fmt.Fprintf(&table, "| `%s` | %s | %s |\n", name, row.what, strings.Join(tests, ", "))
+	}
+	for name := range all {
+		t.Errorf("%s is no field", name)
+	}
+	text, err := os.ReadFile(page)
+	if err != nil {
+		t.Fatal(err)
+	}
+	before, rest, found := strings.Cut(string(text), begin)
+	old, after, ended := strings.Cut(rest, end)
+	if !found || !ended {
+		t.Fatalf("%s has no table that begins with %q", page, begin)
+	}
+	want := strings.TrimSuffix(table.String(), "\n")
+	if *updateFields {
+		if err := os.WriteFile(page, []byte(before+begin+want+end+after), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	if diff := cmp.Diff(want, old); diff != "" {
+		t.Errorf("%s (-want +got; -update-fields writes it):\n%s", page, diff)
+	}
+}

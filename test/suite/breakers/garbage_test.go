@@ -1,9 +1,14 @@
 package breakers
 
 import (
+	"context"
+	"slices"
 	"testing"
 	"time"
 
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	karpv1 "spokeshave.dev/api/karpenter/v1"
 	"spokeshave.dev/controller/kube/reconcile/breaker"
 )
 
@@ -46,6 +51,45 @@ func TestRestoredBackup(t *testing.T) {
 			}
 		})
 	}
+}
+
+// stale is a watch cache that goes on after the API server was restored: it still has the
+// claims that the API server has lost.
+type stale struct {
+	client.Client
+
+	claims []karpv1.NodeClaim
+}
+
+func (s stale) List(ctx context.Context, list client.ObjectList, opts ...client.ListOption) error {
+	if claims, ok := list.(*karpv1.NodeClaimList); ok {
+		claims.Items = slices.Clone(s.claims)
+		return nil
+	}
+	return s.Client.List(ctx, list, opts...)
+}
+
+// TestRestoredBehindACache: the API server is restored from a backup, and the controller's
+// watch cache has not noticed yet. What is compared then is what the API server itself
+// knows: the instance is not ended once the cache has caught up.
+func TestRestoredBehindACache(t *testing.T) {
+	f := newFleet(t)
+	f.launch(t, "old", 5)
+	f.collect(t, 2)
+	backup := f.record(t)
+	f.advance(time.Hour)
+	f.collect(t, 2)
+	since := f.launch(t, "new", 1)
+	f.collect(t, 2)
+	behind := stale{f.client, f.claims(t)}
+	f.lose(t, since)
+	f.restore(t, backup)
+	f.controller.garbage.Client = behind
+	f.collect(t, 2)
+	f.controller.garbage.Client = f.client
+	f.collect(t, 3)
+	f.wantInstances(t, "the cache has caught up", 6)
+	f.said(t, "DisruptionStopped", "1 instances were launched after", "allow-garbage-collection=")
 }
 
 // TestManyWithoutClaims: a few instances without a claim are ended, more than a tenth are

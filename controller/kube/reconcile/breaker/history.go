@@ -90,6 +90,17 @@ func (b *Breaker) Forgotten(launched time.Time) (end time.Time, forgotten bool) 
 	return b.history.cutoff, b.history.doubted && launched.After(b.history.cutoff.Add(tolerance))
 }
 
+// Doubted reports whether the API server may have gone back in time since the last review.
+// Watch caches may then still show what it has lost.
+func (b *Breaker) Doubted() bool {
+	if b == nil {
+		return false
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.history.doubted
+}
+
 // Reviewed notes that all instances were compared with the API server's history. From
 // then on the history goes on from now.
 func (b *Breaker) Reviewed() {

@@ -39,6 +39,8 @@ type component struct {
 	path string
 	args []string
 	env  []string // beyond the bare environment
+	// beside is set for a program of Cluster.Run, which may end while the cluster runs.
+	beside bool
 }
 
 // layout knows every path and address of one cluster.

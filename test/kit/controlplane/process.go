@@ -24,6 +24,8 @@ type process struct {
 	Identity string `json:"identity"`
 
 	exited chan struct{} // closed when our own child has ended; nil if attached
+	// component is how it was started; the zero value if attached.
+	component component
 }
 
 // running reports whether the program has not ended yet.
@@ -101,7 +103,7 @@ func (l *launcher) start(c component, logFile, dir string) (*process, error) {
 	if err := <-started; err != nil {
 		return nil, fmt.Errorf("start %s: %w", c.name, err)
 	}
-	p := &process{Name: c.name, PID: cmd.Process.Pid, exited: make(chan struct{})}
+	p := &process{Name: c.name, PID: cmd.Process.Pid, exited: make(chan struct{}), component: c}
 	p.Identity, err = identify(p.PID)
 	go func() {
 		_ = cmd.Wait() // why it ended is in its log

@@ -24,7 +24,7 @@ func (c *Cluster) Run(p Program) (int, error) {
 		return 0, fmt.Errorf("run %s: %w", p.Name, errors.New("the cluster was started by another process"))
 	}
 	l := layout{dir: c.Dir}
-	comp := component{name: p.Name, path: p.Path, args: p.Args, env: p.Env}
+	comp := component{name: p.Name, path: p.Path, args: p.Args, env: p.Env, beside: true}
 	if err := c.start(l, comp); err != nil {
 		return 0, err
 	}

@@ -42,7 +42,7 @@ func (c *Cluster) waitForControllers(ctx context.Context) error {
 func (c *Cluster) poll(ctx context.Context, name string, ready func(context.Context) bool) error {
 	err := wait.PollUntilContextCancel(ctx, 50*time.Millisecond, true, func(ctx context.Context) (bool, error) {
 		for _, p := range c.processes {
-			if !p.running() {
+			if !p.running() && !p.component.beside {
 				return false, fmt.Errorf("%s ended:\n%s", p.Name, c.logTail(p.Name))
 			}
 		}

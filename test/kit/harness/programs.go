@@ -77,7 +77,9 @@ func (s *Stack) LaunchController(ctx context.Context, flags ...string) error {
 	if err != nil {
 		return err
 	}
-	args := append(append([]string{"--kubeconfig=" + kubeconfig}, container.Args...), flags...)
+	args := append([]string{"--kubeconfig=" + kubeconfig}, container.Args...)
+	args = append(args, "--metrics-port="+strconv.Itoa(s.ports.metrics), "--local-port="+strconv.Itoa(s.ports.local), "--health-probe-port="+strconv.Itoa(s.ports.probes))
+	args = append(args, flags...)
 	// The SDK insists on credentials; ec2sim takes any.
 	env := []string{"AWS_ACCESS_KEY_ID=demo", "AWS_SECRET_ACCESS_KEY=demo", "AWS_EC2_METADATA_DISABLED=true"}
 	for _, e := range container.Env {
@@ -150,4 +152,32 @@ func (s *Stack) ready(ctx context.Context) bool {
 	}
 	_ = resp.Body.Close()
 	return resp.StatusCode == http.StatusOK
+}
+
+// FreezeController stops the controller's process without ending it, as a machine does that
+// hangs, so that another controller can be started, on ports of its own. What is returned
+// lets the frozen one go on, and ends it.
+func (s *Stack) FreezeController() (thaw func() error, end func(context.Context) error, err error) {
+	pid := s.controller
+	if err := syscall.Kill(pid, syscall.SIGSTOP); err != nil {
+		return nil, nil, fmt.Errorf("freeze the controller: %w", err)
+	}
+	own, err := freePorts()
+	if err != nil {
+		return nil, nil, err
+	}
+	own.ec2 = s.ports.ec2
+	s.controller, s.ports = 0, own
+	thaw = func() error { return syscall.Kill(pid, syscall.SIGCONT) }
+	end = func(ctx context.Context) error {
+		return errors.Join(thaw(), s.ended(ctx, pid))
+	}
+	return thaw, end, nil
+}
+
+// ended waits until a process has ended by itself.
+func (s *Stack) ended(ctx context.Context, pid int) error {
+	return s.Until(ctx, "the frozen controller to end", 90*time.Second, func(context.Context) (string, bool) {
+		return "it runs", errors.Is(syscall.Kill(pid, 0), syscall.ESRCH)
+	})
 }

@@ -30,13 +30,10 @@ import (
 	"spokeshave.dev/test/kit/user"
 )
 
-// TestNoPatchOfPods: an administrator's admission policy (Kyverno, Gatekeeper) refuses that
+// noPatchOfPods: an administrator's admission policy (Kyverno, Gatekeeper) refuses that
 // add-ons patch pods. The controller cannot write the tolerations that lead pods to the
 // nodes reserved for them; all pods run all the same.
-func TestNoPatchOfPods(t *testing.T) {
-	if testing.Short() {
-		t.Skip("needs a control plane")
-	}
+func noPatchOfPods(t *testing.T) {
 	work(t, 0)
 	at := metav1.ObjectMeta{Name: "demand-no-patch-of-pods"}
 	fail := admissionregistrationv1.Fail
@@ -82,34 +79,26 @@ func TestNoPatchOfPods(t *testing.T) {
 	}
 }
 
-// TestWebhookNeighbour: a network neighbour sends the webhook, which knows no client
-// certificate here, policies that take all memory when they are compiled, and requests of
-// megabytes, from many connections at a time. The controller stays within bounds, and
-// pods get their nodes.
-func TestWebhookNeighbour(t *testing.T) {
-	if testing.Short() {
-		t.Skip("needs a control plane")
-	}
+// besiege has a network neighbour send the webhook, which knows no client certificate here,
+// requests from forty connections at a time. The controller stays within bounds, and pods
+// get their nodes.
+func besiege(t *testing.T, body func(i int) []byte) {
+	t.Helper()
 	at := webhook(t)
-	work(t, 2) // what the controller takes for its work, it takes once
-	work(t, 0)
+	serve(t) // what the controller takes for its work, it takes once
 	before := resident(t)
 	ctx, stop := context.WithCancel(t.Context())
 	var all sync.WaitGroup
 	for i := range 40 {
-		body := review(t, fmt.Sprintf("bomb-%d", i), "package spokeshave.rank\n"+doubled("[1, 1]")+"exclude contains \"x\" if json.marshal(a40) == input.offering.zone\n")
-		if i%4 == 0 {
-			body = bytes.Repeat([]byte("[1,2,3],"), 700<<10)
-		}
 		all.Go(func() {
 			for ctx.Err() == nil {
-				if code := post(ctx, at, body); code == http.StatusServiceUnavailable {
+				if code := post(ctx, at, body(i)); code == http.StatusServiceUnavailable {
 					time.Sleep(100 * time.Millisecond) //nolint:forbidigo // a neighbour that does not wait at all starves the test, not the controller
 				}
 			}
 		})
 	}
-	work(t, 2)
+	serve(t)
 	during := resident(t)
 	stop()
 	all.Wait()
@@ -117,7 +106,6 @@ func TestWebhookNeighbour(t *testing.T) {
 	if during > before+neighbours {
 		t.Errorf("the controller grew from %.1f to %.1f MB", before/1e6, during/1e6)
 	}
-	work(t, 0)
 }
 
 // neighbours is how many bytes the controller may grow by requests to the webhook: eight

@@ -1,24 +1,28 @@
 // Package attack tries to do harm to the running product: the chart on a real control
-// plane, the controller with the chart's own permissions. Each test is an attack: who
-// makes it, what is done, what is expected, and what must not change.
+// plane, the controller with the chart's own permissions. [TestAttacks] makes a share of the
+// attacks, or all of them: who makes it, what is done, what is expected, and what must not
+// change. docs/security.md names them.
 //
-// All tests share one cluster and one controller, and run one after the other, since
+// All attacks share one cluster and one controller, and run one after the other, since
 // they measure it.
 package attack
 
 import (
-	"bufio"
 	"context"
 	"fmt"
-	"net/http"
 	"os"
-	"strconv"
-	"strings"
+	"slices"
 	"testing"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
 	"spokeshave.dev/test/kit/harness"
 	"spokeshave.dev/test/kit/sharedstack"
+	"spokeshave.dev/test/kit/user"
 )
 
 // stack is what all tests share.
@@ -27,79 +31,14 @@ var stack *harness.Stack
 func TestMain(m *testing.M) {
 	os.Exit(sharedstack.Main(m, harness.Options{
 		BootDelay: 300 * time.Millisecond,
+		Stopped:   true, // until the namespace of a team is there
 	}, func(ctx context.Context, s *harness.Stack) (int, error) {
 		stack = s
-		if err := stack.Apply(ctx, []byte(world)); err != nil {
+		if err := begin(ctx); err != nil {
 			return 1, err
 		}
 		return m.Run(), nil
 	}))
-}
-
-// world is a NodePool and a workload without pods.
-const world = `apiVersion: karpenter.k8s.aws/v1
-kind: EC2NodeClass
-metadata: {name: default}
-spec:
-  role: KarpenterNodeRole-spokeshave
-  amiSelectorTerms: [{alias: al2023@latest}]
-  subnetSelectorTerms: [{tags: {karpenter.sh/discovery: spokeshave}}]
-  securityGroupSelectorTerms: [{tags: {karpenter.sh/discovery: spokeshave}}]
----
-apiVersion: karpenter.sh/v1
-kind: NodePool
-metadata: {name: general}
-spec:
-  template:
-    spec:
-      nodeClassRef: {group: karpenter.k8s.aws, kind: EC2NodeClass, name: default}
-      requirements:
-      - {key: karpenter.sh/capacity-type, operator: In, values: [on-demand]}
-      - {key: karpenter.k8s.aws/instance-category, operator: In, values: [c, m, r]}
-  disruption: {consolidationPolicy: WhenEmpty, consolidateAfter: 5s, budgets: [{nodes: "100%"}]}
----
-apiVersion: apps/v1
-kind: Deployment
-metadata: {name: work, namespace: default}
-spec:
-  replicas: 0
-  selector: {matchLabels: {app: work}}
-  template:
-    metadata: {labels: {app: work}}
-    spec:
-      containers:
-      - name: main
-        image: example.com/work
-        resources: {requests: {cpu: 1500m, memory: 1Gi}}
-`
-
-// metric returns the sum of a metric's series whose labels contain a text.
-func metric(ctx context.Context, name, labels string) (float64, error) {
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, stack.MetricsURL()+"/metrics", http.NoBody)
-	if err != nil {
-		return 0, err
-	}
-	resp, err := http.DefaultClient.Do(req)
-	if err != nil {
-		return 0, err
-	}
-	defer resp.Body.Close() //nolint:errcheck // read to its end
-	sum := 0.0
-	lines := bufio.NewScanner(resp.Body)
-	lines.Buffer(nil, 1<<20)
-	for lines.Scan() {
-		series, value, ok := strings.Cut(lines.Text(), " ")
-		rest, found := strings.CutPrefix(series, name)
-		if !ok || !found || rest != "" && rest[0] != '{' || !strings.Contains(rest, labels) {
-			continue
-		}
-		n, err := strconv.ParseFloat(value, 64)
-		if err != nil {
-			return 0, err
-		}
-		sum += n
-	}
-	return sum, lines.Err()
 }
 
 // resident returns the resident memory of the controller itself, in bytes.
@@ -112,24 +51,60 @@ func resident(t *testing.T) float64 {
 	return n
 }
 
-// work scales the workload and waits until so many of its pods run, and with none until
-// there is no node for them.
+// work scales the workload and waits until so many of its pods run, on nodes that are
+// launched for them.
 func work(t *testing.T, pods int) {
 	t.Helper()
+	if pods > 0 {
+		empty(t)
+	}
 	if err := stack.Scale(t.Context(), "default", "work", pods); err != nil {
 		t.Fatal(err)
 	}
 	if err := stack.Until(t.Context(), fmt.Sprintf("%d pods", pods), 3*time.Minute, stack.Running("default", map[string]string{"app": "work"}, pods)); err != nil {
 		t.Fatal(err)
 	}
-	if pods > 0 {
-		return
+}
+
+// served counts the pods of [serve].
+var served int
+
+// serve wants a pod of others to get a node. It selects another instance type each time, so
+// that a node has to be launched although those of earlier pods may still be there.
+func serve(t *testing.T) {
+	t.Helper()
+	types := []string{"m5.large", "m6i.large", "c5.large", "c6i.large", "m6a.large", "c6a.large", "r5.large", "r6i.large"}
+	one := &corev1.Pod{
+		ObjectMeta: metav1.ObjectMeta{Namespace: metav1.NamespaceDefault, Name: fmt.Sprintf("customer-%d", served)},
+		Spec: corev1.PodSpec{
+			NodeSelector: map[string]string{corev1.LabelInstanceTypeStable: types[served%len(types)]}, TerminationGracePeriodSeconds: new(int64(0)),
+			Containers: []corev1.Container{{Name: "main", Image: "example.com/customer", Resources: corev1.ResourceRequirements{Requests: corev1.ResourceList{"cpu": resource.MustParse("1500m")}}}},
+		},
 	}
-	err := stack.Until(t.Context(), "the end of the nodes", 3*time.Minute, func(ctx context.Context) (string, bool) {
-		fleet, err := stack.Fleet(ctx)
-		return fmt.Sprintf("%d machines, %v", len(fleet), err), err == nil && len(fleet) == 0
+	served++
+	user.Create(t, stack.Client, one)
+	defer func() {
+		if err := stack.Client.Delete(context.WithoutCancel(t.Context()), one); err != nil {
+			t.Error(err)
+		}
+	}()
+	until(t, "a node for a pod of others", func(ctx context.Context) (string, bool) {
+		err := stack.Client.Get(ctx, client.ObjectKeyFromObject(one), one)
+		return fmt.Sprint(one.Status.Phase, err), err == nil && one.Status.Phase == corev1.PodRunning
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+}
+
+// empty waits until NodePool general has no nodes.
+func empty(t *testing.T) {
+	t.Helper()
+	until(t, "the end of the nodes", func(ctx context.Context) (string, bool) {
+		left, err := general(ctx)
+		return fmt.Sprintf("%d machines, %v", len(left), err), err == nil && len(left) == 0
+	})
+}
+
+// general returns the machines of NodePool general.
+func general(ctx context.Context) ([]harness.Machine, error) {
+	fleet, err := stack.Fleet(ctx)
+	return slices.DeleteFunc(fleet, func(m harness.Machine) bool { return m.Pool != "general" }), err
 }

@@ -2,89 +2,81 @@ package attack
 
 import (
 	"context"
-	"fmt"
 	"testing"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	karpv1 "spokeshave.dev/api/karpenter/v1"
 )
 
-// greedy is a Deployment whose pods request nearly nothing and want a node each.
-const greedy = `apiVersion: v1
-kind: Namespace
-metadata: {name: greedy}
----
-apiVersion: apps/v1
-kind: Deployment
-metadata: {name: tiny, namespace: greedy}
-spec:
-  replicas: 12
-  selector: {matchLabels: {app: tiny}}
-  template:
-    metadata: {labels: {app: tiny}}
-    spec:
-      affinity:
-        podAntiAffinity:
-          requiredDuringSchedulingIgnoredDuringExecution:
-          - {topologyKey: kubernetes.io/hostname, labelSelector: {matchLabels: {app: tiny}}}
-      containers:
-      - name: main
-        image: example.com/tiny
-        resources: {requests: {cpu: 1m, memory: 1Mi}}
-`
+// tenantAttacks are pods that open nodes for nearly nothing. Each is tried in a namespace
+// that is capped at 0.20 $/h.
+func tenantAttacks() map[string]attack {
+	const keeps, want = "the cap of 0.20 $/h, at every moment", "nodes are launched up to the cap, and the other pods wait"
+	over := func(trick func(*pod)) func(*testing.T) {
+		return func(t *testing.T) { overrun(t, 12, greedyCap, trick) }
+	}
+	return map[string]attack{
+		"tenant/node-for-each-pod": {
+			story: "twelve pods of a millicore want a node each, by anti-affinity", want: want, keeps: keeps, launches: true, run: over(apart),
+		},
+		"tenant/host-ports": {
+			story: "twelve pods of a millicore want the same port of their hosts", want: want, keeps: keeps, launches: true,
+			run: over(func(p *pod) {
+				p.Spec.Containers[0].Ports = []corev1.ContainerPort{{ContainerPort: 8080, HostPort: 8080}}
+			}),
+		},
+		"tenant/spread-by-hostname": {
+			story: "twelve pods of a millicore want to be spread over twelve hosts", want: want, keeps: keeps, launches: true,
+			run: over(func(p *pod) {
+				p.Spec.TopologySpreadConstraints = []corev1.TopologySpreadConstraint{{
+					MaxSkew: 1, MinDomains: new(int32(12)), TopologyKey: corev1.LabelHostname, WhenUnsatisfiable: corev1.DoNotSchedule,
+					LabelSelector: &metav1.LabelSelector{MatchLabels: map[string]string{"app": "greedy"}},
+				}}
+			}),
+		},
+		"tenant/largest-type": {
+			story: "a pod of a millicore selects the largest instance type", want: "nothing is launched", keeps: keeps,
+			run: func(t *testing.T) {
+				greed(t, 1, func(p *pod) { p.Spec.NodeSelector = map[string]string{corev1.LabelInstanceTypeStable: "m5.24xlarge"} })
+				waits(t)
+			},
+		},
+		"tenant/keeps-its-nodes": {
+			story: "pods of a millicore forbid the disruption of their nodes, and pretend to be critical to the system", want: want, keeps: keeps, launches: true,
+			run: over(both(apart, func(p *pod) {
+				p.Annotations = map[string]string{karpv1.AnnotationDoNotDisrupt: "true"}
+				p.Spec.PriorityClassName = "system-cluster-critical"
+			})),
+		},
+		"tenant/flapping": {
+			story: "a tenant scales its pods up and down again and again, faster than nodes come and go", want: "the cap holds at every moment", keeps: keeps,
+			launches: true, run: flapping,
+		},
+		"tenant/pod-flood": {
+			story: "a tenant creates 400 pods at once", want: "nodes are launched up to the cap, and pods of others get theirs", keeps: keeps, launches: true,
+			run: func(t *testing.T) {
+				overrun(t, 400, greedyCap, apart)
+				serve(t)
+			},
+		},
+	}
+}
 
-// TestTinyPodsWithANodeEach: a tenant whose namespace is capped at 0.20 $/h creates
-// pods that request a millicore and want a node each. Nodes are launched up to the cap,
-// and the other pods wait.
-func TestTinyPodsWithANodeEach(t *testing.T) {
-	if testing.Short() {
-		t.Skip("needs a control plane")
-	}
-	const limit = 0.20
-	install(t, "greedy-cap", "hooks: [ceiling]\n", map[string]string{
-		"p.rego": fmt.Sprintf("package spokeshave.ceiling\n\ncap[\"namespace/greedy\"] := {\"hourly_usd\": %.2f}\n", limit),
-	})
-	status(t, "greedy-cap", "Active")
-	if err := stack.Apply(t.Context(), []byte(greedy)); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		ctx := context.WithoutCancel(t.Context())
-		if err := stack.Scale(ctx, "greedy", "tiny", 0); err != nil {
-			t.Error(err)
-		}
-		if err := stack.Client.Delete(ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "greedy"}}); err != nil {
-			t.Error(err)
-		}
-	})
-	runs := func(ctx context.Context) (nodes int, usd float64, err error) {
-		fleet, err := stack.Fleet(ctx)
-		for i := range fleet {
-			if !fleet[i].Deleting {
-				nodes, usd = nodes+1, usd+fleet[i].Price
+func flapping(t *testing.T) {
+	greed(t, 6, apart)
+	for range 6 {
+		for _, n := range []int{0, 6} {
+			if err := stack.Scale(t.Context(), "greedy", "greedy", n); err != nil {
+				t.Fatal(err)
+			}
+			err := stack.Holds(t.Context(), "the cap", time.Second, func(ctx context.Context) (string, bool) { return capped(ctx, greedyCap) })
+			if err != nil {
+				t.Fatal(err)
 			}
 		}
-		return nodes, usd, err
 	}
-	err := stack.Until(t.Context(), "a tiny pod to run", 2*time.Minute, func(ctx context.Context) (string, bool) {
-		pods, err := stack.Pods(ctx, "greedy", map[string]string{"app": "tiny"})
-		running := 0
-		for i := range pods {
-			if pods[i].Status.Phase == corev1.PodRunning {
-				running++
-			}
-		}
-		return fmt.Sprint(running, err), running > 0
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	err = stack.Holds(t.Context(), "the cap", 20*time.Second, func(ctx context.Context) (string, bool) {
-		nodes, usd, err := runs(ctx)
-		return fmt.Sprintf("%d nodes for %.4f $/h, %v", nodes, usd, err), err == nil && usd <= limit && nodes < 12
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	capHolds(t, greedyCap)
 }

@@ -1,0 +1,162 @@
+package attack
+
+import (
+	"context"
+	"fmt"
+	"testing"
+	"time"
+
+	admissionv1 "k8s.io/api/admissionregistration/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	karpv1 "spokeshave.dev/api/karpenter/v1"
+)
+
+// statusAttacks are made by somebody who may write nodeclaims/status: first against the
+// chart's admission policy, then where somebody has deleted it.
+func statusAttacks() map[string]attack {
+	const unfenced, spend = ", in a cluster without the admission policy", "the spend as EC2 bills it, the headroom of others, their nodes"
+	return map[string]attack{
+		"editor/status-of-a-claim": {
+			story: "somebody writes the status of a claim: instance, node, image, size", want: "the API server refuses each", keeps: spend,
+			run: func(t *testing.T) {
+				for _, lie := range []string{
+					`{"status": {"providerID": "aws:///us-west-2a/i-0123456789abcdef0"}}`, `{"status": {"nodeName": "another"}}`, `{"status": {"imageID": "ami-0"}}`,
+					`{"status": {"capacity": {"cpu": "1000"}}}`, `{"status": {"allocatable": {"cpu": "1000"}}}`,
+				} {
+					refusedWrite(t, "in the status of a NodeClaim", writeStatus(t, victim(t).Claim, lie))
+				}
+			},
+		},
+		"editor/points-at-a-small-instance": {
+			story: "somebody writes the instance of a cheap node into the claim of a dear one" + unfenced,
+			want:  "EC2 says which instance the claim has: both count, and neither is ended; an event tells", keeps: spend, launches: true, run: pointsElsewhere,
+		},
+		"editor/points-at-nothing": {
+			story: "somebody writes an instance that does not exist into a claim" + unfenced, want: "the instance counts, and is not ended; an event tells", keeps: spend,
+			run: func(t *testing.T) {
+				unfence(t)
+				lie(t, victim(t).Claim, `{"status": {"providerID": "aws:///us-west-2a/i-0123456789abcdef0"}}`)
+				event(t, karpv1.EventNodeIdentityMismatch, victim(t).Claim, "providerID")
+				steadyFor(t, 40*time.Second) // longer than garbage collection lets an instance be
+			},
+		},
+		"editor/overstates-a-claim": {
+			story: "somebody writes a thousand cores into the status of a claim" + unfenced, want: "it counts as its instance type", keeps: spend + ", usage of the NodePool",
+			run: func(t *testing.T) {
+				unfence(t)
+				used := number(t, "karpenter_nodepools_usage", `nodepool="shop",resource_type="cpu"`)
+				lie(t, victim(t).Claim, `{"status": {"capacity": {"cpu": "1000"}, "allocatable": {"cpu": "1000"}}}`)
+				steady(t)
+				if now := number(t, "karpenter_nodepools_usage", `nodepool="shop",resource_type="cpu"`); now != used {
+					t.Errorf("NodePool shop used %v cores, and uses %v", used, now)
+				}
+			},
+		},
+		"editor/another-image": {
+			story: "somebody writes another image into the status of a claim, so that its node drifts" + unfenced, want: "drift asks EC2 for the image", keeps: spend,
+			run: func(t *testing.T) {
+				unfence(t)
+				lie(t, victim(t).Claim, `{"status": {"imageID": "ami-00000000000000000"}}`)
+				steady(t)
+				claim := &karpv1.NodeClaim{}
+				if err := stack.Client.Get(t.Context(), types.NamespacedName{Name: victim(t).Claim}, claim); err != nil {
+					t.Fatal(err)
+				}
+				for _, c := range claim.Status.Conditions {
+					if c.Type == karpv1.ConditionDrifted && c.Status == metav1.ConditionTrue {
+						t.Errorf("the node drifts: %s", c.Message)
+					}
+				}
+			},
+		},
+	}
+}
+
+// writeStatus patches the status of a claim.
+func writeStatus(t *testing.T, name, patch string) error {
+	t.Helper()
+	claim := &karpv1.NodeClaim{ObjectMeta: metav1.ObjectMeta{Name: name}}
+	return stack.Client.Status().Patch(t.Context(), claim, client.RawPatch(types.MergePatchType, []byte(patch)))
+}
+
+// lie writes the status of a claim, and what was there before when the attack ends.
+func lie(t *testing.T, name, patch string) {
+	t.Helper()
+	claim := &karpv1.NodeClaim{}
+	if err := stack.Client.Get(t.Context(), types.NamespacedName{Name: name}, claim); err != nil {
+		t.Fatal(err)
+	}
+	truth := marshal(t, map[string]any{"status": map[string]any{
+		"providerID": claim.Status.ProviderID, "imageID": claim.Status.ImageID, "capacity": claim.Status.Capacity, "allocatable": claim.Status.Allocatable,
+	}})
+	if err := writeStatus(t, name, patch); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := stack.Client.Status().Patch(context.WithoutCancel(t.Context()), claim, client.RawPatch(types.MergePatchType, truth)); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+// unfence takes the chart's admission policy of NodeClaims out of force while the attack
+// lasts.
+func unfence(t *testing.T) {
+	t.Helper()
+	const name = "spokeshave-spokeshave-nodeclaims"
+	binding := &admissionv1.ValidatingAdmissionPolicyBinding{}
+	if err := stack.Client.Get(t.Context(), types.NamespacedName{Name: name}, binding); err != nil {
+		t.Fatal(err)
+	}
+	if err := stack.Client.Delete(t.Context(), binding); err != nil {
+		t.Fatal(err)
+	}
+	claim := victim(t).Claim
+	t.Cleanup(func() {
+		ctx := context.WithoutCancel(t.Context())
+		binding.ResourceVersion, binding.UID = "", ""
+		if err := stack.Client.Create(ctx, binding); err != nil {
+			t.Error(err)
+		}
+		err := stack.Until(ctx, "the admission policy to be in force again", time.Minute, func(ctx context.Context) (string, bool) {
+			err := annotate(ctx, claim)
+			return fmt.Sprint(err), err != nil
+		})
+		if err != nil {
+			t.Error(err)
+		}
+	})
+	until(t, "the admission policy to be out of force", func(ctx context.Context) (string, bool) {
+		err := annotate(ctx, claim)
+		return fmt.Sprint(err), err == nil
+	})
+}
+
+// annotate tries whether an annotation of the controller's can be written on a claim.
+func annotate(ctx context.Context, name string) error {
+	claim := &karpv1.NodeClaim{ObjectMeta: metav1.ObjectMeta{Name: name}}
+	patch := client.RawPatch(types.MergePatchType, []byte(`{"metadata": {"annotations": {"spokeshave.dev/probe": "x"}}}`))
+	return stack.Client.Patch(ctx, claim, patch, client.DryRunAll)
+}
+
+func pointsElsewhere(t *testing.T) {
+	work(t, 1)
+	fleet, err := general(t.Context())
+	if err != nil || len(fleet) == 0 {
+		t.Fatalf("the other node: %d, %v", len(fleet), err)
+	}
+	other := &karpv1.NodeClaim{}
+	if err := stack.Client.Get(t.Context(), types.NamespacedName{Name: fleet[0].Claim}, other); err != nil {
+		t.Fatal(err)
+	}
+	t.Run("while the lie stands", func(t *testing.T) {
+		unfence(t)
+		lie(t, victim(t).Claim, fmt.Sprintf(`{"status": {"providerID": %q}}`, other.Status.ProviderID))
+		event(t, karpv1.EventNodeIdentityMismatch, victim(t).Claim, "providerID")
+		steadyFor(t, 40*time.Second)
+	})
+	work(t, 0)
+}

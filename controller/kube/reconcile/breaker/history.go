@@ -92,7 +92,7 @@ func (b *Breaker) Forgotten(launched time.Time) (end time.Time, forgotten bool) 
 
 // Doubted reports whether the API server may have gone back in time since the last review.
 // Watch caches may then still show what it has lost.
-func (b *Breaker) Doubted() bool {
+func Doubted(b *Breaker) bool {
 	if b == nil {
 		return false
 	}

@@ -31,7 +31,7 @@ func (c *Collector) instances(ctx context.Context, instances []provider.Instance
 	if err := c.Breaker.Sync(ctx); err != nil {
 		return err
 	}
-	if c.Breaker.Doubted() || c.Breaker.Stopped(breaker.GarbageCollection, "") {
+	if breaker.Doubted(c.Breaker) || c.Breaker.Stopped(breaker.GarbageCollection, "") {
 		// The watch cache may still have the claims that a restored API server has lost.
 		var live karpv1.NodeClaimList
 		if err := c.Live.List(ctx, &live); err != nil {

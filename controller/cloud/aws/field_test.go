@@ -126,7 +126,9 @@ func TestEveryPartOfAFieldCounts(t *testing.T) {
 		// No field of the API: what the others were read from.
 		"Source": nil,
 	}
-	w := newEC2Of(t, "m7i.")
+	w := newEC2Of(t, "m7i.", "p4d.")
+	// One with several network cards and fabric adapters.
+	launched := map[string]string{"networkInterfaces": "p4d.24xlarge"}
 	for name, of := range map[string]func(*awsv1.EC2NodeClassSpec) any{
 		"blockDeviceMappings": func(s *awsv1.EC2NodeClassSpec) any {
 			s.BlockDeviceMappings = []awsv1.BlockDeviceMapping{{DeviceName: new("/dev/xvda"), EBS: &awsv1.BlockDevice{}}}
@@ -158,7 +160,7 @@ func TestEveryPartOfAFieldCounts(t *testing.T) {
 			class := w.class(t, "default", awsv1.AMISelectorTerm{Alias: "al2023@latest"})
 			change(reflect.ValueOf(of(&class.Spec)).Elem())
 			w.resolve(t, class)
-			return w.prepare(t, spec("a", option("m7i.large", "us-west-2a", model.OnDemand))).Request
+			return w.prepare(t, spec("a", option(cmp.Or(launched[name], "m7i.large"), "us-west-2a", model.OnDemand))).Request
 		}
 		plain := request(t, func(reflect.Value) {})
 		for field := range reflect.TypeOf(of(&awsv1.EC2NodeClassSpec{})).Elem().Fields() {

@@ -98,6 +98,9 @@ func decodeTypes(raw []byte) ([]Type, error) {
 			GPUs:    devicesOf(r.GPUs), Accelerators: devicesOf(r.Accels),
 		}
 		t.Can = abilities(&t)
+		if t.ENIs > 0 { // the source counts those of all cards for some types, such as i7ie.48xlarge
+			t.ENIs = t.Can.CardENIs[0]
+		}
 		out = append(out, t)
 	}
 	return out, nil

@@ -14,7 +14,7 @@ import (
 	awsv1 "spokeshave.dev/api/aws/v1"
 )
 
-var updateFields = flag.Bool("update-fields", false, "write the table of fields into docs/aws.md") //nolint:gochecknoglobals // a flag of the test binary
+var updateFields = flag.Bool("update-fields", false, "write the table of fields into docs/aws.md")
 
 // carried is what is done with a field of EC2NodeClass, and the tests that show it.
 type carried struct{ what, tests string }
@@ -60,7 +60,7 @@ func TestFieldsAreDocumented(t *testing.T) {
 		}
 		delete(all, name)
 		var tests []string
-		for _, test := range strings.Fields(row.tests) {
+		for test := range strings.FieldsSeq(row.tests) {
 			tests = append(tests, "`"+test+"`")
 			if err := exec.CommandContext(t.Context(), "grep", "-rqF", "func "+test+"(", "../../../controller/cloud", "../../../simulator").Run(); err != nil {
 				t.Errorf("%s: there is no test %s", name, test)

@@ -116,13 +116,8 @@ func (b *builder) pools() {
 				p.Catalog = b.catalogWith(at, chosen)
 			}
 		}
-		if p.NotReady == "" && b.in.ClassReady != nil {
-			if ok, why := b.in.ClassReady(p.NodeClass); !ok {
-				p.NotReady = fmt.Sprintf("EC2NodeClass %s: %s", p.NodeClass, why)
-			}
-		}
-		if p.Replicas != nil && p.NotReady == "" && !b.in.Settings.StaticCapacity {
-			p.NotReady = staticCapacityOff
+		if p.NotReady == "" {
+			p.NotReady = b.notReady(&p)
 		}
 		if p.NotReady != "" {
 			b.warn("NodePool "+np.Name, "launches nothing: %s", p.NotReady)
@@ -131,6 +126,19 @@ func (b *builder) pools() {
 		b.poolAt[np.Name] = int32(i)
 		b.out.Pools = append(b.out.Pools, p)
 	}
+}
+
+// notReady says why nothing can be launched from a valid pool, "" when it can.
+func (b *builder) notReady(p *model.Pool) string {
+	if b.in.ClassReady != nil {
+		if ok, why := b.in.ClassReady(p.NodeClass); !ok {
+			return fmt.Sprintf("EC2NodeClass %s: %s", p.NodeClass, why)
+		}
+	}
+	if p.Replicas != nil && !b.in.Settings.StaticCapacity {
+		return staticCapacityOff
+	}
+	return ""
 }
 
 func (b *builder) nodes() {

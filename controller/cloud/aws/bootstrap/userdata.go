@@ -64,6 +64,15 @@ func al2023UserData(own string, in Node) (string, error) {
 	return writeArchive(append(parts, part{contentType: mimeNodeConfig, body: config}))
 }
 
+// readDocument reads a YAML document with fields; nil for any other text.
+func readDocument(text string) map[string]any {
+	var out map[string]any
+	if yaml.Unmarshal([]byte(text), &out) != nil || len(out) == 0 {
+		return nil
+	}
+	return out
+}
+
 // ownParts reads the class's own user data: a MIME archive, on AL2023 a NodeConfig, else
 // a shell script. One that does not name its interpreter, which cloud-init refuses to run,
 // is one for bash.
@@ -81,8 +90,8 @@ func ownParts(own, family string) ([]part, error) {
 		}
 		return parts, nil
 	}
-	var document map[string]any
-	if err := yaml.Unmarshal([]byte(text), &document); err != nil || len(document) == 0 {
+	document := readDocument(text)
+	if document == nil {
 		return []part{{contentType: mimeScript, body: "#!/bin/bash\n" + text + "\n"}}, nil
 	}
 	if family != awsv1.AMIFamilyAL2023 {

@@ -30,8 +30,10 @@ func TestUserData(t *testing.T) {
 		"al2023-config.txt":       {reason: "an own NodeConfig comes before ours, which wins", class: awstest.Class(awsv1.AMIFamilyAL2023, "apiVersion: node.eks.aws/v1alpha1\nkind: NodeConfig\nspec: {kubelet: {config: {maxPods: 42}}}")},
 		"al2023-archive.txt":      {reason: "the parts of an own archive are kept", class: awstest.Class(awsv1.AMIFamilyAL2023, archive)},
 		"bottlerocket.toml":       {reason: "own settings and labels are kept, ours win", class: awstest.Class(awsv1.AMIFamilyBottlerocket, "[settings.kubernetes]\nkube-api-qps = 30\ncluster-name = 'mine'\n[settings.kubernetes.node-labels]\nown = 'kept'\nteam = 'other'\n[settings.host-containers.admin]\nenabled = true\n")},
-		"bottlerocket-raid0.toml": {reason: "local disks joined and mounted before own commands run", raid0: true,
-			class: awstest.Class(awsv1.AMIFamilyBottlerocket, "[settings.bootstrap-commands.mine]\ncommands = [['apiclient', 'get', 'os']]\nmode = 'once'\n")},
+		"bottlerocket-raid0.toml": {
+			reason: "local disks joined and mounted before own commands run", raid0: true,
+			class: awstest.Class(awsv1.AMIFamilyBottlerocket, "[settings.bootstrap-commands.mine]\ncommands = [['apiclient', 'get', 'os']]\nmode = 'once'\n"),
+		},
 		"al2.txt":            {reason: "the bootstrap script with flags", class: awstest.Class(awsv1.AMIFamilyAL2, "")},
 		"al2-raid0.txt":      {reason: "local disks joined", class: awstest.Class(awsv1.AMIFamilyAL2, ""), raid0: true},
 		"al2-script.txt":     {reason: "an own script runs first", class: awstest.Class(awsv1.AMIFamilyAL2, script)},

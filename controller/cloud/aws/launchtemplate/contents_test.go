@@ -4,7 +4,6 @@ import (
 	"testing"
 
 	sdk "github.com/aws/aws-sdk-go-v2/aws"
-
 	"github.com/aws/aws-sdk-go-v2/service/ec2/types"
 
 	awsv1 "spokeshave.dev/api/aws/v1"

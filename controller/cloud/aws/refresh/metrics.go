@@ -35,12 +35,13 @@ func (m *Metrics) updated(what string, at time.Time) {
 	}
 }
 
-func (m *Metrics) stale(what string, stale bool) {
+// told sets whether a source is stale, from what its age says: nil for a fresh one.
+func (m *Metrics) told(what string, stale *Stale) {
 	if m == nil {
 		return
 	}
 	value := 0.0
-	if stale {
+	if stale != nil {
 		value = 1
 	}
 	m.state.WithLabelValues(what).Set(value)

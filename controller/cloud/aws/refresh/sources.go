@@ -29,7 +29,7 @@ func New(clock func() time.Time, log logr.Logger, metrics *Metrics, all ...*Sour
 	for _, each := range all {
 		s.open[each] = true
 		metrics.updated(each.What, time.Unix(0, 0))
-		metrics.stale(each.What, false)
+		metrics.told(each.What, nil)
 	}
 	return s
 }
@@ -66,7 +66,7 @@ func (s *Sources) ask(ctx context.Context, source *Source) (bool, error) {
 	if at := source.since(); !at.IsZero() {
 		s.metrics.updated(source.What, at)
 	}
-	s.metrics.stale(source.What, source.stale(s.clock()) != nil)
+	s.metrics.told(source.What, source.stale(s.clock()))
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if delete(s.open, source); len(s.open) == 0 {

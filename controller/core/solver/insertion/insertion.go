@@ -277,17 +277,15 @@ func (t *Insertion) cheapestPartition(cl *problem.Class, w *affinityTarget) (bes
 		if best >= 0 && ln.WeightRank > level || !w.includes(&x.topologyPosition) || !t.rules.allows(cl, &x.topologyPosition) {
 			continue
 		}
-		for _, o := range x.byCost {
-			if t.p.Choices.All[cl.Choice].Has(o) && w.suits(t.p, o) && vec.Fits(&demand, t.p.Capacity(o), t.p.Supply.Dims.N()) && t.bounds.Affords(o, -1) {
-				if !keepsMinValues(t.p, x.template, x.byCost, cl, &demand) {
-					break
-				}
-				cost := t.p.Supply.Offers[o].Cost + t.p.Supply.FixedCost(x.template).USD()
-				if best < 0 || ln.WeightRank < level || cost < least {
-					best, level, least = i, ln.WeightRank, cost
-				}
-				break
-			}
+		at := slices.IndexFunc(x.byCost, func(o int32) bool {
+			return t.p.Choices.All[cl.Choice].Has(o) && w.suits(t.p, o) && vec.Fits(&demand, t.p.Capacity(o), t.p.Supply.Dims.N()) && t.bounds.Affords(o, -1)
+		})
+		if at < 0 || !keepsMinValues(t.p, x.template, x.byCost, cl, &demand) {
+			continue
+		}
+		cost := t.p.Supply.Offers[x.byCost[at]].Cost + t.p.Supply.FixedCost(x.template).USD()
+		if best < 0 || ln.WeightRank < level || cost < least {
+			best, level, least = i, ln.WeightRank, cost
 		}
 	}
 	return best, least

@@ -39,31 +39,9 @@ func (c *Collector) instances(ctx context.Context, instances []provider.Instance
 		}
 		claims = live.Items
 	}
-	known := map[string]bool{}
-	pools := map[string]bool{}
-	for i := range claims {
-		known[claims[i].Status.ProviderID] = true
-		pools[claims[i].Labels[karpv1.LabelNodePool]] = true
-	}
-	c.Breaker.Keep(pools)
-	var leaks []leak
-	billed := []provider.Instance{}
-	for i := range instances {
-		in := &instances[i]
-		fresh := c.Clock.Since(in.LaunchTime) <= grace
-		if known[in.ProviderID] || fresh && in.Claim == "" { // tags come later than instances
-			continue
-		}
-		found, err := c.leaked(ctx, in)
-		switch {
-		case err != nil:
-			return err
-		case found == nil:
-		case fresh:
-			billed = append(billed, *in)
-		default:
-			leaks = append(leaks, *found)
-		}
+	leaks, billed, err := c.unclaimed(ctx, instances, claims)
+	if err != nil {
+		return err
 	}
 	defer func() {
 		if c.Unclaimed != nil {
@@ -80,6 +58,35 @@ func (c *Collector) instances(ctx context.Context, instances []provider.Instance
 		}
 	}
 	return err
+}
+
+// unclaimed returns the instances that no claim knows: those that are old enough to be
+// garbage, and those that are not and are only billed.
+func (c *Collector) unclaimed(ctx context.Context, instances []provider.Instance, claims []karpv1.NodeClaim) (leaks []leak, billed []provider.Instance, _ error) {
+	known, pools := map[string]bool{}, map[string]bool{}
+	for i := range claims {
+		known[claims[i].Status.ProviderID] = true
+		pools[claims[i].Labels[karpv1.LabelNodePool]] = true
+	}
+	c.Breaker.Keep(pools)
+	for i := range instances {
+		in := &instances[i]
+		fresh := c.Clock.Since(in.LaunchTime) <= grace
+		if known[in.ProviderID] || fresh && in.Claim == "" { // tags come later than instances
+			continue
+		}
+		found, err := c.leaked(ctx, in)
+		switch {
+		case err != nil:
+			return nil, nil, err
+		case found == nil:
+		case fresh:
+			billed = append(billed, *in)
+		default:
+			leaks = append(leaks, *found)
+		}
+	}
+	return leaks, billed, nil
 }
 
 // leaked returns what is wrong with an instance: nil when its claim exists and has its

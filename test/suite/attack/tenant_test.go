@@ -66,9 +66,9 @@ func tenantAttacks() map[string]attack {
 }
 
 func flapping(t *testing.T) {
-	greed(t, 6, apart)
+	greed(t, 12, apart)
 	for range 6 {
-		for _, n := range []int{0, 6} {
+		for _, n := range []int{0, 12} {
 			if err := stack.Scale(t.Context(), "greedy", "greedy", n); err != nil {
 				t.Fatal(err)
 			}

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"io"
 	"strings"
@@ -63,7 +62,7 @@ func (c *cluster) measure(ctx context.Context, s scenario, name string, o *optio
 		if err := c.untilRunning(ctx); err != nil {
 			return nil, err
 		}
-		if err := c.untilSettled(ctx, o); err != nil {
+		if _, err := c.untilSettled(ctx, o); err != nil {
 			return nil, err
 		}
 	}
@@ -89,7 +88,7 @@ func (c *cluster) measure(ctx context.Context, s scenario, name string, o *optio
 	}
 	running := clock.RealClock{}.Now()
 	if o.settle > 0 {
-		if err := c.untilSettled(ctx, o); err != nil {
+		if f.IsSettled, err = c.untilSettled(ctx, o); err != nil {
 			return nil, err
 		}
 		f.SettledAfter = clock.RealClock{}.Since(running).Seconds()
@@ -134,8 +133,9 @@ func (c *cluster) untilRunning(ctx context.Context) error {
 	})
 }
 
-// untilSettled waits until the fleet has not changed for longer than consolidateAfter.
-func (c *cluster) untilSettled(ctx context.Context, o *options) error {
+// untilSettled waits until the fleet has not changed for longer than consolidateAfter. It
+// returns false when that did not happen in time, which is a result and no error.
+func (c *cluster) untilSettled(ctx context.Context, o *options) (bool, error) {
 	last, since := "", clock.RealClock{}.Now()
 	err := c.stack.Until(ctx, "the fleet to settle", max(o.settle, time.Minute), func(ctx context.Context) (string, bool) {
 		fleet, err := c.stack.Fleet(ctx)
@@ -154,33 +154,20 @@ func (c *cluster) untilSettled(ctx context.Context, o *options) error {
 		}
 		return fmt.Sprintf("%d nodes, unchanged for %s", len(fleet), now.Sub(since).Round(time.Second)), now.Sub(since) > o.consolidateAfter+20*time.Second
 	})
-	if err != nil && ctx.Err() == nil {
-		// It is a figure: what is settled by then is reported.
-		return nil
+	if ctx.Err() != nil {
+		return false, err
 	}
-	return err
+	return err == nil, nil
 }
 
-// pool is the only NodePool: all current families, as the chart's users have them.
+// pool is the manifest of the namespace, of the EC2NodeClass and of the only NodePool,
+// which allows every amd64 type of the categories c, m and r.
 func pool(o *options) string {
-	types, err := json.Marshal(o.capacity)
-	if err != nil {
-		return ""
-	}
 	return fmt.Sprintf(`apiVersion: v1
 kind: Namespace
 metadata: {name: %s}
 ---
-apiVersion: karpenter.k8s.aws/v1
-kind: EC2NodeClass
-metadata: {name: default}
-spec:
-  role: KarpenterNodeRole-spokeshave
-  amiSelectorTerms: [{alias: al2023@latest}]
-  subnetSelectorTerms: [{tags: {karpenter.sh/discovery: spokeshave}}]
-  securityGroupSelectorTerms: [{tags: {karpenter.sh/discovery: spokeshave}}]
----
-apiVersion: karpenter.sh/v1
+%sapiVersion: karpenter.sh/v1
 kind: NodePool
 metadata: {name: general}
 spec:
@@ -190,7 +177,7 @@ spec:
       requirements:
       - {key: karpenter.k8s.aws/instance-category, operator: In, values: [c, m, r]}
       - {key: kubernetes.io/arch, operator: In, values: [amd64]}
-      - {key: karpenter.sh/capacity-type, operator: In, values: %s}
+      - {key: karpenter.sh/capacity-type, operator: In, values: [%s]}
   disruption: {consolidationPolicy: WhenEmptyOrUnderutilized, consolidateAfter: %s, budgets: [{nodes: "100%%"}]}
-`, burst.Namespace, types, o.consolidateAfter)
+`, burst.Namespace, harness.DefaultClass, strings.Join(o.capacity, ", "), o.consolidateAfter)
 }

@@ -28,6 +28,8 @@ type figures struct {
 	Running fleet `json:"running"`
 	Plan    fleet `json:"plan"`
 	Settled fleet `json:"settled"`
+	// IsSettled says that the fleet stopped changing in the time that it was given.
+	IsSettled bool `json:"isSettled"`
 	// SettledAfter is from all pods running to the last change of the fleet and its wait,
 	// Evictions how many pods were evicted in it.
 	SettledAfter float64  `json:"settledAfterSeconds"`

@@ -36,7 +36,12 @@ func rows() []row {
 		{"all pods run", func(f *figures) string { return nodes(f.Running) }},
 		{"one plan", func(f *figures) string { return nodes(f.Plan) }},
 		{"cost and nodes against one plan", func(f *figures) string { return against(f.Running, f.Plan) }},
-		{"settled", func(f *figures) string { return fmt.Sprintf("%s after %.0f s", nodes(f.Settled), f.SettledAfter) }},
+		{"settled", func(f *figures) string {
+			if f.Settled.Nodes > 0 && !f.IsSettled {
+				return fmt.Sprintf("not within %.0f s; then %s", f.SettledAfter, nodes(f.Settled))
+			}
+			return fmt.Sprintf("%s after %.0f s", nodes(f.Settled), f.SettledAfter)
+		}},
 		{"settled against one plan", func(f *figures) string { return against(f.Settled, f.Plan) }},
 		{"pods evicted while it settled", func(f *figures) string { return fmt.Sprint(f.Evictions) }},
 		{"NodeClaims created", func(f *figures) string { return fmt.Sprintf("%.0f", f.Used.Launched) }},

@@ -118,16 +118,7 @@ const pools = `apiVersion: v1
 kind: Namespace
 metadata: {name: ` + namespace + `}
 ---
-apiVersion: karpenter.k8s.aws/v1
-kind: EC2NodeClass
-metadata: {name: default}
-spec:
-  role: KarpenterNodeRole-spokeshave
-  amiSelectorTerms: [{alias: al2023@latest}]
-  subnetSelectorTerms: [{tags: {karpenter.sh/discovery: spokeshave}}]
-  securityGroupSelectorTerms: [{tags: {karpenter.sh/discovery: spokeshave}}]
----
-apiVersion: karpenter.sh/v1
+` + harness.DefaultClass + `apiVersion: karpenter.sh/v1
 kind: NodePool
 metadata: {name: scale}
 spec:

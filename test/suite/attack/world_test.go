@@ -17,16 +17,7 @@ import (
 
 // world is a NodePool for whoever attacks, one with a taint for the pods of namespace shop,
 // which are others', a workload without pods, and the administrator's caps.
-const world = `apiVersion: karpenter.k8s.aws/v1
-kind: EC2NodeClass
-metadata: {name: default}
-spec:
-  role: KarpenterNodeRole-spokeshave
-  amiSelectorTerms: [{alias: al2023@latest}]
-  subnetSelectorTerms: [{tags: {karpenter.sh/discovery: spokeshave}}]
-  securityGroupSelectorTerms: [{tags: {karpenter.sh/discovery: spokeshave}}]
----
-apiVersion: karpenter.sh/v1
+const world = harness.DefaultClass + `apiVersion: karpenter.sh/v1
 kind: NodePool
 metadata: {name: general}
 spec:

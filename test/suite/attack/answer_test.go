@@ -148,7 +148,9 @@ func manyReasons(t *testing.T) {
 	status(t, "reasons", "Active")
 	serve(t)
 	serve(t)
-	if after := count(); after > before+200 {
+	// A node that comes meanwhile brings some hundred series of its own; a series for each
+	// reason would be thousands, one for each arm64 offering and decision.
+	if after := count(); after > before+1000 {
 		t.Errorf("there were %d series, and there are %d", before, after)
 	}
 }

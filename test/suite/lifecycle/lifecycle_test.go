@@ -141,8 +141,8 @@ func lifted(t *testing.T, w *launchingCluster) {
 	w.end(t, "lifted")
 }
 
-// sum adds up what a counter has for all its labels.
-func (w *launchingCluster) sum(t *testing.T, name string) float64 {
+// sum adds up what a counter has for all its series that carry the label values given.
+func (w *launchingCluster) sum(t *testing.T, name string, labels ...string) float64 {
 	t.Helper()
 	families, err := w.metrics.Gather()
 	if err != nil {
@@ -152,7 +152,13 @@ func (w *launchingCluster) sum(t *testing.T, name string) float64 {
 	for _, f := range families {
 		if f.GetName() == name {
 			for _, m := range f.GetMetric() {
-				out += m.GetCounter().GetValue()
+				values := make([]string, 0, len(m.GetLabel()))
+				for _, l := range m.GetLabel() {
+					values = append(values, l.GetValue())
+				}
+				if !slices.ContainsFunc(labels, func(want string) bool { return !slices.Contains(values, want) }) {
+					out += m.GetCounter().GetValue()
+				}
 			}
 		}
 	}

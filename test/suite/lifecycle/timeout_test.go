@@ -18,20 +18,18 @@ func denied() error {
 // overQuota: a quota that is used up is treated like offerings that are sold out, so that
 // the next decision falls back to others.
 func overQuota(t *testing.T, w *launchingCluster) {
-	before := w.sum(t, "karpenter_nodeclaims_disrupted_total")
+	before := w.disrupted(t, "insufficient_capacity")
 	w.cloud.Fail(sim.CallLaunch, &provider.Error{Kind: provider.Quota, Code: "MaxSpotInstanceCountExceeded", Offerings: []model.Option{{InstanceType: "m5.large", Zone: "us-west-2a", CapacityType: model.Spot}}, Err: errors.New("you have used your spot vCPUs")})
 	w.claim(t, "over-quota", option("m5.large"))
-	w.eventually(t, "the claim to go", func() bool { return w.getClaim(t, "over-quota") == nil })
 	w.told(t, "over-quota", karpv1.EventInsufficientCapacityError, "spot vCPUs")
-	if n := w.sum(t, "karpenter_nodeclaims_disrupted_total") - before; n != 1 {
-		t.Errorf("%v claims are counted as disrupted", n)
-	}
+	w.eventually(t, "the claim to go", func() bool { return w.getClaim(t, "over-quota") == nil })
+	w.countedOnce(t, "insufficient_capacity", before)
 }
 
 // launchTimeout: what only a person can mend keeps a claim for five minutes. Then the
 // claim is given up, and its NodePool rests.
 func launchTimeout(t *testing.T, w *launchingCluster) {
-	before := w.sum(t, "karpenter_nodeclaims_disrupted_total")
+	before := w.disrupted(t, "launch_timeout")
 	for range 3 {
 		w.cloud.Fail(sim.CallLaunch, denied())
 	}
@@ -47,9 +45,7 @@ func launchTimeout(t *testing.T, w *launchingCluster) {
 	if n := w.living("denied"); n != 0 {
 		t.Errorf("%d instances run", n)
 	}
-	if n := w.sum(t, "karpenter_nodeclaims_disrupted_total") - before; n != 1 {
-		t.Errorf("%v claims are counted as disrupted", n)
-	}
+	w.countedOnce(t, "launch_timeout", before)
 	if h := w.outcomes.Health("general", time.Now()); h.PausedUntil.IsZero() || h.Failure.Reason != "LaunchFailed" {
 		t.Errorf("the pool's health is %+v, want a pause", h)
 	}
@@ -74,6 +70,22 @@ func registrationTimeout(t *testing.T, w *launchingCluster) {
 		t.Errorf("the pool's health is %+v", h)
 	}
 	w.outcomes.Forget("general")
+}
+
+// countedOnce waits until one more claim than before counts as disrupted for the reason,
+// and fails if there are more.
+func (w *launchingCluster) countedOnce(t *testing.T, reason string, before float64) {
+	t.Helper()
+	w.eventually(t, "the claim to be counted", func() bool { return w.disrupted(t, reason) > before })
+	if n := w.disrupted(t, reason) - before; n != 1 {
+		t.Errorf("%v claims are counted as disrupted for %s", n, reason)
+	}
+}
+
+// disrupted returns how many claims count as disrupted for the reason.
+func (w *launchingCluster) disrupted(t *testing.T, reason string) float64 {
+	t.Helper()
+	return w.sum(t, "karpenter_nodeclaims_disrupted_total", reason)
 }
 
 // later moves the reconcilers' clock, until restore is called.

@@ -12,7 +12,6 @@ import (
 	karpv1 "spokeshave.dev/api/karpenter/v1"
 	"spokeshave.dev/controller/cloud/provider"
 	"spokeshave.dev/controller/kube/condition"
-	"spokeshave.dev/controller/kube/metric"
 	"spokeshave.dev/controller/kube/reconcile/poolhealth"
 	"spokeshave.dev/controller/kube/reconcile/readiness"
 )
@@ -58,8 +57,7 @@ func (r *Reconciler) launchOverdue(ctx context.Context, claim *karpv1.NodeClaim,
 	if provider.KindOf(cause).Definitive() {
 		r.failed(claim, poolhealth.Failure{Reason: "LaunchFailed", Message: cause.Error()})
 	}
-	r.Metrics.Disrupted(metric.SubjectOf(claim.Labels), "launch_timeout")
-	return 0, r.abandon(ctx, claim)
+	return 0, r.abandon(ctx, claim, "launch_timeout")
 }
 
 // failed records that the claim will not become a node.
@@ -83,6 +81,5 @@ func (r *Reconciler) liveness(ctx context.Context, claim *karpv1.NodeClaim) (tim
 	condition.False(&claim.Status.Conditions, claim.Generation, karpv1.ConditionRegistered, karpv1.EventRegistrationTimeout, message)
 	r.Events.Eventf(claim, nil, corev1.EventTypeWarning, karpv1.EventRegistrationTimeout, "Delete", "no node joined within %s", registrationTimeout)
 	r.failed(claim, poolhealth.Failure{Reason: "RegistrationFailed", Message: message})
-	r.Metrics.Disrupted(metric.SubjectOf(claim.Labels), "registration_timeout")
-	return 0, r.abandon(ctx, claim)
+	return 0, r.abandon(ctx, claim, "registration_timeout")
 }

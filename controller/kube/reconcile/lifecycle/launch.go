@@ -10,6 +10,7 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	karpv1 "spokeshave.dev/api/karpenter/v1"
@@ -52,7 +53,7 @@ func (r *Reconciler) launch(ctx context.Context, claim *karpv1.NodeClaim) (done 
 	if !provider.KindOf(err).Definitive() {
 		wait = launchRepeat
 	}
-	if failed := r.launchFailed(ctx, claim, repeated, err); failed != nil {
+	if gone, failed := r.launchFailed(ctx, claim, repeated, err); gone || failed != nil {
 		return false, 0, failed
 	}
 	left, late := r.launchOverdue(ctx, claim, err)
@@ -228,8 +229,9 @@ const labelZoneID = "topology.k8s.aws/zone-id"
 // launchFailed updates the claim after a failed launch. For a repeated attempt, some
 // errors do not tell what the first call did, because EC2 returns them before it looks
 // at the request's token. The identical request is then repeated, since a new one could
-// start a second instance. A claim that has no instance after launchTimeout is given up.
-func (r *Reconciler) launchFailed(ctx context.Context, claim *karpv1.NodeClaim, repeated bool, cause error) error { //nolint:revive // a fact about the attempt, not a mode
+// start a second instance. gone says that the claim was deleted, since only another plan
+// can serve its pods.
+func (r *Reconciler) launchFailed(ctx context.Context, claim *karpv1.NodeClaim, repeated bool, cause error) (gone bool, err error) { //nolint:revive // a fact about the attempt, not a mode
 	kind := provider.KindOf(cause)
 	if kind == provider.Quota && !namesOfferings(cause) {
 		kind = provider.Invalid // no other plan avoids it, such as a quota on launch templates
@@ -243,24 +245,22 @@ func (r *Reconciler) launchFailed(ctx context.Context, claim *karpv1.NodeClaim, 
 		if kind == provider.Quota {
 			r.tellPool(ctx, claim, cause)
 		}
-		r.Metrics.Disrupted(metric.SubjectOf(claim.Labels), "insufficient_capacity")
-		return r.abandon(ctx, claim)
+		return true, r.abandon(ctx, claim, "insufficient_capacity")
 	case provider.ClassNotReady:
 		r.Events.Eventf(claim, nil, corev1.EventTypeWarning, karpv1.EventNodeClassNotReady, "Launch", "%s", note(cause.Error()))
-		r.Metrics.Disrupted(metric.SubjectOf(claim.Labels), "nodeclass_not_ready")
-		return r.abandon(ctx, claim)
+		return true, r.abandon(ctx, claim, "nodeclass_not_ready")
 	case provider.Unauthorized, provider.Invalid, provider.NotFound:
 		r.Events.Eventf(claim, nil, corev1.EventTypeWarning, karpv1.EventLaunchFailed, "Launch", "%s", note(cause.Error()))
 		if repeated {
-			return nil
+			return false, nil
 		}
-		return r.reopen(ctx, claim)
+		return false, r.reopen(ctx, claim)
 	case provider.Stale:
-		return r.reopen(ctx, claim)
+		return false, r.reopen(ctx, claim)
 	case provider.Throttled, provider.Unavailable:
-		return nil // the identical request is repeated
+		return false, nil // the identical request is repeated
 	default:
-		return nil
+		return false, nil
 	}
 }
 
@@ -293,15 +293,21 @@ func (r *Reconciler) reopen(ctx context.Context, claim *karpv1.NodeClaim) error 
 
 // abandon deletes the claim, so that its pods are planned again without the offerings
 // that were sold out. It ends the attempt first, so that spending limits no longer
-// count a launch that will not happen.
-func (r *Reconciler) abandon(ctx context.Context, claim *karpv1.NodeClaim) error {
-	if err := r.reopen(ctx, claim); client.IgnoreNotFound(err) != nil {
-		return err
+// count a launch that will not happen. The claim counts as disrupted for the reason once
+// the API server has accepted the deletion.
+func (r *Reconciler) abandon(ctx context.Context, claim *karpv1.NodeClaim, reason string) error {
+	err := r.reopen(ctx, claim)
+	if err == nil {
+		err = r.Client.Delete(ctx, claim, client.Preconditions{UID: &claim.UID})
 	}
-	if err := r.Client.Delete(ctx, claim); client.IgnoreNotFound(err) != nil {
-		return fmt.Errorf("delete %s after its launch failed: %w", claim.Name, err)
+	switch {
+	case err == nil:
+		r.Metrics.Disrupted(metric.SubjectOf(claim.Labels), reason)
+		return nil
+	case apierrors.IsNotFound(err):
+		return nil
 	}
-	return nil
+	return fmt.Errorf("delete %s (%s): %w", claim.Name, reason, err)
 }
 
 // note cuts an event's text to the length that the API accepts.

@@ -51,12 +51,14 @@ type Options struct {
 	AWSEndpoint     string
 	AWSRegion       string
 
-	InterruptionQueue     string
-	DrainOnRebalance      bool
-	IsolatedVPC           bool
-	EnableZonalShift      bool
-	ReservedENIs          int
-	PrefixDelegation      bool
+	InterruptionQueue string
+	DrainOnRebalance  bool
+	IsolatedVPC       bool
+	EnableZonalShift  bool
+	ReservedENIs      int
+	PrefixDelegation  bool
+	// DisableDryRun leaves EC2NodeClasses without trial requests to EC2.
+	DisableDryRun         bool
 	MemoryOverheadPercent float64
 	PriceDiscounts        string
 
@@ -140,6 +142,7 @@ func (o *Options) Bind(fs *pflag.FlagSet) {
 	fs.StringVar(&o.InterruptionQueue, "interruption-queue", "", "name of the SQS queue with the interruptions of instances; none when empty")
 	fs.BoolVar(&o.DrainOnRebalance, "drain-on-rebalance", false, "replace spot instances as soon as EC2 recommends it, before they are interrupted")
 	fs.BoolVar(&o.IsolatedVPC, "isolated-vpc", false, "do not ask for on-demand prices, which an isolated VPC cannot reach; the embedded ones serve")
+	fs.BoolVar(&o.DisableDryRun, "disable-dry-run", false, "do not ask EC2 with dry runs whether launches from an EC2NodeClass are allowed")
 	fs.BoolVar(&o.EnableZonalShift, "enable-zonal-shift", false, "launch nothing in zones that ARC zonal shift moves the cluster away from, and leave their nodes alone")
 	fs.IntVar(&o.ReservedENIs, "reserved-enis", 0, "network interfaces of each instance that pods cannot use")
 	fs.BoolVar(&o.PrefixDelegation, "enable-prefix-delegation", false, "the VPC CNI delegates prefixes: nodes take up to 110 pods, 250 from 30 vCPUs on")

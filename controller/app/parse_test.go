@@ -42,21 +42,21 @@ func TestEnvironmentOfKarpenter(t *testing.T) {
 		t.Fatal(err)
 	}
 	gates := FeatureGates{NodeRepair: true, SpotToSpotConsolidation: true, StaticCapacity: true, NoReservedCapacity: true, Absent: "NodeOverlay=true,CapacityBuffer=true"}
-	if o.ClusterName != "c" || o.ReservedENIs != 1 || o.MetricsPort != 8000 || o.AMIRefresh.Minutes() != 5 || o.SubnetRefresh.Minutes() != 3 || o.Gates != gates || o.QPS != 100 || !o.IsolatedVPC || !o.DisableClusterStateObservability {
+	if o.ClusterName != "c" || o.ReservedENIs != 1 || o.MetricsPort != 8000 || o.AMIRefresh.Minutes() != 5 || o.SubnetRefresh.Minutes() != 3 || o.Gates != gates || o.QPS != 100 || !o.IsolatedVPC || !o.DisableClusterStateObservability || !o.DisableDryRun {
 		t.Errorf("settings do not arrive: %+v", o)
 	}
 	var text bytes.Buffer
 	o.logFindings(logr.FromSlogHandler(slog.NewJSONHandler(&text, nil)))
 	for _, name := range []string{
 		"KUBERNETES_MIN_VERSION", "KARPENTER_SERVICE", "LOG_OUTPUT_PATHS", "LOG_ERROR_OUTPUT_PATHS", "SYSTEM_NAMESPACE", "CPU_REQUESTS", "NodeOverlay", "CapacityBuffer",
-		"EKS_CONTROL_PLANE", "IGNORE_DRA_REQUESTS", "DISABLE_DRY_RUN", "DISABLE_CONTROLLER_WARMUP", "AWS_FEATURE_GATES",
+		"EKS_CONTROL_PLANE", "IGNORE_DRA_REQUESTS", "DISABLE_CONTROLLER_WARMUP", "AWS_FEATURE_GATES",
 	} {
 		if strings.Count(text.String(), `"name":"`+name+`"`) != 1 {
 			t.Errorf("the log says not once that %s has no effect", name)
 		}
 	}
-	if got := strings.Count(text.String(), "\n"); got != 13 {
-		t.Errorf("%d lines, want 13:\n%s", got, text.String())
+	if got := strings.Count(text.String(), "\n"); got != 12 {
+		t.Errorf("%d lines, want 12:\n%s", got, text.String())
 	}
 }
 

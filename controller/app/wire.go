@@ -316,6 +316,9 @@ func (p *components) reconcilers() error {
 		Resolver: &nodeclass.Resolver{Cloud: p.cloud.NodeClasses(), Clock: p.clock.Now}, Client: c, Events: recorder,
 		DriftCA: p.cloud.DriftCA(), Interval: min(p.options.AMIRefresh, p.options.SubnetRefresh),
 	}
+	if !p.options.DisableDryRun {
+		classes.DryRuns = p.cloud.DryRuns()
+	}
 	outcomes := &poolhealth.Outcomes{}
 	claims := &lifecycle.Reconciler{
 		Client: c, Provider: p.counted("nodeclaim.lifecycle"), Events: recorder, Clock: p.clock,

@@ -24,3 +24,10 @@ func (*EC2NodeClass) ReadyConditions() []string {
 		ConditionPlacementGroupReady,
 	}
 }
+
+// Reasons for which ValidationSucceeded is false when EC2 refuses the dry run of a request.
+const (
+	ReasonCreateLaunchTemplateAuthCheckFailed = "CreateLaunchTemplateAuthCheckFailed"
+	ReasonRunInstancesAuthCheckFailed         = "RunInstancesAuthCheckFailed"
+	ReasonCreateFleetAuthCheckFailed          = "CreateFleetAuthCheckFailed"
+)

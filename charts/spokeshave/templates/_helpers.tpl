@@ -225,6 +225,9 @@ defaults in the binary.
 {{- if eq $settings.isolatedVPC "true" }}
 - --isolated-vpc
 {{- end }}
+{{- if eq $settings.disableDryRun "true" }}
+- --disable-dry-run
+{{- end }}
 {{- if eq $settings.enableZonalShift "true" }}
 - --enable-zonal-shift
 {{- end }}
@@ -276,7 +279,7 @@ defaults in the binary.
 {{- with .Values.logLevel }}
 - --log-level={{ . }}
 {{- end }}
-{{- range $name, $flag := dict "amiRefreshInterval" "ami-refresh-interval" "subnetRefreshInterval" "subnet-refresh-interval" "eksControlPlane" "eks-control-plane" "ignoreDRARequests" "ignore-dra-requests" "disableDryRun" "disable-dry-run" }}
+{{- range $name, $flag := dict "amiRefreshInterval" "ami-refresh-interval" "subnetRefreshInterval" "subnet-refresh-interval" "eksControlPlane" "eks-control-plane" "ignoreDRARequests" "ignore-dra-requests" }}
 {{- with get $settings $name }}
 - --{{ $flag }}={{ . }}
 {{- end }}

@@ -61,7 +61,7 @@ func TestReview(t *testing.T) {
 			in: Input{Values: map[string]any{
 				"logOutputPaths": []any{"stdout", "/var/log/x"},
 				"settings": map[string]any{
-					"disableDryRun": true, "eksControlPlane": nil,
+					"ignoreDRARequests": false, "eksControlPlane": nil,
 					"featureGates":    map[string]any{"nodeOverlay": true},
 					"awsFeatureGates": map[string]any{"nodeClassCEL": true, "other": false},
 				},
@@ -69,8 +69,8 @@ func TestReview(t *testing.T) {
 			want: []Finding{
 				{Kind: NotApplicable, Source: ChartValue, Name: "logOutputPaths", Value: "stdout,/var/log/x"},
 				{Kind: NotApplicable, Source: ChartValue, Name: "settings.awsFeatureGates", Value: "nodeClassCEL=true"},
-				{Kind: NotApplicable, Source: ChartValue, Name: "settings.disableDryRun", Value: "true"},
 				{Kind: NotApplicable, Source: ChartValue, Name: "settings.featureGates.nodeOverlay", Value: "true"},
+				{Kind: NotApplicable, Source: ChartValue, Name: "settings.ignoreDRARequests", Value: "false"},
 			},
 		},
 	} {

@@ -35,10 +35,6 @@ func inapplicable() []setting {
 			Why: "a replica that waits for its leases keeps its caches filled in any case",
 		},
 		{
-			Flag: "disable-dry-run", Variable: "DISABLE_DRY_RUN", Value: "settings.disableDryRun", Default: "false", Switch: true,
-			Why: "EC2NodeClasses are validated without trial requests to EC2, so that there is nothing to disable",
-		},
-		{
 			Flag: "eks-control-plane", Variable: "EKS_CONTROL_PLANE", Value: "settings.eksControlPlane", Default: "false", Switch: true,
 			Why: "EKS is asked for whatever of the cluster is not set, whether or not it knows the cluster",
 		},

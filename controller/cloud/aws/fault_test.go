@@ -75,7 +75,7 @@ func TestFaultMatrixIsWhole(t *testing.T) {
 		}
 	}
 	got := map[string]bool{}
-	for _, action := range slices.Concat(lifeCalls(), classCalls(), upkeepCalls(), queueCalls()) {
+	for _, action := range slices.Concat(lifeCalls(), classCalls(), upkeepCalls(), queueCalls(), dryRunCalls()) {
 		got[action] = true
 	}
 	if diff := cmp.Diff(want, got); diff != "" {

@@ -22,7 +22,7 @@ const iamExamples = "../../../examples/iam/"
 // implied are the actions that no call of ours has the name of.
 // https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/ec2-fleet-prerequisites.html
 func implied() []string {
-	return []string{"ec2:RunInstances", "iam:PassRole", "iam:TagInstanceProfile"}
+	return []string{"iam:PassRole", "iam:TagInstanceProfile"}
 }
 
 type policyDocument struct {

@@ -12,6 +12,7 @@ import (
 	"spokeshave.dev/controller/cloud/aws/batch"
 	"spokeshave.dev/controller/cloud/aws/bootstrap"
 	"spokeshave.dev/controller/cloud/aws/client"
+	"spokeshave.dev/controller/cloud/aws/dryrun"
 	"spokeshave.dev/controller/cloud/aws/events"
 	"spokeshave.dev/controller/cloud/aws/fleet"
 	"spokeshave.dev/controller/cloud/aws/instances"
@@ -84,6 +85,9 @@ func (p *Provider) wire(cfg *Config, api client.Services, m *metrics) {
 		Groups: p.nodeClasses.groups, Catalogue: p.catalogue, Templates: p.nodeClasses.templates, Instances: p.instances,
 		Shortage: p.available.shortage, Reservations: p.available.reservations, Shifts: p.available.shifts,
 		Batches: m.batches, Metrics: m.launches,
+	})
+	p.dryRuns = dryrun.New(dryrun.Config{
+		EC2: api.EC2, Clock: cfg.Clock, Catalog: p.catalogue.Of, Example: p.launcher.Example, Make: p.nodeClasses.templates.Make,
 	})
 	p.queue = &events.Queue{
 		SQS: api.SQS, Name: cfg.InterruptionQueue, Clock: cfg.Clock, Log: cfg.Log, Metrics: m.queue, Interrupted: p.interrupted,

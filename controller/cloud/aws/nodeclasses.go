@@ -7,6 +7,7 @@ import (
 	awsv1 "spokeshave.dev/api/aws/v1"
 	"spokeshave.dev/controller/cloud/aws/availability"
 	"spokeshave.dev/controller/cloud/aws/bootstrap"
+	"spokeshave.dev/controller/cloud/aws/dryrun"
 	"spokeshave.dev/controller/cloud/aws/fleet"
 	"spokeshave.dev/controller/cloud/aws/launchtemplate"
 	"spokeshave.dev/controller/cloud/aws/market"
@@ -32,6 +33,9 @@ type NodeClasses struct {
 
 // NodeClasses is what EC2NodeClasses are resolved with.
 func (p *Provider) NodeClasses() *NodeClasses { return p.nodeClasses }
+
+// DryRuns asks EC2 whether launches from classes are allowed.
+func (p *Provider) DryRuns() *dryrun.Checker { return p.dryRuns }
 
 // Validate finds what is wrong with a class that the API server let pass: user
 // data that cannot be merged, kubelet settings that do not parse, and what this

@@ -11,6 +11,7 @@ import (
 	awsv1 "spokeshave.dev/api/aws/v1"
 	"spokeshave.dev/controller/cloud/aws/availability"
 	"spokeshave.dev/controller/cloud/aws/client"
+	"spokeshave.dev/controller/cloud/aws/dryrun"
 	"spokeshave.dev/controller/cloud/aws/events"
 	"spokeshave.dev/controller/cloud/aws/fleet"
 	"spokeshave.dev/controller/cloud/aws/instances"
@@ -42,6 +43,7 @@ type Provider struct {
 
 	nodeClasses     *NodeClasses
 	placementGroups *resolve.PlacementGroups
+	dryRuns         *dryrun.Checker
 }
 
 // available is what cannot be had of the offer at the moment, or only here.

@@ -37,13 +37,13 @@ func TestKarpenterValues(t *testing.T) {
 	}
 	gates := app.FeatureGates{NodeRepair: true, SpotToSpotConsolidation: true, StaticCapacity: true, NoReservedCapacity: true, Absent: "NodeOverlay=true,CapacityBuffer=true"}
 	if o.ClusterName != "blue" || o.InterruptionQueue != "blue-queue" || !o.EnableZonalShift || !o.IsolatedVPC || o.ReservedENIs != 1 || o.ClusterCABundle != "Yw==" ||
-		o.AMIRefresh.Minutes() != 5 || o.SubnetRefresh.Minutes() != 3 || o.Gates != gates || !o.DisableClusterStateObservability || o.MetricsPort != 8000 || o.BatchIdle.Seconds() != 2 {
+		o.AMIRefresh.Minutes() != 5 || o.SubnetRefresh.Minutes() != 3 || o.Gates != gates || !o.DisableClusterStateObservability || !o.DisableDryRun || o.MetricsPort != 8000 || o.BatchIdle.Seconds() != 2 {
 		t.Errorf("settings do not arrive: %+v", o)
 	}
 	notes := h.notes(t, karpenterValues)
 	want := map[string]string{ // name of a finding: name in the notes
 		"NodeOverlay": "settings.featureGates.nodeOverlay", "CapacityBuffer": "settings.featureGates.capacityBuffer", "AWS_FEATURE_GATES": "settings.awsFeatureGates",
-		"eks-control-plane": "settings.eksControlPlane", "ignore-dra-requests": "settings.ignoreDRARequests", "disable-dry-run": "settings.disableDryRun",
+		"eks-control-plane": "settings.eksControlPlane", "ignore-dra-requests": "settings.ignoreDRARequests",
 		"log-output-paths": "logOutputPaths", "log-error-output-paths": "logErrorOutputPaths",
 	}
 	for _, f := range o.Findings {

@@ -48,25 +48,23 @@ func (l *Launcher) want(ctx context.Context, class *awsv1.EC2NodeClass, spec *pr
 	if err != nil {
 		return nil, err
 	}
-	boot, err := l.boot(ctx, class, spec)
+	base, err := l.boot(ctx, class, spec)
 	if err != nil {
 		return nil, err
 	}
-	boot.IPv6 = details.IPv6()
+	base.IPv6 = details.IPv6()
 	templates, size := map[string]string{}, 0
 	for i := range overrides {
 		o := &overrides[i]
 		if templates[o.template()] != "" {
 			continue
 		}
-		data, err := bootstrap.UserData(class, bootstrap.NodeOf(class, details, spec).WithMaxPods(o.pods))
+		boot, err := o.boot(base, class, bootstrap.NodeOf(class, details, spec))
 		if err != nil {
-			return nil, client.Refuse(provider.ClassNotReady, "EC2NodeClass %s: %w", class.Name, err)
+			return nil, err
 		}
-		size = max(size, len(data))
-		b := boot
-		b.Image, b.UserData, b.Bought, b.Reservation, b.EFAs = o.image, data, o.CapacityType, o.reservation, o.efas
-		if templates[o.template()], err = l.cfg.Templates.Ensure(ctx, class, b); err != nil {
+		size = max(size, len(boot.UserData))
+		if templates[o.template()], err = l.cfg.Templates.Ensure(ctx, class, boot); err != nil {
 			return nil, err
 		}
 	}
@@ -74,6 +72,17 @@ func (l *Launcher) want(ctx context.Context, class *awsv1.EC2NodeClass, spec *pr
 	return &wanted{
 		overrides: overrides, templates: templates, tags: sharedTags(l.cfg.Cluster, class, spec), context: class.Spec.Context,
 	}, nil
+}
+
+// boot is what instances of the option start with; base is what it has in common with the
+// others.
+func (o *override) boot(base launchtemplate.Boot, class *awsv1.EC2NodeClass, node bootstrap.Node) (launchtemplate.Boot, error) {
+	data, err := bootstrap.UserData(class, node.WithMaxPods(o.pods))
+	if err != nil {
+		return base, client.Refuse(provider.ClassNotReady, "EC2NodeClass %s: %w", class.Name, err)
+	}
+	base.Image, base.UserData, base.Bought, base.Reservation, base.EFAs = o.image, data, o.CapacityType, o.reservation, o.efas
+	return base, nil
 }
 
 // boot is what all instances of a claim have in common, whatever their type.

@@ -66,41 +66,58 @@ type Templates struct {
 	groups map[string]string
 }
 
-// Ensure makes the launch template of a class and a boot, unless it
-// exists, and gives its name. The name holds a digest of the contents, so that
-// equal templates are shared and none is ever changed:
+// Input is the request that makes the launch template of a class and a boot. Its name holds
+// a digest of the contents, so that equal templates are shared and none is ever changed:
 // karpenter.k8s.aws/<image>/<digest>, and /<reservation> after it.
-func (s *Templates) Ensure(ctx context.Context, class *awsv1.EC2NodeClass, b Boot) (string, error) {
+func (s *Templates) Input(class *awsv1.EC2NodeClass, b Boot) (*ec2.CreateLaunchTemplateInput, error) {
 	data := contents(s.Cluster, class, b)
 	raw, err := json.Marshal(data)
 	if err != nil {
-		return "", client.Refuse(provider.Invalid, "launch template of EC2NodeClass %s: %w", class.Name, err)
+		return nil, client.Refuse(provider.Invalid, "launch template of EC2NodeClass %s: %w", class.Name, err)
 	}
 	sum := sha256.Sum256(slices.Concat([]byte(s.Cluster+"\x00"+class.Name+"\x00"), raw))
 	name := awsv1.LaunchTemplatePrefix + b.Image + "/" + hex.EncodeToString(sum[:12])
 	if b.Reservation != nil {
 		name += "/" + b.Reservation.ID
 	}
-	now := s.Clock()
-	s.inGroup(name, b.Group)
-	if s.knows(name, now) {
-		return name, nil
+	return &ec2.CreateLaunchTemplateInput{
+		LaunchTemplateName: sdk.String(name),
+		LaunchTemplateData: data,
+		TagSpecifications:  []types.TagSpecification{{ResourceType: types.ResourceTypeLaunchTemplate, Tags: client.Tags(Tags(s.Cluster, class, b.NodePool))}},
+	}, nil
+}
+
+// Ensure makes the launch template of a class and a boot, unless it exists, and gives its
+// name.
+func (s *Templates) Ensure(ctx context.Context, class *awsv1.EC2NodeClass, b Boot) (string, error) {
+	in, err := s.Input(class, b)
+	if err != nil {
+		return "", err
 	}
-	_, err, _ = s.making.Do(name, func() (any, error) {
+	s.inGroup(sdk.ToString(in.LaunchTemplateName), b.Group)
+	return sdk.ToString(in.LaunchTemplateName), s.Make(ctx, class.Name, in)
+}
+
+// Make makes the launch template of a request of Input, unless it exists. Class is the name
+// of its class.
+func (s *Templates) Make(ctx context.Context, class string, in *ec2.CreateLaunchTemplateInput) error {
+	name, now := sdk.ToString(in.LaunchTemplateName), s.Clock()
+	if s.knows(name, now) {
+		return nil
+	}
+	_, err, _ := s.making.Do(name, func() (any, error) {
 		// Somebody may have made it since this caller looked.
 		if s.knows(name, now) {
 			return nil, nil //nolint:nilnil // there is nothing to give
 		}
-		if err := s.create(ctx, class, b.NodePool, name, data); err != nil {
-			return nil, err
+		_, err := s.EC2.CreateLaunchTemplate(ctx, in)
+		if _, code := client.Classify(err); err != nil && code != "InvalidLaunchTemplateName.AlreadyExistsException" {
+			return nil, client.Fault(err, "create launch template %s of EC2NodeClass %s", name, class)
 		}
 		s.know(name, now)
 		return nil, nil //nolint:nilnil // as above
 	})
-	if err != nil {
-		return "", err
-	}
-	return name, nil
+	return err
 }
 
 // know notes that a template exists, and drops those that [Templates.Sweep] may delete.
@@ -145,18 +162,6 @@ func (s *Templates) knows(name string, now time.Time) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return now.Before(s.known[name])
-}
-
-func (s *Templates) create(ctx context.Context, class *awsv1.EC2NodeClass, pool, name string, contents *types.RequestLaunchTemplateData) error {
-	_, err := s.EC2.CreateLaunchTemplate(ctx, &ec2.CreateLaunchTemplateInput{
-		LaunchTemplateName: sdk.String(name),
-		LaunchTemplateData: contents,
-		TagSpecifications:  []types.TagSpecification{{ResourceType: types.ResourceTypeLaunchTemplate, Tags: client.Tags(Tags(s.Cluster, class, pool))}},
-	})
-	if _, code := client.Classify(err); err != nil && code != "InvalidLaunchTemplateName.AlreadyExistsException" {
-		return client.Fault(err, "create launch template %s of EC2NodeClass %s", name, class.Name)
-	}
-	return nil
 }
 
 // Forget makes the next Prepare look again.

@@ -87,6 +87,9 @@ func (r *Reconciler) Reconcile(ctx context.Context, req reconcile.Request) (reco
 	if failure != nil {
 		return reconcile.Result{}, fmt.Errorf("resolve EC2NodeClass %s: %w", class.Name, failure)
 	}
+	if err := r.dryRun(ctx, class); err != nil {
+		return reconcile.Result{}, err
+	}
 	return reconcile.Result{RequeueAfter: r.interval()}, nil
 }
 
@@ -125,6 +128,9 @@ func (r *Reconciler) finalize(ctx context.Context, class *awsv1.EC2NodeClass) (r
 	}
 	if err := r.cleanUp(ctx, class, users); err != nil {
 		return reconcile.Result{}, fmt.Errorf("clean up after EC2NodeClass %s: %w", class.Name, err)
+	}
+	if r.DryRuns != nil {
+		r.DryRuns.Forget(class.Name)
 	}
 	before := class.DeepCopy()
 	controllerutil.RemoveFinalizer(class, awsv1.FinalizerTermination)

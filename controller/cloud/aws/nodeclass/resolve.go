@@ -8,7 +8,11 @@ import (
 	"strings"
 	"time"
 
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
 	awsv1 "spokeshave.dev/api/aws/v1"
+	"spokeshave.dev/controller/cloud/aws/dryrun"
 	"spokeshave.dev/controller/cloud/provider"
 )
 
@@ -37,6 +41,8 @@ type Resolver struct {
 	Cloud Cloud
 	// Clock dates the conditions.
 	Clock func() time.Time
+	// DryRuns knows what EC2 allows; nil when it is not asked.
+	DryRuns *dryrun.Checker
 }
 
 // Resolve gives the class's new status; what is wrong with the class is said by
@@ -51,7 +57,7 @@ func (r *Resolver) Resolve(ctx context.Context, class *awsv1.EC2NodeClass) (awsv
 		condition string
 		run       func() error
 	}{
-		{awsv1.ConditionValidationSucceeded, func() error { return r.Cloud.Validate(class) }},
+		{awsv1.ConditionValidationSucceeded, func() error { return r.validate(class) }},
 		{awsv1.ConditionSubnetsReady, func() error { return r.subnets(ctx, class, &out) }},
 		{awsv1.ConditionSecurityGroupsReady, func() error { return r.securityGroups(ctx, class, &out) }},
 		{awsv1.ConditionAMIsReady, func() error { return r.images(ctx, class, &out) }},
@@ -65,6 +71,33 @@ func (r *Resolver) Resolve(ctx context.Context, class *awsv1.EC2NodeClass) (awsv
 	}
 	c.summarize(class.ReadyConditions())
 	return out, errors.Join(failures...)
+}
+
+// validate finds what is wrong with the class itself, then what EC2 refused when it was asked
+// last. A refusal that was written before this process started holds until it has asked.
+func (r *Resolver) validate(class *awsv1.EC2NodeClass) error {
+	if err := r.Cloud.Validate(class); err != nil || r.DryRuns == nil {
+		return err
+	}
+	if refusal, known := r.DryRuns.Last(class.Name); refusal != nil {
+		return &lack{reason: refusal.Reason, message: refusal.Message}
+	} else if known {
+		return nil
+	}
+	last := meta.FindStatusCondition(class.Status.Conditions, awsv1.ConditionValidationSucceeded)
+	if last != nil && last.Status == metav1.ConditionFalse && last.ObservedGeneration == class.Generation && ofDryRun(last.Reason) {
+		return &lack{reason: last.Reason, message: last.Message}
+	}
+	return nil
+}
+
+func ofDryRun(reason string) bool {
+	switch reason {
+	case awsv1.ReasonCreateLaunchTemplateAuthCheckFailed, awsv1.ReasonRunInstancesAuthCheckFailed, awsv1.ReasonCreateFleetAuthCheckFailed:
+		return true
+	default:
+		return false
+	}
 }
 
 func (r *Resolver) subnets(ctx context.Context, class *awsv1.EC2NodeClass, out *awsv1.EC2NodeClassStatus) error {

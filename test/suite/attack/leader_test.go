@@ -100,6 +100,10 @@ func operatorAttacks() map[string]attack {
 			story: "the API server is away for fifteen seconds while pods wait", want: "nothing is decided meanwhile, and all of it afterwards", keeps: "instances, caps",
 			launches: true, restarts: true, refusals: true, run: apiServerAway,
 		},
+		"operator/older-etcd": {
+			story: "an administrator restores etcd from a snapshot that is older than some nodes", want: "their instances go on, and an event asks what to do with them",
+			keeps: "instances that the API server does not know", launches: true, restarts: true, refusals: true, run: olderEtcd,
+		},
 	}
 }
 

@@ -155,10 +155,16 @@ func (f *fleet) launchOne(t *testing.T, name string) *karpv1.NodeClaim {
 func (f *fleet) collect(t *testing.T, passes int) {
 	t.Helper()
 	for range passes {
-		if err := f.controller.garbage.Collect(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		f.pass(t)
 		f.advance(time.Minute)
+	}
+}
+
+// pass makes one pass of garbage collection.
+func (f *fleet) pass(t *testing.T) {
+	t.Helper()
+	if err := f.controller.garbage.Collect(t.Context()); err != nil {
+		t.Fatal(err)
 	}
 }
 

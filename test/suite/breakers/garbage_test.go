@@ -53,6 +53,35 @@ func TestRestoredBackup(t *testing.T) {
 	}
 }
 
+// TestRestoredAtOnce: nodes are launched right after the backup, and it is restored soon after,
+// by when the controller has looked at the new instances once at most. They are too few and
+// too young to be stopped by their number or by the clock, and go on all the same.
+func TestRestoredAtOnce(t *testing.T) {
+	for name, restarted := range map[string]bool{"controller runs on": false, "controller restarts": true} {
+		t.Run(name, func(t *testing.T) {
+			f := newFleet(t)
+			f.launch(t, "old", 5)
+			f.collect(t, 2)
+			backup := f.record(t)
+			since := []karpv1.NodeClaim{*f.launchOne(t, "new-1"), *f.launchOne(t, "new-2")}
+			f.advance(10 * time.Second)
+			f.pass(t)
+
+			f.lose(t, since)
+			f.restore(t, backup)
+			if restarted {
+				f.restart()
+			}
+			for range 6 { // from when the instances are too young to be ended
+				f.pass(t)
+				f.advance(10 * time.Second)
+			}
+			f.wantInstances(t, "the API server has lost the claims", 7)
+			f.said(t, "DisruptionStopped", "2 instances were launched after", "allow-garbage-collection=")
+		})
+	}
+}
+
 // stale is a watch cache that goes on after the API server was restored: it still has the
 // claims that the API server has lost.
 type stale struct {

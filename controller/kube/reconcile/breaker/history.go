@@ -8,8 +8,8 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// tolerance is by how much clocks may differ, and by how much what was written last may
-// be older than what was done last.
+// tolerance is by how much clocks may differ, and, where the launch of the newest instance
+// was not written, by how much what was written last may be older than what was done last.
 const tolerance = 2 * time.Minute
 
 // history compares what the API server knows with what happened. An API server that was
@@ -21,14 +21,16 @@ type history struct {
 	synced bool
 	stored *corev1.ConfigMap
 	uid    types.UID
-	// cutoff is the end of the history that the API server knows, and doubted that it
-	// may have an end: nothing that was launched later is in it. Both are kept until
-	// garbage collection has looked (reviewed).
-	cutoff            time.Time
+	// cutoff is the end of the history that the API server knows, newest the last launch in
+	// it, and doubted says that it may have an end: nothing that was launched later is in it.
+	// They are kept until garbage collection has looked (reviewed).
+	cutoff, newest    time.Time
 	doubted, reviewed bool
-	// seen is what was written last, alive when another controller, or this one, wrote
-	// last before this moment.
-	seen, alive time.Time
+	// listed is when the newest instance of all lists was launched.
+	listed time.Time
+	// seen and launched are what was written last, alive when another controller, or this
+	// one, wrote last before this moment.
+	seen, launched, alive time.Time
 	// ahead is by how much this machine's clock was ahead of the API server's at the last
 	// write, compared whether there was one.
 	ahead    time.Duration
@@ -40,12 +42,12 @@ func (h *history) look(cm *corev1.ConfigMap, stored, ours *state) {
 	switch {
 	case !h.synced:
 		h.synced = true
-		h.cutoff, h.doubted = stored.Seen, !stored.Seen.IsZero()
+		h.cutoff, h.newest, h.doubted = stored.Seen, stored.Launched, !stored.Seen.IsZero()
 		h.alive = stored.Seen
-	case !h.seen.IsZero() && (cm == nil || stored.Seen.Before(h.seen)):
-		h.cutoff, h.doubted, h.reviewed = stored.Seen, true, false
-		ours.Seen, ours.changed = stored.Seen, true
-		h.seen = time.Time{}
+	case !h.seen.IsZero() && (cm == nil || stored.Seen.Before(h.seen) || stored.Launched.Before(h.launched)):
+		h.cutoff, h.newest, h.doubted, h.reviewed = stored.Seen, stored.Launched, true, false
+		ours.Seen, ours.Launched, ours.changed = stored.Seen, stored.Launched, true
+		h.seen, h.launched = time.Time{}, time.Time{}
 	}
 	h.stored = cm
 	if cm != nil {
@@ -57,7 +59,8 @@ func (h *history) look(cm *corev1.ConfigMap, stored, ours *state) {
 func (h *history) wrote(cm *corev1.ConfigMap, now time.Time) {
 	h.stored, h.uid = cm, cm.UID
 	if h.reviewed {
-		h.seen = decode(cm).Seen
+		written := decode(cm)
+		h.seen, h.launched = written.Seen, written.Launched
 		h.alive = h.seen
 	}
 	h.ahead, h.compared = 0, true
@@ -78,8 +81,8 @@ func serverTime(cm *corev1.ConfigMap) time.Time {
 	return latest
 }
 
-// Forgotten reports whether something that was launched at the time is later than
-// everything that the API server knows: it was restored from a backup that is older. end
+// Forgotten reports whether something that was launched at the time, by EC2's clock, is later
+// than everything that the API server knows: it was restored from a backup that is older. end
 // is the end of what it knows, zero when it does not even know that.
 func (b *Breaker) Forgotten(launched time.Time) (end time.Time, forgotten bool) {
 	if b == nil {
@@ -87,7 +90,24 @@ func (b *Breaker) Forgotten(launched time.Time) (end time.Time, forgotten bool) 
 	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	return b.history.cutoff, b.history.doubted && launched.After(b.history.cutoff.Add(tolerance))
+	h := &b.history
+	if h.newest.IsZero() {
+		return h.cutoff, h.doubted && launched.After(h.cutoff.Add(tolerance))
+	}
+	return h.newest, h.doubted && launched.After(h.newest)
+}
+
+// Listed notes when the newest of the cluster's instances was launched, by EC2's clock. It
+// comes before [Breaker.Sync], which writes it.
+func (b *Breaker) Listed(newest time.Time) {
+	if b == nil {
+		return
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if newest.After(b.history.listed) {
+		b.history.listed = newest.UTC()
+	}
 }
 
 // Doubted reports whether the API server may have gone back in time since the last review.

@@ -14,9 +14,12 @@ const keyState = "state"
 
 // state is what outlives the controller.
 type state struct {
-	// Seen is when a controller last saw this API server, to the minute. Nothing was
-	// launched later in the history that the API server knows.
+	// Seen is when a controller last saw this API server, to two minutes.
 	Seen time.Time `json:"seen"`
+	// Launched is when the newest instance was launched that a controller had seen by then,
+	// by EC2's clock. Nothing was launched later in the history that the API server knows.
+	// Zero when no instance was seen, or by a version that did not write it.
+	Launched time.Time `json:"launched,omitzero"`
 	// Stopped are the reasons of what is stopped: by kind, or by kind and NodePool with
 	// a slash between.
 	Stopped map[string]string `json:"stopped,omitempty"`

@@ -15,7 +15,8 @@ import (
 const seenEvery = time.Minute
 
 // Sync reads the ConfigMap: what is allowed, and whether the API server went back in
-// time. It writes what has changed, and every minute that the API server was seen.
+// time. It writes what has changed, every minute that the API server was seen, and at once
+// that an instance is new.
 func (b *Breaker) Sync(ctx context.Context) error {
 	if b == nil {
 		return nil
@@ -41,7 +42,7 @@ func (b *Breaker) Sync(ctx context.Context) error {
 	if cm != nil {
 		b.allow(ctx, cm)
 	}
-	if b.state.changed || b.history.reviewed && now.Sub(b.state.Seen) >= seenEvery {
+	if b.state.changed || b.history.reviewed && (now.Sub(b.state.Seen) >= seenEvery || b.history.listed.After(b.state.Launched)) {
 		return b.write(ctx)
 	}
 	return nil
@@ -54,6 +55,9 @@ func (b *Breaker) write(ctx context.Context) error {
 	}
 	if b.history.reviewed {
 		b.state.Seen = b.Clock.Now().UTC()
+		if b.history.listed.After(b.state.Launched) {
+			b.state.Launched = b.history.listed
+		}
 	}
 	data, err := b.state.encode()
 	if err != nil {

@@ -28,6 +28,9 @@ type leak struct {
 
 // instances ends the instances that no claim knows, unless that is stopped.
 func (c *Collector) instances(ctx context.Context, instances []provider.Instance, claims []karpv1.NodeClaim) error {
+	for i := range instances {
+		c.Breaker.Listed(instances[i].LaunchTime)
+	}
 	if err := c.Breaker.Sync(ctx); err != nil {
 		return err
 	}
@@ -48,7 +51,7 @@ func (c *Collector) instances(ctx context.Context, instances []provider.Instance
 			c.Unclaimed(billed)
 		}
 	}()
-	stopped, err := c.stopped(ctx, leaks, len(instances))
+	stopped, err := c.stopped(ctx, leaks, len(instances), len(billed) > 0)
 	for i := range leaks {
 		if err == nil && !stopped {
 			err = c.end(ctx, leaks[i].Instance)
@@ -110,8 +113,9 @@ func (c *Collector) leaked(ctx context.Context, in *provider.Instance) (*leak, e
 }
 
 // stopped reports whether none of the leaked instances may be ended now, of a number of
-// instances in all.
-func (c *Collector) stopped(ctx context.Context, leaks []leak, all int) (bool, error) {
+// instances in all. The API server's history is reviewed once there are no others that are
+// too young to be ended.
+func (c *Collector) stopped(ctx context.Context, leaks []leak, all int, young bool) (bool, error) {
 	b := c.Breaker
 	if b == nil {
 		return false, nil
@@ -129,7 +133,9 @@ func (c *Collector) stopped(ctx context.Context, leaks []leak, all int) (bool, e
 		why = c.doubt(leaks, all)
 	}
 	if why == "" && !b.Stopped(breaker.GarbageCollection, "") {
-		b.Reviewed()
+		if !young {
+			b.Reviewed()
+		}
 		return false, nil
 	}
 	if err := b.Stop(ctx, breaker.GarbageCollection, "", why); err != nil {

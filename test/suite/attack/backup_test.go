@@ -1,0 +1,103 @@
+package attack
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"spokeshave.dev/test/kit/harness"
+)
+
+// breakers is the ConfigMap in which the controller keeps what is stopped.
+const breakers = "spokeshave-breakers"
+
+// olderEtcd restores etcd from a snapshot that was made before nodes were launched. Their
+// instances have no NodeClaim then, and have to go on until somebody allows their end.
+func olderEtcd(t *testing.T) {
+	greed(t, 0, apart)
+	snapshot := filepath.Join(t.TempDir(), "etcd")
+	if err := stack.Cluster.BackUp(t.Context(), snapshot); err != nil {
+		t.Fatal(err)
+	}
+	led(t)
+	before := instances(t)
+	// Two: as many may be ended for no other reason.
+	if err := stack.Scale(t.Context(), "greedy", "greedy", 2); err != nil {
+		t.Fatal(err)
+	}
+	until(t, "two greedy pods to run", stack.Running("greedy", map[string]string{"app": "greedy"}, 2))
+	var forgotten []string
+	for id := range instances(t) {
+		if !before[id] {
+			forgotten = append(forgotten, id)
+		}
+	}
+	if err := stack.Cluster.Restore(t.Context(), snapshot); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { forget(t) })
+	led(t)
+	// While nothing happens, instances are compared with claims every two minutes.
+	err := stack.Until(t.Context(), "what was forgotten to be told", 6*time.Minute, func(ctx context.Context) (string, bool) {
+		if gone := ended(ctx, forgotten); gone != "" {
+			t.Fatalf("instance %s has ended with the older snapshot", gone)
+		}
+		all, err := stack.Events(ctx, func(e *corev1.Event) bool {
+			return e.Reason == "DisruptionStopped" && e.InvolvedObject.Name == breakers
+		})
+		return fmt.Sprintf("%d events, %v", len(all), err), len(all) > 0
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	err = stack.Holds(t.Context(), "instances without a claim", time.Minute, func(ctx context.Context) (string, bool) {
+		gone := ended(ctx, forgotten)
+		return gone, gone == ""
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// ended returns the id of one of the instances that does not run any more, if any.
+func ended(ctx context.Context, ids []string) string {
+	all, err := stack.Instances(ctx)
+	if err != nil {
+		return ""
+	}
+	run := map[string]bool{}
+	for i := range all {
+		run[all[i].ID] = all[i].State == "running" || all[i].State == "pending"
+	}
+	for _, id := range ids {
+		if !run[id] {
+			return id
+		}
+	}
+	return ""
+}
+
+// forget allows the end of instances without a claim for an hour, as the event says, and
+// waits until there are none.
+func forget(t *testing.T) {
+	ctx := context.WithoutCancel(t.Context())
+	cm := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: harness.Namespace, Name: breakers}}
+	annotate := func(value string) {
+		patch := fmt.Sprintf(`{"metadata": {"annotations": {"spokeshave.dev/allow-garbage-collection": %s}}}`, value)
+		if err := stack.Client.Patch(ctx, cm, client.RawPatch(types.MergePatchType, []byte(patch))); err != nil {
+			t.Error(err)
+		}
+	}
+	annotate(fmt.Sprintf("%q", time.Now().UTC().Add(time.Hour).Format(time.RFC3339)))
+	if err := stack.Until(ctx, "instances and claims to be the same", 4*time.Minute, stack.Consistent); err != nil {
+		t.Error(err)
+	}
+	annotate("null")
+}

@@ -88,6 +88,10 @@ bench-compare: ## Compare the benchmarks of PKG with those at the commit BASE, i
 fuzz: ## Run every fuzz target for FUZZTIME (default 20s)
 	go run -C tools ./fuzz -time $(or $(FUZZTIME),20s)
 
+.PHONY: fuzz-hours
+fuzz-hours: ## Give every fuzz target FUZZCPU of processor time (default 1h), counting what docs/measurements/fuzzing.md says it has had
+	nice -n 19 go run -C tools ./fuzz -cpu $(or $(FUZZCPU),1h) -record ../docs/measurements/fuzzing.md
+
 .PHONY: digests
 digests: ## Compare the plans of 2,000 seeded scenarios with those on record (about 2 minutes)
 	go run -C tools/digests . compare

@@ -76,7 +76,7 @@ func TestFuzz(t *testing.T) {
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
-			err := fuzz(t.Context(), dir, 100*time.Millisecond, tt.only)
+			err := fuzz(t.Context(), options{source: dir, each: 100 * time.Millisecond, only: tt.only})
 			if (err == nil) != (tt.want == "") || err != nil && !strings.Contains(err.Error(), tt.want) {
 				t.Errorf("%s: got %v, want %q", tt.reason, err, tt.want)
 			}
@@ -87,7 +87,7 @@ func TestFuzz(t *testing.T) {
 func TestInterrupted(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	var out strings.Builder
-	err := runAll(ctx, []target{{"p", "FuzzA"}, {"p", "FuzzB"}}, func(context.Context, target) (string, error) {
+	err := runAll(ctx, []target{{pkg: "p", name: "FuzzA"}, {pkg: "p", name: "FuzzB"}}, func(context.Context, target) (string, error) {
 		cancel()
 		return "", errors.New("killed")
 	}, &out)

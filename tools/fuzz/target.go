@@ -22,6 +22,8 @@ import (
 type target struct {
 	pkg  string
 	name string
+	// dir is the package's folder.
+	dir string
 }
 
 // String names the target as package/Name.
@@ -55,7 +57,7 @@ func targets(ctx context.Context, source string) ([]target, error) {
 				return nil, err
 			}
 			for _, n := range names {
-				found = append(found, target{p.ImportPath, n})
+				found = append(found, target{p.ImportPath, n, p.Dir})
 			}
 		}
 	}

@@ -63,7 +63,7 @@ func come(t *testing.T, round, pools, nodes int) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := stack.Until(t.Context(), "all pods to run", 10*time.Minute, stack.Running("default", nil, pools*nodes)); err != nil {
+	if err := stack.Until(t.Context(), "all pods to run", 30*time.Minute, stack.Running("default", nil, pools*nodes)); err != nil {
 		t.Fatal(err)
 	}
 }

@@ -8,7 +8,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	karpv1 "spokeshave.dev/api/karpenter/v1"
-	"spokeshave.dev/controller/kube/condition"
 )
 
 // Pods take most of the controller's memory. These transforms keep what decisions,
@@ -142,7 +141,7 @@ func (t *templates) trimClaim(o any) (any, error) {
 	claim.ManagedFields = nil
 	claim.Labels = sharedMap(claim.Labels)
 	claim.Spec.Requirements = t.requirementList(claim.Spec.Requirements)
-	if condition.IsTrue(claim.Status.Conditions, karpv1.ConditionLaunched) {
+	if claim.Status.ProviderID != "" { // the condition Launched may be written by others
 		delete(claim.Annotations, karpv1.AnnotationLaunch)
 		delete(claim.Annotations, karpv1.AnnotationAttempt)
 	}

@@ -121,23 +121,24 @@ func TestReservationsAreForgotten(t *testing.T) {
 }
 
 func TestSlimClaim(t *testing.T) {
-	claim := func(launched metav1.ConditionStatus) *karpv1.NodeClaim {
+	claim := func(instance string) *karpv1.NodeClaim {
 		c := &karpv1.NodeClaim{ObjectMeta: metav1.ObjectMeta{Annotations: map[string]string{
 			karpv1.AnnotationLaunch: "[]", karpv1.AnnotationAttempt: "{}", karpv1.AnnotationPlannedPods: "[]",
 		}}}
-		c.Status.Conditions = []metav1.Condition{{Type: karpv1.ConditionLaunched, Status: launched}}
+		// Others may write the condition.
+		c.Status.Conditions = []metav1.Condition{{Type: karpv1.ConditionLaunched, Status: metav1.ConditionTrue}}
+		c.Status.ProviderID = instance
 		return c
 	}
 	for name, tc := range map[string]struct {
-		reason string
-		status metav1.ConditionStatus
-		want   int
+		reason, instance string
+		want             int
 	}{
-		"in flight": {reason: "the attempt must be there to be repeated", status: metav1.ConditionFalse, want: 3},
-		"launched":  {reason: "nobody repeats a launch that succeeded", status: metav1.ConditionTrue, want: 1},
+		"in flight": {reason: "the attempt must be there to be repeated", want: 3},
+		"launched":  {reason: "nobody repeats a launch that succeeded", instance: "aws:///zone-a/i-1", want: 1},
 	} {
 		t.Run(name, func(t *testing.T) {
-			c := claim(tc.status)
+			c := claim(tc.instance)
 			if _, err := newTemplates().trimClaim(c); err != nil {
 				t.Fatal(err)
 			}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	admissionv1 "k8s.io/api/admissionregistration/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -20,11 +21,12 @@ func statusAttacks() map[string]attack {
 	const unfenced, spend = ", in a cluster without the admission policy", "the spend as EC2 bills it, the headroom of others, their nodes"
 	return map[string]attack{
 		"editor/status-of-a-claim": {
-			story: "somebody writes the status of a claim: instance, node, image, size", want: "the API server refuses each", keeps: spend,
+			story: "somebody writes the status of a claim: instance, node, image, size, that it ends", want: "the API server refuses each", keeps: spend,
 			run: func(t *testing.T) {
 				for _, lie := range []string{
 					`{"status": {"providerID": "aws:///us-west-2a/i-0123456789abcdef0"}}`, `{"status": {"nodeName": "another"}}`, `{"status": {"imageID": "ami-0"}}`,
 					`{"status": {"capacity": {"cpu": "1000"}}}`, `{"status": {"allocatable": {"cpu": "1000"}}}`,
+					`{"status": {"conditions": [{"type": "InstanceTerminating", "status": "True", "reason": "Lie", "message": "", "lastTransitionTime": "2026-01-01T00:00:00Z"}]}}`,
 				} {
 					refusedWrite(t, "in the status of a NodeClaim", writeStatus(t, victim(t).Claim, lie))
 				}
@@ -55,6 +57,10 @@ func statusAttacks() map[string]attack {
 				}
 			},
 		},
+		"editor/conditions-of-a-claim": {
+			story: "somebody writes that a claim was not launched, and that its node has not registered", want: "nothing is launched or ended, and the conditions come back",
+			keeps: spend, run: conditionsOfAClaim,
+		},
 		"editor/another-image": {
 			story: "somebody writes another image into the status of a claim, so that its node drifts" + unfenced, want: "drift asks EC2 for the image", keeps: spend,
 			run: func(t *testing.T) {
@@ -73,6 +79,30 @@ func statusAttacks() map[string]attack {
 			},
 		},
 	}
+}
+
+func conditionsOfAClaim(t *testing.T) {
+	name := victim(t).Claim
+	steps := []string{karpv1.ConditionLaunched, karpv1.ConditionRegistered, karpv1.ConditionInitialized}
+	var lies []metav1.Condition
+	for _, kind := range steps {
+		lies = append(lies, metav1.Condition{Type: kind, Status: metav1.ConditionFalse, Reason: "Lie", LastTransitionTime: metav1.NewTime(time.Now().Add(-24 * time.Hour))})
+	}
+	if err := writeStatus(t, name, string(marshal(t, map[string]any{"status": map[string]any{"conditions": lies}}))); err != nil {
+		t.Fatal(err)
+	}
+	until(t, "the conditions to come back", func(ctx context.Context) (string, bool) {
+		claim := &karpv1.NodeClaim{}
+		err := stack.Client.Get(ctx, types.NamespacedName{Name: name}, claim)
+		back := 0
+		for _, kind := range steps {
+			if meta.IsStatusConditionTrue(claim.Status.Conditions, kind) {
+				back++
+			}
+		}
+		return fmt.Sprintf("%d of %d, %v", back, len(steps), err), err == nil && back == len(steps)
+	})
+	steady(t)
 }
 
 // writeStatus patches the status of a claim.

@@ -80,13 +80,14 @@ func (c *cluster) checkClaimFence(t *testing.T, config *rest.Config) {
 		reason, claim, patch string
 		denied               bool
 	}{
-		"instance":   {"the instance that is billed", "decided", `{"status": {"providerID": "aws:///a/i-1"}}`, true},
-		"node":       {"the node that is its", "decided", `{"status": {"nodeName": "n"}}`, true},
-		"size":       {"what counts towards limits", "decided", `{"status": {"capacity": {"cpu": "1"}}}`, true},
-		"free":       {"what plans use", "decided", `{"status": {"allocatable": {"cpu": "1"}}}`, true},
-		"image":      {"what drift reports", "decided", `{"status": {"imageID": "ami-1"}}`, true},
-		"conditions": {"what Karpenter writes when it takes over", "decided", `{"status": {"conditions": []}}`, false},
-		"of others":  {"claims of other controllers", "by-hand", `{"status": {"providerID": "aws:///a/i-1"}}`, false},
+		"instance":    {"the instance that is billed", "decided", `{"status": {"providerID": "aws:///a/i-1"}}`, true},
+		"node":        {"the node that is its", "decided", `{"status": {"nodeName": "n"}}`, true},
+		"size":        {"what counts towards limits", "decided", `{"status": {"capacity": {"cpu": "1"}}}`, true},
+		"free":        {"what plans use", "decided", `{"status": {"allocatable": {"cpu": "1"}}}`, true},
+		"image":       {"what drift reports", "decided", `{"status": {"imageID": "ami-1"}}`, true},
+		"conditions":  {"what Karpenter writes when it takes over", "decided", `{"status": {"conditions": []}}`, false},
+		"terminating": {"what no longer counts", "decided", `{"status": {"conditions": [{"type": "InstanceTerminating", "status": "True", "reason": "A", "message": "", "lastTransitionTime": "2026-01-01T00:00:00Z"}]}}`, true},
+		"of others":   {"claims of other controllers", "by-hand", `{"status": {"providerID": "aws:///a/i-1"}}`, false},
 	} {
 		_, err := others.Patch(t.Context(), tc.claim, types.MergePatchType, []byte(tc.patch), metav1.PatchOptions{}, "status")
 		if tc.denied != apierrors.IsInvalid(err) || !tc.denied && err != nil {

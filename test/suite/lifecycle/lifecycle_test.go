@@ -67,6 +67,9 @@ func TestLifecycle(t *testing.T) {
 	t.Run("a node without the taint it should join with", func(t *testing.T) { untainted(t, w) })
 	t.Run("a node with less than its claim promised", func(t *testing.T) { inconsistent(t, w) })
 	t.Run("a hundred interruptions at once", func(t *testing.T) { interruptions(t, w) })
+	t.Run("conditions that others write end and launch nothing", func(t *testing.T) { forgedSteps(t, w) })
+	t.Run("a claim that others call launched is launched", func(t *testing.T) { forgedLaunch(t, w) })
+	t.Run("an instance that others call terminating is terminated", func(t *testing.T) { forgedEnd(t, w) })
 	t.Run("a leaked instance is ended", func(t *testing.T) { leaked(t, w) })
 }
 

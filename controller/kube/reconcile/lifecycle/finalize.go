@@ -119,14 +119,20 @@ func (r *Reconciler) end(ctx context.Context, claim *karpv1.NodeClaim) (bool, er
 	return gone, nil
 }
 
+// shuttingDown is the state of an instance that was told to terminate, as EC2 names it.
+const shuttingDown = "shutting-down"
+
+// terminate ends an instance and reports whether it is gone. That it was told to terminate is
+// the cloud's to say: others may write the claim's condition.
 func (r *Reconciler) terminate(ctx context.Context, claim *karpv1.NodeClaim, id string) (bool, error) {
-	if _, err := r.Provider.Get(ctx, id); err != nil {
+	in, err := r.Provider.Get(ctx, id)
+	if err != nil {
 		if provider.KindOf(err) == provider.NotFound {
 			return true, nil
 		}
 		return false, fmt.Errorf("look at instance %s: %w", id, err)
 	}
-	if condition.IsTrue(claim.Status.Conditions, karpv1.ConditionInstanceTerminating) {
+	if in.State == shuttingDown && condition.IsTrue(claim.Status.Conditions, karpv1.ConditionInstanceTerminating) {
 		return false, nil
 	}
 	if err := r.Provider.Terminate(ctx, id); err != nil {

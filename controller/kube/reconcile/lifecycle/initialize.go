@@ -71,8 +71,8 @@ func (r *Reconciler) liveness(ctx context.Context, claim *karpv1.NodeClaim) (tim
 		return 0, nil
 	}
 	since := claim.CreationTimestamp.Time
-	if c := meta.FindStatusCondition(claim.Status.Conditions, karpv1.ConditionLaunched); c != nil {
-		since = c.LastTransitionTime.Time
+	if c := meta.FindStatusCondition(claim.Status.Conditions, karpv1.ConditionLaunched); c != nil && c.LastTransitionTime.After(since) {
+		since = c.LastTransitionTime.Time // an earlier one is not the controller's
 	}
 	if left := registrationTimeout - r.Clock.Since(since); left > 0 {
 		return left, nil

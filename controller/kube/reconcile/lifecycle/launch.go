@@ -32,9 +32,13 @@ const (
 
 // launch makes sure that the claim has an instance. It writes the attempt on the claim
 // before it calls the provider. Whatever fails in between, the same request is then
-// repeated, and at most one instance starts.
+// repeated, and at most one instance starts. A claim with an instance is launched, and one
+// without is not, whatever its condition says: others may write that.
 func (r *Reconciler) launch(ctx context.Context, claim *karpv1.NodeClaim) (done bool, wait time.Duration, err error) {
-	if condition.IsTrue(claim.Status.Conditions, karpv1.ConditionLaunched) {
+	if claim.Status.ProviderID != "" {
+		if !condition.IsTrue(claim.Status.Conditions, karpv1.ConditionLaunched) {
+			condition.True(&claim.Status.Conditions, claim.Generation, karpv1.ConditionLaunched)
+		}
 		return true, 0, nil
 	}
 	if claim.Annotations[karpv1.AnnotationLaunchGroup] == "" && claim.Annotations[karpv1.AnnotationAttempt] == "" {

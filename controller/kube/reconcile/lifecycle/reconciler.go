@@ -8,6 +8,7 @@ package lifecycle
 import (
 	"context"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
@@ -65,7 +66,7 @@ func (r *Reconciler) SetupWithManager(mgr ctrl.Manager) error {
 		Named("nodeclaim.lifecycle").
 		// The reconciler's own writes must not trigger it: a failed launch waits for
 		// its retry. A deletion increases the generation and does trigger it.
-		For(&karpv1.NodeClaim{}, builder.WithPredicates(scope.Managed(), predicate.Or(predicate.GenerationChangedPredicate{}, predicate.Funcs{UpdateFunc: gotProviderID}, predicate.Funcs{UpdateFunc: gotOptions}))).
+		For(&karpv1.NodeClaim{}, builder.WithPredicates(scope.Managed(), predicate.Or(predicate.GenerationChangedPredicate{}, predicate.Funcs{UpdateFunc: gotProviderID}, predicate.Funcs{UpdateFunc: gotOptions}, predicate.Funcs{UpdateFunc: lostCondition}))).
 		Watches(&corev1.Node{}, handler.EnqueueRequestsFromMapFunc(r.claimsOf)).
 		WithOptions(controller.Options{MaxConcurrentReconciles: r.Workers}).
 		Complete(reconcile.AsReconciler(mgr.GetClient(), r))
@@ -85,6 +86,16 @@ func gotProviderID(e event.UpdateEvent) bool {
 func gotOptions(e event.UpdateEvent) bool {
 	before, after := e.ObjectOld.GetAnnotations()[karpv1.AnnotationLaunch], e.ObjectNew.GetAnnotations()[karpv1.AnnotationLaunch]
 	return before == "" && after != ""
+}
+
+// lostCondition reports whether the update took back a step that the claim had made. The
+// reconciler never does that: it writes the condition again.
+func lostCondition(e event.UpdateEvent) bool {
+	before, ok := e.ObjectOld.(*karpv1.NodeClaim)
+	after, is := e.ObjectNew.(*karpv1.NodeClaim)
+	return ok && is && slices.ContainsFunc(after.ReadyConditions(), func(kind string) bool {
+		return condition.IsTrue(before.Status.Conditions, kind) && !condition.IsTrue(after.Status.Conditions, kind)
+	})
 }
 
 // claimsOf maps a node to the claim with the same provider ID.

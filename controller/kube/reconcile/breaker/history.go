@@ -99,7 +99,7 @@ func (b *Breaker) Forgotten(launched time.Time) (end time.Time, forgotten bool) 
 
 // Listed notes when the newest of the cluster's instances was launched, by EC2's clock. It
 // comes before [Breaker.Sync], which writes it.
-func (b *Breaker) Listed(newest time.Time) {
+func Listed(b *Breaker, newest time.Time) {
 	if b == nil {
 		return
 	}

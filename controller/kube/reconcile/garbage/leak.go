@@ -29,7 +29,7 @@ type leak struct {
 // instances ends the instances that no claim knows, unless that is stopped.
 func (c *Collector) instances(ctx context.Context, instances []provider.Instance, claims []karpv1.NodeClaim) error {
 	for i := range instances {
-		c.Breaker.Listed(instances[i].LaunchTime)
+		breaker.Listed(c.Breaker, instances[i].LaunchTime)
 	}
 	if err := c.Breaker.Sync(ctx); err != nil {
 		return err

@@ -7,6 +7,8 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
 	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
 
 	karpv1 "spokeshave.dev/api/karpenter/v1"
@@ -37,6 +39,7 @@ func (w *launchingCluster) end(t *testing.T, name string) {
 func TestLifecycle(t *testing.T) {
 	w := start(t)
 	t.Run("a node from claim to end", func(t *testing.T) { whole(t, w) })
+	t.Run("a claim that spells its spec in another way", func(t *testing.T) { spelled(t, w) })
 	t.Run("a node is counted once", func(t *testing.T) { counted(t, w) })
 	t.Run("a startup taint lifted early stays off", func(t *testing.T) { lifted(t, w) })
 	t.Run("a lost answer starts no second instance", func(t *testing.T) { lostAnswer(t, w) })
@@ -71,6 +74,25 @@ func TestLifecycle(t *testing.T) {
 	t.Run("a claim that others call launched is launched", func(t *testing.T) { forgedLaunch(t, w) })
 	t.Run("an instance that others call terminating is terminated", func(t *testing.T) { forgedEnd(t, w) })
 	t.Run("a leaked instance is ended", func(t *testing.T) { leaked(t, w) })
+}
+
+// spelled: a claim that Karpenter or a person wrote gets its finalizer, and is released.
+// Its spec, which is immutable, stays as it is written.
+func spelled(t *testing.T, w *launchingCluster) {
+	fields, err := runtime.DefaultUnstructuredConverter.ToUnstructured(w.claimFor(t, "spelled", option("m5.large")))
+	if err != nil {
+		t.Fatal(err)
+	}
+	claim := &unstructured.Unstructured{Object: fields}
+	claim.SetGroupVersionKind(karpv1.GroupVersion.WithKind("NodeClaim"))
+	for field, value := range map[string]any{"resources": map[string]any{}, "terminationGracePeriod": "24h", "expireAfter": "30m0s"} {
+		if err := unstructured.SetNestedField(claim.Object, value, "spec", field); err != nil {
+			t.Fatal(err)
+		}
+	}
+	w.create(t, claim)
+	w.launched(t, "spelled")
+	w.end(t, "spelled")
 }
 
 func whole(t *testing.T, w *launchingCluster) {

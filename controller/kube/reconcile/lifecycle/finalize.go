@@ -53,8 +53,9 @@ func (r *Reconciler) finalize(ctx context.Context, claim *karpv1.NodeClaim) (rec
 			return reconcile.Result{}, fmt.Errorf("delete node %s: %w", node.Name, err)
 		}
 	}
+	base := claim.DeepCopy()
 	controllerutil.RemoveFinalizer(claim, karpv1.FinalizerTermination)
-	if err := r.Client.Update(ctx, claim); err != nil {
+	if err := r.write(ctx, claim, base); err != nil {
 		return ignoreRace(fmt.Errorf("release %s: %w", claim.Name, err))
 	}
 	ending := time.Duration(0)

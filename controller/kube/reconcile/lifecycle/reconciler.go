@@ -122,8 +122,9 @@ func (r *Reconciler) Reconcile(ctx context.Context, claim *karpv1.NodeClaim) (re
 		r.taintReplaced.Delete(claim.UID)
 		return r.finalize(ctx, claim)
 	}
+	base := claim.DeepCopy()
 	if controllerutil.AddFinalizer(claim, karpv1.FinalizerTermination) {
-		if err := r.Client.Update(ctx, claim); err != nil {
+		if err := r.write(ctx, claim, base); err != nil {
 			return ignoreRace(fmt.Errorf("add finalizer to %s: %w", claim.Name, err))
 		}
 	}
@@ -143,6 +144,13 @@ func (r *Reconciler) Reconcile(ctx context.Context, claim *karpv1.NodeClaim) (re
 		return ignoreRace(stepErr)
 	}
 	return reconcile.Result{RequeueAfter: wait}, nil
+}
+
+// write writes what differs from base, unless others have written since. A whole claim is
+// not written: its spec is immutable, and one that Karpenter or a person wrote may spell a
+// value in another way than our types do (resources: {}, 24h).
+func (r *Reconciler) write(ctx context.Context, claim, base *karpv1.NodeClaim) error {
+	return r.Client.Patch(ctx, claim, client.MergeFromWithOptions(base, client.MergeFromWithOptimisticLock{}))
 }
 
 // steps runs launch, registration, initialization, the end of the reservation and

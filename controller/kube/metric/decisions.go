@@ -45,10 +45,10 @@ func NewDecisions(reg prometheus.Registerer, shared *Reconcilers) *Decisions {
 	buckets := prometheus.ExponentialBuckets(0.0005, 2, 16)
 	m := &Decisions{
 		shared:        shared,
-		scheduling:    prometheus.NewHistogram(prometheus.HistogramOpts{Name: "karpenter_scheduler_scheduling_duration_seconds", Help: "Duration of a solve.", Buckets: buckets}),
+		scheduling:    prometheus.NewHistogram(prometheus.HistogramOpts{Name: "karpenter_scheduler_scheduling_duration_seconds", Help: "Duration of a solve.", ConstLabels: provisioner(), Buckets: buckets}),
 		snapshot:      prometheus.NewHistogram(prometheus.HistogramOpts{Name: "spokeshave_snapshot_duration_seconds", Help: "Duration of building a snapshot.", Buckets: buckets}),
-		pending:       prometheus.NewGauge(prometheus.GaugeOpts{Name: "karpenter_scheduler_queue_depth", Help: "Pods that needed a place in the last decision: waiting ones, and those of nodes on their way out."}),
-		unschedulable: prometheus.NewGauge(prometheus.GaugeOpts{Name: "karpenter_scheduler_unschedulable_pods_count", Help: "Pods that the last decision found no place for."}),
+		pending:       prometheus.NewGauge(prometheus.GaugeOpts{Name: "karpenter_scheduler_queue_depth", Help: "Pods that needed a place in the last decision: waiting ones, and those of nodes on their way out.", ConstLabels: provisioner()}),
+		unschedulable: prometheus.NewGauge(prometheus.GaugeOpts{Name: "karpenter_scheduler_unschedulable_pods_count", Help: "Pods that the last decision found no place for.", ConstLabels: provisioner()}),
 		claims:        prometheus.NewCounterVec(prometheus.CounterOpts{Name: "karpenter_nodeclaims_created_total", Help: "NodeClaims created, by why and by whether minValues were given up."}, []string{reasonLabel, nodePool, "min_values_relaxed"}),
 
 		caps: newCapMetrics(reg), cluster: newClusterMetrics(reg), completed: newCompletedMetrics(reg), disruption: newDisruptionMetrics(reg), failed: newFailureMetrics(reg), nodes: newNodeMetrics(reg), planned: newProvisioned(reg),

@@ -37,7 +37,7 @@ func newDisruptionMetrics(reg prometheus.Registerer) *disruptionMetrics {
 		timeouts:  counter(prefix+"consolidation_timeouts_total", "Always 0: the search is bounded by its effort, not by time.", typ),
 		eligible:  gauge(prefix+"eligible_nodes", "Nodes that could be disrupted as far as pods, annotations and settings go.", "reason"),
 		allowed:   gauge("karpenter_nodepools_allowed_disruptions", "Nodes of a NodePool that its budgets would let go now.", "nodepool", "reason"),
-		consuming: gauge("karpenter_nodepools_nodes_consuming_budgets", "Nodes of a NodePool that use its budgets up: they are going, or do not answer.", "nodepool", "reason"),
+		consuming: gauge("karpenter_nodepools_nodes_consuming_budgets", "Nodes of a NodePool that use its budgets up: they are going, or do not answer. The same for every reason.", "nodepool", "reason"),
 		evaluation: prometheus.NewHistogramVec(prometheus.HistogramOpts{
 			Name: prefix + "decision_evaluation_duration_seconds", Help: "Time spent on which nodes may go; one pass serves all reasons, so that the labels are empty.",
 			Buckets: prometheus.ExponentialBuckets(0.0005, 2, 16),
@@ -60,32 +60,26 @@ func (v *disruptionMetrics) observe(s *model.Snapshot, d *decide.Decision) {
 	v.evaluation.WithLabelValues("", "").Observe(d.Timing.Disrupt.Seconds())
 	v.allowed.Reset()
 	v.consuming.Reset()
+	consuming := map[int32]int{}
 	for i := range s.Nodes {
-		if n := &s.Nodes[i]; n.Pool >= 0 {
-			if reason, uses := consumesBudget(n); uses {
-				v.consuming.WithLabelValues(s.Pools[n.Pool].Name, reason).Inc()
-			}
+		if n := &s.Nodes[i]; n.Pool >= 0 && consumesBudget(n) {
+			consuming[n.Pool]++
 		}
 	}
 	for _, m := range disruptionMethods() {
-		reason := Snake(string(m))
-		v.eligible.WithLabelValues(reason).Set(float64(d.Eligible[m]))
+		v.eligible.WithLabelValues(Snake(string(m))).Set(float64(d.Eligible[m]))
 		for i := range s.Pools {
-			v.allowed.WithLabelValues(s.Pools[i].Name, reason).Set(float64(max(0, disrupt.Allowed(&s.Pools[i].Disruption, m)-commandedNodes(s, int32(i)))))
+			// Of all metrics, Karpenter spells the reason as NodePools do only in these two.
+			pool, reason := s.Pools[i].Name, string(m)
+			v.allowed.WithLabelValues(pool, reason).Set(float64(max(0, disrupt.Allowed(&s.Pools[i].Disruption, m)-commandedNodes(s, int32(i)))))
+			v.consuming.WithLabelValues(pool, reason).Set(float64(consuming[int32(i)]))
 		}
 	}
 }
 
-// consumesBudget reports whether the node counts against its pool's disruption budgets,
-// and for which reason, "" when not known.
-func consumesBudget(n *model.Node) (reason string, uses bool) {
-	switch {
-	case n.Command != nil:
-		return Snake(n.Command.Method), true
-	case n.State == model.Deleting, n.State == model.Initialized && n.NotReady:
-		return "", true
-	}
-	return "", false
+// consumesBudget reports whether the node counts against its pool's disruption budgets.
+func consumesBudget(n *model.Node) bool {
+	return n.Command != nil || n.State == model.Deleting || n.State == model.Initialized && n.NotReady
 }
 
 // commandedNodes returns the number of a pool's nodes that belong to commands under
@@ -105,7 +99,7 @@ func (v *disruptionMetrics) acted(s *model.Snapshot, d *decide.Decision, done *c
 	for i := range d.Disruptions {
 		each := &d.Disruptions[i]
 		if n := &s.Nodes[each.Node]; each.Go && slices.Contains(done.Deleted, n.Claim) {
-			v.begun(s, []int32{each.Node}, disruptionLabels{"delete", Snake(string(each.Method)), ""})
+			v.begun(s, []int32{each.Node}, disruptionLabels{"delete", Snake(string(each.Method)), consolidationType(each.Method, 1)})
 		}
 	}
 	for i := range d.Commands {
@@ -127,17 +121,26 @@ func (v *disruptionMetrics) acted(s *model.Snapshot, d *decide.Decision, done *c
 type disruptionLabels struct{ decision, reason, typ string }
 
 func disruptionLabelsOf(s *model.Snapshot, c *decide.Command) disruptionLabels {
-	out := disruptionLabels{decision: "delete", reason: Snake(string(c.Method))}
+	out := disruptionLabels{decision: "delete", reason: Snake(string(c.Method)), typ: consolidationType(c.Method, len(c.Nodes))}
 	mark := s.Nodes[c.Nodes[0]].Command
 	if len(c.Replacements) > 0 || mark != nil && len(mark.Replacements) > 0 {
 		out.decision = "replace"
 	}
-	if c.Method == disrupt.Underutilized {
-		if out.typ = "single"; len(c.Nodes) > 1 {
-			out.typ = "multi"
-		}
-	}
 	return out
+}
+
+// consolidationType returns Karpenter's name for the kind of consolidation that disrupts so
+// many nodes together, "" for what is none.
+func consolidationType(m disrupt.Method, nodes int) string {
+	switch {
+	case m == disrupt.Empty:
+		return "empty"
+	case m != disrupt.Underutilized:
+		return ""
+	case nodes > 1:
+		return "multi"
+	}
+	return "single"
 }
 
 func (v *disruptionMetrics) begun(s *model.Snapshot, nodes []int32, k disruptionLabels) {

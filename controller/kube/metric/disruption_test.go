@@ -90,9 +90,10 @@ func TestState(t *testing.T) {
 		"nodepools_usage general nodes":                                  3,
 		"nodepools_limit general cpu":                                    100,
 		"nodepools_cost_total general":                                   0.375,
-		"nodepools_allowed_disruptions general empty":                    2, // one is being replaced
-		"nodepools_nodes_consuming_budgets general underutilized":        1,
-		"nodepools_nodes_consuming_budgets general ":                     1,
+		"nodepools_allowed_disruptions general Empty":                    2, // one is being replaced
+		"nodepools_nodes_consuming_budgets general Empty":                2,
+		"nodepools_nodes_consuming_budgets general Underutilized":        2,
+		"nodepools_nodes_consuming_budgets general Drifted":              2,
 		"voluntary_disruption_eligible_nodes empty":                      1,
 		"nodes_total_daemon_requests  spot m.1 moved general   cpu a":    1,
 		"nodes_total_pod_requests  spot m.1 moved general   cpu a":       1,
@@ -120,7 +121,7 @@ func TestVoluntary(t *testing.T) {
 			reason:   "an empty node was deleted",
 			decision: decide.Decision{Disruptions: []decide.Disruption{{Node: 0, Method: disrupt.Empty, Go: true}}},
 			done:     cluster.Change{Deleted: []string{"empty"}},
-			want:     map[string]float64{"decisions_total  delete empty": 1, "decisions_by_nodepool_total  delete general empty": 1},
+			want:     map[string]float64{"decisions_total empty delete empty": 1, "decisions_by_nodepool_total empty delete general empty": 1},
 		},
 		"tainted": {
 			reason:   "an empty node was tainted only: it is judged again",

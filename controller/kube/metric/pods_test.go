@@ -126,16 +126,16 @@ func TestQueueFigures(t *testing.T) {
 		s.Pods[len(s.Pods)-1].Node = node
 		m.Observe(s, &took, 0)
 	}
-	want := map[string]float64{names[0] + "{} count": 1, names[0] + "{} sum": 20.5, names[1] + "{}": 1, names[2] + "{}": 0}
+	want := map[string]float64{names[0] + "{} count": 1, names[0] + "{} sum": 20.5, names[1] + "{}": 1, names[2] + "{provisioner}": 0}
 	if diff := cmp.Diff(want, figures(t, reg, names...)); diff != "" {
 		t.Errorf("-want +got\n%s", diff)
 	}
 	m.Begin()
-	if got := figures(t, reg, names[2])[names[2]+"{}"]; got <= 0 {
+	if got := figures(t, reg, names[2])[names[2]+"{provisioner}"]; got <= 0 {
 		t.Errorf("a decision is under way, and its time is %v s", got)
 	}
 	m.End()
-	if got := figures(t, reg, names[2])[names[2]+"{}"]; got != 0 {
+	if got := figures(t, reg, names[2])[names[2]+"{provisioner}"]; got != 0 {
 		t.Errorf("no decision is under way, and its time is %v s", got)
 	}
 }

@@ -24,6 +24,10 @@ type queueMetrics struct {
 	decidedPods map[string]bool
 }
 
+// provisioner are the labels by which dashboards for Karpenter select decisions about
+// waiting pods.
+func provisioner() prometheus.Labels { return prometheus.Labels{"controller": "provisioner"} }
+
 func newQueueMetrics(reg prometheus.Registerer) *queueMetrics {
 	q := &queueMetrics{
 		ignored: prometheus.NewGauge(prometheus.GaugeOpts{
@@ -36,6 +40,7 @@ func newQueueMetrics(reg prometheus.Registerer) *queueMetrics {
 	}
 	reg.MustRegister(q.ignored, q.decided, prometheus.NewGaugeFunc(prometheus.GaugeOpts{
 		Name: "karpenter_scheduler_unfinished_work_seconds", Help: "For how long the decision under way has been made; 0 when none is.",
+		ConstLabels: provisioner(),
 	}, q.unfinished))
 	return q
 }

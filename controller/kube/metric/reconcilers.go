@@ -11,6 +11,7 @@ import (
 	"errors"
 	"fmt"
 	"runtime"
+	"runtime/debug"
 	"strconv"
 	"strings"
 	"time"
@@ -227,13 +228,27 @@ func duration(r *registrar, name, help string, buckets []float64) *prometheus.Hi
 func Build(into prometheus.Registerer, version string) error {
 	info := prometheus.NewGauge(prometheus.GaugeOpts{
 		Name: "karpenter_build_info", Help: "1, labelled with the build that runs.",
-		ConstLabels: prometheus.Labels{"version": version, "goversion": runtime.Version(), "goarch": runtime.GOARCH},
+		ConstLabels: prometheus.Labels{"version": version, "goversion": runtime.Version(), "goarch": runtime.GOARCH, "commit": commit()},
 	})
 	info.Set(1)
 	if err := into.Register(info); err != nil {
 		return fmt.Errorf("register the metric of the build: %w", err)
 	}
 	return nil
+}
+
+// commit returns the revision that the program was built from, "" when it does not know.
+func commit() string {
+	info, _ := debug.ReadBuildInfo()
+	if info == nil {
+		return ""
+	}
+	for _, s := range info.Settings {
+		if s.Key == "vcs.revision" {
+			return s.Value
+		}
+	}
+	return ""
 }
 
 func register[C prometheus.Collector](r *registrar, c C) C {

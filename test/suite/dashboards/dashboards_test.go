@@ -33,7 +33,10 @@ const chart = "../../../charts/spokeshave/files/"
 // names registers collectors and remembers what they describe.
 type names map[string][]string // labels by metric
 
-var described = regexp.MustCompile(`fqName: "([^"]+)".*variableLabels: \{([^}]*)\}`)
+var (
+	described = regexp.MustCompile(`fqName: "([^"]+)".*constLabels: \{([^}]*)\}, variableLabels: \{([^}]*)\}`)
+	constant  = regexp.MustCompile(`([a-z_]+)="`)
+)
 
 func (n names) Register(c prometheus.Collector) error {
 	all := make(chan *prometheus.Desc)
@@ -43,7 +46,10 @@ func (n names) Register(c prometheus.Collector) error {
 	}()
 	for d := range all {
 		if m := described.FindStringSubmatch(d.String()); m != nil {
-			n[m[1]] = strings.Split(m[2], ",")
+			n[m[1]] = strings.Split(m[3], ",")
+			for _, c := range constant.FindAllStringSubmatch(m[2], -1) {
+				n[m[1]] = append(n[m[1]], c[1])
+			}
 			kinds[m[1]] = kindOf(c)
 		}
 	}
@@ -101,6 +107,9 @@ func registered(t *testing.T) names {
 	metric.NewDecisions(n, shared)
 	n.MustRegister(&metric.PodCounts{})
 	metric.NewConditions(n, shared, nil, time.Now, func() bool { return true })
+	if err := metric.Build(n, "1"); err != nil {
+		t.Fatal(err)
+	}
 	interruption.NewMetrics(n)
 	repair.NewMetrics(n, shared)
 	breaker.NewMetrics(n)

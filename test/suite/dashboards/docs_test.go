@@ -39,7 +39,7 @@ func written(t *testing.T) map[string]entry {
 		}
 		out[m[1]] = e
 	}
-	measured, _, ok := strings.Cut(string(text), absentHead)
+	measured, _, ok := strings.Cut(string(text), comparedHead)
 	if rows := strings.Count(measured, "\n| `"); !ok || rows != len(out) {
 		t.Errorf("docs/metrics.md has %d rows, of which %d can be read", rows, len(out))
 	}

@@ -23,6 +23,11 @@ demo: ## Run the product end to end on a local cluster and leave it up (DEMO=qui
 demo-down: ## End the demo's cluster
 	go run ./cmd/demo -down
 
+.PHONY: demo-karpenter
+demo-karpenter: ## Run a local cluster as Karpenter left it, to try docs/migrate/from-karpenter.md on, until Ctrl-C
+	@echo 'compiling; the first time takes some minutes, and each package is named when it is done'
+	go run -v ./cmd/demo -karpenter
+
 .PHONY: test
 test: controlplane ## Run every test: unit, conformance and end to end on a real control plane
 	go test -count=1 ./...

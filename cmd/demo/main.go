@@ -5,6 +5,9 @@
 //	demo          run the demo, leave everything running, print how to use it
 //	demo -quiet   print little, stop everything; the exit code is the result
 //	demo -down    stop what an earlier demo left running
+//	demo -karpenter
+//	              start a cluster as Karpenter 1.14.1 left it, to try the move from
+//	              Karpenter on, and keep it until it is interrupted
 package main
 
 import (
@@ -27,8 +30,9 @@ func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	quiet := flag.Bool("quiet", false, "print little, clean up, and fail on any expectation that does not hold")
 	down := flag.Bool("down", false, "end what an earlier demo left running")
+	left := flag.Bool("karpenter", false, "start a cluster as Karpenter left it, and keep it until it is interrupted")
 	flag.Parse()
-	err := run(ctx, *quiet, *down)
+	err := run(ctx, *quiet, *down, *left)
 	stop()
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "demo:", err)
@@ -36,11 +40,13 @@ func main() {
 	}
 }
 
-func run(ctx context.Context, quiet, down bool) error {
+func run(ctx context.Context, quiet, down, left bool) error { //nolint:revive // the program's flags
 	dir, err := stateDir()
 	switch {
 	case err != nil:
 		return err
+	case left:
+		return swap(ctx, filepath.Join(filepath.Dir(dir), "demo-karpenter"))
 	case down:
 		return end(ctx, dir)
 	case quiet:

@@ -77,6 +77,11 @@ func (s *Stack) LaunchController(ctx context.Context, flags ...string) error {
 	if err != nil {
 		return err
 	}
+	if s.opts.WithoutCA {
+		if err := withoutCA(kubeconfig); err != nil {
+			return err
+		}
+	}
 	args := append([]string{"--kubeconfig=" + kubeconfig}, container.Args...)
 	args = append(args, "--metrics-port="+strconv.Itoa(s.ports.metrics), "--local-port="+strconv.Itoa(s.ports.local), "--health-probe-port="+strconv.Itoa(s.ports.probes))
 	args = append(args, flags...)

@@ -46,6 +46,13 @@ type Options struct {
 	Cluster string
 	// Stopped leaves it to the caller to start the controller.
 	Stopped bool
+	// Bare leaves the chart and its custom resource definitions to the caller, too. It
+	// implies Stopped.
+	Bare bool
+	// WithoutCA gives the controller a connection without a CA certificate. The certificate
+	// is part of the drift hash of EC2NodeClasses: hashes that were written on a cluster
+	// without one hold on this one.
+	WithoutCA bool
 	// Values are further values for the chart, as for helm --set.
 	Values []string
 	// Controller is the controller's program; empty for the one of this source tree, which
@@ -133,7 +140,7 @@ func (s *Stack) start(ctx context.Context) error {
 	work, both := errgroup.WithContext(ctx)
 	work.Go(func() error { return s.startEC2(both) })
 	work.Go(func() error {
-		if err := s.systemNodes(both); err != nil {
+		if err := s.systemNodes(both); err != nil || s.opts.Bare {
 			return err
 		}
 		return s.installChart(both)
@@ -141,7 +148,7 @@ func (s *Stack) start(ctx context.Context) error {
 	if err := work.Wait(); err != nil {
 		return err
 	}
-	if s.opts.Stopped {
+	if s.opts.Stopped || s.opts.Bare {
 		return nil
 	}
 	return s.StartController(ctx)

@@ -16,6 +16,7 @@ import (
 
 	awsv1 "spokeshave.dev/api/aws/v1"
 	karpv1 "spokeshave.dev/api/karpenter/v1"
+	"spokeshave.dev/test/kit/karpenter"
 )
 
 // back: with a launch that EC2 refuses under way, the controller is stopped. What is left
@@ -105,7 +106,11 @@ func leftClaims(t *testing.T) {
 // and every claim that of its pool and class.
 func leftHashes(t *testing.T) {
 	t.Helper()
-	for _, o := range objects(t) {
+	objects, err := karpenter.Objects()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, o := range objects {
 		key, changed := "", []string(nil)
 		switch o.GetKind() {
 		case "NodePool":

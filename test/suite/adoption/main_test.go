@@ -3,8 +3,6 @@
 // simulator. The controller starts as the chart starts it, takes over without moving
 // anything, rolls the adopted nodes when their templates change, and leaves objects with
 // which Karpenter can go on.
-//
-// testdata holds what was recorded from a running Karpenter.
 package adoption
 
 import (
@@ -14,11 +12,9 @@ import (
 	"time"
 
 	"spokeshave.dev/test/kit/harness"
+	"spokeshave.dev/test/kit/karpenter"
 	"spokeshave.dev/test/kit/sharedstack"
 )
-
-// clusterName is the name of the recorded cluster in AWS. Hashes contain it.
-const clusterName = "mig"
 
 // stack is what all steps share.
 var stack *harness.Stack
@@ -26,7 +22,7 @@ var stack *harness.Stack
 func TestMain(m *testing.M) {
 	os.Exit(sharedstack.Main(m, harness.Options{
 		Dir: os.Getenv("SPOKESHAVE_ADOPTION_DIR"), BootDelay: 300 * time.Millisecond,
-		Cluster: clusterName, Stopped: true,
+		Cluster: karpenter.ClusterName, Bare: true, WithoutCA: true,
 	}, func(_ context.Context, s *harness.Stack) (int, error) {
 		stack = s
 		return m.Run(), nil

@@ -1,65 +1,54 @@
 package adoption
 
 import (
+	"context"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	karpv1 "spokeshave.dev/api/karpenter/v1"
+	"spokeshave.dev/test/kit/karpenter"
 	"spokeshave.dev/test/kit/source"
 )
 
 // page is what operators follow.
 const page = "docs/migrate/from-karpenter.md"
 
-// karpenter stands for Karpenter's Deployment: its pods do nothing.
-const karpenter = `apiVersion: apps/v1
-kind: Deployment
-metadata: {name: karpenter, namespace: kube-system}
-spec:
-  replicas: 2
-  selector: {matchLabels: {app.kubernetes.io/name: karpenter}}
-  template:
-    metadata: {labels: {app.kubernetes.io/name: karpenter}}
-    spec:
-      nodeSelector: {kubernetes.io/hostname: system-1}
-      tolerations: [{operator: Exists}]
-      containers: [{name: controller, image: karpenter}]
-`
-
-func startKarpenter(t *testing.T) {
-	t.Helper()
-	if err := stack.Apply(t.Context(), []byte(karpenter)); err != nil {
-		t.Fatal(err)
-	}
-	karpenterRuns(t, 2)
-}
-
 func karpenterRuns(t *testing.T, pods int) {
 	t.Helper()
-	wait(t, "Karpenter's pods", time.Minute, stack.Running("kube-system", map[string]string{"app.kubernetes.io/name": "karpenter"}, pods))
+	if err := karpenter.Runs(t.Context(), stack, pods); err != nil {
+		t.Fatal(err)
+	}
 }
 
-// there runs the page's commands up to the installation, which the stack has done: of
-// that, the values are tried.
+// there runs the page's commands up to the installation.
 func there(t *testing.T, _ *state) {
-	if n := follow(t, "## There"); n != 4 {
-		t.Errorf("%d commands lead there, want 4", n)
+	folder := t.TempDir()
+	for section, want := range map[string]int{"## Before": 1, "## There": 4} {
+		if n := commands(t, section); len(n) != want {
+			t.Errorf("section %q has %d commands, want %d", section, len(n), want)
+		}
 	}
+	follow(t, "## Before", folder)
+	follow(t, "## There", folder)
 	karpenterRuns(t, 0)
 }
 
 // home runs the page's commands for the way back. Everything of Karpenter's stays.
 func home(t *testing.T, _ *state) {
 	before := take(t)
-	if n := follow(t, "## Back"); n != 4 {
-		t.Errorf("%d commands lead back, want 4", n)
+	if n := commands(t, "## Back"); len(n) != 4 {
+		t.Errorf("%d commands lead back, want 4", len(n))
 	}
+	follow(t, "## Back", t.TempDir())
 	karpenterRuns(t, 2)
+	if runs, err := stack.AsDeployed(t.Context()); runs || err != nil {
+		t.Errorf("the controller runs: %t, %v", runs, err)
+	}
 	// Nodes of instances that were booting may join meanwhile.
 	after := take(t)
 	for kind, names := range map[string][2]map[string]bool{
@@ -84,15 +73,10 @@ func home(t *testing.T, _ *state) {
 	}
 }
 
-// follow runs the numbered commands of a section and counts them. What needs AWS is
-// left out.
-func follow(t *testing.T, section string) int {
+// commands are the numbered commands of a section, and those of its list.
+func commands(t *testing.T, section string) []string {
 	t.Helper()
 	text, err := stack.Source(page)
-	if err != nil {
-		t.Fatal(err)
-	}
-	root, err := source.Root()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -101,32 +85,43 @@ func follow(t *testing.T, section string) int {
 		t.Fatalf("%s has no section %q", page, section)
 	}
 	rest, _, _ = strings.Cut(rest, "\n## ")
-	count := 0
+	var out []string
 	for line := range strings.Lines(rest) {
-		command, ok := strings.CutPrefix(line, "       ")
-		if !ok {
-			continue
-		}
-		count++
-		words := strings.Fields(strings.ReplaceAll(command, "$CLUSTER", clusterName))
-		run := stack.Kubectl
-		switch {
-		case words[0] == "aws":
-			continue
-		case words[0] == "helm" && words[1] == "install":
-			words[1] = "template"
-			run = stack.Helm
-		case words[0] == "helm":
-			run = stack.Helm
-		case words[0] != "kubectl":
-			t.Fatalf("%s: nobody can run %s", page, command)
-		}
-		for i, word := range words {
-			words[i] = strings.Replace(word, "$CHART", filepath.Join(root, "charts", "spokeshave"), 1)
-		}
-		if out, err := run(t.Context(), words[1:]...); err != nil {
-			t.Fatalf("%s: %s: %v\n%s", page, command, err, out)
+		if command, ok := strings.CutPrefix(line, "       "); ok {
+			out = append(out, strings.TrimSpace(command))
 		}
 	}
-	return count
+	return out
+}
+
+// follow runs the commands of a section as they are written, in a folder. What needs AWS
+// is left out.
+func follow(t *testing.T, section, folder string) {
+	t.Helper()
+	root, err := source.Root()
+	if err != nil {
+		t.Fatal(err)
+	}
+	variables := strings.NewReplacer("$CLUSTER", karpenter.ClusterName, "$CHART", filepath.Join(root, "charts", "spokeshave"),
+		"values.yaml", filepath.Join(folder, "values.yaml"))
+	for _, command := range commands(t, section) {
+		line, file, _ := strings.Cut(variables.Replace(command), " > ")
+		words := strings.Fields(line)
+		run := map[string]func(context.Context, ...string) (string, error){"kubectl": stack.Kubectl, "helm": stack.Helm}[words[0]]
+		if run == nil {
+			if words[0] != "aws" {
+				t.Fatalf("%s: nobody can run %s", page, command)
+			}
+			continue
+		}
+		out, err := run(t.Context(), words[1:]...)
+		if err != nil {
+			t.Fatalf("%s: %s: %v\n%s", page, command, err, out)
+		}
+		if file != "" {
+			if err := os.WriteFile(file, []byte(out), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
 }

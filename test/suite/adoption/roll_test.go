@@ -16,8 +16,9 @@ import (
 	karpv1 "spokeshave.dev/api/karpenter/v1"
 )
 
-// roll changes a template's label, a taint and a class's user data. The adopted nodes of
-// these pools are replaced, each pool's at its budget's pace, and no others.
+// roll changes a template's label, a taint, the template of static nodes and a class's user
+// data. The adopted nodes of these pools are replaced, each pool's at its budget's pace, and
+// no others.
 func roll(t *testing.T, before *state) {
 	for _, change := range []struct {
 		object client.Object
@@ -26,6 +27,7 @@ func roll(t *testing.T, before *state) {
 	}{
 		{&karpv1.NodePool{}, "general", `{"spec":{"disruption":{"budgets":[{"nodes":"2"}]},"template":{"metadata":{"labels":{"wave":"2"}}}}}`},
 		{&karpv1.NodePool{}, "taints", `{"spec":{"template":{"spec":{"taints":[{"key":"only","value":"y","effect":"NoSchedule"}]}}}}`},
+		{&karpv1.NodePool{}, "static", `{"spec":{"template":{"metadata":{"labels":{"wave":"2"}}}}}`},
 		{&awsv1.EC2NodeClass{}, "kubelet", `{"spec":{"userData":"#!/bin/sh\necho changed\n"}}`},
 	} {
 		change.object.SetName(change.name)
@@ -33,10 +35,10 @@ func roll(t *testing.T, before *state) {
 			t.Fatal(err)
 		}
 	}
-	rolling := []string{"general", "taints", "otherclass"}
+	rolling := []string{"general", "taints", "static", "otherclass"}
 	left := before.of(rolling...)
-	if len(left) != 6 {
-		t.Fatalf("%d adopted nodes have to roll, want 6: %v", len(left), left)
+	if len(left) != 8 {
+		t.Fatalf("%d adopted nodes have to roll, want 8: %v", len(left), left)
 	}
 	// A search that a busy machine makes slow is followed by a long pause.
 	wait(t, "the adopted nodes to roll", 7*time.Minute, func(ctx context.Context) (string, bool) {
@@ -77,6 +79,33 @@ func roll(t *testing.T, before *state) {
 		}
 	}
 	wait(t, "the pods to run again", time.Minute, stack.Running("default", map[string]string{"app": "web"}, 12))
+}
+
+// alias pins the images of a class to an older release. Its node is replaced by one with
+// that release, and no other node goes.
+func alias(t *testing.T, _ *state) {
+	earlier := take(t)
+	class := &awsv1.EC2NodeClass{}
+	class.Name = "kubelet"
+	err := stack.Client.Patch(t.Context(), class, client.RawPatch("application/merge-patch+json", []byte(`{"spec":{"amiSelectorTerms":[{"alias":"al2023@v20260601"}]}}`)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	wait(t, "the node to be replaced", 5*time.Minute, func(ctx context.Context) (string, bool) {
+		var claims karpv1.NodeClaimList
+		if err := stack.Client.List(ctx, &claims, client.MatchingLabels{karpv1.LabelNodePool: "otherclass"}); err != nil || len(claims.Items) != 1 {
+			return fmt.Sprintf("%d claims, %v", len(claims.Items), err), false
+		}
+		c := &claims.Items[0]
+		ready := meta.IsStatusConditionTrue(c.Status.Conditions, karpv1.ConditionReady)
+		return c.Name + ": " + told(c), !earlier.claims[c.Name] && ready
+	})
+	later := take(t)
+	for name := range earlier.claims {
+		if pool, _, _ := strings.Cut(name, "-"); !later.claims[name] && pool != "otherclass" {
+			t.Errorf("claim %s has gone", name)
+		}
+	}
 }
 
 // of are the claims of the pools: Karpenter names claims after them.

@@ -2,11 +2,9 @@ package adoption
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
-	"os"
-	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 	"syscall"
@@ -19,7 +17,7 @@ import (
 
 	karpv1 "spokeshave.dev/api/karpenter/v1"
 	"spokeshave.dev/controller/kube/condition"
-	"spokeshave.dev/test/kit/harness"
+	"spokeshave.dev/test/kit/karpenter"
 )
 
 // waiting are recorded claims that wait for startup taints to go, which nobody takes off.
@@ -40,8 +38,9 @@ func TestSwap(t *testing.T) {
 	if testing.Short() {
 		t.Skip("needs a control plane")
 	}
-	startKarpenter(t)
-	restore(t)
+	if err := errors.Join(karpenter.Install(t.Context(), stack), karpenter.Restore(t.Context(), stack)); err != nil {
+		t.Fatal(err)
+	}
 	loseLaunch(t)
 	loseDisruption(t)
 	before := take(t)
@@ -56,6 +55,7 @@ func TestSwap(t *testing.T) {
 		{"nothing moves", nothingMoves},
 		{"a standalone claim", standalone},
 		{"changed templates", roll},
+		{"a changed alias", alias},
 		{"back again", back},
 		{"the page: back", home},
 	}
@@ -83,10 +83,20 @@ func loseLaunch(t *testing.T) {
 	if err := stack.Client.Create(t.Context(), claim); err != nil {
 		t.Fatal(err)
 	}
-	like := machines(t)[1]
+	machines, err := karpenter.Machines()
+	if err != nil {
+		t.Fatal(err)
+	}
+	boot, err := karpenter.UserData()
+	if err != nil {
+		t.Fatal(err)
+	}
+	like := machines[1]
 	like.Type, like.Tags = "c6g.12xlarge", maps.Clone(like.Tags)
 	like.Tags["karpenter.sh/nodeclaim"], like.Tags["karpenter.sh/nodepool"] = lost, "labels"
-	launch(t, &like, userData(t))
+	if _, _, err := karpenter.Launch(t.Context(), stack, &like, boot); err != nil {
+		t.Fatal(err)
+	}
 }
 
 // loseDisruption marks a node as Karpenter does before it disrupts one. Its queue was in
@@ -145,26 +155,15 @@ func take(t *testing.T) *state {
 	return s
 }
 
-// start starts the controller with a connection without a CA certificate, as the
-// recorded Karpenter had: the certificate is part of the hashes.
+// start waits until the controller leads that the page's commands have installed.
 func start(t *testing.T) {
 	t.Helper()
-	path, err := stack.Cluster.KubeconfigFor(t.Context(), harness.Namespace, "spokeshave")
-	if err != nil {
-		t.Fatal(err)
-	}
-	text, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	bare := regexp.MustCompile(`"?certificate-authority-data"?: *"?[A-Za-z0-9+/=]+"?`).ReplaceAll(text, []byte(`"insecure-skip-tls-verify": true`))
-	path = filepath.Join(t.TempDir(), "kubeconfig")
-	if err := os.WriteFile(path, bare, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if err := stack.StartController(t.Context(), "--kubeconfig="+path); err != nil {
-		t.Fatal(err)
-	}
+	wait(t, "the controller to lead", time.Minute, func(ctx context.Context) (string, bool) {
+		if runs, err := stack.AsDeployed(ctx); !runs || err != nil {
+			return fmt.Sprintf("the controller runs: %t, %v", runs, err), false
+		}
+		return stack.Leads(ctx)
+	})
 }
 
 // nothingMoves: claims in flight go on to their end, with one instance for the one that
@@ -273,6 +272,14 @@ func (s *state) unmoved(ctx context.Context, more int) (string, bool) {
 // ofControllers are taints with which Karpenter or this controller keeps pods away.
 func ofControllers(taint corev1.Taint) bool {
 	return strings.HasPrefix(taint.Key, "karpenter.sh/") || strings.HasPrefix(taint.Key, karpv1.Domain+"/")
+}
+
+// wait waits for a check.
+func wait(t *testing.T, what string, within time.Duration, check func(context.Context) (string, bool)) {
+	t.Helper()
+	if err := stack.Until(t.Context(), what, within, check); err != nil {
+		t.Fatal(err)
+	}
 }
 
 func stop(t *testing.T) {

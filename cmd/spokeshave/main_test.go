@@ -61,6 +61,7 @@ func TestSimulate(t *testing.T) {
 		"unscheduled.txt":  {"pods that no node can hold say why", []string{"-f", "testdata/unscheduled.yaml"}, exitUnscheduled},
 		"existing.json":    {"room on nodes that exist is used first; a dump counts each replica once", []string{"-f", "testdata/existing.yaml", "--catalog", "testdata/catalog.json", "-o", "json"}, exitOK},
 		"badinput.txt":     {"what cannot be met is said by name, and the rest is planned", []string{"-f", "testdata/badinput.yaml", "--catalog", "testdata/consolidate-catalog.json"}, exitUnscheduled},
+		"claims.txt":       {"a claim that somebody wrote is decided about; one that no instance can be launched for says why", []string{"-f", "testdata/claims.yaml", "--catalog", "testdata/consolidate-catalog.json"}, exitUnscheduled},
 		"consolidate.txt":  {"which nodes go and what for, and why each other stays", consolidate, exitOK},
 		"consolidate.json": {"the same for scripts", append(slices.Clone(consolidate), "-o", "json"), exitOK},
 		"postponed.txt":    {"pods that need nodes come first, and the output says so; empty nodes go all the same", append(slices.Clone(consolidate), "-f", "testdata/pending.yaml"), exitOK},

@@ -30,7 +30,11 @@ another seed, --policies for further policies); or a dump:
 
   kubectl get nodepools,ec2nodeclasses,nodeclaims,nodes,deployments,statefulsets,daemonsets,pods -A -o yaml > cluster.yaml
 
-Exit codes: 0 all pods placed, 2 bad input, 3 some pods unscheduled, 1 a defect.`
+NodeClaims that are still to be launched are decided about, too; where other
+EC2NodeClasses are among the manifests, one that is not does not exist.
+
+Exit codes: 0 all pods placed, 2 bad input, 3 a pod or a NodeClaim gets no node,
+1 a defect.`
 
 const simulateExamples = `  # the nodes for a folder of manifests
   spokeshave simulate -f manifests/
@@ -147,7 +151,7 @@ func (f *simulateFlags) run(ctx context.Context, c *cobra.Command) error {
 	if err := write(c.OutOrStdout()); err != nil {
 		return &exitError{exitDefect, err}
 	}
-	if len(result.Report.Unscheduled) > 0 {
+	if result.Report.Waits() {
 		return &exitError{code: exitUnscheduled}
 	}
 	return nil

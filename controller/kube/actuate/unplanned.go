@@ -15,6 +15,7 @@ import (
 	karpv1 "spokeshave.dev/api/karpenter/v1"
 	"spokeshave.dev/controller/core/decide"
 	"spokeshave.dev/controller/core/model"
+	"spokeshave.dev/controller/kube/lower"
 )
 
 // Plan writes on a claim that no decision made the options with which it may be launched,
@@ -53,16 +54,7 @@ func (a *Actuator) Plan(ctx context.Context, claim *karpv1.NodeClaim, s *model.S
 // TellUnplanned sends an event on a claim that nothing can be launched for, with the
 // reasons.
 func (r *Reporter) TellUnplanned(claim *karpv1.NodeClaim, s *model.Snapshot, d *decide.Decision) {
-	pool := claim.Labels[karpv1.LabelNodePool]
-	var reasons []model.Reason
-	for i := range d.Plan.Unplaced {
-		for _, reason := range d.Plan.Unplaced[i].Reasons {
-			if s.Pods[d.Plan.Unplaced[i].Pod].Name == claim.Name && (reason.Pool == pool || reason.Pool == "") {
-				reasons = append(reasons, reason)
-			}
-		}
-	}
-	if text := JoinReasons(reasons); r.isNew(types.UID("unplanned/"+string(claim.UID)), text) {
+	if text := JoinReasons(lower.ClaimReasons(s, claim, &d.Plan)); r.isNew(types.UID("unplanned/"+string(claim.UID)), text) {
 		r.Events.Eventf(claim, nil, corev1.EventTypeWarning, karpv1.EventLaunchFailed, "Plan", "no instance can be launched for it: %s", text)
 	}
 }

@@ -1,6 +1,7 @@
 package lower
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 
@@ -16,6 +17,11 @@ import (
 // unplannedNamespace is the namespace of the pod that stands for an unplanned claim.
 // Kubernetes allows no namespace of this name.
 const unplannedNamespace = "karpenter.sh/nodeclaim"
+
+// ByAge orders claims, the oldest first.
+func ByAge(a, b *karpv1.NodeClaim) int {
+	return cmp.Or(a.CreationTimestamp.Compare(b.CreationTimestamp.Time), cmp.Compare(a.Name, b.Name))
+}
 
 // IsUnplanned reports whether a claim is still to be launched and has no options to do it
 // with: a person wrote it, or Karpenter, which chooses from the requirements at the
@@ -65,6 +71,21 @@ func ForClaim(s *model.Snapshot, claim *karpv1.NodeClaim, notReady string) model
 	})
 	out.Specs = append(slices.Clip(s.Specs), claimPod(claim))
 	out.Daemons = nil // the claim's requests include them
+	return out
+}
+
+// ClaimReasons returns why the plan for a snapshot of ForClaim launches nothing for the
+// claim.
+func ClaimReasons(s *model.Snapshot, claim *karpv1.NodeClaim, plan *model.Plan) []model.Reason {
+	pool := claim.Labels[karpv1.LabelNodePool]
+	var out []model.Reason
+	for i := range plan.Unplaced {
+		for _, reason := range plan.Unplaced[i].Reasons {
+			if s.Pods[plan.Unplaced[i].Pod].Name == claim.Name && (reason.Pool == pool || reason.Pool == "") {
+				out = append(out, reason)
+			}
+		}
+	}
 	return out
 }
 

@@ -45,6 +45,8 @@ type Report struct {
 	Disruptions  []ReportDisruption `json:"disruptions,omitempty"`
 	Replacements []ReportNode       `json:"replacements,omitempty"`
 	Savings      float64            `json:"savings,omitempty"`
+	// Claims are the NodeClaims that somebody wrote, in order of age.
+	Claims []ReportClaim `json:"claims,omitempty"`
 	// Consolidation is set by Consolidate.
 	Consolidation *Consolidation `json:"consolidation,omitempty"`
 }

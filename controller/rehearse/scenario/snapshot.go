@@ -145,6 +145,9 @@ func (o *Objects) namedClasses() map[string]Source {
 		add(np.Spec.Template.Spec.NodeClassRef.Name, o.sources["NodePool "+np.Name])
 	}
 	for _, c := range o.NodeClaims {
+		if o.lacksClass(c.Spec.NodeClassRef.Name) {
+			continue // nothing is launched from it
+		}
 		add(c.Spec.NodeClassRef.Name, o.sources["NodeClaim "+c.Name])
 	}
 	return out

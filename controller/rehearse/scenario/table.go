@@ -18,6 +18,7 @@ func (r *Report) WriteTable(w io.Writer) error {
 	r.nodes(&b)
 	r.existing(&b)
 	r.unscheduled(&b)
+	r.claims(&b)
 	r.consolidation(&b)
 	r.policies(&b)
 	r.summary(&b)

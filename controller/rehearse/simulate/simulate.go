@@ -101,6 +101,10 @@ func Run(ctx context.Context, cfg Config) (*Result, error) {
 		return nil, errors.Join(err, done())
 	}
 	policies = inOrder(append(policies, cfg.Compiled...))
+	claims, err := planClaims(ctx, objects, &snapshot, policies)
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("%w: %w", ErrDefect, err), done())
+	}
 	decision, err := decide.Decide(ctx, &snapshot, policies, decide.Options{
 		Elapsed: cfg.Elapsed, Bound: true, Disrupt: cfg.Disrupt || cfg.Consolidate, Search: cfg.Disrupt || cfg.Consolidate, Explain: cfg.Consolidate,
 	})
@@ -108,6 +112,9 @@ func Run(ctx context.Context, cfg Config) (*Result, error) {
 		return nil, fmt.Errorf("%w: %w", ErrDefect, err)
 	}
 	report := scenario.NewReport(objects, &snapshot, &decision, read, lowered)
+	for i := range claims {
+		report.Claim(claims[i].claim, &claims[i].snapshot, &claims[i].decision)
+	}
 	if cfg.Consolidate {
 		report.Consolidate(&snapshot, &decision)
 	}

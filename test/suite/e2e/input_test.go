@@ -36,6 +36,33 @@ func TestNoNodeClass(t *testing.T) {
 	}
 }
 
+// TestContradiction: a NodePool whose requirements contradict each other says so in an
+// event and a condition, and its pods are told.
+func TestContradiction(t *testing.T) {
+	t.Parallel()
+	l := newTenant(t, "contradiction", plan{types: "m5.large", capacity: "on-demand"})
+	_, err := stack.Kubectl(t.Context(), "patch", "nodepool", l.name, "--type=json", "-p",
+		`[{"op": "add", "path": "/spec/template/spec/requirements/-", "value": {"key": "node.kubernetes.io/instance-type", "operator": "NotIn", "values": ["m5.large"]}}]`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	l.until("the condition", func(ctx context.Context) (string, bool) {
+		pool := &karpv1.NodePool{}
+		if err := stack.Client.Get(ctx, types.NamespacedName{Name: l.name}, pool); err != nil {
+			return err.Error(), false
+		}
+		c := meta.FindStatusCondition(pool.Status.Conditions, karpv1.ConditionValidationSucceeded)
+		return harness.JSON(pool.Status.Conditions),
+			c != nil && c.Status == metav1.ConditionFalse && strings.Contains(c.Message, "node.kubernetes.io/instance-type")
+	})
+	l.told("NodePool", karpv1.EventNoCompatibleInstanceTypes, "node.kubernetes.io/instance-type")
+	l.deploy("app", 1, "500m")
+	l.told("Pod", "FailedScheduling", l.name)
+	if state, n := l.count(t.Context()); n != 0 {
+		t.Errorf("something was launched: %s", state)
+	}
+}
+
 // TestImpossiblePod: a pod that fits nothing is told why.
 func TestImpossiblePod(t *testing.T) {
 	t.Parallel()

@@ -1,12 +1,10 @@
 package decision
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"slices"
 
-	karpv1 "spokeshave.dev/api/karpenter/v1"
 	"spokeshave.dev/controller/core/decide"
 	"spokeshave.dev/controller/core/policy"
 	"spokeshave.dev/controller/kube/cluster"
@@ -17,9 +15,7 @@ import (
 // its own. What it reserves for a launch counts in the decisions after it.
 func (l *Loop) planUnplanned(ctx context.Context, view *cluster.View, policies []policy.Policy, opts decide.Options) error {
 	claims := slices.Clone(view.Unplanned)
-	slices.SortFunc(claims, func(a, b *karpv1.NodeClaim) int {
-		return cmp.Or(a.CreationTimestamp.Compare(b.CreationTimestamp.Time), cmp.Compare(a.Name, b.Name))
-	})
+	slices.SortFunc(claims, lower.ByAge)
 	for _, claim := range claims {
 		notReady := ""
 		if class := claim.Spec.NodeClassRef.Name; view.ClassProblems[class] != "" {

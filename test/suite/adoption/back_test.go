@@ -114,7 +114,7 @@ func leftHashes(t *testing.T) {
 		key, changed := "", []string(nil)
 		switch o.GetKind() {
 		case "NodePool":
-			key, changed = karpv1.AnnotationNodePoolHash, []string{"general", "taints"}
+			key, changed = karpv1.AnnotationNodePoolHash, []string{"general", "taints", "static"}
 		case "EC2NodeClass":
 			key, changed = awsv1.AnnotationEC2NodeClassHash, []string{"kubelet"}
 		default:

@@ -9,6 +9,8 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	karpv1 "spokeshave.dev/api/karpenter/v1"
@@ -66,7 +68,8 @@ func standalone(t *testing.T, before *state) {
 	}
 }
 
-// astray: a claim of a class that does not exist says so where its author looks.
+// astray: a claim of a class that does not exist says so where its author looks, in an
+// event and in a condition that points to it.
 func astray(t *testing.T) {
 	t.Helper()
 	manifest := strings.NewReplacer("name: alone", "name: astray", "name: default", "name: nowhere").Replace(alone)
@@ -81,6 +84,11 @@ func astray(t *testing.T) {
 	})
 	claim := &karpv1.NodeClaim{}
 	claim.Name = "astray"
+	wait(t, "a condition that says that it waits", time.Minute, func(ctx context.Context) (string, bool) {
+		err := stack.Client.Get(ctx, client.ObjectKeyFromObject(claim), claim)
+		c := meta.FindStatusCondition(claim.Status.Conditions, karpv1.ConditionLaunched)
+		return told(claim), err == nil && c != nil && c.Status == metav1.ConditionUnknown && strings.Contains(c.Message, "events")
+	})
 	if err := stack.Client.Delete(t.Context(), claim); err != nil {
 		t.Fatal(err)
 	}

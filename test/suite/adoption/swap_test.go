@@ -55,7 +55,6 @@ func TestSwap(t *testing.T) {
 		{"nothing moves", nothingMoves},
 		{"a standalone claim", standalone},
 		{"changed templates", roll},
-		{"a changed alias", alias},
 		{"back again", back},
 		{"the page: back", home},
 	}

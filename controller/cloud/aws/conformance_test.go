@@ -31,6 +31,10 @@ type simulatedEC2 struct {
 	classes  map[string]*awsv1.EC2NodeClass
 	// groups counts the groups of claims prepared together.
 	groups int
+	// theirs are the claims whose instances Karpenter left.
+	theirs []string
+	// refusals says that a fault was ordered that a person has to mend.
+	refusals bool
 }
 
 func newEC2(t testing.TB) *simulatedEC2 {
@@ -123,11 +127,13 @@ func (w *simulatedEC2) setFree(t testing.TB, free *int, options ...model.Option)
 	}
 }
 
+// living are the claims with instances, those of Karpenter left out.
 func (w *simulatedEC2) living() []string {
 	var out []string
 	for _, i := range w.server.State().Instances {
-		if i.State == "pending" || i.State == "running" {
-			out = append(out, i.Tags[awsv1.TagNodeClaim])
+		claim := i.Tags[awsv1.TagNodeClaim]
+		if (i.State == "pending" || i.State == "running") && !slices.Contains(w.theirs, claim) {
+			out = append(out, claim)
 		}
 	}
 	return out

@@ -157,14 +157,13 @@ func TestDryRunAfterARefusal(t *testing.T) {
 // Every call of a dry run, gone wrong in every way, is no refusal: the class stays as it was,
 // and EC2 is asked again.
 func TestFaultMatrixOfDryRuns(t *testing.T) {
-	for policyName, allowed := range policies(t) {
+	for _, a := range accounts(t) {
 		for _, action := range dryRunCalls() {
-			for name, fault := range faults() {
-				t.Run(policyName+"/"+action+"/"+name, func(t *testing.T) {
+			for name, fault := range faults() { // a denial is an answer: TestDryRunIsRefused
+				t.Run(a.name+"/"+action+"/"+name, func(t *testing.T) {
 					t.Parallel()
-					w := newEC2Under(t, allowed)
-					fault.Action = action
-					w.order(t, fault)
+					w := a.start(t)
+					w.strike(t, action, fault)
 					refusal, known, err := w.ask(t)
 					if err == nil || known || refusal != nil {
 						t.Fatalf("refusal %+v (known: %t), %v; want an error and no answer", refusal, known, err)
@@ -175,14 +174,12 @@ func TestFaultMatrixOfDryRuns(t *testing.T) {
 					}
 					// An answer to the same requests outlives a fault.
 					w.clock.Step(dryrun.AllowedFor + time.Second)
-					w.order(t, fault)
+					w.strike(t, action, fault)
 					if refusal, known, err = w.ask(t); err == nil || !known || refusal != nil {
 						t.Errorf("a later fault: refusal %+v (known: %t), %v; want the last answer and an error", refusal, known, err)
 					}
 					w.wantLiving(t)
-					if left := w.server.State().Faults; len(left) > 0 {
-						t.Errorf("the fault never struck: %+v", left)
-					}
+					w.struck(t)
 				})
 			}
 		}

@@ -1,20 +1,12 @@
 package aws_test
 
 import (
-	"flag"
-	"fmt"
-	"os"
-	"os/exec"
 	"reflect"
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	awsv1 "spokeshave.dev/api/aws/v1"
 )
-
-var updateFields = flag.Bool("update-fields", false, "write the table of fields into docs/aws.md")
 
 // carried is what is done with a field of EC2NodeClass, and the tests that show it.
 type carried struct{ what, tests string }
@@ -47,11 +39,10 @@ func carriedOut() map[string]carried {
 }
 
 // TestFieldsAreDocumented holds the table of fields in docs/aws.md against the API: every
-// field has a row, in the order of the API, and tests that exist. -update-fields writes it.
+// field has a row, in the order of the API.
 func TestFieldsAreDocumented(t *testing.T) {
-	const page, begin, end = "../../../docs/aws.md", "| field | what is done | shown by |\n|---|---|---|\n", "\n\n"
 	all := carriedOut()
-	var table strings.Builder
+	table := docTable{head: []string{"field", "what is done", "shown by"}}
 	for field := range reflect.TypeFor[awsv1.EC2NodeClassSpec]().Fields() {
 		name, _, _ := strings.Cut(field.Tag.Get("json"), ",")
 		row, ok := all[name]
@@ -59,35 +50,10 @@ func TestFieldsAreDocumented(t *testing.T) {
 			t.Errorf("%s: nothing says what is done with it", name)
 		}
 		delete(all, name)
-		var tests []string
-		for test := range strings.FieldsSeq(row.tests) {
-			tests = append(tests, "`"+test+"`")
-			if err := exec.CommandContext(t.Context(), "grep", "-rqF", "func "+test+"(", "../../../controller/cloud", "../../../simulator").Run(); err != nil {
-				t.Errorf("%s: there is no test %s", name, test)
-			}
-		}
-		fmt.Fprintf(&table, "| `%s` | %s | %s |\n", name, row.what, strings.Join(tests, ", "))
+		table.rows = append(table.rows, docRow{cells: []string{"`" + name + "`", row.what}, tests: row.tests})
 	}
 	for name := range all {
 		t.Errorf("%s is no field", name)
 	}
-	text, err := os.ReadFile(page)
-	if err != nil {
-		t.Fatal(err)
-	}
-	before, rest, found := strings.Cut(string(text), begin)
-	old, after, ended := strings.Cut(rest, end)
-	if !found || !ended {
-		t.Fatalf("%s has no table that begins with %q", page, begin)
-	}
-	want := strings.TrimSuffix(table.String(), "\n")
-	if *updateFields {
-		if err := os.WriteFile(page, []byte(before+begin+want+end+after), 0o644); err != nil {
-			t.Fatal(err)
-		}
-		return
-	}
-	if diff := cmp.Diff(want, old); diff != "" {
-		t.Errorf("%s (-want +got; -update-fields writes it):\n%s", page, diff)
-	}
+	table.check(t)
 }

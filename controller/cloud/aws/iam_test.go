@@ -117,26 +117,6 @@ func TestPolicyAllowsExactlyWhatIsCalled(t *testing.T) {
 	}
 }
 
-// The page about AWS names every call that the code can make.
-func TestCallsAreDocumented(t *testing.T) {
-	page, err := os.ReadFile("../../../docs/aws.md")
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, table, found := strings.Cut(string(page), "\n## Calls\n")
-	table, _, ended := strings.Cut(table, "\n## ")
-	if !found || !ended {
-		t.Fatal("docs/aws.md has no section of calls")
-	}
-	for service := range reflect.TypeFor[client.Services]().Fields() {
-		for method := range service.Type.Methods() {
-			if !regexp.MustCompile(`\b` + method.Name + `\b`).MatchString(table) {
-				t.Errorf("docs/aws.md does not say when %s is called", method.Name)
-			}
-		}
-	}
-}
-
 // Every kind of event that is understood has a rule, and every rule brings events
 // that are understood, in CloudFormation's stack and Terraform's alike.
 func TestRulesBringExactlyWhatIsUnderstood(t *testing.T) {

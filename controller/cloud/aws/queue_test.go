@@ -10,6 +10,7 @@ import (
 	"time"
 
 	sdk "github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/credentials"
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/testutil"
@@ -163,36 +164,45 @@ spokeshave_interruption_malformed_messages_total 1
 // Every call of the queue, gone wrong in every way: what was announced is handled,
 // perhaps twice, and then it is off the queue.
 func TestFaultMatrixOfQueue(t *testing.T) {
-	for _, action := range queueCalls() {
-		for name, fault := range faults() {
-			t.Run(action+"/"+name, func(t *testing.T) {
-				t.Parallel()
-				w := newEC2Of(t, "m7i.")
-				client := sqs.NewFromConfig(w.sdkConfig())
-				url, err := client.GetQueueUrl(t.Context(), &sqs.GetQueueUrlInput{QueueName: sdk.String("demo")})
-				if err != nil {
-					t.Fatal(err)
-				}
-				body := `{"detail-type":"EC2 Instance Rebalance Recommendation","source":"aws.ec2","detail":{"instance-id":"i-1"}}`
-				if _, err := client.SendMessage(t.Context(), &sqs.SendMessageInput{QueueUrl: url.QueueUrl, MessageBody: sdk.String(body)}); err != nil {
-					t.Fatal(err)
-				}
-				struck := fault
-				struck.Action = action
-				w.order(t, struck)
-				events := w.listen(t, &atomic.Int32{})
-				eventually.Ok(t, "the fault to strike and the message to be handled", func() (string, bool) {
-					left := w.server.State()
-					if left.Messages["demo"] == 0 && len(left.Faults) == 0 {
-						return "", true
+	for _, a := range accounts(t) {
+		for _, action := range queueCalls() {
+			for name, fault := range faultsOf(action) {
+				t.Run(a.name+"/"+action+"/"+name, func(t *testing.T) {
+					t.Parallel()
+					w := a.start(t)
+					w.announce(t, "i-1")
+					w.strike(t, action, fault)
+					events := w.listen(t, &atomic.Int32{})
+					eventually.Ok(t, "the fault to strike and the message to be handled", func() (string, bool) {
+						left := w.server.State()
+						if left.Messages["demo"] == 0 && len(left.Faults) == 0 {
+							return "", true
+						}
+						w.clock.Step(31 * time.Second) // the visibility timeout
+						return fmt.Sprintf("%d messages and the faults %+v are left", left.Messages["demo"], left.Faults), false
+					})
+					if got := next(t, events); got.Kind != provider.RebalanceRecommend || got.InstanceID != "i-1" {
+						t.Errorf("event %+v, want the one announced", got)
 					}
-					w.clock.Step(31 * time.Second) // the visibility timeout
-					return fmt.Sprintf("%d messages and the faults %+v are left", left.Messages["demo"], left.Faults), false
 				})
-				if got := next(t, events); got.Kind != provider.RebalanceRecommend || got.InstanceID != "i-1" {
-					t.Errorf("event %+v, want the one announced", got)
-				}
-			})
+			}
 		}
+	}
+}
+
+// announce puts a recommendation to rebalance on the queue, as EventBridge does, whom no policy
+// of ours binds.
+func (w *simulatedEC2) announce(t *testing.T, instance string) {
+	t.Helper()
+	cfg := ec2.SDK(w.url)
+	cfg.Credentials = credentials.NewStaticCredentialsProvider(sim.JoinerKey, "secret", "")
+	client := sqs.NewFromConfig(cfg)
+	url, err := client.GetQueueUrl(t.Context(), &sqs.GetQueueUrlInput{QueueName: sdk.String("demo")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	body := `{"detail-type":"EC2 Instance Rebalance Recommendation","source":"aws.ec2","detail":{"instance-id":"` + instance + `"}}`
+	if _, err := client.SendMessage(t.Context(), &sqs.SendMessageInput{QueueUrl: url.QueueUrl, MessageBody: &body}); err != nil {
+		t.Fatal(err)
 	}
 }

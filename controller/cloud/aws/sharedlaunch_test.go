@@ -103,7 +103,7 @@ func (w *simulatedEC2) requests(action string) int {
 	return n
 }
 
-func (w *simulatedEC2) alive() int { return w.server.State().Running }
+func (w *simulatedEC2) alive() int { return w.server.State().Running - len(w.theirs) }
 
 func TestOneFleetForManyClaims(t *testing.T) {
 	w := newEC2(t)

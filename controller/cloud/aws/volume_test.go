@@ -74,7 +74,7 @@ func TestFaultMatrixOfVolumePrices(t *testing.T) {
 				}
 				struck := fault
 				struck.Action, struck.Skip = "GetProducts", 1+query // the first asks for instances
-				w.order(t, struck)
+				w.order(t, struck.Fault)
 				w.clock.Step(13 * time.Hour)
 				w.catalog(t, "default")
 				if got := w.provider.VolumePrices()["gp3"]; got != before {

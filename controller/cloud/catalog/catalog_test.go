@@ -85,7 +85,7 @@ func TestLabels(t *testing.T) {
 	c := load(t, "us-east-1")
 	common := map[string]string{
 		LabelOS: "linux", LabelRegion: "us-east-1",
-		awsPrefix + "tenancy": "default", awsPrefix + "capability-flex": "false",
+		awsPrefix + "tenancy": "default", awsPrefix + "capability-flex": "false", awsv1.LabelNitroSandbox: "false",
 	}
 	cases := map[string]struct {
 		reason string
@@ -104,6 +104,14 @@ func TestLabels(t *testing.T) {
 			awsPrefix + "cpu-manufacturer": "intel", awsPrefix + "cpu-sustained-clock-speed-mhz": "2500",
 			awsPrefix + "ebs-bandwidth": "3500", awsPrefix + "network-bandwidth": "6250", awsPrefix + "local-nvme": "125",
 			awsPrefix + "gpu-name": "t4", awsPrefix + "gpu-manufacturer": "nvidia", awsPrefix + "gpu-count": "1", awsPrefix + "gpu-memory": "16384",
+			awsPrefix + "encryption-in-transit-supported": "true",
+		}},
+		"inf2.xlarge": {"a Neuron chip", map[string]string{
+			LabelArch: "amd64", awsPrefix + "category": "inf", awsPrefix + "family": "inf2", awsPrefix + "generation": "2",
+			awsPrefix + "size": "xlarge", awsPrefix + "cpu": "4", awsPrefix + "memory": "16384", awsPrefix + "hypervisor": "nitro",
+			awsPrefix + "cpu-manufacturer": "amd", awsPrefix + "cpu-sustained-clock-speed-mhz": "2950",
+			awsPrefix + "ebs-bandwidth": "10000", awsPrefix + "network-bandwidth": "2083",
+			awsPrefix + "accelerator-name": "inferentia2", awsPrefix + "accelerator-manufacturer": "aws", awsPrefix + "accelerator-count": "1",
 			awsPrefix + "encryption-in-transit-supported": "true",
 		}},
 		"u-6tb1.56xlarge": {"a high-memory name", map[string]string{

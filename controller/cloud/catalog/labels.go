@@ -13,6 +13,8 @@ const (
 	LabelRegion       = "topology.kubernetes.io/region"
 
 	awsPrefix = "karpenter.k8s.aws/instance-"
+
+	labelNitroSandbox = "karpenter.k8s.aws/nitro-sandbox"
 )
 
 // labels returns the type's well-known labels. A fact that is unknown or does not apply
@@ -46,6 +48,7 @@ func (t *Type) labels(opts *Options) map[string]string {
 	out[awsPrefix+"encryption-in-transit-supported"] = strconv.FormatBool(t.EncryptionInTransit)
 	out[awsPrefix+"capability-flex"] = strconv.FormatBool(strings.HasSuffix(family, "-flex"))
 	out[awsPrefix+"tenancy"] = "default"
+	out[labelNitroSandbox] = "false" // no source says which types have it
 	number("cpu", int64(t.VCPU))
 	text("cpu-manufacturer", t.CPUManufacturer)
 	number("cpu-sustained-clock-speed-mhz", int64(t.ClockMHz))

@@ -12,12 +12,13 @@ func KindOfCode(code string) (provider.Kind, bool) {
 	switch code {
 	case "InsufficientInstanceCapacity", "InsufficientHostCapacity", "InsufficientCapacityOnHost",
 		"UnfulfillableCapacity", "ReservationCapacityExceeded", "InsufficientReservedInstanceCapacity",
-		"InsufficientFreeAddressesInSubnet", "InsufficientAddressCapacity", "SpotMaxPriceTooLow", "Unsupported":
+		"InsufficientFreeAddressesInSubnet", "InsufficientAddressCapacity", "InsufficientVolumeCapacity",
+		"VolumeTypeNotAvailableInZone", "SpotMaxPriceTooLow", "Unsupported":
 		return provider.InsufficientCapacity, true
 	case "VcpuLimitExceeded", "InstanceLimitExceeded", "MaxSpotInstanceCountExceeded", "MaxFleetCountExceeded",
 		"MaxSpotFleetRequestCountExceeded", "VolumeLimitExceeded", "MaxIOPSLimitExceeded", "NetworkInterfaceLimitExceeded",
-		"PrivateIpAddressLimitExceeded", "AddressLimitExceeded", "LaunchTemplateLimitExceeded",
-		"InstanceCreditSpecification.LimitExceeded", "LimitExceeded", "LimitExceededException",
+		"PrivateIpAddressLimitExceeded", "AddressLimitExceeded", "MaxTemplateLimitExceeded", "MaxTemplateVersionLimitExceeded",
+		"InstanceCreditSpecification.LimitExceeded", "ResourceLimitExceeded", "LimitExceeded", "LimitExceededException",
 		// Without the role there is no spot, as with a quota of nothing; other capacity is there.
 		"AuthFailure.ServiceLinkedRoleCreationNotPermitted":
 		return provider.Quota, true
@@ -27,14 +28,14 @@ func KindOfCode(code string) (provider.Kind, bool) {
 		return provider.Throttled, true
 	case "UnauthorizedOperation", "AccessDenied", "AccessDeniedException", "InvalidClientTokenId", "OptInRequired",
 		"UnrecognizedClientException", "ExpiredToken", "ExpiredTokenException", "SignatureDoesNotMatch",
-		"IncompleteSignature", "MissingAuthenticationToken", "PendingVerification", "Blocked", "NotAuthorized":
+		"RequestExpired", "IncompleteSignature", "MissingAuthenticationToken", "PendingVerification", "Blocked", "NotAuthorized":
 		return provider.Unauthorized, true
 	case "NoSuchEntity", "NoSuchEntityException", "ParameterNotFound", "ParameterVersionNotFound",
 		"ResourceNotFoundException", "InvalidLaunchTemplateName.NotFoundException", "InvalidLaunchTemplateId.NotFoundException",
 		"InvalidLaunchTemplateId.NotFound", "QueueDoesNotExist", "AWS.SimpleQueueService.NonExistentQueue":
 		return provider.NotFound, true
-	case "InternalError", "InternalFailure", "InternalServerError", "InternalServiceError", "ServiceUnavailable",
-		"Unavailable", "RequestTimeout", "RequestTimeoutException", "ConcurrentModification":
+	case "InternalError", "InternalFailure", "InternalServerError", "InternalServiceError", "ServerInternal", "ServiceUnavailable",
+		"Unavailable", "RequestTimeout", "RequestTimeoutException", "RetryableError", "ConcurrentModification", "ConcurrentTagAccess":
 		return provider.Unavailable, true
 	}
 	switch {

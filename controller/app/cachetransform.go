@@ -1,7 +1,6 @@
 package app
 
 import (
-	"runtime/debug"
 	"slices"
 	"unique"
 
@@ -16,17 +15,6 @@ import (
 // lost in the cluster.
 
 const lastApplied = "kubectl.kubernetes.io/last-applied-configuration"
-
-// gcPercent trades some processor time for memory. The cache is large and changes
-// little, so that garbage collections are rare.
-const gcPercent = 15
-
-// trimMemory sets gcPercent, unless the environment variable GOGC is set.
-func trimMemory(lookup func(string) (string, bool)) {
-	if _, set := lookup("GOGC"); !set {
-		debug.SetGCPercent(gcPercent)
-	}
-}
 
 func (t *templates) trimPod(o any) (any, error) {
 	pod, ok := o.(*corev1.Pod)

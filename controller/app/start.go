@@ -22,7 +22,7 @@ func Start(ctx context.Context, o *Options, kubeconfig string) error {
 	}
 	klog.SetLogger(log)
 	o.logFindings(log)
-	trimMemory(os.LookupEnv)
+	followHeap(os.LookupEnv)
 	if !o.EnableProfiling {
 		runtime.MemProfileRate = 0 // the profile is not served
 	}

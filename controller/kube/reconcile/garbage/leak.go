@@ -51,7 +51,7 @@ func (c *Collector) instances(ctx context.Context, instances []provider.Instance
 			c.Unclaimed(billed)
 		}
 	}()
-	stopped, err := c.stopped(ctx, leaks, len(instances), len(billed) > 0)
+	stopped, err := c.stopped(ctx, leaks, len(instances), len(billed))
 	for i := range leaks {
 		if err == nil && !stopped {
 			err = c.end(ctx, leaks[i].Instance)
@@ -113,9 +113,9 @@ func (c *Collector) leaked(ctx context.Context, in *provider.Instance) (*leak, e
 }
 
 // stopped reports whether none of the leaked instances may be ended now, of a number of
-// instances in all. The API server's history is reviewed once there are no others that are
-// too young to be ended.
-func (c *Collector) stopped(ctx context.Context, leaks []leak, all int, young bool) (bool, error) {
+// instances in all. young are those that are too young to be ended: the API server's history is
+// reviewed once there are none.
+func (c *Collector) stopped(ctx context.Context, leaks []leak, all, young int) (bool, error) {
 	b := c.Breaker
 	if b == nil {
 		return false, nil
@@ -133,7 +133,7 @@ func (c *Collector) stopped(ctx context.Context, leaks []leak, all int, young bo
 		why = c.doubt(leaks, all)
 	}
 	if why == "" && !b.Stopped(breaker.GarbageCollection, "") {
-		if !young {
+		if young == 0 {
 			b.Reviewed()
 		}
 		return false, nil

@@ -88,6 +88,20 @@ func TestRegistration(t *testing.T) {
 	outcomes.Registered(pool.Name)
 	reconcile()
 	is("a node has registered", metav1.ConditionTrue, false)
+	class := &awsv1.EC2NodeClass{}
+	class.Name = pool.Spec.Template.Spec.NodeClassRef.Name
+	class.Spec.Role = "nodes"
+	class.Spec.AMISelectorTerms = []awsv1.AMISelectorTerm{{Alias: "al2023@latest"}}
+	class.Spec.SubnetSelectorTerms = []awsv1.SubnetSelectorTerm{{ID: "subnet-1"}}
+	class.Spec.SecurityGroupSelectorTerms = []awsv1.SecurityGroupSelectorTerm{{ID: "sg-1"}}
+	if err := c.Create(t.Context(), class); err != nil {
+		t.Fatal(err)
+	}
+	reconcile()
+	is("the class has come", metav1.ConditionUnknown, false)
+	if got := pool.Status.NodeClassObservedGeneration; got != class.Generation || got == 0 {
+		t.Errorf("nodeClassObservedGeneration is %d, the class has %d", got, class.Generation)
+	}
 }
 
 // TestForeignPool: the NodePool of another controller is not written.

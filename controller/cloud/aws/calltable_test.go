@@ -28,7 +28,7 @@ func callGroups() []callGroup {
 		{"DescribeInstances", "200 claims or newly registered nodes to a call; garbage collection pages by 1,000", "nothing is taken for gone", "TestRequestsPerNode TestManyUnseen"},
 		{"TerminateInstances", "up to 500 instances to a call; an unknown instance does not stop the others", "tried again; the NodeClaim stays", "TestTerminateTogether TestRequestsPerNode"},
 		{"DescribeInstanceTypes DescribeInstanceTypeOfferings", "every 12 hours", "the last answer counts, at first the embedded catalogue", "TestCatalogFallsBackAndRecovers TestDecisionsWaitForNoService"},
-		{"GetProducts", "every 12 hours, for instances and for volumes", "the last answer counts, at first the embedded catalogue", "TestPrices TestFaultMatrixOfVolumePrices"},
+		{"GetProducts", "every 12 hours, for instances, for bare metal (tenancy Dedicated) and for volumes", "the last answer counts, at first the embedded catalogue", "TestPrices TestBareMetalPrices TestFaultMatrixOfVolumePrices"},
 		{"DescribeSpotPriceHistory", "every hour", "the last answer counts, at first the embedded catalogue", "TestCatalogFallsBackAndRecovers"},
 		{"DescribeCluster", "every five minutes while something is launched", "the last answer counts; without one nothing is launched", "TestClusterIsAskedAgain TestClusterOfEKSThatMayNotBeAsked"},
 		{"DescribeSubnets DescribeSecurityGroups DescribeImages", "after a change of an EC2NodeClass, and every minute", "the class's status keeps the last answer; a refusal makes the class not ready", "TestResolveWhileAWSIsDown TestUnauthorized"},

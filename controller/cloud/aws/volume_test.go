@@ -73,7 +73,7 @@ func TestFaultMatrixOfVolumePrices(t *testing.T) {
 					t.Fatal(err)
 				}
 				struck := fault
-				struck.Action, struck.Skip = "GetProducts", 1+query // the first asks for instances
+				struck.Action, struck.Skip = "GetProducts", 2+query // the first two ask for instances
 				w.order(t, struck.Fault)
 				w.clock.Step(13 * time.Hour)
 				w.catalog(t, "default")

@@ -16,18 +16,37 @@ import (
 	"spokeshave.dev/controller/core/model"
 )
 
-// onDemandPrices asks the Price List service for Linux on shared hardware.
+// onDemandPrices asks the Price List service for Linux on shared hardware. Bare metal has
+// no neighbours: it is a product family of its own, which is listed under tenancy Dedicated.
 func (m *Market) onDemandPrices(ctx context.Context) (map[string]model.Price, error) {
+	out, err := m.productPrices(ctx, productTerm("tenancy", "Shared"))
+	if err != nil {
+		return nil, err
+	}
+	metal, err := m.productPrices(ctx, productTerm("tenancy", "Dedicated"), productTerm("productFamily", "Compute Instance (bare metal)"))
+	if err != nil {
+		return nil, err
+	}
+	for name, price := range metal {
+		if _, listed := out[name]; !listed {
+			out[name] = price
+		}
+	}
+	return out, nil
+}
+
+// productPrices are the hourly prices of the products of the region, for Linux, that have
+// the terms.
+func (m *Market) productPrices(ctx context.Context, terms ...pricingtypes.Filter) (map[string]model.Price, error) {
 	pages := pricing.NewGetProductsPaginator(m.Pricing, &pricing.GetProductsInput{
 		ServiceCode: sdk.String("AmazonEC2"),
-		Filters: []pricingtypes.Filter{
+		Filters: append(terms,
 			productTerm("regionCode", m.Region),
 			productTerm("operatingSystem", "Linux"),
 			productTerm("preInstalledSw", "NA"),
-			productTerm("tenancy", "Shared"),
 			productTerm("capacitystatus", "Used"),
 			productTerm("marketoption", "OnDemand"),
-		},
+		),
 	})
 	out := map[string]model.Price{}
 	for pages.HasMorePages() {

@@ -137,6 +137,7 @@ func lie(t *testing.T, name, patch string) {
 func unfence(t *testing.T) {
 	t.Helper()
 	const name = "spokeshave-spokeshave-nodeclaims"
+	claim := victim(t).Claim
 	binding := &admissionv1.ValidatingAdmissionPolicyBinding{}
 	if err := stack.Client.Get(t.Context(), types.NamespacedName{Name: name}, binding); err != nil {
 		t.Fatal(err)
@@ -144,7 +145,6 @@ func unfence(t *testing.T) {
 	if err := stack.Client.Delete(t.Context(), binding); err != nil {
 		t.Fatal(err)
 	}
-	claim := victim(t).Claim
 	t.Cleanup(func() {
 		ctx := context.WithoutCancel(t.Context())
 		binding.ResourceVersion, binding.UID = "", ""

@@ -117,6 +117,9 @@ func begin(ctx context.Context) error {
 	if err := stack.Until(ctx, "the pods of others", 3*time.Minute, stack.Running("shop", map[string]string{"app": "till"}, 2)); err != nil {
 		return err
 	}
+	if err := stack.Until(ctx, "the NodeClaims of their nodes", 3*time.Minute, stack.Consistent); err != nil {
+		return err
+	}
 	if prices, err = offerings(ctx); err != nil {
 		return err
 	}

@@ -40,7 +40,7 @@ func main() {
 	}
 }
 
-func run(ctx context.Context, quiet, down, left bool) error { //nolint:revive // the program's flags
+func run(ctx context.Context, quiet, down, left bool) error {
 	dir, err := stateDir()
 	switch {
 	case err != nil:

@@ -40,7 +40,7 @@ func swap(ctx context.Context, dir string) error {
 // play runs the controller as deployed until the context ends. What fails is told and
 // tried again.
 func play(ctx context.Context, w io.Writer, stack *harness.Stack) error {
-	ticks := time.NewTicker(every)
+	ticks := time.NewTicker(every) //nolint:forbidigo // a demo lives on the wall clock
 	defer ticks.Stop()
 	ran, told := false, ""
 	for {

@@ -18,9 +18,11 @@ import (
 	"spokeshave.dev/test/kit/harness"
 )
 
-// order is the order of kinds in which objects are created. Pods and ReplicaSets come
+// order returns the order of kinds in which objects are created. Pods and ReplicaSets come
 // without owners and before them, and are adopted: no controller makes others meanwhile.
-var order = map[string]int{"NodePool": 1, "EC2NodeClass": 2, "NodeClaim": 3, "Node": 4, "Pod": 5, "ReplicaSet": 6, "Deployment": 7}
+func order() []string {
+	return []string{"NodePool", "EC2NodeClass", "NodeClaim", "Node", "Pod", "ReplicaSet", "Deployment"}
+}
 
 // Restore puts the recorded instances and objects back. The stack has the definitions of
 // the custom resources, and no controller runs.
@@ -47,7 +49,8 @@ func Restore(ctx context.Context, s *harness.Stack) error {
 	if err != nil {
 		return err
 	}
-	slices.SortStableFunc(all, func(a, b *unstructured.Unstructured) int { return order[a.GetKind()] - order[b.GetKind()] })
+	rank := func(o *unstructured.Unstructured) int { return slices.Index(order(), o.GetKind()) } // others first
+	slices.SortStableFunc(all, func(a, b *unstructured.Unstructured) int { return rank(a) - rank(b) })
 	for _, o := range all {
 		if err := r.put(ctx, o); err != nil {
 			return err

@@ -250,7 +250,11 @@ func (d *decider) run(ctx context.Context) error {
 func (d *decider) provision(ctx context.Context) error {
 	in := d.input(ctx)
 	start := d.opts.Elapsed()
-	d.out.Plan, d.out.Stats = d.opts.solve(*in)
+	wide := *in
+	if !d.capped() { // what a cap leaves is better spent on nodes than on options
+		wide.SpotTolerance = solver.DefaultSpotTolerance
+	}
+	d.out.Plan, d.out.Stats = d.opts.solve(wide)
 	d.out.Timing.Solve = d.opts.Elapsed() - start
 	if d.opts.Bound {
 		d.out.Stats.Bound = solver.LowerBound(*in, &d.out.Plan)

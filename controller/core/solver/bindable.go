@@ -28,6 +28,7 @@ func planBindable(in Input, plan func(*Input) outcome) outcome {
 		found := plan(&in)
 		unbindable := found.unbindable(&in)
 		if len(unbindable) == 0 {
+			found.widen(&in)
 			found.addUnplaced(in.Snapshot, left)
 			found.stats.Pods = all
 			return found

@@ -14,6 +14,9 @@ const (
 	DefaultEffort = 20000
 	// DefaultTolerance lists options that cost up to 15 % more than the best.
 	DefaultTolerance = 0.15
+	// DefaultSpotTolerance lists spot options that cost up to twice as much: what EC2
+	// launches should come from pools that have capacity (ADR 80).
+	DefaultSpotTolerance = 1
 	// DefaultMaxOptions is a number of options that one CreateFleet call supports.
 	DefaultMaxOptions = 60
 )
@@ -58,6 +61,9 @@ type Input struct {
 	// Tolerance is the share above the best effective cost up to which offerings are
 	// options of a node; 0 admits only offerings of equal cost.
 	Tolerance float64
+	// SpotTolerance is Tolerance for spot offerings of a node on spot, where that is more.
+	// Nodes whose options a headroom, minValues or tiers bound keep to Tolerance.
+	SpotTolerance float64
 	// MaxOptions bounds the options of a node; 0 is DefaultMaxOptions.
 	MaxOptions int
 	// Offerings is shared by the solves of one decision. With nil, the catalogues

@@ -16,9 +16,13 @@ type outcome struct {
 	*model.Plan
 	stats   *Stats
 	explain func()
-	// problem, hosts and options (by new node) are what the plan was written from.
+	// problem, attempt, hosts and options (by new node) are what the plan was written from.
 	problem *problem.Problem
+	attempt *commit.Attempt
 	hosts   []problem.Host
+	// nodes are copies of the attempt's, which goes on to make other plans, where
+	// [outcome.widen] needs them.
+	nodes   []commit.Node
 	options [][]int32
 	// trial is the index of the plan's trial in the log.
 	trial int
@@ -26,7 +30,7 @@ type outcome struct {
 
 // write returns the plan of an attempt.
 func write(p *problem.Problem, in *Input, a *commit.Attempt, hosts []problem.Host) outcome {
-	out := outcome{problem: p, hosts: hosts}
+	out := outcome{problem: p, attempt: a, hosts: hosts}
 	out.Plan, out.explain = planwriter.Write(p, a, hosts, in.Blocked, in.Headroom)
 	out.stats = &Stats{
 		Pods: len(p.Pods), Classes: len(p.Classes), Items: a.Done.Items, Offers: len(p.Supply.Offers), BinTypes: a.Done.BinTypes,
@@ -35,6 +39,11 @@ func write(p *problem.Problem, in *Input, a *commit.Attempt, hosts []problem.Hos
 	}
 	for _, n := range a.Nodes {
 		out.options = append(out.options, n.Options)
+		if in.SpotTolerance > in.Tolerance {
+			as := *n
+			as.Set = n.Set.Clone()
+			out.nodes = append(out.nodes, as)
+		}
 	}
 	return out
 }

@@ -148,7 +148,7 @@ func running(s *model.Snapshot, nodes []int32) []ReportNode {
 		}
 		out = append(out, ReportNode{
 			Name: n.Name, NodePool: poolName(s, n.Pool), InstanceType: n.InstanceType, Zone: n.Zone, CapacityType: n.CapacityType,
-			Price: n.Cost().USD(), EffectivePrice: n.Cost().USD(), Pods: pods,
+			Price: n.Cost().USD(), EffectivePrice: n.Cost().USD(), HighestPrice: n.Cost().USD(), Pods: pods,
 		})
 	}
 	return out
@@ -165,7 +165,7 @@ func planned(s *model.Snapshot, nodes []model.PlannedNode) []ReportNode {
 		best := &n.Options[0]
 		out = append(out, ReportNode{
 			NodePool: s.Pools[n.Pool].Name, InstanceType: best.InstanceType, Zone: best.Zone, CapacityType: best.CapacityType,
-			Price: best.Price.USD(), EffectivePrice: round(best.Effective), Options: len(n.Options), Pods: []string{},
+			Price: best.Price.USD(), EffectivePrice: round(best.Effective), HighestPrice: n.Worst().USD(), Options: len(n.Options), Pods: []string{},
 		})
 	}
 	return out

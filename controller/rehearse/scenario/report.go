@@ -23,8 +23,10 @@ type Report struct {
 	Existing    []ReportExisting `json:"existing"`
 	Unscheduled []ReportUnplaced `json:"unscheduled"`
 	HourlyCost  float64          `json:"hourlyCost"`
-	EBSCost     float64          `json:"ebsCost"`
-	IPv4Cost    float64          `json:"publicIPv4Cost"`
+	// HighestCost is HourlyCost if each node is launched as its dearest option.
+	HighestCost float64 `json:"highestHourlyCost"`
+	EBSCost     float64 `json:"ebsCost"`
+	IPv4Cost    float64 `json:"publicIPv4Cost"`
 	// LowerBound is a lower bound on the effective cost of any plan for the new nodes,
 	// with volumes and addresses; 0 when not known. Gap is how much more this plan
 	// costs, as a share of it.
@@ -60,6 +62,8 @@ type ReportNode struct {
 	CapacityType   model.CapacityType `json:"capacityType"`
 	Price          float64            `json:"price"`
 	EffectivePrice float64            `json:"effectivePrice"`
+	// HighestPrice is the price of the dearest option, of a running node its own.
+	HighestPrice float64 `json:"highestPrice"`
 	// EBSCost and IPv4Cost are added to the instance's price.
 	EBSCost  float64 `json:"ebsCost"`
 	IPv4Cost float64 `json:"publicIPv4Cost"`
@@ -142,7 +146,7 @@ func (r *Report) plan(o *Objects, s *model.Snapshot, plan *model.Plan) {
 		r.Pods += len(pods)
 		return out
 	}
-	var cost, ebs, ipv4 model.Price
+	var cost, highest, ebs, ipv4 model.Price
 	numbers := map[int32]int{}
 	for i := range plan.Nodes {
 		n := &plan.Nodes[i]
@@ -156,7 +160,9 @@ func (r *Report) plan(o *Objects, s *model.Snapshot, plan *model.Plan) {
 			best := &n.Options[0]
 			node.InstanceType, node.Zone, node.CapacityType = best.InstanceType, best.Zone, best.CapacityType
 			node.Price, node.EffectivePrice = best.Price.USD(), round(best.Effective)
+			node.HighestPrice = n.Worst().USD()
 			cost += best.Price
+			highest += n.Worst()
 		}
 		disk, address := o.extras(s, pool)
 		node.EBSCost, node.IPv4Cost = disk.USD(), address.USD()
@@ -164,7 +170,7 @@ func (r *Report) plan(o *Objects, s *model.Snapshot, plan *model.Plan) {
 		ipv4 += address
 		r.Nodes = append(r.Nodes, node)
 	}
-	r.HourlyCost, r.EBSCost, r.IPv4Cost = cost.USD(), ebs.USD(), ipv4.USD()
+	r.HourlyCost, r.HighestCost, r.EBSCost, r.IPv4Cost = cost.USD(), highest.USD(), ebs.USD(), ipv4.USD()
 	for i := range plan.Existing {
 		a := &plan.Existing[i]
 		r.Existing = append(r.Existing, ReportExisting{Node: s.Nodes[a.Node].Name, Pods: keys(a.Pods)})

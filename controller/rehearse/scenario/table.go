@@ -54,10 +54,10 @@ func (r *Report) nodes(b *strings.Builder) {
 		return
 	}
 	rows(b, func(row func(...any)) {
-		row("NODE", "NODEPOOL", "TYPE", "ZONE", "CAPACITY", "$/HOUR", "EFFECTIVE", "PODS")
+		row("NODE", "NODEPOOL", "TYPE", "ZONE", "CAPACITY", "$/HOUR", "UP TO", "EFFECTIVE", "PODS")
 		for i := range r.Nodes {
 			n := &r.Nodes[i]
-			row(n.Name, n.NodePool, n.InstanceType, n.Zone, n.CapacityType, dollars(n.Price), dollars(n.EffectivePrice), len(n.Pods))
+			row(n.Name, n.NodePool, n.InstanceType, n.Zone, n.CapacityType, dollars(n.Price), dollars(n.HighestPrice), dollars(n.EffectivePrice), len(n.Pods))
 		}
 	})
 }
@@ -170,6 +170,9 @@ func (r *Report) summary(b *strings.Builder) {
 		fmt.Fprintf(b, ", %d unscheduled", n)
 	}
 	fmt.Fprintf(b, "\n%s $/hour for instances", dollars(r.HourlyCost))
+	if r.HighestCost > r.HourlyCost {
+		fmt.Fprintf(b, " (up to %s, as EC2 chooses among options)", dollars(r.HighestCost))
+	}
 	if r.EBSCost > 0 {
 		fmt.Fprintf(b, ", %s for volumes", dollars(r.EBSCost))
 	}

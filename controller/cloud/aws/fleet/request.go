@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"fmt"
 	"maps"
+	"math"
 	"slices"
 	"strconv"
 
@@ -106,11 +107,14 @@ func (w *wanted) key() string {
 		write("tag", key, w.tags[key])
 	}
 	write("context", sdk.ToString(w.context))
+	if w.overrides[0].CapacityType == model.Spot && ranked(w.overrides) {
+		write("ranked")
+	}
 	return hex.EncodeToString(sum.Sum(nil))
 }
 
 // input is the request. Overrides carry their rank as priority: EC2 obeys it on demand,
-// and takes it as a hint for spot.
+// takes it as a hint for spot that a policy ranks, and ignores it for other spot.
 // https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/ec2-fleet-allocation-strategy.html
 func (w *wanted) input() *ec2.CreateFleetInput {
 	overrides, tags := w.overrides, client.Tags(w.tags)
@@ -126,7 +130,7 @@ func (w *wanted) input() *ec2.CreateFleetInput {
 			{ResourceType: types.ResourceTypeFleet, Tags: tags},
 		},
 	}
-	purchase(in, &overrides[0])
+	purchase(in, overrides)
 	place := map[string]int{}
 	for rank, o := range overrides {
 		name := w.templates[o.template()]
@@ -152,8 +156,19 @@ func (w *wanted) input() *ec2.CreateFleetInput {
 	return in
 }
 
-// purchase says how the capacity of a request is bought: as its first option is.
-func purchase(in *ec2.CreateFleetInput, first *override) {
+// ranked reports whether a policy ranks the overrides: whether any costs in effect anything
+// but its price.
+func ranked(overrides []override) bool {
+	return slices.ContainsFunc(overrides, func(o override) bool {
+		return math.Abs(o.Effective-o.Price.USD()) > 1e-9
+	})
+}
+
+// purchase says how the capacity of a request is bought: as its first option is. Spot that
+// nobody ranks comes from the pools that EC2 expects to last, the cheapest of these first;
+// where a policy ranks, from those in the order of the priorities.
+func purchase(in *ec2.CreateFleetInput, overrides []override) {
+	first := &overrides[0]
 	switch {
 	case first.reservation != nil && first.reservation.ReservationType == awsv1.ReservationTypeCapacityBlock:
 		in.TargetCapacitySpecification.DefaultTargetCapacityType = types.DefaultTargetCapacityTypeCapacityBlock
@@ -166,7 +181,10 @@ func purchase(in *ec2.CreateFleetInput, first *override) {
 		}
 	case first.CapacityType == model.Spot:
 		in.TargetCapacitySpecification.DefaultTargetCapacityType = types.DefaultTargetCapacityTypeSpot
-		in.SpotOptions = &types.SpotOptionsRequest{AllocationStrategy: types.SpotAllocationStrategyCapacityOptimizedPrioritized}
+		in.SpotOptions = &types.SpotOptionsRequest{AllocationStrategy: types.SpotAllocationStrategyPriceCapacityOptimized}
+		if ranked(overrides) {
+			in.SpotOptions.AllocationStrategy = types.SpotAllocationStrategyCapacityOptimizedPrioritized
+		}
 	default:
 		in.OnDemandOptions = &types.OnDemandOptionsRequest{AllocationStrategy: types.FleetOnDemandAllocationStrategyPrioritized}
 	}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/ec2"
+	"github.com/aws/aws-sdk-go-v2/service/ec2/types"
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
@@ -73,6 +74,31 @@ func TestFleetRequestOnDemand(t *testing.T) {
 	spec.Options = spec.Options[4:]
 	attempt, _ := sharedSpec(t, spec)
 	awstest.Golden(t, "fleet-on-demand.json", awstest.Indented(t, attempt.Request))
+}
+
+// EC2 chooses among spot pools by price and capacity, unless a policy ranks the options: then
+// by capacity, in the order of the ranking.
+func TestSpotStrategy(t *testing.T) {
+	priced := func(usd, effective float64) model.Option {
+		return model.Option{InstanceType: "m7i.large", Zone: "us-west-2a", CapacityType: model.Spot, Price: model.PriceOf(usd), Effective: effective}
+	}
+	for name, c := range map[string]struct {
+		reason  string
+		options []model.Option
+		want    types.SpotAllocationStrategy
+	}{
+		"prices":     {"nothing ranks but prices", []model.Option{priced(0.03, 0.03), priced(0.04, 0.04)}, types.SpotAllocationStrategyPriceCapacityOptimized},
+		"one ranked": {"a policy makes an option cheaper in effect", []model.Option{priced(0.04, 0.02), priced(0.03, 0.03)}, types.SpotAllocationStrategyCapacityOptimizedPrioritized},
+	} {
+		t.Run(name, func(t *testing.T) {
+			spec := awstest.Spec()
+			spec.Options = c.options
+			_, in := sharedSpec(t, spec)
+			if got := in.SpotOptions.AllocationStrategy; got != c.want {
+				t.Errorf("%s: %s, want %s", c.reason, got, c.want)
+			}
+		})
+	}
 }
 
 func TestTokenFollowsFromTheRequest(t *testing.T) {

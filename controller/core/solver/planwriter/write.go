@@ -58,7 +58,7 @@ func (w *writer) nodes() []model.PlannedNode {
 	for i, n := range w.a.Nodes {
 		key := &n.Options[0]
 		if len(options[key]) != len(n.Options) {
-			options[key] = w.options(n)
+			options[key] = Options(w.p, w.a, n)
 		}
 		requests := w.p.Supply.DaemonRequests(w.p.Supply.Offers[n.Options[0]].Shape)
 		for r, amount := range n.Demand[:w.p.Supply.Dims.N()] {
@@ -74,14 +74,15 @@ func (w *writer) nodes() []model.PlannedNode {
 	return out
 }
 
-func (w *writer) options(n *commit.Node) []model.Option {
+// Options returns what a node of an attempt may be launched as.
+func Options(p *problem.Problem, a *commit.Attempt, n *commit.Node) []model.Option {
 	out := make([]model.Option, len(n.Options))
 	for i, o := range n.Options {
-		f := &w.p.Supply.Offers[o]
-		s := &w.p.Supply.Keys.Keys[f.Key]
+		f := &p.Supply.Offers[o]
+		s := &p.Supply.Keys.Keys[f.Key]
 		out[i] = model.Option{
-			InstanceType: w.p.Supply.OfferType(o).Name, Zone: s.Zone, CapacityType: model.CapacityType(s.CapacityType),
-			Price: f.Price, Effective: w.a.OptionCost(n, i),
+			InstanceType: p.Supply.OfferType(o).Name, Zone: s.Zone, CapacityType: model.CapacityType(s.CapacityType),
+			Price: f.Price, Effective: a.OptionCost(n, i),
 		}
 	}
 	return out

@@ -87,7 +87,8 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request, format wire.Forma
 	if s.cfg.Latency > 0 {
 		clock.RealClock{}.Sleep(s.cfg.Latency)
 	}
-	ordered := locked(s, func() *fault.Fault { return s.world.faults.Take(c.Action) })
+	call := fault.Call{Action: c.Action, DryRun: c.Form != nil && c.Form.Text("DryRun") == "true"}
+	ordered := locked(s, func() *fault.Fault { return s.world.faults.Take(call) })
 	if ordered != nil {
 		pause(r.Context(), s.cfg.Clock, ordered.Latency.Duration)
 		if !ordered.AfterSuccess && ordered.Fails() {

@@ -13,6 +13,9 @@ type Fault struct {
 	ID string `json:"id,omitempty"`
 	// Action is the operation it strikes (CreateFleet); "" or "*" is any.
 	Action string `json:"action,omitempty"`
+	// DryRun lets it strike dry runs of the operation, and no other calls; without it, it
+	// strikes no dry runs.
+	DryRun bool `json:"dryRun,omitempty"`
 	// Offering narrows it to capacity pools: launches from them are refused,
 	// one pool at a time, while the call itself succeeds.
 	Offering *Offering `json:"offering,omitempty"`
@@ -65,6 +68,8 @@ func (f *Fault) Validate() error {
 		return fmt.Errorf("latency, count and skip must not be negative")
 	case f.Offering != nil && f.Skip > 0:
 		return fmt.Errorf("a fault of an offering skips no calls")
+	case f.Offering != nil && f.DryRun:
+		return fmt.Errorf("a fault of an offering strikes no dry runs")
 	case f.HTTPStatus != 0 && (f.HTTPStatus < 400 || f.HTTPStatus > 599):
 		return fmt.Errorf("httpStatus %d: want 400 to 599", f.HTTPStatus)
 	default:

@@ -28,13 +28,19 @@ func (s *Schedule) List() []Fault {
 	return out
 }
 
+// Call is what the faults of whole calls are chosen by.
+type Call struct {
+	Action string
+	DryRun bool
+}
+
 // Take uses up the first fault that strikes a whole call and gives a copy of it,
 // nil for none. A call that none strikes is one of those that the others let go
 // well first.
-func (s *Schedule) Take(action string) *Fault {
+func (s *Schedule) Take(call Call) *Fault {
 	var waiting []*Fault
 	for i, f := range s.faults {
-		if f.Offering != nil || !f.strikes(action) {
+		if f.Offering != nil || f.DryRun != call.DryRun || !f.strikes(call.Action) {
 			continue
 		}
 		if f.Skip > 0 {

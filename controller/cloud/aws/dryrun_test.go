@@ -139,12 +139,12 @@ func TestDryRunAfterARefusal(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := newEC2Under(t, ec2.Policies(t)["own"])
-			w.order(t, sim.Fault{Action: "CreateFleet", Code: "UnauthorizedOperation", HTTPStatus: 403})
+			w.order(t, sim.Fault{Action: "CreateFleet", DryRun: true, Code: "UnauthorizedOperation", HTTPStatus: 403})
 			if refusal, _, err := w.ask(t); err != nil || refusal == nil {
 				t.Fatalf("no refusal, %v", err)
 			}
 			w.clock.Step(dryrun.RefusedFor + time.Second)
-			c.next.Action = "CreateFleet"
+			c.next.Action, c.next.DryRun = "CreateFleet", true
 			w.order(t, c.next)
 			refusal, known, err := w.ask(t)
 			if err == nil || known != c.known || (refusal != nil) != c.known {
@@ -163,6 +163,7 @@ func TestFaultMatrixOfDryRuns(t *testing.T) {
 				t.Run(a.name+"/"+action+"/"+name, func(t *testing.T) {
 					t.Parallel()
 					w := a.start(t)
+					fault.DryRun = true
 					w.strike(t, action, fault)
 					refusal, known, err := w.ask(t)
 					if err == nil || known || refusal != nil {

@@ -30,7 +30,7 @@ func TestReconcileDryRun(t *testing.T) {
 	c := run(t, cluster, w)
 
 	const action = "RunInstances"
-	if _, err := w.server.Order(sim.Fault{Action: action, Code: "UnauthorizedOperation", Message: "You are not authorized to perform this operation.", HTTPStatus: 403}); err != nil {
+	if _, err := w.server.Order(sim.Fault{Action: action, DryRun: true, Code: "UnauthorizedOperation", Message: "You are not authorized to perform this operation.", HTTPStatus: 403}); err != nil {
 		t.Fatal(err)
 	}
 	in := class()

@@ -15,6 +15,8 @@ type Limits struct {
 	// addresses) to 28 (11); 0 is 19.
 	// https://docs.aws.amazon.com/vpc/latest/userguide/subnet-sizing.html
 	SubnetPrefix int
+	// SubnetsPerZone is how many subnets each zone has, 1 unless set, 16 at most.
+	SubnetsPerZone int
 	// LaunchTemplates and TemplateVersions are quotas, of templates in the region
 	// and of versions that a template has; AWS's are 5,000 and 10,000. 0 is none.
 	// https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/launch-template-restrictions.html
@@ -32,6 +34,8 @@ type Limits struct {
 // Validate says what is out of range.
 func (l Limits) Validate() error {
 	switch {
+	case l.SubnetsPerZone < 0 || l.SubnetsPerZone > 16:
+		return fmt.Errorf("%d subnets per zone: want 1 to 16", l.SubnetsPerZone)
 	case l.SubnetPrefix != 0 && (l.SubnetPrefix < 19 || l.SubnetPrefix > 28):
 		return fmt.Errorf("subnet prefix %d: want 19 to 28", l.SubnetPrefix)
 	case l.LaunchTemplates < 0 || l.TemplateVersions < 0 || l.TagLag < 0 || l.SpotPeriod < 0:

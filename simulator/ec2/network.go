@@ -37,21 +37,28 @@ type network struct {
 	groups  []*securityGroup
 }
 
-// newNetwork makes a VPC of 10.0.0.0/16 with one private subnet for each zone
-// and the cluster's security group.
+// newNetwork makes a VPC of 10.0.0.0/16 with private subnets in each zone, one unless the
+// limits say otherwise, and the cluster's security group. Further subnets of a zone are in
+// 10.1.0.0/16 and so on.
 func newNetwork(cfg *Config) *network {
 	discovery := tag.Set{"karpenter.sh/discovery": cfg.Cluster, "kubernetes.io/cluster/" + cfg.Cluster: "owned"}
 	s := &network{account: cfg.Account, market: cfg.Market, vpcID: cfg.IDs.Fixed("vpc", cfg.Account.Region)}
-	for i, z := range cfg.Market.Zones() {
-		prefix := netip.PrefixFrom(netip.AddrFrom4([4]byte{10, 0, byte(i * 32), 0}), cmp.Or(cfg.Limits.SubnetPrefix, 19))
-		sn := &subnet{
-			id: cfg.IDs.Fixed("subnet", z.Name), cidr: prefix.String(), zone: z, prefix: prefix,
-			tags: discovery.With("Name", fmt.Sprintf("%s-private-%s", cfg.Cluster, z.Name)),
+	for k := range max(1, cfg.Limits.SubnetsPerZone) {
+		for i, z := range cfg.Market.Zones() {
+			prefix := netip.PrefixFrom(netip.AddrFrom4([4]byte{10, byte(k), byte(i * 32), 0}), cmp.Or(cfg.Limits.SubnetPrefix, 19))
+			name := z.Name
+			if k > 0 {
+				name = fmt.Sprintf("%s-%d", z.Name, k+1)
+			}
+			sn := &subnet{
+				id: cfg.IDs.Fixed("subnet", name), cidr: prefix.String(), zone: z, prefix: prefix,
+				tags: discovery.With("Name", fmt.Sprintf("%s-private-%s", cfg.Cluster, name)),
+			}
+			// AWS keeps the first four addresses and the last one.
+			// https://docs.aws.amazon.com/vpc/latest/userguide/subnet-sizing.html
+			sn.next = prefix.Addr().Next().Next().Next().Next()
+			s.subnets = append(s.subnets, sn)
 		}
-		// AWS keeps the first four addresses and the last one.
-		// https://docs.aws.amazon.com/vpc/latest/userguide/subnet-sizing.html
-		sn.next = prefix.Addr().Next().Next().Next().Next()
-		s.subnets = append(s.subnets, sn)
 	}
 	s.groups = []*securityGroup{
 		{id: cfg.IDs.Fixed("sg", "default"), name: "default", description: "default VPC security group", tags: tag.Set{}},

@@ -3,6 +3,8 @@ package aws_test
 import (
 	"encoding/base64"
 	"errors"
+	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -47,6 +49,25 @@ func wantKind(t *testing.T, err error, want provider.Kind) {
 	t.Helper()
 	if err == nil || provider.KindOf(err) != want {
 		t.Fatalf("%v, want kind %s", err, want)
+	}
+}
+
+// Nodes go to the subnet with the most free addresses, counting those of nodes that EC2's
+// last answer about subnets did not contain.
+func TestLaunchesAreSpreadOverSubnets(t *testing.T) {
+	w := newEC2With(t, []string{"m7i."}, func(cfg *sim.Config) { cfg.Limits.SubnetsPerZone = 2 })
+	used := map[string]int{}
+	for i := range 6 {
+		attempt := w.prepare(t, spec(fmt.Sprint("claim-", i), option("m7i.large", "us-west-2a", model.OnDemand)))
+		if _, err := w.provider.Launch(t.Context(), attempt); err != nil {
+			t.Fatal(err)
+		}
+		used[string(regexp.MustCompile(`subnet-\w+`).Find(attempt.Request))]++
+	}
+	for subnet, n := range used {
+		if n != 3 {
+			t.Errorf("%d of 6 nodes are in subnet %s, want 3 in each of two", n, subnet)
+		}
 	}
 }
 

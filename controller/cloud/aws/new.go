@@ -64,9 +64,10 @@ func (p *Provider) wire(cfg *Config, api client.Services, m *metrics) {
 			ServiceCIDR: cfg.ServiceCIDR, Version: cfg.KubernetesVersion,
 		},
 	}
+	addresses := &availability.Addresses{}
 	p.nodeClasses = &NodeClasses{
 		cluster: cfg.ClusterName,
-		network: &resolve.Network{EC2: api.EC2},
+		network: &resolve.Network{EC2: api.EC2, Addresses: addresses, Clock: cfg.Clock},
 		images: &resolve.Images{
 			EC2: api.EC2, Parameters: &resolve.Parameters{SSM: api.SSM, Clock: cfg.Clock}, Kubernetes: cluster.Version, Clock: cfg.Clock,
 		},
@@ -83,7 +84,7 @@ func (p *Provider) wire(cfg *Config, api client.Services, m *metrics) {
 	p.launcher = fleet.New(fleet.Config{
 		EC2: api.EC2, Cluster: cfg.ClusterName, Clock: cfg.Clock, Concurrent: cfg.Claims, ClusterDetails: cluster.Details,
 		Groups: p.nodeClasses.groups, Catalogue: p.catalogue, Templates: p.nodeClasses.templates, Instances: p.instances,
-		Shortage: p.available.shortage, Reservations: p.available.reservations, Shifts: p.available.shifts,
+		Shortage: p.available.shortage, Reservations: p.available.reservations, Shifts: p.available.shifts, Addresses: addresses,
 		Batches: m.batches, Metrics: m.launches,
 	})
 	p.dryRuns = dryrun.New(dryrun.Config{

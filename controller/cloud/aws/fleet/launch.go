@@ -43,6 +43,7 @@ type Config struct {
 	Shortage     *availability.Shortage
 	Reservations *availability.Reservations
 	Shifts       *availability.ZonalShifts
+	Addresses    *availability.Addresses
 
 	Batches *batch.Metrics
 	Metrics *Metrics
@@ -109,7 +110,9 @@ func (l *Launcher) carryOut(ctx context.Context, claims []string, in *ec2.Create
 	}
 	var started []provider.Instance
 	for i := range out.Instances {
-		started = append(started, l.launched(in, &out.Instances[i])...)
+		launched := l.launched(in, &out.Instances[i])
+		l.takeAddresses(&out.Instances[i], len(launched))
+		started = append(started, launched...)
 	}
 	if len(started) == 0 {
 		return batch.ToAll[string, provider.Instance](claims, l.refused(what, in, out.Errors)), nil
@@ -127,6 +130,16 @@ func (l *Launcher) carryOut(ctx context.Context, claims []string, in *ec2.Create
 		}
 	}
 	return answers, nil
+}
+
+// takeAddresses counts the addresses of n instances of an answer.
+func (l *Launcher) takeAddresses(of *types.CreateFleetInstance, n int) {
+	if of.LaunchTemplateAndOverrides == nil || of.LaunchTemplateAndOverrides.Overrides == nil {
+		return
+	}
+	for range n {
+		l.cfg.Addresses.Take(sdk.ToString(of.LaunchTemplateAndOverrides.Overrides.SubnetId), l.cfg.Clock())
+	}
 }
 
 // handOut assigns instances to claims, keeps them in mind, and writes the claims

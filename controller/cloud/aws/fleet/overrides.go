@@ -2,7 +2,6 @@ package fleet
 
 import (
 	"fmt"
-	"slices"
 
 	awsv1 "spokeshave.dev/api/aws/v1"
 	"spokeshave.dev/controller/cloud/aws/availability"
@@ -28,10 +27,9 @@ func (l *Launcher) overrides(class *awsv1.EC2NodeClass, spec *provider.LaunchSpe
 	for i := range catalog.Types {
 		byName[catalog.Types[i].Name] = &catalog.Types[i]
 	}
-	// Subnets are sorted by free addresses: the first of a zone is the one to use.
-	subnets := map[string]string{}
-	for _, s := range slices.Backward(class.Status.Subnets) {
-		subnets[s.Zone] = s.ID
+	subnets := map[string][]string{}
+	for _, s := range class.Status.Subnets {
+		subnets[s.Zone] = append(subnets[s.Zone], s.ID)
 	}
 	var out []override
 	on := l.cfg.Shifts.Current(l.cfg.Clock())
@@ -47,7 +45,7 @@ func (l *Launcher) overrides(class *awsv1.EC2NodeClass, spec *provider.LaunchSpe
 		if availability.Away(on, o.Zone, availability.ZoneID(class, o.Zone)) {
 			continue // shifted away from since the plan was made
 		}
-		next := override{Option: o, image: resolve.ImageFor(class.Status.AMIs, known.Labels).ID, subnet: subnet, pods: l.cfg.Catalogue.MaxPods(class, known)}
+		next := override{Option: o, image: resolve.ImageFor(class.Status.AMIs, known.Labels).ID, subnet: l.cfg.Addresses.Roomiest(subnet), pods: l.cfg.Catalogue.MaxPods(class, known)}
 		if spec.Requests[provider.ResourceEFA] > 0 {
 			next.efas = known.Capacity[provider.ResourceEFA]
 		}

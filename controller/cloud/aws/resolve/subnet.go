@@ -4,17 +4,24 @@ import (
 	"cmp"
 	"context"
 	"slices"
+	"time"
 
 	sdk "github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/ec2"
 	"github.com/aws/aws-sdk-go-v2/service/ec2/types"
 
 	awsv1 "spokeshave.dev/api/aws/v1"
+	"spokeshave.dev/controller/cloud/aws/availability"
 	"spokeshave.dev/controller/cloud/aws/client"
 )
 
 // Network finds the subnets and security groups that an EC2NodeClass selects.
-type Network struct{ EC2 client.Network }
+type Network struct {
+	EC2 client.Network
+	// Addresses learns the subnets' free addresses; nil for nobody.
+	Addresses *availability.Addresses
+	Clock     func() time.Time
+}
 
 // Subnets finds the subnets that any of the terms selects, those with the most
 // free addresses first. Nothing found is an empty list.
@@ -55,6 +62,9 @@ func (n *Network) Subnets(ctx context.Context, terms []awsv1.SubnetSelectorTerm)
 	})
 	out := make([]awsv1.Subnet, 0, len(all))
 	for _, s := range all {
+		if n.Addresses != nil {
+			n.Addresses.Learn(sdk.ToString(s.SubnetId), int(sdk.ToInt32(s.AvailableIpAddressCount)), n.Clock())
+		}
 		out = append(out, awsv1.Subnet{ID: sdk.ToString(s.SubnetId), Zone: sdk.ToString(s.AvailabilityZone), ZoneID: sdk.ToString(s.AvailabilityZoneId)})
 	}
 	return out, nil

@@ -111,7 +111,7 @@ func (l *Launcher) carryOut(ctx context.Context, claims []string, in *ec2.Create
 	var started []provider.Instance
 	for i := range out.Instances {
 		launched := l.launched(in, &out.Instances[i])
-		l.takeAddresses(&out.Instances[i], len(launched))
+		takeAddresses(l.cfg.Addresses, &out.Instances[i], len(launched), l.cfg.Clock())
 		started = append(started, launched...)
 	}
 	if len(started) == 0 {
@@ -133,12 +133,12 @@ func (l *Launcher) carryOut(ctx context.Context, claims []string, in *ec2.Create
 }
 
 // takeAddresses counts the addresses of n instances of an answer.
-func (l *Launcher) takeAddresses(of *types.CreateFleetInstance, n int) {
+func takeAddresses(in *availability.Addresses, of *types.CreateFleetInstance, n int, now time.Time) {
 	if of.LaunchTemplateAndOverrides == nil || of.LaunchTemplateAndOverrides.Overrides == nil {
 		return
 	}
 	for range n {
-		l.cfg.Addresses.Take(sdk.ToString(of.LaunchTemplateAndOverrides.Overrides.SubnetId), l.cfg.Clock())
+		in.Take(sdk.ToString(of.LaunchTemplateAndOverrides.Overrides.SubnetId), now)
 	}
 }
 

@@ -30,7 +30,7 @@ demo-karpenter: ## Run a local cluster as Karpenter left it, to try docs/migrate
 
 .PHONY: test
 test: controlplane ## Run every test: unit, conformance and end to end on a real control plane
-	go test -count=1 ./...
+	go test -count=1 -timeout 20m ./...
 	go test -C tools -count=1 ./...
 	go test -C tools/digests -count=1 ./...
 	go test -C tools/reference ./...
@@ -106,7 +106,7 @@ reference: ## Compare the plans of 1,000 seeded scenarios and those written by h
 	go run -C tools/reference . $(REFERENCE)
 
 .PHONY: soak
-soak: ## Long fuzzing, random scenarios for the solver and the real scheduler, simulated clusters, savings, caps
+soak: ## Long fuzzing, random scenarios for the solver and the real scheduler, simulated clusters, savings, caps, faults of AWS
 	$(MAKE) fuzz FUZZTIME=5m
 	SOAK=1000 go test -timeout 30m ./controller/core/solver -run 'Holds?$$|Never|Pays|Repeatable|Headroom'
 	SOAK=100 go test -count=1 -timeout 3h ./test/suite/simulation
@@ -114,6 +114,7 @@ soak: ## Long fuzzing, random scenarios for the solver and the real scheduler, s
 	SOAK=2000 go test -count=1 -timeout 1h ./test/suite/agreement -run Filters -v
 	SOAK=100 go test -count=1 -timeout 1h ./test/suite/agreement -run Scheduler -v
 	SEEDS=10000 go test -count=1 -timeout 1h ./test/suite/ceilings
+	ACCOUNTS=all go test -count=1 -timeout 1h ./controller/cloud/aws -run 'Fault|Matrix'
 
 .PHONY: live
 live: controlplane ## Measure bursts of pods live (SCENARIO, PODS, BOOT, SEED; BASE=commit to compare with; OUT=folder)

@@ -113,10 +113,10 @@ func TestUnknown(t *testing.T) {
 func TestBind(t *testing.T) {
 	fs := pflag.NewFlagSet("", pflag.ContinueOnError)
 	Bind(fs)
-	if err := fs.Parse([]string{"--disable-dry-run", "--cpu-requests=500", "--log-output-paths", "stdout"}); err != nil {
+	if err := fs.Parse([]string{"--disable-controller-warmup", "--cpu-requests=500", "--log-output-paths", "stdout"}); err != nil {
 		t.Fatal(err)
 	}
-	if got := fs.Lookup("disable-dry-run").Value.String(); got != "true" {
+	if got := fs.Lookup("disable-controller-warmup").Value.String(); got != "true" {
 		t.Errorf("a switch alone is %q", got)
 	}
 	if fs.FlagUsages() != "" {

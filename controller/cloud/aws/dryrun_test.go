@@ -8,7 +8,6 @@ import (
 
 	awsv1 "spokeshave.dev/api/aws/v1"
 	"spokeshave.dev/controller/cloud/aws/dryrun"
-	"spokeshave.dev/controller/core/model"
 	sim "spokeshave.dev/simulator"
 	"spokeshave.dev/simulator/iam/policy"
 	"spokeshave.dev/test/kit/ec2"
@@ -18,9 +17,9 @@ import (
 func dryRunCalls() []string { return []string{"CreateLaunchTemplate", "RunInstances", "CreateFleet"} }
 
 // ask asks EC2 about the class "default", and gives the last answer.
-func (w *simulatedEC2) ask(t *testing.T, pools ...[]model.Requirement) (refusal *dryrun.Refusal, known bool, err error) {
+func (w *simulatedEC2) ask(t *testing.T) (refusal *dryrun.Refusal, known bool, err error) {
 	t.Helper()
-	err = w.provider.DryRuns().Ask(t.Context(), w.classes["default"], pools)
+	err = w.provider.DryRuns().Ask(t.Context(), w.classes["default"], nil)
 	refusal, known = w.provider.DryRuns().Last("default")
 	return refusal, known, err
 }

@@ -3,6 +3,7 @@ package aws_test
 import (
 	"errors"
 	"maps"
+	"os"
 	"reflect"
 	"slices"
 	"testing"
@@ -96,8 +97,10 @@ type account struct {
 	karpenters bool
 }
 
-// accounts are those that the matrices run in: under the policy of this project and that of
-// Karpenter, fresh and adopted. Short tests have only the one that asks for most.
+// accounts are those that the matrices run in, of the policy of this project and that of
+// Karpenter, each fresh and adopted: all four with ACCOUNTS=all (make soak), otherwise a
+// fresh one under the first policy and an adopted one under the second; in short tests only
+// the latter, which asks for most.
 func accounts(t *testing.T) []account {
 	t.Helper()
 	var out []account
@@ -108,7 +111,8 @@ func accounts(t *testing.T) []account {
 			if adopted {
 				a.name = name + ", adopted"
 			}
-			if !testing.Short() || adopted && a.karpenters {
+			switch {
+			case os.Getenv("ACCOUNTS") == "all", adopted && a.karpenters, !testing.Short() && !adopted && !a.karpenters:
 				out = append(out, a)
 			}
 		}

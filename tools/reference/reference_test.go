@@ -48,8 +48,7 @@ func TestMended(t *testing.T) {
 	}
 }
 
-// TestHandmade: of the scenarios written by hand, one is known to be missed
-// (docs/compatibility.md).
+// TestHandmade: no pod of the scenarios written by hand is missed.
 func TestHandmade(t *testing.T) {
 	oracle.Register()
 	cases, err := handmade.Cases()
@@ -65,7 +64,7 @@ func TestHandmade(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, d := range r.Differences {
-			if d.Kind == contrast.Missed && c.Name != "spread that ignores node affinity" {
+			if d.Kind == contrast.Missed {
 				t.Errorf("%s: %s", r.Name, d.Detail)
 			}
 		}

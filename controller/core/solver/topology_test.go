@@ -170,14 +170,33 @@ func TestTopology(t *testing.T) {
 			want: []string{"general m.large b on-demand <- abc"},
 		},
 		"AffinityPolicyIgnored": {
-			reason: "all zones are looked at, and a stays empty",
-			setup: func(in *Input, _ *model.Snapshot) {
+			reason: "all zones with a node are looked at, and a stays empty",
+			setup: func(in *Input, s *model.Snapshot) {
+				zoned(s, "a")
 				pending(in, 2, 500, 1, labelled("x"), spread(constraint.LabelZone, "x", 1, func(s *model.Spread) { s.IgnoreAffinity = true }), selector(constraint.LabelZone, "b"))
 			},
 			want: []string{
 				"b:  TopologySpread: no topology.kubernetes.io/zone suits: b has 1 pods of its spread (maxSkew 1, least 0)",
 				"general m.large b on-demand <- a",
 			},
+		},
+		"AffinityPolicyIgnoredAndZonesForOthers": {
+			reason: "the other pod may get a node in a, which would then stay empty",
+			setup: func(in *Input, _ *model.Snapshot) {
+				pending(in, 2, 500, 1, labelled("x"), spread(constraint.LabelZone, "x", 1, func(s *model.Spread) { s.IgnoreAffinity = true }), selector(constraint.LabelZone, "b"))
+				pending(in, 1, 500, 1, selector(constraint.LabelZone, "a"))
+			},
+			want: []string{
+				"b:  TopologySpread: no topology.kubernetes.io/zone suits: b has 1 pods of its spread (maxSkew 1, least 0)",
+				"general m.large a on-demand <- c", "general m.large b on-demand <- a",
+			},
+		},
+		"AffinityPolicyIgnoredAndZonesForNobody": {
+			reason: "no pod may use a: no node comes there, and the scheduler will not know the zone",
+			setup: func(in *Input, _ *model.Snapshot) {
+				pending(in, 2, 500, 1, labelled("x"), spread(constraint.LabelZone, "x", 1, func(s *model.Spread) { s.IgnoreAffinity = true }), selector(constraint.LabelZone, "b"))
+			},
+			want: []string{"general m.large b on-demand <- ab"},
 		},
 		"TaintsHonored": {
 			reason: "a zone that exists on a tainted node alone is not looked at with Honor",
@@ -331,8 +350,9 @@ func TestTopology(t *testing.T) {
 			want: []string{"general m.large a on-demand <- c", "general m.large b on-demand <- d"},
 		},
 		"WhereVolumesAre": {
-			reason: "volumes hold a pod in a zone, and others count all the same",
-			setup: func(in *Input, _ *model.Snapshot) {
+			reason: "volumes hold a pod in a zone, and others with nodes count all the same",
+			setup: func(in *Input, s *model.Snapshot) {
+				zoned(s, "b")
 				pending(in, 2, 500, 1, labelled("x"), spread(constraint.LabelZone, "x", 1), func(s *model.PodSpec) {
 					s.Pinned, s.Affinity = true, []model.Term{{require(constraint.LabelZone, model.In, "a")}}
 				})

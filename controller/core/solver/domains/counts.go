@@ -19,7 +19,9 @@ type Counts struct {
 	// Dependents counts the certain pods that have affinity to the group themselves.
 	// They cannot be the first in their domain while others are in another one.
 	Dependents [][]int32
-	// eligible marks the domains that a spread considers.
+	// eligible marks the domains that a spread considers: those of hosts, and those where
+	// a node may be launched for some pod. No node comes to the others, and the scheduler
+	// knows no domain without a node.
 	eligible [][]bool
 	// FilterOffers are the offers that each group's filter admits, nil for all.
 	FilterOffers []vec.Bits
@@ -33,9 +35,13 @@ func NewCounts(s *Space) *Counts {
 		Certain: make([][]int32, n), Possible: make([][]int32, n), Limit: make([][]int32, n),
 		Dependents: make([][]int32, n), eligible: make([][]bool, n), FilterOffers: make([]vec.Bits, n),
 	}
+	usable := vec.NewBits(len(p.Supply.Offers))
+	for c := range p.Classes {
+		usable.Or(p.OffersOf(&p.Classes[c]))
+	}
 	for i := range p.Topology.All {
 		if !p.Topology.All[i].PerHost {
-			l.openGroup(s, int32(i))
+			l.openGroup(s, int32(i), usable)
 		}
 	}
 	at := make([]int32, len(p.Snapshot.Nodes))
@@ -61,8 +67,9 @@ func NewCounts(s *Space) *Counts {
 	return l
 }
 
-// openGroup prepares the counts of one topology group.
-func (l *Counts) openGroup(s *Space, i int32) {
+// openGroup prepares the counts of one topology group. usable are the offers that some pod
+// may use.
+func (l *Counts) openGroup(s *Space, i int32, usable vec.Bits) {
 	c, k := &s.p.Topology.All[i], s.KeyOf(i)
 	d := &s.Keys[k]
 	n := len(d.Values)
@@ -75,9 +82,9 @@ func (l *Counts) openGroup(s *Space, i int32) {
 		l.FilterOffers[i] = s.countedOffers(c)
 	}
 	for v := range d.Values {
-		set := d.Offers[v]
+		set := d.Offers[v].Clone()
+		set.And(usable)
 		if l.FilterOffers[i] != nil {
-			set = set.Clone()
 			set.And(l.FilterOffers[i])
 		}
 		l.eligible[i][v] = !set.Empty()

@@ -31,11 +31,12 @@ func TestNothingIsMissed(t *testing.T) {
 	}
 }
 
-// TestMended: scenarios of which the reference once placed more pods than we did, for
-// limits of NodePools and for minValues.
+// TestMended: scenarios of which the reference once placed more pods than we did, or more
+// of a higher priority, for
+// limits of NodePools, for minValues and for zones that no node can come to.
 func TestMended(t *testing.T) {
 	oracle.Register()
-	for _, seed := range []uint64{30, 461, 763, 822, 1071, 1453} {
+	for _, seed := range []uint64{30, 461, 763, 822, 1071, 1453, 1802, 1931} {
 		r, err := contrast.Run(t.Context(), seeded(seed))
 		if err != nil {
 			t.Fatal(err)

@@ -1,6 +1,7 @@
 package solver
 
 import (
+	"math"
 	"slices"
 
 	"spokeshave.dev/controller/core/model"
@@ -97,6 +98,35 @@ func stillLeftOut(s *search, st *strategy) string {
 		return ""
 	}
 	return others(s, st)
+}
+
+// leftOutForGood is stillLeftOut for questions that no question with fewer preferences
+// follows.
+func leftOutForGood(s *search, st *strategy) string {
+	if s.quick {
+		return ""
+	}
+	return stillLeftOut(s, st)
+}
+
+// lessUrgentPlaced applies as leftOutForGood does, where a pod of a lower priority than one
+// that is left out has a place.
+func lessUrgentPlaced(s *search, st *strategy) string {
+	if leftOutForGood(s, st) == "" {
+		return ""
+	}
+	snap, left := s.in.Snapshot, make(map[int32]bool, len(s.best.Unplaced))
+	highest := int32(math.MinInt32)
+	for i := range s.best.Unplaced {
+		pod := s.best.Unplaced[i].Pod
+		left[pod], highest = true, max(highest, snap.Specs[snap.Pods[pod].Spec].Priority)
+	}
+	for _, i := range s.in.Pods {
+		if !left[i] && snap.Specs[snap.Pods[i].Spec].Priority < highest {
+			return "pods are left out, and less urgent ones are not"
+		}
+	}
+	return ""
 }
 
 // few reports whether there are few enough pods and nodes for the strategies of

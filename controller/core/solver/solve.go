@@ -1,6 +1,8 @@
 package solver
 
 import (
+	"sync"
+
 	"spokeshave.dev/controller/core/model"
 	"spokeshave.dev/controller/core/solver/colocate"
 	"spokeshave.dev/controller/core/solver/commit"
@@ -9,6 +11,7 @@ import (
 	"spokeshave.dev/controller/core/solver/existing"
 	"spokeshave.dev/controller/core/solver/problem"
 	"spokeshave.dev/controller/core/solver/supply"
+	"spokeshave.dev/controller/core/solver/vec"
 )
 
 // Solve returns the plan with the lowest total effective cost that it finds. Pods go
@@ -41,10 +44,11 @@ type answer struct {
 func solveWith(in *Input, required []model.PodSpec, by domains.Order, w *colocate.Unmet) answer {
 	p := problem.New(in.problem(required))
 	hosts := p.Hosts()
+	launchable := sync.OnceValue(func() vec.Bits { return commit.NewBounds(p, in.Headroom).Affordable() })
 	if w != nil {
-		p.Classes = colocate.Bundle(p, hosts, commit.NewBounds(p, in.Headroom).Affordable(), w)
+		p.Classes = colocate.Bundle(p, hosts, launchable(), w)
 	}
-	classes, of := domains.Assign(p, hosts, by)
+	classes, of := domains.Assign(p, hosts, launchable, by)
 	p.Classes = classes
 	p.SelectPackedRules()
 	left := make([]int32, len(p.Classes))

@@ -76,7 +76,7 @@ const (
 	// plan differs.
 	maxInsertRounds = 5
 	// insertions is the number of insertion strategies.
-	insertions = 9
+	insertions = 12
 	// maxInserted is the largest number of pods, and of existing nodes, for which
 	// further orders of domains and insertions are tried in any case: their time grows
 	// with pods times nodes. Above it they are tried while pods with constraints on each
@@ -108,6 +108,9 @@ func strategies() []strategy {
 		{"insert, fixed zone", options{kind: insert, base: 6, insertion: insertion.Strategy{FixedZone: true, DeferredSpread: true}}, quickEffort, 1, others},
 		{"insert small first, first fit", options{kind: insert, base: 7, insertion: insertion.Strategy{SmallFirst: true}}, quickEffort, 1, stillLeftOut},
 		{"insert, fewest pods first", options{kind: insert, base: 8, insertion: insertion.Strategy{FewestFirst: true}}, quickEffort, 1, stillLeftOut},
+		{"insert, most useful place", options{kind: insert, base: 11, insertion: insertion.Strategy{MostUseful: true}}, quickEffort, 1, leftOutForGood},
+		{"insert by priority, first fit", options{kind: insert, base: 9, insertion: insertion.Strategy{ByPriority: true}}, quickEffort, 1, lessUrgentPlaced},
+		{"insert by priority, small first", options{kind: insert, base: 10, insertion: insertion.Strategy{ByPriority: true, SmallFirst: true}}, quickEffort, 1, lessUrgentPlaced},
 		{"insert, first fit, failed first", options{kind: insertFailedFirst}, quickEffort, maxInsertRounds, failed},
 		{"insert, best fit, failed first", options{kind: insertFailedFirst, base: 1, insertion: insertion.Strategy{BestFit: true}}, quickEffort, maxInsertRounds, failed},
 		{"insert, first fit, best order", options{kind: insertBestOrder}, quickEffort, 1, inBestOrder},

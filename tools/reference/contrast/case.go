@@ -54,10 +54,12 @@ func Run(ctx context.Context, c *Case) (*Result, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", c.Name, err)
 	}
+	violations := broken(s, pods, theirs)
+	valid(s, pods, theirs, violations)
 	a, b := newView(s, pods, &decision.Plan), newView(s, pods, theirs)
 	out := &Result{Name: c.Name, Asked: len(pods)}
 	out.Ours, out.Theirs = a.summary(b), b.summary(a)
-	out.Differences = differences(s, pods, theirs, a, b, out)
+	out.Differences = differences(s, violations, a, b, out)
 	return out, nil
 }
 
@@ -158,6 +160,48 @@ func offered(s *model.Snapshot, p *model.Pool, key string) bool {
 		}
 	}
 	return false
+}
+
+// valid takes the pods out of the reference's plan that it puts where a rule is broken,
+// until no rule is: what remains could be carried out. When a rule is broken that names no
+// pods, nothing remains.
+func valid(s *model.Snapshot, pods []int32, p *model.Plan, violations []check.Violation) {
+	for len(violations) > 0 && len(p.Existing)+len(p.Nodes) > 0 {
+		var out []int32
+		for i := range violations {
+			out = append(out, violations[i].Pods...)
+		}
+		if len(out) == 0 {
+			out = pods
+		}
+		takeOut(p, out)
+		violations = broken(s, pods, p)
+	}
+}
+
+// takeOut makes pods unplaced. Nodes without pods are not launched.
+func takeOut(p *model.Plan, pods []int32) {
+	gone := map[int32]bool{}
+	for _, i := range pods {
+		gone[i] = true
+	}
+	drop := func(list []int32) []int32 {
+		return slices.DeleteFunc(list, func(i int32) bool {
+			if gone[i] {
+				p.Unplaced = append(p.Unplaced, model.Unplaced{Pod: i, Reasons: []model.Reason{{Code: model.NoInstanceType, Message: "the reference's plan breaks a rule there"}}})
+			}
+			return gone[i]
+		})
+	}
+	for i := range p.Existing {
+		p.Existing[i].Pods = drop(p.Existing[i].Pods)
+	}
+	for i := range p.Nodes {
+		p.Nodes[i].Pods = drop(p.Nodes[i].Pods)
+	}
+	p.Existing = slices.DeleteFunc(p.Existing, func(x model.Assignment) bool { return len(x.Pods) == 0 })
+	p.Nodes = slices.DeleteFunc(p.Nodes, func(n model.PlannedNode) bool { return len(n.Pods) == 0 })
+	slices.SortFunc(p.Unplaced, func(a, b model.Unplaced) int { return cmp.Compare(a.Pod, b.Pod) })
 }
 
 // broken are the rules that the reference's plan breaks. It does not state requests as

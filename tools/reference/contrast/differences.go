@@ -6,29 +6,29 @@ import (
 	"slices"
 	"strings"
 
+	"spokeshave.dev/controller/core/check"
 	"spokeshave.dev/controller/core/model"
 )
 
-// differences names what is not the same in our view and the reference's.
-func differences(s *model.Snapshot, pods []int32, theirs *model.Plan, a, b *view, r *Result) []Difference {
+// differences names what is not the same in our view and the reference's, of which the
+// part that breaks no rule is compared. violations are the rules that the rest broke.
+func differences(s *model.Snapshot, violations []check.Violation, a, b *view, r *Result) []Difference {
 	var out []Difference
 	add := func(k Kind, format string, args ...any) {
 		out = append(out, Difference{k, fmt.Sprintf(format, args...)})
 	}
-	violations := broken(s, pods, theirs)
 	if len(violations) > 0 {
 		add(Invalid, "%s, the first of %d", violations[0], len(violations))
 	}
 	only := placedOnly(a, b)
 	urgent := urgency(a, b)
 	switch {
-	case r.Theirs.Placed > r.Ours.Placed && len(violations) > 0:
 	case urgent < 0:
 		add(Missed, "%d of %d against %d: %s", r.Ours.Placed, r.Asked, r.Theirs.Placed, only)
 	case r.Theirs.Placed > r.Ours.Placed:
 		add(Urgent, "%d of %d against %d, and more of the most urgent: %s", r.Ours.Placed, r.Asked, r.Theirs.Placed, only)
 	case r.Ours.Placed > r.Theirs.Placed:
-		add(More, "%d of %d against %d: %s", r.Ours.Placed, r.Asked, r.Theirs.Placed, refusal(a, theirs))
+		add(More, "%d of %d against %d: %s", r.Ours.Placed, r.Asked, r.Theirs.Placed, refusal(a, b.plan))
 	}
 	if only != "" && r.Ours.Placed >= r.Theirs.Placed {
 		add(Exchanged, "%s", only)

@@ -5,7 +5,8 @@ type Kind string
 
 // The kinds. Missed is a defect in this project; the others have reasons.
 const (
-	// Missed: the reference places more pods than we do, and its plan is valid.
+	// Missed: the part of the reference's plan that breaks no rule places more pods than
+	// our plan, or more of a higher priority.
 	Missed Kind = "missed"
 	// Urgent: the reference places more pods, and fewer of the most urgent.
 	Urgent Kind = "urgent"

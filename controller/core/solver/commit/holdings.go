@@ -3,6 +3,7 @@ package commit
 import (
 	"spokeshave.dev/controller/core/model"
 	"spokeshave.dev/controller/core/solver/problem"
+	"spokeshave.dev/controller/core/solver/vec"
 )
 
 // Holdings are the bounds less nodes under construction, each of which counts as one
@@ -13,6 +14,9 @@ type Holdings struct{ bounds *Bounds }
 func NewHoldings(p *problem.Problem, headroom []model.Headroom) *Holdings {
 	return &Holdings{bounds: NewBounds(p, headroom)}
 }
+
+// Affordable returns the set of offers that one more node may be launched as.
+func (h *Holdings) Affordable() vec.Bits { return h.bounds.Affordable() }
 
 // Affords reports whether limits, headroom and reservations allow a node of offer o in
 // the place of one of offer instead, of the same node template; instead is -1 for another

@@ -48,13 +48,14 @@ type usedDomain struct {
 // topology constraints use except the hostname. It returns the classes, split so that
 // each goes to one domain, and their domains. Pods that a topology group counts are
 // assigned one by one, so that the counts are known. Pods that only have rules and
-// are not counted may then use every domain that satisfies their rules.
-func Assign(p *problem.Problem, hosts []problem.Host, by Order) ([]problem.Class, *Assignment) {
+// are not counted may then use every domain that satisfies their rules. launchable returns
+// the offers that a node may be launched as.
+func Assign(p *problem.Problem, hosts []problem.Host, launchable func() vec.Bits, by Order) ([]problem.Class, *Assignment) {
 	a := &Assignment{space: NewSpace(p, hosts)}
 	if len(a.space.Keys) == 0 {
 		return p.Classes, a
 	}
-	a.Counts = NewCounts(a.space)
+	a.Counts = NewCounts(a.space, launchable())
 	classes, of := p.Classes, make([]classDomains, len(p.Classes))
 	for k := range a.space.Keys {
 		h := assigner{space: a.space, counts: a.Counts, order: by, key: int32(k), domains: &a.space.Keys[k], classes: classes, of: of}

@@ -13,6 +13,7 @@ import (
 	"spokeshave.dev/controller/core/solver/domains"
 	"spokeshave.dev/controller/core/solver/problem"
 	"spokeshave.dev/controller/core/solver/supply"
+	"spokeshave.dev/controller/core/solver/vec"
 	"spokeshave.dev/test/kit/instancetype"
 )
 
@@ -90,6 +91,38 @@ func split(p *problem.Problem, classes []problem.Class, of *domains.Assignment) 
 	return out
 }
 
+// all returns the set of all offers.
+func all(p *problem.Problem) func() vec.Bits {
+	return func() vec.Bits {
+		set := vec.NewBits(len(p.Supply.Offers))
+		set.SetRange(0, int32(len(p.Supply.Offers)))
+		return set
+	}
+}
+
+// TestCountedZones checks that a spread counts on a zone where a node is or may be
+// launched, and on no other: three pods are in b, and a and c are empty.
+func TestCountedZones(t *testing.T) {
+	p := zones(1, spread)
+	group := p.Classes[0].Terms.DomainRules[0].Group
+	for name, tc := range map[string]struct {
+		reason     string
+		launchable func() vec.Bits
+		want       bool
+	}{
+		"All":  {"nodes may come to a and c, which have none of the pods", all(p), false},
+		"None": {"the scheduler knows b alone", func() vec.Bits { return vec.NewBits(len(p.Supply.Offers)) }, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c := domains.NewCounts(domains.NewSpace(p, p.Hosts()), tc.launchable())
+			c.Certain[group][1], c.Possible[group][1] = 3, 3
+			if got := c.Satisfies(&p.Classes[0].Terms.DomainRules[0], 1, 1); got != tc.want {
+				t.Errorf("%s: a fourth pod in b is allowed: %v", tc.reason, got)
+			}
+		})
+	}
+}
+
 func TestAssign(t *testing.T) {
 	for name, tc := range map[string]struct {
 		reason string
@@ -109,7 +142,7 @@ func TestAssign(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			p := zones(tc.pods, tc.change)
-			classes, of := domains.Assign(p, p.Hosts(), tc.order)
+			classes, of := domains.Assign(p, p.Hosts(), all(p), tc.order)
 			if diff := cmp.Diff(tc.want, split(p, classes, of)); diff != "" {
 				t.Errorf("%s (-want +got)\n%s", tc.reason, diff)
 			}
@@ -121,7 +154,7 @@ func TestAssign(t *testing.T) {
 // no place.
 func TestExcess(t *testing.T) {
 	p := zones(5, spread)
-	classes, of := domains.Assign(p, p.Hosts(), domains.SpreadFirst)
+	classes, of := domains.Assign(p, p.Hosts(), all(p), domains.SpreadFirst)
 	for c := range classes {
 		if n, why := of.Excess(int32(c), classes[c].N()); n != 0 {
 			t.Errorf("%d pods of %q must go although all have a place: %s", n, classes[c].Key, why.Message)

@@ -27,8 +27,9 @@ type Counts struct {
 	FilterOffers []vec.Bits
 }
 
-// NewCounts counts the pods that stay where they are.
-func NewCounts(s *Space) *Counts {
+// NewCounts counts the pods that stay where they are. launchable are the offers that a node
+// may be launched as.
+func NewCounts(s *Space, launchable vec.Bits) *Counts {
 	p := s.p
 	n := len(p.Topology.All)
 	l := &Counts{
@@ -39,6 +40,7 @@ func NewCounts(s *Space) *Counts {
 	for c := range p.Classes {
 		usable.Or(p.OffersOf(&p.Classes[c]))
 	}
+	usable.And(launchable)
 	for i := range p.Topology.All {
 		if !p.Topology.All[i].PerHost {
 			l.openGroup(s, int32(i), usable)

@@ -12,6 +12,7 @@ import (
 	"spokeshave.dev/controller/core/solver/existing"
 	"spokeshave.dev/controller/core/solver/problem"
 	"spokeshave.dev/controller/core/solver/supply"
+	"spokeshave.dev/controller/core/solver/vec"
 )
 
 // TestFill checks who gets the room on two nodes of 2 CPUs each, and how many pods of
@@ -64,7 +65,7 @@ func TestFill(t *testing.T) {
 			}
 			p := problem.New(&in)
 			hosts := p.Hosts()
-			classes, of := domains.Assign(p, hosts, domains.SpreadFirst)
+			classes, of := domains.Assign(p, hosts, func() vec.Bits { return vec.NewBits(len(p.Supply.Offers)) }, domains.SpreadFirst)
 			p.Classes = classes
 			left := make([]int32, len(p.Classes))
 			for c := range left {

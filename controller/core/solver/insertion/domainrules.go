@@ -6,6 +6,7 @@ import (
 	"spokeshave.dev/controller/core/solver/constraint"
 	"spokeshave.dev/controller/core/solver/domains"
 	"spokeshave.dev/controller/core/solver/problem"
+	"spokeshave.dev/controller/core/solver/vec"
 )
 
 // domainRules holds the constraints between pods, except those on single nodes, while
@@ -26,9 +27,10 @@ type activeConstraint struct {
 	domains []bool
 }
 
-// newDomainRules counts the pods that stay where they are.
-func newDomainRules(s *domains.Space, groups int, deferredSpread bool) *domainRules {
-	t := &domainRules{counts: domains.NewCounts(s), active: make([][]activeConstraint, groups), deferredSpread: deferredSpread}
+// newDomainRules counts the pods that stay where they are. launchable are the offers that a
+// node may be launched as.
+func newDomainRules(s *domains.Space, launchable vec.Bits, groups int, deferredSpread bool) *domainRules {
+	t := &domainRules{counts: domains.NewCounts(s, launchable), active: make([][]activeConstraint, groups), deferredSpread: deferredSpread}
 	for g := range int32(groups) {
 		t.groupKeys = append(t.groupKeys, s.KeyOf(g))
 	}

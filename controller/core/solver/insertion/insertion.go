@@ -2,6 +2,7 @@ package insertion
 
 import (
 	"cmp"
+	"math"
 	"slices"
 
 	"spokeshave.dev/controller/core/model"
@@ -68,7 +69,7 @@ func Insert(p *problem.Problem, o commit.Options, hosts []problem.Host, by Strat
 	}
 	groups := len(p.Topology.All)
 	t := &Insertion{p: p, by: by, Attempt: commit.New(p, o, left), bounds: commit.NewHoldings(p, o.Headroom), space: domains.NewSpace(p, hosts), hosts: hosts}
-	t.rules = newDomainRules(t.space, groups, by.DeferredSpread)
+	t.rules = newDomainRules(t.space, t.bounds.Affordable(), groups, by.DeferredSpread)
 	parts := newPartitions(p, t.space, t.rules.counts, &t.by)
 	if parts == nil {
 		return nil
@@ -284,6 +285,12 @@ func (t *Insertion) cheapestPartition(cl *problem.Class, w *affinityTarget) (bes
 			continue
 		}
 		cost := t.p.Supply.Offers[x.byCost[at]].Cost + t.p.Supply.FixedCost(x.template).USD()
+		if t.by.MostUseful && best >= 0 && ln.WeightRank == level && x.useful != t.partitions[best].useful {
+			if x.useful < t.partitions[best].useful {
+				continue
+			}
+			least = math.Inf(1)
+		}
 		if best < 0 || ln.WeightRank < level || cost < least {
 			best, level, least = i, ln.WeightRank, cost
 		}

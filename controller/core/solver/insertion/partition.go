@@ -29,6 +29,8 @@ type offerPartition struct {
 	template int32
 	// byCost are the offers of the set, the cheapest first.
 	byCost []int32
+	// useful is how many of all pods may use one of the offers, whatever their size.
+	useful int
 }
 
 // hostPositions returns the positions of the hosts.
@@ -87,6 +89,11 @@ func newPartitions(p *problem.Problem, s *domains.Space, counts *domains.Counts,
 		for _, o := range t.p.Supply.Templates[x.template].ByCost {
 			if x.offers.Has(o) {
 				x.byCost = append(x.byCost, o)
+			}
+		}
+		for c := range t.p.Classes {
+			if cl := &t.p.Classes[c]; by.MostUseful && t.p.OffersOf(cl).Intersects(x.offers) {
+				x.useful += len(cl.Pods)
 			}
 		}
 	}

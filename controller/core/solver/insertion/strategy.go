@@ -20,8 +20,14 @@ type Strategy struct {
 	BySize bool
 	// SmallFirst places small pods first, so that bounds leave out as few as possible.
 	SmallFirst bool
+	// ByPriority places the pods of each priority before those of the next lower one;
+	// everything else decides among pods of equal priority.
+	ByPriority bool
 	// FewestFirst places a pod on the new node with the fewest pods that takes it.
 	FewestFirst bool
+	// MostUseful opens each node where the most of all pods may go, and only among equal
+	// places where it is cheapest, so that few nodes are needed.
+	MostUseful bool
 	// FixedZone opens each node in one zone and with one capacity type, even if no
 	// constraint requires that.
 	FixedZone bool
@@ -68,6 +74,9 @@ func (by *Strategy) order(p *problem.Problem) []int32 {
 		slices.SortStableFunc(order, func(a, b int32) int { return cmp.Compare(wanted[b], wanted[a]) })
 	case by.Failures != nil:
 		slices.SortStableFunc(order, func(a, b int32) int { return cmp.Compare(by.Failures[b], by.Failures[a]) })
+	}
+	if by.ByPriority {
+		slices.SortStableFunc(order, func(a, b int32) int { return cmp.Compare(p.Classes[b].Priority, p.Classes[a].Priority) })
 	}
 	return order
 }

@@ -63,7 +63,7 @@ func (x *explainer) unplaced(next []int) []model.Unplaced {
 // explain finds the reasons of the pods without a place.
 func (x *explainer) explain() {
 	for _, s := range x.pending {
-		pod := explain.Pod{Spec: s.cl.Spec, Requests: s.cl.Requests, Resources: x.p.Supply.Dims.Names}
+		pod := explain.Pod{Spec: s.cl.Spec, Requests: s.cl.Requests, Resources: x.p.Supply.Dims.NamesFor(s.cl.Spec.Requests)}
 		copy(s.reasons, explain.Why(&pod, x.pools(s.cl)))
 	}
 	x.pending = nil
@@ -146,12 +146,15 @@ func (o *offering) Room() (room vec.Vector, portTaken bool) {
 		if constraint.Untolerated(d.Tolerations, p.Snapshot.Pools[o.tm.Pool].Taints) != nil || !d.Selects(o.Label) {
 			continue
 		}
-		req := p.Supply.Dims.Requests(d.Requests)
-		room.Add(&req, -1)
+		used := p.Supply.Dims.Uses(d.Requests)
+		room.Add(&used, -1)
 		portTaken = portTaken || constraint.PortsClash(d.HostPorts, o.cl.Spec.HostPorts)
 	}
 	for r := range room {
 		room[r] = max(0, room[r])
+	}
+	if i, ok := o.offer(); ok && !p.Supply.FitsRare(i, o.cl.Spec.Requests) {
+		room[vec.MaxDims-1] = 0
 	}
 	return room, portTaken
 }

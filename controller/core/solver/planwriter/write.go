@@ -6,6 +6,7 @@ import (
 	"spokeshave.dev/controller/core/model"
 	"spokeshave.dev/controller/core/solver/commit"
 	"spokeshave.dev/controller/core/solver/problem"
+	"spokeshave.dev/controller/core/solver/supply"
 )
 
 // Write returns an attempt's plan in terms of the snapshot. The reasons of unplaced
@@ -66,12 +67,30 @@ func (w *writer) nodes() []model.PlannedNode {
 				requests[w.p.Supply.Dims.Names[r]] += amount
 			}
 		}
+		w.addRare(requests, n)
 		ln := &w.p.Supply.Templates[n.Template]
 		out[i] = model.PlannedNode{
 			Pool: ln.Pool, Pods: w.pods(n.Placed), Labels: maps.Clone(ln.VariantLabels), Requests: requests, Options: options[key],
 		}
 	}
 	return out
+}
+
+// addRare adds the rare resources that the pods of a node request, in place of the number
+// that stands for them.
+func (w *writer) addRare(requests model.Resources, n *commit.Node) {
+	rare := w.p.Supply.Dims.Rare
+	if len(rare) == 0 {
+		return
+	}
+	delete(requests, supply.RareName)
+	for _, t := range n.Placed {
+		for _, name := range rare {
+			if amount := w.p.Classes[t.Class].Spec.Requests[name]; amount > 0 {
+				requests[name] += amount * int64(t.N)
+			}
+		}
+	}
 }
 
 // Options returns what a node of an attempt may be launched as.

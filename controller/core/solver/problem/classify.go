@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"encoding/binary"
 	"slices"
-	"sort"
 
 	"spokeshave.dev/controller/core/model"
 	"spokeshave.dev/controller/core/solver/constraint"
@@ -109,27 +108,14 @@ func (f *classifier) key(b []byte, cl *Class) []byte {
 	if supply.DeniedAlone(f.p.Supply, s.Namespace) {
 		b = append(append(b, s.Namespace...), 0)
 	}
-	cl.Choice = f.needs.id(b[from:], s)
-	unsupported := slices.Clone(s.Unsupported)
-	if len(f.p.Supply.Dims.Overflow) > 0 {
-		unsupported = append(unsupported, f.beyond(s)...)
+	for _, name := range f.p.Supply.Dims.Rare {
+		b = binary.BigEndian.AppendUint64(b, uint64(s.Requests[name]))
 	}
-	for _, u := range unsupported {
+	cl.Choice = f.needs.id(b[from:], s)
+	for _, u := range s.Unsupported {
 		b = append(append(b, u...), 0)
 	}
 	return b
-}
-
-// beyond names the resources of the spec that have no vector index.
-func (f *classifier) beyond(s *model.PodSpec) []string {
-	var out []string
-	for name := range s.Requests {
-		if f.p.Supply.Dims.Overflow[name] {
-			out = append(out, "resource "+name)
-		}
-	}
-	sort.Strings(out)
-	return out
 }
 
 // newClass returns the class of a spec, without its key and its pods.
@@ -160,17 +146,12 @@ func (f *classifier) unsupported(s *model.PodSpec) []model.Reason {
 	for _, u := range s.Unsupported {
 		out = append(out, model.Reason{Code: model.Unsupported, Message: "required constraint not supported yet: " + u})
 	}
-	for _, u := range f.beyond(s) {
-		out = append(out, model.Reason{
-			Code:    model.Unsupported,
-			Message: "more different resources are asked for at once than one solve packs; left out: " + u,
-		})
-	}
 	return out
 }
 
 // choiceOf returns the number of the set of offers that selector, affinity,
-// tolerations, the host ports of DaemonSets and the refusals for the namespace allow.
+// tolerations, rare resources, the host ports of DaemonSets and the refusals for the
+// namespace allow.
 func (f *classifier) choiceOf(s *model.PodSpec, ports int32) int32 {
 	set := f.p.Supply.Selected(s).Clone()
 	for l, ok := range f.p.Supply.Tolerated(s.Tolerations) {
@@ -180,6 +161,13 @@ func (f *classifier) choiceOf(s *model.PodSpec, ports int32) int32 {
 	}
 	if supply.DeniedAlone(f.p.Supply, s.Namespace) {
 		f.withoutDenied(set, s.Namespace)
+	}
+	if f.p.Supply.Dims.AsksRare(s.Requests) {
+		for o := set.Next(0); o >= 0; o = set.Next(o + 1) {
+			if !f.p.Supply.FitsRare(o, s.Requests) {
+				set.Unset(o)
+			}
+		}
 	}
 	if ports >= 0 {
 		for o := set.Next(0); o >= 0; o = set.Next(o + 1) {

@@ -5,6 +5,7 @@ import (
 
 	"spokeshave.dev/controller/core/model"
 	"spokeshave.dev/controller/core/solver/constraint"
+	"spokeshave.dev/controller/core/solver/supply"
 	"spokeshave.dev/controller/core/solver/vec"
 )
 
@@ -14,8 +15,12 @@ type Host struct {
 	Node int32
 	// Free is the capacity that is left, and Ports are the host ports in use, by
 	// their numbers in Problem.Ports.
-	Free   vec.Vector
-	Ports  []int32
+	Free  vec.Vector
+	Ports []int32
+	// rare are the free amounts of the rare resources of dims, before the plan puts a pod
+	// there; nil when there are none.
+	rare   []int64
+	dims   *supply.Dims
 	Taints []model.Taint // without those that will be removed by themselves
 	Labels func(string) (string, bool)
 	// Placed are the pods that the plan puts there.
@@ -37,6 +42,9 @@ func (h *Host) closeAccounts(state model.NodeState) {
 
 func (h *Host) occupy(w *podUsage) {
 	h.Free.Add(&w.req, -1)
+	for i, n := range w.rare {
+		h.rare[i] -= n
+	}
 	if w.ports >= 0 {
 		h.Ports = append(h.Ports, w.ports)
 	}
@@ -47,9 +55,12 @@ func (h *Host) suits(s *model.PodSpec) bool {
 	return constraint.Untolerated(s.Tolerations, h.Taints) == nil && s.Selects(h.Labels)
 }
 
-// Admits reports whether selector, affinity and taints allow the pods of a class on
-// the host.
+// Admits reports whether selector, affinity, taints and the rare resources allow the pods
+// of a class on the host.
 func (h *Host) Admits(cl *Class) bool {
+	if h.rare != nil && !h.dims.FitsRare(cl.Spec.Requests, h.rare) {
+		return false
+	}
 	return h.suits(cl.Spec) && !slices.ContainsFunc(cl.OtherSpecs, func(s *model.PodSpec) bool { return !h.suits(s) })
 }
 

@@ -26,7 +26,7 @@ func (p *Problem) Hosts() []Host {
 		n := &nodes[i]
 		at[i] = int32(len(out))
 		out = append(out, Host{
-			Node: i, Free: p.Supply.Dims.Vector(n.Allocatable),
+			Node: i, Free: p.Supply.Dims.Vector(n.Allocatable), rare: p.Supply.Dims.RareOf(n.Allocatable), dims: &p.Supply.Dims,
 			Taints: constraint.PermanentTaints(n, p.Snapshot.Pools), Labels: NodeLabels(p.Snapshot, n),
 		})
 	}
@@ -91,11 +91,12 @@ func occupyHosts(p *Problem, hosts []Host, at []int32) {
 // podUsage is what a pod uses of its host.
 type podUsage struct {
 	req   vec.Vector
+	rare  []int64
 	ports int32
 }
 
 func usageOf(p *Problem, s *model.PodSpec) *podUsage {
-	return &podUsage{req: p.Supply.Dims.Requests(s.Requests), ports: p.Ports.ID(s.HostPorts)}
+	return &podUsage{req: p.Supply.Dims.Uses(s.Requests), rare: p.Supply.Dims.RareOf(s.Requests), ports: p.Ports.ID(s.HostPorts)}
 }
 
 // hasDaemonPod reports whether one of the pods belongs to the DaemonSet.

@@ -50,7 +50,7 @@ func (p *Table) same(o *Table) bool {
 	return sameSlice(p.snap.Catalogs, o.snap.Catalogs) && sameSlice(p.snap.Daemons, o.snap.Daemons) &&
 		p.snap.Settings == o.snap.Settings && sameSlice(p.costs, o.costs) && slices.Equal(p.denied, o.denied) &&
 		slices.EqualFunc(p.blocked, o.blocked, func(a, b *model.Reason) bool { return (a == nil) == (b == nil) }) &&
-		slices.Equal(p.Dims.Names, o.Dims.Names) && maps.Equal(p.Dims.Overflow, o.Dims.Overflow) &&
+		slices.Equal(p.Dims.Names, o.Dims.Names) && slices.Equal(p.Dims.Rare, o.Dims.Rare) &&
 		maps.EqualFunc(p.mentioned, o.mentioned, slices.Equal) &&
 		slices.EqualFunc(p.snap.Pools, o.snap.Pools, samePool)
 }

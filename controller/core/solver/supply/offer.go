@@ -324,6 +324,19 @@ func (p *Table) DaemonRequests(b int32) model.Resources {
 	return sum
 }
 
+// FitsRare reports whether nodes of an offer have, besides their DaemonSets, the rare
+// resources that a pod requests.
+func (p *Table) FitsRare(o int32, r model.Resources) bool {
+	if !p.Dims.AsksRare(r) {
+		return true
+	}
+	free := p.Dims.RareOf(p.OfferType(o).Allocatable)
+	for i, used := range p.Dims.RareOf(p.DaemonRequests(p.Offers[o].Shape)) {
+		free[i] -= used
+	}
+	return p.Dims.FitsRare(r, free)
+}
+
 // OfferLabel is the value of a label on nodes launched as an offer; false without it.
 func (p *Table) OfferLabel(o int32, key string) (string, bool) {
 	f := &p.Offers[o]
@@ -360,7 +373,7 @@ func newDaemons(p *Table) []daemon {
 	out := make([]daemon, len(p.snap.Daemons))
 	for i := range p.snap.Daemons {
 		s := &p.snap.Daemons[i].Spec
-		d := daemon{set: i, req: p.Dims.Requests(s.Requests), ports: p.DaemonPorts.ID(s.HostPorts), templates: p.Tolerated(s.Tolerations)}
+		d := daemon{set: i, req: p.Dims.Uses(s.Requests), ports: p.DaemonPorts.ID(s.HostPorts), templates: p.Tolerated(s.Tolerations)}
 		if len(s.NodeSelector) > 0 || len(s.Affinity) > 0 {
 			d.offers = p.Selected(s)
 		}

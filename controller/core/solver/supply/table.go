@@ -92,13 +92,11 @@ func (p *Table) Catalogue(i int32) *Catalogue {
 
 // dimsOf numbers the resources that pods of some specs request.
 func dimsOf(s *model.Snapshot, specs []int32) Dims {
-	seen := map[string]bool{}
-	var asked []string
+	asked := map[string]int{}
 	for _, i := range specs {
 		for name, n := range s.Specs[i].Requests {
-			if n > 0 && !seen[name] {
-				seen[name] = true
-				asked = append(asked, name)
+			if n > 0 {
+				asked[name]++
 			}
 		}
 	}

@@ -44,7 +44,7 @@ type answer struct {
 func solveWith(in *Input, required []model.PodSpec, by domains.Order, w *colocate.Unmet) answer {
 	p := problem.New(in.problem(required))
 	hosts := p.Hosts()
-	launchable := sync.OnceValue(func() vec.Bits { return commit.NewBounds(p, in.Headroom).Affordable() })
+	launchable := sync.OnceValue(func() vec.Bits { return commit.Launchable(p, in.Headroom) })
 	if w != nil {
 		p.Classes = colocate.Bundle(p, hosts, launchable(), w)
 	}

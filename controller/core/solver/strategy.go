@@ -108,9 +108,6 @@ func strategies() []strategy {
 		{"insert, fixed zone", options{kind: insert, base: 6, insertion: insertion.Strategy{FixedZone: true, DeferredSpread: true}}, quickEffort, 1, others},
 		{"insert small first, first fit", options{kind: insert, base: 7, insertion: insertion.Strategy{SmallFirst: true}}, quickEffort, 1, stillLeftOut},
 		{"insert, fewest pods first", options{kind: insert, base: 8, insertion: insertion.Strategy{FewestFirst: true}}, quickEffort, 1, stillLeftOut},
-		{"insert, most useful place", options{kind: insert, base: 11, insertion: insertion.Strategy{MostUseful: true}}, quickEffort, 1, leftOutForGood},
-		{"insert by priority, first fit", options{kind: insert, base: 9, insertion: insertion.Strategy{ByPriority: true}}, quickEffort, 1, lessUrgentPlaced},
-		{"insert by priority, small first", options{kind: insert, base: 10, insertion: insertion.Strategy{ByPriority: true, SmallFirst: true}}, quickEffort, 1, lessUrgentPlaced},
 		{"insert, first fit, failed first", options{kind: insertFailedFirst}, quickEffort, maxInsertRounds, failed},
 		{"insert, best fit, failed first", options{kind: insertFailedFirst, base: 1, insertion: insertion.Strategy{BestFit: true}}, quickEffort, maxInsertRounds, failed},
 		{"insert, first fit, best order", options{kind: insertBestOrder}, quickEffort, 1, inBestOrder},
@@ -127,5 +124,8 @@ func strategies() []strategy {
 		{"insert unconstrained first, best fit, targets first", options{kind: insertTargetsFirst, insertion: insertion.Strategy{UnconstrainedFirst: true, BestFit: true}}, quickEffort, 1, inBestOrder},
 		{"insert, fixed zone, best order", options{kind: insertBestOrder, insertion: insertion.Strategy{FixedZone: true, DeferredSpread: true}}, quickEffort, 1, inBestOrder},
 		{"insert, fixed zone, targets first", options{kind: insertTargetsFirst, insertion: insertion.Strategy{FixedZone: true, DeferredSpread: true}}, quickEffort, 1, inBestOrder},
+		{"insert, most useful place", options{kind: insert, base: 11, insertion: insertion.Strategy{MostUseful: true}}, quickEffort, 1, leftOutForGood},
+		{"insert by priority, first fit", options{kind: insert, base: 9, insertion: insertion.Strategy{ByPriority: true}}, quickEffort, 1, lessUrgentPlaced},
+		{"insert by priority, small first", options{kind: insert, base: 10, insertion: insertion.Strategy{ByPriority: true, SmallFirst: true}}, quickEffort, 1, lessUrgentPlaced},
 	}
 }

@@ -1,6 +1,7 @@
 package commit
 
 import (
+	"slices"
 	"sort"
 
 	"spokeshave.dev/controller/core/model"
@@ -67,6 +68,18 @@ func NewBounds(p *problem.Problem, headroom []model.Headroom) *Bounds {
 	}
 	b.readReservations()
 	return b
+}
+
+// Launchable returns the set of offers that the first new node of a plan may be launched
+// as. Every headroom must hold.
+func Launchable(p *problem.Problem, headroom []model.Headroom) vec.Bits {
+	if len(headroom) > 0 || slices.ContainsFunc(p.Snapshot.Pools, func(x model.Pool) bool { return len(x.Limits) > 0 }) ||
+		slices.ContainsFunc(p.Supply.Keys.Keys, func(k supply.OfferingKey) bool { return k.CapacityType == string(model.Reserved) }) {
+		return NewBounds(p, headroom).Affordable()
+	}
+	set := vec.NewBits(len(p.Supply.Offers)) // nothing bounds the plan
+	set.SetRange(0, int32(len(p.Supply.Offers)))
+	return set
 }
 
 // readReservations sets reserved. Node templates with the same catalogue use the

@@ -2,7 +2,6 @@ package insertion
 
 import (
 	"cmp"
-	"math"
 	"slices"
 
 	"spokeshave.dev/controller/core/model"
@@ -285,17 +284,20 @@ func (t *Insertion) cheapestPartition(cl *problem.Class, w *affinityTarget) (bes
 			continue
 		}
 		cost := t.p.Supply.Offers[x.byCost[at]].Cost + t.p.Supply.FixedCost(x.template).USD()
-		if t.by.MostUseful && best >= 0 && ln.WeightRank == level && x.useful != t.partitions[best].useful {
-			if x.useful < t.partitions[best].useful {
-				continue
-			}
-			least = math.Inf(1)
-		}
-		if best < 0 || ln.WeightRank < level || cost < least {
+		if best < 0 || ln.WeightRank < level || t.preferred(x, &t.partitions[best], cost, least) {
 			best, level, least = i, ln.WeightRank, cost
 		}
 	}
 	return best, least
+}
+
+// preferred reports whether a node in partition x, at a cost, is preferred to one in
+// partition y of a pool of equal weight, at the cost least.
+func (t *Insertion) preferred(x, y *offerPartition, cost, least float64) bool {
+	if t.by.MostUseful && x.useful != y.useful {
+		return x.useful > y.useful
+	}
+	return cost < least
 }
 
 // addToNode adds a pod of a class to a node under construction.

@@ -91,13 +91,22 @@ func newPartitions(p *problem.Problem, s *domains.Space, counts *domains.Counts,
 				x.byCost = append(x.byCost, o)
 			}
 		}
-		for c := range t.p.Classes {
-			if cl := &t.p.Classes[c]; by.MostUseful && t.p.OffersOf(cl).Intersects(x.offers) {
-				x.useful += len(cl.Pods)
-			}
+		if by.MostUseful {
+			x.useful = x.countUseful(p)
 		}
 	}
 	return t
+}
+
+// countUseful counts the pods that may use one of the partition's offers.
+func (x *offerPartition) countUseful(p *problem.Problem) int {
+	n := 0
+	for c := range p.Classes {
+		if p.OffersOf(&p.Classes[c]).Intersects(x.offers) {
+			n += len(p.Classes[c].Pods)
+		}
+	}
+	return n
 }
 
 // splitByGroup splits partitions by the groups that count pods there.

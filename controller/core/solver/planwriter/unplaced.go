@@ -153,7 +153,7 @@ func (o *offering) Room() (room vec.Vector, portTaken bool) {
 	for r := range room {
 		room[r] = max(0, room[r])
 	}
-	if i, ok := o.offer(); ok && !p.Supply.FitsRare(i, o.cl.Spec.Requests) {
+	if i, ok := o.offer(); ok && !supply.FitsRare(p.Supply, i, o.cl.Spec.Requests) {
 		room[vec.MaxDims-1] = 0
 	}
 	return room, portTaken

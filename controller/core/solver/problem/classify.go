@@ -164,7 +164,7 @@ func (f *classifier) choiceOf(s *model.PodSpec, ports int32) int32 {
 	}
 	if f.p.Supply.Dims.AsksRare(s.Requests) {
 		for o := set.Next(0); o >= 0; o = set.Next(o + 1) {
-			if !f.p.Supply.FitsRare(o, s.Requests) {
+			if !supply.FitsRare(f.p.Supply, o, s.Requests) {
 				set.Unset(o)
 			}
 		}

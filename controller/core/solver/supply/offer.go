@@ -326,7 +326,7 @@ func (p *Table) DaemonRequests(b int32) model.Resources {
 
 // FitsRare reports whether nodes of an offer have, besides their DaemonSets, the rare
 // resources that a pod requests.
-func (p *Table) FitsRare(o int32, r model.Resources) bool {
+func FitsRare(p *Table, o int32, r model.Resources) bool {
 	if !p.Dims.AsksRare(r) {
 		return true
 	}

@@ -33,10 +33,11 @@ func TestNothingIsMissed(t *testing.T) {
 
 // TestMended: scenarios of which the reference once placed more pods than we did, or more
 // of a higher priority, for
-// limits of NodePools, for minValues and for zones that no node can come to.
+// limits of NodePools, for minValues, for zones that no node can come to, and for spot
+// options that another node's pods allow.
 func TestMended(t *testing.T) {
 	oracle.Register()
-	for _, seed := range []uint64{30, 461, 763, 822, 1071, 1453, 1802, 1931} {
+	for _, seed := range []uint64{30, 84, 461, 763, 822, 1071, 1453, 1802, 1931} {
 		r, err := contrast.Run(t.Context(), seeded(seed))
 		if err != nil {
 			t.Fatal(err)

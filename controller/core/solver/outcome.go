@@ -41,7 +41,7 @@ func write(p *problem.Problem, in *Input, a *commit.Attempt, hosts []problem.Hos
 		out.options = append(out.options, n.Options)
 		if in.SpotTolerance > in.Tolerance {
 			as := *n
-			as.Set = n.Set.Clone()
+			as.Set, as.Placed = n.Set.Clone(), slices.Clone(n.Placed)
 			out.nodes = append(out.nodes, as)
 		}
 	}

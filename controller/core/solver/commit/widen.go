@@ -20,6 +20,11 @@ func (a *Attempt) Widened(n *Node, share float64) []int32 {
 		!onSpot(t, n.Options[len(n.Options)-1]) || t.MinValues(n.Template).Unmet(nil) != nil {
 		return n.Options
 	}
+	// Pods that joined a planned node were only checked against its options.
+	allowed := n.Set.Clone()
+	for _, placed := range n.Placed {
+		allowed.And(a.p.OffersOf(&a.p.Classes[placed.Class]))
+	}
 	_, most := b.worst(pool, n.Options)
 	best := b.Cost[n.Options[0]]
 	from, to := best*(1+a.Options.Tolerance), best*(1+share)
@@ -28,7 +33,7 @@ func (a *Attempt) Widened(n *Node, share float64) []int32 {
 		if b.Cost[f] > to || len(out) == a.Options.MaxOptions {
 			break
 		}
-		if b.Cost[f] <= from || !onSpot(t, f) || !n.Set.Has(f) || !vec.Fits(&n.Demand, a.p.Capacity(f), t.Dims.N()) || exceeds(t.Shapes[t.Offers[f].Shape].Usage, most) {
+		if b.Cost[f] <= from || !onSpot(t, f) || !allowed.Has(f) || !vec.Fits(&n.Demand, a.p.Capacity(f), t.Dims.N()) || exceeds(t.Shapes[t.Offers[f].Shape].Usage, most) {
 			continue
 		}
 		if len(out) == len(n.Options) {

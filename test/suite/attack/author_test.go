@@ -47,7 +47,7 @@ func authorAttacks() map[string]attack {
 		"author/endless-answer": {
 			story: "a policy computes for hours whenever it is asked", want: "its deadline ends it, pods get nodes, the other policy is obeyed",
 			keeps: "the controller's memory, answers of other policies", memory: true, launches: true,
-			run: whenAsked("some i in numbers.range(1, 100000 + input.pool.pendingPods); some j in numbers.range(1, 100000); i * j == -7"),
+			run: whenAsked("some i in numbers.range(1, 4000 + input.pool.pendingPods); some j in numbers.range(1, 4000); some k in numbers.range(1, 4000); i * j * k == -7"),
 		},
 		"author/reads-environment": {
 			story: "a policy answers with the environment of its process, to find credentials", want: "it is rejected, since it reads what is not its",

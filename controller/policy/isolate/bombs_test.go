@@ -74,6 +74,18 @@ func TestBombsAtLoad(t *testing.T) {
 	}
 }
 
+// TestLongEnumeration: a rule with a long enumeration that does not depend on the input is
+// accepted, on however fast a machine, and ends by its deadline when it is asked.
+func TestLongEnumeration(t *testing.T) {
+	e, _ := isolated()
+	p := compile(t, e, source("long", policy.HookConsolidate, map[string]string{
+		"p.rego": `deny contains "x" if { some i in numbers.range(1, 4000 + input.candidate.pods); some j in numbers.range(1, 4000); some k in numbers.range(1, 4000); i * j * k == -7 }`,
+	}))
+	if _, err := ask(t, p, 1); err == nil {
+		t.Error("64 billion products are computed within the deadline")
+	}
+}
+
 // TestBombsAtQuestions: a policy that goes off at a question is at fault at its
 // deadline, is counted and goes on as soon as it can; the others are answered.
 func TestBombsAtQuestions(t *testing.T) {

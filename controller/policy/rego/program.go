@@ -13,10 +13,15 @@ import (
 	"spokeshave.dev/controller/core/policy"
 )
 
-// Limits on partial evaluation: its time, and the number of bodies it may produce.
+// Limits on partial evaluation: its time, the bytes by which the heap may grow, and the
+// number of bodies it may produce. It enumerates what does not depend on the input; a rule
+// whose enumeration is large is evaluated by OPA when it is asked. The heap of the process
+// that loads policies must not come near the process's limit by that, on whatever machine:
+// the policy would be rejected for it.
 const (
-	partialDeadline = 2 * time.Second
-	maxBodies       = 10_000
+	partialDeadline        = 2 * time.Second
+	partialGrowth   uint64 = 24 << 20
+	maxBodies              = 10_000
 
 	varKey   = "spokeshave_key"
 	varValue = "spokeshave_value"
@@ -100,7 +105,7 @@ func (p *Policy) partial(ctx context.Context, hook policy.Hook, rule *program) (
 	if err != nil {
 		return nil, nil, readable(err)
 	}
-	ahead := &Policy{compiler: p.compiler, store: p.store, deadline: partialDeadline, memory: p.memory}
+	ahead := &Policy{compiler: p.compiler, store: p.store, deadline: partialDeadline, memory: min(p.memory, partialGrowth)}
 	err = ahead.visit(ctx, policy.Call{Time: time.Unix(0, 0)}, func(ctx context.Context, s *session) error {
 		var err error
 		bodies, support, err = s.prepare(topdown.NewQuery(compiled)).WithUnknowns([]*ast.Term{ast.InputRootRefTerm}).PartialRun(ctx)

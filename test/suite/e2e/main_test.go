@@ -29,7 +29,7 @@ func TestMain(m *testing.M) {
 		Dir: os.Getenv("SPOKESHAVE_E2E_DIR"), BootDelay: 300 * time.Millisecond,
 	}, func(ctx context.Context, s *harness.Stack) (int, error) {
 		stack = s
-		if err := stack.Apply(ctx, []byte(nodeClass)); err != nil {
+		if err := stack.Apply(ctx, []byte(harness.DefaultClass)); err != nil {
 			return 1, err
 		}
 		// The tests wait most of the time; one for each core would be a waste.
@@ -53,13 +53,3 @@ func permitted() int {
 	}
 	return 0
 }
-
-const nodeClass = `apiVersion: karpenter.k8s.aws/v1
-kind: EC2NodeClass
-metadata: {name: default}
-spec:
-  role: KarpenterNodeRole-spokeshave
-  amiSelectorTerms: [{alias: al2023@latest}]
-  subnetSelectorTerms: [{tags: {karpenter.sh/discovery: spokeshave}}]
-  securityGroupSelectorTerms: [{tags: {karpenter.sh/discovery: spokeshave}}]
-`

@@ -60,11 +60,8 @@ func (g *enlarger) grow(n *Node, c int32) bool {
 		return false
 	}
 	g.tries++
-	set := n.Set.Clone()
+	set := a.allowed(n)
 	set.And(a.p.OffersOf(cl))
-	for _, t := range n.Placed {
-		set.And(a.p.OffersOf(&a.p.Classes[t.Class]))
-	}
 	demand := n.Demand
 	demand.Add(&cl.Requests, 1)
 	pool, before := a.p.Supply.Templates[n.Template].Pool, *n

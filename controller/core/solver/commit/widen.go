@@ -20,11 +20,7 @@ func (a *Attempt) Widened(n *Node, share float64) []int32 {
 		!onSpot(t, n.Options[len(n.Options)-1]) || t.MinValues(n.Template).Unmet(nil) != nil {
 		return n.Options
 	}
-	// Pods that joined a planned node were only checked against its options.
-	allowed := n.Set.Clone()
-	for _, placed := range n.Placed {
-		allowed.And(a.p.OffersOf(&a.p.Classes[placed.Class]))
-	}
+	allowed := a.allowed(n)
 	_, most := b.worst(pool, n.Options)
 	best := b.Cost[n.Options[0]]
 	from, to := best*(1+a.Options.Tolerance), best*(1+share)
@@ -40,6 +36,16 @@ func (a *Attempt) Widened(n *Node, share float64) []int32 {
 			out = slices.Clip(out) // other nodes may share the list
 		}
 		out = append(out, f)
+	}
+	return out
+}
+
+// allowed returns the offers that all pods of the node allow. [Node.Set] alone may have
+// more: pods that join a planned node are only checked against its options.
+func (a *Attempt) allowed(n *Node) vec.Bits {
+	out := n.Set.Clone()
+	for _, placed := range n.Placed {
+		out.And(a.p.OffersOf(&a.p.Classes[placed.Class]))
 	}
 	return out
 }

@@ -8,7 +8,6 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/ec2/types"
 
 	awsv1 "spokeshave.dev/api/aws/v1"
-	"spokeshave.dev/controller/cloud/aws/bootstrap"
 	"spokeshave.dev/controller/cloud/provider"
 	"spokeshave.dev/controller/core/model"
 )
@@ -27,21 +26,12 @@ type Example struct {
 // nothing.
 func (l *Launcher) Example(ctx context.Context, class *awsv1.EC2NodeClass, option model.Option) (*Example, error) {
 	spec := &provider.LaunchSpec{NodeClass: class.Name, Options: []model.Option{option}}
-	overrides, err := l.overrides(class, spec)
+	of, err := ingredientsOf(ctx, l, class, spec)
 	if err != nil {
 		return nil, err
 	}
-	details, err := l.cfg.ClusterDetails(ctx)
-	if err != nil {
-		return nil, err
-	}
-	base, err := l.boot(ctx, class, spec)
-	if err != nil {
-		return nil, err
-	}
-	base.IPv6 = details.IPv6()
-	o := &overrides[0]
-	boot, err := o.boot(base, class, bootstrap.NodeOf(class, details, spec))
+	o := &of.overrides[0]
+	boot, err := o.boot(of.boot, class, of.node)
 	if err != nil {
 		return nil, err
 	}
@@ -50,7 +40,7 @@ func (l *Launcher) Example(ctx context.Context, class *awsv1.EC2NodeClass, optio
 		return nil, err
 	}
 	w := &wanted{
-		overrides: overrides, templates: map[string]string{o.template(): *template.LaunchTemplateName},
+		overrides: of.overrides, templates: map[string]string{o.template(): *template.LaunchTemplateName},
 		tags: sharedTags(l.cfg.Cluster, class, spec), context: class.Spec.Context,
 	}
 	in := w.input()

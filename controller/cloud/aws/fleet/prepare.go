@@ -40,26 +40,17 @@ func (l *Launcher) Prepare(ctx context.Context, class *awsv1.EC2NodeClass, spec 
 
 // want resolves what a claim is launched with, and makes the launch templates.
 func (l *Launcher) want(ctx context.Context, class *awsv1.EC2NodeClass, spec *provider.LaunchSpec) (*wanted, error) {
-	overrides, err := l.overrides(class, spec)
+	of, err := ingredientsOf(ctx, l, class, spec)
 	if err != nil {
 		return nil, err
 	}
-	details, err := l.cfg.ClusterDetails(ctx)
-	if err != nil {
-		return nil, err
-	}
-	base, err := l.boot(ctx, class, spec)
-	if err != nil {
-		return nil, err
-	}
-	base.IPv6 = details.IPv6()
 	templates, size := map[string]string{}, 0
-	for i := range overrides {
-		o := &overrides[i]
+	for i := range of.overrides {
+		o := &of.overrides[i]
 		if templates[o.template()] != "" {
 			continue
 		}
-		boot, err := o.boot(base, class, bootstrap.NodeOf(class, details, spec))
+		boot, err := o.boot(of.boot, class, of.node)
 		if err != nil {
 			return nil, err
 		}
@@ -70,8 +61,34 @@ func (l *Launcher) want(ctx context.Context, class *awsv1.EC2NodeClass, spec *pr
 	}
 	l.cfg.Metrics.userDataOf(class.Name, size)
 	return &wanted{
-		overrides: overrides, templates: templates, tags: sharedTags(l.cfg.Cluster, class, spec), context: class.Spec.Context,
+		overrides: of.overrides, templates: templates, tags: sharedTags(l.cfg.Cluster, class, spec), context: class.Spec.Context,
 	}, nil
+}
+
+// ingredients are what the requests of a launch are made from: the overrides of the fleet,
+// and what the launch templates of all of them have in common.
+type ingredients struct {
+	overrides []override
+	boot      launchtemplate.Boot
+	node      bootstrap.Node
+}
+
+// ingredientsOf resolves what a launch needs. It sends nothing that changes anything.
+func ingredientsOf(ctx context.Context, l *Launcher, class *awsv1.EC2NodeClass, spec *provider.LaunchSpec) (*ingredients, error) {
+	overrides, err := l.overrides(class, spec)
+	if err != nil {
+		return nil, err
+	}
+	details, err := l.cfg.ClusterDetails(ctx)
+	if err != nil {
+		return nil, err
+	}
+	boot, err := l.boot(ctx, class, spec)
+	if err != nil {
+		return nil, err
+	}
+	boot.IPv6 = details.IPv6()
+	return &ingredients{overrides, boot, bootstrap.NodeOf(class, details, spec)}, nil
 }
 
 // boot is what instances of the option start with; base is what it has in common with the

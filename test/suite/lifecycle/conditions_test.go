@@ -66,6 +66,7 @@ func forgedSteps(t *testing.T, w *launchingCluster) {
 	}
 	w.end(t, "forged")
 	w.claim(t, "forged-not", option("m5.large"))
+	w.told(t, "forged-not", karpv1.EventInsufficientCapacityError) // the fault is used up; before, the cache may not show the claim at all
 	w.eventually(t, "another launch to find nothing on sale", func() bool { return w.getClaim(t, "forged-not") == nil })
 }
 

@@ -12,7 +12,7 @@ import (
 	karpv1 "spokeshave.dev/api/karpenter/v1"
 )
 
-// templateCount is how many different specs, label sets and resource lists, each, are
+// templateCount is how many different specs, label sets, resource lists and so on, each, are
 // kept for sharing. Objects that use a dropped one keep it.
 const templateCount = 2048
 
@@ -21,27 +21,46 @@ const templateCount = 2048
 // same capacity. Sharing is safe because cached objects are never written to. It is
 // safe for concurrent use.
 type templates struct {
-	specs, labels, owners, lists, requirements *lru.Cache
+	specs, tolerations, labels, owners, lists, requirements *lru.Cache
 }
 
 func newTemplates() *templates {
 	return &templates{
-		specs: lru.New(templateCount), labels: lru.New(templateCount),
-		owners: lru.New(templateCount), lists: lru.New(templateCount),
-		requirements: lru.New(templateCount),
+		specs: lru.New(templateCount), tolerations: lru.New(templateCount),
+		labels: lru.New(templateCount), owners: lru.New(templateCount),
+		lists: lru.New(templateCount), requirements: lru.New(templateCount),
 	}
 }
 
 type digest = [sha256.Size]byte
 
-// spec replaces a pod's spec by a shared one, apart from the node's name.
+// spec replaces a pod's spec by a shared one, apart from the node's name and the
+// tolerations: a pod that waits for a new node tolerates that node's reservation, and no
+// other pod does.
 func (t *templates) spec(spec *corev1.PodSpec) {
-	node := shared(spec.NodeName)
-	spec.NodeName = ""
+	node, tolerations := shared(spec.NodeName), t.tolerationList(spec.Tolerations)
+	spec.NodeName, spec.Tolerations = "", nil
 	if text, err := spec.Marshal(); err == nil {
 		*spec = getOrAdd(t.specs, sha256.Sum256(text), *spec)
 	}
-	spec.NodeName = node
+	spec.NodeName, spec.Tolerations = node, tolerations
+}
+
+// tolerationList returns a shared list of tolerations; one with a reservation is not worth
+// sharing.
+func (t *templates) tolerationList(in []corev1.Toleration) []corev1.Toleration {
+	if len(in) == 0 || slices.ContainsFunc(in, func(x corev1.Toleration) bool { return x.Key == karpv1.TaintKeyReserved }) {
+		return in
+	}
+	sum := sha256.New()
+	for i := range in {
+		text, err := in[i].Marshal()
+		if err != nil {
+			return in
+		}
+		_, _ = sum.Write(text)
+	}
+	return getOrAdd(t.tolerations, digest(sum.Sum(nil)), in)
 }
 
 func (t *templates) labelSet(in map[string]string) map[string]string {

@@ -7,6 +7,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
+
+	karpv1 "spokeshave.dev/api/karpenter/v1"
 )
 
 func TestPodsOfATemplateShare(t *testing.T) {
@@ -38,6 +40,16 @@ func TestPodsOfATemplateShare(t *testing.T) {
 			reason: "nor is the node", shared: true,
 			change: func(p *corev1.Pod) { p.Spec.NodeName = "node-7" },
 		},
+		"a place on a new node": {
+			reason: "the toleration of a reservation is each node's own", shared: true,
+			change: func(p *corev1.Pod) {
+				p.Spec.Tolerations = append(p.Spec.Tolerations, karpv1.ReservedToleration("uid"))
+			},
+		},
+		"another toleration": {
+			reason: "it is kept, and the rest is shared", shared: true,
+			change: func(p *corev1.Pod) { p.Spec.Tolerations = []corev1.Toleration{{Key: "gpu", Operator: corev1.TolerationOpExists}} },
+		},
 		"other requests": {
 			reason: "a pod of another size must keep its own",
 			change: func(p *corev1.Pod) {
@@ -54,6 +66,9 @@ func TestPodsOfATemplateShare(t *testing.T) {
 			}
 			if diff := cmp.Diff(whole.Spec.Containers[0].Resources, got.Spec.Containers[0].Resources); diff != "" {
 				t.Errorf("resources change:\n%s", diff)
+			}
+			if diff := cmp.Diff(whole.Spec.Tolerations, got.Spec.Tolerations); diff != "" {
+				t.Errorf("tolerations change:\n%s", diff)
 			}
 			if got.Spec.NodeName != whole.Spec.NodeName || got.Name != whole.Name {
 				t.Errorf("got %s on %q, want %s on %q", got.Name, got.Spec.NodeName, whole.Name, whole.Spec.NodeName)

@@ -54,6 +54,7 @@ type Launcher struct {
 	cfg       Config
 	gathering gathering
 	launches  sharedLaunches
+	untagged  tagQueue
 }
 
 // New makes a Launcher.
@@ -157,7 +158,7 @@ func (l *Launcher) handOut(ctx context.Context, claims []string, started []provi
 		out[claim] = batch.Answer[provider.Instance]{Value: i}
 	}
 	if len(claims) > 1 {
-		go l.tagInstances(context.WithoutCancel(ctx), assigned)
+		l.tagInstances(context.WithoutCancel(ctx), assigned)
 	}
 	return out
 }

@@ -7,10 +7,12 @@ import (
 	"spokeshave.dev/controller/cloud/provider"
 )
 
-// outcomeKept is how long attempts and the outcomes of shared launches are remembered.
-const outcomeKept = time.Hour
+// outcomeKept is how long attempts and the outcomes of shared launches are remembered. A
+// claim is given up when it is not launched within five minutes. One that repeats an
+// attempt later gets the same instance from EC2, by the request's token.
+const outcomeKept = 10 * time.Minute
 
-// sharedLaunches knows the shared launches of the last hour, and which claim was given
+// sharedLaunches knows the shared launches of the last minutes, and which claim was given
 // which attempt.
 type sharedLaunches struct {
 	mu      sync.Mutex

@@ -4,6 +4,7 @@ import (
 	"context"
 	"maps"
 	"slices"
+	"sync"
 	"time"
 
 	awsv1 "spokeshave.dev/api/aws/v1"
@@ -12,34 +13,87 @@ import (
 	"spokeshave.dev/controller/cloud/provider"
 )
 
-// tagFor bounds the time that tagging a sharedLaunch takes: a thousand instances
-// need minutes at the rate that EC2 allows. An instance that EC2 does not show yet
-// is tried again after tagPause.
+// tagFor bounds how long an instance waits for its tags: a thousand instances need
+// minutes at the rate that EC2 allows. An instance that EC2 does not show yet is tried
+// again after tagPause.
 const (
 	tagFor   = 10 * time.Minute
 	tagTries = 5
 	tagPause = time.Second
 )
 
-// tagInstances tags instances with their claims. Nothing depends on it but people,
-// and garbage collection after a crash; TagClaim makes up for what it misses.
+// untagged is an instance whose claim is not written on it yet.
+type untagged struct {
+	providerID string
+	tags       map[string]string
+	until      time.Time
+	tries      int
+}
+
+// tagQueue tags instances with their claims, one after the other, in the background.
+// Nothing depends on it but people, and garbage collection after a crash; TagClaim makes
+// up for what it misses.
+type tagQueue struct {
+	mu      sync.Mutex
+	waiting []untagged
+	running bool
+}
+
+// tagInstances queues the instances of a shared launch for their tags.
 func (l *Launcher) tagInstances(ctx context.Context, assigned map[string]provider.Instance) {
-	ctx, cancel := context.WithTimeout(ctx, tagFor)
-	defer cancel()
-	left := slices.Sorted(maps.Keys(assigned))
-	for range tagTries {
-		left = slices.DeleteFunc(left, func(claim string) bool {
-			i := assigned[claim]
-			shared := maps.Clone(i.Tags)
-			if shared[awsv1.TagName] == shared[awsv1.TagNodePool]+"/"+claim {
-				delete(shared, awsv1.TagName)
-			}
-			err := l.cfg.Instances.Tag(ctx, i.ProviderID, instances.ClaimTags(shared, claim))
-			return err == nil || provider.KindOf(err).Definitive()
-		})
-		if len(left) == 0 {
+	q, until := &l.untagged, l.cfg.Clock().Add(tagFor)
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	for _, claim := range slices.Sorted(maps.Keys(assigned)) {
+		i := assigned[claim]
+		shared := map[string]string{awsv1.TagNodePool: i.Tags[awsv1.TagNodePool]}
+		if name := i.Tags[awsv1.TagName]; name != "" && name != shared[awsv1.TagNodePool]+"/"+claim {
+			shared[awsv1.TagName] = name
+		}
+		q.waiting = append(q.waiting, untagged{providerID: i.ProviderID, tags: instances.ClaimTags(shared, claim), until: until})
+	}
+	if !q.running {
+		q.running = true
+		go l.tagAll(ctx)
+	}
+}
+
+// tagAll tags instances until none waits.
+func (l *Launcher) tagAll(ctx context.Context) {
+	for {
+		next, ok := l.untagged.take()
+		if !ok {
 			return
 		}
+		if l.cfg.Clock().After(next.until) {
+			continue
+		}
+		err := l.cfg.Instances.Tag(ctx, next.providerID, next.tags)
+		if next.tries++; err == nil || provider.KindOf(err).Definitive() || next.tries == tagTries {
+			continue
+		}
+		l.untagged.again(next)
 		client.Pause(ctx, tagPause)
 	}
+}
+
+// take removes the instance that has waited longest. With none left, the queue stops
+// running.
+func (q *tagQueue) take() (untagged, bool) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if len(q.waiting) == 0 {
+		q.waiting, q.running = nil, false
+		return untagged{}, false
+	}
+	next := q.waiting[0]
+	q.waiting = q.waiting[1:]
+	return next, true
+}
+
+// again puts an instance at the end of the queue.
+func (q *tagQueue) again(u untagged) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.waiting = append(q.waiting, u)
 }

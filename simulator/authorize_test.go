@@ -18,6 +18,7 @@ import (
 
 	"spokeshave.dev/simulator"
 	"spokeshave.dev/simulator/iam/policy"
+	endpoint "spokeshave.dev/test/kit/ec2"
 )
 
 func tagsOf(kind ec2types.ResourceType, pairs ...string) []ec2types.TagSpecification {
@@ -134,7 +135,7 @@ func TestPolicyRefuses(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			w := newEndpoint(t, func(c *simulator.Config) { c.Cluster, c.Policies = "mig", []*policy.Document{readPolicy(t)} })
+			w := newEndpoint(t, func(c *simulator.Config) { c.Cluster, c.Policies = "mig", []*policy.Document{endpoint.PoliciesOf(t, recordedCluster)["own"]} })
 			root := *w
 			root.cfg.Credentials = credentials.NewStaticCredentialsProvider(simulator.JoinerKey, "secret", "")
 			root.ec2 = ec2.NewFromConfig(root.cfg)

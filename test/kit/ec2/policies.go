@@ -22,10 +22,16 @@ const account = "123456789012"
 //go:embed policies/karpenter.json
 var karpenterPolicy string
 
-// Policies are the identity-based policies that a controller runs under: the one that
-// this project publishes (examples/iam), and the one that an adopted cluster has from
+// Policies are the identity-based policies that a controller of Cluster runs under: the one
+// that this project publishes (examples/iam), and the one that an adopted cluster has from
 // Karpenter.
 func Policies(t testing.TB) map[string]*policy.Document {
+	t.Helper()
+	return PoliciesOf(t, Cluster)
+}
+
+// PoliciesOf are the policies of a cluster with another name, whose queue has that name, too.
+func PoliciesOf(t testing.TB, cluster string) map[string]*policy.Document {
 	t.Helper()
 	root, err := source.Root()
 	if err != nil {
@@ -35,7 +41,7 @@ func Policies(t testing.TB) map[string]*policy.Document {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return map[string]*policy.Document{"own": parse(t, string(own)), "karpenter": parse(t, karpenterPolicy)}
+	return map[string]*policy.Document{"own": parse(t, string(own), cluster), "karpenter": parse(t, karpenterPolicy, cluster)}
 }
 
 // Under makes the endpoint refuse what a policy does not allow.
@@ -43,12 +49,12 @@ func Under(p *policy.Document) func(*sim.Config) {
 	return func(c *sim.Config) { c.Policies = []*policy.Document{p} }
 }
 
-// parse reads a policy with the endpoint's names in place of its variables.
-func parse(t testing.TB, text string) *policy.Document {
+// parse reads a policy with the names of the endpoint and of a cluster in place of its variables.
+func parse(t testing.TB, text, cluster string) *policy.Document {
 	t.Helper()
 	out, err := policy.Parse([]byte(strings.NewReplacer(
-		"${partition}", "aws", "${region}", Region, "${account}", account, "${cluster}", Cluster, "${queue}", Cluster,
-		"${node_role}", "arn:aws:iam::"+account+":role/KarpenterNodeRole-"+Cluster,
+		"${partition}", "aws", "${region}", Region, "${account}", account, "${cluster}", cluster, "${queue}", cluster,
+		"${node_role}", "arn:aws:iam::"+account+":role/KarpenterNodeRole-"+cluster,
 	).Replace(text)))
 	if err != nil {
 		t.Fatal(err)

@@ -135,7 +135,9 @@ func TestPolicyRefuses(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			w := newEndpoint(t, func(c *simulator.Config) { c.Cluster, c.Policies = "mig", []*policy.Document{endpoint.PoliciesOf(t, recordedCluster)["own"]} })
+			w := newEndpoint(t, func(c *simulator.Config) {
+				c.Cluster, c.Policies = "mig", []*policy.Document{endpoint.PoliciesOf(t, recordedCluster)["own"]}
+			})
 			root := *w
 			root.cfg.Credentials = credentials.NewStaticCredentialsProvider(simulator.JoinerKey, "secret", "")
 			root.ec2 = ec2.NewFromConfig(root.cfg)

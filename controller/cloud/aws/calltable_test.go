@@ -18,7 +18,7 @@ func callGroups() []callGroup {
 	return []callGroup{
 		{
 			"CreateFleet", "instant fleets: once for up to 200 claims of one decision that want the same ([ADR 12](adr/0012-one-fleet-for-many-claims.md), [ADR 47](adr/0047-claims-carry-their-launch-group.md))",
-			"the identical request is repeated: EC2 answers its token once", "TestRequestsPerNode TestFleetTimesOutAfterSuccess",
+			"after 30 s and half a second for each instance the identical request is repeated: EC2 answers its token once", "TestRequestsPerNode TestFleetTimesOutAfterSuccess TestSlowFleet TestTimeouts",
 		},
 		{
 			"CreateTags", "once for each instance of a shared fleet; after registration for an instance that still lacks its claim's tags",

@@ -101,7 +101,13 @@ func (w *simulatedEC2) class(t testing.TB, name string, images ...awsv1.AMISelec
 
 func (w *simulatedEC2) resolve(t testing.TB, class *awsv1.EC2NodeClass) {
 	t.Helper()
-	resolver := nodeclass.Resolver{Cloud: w.provider.NodeClasses(), Clock: w.clock.Now}
+	w.resolveAt(t, class, w.clock.Now)
+}
+
+// resolveAt resolves a class by another clock than the endpoint's.
+func (w *simulatedEC2) resolveAt(t testing.TB, class *awsv1.EC2NodeClass, now func() time.Time) {
+	t.Helper()
+	resolver := nodeclass.Resolver{Cloud: w.provider.NodeClasses(), Clock: now}
 	status, err := resolver.Resolve(t.Context(), class)
 	if err != nil {
 		t.Fatalf("resolve %s: %v", class.Name, err)

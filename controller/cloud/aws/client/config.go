@@ -11,10 +11,6 @@ import (
 	"github.com/aws/aws-sdk-go-v2/config"
 )
 
-// CallTimeout bounds one try of one AWS call; the SDK repeats it with backoff
-// and jitter.
-const CallTimeout = 30 * time.Second
-
 // maxTries is how often the SDK tries a call before the caller hears of it.
 const maxTries = 4
 
@@ -35,9 +31,10 @@ func Load(ctx context.Context, at Location) (sdk.Config, error) {
 		if at.SDK.Region == "" {
 			return sdk.Config{}, errors.New("configure AWS provider: the SDK configuration names no region")
 		}
-		return withPlainBodies(*at.SDK), nil
+		return forCalls(*at.SDK), nil
 	}
 	options := []func(*config.LoadOptions) error{
+		// The bound for credentials; those of calls depend on the call.
 		config.WithHTTPClient(awshttp.NewBuildableClient().WithTimeout(CallTimeout)),
 		config.WithEC2IMDSRegion(),
 		// Backoff with jitter, and a rate of its own that falls when AWS throttles.
@@ -57,7 +54,20 @@ func Load(ctx context.Context, at Location) (sdk.Config, error) {
 	if loaded.Region == "" {
 		return sdk.Config{}, errors.New("load AWS configuration: no region; set AWS_REGION")
 	}
-	return withPlainBodies(loaded), nil
+	if own, ok := loaded.HTTPClient.(*awshttp.BuildableClient); ok { // it may have certificates of AWS_CA_BUNDLE
+		loaded.HTTPClient = own.WithTimeout(0)
+	}
+	return forCalls(loaded), nil
+}
+
+// forCalls is a configuration whose calls are bounded in time and have bodies that can only
+// be read.
+func forCalls(cfg sdk.Config) sdk.Config {
+	if cfg.HTTPClient == nil {
+		cfg.HTTPClient = awshttp.NewBuildableClient()
+	}
+	cfg.HTTPClient = plainBodies{inner: cfg.HTTPClient}
+	return withTimeouts(cfg)
 }
 
 // Pause waits for d, or until the context ends.

@@ -5,7 +5,6 @@ import (
 	"net/http"
 
 	sdk "github.com/aws/aws-sdk-go-v2/aws"
-	awshttp "github.com/aws/aws-sdk-go-v2/aws/transport/http"
 )
 
 // plainBodies sends requests with bodies that can only be read.
@@ -27,11 +26,3 @@ func (c plainBodies) Do(r *http.Request) (*http.Response, error) {
 
 // readCloser hides every method but those of io.ReadCloser.
 type readCloser struct{ io.ReadCloser }
-
-func withPlainBodies(cfg sdk.Config) sdk.Config {
-	if cfg.HTTPClient == nil {
-		cfg.HTTPClient = awshttp.NewBuildableClient().WithTimeout(CallTimeout)
-	}
-	cfg.HTTPClient = plainBodies{inner: cfg.HTTPClient}
-	return cfg
-}

@@ -13,8 +13,8 @@ import (
 // withoutAbsent decides what becomes of a shared launch of which some do not come. One
 // that this process made was never sent: after a while it is void. Of one found
 // on the claims, EC2 is asked: when it started anything, the request was sent by
-// a predecessor, and repeating it is safe; when it shows nothing although all
-// that was written must be visible, nothing was sent.
+// a predecessor, and repeating it is safe; when it shows nothing although a predecessor's
+// request must have been answered, and what it started be visible, nothing was sent.
 func (l *Launcher) withoutAbsent(ctx context.Context, s *sharedLaunch, claim string) error {
 	now := l.cfg.Clock()
 	waiting := client.Refuse(provider.Unavailable, "launch %s: waiting for %s, which shall be launched by the same request", claim, s.absent())
@@ -35,7 +35,7 @@ func (l *Launcher) withoutAbsent(ctx context.Context, s *sharedLaunch, claim str
 	case len(found) > 0:
 		s.release()
 		return nil
-	case now.Sub(s.begun) < instances.SettleTime:
+	case now.Sub(s.begun) < instances.SettleTime+client.FleetTimeout(len(s.claims)):
 		return waiting
 	}
 	s.dissolve()

@@ -157,7 +157,7 @@ func (s *sharedLaunch) share(ctx context.Context, claim string, do func(context.
 		flight = make(chan struct{})
 		s.flight = flight
 		go func(ctx context.Context) {
-			ctx, cancel := context.WithTimeout(ctx, 2*client.CallTimeout)
+			ctx, cancel := context.WithTimeout(ctx, 2*client.FleetTimeout(len(s.claims)))
 			defer cancel()
 			outcome, err := do(ctx)
 			s.mu.Lock()

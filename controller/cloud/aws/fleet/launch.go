@@ -63,7 +63,7 @@ func New(cfg Config) *Launcher {
 	if cfg.Concurrent > 0 {
 		most = min(most, cfg.Concurrent)
 	}
-	l := &Launcher{cfg: cfg}
+	l := &Launcher{cfg: cfg, untagged: tagQueue{instances: cfg.Instances, clock: cfg.Clock}}
 	l.gathering = gathering{most: most, give: l.groupAttempts, closed: cfg.Batches.Closed("create_fleet"), clock: cfg.Clock}
 	return l
 }
@@ -158,7 +158,7 @@ func (l *Launcher) handOut(ctx context.Context, claims []string, started []provi
 		out[claim] = batch.Answer[provider.Instance]{Value: i}
 	}
 	if len(claims) > 1 {
-		l.tagInstances(context.WithoutCancel(ctx), assigned)
+		l.untagged.add(context.WithoutCancel(ctx), assigned)
 	}
 	return out
 }

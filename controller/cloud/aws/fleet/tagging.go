@@ -34,14 +34,17 @@ type untagged struct {
 // Nothing depends on it but people, and garbage collection after a crash; TagClaim makes
 // up for what it misses.
 type tagQueue struct {
+	instances *instances.Instances
+	clock     func() time.Time
+
 	mu      sync.Mutex
 	waiting []untagged
 	running bool
 }
 
-// tagInstances queues the instances of a shared launch for their tags.
-func (l *Launcher) tagInstances(ctx context.Context, assigned map[string]provider.Instance) {
-	q, until := &l.untagged, l.cfg.Clock().Add(tagFor)
+// add queues the instances of a shared launch, by claim, for their tags.
+func (q *tagQueue) add(ctx context.Context, assigned map[string]provider.Instance) {
+	until := q.clock().Add(tagFor)
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	for _, claim := range slices.Sorted(maps.Keys(assigned)) {
@@ -54,25 +57,25 @@ func (l *Launcher) tagInstances(ctx context.Context, assigned map[string]provide
 	}
 	if !q.running {
 		q.running = true
-		go l.tagAll(ctx)
+		go q.run(ctx)
 	}
 }
 
-// tagAll tags instances until none waits.
-func (l *Launcher) tagAll(ctx context.Context) {
+// run tags instances until none waits.
+func (q *tagQueue) run(ctx context.Context) {
 	for {
-		next, ok := l.untagged.take()
+		next, ok := q.take()
 		if !ok {
 			return
 		}
-		if l.cfg.Clock().After(next.until) {
+		if q.clock().After(next.until) {
 			continue
 		}
-		err := l.cfg.Instances.Tag(ctx, next.providerID, next.tags)
+		err := q.instances.Tag(ctx, next.providerID, next.tags)
 		if next.tries++; err == nil || provider.KindOf(err).Definitive() || next.tries == tagTries {
 			continue
 		}
-		l.untagged.again(next)
+		q.again(next)
 		client.Pause(ctx, tagPause)
 	}
 }

@@ -48,7 +48,9 @@ func TestPodsOfATemplateShare(t *testing.T) {
 		},
 		"another toleration": {
 			reason: "it is kept, and the rest is shared", shared: true,
-			change: func(p *corev1.Pod) { p.Spec.Tolerations = []corev1.Toleration{{Key: "gpu", Operator: corev1.TolerationOpExists}} },
+			change: func(p *corev1.Pod) {
+				p.Spec.Tolerations = []corev1.Toleration{{Key: "gpu", Operator: corev1.TolerationOpExists}}
+			},
 		},
 		"other requests": {
 			reason: "a pod of another size must keep its own",

@@ -49,18 +49,10 @@ func (t *templates) spec(spec *corev1.PodSpec) {
 // tolerationList returns a shared list of tolerations; one with a reservation is not worth
 // sharing.
 func (t *templates) tolerationList(in []corev1.Toleration) []corev1.Toleration {
-	if len(in) == 0 || slices.ContainsFunc(in, func(x corev1.Toleration) bool { return x.Key == karpv1.TaintKeyReserved }) {
+	if slices.ContainsFunc(in, func(x corev1.Toleration) bool { return x.Key == karpv1.TaintKeyReserved }) {
 		return in
 	}
-	sum := sha256.New()
-	for i := range in {
-		text, err := in[i].Marshal()
-		if err != nil {
-			return in
-		}
-		_, _ = sum.Write(text)
-	}
-	return getOrAdd(t.tolerations, digest(sum.Sum(nil)), in)
+	return sharedList(t.tolerations, in)
 }
 
 func (t *templates) labelSet(in map[string]string) map[string]string {
@@ -73,18 +65,26 @@ func (t *templates) labelSet(in map[string]string) map[string]string {
 // ownerList returns a shared list of owner references, which all pods of a ReplicaSet
 // have.
 func (t *templates) ownerList(in []metav1.OwnerReference) []metav1.OwnerReference {
+	return sharedList(t.owners, in)
+}
+
+// sharedList returns the first list that was stored and equals this one.
+func sharedList[T any, P interface {
+	*T
+	Marshal() ([]byte, error)
+}](cache *lru.Cache, in []T) []T {
 	if len(in) == 0 {
 		return nil
 	}
 	sum := sha256.New()
 	for i := range in {
-		text, err := in[i].Marshal()
+		text, err := P(&in[i]).Marshal()
 		if err != nil {
 			return in
 		}
 		_, _ = sum.Write(text)
 	}
-	return getOrAdd(t.owners, digest(sum.Sum(nil)), in)
+	return getOrAdd(cache, digest(sum.Sum(nil)), in)
 }
 
 // resources returns a shared resource list, which nodes of one instance type have.

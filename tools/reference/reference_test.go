@@ -32,9 +32,8 @@ func TestNothingIsMissed(t *testing.T) {
 }
 
 // TestMended: scenarios of which the reference once placed more pods than we did, or more
-// of a higher priority, for
-// limits of NodePools, for minValues, for zones that no node can come to, and for spot
-// options that another node's pods allow.
+// of a higher priority, for limits of NodePools, for minValues, for zones that no node can
+// come to, and for spot options that pods of the same node do not allow.
 func TestMended(t *testing.T) {
 	oracle.Register()
 	for _, seed := range []uint64{30, 84, 461, 763, 822, 1071, 1453, 1802, 1931} {

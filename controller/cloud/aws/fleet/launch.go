@@ -63,7 +63,7 @@ func New(cfg Config) *Launcher {
 	if cfg.Concurrent > 0 {
 		most = min(most, cfg.Concurrent)
 	}
-	l := &Launcher{cfg: cfg, untagged: tagQueue{instances: cfg.Instances, clock: cfg.Clock}}
+	l := &Launcher{cfg: cfg, untagged: tagQueue{tag: cfg.Instances.Tag, clock: cfg.Clock}}
 	l.gathering = gathering{most: most, give: l.groupAttempts, closed: cfg.Batches.Closed("create_fleet"), clock: cfg.Clock}
 	return l
 }
@@ -147,19 +147,18 @@ func takeAddresses(in *availability.Addresses, of *types.CreateFleetInstance, n 
 // on them where the request could not.
 func (l *Launcher) handOut(ctx context.Context, claims []string, started []provider.Instance) map[string]batch.Answer[provider.Instance] {
 	out := map[string]batch.Answer[provider.Instance]{}
-	assigned := assign(claims, started)
-	for claim, i := range assigned {
+	var bare []untagged
+	for claim, i := range assign(claims, started) {
 		if len(claims) > 1 {
-			maps.Copy(i.Tags, instances.ClaimTags(i.Tags, claim))
+			own := instances.ClaimTags(i.Tags, claim)
+			maps.Copy(i.Tags, own)
+			bare = append(bare, untagged{providerID: i.ProviderID, tags: own})
 		}
 		i.Claim, i.NodePool = claim, i.Tags[awsv1.TagNodePool]
-		assigned[claim] = i
 		l.cfg.Instances.Remember(&i)
 		out[claim] = batch.Answer[provider.Instance]{Value: i}
 	}
-	if len(claims) > 1 {
-		l.untagged.add(context.WithoutCancel(ctx), assigned)
-	}
+	l.untagged.add(context.WithoutCancel(ctx), bare)
 	return out
 }
 

@@ -2,14 +2,10 @@ package fleet
 
 import (
 	"context"
-	"maps"
-	"slices"
 	"sync"
 	"time"
 
-	awsv1 "spokeshave.dev/api/aws/v1"
 	"spokeshave.dev/controller/cloud/aws/client"
-	"spokeshave.dev/controller/cloud/aws/instances"
 	"spokeshave.dev/controller/cloud/provider"
 )
 
@@ -26,34 +22,34 @@ const (
 type untagged struct {
 	providerID string
 	tags       map[string]string
-	until      time.Time
-	tries      int
+	// The instance is tried from one time until the other.
+	from, until time.Time
+	tries       int
 }
 
 // tagQueue tags instances with their claims, one after the other, in the background.
 // Nothing depends on it but people, and garbage collection after a crash; TagClaim makes
 // up for what it misses.
 type tagQueue struct {
-	instances *instances.Instances
-	clock     func() time.Time
+	tag   func(ctx context.Context, providerID string, tags map[string]string) error
+	clock func() time.Time
 
 	mu      sync.Mutex
 	waiting []untagged
 	running bool
 }
 
-// add queues the instances of a shared launch, by claim, for their tags.
-func (q *tagQueue) add(ctx context.Context, assigned map[string]provider.Instance) {
+// add queues the instances of a shared launch for their tags.
+func (q *tagQueue) add(ctx context.Context, bare []untagged) {
+	if len(bare) == 0 {
+		return
+	}
 	until := q.clock().Add(tagFor)
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	for _, claim := range slices.Sorted(maps.Keys(assigned)) {
-		i := assigned[claim]
-		shared := map[string]string{awsv1.TagNodePool: i.Tags[awsv1.TagNodePool]}
-		if name := i.Tags[awsv1.TagName]; name != "" && name != shared[awsv1.TagNodePool]+"/"+claim {
-			shared[awsv1.TagName] = name
-		}
-		q.waiting = append(q.waiting, untagged{providerID: i.ProviderID, tags: instances.ClaimTags(shared, claim), until: until})
+	for _, u := range bare {
+		u.until = until
+		q.waiting = append(q.waiting, u)
 	}
 	if !q.running {
 		q.running = true
@@ -68,15 +64,16 @@ func (q *tagQueue) run(ctx context.Context) {
 		if !ok {
 			return
 		}
+		client.Pause(ctx, next.from.Sub(q.clock()))
 		if q.clock().After(next.until) {
 			continue
 		}
-		err := q.instances.Tag(ctx, next.providerID, next.tags)
+		err := q.tag(ctx, next.providerID, next.tags)
 		if next.tries++; err == nil || provider.KindOf(err).Definitive() || next.tries == tagTries {
 			continue
 		}
+		next.from = q.clock().Add(tagPause)
 		q.again(next)
-		client.Pause(ctx, tagPause)
 	}
 }
 

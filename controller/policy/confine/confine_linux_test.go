@@ -7,6 +7,7 @@ import (
 	"net"
 	"os"
 	"os/exec"
+	"regexp"
 	"runtime"
 	"strings"
 	"syscall"
@@ -131,15 +132,21 @@ func TestConfined(t *testing.T) {
 
 // TestLimits: a process that exceeds a limit ends, and says why where it can.
 func TestLimits(t *testing.T) {
-	for what, want := range map[string]string{"memory": "memory", "time": "", "stack": "stack"} {
+	for what, want := range map[string]string{
+		// Go's runtime meets the limit in its own bookkeeping as well, where it does not say
+		// "out of memory" but faults: about once in ten runs.
+		"memory": "out of memory|segmentation violation",
+		"time":   "^$",
+		"stack":  "stack exceeds",
+	} {
 		t.Run(what, func(t *testing.T) {
 			if what == "memory" && !memoryIsLimited {
 				t.Skip("the race detector needs the memory")
 			}
 			_, errs, err := run(t, what)
 			var exit *exec.ExitError
-			if !errors.As(err, &exit) || !strings.Contains(errs, want) {
-				t.Errorf("ended with %v: %.300s", err, errs)
+			if !errors.As(err, &exit) || !regexp.MustCompile(want).MatchString(errs) {
+				t.Fatalf("ended with %v: %.300s", err, errs)
 			}
 			t.Logf("%v: %.60q after %v of processor time", err, errs, exit.UserTime()+exit.SystemTime())
 		})

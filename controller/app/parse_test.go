@@ -3,11 +3,14 @@ package app
 import (
 	"bytes"
 	"log/slog"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/go-logr/logr"
 	"github.com/spf13/pflag"
+
+	"spokeshave.dev/controller/app/setting"
 )
 
 // karpenterEnvironment sets every environment variable that Karpenter 1.14 reads, as its
@@ -81,5 +84,22 @@ func TestParse(t *testing.T) {
 				t.Errorf("%s: %v, want %q", tc.reason, err, tc.err)
 			}
 		})
+	}
+}
+
+// TestFlagsAreKnown: what the command line takes for the controller's flags is what the
+// controller binds.
+func TestFlagsAreKnown(t *testing.T) {
+	o, bound, karpenters := &Options{}, pflag.NewFlagSet("", pflag.ContinueOnError), pflag.NewFlagSet("", pflag.ContinueOnError)
+	o.Bind(bound)
+	setting.Bind(karpenters)
+	var got []string
+	bound.VisitAll(func(f *pflag.Flag) {
+		if karpenters.Lookup(f.Name) == nil {
+			got = append(got, f.Name)
+		}
+	})
+	if want := setting.Flags(); !slices.Equal(got, want) {
+		t.Errorf("bound are %v, setting.Flags has %v", got, want)
 	}
 }

@@ -57,6 +57,8 @@ type Objects struct {
 	Warnings []Warning
 
 	sources map[string]Source // by "Kind namespace/name"
+	// unchecked says that NodePools with problems are kept, which the caller looks for.
+	unchecked bool
 }
 
 // Source returns the file and line of an object, which is named by kind and name: "Pod
@@ -85,63 +87,104 @@ func Read(paths ...string) (*Objects, error) {
 	return o, nil
 }
 
+// ReadAll reads what can be read of the manifests of files and folders. An object, a file
+// or a path that cannot be read is an error of its own and does not stop the others.
+// NodePools with problems are among the objects.
+func ReadAll(paths ...string) (*Objects, []error) {
+	o := &Objects{sources: map[string]Source{}, unchecked: true}
+	var errs []error
+	for _, path := range paths {
+		names, err := files(path)
+		if err != nil {
+			errs = append(errs, err)
+			continue
+		}
+		for _, name := range names {
+			raw, err := ReadFile(name)
+			if err != nil {
+				errs = append(errs, err)
+				continue
+			}
+			errs = append(errs, o.parse(name, raw)...)
+		}
+	}
+	return o, errs
+}
+
 // Parse adds the objects of one file's contents.
 func (o *Objects) Parse(file string, raw []byte) error {
+	if errs := o.parse(file, raw); len(errs) > 0 {
+		return errs[0]
+	}
+	return nil
+}
+
+// parse adds the objects of one file's contents that can be read, and returns an error
+// for each other.
+func (o *Objects) parse(file string, raw []byte) []error {
 	if o.sources == nil {
 		o.sources = map[string]Source{}
 	}
 	docs, err := documents(file, raw)
 	if err != nil {
-		return err
+		return []error{err}
 	}
+	var errs []error
 	for i := range docs {
-		if err := o.add(&docs[i]); err != nil {
-			return err
-		}
+		errs = append(errs, o.add(&docs[i])...)
 	}
-	return nil
+	return errs
 }
 
-func (o *Objects) add(d *document) error {
+func (o *Objects) add(d *document) []error {
 	var meta metav1.TypeMeta
 	if err := json.Unmarshal(d.json, &meta); err != nil {
-		return &Error{d.source, errors.New("not a Kubernetes object: want a mapping with apiVersion and kind")}
+		return []error{&Error{d.source, errors.New("not a Kubernetes object: want a mapping with apiVersion and kind")}}
 	}
 	if meta.APIVersion == "" || meta.Kind == "" {
-		return &Error{d.source, errors.New("not a Kubernetes object: apiVersion and kind must be set")}
+		return []error{&Error{d.source, errors.New("not a Kubernetes object: apiVersion and kind must be set")}}
 	}
 	if kind, ok := strings.CutSuffix(meta.Kind, "List"); ok {
 		return o.list(d, kind, meta.APIVersion)
 	}
-	return o.object(d, meta)
+	if err := o.object(d, meta); err != nil {
+		return []error{err}
+	}
+	return nil
 }
 
 // list adds the items of a list; those of a typed list may leave out kind and
 // apiVersion.
-func (o *Objects) list(d *document, kind, version string) error {
+func (o *Objects) list(d *document, kind, version string) []error {
 	var list struct {
 		Items []json.RawMessage `json:"items"`
 	}
 	if err := json.Unmarshal(d.json, &list); err != nil {
-		return &Error{d.source, fmt.Errorf("read list: %w", err)}
+		return []error{&Error{d.source, fmt.Errorf("read list: %w", err)}}
 	}
+	var errs []error
 	for i, raw := range list.Items {
 		item := &document{source: d.source, text: d.text, start: d.start, json: raw, prefix: fmt.Sprintf("%sitems[%d].", d.prefix, i)}
-		meta := metav1.TypeMeta{}
-		if err := json.Unmarshal(raw, &meta); err != nil {
-			return &Error{item.line(""), errors.New("not a Kubernetes object: want a mapping")}
-		}
-		if meta.Kind == "" && kind != "" {
-			meta = metav1.TypeMeta{APIVersion: version, Kind: kind}
-		}
-		if meta.Kind == "" {
-			return &Error{item.line(""), errors.New("not a Kubernetes object: apiVersion and kind must be set")}
-		}
-		if err := o.object(item, meta); err != nil {
-			return err
+		if err := o.item(item, kind, version); err != nil {
+			errs = append(errs, err)
 		}
 	}
-	return nil
+	return errs
+}
+
+// item adds an item of a list.
+func (o *Objects) item(d *document, kind, version string) error {
+	meta := metav1.TypeMeta{}
+	if err := json.Unmarshal(d.json, &meta); err != nil {
+		return &Error{d.line(""), errors.New("not a Kubernetes object: want a mapping")}
+	}
+	if meta.Kind == "" && kind != "" {
+		meta = metav1.TypeMeta{APIVersion: version, Kind: kind}
+	}
+	if meta.Kind == "" {
+		return &Error{d.line(""), errors.New("not a Kubernetes object: apiVersion and kind must be set")}
+	}
+	return o.object(d, meta)
 }
 
 // object decodes an object by its kind. It skips kinds that do not affect decisions,
@@ -210,7 +253,7 @@ func (o *Objects) nodePool(d *document) error {
 		return err
 	}
 	np := o.NodePools[len(o.NodePools)-1]
-	if problems := lower.Problems(np); len(problems) > 0 {
+	if problems := lower.Problems(np); len(problems) > 0 && !o.unchecked {
 		p := problems[0]
 		return &Error{d.line(p.Path), fmt.Errorf("NodePool %s: %s", np.Name, p)}
 	}

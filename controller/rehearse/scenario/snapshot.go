@@ -95,7 +95,7 @@ func (o *Objects) retake(opts *Options) (model.Snapshot, error) {
 func (o *Objects) catalogs(opts *Options) (map[string]model.Catalog, error) {
 	region := opts.Region
 	if region == "" {
-		region = o.region()
+		region = o.Region()
 	}
 	named := o.namedClasses()
 	var types []catalog.Type
@@ -162,9 +162,9 @@ func (o *Objects) class(name string) *awsv1.EC2NodeClass {
 	return nil
 }
 
-// region returns the embedded region to which the zones and regions in the manifests
-// belong, "" if there is none.
-func (o *Objects) region() string {
+// Region returns the embedded region to which the zones and regions in the manifests
+// belong, or DefaultRegion.
+func (o *Objects) Region() string {
 	known := catalog.Regions()
 	for _, place := range o.placeNames() {
 		for _, r := range known {
@@ -254,3 +254,6 @@ func (o *Objects) priorityClasses() {
 func (o *Objects) String() string {
 	return fmt.Sprintf("%d NodePools, %d nodes, %d pods", len(o.NodePools), len(o.Nodes), len(o.Pods))
 }
+
+// Empty reports whether there is no object but policies.
+func (o *Objects) Empty() bool { return o.count() == 0 }

@@ -111,11 +111,16 @@ func (o *Objects) taken(d *document) error {
 // alone returns an error when there are manifests besides a taken snapshot: objects
 // cannot be added to a snapshot.
 func (o *Objects) alone() error {
-	n := len(o.NodePools) + len(o.NodeClaims) + len(o.NodeClasses) + len(o.Nodes) + len(o.Pods) + len(o.Deployments) + len(o.ReplicaSets) +
-		len(o.StatefulSets) + len(o.DaemonSets) + len(o.Jobs) + len(o.Namespaces) + len(o.LimitRanges) + len(o.RuntimeClasses) +
-		len(o.PriorityClasses) + len(o.VolumeClaims) + len(o.Volumes) + len(o.StorageClasses) + len(o.CSINodes) + len(o.Budgets)
+	n := o.count()
 	if n > 0 {
 		return &Error{o.sources[TakenKind], fmt.Errorf("a Snapshot stands for a whole cluster: the %d other objects among the manifests cannot be added to it; policies can", n)}
 	}
 	return nil
+}
+
+// count returns the number of objects, without policies.
+func (o *Objects) count() int {
+	return len(o.NodePools) + len(o.NodeClaims) + len(o.NodeClasses) + len(o.Nodes) + len(o.Pods) + len(o.Deployments) + len(o.ReplicaSets) +
+		len(o.StatefulSets) + len(o.DaemonSets) + len(o.Jobs) + len(o.Namespaces) + len(o.LimitRanges) + len(o.RuntimeClasses) +
+		len(o.PriorityClasses) + len(o.VolumeClaims) + len(o.Volumes) + len(o.StorageClasses) + len(o.CSINodes) + len(o.Budgets)
 }

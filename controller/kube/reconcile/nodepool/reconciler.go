@@ -26,6 +26,7 @@ import (
 	awsv1 "spokeshave.dev/api/aws/v1"
 	karpv1 "spokeshave.dev/api/karpenter/v1"
 	"spokeshave.dev/controller/kube/condition"
+	"spokeshave.dev/controller/kube/lower"
 	"spokeshave.dev/controller/kube/managed"
 	"spokeshave.dev/controller/kube/reconcile/poolhealth"
 	"spokeshave.dev/controller/kube/reconcile/scope"
@@ -134,7 +135,7 @@ func (r *Reconciler) sumResources(ctx context.Context, pool *karpv1.NodePool) er
 // setConditions sets the pool's conditions.
 func (r *Reconciler) setConditions(ctx context.Context, pool *karpv1.NodePool) error {
 	conditions := &pool.Status.Conditions
-	if problem := validate(pool); problem != "" {
+	if problem := lower.Contradiction(pool); problem != "" {
 		if c := meta.FindStatusCondition(*conditions, karpv1.ConditionValidationSucceeded); c == nil || c.Message != problem {
 			r.Events.Eventf(pool, nil, corev1.EventTypeWarning, karpv1.EventNoCompatibleInstanceTypes, "Validate", "%s", problem)
 		}

@@ -1,4 +1,4 @@
-package nodepool
+package lower
 
 import (
 	"strings"
@@ -9,9 +9,9 @@ import (
 	karpv1 "spokeshave.dev/api/karpenter/v1"
 )
 
-// TestValidate: requirements that contradict each other or the template's labels are found,
+// TestContradiction: requirements that contradict each other or the template's labels are found,
 // and those that some node can meet are not.
-func TestValidate(t *testing.T) {
+func TestContradiction(t *testing.T) {
 	const key = "example.com/size"
 	need := func(op corev1.NodeSelectorOperator, values ...string) karpv1.Requirement {
 		return karpv1.Requirement{Key: key, Operator: op, Values: values}
@@ -44,7 +44,7 @@ func TestValidate(t *testing.T) {
 			if tc.label != "" {
 				pool.Spec.Template.Metadata.Labels = map[string]string{key: tc.label}
 			}
-			if got := validate(pool); (got == "") != (tc.want == "") || !strings.Contains(got, tc.want) {
+			if got := Contradiction(pool); (got == "") != (tc.want == "") || !strings.Contains(got, tc.want) {
 				t.Errorf("%s: %q, want %q", tc.reason, got, tc.want)
 			}
 		})

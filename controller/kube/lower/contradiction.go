@@ -1,4 +1,4 @@
-package nodepool
+package lower
 
 import (
 	"fmt"
@@ -10,9 +10,9 @@ import (
 	karpv1 "spokeshave.dev/api/karpenter/v1"
 )
 
-// validate returns a problem that the API server's schema cannot find: requirements
+// Contradiction returns a problem that the API server's schema cannot find: requirements
 // that no node can meet. It is "" for none.
-func validate(pool *karpv1.NodePool) string {
+func Contradiction(pool *karpv1.NodePool) string {
 	reqs := pool.Spec.Template.Spec.Requirements
 	for i := range reqs {
 		a := &reqs[i]
@@ -48,13 +48,13 @@ func contradicts(reqs []karpv1.Requirement, key string) bool {
 		return exists
 	}
 	values = slices.DeleteFunc(values, func(v string) bool {
-		return slices.ContainsFunc(reqs, func(r karpv1.Requirement) bool { return r.Key == key && !allows(&r, v) })
+		return slices.ContainsFunc(reqs, func(r karpv1.Requirement) bool { return r.Key == key && !meetsRequirement(&r, v) })
 	})
 	return listed && len(values) == 0
 }
 
-// allows reports whether a label with the value meets the requirement.
-func allows(r *karpv1.Requirement, value string) bool {
+// meetsRequirement reports whether a label with the value meets the requirement.
+func meetsRequirement(r *karpv1.Requirement, value string) bool {
 	switch r.Operator {
 	case corev1.NodeSelectorOpIn:
 		return slices.Contains(r.Values, value)

@@ -106,12 +106,13 @@ func TestNegative(t *testing.T) {
 	}
 	bad := "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: bad, namespace: spokeshave, labels: {spokeshave.dev/policy: \"true\"}}\ndata:\n  policy.yaml: \"hoks: []\"\n"
 	huge := "apiVersion: v1\nkind: Pod\nmetadata: {name: huge}\nspec: {containers: [{name: a, resources: {requests: {cpu: 10k}}}]}\n"
+	nodePool := "apiVersion: karpenter.sh/v1\nkind: NodePool\nmetadata: {name: lost}\nspec: {template: {spec: {requirements: [], nodeClassRef: {group: karpenter.k8s.aws, kind: EC2NodeClass, name: none}}}}\n"
 	budget, err := os.ReadFile("budget.yaml")
 	if err != nil {
 		t.Fatal(err)
 	}
 	tight := strings.ReplaceAll(string(budget), "hourly_usd: 2\n", "hourly_usd: 0.1\n")
-	for name, text := range map[string]string{"tight.yaml": tight, "other.jsonl": string(line) + "\n", "bad.yaml": bad, "huge.yaml": huge} {
+	for name, text := range map[string]string{"lost.yaml": nodePool, "tight.yaml": tight, "other.jsonl": string(line) + "\n", "bad.yaml": bad, "huge.yaml": huge} {
 		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
@@ -122,6 +123,7 @@ func TestNegative(t *testing.T) {
 		json bool
 	}{
 		"simulate":     {[]string{"-f", "pools", "-f", "huge.yaml"}, exitUnscheduled, true},
+		"doctor":       {[]string{"-f", "pools", "-f", "lost.yaml"}, exitUnscheduled, true},
 		"explain":      {[]string{"pod", "none", "--server", server}, exitUnscheduled, true},
 		"observe":      {[]string{"--server", nothing.URL}, exitUnscheduled, false},
 		"failures":     {[]string{"--server", nothing.URL}, exitUnscheduled, false},

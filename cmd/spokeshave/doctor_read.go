@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"regexp"
 	"strings"
 
@@ -29,7 +30,10 @@ func (f *doctorFlags) cluster(ctx context.Context) (*doctor.Cluster, error) {
 	}
 	out := &doctor.Cluster{Source: strings.Join(f.files, ", "), Objects: objects, Deployments: objects.Deployments}
 	for _, err := range errs {
-		what, why := f.files[0], err.Error()
+		what, why := "files", err.Error()
+		if at, ok := errors.AsType[*fs.PathError](err); ok {
+			what, why = at.Path, at.Err.Error()
+		}
 		if at, ok := errors.AsType[*scenario.Error](err); ok {
 			what, why = at.Source.String(), at.Err.Error()
 		}

@@ -57,8 +57,14 @@ func (c *cluster) serve(t *testing.T) string {
 	t.Helper()
 	server := httptest.NewServer(c)
 	t.Cleanup(server.Close)
+	return kubeconfigOf(t, server.URL)
+}
+
+// kubeconfigOf writes a kubeconfig for a server and returns its path.
+func kubeconfigOf(t *testing.T, url string) string {
+	t.Helper()
 	text := fmt.Sprintf(`{"apiVersion":"v1","kind":"Config","current-context":"c","contexts":[{"name":"c","context":{"cluster":"c","user":"u"}}],
-"clusters":[{"name":"c","cluster":{"server":%q}}],"users":[{"name":"u","user":{}}]}`, server.URL)
+"clusters":[{"name":"c","cluster":{"server":%q}}],"users":[{"name":"u","user":{}}]}`, url)
 	path := filepath.Join(t.TempDir(), "kubeconfig")
 	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
@@ -75,10 +81,12 @@ func small() *cluster {
 	return &cluster{lists: map[string][]string{
 		"/apis/karpenter.sh/v1/nodepools": {`{"metadata":{"name":"payments"},"spec":{"template":{"spec":{"nodeClassRef":{"group":"karpenter.k8s.aws","kind":"EC2NodeClass","name":"default"},
 "requirements":[{"key":"topology.kubernetes.io/zone","operator":"In","values":["eu-west-1a"]}]}}}}`},
-		"/apis/karpenter.sh/v1/nodeclaims": nil,
-		"/api/v1/nodes":                    nil,
-		"/api/v1/pods":                     {pod("web-1", tried), pod("web-2", tried), pod("web-3", "")},
-		"/apis/apps/v1/daemonsets":         nil,
+		"/apis/karpenter.sh/v1/nodeclaims":          nil,
+		"/api/v1/nodes":                             nil,
+		"/api/v1/pods":                              {pod("web-1", tried), pod("web-2", tried), pod("web-3", "")},
+		"/apis/apps/v1/daemonsets":                  nil,
+		"/apis/apps/v1/deployments":                 nil,
+		"/apis/karpenter.k8s.aws/v1/ec2nodeclasses": {`{"metadata":{"name":"default"},"spec":{"role":"nodes"}}`},
 		"/api/v1/namespaces/spokeshave/configmaps": {`{"metadata":{"name":"least","namespace":"spokeshave","managedFields":[]},"data":{
 "policy.yaml":"apiVersion: policy.spokeshave.dev/v1alpha1\nhooks: [ceiling]\nengine: rego\n","p.rego":"package spokeshave.ceiling\n\ncap[\"cluster\"] := {\"hourly_usd\": 100}\n"}}`},
 	}}

@@ -24,7 +24,8 @@ type Installation struct {
 	Ready    int32 `json:"ready"`
 	// Flags are what its arguments set, by name without dashes.
 	Flags map[string]string `json:"flags,omitempty"`
-	// Environment are its variables with a value in the Deployment.
+	// Environment are its variables with a value in the Deployment, without those whose
+	// name says that they are secret.
 	Environment map[string]string `json:"environment,omitempty"`
 	// Hidden are the variables, ConfigMaps and Secrets whose values were not read.
 	Hidden []string `json:"hidden,omitempty"`
@@ -92,7 +93,7 @@ func install(d *appsv1.Deployment, c *corev1.Container) *Installation {
 		out.Version = strings.TrimPrefix(firstOf(d.Labels["app.kubernetes.io/version"], d.Spec.Template.Labels["app.kubernetes.io/version"]), "v")
 	}
 	for _, e := range c.Env {
-		if e.ValueFrom != nil {
+		if e.ValueFrom != nil || secret(e.Name) {
 			out.Hidden = append(out.Hidden, "variable "+e.Name)
 			continue
 		}
@@ -107,6 +108,11 @@ func install(d *appsv1.Deployment, c *corev1.Container) *Installation {
 		}
 	}
 	return out
+}
+
+// secret reports whether a variable's name says that its value is nobody else's business.
+func secret(name string) bool {
+	return slices.ContainsFunc([]string{"SECRET", "TOKEN", "PASSWORD", "KEY", "CREDENTIAL"}, func(part string) bool { return strings.Contains(strings.ToUpper(name), part) })
 }
 
 // flags reads arguments: "--name=value", "--name value" and "--name".
@@ -172,13 +178,20 @@ func (i *Installation) gates() []string {
 	return out
 }
 
-// settings returns flags and variables as "name=value", in order.
+// settings returns flags and variables but those of feature gates as "name=value", in
+// order.
 func (i *Installation) settings() []string {
 	var out []string
 	for _, name := range slices.Sorted(maps.Keys(i.Flags)) {
+		if name == "feature-gates" {
+			continue
+		}
 		out = append(out, fmt.Sprintf("--%s=%s", name, i.Flags[name]))
 	}
 	for _, name := range slices.Sorted(maps.Keys(i.Environment)) {
+		if name == "FEATURE_GATES" {
+			continue
+		}
 		out = append(out, name+"="+i.Environment[name])
 	}
 	return out

@@ -110,10 +110,11 @@ func poolFindings(c *Cluster) []Finding {
 		add := func(message, remedy string) {
 			out = append(out, Finding{Objects, true, subject, message, remedy})
 		}
-		for _, problem := range lower.Problems(p) {
+		problems := lower.Problems(p)
+		for _, problem := range problems {
 			add(problem.String(), "correct the field")
 		}
-		if problem := lower.Contradiction(p); problem != "" {
+		if problem := lower.Contradiction(p); problem != "" && len(problems) == 0 {
 			add(problem, "correct the requirements: nothing is launched, by either controller")
 		}
 		ref := &p.Spec.Template.Spec.NodeClassRef

@@ -89,6 +89,9 @@ func (r *Report) running() section {
 		if gates := k.gates(); len(gates) > 0 {
 			s.Lines = append(s.Lines, "its feature gates: "+strings.Join(gates, ", "))
 		}
+		if settings := k.settings(); len(settings) > 0 {
+			s.Lines = append(s.Lines, "its settings: "+strings.Join(settings, ", "))
+		}
 	}
 	if r.Spokeshave != nil {
 		s.Lines = append(s.Lines, "Spokeshave "+installed(r.Spokeshave))
@@ -115,8 +118,15 @@ func (r *Report) health() section {
 		"mode " + h.Mode,
 		"its lease is held by " + firstOf(h.Lease, "nobody that was found"),
 		"Karpenter's lease is held by " + firstOf(h.KarpenterLease, "nobody that was found"),
-		fmt.Sprintf("%d policies, %d failing", h.Policies, len(h.Failing)),
+		fmt.Sprintf("%s, %d failing", policies(h.Policies), len(h.Failing)),
 	}}
+}
+
+func policies(n int) string {
+	if n == 1 {
+		return "1 policy"
+	}
+	return fmt.Sprintf("%d policies", n)
 }
 
 func (r *Report) pools() section {

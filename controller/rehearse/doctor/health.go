@@ -29,14 +29,22 @@ type Condition struct {
 	Failing  []string `json:"failingPolicies,omitempty"`
 }
 
+// lease names a lease.
+type lease struct{ namespace, name string }
+
+func (l lease) String() string { return "Lease " + l.namespace + "/" + l.name }
+
+// leases returns the controller's own lease and Karpenter's, by its settings.
+func leases(s *Installation) (own, karpenters lease) {
+	return lease{cmp.Or(s.Setting("leader-election-namespace"), s.Namespace), cmp.Or(s.Setting("leader-election-name"), ownLease)},
+		lease{cmp.Or(s.Setting("karpenter-lease-namespace"), karpenterSystem), cmp.Or(s.Setting("karpenter-lease-name"), karpenterLease)}
+}
+
 // condition looks at leases and policies.
 func condition(in *Input) *Condition {
 	s, c := in.Spokeshave, in.Cluster
-	out := &Condition{
-		Mode: cmp.Or(s.Setting("mode"), "Act"), Policies: len(c.Policies),
-		Lease:          holder(c.Leases, cmp.Or(s.Setting("leader-election-namespace"), s.Namespace), cmp.Or(s.Setting("leader-election-name"), ownLease), in),
-		KarpenterLease: holder(c.Leases, cmp.Or(s.Setting("karpenter-lease-namespace"), karpenterSystem), cmp.Or(s.Setting("karpenter-lease-name"), karpenterLease), in),
-	}
+	own, karpenters := leases(s)
+	out := &Condition{Mode: cmp.Or(s.Setting("mode"), "Act"), Policies: len(c.Policies), Lease: holder(c.Leases, own, in), KarpenterLease: holder(c.Leases, karpenters, in)}
 	for i := range c.Policies {
 		p := &c.Policies[i]
 		if p.State == policy.StateRejected || p.State == policy.StateTripped {
@@ -47,9 +55,9 @@ func condition(in *Input) *Condition {
 }
 
 // holder returns who holds a lease at the time of the report, "" for nobody.
-func holder(leases []*coordinationv1.Lease, namespace, name string, in *Input) string {
-	for _, l := range leases {
-		if l.Namespace != namespace || l.Name != name || l.Spec.HolderIdentity == nil || l.Spec.RenewTime == nil || l.Spec.LeaseDurationSeconds == nil {
+func holder(all []*coordinationv1.Lease, of lease, in *Input) string {
+	for _, l := range all {
+		if l.Namespace != of.namespace || l.Name != of.name || l.Spec.HolderIdentity == nil || l.Spec.RenewTime == nil || l.Spec.LeaseDurationSeconds == nil {
 			continue
 		}
 		// Twice its duration: the clock here need not agree with the cluster's.
@@ -94,12 +102,13 @@ func healthFindings(in *Input, h *Condition) []Finding {
 
 func leaseFindings(in *Input, h *Condition) []Finding {
 	s := in.Spokeshave
+	own, karpenters := leases(s)
 	if h.Lease == "" {
-		return []Finding{{Health, true, "Lease " + s.Namespace + "/" + ownLease, "nobody holds it: no replica leads", fmt.Sprintf("kubectl --namespace %s logs deployment/%s says why", s.Namespace, s.Name)}}
+		return []Finding{{Health, true, own.String(), "nobody holds it: no replica leads", fmt.Sprintf("kubectl --namespace %s logs deployment/%s says why", s.Namespace, s.Name)}}
 	}
 	if h.Mode == "Act" && h.KarpenterLease != h.Lease {
 		who := cmp.Or(h.KarpenterLease, "nobody")
-		return []Finding{{Health, true, "Lease " + karpenterSystem + "/" + karpenterLease, who + " holds it, not the replica that leads: it waits and launches nothing", "stop Karpenter: scale its Deployment to 0"}}
+		return []Finding{{Health, true, karpenters.String(), who + " holds it, not the replica that leads: it waits and launches nothing", "stop Karpenter: scale its Deployment to 0"}}
 	}
 	return nil
 }

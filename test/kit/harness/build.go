@@ -14,7 +14,7 @@ import (
 
 // binaries are the paths of our own programs.
 type binaries struct {
-	controller, ec2sim string
+	controller, ec2sim, cli string
 }
 
 // buildProduct builds our own programs. They are kept beside the control
@@ -29,7 +29,7 @@ func buildProduct(ctx context.Context, root string) (binaries, error) {
 	}
 	// The flags of go run and go test, so that all share one build cache.
 	cmd := exec.CommandContext(ctx, "go", "build", "-o", dir+string(filepath.Separator),
-		"./cmd/spokeshave-controller", "./cmd/ec2sim")
+		"./cmd/spokeshave-controller", "./cmd/ec2sim", "./cmd/spokeshave")
 	cmd.Dir = root
 	var out bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &out
@@ -39,6 +39,7 @@ func buildProduct(ctx context.Context, root string) (binaries, error) {
 	return binaries{
 		controller: filepath.Join(dir, "spokeshave-controller"),
 		ec2sim:     filepath.Join(dir, "ec2sim"),
+		cli:        filepath.Join(dir, "spokeshave"),
 	}, nil
 }
 

@@ -90,6 +90,11 @@ func (s *Stack) Helm(ctx context.Context, args ...string) (string, error) {
 	return s.run(ctx, s.Cluster.Binaries.Helm, args...)
 }
 
+// Spokeshave runs the command line as the administrator and returns its output.
+func (s *Stack) Spokeshave(ctx context.Context, args ...string) (string, error) {
+	return s.run(ctx, s.bins.cli, args...)
+}
+
 func (s *Stack) run(ctx context.Context, program string, args ...string) (string, error) {
 	cmd := exec.CommandContext(ctx, program, args...)
 	cmd.Env = append(os.Environ(), "KUBECONFIG="+s.Cluster.Kubeconfig,

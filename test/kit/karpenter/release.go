@@ -21,7 +21,7 @@ description: Stands for Karpenter. Its pods do nothing.
 // deployment is all of that chart but the custom resource definitions.
 const deployment = `apiVersion: apps/v1
 kind: Deployment
-metadata: {name: karpenter, namespace: {{ .Release.Namespace }}}
+metadata: {name: karpenter, namespace: {{ .Release.Namespace }}, labels: {app.kubernetes.io/name: karpenter, app.kubernetes.io/version: {{ .Chart.AppVersion }}}}
 spec:
   replicas: 2
   selector: {matchLabels: {app.kubernetes.io/name: karpenter}}
@@ -30,7 +30,7 @@ spec:
     spec:
       nodeSelector: {kubernetes.io/hostname: system-1}
       tolerations: [{operator: Exists}]
-      containers: [{name: controller, image: karpenter}]
+      containers: [{name: controller, image: karpenter, env: [{name: CLUSTER_NAME, value: {{ .Values.settings.clusterName }}}]}]
 `
 
 // values are the settings of the release, by Karpenter's names: those that an operator

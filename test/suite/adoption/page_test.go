@@ -2,10 +2,12 @@ package adoption
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -28,7 +30,7 @@ func karpenterRuns(t *testing.T, pods int) {
 // there runs the page's commands up to the installation.
 func there(t *testing.T, _ *state) {
 	folder := t.TempDir()
-	for section, want := range map[string]int{"## Before": 1, "## There": 4} {
+	for section, want := range map[string]int{"## Before": 2, "## There": 4} {
 		if n := commands(t, section); len(n) != want {
 			t.Errorf("section %q has %d commands, want %d", section, len(n), want)
 		}
@@ -107,7 +109,7 @@ func follow(t *testing.T, section, folder string) {
 	for _, command := range commands(t, section) {
 		line, file, _ := strings.Cut(variables.Replace(command), " > ")
 		words := strings.Fields(line)
-		run := map[string]func(context.Context, ...string) (string, error){"kubectl": stack.Kubectl, "helm": stack.Helm}[words[0]]
+		run := map[string]func(context.Context, ...string) (string, error){"kubectl": stack.Kubectl, "helm": stack.Helm, "spokeshave": stack.Spokeshave}[words[0]]
 		if run == nil {
 			if words[0] != "aws" {
 				t.Fatalf("%s: nobody can run %s", page, command)
@@ -124,4 +126,21 @@ func follow(t *testing.T, section, folder string) {
 			}
 		}
 	}
+}
+
+// healthy: once both leases are held, doctor finds nothing that a person has to do, as the
+// page says.
+func healthy(t *testing.T, _ *state) {
+	text, err := stack.Source(page)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, after, ok := strings.Cut(string(text), "\nThen look:\n")
+	if !ok || !strings.Contains(after, "\n    spokeshave doctor\n") {
+		t.Fatalf("%s does not say how to look afterwards", page)
+	}
+	wait(t, "doctor to find nothing wrong", 2*time.Minute, func(ctx context.Context) (string, bool) {
+		out, err := stack.Spokeshave(ctx, "doctor", "--last", "0")
+		return fmt.Sprintf("%s%v", out, err), err == nil && strings.Contains(out, "Spokeshave runs, and nothing is wrong with it")
+	})
 }

@@ -53,6 +53,7 @@ func TestSwap(t *testing.T) {
 	}{
 		{"the page: there", there},
 		{"nothing moves", nothingMoves},
+		{"the page: look", healthy},
 		{"a standalone claim", standalone},
 		{"changed templates", roll},
 		{"back again", back},

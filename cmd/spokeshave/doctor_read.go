@@ -35,7 +35,7 @@ func (f *doctorFlags) cluster(ctx context.Context) (*doctor.Cluster, error) {
 			what, why = at.Path, at.Err.Error()
 		}
 		if at, ok := errors.AsType[*scenario.Error](err); ok {
-			what, why = at.Source.String(), at.Err.Error()
+			what, why = at.String(), at.Err.Error()
 		}
 		out.Unread = append(out.Unread, doctor.Unread{What: what, Why: why, Remedy: "correct the file, or leave it out", Needed: true})
 	}

@@ -97,7 +97,7 @@ func allowsSpot(p *karpv1.NodePool) bool {
 		case corev1.NodeSelectorOpNotIn:
 			allows = allows && !has
 		case corev1.NodeSelectorOpExists:
-		default:
+		case corev1.NodeSelectorOpDoesNotExist, corev1.NodeSelectorOpGt, corev1.NodeSelectorOpLt:
 			allows = false
 		}
 	}

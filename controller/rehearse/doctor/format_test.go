@@ -20,7 +20,7 @@ func sample(t *testing.T) *Report {
 	t.Helper()
 	c := read(t, class+nodePool("general", `requirements: [{key: karpenter.sh/capacity-type, operator: In, values: [on-demand, spot]}]`, "")+
 		nodePool("lost", `requirements: [{key: a, operator: In, values: [x]}, {key: a, operator: NotIn, values: [x]}]`, "")+
-		machine("a", "general", "m5.xlarge", "3920m", at.Add(-2*time.Hour))+pod("web-1", "a", "1", at.Add(-2*time.Hour), time.Time{})+
+		machine("a", "general", at.Add(-2*time.Hour))+pod("web-1", "a", "1", at.Add(-2*time.Hour), time.Time{})+
 		karpenter("karpenter/controller:1.13.0", `, env: [{name: CLUSTER_NAME, value: prod}, {name: FEATURE_GATES, value: "NodeRepair=true"}, {name: KEY, valueFrom: {secretKeyRef: {name: s, key: k}}}]`)+spokeshave(1, "--mode=Observe"))
 	c.Source = "<cluster>"
 	held("s-1", "k-1")(c)

@@ -11,11 +11,11 @@ import (
 	"spokeshave.dev/controller/rehearse/scenario"
 )
 
-// machine is a NodeClaim and its node, of a NodePool and an instance type in us-west-2a.
-func machine(name, pool, kind, cpu string, launched time.Time) string {
+// machine is a NodeClaim and its node of a NodePool, an m5.xlarge in us-west-2a.
+func machine(name, pool string, launched time.Time) string {
 	labels := fmt.Sprintf(`karpenter.sh/nodepool: %s, node.kubernetes.io/instance-type: %s, topology.kubernetes.io/zone: us-west-2a, topology.kubernetes.io/region: us-west-2,
-    karpenter.sh/capacity-type: on-demand, kubernetes.io/arch: amd64, kubernetes.io/os: linux, karpenter.sh/registered: "true", karpenter.sh/initialized: "true"`, pool, kind)
-	size := fmt.Sprintf("{cpu: %q, memory: 14Gi, pods: '58'}", cpu)
+    karpenter.sh/capacity-type: on-demand, kubernetes.io/arch: amd64, kubernetes.io/os: linux, karpenter.sh/registered: "true", karpenter.sh/initialized: "true"`, pool, "m5.xlarge")
+	const size = `{cpu: 3920m, memory: 14Gi, pods: "58"}`
 	moment := launched.Format(time.RFC3339)
 	conditions := ""
 	for _, c := range []string{"Launched", "Registered", "Initialized", "Ready"} {
@@ -67,12 +67,14 @@ func count(t *testing.T, c *Cluster, last time.Duration, most int) *Money {
 func TestCount(t *testing.T) {
 	general := nodePool("general", `requirements: [{key: node.kubernetes.io/instance-type, operator: In, values: [m5.xlarge]}, {key: topology.kubernetes.io/zone, operator: In, values: [us-west-2a]}]`, "")
 	day := at.Add(-24 * time.Hour)
-	c := read(t, class+general+machine("a", "general", "m5.xlarge", "3920m", at.Add(-2*time.Hour))+machine("b", "general", "m5.xlarge", "3920m", at.Add(-48*time.Hour))+
+	c := read(t, class+general+machine("a", "general", at.Add(-2*time.Hour))+machine("b", "general", at.Add(-48*time.Hour))+
 		pod("web-1", "a", "1", at.Add(-2*time.Hour), time.Time{})+pod("web-2", "b", "1", day, time.Time{})+pod("waits", "", "3", at.Add(-time.Minute), time.Time{})+
 		pod("done", "gone", "1", at.Add(-5*time.Hour), at.Add(-4*time.Hour))+pod("ancient", "gone", "1", at.Add(-50*time.Hour), at.Add(-49*time.Hour)))
 	c.Events = []*corev1.Event{
-		{InvolvedObject: corev1.ObjectReference{Kind: "NodeClaim", Name: "gone"}}, {InvolvedObject: corev1.ObjectReference{Kind: "NodeClaim", Name: "gone"}},
-		{InvolvedObject: corev1.ObjectReference{Kind: "NodeClaim", Name: "a"}}, {InvolvedObject: corev1.ObjectReference{Kind: "Pod", Namespace: "shop", Name: "away"}},
+		{InvolvedObject: corev1.ObjectReference{Kind: "NodeClaim", Name: "gone"}},
+		{InvolvedObject: corev1.ObjectReference{Kind: "NodeClaim", Name: "gone"}},
+		{InvolvedObject: corev1.ObjectReference{Kind: "NodeClaim", Name: "a"}},
+		{InvolvedObject: corev1.ObjectReference{Kind: "Pod", Namespace: "shop", Name: "away"}},
 	}
 	m := count(t, c, 24*time.Hour, 0)
 	if m.Nodes != 2 || m.Cost < 0.3 || m.Waiting != 1 || m.Unplaced != 0 {
@@ -111,7 +113,7 @@ func TestCountBounds(t *testing.T) {
 // TestCountStatic: nodes of static NodePools stay where all pods are placed anew.
 func TestCountStatic(t *testing.T) {
 	static := strings.Replace(nodePool("static", anyNode, ""), "spec:\n", "spec:\n  replicas: 2\n", 1)
-	m := count(t, read(t, class+static+machine("a", "static", "m5.xlarge", "3920m", at.Add(-time.Hour))+machine("b", "static", "m5.xlarge", "3920m", at.Add(-time.Hour))), 0, 0)
+	m := count(t, read(t, class+static+machine("a", "static", at.Add(-time.Hour))+machine("b", "static", at.Add(-time.Hour))), 0, 0)
 	if m.Nodes != 2 || m.Anew == nil || m.Anew.Nodes != 2 || m.Anew.Cost != m.Cost {
 		t.Errorf("%+v, anew %+v", m, m.Anew)
 	}

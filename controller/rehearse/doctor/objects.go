@@ -103,39 +103,46 @@ func (c *Cluster) at(object string) string {
 func poolFindings(c *Cluster) []Finding {
 	var out []Finding
 	for _, p := range c.Objects.NodePools {
-		if !managed.Pool(p) {
-			continue
-		}
-		subject := c.at("NodePool " + p.Name)
-		add := func(message, remedy string) {
-			out = append(out, Finding{Objects, true, subject, message, remedy})
-		}
-		problems := lower.Problems(p)
-		for _, problem := range problems {
-			add(problem.String(), "correct the field")
-		}
-		if problem := lower.Contradiction(p); problem != "" && len(problems) == 0 {
-			add(problem, "correct the requirements: nothing is launched, by either controller")
-		}
-		ref := &p.Spec.Template.Spec.NodeClassRef
-		if ref.Kind != "" && ref.Kind != awsv1.Kind {
-			add(fmt.Sprintf("nodeClassRef names a kind %s of group %s", ref.Kind, awsv1.Group), "want kind "+awsv1.Kind)
-		} else if c.lacksClass(ref.Name) {
-			add("EC2NodeClass "+ref.Name+" does not exist", "make it, or name another in nodeClassRef")
-		}
-		if !p.DeletionTimestamp.IsZero() {
-			add("it is being deleted, with its nodes", "wait until it has gone")
-		}
-		if why := notReady(p.Status.Conditions, karpv1.ConditionNodeClassReady); why != "" {
-			add(why, "make it ready first, so that a fault is not taken for one of the swap")
+		if managed.Pool(p) {
+			out = append(out, onePoolFindings(c, p)...)
 		}
 	}
 	if t := c.Objects.Taken; t != nil {
 		for i := range t.Snapshot.Pools {
 			if p := &t.Snapshot.Pools[i]; p.NotReady != "" {
-				out = append(out, Finding{Objects, true, "NodePool " + p.Name, p.NotReady, "make it ready first, so that a fault is not taken for one of the swap"})
+				out = append(out, Finding{Objects, true, "NodePool " + p.Name, p.NotReady, readyFirst})
 			}
 		}
+	}
+	return out
+}
+
+// readyFirst is what to do about an object that is not ready.
+const readyFirst = "make it ready first, so that a fault is not taken for one of the swap"
+
+func onePoolFindings(c *Cluster, p *karpv1.NodePool) []Finding {
+	var out []Finding
+	add := func(message, remedy string) {
+		out = append(out, Finding{Objects, true, c.at("NodePool " + p.Name), message, remedy})
+	}
+	problems := lower.Problems(p)
+	for _, problem := range problems {
+		add(problem.String(), "correct the field")
+	}
+	if problem := lower.Contradiction(p); problem != "" && len(problems) == 0 {
+		add(problem, "correct the requirements: nothing is launched, by either controller")
+	}
+	ref := &p.Spec.Template.Spec.NodeClassRef
+	if ref.Kind != "" && ref.Kind != awsv1.Kind {
+		add(fmt.Sprintf("nodeClassRef names a kind %s of group %s", ref.Kind, awsv1.Group), "want kind "+awsv1.Kind)
+	} else if c.lacksClass(ref.Name) {
+		add("EC2NodeClass "+ref.Name+" does not exist", "make it, or name another in nodeClassRef")
+	}
+	if !p.DeletionTimestamp.IsZero() {
+		add("it is being deleted, with its nodes", "wait until it has gone")
+	}
+	if why := notReady(p.Status.Conditions, karpv1.ConditionNodeClassReady); why != "" {
+		add(why, readyFirst)
 	}
 	return out
 }
@@ -152,7 +159,7 @@ func classFindings(c *Cluster) []Finding {
 	for _, class := range c.Objects.NodeClasses {
 		subject := c.at("EC2NodeClass " + class.Name)
 		if why := notReady(class.Status.Conditions); why != "" {
-			out = append(out, Finding{Objects, true, subject, why, "make it ready first, so that a fault is not taken for one of the swap"})
+			out = append(out, Finding{Objects, true, subject, why, readyFirst})
 		}
 		if class.Spec.Role == "" && class.Spec.InstanceProfile == nil {
 			out = append(out, Finding{Objects, true, subject, "spec.role and spec.instanceProfile are both missing", "name one of them"})

@@ -2,6 +2,7 @@ package doctor
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 )
@@ -244,9 +245,7 @@ func (n *needs) profiles() {
 	}
 	n.add(purpose, "iam:CreateInstanceProfile", profile, in(requested))
 	both := in(requested)
-	for key, values := range in(existing) {
-		both[key] = values
-	}
+	maps.Copy(both, in(existing))
 	n.add(purpose, "iam:TagInstanceProfile", profile, both)
 	for _, action := range []string{"AddRoleToInstanceProfile", "RemoveRoleFromInstanceProfile", "DeleteInstanceProfile"} {
 		n.add(purpose, "iam:"+action, profile, in(existing))

@@ -57,10 +57,14 @@ func Survey(ctx context.Context, access remote.Access, namespace string) (*docto
 	return s.out, nil
 }
 
-// Whether the report may be wrong without a list, or only says less.
+// importance says what a report is without a list.
+type importance int
+
 const (
-	needed = true
-	wanted = false
+	// wanted: it says less.
+	wanted importance = iota
+	// needed: it may be wrong.
+	needed
 )
 
 // surveyor reads lists until the cluster does not answer.
@@ -89,11 +93,11 @@ func fullName(version, resource string) string {
 }
 
 // survey reads a list, object by object.
-func survey[T any](ctx context.Context, s *surveyor, to *[]*T, version, resource string, isNeeded bool) {
-	for _, raw := range s.raw(ctx, version, resource, "", isNeeded) {
+func survey[T any](ctx context.Context, s *surveyor, to *[]*T, version, resource string, weight importance) {
+	for _, raw := range s.raw(ctx, version, resource, "", weight) {
 		one := new(T)
 		if err := json.Unmarshal(raw, one); err != nil {
-			s.out.Unread = append(s.out.Unread, doctor.Unread{What: resource + " " + nameOf(raw), Why: err.Error(), Remedy: "correct the object", Needed: isNeeded})
+			s.out.Unread = append(s.out.Unread, doctor.Unread{What: resource + " " + nameOf(raw), Why: err.Error(), Remedy: "correct the object", Needed: weight == needed})
 			continue
 		}
 		*to = append(*to, one)
@@ -147,7 +151,7 @@ func (s *surveyor) policies(ctx context.Context, namespace string) {
 }
 
 // raw returns the objects of a list as they were sent.
-func (s *surveyor) raw(ctx context.Context, version, resource, fields string, isNeeded bool) []json.RawMessage {
+func (s *surveyor) raw(ctx context.Context, version, resource, fields string, weight importance) []json.RawMessage {
 	var out []json.RawMessage
 	for token := ""; s.err == nil; {
 		req := s.client.Get().AbsPath(path(version, resource)).Param("limit", page).SetHeader("Accept", "application/json")
@@ -166,7 +170,7 @@ func (s *surveyor) raw(ctx context.Context, version, resource, fields string, is
 			err = json.Unmarshal(text, &got)
 		}
 		if err != nil {
-			s.refused(fullName(version, resource), "list", fullName(version, resource), err, isNeeded)
+			s.refused(fullName(version, resource), "list", fullName(version, resource), err, weight)
 			return out
 		}
 		out = append(out, got.Items...)
@@ -179,17 +183,17 @@ func (s *surveyor) raw(ctx context.Context, version, resource, fields string, is
 
 // refused records a list that could not be read. What is no answer of the API server ends
 // the survey.
-func (s *surveyor) refused(what, verb, resource string, err error, isNeeded bool) {
+func (s *surveyor) refused(what, verb, resource string, err error, weight importance) {
 	_, answered := errors.AsType[*apierrors.StatusError](err)
 	switch {
 	case apierrors.IsNotFound(err): // the cluster does not have the kind
-		if isNeeded {
+		if weight == needed {
 			s.out.Unread = append(s.out.Unread, doctor.Unread{What: what, Why: "the cluster has no such resource", Remedy: "the chart brings the custom resource definitions"})
 		}
 	case apierrors.IsForbidden(err), apierrors.IsUnauthorized(err):
-		s.out.Unread = append(s.out.Unread, doctor.Unread{What: what, Why: err.Error(), Remedy: fmt.Sprintf("allow yourself the verb %s on %s in all namespaces", verb, resource), Needed: isNeeded})
+		s.out.Unread = append(s.out.Unread, doctor.Unread{What: what, Why: err.Error(), Remedy: fmt.Sprintf("allow yourself the verb %s on %s in all namespaces", verb, resource), Needed: weight == needed})
 	case answered:
-		s.out.Unread = append(s.out.Unread, doctor.Unread{What: what, Why: err.Error(), Remedy: "ask again", Needed: isNeeded})
+		s.out.Unread = append(s.out.Unread, doctor.Unread{What: what, Why: err.Error(), Remedy: "ask again", Needed: weight == needed})
 	default:
 		s.err = fmt.Errorf("list %s: %w", what, err)
 	}

@@ -8,6 +8,7 @@ CONTROLPLANE := go run -v ./cmd/controlplane
 # One setting for all builds but the race detector's, so that they share what is compiled.
 export CGO_ENABLED := 0
 BURSTS := web,diverse
+SITE ?= dist/site
 GENERATED := api charts/spokeshave/files controller/cloud/catalog/data
 
 .PHONY: help
@@ -80,6 +81,18 @@ cluster-down: ## Stop it
 .PHONY: chart
 chart: controlplane ## Lint and render the chart
 	go test -count=1 ./test/suite/chart/...
+
+.PHONY: docs
+docs: tools/site/node_modules ## Build the documentation site into dist/site, with search that needs no server (SITE: another folder; needs Node.js 20 and npm)
+	cd tools/site && node stage.mjs && npx --no-install vitepress build --outDir $(abspath $(SITE))
+
+.PHONY: docs-serve
+docs-serve: tools/site/node_modules ## Show the documentation site at http://localhost:5173 (start it again after a change)
+	cd tools/site && node stage.mjs && npx --no-install vitepress dev --port 5173
+
+tools/site/node_modules: tools/site/package-lock.json
+	npm install --no-save --no-audit --no-fund --prefix tools/site # not ci: npm leaves the packages of other platforms out of the lock
+	@touch $@
 
 .PHONY: bench
 bench: ## Run the benchmarks once, and plot how the solver's time grows

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"spokeshave.dev/test/kit/browser"
 )
 
 var update = flag.Bool("update", false, "take the pictures in docs/images anew")
@@ -20,7 +22,7 @@ const mostBytes = 300 << 10
 // TestPage uses the page as people do: it renders, a keyboard is enough, a
 // phone shows it without scrolling sideways, and it keeps itself up to date.
 func TestPage(t *testing.T) {
-	b := chromium(t)
+	b := browser.Start(t)
 	c := newCluster(t)
 	end := c.day()
 	handler, err := c.serve().Handler()
@@ -31,37 +33,30 @@ func TestPage(t *testing.T) {
 	t.Cleanup(server.Close)
 	url := server.URL + "/"
 	// The page's own clock runs a hundred times as fast.
-	b.call("Page.addScriptToEvaluateOnNewDocument", map[string]any{"source": `
+	b.Call("Page.addScriptToEvaluateOnNewDocument", map[string]any{"source": `
 		window.problems = [];
 		addEventListener("error", (e) => problems.push(String(e.message)));
 		addEventListener("securitypolicyviolation", (e) => problems.push(e.violatedDirective + " " + e.blockedURI));
 		const every = setInterval; window.setInterval = (f, ms) => every(f, ms / 100);`}, nil)
 
-	b.open(url, 1280, 900, false)
-	b.run(t, "renders", renders)
+	b.Open(url, 1280, 900, false)
+	b.Run(t, "renders", renders)
 	if *update {
-		keep(t, "page.png", b.picture())
+		keep(t, "page.png", b.Picture())
 	}
-	b.run(t, "keyboard", keyboard)
+	b.Run(t, "keyboard", keyboard)
 	hour := 0
-	b.run(t, "live", func(b *browser) {
+	b.Run(t, "live", func(b *browser.Browser) {
 		live(b, func() { hour++; c.round(end.Add(time.Duration(hour)*time.Hour), 18) })
 	})
-	b.open(url, 390, 844, true)
-	b.run(t, "phone", phone)
+	b.Open(url, 390, 844, true)
+	b.Run(t, "phone", phone)
 	if *update {
-		keep(t, "page-phone.png", b.picture())
+		keep(t, "page-phone.png", b.Picture())
 	}
-	if problems := b.text("problems.join('; ')"); problems != "" {
+	if problems := b.Text("problems.join('; ')"); problems != "" {
 		t.Errorf("the browser complains: %s", problems)
 	}
-}
-
-// run runs a part of the test, which is then the browser's.
-func (b *browser) run(t *testing.T, name string, part func(*browser)) {
-	t.Helper()
-	t.Run(name, func(t *testing.T) { b.t = t; part(b) })
-	b.t = t
 }
 
 func keep(t *testing.T, name string, png []byte) {
@@ -76,7 +71,7 @@ func keep(t *testing.T, name string, png []byte) {
 
 // renders: styles apply, the curve is drawn within its frame, and what stands
 // there can be seen.
-func renders(b *browser) {
+func renders(b *browser.Browser) {
 	for what, expression := range map[string]string{
 		"the style is applied":        "getComputedStyle(document.querySelector('.tiles')).display === 'grid'",
 		"the script runs":             "!document.getElementById('pause').hidden",
@@ -90,21 +85,21 @@ func renders(b *browser) {
 		"meters show shares":          "[...document.querySelectorAll('#nodes meter')].some((m) => m.value > 30 && m.value <= 100)",
 		"nothing is wider than it":    "document.documentElement.scrollWidth <= innerWidth",
 	} {
-		if b.text(expression) != "true" {
-			b.t.Errorf("%s: not so: %s", what, expression)
+		if b.Text(expression) != "true" {
+			b.T.Errorf("%s: not so: %s", what, expression)
 		}
 	}
 }
 
 // keyboard: Tab reaches everything in the order of the page, what has the focus
 // shows it, and Enter opens and closes.
-func keyboard(b *browser) {
-	b.eval("document.activeElement.blur()", nil)
-	b.eval("pause.click()", nil) // while the order is looked at, nothing changes
+func keyboard(b *browser.Browser) {
+	b.Eval("document.activeElement.blur()", nil)
+	b.Eval("pause.click()", nil) // while the order is looked at, nothing changes
 	var order []string
 	for range 200 {
-		b.press("Tab")
-		at := b.text(`(() => { const e = document.activeElement; if (e === document.body) return "";
+		b.Press("Tab")
+		at := b.Text(`(() => { const e = document.activeElement; if (e === document.body) return "";
 			const s = getComputedStyle(e);
 			return [e.tagName, e.closest("details") ? e.closest("details").id : e.id || e.getAttribute("href"), s.outlineStyle !== "none" && parseFloat(s.outlineWidth) >= 2].join(" "); })()`)
 		if at == "" || slices.Contains(order, at) {
@@ -114,51 +109,51 @@ func keyboard(b *browser) {
 	}
 	want := []string{"A #contents true", "A #spend true", "A #waiting true", "A #nodes true", "A #policies true", "A #decisions true", "BUTTON pause true"}
 	if len(order) < len(want) || !slices.Equal(order[:len(want)], want) {
-		b.t.Fatalf("the order of Tab begins %q", order)
+		b.T.Fatalf("the order of Tab begins %q", order)
 	}
 	rest := order[len(want):]
 	var summaries []string
-	b.eval(`[...document.querySelectorAll("summary")].map((s) => ["SUMMARY", s.parentElement.id, true].join(" "))`, &summaries)
+	b.Eval(`[...document.querySelectorAll("summary")].map((s) => ["SUMMARY", s.parentElement.id, true].join(" "))`, &summaries)
 	if !slices.Equal(rest, summaries) || len(summaries) < 10 {
-		b.t.Errorf("Tab reaches %d of %d places that open, or in another order, or without a visible focus:\n%s\n%s", len(rest), len(summaries), strings.Join(rest, "\n"), strings.Join(summaries, "\n"))
+		b.T.Errorf("Tab reaches %d of %d places that open, or in another order, or without a visible focus:\n%s\n%s", len(rest), len(summaries), strings.Join(rest, "\n"), strings.Join(summaries, "\n"))
 	}
-	b.eval(`document.querySelector("#decisions summary").focus()`, nil)
+	b.Eval(`document.querySelector("#decisions summary").focus()`, nil)
 	for i, key := range []string{"Enter", " "} {
-		b.press(key)
-		if want := fmt.Sprint(i == 0); b.text("document.activeElement.parentElement.open") != want {
-			b.t.Errorf("%q: open is not %s", key, want)
+		b.Press(key)
+		if want := fmt.Sprint(i == 0); b.Text("document.activeElement.parentElement.open") != want {
+			b.T.Errorf("%q: open is not %s", key, want)
 		}
 	}
-	b.eval("scrollTo(0, 0); document.querySelector('.skip').focus()", nil)
-	b.press("Enter")
-	if got := b.text("document.activeElement.id"); got != "contents" {
-		b.t.Errorf("the first link leads to %q, not to the contents", got)
+	b.Eval("scrollTo(0, 0); document.querySelector('.skip').focus()", nil)
+	b.Press("Enter")
+	if got := b.Text("document.activeElement.id"); got != "contents" {
+		b.T.Errorf("the first link leads to %q, not to the contents", got)
 	}
-	b.eval("pause.click()", nil)
+	b.Eval("pause.click()", nil)
 }
 
 // live: what is decided is shown without a word from the reader, and what the
 // reader has opened, and where the keyboard is, stays.
-func live(b *browser, decide func()) {
-	before := b.text(`document.querySelector("time").dateTime`)
-	b.eval(`(() => { const d = document.querySelector("#nodes details"); d.open = true; d.querySelector("summary").focus(); window.kept = d.id; })()`, nil)
+func live(b *browser.Browser, decide func()) {
+	before := b.Text(`document.querySelector("time").dateTime`)
+	b.Eval(`(() => { const d = document.querySelector("#nodes details"); d.open = true; d.querySelector("summary").focus(); window.kept = d.id; })()`, nil)
 	decide()
-	b.await("the next decision", fmt.Sprintf(`document.querySelector("time").dateTime !== %q`, before))
-	if at := b.text(`(() => { const d = document.getElementById(kept); return d === null ? "gone" : d.open + " " + (document.activeElement === d.querySelector("summary")); })()`); at != "true true" && at != "gone" {
-		b.t.Errorf("after an update, what was open and focused is %q", at)
+	b.Await("the next decision", fmt.Sprintf(`document.querySelector("time").dateTime !== %q`, before))
+	if at := b.Text(`(() => { const d = document.getElementById(kept); return d === null ? "gone" : d.open + " " + (document.activeElement === d.querySelector("summary")); })()`); at != "true true" && at != "gone" {
+		b.T.Errorf("after an update, what was open and focused is %q", at)
 	}
-	b.eval("pause.click()", nil)
-	before = b.text(`document.querySelector("time").dateTime`)
+	b.Eval("pause.click()", nil)
+	before = b.Text(`document.querySelector("time").dateTime`)
 	decide()
-	b.eval("new Promise((done) => setTimeout(done, 500))", nil)
-	if now := b.text(`document.querySelector("time").dateTime`); now != before {
-		b.t.Errorf("a page that was told to pause goes on: %s", now)
+	b.Eval("new Promise((done) => setTimeout(done, 500))", nil)
+	if now := b.Text(`document.querySelector("time").dateTime`); now != before {
+		b.T.Errorf("a page that was told to pause goes on: %s", now)
 	}
-	b.eval("pause.click()", nil)
+	b.Eval("pause.click()", nil)
 }
 
 // phone: nothing is cut off or scrolls sideways, and cells say what they are.
-func phone(b *browser) {
+func phone(b *browser.Browser) {
 	for what, expression := range map[string]string{
 		"the page fits":                   "document.documentElement.scrollWidth <= 390 && innerWidth === 390",
 		"nothing sticks out":              "[...document.querySelectorAll('main *')].every((e) => e.closest('thead, svg') || e.getBoundingClientRect().right <= 391)",
@@ -167,8 +162,8 @@ func phone(b *browser) {
 		"opened pods fit too":             "(() => { for (const d of document.querySelectorAll('details')) d.open = true; const ok = document.documentElement.scrollWidth <= 390; for (const d of document.querySelectorAll('details')) d.open = false; return ok; })()",
 		"places to touch are high enough": "[...document.querySelectorAll('summary')].every((e) => e.getBoundingClientRect().height >= 22)",
 	} {
-		if b.text(expression) != "true" {
-			b.t.Errorf("%s: not so: %s", what, expression)
+		if b.Text(expression) != "true" {
+			b.T.Errorf("%s: not so: %s", what, expression)
 		}
 	}
 }

@@ -1,4 +1,5 @@
-package web
+// Package browser drives a headless Chromium, for tests of what people see on a page.
+package browser
 
 import (
 	"bufio"
@@ -16,10 +17,11 @@ import (
 	"spokeshave.dev/test/kit/eventually"
 )
 
-// browser is a headless Chromium that is spoken to in the DevTools protocol, by
-// pipe: JSON objects, each ended by a zero byte.
-type browser struct {
-	t       *testing.T
+// Browser is a headless Chromium that is spoken to in the DevTools protocol, by pipe: JSON
+// objects, each ended by a zero byte. Its methods fail the test when the browser refuses.
+type Browser struct {
+	// T is the test that fails.
+	T       *testing.T
 	to      io.Writer
 	session string
 	id      int
@@ -34,9 +36,9 @@ type message struct {
 	} `json:"error"`
 }
 
-// chromium starts a browser, which ends with the test. Where there is none the
+// Start starts a browser, which ends with the test. Where there is none the
 // test is skipped, under CI it fails.
-func chromium(t *testing.T) *browser {
+func Start(t *testing.T) *Browser {
 	t.Helper()
 	var path string
 	for _, name := range []string{"chromium", "chromium-browser", "google-chrome"} {
@@ -72,7 +74,7 @@ func chromium(t *testing.T) *browser {
 		t.Fatal(err)
 	}
 	_, _ = theirs.Close(), answers.Close() // the browser has its own
-	b := &browser{t: t, to: to, answers: make(chan message, 16)}
+	b := &Browser{T: t, to: to, answers: make(chan message, 16)}
 	go b.read(from)
 	t.Cleanup(func() {
 		// It ends when the pipe does, and by force when it will not.
@@ -83,11 +85,11 @@ func chromium(t *testing.T) *browser {
 		_ = from.Close()
 	})
 	var target struct{ TargetID string }
-	b.call("Target.createTarget", map[string]any{"url": "about:blank"}, &target)
+	b.Call("Target.createTarget", map[string]any{"url": "about:blank"}, &target)
 	var session struct{ SessionID string }
-	b.call("Target.attachToTarget", map[string]any{"targetId": target.TargetID, "flatten": true}, &session)
+	b.Call("Target.attachToTarget", map[string]any{"targetId": target.TargetID, "flatten": true}, &session)
 	b.session = session.SessionID
-	b.call("Page.enable", nil, nil)
+	b.Call("Page.enable", nil, nil)
 	return b
 }
 
@@ -111,7 +113,7 @@ func profileDir(t *testing.T) string {
 }
 
 // read hands on the answers; what happens in the browser otherwise is left out.
-func (b *browser) read(from io.Reader) {
+func (b *Browser) read(from io.Reader) {
 	defer close(b.answers)
 	for r := bufio.NewReader(from); ; {
 		text, err := r.ReadBytes(0)
@@ -125,15 +127,15 @@ func (b *browser) read(from io.Reader) {
 	}
 }
 
-// call asks for one thing, and fails the test when it is refused.
-func (b *browser) call(method string, params map[string]any, into any) {
-	b.t.Helper()
+// Call sends a command of the DevTools protocol, and decodes its result.
+func (b *Browser) Call(method string, params map[string]any, into any) {
+	b.T.Helper()
 	if err := b.ask(method, params, into); err != nil {
-		b.t.Fatalf("%s: %v", method, err)
+		b.T.Fatalf("%s: %v", method, err)
 	}
 }
 
-func (b *browser) ask(method string, params map[string]any, into any) error {
+func (b *Browser) ask(method string, params map[string]any, into any) error {
 	b.id++
 	ask := map[string]any{"id": b.id, "method": method, "params": params}
 	if params == nil {
@@ -149,7 +151,7 @@ func (b *browser) ask(method string, params map[string]any, into any) error {
 	if _, err := b.to.Write(append(text, 0)); err != nil {
 		return err
 	}
-	ctx, cancel := context.WithTimeout(b.t.Context(), 3*time.Minute)
+	ctx, cancel := context.WithTimeout(b.T.Context(), 3*time.Minute)
 	defer cancel()
 	for {
 		select {
@@ -171,10 +173,10 @@ func (b *browser) ask(method string, params map[string]any, into any) error {
 	}
 }
 
-// eval runs an expression on the page, a promise to its end, and decodes its
+// Eval runs a JavaScript expression on the page, a promise to its end, and decodes its
 // value.
-func (b *browser) eval(expression string, into any) {
-	b.t.Helper()
+func (b *Browser) Eval(expression string, into any) {
+	b.T.Helper()
 	var got struct {
 		Result           struct{ Value json.RawMessage }
 		ExceptionDetails *struct {
@@ -182,65 +184,72 @@ func (b *browser) eval(expression string, into any) {
 			Exception struct{ Description string }
 		}
 	}
-	b.call("Runtime.evaluate", map[string]any{"expression": expression, "returnByValue": true, "awaitPromise": true}, &got)
+	b.Call("Runtime.evaluate", map[string]any{"expression": expression, "returnByValue": true, "awaitPromise": true}, &got)
 	if e := got.ExceptionDetails; e != nil {
-		b.t.Fatalf("%s: %s %s", expression, e.Text, e.Exception.Description)
+		b.T.Fatalf("%s: %s %s", expression, e.Text, e.Exception.Description)
 	}
 	if into == nil {
 		return
 	}
 	if err := json.Unmarshal(got.Result.Value, into); err != nil {
-		b.t.Fatalf("%s: %v: %s", expression, err, got.Result.Value)
+		b.T.Fatalf("%s: %v: %s", expression, err, got.Result.Value)
 	}
 }
 
-// text is the value of an expression as a string.
-func (b *browser) text(expression string) string {
-	b.t.Helper()
+// Text returns the value of an expression as a string.
+func (b *Browser) Text(expression string) string {
+	b.T.Helper()
 	var out string
-	b.eval("String("+expression+")", &out)
+	b.Eval("String("+expression+")", &out)
 	return out
 }
 
-// await waits until an expression is true.
-func (b *browser) await(what, expression string) {
-	b.t.Helper()
-	b.eval(fmt.Sprintf(`new Promise((done, fail) => {
+// Await waits until an expression is true, two minutes at most. what is for the message.
+func (b *Browser) Await(what, expression string) {
+	b.T.Helper()
+	b.Eval(fmt.Sprintf(`new Promise((done, fail) => {
 		const end = Date.now() + 120000;
 		const look = () => { if (%s) done(true); else if (Date.now() > end) fail(new Error(%q)); else setTimeout(look, 50); };
 		look();
 	})`, expression, "not in time: "+what), nil)
 }
 
-// open loads a page at a width, in CSS pixels.
-func (b *browser) open(url string, width, height int, mobile bool) {
-	b.t.Helper()
-	b.call("Emulation.setDeviceMetricsOverride", map[string]any{"width": width, "height": height, "deviceScaleFactor": 1, "mobile": mobile}, nil)
-	b.call("Page.navigate", map[string]any{"url": url}, nil)
-	b.await("the page", fmt.Sprintf("location.href === %q && document.readyState === 'complete'", url))
+// Open loads a page at a width, in CSS pixels.
+func (b *Browser) Open(url string, width, height int, mobile bool) {
+	b.T.Helper()
+	b.Call("Emulation.setDeviceMetricsOverride", map[string]any{"width": width, "height": height, "deviceScaleFactor": 1, "mobile": mobile}, nil)
+	b.Call("Page.navigate", map[string]any{"url": url}, nil)
+	b.Await("the page", fmt.Sprintf("location.href === %q && document.readyState === 'complete'", url))
 }
 
-// press sends a key, as from a keyboard.
-func (b *browser) press(key string) {
-	b.t.Helper()
+// Run runs a part of a test, which is then the browser's.
+func (b *Browser) Run(t *testing.T, name string, part func(*Browser)) {
+	t.Helper()
+	t.Run(name, func(t *testing.T) { b.T = t; part(b) })
+	b.T = t
+}
+
+// Press sends a key, as from a keyboard: "Tab", "Enter" or " ".
+func (b *Browser) Press(key string) {
+	b.T.Helper()
 	code, text := map[string]int{"Tab": 9, "Enter": 13, " ": 32}[key], map[string]string{"Enter": "\r", " ": " "}[key]
 	for _, kind := range []string{"keyDown", "keyUp"} {
 		params := map[string]any{"type": kind, "key": key, "code": map[string]string{" ": "Space"}[key], "windowsVirtualKeyCode": code}
 		if kind == "keyDown" && text != "" {
 			params["text"] = text
 		}
-		b.call("Input.dispatchKeyEvent", params, nil)
+		b.Call("Input.dispatchKeyEvent", params, nil)
 	}
 }
 
-// picture is what the window shows, as PNG.
-func (b *browser) picture() []byte {
-	b.t.Helper()
+// Picture returns what the window shows, as PNG.
+func (b *Browser) Picture() []byte {
+	b.T.Helper()
 	var shot struct{ Data string }
-	b.call("Page.captureScreenshot", map[string]any{"format": "png"}, &shot)
+	b.Call("Page.captureScreenshot", map[string]any{"format": "png"}, &shot)
 	raw, err := base64.StdEncoding.DecodeString(shot.Data)
 	if err != nil {
-		b.t.Fatal(err)
+		b.T.Fatal(err)
 	}
 	return raw
 }

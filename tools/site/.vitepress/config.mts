@@ -1,0 +1,27 @@
+import { fileURLToPath } from 'node:url'
+import { defineConfig } from 'vitepress'
+import { sidebar } from './nav.mjs'
+
+export default defineConfig({
+  title: 'Spokeshave',
+  description: 'A Kubernetes node autoscaler for EC2 whose decisions that cost money are yours',
+  lang: 'en',
+  srcDir: 'src',
+  cacheDir: '../../.cache/site',
+  // Relative addresses would let the site work from any folder; VitePress needs to know it.
+  base: process.env.SITE_BASE ?? '/',
+  cleanUrls: false,
+  metaChunk: true,
+  markdown: { html: false, languageAlias: { rego: 'javascript' } },
+  themeConfig: {
+    search: { provider: 'local' },
+    outline: { level: [2, 3] },
+    nav: [
+      { text: 'Try it', link: '/#try-it' },
+      { text: 'Policies', link: '/docs/policies' },
+      { text: 'From Karpenter', link: '/docs/migrate/from-karpenter' },
+      { text: 'All pages', link: '/docs/' },
+    ],
+    sidebar: sidebar(fileURLToPath(new URL('../src/docs/index.md', import.meta.url))),
+  },
+})

@@ -119,7 +119,7 @@ func browse(t *testing.T, site string) {
 		window.problems = [];
 		addEventListener("error", (e) => problems.push(String(e.message)));
 		addEventListener("unhandledrejection", (e) => problems.push(String(e.reason)));`}, nil)
-	for _, page := range []string{"/index.html", "/docs/index.html", "/docs/policies.html", "/docs/metrics.html", "/policies/budget/index.html"} {
+	for _, page := range []string{"/", "/docs/", "/docs/policies.html", "/docs/metrics.html", "/policies/budget/"} {
 		for _, scheme := range []string{"light", "dark"} {
 			for _, width := range []int{1280, 390} {
 				b.Call("Emulation.setEmulatedMedia", map[string]any{"features": []map[string]string{{"name": "prefers-color-scheme", "value": scheme}}}, nil)
@@ -128,7 +128,7 @@ func browse(t *testing.T, site string) {
 		}
 	}
 	b.Run(t, "search", func(b *browser.Browser) {
-		b.Open(site+"/index.html", 1280, 900, false)
+		b.Open(site+"/", 1280, 900, false)
 		b.Await("the search button", `document.querySelector(".DocSearch-Button") !== null && document.querySelector("#app").__vue_app__ !== undefined`)
 		b.Eval(`document.querySelector(".DocSearch-Button").click()`, nil)
 		b.Await("the search field", `document.querySelector("#localsearch-input") !== null`)
@@ -145,7 +145,7 @@ func readable(b *browser.Browser, address, scheme string, width int) {
 		b.T.Errorf("the browser complains: %s", problems)
 	}
 	if wide := b.Text("document.documentElement.scrollWidth - document.documentElement.clientWidth"); wide != "0" {
-		b.T.Errorf("the page is %s pixels wider than the window", wide)
+		b.T.Errorf("the page is %s pixels wider than the window, because of: %s", wide, b.Text(widest))
 	}
 	if title := b.Text(`document.querySelector("h1")?.textContent ?? ""`); title == "" {
 		b.T.Error("the page has no title")
@@ -158,6 +158,11 @@ func readable(b *browser.Browser, address, scheme string, width int) {
 		b.T.Errorf("text that is hard to read: %s", contrast)
 	}
 }
+
+// widest returns the element that reaches farthest to the right without a scroll bar of
+// its own around it.
+const widest = `[...document.querySelectorAll("body *")].filter((e) => { for (let p = e.parentElement; p !== document.body; p = p.parentElement) if (getComputedStyle(p).overflowX !== "visible") return false; return true; })
+	.reduce((a, b) => b.getBoundingClientRect().right >= a.getBoundingClientRect().right ? b : a).outerHTML.slice(0, 300)`
 
 // contrast returns the first paragraph whose text has less than 4.5 : 1 to the page's
 // background (WCAG 2.2, 1.4.3).

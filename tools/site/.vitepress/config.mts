@@ -12,7 +12,8 @@ export default defineConfig({
   base: process.env.SITE_BASE ?? '/',
   cleanUrls: false,
   metaChunk: true,
-  markdown: { html: false, languageAlias: { rego: 'javascript' } },
+  // Headings get the names that GitHub gives them, so that one link works in both places.
+  markdown: { anchor: { slugify: s => s.trim().toLowerCase().replace(/[^\p{L}\p{N}\- _]/gu, '').replaceAll(' ', '-') }, html: false, languageAlias: { rego: 'javascript' } },
   themeConfig: {
     search: { provider: 'local' },
     outline: { level: [2, 3] },

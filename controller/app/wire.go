@@ -312,9 +312,14 @@ func isDeleting(o any) bool {
 // reconcilers adds the reconcilers that apply decisions.
 func (p *components) reconcilers() error {
 	c, recorder := p.mgr.GetClient(), p.mgr.GetEventRecorder(eventsFrom)
+	resolveEvery := min(p.options.AMIRefresh, p.options.SubnetRefresh)
+	ages := nodeclass.NewAges(p.clock.Now, resolveEvery)
+	if err := metrics.Registry.Register(ages); err != nil {
+		return fmt.Errorf("register the ages of EC2NodeClasses: %w", err)
+	}
 	classes := &nodeclass.Reconciler{
-		Resolver: &nodeclass.Resolver{Cloud: p.cloud.NodeClasses(), Clock: p.clock.Now}, Client: c, Events: recorder,
-		DriftCA: p.cloud.DriftCA(), Interval: min(p.options.AMIRefresh, p.options.SubnetRefresh),
+		Resolver: &nodeclass.Resolver{Cloud: p.cloud.NodeClasses(), Clock: p.clock.Now, Ages: ages}, Client: c, Events: recorder,
+		DriftCA: p.cloud.DriftCA(), Interval: resolveEvery,
 	}
 	if !p.options.DisableDryRun {
 		classes.DryRuns = p.cloud.DryRuns()

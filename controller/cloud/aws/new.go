@@ -113,6 +113,7 @@ func (p *Provider) wireMarket(cfg *Config, api client.Services, m *metrics) {
 		shifts: &availability.ZonalShifts{
 			EKS: api.EKS, ARC: api.ZonalShift, Cluster: cfg.ClusterName, Clock: cfg.Clock, Active: m.shifts,
 		},
+		shiftAge: &refresh.Source{What: "zonal shifts", Every: availability.ShiftsEvery},
 	}
 	p.sources = refresh.New(cfg.Clock, cfg.Log, m.sources, append(p.market.Sources(), p.available.reservations.Source())...)
 }

@@ -51,6 +51,8 @@ type available struct {
 	shortage     *availability.Shortage
 	reservations *availability.Reservations
 	shifts       *availability.ZonalShifts
+	// shiftAge is that of the shifts, which are not read among the sources.
+	shiftAge *refresh.Source
 }
 
 var (
@@ -150,9 +152,12 @@ func (p *Provider) Troubled(ctx context.Context) ([]provider.Event, error) {
 }
 
 // ZonalShifts asks which zones the cluster is shifted away from; nothing is launched
-// there until the next answer. After an error the last answer holds.
+// there until the next answer. After an error the last answer holds. Sources know its age.
 func (p *Provider) ZonalShifts(ctx context.Context) ([]provider.Shift, error) {
-	return p.available.shifts.Refresh(ctx)
+	begun := p.clock()
+	on, err := p.available.shifts.Refresh(ctx)
+	p.sources.Note(p.available.shiftAge, begun, err)
+	return on, err
 }
 
 // Sources are what is asked of AWS from time to time: types, prices, and reservations that

@@ -1,6 +1,7 @@
 package aws_test
 
 import (
+	"slices"
 	"testing"
 	"time"
 
@@ -96,6 +97,57 @@ func TestZonalShiftAtLaunch(t *testing.T) {
 	w.shifts(t)
 	if i, err := w.provider.Launch(t.Context(), w.prepare(t, spec("c", only))); err != nil || i.Zone != "us-west-2a" {
 		t.Errorf("after the shift: launched in %q, %v", i.Zone, err)
+	}
+}
+
+// TestZonalShiftAge: how old the zonal shifts are shows from the first asking on, and after ten
+// minutes without an answer that they are stale.
+func TestZonalShiftAge(t *testing.T) {
+	w, read := measured(t)
+	const readAt, isStale, what = "spokeshave_aws_market_updated_timestamp_seconds", "spokeshave_aws_market_stale", "zonal shifts"
+	if _, shown := read(isStale)[what]; shown {
+		t.Error("zonal shifts that nobody asks for have an age")
+	}
+	w.order(t, sim.Fault{Action: "GetManagedResource", HTTPStatus: 500, Forever: true})
+	var answered time.Time
+	for _, step := range []struct {
+		reason    string
+		after     time.Duration
+		mended    bool
+		wantStale float64
+	}{
+		{"never read, and not for long", 0, false, 0},
+		{"never read for ten minutes", 10 * time.Minute, false, 1},
+		{"ARC answers", time.Minute, true, 0},
+		{"the last answer is nine minutes old", 9 * time.Minute, false, 0},
+		{"the last answer is ten minutes old", time.Minute, false, 1},
+	} {
+		w.clock.Step(step.after)
+		if step.mended {
+			w.server.ClearFaults()
+			answered = w.clock.Now()
+		}
+		if _, err := w.provider.ZonalShifts(t.Context()); (err == nil) != step.mended {
+			t.Fatalf("%s: %v", step.reason, err)
+		}
+		if step.mended {
+			w.order(t, sim.Fault{Action: "GetManagedResource", HTTPStatus: 500, Forever: true})
+		}
+		want := float64(0)
+		if !answered.IsZero() {
+			want = float64(answered.Unix())
+		}
+		at, shown := read(readAt)[what]
+		if !shown || at != want || read(isStale)[what] != step.wantStale {
+			t.Errorf("%s: read at %v (shown: %t), stale %v; want %v and %v", step.reason, at, shown, read(isStale)[what], want, step.wantStale)
+		}
+		var names []string
+		for _, each := range w.provider.Sources().Stale() {
+			names = append(names, each.What)
+		}
+		if slices.Contains(names, what) != (step.wantStale == 1) {
+			t.Errorf("%s: people are told that %q are stale", step.reason, names)
+		}
 	}
 }
 

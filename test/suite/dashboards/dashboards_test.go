@@ -18,6 +18,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"spokeshave.dev/controller/cloud/aws/market"
+	"spokeshave.dev/controller/cloud/aws/nodeclass"
 	"spokeshave.dev/controller/cloud/aws/refresh"
 	"spokeshave.dev/controller/kube/metric"
 	"spokeshave.dev/controller/kube/reconcile/breaker"
@@ -115,6 +116,7 @@ func registered(t *testing.T) names {
 	breaker.NewMetrics(n)
 	n.MustRegister(market.NewEstimated())
 	n.MustRegister(refresh.NewMetrics().Collectors()...)
+	n.MustRegister(nodeclass.NewAges(time.Now, time.Minute))
 	n.MustRegister(ledger.NewCollector(&ledger.Tracker{}), policies.NewCollector(load.New(load.Config{})))
 	return n
 }
@@ -263,6 +265,7 @@ func TestFaultsAreAlerted(t *testing.T) {
 		"SpokeshaveLedgerInDoubt":  "spokeshave_spend_in_doubt",
 		"SpokeshavePolicyFails":    "spokeshave_policy_faults_total",
 		"SpokeshavePricesStale":    "spokeshave_aws_market_stale",
+		"SpokeshaveClassStale":     "spokeshave_aws_class_stale",
 		"SpokeshaveWritesRefused":  "spokeshave_writes_refused_total",
 		"SpokeshavePodsHeldBack":   "spokeshave_pods_held_back",
 		"SpokeshavePolicyRejected": `spokeshave_policy_state{state="Rejected"}`,

@@ -21,6 +21,9 @@ import (
 	"spokeshave.dev/controller/core/model"
 )
 
+// ShiftsEvery is how often zonal shifts are asked for.
+const ShiftsEvery = 30 * time.Second
+
 // ZonalShifts knows the zones that the cluster is shifted away from, as ARC said last.
 type ZonalShifts struct {
 	EKS     client.EKS

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus"
 	corev1 "k8s.io/api/core/v1"
 	eventsv1 "k8s.io/api/events/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -27,6 +28,7 @@ func TestReconciler(t *testing.T) {
 	w := newEndpoint(t)
 	looked := &looks{Cloud: w.resolver.Cloud}
 	w.resolver.Cloud = looked
+	w.resolver.Ages = nodeclass.NewAges(w.clock.Now, time.Minute)
 	c := run(t, cluster, w)
 
 	t.Run("a class becomes ready", func(t *testing.T) { testReady(t, c, looked) })
@@ -160,6 +162,13 @@ func testDelete(t *testing.T, c client.Client, w *endpoint) {
 	})
 	if gone("used") {
 		t.Fatal("a class in use was let go")
+	}
+	ages := prometheus.NewPedanticRegistry()
+	ages.MustRegister(w.resolver.Ages)
+	shown := func(name string) bool { _, ok := series(t, ages, isStale)[name+"/subnets"]; return ok }
+	eventually.True(t, "no ages of classes that are gone, or wait for their claims", func() bool { return !shown("changed") && !shown("used") })
+	if !shown("ready") {
+		t.Error("the ages of a class that stays are gone")
 	}
 	if err := c.Delete(t.Context(), claim); err != nil {
 		t.Fatal(err)

@@ -43,6 +43,8 @@ type Resolver struct {
 	Clock func() time.Time
 	// DryRuns knows what EC2 allows; nil when it is not asked.
 	DryRuns *dryrun.Checker
+	// Ages shows when each part was read; nil records nothing.
+	Ages *Ages
 }
 
 // Resolve gives the class's new status; what is wrong with the class is said by
@@ -53,22 +55,39 @@ func (r *Resolver) Resolve(ctx context.Context, class *awsv1.EC2NodeClass) (awsv
 	out := *class.Status.DeepCopy()
 	c := conditions{list: &out.Conditions, generation: class.Generation, now: r.Clock()}
 	var failures []error
+	answered := map[string]bool{}
 	for _, step := range []struct {
 		condition string
-		run       func() error
+		// part is what AWS is asked for, "" when it is not asked.
+		part string
+		run  func() error
 	}{
-		{awsv1.ConditionValidationSucceeded, func() error { return r.validate(class) }},
-		{awsv1.ConditionSubnetsReady, func() error { return r.subnets(ctx, class, &out) }},
-		{awsv1.ConditionSecurityGroupsReady, func() error { return r.securityGroups(ctx, class, &out) }},
-		{awsv1.ConditionAMIsReady, func() error { return r.images(ctx, class, &out) }},
-		{awsv1.ConditionInstanceProfileReady, func() error { return r.instanceProfile(ctx, class, &out) }},
-		{awsv1.ConditionCapacityReservationsReady, func() error { return r.reservations(ctx, class, &out) }},
-		{awsv1.ConditionPlacementGroupReady, func() error { return r.Cloud.PlacementGroup(ctx, class.Spec.PlacementGroupSelector) }},
+		{awsv1.ConditionValidationSucceeded, "", func() error { return r.validate(class) }},
+		{awsv1.ConditionSubnetsReady, "subnets", func() error { return r.subnets(ctx, class, &out) }},
+		{awsv1.ConditionSecurityGroupsReady, "security groups", func() error { return r.securityGroups(ctx, class, &out) }},
+		{awsv1.ConditionAMIsReady, "images", func() error { return r.images(ctx, class, &out) }},
+		{
+			awsv1.ConditionInstanceProfileReady, partIf(class.Spec.InstanceProfile == nil, "instance profile"),
+			func() error { return r.instanceProfile(ctx, class, &out) },
+		},
+		{
+			awsv1.ConditionCapacityReservationsReady, partIf(len(class.Spec.CapacityReservationSelectorTerms) > 0, "capacity reservations"),
+			func() error { return r.reservations(ctx, class, &out) },
+		},
+		{
+			awsv1.ConditionPlacementGroupReady, partIf(class.Spec.PlacementGroupSelector != nil, "placement group"),
+			func() error { return r.Cloud.PlacementGroup(ctx, class.Spec.PlacementGroupSelector) },
+		},
 	} {
-		if err := c.settle(step.condition, step.run()); err != nil {
+		outcome := step.run()
+		if step.part != "" {
+			answered[step.part] = isAnswer(outcome)
+		}
+		if err := c.settle(step.condition, outcome); err != nil {
 			failures = append(failures, err)
 		}
 	}
+	r.Ages.note(class.Name, answered)
 	c.summarize(class.ReadyConditions())
 	return out, errors.Join(failures...)
 }
@@ -183,6 +202,12 @@ type lack struct {
 }
 
 func (l *lack) Error() string { return l.message }
+
+// isLack reports whether err says that something is not there.
+func isLack(err error) bool {
+	var short *lack
+	return errors.As(err, &short)
+}
 
 func missing(reason, format string, args ...any) error {
 	return &lack{reason: reason, message: fmt.Sprintf(format, args...)}

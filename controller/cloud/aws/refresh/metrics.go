@@ -16,7 +16,7 @@ type Metrics struct {
 func NewMetrics() *Metrics {
 	return &Metrics{
 		read: prometheus.NewGaugeVec(prometheus.GaugeOpts{
-			Name: "spokeshave_aws_market_updated_timestamp_seconds", Help: "When instance types, prices and reservations were last read from AWS; 0 is never: the embedded catalogue serves.",
+			Name: "spokeshave_aws_market_updated_timestamp_seconds", Help: "When instance types, prices, reservations and zonal shifts were last read from AWS; 0 is never: the embedded catalogue serves.",
 		}, []string{"what"}),
 		state: prometheus.NewGaugeVec(prometheus.GaugeOpts{
 			Name: "spokeshave_aws_market_stale", Help: "1 for what could not be read from AWS for twice as long as it is taken for current; the last answer serves.",

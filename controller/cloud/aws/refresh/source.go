@@ -18,7 +18,8 @@ const (
 	staleAfter    = 10 * time.Minute
 )
 
-// Source is one thing that AWS is asked for. What, Every and Read are needed.
+// Source is one thing that AWS is asked for. What and Every are needed, and Read unless the
+// source is noted only (see Sources.Note).
 type Source struct {
 	// What names the source in logs, events and metrics.
 	What string
@@ -75,16 +76,26 @@ func (s *Source) ask(ctx context.Context, clock func() time.Time) (changed bool,
 	}
 	ctx, cancel := context.WithTimeout(ctx, readWithin)
 	defer cancel()
-	changed, failure = s.Read(ctx)
+	if changed, failure = s.Read(ctx); failure != nil {
+		changed = false
+	}
+	s.note(begun, clock(), failure)
+	return changed, failure
+}
+
+// note keeps the outcome of a reading, and when the next is due.
+func (s *Source) note(begun, ended time.Time, failure error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if s.first.IsZero() {
+		s.first = begun
+	}
 	s.failure = failure
 	if failure != nil {
-		s.due = clock().Add(min(retryAfter, s.Every))
-		return false, failure
+		s.due = ended.Add(min(retryAfter, s.Every))
+		return
 	}
 	s.read, s.due = begun, begun.Add(s.Every)
-	return changed, nil
 }
 
 // since is when the last successful reading began, zero for never.

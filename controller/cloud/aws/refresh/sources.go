@@ -3,6 +3,7 @@ package refresh
 import (
 	"context"
 	"errors"
+	"slices"
 	"sync"
 	"time"
 
@@ -17,6 +18,8 @@ type Sources struct {
 	metrics *Metrics
 
 	mu sync.Mutex
+	// noted are sources beside all, which others read.
+	noted []*Source
 	// open counts the sources whose first reading has not ended; settled is closed when
 	// there is none left.
 	open    map[*Source]bool
@@ -63,10 +66,7 @@ func (s *Sources) ask(ctx context.Context, source *Source) (bool, error) {
 	if err != nil && ctx.Err() == nil {
 		s.log.Error(err, "keep what is known of the market", "what", source.What, "retry", source.next(s.clock()).UTC().Format(time.RFC3339))
 	}
-	if at := source.since(); !at.IsZero() {
-		s.metrics.updated(source.What, at)
-	}
-	s.metrics.told(source.What, source.stale(s.clock()))
+	s.record(source)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if delete(s.open, source); len(s.open) == 0 {
@@ -79,10 +79,34 @@ func (s *Sources) ask(ctx context.Context, source *Source) (bool, error) {
 	return changed, err
 }
 
+// Note keeps the outcome of a reading that has just been made elsewhere, of a source that is
+// none of All.
+func (s *Sources) Note(source *Source, begun time.Time, failure error) {
+	s.mu.Lock()
+	if !slices.Contains(s.noted, source) {
+		s.noted = append(s.noted, source)
+		s.metrics.updated(source.What, time.Unix(0, 0))
+	}
+	s.mu.Unlock()
+	source.note(begun, s.clock(), failure)
+	s.record(source)
+}
+
+// record shows the age of a source.
+func (s *Sources) record(source *Source) {
+	if at := source.since(); !at.IsZero() {
+		s.metrics.updated(source.What, at)
+	}
+	s.metrics.told(source.What, source.stale(s.clock()))
+}
+
 // Stale are the sources whose answers are older than they should be.
 func (s *Sources) Stale() []Stale {
+	s.mu.Lock()
+	every := slices.Concat(s.all, s.noted)
+	s.mu.Unlock()
 	var out []Stale
-	for _, each := range s.all {
+	for _, each := range every {
 		if one := each.stale(s.clock()); one != nil {
 			out = append(out, *one)
 		}

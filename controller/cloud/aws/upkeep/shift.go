@@ -12,11 +12,9 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	awsv1 "spokeshave.dev/api/aws/v1"
+	"spokeshave.dev/controller/cloud/aws/availability"
 	"spokeshave.dev/controller/cloud/provider"
 )
-
-// ShiftsEvery is how often zonal shifts are asked for.
-const ShiftsEvery = 30 * time.Second
 
 // Shifts keeps the provider's zonal shifts current, and tells people when one
 // begins and ends. It runs on every replica, so that a new leader knows at once;
@@ -39,11 +37,11 @@ func (*Shifts) NeedLeaderElection() bool { return false }
 
 // Start runs until the context ends.
 func (s *Shifts) Start(ctx context.Context) error {
-	ticker := s.Clock.NewTicker(ShiftsEvery)
+	ticker := s.Clock.NewTicker(availability.ShiftsEvery)
 	defer ticker.Stop()
 	for {
 		if err := s.Look(ctx); err != nil && ctx.Err() == nil {
-			logr.FromContextOrDiscard(ctx).Error(err, "zonal shifts are asked for again", "next", ShiftsEvery.String())
+			logr.FromContextOrDiscard(ctx).Error(err, "zonal shifts are asked for again", "next", availability.ShiftsEvery.String())
 		}
 		select {
 		case <-ctx.Done():

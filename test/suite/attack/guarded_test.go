@@ -100,9 +100,13 @@ func (g *guarded) settled(t *testing.T) {
 		}
 		billed, err := bill(ctx)
 		return fmt.Sprintf("headroom %.6f, was %.6f; spend %.4f, EC2 bills %.4f; %v", left, g.headroom, told, billed, err),
-			err == nil && math.Abs(left-g.headroom) < 1e-6 && told >= billed && told <= billed*1.2+0.01
+			err == nil && math.Abs(left-g.headroom) < 1e-6 && tells(told, billed)
 	})
 }
+
+// tells reports whether a spend is the bill of the instances and what their volumes cost
+// besides, in dollars an hour.
+func tells(spend, billed float64) bool { return spend >= billed && spend <= billed*1.2+0.01 }
 
 // prices are the prices of instances in dollars an hour, by type, zone and capacity type.
 var prices map[string]float64

@@ -1,6 +1,7 @@
 package aws_test
 
 import (
+	"slices"
 	"testing"
 	"time"
 
@@ -10,9 +11,14 @@ import (
 	ec2types "github.com/aws/aws-sdk-go-v2/service/ec2/types"
 	"github.com/aws/aws-sdk-go-v2/service/iam"
 	iamtypes "github.com/aws/aws-sdk-go-v2/service/iam/types"
+	"github.com/google/go-cmp/cmp"
 	k8stypes "k8s.io/apimachinery/pkg/types"
 
+	awsv1 "spokeshave.dev/api/aws/v1"
+	"spokeshave.dev/controller/cloud/aws/instances"
 	"spokeshave.dev/controller/cloud/aws/resolve"
+	"spokeshave.dev/controller/cloud/provider"
+	"spokeshave.dev/controller/core/model"
 	sim "spokeshave.dev/simulator"
 	"spokeshave.dev/test/kit/ec2"
 )
@@ -52,8 +58,9 @@ func (k *karpenters) profile(t *testing.T, name, path string) {
 	}
 }
 
-// instance launches an instance for a claim from a template of the class.
-func (k *karpenters) instance(t *testing.T, claim, image, subnet string) string {
+// instance launches an instance for a claim from a template of the class, into a reservation
+// unless that is empty.
+func (k *karpenters) instance(t *testing.T, claim, image, subnet, reservation string) string {
 	t.Helper()
 	tags := func(kind ec2types.ResourceType, more map[string]string) ec2types.TagSpecification {
 		out := ec2types.TagSpecification{ResourceType: kind}
@@ -69,8 +76,15 @@ func (k *karpenters) instance(t *testing.T, claim, image, subnet string) string 
 		return out
 	}
 	name := "karpenter.k8s.aws/17500763280339416974"
+	data := &ec2types.RequestLaunchTemplateData{ImageId: &image}
+	if reservation != "" {
+		data.InstanceMarketOptions = &ec2types.LaunchTemplateInstanceMarketOptionsRequest{MarketType: ec2types.MarketTypeCapacityBlock}
+		data.CapacityReservationSpecification = &ec2types.LaunchTemplateCapacityReservationSpecificationRequest{
+			CapacityReservationTarget: &ec2types.CapacityReservationTarget{CapacityReservationId: &reservation},
+		}
+	}
 	if _, err := k.ec2.CreateLaunchTemplate(t.Context(), &awsec2.CreateLaunchTemplateInput{
-		LaunchTemplateName: &name, LaunchTemplateData: &ec2types.RequestLaunchTemplateData{ImageId: &image},
+		LaunchTemplateName: &name, LaunchTemplateData: data,
 		TagSpecifications: []ec2types.TagSpecification{tags(ec2types.ResourceTypeLaunchTemplate, nil)},
 	}); err != nil {
 		t.Fatal(err)
@@ -93,7 +107,7 @@ func TestAdopted(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			w := newEC2Under(t, allowed)
 			theirs := newKarpenters(w.url)
-			id := theirs.instance(t, "general-x", w.image(t, "m7i.large"), w.classes["default"].Status.Subnets[0].ID)
+			id := theirs.instance(t, "general-x", w.image(t, "m7i.large"), w.classes["default"].Status.Subnets[0].ID, "")
 			path := "/karpenter/" + region + "/" + ec2.Cluster + "/"
 			theirs.profile(t, "demo_1", path+"uid-gone/")
 			theirs.profile(t, "demo_2", path+"uid-here/")
@@ -122,6 +136,54 @@ func TestAdopted(t *testing.T) {
 			}
 			if err := w.provider.Terminate(t.Context(), id); err != nil {
 				t.Errorf("terminate: %v", err)
+			}
+		})
+	}
+}
+
+// Under either policy a capacity block that Karpenter has launched into goes on being used: what
+// is left of it is offered and launched into, its instances are told of in time for a drain,
+// Karpenter's too.
+func TestAdoptedReservation(t *testing.T) {
+	for name, allowed := range ec2.Policies(t) {
+		t.Run(name, func(t *testing.T) {
+			w := newEC2Under(t, allowed)
+			end := w.clock.Now().Add(2 * time.Hour)
+			w.reserve(t, sim.Reservation{ID: "cr-01", Type: "m7i.large", Zone: "us-west-2a", Count: 2, Kind: "capacity-block", End: &end})
+			class := w.classes["default"]
+			at := slices.IndexFunc(class.Status.Subnets, func(s awsv1.Subnet) bool { return s.Zone == "us-west-2a" })
+			theirs := newKarpenters(w.url).instance(t, "general-x", w.image(t, "m7i.large"), class.Status.Subnets[at].ID, "cr-01")
+			w.resolve(t, class)
+			if got := w.reserved(t); !slices.Equal(got, []string{"m7i.large us-west-2a cr-01 free 1 true"}) {
+				t.Errorf("reserved offerings %q, want the one place that Karpenter left", got)
+			}
+			ours, err := w.provider.Launch(t.Context(), w.prepare(t, spec("a", option("m7i.large", "us-west-2a", model.Reserved))))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := w.drawn(); !slices.Equal(got, []string{"cr-01", "cr-01"}) {
+				t.Errorf("instances draw on %q, want both on the block", got)
+			}
+			w.clock.Step(81 * time.Minute)
+			told, err := w.provider.Troubled(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			var got, want []string
+			for _, e := range told {
+				got = append(got, string(e.Kind)+" "+e.InstanceID)
+			}
+			for _, providerID := range []string{theirs, ours.ProviderID} {
+				id, err := instances.InstanceID(providerID)
+				if err != nil {
+					t.Fatal(err)
+				}
+				want = append(want, string(provider.ReservationEnds)+" "+id)
+			}
+			slices.Sort(got)
+			slices.Sort(want)
+			if diff := cmp.Diff(want, got); diff != "" {
+				t.Errorf("forty minutes before the end (-want +got):\n%s", diff)
 			}
 		})
 	}

@@ -138,7 +138,7 @@ func (w *simulatedEC2) adopt(t *testing.T) {
 	t.Helper()
 	theirs := newKarpenters(w.url)
 	const claim = "general-x"
-	theirs.instance(t, claim, w.image(t, "m7i.large"), w.classes["default"].Status.Subnets[0].ID)
+	theirs.instance(t, claim, w.image(t, "m7i.large"), w.classes["default"].Status.Subnets[0].ID, "")
 	path := "/karpenter/" + region + "/" + ec2.Cluster + "/"
 	theirs.profile(t, "demo_1", path+"uid-gone/")
 	theirs.profile(t, "demo_2", path+"uid-here/")

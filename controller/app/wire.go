@@ -312,17 +312,11 @@ func isDeleting(o any) bool {
 // reconcilers adds the reconcilers that apply decisions.
 func (p *components) reconcilers() error {
 	c, recorder := p.mgr.GetClient(), p.mgr.GetEventRecorder(eventsFrom)
-	resolveEvery := min(p.options.AMIRefresh, p.options.SubnetRefresh)
-	ages := nodeclass.NewAges(p.clock.Now, resolveEvery)
-	if err := metrics.Registry.Register(ages); err != nil {
-		return fmt.Errorf("register the ages of EC2NodeClasses: %w", err)
-	}
 	classes := &nodeclass.Reconciler{
-		Resolver: &nodeclass.Resolver{Cloud: p.cloud.NodeClasses(), Clock: p.clock.Now, Ages: ages}, Client: c, Events: recorder,
-		DriftCA: p.cloud.DriftCA(), Interval: resolveEvery,
+		Resolver: p.classResolver(), Client: c, Events: recorder, DriftCA: p.cloud.DriftCA(), Interval: p.resolveEvery(),
 	}
-	if !p.options.DisableDryRun {
-		classes.DryRuns = p.cloud.DryRuns()
+	if err := metrics.Registry.Register(classes.Ages); err != nil {
+		return fmt.Errorf("register the ages of EC2NodeClasses: %w", err)
 	}
 	outcomes := &poolhealth.Outcomes{}
 	claims := &lifecycle.Reconciler{
@@ -377,6 +371,20 @@ func (p *components) reconcilers() error {
 		return fmt.Errorf("add reconcilers: %w", err)
 	}
 	return nil
+}
+
+// resolveEvery is how often an EC2NodeClass is resolved again.
+func (p *components) resolveEvery() time.Duration {
+	return min(p.options.AMIRefresh, p.options.SubnetRefresh)
+}
+
+// classResolver returns what resolves EC2NodeClasses.
+func (p *components) classResolver() *nodeclass.Resolver {
+	out := &nodeclass.Resolver{Cloud: p.cloud.NodeClasses(), Clock: p.clock.Now, Ages: nodeclass.NewAges(p.clock.Now, p.resolveEvery())}
+	if !p.options.DisableDryRun {
+		out.DryRuns = p.cloud.DryRuns()
+	}
+	return out
 }
 
 // leading reports whether this replica is the leader.

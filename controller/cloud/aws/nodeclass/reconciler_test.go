@@ -31,7 +31,7 @@ func TestReconciler(t *testing.T) {
 	w.resolver.Ages = nodeclass.NewAges(w.clock.Now, time.Minute)
 	c := run(t, cluster, w)
 
-	t.Run("a class becomes ready", func(t *testing.T) { testReady(t, c, looked) })
+	t.Run("a class becomes ready", func(t *testing.T) { testReady(t, c, w, looked) })
 	t.Run("a changed class is resolved again", func(t *testing.T) { testChanged(t, c) })
 	t.Run("a class in use waits for its claims", func(t *testing.T) { testDelete(t, c, w) })
 	t.Run("claims with an old hash are stamped anew", func(t *testing.T) { testRestamp(t, c) })
@@ -87,7 +87,7 @@ func create(t *testing.T, c client.Client, name string) {
 	})
 }
 
-func testReady(t *testing.T, c client.Client, looked *looks) {
+func testReady(t *testing.T, c client.Client, w *endpoint, looked *looks) {
 	create(t, c, "ready")
 	got := read(t, c, "ready")
 	hash, err := got.Hash(clusterCA)
@@ -108,6 +108,10 @@ func testReady(t *testing.T, c client.Client, looked *looks) {
 	// second had to write is written.
 	before, first := got.ResourceVersion, looked.n.Load()
 	eventually.True(t, "the class to be resolved three times", func() bool { return looked.n.Load() >= first+3 })
+	// Dry runs are off: the resolver has none.
+	if n := w.server.State().Requests["RunInstances"]; len(n) != 0 {
+		t.Errorf("EC2 was asked with dry runs: %v", n)
+	}
 	if after := read(t, c, "ready").ResourceVersion; after != before {
 		t.Errorf("the class was written again, %s to %s", before, after)
 	}

@@ -84,6 +84,9 @@ func (l *Launcher) Launch(ctx context.Context, attempt provider.Attempt) (provid
 		return outcome[claim].Value, outcome[claim].Err
 	}
 	b := l.launches.find(&attempt, l.cfg.Clock(), false)
+	if known, ok := b.answered(claim); ok {
+		return known.Value, known.Err
+	}
 	in, err := b.request(&attempt)
 	if err != nil {
 		return provider.Instance{}, client.Refuse(provider.Invalid, "launch %v: %w", attempt.Claims, err)
@@ -96,7 +99,7 @@ func (l *Launcher) Launch(ctx context.Context, attempt provider.Attempt) (provid
 	} else if err != nil {
 		return provider.Instance{}, err
 	}
-	return b.share(ctx, claim, func(ctx context.Context) (map[string]batch.Answer[provider.Instance], error) {
+	return b.share(ctx, claim, l.cfg.Clock, func(ctx context.Context) (map[string]batch.Answer[provider.Instance], error) {
 		return l.carryOut(ctx, attempt.Claims, in)
 	})
 }

@@ -49,10 +49,11 @@ type sharedLaunch struct {
 	// sent before; void when a claim has left for another attempt.
 	ready, void chan struct{}
 	settled     bool // one of the two is closed
-	// flight is the call under way; outcome is by claim once it is final.
+	// flight is the call under way; outcome is by claim once it is final, since decided.
 	flight  chan struct{}
 	failure error
 	outcome map[string]batch.Answer[provider.Instance]
+	decided time.Time
 	// looked is when EC2 was asked last whether the request has been sent.
 	looked time.Time
 }
@@ -145,8 +146,39 @@ func (s *sharedLaunch) absent() string {
 	return strings.Join(out, ", ")
 }
 
+// answered returns the claim's part of the outcome, once there is one.
+func (s *sharedLaunch) answered(claim string) (batch.Answer[provider.Instance], bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	a, ok := s.outcome[claim]
+	return a, ok
+}
+
+// isOver reports whether the launch need not be remembered any more.
+func (s *sharedLaunch) isOver(now time.Time) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.outcome != nil {
+		return now.Sub(s.decided) > outcomeKept
+	}
+	return now.Sub(s.begun) > launchKept
+}
+
+// conclude keeps what a call has led to. After a final outcome the request is not needed any
+// more, which takes far more memory.
+func (s *sharedLaunch) conclude(outcome map[string]batch.Answer[provider.Instance], failure error, now time.Time) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.outcome, s.failure, s.decided = outcome, failure, now
+	if outcome != nil {
+		s.recorded, s.decoded = nil, nil
+	}
+	close(s.flight)
+	s.flight = nil
+}
+
 // share runs do once for all who come while it runs, and keeps a final outcome.
-func (s *sharedLaunch) share(ctx context.Context, claim string, do func(context.Context) (map[string]batch.Answer[provider.Instance], error)) (provider.Instance, error) {
+func (s *sharedLaunch) share(ctx context.Context, claim string, clock func() time.Time, do func(context.Context) (map[string]batch.Answer[provider.Instance], error)) (provider.Instance, error) {
 	s.mu.Lock()
 	if s.outcome != nil {
 		defer s.mu.Unlock()
@@ -160,10 +192,7 @@ func (s *sharedLaunch) share(ctx context.Context, claim string, do func(context.
 			ctx, cancel := context.WithTimeout(ctx, 2*client.FleetTimeout(len(s.claims)))
 			defer cancel()
 			outcome, err := do(ctx)
-			s.mu.Lock()
-			defer s.mu.Unlock()
-			s.outcome, s.failure, s.flight = outcome, err, nil
-			close(flight)
+			s.conclude(outcome, err, clock())
 		}(context.WithoutCancel(ctx))
 	}
 	s.mu.Unlock()

@@ -7,10 +7,15 @@ import (
 	"spokeshave.dev/controller/cloud/provider"
 )
 
-// outcomeKept is how long attempts and the outcomes of shared launches are remembered. A
-// claim is given up when it is not launched within five minutes. One that repeats an
-// attempt later gets the same instance from EC2, by the request's token.
-const outcomeKept = 10 * time.Minute
+// How long a shared launch is remembered with the attempts that its claims were given: from
+// its beginning while it has no final outcome, and from its outcome on, for claims that could
+// not write theirs and ask again. A claim is given up when it is not launched within five
+// minutes. One that repeats an attempt later gets the same instance from EC2, by the
+// request's token.
+const (
+	launchKept  = 10 * time.Minute
+	outcomeKept = time.Minute
+)
 
 // sharedLaunches knows the shared launches of the last minutes, and which claim was given
 // which attempt.
@@ -25,7 +30,6 @@ type sharedLaunches struct {
 type preparedAttempt struct {
 	request string
 	attempt provider.Attempt
-	until   time.Time
 }
 
 // find gives the shared launch of an attempt, and makes it when it is not known. made says
@@ -40,11 +44,7 @@ func (s *sharedLaunches) findLocked(attempt *provider.Attempt, now time.Time, ma
 	if known, ok := s.byToken[attempt.Token]; ok {
 		return known
 	}
-	for token, old := range s.byToken {
-		if now.Sub(old.begun) > outcomeKept {
-			delete(s.byToken, token)
-		}
-	}
+	s.dropOldLocked(now)
 	out := &sharedLaunch{
 		token: attempt.Token, claims: attempt.Claims, begun: now, made: made,
 		arrived: map[string]bool{}, ready: make(chan struct{}), void: make(chan struct{}),
@@ -56,6 +56,21 @@ func (s *sharedLaunches) findLocked(attempt *provider.Attempt, now time.Time, ma
 	return out
 }
 
+// dropOldLocked forgets the shared launches that are not asked for any more, and the attempts
+// that are part of them.
+func (s *sharedLaunches) dropOldLocked(now time.Time) {
+	for token, l := range s.byToken {
+		if l.isOver(now) {
+			delete(s.byToken, token)
+		}
+	}
+	for id := range s.preparedAttempts {
+		if s.byToken[s.preparedAttempts[id].attempt.Token] == nil {
+			delete(s.preparedAttempts, id)
+		}
+	}
+}
+
 // rememberPrepared remembers which attempt members were given.
 func (s *sharedLaunches) rememberPrepared(members []*member, now time.Time) {
 	s.mu.Lock()
@@ -65,7 +80,7 @@ func (s *sharedLaunches) rememberPrepared(members []*member, now time.Time) {
 	}
 	s.findLocked(&members[0].attempt, now, true)
 	for _, m := range members {
-		s.preparedAttempts[m.memberID] = preparedAttempt{request: m.request, attempt: m.attempt, until: now.Add(outcomeKept)}
+		s.preparedAttempts[m.memberID] = preparedAttempt{request: m.request, attempt: m.attempt}
 	}
 }
 
@@ -74,22 +89,16 @@ func (s *sharedLaunches) rememberPrepared(members []*member, now time.Time) {
 func (s *sharedLaunches) preparedFor(id memberID, request string, now time.Time) (provider.Attempt, bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for old, p := range s.preparedAttempts {
-		if !now.Before(p.until) {
-			delete(s.preparedAttempts, old)
-		}
-	}
+	s.dropOldLocked(now)
 	p, ok := s.preparedAttempts[id]
 	if !ok {
 		return provider.Attempt{}, false
 	}
 	known := s.byToken[p.attempt.Token]
-	if p.request == request && known != nil && !known.isVoid() {
+	if p.request == request && !known.isVoid() {
 		return p.attempt, true
 	}
 	delete(s.preparedAttempts, id)
-	if known != nil {
-		known.dissolve()
-	}
+	known.dissolve()
 	return provider.Attempt{}, false
 }

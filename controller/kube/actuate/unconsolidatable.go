@@ -4,6 +4,7 @@ import (
 	"context"
 	"hash/fnv"
 	"io"
+	"maps"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -147,17 +148,20 @@ func (r *Reporter) shouldSend(about eventKey, text string, now time.Time) bool {
 	return true
 }
 
-// pruneEvents drops events older than repeatAfter once many are recorded: they would be
-// sent again anyway.
+// pruneEvents drops events that are not asked for any more, once many are recorded: those
+// about nodes that are gone, and those older than repeatAfter, which would be sent again
+// anyway.
 func (r *Reporter) pruneEvents(s *model.Snapshot) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if len(r.lastEvents) < 3*(len(s.Nodes)+len(s.Pools))+100 {
 		return
 	}
-	for about, last := range r.lastEvents {
-		if s.Time.Sub(last.at) >= repeatAfter {
-			delete(r.lastEvents, about)
-		}
+	nodes := make(map[string]bool, len(s.Nodes))
+	for i := range s.Nodes {
+		nodes[s.Nodes[i].Name] = true
 	}
+	maps.DeleteFunc(r.lastEvents, func(about eventKey, last lastEvent) bool {
+		return s.Time.Sub(last.at) >= repeatAfter || about.kind == "Node" && !nodes[about.name]
+	})
 }

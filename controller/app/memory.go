@@ -19,6 +19,10 @@ const (
 // limits.memory, of which each has an instance and a spare.
 const wasmMemory = 256 << 20
 
+// journalMemory is the default of --journal-memory, in bytes: 200 decisions that launch a
+// hundred nodes each.
+const journalMemory = 32 << 20
+
 // Quantity is an amount of memory on the command line, such as 192Mi.
 type Quantity struct{ Bytes int64 }
 
@@ -53,6 +57,8 @@ func (o *Options) ownMemory() int64 {
 
 func (o *Options) validateMemory() error {
 	switch {
+	case o.JournalMemory.Bytes < 0:
+		return fmt.Errorf("--journal-memory %s: must not be negative", &o.JournalMemory)
 	case o.WasmMemory.Bytes < 0:
 		return fmt.Errorf("--wasm-memory %s: must not be negative", &o.WasmMemory)
 	case o.RegoMemory.Bytes != 0 && o.RegoMemory.Bytes < leastRegoMemory:

@@ -92,6 +92,8 @@ type Options struct {
 	WasmMemory  Quantity
 	MemoryLimit Quantity
 
+	// JournalMemory limits the decisions that are kept in memory, by their size as JSON.
+	JournalMemory     Quantity
 	DecisionLog       string
 	DecisionLogInputs bool
 
@@ -168,6 +170,8 @@ func (o *Options) Bind(fs *pflag.FlagSet) {
 	o.WasmMemory.Bytes = wasmMemory
 	fs.Var(&o.WasmMemory, "wasm-memory", "most memory of all instances of all WebAssembly policies together; a policy beyond it is rejected; 0 for no limit")
 	fs.Var(&o.MemoryLimit, "memory-limit", "memory limit of the container, which the chart passes: the controller collects garbage in time to stay within what its Rego processes leave of it; none when 0")
+	o.JournalMemory.Bytes = journalMemory
+	fs.Var(&o.JournalMemory, "journal-memory", "most memory of the decisions that are kept for spokeshave explain and the page, as JSON: the last 200, or fewer")
 	fs.StringVar(&o.DecisionLog, "decision-log", "", "file to which decisions are written as JSON lines, or - for standard output; none when empty")
 	fs.BoolVar(&o.DecisionLogInputs, "decision-log-inputs", false, "write with each decision what it was made of, for spokeshave replay and backtest")
 	fs.IntVar(&o.WebhookPort, "webhook-port", 0, "port on which policies are refused at admission; 0 for none")

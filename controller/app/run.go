@@ -61,7 +61,7 @@ func Run(ctx context.Context, o *Options, cfg *rest.Config, log logr.Logger) err
 	cfg.Wrap(termination.WithoutRetryAfter)
 	ctrl.SetLogger(log)
 	ctx = logr.NewContext(ctx, log)
-	decisions := journal.New(journalSize)
+	decisions := journal.New(journalSize, int(o.JournalMemory.Bytes))
 	failures := &journal.Failures{Namespace: o.Namespace}
 	observed := &observe.Observer{}
 	mgr, err := newManager(o, cfg, log)

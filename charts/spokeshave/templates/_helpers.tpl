@@ -243,6 +243,7 @@ defaults in the binary.
 {{- with $s.awsEndpoint }}
 - --aws-endpoint={{ . }}
 {{- end }}
+- --journal-memory={{ .Values.controller.journalMemory }}
 {{- with .Values.controller.decisionLog.path }}
 - --decision-log={{ . }}
 {{- end }}

@@ -138,14 +138,17 @@ func (c *Candidate) says(o *Candidate) bool {
 type Journal struct {
 	mu      sync.Mutex
 	entries []Entry
-	keep    int
-	digests digests
+	// keep is how many decisions are kept at most, bytes how many bytes of JSON they may take
+	// together, by the estimate of size. The latest is kept whatever it takes.
+	keep, bytes int
+	digests     digests
 }
 
 // New returns a journal of the last keep decisions that changed something, and of fewer
-// if they are large: bytesKept.
-func New(keep int) *Journal {
-	return &Journal{keep: keep, digests: digests{places: make(chan struct{}, undigested)}}
+// if they take more bytes as JSON than the limit, by an estimate that is right to within a
+// factor of two. The latest decision is kept whatever it takes.
+func New(keep, bytes int) *Journal {
+	return &Journal{keep: keep, bytes: bytes, digests: digests{places: make(chan struct{}, undigested)}}
 }
 
 // Add records a decision with launches, waiting pods or disruption results. It drops a

@@ -20,7 +20,7 @@ func snapshot() *model.Snapshot {
 }
 
 func TestOnlyTheLatestSaysWhyNodesStay(t *testing.T) {
-	j := New(10)
+	j := New(10, room)
 	at := time.Date(2026, 3, 11, 9, 0, 0, 0, time.UTC)
 	for i, reason := range []string{"young", "young", "protected"} {
 		j.Add(t.Context(), snapshot(), &decide.Decision{
@@ -58,7 +58,7 @@ func TestClaimsAreNamedAsTheyAreMade(t *testing.T) {
 }
 
 func TestNodesThatStayCrowdNothingOut(t *testing.T) {
-	j := New(3)
+	j := New(3, room)
 	at := time.Date(2026, 3, 11, 9, 0, 0, 0, time.UTC)
 	j.Add(t.Context(), snapshot(), &decide.Decision{ID: "launch", Time: at, Plan: model.Plan{Nodes: []model.PlannedNode{{Options: []model.Option{{InstanceType: "m5.large"}}}}}})
 	for i := range 10 {
@@ -83,7 +83,7 @@ func TestNodesThatStayCrowdNothingOut(t *testing.T) {
 // TestWhatADecisionWasMadeOf: the journal in memory has it too, and stores what two
 // decisions share once.
 func TestWhatADecisionWasMadeOf(t *testing.T) {
-	j := New(10)
+	j := New(10, room)
 	for _, id := range []string{"a", "b"} {
 		in := decided(id)
 		j.Add(t.Context(), in.Snapshot, in.Decision)
@@ -104,7 +104,7 @@ func TestWhatADecisionWasMadeOf(t *testing.T) {
 
 // TestDigestsDoNotPile: decisions that follow each other too fast have no digest.
 func TestDigestsDoNotPile(t *testing.T) {
-	j := New(10)
+	j := New(10, room)
 	j.digests.one.Lock()
 	for i := range undigested + 2 {
 		in := decided(string(rune('a' + i)))

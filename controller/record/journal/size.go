@@ -5,10 +5,6 @@ import (
 	"spokeshave.dev/controller/core/policy"
 )
 
-// bytesKept is how many bytes of JSON the journal holds, by the estimate of size, besides
-// the latest decision, which is kept whatever it takes.
-const bytesKept = 32 << 20
-
 // What the parts of an entry take as JSON without their texts, in bytes: names of fields,
 // numbers, punctuation.
 const (
@@ -25,7 +21,7 @@ func (j *Journal) bounded() {
 	n, sum := len(j.entries), 0
 	first := max(0, n-j.keep)
 	for i := n - 1; i >= first; i-- {
-		if sum += j.entries[i].size(); sum > bytesKept && i < n-1 {
+		if sum += j.entries[i].size(); sum > j.bytes && i < n-1 {
 			first = i + 1
 		}
 	}

@@ -69,7 +69,7 @@ func TestOtherTypes(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			j, d := New(10), tc.in
+			j, d := New(10, room), tc.in
 			d.ID = "d"
 			j.Add(t.Context(), market(), &d)
 			j.digests.busy.Wait()

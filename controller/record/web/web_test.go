@@ -23,7 +23,7 @@ func server(t *testing.T, rounds int) *Server {
 	s := &Server{Board: &Board{}, Policies: func() []policy.Status {
 		return []policy.Status{{Namespace: "system", Name: "budget", State: policy.StateRejected, Reason: `bad <script>alert("x")</script>`}}
 	}}
-	j := journal.New(5)
+	j := journal.New(5, 32<<20)
 	s.Journal = j.Entries
 	for minute := range rounds {
 		snap := &model.Snapshot{
@@ -204,7 +204,7 @@ func TestListsAreBounded(t *testing.T) {
 		d.Disruptions = append(d.Disruptions, decide.Disruption{Node: int32(i), Go: true, Method: "Empty"})
 	}
 	s.Board.Add(snap, d)
-	j := journal.New(60)
+	j := journal.New(60, 32<<20)
 	for i := range 60 {
 		d.ID = fmt.Sprint("large-", i)
 		d.Disruptions[0].Reason = d.ID

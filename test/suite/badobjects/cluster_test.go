@@ -84,7 +84,7 @@ func newBench(t *testing.T, policies ...policy.Policy) *bench {
 	t.Helper()
 	server := apiserver.Start(t)
 	b := &bench{
-		client: server.Client(t), registry: prometheus.NewRegistry(), journal: journal.New(50), failures: &journal.Failures{Namespace: "spokeshave"},
+		client: server.Client(t), registry: prometheus.NewRegistry(), journal: journal.New(50, 32<<20), failures: &journal.Failures{Namespace: "spokeshave"},
 		events: events.NewFakeRecorder(1000), clock: testclock.NewFakeClock(time.Unix(0, 0)), policies: policies,
 	}
 	b.create(t, `{"kind": "EC2NodeClass", "metadata": {"name": "default"}, "spec": {"role": "nodes", "amiSelectorTerms": [{"alias": "al2023@latest"}],

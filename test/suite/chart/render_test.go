@@ -171,7 +171,7 @@ topologySpreadConstraints: [{maxSkew: 1, topologyKey: x, whenUnsatisfiable: Sche
 func TestArgs(t *testing.T) {
 	h := newHelm(t)
 	always := []string{
-		"--ami-refresh-interval=1m", "--batch-idle-duration=300ms", "--batch-max-duration=10s", "--breaker-percent=10", "--cluster-name=test", "--feature-gates=NodeRepair=false,ReservedCapacity=true,SpotToSpotConsolidation=false,StaticCapacity=false", "--health-probe-port=8081",
+		"--ami-refresh-interval=1m", "--batch-idle-duration=300ms", "--batch-max-duration=10s", "--breaker-percent=10", "--cluster-name=test", "--feature-gates=NodeRepair=false,ReservedCapacity=true,SpotToSpotConsolidation=false,StaticCapacity=false", "--health-probe-port=8081", "--journal-memory=32Mi",
 		"--karpenter-lease-name=karpenter-leader-election", "--karpenter-lease-namespace=kube-system",
 		"--kube-client-burst=300", "--kube-client-qps=200", "--leader-election-name=spokeshave-leader-election",
 		"--local-port=8083", "--log-level=info", "--metrics-port=8080", "--min-values-policy=Strict", "--mode=Act", "--namespace=system",
@@ -183,7 +183,7 @@ func TestArgs(t *testing.T) {
 	}{
 		"defaults": {``, always},
 		"all": {`
-controller: {mode: Observe, metrics: {port: 9090, secure: false}, healthProbe: {port: 9091}, local: {port: 9092}}
+controller: {mode: Observe, journalMemory: 64Mi, metrics: {port: 9090, secure: false}, healthProbe: {port: 9091}, local: {port: 9092}}
 logLevel: debug
 settings:
   clusterEndpoint: https://api.example.com
@@ -200,7 +200,7 @@ settings:
 policies: {required: [budget, quota], pluginNamespaces: [team-a, team-b], pluginScopes: {team-a: {nodePools: [team-a-*], hooks: [rank]}}, regoEvaluator: opa, regoMemory: 1Gi, wasmMemory: 512Mi}
 `, []string{
 			"--ami-refresh-interval=1m", "--aws-endpoint=http://ec2.example.com:4566", "--aws-region=us-gov-west-1", "--batch-idle-duration=2s", "--batch-max-duration=1m30s", "--breaker-percent=20",
-			"--cluster-endpoint=https://api.example.com", "--cluster-name=test", "--feature-gates=NodeRepair=false,ReservedCapacity=true,SpotToSpotConsolidation=false,StaticCapacity=false", "--health-probe-port=9091",
+			"--cluster-endpoint=https://api.example.com", "--cluster-name=test", "--feature-gates=NodeRepair=false,ReservedCapacity=true,SpotToSpotConsolidation=false,StaticCapacity=false", "--health-probe-port=9091", "--journal-memory=64Mi",
 			"--karpenter-lease-name=other", "--karpenter-lease-namespace=karpenter", "--kube-client-burst=30", "--kube-client-qps=20",
 			"--leader-election-name=spokeshave-leader-election", "--local-port=9092", "--log-level=debug", "--metrics-port=9090", "--metrics-secure=false", "--min-values-policy=BestEffort", "--mode=Observe",
 			"--namespace=system", "--policies-required=budget,quota", "--policy-plugin-namespaces=team-a,team-b", `--policy-plugin-scopes={"team-a":{"hooks":["rank"],"nodePools":["team-a-*"]}}`,

@@ -68,7 +68,7 @@ func (l *explainedCluster) controller() string {
 	if err != nil {
 		l.Fatal(err)
 	}
-	decisions, seen := journal.New(10), &observe.Observer{}
+	decisions, seen := journal.New(10, 32<<20), &observe.Observer{}
 	decisions.Add(l.Context(), &s, &d)
 	seen.Add(&s, &d)
 	l.pod, l.pool = s.Pods[d.Plan.Nodes[0].Pods[0]].Key(), s.Pools[d.Plan.Nodes[0].Pool].Name

@@ -217,7 +217,7 @@ func (w *bareCluster) wire(ctx context.Context, l *life, mgr ctrl.Manager) error
 	}
 	l.loop = decision.New(decision.Config{
 		Cluster: view, Actuator: &actuate.Actuator{Client: mgr.GetClient(), Reporter: &actuate.Reporter{Client: mgr.GetClient(), Events: events, Unmerged: events}}, Policies: &l.swap,
-		Journal: journal.New(50), Metrics: metric.NewDecisions(registry, shared), Clock: tick,
+		Journal: journal.New(50, 32<<20), Metrics: metric.NewDecisions(registry, shared), Clock: tick,
 		CountSpend: func(context.Context, *model.Snapshot) error { return nil },
 	})
 	l.garbage = &garbage.Collector{Client: mgr.GetClient(), Live: mgr.GetAPIReader(), Provider: w.cloud, Clock: tick}

@@ -38,7 +38,7 @@ func newCluster(t *testing.T) *cluster {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := &cluster{t: t, places: map[string]string{}, journal: journal.New(200)}
+	c := &cluster{t: t, places: map[string]string{}, journal: journal.New(200, 32<<20)}
 	if c.base, err = objects.Snapshot(scenario.Options{Time: time.Date(2026, 11, 20, 6, 0, 0, 0, time.UTC), Seed: 1}); err != nil {
 		t.Fatal(err)
 	}

@@ -145,7 +145,7 @@ func TestPanickingRounds(t *testing.T) {
 	}
 	now := testclock.NewFakeClock(start())
 	l := New(Config{ // without a cluster: every round panics
-		Clock: now, Metrics: metric.NewDecisions(registry, shared), Journal: journal.New(1),
+		Clock: now, Metrics: metric.NewDecisions(registry, shared), Journal: journal.New(1, 32<<20),
 		Await: func(context.Context) error { return nil },
 	})
 	ctx, stop := context.WithCancel(t.Context())

@@ -49,13 +49,19 @@ type sharedLaunch struct {
 	// sent before; void when a claim has left for another attempt.
 	ready, void chan struct{}
 	settled     bool // one of the two is closed
-	// flight is the call under way; outcome is by claim once it is final, since decided.
+	// flight is the call under way; failure is of one that is repeated.
 	flight  chan struct{}
 	failure error
-	outcome map[string]batch.Answer[provider.Instance]
-	decided time.Time
+	outcome outcome
 	// looked is when EC2 was asked last whether the request has been sent.
 	looked time.Time
+}
+
+// outcome is what a shared launch has led to: nil by claim until it is final, and since when
+// it is.
+type outcome struct {
+	byClaim map[string]batch.Answer[provider.Instance]
+	since   time.Time
 }
 
 // request is what a claim's copy of the attempt says.
@@ -150,7 +156,7 @@ func (s *sharedLaunch) absent() string {
 func (s *sharedLaunch) answered(claim string) (batch.Answer[provider.Instance], bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	a, ok := s.outcome[claim]
+	a, ok := s.outcome.byClaim[claim]
 	return a, ok
 }
 
@@ -158,19 +164,19 @@ func (s *sharedLaunch) answered(claim string) (batch.Answer[provider.Instance], 
 func (s *sharedLaunch) isOver(now time.Time) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.outcome != nil {
-		return now.Sub(s.decided) > outcomeKept
+	if s.outcome.byClaim != nil {
+		return now.Sub(s.outcome.since) > outcomeKept
 	}
 	return now.Sub(s.begun) > launchKept
 }
 
 // conclude keeps what a call has led to. After a final outcome the request is not needed any
 // more, which takes far more memory.
-func (s *sharedLaunch) conclude(outcome map[string]batch.Answer[provider.Instance], failure error, now time.Time) {
+func (s *sharedLaunch) conclude(byClaim map[string]batch.Answer[provider.Instance], failure error, now time.Time) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.outcome, s.failure, s.decided = outcome, failure, now
-	if outcome != nil {
+	s.outcome, s.failure = outcome{byClaim, now}, failure
+	if byClaim != nil {
 		s.recorded, s.decoded = nil, nil
 	}
 	close(s.flight)
@@ -180,9 +186,9 @@ func (s *sharedLaunch) conclude(outcome map[string]batch.Answer[provider.Instanc
 // share runs do once for all who come while it runs, and keeps a final outcome.
 func (s *sharedLaunch) share(ctx context.Context, claim string, clock func() time.Time, do func(context.Context) (map[string]batch.Answer[provider.Instance], error)) (provider.Instance, error) {
 	s.mu.Lock()
-	if s.outcome != nil {
+	if known := s.outcome.byClaim; known != nil {
 		defer s.mu.Unlock()
-		return s.outcome[claim].Value, s.outcome[claim].Err
+		return known[claim].Value, known[claim].Err
 	}
 	flight := s.flight
 	if flight == nil {
@@ -191,8 +197,8 @@ func (s *sharedLaunch) share(ctx context.Context, claim string, clock func() tim
 		go func(ctx context.Context) {
 			ctx, cancel := context.WithTimeout(ctx, 2*client.FleetTimeout(len(s.claims)))
 			defer cancel()
-			outcome, err := do(ctx)
-			s.conclude(outcome, err, clock())
+			byClaim, err := do(ctx)
+			s.conclude(byClaim, err, clock())
 		}(context.WithoutCancel(ctx))
 	}
 	s.mu.Unlock()
@@ -203,10 +209,11 @@ func (s *sharedLaunch) share(ctx context.Context, claim string, clock func() tim
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.outcome == nil {
+	known := s.outcome.byClaim
+	if known == nil {
 		return provider.Instance{}, fmt.Errorf("launch %s: %w", claim, s.failure)
 	}
-	return s.outcome[claim].Value, s.outcome[claim].Err
+	return known[claim].Value, known[claim].Err
 }
 
 // assign maps instances to claims: both sorted, so that every answer to the

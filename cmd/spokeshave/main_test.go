@@ -6,6 +6,7 @@ import (
 	"flag"
 	"fmt"
 	"maps"
+	"math"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -105,6 +106,51 @@ func fields(v any, path string, out map[string]bool) {
 		}
 	default:
 		out[fmt.Sprintf("%s %T", path, v)] = true
+	}
+}
+
+// TestCostOfWidth: simulate shows by node and in sum what EC2 may charge when it launches the
+// dearest option: on spot up to twice the cheapest, on demand 15 % more. The table says so, too.
+func TestCostOfWidth(t *testing.T) {
+	_, stdout, _ := command(t, "simulate", "-f", "../../examples/quickstart", "-o", "json")
+	var got struct {
+		Nodes []struct {
+			Name, CapacityType  string
+			Price, HighestPrice float64
+			Options             int
+		}
+		HourlyCost, HighestHourlyCost float64
+	}
+	if err := json.Unmarshal([]byte(stdout), &got); err != nil {
+		t.Fatal(err)
+	}
+	_, table, _ := command(t, "simulate", "-f", "../../examples/quickstart")
+	sum, wide := 0.0, 0
+	for _, n := range got.Nodes {
+		sum += n.HighestPrice
+		most := 1.15
+		if n.CapacityType == "spot" {
+			most = 2
+		}
+		if n.HighestPrice < n.Price || n.HighestPrice > n.Price*most+1e-6 || n.Options > 60 {
+			t.Errorf("%s on %s costs %v, as the dearest of %d options %v", n.Name, n.CapacityType, n.Price, n.Options, n.HighestPrice)
+		}
+		if n.CapacityType == "spot" && n.HighestPrice > n.Price*1.15 {
+			wide++
+		}
+		row := regexp.MustCompile(`(?m)^` + regexp.QuoteMeta(n.Name) + ` .*$`).FindString(table)
+		if want := fmt.Sprintf("%.4f  %.4f", n.Price, n.HighestPrice); !strings.Contains(row, want) {
+			t.Errorf("the table has %q, want %s in it", row, want)
+		}
+	}
+	if wide == 0 {
+		t.Error("no spot node has options beyond 15 %: nothing shows what width costs")
+	}
+	if math.Abs(sum-got.HighestHourlyCost) > 1e-9 || got.HighestHourlyCost <= got.HourlyCost {
+		t.Errorf("%v to %v $/hour in sum, the nodes cost at most %v", got.HourlyCost, got.HighestHourlyCost, sum)
+	}
+	if want := fmt.Sprintf("%.4f $/hour for instances", got.HourlyCost); !strings.Contains(table, want) || !strings.Contains(table, fmt.Sprintf("%.4f", got.HighestHourlyCost)) {
+		t.Errorf("the table does not say %s, and up to %.4f:\n%s", want, got.HighestHourlyCost, table)
 	}
 }
 

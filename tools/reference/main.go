@@ -4,14 +4,12 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"flag"
 	"fmt"
 	"io"
 	"os"
 	"os/signal"
-	"text/tabwriter"
 	"time"
 
 	"github.com/go-logr/logr"
@@ -24,20 +22,26 @@ import (
 	"spokeshave.dev/tools/reference/raise"
 )
 
-const usage = `reference compares our plans with those of Karpenter's scheduler.
+const usage = `reference compares our plans and consolidations with those of Karpenter.
 
-  reference [-seeds N] [-first N] [-handmade=false] [-o table|json]
+  reference [-seeds N] [-clusters N] [-first N] [-handmade=false] [-o table|json]
+  reference -f PATH [-f PATH...] [-catalog FILE] [-region NAME] [-time T] [-spot-to-spot] [-o table|json]
 
-It plans the scenarios of handmade/scenarios.yaml and of the seeds (test/kit/random says what they hold; without
-policies) both ways, and names every difference. docs/compatibility.md gives the
-reason of each kind. The exit code is 0 when no pod is missed, 1 when the reference
-places pods that we do not, 2 when it could not compare.
+The first form plans the scenarios of handmade/scenarios.yaml and of the seeds
+(test/kit/random says what they hold; without policies) both ways, consolidates the
+clusters of handmade/consolidations.yaml and of the seeds both ways until nothing is
+left to do, and names every difference. docs/compatibility.md gives the reason of each
+kind. The second form shows what both would remove of one cluster, side by side, from
+manifests or a snapshot, as "spokeshave simulate --consolidate" reads them.
+
+The exit code is 0 without a defect here, 1 with one (missed, forbidden, stranded,
+kept), 2 when it could not compare.
 
 Flags:
 `
 
-// errMissed says that the reference places more pods.
-var errMissed = errors.New("the reference places pods that we do not")
+// errDefect says that a difference is a defect here.
+var errDefect = errors.New("there are differences that are defects here")
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
@@ -45,7 +49,7 @@ func main() {
 	stop()
 	switch {
 	case errors.Is(err, flag.ErrHelp):
-	case errors.Is(err, errMissed):
+	case errors.Is(err, errDefect):
 		fmt.Fprintln(os.Stderr, "reference:", err)
 		os.Exit(1)
 	case err != nil:
@@ -54,49 +58,83 @@ func main() {
 	}
 }
 
-func run(ctx context.Context, args []string, out, progress io.Writer) error {
+// config is what the flags say.
+type config struct {
+	seeds, clusters, first int
+	handmade               bool
+	format                 string
+	one                    manifests
+}
+
+func parse(args []string, progress io.Writer) (*config, error) {
 	flags := flag.NewFlagSet("reference", flag.ContinueOnError)
 	flags.SetOutput(progress)
 	flags.Usage = func() { fmt.Fprint(progress, usage); flags.PrintDefaults() }
-	seeds := flags.Int("seeds", 1000, "how many seeded scenarios to compare")
-	first := flags.Int("first", 0, "the first seed")
-	hand := flags.Bool("handmade", true, "also compare the scenarios written by hand")
-	format := flags.String("o", "table", "the output: table or json")
+	c := &config{}
+	flags.IntVar(&c.seeds, "seeds", 1000, "how many seeded scenarios to plan")
+	flags.IntVar(&c.clusters, "clusters", 100, "how many seeded clusters to consolidate")
+	flags.IntVar(&c.first, "first", 0, "the first seed")
+	flags.BoolVar(&c.handmade, "handmade", true, "also compare what was written by hand")
+	flags.StringVar(&c.format, "o", "table", "the output: table or json")
+	c.one.flags(flags)
 	if err := flags.Parse(args); err != nil {
-		return err
+		return nil, err
 	}
-	if flags.NArg() > 0 || *seeds < 0 || *first < 0 || *format != "table" && *format != "json" {
-		return fmt.Errorf("unexpected %q or flag; -help says what there is", flags.Args())
+	if flags.NArg() > 0 || c.seeds < 0 || c.clusters < 0 || c.first < 0 || c.format != "table" && c.format != "json" {
+		return nil, fmt.Errorf("unexpected %q or flag; -help says what there is", flags.Args())
 	}
-	log.SetLogger(logr.Discard())
-	oracle.Register()
-	cases, err := handmade.Cases()
+	return c, nil
+}
+
+func run(ctx context.Context, args []string, out, progress io.Writer) error {
+	c, err := parse(args, progress)
 	if err != nil {
 		return err
 	}
-	if !*hand {
-		cases = nil
+	log.SetLogger(logr.Discard())
+	oracle.Register()
+	if len(c.one.paths) > 0 {
+		return c.one.sideBySide(ctx, out, c.format)
 	}
-	var results []*contrast.Result
+	r := &report{}
+	if r.Cases, err = plans(ctx, c, progress); err != nil {
+		return err
+	}
+	if r.Consolidations, err = consolidations(ctx, c, progress); err != nil {
+		return err
+	}
+	return r.write(out, c.format)
+}
+
+// plans compares the plans of all scenarios.
+func plans(ctx context.Context, c *config, progress io.Writer) ([]*contrast.Result, error) {
+	var cases []*contrast.Case
+	if c.handmade {
+		var err error
+		if cases, err = handmade.Cases(); err != nil {
+			return nil, err
+		}
+	}
+	var out []*contrast.Result
 	said := time.Now()
-	for i := range len(cases) + *seeds {
-		c := new(contrast.Case)
+	for i := range len(cases) + c.seeds {
+		one := new(contrast.Case)
 		if i < len(cases) {
-			c = cases[i]
+			one = cases[i]
 		} else {
-			c = seeded(uint64(*first + i - len(cases)))
+			one = seeded(uint64(c.first + i - len(cases)))
 		}
-		r, err := contrast.Run(ctx, c)
+		r, err := contrast.Run(ctx, one)
 		if err != nil {
-			return err
+			return nil, err
 		}
-		results = append(results, r)
+		out = append(out, r)
 		if time.Since(said) > 10*time.Second {
 			said = time.Now()
-			fmt.Fprintf(progress, "%d of %d scenarios\n", len(results), len(cases)+*seeds)
+			fmt.Fprintf(progress, "%d of %d scenarios\n", len(out), len(cases)+c.seeds)
 		}
 	}
-	return report(out, *format, results)
+	return out, nil
 }
 
 // seeded is the scenario of a seed, without its policies.
@@ -104,63 +142,4 @@ func seeded(seed uint64) *contrast.Case {
 	sc := random.NewScenario(seed)
 	raise.Normalize(sc.Question.Snapshot)
 	return &contrast.Case{Name: fmt.Sprintf("seed %d (%s)", seed, sc.Kind), Snapshot: sc.Question.Snapshot, World: raise.World(sc.Question.Snapshot)}
-}
-
-// report writes the results, and the sums by kind of difference.
-func report(w io.Writer, format string, results []*contrast.Result) error {
-	sums := map[contrast.Kind]int{}
-	for _, r := range results {
-		for _, d := range r.Differences {
-			sums[d.Kind]++
-		}
-	}
-	if format == "json" {
-		e := json.NewEncoder(w)
-		e.SetIndent("", " ")
-		if err := e.Encode(struct {
-			Cases  []*contrast.Result    `json:"cases"`
-			Differ map[contrast.Kind]int `json:"differ"`
-		}{results, sums}); err != nil {
-			return fmt.Errorf("write: %w", err)
-		}
-	} else if err := table(w, results, sums); err != nil {
-		return err
-	}
-	if sums[contrast.Missed] > 0 {
-		return errMissed
-	}
-	return nil
-}
-
-func table(w io.Writer, results []*contrast.Result, sums map[contrast.Kind]int) error {
-	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	var ours, theirs contrast.Summary
-	asked := 0
-	for _, r := range results {
-		asked += r.Asked
-		addTo(&ours, &r.Ours)
-		addTo(&theirs, &r.Theirs)
-		for _, d := range r.Differences {
-			fmt.Fprintf(t, "%s\t%s\t%s\n", r.Name, d.Kind, d.Detail)
-		}
-	}
-	fmt.Fprintf(t, "\n%d cases, %d pods\tplaced\tnew nodes\tUSD/hour\tpreferences met\n", len(results), asked)
-	for _, x := range []struct {
-		who string
-		s   *contrast.Summary
-	}{{"ours", &ours}, {"reference", &theirs}} {
-		fmt.Fprintf(t, "%s\t%d\t%d\t%.2f\t%d\n", x.who, x.s.Placed, x.s.Nodes, x.s.USD, x.s.Preferences)
-	}
-	fmt.Fprintln(t)
-	for _, k := range contrast.Kinds() {
-		fmt.Fprintf(t, "%s\t%d\n", k, sums[k])
-	}
-	if err := t.Flush(); err != nil {
-		return fmt.Errorf("write: %w", err)
-	}
-	return nil
-}
-
-func addTo(sum, s *contrast.Summary) {
-	sum.Placed, sum.Nodes, sum.USD, sum.Preferences = sum.Placed+s.Placed, sum.Nodes+s.Nodes, sum.USD+s.USD, sum.Preferences+s.Preferences
 }

@@ -20,7 +20,7 @@ func TestCertain(t *testing.T) {
 		large    int64
 		found    string // empty for a proposal
 	}{
-		"tight":    {reason: "the large pod may find its node taken", large: 4000, found: uncertain},
+		"tight":    {reason: "the large pod may find its node taken", large: 4000, found: ReasonUncertain},
 		"trusting": {reason: "unless the scheduler does as planned", trusting: true, large: 4000},
 		"roomy":    {reason: "both fit on the large node", large: 6000},
 	} {

@@ -56,7 +56,7 @@ func (c *consolidator) rejection(p *Proposal) string {
 	replaces := p != nil && len(p.Sim.Plan.Nodes) > 0
 	switch {
 	case !saves(p):
-		return uncertain
+		return ReasonUncertain
 	case replaces && !c.dropDearOptions(p):
 		return nothingCheaper
 	case replaces && !c.meetsSpotRules(p):
@@ -67,7 +67,7 @@ func (c *consolidator) rejection(p *Proposal) string {
 	case replaces && !c.keepsMinValues(p):
 		return minValuesLost
 	case !c.worksInAnyOrder(p):
-		return uncertain
+		return ReasonUncertain
 	}
 	return ""
 }

@@ -26,11 +26,14 @@ type Finding struct {
 	Reason string
 }
 
-// The reasons that the search gives for keeping a single node.
+// ReasonUncertain is the reason for keeping a single node whose pods fit elsewhere in the
+// plan, and not wherever else the scheduler may place them.
+const ReasonUncertain = "its pods would fit elsewhere only if the scheduler put every one where it is planned"
+
+// The other reasons that the search gives for keeping a single node.
 const (
 	nothingCheaper = "no cheaper place was found for its pods"
 	noPlace        = "its pods would not all find another place"
-	uncertain      = "its pods would fit elsewhere only if the scheduler put every one where it is planned"
 	spotOff        = "only another spot node would be cheaper, and feature gate SpotToSpotConsolidation is off"
 	spotFew        = "too few cheaper spot instance types could replace it"
 	minValuesLost  = "what is cheaper does not keep minValues of its NodePool"

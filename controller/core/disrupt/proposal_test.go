@@ -25,7 +25,7 @@ func TestObjection(t *testing.T) {
 	}{
 		"all":       {reason: "each of them is cheaper", options: []model.Option{option("s", 0.3), option("m", 0.4)}, kept: []string{"s", "m"}},
 		"dear":      {reason: "a dear one would make up for what is saved", options: []model.Option{option("s", 0.3), option("m", 0.5), option("l", 0.6)}, kept: []string{"s"}},
-		"none":      {reason: "nothing is saved", options: []model.Option{option("m", 0.5)}, want: uncertain},
+		"none":      {reason: "nothing is saved", options: []model.Option{option("m", 0.5)}, want: ReasonUncertain},
 		"values":    {reason: "minValues leaves a choice of two", options: []model.Option{option("s", 0.3), option("m", 0.4)}, values: 2, kept: []string{"s", "m"}},
 		"no choice": {reason: "what is dropped for its price is missed by minValues", options: []model.Option{option("s", 0.3), option("m", 0.5)}, values: 2, want: minValuesLost},
 	} {

@@ -8,21 +8,22 @@ import (
 	_ "embed"
 	"encoding/json"
 	"fmt"
-	"maps"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/yaml"
 
 	"spokeshave.dev/controller/core/model"
 	"spokeshave.dev/controller/rehearse/scenario"
 	"spokeshave.dev/tools/reference/contrast"
+	"spokeshave.dev/tools/reference/raise"
 )
 
 //go:embed scenarios.yaml
 var scenarios []byte
+
+//go:embed consolidations.yaml
+var consolidations []byte
 
 // entry is one scenario of the file.
 type entry struct {
@@ -31,12 +32,18 @@ type entry struct {
 	// Pools are the specs of NodePools, without what every pool has. None stands for
 	// one plain pool.
 	Pools []object `json:"pools"`
+	// Nodes run already.
+	Nodes []running `json:"nodes"`
 	// Pods are groups of equal pods.
 	Pods []group `json:"pods"`
 	// Objects are further objects, written out.
 	Objects []object `json:"objects"`
 	// Reserved is how many instances of m6i.x8 in us-west-2b are reserved.
 	Reserved int `json:"reserved"`
+	// Removed are the nodes that both consolidations remove in the end, Reference those
+	// that the reference removes where these are others.
+	Removed   []string  `json:"removed"`
+	Reference *[]string `json:"reference"`
 }
 
 type object = map[string]any
@@ -55,9 +62,12 @@ type group struct {
 	Spec object `json:"spec"`
 	// Node is where the pods run; empty for pending ones.
 	Node string `json:"node"`
+	// Owner is the kind of the pods' controller, ReplicaSet when empty.
+	Owner       string            `json:"owner"`
+	Annotations map[string]string `json:"annotations"`
 }
 
-// Cases reads all scenarios.
+// Cases reads all scenarios with pods that wait.
 func Cases() ([]*contrast.Case, error) {
 	var entries []entry
 	if err := yaml.UnmarshalStrict(scenarios, &entries); err != nil {
@@ -74,8 +84,46 @@ func Cases() ([]*contrast.Case, error) {
 	return out, nil
 }
 
+// Consolidation is a cluster with running nodes, and the nodes that each side removes of
+// it in the end.
+type Consolidation struct {
+	*contrast.Case
+
+	Ours, Theirs []string
+}
+
+// Consolidations reads all clusters with running nodes.
+func Consolidations() ([]Consolidation, error) {
+	var entries []entry
+	if err := yaml.UnmarshalStrict(consolidations, &entries); err != nil {
+		return nil, fmt.Errorf("consolidations.yaml: %w", err)
+	}
+	var out []Consolidation
+	for i := range entries {
+		e := &entries[i]
+		c, err := e.read()
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", e.Name, err)
+		}
+		x := Consolidation{Case: c, Ours: e.Removed, Theirs: e.Removed}
+		if e.Reference != nil {
+			x.Theirs = *e.Reference
+		}
+		out = append(out, x)
+	}
+	return out, nil
+}
+
+// now is the time of every scenario.
+func now() time.Time { return time.Date(2026, 3, 4, 12, 0, 0, 0, time.UTC) }
+
 func (e *entry) read() (*contrast.Case, error) {
-	raw, err := json.Marshal(object{"apiVersion": "v1", "kind": "List", "items": e.items()})
+	types := instanceTypes(e.Reserved)
+	items, err := e.items(&types)
+	if err != nil {
+		return nil, err
+	}
+	raw, err := json.Marshal(object{"apiVersion": "v1", "kind": "List", "items": items})
 	if err != nil {
 		return nil, fmt.Errorf("write: %w", err)
 	}
@@ -83,12 +131,11 @@ func (e *entry) read() (*contrast.Case, error) {
 	if err := objects.Parse(e.Name, raw); err != nil {
 		return nil, err
 	}
-	types := instanceTypes(e.Reserved)
-	s, err := objects.Snapshot(scenario.Options{Time: time.Date(2026, 3, 4, 12, 0, 0, 0, time.UTC), Catalog: &types, Settings: e.Settings})
+	s, err := objects.Snapshot(scenario.Options{Time: now(), Catalog: &types, Settings: e.Settings})
 	if err != nil {
 		return nil, err
 	}
-	w, err := world(&objects, &s)
+	w, err := raise.Objects(&objects, &s)
 	if err != nil {
 		return nil, err
 	}
@@ -96,14 +143,21 @@ func (e *entry) read() (*contrast.Case, error) {
 }
 
 // items are the objects of the scenario, as a manifest would have them.
-func (e *entry) items() []any {
+func (e *entry) items(types *model.Catalog) ([]any, error) {
 	items := []any{object{"apiVersion": "v1", "kind": "Namespace", "metadata": object{"name": "default", "labels": object{corev1.LabelMetadataName: "default"}}}}
 	pools := e.Pools
 	if len(pools) == 0 {
 		pools = []object{{}}
 	}
 	for i, p := range pools {
-		items = append(items, nodePool(fmt.Sprint("pool-", i), p))
+		items = append(items, nodePool(fmt.Sprint("pool-", i), p, len(e.Nodes) > 0))
+	}
+	for i := range e.Nodes {
+		objects, err := e.Nodes[i].objects(types)
+		if err != nil {
+			return nil, err
+		}
+		items = append(items, objects...)
 	}
 	for i := range e.Pods {
 		g := &e.Pods[i]
@@ -114,67 +168,5 @@ func (e *entry) items() []any {
 	for _, o := range e.Objects {
 		items = append(items, o)
 	}
-	return items
-}
-
-// nodePool is a NodePool with the fields of spec; those of template go to its template.
-func nodePool(name string, spec object) object {
-	template := object{}
-	if t, ok := spec["template"].(object); ok {
-		template = t
-	}
-	inner := object{"nodeClassRef": object{"group": "karpenter.k8s.aws", "kind": "EC2NodeClass", "name": "default"}, "requirements": []any{}}
-	if t, ok := template["spec"].(object); ok {
-		maps.Copy(inner, t)
-	}
-	whole := object{"spec": inner}
-	if m, ok := template["metadata"]; ok {
-		whole["metadata"] = m
-	}
-	out := object{"template": whole}
-	for key, value := range spec {
-		if key != "template" {
-			out[key] = value
-		}
-	}
-	return object{"apiVersion": "karpenter.sh/v1", "kind": "NodePool", "metadata": object{"name": name}, "spec": out}
-}
-
-func (g *group) pod(n int) *corev1.Pod {
-	name := g.Name
-	if name == "" {
-		name = "a"
-	}
-	labels := map[string]string{"app": name}
-	maps.Copy(labels, g.Labels)
-	requests := map[string]string{"cpu": "500m", "memory": "512Mi"}
-	if g.CPU != "" {
-		requests["cpu"] = g.CPU
-	}
-	if g.Memory != "" {
-		requests["memory"] = g.Memory
-	}
-	maps.Copy(requests, g.Resources)
-	limits := object{}
-	for k := range g.Resources {
-		limits[k] = requests[k] // extended resources may not be overcommitted
-	}
-	spec := object{"containers": []any{object{"name": "main", "image": "none", "ports": g.Ports, "resources": object{"requests": requests, "limits": limits}}}}
-	maps.Copy(spec, g.Spec)
-	pod := &corev1.Pod{}
-	if raw, err := json.Marshal(spec); err != nil || json.Unmarshal(raw, &pod.Spec) != nil {
-		pod.Spec = corev1.PodSpec{} // a test says so: the pod has no container
-	}
-	pod.APIVersion, pod.Kind = "v1", "Pod"
-	pod.ObjectMeta = metav1.ObjectMeta{
-		Namespace: "default", Name: fmt.Sprintf("%s-%d", name, n), Labels: labels, UID: types.UID(fmt.Sprintf("%s-%04d", name, n)),
-		OwnerReferences: []metav1.OwnerReference{{APIVersion: "apps/v1", Kind: "ReplicaSet", Name: name, UID: types.UID(name), Controller: new(true)}},
-	}
-	pod.Spec.NodeName = g.Node
-	pod.Status.Phase = corev1.PodRunning
-	if g.Node == "" {
-		pod.Status.Phase = corev1.PodPending
-		pod.Status.Conditions = []corev1.PodCondition{{Type: corev1.PodScheduled, Status: corev1.ConditionFalse, Reason: corev1.PodReasonUnschedulable}}
-	}
-	return pod
+	return items, nil
 }

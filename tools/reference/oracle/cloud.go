@@ -7,7 +7,6 @@ import (
 	"github.com/awslabs/operatorpkg/status"
 	karpv1 "sigs.k8s.io/karpenter/pkg/apis/v1"
 	"sigs.k8s.io/karpenter/pkg/cloudprovider"
-	"sigs.k8s.io/karpenter/pkg/events"
 	"sigs.k8s.io/karpenter/pkg/test/v1alpha1"
 )
 
@@ -46,9 +45,3 @@ func (*cloud) List(context.Context) ([]*karpv1.NodeClaim, error) { return nil, e
 func (*cloud) IsDrifted(context.Context, *karpv1.NodeClaim) (cloudprovider.DriftReason, error) {
 	return "", nil
 }
-
-// silent drops events.
-type silent struct{}
-
-// Publish implements events.Recorder.
-func (silent) Publish(...events.Event) {}

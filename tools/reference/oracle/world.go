@@ -40,6 +40,7 @@ type cluster struct {
 	cloud       *cloud
 	clock       *clocktesting.FakeClock
 	provisioner *provisioning.Provisioner
+	notes       notes
 }
 
 // load fills client and cluster state with the objects.
@@ -53,7 +54,7 @@ func load(ctx context.Context, w *World) (*cluster, error) {
 		WithIndex(&storagev1.VolumeAttachment{}, "spec.nodeName", func(o client.Object) []string { return []string{o.(*storagev1.VolumeAttachment).Spec.NodeName} }).
 		Build()
 	c.state = state.NewCluster(c.clock, c.client, c.cloud)
-	c.provisioner = provisioning.NewProvisioner(c.client, silent{}, c.cloud, c.state, c.clock, deviceallocation.NewController(c.client), virtualpods.NewVirtualPodCache(c.client))
+	c.provisioner = provisioning.NewProvisioner(c.client, &c.notes, c.cloud, c.state, c.clock, deviceallocation.NewController(c.client), virtualpods.NewVirtualPodCache(c.client))
 	var claims karpv1.NodeClaimList
 	var nodes corev1.NodeList
 	var pods corev1.PodList

@@ -36,7 +36,7 @@ func Normalize(s *model.Snapshot) {
 	}
 	for i := range s.Pools {
 		p := &s.Pools[i]
-		p.Usage = usage(s, int32(i))
+		p.Usage = Usage(s, int32(i))
 		if d := &p.Disruption; d.Policy != "" {
 			d.AllowedEmpty, d.AllowedUnderutilized, d.AllowedDrifted = len(s.Nodes), len(s.Nodes), len(s.Nodes)
 		}
@@ -66,7 +66,7 @@ func normalizeNode(s *model.Snapshot, n *model.Node) {
 	}
 	if n.Pool >= 0 {
 		p := &s.Pools[n.Pool]
-		if t := typeOf(s, p.Catalog, n.InstanceType); t != nil {
+		if t := TypeOf(s, p.Catalog, n.InstanceType); t != nil {
 			maps.Copy(labels, t.Labels)
 		}
 		maps.Copy(labels, p.NodeLabels)
@@ -77,8 +77,8 @@ func normalizeNode(s *model.Snapshot, n *model.Node) {
 	n.Labels = labels
 }
 
-// usage is the capacity of a pool's nodes, but for those that are being deleted.
-func usage(s *model.Snapshot, pool int32) model.Resources {
+// Usage is the capacity of a pool's nodes, but for those that are being deleted.
+func Usage(s *model.Snapshot, pool int32) model.Resources {
 	out := model.Resources{}
 	for i := range s.Nodes {
 		n := &s.Nodes[i]
@@ -94,14 +94,15 @@ func usage(s *model.Snapshot, pool int32) model.Resources {
 // capacityOf is the capacity of a node's instance type, in any catalogue.
 func capacityOf(s *model.Snapshot, n *model.Node) model.Resources {
 	for c := range s.Catalogs {
-		if t := typeOf(s, int32(c), n.InstanceType); t != nil {
+		if t := TypeOf(s, int32(c), n.InstanceType); t != nil {
 			return t.Capacity
 		}
 	}
 	return n.Allocatable
 }
 
-func typeOf(s *model.Snapshot, catalog int32, name string) *model.InstanceType {
+// TypeOf is an instance type of a catalogue by its name; nil for none.
+func TypeOf(s *model.Snapshot, catalog int32, name string) *model.InstanceType {
 	if catalog < 0 {
 		return nil
 	}

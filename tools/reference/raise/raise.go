@@ -6,9 +6,12 @@ import (
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	policyv1 "k8s.io/api/policy/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/intstr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	karpv1 "sigs.k8s.io/karpenter/pkg/apis/v1"
 
 	"spokeshave.dev/controller/core/model"
 	"spokeshave.dev/tools/reference/oracle"
@@ -47,6 +50,9 @@ func World(s *model.Snapshot) *oracle.World {
 			add(p)
 		}
 	}
+	for i := range s.Budgets {
+		add(evictionBudget(&s.Budgets[i]))
+	}
 	for ns := range namespaces {
 		add(&corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: ns, Labels: map[string]string{corev1.LabelMetadataName: ns}}})
 	}
@@ -58,6 +64,18 @@ func daemon(d *model.DaemonSet) *appsv1.DaemonSet {
 	out := &appsv1.DaemonSet{ObjectMeta: metav1.ObjectMeta{Namespace: d.Spec.Namespace, Name: d.Name, UID: types.UID("daemonset-" + d.Name)}}
 	out.Spec.Template.Labels = d.Spec.Labels
 	out.Spec.Template.Spec = podSpec(&d.Spec)
+	return out
+}
+
+// evictionBudget is a PodDisruptionBudget.
+func evictionBudget(b *model.PodBudget) *policyv1.PodDisruptionBudget {
+	out := &policyv1.PodDisruptionBudget{ObjectMeta: metav1.ObjectMeta{Namespace: b.Namespace, Name: b.Name}}
+	out.Spec.Selector = selector(&b.Selector)
+	out.Spec.MaxUnavailable = new(intstr.FromInt32(max(1, b.Allowed)))
+	if b.FreesUnready {
+		out.Spec.UnhealthyPodEvictionPolicy = new(policyv1.AlwaysAllow)
+	}
+	out.Status.DisruptionsAllowed = b.Allowed
 	return out
 }
 
@@ -75,6 +93,13 @@ func pod(s *model.Snapshot, i int32) *corev1.Pod {
 	owner := metav1.OwnerReference{APIVersion: "apps/v1", Kind: "ReplicaSet", Name: "workload", UID: "workload", Controller: new(true)}
 	if p.Daemon {
 		owner.Kind, owner.Name = "DaemonSet", "daemons"
+	}
+	out.Annotations = map[string]string{}
+	if p.DoNotDisrupt {
+		out.Annotations[karpv1.DoNotDisruptAnnotationKey] = "true"
+	}
+	if p.DeletionCost != 0 {
+		out.Annotations[corev1.PodDeletionCost] = fmt.Sprint(p.DeletionCost)
 	}
 	out.OwnerReferences = []metav1.OwnerReference{owner}
 	if p.Node < 0 {

@@ -1,6 +1,7 @@
 package raise
 
 import (
+	"fmt"
 	"maps"
 	"time"
 
@@ -37,13 +38,24 @@ func pool(p *model.Pool) *karpv1.NodePool {
 	if !p.Disruption.Never {
 		d.ConsolidateAfter.Duration = new(p.Disruption.ConsolidateAfter)
 	}
-	d.Budgets = []karpv1.Budget{{Nodes: "100%"}}
+	d.Budgets = budgets(&p.Disruption)
 	out.Spec.Replicas = p.Replicas
 	if p.NotReady == "" {
 		out.StatusConditions().SetTrue(karpv1.ConditionTypeValidationSucceeded)
 		out.StatusConditions().SetTrue(karpv1.ConditionTypeNodeClassReady)
 	}
 	return out
+}
+
+// budgets let as many nodes go as the snapshot says, by reason.
+func budgets(d *model.Disruption) []karpv1.Budget {
+	each := func(reason karpv1.DisruptionReason, n int) karpv1.Budget {
+		return karpv1.Budget{Nodes: fmt.Sprint(n), Reasons: []karpv1.DisruptionReason{reason}}
+	}
+	return []karpv1.Budget{
+		each(karpv1.DisruptionReasonEmpty, d.AllowedEmpty), each(karpv1.DisruptionReasonUnderutilized, d.AllowedUnderutilized),
+		each(karpv1.DisruptionReasonDrifted, d.AllowedDrifted),
+	}
 }
 
 func taints(in []model.Taint) []corev1.Taint {
@@ -73,7 +85,12 @@ func claim(s *model.Snapshot, n *model.Node, now time.Time) *karpv1.NodeClaim {
 	}
 	if n.State == model.Initialized || n.State == model.Deleting {
 		conditions.SetTrue(karpv1.ConditionTypeInitialized)
-		conditions.SetTrue(karpv1.ConditionTypeConsolidatable)
+		if d := &p.Disruption; !d.Never && !n.LastPodEvent.Add(d.ConsolidateAfter).After(now) {
+			conditions.SetTrue(karpv1.ConditionTypeConsolidatable)
+		}
+	}
+	if !n.LastPodEvent.IsZero() {
+		out.Status.LastPodEventTime = metav1.NewTime(n.LastPodEvent)
 	}
 	if n.State == model.Deleting {
 		out.DeletionTimestamp = new(metav1.NewTime(now))
@@ -86,6 +103,9 @@ func node(s *model.Snapshot, n *model.Node) *corev1.Node {
 	out.Spec.ProviderID, out.Spec.Taints = providerID(n), taints(n.Taints)
 	out.Status.Capacity, out.Status.Allocatable = oracle.Quantities(capacityOf(s, n)), oracle.Quantities(n.Allocatable)
 	out.Status.Conditions = []corev1.NodeCondition{{Type: corev1.NodeReady, Status: corev1.ConditionTrue}}
+	if n.DoNotDisrupt {
+		out.Annotations = map[string]string{karpv1.DoNotDisruptAnnotationKey: "true"}
+	}
 	if n.Pool >= 0 {
 		out.Labels[karpv1.NodeRegisteredLabelKey] = "true"
 		if n.State == model.Initialized || n.State == model.Deleting {

@@ -1,40 +1,23 @@
-package handmade
+package raise
 
 import (
 	"encoding/json"
 	"fmt"
+	"time"
 
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	theirs "sigs.k8s.io/karpenter/pkg/apis/v1"
 
 	"spokeshave.dev/controller/core/model"
 	"spokeshave.dev/controller/rehearse/scenario"
-	"spokeshave.dev/test/kit/random"
 	"spokeshave.dev/tools/reference/oracle"
 )
 
-// instanceTypes are the catalogue of every handmade scenario: the families of
-// test/kit/random, all of them available, and perhaps some reserved instances.
-func instanceTypes(reserved int) model.Catalog {
-	c := random.New(7).Catalog("default", 2, 4, 8, 16, 32)
-	for i := range c.Types {
-		t := &c.Types[i]
-		for o := range t.Offerings {
-			t.Offerings[o].Available = true
-		}
-		if reserved > 0 && t.Name == "m6i.x8" {
-			t.Offerings = append(t.Offerings, model.Offering{
-				Zone: "us-west-2b", ZoneID: "usw2-az2", CapacityType: model.Reserved, Available: true,
-				Reservation: &model.Reservation{Free: reserved, ID: "cr-1", Type: "default", Interruptible: "false"},
-			})
-		}
-	}
-	return c
-}
-
-// world is what Karpenter gets: the same objects, with the class that the oracle knows.
-func world(o *scenario.Objects, s *model.Snapshot) (*oracle.World, error) {
+// Objects is the cluster of the manifests as Karpenter sees it: the same objects, with the
+// class that the oracle knows and the conditions that Karpenter's controllers set.
+func Objects(o *scenario.Objects, s *model.Snapshot) (*oracle.World, error) {
 	w := &oracle.World{Time: s.Time, Settings: s.Settings, Types: oracle.TypesOf(s)}
+	pools := map[string]*theirs.NodePool{}
 	for _, p := range o.NodePools {
 		out := &theirs.NodePool{}
 		if err := through(p, out); err != nil {
@@ -43,6 +26,7 @@ func world(o *scenario.Objects, s *model.Snapshot) (*oracle.World, error) {
 		out.Spec.Template.Spec.NodeClassRef = &theirs.NodeClassReference{Group: oracle.ClassGroup, Kind: oracle.ClassKind, Name: "default"}
 		out.StatusConditions().SetTrue(theirs.ConditionTypeValidationSucceeded)
 		out.StatusConditions().SetTrue(theirs.ConditionTypeNodeClassReady)
+		pools[out.Name] = out
 		w.Objects = append(w.Objects, out)
 	}
 	for _, c := range o.NodeClaims {
@@ -51,6 +35,9 @@ func world(o *scenario.Objects, s *model.Snapshot) (*oracle.World, error) {
 			return nil, err
 		}
 		out.Spec.NodeClassRef = &theirs.NodeClassReference{Group: oracle.ClassGroup, Kind: oracle.ClassKind, Name: "default"}
+		if p := pools[out.Labels[theirs.NodePoolLabelKey]]; p != nil && settled(p, out, s.Time) {
+			out.StatusConditions().SetTrue(theirs.ConditionTypeConsolidatable)
+		}
 		w.Objects = append(w.Objects, out)
 	}
 	w.Objects = append(w.Objects, each(o.Nodes)...)
@@ -61,7 +48,23 @@ func world(o *scenario.Objects, s *model.Snapshot) (*oracle.World, error) {
 	w.Objects = append(w.Objects, each(o.VolumeClaims)...)
 	w.Objects = append(w.Objects, each(o.StorageClasses)...)
 	w.Objects = append(w.Objects, each(o.CSINodes)...)
+	w.Objects = append(w.Objects, each(o.Budgets)...)
 	return w, nil
+}
+
+// settled says whether the claim's consolidateAfter is over: counted from the last pod
+// event, or from the initialization where there was none.
+func settled(p *theirs.NodePool, c *theirs.NodeClaim, now time.Time) bool {
+	initialized := c.StatusConditions().Get(theirs.ConditionTypeInitialized)
+	after := p.Spec.Disruption.ConsolidateAfter.Duration
+	if !initialized.IsTrue() || after == nil {
+		return false
+	}
+	since := c.Status.LastPodEventTime.Time
+	if since.IsZero() {
+		since = initialized.LastTransitionTime.Time
+	}
+	return !now.Before(since.Add(*after))
 }
 
 func each[T client.Object](list []T) []client.Object {

@@ -3,6 +3,7 @@ package check
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 
 	"spokeshave.dev/controller/core/model"
@@ -121,7 +122,9 @@ func (e *endState) matchingPods(n *endNode, s *model.PodSelector) int {
 // is Honor. always says that the node counts, whichever way it comes up.
 func (e *endState) eligibleDomains(i int, spec *model.PodSpec, c *model.Spread) (domainSets []string, always bool) {
 	n := &e.nodes[i]
-	if c.HonorTaints && untoleratedBy(spec, n.taints) != nil {
+	if c.HonorTaints && slices.ContainsFunc(n.taints, func(t model.Taint) bool { // a taint of a simulation is none for the scheduler
+		return t.Effect != model.NoPlacement && untoleratedBy(spec, []model.Taint{t}) != nil
+	}) {
 		return nil, false
 	}
 	affinity := spec.Affinity

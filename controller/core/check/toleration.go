@@ -11,7 +11,7 @@ import (
 func untoleratedBy(pod *model.PodSpec, taints []model.Taint) *model.Taint {
 	for i := range taints {
 		t := &taints[i]
-		if t.Effect != model.NoSchedule && t.Effect != model.NoExecute {
+		if t.Effect != model.NoSchedule && t.Effect != model.NoExecute && t.Effect != model.NoPlacement {
 			continue
 		}
 		tolerated := false

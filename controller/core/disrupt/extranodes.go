@@ -100,7 +100,7 @@ func (c *consolidator) withNewNodesFor(p *Proposal, plan *model.Plan, left []int
 	in := p.Sim.Input
 	snap := c.projection.snapshotAfter(in.Snapshot, plan)
 	for i := range snap.Nodes {
-		snap.Nodes[i].Taints = append(slices.Clone(snap.Nodes[i].Taints), model.Taint{Key: noMoveTaint, Effect: model.NoSchedule})
+		addNoMoveTaint(&snap.Nodes[i])
 	}
 	in.Snapshot, in.Pods = snap, left
 	in.Headroom = headroomAfter(in.Headroom, &c.projection.snap, plan.Nodes)

@@ -154,3 +154,35 @@ func TestReturning(t *testing.T) {
 		})
 	}
 }
+
+// TestSettlingCounts: pods on a node that takes no moved pods for now are counted by spreads
+// as ever, those with nodeTaintsPolicy Honor included.
+func TestSettlingCounts(t *testing.T) {
+	now := time.Date(2026, 3, 4, 12, 0, 0, 0, time.UTC)
+	db := model.PodSelector{Namespaces: []string{"shop"}, Labels: []model.Requirement{{Key: "app", Operator: model.In, Values: []string{"db"}}}}
+	for name, tc := range map[string]struct {
+		reason string
+		honor  bool
+		taints []model.Taint
+		want   []string
+	}{
+		"ignore":         {reason: "zone a has two of the pods, zone c none"},
+		"honor":          {reason: "the same: nobody has set a taint", honor: true},
+		"honor, tainted": {reason: "the pods of the tainted node do not count", honor: true, taints: []model.Taint{{Key: "team", Effect: model.NoSchedule}}, want: []string{"in-c"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := spread3(now)
+			s.Pools[0].Disruption.ConsolidateAfter = time.Minute
+			s.Nodes[0].LastPodEvent, s.Nodes[0].Taints = now.Add(-10*time.Second), tc.taints
+			s.Nodes[1].Zone, s.Nodes[1].Labels, s.Nodes[1].DoNotDisrupt = "a", s.Nodes[0].Labels, true
+			other := s.Specs[0]
+			other.Labels = map[string]string{"app": "db"}
+			s.Specs = append(s.Specs, other)
+			s.Specs[0].Spread = []model.Spread{{Key: "topology.kubernetes.io/zone", MaxSkew: 1, MinDomains: 1, HonorTaints: tc.honor, Selector: db}}
+			s.Pods[0].Spec, s.Pods[1].Spec, s.Pods[1].Node = 1, 1, 0
+			if diff := cmp.Diff(tc.want, removed(t, s)); diff != "" {
+				t.Errorf("%s (-want +got):\n%s", tc.reason, diff)
+			}
+		})
+	}
+}

@@ -88,7 +88,7 @@ func (sc *Projection) Host(node int32) {
 }
 
 func addNoMoveTaint(n *model.Node) {
-	n.Taints = append(slices.Clone(n.Taints), model.Taint{Key: noMoveTaint, Effect: model.NoSchedule})
+	n.Taints = append(slices.Clone(n.Taints), model.Taint{Key: noMoveTaint, Effect: model.NoPlacement})
 }
 
 // Simulation is a solver question about the pods of some nodes, and its answer.

@@ -50,6 +50,11 @@ const (
 	NoExecute        TaintEffect = "NoExecute"
 )
 
+// NoPlacement is the effect of a taint that no real node has: a simulation gives it to nodes
+// to which it moves no pods. It keeps pods off as NoSchedule does, and whether a spread
+// constraint counts the node does not depend on it.
+const NoPlacement TaintEffect = "NoPlacement"
+
 // Taint is a node taint.
 type Taint struct {
 	Key    string      `json:"key"`

@@ -93,5 +93,16 @@ func (g *Group) CountsNode(labels func(string) (string, bool), taints []model.Ta
 		}
 	}
 	return (!g.HonorAffinity || g.Filter.Selects(labels)) &&
-		(!g.HonorTaints || Untolerated(g.Filter.Tolerations, taints) == nil)
+		(!g.HonorTaints || toleratesReal(g.Filter.Tolerations, taints))
+}
+
+// toleratesReal reports whether the tolerations match every taint that the node has outside
+// of the simulation.
+func toleratesReal(tolerations []model.Toleration, taints []model.Taint) bool {
+	for i := range taints {
+		if taints[i].Effect != model.NoPlacement && Untolerated(tolerations, taints[i:i+1]) != nil {
+			return false
+		}
+	}
+	return true
 }

@@ -2,8 +2,10 @@ package lower
 
 import (
 	"cmp"
+	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	"k8s.io/apimachinery/pkg/api/meta"
 
@@ -75,18 +77,39 @@ func ForClaim(s *model.Snapshot, claim *karpv1.NodeClaim, notReady string) model
 }
 
 // ClaimReasons returns why the plan for a snapshot of ForClaim launches nothing for the
-// claim.
+// claim, in terms of what its author wrote.
 func ClaimReasons(s *model.Snapshot, claim *karpv1.NodeClaim, plan *model.Plan) []model.Reason {
 	pool := claim.Labels[karpv1.LabelNodePool]
 	var out []model.Reason
 	for i := range plan.Unplaced {
 		for _, reason := range plan.Unplaced[i].Reasons {
-			if s.Pods[plan.Unplaced[i].Pod].Name == claim.Name && (reason.Pool == pool || reason.Pool == "") {
-				out = append(out, reason)
+			if s.Pods[plan.Unplaced[i].Pod].Name != claim.Name || reason.Pool != pool && reason.Pool != "" {
+				continue
 			}
+			if reason.Code == model.RequirementsConflict {
+				reason.Message = claimConflict(claim)
+			}
+			out = append(out, reason)
 		}
 	}
 	return out
+}
+
+// claimConflict says which requirements of the claim nothing meets: those on a single label
+// where these exclude each other, and all of them otherwise.
+func claimConflict(claim *karpv1.NodeClaim) string {
+	reqs := claim.Spec.Requirements
+	all := make([]string, len(reqs))
+	for i := range reqs {
+		if key := reqs[i].Key; contradicts(reqs, key) {
+			return fmt.Sprintf("spec.requirements: the requirements on %s have no value in common", key)
+		}
+		all[i] = reqs[i].Key + " " + string(reqs[i].Operator)
+		if len(reqs[i].Values) > 0 {
+			all[i] += fmt.Sprint(" ", reqs[i].Values)
+		}
+	}
+	return "spec.requirements: no offering of the EC2NodeClass meets " + strings.Join(all, ", ")
 }
 
 // claimPool returns the pool that launches what the claim asks for.

@@ -147,3 +147,39 @@ func TestForClaim(t *testing.T) {
 		})
 	}
 }
+
+// TestClaimReasons: the reason names what the claim's author wrote.
+func TestClaimReasons(t *testing.T) {
+	in := func(key string, values ...string) karpv1.Requirement {
+		return karpv1.Requirement{Key: key, Operator: corev1.NodeSelectorOpIn, Values: values}
+	}
+	for name, tc := range map[string]struct {
+		reqs []karpv1.Requirement
+		want string
+	}{
+		"one label": {
+			reqs: []karpv1.Requirement{in(corev1.LabelTopologyZone, "zone-a"), in(corev1.LabelTopologyZone, "zone-b")},
+			want: "spec.requirements: the requirements on topology.kubernetes.io/zone have no value in common",
+		},
+		"several labels": {
+			reqs: []karpv1.Requirement{in(corev1.LabelTopologyZone, "zone-a"), in(corev1.LabelArchStable, "arm64"), {Key: karpv1.LabelCapacityType, Operator: corev1.NodeSelectorOpExists}},
+			want: "spec.requirements: no offering of the EC2NodeClass meets topology.kubernetes.io/zone In [zone-a], kubernetes.io/arch In [arm64], karpenter.sh/capacity-type Exists",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			claim := unplannedClaim()
+			claim.Spec.Requirements = tc.reqs
+			catalog := instancetype.Catalog(instancetype.New("m5.xlarge", 4000, 16, 50, instancetype.OnDemand("zone-a", 200_000), instancetype.OnDemand("zone-b", 100_000)))
+			catalog.NodeClass = "default"
+			asked := lower.ForClaim(&model.Snapshot{Catalogs: []model.Catalog{catalog}}, claim, "")
+			d, err := decide.Decide(t.Context(), &asked, nil, decide.Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			want := []model.Reason{{Code: model.RequirementsConflict, Message: tc.want}}
+			if diff := cmp.Diff(want, lower.ClaimReasons(&asked, claim, &d.Plan)); diff != "" {
+				t.Errorf("-want +got:\n%s", diff)
+			}
+		})
+	}
+}

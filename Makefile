@@ -115,7 +115,7 @@ digests: ## Compare the plans of 2,000 seeded scenarios with those on record (ab
 	go run -C tools/digests . compare
 
 .PHONY: reference
-reference: ## Compare the plans of 1,000 seeded scenarios and those written by hand with those of Karpenter's own scheduler (REFERENCE: flags)
+reference: ## Compare plans and consolidations, of seeded clusters and those written by hand, with Karpenter's own (REFERENCE: flags, -f FILE for one cluster)
 	go run -C tools/reference . $(REFERENCE)
 
 .PHONY: soak

@@ -45,9 +45,9 @@ func convertCommand() *cobra.Command {
   aws ec2 describe-launch-template-versions --versions '$Latest' '$Default' --output json > templates.json
   spokeshave convert -f groups.json -f templates.json --cluster-name prod --role prod-nodes > nodepools.yaml
 
-  # what would the pods of a cluster cost on them?
-  kubectl get pods,deployments,daemonsets -A -o yaml > pods.yaml
-  spokeshave simulate -f nodepools.yaml -f pods.yaml`,
+  # what would the workloads of a cluster cost on them?
+  kubectl get deployments,statefulsets,daemonsets -A -o yaml > workloads.yaml
+  spokeshave simulate -f nodepools.yaml -f workloads.yaml`,
 		Args: cobra.NoArgs,
 	}
 	outputFlag(c, &f.output, "yaml", "json")

@@ -63,6 +63,12 @@ func newNetwork(cfg *Config) *network {
 	s.groups = []*securityGroup{
 		{id: cfg.IDs.Fixed("sg", "default"), name: "default", description: "default VPC security group", tags: tag.Set{}},
 		{id: cfg.IDs.Fixed("sg", "nodes"), name: cfg.Cluster + "-node", description: "Nodes of the cluster", tags: discovery.With("Name", cfg.Cluster+"-node")},
+		// EKS makes one for each cluster.
+		// https://docs.aws.amazon.com/eks/latest/userguide/sec-group-reqs.html
+		{
+			id: cfg.IDs.Fixed("sg", "cluster"), name: "eks-cluster-sg-" + cfg.Cluster, description: "EKS created security group",
+			tags: tag.Set{"Name": "eks-cluster-sg-" + cfg.Cluster, "aws:eks:cluster-name": cfg.Cluster, "kubernetes.io/cluster/" + cfg.Cluster: "owned"},
+		},
 	}
 	return s
 }

@@ -14,11 +14,12 @@ import (
 
 	karpv1 "spokeshave.dev/api/karpenter/v1"
 	"spokeshave.dev/test/kit/karpenter"
+	"spokeshave.dev/test/kit/page"
 	"spokeshave.dev/test/kit/source"
 )
 
-// page is what operators follow.
-const page = "docs/migrate/from-karpenter.md"
+// manual is what operators follow.
+const manual = "docs/migrate/from-karpenter.md"
 
 func karpenterRuns(t *testing.T, pods int) {
 	t.Helper()
@@ -78,20 +79,13 @@ func home(t *testing.T, _ *state) {
 // commands are the numbered commands of a section, and those of its list.
 func commands(t *testing.T, section string) []string {
 	t.Helper()
-	text, err := stack.Source(page)
+	text, err := stack.Source(manual)
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, rest, ok := strings.Cut(string(text), "\n"+section+"\n")
-	if !ok {
-		t.Fatalf("%s has no section %q", page, section)
-	}
-	rest, _, _ = strings.Cut(rest, "\n## ")
-	var out []string
-	for line := range strings.Lines(rest) {
-		if command, ok := strings.CutPrefix(line, "       "); ok {
-			out = append(out, strings.TrimSpace(command))
-		}
+	out, err := page.Commands(string(text), section)
+	if err != nil {
+		t.Fatalf("%s: %v", manual, err)
 	}
 	return out
 }
@@ -112,13 +106,13 @@ func follow(t *testing.T, section, folder string) {
 		run := map[string]func(context.Context, ...string) (string, error){"kubectl": stack.Kubectl, "helm": stack.Helm, "spokeshave": stack.Spokeshave}[words[0]]
 		if run == nil {
 			if words[0] != "aws" {
-				t.Fatalf("%s: nobody can run %s", page, command)
+				t.Fatalf("%s: nobody can run %s", manual, command)
 			}
 			continue
 		}
 		out, err := run(t.Context(), words[1:]...)
 		if err != nil {
-			t.Fatalf("%s: %s: %v\n%s", page, command, err, out)
+			t.Fatalf("%s: %s: %v\n%s", manual, command, err, out)
 		}
 		if file != "" {
 			if err := os.WriteFile(file, []byte(out), 0o600); err != nil {
@@ -131,13 +125,13 @@ func follow(t *testing.T, section, folder string) {
 // healthy: once both leases are held, doctor finds nothing that a person has to do, as the
 // page says.
 func healthy(t *testing.T, _ *state) {
-	text, err := stack.Source(page)
+	text, err := stack.Source(manual)
 	if err != nil {
 		t.Fatal(err)
 	}
 	_, after, ok := strings.Cut(string(text), "\nThen look:\n")
 	if !ok || !strings.Contains(after, "\n    spokeshave doctor\n") {
-		t.Fatalf("%s does not say how to look afterwards", page)
+		t.Fatalf("%s does not say how to look afterwards", manual)
 	}
 	wait(t, "doctor to find nothing wrong", 2*time.Minute, func(ctx context.Context) (string, bool) {
 		out, err := stack.Spokeshave(ctx, "doctor", "--last", "0")

@@ -119,7 +119,8 @@ func (g *scalingGroup) clusterName() string {
 func (g *scalingGroup) mixed(d *draft) {
 	var types []string
 	weighted, described := false, 0
-	for _, o := range g.Mixed.Template.Overrides {
+	for i := range g.Mixed.Template.Overrides {
+		o := &g.Mixed.Template.Overrides[i]
 		if o.InstanceType != "" {
 			types = append(types, o.InstanceType)
 		}
@@ -128,7 +129,7 @@ func (g *scalingGroup) mixed(d *draft) {
 			continue
 		}
 		if described++; described == 1 {
-			d.attributes(o.Attributes, "InstanceRequirements")
+			o.carryAttributes(d, "InstanceRequirements")
 		}
 	}
 	if described > 1 {

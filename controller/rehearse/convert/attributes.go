@@ -24,8 +24,9 @@ type bounds struct {
 // the same unit: processors, MiB.
 var ranged = map[string]string{"VCpuCount": awsv1.LabelInstanceCPU, "MemoryMiB": awsv1.LabelInstanceMemory}
 
-// attributes carries instance requirements by attribute over.
-func (d *draft) attributes(all map[string]any, field string) {
+// carryAttributes carries instance requirements by attribute over.
+func (o *override) carryAttributes(d *draft, field string) {
+	all := o.Attributes
 	for _, name := range slices.Sorted(maps.Keys(all)) {
 		label, ok := ranged[name]
 		var b bounds
@@ -56,7 +57,7 @@ func (s selector) carry(d *draft) {
 		d.require(awsv1.LabelInstanceCPU, corev1.NodeSelectorOpIn, strconv.Itoa(s.VCPUs))
 	}
 	if s.Memory != "" {
-		d.memory(s.Memory)
+		s.carryMemory(d)
 	}
 	if s.GPUs != nil {
 		d.require(awsv1.LabelInstanceGPUCount, corev1.NodeSelectorOpIn, strconv.Itoa(*s.GPUs))
@@ -72,8 +73,9 @@ func (s selector) carry(d *draft) {
 	}
 }
 
-// memory requires an amount, which is in GiB where it has no unit.
-func (d *draft) memory(text string) {
+// carryMemory requires an amount, which is in GiB where it has no unit.
+func (s selector) carryMemory(d *draft) {
+	text := s.Memory
 	if _, err := strconv.Atoi(text); err == nil {
 		text += "Gi"
 	}

@@ -72,11 +72,6 @@ func (d *draft) require(key string, operator corev1.NodeSelectorOperator, values
 	}
 }
 
-// restricts reports whether a requirement about a label has been added.
-func (d *draft) restricts(key string) bool {
-	return slices.ContainsFunc(d.pool.Template.Spec.Requirements, func(r karpv1.Requirement) bool { return r.Key == key })
-}
-
 // purchase carries over how capacity is bought: base nodes on demand, and above them a
 // share of on-demand nodes in percent.
 func (d *draft) purchase(base, percentage int, field string) {

@@ -3,11 +3,13 @@ package convert
 import (
 	"cmp"
 	"encoding/base64"
+	"slices"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 
 	awsv1 "spokeshave.dev/api/aws/v1"
+	karpv1 "spokeshave.dev/api/karpenter/v1"
 )
 
 // templateRef names a version of a launch template.
@@ -125,13 +127,14 @@ func (d *draft) template(all templates, ref templateRef, field string) {
 		return
 	}
 	t := &version.Data
-	if t.InstanceType != "" && !d.restricts(corev1.LabelInstanceTypeStable) {
+	named := func(r karpv1.Requirement) bool { return r.Key == corev1.LabelInstanceTypeStable }
+	if t.InstanceType != "" && !slices.ContainsFunc(d.pool.Template.Spec.Requirements, named) {
 		d.types([]string{t.InstanceType})
 	}
 	if t.ImageID != "" {
 		d.imageID(t.ImageID, field+" ImageId")
 	}
-	d.userData(t.UserData, field)
+	t.carryUserData(d, field+" UserData")
 	d.securityGroups(t.SecurityGroups)
 	for _, nic := range t.Interfaces {
 		d.securityGroups(nic.Groups)
@@ -142,7 +145,7 @@ func (d *draft) template(all templates, ref templateRef, field string) {
 	d.profile(t.Profile.ARN)
 	d.profile(t.Profile.Name)
 	for i := range t.Disks {
-		d.templateDisk(&t.Disks[i])
+		t.Disks[i].carry(d)
 	}
 	for _, of := range t.Tags {
 		if of.ResourceType == "instance" {
@@ -161,7 +164,7 @@ func (d *draft) template(all templates, ref templateRef, field string) {
 	d.leftOut(version.fields, templateCarried, field+" ")
 }
 
-func (d *draft) templateDisk(disk *templateDisk) {
+func (disk *templateDisk) carry(d *draft) {
 	if disk.EBS == nil {
 		return
 	}
@@ -176,19 +179,19 @@ func (d *draft) templateDisk(disk *templateDisk) {
 	d.disk(disk.Device, out)
 }
 
-// userData carries user data over, which is in base64.
-func (d *draft) userData(encoded, field string) {
-	if encoded == "" {
+// carryUserData carries user data over, which is in base64.
+func (t *templateData) carryUserData(d *draft, field string) {
+	if t.UserData == "" {
 		return
 	}
-	text, err := base64.StdEncoding.DecodeString(encoded)
+	text, err := base64.StdEncoding.DecodeString(t.UserData)
 	if err != nil {
-		d.need(field+" UserData", "is not base64: %v", err)
+		d.need(field, "is not base64: %v", err)
 		return
 	}
 	data := string(text)
 	d.class.UserData = &data
 	if strings.Contains(data, "bootstrap.sh") || strings.Contains(data, "kind: NodeConfig") || strings.Contains(data, "[settings.kubernetes") {
-		d.need(field+" UserData", "it joins the cluster by itself, with the group's labels and taints in it: leave out of userData what the image family adds (cluster, endpoint, certificate, labels, taints), and choose the family by an alias")
+		d.need(field, "it joins the cluster by itself, with the group's labels and taints in it: leave out of userData what the image family adds (cluster, endpoint, certificate, labels, taints), and choose the family by an alias")
 	}
 }

@@ -20,13 +20,15 @@ type scalingGroup struct {
 	Tags     []asgTag `json:"Tags"`
 }
 
-// scalingCarried are the fields of an Auto Scaling group that are read, or say nothing
+// scalingCarried returns the fields of an Auto Scaling group that are read, or say nothing
 // about new nodes.
-var scalingCarried = set("AutoScalingGroupName", "MinSize", "MaxSize", "AvailabilityZones", "VPCZoneIdentifier", "LaunchTemplate", "MixedInstancesPolicy", "MaxInstanceLifetime",
-	"Tags", "AutoScalingGroupARN", "DesiredCapacity", "PredictedCapacity", "DefaultCooldown", "HealthCheckType", "HealthCheckGracePeriod", "Instances", "CreatedTime",
-	"SuspendedProcesses", "EnabledMetrics", "Status", "TerminationPolicies", "NewInstancesProtectedFromScaleIn", "ServiceLinkedRoleARN", "CapacityRebalance",
-	"AvailabilityZoneDistribution", "AvailabilityZoneIds", "TrafficSources", "DefaultInstanceWarmup", "DeletionProtection", "AvailabilityZoneImpairmentPolicy", "InstanceMaintenancePolicy",
-	"CapacityReservationSpecification")
+func scalingCarried() map[string]bool {
+	return set("AutoScalingGroupName", "MinSize", "MaxSize", "AvailabilityZones", "VPCZoneIdentifier", "LaunchTemplate", "MixedInstancesPolicy", "MaxInstanceLifetime",
+		"Tags", "AutoScalingGroupARN", "DesiredCapacity", "PredictedCapacity", "DefaultCooldown", "HealthCheckType", "HealthCheckGracePeriod", "Instances", "CreatedTime",
+		"SuspendedProcesses", "EnabledMetrics", "Status", "TerminationPolicies", "NewInstancesProtectedFromScaleIn", "ServiceLinkedRoleARN", "CapacityRebalance",
+		"AvailabilityZoneDistribution", "AvailabilityZoneIds", "TrafficSources", "DefaultInstanceWarmup", "DeletionProtection", "AvailabilityZoneImpairmentPolicy", "InstanceMaintenancePolicy",
+		"CapacityReservationSpecification")
+}
 
 // asgRef names a launch template in the words of the Auto Scaling API.
 type asgRef struct {

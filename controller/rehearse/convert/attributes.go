@@ -20,15 +20,17 @@ type bounds struct {
 	Max *float64 `json:"Max"`
 }
 
-// ranged are the attributes that are a range, by the label that a node says them with, in
+// ranged returns the attributes that are a range, by the label that a node says them with, in
 // the same unit: processors, MiB.
-var ranged = map[string]string{"VCpuCount": awsv1.LabelInstanceCPU, "MemoryMiB": awsv1.LabelInstanceMemory}
+func ranged() map[string]string {
+	return map[string]string{"VCpuCount": awsv1.LabelInstanceCPU, "MemoryMiB": awsv1.LabelInstanceMemory}
+}
 
 // carryAttributes carries instance requirements by attribute over.
 func (o *override) carryAttributes(d *draft, field string) {
-	all := o.Attributes
+	all, labels := o.Attributes, ranged()
 	for _, name := range slices.Sorted(maps.Keys(all)) {
-		label, ok := ranged[name]
+		label, ok := labels[name]
 		var b bounds
 		raw, err := json.Marshal(all[name])
 		if !ok || err != nil || json.Unmarshal(raw, &b) != nil {

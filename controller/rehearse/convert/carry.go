@@ -51,13 +51,15 @@ func (n *jsonNumber) UnmarshalJSON(raw []byte) error {
 
 func (n jsonNumber) int() int { v, _ := strconv.Atoi(string(n)); return v } // 0 for no number: such a version is never the latest
 
-// ours begin the tags that the controller sets itself, or AWS.
-var ours = []string{"aws:", "eks:", "kubernetes.io/cluster/", "karpenter.sh/", "karpenter.k8s.aws/", "k8s.io/cluster-autoscaler/", "alpha.eksctl.io/", "eksctl.cluster.k8s.io/"}
+// ours returns what begins the tags that the controller sets itself, or AWS.
+func ours() []string {
+	return []string{"aws:", "eks:", "kubernetes.io/cluster/", "karpenter.sh/", "karpenter.k8s.aws/", "k8s.io/cluster-autoscaler/", "alpha.eksctl.io/", "eksctl.cluster.k8s.io/"}
+}
 
 // tags carries the tags of instances over. Those of tools that own the group stay behind.
 func (d *draft) tags(all map[string]string, field string) {
 	for _, key := range slices.Sorted(maps.Keys(all)) {
-		if slices.ContainsFunc(ours, func(prefix string) bool { return strings.HasPrefix(key, prefix) }) {
+		if slices.ContainsFunc(ours(), func(prefix string) bool { return strings.HasPrefix(key, prefix) }) {
 			continue
 		}
 		if key == "Name" {

@@ -25,10 +25,12 @@ type managedGroup struct {
 	Template      *templateRef      `json:"launchTemplate"`
 }
 
-// managedCarried are the fields of a managed node group that are read, or say nothing about
+// managedCarried returns the fields of a managed node group that are read, or say nothing about
 // new nodes.
-var managedCarried = set("nodegroupName", "clusterName", "instanceTypes", "capacityType", "amiType", "diskSize", "subnets", "nodeRole", "labels", "tags", "taints",
-	"scalingConfig", "updateConfig", "launchTemplate", "nodegroupArn", "version", "releaseVersion", "createdAt", "modifiedAt", "status", "resources", "health")
+func managedCarried() map[string]bool {
+	return set("nodegroupName", "clusterName", "instanceTypes", "capacityType", "amiType", "diskSize", "subnets", "nodeRole", "labels", "tags", "taints",
+		"scalingConfig", "updateConfig", "launchTemplate", "nodegroupArn", "version", "releaseVersion", "createdAt", "modifiedAt", "status", "resources", "health")
+}
 
 type eksScaling struct {
 	Min int `json:"minSize"`

@@ -89,11 +89,13 @@ type eksctlNetwork struct {
 	NoIMDSv1 *bool `json:"disableIMDSv1"`
 }
 
-// eksctlCarried are the fields that are read, or say nothing about new nodes.
-var eksctlCarried = set("name", "minSize", "maxSize", "desiredCapacity", "instanceType", "instanceTypes", "spot", "instanceSelector", "instancesDistribution", "amiFamily", "ami",
-	"volumeSize", "volumeType", "volumeIOPS", "volumeThroughput", "volumeEncrypted", "volumeKmsKeyID", "privateNetworking", "availabilityZones", "subnets", "securityGroups",
-	"disableIMDSv1", "labels", "taints", "tags", "maxPodsPerNode", "maxInstanceLifetime", "updateConfig", "iam", "launchTemplate", "ebsOptimized", "asgMetricsCollection",
-	"asgSuspendProcesses", "propagateASGTags", "instancePrefix", "instanceName", "releaseVersion", "enableDetailedMonitoring")
+// eksctlCarried returns the fields that are read, or say nothing about new nodes.
+func eksctlCarried() map[string]bool {
+	return set("name", "minSize", "maxSize", "desiredCapacity", "instanceType", "instanceTypes", "spot", "instanceSelector", "instancesDistribution", "amiFamily", "ami",
+		"volumeSize", "volumeType", "volumeIOPS", "volumeThroughput", "volumeEncrypted", "volumeKmsKeyID", "privateNetworking", "availabilityZones", "subnets", "securityGroups",
+		"disableIMDSv1", "labels", "taints", "tags", "maxPodsPerNode", "maxInstanceLifetime", "updateConfig", "iam", "launchTemplate", "ebsOptimized", "asgMetricsCollection",
+		"asgSuspendProcesses", "propagateASGTags", "instancePrefix", "instanceName", "releaseVersion", "enableDetailedMonitoring")
+}
 
 // eksctlTaints are taints as a list, or as a map from key to value:effect.
 type eksctlTaints []eksTaint

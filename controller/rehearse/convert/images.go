@@ -12,20 +12,22 @@ import (
 // family is a family of images: its alias, and the disk that pods' data is on.
 type family struct{ alias, device string }
 
-// families are the image families, by EKS's amiType without architecture and variant, and
+// families returns the image families, by EKS's amiType without architecture and variant, and
 // by eksctl's amiFamily.
-var families = map[string]family{
-	"AL2":                   {"al2", "/dev/xvda"},
-	"AL2023":                {"al2023", "/dev/xvda"},
-	"AMAZONLINUX2":          {"al2", "/dev/xvda"},
-	"AMAZONLINUX2023":       {"al2023", "/dev/xvda"},
-	"BOTTLEROCKET":          {"bottlerocket", "/dev/xvdb"},
-	"WINDOWS_CORE_2019":     {"windows2019", "/dev/sda1"},
-	"WINDOWS_CORE_2022":     {"windows2022", "/dev/sda1"},
-	"WINDOWS_CORE_2025":     {"windows2025", "/dev/sda1"},
-	"WINDOWSSERVER2019CORE": {"windows2019", "/dev/sda1"},
-	"WINDOWSSERVER2022CORE": {"windows2022", "/dev/sda1"},
-	"WINDOWSSERVER2025CORE": {"windows2025", "/dev/sda1"},
+func families() map[string]family {
+	return map[string]family{
+		"AL2":                   {"al2", "/dev/xvda"},
+		"AL2023":                {"al2023", "/dev/xvda"},
+		"AMAZONLINUX2":          {"al2", "/dev/xvda"},
+		"AMAZONLINUX2023":       {"al2023", "/dev/xvda"},
+		"BOTTLEROCKET":          {"bottlerocket", "/dev/xvdb"},
+		"WINDOWS_CORE_2019":     {"windows2019", "/dev/sda1"},
+		"WINDOWS_CORE_2022":     {"windows2022", "/dev/sda1"},
+		"WINDOWS_CORE_2025":     {"windows2025", "/dev/sda1"},
+		"WINDOWSSERVER2019CORE": {"windows2019", "/dev/sda1"},
+		"WINDOWSSERVER2022CORE": {"windows2022", "/dev/sda1"},
+		"WINDOWSSERVER2025CORE": {"windows2025", "/dev/sda1"},
+	}
 }
 
 // image sets the images by amiType (AL2023_x86_64_STANDARD) or amiFamily (AmazonLinux2023),
@@ -33,13 +35,13 @@ var families = map[string]family{
 // returns the disk of pods' data, "" where the family is not known.
 func (d *draft) image(name, id, field string) string {
 	upper := strings.ToUpper(name)
-	longest := ""
-	for prefix := range families {
+	all, longest := families(), ""
+	for prefix := range all {
 		if strings.HasPrefix(upper, prefix) && len(prefix) > len(longest) {
 			longest = prefix
 		}
 	}
-	f, ok := families[longest]
+	f, ok := all[longest]
 	if !ok {
 		d.need(field, "images %q have no counterpart: set amiFamily and amiSelectorTerms of the class", name)
 		return ""

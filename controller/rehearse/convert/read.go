@@ -116,7 +116,7 @@ func (r *reader) scaling(raw json.RawMessage) error {
 	}
 	r.groups = append(r.groups, func() *draft {
 		d := g.draft(r.templates, r.options)
-		d.leftOut(fields(raw), scalingCarried, "")
+		d.leftOut(fields(raw), scalingCarried(), "")
 		return d
 	})
 	return nil
@@ -142,7 +142,7 @@ func (r *reader) managed(raw json.RawMessage) error {
 	}
 	r.groups = append(r.groups, func() *draft {
 		d := g.draft(r.templates, r.options)
-		d.leftOut(fields(raw), managedCarried, "")
+		d.leftOut(fields(raw), managedCarried(), "")
 		return d
 	})
 	return nil
@@ -155,7 +155,7 @@ func (r *reader) eksctl(raw json.RawMessage, cluster string) error {
 	}
 	r.groups = append(r.groups, func() *draft {
 		d := g.draft(cluster, r.templates, r.options)
-		d.leftOut(fields(raw), eksctlCarried, "")
+		d.leftOut(fields(raw), eksctlCarried(), "")
 		return d
 	})
 	return nil

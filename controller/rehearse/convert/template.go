@@ -49,10 +49,12 @@ type templateData struct {
 	} `json:"Placement"`
 }
 
-// templateCarried are the fields of a launch template's data that are read, or that the
+// templateCarried returns the fields of a launch template's data that are read, or that the
 // controller decides. EbsOptimized is always on where a type has it.
-var templateCarried = set("ImageId", "InstanceType", "UserData", "SecurityGroupIds", "BlockDeviceMappings", "NetworkInterfaces", "TagSpecifications",
-	"Monitoring", "IamInstanceProfile", "MetadataOptions", "Placement", "EbsOptimized")
+func templateCarried() map[string]bool {
+	return set("ImageId", "InstanceType", "UserData", "SecurityGroupIds", "BlockDeviceMappings", "NetworkInterfaces", "TagSpecifications",
+		"Monitoring", "IamInstanceProfile", "MetadataOptions", "Placement", "EbsOptimized")
+}
 
 type templateDisk struct {
 	Device string `json:"DeviceName"`
@@ -161,7 +163,7 @@ func (d *draft) template(all templates, ref templateRef, field string) {
 	if t.Placement.Group != "" {
 		d.class.PlacementGroupSelector = &awsv1.PlacementGroupSelector{Name: &t.Placement.Group}
 	}
-	d.leftOut(version.fields, templateCarried, field+" ")
+	d.leftOut(version.fields, templateCarried(), field+" ")
 }
 
 func (disk *templateDisk) carry(d *draft) {

@@ -8,7 +8,7 @@ func Flags() []string {
 		"allow-kube-system", "ami-refresh-interval", "aws-endpoint", "aws-region", "batch-idle-duration", "batch-max-duration", "breaker-percent",
 		"cluster-ca-bundle", "cluster-endpoint", "cluster-name", "decision-log", "decision-log-inputs", "disable-cluster-state-observability",
 		"disable-dry-run", "disable-leader-election", "drain-on-rebalance", "enable-prefix-delegation", "enable-profiling", "enable-zonal-shift",
-		"feature-gates", "health-probe-port", "interruption-queue", "interval", "isolated-vpc", "karpenter-lease-name", "karpenter-lease-namespace",
+		"feature-gates", "health-probe-port", "interruption-queue", "interval", "isolated-vpc", "journal-memory", "karpenter-lease-name", "karpenter-lease-namespace",
 		"kube-client-burst", "kube-client-qps", "leader-election-name", "leader-election-namespace", "local-port", "log-level", "memory-limit",
 		"metrics-cert-dir", "metrics-port", "metrics-secure", "min-values-policy", "mode", "namespace", "policies-required", "policy-cache-dir",
 		"policy-plugin-namespaces", "policy-plugin-scopes", "preference-policy", "price-discounts", "rego-evaluator", "rego-memory", "reserved-enis",

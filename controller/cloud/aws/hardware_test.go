@@ -11,6 +11,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/ec2/types"
 
 	awsv1 "spokeshave.dev/api/aws/v1"
+	"spokeshave.dev/controller/cloud/aws"
 	"spokeshave.dev/controller/cloud/provider"
 	"spokeshave.dev/controller/core/model"
 	sim "spokeshave.dev/simulator"
@@ -61,6 +62,22 @@ func TestAdaptersAreAttached(t *testing.T) {
 		}
 		if adapters != want || len(all) != want {
 			t.Errorf("%s: %d interfaces, %d with adapters, want %d", name, len(all), adapters, want)
+		}
+	}
+}
+
+// Nodes of an IPv6 cluster have a primary IPv6 address of their own, whatever subnets assign.
+func TestIPv6Cluster(t *testing.T) {
+	w := newEC2Of(t, "m7i.")
+	for cidr, want := range map[string]bool{"10.100.0.0/16": false, "fd00:10:96::/108": true} {
+		w.provider = w.newProvider(t, w.url, func(cfg *aws.Config) { cfg.ServiceCIDR = cidr })
+		w.resolve(t, w.classes["default"])
+		got := false
+		for _, n := range w.launched(t, spec("node-"+cidr[:2], option("m7i.large", "us-west-2a", model.OnDemand))).NetworkInterfaces {
+			got = got || sdk.ToInt32(n.Ipv6AddressCount) == 1 && sdk.ToBool(n.PrimaryIpv6)
+		}
+		if got != want {
+			t.Errorf("services in %s: the node has a primary IPv6 address: %t, want %t", cidr, got, want)
 		}
 	}
 }

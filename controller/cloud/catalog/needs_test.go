@@ -95,6 +95,19 @@ func TestNeeds(t *testing.T) {
 	}
 }
 
+// TestNestedVirtualization: a class that enables it is offered the virtual types of the families
+// that have it.
+func TestNestedVirtualization(t *testing.T) {
+	for name, want := range map[string]bool{"c8i.large": true, "m8i.xlarge": true, "r8i.2xlarge": true, "m8i-flex.large": true, "m7i.large": false, "c8g.large": false} {
+		kind := Type{Name: name, Arch: "amd64", VCPU: 2, MemoryMiB: 8192, Hypervisor: "nitro", ENIs: 3, IPv4PerENI: 10}
+		kind.Can = abilities(&kind)
+		out := Lower([]Type{kind}, []Sale{{Type: name, OnDemand: 5, Zones: []string{"a"}}}, Options{Needs: Needs{NestedVirtualization: true}})
+		if got := len(out.Types) == 1; got != want {
+			t.Errorf("%s is offered: %t, want %t", name, got, want)
+		}
+	}
+}
+
 // Groups take types by their strategy: burstable ones fit no cluster group.
 func TestNeedsOfGroups(t *testing.T) {
 	types, sales, err := Load("us-east-1")

@@ -25,6 +25,7 @@ import (
 
 	awsv1 "spokeshave.dev/api/aws/v1"
 	karpv1 "spokeshave.dev/api/karpenter/v1"
+	"spokeshave.dev/controller/cloud/provider"
 	"spokeshave.dev/controller/cloud/sim"
 	"spokeshave.dev/controller/core/model"
 	"spokeshave.dev/controller/kube/metric"
@@ -112,6 +113,9 @@ func catalog() model.Catalog {
 		t.Labels["example.com/from-type"] = "yes"
 		c.Types = append(c.Types, t)
 	}
+	adapters := instancetype.New("c5n.18xlarge", 72_000, 192, 737, instancetype.OnDemand("zone-a", 100_000))
+	adapters.Capacity[provider.ResourceEFA], adapters.Allocatable[provider.ResourceEFA] = 1, 1
+	c.Types = append(c.Types, adapters)
 	return c
 }
 

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -40,6 +41,7 @@ func TestLifecycle(t *testing.T) {
 	w := start(t)
 	t.Run("a node from claim to end", func(t *testing.T) { whole(t, w) })
 	t.Run("a claim that spells its spec in another way", func(t *testing.T) { spelled(t, w) })
+	t.Run("adapters count where they are requested", func(t *testing.T) { adapters(t, w) })
 	t.Run("a node is counted once", func(t *testing.T) { counted(t, w) })
 	t.Run("a startup taint lifted early stays off", func(t *testing.T) { lifted(t, w) })
 	t.Run("a lost answer starts no second instance", func(t *testing.T) { lostAnswer(t, w) })
@@ -93,6 +95,29 @@ func spelled(t *testing.T, w *launchingCluster) {
 	w.create(t, claim)
 	w.launched(t, "spelled")
 	w.end(t, "spelled")
+}
+
+// adapters: a NodeClaim counts adapters only if it requests some. The others are launched without, and
+// a node that never shows what its claim counts would not be initialized.
+func adapters(t *testing.T, w *launchingCluster) {
+	for name, requested := range map[string]bool{"with-adapters": true, "without-adapters": false} {
+		in := w.claimFor(t, name, option("c5n.18xlarge"))
+		if requested {
+			in.Spec.Resources.Requests = corev1.ResourceList{provider.ResourceEFA: resource.MustParse("1")}
+		}
+		w.create(t, in)
+		c := w.launched(t, name)
+		w.eventually(t, "the size of "+name, func() bool {
+			c = w.getClaim(t, name)
+			return len(c.Status.Capacity) > 0 && len(c.Status.Allocatable) > 0
+		})
+		for which, amounts := range map[string]corev1.ResourceList{"capacity": c.Status.Capacity, "allocatable": c.Status.Allocatable} {
+			if n, counted := amounts[provider.ResourceEFA]; counted != requested || requested && n.Value() != 1 {
+				t.Errorf("%s: %s has %s adapters (%t), want them: %t", name, which, n.String(), counted, requested)
+			}
+		}
+		w.end(t, name)
+	}
 }
 
 func whole(t *testing.T, w *launchingCluster) {

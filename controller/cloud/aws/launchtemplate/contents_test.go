@@ -1,6 +1,7 @@
 package launchtemplate
 
 import (
+	"slices"
 	"testing"
 
 	sdk "github.com/aws/aws-sdk-go-v2/aws"
@@ -41,6 +42,23 @@ func TestOnDemandUsesNoReservation(t *testing.T) {
 		got := contents("spokes", class, Boot{Image: "ami-1", Bought: model.OnDemand}).CapacityReservationSpecification
 		if got == nil || got.CapacityReservationPreference != types.CapacityReservationPreferenceNone {
 			t.Errorf("class selects %v: capacity reservations %+v, want preference none", terms, got)
+		}
+	}
+}
+
+// Requests for spot instances carry the cluster's tags, which IAM policies ask for; other
+// instances have no such request.
+func TestSpotRequestsAreTagged(t *testing.T) {
+	class := awstest.Class(awsv1.AMIFamilyAL2023, "")
+	for bought, want := range map[model.CapacityType]bool{model.Spot: true, model.OnDemand: false, model.Reserved: false} {
+		tagged := false
+		for _, spec := range contents("spokes", class, Boot{Image: "ami-1", Bought: bought}).TagSpecifications {
+			if spec.ResourceType == types.ResourceTypeSpotInstancesRequest {
+				tagged = slices.ContainsFunc(spec.Tags, func(t types.Tag) bool { return sdk.ToString(t.Key) == awsv1.TagClusterPrefix+"spokes" })
+			}
+		}
+		if tagged != want {
+			t.Errorf("%s: spot requests have the cluster's tag: %t, want %t", bought, tagged, want)
 		}
 	}
 }

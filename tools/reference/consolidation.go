@@ -32,6 +32,7 @@ func running(seed uint64) *contrast.Case {
 		return nil
 	}
 	raise.Normalize(s)
+	raise.LiftBudgets(s)
 	s.Pods = slices.DeleteFunc(s.Pods, func(p model.Pod) bool { return p.Node < 0 })
 	for i := range s.Catalogs {
 		s.Catalogs[i].NodeCost = 0

@@ -1,12 +1,19 @@
 package main
 
 import (
+	"bytes"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
+	"spokeshave.dev/controller/rehearse/scenario"
 	"spokeshave.dev/tools/reference/contrast"
 	"spokeshave.dev/tools/reference/handmade"
 	"spokeshave.dev/tools/reference/oracle"
@@ -97,20 +104,59 @@ func TestReport(t *testing.T) {
 }
 
 // TestSideBySide shows both answers for the manifests that spokeshave simulate is tested
-// with.
+// with, and the same for a snapshot of them.
 func TestSideBySide(t *testing.T) {
-	const testdata = "../../cmd/spokeshave/testdata/"
-	for format, want := range map[string]string{"table": "reference  ", "json": `"reference": [`} {
-		var out, progress strings.Builder
-		args := []string{"-f", testdata + "consolidate.yaml", "-catalog", testdata + "consolidate-catalog.json", "-time", "2026-01-01T00:00:00Z", "-o", format}
-		if err := run(t.Context(), args, &out, &progress); err != nil {
-			t.Errorf("%s: %v", format, err)
+	const manifests, prices = "../../cmd/spokeshave/testdata/consolidate.yaml", "../../cmd/spokeshave/testdata/consolidate-catalog.json"
+	at := []string{"-catalog", prices, "-time", "2026-01-01T00:00:00Z"}
+	table := sideBySide(t, append(at, "-f", manifests)...)
+	for _, want := range []string{"ours       Empty          empty ", "reference  empty          empty ", "half-a", "do-not-disrupt", "consolidationPolicy"} {
+		if !strings.Contains(table, want) {
+			t.Errorf("%q is not in\n%s", want, table)
 		}
-		if !strings.Contains(out.String(), want) {
-			t.Errorf("%s: %s lacks %q", format, out.String(), want)
-		}
-		t.Log(out.String())
 	}
+	var told beside
+	if err := json.Unmarshal([]byte(sideBySide(t, append(at, "-f", manifests, "-o", "json")...)), &told); err != nil {
+		t.Fatal(err)
+	}
+	if len(told.Ours) != 2 || len(told.Theirs) != 1 || told.End == nil || len(told.Kept) == 0 {
+		t.Errorf("told %+v", told)
+	}
+	if diff := cmp.Diff(table, sideBySide(t, "-f", snapshot(t, manifests, prices))); diff != "" {
+		t.Errorf("-manifests +snapshot\n%s", diff)
+	}
+}
+
+// sideBySide is what the command writes.
+func sideBySide(t *testing.T, args ...string) string {
+	t.Helper()
+	var out, progress strings.Builder
+	if err := run(t.Context(), args, &out, &progress); err != nil {
+		t.Fatalf("%v: %v", args, err)
+	}
+	return out.String()
+}
+
+// snapshot writes a snapshot of the manifests into a file, as spokeshave snapshot does.
+func snapshot(t *testing.T, path, prices string) string {
+	t.Helper()
+	m := manifests{catalog: prices, at: "2026-01-01T00:00:00Z", paths: []string{path}}
+	c, err := m.read()
+	if err != nil {
+		t.Fatal(err)
+	}
+	taken := &scenario.Taken{APIVersion: scenario.TakenAPIVersion, Kind: scenario.TakenKind, Snapshot: *c.Snapshot}
+	if err := taken.SetDigest(); err != nil {
+		t.Fatal(err)
+	}
+	var raw bytes.Buffer
+	if err := taken.WriteCompressed(&raw); err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join(t.TempDir(), "cluster.json.gz")
+	if err := os.WriteFile(file, raw.Bytes(), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return file
 }
 
 // TestSeededConsolidations consolidates the first seeded clusters both ways; make reference

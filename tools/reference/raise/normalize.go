@@ -20,7 +20,6 @@ import (
 //   - every node has the labels of its claim, and no taint that only a node without a
 //     kubelet has
 //   - the usage of a NodePool is that of its nodes
-//   - budgets let every node go, for what is compared is what consolidation would do
 func Normalize(s *model.Snapshot) {
 	for i := range s.Specs {
 		normalizeSpec(&s.Specs[i])
@@ -35,9 +34,15 @@ func Normalize(s *model.Snapshot) {
 		normalizeNode(s, &s.Nodes[i])
 	}
 	for i := range s.Pools {
-		p := &s.Pools[i]
-		p.Usage = Usage(s, int32(i))
-		if d := &p.Disruption; d.Policy != "" {
+		s.Pools[i].Usage = Usage(s, int32(i))
+	}
+}
+
+// LiftBudgets lets budgets allow that every node goes: budgets drawn from a seed would only
+// delay what consolidations are compared for.
+func LiftBudgets(s *model.Snapshot) {
+	for i := range s.Pools {
+		if d := &s.Pools[i].Disruption; d.Policy != "" {
 			d.AllowedEmpty, d.AllowedUnderutilized, d.AllowedDrifted = len(s.Nodes), len(s.Nodes), len(s.Nodes)
 		}
 	}

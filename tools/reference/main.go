@@ -118,7 +118,7 @@ func plans(ctx context.Context, c *config, progress io.Writer) ([]*contrast.Resu
 	var out []*contrast.Result
 	said := time.Now()
 	for i := range len(cases) + c.seeds {
-		one := new(contrast.Case)
+		var one *contrast.Case
 		if i < len(cases) {
 			one = cases[i]
 		} else {

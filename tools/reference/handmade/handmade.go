@@ -150,7 +150,11 @@ func (e *entry) items(types *model.Catalog) ([]any, error) {
 		pools = []object{{}}
 	}
 	for i, p := range pools {
-		items = append(items, nodePool(fmt.Sprint("pool-", i), p, len(e.Nodes) > 0))
+		var disruption object
+		if len(e.Nodes) > 0 {
+			disruption = consolidated()
+		}
+		items = append(items, nodePool(fmt.Sprint("pool-", i), p, disruption))
 	}
 	for i := range e.Nodes {
 		objects, err := e.Nodes[i].objects(types)

@@ -10,10 +10,15 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// nodePool is a NodePool with the fields of spec; those of template go to its template.
-// One whose nodes are to be consolidated is so after half a minute, without budgets, where
-// spec does not say otherwise.
-func nodePool(name string, spec object, consolidated bool) object {
+// consolidated says of a NodePool that its nodes are consolidated after half a minute,
+// without budgets.
+func consolidated() object {
+	return object{"consolidationPolicy": "WhenEmptyOrUnderutilized", "consolidateAfter": "30s", "budgets": []any{object{"nodes": "100%"}}}
+}
+
+// nodePool is a NodePool with the fields of spec; those of template go to its template, and
+// those of its disruption over the given ones. nil stands for the API's own.
+func nodePool(name string, spec, disruption object) object {
 	template := object{}
 	if t, ok := spec["template"].(object); ok {
 		template = t
@@ -32,8 +37,7 @@ func nodePool(name string, spec object, consolidated bool) object {
 			out[key] = value
 		}
 	}
-	if consolidated {
-		disruption := object{"consolidationPolicy": "WhenEmptyOrUnderutilized", "consolidateAfter": "30s", "budgets": []any{object{"nodes": "100%"}}}
+	if disruption != nil {
 		if d, ok := spec["disruption"].(object); ok {
 			maps.Copy(disruption, d)
 		}

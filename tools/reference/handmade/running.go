@@ -81,8 +81,9 @@ func (r *running) objects(types *model.Catalog) ([]any, error) {
 		object{"apiVersion": "karpenter.sh/v1", "kind": "NodeClaim", "metadata": object{
 			"name": r.Name, "uid": "claim-" + r.Name, "labels": labels, "annotations": r.ClaimAnnotations, "creationTimestamp": now().Add(-2 * time.Hour).Format(time.RFC3339),
 		}, "spec": object{"nodeClassRef": class, "requirements": []any{}}, "status": ofClaim},
-		object{"apiVersion": "v1", "kind": "Node", "metadata": object{"name": r.Name, "uid": r.Name, "labels": ofNode, "annotations": r.Annotations},
-			"spec": object{"providerID": "aws:///" + r.Name, "taints": r.Taints}, "status": status},
+		object{"apiVersion": "v1", "kind": "Node", "metadata": object{
+			"name": r.Name, "uid": r.Name, "labels": ofNode, "annotations": r.Annotations,
+		}, "spec": object{"providerID": "aws:///" + r.Name, "taints": r.Taints}, "status": status},
 	}, nil
 }
 

@@ -57,7 +57,7 @@ func TestPlansHold(t *testing.T) {
 // TestTopologyHolds proves plans of pods with all kinds of topology constraints.
 func TestTopologyHolds(t *testing.T) {
 	placed, asked := 0, 0
-	for seed := range uint64(250) {
+	for seed := range seeds(250) {
 		g := newGenerator(seed)
 		in := g.input(1 + g.IntN(100))
 		if seed%3 == 1 {

@@ -109,7 +109,7 @@ func TestSideBySide(t *testing.T) {
 	const manifests, prices = "../../cmd/spokeshave/testdata/consolidate.yaml", "../../cmd/spokeshave/testdata/consolidate-catalog.json"
 	at := []string{"-catalog", prices, "-time", "2026-01-01T00:00:00Z"}
 	table := sideBySide(t, append(at, "-f", manifests)...)
-	for _, want := range []string{"ours       Empty          empty ", "reference  empty          empty ", "half-a", "do-not-disrupt", "consolidationPolicy"} {
+	for _, want := range []string{"ours       Empty          empty ", "reference  empty          empty ", "half-a", "do-not-disrupt", "consolidationPolicy", "Can't replace with a cheaper node"} {
 		if !strings.Contains(table, want) {
 			t.Errorf("%q is not in\n%s", want, table)
 		}

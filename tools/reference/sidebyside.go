@@ -60,6 +60,11 @@ func (m *manifests) sideBySide(ctx context.Context, w io.Writer, format string) 
 			return err
 		}
 		compared.Consolidations = append(compared.Consolidations, out.End)
+		for i := range out.Kept { // its later rounds look at more nodes than the first
+			if k := &out.Kept[i]; k.Theirs == "" {
+				k.Theirs = out.End.Theirs.Kept[k.Node]
+			}
+		}
 	}
 	if format == "json" {
 		err = writeJSON(w, out)

@@ -30,6 +30,8 @@ type End struct {
 	Removed  []string `json:"removed"`
 	Launched []string `json:"launched,omitempty"`
 	USD      float64  `json:"usd"`
+	// Kept says of nodes why they are not removed.
+	Kept map[string]string `json:"-"`
 }
 
 // The rounds of a cluster: at most mostRounds; idleRounds in which we find nothing end
@@ -43,7 +45,7 @@ const (
 // pending in it.
 func Consolidate(ctx context.Context, c *Case) (*Consolidated, error) {
 	out := &Consolidated{Name: c.Name, Nodes: len(c.Snapshot.Nodes), Before: cost(c.Snapshot).USD()}
-	a := &ours{name: c.Name, kept: map[string]string{}}
+	a := &ours{name: c.Name, state: state{kept: map[string]string{}}}
 	if err := a.run(ctx, c); err != nil {
 		return nil, fmt.Errorf("%s: %w", c.Name, err)
 	}
@@ -56,6 +58,7 @@ func Consolidate(ctx context.Context, c *Case) (*Consolidated, error) {
 		out.Differences = append(out.Differences, Difference{Invalid, wrong})
 	}
 	out.Ours, out.Theirs = end(c.Snapshot, a.at, a.rounds), end(c.Snapshot, b.at, b.rounds)
+	out.Ours.Kept, out.Theirs.Kept = a.kept, b.kept
 	if len(a.wrong) == 0 {
 		left, err := a.left(ctx, c)
 		if err != nil {

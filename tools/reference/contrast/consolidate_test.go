@@ -121,7 +121,7 @@ func TestStranded(t *testing.T) {
 // is that the scheduler might place the pods otherwise.
 func TestLeft(t *testing.T) {
 	for reason, want := range map[string]Kind{"": Kept, "no cheaper place was found for its pods": Kept, disrupt.ReasonUncertain: Uncertain} {
-		x := &ours{state: state{at: cluster()}, kept: map[string]string{}}
+		x := &ours{state: state{at: cluster(), kept: map[string]string{}}}
 		for i := range x.at.Nodes {
 			x.kept[x.at.Nodes[i].Name] = reason
 		}

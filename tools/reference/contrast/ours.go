@@ -18,15 +18,15 @@ import (
 type state struct {
 	at     *model.Snapshot
 	rounds int
+	// kept says by node why the last round that looked at it kept it.
+	kept map[string]string
 }
 
 // ours is our consolidation of a cluster.
 type ours struct {
 	state
 
-	name string
-	// kept says by node why the last decision kept it.
-	kept  map[string]string
+	name  string
 	wrong []Difference
 }
 

@@ -3,6 +3,7 @@ package contrast
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 
 	"spokeshave.dev/controller/core/model"
@@ -13,7 +14,7 @@ import (
 // theirs is the reference's consolidation of a cluster. wrong is the rule that a round of
 // it would break; it ends before that.
 func theirs(ctx context.Context, c *Case) (out state, wrong string, err error) {
-	out.at = c.Snapshot
+	out.at, out.kept = c.Snapshot, map[string]string{}
 	for world := c.World; out.rounds < mostRounds; world = nil {
 		if world == nil {
 			world = raise.World(out.at)
@@ -22,6 +23,7 @@ func theirs(ctx context.Context, c *Case) (out state, wrong string, err error) {
 		if err != nil {
 			return out, "", fmt.Errorf("round %d: %w", out.rounds+1, err)
 		}
+		maps.Copy(out.kept, r.Kept)
 		if len(r.Removed) == 0 {
 			break
 		}

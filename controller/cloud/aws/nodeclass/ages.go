@@ -6,6 +6,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
+	awsv1 "spokeshave.dev/api/aws/v1"
 	"spokeshave.dev/controller/cloud/provider"
 )
 
@@ -16,10 +17,28 @@ const (
 	staleAfter    = 10 * time.Minute
 )
 
-// partIf names a part of a class that AWS is asked for, "" while it is not.
-func partIf(asked bool, name string) string {
-	if asked {
-		return name
+// partOf names what AWS is asked for to settle a condition of the class; "" when it is not
+// asked: for what the class does not name, and for an instance profile that it names itself.
+func partOf(class *awsv1.EC2NodeClass, condition string) string {
+	switch condition {
+	case awsv1.ConditionSubnetsReady:
+		return "subnets"
+	case awsv1.ConditionSecurityGroupsReady:
+		return "security groups"
+	case awsv1.ConditionAMIsReady:
+		return "images"
+	case awsv1.ConditionInstanceProfileReady:
+		if class.Spec.InstanceProfile == nil {
+			return "instance profile"
+		}
+	case awsv1.ConditionCapacityReservationsReady:
+		if len(class.Spec.CapacityReservationSelectorTerms) > 0 {
+			return "capacity reservations"
+		}
+	case awsv1.ConditionPlacementGroupReady:
+		if class.Spec.PlacementGroupSelector != nil {
+			return "placement group"
+		}
 	}
 	return ""
 }

@@ -51,18 +51,24 @@ func TestAges(t *testing.T) {
 		"all answer": {"nothing fails", nil, sim.Fault{}, []string{"subnets", "security groups", "images", "instance profile"}, nil},
 		"subnets":    {"EC2 is down", nil, sim.Fault{Action: "DescribeSubnets", HTTPStatus: 503}, []string{"subnets", "security groups", "images", "instance profile"}, []string{"subnets"}},
 		"security groups": {
-			"one that may not ask hears nothing", nil, sim.Fault{Action: "DescribeSecurityGroups", Code: "UnauthorizedOperation"},
-			[]string{"subnets", "security groups", "images", "instance profile"}, []string{"security groups"},
+			"one that may not ask hears nothing", nil,
+			sim.Fault{Action: "DescribeSecurityGroups", Code: "UnauthorizedOperation"},
+			[]string{"subnets", "security groups", "images", "instance profile"},
+			[]string{"security groups"},
 		},
 		"images": {"EC2 throttles", nil, sim.Fault{Action: "DescribeImages", Code: "RequestLimitExceeded", HTTPStatus: 503}, []string{"subnets", "security groups", "images", "instance profile"}, []string{"images"}},
 		"instance profile": {
-			"it was found a quarter of an hour ago, so that IAM is asked again", nil, sim.Fault{Action: "GetInstanceProfile", HTTPStatus: 500},
-			[]string{"subnets", "security groups", "images", "instance profile"}, []string{"instance profile"},
+			"it was found a quarter of an hour ago, so that IAM is asked again", nil,
+			sim.Fault{Action: "GetInstanceProfile", HTTPStatus: 500},
+			[]string{"subnets", "security groups", "images", "instance profile"},
+			[]string{"instance profile"},
 		},
 		"own instance profile": {
 			"IAM is not asked about it",
 			func(c *awsv1.EC2NodeClass) { c.Spec.Role, c.Spec.InstanceProfile = "", sdk.String("own") },
-			sim.Fault{}, []string{"subnets", "security groups", "images"}, nil,
+			sim.Fault{},
+			[]string{"subnets", "security groups", "images"},
+			nil,
 		},
 		"placement group": {
 			"EC2 is asked about the group that the class names",
@@ -70,7 +76,8 @@ func TestAges(t *testing.T) {
 				c.Spec.PlacementGroupSelector = &awsv1.PlacementGroupSelector{Name: sdk.String("nodes")}
 			},
 			sim.Fault{Action: "DescribePlacementGroups", HTTPStatus: 500},
-			[]string{"subnets", "security groups", "images", "instance profile", "placement group"}, []string{"placement group"},
+			[]string{"subnets", "security groups", "images", "instance profile", "placement group"},
+			[]string{"placement group"},
 		},
 		"capacity reservations": {
 			"EC2 is asked about those that the class selects",
@@ -78,14 +85,17 @@ func TestAges(t *testing.T) {
 				c.Spec.CapacityReservationSelectorTerms = []awsv1.CapacityReservationSelectorTerm{{Tags: map[string]string{"team": "shaves"}}}
 			},
 			sim.Fault{Action: "DescribeCapacityReservations", HTTPStatus: 500},
-			[]string{"subnets", "security groups", "images", "instance profile", "capacity reservations"}, []string{"capacity reservations"},
+			[]string{"subnets", "security groups", "images", "instance profile", "capacity reservations"},
+			[]string{"capacity reservations"},
 		},
 		"nothing found": {
 			"that there is no such subnet is an answer",
 			func(c *awsv1.EC2NodeClass) {
 				c.Spec.SubnetSelectorTerms = []awsv1.SubnetSelectorTerm{{Tags: map[string]string{"no": "such"}}}
 			},
-			sim.Fault{}, []string{"subnets", "security groups", "images", "instance profile"}, nil,
+			sim.Fault{},
+			[]string{"subnets", "security groups", "images", "instance profile"},
+			nil,
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -58,30 +58,19 @@ func (r *Resolver) Resolve(ctx context.Context, class *awsv1.EC2NodeClass) (awsv
 	answered := map[string]bool{}
 	for _, step := range []struct {
 		condition string
-		// part is what AWS is asked for, "" when it is not asked.
-		part string
-		run  func() error
+		run       func() error
 	}{
-		{awsv1.ConditionValidationSucceeded, "", func() error { return r.validate(class) }},
-		{awsv1.ConditionSubnetsReady, "subnets", func() error { return r.subnets(ctx, class, &out) }},
-		{awsv1.ConditionSecurityGroupsReady, "security groups", func() error { return r.securityGroups(ctx, class, &out) }},
-		{awsv1.ConditionAMIsReady, "images", func() error { return r.images(ctx, class, &out) }},
-		{
-			awsv1.ConditionInstanceProfileReady, partIf(class.Spec.InstanceProfile == nil, "instance profile"),
-			func() error { return r.instanceProfile(ctx, class, &out) },
-		},
-		{
-			awsv1.ConditionCapacityReservationsReady, partIf(len(class.Spec.CapacityReservationSelectorTerms) > 0, "capacity reservations"),
-			func() error { return r.reservations(ctx, class, &out) },
-		},
-		{
-			awsv1.ConditionPlacementGroupReady, partIf(class.Spec.PlacementGroupSelector != nil, "placement group"),
-			func() error { return r.Cloud.PlacementGroup(ctx, class.Spec.PlacementGroupSelector) },
-		},
+		{awsv1.ConditionValidationSucceeded, func() error { return r.validate(class) }},
+		{awsv1.ConditionSubnetsReady, func() error { return r.subnets(ctx, class, &out) }},
+		{awsv1.ConditionSecurityGroupsReady, func() error { return r.securityGroups(ctx, class, &out) }},
+		{awsv1.ConditionAMIsReady, func() error { return r.images(ctx, class, &out) }},
+		{awsv1.ConditionInstanceProfileReady, func() error { return r.instanceProfile(ctx, class, &out) }},
+		{awsv1.ConditionCapacityReservationsReady, func() error { return r.reservations(ctx, class, &out) }},
+		{awsv1.ConditionPlacementGroupReady, func() error { return r.Cloud.PlacementGroup(ctx, class.Spec.PlacementGroupSelector) }},
 	} {
 		outcome := step.run()
-		if step.part != "" {
-			answered[step.part] = isAnswer(outcome)
+		if part := partOf(class, step.condition); part != "" {
+			answered[part] = isAnswer(outcome)
 		}
 		if err := c.settle(step.condition, outcome); err != nil {
 			failures = append(failures, err)

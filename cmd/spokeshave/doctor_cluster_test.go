@@ -104,6 +104,7 @@ func TestDoctorOfKarpenter(t *testing.T) {
 	cluster := controlplane.ForTest(t, false)
 	c := apiserver.On(t, cluster).Client(t)
 	restored(t, c)
+	t.Run("top", func(t *testing.T) { topOfKarpenter(t, cluster.Kubeconfig) })
 	r := diagnose(t, exitOK, "--kubeconfig", cluster.Kubeconfig, "--iam-policy", "../../examples/iam/controller-policy.json")
 	if r.Karpenter == nil || r.Karpenter.Version != "1.14.1" || r.Karpenter.Setting("cluster-name") != karpenter.ClusterName {
 		t.Errorf("Karpenter: %+v", r.Karpenter)

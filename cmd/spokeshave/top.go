@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	"k8s.io/apimachinery/pkg/util/wait"
 
 	"spokeshave.dev/controller/rehearse/author"
 	"spokeshave.dev/controller/rehearse/take"
@@ -78,19 +79,14 @@ func (f *topFlags) run(ctx context.Context, out io.Writer) error {
 	if err := f.show(ctx, out); err != nil || f.watch == 0 {
 		return err
 	}
-	tick := time.NewTicker(f.watch)
-	defer tick.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return nil
-		case <-tick.C:
-			// A cluster that does not answer now may do so the next time.
-			if err := f.show(ctx, out); err != nil && ctx.Err() == nil {
-				say(out, "%v", err)
-			}
+	_ = wait.PollUntilContextCancel(ctx, f.watch, false, func(ctx context.Context) (bool, error) {
+		// A cluster that does not answer now may do so the next time.
+		if err := f.show(ctx, out); err != nil && ctx.Err() == nil {
+			say(out, "%v", err)
 		}
-	}
+		return false, nil
+	}) // its error is that of ctx: somebody has seen enough
+	return nil
 }
 
 // clearScreen moves the cursor of a terminal to the top and clears the screen.

@@ -55,7 +55,8 @@ plays kubelet for Nodes labelled spokeshave.dev/kwok=true.
 
 With --iam-policy calls are refused as IAM refuses what the policy does not allow:
 Action, Resource and Condition are evaluated, and the refusal says why in words
-and in an encoded message that sts decode-authorization-message reads.
+and in an encoded message that sts decode-authorization-message reads. ${cluster} and
+the other variables of examples/iam/controller-policy.json stand for the names here.
 
 What it does can be watched and changed under /_sim/ (JSON):
 
@@ -122,7 +123,7 @@ func (o *options) run(ctx context.Context) error {
 		return fmt.Errorf("read --log: %w", err)
 	}
 	log := slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: level}))
-	o.sim.Log, o.sim.ClusterCA = log, o.clusterCA
+	o.sim.Log, o.sim.ClusterCA, o.sim.Account = log, o.clusterCA, account
 	var err error
 	if o.sim.Types, o.sim.Sales, err = catalog.Load(o.sim.Region); err != nil {
 		return err
@@ -153,14 +154,26 @@ func (o *options) run(ctx context.Context) error {
 	return work.Wait()
 }
 
-// readPolicies reads the IAM policies that apply to every caller but the joiner.
+// account is the number of the simulated account.
+const account = "123456789012"
+
+// readPolicies reads the IAM policies that apply to every caller but the joiner, with the
+// endpoint's names in place of the variables of examples/iam/controller-policy.json.
 func (o *options) readPolicies() error {
+	role := "KarpenterNodeRole-" + o.sim.Cluster
+	if len(o.sim.NodeRoles) > 0 {
+		role = o.sim.NodeRoles[0]
+	}
+	names := policy.Names{
+		Partition: "aws", Region: o.sim.Region, Account: account, Cluster: o.sim.Cluster, Queue: o.sim.Cluster,
+		NodeRole: "arn:aws:iam::" + account + ":role/" + role,
+	}
 	for _, file := range o.policies {
 		text, err := os.ReadFile(file)
 		if err != nil {
 			return fmt.Errorf("read --iam-policy: %w", err)
 		}
-		p, err := policy.Parse(text)
+		p, err := policy.Parse([]byte(names.Fill(string(text))))
 		if err != nil {
 			return fmt.Errorf("%s: %w", file, err)
 		}

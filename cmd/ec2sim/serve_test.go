@@ -10,13 +10,18 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/credentials"
+	"github.com/aws/aws-sdk-go-v2/service/eks"
+
 	"spokeshave.dev/simulator"
 	"spokeshave.dev/test/kit/eventually"
 )
 
-func TestServe(t *testing.T) {
-	// The test chooses a free port, because the command does not report the one it
-	// listens on.
+// serving runs the command on a free port until the test ends, and returns the port's address.
+func serving(t *testing.T, args ...string) string {
+	t.Helper()
+	// The test chooses the port, because the command does not report the one it listens on.
 	var free net.ListenConfig
 	l, err := free.Listen(t.Context(), "tcp", "127.0.0.1:0")
 	if err != nil {
@@ -27,34 +32,48 @@ func TestServe(t *testing.T) {
 		t.Fatal(err)
 	}
 	ctx, stop := context.WithCancel(t.Context())
-	defer stop()
 	c := command()
-	c.SetArgs([]string{"--listen", address, "--region", "eu-west-1", "--kubeconfig", "", "--log", "error"})
+	c.SetArgs(append([]string{"--listen", address, "--kubeconfig", "", "--log", "error"}, args...))
 	ended := make(chan error, 1)
 	go func() { ended <- c.ExecuteContext(ctx) }()
-	var state simulator.State
-	eventually.Ok(t, "the endpoint to answer", func() (string, bool) {
-		select {
-		case err := <-ended:
-			t.Fatalf("ended early: %v", err)
-		default:
+	t.Cleanup(func() {
+		stop()
+		if err := <-ended; err != nil {
+			t.Error(err)
 		}
+	})
+	eventually.Ok(t, "the endpoint to answer", func() (string, bool) {
 		answer, err := http.Get("http://" + address + "/_sim/state") //nolint:noctx // a test against loopback
 		if err != nil {
 			return err.Error(), false
 		}
-		defer func() { _ = answer.Body.Close() }()
-		if err := json.NewDecoder(answer.Body).Decode(&state); err != nil {
-			t.Fatal(err)
-		}
-		return "", true
+		return "", answer.Body.Close() == nil
 	})
-	if state.Region != "eu-west-1" {
-		t.Errorf("serves %s", state.Region)
+	return address
+}
+
+func TestServe(t *testing.T) {
+	answer, err := http.Get("http://" + serving(t, "--region", "eu-west-1") + "/_sim/state") //nolint:noctx // a test against loopback
+	if err != nil {
+		t.Fatal(err)
 	}
-	stop()
-	if err := <-ended; err != nil {
-		t.Error(err)
+	defer func() { _ = answer.Body.Close() }()
+	var state simulator.State
+	if err := json.NewDecoder(answer.Body).Decode(&state); err != nil || state.Region != "eu-west-1" {
+		t.Errorf("serves %s: %v", state.Region, err)
+	}
+}
+
+// TestServeUnderPolicy: the policy of the examples holds as it is in the repository, with its
+// variables; it allows what concerns the cluster, and nothing of another one.
+func TestServeUnderPolicy(t *testing.T) {
+	address := serving(t, "--region", "eu-west-1", "--cluster-name", "mine", "--iam-policy", "../../examples/iam/controller-policy.json")
+	clusters := eks.New(eks.Options{Region: "eu-west-1", BaseEndpoint: aws.String("http://" + address), Credentials: credentials.NewStaticCredentialsProvider("any", "any", "")})
+	for cluster, allowed := range map[string]bool{"mine": true, "another": false} {
+		_, err := clusters.DescribeCluster(t.Context(), &eks.DescribeClusterInput{Name: &cluster})
+		if refused := err != nil && strings.Contains(err.Error(), "AccessDenied"); refused == allowed {
+			t.Errorf("%s: %v; want it allowed: %t", cluster, err, allowed)
+		}
 	}
 }
 

@@ -118,5 +118,6 @@ func filled(text string, a *doctor.Account) string {
 	if len(a.Roles) > 0 {
 		role = a.Roles[0]
 	}
-	return strings.NewReplacer("${partition}", a.Partition, "${region}", a.Region, "${account}", a.Account, "${cluster}", a.Cluster, "${queue}", a.Queue, "${node_role}", role).Replace(text)
+	names := policy.Names{Partition: a.Partition, Region: a.Region, Account: a.Account, Cluster: a.Cluster, Queue: a.Queue, NodeRole: role}
+	return names.Fill(text)
 }

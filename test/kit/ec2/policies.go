@@ -4,7 +4,6 @@ import (
 	_ "embed"
 	"os"
 	"path/filepath"
-	"strings"
 	"testing"
 
 	sim "spokeshave.dev/simulator"
@@ -52,10 +51,8 @@ func Under(p *policy.Document) func(*sim.Config) {
 // parse reads a policy with the names of the endpoint and of a cluster in place of its variables.
 func parse(t testing.TB, text, cluster string) *policy.Document {
 	t.Helper()
-	out, err := policy.Parse([]byte(strings.NewReplacer(
-		"${partition}", "aws", "${region}", Region, "${account}", account, "${cluster}", cluster, "${queue}", cluster,
-		"${node_role}", "arn:aws:iam::"+account+":role/KarpenterNodeRole-"+cluster,
-	).Replace(text)))
+	names := policy.Names{Partition: "aws", Region: Region, Account: account, Cluster: cluster, Queue: cluster, NodeRole: "arn:aws:iam::" + account + ":role/KarpenterNodeRole-" + cluster}
+	out, err := policy.Parse([]byte(names.Fill(text)))
 	if err != nil {
 		t.Fatal(err)
 	}

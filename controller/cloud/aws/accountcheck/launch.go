@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -162,7 +163,11 @@ func (a *account) launch(ctx context.Context, capacity string) (string, error) {
 			ids = append(ids, i.InstanceIds...)
 		}
 	}
-	a.instances = append(a.instances, ids...)
+	for _, id := range ids {
+		if !slices.Contains(a.instances, id) {
+			a.instances = append(a.instances, id)
+		}
+	}
 	if len(ids) != 2 || ids[0] != ids[1] {
 		return "", fmt.Errorf("two requests with one client token made %v, want the same instance twice", ids)
 	}

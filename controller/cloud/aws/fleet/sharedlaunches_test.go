@@ -50,7 +50,7 @@ func TestSharedLaunchesAreForgotten(t *testing.T) {
 			if keeps := launch.recorded != nil; keeps != (tc.outcome == nil) {
 				t.Errorf("the request is kept: %t, with outcome %v", keeps, tc.outcome)
 			}
-			if again, ok := launch.answered("b"); ok != (tc.outcome != nil) || again.Err != tc.outcome["b"].Err {
+			if again, ok := launch.answered("b"); ok != (tc.outcome != nil) || !errors.Is(again.Err, tc.outcome["b"].Err) {
 				t.Errorf("b is answered %v, %t", again.Err, ok)
 			}
 			launches.find(&provider.Attempt{Token: "other"}, now.Add(tc.after), true)

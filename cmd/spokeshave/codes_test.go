@@ -112,7 +112,8 @@ func TestNegative(t *testing.T) {
 		t.Fatal(err)
 	}
 	tight := strings.ReplaceAll(string(budget), "hourly_usd: 2\n", "hourly_usd: 0.1\n")
-	for name, text := range map[string]string{"lost.yaml": nodePool, "tight.yaml": tight, "other.jsonl": string(line) + "\n", "bad.yaml": bad, "huge.yaml": huge} {
+	for name, text := range map[string]string{"lost.yaml": nodePool, "tight.yaml": tight, "other.jsonl": string(line) + "\n", "bad.yaml": bad, "huge.yaml": huge,
+		"groups-without-role.yaml": strings.ReplaceAll(eksctlFile, ", iam: {instanceRoleName: nodes}", "")} {
 		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
@@ -123,6 +124,7 @@ func TestNegative(t *testing.T) {
 		json bool
 	}{
 		"simulate":     {[]string{"-f", "pools", "-f", "huge.yaml"}, exitUnscheduled, true},
+		"convert":      {[]string{"-f", "groups-without-role.yaml"}, exitUnscheduled, true},
 		"doctor":       {[]string{"-f", "pools", "-f", "lost.yaml"}, exitUnscheduled, true},
 		"explain":      {[]string{"pod", "none", "--server", server}, exitUnscheduled, true},
 		"observe":      {[]string{"--server", nothing.URL}, exitUnscheduled, false},

@@ -38,7 +38,8 @@ func convertCommand() *cobra.Command {
 		Use:   "convert",
 		Short: "Make NodePools and EC2NodeClasses of node groups",
 		Long:  convertHelp,
-		Example: `  spokeshave convert -f cluster.yaml > nodepools.yaml
+		Example: `  # what eksctl made
+  spokeshave convert -f groups.yaml > nodepools.yaml
 
   # Auto Scaling groups and their launch templates
   aws autoscaling describe-auto-scaling-groups --output json > groups.json

@@ -8,6 +8,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -152,6 +153,14 @@ func record(t *testing.T) (id string, line []byte) {
 	return d.ID, append(line, '\n')
 }
 
+// eksctlFile describes a node group.
+const eksctlFile = `apiVersion: eksctl.io/v1alpha5
+kind: ClusterConfig
+metadata: {name: shop, region: us-east-1}
+managedNodeGroups:
+- {name: web, instanceTypes: [m5.2xlarge], maxSize: 100, iam: {instanceRoleName: nodes}}
+`
+
 // workplace creates a folder with all files that the examples name.
 func workplace(t *testing.T) (decision string) {
 	t.Helper()
@@ -194,6 +203,12 @@ func workplace(t *testing.T) (decision string) {
 	for _, name := range []string{"budget.yaml", "old.yaml", "new.yaml"} {
 		write(name, read("../../examples/rego-budget/configmap.yaml"))
 	}
+	write("workloads.yaml", []byte(`{apiVersion: apps/v1, kind: Deployment, metadata: {name: web, namespace: shop}, spec: {replicas: 3, selector: {matchLabels: {app: web}},
+template: {metadata: {labels: {app: web}}, spec: {containers: [{name: c, image: c, resources: {requests: {cpu: "1"}}}]}}}}`))
+	write("groups.yaml", []byte(eksctlFile))
+	write("groups.json", []byte(`{"AutoScalingGroups": [{"AutoScalingGroupName": "web", "MinSize": 0, "MaxSize": 100, "AvailabilityZones": ["us-east-1a"], "VPCZoneIdentifier": "subnet-1",
+"LaunchTemplate": {"LaunchTemplateId": "lt-1", "Version": "$Latest"}}]}`))
+	write("templates.json", []byte(`{"LaunchTemplateVersions": [{"LaunchTemplateId": "lt-1", "VersionNumber": 1, "LaunchTemplateData": {"InstanceType": "m5.2xlarge", "ImageId": "ami-1"}}]}`))
 	write("decisions.jsonl", log)
 	write("trace.jsonl", []byte(`{"arrival":"1m","lifetime":"1h","count":3,"workload":"web","cpu":"500m","memory":"1Gi"}`+"\n"))
 	t.Chdir(dir)
@@ -249,6 +264,9 @@ func TestExamples(t *testing.T) {
 			}
 			if c.Name() == "backtest" {
 				args = append(args, "--for", "2h")
+			}
+			if i := slices.Index(args, "--watch"); i >= 0 { // it would go on until Ctrl-C
+				args = slices.Delete(args, i, i+2)
 			}
 			code, stdout, stderr := command(t, args...)
 			if code != exitOK || stdout == "" && !toFile {

@@ -112,8 +112,10 @@ func TestNegative(t *testing.T) {
 		t.Fatal(err)
 	}
 	tight := strings.ReplaceAll(string(budget), "hourly_usd: 2\n", "hourly_usd: 0.1\n")
-	for name, text := range map[string]string{"lost.yaml": nodePool, "tight.yaml": tight, "other.jsonl": string(line) + "\n", "bad.yaml": bad, "huge.yaml": huge,
-		"groups-without-role.yaml": strings.ReplaceAll(eksctlFile, ", iam: {instanceRoleName: nodes}", "")} {
+	for name, text := range map[string]string{
+		"lost.yaml": nodePool, "tight.yaml": tight, "other.jsonl": string(line) + "\n", "bad.yaml": bad, "huge.yaml": huge,
+		"groups-without-role.yaml": strings.ReplaceAll(eksctlFile, ", iam: {instanceRoleName: nodes}", ""),
+	} {
 		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}

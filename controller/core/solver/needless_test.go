@@ -141,7 +141,7 @@ func fitsLabels(p *model.Pool, spec *model.PodSpec, labels map[string]string) bo
 // the solver's own is not, so that the properties cannot hold for nothing.
 func TestNeedlesslyUnplaced(t *testing.T) {
 	found, plain := 0, 0
-	for seed := range seeds(60) {
+	for seed := range uint64(60) {
 		g := newGenerator(seed)
 		in := g.input(1 + g.IntN(60))
 		switch {

@@ -123,7 +123,7 @@ func (o *options) run(ctx context.Context) error {
 		return fmt.Errorf("read --log: %w", err)
 	}
 	log := slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: level}))
-	o.sim.Log, o.sim.ClusterCA, o.sim.Account = log, o.clusterCA, account
+	o.sim.Log, o.sim.ClusterCA = log, o.clusterCA
 	var err error
 	if o.sim.Types, o.sim.Sales, err = catalog.Load(o.sim.Region); err != nil {
 		return err
@@ -154,9 +154,6 @@ func (o *options) run(ctx context.Context) error {
 	return work.Wait()
 }
 
-// account is the number of the simulated account.
-const account = "123456789012"
-
 // readPolicies reads the IAM policies that apply to every caller but the joiner, with the
 // endpoint's names in place of the variables of examples/iam/controller-policy.json.
 func (o *options) readPolicies() error {
@@ -165,8 +162,8 @@ func (o *options) readPolicies() error {
 		role = o.sim.NodeRoles[0]
 	}
 	names := policy.Names{
-		Partition: "aws", Region: o.sim.Region, Account: account, Cluster: o.sim.Cluster, Queue: o.sim.Cluster,
-		NodeRole: "arn:aws:iam::" + account + ":role/" + role,
+		Partition: "aws", Region: o.sim.Region, Account: o.sim.Account, Cluster: o.sim.Cluster, Queue: o.sim.Cluster,
+		NodeRole: "arn:aws:iam::" + o.sim.Account + ":role/" + role,
 	}
 	for _, file := range o.policies {
 		text, err := os.ReadFile(file)

@@ -67,10 +67,13 @@ func TestServe(t *testing.T) {
 // TestServeUnderPolicy: the policy of the examples holds as it is in the repository, with its
 // variables; it allows what concerns the cluster, and nothing of another one.
 func TestServeUnderPolicy(t *testing.T) {
-	address := serving(t, "--region", "eu-west-1", "--cluster-name", "mine", "--iam-policy", "../../examples/iam/controller-policy.json")
+	address := serving(t, "--region", "eu-west-1", "--cluster-name", "mine", "--account", "111122223333", "--iam-policy", "../../examples/iam/controller-policy.json")
 	clusters := eks.New(eks.Options{Region: "eu-west-1", BaseEndpoint: aws.String("http://" + address), Credentials: credentials.NewStaticCredentialsProvider("any", "any", "")})
 	for cluster, allowed := range map[string]bool{"mine": true, "another": false} {
 		_, err := clusters.DescribeCluster(t.Context(), &eks.DescribeClusterInput{Name: &cluster})
+		if err != nil && !strings.Contains(err.Error(), "arn:aws:sts::111122223333:") {
+			t.Errorf("the refusal names another account: %v", err)
+		}
 		if refused := err != nil && strings.Contains(err.Error(), "AccessDenied"); refused == allowed {
 			t.Errorf("%s: %v; want it allowed: %t", cluster, err, allowed)
 		}

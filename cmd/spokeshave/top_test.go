@@ -52,7 +52,7 @@ func TestTopWatch(t *testing.T) {
 	config := small().serve(t)
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
-	out := &until{want: "; 2 pods wait\n", times: 2, reached: cancel}
+	out := &until{want: "; 2 pods without a node\n", times: 2, reached: cancel}
 	if code := run(ctx, []string{"top", "--kubeconfig", config, "--watch", "10ms"}, out, out); code != exitOK || !errors.Is(ctx.Err(), context.Canceled) {
 		t.Errorf("exit %d: %s", code, out.text.String())
 	}

@@ -1,6 +1,7 @@
 package convert
 
 import (
+	"encoding/json"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
@@ -48,9 +49,9 @@ type mixed struct {
 }
 
 type override struct {
-	InstanceType string         `json:"InstanceType"`
-	Weight       string         `json:"WeightedCapacity"`
-	Attributes   map[string]any `json:"InstanceRequirements"`
+	InstanceType string                     `json:"InstanceType"`
+	Weight       string                     `json:"WeightedCapacity"`
+	Attributes   map[string]json.RawMessage `json:"InstanceRequirements"`
 }
 
 type distribution struct {

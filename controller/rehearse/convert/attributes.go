@@ -32,8 +32,7 @@ func (o *override) carryAttributes(d *draft, field string) {
 	for _, name := range slices.Sorted(maps.Keys(all)) {
 		label, ok := labels[name]
 		var b bounds
-		raw, err := json.Marshal(all[name])
-		if !ok || err != nil || json.Unmarshal(raw, &b) != nil {
+		if !ok || json.Unmarshal(all[name], &b) != nil {
 			d.note(field, "%s is not carried over; a label of instance types may say the same", name)
 			continue
 		}

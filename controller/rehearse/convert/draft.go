@@ -11,6 +11,7 @@ import (
 
 	awsv1 "spokeshave.dev/api/aws/v1"
 	karpv1 "spokeshave.dev/api/karpenter/v1"
+	"spokeshave.dev/controller/rehearse/wording"
 )
 
 // draft is a NodePool and its class while a group's document is read.
@@ -45,7 +46,7 @@ func (d *draft) sizes(smallest, largest int, field string) {
 		d.pool.Limits = karpv1.Limits{karpv1.LimitNodes: *resource.NewQuantity(int64(largest), resource.DecimalSI)}
 	}
 	if smallest > 0 {
-		d.note(field, "the group keeps %s; a NodePool has as many nodes as its pods need. For nodes that wait for pods see replicas of a static NodePool, or pods of low priority that hold the room", plural(smallest, "node"))
+		d.note(field, "the group keeps %s; a NodePool has as many nodes as its pods need. For nodes that wait for pods see replicas of a static NodePool, or pods of low priority that hold the room", wording.Plural(smallest, "node"))
 	}
 }
 
@@ -84,7 +85,7 @@ func (d *draft) purchase(base, percentage int, field string) {
 		return
 	}
 	d.require(karpv1.LabelCapacityType, corev1.NodeSelectorOpIn, karpv1.CapacityTypeOnDemand, karpv1.CapacityTypeSpot)
-	d.note(field, "%s on demand and %d %% of the others cannot be kept: the NodePool launches what is best, which is mostly spot. For a fixed share give workloads a topology spread over karpenter.sh/capacity-type, or make two NodePools with limits", plural(base, "node"), percentage)
+	d.note(field, "%s on demand and %d %% of the others cannot be kept: the NodePool launches what is best, which is mostly spot. For a fixed share give workloads a topology spread over karpenter.sh/capacity-type, or make two NodePools with limits", wording.Plural(base, "node"), percentage)
 }
 
 // subnets are those with the ids, or those with the tags where there are no ids.
@@ -123,10 +124,3 @@ func (d *draft) disk(device string, disk *awsv1.BlockDevice) {
 }
 
 func gibibytes(n int) *resource.Quantity { q := resource.MustParse(strconv.Itoa(n) + "Gi"); return &q }
-
-func plural(n int, what string) string {
-	if n == 1 {
-		return "1 " + what
-	}
-	return strconv.Itoa(n) + " " + what + "s"
-}

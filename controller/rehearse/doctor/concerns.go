@@ -10,6 +10,7 @@ import (
 	karpv1 "spokeshave.dev/api/karpenter/v1"
 	"spokeshave.dev/controller/kube/lower"
 	"spokeshave.dev/controller/kube/managed"
+	"spokeshave.dev/controller/rehearse/wording"
 )
 
 // concerns are the differences that not every cluster meets, by their subject in
@@ -79,7 +80,7 @@ func counted(what, one, many string, found []string) string {
 	case 1:
 		return fmt.Sprintf("1 %s %s: %s", what, one, found[0])
 	}
-	return fmt.Sprintf("%s %s: %s", plural(len(found), what), many, names(found))
+	return fmt.Sprintf("%s %s: %s", wording.Plural(len(found), what), many, names(found))
 }
 
 // allowsSpot: a NodePool that says nothing of capacity types gets on-demand nodes.
@@ -128,7 +129,7 @@ func waitsElsewhere(p *corev1.Pod) bool {
 
 func dryRuns(in *Input) string {
 	if n := len(in.Cluster.Objects.NodeClasses); n > 0 {
-		return plural(n, "EC2NodeClass")
+		return wording.Plural(n, "EC2NodeClass")
 	}
 	return ""
 }

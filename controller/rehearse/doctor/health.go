@@ -7,6 +7,7 @@ import (
 	coordinationv1 "k8s.io/api/coordination/v1"
 
 	"spokeshave.dev/controller/core/policy"
+	"spokeshave.dev/controller/rehearse/wording"
 )
 
 // Names of the leases that the controller holds, unless its settings say otherwise.
@@ -86,7 +87,7 @@ func healthFindings(in *Input, h *Condition) []Finding {
 	subject := "Deployment " + s.Namespace + "/" + s.Name
 	var out []Finding
 	if c.Live && s.Ready < s.Replicas {
-		out = append(out, Finding{Health, true, subject, fmt.Sprintf("%d of %s ready", s.Ready, plural(int(s.Replicas), "replica")), fmt.Sprintf("kubectl --namespace %s describe pods says why", s.Namespace)})
+		out = append(out, Finding{Health, true, subject, fmt.Sprintf("%d of %s ready", s.Ready, wording.Plural(int(s.Replicas), "replica")), fmt.Sprintf("kubectl --namespace %s describe pods says why", s.Namespace)})
 	}
 	if s.Replicas == 0 {
 		out = append(out, Finding{Health, true, subject, "it has no replicas: nothing is launched", "scale it up, or remove the release"})

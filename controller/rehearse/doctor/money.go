@@ -9,6 +9,7 @@ import (
 	"spokeshave.dev/controller/core/decide"
 	"spokeshave.dev/controller/core/model"
 	"spokeshave.dev/controller/rehearse/scenario"
+	"spokeshave.dev/controller/rehearse/wording"
 )
 
 // Money is what the nodes of NodePools cost, and would cost. Amounts are USD per hour
@@ -234,7 +235,7 @@ func moneyFindings(in *Input) []Finding {
 	}
 	var out []Finding
 	if m.Unplaced > 0 {
-		out = append(out, Finding{Calculation, false, plural(m.Unplaced, "pod"), "no node can be launched for waiting pods", "spokeshave simulate says why of each"})
+		out = append(out, Finding{Calculation, false, wording.Plural(m.Unplaced, "pod"), "no node can be launched for waiting pods", "spokeshave simulate says why of each"})
 	}
 	if len(m.Assumed) > 0 {
 		out = append(out, Finding{Calculation, false, names(slices.Clone(m.Assumed)), "no price is known: counted on the high side", "name a catalogue with --catalog"})

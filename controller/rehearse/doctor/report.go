@@ -3,6 +3,8 @@ package doctor
 import (
 	"slices"
 	"time"
+
+	"spokeshave.dev/controller/rehearse/wording"
 )
 
 // Version of the report's format. Within a version fields are only added.
@@ -77,9 +79,9 @@ func (r *Report) NeedsPerson() int {
 func (r *Report) Verdict() string {
 	switch n := r.NeedsPerson(); {
 	case n > 0 && r.Spokeshave != nil:
-		return plural(n, "finding") + " about the running controller or its objects"
+		return wording.Plural(n, "finding") + " about the running controller or its objects"
 	case n > 0:
-		return plural(n, "finding") + " to deal with before the swap"
+		return wording.Plural(n, "finding") + " to deal with before the swap"
 	case r.Spokeshave != nil:
 		return "Spokeshave runs, and nothing is wrong with it"
 	case r.Karpenter == nil:

@@ -74,13 +74,3 @@ func firstWord(text string) string {
 	word, _, _ := strings.Cut(text, " ")
 	return word
 }
-
-func plural(n int, what string) string {
-	if n == 1 {
-		return "1 " + what
-	}
-	if strings.HasSuffix(what, "s") {
-		return fmt.Sprintf("%d %ses", n, what)
-	}
-	return fmt.Sprintf("%d %ss", n, what)
-}

@@ -5,6 +5,8 @@ import (
 	"io"
 	"strings"
 	"text/tabwriter"
+
+	"spokeshave.dev/controller/rehearse/wording"
 )
 
 // minutes is how times are written.
@@ -98,7 +100,7 @@ func (r *Report) running() section {
 	}
 	c := &r.Claims
 	if c.All > 0 {
-		line := fmt.Sprintf("%s: %d ready, %d starting, %d leaving; %d drifted", plural(c.All, "NodeClaim"), c.Ready, c.Starting, c.Leaving, c.Drifted)
+		line := fmt.Sprintf("%s: %d ready, %d starting, %d leaving; %d drifted", wording.Plural(c.All, "NodeClaim"), c.Ready, c.Starting, c.Leaving, c.Drifted)
 		if c.Foreign > 0 {
 			line += fmt.Sprintf("; %d of other controllers", c.Foreign)
 		}
@@ -109,7 +111,7 @@ func (r *Report) running() section {
 
 // installed describes an installation.
 func installed(i *Installation) string {
-	return fmt.Sprintf("%s, Deployment %s/%s, %d of %s ready", firstOf(i.Version, "of an unknown version"), i.Namespace, i.Name, i.Ready, plural(int(i.Replicas), "replica"))
+	return fmt.Sprintf("%s, Deployment %s/%s, %d of %s ready", firstOf(i.Version, "of an unknown version"), i.Namespace, i.Name, i.Ready, wording.Plural(int(i.Replicas), "replica"))
 }
 
 func (r *Report) health() section {
@@ -191,25 +193,25 @@ func counting(n int) string {
 }
 
 func (m *Money) section() section {
-	s := section{Title: "Cost in USD, by the prices of the catalogue", Lines: []string{fmt.Sprintf("now: %s of NodePools, %.4f an hour", plural(m.Nodes, "node"), m.Cost)}}
+	s := section{Title: "Cost in USD, by the prices of the catalogue", Lines: []string{fmt.Sprintf("now: %s of NodePools, %.4f an hour", wording.Plural(m.Nodes, "node"), m.Cost)}}
 	add := func(format string, args ...any) { s.Lines = append(s.Lines, fmt.Sprintf(format, args...)) }
 	if m.Waiting > 0 {
-		add("%s: %s would be launched, for %.4f an hour; %d would get no node, the others go onto nodes that exist or are on their way", plural(m.Waiting, "waiting pod"), plural(m.Launched, "node"), m.LaunchCost, m.Unplaced)
+		add("%s: %s would be launched, for %.4f an hour; %d would get no node, the others go onto nodes that exist or are on their way", wording.Plural(m.Waiting, "waiting pod"), wording.Plural(m.Launched, "node"), m.LaunchCost, m.Unplaced)
 	}
 	if m.InFlight > 0 {
-		add("not counted: %s without a node yet", plural(m.InFlight, "NodeClaim"))
+		add("not counted: %s without a node yet", wording.Plural(m.InFlight, "NodeClaim"))
 	}
 	switch {
 	case m.Nodes == 0:
 	case m.Step.Postponed:
 		add("next step of consolidation: not searched, because pods need new nodes first")
 	default:
-		add("next step of consolidation: %s removed, %d launched, saves %.4f an hour", plural(m.Step.Removed, "node"), m.Step.Launched, m.Step.Savings)
+		add("next step of consolidation: %s removed, %d launched, saves %.4f an hour", wording.Plural(m.Step.Removed, "node"), m.Step.Launched, m.Step.Savings)
 	}
 	if a := m.Anew; a != nil && a.Unplaced == 0 {
-		add("the same pods, all placed anew: %s, %.4f an hour; budgets and pods that may not move bound how near consolidation comes to it", plural(a.Nodes, "node"), a.Cost)
+		add("the same pods, all placed anew: %s, %.4f an hour; budgets and pods that may not move bound how near consolidation comes to it", wording.Plural(a.Nodes, "node"), a.Cost)
 	} else if a != nil {
-		add("the same pods, all placed anew: cannot be compared, %s would have no place", plural(a.Unplaced, "pod"))
+		add("the same pods, all placed anew: cannot be compared, %s would have no place", wording.Plural(a.Unplaced, "pod"))
 	}
 	m.Day.lines(add)
 	return s
@@ -224,6 +226,6 @@ func (d *Day) lines(add func(string, ...any)) {
 		return
 	}
 	add("from %s to %s UTC: %.2f for the nodes that are still there, %.2f in a replay of %s (%d have ended), %s launched",
-		d.From.Format(minutes), d.To.Format(minutes), d.Really, d.Here, plural(d.Pods, "pod"), d.Ended, plural(d.Launches, "node"))
-	add("both leave out what has gone, so that both are too low and the difference is no saving: events name %s and %s that have gone, and events are kept for an hour", plural(d.GoneNodes, "node"), plural(d.GonePods, "pod"))
+		d.From.Format(minutes), d.To.Format(minutes), d.Really, d.Here, wording.Plural(d.Pods, "pod"), d.Ended, wording.Plural(d.Launches, "node"))
+	add("both leave out what has gone, so that both are too low and the difference is no saving: events name %s and %s that have gone, and events are kept for an hour", wording.Plural(d.GoneNodes, "node"), wording.Plural(d.GonePods, "pod"))
 }

@@ -9,6 +9,7 @@ import (
 	"spokeshave.dev/controller/core/decide"
 	"spokeshave.dev/controller/core/disrupt"
 	"spokeshave.dev/controller/core/model"
+	"spokeshave.dev/controller/rehearse/wording"
 )
 
 // Consolidation is which running nodes a decision would remove or replace, and why it
@@ -201,7 +202,7 @@ func (r *Report) consolidation(b *strings.Builder) {
 				if k.Policy != "" {
 					why = "policy " + k.Policy + ": " + why
 				}
-				row(k.Node, dash(k.NodePool), dash(k.Type), dollars(k.Price), why)
+				row(k.Node, wording.Dash(k.NodePool), wording.Dash(k.Type), dollars(k.Price), why)
 			}
 		})
 	}
@@ -218,14 +219,7 @@ func listed(nodes []ReportNode) string {
 		}
 		out = append(out, what)
 	}
-	return dash(strings.Join(out, ", "))
-}
-
-func dash(text string) string {
-	if text == "" {
-		return "-"
-	}
-	return text
+	return wording.Dash(strings.Join(out, ", "))
 }
 
 // outcome prints what the moves save in all.
@@ -237,11 +231,11 @@ func (c *Consolidation) outcome(b *strings.Builder) {
 			launched += len(m.Replacements)
 		}
 	}
-	fmt.Fprintf(b, "consolidation: %s would go", plural(gone, "node"))
+	fmt.Fprintf(b, "consolidation: %s would go", wording.Plural(gone, "node"))
 	if launched > 0 {
-		fmt.Fprintf(b, " for %s", plural(launched, "new node"))
+		fmt.Fprintf(b, " for %s", wording.Plural(launched, "new node"))
 	}
-	fmt.Fprintf(b, ", %s would stay; saves %s of %s $/hour\n", plural(len(c.Kept), "node"), dollars(c.Savings), dollars(c.Cost))
+	fmt.Fprintf(b, ", %s would stay; saves %s of %s $/hour\n", wording.Plural(len(c.Kept), "node"), dollars(c.Savings), dollars(c.Cost))
 	if c.Postponed {
 		b.WriteString("consolidation was not searched: pods need new nodes, which come first\n")
 	}

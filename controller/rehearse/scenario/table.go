@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"text/tabwriter"
+
+	"spokeshave.dev/controller/rehearse/wording"
 )
 
 // maxRows is the largest number of nodes that the table lists one by one.
@@ -162,7 +164,7 @@ func (r *Report) summary(b *strings.Builder) {
 	if b.Len() > 0 {
 		b.WriteString("\n")
 	}
-	fmt.Fprintf(b, "%s: %s on %s", plural(r.Pods, "pod"), plural(r.Pods-placed-len(r.Unscheduled), "pod"), plural(len(r.Nodes), "new node"))
+	fmt.Fprintf(b, "%s: %s on %s", wording.Plural(r.Pods, "pod"), wording.Plural(r.Pods-placed-len(r.Unscheduled), "pod"), wording.Plural(len(r.Nodes), "new node"))
 	if placed > 0 {
 		fmt.Fprintf(b, ", %d on existing nodes", placed)
 	}
@@ -187,13 +189,6 @@ func (r *Report) summary(b *strings.Builder) {
 	for _, text := range r.Warnings {
 		fmt.Fprintf(b, "warning: %s\n", text)
 	}
-}
-
-func plural(n int, what string) string {
-	if n == 1 {
-		return "1 " + what
-	}
-	return fmt.Sprintf("%d %ss", n, what)
 }
 
 func dollars(usd float64) string { return fmt.Sprintf("%.4f", usd) }

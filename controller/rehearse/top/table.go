@@ -6,6 +6,10 @@ import (
 	"strconv"
 	"text/tabwriter"
 	"time"
+
+	"k8s.io/apimachinery/pkg/util/duration"
+
+	"spokeshave.dev/controller/rehearse/wording"
 )
 
 // WriteTable writes the nodes as a table, and the total below it.
@@ -18,14 +22,14 @@ func (s *Summary) WriteTable(out io.Writer) error {
 		if n.Price != nil {
 			price = strconv.FormatFloat(*n.Price, 'f', 4, 64)
 		}
-		_, _ = fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%.0f/%.0f\n", n.Name, dash(n.NodePool), dash(n.Type), dash(n.Zone), dash(n.Capacity),
+		_, _ = fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%.0f/%.0f\n", n.Name, wording.Dash(n.NodePool), wording.Dash(n.Type), wording.Dash(n.Zone), wording.Dash(n.Capacity),
 			n.State, age(n.Age), price, n.CPU.bar(), n.Memory.bar(), n.Pods.Requested, n.Pods.Allocatable)
 	}
 	if err := w.Flush(); err != nil {
 		return fmt.Errorf("write table: %w", err)
 	}
 	t := &s.Total
-	_, err := fmt.Fprintf(out, "\n%d nodes with a price: %.4f $/h, CPU %.0f %% and memory %.0f %% requested; %d pods wait\n", t.Nodes, t.Price, t.CPU.Percent(), t.Memory.Percent(), t.Waiting)
+	_, err := fmt.Fprintf(out, "\n%d nodes with a price: %.4f $/h, CPU %.0f %% and memory %.0f %% requested; %s without a node\n", t.Nodes, t.Price, t.CPU.Percent(), t.Memory.Percent(), wording.Plural(t.Waiting, "pod"))
 	return err
 }
 
@@ -36,25 +40,10 @@ func (f Fill) bar() string {
 	return fmt.Sprintf("%s%s %3.0f %%", full[:n], empty[n:], f.Percent())
 }
 
-// age is an age in its largest unit, as kubectl prints it.
+// age is an age as kubectl prints it.
 func age(seconds int64) string {
-	switch d := time.Duration(seconds) * time.Second; {
-	case seconds == 0:
-		return "-"
-	case d < 2*time.Minute:
-		return strconv.FormatInt(seconds, 10) + "s"
-	case d < 2*time.Hour:
-		return strconv.Itoa(int(d.Minutes())) + "m"
-	case d < 48*time.Hour:
-		return strconv.Itoa(int(d.Hours())) + "h"
-	default:
-		return strconv.Itoa(int(d.Hours()/24)) + "d"
-	}
-}
-
-func dash(text string) string {
-	if text == "" {
+	if seconds == 0 {
 		return "-"
 	}
-	return text
+	return duration.HumanDuration(time.Duration(seconds) * time.Second)
 }

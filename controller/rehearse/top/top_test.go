@@ -37,13 +37,13 @@ func TestTable(t *testing.T) {
 	if err := s.WriteTable(&b); err != nil {
 		t.Fatal(err)
 	}
-	want := `NODE     NODEPOOL  TYPE        ZONE  BOUGHT     STATE        AGE  $/H     CPU               MEMORY            PODS
-big      general   m5.2xlarge  a     on-demand  Initialized  2d   0.3860  ###.......  25 %  ###.......  25 %  2/58
-small    general   m5.large    b     spot       Initialized  60s  0.0400  ########## 100 %  ########## 100 %  2/29
-group    -         -           -     -          Unmanaged    -    -       #####.....  50 %  #####.....  50 %  1/29
-guessed  gone      -           -     -          Deleting     90m  -       ..........   0 %  ..........   0 %  0/29
+	want := `NODE     NODEPOOL  TYPE        ZONE  BOUGHT     STATE        AGE   $/H     CPU               MEMORY            PODS
+big      general   m5.2xlarge  a     on-demand  Initialized  2d2h  0.3860  ###.......  25 %  ###.......  25 %  2/58
+small    general   m5.large    b     spot       Initialized  60s   0.0400  ########## 100 %  ########## 100 %  2/29
+group    -         -           -     -          Unmanaged    -     -       #####.....  50 %  #####.....  50 %  1/29
+guessed  gone      -           -     -          Deleting     90m   -       ..........   0 %  ..........   0 %  0/29
 
-2 nodes with a price: 0.4260 $/h, CPU 40 % and memory 40 % requested; 1 pods wait
+2 nodes with a price: 0.4260 $/h, CPU 40 % and memory 40 % requested; 1 pod without a node
 `
 	if diff := cmp.Diff(want, b.String()); diff != "" {
 		t.Error(diff)

@@ -170,7 +170,7 @@ func (c *consolidator) values(n *model.PlannedNode, key string) int {
 		case "karpenter.sh/capacity-type":
 			seen[string(o.CapacityType)] = true
 		default:
-			if t := c.projection.types.of(n.Pool, o.InstanceType); t != nil {
+			if t := c.projection.types.Type(n.Pool, o.InstanceType); t != nil {
 				seen[t.Labels[key]] = true
 			}
 		}

@@ -4,6 +4,7 @@ import (
 	"maps"
 	"slices"
 
+	"spokeshave.dev/controller/core/applied"
 	"spokeshave.dev/controller/core/model"
 )
 
@@ -98,12 +99,12 @@ func (c *consolidator) withExtraNodes(p *Proposal, left []int32) *Proposal {
 // the pods in left; nil when no node can be launched for them.
 func (c *consolidator) withNewNodesFor(p *Proposal, plan *model.Plan, left []int32) *Proposal {
 	in := p.Sim.Input
-	snap := c.projection.snapshotAfter(in.Snapshot, plan)
+	snap := c.projection.types.Snapshot(in.Snapshot, plan)
 	for i := range snap.Nodes {
 		addNoMoveTaint(&snap.Nodes[i])
 	}
 	in.Snapshot, in.Pods = snap, left
-	in.Headroom = headroomAfter(in.Headroom, &c.projection.snap, plan.Nodes)
+	in.Headroom = applied.Headroom(in.Headroom, &c.projection.snap, plan.Nodes)
 	more := c.projection.solve(&in)
 	if len(more.Plan.Unplaced) > 0 || len(more.Plan.Existing) > 0 {
 		return nil
@@ -138,25 +139,4 @@ func (c *consolidator) planWithout(plan *model.Plan, pods map[int32]bool) *model
 		out.Nodes = append(out.Nodes, n)
 	}
 	return out
-}
-
-// snapshotAfter returns the snapshot with the plan carried out.
-func (sc *Projection) snapshotAfter(s *model.Snapshot, plan *model.Plan) *model.Snapshot {
-	out := *s
-	out.Nodes, out.Pods, out.Pools = slices.Clone(s.Nodes), slices.Clone(s.Pods), slices.Clone(s.Pools)
-	for _, a := range plan.Existing {
-		for _, i := range a.Pods {
-			out.Pods[i].Node = a.Node
-		}
-	}
-	for i := range plan.Nodes {
-		n := sc.types.node(&plan.Nodes[i])
-		at := int32(len(out.Nodes))
-		out.Nodes = append(out.Nodes, n)
-		sc.types.addUsage(out.Pools, &n)
-		for _, p := range plan.Nodes[i].Pods {
-			out.Pods[p].Node = at
-		}
-	}
-	return &out
 }

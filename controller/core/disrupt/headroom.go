@@ -3,6 +3,7 @@ package disrupt
 import (
 	"slices"
 
+	"spokeshave.dev/controller/core/applied"
 	"spokeshave.dev/controller/core/model"
 )
 
@@ -20,24 +21,10 @@ func headroomWithout(headroom []model.Headroom, s *model.Snapshot, nodes []int32
 	return out
 }
 
-// headroomAfter returns the headroom less the new nodes' cost, each at the worst of
-// its options.
-func headroomAfter(headroom []model.Headroom, s *model.Snapshot, nodes []model.PlannedNode) []model.Headroom {
-	out := slices.Clone(headroom)
-	for h := range out {
-		for i := range nodes {
-			if out[h].Pools == nil || out[h].Pools[nodes[i].Pool] {
-				out[h].Left -= nodes[i].Worst() + s.NodeCost(nodes[i].Pool)
-			}
-		}
-	}
-	return out
-}
-
 // headroomAccepted returns the headroom once the proposal is accepted. It never
 // exceeds the headroom before: a saving counts only after the nodes are gone.
 func headroomAccepted(headroom []model.Headroom, s *model.Snapshot, nodes []int32, plan *model.Plan) []model.Headroom {
-	out := headroomAfter(headroomWithout(headroom, s, nodes), s, plan.Nodes)
+	out := applied.Headroom(headroomWithout(headroom, s, nodes), s, plan.Nodes)
 	for h := range out {
 		out[h].Left = min(out[h].Left, headroom[h].Left)
 	}

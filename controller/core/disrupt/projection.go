@@ -146,7 +146,7 @@ func (sc *Projection) Onto(nodes, replacements []int32) *model.Plan {
 		return &first
 	}
 	in = withoutLaunches(sc.inputWithout(nodes))
-	in.Snapshot, in.Pods = sc.snapshotAfter(in.Snapshot, &first), nil
+	in.Snapshot, in.Pods = sc.types.Snapshot(in.Snapshot, &first), nil
 	for _, u := range first.Unplaced {
 		in.Pods = append(in.Pods, u.Pod)
 	}
@@ -196,11 +196,11 @@ func (sc *Projection) Accept(nodes []int32, plan *model.Plan) {
 	}
 	for i := range plan.Nodes {
 		at := int32(len(sc.snap.Nodes))
-		n := sc.types.node(&plan.Nodes[i])
+		n := sc.types.Node(&plan.Nodes[i])
 		addNoMoveTaint(&n)
 		sc.snap.Nodes = append(sc.snap.Nodes, n)
 		sc.comingNodes = append(sc.comingNodes, at)
-		sc.types.addUsage(sc.snap.Pools, &n)
+		sc.types.AddUsage(sc.snap.Pools, &n)
 		for _, p := range plan.Nodes[i].Pods {
 			sc.snap.Pods[p].Node = at
 		}

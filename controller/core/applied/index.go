@@ -1,6 +1,7 @@
 package applied
 
 import (
+	"fmt"
 	"maps"
 	"slices"
 
@@ -36,24 +37,38 @@ func (x *Index) Type(pool int32, name string) *model.InstanceType {
 	return x.byName[x.s.Pools[pool].Catalog][name]
 }
 
-// Node returns a planned node, with its best option, as a registered node.
-func (x *Index) Node(n *model.PlannedNode) model.Node {
+// Node returns a planned node, with its best option, as a registered node. at distinguishes
+// its name from those of other planned nodes.
+func (x *Index) Node(n *model.PlannedNode, at int) model.Node {
 	best := &n.Options[0]
-	pool := &x.s.Pools[n.Pool]
 	out := model.Node{
-		Name: "planned-" + pool.Name, Pool: n.Pool, State: model.Registered,
+		Name: fmt.Sprintf("planned-%s-%d", x.s.Pools[n.Pool].Name, at), Pool: n.Pool, State: model.Registered,
 		InstanceType: best.InstanceType, Zone: best.Zone, CapacityType: best.CapacityType,
-		Price: best.Price, Extra: x.s.NodeCost(n.Pool), Labels: map[string]string{}, Taints: pool.Taints,
+		Price: best.Price, Extra: x.s.NodeCost(n.Pool), Labels: x.Labels(n), Taints: x.s.Pools[n.Pool].Taints,
 	}
 	if t := x.Type(n.Pool, best.InstanceType); t != nil {
-		maps.Copy(out.Labels, t.Labels)
 		out.Allocatable = t.Allocatable
 	}
-	out.Labels["topology.kubernetes.io/zone"] = best.Zone
-	out.Labels["karpenter.sh/capacity-type"] = string(best.CapacityType)
-	out.Labels["karpenter.sh/nodepool"] = pool.Name
-	maps.Copy(out.Labels, pool.NodeLabels)
-	maps.Copy(out.Labels, n.Labels)
+	out.Labels["kubernetes.io/hostname"] = out.Name
+	return out
+}
+
+// Labels returns the labels of a planned node launched with its best option.
+func (x *Index) Labels(n *model.PlannedNode) map[string]string {
+	best := &n.Options[0]
+	pool := &x.s.Pools[n.Pool]
+	out := map[string]string{}
+	if t := x.Type(n.Pool, best.InstanceType); t != nil {
+		maps.Copy(out, t.Labels)
+		if at := slices.IndexFunc(t.Offerings, func(o model.Offering) bool { return o.Zone == best.Zone && o.ZoneID != "" }); at >= 0 {
+			out["topology.k8s.aws/zone-id"] = t.Offerings[at].ZoneID
+		}
+	}
+	out["topology.kubernetes.io/zone"] = best.Zone
+	out["karpenter.sh/capacity-type"] = string(best.CapacityType)
+	out["karpenter.sh/nodepool"] = pool.Name
+	maps.Copy(out, pool.NodeLabels)
+	maps.Copy(out, n.Labels)
 	return out
 }
 
@@ -79,8 +94,8 @@ func (x *Index) Snapshot(s *model.Snapshot, plan *model.Plan) *model.Snapshot {
 		}
 	}
 	for i := range plan.Nodes {
-		n := x.Node(&plan.Nodes[i])
 		at := int32(len(out.Nodes))
+		n := x.Node(&plan.Nodes[i], int(at))
 		out.Nodes = append(out.Nodes, n)
 		x.AddUsage(out.Pools, &n)
 		for _, p := range plan.Nodes[i].Pods {

@@ -36,7 +36,7 @@ func (c *consolidator) unplacedInSomeOrder(p *Proposal) []int32 {
 		snap.Nodes[i] = c.asInitialized(snap.Nodes[i])
 	}
 	for i := range p.Sim.Plan.Nodes {
-		snap.Nodes = append(snap.Nodes, c.asInitialized(c.projection.types.Node(&p.Sim.Plan.Nodes[i])))
+		snap.Nodes = append(snap.Nodes, c.asInitialized(c.projection.types.Node(&p.Sim.Plan.Nodes[i], len(snap.Nodes))))
 	}
 	pods := slices.Concat(c.projection.movingPods, p.Sim.Input.Pods)
 	moving := make([]bool, len(snap.Pods))

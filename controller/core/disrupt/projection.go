@@ -196,7 +196,7 @@ func (sc *Projection) Accept(nodes []int32, plan *model.Plan) {
 	}
 	for i := range plan.Nodes {
 		at := int32(len(sc.snap.Nodes))
-		n := sc.types.Node(&plan.Nodes[i])
+		n := sc.types.Node(&plan.Nodes[i], int(at))
 		addNoMoveTaint(&n)
 		sc.snap.Nodes = append(sc.snap.Nodes, n)
 		sc.comingNodes = append(sc.comingNodes, at)

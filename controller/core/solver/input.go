@@ -71,8 +71,10 @@ type Input struct {
 	Offerings *supply.Cache
 	// respectPreferences is set when the preferences in the specs count.
 	respectPreferences bool
-	// budget counts the work of all plans of a solve.
+	// budget counts the work of all plans of a solve. looks bounds how many places pods
+	// look at, instead of effort.AllLooks, in a cluster of any size; 0 leaves that.
 	budget *effort.Budget
+	looks  int
 }
 
 // problem returns what a problem with the given specs, which have no preferences, is

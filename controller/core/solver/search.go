@@ -141,7 +141,7 @@ func (s *search) few() bool {
 // small reports whether there are so few pods and nodes that further strategies run
 // whatever they cost.
 func (s *search) small() bool {
-	return len(s.in.Pods) <= maxInserted && len(s.in.Snapshot.Nodes) <= maxInserted
+	return s.in.looks == 0 && len(s.in.Pods) <= maxInserted && len(s.in.Snapshot.Nodes) <= maxInserted
 }
 
 // affordsLooks reports whether the budget is enough for every pod to look once at every

@@ -19,16 +19,19 @@ import (
 // take it.
 func Solve(in Input) (model.Plan, Stats) {
 	log := &trialLog{budget: effort.New(len(in.Pods))}
-	in.budget = log.budget
+	if in.budget = log.budget; in.looks > 0 {
+		in.budget.LimitLooks(in.looks)
+	}
 	if in.Offerings == nil {
 		in.Offerings = supply.NewCache()
 	}
 	found := planBindable(in, func(in *Input) outcome { return relax(in, log) })
 	found.explain()
-	stats := *found.stats
 	log.trials[found.trial].Won = true
+	plan := planRest(&in, &found, log)
+	stats := *found.stats
 	stats.Trials, stats.Moves, stats.Looks = log.trials, log.budget.Work(), log.budget.Looks()
-	return *found.Plan, stats
+	return plan, stats
 }
 
 // answer is a plan, with the pods that another strategy should treat differently.

@@ -21,7 +21,9 @@ type Trial struct {
 	Modes []commit.ModeTrial
 	// Dropped says why the strategy made no plan; "" when it made one.
 	Dropped string
-	// Won marks the trial whose plan is the result. A solve has exactly one.
+	// Won marks the trial whose plan is the result. A solve has exactly one, and one more
+	// of the questions about "the rest" where pods of a large cluster were planned in a
+	// second step.
 	Won bool
 }
 

@@ -9,6 +9,8 @@ import (
 type trialLog struct {
 	budget *effort.Budget
 	trials []Trial
+	// question begins the name of every question from now on.
+	question string
 	// before is what the budget had spent when the last trial began.
 	before int
 }
@@ -16,6 +18,7 @@ type trialLog struct {
 // begin records a trial before it runs.
 func (l *trialLog) begin(t Trial) {
 	l.before = l.budget.Work()
+	t.Question = l.question + t.Question
 	l.trials = append(l.trials, t)
 }
 

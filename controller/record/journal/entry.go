@@ -23,6 +23,7 @@ func entry(s *model.Snapshot, d *decide.Decision) Entry {
 	for i := range d.Stats.Trials {
 		if t := &d.Stats.Trials[i]; t.Won {
 			e.Strategy = t.Strategy
+			break // a second one is of the rest of a large cluster
 		}
 	}
 	for i := range d.Plan.Nodes {

@@ -16,10 +16,17 @@ type Budget struct {
 	moves, limit int
 	// looks counts the places that pods looked at while they were placed one by one.
 	looks int
+	// allLooks bounds looks.
+	allLooks int
 }
 
 // New is the budget of a solve of so many pods.
-func New(pods int) *Budget { return &Budget{limit: Allowance * max(1, pods/1000)} }
+func New(pods int) *Budget {
+	return &Budget{limit: Allowance * max(1, pods/1000), allLooks: AllLooks}
+}
+
+// LimitLooks replaces AllLooks, so that a small input is treated as a large one.
+func (b *Budget) LimitLooks(most int) { b.allLooks = most }
 
 // Moves is the work done so far, in moves. What Look counts is not part of it.
 func (b *Budget) Moves() int { return b.moves }
@@ -34,10 +41,16 @@ func (b *Budget) Looks() int { return b.looks }
 func (b *Budget) Spent() bool { return b.moves >= b.limit }
 
 // LooksSpent says that pods are not to be placed one by one again.
-func (b *Budget) LooksSpent() bool { return b.looks >= AllLooks }
+func (b *Budget) LooksSpent() bool { return b.looks >= b.allLooks }
+
+// LooksLeft is how many more places may be looked at.
+func (b *Budget) LooksLeft() int { return max(0, b.allLooks-b.looks) }
+
+// Exceeds says that so many places are more than a whole solve may look at.
+func (b *Budget) Exceeds(places int) bool { return places > b.allLooks }
 
 // Affords says that so many more places may be looked at.
-func (b *Budget) Affords(places int) bool { return b.looks+places <= AllLooks }
+func (b *Budget) Affords(places int) bool { return b.looks+places <= b.allLooks }
 
 // Lower charges for a plan that is begun: so many classes of pods are compared
 // with so many existing nodes, and with each other.

@@ -10,7 +10,7 @@ const maxTogether = 128
 
 // findReplacements finds nodes whose pods cost less on other nodes, new ones
 // included. It tries the most promising nodes together, as many as the budgets
-// allow, then half of them and so on; then the most promising ones singly; and then
+// allow, then half of them and so on down to two; then the most promising ones singly; and then
 // others in turn.
 func (x *search) findReplacements(open []Option, tries int) []*prospect {
 	open = x.promising(open)
@@ -28,7 +28,7 @@ func (x *search) findReplacements(open []Option, tries int) []*prospect {
 		}
 	}
 	all := x.prefix(open, maxTogether)
-	for size := len(all); size > 1; size /= 2 {
+	for size := len(all); size > 1; size = fewer(size) {
 		try(all[:size])
 	}
 	allowed := slices.DeleteFunc(open, func(o Option) bool { return x.left[x.projection.snap.Nodes[o.Node].Pool] <= 0 })
@@ -42,6 +42,15 @@ func (x *search) findReplacements(open []Option, tries int) []*prospect {
 		try([]int32{rest[at].Node})
 	}
 	return found
+}
+
+// fewer returns how many nodes are tried together after size of them: half, and two after
+// three.
+func fewer(size int) int {
+	if size == 3 {
+		return 2
+	}
+	return size / 2
 }
 
 // lowestCostPrefix finds common replacements for the nodes with the lowest

@@ -27,25 +27,32 @@ func (c *consolidator) withRoomForAnyOrder(p *Proposal, left []int32) *Proposal 
 
 // withLargeNodesOnly returns a variant of the proposal whose new nodes are each
 // large enough for all the pods that need new nodes. The scheduler can then place
-// these pods on the new nodes in any order. It returns nil when there is no such
-// variant that saves.
+// these pods on the new nodes in any order. Where only one node is new, it is large enough
+// for all the pods that move, since any of them may come to it. It returns nil when there is
+// no such variant that saves.
 func (c *consolidator) withLargeNodesOnly(p *Proposal) *Proposal {
-	sum := model.Resources{}
-	for i := range p.Sim.Plan.Nodes {
-		for _, pod := range p.Sim.Plan.Nodes[i].Pods {
-			sum.Add(c.projection.snap.Specs[c.projection.snap.Pods[pod].Spec].Requests)
-		}
+	snap, plan := &c.projection.snap, &p.Sim.Plan
+	var pods []int32
+	for i := range plan.Nodes {
+		pods = append(pods, plan.Nodes[i].Pods...)
 	}
-	if len(p.Sim.Plan.Nodes) < 2 {
+	switch len(plan.Nodes) {
+	case 0:
 		return nil
+	case 1:
+		pods = p.Sim.Input.Pods
+	}
+	sum := model.Resources{}
+	for _, pod := range pods {
+		sum.Add(snap.Specs[snap.Pods[pod].Spec].Requests)
 	}
 	in := p.Sim.Input
 	in.Denied = slices.Clone(in.Denied)
 	large := false
-	for i := range c.projection.snap.Pools {
-		if at := c.projection.snap.Pools[i].Catalog; at >= 0 {
-			denied := tooSmall(int32(i), &c.projection.snap.Catalogs[at], sum)
-			large = large || len(denied) < len(c.projection.snap.Catalogs[at].Types)
+	for i := range snap.Pools {
+		if at := snap.Pools[i].Catalog; at >= 0 {
+			denied := tooSmall(int32(i), &snap.Catalogs[at], sum)
+			large = large || len(denied) < len(snap.Catalogs[at].Types)
 			in.Denied = append(in.Denied, denied...)
 		}
 	}

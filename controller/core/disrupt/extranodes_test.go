@@ -70,3 +70,53 @@ func TestInstead(t *testing.T) {
 		})
 	}
 }
+
+// TestOneLargeNode: a node of a large and a small pod goes. The large one is planned for the
+// node that stays and the small one for a small node. A scheduler that sees the small one
+// first puts it on the node that stays. A node besides for the large one costs too much; one
+// new node with room for both does not.
+func TestOneLargeNode(t *testing.T) {
+	room := func(cpu int64) model.Resources {
+		return model.Resources{model.CPU: cpu, model.Memory: cpu << 20, model.PodSlots: 10}
+	}
+	kind := func(name string, cpu int64, usd float64) model.InstanceType {
+		out := instancetype.Of(name, room(cpu))
+		out.Offerings = append(out.Offerings, instancetype.OnDemand("a", model.PriceOf(usd)))
+		return out
+	}
+	node := func(name string, usd float64, cpu int64) model.Node {
+		return model.Node{
+			Name: name, Claim: name, State: model.Initialized, Zone: "a", CapacityType: model.OnDemand, Price: model.PriceOf(usd), Allocatable: room(cpu),
+			Labels: map[string]string{"topology.kubernetes.io/zone": "a"},
+		}
+	}
+	for name, tc := range map[string]struct {
+		reason string
+		price  float64 // of the node that goes
+		saves  float64 // 0 for no proposal
+	}{
+		"large": {"0.35 for one node with room for both, where 0.1 and 0.3 would not pay", 0.38, 0.03},
+		"none":  {"neither pays", 0.34, 0},
+		"both":  {"one node with room for both is cheaper than two", 0.5, 0.15},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := &model.Snapshot{
+				Catalogs: []model.Catalog{instancetype.Catalog(kind("small", 2000, 0.1), kind("medium", 4000, 0.3), kind("large", 6000, 0.35))},
+				Pools:    []model.Pool{{Name: "general", NodeClass: "default"}},
+				Nodes:    []model.Node{node("goes", tc.price, 8000), node("stays", 1, 4000)},
+			}
+			for i, cpu := range []int64{4000, 2000} {
+				s.Specs = append(s.Specs, model.PodSpec{Namespace: "shop", Requests: model.Resources{model.CPU: cpu, model.PodSlots: 1}})
+				s.Pods = append(s.Pods, model.Pod{UID: string(rune('a' + i)), Namespace: "shop", Name: string(rune('a' + i)), Spec: int32(i)})
+			}
+			in := solver.Input{Snapshot: s, Blocked: make([]*model.Reason, 1), Costs: make([]solver.Costs, 1), Effort: solver.DefaultEffort, Tolerance: solver.DefaultTolerance}
+			p := NewProjection(NewSurvey(s, nil), &in, nil).Consolidate([]int32{0})
+			switch {
+			case tc.saves == 0 && p != nil:
+				t.Errorf("%s: one that saves %g $/h", tc.reason, p.Saves())
+			case tc.saves > 0 && (p == nil || p.Saves() < tc.saves-1e-6 || p.Saves() > tc.saves+1e-6):
+				t.Errorf("%s: proposal is %+v, want one that saves %g $/h", tc.reason, p, tc.saves)
+			}
+		})
+	}
+}

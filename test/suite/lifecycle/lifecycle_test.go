@@ -37,7 +37,10 @@ func (w *launchingCluster) end(t *testing.T, name string) {
 	w.eventually(t, "end of "+name, func() bool { return w.getClaim(t, name) == nil && w.living(name) == 0 })
 }
 
+// TestLifecycle: from NodeClaim to node. TestTermination is the rest of the way; each has an
+// API server of its own, since both wait most of the time.
 func TestLifecycle(t *testing.T) {
+	t.Parallel()
 	w := start(t)
 	t.Run("a node from claim to end", func(t *testing.T) { whole(t, w) })
 	t.Run("a claim that spells its spec in another way", func(t *testing.T) { spelled(t, w) })
@@ -53,8 +56,18 @@ func TestLifecycle(t *testing.T) {
 	t.Run("a claim whose node does not join is given up", func(t *testing.T) { registrationTimeout(t, w) })
 	t.Run("another controller's objects are left alone", func(t *testing.T) { foreign(t, w) })
 	t.Run("a claim without options says so", func(t *testing.T) { noOptions(t, w) })
-	t.Run("a deleted node takes its claim and instance along", func(t *testing.T) { nodeDeleted(t, w) })
 	t.Run("what is announced of instances", func(t *testing.T) { announced(t, w) })
+	t.Run("a node without the taint it should join with", func(t *testing.T) { untainted(t, w) })
+	t.Run("a node with less than its claim promised", func(t *testing.T) { inconsistent(t, w) })
+	t.Run("conditions that others write end and launch nothing", func(t *testing.T) { forgedSteps(t, w) })
+	t.Run("a claim that others call launched is launched", func(t *testing.T) { forgedLaunch(t, w) })
+}
+
+// TestTermination: what ends a node, and how its pods leave.
+func TestTermination(t *testing.T) {
+	t.Parallel()
+	w := start(t)
+	t.Run("a deleted node takes its claim and instance along", func(t *testing.T) { nodeDeleted(t, w) })
 	t.Run("a broken instance is not drained", func(t *testing.T) { broken(t, w) })
 	t.Run("a capacity block near its end", func(t *testing.T) { blockEnds(t, w) })
 	t.Run("a node that does not answer is replaced", func(t *testing.T) { repaired(t, w) })
@@ -69,11 +82,7 @@ func TestLifecycle(t *testing.T) {
 	t.Run("volumes of pods that left are waited for", func(t *testing.T) { volumes(t, w) })
 	t.Run("volumes are not waited for longer than the grace period", func(t *testing.T) { overdue(t, w) })
 	t.Run("pods hear until when they are held", func(t *testing.T) { held(t, w) })
-	t.Run("a node without the taint it should join with", func(t *testing.T) { untainted(t, w) })
-	t.Run("a node with less than its claim promised", func(t *testing.T) { inconsistent(t, w) })
 	t.Run("a hundred interruptions at once", func(t *testing.T) { interruptions(t, w) })
-	t.Run("conditions that others write end and launch nothing", func(t *testing.T) { forgedSteps(t, w) })
-	t.Run("a claim that others call launched is launched", func(t *testing.T) { forgedLaunch(t, w) })
 	t.Run("an instance that others call terminating is terminated", func(t *testing.T) { forgedEnd(t, w) })
 	t.Run("a leaked instance is ended", func(t *testing.T) { leaked(t, w) })
 }

@@ -24,6 +24,7 @@ import (
 // TestReservation: a node is kept for the pods that were planned on it until
 // they are bound, have gone, or have not come in time.
 func TestReservation(t *testing.T) {
+	t.Parallel()
 	w := start(t)
 	late := w.planned(t, "late-to-be-ready")
 	w.plan(t, "unready", "default/late-to-be-ready")

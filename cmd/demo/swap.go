@@ -66,7 +66,7 @@ func invite(w io.Writer, s *harness.Stack, took time.Duration) {
 A cluster as Karpenter 1.14.1 left it runs after %s. Follow docs/migrate/from-karpenter.md on it, in
 another terminal, in this folder; leave out the step with aws:
   export KUBECONFIG=%s
-  export PATH=%s:"$PATH" CLUSTER=%s CHART=charts/spokeshave
+  export PATH=%s:"$PATH" CLUSTER=%s CHART=charts/spokeshave REGISTRY=registry.example
 The controller runs while a pod of its Deployment does; its log is in %s.
 Ctrl-C ends everything.
 

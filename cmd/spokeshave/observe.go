@@ -36,8 +36,8 @@ func observeCommand(ctx context.Context) *cobra.Command {
 		Use:   "observe",
 		Short: "Compare what a controller in mode Observe would do with what really ran",
 		Long:  observeHelp,
-		Example: `  helm install spokeshave charts/spokeshave --namespace spokeshave --create-namespace \
-    --set settings.clusterName=NAME --set controller.mode=Observe
+		Example: `  helm install spokeshave oci://REGISTRY/charts/spokeshave --namespace spokeshave \
+    --create-namespace --set settings.clusterName=NAME --set controller.mode=Observe
   spokeshave observe
   spokeshave observe --since 168h -o json | jq '.total'`,
 		Args: cobra.NoArgs,

@@ -101,16 +101,29 @@ https-web
 
 {{/* Whether controller.image is Karpenter's, from a values file of its chart: not empty then. */}}
 {{- define "spokeshave.foreignImage" -}}
-{{- if hasSuffix "karpenter/controller" .Values.controller.image.repository }}yes{{ end }}
+{{- if hasSuffix "karpenter/controller" (default "" .Values.controller.image.repository) }}yes{{ end }}
 {{- end }}
 
+{{/*
+The image. A release writes its own into the annotations of its chart ("make release"); there
+is no other default, because a name without a registry, or in somebody else's, is theirs to fill.
+*/}}
 {{- define "spokeshave.image" -}}
 {{- $image := .Values.controller.image }}
 {{- if include "spokeshave.foreignImage" . }}
-{{- $image = dict "repository" "spokeshave/controller" }}
+{{- $image = dict }}
 {{- end }}
-{{- $image.repository }}:{{ default .Chart.AppVersion $image.tag }}
-{{- with $image.digest }}@{{ . }}{{ end }}
+{{- $released := index .Chart.Annotations "spokeshave.dev/image-repository" }}
+{{- $repository := default $released $image.repository }}
+{{- if not $repository }}
+{{- fail "controller.image.repository is not set, and this chart is no release's, so that it has no image of its own: say --set controller.image.repository=REGISTRY/controller with the registry that \"make release-push REGISTRY=...\" was given, or install the chart of a release" }}
+{{- end }}
+{{- $digest := $image.digest }}
+{{- if and (not $digest) (not $image.tag) (eq $repository $released) }}
+{{- $digest = index .Chart.Annotations "spokeshave.dev/image-digest" }}
+{{- end }}
+{{- $repository }}:{{ default .Chart.AppVersion $image.tag }}
+{{- with $digest }}@{{ . }}{{ end }}
 {{- end }}
 
 {{/* Name of the lease that the controller's replicas elect their leader with. */}}

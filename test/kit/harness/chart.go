@@ -52,11 +52,16 @@ func (s *Stack) systemNodes(ctx context.Context) error {
 	return nil
 }
 
+// Image is the repository in the chart's Deployment. No image is pulled: the local cluster
+// runs the controller as a process.
+const Image = "registry.example/controller"
+
 // installChart runs helm install and waits until the chart's pods run.
 func (s *Stack) installChart(ctx context.Context) error {
 	args := []string{
 		"upgrade", "--install", release, filepath.Join(s.root, "charts", "spokeshave"),
 		"--namespace", Namespace, "--create-namespace", "--wait", "--timeout", "2m",
+		"--set", "controller.image.repository=" + Image,
 		"--set", "settings.clusterName=" + s.opts.Cluster,
 		"--set", "settings.awsRegion=" + Region,
 		"--set", "settings.awsEndpoint=" + s.EC2URL(),

@@ -98,7 +98,7 @@ func follow(t *testing.T, section, folder string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	variables := strings.NewReplacer("$CLUSTER", karpenter.ClusterName, "$CHART", filepath.Join(root, "charts", "spokeshave"),
+	variables := strings.NewReplacer("$CLUSTER", karpenter.ClusterName, "$REGISTRY", "registry.example", "$CHART", filepath.Join(root, "charts", "spokeshave"),
 		"values.yaml", filepath.Join(folder, "values.yaml"))
 	for _, command := range commands(t, section) {
 		line, file, _ := strings.Cut(variables.Replace(command), " > ")

@@ -22,7 +22,11 @@ import (
 	"spokeshave.dev/test/kit/controlplane"
 )
 
-const chartDir = "../../../charts/spokeshave"
+const (
+	chartDir = "../../../charts/spokeshave"
+	// image is what somebody sets who installs from a checkout.
+	image = "controller.image.repository=registry.example/controller"
+)
 
 // helm runs Helm, built from source like the rest of the control plane.
 type helm struct {
@@ -97,7 +101,7 @@ func values(t *testing.T, text string) string {
 func (h helm) render(t *testing.T, text string) objects {
 	t.Helper()
 	out := h.must(t, "template", "spokeshave", chartDir, "--namespace", "system",
-		"--set", "settings.clusterName=test", "--values", values(t, text))
+		"--set", "settings.clusterName=test", "--values", "testdata/image.yaml", "--values", values(t, text))
 	return parse(t, out)
 }
 

@@ -42,7 +42,7 @@ func TestInstall(t *testing.T) {
 		t.Fatal(err)
 	}
 	notes := h.must(t, "install", "spokeshave", chartDir, "--namespace", "system", "--create-namespace",
-		"--set", "settings.clusterName=test", "--set", "policies.pluginNamespaces={team-a}")
+		"--set", "settings.clusterName=test", "--set", image, "--set", "policies.pluginNamespaces={team-a}")
 	env.checkNotes(t, notes)
 	env.podsOnSystemNode(t)
 	env.checkAccess(t)
@@ -71,7 +71,7 @@ func TestInstall(t *testing.T) {
 		t.Errorf("uninstalling the chart took the NodePool with it: %v", err)
 	}
 	// The definitions that stayed carry the release's name, so that it can come back.
-	h.must(t, "install", "spokeshave", chartDir, "--namespace", "system", "--set", "settings.clusterName=test")
+	h.must(t, "install", "spokeshave", chartDir, "--namespace", "system", "--set", "settings.clusterName=test", "--set", image)
 }
 
 func (c *cluster) checkNotes(t *testing.T, notes string) {

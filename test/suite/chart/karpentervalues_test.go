@@ -25,7 +25,7 @@ const karpenterValues = "testdata/karpenter-values.yaml"
 func TestKarpenterValues(t *testing.T) {
 	h := newHelm(t)
 	h.must(t, "lint", "--strict", chartDir, "--values", karpenterValues)
-	objs := parse(t, h.must(t, "template", "spokeshave", chartDir, "--namespace", "system", "--values", karpenterValues))
+	objs := parse(t, h.must(t, "template", "spokeshave", stamped(t), "--namespace", "system", "--values", karpenterValues))
 	d := get[appsv1.Deployment](t, objs, "Deployment/nodes")
 	pod := d.Spec.Template.Spec
 	c := pod.Containers[0]
@@ -55,7 +55,7 @@ func TestKarpenterValues(t *testing.T) {
 	if len(want) > 0 {
 		t.Errorf("no findings about %v", want)
 	}
-	if !strings.Contains(notes, "controller.image (it is Karpenter's") || c.Image != "spokeshave/controller:0.1.0" {
+	if !strings.Contains(notes, "controller.image (it is Karpenter's") || c.Image != released {
 		t.Errorf("image %s", c.Image)
 	}
 	if c.SecurityContext.AppArmorProfile != nil || c.SecurityContext.SELinuxOptions != nil || c.SecurityContext.SeccompProfile.Type != corev1.SeccompProfileTypeRuntimeDefault {
@@ -91,10 +91,7 @@ func environment(c *corev1.Container) []string {
 // there is a cluster: a copy of the chart has it in an object.
 func (h helm) notes(t *testing.T, file string) string {
 	t.Helper()
-	dir := t.TempDir()
-	if err := os.CopyFS(dir, os.DirFS(chartDir)); err != nil {
-		t.Fatal(err)
-	}
+	dir := stamped(t)
 	if err := os.Rename(dir+"/templates/NOTES.txt", dir+"/files/NOTES.txt"); err != nil {
 		t.Fatal(err)
 	}
@@ -124,7 +121,7 @@ settings: {clusterName: test, reservedENIs: "0", eksControlPlane: false, ignoreD
 	if strings.Contains(notes, "have no effect") {
 		t.Errorf("the notes name values without effect:\n%s", notes)
 	}
-	d := get[appsv1.Deployment](t, parse(t, h.must(t, "template", "spokeshave", chartDir, "--namespace", "system", "--values", file)), "Deployment/spokeshave")
+	d := get[appsv1.Deployment](t, parse(t, h.must(t, "template", "spokeshave", chartDir, "--namespace", "system", "--set", image, "--values", file)), "Deployment/spokeshave")
 	o, fs := app.Options{}, pflag.NewFlagSet("spokeshave-controller", pflag.ContinueOnError)
 	o.Bind(fs)
 	if err := o.Parse(fs, d.Spec.Template.Spec.Containers[0].Args, nil); err != nil || len(o.Findings) != 0 {

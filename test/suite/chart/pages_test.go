@@ -35,8 +35,9 @@ func TestPages(t *testing.T) {
 func (h helm) rendersCommand(t *testing.T, command string) {
 	t.Helper()
 	file := values(t, "settings: {clusterName: shop}\n")
-	command = strings.NewReplacer("$CLUSTER", "shop", "$CHART", chartDir, "charts/spokeshave", chartDir, "$REGISTRY", "registry.example", "$ACCOUNT", "111122223333",
-		"--values values.yaml", "--values "+file, "--reuse-values", "--values "+file, "helm install", "template", "helm upgrade", "template").Replace(command)
+	release := stamped(t)
+	command = strings.NewReplacer("oci://$REGISTRY/charts/spokeshave --version $VERSION", release, "$TAG", "v9", "$CLUSTER", "shop", "$CHART", chartDir, "charts/spokeshave", chartDir, "$REGISTRY", "registry.example", "$ACCOUNT", "111122223333",
+		"--values values.yaml", "--values "+file, "--reuse-values", "--values testdata/image.yaml --values "+file, "helm install", "template", "helm upgrade", "template").Replace(command)
 	args := strings.Fields(command)
 	objs := parse(t, h.must(t, args...))
 	account := get[corev1.ServiceAccount](t, objs, "ServiceAccount/spokeshave/spokeshave")

@@ -49,7 +49,7 @@ func TestRefused(t *testing.T) {
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
-			args := []string{"template", "spokeshave", chartDir, "--values", values(t, tc.values)}
+			args := []string{"template", "spokeshave", chartDir, "--values", "testdata/image.yaml", "--values", values(t, tc.values)}
 			if name != "no cluster name" {
 				args = append(args, "--set", "settings.clusterName=test")
 			}

@@ -115,7 +115,7 @@ func TestDeployment(t *testing.T) {
 	if c.LivenessProbe.HTTPGet.Path != "/healthz" || c.ReadinessProbe.HTTPGet.Path != "/readyz" {
 		t.Errorf("probes: %v, %v", c.LivenessProbe.HTTPGet, c.ReadinessProbe.HTTPGet)
 	}
-	if c.Image != "spokeshave/controller:0.1.0" {
+	if c.Image != "registry.example/controller:0.1.0" {
 		t.Errorf("image %s", c.Image)
 	}
 	term := pod.Affinity.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution.NodeSelectorTerms[0].MatchExpressions[0]

@@ -64,7 +64,7 @@ func TestStrictCluster(t *testing.T) {
 	env.checkRestricted(t)
 	env.demand(t)
 
-	install := []string{"install", "spokeshave", chartDir, "--namespace", "system", "--set", "settings.clusterName=test"}
+	install := []string{"install", "spokeshave", chartDir, "--namespace", "system", "--set", "settings.clusterName=test", "--set", image}
 	if _, err := h.run(t.Context(), install...); err == nil || !strings.Contains(err.Error(), "everything needs a label team") {
 		t.Fatalf("the cluster demands labels, and the chart without them: %v", err)
 	}

@@ -53,13 +53,13 @@ func rootCommand(ctx context.Context) *cobra.Command {
   replay           make a recorded decision again, with its policies or others
   backtest         what days of workload would cost with these policies, or those
   policy           check, test and compare policies, and push them to a cluster
+  completion       what the Tab key needs in bash, zsh, fish and PowerShell
 
 It makes the very decisions that the controller makes.`,
 		SilenceUsage:  true,
 		SilenceErrors: true,
 	}
-	root.CompletionOptions.HiddenDefaultCmd = true
-	root.AddCommand(doctorCommand(ctx), convertCommand(), topCommand(ctx), simulateCommand(ctx), catalogCommand(), policyCommand(ctx), explainCommand(ctx), observeCommand(ctx), snapshotCommand(ctx), replayCommand(ctx), failuresCommand(ctx), backtestCommand(ctx), versionCommand())
+	root.AddCommand(doctorCommand(ctx), convertCommand(), topCommand(ctx), simulateCommand(ctx), catalogCommand(), policyCommand(ctx), explainCommand(ctx), observeCommand(ctx), snapshotCommand(ctx), replayCommand(ctx), failuresCommand(ctx), backtestCommand(ctx), commandsCommand(), versionCommand())
 	return root
 }
 

@@ -1,5 +1,7 @@
-# The same image as "make image", for those who have a container engine:
-#   docker build --build-arg VERSION=v1.2.3 -t spokeshave .
+# The same image as "make image", for those who have a container engine. There is no image
+# by default: push it to a registry of yours, and set controller.image.repository of the chart.
+#   docker build --build-arg VERSION=v1.2.3 -t REGISTRY/controller:v1.2.3 .
+# The images of releases are made by "make release", with the notices of what is linked.
 FROM --platform=$BUILDPLATFORM golang:1.26 AS build
 ARG TARGETOS
 ARG TARGETARCH

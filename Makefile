@@ -8,6 +8,11 @@ CONTROLPLANE := go run -v ./cmd/controlplane
 # One setting for all builds but the race detector's, so that they share what is compiled.
 export CGO_ENABLED := 0
 BURSTS := web,diverse
+# A file, or env://NAME for what the variable NAME contains.
+FILE = $(if $(filter env://%,$(1)),$(1),$(abspath $(1)))
+RELEASE = $(abspath $(or $(OUT),dist/release))
+RELEASE_FLAGS = $(if $(REGISTRY),--registry '$(REGISTRY)') $(if $(KEY),--key '$(call FILE,$(KEY))') $(if $(DOWNLOADS),--downloads '$(DOWNLOADS)') \
+	$(if $(REPOSITORY),--repository '$(REPOSITORY)') $(if $(BUILDER),--builder '$(BUILDER)')
 SITE ?= dist/site
 GENERATED := api charts/spokeshave/files controller/cloud/catalog/data
 
@@ -65,6 +70,26 @@ guests: ## Build the policies in C, AssemblyScript and Rust anew (needs their co
 .PHONY: image
 image: ## Build an OCI image of the controller into dist/, without a container engine
 	go run -C tools ./image -version $(VERSION) -out dist/spokeshave-$(VERSION).tar
+
+.PHONY: release
+release: ## Make everything that a release consists of in dist/release (VERSION=v1.2.3; REGISTRY, KEY, DOWNLOADS, OUT: docs/contributing/releasing.md)
+	go run -C tools ./release build --version '$(VERSION)' --out '$(RELEASE)' $(RELEASE_FLAGS)
+
+.PHONY: release-push
+release-push: ## Push the images and charts of dist/release to its registry, and verify them there (PUBKEY, OUT)
+	go run -C tools ./release push --from '$(RELEASE)' $(if $(PUBKEY),--key '$(call FILE,$(PUBKEY))')
+
+.PHONY: release-verify
+release-verify: ## Verify the files of dist/release, and what its registry has (PUBKEY, OUT)
+	go run -C tools ./release verify --remote --from '$(RELEASE)' $(if $(PUBKEY),--key '$(call FILE,$(PUBKEY))')
+
+.PHONY: release-publish
+release-publish: ## Upload dist/release to the forge's release of VERSION (needs gh, and GH_TOKEN)
+	gh release create '$(VERSION)' --verify-tag --title '$(VERSION)' --notes-file '$(RELEASE)/CHANGELOG.md' $(if $(findstring -,$(VERSION)),--prerelease) '$(RELEASE)'/*
+
+.PHONY: licences
+licences: ## Check the licences of everything that is linked (OUT: a file for the notices)
+	go run -C tools ./release licences $(if $(OUT),--out '$(abspath $(OUT))')
 
 .PHONY: controlplane
 controlplane: ## Build the local control plane's programs, once per version
@@ -151,6 +176,10 @@ verify: generate ## Fail when generated files, go.mod or formatting are stale
 	go mod tidy
 	gofmt -l api cmd controller policies sdk simulator test tools | (! grep .)
 	git diff --exit-code
+
+.PHONY: ci
+ci: ## What CI runs on a fresh machine: installs what the tests need (as root, on Debian), then everything
+	.ci/run
 
 .PHONY: check
 check: test race lint chart ## Everything CI runs

@@ -4,9 +4,7 @@ import (
 	"archive/tar"
 	"bytes"
 	"compress/gzip"
-	"crypto/x509"
 	"encoding/json"
-	"encoding/pem"
 	"io"
 	"os"
 	"path/filepath"
@@ -15,6 +13,8 @@ import (
 
 	v1 "github.com/google/go-containerregistry/pkg/v1"
 	"github.com/google/go-containerregistry/pkg/v1/types"
+
+	"spokeshave.dev/tools/release/oci"
 )
 
 // source makes a small module with the files that an image takes along.
@@ -149,7 +149,7 @@ func TestLayout(t *testing.T) {
 			t.Errorf("manifest %d is listed as an artifact of type %s, not as an image", n, d.ArtifactType)
 		}
 		files := img.platform(d, arch)
-		binaries[string(files[entrypoint].body)] = true
+		binaries[string(files[oci.Entrypoint].body)] = true
 	}
 	if len(binaries) != 2 {
 		t.Error("both platforms carry the same binary")
@@ -209,7 +209,7 @@ func (i image) platform(d v1.Descriptor, arch string) map[string]entry {
 	}
 	for name, e := range files {
 		want := int64(0o644)
-		if e.header.Typeflag == tar.TypeDir || name == entrypoint {
+		if e.header.Typeflag == tar.TypeDir || name == oci.Entrypoint {
 			want = 0o755
 		}
 		fixed(t, name, e.header, want)
@@ -219,7 +219,7 @@ func (i image) platform(d v1.Descriptor, arch string) map[string]entry {
 			t.Errorf("%s is missing", name)
 		}
 	}
-	if !bytes.HasPrefix(files[entrypoint].body, []byte("\x7fELF")) || !bytes.Contains(files[entrypoint].body, []byte("v9.9.9")) {
+	if !bytes.HasPrefix(files[oci.Entrypoint].body, []byte("\x7fELF")) || !bytes.Contains(files[oci.Entrypoint].body, []byte("v9.9.9")) {
 		t.Error("the program is no ELF binary stamped with the version")
 	}
 	return files
@@ -230,26 +230,6 @@ func TestReproducible(t *testing.T) {
 	a, b := make1(t, source(t), "x.tar"), make1(t, source(t), "y.tar")
 	if !bytes.Equal(a, b) {
 		t.Error("two builds of one source differ")
-	}
-}
-
-func TestRoots(t *testing.T) {
-	subjects := map[string]bool{}
-	for rest := roots(); ; {
-		var block *pem.Block
-		if block, rest = pem.Decode(rest); block == nil {
-			break
-		}
-		c, err := x509.ParseCertificate(block.Bytes)
-		if err != nil {
-			t.Fatal(err)
-		}
-		subjects[c.Subject.CommonName] = true
-	}
-	for _, want := range []string{"Amazon Root CA 1", "Amazon Root CA 3", "ISRG Root X1"} {
-		if !subjects[want] {
-			t.Errorf("%s is missing among %d authorities", want, len(subjects))
-		}
 	}
 }
 

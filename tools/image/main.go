@@ -8,8 +8,9 @@
 // docker://REGISTRY/NAME:TAG", "crane push" after unpacking, "podman load".
 // The same sources, Go version and version string give the same bytes.
 //
-// Not here: pushing, signing and the Dockerfile, which is for people who prefer
-// an engine and describes the same file system.
+// Not here: what a release has besides (tools/release: signatures, notices of what is
+// linked, pushing), and the Dockerfile, which is for people who prefer an engine and
+// describes the same file system.
 package main
 
 import (
@@ -24,6 +25,9 @@ import (
 	"syscall"
 
 	v1 "github.com/google/go-containerregistry/pkg/v1"
+
+	"spokeshave.dev/tools/release/oci"
+	"spokeshave.dev/tools/release/program"
 )
 
 // request says what to build.
@@ -65,32 +69,33 @@ func build(ctx context.Context, r request) error {
 	if !filepath.IsAbs(out) {
 		out = filepath.Join(r.source, out)
 	}
-	base, err := baseFiles(r.source)
+	base, err := oci.BaseFiles(r.source)
 	if err != nil {
 		return err
 	}
-	shared, err := newLayer(base)
+	shared, err := oci.NewLayer(base)
 	if err != nil {
 		return err
 	}
-	images := make([]platformImage, 0, len(r.platforms))
+	image := oci.Image{Version: r.version, Created: oci.Epoch()}
+	images := make([]oci.PlatformImage, 0, len(r.platforms))
 	for _, p := range r.platforms {
 		fmt.Fprintf(r.progress, "building %s for %s\n", r.pkg, p)
-		binary, err := compile(ctx, r, p)
+		compiled, err := program.Compile(ctx, r.source, r.pkg, r.version, p)
 		if err != nil {
 			return err
 		}
-		program, err := newLayer([]file{{name: entrypoint, mode: 0o755, body: binary}})
+		layer, err := oci.NewLayer([]oci.File{oci.Program(compiled.Binary)})
 		if err != nil {
 			return err
 		}
-		img, err := newImage(r.version, p, shared, program)
+		img, err := image.Platform(p, shared, layer)
 		if err != nil {
 			return err
 		}
-		images = append(images, platformImage{platform: p, image: img})
+		images = append(images, oci.PlatformImage{Platform: p, Image: img})
 	}
-	if err := writeArchive(out, newLayout(r.version, images)); err != nil {
+	if err := oci.WriteLayout(out, oci.NewLayout(oci.Entry{Name: r.version, Content: image.Index(images)})); err != nil {
 		return err
 	}
 	fmt.Fprintf(r.progress, "wrote %s\n", out)

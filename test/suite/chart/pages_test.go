@@ -37,7 +37,7 @@ func (h helm) rendersCommand(t *testing.T, command string) {
 	file := values(t, "settings: {clusterName: shop}\n")
 	release := stamped(t)
 	command = strings.NewReplacer("oci://$REGISTRY/charts/spokeshave --version $VERSION", release, "$TAG", "v9", "$CLUSTER", "shop", "$CHART", chartDir, "charts/spokeshave", chartDir, "$REGISTRY", "registry.example", "$ACCOUNT", "111122223333",
-		"--values values.yaml", "--values "+file, "--reuse-values", "--values testdata/image.yaml --values "+file, "helm install", "template", "helm upgrade", "template").Replace(command)
+		"--values values.yaml", "--values "+file, "--reuse-values", "--values "+file, "helm install", "template", "helm upgrade", "template").Replace(command)
 	args := strings.Fields(command)
 	objs := parse(t, h.must(t, args...))
 	account := get[corev1.ServiceAccount](t, objs, "ServiceAccount/spokeshave/spokeshave")

@@ -1,4 +1,4 @@
-package main
+package oci
 
 import (
 	"fmt"
@@ -7,13 +7,35 @@ import (
 	"path/filepath"
 
 	v1 "github.com/google/go-containerregistry/pkg/v1"
+	"github.com/google/go-containerregistry/pkg/v1/empty"
 	"github.com/google/go-containerregistry/pkg/v1/layout"
+	"github.com/google/go-containerregistry/pkg/v1/mutate"
 )
 
-// writeArchive puts the layout with top as its index.json into a tar file at
+// RefName is the annotation of a layout's entry with the name that it goes by.
+const RefName = "org.opencontainers.image.ref.name"
+
+// Entry is an entry of a layout: an image or an index under a name.
+type Entry struct {
+	Name    string
+	Content mutate.Appendable
+}
+
+// NewLayout is the content of index.json: an entry for each name.
+func NewLayout(entries ...Entry) v1.ImageIndex {
+	adds := make([]mutate.IndexAddendum, 0, len(entries))
+	for _, e := range entries {
+		adds = append(adds, mutate.IndexAddendum{
+			Add: e.Content, Descriptor: v1.Descriptor{Annotations: map[string]string{RefName: e.Name}},
+		})
+	}
+	return mutate.AppendManifests(empty.Index, adds...)
+}
+
+// WriteLayout puts the layout with top as its index.json into a tar file at
 // path. The tar is written beside path and renamed when it is complete, so that
 // an interrupted build leaves no file that looks finished.
-func writeArchive(path string, top v1.ImageIndex) error {
+func WriteLayout(path string, top v1.ImageIndex) error {
 	dir, err := os.MkdirTemp("", "image-")
 	if err != nil {
 		return fmt.Errorf("make a folder for the layout: %w", err)
@@ -41,13 +63,13 @@ func packLayout(path string, dir fs.FS) (err error) {
 	if err != nil {
 		return fmt.Errorf("list the blobs: %w", err)
 	}
-	var files []file
+	var files []File
 	for _, name := range append([]string{"oci-layout", "index.json"}, blobs...) {
 		body, err := fs.ReadFile(dir, name)
 		if err != nil {
 			return fmt.Errorf("read the layout: %w", err)
 		}
-		files = append(files, file{name: name, mode: 0o644, body: body})
+		files = append(files, File{Name: name, Mode: 0o644, Body: body})
 	}
 	f, err := os.Create(path)
 	if err != nil {
@@ -58,7 +80,7 @@ func packLayout(path string, dir fs.FS) (err error) {
 			err = closing
 		}
 	}()
-	if err := writeTar(f, files); err != nil {
+	if err := WriteTar(f, files, Epoch()); err != nil {
 		return fmt.Errorf("write %s: %w", path, err)
 	}
 	return nil

@@ -75,7 +75,8 @@ func buildCommand() *cobra.Command {
 		Long: `Build makes everything that the version consists of in a folder, and pushes nothing. The
 checkout has to be clean: what is built is its commit.
 
-Takes about four minutes on two cores; later only what has changed is compiled.`,
+The first time it compiles the product for four platforms, which takes many minutes; each
+step is named. Later only what has changed is compiled.`,
 		Example: `  # what a version would consist of; its chart has no image of its own
   release build --version v1.2.3
 

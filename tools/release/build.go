@@ -247,7 +247,7 @@ func (r *release) write() error {
 	if err := os.RemoveAll(part); err != nil {
 		return fmt.Errorf("clear %s: %w", part, err)
 	}
-	if err := os.MkdirAll(part, 0o755); err != nil { //nolint:gosec // for everybody to read
+	if err := os.MkdirAll(part, 0o755); err != nil {
 		return fmt.Errorf("make %s: %w", part, err)
 	}
 	for _, f := range r.files {

@@ -180,7 +180,7 @@ not recognised or not allowed is an error that names the module.`,
 			if err != nil || out == "" {
 				return err
 			}
-			return os.WriteFile(out, noticesText(modules), 0o644) //nolint:gosec // for everybody to read
+			return os.WriteFile(out, noticesText(modules), 0o644)
 		},
 	}
 	c.Flags().StringVar(&source, "source", "..", "root of the product's module")

@@ -38,7 +38,7 @@ func Write(ctx context.Context, binary []byte, version string, at time.Time) ([]
 	}
 	defer os.RemoveAll(dir)
 	path := filepath.Join(dir, "spokeshave")
-	if err := os.WriteFile(path, binary, 0o700); err != nil { //nolint:gosec // it has to run
+	if err := os.WriteFile(path, binary, 0o700); err != nil {
 		return nil, fmt.Errorf("write the program: %w", err)
 	}
 	var out []oci.File

@@ -152,7 +152,7 @@ func (o *Options) Bind(fs *pflag.FlagSet) {
 	fs.StringVar(&o.PriceDiscounts, "price-discounts", "", "file with discounts on list prices, in YAML; none when empty")
 	fs.DurationVar(&o.AMIRefresh, "ami-refresh-interval", nodeclass.DefaultInterval, "how often EC2NodeClasses are resolved again, images and subnets alike: the shorter of this and --subnet-refresh-interval; at least 1m")
 	fs.DurationVar(&o.SubnetRefresh, "subnet-refresh-interval", nodeclass.DefaultInterval, "see --ami-refresh-interval")
-	fs.DurationVar(&o.BatchIdle, "batch-idle-duration", 300*time.Millisecond, "end a batch of pods when none has come for this long")
+	fs.DurationVar(&o.BatchIdle, "batch-idle-duration", time.Second, "longest wait for another pod before a batch ends; the wait follows the gaps between the pods that come, from 100ms for one that comes alone")
 	fs.DurationVar(&o.BatchMax, "batch-max-duration", 10*time.Second, "end a batch of pods after this long in any case")
 	fs.DurationVar(&o.Interval, "interval", 10*time.Second, "look at the whole cluster this often when nothing happens")
 	fs.StringVar(&o.PreferencePolicy, "preference-policy", lower.PreferenceRespect, "Respect preferences until a pod cannot be placed with them, or Ignore them")

@@ -275,7 +275,7 @@ func (p *components) wakeOnChanges(ctx context.Context, loop *decision.Loop) err
 				pod, ok := o.(*corev1.Pod)
 				return ok && lower.IsWaiting(pod, true)
 			},
-			Handler: toolscache.ResourceEventHandlerFuncs{AddFunc: wake},
+			Handler: toolscache.ResourceEventHandlerFuncs{AddFunc: func(any) { loop.Arrived(false) }},
 		}},
 		{&corev1.Pod{}, toolscache.ResourceEventHandlerFuncs{UpdateFunc: func(old, o any) {
 			before, okay := old.(*corev1.Pod)

@@ -171,7 +171,7 @@ topologySpreadConstraints: [{maxSkew: 1, topologyKey: x, whenUnsatisfiable: Sche
 func TestArgs(t *testing.T) {
 	h := newHelm(t)
 	always := []string{
-		"--ami-refresh-interval=1m", "--batch-idle-duration=300ms", "--batch-max-duration=10s", "--breaker-percent=10", "--cluster-name=test", "--feature-gates=NodeRepair=false,ReservedCapacity=true,SpotToSpotConsolidation=false,StaticCapacity=false", "--health-probe-port=8081", "--journal-memory=32Mi",
+		"--ami-refresh-interval=1m", "--batch-idle-duration=1s", "--batch-max-duration=10s", "--breaker-percent=10", "--cluster-name=test", "--feature-gates=NodeRepair=false,ReservedCapacity=true,SpotToSpotConsolidation=false,StaticCapacity=false", "--health-probe-port=8081", "--journal-memory=32Mi",
 		"--karpenter-lease-name=karpenter-leader-election", "--karpenter-lease-namespace=kube-system",
 		"--kube-client-burst=300", "--kube-client-qps=200", "--leader-election-name=spokeshave-leader-election",
 		"--local-port=8083", "--log-level=info", "--metrics-port=8080", "--min-values-policy=Strict", "--mode=Act", "--namespace=system",

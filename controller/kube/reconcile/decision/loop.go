@@ -22,6 +22,7 @@ import (
 	"spokeshave.dev/controller/kube/actuate"
 	"spokeshave.dev/controller/kube/cluster"
 	"spokeshave.dev/controller/kube/metric"
+	"spokeshave.dev/controller/kube/reconcile/batch"
 	"spokeshave.dev/controller/record/journal"
 	"spokeshave.dev/controller/record/web"
 )
@@ -59,8 +60,8 @@ type Config struct {
 	Observed func(context.Context, *model.Snapshot, *decide.Decision) error
 	// Board shows the decisions on a web page; nil for no page.
 	Board *web.Board
-	// Idle ends a batch when nothing has woken the loop for so long. Max ends it in any
-	// case.
+	// Idle is the longest that a batch waits for another pod ([batch.Window]). Max ends it in
+	// any case.
 	Idle, Max time.Duration
 	// Every is how often to decide without being woken.
 	Every time.Duration
@@ -70,7 +71,8 @@ type Config struct {
 type Loop struct {
 	Config
 
-	wake chan struct{}
+	wake    chan struct{}
+	batches batches
 	// caps are the last caps that the policies returned, by scope and policy.
 	caps   map[string]map[string]policy.Cap
 	search searchSchedule
@@ -85,14 +87,30 @@ type Loop struct {
 
 // New returns a loop that [Loop.Start] runs.
 func New(c Config) *Loop {
-	return &Loop{Config: c, wake: make(chan struct{}, 1)}
+	l := &Loop{Config: c, wake: make(chan struct{}, 1)}
+	l.batches.window = batch.Window{Idle: c.Idle, Max: c.Max}
+	return l
 }
 
 // NeedLeaderElection implements manager.LeaderElectionRunnable.
 func (l *Loop) NeedLeaderElection() bool { return true }
 
-// Wake requests a decision. It never blocks.
-func (l *Loop) Wake() {
+// Wake requests a decision because something has changed. It never blocks.
+func (l *Loop) Wake() { l.request((*batch.Window).Change) }
+
+// Arrived requests a decision because a pod waits for a node. It never blocks. expected
+// says that a place is planned for it already.
+func (l *Loop) Arrived(expected bool) { //nolint:revive // a fact about the pod
+	if expected {
+		l.request((*batch.Window).Expect)
+		return
+	}
+	l.request((*batch.Window).Arrive)
+}
+
+// request adds an event to the batch and wakes the loop.
+func (l *Loop) request(event func(*batch.Window, time.Time)) {
+	l.batches.add(l.Clock.Now(), event)
 	select {
 	case l.wake <- struct{}{}:
 	default:
@@ -162,33 +180,35 @@ func (l *Loop) rest(ctx context.Context, pause time.Duration) bool {
 // waits for a reason to decide.
 func (l *Loop) Busy() time.Duration { return l.progress.busy(l.Clock.Now()) }
 
-// wait sleeps until the loop is woken or due has passed. It then waits for more until
-// nothing has woken the loop for Idle, at most for Max. It returns false when the
-// context has ended.
+// wait sleeps until the loop is woken or due has passed. When it was woken, it then waits
+// until the batch ends. It returns false when the context has ended.
 func (l *Loop) wait(ctx context.Context, due time.Duration) bool {
-	timer := l.Clock.NewTimer(due)
+	defer l.batches.close()
+	woken, alive := l.sleep(ctx, due)
+	for woken && alive {
+		left := l.batches.left(l.Clock.Now())
+		if left == 0 {
+			return true
+		}
+		// Events in between may have moved the end.
+		_, alive = l.sleep(ctx, left)
+	}
+	return alive
+}
+
+// sleep waits until the loop is woken or the time has passed. alive is false when the
+// context has ended.
+func (l *Loop) sleep(ctx context.Context, most time.Duration) (woken, alive bool) {
+	timer := l.Clock.NewTimer(most)
 	defer timer.Stop()
 	select {
 	case <-ctx.Done():
-		return false
+		return false, false
 	case <-timer.C():
-		return true
+		return false, true
 	case <-l.wake:
+		return true, true
 	}
-	end := l.Clock.Now().Add(l.Max)
-	for l.Clock.Now().Before(end) {
-		idle := l.Clock.NewTimer(l.Idle)
-		select {
-		case <-ctx.Done():
-			idle.Stop()
-			return false
-		case <-idle.C():
-			return true
-		case <-l.wake:
-			idle.Stop()
-		}
-	}
-	return true
 }
 
 // Round makes one decision, applies it, and returns after how long to make the next

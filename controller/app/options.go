@@ -70,6 +70,8 @@ type Options struct {
 	BatchIdle time.Duration
 	BatchMax  time.Duration
 	Interval  time.Duration
+	// AnnouncedPods also plans the pods that workloads will create, once they have begun to.
+	AnnouncedPods bool
 
 	PreferencePolicy string
 	MinValuesPolicy  string
@@ -154,6 +156,7 @@ func (o *Options) Bind(fs *pflag.FlagSet) {
 	fs.DurationVar(&o.SubnetRefresh, "subnet-refresh-interval", nodeclass.DefaultInterval, "see --ami-refresh-interval")
 	fs.DurationVar(&o.BatchIdle, "batch-idle-duration", time.Second, "longest wait for another pod before a batch ends; the wait follows the gaps between the pods that come, from 100ms for one that comes alone")
 	fs.DurationVar(&o.BatchMax, "batch-max-duration", 10*time.Second, "end a batch of pods after this long in any case")
+	fs.BoolVar(&o.AnnouncedPods, "announced-pods", true, "plan the pods that a ReplicaSet, a StatefulSet with parallel pod management or a Job will create as soon as its first one waits for a node")
 	fs.DurationVar(&o.Interval, "interval", 10*time.Second, "look at the whole cluster this often when nothing happens")
 	fs.StringVar(&o.PreferencePolicy, "preference-policy", lower.PreferenceRespect, "Respect preferences until a pod cannot be placed with them, or Ignore them")
 	fs.StringVar(&o.MinValuesPolicy, "min-values-policy", lower.MinValuesStrict, "Strict, or BestEffort: launch with fewer values than a NodePool's minValues where there are no more")

@@ -13,6 +13,8 @@ import (
 	"time"
 
 	"github.com/go-logr/logr"
+	appsv1 "k8s.io/api/apps/v1"
+	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -148,9 +150,12 @@ func cacheOptions(o *Options) cache.Options {
 	return cache.Options{
 		DefaultTransform: cache.TransformStripManagedFields(),
 		ByObject: map[client.Object]cache.ByObject{
-			&corev1.Pod{}:       {UnsafeDisableDeepCopy: &noCopy, Transform: alike.trimPod},
-			&corev1.Node{}:      {UnsafeDisableDeepCopy: &noCopy, Transform: alike.trimNode},
-			&karpv1.NodeClaim{}: {UnsafeDisableDeepCopy: &noCopy, Transform: alike.trimClaim},
+			&corev1.Pod{}:         {UnsafeDisableDeepCopy: &noCopy, Transform: alike.trimPod},
+			&corev1.Node{}:        {UnsafeDisableDeepCopy: &noCopy, Transform: alike.trimNode},
+			&karpv1.NodeClaim{}:   {UnsafeDisableDeepCopy: &noCopy, Transform: alike.trimClaim},
+			&appsv1.ReplicaSet{}:  {UnsafeDisableDeepCopy: &noCopy, Transform: trimOwner},
+			&appsv1.StatefulSet{}: {UnsafeDisableDeepCopy: &noCopy, Transform: trimOwner},
+			&batchv1.Job{}:        {UnsafeDisableDeepCopy: &noCopy, Transform: trimOwner},
 			&corev1.ConfigMap{}: {
 				Namespaces: namespaces,
 				Label:      labels.SelectorFromSet(labels.Set{karpv1.LabelPolicy: "true"}),

@@ -122,7 +122,8 @@ func (p *components) loop(ctx context.Context, isolated *isolate.Config) error {
 	view, err := cluster.New(ctx, cluster.Config{
 		Settings: settings,
 		Name:     p.options.ClusterName, Cache: p.mgr.GetCache(), Live: p.mgr.GetAPIReader(),
-		Clock: p.clock, Catalog: p.counted("provisioner").Catalog, Volumes: p.cloud.VolumePrices, Instances: &p.instances,
+		Announced: p.options.AnnouncedPods,
+		Clock:     p.clock, Catalog: p.counted("provisioner").Catalog, Volumes: p.cloud.VolumePrices, Instances: &p.instances,
 	})
 	if err != nil {
 		return err
@@ -195,7 +196,7 @@ func (p *components) loop(ctx context.Context, isolated *isolate.Config) error {
 	if err := p.watchZonalShifts(loop); err != nil {
 		return err
 	}
-	if err := errors.Join(reconciler.SetupWithManager(p.mgr), p.mgr.Add(status), p.mgr.Add(loop), p.wakeOnChanges(ctx, loop)); err != nil {
+	if err := errors.Join(reconciler.SetupWithManager(p.mgr), p.mgr.Add(status), p.mgr.Add(loop), p.wakeOnChanges(ctx, loop, view.Expected)); err != nil {
 		return fmt.Errorf("add the decision loop: %w", err)
 	}
 	return nil
@@ -263,8 +264,9 @@ func (p *components) unmergedRecorder() (*announce.Recorder, error) {
 }
 
 // wakeOnChanges wakes the decision loop on changes that may need a decision: a pod waits or
-// is gone, a claim is gone or has changed, a pool has changed.
-func (p *components) wakeOnChanges(ctx context.Context, loop *decision.Loop) error {
+// is gone, a claim is gone or has changed, a pool has changed. expected reports whether a
+// place is planned for a pod before it comes.
+func (p *components) wakeOnChanges(ctx context.Context, loop *decision.Loop, expected func(*corev1.Pod) bool) error {
 	wake := func(any) { loop.Wake() }
 	for _, each := range []struct {
 		kind    client.Object
@@ -275,7 +277,10 @@ func (p *components) wakeOnChanges(ctx context.Context, loop *decision.Loop) err
 				pod, ok := o.(*corev1.Pod)
 				return ok && lower.IsWaiting(pod, true)
 			},
-			Handler: toolscache.ResourceEventHandlerFuncs{AddFunc: func(any) { loop.Arrived(false) }},
+			Handler: toolscache.ResourceEventHandlerFuncs{AddFunc: func(o any) {
+				pod, ok := o.(*corev1.Pod)
+				loop.Arrived(ok && expected(pod))
+			}},
 		}},
 		{&corev1.Pod{}, toolscache.ResourceEventHandlerFuncs{UpdateFunc: func(old, o any) {
 			before, okay := old.(*corev1.Pod)

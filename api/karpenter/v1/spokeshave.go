@@ -25,6 +25,10 @@ const (
 	AnnotationAttemptedAt = Domain + "/attempted-at"
 	// AnnotationPlannedPods lists the pods ("namespace/name", as JSON) that the plan puts on the node.
 	AnnotationPlannedPods = Domain + "/planned-pods"
+	// AnnotationAnnouncedPods counts the pods that the plan puts on the node and that do not
+	// exist yet, by the owner that has announced them ("kind/namespace/name"), as JSON. A pod
+	// of the owner that comes takes one of the places.
+	AnnotationAnnouncedPods = Domain + "/announced-pods"
 	// AnnotationDecision is the id of the Decision in the journal that created the claim.
 	AnnotationDecision = Domain + "/decision"
 	// AnnotationReservedUSD is the highest possible price, in US dollars an hour as a

@@ -201,6 +201,9 @@ defaults in the binary.
 - --karpenter-lease-name={{ $s.karpenterLease.name }}
 - --batch-idle-duration={{ $settings.batchIdleDuration }}
 - --batch-max-duration={{ $settings.batchMaxDuration }}
+{{- if not $s.announcedPods }}
+- --announced-pods=false
+{{- end }}
 - --preference-policy={{ $s.preferencePolicy }}
 - --min-values-policy={{ $s.minValuesPolicy }}
 - --feature-gates=NodeRepair={{ $s.featureGates.nodeRepair }},ReservedCapacity={{ $s.featureGates.reservedCapacity }},SpotToSpotConsolidation={{ $s.featureGates.spotToSpotConsolidation }},StaticCapacity={{ $s.featureGates.staticCapacity }}

@@ -87,6 +87,10 @@ type Pod struct {
 	// Final is set when no new pod has to be placed after this one is evicted:
 	// nothing recreates it, or another scheduler places its successor.
 	Final bool `json:"final,omitempty"`
+	// Announced is set for a pod that does not exist yet: its owner ("kind/namespace/name")
+	// has said that it will create it. The name and UID are those of no pod. Nothing may be
+	// written about it.
+	Announced string `json:"announced,omitempty"`
 	// Held, when set, says why no place is looked for although the pod needs one: an
 	// earlier decision about it failed, or could not be applied.
 	Held *Reason `json:"held,omitempty"`

@@ -2,14 +2,12 @@ package actuate
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/client-go/util/retry"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	karpv1 "spokeshave.dev/api/karpenter/v1"
@@ -211,13 +209,8 @@ func (a *Actuator) Assign(ctx context.Context, s *model.Snapshot, d *decide.Deci
 		if n.State != model.InFlight {
 			continue
 		}
-		keys := make([]string, 0, len(each.Pods))
-		for _, p := range each.Pods {
-			if !s.Specs[s.Pods[p].Spec].HoldsPlace() {
-				keys = append(keys, s.Pods[p].Key())
-			}
-		}
-		text, err := a.addPlannedPods(ctx, n.Claim, keys)
+		keys, announced := plannedPods(s, each.Pods)
+		text, err := a.changePlannedPods(ctx, n.Claim, keys, announced)
 		if err := through.done(err, RefusedError{Kind: "NodeClaim", Name: n.Claim}); err != nil {
 			return done, through.end(err)
 		}
@@ -226,52 +219,4 @@ func (a *Actuator) Assign(ctx context.Context, s *model.Snapshot, d *decide.Deci
 		}
 	}
 	return done, through.end(nil)
-}
-
-// addPlannedPods adds pods to those planned onto a claim. It returns the new value of
-// the annotation, or "" when the claim is gone. The cached claim may be older than the
-// last addition: the API server then refuses the patch, and it is tried again.
-func (a *Actuator) addPlannedPods(ctx context.Context, name string, pods []string) (string, error) {
-	var text string
-	err := retry.RetryOnConflict(retry.DefaultBackoff, func() error {
-		cached := &karpv1.NodeClaim{}
-		if err := a.Client.Get(ctx, types.NamespacedName{Name: name}, cached); err != nil {
-			return err
-		}
-		var err error
-		if text, err = mergePlannedPods(cached.Annotations[karpv1.AnnotationPlannedPods], pods); err != nil {
-			return err
-		}
-		claim := cached.DeepCopy()
-		if claim.Annotations == nil {
-			claim.Annotations = map[string]string{}
-		}
-		claim.Annotations[karpv1.AnnotationPlannedPods] = text
-		return a.Client.Patch(ctx, claim, client.MergeFromWithOptions(cached, client.MergeFromWithOptimisticLock{}))
-	})
-	switch {
-	case apierrors.IsNotFound(err):
-		return "", nil
-	case err != nil:
-		return "", fmt.Errorf("plan pods onto claim %s: %w", name, err)
-	}
-	return text, nil
-}
-
-// mergePlannedPods returns the annotation's text with more pods added; pods are sorted
-// and listed once each. A text that cannot be read has no pods, as for package lower.
-func mergePlannedPods(text string, more []string) (string, error) {
-	var pods []string
-	if text != "" {
-		if err := json.Unmarshal([]byte(text), &pods); err != nil {
-			pods = nil
-		}
-	}
-	pods = append(pods, more...)
-	slices.Sort(pods)
-	out, err := json.Marshal(slices.Compact(pods))
-	if err != nil {
-		return "", fmt.Errorf("encode pods: %w", err)
-	}
-	return string(out), nil
 }

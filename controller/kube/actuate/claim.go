@@ -31,12 +31,7 @@ func claimOf(s *model.Snapshot, pool *karpv1.NodePool, n *model.PlannedNode, dec
 	if err != nil {
 		return nil, fmt.Errorf("encode the options of %s: %w", pool.Name, err)
 	}
-	pods := make([]string, 0, len(n.Pods))
-	for _, i := range n.Pods {
-		if !s.Specs[s.Pods[i].Spec].HoldsPlace() {
-			pods = append(pods, s.Pods[i].Key())
-		}
-	}
+	pods, announced := plannedPods(s, n.Pods)
 	planned, err := json.Marshal(pods)
 	if err != nil {
 		return nil, fmt.Errorf("encode the pods of %s: %w", pool.Name, err)
@@ -80,6 +75,9 @@ func claimOf(s *model.Snapshot, pool *karpv1.NodePool, n *model.PlannedNode, dec
 	claim.Annotations[karpv1.AnnotationMinValuesRelaxed] = strconv.FormatBool(s.MinValuesRelaxed(n))
 	claim.Annotations[karpv1.AnnotationLaunch] = string(launch)
 	claim.Annotations[karpv1.AnnotationPlannedPods] = string(planned)
+	if err := setAnnounced(claim.Annotations, announced); err != nil {
+		return nil, err
+	}
 	claim.Annotations[karpv1.AnnotationDecision] = decision
 	if len(pool.Labels) > 0 {
 		claim.Annotations[karpv1.AnnotationNodePoolLabels] = string(labels)

@@ -73,9 +73,13 @@ func (r *Reporter) pruneTexts(s *model.Snapshot) {
 }
 
 // eventObject returns the object on which events about a pod are sent. It is the NodePool
-// of a placeholder, since no such pod exists, and nil when that pool is gone.
+// of a placeholder, since no such pod exists, and nil when that pool is gone. It is nil
+// for an announced pod: the pods of its owner that exist are told.
 func eventObject(s *model.Snapshot, pools map[string]*karpv1.NodePool, p *model.Pod) runtime.Object {
 	spec := &s.Specs[p.Spec]
+	if p.Announced != "" {
+		return nil
+	}
 	if !spec.HoldsPlace() {
 		return podRef(p)
 	}

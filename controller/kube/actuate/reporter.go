@@ -41,7 +41,7 @@ type Reporter struct {
 func (r *Reporter) tellNominated(s *model.Snapshot, claim *karpv1.NodeClaim, n *model.PlannedNode) {
 	best := n.Options[0]
 	for _, i := range n.Pods {
-		if s.Specs[s.Pods[i].Spec].HoldsPlace() {
+		if s.Pods[i].Announced != "" || s.Specs[s.Pods[i].Spec].HoldsPlace() {
 			continue
 		}
 		what := "should run"

@@ -6,13 +6,16 @@ package cluster
 import (
 	"context"
 	"fmt"
+	"sync/atomic"
 
 	appsv1 "k8s.io/api/apps/v1"
+	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	nodev1 "k8s.io/api/node/v1"
 	policyv1 "k8s.io/api/policy/v1"
 	schedulingv1 "k8s.io/api/scheduling/v1"
 	storagev1 "k8s.io/api/storage/v1"
+	"k8s.io/apimachinery/pkg/types"
 	toolscache "k8s.io/client-go/tools/cache"
 	"k8s.io/utils/clock"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
@@ -38,6 +41,9 @@ type Config struct {
 	// Instances are what the cloud says of the cluster's instances; nil when nobody
 	// asks it.
 	Instances *Instances
+	// Announced also watches the owners that announce pods before they create them: a
+	// snapshot then contains these pods.
+	Announced bool
 	// Volumes returns the prices of block volumes by type. When it is nil or returns
 	// nil, package lower uses its own prices.
 	Volumes func() map[string]model.VolumePrice
@@ -49,6 +55,8 @@ type Cluster struct {
 	stores stores
 	// specCache speeds up the next snapshot. Only one goroutine calls Snapshot.
 	specCache lower.SpecCache
+	// expected are the owners that announced pods in the last snapshot, by UID.
+	expected atomic.Pointer[map[types.UID]bool]
 	// departed are the nodes whose deletion began within the last hour.
 	departed []model.Departure
 }
@@ -59,15 +67,20 @@ type stores struct {
 	limits, runtimes                             toolscache.Store
 	namespaces, priorities, podBudgets           toolscache.Store
 	volumeClaims, volumes, storage, csiNodes     toolscache.Store
+	// Of the owners that announce pods; nil where they are not watched.
+	replicaSets, statefulSets, jobs toolscache.Store
+}
+
+// watched is a kind of object and where its store is kept.
+type watched struct {
+	kind  client.Object
+	store *toolscache.Store
 }
 
 // New starts the informers. The cache need not be synced yet.
 func New(ctx context.Context, cfg Config) (*Cluster, error) {
 	c := &Cluster{cfg: cfg}
-	for _, each := range []struct {
-		kind  client.Object
-		store *toolscache.Store
-	}{
+	kinds := []watched{
 		{&karpv1.NodePool{}, &c.stores.pools},
 		{&karpv1.NodeClaim{}, &c.stores.claims},
 		{&awsv1.EC2NodeClass{}, &c.stores.classes},
@@ -83,7 +96,15 @@ func New(ctx context.Context, cfg Config) (*Cluster, error) {
 		{&storagev1.StorageClass{}, &c.stores.storage},
 		{&storagev1.CSINode{}, &c.stores.csiNodes},
 		{&policyv1.PodDisruptionBudget{}, &c.stores.podBudgets},
-	} {
+	}
+	if cfg.Announced {
+		kinds = append(kinds,
+			watched{&appsv1.ReplicaSet{}, &c.stores.replicaSets},
+			watched{&appsv1.StatefulSet{}, &c.stores.statefulSets},
+			watched{&batchv1.Job{}, &c.stores.jobs},
+		)
+	}
+	for _, each := range kinds {
 		store, err := storeOf(ctx, cfg.Cache, each.kind)
 		if err != nil {
 			return nil, err
@@ -105,8 +126,11 @@ func storeOf(ctx context.Context, c cache.Cache, kind client.Object) (toolscache
 	return shared.GetStore(), nil
 }
 
-// list returns the store's objects of type T.
+// list returns the store's objects of type T, nil for no store.
 func list[T client.Object](s toolscache.Store) []T {
+	if s == nil {
+		return nil
+	}
 	all := s.List()
 	out := make([]T, 0, len(all))
 	for _, o := range all {

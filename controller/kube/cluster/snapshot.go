@@ -7,12 +7,14 @@ import (
 	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
+	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	nodev1 "k8s.io/api/node/v1"
 	policyv1 "k8s.io/api/policy/v1"
 	schedulingv1 "k8s.io/api/scheduling/v1"
 	storagev1 "k8s.io/api/storage/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/types"
 
 	awsv1 "spokeshave.dev/api/aws/v1"
 	karpv1 "spokeshave.dev/api/karpenter/v1"
@@ -28,6 +30,8 @@ type View struct {
 	Warnings []lower.Warning
 	// Unplanned are the claims to launch for which no decision has chosen options.
 	Unplanned []*karpv1.NodeClaim
+	// Announced are the changes of what claims say about announced pods.
+	Announced AnnouncedChanges
 	// ClassProblems says of node classes in use why nothing can be launched from them.
 	ClassProblems map[string]string
 }
@@ -70,6 +74,12 @@ func (c *Cluster) Snapshot(ctx context.Context) (*View, error) {
 		StorageClasses:  list[*storagev1.StorageClass](c.stores.storage),
 		CSINodes:        list[*storagev1.CSINode](c.stores.csiNodes),
 		PodBudgets:      list[*policyv1.PodDisruptionBudget](c.stores.podBudgets),
+		ReplicaSets:     list[*appsv1.ReplicaSet](c.stores.replicaSets),
+		StatefulSets:    list[*appsv1.StatefulSet](c.stores.statefulSets),
+		Jobs:            list[*batchv1.Job](c.stores.jobs),
+		Adopt:           view.Announced.adopt,
+		Withdraw:        view.Announced.withdraw,
+		Announces:       func(owners map[types.UID]bool) { c.expected.Store(&owners) },
 		Catalogs:        catalogs,
 		ClassReady: func(name string) (bool, string) {
 			if why := broken[name]; why != "" {

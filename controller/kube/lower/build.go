@@ -250,6 +250,7 @@ func (b *builder) pods() {
 	defer b.in.SpecCache.end()
 	intern := newInterner(&b.lowerer, b.in.SpecCache)
 	planned := newPlannedPods(b)
+	follow := newAnnounced(b, planned)
 	stuck := unevictable{b: b}
 	b.out.Pods = make([]model.Pod, 0, len(pods))
 	lost := map[string]int{}
@@ -271,10 +272,10 @@ func (b *builder) pods() {
 		case !daemon && nobody.waits(pod):
 			node = -1
 			nobody.pods = append(nobody.pods, unservedPod{int32(len(b.out.Pods)), pod.Spec.SchedulerName})
-		case daemon || !lacksNode(pod, b.in.Live):
+		case daemon || !lacksNode(pod, follow.tried(pod)):
 			continue
 		default:
-			node = planned.nominate(pod)
+			node = planned.nominate(pod, follow)
 		}
 		b.claimUsers.add(pod, node)
 		b.out.Pods = append(b.out.Pods, model.Pod{
@@ -285,6 +286,7 @@ func (b *builder) pods() {
 			StartUp: startUp(pod), Final: isFinal(pod), Unevictable: stays,
 		})
 	}
+	follow.add(intern, planned)
 	b.out.Specs = intern.specs
 	nobody.mark(&b.out)
 	b.setVolumeLimits()

@@ -4,11 +4,13 @@ import (
 	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
+	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	nodev1 "k8s.io/api/node/v1"
 	policyv1 "k8s.io/api/policy/v1"
 	schedulingv1 "k8s.io/api/scheduling/v1"
 	storagev1 "k8s.io/api/storage/v1"
+	"k8s.io/apimachinery/pkg/types"
 
 	karpv1 "spokeshave.dev/api/karpenter/v1"
 	"spokeshave.dev/controller/cloud/provider"
@@ -43,6 +45,20 @@ type Inputs struct {
 	StorageClasses  []*storagev1.StorageClass
 	CSINodes        []*storagev1.CSINode
 	PodBudgets      []*policyv1.PodDisruptionBudget
+
+	// ReplicaSets, StatefulSets and Jobs announce pods: those that they will create besides
+	// the pods that they have. Without them there are no announced pods.
+	ReplicaSets  []*appsv1.ReplicaSet
+	StatefulSets []*appsv1.StatefulSet
+	Jobs         []*batchv1.Job
+	// Adopt, when set, is called for each pod (namespace/name) that takes the place which was
+	// planned on a NodeClaim for an announced pod of its owner (kind/namespace/name).
+	Adopt func(claim, pod, owner string)
+	// Withdraw, when set, is called for the places on a NodeClaim that are left for pods of
+	// an owner which no longer announces as many.
+	Withdraw func(claim, owner string, places int)
+	// Announces, when set, is called with the UIDs of the owners that announce pods.
+	Announces func(owners map[types.UID]bool)
 
 	// SpecCache, when set, speeds up Build for pods that have not changed since the last
 	// Build with the same SpecCache.

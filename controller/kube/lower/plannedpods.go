@@ -72,7 +72,7 @@ func (p *plannedPods) awaitsPods(i int32) bool {
 
 // nominate returns the index of the node that a pending pod waits for, or -1, and marks
 // that node as nominated. The pod is the next that the snapshot gets.
-func (p *plannedPods) nominate(pod *corev1.Pod) int32 {
+func (p *plannedPods) nominate(pod *corev1.Pod, follow *announced) int32 {
 	b := p.b
 	at, ok := p.forPending[pod.Namespace+"/"+pod.Name]
 	if claim, told := b.in.Planned[string(pod.UID)]; told && !ok {
@@ -86,7 +86,9 @@ func (p *plannedPods) nominate(pod *corev1.Pod) int32 {
 		preempts = ok && b.hosts(at)
 	}
 	if !ok {
-		return -1
+		if at = follow.adopt(pod); at < 0 {
+			return -1
+		}
 	}
 	b.out.Nodes[at].Nominated = true
 	p.unbound = append(p.unbound, plannedPod{index: len(b.out.Pods), boundTo: -1, object: pod, preempts: preempts})

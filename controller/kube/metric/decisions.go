@@ -79,7 +79,7 @@ func (m *Decisions) Observe(s *model.Snapshot, d *decide.Decision, snapshot time
 	m.scheduling.Observe(d.Timing.Solve.Seconds())
 	waiting := 0
 	for i := range s.Pods {
-		if s.NeedsPlace(&s.Pods[i]) {
+		if s.Pods[i].Announced == "" && s.NeedsPlace(&s.Pods[i]) {
 			waiting++
 		}
 	}

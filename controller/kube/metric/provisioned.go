@@ -70,7 +70,7 @@ func (p *provisioned) observe(s *model.Snapshot, d *decide.Decision) {
 	}
 	add := func(pods []int32) {
 		for _, i := range pods {
-			if pod := &s.Pods[i]; pod.UID != "" && still[pod.UID].since.IsZero() {
+			if pod := &s.Pods[i]; pod.UID != "" && pod.Announced == "" && still[pod.UID].since.IsZero() {
 				still[pod.UID] = plannedPod{since: s.Time}
 			}
 		}

@@ -139,6 +139,16 @@ func (n *names) workload(old string) string {
 	return kind + "/" + n.name(name)
 }
 
+// owner renames a text of the form "kind/namespace/name"; "" stays.
+func (n *names) owner(old string) string {
+	kind, rest, _ := strings.Cut(old, "/")
+	namespace, name, ok := strings.Cut(rest, "/")
+	if !ok {
+		return n.name(old)
+	}
+	return kind + "/" + n.name(namespace) + "/" + n.name(name)
+}
+
 // scope renames a text of the form "cluster", "nodepool/<name>", "label/<key>=<value>"
 // or "namespace/<name>".
 func (n *names) scope(old string) string {

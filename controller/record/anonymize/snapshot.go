@@ -56,6 +56,7 @@ func (n *names) snapshot(s *model.Snapshot) {
 	for i := range s.Pods {
 		p := &s.Pods[i]
 		p.UID, p.Namespace, p.Name, p.Workload = n.name(p.UID), n.name(p.Namespace), n.name(p.Name), n.workload(p.Workload)
+		p.Announced = n.owner(p.Announced)
 		if p.Held != nil {
 			p.Held = &model.Reason{Code: model.HeldBack, Pool: n.name(p.Held.Pool), Message: "held back"} // the text contains names
 		}

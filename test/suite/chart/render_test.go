@@ -190,6 +190,7 @@ settings:
   batchIdleDuration: 2s
   batchMaxDuration: 1m30s
   breakerPercent: 20
+  announcedPods: false
   preferencePolicy: Ignore
   minValuesPolicy: BestEffort
   awsRegion: us-gov-west-1
@@ -199,7 +200,7 @@ settings:
   karpenterLease: {namespace: karpenter, name: other}
 policies: {required: [budget, quota], pluginNamespaces: [team-a, team-b], pluginScopes: {team-a: {nodePools: [team-a-*], hooks: [rank]}}, regoEvaluator: opa, regoMemory: 1Gi, wasmMemory: 512Mi}
 `, []string{
-			"--ami-refresh-interval=1m", "--aws-endpoint=http://ec2.example.com:4566", "--aws-region=us-gov-west-1", "--batch-idle-duration=2s", "--batch-max-duration=1m30s", "--breaker-percent=20",
+			"--ami-refresh-interval=1m", "--announced-pods=false", "--aws-endpoint=http://ec2.example.com:4566", "--aws-region=us-gov-west-1", "--batch-idle-duration=2s", "--batch-max-duration=1m30s", "--breaker-percent=20",
 			"--cluster-endpoint=https://api.example.com", "--cluster-name=test", "--feature-gates=NodeRepair=false,ReservedCapacity=true,SpotToSpotConsolidation=false,StaticCapacity=false", "--health-probe-port=9091", "--journal-memory=64Mi",
 			"--karpenter-lease-name=other", "--karpenter-lease-namespace=karpenter", "--kube-client-burst=30", "--kube-client-qps=20",
 			"--leader-election-name=spokeshave-leader-election", "--local-port=9092", "--log-level=debug", "--metrics-port=9090", "--metrics-secure=false", "--min-values-policy=BestEffort", "--mode=Observe",

@@ -26,6 +26,13 @@ func (l *Loop) apply(ctx context.Context, view *cluster.View, d *decide.Decision
 	}
 	l.Actuator.Reporter.TellUnplaced(&view.Snapshot, view.Pools, d)
 	l.Actuator.Reporter.TellPools(&view.Snapshot, view.Pools, d)
+	settled, err := l.Actuator.Settle(ctx, view.Announced)
+	l.applied.Add(&settled)
+	behind, err := l.refuse(ctx, view, nil, err)
+	if err != nil {
+		return 0, err
+	}
+	stale = stale || behind
 	assigned, err := l.Actuator.Assign(ctx, &view.Snapshot, d)
 	l.applied.Add(&assigned)
 	again, err := l.refuse(ctx, view, nil, err)

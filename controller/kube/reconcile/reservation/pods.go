@@ -28,8 +28,22 @@ func plannedPods(claim *karpv1.NodeClaim) ([]string, error) {
 	return planned, nil
 }
 
-// waiting returns how many of the claim's planned pods still wait, and has the
-// toleration of the claim's reservation added to those that lack it.
+// announcedPods returns how many pods the decision planned on the claim's node that do not
+// exist yet. The decision loop lowers the number when they come, and when they will not.
+func announcedPods(claim *karpv1.NodeClaim) int {
+	var counts map[string]int
+	if err := json.Unmarshal([]byte(claim.Annotations[karpv1.AnnotationAnnouncedPods]), &counts); err != nil {
+		return 0
+	}
+	sum := 0
+	for _, n := range counts {
+		sum += max(0, n)
+	}
+	return sum
+}
+
+// waiting returns how many of the claim's planned pods still wait, announced ones included,
+// and has the toleration of the claim's reservation added to those that lack it.
 func (r *Reservations) waiting(ctx context.Context, claim *karpv1.NodeClaim) (int, error) {
 	planned, err := plannedPods(claim)
 	if err != nil {
@@ -51,7 +65,7 @@ func (r *Reservations) waiting(ctx context.Context, claim *karpv1.NodeClaim) (in
 		}
 	}
 	r.addTolerations(ctx, claim.UID, without)
-	return waiting, nil
+	return waiting + announcedPods(claim), nil
 }
 
 // unbound returns the pod of a key "namespace/name" if it waits. It is nil for one that

@@ -117,7 +117,8 @@ func (r *Reservations) readProgress(ctx context.Context, decision string, now ti
 	for i := range claims.Items {
 		c := &claims.Items[i]
 		planned, err := plannedPods(c)
-		if err != nil || len(planned) == 0 || !c.DeletionTimestamp.IsZero() {
+		announced := announcedPods(c)
+		if err != nil || len(planned)+announced == 0 || !c.DeletionTimestamp.IsZero() {
 			continue // its own reconciliation says what cannot be read
 		}
 		if ready := meta.FindStatusCondition(c.Status.Conditions, karpv1.ConditionInitialized); ready == nil || ready.Status != metav1.ConditionTrue {
@@ -125,6 +126,7 @@ func (r *Reservations) readProgress(ctx context.Context, decision string, now ti
 		} else if ready.LastTransitionTime.After(out.initialized) {
 			out.initialized = ready.LastTransitionTime.Time
 		}
+		out.waiting += announced
 		if err := r.count(ctx, planned, &out); err != nil {
 			return out, err
 		}

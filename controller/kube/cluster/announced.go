@@ -3,6 +3,7 @@ package cluster
 import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	toolscache "k8s.io/client-go/tools/cache"
 )
 
 // AnnouncedChanges are what has to be written on claims because announced pods have come
@@ -46,4 +47,15 @@ func (c *Cluster) Expected(pod *corev1.Pod) bool {
 	owners := c.expected.Load()
 	owner := metav1.GetControllerOfNoCopy(pod)
 	return owners != nil && owner != nil && (*owners)[owner.UID]
+}
+
+// Owners counts the owners in the watch cache that may announce pods.
+func (c *Cluster) Owners() int {
+	n := 0
+	for _, s := range []toolscache.Store{c.stores.replicaSets, c.stores.statefulSets, c.stores.jobs} {
+		if s != nil {
+			n += len(s.ListKeys())
+		}
+	}
+	return n
 }

@@ -68,7 +68,7 @@ type stores struct {
 	namespaces, priorities, podBudgets           toolscache.Store
 	volumeClaims, volumes, storage, csiNodes     toolscache.Store
 	// Of the owners that announce pods; nil where they are not watched.
-	replicaSets, statefulSets, jobs toolscache.Store
+	replicaSets, statefulSets, jobs, quotas toolscache.Store
 }
 
 // watched is a kind of object and where its store is kept.
@@ -102,6 +102,7 @@ func New(ctx context.Context, cfg Config) (*Cluster, error) {
 			watched{&appsv1.ReplicaSet{}, &c.stores.replicaSets},
 			watched{&appsv1.StatefulSet{}, &c.stores.statefulSets},
 			watched{&batchv1.Job{}, &c.stores.jobs},
+			watched{&corev1.ResourceQuota{}, &c.stores.quotas},
 		)
 	}
 	for _, each := range kinds {

@@ -77,6 +77,7 @@ func (c *Cluster) Snapshot(ctx context.Context) (*View, error) {
 		ReplicaSets:     list[*appsv1.ReplicaSet](c.stores.replicaSets),
 		StatefulSets:    list[*appsv1.StatefulSet](c.stores.statefulSets),
 		Jobs:            list[*batchv1.Job](c.stores.jobs),
+		ResourceQuotas:  list[*corev1.ResourceQuota](c.stores.quotas),
 		Adopt:           view.Announced.adopt,
 		Withdraw:        view.Announced.withdraw,
 		Announces:       func(owners map[types.UID]bool) { c.expected.Store(&owners) },

@@ -36,14 +36,16 @@ func newAnnounced(b *builder, planned *plannedPods) *announced {
 		return a
 	}
 	overdue := a.readPlaces(planned)
-	left := announcedMost
+	left, quota := announcedMost, newQuotas(b.in.ResourceQuotas)
 	for _, uid := range a.order() {
 		owner := a.owners[uid]
 		n := min(owner.follow(b.in.Time), left)
 		if n <= 0 || overdue[owner.key] || hasOwnVolumes(owner.waiting) {
 			continue
 		}
-		a.counts[uid], left = n, left-n
+		if n = quota.take(owner.waiting, n); n > 0 {
+			a.counts[uid], left = n, left-n
+		}
 	}
 	return a
 }

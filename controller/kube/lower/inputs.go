@@ -51,6 +51,8 @@ type Inputs struct {
 	ReplicaSets  []*appsv1.ReplicaSet
 	StatefulSets []*appsv1.StatefulSet
 	Jobs         []*batchv1.Job
+	// ResourceQuotas limit the announced pods of their namespaces.
+	ResourceQuotas []*corev1.ResourceQuota
 	// Adopt, when set, is called for each pod (namespace/name) that takes the place which was
 	// planned on a NodeClaim for an announced pod of its owner (kind/namespace/name).
 	Adopt func(claim, pod, owner string)

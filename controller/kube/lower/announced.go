@@ -32,9 +32,6 @@ type announced struct {
 // newAnnounced finds out which owners announce pods. planned knows the claims.
 func newAnnounced(b *builder, planned *plannedPods) *announced {
 	a := &announced{b: b, owners: newAnnouncers(b.in), counts: map[types.UID]int{}, places: map[int32]map[string]int{}}
-	if a.owners == nil {
-		return a
-	}
 	overdue := a.readPlaces(planned)
 	left, quota := announcedMost, newQuotas(b.in.ResourceQuotas)
 	for _, uid := range a.order() {
@@ -135,13 +132,13 @@ func (a *announced) take(owner string) int32 {
 // adopt returns the index of the node of which a pod that has come takes an announced
 // place, -1 for none.
 func (a *announced) adopt(pod *corev1.Pod) int32 {
-	owner := a.owners[controllerUID(pod)]
-	if owner == nil || len(a.nodes) == 0 {
+	owner := ownerKey(pod)
+	if owner == "" || len(a.nodes) == 0 {
 		return -1
 	}
-	at := a.take(owner.key)
+	at := a.take(owner)
 	if at >= 0 && a.b.in.Adopt != nil {
-		a.b.in.Adopt(a.b.claims[at].Name, pod.Namespace+"/"+pod.Name, owner.key)
+		a.b.in.Adopt(a.b.claims[at].Name, pod.Namespace+"/"+pod.Name, owner)
 	}
 	return at
 }

@@ -30,6 +30,8 @@ func TestAnnouncedPods(t *testing.T) {
 		}
 		return out
 	}
+	// intruder leaves two places on the node "coming".
+	intruder := parse[corev1.Pod](t, `{metadata: {namespace: zoo, name: z}, spec: {nodeName: coming, containers: [{name: a, resources: {requests: {cpu: 19800m}}}]}}`)
 	later := func(seconds float64) []*corev1.Pod {
 		return []*corev1.Pod{ownedPod("ReplicaSet", "web", 0, seconds)}
 	}
@@ -56,6 +58,7 @@ func TestAnnouncedPods(t *testing.T) {
 		"no more":    {reason: "none has come for too long: the places are free", claim: coming(3, ""), pods: later(11), nodes: []int32{0}, nominated: true, withdrawn: []string{"coming " + owner + " 3"}},
 		"ready":      {reason: "the node waits for them", claim: coming(3, initialized(4*time.Second)), pods: pods(1, bound), nodes: []int32{1}, withdrawn: []string{"coming " + owner + " 3"}},
 		"ready, two": {reason: "the node waits for them while one pod waits", claim: coming(3, initialized(4*time.Second)), after: "5s", pods: pods(1), nodes: []int32{0, 0, 0, 0}, announced: 3, nominated: true},
+		"room taken": {reason: "others have taken the room of two: these are planned anew, and nothing is kept for them", claim: coming(3, initialized(4*time.Second)), pods: append(pods(1), intruder), nodes: []int32{0, 0, 0, -1, -1}, announced: 3, nominated: true, withdrawn: []string{"coming " + owner + " 1", "coming " + owner + " 1"}},
 		"overdue":    {reason: "the node has waited for consolidateAfter: nothing is announced while it exists, so that no other is bought", claim: coming(3, initialized(6*time.Second)), after: "5s", pods: pods(1), nodes: []int32{0}, nominated: true},
 		"never":      {reason: "no consolidation: 30 s at most", claim: coming(3, initialized(29*time.Second)), after: "Never", pods: pods(1), nodes: []int32{0, 0, 0, 0}, announced: 3, nominated: true},
 		"never, old": {reason: "as above", claim: coming(3, initialized(31*time.Second)), after: "Never", pods: pods(1), nodes: []int32{-1}},

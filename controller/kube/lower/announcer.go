@@ -26,7 +26,7 @@ const (
 // created: a ReplicaSet, a StatefulSet with parallel pod management, or a Job.
 type announcer struct {
 	// key is "kind/namespace/name".
-	key, namespace string
+	key string
 	// wants is how many pods the owner will have at the same time, pods that have succeeded
 	// left out.
 	wants int
@@ -96,10 +96,10 @@ func replicas(n *int32) int {
 	return int(*n)
 }
 
-// follow returns how many pods will follow those that the owner has: 0 unless one of its
-// pods waits for a node, it creates pods, and has not done so for too long.
+// follow returns how many pods will follow those that the owner has: 0 when it has stopped
+// to create pods, or has done so for too long.
 func (a *announcer) follow(now time.Time) int {
-	if a.waiting == nil || a.wants <= a.pods || len(a.created) == 0 {
+	if a.wants <= a.pods || len(a.created) == 0 {
 		return 0
 	}
 	slices.SortFunc(a.created, func(x, y time.Time) int { return y.Compare(x) })
@@ -120,50 +120,65 @@ func (a *announcer) follow(now time.Time) int {
 }
 
 // newAnnouncers returns the owners that may announce pods, by UID, with what is known of
-// their pods.
+// their pods: those of which a pod waits.
 func newAnnouncers(in *Inputs) map[types.UID]*announcer {
 	if len(in.ReplicaSets)+len(in.StatefulSets)+len(in.Jobs) == 0 {
 		return nil
 	}
+	waiting := waitingByOwner(in)
+	if len(waiting) == 0 {
+		return nil
+	}
 	out := map[types.UID]*announcer{}
-	add := func(kind string, o metav1.Object, wants int, replaces bool) { //nolint:revive // what the kind of owner does
-		if wants > 0 && o.GetUID() != "" {
-			out[o.GetUID()] = &announcer{key: kind + "/" + o.GetNamespace() + "/" + o.GetName(), namespace: o.GetNamespace(), wants: wants, replaces: replaces}
+	add := func(o metav1.Object, wants int, replaces bool) { //nolint:revive // what the kind of owner does
+		if pod := waiting[o.GetUID()]; wants > 0 && pod != nil && pod.Namespace == o.GetNamespace() {
+			out[o.GetUID()] = &announcer{key: ownerKey(pod), wants: wants, replaces: replaces, waiting: pod}
 		}
 	}
 	for _, rs := range in.ReplicaSets {
 		if wants, ok := replicaSetWants(rs); ok {
-			add("ReplicaSet", rs, wants, true)
+			add(rs, wants, true)
 		}
 	}
 	for _, set := range in.StatefulSets {
 		if wants, ok := statefulSetWants(set); ok {
-			add("StatefulSet", set, wants, false)
+			add(set, wants, false)
 		}
 	}
 	succeeded := succeededByOwner(in)
 	for _, job := range in.Jobs {
 		if wants, ok := jobWants(job, succeeded[job.UID]); ok {
-			add("Job", job, wants, false)
+			add(job, wants, false)
 		}
 	}
 	for _, pod := range in.Pods {
-		if a := out[controllerUID(pod)]; a != nil && a.namespace == pod.Namespace {
-			a.count(pod, in.Live)
+		if a := out[controllerUID(pod)]; a != nil && pod.Namespace == a.waiting.Namespace {
+			a.count(pod)
+		}
+	}
+	return out
+}
+
+// waitingByOwner returns the oldest pod of each owner that waits for a node.
+func waitingByOwner(in *Inputs) map[types.UID]*corev1.Pod {
+	out := map[types.UID]*corev1.Pod{}
+	for _, pod := range in.Pods {
+		if !lacksNode(pod, in.Live) {
+			continue
+		}
+		if uid := controllerUID(pod); uid != "" && (out[uid] == nil || older(pod, out[uid])) {
+			out[uid] = pod
 		}
 	}
 	return out
 }
 
 // count adds a pod of the owner.
-func (a *announcer) count(pod *corev1.Pod, live bool) { //nolint:revive // a fact about the cluster
+func (a *announcer) count(pod *corev1.Pod) {
 	a.created = append(a.created, pod.CreationTimestamp.Time)
 	ended := pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed
 	if !ended && (pod.DeletionTimestamp.IsZero() || !a.replaces) {
 		a.pods++
-	}
-	if lacksNode(pod, live) && (a.waiting == nil || older(pod, a.waiting)) {
-		a.waiting = pod
 	}
 }
 
@@ -187,6 +202,14 @@ func succeededByOwner(in *Inputs) map[types.UID]int {
 		}
 	}
 	return out
+}
+
+// ownerKey is "kind/namespace/name" of the pod's controller, "" for none.
+func ownerKey(pod *corev1.Pod) string {
+	if owner := metav1.GetControllerOfNoCopy(pod); owner != nil {
+		return owner.Kind + "/" + pod.Namespace + "/" + owner.Name
+	}
+	return ""
 }
 
 // controllerUID is the UID of the pod's controller, empty for none.

@@ -8,6 +8,7 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 )
@@ -29,7 +30,7 @@ func ownedPod(kind, owner string, number int, before float64, change ...func(*co
 			CreationTimestamp: metav1.Time{Time: announcingAt.Add(-time.Duration(before * float64(time.Second)))},
 			OwnerReferences:   []metav1.OwnerReference{{APIVersion: version, Kind: kind, Name: owner, UID: ownerUID(kind, owner), Controller: &controls}},
 		},
-		Spec: corev1.PodSpec{Containers: []corev1.Container{{Name: "main"}}},
+		Spec: corev1.PodSpec{Containers: []corev1.Container{{Name: "main", Resources: corev1.ResourceRequirements{Requests: corev1.ResourceList{"cpu": resource.MustParse("100m")}}}}},
 		Status: corev1.PodStatus{Phase: corev1.PodPending, Conditions: []corev1.PodCondition{
 			{Type: corev1.PodScheduled, Status: corev1.ConditionFalse, Reason: corev1.PodReasonUnschedulable},
 		}},

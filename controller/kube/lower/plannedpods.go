@@ -158,6 +158,9 @@ func (p *plannedPods) withdrawUnfit() {
 			b.out.Nodes[pod.Node].Nominated = true
 		} else {
 			b.claimUsers.remove(e.object, pod.Node, b.out.Nodes[pod.Node].Allocatable, room)
+			if pod.Announced != "" && b.in.Withdraw != nil {
+				b.in.Withdraw(b.claims[pod.Node].Name, pod.Announced, 1)
+			}
 			pod.Node = e.boundTo
 		}
 	}

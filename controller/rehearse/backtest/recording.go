@@ -62,7 +62,7 @@ func (r *recording) add(s *model.Snapshot) error {
 	now := map[string]bool{}
 	for i := range s.Pods {
 		p := &s.Pods[i]
-		if p.Daemon || p.Ending || p.Node >= 0 && s.Nodes[p.Node].Pool < 0 {
+		if p.Daemon || p.Announced != "" || p.Ending || p.Node >= 0 && s.Nodes[p.Node].Pool < 0 {
 			continue
 		}
 		now[p.UID] = true

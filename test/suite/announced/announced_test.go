@@ -94,6 +94,14 @@ func TestSilent(t *testing.T) {
 			b.writeStatus(t, rs)
 			return "ReplicaSet", "apps/v1", rs
 		}},
+		"quota": {reason: "the namespace has room for one pod, and nothing has been refused yet", owner: func(t *testing.T, b *bench) (string, string, client.Object) {
+			one := corev1.ResourceList{"pods": resource.MustParse("1")}
+			quota := &corev1.ResourceQuota{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "one"}, Spec: corev1.ResourceQuotaSpec{Hard: one}}
+			b.create(t, quota)
+			quota.Status = corev1.ResourceQuotaStatus{Hard: one, Used: corev1.ResourceList{"pods": resource.MustParse("0")}}
+			b.writeStatus(t, quota)
+			return "ReplicaSet", "apps/v1", b.replicaSet(t, 20)
+		}},
 		"suspended": {reason: "a Job that was suspended makes no further pods", owner: func(t *testing.T, b *bench) (string, string, client.Object) {
 			yes, twenty, pod := true, int32(20), template()
 			pod.Spec.RestartPolicy = corev1.RestartPolicyNever
@@ -167,7 +175,7 @@ func (b *bench) join(t *testing.T) {
 		}
 		node := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: c.Name, Labels: labels}, Spec: corev1.NodeSpec{ProviderID: "aws:///zone-a/" + c.Name}}
 		b.create(t, node)
-		node.Status.Allocatable = corev1.ResourceList{"cpu": resource.MustParse("7"), "pods": resource.MustParse("58")}
+		node.Status.Allocatable = corev1.ResourceList{"cpu": resource.MustParse("8"), "pods": resource.MustParse("58")}
 		node.Status.Capacity = node.Status.Allocatable
 		node.Status.Conditions = []corev1.NodeCondition{{Type: corev1.NodeReady, Status: corev1.ConditionTrue}}
 		b.writeStatus(t, node)

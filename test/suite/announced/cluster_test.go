@@ -64,7 +64,7 @@ type still struct {
 func (c still) Now() time.Time                  { return c.at.Now() }
 func (c still) Since(t time.Time) time.Duration { return c.at.Since(t) }
 
-// start starts the bench. A pod of 1 CPU fits 7 times on the only instance type.
+// start starts the bench. A pod of 1 CPU fits 8 times on the only instance type.
 func start(t *testing.T, announced bool) *bench {
 	t.Helper()
 	server := apiserver.Start(t)

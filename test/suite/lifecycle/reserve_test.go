@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"slices"
+	"strconv"
 	"testing"
 	"time"
 
@@ -73,6 +74,7 @@ func TestReservation(t *testing.T) {
 		w.eventually(t, "the end of the reservation for nobody", func() bool { return !w.reserved(t, "empty") })
 		w.end(t, "empty")
 	})
+	t.Run("announced", func(t *testing.T) { announced(t, w) })
 	t.Run("bound before it is initialized", func(t *testing.T) { early(t, w) })
 	t.Run("a DaemonSet first", func(t *testing.T) { daemonFirst(t, w) })
 	t.Run("something else first", func(t *testing.T) { otherFirst(t, w) })
@@ -88,6 +90,34 @@ func TestReservation(t *testing.T) {
 	})
 	t.Run("the controller ends", func(t *testing.T) { leaves(t, w) })
 	t.Run("left behind", func(t *testing.T) { leftBehind(t, w) })
+}
+
+// announced: a node is kept for pods that do not exist yet. A pod that comes gets the
+// toleration as the planned ones do, and the node opens when no more are expected.
+func announced(t *testing.T, w *launchingCluster) {
+	annotate := func(planned, announced string) {
+		t.Helper()
+		patch := `{"metadata": {"annotations": {"` + karpv1.AnnotationPlannedPods + `": ` + strconv.Quote(planned) + `, "` + karpv1.AnnotationAnnouncedPods + `": ` + announced + `}}}`
+		c := &karpv1.NodeClaim{ObjectMeta: metav1.ObjectMeta{Name: "announced"}}
+		if err := w.client.Patch(t.Context(), c, client.RawPatch(types.MergePatchType, []byte(patch))); err != nil {
+			t.Fatal(err)
+		}
+	}
+	w.plan(t, "announced")
+	annotate("[]", strconv.Quote(`{"ReplicaSet/default/web":2}`))
+	w.eventually(t, "the cache to show the announced pods", func() bool {
+		return w.getClaim(t, "announced").Annotations[karpv1.AnnotationAnnouncedPods] != ""
+	})
+	w.registered(t, "announced")
+	w.lift(t, "node-announced")
+	w.eventually(t, "the reservation for pods that do not exist", func() bool { return w.reserved(t, "announced") })
+	pod := w.planned(t, "announced")
+	annotate(`["default/announced"]`, strconv.Quote(`{"ReplicaSet/default/web":1}`))
+	w.tolerates(t, pod, "announced")
+	annotate(`["default/announced"]`, "null")
+	w.drop(t, pod)
+	w.eventually(t, "the end of the reservation, as nobody is expected", func() bool { return !w.reserved(t, "announced") })
+	w.end(t, "announced")
 }
 
 // daemonFirst: while a DaemonSet that could come does not tolerate the reservation,

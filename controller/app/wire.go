@@ -7,6 +7,7 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/rest"
 	toolscache "k8s.io/client-go/tools/cache"
 	"k8s.io/utils/clock"
@@ -196,7 +197,7 @@ func (p *components) loop(ctx context.Context, isolated *isolate.Config) error {
 	if err := p.watchZonalShifts(loop); err != nil {
 		return err
 	}
-	if err := errors.Join(reconciler.SetupWithManager(p.mgr), p.mgr.Add(status), p.mgr.Add(loop), p.wakeOnChanges(ctx, loop, view.Expected)); err != nil {
+	if err := errors.Join(reconciler.SetupWithManager(p.mgr), p.mgr.Add(status), p.mgr.Add(loop), p.wakeOnChanges(ctx, loop, view.Announcer)); err != nil {
 		return fmt.Errorf("add the decision loop: %w", err)
 	}
 	return nil
@@ -264,9 +265,9 @@ func (p *components) unmergedRecorder() (*announce.Recorder, error) {
 }
 
 // wakeOnChanges wakes the decision loop on changes that may need a decision: a pod waits or
-// is gone, a claim is gone or has changed, a pool has changed. expected reports whether a
-// place is planned for a pod before it comes.
-func (p *components) wakeOnChanges(ctx context.Context, loop *decision.Loop, expected func(*corev1.Pod) bool) error {
+// is gone, a claim is gone or has changed, a pool has changed. announcer finds the owner that
+// has announced a pod (see [cluster.Cluster.Announcer]).
+func (p *components) wakeOnChanges(ctx context.Context, loop *decision.Loop, announcer func(*corev1.Pod) (types.UID, bool)) error {
 	wake := func(any) { loop.Wake() }
 	for _, each := range []struct {
 		kind    client.Object
@@ -278,8 +279,9 @@ func (p *components) wakeOnChanges(ctx context.Context, loop *decision.Loop, exp
 				return ok && lower.IsWaiting(pod, true)
 			},
 			Handler: toolscache.ResourceEventHandlerFuncs{AddFunc: func(o any) {
-				pod, ok := o.(*corev1.Pod)
-				loop.Arrived(ok && expected(pod))
+				if pod, ok := o.(*corev1.Pod); ok {
+					loop.Arrived(announcer(pod))
+				}
 			}},
 		}},
 		{&corev1.Pod{}, toolscache.ResourceEventHandlerFuncs{UpdateFunc: func(old, o any) {

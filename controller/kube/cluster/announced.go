@@ -3,7 +3,10 @@ package cluster
 import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 	toolscache "k8s.io/client-go/tools/cache"
+
+	"spokeshave.dev/controller/kube/lower"
 )
 
 // AnnouncedChanges are what has to be written on claims because announced pods have come
@@ -41,12 +44,24 @@ func (a *AnnouncedChanges) withdraw(claim, owner string, places int) {
 	a.of(claim).Fewer[owner] += places
 }
 
-// Expected reports whether the owner of a pod had announced pods in the last snapshot, so
-// that a place is planned for this one. It is safe for concurrent use.
-func (c *Cluster) Expected(pod *corev1.Pod) bool {
-	owners := c.expected.Load()
-	owner := metav1.GetControllerOfNoCopy(pod)
-	return owners != nil && owner != nil && (*owners)[owner.UID]
+// Announcer returns the UID of the pod's owner if that says how many pods it will have, ""
+// otherwise. planned says that the last snapshot had all of them, so that a place is
+// planned for this one. It is safe for concurrent use.
+func (c *Cluster) Announcer(pod *corev1.Pod) (owner types.UID, planned bool) {
+	ref := metav1.GetControllerOfNoCopy(pod)
+	if ref == nil {
+		return "", false
+	}
+	store := map[string]toolscache.Store{"ReplicaSet": c.stores.replicaSets, "StatefulSet": c.stores.statefulSets, "Job": c.stores.jobs}[ref.Kind]
+	if store == nil {
+		return "", false
+	}
+	o, ok, err := store.GetByKey(pod.Namespace + "/" + ref.Name)
+	if err != nil || !ok || !lower.MayAnnounce(o) {
+		return "", false
+	}
+	creating := c.creating.Load()
+	return ref.UID, creating != nil && (*creating)[ref.UID]
 }
 
 // Owners counts the owners in the watch cache that may announce pods.

@@ -55,8 +55,8 @@ type Cluster struct {
 	stores stores
 	// specCache speeds up the next snapshot. Only one goroutine calls Snapshot.
 	specCache lower.SpecCache
-	// expected are the owners that announced pods in the last snapshot, by UID.
-	expected atomic.Pointer[map[types.UID]bool]
+	// creating are the owners that were creating pods in the last snapshot, by UID.
+	creating atomic.Pointer[map[types.UID]bool]
 	// departed are the nodes whose deletion began within the last hour.
 	departed []model.Departure
 }

@@ -19,7 +19,8 @@ import (
 // that earlier decisions have planned for such pods.
 type announced struct {
 	b *builder
-	// owners are those that announce pods now, by UID, with how many.
+	// owners are those of which a pod waits, by UID. counts has, for those of them that are
+	// creating pods, how many will follow; 0 when all exist.
 	owners map[types.UID]*announcer
 	counts map[types.UID]int
 	// places are what is left of the announced pods of each claim, by the index of its node
@@ -36,13 +37,15 @@ func newAnnounced(b *builder, planned *plannedPods) *announced {
 	left, quota := announcedMost, newQuotas(b.in.ResourceQuotas)
 	for _, uid := range a.order() {
 		owner := a.owners[uid]
-		n := min(owner.follow(b.in.Time), left)
-		if n <= 0 || overdue[owner.key] || hasOwnVolumes(owner.waiting) {
+		n, ok := owner.follow(b.in.Time)
+		if !ok {
 			continue
 		}
-		if n = quota.take(owner.waiting, n); n > 0 {
-			a.counts[uid], left = n, left-n
+		if n = min(n, left); overdue[owner.key] || hasOwnVolumes(owner.waiting) {
+			n = 0
 		}
+		n = quota.take(owner.waiting, n)
+		a.counts[uid], left = n, left-n
 	}
 	return a
 }
@@ -111,10 +114,11 @@ func announcedPods(claim *karpv1.NodeClaim) map[string]int {
 }
 
 // tried reports whether the pod has to have been tried by its scheduler before it counts
-// as waiting. A pod of an owner that announces more counts at once, as those do that do not
-// exist yet.
+// as waiting. A pod of an owner that is creating pods counts as soon as another one waits,
+// as those do that do not exist yet.
 func (a *announced) tried(pod *corev1.Pod) bool {
-	return a.b.in.Live && a.counts[controllerUID(pod)] == 0
+	_, creating := a.counts[controllerUID(pod)]
+	return a.b.in.Live && !creating
 }
 
 // take returns the index of the node on which a place is planned for a further pod of the
@@ -189,7 +193,7 @@ func (a *announced) addPod(uid types.UID, k int, intern *interner, planned *plan
 	})
 }
 
-// expected returns the owners that announce pods in this snapshot, by UID.
+// expected returns the owners that are creating pods in this snapshot, by UID.
 func (a *announced) expected() map[types.UID]bool {
 	out := make(map[types.UID]bool, len(a.counts))
 	for uid := range a.counts {

@@ -96,15 +96,12 @@ func replicas(n *int32) int {
 	return int(*n)
 }
 
-// follow returns how many pods will follow those that the owner has: 0 when it has stopped
-// to create pods, or has done so for too long.
-func (a *announcer) follow(now time.Time) int {
-	if a.wants <= a.pods || len(a.created) == 0 {
-		return 0
-	}
+// follow returns how many pods will follow those that the owner has. ok is false when it
+// has stopped to create pods, or has done so for too long.
+func (a *announcer) follow(now time.Time) (n int, ok bool) {
 	slices.SortFunc(a.created, func(x, y time.Time) int { return y.Compare(x) })
-	if now.Sub(a.created[0]) > announcementPause {
-		return 0
+	if len(a.created) == 0 || now.Sub(a.created[0]) > announcementPause {
+		return 0, false
 	}
 	first := a.created[0]
 	for _, at := range a.created[1:] {
@@ -113,10 +110,22 @@ func (a *announcer) follow(now time.Time) int {
 		}
 		first = at
 	}
-	if now.Sub(first) > announcementLimit {
-		return 0
+	return max(0, a.wants-a.pods), now.Sub(first) <= announcementLimit
+}
+
+// MayAnnounce reports whether an object is a ReplicaSet, a StatefulSet or a Job that says
+// with its first waiting pod how many follow.
+func MayAnnounce(o any) bool {
+	ok := false
+	switch owner := o.(type) {
+	case *appsv1.ReplicaSet:
+		_, ok = replicaSetWants(owner)
+	case *appsv1.StatefulSet:
+		_, ok = statefulSetWants(owner)
+	case *batchv1.Job:
+		_, ok = jobWants(owner, 0)
 	}
-	return a.wants - a.pods
+	return ok
 }
 
 // newAnnouncers returns the owners that may announce pods, by UID, with what is known of

@@ -59,7 +59,8 @@ type Inputs struct {
 	// Withdraw, when set, is called for the places on a NodeClaim that are left for pods of
 	// an owner which no longer announces as many.
 	Withdraw func(claim, owner string, places int)
-	// Announces, when set, is called with the UIDs of the owners that announce pods.
+	// Announces, when set, is called with the UIDs of the owners that are creating pods: the
+	// snapshot has all pods that they will have.
 	Announces func(owners map[types.UID]bool)
 
 	// SpecCache, when set, speeds up Build for pods that have not changed since the last

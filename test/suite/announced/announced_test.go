@@ -15,6 +15,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	karpv1 "spokeshave.dev/api/karpenter/v1"
+	"spokeshave.dev/controller/core/policy"
 	"spokeshave.dev/test/kit/eventually"
 )
 
@@ -129,6 +130,38 @@ func TestSilent(t *testing.T) {
 			b.clock.Step(tc.after)
 			b.round(t, 1)
 			b.want(t, tc.reason, planned{Claims: 1, Pods: 1})
+		})
+	}
+}
+
+// TestBounds: caps and limits count announced pods as any other.
+func TestBounds(t *testing.T) {
+	for name, tc := range map[string]struct {
+		reason string
+		bound  func(t *testing.T, b *bench)
+	}{
+		"cap": {reason: "a node costs 0.40 $/h", bound: func(_ *testing.T, b *bench) { b.policies = []policy.Policy{hourly(0.5)} }},
+		"limits": {reason: "limits of the NodePool allow one node", bound: func(t *testing.T, b *bench) {
+			pool := &karpv1.NodePool{}
+			if err := b.client.Get(t.Context(), client.ObjectKey{Name: "general"}, pool); err != nil {
+				t.Fatal(err)
+			}
+			pool.Spec.Limits = karpv1.Limits{karpv1.LimitNodes: resource.MustParse("1")}
+			if err := b.client.Update(t.Context(), pool); err != nil {
+				t.Fatal(err)
+			}
+		}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			b := start(t, true)
+			tc.bound(t, b)
+			rs := b.replicaSet(t, 20)
+			b.pod(t, "ReplicaSet", "apps/v1", rs, "web-0")
+			b.seen(t, 1)
+			b.round(t, 1)
+			b.want(t, tc.reason, planned{Claims: 1, Pods: 1, Announced: 7})
+			b.round(t, 1)
+			b.want(t, "a decision later", planned{Claims: 1, Pods: 1, Announced: 7})
 		})
 	}
 }

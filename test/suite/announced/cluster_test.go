@@ -40,10 +40,12 @@ type bench struct {
 	journal *journal.Journal
 	events  *events.FakeRecorder
 	clock   *testclock.FakeClock
+	// policies are in force.
+	policies []policy.Policy
 }
 
 // Policies implements decision.Policies.
-func (*bench) Policies() []policy.Policy { return nil }
+func (b *bench) Policies() []policy.Policy { return b.policies }
 
 // Contents implements decision.Policies.
 func (*bench) Contents() []policy.Contents { return nil }
@@ -53,6 +55,26 @@ func (*bench) Missing() []string { return nil }
 
 // Suspended implements decision.Policies.
 func (*bench) Suspended() []policy.Suspension { return nil }
+
+// hourly is a ceiling of so many dollars an hour on the cluster.
+type hourly float64
+
+func (hourly) Info() policy.Info {
+	return policy.Info{Name: "budget", Hooks: []policy.Hook{policy.HookCeiling}}
+}
+
+func (hourly) Rank(context.Context, *policy.RankInput) ([]policy.RankAnswer, error) {
+	return nil, policy.ErrNoOpinion
+}
+
+func (hourly) Consolidate(context.Context, *policy.ConsolidateInput) ([]policy.ConsolidateAnswer, error) {
+	return nil, policy.ErrNoOpinion
+}
+
+func (h hourly) Ceiling(context.Context, *policy.CeilingInput) (policy.CeilingAnswer, error) {
+	usd := float64(h)
+	return policy.CeilingAnswer{Caps: map[string]policy.Cap{"cluster": {HourlyUSD: &usd}}}, nil
+}
 
 // still is a clock that a test sets; waits last as long as they do.
 type still struct {

@@ -74,7 +74,7 @@ func TestReservation(t *testing.T) {
 		w.eventually(t, "the end of the reservation for nobody", func() bool { return !w.reserved(t, "empty") })
 		w.end(t, "empty")
 	})
-	t.Run("announced", func(t *testing.T) { announced(t, w) })
+	t.Run("announced", func(t *testing.T) { notYetThere(t, w) })
 	t.Run("bound before it is initialized", func(t *testing.T) { early(t, w) })
 	t.Run("a DaemonSet first", func(t *testing.T) { daemonFirst(t, w) })
 	t.Run("something else first", func(t *testing.T) { otherFirst(t, w) })
@@ -92,9 +92,9 @@ func TestReservation(t *testing.T) {
 	t.Run("left behind", func(t *testing.T) { leftBehind(t, w) })
 }
 
-// announced: a node is kept for pods that do not exist yet. A pod that comes gets the
+// notYetThere: a node is kept for pods that do not exist yet. A pod that comes gets the
 // toleration as the planned ones do, and the node opens when no more are expected.
-func announced(t *testing.T, w *launchingCluster) {
+func notYetThere(t *testing.T, w *launchingCluster) {
 	annotate := func(planned, announced string) {
 		t.Helper()
 		patch := `{"metadata": {"annotations": {"` + karpv1.AnnotationPlannedPods + `": ` + strconv.Quote(planned) + `, "` + karpv1.AnnotationAnnouncedPods + `": ` + announced + `}}}`

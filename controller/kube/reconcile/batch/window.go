@@ -9,7 +9,7 @@ const (
 	// workload unschedulable does so within this time of each other.
 	Floor = 100 * time.Millisecond
 	// gaps is how many times the gap between arrivals the window waits for the next one.
-	gaps = 3
+	gaps = 5
 )
 
 // Window says when a batch ends: after the last arrival it stays open for a multiple of
@@ -34,7 +34,7 @@ type Window struct {
 	patient bool
 }
 
-// Arrive records that a pod came for which no place is planned.
+// Arrive records that a pod came that nobody had announced.
 func (w *Window) Arrive(now time.Time) {
 	if since := now.Sub(w.last); !w.last.IsZero() && since >= 0 && since < w.Idle {
 		shrunk := time.Duration(float64(w.gap) * (1 - float64(since)/float64(w.Idle)))
@@ -50,8 +50,8 @@ func (w *Window) Arrive(now time.Time) {
 // that will come.
 func (w *Window) Change(now time.Time) { w.extend(now, min(Floor, w.Idle)) }
 
-// Expect records that a pod came for which a place is planned already. Its decision can
-// wait for Idle, and it keeps no batch open.
+// Expect records that a pod came that was known to come. Its decision can wait for Idle, and
+// it keeps no batch open.
 func (w *Window) Expect(now time.Time) {
 	if w.begin.IsZero() {
 		w.begin, w.end, w.patient = now, now.Add(min(w.Idle, w.Max)), true

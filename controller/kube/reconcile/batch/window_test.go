@@ -80,25 +80,25 @@ func TestWindow(t *testing.T) {
 			events: every(3, 0, 5*time.Second), ends: []time.Duration{100 * ms, 5100 * ms, 10100 * ms}, sizes: []int{1, 1, 1},
 		},
 		"dense": {
-			reason: "20 pods a second: 3 gaps of 50 ms after the last one",
-			events: every(100, 0, 50*ms), ends: []time.Duration{4950*ms + 150*ms}, sizes: []int{100},
+			reason: "20 pods a second: 5 gaps of 50 ms after the last one",
+			events: every(100, 0, 50*ms), ends: []time.Duration{4950*ms + 250*ms}, sizes: []int{100},
 		},
 		"slow": {
 			reason: "the first arrival tells no gap; from the second on the stream is taken whole",
-			events: every(6, 0, 200*ms), ends: []time.Duration{100 * ms, 1600 * ms}, sizes: []int{1, 5},
+			events: every(6, 0, 200*ms), ends: []time.Duration{100 * ms, 2 * time.Second}, sizes: []int{1, 5},
 		},
 		"slowest": {
 			reason: "the wait is never longer than idle",
 			events: every(6, 0, 900*ms), ends: []time.Duration{100 * ms, 5500 * ms}, sizes: []int{1, 5},
 		},
 		"hiccup": {
-			reason: "a gap of 140 ms is bridged by 3 gaps of 50 ms, and remembered: 1040 + 3 × 140 × 0.95⁹ ms",
-			events: join(every(10, 0, 50*ms), every(10, 590*ms, 50*ms)), ends: []time.Duration{1305 * ms}, sizes: []int{20},
+			reason: "a gap of 140 ms is bridged by 5 gaps of 50 ms, and remembered: 1040 + 5 × 140 × 0.95⁹ ms",
+			events: join(every(10, 0, 50*ms), every(10, 590*ms, 50*ms)), ends: []time.Duration{1481 * ms}, sizes: []int{20},
 		},
 		"longest": {
 			reason: "a stream that does not end is cut at the maximum, and the next batch knows its gaps",
 			most:   2 * time.Second,
-			events: every(50, 0, 90*ms), ends: []time.Duration{2000 * ms, 4070 * ms, 4680 * ms}, sizes: []int{23, 23, 4},
+			events: every(50, 0, 90*ms), ends: []time.Duration{2000 * ms, 4070 * ms, 4860 * ms}, sizes: []int{23, 23, 4},
 		},
 		"change": {
 			reason: "a changed NodePool is decided about at once",
@@ -106,7 +106,7 @@ func TestWindow(t *testing.T) {
 		},
 		"change in a stream": {
 			reason: "a change shortens no wait for pods",
-			events: join(every(3, 0, 90*ms), []event{{200 * ms, (*Window).Change}}), ends: []time.Duration{450 * ms}, sizes: []int{4},
+			events: join(every(3, 0, 90*ms), []event{{200 * ms, (*Window).Change}}), ends: []time.Duration{630 * ms}, sizes: []int{4},
 		},
 		"expected": {
 			reason: "pods with a planned place are decided about once in a while, however many come",

@@ -4,6 +4,8 @@ import (
 	"sync"
 	"time"
 
+	"k8s.io/apimachinery/pkg/types"
+
 	"spokeshave.dev/controller/kube/reconcile/batch"
 )
 
@@ -11,13 +13,32 @@ import (
 type batches struct {
 	mu     sync.Mutex
 	window batch.Window
+	// owners are those of which a pod has come in the open batch and that say how many pods
+	// they will have: the next snapshot has all of them, whenever they come.
+	owners map[types.UID]bool
 }
 
-// add records an event.
-func (b *batches) add(now time.Time, event func(*batch.Window, time.Time)) {
+// change records that something else than a pod asks for a decision.
+func (b *batches) change(now time.Time) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	event(&b.window, now)
+	b.window.Change(now)
+}
+
+// arrive records that a pod waits, see [Loop.Arrived].
+func (b *batches) arrive(now time.Time, owner types.UID, planned bool) { //nolint:revive // a fact about the owner
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	switch {
+	case owner != "" && (planned || b.owners[owner]):
+		b.window.Expect(now)
+		return
+	case owner != "" && b.owners == nil:
+		b.owners = map[types.UID]bool{owner: true}
+	case owner != "":
+		b.owners[owner] = true
+	}
+	b.window.Arrive(now)
 }
 
 // left returns for how long the open batch still waits.
@@ -32,4 +53,5 @@ func (b *batches) close() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.window.Close()
+	b.owners = nil
 }

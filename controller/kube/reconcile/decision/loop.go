@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/go-logr/logr"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/clock"
 
 	"spokeshave.dev/controller/core/crash"
@@ -96,21 +97,20 @@ func New(c Config) *Loop {
 func (l *Loop) NeedLeaderElection() bool { return true }
 
 // Wake requests a decision because something has changed. It never blocks.
-func (l *Loop) Wake() { l.request((*batch.Window).Change) }
-
-// Arrived requests a decision because a pod waits for a node. It never blocks. expected
-// says that a place is planned for it already.
-func (l *Loop) Arrived(expected bool) { //nolint:revive // a fact about the pod
-	if expected {
-		l.request((*batch.Window).Expect)
-		return
-	}
-	l.request((*batch.Window).Arrive)
+func (l *Loop) Wake() {
+	l.batches.change(l.Clock.Now())
+	l.signal()
 }
 
-// request adds an event to the batch and wakes the loop.
-func (l *Loop) request(event func(*batch.Window, time.Time)) {
-	l.batches.add(l.Clock.Now(), event)
+// Arrived requests a decision because a pod waits for a node. It never blocks. owner is the
+// UID of an owner that says how many pods it will have, "" for none. planned says that
+// places are planned for all of these.
+func (l *Loop) Arrived(owner types.UID, planned bool) { //nolint:revive // a fact about the owner
+	l.batches.arrive(l.Clock.Now(), owner, planned)
+	l.signal()
+}
+
+func (l *Loop) signal() {
 	select {
 	case l.wake <- struct{}{}:
 	default:

@@ -6,16 +6,12 @@ import (
 	"fmt"
 	"time"
 
-	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/rest"
-	toolscache "k8s.io/client-go/tools/cache"
 	"k8s.io/utils/clock"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 	"sigs.k8s.io/controller-runtime/pkg/metrics"
 
-	karpv1 "spokeshave.dev/api/karpenter/v1"
 	"spokeshave.dev/controller/cloud/aws"
 	"spokeshave.dev/controller/cloud/aws/nodeclass"
 	"spokeshave.dev/controller/cloud/aws/upkeep"
@@ -262,58 +258,6 @@ func (p *components) unmergedRecorder() (*announce.Recorder, error) {
 		return nil, fmt.Errorf("add events: %w", err)
 	}
 	return recorder, nil
-}
-
-// wakeOnChanges wakes the decision loop on changes that may need a decision: a pod waits or
-// is gone, a claim is gone or has changed, a pool has changed. announcer finds the owner that
-// has announced a pod (see [cluster.Cluster.Announcer]).
-func (p *components) wakeOnChanges(ctx context.Context, loop *decision.Loop, announcer func(*corev1.Pod) (types.UID, bool)) error {
-	wake := func(any) { loop.Wake() }
-	for _, each := range []struct {
-		kind    client.Object
-		handler toolscache.ResourceEventHandler
-	}{
-		{&corev1.Pod{}, toolscache.FilteringResourceEventHandler{
-			FilterFunc: func(o any) bool {
-				pod, ok := o.(*corev1.Pod)
-				return ok && lower.IsWaiting(pod, true)
-			},
-			Handler: toolscache.ResourceEventHandlerFuncs{AddFunc: func(o any) {
-				if pod, ok := o.(*corev1.Pod); ok {
-					loop.Arrived(announcer(pod))
-				}
-			}},
-		}},
-		{&corev1.Pod{}, toolscache.ResourceEventHandlerFuncs{UpdateFunc: func(old, o any) {
-			before, okay := old.(*corev1.Pod)
-			pod, ok := o.(*corev1.Pod)
-			if !okay || !ok {
-				return
-			}
-			if pod.Spec.NodeName != "" && before.Spec.NodeName == "" {
-				loop.Metrics.Bound(string(pod.UID), pod.CreationTimestamp.Time, p.clock.Now(), lower.IsWaiting(before, true))
-			}
-			if pod.Status.Phase == corev1.PodRunning && before.Status.Phase == corev1.PodPending {
-				loop.Metrics.Started(string(pod.UID), pod.CreationTimestamp.Time, p.clock.Now())
-			}
-		}}},
-		{&karpv1.NodePool{}, toolscache.ResourceEventHandlerFuncs{AddFunc: wake, DeleteFunc: wake, UpdateFunc: func(_, o any) { wake(o) }}},
-		{&karpv1.NodeClaim{}, toolscache.ResourceEventHandlerFuncs{DeleteFunc: wake, UpdateFunc: func(old, o any) {
-			if !isDeleting(old) && isDeleting(o) { // its pods have to be placed again
-				wake(o)
-			}
-		}}},
-	} {
-		if err := p.watch(ctx, each.kind, each.handler); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-func isDeleting(o any) bool {
-	claim, ok := o.(*karpv1.NodeClaim)
-	return ok && !claim.DeletionTimestamp.IsZero()
 }
 
 // reconcilers adds the reconcilers that apply decisions.

@@ -61,7 +61,9 @@ type Cluster struct {
 	departed []model.Departure
 }
 
-// stores are the informers' stores, one for each kind that a snapshot reads.
+// stores are the informers' stores.
+//
+// Size: one for each kind that a snapshot reads.
 type stores struct {
 	pools, claims, classes, nodes, pods, daemons toolscache.Store
 	limits, runtimes                             toolscache.Store

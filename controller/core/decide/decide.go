@@ -255,6 +255,7 @@ func (d *decider) provision(ctx context.Context) error {
 		wide.SpotTolerance = solver.DefaultSpotTolerance
 	}
 	d.out.Plan, d.out.Stats = d.opts.solve(wide)
+	d.withoutAnnounced(in, wide)
 	d.out.Timing.Solve = d.opts.Elapsed() - start
 	if d.opts.Bound {
 		d.out.Stats.Bound = solver.LowerBound(*in, &d.out.Plan)

@@ -96,6 +96,9 @@ type Pod struct {
 	Held *Reason `json:"held,omitempty"`
 }
 
+// Exists reports whether the pod has been created; false for one that is only announced.
+func (p *Pod) Exists() bool { return p.Announced == "" }
+
 // Static reports whether a node controls the pod, so that it cannot be evicted.
 func (p *Pod) Static() bool { return strings.HasPrefix(p.Workload, "Node/") }
 

@@ -166,6 +166,25 @@ func TestBounds(t *testing.T) {
 	}
 }
 
+// TestExistingFirst: where not all can have a place, pods that exist come before those that
+// are announced, also before those of another workload.
+func TestExistingFirst(t *testing.T) {
+	b := start(t, true)
+	b.policies = []policy.Policy{hourly(0.5)} // one node
+	rs := b.replicaSet(t, 20)
+	b.pod(t, "ReplicaSet", "apps/v1", rs, "web-0")
+	database := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "database"}, Spec: template().Spec}
+	database.Spec.Containers[0].Resources.Requests = corev1.ResourceList{"cpu": resource.MustParse("6")}
+	b.create(t, database)
+	database.Status.Conditions = []corev1.PodCondition{{Type: corev1.PodScheduled, Status: corev1.ConditionFalse, Reason: corev1.PodReasonUnschedulable}}
+	b.writeStatus(t, database)
+	b.seen(t, 1)
+	b.round(t, 2)
+	b.want(t, "both exist", planned{Claims: 1, Pods: 2})
+	b.round(t, 2)
+	b.want(t, "what is left of the node", planned{Claims: 1, Pods: 2, Announced: 1})
+}
+
 // TestNeverCame: the nodes of announced pods that do not come leave when they have been
 // empty for consolidateAfter, and no others are launched.
 func TestNeverCame(t *testing.T) {

@@ -75,9 +75,17 @@ func (f *classifier) classes(specs int) []Class {
 	return SortClasses(found)
 }
 
+// sortPods orders the pods of a class: those that are announced last, then by namespace and
+// name. The last ones are left out where not all can be placed.
 func (f *classifier) sortPods(pods []int32) {
 	compare := func(a, b int32) int {
 		x, y := &f.p.Snapshot.Pods[a], &f.p.Snapshot.Pods[b]
+		if x.Exists() != y.Exists() {
+			if x.Exists() {
+				return -1
+			}
+			return 1
+		}
 		if o := cmp.Compare(x.Namespace, y.Namespace); o != 0 {
 			return o
 		}

@@ -157,7 +157,7 @@ const (
 )
 
 // decider is the state that the steps of one decision share. Each step is a type of its
-// own: rankStep, ceilingStep, reviewStep and namespaceStep for launches;
+// own: rankStep, ceilingStep, announcedStep, reviewStep and namespaceStep for launches;
 // disrupter, commandStep and searchStep for disruptions.
 type decider struct {
 	s             *model.Snapshot
@@ -255,7 +255,7 @@ func (d *decider) provision(ctx context.Context) error {
 		wide.SpotTolerance = solver.DefaultSpotTolerance
 	}
 	d.out.Plan, d.out.Stats = d.opts.solve(wide)
-	d.withoutAnnounced(in, wide)
+	(&announcedStep{d}).retry(in, &wide)
 	d.out.Timing.Solve = d.opts.Elapsed() - start
 	if d.opts.Bound {
 		d.out.Stats.Bound = solver.LowerBound(*in, &d.out.Plan)

@@ -26,14 +26,14 @@ func TestAnnouncedPods(t *testing.T) {
 	pods := func(n int, change ...func(*corev1.Pod)) []*corev1.Pod {
 		var out []*corev1.Pod
 		for i := range n {
-			out = append(out, ownedPod("ReplicaSet", "web", i, 1, change...))
+			out = append(out, ownedPod("ReplicaSet", i, 1, change...))
 		}
 		return out
 	}
 	// intruder leaves two places on the node "coming".
 	intruder := parse[corev1.Pod](t, `{metadata: {namespace: zoo, name: z}, spec: {nodeName: coming, containers: [{name: a, resources: {requests: {cpu: 19800m}}}]}}`)
 	later := func(seconds float64) []*corev1.Pod {
-		return []*corev1.Pod{ownedPod("ReplicaSet", "web", 0, seconds)}
+		return []*corev1.Pod{ownedPod("ReplicaSet", 0, seconds)}
 	}
 	for name, tc := range map[string]struct {
 		reason string
@@ -51,13 +51,13 @@ func TestAnnouncedPods(t *testing.T) {
 		withdrawn []string
 	}{
 		"first pod":  {reason: "nothing is planned yet", pods: pods(1), nodes: []int32{-1, -1, -1, -1}, announced: 3},
-		"two exist":  {reason: "pods that exist are not announced; one that is not tried yet counts with its owner's", pods: append(pods(1), ownedPod("ReplicaSet", "web", 1, 0, untried)), nodes: []int32{-1, -1, -1, -1}, announced: 2},
-		"all exist":  {reason: "as above, when there is nobody left to announce", pods: append(pods(1), ownedPod("ReplicaSet", "web", 1, 0, untried), ownedPod("ReplicaSet", "web", 2, 0, untried), ownedPod("ReplicaSet", "web", 3, 0, untried)), nodes: []int32{-1, -1, -1, -1}},
+		"two exist":  {reason: "pods that exist are not announced; one that is not tried yet counts with its owner's", pods: append(pods(1), ownedPod("ReplicaSet", 1, 0, untried)), nodes: []int32{-1, -1, -1, -1}, announced: 2},
+		"all exist":  {reason: "as above, when there is nobody left to announce", pods: append(pods(1), ownedPod("ReplicaSet", 1, 0, untried), ownedPod("ReplicaSet", 2, 0, untried), ownedPod("ReplicaSet", 3, 0, untried)), nodes: []int32{-1, -1, -1, -1}},
 		"planned":    {reason: "none is planned twice", claim: coming(3, ""), pods: pods(1), nodes: []int32{0, 0, 0, 0}, announced: 3, nominated: true},
 		"partly":     {reason: "for one of them no place was found", claim: coming(2, ""), pods: pods(1), nodes: []int32{0, 0, 0, -1}, announced: 3, nominated: true},
 		"they come":  {reason: "a pod takes a place of its owner", claim: coming(3, ""), pods: pods(3), nodes: []int32{0, 0, 0, 0}, announced: 1, nominated: true, adopted: []string{"coming shop/web-1 " + owner, "coming shop/web-2 " + owner}},
 		"all come":   {reason: "and nothing is announced any more", claim: coming(3, ""), pods: pods(4), nodes: []int32{0, 0, 0, 0}, nominated: true, adopted: []string{"coming shop/web-1 " + owner, "coming shop/web-2 " + owner, "coming shop/web-3 " + owner}},
-		"elsewhere":  {reason: "two have found a place of their own: the places are free", claim: coming(3, ""), pods: append(pods(1), ownedPod("ReplicaSet", "web", 1, 1, bound), ownedPod("ReplicaSet", "web", 2, 1, bound)), nodes: []int32{0, 1, 1, 0}, announced: 1, nominated: true, withdrawn: []string{"coming " + owner + " 2"}},
+		"elsewhere":  {reason: "two have found a place of their own: the places are free", claim: coming(3, ""), pods: append(pods(1), ownedPod("ReplicaSet", 1, 1, bound), ownedPod("ReplicaSet", 2, 1, bound)), nodes: []int32{0, 1, 1, 0}, announced: 1, nominated: true, withdrawn: []string{"coming " + owner + " 2"}},
 		"no more":    {reason: "none has come for too long: the places are free", claim: coming(3, ""), silent: true, pods: later(11), nodes: []int32{0}, nominated: true, withdrawn: []string{"coming " + owner + " 3"}},
 		"ready":      {reason: "the node waits for them", claim: coming(3, initialized(4*time.Second)), silent: true, pods: pods(1, bound), nodes: []int32{1}, withdrawn: []string{"coming " + owner + " 3"}},
 		"ready, two": {reason: "the node waits for them while one pod waits", claim: coming(3, initialized(4*time.Second)), after: "5s", pods: pods(1), nodes: []int32{0, 0, 0, 0}, announced: 3, nominated: true},
@@ -128,9 +128,9 @@ func TestAnnouncedVolumes(t *testing.T) {
 		p.Spec.Volumes = []corev1.Volume{{Name: "data", VolumeSource: corev1.VolumeSource{PersistentVolumeClaim: &corev1.PersistentVolumeClaimVolumeSource{ClaimName: "data"}}}}
 	}
 	set := statefulSet(3, "Parallel")
-	set.Pods = []*corev1.Pod{ownedPod("StatefulSet", "web", 0, 1, mounts)}
+	set.Pods = []*corev1.Pod{ownedPod("StatefulSet", 0, 1, mounts)}
 	rs := replicaSet(3)
-	rs.Pods = []*corev1.Pod{ownedPod("ReplicaSet", "web", 0, 1, mounts)}
+	rs.Pods = []*corev1.Pod{ownedPod("ReplicaSet", 0, 1, mounts)}
 	claim := parse[corev1.PersistentVolumeClaim](t, `{metadata: {name: data, namespace: shop}, spec: {volumeName: v}}`)
 	volume := parse[corev1.PersistentVolume](t, `{metadata: {name: v}, spec: {claimRef: {namespace: shop, name: data}}}`)
 	for kind, tc := range map[string]struct {

@@ -139,7 +139,7 @@ func newAnnouncers(in *Inputs) map[types.UID]*announcer {
 		return nil
 	}
 	out := map[types.UID]*announcer{}
-	add := func(o metav1.Object, wants int, replaces bool) { //nolint:revive // what the kind of owner does
+	add := func(o metav1.Object, wants int, replaces bool) {
 		if pod := waiting[o.GetUID()]; wants > 0 && pod != nil && pod.Namespace == o.GetNamespace() {
 			out[o.GetUID()] = &announcer{key: ownerKey(pod), wants: wants, replaces: replaces, waiting: pod}
 		}

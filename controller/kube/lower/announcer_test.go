@@ -16,9 +16,10 @@ import (
 // announcingAt is the time of the snapshots in which owners announce pods.
 var announcingAt = time.Date(2026, 3, 11, 9, 0, 0, 0, time.UTC)
 
-// ownedPod is a pod of an owner that was created so many seconds before, and that the
+// ownedPod is a pod of the owner web that was created so many seconds before, and that the
 // scheduler has found unschedulable.
-func ownedPod(kind, owner string, number int, before float64, change ...func(*corev1.Pod)) *corev1.Pod {
+func ownedPod(kind string, number int, before float64, change ...func(*corev1.Pod)) *corev1.Pod {
+	const owner = "web"
 	version := map[string]string{"Job": "batch/v1"}[kind]
 	if version == "" {
 		version = "apps/v1"
@@ -89,10 +90,10 @@ func needing(n int32) func(*batchv1.Job) {
 // TestFollow: how many pods owners announce.
 func TestFollow(t *testing.T) {
 	rs := func(number int, before float64, change ...func(*corev1.Pod)) *corev1.Pod {
-		return ownedPod("ReplicaSet", "web", number, before, change...)
+		return ownedPod("ReplicaSet", number, before, change...)
 	}
 	of := func(kind string, number int, change ...func(*corev1.Pod)) *corev1.Pod {
-		return ownedPod(kind, "web", number, 1, change...)
+		return ownedPod(kind, number, 1, change...)
 	}
 	refused := func(rs *appsv1.ReplicaSet) {
 		rs.Status.Conditions = []appsv1.ReplicaSetCondition{{Type: appsv1.ReplicaSetReplicaFailure, Status: corev1.ConditionTrue, Reason: "FailedCreate"}}

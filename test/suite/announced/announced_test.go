@@ -2,6 +2,7 @@ package announced
 
 import (
 	"fmt"
+	"maps"
 	"strings"
 	"testing"
 	"time"
@@ -19,9 +20,10 @@ import (
 	"spokeshave.dev/test/kit/eventually"
 )
 
-// replicaSet creates a ReplicaSet as a Deployment's.
-func (b *bench) replicaSet(t *testing.T, replicas int32) *appsv1.ReplicaSet {
+// replicaSet creates a ReplicaSet of twenty pods, as a Deployment's.
+func (b *bench) replicaSet(t *testing.T) *appsv1.ReplicaSet {
 	t.Helper()
+	replicas := int32(20)
 	rs := &appsv1.ReplicaSet{
 		ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "web"},
 		Spec:       appsv1.ReplicaSetSpec{Replicas: &replicas, Selector: &metav1.LabelSelector{MatchLabels: template().Labels}, Template: template()},
@@ -42,9 +44,9 @@ func (b *bench) want(t *testing.T, when string, want planned) {
 // all. The others take their places when they come, and nothing else is launched.
 func TestSlowDeployment(t *testing.T) {
 	b := start(t, true)
-	rs := b.replicaSet(t, 20)
+	rs := b.replicaSet(t)
 	b.pod(t, "ReplicaSet", "apps/v1", rs, "web-0")
-	b.seen(t, 1)
+	b.seen(t)
 	b.round(t, 1)
 	b.want(t, "the first decision", planned{Claims: 3, Pods: 1, Announced: 19})
 	entries := b.journal.Entries()
@@ -71,12 +73,12 @@ func TestSlowDeployment(t *testing.T) {
 	}
 }
 
-// seen waits until the watches have seen so many owners.
-func (b *bench) seen(t *testing.T, owners int) {
+// seen waits until the watches have seen the owner.
+func (b *bench) seen(t *testing.T) {
 	t.Helper()
-	eventually.Ok(t, "the owners are seen", func() (string, bool) {
+	eventually.Ok(t, "the owner is seen", func() (string, bool) {
 		n := b.view.Owners()
-		return fmt.Sprint(n, " owners"), n == owners
+		return fmt.Sprint(n, " owners"), n == 1
 	})
 }
 
@@ -89,7 +91,7 @@ func TestSilent(t *testing.T) {
 		after  time.Duration
 	}{
 		"refused": {reason: "a quota lets no further pod in", owner: func(t *testing.T, b *bench) (string, string, client.Object) {
-			rs := b.replicaSet(t, 20)
+			rs := b.replicaSet(t)
 			rs.Status.Replicas = 1
 			rs.Status.Conditions = []appsv1.ReplicaSetCondition{{Type: appsv1.ReplicaSetReplicaFailure, Status: corev1.ConditionTrue, Reason: "FailedCreate", Message: "exceeded quota"}}
 			b.writeStatus(t, rs)
@@ -101,7 +103,7 @@ func TestSilent(t *testing.T) {
 			b.create(t, quota)
 			quota.Status = corev1.ResourceQuotaStatus{Hard: one, Used: corev1.ResourceList{"pods": resource.MustParse("0")}}
 			b.writeStatus(t, quota)
-			return "ReplicaSet", "apps/v1", b.replicaSet(t, 20)
+			return "ReplicaSet", "apps/v1", b.replicaSet(t)
 		}},
 		"suspended": {reason: "a Job that was suspended makes no further pods", owner: func(t *testing.T, b *bench) (string, string, client.Object) {
 			yes, twenty, pod := true, int32(20), template()
@@ -114,10 +116,10 @@ func TestSilent(t *testing.T) {
 			return "Job", "batch/v1", job
 		}},
 		"stopped": {reason: "no pod has come for a while", after: 11 * time.Second, owner: func(t *testing.T, b *bench) (string, string, client.Object) {
-			return "ReplicaSet", "apps/v1", b.replicaSet(t, 20)
+			return "ReplicaSet", "apps/v1", b.replicaSet(t)
 		}},
 		"off": {reason: "--announced-pods=false", off: true, owner: func(t *testing.T, b *bench) (string, string, client.Object) {
-			return "ReplicaSet", "apps/v1", b.replicaSet(t, 20)
+			return "ReplicaSet", "apps/v1", b.replicaSet(t)
 		}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -125,7 +127,7 @@ func TestSilent(t *testing.T) {
 			kind, version, owner := tc.owner(t, b)
 			b.pod(t, kind, version, owner, "web-0")
 			if !tc.off {
-				b.seen(t, 1)
+				b.seen(t)
 			}
 			b.clock.Step(tc.after)
 			b.round(t, 1)
@@ -155,9 +157,9 @@ func TestBounds(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			b := start(t, true)
 			tc.bound(t, b)
-			rs := b.replicaSet(t, 20)
+			rs := b.replicaSet(t)
 			b.pod(t, "ReplicaSet", "apps/v1", rs, "web-0")
-			b.seen(t, 1)
+			b.seen(t)
 			b.round(t, 1)
 			b.want(t, tc.reason, planned{Claims: 1, Pods: 1, Announced: 7})
 			b.round(t, 1)
@@ -171,14 +173,14 @@ func TestBounds(t *testing.T) {
 func TestExistingFirst(t *testing.T) {
 	b := start(t, true)
 	b.policies = []policy.Policy{hourly(0.5)} // one node
-	rs := b.replicaSet(t, 20)
+	rs := b.replicaSet(t)
 	b.pod(t, "ReplicaSet", "apps/v1", rs, "web-0")
 	database := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "database"}, Spec: template().Spec}
 	database.Spec.Containers[0].Resources.Requests = corev1.ResourceList{"cpu": resource.MustParse("6")}
 	b.create(t, database)
 	database.Status.Conditions = []corev1.PodCondition{{Type: corev1.PodScheduled, Status: corev1.ConditionFalse, Reason: corev1.PodReasonUnschedulable}}
 	b.writeStatus(t, database)
-	b.seen(t, 1)
+	b.seen(t)
 	b.round(t, 2)
 	b.want(t, "both exist", planned{Claims: 1, Pods: 2})
 	b.round(t, 2)
@@ -189,9 +191,9 @@ func TestExistingFirst(t *testing.T) {
 // empty for consolidateAfter, and no others are launched.
 func TestNeverCame(t *testing.T) {
 	b := start(t, true)
-	rs := b.replicaSet(t, 20)
+	rs := b.replicaSet(t)
 	b.pod(t, "ReplicaSet", "apps/v1", rs, "web-0")
-	b.seen(t, 1)
+	b.seen(t)
 	b.round(t, 1)
 	b.want(t, "the first decision", planned{Claims: 3, Pods: 1, Announced: 19})
 	b.join(t)
@@ -232,9 +234,7 @@ func (b *bench) join(t *testing.T) {
 		node.Status.Conditions = []corev1.NodeCondition{{Type: corev1.NodeReady, Status: corev1.ConditionTrue}}
 		b.writeStatus(t, node)
 		base := c.DeepCopy()
-		for k, v := range labels {
-			c.Labels[k] = v
-		}
+		maps.Copy(c.Labels, labels)
 		if err := b.client.Patch(t.Context(), c, client.MergeFrom(base)); err != nil {
 			t.Fatal(err)
 		}

@@ -26,7 +26,7 @@ func (b *batches) change(now time.Time) {
 }
 
 // arrive records that a pod waits, see [Loop.Arrived].
-func (b *batches) arrive(now time.Time, owner types.UID, planned bool) { //nolint:revive // a fact about the owner
+func (b *batches) arrive(now time.Time, owner types.UID, planned bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	switch {

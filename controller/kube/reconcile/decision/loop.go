@@ -105,7 +105,7 @@ func (l *Loop) Wake() {
 // Arrived requests a decision because a pod waits for a node. It never blocks. owner is the
 // UID of an owner that says how many pods it will have, "" for none. planned says that
 // places are planned for all of these.
-func (l *Loop) Arrived(owner types.UID, planned bool) { //nolint:revive // a fact about the owner
+func (l *Loop) Arrived(owner types.UID, planned bool) {
 	l.batches.arrive(l.Clock.Now(), owner, planned)
 	l.signal()
 }

@@ -65,6 +65,9 @@ func TestLifecycle(t *testing.T) {
 
 // TestTermination: what ends a node, and how its pods leave.
 func TestTermination(t *testing.T) {
+	if testing.Short() {
+		t.Skip("under the race detector, TestLifecycle runs the same reconcilers")
+	}
 	t.Parallel()
 	w := start(t)
 	t.Run("a deleted node takes its claim and instance along", func(t *testing.T) { nodeDeleted(t, w) })

@@ -56,7 +56,10 @@ func planRest(in *Input, found *outcome, log *trialLog) model.Plan {
 	log.trials[second.trial].Won = true
 	plan.Nodes = append(first, second.Nodes...)
 	plan.Existing = joined(plan.Existing, second.Existing)
-	plan.Unplaced = slices.DeleteFunc(slices.Clone(plan.Unplaced), func(u model.Unplaced) bool { return slices.Contains(rest, u.Pod) })
+	plan.Unplaced = slices.DeleteFunc(slices.Clone(plan.Unplaced), func(u model.Unplaced) bool {
+		_, asked := slices.BinarySearch(rest, u.Pod)
+		return asked
+	})
 	plan.Unplaced = append(plan.Unplaced, second.Unplaced...)
 	found.stats.add(second.stats)
 	return plan
@@ -145,6 +148,9 @@ func optionLabels(index *applied.Index, n *model.PlannedNode, o *model.Option) m
 // of each resource, where that is more than the use of the first one.
 func addLargest(index *applied.Index, pools []model.Pool, n *model.PlannedNode) {
 	best := index.Type(n.Pool, n.Options[0].InstanceType)
+	if best == nil {
+		return
+	}
 	usage := pools[n.Pool].Usage
 	most := model.Resources{}
 	for i := range n.Options {

@@ -18,7 +18,7 @@ func Write(introduction string, modules []Module) []byte {
 	for _, m := range modules {
 		fmt.Fprintf(&out, "  %-70s %s\n", m.Path+" "+m.Version, strings.Join(m.Licences, ", "))
 	}
-	out.WriteString("\nThe source of each is at https://proxy.golang.org/MODULE/@v/VERSION.zip, unchanged; that of std, Go's\nstandard library, is at https://go.dev/dl.\n")
+	out.WriteString("\nEach is used unchanged; \"go mod download MODULE@VERSION\" fetches its source. That of std, Go's\nstandard library, is at https://go.dev/dl.\n")
 	owners := map[string][]string{}
 	var texts []string
 	for _, m := range modules {

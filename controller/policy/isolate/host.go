@@ -46,11 +46,12 @@ func (h *host) add(ctx context.Context, p *compiled) error {
 	p.id = h.last
 	h.mu.Unlock()
 	if p.slow {
-		if err := h.replace(ctx, p); err != nil {
-			return err
-		}
 		h.keep(p)
-		return nil
+		err := h.replace(ctx, p)
+		if err != nil {
+			h.forget(p)
+		}
+		return err
 	}
 	return h.do(ctx, func() error {
 		if err := h.seed(ctx, p); err != nil {
@@ -72,13 +73,11 @@ func (h *host) forget(p *compiled) {
 	h.mu.Lock()
 	delete(h.policies, p.id)
 	h.mu.Unlock()
-	h.turn <- struct{}{}
-	defer func() { <-h.turn }()
-	h.unload(p)
+	h.do(context.Background(), func() error { h.drop(p.id); return nil }) //nolint:errcheck // there is none
 }
 
 // do runs f with the turn. When f has ended the process, the next one is started on the
-// side.
+// side. When there is no policy any more, the process ends.
 func (h *host) do(ctx context.Context, f func() error) error {
 	select {
 	case h.turn <- struct{}{}:
@@ -87,9 +86,13 @@ func (h *host) do(ctx context.Context, f func() error) error {
 	}
 	defer func() { <-h.turn }()
 	err := f()
-	if h.proc != nil && h.proc.over() {
+	switch {
+	case h.proc == nil:
+	case h.proc.over():
 		h.gone()
 		h.revive(context.WithoutCancel(ctx))
+	case !h.any():
+		h.gone()
 	}
 	return err
 }
@@ -166,24 +169,11 @@ func (h *host) isLoaded(p *compiled) bool {
 	return h.loaded[p.id]
 }
 
-// unload frees what the policy takes in the process, which ends if it was the last. The
-// caller has the turn.
-func (h *host) unload(p *compiled) {
-	h.mu.Lock()
-	none := len(h.policies) == 0
-	h.mu.Unlock()
+// drop tells the process, if one runs, to forget a policy. The caller has the turn.
+func (h *host) drop(id uint64) {
 	if h.proc == nil {
 		return
 	}
-	if none {
-		h.gone()
-		return
-	}
-	h.drop(p.id)
-}
-
-// drop tells the process to forget a policy. The caller has the turn.
-func (h *host) drop(id uint64) {
 	h.mu.Lock()
 	delete(h.loaded, id)
 	h.mu.Unlock()
@@ -195,6 +185,13 @@ func (h *host) has(p *compiled) bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return h.policies[p.id] == p
+}
+
+// any reports whether there are policies.
+func (h *host) any() bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return len(h.policies) > 0
 }
 
 // ask puts a question to a policy: size bytes that put writes. read reads the reply.
@@ -215,7 +212,7 @@ func (h *host) ask(ctx context.Context, p *compiled, size int, put func([]byte),
 		}
 		err = read(f.bytes)
 		if !h.has(p) { // a decision that began before the policy was closed
-			h.unload(p)
+			h.drop(p.id)
 		}
 		return err
 	})

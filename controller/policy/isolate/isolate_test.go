@@ -15,6 +15,7 @@ import (
 	"spokeshave.dev/controller/policy/engine"
 	"spokeshave.dev/controller/policy/isolate"
 	"spokeshave.dev/controller/policy/rego"
+	"spokeshave.dev/test/kit/eventually"
 )
 
 const good = `hold["a minute"] := 60 if input.candidate.node == "n"`
@@ -90,6 +91,7 @@ func said(err error) string {
 // environment and nothing open but its pipes, and ends with the last policy.
 func TestProcess(t *testing.T) {
 	t.Setenv("SECRET", "token")
+	eventually.True(t, "the processes of other tests to end", func() bool { return len(processes(t)) == 0 })
 	e, c := isolated()
 	one, err := e.Compile(t.Context(), source("one", policy.HookConsolidate, map[string]string{"p.rego": good}))
 	if err != nil {
@@ -166,6 +168,7 @@ func processes(t *testing.T) []string {
 
 // TestJudgeOnly: the webhook's engine judges and keeps nothing.
 func TestJudgeOnly(t *testing.T) {
+	eventually.True(t, "the processes of other tests to end", func() bool { return len(processes(t)) == 0 })
 	e := isolate.New(isolate.Config{Engine: rego.Name, JudgeOnly: true})
 	p, err := e.Compile(t.Context(), source("p", policy.HookConsolidate, map[string]string{"p.rego": good}))
 	if err != nil {

@@ -7,7 +7,15 @@ import (
 	"time"
 
 	"spokeshave.dev/controller/core/policy"
+	"spokeshave.dev/test/kit/eventually"
 )
+
+// bombed returns a policy that ends its process at a question about a node without pods:
+// it writes a text of 2^36 elements in one step, which the engine cannot stop.
+func bombed() map[string]string {
+	return map[string]string{"p.rego": doubled("[input.candidate.node, 1]", 36) +
+		`deny contains "x" if { input.candidate.pods == 0; count(json.marshal(a36)) == 3 }`}
+}
 
 // large returns a policy that takes a second or so to compile.
 func large() *policy.Source {
@@ -27,9 +35,7 @@ func TestSlowToLoad(t *testing.T) {
 	}
 	e, c := isolated()
 	other := compile(t, e, source("good", policy.HookConsolidate, map[string]string{"p.rego": good}))
-	bomb := compile(t, e, source("bomb", policy.HookConsolidate, map[string]string{
-		"p.rego": `deny contains "x" if { s := concat("", ["abcdefghijklmnop" | some i in numbers.range(1, 20000000 + input.candidate.pods)]); contains(s, input.candidate.node) }`,
-	}))
+	bomb := compile(t, e, source("bomb", policy.HookConsolidate, bombed()))
 	done := make(chan policy.Compiled)
 	go func() {
 		p, err := e.Compile(t.Context(), large())
@@ -61,7 +67,7 @@ func TestSlowToLoad(t *testing.T) {
 	defer p.Close(t.Context()) //nolint:errcheck // the end of a test
 	t.Logf("the longest question while it was loaded: %v", most)
 	askGood(t, p)
-	if _, err := ask(t, bomb, 1); err == nil {
+	if _, err := ask(t, bomb, 0); err == nil {
 		t.Error("no bomb")
 	}
 	most = 0
@@ -78,4 +84,33 @@ func TestSlowToLoad(t *testing.T) {
 	if c.of("large") > 0 || c.of("bomb") != 1 {
 		t.Errorf("kills: %v", c.killed)
 	}
+}
+
+// TestClosedWhileLoading: when the last policy is closed while a process that is to take
+// another's place is prepared, neither stays.
+func TestClosedWhileLoading(t *testing.T) {
+	eventually.True(t, "the processes of other tests to end", func() bool { return len(processes(t)) == 0 })
+	e, _ := isolated()
+	var all []policy.Compiled
+	for _, src := range []*policy.Source{
+		source("good", policy.HookConsolidate, map[string]string{"p.rego": good}),
+		source("bomb", policy.HookConsolidate, bombed()),
+		large(),
+	} {
+		p, err := e.Compile(t.Context(), src)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, p)
+	}
+	if _, err := ask(t, all[1], 0); err == nil {
+		t.Error("no bomb")
+	}
+	eventually.True(t, "the next process, and one for the large policy", func() bool { return len(processes(t)) == 2 })
+	for _, p := range all {
+		if err := p.Close(t.Context()); err != nil {
+			t.Error(err)
+		}
+	}
+	eventually.True(t, "all processes to end", func() bool { return len(processes(t)) == 0 })
 }

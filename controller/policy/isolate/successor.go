@@ -119,7 +119,7 @@ func (h *host) replace(ctx context.Context, extra *compiled) error {
 		}
 		h.inForce(proc, has)
 		for id := range has {
-			if !h.known(id, extra) { // closed meanwhile
+			if !h.known(id) { // closed meanwhile
 				h.drop(id)
 			}
 		}
@@ -170,8 +170,8 @@ func (h *host) complete(extra *compiled) bool {
 }
 
 // known reports whether a policy should be in the process.
-func (h *host) known(id uint64, extra *compiled) bool {
+func (h *host) known(id uint64) bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	return h.policies[id] != nil || extra != nil && extra.id == id
+	return h.policies[id] != nil
 }

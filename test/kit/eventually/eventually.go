@@ -16,7 +16,7 @@ const (
 	// Within is how long a test waits for something before it fails.
 	Within = 3 * time.Minute
 	// Every is how often it looks.
-	Every = 20 * time.Millisecond
+	Every = 100 * time.Millisecond
 )
 
 // True waits until done is true, and fails the test when that takes longer than

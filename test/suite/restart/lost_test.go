@@ -178,6 +178,7 @@ func TestLost(t *testing.T) {
 	if testing.Short() {
 		t.Skip("needs a control plane")
 	}
+	t.Parallel()
 	w := newCluster(t)
 	round := 0
 	for name, tc := range mishaps() {

@@ -19,6 +19,7 @@ func TestPriceChange(t *testing.T) {
 	if testing.Short() {
 		t.Skip("needs a control plane")
 	}
+	t.Parallel()
 	cases := map[string]struct {
 		reason string
 		typ    string

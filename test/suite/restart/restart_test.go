@@ -16,6 +16,9 @@ import (
 	"spokeshave.dev/test/kit/eventually"
 )
 
+// clusters is how many cases of TestRestart run at the same time.
+const clusters = 2
+
 // TestRestart: whichever write the controller dies at, the next one ends what was
 // begun, or begins it anew: one small node is left of two large ones, and one
 // machine was launched for it.
@@ -23,6 +26,7 @@ func TestRestart(t *testing.T) {
 	if testing.Short() {
 		t.Skip("needs a control plane")
 	}
+	t.Parallel()
 	cases := map[string]struct {
 		reason string
 		at     *death
@@ -40,11 +44,21 @@ func TestRestart(t *testing.T) {
 		"during the drain":     {reason: "a pod was evicted and the answer lost", at: &death{verb: "evict", kind: "Pod", after: true}},
 		"between drains":       {reason: "the second node still has its pod", at: &death{verb: "evict", kind: "Pod", nth: 2}},
 	}
-	w := newCluster(t)
+	// Most of a case is waiting. Each of the clusters takes one case after the other.
+	free := make(chan *bareCluster, clusters)
+	for range clusters {
+		free <- newCluster(t)
+	}
 	round := 0
 	for name, tc := range cases {
 		round++
-		t.Run(name, func(t *testing.T) { w.restarted(t, fmt.Sprint("old-", round), tc.at, tc.reason) })
+		number := round
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := <-free
+			defer func() { free <- w }()
+			w.restarted(t, fmt.Sprint("old-", number), tc.at, tc.reason)
+		})
 	}
 }
 
@@ -94,14 +108,16 @@ func (w *bareCluster) restarted(t *testing.T, prefix string, at *death, reason s
 // fast: what was taken back is not tried again for ten minutes.
 func (w *bareCluster) until(t *testing.T, what string, ok func(context.Context) (bool, error)) {
 	t.Helper()
-	eventually.Ok(t, what, func() (string, bool) {
-		done, err := ok(t.Context())
-		if done {
-			return "", true
+	state, err := eventually.Poll(t.Context(), eventually.Within, func(ctx context.Context) (string, bool) {
+		done, err := ok(ctx)
+		if !done {
+			w.clock.Advance(11 * time.Second)
 		}
-		w.clock.Advance(11 * time.Second)
-		return fmt.Sprintf("%v\n%s", err, w.state(t.Context())), false
+		return fmt.Sprint(err), done
 	})
+	if err != nil {
+		t.Fatal(eventually.Failure(what, eventually.Within, state+"\n"+w.state(t.Context()), err))
+	}
 }
 
 // nodes counts initialized nodes that stay, and small ones among them; nothing

@@ -49,7 +49,7 @@ func (h *host) add(ctx context.Context, p *compiled) error {
 		h.keep(p)
 		err := h.replace(ctx, p)
 		if err != nil {
-			h.forget(p)
+			h.forget(ctx, p)
 		}
 		return err
 	}
@@ -69,11 +69,11 @@ func (h *host) keep(p *compiled) {
 }
 
 // forget removes a policy; the last one takes the process with it.
-func (h *host) forget(p *compiled) {
+func (h *host) forget(ctx context.Context, p *compiled) {
 	h.mu.Lock()
 	delete(h.policies, p.id)
 	h.mu.Unlock()
-	h.do(context.Background(), func() error { h.drop(p.id); return nil }) //nolint:errcheck // there is none
+	h.do(context.WithoutCancel(ctx), func() error { h.drop(p.id); return nil }) //nolint:errcheck // there is none
 }
 
 // do runs f with the turn. When f has ended the process, the next one is started on the

@@ -45,9 +45,9 @@ func (p *compiled) Stats() policy.Stats {
 }
 
 // Close implements policy.Compiled.
-func (p *compiled) Close(context.Context) error {
+func (p *compiled) Close(ctx context.Context) error {
 	if p.host != nil {
-		p.host.forget(p)
+		p.host.forget(ctx, p)
 	}
 	return nil
 }

@@ -263,10 +263,11 @@ func (b *builder) pods() {
 		case IsRunning(pod):
 			at, ok := b.nodeAt[pod.Spec.NodeName]
 			if !ok {
-				lost[pod.Spec.NodeName]++
-				continue
-			}
-			if node, stays = at, stuck.has(pod, at); !stays {
+				if node, ok = planned.nodeOfLost(pod, daemon); !ok {
+					lost[pod.Spec.NodeName]++
+					continue
+				}
+			} else if node, stays = at, stuck.has(pod, at); !stays {
 				node = planned.nextNode(pod, at)
 			}
 		case !daemon && nobody.waits(pod):

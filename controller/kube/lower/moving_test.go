@@ -22,6 +22,11 @@ func TestMoving(t *testing.T) {
 	onDeleting := func(meta, spec string) *corev1.Pod {
 		return parse[corev1.Pod](t, fmt.Sprintf(`{metadata: {name: web-1, namespace: shop, %s}, spec: {nodeName: going, %s containers: [{name: a, resources: {requests: {cpu: "1"}}}]}}`, meta, spec))
 	}
+	lost := func(meta string) *corev1.Pod {
+		p := onDeleting(meta, "")
+		p.Spec.NodeName = "gone"
+		return p
+	}
 	successor := parse[corev1.Pod](t, `{metadata: {name: web-2, namespace: shop, `+owned+`}, spec: {containers: [{name: a, resources: {requests: {cpu: "1"}}}]},
 		status: {conditions: [{type: PodScheduled, status: "False", reason: Unschedulable}]}}`)
 	intruder := parse[corev1.Pod](t, `{metadata: {name: z, namespace: shop, `+owned+`}, spec: {nodeName: coming, containers: [{name: a, resources: {requests: {cpu: "1500m"}}}]}}`)
@@ -66,9 +71,19 @@ func TestMoving(t *testing.T) {
 			[]int32{coming},
 			moved,
 		},
-		"daemon":          {"comes with its node", noClaim, []*corev1.Pod{onDeleting(`ownerReferences: [{apiVersion: apps/v1, kind: DaemonSet, name: agent, uid: d-1, controller: true}]`, "")}, []bool{false}, []int32{0}, nil},
-		"bare pod":        {"nothing makes it again", noClaim, []*corev1.Pod{onDeleting(`labels: {a: b}`, "")}, []bool{false}, []int32{0}, nil},
-		"other scheduler": {"what follows needs a place, whichever scheduler binds it", noClaim, []*corev1.Pod{onDeleting(owned, "schedulerName: mine,")}, []bool{true}, []int32{0}, nil},
+		"node gone": {
+			"a pod that nobody evicts outlives its node, and its successor needs the room that was planned", initialized,
+			[]*corev1.Pod{lost(owned)},
+			[]bool{false},
+			[]int32{coming},
+			[]model.Move{{Pod: 0, From: -1, To: coming}},
+		},
+		"node gone, bare pod":    {"nobody makes it again", initialized, []*corev1.Pod{lost(`labels: {a: b}`)}, nil, nil, nil},
+		"node gone, not planned": {"it is left out", noClaim, []*corev1.Pod{lost(owned)}, nil, nil, nil},
+		"node gone, ending":      {"its successor exists", initialized, []*corev1.Pod{lost(owned + `, deletionTimestamp: "2026-03-04T11:59:00Z"`)}, nil, nil, nil},
+		"daemon":                 {"comes with its node", noClaim, []*corev1.Pod{onDeleting(`ownerReferences: [{apiVersion: apps/v1, kind: DaemonSet, name: agent, uid: d-1, controller: true}]`, "")}, []bool{false}, []int32{0}, nil},
+		"bare pod":               {"nothing makes it again", noClaim, []*corev1.Pod{onDeleting(`labels: {a: b}`, "")}, []bool{false}, []int32{0}, nil},
+		"other scheduler":        {"what follows needs a place, whichever scheduler binds it", noClaim, []*corev1.Pod{onDeleting(owned, "schedulerName: mine,")}, []bool{true}, []int32{0}, nil},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -90,6 +105,9 @@ func TestMoving(t *testing.T) {
 			s, _ := Build(in)
 			if diff := cmp.Diff(tc.moves, s.Moves); diff != "" {
 				t.Errorf("%s: moves, -want +got\n%s", tc.reason, diff)
+			}
+			if len(s.Pods) != len(tc.needs) {
+				t.Fatalf("%s: %d pods, want %d", tc.reason, len(s.Pods), len(tc.needs))
 			}
 			for i := range s.Pods {
 				if got := s.NeedsPlace(&s.Pods[i]); got != tc.needs[i] || s.Pods[i].Node != tc.nodes[i] {

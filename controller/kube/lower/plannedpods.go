@@ -122,6 +122,22 @@ func (p *plannedPods) nextNode(pod *corev1.Pod, from int32) int32 {
 	return to
 }
 
+// nodeOfLost returns the index of the node where a pod counts whose own node is gone, if it
+// was planned onto another one. A pod that tolerates the taint of nodes that go is not
+// evicted: it stays when its node has gone, until the control plane's garbage collection
+// deletes it some forty seconds later, and only then is another pod created. Until then it
+// keeps the room, and counts for the constraints between pods, as its successor will. The
+// pod is the next that the snapshot gets.
+func (p *plannedPods) nodeOfLost(pod *corev1.Pod, daemon bool) (int32, bool) {
+	to, ok := p.forBound[pod.Namespace+"/"+pod.Name]
+	if !ok || daemon || !pod.DeletionTimestamp.IsZero() || isFinal(pod) {
+		return -1, false
+	}
+	p.b.out.Nodes[to].Nominated = true
+	p.unbound = append(p.unbound, plannedPod{index: len(p.b.out.Pods), boundTo: -1, object: pod})
+	return to, true
+}
+
 // withdrawUnfit takes planned pods back from nodes that accept pods and have no room left
 // for them, because other pods were bound there first and the scheduler would find no room.
 // Such a pod counts on the node to which it is bound again, or is pending. For a pod that

@@ -165,6 +165,9 @@ func TestConformance(t *testing.T) {
 
 // The same when every call passes the IAM policy of this project or of Karpenter.
 func TestConformanceUnderPolicies(t *testing.T) {
+	if testing.Short() {
+		t.Skip("TestConformance runs the same code")
+	}
 	for name, p := range ec2.Policies(t) {
 		t.Run(name, func(t *testing.T) {
 			providertest.Run(t, func(t *testing.T) providertest.Harness {

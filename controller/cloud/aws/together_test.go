@@ -16,6 +16,9 @@ import (
 
 // A thousand nodes of one template cost a handful of calls.
 func TestRequestsPerThousandNodes(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes seconds")
+	}
 	w := newEC2(t)
 	before := maps.Clone(w.server.State().Requests)
 	claims := claimNames(1000)

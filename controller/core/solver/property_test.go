@@ -265,7 +265,7 @@ func seeds(share uint64) uint64 {
 		return n
 	}
 	if testing.Short() { // the race detector finds what it finds in the first ones
-		return min(share, max(30, share/4))
+		return min(share, max(10, share/10))
 	}
 	return share
 }

@@ -263,7 +263,7 @@ func (b *builder) pods() {
 		case IsRunning(pod):
 			at, ok := b.nodeAt[pod.Spec.NodeName]
 			if !ok {
-				if node, ok = planned.nodeOfLost(pod, daemon); !ok {
+				if node, ok = planned.nodeOfLost(pod); !ok {
 					lost[pod.Spec.NodeName]++
 					continue
 				}

@@ -128,9 +128,9 @@ func (p *plannedPods) nextNode(pod *corev1.Pod, from int32) int32 {
 // deletes it some forty seconds later, and only then is another pod created. Until then it
 // keeps the room, and counts for the constraints between pods, as its successor will. The
 // pod is the next that the snapshot gets.
-func (p *plannedPods) nodeOfLost(pod *corev1.Pod, daemon bool) (int32, bool) {
+func (p *plannedPods) nodeOfLost(pod *corev1.Pod) (int32, bool) {
 	to, ok := p.forBound[pod.Namespace+"/"+pod.Name]
-	if !ok || daemon || !pod.DeletionTimestamp.IsZero() || isFinal(pod) {
+	if !ok || p.b.owners.isDaemon(pod) || !pod.DeletionTimestamp.IsZero() || isFinal(pod) {
 		return -1, false
 	}
 	p.b.out.Nodes[to].Nominated = true

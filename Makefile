@@ -7,8 +7,6 @@ LDFLAGS := -s -w -X spokeshave.dev/controller/app.Version=$(VERSION) -X main.ver
 CONTROLPLANE := go run -v ./cmd/controlplane
 # One setting for all builds but the race detector's, so that they share what is compiled.
 export CGO_ENABLED := 0
-# Most of a suite on a control plane is waiting: more of them run at the same time than there are processors.
-AT_ONCE := $(shell expr $$(getconf _NPROCESSORS_ONLN) + 1)
 BURSTS := web,diverse
 # A file, or env://NAME for what the variable NAME contains.
 FILE = $(if $(filter env://%,$(1)),$(1),$(abspath $(1)))
@@ -38,7 +36,7 @@ demo-karpenter: ## Run a local cluster as Karpenter left it, to try docs/migrate
 
 .PHONY: test
 test: controlplane ## Run every test: unit, conformance and end to end on a real control plane
-	go test -count=1 -timeout 20m -p $(AT_ONCE) -parallel 4 ./...
+	go test -count=1 -timeout 20m ./...
 	go test -C tools -count=1 ./...
 	go test -C tools/digests -count=1 ./...
 	go test -C tools/reference ./...

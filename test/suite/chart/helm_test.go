@@ -1,4 +1,4 @@
-// Package chart checks charts/spokeshave with Helm itself: what it renders
+// Package chart checks charts/spokeshave, and that of its definitions, with Helm itself: what it renders
 // under which values, what its schema refuses, how large it is, and that a real
 // API server takes it.
 package chart
@@ -24,6 +24,8 @@ import (
 
 const (
 	chartDir = "../../../charts/spokeshave"
+	// crdsDir is the chart of the custom resource definitions alone.
+	crdsDir = "../../../charts/spokeshave-crds"
 	// image is what somebody sets who installs from a checkout.
 	image = "controller.image.repository=registry.example/controller"
 )
@@ -45,6 +47,7 @@ func newHelm(t *testing.T) helm {
 		t.Skipf("no Helm to test with: %v", err)
 	}
 	watch(t, chartDir)
+	watch(t, crdsDir)
 	dir := t.TempDir()
 	return helm{binary: bins.Helm, env: []string{
 		"HELM_CACHE_HOME=" + dir, "HELM_CONFIG_HOME=" + dir, "HELM_DATA_HOME=" + dir, "HOME=" + dir, "PATH=" + os.Getenv("PATH"),

@@ -3,6 +3,7 @@ package chart
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -36,9 +37,15 @@ func (h helm) rendersCommand(t *testing.T, command string) {
 	t.Helper()
 	file := values(t, "settings: {clusterName: shop}\n")
 	release := stamped(t)
-	command = strings.NewReplacer("oci://$REGISTRY/charts/spokeshave --version $VERSION", release, "$TAG", "v9", "$CLUSTER", "shop", "$CHART", chartDir, "charts/spokeshave", chartDir, "$REGISTRY", "registry.example", "$ACCOUNT", "111122223333",
+	command = strings.NewReplacer("oci://$REGISTRY/charts/spokeshave-crds --version $VERSION", crdsDir, "oci://$REGISTRY/charts/spokeshave --version $VERSION", release, "$TAG", "v9", "$CLUSTER", "shop", "$CHART", chartDir, "charts/spokeshave", chartDir, "$REGISTRY", "registry.example", "$ACCOUNT", "111122223333",
 		"--values values.yaml", "--values "+file, "--reuse-values", "--values "+file, "helm install", "template", "helm upgrade", "template").Replace(command)
 	args := strings.Fields(command)
+	if slices.Contains(args, crdsDir) {
+		if objs := parse(t, h.must(t, args...)); len(objs) != 3 {
+			t.Errorf("%s: %d definitions", command, len(objs))
+		}
+		return
+	}
 	objs := parse(t, h.must(t, args...))
 	account := get[corev1.ServiceAccount](t, objs, "ServiceAccount/spokeshave/spokeshave")
 	if strings.Contains(command, "role-arn") != (account.Annotations["eks.amazonaws.com/role-arn"] == "arn:aws:iam::111122223333:role/SpokeshaveController-shop") {

@@ -1,6 +1,7 @@
 package chart
 
 import (
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -10,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/yaml"
 )
 
@@ -17,6 +19,7 @@ func TestLint(t *testing.T) {
 	h := newHelm(t)
 	h.must(t, "lint", "--strict", chartDir)
 	h.must(t, "lint", "--strict", chartDir, "--set", "settings.clusterName=test")
+	h.must(t, "lint", "--strict", crdsDir)
 }
 
 // TestObjects says which objects there are under which values.
@@ -92,6 +95,24 @@ func TestCRDsAreKept(t *testing.T) {
 	}
 	if found != 3 {
 		t.Errorf("%d definitions in the chart, want NodePool, NodeClaim and EC2NodeClass", found)
+	}
+}
+
+// TestCRDsAlone: the chart of the definitions has those of the chart, and nothing else.
+func TestCRDsAlone(t *testing.T) {
+	h := newHelm(t)
+	want := h.render(t, ``)
+	maps.DeleteFunc(want, func(key string, _ *unstructured.Unstructured) bool {
+		return !strings.HasPrefix(key, "CustomResourceDefinition/")
+	})
+	got := parse(t, h.must(t, "template", "definitions", crdsDir))
+	if diff := cmp.Diff(want, got); diff != "" || len(got) != 3 {
+		t.Errorf("%d definitions, -spokeshave +spokeshave-crds\n%s", len(got), diff)
+	}
+	for key := range h.render(t, "crds: {install: false}") {
+		if strings.HasPrefix(key, "CustomResourceDefinition/") {
+			t.Errorf("%s is in both", key)
+		}
 	}
 }
 

@@ -26,7 +26,8 @@ const (
 type Stamp struct {
 	// Version is that of the release, without a leading v. AppVersion is the tag of the image.
 	Version, AppVersion string
-	// Repository and Digest are the image. Empty: the chart has no image of its own.
+	// Repository and Digest are the image. Empty: the chart has no image of its own. A
+	// chart without an appVersion runs nothing, and gets neither tag nor image.
 	Repository, Digest string
 	// Time is what the chart's files are dated.
 	Time time.Time
@@ -49,11 +50,15 @@ func Pack(folder string, s Stamp) (*Packed, error) {
 		return nil, fmt.Errorf("read the chart in %s: %w", folder, err)
 	}
 	meta := loaded.Metadata
-	meta.Version, meta.AppVersion = s.Version, s.AppVersion
+	meta.Version = s.Version
+	runs := meta.AppVersion != ""
+	if runs {
+		meta.AppVersion = s.AppVersion
+	}
 	if meta.Annotations == nil {
 		meta.Annotations = map[string]string{}
 	}
-	if s.Repository != "" {
+	if runs && s.Repository != "" {
 		meta.Annotations[RepositoryNote], meta.Annotations[DigestNote] = s.Repository, s.Digest
 		images, err := yaml.Marshal([]map[string]string{{"name": "controller", "image": s.Repository + ":" + s.AppVersion + "@" + s.Digest}})
 		if err != nil {

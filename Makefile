@@ -34,6 +34,11 @@ demo-karpenter: ## Run a local cluster as Karpenter left it, to try docs/migrate
 	@echo 'compiling; the first time takes some minutes, and each package is named when it is done'
 	go run -v ./cmd/demo -karpenter
 
+.PHONY: demo-tasks
+demo-tasks: ## Run a local cluster to follow the pages of docs/tasks on, until Ctrl-C
+	@echo 'compiling; the first time takes some minutes, and each package is named when it is done'
+	go run -v ./cmd/demo -tasks
+
 .PHONY: test
 test: controlplane ## Run every test: unit, conformance and end to end on a real control plane
 	go test -count=1 -timeout 20m ./...

@@ -8,6 +8,8 @@
 //	demo -karpenter
 //	              start a cluster as Karpenter 1.14.1 left it, to try the move from
 //	              Karpenter on, and keep it until it is interrupted
+//	demo -tasks   start a cluster to follow the pages of docs/tasks on, and keep it until
+//	              it is interrupted
 package main
 
 import (
@@ -31,8 +33,9 @@ func main() {
 	quiet := flag.Bool("quiet", false, "print little, clean up, and fail on any expectation that does not hold")
 	down := flag.Bool("down", false, "end what an earlier demo left running")
 	left := flag.Bool("karpenter", false, "start a cluster as Karpenter left it, and keep it until it is interrupted")
+	pages := flag.Bool("tasks", false, "start a cluster to follow the pages of docs/tasks on, and keep it until it is interrupted")
 	flag.Parse()
-	err := run(ctx, *quiet, *down, *left)
+	err := run(ctx, options{quiet: *quiet, down: *down, karpenter: *left, tasks: *pages})
 	stop()
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "demo:", err)
@@ -40,16 +43,21 @@ func main() {
 	}
 }
 
-func run(ctx context.Context, quiet, down, left bool) error {
+// options are the flags.
+type options struct{ quiet, down, karpenter, tasks bool }
+
+func run(ctx context.Context, o options) error {
 	dir, err := stateDir()
 	switch {
 	case err != nil:
 		return err
-	case left:
+	case o.karpenter:
 		return swap(ctx, filepath.Join(filepath.Dir(dir), "demo-karpenter"))
-	case down:
+	case o.tasks:
+		return tasks(ctx, filepath.Join(filepath.Dir(dir), "demo-tasks"))
+	case o.down:
 		return end(ctx, dir)
-	case quiet:
+	case o.quiet:
 		return check(ctx)
 	}
 	return tell(ctx, dir)

@@ -13,8 +13,34 @@ import (
 	"spokeshave.dev/test/kit/karpenter"
 )
 
-// every is how often the controller's process is brought in line with its Deployment.
-const every = 200 * time.Millisecond
+// tasks starts a cluster to try docs/tasks on, as docs/install.md leaves one, and plays the
+// kubelet for the chart until it is interrupted.
+func tasks(ctx context.Context, dir string) error {
+	start := now()
+	stack, err := harness.Start(ctx, harness.Options{Dir: dir, Log: os.Stdout})
+	if err != nil {
+		return err
+	}
+	if err = stack.Quickstart(ctx); err == nil {
+		offer(os.Stdout, stack, now().Sub(start))
+		err = stack.PlayKubelet(ctx, os.Stdout)
+	}
+	if ctx.Err() != nil {
+		err = nil
+	}
+	return errors.Join(err, stack.Stop())
+}
+
+func offer(w io.Writer, s *harness.Stack, took time.Duration) {
+	_, _ = fmt.Fprintf(w, `
+A cluster with a NodePool and its EC2NodeClass runs after %s. Follow any page of docs/tasks on it, in
+another terminal, in this folder:
+  export KUBECONFIG=%s
+  export PATH=%s:%s:"$PATH" CHART=charts/spokeshave SPOKESHAVE_SERVER=%s
+The controller's log is in %s. Ctrl-C ends everything.
+
+`, took.Round(100*time.Millisecond), s.Cluster.Kubeconfig, s.CommandLineDir(), s.Cluster.Binaries.Dir, s.MetricsURL(), filepath.Join(s.Cluster.Dir, "logs"))
+}
 
 // swap starts a cluster as Karpenter left it and plays the kubelet for the chart, which the
 // user installs, until it is interrupted.
@@ -29,36 +55,12 @@ func swap(ctx context.Context, dir string) error {
 	err = errors.Join(karpenter.Install(ctx, stack), karpenter.Restore(ctx, stack))
 	if err == nil {
 		invite(os.Stdout, stack, now().Sub(start))
-		err = play(ctx, os.Stdout, stack)
+		err = stack.PlayKubelet(ctx, os.Stdout)
 	}
 	if ctx.Err() != nil {
 		err = nil
 	}
 	return errors.Join(err, stack.Stop())
-}
-
-// play runs the controller as deployed until the context ends. What fails is told and
-// tried again.
-func play(ctx context.Context, w io.Writer, stack *harness.Stack) error {
-	ticks := time.NewTicker(every) //nolint:forbidigo // a demo lives on the wall clock
-	defer ticks.Stop()
-	ran, told := false, ""
-	for {
-		runs, err := stack.AsDeployed(ctx)
-		if text := fmt.Sprint(err); err != nil && text != told && ctx.Err() == nil {
-			_, _ = fmt.Fprintln(w, "controller:", err)
-			told = text
-		}
-		if runs != ran {
-			_, _ = fmt.Fprintf(w, "%s  controller %s\n", now().Format(time.TimeOnly), map[bool]string{true: "started", false: "ended"}[runs])
-			ran = runs
-		}
-		select {
-		case <-ctx.Done():
-			return ctx.Err()
-		case <-ticks.C:
-		}
-	}
 }
 
 func invite(w io.Writer, s *harness.Stack, took time.Duration) {

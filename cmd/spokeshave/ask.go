@@ -1,11 +1,13 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
 	"io"
 	"net/http"
+	"os"
 	"strings"
 	"time"
 
@@ -19,6 +21,9 @@ import (
 // thousands of pods each.
 const answerLimit = 256 << 20
 
+// serverVariable is the environment variable that stands in for --server.
+const serverVariable = "SPOKESHAVE_SERVER"
+
 // asked says how the controller is reached.
 type asked struct {
 	server string
@@ -29,7 +34,7 @@ type asked struct {
 // askFlags adds the flags of commands that read from the controller. short is the
 // one-letter name of the flag for its namespace, "" for none.
 func askFlags(c *cobra.Command, a *asked, short string) {
-	c.Flags().StringVar(&a.server, "server", "", "where the controller's local port can be reached, such as http://127.0.0.1:8083 (default: a port is forwarded to the replica that leads)")
+	c.Flags().StringVar(&a.server, "server", "", "where the controller's local port can be reached, such as http://127.0.0.1:8083 (default: the variable "+serverVariable+"; without it, a port is forwarded to the replica that leads)")
 	accessFlags(c, &a.access)
 	c.Flags().StringVarP(&a.leader.Namespace, "controller-namespace", short, author.Namespace, "namespace of the controller")
 	c.Flags().StringVar(&a.leader.Lease, "lease", "spokeshave-leader-election", "the controller's lease, which names the replica that leads")
@@ -39,7 +44,7 @@ func askFlags(c *cobra.Command, a *asked, short string) {
 func (a *asked) get(ctx context.Context, path string, into any) error {
 	ctx, cancel := context.WithTimeout(ctx, 30*time.Second)
 	defer cancel()
-	server := a.server
+	server := cmp.Or(a.server, os.Getenv(serverVariable))
 	if server == "" {
 		var err error
 		if server, err = remote.Forward(ctx, a.access, a.leader); err != nil {

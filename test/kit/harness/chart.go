@@ -100,6 +100,9 @@ func (s *Stack) Spokeshave(ctx context.Context, args ...string) (string, error) 
 	return s.run(ctx, s.bins.cli, args...)
 }
 
+// CommandLineDir is the folder in which the program spokeshave is.
+func (s *Stack) CommandLineDir() string { return filepath.Dir(s.bins.cli) }
+
 func (s *Stack) run(ctx context.Context, program string, args ...string) (string, error) {
 	cmd := exec.CommandContext(ctx, program, args...)
 	cmd.Env = append(os.Environ(), "KUBECONFIG="+s.Cluster.Kubeconfig,
@@ -113,8 +116,8 @@ func (s *Stack) run(ctx context.Context, program string, args ...string) (string
 	return stdout.String(), nil
 }
 
-// container is the controller's container as the chart's Deployment says.
-func (s *Stack) container(ctx context.Context) (corev1.Container, string, error) {
+// deployed is the controller's container as the chart's Deployment says, and its ServiceAccount.
+func (s *Stack) deployed(ctx context.Context) (corev1.Container, string, error) {
 	d := &appsv1.Deployment{}
 	if err := s.Client.Get(ctx, types.NamespacedName{Namespace: Namespace, Name: release}, d); err != nil {
 		return corev1.Container{}, "", fmt.Errorf("read the chart's Deployment: %w", err)

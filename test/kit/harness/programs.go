@@ -69,7 +69,7 @@ func (s *Stack) LaunchController(ctx context.Context, flags ...string) error {
 	if s.controller != 0 {
 		return errors.New("start the controller: one runs already")
 	}
-	container, account, err := s.container(ctx)
+	container, account, err := s.deployed(ctx)
 	if err != nil {
 		return err
 	}
@@ -93,6 +93,7 @@ func (s *Stack) LaunchController(ctx context.Context, flags ...string) error {
 		}
 	}
 	s.starts++
+	s.container = container
 	s.controller, err = s.Cluster.Run(controlplane.Program{Name: s.controllerName(), Path: s.bins.controller, Args: args, Env: env})
 	return err
 }

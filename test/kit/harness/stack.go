@@ -9,6 +9,7 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/service/ec2"
 	"golang.org/x/sync/errgroup"
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -78,7 +79,9 @@ type Stack struct {
 	ports ports
 	// controller is the process id of the controller, 0 when none runs.
 	controller int
-	starts     int
+	// container is what the controller was last started as.
+	container corev1.Container
+	starts    int
 }
 
 // ports are those of our own programs, on loopback.

@@ -22,8 +22,17 @@ func (d *rankStep) rankPool(ctx context.Context, pool int) (rows []offeringRef, 
 	if p.Catalog < 0 || !d.ranked(p) {
 		return nil, policy.RankOutcome{}
 	}
-	in := policy.RankInput{Call: d.call(d.s.Catalogs[p.Catalog].Generation), Pool: d.facts(pool)}
-	use := d.used()
+	rows, in := d.question(pool, d.used())
+	out = d.panel.Rank(ctx, p, in)
+	d.out.Ranked = append(d.out.Ranked, Ranked{Pool: int32(pool), Rows: in.Rows, Outcome: out})
+	return rows, out
+}
+
+// question is what the rank policies are asked about a pool with a catalogue, where so much
+// is in use.
+func (d *rankStep) question(pool int, use *usage) (rows []offeringRef, in *policy.RankInput) {
+	p := &d.s.Pools[pool]
+	in = &policy.RankInput{Call: d.call(d.s.Catalogs[p.Catalog].Generation), Pool: d.facts(pool, use)}
 	types := d.s.Catalogs[p.Catalog].Types
 	for t := range types {
 		if !admits(p, &types[t], nil) {
@@ -41,9 +50,7 @@ func (d *rankStep) rankPool(ctx context.Context, pool int) (rows []offeringRef, 
 			in.Rows = append(in.Rows, row)
 		}
 	}
-	out = d.panel.Rank(ctx, p, &in)
-	d.out.Ranked = append(d.out.Ranked, Ranked{Pool: int32(pool), Rows: in.Rows, Outcome: out})
-	return rows, out
+	return rows, in
 }
 
 func (d *rankStep) ranked(p *model.Pool) bool {
@@ -152,19 +159,11 @@ func sells(p *model.Pool, t *model.InstanceType) bool {
 	return admits(p, t, nil) && slices.ContainsFunc(t.Offerings, func(o model.Offering) bool { return admits(p, t, &o) })
 }
 
-func (d *rankStep) facts(pool int) policy.PoolFacts {
+func (d *rankStep) facts(pool int, use *usage) policy.PoolFacts {
 	p := &d.s.Pools[pool]
-	f := policy.PoolFacts{Name: p.Name, Labels: p.Labels}
-	for i := range d.s.Nodes {
-		n := &d.s.Nodes[i]
-		if int(n.Pool) == pool {
-			f.RunningNodes++
-			if n.CapacityType == model.Spot {
-				f.SpotNodes++
-			}
-		}
+	f := policy.PoolFacts{
+		Name: p.Name, Labels: p.Labels, RunningNodes: use.nodes[pool], SpotNodes: use.spot[pool], ClusterOnDemand: use.total,
 	}
-	f.ClusterOnDemand = d.used().total
 	for _, i := range d.pending {
 		requests := d.s.Specs[d.s.Pods[i].Spec].Requests
 		f.PendingPods++

@@ -9,6 +9,7 @@ import (
 	"spokeshave.dev/controller/core/disrupt"
 	"spokeshave.dev/controller/core/model"
 	"spokeshave.dev/controller/core/policy"
+	"spokeshave.dev/controller/core/solver"
 )
 
 // driftsAtOnce is how many drifted nodes one decision replaces at most.
@@ -22,6 +23,9 @@ type searchStep struct{ *disrupter }
 func (j *searchStep) run(ctx context.Context, options []option, on []*Command) {
 	j.input(ctx)
 	projection := j.projection(on)
+	if recost := (&recostStep{rankStep: rankStep{j.decider}, ctx: ctx}); slices.ContainsFunc(j.in.Costs, func(c solver.Costs) bool { return c != nil }) {
+		projection.Recost = recost.costs
+	}
 	j.drifted(ctx, projection, options)
 	effort := j.opts.SearchEffort
 	if effort == (disrupt.Effort{}) {

@@ -17,6 +17,8 @@ type usage struct {
 	// of them, in USD/hour.
 	families map[string]float64
 	total    float64
+	// nodes and spot count the nodes of each pool, and those of them that are spot instances.
+	nodes, spot []int
 }
 
 // used returns the usage. The first call of a decision computes it.
@@ -24,16 +26,30 @@ func (d *decider) used() *usage {
 	if d.usage != nil {
 		return d.usage
 	}
-	u := &usage{pools: make([]map[model.Option]uint32, len(d.s.Pools)), cluster: map[model.Option]uint32{}, families: map[string]float64{}}
+	d.usage = usageOf(len(d.s.Pools), d.s.Nodes, nil)
+	return d.usage
+}
+
+// usageOf counts the nodes of a number of pools, but for those that gone marks; nil marks
+// none.
+func usageOf(pools int, nodes []model.Node, gone []bool) *usage {
+	u := &usage{
+		pools: make([]map[model.Option]uint32, pools), cluster: map[model.Option]uint32{}, families: map[string]float64{},
+		nodes: make([]int, pools), spot: make([]int, pools),
+	}
 	for i := range u.pools {
 		u.pools[i] = map[model.Option]uint32{}
 	}
-	for i := range d.s.Nodes {
-		n := &d.s.Nodes[i]
-		if n.Pool < 0 {
+	for i := range nodes {
+		n := &nodes[i]
+		if n.Pool < 0 || gone != nil && gone[i] {
 			continue
 		}
-		at := model.Option{InstanceType: n.InstanceType, Zone: n.Zone, CapacityType: n.CapacityType}
+		u.nodes[n.Pool]++
+		if n.CapacityType == model.Spot {
+			u.spot[n.Pool]++
+		}
+		at := offeringOf(n)
 		u.pools[n.Pool][at]++
 		if n.State == model.Deleting {
 			continue
@@ -46,8 +62,12 @@ func (d *decider) used() *usage {
 			u.total += usd
 		}
 	}
-	d.usage = u
 	return u
+}
+
+// offeringOf is the offering that a node is of, with the option's price unset.
+func offeringOf(n *model.Node) model.Option {
+	return model.Option{InstanceType: n.InstanceType, Zone: n.Zone, CapacityType: n.CapacityType}
 }
 
 // fill sets the row's usage fields for the pool.

@@ -1,11 +1,14 @@
 package disrupt
 
+import "spokeshave.dev/controller/core/solver"
+
 // promising estimates the gain of each option and drops those without one.
 func (x *search) promising(open []Option) []Option {
 	r := x.projection.capacity()
-	unit := x.unitPrices(r)
+	units := unitPrices{search: x, r: r}
 	out := open[:0:0]
 	for _, o := range open {
+		unit := units.of(x.projection.costsWithout(o.Node))
 		r.exclude(o.Node)
 		moves, lost := r.placeBestFit(x.projection.survey.moving[o.Node])
 		r.undo(moves)
@@ -35,34 +38,55 @@ func bound(r *capacityIndex, unit []float64, pods []int32) float64 {
 	return least
 }
 
-// unitPrices returns, per resource, the lowest effective price of one unit among all
+// unitPrices are, per resource, the lowest effective price of one unit among all
 // offerings that can be launched.
-func (x *search) unitPrices(r *capacityIndex) []float64 {
-	unit := make([]float64, len(r.dims))
-	for p := range x.projection.snap.Pools {
-		pool := &x.projection.snap.Pools[p]
+type unitPrices struct {
+	search *search
+	r      *capacityIndex
+	// known are those of the costs by the first pool's, which equal costs share.
+	known map[*solver.Costs][]float64
+}
+
+// of returns the unit prices by the costs of the pools.
+func (u *unitPrices) of(costs []solver.Costs) []float64 {
+	var key *solver.Costs
+	if len(costs) > 0 {
+		key = &costs[0]
+	}
+	if out, ok := u.known[key]; ok {
+		return out
+	}
+	unit := make([]float64, len(u.r.dims))
+	snap := &u.search.projection.snap
+	for p := range snap.Pools {
+		pool := &snap.Pools[p]
 		if pool.Catalog < 0 || pool.NotReady != "" {
 			continue
 		}
-		types := x.projection.snap.Catalogs[pool.Catalog].Types
+		types := snap.Catalogs[pool.Catalog].Types
 		for t := range types {
-			x.unitPrice(r, unit, p, t)
+			u.ofType(unit, costs, p, t)
 		}
 	}
+	if u.known == nil {
+		u.known = map[*solver.Costs][]float64{}
+	}
+	u.known[key] = unit
 	return unit
 }
 
-func (x *search) unitPrice(r *capacityIndex, unit []float64, pool, typ int) {
-	t := &x.projection.snap.Catalogs[x.projection.snap.Pools[pool].Catalog].Types[typ]
+func (u *unitPrices) ofType(unit []float64, costs []solver.Costs, pool, typ int) {
+	snap := &u.search.projection.snap
+	t := &snap.Catalogs[snap.Pools[pool].Catalog].Types[typ]
 	for o := range t.Offerings {
 		if !t.Offerings[o].Available {
 			continue
 		}
-		cost, ok := x.effective(pool, typ, o)
+		cost, ok := effective(costs, pool, typ, o, t.Offerings[o].Price.USD())
 		if !ok {
 			continue
 		}
-		for name, d := range r.dims {
+		for name, d := range u.r.dims {
 			if all := t.Allocatable[name]; all > 0 {
 				if each := cost / float64(all); unit[d] == 0 || each < unit[d] {
 					unit[d] = each
@@ -73,12 +97,11 @@ func (x *search) unitPrice(r *capacityIndex, unit []float64, pool, typ int) {
 }
 
 // effective returns the cost of an offering; false when a rank policy excluded it.
-func (x *search) effective(pool, typ, offering int) (float64, bool) {
-	billed := x.projection.snap.Catalogs[x.projection.snap.Pools[pool].Catalog].Types[typ].Offerings[offering].Price.USD()
-	if pool >= len(x.projection.In.Costs) || x.projection.In.Costs[pool] == nil {
+func effective(costs []solver.Costs, pool, typ, offering int, billed float64) (float64, bool) {
+	if pool >= len(costs) || costs[pool] == nil {
 		return billed, true
 	}
-	switch e := &x.projection.In.Costs[pool][typ][offering]; {
+	switch e := &costs[pool][typ][offering]; {
 	case e.Excluded:
 		return 0, false
 	case len(e.Tiers) > 0:

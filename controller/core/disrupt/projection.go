@@ -18,12 +18,18 @@ type Projection struct {
 	// Trusting assumes that the scheduler places pods as planned, which skips the
 	// check of worksInAnyOrder.
 	Trusting bool
+	// Recost returns what offerings cost, by pool, in a cluster of these nodes without those
+	// that gone marks, as the rank policies would answer; nil when their answers do not
+	// depend on what runs. Equal clusters have the same slice.
+	Recost func(nodes []model.Node, gone []bool) []solver.Costs
 
-	survey  *Survey
-	snap    model.Snapshot
-	types   typeIndex
-	prices  []prices // by node
-	removed []bool
+	survey *Survey
+	snap   model.Snapshot
+	types  typeIndex
+	prices []prices // by node
+	// recosted says that In.Costs are those without the nodes that are being looked at.
+	recosted bool
+	removed  []bool
 	// received marks the nodes that accepted proposals move pods to.
 	received []bool
 	// movingPods are the pods that accepted proposals move and those that wait for

@@ -52,6 +52,9 @@ type Starter func(*Proposal) (refused []int32)
 func (sc *Projection) Search(options []Option, left []int, effort Effort, start Starter) int {
 	open := options[:0:0]
 	for _, o := range options {
+		if sc.Recost != nil {
+			sc.prices[o.Node] = sc.types.prices(&sc.snap.Nodes[o.Node], sc.costsWithout(o.Node))
+		}
 		o.price = sc.prices[o.Node].effective
 		o.worth = o.price / (1 + o.Cost)
 		if sc.Settled(o.Node) && o.price > 0 {

@@ -31,22 +31,27 @@ func (x *typeIndex) prices(n *model.Node, costs []solver.Costs) prices {
 		return prices{} // nobody counts on saving an assumption
 	}
 	out := prices{n.Cost(), n.Cost().USD()}
+	if e := x.effective(n, costs); e != nil && !e.Excluded && len(e.Tiers) > 0 {
+		out.effective = e.Tiers[0].Cost + n.Extra.USD()
+	}
+	return out
+}
+
+// effective returns what the rank policies say of a node's offering; nil when none was
+// asked, or the offering is no longer in the catalogue.
+func (x *typeIndex) effective(n *model.Node, costs []solver.Costs) *solver.Effective {
 	t := x.Type(n.Pool, n.InstanceType)
 	if t == nil || int(n.Pool) >= len(costs) || costs[n.Pool] == nil {
-		return out
+		return nil
 	}
 	catalog := &x.s.Catalogs[x.s.Pools[n.Pool].Catalog]
 	at := slices.IndexFunc(catalog.Types, func(o model.InstanceType) bool { return o.Name == t.Name })
 	for o := range t.Offerings {
-		of := &t.Offerings[o]
-		if of.Zone != n.Zone || of.CapacityType != n.CapacityType {
-			continue
-		}
-		if e := &costs[n.Pool][at][o]; !e.Excluded && len(e.Tiers) > 0 {
-			out.effective = e.Tiers[0].Cost + n.Extra.USD()
+		if of := &t.Offerings[o]; of.Zone == n.Zone && of.CapacityType == n.CapacityType {
+			return &costs[n.Pool][at][o]
 		}
 	}
-	return out
+	return nil
 }
 
 // poolsWithout returns the pools with the removed nodes deducted from their usage, so that a

@@ -48,11 +48,39 @@ function missing(pool: Pool, rows: Rows): f64 {
   return wanted - (running - spot);
 }
 
+// Size is how large the on-demand nodes that are missing may be. They cost so little that
+// they would otherwise be as large as all pods together. While pods wait, each takes its part
+// of the on-demand share of them; else it is at most twice as large as the NodePool's mean
+// node. The smallest type is always among them.
+class Size {
+  pods: f64 = Infinity;
+  vcpu: f64 = Infinity;
+
+  constructor(pool: Pool, rows: Rows, short: f64) {
+    const waiting = <f64>pool.row.pendingPods;
+    let nodes: f64 = 0, vcpu: f64 = 0, fewest: f64 = Infinity, smallest: f64 = Infinity;
+    for (let i = 0; i < rows.length; i++) {
+      const o = rows.at(i);
+      nodes += <f64>o.running;
+      vcpu += <f64>o.running * o.vcpu;
+      if (o.capacityType != CAPACITY_ON_DEMAND) continue;
+      if (o.podsFit > 0) fewest = Math.min(fewest, <f64>o.podsFit);
+      smallest = Math.min(smallest, o.vcpu);
+    }
+    if (waiting > 0) {
+      const wanted = Math.ceil(Math.max(short, (1 - share) * waiting) / short - 1e-9);
+      this.pods = Math.max(wanted, fewest);
+    } else if (nodes > 0) {
+      this.vcpu = Math.max(2 * vcpu / nodes, smallest);
+    }
+  }
+}
+
 onRank((pool: Pool, rows: Rows, out: Verdicts): void => {
-  const short = missing(pool, rows), running = <f64>pool.row.runningNodes;
+  const short = missing(pool, rows), running = <f64>pool.row.runningNodes, most = new Size(pool, rows, Math.max(short, 1));
   for (let i = 0; i < rows.length; i++) {
     const o = rows.at(i);
-    if (o.capacityType == CAPACITY_ON_DEMAND && short >= 1) {
+    if (o.capacityType == CAPACITY_ON_DEMAND && short >= 1 && <f64>o.podsFit <= most.pods && o.vcpu <= most.vcpu) {
       out.score(i, o.cost * WANTED);
       out.maxNodes(i, <u32>short);
       out.group(i, 1);

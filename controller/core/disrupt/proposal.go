@@ -55,7 +55,7 @@ func (sc *Projection) propose(m Method, nodes []int32, sim *Simulation) *Proposa
 		p.Cost += sc.survey.Cost(i)
 	}
 	if sc.recosted {
-		p.Removed = sc.boughtAnew(nodes, sc.In.Costs)
+		p.Removed = sc.types.boughtAnew(sc.snap.Nodes, nodes, sc.In.Costs)
 	}
 	for i := range sim.Plan.Nodes {
 		best := &sim.Plan.Nodes[i].Options[0]

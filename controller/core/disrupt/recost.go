@@ -20,10 +20,10 @@ func (sc *Projection) costsWithout(nodes ...int32) []solver.Costs {
 	return sc.Recost(sc.snap.Nodes, gone)
 }
 
-// boughtAnew returns the effective cost in USD/hour of the nodes if they were launched again at
-// the given costs, one after the other: the tiers of the rank policies that they would use
-// up count for each no more than once.
-func (sc *Projection) boughtAnew(nodes []int32, costs []solver.Costs) float64 {
+// boughtAnew returns the effective cost in USD/hour of some of the nodes if they were launched
+// again at the given costs, one after the other: the tiers of the rank policies that they would
+// use up count for each no more than once.
+func (x *typeIndex) boughtAnew(nodes []model.Node, some []int32, costs []solver.Costs) float64 {
 	sum := 0.0
 	type offering struct {
 		pool               int32
@@ -32,12 +32,12 @@ func (sc *Projection) boughtAnew(nodes []int32, costs []solver.Costs) float64 {
 	}
 	came := map[offering]uint32{}
 	taken := map[int32]float64{}
-	for _, i := range nodes {
-		n := &sc.snap.Nodes[i]
+	for _, i := range some {
+		n := &nodes[i]
 		if n.PriceAssumed {
 			continue
 		}
-		e := sc.types.effective(n, costs)
+		e := x.effective(n, costs)
 		if e == nil || e.Excluded {
 			sum += n.Cost().USD()
 			continue

@@ -15,7 +15,7 @@ import (
 func TestPages(t *testing.T) {
 	h := newHelm(t)
 	found := 0
-	for _, name := range []string{"docs/install.md", "docs/migrate/from-karpenter.md", "docs/migrate/from-cluster-autoscaler.md"} {
+	for _, name := range []string{"docs/install.md", "docs/migrate/from-karpenter.md", "docs/migrate/from-cluster-autoscaler.md", "docs/migrate/from-auto-mode.md"} {
 		text, err := os.ReadFile(filepath.Join("../../..", name))
 		if err != nil {
 			t.Fatal(err)

@@ -1,7 +1,6 @@
 package spend
 
 import (
-	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -49,6 +48,9 @@ func Decode(text []byte) (Ledger, error) {
 			return Ledger{}, fmt.Errorf("read ledger: holder entry %d: amount %+v, rate %d", i, l.Holders[i].Amount, l.Holders[i].Rate)
 		}
 	}
+	if !l.Days.IsZero() && !monthStart(l.Days.Today.From).Equal(l.Month) {
+		return Ledger{}, fmt.Errorf("read ledger: the day of %s is not in the month of %s", l.Days.Today.From, l.Month)
+	}
 	return l, nil
 }
 
@@ -70,10 +72,7 @@ func pools(in map[Rented]*PoolSpend) []PoolSpend {
 			out = append(out, *p)
 		}
 	}
-	slices.SortFunc(out, func(a, b PoolSpend) int {
-		return cmp.Or(cmp.Compare(a.Pool, b.Pool), cmp.Compare(a.Labels, b.Labels),
-			cmp.Compare(a.Family, b.Family), cmp.Compare(a.CapacityType, b.CapacityType))
-	})
+	slices.SortFunc(out, func(a, b PoolSpend) int { return compareRented(a.Rented, b.Rented) })
 	return out
 }
 

@@ -39,6 +39,9 @@ type Ledger struct {
 	// Doubt says why the amounts of this month may be too low; nil when they are
 	// exact. It ends with the month.
 	Doubt *Doubt `json:"doubt,omitempty"`
+	// Days are the running day, and those that have ended and are not in the history
+	// yet. They are absent in ledgers of earlier versions, which ignore them.
+	Days Days `json:"days,omitzero"`
 
 	// seen is when each claim was last counted. It is nil in a decoded ledger.
 	seen map[string]time.Time
@@ -93,8 +96,10 @@ func New(s *model.Snapshot) Ledger {
 	month := monthStart(s.Time)
 	now := s.Time.UTC()
 	l := Ledger{Version: LedgerVersion, Month: month, Since: now, Through: now, Departed: departures(nil, s.Departed, now)}
+	l.Days = beginDays(month, now)
 	l.rates(s, func(n *model.Node) time.Duration { return now.Sub(later(month, n.LaunchedAt)) })
 	l.Estimated = l.Total() != Amount{}
+	l.Days.Today.Estimated = l.Estimated
 	return l
 }
 
@@ -110,12 +115,14 @@ func (l *Ledger) Advance(s *model.Snapshot) Ledger {
 	}
 	next := *l
 	next.Pools, next.Holders, next.Past = slices.Clone(l.Pools), slices.Clone(l.Holders), slices.Clone(l.Past)
+	next.Days = l.Days.open(l.Through, now)
 	for month := monthStart(now); next.Month.Before(month); {
 		next.rollMonth()
 	}
 	next.Departed = departures(l.Departed, s.Departed, now)
 	from := next.Through
 	next.charge(now)
+	next.Days.begin(&next)
 	next.rates(s, func(n *model.Node) time.Duration {
 		_, counted := l.seen[identity(n)]
 		if counted || l.seen == nil && n.LaunchedAt.Before(from.Truncate(time.Second)) && !slices.Contains(l.Coming, identity(n)) {
@@ -150,6 +157,7 @@ func (l *Ledger) charge(to time.Time) {
 	for i := range l.Holders {
 		l.Holders[i].Amount.Accrue(l.Holders[i].Rate, d)
 	}
+	l.Days.charge(l.Through, to)
 	l.Through = to
 }
 
@@ -174,6 +182,7 @@ func (l *Ledger) rates(s *model.Snapshot, owed func(*model.Node) time.Duration) 
 	}
 	maps.DeleteFunc(seen, func(_ string, at time.Time) bool { return l.Through.Sub(at) > forget })
 	l.Coming = nil
+	days := newRater(&l.Days)
 	for i := range s.Nodes {
 		n := &s.Nodes[i]
 		if !managed(n) || n.Cost() <= 0 || n.LaunchedAt.IsZero() {
@@ -191,12 +200,15 @@ func (l *Ledger) rates(s *model.Snapshot, owed func(*model.Node) time.Duration) 
 			h := get(held, share.Holder, func(k Holder) *HeldSpend { return &HeldSpend{Holder: k} })
 			h.Rate += share.Price
 			h.Amount.Accrue(share.Price, backlog)
+			days.add(p.Rented, share, backlog, l.Through)
 		}
 	}
 	slices.Sort(l.Coming)
 	l.seen = seen
+	days.chargeLate()
+	l.Days.settle()
 	l.Pools, l.Holders = pools(rented), holders(held)
-	*l = l.Trim(maxApart)
+	*l = l.trimSums(maxApart)
 }
 
 func get[K comparable, V any](m map[K]*V, key K, zero func(K) *V) *V {

@@ -19,8 +19,23 @@ const mergedPerEntry = 5
 // kept by name and at most mergedPerEntry times as many merged ones, plus the remainder. The entries with
 // the lowest cost at the month's end are merged first: workloads by namespace,
 // families by NodePool. If too many remain, namespaces and NodePools are merged too
-// and count only for the cluster. The totals do not change.
+// and count only for the cluster. The rows of days are merged likewise, into no more than
+// the ledger keeps. The totals do not change.
 func (l *Ledger) Trim(entries int) Ledger {
+	out := l.trimSums(entries)
+	entries = min(entries, maxApart)
+	out.Days.Ended = trimPeriods(out.Days.Ended, entries)
+	out.Days.Today.Rows = trimRows(out.Days.Today.Rows, entries, out.Days.Today.From.AddDate(0, 0, 1).Sub(l.Through))
+	return out
+}
+
+// Entries returns the number of entries of the largest list that Trim makes smaller.
+func (l *Ledger) Entries() int {
+	return max(len(l.Pools), len(l.Holders), min(maxApart, len(l.Days.Today.Rows)), min(maxApart, mostRows(l.Days.Ended)))
+}
+
+// trimSums trims Pools and Holders.
+func (l *Ledger) trimSums(entries int) Ledger {
 	out, rest := *l, l.Month.AddDate(0, 1, 0).Sub(l.Through)
 	if len(l.Holders) > entries {
 		var lines []costLine[Holder]

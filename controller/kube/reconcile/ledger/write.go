@@ -46,7 +46,7 @@ func (k *Tracker) save(ctx context.Context, l *spend.Ledger) error {
 
 // write writes the ledger, and returns what it has written.
 func (k *Tracker) write(ctx context.Context, l *spend.Ledger) ([]byte, error) {
-	for entries := max(len(l.Holders), len(l.Pools)); ; entries /= 2 {
+	for entries := l.Entries(); ; entries /= 2 {
 		kept := l.Trim(entries)
 		text, err := kept.Encode()
 		if err != nil {

@@ -61,5 +61,8 @@ const AnnotationSuspendedUntil = Domain + "/suspended-until"
 // about what the month has cost. It accepts the estimate.
 const AnnotationAcceptLedger = Domain + "/accept-ledger"
 
+// LabelSpendYear is, on a ConfigMap of the history of spend, the year of its month.
+const LabelSpendYear = Domain + "/spend-year"
+
 // LabelPolicy is "true" on a ConfigMap that contains a policy.
 const LabelPolicy = Domain + "/policy"

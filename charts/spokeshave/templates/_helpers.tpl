@@ -57,6 +57,7 @@ annotations:
 {{/* The controller's own records, as names in a list of CEL. */}}
 {{- define "spokeshave.records" -}}
 'spokeshave-policy-status', 'spokeshave-ledger', 'spokeshave-ledger-previous', 'spokeshave-observed', 'spokeshave-breakers'
+{{- range until 12 }}, 'spokeshave-spend-{{ printf "%02d" (add1 .) }}'{{ end }}
 {{- end }}
 
 {{/*

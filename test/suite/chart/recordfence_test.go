@@ -59,6 +59,9 @@ func (c *cluster) checkRecordFence(t *testing.T, config *rest.Config) {
 		denied bool
 	}{
 		{"create the ledger", create("system", configMap("spokeshave-ledger")), false},
+		{"create the history of a month", create("system", configMap("spokeshave-spend-12")), false},
+		{"create a history of no month", create("system", configMap("spokeshave-spend-13")), true},
+		{"delete the history of a month", remove("system", "spokeshave-spend-12"), true},
 		{"create the status", create("system", configMap("spokeshave-policy-status")), false},
 		{"create a copy", create("system", policyCopy("spokeshave-policy-0123")), false},
 		{"delete a copy", remove("system", "spokeshave-policy-0123"), false},

@@ -39,6 +39,8 @@ type Store struct {
 	Namespace string
 	// Name is the name of the ConfigMap, Key that of its entry.
 	Name, Key string
+	// Labels are set at each Replace.
+	Labels map[string]string
 }
 
 // Read returns the record, nil when there is none, and its ConfigMap as the object of
@@ -101,6 +103,9 @@ func (s *Store) Replace(ctx context.Context, last *corev1.ConfigMap, text []byte
 	}
 	for key, value := range annotations {
 		metav1.SetMetaDataAnnotation(&cm.ObjectMeta, key, value)
+	}
+	for key, value := range s.Labels {
+		metav1.SetMetaDataLabel(&cm.ObjectMeta, key, value)
 	}
 	var err error
 	if last == nil {

@@ -3,6 +3,8 @@
 // is made, and writes the ledger back once a minute. A restart loses nothing: the
 // stored ledger lists the nodes that ran, and charges them for the time in between.
 //
+// Days that have ended go to twelve ConfigMaps, one for each month of a year.
+//
 // A second ConfigMap keeps an earlier ledger, at most an hour old, from which a lost or
 // damaged one is restored. While it is not certain what the month has cost, because no
 // earlier ledger helps or because this machine's clock differs from the API server's,
@@ -30,11 +32,11 @@ import (
 const (
 	// Name is the ConfigMap in the controller's namespace that holds the
 	// ledger.
-	Name = "spokeshave-ledger"
+	Name = spend.LedgerName
 	// PreviousName is the ConfigMap that holds an earlier ledger.
 	PreviousName = "spokeshave-ledger-previous"
 	// Key is the only entry of each: JSON, compressed by gzip.
-	Key = "ledger.json.gz"
+	Key = spend.LedgerKey
 	// writeInterval is how often the ledger is written, previousInterval how often the
 	// earlier one.
 	writeInterval    = time.Minute
@@ -103,6 +105,8 @@ func (k *Tracker) Count(ctx context.Context, s *model.Snapshot) error {
 		// The next write contains this data too. A restart before that has to estimate
 		// one minute more.
 		logr.FromContextOrDiscard(ctx).Error(err, "the ledger is written later")
+	} else if err := k.file(ctx, &next); err != nil {
+		logr.FromContextOrDiscard(ctx).Error(err, "days that have ended stay in the ledger until the history is written")
 	}
 	k.saved = k.Clock.Now()
 	return nil

@@ -130,6 +130,8 @@ func TestNegative(t *testing.T) {
 		"doctor":       {[]string{"-f", "pools", "-f", "lost.yaml"}, exitUnscheduled, true},
 		"explain":      {[]string{"pod", "none", "--server", server}, exitUnscheduled, true},
 		"observe":      {[]string{"--server", nothing.URL}, exitUnscheduled, false},
+		"spend":        {[]string{"-f", "huge.yaml"}, exitUnscheduled, false},
+		"spend export": {[]string{"-f", "huge.yaml"}, exitUnscheduled, false},
 		"failures":     {[]string{"--server", nothing.URL}, exitUnscheduled, false},
 		"replay":       {[]string{"other.jsonl"}, exitDiffers, true},
 		"policy vet":   {[]string{"bad.yaml"}, exitRefused, true},

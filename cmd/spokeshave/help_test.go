@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -26,7 +27,7 @@ import (
 	"spokeshave.dev/controller/rehearse/scenario"
 )
 
-// leaves returns the commands without subcommands.
+// leaves returns the commands without subcommands, and those that do something without one.
 func leaves(c *cobra.Command) []*cobra.Command {
 	var out []*cobra.Command
 	for _, sub := range c.Commands() {
@@ -35,7 +36,8 @@ func leaves(c *cobra.Command) []*cobra.Command {
 		}
 		if sub.HasSubCommands() {
 			out = append(out, leaves(sub)...)
-		} else {
+		}
+		if !sub.HasSubCommands() || sub.Flags().Lookup("output") != nil {
 			out = append(out, sub)
 		}
 	}
@@ -210,6 +212,7 @@ template: {metadata: {labels: {app: web}}, spec: {containers: [{name: c, image: 
 "LaunchTemplate": {"LaunchTemplateId": "lt-1", "Version": "$Latest"}}]}`))
 	write("templates.json", []byte(`{"LaunchTemplateVersions": [{"LaunchTemplateId": "lt-1", "VersionNumber": 1, "LaunchTemplateData": {"InstanceType": "m5.2xlarge", "ImageId": "ami-1"}}]}`))
 	write("decisions.jsonl", log)
+	write("spend.yaml", []byte(`{"kind":"List","items":[`+strings.Join(slices.Collect(maps.Values(spendObjects(t))), ",")+`]}`))
 	write("trace.jsonl", []byte(`{"arrival":"1m","lifetime":"1h","count":3,"workload":"web","cpu":"500m","memory":"1Gi"}`+"\n"))
 	t.Chdir(dir)
 	return decision
@@ -227,7 +230,9 @@ func TestExamples(t *testing.T) {
 		t.Fatal(err)
 	}
 	server := controller(t)
-	cluster := httptest.NewServer(&api{cluster: small(), status: map[string]string{}})
+	simulated := small()
+	simulated.objects = spendObjects(t)
+	cluster := httptest.NewServer(&api{cluster: simulated, status: map[string]string{}})
 	t.Cleanup(cluster.Close)
 	decision := workplace(t)
 	kubeconfig := fmt.Sprintf(`{"apiVersion":"v1","kind":"Config","current-context":"c","contexts":[{"name":"c","context":{"cluster":"c","user":"u"}}],

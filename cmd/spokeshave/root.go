@@ -45,6 +45,7 @@ func rootCommand(ctx context.Context) *cobra.Command {
   doctor           what a swap from Karpenter would meet, and how a controller does
   convert          NodePools and EC2NodeClasses of node groups, for a move from Cluster Autoscaler
   top              nodes, what they cost, and how full they are
+  spend            what nodes have cost by namespace, NodePool or day; as FOCUS rows
   simulate         which nodes would be launched for these manifests, and why
   snapshot         what a decision about a live cluster is made of, for simulate -f
   catalog export   the EC2 instance types and prices that it knows
@@ -59,7 +60,7 @@ It makes the very decisions that the controller makes.`,
 		SilenceUsage:  true,
 		SilenceErrors: true,
 	}
-	root.AddCommand(doctorCommand(ctx), convertCommand(), topCommand(ctx), simulateCommand(ctx), catalogCommand(), policyCommand(ctx), explainCommand(ctx), observeCommand(ctx), snapshotCommand(ctx), replayCommand(ctx), failuresCommand(ctx), backtestCommand(ctx), commandsCommand(), versionCommand())
+	root.AddCommand(doctorCommand(ctx), convertCommand(), topCommand(ctx), spendCommand(ctx), simulateCommand(ctx), catalogCommand(), policyCommand(ctx), explainCommand(ctx), observeCommand(ctx), snapshotCommand(ctx), replayCommand(ctx), failuresCommand(ctx), backtestCommand(ctx), commandsCommand(), versionCommand())
 	return root
 }
 

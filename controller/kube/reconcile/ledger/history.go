@@ -86,11 +86,11 @@ func readHistory(ctx context.Context, store *configmap.Store, at time.Time) (spe
 		return spend.NewHistory(at), nil, nil
 	}
 	h, err := spend.DecodeHistory(text)
-	switch {
-	case errors.Is(err, spend.ErrNewer):
+	if errors.Is(err, spend.ErrNewer) {
 		return spend.History{}, nil, err
-	case err != nil || !h.Month.Equal(spend.NewHistory(at).Month):
-		return spend.NewHistory(at), cm, nil
+	}
+	if fresh := spend.NewHistory(at); err != nil || !h.Month.Equal(fresh.Month) {
+		return fresh, cm, nil //nolint:nilerr // what cannot be read is replaced
 	}
 	return h, cm, nil
 }

@@ -22,6 +22,8 @@ const tagPrefix = "spokeshave.dev/"
 
 // Row is one charge. The fields are the columns, in the order of the file: those of FOCUS,
 // then those of our own, whose names begin with x_. A nil pointer is null.
+//
+// Size: the columns are those that FOCUS demands.
 type Row struct {
 	AllocatedMethodDetails string    `parquet:"AllocatedMethodDetails"`
 	AllocatedMethodID      string    `parquet:"AllocatedMethodId"`

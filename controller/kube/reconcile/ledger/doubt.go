@@ -77,7 +77,7 @@ func (k *Tracker) checkClock(ctx context.Context, l *spend.Ledger, now time.Time
 	var text []byte
 	if k.stored == nil { // the ConfigMap is created with the ledger as it is
 		var err error
-		if text, err = l.Encode(); err != nil {
+		if text, err = encode(l); err != nil {
 			return fmt.Errorf("compare the clock with the API server's: %w", err)
 		}
 	}

@@ -33,6 +33,9 @@ func TestFiguresOfDeletedPools(t *testing.T) {
 		want   string
 	}{
 		{"its node drains, and costs", drains.Nodes, 2 * time.Hour, `
+			# HELP spokeshave_spend_days_waiting Days of spend that have ended and are not in the history yet: above 0 for more than minutes while it cannot be written.
+			# TYPE spokeshave_spend_days_waiting gauge
+			spokeshave_spend_days_waiting 0
 			# HELP spokeshave_spend_month_to_date_usd What a scope has cost since the month began (UTC), in USD.
 			# TYPE spokeshave_spend_month_to_date_usd gauge
 			spokeshave_spend_month_to_date_usd{scope="cluster"} 2
@@ -43,13 +46,19 @@ func TestFiguresOfDeletedPools(t *testing.T) {
 			spokeshave_spend_rate_usd{capacity_type="spot",family="m5",nodepool="gone"} 1
 		`},
 		{"it is gone: the rate has no series, the month its sum", nil, 3 * time.Hour, `
+			# HELP spokeshave_spend_days_waiting Days of spend that have ended and are not in the history yet: above 0 for more than minutes while it cannot be written.
+			# TYPE spokeshave_spend_days_waiting gauge
+			spokeshave_spend_days_waiting 0
 			# HELP spokeshave_spend_month_to_date_usd What a scope has cost since the month began (UTC), in USD.
 			# TYPE spokeshave_spend_month_to_date_usd gauge
 			spokeshave_spend_month_to_date_usd{scope="cluster"} 3
 			spokeshave_spend_month_to_date_usd{scope="label/team=web"} 3
 			spokeshave_spend_month_to_date_usd{scope="nodepool/gone"} 3
 		`},
-		{"a new month knows nothing of it", nil, 23 * 24 * time.Hour, `
+		{"a new month knows nothing of it, but its day waits for the history", nil, 23 * 24 * time.Hour, `
+			# HELP spokeshave_spend_days_waiting Days of spend that have ended and are not in the history yet: above 0 for more than minutes while it cannot be written.
+			# TYPE spokeshave_spend_days_waiting gauge
+			spokeshave_spend_days_waiting 1
 			# HELP spokeshave_spend_month_to_date_usd What a scope has cost since the month began (UTC), in USD.
 			# TYPE spokeshave_spend_month_to_date_usd gauge
 			spokeshave_spend_month_to_date_usd{scope="cluster"} 0
@@ -60,7 +69,7 @@ func TestFiguresOfDeletedPools(t *testing.T) {
 		l = l.Advance(&next)
 		kept := l
 		k.ledger.Store(&kept)
-		if err := testutil.CollectAndCompare(c, strings.NewReader(at.want), "spokeshave_spend_month_to_date_usd", "spokeshave_spend_rate_usd"); err != nil {
+		if err := testutil.CollectAndCompare(c, strings.NewReader(at.want), "spokeshave_spend_month_to_date_usd", "spokeshave_spend_rate_usd", "spokeshave_spend_days_waiting"); err != nil {
 			t.Errorf("%s: %v", at.reason, err)
 		}
 	}

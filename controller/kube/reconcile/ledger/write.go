@@ -33,7 +33,7 @@ func (k *Tracker) save(ctx context.Context, l *spend.Ledger) error {
 		return nil
 	}
 	if k.pending != l {
-		if text, err = k.pending.Encode(); err != nil {
+		if text, err = encode(k.pending); err != nil {
 			return fmt.Errorf("write earlier ledger: %w", err)
 		}
 	}
@@ -56,6 +56,12 @@ func (k *Tracker) write(ctx context.Context, l *spend.Ledger) ([]byte, error) {
 			return text, err
 		}
 	}
+}
+
+// encode returns the ledger as it is stored, with the rows of its days merged.
+func encode(l *spend.Ledger) ([]byte, error) {
+	kept := l.Trim(l.Entries())
+	return kept.Encode()
 }
 
 // replace writes the stored ConfigMap: the record, unless text is nil, and annotations.

@@ -201,7 +201,10 @@ func (p *Period) encode(rented map[Rented]int, holders map[Holder]int) wirePerio
 		Rented: make([]int, n), Holder: make([]int, n), Micro: make([]int64, n), Rest: make([]uint64, n), Rate: make([]model.Price, n),
 	}
 	rest, rate, lastRented, lastHolder := uint64(0), model.Price(0), 0, 0
-	for i, row := range slices.SortedFunc(slices.Values(p.Rows), compareRows) {
+	rows := slices.Clone(p.Rows)
+	slices.SortFunc(rows, compareRows)
+	for i := range rows {
+		row := &rows[i]
 		r, h := rented[row.Rented], holders[row.Holder]
 		w.Rented[i], w.Holder[i], w.Micro[i], w.Rest[i], w.Rate[i] = r-lastRented, h-lastHolder, row.Amount.Micro, row.Amount.Rest, row.Rate
 		lastRented, lastHolder = r, h

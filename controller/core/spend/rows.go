@@ -31,7 +31,8 @@ func trimRows(rows []Row, entries int, rest time.Duration) []Row {
 		return rows
 	}
 	lines := make([]costLine[pair], 0, len(rows))
-	rows = slices.SortedFunc(slices.Values(rows), compareRows) // so that equal rows are merged in a fixed order
+	rows = slices.Clone(rows)
+	slices.SortFunc(rows, compareRows) // so that equal rows are merged in a fixed order
 	for i := range rows {
 		lines = append(lines, newCostLine(pair{rows[i].Rented, rows[i].Holder}, rows[i].Amount, rows[i].Rate, rest))
 	}

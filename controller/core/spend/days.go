@@ -93,6 +93,7 @@ func (d *Days) charge(from, to time.Time) {
 		for i := range next.Rows {
 			next.Rows[i].Amount = Amount{}
 		}
+		byHolder(next.Rows)
 		d.Today = next
 	}
 	d.Today.accrue(to.Sub(from))

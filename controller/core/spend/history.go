@@ -156,6 +156,7 @@ func (d *Days) UnmarshalJSON(text []byte) error {
 			return fmt.Errorf("days: period %d, from %s to %s: want the running day last, and none in two months", i, p.From, p.To)
 		case last:
 			d.Today = p
+			byHolder(d.Today.Rows)
 		default:
 			d.Ended = append(d.Ended, p)
 		}

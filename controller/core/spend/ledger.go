@@ -182,7 +182,7 @@ func (l *Ledger) rates(s *model.Snapshot, owed func(*model.Node) time.Duration) 
 	}
 	maps.DeleteFunc(seen, func(_ string, at time.Time) bool { return l.Through.Sub(at) > forget })
 	l.Coming = nil
-	days := newRater(&l.Days)
+	days := newRater(&l.Days, held)
 	for i := range s.Nodes {
 		n := &s.Nodes[i]
 		if !managed(n) || n.Cost() <= 0 || n.LaunchedAt.IsZero() {
@@ -197,10 +197,10 @@ func (l *Ledger) rates(s *model.Snapshot, owed func(*model.Node) time.Duration) 
 		p.Rate += n.Cost()
 		p.Amount.Accrue(n.Cost(), backlog)
 		for _, share := range shares[i] {
-			h := get(held, share.Holder, func(k Holder) *HeldSpend { return &HeldSpend{Holder: k} })
+			h := days.holder(share.Holder)
 			h.Rate += share.Price
 			h.Amount.Accrue(share.Price, backlog)
-			days.add(p.Rented, share, backlog, l.Through)
+			days.add(p.Rented, h, share.Price, backlog, l.Through)
 		}
 	}
 	slices.Sort(l.Coming)

@@ -23,6 +23,11 @@ func compareRows(a, b Row) int {
 	return cmp.Or(compareRented(a.Rented, b.Rented), compare(a.Holder, b.Holder))
 }
 
+// byHolder puts the rows of each holder next to each other, which spares newRater look-ups.
+func byHolder(rows []Row) {
+	slices.SortFunc(rows, func(a, b Row) int { return cmp.Or(compare(a.Holder, b.Holder), compareRented(a.Rented, b.Rented)) })
+}
+
 // trimRows merges the smallest rows, as Ledger.Trim does: workloads by namespace and
 // families by NodePool, and what is still too much by capacity type. rest is the time for
 // which rates still count.
@@ -69,10 +74,11 @@ func joinPeriods(a, b *Period) Period {
 // rater replaces the rates of the running day by those of a snapshot.
 type rater struct {
 	days *Days
+	held map[Holder]*HeldSpend
 	// last is the index of each holder's last row, plus one, and before that of the row
 	// of the same holder before each row: a workload has few, since it runs in few
 	// NodePools, families and capacity types.
-	last   map[Holder]int32
+	last   map[*HeldSpend]int32
 	before []int32
 	late   []lateCharge
 }
@@ -84,40 +90,48 @@ type lateCharge struct {
 	from, to time.Time
 }
 
-func newRater(d *Days) *rater {
+// newRater begins with no rates. held has the ledger's holders, and gets those of rows.
+func newRater(d *Days, held map[Holder]*HeldSpend) *rater {
 	n := len(d.Today.Rows)
-	r := &rater{days: d, last: make(map[Holder]int32, n), before: make([]int32, 0, n)}
+	r := &rater{days: d, held: held, last: make(map[*HeldSpend]int32, n), before: make([]int32, 0, n)}
+	var h *HeldSpend
 	for i := range d.Today.Rows {
-		d.Today.Rows[i].Rate = 0
-		r.link(i)
+		row := &d.Today.Rows[i]
+		if row.Rate = 0; h == nil || h.Holder != row.Holder {
+			h = r.holder(row.Holder)
+		}
+		r.link(h, i)
 	}
 	return r
 }
 
-func (r *rater) link(i int) {
-	holder := r.days.Today.Rows[i].Holder
-	r.before = append(r.before, r.last[holder])
-	r.last[holder] = int32(i) + 1
+func (r *rater) holder(of Holder) *HeldSpend {
+	return get(r.held, of, func(k Holder) *HeldSpend { return &HeldSpend{Holder: k} })
 }
 
-// add adds the share of a node to its row. backlog is the time until to that it ran
-// without being charged.
-func (r *rater) add(rented Rented, share Share, backlog time.Duration, to time.Time) {
-	r.row(rented, share.Holder).Rate += share.Price
+func (r *rater) link(h *HeldSpend, i int) {
+	r.before = append(r.before, r.last[h])
+	r.last[h] = int32(i) + 1
+}
+
+// add adds the price of a node's share to its row. backlog is the time until to that the
+// node ran without being charged.
+func (r *rater) add(rented Rented, h *HeldSpend, price model.Price, backlog time.Duration, to time.Time) {
+	r.row(rented, h).Rate += price
 	if backlog > 0 {
-		r.late = append(r.late, lateCharge{pair{rented, share.Holder}, share.Price, to.Add(-backlog), to})
+		r.late = append(r.late, lateCharge{pair{rented, h.Holder}, price, to.Add(-backlog), to})
 	}
 }
 
-func (r *rater) row(rented Rented, holder Holder) *Row {
+func (r *rater) row(rented Rented, h *HeldSpend) *Row {
 	rows := r.days.Today.Rows
-	for i := r.last[holder]; i > 0; i = r.before[i-1] {
+	for i := r.last[h]; i > 0; i = r.before[i-1] {
 		if rows[i-1].Rented == rented {
 			return &rows[i-1]
 		}
 	}
-	r.days.Today.Rows = append(rows, Row{Rented: rented, Holder: holder})
-	r.link(len(rows))
+	r.days.Today.Rows = append(rows, Row{Rented: rented, Holder: h.Holder})
+	r.link(h, len(rows))
 	return &r.days.Today.Rows[len(rows)]
 }
 
@@ -149,6 +163,6 @@ func (r *rater) chargeLate() {
 		}
 	}
 	for _, l := range r.late {
-		r.row(l.Rented, l.Holder).Amount.Accrue(l.price, l.to.Sub(l.from))
+		r.row(l.Rented, r.holder(l.Holder)).Amount.Accrue(l.price, l.to.Sub(l.from))
 	}
 }

@@ -72,19 +72,24 @@ func (p *Panel) Ceiling(ctx context.Context, in *CeilingInput, last map[string]m
 		if info.Mode != Shadow {
 			out.add(p.name(&info), answer)
 		} else {
-			u.Disagreed += out.would(answer)
+			u.Disagreed += out.would(u, in, answer)
 		}
 	}
 	return out
 }
 
-// would counts the launches that an answer refuses and no earlier answer refused.
-func (o *CeilingOutcome) would(answer CeilingAnswer) int {
+// would counts the launches that an answer refuses and no earlier answer refused. It
+// keeps examples of what the answer would have changed.
+func (o *CeilingOutcome) would(u *Use, in *CeilingInput, answer CeilingAnswer) int {
 	n := 0
-	for i := range answer.Deny {
+	for _, i := range slices.Sorted(maps.Keys(answer.Deny)) {
 		if _, denied := o.Denied[i]; !denied {
 			n++
+			u.differ(func() Difference { return refusedLaunch(&in.Launches[i], answer.Deny[i]) })
 		}
+	}
+	if len(in.Launches) == 0 {
+		u.wouldCap(o, answer.Caps)
 	}
 	return n
 }

@@ -68,13 +68,13 @@ func (p *Panel) consolidateOne(ctx context.Context, each Policy, batch *Consolid
 		case refused:
 			out[i].refuse(Deny, 0, p.name(&info), u.Fault)
 		case ok:
-			u.judge(p.name(&info), answers[k], &out[i])
+			u.judge(p.name(&info), &batch.Candidates[k], answers[k], &out[i])
 		}
 	}
 }
 
 // judge records one answer and applies it unless the policy is in Shadow mode.
-func (u *Use) judge(name string, a ConsolidateAnswer, out *ConsolidateOutcome) {
+func (u *Use) judge(name string, about *Candidate, a ConsolidateAnswer, out *ConsolidateOutcome) {
 	a.HoldSeconds = min(a.HoldSeconds, maxHold)
 	keeps := a.Verdict == Deny || a.Verdict == Hold && a.HoldSeconds > 0
 	if keeps {
@@ -83,6 +83,7 @@ func (u *Use) judge(name string, a ConsolidateAnswer, out *ConsolidateOutcome) {
 	if u.Mode == Shadow {
 		if keeps && out.Verdict == Allow {
 			u.Disagreed++
+			u.differ(func() Difference { return keepsNode(about, &a) })
 		}
 		return
 	}

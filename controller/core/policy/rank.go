@@ -81,7 +81,7 @@ func (p *Panel) Rank(ctx context.Context, pool *model.Pool, in *RankInput) RankO
 			return out
 		}
 		if ok {
-			p.applyRank(&info, pool.Name, answers, &out)
+			p.applyRank(&info, pool.Name, in.Rows, answers, &out)
 		}
 	}
 	return out
@@ -141,7 +141,7 @@ func checkRank(answers []RankAnswer, rows int) error {
 	return nil
 }
 
-func (p *Panel) applyRank(info *Info, pool string, answers [][]RankAnswer, out *RankOutcome) {
+func (p *Panel) applyRank(info *Info, pool string, rows []RankRow, answers [][]RankAnswer, out *RankOutcome) {
 	u := p.use(info, HookRank)
 	row := make([]RankAnswer, len(answers))
 	for i := range out.Tiers {
@@ -154,6 +154,7 @@ func (p *Panel) applyRank(info *Info, pool string, answers [][]RankAnswer, out *
 			case gone:
 			case info.Mode == Shadow:
 				u.Disagreed++
+				u.differ(func() Difference { return excludes(&rows[i], pool, first.Reason) })
 			default:
 				out.Excluded[i] = Exclusion{Policy: p.name(info), Reason: first.Reason}
 			}
@@ -165,6 +166,7 @@ func (p *Panel) applyRank(info *Info, pool string, answers [][]RankAnswer, out *
 		if info.Mode == Shadow {
 			if reprices(out.Tiers[i], row) {
 				u.Disagreed++
+				u.differ(func() Difference { return repriced(&rows[i], pool, out.Tiers[i], row) })
 			}
 		} else {
 			out.Tiers[i] = retier(out.Tiers[i], row, GroupKey{Policy: info.Namespace + "/" + info.Name, Pool: pool})

@@ -33,6 +33,8 @@ type Use struct {
 	// outcome of the policies before it: rows excluded or priced differently,
 	// candidates kept, launches refused.
 	Disagreed int `json:"disagreed,omitempty"`
+	// Differences are examples of them. They are kept in memory only.
+	Differences []Difference `json:"-"`
 	// Fault is the last fault's text.
 	Fault string `json:"fault,omitempty"`
 	// Unrepeatable lists the faults that a replay would not reproduce, such as an

@@ -5,7 +5,6 @@ import (
 
 	"spokeshave.dev/controller/core/decide"
 	"spokeshave.dev/controller/core/model"
-	"spokeshave.dev/controller/record/journal"
 )
 
 // change returns what would have to change for a reason, when that does not depend on
@@ -54,13 +53,14 @@ func change(code model.ReasonCode) string {
 	return ""
 }
 
-// remedy returns what would have to change for a waiting pod to be placed.
-func remedy(r *model.Reason, e *journal.Entry) string {
+// Remedy returns what would have to change for a pod that waits for a reason to be
+// placed. headroom is what was left under the caps when the reason was found.
+func Remedy(r *model.Reason, headroom []decide.CapStatus) string {
 	if r.Code != model.CeilingReached || r.Scope == "" || r.Short <= 0 {
 		return change(r.Code)
 	}
-	for i := range e.Headroom {
-		h := &e.Headroom[i]
+	for i := range headroom {
+		h := &headroom[i]
 		if h.Policy == r.Policy && h.Scope == r.Scope && h.Period == decide.PerHour {
 			return fmt.Sprintf("policy %s would have to cap %s at %s $/h or more, or %s $/h be freed there", r.Policy, r.Scope, model.PriceOf(h.Limit)+r.Short, r.Short)
 		}

@@ -113,7 +113,7 @@ func waits(reasons []model.Reason, e *journal.Entry) Fact {
 				f.Details = append(f.Details, fmt.Sprintf("policy %s caps %s at %s, of which %s $/h were left", h.Policy, h.Scope, h.Cap, h.Left))
 			}
 		}
-		if text := remedy(&r, e); text != "" {
+		if text := Remedy(&r, e.Headroom); text != "" {
 			f.Details = append(f.Details, "to change that: "+text)
 		}
 	}

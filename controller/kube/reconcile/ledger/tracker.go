@@ -119,6 +119,10 @@ func (k *Tracker) publish(l *spend.Ledger, s *model.Snapshot) {
 	k.doubtful.Store(s.SpentDoubt != "")
 }
 
+// Latest returns the ledger as of the latest snapshot, nil before the first one. It must
+// not be changed.
+func (k *Tracker) Latest() *spend.Ledger { return k.ledger.Load() }
+
 func (k *Tracker) store(name string) *configmap.Store {
 	return &configmap.Store{Client: k.Client, Live: k.Live, Namespace: k.Namespace, Name: name, Key: Key}
 }

@@ -14,6 +14,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/metrics"
 
 	"spokeshave.dev/controller/kube/endpoint"
+	"spokeshave.dev/controller/kube/reconcile/ledger"
 	"spokeshave.dev/controller/policy/load"
 	"spokeshave.dev/controller/record/web"
 )
@@ -84,12 +85,12 @@ func localHandlers(o *Options, scrape http.Handler, local map[string]http.Handle
 }
 
 // webPage adds the read-only web page, if it is enabled.
-func (p *components) webPage(loaded *load.Loader) error {
+func (p *components) webPage(loaded *load.Loader, spent *ledger.Tracker) error {
 	if p.options.WebAddress == "" {
 		return nil
 	}
-	p.board = &web.Board{}
-	page, err := (&web.Server{Board: p.board, Journal: p.journal.Entries, Policies: loaded.Status}).Handler()
+	p.board = &web.Board{Observe: Mode(p.options.Mode) == Observe}
+	page, err := (&web.Server{Board: p.board, Journal: p.journal.Entries, Policies: loaded.Status, Ledger: spent.Latest}).Handler()
 	if err != nil {
 		return err
 	}

@@ -152,7 +152,7 @@ func (p *components) loop(ctx context.Context, isolated *isolate.Config) error {
 			return fmt.Errorf("add the decision log: %w", err)
 		}
 	}
-	if err := p.webPage(loaded); err != nil {
+	if err := p.webPage(loaded, spent); err != nil {
 		return err
 	}
 	loop := decision.New(decision.Config{

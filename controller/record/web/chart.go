@@ -4,16 +4,18 @@ import (
 	"fmt"
 	"math"
 	"strings"
+	"time"
 
 	"spokeshave.dev/controller/core/decide"
 	"spokeshave.dev/controller/core/model"
 )
 
-// width and height are the size of the chart's drawing area in units of the SVG, which
-// is scaled to the page.
+// width and height are the size of a chart's drawing area in units of the SVG, which
+// is scaled to the page. steps is how many points of a curve are drawn at most.
 const (
 	width  = 600
 	height = 160
+	steps  = 288
 )
 
 // chart holds the curves as points of SVG polylines.
@@ -30,6 +32,7 @@ func plot(curve []Point, caps []decide.CapStatus) chart {
 	if len(curve) < 2 {
 		return chart{}
 	}
+	curve = thinned(curve)
 	first, last := curve[0].Time, curve[len(curve)-1].Time
 	most := model.Price(10_000) // a cent: the curve of an empty cluster lies flat
 	for _, p := range curve {
@@ -58,6 +61,29 @@ func plot(curve []Point, caps []decide.CapStatus) chart {
 	return out
 }
 
+// thinned returns at most steps points of a curve: of each interval the one with the
+// highest spend, and the last point.
+func thinned(curve []Point) []Point {
+	if len(curve) <= steps {
+		return curve
+	}
+	out := make([]Point, 0, steps+1)
+	for i := range steps {
+		part := curve[i*len(curve)/steps : (i+1)*len(curve)/steps]
+		best := part[0]
+		for _, p := range part {
+			if p.Spend > best.Spend {
+				best = p
+			}
+		}
+		out = append(out, best)
+	}
+	if last := curve[len(curve)-1]; out[len(out)-1] != last {
+		out = append(out, last)
+	}
+	return out
+}
+
 // clusterCap returns the cluster's lowest hard cap per hour, in USD; 0 for none.
 func clusterCap(caps []decide.CapStatus) float64 {
 	limit := 0.0
@@ -80,4 +106,51 @@ func round(v float64) float64 {
 		}
 	}
 	return 10 * power
+}
+
+// curve writes the chart of the last day.
+func (m *markup) curve(c *chart) {
+	if c.Spend == "" {
+		m.text("The curve begins with the second minute.")
+		return
+	}
+	m.put("<figure><div class=\"plot\"><span class=\"top\">%s $/h</span><span class=\"zero\">0</span>\n", c.Top)
+	m.put("<svg viewBox=\"0 0 600 160\" preserveAspectRatio=\"none\" role=\"img\" aria-label=\"Spend and what pods request, from %s to %s UTC, at most %s $/h\">\n", c.From, c.To, c.Top)
+	m.put("<path class=\"grid\" d=\"M0 40H600M0 80H600M0 120H600\"></path><polygon class=\"load\" points=\"%s\"></polygon><polyline class=\"spend\" points=\"%s\"></polyline>", c.Load, c.Spend)
+	if c.Cap != "" {
+		m.put("<path class=\"cap\" d=\"M0 %sH600\"></path>", c.CapAt)
+	}
+	m.put("</svg></div>\n<figcaption><span>%s</span><span class=\"keys\"><span class=\"key spend\">spend</span> <span class=\"key load\">requested by pods</span>", c.From)
+	if c.Cap != "" {
+		m.put(" <span class=\"key cap\">cap %s $/h</span>", c.Cap)
+	}
+	m.put("</span><span>%s UTC</span></figcaption></figure>\n", c.To)
+}
+
+// days writes what was spent day by day as bars. The figures are in a table that screen
+// readers read and others open.
+func (m *markup) days(label string, all []Day) {
+	if len(all) == 0 {
+		return
+	}
+	most := 0.01
+	for i := range all {
+		most = max(most, all[i].Amount.USD())
+	}
+	top := round(most)
+	var bars strings.Builder
+	for i := range all {
+		fmt.Fprintf(&bars, "M%.1f 160v-%.1fh%.1fv%.1fz", width*(float64(i)+0.1)/float64(len(all)), height*all[i].Amount.USD()/top, width*0.8/float64(len(all)), height*all[i].Amount.USD()/top)
+	}
+	m.put("<figure><div class=\"plot\"><span class=\"top\">%s $</span>\n<svg viewBox=\"0 0 600 160\" preserveAspectRatio=\"none\" aria-hidden=\"true\"><path class=\"days\" d=\"%s\"></path></svg></div>\n", dollars(top), bars.String())
+	m.put("<figcaption><span>%s</span><span>%s</span></figcaption></figure>\n", all[0].Day.Format(time.DateOnly), all[len(all)-1].Day.Format(time.DateOnly))
+	m.put("<details id=\"days\"><summary>Day by day</summary>")
+	m.table(label, []string{"Day", "#$"}, func() {
+		for i := range all {
+			m.row(func() { m.put("%s", all[i].Day.Format(time.DateOnly)) })
+			m.cells(1, dollars(all[i].Amount.USD()))
+			m.end()
+		}
+	})
+	m.put("</details>\n")
 }

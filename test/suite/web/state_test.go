@@ -5,11 +5,13 @@ import (
 	"maps"
 	"math"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
 	"spokeshave.dev/controller/core/decide"
 	"spokeshave.dev/controller/core/model"
+	"spokeshave.dev/controller/core/spend"
 	"spokeshave.dev/controller/policy/engine"
 	"spokeshave.dev/controller/policy/load"
 	"spokeshave.dev/controller/record/journal"
@@ -25,13 +27,16 @@ type cluster struct {
 	nodes  []model.Node
 	places map[string]string // of pods
 	loader *load.Loader
+	// daemon indexes base.Specs: the pod that every node runs.
+	daemon int32
+	ledger spend.Ledger
 
 	board   page.Board
 	journal *journal.Journal
 }
 
-// newCluster is the quickstart's, with the budget of the examples and a policy
-// that is broken.
+// newCluster is the quickstart's with a namespace for each team, the budget of the
+// examples, a policy in Shadow mode and one that is broken.
 func newCluster(t *testing.T) *cluster {
 	t.Helper()
 	objects, err := scenario.Read("../../../examples/quickstart", "../../../examples/rego-budget/configmap.yaml")
@@ -43,6 +48,11 @@ func newCluster(t *testing.T) *cluster {
 		t.Fatal(err)
 	}
 	slices.Reverse(c.base.Pods) // the databases come last
+	c.teams()
+	for i := range c.base.Pools {
+		each := &c.base.Pools[i].Disruption
+		each.AllowedEmpty, each.AllowedUnderutilized = 2, 2
+	}
 	c.loader = load.New(load.Config{Namespace: "spokeshave", Engines: engine.All(), Now: time.Now})
 	budget := objects.Policies[0]
 	for key, text := range budget.Data {
@@ -52,6 +62,16 @@ func newCluster(t *testing.T) *cluster {
 	}
 	delete(budget.Data, "budget_test.rego")
 	if _, err := c.loader.Apply(t.Context(), budget); err != nil {
+		t.Fatal(err)
+	}
+	trial := budget.DeepCopy()
+	trial.Name, trial.Data = "trial-limits", map[string]string{
+		"policy.yaml": "apiVersion: policy.spokeshave.dev/v1alpha1\nhooks: [ceiling, consolidate]\nmode: Shadow\n",
+		"ceiling.rego": "package spokeshave.ceiling\n\ncap[\"namespace/data\"] := {\"hourly_usd\": 0.1}\n\n" +
+			"deny contains \"two vCPU at least cost less to operate\" if input.launch.vcpu < 2\n",
+		"consolidate.rego": "package spokeshave.consolidate\n\ndeny contains \"no disruption during trading hours\" if input.candidate.method != \"Expired\"\n",
+	}
+	if _, err := c.loader.Apply(t.Context(), trial); err != nil {
 		t.Fatal(err)
 	}
 	broken := budget.DeepCopy()
@@ -65,6 +85,20 @@ func newCluster(t *testing.T) *cluster {
 	return c
 }
 
+// teams gives each workload the namespace of its team.
+func (c *cluster) teams() {
+	of := map[string]string{"web": "shop", "api": "shop", "db": "data", "nightly": "reports"}
+	for i := range c.base.Pods {
+		p := &c.base.Pods[i]
+		if _, name, _ := strings.Cut(p.Workload, "/"); of[name] != "" {
+			p.Namespace = of[name]
+			c.base.Specs[p.Spec].Namespace = of[name]
+		}
+	}
+	c.base.Specs = append(slices.Clone(c.base.Specs), c.base.Daemons[0].Spec)
+	c.daemon = int32(len(c.base.Specs) - 1)
+}
+
 // round decides at a time, with so many of the pods, and carries it out.
 func (c *cluster) round(at time.Time, pods int) {
 	c.t.Helper()
@@ -75,7 +109,18 @@ func (c *cluster) round(at time.Time, pods int) {
 		p := &s.Pods[i]
 		p.Node = int32(slices.IndexFunc(s.Nodes, func(n model.Node) bool { return n.Name == c.places[p.Key()] }))
 	}
-	d, err := decide.Decide(c.t.Context(), &s, c.loader.Policies(), decide.Options{Disrupt: true, Explain: true})
+	for i := range s.Nodes {
+		s.Pods = append(s.Pods, model.Pod{
+			UID: "agent-" + s.Nodes[i].Name, Namespace: "kube-system", Name: "node-agent-" + s.Nodes[i].Name[len(s.Nodes[i].Name)-5:],
+			Workload: "DaemonSet/node-agent", Spec: c.daemon, Node: int32(i), Daemon: true,
+		})
+	}
+	if c.ledger.Month.IsZero() {
+		c.ledger = spend.New(&s)
+	} else {
+		c.ledger = c.ledger.Advance(&s)
+	}
+	d, err := decide.Decide(c.t.Context(), &s, c.loader.Policies(), decide.Options{Disrupt: true, Search: true, Explain: true})
 	if err != nil {
 		c.t.Fatal(err)
 	}
@@ -87,21 +132,55 @@ func (c *cluster) round(at time.Time, pods int) {
 		}
 	}
 	for i := range d.Plan.Nodes {
-		n := c.launch(&s, &d, i)
+		n := c.launch(&s, &d, &d.Plan.Nodes[i], i)
 		for _, p := range d.Plan.Nodes[i].Pods {
 			c.places[s.Pods[p].Key()] = n
 		}
 	}
 	for i := range d.Disruptions {
 		if each := &d.Disruptions[i]; each.Go {
-			c.nodes = slices.DeleteFunc(c.nodes, func(n model.Node) bool { return n.Name == s.Nodes[each.Node].Name })
+			c.remove(&s.Nodes[each.Node])
+		}
+	}
+	c.carryOut(&s, &d)
+}
+
+func (c *cluster) remove(node *model.Node) {
+	c.nodes = slices.DeleteFunc(c.nodes, func(n model.Node) bool { return n.Name == node.Name })
+}
+
+// carryOut does what the decision says of disruptions of several nodes.
+func (c *cluster) carryOut(s *model.Snapshot, d *decide.Decision) {
+	at := len(d.Plan.Nodes)
+	for i := range d.Commands {
+		cmd := &d.Commands[i]
+		switch cmd.Stage {
+		case decide.Start:
+			mark := &model.Command{ID: fmt.Sprint(d.ID[:8], "-", i), Method: string(cmd.Method), Started: s.Time, Removed: cmd.Removed, Billed: cmd.Billed}
+			for k := range cmd.Replacements {
+				mark.Replacements = append(mark.Replacements, c.launch(s, d, &cmd.Replacements[k], at))
+				at++
+			}
+			for _, n := range cmd.Nodes {
+				mark.Nodes = append(mark.Nodes, s.Nodes[n].Claim)
+			}
+			for k := range c.nodes {
+				if n := &c.nodes[k]; slices.Contains(mark.Nodes, n.Claim) {
+					n.Command, n.Taints = mark, append(slices.Clone(n.Taints), model.Taint{Key: "karpenter.sh/disrupted", Effect: model.NoSchedule})
+				}
+			}
+		case decide.Finish:
+			for _, n := range cmd.Nodes {
+				c.remove(&s.Nodes[n])
+			}
+		case decide.Wait, decide.Undo:
 		}
 	}
 }
 
-// launch makes the node of a plan, and gives its name.
-func (c *cluster) launch(s *model.Snapshot, d *decide.Decision, at int) string {
-	n, best := &d.Plan.Nodes[at], d.Plan.Nodes[at].Options[0]
+// launch makes a planned node, the decision's at-th, and gives its name.
+func (c *cluster) launch(s *model.Snapshot, d *decide.Decision, n *model.PlannedNode, at int) string {
+	best := n.Options[0]
 	pool := &s.Pools[n.Pool]
 	types := s.Catalogs[pool.Catalog].Types
 	typ := &types[slices.IndexFunc(types, func(t model.InstanceType) bool { return t.Name == best.InstanceType })]
@@ -132,7 +211,7 @@ func (c *cluster) day() time.Time {
 
 // serve is the page's server on a loopback port.
 func (c *cluster) serve() *page.Server {
-	return &page.Server{Board: &c.board, Journal: c.journal.Entries, Policies: c.loader.Status}
+	return &page.Server{Board: &c.board, Journal: c.journal.Entries, Policies: c.loader.Status, Ledger: func() *spend.Ledger { return &c.ledger }}
 }
 
 func (c *cluster) String() string {

@@ -1,0 +1,99 @@
+package web
+
+import (
+	"slices"
+	"strings"
+
+	"spokeshave.dev/controller/core/spend"
+	"spokeshave.dev/controller/record/journal"
+)
+
+// view renders one request from what is known at one time.
+type view struct {
+	markup
+	*summary
+
+	server *Server
+	at     *address
+	state  state
+	ledger *spend.Ledger
+	// entries are the journal's decisions, oldest first.
+	entries []journal.Entry
+}
+
+// contents returns the part of the page that changes.
+func (s *Server) contents(a *address) string {
+	v := view{server: s, at: a, state: s.Board.latest()}
+	if v.state.Snapshot == nil {
+		v.put("<h1>Spokeshave</h1>\n<p role=\"status\">This replica has made no decision: another one leads, or it has just started.</p>\n")
+		if a.View == overview || a.list() == "policies" {
+			v.section("policies", "Policies", v.policyTable)
+		}
+		return v.String()
+	}
+	v.summary, v.ledger, v.entries = s.summary(v.state.Snapshot), s.ledger(v.state.Snapshot), s.Journal()
+	v.heading()
+	switch a.View {
+	case overview:
+		v.overview()
+	case "spend":
+		v.spend()
+	case "waiting":
+		v.waiting()
+	case "nodes":
+		v.nodeList()
+	case "decisions":
+		v.decisions()
+	case "policies":
+		v.policies()
+	case "savings":
+		v.savings()
+	default:
+		v.one()
+	}
+	return v.String()
+}
+
+// heading writes what is shown, and as of when.
+func (v *view) heading() {
+	v.put("<div class=\"heading\">")
+	if _, item := items()[v.at.View]; item {
+		v.put("<h1><span class=\"noun\">%s</span> %s</h1>", noun(v.at.View), v.at.Name)
+	} else {
+		at := slices.IndexFunc(lists(), func(l [2]string) bool { return l[0] == v.at.View })
+		v.put("<h1>%s</h1>", lists()[at][1])
+	}
+	v.put("<p role=\"status\">As of ")
+	v.time(v.snapshot.Time)
+	if v.snapshot.Cluster != "" {
+		v.put(", cluster %s", v.snapshot.Cluster)
+	}
+	v.put("</p></div>\n")
+	if v.state.Observe {
+		v.put("<p class=\"note\">Mode Observe: decisions are computed and recorded, and nothing is carried out.</p>\n")
+	}
+	if doubt := v.snapshot.SpentDoubt; doubt != "" {
+		v.put("<p class=\"note\">The cost of this month is in doubt: %s</p>\n", doubt)
+	}
+}
+
+// one writes the view of an item.
+func (v *view) one() {
+	switch v.at.View {
+	case "namespace":
+		v.namespace(v.at.Name)
+	case "pod":
+		v.pod(v.at.Name)
+	case "node":
+		v.node(v.at.Name)
+	case "nodepool":
+		v.nodePool(v.at.Name)
+	case "decision":
+		v.decision(v.at.Name)
+	case "policy":
+		v.policy(v.at.Name)
+	}
+}
+
+// wanted is the text that is looked for, in lower case.
+func (v *view) wanted() string { return strings.ToLower(v.at.Query) }

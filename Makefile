@@ -40,11 +40,16 @@ demo-tasks: ## Run a local cluster to follow the pages of docs/tasks on, until C
 	go run -v ./cmd/demo -tasks
 
 .PHONY: test
-test: controlplane ## Run every test: unit, conformance and end to end on a real control plane
+test: controlplane skips ## Run every test: unit, conformance and end to end on a real control plane
 	go test -count=1 -timeout 20m ./...
 	go test -C tools -count=1 ./...
 	go test -C tools/digests -count=1 ./...
 	go test -C tools/reference ./...
+
+.PHONY: skips
+skips: ## Say which tests are skipped for want of a program; under CI they fail
+	@command -v chromium chromium-browser google-chrome >/dev/null || echo 'no Chromium: the tests of the page and of the site in a browser are skipped' >&2
+	@command -v npm >/dev/null || echo 'no npm: the site is not built, and the accessibility of the page is not checked' >&2
 
 .PHONY: attack
 attack: controlplane ## Make every attack of docs/security.md on a running controller (ATTACK: the seed of a share)
@@ -119,6 +124,10 @@ docs: tools/site/node_modules ## Build the documentation site into dist/site, wi
 .PHONY: docs-serve
 docs-serve: tools/site/node_modules ## Show the documentation site at http://localhost:5173 (start it again after a change)
 	cd tools/site && node stage.mjs && npx --no-install vitepress dev --port 5173
+
+tools/axe/node_modules: tools/axe/package-lock.json
+	npm ci --no-audit --no-fund --prefix tools/axe
+	@touch $@
 
 tools/site/node_modules: tools/site/package-lock.json
 	npm install --no-save --no-audit --no-fund --prefix tools/site # not ci: npm leaves the packages of other platforms out of the lock

@@ -101,10 +101,14 @@ func few(names []string) string {
 func disrupted(e *journal.Entry, yield func(action) bool) bool {
 	for i := range e.Commands {
 		c := &e.Commands[i]
-		a := action{kind: replacements, nodes: slices.Clone(c.Nodes), text: fmt.Sprintf("%s of %s: %s, saves %s $/h", c.Method, few(c.Nodes), step(c.Stage), rate(c.Savings.USD()))}
+		a := action{kind: replacements, nodes: slices.Clone(c.Nodes)}
 		if len(c.Nodes) > 0 {
 			a.view, a.name = "node", c.Nodes[0]
 		}
+		if len(c.Nodes) > 1 {
+			a.text = "and " + few(c.Nodes[1:]) + ": "
+		}
+		a.text += fmt.Sprintf("%s, %s, saves %s $/h", c.Method, step(c.Stage), rate(c.Savings.USD()))
 		for k := range c.Replacements {
 			r := &c.Replacements[k]
 			a.text += "; launches " + offering(&r.Best)

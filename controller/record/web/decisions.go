@@ -65,11 +65,13 @@ func (v *view) decisions() {
 	}
 	pages := (len(all) + decisionsPage - 1) / decisionsPage
 	page := min(v.at.Page, pages)
-	v.put("<p class=\"count\">%s, the latest first; the %s that are kept go back to %s.</p>\n", several(len(all), "decision"), fmt.Sprint(len(v.entries)), clock(v.entries[0].Time))
-	for i := (page - 1) * decisionsPage; i < min(len(all), page*decisionsPage); i++ {
-		v.decided(&all[i])
-	}
-	v.decisionPages(page, pages)
+	v.section("list", several(len(all), "decision")+", the latest first", func() {
+		for i := (page - 1) * decisionsPage; i < min(len(all), page*decisionsPage); i++ {
+			v.decided(&all[i])
+		}
+		v.decisionPages(page, pages)
+		v.put("<p class=\"hint\">The %s that are kept go back to %s.</p>\n", fmt.Sprint(len(v.entries)), clock(v.entries[0].Time))
+	})
 }
 
 func (v *view) decisionPages(page, pages int) {
@@ -193,7 +195,7 @@ func short(e *journal.Entry) string {
 		noun, verb string
 	}{
 		{len(e.Nodes), "node", "launched"}, {pods, "pod", "placed on existing nodes"}, {gone, "node", "removed"},
-		{len(e.Commands), "disruption", "of several nodes or with replacements"}, {len(e.Unplaced), "pod", "waiting"},
+		{len(e.Commands), "disruption", "of nodes under way"}, {len(e.Unplaced), "pod", "waiting"},
 	} {
 		if p.n > 0 {
 			parts = append(parts, several(p.n, p.noun)+" "+p.verb)

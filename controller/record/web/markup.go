@@ -136,6 +136,8 @@ func clock(at time.Time) string { return at.UTC().Format("2006-01-02 15:04:05 UT
 // rate formats dollars per hour with as many decimals as matter.
 func rate(usd float64) string {
 	switch abs := math.Abs(usd); {
+	case abs == 0:
+		return "0"
 	case abs >= 100:
 		return grouped(usd, 0)
 	case abs >= 10:

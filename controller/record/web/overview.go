@@ -83,7 +83,7 @@ func (v *view) waitingBrief() {
 	}
 	const most = 2
 	v.reasons(groups[:min(len(groups), most)], 3)
-	v.more(address{View: "waiting"}.String(), fmt.Sprintf("All %s, by reason", several(pods, "pod")))
+	v.more(address{View: "waiting"}.String(), "All pods that wait, by reason")
 }
 
 // brief writes the latest decisions.

@@ -173,5 +173,5 @@ func (v *view) carriedOut() {
 			v.end()
 		}
 	})
-	v.put("<p class=\"hint\">At the prices of that time: the nodes' hourly price less that of their replacements.</p>\n")
+	v.put("<p class=\"hint\">The nodes' hourly price less that of their replacements, at the prices of that time, since this replica leads.</p>\n")
 }

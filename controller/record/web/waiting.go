@@ -80,11 +80,12 @@ func (v *view) waiting() {
 		v.nobodyWaits()
 		return
 	}
-	v.put("<p class=\"count\">%s for %s.</p>\n", several(pods, "pod"), several(len(groups), "reason"))
-	v.reasons(groups[:min(len(groups), reasonGroups)], named)
-	if more := len(groups) - reasonGroups; more > 0 {
-		v.text("%s more, each with fewer pods: the filter finds them.", several(more, "reason"))
-	}
+	v.section("reasons", several(pods, "pod")+" for "+several(len(groups), "reason"), func() {
+		v.reasons(groups[:min(len(groups), reasonGroups)], named)
+		if more := len(groups) - reasonGroups; more > 0 {
+			v.text("%s more, each with fewer pods: the filter finds them.", several(more, "reason"))
+		}
+	})
 }
 
 func (v *view) nobodyWaits() {

@@ -3,7 +3,6 @@ package web
 import (
 	"flag"
 	"fmt"
-	"net/http/httptest"
 	"os"
 	"slices"
 	"strings"
@@ -25,13 +24,7 @@ func TestPage(t *testing.T) {
 	b := browser.Start(t)
 	c := newCluster(t)
 	end := c.day()
-	handler, err := c.serve().Handler()
-	if err != nil {
-		t.Fatal(err)
-	}
-	server := httptest.NewServer(handler)
-	t.Cleanup(server.Close)
-	url := server.URL + "/"
+	url := c.url()
 	// The page's own clock runs a hundred times as fast.
 	b.Call("Page.addScriptToEvaluateOnNewDocument", map[string]any{"source": `
 		window.problems = [];
@@ -39,83 +32,154 @@ func TestPage(t *testing.T) {
 		addEventListener("securitypolicyviolation", (e) => problems.push(e.violatedDirective + " " + e.blockedURI));
 		const every = setInterval; window.setInterval = (f, ms) => every(f, ms / 100);`}, nil)
 
-	b.Open(url, 1280, 900, false)
+	scheme(b, "light")
+	b.Open(url, 1280, 1160, false)
 	b.Run(t, "renders", renders)
-	if *update {
-		keep(t, "page.png", b.Picture())
-	}
+	keep(b, "page.png")
+	b.Run(t, "theme", theme)
 	b.Run(t, "keyboard", keyboard)
 	hour := 0
 	b.Run(t, "live", func(b *browser.Browser) {
 		live(b, func() { hour++; c.round(end.Add(time.Duration(hour)*time.Hour), 18) })
 	})
-	b.Open(url, 390, 844, true)
-	b.Run(t, "phone", phone)
-	if *update {
-		keep(t, "page-phone.png", b.Picture())
+	b.Open(url+"?view=decisions", 1280, 900, false)
+	b.Run(t, "filter", filter)
+	scheme(b, "dark")
+	b.Open(url+"?view=nodes", 1280, 900, false)
+	keep(b, "page-nodes.png")
+	scheme(b, "light")
+	for _, view := range []string{"", "?view=spend", "?view=waiting", "?view=nodes", "?view=decisions", "?view=policies", "?view=savings"} {
+		b.Open(url+view, 390, 844, true)
+		b.Run(t, "phone"+view, phone)
+		if view == "" {
+			keep(b, "page-phone.png")
+		}
 	}
 	if problems := b.Text("problems.join('; ')"); problems != "" {
 		t.Errorf("the browser complains: %s", problems)
 	}
 }
 
-func keep(t *testing.T, name string, png []byte) {
-	t.Helper()
-	if len(png) > mostBytes {
-		t.Errorf("%s has %d bytes, more than %d", name, len(png), mostBytes)
+// TestAccessibility holds every view against the rules of WCAG 2.2, level AA, that a
+// program can check: in both themes, at a desk and on a phone.
+func TestAccessibility(t *testing.T) {
+	axe := browser.NewAxe(t, "../../..")
+	b := browser.Start(t)
+	c := newCluster(t)
+	c.day()
+	url := c.url()
+	views := []string{
+		"", "?view=spend", "?view=waiting", "?view=nodes", "?view=decisions", "?view=decisions&q=spot&kind=launch", "?view=policies", "?view=savings",
+		"?view=namespace&name=shop", "?view=pod&name=data/db-1", "?view=node&name=" + c.nodes[0].Name, "?view=nodepool&name=general",
+		"?view=policy&name=spokeshave/trial-limits", "?view=decision&name=" + c.journal.Entries()[0].ID,
 	}
-	if err := os.WriteFile("../../../docs/images/"+name, png, 0o644); err != nil {
-		t.Fatal(err)
+	for _, view := range views {
+		for _, each := range []struct {
+			scheme string
+			width  int
+		}{{"light", 1280}, {"dark", 1280}, {"light", 390}, {"dark", 390}} {
+			scheme(b, each.scheme)
+			b.Open(url+view, each.width, 900, each.width < 400)
+			axe.Check(b, fmt.Sprintf("/%s, %s, %d wide", view, each.scheme, each.width))
+		}
 	}
 }
 
-// renders: styles apply, the curve is drawn within its frame, and what stands
-// there can be seen.
-func renders(b *browser.Browser) {
-	for what, expression := range map[string]string{
-		"the style is applied":        "getComputedStyle(document.querySelector('.tiles')).display === 'grid'",
-		"the script runs":             "!document.getElementById('pause').hidden",
-		"the curve is drawn":          "document.querySelector('polyline.spend').getBBox().width === 600",
-		"the curve stays in its box":  "(() => { const r = document.querySelector('polyline.spend').getBBox(); return r.y >= 0 && r.y + r.height <= 160; })()",
-		"the cap is drawn":            "document.querySelector('path.cap') !== null",
-		"every section has a height":  "[...document.querySelectorAll('section')].every((s) => s.offsetHeight > 40)",
-		"nodes are listed":            "document.querySelectorAll('#nodes tbody tr').length > 2",
-		"a rejected policy has words": "[...document.querySelectorAll('#policies tr')].some((r) => r.innerText.includes('prefer-arm') && r.innerText.includes('rank.rego:'))",
-		"pods that wait name the cap": "document.getElementById('waiting').innerText.includes('cap hourly-budget on cluster leaves')",
-		"meters show shares":          "[...document.querySelectorAll('#nodes meter')].some((m) => m.value > 30 && m.value <= 100)",
-		"nothing is wider than it":    "document.documentElement.scrollWidth <= innerWidth",
-	} {
+// scheme sets what the system says of light and dark.
+func scheme(b *browser.Browser, value string) {
+	b.Call("Emulation.setEmulatedMedia", map[string]any{"features": []map[string]string{{"name": "prefers-color-scheme", "value": value}}}, nil)
+}
+
+// keep takes a picture for the documents, when they are to be taken anew.
+func keep(b *browser.Browser, name string) {
+	b.T.Helper()
+	if !*update {
+		return
+	}
+	png := b.Picture()
+	if len(png) > mostBytes {
+		b.T.Errorf("%s has %d bytes, more than %d", name, len(png), mostBytes)
+	}
+	if err := os.WriteFile("../../../docs/images/"+name, png, 0o644); err != nil {
+		b.T.Fatal(err)
+	}
+}
+
+// holds checks expressions by what they mean.
+func holds(b *browser.Browser, all map[string]string) {
+	b.T.Helper()
+	for what, expression := range all {
 		if b.Text(expression) != "true" {
 			b.T.Errorf("%s: not so: %s", what, expression)
 		}
 	}
 }
 
+// renders: styles apply, the curve is drawn within its frame, and what stands
+// there can be seen.
+func renders(b *browser.Browser) {
+	holds(b, map[string]string{
+		"the style is applied":        "getComputedStyle(document.querySelector('.tiles')).display === 'grid'",
+		"the script runs":             "!document.getElementById('pause').hidden",
+		"the curve is drawn":          "document.querySelector('polyline.spend').getBBox().width === 600",
+		"the curve stays in its box":  "(() => { const r = document.querySelector('polyline.spend').getBBox(); return r.y >= 0 && r.y + r.height <= 160; })()",
+		"the cap is drawn":            "document.querySelector('path.cap') !== null",
+		"every section has a height":  "[...document.querySelectorAll('section')].every((s) => s.offsetHeight > 40)",
+		"nodes are drawn":             "[...document.querySelectorAll('.strip path')].some((p) => p.getBBox().width > 2 && p.getBBox().height > 30)",
+		"a rejected policy has words": "[...document.querySelectorAll('#policies li')].some((r) => r.innerText.includes('prefer-arm') && r.innerText.includes('rank.rego:'))",
+		"pods that wait name the cap": "document.getElementById('waiting').innerText.includes('cap hourly-budget on cluster leaves')",
+		"teams are listed":            "['shop', 'data', 'reports', 'Idle'].every((t) => document.getElementById('teams').innerText.includes(t))",
+		"nothing is wider than it":    "document.documentElement.scrollWidth <= innerWidth",
+	})
+}
+
+// theme: the system's setting holds until the reader chooses, and the choice stays
+// without a cookie.
+func theme(b *browser.Browser) {
+	colour := "getComputedStyle(document.body).backgroundColor"
+	light := b.Text(colour)
+	scheme(b, "dark")
+	dark := b.Text(colour)
+	if light == dark {
+		b.T.Errorf("the page is %s in either scheme", light)
+	}
+	b.Eval("document.getElementById('theme').click()", nil)
+	if got := b.Text(colour); got != light {
+		b.T.Errorf("after the switch the page is %s, want %s", got, light)
+	}
+	reload(b)
+	if got := b.Text(colour + " + document.cookie"); got != light {
+		b.T.Errorf("after a reload the page is %s, want %s and no cookie", got, light)
+	}
+	b.Eval("localStorage.clear(); delete document.documentElement.dataset.theme", nil)
+	scheme(b, "light")
+}
+
+// reload loads the page again.
+func reload(b *browser.Browser) {
+	b.T.Helper()
+	b.Open(b.Text("location.href"), 1280, 900, false)
+}
+
 // keyboard: Tab reaches everything in the order of the page, what has the focus
 // shows it, and Enter opens and closes.
 func keyboard(b *browser.Browser) {
-	b.Eval("document.activeElement.blur()", nil)
-	b.Eval("pause.click()", nil) // while the order is looked at, nothing changes
+	b.Eval("document.activeElement.blur(); pause.click(); document.querySelectorAll('a, button, summary, input, select').forEach((e, i) => { e.dataset.at = i; })", nil)
 	var order []string
-	for range 200 {
+	for range 400 {
 		b.Press("Tab")
 		at := b.Text(`(() => { const e = document.activeElement; if (e === document.body) return "";
 			const s = getComputedStyle(e);
-			return [e.tagName, e.closest("details") ? e.closest("details").id : e.id || e.getAttribute("href"), s.outlineStyle !== "none" && parseFloat(s.outlineWidth) >= 2].join(" "); })()`)
+			return e.dataset.at + " " + (s.outlineStyle !== "none" && parseFloat(s.outlineWidth) >= 2); })()`)
 		if at == "" || slices.Contains(order, at) {
 			break
 		}
 		order = append(order, at)
 	}
-	want := []string{"A #contents true", "A #spend true", "A #waiting true", "A #nodes true", "A #policies true", "A #decisions true", "BUTTON pause true"}
-	if len(order) < len(want) || !slices.Equal(order[:len(want)], want) {
-		b.T.Fatalf("the order of Tab begins %q", order)
-	}
-	rest := order[len(want):]
-	var summaries []string
-	b.Eval(`[...document.querySelectorAll("summary")].map((s) => ["SUMMARY", s.parentElement.id, true].join(" "))`, &summaries)
-	if !slices.Equal(rest, summaries) || len(summaries) < 10 {
-		b.T.Errorf("Tab reaches %d of %d places that open, or in another order, or without a visible focus:\n%s\n%s", len(rest), len(summaries), strings.Join(rest, "\n"), strings.Join(summaries, "\n"))
+	var want []string
+	b.Eval(`[...document.querySelectorAll("[data-at]")].filter((e) => !e.closest("details:not([open])") || e.matches("summary")).map((e) => e.dataset.at + " true")`, &want)
+	if !slices.Equal(order, want) || len(want) < 30 {
+		b.T.Errorf("Tab reaches %d of %d places, or in another order, or without a visible focus:\n%s\n%s", len(order), len(want), strings.Join(order, "\n"), strings.Join(want, "\n"))
 	}
 	b.Eval(`document.querySelector("#decisions summary").focus()`, nil)
 	for i, key := range []string{"Enter", " "} {
@@ -132,11 +196,29 @@ func keyboard(b *browser.Browser) {
 	b.Eval("pause.click()", nil)
 }
 
+// filter: the list follows while one types, the address with it, the caret stays, and
+// the address alone shows the same.
+func filter(b *browser.Browser) {
+	matches := "[...document.querySelectorAll('.actions > li')].every((e) => e.innerText.includes('c7gd'))"
+	b.Eval(`(() => { const i = document.getElementById("filter-q"); i.focus(); i.value = "c7gd"; i.dispatchEvent(new Event("input", {bubbles: true})); })()`, nil)
+	b.Await("the list to follow", "location.search.includes('q=c7gd') && "+matches)
+	holds(b, map[string]string{
+		"the caret stays": "document.activeElement.id === 'filter-q' && document.activeElement.selectionStart === 4",
+		"some are left":   "document.querySelectorAll('.actions > li').length > 0",
+	})
+	list := "[...document.querySelectorAll('article.decision')].map((e) => e.id).join()"
+	before := b.Text(list)
+	reload(b)
+	if got := b.Text(list); got != before || got == "" {
+		b.T.Errorf("the address shows %s, the list was %s", got, before)
+	}
+}
+
 // live: what is decided is shown without a word from the reader, and what the
 // reader has opened, and where the keyboard is, stays.
 func live(b *browser.Browser, decide func()) {
 	before := b.Text(`document.querySelector("time").dateTime`)
-	b.Eval(`(() => { const d = document.querySelector("#nodes details"); d.open = true; d.querySelector("summary").focus(); window.kept = d.id; })()`, nil)
+	b.Eval(`(() => { const d = document.querySelector("#decisions details"); d.open = true; d.querySelector("summary").focus(); window.kept = d.id; })()`, nil)
 	decide()
 	b.Await("the next decision", fmt.Sprintf(`document.querySelector("time").dateTime !== %q`, before))
 	if at := b.Text(`(() => { const d = document.getElementById(kept); return d === null ? "gone" : d.open + " " + (document.activeElement === d.querySelector("summary")); })()`); at != "true true" && at != "gone" {
@@ -154,16 +236,12 @@ func live(b *browser.Browser, decide func()) {
 
 // phone: nothing is cut off or scrolls sideways, and cells say what they are.
 func phone(b *browser.Browser) {
-	for what, expression := range map[string]string{
+	holds(b, map[string]string{
 		"the page fits":                   "document.documentElement.scrollWidth <= 390 && innerWidth === 390",
 		"nothing sticks out":              "[...document.querySelectorAll('main *')].every((e) => e.closest('thead, svg') || e.getBoundingClientRect().right <= 391)",
-		"cells carry their column":        "getComputedStyle(document.querySelector('#nodes td'), '::before').content === '\"NodePool\"'",
-		"text is large enough":            "[...document.querySelectorAll('td, li, dd')].every((e) => parseFloat(getComputedStyle(e).fontSize) >= 12)",
-		"opened pods fit too":             "(() => { for (const d of document.querySelectorAll('details')) d.open = true; const ok = document.documentElement.scrollWidth <= 390; for (const d of document.querySelectorAll('details')) d.open = false; return ok; })()",
-		"places to touch are high enough": "[...document.querySelectorAll('summary')].every((e) => e.getBoundingClientRect().height >= 22)",
-	} {
-		if b.Text(expression) != "true" {
-			b.T.Errorf("%s: not so: %s", what, expression)
-		}
-	}
+		"cells carry their column":        "[...document.querySelectorAll('td')].every((e) => getComputedStyle(e, '::before').content === JSON.stringify(e.dataset.label))",
+		"text is large enough":            "[...document.querySelectorAll('td, li, dd, p')].every((e) => parseFloat(getComputedStyle(e).fontSize) >= 12)",
+		"what opens fits too":             "(() => { for (const d of document.querySelectorAll('details')) d.open = true; const ok = document.documentElement.scrollWidth <= 390; for (const d of document.querySelectorAll('details')) d.open = false; return ok; })()",
+		"places to touch are high enough": "[...document.querySelectorAll('summary, button, select, nav a')].every((e) => e.getBoundingClientRect().height >= 24)",
+	})
 }

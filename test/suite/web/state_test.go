@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"math"
+	"net/http/httptest"
 	"slices"
 	"strings"
 	"testing"
@@ -105,6 +106,9 @@ func (c *cluster) round(at time.Time, pods int) {
 	s := c.base
 	s.Time, s.Nodes = at, slices.Clone(c.nodes)
 	s.Pods = slices.Clone(c.base.Pods[:min(pods, len(c.base.Pods))])
+	for i := pods; i < len(c.base.Pods); i++ {
+		delete(c.places, c.base.Pods[i].Key())
+	}
 	for i := range s.Pods {
 		p := &s.Pods[i]
 		p.Node = int32(slices.IndexFunc(s.Nodes, func(n model.Node) bool { return n.Name == c.places[p.Key()] }))
@@ -209,11 +213,18 @@ func (c *cluster) day() time.Time {
 	return at.Add(8 * time.Hour)
 }
 
-// serve is the page's server on a loopback port.
-func (c *cluster) serve() *page.Server {
-	return &page.Server{Board: &c.board, Journal: c.journal.Entries, Policies: c.loader.Status, Ledger: func() *spend.Ledger { return &c.ledger }}
+// url is where the page is served, on a loopback port.
+func (c *cluster) url() string {
+	c.t.Helper()
+	handler, err := c.page().Handler()
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	server := httptest.NewServer(handler)
+	c.t.Cleanup(server.Close)
+	return server.URL + "/"
 }
 
-func (c *cluster) String() string {
-	return fmt.Sprintf("%d nodes, %d pods", len(c.nodes), len(c.places))
+func (c *cluster) page() *page.Server {
+	return &page.Server{Board: &c.board, Journal: c.journal.Entries, Policies: c.loader.Status, Ledger: func() *spend.Ledger { return &c.ledger }}
 }

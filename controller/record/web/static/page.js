@@ -49,16 +49,21 @@ function show(text) {
 }
 
 let asked = 0;
+let answered = 0;
+let typing = 0; // a timer, until the filter applies what was typed
 async function load() {
   const number = ++asked;
-  const answer = await fetch("contents" + location.search);
-  if (!answer.ok) return;
-  const text = await answer.text();
-  if (number === asked) show(text); // else a later request is under way
+  try {
+    const answer = await fetch("contents" + location.search);
+    const text = await answer.text();
+    if (answer.ok && number === asked) show(text); // else a later request is under way
+  } finally {
+    answered = Math.max(answered, number);
+  }
 }
 
 setInterval(() => {
-  if (paused || document.hidden || String(getSelection()) !== "") return;
+  if (paused || typing || document.hidden || answered < asked || String(getSelection()) !== "") return;
   const at = document.activeElement;
   if (at && at.matches("select")) return; // its list may be open
   load().catch(() => {});
@@ -66,13 +71,14 @@ setInterval(() => {
 
 // narrow shows what the filter asks for, and makes that the address of the page.
 function narrow(form) {
+  typing = 0;
   const query = new URLSearchParams([...new FormData(form)].filter(([, value]) => value !== ""));
   history.replaceState(null, "", "?" + query);
   load().catch(() => {});
 }
-let typing;
 contents.addEventListener("input", (e) => {
   if (!e.target.form) return;
+  asked++; // an answer to what was asked before would replace what is being typed
   clearTimeout(typing);
   typing = setTimeout(() => narrow(document.querySelector("form.filter")), 200);
 });

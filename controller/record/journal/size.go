@@ -32,6 +32,11 @@ func (j *Journal) bounded() {
 // Encoding it would take the loop a tenth of a second for a large one.
 func (e *Entry) size() int {
 	sum := entryBytes + 2*len(e.Policies)*listedBytes + 4*len(e.Headroom)*listedBytes + texts(e.Warnings)
+	for i := range e.Policies {
+		for _, d := range e.Policies[i].Differences { // in memory only
+			sum += len(d.About) + len(d.Outcome) + len(d.Would)
+		}
+	}
 	for i := range e.Nodes {
 		sum += e.Nodes[i].size()
 	}

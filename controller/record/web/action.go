@@ -24,8 +24,13 @@ const (
 // kinds are the kinds of actions with their labels, for the filter.
 func kinds() [][2]string {
 	return [][2]string{
-		{launches, "Launches"}, {placements, "Pods placed on existing nodes"}, {removals, "Nodes removed"}, {replacements, "Nodes disrupted together or replaced"},
-		{waits, "Pods that wait"}, {kept, "Nodes kept, and why"}, {warnings, "Warnings"},
+		{launches, "Launches"},
+		{placements, "Pods placed on existing nodes"},
+		{removals, "Nodes removed"},
+		{replacements, "Nodes disrupted together or replaced"},
+		{waits, "Pods that wait"},
+		{kept, "Nodes kept, and why"},
+		{warnings, "Warnings"},
 	}
 }
 

@@ -29,8 +29,13 @@ const overview = ""
 // lists are the views with a list, in the order of the navigation, and their titles.
 func lists() [][2]string {
 	return [][2]string{
-		{overview, "Overview"}, {"spend", "Spend"}, {"waiting", "Waiting pods"}, {"nodes", "Nodes"},
-		{"decisions", "Decisions"}, {"policies", "Policies"}, {"savings", "Savings"},
+		{overview, "Overview"},
+		{"spend", "Spend"},
+		{"waiting", "Waiting pods"},
+		{"nodes", "Nodes"},
+		{"decisions", "Decisions"},
+		{"policies", "Policies"},
+		{"savings", "Savings"},
 	}
 }
 

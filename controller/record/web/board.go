@@ -13,6 +13,7 @@ package web
 
 import (
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"spokeshave.dev/controller/core/decide"
@@ -45,6 +46,9 @@ type Board struct {
 	decision *decide.Decision
 	curve    []Point
 	finished finished
+	// summary is that of snapshot, nil until somebody reads the page. It is dropped with
+	// the snapshot, so that no earlier one stays in memory.
+	summary atomic.Pointer[summary]
 }
 
 // finished are the consolidations that were carried out since the controller leads.
@@ -73,6 +77,7 @@ func (b *Board) Add(s *model.Snapshot, d *decide.Decision) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.snapshot, b.decision = s, d
+	b.summary.Store(nil)
 	if b.finished.since.IsZero() {
 		b.finished.since, b.finished.seen = s.Time.UTC(), map[string]bool{}
 	}

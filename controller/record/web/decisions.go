@@ -194,8 +194,11 @@ func short(e *journal.Entry) string {
 		n          int
 		noun, verb string
 	}{
-		{len(e.Nodes), "node", "launched"}, {pods, "pod", "placed on existing nodes"}, {gone, "node", "removed"},
-		{len(e.Commands), "disruption", "of nodes under way"}, {len(e.Unplaced), "pod", "waiting"},
+		{len(e.Nodes), "node", "launched"},
+		{pods, "pod", "placed on existing nodes"},
+		{gone, "node", "removed"},
+		{len(e.Commands), "disruption", "of nodes under way"},
+		{len(e.Unplaced), "pod", "waiting"},
 	} {
 		if p.n > 0 {
 			parts = append(parts, several(p.n, p.noun)+" "+p.verb)

@@ -102,9 +102,9 @@ func (v *view) node(name string) {
 
 // podsOf writes the pods of a node, the largest first.
 func (v *view) podsOf(node int32) {
-	for r := range resourceNames() {
+	for r, name := range resourceNames() {
 		if p := v.nodes[node].parts[r]; p.has > 0 {
-			v.put("<div class=\"wide\"><span>%s</span>", resourceNames()[r])
+			v.put("<div class=\"wide\"><span>%s</span>", name)
 			v.bar(node, r)
 			v.put("</div>\n")
 		}

@@ -151,7 +151,7 @@ func BenchmarkView(b *testing.B) {
 				size := 0
 				for b.Loop() {
 					if when == "first" {
-						s.last = nil
+						s.Board.summary.Store(nil)
 					}
 					w := &counted{header: http.Header{}}
 					h.ServeHTTP(w, httptest.NewRequest(http.MethodGet, path, http.NoBody))
@@ -165,7 +165,7 @@ func BenchmarkView(b *testing.B) {
 		of := s.Board.latest().Snapshot
 		var before, after runtime.MemStats
 		for b.Loop() {
-			s.last = nil
+			s.Board.summary.Store(nil)
 			runtime.GC()
 			runtime.ReadMemStats(&before)
 			s.summary(of)

@@ -2,6 +2,7 @@ package web
 
 import (
 	"fmt"
+	"slices"
 )
 
 const (
@@ -47,8 +48,7 @@ func (v *view) overview() {
 
 func (v *view) teams() {
 	namespaces, others := v.byNamespace()
-	brief := namespaces[:min(len(namespaces), briefly)]
-	brief = append(brief[:len(brief):len(brief)], others...)
+	brief := slices.Concat(namespaces[:min(len(namespaces), briefly)], others)
 	if len(brief) == 0 {
 		v.text("Nothing is spent yet.")
 		return

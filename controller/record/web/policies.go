@@ -181,8 +181,14 @@ func (v *view) policy(key string) {
 	v.badge(s.State)
 	v.put("</dd></div>")
 	for _, each := range [][2]string{
-		{"Hooks", hooks(s)}, {"Engine", s.Engine}, {"Since", clock(s.Since)}, {"Contents", s.Hash[:min(len(s.Hash), 12)]},
-		{"NodePools", cmp.Or(s.Scope, "all")}, {"Faults", fmt.Sprint(s.Faults)}, {"Last fault", s.LastFault}, {"Reason", s.Reason},
+		{"Hooks", hooks(s)},
+		{"Engine", s.Engine},
+		{"Since", clock(s.Since)},
+		{"Contents", s.Hash[:min(len(s.Hash), 12)]},
+		{"NodePools", cmp.Or(s.Scope, "all")},
+		{"Faults", fmt.Sprint(s.Faults)},
+		{"Last fault", s.LastFault},
+		{"Reason", s.Reason},
 	} {
 		if each[1] != "" {
 			v.put("<div><dt>%s</dt><dd>%s</dd></div>", each[0], each[1])

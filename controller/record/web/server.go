@@ -34,8 +34,8 @@ type Server struct {
 	// out.
 	Days func(scope string) []Day
 
-	mu   sync.Mutex
-	last *summary
+	// summarizing is held while a snapshot is summarized, so that it happens once.
+	summarizing sync.Mutex
 }
 
 // Day is what a scope has cost on a day.
@@ -82,8 +82,10 @@ func (s *Server) Handler() (http.Handler, error) {
 		case <-r.Context().Done():
 			return
 		}
-		text := s.contents(&a)
-		<-busy // a slow reader holds up no other
+		text := func() string { // a slow reader holds up no other
+			defer func() { <-busy }()
+			return s.contents(&a)
+		}()
 		w.Header().Set("Content-Type", "text/html; charset=utf-8")
 		write(&a, text)
 	}
@@ -133,18 +135,20 @@ func guarded(next http.Handler) http.Handler {
 }
 
 // summary returns the summary of a snapshot. It is computed when a page is asked for,
-// and kept until one is asked for about a later snapshot.
+// and kept until the next decision.
 func (s *Server) summary(of *model.Snapshot) *summary {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.last == nil || s.last.snapshot != of {
-		s.last = summarize(of)
+	s.summarizing.Lock()
+	defer s.summarizing.Unlock()
+	out := s.Board.summary.Load()
+	if out == nil || out.snapshot != of {
+		out = summarize(of)
+		s.Board.summary.Store(out)
 	}
-	return s.last
+	return out
 }
 
-// ledger returns what the month has cost, and whether it is estimated from the instances
-// that run.
+// ledger returns what the month has cost, estimated from the instances that run when it is
+// not known.
 func (s *Server) ledger(of *model.Snapshot) *spend.Ledger {
 	if s.Ledger != nil {
 		if l := s.Ledger(); l != nil {

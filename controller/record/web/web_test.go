@@ -196,6 +196,24 @@ func local(t *testing.T, found map[string][]map[string]string, ids map[string]bo
 	}
 }
 
+// TestParametersAreText: what an address contains stands on the page as text.
+func TestParametersAreText(t *testing.T) {
+	s := server(t, 2)
+	evil := url.QueryEscape(`"><script>alert(1)</script>%s`)
+	for _, path := range []string{
+		"/?view=decisions&q=" + evil, "/?view=waiting&namespace=" + evil, "/?view=nodes&q=" + evil, "/?view=node&name=" + evil, "/?view=policy&name=" + evil,
+		"/?view=decision&name=" + evil, "/?view=pod&name=" + evil, "/?view=namespace&name=" + evil, "/?view=nodepool&name=" + evil, "/?view=spend&q=" + evil,
+	} {
+		_, _, text := get(t, s, "localhost", path)
+		if strings.Contains(text, "<script>alert") || strings.Contains(text, "%!") || strings.Contains(text, "MISSING") {
+			t.Errorf("%s: the parameter is not text", path)
+		}
+		if len(tags(t, text)["script"]) != 2 {
+			t.Errorf("%s: scripts %v", path, tags(t, text)["script"])
+		}
+	}
+}
+
 func TestServes(t *testing.T) {
 	for name, tc := range map[string]struct {
 		reason     string

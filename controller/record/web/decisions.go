@@ -19,6 +19,9 @@ const (
 	decisionsPage = 20
 )
 
+// decisionsView writes what changed and why.
+type decisionsView struct{ *view }
+
 // found is a decision with the actions that match the filter.
 type found struct {
 	entry   *journal.Entry
@@ -29,7 +32,7 @@ type found struct {
 
 // search returns those of the decisions that match the filter, latest first, with at most
 // most actions each.
-func (v *view) search(entries []journal.Entry, most int) []found {
+func (v decisionsView) search(entries []journal.Entry, most int) []found {
 	wanted := v.wanted()
 	var out []found
 	for i := range slices.Backward(entries) {
@@ -50,7 +53,7 @@ func (v *view) search(entries []journal.Entry, most int) []found {
 }
 
 // decisions writes what changed and why.
-func (v *view) decisions() {
+func (v decisionsView) decisions() {
 	v.filter(v.at, field{name: "q", label: "Text", value: v.at.Query}, field{name: "kind", label: "Kind", value: v.at.Kind, options: kinds()},
 		field{name: "pod", label: "Pod", value: v.at.Pod}, field{name: "node", label: "Node", value: v.at.Node},
 		field{name: "pool", label: "NodePool", value: v.at.Pool, options: names(v.poolNames())})
@@ -74,7 +77,7 @@ func (v *view) decisions() {
 	})
 }
 
-func (v *view) decisionPages(page, pages int) {
+func (v decisionsView) decisionPages(page, pages int) {
 	if pages < 2 {
 		return
 	}
@@ -90,7 +93,7 @@ func (v *view) decisionPages(page, pages int) {
 }
 
 // decided writes one decision in words.
-func (v *view) decided(f *found) {
+func (v decisionsView) decided(f *found) {
 	v.put("<article class=\"decision\" id=\"decision-%s\">\n<h3><a href=\"%s\">", f.entry.ID, to("decision", f.entry.ID))
 	v.time(f.entry.Time)
 	v.put("</a> %s</h3>\n", short(f.entry))
@@ -102,7 +105,7 @@ func (v *view) decided(f *found) {
 }
 
 // actionList writes actions, those of launches with why.
-func (v *view) actionList(f *found) {
+func (v decisionsView) actionList(f *found) {
 	v.put("<ul class=\"actions\">")
 	for i := range f.actions {
 		a := &f.actions[i]
@@ -121,7 +124,7 @@ func (v *view) actionList(f *found) {
 }
 
 // why writes the reasons for a launch, which the reader opens.
-func (v *view) why(e *journal.Entry, claim string) {
+func (v decisionsView) why(e *journal.Entry, claim string) {
 	for _, f := range explain.Node([]journal.Entry{*e}, claim).Facts {
 		if len(f.Details) == 0 {
 			continue
@@ -134,7 +137,7 @@ func (v *view) why(e *journal.Entry, claim string) {
 }
 
 // decision writes one decision with all that it did.
-func (v *view) decision(id string) {
+func (v decisionsView) decision(id string) {
 	at := slices.IndexFunc(v.entries, func(e journal.Entry) bool { return e.ID == id })
 	if at < 0 {
 		at = slices.IndexFunc(v.entries, func(e journal.Entry) bool { return strings.HasPrefix(e.ID, id) })
@@ -163,7 +166,7 @@ func (v *view) decision(id string) {
 }
 
 // usesOf writes the policies' part in a decision.
-func (v *view) usesOf(e *journal.Entry) {
+func (v decisionsView) usesOf(e *journal.Entry) {
 	if len(e.Policies) == 0 {
 		v.text("None.")
 		return

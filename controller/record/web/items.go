@@ -9,8 +9,11 @@ import (
 	"spokeshave.dev/controller/record/explain"
 )
 
+// itemView writes one pod, node or NodePool.
+type itemView struct{ *view }
+
 // facts writes what the journal knows of an item, latest first.
-func (v *view) facts(answer *explain.Answer) {
+func (v itemView) facts(answer *explain.Answer) {
 	v.section("why", "What was decided about it", func() {
 		if len(answer.Facts) == 0 {
 			v.text("The decisions that are kept do not mention it.")
@@ -38,7 +41,7 @@ func (v *view) facts(answer *explain.Answer) {
 func brief(id string) string { return id[:min(len(id), 8)] }
 
 // pod writes where a pod runs or why it waits.
-func (v *view) pod(key string) {
+func (v itemView) pod(key string) {
 	at := slices.IndexFunc(v.snapshot.Pods, func(p model.Pod) bool { return p.Key() == key })
 	if at < 0 {
 		v.text("There is no such pod now.")
@@ -46,8 +49,9 @@ func (v *view) pod(key string) {
 		v.podTable(&v.snapshot.Pods[at])
 	}
 	v.at.Pod = key
-	if groups, n := v.waitingPods(); n > 0 {
-		v.section("waits", "It waits", func() { v.reasons(groups, 1) })
+	waits := waitingView{v.view}
+	if groups, n := waits.waitingPods(); n > 0 {
+		v.section("waits", "It waits", func() { waits.reasons(groups, 1) })
 	} else {
 		v.command("pod", key)
 	}
@@ -57,7 +61,7 @@ func (v *view) pod(key string) {
 }
 
 // podTable writes the figures of a pod.
-func (v *view) podTable(p *model.Pod) {
+func (v itemView) podTable(p *model.Pod) {
 	v.put("<dl class=\"figures\"><div><dt>Namespace</dt><dd>")
 	v.item("namespace", p.Namespace)
 	v.put("</dd></div><div><dt>Workload</dt><dd>%s</dd></div><div><dt>Node</dt><dd>", cmp.Or(p.Workload, "none"))
@@ -72,7 +76,7 @@ func (v *view) podTable(p *model.Pod) {
 }
 
 // node writes one node with its pods.
-func (v *view) node(name string) {
+func (v itemView) node(name string) {
 	at := slices.IndexFunc(v.snapshot.Nodes, func(n model.Node) bool { return n.Name == name || n.Claim == name })
 	claim := name
 	if at < 0 {
@@ -89,7 +93,7 @@ func (v *view) node(name string) {
 				}
 			}
 		})
-		v.text("%s.", v.describe(n))
+		v.text("%s.", nodesView{v.view}.describe(n))
 		v.section("list", several(len(v.pods[at]), "pod"), func() { v.podsOf(int32(at)) })
 	}
 	v.command("node", name)
@@ -101,11 +105,11 @@ func (v *view) node(name string) {
 }
 
 // podsOf writes the pods of a node, the largest first.
-func (v *view) podsOf(node int32) {
+func (v itemView) podsOf(node int32) {
 	for r, name := range resourceNames() {
 		if p := v.nodes[node].parts[r]; p.has > 0 {
 			v.put("<div class=\"wide\"><span>%s</span>", name)
-			v.bar(node, r)
+			nodesView{v.view}.bar(node, r)
 			v.put("</div>\n")
 		}
 	}
@@ -127,9 +131,9 @@ func (v *view) podsOf(node int32) {
 }
 
 // nodePool writes one NodePool with its nodes.
-func (v *view) nodePool(name string) {
+func (v itemView) nodePool(name string) {
 	v.at.Pool = name
-	nodes := v.matching()
+	nodes := nodesView{v.view}.matching()
 	if groups := v.groups(nodes, v.byPool); len(groups) > 0 {
 		g := &groups[0]
 		v.tiles(func() {
@@ -137,12 +141,12 @@ func (v *view) nodePool(name string) {
 			v.tile("Requested", fmt.Sprint(percent(g.requested.USD(), g.price.USD())), "%", "of the price, by pods")
 			v.tile("Nodes", fmt.Sprint(len(nodes)), "", "of this NodePool")
 		})
-		v.section("packing", "Requests against capacity", func() { v.groupCards(v.groups(nodes, v.byZone)) })
+		v.section("packing", "Requests against capacity", func() { nodesView{v.view}.groupCards(v.groups(nodes, v.byZone)) })
 		v.more(address{View: "nodes", Pool: name}.String(), "Its nodes one by one")
 	} else {
 		v.text("It has no nodes now.")
 	}
-	v.section("caps", "Caps", func() { v.caps("nodepool/" + name) })
+	v.section("caps", "Caps", func() { spendView{v.view}.caps("nodepool/" + name) })
 	v.command("nodepool", name)
 	answer := explain.Pool(v.entries, name)
 	v.facts(&answer)

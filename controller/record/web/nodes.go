@@ -8,12 +8,15 @@ import (
 	"spokeshave.dev/controller/core/model"
 )
 
+// nodesView writes how full the nodes are.
+type nodesView struct{ *view }
+
 // groupsShown is how many groups of nodes are drawn.
 const groupsShown = 30
 
 // matching returns the nodes that match the filter, the least used first among those of
 // equal price per hour, the dearest first.
-func (v *view) matching() []int32 {
+func (v nodesView) matching() []int32 {
 	wanted := v.wanted()
 	out := slices.DeleteFunc(v.all(), func(i int32) bool {
 		n := &v.snapshot.Nodes[i]
@@ -27,7 +30,7 @@ func (v *view) matching() []int32 {
 }
 
 // nodeList writes the nodes as a picture for each NodePool and zone, and as a table.
-func (v *view) nodeList() {
+func (v nodesView) nodeList() {
 	var zones []string
 	for i := range v.snapshot.Nodes {
 		zones = append(zones, v.snapshot.Nodes[i].Zone)
@@ -54,7 +57,7 @@ func (v *view) nodeList() {
 }
 
 // groupCards writes one card for each group of nodes.
-func (v *view) groupCards(groups []group) {
+func (v nodesView) groupCards(groups []group) {
 	v.put("<div class=\"groups\">\n")
 	for i := range groups[:min(len(groups), groupsShown)] {
 		g := &groups[i]
@@ -79,7 +82,7 @@ func (v *view) groupCards(groups []group) {
 }
 
 // nodeTable writes nodes with bars of what pods request of them.
-func (v *view) nodeTable(nodes []int32) {
+func (v nodesView) nodeTable(nodes []int32) {
 	head := []string{"Node", "#$/h", "#Requested"}
 	shown := []int{cpu, memory, slots}
 	for _, r := range shown {
@@ -105,7 +108,7 @@ func (v *view) nodeTable(nodes []int32) {
 }
 
 // fill writes what pods request of a node's resource, as a bar and in figures.
-func (v *view) fill(node int32, r int) {
+func (v nodesView) fill(node int32, r int) {
 	p := v.nodes[node].parts[r]
 	if p.has == 0 {
 		v.put("<span class=\"none\">none</span>")
@@ -116,7 +119,7 @@ func (v *view) fill(node int32, r int) {
 }
 
 // describe returns a node's type, place and state in words.
-func (v *view) describe(n *model.Node) string {
+func (v nodesView) describe(n *model.Node) string {
 	out := cmp.Or(n.InstanceType, "unknown type")
 	if n.CapacityType != "" {
 		out += " (" + string(n.CapacityType) + ")"

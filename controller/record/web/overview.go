@@ -12,13 +12,16 @@ const (
 	groupsBrief = 6
 )
 
+// overviewView writes the most important of every view.
+type overviewView struct{ *view }
+
 // overview writes the most important of every list, with links to the whole.
-func (v *view) overview() {
+func (v overviewView) overview() {
 	total, done := v.total(), &v.state.Finished
 	all := cost{rate: v.ledger.Rate(), amount: v.ledger.Total()}
 	v.tiles(func() {
 		v.tile("Spend now", rate(total.Price.USD()), "$/h", fmt.Sprintf("%d %% requested by pods", percent(total.Requested.USD(), total.Price.USD())))
-		v.monthTiles(&all)
+		spendView{v.view}.monthTiles(&all)
 		v.tile("Nodes", grouped(float64(len(v.snapshot.Nodes)), 0), "", fmt.Sprintf("%d spot", v.spot))
 		v.tile("Pods that wait", grouped(float64(len(v.state.Decision.Plan.Unplaced)), 0), "", "without a place now")
 		v.tile("Saved", rate(done.Savings.USD()), "$/h", "by "+several(done.Count, "consolidation"))
@@ -33,7 +36,7 @@ func (v *view) overview() {
 	v.put("</div>\n")
 	v.section("nodes", "Requests against capacity", func() {
 		groups := v.groups(v.all(), v.byPool)
-		v.groupCards(groups[:min(len(groups), groupsBrief)])
+		nodesView{v.view}.groupCards(groups[:min(len(groups), groupsBrief)])
 		v.more(address{View: "nodes"}.String(), "All nodes, by NodePool and zone")
 	})
 	v.section("decisions", "What changed", func() {
@@ -46,8 +49,9 @@ func (v *view) overview() {
 	v.put("</div>\n")
 }
 
-func (v *view) teams() {
-	namespaces, others := v.byNamespace()
+func (v overviewView) teams() {
+	costs := spendView{v.view}
+	namespaces, others := costs.byNamespace()
 	brief := slices.Concat(namespaces[:min(len(namespaces), briefly)], others)
 	if len(brief) == 0 {
 		v.text("Nothing is spent yet.")
@@ -55,7 +59,7 @@ func (v *view) teams() {
 	}
 	most := 0.0
 	for i := range brief {
-		most = max(most, v.forecast(&brief[i]))
+		most = max(most, costs.forecast(&brief[i]))
 	}
 	v.table("Spend by namespace", []string{"Namespace", "#Now $/h", "#Forecast $", "Share"}, func() {
 		for i := range brief {
@@ -67,49 +71,52 @@ func (v *view) teams() {
 					v.put("%s", c.name)
 				}
 			})
-			v.cells(1, rate(c.rate.USD()), dollars(v.forecast(c)))
-			v.cell(3, func() { v.share(v.forecast(c), most) })
+			v.cells(1, rate(c.rate.USD()), dollars(costs.forecast(c)))
+			v.cell(3, func() { v.share(costs.forecast(c), most) })
 			v.end()
 		}
 	})
 	v.more(address{View: "spend"}.String(), fmt.Sprintf("All %s, caps and NodePools", several(len(namespaces), "namespace")))
 }
 
-func (v *view) waitingBrief() {
-	groups, pods := v.waitingPods()
+func (v overviewView) waitingBrief() {
+	waits := waitingView{v.view}
+	groups, pods := waits.waitingPods()
 	if pods == 0 {
 		v.text("Every pod has a place.")
 		return
 	}
 	const most = 2
-	v.reasons(groups[:min(len(groups), most)], 3)
+	waits.reasons(groups[:min(len(groups), most)], 3)
 	v.more(address{View: "waiting"}.String(), "All pods that wait, by reason")
 }
 
 // brief writes the latest decisions.
-func (v *view) brief() {
-	list := v.search(v.entries[max(0, len(v.entries)-briefly):], actionsBrief)
+func (v overviewView) brief() {
+	changes := decisionsView{v.view}
+	list := changes.search(v.entries[max(0, len(v.entries)-briefly):], actionsBrief)
 	if len(list) == 0 {
 		v.text("Nothing has been decided yet.")
 		return
 	}
 	for i := range list {
-		v.decided(&list[i])
+		changes.decided(&list[i])
 	}
 }
 
-func (v *view) policiesBrief() {
+func (v overviewView) policiesBrief() {
 	all := v.server.Policies()
 	if len(all) == 0 {
 		v.text("There are none: the billed price decides.")
 		return
 	}
-	effects := v.effects()
+	policies := policiesView{v.view}
+	effects := policies.effects()
 	v.put("<ul class=\"plain\">")
 	for i := range all[:min(len(all), 2*briefly)] {
 		s := &all[i]
 		v.put("<li>")
-		v.badge(s.State)
+		policies.badge(s.State)
 		v.put(" ")
 		v.item("policy", s.Namespace+"/"+s.Name)
 		if e := effects[s.Namespace+"/"+s.Name]; e != nil && s.State == "Shadow" {
@@ -126,8 +133,8 @@ func (v *view) policiesBrief() {
 	v.more(address{View: "policies"}.String(), fmt.Sprintf("All %d, and what Shadow policies would change", len(all)))
 }
 
-func (v *view) staysBrief() {
-	all := v.kept("")
+func (v overviewView) staysBrief() {
+	all := savingsView{v.view}.kept("")
 	if len(all) == 0 {
 		v.text("No node was considered for consolidation yet.")
 	} else {

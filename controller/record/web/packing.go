@@ -21,7 +21,7 @@ const (
 // packing writes the picture of a group: for every resource a strip with one column for
 // each node, the fullest first, filled as far as pods request it. The figures are in the
 // table of nodes, so that screen readers leave the picture out.
-func (v *view) packing(g *group) {
+func (v nodesView) packing(g *group) {
 	v.put("<dl class=\"packing\">")
 	for r, name := range resourceNames() {
 		if p := g.parts[r]; p.has > 0 {
@@ -33,7 +33,7 @@ func (v *view) packing(g *group) {
 }
 
 // strip returns the path of a resource's columns.
-func (v *view) strip(g *group, r int) string {
+func (v nodesView) strip(g *group, r int) string {
 	shares := make([]float64, 0, len(g.nodes))
 	for _, i := range g.nodes {
 		shares = append(shares, v.nodes[i].parts[r].share())
@@ -58,7 +58,7 @@ func (v *view) strip(g *group, r int) string {
 
 // bar draws what pods request of a node's resource, each pod as a segment: pods of
 // DaemonSets first, then the others, the largest first.
-func (v *view) bar(node int32, r int) {
+func (v nodesView) bar(node int32, r int) {
 	const long = 200.0
 	u := &v.nodes[node]
 	has := u.parts[r].has

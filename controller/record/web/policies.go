@@ -9,6 +9,9 @@ import (
 	"spokeshave.dev/controller/core/policy"
 )
 
+// policiesView writes what the policies do.
+type policiesView struct{ *view }
+
 // effect sums a policy's part in the decisions that are kept.
 type effect struct {
 	calls, denied, differs, faults int
@@ -22,7 +25,7 @@ func modeOf(u *policy.Use) string {
 }
 
 // effects are by policy, namespace/name.
-func (v *view) effects() map[string]*effect {
+func (v policiesView) effects() map[string]*effect {
 	out := map[string]*effect{}
 	for i := range v.entries {
 		for k := range v.entries[i].Policies {
@@ -40,14 +43,14 @@ func (v *view) effects() map[string]*effect {
 
 // policies writes the policies with their effect, and what those in Shadow mode would
 // have answered differently.
-func (v *view) policies() {
+func (v policiesView) policies() {
 	v.section("policies", "Policies", v.policyTable)
 	v.section("shadow", "Shadow beside the policies in force", func() { v.shadows("") })
-	v.section("caps", "Caps in force", func() { v.caps("") })
+	v.section("caps", "Caps in force", func() { spendView{v.view}.caps("") })
 }
 
 // policyTable writes one row for each policy.
-func (v *view) policyTable() {
+func (v policiesView) policyTable() {
 	all := v.server.Policies()
 	if len(all) == 0 {
 		v.text("There are none: the billed price decides.")
@@ -71,7 +74,7 @@ func (v *view) policyTable() {
 }
 
 // badge writes a policy's state.
-func (v *view) badge(s policy.State) {
+func (v policiesView) badge(s policy.State) {
 	v.put("<span class=\"state state-%s\">%s</span>", s, s)
 }
 
@@ -108,7 +111,7 @@ type difference struct {
 
 // differences returns what Shadow policies would have changed, of one policy or of all,
 // the latest decision's first, each once.
-func (v *view) differences(name string) []difference {
+func (v policiesView) differences(name string) []difference {
 	var out []difference
 	seen := map[policy.Difference]bool{}
 	add := func(id string, uses []policy.Use) {
@@ -137,7 +140,7 @@ func (v *view) differences(name string) []difference {
 }
 
 // shadows writes what Shadow policies would have changed, of one policy or of all.
-func (v *view) shadows(name string) {
+func (v policiesView) shadows(name string) {
 	all := v.differences(name)
 	if len(all) == 0 {
 		v.text("No Shadow policy would have changed anything in the decisions that are kept.")
@@ -158,7 +161,7 @@ func (v *view) shadows(name string) {
 
 // policyLink links a policy that a cap or a reason names, by its name alone unless two
 // namespaces have the same.
-func (v *view) policyLink(name string) {
+func (v policiesView) policyLink(name string) {
 	all := v.server.Policies()
 	at := slices.IndexFunc(all, func(s policy.Status) bool { return s.Name == name || s.Namespace+"/"+s.Name == name })
 	if at < 0 {
@@ -169,7 +172,7 @@ func (v *view) policyLink(name string) {
 }
 
 // policy writes one policy and its effect.
-func (v *view) policy(key string) {
+func (v policiesView) policy(key string) {
 	all := v.server.Policies()
 	at := slices.IndexFunc(all, func(s policy.Status) bool { return s.Namespace+"/"+s.Name == key })
 	if at < 0 {
@@ -199,19 +202,19 @@ func (v *view) policy(key string) {
 		v.section("shadow", "What it would have changed", func() { v.shadows(key) })
 	}
 	v.section("caps", "Its caps", func() { v.capsOf(s) })
-	v.section("nodes", "Nodes that it keeps", func() { v.staying(s.Name) })
+	v.section("nodes", "Nodes that it keeps", func() { savingsView{v.view}.staying(s.Name) })
 	v.command("policy", key)
 }
 
 // capsOf writes the caps that come from a policy.
-func (v *view) capsOf(s *policy.Status) {
+func (v policiesView) capsOf(s *policy.Status) {
 	n := 0
 	v.put("<ul>")
 	for i := range v.state.Decision.Headroom {
 		if c := &v.state.Decision.Headroom[i]; c.Policy == s.Name || c.Policy == s.Namespace+"/"+s.Name {
 			n++
 			v.put("<li>")
-			v.scope(c.Scope)
+			spendView{v.view}.scope(c.Scope)
 			v.put(": %s, %s %% used</li>", c.Cap, fmt.Sprint(usedUp(c)))
 		}
 	}

@@ -10,6 +10,9 @@ import (
 	"spokeshave.dev/controller/core/model"
 )
 
+// savingsView writes what consolidation saves.
+type savingsView struct{ *view }
+
 // stays are nodes that stay for the same reason.
 type stays struct {
 	policy, reason string
@@ -22,7 +25,7 @@ const staysShown = 30
 
 // kept returns why nodes stay, the dearest reason first. Nodes are those of the snapshot,
 // with the latest that the journal says of each; policy narrows it to one policy's.
-func (v *view) kept(by string) []stays {
+func (v savingsView) kept(by string) []stays {
 	index := make(map[string]int32, len(v.snapshot.Nodes))
 	for i := range v.snapshot.Nodes {
 		index[v.snapshot.Nodes[i].Name] = int32(i)
@@ -66,7 +69,7 @@ func withoutPod(reason string) string {
 }
 
 // proposed are the disruptions under way.
-func (v *view) proposed() (all []*decide.Command, savings model.Price) {
+func (v savingsView) proposed() (all []*decide.Command, savings model.Price) {
 	for i := range v.state.Decision.Commands {
 		if c := &v.state.Decision.Commands[i]; c.Stage == decide.Start || c.Stage == decide.Wait {
 			all = append(all, c)
@@ -77,7 +80,7 @@ func (v *view) proposed() (all []*decide.Command, savings model.Price) {
 }
 
 // savings writes what consolidation saved, what it proposes, and why the rest stays.
-func (v *view) savings() {
+func (v savingsView) savings() {
 	done, total := &v.state.Finished, v.total()
 	proposed, will := v.proposed()
 	v.tiles(func() {
@@ -91,7 +94,7 @@ func (v *view) savings() {
 	v.section("done", "Carried out", v.carriedOut)
 }
 
-func (v *view) underWay(all []*decide.Command) {
+func (v savingsView) underWay(all []*decide.Command) {
 	if len(all) == 0 {
 		v.text("No consolidation is under way.")
 		return
@@ -114,7 +117,7 @@ func (v *view) underWay(all []*decide.Command) {
 }
 
 // nodeLinks links the first nodes of a list.
-func (v *view) nodeLinks(nodes []int32) {
+func (v savingsView) nodeLinks(nodes []int32) {
 	const most = 3
 	for k, i := range nodes[:min(len(nodes), most)] {
 		if k > 0 {
@@ -128,7 +131,7 @@ func (v *view) nodeLinks(nodes []int32) {
 }
 
 // staying writes why nodes stay, those that a policy keeps or all.
-func (v *view) staying(by string) {
+func (v savingsView) staying(by string) {
 	all := v.kept(by)
 	if len(all) == 0 {
 		v.text("None.")
@@ -140,7 +143,7 @@ func (v *view) staying(by string) {
 			v.row(func() {
 				if s.policy != "" {
 					v.put("policy ")
-					v.policyLink(s.policy)
+					policiesView{v.view}.policyLink(s.policy)
 					v.put(": ")
 				}
 				v.put("%s", s.reason)
@@ -155,7 +158,7 @@ func (v *view) staying(by string) {
 	}
 }
 
-func (v *view) carriedOut() {
+func (v savingsView) carriedOut() {
 	all := v.state.Finished.Last
 	switch {
 	case v.state.Observe:

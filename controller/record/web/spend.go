@@ -12,6 +12,9 @@ import (
 	"spokeshave.dev/controller/core/spend"
 )
 
+// spendView writes who spends what.
+type spendView struct{ *view }
+
 // cost is what something costs now and this month.
 type cost struct {
 	name   string
@@ -25,7 +28,7 @@ func (c *cost) add(rate model.Price, amount spend.Amount) {
 }
 
 // forecast is what the month will have cost at the present rate, in dollars.
-func (v *view) forecast(c *cost) float64 {
+func (v spendView) forecast(c *cost) float64 {
 	sum := c.amount
 	sum.Accrue(c.rate, v.ledger.Month.AddDate(0, 1, 0).Sub(v.ledger.Through))
 	return sum.USD()
@@ -40,7 +43,7 @@ const (
 
 // byNamespace sums the ledger by namespace, those that will have cost most first. What
 // is no namespace's comes last.
-func (v *view) byNamespace() (namespaces, others []cost) {
+func (v spendView) byNamespace() (namespaces, others []cost) {
 	sums := map[string]*cost{}
 	order := []string{}
 	for i := range v.ledger.Holders {
@@ -72,14 +75,14 @@ func (v *view) byNamespace() (namespaces, others []cost) {
 }
 
 // sort puts first what will have cost most at the month's end.
-func (v *view) sort(all []cost) {
+func (v spendView) sort(all []cost) {
 	slices.SortStableFunc(all, func(a, b cost) int {
 		return cmp.Or(cmp.Compare(v.forecast(&b), v.forecast(&a)), cmp.Compare(a.name, b.name))
 	})
 }
 
 // workloads are those of a namespace, those that will have cost most first.
-func (v *view) workloads(namespace string) []cost {
+func (v spendView) workloads(namespace string) []cost {
 	var out []cost
 	for i := range v.ledger.Holders {
 		if h := &v.ledger.Holders[i]; h.Kind == spend.Workload && h.Namespace == namespace {
@@ -91,7 +94,7 @@ func (v *view) workloads(namespace string) []cost {
 }
 
 // byRented sums the ledger by a part of what was rented.
-func (v *view) byRented(key func(*spend.Rented) string) []cost {
+func (v spendView) byRented(key func(*spend.Rented) string) []cost {
 	at, out := map[string]int{}, []cost{}
 	for i := range v.ledger.Pools {
 		p := &v.ledger.Pools[i]
@@ -107,7 +110,7 @@ func (v *view) byRented(key func(*spend.Rented) string) []cost {
 }
 
 // spend writes who spends what, now and this month.
-func (v *view) spend() {
+func (v spendView) spend() {
 	v.spendTiles()
 	v.section("curve", "The last day", func() {
 		c := plot(v.state.Curve, v.state.Decision.Headroom)
@@ -137,7 +140,7 @@ func (v *view) spend() {
 
 // matchesNamespace reports whether the text that is looked for is in the name of the
 // namespace or of one of its workloads.
-func (v *view) matchesNamespace(name string) bool {
+func (v spendView) matchesNamespace(name string) bool {
 	wanted := v.wanted()
 	return has(name, wanted) || slices.ContainsFunc(v.ledger.Holders, func(h spend.HeldSpend) bool {
 		return h.Namespace == name && has(h.Workload, wanted)
@@ -145,13 +148,13 @@ func (v *view) matchesNamespace(name string) bool {
 }
 
 // paged returns the part that the page shows.
-func (v *view) paged(all []cost) []cost {
+func (v spendView) paged(all []cost) []cost {
 	from, to := bounds(v.at.Page, len(all))
 	return all[from:to]
 }
 
 // spendTiles writes the sums of the cluster.
-func (v *view) spendTiles() {
+func (v spendView) spendTiles() {
 	all := cost{rate: v.ledger.Rate(), amount: v.ledger.Total()}
 	v.tiles(func() {
 		v.tile("Spend now", rate(all.rate.USD()), "$/h", dollars(all.rate.USD()*24*30)+" $ in 30 days")
@@ -168,7 +171,7 @@ func (v *view) spendTiles() {
 
 // since is when the costs of this month begin: at its start, or later when they were not
 // recorded before.
-func (v *view) since() time.Time {
+func (v spendView) since() time.Time {
 	if v.ledger.Estimated {
 		return v.ledger.Month
 	}
@@ -176,13 +179,13 @@ func (v *view) since() time.Time {
 }
 
 // monthTiles writes what something has cost this month and will have cost.
-func (v *view) monthTiles(c *cost) {
+func (v spendView) monthTiles(c *cost) {
 	v.tile("This month", dollars(c.amount.USD()), "$", "since "+v.since().Format("2 January 15:04"))
 	v.tile("Forecast", dollars(v.forecast(c)), "$", "for "+v.ledger.Month.Format("January")+" at this rate")
 }
 
 // costTable writes costs as a table, with each one's share of the whole month's forecast.
-func (v *view) costTable(label, what string, all []cost, name func(*cost)) {
+func (v spendView) costTable(label, what string, all []cost, name func(*cost)) {
 	if len(all) == 0 {
 		v.text("Nothing to show.")
 		return
@@ -207,7 +210,7 @@ func (v *view) costTable(label, what string, all []cost, name func(*cost)) {
 }
 
 // caps writes the caps on a scope, "" for all, and how much of each is used.
-func (v *view) caps(scope string) {
+func (v spendView) caps(scope string) {
 	var all []*decide.CapStatus
 	for i := range v.state.Decision.Headroom {
 		if c := &v.state.Decision.Headroom[i]; scope == "" || c.Scope == scope {
@@ -223,7 +226,7 @@ func (v *view) caps(scope string) {
 	v.table("Caps", []string{"Scope", "Policy", "#Cap", "Kind", "Used", "#Left $/h", "Reached"}, func() {
 		for _, c := range all[:min(len(all), perPage)] {
 			v.row(func() { v.scope(c.Scope) })
-			v.cell(1, func() { v.policyLink(c.Policy) })
+			v.cell(1, func() { policiesView{v.view}.policyLink(c.Policy) })
 			v.cells(2, c.Cap, kindOf(c))
 			v.cell(4, func() {
 				v.share(float64(usedUp(c)), 100)
@@ -239,7 +242,7 @@ func (v *view) caps(scope string) {
 }
 
 // scope writes the scope of a cap with a link where it has a view.
-func (v *view) scope(scope string) {
+func (v spendView) scope(scope string) {
 	if name, ok := strings.CutPrefix(scope, spend.Namespace); ok {
 		v.put("namespace ")
 		v.item("namespace", name)
@@ -306,7 +309,7 @@ func spell(d time.Duration) string {
 }
 
 // namespace writes one team's spend.
-func (v *view) namespace(name string) {
+func (v spendView) namespace(name string) {
 	all := cost{name: name}
 	workloads := v.workloads(name)
 	for i := range workloads {

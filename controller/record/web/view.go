@@ -23,11 +23,11 @@ type view struct {
 
 // contents returns the part of the page that changes.
 func (s *Server) contents(a *address) string {
-	v := view{server: s, at: a, state: s.Board.latest()}
+	v := &view{server: s, at: a, state: s.Board.latest()}
 	if v.state.Snapshot == nil {
 		v.put("<h1>Spokeshave</h1>\n<p role=\"status\">This replica has made no decision: another one leads, or it has just started.</p>\n")
 		if a.View == overview || a.list() == "policies" {
-			v.section("policies", "Policies", v.policyTable)
+			v.section("policies", "Policies", policiesView{v}.policyTable)
 		}
 		return v.String()
 	}
@@ -35,19 +35,19 @@ func (s *Server) contents(a *address) string {
 	v.heading()
 	switch a.View {
 	case overview:
-		v.overview()
+		overviewView{v}.overview()
 	case "spend":
-		v.spend()
+		spendView{v}.spend()
 	case "waiting":
-		v.waiting()
+		waitingView{v}.waiting()
 	case "nodes":
-		v.nodeList()
+		nodesView{v}.nodeList()
 	case "decisions":
-		v.decisions()
+		decisionsView{v}.decisions()
 	case "policies":
-		v.policies()
+		policiesView{v}.policies()
 	case "savings":
-		v.savings()
+		savingsView{v}.savings()
 	default:
 		v.one()
 	}
@@ -81,17 +81,17 @@ func (v *view) heading() {
 func (v *view) one() {
 	switch v.at.View {
 	case "namespace":
-		v.namespace(v.at.Name)
+		spendView{v}.namespace(v.at.Name)
 	case "pod":
-		v.pod(v.at.Name)
+		itemView{v}.pod(v.at.Name)
 	case "node":
-		v.node(v.at.Name)
+		itemView{v}.node(v.at.Name)
 	case "nodepool":
-		v.nodePool(v.at.Name)
+		itemView{v}.nodePool(v.at.Name)
 	case "decision":
-		v.decision(v.at.Name)
+		decisionsView{v}.decision(v.at.Name)
 	case "policy":
-		v.policy(v.at.Name)
+		policiesView{v}.policy(v.at.Name)
 	}
 }
 

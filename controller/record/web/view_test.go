@@ -54,7 +54,7 @@ func TestFilter(t *testing.T) {
 		"none":    {"nothing is made up", address{Query: "nothing like it"}, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
-			v := view{at: &tc.at}
+			v := decisionsView{&view{at: &tc.at}}
 			var got []string
 			for _, f := range v.search(history(), 10) {
 				for _, a := range f.actions {

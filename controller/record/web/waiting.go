@@ -10,6 +10,9 @@ import (
 	"spokeshave.dev/controller/record/explain"
 )
 
+// waitingView writes which pods wait.
+type waitingView struct{ *view }
+
 // together are pods that wait for the same reasons.
 type together struct {
 	pods    []string
@@ -25,7 +28,7 @@ const (
 
 // waitingPods returns the pods that wait now and match the filter, grouped by their
 // reasons, the largest group first, and how many there are.
-func (v *view) waitingPods() (groups []together, pods int) {
+func (v waitingView) waitingPods() (groups []together, pods int) {
 	at, wanted := map[string]int{}, v.wanted()
 	for i := range v.state.Decision.Plan.Unplaced {
 		u := &v.state.Decision.Plan.Unplaced[i]
@@ -66,7 +69,7 @@ func keyOf(reasons []model.Reason) string {
 }
 
 // waiting writes which pods wait, why, and what would help.
-func (v *view) waiting() {
+func (v waitingView) waiting() {
 	var namespaces []string
 	for i := range v.state.Decision.Plan.Unplaced {
 		namespaces = append(namespaces, v.snapshot.Pods[v.state.Decision.Plan.Unplaced[i].Pod].Namespace)
@@ -88,7 +91,7 @@ func (v *view) waiting() {
 	})
 }
 
-func (v *view) nobodyWaits() {
+func (v waitingView) nobodyWaits() {
 	if len(v.state.Decision.Plan.Unplaced) == 0 {
 		v.text("Every pod has a place.")
 		return
@@ -107,7 +110,7 @@ func (s *summary) poolNames() []string {
 
 // reasons writes groups of pods with why they wait and what would help. most is how many
 // pods of each are named.
-func (v *view) reasons(groups []together, most int) {
+func (v waitingView) reasons(groups []together, most int) {
 	for i := range groups {
 		g := &groups[i]
 		v.put("<article class=\"reason\">\n<h3>%s</h3>\n<p class=\"pods\">", several(len(g.pods), "pod"))
@@ -131,7 +134,7 @@ func (v *view) reasons(groups []together, most int) {
 }
 
 // reason writes one reason and what would have to change.
-func (v *view) reason(r *model.Reason) {
+func (v waitingView) reason(r *model.Reason) {
 	v.put("<dt>")
 	if r.Pool != "" {
 		v.put("NodePool ")

@@ -57,10 +57,7 @@ func (v overviewView) teams() {
 		v.text("Nothing is spent yet.")
 		return
 	}
-	most := 0.0
-	for i := range brief {
-		most = max(most, costs.forecast(&brief[i]))
-	}
+	whole := v.ledger.Forecast()
 	v.table("Spend by namespace", []string{"Namespace", "#Now $/h", "#Forecast $", "Share"}, func() {
 		for i := range brief {
 			c := &brief[i]
@@ -72,7 +69,7 @@ func (v overviewView) teams() {
 				}
 			})
 			v.cells(1, rate(c.rate.USD()), dollars(costs.forecast(c)))
-			v.cell(3, func() { v.share(costs.forecast(c), most) })
+			v.cell(3, func() { v.share(costs.forecast(c), whole.USD()) })
 			v.end()
 		}
 	})

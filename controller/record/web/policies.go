@@ -57,16 +57,21 @@ func (v policiesView) policyTable() {
 		return
 	}
 	effects := v.effects()
-	v.table("Policies", []string{"Policy", "State", "Hooks", "#Calls", "#Refused or excluded", "#Would differ", "#Faults", "Reason"}, func() {
+	v.table("Policies", []string{"Policy", "State", "Hooks", "#Calls", "#Refused or excluded", "#Would differ", "#Faults"}, func() {
 		for i := range all {
 			s := &all[i]
 			e := effects[s.Namespace+"/"+s.Name]
 			if e == nil {
 				e = &effect{}
 			}
-			v.row(func() { v.item("policy", s.Namespace+"/"+s.Name) })
+			v.row(func() {
+				v.item("policy", s.Namespace+"/"+s.Name)
+				if s.Reason != "" {
+					v.put("<span class=\"detail\">%s</span>", s.Reason)
+				}
+			})
 			v.cell(1, func() { v.badge(s.State) })
-			v.cells(2, hooks(s), e.calls, refusals(s, e), differs(s, e), e.faults, s.Reason)
+			v.cells(2, hooks(s), e.calls, refusals(s, e), differs(s, e), e.faults)
 			v.end()
 		}
 	})

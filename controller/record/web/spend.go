@@ -20,6 +20,8 @@ type cost struct {
 	name   string
 	rate   model.Price
 	amount spend.Amount
+	// cap is the most used cap on it, in words; "" for none.
+	cap string
 }
 
 func (c *cost) add(rate model.Price, amount spend.Amount) {
@@ -121,7 +123,11 @@ func (v spendView) spend() {
 		v.filter(v.at, field{name: "q", label: "Namespace or workload contains", value: v.at.Query})
 		namespaces, others := v.byNamespace()
 		namespaces = slices.DeleteFunc(namespaces, func(c cost) bool { return !v.matchesNamespace(c.name) })
-		v.costTable("Spend by namespace", "Namespace", v.paged(namespaces), func(c *cost) { v.item("namespace", c.name) })
+		shown := v.paged(namespaces)
+		for i := range shown {
+			shown[i].cap = v.capOf(spend.Namespace + shown[i].name)
+		}
+		v.costTable("Spend by namespace", "Namespace", shown, func(c *cost) { v.item("namespace", c.name) })
 		v.pages(*v.at, len(namespaces))
 		if len(others) > 0 && v.at.Query == "" {
 			v.put("<h3>No namespace's</h3>\n")
@@ -130,7 +136,11 @@ func (v spendView) spend() {
 		}
 	})
 	v.section("pools", "By NodePool", func() {
-		v.costTable("Spend by NodePool", "NodePool", v.byRented(func(r *spend.Rented) string { return r.Pool }), func(c *cost) { v.item("nodepool", c.name) })
+		pools := v.byRented(func(r *spend.Rented) string { return r.Pool })
+		for i := range pools {
+			pools[i].cap = v.capOf("nodepool/" + pools[i].name)
+		}
+		v.costTable("Spend by NodePool", "NodePool", pools, func(c *cost) { v.item("nodepool", c.name) })
 	})
 	v.section("capacity", "By instance family and capacity type", func() {
 		by := v.byRented(func(r *spend.Rented) string { return strings.TrimSpace(r.Family + " " + string(r.CapacityType)) })
@@ -190,20 +200,24 @@ func (v spendView) costTable(label, what string, all []cost, name func(*cost)) {
 		v.text("Nothing to show.")
 		return
 	}
-	most := 0.0
-	for i := range all {
-		most = max(most, v.forecast(&all[i]))
-	}
 	whole := v.ledger.Forecast()
-	v.table(label, []string{what, "#Now $/h", "#This month $", "#Forecast $", "Share"}, func() {
+	head := []string{what, "#Now $/h", "#This month $", "#Forecast $", "Share"}
+	capped := slices.ContainsFunc(all, func(c cost) bool { return c.cap != "" })
+	if capped {
+		head = append(head, "Cap")
+	}
+	v.table(label, head, func() {
 		for i := range all {
 			c := &all[i]
 			v.row(func() { name(c) })
 			v.cells(1, rate(c.rate.USD()), dollars(c.amount.USD()), dollars(v.forecast(c)))
 			v.cell(4, func() {
-				v.share(v.forecast(c), most)
+				v.share(v.forecast(c), whole.USD())
 				v.put(" <span class=\"figure\">%s&#8239;%%</span>", fmt.Sprint(percent(v.forecast(c), whole.USD())))
 			})
+			if capped {
+				v.cells(5, c.cap)
+			}
 			v.end()
 		}
 	})
@@ -239,6 +253,20 @@ func (v spendView) caps(scope string) {
 	if left > 0 {
 		v.text("%s more, of which less is used.", several(left, "cap"))
 	}
+}
+
+// capOf describes the most used cap on a scope, "" for none.
+func (v spendView) capOf(scope string) string {
+	var most *decide.CapStatus
+	for i := range v.state.Decision.Headroom {
+		if c := &v.state.Decision.Headroom[i]; c.Scope == scope && (most == nil || usedUp(c) > usedUp(most)) {
+			most = c
+		}
+	}
+	if most == nil {
+		return ""
+	}
+	return fmt.Sprintf("%s, %d %% used", most.Cap, usedUp(most))
 }
 
 // scope writes the scope of a cap with a link where it has a view.

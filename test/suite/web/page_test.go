@@ -38,10 +38,6 @@ func TestPage(t *testing.T) {
 	keep(b, "page.png")
 	b.Run(t, "theme", theme)
 	b.Run(t, "keyboard", keyboard)
-	hour := 0
-	b.Run(t, "live", func(b *browser.Browser) {
-		live(b, func() { hour++; c.round(end.Add(time.Duration(hour)*time.Hour), 18) })
-	})
 	b.Open(url+"?view=decisions", 1280, 900, false)
 	b.Run(t, "filter", filter)
 	scheme(b, "dark")
@@ -55,6 +51,11 @@ func TestPage(t *testing.T) {
 			keep(b, "page-phone.png")
 		}
 	}
+	b.Open(url, 1280, 900, false)
+	hour := 0
+	b.Run(t, "live", func(b *browser.Browser) {
+		live(b, func() { hour++; c.round(end.Add(time.Duration(hour)*time.Hour), 18) })
+	})
 	if problems := b.Text("problems.join('; ')"); problems != "" {
 		t.Errorf("the browser complains: %s", problems)
 	}

@@ -15,6 +15,8 @@ const (
 	actionsShown = 6
 	actionsMost  = 300
 	actionsBrief = 2
+	// whysShown is for how many launches of a decision the reasons are shown.
+	whysShown = 50
 	// decisionsPage is how many decisions a page of the list has.
 	decisionsPage = 20
 )
@@ -115,7 +117,7 @@ func (v decisionsView) actionList(f *found) {
 			v.put(": ")
 		}
 		v.put("%s", a.text)
-		if a.claim != "" {
+		if a.claim != "" && i < whysShown {
 			v.why(f.entry, a.claim)
 		}
 		v.put("</div></li>\n")

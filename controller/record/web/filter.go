@@ -2,6 +2,7 @@ package web
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -25,6 +26,9 @@ func (m *markup) filter(a *address, fields ...field) {
 			m.put("<input id=\"filter-%s\" name=\"%s\" type=\"search\" value=\"%s\" autocomplete=\"off\" spellcheck=\"false\"></label>", f.name, f.name, f.value)
 			continue
 		}
+		if f.value != "" && !slices.ContainsFunc(f.options, func(o [2]string) bool { return o[0] == f.value }) {
+			f.options = append(f.options, [2]string{f.value, f.value})
+		}
 		m.put("<select id=\"filter-%s\" name=\"%s\"><option value=\"\">all</option>", f.name, f.name)
 		for _, o := range f.options {
 			selected := ""
@@ -42,8 +46,12 @@ func (m *markup) filter(a *address, fields ...field) {
 	m.put("</form>\n")
 }
 
+// optionsMost is how many values a field offers. The address takes any other.
+const optionsMost = 300
+
 // names are options whose label is their value.
 func names(values []string) [][2]string {
+	values = values[:min(len(values), optionsMost)]
 	out := make([][2]string, 0, len(values))
 	for _, v := range values {
 		out = append(out, [2]string{v, v})

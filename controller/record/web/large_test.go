@@ -6,6 +6,8 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"runtime"
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -44,7 +46,11 @@ func large(tb testing.TB) *Server {
 		}
 		if i >= pods {
 			p.Node = -1
-			d.Plan.Unplaced = append(d.Plan.Unplaced, model.Unplaced{Pod: int32(i), Reasons: []model.Reason{{Code: model.TooLarge, Pool: s.Pools[i%4].Name, Message: fmt.Sprint("too large: kind ", i%40)}}})
+			u := model.Unplaced{Pod: int32(i)}
+			for k := range 100 { // of which most NodePools have gone since
+				u.Reasons = append(u.Reasons, model.Reason{Code: model.TooLarge, Pool: fmt.Sprint("general-", k), Message: fmt.Sprint("too large: kind ", i%40)})
+			}
+			d.Plan.Unplaced = append(d.Plan.Unplaced, u)
 		}
 		s.Pods = append(s.Pods, p)
 	}
@@ -52,7 +58,9 @@ func large(tb testing.TB) *Server {
 		d.Disruptions = append(d.Disruptions, decide.Disruption{Node: int32(i), Method: decide.MethodUnderutilized, Reason: fmt.Sprint("reason ", i%90)})
 	}
 	ledger := spend.New(s)
-	server := &Server{Board: &Board{}, Policies: func() []policy.Status { return nil }, Ledger: func() *spend.Ledger { return &ledger }}
+	server := &Server{Board: &Board{}, Policies: func() []policy.Status {
+		return slices.Repeat([]policy.Status{{Namespace: "spokeshave", Name: "budget", State: policy.StateActive, Hooks: []policy.Hook{policy.HookCeiling}, Reason: strings.Repeat("reason ", 20)}}, 1000)
+	}, Ledger: func() *spend.Ledger { return &ledger }}
 	j := journal.New(entries, 32<<20)
 	for i := range entries {
 		e := *d
@@ -87,7 +95,7 @@ func TestLargeClusterIsBounded(t *testing.T) {
 	for _, path := range []string{
 		"/", "/?view=spend", "/?view=waiting", "/?view=nodes", "/?view=nodes&page=40", "/?view=decisions", "/?view=decisions&q=web", "/?view=decisions&kind=keep",
 		"/?view=savings", "/?view=policies", "/?view=namespace&name=team-007", "/?view=nodepool&name=general-1", "/?view=node&name=" + node,
-		"/?view=decision&name=0000000000000007", "/?view=pod&name=team-000/web-7d9c5b6f4d-20000",
+		"/?view=decision&name=000000000000003b", "/?view=pod&name=team-000/web-7d9c5b6f4d-20000",
 	} {
 		code, _, text := get(t, s, "localhost:8082", path)
 		if code != http.StatusOK || len(text) > mostOf(path) {

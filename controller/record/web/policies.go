@@ -49,6 +49,9 @@ func (v policiesView) policies() {
 	v.section("caps", "Caps in force", func() { spendView{v.view}.caps("") })
 }
 
+// policiesShown is how many policies the table has.
+const policiesShown = 300
+
 // policyTable writes one row for each policy.
 func (v policiesView) policyTable() {
 	all := v.server.Policies()
@@ -58,7 +61,7 @@ func (v policiesView) policyTable() {
 	}
 	effects := v.effects()
 	v.table("Policies", []string{"Policy", "State", "Hooks", "#Calls", "#Refused or excluded", "#Would differ", "#Faults"}, func() {
-		for i := range all {
+		for i := range all[:min(len(all), policiesShown)] {
 			s := &all[i]
 			e := effects[s.Namespace+"/"+s.Name]
 			if e == nil {
@@ -75,6 +78,9 @@ func (v policiesView) policyTable() {
 			v.end()
 		}
 	})
+	if more := len(all) - policiesShown; more > 0 {
+		v.text("%d more: spokeshave policy list prints all.", more)
+	}
 	v.put("<p class=\"hint\">Counted over the decisions that are kept. Would differ: answers of a Shadow policy that would have changed the outcome.</p>\n")
 }
 

@@ -140,7 +140,10 @@ func (v spendView) spend() {
 		for i := range pools {
 			pools[i].cap = v.capOf("nodepool/" + pools[i].name)
 		}
-		v.costTable("Spend by NodePool", "NodePool", pools, func(c *cost) { v.item("nodepool", c.name) })
+		v.costTable("Spend by NodePool", "NodePool", pools[:min(len(pools), perPage)], func(c *cost) { v.item("nodepool", c.name) })
+		if more := len(pools) - perPage; more > 0 {
+			v.text("%s more, each of which costs less.", several(more, "NodePool"))
+		}
 	})
 	v.section("capacity", "By instance family and capacity type", func() {
 		by := v.byRented(func(r *spend.Rented) string { return strings.TrimSpace(r.Family + " " + string(r.CapacityType)) })

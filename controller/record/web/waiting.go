@@ -20,10 +20,12 @@ type together struct {
 }
 
 // named is how many pods that wait for the same reasons are named, reasonGroups how many
-// groups are shown.
+// groups are shown, and reasonsShown how many reasons of each: there is one for every
+// NodePool.
 const (
 	named        = 12
 	reasonGroups = 30
+	reasonsShown = 8
 )
 
 // waitingPods returns the pods that wait now and match the filter, grouped by their
@@ -57,9 +59,10 @@ func ofPool(reasons []model.Reason, pool string) bool {
 	return pool == "" || slices.ContainsFunc(reasons, func(r model.Reason) bool { return r.Pool == pool })
 }
 
+// keyOf is equal for reasons that look the same on the page.
 func keyOf(reasons []model.Reason) string {
 	var out strings.Builder
-	for i := range reasons {
+	for i := range reasons[:min(len(reasons), reasonsShown)] {
 		out.WriteString(reasons[i].Pool)
 		out.WriteByte('\n')
 		out.WriteString(reasons[i].Message)
@@ -124,10 +127,13 @@ func (v waitingView) reasons(groups []together, most int) {
 			v.put(" and %s more", fmt.Sprint(more))
 		}
 		v.put("</p>\n<dl>")
-		for k := range g.reasons {
+		for k := range g.reasons[:min(len(g.reasons), reasonsShown)] {
 			v.reason(&g.reasons[k])
 		}
 		v.put("</dl>\n")
+		if more := len(g.reasons) - reasonsShown; more > 0 {
+			v.text("%s more, of other NodePools: the command prints all.", several(more, "reason"))
+		}
 		v.command("pod", g.pods[0])
 		v.put("</article>\n")
 	}

@@ -49,7 +49,7 @@ func (v itemView) pod(key string) {
 		v.podTable(&v.snapshot.Pods[at])
 	}
 	v.at.Pod = key
-	waits := waitingView{v.view}
+	waits := waitingView(v)
 	if groups, n := waits.waitingPods(); n > 0 {
 		v.section("waits", "It waits", func() { waits.reasons(groups, 1) })
 	} else {
@@ -93,7 +93,7 @@ func (v itemView) node(name string) {
 				}
 			}
 		})
-		v.text("%s.", nodesView{v.view}.describe(n))
+		v.text("%s.", nodesView(v).describe(n))
 		v.section("list", several(len(v.pods[at]), "pod"), func() { v.podsOf(int32(at)) })
 	}
 	v.command("node", name)
@@ -109,7 +109,7 @@ func (v itemView) podsOf(node int32) {
 	for r, name := range resourceNames() {
 		if p := v.nodes[node].parts[r]; p.has > 0 {
 			v.put("<div class=\"wide\"><span>%s</span>", name)
-			nodesView{v.view}.bar(node, r)
+			nodesView(v).bar(node, r)
 			v.put("</div>\n")
 		}
 	}
@@ -133,7 +133,7 @@ func (v itemView) podsOf(node int32) {
 // nodePool writes one NodePool with its nodes.
 func (v itemView) nodePool(name string) {
 	v.at.Pool = name
-	nodes := nodesView{v.view}.matching()
+	nodes := nodesView(v).matching()
 	if groups := v.groups(nodes, v.byPool); len(groups) > 0 {
 		g := &groups[0]
 		v.tiles(func() {
@@ -141,12 +141,12 @@ func (v itemView) nodePool(name string) {
 			v.tile("Requested", fmt.Sprint(percent(g.requested.USD(), g.price.USD())), "%", "of the price, by pods")
 			v.tile("Nodes", fmt.Sprint(len(nodes)), "", "of this NodePool")
 		})
-		v.section("packing", "Requests against capacity", func() { nodesView{v.view}.groupCards(v.groups(nodes, v.byZone)) })
+		v.section("packing", "Requests against capacity", func() { nodesView(v).groupCards(v.groups(nodes, v.byZone)) })
 		v.more(address{View: "nodes", Pool: name}.String(), "Its nodes one by one")
 	} else {
 		v.text("It has no nodes now.")
 	}
-	v.section("caps", "Caps", func() { spendView{v.view}.caps("nodepool/" + name) })
+	v.section("caps", "Caps", func() { spendView(v).caps("nodepool/" + name) })
 	v.command("nodepool", name)
 	answer := explain.Pool(v.entries, name)
 	v.facts(&answer)

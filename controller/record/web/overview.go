@@ -21,7 +21,7 @@ func (v overviewView) overview() {
 	all := cost{rate: v.ledger.Rate(), amount: v.ledger.Total()}
 	v.tiles(func() {
 		v.tile("Spend now", rate(total.Price.USD()), "$/h", fmt.Sprintf("%d %% requested by pods", percent(total.Requested.USD(), total.Price.USD())))
-		spendView{v.view}.monthTiles(&all)
+		spendView(v).monthTiles(&all)
 		v.tile("Nodes", grouped(float64(len(v.snapshot.Nodes)), 0), "", fmt.Sprintf("%d spot", v.spot))
 		v.tile("Pods that wait", grouped(float64(len(v.state.Decision.Plan.Unplaced)), 0), "", "without a place now")
 		v.tile("Saved", rate(done.Savings.USD()), "$/h", "by "+several(done.Count, "consolidation"))
@@ -36,7 +36,7 @@ func (v overviewView) overview() {
 	v.put("</div>\n")
 	v.section("nodes", "Requests against capacity", func() {
 		groups := v.groups(v.all(), v.byPool)
-		nodesView{v.view}.groupCards(groups[:min(len(groups), groupsBrief)])
+		nodesView(v).groupCards(groups[:min(len(groups), groupsBrief)])
 		v.more(address{View: "nodes"}.String(), "All nodes, by NodePool and zone")
 	})
 	v.section("decisions", "What changed", func() {
@@ -50,7 +50,7 @@ func (v overviewView) overview() {
 }
 
 func (v overviewView) teams() {
-	costs := spendView{v.view}
+	costs := spendView(v)
 	namespaces, others := costs.byNamespace()
 	brief := slices.Concat(namespaces[:min(len(namespaces), briefly)], others)
 	if len(brief) == 0 {
@@ -77,7 +77,7 @@ func (v overviewView) teams() {
 }
 
 func (v overviewView) waitingBrief() {
-	waits := waitingView{v.view}
+	waits := waitingView(v)
 	groups, pods := waits.waitingPods()
 	if pods == 0 {
 		v.text("Every pod has a place.")
@@ -90,7 +90,7 @@ func (v overviewView) waitingBrief() {
 
 // brief writes the latest decisions.
 func (v overviewView) brief() {
-	changes := decisionsView{v.view}
+	changes := decisionsView(v)
 	list := changes.search(v.entries[max(0, len(v.entries)-briefly):], actionsBrief)
 	if len(list) == 0 {
 		v.text("Nothing has been decided yet.")
@@ -107,7 +107,7 @@ func (v overviewView) policiesBrief() {
 		v.text("There are none: the billed price decides.")
 		return
 	}
-	policies := policiesView{v.view}
+	policies := policiesView(v)
 	effects := policies.effects()
 	v.put("<ul class=\"plain\">")
 	for i := range all[:min(len(all), 2*briefly)] {
@@ -131,7 +131,7 @@ func (v overviewView) policiesBrief() {
 }
 
 func (v overviewView) staysBrief() {
-	all := savingsView{v.view}.kept("")
+	all := savingsView(v).kept("")
 	if len(all) == 0 {
 		v.text("No node was considered for consolidation yet.")
 	} else {

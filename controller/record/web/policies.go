@@ -46,7 +46,7 @@ func (v policiesView) effects() map[string]*effect {
 func (v policiesView) policies() {
 	v.section("policies", "Policies", v.policyTable)
 	v.section("shadow", "Shadow beside the policies in force", func() { v.shadows("") })
-	v.section("caps", "Caps in force", func() { spendView{v.view}.caps("") })
+	v.section("caps", "Caps in force", func() { spendView(v).caps("") })
 }
 
 // policiesShown is how many policies the table has.
@@ -213,7 +213,7 @@ func (v policiesView) policy(key string) {
 		v.section("shadow", "What it would have changed", func() { v.shadows(key) })
 	}
 	v.section("caps", "Its caps", func() { v.capsOf(s) })
-	v.section("nodes", "Nodes that it keeps", func() { savingsView{v.view}.staying(s.Name) })
+	v.section("nodes", "Nodes that it keeps", func() { savingsView(v).staying(s.Name) })
 	v.command("policy", key)
 }
 
@@ -225,7 +225,7 @@ func (v policiesView) capsOf(s *policy.Status) {
 		if c := &v.state.Decision.Headroom[i]; c.Policy == s.Name || c.Policy == s.Namespace+"/"+s.Name {
 			n++
 			v.put("<li>")
-			spendView{v.view}.scope(c.Scope)
+			spendView(v).scope(c.Scope)
 			v.put(": %s, %s %% used</li>", c.Cap, fmt.Sprint(usedUp(c)))
 		}
 	}

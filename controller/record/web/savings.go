@@ -143,7 +143,7 @@ func (v savingsView) staying(by string) {
 			v.row(func() {
 				if s.policy != "" {
 					v.put("policy ")
-					policiesView{v.view}.policyLink(s.policy)
+					policiesView(v).policyLink(s.policy)
 					v.put(": ")
 				}
 				v.put("%s", s.reason)

@@ -243,7 +243,7 @@ func (v spendView) caps(scope string) {
 	v.table("Caps", []string{"Scope", "Policy", "#Cap", "Kind", "Used", "#Left $/h", "Reached"}, func() {
 		for _, c := range all[:min(len(all), perPage)] {
 			v.row(func() { v.scope(c.Scope) })
-			v.cell(1, func() { policiesView{v.view}.policyLink(c.Policy) })
+			v.cell(1, func() { policiesView(v).policyLink(c.Policy) })
 			v.cells(2, c.Cap, kindOf(c))
 			v.cell(4, func() {
 				v.share(float64(usedUp(c)), 100)

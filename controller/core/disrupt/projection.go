@@ -23,13 +23,11 @@ type Projection struct {
 	// depend on what runs. Equal clusters have the same slice.
 	Recost func(nodes []model.Node, gone []bool) []solver.Costs
 
-	survey *Survey
-	snap   model.Snapshot
-	types  typeIndex
-	prices []prices // by node
-	// recosted says that In.Costs are those without the nodes that are being looked at.
-	recosted bool
-	removed  []bool
+	survey  *Survey
+	snap    model.Snapshot
+	types   typeIndex
+	prices  []prices // by node
+	removed []bool
 	// received marks the nodes that accepted proposals move pods to.
 	received []bool
 	// movingPods are the pods that accepted proposals move and those that wait for

@@ -54,9 +54,6 @@ func (sc *Projection) propose(m Method, nodes []int32, sim *Simulation) *Proposa
 		p.Savings += sc.prices[i].billed
 		p.Cost += sc.survey.Cost(i)
 	}
-	if sc.recosted {
-		p.Removed = sc.types.boughtAnew(sc.snap.Nodes, nodes, sc.In.Costs)
-	}
 	for i := range sim.Plan.Nodes {
 		best := &sim.Plan.Nodes[i].Options[0]
 		extra := sc.snap.NodeCost(sim.Plan.Nodes[i].Pool)
@@ -78,11 +75,7 @@ const roundingShare = 1e-6
 // Costs are those of a cluster without the nodes: what they would cost if they were launched
 // again is compared with what would be launched in their place.
 func (sc *Projection) Consolidate(nodes []int32) *Proposal {
-	if sc.Recost != nil {
-		today := sc.In.Costs
-		sc.In.Costs, sc.recosted = sc.costsWithout(nodes...), true
-		defer func() { sc.In.Costs, sc.recosted = today, false }()
-	}
+	defer recost(sc, nodes)()
 	p := sc.Replace(Underutilized, nodes)
 	if p == nil {
 		sc.record(nodes, NoSaving, noPlace)

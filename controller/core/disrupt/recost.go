@@ -20,11 +20,22 @@ func (sc *Projection) costsWithout(nodes ...int32) []solver.Costs {
 	return sc.Recost(sc.snap.Nodes, gone)
 }
 
-// boughtAnew returns the effective cost in USD/hour of some of the nodes if they were launched
-// again at the given costs, one after the other: the tiers of the rank policies that they would
-// use up count for each no more than once.
-func (x *typeIndex) boughtAnew(nodes []model.Node, some []int32, costs []solver.Costs) float64 {
-	sum := 0.0
+// recost sets all costs of a projection to those without the nodes, and theirs to what they
+// would cost if they were launched again. The function that it returns takes that back.
+func recost(sc *Projection, nodes []int32) func() {
+	if sc.Recost == nil {
+		return func() {}
+	}
+	costs, before := sc.In.Costs, slices.Clone(sc.prices)
+	sc.In.Costs = sc.costsWithout(nodes...)
+	sc.types.buyAnew(sc.snap.Nodes, nodes, sc.In.Costs, sc.prices)
+	return func() { sc.In.Costs, sc.prices = costs, before }
+}
+
+// buyAnew sets the effective prices of some of the nodes to what they would cost if they were
+// launched again at the given costs, one after the other: what they would use up of a tier of
+// the rank policies counts once.
+func (x *typeIndex) buyAnew(nodes []model.Node, some []int32, costs []solver.Costs, out []prices) {
 	type offering struct {
 		pool               int32
 		instanceType, zone string
@@ -34,19 +45,15 @@ func (x *typeIndex) boughtAnew(nodes []model.Node, some []int32, costs []solver.
 	taken := map[int32]float64{}
 	for _, i := range some {
 		n := &nodes[i]
-		if n.PriceAssumed {
-			continue
-		}
 		e := x.effective(n, costs)
-		if e == nil || e.Excluded {
-			sum += n.Cost().USD()
+		if n.PriceAssumed || e == nil || e.Excluded {
+			out[i] = x.prices(n, costs)
 			continue
 		}
 		at := offering{n.Pool, n.InstanceType, n.Zone, n.CapacityType}
-		sum += n.Extra.USD() + next(e, came[at], taken, n.Price.USD())
+		out[i].effective = n.Extra.USD() + next(e, came[at], taken, n.Price.USD())
 		came[at]++
 	}
-	return sum
 }
 
 // next returns what one more node of an offering costs after so many, and takes its part of

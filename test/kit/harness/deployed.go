@@ -93,7 +93,8 @@ func (s *Stack) rolledOut(ctx context.Context) (bool, error) {
 	}
 	c := &d.Spec.Template.Spec.Containers[0]
 	complete := d.Status.ObservedGeneration == d.Generation && d.Status.UpdatedReplicas == d.Status.Replicas
-	return complete && !(slices.Equal(c.Args, s.container.Args) && equality.Semantic.DeepEqual(c.Env, s.container.Env)), nil
+	same := slices.Equal(c.Args, s.container.Args) && equality.Semantic.DeepEqual(c.Env, s.container.Env)
+	return complete && !same, nil
 }
 
 // certificate is the CA certificate in a kubeconfig.

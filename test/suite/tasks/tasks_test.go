@@ -41,7 +41,7 @@ func TestMain(m *testing.M) {
 		}
 		ends, end := context.WithCancel(ctx)
 		defer end()
-		go stack.PlayKubelet(ends, os.Stderr)
+		go func() { _ = stack.PlayKubelet(ends, os.Stderr) }() // until the tests end
 		return m.Run(), nil
 	}))
 }

@@ -97,7 +97,13 @@ func (m *model) crowds(i, n int32, f *Pattern) bool {
 // crowded reports whether conflicts keep two bins apart.
 func (m *model) crowded(a, b *Pattern) bool {
 	for q, i := range a.Items {
-		if m.crowds(i, a.Counts[q], b) {
+		n := a.Counts[q]
+		for r, j := range a.Items {
+			if r != q && m.items[i].Group == m.items[j].Group {
+				n += a.Counts[r]
+			}
+		}
+		if m.crowds(i, n, b) {
 			return true
 		}
 	}

@@ -77,9 +77,11 @@ func TestPages(t *testing.T) {
 				}
 			}()
 			for _, s := range steps {
+				start := time.Now()
 				if err := r.follow(t.Context(), s); err != nil {
 					t.Fatalf("%s:%d: %v\n%s", filepath.Base(name), s.Line, err, stack.Diagnosis(t.Context()))
 				}
+				t.Logf("line %d: %s", s.Line, time.Since(start).Round(100*time.Millisecond))
 			}
 			if after := pools(t); after != before {
 				t.Errorf("the page leaves NodePools %s, and began with %s", after, before)

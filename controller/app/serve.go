@@ -90,7 +90,7 @@ func (p *components) webPage(loaded *load.Loader, spent *ledger.Tracker) error {
 		return nil
 	}
 	p.board = &web.Board{Observe: Mode(p.options.Mode) == Observe}
-	page, err := (&web.Server{Board: p.board, Journal: p.journal.Entries, Policies: loaded.Status, Ledger: spent.Latest}).Handler()
+	page, err := (&web.Server{Board: p.board, Journal: p.journal.Entries, Policies: loaded.Status, Ledger: spent.Latest, Days: spent.Periods}).Handler()
 	if err != nil {
 		return err
 	}

@@ -3,11 +3,13 @@ package web
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 	"time"
 
 	"spokeshave.dev/controller/core/decide"
 	"spokeshave.dev/controller/core/model"
+	"spokeshave.dev/controller/core/spend"
 )
 
 // width and height are the size of a chart's drawing area in units of the SVG, which
@@ -127,28 +129,52 @@ func (m *markup) curve(c *chart) {
 	m.put("</span><span>%s UTC</span></figcaption></figure>\n", c.To)
 }
 
-// days writes what was spent day by day as bars. The figures are in a table that screen
-// readers read and others open.
-func (m *markup) days(label string, all []Day) {
-	if len(all) == 0 {
+// day is what something has cost on a day, or in the time that begins with it.
+type day struct {
+	from   time.Time
+	amount spend.Amount
+}
+
+// dayByDay writes what the rows that match have cost in the last days.
+func (v *view) dayByDay(label string, match func(*spend.Row) bool) {
+	if v.unread != nil {
+		v.section("days-title", "Day by day", func() { v.text("The history cannot be read now: %s", v.unread.Error()) })
 		return
 	}
+	var out []day
+	for i := range v.periods {
+		d := day{from: v.periods[i].From}
+		for r := range v.periods[i].Rows {
+			if row := &v.periods[i].Rows[r]; match(row) {
+				d.amount.Plus(row.Amount)
+			}
+		}
+		out = append(out, d)
+	}
+	if slices.ContainsFunc(out, func(d day) bool { return d.amount != (spend.Amount{}) }) {
+		v.section("days-title", "Day by day", func() { v.days(label, out) })
+	}
+}
+
+// days writes what was spent day by day as bars. The figures are in a table that screen
+// readers read and others open.
+func (m *markup) days(label string, all []day) {
 	most := 0.01
 	for i := range all {
-		most = max(most, all[i].Amount.USD())
+		most = max(most, all[i].amount.USD())
 	}
 	top := round(most)
 	var bars strings.Builder
 	for i := range all {
-		fmt.Fprintf(&bars, "M%.1f 160v-%.1fh%.1fv%.1fz", width*(float64(i)+0.1)/float64(len(all)), height*all[i].Amount.USD()/top, width*0.8/float64(len(all)), height*all[i].Amount.USD()/top)
+		fmt.Fprintf(&bars, "M%.1f 160v-%.1fh%.1fv%.1fz", width*(float64(i)+0.1)/float64(len(all)), height*all[i].amount.USD()/top, width*0.8/float64(len(all)), height*all[i].amount.USD()/top)
 	}
 	m.put("<figure><div class=\"plot\"><span class=\"top\">%s $</span>\n<svg viewBox=\"0 0 600 160\" preserveAspectRatio=\"none\" aria-hidden=\"true\"><path class=\"days\" d=\"%s\"></path></svg></div>\n", dollars(top), bars.String())
-	m.put("<figcaption><span>%s</span><span>%s</span></figcaption></figure>\n", all[0].Day.Format(time.DateOnly), all[len(all)-1].Day.Format(time.DateOnly))
+	m.put("<figcaption><span>%s</span><span>%s</span></figcaption></figure>\n", all[0].from.Format(time.DateOnly), all[len(all)-1].from.Format(time.DateOnly))
 	m.put("<details id=\"days\"><summary>Day by day</summary>")
 	m.table(label, []string{"Day", "#$"}, func() {
 		for i := range all {
-			m.row(func() { m.put("%s", all[i].Day.Format(time.DateOnly)) })
-			m.cells(1, dollars(all[i].Amount.USD()))
+			m.row(func() { m.put("%s", all[i].from.Format(time.DateOnly)) })
+			m.cells(1, dollars(all[i].amount.USD()))
 			m.end()
 		}
 	})

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"spokeshave.dev/controller/core/model"
+	"spokeshave.dev/controller/core/spend"
 	"spokeshave.dev/controller/record/explain"
 )
 
@@ -146,6 +147,7 @@ func (v itemView) nodePool(name string) {
 	} else {
 		v.text("It has no nodes now.")
 	}
+	v.dayByDay("Spend of "+name+" by day", func(r *spend.Row) bool { return r.Pool == name })
 	v.section("caps", "Caps", func() { spendView(v).caps("nodepool/" + name) })
 	v.command("nodepool", name)
 	answer := explain.Pool(v.entries, name)

@@ -1,13 +1,13 @@
 package web
 
 import (
+	"context"
 	"embed"
 	"fmt"
 	"io"
 	"net/http"
 	"strings"
 	"sync"
-	"time"
 
 	"spokeshave.dev/controller/core/model"
 	"spokeshave.dev/controller/core/policy"
@@ -30,18 +30,12 @@ type Server struct {
 	// Ledger returns what the month has cost, nil when that is not known yet. Without
 	// the function the page estimates the month from the instances that run.
 	Ledger func() *spend.Ledger
-	// Days returns what a scope has cost day by day, oldest first. Nil leaves the days
+	// Days returns what the last days have cost, the oldest first. Nil leaves the days
 	// out.
-	Days func(scope string) []Day
+	Days func(context.Context) ([]spend.Period, error)
 
 	// summarizing is held while a snapshot is summarized, so that it happens once.
 	summarizing sync.Mutex
-}
-
-// Day is what a scope has cost on a day.
-type Day struct {
-	Day    time.Time
-	Amount spend.Amount
 }
 
 // frame is static/page.html, cut at the places that depend on the request.
@@ -84,7 +78,7 @@ func (s *Server) Handler() (http.Handler, error) {
 		}
 		text := func() string { // a slow reader holds up no other
 			defer func() { <-busy }()
-			return s.contents(&a)
+			return s.contents(r.Context(), &a)
 		}()
 		w.Header().Set("Content-Type", "text/html; charset=utf-8")
 		write(&a, text)

@@ -118,6 +118,7 @@ func (v spendView) spend() {
 		c := plot(v.state.Curve, v.state.Decision.Headroom)
 		v.curve(&c)
 	})
+	v.dayByDay("Spend by day", func(*spend.Row) bool { return true })
 	v.section("caps", "Caps", func() { v.caps("") })
 	v.section("namespaces", "By namespace", func() {
 		v.filter(v.at, field{name: "q", label: "Namespace or workload contains", value: v.at.Query})
@@ -360,11 +361,7 @@ func (v spendView) namespace(name string) {
 	if waits > 0 {
 		v.more(address{View: "waiting", Namespace: name}.String(), "The pods that wait, and what would help")
 	}
-	if v.server.Days != nil {
-		if days := v.server.Days(spend.Namespace + name); len(days) > 0 {
-			v.section("days-title", "Day by day", func() { v.days("Spend of "+name+" by day", days) })
-		}
-	}
+	v.dayByDay("Spend of "+name+" by day", func(r *spend.Row) bool { return r.Namespace == name })
 	v.section("caps", "Caps", func() { v.caps(spend.Namespace + name) })
 	v.section("workloads", "Workloads", func() {
 		v.costTable("Spend by workload", "Workload", v.paged(workloads), func(c *cost) { v.put("%s", c.name) })

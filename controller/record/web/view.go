@@ -1,6 +1,7 @@
 package web
 
 import (
+	"context"
 	"slices"
 	"strings"
 
@@ -17,12 +18,15 @@ type view struct {
 	at     *address
 	state  state
 	ledger *spend.Ledger
+	// periods are what the last days have cost, unread why they are not known.
+	periods []spend.Period
+	unread  error
 	// entries are the journal's decisions, oldest first.
 	entries []journal.Entry
 }
 
 // contents returns the part of the page that changes.
-func (s *Server) contents(a *address) string {
+func (s *Server) contents(ctx context.Context, a *address) string {
 	v := &view{server: s, at: a, state: s.Board.latest()}
 	if v.state.Snapshot == nil {
 		v.put("<h1>Spokeshave</h1>\n<p role=\"status\">This replica has made no decision: another one leads, or it has just started.</p>\n")
@@ -32,6 +36,9 @@ func (s *Server) contents(a *address) string {
 		return v.String()
 	}
 	v.summary, v.ledger, v.entries = s.summary(v.state.Snapshot), s.ledger(v.state.Snapshot), s.Journal()
+	if s.Days != nil && (a.View == "spend" || a.View == "namespace" || a.View == "nodepool") {
+		v.periods, v.unread = s.Days(ctx)
+	}
 	v.heading()
 	switch a.View {
 	case overview:

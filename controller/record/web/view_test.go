@@ -1,6 +1,8 @@
 package web
 
 import (
+	"context"
+	"errors"
 	"strings"
 	"testing"
 	"time"
@@ -104,12 +106,16 @@ func TestSpendByNamespace(t *testing.T) {
 	s := server(t, 1)
 	s.Board.latest().Decision.Headroom = []decide.CapStatus{{Scope: "namespace/data", Policy: "budget", Cap: "9.00 $/month", Period: decide.PerMonth, Limit: 9, Left: 300, Burn: 100, SecondsToCap: 7200}}
 	s.Ledger = func() *spend.Ledger { return ledger }
-	s.Days = func(scope string) []Day {
-		return []Day{{month, spend.Amount{Micro: 1_500_000}}, {month.AddDate(0, 0, 1), spend.Amount{Micro: 500_000}}}[:len(strings.TrimPrefix(scope, "namespace/"))-2]
+	web, db := spend.Holder{Kind: spend.Workload, Namespace: "shop", Workload: "Deployment/web"}, spend.Holder{Kind: spend.Workload, Namespace: "data", Workload: "StatefulSet/db"}
+	s.Days = func(context.Context) ([]spend.Period, error) {
+		return []spend.Period{
+			{From: month, To: month.AddDate(0, 0, 1), Rows: []spend.Row{{Holder: web, Amount: spend.Amount{Micro: 1_500_000}}, {Holder: db, Amount: spend.Amount{Micro: 2_100_000}}}},
+			{From: month.AddDate(0, 0, 1), To: month.AddDate(0, 0, 2), Rows: []spend.Row{{Holder: web, Amount: spend.Amount{Micro: 500_000}}}},
+		}, nil
 	}
 	for path, want := range map[string][]string{
-		"/?view=spend":               {">shop</a></th><td class=\"figure\" data-label=\"Now $/h\"><div>0.5000</div></td><td class=\"figure\" data-label=\"This month $\"><div>3.00</div></td><td class=\"figure\" data-label=\"Forecast $\"><div>8.00</div>", ">Idle</th>", "19.00", "9.00 $/month, 25 % used", "in 2 hours"},
-		"/?view=namespace&name=shop": {"Deployment/web", "Deployment/api", "8.00", "Day by day", "2026-03-02", "class=\"days\""},
+		"/?view=spend":               {">shop</a></th><td class=\"figure\" data-label=\"Now $/h\"><div>0.5000</div></td><td class=\"figure\" data-label=\"This month $\"><div>3.00</div></td><td class=\"figure\" data-label=\"Forecast $\"><div>8.00</div>", ">Idle</th>", "Day by day", "3.60", "19.00", "9.00 $/month, 25 % used", "in 2 hours"},
+		"/?view=namespace&name=shop": {"Deployment/web", "Deployment/api", "8.00", "Day by day", "2026-03-02", "class=\"days\"", "1.50"},
 	} {
 		_, _, text := get(t, s, "localhost", path)
 		for _, w := range want {
@@ -117,6 +123,10 @@ func TestSpendByNamespace(t *testing.T) {
 				t.Errorf("%s lacks %q:\n%s", path, w, text)
 			}
 		}
+	}
+	s.Days = func(context.Context) ([]spend.Period, error) { return nil, errors.New("no answer") }
+	if _, _, text := get(t, s, "localhost", "/?view=namespace&name=shop"); !strings.Contains(text, "The history cannot be read now: no answer") || !strings.Contains(text, "Deployment/web") {
+		t.Errorf("a history that cannot be read is not told, or hides the rest:\n%s", text)
 	}
 	_, _, text := get(t, s, "localhost", "/?view=spend")
 	_, list, _ := strings.Cut(text, "id=\"namespaces\"")

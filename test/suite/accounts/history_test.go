@@ -108,6 +108,14 @@ func TestHistory(t *testing.T) {
 	if h, _ = stored(t, c, now); len(h.Periods) != 2 || days(h)["2026-03-11"] != 24*96_000 {
 		t.Errorf("after another day: %v", days(h))
 	}
+	all, err := k.Periods(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := map[string]int64{"2026-03-10": 13 * 96_000, "2026-03-11": 24 * 96_000, "2026-03-12": 96_000}
+	if diff := cmp.Diff(want, days(&spend.History{Periods: all})); diff != "" {
+		t.Errorf("what a reader is shown, with the day that runs -want +got\n%s", diff)
+	}
 	count(keeper(c), 38*time.Hour) // a replica that has not seen that it was written writes it again
 	if again, _ := stored(t, c, now); !cmp.Equal(h, again) {
 		t.Errorf("written twice: %s", cmp.Diff(h, again))

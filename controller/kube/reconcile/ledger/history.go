@@ -13,6 +13,39 @@ import (
 	"spokeshave.dev/controller/kube/reconcile/configmap"
 )
 
+// historyTimeout bounds the reading of the history for a reader.
+const historyTimeout = 5 * time.Second
+
+// Periods returns what the last days have cost, the oldest first: those of the month before
+// and of this one, and the day that runs. It returns nothing before the first snapshot.
+func (k *Tracker) Periods(ctx context.Context) ([]spend.Period, error) {
+	l := k.Latest()
+	if l == nil {
+		return nil, nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, historyTimeout)
+	defer cancel()
+	var out []spend.Period
+	for _, at := range []time.Time{l.Month.AddDate(0, -1, 0), l.Month} {
+		store := k.store(spend.HistoryName(at))
+		store.Key = spend.HistoryKey
+		h, _, err := readHistory(ctx, store, at)
+		if err != nil {
+			return nil, fmt.Errorf("read history: %w", err)
+		}
+		for i := range l.Days.Ended {
+			if p := &l.Days.Ended[i]; p.From.Year() == at.Year() && p.From.Month() == at.Month() {
+				h = h.With(p)
+			}
+		}
+		out = append(out, h.Periods...)
+	}
+	if !l.Days.Today.From.IsZero() {
+		out = append(out, l.Days.Today)
+	}
+	return out, nil
+}
+
 // file writes the days that have ended to the history, and takes those that are written
 // out of the ledger. The ledger is stored with them first, so that a replica that was
 // overtaken writes no history, and a crash between the two repeats a write at most.

@@ -7,7 +7,6 @@ import (
 	"io"
 	"os"
 	"strings"
-	"text/tabwriter"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -15,6 +14,7 @@ import (
 	"spokeshave.dev/controller/rehearse/backtest"
 	"spokeshave.dev/controller/rehearse/compare"
 	"spokeshave.dev/controller/rehearse/simulate"
+	"spokeshave.dev/controller/rehearse/table"
 )
 
 const backtestHelp = `Backtest runs days of workload through the whole loop, launches and disruptions, on
@@ -140,7 +140,7 @@ func writePage(path string, r *backtest.Report) error {
 // printBacktest prints the comparison with one column per policy set.
 func printBacktest(out io.Writer, r *backtest.Report) error {
 	say(out, "%s to %s, seed %d", r.Start.Format(time.RFC3339), r.End.Format(time.RFC3339), r.Seed)
-	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', tabwriter.AlignRight)
+	w := table.New(out).Right()
 	for _, row := range r.Rows() {
 		_, _ = fmt.Fprintf(w, "%s\t\n", strings.Join(row, "\t")) // Flush says what goes wrong
 	}

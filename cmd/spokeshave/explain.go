@@ -7,7 +7,6 @@ import (
 	"io"
 	"slices"
 	"strings"
-	"text/tabwriter"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -15,6 +14,7 @@ import (
 	"spokeshave.dev/controller/kube/remote"
 	"spokeshave.dev/controller/record/explain"
 	"spokeshave.dev/controller/record/journal"
+	"spokeshave.dev/controller/rehearse/table"
 )
 
 const explainHelp = `Explain answers from the decisions of a running controller: why a pod got the node
@@ -109,7 +109,7 @@ func printAnswer(out io.Writer, a *explain.Answer) {
 			say(out, "    policies asked: %s", strings.Join(f.Policies, ", "))
 		}
 		if len(f.Options) > 0 {
-			w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+			w := table.New(out)
 			_, _ = fmt.Fprintln(w, "    TYPE\tZONE\tCAPACITY\t$/H\tEFFECTIVE $/H")
 			for _, o := range slices.Concat(f.Options, f.OtherTypes) {
 				_, _ = fmt.Fprintf(w, "    %s\t%s\t%s\t%s\t%.4f\n", o.InstanceType, o.Zone, o.CapacityType, o.Price, o.Effective)

@@ -5,12 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"text/tabwriter"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"spokeshave.dev/controller/record/observe"
+	"spokeshave.dev/controller/rehearse/table"
 )
 
 const observeHelp = `Observe compares a controller in mode Observe with what really runs: beside
@@ -73,7 +73,7 @@ func printObserved(out io.Writer, r *observe.Report) error {
 	say(out, "Now: %s $/h run; the next step would take off %s $/h by removing or replacing %d nodes,", r.Now.Rate, r.Now.Saves, r.Now.Remove)
 	say(out, "and %d nodes would be launched for pods that wait; %d pods would wait on.", r.Now.Launch, r.Now.Waiting)
 	say(out, "From %s to %s (%s seen):", r.From.Format(time.RFC3339), r.To.Format(time.RFC3339), time.Duration(total.Seconds)*time.Second)
-	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+	w := table.New(out)
 	_, _ = fmt.Fprintln(w, "\tCOST $\tLAUNCHED\tAT $/H\tREMOVED")
 	row := func(name string, s *observe.Side) {
 		_, _ = fmt.Fprintf(w, "%s\t%s\t%d\t%s\t%d\n", name, dollars(s.Cost.USD()), s.Launched, s.Price, s.Removed)

@@ -3,13 +3,13 @@ package main
 import (
 	"context"
 	"fmt"
-	"text/tabwriter"
 	"time"
 
 	"github.com/spf13/cobra"
 	"k8s.io/utils/clock"
 
 	"spokeshave.dev/controller/rehearse/author"
+	"spokeshave.dev/controller/rehearse/table"
 )
 
 const benchHelp = `Bench measures policies: how long a row takes (an offering, a candidate, a
@@ -77,7 +77,7 @@ func benchPath(ctx context.Context, path string, about time.Duration) ([]author.
 }
 
 func printBench(c *cobra.Command, all []author.Measurement) error {
-	w := tabwriter.NewWriter(c.OutOrStdout(), 0, 0, 2, ' ', tabwriter.AlignRight)
+	w := table.New(c.OutOrStdout()).Right()
 	_, _ = fmt.Fprintln(w, "POLICY\tHOOK\tROWS\tCALLS\tNS/ROW\tFUEL/ROW\tBYTES\tLOAD MS\t")
 	for i := range all {
 		m := &all[i]

@@ -5,12 +5,12 @@ import (
 	"context"
 	"fmt"
 	"strings"
-	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 
 	"spokeshave.dev/controller/kube/remote"
 	"spokeshave.dev/controller/rehearse/author"
+	"spokeshave.dev/controller/rehearse/table"
 )
 
 const listHelp = `List prints what became of every policy in the cluster, from the controller's
@@ -45,7 +45,7 @@ func listCommand(ctx context.Context) *cobra.Command {
 		if output == "json" {
 			return writeJSON(c.OutOrStdout(), all)
 		}
-		w := tabwriter.NewWriter(c.OutOrStdout(), 0, 0, 2, ' ', 0)
+		w := table.New(c.OutOrStdout()).Prose()
 		_, _ = fmt.Fprintln(w, "NAMESPACE\tNAME\tSTATE\tHOOKS\tENGINE\tCALLS\tFAULTS\tHASH\tNODEPOOLS\tREASON")
 		for i := range all {
 			s := &all[i]

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"strings"
-	"text/tabwriter"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -14,6 +13,7 @@ import (
 	"spokeshave.dev/controller/record/journal"
 	"spokeshave.dev/controller/rehearse/replay"
 	"spokeshave.dev/controller/rehearse/source"
+	"spokeshave.dev/controller/rehearse/table"
 )
 
 const replayHelp = `Replay makes recorded decisions again, from nothing but their record, and compares
@@ -172,7 +172,7 @@ func (f *replayFlags) swap(ctx context.Context, c *cobra.Command, records []jour
 
 func printComparison(out io.Writer, c *replay.Comparison) {
 	say(out, "%s  decision %s: %+.4f $/h", c.Time.UTC().Format(time.RFC3339), c.Decision, c.HourlyDelta)
-	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+	w := table.New(out)
 	row := func(what string, recorded, replayed any) {
 		_, _ = fmt.Fprintf(w, "  %s\t%v\t%v\n", what, recorded, replayed)
 	}

@@ -2,7 +2,6 @@ package scenario
 
 import (
 	"fmt"
-	"strings"
 
 	karpv1 "spokeshave.dev/api/karpenter/v1"
 	"spokeshave.dev/controller/core/decide"
@@ -72,7 +71,7 @@ func (r *Report) Waits() bool {
 }
 
 // claims prints the claims.
-func (r *Report) claims(b *strings.Builder) {
+func (r *Report) claims(b *page) {
 	if len(r.Claims) == 0 {
 		return
 	}

@@ -173,7 +173,7 @@ func planned(s *model.Snapshot, nodes []model.PlannedNode) []ReportNode {
 }
 
 // consolidation prints the moves, and the nodes that stay by the reason why.
-func (r *Report) consolidation(b *strings.Builder) {
+func (r *Report) consolidation(b *page) {
 	c := r.Consolidation
 	if c == nil {
 		return
@@ -223,7 +223,7 @@ func listed(nodes []ReportNode) string {
 }
 
 // outcome prints what the moves save in all.
-func (c *Consolidation) outcome(b *strings.Builder) {
+func (c *Consolidation) outcome(b *page) {
 	gone, launched := 0, 0
 	for i := range c.Moves {
 		if m := &c.Moves[i]; m.Stage == string(decide.Start) || m.Stage == string(decide.Finish) {

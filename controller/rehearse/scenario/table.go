@@ -6,8 +6,8 @@ import (
 	"io"
 	"slices"
 	"strings"
-	"text/tabwriter"
 
+	"spokeshave.dev/controller/rehearse/table"
 	"spokeshave.dev/controller/rehearse/wording"
 )
 
@@ -16,7 +16,7 @@ const maxRows = 40
 
 // WriteTable prints the report as tables for users.
 func (r *Report) WriteTable(w io.Writer) error {
-	var b strings.Builder
+	b := page{width: table.Width(w)}
 	r.nodes(&b)
 	r.existing(&b)
 	r.unscheduled(&b)
@@ -30,8 +30,15 @@ func (r *Report) WriteTable(w io.Writer) error {
 	return nil
 }
 
+// page is a report in the making, for lines of width characters, of any for 0.
+type page struct {
+	strings.Builder
+
+	width int
+}
+
 // rows aligns columns; cells are separated by tabs.
-func rows(b *strings.Builder, fill func(row func(cells ...any))) {
+func rows(b *page, fill func(row func(cells ...any))) {
 	var lines strings.Builder
 	fill(func(cells ...any) {
 		for i, c := range cells {
@@ -42,12 +49,15 @@ func rows(b *strings.Builder, fill func(row func(cells ...any))) {
 		}
 		lines.WriteByte('\n')
 	})
-	t := tabwriter.NewWriter(b, 0, 0, 2, ' ', 0)
+	t := table.Within(b, b.width)
+	if head, _, _ := strings.Cut(lines.String(), "\n"); strings.HasSuffix(head, "\tWHY") {
+		t = t.Prose()
+	}
 	_, _ = io.WriteString(t, lines.String()) // a strings.Builder does not fail
 	_ = t.Flush()
 }
 
-func (r *Report) nodes(b *strings.Builder) {
+func (r *Report) nodes(b *page) {
 	if len(r.Nodes) == 0 {
 		return
 	}
@@ -65,7 +75,7 @@ func (r *Report) nodes(b *strings.Builder) {
 }
 
 // groups prints equal nodes as one row.
-func (r *Report) groups(b *strings.Builder) {
+func (r *Report) groups(b *page) {
 	type key struct {
 		pool, typ, zone, capacity string
 		price                     float64
@@ -90,7 +100,7 @@ func (r *Report) groups(b *strings.Builder) {
 	})
 }
 
-func (r *Report) existing(b *strings.Builder) {
+func (r *Report) existing(b *page) {
 	if len(r.Existing) == 0 {
 		return
 	}
@@ -104,7 +114,7 @@ func (r *Report) existing(b *strings.Builder) {
 }
 
 // unscheduled groups pods by the reasons for which they wait.
-func (r *Report) unscheduled(b *strings.Builder) {
+func (r *Report) unscheduled(b *page) {
 	if len(r.Unscheduled) == 0 {
 		return
 	}
@@ -137,7 +147,7 @@ func (r *Report) unscheduled(b *strings.Builder) {
 	}
 }
 
-func (r *Report) policies(b *strings.Builder) {
+func (r *Report) policies(b *page) {
 	if len(r.Policies) == 0 {
 		return
 	}
@@ -156,7 +166,7 @@ func (r *Report) policies(b *strings.Builder) {
 	}
 }
 
-func (r *Report) summary(b *strings.Builder) {
+func (r *Report) summary(b *page) {
 	placed := 0
 	for i := range r.Existing {
 		placed += len(r.Existing[i].Pods)

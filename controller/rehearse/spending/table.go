@@ -5,10 +5,10 @@ import (
 	"fmt"
 	"io"
 	"slices"
-	"text/tabwriter"
 	"time"
 
 	"spokeshave.dev/controller/core/spend"
+	"spokeshave.dev/controller/rehearse/table"
 )
 
 // Sum is one line of a report.
@@ -80,7 +80,7 @@ func name(p *spend.Period, r *spend.Row, by string) string {
 
 // WriteTable writes the report as a table.
 func (r *Report) WriteTable(out io.Writer) error {
-	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', tabwriter.AlignRight)
+	w := table.New(out).Right()
 	_, _ = fmt.Fprintf(w, "$\t%%\t  %s\n", r.By) // Flush tells an error
 	for _, s := range append(slices.Clone(r.Sums), r.Total) {
 		share := 0.0

@@ -4,17 +4,17 @@ import (
 	"fmt"
 	"io"
 	"strconv"
-	"text/tabwriter"
 	"time"
 
 	"k8s.io/apimachinery/pkg/util/duration"
 
+	"spokeshave.dev/controller/rehearse/table"
 	"spokeshave.dev/controller/rehearse/wording"
 )
 
 // WriteTable writes the nodes as a table, and the total below it.
 func (s *Summary) WriteTable(out io.Writer) error {
-	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+	w := table.New(out)
 	_, _ = fmt.Fprintln(w, "NODE\tNODEPOOL\tTYPE\tZONE\tBOUGHT\tSTATE\tAGE\t$/H\tCPU\tMEMORY\tPODS") // Flush tells an error
 	for i := range s.Nodes {
 		n := &s.Nodes[i]

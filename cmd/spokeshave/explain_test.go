@@ -41,6 +41,13 @@ func TestExplain(t *testing.T) {
 		}
 	}))
 	defer server.Close()
+	t.Run("variable", func(t *testing.T) {
+		t.Setenv(serverVariable, server.URL)
+		var out, problems bytes.Buffer
+		if code := run(t.Context(), []string{"explain", "pod", "web"}, &out, &problems); code != 0 || !strings.Contains(out.String(), "c7g.large (on-demand)") {
+			t.Errorf("%s stands in for --server: exit code %d\n%s%s", serverVariable, code, &out, &problems)
+		}
+	})
 	for name, tc := range map[string]struct {
 		reason string
 		args   []string

@@ -23,27 +23,47 @@ import (
 	"spokeshave.dev/test/kit/source"
 )
 
-// stack is the cluster on which all pages are followed, one after the other.
-var stack *harness.Stack
+// clusters are where pages are followed: on each every other one, one after the other.
+var clusters []*harness.Stack
+
+// options are those of each cluster.
+func options() harness.Options {
+	return harness.Options{BootDelay: 300 * time.Millisecond, Log: os.Stderr}
+}
 
 func TestMain(m *testing.M) {
-	os.Exit(sharedstack.Main(m, harness.Options{BootDelay: 300 * time.Millisecond}, func(ctx context.Context, s *harness.Stack) (int, error) {
-		stack = s
-		if err := s.Quickstart(ctx); err != nil {
-			return 1, err
-		}
-		values, err := s.Helm(ctx, "get", "values", "spokeshave", "--namespace", harness.Namespace, "--output", "yaml")
+	os.Exit(sharedstack.Main(m, options(), func(ctx context.Context, first *harness.Stack) (int, error) {
+		second, err := harness.Start(ctx, options())
 		if err != nil {
 			return 1, err
 		}
-		if err := os.WriteFile(filepath.Join(s.Cluster.Dir, "values.yaml"), []byte(values), 0o600); err != nil {
-			return 1, err
-		}
+		defer func() { _ = second.Stop() }() // the tests have ended
 		ends, end := context.WithCancel(ctx)
 		defer end()
-		go func() { _ = stack.PlayKubelet(ends, os.Stderr) }() // until the tests end
+		for _, s := range []*harness.Stack{first, second} {
+			if err := prepare(ends, s); err != nil {
+				return 1, err
+			}
+			clusters = append(clusters, s)
+		}
 		return m.Run(), nil
 	}))
+}
+
+// prepare makes a cluster as docs/install.md leaves one, and keeps its release's values.
+func prepare(ctx context.Context, s *harness.Stack) error {
+	if err := s.Quickstart(ctx); err != nil {
+		return err
+	}
+	values, err := s.Helm(ctx, "get", "values", "spokeshave", "--namespace", harness.Namespace, "--output", "yaml")
+	if err != nil {
+		return err
+	}
+	if err := os.WriteFile(filepath.Join(s.Cluster.Dir, "values.yaml"), []byte(values), 0o600); err != nil {
+		return fmt.Errorf("keep the release's values: %w", err)
+	}
+	go func() { _ = s.PlayKubelet(ctx, os.Stderr) }() // until the tests end
+	return nil
 }
 
 // TestPages follows each page from its first command to its last.
@@ -59,40 +79,55 @@ func TestPages(t *testing.T) {
 	if err != nil || len(names) < 20 {
 		t.Fatalf("docs/tasks has %d pages, want twenty at least: %v", len(names), err)
 	}
-	for _, name := range names {
-		t.Run(strings.TrimSuffix(filepath.Base(name), ".md"), func(t *testing.T) {
-			text, err := os.ReadFile(name)
-			if err != nil {
-				t.Fatal(err)
-			}
-			steps, err := page.Steps(string(text))
-			if err != nil {
-				t.Fatal(err)
-			}
-			r := reader{root: root, folder: folder(t, root)}
-			before := pools(t)
-			defer func() {
-				if t.Failed() {
-					r.reset(t)
+	for c, cluster := range clusters {
+		t.Run(fmt.Sprint("cluster", c+1), func(t *testing.T) {
+			t.Parallel()
+			for i, name := range names {
+				if i%len(clusters) == c {
+					t.Run(strings.TrimSuffix(filepath.Base(name), ".md"), func(t *testing.T) {
+						(&reader{stack: cluster, root: root, folder: folder(t, root)}).page(t, name)
+					})
 				}
-			}()
-			for _, s := range steps {
-				start := time.Now()
-				if err := r.follow(t.Context(), s); err != nil {
-					t.Fatalf("%s:%d: %v\n%s", filepath.Base(name), s.Line, err, stack.Diagnosis(t.Context()))
-				}
-				t.Logf("line %d: %s", s.Line, time.Since(start).Round(100*time.Millisecond))
 			}
-			if after := pools(t); after != before {
-				t.Errorf("the page leaves NodePools %s, and began with %s", after, before)
-			}
-			empty(t)
 		})
 	}
 }
 
+// page follows a page, which has to leave nothing behind.
+func (r *reader) page(t *testing.T, name string) {
+	t.Helper()
+	text, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	steps, err := page.Steps(string(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	before := r.pools(t)
+	defer func() {
+		if t.Failed() {
+			r.reset(t)
+		}
+	}()
+	for _, s := range steps {
+		start := time.Now()
+		if err := r.follow(t.Context(), s); err != nil {
+			t.Fatalf("%s:%d: %v\n%s", filepath.Base(name), s.Line, err, r.stack.Diagnosis(t.Context()))
+		}
+		t.Logf("line %d: %s", s.Line, time.Since(start).Round(100*time.Millisecond))
+	}
+	if after := r.pools(t); after != before {
+		t.Errorf("the page leaves NodePools %s, and began with %s", after, before)
+	}
+	r.empty(t)
+}
+
 // reader follows a page in a folder that looks like a checkout.
-type reader struct{ root, folder string }
+type reader struct {
+	stack        *harness.Stack
+	root, folder string
+}
 
 func folder(t *testing.T, root string) string {
 	t.Helper()
@@ -110,7 +145,7 @@ func folder(t *testing.T, root string) string {
 // once and have to succeed.
 const patience = 90 * time.Second
 
-func (r reader) follow(ctx context.Context, s page.Step) error {
+func (r *reader) follow(ctx context.Context, s page.Step) error {
 	if s.Prints == nil {
 		out, err := r.shell(ctx, s.Commands)
 		if err != nil {
@@ -119,7 +154,7 @@ func (r reader) follow(ctx context.Context, s page.Step) error {
 		return nil
 	}
 	last := ""
-	return stack.Until(ctx, "what the page shows", patience, func(ctx context.Context) (string, bool) {
+	return r.stack.Until(ctx, "what the page shows", patience, func(ctx context.Context) (string, bool) {
 		out, err := r.shell(ctx, s.Commands)
 		missing := page.Missing(s.Prints, out)
 		last = fmt.Sprintf("%v; the line %q is missing in what these commands print:\n%s%s", err, missing, s.Commands, out)
@@ -128,12 +163,12 @@ func (r reader) follow(ctx context.Context, s page.Step) error {
 }
 
 // shell runs commands with bash, and returns all that they print.
-func (r reader) shell(ctx context.Context, commands string) (string, error) {
+func (r *reader) shell(ctx context.Context, commands string) (string, error) {
 	cmd := exec.CommandContext(ctx, "bash", "-euo", "pipefail", "-c", commands)
 	cmd.Dir = r.folder
-	cmd.Env = append(os.Environ(), "STATE="+stack.Cluster.Dir, "KUBECONFIG="+stack.Cluster.Kubeconfig, "CHART=charts/spokeshave", "SPOKESHAVE_SERVER="+stack.MetricsURL(),
-		"PATH="+strings.Join([]string{stack.CommandLineDir(), stack.Cluster.Binaries.Dir, os.Getenv("PATH")}, string(os.PathListSeparator)),
-		"HELM_CACHE_HOME="+stack.Cluster.Dir, "HELM_CONFIG_HOME="+stack.Cluster.Dir, "HELM_DATA_HOME="+stack.Cluster.Dir)
+	cmd.Env = append(os.Environ(), "STATE="+r.stack.Cluster.Dir, "KUBECONFIG="+r.stack.Cluster.Kubeconfig, "CHART=charts/spokeshave", "SPOKESHAVE_SERVER="+r.stack.MetricsURL(),
+		"PATH="+strings.Join([]string{r.stack.CommandLineDir(), r.stack.Cluster.Binaries.Dir, os.Getenv("PATH")}, string(os.PathListSeparator)),
+		"HELM_CACHE_HOME="+r.stack.Cluster.Dir, "HELM_CONFIG_HOME="+r.stack.Cluster.Dir, "HELM_DATA_HOME="+r.stack.Cluster.Dir)
 	cmd.WaitDelay = time.Second
 	out, err := cmd.CombinedOutput()
 	if exit := (*exec.ExitError)(nil); errors.As(err, &exit) {
@@ -144,7 +179,7 @@ func (r reader) shell(ctx context.Context, commands string) (string, error) {
 
 // reset takes away what a page has left that was not followed to its end, so that the next
 // one says how it stands itself.
-func (r reader) reset(t *testing.T) {
+func (r *reader) reset(t *testing.T) {
 	out, err := r.shell(t.Context(), `helm upgrade spokeshave $CHART --namespace spokeshave --reset-values --values "$STATE/values.yaml"
 kubectl delete namespace shop lab ml payments --ignore-not-found
 kubectl delete deployment,job,pod --all --namespace default
@@ -152,17 +187,17 @@ kubectl delete nodepools --all
 kubectl --namespace spokeshave delete configmap prefer-graviton --ignore-not-found
 `)
 	if err == nil {
-		err = stack.Quickstart(t.Context())
+		err = r.stack.Quickstart(t.Context())
 	}
 	if err != nil {
 		t.Logf("take away what the page has left: %v\n%s", err, out)
 	}
 }
 
-func pools(t *testing.T) string {
+func (r *reader) pools(t *testing.T) string {
 	t.Helper()
 	var list karpv1.NodePoolList
-	if err := stack.Client.List(t.Context(), &list); err != nil {
+	if err := r.stack.Client.List(t.Context(), &list); err != nil {
 		t.Fatal(err)
 	}
 	var names []string
@@ -173,14 +208,14 @@ func pools(t *testing.T) string {
 }
 
 // empty removes the nodes that a page has left, so that the next one begins like it.
-func empty(t *testing.T) {
+func (r *reader) empty(t *testing.T) {
 	t.Helper()
-	if err := stack.Client.DeleteAllOf(t.Context(), &karpv1.NodeClaim{}); err != nil {
+	if err := r.stack.Client.DeleteAllOf(t.Context(), &karpv1.NodeClaim{}); err != nil {
 		t.Fatal(err)
 	}
-	if err := stack.Until(t.Context(), "all nodes to go", 2*time.Minute, func(ctx context.Context) (string, bool) {
+	if err := r.stack.Until(t.Context(), "all nodes to go", 2*time.Minute, func(ctx context.Context) (string, bool) {
 		var list karpv1.NodeClaimList
-		err := stack.Client.List(ctx, &list, client.Limit(5))
+		err := r.stack.Client.List(ctx, &list, client.Limit(5))
 		return fmt.Sprintf("%d are left, %v", len(list.Items), err), err == nil && len(list.Items) == 0
 	}); err != nil {
 		t.Fatal(err)

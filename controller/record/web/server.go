@@ -76,10 +76,10 @@ func (s *Server) Handler() (http.Handler, error) {
 		case <-r.Context().Done():
 			return
 		}
-		text := func() string { // a slow reader holds up no other
+		text := func(ctx context.Context) string { // a slow reader holds up no other
 			defer func() { <-busy }()
-			return s.contents(r.Context(), &a)
-		}()
+			return s.contents(ctx, &a)
+		}(r.Context())
 		w.Header().Set("Content-Type", "text/html; charset=utf-8")
 		write(&a, text)
 	}

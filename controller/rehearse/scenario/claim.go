@@ -89,7 +89,7 @@ func (r *Report) claims(b *page) {
 	})
 	for i := range r.Claims {
 		for _, reason := range r.Claims[i].Reasons {
-			fmt.Fprintf(b, "  %s: %s: %s\n", r.Claims[i].Claim, reason.Code, reason.Message)
+			fmt.Fprintf(&b.Builder, "  %s: %s: %s\n", r.Claims[i].Claim, reason.Code, reason.Message)
 		}
 	}
 }

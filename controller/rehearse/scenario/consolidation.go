@@ -231,11 +231,11 @@ func (c *Consolidation) outcome(b *page) {
 			launched += len(m.Replacements)
 		}
 	}
-	fmt.Fprintf(b, "consolidation: %s would go", wording.Plural(gone, "node"))
+	fmt.Fprintf(&b.Builder, "consolidation: %s would go", wording.Plural(gone, "node"))
 	if launched > 0 {
-		fmt.Fprintf(b, " for %s", wording.Plural(launched, "new node"))
+		fmt.Fprintf(&b.Builder, " for %s", wording.Plural(launched, "new node"))
 	}
-	fmt.Fprintf(b, ", %s would stay; saves %s of %s $/hour\n", wording.Plural(len(c.Kept), "node"), dollars(c.Savings), dollars(c.Cost))
+	fmt.Fprintf(&b.Builder, ", %s would stay; saves %s of %s $/hour\n", wording.Plural(len(c.Kept), "node"), dollars(c.Savings), dollars(c.Cost))
 	if c.Postponed {
 		b.WriteString("consolidation was not searched: pods need new nodes, which come first\n")
 	}

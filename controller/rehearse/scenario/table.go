@@ -143,7 +143,7 @@ func (r *Report) unscheduled(b *page) {
 		if n := count[why]; n > 1 {
 			who = fmt.Sprintf("%s and %d more", who, n-1)
 		}
-		fmt.Fprintf(b, "  %s\n    %s\n", who, why)
+		fmt.Fprintf(&b.Builder, "  %s\n    %s\n", who, why)
 	}
 }
 
@@ -161,7 +161,7 @@ func (r *Report) policies(b *page) {
 	})
 	for i := range r.Policies {
 		if p := &r.Policies[i]; p.Fault != "" {
-			fmt.Fprintf(b, "  %s: %s\n", p.Name, p.Fault)
+			fmt.Fprintf(&b.Builder, "  %s: %s\n", p.Name, p.Fault)
 		}
 	}
 }
@@ -174,30 +174,30 @@ func (r *Report) summary(b *page) {
 	if b.Len() > 0 {
 		b.WriteString("\n")
 	}
-	fmt.Fprintf(b, "%s: %s on %s", wording.Plural(r.Pods, "pod"), wording.Plural(r.Pods-placed-len(r.Unscheduled), "pod"), wording.Plural(len(r.Nodes), "new node"))
+	fmt.Fprintf(&b.Builder, "%s: %s on %s", wording.Plural(r.Pods, "pod"), wording.Plural(r.Pods-placed-len(r.Unscheduled), "pod"), wording.Plural(len(r.Nodes), "new node"))
 	if placed > 0 {
-		fmt.Fprintf(b, ", %d on existing nodes", placed)
+		fmt.Fprintf(&b.Builder, ", %d on existing nodes", placed)
 	}
 	if n := len(r.Unscheduled); n > 0 {
-		fmt.Fprintf(b, ", %d unscheduled", n)
+		fmt.Fprintf(&b.Builder, ", %d unscheduled", n)
 	}
-	fmt.Fprintf(b, "\n%s $/hour for instances", dollars(r.HourlyCost))
+	fmt.Fprintf(&b.Builder, "\n%s $/hour for instances", dollars(r.HourlyCost))
 	if r.HighestCost > r.HourlyCost {
-		fmt.Fprintf(b, " (up to %s, as EC2 chooses among options)", dollars(r.HighestCost))
+		fmt.Fprintf(&b.Builder, " (up to %s, as EC2 chooses among options)", dollars(r.HighestCost))
 	}
 	if r.EBSCost > 0 {
-		fmt.Fprintf(b, ", %s for volumes", dollars(r.EBSCost))
+		fmt.Fprintf(&b.Builder, ", %s for volumes", dollars(r.EBSCost))
 	}
 	if r.IPv4Cost > 0 {
-		fmt.Fprintf(b, ", %s for public IPv4", dollars(r.IPv4Cost))
+		fmt.Fprintf(&b.Builder, ", %s for public IPv4", dollars(r.IPv4Cost))
 	}
 	b.WriteString("\n")
 	if r.Consolidation != nil {
 		r.Consolidation.outcome(b)
 	}
-	fmt.Fprintf(b, "decision %s in %.1f ms (read %.1f, snapshot %.1f, solve %.1f)\n", r.Decision, r.Timing.TotalMs, r.Timing.ReadMs, r.Timing.SnapshotMs, r.Timing.SolveMs)
+	fmt.Fprintf(&b.Builder, "decision %s in %.1f ms (read %.1f, snapshot %.1f, solve %.1f)\n", r.Decision, r.Timing.TotalMs, r.Timing.ReadMs, r.Timing.SnapshotMs, r.Timing.SolveMs)
 	for _, text := range r.Warnings {
-		fmt.Fprintf(b, "warning: %s\n", text)
+		fmt.Fprintf(&b.Builder, "warning: %s\n", text)
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	authorizationv1 "k8s.io/api/authorization/v1"
 	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -16,6 +17,7 @@ import (
 
 	"spokeshave.dev/test/kit/apiserver"
 	"spokeshave.dev/test/kit/controlplane"
+	"spokeshave.dev/test/kit/eventually"
 	"spokeshave.dev/test/kit/karpenter"
 )
 
@@ -81,6 +83,12 @@ func asReader(t *testing.T, c client.Client, kubeconfig string, resources ...str
 			t.Fatal(err)
 		}
 	}
+	eventually.True(t, "the API server to know the role", func() bool {
+		review := &authorizationv1.SubjectAccessReview{Spec: authorizationv1.SubjectAccessReviewSpec{
+			User: "reader", ResourceAttributes: &authorizationv1.ResourceAttributes{Group: "karpenter.sh", Resource: resources[0], Verb: "list"},
+		}}
+		return c.Create(t.Context(), review) == nil && review.Status.Allowed
+	})
 	config, err := clientcmd.LoadFromFile(kubeconfig)
 	if err != nil {
 		t.Fatal(err)

@@ -334,7 +334,7 @@ func TestInstead(t *testing.T) {
 			d := &decider{s: s, panel: policy.NewPanel(nil, func() time.Duration { return 0 }), opts: Options{Elapsed: func() time.Duration { return 0 }}}
 			j := &disrupter{decider: d, survey: disrupt.NewSurvey(s, nil), disrupting: make([]int, len(s.Pools))}
 			j.input(t.Context())
-			projection := (&searchStep{j}).projection(nil)
+			projection := (&searchStep{j}).projection(t.Context(), nil)
 			good := projection.Consolidate([]int32{1})
 			if good == nil || len(good.Sim.Plan.Nodes) != 1 {
 				t.Fatalf("proposal %+v", good)

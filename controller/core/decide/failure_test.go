@@ -249,7 +249,7 @@ func TestUnprovenReplacement(t *testing.T) {
 	d := newDecider(s, nil, Options{})
 	j := &disrupter{decider: d, survey: disrupt.NewSurvey(s, nil), disrupting: make([]int, len(s.Pools))}
 	j.input(t.Context())
-	projection := (&searchStep{j}).projection(nil)
+	projection := (&searchStep{j}).projection(t.Context(), nil)
 	p := projection.Consolidate([]int32{1})
 	if p == nil {
 		t.Fatal("nothing to replace")

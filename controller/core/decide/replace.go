@@ -22,10 +22,7 @@ type searchStep struct{ *disrupter }
 // commands under way; the capacity that their pods need is taken.
 func (j *searchStep) run(ctx context.Context, options []option, on []*Command) {
 	j.input(ctx)
-	projection := j.projection(on)
-	if recost := (&recostStep{rankStep: rankStep{j.decider}, ctx: ctx}); slices.ContainsFunc(j.in.Costs, func(c solver.Costs) bool { return c != nil }) {
-		projection.Recost = recost.costs
-	}
+	projection := j.projection(ctx, on)
 	j.drifted(ctx, projection, options)
 	effort := j.opts.SearchEffort
 	if effort == (disrupt.Effort{}) {
@@ -36,8 +33,11 @@ func (j *searchStep) run(ctx context.Context, options []option, on []*Command) {
 
 // projection returns the cluster as it will be once the commands in on are finished and
 // the nodes marked for deletion in this decision are gone.
-func (j *searchStep) projection(on []*Command) *disrupt.Projection {
+func (j *searchStep) projection(ctx context.Context, on []*Command) *disrupt.Projection {
 	projection := disrupt.NewProjection(j.survey, j.in, j.out.Plan.Existing)
+	if slices.ContainsFunc(j.in.Costs, func(c solver.Costs) bool { return c != nil }) {
+		projection.Recost = (&recostStep{rankStep: rankStep{j.decider}, ctx: ctx}).costs
+	}
 	for _, c := range on {
 		var hosts []int32
 		for _, claim := range j.recordOf(c).Replacements {

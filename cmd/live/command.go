@@ -25,6 +25,10 @@ type options struct {
 	base   string
 	values []string
 	out    string
+	// workloadQPS is how many requests a second kube-controller-manager sends.
+	workloadQPS int
+	// dir keeps the state of the cluster and the logs; empty for a temporary folder.
+	dir string
 }
 
 func command() *cobra.Command {
@@ -54,6 +58,8 @@ side by side. Scenarios:
 	f.StringSliceVar(&o.capacity, "capacity", []string{"on-demand"}, "capacity types of the NodePool")
 	f.StringVar(&o.base, "base", "", "also measure the controller of this commit")
 	f.StringSliceVar(&o.values, "set", nil, "further values for the chart, as for helm --set")
+	f.IntVar(&o.workloadQPS, "workload-qps", 20, "requests a second of kube-controller-manager, which creates the pods; 20 is Kubernetes' default, and a managed control plane may have more")
+	f.StringVar(&o.dir, "dir", "", "keep the state of the cluster and the logs in this folder; the next run replaces them")
 	f.StringVar(&o.out, "out", "", "write figures (JSON) and timelines (SVG) to this folder")
 	return c
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"slices"
 	"time"
 )
@@ -35,8 +36,21 @@ type figures struct {
 	SettledAfter float64  `json:"settledAfterSeconds"`
 	Evictions    int      `json:"evictions"`
 	Used         counters `json:"used"`
+	// Slowest are the pods that waited longest, the longest first.
+	Slowest []slowPod `json:"slowest"`
 	// Line is, for plots, how many pods existed, were bound and ran in each second.
 	Line []second `json:"line"`
+}
+
+// slowPod is when a pod that waited long reached each state, from the burst's begin, and when
+// its node was ready.
+type slowPod struct {
+	Name    string  `json:"name"`
+	Node    string  `json:"node"`
+	Created float64 `json:"createdSeconds"`
+	Ready   float64 `json:"nodeReadySeconds"`
+	Bound   float64 `json:"boundSeconds"`
+	Running float64 `json:"runningSeconds"`
 }
 
 // percentiles of a distribution.
@@ -81,8 +95,23 @@ func (f *figures) times(start time.Time, pods []podTimes, ready map[string]time.
 			idle = append(idle, max(0, p.bound.Sub(from).Seconds()))
 		}
 	}
+	f.Slowest = slowest(start, pods, ready)
 	f.RunningAfter, f.Waited, f.ReadyToBound = spread(after), spread(waited), spread(idle)
 	f.Line = line(start, pods)
+}
+
+// slowest returns the ten pods that waited longest.
+func slowest(start time.Time, pods []podTimes, ready map[string]time.Time) []slowPod {
+	ran := slices.DeleteFunc(slices.Clone(pods), func(p podTimes) bool { return p.running.IsZero() })
+	slices.SortFunc(ran, func(x, y podTimes) int {
+		return cmp.Or(cmp.Compare(y.running.Sub(y.created), x.running.Sub(x.created)), cmp.Compare(x.name, y.name))
+	})
+	var out []slowPod
+	for _, p := range ran[:min(10, len(ran))] {
+		after := func(at time.Time) float64 { return at.Sub(start).Seconds() }
+		out = append(out, slowPod{Name: p.name, Node: p.node, Created: after(p.created), Ready: after(ready[p.node]), Bound: after(p.bound), Running: after(p.running)})
+	}
+	return out
 }
 
 // spread returns the percentiles of values.

@@ -26,8 +26,11 @@ func TestTimes(t *testing.T) {
 		Waited:       percentiles{P50: 1, P90: 10, P99: 10, Last: 10},
 		ReadyToBound: percentiles{P50: 1.5, P90: 1.5, P99: 1.5, Last: 1.5},
 	}
+	if s := got.Slowest; len(s) != 3 || s[0] != (slowPod{Node: "new", Created: 1, Ready: 9, Bound: 10.5, Running: 11}) {
+		t.Errorf("the slowest are %+v", s)
+	}
 	line := got.Line
-	got.Line = nil
+	got.Line, got.Slowest = nil, nil
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("figures (-want +got):\n%s", diff)
 	}

@@ -20,7 +20,7 @@ import (
 
 // podTimes are when a pod was first seen in each state; zero for never.
 type podTimes struct {
-	node                             string
+	name, node                       string
 	created, bound, running, deleted time.Time
 	// disrupted says that it was evicted.
 	disrupted bool
@@ -83,7 +83,7 @@ func (t *timeline) seePod(object any, gone bool) {
 	defer t.mu.Unlock()
 	p := t.pods[pod.UID]
 	if p == nil {
-		p = &podTimes{created: now}
+		p = &podTimes{name: pod.Name, created: now}
 		t.pods[pod.UID] = p
 	}
 	first := func(at *time.Time, is bool) {

@@ -1,6 +1,7 @@
 package controlplane
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -30,9 +31,16 @@ type Options struct {
 	Detached bool
 	// Ports that are zero are chosen from the free ones.
 	Ports Ports
+	// WorkloadQPS is how many requests a second kube-controller-manager sends, and so about
+	// how many pods a second it creates; for a moment it sends half as many again at once.
+	// Zero means [defaultWorkloadQPS]. Kubernetes' own default is 20.
+	WorkloadQPS int
 	// Log is told what happens; nil means nobody.
 	Log io.Writer
 }
+
+// defaultWorkloadQPS does not slow tests down.
+const defaultWorkloadQPS = 300
 
 // Cluster is a running control plane.
 type Cluster struct {
@@ -110,6 +118,7 @@ func (c *Cluster) up(ctx context.Context, opts Options) error {
 
 func (c *Cluster) launch(ctx context.Context, opts Options) error {
 	l, err := newLayout(c.Dir, opts.Ports, c.Binaries)
+	l.workloadQPS = cmp.Or(opts.WorkloadQPS, defaultWorkloadQPS)
 	if err != nil {
 		return err
 	}

@@ -49,6 +49,8 @@ type layout struct {
 	ports Ports
 	bins  Binaries
 	pki   pki
+	// workloadQPS is that of [Options].
+	workloadQPS int
 }
 
 func (l layout) logFile(name string) string { return filepath.Join(l.dir, "logs", name+".log") }
@@ -105,7 +107,7 @@ func (l layout) controllerManager() component {
 		"--use-service-account-credentials=true",
 		"--leader-elect=false",
 		"--secure-port=0", // several clusters may run at once
-		"--kube-api-qps=300", "--kube-api-burst=600",
+		"--kube-api-qps=" + strconv.Itoa(l.workloadQPS), "--kube-api-burst=" + strconv.Itoa(l.workloadQPS*3/2),
 	}}
 }
 

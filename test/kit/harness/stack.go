@@ -43,6 +43,8 @@ type Options struct {
 	// before its node joins, and how long EC2 takes to end it. Zero means one
 	// second.
 	BootDelay time.Duration
+	// WorkloadQPS is that of controlplane.Options.
+	WorkloadQPS int
 	// Cluster is the cluster's name in AWS; ClusterName when empty.
 	Cluster string
 	// Stopped leaves it to the caller to start the controller.
@@ -128,7 +130,7 @@ func (s *Stack) start(ctx context.Context) error {
 		return err
 	}
 	s.Cluster, err = controlplane.Start(ctx, controlplane.Options{
-		Dir: s.opts.Dir, Full: true, Detached: s.opts.Detached, Log: s.opts.Log,
+		Dir: s.opts.Dir, Full: true, Detached: s.opts.Detached, WorkloadQPS: s.opts.WorkloadQPS, Log: s.opts.Log,
 	})
 	if err != nil {
 		return err
